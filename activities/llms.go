@@ -45,12 +45,14 @@ func unknownServer(name string) *llm.Error {
 // different Plan. An error holds what became of each, and tells that the Request may be sent again where one of them may have it so.
 func (r *request) ask(ctx context.Context, seen *RequestAttempt) (*llm.Reply, error) {
 	var failed []failedLLM
+	var answer *llm.Reply
 	for n, c := range r.candidates {
 		r.question.Settings, r.question.FirstByteTimeout = c.settings, c.settings.Timeout
 		if n == len(r.candidates)-1 {
 			r.question.FirstByteTimeout = 0 // Temporal's own timeout is its last
 		}
-		answer, err := c.stream(ctx, r.question)
+		var err error
+		answer, err = c.stream(ctx, r.question)
 		seen.describe(answer)
 		var said *llm.Error
 		if err == nil || !errors.As(err, &said) || ctx.Err() != nil {
@@ -64,7 +66,7 @@ func (r *request) ask(ctx context.Context, seen *RequestAttempt) (*llm.Reply, er
 			seen.Began = time.Now()
 		}
 	}
-	return &llm.Reply{}, joinLLMErrors(failed)
+	return answer, joinLLMErrors(failed)
 }
 
 func (c candidate) stream(ctx context.Context, question llm.Request) (*llm.Reply, error) {

@@ -77,7 +77,7 @@ func (a *Activities) streamRequest(ctx context.Context, setup protocol.SharedReq
 	r.calls.instances = starts
 	answer, err := r.ask(ctx, seen)
 	a.addCost(answer, r.idea.Config)
-	seen.describe(answer)
+	seen.Usage = answer.Usage
 	if err != nil {
 		return nil, llmError(err)
 	}

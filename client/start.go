@@ -68,32 +68,39 @@ func ParseIdea(data []byte) (map[string]any, error) {
 // something else, a *ClaimedError where the store has Ideas of one that Temporal does not know, and wraps ErrInvalid where
 // the server refuses the start, or the workers work with another store. What only a worker can tell, such as an unknown activity, ends the process: see Result.
 func (c *Client) Start(ctx context.Context, o StartOptions) (*Process, error) {
-	read, err := o.read()
+	prepared, err := c.Prepare(ctx, o)
 	if err != nil {
 		return nil, err
 	}
-	if err := c.chooseID(ctx, &o, read); err != nil {
-		return nil, err
+	_, attached, err := engine.StartOrAttach(ctx, c.temporal, c.namespace, prepared)
+	if err != nil {
+		return nil, startError(prepared.ID, err)
+	}
+	return &Process{client: c, id: prepared.ID, attached: attached}, nil
+}
+
+// Prepare does all that Start does before it starts, for what starts the process later: it checks the Idea, and puts large values into the store. The
+// errors are those of Start.
+func (c *Client) Prepare(ctx context.Context, o StartOptions) (s engine.StartProcess, err error) {
+	if s.Idea, err = o.read(); err != nil {
+		return s, err
+	}
+	if err := c.chooseID(ctx, &o, s.Idea); err != nil {
+		return s, err
 	}
 	if err := c.checkStore(ctx, o.ID); err != nil {
-		return nil, err
+		return s, err
 	}
 	err = engine.BeginStore(ctx, c.temporal, c.archive.values)
 	if errors.Is(err, blobs.ErrAway) {
-		return nil, kind.Errorf(ErrUnreachable, "start process %s: %w", o.ID, err)
+		return s, kind.Errorf(ErrUnreachable, "start process %s: %w", o.ID, err)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("start process %s: %w", o.ID, err)
+		return s, fmt.Errorf("start process %s: %w", o.ID, err)
 	}
-	start, err := c.prepareStart(ctx, o)
-	if err != nil {
-		return nil, err
-	}
-	_, attached, err := engine.StartOrAttach(ctx, c.temporal, c.namespace, engine.StartProcess{ID: o.ID, Idea: read, File: o.digest(), Start: start})
-	if err != nil {
-		return nil, startError(o.ID, err)
-	}
-	return &Process{client: c, id: o.ID, attached: attached}, nil
+	s.ID, s.File = o.ID, o.digest()
+	s.Start, err = c.prepareStart(ctx, o)
+	return s, err
 }
 
 // checkStore returns an error where workers work with another store: they would not find what is put into this one, nor this program what

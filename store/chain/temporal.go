@@ -58,7 +58,31 @@ func ReadTemporal(ctx context.Context, c workflowservice.WorkflowServiceClient, 
 		}
 		request.NextPageToken = page.GetNextPageToken()
 		if len(request.NextPageToken) == 0 {
-			return h, nil
+			return h, h.readSchedules(ctx, c, namespace)
+		}
+	}
+}
+
+// readSchedules reads what the namespace's Schedules will start processes from.
+func (h *Held) readSchedules(ctx context.Context, c workflowservice.WorkflowServiceClient, namespace string) error {
+	request := &workflowservice.ListSchedulesRequest{Namespace: namespace, MaximumPageSize: 1000}
+	for {
+		page, err := c.ListSchedules(ctx, request)
+		if err != nil {
+			return fmt.Errorf("chain: list schedules: %w", err)
+		}
+		for _, s := range page.GetSchedules() {
+			d, err := c.DescribeSchedule(ctx, &workflowservice.DescribeScheduleRequest{Namespace: namespace, ScheduleId: s.GetScheduleId()})
+			if err == nil {
+				err = h.visit(ctx, d)
+			}
+			if err != nil && !expired(err) {
+				return fmt.Errorf("chain: read schedule %s: %w", s.GetScheduleId(), err)
+			}
+		}
+		request.NextPageToken = page.GetNextPageToken()
+		if len(request.NextPageToken) == 0 {
+			return nil
 		}
 	}
 }

@@ -37,20 +37,14 @@ var ErrOtherFile = errors.New("a process of this id was started from another fil
 
 // StartOrAttach starts a process, or finds the one that was started under the same id from the same file.
 func StartOrAttach(ctx context.Context, c client.Client, namespace string, s StartProcess) (run client.WorkflowRun, attached bool, err error) {
-	s.Start.Attributes = attributesRegistered(ctx, c, namespace)
+	attributes := s.searchAttributes(ctx, c, namespace)
 	o := client.StartWorkflowOptions{
 		ID: s.ID, TaskQueue: protocol.TaskQueue,
 		WorkflowIDReusePolicy:                    enumspb.WORKFLOW_ID_REUSE_POLICY_REJECT_DUPLICATE,
 		WorkflowExecutionErrorWhenAlreadyStarted: true,
 		StaticSummary:                            s.Idea.ProcessPath,
-		Memo:                                     protocol.Memo(s.Idea),
-	}
-	o.Memo[protocol.MemoFile] = s.File
-	if s.Start.Attributes {
-		o.TypedSearchAttributes = temporal.NewSearchAttributes(
-			temporal.NewSearchAttributeKeyKeyword(protocol.AttributePath).ValueSet(s.Idea.ProcessPath),
-			temporal.NewSearchAttributeKeyInt64(protocol.AttributeAwaiting).ValueSet(0),
-		)
+		Memo:                                     s.memo(),
+		TypedSearchAttributes:                    attributes,
 	}
 	run, err = c.ExecuteWorkflow(ctx, o, protocol.ProcessType, s.Start)
 	var started *serviceerror.WorkflowExecutionAlreadyStarted
@@ -64,6 +58,32 @@ func StartOrAttach(ctx context.Context, c client.Client, namespace string, s Sta
 		return nil, true, fmt.Errorf("engine: start process %s: %w", s.ID, err)
 	}
 	return c.GetWorkflow(ctx, s.ID, ""), true, nil
+}
+
+// ScheduledAction is what a Temporal Schedule does to start the process: each time under its id with the time behind it.
+func ScheduledAction(ctx context.Context, c client.Client, namespace string, s StartProcess) *client.ScheduleWorkflowAction {
+	attributes := s.searchAttributes(ctx, c, namespace)
+	return &client.ScheduleWorkflowAction{
+		ID: s.ID, TaskQueue: protocol.TaskQueue, Workflow: protocol.ProcessType, Args: []any{s.Start}, StaticSummary: s.Idea.ProcessPath,
+		Memo: s.memo(), TypedSearchAttributes: attributes,
+	}
+}
+
+func (s *StartProcess) memo() map[string]any {
+	memo := protocol.Memo(s.Idea)
+	memo[protocol.MemoFile] = s.File
+	return memo
+}
+
+// searchAttributes are those that the process begins with, where they are registered; it is told whether they are.
+func (s *StartProcess) searchAttributes(ctx context.Context, c client.Client, namespace string) temporal.SearchAttributes {
+	if s.Start.Attributes = attributesRegistered(ctx, c, namespace); !s.Start.Attributes {
+		return temporal.SearchAttributes{}
+	}
+	return temporal.NewSearchAttributes(
+		temporal.NewSearchAttributeKeyKeyword(protocol.AttributePath).ValueSet(s.Idea.ProcessPath),
+		temporal.NewSearchAttributeKeyInt64(protocol.AttributeAwaiting).ValueSet(0),
+	)
 }
 
 func sameFile(ctx context.Context, c client.Client, s StartProcess) error {

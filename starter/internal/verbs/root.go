@@ -59,7 +59,7 @@ reached; 130 interrupted.`,
 	root.PersistentFlags().StringVar(&a.Data, "data", "", "`folder` of the embedded server (default $PROCESSIDEA_DATA, else .processidea)")
 	root.PersistentFlags().StringVar(&a.Store, "store", "", "the store: a folder or a bucket's `URL` (default $PROCESSIDEA_STORE, else that of the data folder)")
 	root.AddCommand(
-		process.Run(a), process.Fork(a), process.Simulate(a), process.Check(a), process.List(a), process.Watch(a), process.Result(a),
+		process.Run(a), process.Fork(a), process.Simulate(a), process.Check(a), process.List(a), process.Watch(a), process.Result(a), process.Schedule(a),
 		people.Approvals(a), people.Decide(a), people.Pause(a), people.Resume(a), people.Revise(a), people.Add(a), people.Cancel(a),
 		people.Allow(a), people.Disallow(a),
 		archive.Show(a), archive.History(a), archive.Decisions(a), archive.Diff(a), archive.Blame(a), archive.Verify(a), archive.Export(a),

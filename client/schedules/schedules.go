@@ -1,0 +1,215 @@
+package schedules
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	enumspb "go.temporal.io/api/enums/v1"
+	"go.temporal.io/api/serviceerror"
+	sdk "go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/temporal"
+
+	"processidea/client"
+	"processidea/client/internal/kind"
+	"processidea/protocol"
+	"processidea/worker/engine"
+)
+
+// Options say what is started, and when.
+type Options struct {
+	// ID names the schedule. Each process that it starts is named by it, with the time behind: "nightly-2026-11-23T02:00:00Z".
+	ID string
+	// Start is what each process starts from. Its own ID is not looked at.
+	Start client.StartOptions
+	// Every is an interval, Cron a list of cron expressions, such as "0 2 * * 1-5" or "@daily"; one of both is needed.
+	Every time.Duration
+	Cron  []string
+	// TimeZone is that of the cron expressions, such as "Europe/Berlin"; empty: UTC.
+	TimeZone string
+	// Overlap is what happens where a process of the schedule still runs when the next one is due: a key of Overlaps; empty: "skip".
+	Overlap string
+	// CatchUp is how late a process may still be started that was missed while Temporal was away; 0: a year, as Temporal has it.
+	CatchUp time.Duration
+	Paused  bool
+	Note    string
+}
+
+// Overlaps are the ways in which processes of a schedule may overlap.
+var Overlaps = map[string]enumspb.ScheduleOverlapPolicy{
+	"skip": enumspb.SCHEDULE_OVERLAP_POLICY_SKIP, "allow-all": enumspb.SCHEDULE_OVERLAP_POLICY_ALLOW_ALL,
+	"buffer-one": enumspb.SCHEDULE_OVERLAP_POLICY_BUFFER_ONE, "buffer-all": enumspb.SCHEDULE_OVERLAP_POLICY_BUFFER_ALL,
+	"cancel-other": enumspb.SCHEDULE_OVERLAP_POLICY_CANCEL_OTHER, "terminate-other": enumspb.SCHEDULE_OVERLAP_POLICY_TERMINATE_OTHER,
+}
+
+// Schedule is one as it stands.
+type Schedule struct {
+	ID     string `json:"id"`
+	Path   string `json:"path"` // of the Idea's meta
+	When   string `json:"when"` // for people: "every 1h0m0s", "0 2 * * *"
+	Paused bool   `json:"paused"`
+	Note   string `json:"note"`
+	// Next are the times at which it starts processes next, Latest the processes that it started last, with those that run.
+	Next   []time.Time `json:"next"`
+	Latest []Started   `json:"latest"`
+}
+
+// Started is a process that a schedule has started.
+type Started struct {
+	Process string    `json:"process"`
+	At      time.Time `json:"at"`
+}
+
+// Schedules are those of a namespace.
+type Schedules struct{ client *client.Client }
+
+// Of gives the schedules of a client's namespace.
+func Of(c *client.Client) *Schedules { return &Schedules{c} }
+
+// Make makes a schedule. The error wraps client.ErrInvalid where the options or the Idea are wrong, or where there is a schedule of the id.
+func (s *Schedules) Make(ctx context.Context, o Options) error {
+	if err := o.check(); err != nil {
+		return err
+	}
+	o.Start.ID = o.ID
+	prepared, err := s.client.Prepare(ctx, o.Start)
+	if err != nil {
+		return err
+	}
+	spec := sdk.ScheduleSpec{CronExpressions: o.Cron, TimeZoneName: o.TimeZone}
+	if o.Every > 0 {
+		spec.Intervals = []sdk.ScheduleIntervalSpec{{Every: o.Every}}
+	}
+	overlap := o.Overlap
+	if overlap == "" {
+		overlap = "skip"
+	}
+	_, err = s.client.Temporal().ScheduleClient().Create(ctx, sdk.ScheduleOptions{
+		ID: o.ID, Spec: spec, Action: engine.ScheduledAction(ctx, s.client.Temporal(), s.client.Namespace(), prepared), Overlap: Overlaps[overlap],
+		CatchupWindow: o.CatchUp, Note: o.Note, Paused: o.Paused, Memo: map[string]any{memoPath: prepared.Idea.ProcessPath, memoWhen: o.when()},
+	})
+	var refused *serviceerror.InvalidArgument
+	switch {
+	case errors.Is(err, temporal.ErrScheduleAlreadyRunning):
+		return invalid("make schedule %s: there is one of this id", o.ID)
+	case errors.As(err, &refused):
+		return invalid("make schedule %s: %w", o.ID, err)
+	case err != nil:
+		return fmt.Errorf("make schedule %s: %w", o.ID, err)
+	}
+	return nil
+}
+
+// What a list shows without a description of each.
+const (
+	memoPath = "path"
+	memoWhen = "when"
+)
+
+func invalid(format string, args ...any) error {
+	return kind.Errorf(client.ErrInvalid, format, args...)
+}
+
+// timeLength is how long the time is that Temporal puts behind the id of a process.
+const timeLength = len("-2026-11-23T02:00:00Z")
+
+func (o Options) check() error {
+	_, known := Overlaps[o.Overlap]
+	err := client.ValidateID(o.ID + strings.Repeat("0", timeLength))
+	switch {
+	case o.ID == "":
+		return invalid("make a schedule: its id is missing")
+	case err != nil:
+		return fmt.Errorf("make schedule %s: %w", o.ID, err)
+	case (o.Every > 0) == (len(o.Cron) > 0):
+		return invalid("make schedule %s: want an interval or cron expressions, and not both", o.ID)
+	case o.Every < 0 || o.Every > 0 && o.Every < time.Second:
+		return invalid("make schedule %s: want an interval of a second or more, not %s", o.ID, o.Every)
+	case o.Overlap != "" && !known:
+		return invalid("make schedule %s: there is no overlap %q; there are %s", o.ID, o.Overlap, strings.Join(slices.Sorted(maps.Keys(Overlaps)), ", "))
+	}
+	return nil
+}
+
+func (o Options) when() string {
+	text := strings.Join(o.Cron, ", ")
+	if o.Every > 0 {
+		text = "every " + o.Every.String()
+	}
+	if o.TimeZone != "" {
+		text += " " + o.TimeZone
+	}
+	return text
+}
+
+// List gives the schedules that start processes, by their ids.
+func (s *Schedules) List(ctx context.Context) ([]Schedule, error) {
+	found := []Schedule{}
+	list, err := s.client.Temporal().ScheduleClient().List(ctx, sdk.ScheduleListOptions{})
+	if err != nil {
+		return nil, fmt.Errorf("list schedules: %w", err)
+	}
+	values := engine.DataConverter(s.client.Archive().Store().Keys())
+	for list.HasNext() {
+		e, err := list.Next()
+		if err != nil {
+			return nil, fmt.Errorf("list schedules: %w", err)
+		}
+		if e.WorkflowType.Name != protocol.ProcessType {
+			continue
+		}
+		one := Schedule{ID: e.ID, Paused: e.Paused, Note: e.Note, Next: e.NextActionTimes, Latest: []Started{}}
+		for _, r := range e.RecentActions {
+			if r.StartWorkflowResult != nil {
+				one.Latest = append(one.Latest, Started{Process: r.StartWorkflowResult.WorkflowID, At: r.ActualTime})
+			}
+		}
+		for key, into := range map[string]*string{memoPath: &one.Path, memoWhen: &one.When} {
+			if p := e.Memo.GetFields()[key]; p != nil {
+				_ = values.FromPayload(p, into) // one that another program made has none
+			}
+		}
+		found = append(found, one)
+	}
+	slices.SortFunc(found, func(a, b Schedule) int { return strings.Compare(a.ID, b.ID) })
+	return found, nil
+}
+
+// Pause starts no processes until Resume. Those that run go on.
+func (s *Schedules) Pause(ctx context.Context, id, note string) error {
+	return s.do("pause", id, s.handle(ctx, id).Pause(ctx, sdk.SchedulePauseOptions{Note: note}))
+}
+
+// Resume starts processes again.
+func (s *Schedules) Resume(ctx context.Context, id, note string) error {
+	return s.do("resume", id, s.handle(ctx, id).Unpause(ctx, sdk.ScheduleUnpauseOptions{Note: note}))
+}
+
+// Now starts a process at once, beside the times of the schedule.
+func (s *Schedules) Now(ctx context.Context, id string) error {
+	return s.do("start a process of", id, s.handle(ctx, id).Trigger(ctx, sdk.ScheduleTriggerOptions{}))
+}
+
+// End removes the schedule. The processes that it has started stay.
+func (s *Schedules) End(ctx context.Context, id string) error {
+	return s.do("end", id, s.handle(ctx, id).Delete(ctx))
+}
+
+func (s *Schedules) handle(ctx context.Context, id string) sdk.ScheduleHandle {
+	return s.client.Temporal().ScheduleClient().GetHandle(ctx, id)
+}
+
+func (*Schedules) do(what, id string, err error) error {
+	var none *serviceerror.NotFound
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &none):
+		return kind.Errorf(client.ErrNotFound, "%s schedule %s: there is none of this id", what, id)
+	}
+	return fmt.Errorf("%s schedule %s: %w", what, id, err)
+}

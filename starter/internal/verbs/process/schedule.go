@@ -1,0 +1,160 @@
+package process
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"processidea/client"
+	"processidea/client/ideafiles"
+	"processidea/client/schedules"
+	"processidea/starter/internal/app"
+	"processidea/starter/internal/exit"
+	"processidea/starter/internal/print"
+	"processidea/starter/internal/server"
+)
+
+// Schedule makes, lists and ends schedules: what starts processes by the clock.
+func Schedule(a *app.App) *cobra.Command {
+	c := &cobra.Command{
+		Use:   "schedule",
+		Short: "Start processes by the clock",
+		Long: `Make, list, pause and end schedules, which start processes by the clock. Each is a
+Temporal Schedule: Temporal starts the processes, and a worker must run for them.`,
+		Example: "  starter schedule new nightly examples/moderation --cron \"0 2 * * *\"\n  starter schedule list",
+		RunE:    func(c *cobra.Command, _ []string) error { return c.Help() },
+	}
+	c.AddCommand(newSchedule(a), listSchedules(a),
+		scheduleVerb(a, "pause", "Start no processes until it is resumed; those that run go on", (*schedules.Schedules).Pause),
+		scheduleVerb(a, "resume", "Start processes again", (*schedules.Schedules).Resume),
+		scheduleVerb(a, "now", "Start a process at once, beside the times of the schedule", withoutNote((*schedules.Schedules).Now)),
+		scheduleVerb(a, "end", "Remove a schedule; the processes that it has started stay", withoutNote((*schedules.Schedules).End)))
+	return c
+}
+
+func newSchedule(a *app.App) *cobra.Command {
+	var files fileFlags
+	var o schedules.Options
+	c := &cobra.Command{
+		Use:   "new NAME FILE|FOLDER",
+		Short: "Make a schedule that starts an Idea file",
+		Long: `Make a schedule that starts a process from an Idea file, with its instances and
+replies as "run" takes them, at each of its times. The files are read once, now. Each
+process is named by the schedule with the time behind: nightly-2026-11-23T02:00:00Z.
+
+--overlap says what happens where a process of the schedule still runs when the next is
+due: skip it (the default), buffer-one, buffer-all, cancel-other, terminate-other or
+allow-all. --catch-up says how late one may still be started that was missed while
+Temporal was away (a year unless said). Both are Temporal's own.`,
+		Example: `  starter schedule new nightly examples/moderation --cron "0 2 * * 1-5" --timezone Europe/Berlin
+  starter schedule new hourly refund.json --every 1h --overlap buffer-one`,
+		RunE: func(c *cobra.Command, args []string) error {
+			o.ID = args[0]
+			return makeSchedule(c.Context(), a, args[1], files, o)
+		},
+	}
+	files.add(c)
+	c.Flags().DurationVar(&o.Every, "every", 0, "the interval, such as 1h")
+	c.Flags().StringArrayVar(&o.Cron, "cron", nil, "a cron `expression`, such as \"0 2 * * 1-5\" or @daily; may be repeated")
+	c.Flags().StringVar(&o.TimeZone, "timezone", "", "the time `zone` of the cron expressions, such as Europe/Berlin (default UTC)")
+	c.Flags().StringVar(&o.Overlap, "overlap", "skip", "what happens where the one before still runs")
+	c.Flags().DurationVar(&o.CatchUp, "catch-up", 0, "how late a missed one may still be started (default a year)")
+	c.Flags().BoolVar(&o.Paused, "paused", false, "start none until it is resumed")
+	c.Flags().StringVar(&o.Note, "note", "", "a `text` for people")
+	return c
+}
+
+func makeSchedule(ctx context.Context, a *app.App, given string, files fileFlags, o schedules.Options) error {
+	p, err := a.Place()
+	if err != nil {
+		return err
+	}
+	source, err := files.find(given)
+	if err != nil {
+		return err
+	}
+	d, problems, err := ideafiles.Load(source, p.Tools())
+	if err != nil {
+		return err
+	}
+	if err := introduce(a, p, d, problems, ""); err != nil {
+		return err
+	}
+	o.Start = client.StartOptions{Idea: d.Idea, Replies: d.Replies, Delegates: d.Delegates, By: app.UserName()}
+	return a.Visit(ctx, func(s *server.Session) error {
+		if err := schedules.Of(s.Client).Make(ctx, o); err != nil {
+			return err
+		}
+		a.Note("made schedule %s", o.ID)
+		return nil
+	})
+}
+
+func listSchedules(a *app.App) *cobra.Command {
+	return &cobra.Command{
+		Use:     "list",
+		Short:   "List schedules: when they start processes, and which they started last",
+		Example: "  starter schedule list --json",
+		RunE: func(c *cobra.Command, _ []string) error {
+			return a.Visit(c.Context(), func(s *server.Session) error {
+				list, err := schedules.Of(s.Client).List(c.Context())
+				switch {
+				case err != nil:
+					return err
+				case a.JSON:
+					return a.PrintJSON(list)
+				}
+				return a.Print(schedulesText(list, print.TableWidth(a.Out)))
+			})
+		},
+	}
+}
+
+func schedulesText(list []schedules.Schedule, width int) string {
+	if len(list) == 0 {
+		return "there are no schedules\n"
+	}
+	columns := [][]string{{"schedule"}, {"path"}, {"when"}, {"next"}, {"latest process"}, {"note"}}
+	for _, s := range list {
+		next, latest := "paused", ""
+		if len(s.Next) > 0 && !s.Paused {
+			next = s.Next[0].Local().Format(time.DateTime)
+		}
+		if len(s.Latest) > 0 {
+			latest = s.Latest[len(s.Latest)-1].Process
+		}
+		for n, cell := range []string{s.ID, s.Path, s.When, next, latest, s.Note} {
+			columns[n] = append(columns[n], print.Printable(cell))
+		}
+	}
+	var b strings.Builder
+	print.Table(&b, columns, width)
+	return b.String()
+}
+
+// scheduleVerb does something with a schedule.
+func scheduleVerb(a *app.App, name, short string, do func(s *schedules.Schedules, ctx context.Context, id, note string) error) *cobra.Command {
+	note := ""
+	c := &cobra.Command{
+		Use:     name + " NAME",
+		Short:   short,
+		Example: fmt.Sprintf("  starter schedule %s nightly", name),
+		RunE: func(c *cobra.Command, args []string) error {
+			if args[0] == "" {
+				return exit.Usagef("%s schedule: its name is empty", name)
+			}
+			return a.Visit(c.Context(), func(s *server.Session) error { return do(schedules.Of(s.Client), c.Context(), args[0], note) })
+		},
+	}
+	if name == "pause" || name == "resume" {
+		c.Flags().StringVar(&note, "note", "", "why; a `text` for people")
+	}
+	return c
+}
+
+func withoutNote(do func(*schedules.Schedules, context.Context, string) error) func(*schedules.Schedules, context.Context, string, string) error {
+	return func(s *schedules.Schedules, ctx context.Context, id, _ string) error { return do(s, ctx, id) }
+}
