@@ -112,6 +112,7 @@ func TestAPauseReachesDelegatesAtAnyDepthAndTheyGoOnWithTheirCaller(t *testing.T
 	eventually(t, "the first payment is under way", func() bool { return len(till.seen()) == 1 })
 	s.signal(s.id, turn.SteerPause, map[string]any{"by": "ann"})
 	eventually(t, "the inner one is paused", func() bool { return inner.processStatus().Status == runresult.StatusPaused })
+	eventually(t, "its instance has heard of it", func() bool { return hasHeard(t, protocol.InstanceID(inner.id, ""), protocol.SignalHold) })
 	close(release)
 	eventually(t, "the first is paid", func() bool {
 		var v protocol.InstanceView
@@ -125,6 +126,20 @@ func TestAPauseReachesDelegatesAtAnyDepthAndTheyGoOnWithTheirCaller(t *testing.T
 	if r := s.end(run); r.Status != runresult.StatusCompleted || len(till.seen()) != 2 {
 		t.Errorf("%s, %d payments", r.Status, len(till.seen()))
 	}
+}
+
+// hasHeard reports whether a workflow has looked at a signal.
+func hasHeard(t *testing.T, workflow, signal string) (heard bool) {
+	t.Helper()
+	sent := false
+	for _, e := range history(t, workflow).GetEvents() {
+		sent = sent || e.GetWorkflowExecutionSignaledEventAttributes().GetSignalName() == signal
+		heard = sent && e.GetWorkflowTaskCompletedEventAttributes() != nil
+		if heard {
+			return true
+		}
+	}
+	return false
 }
 
 func TestADelegateThatIsPausedShowsAtItsCallerAndGoesOnWithIt(t *testing.T) {
