@@ -109,6 +109,9 @@ func TestTheCommandsOfTheDocumentsWork(t *testing.T) {
 	bin := programs(t)
 	d := newDesk(t, nil)
 	n, _ := d.dev()
+	if err := os.Symlink(examples, filepath.Join(d.dir, "examples")); err != nil {
+		t.Fatal(err)
+	}
 	d.set("PATH="+bin+":"+os.Getenv("PATH"), asTemporal+"=1")
 	d.do("run", filepath.Join(examples, "refunds"), "--id", "refunds", "--detach").is(exit.Done)
 	var waiting []protocol.Approval

@@ -1,6 +1,7 @@
 package workflows_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -10,7 +11,10 @@ import (
 	"testing"
 	"time"
 
+	"go.temporal.io/sdk/client"
+
 	"processidea/model/ideafile"
+	"processidea/protocol"
 	"processidea/store/blobs"
 	"processidea/store/chain"
 )
@@ -58,6 +62,19 @@ func TestCollectingLeavesWhatHistoriesNeedAndTakesTheChain(t *testing.T) {
 		`{"solution": {"calls": [{"_tool": "shout", "text": "†state.text", "_outputPath": "loud"}], "output": null}}`,
 		`{"solution": {"calls": [], "output": null}}`)
 	s.finish()
+	scheduled, err := store.Put(t.Context(), []byte("what "+t.Name()+" will start from"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	handle, err := temporalClient.ScheduleClient().Create(t.Context(), client.ScheduleOptions{
+		ID: s.id, Spec: client.ScheduleSpec{CronExpressions: []string{"@yearly"}}, Paused: true,
+		Action: &client.ScheduleWorkflowAction{ID: s.id + "-", Workflow: protocol.ProcessType, TaskQueue: protocol.TaskQueue,
+			Args: []any{protocol.ProcessStart{Idea: map[string]any{"context": scheduled}}}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = handle.Delete(context.Background()) })
 	copied, dir := copyStore(t)
 	held, err := chain.ReadTemporal(t.Context(), temporalClient.WorkflowService(), server.Namespace(), nil)
 	if err != nil || held.Executions < 2 {
@@ -85,6 +102,9 @@ func TestCollectingLeavesWhatHistoriesNeedAndTakesTheChain(t *testing.T) {
 	defer fresh.Close()
 	if _, err := fresh.Get(t.Context(), nobodys); err == nil {
 		t.Error("what nobody needs stays")
+	}
+	if _, err := fresh.Get(t.Context(), scheduled); err != nil {
+		t.Errorf("what a schedule will start a process from is gone: %v", err)
 	}
 	for _, id := range []string{s.id, s.id + "/main"} {
 		if err := replay(t, fresh, history(t, id)); err != nil {
