@@ -47,11 +47,16 @@ func Start(t testing.TB, env []string, flags ...string) *Process {
 	return StartProgram(t, os.Args[0], env, flags...)
 }
 
-// StartProgram does what Start does with a worker that somebody else has built; args come first, such as the verb by which the program is a worker.
+// StartProgram does what Start does with a worker that somebody else has built; args are flags, behind the verb by which the program is a worker where it
+// has one.
 func StartProgram(t testing.TB, program string, env []string, args ...string) *Process {
 	t.Helper()
+	verbs := slices.IndexFunc(args, func(arg string) bool { return strings.HasPrefix(arg, "-") })
+	if verbs < 0 {
+		verbs = len(args)
+	}
 	p := &Process{t: t, url: make(chan string, 1), ended: make(chan struct{})}
-	p.cmd = exec.CommandContext(t.Context(), program, slices.Concat(args, []string{"--listen", "127.0.0.1:0", "--log-format", "json"})...)
+	p.cmd = exec.CommandContext(t.Context(), program, slices.Concat(args[:verbs], []string{"--listen", "127.0.0.1:0", "--log-format", "json"}, args[verbs:])...)
 	p.cmd.Env = append(append(os.Environ(), asked+"=1"), env...)
 	log, err := p.cmd.StderrPipe()
 	if err == nil {
