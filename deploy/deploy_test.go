@@ -1,0 +1,93 @@
+package deploy_test
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"processidea/activities"
+	"processidea/model/turn"
+	"processidea/worker/telemetry"
+)
+
+// metricName finds metrics in an expression: ours, the Temporal SDK's, and those of the process.
+var metricName = regexp.MustCompile(`\b(processidea|temporal|process|go)_[a-z0-9_]+`)
+
+// Every metric that a rule or a panel names is one that a worker has.
+func TestEveryMetricThatIsNamedIsThere(t *testing.T) {
+	ours, sdk := ourMetrics(t), sdkMetrics(t)
+	for _, file := range []string{"prometheus/rules.yaml", "grafana/workers.json"} {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		found := metricName.FindAllString(string(data), -1)
+		slices.Sort(found)
+		found = slices.Compact(found)
+		if len(found) < 5 {
+			t.Errorf("%s names %q", file, found)
+		}
+		for _, name := range found {
+			base := name
+			for _, end := range []string{"_bucket", "_sum", "_count"} {
+				base = strings.TrimSuffix(base, end)
+			}
+			if !ours[base] && !sdk[strings.TrimSuffix(strings.TrimSuffix(base, "_total"), "_seconds")] {
+				t.Errorf("%s names %s, which no worker has", file, name)
+			}
+		}
+	}
+}
+
+// ourMetrics are those that a worker has once it has counted a Request and a Call.
+func ourMetrics(t *testing.T) map[string]bool {
+	t.Helper()
+	m, err := telemetry.NewMetrics()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = m.Close(t.Context()) }()
+	now := time.Now()
+	m.Request(activities.RequestAttempt{Began: now, FirstByte: now, Ended: now, Outcome: activities.OutcomeWhole,
+		Usage: turn.TokenUsage{PromptTokens: 1, CompletionTokens: 1, CachedTokens: 1, ReasoningTokens: 1, Cost: 1, UnpricedTokens: 1}})
+	_, end := m.Call(t.Context(), activities.CallAttempt{Tool: "t"})
+	end(activities.OutcomeDone)
+	w := httptest.NewRecorder()
+	m.Handler().ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/metrics", nil))
+	names := map[string]bool{}
+	for _, kind := range regexp.MustCompile(`(?m)^# TYPE (\S+) `).FindAllStringSubmatch(w.Body.String(), -1) {
+		names[kind[1]] = true
+	}
+	if !names["processidea_requests_total"] {
+		t.Fatalf("a worker has\n%s", w.Body)
+	}
+	return names
+}
+
+// sdkMetrics are those of the Temporal SDK, as its source names them: most of them are there only once something is counted.
+func sdkMetrics(t *testing.T) map[string]bool {
+	t.Helper()
+	dir, err := exec.CommandContext(t.Context(), "go", "list", "-m", "-f", "{{.Dir}}", "go.temporal.io/sdk").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	source, err := os.ReadFile(filepath.Join(strings.TrimSpace(string(dir)), "internal", "common", "metrics", "constants.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := map[string]bool{}
+	for _, m := range regexp.MustCompile(`TemporalMetricsPrefix \+ "([a-z_]+)"`).FindAllStringSubmatch(string(source), -1) {
+		names["temporal_"+m[1]] = true
+	}
+	if len(names) < 20 {
+		t.Fatalf("the SDK has %d metrics", len(names))
+	}
+	return names
+}
