@@ -12,6 +12,7 @@ import (
 
 	"processidea/llm"
 	"processidea/model/price"
+	"processidea/model/prompt"
 	"processidea/notify"
 	"processidea/protocol"
 	"processidea/signing"
@@ -55,6 +56,8 @@ type Activities struct {
 	RequestSlots *semaphore.Weighted
 	// Recorder is told what the LLM said; nil: nobody is.
 	Recorder ReplyRecorder
+	// Asked is told what the LLM is about to be asked; nil: nobody is.
+	Asked PromptRecorder
 	// Observer is told what Requests and Calls came to; nil: nobody is.
 	Observer Observer
 
@@ -64,6 +67,9 @@ type Activities struct {
 // ReplyRecorder takes all that the LLM said in one Request of a process, once its stream has ended. An empty finish reason
 // means that it broke off.
 type ReplyRecorder func(process, content, finishReason, refusal string)
+
+// PromptRecorder takes what the LLM is asked in a Request of a process, by its number from 1, at each attempt.
+type PromptRecorder func(process string, request int, messages []prompt.Message)
 
 const defaultMaxResult = 20 << 20
 

@@ -75,6 +75,9 @@ func (a *Activities) streamRequest(ctx context.Context, setup protocol.SharedReq
 	}
 	defer r.stop()
 	r.calls.instances = starts
+	if a.Asked != nil {
+		a.Asked(input.ProcessID, input.RequestNumber, r.question.Messages)
+	}
 	answer, err := r.ask(ctx, seen)
 	a.addCost(answer, r.idea.Config)
 	seen.Usage = answer.Usage

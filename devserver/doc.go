@@ -7,5 +7,5 @@
 //
 // Invariants: everything listens on loopback, without authentication; two servers never share a folder; a file survives
 // kill -9; the program is left only when a running server lost one of its services. The database is losable: Temporal
-// does not migrate its SQLite schema. Only the command starter and tests import this package.
+// does not migrate its SQLite schema. Only the command starter, processtest and tests import this package.
 package devserver

@@ -10,12 +10,15 @@ import (
 	"strings"
 
 	"github.com/google/jsonschema-go/jsonschema"
+
+	"processidea/tools/runner"
 )
 
 // Registry knows tools by name. It is filled before it is used: reading it
 // from several goroutines is safe once nothing registers any more.
 type Registry struct {
 	tools map[string]*Tool
+	watch func(in runner.Input, result any, err error) // nil: nobody watches
 }
 
 // NewRegistry returns an empty registry.
@@ -65,6 +68,16 @@ func (r *Registry) Include(other *Registry) {
 		r.add(other.tools[name])
 	}
 }
+
+// Replace is Include where the tools of the other registry count instead of those of the same name.
+func (r *Registry) Replace(other *Registry) {
+	for _, name := range other.Names() {
+		r.tools[name] = other.tools[name]
+	}
+}
+
+// Watch has f called with what each attempt of each Call came to that the registry has run, by several goroutines at once.
+func (r *Registry) Watch(f func(in runner.Input, result any, err error)) { r.watch = f }
 
 // Lookup finds a tool by its name.
 func (r *Registry) Lookup(name string) (*Tool, bool) {

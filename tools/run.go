@@ -25,7 +25,11 @@ func (r *Registry) Run(ctx context.Context, in runner.Input) (any, error) {
 		// Not final: another worker, of an older or a newer version, may know it.
 		return nil, fmt.Errorf("this worker knows no tool %q", name)
 	}
-	return tool.Call(WithCallInfo(ctx, Info{
+	result, err := tool.Call(WithCallInfo(ctx, Info{
 		Process: in.Process, Instance: in.Token, CallID: in.Call, IdempotencyKey: in.IdempotencyKey, Attempt: in.Attempt, Scopes: in.Scopes,
 	}), in.Params)
+	if r.watch != nil {
+		r.watch(in, result, err)
+	}
+	return result, err
 }

@@ -90,6 +90,8 @@ type Parts struct {
 	Log        *slog.Logger
 	// Recorder is told what the LLM said; nil: nobody is.
 	Recorder activities.ReplyRecorder
+	// Asked is told what the LLM is asked; nil: nobody is.
+	Asked activities.PromptRecorder
 	// Observer is told what Requests and Calls came to; nil: nobody is.
 	Observer activities.Observer
 	// StopTimeout is how long a worker that is stopped waits for activities that are running. What they have not ended by
@@ -99,6 +101,26 @@ type Parts struct {
 	Version     Version
 	// Interceptors look on at workflows and activities; they may give no command.
 	Interceptors []interceptor.WorkerInterceptor
+	// Getenv is the environment that fills in what is missing; nil: os.Getenv.
+	Getenv func(string) string
+}
+
+func (p Parts) getenv(name string) string {
+	if p.Getenv == nil {
+		return os.Getenv(name)
+	}
+	return p.Getenv(name)
+}
+
+// lookupEnv is getenv for those who tell empty from unset.
+func (p Parts) lookupEnv() func(string) (string, bool) {
+	if p.Getenv == nil {
+		return os.LookupEnv
+	}
+	return func(name string) (string, bool) {
+		v := p.Getenv(name)
+		return v, v != ""
+	}
 }
 
 // FromEnvironment fills in what is missing: the built-in tools, an HTTP client for the hosts that
@@ -111,21 +133,21 @@ func (p Parts) FromEnvironment() Parts {
 	}
 	if p.HTTP == nil {
 		p.HTTP = httptool.New(httptool.Options{
-			Allow: os.Getenv(httptool.AllowVariable), Secrets: os.Getenv(httptool.SecretsVariable), LookupEnv: os.LookupEnv,
+			Allow: p.getenv(httptool.AllowVariable), Secrets: p.getenv(httptool.SecretsVariable), LookupEnv: p.lookupEnv(),
 		})
 	}
 	if p.MCP == nil {
-		p.MCP = mcptool.New(mcptool.Options{Commands: os.Getenv(mcptool.CommandsVariable), HTTP: p.HTTP, LookupEnv: os.LookupEnv, Log: p.Log})
+		p.MCP = mcptool.New(mcptool.Options{Commands: p.getenv(mcptool.CommandsVariable), HTTP: p.HTTP, LookupEnv: p.lookupEnv(), Log: p.Log})
 	}
 	if p.Tools == nil {
 		p.Tools = tools.NewRegistry()
 		builtin.Register(p.Tools, p.HTTP)
 	}
 	if p.LLM == (llm.Config{}) {
-		p.LLM = LLMFromEnvironment(os.Getenv)
+		p.LLM = LLMFromEnvironment(p.getenv)
 	}
 	if p.LLMServers == nil {
-		p.LLMServers = llmServersFromEnvironment(os.Getenv)
+		p.LLMServers = llmServersFromEnvironment(p.getenv)
 	}
 	return p
 }
@@ -153,20 +175,20 @@ func NewWorker(c client.Client, p Parts) (worker.Worker, error) {
 
 // check refuses settings that cannot be meant, before anything is started with them.
 func (p *Parts) check() (err error) {
-	if err := mcptool.CheckCommands(os.Getenv(mcptool.CommandsVariable)); err != nil {
+	if err := mcptool.CheckCommands(p.getenv(mcptool.CommandsVariable)); err != nil {
 		return err
 	}
-	if err := httptool.CheckSecretNames(os.Getenv(httptool.SecretsVariable)); err != nil {
+	if err := httptool.CheckSecretNames(p.getenv(httptool.SecretsVariable)); err != nil {
 		return err
 	}
 	if p.Notices == nil {
-		p.Notices, err = notify.FromEnvironment(os.Getenv)
+		p.Notices, err = notify.FromEnvironment(p.getenv)
 	}
 	if p.Deciders == nil && err == nil {
-		p.Deciders, err = signing.FromEnvironment(context.Background(), os.Getenv)
+		p.Deciders, err = signing.FromEnvironment(context.Background(), p.getenv)
 	}
 	if p.Prices == nil && err == nil {
-		p.Prices, err = pricesFromFile(os.Getenv(PricesVariable))
+		p.Prices, err = pricesFromFile(p.getenv(PricesVariable))
 	}
 	if p.Deciders == nil {
 		p.Log.Info("no keys for signed decisions: where a policy wants one, none counts", "variable", signing.DecidersVariable)

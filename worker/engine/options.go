@@ -87,7 +87,7 @@ func (p Parts) activities(c client.Client) (*activities.Activities, error) {
 	}
 	a := &activities.Activities{
 		Store: p.Store, Tools: p.Tools, Runners: runners, MCP: p.MCP, Notices: p.Notices, Deciders: p.Deciders, LLM: asked, Client: c, Recorder: p.Recorder,
-		LLMServers: servers, Prices: p.Prices, Observer: p.Observer, MaxResult: p.Limits.MaxResult,
+		LLMServers: servers, Prices: p.Prices, Asked: p.Asked, Observer: p.Observer, MaxResult: p.Limits.MaxResult,
 		Memory: memory.NewBudget(cmp.Or(p.Limits.Memory, memory.DefaultBudget)),
 	}
 	if p.Limits.Requests > 0 {

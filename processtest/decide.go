@@ -1,0 +1,48 @@
+package processtest
+
+import (
+	"processidea/client"
+)
+
+// Approve lets a Call run as it is shown. by is who decides, then their groups; nobody where no policy asks.
+func (p *Process) Approve(a client.Approval, by ...string) {
+	p.t.Helper()
+	p.decide(a, client.Decision{Kind: client.Approve}, by)
+}
+
+// Reject keeps a Call from running; the LLM is told the reason.
+func (p *Process) Reject(a client.Approval, reason string, by ...string) {
+	p.t.Helper()
+	p.decide(a, client.Decision{Kind: client.Reject, Reason: reason}, by)
+}
+
+// Amend lets a Call run with other parameters: those that change.
+func (p *Process) Amend(a client.Approval, params map[string]any, by ...string) {
+	p.t.Helper()
+	p.decide(a, client.Decision{Kind: client.Amend, Value: params}, by)
+}
+
+// Answer gives a Call its result; nothing runs.
+func (p *Process) Answer(a client.Approval, result any, by ...string) {
+	p.t.Helper()
+	p.decide(a, client.Decision{Kind: client.Answer, Value: result}, by)
+}
+
+func (p *Process) decide(a client.Approval, d client.Decision, by []string) {
+	p.t.Helper()
+	d.Call, d.Digest = a.CallID, a.Digest
+	if len(by) > 0 {
+		d.By, d.Groups = by[0], by[1:]
+	}
+	if err := p.Decide(a.Process, d); err != nil {
+		p.t.Fatalf("processtest: %v", err)
+	}
+}
+
+// Decide sends any decision to a process: this one, a part of it, or a delegate, as Approval.Process has it. A decision that is refused
+// is an error, so that a test can see that it is.
+func (p *Process) Decide(process string, d client.Decision) error {
+	ctx, cancel := p.context()
+	defer cancel()
+	return p.client.Process(process).Decide(ctx, d)
+}

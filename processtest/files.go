@@ -1,0 +1,126 @@
+package processtest
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"processidea/client"
+	"processidea/client/ideafiles"
+	"processidea/model/ideafile"
+	"processidea/model/jsonval"
+)
+
+// load reads the files of the process as `starter run` does, with fakes in place of what runs the Tools that have one.
+func (s *settings) load(t testing.TB, path string, known ideafiles.Tools) (*ideafiles.Definition, error) {
+	t.Helper()
+	source, err := ideafiles.Find(path, "", "")
+	if err != nil {
+		return nil, err
+	}
+	if s.replies != nil {
+		source.Replies = filepath.Join(t.TempDir(), "replies given by the test")
+		err = os.WriteFile(source.Replies, []byte(*s.replies), 0o600)
+	}
+	if s.rowsGiven {
+		source.Instances = ""
+	}
+	if len(s.rows) > 0 && err == nil {
+		source.Instances = filepath.Join(t.TempDir(), "rows given by the test.jsonl")
+		err = os.WriteFile(source.Instances, jsonLines(s.rows), 0o600)
+	}
+	if err != nil {
+		return nil, err
+	}
+	d, problems, err := ideafiles.LoadWith(source, known, func(d *ideafiles.Definition) {
+		d.Idea = s.withFakes(d.Idea)
+		d.Read, _ = ideafile.ReadIdea(d.Idea) // it was sound before
+	})
+	if err != nil {
+		return nil, err
+	}
+	if errs := problems.Errors(); len(errs) > 0 {
+		return nil, &client.InvalidError{Source: path, Problems: errs}
+	}
+	for _, p := range problems {
+		t.Logf("%s: %s", path, p)
+	}
+	for key, file := range d.Delegates {
+		if idea, ok := file.(map[string]any); ok {
+			d.Delegates[key] = s.withFakes(idea)
+		}
+	}
+	return d, s.checkFaked(d)
+}
+
+func jsonLines(rows []map[string]any) []byte {
+	var lines []byte
+	for _, row := range rows {
+		lines = append(append(lines, jsonval.Encode(jsonval.ToJSONValue(row))...), '\n')
+	}
+	return lines
+}
+
+// withFakes is an Idea whose Tools are run by their fakes. The one that is given stays as it is.
+func (s *settings) withFakes(idea map[string]any) map[string]any {
+	all := toolsOf(idea)
+	faked := map[string]any{}
+	maps.Copy(faked, all)
+	for _, name := range s.faked {
+		source, ok := all[name].(map[string]any)
+		if !ok && (!s.noServers || !hasServers(idea)) {
+			continue
+		}
+		if !ok {
+			fake, _ := s.fakes.Lookup(fakeName(name))
+			form, _ := jsonval.Decode(fake.Parameters)
+			source = jsonval.AsObject(form)
+		}
+		source = maps.Clone(source)
+		delete(source, "_delegate")
+		delete(source, "_writes")
+		source["_activity"] = fakeName(name)
+		faked[name] = source
+	}
+	if len(faked) == 0 && !s.noServers {
+		return idea
+	}
+	idea, schema := maps.Clone(idea), maps.Clone(jsonval.AsObject(idea["schema"]))
+	if schema == nil {
+		schema = map[string]any{}
+	}
+	schema["tools"], idea["schema"] = faked, schema
+	if s.noServers && hasServers(idea) {
+		config := maps.Clone(jsonval.AsObject(idea["config"]))
+		delete(config, "mcp")
+		idea["config"] = config
+	}
+	return idea
+}
+
+func hasServers(idea map[string]any) bool { return jsonval.AsObject(idea["config"])["mcp"] != nil }
+
+func toolsOf(idea map[string]any) map[string]any {
+	return jsonval.AsObject(jsonval.AsObject(idea["schema"])["tools"])
+}
+
+// checkFaked refuses a fake of a Tool that is nowhere.
+func (s *settings) checkFaked(d *ideafiles.Definition) error {
+	all := maps.Clone(toolsOf(d.Idea))
+	for _, file := range d.Delegates {
+		idea, _ := file.(map[string]any)
+		maps.Copy(all, toolsOf(idea))
+	}
+	var errs []error
+	for _, name := range s.faked {
+		if all[name] == nil {
+			errs = append(errs, fmt.Errorf("fake %s: the Idea has no Tool of this name; it has %s", name, strings.Join(slices.Sorted(maps.Keys(all)), ", ")))
+		}
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,112 @@
+package processtest
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"time"
+
+	"processidea/client"
+	"processidea/model/ideafile"
+	"processidea/tools"
+	"processidea/tools/runner"
+	"processidea/worker/engine"
+)
+
+// Option says what a process is started with.
+type Option func(*settings)
+
+type settings struct {
+	own       engine.Own
+	fakes     *tools.Registry
+	faked     []string // the Tools that have one
+	variables map[string]string
+	replies   *string
+	rows      []map[string]any
+	rowsGiven bool
+	noServers bool
+	timeout   time.Duration
+	start     []func(*client.StartOptions)
+}
+
+// WithTools registers the Go tools that the process may use beside the built-in ones, as command.WithTools does.
+func WithTools(register func(*tools.Registry)) Option {
+	return func(s *settings) {
+		if s.own.Tools == nil {
+			s.own.Tools = tools.NewRegistry()
+		}
+		register(s.own.Tools)
+	}
+}
+
+// WithRunner adds a kind of Tool, as command.WithRunner does.
+func WithRunner(kind ideafile.ToolKind, x runner.Runner) Option {
+	return func(s *settings) {
+		if s.own.Runners == nil {
+			s.own.Runners = map[ideafile.ToolKind]runner.Runner{}
+		}
+		s.own.Runners[kind] = x
+	}
+}
+
+// Fake runs fn for a Tool of the Idea, or of a delegate's, whatever runs it otherwise: a Go function, HTTP, MCP, a delegate, or the LLM
+// itself. In and Out are as tools.Register has them: structs, or map[string]any and any. An error is tried again unless tools.Final
+// makes it final.
+func Fake[In, Out any](tool string, fn func(context.Context, In) (Out, error)) Option {
+	return func(s *settings) {
+		tools.Register(s.fakes, fakeName(tool), fn)
+		s.faked = append(s.faked, tool)
+	}
+}
+
+// FakeResult is a Fake that gives the same result to each Call.
+func FakeResult(tool string, result any) Option {
+	return Fake(tool, func(context.Context, map[string]any) (any, error) { return result, nil })
+}
+
+// FakeError is a Fake that fails for good.
+func FakeError(tool string, err error) Option {
+	return Fake(tool, func(context.Context, map[string]any) (any, error) { return nil, tools.Final(err) })
+}
+
+// fakeName is under what name a fake is registered, so that it takes the place of no Go function that other Tools use.
+func fakeName(tool string) string { return "fake:" + tool }
+
+// WithReplies is what the LLM replies, each a line of a replies file, which may be broken here: {"solution": {"calls": […]}}. They count instead of
+// the folder's replies.jsonl. What stands in a line is in docs/idea-file.md, "Replies".
+func WithReplies(lines ...string) Option {
+	return func(s *settings) {
+		var text bytes.Buffer
+		for _, line := range lines {
+			if json.Compact(&text, []byte(line)) != nil {
+				text.WriteString(line) // the reader says what is wrong with it
+			}
+			text.WriteByte('\n')
+		}
+		given := text.String()
+		s.replies = &given
+	}
+}
+
+// WithInstances are the rows of data that the process runs over, instead of those of the folder. None leaves those out.
+func WithInstances(rows ...map[string]any) Option {
+	return func(s *settings) { s.rows, s.rowsGiven = rows, true }
+}
+
+// WithVariable sets a variable of the worker's environment, such as PROCESSIDEA_HTTP_ALLOW or PROCESSIDEA_DECIDERS; of the program's
+// own, those that Process Idea reads do not count.
+func WithVariable(name, value string) Option {
+	return func(s *settings) { s.variables[name] = value }
+}
+
+// WithoutMCPServers leaves the Idea's MCP servers out (config.mcp). The Tools that they would offer are those that have a Fake, with the
+// parameters of the fake's In.
+func WithoutMCPServers() Option { return func(s *settings) { s.noServers = true } }
+
+// WithTimeout is how long the process may take to come to rest; a minute unless said.
+func WithTimeout(d time.Duration) Option { return func(s *settings) { s.timeout = d } }
+
+// WithStart changes what the process is started from: its id, By, WithSolution.
+func WithStart(change func(*client.StartOptions)) Option {
+	return func(s *settings) { s.start = append(s.start, change) }
+}

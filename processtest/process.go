@@ -1,0 +1,201 @@
+package processtest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"processidea/client"
+	"processidea/model/ideafile"
+	"processidea/model/jsonval"
+	"processidea/model/runresult"
+	"processidea/protocol"
+)
+
+// Process is a process under test. What fails in a method fails the test.
+type Process struct {
+	*client.Process
+
+	t         testing.TB
+	timeout   time.Duration
+	client    *client.Client
+	delegates map[string]bool // Tools that run processes
+	ended     chan struct{}   // closed at the end, once result and err are there
+	result    runresult.Result
+	err       error
+
+	mu    sync.Mutex
+	asked []Request
+	calls []Call
+}
+
+// followEnd waits for the end of the process.
+func (p *Process) followEnd() {
+	p.ended = make(chan struct{})
+	ctx, cancel := context.WithCancel(p.t.Context())
+	p.t.Cleanup(func() {
+		cancel()
+		<-p.ended
+	})
+	go func() {
+		defer close(p.ended)
+		p.result, p.err = p.Process.Result(ctx)
+	}()
+}
+
+// Result waits for the end of the process, and gives what it came to. One that pauses, or waits for a person, fails the test.
+func (p *Process) Result() runresult.Result {
+	p.t.Helper()
+	r, waiting := p.rest()
+	switch {
+	case len(waiting) > 0:
+		p.t.Fatalf("processtest: process %s does not end: it waits for a person at %s", p.ID(), describeWaiting(waiting))
+	case r.Status == runresult.StatusPaused:
+		p.t.Fatalf("processtest: process %s does not end: it is paused: %s", p.ID(), errorOf(r))
+	}
+	return r
+}
+
+// Rest waits until the process has ended, is paused, or waits for nothing but people, and tells how it stands.
+func (p *Process) Rest() runresult.Result {
+	p.t.Helper()
+	r, _ := p.rest()
+	return r
+}
+
+// Waiting waits until the process, with its delegates, waits for nothing but people, and gives the Calls at which it does. A process
+// that ends or pauses instead fails the test.
+func (p *Process) Waiting() []client.Approval {
+	p.t.Helper()
+	r, waiting := p.rest()
+	if len(waiting) == 0 {
+		p.t.Fatalf("processtest: process %s waits for nobody: it is %s: %s", p.ID(), r.Status, errorOf(r))
+	}
+	return waiting
+}
+
+// WaitingFor gives the one Call of a Tool that waits for a person.
+func (p *Process) WaitingFor(tool string) client.Approval {
+	p.t.Helper()
+	all := p.Waiting()
+	found := slices.DeleteFunc(slices.Clone(all), func(a client.Approval) bool { return a.Tool != tool })
+	if len(found) != 1 {
+		p.t.Fatalf("processtest: %d Calls of %s wait for a person, not 1; it waits at %s", len(found), tool, describeWaiting(all))
+	}
+	return found[0]
+}
+
+func describeWaiting(waiting []client.Approval) string {
+	var calls []string
+	for _, a := range waiting {
+		calls = append(calls, fmt.Sprintf("%s %s %s", a.CallID, a.Tool, jsonval.Encode(a.Params)))
+	}
+	return strings.Join(calls, ", ")
+}
+
+func errorOf(r runresult.Result) string {
+	if r.Error == nil {
+		return "no error"
+	}
+	return r.Error.Code + ": " + r.Error.Message
+}
+
+// rest waits until nothing happens any more, and gives what waits for people.
+func (p *Process) rest() (runresult.Result, []client.Approval) {
+	p.t.Helper()
+	ctx, cancel := p.context()
+	defer cancel()
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	var unseen error
+	for {
+		select {
+		case <-p.ended:
+			if p.err != nil {
+				p.t.Fatalf("processtest: %v", p.err)
+			}
+			return p.result, nil
+		case <-ctx.Done():
+			v, err := p.Process.Status(p.t.Context())
+			p.t.Fatalf("processtest: process %s has not come to rest within %s: it is %s, waiting for %q (%v)", p.ID(), p.timeout, v.Status, v.Waiting,
+				errors.Join(unseen, err))
+		case <-tick.C:
+			r, waiting, resting, err := p.look(ctx)
+			if resting {
+				return r, waiting
+			}
+			unseen = err
+		}
+	}
+}
+
+// look finds out whether the process, which has not ended, rests.
+func (p *Process) look(ctx context.Context) (r runresult.Result, waiting []client.Approval, resting bool, err error) {
+	status, err := p.Process.Status(ctx)
+	if err != nil {
+		return r, nil, false, err
+	}
+	if status.Status != runresult.StatusPaused {
+		waiting, resting, err = p.waitingIn(ctx, p.Process, status)
+		if !resting || len(waiting) == 0 {
+			return r, nil, false, err
+		}
+	}
+	r, err = p.Process.WithStates(ctx, status)
+	return r, waiting, err == nil, err
+}
+
+// waitingIn gives the Calls of a process and its delegates that wait for people; resting is false where something else goes on. What
+// counts is what the instances say: the process hears of it later.
+func (p *Process) waitingIn(ctx context.Context, q *client.Process, status client.Status) (waiting []client.Approval, resting bool, err error) {
+	for _, line := range status.Waiting {
+		if strings.HasPrefix(line, protocol.WaitingForLLM) {
+			return nil, false, nil
+		}
+	}
+	instances, err := q.Instances(ctx)
+	if err != nil || len(instances) == 0 {
+		return nil, false, err
+	}
+	expected := map[string]bool{}
+	for token, i := range instances {
+		for _, c := range i.Calls {
+			switch {
+			case c.Status == ideafile.AwaitingApproval:
+				expected[c.ID] = true
+			case c.Status == ideafile.Running && !p.delegates[c.Tool]:
+				return nil, false, nil
+			case c.Status == ideafile.Running:
+				home, _, _ := protocol.ParseInstanceID(status.InstanceID(token))
+				below, resting, err := p.waitingInDelegate(ctx, protocol.DelegateID(home, c.ID))
+				if !resting {
+					return nil, false, err
+				}
+				waiting = append(waiting, below...)
+			}
+		}
+	}
+	own, err := q.Approvals(ctx)
+	own = slices.DeleteFunc(own, func(a client.Approval) bool { return !expected[a.CallID] })
+	return append(own, waiting...), err == nil && len(own) == len(expected), err
+}
+
+// waitingInDelegate is waitingIn for the process that a Call runs. One that has ended goes on in its Call.
+func (p *Process) waitingInDelegate(ctx context.Context, id string) (waiting []client.Approval, resting bool, err error) {
+	q := p.client.Process(id)
+	status, err := q.Status(ctx)
+	switch {
+	case err != nil:
+		return nil, false, err
+	case status.Status == runresult.StatusPaused:
+		return nil, true, nil
+	case status.Status != runresult.StatusRunning:
+		return nil, false, nil
+	}
+	return p.waitingIn(ctx, q, status)
+}

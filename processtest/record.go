@@ -1,0 +1,114 @@
+package processtest
+
+import (
+	"errors"
+	"slices"
+	"strings"
+
+	"processidea/model/jsonval"
+	"processidea/model/prompt"
+	"processidea/model/runresult"
+	"processidea/tools/runner"
+)
+
+// Request is what the LLM was asked.
+type Request struct {
+	Process  string // its id; of a delegate it begins with that of the process that runs it
+	Number   int    // of the process's Requests, from 1; one that is made again has the same
+	Messages []prompt.Message
+}
+
+// Text is all that the LLM read.
+func (r Request) Text() string {
+	var texts []string
+	for _, m := range r.Messages {
+		texts = append(texts, m.Content)
+	}
+	return strings.Join(texts, "\n")
+}
+
+func (p *Process) noteRequest(process string, number int, messages []prompt.Message) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.asked = append(p.asked, Request{process, number, slices.Clone(messages)})
+}
+
+// Asked is what the LLM has been asked so far, by the process and its delegates.
+func (p *Process) Asked() []Request {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return slices.Clone(p.asked)
+}
+
+// Call is one attempt of a Call that a Go function ran: a Tool of yours, a built-in one, or a fake.
+type Call struct {
+	Tool     string
+	Process  string
+	Instance string // empty where the process has but one without a name
+	ID       string // such as 1.2@①
+	Params   map[string]any
+	Scopes   map[string]any // what the Tool's _scopes let through; nil without
+	Attempt  int            // from 1
+	Result   any
+	Err      error
+}
+
+func (p *Process) noteCall(in runner.Input, result any, err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.calls = append(p.calls, Call{in.Tool, in.Process, in.Token, in.Call, in.Params, in.Scopes, in.Attempt, result, err})
+}
+
+// Calls lists what has been run of a Tool so far, in the order in which it ended. Calls that HTTP and MCP ran are not among it: fake their
+// Tools.
+func (p *Process) Calls(tool string) []Call {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return slices.DeleteFunc(slices.Clone(p.calls), func(c Call) bool { return c.Tool != tool })
+}
+
+// State waits for the process's end, or until it rests otherwise (Rest), and gives the State of an instance; "" is the one without a name.
+// Numbers are json.Number.
+func (p *Process) State(instance string) any {
+	p.t.Helper()
+	r := p.Rest()
+	i, ok := r.Instances[instance]
+	if !ok {
+		p.t.Fatalf("processtest: process %s has no instance %q; it is %s: %s", p.ID(), instance, r.Status, errorOf(r))
+	}
+	return i.State
+}
+
+// CheckState fails the test, which goes on, where the State of an instance is not this JSON.
+func (p *Process) CheckState(instance, want string) {
+	p.t.Helper()
+	p.check("the State of instance "+quoted(instance), p.State(instance), want, p.Rest())
+}
+
+// CheckOutput fails the test, which goes on, where the output at the end is not this JSON.
+func (p *Process) CheckOutput(want string) {
+	p.t.Helper()
+	r := p.Result()
+	p.check("the output", r.Output, want, r)
+}
+
+func (p *Process) check(what string, got any, want string, r runresult.Result) {
+	p.t.Helper()
+	expected, err := jsonval.Decode([]byte(want))
+	if err != nil {
+		p.t.Fatalf("processtest: what is wanted is no JSON: %v\n%s", errors.Unwrap(err), want)
+	}
+	if g, w := JSON(got), JSON(expected); g != w {
+		p.t.Errorf("processtest: %s is\n\t%s\nnot\n\t%s\nThe process is %s: %s", what, g, w, r.Status, errorOf(r))
+	}
+}
+
+func quoted(instance string) string {
+	if instance == "" {
+		return "without a name"
+	}
+	return instance
+}
+
+// JSON is a value as JSON, with its keys in order: two values that are the same give the same text.
+func JSON(v any) string { return string(jsonval.Encode(jsonval.ToJSONValue(v))) }
