@@ -1,0 +1,128 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"processidea/client/ideafiles"
+	"processidea/model/ideafile"
+	"processidea/model/jsonschema"
+	"processidea/model/jsonval"
+	"processidea/protocol"
+	"processidea/starter/internal/exit"
+)
+
+func TestInitWritesAProcessThatRuns(t *testing.T) {
+	d := newDesk(t, nil)
+	e := d.do("init", "desk", "--without-go").is(exit.Done)
+	if !strings.Contains(e.out, "Now: cd desk; starter run .\n") {
+		t.Error(e.out)
+	}
+	for _, name := range []string{"main.go", "go.mod"} {
+		if _, err := os.Stat(filepath.Join(d.dir, "desk", name)); err == nil {
+			t.Errorf("there is a %s", name)
+		}
+	}
+	if e := d.do("check", "desk").is(exit.Done); strings.Contains(e.out+e.err, "warning") {
+		t.Error(e.out, e.err)
+	}
+	soundBySchema(t, filepath.Join(d.dir, "desk", "idea.json"))
+	d.dev()
+	d.do("run", "desk", "--id", "first", "--detach").is(exit.Done)
+	var waiting []protocol.Approval
+	d.eventually("somebody is waited for", func() bool {
+		d.do("approvals", "first", "--json").json(&waiting)
+		return len(waiting) == 1
+	})
+	d.do("approve", "first", "1.2", "--by", "ann").is(exit.Done)
+	r := d.do("run", "desk", "--id", "first", "--json").is(exit.Done).result()
+	if state := jsonval.AsObject(r.Instances[""].State); state["mood"] != "negative" || jsonval.AsObject(state["answer"])["noted"] == nil {
+		t.Errorf("%v", state)
+	}
+}
+
+// soundBySchema checks an Idea file with the schema that it names.
+func soundBySchema(t *testing.T, file string) {
+	t.Helper()
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	idea, err := jsonval.DecodeObject(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(filepath.Join(filepath.Dir(file), idea["$schema"].(string)))
+	if err != nil || string(text) != string(ideafiles.Schema) {
+		t.Fatalf("the schema that it names is not there, or another: %v", err)
+	}
+	source, err := jsonval.DecodeObject(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	schema, err := jsonschema.CompileSchema(source)
+	if err == nil {
+		err = schema.Validate(idea)
+	}
+	if err != nil {
+		t.Error(err)
+	}
+	if _, problems := ideafile.ReadIdea(idea); len(problems) > 0 {
+		t.Error(problems)
+	}
+}
+
+func TestInitWritesAGoProgramWhoseTestPasses(t *testing.T) {
+	d := newDesk(t, nil)
+	d.set("PATH=" + os.Getenv("PATH"))
+	e := d.do("init", "Desk", "--json").is(exit.Done)
+	var said struct {
+		Files []string
+		Go    bool
+	}
+	if err := json.Unmarshal([]byte(e.out), &said); err != nil || !said.Go || len(said.Files) != 5 {
+		t.Fatalf("%v: %s", err, e.out)
+	}
+	soundBySchema(t, filepath.Join(d.dir, "Desk", "idea.json"))
+	for _, args := range [][]string{{"mod", "tidy", "-diff"}, {"vet", "./..."}, {"test", "./..."}, {"build", "-o", "desk", "."}} {
+		c := exec.CommandContext(t.Context(), "go", args...)
+		c.Dir, c.Env = filepath.Join(d.dir, "Desk"), append(os.Environ(), "GOPROXY=off", "GOFLAGS=", "GOWORK=off")
+		if said, err := c.CombinedOutput(); err != nil {
+			t.Fatalf("go %s: %v\n%s", args[0], err, said)
+		}
+	}
+	unformatted, err := exec.CommandContext(t.Context(), "gofmt", "-l", filepath.Join(d.dir, "Desk")).Output()
+	if err != nil || len(unformatted) > 0 {
+		t.Errorf("%v: not formatted: %s", err, unformatted)
+	}
+	d.program = filepath.Join(d.dir, "Desk", "desk")
+	d.do("check", "Desk").is(exit.Done).tells("lookUpCustomer is run by a Go function", "nothing is wrong")
+}
+
+func TestInitRefusesWhatItCannotDo(t *testing.T) {
+	d := newDesk(t, nil)
+	for name, text := range map[string]string{"full/a.txt": "a", "other/go.mod": "module other\n"} {
+		file := filepath.Join(d.dir, name)
+		if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	d.do("init").is(exit.Usage).complains("init: NAME is missing; want starter init NAME")
+	d.do("init", "full").is(exit.Usage).complains("full is not empty")
+	d.do("init", "two words", "--without-go").is(exit.Usage).complains(`"two words" is no name for a process here`)
+	d.do("init", "desk", "--checkout", "other").is(exit.Usage).complains("other is no checkout of Process Idea: its go.mod is another module's")
+	d.do("init", "desk", "--checkout", "none").is(exit.Usage).complains("none is no checkout of Process Idea")
+	d.do("init", "desk", "--checkout", "other", "--without-go").is(exit.Usage).complains("exclude each other")
+	if _, err := os.Stat(filepath.Join(d.dir, "desk")); err == nil {
+		t.Error("there is a folder")
+	}
+	d.set("PATH=" + t.TempDir())
+	d.do("init", "desk").is(exit.Done).complains("init desk: without a Go program: there is no command go in the PATH")
+}

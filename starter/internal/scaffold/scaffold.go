@@ -1,0 +1,183 @@
+// Package scaffold writes a first process of one's own: the files of a folder, made of the templates in files/.
+package scaffold
+
+import (
+	"bytes"
+	"embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strings"
+	"text/template"
+
+	"processidea/client/ideafiles"
+)
+
+//go:embed files
+var files embed.FS
+
+// Options say what is written.
+type Options struct {
+	Folder   string // is made; if it is there, it is empty
+	Program  string // the command, as its user calls it
+	Checkout string // a checkout of Process Idea, for the Go program; empty: there is no Go in it
+}
+
+// File is one that was written, by its name in the folder.
+type File struct{ Name, About string }
+
+// abouts are the files, in the order in which one looks at them. Those of Go need a checkout.
+var abouts = []struct {
+	File
+	template string
+	needsGo  bool
+}{
+	{File{"README.md", "how to go on"}, "README.md.tmpl", false},
+	{File{"idea.json", "the process: its Tools, what is known, what State must hold at the end"}, "idea.json.tmpl", false},
+	{File{"replies.jsonl", "what a scripted LLM answers, as long as you have configured none"}, "replies.jsonl.tmpl", false},
+	{File{"main.go", "a Tool of your own in a program that is all of starter and worker"}, "main.go.tmpl", true},
+	{File{"main_test.go", "what must hold, tested on the real engine"}, "main_test.go.tmpl", true},
+}
+
+var fitName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]{0,39}$`)
+
+// Write writes the files, and tells which. Nothing that is there is changed.
+func Write(o Options) ([]File, error) {
+	folder, err := filepath.Abs(o.Folder)
+	if err != nil {
+		return nil, err
+	}
+	name := filepath.Base(folder)
+	if !fitName.MatchString(name) {
+		return nil, fmt.Errorf("%q is no name for a process here: want letters, digits, - and _, at most 40, a letter first", name)
+	}
+	texts := map[string][]byte{"idea.schema.json": ideafiles.Schema}
+	if o.Checkout != "" {
+		if err := modules(texts, name, o.Checkout); err != nil {
+			return nil, err
+		}
+	}
+	var written []File
+	with := about(o, name)
+	for _, a := range abouts {
+		if a.needsGo && o.Checkout == "" {
+			continue
+		}
+		if texts[a.Name], err = fill(a.template, with); err != nil {
+			return nil, err
+		}
+		written = append(written, a.File)
+	}
+	if texts[".gitignore"], err = fill("gitignore.tmpl", with); err != nil {
+		return nil, err
+	}
+	return written, writeAll(folder, texts)
+}
+
+// about is what the templates know.
+func about(o Options, name string) map[string]any {
+	docs, command := "", o.Program
+	if o.Checkout != "" {
+		docs = "Everything else is in " + filepath.ToSlash(filepath.Join(o.Checkout, "docs")) + "."
+		command = "go run ."
+	}
+	return map[string]any{"Name": name, "Module": module(name), "Go": o.Checkout != "", "Program": o.Program, "Docs": docs, "Command": command}
+}
+
+// module is a path that no other module has, whatever the name.
+func module(name string) string { return "example.com/" + strings.ToLower(name) }
+
+func fill(name string, with any) ([]byte, error) {
+	t, err := template.New(name).ParseFS(files, "files/"+name)
+	if err != nil {
+		return nil, err
+	}
+	var text bytes.Buffer
+	err = t.Execute(&text, with)
+	return text.Bytes(), err
+}
+
+// modules adds go.mod and go.sum: those of the example that imports the same packages, so that nothing need be fetched.
+func modules(texts map[string][]byte, name, checkout string) error {
+	example := filepath.Join(checkout, "examples", "custom-worker")
+	mod, err := os.ReadFile(filepath.Join(example, "go.mod"))
+	if err != nil {
+		return fmt.Errorf("read the modules of Process Idea: %w", err)
+	}
+	sum, err := os.ReadFile(filepath.Join(example, "go.sum"))
+	if err != nil {
+		return fmt.Errorf("read the modules of Process Idea: %w", err)
+	}
+	text := strings.Replace(string(mod), "module custom-worker", "module "+module(name), 1)
+	text = strings.Replace(text, "processidea => ../..", "processidea => "+quoted(checkout), 1)
+	if _, body, ok := strings.Cut(text, "\nmodule "); ok {
+		text = "// replace says where your checkout of Process Idea is.\nmodule " + body
+	}
+	texts["go.mod"], texts["go.sum"] = []byte(text), sum
+	return nil
+}
+
+// quoted is a path as go.mod takes it.
+func quoted(path string) string {
+	if strings.ContainsAny(path, " \t\"'`(),") {
+		return fmt.Sprintf("%q", path)
+	}
+	return path
+}
+
+func writeAll(folder string, texts map[string][]byte) error {
+	there, err := os.ReadDir(folder)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if len(there) > 0 {
+		return fmt.Errorf("the folder %s is not empty", folder)
+	}
+	if err := os.MkdirAll(folder, 0o755); err != nil {
+		return err
+	}
+	for name, text := range texts {
+		if err := os.WriteFile(filepath.Join(folder, name), text, 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// FindCheckout finds the checkout that this program was built from, or that the working directory is in. The error says why there can
+// be no Go program: no go command, or no checkout.
+func FindCheckout() (string, error) {
+	if _, err := exec.LookPath("go"); err != nil {
+		return "", errors.New("there is no command go in the PATH")
+	}
+	_, source, _, _ := runtime.Caller(0)
+	at, err := os.Getwd()
+	if err != nil {
+		at = source
+	}
+	for _, start := range []string{source, at} {
+		for dir := filepath.Dir(start); dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
+			if CheckCheckout(dir) == nil {
+				return dir, nil
+			}
+		}
+	}
+	return "", errors.New("the checkout of Process Idea that this program was built from is not there: say with --checkout where one is")
+}
+
+// CheckCheckout reports whether a folder is a checkout of Process Idea.
+func CheckCheckout(dir string) error {
+	mod, err := os.ReadFile(filepath.Join(dir, "go.mod"))
+	if err == nil && !bytes.HasPrefix(bytes.TrimSpace(mod), []byte("module processidea\n")) {
+		err = errors.New("its go.mod is another module's")
+	}
+	if err != nil {
+		return fmt.Errorf("%s is no checkout of Process Idea: %w", dir, err)
+	}
+	return nil
+}

@@ -1,0 +1,80 @@
+package setup
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"processidea/starter/internal/app"
+	"processidea/starter/internal/exit"
+	"processidea/starter/internal/print"
+	"processidea/starter/internal/scaffold"
+)
+
+// Init writes a first process of one's own.
+func Init(a *app.App) *cobra.Command {
+	var checkout string
+	var withoutGo bool
+	c := &cobra.Command{
+		Use:   "init NAME",
+		Short: "Write a first process of your own: an Idea file, a Tool in Go, a test",
+		Long: `Write a first process of your own into a new folder: its Idea file, which your editor
+completes and checks, the replies of a scripted LLM, and a README. A person approves
+one of its Calls.
+
+Where there are a go command and the checkout of Process Idea that this program was
+built from, it is a Go program too: with a Tool of its own, and with a test that plays
+the process on the real engine. Nothing is fetched.`,
+		Example: "  starter init desk\n  starter init desk --without-go",
+		RunE: func(_ *cobra.Command, args []string) error {
+			o := scaffold.Options{Folder: args[0], Program: print.Program}
+			var err error
+			switch {
+			case withoutGo && checkout != "":
+				return exit.Usagef("init: --without-go and --checkout exclude each other")
+			case withoutGo:
+			case checkout != "":
+				if o.Checkout, err = filepath.Abs(checkout); err == nil {
+					err = scaffold.CheckCheckout(o.Checkout)
+				}
+				if err != nil {
+					return exit.Usagef("init %s: %w", args[0], err)
+				}
+			default:
+				if o.Checkout, err = scaffold.FindCheckout(); err != nil {
+					a.Note("init %s: without a Go program: %v", args[0], err)
+				}
+			}
+			files, err := scaffold.Write(o)
+			if err != nil {
+				return exit.Usagef("init: %w", err)
+			}
+			return printInit(a, o, files)
+		},
+	}
+	c.Flags().BoolVar(&withoutGo, "without-go", false, "no Go program, whatever is there")
+	c.Flags().StringVar(&checkout, "checkout", "", "`folder` of a checkout of Process Idea for the Go program (default the one that this program was built from)")
+	return c
+}
+
+func printInit(a *app.App, o scaffold.Options, files []scaffold.File) error {
+	if a.JSON {
+		names := []string{}
+		for _, f := range files {
+			names = append(names, f.Name)
+		}
+		return a.PrintJSON(map[string]any{"folder": o.Folder, "files": names, "go": o.Checkout != ""})
+	}
+	var text strings.Builder
+	for _, f := range files {
+		fmt.Fprintf(&text, "%-14s %s\n", f.Name, f.About)
+	}
+	run, test := o.Program+" run .", ""
+	if o.Checkout != "" {
+		run, test = "go run . run .", "; go test ."
+	}
+	fmt.Fprintf(&text, "\nNow: cd %s; %s%s\n", o.Folder, run, test)
+	return a.Print(text.String())
+}
