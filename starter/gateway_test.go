@@ -1,6 +1,7 @@
 package main
 
 import (
+	"net"
 	"net/http"
 	"net/url"
 	"os"
@@ -55,6 +56,22 @@ func TestDevServesTheGatewayAtAnAddressThatStaysTheSame(t *testing.T) {
 	p.end().is(exit.Done)
 	if again, _ := d.dev("--worker=false"); again.Gateway != n.Gateway {
 		t.Errorf("it was at %s, and is at %s", n.Gateway, again.Gateway)
+	}
+}
+
+func TestTheUIOfAFolderStaysWhereItIs(t *testing.T) {
+	d := newDesk(t, nil)
+	l, err := net.Listen("tcp", "127.0.0.1:0") // a port that is none of the usual ones
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, port, _ := net.SplitHostPort(l.Addr().String())
+	l.Close()
+	n, p := d.dev("--worker=false", "--gateway-port=-1", "--ui-port="+port)
+	p.signal(syscall.SIGINT)
+	p.end().is(exit.Done)
+	if again, _ := d.dev("--worker=false", "--gateway-port=-1", "--ui-port=0"); again.UI != n.UI || !strings.HasSuffix(n.UI, ":"+port) {
+		t.Errorf("it was at %s, and is at %s", n.UI, again.UI)
 	}
 }
 

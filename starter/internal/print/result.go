@@ -1,6 +1,7 @@
 package print
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"maps"
@@ -23,7 +24,7 @@ func Result(w io.Writer, r runresult.Result, inputs map[string]any) error {
 		fmt.Fprintf(&b, "\noutput\n%s\n", firstLines(Indent(r.Output), longestOutput))
 	}
 	printNotWritten(&b, r.NotWrittenResults)
-	printInstances(&b, r.Instances, inputs, TableWidth(w))
+	printInstances(&b, r.Instances, inputs, TerminalWidth(w))
 	printFailures(&b, r)
 	_, err := io.WriteString(w, b.String())
 	return err
@@ -93,17 +94,18 @@ func PluralIs(n int, what string) string {
 	return Plural(n, what) + " are"
 }
 
+// width is the terminal's; 0 where there is none.
 func printInstances(b *strings.Builder, instances map[string]runresult.Instance, inputs map[string]any, width int) {
 	tokens := slices.Collect(maps.Keys(instances))
 	sort.Slice(tokens, func(i, j int) bool { return ideafiles.TokenLess(tokens[i], tokens[j]) })
 	switch len(tokens) {
 	case 0:
 	case 1:
-		printInstance(b, tokens[0], instances[tokens[0]])
+		printInstance(b, tokens[0], instances[tokens[0]], width)
 	default:
 		all := takeCensus(instances)
 		b.WriteByte('\n')
-		Table(b, tableColumns(tokens, instances, inputs, all), width)
+		Table(b, tableColumns(tokens, instances, inputs, all), cmp.Or(width, widestTable))
 		printSummary(b, all)
 	}
 }
@@ -133,17 +135,24 @@ func TableWidth(w io.Writer) int {
 	return widestTable
 }
 
-// printInstance prints the only instance, a line for each key of its State.
-func printInstance(b *strings.Builder, token string, i runresult.Instance) {
+// printInstance prints the only instance, a line for each key of its State: no longer than a terminal's, where width is one's.
+func printInstance(b *strings.Builder, token string, i runresult.Instance, width int) {
 	fmt.Fprintf(b, "\n%s\n", strings.TrimSpace(Printable(token)+" "+string(i.Status)))
 	state, _ := i.State.(map[string]any)
 	if len(state) == 0 {
 		return
 	}
+	sorted := slices.Sorted(maps.Keys(state))
 	keys, values := []string{}, []string{}
-	for _, key := range slices.Sorted(maps.Keys(state)) {
+	for _, key := range sorted {
 		keys = append(keys, "  "+FitWidth(Printable(key), widestCell))
-		values = append(values, Compact(state[key], WidestValue))
+	}
+	room := WidestValue
+	if width > 0 {
+		room = max(width-widthOf(keys), narrowest)
+	}
+	for _, key := range sorted {
+		values = append(values, Compact(state[key], room))
 	}
 	Columns(b, [][]string{keys, values})
 }

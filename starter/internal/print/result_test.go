@@ -111,6 +111,21 @@ instance  status   input
 	}
 }
 
+func TestTheValuesOfOneInstanceFitTheTerminal(t *testing.T) {
+	one := map[string]runresult.Instance{"": {Status: ideafile.InstanceSettled, State: map[string]any{"answer": strings.Repeat("y", 200), "mood": "good"}}}
+	for width, most := range map[int]int{40: 40, 120: 120, 0: WidestValue + len("  answer  ")} {
+		var b strings.Builder
+		printInstances(&b, one, nil, width)
+		longest := 0
+		for line := range strings.Lines(b.String()) {
+			longest = max(longest, len([]rune(strings.TrimSuffix(line, "\n"))))
+		}
+		if longest != most {
+			t.Errorf("%d characters at a width of %d", longest, width)
+		}
+	}
+}
+
 func TestDataDoesNotSteerTheTerminal(t *testing.T) {
 	evil := "\x1b[2J\u009b31m\u202egood\a"
 	text := printed(t, runresult.Result{

@@ -33,7 +33,7 @@ type Hosting struct {
 	Heard activities.ReplyRecorder
 }
 
-// usualUIPorts are where the web UI is, the first of them unless another program is there.
+// usualUIPorts are where the web UI is that has not been anywhere yet, the first of them unless another program is there.
 var usualUIPorts = []int{8233, 8234, 8235, 8236, 8237, 8238, 8239, 8240, 8241, 8242}
 
 // host runs the embedded server, and a worker if it is wanted, in this program until the session is closed. unlock lets
@@ -86,13 +86,14 @@ func (s *Session) serve(ctx context.Context, h Hosting) error {
 		return err
 	}
 	server, err := devserver.Start(ctx, devserver.Options{
-		Dir: s.Place.Data, Port: h.Port, UIPort: h.UIPort, UsualUIPorts: usualUIPorts, SearchAttributes: engine.SearchAttributes, CodecEndpoint: codec,
+		Dir: s.Place.Data, Port: h.Port, UIPort: h.UIPort, UsualUIPorts: s.Place.uiPorts(), SearchAttributes: engine.SearchAttributes, CodecEndpoint: codec,
 	})
 	if err != nil {
 		return exit.Unreachablef("start server in %s: %w", s.Place.Data, err)
 	}
 	s.undo = append(s.undo, server.Stop)
 	s.UI = server.UIURL()
+	s.Place.keepUIPort(s.UI)
 	o := sdk.Options{HostPort: server.Address(), Namespace: server.Namespace()}
 	if err := s.open(ctx, o, s.Place.Store, log); err != nil {
 		return err
