@@ -37,7 +37,7 @@ func Approval(p client.Approval) string {
 	if p.Output != nil {
 		fmt.Fprintf(&b, "  output %s\n", Printable(string(jsonval.Encode(p.Output))))
 	}
-	fmt.Fprintf(&b, "  digest %s, allowed: %s\n", p.Digest, strings.Join(p.AllowedDecisions, ", "))
+	fmt.Fprintf(&b, "  digest %s\n  allowed: %s\n", p.Digest, strings.Join(p.AllowedDecisions, ", "))
 	return b.String()
 }
 
