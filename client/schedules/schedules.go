@@ -9,9 +9,11 @@ import (
 	"strings"
 	"time"
 
+	commonpb "go.temporal.io/api/common/v1"
 	enumspb "go.temporal.io/api/enums/v1"
 	"go.temporal.io/api/serviceerror"
 	sdk "go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/converter"
 	"go.temporal.io/sdk/temporal"
 
 	"processidea/client"
@@ -70,6 +72,9 @@ type Schedules struct{ client *client.Client }
 // Of gives the schedules of a client's namespace.
 func Of(c *client.Client) *Schedules { return &Schedules{c} }
 
+// ErrExists says that there is a schedule of the id, whatever it starts. Such an error wraps client.ErrInvalid too.
+var ErrExists = errors.New("there is a schedule of this id")
+
 // Make makes a schedule. The error wraps client.ErrInvalid where the options or the Idea are wrong, or where there is a schedule of the id.
 func (s *Schedules) Make(ctx context.Context, o Options) error {
 	if err := o.check(); err != nil {
@@ -95,7 +100,7 @@ func (s *Schedules) Make(ctx context.Context, o Options) error {
 	var refused *serviceerror.InvalidArgument
 	switch {
 	case errors.Is(err, temporal.ErrScheduleAlreadyRunning):
-		return invalid("make schedule %s: there is one of this id", o.ID)
+		return kind.Of(ErrExists, invalid("make schedule %s: there is one of this id", o.ID))
 	case errors.As(err, &refused):
 		return invalid("make schedule %s: %w", o.ID, err)
 	case err != nil:
@@ -162,45 +167,84 @@ func (s *Schedules) List(ctx context.Context) ([]Schedule, error) {
 		if e.WorkflowType.Name != protocol.ProcessType {
 			continue
 		}
-		one := Schedule{ID: e.ID, Paused: e.Paused, Note: e.Note, Next: e.NextActionTimes, Latest: []Started{}}
-		for _, r := range e.RecentActions {
-			if r.StartWorkflowResult != nil {
-				one.Latest = append(one.Latest, Started{Process: r.StartWorkflowResult.WorkflowID, At: r.ActualTime})
-			}
-		}
-		for key, into := range map[string]*string{memoPath: &one.Path, memoWhen: &one.When} {
-			if p := e.Memo.GetFields()[key]; p != nil {
-				_ = values.FromPayload(p, into) // one that another program made has none
-			}
-		}
+		one := Schedule{ID: e.ID, Paused: e.Paused, Note: e.Note, Next: e.NextActionTimes}
+		one.add(e.RecentActions, e.Memo, values)
 		found = append(found, one)
 	}
 	slices.SortFunc(found, func(a, b Schedule) int { return strings.Compare(a.ID, b.ID) })
 	return found, nil
 }
 
+// Find gives a schedule as it stands now. The error wraps client.ErrNotFound where there is none of the id that starts processes.
+func (s *Schedules) Find(ctx context.Context, id string) (*Schedule, error) {
+	d, err := s.describe(ctx, id)
+	if err != nil {
+		return nil, s.do("find", id, err)
+	}
+	one := &Schedule{ID: id, Paused: d.Schedule.State.Paused, Note: d.Schedule.State.Note, Next: d.Info.NextActionTimes}
+	one.add(d.Info.RecentActions, d.Memo, engine.DataConverter(s.client.Archive().Store().Keys()))
+	return one, nil
+}
+
+// errOther is for a schedule that starts something else than processes.
+var errOther = serviceerror.NewNotFound("it starts something else")
+
+func (s *Schedules) describe(ctx context.Context, id string) (*sdk.ScheduleDescription, error) {
+	d, err := s.client.Temporal().ScheduleClient().GetHandle(ctx, id).Describe(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if action, ok := d.Schedule.Action.(*sdk.ScheduleWorkflowAction); !ok || action.Workflow != protocol.ProcessType {
+		return nil, errOther
+	}
+	return d, nil
+}
+
+// add adds what Temporal has in the same form in a list and in a description.
+func (s *Schedule) add(latest []sdk.ScheduleActionResult, memo *commonpb.Memo, values converter.DataConverter) {
+	s.Latest = []Started{}
+	for _, r := range latest {
+		if r.StartWorkflowResult != nil {
+			s.Latest = append(s.Latest, Started{Process: r.StartWorkflowResult.WorkflowID, At: r.ActualTime})
+		}
+	}
+	if s.Next == nil {
+		s.Next = []time.Time{}
+	}
+	for key, into := range map[string]*string{memoPath: &s.Path, memoWhen: &s.When} {
+		if p := memo.GetFields()[key]; p != nil {
+			_ = values.FromPayload(p, into) // one that another program made has none
+		}
+	}
+}
+
 // Pause starts no processes until Resume. Those that run go on.
 func (s *Schedules) Pause(ctx context.Context, id, note string) error {
-	return s.do("pause", id, s.handle(ctx, id).Pause(ctx, sdk.SchedulePauseOptions{Note: note}))
+	return s.change(ctx, "pause", id, func(h sdk.ScheduleHandle) error { return h.Pause(ctx, sdk.SchedulePauseOptions{Note: note}) })
 }
 
 // Resume starts processes again.
 func (s *Schedules) Resume(ctx context.Context, id, note string) error {
-	return s.do("resume", id, s.handle(ctx, id).Unpause(ctx, sdk.ScheduleUnpauseOptions{Note: note}))
+	return s.change(ctx, "resume", id, func(h sdk.ScheduleHandle) error { return h.Unpause(ctx, sdk.ScheduleUnpauseOptions{Note: note}) })
 }
 
 // Now starts a process at once, beside the times of the schedule.
 func (s *Schedules) Now(ctx context.Context, id string) error {
-	return s.do("start a process of", id, s.handle(ctx, id).Trigger(ctx, sdk.ScheduleTriggerOptions{}))
+	return s.change(ctx, "start a process of", id, func(h sdk.ScheduleHandle) error { return h.Trigger(ctx, sdk.ScheduleTriggerOptions{}) })
 }
 
 // End removes the schedule. The processes that it has started stay.
 func (s *Schedules) End(ctx context.Context, id string) error {
-	return s.do("end", id, s.handle(ctx, id).Delete(ctx))
+	return s.change(ctx, "end", id, func(h sdk.ScheduleHandle) error { return h.Delete(ctx) })
 }
 
-func (s *Schedules) handle(ctx context.Context, id string) sdk.ScheduleHandle {
-	return s.client.Temporal().ScheduleClient().GetHandle(ctx, id)
+// change does something to a schedule that starts processes: others of the namespace are not ours.
+func (s *Schedules) change(ctx context.Context, what, id string, do func(sdk.ScheduleHandle) error) error {
+	_, err := s.describe(ctx, id)
+	if err == nil {
+		err = do(s.client.Temporal().ScheduleClient().GetHandle(ctx, id))
+	}
+	return s.do(what, id, err)
 }
 
 func (*Schedules) do(what, id string, err error) error {

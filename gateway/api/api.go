@@ -65,6 +65,7 @@ func New(o Options) *API {
 	a.addChains()
 	a.addPeople()
 	a.addSteering()
+	a.addSchedules()
 	a.addEvents()
 	finishSchemas(a.huma.OpenAPI())
 	a.mux.HandleFunc("GET /{$}", a.index)

@@ -10,6 +10,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"processidea/client"
+	"processidea/client/schedules"
 	"processidea/gateway/access"
 	"processidea/model/diag"
 )
@@ -40,6 +41,7 @@ const (
 	CodeNoValue      = "no-value"           // nothing stands at the place, and nobody wrote there
 	CodeMethod       = "method-not-allowed" // the page does not take the method
 	CodeOtherStart   = "other-start"        // the id belongs to a process that was started from something else
+	CodeExists       = "exists"             // there is a schedule of the id
 	CodeClaimed      = "claimed"            // the store has Ideas of a process of the id that Temporal does not know
 	CodeRefused      = "refused"            // it changed nothing: detail says why
 	CodeNotEnded     = "not-ended"          // the process is still at work
@@ -83,6 +85,7 @@ type kind struct {
 
 // kinds are the errors of package client that have a code of their own, the particular ones first.
 var kinds = []kind{
+	{schedules.ErrExists, http.StatusConflict, CodeExists},
 	{client.ErrOtherStart, http.StatusConflict, CodeOtherStart},
 	{client.ErrNoValue, http.StatusNotFound, CodeNoValue},
 	{client.ErrNotFound, http.StatusNotFound, CodeNotFound},

@@ -52,8 +52,13 @@ func (a *API) addProcesses() {
 }
 
 type startBody struct {
-	_            struct{}          `additionalProperties:"false"`
-	ID           string            `json:"id,omitempty" maxLength:"200" doc:"names the process: printable ASCII without a slash; absent: one is made up"`
+	_  struct{} `additionalProperties:"false"`
+	ID string   `json:"id,omitempty" maxLength:"200" doc:"names the process: printable ASCII without a slash; absent: one is made up"`
+	StartFrom
+}
+
+// StartFrom is what a process starts from.
+type StartFrom struct {
 	Idea         Object            `json:"idea" doc:"an Idea file"`
 	Instances    []Object          `json:"instances,omitempty" nullable:"false" doc:"rows of data, each an instance's input, or a message; _instance names it"`
 	Delegates    map[string]Object `json:"delegates,omitempty" doc:"the Idea files of delegates, by the paths under which _delegate names them"`
@@ -76,23 +81,30 @@ type startOutput struct {
 var startedResponse = &huma.Response{Description: "The process"}
 
 func (a *API) start(ctx context.Context, in *struct{ Body startBody }) (*startOutput, error) {
-	o := client.StartOptions{ID: in.Body.ID, Replies: in.Body.Replies, WithSolution: in.Body.WithSolution, By: access.From(ctx).Name}
-	if o.ID != "" {
-		if err := client.ValidateID(o.ID); err != nil {
+	if in.Body.ID != "" {
+		if err := client.ValidateID(in.Body.ID); err != nil {
 			return nil, invalidAt("body.id", err)
 		}
 	}
-	var err error
-	if o.Idea, err = readIdea(in.Body.Idea); err != nil {
+	o, err := in.Body.options()
+	if err != nil {
 		return nil, err
 	}
-	if o.Instances, err = readObjects(in.Body.Instances, "body.instances"); err != nil {
-		return nil, err
-	}
-	if o.Delegates, err = readDelegates(in.Body.Delegates); err != nil {
-		return nil, err
-	}
+	o.ID, o.By = in.Body.ID, access.From(ctx).Name
 	return a.begin(ctx, o)
+}
+
+// options reads what a process starts from.
+func (b *StartFrom) options() (o client.StartOptions, err error) {
+	o = client.StartOptions{Replies: b.Replies, WithSolution: b.WithSolution}
+	if o.Idea, err = readIdea(b.Idea); err != nil {
+		return o, err
+	}
+	if o.Instances, err = readObjects(b.Instances, "body.instances"); err != nil {
+		return o, err
+	}
+	o.Delegates, err = readDelegates(b.Delegates)
+	return o, err
 }
 
 func readDelegates(files map[string]Object) (map[string]any, error) {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"processidea/client/schedules"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
 	"processidea/model/refexpr"
@@ -31,8 +32,10 @@ func newRegistry() huma.Registry {
 
 // names are those of types that are alike in several packages.
 var names = map[reflect.Type]string{
-	reflect.TypeFor[turn.Decision](): "DecisionTaken",
-	reflect.TypeFor[chain.Link]():    "IdeaLink",
+	reflect.TypeFor[turn.Decision]():      "DecisionTaken",
+	reflect.TypeFor[chain.Link]():         "IdeaLink",
+	reflect.TypeFor[schedules.Schedule](): "ProcessSchedule",
+	reflect.TypeFor[schedules.Started]():  "ScheduledStart",
 }
 
 func nameOf(t reflect.Type, hint string) string {
