@@ -14,6 +14,7 @@ import (
 	"processidea/client"
 	"processidea/gateway/access"
 	"processidea/gateway/feed"
+	"processidea/gateway/hooks"
 )
 
 // Options say what the API is on.
@@ -21,6 +22,7 @@ type Options struct {
 	Client *client.Client
 	Feed   *feed.Feed
 	Guard  access.Guard
+	Hooks  *hooks.Rules // nil: none
 	Log    *slog.Logger
 	// Patience is how long a decision, or what steers a process, is waited for until a worker has taken it.
 	Patience time.Duration
@@ -66,6 +68,7 @@ func New(o Options) *API {
 	a.addPeople()
 	a.addSteering()
 	a.addSchedules()
+	a.addHooks()
 	a.addEvents()
 	finishSchemas(a.huma.OpenAPI())
 	a.mux.HandleFunc("GET /{$}", a.index)
@@ -113,11 +116,14 @@ func (a *API) unknown(w http.ResponseWriter, r *http.Request) {
 	problem(http.StatusMethodNotAllowed, CodeMethod, fmt.Sprintf("this page takes %v, not %s", allowed, r.Method)).Write(w)
 }
 
-// operation adds one to an API: do is called once the person is known, and has the right.
+// operation adds one to an API: do is called once the person is known, and has the right. Without a right do itself finds out who asks.
 func operation[I, O any](a *API, right access.Right, op huma.Operation, do func(context.Context, *I) (*O, error)) {
-	op.Security = []map[string][]string{{"bearer": {}}}
-	op.Metadata = map[string]any{"right": right}
-	op.Description += fmt.Sprintf("\n\nIt takes the right to %s.", right)
+	if right != "" {
+		op.Security = []map[string][]string{{"bearer": {}}}
+		op.Metadata = map[string]any{"right": right}
+		op.Description += fmt.Sprintf("\n\nIt takes the right to %s.", right)
+		op.Middlewares = append(op.Middlewares, a.admit(right))
+	}
 	if op.MaxBodyBytes == 0 {
 		op.MaxBodyBytes = largestBody
 	}
@@ -127,7 +133,6 @@ func operation[I, O any](a *API, right access.Right, op huma.Operation, do func(
 	}
 	op.Errors = append(op.Errors, http.StatusUnauthorized, http.StatusForbidden, http.StatusMisdirectedRequest, http.StatusUnprocessableEntity,
 		http.StatusInternalServerError, http.StatusServiceUnavailable)
-	op.Middlewares = append(op.Middlewares, a.admit(right))
 	huma.Register(a.huma, op, func(ctx context.Context, in *I) (*O, error) {
 		out, err := do(ctx, in)
 		if err != nil {

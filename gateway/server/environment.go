@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"processidea/gateway/access"
+	"processidea/gateway/hooks"
 	"processidea/signing"
 )
 
@@ -21,6 +22,7 @@ const (
 	BeyondVariable   = "PROCESSIDEA_GATEWAY_BEYOND" // true: with that token, on an address that is not this machine's alone
 	HostsVariable    = "PROCESSIDEA_GATEWAY_HOSTS"
 	OriginsVariable  = "PROCESSIDEA_GATEWAY_ORIGINS"
+	HooksVariable    = "PROCESSIDEA_HOOKS"       // the file of rules for webhooks
 	KeyVariable      = "PROCESSIDEA_GATEWAY_KEY" // the file of the key that signs decisions
 )
 
@@ -34,6 +36,9 @@ func FromEnvironment(address string, who access.Person, getenv func(string) stri
 		if err := access.CheckOrigin(origin); err != nil {
 			return o, fmt.Errorf("%s: %q is %w", OriginsVariable, origin, err)
 		}
+	}
+	if o.Hooks, err = HooksFromEnvironment(getenv); err != nil {
+		return o, err
 	}
 	var key *signing.PrivateKey
 	if file := getenv(KeyVariable); file != "" {
@@ -61,6 +66,19 @@ func FromEnvironment(address string, who access.Person, getenv func(string) stri
 		err = fmt.Errorf("%s: %w", TokenVariable, err)
 	}
 	return o, err
+}
+
+// HooksFromEnvironment reads the rules for webhooks that the environment names; nil: it names none.
+func HooksFromEnvironment(getenv func(string) string) (*hooks.Rules, error) {
+	file := getenv(HooksVariable)
+	if file == "" {
+		return nil, nil
+	}
+	rules, err := hooks.Open(file, getenv)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", HooksVariable, err)
+	}
+	return rules, nil
 }
 
 func issuerGuard(key *signing.PrivateKey, getenv func(string) string) (access.Guard, error) {

@@ -14,6 +14,7 @@ import (
 	"processidea/gateway/access"
 	"processidea/gateway/api"
 	"processidea/gateway/feed"
+	"processidea/gateway/hooks"
 )
 
 // Options say what a gateway is on, and who may use it.
@@ -21,6 +22,7 @@ type Options struct {
 	Client *client.Client
 	Guard  access.Guard
 	Fence  access.Fence
+	Hooks  *hooks.Rules // nil: webhooks start nothing
 	Log    *slog.Logger // nil: nothing is logged
 	// Patience is as in api.Options.
 	Patience time.Duration
@@ -51,7 +53,7 @@ func New(o Options) *Gateway {
 		o.RequestTime = requestTime
 	}
 	g := &Gateway{Options: o, feed: feed.Of(o.Client)}
-	g.api = api.New(api.Options{Client: o.Client, Feed: g.feed, Guard: o.Guard, Log: o.Log, Patience: o.Patience, BodyTime: o.RequestTime})
+	g.api = api.New(api.Options{Client: o.Client, Feed: g.feed, Guard: o.Guard, Hooks: o.Hooks, Log: o.Log, Patience: o.Patience, BodyTime: o.RequestTime})
 	return g
 }
 

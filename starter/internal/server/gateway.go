@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"syscall"
 
+	"processidea/client"
 	"processidea/gateway/access"
 	gateway "processidea/gateway/server"
 	"processidea/signing"
@@ -46,7 +47,11 @@ func (s *Session) serveGateway(ctx context.Context, port int, log *slog.Logger) 
 	if err != nil {
 		return fmt.Errorf("read %s: %w", path, err)
 	}
-	served, err := listenOn(ctx, portsFrom(port, home.Port), gateway.Options{Client: s.Client, Guard: guard, Log: log})
+	rules, err := gateway.HooksFromEnvironment(os.Getenv)
+	if err != nil {
+		return fmt.Errorf("%w: %w", client.ErrInvalid, err)
+	}
+	served, err := listenOn(ctx, portsFrom(port, home.Port), gateway.Options{Client: s.Client, Guard: guard, Hooks: rules, Log: log})
 	if err != nil {
 		return err
 	}

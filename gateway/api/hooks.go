@@ -1,0 +1,67 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"net/http"
+
+	"github.com/danielgtaylor/huma/v2"
+	webhook "github.com/standard-webhooks/standard-webhooks/libraries/go"
+
+	"processidea/client"
+	"processidea/gateway/hooks"
+)
+
+func (a *API) addHooks() {
+	operation(a, "", huma.Operation{
+		OperationID: "receive-webhook", Method: http.MethodPost, Path: "/hooks/{name}", Summary: "Start a process from a webhook", Tags: []string{"webhooks"},
+		Description: "Starts a process by the rule of this name, from a webhook that is signed as Standard Webhooks says. 201: it was started; 200: the webhook " +
+			"came before; 204: the rule starts nothing from it.",
+		SkipValidateBody: true, // what it must be is the rule's to say
+		MaxBodyBytes:     hooks.MaxBody, DefaultStatus: http.StatusCreated, Errors: []int{http.StatusNotFound, http.StatusConflict},
+		Responses: map[string]*huma.Response{"200": startedResponse, "201": startedResponse, "204": {Description: "The rule starts nothing from it"}},
+	}, a.receive)
+	// The framework takes what is not read as JSON for a text.
+	a.huma.OpenAPI().Paths["/hooks/{name}"].Post.RequestBody.Content["application/json"].Schema = &huma.Schema{Description: "what the rule reads"}
+}
+
+type hookInput struct {
+	Name      string `path:"name" doc:"that of a rule"`
+	WebhookID string `header:"webhook-id" doc:"the webhook's own; what comes twice starts once"`
+	Timestamp string `header:"webhook-timestamp" doc:"seconds since 1970, of now"`
+	Signature string `header:"webhook-signature" doc:"v1, a comma and the signature; several with spaces between"`
+	RawBody   []byte `contentType:"application/json"`
+}
+
+type hookOutput struct {
+	Status int
+	Body   *Started
+}
+
+func (a *API) receive(ctx context.Context, in *hookInput) (*hookOutput, error) {
+	header := http.Header{}
+	header.Set(webhook.HeaderWebhookID, in.WebhookID)
+	header.Set(webhook.HeaderWebhookTimestamp, in.Timestamp)
+	header.Set(webhook.HeaderWebhookSignature, in.Signature)
+	o, err := a.Hooks.Receive(ctx, in.Name, header, in.RawBody)
+	if err != nil {
+		return nil, err
+	}
+	if o == nil {
+		return &hookOutput{Status: http.StatusNoContent}, nil
+	}
+	p, err := a.Client.Start(ctx, *o)
+	var claimed *client.ClaimedError
+	switch {
+	case errors.Is(err, client.ErrOtherStart), errors.As(err, &claimed):
+		// Its id came before. The rule, or the Idea file, may have changed since, or Temporal have forgotten the process.
+		return &hookOutput{http.StatusOK, &Started{o.ID, true}}, nil
+	case err != nil:
+		return nil, err
+	case p.Attached():
+		return &hookOutput{http.StatusOK, &Started{p.ID(), true}}, nil
+	}
+	a.acted(p.ID())
+	a.Log.Info("a webhook started a process", "hook", in.Name, "process", p.ID())
+	return &hookOutput{http.StatusCreated, &Started{p.ID(), false}}, nil
+}

@@ -1,0 +1,183 @@
+package hooks
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"net/http"
+	"regexp"
+	"time"
+
+	"github.com/itchyny/gojq"
+	webhook "github.com/standard-webhooks/standard-webhooks/libraries/go"
+
+	"processidea/client"
+	"processidea/gateway/access"
+	"processidea/model/jsonval"
+)
+
+// The codes of webhooks that are refused.
+const (
+	CodeBadSignature = "bad-signature" // it is not signed with the rule's secret, or at another time than now
+	CodeNoHook       = "not-found"
+	CodeBadBody      = "invalid"
+)
+
+// MaxBody is in bytes. Standard Webhooks asks for less than 20 KB.
+const MaxBody = 1 << 20
+
+// queryTime bounds what a rule's expressions take.
+const queryTime = 2 * time.Second
+
+// Receive gives what a webhook starts; nil: its rule starts nothing from it. The error is an *access.Refusal where the webhook is to blame. No
+// header is believed, nor any of the body read, before the signature has been verified.
+func (r *Rules) Receive(ctx context.Context, name string, header http.Header, body []byte) (*client.StartOptions, error) {
+	var rule *rule
+	if r != nil {
+		all, err := r.read()
+		if err != nil {
+			return nil, fmt.Errorf("hooks: read %s: %w", r.file, err)
+		}
+		rule = all[name]
+	}
+	if rule == nil {
+		return nil, &access.Refusal{Status: http.StatusNotFound, Code: CodeNoHook, Message: "there is no rule for webhooks of this name"}
+	}
+	if err := rule.verify(header, body); err != nil {
+		return nil, &access.Refusal{Status: http.StatusUnauthorized, Code: CodeBadSignature, Message: "the webhook is refused: " + cause(err)}
+	}
+	ctx, cancel := context.WithTimeout(ctx, queryTime)
+	defer cancel()
+	o, err := rule.start(ctx, body)
+	if err != nil || o == nil {
+		return nil, err
+	}
+	o.ID, o.By = processOf(name, header.Get(webhook.HeaderWebhookID)), "webhook "+name
+	return o, nil
+}
+
+func (r *rule) verify(header http.Header, body []byte) (err error) {
+	for _, key := range r.keys {
+		if err = key.Verify(body, header); err == nil {
+			return nil
+		}
+	}
+	return err
+}
+
+// cause is what the library found, without what it was about.
+func cause(err error) string {
+	for _, known := range []error{
+		webhook.ErrRequiredHeaders, webhook.ErrInvalidHeaders, webhook.ErrNoMatchingSignature, webhook.ErrMessageTooOld, webhook.ErrMessageTooNew,
+	} {
+		if errors.Is(err, known) {
+			return known.Error()
+		}
+	}
+	return "it cannot be verified"
+}
+
+// plainID are the webhooks' ids that stand as they are in ids of processes.
+var plainID = regexp.MustCompile(`^[A-Za-z0-9_-][A-Za-z0-9_.-]{0,99}$`)
+
+// processOf names the process of a webhook. No two webhooks have one: the name of a rule has no dot, and a plain id no ~.
+func processOf(name, id string) string {
+	if !plainID.MatchString(id) {
+		sum := sha256.Sum256([]byte(id))
+		id = "~" + hex.EncodeToString(sum[:16])
+	}
+	return name + "." + id
+}
+
+// start makes of a body what a process starts from; nil where the rule starts nothing from it.
+func (r *rule) start(ctx context.Context, body []byte) (*client.StartOptions, error) {
+	value, err := jsonval.Decode(body)
+	if err != nil {
+		return nil, refuse("the body: %w", err)
+	}
+	if r.when != nil {
+		answers, err := run(ctx, r.when, value)
+		if err != nil {
+			return nil, refuse("when: %w", err)
+		}
+		if len(answers) != 1 || answers[0] != true {
+			return nil, nil
+		}
+	}
+	d, err := r.load()
+	if err != nil {
+		return nil, fmt.Errorf("hooks: %w", err)
+	}
+	o := &client.StartOptions{Idea: d.Idea, Replies: d.Replies, Delegates: d.Delegates}
+	if r.instance != nil {
+		if o.Instances, err = r.rows(ctx, value); err != nil || len(o.Instances) == 0 {
+			return nil, err
+		}
+		return o, nil
+	}
+	input, err := run(ctx, r.input, value)
+	if err != nil {
+		return nil, refuse("input: %w", err)
+	}
+	if len(input) != 1 || jsonval.TypeOf(input[0]) != "object" {
+		return nil, refuse("input: the rule makes no object of the body")
+	}
+	messages, _ := d.Idea["context"].([]any)
+	o.Idea["context"] = append(messages[:len(messages):len(messages)], map[string]any{"type": "input", "input": input[0]})
+	return o, nil
+}
+
+// rows gives what the rule makes instances of: its results, and what is in those that are lists.
+func (r *rule) rows(ctx context.Context, body any) (rows []map[string]any, err error) {
+	results, err := run(ctx, r.instance, body)
+	if err != nil {
+		return nil, refuse("instances: %w", err)
+	}
+	for _, result := range results {
+		list, ok := result.([]any)
+		if !ok {
+			list = []any{result}
+		}
+		for _, one := range list {
+			row, ok := one.(map[string]any)
+			if !ok {
+				return nil, refuse("instances: the rule makes %s of the body, not an object for each instance", jsonval.TypeOf(one))
+			}
+			rows = append(rows, row)
+		}
+	}
+	return rows, nil
+}
+
+func refuse(format string, args ...any) error {
+	return &access.Refusal{Status: http.StatusUnprocessableEntity, Code: CodeBadBody, Message: fmt.Errorf(format, args...).Error()}
+}
+
+// run gives the results of an expression, as JSON values of the engine.
+func run(ctx context.Context, code *gojq.Code, body any) (results []any, err error) {
+	for it := code.RunWithContext(ctx, body); ; {
+		v, ok := it.Next()
+		if !ok {
+			return results, nil
+		}
+		if err, failed := v.(error); failed {
+			return nil, err
+		}
+		data, err := gojq.Marshal(v)
+		if err != nil {
+			return nil, err
+		}
+		plain, err := jsonval.Decode(data)
+		if err != nil {
+			return nil, err
+		}
+		results = append(results, plain)
+		if len(results) > mostResults {
+			return nil, fmt.Errorf("it has over %d results", mostResults)
+		}
+	}
+}
+
+const mostResults = 10_000

@@ -1,0 +1,177 @@
+package hooks
+
+import (
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/itchyny/gojq"
+	webhook "github.com/standard-webhooks/standard-webhooks/libraries/go"
+
+	"processidea/client"
+	"processidea/client/ideafiles"
+	"processidea/model/jsonval"
+)
+
+// Rules are those of a file.
+type Rules struct {
+	file   string
+	getenv func(string) string
+}
+
+// rule says what a webhook starts.
+type rule struct {
+	idea, replies         string // files
+	keys                  []*webhook.Webhook
+	when, input, instance *gojq.Code // nil: always; none
+}
+
+// Open reads a file of rules, and each Idea file that it names. The error says what is wrong with one of them.
+func Open(file string, getenv func(string) string) (*Rules, error) {
+	r := &Rules{file, getenv}
+	all, err := r.read()
+	for _, name := range jsonval.SortedKeys(all) {
+		if err == nil {
+			_, err = all[name].load()
+		}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("hooks: read %s: %w", file, err)
+	}
+	return r, nil
+}
+
+// nameOfHook has no dot: what follows one in a process's id is the webhook's own.
+var nameOfHook = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$`)
+
+func (r *Rules) read() (map[string]*rule, error) {
+	data, err := os.ReadFile(r.file)
+	if err != nil {
+		return nil, err
+	}
+	v, err := jsonval.DecodeObject(data)
+	if err != nil {
+		return nil, err
+	}
+	hooks, ok := v["hooks"].(map[string]any)
+	if !ok || len(v) != 1 {
+		return nil, errors.New(`want {"hooks": {"NAME": {"idea", "secret", …}, …}}`)
+	}
+	all := map[string]*rule{}
+	for name, v := range hooks {
+		if !nameOfHook.MatchString(name) {
+			return nil, fmt.Errorf("hooks: a name has letters, digits, - and _, 64 at most, not %q", name)
+		}
+		if all[name], err = r.readRule(v); err != nil {
+			return nil, fmt.Errorf("hooks.%s: %w", name, err)
+		}
+	}
+	return all, nil
+}
+
+var keysOfRule = []string{"idea", "secret", "when", "input", "instances", "replies"}
+
+func (r *Rules) readRule(v any) (*rule, error) {
+	m, ok := v.(map[string]any)
+	if !ok {
+		return nil, fmt.Errorf("want an object, not %s", jsonval.TypeOf(v))
+	}
+	texts := map[string]string{}
+	for key, v := range m {
+		text, ok := v.(string)
+		if !slices.Contains(keysOfRule, key) || !ok || text == "" {
+			return nil, fmt.Errorf("%q: a rule has %s, each a text", key, strings.Join(keysOfRule, ", "))
+		}
+		texts[key] = text
+	}
+	if texts["idea"] == "" {
+		return nil, errors.New(`"idea" is missing: the Idea file, or its folder`)
+	}
+	if texts["input"] != "" && texts["instances"] != "" {
+		return nil, errors.New(`"input" and "instances" exclude each other`)
+	}
+	out := &rule{idea: r.place(texts["idea"]), replies: r.place(texts["replies"])}
+	if texts["input"] == "" && texts["instances"] == "" {
+		texts["input"] = "."
+	}
+	for key, to := range map[string]**gojq.Code{"when": &out.when, "input": &out.input, "instances": &out.instance} {
+		if texts[key] == "" {
+			continue
+		}
+		query, err := gojq.Parse(texts[key])
+		if err == nil {
+			*to, err = gojq.Compile(query)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%q is no jq expression: %w", key, err)
+		}
+	}
+	var err error
+	out.keys, err = r.readKeys(texts["secret"])
+	return out, err
+}
+
+// place is a file that the rules name from where they lie.
+func (r *Rules) place(file string) string {
+	if file == "" || filepath.IsAbs(file) {
+		return file
+	}
+	return filepath.Join(filepath.Dir(r.file), file)
+}
+
+const (
+	environmentPrefix = "$env:"
+	secretPrefix      = "whsec_"
+)
+
+// readKeys reads the secrets that a variable holds, with spaces between: several, while one takes another's place.
+func (r *Rules) readKeys(place string) (keys []*webhook.Webhook, err error) {
+	name, ok := strings.CutPrefix(place, environmentPrefix)
+	if !ok || name == "" {
+		return nil, errors.New(`"secret" names a variable, $env:NAME: no secret stands in the file`)
+	}
+	for n, one := range strings.Fields(r.getenv(name)) {
+		encoded, ok := strings.CutPrefix(one, secretPrefix)
+		raw, err := base64.StdEncoding.DecodeString(encoded)
+		if !ok || err != nil || len(raw) < 24 || len(raw) > 64 {
+			return nil, fmt.Errorf("secret %d of %s is not %s and 24 to 64 bytes in base64", n+1, name, secretPrefix)
+		}
+		key, err := webhook.NewWebhookRaw(raw)
+		if err != nil {
+			return nil, err
+		}
+		keys = append(keys, key)
+	}
+	if len(keys) == 0 {
+		return nil, fmt.Errorf("%s is not set", name)
+	}
+	return keys, nil
+}
+
+// load reads the rule's Idea with its delegates, and checks their form. What a folder holds beside it is not meant: the webhook brings the
+// instances. What the Idea's Plans read of them cannot be checked before they are there.
+func (r *rule) load() (*ideafiles.Definition, error) {
+	source, err := ideafiles.Find(r.idea, "", r.replies)
+	if err != nil {
+		return nil, err
+	}
+	if source.Instances = ""; !source.RepliesGiven {
+		source.Replies = ""
+	}
+	d, problems, err := ideafiles.LoadIdea(source)
+	if err == nil {
+		err = d.ReadReplies(&problems)
+	}
+	if err == nil && d.Read != nil {
+		err = d.ReadDelegates(ideafiles.Tools{Elsewhere: true}, &problems)
+	}
+	if errs := problems.Errors(); err == nil && len(errs) > 0 {
+		err = &client.InvalidError{Source: source.Given, Problems: errs}
+	}
+	return d, err
+}
