@@ -10,6 +10,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
+	webhook "github.com/standard-webhooks/standard-webhooks/libraries/go"
 
 	"processidea/client"
 	"processidea/gateway/access"
@@ -60,6 +61,9 @@ func New(o Options) *API {
 	config.Components.Schemas = newRegistry()
 	config.Components.SecuritySchemes = map[string]*huma.SecurityScheme{
 		"bearer": {Type: "http", Scheme: "bearer", Description: "a token of the OpenID Connect issuer that the gateway trusts, or the one that it printed"},
+		signatureScheme: {
+			Type: "apiKey", In: "header", Name: webhook.HeaderWebhookSignature, Description: "a signature by the rule's secret, as Standard Webhooks says",
+		},
 	}
 	config.Servers = []*huma.Server{{URL: "/", Description: "this gateway"}}
 	a.huma = humago.New(a.mux, config)

@@ -12,11 +12,15 @@ import (
 	"processidea/gateway/hooks"
 )
 
+// signatureScheme is how webhooks say who sends them.
+const signatureScheme = "webhookSignature"
+
 func (a *API) addHooks() {
 	operation(a, "", huma.Operation{
 		OperationID: "receive-webhook", Method: http.MethodPost, Path: "/hooks/{name}", Summary: "Start a process from a webhook", Tags: []string{"webhooks"},
 		Description: "Starts a process by the rule of this name, from a webhook that is signed as Standard Webhooks says. 201: it was started; 200: the webhook " +
 			"came before; 204: the rule starts nothing from it.",
+		Security:         []map[string][]string{{signatureScheme: {}}},
 		SkipValidateBody: true, // what it must be is the rule's to say
 		MaxBodyBytes:     hooks.MaxBody, DefaultStatus: http.StatusCreated, Errors: []int{http.StatusNotFound, http.StatusConflict},
 		Responses: map[string]*huma.Response{"200": startedResponse, "201": startedResponse, "204": {Description: "The rule starts nothing from it"}},

@@ -6,6 +6,7 @@ import (
 	"os/user"
 	"strings"
 
+	"processidea/client/ideafiles"
 	"processidea/gateway/access"
 	"processidea/gateway/hooks"
 	"processidea/signing"
@@ -13,17 +14,19 @@ import (
 
 // The variables of the environment that say who may use a gateway.
 const (
-	IssuerVariable   = "PROCESSIDEA_OIDC_ISSUER"    // an OpenID Connect issuer
-	AudienceVariable = "PROCESSIDEA_OIDC_AUDIENCE"  // whom its tokens are for
-	NameVariable     = "PROCESSIDEA_OIDC_NAME"      // the claim with a person's name; email where it is not set
-	GroupsVariable   = "PROCESSIDEA_OIDC_GROUPS"    // the claim with the groups; groups where it is not set
-	RolesVariable    = "PROCESSIDEA_ROLES"          // the file that says who may do what
-	TokenVariable    = "PROCESSIDEA_GATEWAY_TOKEN"  // the one token, without an issuer
-	BeyondVariable   = "PROCESSIDEA_GATEWAY_BEYOND" // true: with that token, on an address that is not this machine's alone
-	HostsVariable    = "PROCESSIDEA_GATEWAY_HOSTS"
-	OriginsVariable  = "PROCESSIDEA_GATEWAY_ORIGINS"
-	HooksVariable    = "PROCESSIDEA_HOOKS"       // the file of rules for webhooks
-	KeyVariable      = "PROCESSIDEA_GATEWAY_KEY" // the file of the key that signs decisions
+	IssuerVariable    = "PROCESSIDEA_OIDC_ISSUER"    // an OpenID Connect issuer
+	AudienceVariable  = "PROCESSIDEA_OIDC_AUDIENCE"  // whom its tokens are for
+	NameVariable      = "PROCESSIDEA_OIDC_NAME"      // the claim with a person's name; email where it is not set
+	GroupsVariable    = "PROCESSIDEA_OIDC_GROUPS"    // the claim with the groups; groups where it is not set
+	RolesVariable     = "PROCESSIDEA_ROLES"          // the file that says who may do what
+	TokenVariable     = "PROCESSIDEA_GATEWAY_TOKEN"  // the one token, without an issuer
+	BeyondVariable    = "PROCESSIDEA_GATEWAY_BEYOND" // true: with that token, on an address that is not this machine's alone
+	HostsVariable     = "PROCESSIDEA_GATEWAY_HOSTS"
+	OriginsVariable   = "PROCESSIDEA_GATEWAY_ORIGINS"
+	HooksVariable     = "PROCESSIDEA_HOOKS"         // the file of rules for webhooks
+	IdeasVariable     = "PROCESSIDEA_MCP_IDEAS"     // the folder of the Idea files that agents can start
+	ApprovalsVariable = "PROCESSIDEA_MCP_APPROVALS" // true: agents may decide on Calls
+	KeyVariable       = "PROCESSIDEA_GATEWAY_KEY"   // the file of the key that signs decisions
 )
 
 // FromEnvironment reads who may use a gateway that listens at an address. who is who has the one token. The error says what is missing.
@@ -40,6 +43,7 @@ func FromEnvironment(address string, who access.Person, getenv func(string) stri
 	if o.Hooks, err = HooksFromEnvironment(getenv); err != nil {
 		return o, err
 	}
+	o.Agents = AgentsFromEnvironment(getenv)
 	var key *signing.PrivateKey
 	if file := getenv(KeyVariable); file != "" {
 		if key, err = signing.LoadPrivateKey(file); err != nil {
@@ -66,6 +70,11 @@ func FromEnvironment(address string, who access.Person, getenv func(string) stri
 		err = fmt.Errorf("%s: %w", TokenVariable, err)
 	}
 	return o, err
+}
+
+// AgentsFromEnvironment reads what agents may use.
+func AgentsFromEnvironment(getenv func(string) string) Agents {
+	return Agents{Ideas: getenv(IdeasVariable), Approvals: getenv(ApprovalsVariable) == "true", Tools: ideafiles.Tools{Elsewhere: true}}
 }
 
 // HooksFromEnvironment reads the rules for webhooks that the environment names; nil: it names none.

@@ -11,10 +11,12 @@ import (
 	"time"
 
 	"processidea/client"
+	"processidea/client/ideafiles"
 	"processidea/gateway/access"
 	"processidea/gateway/api"
 	"processidea/gateway/feed"
 	"processidea/gateway/hooks"
+	"processidea/gateway/mcp"
 )
 
 // Options say what a gateway is on, and who may use it.
@@ -23,11 +25,20 @@ type Options struct {
 	Guard  access.Guard
 	Fence  access.Fence
 	Hooks  *hooks.Rules // nil: webhooks start nothing
+	Agents Agents       // what agents may use, at /mcp
 	Log    *slog.Logger // nil: nothing is logged
 	// Patience is as in api.Options.
 	Patience time.Duration
 	// RequestTime is how long a request may take to come in; 0: 30 seconds.
 	RequestTime time.Duration
+}
+
+// Agents say what agents may use.
+type Agents struct {
+	Ideas     string // the folder of the Idea files that they can start; empty: none
+	Approvals bool   // they may decide on Calls
+	// Tools is what is known here of the workers' Go tools.
+	Tools ideafiles.Tools
 }
 
 // What a connection may take.
@@ -54,7 +65,30 @@ func New(o Options) *Gateway {
 	}
 	g := &Gateway{Options: o, feed: feed.Of(o.Client)}
 	g.api = api.New(api.Options{Client: o.Client, Feed: g.feed, Guard: o.Guard, Hooks: o.Hooks, Log: o.Log, Patience: o.Patience, BodyTime: o.RequestTime})
+	agents := mcp.New(mcp.Options{
+		Client: o.Client, Feed: g.feed, Ideas: o.Agents.Ideas, Tools: o.Agents.Tools, Approvals: o.Agents.Approvals, Log: o.Log,
+	})
+	g.api.Handle("/mcp", g.admitted(agents.Handler()))
 	return g
+}
+
+// admitted has a page answer those alone whom the guard knows.
+func (g *Gateway) admitted(page http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		who, err := g.Guard.Identify(r)
+		if err == nil && len(who.Rights) == 0 {
+			err = access.Forbidden(who, access.Look)
+		}
+		if err != nil {
+			p := api.ProblemOf(err)
+			if p.Status == http.StatusUnauthorized {
+				w.Header().Set("WWW-Authenticate", "Bearer")
+			}
+			p.Write(w)
+			return
+		}
+		page.ServeHTTP(w, r.WithContext(access.With(r.Context(), who)))
+	})
 }
 
 // ServeHTTP answers a request of somebody who may ask.

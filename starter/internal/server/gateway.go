@@ -51,7 +51,9 @@ func (s *Session) serveGateway(ctx context.Context, port int, log *slog.Logger) 
 	if err != nil {
 		return fmt.Errorf("%w: %w", client.ErrInvalid, err)
 	}
-	served, err := listenOn(ctx, portsFrom(port, home.Port), gateway.Options{Client: s.Client, Guard: guard, Hooks: rules, Log: log})
+	o := gateway.Options{Client: s.Client, Guard: guard, Hooks: rules, Agents: gateway.AgentsFromEnvironment(os.Getenv), Log: log}
+	o.Agents.Tools = s.Place.Tools()
+	served, err := listenOn(ctx, portsFrom(port, home.Port), o)
 	if err != nil {
 		return err
 	}

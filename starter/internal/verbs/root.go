@@ -64,7 +64,7 @@ reached; 130 interrupted.`,
 		people.Allow(a), people.Disallow(a),
 		archive.Show(a), archive.History(a), archive.Decisions(a), archive.Diff(a), archive.Blame(a), archive.Verify(a), archive.Export(a),
 		archive.Graph(a), archive.Harden(a), archive.GC(a),
-		setup.Init(a), setup.Dev(a), setup.Worker(a), setup.Tools(a), setup.Codec(a), setup.Keys(a), setup.Schema(a),
+		setup.Init(a), setup.Dev(a), setup.MCP(a), setup.Worker(a), setup.Tools(a), setup.Codec(a), setup.Keys(a), setup.Schema(a),
 	)
 	root.AddCommand(people.Decisions(a)...)
 	arguments.Apply(a, root)

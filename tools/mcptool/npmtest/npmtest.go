@@ -1,4 +1,4 @@
-// Package npmtest installs programs and packages that others wrote, from npm, for tests: MCP servers, and Temporal's client.
+// Package npmtest installs programs and packages that others wrote, from npm, for tests: MCP servers and clients, clients of Temporal and of OpenAPI.
 package npmtest
 
 import (
@@ -18,6 +18,11 @@ const (
 
 	Everything = "@modelcontextprotocol/server-everything@2026.8.31"
 	Filesystem = "@modelcontextprotocol/server-filesystem@2026.8.31"
+	Inspector  = "@modelcontextprotocol/inspector@2.12.0"
+
+	Redocly = "@redocly/cli@2.77.0"
+	// OpenAPIClient is a generator of clients in TypeScript, with its compiler.
+	OpenAPIClient = "@hey-api/openapi-ts@0.99.0 typescript@5.9.3 @types/node@20.19.43"
 )
 
 // offline is what npm says where there is no network.
@@ -53,7 +58,7 @@ func install(t testing.TB, server string) string {
 		t.Fatal(err)
 	}
 	cache = filepath.Join(cache, "process-idea", "mcp-servers")
-	folder := filepath.Join(cache, strings.NewReplacer("/", "-", "@", "-").Replace(server))
+	folder := filepath.Join(cache, strings.NewReplacer("/", "-", "@", "-", " ", "-").Replace(server))
 	if _, err := os.Stat(folder); err == nil {
 		return folder
 	}
@@ -65,7 +70,8 @@ func install(t testing.TB, server string) string {
 		t.Fatal(err)
 	}
 	defer func() { _ = os.RemoveAll(fresh) }()
-	c := exec.CommandContext(t.Context(), "npm", "install", "--no-audit", "--no-fund", "--ignore-scripts", "--fetch-retries=1", "--prefix", fresh, server)
+	c := exec.CommandContext(t.Context(), "npm", "install", "--no-audit", "--no-fund", "--ignore-scripts", "--fetch-retries=1", "--prefix", fresh)
+	c.Args = append(c.Args, strings.Fields(server)...)
 	c.WaitDelay = time.Second
 	if said, err := c.CombinedOutput(); err != nil {
 		if offline.Match(said) {

@@ -1,0 +1,193 @@
+package mcp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"processidea/client"
+	"processidea/client/ideafiles"
+	"processidea/client/simulation"
+	"processidea/model/ideafile"
+	"processidea/model/jsonschema"
+	"processidea/model/jsonval"
+)
+
+// patience is how long a decision is waited for until a worker has taken it.
+const patience = 30 * time.Second
+
+func (a *agent) startTools() []tool {
+	tools := []tool{{"fork_process", "Starts a new process that goes on where another one stood in an Idea. The other one is left as it is.",
+		`{"type": "object", "additionalProperties": false, "required": ["process", "at"], "properties": {` + processArgument + `,
+			"at": {"type": "integer", "minimum": 1, "description": "the number of the Idea"},
+			"id": {"type": "string", "minLength": 1, "description": "of the new process; one is made up if left out"},
+			"set": {"type": "array", "items": {"type": "string"}, "description": "TOKEN:path=JSON: values that are put into State"},
+			"unset": {"type": "array", "items": {"type": "string"}, "description": "TOKEN:path: values that are taken out of State"},
+			"reopen": {"type": "array", "items": {"type": "string"}, "description": "tokens of instances that are planned for anew; or all"}, ` +
+			fmt.Sprintf(waitArgument, usualWait) + `}}`, false, a.fork}}
+	names := []any{}
+	all := map[string]startable{}
+	for _, s := range a.startables() {
+		names, all[s.name] = append(names, s.name), s
+		tools = append(tools, tool{"start_" + s.name, s.description(), startSchema(s), false, func(ctx context.Context, args map[string]any) (any, error) {
+			return a.start(ctx, s, args)
+		}})
+	}
+	if len(names) > 0 {
+		tools = append(tools, tool{"simulate",
+			"Tries a process out: every Tool is played and nothing is touched. Tells what the process would come to, and what it would cost.",
+			string(jsonval.Encode(map[string]any{
+				"type": "object", "additionalProperties": false, "required": []any{"idea"},
+				"properties": map[string]any{"idea": map[string]any{"enum": names}},
+			})), false, func(ctx context.Context, args map[string]any) (any, error) {
+				return a.simulate(ctx, all[text(args, "idea")])
+			}})
+	}
+	return tools
+}
+
+func startSchema(s startable) string {
+	form := jsonschema.RebaseRefs(s.inputSchema(), "#/properties/input")
+	wait, _ := jsonval.Decode([]byte("{" + fmt.Sprintf(waitArgument, usualWait) + "}"))
+	properties := map[string]any{
+		"input": form,
+		"instances": map[string]any{"type": "array", "minItems": 1, "items": map[string]any{"type": "object"},
+			"description": "in place of input: rows of data, each an instance's input; _instance names one"},
+		"id": map[string]any{"type": "string", "minLength": 1,
+			"description": "of the process: a call with the same id and data finds what it started; one is made up if left out"},
+	}
+	for key, v := range wait.(map[string]any) {
+		properties[key] = v
+	}
+	schema := map[string]any{"type": "object", "additionalProperties": false, "properties": properties}
+	return string(jsonval.Encode(schema))
+}
+
+func (a *agent) start(ctx context.Context, s startable, args map[string]any) (any, error) {
+	o := client.StartOptions{ID: text(args, "id"), Idea: s.Idea, Delegates: s.Delegates, By: a.who.Name}
+	input, hasInput := args["input"]
+	rows, hasRows := args["instances"].([]any)
+	switch {
+	case hasInput && hasRows:
+		return nil, errors.New("input and instances exclude each other")
+	case hasInput:
+		o.Idea = ideafiles.WithMessages(s.Idea, []any{map[string]any{"type": ideafile.TypeInput, ideafile.TypeInput: input}})
+	}
+	for _, row := range rows {
+		o.Instances = append(o.Instances, jsonval.AsObject(row))
+	}
+	if o.ID == "" {
+		o.ID = client.NewID(s.name)
+	}
+	return a.begin(ctx, o, args)
+}
+
+// begin starts a process and waits a moment for its end.
+func (a *agent) begin(ctx context.Context, o client.StartOptions, args map[string]any) (any, error) {
+	p, err := a.Client.Start(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	return a.stand(ctx, p, number(args, "wait", usualWait), "")
+}
+
+func (a *agent) fork(ctx context.Context, args map[string]any) (any, error) {
+	of := text(args, "process")
+	idea, err := a.Client.Chain(of).Fork(ctx, number(args, "at", 0))
+	if err != nil {
+		return nil, err
+	}
+	list := func(key string) []string { l, _ := jsonval.AsStringList(args[key]); return l }
+	changes := ideafiles.Changes{Set: list("set"), Unset: list("unset"), Reopen: list("reopen")}
+	o := client.StartOptions{ID: text(args, "id"), By: a.who.Name}
+	if o.ID == "" {
+		o.ForkOf = of
+	}
+	if o.Idea, err = changes.Apply(idea); err != nil {
+		return nil, err
+	}
+	return a.begin(ctx, o, args)
+}
+
+// simulate runs a process with every Tool played by made-up values: no LLM is asked either.
+func (a *agent) simulate(ctx context.Context, s startable) (any, error) {
+	made, _, err := simulation.Prepare(s.Source, a.Tools, simulation.Options{Schemas: true})
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	o := made.StartOptions(client.NewID("simulated-" + s.name))
+	o.By = a.who.Name
+	p, err := a.Client.Start(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := a.Feed.Ended(ctx, p.ID()); err != nil {
+		return nil, err
+	}
+	ctx, cancel = context.WithTimeout(context.WithoutCancel(ctx), patience)
+	defer cancel()
+	r, err := p.Snapshot(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return made.Report(ctx, a.Client, p, r)
+}
+
+func (a *agent) decideTool() tool {
+	return tool{"decide", "Decides on a Call that waits for a person, for the person whose token this is. " +
+		"Do it only where that person told you what to decide on this very Call.",
+		`{"type": "object", "additionalProperties": false, "required": ["process", "call", "digest", "decision"], "properties": {` + processArgument + `,
+			"call": {"type": "string", "minLength": 1, "description": "the id of the Call, as list_approvals has it"},
+			"digest": {"type": "string", "minLength": 64, "maxLength": 64, "description": "as list_approvals has it"},
+			"decision": {"enum": ["approve", "reject", "amend"]},
+			"reason": {"type": "string", "description": "why; reject needs one"},
+			"params": {"type": "object", "description": "of amend: the parameters that change"}}}`, false, a.decide}
+}
+
+// sameCall takes both spellings of a Call's id.
+func sameCall(id, given string) bool { return id == given || ideafile.TypeableCallID(id) == given }
+
+var errSigned = errors.New("this Call wants a signed decision: a person must take it, no agent can")
+
+func (a *agent) decide(ctx context.Context, args map[string]any) (any, error) {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	p, err := a.Client.Attach(ctx, text(args, "process"))
+	if err != nil {
+		return nil, err
+	}
+	waiting, err := p.Approvals(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, w := range waiting {
+		if w.Digest != text(args, "digest") || !sameCall(w.CallID, text(args, "call")) {
+			continue
+		}
+		if w.Deciders.Signed() {
+			return nil, errSigned
+		}
+		// Without a key: what is signed is a person's.
+		d := client.Decision{
+			Kind: text(args, "decision"), Call: w.CallID, Digest: w.Digest, By: a.who.Name, Groups: a.who.Groups,
+			Reason: strings.TrimSuffix("an agent decided: "+text(args, "reason"), ": "),
+		}
+		if params, ok := args["params"].(map[string]any); ok {
+			d.Value = params
+		}
+		if d.Kind == client.Reject && text(args, "reason") == "" {
+			return nil, errors.New("reject needs a reason")
+		}
+		count, err := p.DecideAndCount(ctx, d)
+		if err != nil {
+			return nil, err
+		}
+		a.Feed.Poke(p.ID())
+		return map[string]any{"taken": count}, nil
+	}
+	return nil, fmt.Errorf("no Call of this digest waits in %s: ask list_approvals", p.ID())
+}

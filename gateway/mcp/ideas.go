@@ -1,0 +1,99 @@
+package mcp
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"processidea/client/ideafiles"
+	"processidea/model/ideafile"
+	"processidea/model/jsonval"
+)
+
+// startable is an Idea file of the folder.
+type startable struct {
+	name string // as tools have it
+	*ideafiles.Definition
+}
+
+// notOfNames is what no name of a tool holds.
+var notOfNames = regexp.MustCompile(`[^A-Za-z0-9_-]+`)
+
+const longestName = 50
+
+// startables reads the folder: each Idea file, and each folder that stands for one. What is broken is left out, and the log says why.
+func (s *Server) startables() (all []startable) {
+	if s.Ideas == "" {
+		return nil
+	}
+	entries, err := os.ReadDir(s.Ideas)
+	if err != nil {
+		s.Log.Error("the folder of Ideas cannot be read", "error", err)
+		return nil
+	}
+	seen := map[string]bool{}
+	for _, e := range entries {
+		path := filepath.Join(s.Ideas, e.Name())
+		if strings.HasPrefix(e.Name(), ".") || !e.IsDir() && !slices.Contains([]string{".json", ".yaml", ".yml"}, strings.ToLower(filepath.Ext(e.Name()))) {
+			continue
+		}
+		source, err := ideafiles.Find(path, "", "")
+		if err != nil {
+			continue // a folder of something else
+		}
+		name := notOfNames.ReplaceAllString(source.Name(), "_")
+		name = name[:min(len(name), longestName)]
+		d, err := load(source)
+		switch {
+		case err != nil:
+			s.Log.Warn("an Idea file is left out", "file", e.Name(), "error", err)
+		case seen[name]:
+			s.Log.Warn("an Idea file is left out: another one has its name", "file", e.Name())
+		default:
+			seen[name] = true
+			all = append(all, startable{name, d})
+		}
+	}
+	return all
+}
+
+// load reads an Idea with its delegates, and checks their form. What lies beside it in its folder is not taken: the agent brings the data.
+func load(s ideafiles.Source) (*ideafiles.Definition, error) {
+	s.Instances, s.Replies = "", ""
+	d, problems, err := ideafiles.LoadIdea(s)
+	if err == nil && d.Read != nil {
+		err = d.ReadDelegates(ideafiles.Tools{Elsewhere: true}, &problems)
+	}
+	if errs := problems.Errors(); err == nil && len(errs) > 0 {
+		err = &ideafiles.InvalidError{Source: s.Given, Problems: errs}
+	}
+	return d, err
+}
+
+// inputSchema is what the Idea says of its instances' input.
+func (s startable) inputSchema() any {
+	schema := ideafile.InstanceViewOf(s.Read.Context, "").SchemaByKind[ideafile.TypeInput]
+	if m, ok := schema.(map[string]any); ok && m["type"] == "object" {
+		return m
+	}
+	return map[string]any{"type": "object"}
+}
+
+const longestDescription = 800 // characters
+
+// description is for the agent that looks for a tool.
+func (s startable) description() string {
+	text := "Starts the process " + s.name
+	if s.Read.ProcessPath != "" {
+		text = "Starts the process " + s.Read.ProcessPath
+	}
+	text += ", and gives its id and, where it ends soon, its result."
+	for _, m := range s.Read.Context {
+		if said, ok := m.Payload.(string); ok && m.PayloadKind == ideafile.TypeText && m.InstanceToken == "" {
+			return text + " What it is told: " + jsonval.Clip(said, longestDescription)
+		}
+	}
+	return text
+}

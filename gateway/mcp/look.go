@@ -1,0 +1,163 @@
+package mcp
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"time"
+
+	"processidea/client"
+	"processidea/model/ideafile/spelling"
+	"processidea/model/runresult"
+)
+
+const processArgument = `"process": {"type": "string", "minLength": 1, "description": "the id of a process"}`
+
+// waitArgument is how long a call may wait.
+const waitArgument = `"wait": {"type": "integer", "minimum": 0, "maximum": 60, "description": "seconds to wait for the end; %d if left out"}`
+
+const (
+	usualWait  = 10 // seconds
+	mostListed = 50
+)
+
+func (a *agent) lookTools() []tool {
+	return []tool{
+		{"list_processes", "Lists processes, the latest first.", `{"type": "object", "additionalProperties": false, "properties": {
+			"status": {"enum": ["running", "paused", "completed", "failed", "cancelled"]},
+			"path": {"type": "string", "description": "only those of this Idea"},
+			"awaiting": {"type": "boolean", "description": "only those in which a Call waits for a person"}}}`, true, a.list},
+		{"get_process", "Tells where a process stands: what it waits for, and once it has ended its output and the State of its instances.",
+			`{"type": "object", "additionalProperties": false, "required": ["process"], "properties": {` + processArgument + `, ` +
+				fmt.Sprintf(waitArgument, 0) + `, "instance": {"type": "string", "description": "only this instance, by its token"}}}`, true, a.get},
+		{"list_approvals", "Lists the Calls that wait for a person, in one process or in all.",
+			`{"type": "object", "additionalProperties": false, "properties": {` + processArgument + `}}`, true, a.approvals},
+		{"list_ideas", "Lists the Ideas of a process's chain: what it knew and had planned after each Request.",
+			`{"type": "object", "additionalProperties": false, "required": ["process"], "properties": {` + processArgument + `}}`, true, a.ideas},
+		{"show_idea", "Gives an Idea of a process whole.", `{"type": "object", "additionalProperties": false, "required": ["process"], "properties": {` +
+			processArgument + `, "at": {"type": "integer", "minimum": 1, "description": "its number; the latest if left out"}}}`, true, a.show},
+		{"diff_ideas", "Tells how two Ideas of a process differ: values, Calls, decisions.",
+			`{"type": "object", "additionalProperties": false, "required": ["process", "from", "to"], "properties": {` + processArgument +
+				`, "from": {"type": "integer", "minimum": 1}, "to": {"type": "integer", "minimum": 1}}}`, true, a.diff},
+	}
+}
+
+func text(args map[string]any, key string) string { s, _ := args[key].(string); return s }
+
+func number(args map[string]any, key string, otherwise int) int {
+	if n, ok := args[key].(json.Number); ok {
+		if i, err := n.Int64(); err == nil {
+			return int(i)
+		}
+	}
+	return otherwise
+}
+
+func (a *agent) list(ctx context.Context, args map[string]any) (any, error) {
+	awaiting, _ := args["awaiting"].(bool)
+	filter := client.Filter{Status: runresult.Status(text(args, "status")), Path: text(args, "path"), Awaiting: awaiting}
+	page, err := a.Client.ListPage(ctx, filter, mostListed, nil)
+	if err != nil {
+		return nil, err
+	}
+	return map[string]any{"processes": page.Processes, "more": len(page.Next) > 0}, nil
+}
+
+func (a *agent) get(ctx context.Context, args map[string]any) (any, error) {
+	p, err := a.Client.Attach(ctx, text(args, "process"))
+	if err != nil {
+		return nil, err
+	}
+	return a.stand(ctx, p, number(args, "wait", 0), text(args, "instance"))
+}
+
+// stand tells where a process stands, after waiting for its end for a while.
+func (a *agent) stand(ctx context.Context, p *client.Process, wait int, instance string) (any, error) {
+	ended, err := a.ended(ctx, p, wait)
+	if err != nil {
+		return nil, err
+	}
+	if !ended {
+		v, err := p.Status(ctx)
+		if errors.Is(err, client.ErrNoWorker) {
+			return map[string]any{"process": p.ID(), "status": "running", "waiting": []string{"no worker answers"}}, nil
+		}
+		if err != nil || instance == "" {
+			return withHint(v), err
+		}
+	}
+	r, err := p.Snapshot(ctx)
+	if ended {
+		r, err = p.Result(ctx)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if instance != "" {
+		maps.DeleteFunc(r.Instances, func(token string, _ runresult.Instance) bool { return !spelling.MatchesToken(instance, token) })
+		if len(r.Instances) == 0 {
+			return nil, fmt.Errorf("process %s has no instance %s", p.ID(), instance)
+		}
+	}
+	return r, nil
+}
+
+type standing struct {
+	client.Status
+	Next string `json:"next"`
+}
+
+func withHint(v client.Status) any {
+	next := "it is at work: ask get_process again later"
+	if v.Awaiting > 0 {
+		next = "people decide on what list_approvals shows: ask get_process again later"
+	}
+	return standing{v, next}
+}
+
+// ended waits until a process has ended, as all do who follow it.
+func (a *agent) ended(ctx context.Context, p *client.Process, wait int) (bool, error) {
+	now, err := p.Revision(ctx)
+	if err != nil || now.Ended || wait == 0 {
+		return now.Ended, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, time.Duration(wait)*time.Second)
+	defer cancel()
+	return a.Feed.Ended(ctx, p.ID())
+}
+
+func (a *agent) approvals(ctx context.Context, args map[string]any) (any, error) {
+	list := []client.Approval{}
+	var err error
+	if id := text(args, "process"); id == "" {
+		list, err = a.Client.Approvals(ctx)
+	} else {
+		var p *client.Process
+		if p, err = a.Client.Attach(ctx, id); err != nil {
+			return nil, err
+		}
+		if now, err := p.Revision(ctx); err != nil || now.Ended {
+			return map[string]any{"approvals": list}, err
+		}
+		list, err = p.Approvals(ctx)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return map[string]any{"approvals": append([]client.Approval{}, list...)}, nil
+}
+
+func (a *agent) ideas(ctx context.Context, args map[string]any) (any, error) {
+	links, err := a.Client.Chain(text(args, "process")).Ideas(ctx)
+	return map[string]any{"ideas": links}, err
+}
+
+func (a *agent) show(ctx context.Context, args map[string]any) (any, error) {
+	return a.Client.Chain(text(args, "process")).Load(ctx, number(args, "at", 0))
+}
+
+func (a *agent) diff(ctx context.Context, args map[string]any) (any, error) {
+	return a.Client.Chain(text(args, "process")).Diff(ctx, number(args, "from", 0), number(args, "to", 0))
+}

@@ -1,0 +1,106 @@
+package server_test
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// total is how many calls the gateways made of the Temporal server.
+func (c *callCounter) total() (n int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, k := range c.byMethod {
+		n += k
+	}
+	return n
+}
+
+// allowed is what those who follow processes may have cost since then: a gateway makes at most 50 calls a second for all of them.
+func allowed(since time.Time, more int) int { return more + 50*int(1+time.Since(since).Seconds()) }
+
+func isEnd(e event) bool { return e.kind == "ended" }
+
+func TestTwoHundredFollowOneProcess(t *testing.T) {
+	const followers = 200
+	h := open(t)
+	id := h.begin("a text that somebody must look at")
+	waits := h.waiting(id, 1)
+	before, since := calls.total(), time.Now()
+	var streams []*stream
+	for range followers {
+		s := h.follow(id, "")
+		streams = append(streams, s)
+		s.until(func(e event) bool { return e.kind == "status" && e.data["awaiting"] == 1.0 })
+	}
+	if n := calls.total() - before; n > 30+10*int(1+time.Since(since).Seconds()) {
+		t.Errorf("%d calls to tell %d followers the same", n, followers)
+	}
+	idle := h.follow(id, "") // one that nobody reads further
+	h.decide(decisionOn(waits[0], "approve"))
+	for _, s := range streams {
+		s.until(isEnd)
+	}
+	if n := calls.total() - before; n > 120+10*int(1+time.Since(since).Seconds()) {
+		t.Errorf("%d calls until %d followers knew of the end", n, followers)
+	}
+	t.Logf("%d followers: %d calls in %.0f s", followers, calls.total()-before, time.Since(since).Seconds())
+	idle.until(isEnd)
+}
+
+func TestOneFollowsTwoHundredProcesses(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it starts two hundred processes")
+	}
+	const processes = 200
+	h := open(t)
+	ids := make([]string, processes)
+	for n := range ids {
+		ids[n] = fmt.Sprintf("%s-%d", h.Name(), n)
+		h.post("/api/processes", letter(ids[n], "a text that somebody must look at")).is(201)
+	}
+	before, since := calls.total(), time.Now()
+	streams := make([]*stream, processes)
+	for n, id := range ids {
+		streams[n] = h.follow(id, "")
+	}
+	for _, s := range streams {
+		s.until(func(e event) bool { return e.kind == "status" && e.data["awaiting"] == 1.0 })
+	}
+	if n := calls.total() - before; n > allowed(since, 2*processes) {
+		t.Errorf("%d calls in %v", n, time.Since(since))
+	}
+	t.Logf("%d processes: %d calls in %.0f s", processes, calls.total()-before, time.Since(since).Seconds())
+	var cancels sync.WaitGroup
+	for _, id := range ids {
+		cancels.Go(func() { h.post("/api/processes/"+id+"/cancel", nil).is(204) })
+	}
+	cancels.Wait()
+	for _, s := range streams {
+		s.until(isEnd)
+	}
+}
+
+// What looks like a path to elsewhere is an id that no process has, or a page that there is not.
+func TestPathsLeadNowhereElse(t *testing.T) {
+	h := open(t)
+	for path, status := range map[string]int{
+		"/api/processes/..%2f..%2fetc%2fpasswd":       404,
+		"/api/processes/%2e%2e":                       404,
+		"/api/processes/a%00b":                        404,
+		"/hooks/..%2f..%2fsecret":                     404,
+		"/api/processes/" + strings.Repeat("x", 3000): 404,
+		"/etc/passwd":                                 404,
+	} {
+		method := "GET"
+		if strings.HasPrefix(path, "/hooks") {
+			method = "POST"
+		}
+		a := h.ask(method, path, map[bool]any{true: "{}", false: nil}[method == "POST"])
+		if a.status != status || a.header.Get("Content-Type") != "application/problem+json" {
+			t.Errorf("%s is answered %d: %s", path, a.status, a.body)
+		}
+	}
+}

@@ -1,0 +1,81 @@
+package setup
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"os"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/spf13/cobra"
+
+	"processidea/gateway/access"
+	"processidea/gateway/feed"
+	gateway "processidea/gateway/mcp"
+	gatewayserver "processidea/gateway/server"
+	"processidea/starter/internal/app"
+	"processidea/starter/internal/exit"
+	"processidea/starter/internal/server"
+)
+
+// MCP serves agents on the standard streams.
+func MCP(a *app.App) *cobra.Command {
+	h := server.Hosting{Worker: true}
+	approvals := false
+	c := &cobra.Command{
+		Use:   "mcp [FOLDER]",
+		Short: "Serve agents, by the Model Context Protocol on the standard streams",
+		Long: `Serve agents, by the Model Context Protocol on the standard streams: each Idea file
+of the folder is a tool that starts a process; others look at processes, compare their
+Ideas, fork and simulate them. Like run it uses the server that runs in the data folder,
+or starts one. The gateway does the same over HTTP, at /mcp.
+
+Agents decide on nothing unless --approvals lets them, and never where a policy wants a
+signed decision.`,
+		Example: `  starter mcp processes/
+  starter mcp processes/ --approvals`,
+		RunE: func(c *cobra.Command, args []string) error {
+			folder := os.Getenv(gatewayserver.IdeasVariable)
+			if len(args) > 0 {
+				folder = args[0]
+			}
+			return serveAgents(c.Context(), a, h, folder, approvals)
+		},
+	}
+	app.HostingFlags(c, &h)
+	c.Flags().BoolVar(&approvals, "approvals", false, "let agents decide on Calls, as you")
+	return c
+}
+
+func serveAgents(ctx context.Context, a *app.App, h server.Hosting, folder string, approvals bool) error {
+	if folder != "" {
+		if info, err := os.Stat(folder); err != nil || !info.IsDir() {
+			return exit.Usagef("mcp %s: it is no folder", folder)
+		}
+	}
+	p, err := a.Place()
+	if err != nil {
+		return err
+	}
+	s, err := p.Enter(ctx, h)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	who := gatewayserver.User(os.Getenv)
+	who.Rights = access.Rights
+	agents := gateway.New(gateway.Options{
+		Client: s.Client, Feed: feed.Of(s.Client), Ideas: folder, Tools: p.Tools(), Approvals: approvals,
+		Log: slog.New(slog.NewTextHandler(a.Err, &slog.HandlerOptions{Level: slog.LevelWarn})),
+	})
+	err = agents.For(&who).Run(ctx, &sdk.IOTransport{Reader: io.NopCloser(a.In), Writer: nopCloser{a.Out}})
+	if errors.Is(err, io.EOF) || ctx.Err() != nil {
+		return nil
+	}
+	return err
+}
+
+type nopCloser struct{ io.Writer }
+
+func (nopCloser) Close() error { return nil }
