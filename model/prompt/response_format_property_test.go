@@ -226,7 +226,11 @@ func TestNoCallOfAStrictFormIsRefused(t *testing.T) {
 				continue
 			}
 			call["_outputPath"], call["_scopes"] = nil, nil // their schemas were drawn as well and make no sense as paths and scopes
-			if _, _, f := palette.ReadCall(ideafile.ParseWrittenCall(call)); f != nil {
+			_, _, f := palette.ReadCall(ideafile.ParseWrittenCall(call))
+			if f != nil && strings.Contains(f.Message, " are equal: ") {
+				continue // strict mode cannot say uniqueItems
+			}
+			if f != nil {
 				rt.Fatalf("%s: %s\n%s", f, jsonval.Encode(raw), jsonval.Encode(form.Schema))
 			}
 			read++
