@@ -87,6 +87,8 @@ func (a *Activities) Register(r worker.ActivityRegistry) {
 		protocol.ActivityCombine:     a.CombineBlobs,
 		protocol.ActivityPrepare:     a.PrepareTools,
 		protocol.ActivityRequest:     a.SendRequest,
+		protocol.ActivitySendBatch:   a.SendBatch,
+		protocol.ActivityReadBatch:   a.ReadBatch,
 		protocol.ActivityExecute:     a.ExecuteCall,
 		protocol.ActivityBurst:       a.ExecuteBatch,
 		protocol.ActivitySeal:        a.SealIdea,

@@ -70,13 +70,22 @@ func (r *request) ask(ctx context.Context, seen *RequestAttempt) (*llm.Reply, er
 }
 
 func (c candidate) stream(ctx context.Context, question llm.Request) (*llm.Reply, error) {
+	client, err := c.configured()
+	if err != nil {
+		return &llm.Reply{Model: c.settings.Model}, err
+	}
+	return client.Stream(ctx, question)
+}
+
+// configured returns the client, or why there is none.
+func (c candidate) configured() (*llm.Client, error) {
 	switch {
 	case c.client.Configured():
-		return c.client.Stream(ctx, question)
+		return c.client, nil
 	case c.settings.Server != "":
-		return &llm.Reply{Model: c.settings.Model}, unknownServer(c.settings.Server)
+		return nil, unknownServer(c.settings.Server)
 	}
-	return &llm.Reply{Model: c.settings.Model}, errNoLLM
+	return nil, errNoLLM
 }
 
 // failedLLM is an LLM that said nothing, and why.

@@ -21,9 +21,9 @@ import (
 
 // SendRequest makes one Request: it streams the LLM's solution and hands each Call to its instance at the byte that closes
 // it. An error means that the LLM said nothing and the Request may be sent again; once it has said something, the result
-// tells what became of it, good or bad.
+// tells what became of it, good or bad. The answer is that of a batch, where one was asked: the LLM is not asked then.
 func (a *Activities) SendRequest(ctx context.Context, setup protocol.SharedRequestSetup, input *turn.RequestInput,
-	states protocol.RequestStates) (*turn.LLMReply, error) {
+	states protocol.RequestStates, answer protocol.BatchAnswer) (*turn.LLMReply, error) {
 	defer heartbeat(ctx)()
 	ctx, release := a.Memory.Begin(ctx)
 	defer release()
@@ -35,7 +35,7 @@ func (a *Activities) SendRequest(ctx context.Context, setup protocol.SharedReque
 	}
 	starts := instanceStartStateOf(input, states)
 	reply, err := a.withSlot(ctx, input, func(seen *RequestAttempt) (*turn.LLMReply, error) {
-		return a.streamRequest(ctx, setup, input, starts, seen)
+		return a.streamRequest(ctx, setup, input, starts, answer, seen)
 	})
 	if err != nil {
 		return nil, err
@@ -68,18 +68,18 @@ func requestSize(setup protocol.SharedRequestSetup, states protocol.RequestState
 }
 
 func (a *Activities) streamRequest(ctx context.Context, setup protocol.SharedRequestSetup, input *turn.RequestInput, starts instanceStartState,
-	seen *RequestAttempt) (*turn.LLMReply, error) {
+	batch protocol.BatchAnswer, seen *RequestAttempt) (*turn.LLMReply, error) {
 	r, err := a.newRequest(ctx, setup, input)
 	if err != nil {
 		return nil, err
 	}
 	defer r.stop()
-	r.calls.instances = starts
+	r.calls.instances, r.question.Completion = starts, []byte(batch.Completion)
 	if a.Asked != nil {
 		a.Asked(input.ProcessID, input.RequestNumber, r.question.Messages)
 	}
 	answer, err := r.ask(ctx, seen)
-	a.addCost(answer, r.idea.Config)
+	a.addCost(answer, r.idea.Config, batch.Completion != "")
 	seen.Usage = answer.Usage
 	if err != nil {
 		return nil, llmError(err)

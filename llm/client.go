@@ -47,6 +47,8 @@ type Request struct {
 	RateKey string
 	// Header is sent along; nil: nothing more than usual.
 	Header map[string]string
+	// Completion answers the Request in place of the server, as JSON in one line: what ReadBatch returned. Empty: the server is asked.
+	Completion json.RawMessage
 	// KeepText has Reply.Text hold all that the LLM wrote.
 	KeepText bool
 	// OnCall takes each Call of the solution as written, with its index from 1, at the byte that closes it.
@@ -90,7 +92,9 @@ func (c *Client) Stream(ctx context.Context, r Request) (*Reply, error) {
 	reader.readRemainder()
 	reply := x.describe(reader.finish())
 	reply.Output = s.output
-	x.settle(reply.Usage, reader.filter.bytes)
+	if len(r.Completion) == 0 {
+		x.settle(reply.Usage, reader.filter.bytes)
+	}
 	if parseErr != nil {
 		reply.Incomplete = x.incomplete(reply, parseErr, reader.streamError())
 	}

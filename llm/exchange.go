@@ -76,12 +76,15 @@ var errEmptyResponse = errors.New("LLM returned an empty response")
 
 // open sends the request, in the best format that the server accepts, and waits for the first chunk.
 func (x *exchange) open(ctx context.Context) (*chunkStream, error) {
+	if len(x.request.Completion) > 0 {
+		return x.replay()
+	}
 	for {
 		x.response, x.serverError = nil, nil
 		if err := x.client.limiter.wait(ctx, x.request.RateKey, x.params.Model, x.promptTokens()); err != nil {
 			return nil, err
 		}
-		body, err := x.body()
+		body, err := x.body(true)
 		if err != nil {
 			return nil, err
 		}

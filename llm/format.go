@@ -70,13 +70,17 @@ func (x *exchange) downgrade() bool {
 
 // body is the request's JSON. The prompt, which States can make megabytes, is encoded once, behind the small rest: the
 // openai library would go over it several times.
-func (x *exchange) body() ([]byte, error) {
+func (x *exchange) body(stream bool) ([]byte, error) {
 	params, messages := x.formatted()
 	b, err := json.Marshal(params)
 	if err != nil {
 		return nil, err
 	}
-	b = append(b[:len(b)-1], `,"stream":true,"messages":`...)
+	b = b[:len(b)-1]
+	if stream {
+		b = append(b, `,"stream":true`...)
+	}
+	b = append(b, `,"messages":`...)
 	return append(jsonval.AppendJSON(b, messages), '}'), nil
 }
 

@@ -9,12 +9,15 @@ const (
 
 	ActivityPrepare = "Prepare"
 	ActivityRequest = "Request"
-	ActivityExecute = "Execute"
-	ActivityBurst   = "Burst"
-	ActivitySeal    = "Seal"
-	ActivityGone    = "Gone"
-	ActivityDeliver = "Deliver"
-	ActivityGather  = "Gather"
+	// ActivitySendBatch and ActivityReadBatch send a Request through the LLM's batch interface, and fetch the answer.
+	ActivitySendBatch = "SendBatch"
+	ActivityReadBatch = "ReadBatch"
+	ActivityExecute   = "Execute"
+	ActivityBurst     = "Burst"
+	ActivitySeal      = "Seal"
+	ActivityGone      = "Gone"
+	ActivityDeliver   = "Deliver"
+	ActivityGather    = "Gather"
 	// ActivityDiscover asks MCP servers for their tools.
 	ActivityDiscover = "Discover"
 	// ActivityNotify tells people what waits for them.

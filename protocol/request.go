@@ -33,6 +33,18 @@ type SharedRequestSetup struct {
 	Replies  string                          `json:"replies,omitempty"`
 }
 
+// SentBatch is a Request that an LLM's batch interface has taken.
+type SentBatch struct {
+	Server string `json:"server,omitempty"` // the worker's name of the LLM's server; empty: its first one
+	ID     string `json:"id"`               // the server's id of the batch
+	Key    string `json:"key"`              // of the Request within it
+}
+
+// BatchAnswer is what a batch has answered; zero: no batch was asked.
+type BatchAnswer struct {
+	Completion string `json:"completion"` // as JSON
+}
+
 // RequestStates is where the States are that a Request is about: its RequestInput leaves them out.
 type RequestStates struct {
 	// Base is the Idea of the chain from which they grew; At 0: the Idea in the SharedRequestSetup.

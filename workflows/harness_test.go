@@ -49,7 +49,7 @@ var (
 	store          *blobs.Store
 	storeDir       string
 	llmURL         string
-	llm            = &scripts{}
+	llm            = newScripts()
 	toolbox        = &toolServer{answers: map[string]http.HandlerFunc{}}
 )
 
@@ -144,9 +144,22 @@ var _ log.Logger = quiet{}
 
 // scripts is an LLM server that plays, for each process, the script that the test wrote for it: the process asks for an
 // LLM of its own name.
-type scripts struct{ byName sync.Map }
+type scripts struct {
+	byName  sync.Map
+	batches *batchServer
+}
+
+func newScripts() *scripts {
+	s := &scripts{}
+	s.batches = newBatchServer(s)
+	return s
+}
 
 func (s *scripts) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if !strings.HasSuffix(r.URL.Path, "/chat/completions") {
+		s.batches.ServeHTTP(w, r)
+		return
+	}
 	body, _ := io.ReadAll(r.Body)
 	var asked struct {
 		LLM string `json:"model"`

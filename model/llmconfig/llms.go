@@ -3,6 +3,7 @@ package llmconfig
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"processidea/model/diag"
@@ -21,6 +22,8 @@ type LLM struct {
 	MaxTokens int
 	// Timeout is for one whole Request. Where others follow, they are asked if not a byte has come by then.
 	Timeout time.Duration
+	// Batch sends Requests through the server's batch interface: cheaper, and answered within a day.
+	Batch bool
 }
 
 // LLMs are asked in their order: the next one where the one before it has said nothing. There is one at least.
@@ -28,6 +31,9 @@ type LLMs []LLM
 
 // DefaultTimeout is that of an LLM whose `timeout` is not said.
 const DefaultTimeout = 5 * time.Minute
+
+// DefaultBatchTimeout is that of an LLM that is asked by batches: servers take a day at most.
+const DefaultBatchTimeout = 25 * time.Hour
 
 // maxLLMs is how many a list may have: each one that fails costs time.
 const maxLLMs = 8
@@ -43,7 +49,20 @@ func (l LLMs) Timeout() (all time.Duration) {
 	return all
 }
 
-// Read reads one, {"model", "server", "temperature", "maxTokens", "timeout"}, or a list of them.
+// ByBatch reports whether Requests are sent through the server's batch interface.
+func (l LLMs) ByBatch() bool { return len(l) == 1 && l[0].Batch }
+
+func (l LLMs) anyBatch() bool { return slices.ContainsFunc(l, func(one LLM) bool { return one.Batch }) }
+
+// AnswerTimeout is how long an answer may take once it comes: that of a batch comes all at once.
+func (l LLMs) AnswerTimeout() time.Duration {
+	if l.ByBatch() {
+		return DefaultTimeout
+	}
+	return l.Timeout()
+}
+
+// Read reads one, {"model", "server", "temperature", "maxTokens", "timeout", "batch"}, or a list of them.
 func Read(v any, path string, ps *diag.Problems) LLMs {
 	switch v := v.(type) {
 	case nil:
@@ -63,6 +82,9 @@ func Read(v any, path string, ps *diag.Problems) LLMs {
 			}
 			all = append(all, readOne(settings, at, ps))
 		}
+		if len(all) > 1 && all.anyBatch() {
+			ps.Add(path, "one LLM alone can be asked by batches: a batch is waited for, and no other LLM is asked meanwhile")
+		}
 		return all
 	default:
 		ps.Add(path, "want an object, or a list of objects that are asked in their order, not %s", jsonval.TypeOf(v))
@@ -75,6 +97,10 @@ func readOne(m map[string]any, path string, ps *diag.Problems) LLM {
 	for _, k := range jsonval.SortedKeys(m) {
 		var err error
 		switch k {
+		case "batch":
+			if llm.Batch, err = readBool(m[k]); llm.Batch {
+				llm.Timeout = DefaultBatchTimeout // "timeout" is read later
+			}
 		case "model":
 			llm.Model, err = readName(m[k])
 		case "server":
@@ -86,7 +112,7 @@ func readOne(m map[string]any, path string, ps *diag.Problems) LLM {
 		case "timeout":
 			llm.Timeout, err = fields.ReadDuration(m[k])
 		default:
-			err = fmt.Errorf("unknown key %q; llm has maxTokens, model, server, temperature and timeout", k)
+			err = fmt.Errorf("unknown key %q; llm has batch, maxTokens, model, server, temperature and timeout", k)
 		}
 		if err != nil {
 			ps.Add(jsonval.JSONPathWithKey(path, k), "%s", err)
@@ -101,6 +127,14 @@ func readName(v any) (string, error) {
 		return "", fmt.Errorf("want a string, not %s", jsonval.TypeOf(v))
 	}
 	return name, nil
+}
+
+func readBool(v any) (bool, error) {
+	b, ok := v.(bool)
+	if !ok {
+		return false, fmt.Errorf("want true or false, not %s", jsonval.TypeOf(v))
+	}
+	return b, nil
 }
 
 func readTemperature(v any) (*float64, error) {

@@ -2,6 +2,7 @@ package price
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 
 	"processidea/model/diag"
@@ -14,13 +15,15 @@ type Model struct {
 	Name string
 	// Input is for tokens that it reads, CachedInput for those of them that its server had kept; Output is for what it writes and thinks.
 	Input, CachedInput, Output Money
+	// Batch is the part of it that a Request by batch costs: a Dollar is all of it.
+	Batch Money
 }
 
 // List holds prices. The zero List has none.
 type List []Model
 
 // Read reads {"gpt-5-mini": {"input": 0.25, "cachedInput": 0.025, "output": 2}}: US dollars for a million tokens. Without cachedInput those cost
-// what others do.
+// what others do. "batch" is the part of it that a Request by batch costs, such as 0.5; without it all.
 func Read(m map[string]any, path string, ps *diag.Problems) (list List) {
 	for _, name := range jsonval.SortedKeys(m) {
 		at := jsonval.JSONPathWithKey(path, name)
@@ -29,7 +32,7 @@ func Read(m map[string]any, path string, ps *diag.Problems) (list List) {
 			ps.Add(at, `want {"input": …, "cachedInput": …, "output": …}, in US dollars for a million tokens, not %s`, jsonval.TypeOf(m[name]))
 			continue
 		}
-		one := Model{Name: name}
+		one := Model{Name: name, Batch: Dollar}
 		prices := map[string]*Money{"input": &one.Input, "cachedInput": &one.CachedInput, "output": &one.Output}
 		if _, there := given["cachedInput"]; !there {
 			prices = map[string]*Money{"input": &one.Input, "output": &one.Output}
@@ -41,8 +44,15 @@ func Read(m map[string]any, path string, ps *diag.Problems) (list List) {
 			}
 		}
 		for _, key := range jsonval.SortedKeys(given) {
-			if prices[key] == nil {
-				ps.Add(jsonval.JSONPathWithKey(at, key), "unknown key %q; a price has cachedInput, input and output", key)
+			var err error
+			switch {
+			case key == "batch":
+				one.Batch, err = readPart(given[key])
+			case prices[key] == nil:
+				err = fmt.Errorf("unknown key %q; a price has batch, cachedInput, input and output", key)
+			}
+			if err != nil {
+				ps.Add(jsonval.JSONPathWithKey(at, key), "%s", err)
 			}
 		}
 		if prices["cachedInput"] == nil {
@@ -58,6 +68,15 @@ func readPrice(v any) (Money, error) {
 	m, err := readNumber(v)
 	if err != nil || m < 0 {
 		return 0, errors.New("want a price in US dollars for a million tokens: 0 or more, such as 0.25, with at most nine digits after the point")
+	}
+	return m, nil
+}
+
+// readPart reads what part of a price is paid.
+func readPart(v any) (Money, error) {
+	m, err := readNumber(v)
+	if err != nil || m < 0 || m > Dollar {
+		return 0, errors.New("want a number from 0 to 1, such as 0.5: the part of the price that a Request by batch costs")
 	}
 	return m, nil
 }

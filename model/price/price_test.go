@@ -3,6 +3,7 @@ package price
 import (
 	"encoding/json"
 	"slices"
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -122,5 +123,28 @@ func TestSharesAreTheWholeAndNearlyAlike(t *testing.T) {
 	}
 	if n := len(Money(7).Shares(0)); n != 0 {
 		t.Errorf("among nobody: %d shares", n)
+	}
+}
+
+func TestWhatARequestByBatchCosts(t *testing.T) {
+	var ps diag.Problems
+	prices := Read(map[string]any{
+		"half": map[string]any{"input": json.Number("1"), "output": json.Number("2"), "batch": json.Number("0.5")},
+		"all":  map[string]any{"input": json.Number("1"), "output": json.Number("2")},
+	}, "$", &ps)
+	half, _ := prices.Find("half")
+	all, _ := prices.Find("all")
+	if cost := half.Cost(3, 0, 0).Part(half.Batch); len(ps) > 0 || cost != 1500 {
+		t.Errorf("%v %d", ps, cost)
+	}
+	if most := Money(1 << 62); most.Part(all.Batch) != most || Money(1).Part(Dollar/2) != 1 || Money(1).Part(Dollar/4) != 0 {
+		t.Error("a part is not exact")
+	}
+	for _, batch := range []any{json.Number("1.5"), json.Number("-1"), "half"} {
+		var ps diag.Problems
+		Read(map[string]any{"m": map[string]any{"input": json.Number("1"), "output": json.Number("2"), "batch": batch}}, "$", &ps)
+		if len(ps) != 1 || !strings.Contains(ps[0].String(), "want a number from 0 to 1") {
+			t.Errorf("%v: %v", batch, ps)
+		}
 	}
 }

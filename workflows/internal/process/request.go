@@ -25,15 +25,14 @@ const (
 // startRequest makes one Request. The activity hands each Call to its instance as the Call closes in the stream.
 func (p *unsplitProcess) startRequest(ctx workflow.Context, input *turn.RequestInput) {
 	p.ideaAtRequest = p.idea
-	ctx = p.withRequestOptions(ctx, input)
 	bare, changes := input.WithoutStates(p.requestBaseStates())
-	f := workflow.ExecuteActivity(ctx, protocol.ActivityRequest, p.setup, bare, protocol.RequestStates{Base: p.baseIdea, Changes: changes})
+	f := p.askLLM(ctx, input, bare, protocol.RequestStates{Base: p.baseIdea, Changes: changes})
 	p.inbox.OnFutureReady(f, func(f workflow.Future) { p.onLLMReply(ctx, input, f) })
 }
 
 func (c *processCore) withRequestOptions(ctx workflow.Context, input *turn.RequestInput) workflow.Context {
 	return workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
-		StartToCloseTimeout: c.idea.Config.LLMs.Timeout(),
+		StartToCloseTimeout: c.idea.Config.LLMs.AnswerTimeout(),
 		HeartbeatTimeout:    liveness.HeartbeatTimeout(ctx),
 		Summary:             requestSummary(input),
 		// Only what goes wrong before the first byte is tried again: after it, a second answer would be a different Plan

@@ -54,7 +54,7 @@ func (p *splitProcess) askForOutput(ctx workflow.Context) error {
 		Instances: p.parts.PartOutputsAsInstances(states), Errors: p.parts.OutputErrors, OutputOnly: true,
 	}
 	changes := protocol.RequestStates{Changes: input.TakeStates()}
-	answer := workflow.ExecuteActivity(p.withRequestOptions(ctx, input), protocol.ActivityRequest, p.setup, input, changes)
+	answer := p.askLLM(ctx, input, input, changes)
 	p.inbox.OnFutureReady(answer, func(f workflow.Future) {
 		var r turn.LLMReply
 		err := f.Get(ctx, &r)

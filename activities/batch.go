@@ -1,0 +1,73 @@
+package activities
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+
+	"go.temporal.io/sdk/activity"
+	"go.temporal.io/sdk/temporal"
+
+	"processidea/llm"
+	"processidea/model/llmconfig"
+	"processidea/model/turn"
+	"processidea/protocol"
+	"processidea/tools/memory"
+)
+
+// SendBatch sends a Request through the LLM's batch interface. The batch has a key that follows from this activity, so that another attempt finds
+// what an earlier one has sent.
+func (a *Activities) SendBatch(ctx context.Context, setup protocol.SharedRequestSetup, input *turn.RequestInput,
+	states protocol.RequestStates) (*protocol.SentBatch, error) {
+	defer heartbeat(ctx)()
+	ctx, release := a.Memory.Begin(ctx)
+	defer release()
+	if err := memory.Take(ctx, requestSize(setup, states)); err != nil {
+		return nil, err
+	}
+	if err := a.restoreStates(ctx, setup, input, states); err != nil {
+		return nil, err
+	}
+	r, err := a.newRequest(ctx, setup, input)
+	if err != nil {
+		return nil, err
+	}
+	defer r.stop()
+	asked := r.candidates[0]
+	client, err := asked.configured()
+	if err != nil {
+		return nil, llmError(err)
+	}
+	r.question.Settings = asked.settings
+	sent := &protocol.SentBatch{Server: asked.settings.Server, Key: batchKey(activity.GetInfo(ctx))}
+	if sent.ID, err = client.SendBatch(ctx, r.question, sent.Key); err != nil {
+		return nil, llmError(err)
+	}
+	return sent, nil
+}
+
+// batchKey is the same for all attempts of an activity, and another one for each activity.
+func batchKey(i activity.Info) string {
+	sum := sha256.Sum256([]byte(i.WorkflowExecution.ID + "\n" + i.WorkflowExecution.RunID + "\n" + i.ActivityID))
+	return "request-" + hex.EncodeToString(sum[:16])
+}
+
+// ReadBatch returns what a batch has answered. While the server is at work it fails, with the time after which Temporal is to try again: no worker
+// is held up meanwhile, and none needs to run.
+func (a *Activities) ReadBatch(ctx context.Context, sent protocol.SentBatch) (*protocol.BatchAnswer, error) {
+	client, err := a.candidates(llmconfig.LLMs{{Server: sent.Server}})[0].configured()
+	if err != nil {
+		return nil, llmError(err)
+	}
+	completion, err := client.ReadBatch(ctx, sent.ID, sent.Key)
+	var e *llm.Error
+	if errors.As(err, &e) && e.Retry {
+		return nil, temporal.NewApplicationErrorWithOptions(e.Message, e.Code,
+			temporal.ApplicationErrorOptions{NextRetryDelay: e.RetryAfter, Category: temporal.ApplicationErrorCategoryBenign})
+	}
+	if err != nil {
+		return nil, llmError(err)
+	}
+	return &protocol.BatchAnswer{Completion: string(completion)}, nil
+}

@@ -1,0 +1,199 @@
+package llm
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/openai/openai-go/v3"
+	"github.com/openai/openai-go/v3/packages/param"
+
+	"processidea/model/turn"
+)
+
+// batchKey is the name under which a batch's metadata hold the key of its Request.
+const batchKey = "process_idea"
+
+// mostBatchesSearched bounds how many batches are looked through for one that was sent before.
+const mostBatchesSearched = 1000
+
+// SendBatch sends a Request through the server's batch interface and returns the batch's id. A batch of this key that the server has already is
+// not sent again. The error is of type *Error.
+func (c *Client) SendBatch(ctx context.Context, r Request, key string) (id string, err error) {
+	x := c.newExchange(r)
+	id, err = x.findBatch(ctx, key)
+	if err == nil && id == "" {
+		id, err = x.newBatch(ctx, key)
+	}
+	if err != nil {
+		return "", x.batchFailure(err)
+	}
+	return id, nil
+}
+
+func (x *exchange) findBatch(ctx context.Context, key string) (string, error) {
+	list := x.api.Batches.ListAutoPaging(ctx, openai.BatchListParams{Limit: param.NewOpt[int64](100)}, x.options...)
+	for n := 0; n < mostBatchesSearched && list.Next(); n++ {
+		if b := list.Current(); b.Metadata[batchKey] == key {
+			return b.ID, nil
+		}
+	}
+	return "", list.Err()
+}
+
+func (x *exchange) newBatch(ctx context.Context, key string) (string, error) {
+	line, err := x.batchLine(key)
+	if err != nil {
+		return "", err
+	}
+	file, err := x.api.Files.New(ctx, openai.FileNewParams{
+		File: openai.File(bytes.NewReader(line), key+".jsonl", "application/jsonl"), Purpose: openai.FilePurposeBatch,
+	}, x.options...)
+	if err != nil {
+		return "", err
+	}
+	b, err := x.api.Batches.New(ctx, openai.BatchNewParams{
+		InputFileID: file.ID, Endpoint: openai.BatchNewParamsEndpointV1ChatCompletions, CompletionWindow: openai.BatchNewParamsCompletionWindow24h,
+		Metadata: map[string]string{batchKey: key},
+	}, x.options...)
+	if err != nil {
+		return "", err
+	}
+	return b.ID, nil
+}
+
+// batchLine is the batch's input: one line for the one Request.
+func (x *exchange) batchLine(key string) ([]byte, error) {
+	x.params.StreamOptions = openai.ChatCompletionStreamOptionsParam{}
+	body, err := x.body(false)
+	if err != nil {
+		return nil, err
+	}
+	line, err := json.Marshal(map[string]any{"custom_id": key, "method": http.MethodPost, "url": "/v1/chat/completions", "body": json.RawMessage(body)})
+	return append(line, '\n'), err
+}
+
+// ReadBatch returns the completion that answers the Request of a key, as JSON, once the batch has it. The error is of type *Error; while the server
+// is at work it is one to try again, with the time after which that makes sense.
+func (c *Client) ReadBatch(ctx context.Context, id, key string) (completion []byte, err error) {
+	x := c.newExchange(Request{})
+	b, err := x.api.Batches.Get(ctx, id, x.options...)
+	if err != nil {
+		return nil, x.batchFailure(err)
+	}
+	switch b.Status {
+	case openai.BatchStatusCompleted, openai.BatchStatusExpired, openai.BatchStatusCancelled:
+		for _, file := range []string{b.OutputFileID, b.ErrorFileID} {
+			if file == "" {
+				continue
+			}
+			line, err := x.findLine(ctx, file, key)
+			if err != nil {
+				return nil, x.batchFailure(err)
+			}
+			if line != nil {
+				return line.completion(x)
+			}
+		}
+		return nil, &Error{Code: turn.CodeLLMError, Message: fmt.Sprintf("the batch %s is %s, and has no answer", id, b.Status)}
+	case openai.BatchStatusFailed:
+		var causes []string
+		for _, e := range b.Errors.Data {
+			causes = append(causes, e.Message)
+		}
+		return nil, &Error{Code: turn.CodeLLMError, Message: x.redact(fmt.Sprintf("the batch %s has failed: %s", id, strings.Join(causes, "; ")))}
+	}
+	return nil, &Error{
+		Code: turn.CodeLLMUnreachable, Retry: true, RetryAfter: nextLook(time.Since(time.Unix(b.CreatedAt, 0))),
+		Message: fmt.Sprintf("the batch %s is %s", id, cmp.Or(string(b.Status), "on its way")),
+	}
+}
+
+// The times between two looks at a batch: an eighth of its age, within these.
+const (
+	shortestLook = 2 * time.Second
+	longestLook  = 10 * time.Minute
+)
+
+func nextLook(age time.Duration) time.Duration { return min(max(age/8, shortestLook), longestLook) }
+
+// batchOutput is a line of a batch's output, or of its errors.
+type batchOutput struct {
+	CustomID string `json:"custom_id"`
+	Response *struct {
+		StatusCode int             `json:"status_code"`
+		Body       json.RawMessage `json:"body"`
+	} `json:"response"`
+	Error *struct {
+		Code    string `json:"code"`
+		Message string `json:"message"`
+	} `json:"error"`
+}
+
+// findLine finds the first line of a key in a file of the server; nil where it has none.
+func (x *exchange) findLine(ctx context.Context, file, key string) (*batchOutput, error) {
+	response, err := x.api.Files.Content(ctx, file, x.options...)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = response.Body.Close() }()
+	lines := bufio.NewScanner(response.Body)
+	lines.Buffer(nil, 2*maxReplyBytes)
+	for lines.Scan() {
+		var line batchOutput
+		if err := json.Unmarshal(lines.Bytes(), &line); err == nil && line.CustomID == key {
+			return &line, nil
+		}
+	}
+	return nil, lines.Err()
+}
+
+// completion is what the line brings, or why it brings none.
+func (b *batchOutput) completion(x *exchange) ([]byte, error) {
+	switch {
+	case b.Response != nil && b.Response.StatusCode < http.StatusBadRequest && len(b.Response.Body) > 0:
+		var compact bytes.Buffer // it is read as one line
+		if err := json.Compact(&compact, b.Response.Body); err != nil {
+			return nil, x.batchFailure(err)
+		}
+		return compact.Bytes(), nil
+	case b.Response != nil:
+		x.serverError = parseServerError(b.Response.Body)
+		x.serverError.status = b.Response.StatusCode
+		return nil, &Error{Code: turn.CodeLLMError, Message: x.failure(nil).Message}
+	case b.Error != nil:
+		return nil, &Error{Code: turn.CodeLLMError, Message: x.redact(fmt.Sprintf("the batch has no answer: %s: %s", b.Error.Code, b.Error.Message))}
+	}
+	return nil, &Error{Code: turn.CodeLLMError, Message: "the batch's answer is empty"}
+}
+
+// batchFailure classifies what went wrong while a batch was sent or looked at.
+func (x *exchange) batchFailure(err error) *Error {
+	x.serverError = readServerError(err, x.response)
+	return x.failure(err)
+}
+
+// replay reads a completion that is there already as if its server sent it now.
+func (x *exchange) replay() (*chunkStream, error) {
+	address, err := url.Parse(cmp.Or(x.client.config.BaseURL, openAI))
+	if err != nil {
+		return nil, err
+	}
+	x.response = &http.Response{
+		StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"application/json"}}, Request: &http.Request{URL: address},
+		Body: io.NopCloser(bytes.NewReader(x.request.Completion)),
+	}
+	s := &chunkStream{eventReader: newEventReader(x.response, x.onLine)}
+	if s.Next() {
+		return s, nil
+	}
+	return nil, cmp.Or(s.Err(), errEmptyResponse)
+}

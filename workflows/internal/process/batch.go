@@ -1,0 +1,59 @@
+package process
+
+import (
+	"fmt"
+	"time"
+
+	"go.temporal.io/sdk/temporal"
+	"go.temporal.io/sdk/workflow"
+
+	"processidea/model/ideafile"
+	"processidea/model/turn"
+	"processidea/protocol"
+	"processidea/workflows/internal/liveness"
+)
+
+// askLLM makes a Request: at once, or through the LLM's batch interface where the Idea says so. bare is the input that travels.
+func (c *processCore) askLLM(ctx workflow.Context, input, bare *turn.RequestInput, states protocol.RequestStates) workflow.Future {
+	if !c.asksByBatch() {
+		return workflow.ExecuteActivity(c.withRequestOptions(ctx, input), protocol.ActivityRequest, c.setup, bare, states)
+	}
+	answered, set := workflow.NewFuture(ctx)
+	workflow.Go(ctx, func(ctx workflow.Context) {
+		answer, err := c.waitForBatch(ctx, input.RequestNumber, bare, states)
+		if err != nil {
+			set.SetError(err)
+			return
+		}
+		set.Chain(workflow.ExecuteActivity(c.withRequestOptions(ctx, input), protocol.ActivityRequest, c.setup, bare, states, answer))
+	})
+	return answered
+}
+
+// asksByBatch reports whether an LLM answers that is asked by batches: a script, and replies that are made up, answer at once.
+func (c *processCore) asksByBatch() bool {
+	faked := c.idea.Simulation != nil && c.idea.Simulation.LLMRepliesFrom != ideafile.FakedByLLM
+	return c.idea.Config.LLMs.ByBatch() && c.setup.Replies == "" && !faked
+}
+
+// waitForBatch sends a Request as a batch and waits until it is answered. The id of the batch is in the history before it is waited for.
+func (c *processCore) waitForBatch(ctx workflow.Context, number int, bare *turn.RequestInput, states protocol.RequestStates) (protocol.BatchAnswer, error) {
+	var sent protocol.SentBatch
+	sending := workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
+		StartToCloseTimeout: 5 * time.Minute, HeartbeatTimeout: liveness.HeartbeatTimeout(ctx),
+		Summary:     fmt.Sprintf("%s%d: send it as a batch", protocol.WaitingForLLM, number),
+		RetryPolicy: &temporal.RetryPolicy{InitialInterval: time.Second, MaximumInterval: time.Minute, MaximumAttempts: 2 * requestAttempts},
+	})
+	err := workflow.ExecuteActivity(sending, protocol.ActivitySendBatch, c.setup, bare, states).Get(ctx, &sent)
+	if err != nil {
+		return protocol.BatchAnswer{}, err
+	}
+	var answer protocol.BatchAnswer
+	waiting := workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
+		StartToCloseTimeout: 2 * time.Minute, ScheduleToCloseTimeout: c.idea.Config.LLMs.Timeout(),
+		Summary:     fmt.Sprintf("%s%d: wait for the batch %s", protocol.WaitingForLLM, number, sent.ID),
+		RetryPolicy: &temporal.RetryPolicy{InitialInterval: time.Second, MaximumInterval: time.Minute}, // as long as the time lasts
+	})
+	err = workflow.ExecuteActivity(waiting, protocol.ActivityReadBatch, sent).Get(ctx, &answer)
+	return answer, err
+}
