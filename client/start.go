@@ -46,6 +46,8 @@ type StartOptions struct {
 	ForkOf string
 	// By is who starts the process. Where a policy keeps who started it from deciding, nobody can decide without it.
 	By string
+	// Version pins the process to a version of the workers, with all that it starts; zero: it moves on with whatever is current.
+	Version engine.Version
 }
 
 // ParseIdea reads an Idea file from JSON. The error is an *InvalidError with everything that is wrong with its form.
@@ -98,7 +100,7 @@ func (c *Client) Prepare(ctx context.Context, o StartOptions) (s engine.StartPro
 	if err != nil {
 		return s, fmt.Errorf("start process %s: %w", o.ID, err)
 	}
-	s.ID, s.File = o.ID, o.digest()
+	s.ID, s.File, s.Version = o.ID, o.digest(), o.Version
 	s.Start, err = c.prepareStart(ctx, o)
 	return s, err
 }

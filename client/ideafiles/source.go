@@ -53,6 +53,24 @@ func Find(given, instances, replies string) (Source, error) {
 	return s, err
 }
 
+// FindAll finds every Idea that lies in a folder: each Idea file, and each folder that stands for its files. Other files and folders are passed over.
+// They come in the order of their names.
+func FindAll(folder string) (all []Source, err error) {
+	entries, err := os.ReadDir(folder)
+	if err != nil {
+		return nil, invalid("find Ideas in %s: %w", folder, WithoutPath(err))
+	}
+	for _, e := range entries {
+		if strings.HasPrefix(e.Name(), ".") || !e.IsDir() && !slices.Contains([]string{".json", ".yaml", ".yml"}, strings.ToLower(filepath.Ext(e.Name()))) {
+			continue
+		}
+		if source, err := Find(filepath.Join(folder, e.Name()), "", ""); err == nil {
+			all = append(all, source)
+		}
+	}
+	return all, nil
+}
+
 // onlyOne finds the one file of the names that a folder holds; empty where it holds none.
 func onlyOne(folder string, names []string) (string, error) {
 	var found []string

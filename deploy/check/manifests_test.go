@@ -26,12 +26,52 @@ var kinds = map[string]func() any{
 	"policy/v1 PodDisruptionBudget": func() any { return &policyv1.PodDisruptionBudget{} },
 	"v1 PersistentVolumeClaim":      func() any { return &corev1.PersistentVolumeClaim{} },
 	"v1 Service":                    func() any { return &corev1.Service{} },
+
+	"temporal.io/v1alpha1 Connection":       func() any { return &connection{} },
+	"temporal.io/v1alpha1 WorkerDeployment": func() any { return &workerDeployment{} },
+}
+
+// Those of Temporal's worker controller (v1alpha1): what we use of them, since its code is not to be had as a module.
+type connection struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata"`
+	Spec              struct {
+		HostPort string `json:"hostPort"`
+	} `json:"spec"`
+}
+
+type workerDeployment struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata"`
+	Spec              struct {
+		Replicas      *int32                 `json:"replicas"`
+		Template      corev1.PodTemplateSpec `json:"template"`
+		WorkerOptions struct {
+			ConnectionRef     corev1.LocalObjectReference `json:"connectionRef"`
+			TemporalNamespace string                      `json:"temporalNamespace"`
+		} `json:"workerOptions"`
+		Rollout struct {
+			Strategy string `json:"strategy"`
+			Gate     struct {
+				WorkflowType string `json:"workflowType"`
+			} `json:"gate"`
+			Steps []struct {
+				RampPercentage int             `json:"rampPercentage"`
+				PauseDuration  metav1.Duration `json:"pauseDuration"`
+			} `json:"steps"`
+		} `json:"rollout"`
+		Sunset struct {
+			ScaledownDelay metav1.Duration `json:"scaledownDelay"`
+			DeleteDelay    metav1.Duration `json:"deleteDelay"`
+		} `json:"sunset"`
+	} `json:"spec"`
 }
 
 func TestTheManifestsHaveTheFieldsThatKubernetesHas(t *testing.T) {
 	files, err := filepath.Glob("../kubernetes/*.yaml")
-	if err != nil || len(files) == 0 {
-		t.Fatalf("%d files, %v", len(files), err)
+	versioned, _ := filepath.Glob("../kubernetes/versioned/*.yaml")
+	if files = append(files, versioned...); err != nil || len(files) != 3 {
+		t.Fatalf("%q, %v", files, err)
 	}
 	for _, file := range files {
 		data, err := os.ReadFile(file)
@@ -52,15 +92,22 @@ func TestTheManifestsHaveTheFieldsThatKubernetesHas(t *testing.T) {
 			if err := yaml.UnmarshalStrict(document, object); err != nil {
 				t.Errorf("%s, document %d: %v", file, n+1, err)
 			}
-			if d, ok := object.(*appsv1.Deployment); ok {
-				fits(t, file, d)
+			switch d := object.(type) {
+			case *appsv1.Deployment:
+				selects(t, file, d)
+				mounts(t, file, d.Spec.Template.Spec)
+			case *workerDeployment:
+				mounts(t, file, d.Spec.Template.Spec)
+				if s := d.Spec.Rollout; s.Gate.WorkflowType != "Gate" || s.Strategy != "Progressive" || len(s.Steps) == 0 {
+					t.Errorf("%s: its rollout is %+v", file, s)
+				}
 			}
 		}
 	}
 }
 
-// fits checks what no type tells: that a Deployment selects its own pods, and that every volume that is mounted is there.
-func fits(t *testing.T, file string, d *appsv1.Deployment) {
+// selects checks that a Deployment selects its own pods.
+func selects(t *testing.T, file string, d *appsv1.Deployment) {
 	t.Helper()
 	selector, err := metav1.LabelSelectorAsMap(d.Spec.Selector)
 	if err != nil || len(selector) == 0 {
@@ -71,11 +118,16 @@ func fits(t *testing.T, file string, d *appsv1.Deployment) {
 			t.Errorf("%s: its pods have no label %s=%s", file, key, value)
 		}
 	}
+}
+
+// mounts checks that every volume that is mounted is there.
+func mounts(t *testing.T, file string, pod corev1.PodSpec) {
+	t.Helper()
 	volumes := map[string]bool{}
-	for _, v := range d.Spec.Template.Spec.Volumes {
+	for _, v := range pod.Volumes {
 		volumes[v.Name] = true
 	}
-	for _, c := range d.Spec.Template.Spec.Containers {
+	for _, c := range pod.Containers {
 		for _, m := range c.VolumeMounts {
 			if !volumes[m.Name] {
 				t.Errorf("%s: %s mounts %s, which is no volume", file, c.Name, m.Name)

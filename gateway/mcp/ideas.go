@@ -1,11 +1,7 @@
 package mcp
 
 import (
-	"os"
-	"path/filepath"
 	"regexp"
-	"slices"
-	"strings"
 
 	"processidea/client/ideafiles"
 	"processidea/model/ideafile"
@@ -28,29 +24,21 @@ func (s *Server) startables() (all []startable) {
 	if s.Ideas == "" {
 		return nil
 	}
-	entries, err := os.ReadDir(s.Ideas)
+	sources, err := ideafiles.FindAll(s.Ideas)
 	if err != nil {
 		s.Log.Error("the folder of Ideas cannot be read", "error", err)
 		return nil
 	}
 	seen := map[string]bool{}
-	for _, e := range entries {
-		path := filepath.Join(s.Ideas, e.Name())
-		if strings.HasPrefix(e.Name(), ".") || !e.IsDir() && !slices.Contains([]string{".json", ".yaml", ".yml"}, strings.ToLower(filepath.Ext(e.Name()))) {
-			continue
-		}
-		source, err := ideafiles.Find(path, "", "")
-		if err != nil {
-			continue // a folder of something else
-		}
+	for _, source := range sources {
 		name := notOfNames.ReplaceAllString(source.Name(), "_")
 		name = name[:min(len(name), longestName)]
 		d, err := load(source)
 		switch {
 		case err != nil:
-			s.Log.Warn("an Idea file is left out", "file", e.Name(), "error", err)
+			s.Log.Warn("an Idea file is left out", "file", source.Given, "error", err)
 		case seen[name]:
-			s.Log.Warn("an Idea file is left out: another one has its name", "file", e.Name())
+			s.Log.Warn("an Idea file is left out: another one has its name", "file", source.Given)
 		default:
 			seen[name] = true
 			all = append(all, startable{name, d})

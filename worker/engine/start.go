@@ -30,6 +30,8 @@ type StartProcess struct {
 	Idea  *ideafile.Idea
 	// File is the digest of what the process is started from; a second start with another one is refused.
 	File string
+	// Version pins the process to a version; zero: it moves on with whatever is current.
+	Version Version
 }
 
 // ErrOtherFile means that a process of the id exists and was started from something else.
@@ -45,6 +47,9 @@ func StartOrAttach(ctx context.Context, c client.Client, namespace string, s Sta
 		StaticSummary:                            s.Idea.ProcessPath,
 		Memo:                                     s.memo(),
 		TypedSearchAttributes:                    attributes,
+	}
+	if s.Version != (Version{}) {
+		o.VersioningOverride = &client.PinnedVersioningOverride{Version: s.Version.ofDeployment()}
 	}
 	run, err = c.ExecuteWorkflow(ctx, o, protocol.ProcessType, s.Start)
 	var started *serviceerror.WorkflowExecutionAlreadyStarted

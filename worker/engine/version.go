@@ -17,7 +17,11 @@ func (v Version) options() worker.DeploymentOptions {
 	}
 	return worker.DeploymentOptions{
 		UseVersioning:             true,
-		Version:                   worker.WorkerDeploymentVersion{DeploymentName: v.Deployment, BuildID: v.BuildID},
+		Version:                   v.ofDeployment(),
 		DefaultVersioningBehavior: workflow.VersioningBehaviorAutoUpgrade,
 	}
+}
+
+func (v Version) ofDeployment() worker.WorkerDeploymentVersion {
+	return worker.WorkerDeploymentVersion{DeploymentName: v.Deployment, BuildID: v.BuildID}
 }

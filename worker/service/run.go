@@ -12,10 +12,12 @@ import (
 	"go.temporal.io/sdk/log"
 	"go.temporal.io/sdk/worker"
 
+	"processidea/client/ideafiles"
 	"processidea/protocol"
 	"processidea/store/blobs"
 	"processidea/store/encryption"
 	"processidea/worker/engine"
+	"processidea/worker/gate"
 	"processidea/worker/telemetry"
 )
 
@@ -153,8 +155,14 @@ func (s *service) make(context.Context) (err error) {
 		s.log.Warn("no LLM is configured: only processes with recorded replies can run; set OPENAI_API_KEY or OPENAI_BASE_URL")
 	}
 	worker.SetStickyWorkflowCacheSize(s.cachedWorkflows)
-	s.worker, err = engine.NewWorker(s.client, parts)
-	return err
+	if s.worker, err = engine.NewWorker(s.client, parts); err != nil {
+		return err
+	}
+	gate.Register(s.worker, gate.Options{
+		Temporal: s.client, Namespace: s.namespace, Store: s.store, Version: parts.Version, Ideas: s.gateIdeas, Histories: s.gateHistories, Log: s.log,
+		Tools: ideafiles.Tools{Registry: parts.Tools, Runners: parts.Runners},
+	})
+	return nil
 }
 
 func (s settings) limits() engine.Limits {

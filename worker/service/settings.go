@@ -20,7 +20,10 @@ import (
 type settings struct {
 	listen  string
 	gateway string // empty: none
-	drain   time.Duration
+	// What the gate holds against this version.
+	gateIdeas     string
+	gateHistories int
+	drain         time.Duration
 
 	maxRequests, maxCalls, maxPureCalls, eagerCalls int
 	callsPerSecond                                  float64
@@ -97,21 +100,29 @@ func (s *settings) declare(f *pflag.FlagSet) {
 	f.IntVar(&s.activityPollers, "activity-pollers", 5, "polls for Calls and Requests at once")
 	f.StringVar(&s.deployment, "deployment", "", "`name` of the Worker Deployment that it is of, for versions; with --build-id")
 	f.StringVar(&s.buildID, "build-id", "", "its `version` in that deployment, such as a commit")
+	f.StringVar(&s.gateIdeas, "gate-ideas", "", "`folder` of the Idea files that the workflow Gate checks and simulates with this version")
+	f.IntVar(&s.gateHistories, "gate-histories", 100, "histories that the workflow Gate replays: so many of what runs, and so many of what has ended")
 	f.TextVar(&s.logLevel, "log-level", slog.LevelInfo, "the least `level` that is logged: debug, info, warn or error")
 	f.StringVar(&s.logFormat, "log-format", "text", "text or json")
 	f.VisitAll(func(f *pflag.Flag) { f.Usage += " ($" + variable(f.Name) + ")" })
 }
 
+// standardVariables are those by which Temporal's worker controller gives a setting; ours go before.
+var standardVariables = map[string][]string{"deployment": {"TEMPORAL_DEPLOYMENT_NAME"}, "build-id": {"TEMPORAL_WORKER_BUILD_ID"}}
+
 // complete takes from the environment what no flag gives, and refuses what cannot be meant. Empty is unset, but for
 // the address, which may be none.
 func (s *settings) complete(f *pflag.FlagSet, lookup func(string) (string, bool)) (err error) {
 	f.VisitAll(func(f *pflag.Flag) {
-		v, set := lookup(variable(f.Name))
-		if f.Changed || !set || (v == "" && f.Name != "listen") || err != nil {
+		for _, from := range append([]string{variable(f.Name)}, standardVariables[f.Name]...) {
+			v, set := lookup(from)
+			if f.Changed || !set || (v == "" && f.Name != "listen") || err != nil {
+				continue
+			}
+			if bad := f.Value.Set(v); bad != nil {
+				err = fmt.Errorf("%w: read %s: %q: %w", errUsage, from, v, bad)
+			}
 			return
-		}
-		if bad := f.Value.Set(v); bad != nil {
-			err = fmt.Errorf("%w: read %s: %q: %w", errUsage, variable(f.Name), v, bad)
 		}
 	})
 	if err != nil {

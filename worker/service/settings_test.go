@@ -32,6 +32,17 @@ func TestAFlagCountsBeforeItsVariableAndTheVariableBeforeTheDefault(t *testing.T
 	}
 }
 
+func TestTemporalsControllerMayNameTheVersion(t *testing.T) {
+	env := map[string]string{"TEMPORAL_DEPLOYMENT_NAME": "default/refunds", "TEMPORAL_WORKER_BUILD_ID": "4f2c"}
+	if s, err := read(env); err != nil || s.deployment != "default/refunds" || s.buildID != "4f2c" {
+		t.Errorf("%+v, %v", s, err)
+	}
+	env["PROCESSIDEA_DEPLOYMENT"] = "ours"
+	if s, err := read(env); err != nil || s.deployment != "ours" || s.buildID != "4f2c" {
+		t.Errorf("%+v, %v", s, err)
+	}
+}
+
 func TestAnEmptyAddressIsNoneAndNotTheDefault(t *testing.T) {
 	for _, env := range []map[string]string{{"PROCESSIDEA_LISTEN": ""}, {"PROCESSIDEA_LISTEN": "0.0.0.0:1"}} {
 		s, err := read(env)

@@ -1,0 +1,93 @@
+package gate
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"strings"
+	"time"
+
+	"go.temporal.io/sdk/activity"
+	sdk "go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/temporal"
+	"go.temporal.io/sdk/worker"
+	"go.temporal.io/sdk/workflow"
+
+	"processidea/client"
+	"processidea/client/ideafiles"
+	"processidea/store/blobs"
+	"processidea/worker/engine"
+)
+
+// Workflow is the type under which the gate is started. It takes nothing, and gives a Report.
+const Workflow = "Gate"
+
+const activityType = "CheckVersion"
+
+// Options say what is held against this version.
+type Options struct {
+	Temporal  sdk.Client
+	Namespace string
+	Store     *blobs.Store
+	Version   engine.Version // the worker's own; zero: it has none
+	// Ideas is the folder of the Idea files that are checked and simulated; empty: none.
+	Ideas string
+	// Tools are those of this worker.
+	Tools ideafiles.Tools
+	// Histories is how many are replayed of those that run, and as many of those that have ended: the latest.
+	Histories int
+	Log       *slog.Logger
+}
+
+// Report is what was looked at.
+type Report struct {
+	Ideas     int `json:"ideas"`     // that were checked and simulated
+	Histories int `json:"histories"` // that were replayed
+	// Problems are why the version is refused; none: it fits.
+	Problems []string `json:"problems,omitempty"`
+}
+
+// Register registers the gate with a worker.
+func Register(r worker.Registry, o Options) {
+	r.RegisterWorkflowWithOptions(run, workflow.RegisterOptions{Name: Workflow, VersioningBehavior: workflow.VersioningBehaviorPinned})
+	r.RegisterActivityWithOptions(o.check, activity.RegisterOptions{Name: activityType})
+}
+
+// run fails where the version is refused: that is what a controller looks at.
+func run(ctx workflow.Context) (*Report, error) {
+	ctx = workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
+		StartToCloseTimeout: time.Hour, HeartbeatTimeout: time.Minute, Summary: "hold this version against Idea files and histories",
+		RetryPolicy: &temporal.RetryPolicy{InitialInterval: time.Second, MaximumAttempts: 3},
+	})
+	var r Report
+	err := workflow.ExecuteActivity(ctx, activityType).Get(ctx, &r)
+	if err != nil {
+		return nil, err
+	}
+	if len(r.Problems) > 0 {
+		const most = 20
+		list := r.Problems[:min(len(r.Problems), most)]
+		return nil, temporal.NewNonRetryableApplicationError(
+			fmt.Sprintf("this version does not fit: %d problems: %s", len(r.Problems), strings.Join(list, "; ")), "gate_refused", nil, r)
+	}
+	return &r, nil
+}
+
+// check is the activity.
+func (o Options) check(ctx context.Context) (*Report, error) {
+	r := &Report{}
+	if err := o.checkIdeas(ctx, r); err != nil {
+		return nil, err
+	}
+	if err := o.replayHistories(ctx, r); err != nil {
+		return nil, err
+	}
+	o.Log.Info("the gate has looked", "ideas", r.Ideas, "histories", r.Histories, "problems", len(r.Problems))
+	return r, nil
+}
+
+func (r *Report) refuse(format string, args ...any) {
+	r.Problems = append(r.Problems, fmt.Sprintf(format, args...))
+}
+
+func (o Options) processes() *client.Client { return client.New(o.Temporal, o.Namespace, o.Store) }

@@ -1,0 +1,81 @@
+package gate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	enumspb "go.temporal.io/api/enums/v1"
+	historypb "go.temporal.io/api/history/v1"
+	"go.temporal.io/api/serviceerror"
+	"go.temporal.io/api/workflowservice/v1"
+	"go.temporal.io/sdk/activity"
+	"go.temporal.io/sdk/interceptor"
+	sdklog "go.temporal.io/sdk/log"
+	"go.temporal.io/sdk/worker"
+	"go.temporal.io/sdk/workflow"
+
+	"processidea/protocol"
+	"processidea/worker/engine"
+	"processidea/workflows"
+)
+
+// replayHistories replays the latest histories of processes and instances: of those that run, and of those that have ended.
+func (o Options) replayHistories(ctx context.Context, r *Report) error {
+	for _, state := range []string{"=", "!="} {
+		query := fmt.Sprintf(`WorkflowType IN ('%s', '%s') AND ExecutionStatus %s 'Running'`, protocol.ProcessType, protocol.InstanceType, state)
+		left := o.Histories
+		for page := []byte(nil); left > 0; {
+			list, err := o.Temporal.ListWorkflow(ctx, &workflowservice.ListWorkflowExecutionsRequest{
+				Namespace: o.Namespace, Query: query, PageSize: int32(min(left, 100)), NextPageToken: page,
+			})
+			if err != nil {
+				return err
+			}
+			for _, e := range list.GetExecutions() {
+				if err := o.replay(ctx, workflow.Execution{ID: e.GetExecution().GetWorkflowId(), RunID: e.GetExecution().GetRunId()}, r); err != nil {
+					return err
+				}
+			}
+			left -= len(list.GetExecutions())
+			if page = list.GetNextPageToken(); len(page) == 0 {
+				break
+			}
+		}
+	}
+	return nil
+}
+
+// replay holds one history against the code of this version.
+func (o Options) replay(ctx context.Context, e workflow.Execution, r *Report) error {
+	activity.RecordHeartbeat(ctx, e.ID)
+	h := &historypb.History{}
+	events := o.Temporal.GetWorkflowHistory(ctx, e.ID, e.RunID, false, enumspb.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
+	for events.HasNext() {
+		event, err := events.Next()
+		var gone *serviceerror.NotFound
+		if errors.As(err, &gone) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		h.Events = append(h.Events, event)
+	}
+	replayer, err := worker.NewWorkflowReplayerWithOptions(worker.WorkflowReplayerOptions{
+		DataConverter: engine.DataConverter(o.Store.Keys()), ExternalStorage: o.Store.ExternalStorage(),
+		DisableDeadlockDetection: true, // a replay is about order, and this machine has other work
+		Interceptors:             []interceptor.WorkerInterceptor{workflows.NewSignalOrderInterceptor(), workflows.NewHeartbeatInterceptor(time.Minute)},
+	})
+	if err != nil {
+		return err
+	}
+	workflows.Register(replayer)
+	r.Histories++
+	of := worker.ReplayWorkflowHistoryOptions{OriginalExecution: e}
+	if err := replayer.ReplayWorkflowHistoryWithOptions(sdklog.NewStructuredLogger(o.Log), h, of); err != nil {
+		r.refuse("the history of %s, run %s, does not replay: %v", e.ID, e.RunID, err)
+	}
+	return nil
+}
