@@ -38,7 +38,7 @@ func TestDevServesTheGatewayAtAnAddressThatStaysTheSame(t *testing.T) {
 		t.Fatalf("%q %v", n.Gateway, err)
 	}
 	address, token := "http://"+u.Host, u.Query().Get("token")
-	p.says("its HTTP API is at " + n.Gateway)
+	p.says("its desk and HTTP API are at " + n.Gateway)
 	if s := d.status(address, token); s != 200 {
 		t.Errorf("with the token it answers %d", s)
 	}

@@ -48,9 +48,17 @@ func (g *TokenGuard) Identify(r *http.Request) (*Person, error) {
 	if subtle.ConstantTimeCompare(got[:], g.digest[:]) != 1 {
 		return nil, unauthorized(CodeBadToken, "the token is not this gateway's")
 	}
+	return g.Known(g.person.Name, nil)
+}
+
+// Known gives the person who came with the token before. Whoever has the token is the same one, whatever they were called then.
+func (g *TokenGuard) Known(string, []string) (*Person, error) {
 	p := g.person
 	return &p, nil
 }
+
+// SessionSecret is known to who has the token alone, and with another token it is another one.
+func (g *TokenGuard) SessionSecret() []byte { return g.digest[:] }
 
 // bearer gives the token of the header; "" where there is none.
 func bearer(r *http.Request) string {

@@ -75,7 +75,6 @@ func New(o Options) *API {
 	a.addHooks()
 	a.addEvents()
 	finishSchemas(a.huma.OpenAPI())
-	a.mux.HandleFunc("GET /{$}", a.index)
 	a.mux.HandleFunc("/", a.unknown)
 	return a
 }
@@ -95,7 +94,8 @@ func (a *API) Handle(pattern string, h http.Handler) { a.mux.Handle(pattern, h) 
 // ServeHTTP answers a request.
 func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) { a.mux.ServeHTTP(w, r) }
 
-func (a *API) index(w http.ResponseWriter, _ *http.Request) {
+// Index names what there is, for those who come without a path.
+func Index(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Content-Type", "application/json")
 	_, _ = fmt.Fprintln(w, `{"name":"Process Idea","openapi":"/openapi.json","processes":"/api/processes","approvals":"/api/approvals"}`)
 }

@@ -17,10 +17,10 @@ const processesAtOnce = 8
 
 // What became of decisions.
 const (
-	outcomeTaken   = "taken"
-	outcomeRefused = "refused"
-	outcomeInvalid = "invalid"
-	outcomeFailed  = "failed"
+	OutcomeTaken   = "taken"
+	OutcomeRefused = "refused"
+	OutcomeInvalid = "invalid" // it was not sent
+	OutcomeFailed  = "failed"  // what became of it is not known
 )
 
 // decideAll takes decisions, those of one process together.
@@ -33,7 +33,7 @@ func (a *API) decideAll(ctx context.Context, who *access.Person, list []Decision
 		results[n] = DecisionResult{Process: d.Process, Call: d.Call}
 		var err error
 		if decisions[n], err = d.read(who); err != nil {
-			results[n].fail(outcomeInvalid, err)
+			results[n].fail(OutcomeInvalid, err)
 			continue
 		}
 		if byProcess[d.Process] == nil {
@@ -74,7 +74,7 @@ func (a *API) decideIn(ctx context.Context, id string, of []int, decisions []cli
 		for k, o := range outcomes {
 			switch {
 			case o.Refused != "":
-				results[of[k]].fail(outcomeRefused, &client.RefusedError{Process: id, Signal: o.Kind, Call: o.Call, Reason: o.Refused})
+				results[of[k]].fail(OutcomeRefused, &client.RefusedError{Process: id, Signal: o.Kind, Call: o.Call, Reason: o.Refused})
 			case o.Count.Have > 0:
 				results[of[k]].take(o.Count)
 			}
@@ -88,7 +88,7 @@ func (a *API) decideIn(ctx context.Context, id string, of []int, decisions []cli
 }
 
 func (r *DecisionResult) take(count client.Count) {
-	r.Outcome, r.Count = outcomeTaken, &count
+	r.Outcome, r.Count = OutcomeTaken, &count
 }
 
 // fail says why a decision was not taken. The outcome "" is found out from the error.
@@ -103,11 +103,11 @@ func (r *DecisionResult) fail(outcome string, err error) {
 	case outcome != "":
 		r.Outcome = outcome
 	case errors.Is(err, client.ErrInvalid), errors.Is(err, client.ErrNotFound):
-		r.Outcome = outcomeInvalid
+		r.Outcome = OutcomeInvalid
 	case errors.Is(err, client.ErrRefused):
-		r.Outcome = outcomeRefused
+		r.Outcome = OutcomeRefused
 	default:
-		r.Outcome = outcomeFailed
+		r.Outcome = OutcomeFailed
 	}
 	if errors.As(err, &refused) {
 		r.Reason = refused.Reason

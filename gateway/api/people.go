@@ -40,18 +40,32 @@ type ApprovalList struct {
 type everywhere struct{}
 
 func (a *API) allApprovals(ctx context.Context, _ *struct{}) (*struct{ Body ApprovalList }, error) {
-	list, err := share(ctx, &a.shared, everywhere{}, a.Client.Approvals)
+	list, err := a.Waiting(ctx)
 	if err != nil {
 		return nil, err
 	}
 	return &struct{ Body ApprovalList }{ApprovalList{list}}, nil
 }
 
+// Waiting lists what waits for a person in all processes. The list is for reading alone: others get the same one.
+func (a *API) Waiting(ctx context.Context) ([]client.Approval, error) {
+	return share(ctx, &a.shared, everywhere{}, a.Client.Approvals)
+}
+
 type approvalsKey string
 
 func (a *API) approvals(ctx context.Context, in *Target) (*struct{ Body ApprovalList }, error) {
-	process, word, isInstance := protocol.ParseInstanceID(in.ID)
-	p, err := a.Client.Attach(ctx, in.ID)
+	list, err := a.WaitingIn(ctx, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	return &struct{ Body ApprovalList }{ApprovalList{list}}, nil
+}
+
+// WaitingIn is Waiting in one process, or in one instance of it. The error wraps client.ErrNotFound where there is none of the id.
+func (a *API) WaitingIn(ctx context.Context, id string) ([]client.Approval, error) {
+	process, word, isInstance := protocol.ParseInstanceID(id)
+	p, err := a.Client.Attach(ctx, id)
 	if isInstance && err != nil {
 		p, err = a.Client.Attach(ctx, process)
 	} else {
@@ -73,7 +87,7 @@ func (a *API) approvals(ctx context.Context, in *Target) (*struct{ Body Approval
 	if isInstance {
 		list = slices.DeleteFunc(slices.Clone(list), func(a client.Approval) bool { return !spelling.MatchesToken(word, a.Instance) })
 	}
-	return &struct{ Body ApprovalList }{ApprovalList{list}}, nil
+	return list, nil
 }
 
 type decideBody struct {
@@ -114,10 +128,14 @@ type DecisionResults struct {
 }
 
 func (a *API) decide(ctx context.Context, in *struct{ Body decideBody }) (*struct{ Body DecisionResults }, error) {
+	return &struct{ Body DecisionResults }{DecisionResults{a.Decide(ctx, in.Body.Decisions)}}, nil
+}
+
+// Decide takes decisions for whoever asks, each judged by itself. The results are in their order.
+func (a *API) Decide(ctx context.Context, list []Decision) []DecisionResult {
 	ctx, cancel := context.WithTimeout(ctx, a.Patience)
 	defer cancel()
-	results := a.decideAll(ctx, access.From(ctx), in.Body.Decisions)
-	return &struct{ Body DecisionResults }{DecisionResults{results}}, nil
+	return a.decideAll(ctx, access.From(ctx), list)
 }
 
 // read makes a decision of what was sent. The error says why it cannot be meant, or is not this person's to take.

@@ -14,6 +14,7 @@ import (
 	"processidea/client/ideafiles"
 	"processidea/gateway/access"
 	"processidea/gateway/api"
+	"processidea/gateway/desk"
 	"processidea/gateway/feed"
 	"processidea/gateway/hooks"
 	"processidea/gateway/mcp"
@@ -53,6 +54,7 @@ type Gateway struct {
 	Options
 	api  *api.API
 	feed *feed.Feed
+	desk bool // there is one
 }
 
 // New makes a gateway.
@@ -69,7 +71,28 @@ func New(o Options) *Gateway {
 		Client: o.Client, Feed: g.feed, Ideas: o.Agents.Ideas, Tools: o.Agents.Tools, Approvals: o.Agents.Approvals, Log: o.Log,
 	})
 	g.api.Handle("/mcp", g.admitted(agents.Handler()))
+	g.addDesk()
 	return g
+}
+
+// addDesk serves the desk where people can log in, and else says what there is for programs.
+func (g *Gateway) addDesk() {
+	if entrance, ok := g.Guard.(desk.Entrance); ok {
+		pages, err := desk.New(desk.Options{API: g.api, Client: g.Client, Entrance: entrance, Log: g.Log})
+		if err == nil {
+			g.desk = true
+			g.api.Handle("/{$}", pages)
+			g.api.Handle("/desk/", pages)
+			return
+		}
+		g.Log.Error("there is no desk", "error", err)
+	}
+	g.api.Handle("GET /{$}", http.HandlerFunc(api.Index))
+}
+
+// isVisit reports whether a person follows a link of another site to a page of the desk, which sends no cookie along.
+func (g *Gateway) isVisit(r *http.Request, refusal *access.Refusal) bool {
+	return g.desk && refusal.Code == access.CodeForeignPage && desk.Has(r.URL.Path) && access.IsVisit(r)
 }
 
 // admitted has a page answer those alone whom the guard knows.
@@ -98,7 +121,7 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.Set("Referrer-Policy", "no-referrer")
 	h.Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
 	h.Set("Cache-Control", "no-store")
-	if refusal := g.Fence.Check(r); refusal != nil {
+	if refusal := g.Fence.Check(r); refusal != nil && !g.isVisit(r, refusal) {
 		g.Log.Warn("refused a request", "code", refusal.Code, "method", r.Method)
 		api.ProblemOf(refusal).Write(w)
 		return

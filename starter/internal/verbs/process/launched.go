@@ -81,7 +81,7 @@ func (l *launched) announce() {
 		l.Note("%s %s", verb, id)
 	}
 	if l.session.Gateway != "" {
-		l.Note("the HTTP API is at %s", l.session.Gateway)
+		l.Note("the desk and the HTTP API are at %s", l.session.Gateway)
 	}
 }
 

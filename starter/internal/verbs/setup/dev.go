@@ -64,7 +64,7 @@ func introduceServer(a *app.App, s *server.Session, h server.Hosting) error {
 		a.Note("its web UI is at %s", n.UI)
 	}
 	if n.Gateway != "" {
-		a.Note("its HTTP API is at %s", n.Gateway)
+		a.Note("its desk and HTTP API are at %s", n.Gateway)
 	}
 	a.Note("to use it from elsewhere: export TEMPORAL_ADDRESS=%s PROCESSIDEA_STORE=%s", n.Address, print.Quote(n.Store))
 	id := s.Archive().Store().Keys().Primary()

@@ -1,0 +1,231 @@
+package desk
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"processidea/client"
+	"processidea/gateway/access"
+	"processidea/gateway/api"
+	"processidea/gateway/desk/form"
+	"processidea/model/ideafile"
+	"processidea/model/jsonval"
+)
+
+// callPage shows one Call that waits.
+type callPage struct {
+	frame
+	A           client.Approval
+	tools       []*ideafile.Tool
+	Href        string
+	Tool        *ideafile.Tool // nil: it is not known
+	Tools       []string       // those that another Call may be of
+	Params      []fact
+	Adapted     []fact
+	Output      *fact
+	Scopes      []fact
+	State       *fact
+	Input       *fact
+	WritesTo    string
+	Policy      string // of the Tool, as JSON
+	Deciders    string
+	Meanwhile   []string // what happens while nobody decides
+	ByItself    string
+	Denied      string
+	Allowed     map[string]bool
+	Wrong       string // what is wrong with what was sent
+	WrongIn     string // the decision that it was
+	Changed     bool   // it is another one than the one that was decided on
+	Reason      string
+	Amend       *form.Field
+	With        string
+	Replace     *form.Field
+	ReplacePath string
+	Answer      *form.Field
+	AnswerText  string
+	AnswerIs    string
+}
+
+// The prefixes of the names of controls.
+const (
+	amendPrefix   = "p"
+	replacePrefix = "w"
+	answerPrefix  = "r"
+)
+
+func (d *Desk) showCall(w http.ResponseWriter, r *http.Request) error {
+	a, err := d.find(r)
+	if err != nil {
+		return err
+	}
+	p := d.callPage(r, a)
+	p.With = r.URL.Query().Get("with")
+	p.addReplace()
+	p.addForms()
+	d.render(w, r, http.StatusOK, "call", p)
+	return nil
+}
+
+// find gives the Call of the address, as it waits now.
+func (d *Desk) find(r *http.Request) (client.Approval, error) {
+	process, call := r.PathValue("process"), r.PathValue("call")
+	list, err := d.API.WaitingIn(r.Context(), process)
+	if err != nil {
+		return client.Approval{}, err
+	}
+	for _, a := range list {
+		if a.CallID == call {
+			return a, nil
+		}
+	}
+	return client.Approval{}, &access.Refusal{Status: http.StatusNotFound, Code: api.CodeNotFound,
+		Message: fmt.Sprintf("Call %s of %s waits for nobody any more: somebody has decided, its time was over, or there is no such Call.",
+			visible(call), visible(process))}
+}
+
+// tools gives those of a process; none where they cannot be read.
+func (d *Desk) tools(ctx context.Context, process string) []*ideafile.Tool {
+	idea, err := d.Client.Process(process).Idea(ctx)
+	if err != nil {
+		d.Log.Warn("the Tools of a process cannot be read", "process", process, "error", err)
+		return nil
+	}
+	return idea.Tools
+}
+
+func (d *Desk) callPage(r *http.Request, a client.Approval) *callPage {
+	tools := d.tools(r.Context(), a.Process)
+	p := &callPage{
+		tools: tools, frame: d.frame(r, a.Tool+" · "+a.CallID), A: a, Href: callHref(a.Process, a.CallID), Tool: ideafile.FindTool(tools, a.Tool),
+		ByItself: byItself(a),
+		Deciders: a.DecidersInWords(), Denied: denial(access.From(r.Context()), a), Allowed: map[string]bool{}, Meanwhile: a.WhileWaiting.Lines(stamp),
+	}
+	p.Title = visible(clip(p.Title, cellLength))
+	for _, t := range tools {
+		p.Tools = append(p.Tools, t.Name)
+	}
+	for _, kind := range a.AllowedDecisions {
+		p.Allowed[kind] = p.Denied == ""
+	}
+	var wired map[string]string
+	if p.Tool != nil {
+		wired = p.Tool.WiredParams
+		if policy := p.Tool.Source["_approval"]; policy != nil && policy != true {
+			p.Policy = form.Pretty(policy)
+		}
+	}
+	t := newTeller()
+	t.from = origins(wired, a)
+	all := t.tell("", "", a.Params)
+	if p.Params = all.Facts; all.Left > 0 {
+		p.Params = append(p.Params, fact{Name: "And", Text: plural(all.Left, "other parameter")})
+	}
+	if a.ParamsAdaptation != nil {
+		p.Adapted = newTeller().tell("", "", jsonval.ToJSONValue(a.ParamsAdaptation.OriginalParams)).Facts
+	}
+	p.Output, p.State, p.Input = factOf(a.Output), factOf(a.State), factOf(a.Input)
+	p.Scopes = newTeller().tell("", "", anyMap(a.ScopeValues)).Facts
+	if len(a.OutputPath) > 0 {
+		p.WritesTo = visible(a.OutputPath.ReferenceText())
+		if a.OutputMethod != "" {
+			p.WritesTo += " (" + visible(a.OutputMethod) + ")"
+		}
+	}
+	return p
+}
+
+func anyMap(m map[string]any) any { return jsonval.ToJSONValue(m) }
+
+// factOf tells a value; nil where there is none.
+func factOf(v any) *fact {
+	if v == nil {
+		return nil
+	}
+	f := newTeller().tell("", "", v)
+	return &f
+}
+
+func (p *callPage) amendForm() form.Form {
+	f := form.Form{Prefix: amendPrefix}
+	if p.Tool != nil {
+		f.Schema, f.Fixed = jsonval.ToJSONValue(p.Tool.ParamsSchemaSource()), jsonval.SortedKeys(p.Tool.WiredParams)
+	}
+	return f
+}
+
+// replaceForm is for a Call of another Tool, without what its designer wired.
+func replaceForm(t *ideafile.Tool) form.Form {
+	schema := jsonval.AsObject(jsonval.ToJSONValue(t.ParamsSchemaSource()))
+	properties := map[string]any{}
+	for k, v := range jsonval.AsObject(schema["properties"]) {
+		if _, wired := t.WiredParams[k]; !wired {
+			properties[k] = v
+		}
+	}
+	required, _ := jsonval.AsStringList(schema["required"])
+	required = slices.DeleteFunc(slices.Clone(required), func(k string) bool { _, wired := t.WiredParams[k]; return wired })
+	schema = jsonval.WithoutKey(jsonval.WithoutKey(schema, "properties"), "required")
+	schema["type"], schema["required"] = "object", jsonval.ToJSONValue(required)
+	if len(properties) > 0 {
+		schema["properties"] = properties
+	}
+	return form.Form{Prefix: replacePrefix, Schema: schema}
+}
+
+func (p *callPage) answerForm() (f form.Form, has bool) {
+	if p.Tool == nil || p.Tool.OutputSchema == nil {
+		return f, false
+	}
+	return form.Form{Prefix: answerPrefix, Schema: p.Tool.OutputSchema.Source}, true
+}
+
+// addForms makes those forms that are not there yet.
+func (p *callPage) addForms() {
+	if p.Amend == nil && p.Allowed[client.Amend] {
+		p.Amend = p.amendForm().New(any(p.A.Params), true)
+	}
+	if f, has := p.answerForm(); p.Answer == nil && has && p.Allowed[client.Answer] {
+		p.Answer = f.New(p.A.Output, p.A.Output != nil)
+	}
+	if p.AnswerIs == "" {
+		p.AnswerIs = "text"
+	}
+}
+
+// addReplace makes the form of another Call.
+func (p *callPage) addReplace() {
+	if t := ideafile.FindTool(p.tools, p.With); t != nil && p.Replace == nil {
+		p.Replace = replaceForm(t).New(p.replaced(t))
+	}
+}
+
+// replaced is what the form of a Call of a Tool begins with: the parameters that would run, where it is the same Tool.
+func (p *callPage) replaced(t *ideafile.Tool) (value any, has bool) {
+	if t.Name != p.A.Tool {
+		return nil, false
+	}
+	params := map[string]any{}
+	for k, v := range p.A.Params {
+		if _, wired := t.WiredParams[k]; !wired {
+			params[k] = v
+		}
+	}
+	return params, true
+}
+
+// textAnswer reads an answer without a schema.
+func textAnswer(values url.Values) (any, error) {
+	text := strings.ReplaceAll(values.Get("answer"), "\r\n", "\n")
+	if values.Get("answer-is") == "text" {
+		return text, nil
+	}
+	v, err := jsonval.Decode([]byte(text))
+	if err != nil {
+		return nil, fmt.Errorf("the result is no JSON: %s", strings.TrimPrefix(err.Error(), "model: decode JSON: "))
+	}
+	return v, nil
+}

@@ -1,0 +1,153 @@
+package desk
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"processidea/client"
+	"processidea/gateway/access"
+	"processidea/gateway/api"
+)
+
+// decideMany takes one decision on each Call that was selected.
+func (d *Desk) decideMany(w http.ResponseWriter, r *http.Request) error {
+	kind, reason := r.PostForm.Get("decision"), strings.TrimSpace(r.PostForm.Get("reason"))
+	back := r.PostForm.Get("back")
+	if !isPage(back) {
+		back = "/"
+	}
+	boxes := r.PostForm["pick"]
+	if r.PostForm.Get("all") != "" {
+		boxes = r.PostForm["shown"]
+	}
+	switch {
+	case kind != client.Approve && kind != client.Reject:
+		return unfit("Many Calls are approved or rejected at once, and nothing else: open a Call to change it.")
+	case len(boxes) == 0:
+		return unfit("No Call was selected. Go back and tick the boxes of those that you mean.")
+	case len(boxes) > client.MaxDecisionsAtOnce:
+		return unfit(fmt.Sprintf("At most %d Calls are decided on at once.", client.MaxDecisionsAtOnce))
+	case kind == client.Reject && reason == "":
+		return unfit("A rejection needs a reason: the LLM reads it, and plans on.")
+	}
+	var list []api.Decision
+	for _, text := range boxes {
+		p, ok := readPick(text)
+		if !ok {
+			return unfit("One of the boxes cannot be read. Open the inbox again.")
+		}
+		list = append(list, api.Decision{Process: p.Process, Call: p.Call, Digest: p.Digest, Decision: kind, Reason: reason})
+	}
+	return d.tell(w, r, outcomes{Kind: kind, Back: back, Who: access.From(r.Context()).Name, List: d.API.Decide(r.Context(), list)})
+}
+
+func unfit(message string) error {
+	return &access.Refusal{Status: http.StatusUnprocessableEntity, Code: api.CodeInvalid, Message: message}
+}
+
+// outcomes are what became of decisions.
+type outcomes struct {
+	Kind string               `json:"k"`
+	Back string               `json:"b"`
+	Who  string               `json:"w"`
+	List []api.DecisionResult `json:"l"`
+}
+
+const outcomeUse = "outcome"
+
+// longestQuery is how many characters of outcomes stand in an address: servers on the way take few.
+const longestQuery = 6000
+
+// tell leads to a page with what became of decisions. The address carries them, sealed, as a gateway keeps nothing; so many that they do not fit are
+// told at once, and sending the form again changes nothing, as each Call is decided once.
+func (d *Desk) tell(w http.ResponseWriter, r *http.Request, o outcomes) error {
+	text, err := d.sessions.Seal(outcomeUse, o)
+	if err != nil {
+		return err
+	}
+	if len(text) > longestQuery {
+		d.renderOutcome(w, r, o)
+		return nil
+	}
+	http.Redirect(w, r, "/desk/outcome?o="+url.QueryEscape(text), http.StatusSeeOther)
+	return nil
+}
+
+func (d *Desk) showOutcome(w http.ResponseWriter, r *http.Request) error {
+	var o outcomes
+	if !d.sessions.Unseal(outcomeUse, r.URL.Query().Get("o"), &o) || o.Who != access.From(r.Context()).Name {
+		return &access.Refusal{Status: http.StatusNotFound, Code: api.CodeNotFound, Message: "This address does not tell what became of a decision."}
+	}
+	d.renderOutcome(w, r, o)
+	return nil
+}
+
+// told is what became of one decision, in words.
+type told struct {
+	Href, Process, Call string
+	Taken               bool
+	Text                string
+}
+
+type outcomePage struct {
+	frame
+	Kind, Back    string
+	Taken, Failed int
+	List          []told
+	Again         string // the Call that waits again, as its policy asks about what it is now
+}
+
+// waitsAgain gives the page of a Call that was decided on and waits all the same; "" where it does not.
+func (d *Desk) waitsAgain(r *http.Request, one api.DecisionResult) string {
+	if one.Count != nil && one.Count.Have < one.Count.Want {
+		return ""
+	}
+	list, err := d.API.WaitingIn(r.Context(), one.Process)
+	if err == nil && slices.ContainsFunc(list, func(a client.Approval) bool { return a.CallID == one.Call }) {
+		return callHref(one.Process, one.Call)
+	}
+	return ""
+}
+
+var past = map[string]string{
+	client.Approve: "approved", client.Reject: "rejected", client.Amend: "changed", client.Replace: "replaced", client.Answer: "answered",
+}
+
+func (d *Desk) renderOutcome(w http.ResponseWriter, r *http.Request, o outcomes) {
+	p := outcomePage{frame: d.frame(r, "What became of it"), Kind: past[o.Kind], Back: o.Back}
+	var taken []told
+	for _, one := range o.List {
+		t := told{Href: callHref(one.Process, one.Call), Process: one.Process, Call: one.Call, Taken: one.Outcome == api.OutcomeTaken}
+		t.Text = inWords(one, past[o.Kind])
+		if t.Taken {
+			p.Taken++
+			taken = append(taken, t)
+		} else {
+			p.Failed++
+			p.List = append(p.List, t)
+		}
+	}
+	p.List = append(p.List, taken...)
+	if len(o.List) == 1 && p.Taken == 1 {
+		p.Again = d.waitsAgain(r, o.List[0])
+	}
+	d.render(w, r, http.StatusOK, "outcome", p)
+}
+
+// inWords tells what became of a decision.
+func inWords(one api.DecisionResult, done string) string {
+	switch {
+	case one.Outcome == api.OutcomeTaken && one.Count != nil && one.Count.Have < one.Count.Want:
+		return fmt.Sprintf("Your decision counts: %d of %d people have decided so. It waits for the others.", one.Count.Have, one.Count.Want)
+	case one.Outcome == api.OutcomeTaken:
+		return "It is " + done + "."
+	case one.Outcome == api.OutcomeFailed:
+		return "It is not known what became of it: " + one.Reason
+	case one.Outcome == api.OutcomeInvalid:
+		return "It was not sent: " + one.Reason
+	}
+	return "It was refused: " + one.Reason
+}

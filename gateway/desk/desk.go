@@ -1,0 +1,150 @@
+package desk
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+	"strings"
+
+	"processidea/client"
+	"processidea/gateway/access"
+	"processidea/gateway/api"
+	"processidea/gateway/desk/session"
+)
+
+// Entrance lets people in, once: after that a session says who they are.
+type Entrance interface {
+	access.Guard
+	// Known gives the person who came in under a name and with groups, and what they may do now.
+	Known(name string, groups []string) (*access.Person, error)
+	// SessionSecret is what sessions are sealed with: the same at every gateway of the same people.
+	SessionSecret() []byte
+}
+
+// Options say what the desk is on.
+type Options struct {
+	API      *api.API
+	Client   *client.Client
+	Entrance Entrance
+	Log      *slog.Logger
+}
+
+// Desk answers requests for pages.
+type Desk struct {
+	Options
+	sessions *session.Sessions
+	mux      *http.ServeMux
+}
+
+// New makes a Desk.
+func New(o Options) (*Desk, error) {
+	sessions, err := session.New(o.Entrance.SessionSecret())
+	if err != nil {
+		return nil, err
+	}
+	d := &Desk{Options: o, sessions: sessions, mux: http.NewServeMux()}
+	d.mux.HandleFunc("GET /{$}", d.enterOr(d.page(access.Look, d.inbox)))
+	d.mux.HandleFunc("POST /desk/enter", d.enter)
+	d.mux.HandleFunc("POST /desk/leave", d.leave)
+	d.mux.HandleFunc("GET /desk/assets/{version}/{name}", asset)
+	d.mux.HandleFunc("GET /desk/calls/{process}/{call}", d.page(access.Look, d.showCall))
+	d.mux.HandleFunc("POST /desk/calls/{process}/{call}", d.page(access.Decide, d.decideCall))
+	d.mux.HandleFunc("POST /desk/decide", d.page(access.Decide, d.decideMany))
+	d.mux.HandleFunc("GET /desk/outcome", d.page(access.Look, d.showOutcome))
+	d.mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
+		d.fail(w, r, &access.Refusal{Status: http.StatusNotFound, Code: api.CodeNotFound, Message: "There is no such page."})
+	})
+	return d, nil
+}
+
+// Has reports whether a path is one of the desk's.
+func Has(path string) bool { return path == "/" || strings.HasPrefix(path, "/desk/") }
+
+// policy allows nothing but what comes from here; nothing in a page runs or looks by itself.
+const policy = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; " +
+	"frame-ancestors 'none'"
+
+// mostForm is in bytes of what a form sends: a thousand decisions, or one value of 64 KB, which escapes make larger.
+const mostForm = 2 << 20
+
+// ServeHTTP answers a request.
+func (d *Desk) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	h := w.Header()
+	h.Set("Content-Security-Policy", policy)
+	// Without it browsers do not say which page posts a form.
+	h.Set("Referrer-Policy", "same-origin")
+	h.Set("Cross-Origin-Opener-Policy", "same-origin")
+	h.Set("Cross-Origin-Resource-Policy", "same-origin")
+	r.Body = http.MaxBytesReader(w, r.Body, mostForm)
+	if r.Method == http.MethodPost && !isFromHere(r) {
+		d.fail(w, r, &access.Refusal{Status: http.StatusForbidden, Code: access.CodeForeignPage, Message: "A form of another page may not be sent here."})
+		return
+	}
+	d.mux.ServeHTTP(w, r)
+}
+
+// isFromHere reports whether a browser says that a page of the desk posts a form: the fence has refused those that say another.
+func isFromHere(r *http.Request) bool {
+	return r.Header.Get("Origin") != "" || r.Header.Get("Sec-Fetch-Site") == "same-origin"
+}
+
+// act answers a request of whoever is logged in. An error is shown to them.
+type act func(w http.ResponseWriter, r *http.Request) error
+
+// page lets in who is logged in and has a right.
+func (d *Desk) page(right access.Right, do act) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		ticket, ok := d.sessions.Read(r)
+		if !ok {
+			d.askWho(w, r, http.StatusUnauthorized, "")
+			return
+		}
+		who, err := d.Entrance.Known(ticket.Name, ticket.Groups)
+		if err == nil {
+			r = r.WithContext(access.With(r.Context(), who))
+		}
+		if err == nil && !who.May(right) {
+			err = access.Forbidden(who, right)
+		}
+		if err == nil && r.Method == http.MethodPost {
+			d.Log.Info("asked to act", "page", r.Pattern, "process", r.PathValue("process"), "by", who.Name)
+			err = r.ParseForm()
+		}
+		if err == nil {
+			err = do(w, r)
+		}
+		if err != nil {
+			d.fail(w, r, err)
+		}
+	}
+}
+
+// fail tells what went wrong.
+func (d *Desk) fail(w http.ResponseWriter, r *http.Request, err error) {
+	var large *http.MaxBytesError
+	if errors.As(err, &large) {
+		err = &access.Refusal{Status: http.StatusRequestEntityTooLarge, Code: api.CodeTooLarge, Message: "What was sent is too large: decide on fewer at once."}
+	}
+	p := api.ProblemOf(err)
+	if p.Status >= http.StatusInternalServerError && !errors.Is(r.Context().Err(), context.Canceled) {
+		d.Log.Error("a page failed", "page", r.Pattern, "code", p.Code, "error", err)
+	}
+	d.render(w, r, p.Status, "problem", struct {
+		frame
+		Code, Detail, Advice string
+	}{d.frame(r, titles[p.Status]), p.Code, p.Detail, advice[p.Code]})
+}
+
+var titles = map[int]string{
+	http.StatusNotFound: "Nothing is here", http.StatusForbidden: "You may not do that", http.StatusConflict: "It was refused",
+	http.StatusServiceUnavailable: "Nobody answers", http.StatusUnprocessableEntity: "That cannot be meant",
+	http.StatusInternalServerError:   "Something went wrong",
+	http.StatusRequestEntityTooLarge: "Too much at once", http.StatusBadRequest: "That cannot be meant",
+}
+
+var advice = map[string]string{
+	api.CodeNoWorker:     "The processes are safe: they go on when a worker runs again. Try again in a moment.",
+	api.CodeUnreachable:  "The server or the store cannot be reached. The processes are safe. Try again in a moment.",
+	access.CodeForbidden: "Whoever looks after this gateway says who may do what.",
+}

@@ -1,0 +1,73 @@
+package desk
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+
+	"processidea/gateway/access"
+	"processidea/gateway/desk/session"
+)
+
+// enterOr logs in whoever comes with a token in the address, and sends them on to the address without it.
+func (d *Desk) enterOr(otherwise http.HandlerFunc) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Query().Has("token") {
+			d.admit(w, r, "/")
+			return
+		}
+		otherwise(w, r)
+	}
+}
+
+// enter takes the token from a form.
+func (d *Desk) enter(w http.ResponseWriter, r *http.Request) {
+	to := "/"
+	if next := r.PostFormValue("next"); isPage(next) {
+		to = next
+	}
+	asked := r.Clone(r.Context())
+	asked.URL.RawQuery = url.Values{"token": {strings.TrimSpace(r.PostFormValue("token"))}}.Encode()
+	asked.Header.Del("Authorization")
+	d.admit(w, asked, to)
+}
+
+// isPage reports whether a path leads to a page of the desk, and to no other site.
+func isPage(path string) bool {
+	u, err := url.Parse(path)
+	return err == nil && u.Scheme == "" && u.Host == "" && u.Opaque == "" && Has(u.Path) &&
+		!strings.ContainsAny(path, "\\\r\n\t") && !strings.HasPrefix(path, "//")
+}
+
+func (d *Desk) admit(w http.ResponseWriter, r *http.Request, to string) {
+	who, err := d.Entrance.Identify(r)
+	if err != nil {
+		d.askWho(w, r, http.StatusUnauthorized, "That is not the token of this desk. The program prints a new address when it makes a new one.")
+		return
+	}
+	if err := d.sessions.Begin(w, r, session.Ticket{Name: who.Name, Groups: who.Groups}); err != nil {
+		d.fail(w, r, err)
+		return
+	}
+	d.Log.Info("logged in", "by", who.Name)
+	http.Redirect(w, r, to, http.StatusSeeOther)
+}
+
+func (d *Desk) leave(w http.ResponseWriter, r *http.Request) {
+	d.sessions.End(w, r)
+	http.Redirect(w, r, "/", http.StatusSeeOther)
+}
+
+// askWho asks whoever is not logged in who they are. Who followed a link of another site is logged in, and their browser did not say so: the
+// page leads to itself.
+func (d *Desk) askWho(w http.ResponseWriter, r *http.Request, status int, wrong string) {
+	next := r.URL.RequestURI()
+	if r.Method != http.MethodGet || r.URL.Query().Has("token") || !isPage(next) {
+		next = "/"
+	}
+	d.render(w, r, status, "enter", struct {
+		frame
+		Wrong, Next string
+		Linked      bool
+	}{d.frame(r, "Log in"), wrong, next, r.Header.Get("Sec-Fetch-Site") == "cross-site" && access.IsVisit(r)})
+}

@@ -1,0 +1,30 @@
+package form
+
+import "processidea/model/jsonval"
+
+// Changes gives what leads from one object to another when it is laid over it key by key: members that differ, and null for those that are
+// gone. It is nil where nothing differs.
+func Changes(from, to map[string]any) map[string]any {
+	out := map[string]any{}
+	for key, now := range to {
+		before, was := from[key]
+		a, aIs := before.(map[string]any)
+		b, bIs := now.(map[string]any)
+		switch {
+		case was && jsonval.Equal(before, now):
+		case was && aIs && bIs:
+			out[key] = Changes(a, b)
+		default:
+			out[key] = now
+		}
+	}
+	for key := range from {
+		if _, is := to[key]; !is {
+			out[key] = nil
+		}
+	}
+	if len(out) == 0 {
+		return nil
+	}
+	return out
+}

@@ -1,0 +1,302 @@
+package form
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"strings"
+	"unicode"
+	"unicode/utf16"
+
+	"processidea/model/jsonschema"
+	"processidea/model/jsonval"
+)
+
+// Kind says which control a Field is.
+type Kind string
+
+// The kinds of controls.
+const (
+	Text   Kind = "text"   // one line
+	Long   Kind = "long"   // several lines
+	Number Kind = "number" // as it is written
+	Choice Kind = "choice" // one of the Options, which are JSON
+	JSON   Kind = "json"   // any value, as JSON
+	Fixed  Kind = "fixed"  // shown, and kept as it is
+	Object Kind = "object" // Fields are its members
+	List   Kind = "list"   // Fields are its items
+)
+
+// The states of a value that need not be there.
+const (
+	Given = "given"
+	Out   = "out"  // it is left out
+	Null  = "null" // it is null
+)
+
+// Field is one control, or a group of them.
+type Field struct {
+	Name     string // of the control: a JSON pointer behind the name of the form
+	Label    string
+	Help     string // what the schema tells of it
+	Hint     string // what the schema wants of it, in words
+	Kind     Kind
+	Value    string // what the control holds
+	Options  []Option
+	States   []string // those that the value can have; none: it is always given
+	State    string
+	Required bool
+	Error    string
+	Fields   []*Field
+	Keys     []string // of an Object, those that have Fields
+	More     *Field   // of an Object, other members as JSON; nil: there can be none
+	InList   bool     // it is an item, which can be taken away
+	Gone     bool     // it is taken away
+	CanAdd   bool     // of a List
+}
+
+// Option is one of those of a Choice.
+type Option struct {
+	JSON     string
+	Label    string
+	Selected bool
+}
+
+// Form makes the fields of values of one schema.
+type Form struct {
+	// Schema is a JSON Schema; nil: the fields are made from the value alone.
+	Schema any
+	// Fixed are the top-level members that nobody changes.
+	Fixed []string
+	// Prefix begins the names of all controls.
+	Prefix string
+}
+
+const (
+	maxList   = 200      // items that have controls of their own
+	maxFields = 500      // of a form
+	maxSize   = 64 << 10 // bytes of a value that is changed in a form
+	maxDepth  = 8
+)
+
+// builder makes the fields of one form.
+type builder struct {
+	form    Form
+	entered url.Values // what was sent, where the form is shown again; nil: it is new
+	errors  map[string]string
+	fields  int
+}
+
+// New makes the fields of a value; has says that there is one.
+func (f Form) New(value any, has bool) *Field {
+	b := &builder{form: f}
+	return b.root(value, has)
+}
+
+// Again makes the fields of what was entered, with what is wrong there.
+func (f Form) Again(value any, has bool, entered url.Values, errors map[string]string) *Field {
+	b := &builder{form: f, entered: entered, errors: errors}
+	return b.root(value, has)
+}
+
+func (b *builder) root(value any, has bool) *Field {
+	return b.build(place{name: b.form.Prefix, node: b.form.Schema, required: true}, value, has)
+}
+
+// place is where a Field stands.
+type place struct {
+	name     string
+	label    string
+	node     any // of the schema; nil: nothing is said
+	pointer  string
+	required bool
+	inList   bool
+	depth    int
+}
+
+func (b *builder) build(p place, value any, has bool) *Field {
+	node := describe(b.form.Schema, p.node, p.pointer)
+	f := &Field{Name: p.name, Label: p.label, Help: node.help, Hint: node.hint(), Required: p.required, InList: p.inList, Error: b.errors[p.name]}
+	if node.title != "" {
+		f.Help = joinSentences(node.title, f.Help)
+	}
+	if p.depth == 0 {
+		f.Help, f.Hint = "", "" // who uses the form says what it is
+	}
+	b.fields++
+	f.Kind = b.kindOf(node, p, value, has)
+	b.addStates(f, node, p, value, has)
+	if sent := b.entered.Get(p.name + kindMark); sent != "" && f.Kind != Fixed {
+		f.Kind = Kind(sent)
+	}
+	f.Gone = b.entered.Get(p.name+goneMark) != ""
+	switch f.Kind {
+	case Object:
+		b.addMembers(f, node, p, value)
+	case List:
+		b.addItems(f, node, p, value)
+	case Choice:
+		f.Options = options(node.choices, value, has, b.entered[p.name])
+	default:
+		f.Value = textOf(f.Kind, value, has)
+		if sent, is := b.entered[p.name]; is {
+			f.Value = sent[0]
+		}
+	}
+	return f
+}
+
+// addStates says which states a value can have, and which it has.
+func (b *builder) addStates(f *Field, node node, p place, value any, has bool) {
+	if f.Kind == Fixed || f.Kind == JSON && p.required {
+		return
+	}
+	if !p.required {
+		f.States = append(f.States, Out)
+	}
+	if node.nullable && f.Kind != JSON && !(f.Kind == Choice && node.hasNullChoice()) {
+		f.States = append(f.States, Null)
+	}
+	if f.States == nil {
+		return
+	}
+	f.States = append([]string{Given}, f.States...)
+	switch {
+	case !has && p.required:
+		f.State = Given
+	case !has:
+		f.State = Out
+	case value == nil && f.Kind != JSON && f.Kind != Choice:
+		f.State = Null
+	default:
+		f.State = Given
+	}
+	if sent := b.entered.Get(p.name + stateMark); sent != "" {
+		f.State = sent
+	}
+}
+
+func (b *builder) addMembers(f *Field, node node, p place, value any) {
+	members, isThere := value.(map[string]any)
+	for _, key := range memberKeys(node, members) {
+		at := place{
+			name: p.name + "/" + jsonschema.EscapePointerStep(key), label: key, required: node.requires(key), depth: p.depth + 1,
+		}
+		at.node, at.pointer = node.member(key)
+		v, has := members[key]
+		at.required = at.required && (has || !isThere) // of what is there without it, it may go on missing
+		if p.depth == 0 && contains(b.form.Fixed, key) {
+			f.Fields = append(f.Fields, &Field{Name: at.name, Label: key, Kind: Fixed, Value: textOf(JSON, v, has)})
+		} else {
+			f.Fields = append(f.Fields, b.build(at, v, has))
+		}
+		f.Keys = append(f.Keys, key)
+	}
+	if node.open() {
+		f.More = &Field{Name: p.name + moreMark, Label: "Other members", Kind: JSON, Value: b.entered.Get(p.name + moreMark), Error: b.errors[p.name+moreMark]}
+	}
+}
+
+func (b *builder) addItems(f *Field, node node, p place, value any) {
+	items, _ := value.([]any)
+	count := len(items)
+	if b.entered != nil {
+		count = sentCount(b.entered, p.name)
+		if b.entered.Get(AddMark) == p.name {
+			count++
+		}
+	}
+	f.CanAdd = count < maxList
+	for n := range min(count, maxList) {
+		at := place{name: p.name + "/" + itoa(n), label: itoa(n + 1), required: true, inList: true, depth: p.depth + 1}
+		at.node, at.pointer = node.items, node.pointer+"/items"
+		if n < len(items) {
+			f.Fields = append(f.Fields, b.build(at, items[n], true))
+		} else {
+			f.Fields = append(f.Fields, b.build(at, nil, false))
+		}
+	}
+}
+
+// textOf is what a control holds of a value.
+func textOf(kind Kind, value any, has bool) string {
+	if !has {
+		return ""
+	}
+	switch v := value.(type) {
+	case string:
+		if kind == Text || kind == Long {
+			return v
+		}
+	case json.Number:
+		return v.String()
+	case nil:
+		if kind != JSON && kind != Fixed {
+			return ""
+		}
+	}
+	return Pretty(value)
+}
+
+// Pretty writes a value as JSON over several lines, with numbers as they are. What is not seen in a text is written by its number.
+func Pretty(v any) string {
+	var b bytes.Buffer
+	if err := json.Indent(&b, jsonval.Encode(v), "", "  "); err != nil {
+		return string(jsonval.Encode(v))
+	}
+	text := b.String()
+	if !strings.ContainsFunc(text, isUnseen) {
+		return text
+	}
+	var out strings.Builder
+	for _, r := range text {
+		if !isUnseen(r) {
+			out.WriteRune(r)
+			continue
+		}
+		for _, unit := range utf16.Encode([]rune{r}) {
+			fmt.Fprintf(&out, `\u%04x`, unit)
+		}
+	}
+	return out.String()
+}
+
+// isUnseen reports whether a character does something to a text instead of standing in it. Those that join letters are part of them.
+func isUnseen(r rune) bool {
+	const zeroWidthNonJoiner, zeroWidthJoiner = 0x200c, 0x200d
+	return unicode.Is(unicode.Cf, r) && r != zeroWidthNonJoiner && r != zeroWidthJoiner || r == 0x2028 || r == 0x2029 || r == 0x7f
+}
+
+func options(choices []any, value any, has bool, entered []string) (list []Option) {
+	found := false
+	for _, c := range choices {
+		o := Option{JSON: string(jsonval.Encode(c)), Label: choiceLabel(c)}
+		o.Selected = has && jsonval.Equal(c, value)
+		if entered != nil {
+			o.Selected = o.JSON == entered[0]
+		}
+		found = found || o.Selected
+		list = append(list, o)
+	}
+	if !found {
+		list = append([]Option{{Label: "choose", Selected: true}}, list...)
+	}
+	return list
+}
+
+func choiceLabel(v any) string {
+	switch v := v.(type) {
+	case string:
+		if v == "" {
+			return `"" (an empty text)`
+		}
+		return v
+	case bool:
+		if v {
+			return "yes (true)"
+		}
+		return "no (false)"
+	}
+	return string(jsonval.Encode(v))
+}

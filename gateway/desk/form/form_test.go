@@ -1,0 +1,266 @@
+package form_test
+
+import (
+	"net/url"
+	"strconv"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"processidea/gateway/desk/form"
+	"processidea/model/jsonval"
+	"processidea/model/modeltest"
+)
+
+// sent is what a browser sends of a form that nobody touched.
+func sent(f *form.Field) url.Values {
+	values := url.Values{}
+	collect(f, values)
+	return values
+}
+
+func collect(f *form.Field, to url.Values) {
+	if f == nil {
+		return
+	}
+	to.Set(f.Name+"~kind", string(f.Kind))
+	if f.States != nil {
+		to.Set(f.Name+"~state", f.State)
+		to.Set(f.Name+"~was", f.State)
+	}
+	switch f.Kind {
+	case form.Fixed:
+		return
+	case form.Object:
+		for _, k := range f.Keys {
+			to.Add(f.Name+"~key", k)
+		}
+		if f.More != nil {
+			to.Set(f.More.Name, f.More.Value)
+		}
+	case form.List:
+		to.Set(f.Name+"~count", strconv.Itoa(len(f.Fields)))
+	case form.Choice:
+		for _, o := range f.Options {
+			if o.Selected {
+				to.Set(f.Name, o.JSON)
+			}
+		}
+	default: // browsers end lines by CR and LF
+		to.Set(f.Name, strings.ReplaceAll(strings.ReplaceAll(f.Value, "\r\n", "\n"), "\n", "\r\n"))
+	}
+	for _, one := range f.Fields {
+		collect(one, to)
+	}
+}
+
+// find gives a field by the end of its name.
+func find(t *testing.T, f *form.Field, name string) *form.Field {
+	t.Helper()
+	var found *form.Field
+	var look func(*form.Field)
+	look = func(f *form.Field) {
+		if strings.HasSuffix(f.Name, name) {
+			found = f
+		}
+		for _, one := range f.Fields {
+			look(one)
+		}
+	}
+	look(f)
+	if found == nil {
+		t.Fatalf("there is no field %s", name)
+	}
+	return found
+}
+
+func asJSON(v any) string { return string(jsonval.Encode(v)) }
+
+const order = `{"type": "object", "required": ["id", "lines", "to"], "additionalProperties": false, "properties": {
+	"id": {"type": "string", "description": "The order."}, "cents": {"type": "integer", "minimum": 1}, "rate": {"type": ["number", "null"]},
+	"how": {"enum": ["refund", "exchange", null]}, "express": {"type": "boolean"}, "note": {"anyOf": [{"type": "string", "maxLength": 900}, {"type": "null"}]},
+	"to": {"$ref": "#/$defs/address"}, "any": {}, "several": {"type": ["string", "object"]}, "tags": {"type": "object", "additionalProperties": {"type": "string"}},
+	"lines": {"type": "array", "items": {"type": "object", "properties": {"sku": {"type": "string"}, "n": {"type": "number"}}, "required": ["sku"]}},
+	"same": {"const": 7}}, "$defs": {"address": {"type": "object", "properties": {"name": {"type": "string"}, "next": {"$ref": "#/$defs/address"}}, "required": ["name"]}}}`
+
+func TestAFormShowsWhatASchemaAllows(t *testing.T) {
+	f := form.Form{Schema: modeltest.MustDecodeJSON(order), Prefix: "p"}.New(modeltest.MustDecodeJSON(
+		`{"id": "A 1", "cents": 1250, "note": null, "to": {"name": "Ann"}, "lines": [{"sku": "x", "n": 1.50}], "several": {"a": 1}}`), true)
+	for name, kind := range map[string]form.Kind{
+		"p": form.Object, "p/id": form.Text, "p/cents": form.Number, "p/rate": form.Number, "p/how": form.Choice, "p/express": form.Choice, "p/note": form.Long,
+		"p/to": form.Object, "p/to/name": form.Text, "p/any": form.JSON, "p/several": form.JSON, "p/lines": form.List, "p/lines/0/n": form.Number,
+		"p/tags": form.Object, "p/same": form.Choice,
+	} {
+		if got := find(t, f, name); got.Kind != kind {
+			t.Errorf("%s is a %s", name, got.Kind)
+		}
+	}
+	for name, states := range map[string]string{
+		"p/id": "", "p/cents": "given: given out", "p/rate": "out: given out null", "p/note": "null: given out null", "p/express": "out: given out", "p/any": "out: given out",
+	} {
+		one := find(t, f, name)
+		if got := one.State + ": " + strings.Join(one.States, " "); got != states && (states != "" || one.States != nil) {
+			t.Errorf("%s is %s", name, got)
+		}
+	}
+	if id := find(t, f, "p/id"); id.Help != "The order." || !id.Required {
+		t.Errorf("%+v", id)
+	}
+	if cents := find(t, f, "p/cents"); cents.Hint != "a whole number, at least 1" {
+		t.Errorf("%+v", cents)
+	}
+}
+
+func TestWhatNobodyTouchedIsReadAsItWas(t *testing.T) {
+	for _, schema := range []string{order, `null`, `{}`, `{"type": "object"}`, `{"type": "object", "additionalProperties": {"type": "number"}}`} {
+		for _, text := range []string{
+			`{"id":"A","lines":[],"to":{"name":"Ann"}}`, `{"cents":1.0,"rate":12345678901234567890.10,"how":null,"express":false,"same":8}`,
+			`{"id":"two\nlines","note":"wind\r\nows","any":{"deep":[1,{"x":1e400}]},"lines":[{"sku":"a","more":true},{"sku":"\u0007"}]}`,
+			`{"":1,"a/b":{"c~d":"x","%2F":[]},"~kind":"y","tags":{"k":"v"},"several":"s","to":null}`, `{"id":5,"lines":"none","to":{"name":"A","next":{"name":"B"}}}`,
+		} {
+			f := form.Form{Prefix: "p"}
+			if schema != "null" {
+				f.Schema = modeltest.MustDecodeJSON(schema)
+			}
+			v := modeltest.MustDecodeJSON(strings.ReplaceAll(text, "1e400", "1e300"))
+			got, errs := f.Read(v, sent(f.New(v, true)))
+			if asJSON(got) != asJSON(v) || len(errs) > 0 {
+				t.Errorf("%s\n%s is read as\n%s %v", schema, asJSON(v), asJSON(got), errs)
+			}
+		}
+	}
+}
+
+func TestAnyValueIsReadAsItWas(t *testing.T) {
+	schemas := []any{nil, modeltest.MustDecodeJSON(order), map[string]any{}}
+	rapid.Check(t, func(t *rapid.T) {
+		v := map[string]any{}
+		for _, k := range rapid.SliceOfN(rapid.SampledFrom([]string{"id", "cents", "note", "lines", "to", "a/b", "~state", "", "x~count"}), 0, 5).Draw(t, "keys") {
+			v[k] = value(t, 3)
+		}
+		f := form.Form{Prefix: "p", Schema: rapid.SampledFrom(schemas).Draw(t, "schema")}
+		got, errs := f.Read(v, sent(f.New(v, true)))
+		if asJSON(got) != asJSON(v) || len(errs) > 0 {
+			t.Fatalf("%s is read as\n%s %v", asJSON(v), asJSON(got), errs)
+		}
+	})
+}
+
+func value(t *rapid.T, depth int) any {
+	switch rapid.IntRange(0, 6+depth).Draw(t, "kind") {
+	case 0:
+		return nil
+	case 1:
+		return rapid.Bool().Draw(t, "bool")
+	case 2:
+		return modeltest.MustDecodeJSON(rapid.SampledFrom([]string{"1", "1.0", "-0", "1E5", "0.10", "12345678901234567890"}).Draw(t, "number"))
+	case 3, 4, 5, 6:
+		return rapid.StringOf(rapid.RuneFrom([]rune("a \n\r\t\"\u0000\u202e⑬'<>"))).Draw(t, "text")
+	case 7:
+		list := []any{}
+		for range rapid.IntRange(0, 3).Draw(t, "items") {
+			list = append(list, value(t, depth-1))
+		}
+		return list
+	}
+	m := map[string]any{}
+	for range rapid.IntRange(0, 3).Draw(t, "members") {
+		m[rapid.SampledFrom([]string{"name", "next", "sku", "n", "~was", "/"}).Draw(t, "key")] = value(t, max(depth-1, 0))
+	}
+	return m
+}
+
+func TestWhatIsEnteredIsRead(t *testing.T) {
+	f := form.Form{Schema: modeltest.MustDecodeJSON(order), Prefix: "p", Fixed: []string{"same"}}
+	shown := modeltest.MustDecodeJSON(`{"id": "A", "cents": 1, "note": "n", "to": {"name": "Ann"}, "lines": [{"sku": "x"}, {"sku": "y"}], "same": 7}`)
+	for _, c := range []struct {
+		name  string
+		enter map[string]string
+		want  string // "" where errors names
+		wrong string // a field
+	}{
+		{"nothing", nil, `{"cents":1,"id":"A","lines":[{"sku":"x"},{"sku":"y"}],"note":"n","same":7,"to":{"name":"Ann"}}`, ""},
+		{"digits", map[string]string{"p/cents": " 1234567890123456789.10 "}, `{"cents":1234567890123456789.10,"id":"A","lines":[{"sku":"x"},{"sku":"y"}],"note":"n","same":7,"to":{"name":"Ann"}}`, ""},
+		{"no number", map[string]string{"p/cents": "1,5"}, "", "p/cents"},
+		{"a text for a number", map[string]string{"p/cents": `"1"`}, "", "p/cents"},
+		{"left out, null, and given although nobody said so", map[string]string{"p/cents~state": "out", "p/note~state": "null", "p/rate": "2.50"},
+			`{"id":"A","lines":[{"sku":"x"},{"sku":"y"}],"note":null,"rate":2.50,"same":7,"to":{"name":"Ann"}}`, ""},
+		{"an object that was not there", map[string]string{"p/to/next/name": "Bob"},
+			`{"cents":1,"id":"A","lines":[{"sku":"x"},{"sku":"y"}],"note":"n","same":7,"to":{"name":"Ann","next":{"name":"Bob"}}}`, ""},
+		{"an item less", map[string]string{"p/lines/0~gone": "on"}, `{"cents":1,"id":"A","lines":[{"sku":"y"}],"note":"n","same":7,"to":{"name":"Ann"}}`, ""},
+		{"a choice", map[string]string{"p/how~state": "given", "p/how": "null", "p/express": "true"},
+			`{"cents":1,"express":true,"how":null,"id":"A","lines":[{"sku":"x"},{"sku":"y"}],"note":"n","same":7,"to":{"name":"Ann"}}`, ""},
+		{"JSON", map[string]string{"p/any": `{"a": [1.0]}`}, `{"any":{"a":[1.0]},"cents":1,"id":"A","lines":[{"sku":"x"},{"sku":"y"}],"note":"n","same":7,"to":{"name":"Ann"}}`, ""},
+		{"no JSON", map[string]string{"p/any": `{"a": 1, "a": 2}`}, "", "p/any"},
+		{"other members", map[string]string{"p/tags~more": `{"k": "v"}`, "p/tags~state": "given"},
+			`{"cents":1,"id":"A","lines":[{"sku":"x"},{"sku":"y"}],"note":"n","same":7,"tags":{"k":"v"},"to":{"name":"Ann"}}`, ""},
+		{"no members", map[string]string{"p/tags~more": `[1]`, "p/tags~state": "given"}, "", "p/tags~more"},
+		{"what nobody changes", map[string]string{"p/same": "8"}, `{"cents":1,"id":"A","lines":[{"sku":"x"},{"sku":"y"}],"note":"n","same":7,"to":{"name":"Ann"}}`, ""},
+	} {
+		values := sent(f.New(shown, true))
+		for k, v := range c.enter {
+			values.Set(k, v)
+		}
+		got, errs := f.Read(shown, values)
+		if c.wrong == "" && (asJSON(got) != c.want || len(errs) > 0) || c.wrong != "" && (len(errs) != 1 || errs[c.wrong] == "") {
+			t.Errorf("%s: %s %v, want\n%s%s", c.name, asJSON(got), errs, c.want, c.wrong)
+		}
+		again := f.Again(shown, true, values, errs)
+		for k, v := range c.enter {
+			if !strings.Contains(k, "~") && k != "p/same" && find(t, again, k).Kind != form.Choice && find(t, again, k).Value != v {
+				t.Errorf("%s: shown again, %s is %q", c.name, k, find(t, again, k).Value)
+			}
+		}
+		if c.wrong != "" && !strings.Contains(c.wrong, "~") && find(t, again, c.wrong).Error == "" {
+			t.Errorf("%s: nothing tells what is wrong", c.name)
+		}
+	}
+}
+
+func TestAnItemIsAddedToAList(t *testing.T) {
+	f := form.Form{Schema: modeltest.MustDecodeJSON(order), Prefix: "p"}
+	shown := modeltest.MustDecodeJSON(`{"lines": [{"sku": "x"}]}`)
+	values := sent(f.New(shown, true))
+	values.Set("p/lines/0/sku", "changed")
+	values.Set(form.AddMark, "p/lines")
+	if !form.IsAdding(values) {
+		t.Error("it is not seen")
+	}
+	again := f.Again(shown, true, values, nil)
+	if lines := find(t, again, "p/lines"); len(lines.Fields) != 2 || find(t, again, "p/lines/0/sku").Value != "changed" {
+		t.Errorf("%+v", lines)
+	}
+	values = sent(again)
+	values.Set("p/lines/1/sku", "new")
+	if got, errs := f.Read(shown, values); asJSON(got) != `{"lines":[{"sku":"changed"},{"sku":"new"}]}` && len(errs) == 0 {
+		t.Errorf("%s %v", asJSON(got), errs)
+	}
+}
+
+func TestChangesLeadFromOneObjectToAnother(t *testing.T) {
+	from := modeltest.MustDecodeJSON(`{"a": 1, "b": {"c": 1.0, "d": [1], "gone": 1}, "e": 1}`).(map[string]any)
+	to := modeltest.MustDecodeJSON(`{"a": 1, "b": {"c": 1.00, "d": [1, 2]}, "f": "x"}`).(map[string]any)
+	if got := asJSON(form.Changes(from, to)); got != `{"b":{"c":1.00,"d":[1,2],"gone":null},"e":null,"f":"x"}` {
+		t.Error(got)
+	}
+	if got := form.Changes(from, from); got != nil {
+		t.Error(got)
+	}
+}
+
+func TestASchemaThatHoldsItselfMakesAFormThatEnds(t *testing.T) {
+	schema := modeltest.MustDecodeJSON(`{"$ref": "#/$defs/t", "$defs": {"t": {"type": "object", "properties": {"a": {"$ref": "#/$defs/t"}, "b": {"$ref": "#/$defs/t"}}},
+		"loop": {"$ref": "#/$defs/loop"}}, "properties": {"x": {"$ref": "#/$defs/loop"}}}`)
+	f := form.Form{Schema: schema, Prefix: "p"}.New(map[string]any{}, true)
+	if n := count(f); n < 3 || n > 2000 {
+		t.Errorf("it has %d fields", n)
+	}
+}
+
+func count(f *form.Field) (n int) {
+	for _, one := range f.Fields {
+		n += count(one)
+	}
+	return n + 1
+}

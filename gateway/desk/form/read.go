@@ -1,0 +1,192 @@
+package form
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"processidea/model/jsonschema"
+	"processidea/model/jsonval"
+)
+
+// What stands behind a control's name in those of what goes along with it. No JSON pointer has a tilde before such a letter.
+const (
+	kindMark  = "~kind"
+	stateMark = "~state"
+	wasMark   = "~was" // the state that was shown
+	goneMark  = "~gone"
+	keyMark   = "~key"
+	moreMark  = "~more"
+	countMark = "~count"
+)
+
+// AddMark is the name of the buttons that add an item to a list, whose name is their value.
+const AddMark = "~add"
+
+// reader reads what was sent.
+type reader struct {
+	values url.Values
+	prefix string
+	fixed  []string
+	errors map[string]string
+}
+
+// Read gives the value that was entered; shown is the one of which the form was made. errors tells what is wrong, by the names of fields;
+// it is empty where nothing is.
+func (f Form) Read(shown any, values url.Values) (value any, errors map[string]string) {
+	r := &reader{values: values, prefix: f.Prefix, fixed: f.Fixed, errors: map[string]string{}}
+	value, _ = r.read(f.Prefix, shown, true, 0)
+	return value, r.errors
+}
+
+// IsAdding reports whether what was sent only asks for one more item of a list.
+func IsAdding(values url.Values) bool { return values.Get(AddMark) != "" }
+
+// read gives a value; has is false where it is left out.
+func (r *reader) read(name string, shown any, wasThere bool, depth int) (value any, has bool) {
+	kind, state := Kind(r.values.Get(name+kindMark)), r.values.Get(name+stateMark)
+	if depth > 4*maxDepth {
+		r.errors[name] = "it is too deep for a form"
+		return nil, false
+	}
+	switch {
+	case kind == Fixed || kind == "":
+		return shown, wasThere
+	case state == Null && !r.isTouched(name, kind):
+		return nil, true
+	case state == Out && !r.isTouched(name, kind):
+		return nil, false
+	}
+	switch kind {
+	case Object:
+		return r.readObject(name, shown, depth), true
+	case List:
+		return r.readList(name, shown, depth), true
+	}
+	return r.readControl(name, kind, shown)
+}
+
+// isTouched reports whether somebody entered something where nothing was given: then they forgot to say that it is given now.
+func (r *reader) isTouched(name string, kind Kind) bool {
+	if r.values.Get(name+stateMark) != r.values.Get(name+wasMark) {
+		return false
+	}
+	switch kind {
+	case Object, List:
+		if r.values.Get(name+moreMark) != "" {
+			return true
+		}
+		for key, sent := range r.values {
+			below, is := strings.CutPrefix(key, name+"/")
+			if is && !isMark(below) && sent[0] != "" && r.values.Get(key+kindMark) != string(Fixed) {
+				return true
+			}
+		}
+		return false
+	}
+	return r.values.Get(name) != ""
+}
+
+func isMark(name string) bool {
+	at := strings.LastIndex(name, "~")
+	return at >= 0 && slices.Contains([]string{kindMark, stateMark, wasMark, goneMark, keyMark, countMark}, name[at:])
+}
+
+func (r *reader) readControl(name string, kind Kind, shown any) (value any, has bool) {
+	text := strings.ReplaceAll(r.values.Get(name), "\r\n", "\n")
+	if before, ok := shown.(string); ok && (kind == Text || kind == Long) && before == text {
+		return shown, true
+	}
+	switch kind {
+	case Text, Long:
+		return text, true
+	case Number:
+		v, err := jsonval.Decode([]byte(strings.TrimSpace(text)))
+		n, ok := v.(json.Number)
+		if err != nil || !ok {
+			r.errors[name] = "this is no number: write it with digits and a point, such as 12.50"
+			return nil, true
+		}
+		return n, true
+	case Choice, JSON:
+		if strings.TrimSpace(text) == "" {
+			r.errors[name] = "nothing is chosen"
+			if kind == JSON {
+				r.errors[name] = "nothing stands here: a text stands in quotes, and null is nothing"
+			}
+			return nil, true
+		}
+		v, err := jsonval.Decode([]byte(text))
+		if err != nil {
+			r.errors[name] = "this is no JSON: " + strings.TrimPrefix(err.Error(), "model: decode JSON: ")
+		}
+		return v, true
+	}
+	r.errors[name] = fmt.Sprintf("the form has no control of kind %q", kind)
+	return nil, true
+}
+
+func (r *reader) readObject(name string, shown any, depth int) map[string]any {
+	before, _ := shown.(map[string]any)
+	out := map[string]any{}
+	for _, key := range r.values[name+keyMark] {
+		v, was := before[key]
+		if depth == 0 && contains(r.fixed, key) {
+			if was {
+				out[key] = v
+			}
+			continue
+		}
+		if v, has := r.read(name+"/"+jsonschema.EscapePointerStep(key), v, was, depth+1); has {
+			out[key] = v
+		}
+	}
+	more := strings.TrimSpace(r.values.Get(name + moreMark))
+	if more == "" {
+		return out
+	}
+	others, err := jsonval.DecodeObject([]byte(more))
+	if err != nil {
+		r.errors[name+moreMark] = `want a JSON object, such as {"note": "fragile"}: ` + strings.TrimPrefix(err.Error(), "model: decode JSON: ")
+	}
+	for key, v := range others {
+		if _, is := out[key]; is {
+			r.errors[name+moreMark] = fmt.Sprintf("%q has a field of its own", key)
+		}
+		out[key] = v
+	}
+	return out
+}
+
+func (r *reader) readList(name string, shown any, depth int) []any {
+	before, _ := shown.([]any)
+	out := []any{}
+	for n := range min(sentCount(r.values, name), maxList) {
+		item := name + "/" + itoa(n)
+		if r.values.Get(item+goneMark) != "" {
+			continue
+		}
+		var v any
+		if n < len(before) {
+			v = before[n]
+		}
+		v, _ = r.read(item, v, n < len(before), depth+1)
+		out = append(out, v)
+	}
+	return out
+}
+
+func sentCount(values url.Values, name string) int {
+	n, err := strconv.Atoi(values.Get(name + countMark))
+	if err != nil {
+		return 0
+	}
+	return max(n, 0)
+}
+
+func itoa(n int) string { return strconv.Itoa(n) }
+
+func contains(list []string, s string) bool { return slices.Contains(list, s) }

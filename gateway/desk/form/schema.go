@@ -1,0 +1,322 @@
+package form
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"processidea/model/jsonschema"
+	"processidea/model/jsonval"
+)
+
+// node is what a schema says of one place, as far as a form can show it.
+type node struct {
+	root     any
+	schema   map[string]any // nil: nothing
+	pointer  string
+	types    []string // without null; none: any
+	nullable bool
+	choices  []any // the only values
+	mixed    bool  // it has several forms: no control shows it
+	items    any
+	title    string
+	help     string
+}
+
+// describe reads a schema's node. A node of alternatives of which one is null is the other one, nullable.
+func describe(root, part any, pointer string) (n node) {
+	n.root = root
+	var help, title string
+	for range maxDepth {
+		resolved, at := jsonschema.ResolveLocalRefs(root, part, pointer)
+		if m, ok := part.(map[string]any); ok { // what stands beside a reference
+			help, title = firstText(help, m["description"]), firstText(title, m["title"])
+		}
+		m, ok := resolved.(map[string]any)
+		if !ok {
+			break
+		}
+		n.schema, n.pointer = m, at
+		help, title = firstText(help, m["description"]), firstText(title, m["title"])
+		next, under, null, choices, isMixed := alternatives(m)
+		n.nullable = n.nullable || null
+		if choices != nil {
+			n.choices = choices
+		}
+		if isMixed {
+			n.mixed = true
+		}
+		if next == nil {
+			break
+		}
+		part, pointer = next, at+under
+	}
+	n.help, n.title = help, title
+	n.readTypes()
+	return n
+}
+
+func firstText(have string, v any) string {
+	if s, ok := v.(string); ok && have == "" {
+		return s
+	}
+	return have
+}
+
+// alternatives looks at anyOf and oneOf: next is the only one beside null.
+func alternatives(m map[string]any) (next any, under string, null bool, choices []any, mixed bool) {
+	for _, key := range []string{"anyOf", "oneOf"} {
+		list, ok := m[key].([]any)
+		if !ok {
+			continue
+		}
+		var rest []int
+		for n, one := range list {
+			if alt := jsonval.AsObject(one); alt["type"] == "null" {
+				null = true
+			} else if values, only := onlyValues(alt); only {
+				choices = append(choices, values...)
+			} else {
+				rest = append(rest, n)
+			}
+		}
+		switch {
+		case len(rest) == 0 && choices != nil:
+			if null {
+				choices = append(choices, nil)
+			}
+			return nil, "", null, choices, false
+		case len(rest) == 1 && choices == nil && m["properties"] == nil:
+			return list[rest[0]], "/" + key + "/" + strconv.Itoa(rest[0]), null, nil, false
+		case m["properties"] == nil:
+			return nil, "", null, nil, true
+		}
+	}
+	if m["allOf"] != nil && m["properties"] == nil && m["type"] == nil {
+		return nil, "", null, nil, true
+	}
+	return nil, "", null, nil, false
+}
+
+func onlyValues(m map[string]any) ([]any, bool) {
+	if list, ok := m["enum"].([]any); ok {
+		return list, true
+	}
+	if v, ok := m["const"]; ok {
+		return []any{v}, true
+	}
+	return nil, false
+}
+
+func (n *node) readTypes() {
+	types, ok := jsonval.AsStringList(n.schema["type"])
+	if one, isText := n.schema["type"].(string); isText {
+		types, ok = []string{one}, true
+	}
+	if ok && slices.Contains(types, "null") {
+		n.nullable = true
+		types = slices.DeleteFunc(slices.Clone(types), func(t string) bool { return t == "null" })
+	}
+	if slices.Contains(types, "number") {
+		types = slices.DeleteFunc(slices.Clone(types), func(t string) bool { return t == "integer" })
+	}
+	switch {
+	case len(types) > 0:
+	case n.schema["properties"] != nil:
+		types = []string{"object"}
+	case n.schema["items"] != nil:
+		types = []string{"array"}
+	}
+	n.types = types
+	if values, only := onlyValues(n.schema); only {
+		n.choices = values
+	}
+	if n.choices == nil && len(types) == 1 && types[0] == "boolean" {
+		n.choices = []any{true, false}
+	}
+	n.items = n.schema["items"]
+	if n.schema["prefixItems"] != nil {
+		n.mixed = true
+	}
+	if _, isList := n.items.([]any); isList {
+		n.mixed = true
+	}
+}
+
+func (n node) hasNullChoice() bool { return slices.Contains(n.choices, nil) }
+
+// kindOf chooses the control for a value.
+func (b *builder) kindOf(n node, p place, value any, has bool) Kind {
+	if has && jsonval.SizeUpToLimit(value, maxSize) >= maxSize && p.depth > 0 {
+		return Fixed
+	}
+	if b.fields > maxFields || p.depth > maxDepth || !has && p.depth > maxDepth/2 {
+		return JSON
+	}
+	if has && value == nil && !n.nullable && !n.hasNullChoice() {
+		return JSON
+	}
+	given := has && value != nil
+	kind := n.kind(value, given)
+	if given && !holds(kind, value, n) {
+		return JSON
+	}
+	if text, ok := value.(string); kind == Text && ok && (strings.Contains(text, "\n") || utf8.RuneCountInString(text) > 60) {
+		return Long
+	}
+	return kind
+}
+
+func (n node) kind(value any, given bool) Kind {
+	switch {
+	case n.choices != nil && len(n.choices) <= maxFields:
+		return Choice
+	case n.mixed, len(n.types) > 1:
+		return JSON
+	case len(n.types) == 1:
+		return n.kindOfType(n.types[0])
+	case !given:
+		return JSON
+	}
+	// Nothing is said: the value says it.
+	switch v := value.(type) {
+	case string:
+		return n.kindOfType("string")
+	case json.Number:
+		return Number
+	case map[string]any:
+		if len(v) > 0 {
+			return Object
+		}
+	case []any:
+		if len(v) > 0 {
+			return List
+		}
+	}
+	return JSON
+}
+
+// lineLength is from how long a text may become its control has several lines.
+const lineLength = 120
+
+func (n node) kindOfType(t string) Kind {
+	switch t {
+	case "string":
+		if limit, known := n.number("maxLength"); known && limit > lineLength {
+			return Long
+		}
+		return Text
+	case "integer", "number":
+		return Number
+	case "object":
+		return Object
+	case "array":
+		return List
+	}
+	return JSON
+}
+
+// holds reports whether a control can hold a value, and gives it back unchanged.
+func holds(kind Kind, value any, n node) bool {
+	switch v := value.(type) {
+	case string:
+		return kind == Choice && among(n.choices, v) || (kind == Text || kind == Long) && isPlain(v)
+	case json.Number:
+		return kind == Number || kind == Choice && among(n.choices, v)
+	case map[string]any:
+		_, stored := jsonval.AsBlobHandle(v)
+		return kind == Object && !stored && len(v) <= maxFields
+	case []any:
+		return kind == List && len(v) <= maxList
+	}
+	return kind == Choice && among(n.choices, value)
+}
+
+func among(list []any, v any) bool {
+	return slices.ContainsFunc(list, func(one any) bool { return jsonval.Equal(one, v) })
+}
+
+// isPlain reports whether a browser gives a text back as it was, and shows all of it.
+func isPlain(s string) bool {
+	return !strings.ContainsFunc(s, func(r rune) bool { return r < ' ' && r != '\n' && r != '\t' || isUnseen(r) || r == utf8.RuneError })
+}
+
+// memberKeys are those that have fields: the declared ones, the needed ones first, and those of the value.
+func memberKeys(n node, members map[string]any) (keys []string) {
+	declared, _ := n.schema["properties"].(map[string]any)
+	for _, needed := range []bool{true, false} {
+		for _, k := range jsonval.SortedKeys(declared) {
+			if n.requires(k) == needed {
+				keys = append(keys, k)
+			}
+		}
+	}
+	for _, k := range jsonval.SortedKeys(members) {
+		if _, is := declared[k]; !is {
+			keys = append(keys, k)
+		}
+	}
+	return keys
+}
+
+func (n node) requires(key string) bool {
+	list, _ := jsonval.AsStringList(n.schema["required"])
+	return slices.Contains(list, key)
+}
+
+// member gives the schema of a member, and its place.
+func (n node) member(key string) (part any, pointer string) {
+	if props, ok := n.schema["properties"].(map[string]any); ok {
+		if p, ok := props[key]; ok {
+			return p, n.pointer + "/properties/" + jsonschema.EscapePointerStep(key)
+		}
+	}
+	if more, ok := n.schema["additionalProperties"].(map[string]any); ok {
+		return more, n.pointer + "/additionalProperties"
+	}
+	return nil, ""
+}
+
+// open reports whether an object may have members that have no fields yet.
+func (n node) open() bool {
+	more, said := n.schema["additionalProperties"]
+	return n.schema != nil && more != false && (said || n.schema["properties"] == nil || n.schema["patternProperties"] != nil)
+}
+
+func (n node) number(key string) (int, bool) {
+	number, _ := n.schema[key].(json.Number)
+	v, err := strconv.Atoi(number.String())
+	return v, err == nil
+}
+
+// hint tells in words what a schema wants, for those who fill it in.
+func (n node) hint() string {
+	if n.choices != nil {
+		return ""
+	}
+	var said []string
+	if len(n.types) == 1 && n.types[0] == "integer" {
+		said = append(said, "a whole number")
+	}
+	for _, one := range []struct{ key, text string }{
+		{"minimum", "at least %v"}, {"exclusiveMinimum", "more than %v"}, {"maximum", "at most %v"}, {"exclusiveMaximum", "less than %v"},
+		{"multipleOf", "a multiple of %v"}, {"minLength", "at least %v characters"}, {"maxLength", "at most %v characters"},
+		{"pattern", "of the pattern %v"}, {"format", "a %v"}, {"minItems", "at least %v items"}, {"maxItems", "at most %v items"},
+	} {
+		switch v := n.schema[one.key].(type) {
+		case string, json.Number:
+			said = append(said, fmt.Sprintf(one.text, v))
+		}
+	}
+	return strings.Join(said, ", ")
+}
+
+func joinSentences(a, b string) string {
+	if b == "" || a == b {
+		return a
+	}
+	return strings.TrimSuffix(a, ".") + ". " + b
+}

@@ -1,0 +1,197 @@
+package desk
+
+import (
+	"encoding/json"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"processidea/client"
+	"processidea/client/bulk"
+	"processidea/gateway/access"
+	"processidea/model/jsonval"
+)
+
+// group is Calls of one Tool that are alike enough for one table.
+type group struct {
+	ID        string
+	Tool      string
+	Count     int
+	Processes int
+	Process   string // the one, where there is one
+	Alike     []labelled
+	Columns   []column
+	Rows      []row
+	Deadline  bool // some have one
+	Decidable int
+	CanReject bool
+	CanAccept bool
+}
+
+type labelled struct {
+	Name, Full, Text string
+	Number           bool
+}
+
+type column struct {
+	Name, Full string
+	Number     bool
+}
+
+// row is one Call.
+type row struct {
+	Pick     string // what its box sends
+	Href     string
+	Process  string
+	Call     string
+	Instance string
+	Cells    []labelled
+	Since    time.Time
+	Deadline *time.Time
+	Timeout  string
+	Denied   string // why this person does not decide on it; empty: they may
+}
+
+// groupKey is the same for Calls that stand in one table: of one Tool, with the same parameters.
+func groupKey(a client.Approval) string {
+	key, _ := json.Marshal([]any{a.Tool, jsonval.SortedKeys(a.Params), a.AllowedDecisions, rootOf(a.Process) == ""})
+	return string(key)
+}
+
+// rootOf is the process that somebody started.
+func rootOf(process string) string { root, _, _ := strings.Cut(process, "/"); return root }
+
+func groupsOf(list []client.Approval, who *access.Person, now time.Time) (groups []group) {
+	for len(list) > 0 {
+		n := 1
+		for n < len(list) && groupKey(list[n]) == groupKey(list[0]) {
+			n++
+		}
+		g := groupOf(list[:n], who)
+		g.ID = "g" + strconv.Itoa(len(groups)+1)
+		groups = append(groups, g)
+		list = list[n:]
+	}
+	return groups
+}
+
+// spanFields are shown elsewhere in a table.
+var spanFields = []string{bulk.FieldTool, bulk.FieldDeadline, bulk.FieldTimeout, bulk.FieldAllowed}
+
+const (
+	cellLength  = 160
+	alikeLength = 600
+)
+
+func groupOf(list []client.Approval, who *access.Person) group {
+	t := bulk.TableOf(list)
+	g := group{
+		Tool: list[0].Tool, Count: len(list), CanAccept: slices.Contains(list[0].AllowedDecisions, client.Approve),
+		CanReject: slices.Contains(list[0].AllowedDecisions, client.Reject),
+	}
+	processes := map[string]bool{}
+	for _, a := range list {
+		processes[a.Process] = true
+		g.Deadline = g.Deadline || a.Deadline != nil
+	}
+	if g.Processes = len(processes); g.Processes == 1 {
+		g.Process = list[0].Process
+	}
+	names := shortNames(t)
+	for _, f := range t.Alike {
+		if !slices.Contains(spanFields, f.Name) {
+			g.Alike = append(g.Alike, labelled{names[f.Name], f.Name, shortText(f.Value, alikeLength), isNumber(f.Value)})
+		}
+	}
+	for _, name := range t.Columns {
+		if !slices.Contains(spanFields, name) {
+			g.Columns = append(g.Columns, column{Name: names[name], Full: name, Number: true})
+		}
+	}
+	for _, a := range list {
+		g.addRow(a, who)
+	}
+	return g
+}
+
+func (g *group) addRow(a client.Approval, who *access.Person) {
+	own := bulk.TableOf([]client.Approval{a})
+	values := map[string]any{}
+	for _, f := range own.Alike {
+		values[f.Name] = f.Value
+	}
+	r := row{
+		Pick: pick{a.Process, a.CallID, a.Digest}.text(), Href: callHref(a.Process, a.CallID), Process: a.Process, Call: a.CallID, Instance: a.Instance,
+		Since: a.Since, Deadline: a.Deadline, Timeout: byItself(a), Denied: denial(who, a),
+	}
+	for n := range g.Columns {
+		c := &g.Columns[n]
+		cell := labelled{Full: c.Full}
+		if v, has := values[c.Full]; has {
+			cell.Text, cell.Number = shortText(v, cellLength), isNumber(v)
+			c.Number = c.Number && cell.Number
+		}
+		r.Cells = append(r.Cells, cell)
+	}
+	if r.Denied == "" {
+		g.Decidable++
+	}
+	g.Rows = append(g.Rows, r)
+}
+
+// shortNames leaves out what leads to a member, where no other has the same name.
+func shortNames(t bulk.Table) map[string]string {
+	last := func(name string) string { return name[strings.LastIndex(name, ".")+1:] }
+	seen := map[string]int{}
+	var all []string
+	for _, f := range t.Alike {
+		all = append(all, f.Name)
+	}
+	all = append(all, t.Columns...)
+	for _, name := range all {
+		seen[last(name)]++
+	}
+	names := map[string]string{}
+	for _, name := range all {
+		names[name] = visible(name)
+		if short := last(name); seen[short] == 1 && short != "" && !strings.Contains(name, `"`) {
+			names[name] = visible(short)
+		}
+	}
+	return names
+}
+
+// pick names a Call and what was shown of it.
+type pick struct{ Process, Call, Digest string }
+
+func (p pick) text() string {
+	text, _ := json.Marshal([]string{p.Process, p.Call, p.Digest})
+	return string(text)
+}
+
+func readPick(text string) (p pick, ok bool) {
+	var parts []string
+	if json.Unmarshal([]byte(text), &parts) != nil || len(parts) != 3 {
+		return p, false
+	}
+	return pick{parts[0], parts[1], parts[2]}, true
+}
+
+func callHref(process, call string) string {
+	return "/desk/calls/" + url.PathEscape(process) + "/" + url.PathEscape(call)
+}
+
+// byItself tells what happens at the deadline.
+func byItself(a client.Approval) string {
+	switch a.OnTimeout {
+	case client.Reject:
+		return "it is rejected"
+	case client.Approve:
+		return "it is approved"
+	case "pause":
+		return "the process pauses"
+	}
+	return a.OnTimeout
+}

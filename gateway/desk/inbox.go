@@ -1,0 +1,235 @@
+package desk
+
+import (
+	"cmp"
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"processidea/client"
+	"processidea/gateway/access"
+	"processidea/model/deciders"
+	"processidea/model/jsonval"
+)
+
+// filter says which of what waits is shown. It is the query of the page.
+type filter struct {
+	Tool, Process, Text, Age, Due, Who string
+	Page                               int
+	Size                               int
+}
+
+const (
+	usualSize = 100
+	mostSize  = client.MaxDecisionsAtOnce
+)
+
+// spans are the ages and deadlines that are asked for.
+var spans = map[string]time.Duration{"1h": time.Hour, "4h": 4 * time.Hour, "1d": 24 * time.Hour, "3d": 72 * time.Hour, "7d": 168 * time.Hour}
+
+func readFilter(q url.Values) filter {
+	f := filter{
+		Tool: q.Get("tool"), Process: strings.TrimSpace(q.Get("process")), Text: strings.TrimSpace(q.Get("text")),
+		Age: q.Get("age"), Due: q.Get("due"), Who: q.Get("who"),
+	}
+	f.Page, _ = strconv.Atoi(q.Get("page"))
+	f.Page = max(f.Page, 1)
+	f.Size, _ = strconv.Atoi(q.Get("size"))
+	if f.Size <= 0 {
+		f.Size = usualSize
+	}
+	f.Size = min(f.Size, mostSize)
+	return f
+}
+
+// query is the filter as it stands in an address.
+func (f filter) query() string {
+	q := url.Values{}
+	for key, v := range map[string]string{"tool": f.Tool, "process": f.Process, "text": f.Text, "age": f.Age, "due": f.Due, "who": f.Who} {
+		if v != "" {
+			q.Set(key, v)
+		}
+	}
+	if f.Page > 1 {
+		q.Set("page", strconv.Itoa(f.Page))
+	}
+	if f.Size != usualSize {
+		q.Set("size", strconv.Itoa(f.Size))
+	}
+	if len(q) == 0 {
+		return "/"
+	}
+	return "/?" + q.Encode()
+}
+
+func (f filter) at(page int) string { f.Page = page; return f.query() }
+
+// narrows reports whether it leaves anything out that a person chose to leave out.
+func (f filter) narrows() bool {
+	return f.Tool != "" || f.Process != "" || f.Text != "" || f.Age != "" || f.Due != ""
+}
+
+func (f filter) fits(a client.Approval, now time.Time) bool {
+	age, hasAge := spans[f.Age]
+	due, hasDue := spans[f.Due]
+	switch {
+	case f.Tool != "" && a.Tool != f.Tool:
+		return false
+	case f.Process != "" && a.Process != f.Process && !strings.HasPrefix(a.Process, f.Process+"/"):
+		return false
+	case hasAge && now.Sub(a.Since) < age:
+		return false
+	case hasDue && (a.Deadline == nil || a.Deadline.Sub(now) > due):
+		return false
+	}
+	return f.Text == "" || holdsText(a, strings.ToLower(f.Text))
+}
+
+// holdsText looks for a text in everything that is shown of a Call.
+func holdsText(a client.Approval, text string) bool {
+	for _, s := range []string{a.Process, a.CallID, a.Tool, a.ReviewReason} {
+		if strings.Contains(strings.ToLower(s), text) {
+			return true
+		}
+	}
+	return valueHolds(a.Params, text) || valueHolds(a.Input, text) || valueHolds(a.State, text)
+}
+
+func valueHolds(v any, text string) bool {
+	switch v := v.(type) {
+	case string:
+		return strings.Contains(strings.ToLower(v), text)
+	case json.Number:
+		return strings.Contains(v.String(), text)
+	case []any:
+		return slices.ContainsFunc(v, func(one any) bool { return valueHolds(one, text) })
+	case map[string]any:
+		for k, one := range v {
+			if strings.Contains(strings.ToLower(k), text) || valueHolds(one, text) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// denial is why a person may not decide on a Call, as far as that is known before they try; "": they may.
+func denial(who *access.Person, a client.Approval) string {
+	if !who.May(access.Decide) {
+		return "You may look, and not decide."
+	}
+	rules := slices.Clone(a.Deciders)
+	for n := range rules {
+		rules[n].NotStarter, rules[n].NotSameAs = false, nil // who that was is known where it is decided
+	}
+	for _, v := range a.DecidedSoFar {
+		if deciders.SameName(v.DecidedBy, who.Name) {
+			return "You have decided; others must too."
+		}
+	}
+	return rules.DenialReason(deciders.Person{Name: who.Name, Groups: who.Groups, Signed: who.Key != nil}, nil)
+}
+
+type inboxPage struct {
+	frame
+	Filter      filter
+	Narrowed    bool
+	Tools       []string
+	Groups      []group
+	Total       int // that fit the filter
+	First, Last int // of those, on this page
+	Others      int // that fit, and are for others to decide
+	Prev, Next  string
+	All         string // the page with what is for others too
+	Mine        string
+	Back        string // this page
+	Larger      string // the page with more of them at once
+	MostAtOnce  int
+}
+
+func (d *Desk) inbox(w http.ResponseWriter, r *http.Request) error {
+	list, err := d.API.Waiting(r.Context())
+	if err != nil {
+		return err
+	}
+	f, who := readFilter(r.URL.Query()), access.From(r.Context())
+	p := inboxPage{frame: d.frame(r, "Inbox"), Filter: f, Narrowed: f.narrows(), MostAtOnce: mostSize}
+	p.Live = true
+	tools := map[string]bool{}
+	var fit []client.Approval
+	for _, a := range list {
+		tools[a.Tool] = true
+		if !f.fits(a, p.Now) {
+			continue
+		}
+		if f.Who != "all" && denial(who, a) != "" {
+			p.Others++
+			continue
+		}
+		fit = append(fit, a)
+	}
+	p.Tools = jsonval.SortedKeys(tools)
+	sortByUrgency(fit)
+	fit = groupedInOrder(fit)
+	p.Total = len(fit)
+	pages := max((len(fit)+f.Size-1)/f.Size, 1)
+	f.Page = min(f.Page, pages)
+	from, to := (f.Page-1)*f.Size, min(f.Page*f.Size, len(fit))
+	p.First, p.Last = from+1, to
+	p.Groups = groupsOf(fit[from:to], who, p.Now)
+	if f.Page > 1 {
+		p.Prev = f.at(f.Page - 1)
+	}
+	if f.Page < pages {
+		p.Next = f.at(f.Page + 1)
+	}
+	p.Back = f.query()
+	p.setLinks(f)
+	d.render(w, r, http.StatusOK, "inbox", p)
+	return nil
+}
+
+func (p *inboxPage) setLinks(f filter) {
+	all := f
+	all.Who, all.Page = "all", 1
+	p.All = all.query()
+	all.Who = ""
+	p.Mine = all.query()
+	if p.Total > f.Size && f.Size < mostSize {
+		larger := f
+		larger.Size, larger.Page = mostSize, 1
+		p.Larger = larger.query()
+	}
+}
+
+// sortByUrgency puts what is decided soonest by itself first, and then what has waited longest.
+func sortByUrgency(list []client.Approval) {
+	slices.SortStableFunc(list, func(a, b client.Approval) int {
+		switch {
+		case a.Deadline != nil && b.Deadline != nil && !a.Deadline.Equal(*b.Deadline):
+			return a.Deadline.Compare(*b.Deadline)
+		case (a.Deadline == nil) != (b.Deadline == nil):
+			if a.Deadline != nil {
+				return -1
+			}
+			return 1
+		}
+		return cmp.Or(a.Since.Compare(b.Since), cmp.Compare(a.Process, b.Process), cmp.Compare(a.CallID, b.CallID))
+	})
+}
+
+// groupedInOrder brings those together that stand in one table, in the order of the first of each.
+func groupedInOrder(list []client.Approval) []client.Approval {
+	first := map[string]int{}
+	for n, a := range list {
+		if _, known := first[groupKey(a)]; !known {
+			first[groupKey(a)] = n
+		}
+	}
+	slices.SortStableFunc(list, func(a, b client.Approval) int { return cmp.Compare(first[groupKey(a)], first[groupKey(b)]) })
+	return list
+}

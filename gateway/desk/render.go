@@ -1,0 +1,126 @@
+package desk
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"embed"
+	"encoding/hex"
+	"fmt"
+	"html/template"
+	"io/fs"
+	"net/http"
+	"path"
+	"strings"
+	"sync"
+	"time"
+
+	"processidea/gateway/access"
+	"processidea/gateway/desk/form"
+)
+
+//go:embed templates assets
+var files embed.FS
+
+// frame is what every page has around it.
+type frame struct {
+	Title  string
+	Who    string // empty: nobody is logged in
+	May    map[string]bool
+	Assets string // the folder of what pages load
+	Now    time.Time
+	Live   bool // the page looks again by itself, where there are scripts
+}
+
+func (d *Desk) frame(r *http.Request, title string) frame {
+	who := access.From(r.Context())
+	if title == "" {
+		title = "It did not work"
+	}
+	f := frame{Title: title, Who: who.Name, Assets: assets(), Now: time.Now(), May: map[string]bool{}}
+	for _, right := range who.Rights {
+		f.May[string(right)] = true
+	}
+	return f
+}
+
+// pages are the templates by their names.
+var pages = sync.OnceValues(func() (map[string]*template.Template, error) {
+	all := map[string]*template.Template{}
+	names, err := fs.Glob(files, "templates/*.html")
+	if err != nil {
+		return nil, err
+	}
+	base, err := template.New("").Funcs(functions).ParseFS(files, "templates/parts/*.html")
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range names {
+		page, err := base.Clone()
+		if err == nil {
+			page, err = page.ParseFS(files, name)
+		}
+		if err != nil {
+			return nil, err
+		}
+		all[strings.TrimSuffix(path.Base(name), ".html")] = page
+	}
+	return all, nil
+})
+
+// render writes a page, or, where it cannot be made, that it cannot.
+func (d *Desk) render(w http.ResponseWriter, r *http.Request, status int, name string, data any) {
+	var b bytes.Buffer
+	all, err := pages()
+	if err == nil {
+		err = all[name].ExecuteTemplate(&b, "frame", data)
+	}
+	if err != nil {
+		d.Log.Error("a page cannot be made", "page", name, "error", err)
+		http.Error(w, "The page cannot be made.", http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.WriteHeader(status)
+	if r.Method != http.MethodHead {
+		_, _ = w.Write(b.Bytes())
+	}
+}
+
+// assets is the folder of what pages load. It changes with what is in it, so that browsers keep it.
+var assets = sync.OnceValue(func() string {
+	sum := sha256.New()
+	_ = fs.WalkDir(files, "assets", func(name string, e fs.DirEntry, err error) error {
+		if err == nil && !e.IsDir() {
+			data, _ := files.ReadFile(name)
+			_, _ = fmt.Fprintf(sum, "%s %d\n%s", name, len(data), data)
+		}
+		return err
+	})
+	return "/desk/assets/" + hex.EncodeToString(sum.Sum(nil))[:16]
+})
+
+var mediaTypes = map[string]string{".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml"}
+
+// asset gives what pages load, to anybody.
+func asset(w http.ResponseWriter, r *http.Request) {
+	data, err := files.ReadFile("assets/" + path.Base(r.PathValue("name")))
+	if err != nil {
+		http.NotFound(w, r)
+		return
+	}
+	w.Header().Set("Content-Type", mediaTypes[path.Ext(r.PathValue("name"))])
+	w.Header().Set("Cache-Control", "public, max-age=31536000, immutable")
+	_, _ = w.Write(data)
+}
+
+var functions = template.FuncMap{
+	"ago": ago, "in": until, "stamp": stamp, "iso": func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
+	"plural": plural, "clip": clip, "pretty": form.Pretty, "visible": visible, "lower": strings.ToLower,
+	"dict": func(pairs ...any) map[string]any {
+		m := map[string]any{}
+		for n := 0; n+1 < len(pairs); n += 2 {
+			m[pairs[n].(string)] = pairs[n+1]
+		}
+		return m
+	},
+}

@@ -1,0 +1,131 @@
+package session
+
+import (
+	"bytes"
+	"compress/flate"
+	"crypto/aes"
+	"crypto/cipher"
+	"crypto/hkdf"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"time"
+)
+
+// Lasts is how long somebody stays logged in.
+const Lasts = 12 * time.Hour
+
+// Ticket says who is logged in.
+type Ticket struct {
+	Name   string    `json:"name"`
+	Groups []string  `json:"groups,omitempty"`
+	Until  time.Time `json:"until"`
+}
+
+// Sessions open, read and end sessions. It is safe for concurrent use.
+type Sessions struct {
+	aead cipher.AEAD
+	// Secure says that browsers reach the gateway by https alone; otherwise a cookie is for https where the request came by it.
+	Secure bool
+}
+
+// New makes Sessions whose cookies are sealed with a key that is derived from a secret. Gateways with the same secret take each other's.
+func New(secret []byte) (*Sessions, error) {
+	key, err := hkdf.Key(sha256.New, secret, nil, "processidea desk session", sha256.Size)
+	if err != nil {
+		return nil, fmt.Errorf("session: %w", err)
+	}
+	block, err := aes.NewCipher(key)
+	if err != nil {
+		return nil, fmt.Errorf("session: %w", err)
+	}
+	aead, err := cipher.NewGCMWithRandomNonce(block)
+	if err != nil {
+		return nil, fmt.Errorf("session: %w", err)
+	}
+	return &Sessions{aead: aead}, nil
+}
+
+const ticketUse = "ticket"
+
+// Begin logs somebody in.
+func (s *Sessions) Begin(w http.ResponseWriter, r *http.Request, t Ticket) error {
+	if t.Until.IsZero() {
+		t.Until = time.Now().Add(Lasts)
+	}
+	text, err := s.Seal(ticketUse, t)
+	if err != nil {
+		return err
+	}
+	c := s.cookie(r)
+	c.Value = text
+	http.SetCookie(w, c)
+	return nil
+}
+
+// End logs whoever asks out.
+func (s *Sessions) End(w http.ResponseWriter, r *http.Request) {
+	c := s.cookie(r)
+	c.MaxAge = -1
+	http.SetCookie(w, c)
+}
+
+// Read tells who is logged in; ok is false where nobody is.
+func (s *Sessions) Read(r *http.Request) (t Ticket, ok bool) {
+	c, err := r.Cookie(s.cookie(r).Name)
+	if err != nil || !s.Unseal(ticketUse, c.Value, &t) || time.Now().After(t.Until) {
+		return Ticket{}, false
+	}
+	return t, true
+}
+
+// cookie is the one of this gateway. Browsers do not tell ports apart: several gateways of one machine have cookies of several names.
+func (s *Sessions) cookie(r *http.Request) *http.Cookie {
+	name := "processidea-desk"
+	if _, port, err := net.SplitHostPort(r.Host); err == nil {
+		name += "-" + port
+	}
+	secure := s.Secure || r.TLS != nil || r.Header.Get("X-Forwarded-Proto") == "https"
+	return &http.Cookie{Name: name, Path: "/", HttpOnly: true, Secure: secure, SameSite: http.SameSiteStrictMode}
+}
+
+// Seal writes a value so that only these Sessions read it, and only for the same use.
+func (s *Sessions) Seal(use string, v any) (string, error) {
+	data, err := json.Marshal(v)
+	if err != nil {
+		return "", fmt.Errorf("session: seal: %w", err)
+	}
+	var small bytes.Buffer
+	w, err := flate.NewWriter(&small, flate.BestCompression)
+	if err == nil {
+		_, err = w.Write(data)
+	}
+	if err == nil {
+		err = w.Close()
+	}
+	if err != nil {
+		return "", fmt.Errorf("session: seal: %w", err)
+	}
+	return base64.RawURLEncoding.EncodeToString(s.aead.Seal(make([]byte, 0, small.Len()+64), nil, small.Bytes(), []byte(use))), nil
+}
+
+// mostUnsealed bounds what a sealed value opens to.
+const mostUnsealed = 1 << 20
+
+// Unseal reads what Seal wrote; ok is false for anything else.
+func (s *Sessions) Unseal(use, text string, to any) (ok bool) {
+	data, err := base64.RawURLEncoding.DecodeString(text)
+	if err != nil {
+		return false
+	}
+	small, err := s.aead.Open(nil, nil, data, []byte(use))
+	if err != nil {
+		return false
+	}
+	plain, err := io.ReadAll(io.LimitReader(flate.NewReader(bytes.NewReader(small)), mostUnsealed))
+	return err == nil && json.Unmarshal(plain, to) == nil
+}
