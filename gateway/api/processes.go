@@ -152,18 +152,26 @@ type ProcessPage struct {
 }
 
 func (a *API) list(ctx context.Context, in *listInput) (*struct{ Body ProcessPage }, error) {
-	from, err := readPage(in.Page)
-	if err != nil {
-		return nil, invalidAt("query.page", err)
-	}
-	f := client.Filter{Status: runresult.Status(in.Status), Path: in.Path, Awaiting: in.Awaiting}
-	page, err := share(ctx, &a.shared, listKey{f, in.Limit, in.Page}, func(ctx context.Context) (client.Page, error) {
-		return a.Client.ListPage(ctx, f, in.Limit, from)
-	})
+	page, err := a.List(ctx, client.Filter{Status: runresult.Status(in.Status), Path: in.Path, Awaiting: in.Awaiting}, in.Limit, in.Page)
 	if err != nil {
 		return nil, err
 	}
-	return &struct{ Body ProcessPage }{ProcessPage{page.Processes, writePage(page.Next)}}, nil
+	return &struct{ Body ProcessPage }{page}, nil
+}
+
+// List gives a page of processes; at is Next of the page before, or empty.
+func (a *API) List(ctx context.Context, f client.Filter, limit int, at string) (ProcessPage, error) {
+	from, err := readPage(at)
+	if err != nil {
+		return ProcessPage{}, invalidAt("query.page", err)
+	}
+	page, err := share(ctx, &a.shared, listKey{f, limit, at}, func(ctx context.Context) (client.Page, error) {
+		return a.Client.ListPage(ctx, f, limit, from)
+	})
+	if err != nil {
+		return ProcessPage{}, err
+	}
+	return ProcessPage{page.Processes, writePage(page.Next)}, nil
 }
 
 type listKey struct {
@@ -201,11 +209,16 @@ type ProcessStatus struct {
 }
 
 func (a *API) get(ctx context.Context, in *Target) (*struct{ Body ProcessStatus }, error) {
-	v, err := share(ctx, &a.shared, statusKey(in.ID), func(ctx context.Context) (ProcessStatus, error) { return a.statusOf(ctx, in.ID) })
+	v, err := a.Status(ctx, in.ID)
 	if err != nil {
 		return nil, err
 	}
 	return &struct{ Body ProcessStatus }{v}, nil
+}
+
+// Status tells where a process stands. It is for reading alone: others get the same one. The error wraps client.ErrNotFound where there is none of the id.
+func (a *API) Status(ctx context.Context, id string) (ProcessStatus, error) {
+	return share(ctx, &a.shared, statusKey(id), func(ctx context.Context) (ProcessStatus, error) { return a.statusOf(ctx, id) })
 }
 
 type statusKey string

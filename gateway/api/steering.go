@@ -55,8 +55,8 @@ func (in *reasonInput) by(ctx context.Context) client.By {
 	return by
 }
 
-// steer does something to a process, for as long as the gateway's patience lasts.
-func (a *API) steer(ctx context.Context, id string, do func(context.Context, *client.Process) error) (*struct{}, error) {
+// Steer does something to a process, for as long as the gateway's patience lasts.
+func (a *API) Steer(ctx context.Context, id string, do func(context.Context, *client.Process) error) (*struct{}, error) {
 	ctx, cancel := context.WithTimeout(ctx, a.Patience)
 	defer cancel()
 	p, err := a.Client.Attach(ctx, id)
@@ -68,11 +68,11 @@ func (a *API) steer(ctx context.Context, id string, do func(context.Context, *cl
 }
 
 func (a *API) pause(ctx context.Context, in *reasonInput) (*struct{}, error) {
-	return a.steer(ctx, in.ID, func(ctx context.Context, p *client.Process) error { return p.Pause(ctx, in.by(ctx)) })
+	return a.Steer(ctx, in.ID, func(ctx context.Context, p *client.Process) error { return p.Pause(ctx, in.by(ctx)) })
 }
 
 func (a *API) cancel(ctx context.Context, in *reasonInput) (*struct{}, error) {
-	return a.steer(ctx, in.ID, func(ctx context.Context, p *client.Process) error { return p.Cancel(ctx) })
+	return a.Steer(ctx, in.ID, func(ctx context.Context, p *client.Process) error { return p.Cancel(ctx) })
 }
 
 // NewLimits are limits of a process, in all.
@@ -115,7 +115,7 @@ func (a *API) resume(ctx context.Context, in *resumeInput) (*struct{}, error) {
 		}
 		by.Reason = in.Body.Reason
 	}
-	return a.steer(ctx, in.ID, func(ctx context.Context, p *client.Process) error { return p.Resume(ctx, set, by) })
+	return a.Steer(ctx, in.ID, func(ctx context.Context, p *client.Process) error { return p.Resume(ctx, set, by) })
 }
 
 type reviseInput struct {
@@ -139,7 +139,7 @@ func (a *API) revise(ctx context.Context, in *reviseInput) (*struct{}, error) {
 		return nil, err
 	}
 	by := client.By{Name: access.From(ctx).Name, Reason: in.Body.Reason}
-	return a.steer(ctx, in.ID, func(ctx context.Context, p *client.Process) error {
+	return a.Steer(ctx, in.ID, func(ctx context.Context, p *client.Process) error {
 		return p.Revise(ctx, client.Correction{Context: context_, Reopen: in.Body.Reopen, Limits: set}, by)
 	})
 }
@@ -164,7 +164,7 @@ func (a *API) add(ctx context.Context, in *addInput) (*struct{}, error) {
 		return nil, err
 	}
 	by := client.By{Name: access.From(ctx).Name, Reason: in.Body.Reason}
-	return a.steer(ctx, in.ID, func(ctx context.Context, p *client.Process) error {
+	return a.Steer(ctx, in.ID, func(ctx context.Context, p *client.Process) error {
 		return p.Add(ctx, client.Addition{Instances: rows, Context: messages}, by)
 	})
 }

@@ -22,6 +22,7 @@ type callPage struct {
 	A           client.Approval
 	tools       []*ideafile.Tool
 	Href        string
+	ProcessHref string
 	Tool        *ideafile.Tool // nil: it is not known
 	Tools       []string       // those that another Call may be of
 	Params      []fact
@@ -100,8 +101,8 @@ func (d *Desk) tools(ctx context.Context, process string) []*ideafile.Tool {
 func (d *Desk) callPage(r *http.Request, a client.Approval) *callPage {
 	tools := d.tools(r.Context(), a.Process)
 	p := &callPage{
-		tools: tools, frame: d.frame(r, a.Tool+" · "+a.CallID), A: a, Href: callHref(a.Process, a.CallID), Tool: ideafile.FindTool(tools, a.Tool),
-		ByItself: byItself(a),
+		tools: tools, frame: d.frame(r, a.Tool+" · "+a.CallID), A: a,
+		Href: callHref(a.Process, a.CallID), ProcessHref: processHref(a.Process), Tool: ideafile.FindTool(tools, a.Tool), ByItself: byItself(a),
 		Deciders: a.DecidersInWords(), Denied: denial(access.From(r.Context()), a), Allowed: map[string]bool{}, Meanwhile: a.WhileWaiting.Lines(stamp),
 	}
 	p.Title = visible(clip(p.Title, cellLength))

@@ -52,6 +52,13 @@ func New(o Options) (*Desk, error) {
 	d.mux.HandleFunc("POST /desk/calls/{process}/{call}", d.page(access.Decide, d.decideCall))
 	d.mux.HandleFunc("POST /desk/decide", d.page(access.Decide, d.decideMany))
 	d.mux.HandleFunc("GET /desk/outcome", d.page(access.Look, d.showOutcome))
+	d.mux.HandleFunc("GET /desk/processes", d.page(access.Look, d.showProcesses))
+	d.mux.HandleFunc("GET /desk/processes/{process}", d.page(access.Look, d.showProcess))
+	d.mux.HandleFunc("POST /desk/processes/{process}", d.page(access.Steer, d.steer))
+	d.mux.HandleFunc("GET /desk/processes/{process}/plan.svg", d.page(access.Look, d.drawPlan))
+	d.mux.HandleFunc("GET /desk/processes/{process}/idea", d.page(access.Look, d.showIdea))
+	d.mux.HandleFunc("POST /desk/processes/{process}/fork", d.page(access.Start, d.fork))
+	d.mux.HandleFunc("GET /desk/processes/{process}/verify", d.page(access.Look, d.verify))
 	d.mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
 		d.fail(w, r, &access.Refusal{Status: http.StatusNotFound, Code: api.CodeNotFound, Message: "There is no such page."})
 	})

@@ -29,3 +29,31 @@ addEventListener("pageshow", () => {
     form.removeAttribute("aria-busy");
   }
 });
+
+// A page of what happens looks again every few seconds, until a person has touched it.
+if (document.body.hasAttribute("data-live")) {
+  let touched = false;
+  const touch = () => { touched = true; };
+  const again = async () => {
+    if (touched || document.hidden) {
+      return;
+    }
+    const answer = await fetch(location.href, { credentials: "same-origin" }).catch(() => null);
+    if (!answer || !answer.ok || touched) {
+      return;
+    }
+    const fresh = new DOMParser().parseFromString(await answer.text(), "text/html").getElementById("main");
+    const main = document.getElementById("main");
+    if (fresh && !touched && fresh.innerHTML !== main.dataset.shown) {
+      const focus = document.activeElement;
+      if (!main.contains(focus) || focus === main) {
+        main.dataset.shown = fresh.innerHTML;
+        main.replaceChildren(...fresh.childNodes);
+      }
+    }
+  };
+  for (const kind of ["input", "toggle", "selectstart"]) {
+    document.getElementById("main").addEventListener(kind, touch, true);
+  }
+  setInterval(again, 5000);
+}

@@ -1,0 +1,183 @@
+package desk
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"sort"
+	"strings"
+
+	"processidea/client"
+	"processidea/client/ideafiles"
+	"processidea/gateway/access"
+	"processidea/gateway/api"
+	"processidea/model/ideafile"
+	"processidea/model/plangraph"
+	"processidea/model/runresult"
+	"processidea/store/chain"
+)
+
+const (
+	processesAtOnce = 100
+	instancesAtOnce = 100
+	mostIdeas       = 500 // that are listed: the latest
+	mostDrawn       = 200 // Calls of a Plan that is drawn
+)
+
+func processHref(id string) string { return "/desk/processes/" + url.PathEscape(id) }
+
+type processesPage struct {
+	frame
+	Status   string
+	Statuses []runresult.Status
+	Rows     []processRow
+	Next     string
+}
+
+type processRow struct {
+	client.Summary
+	Href string
+}
+
+// showProcesses lists the processes that somebody started.
+func (d *Desk) showProcesses(w http.ResponseWriter, r *http.Request) error {
+	q := r.URL.Query()
+	p := processesPage{frame: d.frame(r, "Processes"), Status: q.Get("status"), Statuses: []runresult.Status{
+		runresult.StatusRunning, runresult.StatusPaused, runresult.StatusCompleted, runresult.StatusFailed, runresult.StatusCancelled,
+	}}
+	if !slices.Contains(p.Statuses, runresult.Status(p.Status)) {
+		p.Status = ""
+	}
+	list, err := d.API.List(r.Context(), client.Filter{Status: runresult.Status(p.Status)}, processesAtOnce, q.Get("page"))
+	if err != nil {
+		return err
+	}
+	for _, s := range list.Processes {
+		p.Rows = append(p.Rows, processRow{s, processHref(s.Process)})
+	}
+	if list.Next != "" {
+		p.Next = "/desk/processes?" + url.Values{"status": {p.Status}, "page": {list.Next}}.Encode()
+	}
+	d.render(w, r, http.StatusOK, "processes", p)
+	return nil
+}
+
+type processPage struct {
+	frame
+	Status    api.ProcessStatus
+	Href      string
+	Ended     bool
+	Calls     int // of the Plan
+	Drawn     bool
+	Counts    []count
+	Instances []instanceRow
+	Shown     string // the status of those that are listed; empty: of any
+	First     int    // of those, on this page
+	Total     int
+	Prev, All string
+	Next      string
+	Ideas     []chain.Link
+	Left      int // Ideas before those that are listed
+	Failures  []string
+}
+
+type count struct {
+	Status ideafile.InstanceStatus
+	Number int
+	Href   string
+}
+
+type instanceRow struct {
+	Token  string
+	Status ideafile.InstanceStatus
+	Cost   string
+	Href   string
+}
+
+// showProcess shows where a process stands.
+func (d *Desk) showProcess(w http.ResponseWriter, r *http.Request) error {
+	id := r.PathValue("process")
+	status, err := d.API.Status(r.Context(), id)
+	if err != nil {
+		return err
+	}
+	p := processPage{frame: d.frame(r, visible(clip(id, cellLength))), Status: status, Href: processHref(id)}
+	p.Live = true
+	p.Ended = status.Status != runresult.StatusRunning && status.Status != runresult.StatusPaused
+	if calls, err := d.Client.Chain(id).Plan(r.Context()); err == nil {
+		p.Calls, p.Drawn = len(calls), len(calls) > 0 && len(calls) <= mostDrawn
+	}
+	p.Ideas, p.Left = d.ideas(r, id)
+	p.list(r.URL.Query())
+	for _, f := range status.Failures {
+		p.Failures = append(p.Failures, visible(clip(fmt.Sprintf("%s: %s (%s, %s)", f.Tool, f.Message, f.Status, plural(f.Count, "time")), longestText)))
+	}
+	d.render(w, r, http.StatusOK, "process", p)
+	return nil
+}
+
+// ideas lists the Ideas of a process, the latest first; none where the store has none yet.
+func (d *Desk) ideas(r *http.Request, id string) (list []chain.Link, left int) {
+	list, err := d.Client.Chain(id).Ideas(r.Context())
+	if err != nil {
+		return nil, 0
+	}
+	slices.Reverse(list)
+	left = max(len(list)-mostIdeas, 0)
+	return list[:len(list)-left], left
+}
+
+// list picks the instances of the page that is asked for.
+func (p *processPage) list(q url.Values) {
+	numbers, tokens := map[ideafile.InstanceStatus]int{}, []string{}
+	p.Shown = q.Get("status")
+	for token, i := range p.Status.Instances {
+		numbers[i.Status]++
+		if p.Shown == "" || string(i.Status) == p.Shown {
+			tokens = append(tokens, token)
+		}
+	}
+	for status, n := range numbers {
+		p.Counts = append(p.Counts, count{status, n, p.Href + "?" + url.Values{"status": {string(status)}}.Encode() + "#instances"})
+	}
+	slices.SortFunc(p.Counts, func(a, b count) int { return strings.Compare(string(a.Status), string(b.Status)) })
+	sort.Slice(tokens, func(i, j int) bool { return ideafiles.TokenLess(tokens[i], tokens[j]) })
+	page := readFilter(q).Page
+	pages := max((len(tokens)+instancesAtOnce-1)/instancesAtOnce, 1)
+	page = min(page, pages)
+	from := (page - 1) * instancesAtOnce
+	p.First, p.Total = from+1, len(tokens)
+	for _, token := range tokens[from:min(from+instancesAtOnce, len(tokens))] {
+		i := p.Status.Instances[token]
+		row := instanceRow{Token: token, Status: i.Status, Href: p.Href + "/idea?" + url.Values{"instance": {token}}.Encode()}
+		if i.Cost != 0 {
+			row.Cost = i.Cost.String()
+		}
+		p.Instances = append(p.Instances, row)
+	}
+	at := func(n int) string {
+		f := filter{Page: n, Size: usualSize}.query()
+		return p.Href + "?" + url.Values{"status": {p.Shown}}.Encode() + "&" + strings.TrimPrefix(strings.TrimPrefix(f, "/"), "?") + "#instances"
+	}
+	if page > 1 {
+		p.Prev = at(page - 1)
+	}
+	if page < pages {
+		p.Next = at(page + 1)
+	}
+}
+
+// drawPlan gives the Plan of a process as a picture.
+func (d *Desk) drawPlan(w http.ResponseWriter, r *http.Request) error {
+	calls, err := d.Client.Chain(r.PathValue("process")).Plan(r.Context())
+	if err != nil {
+		return err
+	}
+	if len(calls) > mostDrawn {
+		return &access.Refusal{Status: http.StatusNotFound, Code: api.CodeNotFound, Message: "The Plan has too many Calls for a picture."}
+	}
+	w.Header().Set("Content-Type", mediaTypes[".svg"])
+	_, _ = w.Write([]byte(plangraph.RenderSVG(calls)))
+	return nil
+}

@@ -1,0 +1,77 @@
+package server_test
+
+import (
+	"fmt"
+	"net/url"
+	"strings"
+	"testing"
+)
+
+func TestAProcessIsSeenSteeredAndEndedAtTheDesk(t *testing.T) {
+	h := open(t)
+	id := h.pays(`{"values": {"order": "A1", "cents": 1}}`, `{"values": {"order": "A2", "cents": 2}}`)
+	b := h.browse()
+	p := b.open("/desk/processes?status=running").is(200).link(id).is(200).says(id+" running", "2 Calls wait for a person", "2 waiting", "The Plan", "Idea 1", "Pause")
+	if live := all(p.root, "body"); !has(live[0], "data-live") {
+		t.Error("the page does not look again")
+	}
+	var picture string
+	for _, img := range all(p.root, "img") {
+		picture = attribute(img, "src")
+	}
+	svg := b.open(picture).is(200)
+	if svg.header.Get("Content-Type") != "image/svg+xml" || !strings.Contains(svg.source, ">1 pay</text>") && !strings.Contains(svg.source, ">1 pay @") {
+		t.Errorf("%v %s", svg.header, svg.source)
+	}
+	p = p.form("Pause").set("reason", "lunch").press("Pause").is(200).says("paused")
+	p = p.form("Let it go on").press("Let it go on").is(200).says("running")
+	p.form("Send the correction").press("Send the correction").is(422).says("needs a text")
+	p = p.form("Send the correction").set("text", "Be kind.").press("Send the correction").is(200).says("running")
+	if v := h.get("/api/processes/" + id).is(200); !strings.Contains(string(v.body), `"revise"`) || !strings.Contains(string(v.body), "ann") {
+		t.Errorf("who corrected it is not on record: %s", v.body)
+	}
+	p.form("End it").press("End it").is(422).says("Nothing was ended")
+	f := p.form("End it")
+	f.values.Set("sure", "yes")
+	f.press("End it").is(200)
+	h.get("/api/processes/" + id + "/result?wait=30").is(200)
+	b.open("/desk/processes/"+id).is(200).says(id+" cancelled").lacks("Pause", "End it")
+	b.open("/desk/processes/nobody").is(404)
+	b.open("/desk/processes?status=nothing&page=wrong").is(422)
+}
+
+func TestOneGoesBackInTheTimeOfAProcessAndForksIt(t *testing.T) {
+	h := open(t)
+	id := h.pays(`{"values": {"order": "A1", "cents": 1}}`, `{"values": {"order": "A2", "cents": 2}}`)
+	b := h.browse()
+	b.open("/?process="+id).form("Approve").set("all", "yes", "reason", "as agreed").press("Approve the selected").is(200)
+	h.receipts(id)
+	p := b.open("/desk/processes/"+id).is(200).says(id+" completed", "2 done").link("Idea 3").is(200)
+	p.says("What changed", "†state.receipt", "added", "Order A1: 1 cents", "approved by ann: as agreed")
+	first := p.link("Earlier").is(200).link("Earlier").is(200).says("This is the first one", "① nothing").lacks("Order A1: 1")
+	if again := first.form("Go there").set("at", "2").press("Go there").is(200); !strings.Contains(again.text(), "Idea 2 of "+id) {
+		t.Error(again.text())
+	}
+	p.link("①").is(200).says("instance ①", "Order A1").lacks("Order A2")
+	b.open("/desk/processes/"+id+"/verify").is(200).says("It is whole", "2 in which people say who they are")
+	fork := first.form("Start a process from this Idea").press("Start a process from this Idea").is(200).says(id + "-fork-1 running")
+	if !strings.HasPrefix(fork.address, "/desk/processes/"+url.PathEscape(id)+"-fork-1") {
+		t.Errorf("it leads to %s", fork.address)
+	}
+	h.post("/api/processes/"+id+"-fork-1/cancel", map[string]any{}).is(204)
+}
+
+func TestInstancesComeInPages(t *testing.T) {
+	h := open(t)
+	var rows []string
+	for n := range 130 {
+		rows = append(rows, fmt.Sprintf(`{"values": {"order": "A%d", "cents": 1}}`, n))
+	}
+	id := h.pays(rows...)
+	b := h.browse()
+	p := b.open("/desk/processes/"+id+"?status=waiting").is(200).says("130 waiting", "These are 1 and the next of 130")
+	if n := len(all(p.link("More").is(200).says("101 and the next of 130").root, "tr")); n < 30 || n > 60 {
+		t.Errorf("the second page has %d rows", n)
+	}
+	h.post("/api/processes/"+id+"/cancel", map[string]any{}).is(204)
+}

@@ -1,0 +1,64 @@
+package plangraph
+
+import (
+	"encoding/xml"
+	"fmt"
+	"strings"
+)
+
+// RenderSVG draws a Plan as a picture, black on white. It has no styles and no scripts in it.
+func RenderSVG(calls []any) string {
+	l := newLayout(newGraph(calls))
+	var b strings.Builder
+	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" width="%.0f" height="%.0f" viewBox="0 0 %.0f %.0f"`, l.width, l.height, l.width, l.height)
+	b.WriteString(` font-family="ui-monospace, Menlo, Consolas, monospace" font-size="12"><defs><marker id="tip" viewBox="0 0 8 8" refX="8" refY="4"` +
+		` markerWidth="8" markerHeight="8" orient="auto"><path d="M0 0L8 4L0 8z" fill="#565c64"/></marker></defs><rect width="100%" height="100%" fill="#fff"/>`)
+	for _, e := range l.edges {
+		l.writeEdge(&b, e)
+	}
+	for _, n := range l.nodes {
+		writeNode(&b, n)
+	}
+	b.WriteString("</svg>\n")
+	return b.String()
+}
+
+func (l *layout) writeEdge(b *strings.Builder, e graphEdge) {
+	from, to := l.byID[e.from], l.byID[e.to]
+	x1, y1, x2, y2 := from.middle(), from.y+from.height, to.middle(), to.y
+	if from.layer >= to.layer { // back up, or within a layer: beside the boxes
+		x1, y1, x2, y2 = from.x+from.width, from.y+from.height/2, to.x+to.width, to.y+to.height/2
+	}
+	bend := max((y2-y1)/2, gapBelow/2)
+	path := fmt.Sprintf("M%.1f %.1fC%.1f %.1f %.1f %.1f %.1f %.1f", x1, y1, x1, y1+bend, x2, y2-bend, x2, y2)
+	if from.layer >= to.layer {
+		path = fmt.Sprintf("M%.1f %.1fC%.1f %.1f %.1f %.1f %.1f %.1f", x1, y1, x1+gapBelow, y1, x2+gapBelow, y2, x2, y2)
+	}
+	dash := ""
+	if e.dashed {
+		dash = ` stroke-dasharray="4 3"`
+	}
+	fmt.Fprintf(b, `<path d="%s" fill="none" stroke="#565c64"%s marker-end="url(#tip)"/>`, path, dash)
+	if e.label != "" {
+		fmt.Fprintf(b, `<text x="%.1f" y="%.1f" text-anchor="middle" fill="#565c64" font-size="11" stroke="#fff" stroke-width="3" paint-order="stroke">%s</text>`,
+			(x1+x2)/2, (y1+y2)/2+4, xmlText(e.label))
+	}
+}
+
+func writeNode(b *strings.Builder, n *placedNode) {
+	fill, round := "#f1f4f7", 4
+	if n.kind != nodeCall {
+		fill, round = "#fff", 12
+	}
+	fmt.Fprintf(b, `<rect x="%.1f" y="%.1f" width="%.1f" height="%.1f" rx="%d" fill="%s" stroke="#565c64"/>`, n.x, n.y, n.width, n.height, round, fill)
+	for k, line := range n.labelLines {
+		fmt.Fprintf(b, `<text x="%.1f" y="%.1f" fill="#1c1e21">%s</text>`, n.x+boxPadding, n.y+boxPadding/2+lineHeight*(float64(k)+0.75), xmlText(line))
+	}
+}
+
+// xmlText writes a text so that it stays text; what XML cannot hold becomes the sign for it.
+func xmlText(s string) string {
+	var b strings.Builder
+	_ = xml.EscapeText(&b, []byte(singleLine(s)))
+	return b.String()
+}

@@ -1,0 +1,93 @@
+package plangraph_test
+
+import (
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"testing"
+
+	"processidea/model/plangraph"
+)
+
+// elements reads a picture, and gives its elements by their names with the texts in them.
+func elements(t *testing.T, svg string) (boxes []map[string]string, texts []string) {
+	t.Helper()
+	d := xml.NewDecoder(strings.NewReader(svg))
+	for {
+		token, err := d.Token()
+		if errors.Is(err, io.EOF) {
+			return boxes, texts
+		}
+		if err != nil {
+			t.Fatalf("%v\n%s", err, svg)
+		}
+		switch e := token.(type) {
+		case xml.StartElement:
+			at := map[string]string{}
+			for _, a := range e.Attr {
+				at[a.Name.Local] = a.Value
+				if strings.HasPrefix(a.Name.Local, "on") || a.Name.Local == "style" {
+					t.Errorf("it has %s=%q", a.Name.Local, a.Value)
+				}
+			}
+			if e.Name.Local == "rect" && at["x"] != "" {
+				boxes = append(boxes, at)
+			}
+			if e.Name.Local == "script" || e.Name.Local == "style" {
+				t.Errorf("it has a %s", e.Name.Local)
+			}
+		case xml.CharData:
+			texts = append(texts, string(e))
+		}
+	}
+}
+
+func call(tool, path string, reads ...any) any {
+	return map[string]any{"_tool": tool, "texts": reads, "_outputPath": path}
+}
+
+func TestWhoReadsStandsBelowWhomItReadsFromAndNoBoxesOverlap(t *testing.T) {
+	boxes, texts := elements(t, plangraph.RenderSVG([]any{
+		call("fetch", "†state.a", "†input.x"), call("left", "†state.b", "†state.a"), call("right", "†state.c", "†state.a"), call("join", "†state.d", "†state.b", "†state.c"),
+	}))
+	if len(boxes) != 5 { // four Calls, and the input
+		t.Fatalf("%d boxes: %q", len(boxes), texts)
+	}
+	number := func(n int, key string) float64 { v, _ := strconv.ParseFloat(boxes[n][key], 64); return v }
+	if !(number(4, "y") < number(0, "y") && number(0, "y") < number(1, "y") && number(1, "y") == number(2, "y") && number(2, "y") < number(3, "y")) {
+		t.Errorf("%v", boxes)
+	}
+	for a := range boxes {
+		for b := range a {
+			if number(a, "x") < number(b, "x")+number(b, "width") && number(b, "x") < number(a, "x")+number(a, "width") && number(a, "y") == number(b, "y") {
+				t.Errorf("boxes %d and %d overlap: %v", a, b, boxes)
+			}
+		}
+	}
+	if all := strings.Join(texts, "|"); !strings.Contains(all, "1 fetch") || !strings.Contains(all, "→ ") {
+		t.Error(all)
+	}
+}
+
+func TestAPictureOfHostileNamesIsAPicture(t *testing.T) {
+	for _, name := range []string{`<script>alert(1)</script>`, "]]>&\"'", "a\x00\x1b\u202eb", strings.Repeat("x", 5000), "", "日本語"} {
+		_, texts := elements(t, plangraph.RenderSVG([]any{call(name, "†state.a", "†state.a"), call(name, "†state.b", "†state.a"), 7, nil}))
+		if strings.Contains(strings.Join(texts, ""), "alert") != strings.Contains(name, "alert") {
+			t.Errorf("%q", texts)
+		}
+	}
+	elements(t, plangraph.RenderSVG(nil))
+}
+
+func TestAPictureOfManyCallsAndOfACircle(t *testing.T) {
+	var many []any
+	for n := range 500 {
+		many = append(many, call("t", fmt.Sprintf("†state.v%d", n), fmt.Sprintf("†state.v%d", (n*7+1)%500)))
+	}
+	if boxes, _ := elements(t, plangraph.RenderSVG(many)); len(boxes) != 500 {
+		t.Errorf("%d boxes", len(boxes))
+	}
+}
