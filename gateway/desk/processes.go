@@ -15,6 +15,7 @@ import (
 	"processidea/model/ideafile"
 	"processidea/model/plangraph"
 	"processidea/model/runresult"
+	"processidea/protocol"
 	"processidea/store/chain"
 )
 
@@ -80,6 +81,7 @@ type processPage struct {
 	Ideas     []chain.Link
 	Left      int // Ideas before those that are listed
 	Failures  []string
+	WaitsFor  []string // beside people, whose Calls are counted
 }
 
 type count struct {
@@ -112,6 +114,11 @@ func (d *Desk) showProcess(w http.ResponseWriter, r *http.Request) error {
 	p.list(r.URL.Query())
 	for _, f := range status.Failures {
 		p.Failures = append(p.Failures, visible(clip(fmt.Sprintf("%s: %s (%s, %s)", f.Tool, f.Message, f.Status, plural(f.Count, "time")), longestText)))
+	}
+	for _, one := range status.Waiting {
+		if !strings.HasPrefix(one, protocol.WaitingForPerson) {
+			p.WaitsFor = append(p.WaitsFor, visible(clip(one, longestText)))
+		}
 	}
 	d.render(w, r, http.StatusOK, "process", p)
 	return nil
