@@ -313,8 +313,9 @@ func TestAPauseLetsRunningCallsFinishAndStartsNothing(t *testing.T) {
 	eventually(t, "the running Call finishes", func() bool { return s.instance("").Calls[0].Status == ideafile.Done })
 	s.decide(ideafile.Approve, "1.3", "")
 	eventually(t, "the decision is taken", func() bool { return len(s.instance("").Calls[2].Decisions) == 1 })
+	eventually(t, "where it stands is sealed", func() bool { return s.processStatus().Ideas >= 2 })
 	v := s.processStatus()
-	if len(till.seen()) != 1 || v.Error == nil || v.Error.Message != "paused by ann: lunch" || v.Ideas < 2 || v.Accepted[0].ID != "p1" {
+	if len(till.seen()) != 1 || v.Error == nil || v.Error.Message != "paused by ann: lunch" || v.Accepted[0].ID != "p1" {
 		t.Errorf("%d ran; %+v", len(till.seen()), v)
 	}
 	s.signal(s.id, turn.SteerPause, map[string]any{})
