@@ -17,14 +17,35 @@ func (i *Instance) blockFirstUnsatisfiableCall() bool {
 	if i.HasOpenRequest() {
 		return false
 	}
-	satisfiable := i.satisfiableCalls()
+	satisfiable, first := i.satisfiableCalls(), (*CallRecord)(nil)
+	delaying := i.callsDelayingSkips()
 	for _, rec := range i.callRecords {
-		if rec.Status == ideafile.Waiting && !satisfiable[rec] && !i.earlierWriterUnfinished(rec) {
-			rec.endWithStatus(ideafile.Blocked, nil)
-			return true
+		better := first == nil || delaying[rec] && !delaying[first]
+		if rec.Status == ideafile.Waiting && better && !satisfiable[rec] && !i.earlierWriterUnfinished(rec) {
+			first = rec
 		}
 	}
-	return false
+	if first != nil {
+		first.endWithStatus(ideafile.Blocked, nil)
+	}
+	return first != nil
+}
+
+// callsDelayingSkips returns the Calls whose end another one awaits to be skipped. They are blocked before others: what is to come after the
+// skipped one may then run, as it does where that had nothing to await.
+func (i *Instance) callsDelayingSkips() map[*CallRecord]bool {
+	delaying := map[*CallRecord]bool{}
+	for _, rec := range i.callRecords {
+		if rec.Status != ideafile.Waiting {
+			continue
+		}
+		if _, closed := i.outputClosedBy(rec); closed {
+			for earlier := range i.unfinishedEarlierWriters(rec) {
+				delaying[earlier] = true
+			}
+		}
+	}
+	return delaying
 }
 
 // satisfiableCalls returns the largest set of unfinished Calls that can be satisfied one after the other: each sees what it reads, or

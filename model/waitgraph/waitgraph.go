@@ -1,0 +1,46 @@
+// Package waitgraph tells who waits for each other.
+package waitgraph
+
+import "slices"
+
+// Graph has, by who waits, for whom.
+type Graph[N comparable] map[N][]N
+
+// KeepMutual leaves those in the graph that wait only for others in it, directly or not: nobody outside can free them.
+func (g Graph[N]) KeepMutual() {
+	isFree := func(n N) bool { _, waits := g[n]; return !waits }
+	for freed := true; freed; {
+		freed = false
+		//workflowcheck:ignore -- the order does not matter: those that stay are the same
+		for n, waits := range g {
+			if slices.ContainsFunc(waits, isFree) {
+				delete(g, n)
+				freed = true
+			}
+		}
+	}
+}
+
+// IsInClosedCycle reports whether everybody for whom one waits, directly or not, waits for it in turn.
+func (g Graph[N]) IsInClosedCycle(n N) bool {
+	//workflowcheck:ignore -- the order does not matter: all or not all
+	for other := range g.reach(n) {
+		if !g.reach(other)[n] {
+			return false
+		}
+	}
+	return true
+}
+
+// reach returns those for whom one waits, directly or not.
+func (g Graph[N]) reach(from N) map[N]bool {
+	seen := map[N]bool{}
+	for todo := slices.Clone(g[from]); len(todo) > 0; {
+		n := todo[0]
+		if todo = todo[1:]; !seen[n] {
+			seen[n] = true
+			todo = append(todo, g[n]...)
+		}
+	}
+	return seen
+}
