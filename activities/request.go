@@ -244,7 +244,7 @@ func (r *request) finishReply(answer *llm.Reply) {
 	if !r.takeOutput(answer.Output) {
 		return
 	}
-	r.reply.Complete = true
+	r.reply.Complete, r.reply.Finished = true, answer.Finished
 	if r.input.OutputOnly {
 		return
 	}

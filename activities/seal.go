@@ -28,6 +28,9 @@ func (a *Activities) SealIdea(ctx context.Context, in protocol.SealInput) (*prot
 		return nil, err
 	}
 	idea := turn.SnapshotIdea(whole, in.Brief, in.Calls, in.Output)
+	if in.Finished {
+		idea["solution"].(map[string]any)["finished"] = true
+	}
 	idea = delegate.WithFiles(idea, in.Delegation.File, files)
 	meta := sealedIdeaMeta(idea["meta"], in.Request, in.LLM)
 	if delete(meta, "parts"); len(in.Parts) > 0 {

@@ -133,8 +133,9 @@ func (p *play) request(brief *turn.RequestInput) {
 		p.left = 1 << 30
 	}
 	reply := turn.LLMReply{Complete: !lost, WorkerLost: lost, Output: solution["output"]}
+	reply.Finished, _ = solution["finished"].(bool)
 	if lost {
-		reply.Output, reply.Fault = nil, &diag.Fault{Code: turn.CodeWorkerLost, Message: "the worker was lost"}
+		reply.Output, reply.Finished, reply.Fault = nil, false, &diag.Fault{Code: turn.CodeWorkerLost, Message: "the worker was lost"}
 	}
 	named := map[string]bool{}
 	for i, call := range ideafile.ParseWrittenCalls(solution["calls"].([]any)) {

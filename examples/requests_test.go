@@ -16,8 +16,8 @@ import (
 // hear that nothing is left.
 var requestsOf = map[string]struct{ requests, inVain int }{
 	"custom-worker":       {requests: 2},
-	"diamond":             {requests: 2},            // the output, which says which carrier it was
-	"employees":           {requests: 2, inVain: 1}, // it changes what is there already: no goal in State tells when that is done
+	"diamond":             {requests: 2}, // the output, which says which carrier it was
+	"employees":           {requests: 1}, // its reply says that nothing is left
 	"hardened-moderation": {requests: 0},
 	"latent":              {requests: 3},
 	"mcp":                 {requests: 3},

@@ -60,6 +60,7 @@ type Reply struct {
 	// Incomplete is why the solution did not come to its end; nil where it did.
 	Incomplete *diag.Fault
 	Output     json.RawMessage // the solution's output as written; empty where it has none
+	Finished   bool            // nothing is left to plan, if the solution's Calls succeed
 	Usage      turn.TokenUsage // zero where the server does not tell
 	Finish     string          // the finish reason; empty where the stream broke off
 	Refusal    string          // what the LLM said instead, where it refused
@@ -91,7 +92,7 @@ func (c *Client) Stream(ctx context.Context, r Request) (*Reply, error) {
 	s, parseErr := readSolution(reader, r.OnCall)
 	reader.readRemainder()
 	reply := x.describe(reader.finish())
-	reply.Output = s.output
+	reply.Output, reply.Finished = s.output, s.finished
 	if len(r.Completion) == 0 {
 		x.settle(reply.Usage, reader.filter.bytes)
 	}

@@ -16,11 +16,12 @@ const (
 
 // solution is what was read of a reply.
 type solution struct {
-	calls  int
-	output json.RawMessage
+	calls    int
+	output   json.RawMessage
+	finished bool
 }
 
-// readSolution reads {"calls": […], "output": …} from a stream and hands each Call to onCall at the byte that closes it.
+// readSolution reads {"calls": […], "output": …, "finished": …} from a stream and hands each Call to onCall at the byte that closes it.
 // It returns at the byte that closes the whole.
 func readSolution(r io.Reader, onCall func(index int, raw json.RawMessage)) (*solution, error) {
 	s := &solution{}
@@ -58,6 +59,11 @@ func (s *solution) member(d *json.Decoder, key string, onCall func(int, json.Raw
 		return s.readCalls(d, onCall)
 	case "output":
 		return truncation(d.Decode(&s.output))
+	case "finished":
+		if err := truncation(d.Decode(&s.finished)); err != nil {
+			return fmt.Errorf(`"finished": %w`, err)
+		}
+		return nil
 	}
 	return fmt.Errorf("unknown key %.40q", key)
 }

@@ -16,6 +16,8 @@ type SealInput struct {
 	Brief   *turn.RequestInput
 	Calls   []ideafile.WrittenCall
 	Output  any
+	// Finished is what the solution said of itself.
+	Finished bool `json:",omitempty"`
 	// Request is the number of the Request that seals it; 0: none does.
 	Request int `json:",omitempty"`
 	// Log is what changed the instances since the parent.

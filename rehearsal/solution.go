@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
 	"processidea/model/jsonval"
 )
@@ -51,8 +53,11 @@ func split(data []byte) ([]field, error) {
 	return fields, nil
 }
 
+// solutionKeys are the keys of a solution, in the order in which an LLM in strict mode writes them.
+var solutionKeys = []string{"calls", "output", "finished"}
+
 // solution encodes a solution as an LLM in strict mode writes it: without white space, and with the calls first. Numbers,
-// escapes and the order of other keys stay as they are.
+// escapes and the order of keys inside stay as they are.
 func solution(data []byte) (string, error) {
 	fields, err := splitObject(data)
 	if err != nil {
@@ -60,25 +65,26 @@ func solution(data []byte) (string, error) {
 	}
 	values := map[string]json.RawMessage{}
 	for _, f := range fields {
-		if f.key != "calls" && f.key != "output" {
-			return "", fmt.Errorf("key %q: unknown in a solution, which has calls and output", f.key)
+		if !slices.Contains(solutionKeys, f.key) {
+			return "", fmt.Errorf("key %q: unknown in a solution, which has calls, output and finished", f.key)
 		}
 		values[f.key] = f.value
 	}
 	calls, hasCalls := values["calls"]
-	output, hasOutput := values["output"]
-	var said bytes.Buffer
+	_, hasOutput := values["output"]
 	switch {
 	case !hasCalls && !hasOutput:
 		return "", errors.New("has neither calls nor output")
 	case hasCalls && calls[0] != '[':
 		return "", errors.New(`key "calls": must be a list`)
-	case !hasCalls:
-		err = json.Compact(&said, fmt.Appendf(nil, `{"output":%s}`, output))
-	case !hasOutput:
-		err = json.Compact(&said, fmt.Appendf(nil, `{"calls":%s}`, calls))
-	default:
-		err = json.Compact(&said, fmt.Appendf(nil, `{"calls":%s,"output":%s}`, calls, output))
 	}
+	var members []string
+	for _, key := range solutionKeys {
+		if value, ok := values[key]; ok {
+			members = append(members, fmt.Sprintf("%q:%s", key, value))
+		}
+	}
+	var said bytes.Buffer
+	err = json.Compact(&said, []byte("{"+strings.Join(members, ",")+"}"))
 	return said.String(), err
 }

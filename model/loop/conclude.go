@@ -51,6 +51,7 @@ func (l *Loop) ConcludeRequest() *RequestConclusion {
 	}
 	l.addRequestErrors(req, accepted)
 	if len(req.input.Questions) == 0 && req.reply.Complete {
+		l.noteLastReply(req)
 		l.settleInstances(req)
 		l.settleOrDropWiredOutput()
 	}

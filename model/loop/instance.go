@@ -45,6 +45,8 @@ type carriedProgress struct {
 	LastCoveringRequest  int `json:"covered,omitempty"`
 	LastPlanningRequest  int `json:"planned,omitempty"`
 	ClosedThroughRequest int `json:"closed,omitempty"`
+	// LastWantedRequest is the Request whose reply the LLM called the last one for the instance; 0: none.
+	LastWantedRequest int `json:"last,omitempty"`
 	// The highest Request that it takes no more of from whoever hands it out.
 	RefusedThroughRequest int `json:"refused,omitempty"`
 	// Invariant: AckedCorrectionCount <= SentCorrectionCount.

@@ -32,8 +32,10 @@ func failedForGood(s *modeltest.Scenario, m *loop.InstanceProgress) string {
 		if rec.Request != m.LastPlanningRequest || !rec.Status.IsFinal() || rec.Status == ideafile.Done || rec.Status == ideafile.Skipped {
 			continue
 		}
-		there := len(rec.OutputPath) > 0 && rec.OutputMethod == ""
-		for _, p := range rec.OutputPath.Paths() {
+		// As written: of a Call that was never accepted, its record has no output path.
+		call, known := s.Idea.OutputOf(rec.WrittenCall)
+		there := known && len(call.OutputPath) > 0 && call.OutputMethod == ""
+		for _, p := range call.OutputPath.Paths() {
 			_, ok := refexpr.ValueOrBlobHandleAt(s.Instances[m.Token].State(), p)
 			there = there && ok && len(p) > 0
 		}
@@ -60,7 +62,8 @@ func TestAnyProcessKeepsTheRules(t *testing.T) {
 			}
 			for _, m := range s.Ended {
 				late := s.Idea.Config.SettleTogether // it may have settled by an earlier one
-				if reachedGoal := m.HasGoal && len(m.MissingRequiredPaths) == 0; !reachedGoal && !late && !settledByPlan(s.Loop, m.Token) && !c.Reply.Complete {
+				lastReply := m.LastWantedRequest > 0 && m.LastWantedRequest == m.LastPlanningRequest
+				if reachedGoal := (m.HasGoal || lastReply) && len(m.MissingRequiredPaths) == 0; !reachedGoal && !late && !settledByPlan(s.Loop, m.Token) && !c.Reply.Complete {
 					rt.Fatalf("%s ended by a Request that broke off", m.Token)
 				}
 				if gone[m.Token] {

@@ -6,6 +6,7 @@ import (
 	"processidea/model/diag"
 	"processidea/model/ideafile"
 	"processidea/model/output"
+	"processidea/model/statelog"
 	"processidea/model/turn"
 )
 
@@ -29,8 +30,8 @@ func (l *Loop) settleInstances(req *llmRequest) {
 	}
 }
 
-// settleReachedGoals settles, without asking, the instances whose State holds all that their schema requires, once the Calls of a whole
-// Plan have ended well. Where one failed that no other made up for, or something of the reply was wrong, the LLM is told first.
+// settleReachedGoals settles, without asking, the instances whose State holds all that their schema requires, and those without such a goal of
+// which the LLM said that nothing is left to plan, once the Calls of a whole Plan have ended well. Where one failed that no other made up for, or something of the reply was wrong, the LLM is told first.
 func (l *Loop) settleReachedGoals() {
 	if l.idea.Config.AskLLMBeforeSettling {
 		return
@@ -42,9 +43,29 @@ func (l *Loop) settleReachedGoals() {
 	}
 }
 
+// noteLastReply notes that the LLM wants to plan nothing more for the instances that a Request covered, if it could say so.
+func (l *Loop) noteLastReply(req *llmRequest) {
+	if !req.input.MayBeLast || !req.reply.Finished {
+		return
+	}
+	for _, inst := range l.coveredInstances(req.input) {
+		inst.LastWantedRequest = req.input.RequestNumber
+	}
+}
+
+// mayBeLast reports whether the reply to a Request about these instances may be the last: some of them have no goal in State, and no output
+// is wanted, whose References would say the same.
+func (l *Loop) mayBeLast(instances []*InstanceProgress) bool {
+	return l.idea.OutputSchema == nil && !l.idea.Config.AskLLMBeforeSettling && slices.ContainsFunc(instances, func(inst *InstanceProgress) bool {
+		schema := ideafile.InstanceViewOf(l.idea.Context, inst.Token).SchemaByKind[ideafile.TypeState]
+		return len(statelog.MissingRequiredPaths(schema, inst.state.InitialValue)) == 0
+	})
+}
+
 // reachedGoal reports whether an instance that is ready for a Request needs none, if its Plan has not failed.
 func (p *InstanceProgress) reachedGoal() bool {
-	return p.HasGoal && len(p.MissingRequiredPaths) == 0 && p.LastPlanningRequest > 0 && len(p.PendingErrorIDs) == 0 && !p.RevisedSinceRequest &&
+	saidFinished := !p.HasGoal && p.LastWantedRequest == p.LastPlanningRequest
+	return (p.HasGoal || saidFinished) && len(p.MissingRequiredPaths) == 0 && p.LastPlanningRequest > 0 && len(p.PendingErrorIDs) == 0 && !p.RevisedSinceRequest &&
 		len(p.Questions) == 0 && p.PlanFailure == nil
 }
 

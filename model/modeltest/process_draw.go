@@ -35,7 +35,8 @@ func drawReply(t *rapid.T, in *turn.RequestInput) string {
 	}
 	output = rapid.SampledFrom([]any{nil, nil, map[string]any{"summary": "text"}, map[string]any{"summary": "†state.b"},
 		map[string]any{"summary": true}}).Draw(t, "output")
-	return string(jsonval.Encode(map[string]any{"calls": calls, "output": output}))
+	finished := rapid.Bool().Draw(t, "finished")
+	return string(jsonval.Encode(map[string]any{"calls": calls, "output": output, "finished": finished}))
 }
 
 // RunDrawnProcess plays a process of two instances with random replies until it is over or paused, or for twelve Requests. after is called

@@ -44,6 +44,7 @@ func (s *Scenario) ReplyWith(reply string) *loop.RequestConclusion {
 	calls, _ := m["calls"].([]any)
 	r := s.DeliverCalls(calls)
 	r.Complete, r.Output = true, m["output"]
+	r.Finished, _ = m["finished"].(bool)
 	r.OutputFault = turn.CheckOutput(s.Idea, m["output"])
 	return s.Conclude(r)
 }

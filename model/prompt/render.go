@@ -120,6 +120,10 @@ func (w *promptWriter) writeRequestedReply() {
 		return
 	}
 	w.writeLine("%s", w.requestedCallsText())
+	if w.request.MayBeLast {
+		w.writeLine(`"finished": true if nothing will be left to plan once these Calls have succeeded: then you are not asked again, unless one of them fails. ` +
+			`false if there is more to do that depends on their results.`)
+	}
 	switch {
 	case w.idea.OutputSchema == nil:
 	case w.request.ReplyMayHoldOutput():
@@ -133,6 +137,9 @@ func (w *promptWriter) writeRequestedReply() {
 // requestedCallsText says for whom Calls are wanted, and who else there is.
 func (w *promptWriter) requestedCallsText() string {
 	answer := `Answer with {"calls": [...]}: every Call that can be planned now`
+	if w.request.MayBeLast {
+		answer = `Answer with {"calls": [...], "finished": ...}: every Call that can be planned now`
+	}
 	if w.idea.OutputSchema != nil && w.request.ReplyMayHoldOutput() {
 		answer = `Answer with {"calls": [...], "output": ...}: every Call that can be planned now`
 	}

@@ -30,11 +30,13 @@ type ResponseFormatInput struct {
 	OutputSchema     *jsonschema.Schema // nil where no output is wanted
 	// OutputRequired: only the output is wanted, so it cannot be null.
 	OutputRequired bool
+	// MayBeLast: the reply says whether it is the last one.
+	MayBeLast bool
 	// ToolInstructions holds the instructions attached to Tools, by the Tool's name.
 	ToolInstructions map[string]string
 }
 
-// NewResponseFormat composes the schema of a solution: {"calls": […]}, and "output" where one is wanted. Where strict structured outputs
+// NewResponseFormat composes the schema of a solution: {"calls": […]}, "output" where one is wanted, and "finished" where the reply may be the last. Where strict structured outputs
 // cannot express the palette, the schema uses all of JSON Schema, and NotStrictReason names the first obstacle. The
 // same input yields the same bytes.
 func NewResponseFormat(in ResponseFormatInput) ResponseFormat {
@@ -91,6 +93,9 @@ func (b *formatBuilder) rootSchema() any {
 	fields := []jsonval.OrderedField{{Key: "calls", Value: calls}}
 	if b.input.OutputSchema != nil {
 		fields = append(fields, jsonval.OrderedField{Key: "output", Value: b.outputSchema()})
+	}
+	if b.input.MayBeLast {
+		fields = append(fields, jsonval.OrderedField{Key: "finished", Value: typeSchema("boolean")})
 	}
 	return b.withDefinitions(closedObjectSchema(fields...))
 }
@@ -356,7 +361,7 @@ func ResponseFormatFor(idea *ideafile.Idea, bindings map[string]ideafile.ToolBin
 		return answersFormat(idea, request)
 	}
 	in := ResponseFormatInput{Tools: idea.Tools, Bindings: bindings, InstanceTokens: request.InstanceTokens(), ReopenableTokens: request.ReopenableTokens,
-		OutputSchema: idea.OutputSchema, ToolInstructions: ToolInstructions(idea)}
+		OutputSchema: idea.OutputSchema, MayBeLast: request.MayBeLast, ToolInstructions: ToolInstructions(idea)}
 	if request.OutputOnly {
 		in.Tools, in.InstanceTokens, in.OutputRequired = nil, []string{""}, true
 	}

@@ -34,7 +34,9 @@ type LLMReply struct {
 	// Output as written, nil if there was none. OutputFault is why it does not fit the output form.
 	Output      any         `json:"output,omitempty"`
 	OutputFault *diag.Fault `json:"outputFault,omitempty"`
-	Usage       TokenUsage  `json:"usage"`
+	// Finished reports that the LLM has nothing left to plan for the covered instances, if the Calls succeed.
+	Finished bool       `json:"finished,omitempty"`
+	Usage    TokenUsage `json:"usage"`
 	// LLMUsage says who answered; nil where nobody knows.
 	AnsweringLLM *LLMUsage `json:"llm,omitempty"`
 	// HTTPAttempts counts the HTTP requests until the server answered.

@@ -28,6 +28,8 @@ type RequestInput struct {
 	ReopenableTokens []string `json:"reopenable,omitempty"`
 	// OutputOnly marks a Request that asks for the process's output and nothing else: every instance has settled.
 	OutputOnly bool `json:"closing,omitempty"`
+	// MayBeLast reports that the reply may say that it is the last one for the covered instances: no goal in State would tell.
+	MayBeLast bool `json:"mayBeLast,omitempty"`
 	// Questions is not empty for a Request that asks only for the results of latent Calls and for adapted parameters. Such a
 	// Request brings no new Calls.
 	Questions []LLMQuestion `json:"asking,omitempty"`

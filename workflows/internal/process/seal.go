@@ -21,6 +21,7 @@ type ideaToSeal struct {
 	log           []turn.LogEntry
 	calls         []ideafile.WrittenCall
 	output        any
+	finished      bool // the LLM said so
 }
 
 // sealCurrentState puts the process as it stands on the chain.
@@ -50,7 +51,7 @@ func (p *unsplitProcess) sealFinalStates(ctx workflow.Context) {
 func (p *unsplitProcess) sealIdea(ctx workflow.Context, what ideaToSeal) {
 	in := protocol.SealInput{
 		Process: p.processID, At: p.lastSealed.At + 1, Parent: p.lastSealed.Digest,
-		Idea: what.idea.Source, Brief: what.input, Calls: what.calls, Output: what.output, Request: what.requestNumber, Log: what.log,
+		Idea: what.idea.Source, Brief: what.input, Calls: what.calls, Output: what.output, Finished: what.finished, Request: what.requestNumber, Log: what.log,
 		LLM:        p.loop.TakeLLMUsages(),
 		Delegation: p.start.Delegation.ForIdea(what.idea),
 	}
