@@ -63,7 +63,7 @@ var outcomes = map[string]struct {
 }{
 	"sentiment":  {2, turn.CallCounts{Done: 2}},
 	"moderation": {1, turn.CallCounts{Done: 600}},
-	"employees":  {2, turn.CallCounts{Done: 1}},
+	"employees":  {1, turn.CallCounts{Done: 1}},
 	"diamond":    {2, turn.CallCounts{Done: 7, Failed: 1}},
 	"latent":     {3, turn.CallCounts{Done: 2}},
 	"weather":    {1, turn.CallCounts{Done: 9, Skipped: 3}},
