@@ -23,7 +23,7 @@ func (l *Loop) composeRequest() *turn.RequestInput {
 	for _, inst := range instances {
 		if len(input.Questions) == 0 || len(inst.Questions) > 0 {
 			input.Instances = append(input.Instances, turn.InstanceInput{Token: inst.Token, State: inst.state.Snapshot(),
-				MissingRequiredPaths: inst.missingRequiredPathsForLLM(), ReopenReason: inst.ReopenReason})
+				MissingRequiredPaths: inst.missingRequiredPathsForLLM(), ReopenReason: inst.ReopenReason, HasReachedGoal: l.isShownForErrorsAlone(inst, input.OutputOnly)})
 		}
 	}
 	about := l.coveredInstances(input)

@@ -69,6 +69,12 @@ func (p *InstanceProgress) reachedGoal() bool {
 		len(p.Questions) == 0 && p.PlanFailure == nil
 }
 
+// isShownForErrorsAlone reports whether an instance has reached its goal and would have settled, had all of its last Plan gone well.
+func (l *Loop) isShownForErrorsAlone(inst *InstanceProgress, outputOnly bool) bool {
+	return !outputOnly && inst.HasGoal && len(inst.MissingRequiredPaths) == 0 && inst.ReopenReason == "" && !inst.RevisedSinceRequest &&
+		inst.LastPlanningRequest > 0 && !l.idea.Config.AskLLMBeforeSettling
+}
+
 // hasCallWithoutInstance reports whether a Request planned a Call that names no instance it covered: it may have been meant for any.
 func (l *Loop) hasCallWithoutInstance(request int) bool {
 	return slices.ContainsFunc(l.plannedCalls, func(p plannedCall) bool { return p.unassigned && p.Request == request })

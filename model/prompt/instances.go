@@ -56,7 +56,7 @@ func (w *promptWriter) writeGoal(stateSchema any) {
 	if !w.hasSingleUnnamedInstance() {
 		subject = "An instance"
 	}
-	w.writeLine("%s is finished when its State holds: %s.", subject, strings.Join(required, ", "))
+	w.writeLine("%s is finished when its Calls have ended and its State holds: %s.", subject, strings.Join(required, ", "))
 }
 
 // allStartWithValue reports whether every instance starts with a value in its State: it is no part of the goal.
@@ -96,6 +96,9 @@ func (w *promptWriter) writeInstanceStates() {
 		w.writeInstanceContext(instance, own[instance.Token])
 		if len(instance.MissingRequiredPaths) > 0 {
 			w.writeLine("  still missing: %s", strings.Join(instance.MissingRequiredPaths, ", "))
+		}
+		if instance.HasReachedGoal {
+			w.writeLine("  It holds what it needs to be finished, and is shown for what went wrong.")
 		}
 	}
 	w.writePreviewsRule()

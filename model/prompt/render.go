@@ -23,8 +23,8 @@ func Render(idea *ideafile.Idea, bindings map[string]ideafile.ToolBinding, reque
 	w := &promptWriter{idea: idea, bindings: bindings, request: request, stored: stored}
 	about := []func(*promptWriter){(*promptWriter).writeGuidingPlans, (*promptWriter).writeCallHistory, (*promptWriter).writeInstanceStates,
 		(*promptWriter).writeContextErrors, (*promptWriter).writeRequestedReply}
-	if len(request.Questions) > 0 { // the parameters of each Call are shown resolved: States would only repeat them
-		about = []func(*promptWriter){(*promptWriter).writeRequestedReply}
+	if len(request.Questions) > 0 { // the parameters of each Call are shown resolved: States would only repeat them. Errors say why an alternative has its turn
+		about = []func(*promptWriter){(*promptWriter).writeContextErrors, (*promptWriter).writeRequestedReply}
 	}
 	return []Message{
 		{"system", w.render((*promptWriter).writeRules, (*promptWriter).writePalette)},
@@ -127,8 +127,8 @@ func (w *promptWriter) writeRequestedReply() {
 	switch {
 	case w.idea.OutputSchema == nil:
 	case w.request.ReplyMayHoldOutput():
-		w.writeLine(`"output": null while it depends on results that you must read yourself first. With nothing left to plan, write it whole. ` +
-			`Beside Calls you may give it at once if every value in it is a Reference, also to what they will bring: then you are not asked for it again.`)
+		w.writeLine(`"output": with "calls": [], when nothing is left to plan, write it whole. Beside Calls it counts only if every value in it is a Reference (also to what ` +
+			`they will bring) and all of them succeed: then you are not asked again. Else write null beside Calls, and you are asked for it when they are done.`)
 	default:
 		w.writeLine(`The output is not wanted yet.`)
 	}

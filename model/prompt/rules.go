@@ -12,8 +12,8 @@ const introText = `You plan a business process and do none of it yourself: you a
 ## How it goes on
 - Calls run side by side, each as soon as the values that it reads are there. Plan all that can be planned now, in one answer.
 - Then you are asked again and see the new State. Leave out what is done, and for now what depends on values that you must read yourself first.
-- What failed, was refused by a person or is blocked (a value can never come) is not tried again by itself: plan it anew with the cause mended, or find another way.
-- Calls that people must approve wait for them by themselves: plan them like any other.
+- What failed, was rejected by a person or is blocked (a value can never come) is not tried again by itself: plan it anew with the cause mended, or find another way.
+- Calls that people must approve wait for them by themselves: plan them like any other. Heed the reason that a person gives for a rejection or a change.
 - Nothing left to do: "calls": [].
 `
 
@@ -23,8 +23,8 @@ const callsText = `## A Call
 - "_tool" names the tool; its parameters stand beside it, null for one that is left out. "_reasoningForCall": one short sentence for people who read along, or null.
 - Calls hand values to each other through State. "_outputPath" is the place in State for the result, such as "order" or "customer.address"; null: only you are shown it. (Missing where a tool's result always goes to one place.)
 - A place that holds a value keeps it: a Call that would write there is skipped.
-- Calls with the same place are alternatives, in the order of your list: the second runs only if the first fails, is refused or is blocked.
-- "_after": what must be done before the Call starts, although it reads nothing of it: places in State, such as ["†state.payment"], or Calls of earlier answers by their ids, such as ["†call.1.2"]; or null.
+- Calls with the same place are alternatives, in the order of your list: the second runs only if the first fails, is rejected or is blocked.
+- "_after": what must be done before the Call starts, although it reads nothing of it: places in State, such as ["†state.payment"] (give a Call of this answer a place to wait for it), or Calls of earlier answers by their ids, such as ["†call.1.2"]; or null.
 `
 
 const referencesText = `## References
@@ -33,11 +33,11 @@ const referencesText = `## References
 - "†state.a || †state.b" is a if it comes, else b; "†state.a && †state.b" waits for both and is b. "††" at the beginning is a plain †.
 `
 
-const branchesText = `- Where a tool's result goes to "†state.a || †state.b", the tool chooses the place, and its failure goes to the last one. Calls that read the other place are skipped.
+const branchesText = `- Where a tool's result goes to "†state.a || †state.b", the tool chooses the place; if it fails, {"code", "message"} goes to the last one. Calls that read the other place, or wait for it by "_after", are skipped; an alternative to a skipped Call runs.
 `
 
 const namedInstancesText = `## Instances
-The process runs for instances, alike and independent, each with its own State: †state is that of the Call's instance. "_instance" names it, or is "*": every instance that this question is about. Use "*" wherever one Call fits them all: it runs in each for itself, and where it fails, the next alternative runs in that instance alone.
+The process runs for instances, alike and independent, each with its own State: †state is that of the Call's instance. "_instance" names it, or is "*": every instance that this question is about. Use "*" wherever one Call fits them all: it runs in each for itself, and where it fails, the next alternative runs in that instance alone. No Call waits for one of another instance: where the order matters, plan the later one in your next answer.
 `
 
 const updatesText = `- "_outputMethod" says how a result meets what is there: "set" keeps to an empty place; "assign" and "merge" add an object's keys, "push" adds an element to a list, "concat" adds a list or a text.
@@ -47,7 +47,7 @@ const scopesText = `- "_scopes" lists the places whose values the tool is shown 
 `
 
 // exampleText shows a chain of Calls, an alternative, a text with a value in it, and a Call that comes after another. %s is the instance, where there are several.
-const exampleText = `## Example with other tools (null keys left out)
+const exampleText = `## Example with other tools (null keys are left out only here)
 {"calls": [
 {"_tool": "bookCourier",%[1]s "address": "†state.letter.address", "_outputPath": "delivery"},
 {"_tool": "bookPost",%[1]s "_reasoningForCall": "If no courier goes there", "address": "†state.letter.address", "_outputPath": "delivery"},

@@ -14,7 +14,10 @@ func (w *promptWriter) writePalette() {
 	if len(w.idea.Tools) > 0 {
 		w.writeHeading("Tools")
 	}
-	notes := ToolInstructions(w.idea)
+	notes, forAllText := ToolInstructions(w.idea), ` (with "*": one for all)`
+	if w.hasSingleUnnamedInstance() {
+		forAllText = ""
+	}
 	for _, t := range w.idea.Tools {
 		w.writeLine("\n### %s", t.Name)
 		w.writeQuoted("", t.Description, notes[t.Name])
@@ -22,7 +25,8 @@ func (w *promptWriter) writePalette() {
 		w.writeLine("Parameters: %s", schemaText(params, params))
 		w.writeToolResult(t)
 		if w.bindings[t.Name].Kind == ideafile.KindLatent {
-			w.writeLine(`You are this tool: write its result into "_output", or null while it depends on values that are not there yet: you are asked for it then.`)
+			w.writeLine(`You are this tool: write its result into "_output"%s. Write null where it depends on values that are still to come, or in an alternative that may `+
+				`never run: you are asked for it when it does.`, forAllText)
 		}
 	}
 	if w.idea.OutputSchema != nil {

@@ -49,6 +49,8 @@ type InstanceInput struct {
 	State any    `json:"state"`
 	// MissingRequiredPaths lists the State paths that the instance's schema requires and that hold no value.
 	MissingRequiredPaths []string `json:"missing,omitempty"`
+	// HasReachedGoal reports that State holds what the schema requires, and that the LLM is asked only since something went wrong.
+	HasReachedGoal bool `json:"reachedGoal,omitempty"`
 	// Status is set for an instance that has settled or failed, and Fault says why it failed. The LLM is not told; both go
 	// into the snapshot of the Request.
 	Status ideafile.InstanceStatus `json:"status,omitempty"`
