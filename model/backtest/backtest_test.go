@@ -103,7 +103,9 @@ func idea(t *testing.T, context string, replace ...string) *ideafile.Idea {
 }
 
 // direct is a Plan that runs without a Request.
-func direct(calls string) string { return `{"type": "plan", "stage": "complete", "plan": ` + calls + `}` }
+func direct(calls string) string {
+	return `{"type": "plan", "stage": "complete", "plan": ` + calls + `}`
+}
 
 func bind(i *ideafile.Idea) map[string]ideafile.ToolBinding {
 	bindings := map[string]ideafile.ToolBinding{}

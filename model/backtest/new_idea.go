@@ -25,29 +25,51 @@ func newIdea(idea *ideafile.Idea, c *chain) (*ideafile.Idea, error) {
 	return made, nil
 }
 
-// newContext is the context of a new Idea on the data of a past process.
+// OnPast is a new Idea on the data of a past process, as it is run here: of one that was split, on those of its first part. Its first Messages are
+// those of the file, each in its place; nil where no instance is left.
+func OnPast(idea *ideafile.Idea, p *Past) (*ideafile.Idea, error) {
+	for _, c := range p.chains {
+		if len(c.instances) > 0 {
+			return newIdea(idea, c)
+		}
+	}
+	return nil, nil
+}
+
+// newContext is the context of a new Idea on the data of a past process. The Messages of the file keep their places.
 func newContext(idea *ideafile.Idea, c *chain) []any {
 	context := []any{}
-	given, alone := map[string]bool{}, len(c.instances) == 1 && c.instances[0].token == ""
-	schemas := map[string]any{}
+	given, described := map[string]bool{}, map[string]bool{}
 	for _, m := range idea.Context {
-		if m.PayloadKind != "" && m.PayloadSchema != nil && (m.InstanceToken == "" || schemas[m.PayloadKind] == nil) {
-			schemas[m.PayloadKind] = m.PayloadSchema
+		if m.InstanceToken == "" && m.PayloadSchema != nil {
+			described[m.PayloadKind] = true
 		}
+	}
+	alone := c.instances[0].token == ""
+	for _, m := range idea.Context {
+		counts := m.InstanceToken == "" && !alone && m.PayloadKind != ideafile.TypeState && len(jsonval.AsObject(m.Payload)) > 0
 		switch {
-		case m.Type == ideafile.TypeError || m.IsPlanWithRecord():
-		case m.PayloadKind == "":
-			if m.InstanceToken == "" || c.hasInstance(m.InstanceToken) {
-				context = append(context, withoutRecord(m))
+		case m.PayloadKind == "" && m.Type != ideafile.TypeError && !m.IsPlanWithRecord() && (m.InstanceToken == "" || c.hasInstance(m.InstanceToken)):
+			context = append(context, withoutRecord(m))
+		case m.PayloadKind != "":
+			empty := ideafile.Message{PayloadKind: m.PayloadKind, Payload: map[string]any{}, PayloadSchema: m.PayloadSchema}
+			if counts {
+				given[m.PayloadKind], empty.Payload = true, m.Payload
 			}
-		case m.InstanceToken == "" && !alone && m.PayloadKind != ideafile.TypeState && len(jsonval.AsObject(m.Payload)) > 0:
-			given[m.PayloadKind] = true
-			context = append(context, m.Source)
+			if m.InstanceToken != "" && described[m.PayloadKind] {
+				empty.PayloadSchema = nil
+			}
+			described[m.PayloadKind] = described[m.PayloadKind] || m.PayloadSchema != nil
+			context = append(context, dataMessage(empty))
+		default:
+			context = append(context, dataMessage(ideafile.Message{PayloadKind: ideafile.TypeState, Payload: map[string]any{}}))
 		}
 	}
-	for _, kind := range jsonval.SortedKeys(schemas) {
-		context = append(context, dataMessage(ideafile.Message{PayloadKind: kind, Payload: map[string]any{}, PayloadSchema: schemas[kind]}))
-	}
+	return append(context, pastData(c, given)...)
+}
+
+// pastData are the Messages with what the instances had as they began, but for what the new file gives to all.
+func pastData(c *chain, given map[string]bool) (context []any) {
 	for n, i := range c.instances {
 		messages := i.own
 		if n == 0 {

@@ -1,0 +1,12 @@
+package client
+
+import (
+	"context"
+
+	"processidea/model/harden"
+)
+
+// FinishedRun reads the whole chain of a process and, where it was split, those of its parts. The error wraps ErrNotFound for one without a chain.
+func (a *Archive) FinishedRun(ctx context.Context, id string) (harden.FinishedRun, error) {
+	return a.finishedRun(ctx, id)
+}
