@@ -197,7 +197,7 @@ func compareStates(then, now *trace, pairs []*pair) (Difference, bool) {
 			if !ok || len(from[n]) == 0 || from[n].String() == to[n].String() {
 				continue
 			}
-			if moved, done := jsonval.SetAt(without(was, from[n]), to[n], v); done {
+			if moved, done := jsonval.SetAt(without(was, from[n], true), to[n], v); done {
 				was = moved
 			}
 		}

@@ -11,31 +11,40 @@ import (
 // equal parameters.
 type known struct {
 	past *trace
-	// direct: a Plan runs the instance without a Request. It does once what the LLM may have tried twice, and so has what came of the last try.
+	// direct: a Plan runs the instance for which the LLM planned then. It does once what that may have tried twice, and so has what came of the
+	// try that succeeded.
 	direct bool
-	used   map[*tracedCall]bool
+	// used and decided are the Calls of the past whose results, and whose decisions, were taken.
+	used, decided map[*tracedCall]bool
 	// deciding is the Call of the past whose decisions are taken again, by the id of the new one.
 	deciding map[string]*tracedCall
 }
 
 func newKnown(past *trace, direct bool) *known {
-	return &known{past: past, direct: direct, used: map[*tracedCall]bool{}, deciding: map[string]*tracedCall{}}
+	return &known{past: past, direct: direct, used: map[*tracedCall]bool{}, decided: map[*tracedCall]bool{},
+		deciding: map[string]*tracedCall{}}
 }
 
-// find returns the Call of the past that is the same, of several the next one. of reads what of a Call must be the same; ok is false where it
-// has none.
-func (k *known) find(tool string, params map[string]any, of func(*tracedCall) (string, map[string]any, bool)) *tracedCall {
+// find returns the Call of the past that is the same. Of several it is one that was not used yet, then one that wrote to the same place, then, in a
+// Plan that runs directly, one that was done, then the first. of reads what of a Call must be the same; ok is false where it has none.
+func (k *known) find(rec *dataflow.CallRecord, tool string, params map[string]any, of func(*tracedCall) (string, map[string]any, bool),
+	used map[*tracedCall]bool) *tracedCall {
 	var found *tracedCall
+	best := -1
 	for _, c := range k.past.calls {
 		name, values, ok := of(c)
 		if !ok || name != tool || !jsonval.Equal(values, params) {
 			continue
 		}
-		switch {
-		case found == nil:
-			found = c
-		case k.direct && c.status == ideafile.Done && found.status != ideafile.Done, k.used[found] && !k.used[c]:
-			found = c
+		rank := 0
+		for _, better := range []bool{!used[c], c.output.ReferenceText() == rec.OutputPath.ReferenceText(), k.direct && c.status == ideafile.Done} {
+			rank *= 2
+			if better {
+				rank++
+			}
+		}
+		if rank > best {
+			found, best = c, rank
 		}
 	}
 	return found
@@ -50,7 +59,7 @@ func whatWasShown(c *tracedCall) (string, map[string]any, bool) {
 }
 
 func (k *known) outcome(ready dataflow.ReadyCall) (outcome, bool) {
-	c := k.find(ready.Tool.Name, ready.Params, whatRan)
+	c := k.find(ready.Record, ready.Tool.Name, ready.Params, whatRan, k.used)
 	if c == nil {
 		return outcome{}, false
 	}
@@ -63,7 +72,8 @@ func (k *known) outcome(ready dataflow.ReadyCall) (outcome, bool) {
 
 func (k *known) decide(rec *dataflow.CallRecord, p turn.PendingApproval, asked int) (turn.Decision, bool) {
 	if asked == 0 {
-		k.deciding[rec.ID] = k.find(p.Tool, p.Params, whatWasShown)
+		c := k.find(rec, p.Tool, p.Params, whatWasShown, k.decided)
+		k.deciding[rec.ID], k.decided[c] = c, true
 	}
 	c := k.deciding[rec.ID]
 	if c == nil || asked >= len(c.decisions) {
@@ -75,7 +85,7 @@ func (k *known) decide(rec *dataflow.CallRecord, p turn.PendingApproval, asked i
 // answer has the result of the same Call, whoever wrote it then; of parameters that did not fit, what the LLM had made of the same ones.
 func (k *known) answer(rec *dataflow.CallRecord, q turn.LLMQuestion) (outcome, bool) {
 	if q.ParamsError == "" {
-		c := k.find(q.Tool, q.Params, whatRan)
+		c := k.find(rec, q.Tool, q.Params, whatRan, k.used)
 		if c == nil || c.status == ideafile.Failed {
 			return outcome{}, false
 		}

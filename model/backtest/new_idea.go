@@ -19,7 +19,7 @@ func newIdea(idea *ideafile.Idea, c *chain) (*ideafile.Idea, error) {
 	addToolsOfServers(source, idea, c)
 	made, problems := ideafile.ReadIdea(source)
 	if errs := problems.Errors(); len(errs) > 0 {
-		return nil, fmt.Errorf("model: backtest %s: the file does not fit its instances: %s", c.processID, errs)
+		return nil, fmt.Errorf("model: backtest %s: the file does not fit its instances: %w", c.processID, errs)
 	}
 	made.Config.Limits.Duration = 0 // no time passes here
 	return made, nil

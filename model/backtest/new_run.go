@@ -49,7 +49,7 @@ func runNew(idea *ideafile.Idea, bindings map[string]ideafile.ToolBinding, plann
 	for _, i := range c.instances {
 		flow := dataflow.New(r.palette, idea.Context, i.token)
 		flow.SetTime(begin)
-		r.players[i.token] = newPlayer(flow, newKnown(i.trace, flow.HasDirectPlan()))
+		r.players[i.token] = newPlayer(flow, newKnown(i.trace, flow.HasDirectPlan() && i.planned()))
 		if flow.HasDirectPlan() {
 			flow.StartDirectPlan()
 			r.players[i.token].work()

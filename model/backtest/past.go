@@ -50,6 +50,7 @@ type pastInstance struct {
 	own, shared []ideafile.Message
 	calls       []*pastCall // in Plan order
 	corrected   bool        // a person wrote State while it ran
+	undone      bool        // the State with which it began was found by undoWrites
 	finalState  any
 	status      ideafile.InstanceStatus
 	trace       *trace
@@ -115,7 +116,10 @@ func (p *Past) readChain(run Run) (*chain, error) {
 			return nil, err
 		}
 		i.processID = p.processID
-		i.trace = runPast(c, i)
+		if i.trace = runPast(c, i); i.trace.unlike && i.undone {
+			reader.undoWrites(i, false)
+			i.trace = runPast(c, i)
+		}
 		if why := i.whyNotRepeated(); why != "" {
 			p.leftOut = append(p.leftOut, LeftOut{p.processID, token, why})
 			continue

@@ -35,6 +35,7 @@ func runPast(c *chain, i *pastInstance) *trace {
 	for _, traced := range t.calls {
 		rec := p.flow.FindCall(traced.id)
 		if call := memory.byKey[ideafile.CallKey{Request: rec.Request, Index: rec.Index}]; call != nil {
+			t.unlike = t.unlike || (call.status == ideafile.Skipped) != (rec.Status == ideafile.Skipped)
 			traced.describeAs(call)
 		}
 	}

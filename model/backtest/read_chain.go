@@ -101,7 +101,9 @@ func (r *chainReader) readInstance(token string) (*pastInstance, error) {
 			i.shared = append(i.shared, m)
 		}
 	}
-	r.undoWrites(i, r.ideas[at])
+	if beganBefore(r.ideas[at], token) {
+		r.undoWrites(i, true)
+	}
 	for _, e := range r.writes[token] {
 		_, byPerson := e.PersonName()
 		i.corrected = i.corrected || byPerson && e.Decision == nil

@@ -19,6 +19,7 @@ type trace struct {
 	status  ideafile.InstanceStatus
 	fault   *diag.Fault
 	unknown []string
+	unlike  bool // of a past: a Call was skipped there and not here, or the reverse
 }
 
 // tracedCall is a Call with what became of it.
