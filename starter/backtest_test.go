@@ -13,6 +13,7 @@ import (
 	"processidea/client/backtest"
 	comparison "processidea/model/backtest"
 	"processidea/model/jsonval"
+	"processidea/rehearsal"
 	"processidea/starter/internal/exit"
 )
 
@@ -108,6 +109,21 @@ func TestABacktestSaysWhatAChangeWouldDoInAHundredInstancesAndTouchesNoTool(t *t
 	}
 	if r := backtested(exit.Done, "policy.json", "p"); r.Asked != (comparison.AskedCounts{Now: 10, Automatic: 10}) {
 		t.Errorf("asked: %+v", r.Asked)
+	}
+	llm, err := rehearsal.Parse([]byte(strings.Replace(files["half.jsonl"], `{"solution"`, `{"when": "Calls so far", "solution": {"calls": []}}`+"\n"+`{"when": "Rate every claim", "solution"`, 1)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	server, err := rehearsal.Start(llm)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer server.Close()
+	var r backtest.Report
+	d.set("OPENAI_BASE_URL="+server.URL()).do("backtest", "idea.json", "p", "--llm", "--json").is(exit.Done).json(&r)
+	// One Request for each part, and one more about the only claim whose result is known.
+	if r.Plans != backtest.ByLLM || r.Different != 99 || r.Requests != 4 || len(server.Requests()) != 4 {
+		t.Errorf("by the LLM, which was asked %d times: %d different after %d Requests", len(server.Requests()), r.Different, r.Requests)
 	}
 	if asked.Load() != before {
 		t.Errorf("the tools were asked %d times more", asked.Load()-before)

@@ -23,7 +23,7 @@ type newRun struct {
 	palette  ideafile.Palette
 	chain    *chain
 	planner  Planner
-	own      bool // the Planner is pastPlans
+	own      *pastPlans // the Planner, where none was given
 	loop     *loop.Loop
 	players  map[string]*player
 	told     map[string]toldCall
@@ -41,7 +41,8 @@ type toldCall struct {
 func runNew(idea *ideafile.Idea, bindings map[string]ideafile.ToolBinding, planner Planner, c *chain) (map[string]*trace, *loop.Loop, error) {
 	r := &newRun{idea: idea, bindings: bindings, chain: c, planner: planner, players: map[string]*player{}, told: map[string]toldCall{}, now: begin}
 	if planner == nil {
-		r.planner, r.own = &pastPlans{chain: c, next: map[string]int{}}, true
+		r.own = &pastPlans{chain: c, next: map[string]int{}, silent: map[string]bool{}}
+		r.planner = r.own
 	}
 	r.palette = ideafile.Palette{Tools: withoutDeciders(idea.Tools, idea.Config.Approval), BindingByTool: bindings,
 		AdaptValuesWithLLM: idea.Config.AdaptValuesWithLLM}
@@ -103,6 +104,9 @@ func (r *newRun) note(token, what string) {
 
 // request has the Planner answer a Request, hands the Calls to their instances and plays them.
 func (r *newRun) request(request *turn.RequestInput) error {
+	if r.own != nil {
+		r.noteFallbacks(request)
+	}
 	reply, err := r.planner.Reply(r.idea, r.bindings, request)
 	switch {
 	case errors.Is(err, ErrNoReply):
@@ -111,9 +115,6 @@ func (r *newRun) request(request *turn.RequestInput) error {
 		}
 	case err != nil:
 		return fmt.Errorf("model: backtest %s: Request %d: %w", r.chain.processID, request.RequestNumber, err)
-	}
-	if r.own {
-		r.noteFallbacks(request)
 	}
 	answer := turn.LLMReply{Complete: true, Output: reply.Output, OutputFault: turn.CheckOutput(r.idea, reply.Output), HTTPAttempts: 1,
 		Calls: ideafile.ParseWrittenCalls(reply.Calls)}
@@ -155,6 +156,7 @@ func (r *newRun) noteFallbacks(request *turn.RequestInput) {
 				why = f.Message
 			}
 			r.note(i.token, "the LLM would be asked: "+why)
+			r.own.silent[i.token] = true
 		}
 	}
 }
@@ -203,7 +205,7 @@ func (r *newRun) report(token string, closed int) {
 		Idle: p.flow.IsIdle() && len(p.unknown) == 0, HasGoal: p.flow.HasGoal(), MissingRequiredPaths: p.flow.MissingRequiredPaths(),
 		PlanFailure: p.flow.DirectPlanFault(), Writes: p.flow.TakeNewWrites(), Questions: p.flow.LLMQuestions(),
 	}
-	if r.own && len(report.Questions) > 0 {
+	if r.own != nil && len(report.Questions) > 0 {
 		report.Idle, report.Questions = false, nil // nobody is there to be asked
 	}
 	for _, rec := range p.flow.CallRecords() {

@@ -105,8 +105,7 @@ func (r *chainReader) readInstance(token string) (*pastInstance, error) {
 		r.undoWrites(i, true)
 	}
 	for _, e := range r.writes[token] {
-		_, byPerson := e.PersonName()
-		i.corrected = i.corrected || byPerson && e.Decision == nil
+		i.corrected = i.corrected || e.Correction > 0
 	}
 	return i, nil
 }
@@ -166,7 +165,8 @@ func (r *chainReader) readResult(i *pastInstance, c *pastCall) {
 	id := ideafile.FormatCallID(c.key.Request, c.key.Index, i.token)
 	for _, e := range r.writes[i.token] {
 		_, byPerson := e.PersonName()
-		if e.Author != id && !(byPerson && e.Decision != nil && e.Request == c.key.Request && e.Index == c.key.Index) {
+		answered := byPerson && e.Correction == 0 && e.Request == c.key.Request && e.Index == c.key.Index
+		if e.Author != id && !answered {
 			continue
 		}
 		c.adapted = e.ParamsAdaptation
