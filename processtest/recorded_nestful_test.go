@@ -156,7 +156,9 @@ func (f *nestfulFlow) examine(n int, tool, name string, v any) {
 // examineValue notes what is wrong with a value or a part of it. Whether a number is whole is seen when it is there.
 func (f *nestfulFlow) examineValue(n int, what string, schema map[string]any, v any) {
 	want := strings.ReplaceAll(jsonval.AsText(schema["type"]), "integer", "number")
-	fits := func(kind string) bool { return want == "" || kind == "" || strings.ReplaceAll(kind, "integer", "number") == want }
+	fits := func(kind string) bool {
+		return want == "" || kind == "" || strings.ReplaceAll(kind, "integer", "number") == want
+	}
 	if label, path, ok := nestfulReference(v); ok {
 		if tool := f.tools[f.labels[label]]; tool != nil {
 			got, found := nestfulTypeAt(map[string]any{"type": "object", "properties": tool.results}, path)
