@@ -159,3 +159,46 @@ func TestWhatADelegateHandedBackIsPlayedToo(t *testing.T) {
 		t.Errorf("%v %v: %s", err, r.LeftOut, describe(r))
 	}
 }
+
+func TestWhoMayDecideAndUntilWhenIsNotLookedAt(t *testing.T) {
+	past := ran(t, orders, reply(plan), reply(`[]`))
+	r := compare(t, idea(t, "", `"_approval": {"when"`, `"_approval": {"by": {"groups": ["finance"], "count": 2}, "timeout": "1h", "onTimeout": "pause", "when"`), nil, past)
+	want(t, r, "① same", "② same", "③ same")
+}
+
+func TestACallForAllIsForThoseThatItsRequestCovered(t *testing.T) {
+	waited := 0
+	late := func(s *modeltest.Scenario, p turn.PendingApproval) {
+		if waited++; waited > 1 {
+			approve(s, p)
+		}
+	}
+	// ③ waits for a person when the second Request is made, and has no part in it.
+	past := finish(t, scenario(t, orders), late, reply(plan), reply(`[{"_tool": "log", "_instance": "*", "line": "x"}]`), reply(`[]`))
+	want(t, compare(t, idea(t, ""), nil, past), "① same", "② same", "③ same")
+	got := describe(compare(t, idea(t, direct(strings.ReplaceAll(plan, `"_instance": "*", `, ""))), nil, past))
+	if !strings.HasPrefix(got, "① different; call-missing: log would not run") || !strings.HasSuffix(got, "\n③ same") {
+		t.Error(got)
+	}
+}
+
+func TestWhatADirectPlanPushedIsNotThereAtItsBeginning(t *testing.T) {
+	logged := `[{"_tool": "log", "line": "one"}, {"_tool": "log", "line": "two"}]`
+	past := ran(t, `"context": [{"type": "state", "state": {"log": ["old"], "empty": {}}}, `+direct(logged)+`]`)
+	want(t, compare(t, idea(t, direct(logged)), nil, past), "same")
+	want(t, compare(t, idea(t, direct(`[{"_tool": "rate", "of": "†state.log"}]`)), nil, past),
+		`different; call-missing: log would not run; it ran with {"line":"one"}; call-missing: log would not run; it ran with {"line":"two"}; `+
+			`call-added: rate would run with {"of":["old"]}, and did not: its result is not known`)
+}
+
+func TestTheSchemasAreThoseOfTheNewFile(t *testing.T) {
+	closed := `"schema": {"type": "object", "properties": {"id": {}, "order": {}}, "additionalProperties": false}`
+	calls := `[{"_tool": "fetch", "id": "†state.id", "_outputPath": "order"}]`
+	past := ran(t, `"context": [{"type": "state", "state": {"id": "a"}, `+closed+`}]`, reply(calls), reply(`[]`))
+	renamed := direct(strings.Replace(calls, "order", "found", 1))
+	want(t, compare(t, idea(t, renamed), nil, past), "same")
+	got := describe(compare(t, idea(t, `{"type": "state", "state": {}, `+closed+`}, `+renamed), nil, past))
+	if !strings.HasPrefix(got, "different; call-unfit: fetch with ") {
+		t.Error(got)
+	}
+}

@@ -89,7 +89,7 @@ func missing(c *tracedCall, now *trace) (d Difference, open string) {
 		d.Text += ": " + other.reason
 		return d, ""
 	}
-	if now.status == "" || len(now.unknown) > 0 {
+	if len(now.unknown) > 0 || !now.direct && now.status == "" {
 		return d, c.tool + " may come later"
 	}
 	return d, ""

@@ -19,6 +19,7 @@ type trace struct {
 	status  ideafile.InstanceStatus
 	fault   *diag.Fault
 	unknown []string
+	direct  bool // of a new run: a Plan runs the instance, so that no Calls come later
 	unlike  bool // of a past: a Call was skipped there and not here, or the reverse
 }
 
