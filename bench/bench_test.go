@@ -65,6 +65,24 @@ func TestAQuickRunOfTwoWorksGivesTheirFigures(t *testing.T) {
 	wellFormed(t, plot+"2")
 }
 
+func TestManyRunsComeToOneEndByAPlanAndToSeveralByAnLLMThatVaries(t *testing.T) {
+	t.Setenv(asProgram, "1")
+	figures := filepath.Join(t.TempDir(), "figures.json")
+	o, err := readOptions([]string{"--quick", "repeat", "--json", figures}, io.Discard)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := run(t.Context(), o, io.Discard); err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range readReport(t, figures).Figures {
+		want := map[string]float64{"different ends, by the Plan": 1, "different ends, by the LLM": 4, "Requests of the Plan": 0}[f.Name]
+		if f.Ours.Median != want || f.At != 5 {
+			t.Errorf("%s: %v of %d", f.Name, f.Ours.Median, f.At)
+		}
+	}
+}
+
 func TestAWorkThatFailsInItsProcessIsNamed(t *testing.T) {
 	t.Setenv(asProgram, "1")
 	o, err := readOptions([]string{"--quick", "chain", "batch", "--hops", t.TempDir()}, io.Discard)

@@ -23,6 +23,8 @@ type HardenOptions struct {
 	Tools ideafiles.Tools
 	// Template leaves out what the first process began with.
 	Template bool
+	// Complete has the Plan never ask an LLM. The error wraps ErrInvalid where it needs one.
+	Complete bool
 }
 
 // Harden makes a Plan that runs with no LLM of what finished processes have in common. What differs in a way that the
@@ -44,6 +46,9 @@ func (a *Archive) Harden(ctx context.Context, o HardenOptions) (*harden.Result, 
 	first := runs[0].Ideas
 	idea, _ := ideafile.ReadIdea(first[len(first)-1])
 	made, err := harden.Harden(runs, o.Tools.Bind(idea).Bindings, o.Template)
+	if err == nil && o.Complete {
+		err = made.MarkComplete()
+	}
 	return made, kind.Of(ErrInvalid, err)
 }
 

@@ -25,6 +25,7 @@ var requestsOf = map[string]struct{ requests, inVain int }{
 	payout:                {requests: 0},
 	"refunds":             {requests: 1},
 	"research":            {requests: 0}, // its delegates make four
+	"ripening":            {requests: 1},
 	"sentiment":           {requests: 2},
 	"weather":             {requests: 1},
 }

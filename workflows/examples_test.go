@@ -69,6 +69,7 @@ var outcomes = map[string]struct {
 	"weather":    {1, turn.CallCounts{Done: 9, Skipped: 3}},
 	"research":   {0, turn.CallCounts{Done: 2}},
 	"refunds":    {2, turn.CallCounts{Done: 400, Rejected: 1}},
+	"ripening":   {1, turn.CallCounts{Done: 10}},
 }
 
 func TestEveryExampleRunsToItsEnd(t *testing.T) {

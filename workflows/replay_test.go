@@ -69,7 +69,7 @@ func oneInstance(name, process string) string {
 	switch name {
 	case "sentiment":
 		return process + "/1"
-	case "moderation":
+	case "moderation", "ripening":
 		return process + "/1"
 	case "refunds":
 		return process + "/13"

@@ -47,6 +47,7 @@ var All = []Work{
 	{Name: "fanout-pure", Rounds: 10, Run: asPure.work},
 	{Name: "batch", Rounds: 4, Run: batchWork},
 	{Name: "actions", Rounds: 1, Run: actionsWork},
+	{Name: "repeat", Rounds: 1, Run: repeatWork},
 	{Name: "instances-10", Rounds: 5, Run: instancesWork(10)},
 	{Name: "instances-100", Rounds: 5, Run: instancesWork(100)},
 	{Name: "instances", Rounds: 3, Run: instancesWork(1000)},

@@ -15,7 +15,7 @@ import (
 
 // Harden makes a Plan of what finished processes have in common.
 func Harden(a *app.App) *cobra.Command {
-	file, template := "", false
+	file, o := "", client.HardenOptions{}
 	c := &cobra.Command{
 		Use:   "harden ID...",
 		Short: "Make a Plan that runs with no LLM of what finished processes have in common",
@@ -25,24 +25,28 @@ generalised is named on standard error with the instances it differs in, and is 
 of the Plan, which then guides an LLM instead of running by itself; where nothing is left,
 no file is written. The file begins as the first process did; --template leaves its instances out, for "run FILE --instances ROWS".`,
 		Example: `  starter harden moderation-1 moderation-2 -o hardened.json
-  starter harden moderation-1 --template > hardened.json`,
+  starter harden moderation-1 --template > hardened.json
+  starter harden moderation-1 moderation-2 --complete -o complete.json`,
 		RunE: func(c *cobra.Command, args []string) error {
-			return hardened(c.Context(), a, args, file, template)
+			o.Processes = args
+			return hardened(c.Context(), a, file, o)
 		},
 	}
 	c.Flags().StringVarP(&file, "output", "o", "", "`file` to write (default standard output)")
-	c.Flags().BoolVar(&template, "template", false, "leave out what the first process began with")
+	c.Flags().BoolVar(&o.Template, "template", false, "leave out what the first process began with")
+	c.Flags().BoolVar(&o.Complete, "complete", false, "never ask an LLM, whatever happens: what fails then fails its instance")
 	return c
 }
 
 // hardened makes one Idea of finished processes.
-func hardened(ctx context.Context, a *app.App, ids []string, file string, template bool) error {
+func hardened(ctx context.Context, a *app.App, file string, o client.HardenOptions) error {
 	p, err := a.Place()
 	if err != nil {
 		return err
 	}
 	return a.Read(ctx, func(archive *client.Archive) error {
-		made, err := archive.Harden(ctx, client.HardenOptions{Processes: ids, Tools: p.Tools(), Template: template})
+		o.Tools = p.Tools()
+		made, err := archive.Harden(ctx, o)
 		if made != nil {
 			noteHardened(a, made)
 		}

@@ -1,0 +1,121 @@
+package backtest
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"processidea/client/ideafiles"
+	"processidea/llm"
+	"processidea/model/backtest"
+	"processidea/model/ideafile"
+	"processidea/model/jsonval"
+	"processidea/model/prompt"
+	"processidea/model/turn"
+	"processidea/rehearsal"
+	"processidea/store/blobs"
+)
+
+// asker is an LLM, or recorded replies in its place, that answers the Requests of the new Idea.
+type asker struct {
+	ctx    context.Context
+	client *llm.Client
+	store  *blobs.Store
+	// scripted: the replies are recorded, and the number of a Request says which one answers it.
+	scripted bool
+}
+
+// choosePlanner says who answers Requests; stop ends what was started for it.
+func choosePlanner(ctx context.Context, d *ideafiles.Definition, o Options, store *blobs.Store) (p backtest.Planner, plans string, stop func(), err error) {
+	switch {
+	case o.LLM != nil:
+		return &asker{ctx: ctx, client: o.LLM, store: store}, ByLLM, func() {}, nil
+	case d.Replies == "":
+		return nil, ByPast, func() {}, nil
+	}
+	replies, err := rehearsal.Parse([]byte(d.Replies))
+	if err != nil {
+		return nil, "", nil, err
+	}
+	for n := range replies {
+		replies[n].TTFT, replies[n].TPS = 0, 0 // nobody watches
+	}
+	server, err := rehearsal.Start(replies, rehearsal.WithoutLog())
+	if err != nil {
+		return nil, "", nil, err
+	}
+	client, err := llm.New(llm.Config{BaseURL: server.URL(), Model: "rehearsal"})
+	if err != nil {
+		server.Close()
+		return nil, "", nil, err
+	}
+	return &asker{ctx: ctx, client: client, store: store, scripted: true}, ByReplies, server.Close, nil
+}
+
+const (
+	mostAttempts = 3               // of one Request
+	firstWait    = 2 * time.Second // before the second attempt, where the server names no time
+)
+
+// Reply asks for the solution of one Request.
+func (a *asker) Reply(idea *ideafile.Idea, bindings map[string]ideafile.ToolBinding, request *turn.RequestInput) (backtest.Reply, error) {
+	var out backtest.Reply
+	question := llm.Request{
+		Messages: prompt.Render(idea, bindings, request, func(h jsonval.BlobHandle) []byte { return a.store.Peek(a.ctx, h) }),
+		Form:     prompt.ResponseFormatFor(idea, bindings, request), RateKey: fmt.Sprintf("%s/%d", request.ProcessID, request.RequestNumber),
+		OnCall: func(_ int, raw json.RawMessage) {
+			v, err := jsonval.Decode(raw)
+			if err != nil {
+				v = string(raw) // a broken Call is refused as it is
+			}
+			out.Calls = append(out.Calls, v)
+		},
+	}
+	if a.scripted {
+		question.Header = map[string]string{rehearsal.TurnHeader: strconv.Itoa(request.Turn)}
+	} else if len(idea.Config.LLMs) > 0 {
+		question.Settings = idea.Config.LLMs[0]
+	}
+	answer, err := a.stream(question)
+	if err != nil {
+		return out, err
+	}
+	if answer.Incomplete != nil {
+		return backtest.Reply{}, fmt.Errorf("%w: the reply is not whole: %s", backtest.ErrNoReply, answer.Incomplete.Message)
+	}
+	if len(answer.Output) > 0 {
+		out.Output, err = jsonval.Decode(answer.Output)
+	}
+	return out, err
+}
+
+// stream asks until there is an answer, a few times at most.
+func (a *asker) stream(question llm.Request) (*llm.Reply, error) {
+	wait := firstWait
+	for attempt := 1; ; attempt++ {
+		answer, err := a.client.Stream(a.ctx, question)
+		var said *llm.Error
+		switch {
+		case err == nil:
+			return answer, nil
+		case a.scripted:
+			return nil, fmt.Errorf("%w: no recorded reply is for it", backtest.ErrNoReply)
+		case !errors.As(err, &said) || !said.Retry || attempt == mostAttempts || a.ctx.Err() != nil:
+			return nil, err
+		}
+		if said.RetryAfter > 0 {
+			wait = said.RetryAfter
+		}
+		timer := time.NewTimer(wait)
+		select {
+		case <-a.ctx.Done():
+			timer.Stop()
+			return nil, a.ctx.Err()
+		case <-timer.C:
+		}
+		wait *= 2
+	}
+}

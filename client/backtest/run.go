@@ -1,0 +1,120 @@
+package backtest
+
+import (
+	"context"
+	"fmt"
+
+	"processidea/client"
+	"processidea/client/ideafiles"
+	"processidea/client/internal/kind"
+	"processidea/llm"
+	"processidea/model/backtest"
+	"processidea/model/diag"
+	"processidea/model/harden"
+	"processidea/model/ideafile"
+)
+
+// Options say of which processes, and who plans.
+type Options struct {
+	// Processes have finished, and have their chains in the store. At least one.
+	Processes []string
+	// LLM answers Requests; nil: the replies of the source or, where it names none, what the LLM planned then.
+	LLM *llm.Client
+}
+
+// Who answers the Requests of the new Idea.
+const (
+	ByPast    = "past"
+	ByReplies = "replies"
+	ByLLM     = "llm"
+)
+
+// Report is what backtest --json prints.
+type Report struct {
+	backtest.Report
+	File  string `json:"file"`
+	Plans string `json:"plans"` // who answered Requests: ByPast, ByReplies or ByLLM
+}
+
+// Run runs the files of a process over the instances of others. It gives the warnings too; the error is an *ideafiles.InvalidError where something is
+// wrong with the files, wraps client.ErrNotFound for a process without a chain, and client.ErrInvalid for one that has not finished or was simulated.
+func Run(ctx context.Context, archive *client.Archive, s ideafiles.Source, known ideafiles.Tools, o Options) (*Report, diag.Problems, error) {
+	if len(o.Processes) == 0 {
+		return nil, nil, kind.Errorf(client.ErrInvalid, "backtest: no process is named")
+	}
+	s.Instances = "" // the instances are those of the past
+	if o.LLM != nil || !s.RepliesGiven {
+		s.Replies = ""
+	}
+	d, problems, err := ideafiles.LoadIdea(s)
+	if err == nil {
+		err = d.ReadReplies(&problems)
+	}
+	if err == nil && len(problems.Errors()) > 0 {
+		err = &ideafiles.InvalidError{Source: s.Given, Problems: problems}
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	past, err := readPast(ctx, archive, o.Processes)
+	if err != nil {
+		return nil, nil, err
+	}
+	known.Elsewhere = true // nothing runs here, so that what a Tool is run by need not be known
+	whole, err := backtest.OnPast(d.Read, past[0])
+	if err != nil {
+		return nil, nil, kind.Of(client.ErrInvalid, err)
+	}
+	problems = append(problems, warnings(known, d.Read, whole)...)
+	planner, plans, stop, err := choosePlanner(ctx, d, o, archive.Store())
+	if err != nil {
+		return nil, nil, err
+	}
+	defer stop()
+	bind := func(i *ideafile.Idea) map[string]ideafile.ToolBinding { return known.Bind(i).Bindings }
+	made, err := backtest.Compare(d.Read, bind, planner, past...)
+	if err != nil {
+		return nil, nil, err
+	}
+	return &Report{Report: *made, File: s.Given, Plans: plans}, problems, nil
+}
+
+// readPast reads finished processes from their chains.
+func readPast(ctx context.Context, archive *client.Archive, ids []string) (past []*backtest.Past, err error) {
+	for _, id := range ids {
+		run, err := archive.FinishedRun(ctx, id)
+		if err != nil {
+			return nil, err
+		}
+		p, err := backtest.Read(asRun(run))
+		if err != nil {
+			return nil, kind.Of(client.ErrInvalid, err)
+		}
+		past = append(past, p)
+	}
+	return past, nil
+}
+
+// warnings are what is wrong with the new Idea beyond its form, as far as it is in the file: what comes of it is among the differences.
+func warnings(known ideafiles.Tools, file, whole *ideafile.Idea) (problems diag.Problems) {
+	if whole == nil {
+		return nil
+	}
+	for _, p := range known.Problems(whole).Errors() {
+		at := 0
+		if n, _ := fmt.Sscanf(p.JSONPath, "$.context[%d]", &at); n == 0 || at < len(file.Context) {
+			p.IsWarning = true
+			problems = append(problems, p)
+		}
+	}
+	return problems
+}
+
+// asRun is a finished process as model/backtest reads it.
+func asRun(run harden.FinishedRun) backtest.Run {
+	out := backtest.Run{ProcessID: run.ProcessID, Ideas: run.Ideas, Log: run.Log}
+	for _, part := range run.Parts {
+		out.Parts = append(out.Parts, asRun(part))
+	}
+	return out
+}

@@ -1,0 +1,15 @@
+package client
+
+import (
+	"context"
+
+	"processidea/model/harden"
+)
+
+// FinishedRun reads the whole chain of a process and, where it was split, those of its parts. The error wraps ErrNotFound for one without a chain.
+func (a *Archive) FinishedRun(ctx context.Context, id string) (harden.FinishedRun, error) {
+	if _, err := a.Chain(id).length(ctx, "read"); err != nil {
+		return harden.FinishedRun{}, err
+	}
+	return a.finishedRun(ctx, id)
+}

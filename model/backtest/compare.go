@@ -1,0 +1,211 @@
+package backtest
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"processidea/model/ideafile"
+	"processidea/model/jsonval"
+	"processidea/model/turn"
+)
+
+// The kinds of differences.
+const (
+	CallAdded     = "call-added"      // it would run, and did not run then: its result is not known
+	CallMissing   = "call-missing"    // it ran then, and would not
+	CallChanged   = "call-changed"    // it would run with other parameters
+	CallUnfit     = "call-unfit"      // it ran then, and no longer fits its Tool
+	NewlyAsked    = "newly-asked"     // a person would be asked who was not
+	NoLongerAsked = "no-longer-asked" // no person would be asked, and one was
+	OtherOutcome  = "other-outcome"   // the same Call would end otherwise
+	OtherResult   = "other-result"    // the LLM would write another result
+	OtherState    = "other-state"     // the same Calls would leave another State
+	OtherEnd      = "other-end"       // the instance would end otherwise
+	OtherOutput   = "other-output"    // the process would give another output
+)
+
+// Difference is one thing that would differ.
+type Difference struct {
+	Kind string `json:"kind"`
+	Tool string `json:"tool,omitempty"`
+	// Then and Now are the ids of the Call in the two runs.
+	Then string `json:"then,omitempty"`
+	Now  string `json:"now,omitempty"`
+	Text string `json:"text"`
+	// About is what differs, without the values that each instance has of its own.
+	About string `json:"about"`
+}
+
+// compareTraces lists what differs between two runs of an instance, in the order of the graph; unknown says what cannot be told.
+func compareTraces(then, now *trace) (differences []Difference, unknown []string) {
+	unknown = slices.Clone(now.unknown)
+	pairs := matchCalls(then, now)
+	for _, p := range pairs {
+		switch {
+		case p.open:
+			unknown = append(unknown, fmt.Sprintf("%s reads what is not known", p.now.tool))
+		case p.now == nil:
+			d, open := missing(p.then, now)
+			if open != "" {
+				unknown = append(unknown, open)
+				continue
+			}
+			differences = append(differences, d)
+		default:
+			differences = append(differences, p.differences()...)
+		}
+	}
+	if now.status == "" || len(unknown) > 0 {
+		return differences, unknown
+	}
+	if now.status != then.status {
+		text := fmt.Sprintf("it would end %s, and %s", now.status, then.status)
+		if now.fault != nil {
+			text += ": " + now.fault.Message
+		}
+		differences = append(differences, Difference{Kind: OtherEnd, Text: text, About: fmt.Sprintf("instances that would end %s", now.status)})
+	}
+	if d, differs := compareStates(then, now, pairs); differs && len(differences) == 0 {
+		differences = append(differences, d)
+	}
+	return differences, unknown
+}
+
+// missing is a Call of the past that would not run; open is why nobody can say so.
+func missing(c *tracedCall, now *trace) (d Difference, open string) {
+	d = Difference{Kind: CallMissing, Tool: c.tool, Then: c.id, About: c.tool + " would not run",
+		Text: fmt.Sprintf("%s would not run; it ran with %s", c.tool, brief(c.params))}
+	for _, other := range now.calls {
+		if other.tool != c.tool || other.matters() || other.reason == "" {
+			continue
+		}
+		d.Now = other.id
+		if other.fault != nil && other.fault.Code != ideafile.CodeBlocked {
+			d.Kind, d.About = CallUnfit, c.tool+" no longer fits"
+			d.Text = fmt.Sprintf("%s with %s no longer fits: %s", c.tool, brief(c.params), other.reason)
+			return d, ""
+		}
+		d.Text += ": " + other.reason
+		return d, ""
+	}
+	if len(now.unknown) > 0 || !now.direct && now.status == "" {
+		return d, c.tool + " may come later"
+	}
+	return d, ""
+}
+
+// differences lists what differs in a Call.
+func (p *pair) differences() (list []Difference) {
+	add := func(kind, about, format string, args ...any) {
+		d := Difference{Kind: kind, Tool: p.now.tool, Now: p.now.id, About: p.now.tool + " " + about, Text: p.now.tool + " " + fmt.Sprintf(format, args...)}
+		if p.then != nil {
+			d.Then = p.then.id
+		}
+		list = append(list, d)
+	}
+	shown := brief(p.now.params)
+	if p.then == nil {
+		add(CallAdded, "would run, and did not", "would run with %s, and did not: its result is not known", shown)
+		if p.now.asked {
+			add(NewlyAsked, "would be asked about", "with %s would be asked about; it did not run then", shown)
+		}
+		return list
+	}
+	if p.changed {
+		names, text := changedParams(p.then.params, p.now.params)
+		add(CallChanged, "would have another "+names, "would have %s", text)
+	}
+	switch {
+	case p.now.asked && !p.then.asked:
+		add(NewlyAsked, "would be asked about", "with %s would be asked about, and was not", shown)
+	case p.then.asked && !p.now.asked:
+		add(NoLongerAsked, "would not be asked about", "with %s would not be asked about: %s", shown, decidedThen(p.then.decisions))
+	}
+	switch {
+	case p.changed || p.now.unknown:
+	case p.now.status != p.then.status:
+		add(OtherOutcome, fmt.Sprintf("would be %s, and was %s", p.now.status, p.then.status), "with %s would be %s, and was %s%s",
+			shown, p.now.status, p.then.status, because(p.now))
+	case p.now.hasResult && p.then.hasResult && !jsonval.Equal(p.now.result, p.then.result):
+		add(OtherResult, "would have another result", "with %s would have the result %s, and had %s", shown, brief(p.now.result), brief(p.then.result))
+	}
+	return list
+}
+
+func because(c *tracedCall) string {
+	if c.fault == nil {
+		return ""
+	}
+	return ": " + c.fault.Message
+}
+
+// decidedThen says what people did.
+func decidedThen(decisions []turn.Decision) string {
+	verbs := map[string]string{ideafile.Approve: "approved", ideafile.Reject: "rejected", ideafile.Amend: "amended", ideafile.Replace: "replaced",
+		ideafile.Answer: "answered"}
+	var parts []string
+	for _, d := range decisions {
+		by := d.DecidedBy
+		if by == "" {
+			by = "somebody"
+		}
+		parts = append(parts, by+" "+verbs[d.Kind]+" it")
+	}
+	if len(parts) == 0 {
+		return "a person was"
+	}
+	return strings.Join(parts, ", ")
+}
+
+// changedParams names the parameters that differ, and says how.
+func changedParams(then, now map[string]any) (names, text string) {
+	var keys, parts []string
+	for _, k := range slices.Compact(slices.Sorted(slices.Values(slices.Concat(jsonval.SortedKeys(then), jsonval.SortedKeys(now))))) {
+		was, had := then[k]
+		is, has := now[k]
+		switch {
+		case had && has && jsonval.Equal(was, is):
+			continue
+		case !had:
+			parts = append(parts, fmt.Sprintf("%s %s, and had none", k, brief(is)))
+		case !has:
+			parts = append(parts, fmt.Sprintf("no %s, and had %s", k, brief(was)))
+		default:
+			parts = append(parts, fmt.Sprintf("%s %s, and had %s", k, brief(is), brief(was)))
+		}
+		keys = append(keys, k)
+	}
+	return strings.Join(keys, ", "), strings.Join(parts, "; ")
+}
+
+const longestValue = 80 // characters of a value in a text
+
+// brief is a value as JSON, cut where it is long.
+func brief(v any) string { return jsonval.Clip(string(jsonval.Encode(v)), longestValue) }
+
+// compareStates compares what two runs with the same Calls left in State, whatever the paths are called.
+func compareStates(then, now *trace, pairs []*pair) (Difference, bool) {
+	was := then.state
+	for _, p := range pairs {
+		if p.then == nil || p.now == nil {
+			continue
+		}
+		from, to := p.then.output.Paths(), p.now.output.Paths()
+		for n := range min(len(from), len(to)) {
+			v, ok := jsonval.ValueAt(was, from[n])
+			if !ok || len(from[n]) == 0 || from[n].String() == to[n].String() {
+				continue
+			}
+			if moved, done := jsonval.SetAt(without(was, from[n], true), to[n], v); done {
+				was = moved
+			}
+		}
+	}
+	names := differingKeys(was, now.state)
+	if len(names) == 0 {
+		return Difference{}, false
+	}
+	what := strings.Join(names, ", ")
+	return Difference{Kind: OtherState, Text: "the same Calls would leave another value in " + what, About: "another value in " + what}, true
+}

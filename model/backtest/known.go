@@ -1,0 +1,100 @@
+package backtest
+
+import (
+	"processidea/model/dataflow"
+	"processidea/model/ideafile"
+	"processidea/model/jsonval"
+	"processidea/model/turn"
+)
+
+// known is the memory of a new run: what the same Calls came to in the past of the same instance. The same is a Call of the same Tool with
+// equal parameters.
+type known struct {
+	past *trace
+	// direct: a Plan runs the instance for which the LLM planned then. It does once what that may have tried twice, and so has what came of the
+	// try that succeeded.
+	direct bool
+	// used and decided are the Calls of the past whose results, and whose decisions, were taken.
+	used, decided map[*tracedCall]bool
+	// deciding is the Call of the past whose decisions are taken again, by the id of the new one.
+	deciding map[string]*tracedCall
+}
+
+func newKnown(past *trace, direct bool) *known {
+	return &known{past: past, direct: direct, used: map[*tracedCall]bool{}, decided: map[*tracedCall]bool{},
+		deciding: map[string]*tracedCall{}}
+}
+
+// find returns the Call of the past that is the same. Of several it is one that was not used yet, then one that wrote to the same place, then, in a
+// Plan that runs directly, one that was done, then the first. of reads what of a Call must be the same; ok is false where it has none.
+func (k *known) find(rec *dataflow.CallRecord, tool string, params map[string]any, of func(*tracedCall) (string, map[string]any, bool),
+	used map[*tracedCall]bool) *tracedCall {
+	var found *tracedCall
+	best := -1
+	for _, c := range k.past.calls {
+		name, values, ok := of(c)
+		if !ok || name != tool || !jsonval.Equal(values, params) {
+			continue
+		}
+		rank := 0
+		for _, better := range []bool{!used[c], c.output.ReferenceText() == rec.OutputPath.ReferenceText(), k.direct && c.status == ideafile.Done} {
+			rank *= 2
+			if better {
+				rank++
+			}
+		}
+		if rank > best {
+			found, best = c, rank
+		}
+	}
+	return found
+}
+
+func whatRan(c *tracedCall) (string, map[string]any, bool) {
+	return c.ranTool, c.ranParams, c.ran && (c.hasResult || c.status == ideafile.Failed)
+}
+
+func whatWasShown(c *tracedCall) (string, map[string]any, bool) {
+	return c.tool, c.params, len(c.decisions) > 0
+}
+
+func (k *known) outcome(ready dataflow.ReadyCall) (outcome, bool) {
+	c := k.find(ready.Record, ready.Tool.Name, ready.Params, whatRan, k.used)
+	if c == nil {
+		return outcome{}, false
+	}
+	k.used[c] = true
+	if c.status == ideafile.Failed {
+		return outcome{fault: c.fault}, true
+	}
+	return outcome{result: c.result, handedBack: c.handedBack}, true
+}
+
+func (k *known) decide(rec *dataflow.CallRecord, p turn.PendingApproval, asked int) (turn.Decision, bool) {
+	if asked == 0 {
+		c := k.find(rec, p.Tool, p.Params, whatWasShown, k.decided)
+		k.deciding[rec.ID], k.decided[c] = c, true
+	}
+	c := k.deciding[rec.ID]
+	if c == nil || asked >= len(c.decisions) {
+		return turn.Decision{}, false
+	}
+	return again(c.decisions[asked]), true
+}
+
+// answer has the result of the same Call, whoever wrote it then; of parameters that did not fit, what the LLM had made of the same ones.
+func (k *known) answer(rec *dataflow.CallRecord, q turn.LLMQuestion) (outcome, bool) {
+	if q.ParamsError == "" {
+		c := k.find(rec, q.Tool, q.Params, whatRan, k.used)
+		if c == nil || c.status == ideafile.Failed {
+			return outcome{}, false
+		}
+		return outcome{result: c.result}, true
+	}
+	for _, c := range k.past.calls {
+		if c.tool == rec.Tool && c.adapted.IsAnswered() && jsonval.Equal(c.adapted.OriginalParams, q.Params) {
+			return outcome{adapted: c.adapted.AdaptedParams}, true
+		}
+	}
+	return outcome{}, false
+}

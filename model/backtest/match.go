@@ -1,0 +1,75 @@
+package backtest
+
+import (
+	"slices"
+
+	"processidea/model/jsonval"
+)
+
+// pair is a Call of the past and the same Call of the new run; one of them is nil where the other run has no such Call.
+type pair struct {
+	then, now *tracedCall
+	changed   bool // of the same Tool, with other parameters
+	open      bool // what it would read is not known, so that nobody can say whether it is the same
+}
+
+// matchCalls pairs the Calls of two traces that have an effect: by Tool and parameters, whatever their places, ids and output paths are. What is left
+// is paired by Tool.
+func matchCalls(then, now *trace) (pairs []*pair) {
+	oldCalls, newCalls := effective(then), effective(now)
+	take := func(changed, open bool, same func(a, b *tracedCall) bool) {
+		for _, a := range slices.Clone(oldCalls) {
+			at := slices.IndexFunc(newCalls, func(b *tracedCall) bool { return a.tool == b.tool && same(a, b) })
+			if at >= 0 {
+				pairs = append(pairs, &pair{then: a, now: newCalls[at], changed: changed, open: open})
+				newCalls = slices.Delete(newCalls, at, at+1)
+				oldCalls = slices.DeleteFunc(oldCalls, func(c *tracedCall) bool { return c == a })
+			}
+		}
+	}
+	equal := func(a, b *tracedCall) bool { return b.params != nil && jsonval.Equal(a.params, b.params) }
+	take(false, false, func(a, b *tracedCall) bool { return equal(a, b) && a.status == b.status && a.asked == b.asked })
+	take(false, false, func(a, b *tracedCall) bool { return equal(a, b) && a.status == b.status })
+	take(false, false, equal)
+	oldCalls = slices.DeleteFunc(oldCalls, func(c *tracedCall) bool { return isVain(c, pairs) })
+	take(true, false, func(a, b *tracedCall) bool { return b.params != nil })
+	newCalls = append(newCalls, waiting(now)...)
+	take(false, true, func(a, b *tracedCall) bool { return b.params == nil })
+	for _, c := range oldCalls {
+		pairs = append(pairs, &pair{then: c})
+	}
+	for _, c := range newCalls {
+		if c.params != nil {
+			pairs = append(pairs, &pair{now: c})
+		}
+	}
+	slices.SortStableFunc(pairs, func(a, b *pair) int { return a.depth() - b.depth() })
+	return pairs
+}
+
+// depth is where in the graph a pair stands.
+func (p *pair) depth() int {
+	if p.now != nil {
+		return p.now.depth
+	}
+	return p.then.depth
+}
+
+// effective lists the Calls of a trace that matter.
+func effective(t *trace) []*tracedCall {
+	return slices.DeleteFunc(slices.Clone(t.calls), func(c *tracedCall) bool { return !c.matters() })
+}
+
+// waiting lists the Calls whose parameters are not known, since they read what nobody knows.
+func waiting(t *trace) []*tracedCall {
+	return slices.DeleteFunc(slices.Clone(t.calls), func(c *tracedCall) bool {
+		return c.params != nil || c.matters() || c.status.IsFinal()
+	})
+}
+
+// isVain reports whether a Call of the past came to nothing and was made again, equal, with success: to do it once is the same.
+func isVain(c *tracedCall, pairs []*pair) bool {
+	return c.fault != nil && slices.ContainsFunc(pairs, func(p *pair) bool {
+		return p.then.tool == c.tool && jsonval.Equal(p.then.params, c.params)
+	})
+}

@@ -1,0 +1,138 @@
+package backtest
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"processidea/model/ideafile"
+	"processidea/model/jsonval"
+)
+
+// newIdea is the new Idea on the data of a past process: with its instances, and what they had as they began. What the new file says of data for
+// all instances counts in place of what all had then; what an instance has of its own is always the past's. Schemas are the new file's.
+func newIdea(idea *ideafile.Idea, c *chain) (*ideafile.Idea, error) {
+	source := maps.Clone(idea.Source)
+	source["meta"] = jsonval.WithoutKey(jsonval.AsObject(source["meta"]), "template")
+	delete(source, "solution")
+	source["context"] = newContext(idea, c)
+	addToolsOfServers(source, idea, c)
+	made, problems := ideafile.ReadIdea(source)
+	if errs := problems.Errors(); len(errs) > 0 {
+		return nil, fmt.Errorf("model: backtest %s: the file does not fit its instances: %w", c.processID, errs)
+	}
+	made.Config.Limits.Duration = 0 // no time passes here
+	return made, nil
+}
+
+// OnPast is a new Idea on the data of a past process, as it is run here: of one that was split, on those of its first part. Its first Messages are
+// those of the file, each in its place; nil where no instance is left.
+func OnPast(idea *ideafile.Idea, p *Past) (*ideafile.Idea, error) {
+	for _, c := range p.chains {
+		if len(c.instances) > 0 {
+			return newIdea(idea, c)
+		}
+	}
+	return nil, nil
+}
+
+// newContext is the context of a new Idea on the data of a past process. The Messages of the file keep their places.
+func newContext(idea *ideafile.Idea, c *chain) []any {
+	context := []any{}
+	given, described := map[string]bool{}, map[string]bool{}
+	for _, m := range idea.Context {
+		if m.InstanceToken == "" && m.PayloadSchema != nil {
+			described[m.PayloadKind] = true
+		}
+	}
+	alone := c.instances[0].token == ""
+	for _, m := range idea.Context {
+		counts := m.InstanceToken == "" && !alone && m.PayloadKind != ideafile.TypeState && len(jsonval.AsObject(m.Payload)) > 0
+		switch {
+		case m.PayloadKind == "" && m.Type != ideafile.TypeError && !m.IsPlanWithRecord() && (m.InstanceToken == "" || c.hasInstance(m.InstanceToken)):
+			context = append(context, withoutRecord(m))
+		case m.PayloadKind != "":
+			empty := ideafile.Message{PayloadKind: m.PayloadKind, Payload: map[string]any{}, PayloadSchema: m.PayloadSchema}
+			if counts {
+				given[m.PayloadKind], empty.Payload = true, m.Payload
+			}
+			if m.InstanceToken != "" && described[m.PayloadKind] {
+				empty.PayloadSchema = nil
+			}
+			described[m.PayloadKind] = described[m.PayloadKind] || m.PayloadSchema != nil
+			context = append(context, dataMessage(empty))
+		default:
+			context = append(context, dataMessage(ideafile.Message{PayloadKind: ideafile.TypeState, Payload: map[string]any{}}))
+		}
+	}
+	return append(context, pastData(c, given)...)
+}
+
+// pastData are the Messages with what the instances had as they began, but for what the new file gives to all.
+func pastData(c *chain, given map[string]bool) (context []any) {
+	for n, i := range c.instances {
+		messages := i.own
+		if n == 0 {
+			messages = slices.Concat(i.shared, i.own)
+		}
+		hasOwn := false
+		for _, m := range messages {
+			if m.InstanceToken == "" && given[m.PayloadKind] {
+				continue
+			}
+			m.PayloadSchema = nil
+			context = append(context, dataMessage(m))
+			hasOwn = hasOwn || m.InstanceToken == i.token
+		}
+		if !hasOwn {
+			context = append(context, dataMessage(ideafile.Message{PayloadKind: ideafile.TypeState, InstanceToken: i.token, Payload: map[string]any{}}))
+		}
+	}
+	return context
+}
+
+func (c *chain) hasInstance(token string) bool {
+	return slices.ContainsFunc(c.instances, func(i *pastInstance) bool { return i.token == token })
+}
+
+// withoutRecord is a Message without what an earlier process recorded in it.
+func withoutRecord(m ideafile.Message) map[string]any {
+	if m.Type != ideafile.TypePlan {
+		return m.Source
+	}
+	return jsonval.WithoutKey(jsonval.WithoutKey(m.Source, "record"), ideafile.FallbackInstancesKey)
+}
+
+// dataMessage writes a Message with data.
+func dataMessage(m ideafile.Message) map[string]any {
+	out := map[string]any{"type": m.PayloadKind, m.PayloadKind: m.Payload}
+	if m.PayloadKind != ideafile.TypeState && m.PayloadKind != ideafile.TypeInput {
+		out = map[string]any{"type": ideafile.TypeData, "kind": m.PayloadKind, ideafile.TypeData: m.Payload}
+	}
+	if m.InstanceToken != "" {
+		out["_instance"] = m.InstanceToken
+	}
+	if m.PayloadSchema != nil {
+		out["schema"] = m.PayloadSchema
+	}
+	return out
+}
+
+// addToolsOfServers adds the tools that MCP servers of the new Idea offered then: no server is asked.
+func addToolsOfServers(source map[string]any, idea *ideafile.Idea, c *chain) {
+	if len(idea.MCPServersToAskForTools()) == 0 {
+		return
+	}
+	schema := maps.Clone(jsonval.AsObject(source["schema"]))
+	tools := maps.Clone(jsonval.AsObject(schema["tools"]))
+	if tools == nil {
+		tools = map[string]any{}
+	}
+	for _, t := range c.tools {
+		if _, ofServer := jsonval.AsObject(t.RawActivity)["mcp"]; ofServer && tools[t.Name] == nil {
+			tools[t.Name] = t.Source
+		}
+	}
+	schema["tools"] = tools
+	source["schema"] = schema
+}

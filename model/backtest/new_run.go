@@ -1,0 +1,253 @@
+package backtest
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"processidea/model/dataflow"
+	"processidea/model/diag"
+	"processidea/model/ideafile"
+	"processidea/model/loop"
+	"processidea/model/turn"
+)
+
+// begin is when every new run begins: no clock is read.
+var begin = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// newRun is the new Idea on the instances of one chain: the loop of a process, its instances, and a Planner in the LLM's place.
+type newRun struct {
+	idea     *ideafile.Idea
+	bindings map[string]ideafile.ToolBinding
+	palette  ideafile.Palette
+	chain    *chain
+	planner  Planner
+	own      *pastPlans // the Planner, where none was given
+	loop     *loop.Loop
+	players  map[string]*player
+	told     map[string]toldCall
+	reports  int
+	now      time.Time
+}
+
+// toldCall is what the loop was told of a Call.
+type toldCall struct {
+	status    ideafile.CallStatus
+	decisions int
+}
+
+// runNew runs a new Idea on a chain's instances and gives the trace of each, by token, and the output.
+func runNew(idea *ideafile.Idea, bindings map[string]ideafile.ToolBinding, planner Planner, c *chain) (map[string]*trace, *loop.Loop, error) {
+	r := &newRun{idea: idea, bindings: bindings, chain: c, planner: planner, players: map[string]*player{}, told: map[string]toldCall{}, now: begin}
+	if planner == nil {
+		r.own = &pastPlans{chain: c, next: map[string]int{}, silent: map[string]bool{}}
+		r.planner = r.own
+	}
+	r.palette = ideafile.Palette{Tools: withoutDeciders(idea.Tools, idea.Config.Approval), BindingByTool: bindings,
+		AdaptValuesWithLLM: idea.Config.AdaptValuesWithLLM}
+	r.loop = loop.New(idea, c.processID, bindings, begin)
+	for _, i := range c.instances {
+		flow := dataflow.New(r.palette, idea.Context, i.token)
+		flow.SetTime(begin)
+		r.players[i.token] = newPlayer(flow, newKnown(i.trace, flow.HasDirectPlan() && i.planned()))
+		if flow.HasDirectPlan() {
+			flow.StartDirectPlan()
+			r.players[i.token].work()
+			r.report(i.token, 0)
+		}
+	}
+	if err := r.toTheEnd(); err != nil {
+		return nil, nil, err
+	}
+	return r.traces(), r.loop, nil
+}
+
+// mostSteps bounds what a Planner may have a process do.
+const mostSteps = 10_000
+
+// toTheEnd goes on until the process is finished, or waits for what nobody knows.
+func (r *newRun) toTheEnd() error {
+	for range mostSteps {
+		step, request := r.loop.Advance(r.now)
+		switch step {
+		case loop.StepFinished:
+			return nil
+		case loop.StepPaused:
+			for _, i := range r.loop.Instances() {
+				if i.Status == ideafile.InstanceWorking {
+					r.note(i.Token, "the process would pause: "+r.loop.PauseReason().Message)
+				}
+			}
+			return nil
+		case loop.StepWait:
+			wake := r.loop.NextWakeTime()
+			if wake.IsZero() || !wake.After(r.now) {
+				return nil
+			}
+			r.now = wake
+		case loop.StepRequest:
+			if err := r.request(request); err != nil {
+				return err
+			}
+		}
+	}
+	return fmt.Errorf("model: backtest %s: it does not come to an end", r.chain.processID)
+}
+
+func (r *newRun) note(token, what string) {
+	p := r.players[token]
+	if !slices.Contains(p.stuck, what) {
+		p.stuck = append(p.stuck, what)
+	}
+}
+
+// request has the Planner answer a Request, hands the Calls to their instances and plays them.
+func (r *newRun) request(request *turn.RequestInput) error {
+	if r.own != nil {
+		r.noteFallbacks(request)
+	}
+	reply, err := r.planner.Reply(r.idea, r.bindings, request)
+	switch {
+	case errors.Is(err, ErrNoReply):
+		for _, token := range request.InstanceTokens() {
+			r.note(token, r.whatIsAsked(request, err))
+		}
+	case err != nil:
+		return fmt.Errorf("model: backtest %s: Request %d: %w", r.chain.processID, request.RequestNumber, err)
+	}
+	answer := turn.LLMReply{Complete: true, Output: reply.Output, OutputFault: turn.CheckOutput(r.idea, reply.Output), HTTPAttempts: 1,
+		Calls: ideafile.ParseWrittenCalls(reply.Calls)}
+	named := r.deliver(request, &answer)
+	for _, token := range slices.Concat(request.InstanceTokens(), request.ReopenableTokens) {
+		covered := slices.Contains(request.InstanceTokens(), token)
+		if covered && !named[token] && len(request.Questions) == 0 {
+			answer.InstancesWithoutCalls = append(answer.InstancesWithoutCalls, token)
+		}
+		if !request.OutputOnly && (covered || named[token]) {
+			r.players[token].flow.CloseRequest(request.RequestNumber)
+			r.players[token].work()
+			r.report(token, request.RequestNumber)
+		}
+	}
+	r.loop.ApplyReply(answer)
+	if r.loop.ConcludeRequest() == nil {
+		return fmt.Errorf("model: backtest %s: Request %d does not conclude", r.chain.processID, request.RequestNumber)
+	}
+	r.loop.TakeEndedInstances()
+	return nil
+}
+
+// whatIsAsked says what a Request wants to which nobody has an answer.
+func (r *newRun) whatIsAsked(request *turn.RequestInput, err error) string {
+	if len(request.Questions) > 0 {
+		return "the LLM would be asked " + request.QuestionSummary() + ", and was not"
+	}
+	return fmt.Sprintf("the LLM would be asked (Request %d): %s", request.RequestNumber, err)
+}
+
+// noteFallbacks notes the instances that a Plan does not bring to their end, where none ran them then: the LLM would be asked, and what it said then
+// was about something else.
+func (r *newRun) noteFallbacks(request *turn.RequestInput) {
+	for _, i := range r.chain.instances {
+		if slices.Contains(request.InstanceTokens(), i.token) && r.players[i.token].flow.HasDirectPlan() && i.planned() && !request.OutputOnly {
+			why := "its Plan does not bring it to an end"
+			if f := r.players[i.token].flow.DirectPlanFault(); f != nil {
+				why = f.Message
+			}
+			r.note(i.token, "the LLM would be asked: "+why)
+			r.own.silent[i.token] = true
+		}
+	}
+}
+
+// deliver hands the Calls of a reply to their instances, and says which got one.
+func (r *newRun) deliver(request *turn.RequestInput, answer *turn.LLMReply) map[string]bool {
+	palette := r.palette
+	palette.InstanceTokens, palette.ReopenableTokens = request.InstanceTokens(), request.ReopenableTokens
+	named := map[string]bool{}
+	for n, call := range answer.Calls {
+		if len(request.Questions) > 0 {
+			r.deliverAnswer(request, n+1, call, answer)
+			continue
+		}
+		tokens, f := palette.TargetInstances(call)
+		if f != nil && len(tokens) == 0 {
+			answer.CallFaults = append(answer.CallFaults, turn.CallFault{Index: n + 1, Fault: *f})
+		}
+		for _, token := range tokens {
+			named[token] = true
+			r.players[token].flow.AcceptCall(request.RequestNumber, n+1, call)
+		}
+	}
+	return named
+}
+
+func (r *newRun) deliverAnswer(request *turn.RequestInput, index int, call ideafile.WrittenCall, answer *turn.LLMReply) {
+	q, output, params, f := turn.ReadLLMAnswer(r.idea, request, call)
+	switch {
+	case f != nil:
+		answer.CallFaults = append(answer.CallFaults, turn.CallFault{Index: index, Fault: *f})
+	case q.ParamsError != "":
+		r.players[q.Token].flow.ApplyAdaptedParams(q.CallID, params)
+	default:
+		r.players[q.Token].results[q.CallID] = outcome{result: output}
+		r.players[q.Token].flow.SucceedCall(q.CallID, output)
+	}
+}
+
+// report tells the loop how an instance stands. One that waits for what nobody knows is never at rest, so that nobody plans on for it.
+func (r *newRun) report(token string, closed int) {
+	p := r.players[token]
+	r.reports++
+	report := turn.InstanceReport{
+		Token: token, ReportNumber: r.reports, WorkflowHistoryLength: r.reports, ClosedThroughRequest: closed,
+		Idle: p.flow.IsIdle() && len(p.unknown) == 0, HasGoal: p.flow.HasGoal(), MissingRequiredPaths: p.flow.MissingRequiredPaths(),
+		PlanFailure: p.flow.DirectPlanFault(), Writes: p.flow.TakeNewWrites(), Questions: p.flow.LLMQuestions(),
+	}
+	if r.own != nil && len(report.Questions) > 0 {
+		report.Idle, report.Questions = false, nil // nobody is there to be asked
+	}
+	for _, rec := range p.flow.CallRecords() {
+		now := toldCall{rec.Status, len(rec.Decisions)}
+		if r.told[rec.ID] == now {
+			continue
+		}
+		r.told[rec.ID] = now
+		c := turn.CallReport{Request: rec.Request, Index: rec.Index, Status: rec.Status, Fault: rec.Fault, Result: rec.Result, Decisions: rec.Decisions,
+			RanCall: rec.RanCall, ParamsAdaptation: rec.ParamsAdaptation, Call: rec.WrittenCall, NotWrittenPaths: rec.NotWrittenPaths}
+		if rec.Fault != nil {
+			c.Tool = rec.Tool
+		}
+		report.Calls = append(report.Calls, c)
+	}
+	r.loop.ApplyReport(report)
+}
+
+// traces reads how every instance went.
+func (r *newRun) traces() map[string]*trace {
+	out := map[string]*trace{}
+	for _, i := range r.loop.Instances() {
+		p := r.players[i.Token]
+		t := p.trace()
+		t.status, t.fault, t.direct = i.Status, i.Fault, p.flow.HasDirectPlan()
+		questions := p.flow.LLMQuestions()
+		for _, q := range questions {
+			t.markAsked(p.flow, q)
+		}
+		if len(p.unknown)+len(questions) > 0 {
+			t.status, t.fault = "", nil
+		}
+		out[i.Token] = t
+	}
+	return out
+}
+
+// markAsked marks a Call about which the LLM would be asked, and nobody answered.
+func (t *trace) markAsked(flow *dataflow.Instance, q turn.LLMQuestion) {
+	c := t.calls[slices.IndexFunc(t.calls, func(c *tracedCall) bool { return c.id == q.CallID })]
+	c.params, _ = flow.ResolvedParams(flow.FindCall(q.CallID))
+	if c.unknown = q.ParamsError == ""; !c.unknown {
+		c.fault, c.reason = diag.Faultf(ideafile.CodeBadParams, "%s", q.ParamsError), q.ParamsError
+	}
+}

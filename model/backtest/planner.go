@@ -1,0 +1,92 @@
+package backtest
+
+import (
+	"errors"
+	"slices"
+
+	"processidea/model/ideafile"
+	"processidea/model/turn"
+)
+
+// Planner answers the Requests of the new Idea in the LLM's place.
+type Planner interface {
+	// Reply answers one Request of a process. An error that wraps ErrNoReply leaves the covered instances unknown from there; any other ends
+	// the backtest.
+	Reply(idea *ideafile.Idea, bindings map[string]ideafile.ToolBinding, request *turn.RequestInput) (Reply, error)
+}
+
+// Reply is the solution to a Request.
+type Reply struct {
+	Calls  []any
+	Output any
+}
+
+// ErrNoReply is wrapped by the error of a Planner that has no answer to a Request.
+var ErrNoReply = errors.New("nobody answers")
+
+// pastPlans has every instance planned for as it was then: Request by Request, the Calls that it got. It is the Planner where none is given.
+type pastPlans struct {
+	chain *chain
+	next  map[string]int // how many Requests of an instance have been answered
+	// silent are instances of which a Plan asks the LLM what it was not asked then: what it said was about something else.
+	silent map[string]bool
+}
+
+// planned reports whether the LLM planned for an instance then, before anything failed.
+func (i *pastInstance) planned() bool {
+	return !slices.ContainsFunc(i.calls, func(c *pastCall) bool { return c.key.Request == 0 })
+}
+
+// requests are the numbers of the Requests that gave an instance Calls.
+func (i *pastInstance) requests() (numbers []int) {
+	for _, c := range i.calls {
+		if c.key.Request > 0 && !slices.Contains(numbers, c.key.Request) {
+			numbers = append(numbers, c.key.Request)
+		}
+	}
+	return numbers
+}
+
+// callsFor are the Calls of the next Request of an instance then; more says whether others followed.
+func (p *pastPlans) callsFor(i *pastInstance) (calls []any, more bool) {
+	numbers := i.requests()
+	n := p.next[i.token]
+	p.next[i.token]++
+	if n >= len(numbers) {
+		return nil, false
+	}
+	for _, c := range i.calls {
+		if c.key.Request != numbers[n] {
+			continue
+		}
+		raw := map[string]any{}
+		for k, v := range c.written.RawObject() {
+			raw[k] = v
+		}
+		if i.token != "" {
+			raw["_instance"] = i.token
+		}
+		calls = append(calls, raw)
+	}
+	return calls, n+1 < len(numbers)
+}
+
+func (p *pastPlans) Reply(idea *ideafile.Idea, _ map[string]ideafile.ToolBinding, request *turn.RequestInput) (Reply, error) {
+	var reply Reply
+	if len(request.Questions) > 0 {
+		return reply, ErrNoReply
+	}
+	more := false
+	if !request.OutputOnly {
+		for _, i := range p.chain.instances {
+			if slices.Contains(request.InstanceTokens(), i.token) && !p.silent[i.token] {
+				calls, others := p.callsFor(i)
+				reply.Calls, more = append(reply.Calls, calls...), more || others
+			}
+		}
+	}
+	if idea.OutputSchema != nil && !more && request.ReplyMayHoldOutput() {
+		reply.Output = p.chain.output
+	}
+	return reply, nil
+}

@@ -1,0 +1,172 @@
+package archive
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"processidea/client"
+	"processidea/client/backtest"
+	"processidea/client/ideafiles"
+	"processidea/llm"
+	comparison "processidea/model/backtest"
+	"processidea/starter/internal/app"
+	"processidea/starter/internal/exit"
+	"processidea/starter/internal/print"
+	"processidea/worker/engine"
+)
+
+// backtestOptions is a command line of backtest.
+type backtestOptions struct {
+	replies string
+	llm     bool
+	most    int
+}
+
+// Backtest runs a new process over the instances of finished ones.
+func Backtest(a *app.App) *cobra.Command {
+	var o backtestOptions
+	c := &cobra.Command{
+		Use:   "backtest FILE|FOLDER ID...",
+		Short: "Say what a new Plan, policy, prompt or Tool would do otherwise with the instances of finished processes",
+		Long: `Run a new Idea file over the instances of finished processes, with the results that Calls
+had there, and say what would differ. Nothing runs outside: no tool, server or person is
+asked, and nothing is written. The chains are read from the store; no server is needed.
+
+Two runs are compared as graphs: a Call is known by its Tool and its resolved parameters,
+not by its place, its id or its output path. What people decided then is decided again on
+Calls that are equal. A Call that did not run then has no result: it is named, and what
+depends on it is not known.
+
+Where the new Idea needs Requests, every instance gets what the LLM planned for it then;
+--replies FILE has recorded replies answer, --llm asks the LLM that is configured. With
+--max-differences N the exit code is 1 where more than N instances are not the same.`,
+		Example: `  starter backtest hardened.json moderation-1 moderation-2
+  starter backtest refunds-with-new-policy.json refunds-1 --max-differences 0
+  starter backtest other-prompt.json refunds-1 --replies other-replies.jsonl --json`,
+		RunE: func(c *cobra.Command, args []string) error { return backtested(c.Context(), a, args[0], args[1:], o) },
+	}
+	c.Flags().StringVar(&o.replies, "replies", "", "`file` of recorded replies that answer the new Idea's Requests")
+	c.Flags().BoolVar(&o.llm, "llm", false, "ask the LLM that is configured")
+	c.Flags().IntVar(&o.most, "max-differences", -1, "exit with 1 where more than `N` instances are not the same (default no limit)")
+	_ = c.MarkFlagFilename("replies")
+	return c
+}
+
+// backtested runs a new Idea over past instances, and prints what would differ.
+func backtested(ctx context.Context, a *app.App, file string, ids []string, o backtestOptions) error {
+	options := backtest.Options{Processes: ids}
+	if err := o.chooseLLM(&options); err != nil {
+		return err
+	}
+	source, err := ideafiles.Find(file, "", o.replies)
+	if err != nil {
+		return err
+	}
+	p, err := a.Place()
+	if err != nil {
+		return err
+	}
+	return a.Read(ctx, func(archive *client.Archive) error {
+		report, problems, err := backtest.Run(ctx, archive, source, p.Tools(), options)
+		if err != nil {
+			return err
+		}
+		a.Complain(file, problems)
+		if err := printBacktest(a, report); err != nil {
+			return fmt.Errorf("print backtest: %w", err)
+		}
+		if o.most >= 0 && report.Differs() > o.most {
+			a.Note("backtest: %s not the same; at most %d may differ", print.PluralIs(report.Differs(), "instance"), o.most)
+			return exit.With(exit.Failed)
+		}
+		return nil
+	})
+}
+
+// chooseLLM has the LLM of the environment asked, where that is wanted.
+func (o backtestOptions) chooseLLM(options *backtest.Options) error {
+	if !o.llm {
+		return nil
+	}
+	if o.replies != "" {
+		return exit.Usagef("backtest: --llm asks the LLM: not with --replies")
+	}
+	config := engine.LLMFromEnvironment(os.Getenv)
+	if !config.Configured() {
+		return exit.Usagef("backtest: no LLM is configured: set OPENAI_API_KEY or OPENAI_BASE_URL")
+	}
+	asked, err := llm.New(config)
+	if err != nil {
+		return exit.Usagef("backtest: %w", err)
+	}
+	options.LLM = asked
+	return nil
+}
+
+// printBacktest prints a report.
+func printBacktest(a *app.App, r *backtest.Report) error {
+	if a.JSON {
+		return a.PrintJSON(r)
+	}
+	return a.Print(backtestText(r))
+}
+
+// backtestText is a report for people: the counts, what differs in how many instances, and a table of those that are not the same.
+func backtestText(r *backtest.Report) string {
+	var b strings.Builder
+	planned := map[string]string{backtest.ByPast: "as the LLM planned then", backtest.ByReplies: "by recorded replies", backtest.ByLLM: "by the LLM"}[r.Plans]
+	if r.Requests == 0 {
+		planned = "without a Request"
+	}
+	fmt.Fprintf(&b, "%s, run %s, with the results of %s\n", print.Plural(len(r.Instances), "instance"), planned, print.Plural(r.Calls, "Call"))
+	fmt.Fprintf(&b, "%d the same, %d different, %d not known\n", r.Same, r.Different, r.Unknown)
+	if r.Asked != (comparison.AskedCounts{}) {
+		fmt.Fprintf(&b, "asked about then: %s; now: %d", print.Plural(r.Asked.Then, "Call"), r.Asked.Now)
+		if r.Asked.Automatic > 0 {
+			fmt.Fprintf(&b, ", of which nobody had decided on %d: approved here", r.Asked.Automatic)
+		}
+		b.WriteString("\n")
+	}
+	for _, l := range r.LeftOut {
+		fmt.Fprintf(&b, "left out: %s: %s\n", print.Printable(strings.TrimSuffix(l.Process+"/"+l.Instance, "/")), print.Printable(l.Reason))
+	}
+	if len(r.Summary) > 0 {
+		b.WriteString("\n")
+	}
+	for _, g := range r.Summary {
+		fmt.Fprintf(&b, "%s\n", print.Printable(g.String()))
+	}
+	for _, d := range r.Outputs {
+		fmt.Fprintf(&b, "%s\n", print.Printable(d.Text))
+	}
+	return b.String() + instanceTable(r)
+}
+
+// instanceTable has a line for each instance that is not the same: how much differs, and what comes first in its graph.
+func instanceTable(r *backtest.Report) string {
+	if r.Differs() == 0 {
+		return ""
+	}
+	var b strings.Builder
+	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+	fmt.Fprintf(w, "\ninstance\tverdict\tdifferences\tfirst difference\n")
+	for _, i := range r.Instances {
+		first := ""
+		switch {
+		case len(i.Differences) > 0:
+			first = i.Differences[0].Text
+		case len(i.Unknown) > 0:
+			first = i.Unknown[0]
+		}
+		if i.Verdict != comparison.Same {
+			fmt.Fprintf(w, "%s\t%s\t%d\t%s\n", print.Printable(i.Name(len(r.Processes) > 1)), i.Verdict, len(i.Differences), print.Printable(first))
+		}
+	}
+	_ = w.Flush() // a strings.Builder takes everything
+	return b.String()
+}
