@@ -139,7 +139,10 @@ type recordedCall struct {
 type mergedCall struct {
 	numberedAlignmentKey string
 	recordedByInstance   map[*instanceRun]*recordedCall
-	rawCall              map[string]any // as written in the Plan
+	rawCall              map[string]any // as written in the Plan, without its condition
+	variant              string         // the parameters by which it differs from others of its key
+	condition            *callCondition // nil: it runs in every instance
+	doubt                string         // why no condition was found
 }
 
 // noCallsReason says why no Call is left.

@@ -167,7 +167,7 @@ func (c *chainRun) beganBeforeFirstIdea() bool {
 		ended := false
 		//workflowcheck:ignore -- the order does not matter
 		for _, s := range p.StatusByInstance {
-			ended = ended || s.IsFinal()
+			ended = ended || s.IsFinal() && (s == ideafile.Done || p.WrittenCall.RawObject()[ideafile.WhenKey] == nil)
 		}
 		return p.Request == 0 && ended
 	})
@@ -289,7 +289,7 @@ func (h *hardener) readRecordedCalls(r *instanceRun) {
 // nothing of its Tool.
 func (r *instanceRun) refusedBeforeRunning(recorded *recordedCall) bool {
 	switch r.chain.faultByCallID[recorded.call.ID].Code {
-	case ideafile.CodeBadForm, ideafile.CodeUnknownTool, ideafile.CodeUnknownKey, ideafile.CodeBadInstance, ideafile.CodeBadReference, ideafile.CodeBadPath:
+	case ideafile.CodeUndecided, ideafile.CodeBadForm, ideafile.CodeUnknownTool, ideafile.CodeUnknownKey, ideafile.CodeBadInstance, ideafile.CodeBadReference, ideafile.CodeBadPath:
 		return recorded.status == ideafile.Failed
 	}
 	return false
@@ -299,10 +299,11 @@ func (r *instanceRun) refusedBeforeRunning(recorded *recordedCall) bool {
 func (r *instanceRun) addPastCalls(past []turn.PastCall, recordedCalls map[ideafile.CallKey]*recordedCall) {
 	for _, p := range past {
 		status, planned := p.StatusByInstance[r.instanceToken]
-		if !planned {
+		raw := p.WrittenCall.RawObject()
+		if !planned || status == ideafile.Skipped && raw[ideafile.WhenKey] != nil {
 			continue
 		}
-		recorded := &recordedCall{requestNumber: p.Request, index: p.Index, rawCall: p.WrittenCall.RawObject(), status: status,
+		recorded := &recordedCall{requestNumber: p.Request, index: p.Index, rawCall: withoutCondition(raw), status: status,
 			decisions: p.DecisionsByInstance[r.instanceToken]}
 		recorded.result, recorded.hasResult = p.ResultByInstance[r.instanceToken]
 		recordedCalls[ideafile.CallKey{Request: p.Request, Index: p.Index}] = recorded
