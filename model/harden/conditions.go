@@ -90,16 +90,26 @@ func (s *conditionSearch) inInstances(all []*instanceRun) map[*instanceRun]bool 
 	return in
 }
 
-// endedBefore reports whether a Call had ended wherever another one was planned. Calls of one Plan that ran directly are in its order.
+// endedBefore reports whether a Call was seen to have ended where another one was planned, and never to be planned with it or later. Of two Calls
+// of one Plan that ran directly, only what the condition of the later one looks at counts.
 func (c *mergedCall) endedBefore(later *mergedCall) bool {
+	seen := false
 	//workflowcheck:ignore -- the order does not matter
 	for r, recorded := range later.recordedByInstance {
 		earlier := c.recordedByInstance[r]
-		if earlier != nil && earlier.requestNumber >= recorded.requestNumber && recorded.requestNumber > 0 {
+		switch {
+		case earlier == nil:
+		case recorded.requestNumber == 0 && slices.ContainsFunc(c.outputPaths(), func(p jsonval.Path) bool {
+			return slices.ContainsFunc(recorded.conditionReads, p.Overlaps)
+		}):
+			seen = true
+		case earlier.requestNumber >= recorded.requestNumber:
 			return false
+		default:
+			seen = true
 		}
 	}
-	return true
+	return seen
 }
 
 // viewOf is what an instance saw: what it began with, and what the visible Calls wrote.

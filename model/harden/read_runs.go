@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"processidea/model/condition"
 	"processidea/model/diag"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
@@ -46,7 +47,7 @@ func readChain(run FinishedRun) *chainRun {
 	c := &chainRun{processID: run.ProcessID, writes: map[writeAuthor]turn.LogEntry{}, faultByCallID: map[string]diag.Fault{}}
 	for _, source := range run.Ideas {
 		idea, _ := ideafile.ReadIdea(source)
-		c.ideas = append(c.ideas, idea)
+		c.ideas, c.tokens = append(c.ideas, idea), append(c.tokens, idea.InstanceTokens())
 		c.readPastCalls(idea)
 	}
 	for _, e := range run.Log {
@@ -306,6 +307,8 @@ func (r *instanceRun) addPastCalls(past []turn.PastCall, recordedCalls map[ideaf
 		recorded := &recordedCall{requestNumber: p.Request, index: p.Index, rawCall: withoutCondition(raw), status: status,
 			decisions: p.DecisionsByInstance[r.instanceToken]}
 		recorded.result, recorded.hasResult = p.ResultByInstance[r.instanceToken]
+		rule := condition.Rule{When: raw[ideafile.WhenKey], Unless: raw[ideafile.UnlessKey]}
+		recorded.conditionReads = rule.Reads(ideafile.TypeState)
 		recordedCalls[ideafile.CallKey{Request: p.Request, Index: p.Index}] = recorded
 	}
 }
@@ -314,7 +317,7 @@ func (r *instanceRun) addPastCalls(past []turn.PastCall, recordedCalls map[ideaf
 func (r *instanceRun) addPlannedCalls(n int, recordedCalls map[ideafile.CallKey]*recordedCall) {
 	for _, p := range r.chain.plannedCalls[n] {
 		key := ideafile.CallKey{Request: p.Request, Index: p.Index}
-		if recordedCalls[key] == nil && slices.Contains(p.WrittenCall.TargetInstances(r.chain.ideas[n].InstanceTokens()), r.instanceToken) {
+		if recordedCalls[key] == nil && slices.Contains(p.WrittenCall.TargetInstances(r.chain.tokens[n]), r.instanceToken) {
 			recordedCalls[key] = &recordedCall{requestNumber: key.Request, index: key.Index, rawCall: p.WrittenCall.RawObject(), status: ideafile.Done}
 		}
 	}
