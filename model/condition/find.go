@@ -33,6 +33,8 @@ type Condition struct {
 	// Text is the condition in words, with round thresholds. Also holds the others that separate the samples as well.
 	Text string
 	Also []string
+	// Size is of how many tests it is made.
+	Size int
 	// Reads lists the places that the condition reads.
 	Reads []jsonval.Path
 	// InClass of Total samples are in the class.
@@ -117,7 +119,7 @@ func (s Search) judge(found []hypothesis, fields []*field, size int, class, othe
 	case len(found) > maxHypotheses:
 		return nil, doubt("but so do many others, and it cannot be told which is meant")
 	}
-	c := &Condition{Text: text, InClass: len(class), Total: len(s.Samples)}
+	c := &Condition{Text: text, Size: size, InClass: len(class), Total: len(s.Samples)}
 	var when, unless, rounded []map[string]any
 	for n, h := range found {
 		holds, fails := h.schemas(class, others, false)

@@ -77,7 +77,7 @@ func TestACallWithAConditionRunsWhereItHolds(t *testing.T) {
 		"over the input":                   {[]string{`{"_tool": "do", "y": 1, ` + kind + `}`}, "done"},
 		"what it takes never comes, and it is skipped all the same": {[]string{score("3"), `{"_tool": "do", "x": "†state.never", "y": 1, ` + high + `, ` + low + `}`}, "done, skipped"},
 		"it holds, and what it takes never comes":                   {[]string{score("12"), `{"_tool": "do", "x": "†state.never", "y": 1, ` + high + `}`}, "done, blocked blocked"},
-		"only what stands before it counts": {[]string{gated, score("12")}, "failed undecided, done"},
+		"only what stands before it counts":                         {[]string{gated, score("12")}, "failed undecided, done"},
 		"each awaits the other": {[]string{`{"_tool": "do", "x": "†state.verdict", "y": 20, "_outputPath": "score"}`, gated, reader},
 			"blocked blocked, failed undecided, blocked blocked"},
 	} {
