@@ -174,7 +174,8 @@ func (h *hardener) knownCondition(s *conditionSearch) *callCondition {
 	if len(when) == 0 || len(unless) == 0 {
 		return nil
 	}
-	known := &callCondition{Rule: condition.Rule{When: anyHolds(when), Unless: anyHolds(unless)}, text: "the Plan that it ran by says so", inInstances: s.inInstances(h.instances)}
+	known := &callCondition{Rule: condition.Rule{When: anyHolds(when), Unless: anyHolds(unless)}, text: "the Plan that it ran by says so",
+		inInstances: s.inInstances(h.instances)}
 	reads := known.Reads(ideafile.TypeState)
 	for n := range reads {
 		reads[n] = append(jsonval.Path{ideafile.TypeState}, reads[n]...)

@@ -290,7 +290,8 @@ func (h *hardener) readRecordedCalls(r *instanceRun) {
 // nothing of its Tool.
 func (r *instanceRun) refusedBeforeRunning(recorded *recordedCall) bool {
 	switch r.chain.faultByCallID[recorded.call.ID].Code {
-	case ideafile.CodeUndecided, ideafile.CodeBadForm, ideafile.CodeUnknownTool, ideafile.CodeUnknownKey, ideafile.CodeBadInstance, ideafile.CodeBadReference, ideafile.CodeBadPath:
+	case ideafile.CodeUndecided, ideafile.CodeBadForm, ideafile.CodeUnknownTool, ideafile.CodeUnknownKey,
+		ideafile.CodeBadInstance, ideafile.CodeBadReference, ideafile.CodeBadPath:
 		return recorded.status == ideafile.Failed
 	}
 	return false
