@@ -201,8 +201,8 @@ func runMadeUp(t *testing.T, p madeUp, cases []map[string]any) (FinishedRun, *mo
 	return run, s
 }
 
-// runHardened runs a hardened Idea over cases with no LLM, and returns its Ideas too.
-func runHardened(t *testing.T, h *Result, cases []map[string]any) (*modeltest.Scenario, FinishedRun) {
+// runHardened runs a hardened Idea over cases with no LLM, and returns the instances that are left to it, and its Ideas too.
+func runHardened(t *testing.T, h *Result, cases []map[string]any) (s *modeltest.Scenario, left map[string]bool, run FinishedRun) {
 	t.Helper()
 	var context []any
 	for _, raw := range h.Idea["context"].([]any) {
@@ -211,13 +211,19 @@ func runHardened(t *testing.T, h *Result, cases []map[string]any) (*modeltest.Sc
 		}
 	}
 	source := string(jsonval.Encode(append(context, caseContext(cases)...)))
-	s := modeltest.NewScenarioWithTools(t, decidingTools, "", `"context": `+source)
+	s = modeltest.NewScenarioWithTools(t, decidingTools, "", `"context": `+source)
 	s.RunTool = looked
-	run := FinishedRun{ProcessID: "h", Ideas: []map[string]any{modeltest.SnapshotFile(t, s.Idea, s.Loop.AllInstancesInput(), nil, nil).Source}}
+	run = FinishedRun{ProcessID: "h", Ideas: []map[string]any{modeltest.SnapshotFile(t, s.Idea, s.Loop.AllInstancesInput(), nil, nil).Source}}
 	s.RunDirectPlans()
+	left = map[string]bool{}
+	if step, in := s.Loop.Advance(s.Now); step == loop.StepRequest {
+		for _, token := range in.InstanceTokens() {
+			left[token] = true
+		}
+	}
 	run.Log = s.Loop.TakeUnsealedLog()
 	run.Ideas = append(run.Ideas, modeltest.SnapshotFile(t, s.Idea, s.Loop.AllInstancesInput(), nil, nil).Source)
-	return s, run
+	return s, left, run
 }
 
 // ranCalls lists the Calls of an instance that ran.
@@ -270,13 +276,7 @@ func TestPlansThatDependOnConditionsAreHardenedAndNeverWrongly(t *testing.T) {
 			continue
 		}
 		whole++
-		again, _ := runHardened(t, h, others)
-		needLLM := map[string]bool{}
-		if step, in := again.Loop.Advance(again.Now); step == loop.StepRequest {
-			for _, token := range in.InstanceTokens() {
-				needLLM[token] = true
-			}
-		}
+		again, needLLM, _ := runHardened(t, h, others)
 		for n, c := range others {
 			token := fmt.Sprintf("i%d", n)
 			got, want := ranCalls(again, token), p.expected(c)
@@ -295,5 +295,44 @@ func TestPlansThatDependOnConditionsAreHardenedAndNeverWrongly(t *testing.T) {
 	t.Logf("%d of %d hardened wholly, %d wrongly; of %d fresh cases %d were left to the LLM", whole, processes, wrong, fresh, left)
 	if whole < processes*9/10 {
 		t.Errorf("%d of %d are hardened wholly", whole, processes)
+	}
+}
+
+// A process that ran by Plans with conditions is hardened further: what it cannot find again, as too few instances show it, it keeps.
+func TestAProcessThatRanByConditionsIsHardenedFurther(t *testing.T) {
+	for seed := range int64(12) {
+		random := rand.New(rand.NewSource(1000 + seed))
+		p := drawProcessWithConditions(random)
+		var cases, others []map[string]any
+		for n := range 60 {
+			cases = append(cases, drawnCase(random, n))
+		}
+		for n := range 20 {
+			others = append(others, drawnCase(random, 1000+n))
+		}
+		run, s := runMadeUp(t, p, cases)
+		first, err := Harden([]FinishedRun{run}, s.Bindings, false)
+		if err != nil || len(first.Differences) > 0 {
+			continue
+		}
+		for _, some := range [][]map[string]any{cases, cases[:6]} {
+			_, _, again := runHardened(t, first, some)
+			second, err := Harden([]FinishedRun{again}, s.Bindings, false)
+			if err != nil {
+				t.Fatalf("seed %d, %d cases, %s: %s", seed, len(some), p, err)
+			}
+			if len(second.Differences) > 0 {
+				t.Errorf("seed %d, %d cases, %s: %v", seed, len(some), p, second.Differences)
+				continue
+			}
+			last, left, _ := runHardened(t, second, others)
+			for n, c := range others {
+				token := fmt.Sprintf("i%d", n)
+				if got, want := ranCalls(last, token), p.expected(c); !slices.Equal(got, want) && !left[token] {
+					t.Fatalf("seed %d, %d cases, %s: %s has %q, want %q\n%s\n%v", seed, len(some), p, jsonval.Encode(c), got, want,
+						jsonval.Encode(second.Idea["context"].([]any)[len(second.Idea["context"].([]any))-1]), second.Notes)
+				}
+			}
+		}
 	}
 }

@@ -35,12 +35,23 @@ func (h *hardener) splitByParams(c *mergedCall, names []string) []*mergedCall {
 	var variants []*mergedCall
 	for _, key := range jsonval.SortedKeys(byValue) {
 		v := byValue[key]
-		if len(v.recordedByInstance) < condition.MinSide || len(h.generalizeCall(v)) > 0 {
+		if len(v.recordedByInstance) < condition.MinSide && !v.stoodInPlans() || len(h.generalizeCall(v)) > 0 {
 			return nil
 		}
 		variants = append(variants, v)
 	}
 	return variants
+}
+
+// stoodInPlans reports whether the Call always ran by a Plan that ran directly: it was no Request's idea.
+func (c *mergedCall) stoodInPlans() bool {
+	//workflowcheck:ignore -- the order does not matter
+	for _, recorded := range c.recordedByInstance {
+		if recorded.requestNumber > 0 {
+			return false
+		}
+	}
+	return true
 }
 
 // ranIn lists the instances in which a Call ran; where it ran in none, those that planned it.
