@@ -52,11 +52,20 @@ func (a *Archive) decidedRun(ctx context.Context, id string) (ripen.Run, error) 
 		chains = append(chains, protocol.PartID(id, n))
 	}
 	for _, process := range chains {
-		log, err := c.chains.Log(ctx, process)
-		if err != nil {
+		if err := a.addLogs(ctx, &run, process); err != nil {
 			return run, err
 		}
-		run.Log = append(run.Log, log...)
 	}
 	return run, nil
+}
+
+// addLogs adds what the logs of all Ideas of a chain tell.
+func (a *Archive) addLogs(ctx context.Context, run *ripen.Run, process string) error {
+	c := a.Chain(process)
+	last, err := c.number(ctx, "read what was decided up to", 0)
+	for at := 1; at <= last && err == nil; at++ {
+		log, failed := c.chains.LogAt(ctx, process, at)
+		run.Log, err = append(run.Log, log...), failed
+	}
+	return err
 }
