@@ -10,6 +10,7 @@ import (
 	"processidea/model/harden"
 	"processidea/model/jsonval"
 	"processidea/starter/internal/app"
+	"processidea/starter/internal/exit"
 	"processidea/starter/internal/print"
 )
 
@@ -36,6 +37,9 @@ they changed, with what it would have asked. Any number of processes may be name
   starter harden moderation-1 --template > hardened.json
   starter harden --approvals refunds-1 refunds-2`,
 		RunE: func(c *cobra.Command, args []string) error {
+			if approvals && (template || file != "") {
+				return exit.Usagef("harden: --approvals writes no file: leave --template and --output out")
+			}
 			if approvals {
 				return ripened(c.Context(), a, args)
 			}
@@ -45,8 +49,6 @@ they changed, with what it would have asked. Any number of processes may be name
 	c.Flags().StringVarP(&file, "output", "o", "", "`file` to write (default standard output)")
 	c.Flags().BoolVar(&template, "template", false, "leave out what the first process began with")
 	c.Flags().BoolVar(&approvals, "approvals", false, "say what people did with the Calls they were asked about")
-	c.MarkFlagsMutuallyExclusive("approvals", "template")
-	c.MarkFlagsMutuallyExclusive("approvals", "output")
 	return c
 }
 
