@@ -40,6 +40,7 @@ type play struct {
 	number   int                                      // of the last Request
 	person   func(turn.PendingApproval) turn.Decision // who decides; nil: nobody
 	sealed   func(idea map[string]any)                // hears the Idea of every Request; nil: nobody
+	log      []turn.LogEntry                          // of all Requests that were concluded
 	started  time.Time
 	reports  int // that the mind has heard
 	inVain   int // Requests whose reply has neither Calls nor output
@@ -159,6 +160,7 @@ func (p *play) request(brief *turn.RequestInput) {
 	if c == nil {
 		p.t.Fatalf("request %d did not conclude", brief.RequestNumber)
 	}
+	p.log = append(p.log, c.LogBeforeRequest...)
 	if p.sealed != nil {
 		p.sealed(turn.SnapshotIdea(p.idea.Source, c.AllInstancesInput, c.Calls, c.Reply.Output))
 	}

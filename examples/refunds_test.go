@@ -6,6 +6,7 @@ import (
 
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
+	"processidea/model/ripen"
 	"processidea/model/runresult"
 	"processidea/model/turn"
 )
@@ -35,6 +36,10 @@ func TestElevenRefundsWaitAndTheOthersSettleWithoutThem(t *testing.T) {
 	r = p.through()
 	if r.Status != runresult.StatusCompleted || r.Requests != 2 || r.Calls != (turn.CallCounts{Done: 400, Rejected: 3}) {
 		t.Errorf("%s after %d Requests, %+v", r.Status, r.Requests, r.Calls)
+	}
+	f := ripen.Judge([]ripen.Run{{ProcessID: "refunds", Tools: p.idea.Tools, Log: append(p.log, p.mind.TakeUnsealedLog()...)}})
+	if len(f) != 1 || f[0].Counts != (ripen.Counts{Approved: 8, Rejected: 3}) || f[0].When == nil || f[0].Asked != 3+len(f[0].AskedInVain) || f[0].Asked+f[0].Unasked != 11 {
+		t.Errorf("of what ann decided it says %s", jsonval.Encode(jsonval.ToJSONValue(f)))
 	}
 	apologies := 0
 	for _, i := range r.Instances {

@@ -69,10 +69,12 @@ func (c *checker) checkPlan(m locatedMessage) {
 	p := &planChecker{checker: c, planJSONPath: m.jsonPath + ".plan", runsDirectly: m.IsDirectPlan(),
 		applicableInstanceTokens: c.instancesForPlan(m, tokens), palette: ideafile.Palette{
 			Tools: c.idea.Tools, BindingByTool: c.bindingsOrDefault(), InstanceTokens: tokens, UntargetedCallsGoToAll: true,
+			AllowsConditions: m.IsDirectPlan(),
 		}}
 	for n, call := range m.PlanCalls {
 		p.calls = append(p.calls, p.readCall(n, call))
 	}
+	p.checkConditions()
 	p.checkOutputForm(m.PlanOutput, m.jsonPath+".output")
 	p.checkDataflow(p.readPlanOutput(m))
 }
@@ -150,9 +152,14 @@ func (p *planChecker) resolveTool(s *planCall) {
 }
 
 func (p *planChecker) rejectUnknownMetaProperties(s *planCall) {
+	known := p.palette.CallMetaKeys()
 	for _, k := range jsonval.SortedKeys(s.rawCall) {
-		if strings.HasPrefix(k, "_") && s.rawCall[k] != nil && !slices.Contains(ideafile.CallMetaKeys, k) {
-			p.addCallError(s, jsonval.JSONPathWithKey(s.jsonPath, k), "a Call has no meta property %q%s", jsonval.Clip(k, 80), diag.DidYouMean(k, ideafile.CallMetaKeys))
+		switch location := jsonval.JSONPathWithKey(s.jsonPath, k); {
+		case !strings.HasPrefix(k, "_") || s.rawCall[k] == nil || slices.Contains(known, k):
+		case k == ideafile.WhenKey || k == ideafile.UnlessKey:
+			p.addCallError(s, location, "a Call has %s only in a Plan that runs by itself, which has a stage", k)
+		default:
+			p.addCallError(s, location, "a Call has no meta property %q%s", jsonval.Clip(k, 80), diag.DidYouMean(k, known))
 		}
 	}
 }

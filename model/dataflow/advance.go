@@ -5,6 +5,7 @@ import (
 
 	"processidea/model/diag"
 	"processidea/model/ideafile"
+	"processidea/model/texthint"
 	"processidea/model/turn"
 )
 
@@ -56,6 +57,10 @@ func (i *Instance) advanceCall(rec *CallRecord) []ReadyCall {
 		i.finishSuccessfulCall(rec, rec.PendingResult)
 		return nil
 	}
+	if rec.conditionOpen() {
+		i.applyCondition(rec)
+		return nil
+	}
 	if by, closed := i.outputClosedBy(rec); closed {
 		i.endCallOnClosedPath(rec, by)
 		return nil
@@ -63,6 +68,9 @@ func (i *Instance) advanceCall(rec *CallRecord) []ReadyCall {
 	if by, written := i.everyResultKeyWritten(rec); written {
 		rec.endWithStatus(ideafile.Skipped, nil)
 		rec.SkippedBecauseOf = by
+		return nil
+	}
+	if i.endWithUndecidedAlternative(rec) {
 		return nil
 	}
 	if rec.phase == approved {
@@ -77,7 +85,7 @@ func (i *Instance) resolveAndCheckCall(rec *CallRecord) []ReadyCall {
 	params, err := i.resolveParams(rec)
 	if err == nil {
 		params = rec.ParamsAdaptation.ApplyTo(params)
-		err = i.withTextTypeHint(tool.ValidateParams(params), tool, rec.Params, params)
+		err = texthint.Add(tool.ValidateParams(params), tool.ParamsSchemaSource(), rec.Params, params, i.contextView.PayloadByKind)
 		if err != nil {
 			requested := i.requestAdaptation(rec, tool, params, err)
 			if requested {

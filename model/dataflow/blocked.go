@@ -21,7 +21,8 @@ func (i *Instance) blockFirstUnsatisfiableCall() bool {
 	delaying := i.callsDelayingSkips()
 	for _, rec := range i.callRecords {
 		better := first == nil || delaying[rec] && !delaying[first]
-		if rec.Status == ideafile.Waiting && better && !satisfiable[rec] && !i.earlierWriterUnfinished(rec) {
+		held := i.earlierWriterUnfinished(rec) || rec.conditionOpen()
+		if rec.Status == ideafile.Waiting && better && !satisfiable[rec] && !held {
 			first = rec
 		}
 	}
@@ -38,6 +39,9 @@ func (i *Instance) callsDelayingSkips() map[*CallRecord]bool {
 	for _, rec := range i.callRecords {
 		if rec.Status != ideafile.Waiting {
 			continue
+		}
+		for _, earlier := range i.awaitedByCondition(rec) {
+			delaying[earlier] = true
 		}
 		if _, closed := i.outputClosedBy(rec); closed {
 			for earlier := range i.unfinishedEarlierWriters(rec) {
@@ -76,6 +80,9 @@ type candidateWritersByTerm [][][]*CallRecord
 
 func (i *Instance) unmetReadWriters(reader *CallRecord) []candidateWritersByTerm {
 	var list []candidateWritersByTerm
+	for _, w := range i.awaitedByCondition(reader) {
+		list = append(list, candidateWritersByTerm{{i.withEarlierWriters([]*CallRecord{w})}})
+	}
 	for _, e := range reader.readExpressions {
 		if i.visibleAlternativeIndex(reader, e) >= 0 {
 			continue

@@ -62,7 +62,7 @@ func (i *Instance) insertDirectPlan(at int) {
 		past[p.Index] = p
 	}
 	template := i.palette
-	template.UntargetedCallsGoToAll = true
+	template.UntargetedCallsGoToAll, template.AllowsConditions = true, true
 	for n, call := range i.contextMessages[at].PlanCalls {
 		if call.TargetsOtherInstance(i.token) {
 			continue

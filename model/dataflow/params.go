@@ -3,11 +3,9 @@ package dataflow
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"processidea/model/ideafile"
-	"processidea/model/jsonschema"
 	"processidea/model/jsonval"
 	"processidea/model/refexpr"
 )
@@ -76,57 +74,4 @@ func (i *Instance) scopeValues(rec *CallRecord) map[string]any {
 		}
 	}
 	return values
-}
-
-// withTextTypeHint adds to the error of parameters that do not fit their Tool which of them came as a text and reads as what is
-// wanted: the columns of a CSV file are texts, and nobody sees it.
-func (i *Instance) withTextTypeHint(err error, tool *ideafile.Tool, raw, params map[string]any) error {
-	if err == nil {
-		return nil
-	}
-	for _, k := range jsonval.SortedKeys(raw) {
-		if cause := i.textTypeHint(tool, jsonval.Path{k}, raw[k], params[k]); cause != "" {
-			return fmt.Errorf("%w; %s", err, cause)
-		}
-	}
-	return err
-}
-
-func (i *Instance) textTypeHint(tool *ideafile.Tool, at jsonval.Path, raw, value any) string {
-	switch raw := raw.(type) {
-	case map[string]any:
-		for _, k := range jsonval.SortedKeys(raw) {
-			if cause := i.textTypeHint(tool, append(at[:len(at):len(at)], k), raw[k], jsonval.AsObject(value)[k]); cause != "" {
-				return cause
-			}
-		}
-	case string:
-		text, isText := value.(string)
-		ref, err := refexpr.ParseReference(raw)
-		if !isText || err != nil || len(ref.Path) != 1 {
-			return ""
-		}
-		start, _ := jsonval.ValueAt(i.contextView.PayloadByKind[ref.Kind], ref.Path)
-		is := typeOfUnquotedText(text, jsonschema.TypesAt(tool.ParamsSchemaSource(), at))
-		if start == any(text) && is != "" {
-			return fmt.Sprintf(`%s is the text %q: if it comes from a CSV file, give the column its type in the Idea's context: `+
-				`{"type": %q, "schema": {"properties": {%q: {"type": %q}}}}`,
-				ref, jsonval.Clip(text, 40), ref.Kind, ref.Path[0], is)
-		}
-	}
-	return ""
-}
-
-// typeOfUnquotedText is which of the wanted types a text would have without its quotes; "" for none.
-func typeOfUnquotedText(text string, wanted []string) string {
-	v, err := jsonval.Decode([]byte(strings.ToLower(text)))
-	if err != nil {
-		return ""
-	}
-	for _, t := range []string{jsonschema.SchemaTypeOf(v), jsonval.TypeOf(v)} {
-		if slices.Contains(wanted, t) {
-			return t
-		}
-	}
-	return ""
 }

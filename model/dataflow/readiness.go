@@ -15,6 +15,8 @@ func (i *Instance) canAnyCallAdvance(rec *CallRecord) bool {
 	switch {
 	case rec.phase == resultPending:
 		return !i.earlierWriterUnfinished(rec)
+	case rec.conditionOpen():
+		return len(i.awaitedByCondition(rec)) == 0
 	case rec.phase == approved, rec.phase == adapted:
 		return true // it could advance when a person or the LLM was asked, and what was final then stays so
 	case rec.phase != waiting, i.earlierWriterUnfinished(rec):
@@ -35,7 +37,7 @@ func (i *Instance) awaitedCalls(rec *CallRecord) []*CallRecord {
 	var reads, unstable []jsonval.Path
 	if !rec.hasResult() {
 		reads, unstable = i.readPaths(rec)
-		list = i.unfinishedPredecessors(rec)
+		list = append(i.unfinishedPredecessors(rec), i.awaitedByCondition(rec)...)
 	}
 	for _, w := range i.candidateWriters(slices.Concat(rec.possibleWritePaths(), reads, unstable)...) {
 		switch {

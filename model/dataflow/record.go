@@ -18,10 +18,12 @@ type CallRecord struct {
 	// Fault says why a Call failed or is blocked.
 	Fault *diag.Fault `json:"error,omitempty"`
 	// SkippedBecauseOf names who wrote the path of a skipped Call: a Call's id, a person, or "start". Where Untaken is set, it is the Call
-	// that did not take that branch.
+	// that did not take that branch, or SkippedByCondition.
 	SkippedBecauseOf string `json:"by,omitempty"`
 	// UntakenBranchReference is the Reference of a skipped Call that stands in a branch not taken.
 	UntakenBranchReference string `json:"untaken,omitempty"`
+	// ConditionMet says that the Call's condition held.
+	ConditionMet bool `json:"met,omitempty"`
 	// BranchTaken is the branch that the result took, from 1; 0: none yet, or the Call has one only.
 	BranchTaken int `json:"taken,omitempty"`
 	// FaultWrittenToBranch is the failure that was written to the last branch.

@@ -20,7 +20,7 @@ func (c *mergedCall) String() string {
 	if n := parts[len(parts)-1]; n != "1" {
 		name += " (no. " + n + ")"
 	}
-	return name
+	return name + c.variantSuffix()
 }
 
 // instancesByCall lists, in order, the instances that have and have not recorded a Call.

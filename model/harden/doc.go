@@ -9,6 +9,9 @@
 //     number, and brings them into one order.
 //   - parameters.go, places.go, output.go: finds for each parameter, and for the output, one value for all instances: the
 //     same literal, the same Reference, or a Reference to the place where each instance has its literal.
+//   - variants.go: divides a Call of which a parameter differs into one for each of its values.
+//   - conditions.go, plans.go: finds when a Call runs that only some instances had, and divides the Calls into Plans by what must hold at the
+//     start.
 //   - replay.go, given.go: runs the Plan with the recorded results, drops Calls that would run in an instance whose recording
 //     lacks them, and compares what each Call is given, and the State at the end.
 //   - passes_check.go: drops what the check of the file would refuse.

@@ -7,6 +7,7 @@ import (
 
 	"processidea/model/diag"
 	"processidea/model/ideafile"
+	"processidea/model/jsonval"
 	"processidea/model/turn"
 )
 
@@ -100,6 +101,7 @@ type processRun struct {
 type chainRun struct {
 	processID               string
 	ideas                   []*ideafile.Idea
+	tokens                  [][]string // of the instances of each
 	pastCalls, plannedCalls [][]turn.PastCall
 	writes                  map[writeAuthor]turn.LogEntry
 	faultByCallID           map[string]diag.Fault
@@ -133,13 +135,17 @@ type recordedCall struct {
 	givenParams          map[string]any // its parameters when it ran; nil where that is not known
 	adapted              bool           // the LLM fitted them
 	decisions            []turn.Decision
+	conditionReads       []jsonval.Path // what its condition looked at, in a Plan that ran directly
 }
 
 // mergedCall is a Call of the common Plan, with what each instance that had it recorded.
 type mergedCall struct {
 	numberedAlignmentKey string
 	recordedByInstance   map[*instanceRun]*recordedCall
-	rawCall              map[string]any // as written in the Plan
+	rawCall              map[string]any // as written in the Plan, without its condition
+	variant              string         // the parameters by which it differs from others of its key
+	condition            *callCondition // nil: it runs in every instance
+	doubt                string         // why no condition was found
 }
 
 // noCallsReason says why no Call is left.

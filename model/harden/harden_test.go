@@ -217,7 +217,7 @@ func TestWhatCannotBeGeneralizedIsNamedAndNeverGuessed(t *testing.T) {
 		more.record = `{"1.1": {"done": 1}, "1.2": {"done": 1}, "1.3": {"done": 1}}`
 		more.end = strings.Replace(more.end, `"sent"`, `"more": "x", "sent"`, 1)
 		h := hardenRuns(t, sentRun(1), more)
-		h.is(t, `[`+find+`,`+send+`]`, "search → †state.more: it ran in some instances alone, and nothing tells which (in p2)")
+		h.is(t, `[`+find+`,`+send+`]`, `search → †state.more: it ran in some instances alone: †state.mail is "m2@x" in 1 of 1, and not in the other 1: too few, 3 on each side are wanted (in p2)`)
 	})
 	t.Run("a literal that stands at two places", func(t *testing.T) {
 		a, b := sentRun(1), sentRun(2)

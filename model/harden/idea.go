@@ -37,7 +37,10 @@ func (h *hardener) buildIdea(template bool) map[string]any {
 	} else {
 		shared = append(append(shared, h.instanceStateMessages()...), instanceMessages...)
 	}
-	out["context"] = append(shared, h.buildPlanMessage())
+	for _, p := range h.plans() {
+		shared = append(shared, p.message(h, len(h.differences) == 0))
+	}
+	out["context"] = shared
 	return out
 }
 
@@ -148,16 +151,4 @@ func (h *hardener) instanceStateMessages() []any {
 		}
 	}
 	return out
-}
-
-// buildPlanMessage is the Plan message. The Plan runs without the LLM where everything was generalized.
-func (h *hardener) buildPlanMessage() map[string]any {
-	m := map[string]any{"type": ideafile.TypePlan, "name": "hardened", "plan": h.rawPlanCalls()}
-	if len(h.differences) == 0 {
-		m["stage"] = ideafile.StageOptimal
-	}
-	if h.hasPlanOutput {
-		m["output"] = h.planOutput
-	}
-	return m
 }

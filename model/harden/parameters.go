@@ -23,29 +23,34 @@ type paramSample struct {
 func (h *hardener) generalizeCalls() {
 	var kept []*mergedCall
 	for _, c := range h.mergedCalls {
-		if h.generalizeCall(c) {
+		differences, notes := len(h.differences), len(h.notes)
+		differing := h.generalizeCall(c)
+		if len(differing) == 0 {
 			kept = append(kept, c)
+			continue
 		}
+		named, noted := h.differences[differences:], h.notes[notes:]
+		h.differences, h.notes = slices.Clone(h.differences[:differences]), slices.Clone(h.notes[:notes])
+		variants := h.splitByParams(c, differing)
+		if len(variants) == 0 {
+			h.differences, h.notes = append(h.differences[:differences], named...), append(h.notes[:notes], noted...)
+			if !c.lacksValue(differing) {
+				kept = append(kept, c)
+			}
+		}
+		kept = append(kept, variants...)
 	}
 	h.mergedCalls = kept
 	h.generalizeOutput()
 }
 
-func (h *hardener) generalizeCall(c *mergedCall) bool {
-	planned, _ := h.instancesByCall(c)
-	ran := planned[:0:0]
-	for _, r := range planned {
-		if status := c.recordedByInstance[r].status; status == ideafile.Done || status == ideafile.Failed {
-			ran = append(ran, r)
-		}
-	}
-	if len(ran) == 0 {
-		ran = planned
-	}
+// generalizeCall writes a Call, and returns the parameters that it does not have in common in all instances.
+func (h *hardener) generalizeCall(c *mergedCall) (differing []string) {
+	ran := h.ranIn(c)
 	c.rawCall = map[string]any{"_tool": c.recordedByInstance[ran[0]].call.Tool}
 	h.copyMetaProperties(c, ran[0])
-	allCommon := true
-	for _, name := range h.commonParams(c, ran) {
+	common, differing := h.commonParams(c, ran)
+	for _, name := range common {
 		var samples []paramSample
 		for _, r := range ran {
 			recorded := c.recordedByInstance[r]
@@ -53,9 +58,19 @@ func (h *hardener) generalizeCall(c *mergedCall) bool {
 		}
 		value, ok := h.commonValue(c, jsonval.Path{name}, samples)
 		c.rawCall[name] = value
-		allCommon = allCommon && ok
+		if !ok {
+			differing = append(differing, name)
+		}
 	}
-	return allCommon
+	return differing
+}
+
+// lacksValue reports whether a Call has no common value for one of the parameters that it has in all instances.
+func (c *mergedCall) lacksValue(names []string) bool {
+	return slices.ContainsFunc(names, func(name string) bool {
+		_, given := c.rawCall[name]
+		return given
+	})
 }
 
 // copyMetaProperties takes over where the result goes, as far as the Tool leaves this to its Calls.
@@ -76,9 +91,9 @@ func (h *hardener) copyMetaProperties(c *mergedCall, r *instanceRun) {
 	}
 }
 
-// commonParams lists the parameters that the Call has in every instance, without wired ones. Those that it has in some
-// instances only are recorded as differences.
-func (h *hardener) commonParams(c *mergedCall, ran []*instanceRun) []string {
+// commonParams lists the parameters that the Call has in every instance, without wired ones, and those that it has in some only, which are
+// recorded as differences.
+func (h *hardener) commonParams(c *mergedCall, ran []*instanceRun) (names, others []string) {
 	tool := ran[0].process.lastIdea.Tool(c.recordedByInstance[ran[0]].call.Tool)
 	count := map[string]int{}
 	for _, r := range ran {
@@ -89,7 +104,6 @@ func (h *hardener) commonParams(c *mergedCall, ran []*instanceRun) []string {
 			}
 		}
 	}
-	var names []string
 	for _, k := range jsonval.SortedKeys(count) {
 		if count[k] == len(ran) {
 			names = append(names, k)
@@ -102,8 +116,9 @@ func (h *hardener) commonParams(c *mergedCall, ran []*instanceRun) []string {
 			}
 		}
 		h.addDifference(given, "%s: parameter %q is given in some instances alone", c, k)
+		others = append(others, k)
 	}
-	return names
+	return names, others
 }
 
 // commonValue returns one value that yields the values of all samples. ok is false, and the difference recorded, where

@@ -13,21 +13,28 @@ import (
 // its own Request: together, or in all instances, they need not be.
 func (h *hardener) dropInvalidParts() {
 	for len(h.mergedCalls) > 0 {
-		source := h.buildIdea(false)
-		plan := fmt.Sprintf("$.context[%d].", len(source["context"].([]any))-1)
+		source, plans := h.buildIdea(false), h.plans()
+		first := len(source["context"].([]any)) - len(plans)
 		idea, problems := ideafile.ReadIdea(source)
 		problems = append(problems, check.Check(idea, h.bindings)...).Errors()
-		dropped := h.dropCalls(func(c *mergedCall) bool {
-			for _, p := range problems {
-				if strings.HasPrefix(p.JSONPath+".", plan+fmt.Sprintf("plan[%d].", h.positionInPlan(c))) {
-					h.addDifference(nil, "%s: %s", c, p.Message)
-					return true
+		problemOf := map[*mergedCall]string{}
+		for k, plan := range plans {
+			for n, c := range plan.calls {
+				for _, p := range problems {
+					if strings.HasPrefix(p.JSONPath+".", fmt.Sprintf("$.context[%d].plan[%d].", first+k, n)) && problemOf[c] == "" {
+						problemOf[c] = p.Message
+					}
 				}
 			}
-			return false
+		}
+		dropped := h.dropCalls(func(c *mergedCall) bool {
+			if problemOf[c] != "" {
+				h.addDifference(nil, "%s: %s", c, problemOf[c])
+			}
+			return problemOf[c] != ""
 		})
 		if !dropped {
-			h.reportRemainingProblems(problems, plan)
+			h.reportRemainingProblems(problems, first)
 			return
 		}
 		for h.dropCallsWithoutInput() {
@@ -37,20 +44,11 @@ func (h *hardener) dropInvalidParts() {
 }
 
 // reportRemainingProblems records what is wrong with the file beside its Calls.
-func (h *hardener) reportRemainingProblems(problems diag.Problems, plan string) {
+func (h *hardener) reportRemainingProblems(problems diag.Problems, firstPlan int) {
 	for _, p := range problems {
-		if strings.HasPrefix(p.JSONPath, plan+"output") {
+		if strings.HasPrefix(p.JSONPath, fmt.Sprintf("$.context[%d].output", firstPlan)) {
 			h.planOutput, h.hasPlanOutput = nil, false
 		}
 		h.addDifference(nil, "the file does not pass the check: %s", p)
 	}
-}
-
-func (h *hardener) positionInPlan(c *mergedCall) int {
-	for n, other := range h.mergedCalls {
-		if other == c {
-			return n
-		}
-	}
-	return -1
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"processidea/model/condition"
 	"processidea/model/diag"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
@@ -46,7 +47,7 @@ func readChain(run FinishedRun) *chainRun {
 	c := &chainRun{processID: run.ProcessID, writes: map[writeAuthor]turn.LogEntry{}, faultByCallID: map[string]diag.Fault{}}
 	for _, source := range run.Ideas {
 		idea, _ := ideafile.ReadIdea(source)
-		c.ideas = append(c.ideas, idea)
+		c.ideas, c.tokens = append(c.ideas, idea), append(c.tokens, idea.InstanceTokens())
 		c.readPastCalls(idea)
 	}
 	for _, e := range run.Log {
@@ -167,7 +168,7 @@ func (c *chainRun) beganBeforeFirstIdea() bool {
 		ended := false
 		//workflowcheck:ignore -- the order does not matter
 		for _, s := range p.StatusByInstance {
-			ended = ended || s.IsFinal()
+			ended = ended || s.IsFinal() && (s == ideafile.Done || p.WrittenCall.RawObject()[ideafile.WhenKey] == nil)
 		}
 		return p.Request == 0 && ended
 	})
@@ -289,7 +290,8 @@ func (h *hardener) readRecordedCalls(r *instanceRun) {
 // nothing of its Tool.
 func (r *instanceRun) refusedBeforeRunning(recorded *recordedCall) bool {
 	switch r.chain.faultByCallID[recorded.call.ID].Code {
-	case ideafile.CodeBadForm, ideafile.CodeUnknownTool, ideafile.CodeUnknownKey, ideafile.CodeBadInstance, ideafile.CodeBadReference, ideafile.CodeBadPath:
+	case ideafile.CodeUndecided, ideafile.CodeBadForm, ideafile.CodeUnknownTool, ideafile.CodeUnknownKey,
+		ideafile.CodeBadInstance, ideafile.CodeBadReference, ideafile.CodeBadPath:
 		return recorded.status == ideafile.Failed
 	}
 	return false
@@ -299,12 +301,15 @@ func (r *instanceRun) refusedBeforeRunning(recorded *recordedCall) bool {
 func (r *instanceRun) addPastCalls(past []turn.PastCall, recordedCalls map[ideafile.CallKey]*recordedCall) {
 	for _, p := range past {
 		status, planned := p.StatusByInstance[r.instanceToken]
-		if !planned {
+		raw := p.WrittenCall.RawObject()
+		if !planned || status == ideafile.Skipped && raw[ideafile.WhenKey] != nil {
 			continue
 		}
-		recorded := &recordedCall{requestNumber: p.Request, index: p.Index, rawCall: p.WrittenCall.RawObject(), status: status,
+		recorded := &recordedCall{requestNumber: p.Request, index: p.Index, rawCall: withoutCondition(raw), status: status,
 			decisions: p.DecisionsByInstance[r.instanceToken]}
 		recorded.result, recorded.hasResult = p.ResultByInstance[r.instanceToken]
+		rule := condition.Rule{When: raw[ideafile.WhenKey], Unless: raw[ideafile.UnlessKey]}
+		recorded.conditionReads = rule.Reads(ideafile.TypeState)
 		recordedCalls[ideafile.CallKey{Request: p.Request, Index: p.Index}] = recorded
 	}
 }
@@ -313,7 +318,7 @@ func (r *instanceRun) addPastCalls(past []turn.PastCall, recordedCalls map[ideaf
 func (r *instanceRun) addPlannedCalls(n int, recordedCalls map[ideafile.CallKey]*recordedCall) {
 	for _, p := range r.chain.plannedCalls[n] {
 		key := ideafile.CallKey{Request: p.Request, Index: p.Index}
-		if recordedCalls[key] == nil && slices.Contains(p.WrittenCall.TargetInstances(r.chain.ideas[n].InstanceTokens()), r.instanceToken) {
+		if recordedCalls[key] == nil && slices.Contains(p.WrittenCall.TargetInstances(r.chain.tokens[n]), r.instanceToken) {
 			recordedCalls[key] = &recordedCall{requestNumber: key.Request, index: key.Index, rawCall: p.WrittenCall.RawObject(), status: ideafile.Done}
 		}
 	}

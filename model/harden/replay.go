@@ -15,16 +15,17 @@ import (
 // until nothing more is to drop, the Calls that nothing supplies with input and those that would run in an instance
 // that never planned them. Then it records every instance that does not reach the State it ended with.
 func (h *hardener) verifyPlanByReplay() {
-	for dropped := true; dropped; {
-		dropped = h.dropCallsWithoutInput()
-		if !dropped {
-			dropped = h.dropUnplannedCalls()
+	for changed := true; changed; {
+		changed = h.dropCallsWithoutInput()
+		if !changed {
+			changed = h.settleUnplannedCalls()
 		}
 	}
 	h.dropOutputWithoutInput()
+	plans := h.plans()
 	for _, r := range h.instances {
 		h.reportHumanOverrides(r)
-		replayed := h.replayPlan(r)
+		replayed := h.replayPlan(plans, r)
 		h.reportFailure(r, replayed)
 		for _, c := range replayed.callsGivenOtherParams {
 			h.addDifference([]*instanceRun{r}, "%s: in the Plan it would read other values than it did", c)
@@ -93,23 +94,28 @@ func (h *hardener) hasReportedDifference(r *instanceRun) bool {
 	return false
 }
 
-// dropUnplannedCalls drops Calls that would run in an instance that ended without them.
-func (h *hardener) dropUnplannedCalls() bool {
-	unplanned := map[*mergedCall]bool{}
+// settleUnplannedCalls gives the Calls that would run in an instance that ended without them a condition, or drops them, and reports whether
+// there were any. Those that could not even begin there come last: others may bring what they read, or be skipped before them.
+func (h *hardener) settleUnplannedCalls() bool {
+	unplanned, blocked, plans := map[*mergedCall]bool{}, map[*mergedCall]bool{}, h.plans()
 	for _, r := range h.instances {
-		for _, c := range h.replayPlan(r).unplannedCalls {
+		replayed := h.replayPlan(plans, r)
+		for _, c := range replayed.unplannedCalls {
 			unplanned[c] = true
 		}
+		for _, c := range replayed.blockedCalls {
+			blocked[c] = true
+		}
+	}
+	if len(unplanned) == 0 {
+		unplanned = blocked
+	}
+	if h.findConditions(unplanned) {
+		return true
 	}
 	return h.dropCalls(func(c *mergedCall) bool {
 		if unplanned[c] {
-			var ran []*instanceRun
-			for _, r := range h.instances {
-				if recorded := c.recordedByInstance[r]; recorded != nil && (recorded.status == ideafile.Done || recorded.status == ideafile.Failed) {
-					ran = append(ran, r)
-				}
-			}
-			h.addDifference(ran, "%s: it ran in some instances alone, and nothing tells which", c)
+			h.addDifference(h.ranIn(c), "%s: it ran in some instances alone: %s", c, c.doubt)
 		}
 		return unplanned[c]
 	})
@@ -136,7 +142,7 @@ func (h *hardener) dropOutputWithoutInput() {
 func (h *hardener) reportIfInputMissing(reader *mergedCall, name string, e refexpr.Expression) bool {
 	var without []*instanceRun
 	for _, r := range h.instances {
-		if !h.canExpressionHaveValue(reader, e, r) {
+		if (reader == nil || reader.recordedByInstance[r] != nil) && !h.canExpressionHaveValue(reader, e, r) {
 			without = append(without, r)
 		}
 	}
@@ -195,22 +201,32 @@ func (c *mergedCall) outputPath() refexpr.OutputPath {
 	return nil
 }
 
-// planReplay is the Plan run in one instance with the known results: which Calls failed, and which would run and have none.
+// planReplay is the Plan run in one instance with the known results: which Calls failed, which would run and have none, and which would have
+// nothing to begin with although the instance ended without them.
 type planReplay struct {
-	instance                    *dataflow.Instance
-	failedCalls, unplannedCalls []*mergedCall
-	callsGivenOtherParams       []*mergedCall // they would be given something else than when they ran
+	instance                                  *dataflow.Instance
+	failedCalls, unplannedCalls, blockedCalls []*mergedCall
+	callsGivenOtherParams                     []*mergedCall // they would be given something else than when they ran
 }
 
-// replayPlan runs the Plan in an instance with the known results.
-func (h *hardener) replayPlan(r *instanceRun) *planReplay {
-	plan := ideafile.Message{Type: ideafile.TypePlan, PlanStage: ideafile.StageOptimal, PlanCalls: ideafile.ParseWrittenCalls(h.rawPlanCalls())}
+// replayPlan runs the Plan that is for an instance, with the known results.
+func (h *hardener) replayPlan(plans []hardenedPlan, r *instanceRun) *planReplay {
+	chosen, ok := applicablePlan(plans, r)
+	if !ok {
+		h.addDifference([]*instanceRun{r}, "none of the Plans is for it")
+	}
+	plan := ideafile.Message{Type: ideafile.TypePlan, PlanStage: ideafile.StageOptimal, PlanCalls: ideafile.ParseWrittenCalls(chosen.rawCalls(true))}
 	messages := append(r.startMessages[:len(r.startMessages):len(r.startMessages)], plan)
 	out := &planReplay{instance: dataflow.New(r.paletteWithoutApprovals(), messages, r.instanceToken)}
 	out.instance.StartDirectPlan()
 	for batch := out.instance.Advance(); len(batch) > 0; batch = out.instance.Advance() {
 		for _, ready := range batch {
-			out.endReplayedCall(ready, h.mergedCalls[ready.Record.Index-1], r)
+			out.endReplayedCall(ready, chosen.calls[ready.Record.Index-1], r)
+		}
+	}
+	for _, rec := range out.instance.CallRecords() {
+		if c := chosen.calls[rec.Index-1]; rec.Status == ideafile.Blocked && c.recordedByInstance[r] == nil {
+			out.blockedCalls = append(out.blockedCalls, c)
 		}
 	}
 	return out
@@ -252,14 +268,6 @@ func (p *planReplay) hasValueAtOutputOf(c *mergedCall) bool {
 		_, ok := jsonval.ValueAt(p.instance.State(), path)
 		return ok
 	})
-}
-
-func (h *hardener) rawPlanCalls() []any {
-	calls := []any{}
-	for _, c := range h.mergedCalls {
-		calls = append(calls, c.rawCall)
-	}
-	return calls
 }
 
 // differingKeys names the top-level keys in which two States differ.

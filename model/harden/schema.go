@@ -163,49 +163,67 @@ func (h *hardener) requiredStateKeys(given map[string]any) []any {
 // maxCourses bounds how many courses of a Plan are followed.
 const maxCourses = 1024
 
-// alwaysWrittenKeys lists the top-level keys that the Plan's Calls write in every run: in each course that it can take through the
-// branches of its Calls. None where there are too many courses to follow.
-func (h *hardener) alwaysWrittenKeys() []string {
+// alwaysWrittenKeys lists the top-level keys that each of the Plans writes in every run.
+func (h *hardener) alwaysWrittenKeys() (keys []string) {
+	for n, p := range h.plans() {
+		own := h.keysAlwaysWrittenBy(p)
+		if n > 0 {
+			own = slices.DeleteFunc(own, func(k string) bool { return !slices.Contains(keys, k) })
+		}
+		keys = own
+	}
+	return keys
+}
+
+// courses is in how many ways a Call may end: by its branches, and, where it has a condition in the Plan, without it.
+func (p hardenedPlan) courses(c *mergedCall) int {
+	ways := max(1, len(c.outputPath()))
+	if c.condition != nil && !(p.split && c.condition.fromStart) {
+		ways++
+	}
+	return ways
+}
+
+// keysAlwaysWrittenBy lists the top-level keys that a Plan's Calls write in each course that it can take through their branches. None where
+// there are too many courses to follow.
+func (h *hardener) keysAlwaysWrittenBy(p hardenedPlan) []string {
 	courses := 1
-	for _, c := range h.mergedCalls {
-		if courses *= max(1, len(c.outputPath())); courses > maxCourses {
+	for _, c := range p.calls {
+		if courses *= p.courses(c); courses > maxCourses {
 			return nil
 		}
 	}
 	count := map[string]int{}
 	for course := range courses {
-		for _, k := range h.keysWrittenForBranchChoice(course) {
+		for _, k := range h.keysWrittenForBranchChoice(p, course) {
 			count[k]++
 		}
 	}
 	return slices.DeleteFunc(jsonval.SortedKeys(count), func(k string) bool { return count[k] < courses })
 }
 
-// keysWrittenForBranchChoice lists the top-level keys that are written in one course: its number says which branch each Call takes. A Call
-// runs where all that it reads is there at the start, in every instance, or was written.
-func (h *hardener) keysWrittenForBranchChoice(course int) []string {
+// keysWrittenForBranchChoice lists the top-level keys that are written in one course: its number says which branch each Call takes, or that it is
+// left out. A Call runs where all that it reads is there at the start, in every instance, or was written.
+func (h *hardener) keysWrittenForBranchChoice(p hardenedPlan, course int) []string {
 	var written []jsonval.Path
 	ran := map[*mergedCall]bool{}
 	for more := true; more; {
 		more = false
 		rest := course
-		for _, c := range h.mergedCalls {
-			branches := c.outputPath()
-			if len(branches) == 0 {
-				continue
-			}
-			taken := branches[rest%len(branches)]
-			rest /= len(branches)
-			if !ran[c] && h.hasAllInputs(c, written) {
+		for _, c := range p.calls {
+			branches, ways := c.outputPath(), p.courses(c)
+			way := rest % ways
+			rest /= ways
+			if way < len(branches) && !ran[c] && h.hasAllInputs(c, written) {
 				ran[c], more = true, true
-				written = append(written, taken...)
+				written = append(written, branches[way]...)
 			}
 		}
 	}
 	keys := map[string]bool{}
-	for _, p := range written {
-		if len(p) > 0 {
-			keys[p[0]] = true
+	for _, q := range written {
+		if len(q) > 0 {
+			keys[q[0]] = true
 		}
 	}
 	return jsonval.SortedKeys(keys)

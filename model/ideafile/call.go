@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"processidea/model/condition"
 	"processidea/model/ideafile/spelling"
 	"processidea/model/jsonval"
 	"processidea/model/refexpr"
@@ -32,6 +33,8 @@ type Call struct {
 	// AfterReferences lists the References that must be there before the Call starts, although it does not read them: places in State, and
 	// Calls (†call.1.3), which must be done.
 	AfterReferences []string `json:"after,omitempty"`
+	// Condition says whether the Call runs; nil: it does.
+	Condition *condition.Rule `json:"condition,omitempty"`
 	// Output is the result that the LLM wrote for a latent Tool. It counts if HasOutput.
 	Output    any    `json:"output,omitempty"`
 	HasOutput bool   `json:"hasOutput,omitempty"`

@@ -3,6 +3,7 @@ package ideafile
 import (
 	"errors"
 	"fmt"
+	"processidea/model/condition"
 	"strings"
 
 	"processidea/model/diag"
@@ -125,6 +126,24 @@ func ParseAfter(v any) ([]string, *diag.Fault) {
 		}
 	}
 	return list, nil
+}
+
+// The meta properties with which a Call of a Plan that runs directly says whether it is to run: see condition.Rule. The LLM cannot write them.
+const (
+	WhenKey   = "_when"
+	UnlessKey = "_unless"
+)
+
+// readCondition reads WhenKey and UnlessKey.
+func readCondition(c *Call, m map[string]any) *diag.Fault {
+	if m[WhenKey] == nil && m[UnlessKey] == nil {
+		return nil
+	}
+	c.Condition = &condition.Rule{When: m[WhenKey], Unless: m[UnlessKey]}
+	if err := c.Condition.Check(); err != nil {
+		return diag.Faultf(CodeBadForm, "%s and %s: %s", WhenKey, UnlessKey, err)
+	}
+	return nil
 }
 
 // CallOfReference returns the Call that a Reference in `_after` names, as in †call.1.3.

@@ -10,7 +10,8 @@ const (
 	CodeBadReference   = "bad_reference"
 	CodeBadPath        = "bad_path"
 	CodeBadOutput      = "bad_output"
-	CodeBlocked        = "blocked" // it can never become ready
+	CodeBlocked        = "blocked"   // it can never become ready
+	CodeUndecided      = "undecided" // its condition cannot tell whether it is to run
 	CodeToolFailed     = "tool_failed"
 	CodeOutcomeUnknown = "outcome_unknown" // it may have run or not: its worker or its connection was lost
 	CodeStoreAway      = "store_away"      // the store cannot be written, and the Tool has had no effect

@@ -24,6 +24,8 @@ type Palette struct {
 	// UntargetedCallsGoToAll makes a Call without `_instance` one for every instance, as in a Plan message. In a Request such a Call is an
 	// error: a forgotten token must not become a hundred refunds.
 	UntargetedCallsGoToAll bool
+	// AllowsConditions lets Calls have a condition, as in a Plan that runs directly. The LLM cannot give them one.
+	AllowsConditions bool
 }
 
 // ReadCall reads a Call and the instances that it is for. The instances are returned even for a broken Call, if they can be told. ID,
@@ -38,7 +40,7 @@ func (p *Palette) ReadCall(w WrittenCall) (c Call, tokens []string, f *diag.Faul
 	if t == nil {
 		return c, tokens, diag.Faultf(CodeUnknownTool, "unknown tool %q", jsonval.Clip(w.Tool, 80))
 	}
-	if f := checkCallMetaKeys(w.rawObject); f != nil {
+	if f := p.checkCallMetaKeys(w.rawObject); f != nil {
 		return c, tokens, f
 	}
 	c.Params, f = t.readCallParams(w.rawObject)
@@ -50,6 +52,9 @@ func (p *Palette) ReadCall(w WrittenCall) (c Call, tokens []string, f *diag.Faul
 	}
 	if f == nil {
 		c.AfterReferences, f = ParseAfter(w.rawObject["_after"])
+	}
+	if f == nil {
+		f = readCondition(&c, w.rawObject)
 	}
 	return c, tokens, f
 }
@@ -80,12 +85,20 @@ func (p *Palette) parseTargetInstances(v any) ([]string, *diag.Fault) {
 	return []string{token}, nil
 }
 
-// CallMetaKeys lists the meta properties that a Call may have.
-var CallMetaKeys = []string{"_after", "_instance", "_output", "_outputMethod", "_outputPath", "_reasoningForCall", "_scopes", "_tool"}
+// callMetaKeys lists the meta properties that a Call may have.
+var callMetaKeys = []string{"_after", "_instance", "_output", "_outputMethod", "_outputPath", "_reasoningForCall", "_scopes", "_tool"}
 
-func checkCallMetaKeys(m map[string]any) *diag.Fault {
+// CallMetaKeys lists the meta properties that a Call of the palette may have.
+func (p *Palette) CallMetaKeys() []string {
+	if p.AllowsConditions {
+		return append(callMetaKeys[:len(callMetaKeys):len(callMetaKeys)], WhenKey, UnlessKey)
+	}
+	return callMetaKeys
+}
+
+func (p *Palette) checkCallMetaKeys(m map[string]any) *diag.Fault {
 	for _, k := range jsonval.SortedKeys(m) {
-		if strings.HasPrefix(k, "_") && m[k] != nil && !slices.Contains(CallMetaKeys, k) {
+		if strings.HasPrefix(k, "_") && m[k] != nil && !slices.Contains(p.CallMetaKeys(), k) {
 			return diag.Faultf(CodeUnknownKey, "a Call has no meta property %q", jsonval.Clip(k, 80))
 		}
 	}

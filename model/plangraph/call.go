@@ -3,6 +3,7 @@ package plangraph
 import (
 	"strings"
 
+	"processidea/model/condition"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
 	"processidea/model/refexpr"
@@ -15,6 +16,7 @@ type graphCall struct {
 	outputPathText  string // the output path as the Call says it
 	reads           []refexpr.Reference
 	afterReferences []refexpr.Reference // what it waits for without reading it
+	conditionReads  []refexpr.Reference // what its condition looks at
 	outputPaths     []jsonval.Path
 	isUpdate        bool // its writes change what stands at the path
 }
@@ -33,6 +35,12 @@ func (c *graphCall) readRawCall(m map[string]any) {
 	for _, k := range jsonval.SortedKeys(m) {
 		if !strings.HasPrefix(k, "_") {
 			c.collectReads(m[k])
+		}
+	}
+	rule := condition.Rule{When: m[ideafile.WhenKey], Unless: m[ideafile.UnlessKey]}
+	for _, kind := range []string{ideafile.TypeInput, ideafile.TypeState} {
+		for _, path := range rule.Reads(kind) {
+			c.conditionReads = append(c.conditionReads, refexpr.Reference{Kind: kind, Path: path})
 		}
 	}
 	after, _ := ideafile.ParseAfter(m["_after"])

@@ -49,6 +49,7 @@ func newGraph(calls []any) *graph {
 	}
 	for n := range g.calls {
 		g.connectAwaitedCalls(n)
+		g.connectCondition(n)
 		g.connectAlternativeWriter(n)
 	}
 	return g
@@ -112,6 +113,26 @@ func (g *graph) connectAwaitedCalls(n int) {
 		for _, w := range awaited {
 			edge := graphEdge{from: g.calls[w].id, to: g.calls[n].id, label: "after", dashed: true}
 			if w != n && !slices.Contains(g.edges, edge) {
+				g.edges = append(g.edges, edge)
+			}
+		}
+	}
+}
+
+// connectCondition adds a dashed edge to the nth Call from each Call, or given value, that its condition looks at.
+func (g *graph) connectCondition(n int) {
+	for _, ref := range g.calls[n].conditionReads {
+		var sources []string
+		for _, w := range g.writersOf(n, ref) {
+			if w < n {
+				sources = append(sources, g.calls[w].id)
+			}
+		}
+		if len(sources) == 0 {
+			sources = []string{g.ensureGivenValueNode(ref)}
+		}
+		for _, from := range sources {
+			if edge := (graphEdge{from: from, to: g.calls[n].id, label: "if", dashed: true}); !slices.Contains(g.edges, edge) {
 				g.edges = append(g.edges, edge)
 			}
 		}

@@ -282,3 +282,14 @@ func TestALabelShowsWhatItStandsFor(t *testing.T) {
 		}
 	}
 }
+
+func TestWhatAConditionLooksAtIsDrawnAsADashedEdge(t *testing.T) {
+	calls := callsOf(t, `[{"_tool": "find", "_outputPath": "item"},
+		{"_tool": "send", "_when": {"properties": {"state": {"required": ["item"]}, "input": {"properties": {"kind": {"const": "a"}}}}}}]`)
+	got := RenderMermaid(calls)
+	for _, want := range []string{`c1 -.->|"if"| c2`, `g1 -.->|"if"| c2`} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%q is not in\n%s", want, got)
+		}
+	}
+}

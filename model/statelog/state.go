@@ -191,6 +191,20 @@ func (s *State) BeforeCall(request, index int, p jsonval.Path) *State {
 	return s.filterWrites(p, func(w Write) bool { return w.precedesCall(request, index) })
 }
 
+// PartsBeforeCall gives some parts of the State with the writes before a place in the Plan: what stands at the paths given, and else what was
+// there from the start.
+func (s *State) PartsBeforeCall(request, index int, paths []jsonval.Path) any {
+	value := s.InitialValue
+	for _, p := range paths {
+		if part, ok := jsonval.ValueAt(s.BeforeCall(request, index, p).CurrentValue, p); ok {
+			if with, ok := jsonval.SetAt(value, p, part); ok {
+				value = with
+			}
+		}
+	}
+	return value
+}
+
 // StateSeenByCall gives the State as a Call at a place in the Plan sees it: with every write-once value, and with the updates before
 // that place. It holds at and around the path p alone.
 func (s *State) StateSeenByCall(request, index int, p jsonval.Path) *State {

@@ -123,6 +123,8 @@ func outputPathText(rec *dataflow.CallRecord) string {
 func callStatusText(rec *dataflow.CallRecord) string {
 	s := string(rec.Status)
 	switch {
+	case rec.SkippedBecauseOf == dataflow.SkippedByCondition:
+		s += ": its " + ideafile.WhenKey + " does not hold"
 	case rec.UntakenBranchReference != "":
 		s += ": " + rec.SkippedBecauseOf + " did not lead to " + rec.UntakenBranchReference
 	case rec.SkippedBecauseOf != "":

@@ -10,12 +10,13 @@ import (
 	"processidea/model/harden"
 	"processidea/model/jsonval"
 	"processidea/starter/internal/app"
+	"processidea/starter/internal/exit"
 	"processidea/starter/internal/print"
 )
 
 // Harden makes a Plan of what finished processes have in common.
 func Harden(a *app.App) *cobra.Command {
-	file, o := "", client.HardenOptions{}
+	file, o, approvals := "", client.HardenOptions{}, false
 	c := &cobra.Command{
 		Use:   "harden ID...",
 		Short: "Make a Plan that runs with no LLM of what finished processes have in common",
@@ -23,11 +24,26 @@ func Harden(a *app.App) *cobra.Command {
 file. Their chains are read from the store; no server is needed. What could not be
 generalised is named on standard error with the instances it differs in, and is left out
 of the Plan, which then guides an LLM instead of running by itself; where nothing is left,
-no file is written. The file begins as the first process did; --template leaves its instances out, for "run FILE --instances ROWS".`,
+no file is written. The file begins as the first process did; --template leaves its instances out, for "run FILE --instances ROWS".
+
+Where some instances had a Call and others had not, or another, the simplest condition is
+looked for that tells them apart by what was there. What is found is named with the number
+of instances behind it, and what was not seen is left to the LLM.
+
+--approvals writes no file: it says what people did with the Calls they were asked about,
+by tool, and proposes the "when" of an "_approval" that would have asked about all that
+they changed, with what it would have asked. Any number of processes may be named.`,
 		Example: `  starter harden moderation-1 moderation-2 -o hardened.json
   starter harden moderation-1 --template > hardened.json
-  starter harden moderation-1 moderation-2 --complete -o complete.json`,
+  starter harden moderation-1 moderation-2 --complete -o complete.json
+  starter harden --approvals refunds-1 refunds-2`,
 		RunE: func(c *cobra.Command, args []string) error {
+			if approvals && (o.Template || o.Complete || file != "") {
+				return exit.Usagef("harden: --approvals writes no file: leave --template, --complete and --output out")
+			}
+			if approvals {
+				return ripened(c.Context(), a, args)
+			}
 			o.Processes = args
 			return hardened(c.Context(), a, file, o)
 		},
@@ -35,6 +51,7 @@ no file is written. The file begins as the first process did; --template leaves 
 	c.Flags().StringVarP(&file, "output", "o", "", "`file` to write (default standard output)")
 	c.Flags().BoolVar(&o.Template, "template", false, "leave out what the first process began with")
 	c.Flags().BoolVar(&o.Complete, "complete", false, "never ask an LLM, whatever happens: what fails then fails its instance")
+	c.Flags().BoolVar(&approvals, "approvals", false, "say what people did with the Calls they were asked about")
 	return c
 }
 

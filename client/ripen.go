@@ -1,0 +1,71 @@
+package client
+
+import (
+	"context"
+
+	"processidea/client/internal/kind"
+	"processidea/model/ideafile"
+	"processidea/model/ripen"
+	"processidea/protocol"
+)
+
+// Ripen says what people did with the Calls of processes about which they were asked, by Tool, and proposes policies that would have asked about
+// all that they changed. It reads the chains; the processes need not have finished. The error wraps ErrNotFound for one without a chain.
+func (a *Archive) Ripen(ctx context.Context, processes []string) ([]ripen.Finding, error) {
+	if len(processes) == 0 {
+		return nil, kind.Errorf(ErrInvalid, "harden approvals: no process is named")
+	}
+	var runs []ripen.Run
+	for _, id := range processes {
+		run, err := a.decidedRun(ctx, id)
+		if err != nil {
+			return nil, err
+		}
+		runs = append(runs, run)
+	}
+	return ripen.Judge(runs), nil
+}
+
+// decidedRun reads the log of a process and, where it was split, those of its parts.
+func (a *Archive) decidedRun(ctx context.Context, id string) (ripen.Run, error) {
+	run := ripen.Run{ProcessID: id}
+	c := a.Chain(id)
+	last, err := c.number(ctx, "read what was decided up to", 0)
+	if err != nil {
+		return run, err
+	}
+	source, err := c.chains.Load(ctx, id, last)
+	if err != nil {
+		return run, err
+	}
+	idea, _ := ideafile.ReadIdea(source)
+	if idea.Simulation != nil {
+		return run, kind.Errorf(ErrInvalid, "harden approvals of %s: it was simulated, and no person was asked", id)
+	}
+	run.Tools = idea.Tools
+	parts, err := a.parts(ctx, id)
+	if err != nil {
+		return run, err
+	}
+	chains := []string{id}
+	for _, n := range parts {
+		chains = append(chains, protocol.PartID(id, n))
+	}
+	for _, process := range chains {
+		if err := a.addLogs(ctx, &run, process); err != nil {
+			return run, err
+		}
+	}
+	return run, nil
+}
+
+// addLogs adds what the logs of all Ideas of a chain tell.
+func (a *Archive) addLogs(ctx context.Context, run *ripen.Run, process string) error {
+	c := a.Chain(process)
+	last, err := c.number(ctx, "read what was decided up to", 0)
+	for at := 1; at <= last && err == nil; at++ {
+		log, failed := c.chains.LogAt(ctx, process, at)
+		run.Log, err = append(run.Log, log...), failed
+	}
+	return err
+}

@@ -1,0 +1,34 @@
+package check
+
+import (
+	"processidea/model/condition"
+	"processidea/model/ideafile"
+	"processidea/model/jsonval"
+	"processidea/model/refexpr"
+)
+
+// checkConditions reports a condition that looks at what later Calls write: it is judged by what earlier ones left.
+func (p *planChecker) checkConditions() {
+	for n, s := range p.calls {
+		if s.invalid || s.rawCall[ideafile.WhenKey] == nil {
+			continue
+		}
+		rule := condition.Rule{When: s.rawCall[ideafile.WhenKey], Unless: s.rawCall[ideafile.UnlessKey]}
+		for _, path := range rule.Reads(ideafile.TypeState) {
+			if len(path) == 0 || anyCallWrites(p.calls[:n], path) || !anyCallWrites(p.calls[n:], path) {
+				continue
+			}
+			p.addCallError(s, s.jsonPath+"."+ideafile.WhenKey, "it looks at %s, which this Call or a later one writes: it is judged by what earlier ones left",
+				refexpr.Reference{Kind: ideafile.TypeState, Path: path})
+		}
+	}
+}
+
+func anyCallWrites(calls []*planCall, path jsonval.Path) bool {
+	for _, s := range calls {
+		if _, writes := firstOverlappingPath(s.outputPath.Paths(), path); writes {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,112 @@
+package condition
+
+import (
+	"math"
+
+	"processidea/model/jsonval"
+)
+
+// chance is how often conditions that tell nothing may be believed.
+const chance = 1.0 / 20
+
+// believed reports whether a condition of some tests that separates k of n samples is too unlikely to do so by chance.
+func believed(fields []*field, size, k, n int) bool {
+	return math.Log2(separable(fields, size, k, n))-math.Log2(chance) <= log2Choose(n, k)
+}
+
+// family is what can be asked of one field: how many tests there are, and how many chains they form. The tests of a chain, such as the
+// thresholds of a number, hold in fewer and fewer samples, so that at most one of them holds in exactly k.
+type family struct{ tests, chains float64 }
+
+// separable bounds the number of ways to choose k of the samples that conditions of this size can tell from the rest.
+func separable(fields []*field, size, k, n int) float64 {
+	single, total, lists := 0.0, 0.0, 0.0
+	var families []family
+	for _, f := range fields {
+		var own family
+		values := f.valueCounts()
+		if f.numeric {
+			own = f.thresholds()
+			single += own.chains
+		}
+		single += exactly(values, k, n)
+		own.tests, own.chains = own.tests+2*float64(len(values)), own.chains+2*float64(len(values))
+		if f.listsValues() && size > 1 {
+			lists += 2 * choose(len(values), size)
+		}
+		families, total = append(families, own), total+own.tests
+	}
+	if size == 1 {
+		return max(1, single)
+	}
+	pairs := 0.0
+	for n, a := range families {
+		for _, b := range families[n:] {
+			pairs += 2 * min(a.tests*b.chains, b.tests*a.chains)
+		}
+	}
+	if size == 2 {
+		return max(1, pairs+lists)
+	}
+	return max(1, pairs*total+lists)
+}
+
+// valueCounts counts the samples by what is told apart of the field one by one: its values, or whether it is there.
+func (f *field) valueCounts() map[string]int {
+	if f.listsValues() {
+		return f.categories()
+	}
+	count := map[string]int{}
+	for _, has := range f.has {
+		if has {
+			count["there"]++
+		} else {
+			count[""]++
+		}
+	}
+	if f.isLength || len(count) == 1 {
+		return nil
+	}
+	return count
+}
+
+// exactly counts the values that k samples have, or that all but k have.
+func exactly(values map[string]int, k, n int) (sets float64) {
+	for _, v := range jsonval.SortedKeys(values) {
+		if values[v] == k {
+			sets++
+		}
+		if values[v] == n-k && len(values) > 2 {
+			sets++
+		}
+	}
+	return sets
+}
+
+// thresholds is the family of a number: from above and from below, with and without the samples that have none.
+func (f *field) thresholds() family {
+	distinct, specials := map[float64]bool{}, map[string]bool{}
+	for n, x := range f.numbers {
+		if f.isNumber[n] {
+			distinct[x] = true
+		} else {
+			specials[f.special(n)] = true
+		}
+	}
+	chains := 2 * math.Pow(2, float64(len(specials)))
+	return family{tests: chains * float64(len(distinct)), chains: chains}
+}
+
+func choose(n, k int) float64 { return math.Exp2(log2Choose(n, k)) }
+
+// log2Choose is the binary logarithm of the number of ways to choose k of n.
+func log2Choose(n, k int) float64 {
+	if k < 0 || k > n {
+		return math.Inf(-1)
+	}
+	log := func(m int) float64 {
+		v, _ := math.Lgamma(float64(m + 1))
+		return v
+	}
+	return (log(n) - log(k) - log(n-k)) / math.Ln2
+}

@@ -1,0 +1,58 @@
+package condition
+
+import (
+	"math"
+	"slices"
+
+	"processidea/model/jsonval"
+)
+
+// Cover returns the test that holds in every sample of the class and in as few others as may be: others in which it holds may remain. Unless
+// then holds in those others in which it does not. It is not believed where k samples would all be on its side by chance: for m of n samples on
+// the other side, C(n-m, k) of C(n, k) ways to choose the class, for each test that could be written.
+func (s Search) Cover() (c *Condition, outside []int, doubt *Doubt) {
+	side := make([]bool, len(s.Samples))
+	var class, others []int
+	for n, sample := range s.Samples {
+		if side[n] = sample.InClass; sample.InClass {
+			class = append(class, n)
+		} else {
+			others = append(others, n)
+		}
+	}
+	fields := readFields(s.Samples)
+	var best *test
+	for _, t := range testsFor(fields, side) {
+		if best == nil || t.count > best.count {
+			best = t
+		}
+	}
+	if best == nil {
+		return nil, nil, &Doubt{Reason: "nothing that was there tells them from the others"}
+	}
+	for _, n := range others {
+		if best.excludes[n] {
+			outside = append(outside, n)
+		}
+	}
+	h := hypothesis{[]*test{best}, true}
+	text := s.describe(h, class, outside)
+	if len(class) < MinSide || len(outside) < MinSide || !coverBelieved(fields, len(class), len(outside), len(s.Samples)) {
+		return nil, nil, &Doubt{Text: text, Reason: "too few, it may be chance"}
+	}
+	c = &Condition{Text: text, Size: 1, InClass: len(class), Total: len(s.Samples), Reads: []jsonval.Path{slices.Clone(best.f.path)}}
+	c.When, c.Unless = h.schemas(class, outside, false)
+	_, c.UnlessRounded = h.schemas(class, outside, true)
+	return c, outside, nil
+}
+
+func coverBelieved(fields []*field, k, outside, n int) bool {
+	tests := 0.0
+	for _, f := range fields {
+		tests += 2 * float64(len(f.valueCounts()))
+		if f.numeric {
+			tests += f.thresholds().tests
+		}
+	}
+	return math.Log2(max(1, tests))-math.Log2(chance) <= log2Choose(n, k)-log2Choose(n-outside, k)
+}

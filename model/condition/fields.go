@@ -1,0 +1,126 @@
+package condition
+
+import (
+	"math"
+	"slices"
+
+	"processidea/model/jsonval"
+)
+
+// Bounds of what is looked at.
+const (
+	maxDepth  = 8   // how deep in a sample fields are looked for
+	maxFields = 400 // of one sample
+	maxText   = 120 // of a text that is compared as a value, in bytes
+)
+
+// field is one place in the samples, with what each has there.
+type field struct {
+	path     jsonval.Path
+	isLength bool // the values are the lengths of lists
+	values   []any
+	has      []bool
+	numbers  []float64 // of those values that are numbers
+	isNumber []bool
+	keys     []string // the value as text: what is compared where values are told apart; "" where there is none
+	scalar   bool     // all values are texts, numbers, flags or null
+	numeric  bool     // all values are numbers or null, and some are numbers
+}
+
+// readFields lists the fields that any sample has, in the order of their paths.
+func readFields(samples []Sample) []*field {
+	byName := map[string]*field{}
+	for n, sample := range samples {
+		collectFields(byName, len(samples), n, nil, sample.View)
+	}
+	var list []*field
+	for _, name := range jsonval.SortedKeys(byName) {
+		f := byName[name]
+		if f.finish(); f.varies() {
+			list = append(list, f)
+		}
+	}
+	return list
+}
+
+// collectFields adds what one sample has at a path and below.
+func collectFields(byName map[string]*field, total, n int, path jsonval.Path, v any) {
+	add := func(name string, v any, isLength bool) bool {
+		f := byName[name]
+		if f == nil && len(byName) >= maxFields {
+			return false
+		}
+		if f == nil {
+			f = &field{path: slices.Clone(path), isLength: isLength, values: make([]any, total), has: make([]bool, total)}
+			byName[name] = f
+		}
+		f.values[n], f.has[n] = v, true
+		return true
+	}
+	if len(path) > 0 && !add(path.String(), v, false) {
+		return
+	}
+	if list, ok := v.([]any); ok && len(path) > 0 {
+		add(path.String()+"\x00length", jsonval.ToJSONValue(len(list)), true)
+	}
+	m, ok := v.(map[string]any)
+	if _, isHandle := jsonval.AsBlobHandle(v); !ok || isHandle || len(path) >= maxDepth {
+		return
+	}
+	for _, k := range jsonval.SortedKeys(m) {
+		collectFields(byName, total, n, append(path[:len(path):len(path)], k), m[k])
+	}
+}
+
+// finish derives from the values what kind of field it is.
+func (f *field) finish() {
+	f.scalar, f.keys = true, make([]string, len(f.values))
+	f.numbers, f.isNumber = make([]float64, len(f.values)), make([]bool, len(f.values))
+	numbers, others := 0, 0
+	for n, v := range f.values {
+		if !f.has[n] {
+			continue
+		}
+		switch t := jsonval.TypeOf(v); t {
+		case "object", "array":
+			f.scalar, f.keys[n] = false, t
+			others++
+			continue
+		case "number", "integer":
+			if x, err := jsonval.ToFloat(v); err == nil && !math.IsInf(x, 0) && !math.IsNaN(x) {
+				f.numbers[n], f.isNumber[n] = x, true
+				numbers++
+			}
+		case "null":
+		default:
+			others++
+		}
+		f.keys[n] = string(jsonval.Encode(v))
+		f.scalar = f.scalar && len(f.keys[n]) <= maxText
+	}
+	f.numeric = numbers > 0 && others == 0
+	if f.isLength {
+		f.scalar = false // lengths are compared, not listed
+	}
+}
+
+// varies reports whether the field tells any two samples apart.
+func (f *field) varies() bool {
+	for n := range f.values {
+		if f.has[n] != f.has[0] || ((f.scalar || f.numeric) && f.keys[n] != f.keys[0]) {
+			return true
+		}
+	}
+	return false
+}
+
+// key is what a sample has there, as text. Absence, null and numbers are told apart where numbers are compared.
+func (f *field) special(n int) string {
+	switch {
+	case !f.has[n]:
+		return "absent"
+	case !f.isNumber[n]:
+		return "null"
+	}
+	return ""
+}

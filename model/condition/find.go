@@ -1,0 +1,173 @@
+package condition
+
+import (
+	"fmt"
+	"slices"
+
+	"processidea/model/jsonval"
+)
+
+// MinSide is how many samples must stand on each side.
+const MinSide = 3
+
+// Sample is what was there at one time, a JSON value, and whether it belongs to the class.
+type Sample struct {
+	Name    string
+	View    any
+	InClass bool
+}
+
+// Search looks for a condition over samples.
+type Search struct {
+	Samples []Sample
+	// NameOf names a place in the samples for people; nil: as its path is written.
+	NameOf func(jsonval.Path) string
+}
+
+// Condition separates the samples of the class from the others.
+type Condition struct {
+	// When holds in every sample of the class, and Unless in every other. Both are JSON Schemas. Neither holds for what is not known.
+	When, Unless map[string]any
+	// UnlessRounded is Unless with thresholds at round numbers between the two sides.
+	UnlessRounded map[string]any
+	// Text is the condition in words, with round thresholds. Also holds the others that separate the samples as well.
+	Text string
+	Also []string
+	// Size is of how many tests it is made.
+	Size int
+	// Reads lists the places that the condition reads.
+	Reads []jsonval.Path
+	// InClass of Total samples are in the class.
+	InClass, Total int
+}
+
+// Doubt says why there is no Condition.
+type Doubt struct {
+	Reason string
+	// Text is a condition that separates the samples and is not believed; empty: there is none.
+	Text string
+}
+
+// String returns the reason.
+func (d *Doubt) String() string { return d.Reason }
+
+// hypothesis is a set of tests of which all hold in the samples of one side, and one at least fails in each of the other.
+type hypothesis struct {
+	tests   []*test
+	inClass bool // the side in which all hold is the class
+}
+
+// Find returns the simplest condition that separates the samples, or why there is none.
+func (s Search) Find() (*Condition, *Doubt) {
+	side, opposite := make([]bool, len(s.Samples)), make([]bool, len(s.Samples))
+	var class, others []int
+	for n, sample := range s.Samples {
+		side[n], opposite[n] = sample.InClass, !sample.InClass
+		if sample.InClass {
+			class = append(class, n)
+		} else {
+			others = append(others, n)
+		}
+	}
+	if len(class) == 0 || len(others) == 0 {
+		return nil, &Doubt{Reason: "there is nothing to tell apart"}
+	}
+	fields := readFields(s.Samples)
+	tests, reverse := testsFor(fields, side), testsFor(fields, opposite)
+	for size := 1; size <= maxSize; size++ {
+		var found []hypothesis
+		for _, chosen := range combinations(tests, others, size) {
+			found = append(found, hypothesis{chosen, true})
+		}
+		for _, chosen := range combinations(reverse, class, size) {
+			if len(chosen) > 1 { // one test is the reverse of another
+				found = append(found, hypothesis{chosen, false})
+			}
+		}
+		if len(found) > 0 {
+			return s.judge(found, fields, size, class, others)
+		}
+	}
+	return nil, s.doubtOfSeparation()
+}
+
+// doubtOfSeparation says why nothing separates the samples.
+func (s Search) doubtOfSeparation() *Doubt {
+	seen := map[string]int{}
+	for n, sample := range s.Samples {
+		key := string(jsonval.Encode(sample.View))
+		if first, known := seen[key]; known && s.Samples[first].InClass != sample.InClass {
+			return &Doubt{Reason: fmt.Sprintf("%s and %s saw the same, and differ in it", s.Samples[first].Name, sample.Name)}
+		} else if !known {
+			seen[key] = n
+		}
+	}
+	return &Doubt{Reason: fmt.Sprintf("nothing that was there tells which, in at most %d tests", maxSize)}
+}
+
+// judge makes a Condition of all equally simple hypotheses, if they are to be believed.
+func (s Search) judge(found []hypothesis, fields []*field, size int, class, others []int) (*Condition, *Doubt) {
+	text := s.describe(found[0], class, others)
+	doubt := func(why string) *Doubt {
+		return &Doubt{Text: text, Reason: fmt.Sprintf("%s in %d of %d, and not in the other %d: %s", text, len(class), len(class), len(others), why)}
+	}
+	switch k := min(len(class), len(others)); {
+	case k < MinSide:
+		return nil, doubt(fmt.Sprintf("too few, %d on each side are wanted", MinSide))
+	case !believed(fields, size, len(class), len(s.Samples)):
+		return nil, doubt("too few, it may be chance")
+	case len(found) > maxHypotheses:
+		return nil, doubt("but so do many others, and it cannot be told which is meant")
+	}
+	c := &Condition{Text: text, Size: size, InClass: len(class), Total: len(s.Samples)}
+	var when, unless, rounded []map[string]any
+	for n, h := range found {
+		holds, fails := h.schemas(class, others, false)
+		when, unless = append(when, holds), append(unless, fails)
+		_, fails = h.schemas(class, others, true)
+		rounded = append(rounded, fails)
+		if n > 0 {
+			c.Also = append(c.Also, s.describe(h, class, others))
+		}
+		for _, t := range h.tests {
+			if !slices.ContainsFunc(c.Reads, func(p jsonval.Path) bool { return slices.Equal(p, t.f.path) }) {
+				c.Reads = append(c.Reads, t.f.path)
+			}
+		}
+	}
+	c.When, c.Unless, c.UnlessRounded = allOf(when), allOf(unless), allOf(rounded)
+	return c, nil
+}
+
+// sides returns the samples in which all tests hold, and the others.
+func (h hypothesis) sides(class, others []int) (own, excluded []int) {
+	if h.inClass {
+		return class, others
+	}
+	return others, class
+}
+
+// excludedBy lists the samples that one test alone excludes: the other tests hold in them.
+func (h hypothesis) excludedBy(t *test, excluded []int) (list []int) {
+	for _, n := range excluded {
+		if t.excludes[n] && !slices.ContainsFunc(h.tests, func(o *test) bool { return o != t && o.excludes[n] }) {
+			list = append(list, n)
+		}
+	}
+	return list
+}
+
+// schemas returns what holds in the class, and what holds in the others.
+func (h hypothesis) schemas(class, others []int, rounded bool) (holds, fails map[string]any) {
+	own, excluded := h.sides(class, others)
+	var all, none []map[string]any
+	for _, t := range h.tests {
+		alone := h.excludedBy(t, excluded)
+		all = append(all, t.zone(own, alone, true, rounded).schema())
+		none = append(none, t.zone(alone, own, false, rounded).schema())
+	}
+	if h.inClass {
+		return allOf(all), anyOf(none)
+	}
+	return anyOf(none), allOf(all)
+}

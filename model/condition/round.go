@@ -1,0 +1,42 @@
+package condition
+
+import (
+	"encoding/json"
+	"math"
+	"strconv"
+
+	"processidea/model/jsonval"
+)
+
+// roundedSchema is the bound of a zone that ends at one sample, where the first of the other side lies at near. The threshold itself belongs
+// to the lower side, so that the zones of the two sides fit together.
+func (f *field) roundedSchema(k kind, edge, near int) map[string]any {
+	low, high := min(f.numbers[edge], f.numbers[near]), max(f.numbers[edge], f.numbers[near])
+	threshold := roundBetween(low, high)
+	if value, err := jsonval.ToFloat(threshold); f.isLength || err != nil || value < low || value >= high {
+		return f.boundSchema(k, f.values[edge])
+	}
+	if k == atLeast {
+		return map[string]any{"type": "number", "exclusiveMinimum": threshold}
+	}
+	return map[string]any{"type": "number", "maximum": threshold}
+}
+
+// roundBetween returns the number with the fewest digits of those that are at least low and less than high.
+func roundBetween(low, high float64) json.Number {
+	const most, fewest = 15, -9
+	middle := low + (high-low)/2
+	for e := most; e >= fewest; e-- {
+		step := math.Pow(10, float64(e))
+		best, found := 0.0, false
+		for m := math.Ceil(low / step); m*step < high && m <= math.Ceil(low/step)+20; m++ {
+			if x := m * step; x >= low && (!found || math.Abs(x-middle) < math.Abs(best-middle)) {
+				best, found = x, true
+			}
+		}
+		if found {
+			return json.Number(strconv.FormatFloat(best, 'f', max(0, -e), 64))
+		}
+	}
+	return json.Number(strconv.FormatFloat(low, 'f', -1, 64))
+}

@@ -1,0 +1,110 @@
+package condition
+
+import (
+	"errors"
+	"slices"
+
+	"processidea/model/jsonschema"
+	"processidea/model/jsonval"
+)
+
+// Rule says over a view whether something is to be done. Both parts are JSON Schemas.
+type Rule struct {
+	// When must hold. Without Unless, nothing is done where it does not.
+	When any `json:"when"`
+	// Unless is where nothing is done; where neither holds, it cannot be told. nil: wherever When does not hold.
+	Unless any `json:"unless,omitempty"`
+}
+
+// Decision is what a Rule says of a view.
+type Decision int
+
+// What a Rule says.
+const (
+	Do Decision = iota
+	Omit
+	Undecided
+)
+
+// Check returns why the Rule cannot be evaluated, or nil.
+func (r *Rule) Check() error {
+	if r.When == nil {
+		return errors.New("the second stands beside the first alone")
+	}
+	for _, source := range []any{r.When, r.Unless} {
+		if source == nil {
+			continue
+		}
+		if _, err := jsonschema.CompileSchema(source); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Decide evaluates the Rule. A part that cannot be evaluated does not hold.
+func (r *Rule) Decide(view any) Decision {
+	switch {
+	case Holds(r.When, view):
+		return Do
+	case r.Unless == nil || Holds(r.Unless, view):
+		return Omit
+	}
+	return Undecided
+}
+
+// Holds reports whether a value fits a JSON Schema. It does not fit one that cannot be evaluated.
+func Holds(schema, view any) bool {
+	s, err := jsonschema.CompileSchema(schema)
+	if err != nil {
+		return false
+	}
+	ok, err := s.Matches(view)
+	return ok && err == nil
+}
+
+// Reads lists the places below one key of a view that the Rule looks at.
+func (r *Rule) Reads(key string) []jsonval.Path {
+	all := append(schemaReads(r.When, key, nil), schemaReads(r.Unless, key, nil)...)
+	slices.SortFunc(all, func(a, b jsonval.Path) int { return slices.Compare(a, b) })
+	return slices.CompactFunc(all, func(a, b jsonval.Path) bool { return slices.Equal(a, b) })
+}
+
+// inPlaceKeywords are those of JSON Schema under which stand more schemas of the same value.
+var inPlaceKeywords = []string{"allOf", "anyOf", "oneOf", "not", "if", "then", "else"}
+
+// schemaReads lists the places below one key of a view that a JSON Schema looks at: at is where it stands in the view.
+func schemaReads(source any, key string, at jsonval.Path) (places []jsonval.Path) {
+	schema, _ := source.(map[string]any)
+	for _, k := range jsonval.SortedKeys(schema) {
+		var parts []any
+		switch {
+		case k == "properties":
+			properties := jsonval.AsObject(schema[k])
+			for _, name := range jsonval.SortedKeys(properties) {
+				places = append(places, schemaReads(properties[name], key, append(at[:len(at):len(at)], name))...)
+			}
+		case k == "required":
+			names, _ := jsonval.AsStringList(schema[k])
+			for _, name := range names {
+				if len(at) > 0 && at[0] == key {
+					places = append(places, append(at[1:len(at):len(at)], name))
+				}
+			}
+		case slices.Contains(inPlaceKeywords, k):
+			parts, _ = schema[k].([]any)
+			if parts == nil {
+				parts = []any{schema[k]}
+			}
+		case k == "title" || k == "description" || k == "type" && len(at) <= 1:
+		case len(at) == 0:
+			places = append(places, jsonval.Path{}) // it may look anywhere
+		case at[0] == key:
+			places = append(places, slices.Clone(at[1:]))
+		}
+		for _, part := range parts {
+			places = append(places, schemaReads(part, key, at)...)
+		}
+	}
+	return places
+}

@@ -1,0 +1,67 @@
+package dataflow
+
+import (
+	"maps"
+
+	"processidea/model/condition"
+	"processidea/model/diag"
+	"processidea/model/ideafile"
+	"processidea/model/refexpr"
+)
+
+// SkippedByCondition stands in SkippedBecauseOf of a Call whose condition does not hold.
+const SkippedByCondition = ideafile.WhenKey
+
+// conditionOpen reports whether it is still to be told whether the Call runs.
+func (r *CallRecord) conditionOpen() bool {
+	return r.Condition != nil && !r.ConditionMet && r.phase == waiting
+}
+
+// awaitedByCondition lists the unfinished Calls that may still write what a Call's condition reads. Only earlier ones count: the condition is
+// over what they left there, so that it does not depend on which result comes back first.
+func (i *Instance) awaitedByCondition(rec *CallRecord) (list []*CallRecord) {
+	if !rec.conditionOpen() {
+		return nil
+	}
+	reads := rec.Condition.Reads(ideafile.TypeState)
+	for _, w := range i.candidateWriters(reads...) {
+		if w.precedesInPlan(rec) && !w.Status.IsFinal() && w.mayWriteAny(reads) {
+			list = append(list, w)
+		}
+	}
+	return list
+}
+
+// applyCondition decides whether a Call runs. Invariant: no earlier Call writes any more what its condition reads.
+func (i *Instance) applyCondition(rec *CallRecord) {
+	reads := rec.Condition.Reads(ideafile.TypeState)
+	view := map[string]any{}
+	maps.Copy(view, i.contextView.PayloadByKind)
+	view[ideafile.TypeState] = i.state.PartsBeforeCall(rec.Request, rec.Index, reads)
+	switch rec.Condition.Decide(view) {
+	case condition.Do:
+		rec.ConditionMet = true
+	case condition.Omit:
+		rec.endWithStatus(ideafile.Skipped, nil)
+		rec.SkippedBecauseOf, rec.UntakenBranchReference = SkippedByCondition, ideafile.WhenKey
+		if len(reads) > 0 {
+			rec.UntakenBranchReference = refexpr.Reference{Kind: ideafile.TypeState, Path: reads[0]}.String()
+		}
+	default:
+		rec.endWithStatus(ideafile.Failed, diag.Faultf(ideafile.CodeUndecided, "neither %s nor %s holds for what is there: it cannot be told whether it is to run",
+			ideafile.WhenKey, ideafile.UnlessKey))
+	}
+}
+
+// endWithUndecidedAlternative ends a Call that must not take the place of an earlier one for the same value, of which it cannot be told whether
+// it is to run.
+func (i *Instance) endWithUndecidedAlternative(rec *CallRecord) bool {
+	for _, w := range i.candidateWriters(rec.OutputPath.Paths()...) {
+		undecided := w.Fault != nil && w.Fault.Code == ideafile.CodeUndecided
+		if undecided && w.Request == rec.Request && w.precedesInPlan(rec) && w.mayWriteAny(rec.OutputPath.Paths()) {
+			rec.endWithStatus(ideafile.Failed, diag.Faultf(ideafile.CodeUndecided, "of %s, which brings the same, it cannot be told whether it is to run", w.ID))
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,228 @@
+package harden
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"processidea/model/condition"
+	"processidea/model/ideafile"
+	"processidea/model/jsonval"
+	"processidea/model/refexpr"
+	"processidea/model/statelog"
+)
+
+// callCondition is when a Call runs, as it was found.
+type callCondition struct {
+	condition.Rule
+	text        string
+	fromStart   bool // it looks at nothing that a Call writes
+	inInstances map[*instanceRun]bool
+}
+
+// conditionSearch looks for what tells the instances that had a Call from those that had not.
+type conditionSearch struct {
+	call    *mergedCall
+	visible []*mergedCall // the Calls whose results were there when it was planned
+	search  condition.Search
+}
+
+// findConditions looks for the conditions of Calls that would run in instances that ended without them, and reports whether it found one. For
+// the others it notes the reason, which is told where the Call is dropped.
+func (h *hardener) findConditions(unplanned map[*mergedCall]bool) bool {
+	found := false
+	for _, c := range h.mergedCalls {
+		if !unplanned[c] || c.condition != nil || c.doubt != "" {
+			continue
+		}
+		s := h.newConditionSearch(c)
+		made, doubt := s.search.Find()
+		if doubt != nil {
+			c.doubt = doubt.Reason
+			if known := h.knownCondition(s); known != nil {
+				c.condition, found = known, true
+			}
+			continue
+		}
+		found = true
+		c.condition = &callCondition{Rule: condition.Rule{When: made.When, Unless: made.Unless}, text: made.Text, fromStart: s.readsStartAlone(made.Reads),
+			inInstances: s.inInstances(h.instances)}
+		also := ""
+		if len(made.Also) > 0 {
+			also = "; so does " + strings.Join(made.Also, "; and ") + ": where they disagree, it is left to the LLM"
+		}
+		h.addNote("found: %s runs where %s: that tells %s that had it from %s that had not%s", c, made.Text, countInstances(made.InClass),
+			countInstances(made.Total-made.InClass), also)
+	}
+	return found
+}
+
+func countInstances(n int) string {
+	if n == 1 {
+		return "1 instance"
+	}
+	return strconv.Itoa(n) + " instances"
+}
+
+// newConditionSearch collects what each instance saw when the Call was planned, or could have been.
+func (h *hardener) newConditionSearch(c *mergedCall) *conditionSearch {
+	s := &conditionSearch{call: c}
+	for _, d := range h.mergedCalls {
+		if d == c {
+			break
+		}
+		if d.endedBefore(c) && !d.alternativeOf(c) {
+			s.visible = append(s.visible, d)
+		}
+	}
+	s.search.NameOf = func(p jsonval.Path) string { return refexpr.Reference{Kind: p[0], Path: p[1:]}.String() }
+	for _, r := range h.instances {
+		s.search.Samples = append(s.search.Samples, condition.Sample{Name: r.name, View: s.viewOf(r), InClass: c.recordedByInstance[r] != nil})
+	}
+	return s
+}
+
+func (s *conditionSearch) inInstances(all []*instanceRun) map[*instanceRun]bool {
+	in := map[*instanceRun]bool{}
+	for n, r := range all {
+		in[r] = s.search.Samples[n].InClass
+	}
+	return in
+}
+
+// endedBefore reports whether a Call was seen to have ended where another one was planned, and never to be planned with it or later. Of two Calls
+// of one Plan that ran directly, only what the condition of the later one looks at counts.
+func (c *mergedCall) endedBefore(later *mergedCall) bool {
+	seen := false
+	//workflowcheck:ignore -- the order does not matter
+	for r, recorded := range later.recordedByInstance {
+		earlier := c.recordedByInstance[r]
+		switch {
+		case earlier == nil:
+		case recorded.requestNumber == 0 && slices.ContainsFunc(c.outputPaths(), func(p jsonval.Path) bool {
+			return slices.ContainsFunc(recorded.conditionReads, p.Overlaps)
+		}):
+			seen = true
+		case earlier.requestNumber >= recorded.requestNumber:
+			return false
+		default:
+			seen = true
+		}
+	}
+	return seen
+}
+
+// viewOf is what an instance saw: what it began with, and what the visible Calls wrote.
+func (s *conditionSearch) viewOf(r *instanceRun) map[string]any {
+	view := map[string]any{ideafile.TypeState: map[string]any{}}
+	//workflowcheck:ignore -- a map again
+	for kind, payload := range r.startView.PayloadByKind {
+		view[kind] = payload
+	}
+	for _, d := range s.visible {
+		recorded := d.recordedByInstance[r]
+		if recorded == nil || recorded.status != ideafile.Done {
+			continue
+		}
+		for _, p := range d.outputPaths() {
+			v, ok := jsonval.ValueAt(r.finalState, p)
+			if !ok || statelog.IsUpdateWrite(recorded.call.OutputMethod, p) {
+				continue
+			}
+			if with, ok := jsonval.SetAt(view[ideafile.TypeState], p, v); ok {
+				view[ideafile.TypeState] = with
+			}
+		}
+	}
+	return view
+}
+
+// readsStartAlone reports whether none of the places is written by a Call.
+func (s *conditionSearch) readsStartAlone(reads []jsonval.Path) bool {
+	return !slices.ContainsFunc(reads, func(p jsonval.Path) bool {
+		return p[0] == ideafile.TypeState && slices.ContainsFunc(s.visible, func(d *mergedCall) bool {
+			return slices.ContainsFunc(d.outputPaths(), p[1:].Overlaps)
+		})
+	})
+}
+
+// knownCondition is the condition of a Call that stood in Plans which ran directly, put together from theirs; nil where that does not tell the
+// instances apart.
+func (h *hardener) knownCondition(s *conditionSearch) *callCondition {
+	var when, unless []any
+	add := func(list []any, source any) []any {
+		if source == nil || jsonval.ContainsValue(list, source) {
+			return list
+		}
+		return append(list, source)
+	}
+	for n, r := range h.instances {
+		plan, planned := r.directPlan()
+		if !planned {
+			return nil
+		}
+		own := s.ownRule(plan)
+		switch guard := plan.Source["when"]; {
+		case s.search.Samples[n].InClass:
+			when = add(when, bothHold(guard, own.When))
+		case own.When != nil:
+			unless = add(unless, bothHold(guard, own.Unless))
+		default:
+			unless = add(unless, guard)
+		}
+	}
+	if len(when) == 0 || len(unless) == 0 {
+		return nil
+	}
+	known := &callCondition{Rule: condition.Rule{When: anyHolds(when), Unless: anyHolds(unless)}, text: "the Plan that it ran by says so",
+		inInstances: s.inInstances(h.instances)}
+	reads := known.Reads(ideafile.TypeState)
+	for n := range reads {
+		reads[n] = append(jsonval.Path{ideafile.TypeState}, reads[n]...)
+	}
+	known.fromStart = s.readsStartAlone(reads)
+	for _, sample := range s.search.Samples {
+		if (known.Decide(sample.View) == condition.Do) != sample.InClass || known.Decide(sample.View) == condition.Undecided {
+			return nil
+		}
+	}
+	h.addNote("kept: %s runs where the Plans say so by which the processes ran", s.call)
+	return known
+}
+
+// ownRule is the condition that the Call has in a Plan.
+func (s *conditionSearch) ownRule(plan ideafile.Message) condition.Rule {
+	for _, w := range plan.PlanCalls {
+		raw := w.RawObject()
+		if s.call.sameAs(raw) {
+			return condition.Rule{When: raw[ideafile.WhenKey], Unless: raw[ideafile.UnlessKey]}
+		}
+	}
+	return condition.Rule{}
+}
+
+// sameAs reports whether a Call of a Plan is this one, whatever its condition.
+func (c *mergedCall) sameAs(raw map[string]any) bool {
+	return jsonval.Equal(withoutCondition(raw), c.rawCall)
+}
+
+func withoutCondition(raw map[string]any) map[string]any {
+	return jsonval.WithoutKey(jsonval.WithoutKey(raw, ideafile.WhenKey), ideafile.UnlessKey)
+}
+
+func bothHold(a, b any) any {
+	switch {
+	case a == nil:
+		return b
+	case b == nil || jsonval.Equal(a, b):
+		return a
+	}
+	return map[string]any{"allOf": []any{a, b}}
+}
+
+func anyHolds(list []any) any {
+	if len(list) == 1 {
+		return list[0]
+	}
+	return map[string]any{"anyOf": list}
+}

@@ -1,0 +1,172 @@
+package harden
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"processidea/model/condition"
+	"processidea/model/directplan"
+	"processidea/model/ideafile"
+	"processidea/model/jsonval"
+)
+
+// maxPlans bounds into how many Plans the conditions over what was there at the start divide the Calls. Where there were more, the Calls
+// themselves say when they run.
+const maxPlans = 8
+
+// hardenedPlan is one of the Plans: its Calls, and what must hold at the start.
+type hardenedPlan struct {
+	calls []*mergedCall
+	when  any // a JSON Schema; nil: nothing
+	name  string
+	split bool // conditions over the start are in when, and not at the Calls
+}
+
+// plans divides the Calls into Plans by what was there at the start: one for each way in which an instance of the runs answered their
+// conditions, the most frequent first. What no instance showed has no Plan, and is left to the LLM.
+func (h *hardener) plans() []hardenedPlan {
+	whole := []hardenedPlan{{calls: h.mergedCalls, when: h.commonGuard(), name: "hardened"}}
+	var conditions []*callCondition
+	for _, c := range h.mergedCalls {
+		if c.condition != nil && c.condition.fromStart {
+			conditions = append(conditions, c.condition)
+		}
+	}
+	if len(conditions) == 0 {
+		return whole
+	}
+	count, first := map[string]int{}, map[string]*instanceRun{}
+	var answers []string
+	for _, r := range h.instances {
+		answer := ""
+		for _, c := range conditions {
+			answer += fmt.Sprintf("%t ", c.inInstances[r])
+		}
+		if count[answer]++; first[answer] == nil {
+			first[answer], answers = r, append(answers, answer)
+		}
+	}
+	if len(answers) > maxPlans {
+		return whole
+	}
+	slices.SortStableFunc(answers, func(a, b string) int { return count[b] - count[a] })
+	var plans []hardenedPlan
+	for _, answer := range answers {
+		plans = append(plans, h.planOf(first[answer], whole[0].when))
+	}
+	return plans
+}
+
+// planOf is the Plan of the instances that answered the conditions as one did.
+func (h *hardener) planOf(r *instanceRun, guard any) hardenedPlan {
+	p := hardenedPlan{split: true}
+	var when []any
+	var names []string
+	add := func(source any, text string) {
+		if source != nil && !jsonval.ContainsValue(when, source) {
+			when, names = append(when, source), append(names, text)
+		}
+	}
+	for _, c := range h.mergedCalls {
+		switch {
+		case c.condition == nil || !c.condition.fromStart:
+			p.calls = append(p.calls, c)
+		case c.condition.inInstances[r]:
+			p.calls = append(p.calls, c)
+			add(c.condition.When, c.condition.text)
+		default:
+			add(c.condition.Unless, "not "+c.condition.text)
+		}
+	}
+	add(guard, "")
+	p.name = strings.TrimSuffix("hardened: "+strings.Join(slices.DeleteFunc(names, func(s string) bool { return s == "" }), ", "), ": ")
+	p.when = when[0]
+	if len(when) > 1 {
+		p.when = map[string]any{"allOf": when}
+	}
+	return p
+}
+
+// rawCalls are the Calls as the Plan has them. One that guides the LLM has no conditions at its Calls.
+func (p hardenedPlan) rawCalls(direct bool) []any {
+	calls := []any{}
+	for _, c := range p.calls {
+		raw := c.rawCall
+		if c.condition != nil && direct && !(p.split && c.condition.fromStart) {
+			raw = withoutCondition(raw)
+			raw[ideafile.WhenKey], raw[ideafile.UnlessKey] = c.condition.When, c.condition.Unless
+		}
+		calls = append(calls, raw)
+	}
+	return calls
+}
+
+// message is the Plan as it is written.
+func (p hardenedPlan) message(h *hardener, direct bool) map[string]any {
+	m := map[string]any{"type": ideafile.TypePlan, "name": p.name, "plan": p.rawCalls(direct)}
+	if direct {
+		m["stage"] = ideafile.StageOptimal
+	}
+	if p.when != nil {
+		m["when"] = p.when
+	}
+	if h.hasPlanOutput {
+		m["output"] = h.planOutput
+	}
+	var described []string
+	for _, c := range p.calls {
+		if c.condition != nil && !direct && !(p.split && c.condition.fromStart) {
+			described = append(described, fmt.Sprintf("%s only where %s", c, c.condition.text))
+		}
+	}
+	if len(described) > 0 {
+		m["description"] = strings.Join(described, "; ")
+	}
+	return m
+}
+
+// applicablePlan is the Plan that runs an instance; ok is false where none does.
+func applicablePlan(plans []hardenedPlan, r *instanceRun) (p hardenedPlan, ok bool) {
+	view := map[string]any{ideafile.TypeState: map[string]any{}}
+	//workflowcheck:ignore -- a map again
+	for kind, payload := range r.startView.PayloadByKind {
+		view[kind] = payload
+	}
+	for _, p := range plans {
+		if p.when == nil || condition.Holds(p.when, view) {
+			return p, true
+		}
+	}
+	return hardenedPlan{}, false
+}
+
+// directPlan is the Plan that ran the instance without the LLM.
+func (r *instanceRun) directPlan() (ideafile.Message, bool) {
+	context := r.chain.ideas[0].Context
+	at, _ := directplan.FindPlans(context).ChooseForInstance(r.instanceToken, r.startView)
+	if at < 0 {
+		return ideafile.Message{}, false
+	}
+	return context[at], true
+}
+
+// commonGuard is what held at the start of all instances by the Plans by which they ran: of others, such Plans say nothing. nil where an
+// instance ran without such a Plan, or by one for all.
+func (h *hardener) commonGuard() any {
+	var guards []any
+	for _, r := range h.instances {
+		plan, planned := r.directPlan()
+		guard := plan.Source["when"]
+		if !planned || guard == nil {
+			return nil
+		}
+		if !jsonval.ContainsValue(guards, guard) {
+			guards = append(guards, guard)
+		}
+	}
+	if len(guards) == 0 {
+		return nil
+	}
+	return anyHolds(guards)
+}

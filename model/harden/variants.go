@@ -1,0 +1,76 @@
+package harden
+
+import (
+	"slices"
+	"strings"
+
+	"processidea/model/condition"
+	"processidea/model/ideafile"
+	"processidea/model/jsonval"
+)
+
+// maxVariants bounds into how many Calls one is divided whose parameters differ between the instances.
+const maxVariants = 4
+
+// splitByParams divides a Call of which some parameters differ, and nothing tells how, into one for each of their values: what tells the
+// instances apart may then be found. It returns nothing where the values are too many, or too seldom.
+func (h *hardener) splitByParams(c *mergedCall, names []string) []*mergedCall {
+	byValue, instances := map[string]*mergedCall{}, h.ranIn(c)
+	for _, r := range instances {
+		values := map[string]any{}
+		for _, name := range names {
+			if v, given := c.recordedByInstance[r].call.Params[name]; given {
+				values[name] = v
+			}
+		}
+		key := string(jsonval.Encode(values))
+		if byValue[key] == nil {
+			byValue[key] = &mergedCall{numberedAlignmentKey: c.numberedAlignmentKey, variant: key, recordedByInstance: map[*instanceRun]*recordedCall{}}
+		}
+		byValue[key].recordedByInstance[r] = c.recordedByInstance[r]
+	}
+	if len(byValue) < 2 || len(byValue) > maxVariants {
+		return nil
+	}
+	var variants []*mergedCall
+	for _, key := range jsonval.SortedKeys(byValue) {
+		v := byValue[key]
+		if len(v.recordedByInstance) < condition.MinSide && !v.stoodInPlans() || len(h.generalizeCall(v)) > 0 {
+			return nil
+		}
+		variants = append(variants, v)
+	}
+	return variants
+}
+
+// stoodInPlans reports whether the Call always ran by a Plan that ran directly: it was no Request's idea.
+func (c *mergedCall) stoodInPlans() bool {
+	//workflowcheck:ignore -- the order does not matter
+	for _, recorded := range c.recordedByInstance {
+		if recorded.requestNumber > 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// ranIn lists the instances in which a Call ran; where it ran in none, those that planned it.
+func (h *hardener) ranIn(c *mergedCall) []*instanceRun {
+	planned, _ := h.instancesByCall(c)
+	ran := slices.DeleteFunc(slices.Clone(planned), func(r *instanceRun) bool {
+		status := c.recordedByInstance[r].status
+		return status != ideafile.Done && status != ideafile.Failed
+	})
+	if len(ran) == 0 {
+		return planned
+	}
+	return ran
+}
+
+// variantSuffix says which of several Calls with other parameters this one is.
+func (c *mergedCall) variantSuffix() string {
+	if c.variant == "" {
+		return ""
+	}
+	return " with " + jsonval.Clip(strings.Trim(c.variant, "{}"), 60)
+}

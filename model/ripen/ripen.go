@@ -1,0 +1,228 @@
+package ripen
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"processidea/model/condition"
+	"processidea/model/ideafile"
+	"processidea/model/jsonschema"
+	"processidea/model/jsonval"
+	"processidea/model/turn"
+)
+
+// Run is what a process tells: its Tools, and its log.
+type Run struct {
+	ProcessID string
+	Tools     []*ideafile.Tool
+	Log       []turn.LogEntry
+}
+
+// Counts are the Calls that people were asked about, by what they did.
+type Counts struct {
+	Approved int `json:"approved"`
+	Amended  int `json:"amended"`
+	Rejected int `json:"rejected"`
+	Replaced int `json:"replaced"`
+	Answered int `json:"answered"`
+	// Unseen are those that nobody looked at: a deadline or a standing order decided.
+	Unseen int `json:"unseen"`
+}
+
+// Finding is what people did with the Calls of one Tool.
+type Finding struct {
+	Tool   string `json:"tool"`
+	Counts Counts `json:"counts"`
+	// Facts says in words what was found of those that were amended, rejected and so on.
+	Facts []string `json:"facts"`
+	// When is what `_approval` could have as its `when`; nil: nothing is proposed, and Why says why. Text is When in words.
+	When map[string]any `json:"when,omitempty"`
+	Text string         `json:"text,omitempty"`
+	Why  string         `json:"why,omitempty"`
+	// Asked and Unasked count the past decisions of people that When would have asked for, and the others.
+	Asked   int `json:"asked"`
+	Unasked int `json:"unasked"`
+	// AskedInVain names the Calls that it would have asked about, and that people approved as they were.
+	AskedInVain []string `json:"askedInVain,omitempty"`
+}
+
+// Seen is how many Calls people looked at.
+func (c Counts) Seen() int { return c.Approved + c.Amended + c.Rejected + c.Replaced + c.Answered }
+
+// asked is a Call that people were asked about.
+type asked struct {
+	name   string
+	kind   string // of what they did; empty: nobody looked
+	params map[string]any
+}
+
+// tool collects the Calls of one Tool.
+type tool struct {
+	name    string
+	present map[string]any // the `when` of its policy now
+	calls   []*asked
+}
+
+// Judge says of each Tool about whose Calls people were asked what they did, by the Tools' names.
+func Judge(runs []Run) []Finding {
+	tools := map[string]*tool{}
+	for _, run := range runs {
+		readRun(tools, run)
+	}
+	findings := []Finding{}
+	for _, name := range jsonval.SortedKeys(tools) {
+		findings = append(findings, tools[name].judge())
+	}
+	return findings
+}
+
+// readRun collects what was decided in one process. Of several decisions on a Call the first that changed it counts: what it was shown as then.
+func readRun(tools map[string]*tool, run Run) {
+	byCall := map[string]*asked{}
+	for _, e := range run.Log {
+		d := e.Decision
+		if d == nil || d.CallID == "" || d.Tool == "" || !slices.Contains(ideafile.AllDecisionKinds(), d.Kind) {
+			continue
+		}
+		if tools[d.Tool] == nil {
+			tools[d.Tool] = &tool{name: d.Tool}
+		}
+		if t := ideafile.FindTool(run.Tools, d.Tool); t != nil && t.Approval != nil && t.Approval.ParamsCondition != nil {
+			tools[d.Tool].present = jsonval.AsObject(t.Approval.ParamsCondition.Source)
+		}
+		call := byCall[d.CallID]
+		if call == nil {
+			call = &asked{name: run.ProcessID + " " + d.CallID, params: d.ShownParams}
+			byCall[d.CallID] = call
+			tools[d.Tool].calls = append(tools[d.Tool].calls, call)
+		}
+		switch unseen := d.DecidedBy == turn.DecidedByTimeout || d.OrderID != ""; {
+		case unseen:
+		case call.kind == "" || call.kind == ideafile.Approve && d.Kind != ideafile.Approve:
+			call.kind, call.params = d.Kind, d.ShownParams
+		}
+	}
+}
+
+// pastTense are what people did, as it stands in a sentence.
+var pastTense = map[string]string{ideafile.Amend: "amended", ideafile.Reject: "rejected", ideafile.Replace: "replaced", ideafile.Answer: "answered"}
+
+func (t *tool) judge() Finding {
+	f := Finding{Tool: t.name, Counts: t.counts(), Facts: []string{}}
+	for _, kind := range ideafile.AllDecisionKinds() {
+		if kind != ideafile.Approve {
+			f.Facts = append(f.Facts, t.factsOf(kind)...)
+		}
+	}
+	changed := f.Counts.Seen() - f.Counts.Approved
+	switch {
+	case changed == 0:
+		f.Why = "people approved all as they were: whether to ask at all is for you to decide"
+		return f
+	case changed < condition.MinSide:
+		f.Why = fmt.Sprintf("%d changed: too few to tell by what, at least %d are wanted", changed, condition.MinSide)
+		return f
+	case f.Counts.Approved < condition.MinSide:
+		f.Why = fmt.Sprintf("%d approved as they were: too few to ask less, at least %d are wanted", f.Counts.Approved, condition.MinSide)
+		return f
+	}
+	t.propose(&f)
+	return f
+}
+
+func (t *tool) counts() (c Counts) {
+	of := map[string]*int{ideafile.Approve: &c.Approved, ideafile.Amend: &c.Amended, ideafile.Reject: &c.Rejected, ideafile.Replace: &c.Replaced,
+		ideafile.Answer: &c.Answered, "": &c.Unseen}
+	for _, call := range t.calls {
+		*of[call.kind]++
+	}
+	return c
+}
+
+// search is over the Calls of some kinds, of which those that were changed are the class.
+func (t *tool) search(kinds ...string) condition.Search {
+	var s condition.Search
+	for _, call := range t.calls {
+		if slices.Contains(kinds, call.kind) {
+			s.Samples = append(s.Samples, condition.Sample{Name: call.name, View: any(call.params), InClass: call.kind != ideafile.Approve})
+		}
+	}
+	return s
+}
+
+// factsOf says what all Calls of one kind had, and those that were approved as they were had not, or not all.
+func (t *tool) factsOf(kind string) []string {
+	s := t.search(kind, ideafile.Approve)
+	n := 0
+	for _, sample := range s.Samples {
+		if sample.InClass {
+			n++
+		}
+	}
+	if n == 0 || n == len(s.Samples) {
+		return nil
+	}
+	switch c, others, _ := tell(s); {
+	case c != nil && others == 0:
+		return []string{fmt.Sprintf("all %d that were %s had %s, and no other", n, pastTense[kind], c.Text)}
+	case c != nil:
+		return []string{fmt.Sprintf("all %d that were %s had %s, and so had %d others", n, pastTense[kind], c.Text, others)}
+	}
+	return []string{fmt.Sprintf("nothing tells the %d that were %s from the others", n, pastTense[kind])}
+}
+
+// tell finds what all of the class have, and how many others have it too. A single test is taken before several that tell all apart, unless
+// more others than members of the class pass it.
+func tell(s condition.Search) (c *condition.Condition, others int, doubt *condition.Doubt) {
+	exact, _ := s.Find()
+	if exact != nil && exact.Size == 1 {
+		return exact, 0, nil
+	}
+	rough, outside, doubt := s.Cover()
+	if rough != nil {
+		others = rough.Total - rough.InClass - len(outside)
+	}
+	if exact != nil && (rough == nil || others > rough.InClass) {
+		return exact, 0, nil
+	}
+	return rough, others, doubt
+}
+
+// propose finds the policy that would have asked about all Calls that people changed, and about as few others as may be.
+func (t *tool) propose(f *Finding) {
+	s := t.search(ideafile.AllDecisionKinds()...)
+	found, _, doubt := tell(s)
+	if found == nil {
+		f.Why = "nothing tells which people change, so that all must be asked about: " + doubt.Reason
+		if doubt.Text != "" {
+			f.Why = fmt.Sprintf("nothing tells which people change, so that all must be asked about (%s: %s)", doubt.Text, doubt.Reason)
+		}
+		return
+	}
+	when := map[string]any{"not": found.UnlessRounded}
+	if t.present != nil {
+		when = map[string]any{"allOf": []any{t.present, when}}
+	}
+	policy := ideafile.ApprovalPolicy{ParamsCondition: jsonschema.NewLazySchema(when, "")}
+	var missed []string
+	for _, call := range t.calls {
+		switch asks := policy.RequiresReviewOf(call.params); {
+		case call.kind == "":
+		case asks && call.kind == ideafile.Approve:
+			f.AskedInVain = append(f.AskedInVain, call.name)
+			f.Asked++
+		case asks:
+			f.Asked++
+		case call.kind != ideafile.Approve:
+			missed = append(missed, call.name)
+		default:
+			f.Unasked++
+		}
+	}
+	if len(missed) > 0 || f.Unasked == 0 {
+		*f = Finding{Tool: f.Tool, Counts: f.Counts, Facts: f.Facts, Why: "no policy asks less and about all that people changed: " + strings.Join(missed, ", ")}
+		return
+	}
+	f.When, f.Text = when, "ask unless it is known that people approve: they changed those where "+found.Text
+}

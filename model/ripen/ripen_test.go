@@ -1,0 +1,184 @@
+package ripen_test
+
+import (
+	"fmt"
+	"math/rand"
+	"slices"
+	"strings"
+	"testing"
+
+	"processidea/model/diag"
+	"processidea/model/ideafile"
+	"processidea/model/jsonschema"
+	"processidea/model/jsonval"
+	"processidea/model/ripen"
+	"processidea/model/turn"
+)
+
+// history is one process in which people decided on n Calls of pay: decide says of the nth what its parameters were and what was done.
+func history(t *testing.T, n int, approval string, decide func(n int) (params string, kind string)) ripen.Run {
+	t.Helper()
+	source, err := jsonval.DecodeObject([]byte(`{"schema": {"tools": {"pay": {"type": "object", "properties": {"amount": {}, "to": {}, "note": {}}, "_activity": "pay", "_approval": ` + approval + `}}}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	idea, problems := ideafile.ReadIdea(source)
+	if len(problems.Errors()) > 0 {
+		t.Fatal(problems)
+	}
+	run := ripen.Run{ProcessID: "p", Tools: idea.Tools}
+	for k := range n {
+		text, kind := decide(k)
+		params, err := jsonval.DecodeObject([]byte(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		d := &turn.Decision{Kind: kind, CallID: fmt.Sprintf("1.1@i%d", k), DecidedBy: "ann", Tool: "pay", ShownParams: params}
+		if by, nobody := strings.CutPrefix(kind, "nobody:"); nobody {
+			d.Kind, d.DecidedBy = by, turn.DecidedByTimeout
+		}
+		run.Log = append(run.Log, turn.LogEntry{Decision: d})
+	}
+	return run
+}
+
+func judged(t *testing.T, run ripen.Run) ripen.Finding {
+	t.Helper()
+	findings := ripen.Judge([]ripen.Run{run})
+	if len(findings) != 1 {
+		t.Fatalf("%+v", findings)
+	}
+	return findings[0]
+}
+
+// asks reports whether the proposed policy has a person asked, as the engine judges it.
+func asks(t *testing.T, f ripen.Finding, params string) bool {
+	t.Helper()
+	v, err := jsonval.DecodeObject([]byte(params))
+	if err != nil {
+		t.Fatal(err)
+	}
+	policy := ideafile.ApprovalPolicy{ParamsCondition: jsonschema.NewLazySchema(f.When, "")}
+	return policy.RequiresReviewOf(v)
+}
+
+func TestTheRuleByWhichPeopleAmendedIsFoundInFiveHundredDecisions(t *testing.T) {
+	random := rand.New(rand.NewSource(1))
+	f := judged(t, history(t, 500, "true", func(n int) (string, string) {
+		amount := 10 + random.Intn(780)
+		kind := ideafile.Approve
+		if n%25 == 3 {
+			amount, kind = 810+random.Intn(1000), ideafile.Amend
+		}
+		return fmt.Sprintf(`{"amount": %d, "to": "shop %d", "note": "n%d"}`, amount, random.Intn(9), n), kind
+	}))
+	if f.Counts != (ripen.Counts{Approved: 480, Amended: 20}) || !slices.Equal(f.Facts, []string{"all 20 that were amended had amount > 800, and no other"}) {
+		t.Errorf("%+v %q", f.Counts, f.Facts)
+	}
+	if f.Asked != 20 || f.Unasked != 480 || len(f.AskedInVain) > 0 {
+		t.Errorf("it would have asked for %d and not for %d, in vain for %v", f.Asked, f.Unasked, f.AskedInVain)
+	}
+	for params, want := range map[string]bool{`{"amount": 100}`: false, `{"amount": 801}`: true, `{}`: true, `{"amount": "100"}`: true} {
+		if asks(t, f, params) != want {
+			t.Errorf("for %s it asks: %v\n%s", params, !want, jsonval.Encode(f.When))
+		}
+	}
+}
+
+func TestCallsApprovedAmongThoseThatWereChangedAreNamed(t *testing.T) {
+	random := rand.New(rand.NewSource(2))
+	f := judged(t, history(t, 240, "true", func(n int) (string, string) {
+		amount, kind := random.Intn(800), ideafile.Approve
+		if n%20 == 1 {
+			amount, kind = 900+random.Intn(100), ideafile.Reject
+		} else if n == 50 || n == 100 {
+			amount = 950
+		}
+		return fmt.Sprintf(`{"amount": %d, "to": "shop %d"}`, amount, random.Intn(9)), kind
+	}))
+	if !slices.Equal(f.Facts, []string{"all 12 that were rejected had amount > 900, and so had 2 others"}) || !slices.Equal(f.AskedInVain, []string{"p 1.1@i50", "p 1.1@i100"}) {
+		t.Errorf("%q, in vain %v: %s", f.Facts, f.AskedInVain, f.Why)
+	}
+	if f.Asked != 14 || f.Unasked != 226 {
+		t.Errorf("it would have asked for %d and not for %d", f.Asked, f.Unasked)
+	}
+}
+
+// Whatever the history, a proposed policy asks about each Call that people changed.
+func TestNoPolicyIsProposedThatWouldHaveMissedAChange(t *testing.T) {
+	random := rand.New(rand.NewSource(3))
+	proposed := 0
+	for range 300 {
+		rule, noise := random.Intn(4), random.Intn(12)
+		changed := map[string]bool{}
+		f := judged(t, history(t, 20+random.Intn(200), "true", func(n int) (string, string) {
+			amount, to := random.Intn(1000), []string{"a", "b", "c"}[random.Intn(3)]
+			params := fmt.Sprintf(`{"amount": %d, "to": %q, "note": "n%d"}`, amount, to, n)
+			hit := []bool{amount > 800, to == "b", amount > 500 && to == "a", false}[rule] || random.Intn(40) < noise/9
+			if !hit {
+				return params, ideafile.Approve
+			}
+			changed[params] = true
+			return params, []string{ideafile.Amend, ideafile.Reject, ideafile.Replace, ideafile.Answer}[random.Intn(4)]
+		}))
+		if f.When == nil {
+			if f.Why == "" {
+				t.Fatal("it proposes nothing, and does not say why")
+			}
+			continue
+		}
+		proposed++
+		for params := range changed {
+			if !asks(t, f, params) {
+				t.Fatalf("%s was changed, and %s does not ask", params, jsonval.Encode(f.When))
+			}
+		}
+	}
+	if proposed < 50 {
+		t.Errorf("%d policies are proposed: the rule is tried too seldom", proposed)
+	}
+}
+
+func TestNothingIsProposedWhereTooLittleIsKnown(t *testing.T) {
+	for name, row := range map[string]struct {
+		kind func(n int) string
+		why  string
+	}{
+		"nobody changed anything": {func(int) string { return ideafile.Approve }, "people approved all as they were"},
+		"two were changed": {func(n int) string {
+			if n > 97 {
+				return ideafile.Amend
+			}
+			return ideafile.Approve
+		}, "2 changed: too few"},
+		"nobody looked": {func(n int) string { return "nobody:" + ideafile.Reject }, "people approved all as they were"},
+		"changed at random": {func(n int) string {
+			if n*7%13 < 3 {
+				return ideafile.Amend
+			}
+			return ideafile.Approve
+		}, "nothing tells which people change"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := judged(t, history(t, 100, "true", func(n int) (string, string) { return fmt.Sprintf(`{"amount": %d}`, n*37%100), row.kind(n) }))
+			if f.When != nil || !strings.HasPrefix(f.Why, row.why) {
+				t.Errorf("it proposes %s; %s", jsonval.Encode(f.When), f.Why)
+			}
+		})
+	}
+}
+
+func TestAPolicyNeverAsksWhereThePresentOneDoesNot(t *testing.T) {
+	f := judged(t, history(t, 100, `{"when": {"properties": {"amount": {"minimum": 100}}, "required": ["amount"]}}`, func(n int) (string, string) {
+		kind := ideafile.Approve
+		if n >= 80 {
+			kind = ideafile.Reject
+		}
+		return fmt.Sprintf(`{"amount": %d}`, 100+n*10), kind
+	}))
+	for params, want := range map[string]bool{`{"amount": 50}`: false, `{"amount": 300}`: false, `{"amount": 1000}`: true} {
+		if asks(t, f, params) != want {
+			t.Errorf("for %s it asks: %v: %s", params, !want, diag.FirstNamesAndCount([]string{f.Why, string(jsonval.Encode(f.When))}))
+		}
+	}
+}

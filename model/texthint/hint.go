@@ -1,0 +1,66 @@
+// Package texthint says which parameter of a Call came as a text where another type is wanted.
+package texthint
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"processidea/model/jsonschema"
+	"processidea/model/jsonval"
+	"processidea/model/refexpr"
+)
+
+// Add adds to the error of parameters that do not fit their Tool which of them came as a text and reads as what is
+// wanted: the columns of a CSV file are texts, and nobody sees it. raw are the parameters with their References, which lead into payloads,
+// by kind; schema is that of all parameters.
+func Add(err error, schema any, raw, params, payloads map[string]any) error {
+	if err == nil {
+		return nil
+	}
+	for _, k := range jsonval.SortedKeys(raw) {
+		if cause := hint(schema, payloads, jsonval.Path{k}, raw[k], params[k]); cause != "" {
+			return fmt.Errorf("%w; %s", err, cause)
+		}
+	}
+	return err
+}
+
+func hint(schema any, payloads map[string]any, at jsonval.Path, raw, value any) string {
+	switch raw := raw.(type) {
+	case map[string]any:
+		for _, k := range jsonval.SortedKeys(raw) {
+			if cause := hint(schema, payloads, append(at[:len(at):len(at)], k), raw[k], jsonval.AsObject(value)[k]); cause != "" {
+				return cause
+			}
+		}
+	case string:
+		text, isText := value.(string)
+		ref, err := refexpr.ParseReference(raw)
+		if !isText || err != nil || len(ref.Path) != 1 {
+			return ""
+		}
+		start, _ := jsonval.ValueAt(payloads[ref.Kind], ref.Path)
+		is := typeOfUnquotedText(text, jsonschema.TypesAt(schema, at))
+		if start == any(text) && is != "" {
+			return fmt.Sprintf(`%s is the text %q: if it comes from a CSV file, give the column its type in the Idea's context: `+
+				`{"type": %q, "schema": {"properties": {%q: {"type": %q}}}}`,
+				ref, jsonval.Clip(text, 40), ref.Kind, ref.Path[0], is)
+		}
+	}
+	return ""
+}
+
+// typeOfUnquotedText is which of the wanted types a text would have without its quotes; "" for none.
+func typeOfUnquotedText(text string, wanted []string) string {
+	v, err := jsonval.Decode([]byte(strings.ToLower(text)))
+	if err != nil {
+		return ""
+	}
+	for _, t := range []string{jsonschema.SchemaTypeOf(v), jsonval.TypeOf(v)} {
+		if slices.Contains(wanted, t) {
+			return t
+		}
+	}
+	return ""
+}

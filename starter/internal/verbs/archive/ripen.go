@@ -1,0 +1,63 @@
+package archive
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"processidea/client"
+	"processidea/model/diag"
+	"processidea/model/jsonval"
+	"processidea/model/ripen"
+	"processidea/starter/internal/app"
+	"processidea/starter/internal/print"
+)
+
+// ripened says what people did with the Calls that they were asked about.
+func ripened(ctx context.Context, a *app.App, ids []string) error {
+	return a.Read(ctx, func(archive *client.Archive) error {
+		findings, err := archive.Ripen(ctx, ids)
+		if err != nil {
+			return err
+		}
+		if a.JSON {
+			return a.Print(string(jsonval.Encode(jsonval.ToJSONValue(map[string]any{"tools": findings}))) + "\n")
+		}
+		var b strings.Builder
+		for _, f := range findings {
+			printFinding(&b, f)
+		}
+		if len(findings) == 0 {
+			b.WriteString("Nobody was asked about a Call.\n")
+		}
+		return a.Print(b.String())
+	})
+}
+
+func printFinding(b *strings.Builder, f ripen.Finding) {
+	fmt.Fprintf(b, "%s: %d of %d approved unchanged", print.Printable(f.Tool), f.Counts.Approved, f.Counts.Seen())
+	for _, one := range []struct {
+		n    int
+		what string
+	}{{f.Counts.Amended, "amended"}, {f.Counts.Rejected, "rejected"}, {f.Counts.Replaced, "replaced"}, {f.Counts.Answered, "answered"}} {
+		if one.n > 0 {
+			fmt.Fprintf(b, ", %d %s", one.n, one.what)
+		}
+	}
+	if f.Counts.Unseen > 0 {
+		fmt.Fprintf(b, "; at %d more nobody looked", f.Counts.Unseen)
+	}
+	b.WriteString("\n")
+	for _, fact := range f.Facts {
+		fmt.Fprintf(b, "  %s\n", print.Printable(fact))
+	}
+	if f.When == nil {
+		fmt.Fprintf(b, "  no policy is proposed: %s\n", print.Printable(f.Why))
+		return
+	}
+	fmt.Fprintf(b, "  proposed: \"_approval\": {\"when\": %s}\n", jsonval.Encode(f.When))
+	fmt.Fprintf(b, "  of these %d decisions it would have asked for %d, with all that people changed, and not for %d\n", f.Asked+f.Unasked, f.Asked, f.Unasked)
+	if len(f.AskedInVain) > 0 {
+		fmt.Fprintf(b, "  asked, and approved unchanged: %s\n", print.Printable(diag.FirstNamesAndCount(f.AskedInVain)))
+	}
+}
