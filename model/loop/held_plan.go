@@ -206,7 +206,7 @@ func (l *Loop) rejectResumedCalls(d turn.Decision) {
 			made := d
 			made.CallID = key.ID(r.Token)
 			inst.calls[key] = turn.CallReport{Request: r.Request, Index: c.Index, Status: ideafile.Rejected, Decisions: []turn.Decision{made},
-				Fault: diag.Faultf(string(ideafile.Rejected), "%s", made.Describe()), FromEarlierProcess: true}
+				Fault: diag.Faultf(string(ideafile.Rejected), "%s", made.Describe())}
 		}
 		inst.Idle = true
 	}

@@ -55,7 +55,9 @@ func TestTheDigestIsOverTheProcessTheRequestAndEveryCall(t *testing.T) {
 	seen := map[string]bool{}
 	for _, change := range []func(*planreview.Pending){
 		func(*planreview.Pending) {}, func(p *planreview.Pending) { p.Request = 4 }, func(p *planreview.Pending) { p.Calls = p.Calls[:2] },
-		func(p *planreview.Pending) { p.Calls[0].Written = written(t, `{"_tool": "pay", "_instance": "*", "n": 2}`)[0] },
+		func(p *planreview.Pending) {
+			p.Calls[0].Written = written(t, `{"_tool": "pay", "_instance": "*", "n": 2}`)[0]
+		},
 		func(p *planreview.Pending) { p.Calls[0].Instances = []string{"1"} },
 	} {
 		p := plan(t)
