@@ -92,8 +92,8 @@ type CarriedWiredRequest struct {
 	Output  any `json:"output"`
 }
 
-// CanCarryIntoNextRun reports whether Carry loses nothing: no Request is in flight but one whose Plan waits for a person, and TakeEndedInstances and TakeRestarts have nothing to
-// return.
+// CanCarryIntoNextRun reports whether Carry loses nothing: no Request is in flight but one whose Plan waits for a person, and TakeEndedInstances and
+// TakeRestarts have nothing to return.
 func (l *Loop) CanCarryIntoNextRun() bool {
 	return (l.requestInFlight == nil || l.pendingPlan != nil) && len(l.newlyEndedInstances) == 0 && len(l.restarts) == 0
 }
