@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -63,7 +64,8 @@ func printCalls(a *app.App, plans []client.Plan) error {
 func plansText(plans []client.Plan, mermaid bool) string {
 	var b strings.Builder
 	for _, p := range plans {
-		fmt.Fprintf(&b, "%s: %s waits since %s\n  %s\n", print.Printable(p.Process), p.Name(), p.Since.Local().Format("2006-01-02 15:04:05"), print.Printable(p.Summary()))
+		fmt.Fprintf(&b, "%s: %s waits since %s\n  %s\n",
+			print.Printable(p.Process), p.Name(), p.Since.Local().Format(time.DateTime), print.Printable(p.Summary()))
 		if p.Past != nil {
 			fmt.Fprintf(&b, "  %s\n", print.Printable(p.Past.String()))
 		} else {
