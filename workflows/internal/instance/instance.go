@@ -60,7 +60,9 @@ func newInstance(ctx workflow.Context, setup protocol.SharedInstanceSetup, own p
 		reported: reportState{idle: true, calls: map[string]reportedCall{}}, loadedTools: map[string]bool{}, inbox: mailbox.NewInbox(ctx),
 	}
 	i.outbox = mailbox.NewOutbox(i.inbox)
-	palette := ideafile.Palette{Tools: stored.ReadTools(setup.Tools), BindingByTool: setup.Bindings, ApprovalOverride: setup.Oversight, AdaptValuesWithLLM: setup.Adapt}
+	palette := ideafile.Palette{
+		Tools: stored.ReadTools(setup.Tools), BindingByTool: setup.Bindings, ApprovalOverride: setup.Oversight, AdaptValuesWithLLM: setup.Adapt,
+	}
 	context := readContextMessages(setup.Context, own.Context)
 	palette.Tools = append(palette.Tools, i.loadTools(ctx, append(toolsOfPlans(context), carried.toolNames()...))...)
 	if carried == nil && own.Reopened != nil {
