@@ -115,6 +115,8 @@ type request struct {
 	// candidates are the LLMs that are asked, in this order.
 	candidates []candidate
 	calls      *callSender
+	// holdsCalls: the instances hear nothing of the reply, which the process hands out once a person has seen it.
+	holdsCalls bool
 	named      map[string]bool // instances that got a Call
 	reply      turn.LLMReply
 }
@@ -131,6 +133,7 @@ func (a *Activities) newRequest(ctx context.Context, setup protocol.SharedReques
 	if input.OutputOnly {
 		r.palette.InstanceTokens = nil
 	}
+	r.holdsCalls = setup.HoldCalls && len(input.Questions) == 0
 	r.calls = newCallSender(ctx, a.Client, input.ProcessID, input.RequestNumber)
 	form := prompt.ResponseFormatFor(idea, setup.Bindings, input)
 	if form.NotStrictReason != "" {
@@ -203,6 +206,9 @@ func (r *request) onCall(index int, raw json.RawMessage) {
 	// A broken Call goes to its instance too, which reports it with its others.
 	for _, t := range tokens {
 		r.named[t] = true
+		if r.holdsCalls {
+			continue
+		}
 		r.calls.addToBatch(t, func(s *protocol.CallsSignal) {
 			s.Calls = append(s.Calls, protocol.DeliveredCall{Index: index, Call: call})
 		})
@@ -252,10 +258,13 @@ func (r *request) finishReply(answer *llm.Reply) {
 		if !r.named[t] {
 			r.reply.InstancesWithoutCalls = append(r.reply.InstancesWithoutCalls, t)
 		}
+		if r.holdsCalls {
+			continue
+		}
 		r.calls.addToBatch(t, func(s *protocol.CallsSignal) { s.Last = true })
 	}
 	for _, t := range r.palette.ReopenableTokens {
-		if r.named[t] {
+		if r.named[t] && !r.holdsCalls {
 			r.calls.addToBatch(t, func(s *protocol.CallsSignal) { s.Last = true })
 		}
 	}

@@ -31,6 +31,8 @@ type SharedRequestSetup struct {
 	Idea     map[string]any                  `json:"idea"`
 	Bindings map[string]ideafile.ToolBinding `json:"bindings"`
 	Replies  string                          `json:"replies,omitempty"`
+	// HoldCalls: the Calls stay in the reply, and go to no instance. A person must see the Plan first.
+	HoldCalls bool `json:"holdCalls,omitempty"`
 }
 
 // SentBatch is a Request that an LLM's batch interface has taken.

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"processidea/model/planreview"
 	"processidea/model/runresult"
 	"processidea/model/standing"
 	"processidea/model/turn"
@@ -12,8 +13,11 @@ import (
 // InlinePayload marks answers to queries. They stay in the payload whatever their size, since people without our store read them.
 type InlinePayload interface{ inline() }
 
-// WaitingForPerson begins each line of ProcessView.Waiting that is about a pending approval.
+// WaitingForPerson begins each line of ProcessView.Waiting that is about a pending approval, or a Plan.
 const WaitingForPerson = "a person: "
+
+// WaitingForPlanDecision begins those of them that are about a Plan.
+const WaitingForPlanDecision = WaitingForPerson + "the Plan "
 
 // WaitingForLLM begins the line of ProcessView.Waiting that is about the Request under way.
 const WaitingForLLM = "Request "
@@ -23,7 +27,7 @@ type ProcessView struct {
 	runresult.Result
 	// Waiting tells people what the process waits for.
 	Waiting []string `json:"waiting"`
-	// Awaiting counts the Calls that wait for a person.
+	// Awaiting counts the Calls, and the Plans, that wait for a person.
 	Awaiting int `json:"awaiting"`
 	// Refusals are the last hundred signals that changed nothing, Refused counts them all.
 	Refusals []turn.RefusedSignal `json:"refusals"`
@@ -90,6 +94,14 @@ type Approval struct {
 // ProcessApprovals answers the query "approvals" of a process.
 type ProcessApprovals struct {
 	Approvals []Approval `json:"approvals"`
+	// Plans are those that wait as a whole.
+	Plans []PlanView `json:"plans,omitempty"`
 }
 
 func (ProcessApprovals) inline() {}
+
+// PlanView is a Plan that waits for a person, with the process whose Plan it is: of a split one, the part.
+type PlanView struct {
+	Process string `json:"process"`
+	planreview.Pending
+}

@@ -16,6 +16,8 @@ import (
 type ApprovalOverride struct {
 	AllTools  bool     `json:"all,omitempty"`
 	ToolNames []string `json:"tools,omitempty"`
+	// Plan holds every Plan, as a whole, until a person has approved it.
+	Plan bool `json:"plan,omitempty"`
 	// Deciders limit who may decide on the Calls of these Tools; where no Tools are named, on every Call that a person is asked about.
 	Deciders *deciders.Rule `json:"by,omitempty"`
 	// WhileWaiting says what happens while nobody decides, on the same Calls as Deciders.
@@ -32,6 +34,11 @@ func readApprovalOverride(m map[string]any, path string, ps *diag.Problems) (o A
 			o.AllTools, ok = m[k].(bool)
 		case "tools":
 			o.ToolNames, ok = jsonval.AsStringList(m[k])
+		case "plan":
+			if o.Plan, ok = m[k].(bool); !ok {
+				ps.Add(jsonval.JSONPathWithKey(path, k), "want true or false, not %s", jsonval.TypeOf(m[k]))
+				continue
+			}
 		case "by":
 			o.Deciders = deciders.ReadRule(m[k], jsonval.JSONPathWithKey(path, k), ps)
 		case "proof": // after "by"
@@ -42,7 +49,7 @@ func readApprovalOverride(m map[string]any, path string, ps *diag.Problems) (o A
 		case "remind", "escalate":
 			o.WhileWaiting.ReadKey(k, m[k], jsonval.JSONPathWithKey(path, k), ps)
 		default:
-			ps.Add(jsonval.JSONPathWithKey(path, k), "unknown key %q; approval has all, by, escalate, proof, remind and tools", k)
+			ps.Add(jsonval.JSONPathWithKey(path, k), "unknown key %q; approval has all, by, escalate, plan, proof, remind and tools", k)
 		}
 		if !ok {
 			ps.Add(jsonval.JSONPathWithKey(path, k), `want {"tools": ["name"]} or {"all": true}`)
@@ -111,12 +118,28 @@ func (o ApprovalOverride) PeopleFor(t *Tool) (rules deciders.Rules, whileWaiting
 	return rules, whileWaiting
 }
 
-// DeciderRestrictions are what the process and those that it is a delegate of say of who may decide, and of what happens while they do not.
+// DeciderRestrictions are what the process and those that it is a delegate of say of who may decide, and of what happens while they do not; and of
+// whether Plans wait.
 func (o ApprovalOverride) DeciderRestrictions() []ApprovalOverride {
 	own := o
 	own.Outer = nil
-	if own.Deciders == nil && own.WhileWaiting.IsZero() {
+	if own.Deciders == nil && own.WhileWaiting.IsZero() && !own.Plan {
 		return o.Outer
 	}
 	return append([]ApprovalOverride{own}, o.Outer...)
+}
+
+// HoldsPlans reports whether Plans wait until a person has approved them: the process says so, or one that it is a delegate of.
+func (o ApprovalOverride) HoldsPlans() bool {
+	return o.Plan || slices.ContainsFunc(o.Outer, func(outer ApprovalOverride) bool { return outer.Plan })
+}
+
+// PlanDeciders returns who may decide on a Plan: whoever may decide on Calls of the process and of those that it is a delegate of.
+func (o ApprovalOverride) PlanDeciders() (rules deciders.Rules) {
+	for _, limit := range o.DeciderRestrictions() {
+		if limit.Deciders != nil {
+			rules = append(rules, *limit.Deciders)
+		}
+	}
+	return rules
 }

@@ -7,6 +7,7 @@ import (
 
 	"processidea/model/diag"
 	"processidea/model/fields"
+	"processidea/model/jsonschema"
 	"processidea/model/jsonval"
 )
 
@@ -226,4 +227,19 @@ func statusesInRecordEntry(entry any) (named map[string]CallStatus, others CallS
 		others = counted[0]
 	}
 	return named, others
+}
+
+// WithPlanCalls returns a Plan message with other Calls.
+func (m Message) WithPlanCalls(calls []WrittenCall) Message {
+	m.Source = jsonval.WithoutKey(m.Source, "plan")
+	m.Source["plan"], m.PlanCalls = RawWrittenCalls(calls), calls
+	return m
+}
+
+// WithoutInstances returns a Plan message that is for no instance.
+func (m Message) WithoutInstances() Message {
+	never := map[string]any{"not": map[string]any{}}
+	m.Source = jsonval.WithoutKey(m.Source, "when")
+	m.Source["when"], m.PlanViewCondition = never, jsonschema.NewLazySchema(never, "")
+	return m
 }

@@ -158,7 +158,7 @@ func TestAnIdeaFileIsRefusedWhen(t *testing.T) {
 		{"batch is zero", `{"config":{"batch":0}}`, "$.config.batch: want a whole number from 1"},
 		{"adapt is text", `{"config":{"adapt":"no"}}`, "$.config.adapt: want true or false"},
 		{"approval is a list", `{"config":{"approval":["refund"]}}`, "$.config.approval: want an object, not array"},
-		{"approval has an unknown key", `{"config":{"approval":{"tool":["refund"]}}}`, `$.config.approval.tool: unknown key "tool"; approval has all, by, escalate, proof, remind and tools`},
+		{"approval has an unknown key", `{"config":{"approval":{"tool":["refund"]}}}`, `$.config.approval.tool: unknown key "tool"; approval has all, by, escalate, plan, proof, remind and tools`},
 		{"approval for all is text", `{"config":{"approval":{"all":"yes"}}}`, `$.config.approval.all: want {"tools": ["name"]} or {"all": true}`},
 		{"approval names tools by a text", `{"config":{"approval":{"tools":"refund"}}}`, `$.config.approval.tools: want {"tools": ["name"]}`},
 		{"approval names no tool", `{"config":{"approval":{"tools":["refund"]}}}`, `$.config.approval.tools[0]: the palette has no tool "refund"`},

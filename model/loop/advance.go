@@ -181,6 +181,9 @@ func (l *Loop) StallFault() *diag.Fault {
 // AwaitsOnlyPeople reports whether the process waits for people and for nothing else.
 func (l *Loop) AwaitsOnlyPeople() bool {
 	running, waiting := l.anyBusyOrAwaitingPerson()
+	if l.pendingPlan != nil { // the next Request waits for it too
+		return !running
+	}
 	return waiting && !running && l.requestInFlight == nil && len(l.readyInstances()) == 0
 }
 
@@ -190,7 +193,7 @@ const longWait = time.Minute
 // IsAtRest reports whether everything that can run has run, and the process waits for people or for time; of a paused one, whether nothing
 // of it runs any more. It follows Advance.
 func (l *Loop) IsAtRest(now time.Time) bool {
-	if l.requestInFlight != nil || l.IsFinished() {
+	if (l.requestInFlight != nil && l.pendingPlan == nil) || l.IsFinished() {
 		return false
 	}
 	for _, inst := range l.instances {
@@ -198,7 +201,7 @@ func (l *Loop) IsAtRest(now time.Time) bool {
 			return false
 		}
 	}
-	return l.pauseReason != nil || len(l.readyInstances()) == 0 || l.wakeTime.After(now.Add(longWait))
+	return l.pauseReason != nil || l.pendingPlan != nil || len(l.readyInstances()) == 0 || l.wakeTime.After(now.Add(longWait))
 }
 
 // AllReportedSincePause reports whether every instance has told what it had done when the pause reached it.

@@ -7,6 +7,7 @@ import (
 	"processidea/model/diag"
 	"processidea/model/ideafile"
 	"processidea/model/limits"
+	"processidea/model/planreview"
 	"processidea/model/progress"
 	"processidea/model/statelog"
 	"processidea/model/turn"
@@ -52,6 +53,15 @@ type CarriedLoop struct {
 	// UnassignedFailures: see Loop.Failures.
 	UnassignedFailures turn.Failures `json:"unassignedFailures,omitempty"`
 	ParentQuota        turn.Quota    `json:"quota"`
+	// HeldPlan is the Plan of a Request that waits for a person.
+	HeldPlan *CarriedHeldPlan `json:"heldPlan,omitempty"`
+}
+
+// CarriedHeldPlan is a Plan that waits for a person, with the Request that made it and the reply.
+type CarriedHeldPlan struct {
+	Pending planreview.Pending `json:"pending"`
+	Input   turn.RequestInput  `json:"input"`
+	Reply   turn.LLMReply      `json:"reply"`
 }
 
 // CarriedInstance is an InstanceProgress, with what of it takes another form when it is carried.
@@ -82,10 +92,10 @@ type CarriedWiredRequest struct {
 	Output  any `json:"output"`
 }
 
-// CanCarryIntoNextRun reports whether Carry loses nothing: no Request is in flight, and TakeEndedInstances and TakeRestarts have nothing to
-// return.
+// CanCarryIntoNextRun reports whether Carry loses nothing: no Request is in flight but one whose Plan waits for a person, and TakeEndedInstances and
+// TakeRestarts have nothing to return.
 func (l *Loop) CanCarryIntoNextRun() bool {
-	return l.requestInFlight == nil && len(l.newlyEndedInstances) == 0 && len(l.restarts) == 0
+	return (l.requestInFlight == nil || l.pendingPlan != nil) && len(l.newlyEndedInstances) == 0 && len(l.restarts) == 0
 }
 
 // CarryIntoNextRun returns the Loop as data for Restore. Invariant: CanCarryIntoNextRun holds.
@@ -112,6 +122,9 @@ func (l *Loop) CarryIntoNextRun() CarriedLoop {
 	}
 	for _, p := range l.plannedCalls {
 		c.PlannedCalls = append(c.PlannedCalls, CarriedPlannedCall{p.Request, p.Index, p.call, p.unassigned, p.onlyForInstances, p.directPlanPosition})
+	}
+	if l.pendingPlan != nil && l.requestInFlight != nil {
+		c.HeldPlan = &CarriedHeldPlan{*l.pendingPlan, *l.requestInFlight.input, *l.requestInFlight.reply}
 	}
 	if l.wiredRequest != nil {
 		c.WiredRequest = &CarriedWiredRequest{l.wiredRequest.input.RequestNumber, l.wiredRequest.reply.Output}
@@ -163,6 +176,9 @@ func Restore(idea *ideafile.Idea, process string, bindings map[string]ideafile.T
 		key := ideafile.CallKey{Request: p.Request, Index: p.Index}
 		l.plannedCalls = append(l.plannedCalls, plannedCall{CallKey: key, call: p.Call, unassigned: p.Unassigned,
 			onlyForInstances: p.OnlyForInstances, directPlanPosition: p.DirectPlanPosition})
+	}
+	if h := c.HeldPlan; h != nil {
+		l.pendingPlan, l.requestInFlight = &h.Pending, &llmRequest{input: &h.Input, reply: &h.Reply}
 	}
 	if w := c.WiredRequest; w != nil {
 		l.wiredRequest = &llmRequest{input: &turn.RequestInput{RequestNumber: w.Request}, reply: &turn.LLMReply{Output: w.Output}}

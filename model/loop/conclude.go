@@ -7,6 +7,7 @@ import (
 	"processidea/model/diag"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
+	"processidea/model/planreview"
 	"processidea/model/turn"
 )
 
@@ -72,7 +73,7 @@ func (l *Loop) addInstanceEnds(full *turn.RequestInput) {
 // hasRequestEnded reports whether the Request in flight has its whole reply or, where the reply broke off, is refused by every
 // instance that it covered: until then they may still report Calls of it.
 func (l *Loop) hasRequestEnded() bool {
-	if l.requestInFlight == nil || l.requestInFlight.reply == nil {
+	if l.requestInFlight == nil || l.requestInFlight.reply == nil || l.pendingPlan != nil {
 		return false
 	}
 	if l.requestInFlight.input.OutputOnly || l.requestInFlight.reply.Complete {
@@ -174,6 +175,9 @@ func (l *Loop) plannedCallsOfRequest(request int) []ideafile.WrittenCall {
 // is not a bad reply.
 func (l *Loop) countBadReply(req *llmRequest) {
 	switch {
+	case req.reply.Fault != nil && req.reply.Fault.Code == planreview.CodeRejected:
+		l.badRepliesInRow, l.workerLossesInRow = 0, 0
+		return
 	case req.reply.NotRetryable:
 		l.pause(describeRequestFault(req))
 		return

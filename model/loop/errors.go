@@ -6,6 +6,7 @@ import (
 
 	"processidea/model/diag"
 	"processidea/model/ideafile"
+	"processidea/model/planreview"
 	"processidea/model/turn"
 )
 
@@ -57,10 +58,16 @@ func (l *Loop) addRequestErrors(req *llmRequest, accepted int) {
 		list = append(list, turn.ContextError{CallID: id, Fault: f.Fault})
 	}
 	l.addErrorsFor(l.coveredInstances(req.input), list...)
+	if req.amendment != "" { // for the next Request, if there is one
+		l.addError(turn.ContextError{Fault: diag.Fault{Code: planreview.CodeAmended, Message: req.amendment}})
+	}
 }
 
 func (l *Loop) truncatedReplyFault(req *llmRequest, accepted int) diag.Fault {
 	f := *req.reply.Fault
+	if f.Code == planreview.CodeRejected {
+		return f
+	}
 	f.Message = fmt.Sprintf("request %d was cut off: %s", req.input.RequestNumber, f.Message)
 	if accepted > 0 {
 		f.Message += fmt.Sprintf("; the %d calls that had come were taken and are listed", len(l.plannedCallsOfRequest(req.input.RequestNumber)))

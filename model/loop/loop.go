@@ -3,12 +3,14 @@ package loop
 import (
 	"time"
 
+	"processidea/model/deciders"
 	"processidea/model/diag"
 	"processidea/model/directplan"
 	"processidea/model/ideafile"
 	"processidea/model/ideafile/spelling"
 	"processidea/model/limits"
 	"processidea/model/output"
+	"processidea/model/planreview"
 	"processidea/model/progress"
 	"processidea/model/quota"
 	"processidea/model/statelog"
@@ -62,6 +64,9 @@ type Loop struct {
 	awaitsQuota                      bool                // a Request is due that the quota does not allow
 	instancesWithNewQuota            []*InstanceProgress // whose Quota TakeInstancesWithNewQuota has not returned yet
 	resumedCalls                     []ResumedCalls
+	holdsPlans                       bool           // see HoldPlans
+	planDeciders                     deciders.Rules // who may decide on Plans
+	pendingPlan                      *planreview.Pending
 
 	// Knows reports whether the process began after a change of the rules, such as output.Change; else it goes on by the old ones.
 	Knows func(change string) bool
@@ -74,6 +79,7 @@ type llmRequest struct {
 	logBeforeRequest   []turn.LogEntry    // what had changed since the last Idea when it was made
 	hadUnsealedChanges bool               // whether anything had
 	reply              *turn.LLMReply     // nil: in flight
+	amendment          string             // what the LLM is told of a person's changes of its Plan; empty: there were none
 }
 
 // plannedCall is a Call of an earlier Request, or of a direct Plan, as written.

@@ -183,9 +183,12 @@ func (l *Loop) AddInstances(s turn.SteeringPayload) ([]string, error) {
 			return nil, fmt.Errorf("$.context[%d]: %w", n, ideafile.ConfusableTokensError(msg.InstanceToken, alike))
 		}
 	}
+	tokens := (&ideafile.Idea{Context: messages}).InstanceTokens()
+	if err := l.checkPlansSeen(messages, tokens); err != nil {
+		return nil, err
+	}
 	l.idea = l.idea.WithMessages(messages)
 	l.dropOutput()
-	tokens := (&ideafile.Idea{Context: messages}).InstanceTokens()
 	l.addNewInstances(tokens)
 	return tokens, nil
 }

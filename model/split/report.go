@@ -8,6 +8,7 @@ import (
 	"processidea/model/jsonval"
 	"processidea/model/loop"
 	"processidea/model/output"
+	"processidea/model/planreview"
 	"processidea/model/price"
 	"processidea/model/runresult"
 	"processidea/model/turn"
@@ -43,6 +44,8 @@ type PartReport struct {
 	// Costs are the shares of its instances in what its Requests cost; in the last report alone.
 	Costs            map[string]price.Money `json:"costs,omitempty"`
 	PendingApprovals []turn.PendingApproval `json:"pending,omitempty"`
+	// PendingPlan is its Plan that waits for a person; nil: none does.
+	PendingPlan *planreview.Pending `json:"plan,omitempty"`
 	// QuotaUse is what it has begun and used, with all delegates, and what it needs. Delegates are those under way.
 	QuotaUse  turn.QuotaUse       `json:"use,omitzero"`
 	Delegates []turn.DelegateView `json:"delegates,omitempty"`

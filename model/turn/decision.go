@@ -17,7 +17,8 @@ import (
 // Decision is what a person decided: on a Call, whose record keeps it, or on the whole process. The log of the next Idea keeps
 // every one.
 type Decision struct {
-	// Kind is approve, reject, amend, replace or answer; of a process pause, resume, revise or add.
+	// Kind is approve, reject, amend, replace or answer; of a process pause, resume, revise or add; of a
+	// Plan approve-plan, amend-plan or reject-plan.
 	Kind string `json:"decision"`
 	// CallID is the Call's id; empty if it is about the process.
 	CallID string `json:"call,omitempty"`
@@ -52,6 +53,11 @@ type Decision struct {
 	Replacement map[string]any `json:"with,omitempty"`
 	// GivenResult is the result that the person gave in place of running the Call.
 	GivenResult any `json:"output,omitempty"`
+	// PlanRequest is the Request whose Plan was decided on as a whole; nil: it is no such decision. Calls are the Plan's as a person amended it, and
+	// PlannedCalls those that were planned, of a Plan that was amended or rejected.
+	PlanRequest  *int                   `json:"request,omitempty"`
+	Calls        []ideafile.WrittenCall `json:"calls,omitempty"`
+	PlannedCalls []ideafile.WrittenCall `json:"planned,omitempty"`
 	// Context holds the Messages of a revision, Instances the tokens that were added, Limits the new limits; 0 keeps one.
 	Context   []any          `json:"context,omitempty"`
 	Instances []string       `json:"instances,omitempty"`
@@ -89,8 +95,8 @@ const (
 
 var placeholders = []string{PlaceholderName, PlaceholderGroup, PlaceholderReason, PlaceholderTool, PlaceholderOutput}
 
-// checkNoPlaceholder refuses a value in which a placeholder was left.
-func checkNoPlaceholder(key string, v any) error {
+// CheckNoPlaceholder refuses a value in which a placeholder was left.
+func CheckNoPlaceholder(key string, v any) error {
 	s, ok := v.(string)
 	if ok && slices.Contains(placeholders, strings.TrimSpace(s)) {
 		return fmt.Errorf("%q is still %q, as it was shown: put your own there", key, s)
@@ -109,7 +115,7 @@ const (
 // and id, and params for amend, with for replace, output for answer; for approve order, alone, where it is taken under one.
 func ReadDecision(kind string, m map[string]any) (d Decision, err error) {
 	d.Kind = kind
-	if d.Groups, err = readGroups(m["groups"]); err != nil {
+	if d.Groups, err = ReadGroups(m["groups"]); err != nil {
 		return d, err
 	}
 	order := m[orderKey]
@@ -136,10 +142,10 @@ func ReadDecision(kind string, m map[string]any) (d Decision, err error) {
 	case payloadKey != "" && len(jsonval.Encode(value)) > jsonval.LargeValueBytes:
 		return d, fmt.Errorf("%q is larger than 64 KB", payloadKey)
 	}
-	if err := checkNoPlaceholder(payloadKey, value); err != nil {
+	if err := CheckNoPlaceholder(payloadKey, value); err != nil {
 		return d, err
 	}
-	if err := checkNoPlaceholder("_tool", jsonval.AsObject(value)["_tool"]); kind == ideafile.Replace && err != nil {
+	if err := CheckNoPlaceholder("_tool", jsonval.AsObject(value)["_tool"]); kind == ideafile.Replace && err != nil {
 		return d, err
 	}
 	// A value that looks like a handle is data: a person must not be able to read from the store with it.
@@ -157,8 +163,8 @@ func ReadDecision(kind string, m map[string]any) (d Decision, err error) {
 	return d, nil
 }
 
-// readGroups reads the groups of which the person says they are; null is none.
-func readGroups(v any) ([]string, error) {
+// ReadGroups reads the groups of which the person says they are; null is none.
+func ReadGroups(v any) ([]string, error) {
 	list, ok := jsonval.AsStringList(v)
 	if (!ok && v != nil) || len(list) > maxGroups {
 		return nil, fmt.Errorf(`"groups" is a list of at most %d names`, maxGroups)
@@ -167,7 +173,7 @@ func readGroups(v any) ([]string, error) {
 		if len([]rune(group)) > maxNameLength {
 			return nil, fmt.Errorf(`a name in "groups" is longer than %d characters`, maxNameLength)
 		}
-		if err := checkNoPlaceholder("groups", group); err != nil {
+		if err := CheckNoPlaceholder("groups", group); err != nil {
 			return nil, err
 		}
 	}
@@ -189,7 +195,7 @@ func ReadByAndReason(m map[string]any, payloadKey string, texts map[string]*stri
 		if !ok {
 			return fmt.Errorf("%q is a string, not %s", k, jsonval.TypeOf(m[k]))
 		}
-		if err := checkNoPlaceholder(k, s); err != nil {
+		if err := CheckNoPlaceholder(k, s); err != nil {
 			return err
 		}
 		limit := maxNameLength

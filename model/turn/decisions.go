@@ -46,7 +46,7 @@ type OneOfMany struct {
 // its number: x/1. An error is about the whole; what is wrong with one decision is said there.
 func ReadDecisions(m map[string]any) (many ManyDecisions, err error) {
 	var proof string
-	if _, err := readGroups(m["groups"]); err != nil {
+	if _, err := ReadGroups(m["groups"]); err != nil {
 		return many, err
 	}
 	texts := jsonval.WithoutKey(jsonval.WithoutKey(m, "groups"), decisionsKey)

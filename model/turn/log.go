@@ -124,7 +124,8 @@ func SummarizeDecisions(log []LogEntry) []any {
 		if e.Decision != nil && !e.IsWrite() {
 			d := e.Decision
 			list = append(list, jsonval.ToJSONValue(Decision{Kind: d.Kind, CallID: d.CallID, DecidedBy: d.DecidedBy,
-				Groups: d.Groups, Reason: d.Reason, SignalID: d.SignalID, DecidedAt: d.DecidedAt.UTC(), Instances: d.Instances, Told: d.Told}))
+				Groups: d.Groups, Reason: d.Reason, SignalID: d.SignalID, DecidedAt: d.DecidedAt.UTC(), Instances: d.Instances, Told: d.Told,
+				PlanRequest: d.PlanRequest}))
 		}
 	}
 	return list

@@ -39,7 +39,7 @@ const (
 
 // ReadStandingOrder reads the payload of SteerAllow: id, tool, when, count, until, by, groups, reason and proof.
 func ReadStandingOrder(m map[string]any) (o StandingOrder, err error) {
-	if o.Groups, err = readGroups(m["groups"]); err != nil {
+	if o.Groups, err = ReadGroups(m["groups"]); err != nil {
 		return o, err
 	}
 	until := ""

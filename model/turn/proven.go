@@ -73,6 +73,9 @@ func (d Decision) details() string {
 	case ideafile.Answer:
 		said["output"] = jsonval.UnescapeBlobHandles(d.GivenResult)
 	}
+	if d.Calls != nil {
+		said["calls"] = jsonval.UnescapeBlobHandles(jsonval.ToJSONValue(d.Calls))
+	}
 	return proof.Details(said)
 }
 

@@ -14,13 +14,20 @@ import (
 // Status puts where a process stands into one line.
 func Status(v client.Status) string {
 	parts := []string{string(v.Status)}
+	plans := 0
 	for _, w := range v.Waiting {
 		if !strings.HasPrefix(w, protocol.WaitingForPerson) {
 			parts = append(parts, w)
 		}
+		if strings.HasPrefix(w, protocol.WaitingForPlanDecision) {
+			plans++
+		}
 	}
-	if v.Awaiting > 0 {
-		parts = append(parts, "waits for "+Plural(v.Awaiting, "decision")+" ("+Program+" approvals "+Quote(v.ProcessID)+")")
+	if plans > 0 {
+		parts = append(parts, "waits for "+Plural(plans, "decision")+" on a Plan ("+Program+" plan "+Quote(v.ProcessID)+")")
+	}
+	if v.Awaiting > plans {
+		parts = append(parts, "waits for "+Plural(v.Awaiting-plans, "decision")+" ("+Program+" approvals "+Quote(v.ProcessID)+")")
 	}
 	if len(v.Instances) > 1 {
 		parts = append(parts, tally(v.Result))

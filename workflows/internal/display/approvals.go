@@ -6,6 +6,7 @@ import (
 
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
+	"processidea/model/planreview"
 	"processidea/model/turn"
 	"processidea/protocol"
 )
@@ -59,6 +60,41 @@ func writeApproval(b *strings.Builder, a protocol.Approval) {
 		fencedJSON(shown), approvalContextMarkdown(a), workflowID, inlineCodeList(a.AllowedDecisions), a.AllowedDecisions[0],
 		fencedJSON(examplePayload(a.AllowedDecisions[0], a.PendingApproval)))
 }
+
+// shownPlanCalls is how many Calls of a Plan are listed; the query has them all.
+const shownPlanCalls = 30
+
+// WritePendingPlans shows the Plans that wait as a whole, and the exact JSON to send for a decision.
+func WritePendingPlans(b *strings.Builder, list []protocol.PlanView) {
+	for n, v := range list {
+		if n == ShownPending {
+			fmt.Fprintf(b, "\nand %d more Plans: the query `approvals` lists all.\n", len(list)-n)
+			return
+		}
+		writePlan(b, v)
+	}
+}
+
+func writePlan(b *strings.Builder, v protocol.PlanView) {
+	fmt.Fprintf(b, "\n### %s waits for a person\n\nSince %s: %s.", sentenceCase(v.Name()), formatTime(v.Since), EscapeMarkdown(v.Summary()))
+	if who := v.DecidersInWords(); who != "" {
+		fmt.Fprintf(b, " Decided by %s.", EscapeMarkdown(who))
+	}
+	b.WriteString("\n\n| Call | Instances | As planned |\n| --- | --- | --- |\n")
+	for n, c := range v.Calls {
+		if n == shownPlanCalls {
+			fmt.Fprintf(b, "\nand %d more Calls: the query `approvals` lists all.\n", len(v.Calls)-n)
+			break
+		}
+		written := TruncateBytes(string(jsonval.Encode(truncateValue(c.Written.RawValue()))), 300)
+		fmt.Fprintf(b, "| %s | %s | %s |\n", c.CallID, EscapeMarkdown(TruncateBytes(strings.Join(c.Instances, " "), 100)), EscapeMarkdown(written))
+	}
+	fmt.Fprintf(b, "\nNothing of it has begun. To decide, send the workflow `%s` the signal `approve-plan`, `reject-plan` (with a `reason`), or "+
+		"`amend-plan` (with `calls`, all of them). The payload of `approve-plan`:\n\n%s",
+		strings.ReplaceAll(v.Process, "`", "'"), fencedJSON(v.Payload(planreview.SteerApprovePlan)))
+}
+
+func sentenceCase(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
 
 // approvalContextMarkdown shows the beginning of what is known of the instance.
 func approvalContextMarkdown(a protocol.Approval) string {

@@ -1,8 +1,6 @@
 package instance
 
 import (
-	"maps"
-	"slices"
 	"time"
 
 	"go.temporal.io/sdk/workflow"
@@ -14,6 +12,7 @@ import (
 	"processidea/workflows/internal/display"
 	"processidea/workflows/internal/mailbox"
 	"processidea/workflows/internal/signals"
+	"processidea/workflows/internal/stored"
 )
 
 // instance is what an Instance workflow holds while it runs.
@@ -61,7 +60,9 @@ func newInstance(ctx workflow.Context, setup protocol.SharedInstanceSetup, own p
 		reported: reportState{idle: true, calls: map[string]reportedCall{}}, loadedTools: map[string]bool{}, inbox: mailbox.NewInbox(ctx),
 	}
 	i.outbox = mailbox.NewOutbox(i.inbox)
-	palette := ideafile.Palette{Tools: readTools(setup.Tools), BindingByTool: setup.Bindings, ApprovalOverride: setup.Oversight, AdaptValuesWithLLM: setup.Adapt}
+	palette := ideafile.Palette{
+		Tools: stored.ReadTools(setup.Tools), BindingByTool: setup.Bindings, ApprovalOverride: setup.Oversight, AdaptValuesWithLLM: setup.Adapt,
+	}
 	context := readContextMessages(setup.Context, own.Context)
 	palette.Tools = append(palette.Tools, i.loadTools(ctx, append(toolsOfPlans(context), carried.toolNames()...))...)
 	if carried == nil && own.Reopened != nil {
@@ -82,19 +83,6 @@ func newInstance(ctx workflow.Context, setup protocol.SharedInstanceSetup, own p
 		i.inbox.Redeliver(ctx, carried.UndeliveredSignals)
 	}
 	return i
-}
-
-// readTools reads Tools. The process had them checked: what is wrong with them was said there.
-func readTools(palette map[string]any) []*ideafile.Tool {
-	var tools []*ideafile.Tool
-	//workflowcheck:ignore -- sorted
-	for _, name := range slices.Sorted(maps.Keys(palette)) {
-		t := ideafile.ReadTool(name, palette[name], "", nil)
-		if t != nil {
-			tools = append(tools, t)
-		}
-	}
-	return tools
 }
 
 // startFirstRun begins an instance that is new. If a Plan runs directly, taking it in is the first thing that happens: the Plan

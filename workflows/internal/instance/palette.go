@@ -2,14 +2,13 @@ package instance
 
 import (
 	"slices"
-	"time"
 
-	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/workflow"
 
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
 	"processidea/protocol"
+	"processidea/workflows/internal/stored"
 )
 
 // This file loads Tools where the palette is too large to travel to every instance: those that Calls of this instance use, once each.
@@ -34,27 +33,7 @@ func (i *instance) loadTools(ctx workflow.Context, names []string) []*ideafile.T
 		return nil
 	}
 	slices.Sort(missing)
-	return readTools(loadStoredObject(ctx, i.setup.Palette, missing))
-}
-
-// loadStoredObject reads members of a stored object, within the workflow task if it can. If the store does not answer it waits in an activity, which
-// an operator sees, for as long as it takes.
-func loadStoredObject(ctx workflow.Context, handle any, members []string) (object map[string]any) {
-	const summary = "load what the Calls use"
-	in := protocol.LoadInput{Handle: handle, Members: members}
-	err := workflow.ExecuteLocalActivity(workflow.WithLocalActivityOptions(ctx, workflow.LocalActivityOptions{
-		StartToCloseTimeout: time.Minute, RetryPolicy: &temporal.RetryPolicy{MaximumAttempts: 2}, Summary: summary,
-	}), protocol.ActivityLoad, in).Get(ctx, &object)
-	if err == nil || ctx.Err() != nil {
-		return object
-	}
-	err = workflow.ExecuteActivity(workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
-		StartToCloseTimeout: 2 * time.Minute, Summary: summary,
-	}), protocol.ActivityLoad, in).Get(ctx, &object)
-	if err != nil {
-		workflow.GetLogger(ctx).Error("what the Calls use could not be loaded", "error", err)
-	}
-	return object
+	return stored.ReadTools(stored.Object(ctx, i.setup.Palette, missing))
 }
 
 func toolsOfCalls(s protocol.CallsSignal) (names []string) {
@@ -86,8 +65,8 @@ func (c *ContinueAsNewInput) toolNames() (names []string) {
 
 // loadStoredFile returns an Idea file that a process carries: as it is, or loaded where they are too large to travel.
 func loadStoredFile(ctx workflow.Context, file any) (map[string]any, bool) {
-	if _, stored := jsonval.AsBlobHandle(file); stored {
-		loaded := loadStoredObject(ctx, file, nil)
+	if _, isStored := jsonval.AsBlobHandle(file); isStored {
+		loaded := stored.Object(ctx, file, nil)
 		return loaded, loaded != nil
 	}
 	m, ok := file.(map[string]any)

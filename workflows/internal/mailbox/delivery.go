@@ -29,14 +29,14 @@ func deliverySummary(list []protocol.SignalDelivery) string {
 }
 
 // DeliverSignalsAndWait delivers signals that may come twice, and waits until that is done. A recipient that somebody has
-// terminated is logged.
-func DeliverSignalsAndWait(ctx workflow.Context, list []protocol.SignalDelivery) {
+// terminated is logged, and returned.
+func DeliverSignalsAndWait(ctx workflow.Context, list []protocol.SignalDelivery) (missing []string) {
 	if len(list) == 0 {
-		return
+		return nil
 	}
-	var missing []string
 	err := deliverSignals(ctx, list...).Get(ctx, &missing)
 	if (err != nil || len(missing) > 0) && ctx.Err() == nil {
 		workflow.GetLogger(ctx).Warn("signals were not delivered", "signal", list[0].Signal, "missing", missing, "error", err)
 	}
+	return missing
 }

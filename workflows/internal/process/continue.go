@@ -122,7 +122,8 @@ func (c *processCore) continueAsNewTimingFor(ctx workflow.Context, due, idle boo
 
 // decideContinueAsNew decides whether the process continues as new; a Request in flight is waited for first.
 func (p *unsplitProcess) decideContinueAsNew(ctx workflow.Context) continueAsNewTiming {
-	due := p.loop.RequestInFlight() == nil && !p.loop.IsFinished() && lifecycle.IsContinueAsNewDue(ctx, p.loopIterations, p.start.ContinueEvery)
+	asking := p.loop.RequestInFlight() != nil && p.loop.PendingPlan() == nil
+	due := !asking && !p.loop.IsFinished() && lifecycle.IsContinueAsNewDue(ctx, p.loopIterations, p.start.ContinueEvery)
 	if due {
 		p.sendConfirmedInstanceEnds(ctx, true)
 	}

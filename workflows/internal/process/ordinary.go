@@ -62,6 +62,7 @@ func newUnsplitProcess(ctx workflow.Context, c *processCore, carried *ContinueAs
 	if c.start.Part != nil {
 		p.loop.MarkAsPart()
 	}
+	p.holdPlansIfAsked()
 	return p
 }
 
@@ -101,6 +102,9 @@ func (p *unsplitProcess) startFirstRun(ctx workflow.Context) error {
 	p.loop.BindTools(p.idea, p.setup.Bindings)
 	if p.start.WithSolution {
 		p.loop.ResumeRecordedCalls()
+	}
+	if err := p.awaitStartDecision(ctx); err != nil {
+		return err
 	}
 	p.joining = []joiningInstances{{instanceTokens: p.loop.InstanceTokens()}}
 	p.baseStates = p.loop.AllInstancesInput().States()

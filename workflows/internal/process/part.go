@@ -47,7 +47,8 @@ func (p *unsplitProcess) partReport(status runresult.Status, last bool) split.Pa
 		r.PendingApprovals = append(r.PendingApprovals, m.PendingApprovals...)
 		r.Delegates = append(r.Delegates, m.Delegates...)
 	}
-	r.AwaitsOnlyPeople = len(r.PendingApprovals) > 0 && p.loop.AwaitsOnlyPeople()
+	r.PendingPlan = p.loop.PendingPlan()
+	r.AwaitsOnlyPeople = (len(r.PendingApprovals) > 0 || r.PendingPlan != nil) && p.loop.AwaitsOnlyPeople()
 	if f := p.loop.StallFault(); r.Error == nil && status == runresult.StatusPaused {
 		r.Error = f
 	}

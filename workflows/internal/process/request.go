@@ -74,10 +74,16 @@ func (p *unsplitProcess) onLLMReply(ctx workflow.Context, input *turn.RequestInp
 	if err != nil {
 		r = replyOfFailedRequest(err)
 	}
+	if !r.Complete && p.setup.HoldCalls && loop.HandsOutCalls(input) {
+		r.Calls, r.CallFaults = nil, nil // what broke off is no Plan that a person could decide on
+	}
 	if !r.Complete {
 		p.closeRequest(ctx, input, r.CallsMayBeUndelivered())
 	}
 	p.loop.ApplyReply(r)
+	if r.Complete {
+		p.holdOrHandOut(ctx, input)
+	}
 }
 
 // replyOfFailedRequest is the reply of a Request whose activity failed.

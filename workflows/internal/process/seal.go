@@ -34,7 +34,8 @@ func (p *unsplitProcess) sealCurrentState(ctx workflow.Context) {
 // sealAtRest seals what has changed when the process comes to rest, and at a pause, once every instance has told what it had done by then.
 func (p *unsplitProcess) sealAtRest(ctx workflow.Context) {
 	pauseDue := p.pauseReason() != nil && p.loop.HasUnsealedPause() && p.loop.AllReportedSincePause()
-	if p.loop.HasUnsealedChanges() && (pauseDue || p.loop.IsAtRest(workflow.Now(ctx))) {
+	firstRest := p.lastSealed.At == 0 && p.loop.PendingPlan() != nil
+	if (p.loop.HasUnsealedChanges() || firstRest) && (pauseDue || p.loop.IsAtRest(workflow.Now(ctx))) {
 		p.sealCurrentState(ctx)
 	}
 }

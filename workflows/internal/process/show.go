@@ -34,10 +34,12 @@ func (p *unsplitProcess) showDetails(ctx workflow.Context, step loop.Step) {
 	}
 	pending := p.approvals().Approvals
 	p.addApprovalContexts(pending[:min(len(pending), display.ShownPending)])
+	plans := p.plans()
+	display.WritePendingPlans(&b, plans)
 	display.WritePendingApprovals(&b, pending)
 	display.WriteRefusals(&b, p.inbox.Refusals)
 	display.SetDetails(ctx, b.String())
-	p.setAttributes(ctx, string(status), len(pending))
+	p.setAttributes(ctx, string(status), len(pending)+len(plans))
 }
 
 // writeFailuresText writes why Calls did not succeed.
@@ -80,6 +82,9 @@ func (p *unsplitProcess) statusText(step loop.Step) string {
 	}
 	if f := p.loop.StallFault(); f != nil && step == loop.StepWait {
 		return "paused: " + display.EscapeMarkdown(f.Message)
+	}
+	if plan := p.loop.PendingPlan(); plan != nil {
+		return plan.Name() + " waits for a person"
 	}
 	if b := p.loop.RequestInFlight(); b != nil {
 		return display.EscapeMarkdown(requestSummary(b))

@@ -22,7 +22,8 @@ func (p *splitProcess) registerQueryHandlers(ctx workflow.Context) error {
 func (p *splitProcess) view() protocol.ProcessView {
 	pending := p.approvals().Approvals
 	stalled := p.parts.StallFault()
-	v := p.processViewOf(p.result(p.status(cmp.Or(p.pauseReason(), stalled))), pending)
+	plans := p.plans()
+	v := p.processViewOf(p.result(p.status(cmp.Or(p.pauseReason(), stalled))), pending, plans)
 	if v.Error == nil && v.Status == runresult.StatusPaused {
 		v.Error = stalled
 	}
@@ -39,6 +40,9 @@ func (p *splitProcess) view() protocol.ProcessView {
 			v.Waiting = append(v.Waiting, fmt.Sprintf("part %d is paused: %s", part.Number, r.Error.Message))
 		}
 		v.Waiting = append(v.Waiting, delegateStatusLines(part.Report.Delegates)...)
+	}
+	for _, plan := range plans {
+		v.Waiting = append(v.Waiting, planWaitingText(plan))
 	}
 	for _, a := range pending {
 		v.Waiting = append(v.Waiting, approvalWaitingText(a))
@@ -87,10 +91,12 @@ func (p *splitProcess) showDetails(ctx workflow.Context, status runresult.Status
 	fmt.Fprintf(&b, "\n%s\n", all.Usage)
 	writeFailuresText(&b, all.Failures)
 	pending := p.approvals().Approvals
+	plans := p.plans()
+	display.WritePendingPlans(&b, plans)
 	display.WritePendingApprovals(&b, pending)
 	display.WriteRefusals(&b, p.inbox.Refusals)
 	display.SetDetails(ctx, b.String())
-	p.setAttributes(ctx, string(status), len(pending))
+	p.setAttributes(ctx, string(status), len(pending)+len(plans))
 }
 
 // showStarting shows a process that has no part yet.

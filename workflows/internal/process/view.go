@@ -22,6 +22,8 @@ import (
 type queryableProcess interface {
 	view() protocol.ProcessView
 	approvals() protocol.ProcessApprovals
+	// plans lists the Plans that wait for a person.
+	plans() []protocol.PlanView
 	// addApprovalContexts adds to approvals what is known here of the cases that they are about.
 	addApprovalContexts([]protocol.Approval)
 }
@@ -36,20 +38,21 @@ func (c *processCore) registerQueries(ctx workflow.Context, v queryableProcess, 
 		{Name: protocol.QueryApprovals, Handler: func() (protocol.ProcessApprovals, error) {
 			list := v.approvals()
 			v.addApprovalContexts(list.Approvals)
+			list.Plans = v.plans()
 			return list, nil
-		}, Description: "What waits for a person, in all " + aboutApprovals + ": {approvals}."},
+		}, Description: "What waits for a person, in all " + aboutApprovals + ": {approvals, plans}."},
 	})
 }
 
 // processViewOf is what the query "status" answers, but for what the process waits for beside a person's decisions.
-func (c *processCore) processViewOf(r runresult.Result, pending []protocol.Approval) protocol.ProcessView {
+func (c *processCore) processViewOf(r runresult.Result, pending []protocol.Approval, plans []protocol.PlanView) protocol.ProcessView {
 	waiting := []string{}
 	if len(c.askedMCPServers) > 0 {
 		waiting = append(waiting, c.askingMCPServersText())
 	}
 	return protocol.ProcessView{
 		Result: r, Waiting: waiting, Refusals: c.inbox.LastRefusals(), Refused: c.inbox.Refusals.TotalCount,
-		Accepted: append([]protocol.AcceptedSignal{}, c.acceptedSignals...), Awaiting: len(pending),
+		Accepted: append([]protocol.AcceptedSignal{}, c.acceptedSignals...), Awaiting: len(pending) + len(plans),
 		Orders: c.orders.Orders.View(),
 	}
 }
@@ -67,16 +70,20 @@ func (p *unsplitProcess) registerQueryHandlers(ctx workflow.Context) error {
 func (p *unsplitProcess) view() protocol.ProcessView {
 	pending := p.approvals().Approvals
 	stalled := p.loop.StallFault()
-	v := p.processViewOf(p.result(p.status(cmp.Or(p.pauseReason(), stalled)), false), pending)
+	plans := p.plans()
+	v := p.processViewOf(p.result(p.status(cmp.Or(p.pauseReason(), stalled)), false), pending, plans)
 	if v.Error == nil && v.Status == runresult.StatusPaused {
 		v.Error = stalled
 	}
 	if f := p.pauseReason(); f != nil {
 		v.Waiting = append(v.Waiting, pauseWaitingText(f))
-	} else if b := p.loop.RequestInFlight(); b != nil {
+	} else if b := p.loop.RequestInFlight(); b != nil && len(plans) == 0 {
 		v.Waiting = append(v.Waiting, requestSummary(b))
 	}
 	v.Waiting = append(v.Waiting, p.delegateStatusLines()...)
+	for _, plan := range plans {
+		v.Waiting = append(v.Waiting, planWaitingText(plan))
+	}
 	for _, a := range pending {
 		v.Waiting = append(v.Waiting, approvalWaitingText(a))
 	}

@@ -7,6 +7,7 @@ import (
 	"go.temporal.io/sdk/workflow"
 
 	"processidea/model/ideafile"
+	"processidea/model/planreview"
 	"processidea/model/turn"
 	"processidea/workflows/internal/mailbox"
 )
@@ -25,6 +26,10 @@ type ProcessHandler interface {
 	// Allow takes a standing order, and Disallow ends the one of an id.
 	Allow(ctx workflow.Context, o turn.StandingOrder) error
 	Disallow(ctx workflow.Context, order string, s turn.SteeringPayload) error
+	// ApprovePlan, AmendPlan and RejectPlan decide on a Plan that waits as a whole.
+	ApprovePlan(ctx workflow.Context, payload map[string]any, d turn.Decision) error
+	AmendPlan(ctx workflow.Context, payload map[string]any, d turn.Decision) error
+	RejectPlan(ctx workflow.Context, payload map[string]any, d turn.Decision) error
 }
 
 // table holds every kind of signal from people, in the order in which the Temporal UI shows them.
@@ -45,6 +50,13 @@ var table = []signalKind{
 	{turn.SteerAllow, `Give leave beforehand: {"id", "tool", "when"?: schema of the parameters, "count"?, "until"?, "by"?, "groups"?, "reason"?, "proof"?}.`,
 		allow, false},
 	{turn.SteerDisallow, `End what allow gave: {"order": its id, "by"?, "reason"?}.`, disallow, false},
+
+	planSignal(planreview.SteerApprovePlan, `Run a Plan that waits, as shown: {"request", "digest"?, "by"?, "groups"?, "reason"?, "proof"?}.`,
+		ProcessHandler.ApprovePlan),
+	planSignal(planreview.SteerAmendPlan, `Run a Plan that waits with other Calls: {"request", "calls": all of them, "digest"?, "by"?, "reason"?, …}.`,
+		ProcessHandler.AmendPlan),
+	planSignal(planreview.SteerRejectPlan, `Run nothing of a Plan that waits: {"request", "reason", "digest"?, "by"?, …}. The reason goes to the LLM.`,
+		ProcessHandler.RejectPlan),
 }
 
 // signalKind is one kind of signal from people.
@@ -81,6 +93,18 @@ func steeringSignal(kind, description string, steer func(ProcessHandler, workflo
 			return err
 		}
 		return steer(p, ctx, s)
+	}, false}
+}
+
+func planSignal(
+	kind, description string, decide func(ProcessHandler, workflow.Context, map[string]any, turn.Decision) error,
+) signalKind {
+	return signalKind{kind, description, func(p ProcessHandler, ctx workflow.Context, payload map[string]any) error {
+		d, err := planreview.ReadDecision(kind, payload)
+		if err != nil {
+			return err
+		}
+		return decide(p, ctx, payload, d)
 	}, false}
 }
 

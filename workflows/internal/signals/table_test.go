@@ -16,6 +16,7 @@ import (
 	"go.temporal.io/sdk/workflow"
 
 	"processidea/model/ideafile"
+	"processidea/model/planreview"
 	"processidea/model/turn"
 )
 
@@ -89,18 +90,21 @@ func TestEveryKindThatTheModelKnowsIsHandledOnceAndNoOther(t *testing.T) {
 
 // payloads are valid, by kind. A kind without one fails the test below.
 var payloads = map[string]map[string]any{
-	ideafile.Approve:   {"call": "1.1"},
-	ideafile.Reject:    {"call": "1.1", "reason": "no"},
-	ideafile.Amend:     {"call": "1.1", "params": map[string]any{}},
-	ideafile.Replace:   {"call": "1.1", "with": map[string]any{"_tool": "t"}},
-	ideafile.Answer:    {"call": "1.1", "output": 1},
-	turn.SteerDecide:   {"decisions": []any{map[string]any{"call": "1.1", "decision": "approve"}}},
-	turn.SteerAllow:    {"id": "o", "tool": "t", "count": json.Number("1")},
-	turn.SteerDisallow: {"id": "o"},
-	turn.SteerPause:    {},
-	turn.SteerResume:   {},
-	turn.SteerRevise:   {"context": []any{map[string]any{"type": "text", "text": "t"}}},
-	turn.SteerAdd:      {"context": []any{map[string]any{"type": "text", "text": "t", "_instance": "1"}}},
+	ideafile.Approve:            {"call": "1.1"},
+	ideafile.Reject:             {"call": "1.1", "reason": "no"},
+	ideafile.Amend:              {"call": "1.1", "params": map[string]any{}},
+	ideafile.Replace:            {"call": "1.1", "with": map[string]any{"_tool": "t"}},
+	ideafile.Answer:             {"call": "1.1", "output": 1},
+	turn.SteerDecide:            {"decisions": []any{map[string]any{"call": "1.1", "decision": "approve"}}},
+	turn.SteerAllow:             {"id": "o", "tool": "t", "count": json.Number("1")},
+	turn.SteerDisallow:          {"id": "o"},
+	planreview.SteerApprovePlan: {"request": json.Number("1")},
+	planreview.SteerAmendPlan:   {"request": json.Number("1"), "calls": []any{map[string]any{"_tool": "t"}}},
+	planreview.SteerRejectPlan:  {"request": json.Number("1"), "reason": "no"},
+	turn.SteerPause:             {},
+	turn.SteerResume:            {},
+	turn.SteerRevise:            {"context": []any{map[string]any{"type": "text", "text": "t"}}},
+	turn.SteerAdd:               {"context": []any{map[string]any{"type": "text", "text": "t", "_instance": "1"}}},
 }
 
 func TestEverySignalReachesAMethodOfItsOwnAndEveryMethodIsReached(t *testing.T) {
@@ -142,6 +146,15 @@ func (r *recorder) DecideMany(workflow.Context, turn.ManyDecisions) error {
 func (r *recorder) Allow(workflow.Context, turn.StandingOrder) error { return r.note("Allow") }
 func (r *recorder) Disallow(workflow.Context, string, turn.SteeringPayload) error {
 	return r.note("Disallow")
+}
+func (r *recorder) ApprovePlan(workflow.Context, map[string]any, turn.Decision) error {
+	return r.note("ApprovePlan")
+}
+func (r *recorder) AmendPlan(workflow.Context, map[string]any, turn.Decision) error {
+	return r.note("AmendPlan")
+}
+func (r *recorder) RejectPlan(workflow.Context, map[string]any, turn.Decision) error {
+	return r.note("RejectPlan")
 }
 func (r *recorder) Pause(workflow.Context, turn.SteeringPayload) error        { return r.note("Pause") }
 func (r *recorder) Resume(workflow.Context, turn.SteeringPayload) error       { return r.note("Resume") }

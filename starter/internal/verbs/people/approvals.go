@@ -23,7 +23,8 @@ func Approvals(a *app.App) *cobra.Command {
 		Use:   "approvals [ID]",
 		Short: "List what waits for a person, in one process or in all",
 		Long: `List the Calls that wait for a person: what would run, since when, and what happens at
-the deadline, and the State and input of its instance. ID may be an instance of a
+the deadline, and the State and input of its instance; and the Plans that wait as a
+whole (see "starter plan"). ID may be an instance of a
 process, refunds/13. Of one process the standing orders in force are listed too. With --json the list is as the query "approvals" gives it; values
 that lie in the store are whole.`,
 		Example: `  starter approvals
@@ -41,7 +42,17 @@ func approvals(ctx context.Context, a *app.App, args []string) error {
 		case a.JSON:
 			return a.PrintJSON(list)
 		}
+		plans, err := plansOf(ctx, s, args)
+		if err != nil {
+			return err
+		}
 		text := approvalsText(list)
+		if len(plans) > 0 {
+			text = plansText(plans, false)
+			if len(list) > 0 {
+				text += "\n" + approvalsText(list)
+			}
+		}
 		if len(args) > 0 {
 			process, _, _ := protocol.ParseInstanceID(args[0])
 			text += ordersInForce(ctx, s, process)
@@ -65,6 +76,15 @@ func approvalsOf(ctx context.Context, s *server.Session, args []string) ([]clien
 		list = slices.DeleteFunc(list, func(a client.Approval) bool { return !spelling.MatchesToken(word, a.Instance) })
 	}
 	return list, err
+}
+
+// plansOf lists the Plans that wait, in the process that is named or in all.
+func plansOf(ctx context.Context, s *server.Session, args []string) ([]client.Plan, error) {
+	if len(args) == 0 {
+		return s.Plans(ctx)
+	}
+	process, _, _ := protocol.ParseInstanceID(args[0])
+	return s.Process(process).Plans(ctx)
 }
 
 func approvalsText(list []client.Approval) string {

@@ -6,6 +6,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"processidea/client"
+	"processidea/client/ideafiles"
+	"processidea/model/ideafile"
+	"processidea/model/jsonval"
 	"processidea/starter/internal/app"
 	"processidea/starter/internal/exit"
 	"processidea/starter/internal/server"
@@ -22,6 +25,8 @@ type launchOptions struct {
 	server server.Hosting
 	// withSolution takes up the Calls of the Idea's solution.
 	withSolution bool
+	// planFirst has the process hold its Plans until a person has approved them.
+	planFirst bool
 	// forkOf is the process of whose Idea an unnamed one is a fork.
 	forkOf string
 }
@@ -39,6 +44,17 @@ func (o *launchOptions) addFlags(c *cobra.Command) {
 
 func addWaitFlag(c *cobra.Command, wait *time.Duration) {
 	c.Flags().DurationVar(wait, "wait", 0, "return after so long even if the process is still at work (default: wait for its end)")
+}
+
+// change puts into an Idea what the command line says of it.
+func (o *launchOptions) change(d *ideafiles.Definition) {
+	if !o.planFirst {
+		return
+	}
+	config := jsonval.DeepMerge(d.Idea["config"], map[string]any{"approval": map[string]any{"plan": true}})
+	d.Idea = jsonval.WithoutKey(d.Idea, "config")
+	d.Idea["config"] = config
+	d.Read, _ = ideafile.ReadIdea(d.Idea)
 }
 
 // validate refuses flags that cannot be meant.

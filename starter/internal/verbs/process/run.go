@@ -40,6 +40,7 @@ it is still at work or has ended.`,
 	}
 	files.add(c)
 	o.addFlags(c)
+	c.Flags().BoolVar(&o.planFirst, "plan-first", false, "have every Plan wait, as a whole, until a person has approved it (config.approval.plan)")
 	a.AddFailFlag(c)
 	return c
 }
@@ -69,7 +70,7 @@ func prepareRun(a *app.App, p server.Place, given string, files fileFlags, o *la
 	if err != nil {
 		return nil, err
 	}
-	d, problems, err := ideafiles.Load(source, p.Tools())
+	d, problems, err := ideafiles.LoadWith(source, p.Tools(), o.change)
 	if err != nil {
 		return nil, err
 	}

@@ -1,0 +1,216 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"golang.org/x/sync/errgroup"
+
+	"processidea/client/internal/kind"
+	"processidea/model/ideafile"
+	"processidea/model/jsonval"
+	"processidea/model/plangraph"
+	"processidea/model/planreview"
+	"processidea/model/price"
+	"processidea/model/runresult"
+	"processidea/protocol"
+	"processidea/signing"
+)
+
+// Plan is a Plan that waits, as a whole, for a person: nothing of it has begun. Its fields are Process (of a split one, the part), those of
+// planreview.Pending, its picture, and what earlier processes of the same Idea took.
+type Plan struct {
+	protocol.PlanView
+	// Mermaid is the picture of the Plan.
+	Mermaid string `json:"mermaid"`
+	// CallsByTool counts what would run, once for each instance.
+	CallsByTool []planreview.ToolCount `json:"callsByTool"`
+	// Past is what earlier processes took; nil: there are none to go by.
+	Past *PastRuns `json:"past"`
+}
+
+// PastRuns is what the latest processes of one path took that have completed, on average.
+type PastRuns struct {
+	Path      string      `json:"path"`
+	Processes int         `json:"processes"`
+	Instances float64     `json:"instances"`
+	Requests  float64     `json:"requests"`
+	Calls     float64     `json:"calls"`
+	Tokens    float64     `json:"tokens"`
+	Cost      price.Money `json:"cost,omitempty"`
+}
+
+// String tells it to people.
+func (r PastRuns) String() string {
+	s := fmt.Sprintf("the last %d completed processes of %s took, on average, %.3g instances, %.3g Requests, %.3g Calls, %.6g tokens",
+		r.Processes, r.Path, r.Instances, r.Requests, r.Calls, r.Tokens)
+	if r.Cost > 0 {
+		s += ", " + r.Cost.String()
+	}
+	return s
+}
+
+// Plans lists the Plans that wait, in the process and its parts.
+func (p *Process) Plans(ctx context.Context) ([]Plan, error) {
+	var v protocol.ProcessApprovals
+	if err := p.client.queryFor(ctx, silence, p.id, protocol.QueryApprovals, &v); err != nil {
+		if down := p.client.health(ctx); down != nil {
+			return nil, kind.Errorf(ErrUnreachable, "ask %s: %w", p.id, down)
+		}
+		return nil, kind.Errorf(ErrNoWorker, "ask %s which Plans wait there: no worker answers: %w", p.id, err)
+	}
+	list := []Plan{} // a list even where nothing waits
+	if len(v.Plans) == 0 {
+		return list, nil
+	}
+	past := p.pastRuns(ctx)
+	for _, waits := range v.Plans {
+		list = append(list, Plan{
+			PlanView: waits, CallsByTool: waits.CountByTool(), Past: past, Mermaid: plangraph.RenderMermaid(ideafile.RawWrittenCalls(waits.WrittenCalls())),
+		})
+	}
+	return list, nil
+}
+
+// Plans lists the Plans that wait in all processes.
+func (c *Client) Plans(ctx context.Context) ([]Plan, error) {
+	ids, err := c.awaiting(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("list processes: %w", err)
+	}
+	found := make([][]Plan, len(ids))
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(queriesAtOnce)
+	for n, id := range ids {
+		g.Go(func() (err error) {
+			found[n], err = c.Process(id).Plans(ctx)
+			return err
+		})
+	}
+	if err := g.Wait(); err != nil {
+		return nil, err
+	}
+	seen, all := map[string]bool{}, []Plan{} // a part's Plan is that of the whole too
+	for _, plan := range slices.Concat(found...) {
+		if !seen[plan.Digest] {
+			seen[plan.Digest], all = true, append(all, plan)
+		}
+	}
+	return all, nil
+}
+
+// maxPastRuns is of how many processes it is looked at what they took.
+const maxPastRuns = 10
+
+// pastRuns looks at the latest processes of the same path that have completed; nil: there are none, or nobody can say.
+func (p *Process) pastRuns(ctx context.Context) *PastRuns {
+	info, err := p.describe(ctx)
+	if err != nil {
+		return nil
+	}
+	path := p.client.summary(info).Path
+	if path == "" {
+		return nil
+	}
+	page, err := p.client.ListPage(ctx, Filter{Status: runresult.StatusCompleted, Path: path}, maxPastRuns, nil)
+	if err != nil {
+		return nil // the server does not know the search attributes
+	}
+	all, cost := PastRuns{Path: path}, 0.0
+	for _, s := range page.Processes {
+		r, err := p.client.Process(s.Process).Result(ctx)
+		if err != nil || all.Processes == maxPastRuns {
+			continue
+		}
+		all.Processes++
+		all.Instances += float64(len(r.Instances))
+		all.Requests += float64(r.Requests)
+		all.Calls += float64(r.Calls.Total())
+		all.Tokens += float64(r.Usage.Total())
+		cost += float64(r.Usage.Cost)
+	}
+	if all.Processes == 0 {
+		return nil
+	}
+	n := float64(all.Processes)
+	all.Instances, all.Requests, all.Calls, all.Tokens, all.Cost = all.Instances/n, all.Requests/n, all.Calls/n, all.Tokens/n, price.Money(cost/n)
+	return &all
+}
+
+// PlanDecision is what a person decides on a Plan that waits.
+type PlanDecision struct {
+	Kind string // planreview.SteerApprovePlan, SteerAmendPlan or SteerRejectPlan
+	// Request and Digest name the Plan; without a Digest it is the one that waits when the decision is made, whatever it is.
+	Request int
+	Digest  string
+	// Calls are all Calls of an amended Plan, in the form in which the LLM writes them.
+	Calls  []any
+	By     string
+	Groups []string
+	Reason string
+	// Key signs the decision; nil: nothing does. Proof is a compact JWS made elsewhere, and comes first.
+	Key   Signer
+	Proof string
+}
+
+func (d PlanDecision) payload() map[string]any {
+	m := map[string]any{"request": d.Request}
+	for key, text := range map[string]string{"digest": d.Digest, "by": d.By, "reason": d.Reason, "proof": d.Proof} {
+		if text != "" {
+			m[key] = text
+		}
+	}
+	if d.Calls != nil {
+		m["calls"] = d.Calls
+	}
+	if len(d.Groups) > 0 {
+		m["groups"] = d.Groups
+	}
+	return jsonval.AsObject(jsonval.ToJSONValue(m))
+}
+
+// DecidePlan approves, amends or rejects a Plan that waits, and returns when that has taken effect. The error is a *RefusedError where it has not: no
+// such Plan waits, who decides may not, a Call of an amendment cannot run. It wraps ErrInvalid where the decision breaks its form.
+func (p *Process) DecidePlan(ctx context.Context, d PlanDecision) error {
+	plans, err := p.Plans(ctx)
+	if err != nil {
+		return err
+	}
+	plan, err := d.find(plans)
+	if err != nil {
+		return &RefusedError{Process: p.id, Signal: d.Kind, Reason: err.Error()}
+	}
+	d.Request, d.Digest = plan.Request, plan.Digest
+	said, err := planreview.ReadDecision(d.Kind, d.payload())
+	if err == nil && d.Key != nil && d.Proof == "" {
+		said.CallID, said.ApprovalDigest = plan.ProofCall(), plan.Digest
+		d.Proof, err = d.Key.Sign(signing.NewClaims(said.ToProve(plan.Process), plan.Digest, d.Groups))
+	}
+	if err != nil {
+		return kind.Errorf(ErrInvalid, "%s: %w", d.Kind, err)
+	}
+	return p.client.Process(plan.Process).steer(ctx, d.Kind, d.payload())
+}
+
+// find returns the Plan that the decision is about.
+func (d PlanDecision) find(plans []Plan) (found Plan, err error) {
+	count := 0
+	for _, plan := range plans {
+		if d.Digest == plan.Digest || (d.Digest == "" && d.Request == plan.Request) {
+			found, count = plan, count+1
+		}
+	}
+	switch {
+	case len(plans) == 0:
+		return found, errors.New("no Plan waits for a decision")
+	case count == 0 && d.Digest != "":
+		return found, errors.New("no Plan with that digest waits")
+	case count == 0:
+		return found, fmt.Errorf("no Plan of Request %d waits", d.Request)
+	case count > 1:
+		return found, fmt.Errorf("Plans of Request %d wait in %d parts: name one by its digest", d.Request, count)
+	}
+	return found, nil
+}

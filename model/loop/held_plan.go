@@ -1,0 +1,326 @@
+package loop
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"processidea/model/deciders"
+	"processidea/model/diag"
+	"processidea/model/directplan"
+	"processidea/model/ideafile"
+	"processidea/model/planreview"
+	"processidea/model/turn"
+)
+
+// This file holds Plans as a whole until a person has decided on them: that of a Request, and what a process begins with. Nothing of a Plan that is
+// held was sent to any instance.
+
+// HoldPlans has every Plan wait until one of those who may decide has.
+func (l *Loop) HoldPlans(who deciders.Rules) { l.holdsPlans, l.planDeciders = true, who }
+
+// HoldsPlans reports whether Plans wait for people.
+func (l *Loop) HoldsPlans() bool { return l.holdsPlans }
+
+// PendingPlan returns the Plan that waits for a decision; nil: none does.
+func (l *Loop) PendingPlan() *planreview.Pending { return l.pendingPlan }
+
+// HoldReply holds the Plan of the Request that was just replied to, and reports whether it has any Call that an instance would take: there is nothing
+// to decide on otherwise.
+func (l *Loop) HoldReply(now time.Time) bool {
+	req := l.requestInFlight
+	if !l.holdsPlans || req == nil || req.reply == nil || !req.reply.Complete || !HandsOutCalls(req.input) {
+		return false
+	}
+	p, deliverable := planreview.OfRequest(req.input, req.reply.Calls)
+	if !deliverable {
+		return false
+	}
+	l.hold(p, now, l.coveredInstances(req.input))
+	// Meanwhile Ideas may be sealed that take what has changed.
+	l.unsealedLog = append(req.logBeforeRequest, l.unsealedLog...)
+	l.hasUnsealedChanges, req.logBeforeRequest = l.hasUnsealedChanges || req.hadUnsealedChanges, nil
+	return true
+}
+
+// HandsOutCalls reports whether the reply to a Request brings Calls for instances.
+func HandsOutCalls(input *turn.RequestInput) bool {
+	return !input.OutputOnly && len(input.Questions) == 0
+}
+
+func (l *Loop) hold(p planreview.Pending, now time.Time, waiting []*InstanceProgress) {
+	p.Since, p.Deciders = now, l.planDeciders
+	p.SetDigest(l.processID)
+	l.pendingPlan = &p
+	for _, inst := range waiting {
+		inst.PlanHeld = true
+	}
+}
+
+// HoldStart holds what a process begins with and no Request has made: the direct Plans of its instances, and the Calls that an earlier process had left.
+// It reports whether there is any.
+func (l *Loop) HoldStart(now time.Time) bool {
+	var p planreview.Pending
+	var waiting []*InstanceProgress
+	positions := map[int]bool{}
+	for _, inst := range l.instances {
+		direct := inst.plannerKind == plannedByDirectPlan && inst.Status == ideafile.InstanceWorking
+		resumed := slices.ContainsFunc(l.resumedCalls, func(r ResumedCalls) bool { return r.Token == inst.Token })
+		if !direct && !resumed {
+			continue
+		}
+		waiting = append(waiting, inst)
+		if inst.Token != "" {
+			p.Instances = append(p.Instances, inst.Token)
+		}
+		if direct {
+			positions[inst.DirectPlanPosition] = true
+		}
+	}
+	p.Calls = append(l.callsThatBegin(true), l.callsThatBegin(false)...)
+	switch {
+	case len(p.Calls) == 0:
+		return false
+	case len(l.resumedCalls) > 0:
+		p.NotAmendable = "it has Calls that an earlier process left unfinished, which can be approved or rejected, and not amended"
+	case slices.ContainsFunc(l.idea.Context, func(m ideafile.Message) bool { return m.IsDirectPlan() && len(m.PlanRecordByCallID) > 0 }):
+		p.NotAmendable = "an earlier process has begun it: what is left of it can be approved or rejected, and not amended"
+	case len(positions) > 1:
+		p.NotAmendable = fmt.Sprintf("it is %d Plans at once, which can be approved or rejected, and not amended: start again from a changed file", len(positions))
+	}
+	l.hold(p, now, waiting)
+	return true
+}
+
+// callsThatBegin lists the Calls of direct Plans that have not ended, or those that are resumed.
+func (l *Loop) callsThatBegin(direct bool) (list []planreview.Call) {
+	for _, planned := range l.plannedCalls {
+		c := planreview.Call{CallID: planned.ID(""), Written: planned.call}
+		any := false
+		for _, inst := range l.instances {
+			if (direct && l.beginsDirectly(inst, planned)) || (!direct && l.resumes(inst, planned.CallKey)) {
+				any = true
+				if inst.Token != "" {
+					c.Instances = append(c.Instances, inst.Token)
+				}
+			}
+		}
+		if any {
+			list = append(list, c)
+		}
+	}
+	return list
+}
+
+func (l *Loop) beginsDirectly(inst *InstanceProgress, p plannedCall) bool {
+	if inst.plannerKind != plannedByDirectPlan || inst.Status != ideafile.InstanceWorking || p.directPlanPosition == 0 || !p.isPlannedFor(inst) {
+		return false
+	}
+	c, reported := inst.calls[p.CallKey]
+	return !(reported && c.Status.IsFinal()) && slices.Contains(p.call.TargetInstances([]string{inst.Token}), inst.Token)
+}
+
+func (l *Loop) resumes(inst *InstanceProgress, key ideafile.CallKey) bool {
+	return slices.ContainsFunc(l.resumedCalls, func(r ResumedCalls) bool {
+		return r.Token == inst.Token && r.Request == key.Request && slices.ContainsFunc(r.Calls, func(c ResumedCall) bool { return c.Index == key.Index })
+	})
+}
+
+// DecidePlan takes a decision on the Plan that waits, which was checked before, and reports whether the Plan waits no more.
+func (l *Loop) DecidePlan(d turn.Decision) (decided bool) {
+	p := l.pendingPlan
+	d.ApprovalDigest = p.Digest
+	if d.Kind != planreview.SteerApprovePlan {
+		d.PlannedCalls = p.Planned()
+	}
+	if d.Kind == planreview.SteerAmendPlan {
+		p = l.amendPending(d)
+	}
+	more := d.Kind != planreview.SteerRejectPlan && p.WithVote(d)
+	if more {
+		l.LogSteering(d)
+		return false
+	}
+	l.pendingPlan = nil
+	for _, inst := range l.instances {
+		inst.PlanHeld = false
+	}
+	if p.Request == 0 {
+		l.LogSteering(d)
+		l.decideStart(*p, d)
+		return true
+	}
+	l.decideReply(*p, d)
+	return true
+}
+
+// amendPending puts the Calls of an amendment in the place of those that wait.
+func (l *Loop) amendPending(d turn.Decision) *planreview.Pending {
+	var calls []planreview.Call
+	if l.pendingPlan.Request > 0 {
+		amended, _ := planreview.OfRequest(l.requestInFlight.input, d.Calls)
+		calls = amended.Calls
+	} else {
+		l.replaceDirectPlanCalls(d.Calls)
+		calls = l.callsThatBegin(true)
+	}
+	l.pendingPlan = l.pendingPlan.Amended(l.processID, calls)
+	return l.pendingPlan
+}
+
+// decideReply lets the reply to the Request in flight count as decided. Its Idea is the process as it stands now, since others may have been sealed
+// meanwhile.
+func (l *Loop) decideReply(p planreview.Pending, d turn.Decision) {
+	req := l.requestInFlight
+	switch {
+	case d.Kind == planreview.SteerRejectPlan:
+		p.Reject(req.reply, d)
+	case p.Original != nil:
+		planreview.Amend(req.input, req.reply, p.WrittenCalls())
+		req.amendment = p.ToldOfAmendment(d)
+	}
+	req.hadUnsealedChanges = true
+	req.logBeforeRequest = append(l.TakeUnsealedLog(), turn.LogEntry{Decision: &d})
+	req.allInstancesInput = l.AllInstancesInput()
+	req.allInstancesInput.RequestNumber = req.input.RequestNumber - 1
+}
+
+// decideStart has what the process begins with run as it was decided. Where it is rejected, the LLM plans in its place, if it may be asked at all.
+func (l *Loop) decideStart(p planreview.Pending, d turn.Decision) {
+	switch {
+	case d.Kind == planreview.SteerRejectPlan:
+		l.rejectResumedCalls(d)
+		l.rejectDirectPlans(diag.Faultf(planreview.CodeRejected, "%s", p.ToldOfRejection(d)))
+	case p.Original != nil:
+		l.addError(turn.ContextError{Fault: *diag.Faultf(planreview.CodeAmended, "%s", p.ToldOfAmendment(d))})
+	}
+}
+
+// rejectResumedCalls ends the Calls that an earlier process had left as ones that a person rejected.
+func (l *Loop) rejectResumedCalls(d turn.Decision) {
+	d.Kind, d.PlanRequest, d.PlannedCalls = ideafile.Reject, nil, nil // what a person decided on each of them
+	for _, r := range l.TakeResumedCalls() {
+		inst := l.instance(r.Token)
+		for _, c := range r.Calls {
+			key := ideafile.CallKey{Request: r.Request, Index: c.Index}
+			made := d
+			made.CallID = key.ID(r.Token)
+			inst.calls[key] = turn.CallReport{Request: r.Request, Index: c.Index, Status: ideafile.Rejected, Decisions: []turn.Decision{made},
+				Fault: diag.Faultf(string(ideafile.Rejected), "%s", made.Describe())}
+		}
+		inst.Idle = true
+	}
+}
+
+// rejectDirectPlans takes the direct Plans from their instances, which the LLM plans for in their place; where it may not be asked, they fail.
+func (l *Loop) rejectDirectPlans(why *diag.Fault) {
+	rejected := map[int]bool{}
+	var asked []*InstanceProgress
+	for _, inst := range l.instances {
+		if inst.plannerKind != plannedByDirectPlan || inst.Status != ideafile.InstanceWorking {
+			continue
+		}
+		rejected[inst.DirectPlanPosition], inst.Idle = true, true
+		if l.llmForbidden(inst) {
+			inst.plannerKind = noPlanMatched
+			l.endInstance(inst, ideafile.InstanceFailed, why)
+			continue
+		}
+		inst.plannerKind = fellBackToLLM
+		asked = append(asked, inst)
+	}
+	l.replaceMessages(func(position int, m ideafile.Message) ideafile.Message {
+		if !rejected[position] {
+			return m
+		}
+		return m.WithoutInstances()
+	})
+	if len(asked) > 0 {
+		l.addErrorsFor(asked, turn.ContextError{Fault: *why})
+	}
+}
+
+// replaceDirectPlanCalls puts other Calls into the only direct Plan that is about to run.
+func (l *Loop) replaceDirectPlanCalls(calls []ideafile.WrittenCall) {
+	at := l.startingPlan()
+	l.replaceMessages(func(position int, m ideafile.Message) ideafile.Message {
+		if position != at {
+			return m
+		}
+		return m.WithPlanCalls(calls)
+	})
+	l.plannedCalls = slices.DeleteFunc(l.plannedCalls, func(p plannedCall) bool { return p.directPlanPosition == at })
+	l.addDirectPlanCalls(at - 1)
+}
+
+// startingPlan is the position of the direct Plan that is about to run, from 1.
+func (l *Loop) startingPlan() int {
+	for _, inst := range l.instances {
+		if inst.plannerKind == plannedByDirectPlan && inst.Status == ideafile.InstanceWorking {
+			return inst.DirectPlanPosition
+		}
+	}
+	return 0
+}
+
+// StartWithPlan returns the context that the process would begin with if its direct Plan had other Calls, and after which number these count on.
+func (l *Loop) StartWithPlan(calls []ideafile.WrittenCall) (context []ideafile.Message, offset int) {
+	context = slices.Clone(l.idea.Context)
+	if at := l.startingPlan(); at > 0 {
+		context[at-1] = context[at-1].WithPlanCalls(calls)
+		offset = context[at-1].CallIndexOffset
+	}
+	return context, offset
+}
+
+func (l *Loop) replaceMessages(change func(position int, m ideafile.Message) ideafile.Message) {
+	context := slices.Clone(l.idea.Context)
+	for n, m := range context {
+		context[n] = change(n+1, m)
+	}
+	l.idea = l.idea.WithContextReplaced(context)
+}
+
+// PlanToHandOut returns what each instance is sent of a Plan that was held, once it is decided on: its Calls, which may be none.
+func (l *Loop) PlanToHandOut() (list []ResumedCalls) {
+	req := l.requestInFlight
+	byToken := map[string][]ResumedCall{}
+	for n, w := range req.reply.Calls {
+		tokens, _ := planreview.TargetInstances(req.input, w)
+		for _, token := range tokens {
+			byToken[token] = append(byToken[token], ResumedCall{Index: n + 1, Call: w})
+		}
+	}
+	for _, token := range slices.Concat(req.input.InstanceTokens(), req.input.ReopenableTokens) {
+		if calls := byToken[token]; len(calls) > 0 || slices.Contains(req.input.InstanceTokens(), token) {
+			list = append(list, ResumedCalls{Token: token, Request: req.input.RequestNumber, Calls: calls})
+		}
+	}
+	return list
+}
+
+// MarkGone notes the instances whose workflows took nothing of the Plan that was handed out: somebody had terminated or deleted them.
+func (l *Loop) MarkGone(tokens []string) {
+	for _, token := range tokens {
+		if inst := l.instance(token); inst != nil && inst.CanReceiveCalls() {
+			l.endInstance(inst, ideafile.InstanceFailed, diag.Faultf(turn.CodeInstanceGone, "its workflow was terminated or deleted"))
+		}
+	}
+}
+
+// checkPlansSeen returns why instances that people add may not join: they would run a direct Plan of the Idea that no person has approved.
+func (l *Loop) checkPlansSeen(messages []ideafile.Message, tokens []string) error {
+	if !l.holdsPlans {
+		return nil
+	}
+	context := l.idea.WithMessages(messages).Context
+	plans, views := directplan.FindPlans(context), ideafile.InstanceViewsByToken(context, tokens)
+	for _, token := range tokens {
+		at, _ := plans.ChooseForInstance(token, views[token])
+		seen := func(inst *InstanceProgress) bool { return inst.DirectPlanPosition == at+1 }
+		if at >= 0 && at < len(l.idea.Context) && !slices.ContainsFunc(l.instances, seen) {
+			return fmt.Errorf("instance %s would run a Plan of the file that nobody has approved: start a process for it", token)
+		}
+	}
+	return nil
+}

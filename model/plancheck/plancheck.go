@@ -1,0 +1,76 @@
+// Package plancheck checks the Calls of a Plan that a person has amended, exactly as those of the LLM are: each is handed to its instance, which does
+// not run it here.
+package plancheck
+
+import (
+	"fmt"
+	"slices"
+
+	"processidea/model/dataflow"
+	"processidea/model/ideafile"
+	"processidea/model/turn"
+)
+
+// Process is what Calls are checked against.
+type Process struct {
+	Palette ideafile.Palette
+	Context []ideafile.Message
+}
+
+// RequestCalls returns what is wrong with the first wrong Call of a Request's Plan; nil if all can run.
+func (p Process) RequestCalls(input *turn.RequestInput, calls []ideafile.WrittenCall) error {
+	p.Palette.InstanceTokens, p.Palette.ReopenableTokens = input.InstanceTokens(), input.ReopenableTokens
+	instances := map[string]*dataflow.Instance{}
+	for n, w := range calls {
+		_, tokens, f := p.Palette.ReadCall(w)
+		if f != nil {
+			return fmt.Errorf("calls[%d]: %s", n, f.Message)
+		}
+		for _, token := range tokens {
+			if instances[token] == nil {
+				instances[token] = p.instance(token)
+			}
+			instances[token].AcceptCall(input.RequestNumber, n+1, w)
+			if err := whyRefused(instances[token], n, ideafile.CallKey{Request: input.RequestNumber, Index: n + 1}, token); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// DirectCalls is RequestCalls for the direct Plan of some instances, which Context holds as amended.
+func (p Process) DirectCalls(tokens []string, calls []ideafile.WrittenCall, offset int) error {
+	p.Palette.UntargetedCallsGoToAll, p.Palette.InstanceTokens = true, tokens
+	for n, w := range calls {
+		if _, _, f := p.Palette.ReadCall(w); f != nil {
+			return fmt.Errorf("calls[%d]: %s", n, f.Message)
+		}
+	}
+	for _, token := range tokens {
+		instance := p.instance(token)
+		instance.StartDirectPlan()
+		for n := range calls {
+			if err := whyRefused(instance, n, ideafile.CallKey{Index: offset + n + 1}, token); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (p Process) instance(token string) *dataflow.Instance {
+	own := slices.DeleteFunc(slices.Clone(p.Context), func(m ideafile.Message) bool { return m.InstanceToken != "" && m.InstanceToken != token })
+	return dataflow.New(p.Palette, own, token)
+}
+
+func whyRefused(i *dataflow.Instance, n int, key ideafile.CallKey, token string) error {
+	rec := i.FindCall(key.ID(token))
+	if rec == nil || rec.Status != ideafile.Failed || rec.Fault == nil {
+		return nil
+	}
+	if token == "" {
+		return fmt.Errorf("calls[%d]: %s", n, rec.Fault.Message)
+	}
+	return fmt.Errorf("calls[%d], in instance %s: %s", n, token, rec.Fault.Message)
+}

@@ -1,0 +1,167 @@
+package planreview_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"processidea/model/deciders"
+	"processidea/model/ideafile"
+	"processidea/model/jsonval"
+	"processidea/model/planreview"
+	"processidea/model/turn"
+)
+
+func object(t *testing.T, text string) map[string]any {
+	t.Helper()
+	m, err := jsonval.DecodeObject([]byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+func written(t *testing.T, texts ...string) (calls []ideafile.WrittenCall) {
+	t.Helper()
+	for _, text := range texts {
+		calls = append(calls, ideafile.ParseWrittenCall(object(t, text)))
+	}
+	return calls
+}
+
+func plan(t *testing.T) *planreview.Pending {
+	t.Helper()
+	input := &turn.RequestInput{RequestNumber: 3, Instances: []turn.InstanceInput{{Token: "1"}, {Token: "2"}}}
+	p, deliverable := planreview.OfRequest(input, written(t, `{"_tool": "pay", "_instance": "*", "n": 1}`, `{"_tool": "tell", "_instance": "2"}`, `{"_tool": "tell", "_instance": "9"}`))
+	if !deliverable {
+		t.Fatal("it has Calls to deliver")
+	}
+	p.SetDigest("p")
+	return &p
+}
+
+func TestAPlanShowsWhatWouldRunAndWhereAndWhatCannot(t *testing.T) {
+	p := plan(t)
+	if got := p.Summary(); got != "4 Calls: 2 pay, 2 tell" {
+		t.Error(got)
+	}
+	if p.Calls[0].CallID != "3.1" || strings.Join(p.Calls[0].Instances, "") != "12" || p.Calls[2].Error == "" || strings.Join(p.Instances, "") != "12" {
+		t.Errorf("%+v", p)
+	}
+}
+
+func TestTheDigestIsOverTheProcessTheRequestAndEveryCall(t *testing.T) {
+	seen := map[string]bool{}
+	for _, change := range []func(*planreview.Pending){
+		func(*planreview.Pending) {}, func(p *planreview.Pending) { p.Request = 4 }, func(p *planreview.Pending) { p.Calls = p.Calls[:2] },
+		func(p *planreview.Pending) {
+			p.Calls[0].Written = written(t, `{"_tool": "pay", "_instance": "*", "n": 2}`)[0]
+		},
+		func(p *planreview.Pending) { p.Calls[0].Instances = []string{"1"} },
+	} {
+		p := plan(t)
+		change(p)
+		p.SetDigest("p")
+		seen[p.Digest] = true
+	}
+	other := plan(t)
+	other.SetDigest("q")
+	seen[other.Digest] = true
+	if len(seen) != 6 {
+		t.Errorf("%d of 6 Plans can be told apart", len(seen))
+	}
+}
+
+func TestADecisionThatIsNoneIsRefusedWithTheReason(t *testing.T) {
+	for _, c := range []struct{ kind, payload, want string }{
+		{planreview.SteerApprovePlan, `{}`, `"request" is missing`},
+		{planreview.SteerApprovePlan, `{"request": "1"}`, "the number of a Request"},
+		{planreview.SteerApprovePlan, `{"request": -1}`, "the number of a Request"},
+		{planreview.SteerApprovePlan, `{"request": 1, "calls": []}`, `unknown key "calls"`},
+		{planreview.SteerApprovePlan, `{"request": 1, "by": "your name"}`, "put your own there"},
+		{planreview.SteerRejectPlan, `{"request": 1}`, `"reason" is missing`},
+		{planreview.SteerAmendPlan, `{"request": 1}`, `wants "calls"`},
+		{planreview.SteerAmendPlan, `{"request": 1, "calls": []}`, `"calls" is empty`},
+	} {
+		if _, err := planreview.ReadDecision(c.kind, object(t, c.payload)); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s %s: %v", c.kind, c.payload, err)
+		}
+	}
+}
+
+func decision(t *testing.T, p *planreview.Pending, kind, by string) turn.Decision {
+	t.Helper()
+	m := map[string]any{"request": json.Number("3"), "digest": p.Digest, "by": by, "reason": "so"}
+	if kind == planreview.SteerAmendPlan {
+		m["calls"] = []any{map[string]any{"_tool": "pay"}}
+	}
+	d, err := planreview.ReadDecision(kind, m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+func TestOnlyWhoMayDecideDecidesOnThePlanThatWaits(t *testing.T) {
+	now := time.Unix(1, 0)
+	p := plan(t)
+	p.Deciders = deciders.Rules{{People: []string{"ann", "bob"}, Count: 2}}
+	check := func(d turn.Decision, want string) {
+		t.Helper()
+		_, err := planreview.CheckDecision(p, d, nil, now)
+		if (want == "") != (err == nil) || (err != nil && !strings.Contains(err.Error(), want)) {
+			t.Errorf("%s by %s: %v, want %q", d.Kind, d.DecidedBy, err, want)
+		}
+	}
+	check(decision(t, p, planreview.SteerApprovePlan, "ann"), "")
+	check(decision(t, p, planreview.SteerApprovePlan, "eve"), "eve")
+	check(decision(t, p, planreview.SteerApprovePlan, ""), `"by" is missing`)
+	old := decision(t, p, planreview.SteerApprovePlan, "ann")
+	old.ApprovalDigest = "old"
+	check(old, "not that of the Plan")
+	if !p.WithVote(decision(t, p, planreview.SteerApprovePlan, "ann")) {
+		t.Error("one of two is enough")
+	}
+	check(decision(t, p, planreview.SteerApprovePlan, "Ann"), "decided on it already")
+	if p.WithVote(decision(t, p, planreview.SteerApprovePlan, "bob")) {
+		t.Error("two of two are not enough")
+	}
+	p.NotAmendable = "it cannot be"
+	check(decision(t, p, planreview.SteerAmendPlan, "ann"), "it cannot be")
+	if _, err := planreview.CheckDecision(nil, old, nil, now); err == nil {
+		t.Error("a decision on nothing counts")
+	}
+}
+
+func TestAnAmendmentIsANewPlanThatOthersMustSee(t *testing.T) {
+	p := plan(t)
+	p.WithVote(decision(t, p, planreview.SteerApprovePlan, "ann"))
+	amended := p.Amended("p", p.Calls[:1])
+	if amended.Digest == p.Digest || len(amended.DecidedSoFar) != 0 || len(amended.Planned()) != 3 {
+		t.Errorf("%+v", amended)
+	}
+	told := amended.ToldOfAmendment(decision(t, p, planreview.SteerAmendPlan, "ann"))
+	if !strings.Contains(told, "the Plan of Request 3 was amended by ann: so") || !strings.Contains(told, `"tell"`) || strings.Contains(told, `"pay"`) {
+		t.Error(told)
+	}
+}
+
+func TestAnInstanceThatLosesItsCallsByAnAmendmentDoesNotSettle(t *testing.T) {
+	input := &turn.RequestInput{RequestNumber: 1, Instances: []turn.InstanceInput{{Token: "1"}, {Token: "2"}, {Token: "3"}}}
+	reply := &turn.LLMReply{Complete: true, InstancesWithoutCalls: []string{"2", "3"}}
+	planreview.Amend(input, reply, written(t, `{"_tool": "pay", "_instance": "2"}`))
+	if got := strings.Join(reply.InstancesWithoutCalls, " "); got != "3" {
+		t.Errorf("without Calls: %s", got)
+	}
+}
+
+func TestARejectedPlanBringsNothingAndSaysWhy(t *testing.T) {
+	p := plan(t)
+	reply := &turn.LLMReply{Complete: true, Calls: p.WrittenCalls(), InstancesWithoutCalls: []string{"3"}, Output: 1}
+	p.Reject(reply, decision(t, p, planreview.SteerRejectPlan, "ann"))
+	if reply.Complete || reply.Calls != nil || reply.InstancesWithoutCalls != nil || reply.Output != nil || reply.Fault.Code != planreview.CodeRejected ||
+		!strings.Contains(reply.Fault.Message, "was rejected by ann: so") || !strings.Contains(reply.Fault.Message, `"n":1`) {
+		t.Errorf("%+v", reply)
+	}
+}

@@ -1,0 +1,198 @@
+package process
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"go.temporal.io/sdk/workflow"
+
+	"processidea/model/deciders"
+	"processidea/model/ideafile"
+	"processidea/model/loop"
+	"processidea/model/plancheck"
+	"processidea/model/planreview"
+	"processidea/model/turn"
+	"processidea/protocol"
+	"processidea/workflows/internal/mailbox"
+	"processidea/workflows/internal/proofs"
+	"processidea/workflows/internal/stored"
+)
+
+// This file holds Plans until people have decided on them, and hands them out then.
+
+// holdPlansIfAsked has the Plans of the process wait where its Idea, or a process that it works for, says so.
+func (p *unsplitProcess) holdPlansIfAsked() {
+	if o := p.approvalOverride(); o.HoldsPlans() {
+		p.loop.HoldPlans(o.PlanDeciders())
+		p.setup.HoldCalls = true
+	}
+}
+
+// holdOrHandOut holds the Plan of a whole reply that the instances have heard nothing of; one that has nothing to decide on goes out at once.
+func (p *unsplitProcess) holdOrHandOut(ctx workflow.Context, input *turn.RequestInput) {
+	if !p.setup.HoldCalls || !loop.HandsOutCalls(input) || p.loop.HoldReply(workflow.Now(ctx)) {
+		return
+	}
+	p.handOutPlan(ctx)
+}
+
+// handOutPlan sends the instances the Calls of the Request in flight, and that no more come.
+func (p *unsplitProcess) handOutPlan(ctx workflow.Context) {
+	var list []protocol.SignalDelivery
+	tokens := map[string]string{}
+	for _, r := range p.loop.PlanToHandOut() {
+		to := protocol.InstanceID(p.processID, r.Token)
+		tokens[to] = r.Token
+		list = append(list, protocol.NewSignalDelivery(to, protocol.SignalCalls, resumedCallsSignal(r)))
+	}
+	var gone []string
+	for _, id := range mailbox.DeliverSignalsAndWait(ctx, list) {
+		gone = append(gone, tokens[id])
+	}
+	p.loop.MarkGone(gone)
+}
+
+// awaitStartDecision waits, before any instance has started, until people have decided on what the process begins with.
+func (p *unsplitProcess) awaitStartDecision(ctx workflow.Context) error {
+	if !p.loop.HoldsPlans() || !p.loop.HoldStart(workflow.Now(ctx)) {
+		return nil
+	}
+	p.phase = opening
+	p.sealCurrentState(ctx)
+	for p.loop.PendingPlan() != nil && !p.mustStop(ctx) {
+		step := loop.StepWait
+		if p.pauseReason() != nil {
+			step = loop.StepPaused
+		}
+		p.publishStatus(ctx, step)
+		p.inbox.Wait(ctx)
+	}
+	p.phase = running
+	if p.mustStop(ctx) {
+		return p.cancel(ctx)
+	}
+	p.setIdea(p.loop.Idea())
+	p.start.Idea = p.idea.Source // the runs to come begin with it
+	return nil
+}
+
+// ApprovePlan has the Plan that waits run.
+func (p *unsplitProcess) ApprovePlan(ctx workflow.Context, _ map[string]any, d turn.Decision) error {
+	return p.decidePlan(ctx, d)
+}
+
+// AmendPlan has the Plan run with other Calls.
+func (p *unsplitProcess) AmendPlan(ctx workflow.Context, _ map[string]any, d turn.Decision) error {
+	return p.decidePlan(ctx, d)
+}
+
+// RejectPlan has nothing of the Plan run.
+func (p *unsplitProcess) RejectPlan(ctx workflow.Context, _ map[string]any, d turn.Decision) error {
+	return p.decidePlan(ctx, d)
+}
+
+func (p *unsplitProcess) decidePlan(ctx workflow.Context, d turn.Decision) error {
+	pending := p.loop.PendingPlan()
+	if pending != nil && d.Proof != "" {
+		d.Finding = proofs.Verify(ctx, d.Proof, pending.Name(), p.processID)
+	}
+	d, err := planreview.CheckDecision(pending, d, deciders.ReadStarters(p.idea.Source), workflow.Now(ctx))
+	if err == nil && d.Kind == planreview.SteerAmendPlan {
+		d.Calls = pending.WithLargeValues(d.Calls)
+		err = p.checkAmendment(ctx, pending, d.Calls)
+	}
+	if err != nil {
+		return err
+	}
+	request := p.loop.RequestInFlight()
+	if p.loop.DecidePlan(d) && request != nil {
+		p.ideaAtRequest = p.idea
+		if d.Kind == planreview.SteerRejectPlan {
+			p.closeRequest(ctx, request, false)
+		} else {
+			p.handOutPlan(ctx)
+		}
+	}
+	p.recordAcceptedSignal(ctx, d.Kind, turn.SteeringPayload{ID: d.SignalID, By: d.DecidedBy, Reason: d.Reason})
+	return nil
+}
+
+// checkAmendment returns why the Calls of an amendment cannot run.
+func (p *unsplitProcess) checkAmendment(ctx workflow.Context, pending *planreview.Pending, calls []ideafile.WrittenCall) error {
+	c := plancheck.Process{Context: p.loop.Idea().Context, Palette: ideafile.Palette{
+		Tools: p.idea.Tools, BindingByTool: p.setup.Bindings, ApprovalOverride: p.approvalOverride(), AdaptValuesWithLLM: p.llmMayAdapt,
+	}}
+	if handle, isStored := ideafile.StoredPaletteHandle(p.idea.Source); isStored {
+		c.Palette.Tools = stored.Tools(ctx, handle.AsJSONValue(), calls)
+	}
+	if request := p.loop.RequestInFlight(); request != nil {
+		return c.RequestCalls(request, calls)
+	}
+	tokens := pending.Instances
+	if len(tokens) == 0 {
+		tokens = []string{""}
+	}
+	context, offset := p.loop.StartWithPlan(calls)
+	c.Context = context
+	return c.DirectCalls(tokens, calls, offset)
+}
+
+// plans lists the Plan that waits, if one does.
+func (p *unsplitProcess) plans() []protocol.PlanView {
+	if pending := p.loop.PendingPlan(); pending != nil {
+		return []protocol.PlanView{{Process: p.processID, Pending: *pending}}
+	}
+	return nil
+}
+
+// planWaitingText says that a Plan waits for a person.
+func planWaitingText(v protocol.PlanView) string {
+	return fmt.Sprintf("%s%s (%s) since %s", protocol.WaitingForPerson, v.Name(), v.Summary(), v.Since.UTC().Format(time.RFC3339))
+}
+
+// ApprovePlan passes the approval of a part's Plan on.
+func (p *splitProcess) ApprovePlan(ctx workflow.Context, payload map[string]any, d turn.Decision) error {
+	return p.passPlanDecisionOn(ctx, payload, d)
+}
+
+// AmendPlan passes the amendment of a part's Plan on.
+func (p *splitProcess) AmendPlan(ctx workflow.Context, payload map[string]any, d turn.Decision) error {
+	return p.passPlanDecisionOn(ctx, payload, d)
+}
+
+// RejectPlan passes the rejection of a part's Plan on.
+func (p *splitProcess) RejectPlan(ctx workflow.Context, payload map[string]any, d turn.Decision) error {
+	return p.passPlanDecisionOn(ctx, payload, d)
+}
+
+// passPlanDecisionOn sends a decision to the part whose Plan it is about, by the digest; without one, by the number of the Request, where only one Plan
+// of that number waits.
+func (p *splitProcess) passPlanDecisionOn(ctx workflow.Context, payload map[string]any, d turn.Decision) error {
+	var of []string
+	for _, v := range p.plans() {
+		if d.ApprovalDigest == v.Digest || (d.ApprovalDigest == "" && v.Request == *d.PlanRequest) {
+			of = append(of, v.Process)
+		}
+	}
+	switch {
+	case len(of) == 0 && d.ApprovalDigest != "":
+		return errors.New("no Plan with that digest waits in any part")
+	case len(of) == 0:
+		return fmt.Errorf("no Plan of Request %d waits in any part", *d.PlanRequest)
+	case len(of) > 1:
+		return fmt.Errorf("Plans of Request %d wait in %d parts: name one by its digest", *d.PlanRequest, len(of))
+	}
+	p.outbox.Send(ctx, of[0], mailbox.OutgoingSignal{Signal: d.Kind, Payload: payload, RefusalReason: "the part has ended: no Plan waits there"})
+	return nil
+}
+
+// plans lists the Plans of the parts that wait.
+func (p *splitProcess) plans() (list []protocol.PlanView) {
+	for _, part := range p.parts.All {
+		if pending := part.Report.PendingPlan; pending != nil && !part.Report.IsFinished() {
+			list = append(list, protocol.PlanView{Process: protocol.PartID(p.processID, part.Number), Pending: *pending})
+		}
+	}
+	return list
+}
