@@ -7,11 +7,13 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"maps"
 	"net"
 	"net/http"
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -129,8 +131,8 @@ type house struct {
 	stop    func()
 }
 
-// open serves a gateway; set changes its options.
-func open(t *testing.T, set ...func(*server.Options)) *house {
+// open serves a gateway; set changes its options, knowing its address.
+func open(t *testing.T, set ...func(*server.Options, string)) *house {
 	t.Helper()
 	needsBrowser(t)
 	guard, err := access.NewTokenGuard(token, access.Person{Name: "ann", Groups: []string{"finance"}})
@@ -138,22 +140,30 @@ func open(t *testing.T, set ...func(*server.Options)) *house {
 		t.Fatal(err)
 	}
 	o := server.Options{Client: engineOn, Guard: guard}
+	h := &house{T: t, address: "127.0.0.1:0"}
+	l := h.listen()
 	for _, f := range set {
-		f(&o)
+		f(&o, h.url)
 	}
-	h := &house{T: t, options: o, address: "127.0.0.1:0"}
-	h.start()
+	h.options = o
+	h.serve(l)
 	t.Cleanup(func() { h.stop() })
 	return h
 }
 
-func (h *house) start() {
+func (h *house) start() { h.Helper(); h.serve(h.listen()) }
+
+func (h *house) listen() net.Listener {
 	h.Helper()
 	l, err := new(net.ListenConfig).Listen(h.Context(), "tcp", h.address)
 	if err != nil {
 		h.Fatal(err)
 	}
 	h.address, h.url = l.Addr().String(), "http://"+l.Addr().String()
+	return l
+}
+
+func (h *house) serve(l net.Listener) {
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	g := server.New(h.options)
@@ -250,11 +260,7 @@ func (h *house) receipts(id string) string {
 		return status == http.StatusOK
 	})
 	instances, _ := answer["instances"].(map[string]any)
-	for n := range len(instances) {
-		name := string(rune('①' + n))
-		if len(instances) == 1 {
-			name = ""
-		}
+	for _, name := range slices.Sorted(maps.Keys(instances)) {
 		i, _ := instances[name].(map[string]any)
 		state, _ := i["state"].(map[string]any)
 		all = append(all, fmt.Sprint(state["receipt"]))
@@ -278,4 +284,6 @@ func eventually(t testing.TB, what string, holds func() bool) {
 	}
 }
 
-func row(order string, cents int) string { return fmt.Sprintf(`{"values": {"order": %q, "cents": %d}}`, order, cents) }
+func row(order string, cents int) string {
+	return fmt.Sprintf(`{"values": {"order": %q, "cents": %d}}`, order, cents)
+}

@@ -190,11 +190,8 @@ func link(text string) string    { return "//main//a[contains(., " + quoted(text
 func summary(text string) string { return "//summary[contains(., " + quoted(text) + ")]" }
 
 // box is the one of the row with a text.
-func box(text string) string { return "//tr[contains(., " + quoted(text) + ")]//input[@type='checkbox']" }
-
-// field is the one with a label, in the form with a button.
-func field(name, of string) string {
-	return "//form[.//button[contains(., " + quoted(of) + ")]]//*[@name=" + quoted(name) + "]"
+func box(text string) string {
+	return "//tr[contains(., " + quoted(text) + ")]//input[@type='checkbox']"
 }
 
 // press clicks what leads to another page.
