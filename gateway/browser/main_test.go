@@ -243,9 +243,16 @@ func (h *house) begin(start map[string]any, waiting int) {
 	id := url.PathEscape(start["id"].(string))
 	h.Cleanup(func() { _, _ = h.ask("POST", "/api/processes/"+id+"/cancel", map[string]any{}) })
 	eventually(h, fmt.Sprint(waiting, " Calls of ", id, " wait"), func() bool {
-		_, answer := h.ask("GET", "/api/processes/"+id+"/approvals", nil)
+		// As the inbox lists them, which asks of all processes.
+		_, answer := h.ask("GET", "/api/approvals", nil)
 		list, _ := answer["approvals"].([]any)
-		return len(list) == waiting
+		there := 0
+		for _, one := range list {
+			if a, _ := one.(map[string]any); a["process"] == start["id"] {
+				there++
+			}
+		}
+		return there == waiting
 	})
 }
 
