@@ -1,7 +1,8 @@
-"""Photographs pages with headless Chromium, by the WebDriver protocol: screenshot.py URL FILE [URL FILE …]."""
+"""Photographs pages with headless Chromium, by the WebDriver protocol: screenshot.py URL FILE [URL FILE …]. SIZE is the window's, as in 1500,1300."""
 
 import base64
 import json
+import os
 import subprocess
 import sys
 import time
@@ -9,7 +10,7 @@ import urllib.request
 
 PORT = 9517
 CHROMIUM = ["--headless=new", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--disable-quic", "--no-first-run",
-            "--disable-background-networking", "--disable-component-update", "--disable-sync", "--window-size=1500,1300"]
+            "--disable-background-networking", "--disable-component-update", "--disable-sync", "--window-size=" + os.environ.get("SIZE", "1500,1300")]
 
 
 def call(method, path, body=None):

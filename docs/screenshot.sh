@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Makes the pictures of docs/: runs the examples of moderation and of refunds against `starter dev` and photographs the
-# Temporal UI. Needs Chromium and its driver (Debian: apt-get install chromium chromium-driver fonts-noto-cjk).
+# Temporal UI and the desk. Needs Chromium and its driver (Debian: apt-get install chromium chromium-driver fonts-noto-cjk).
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -21,3 +21,11 @@ python3 docs/screenshot.py \
   "$(page moderation history)" docs/moderation.png \
   "$(page refunds user-metadata)" docs/approvals.png \
   "$ui/namespaces/default/workflows?query=IdeaAwaiting+%3E+0" docs/awaiting.png
+
+desk=$(grep -oE 'http://[^ ]+/\?token=[^ "]+' "$data/log" | head -1); gateway=${desk%%/\?*}
+call=$(curl -fs -H "Authorization: Bearer ${desk##*token=}" "$gateway/api/approvals" | python3 -c "import json, sys, urllib.parse
+print(urllib.parse.quote(json.load(sys.stdin)['approvals'][0]['call']))")
+SIZE=1100,900 python3 docs/screenshot.py \
+  "$desk" docs/desk-inbox.png \
+  "$gateway/desk/calls/refunds/$call" docs/desk-call.png \
+  "$gateway/desk/processes/refunds" docs/desk-process.png

@@ -46,7 +46,8 @@ type IssuerGuard struct {
 	http   *http.Client
 
 	mu       sync.Mutex
-	verifier *oidc.IDTokenVerifier // nil: the issuer has not answered yet
+	provider *oidc.Provider // nil: the issuer has not answered yet
+	verifier *oidc.IDTokenVerifier
 	triedAt  time.Time
 	failed   error
 }
@@ -77,7 +78,7 @@ func (g *IssuerGuard) Identify(r *http.Request) (*Person, error) {
 	if token == "" {
 		return nil, unauthorized(CodeNoToken, "a request carries a token of "+g.issuer.URL+": Authorization: Bearer TOKEN")
 	}
-	verifier, err := g.open()
+	_, verifier, err := g.open()
 	if err != nil {
 		return nil, away(err)
 	}
@@ -123,6 +124,11 @@ func (g *IssuerGuard) person(claims Claims) (*Person, error) {
 	if claims[g.issuer.Groups] != nil && !ok || len(groups) > maxGroups {
 		return nil, unauthorized(CodeBadToken, "the token's "+g.issuer.Groups+" is no list of names")
 	}
+	return g.Known(name, groups)
+}
+
+// Known gives the person of a name and of groups, which the issuer told once, and what they may do now.
+func (g *IssuerGuard) Known(name string, groups []string) (*Person, error) {
 	rights, err := g.issuer.Roles.Of(name, groups)
 	if err != nil {
 		return nil, err
@@ -135,23 +141,24 @@ func (g *IssuerGuard) person(claims Claims) (*Person, error) {
 }
 
 // open asks the issuer for its keys' place, once.
-func (g *IssuerGuard) open() (*oidc.IDTokenVerifier, error) {
+func (g *IssuerGuard) open() (*oidc.Provider, *oidc.IDTokenVerifier, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.verifier != nil {
-		return g.verifier, nil
+		return g.provider, g.verifier, nil
 	}
 	if g.failed != nil && time.Since(g.triedAt) < retryAfter {
-		return nil, g.failed
+		return nil, nil, g.failed
 	}
 	g.triedAt = time.Now()
 	ctx, cancel := context.WithTimeout(oidc.ClientContext(context.Background(), g.http), issuerTime)
 	defer cancel()
 	provider, err := oidc.NewProvider(ctx, g.issuer.URL)
 	if g.failed = err; err != nil {
-		return nil, err
+		return nil, nil, err
 	}
+	g.provider = provider
 	// The library takes asymmetric algorithms alone, of those that the issuer names.
 	g.verifier = provider.VerifierContext(oidc.ClientContext(context.Background(), g.http), &oidc.Config{ClientID: g.issuer.Audience})
-	return g.verifier, nil
+	return g.provider, g.verifier, nil
 }

@@ -35,6 +35,7 @@ type Desk struct {
 	Options
 	sessions *session.Sessions
 	mux      *http.ServeMux
+	login    Login // nil: people come with the token
 }
 
 // New makes a Desk.
@@ -47,6 +48,7 @@ func New(o Options) (*Desk, error) {
 	d.mux.HandleFunc("GET /{$}", d.enterOr(d.page(access.Look, d.inbox)))
 	d.mux.HandleFunc("POST /desk/enter", d.enter)
 	d.mux.HandleFunc("POST /desk/leave", d.leave)
+	d.addLogin()
 	d.mux.HandleFunc("GET /desk/assets/{version}/{name}", asset)
 	d.mux.HandleFunc("GET /desk/calls/{process}/{call}", d.page(access.Look, d.showCall))
 	d.mux.HandleFunc("POST /desk/calls/{process}/{call}", d.page(access.Decide, d.decideCall))

@@ -12,7 +12,7 @@ import (
 // enterOr logs in whoever comes with a token in the address, and sends them on to the address without it.
 func (d *Desk) enterOr(otherwise http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Query().Has("token") {
+		if r.URL.Query().Has("token") && d.login == nil {
 			d.admit(w, r, "/")
 			return
 		}
@@ -55,6 +55,12 @@ func (d *Desk) admit(w http.ResponseWriter, r *http.Request, to string) {
 
 func (d *Desk) leave(w http.ResponseWriter, r *http.Request) {
 	d.sessions.End(w, r)
+	if d.login != nil {
+		if end := d.login.End(); end != "" {
+			d.leadOn(w, r, "You are logged out here", "Log out where you logged in, too", end)
+			return
+		}
+	}
 	http.Redirect(w, r, "/", http.StatusSeeOther)
 }
 
@@ -65,9 +71,15 @@ func (d *Desk) askWho(w http.ResponseWriter, r *http.Request, status int, wrong 
 	if r.Method != http.MethodGet || r.URL.Query().Has("token") || !isPage(next) {
 		next = "/"
 	}
+	d.askAgain(w, r, status, wrong, next)
+}
+
+// askAgain asks who it is, and leads to a page after that.
+func (d *Desk) askAgain(w http.ResponseWriter, r *http.Request, status int, wrong, next string) {
+	linked := r.Header.Get("Sec-Fetch-Site") == "cross-site" && access.IsVisit(r) && r.URL.Path != access.CallbackPath
 	d.render(w, r, status, "enter", struct {
 		frame
-		Wrong, Next string
-		Linked      bool
-	}{d.frame(r, "Log in"), wrong, next, r.Header.Get("Sec-Fetch-Site") == "cross-site" && access.IsVisit(r)})
+		Wrong, Next       string
+		Linked, Elsewhere bool
+	}{d.frame(r, "Log in"), wrong, next, linked, d.login != nil})
 }

@@ -3,6 +3,7 @@ package server_test
 import (
 	"context"
 	"encoding/json"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -108,6 +109,8 @@ func TestWhoMayUseAGatewayIsReadFromTheEnvironment(t *testing.T) {
 		t.Fatal(err)
 	}
 	issuer := map[string]string{server.IssuerVariable: "https://issuer.example.com", server.AudienceVariable: "us", server.RolesVariable: roles}
+	client := map[string]string{server.ClientVariable: "desk", server.SecretVariable: "a-secret-of-24-characters", server.URLVariable: "https://gateway.example.com/"}
+	maps.Copy(client, issuer)
 	with := func(m map[string]string, key, value string) map[string]string {
 		out := map[string]string{key: value}
 		for k, v := range m {
@@ -131,6 +134,9 @@ func TestWhoMayUseAGatewayIsReadFromTheEnvironment(t *testing.T) {
 		{"an issuer without TLS", ":8080", with(issuer, server.IssuerVariable, "http://issuer.example.com"), "https"},
 		{"an issuer without an audience", ":8080", with(issuer, server.AudienceVariable, ""), server.AudienceVariable},
 		{"an issuer without roles", ":8080", with(issuer, server.RolesVariable, ""), server.RolesVariable},
+		{"people who log in", ":8080", client, ""},
+		{"a client without a secret", ":8080", with(client, server.SecretVariable, ""), server.SecretVariable},
+		{"a client without an address", ":8080", with(client, server.URLVariable, ""), server.URLVariable},
 		{"a missing file of roles", ":8080", with(issuer, server.RolesVariable, roles+"x"), "no such file"},
 		{"an origin with a path", ":8080", with(issuer, server.OriginsVariable, "https://desk.example.com/"), "https://host"},
 		{"a missing key", ":8080", with(issuer, server.KeyVariable, roles+"x"), server.KeyVariable},

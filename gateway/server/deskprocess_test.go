@@ -48,7 +48,7 @@ func TestOneGoesBackInTheTimeOfAProcessAndForksIt(t *testing.T) {
 	h.receipts(id)
 	p := b.open("/desk/processes/"+id).is(200).says(id+" completed", "2 done").link("Idea 3").is(200)
 	p.says("What changed", "†state.receipt", "added", "Order A1: 1 cents", "approved by ann: as agreed")
-	first := p.link("Earlier").is(200).link("Earlier").is(200).says("This is the first one", "① nothing").lacks("Order A1: 1")
+	first := p.link("Earlier").is(200).link("Earlier").is(200).says("This is the first one", "Show ① alone nothing").lacks("Order A1: 1")
 	if again := first.form("Go there").set("at", "2").press("Go there").is(200); !strings.Contains(again.text(), "Idea 2 of "+id) {
 		t.Error(again.text())
 	}

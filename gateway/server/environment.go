@@ -3,6 +3,7 @@ package server
 import (
 	"errors"
 	"fmt"
+	"net/url"
 	"os/user"
 	"strings"
 
@@ -14,10 +15,15 @@ import (
 
 // The variables of the environment that say who may use a gateway.
 const (
-	IssuerVariable    = "PROCESSIDEA_OIDC_ISSUER"    // an OpenID Connect issuer
-	AudienceVariable  = "PROCESSIDEA_OIDC_AUDIENCE"  // whom its tokens are for
-	NameVariable      = "PROCESSIDEA_OIDC_NAME"      // the claim with a person's name; email where it is not set
-	GroupsVariable    = "PROCESSIDEA_OIDC_GROUPS"    // the claim with the groups; groups where it is not set
+	IssuerVariable   = "PROCESSIDEA_OIDC_ISSUER"   // an OpenID Connect issuer
+	AudienceVariable = "PROCESSIDEA_OIDC_AUDIENCE" // whom its tokens are for
+	NameVariable     = "PROCESSIDEA_OIDC_NAME"     // the claim with a person's name; email where it is not set
+	GroupsVariable   = "PROCESSIDEA_OIDC_GROUPS"   // the claim with the groups; groups where it is not set
+	// The client for which people log in at the issuer with a browser, and what it asks for beside openid.
+	ClientVariable    = "PROCESSIDEA_OIDC_CLIENT_ID"
+	SecretVariable    = "PROCESSIDEA_OIDC_CLIENT_SECRET"
+	ScopesVariable    = "PROCESSIDEA_OIDC_SCOPES"
+	URLVariable       = "PROCESSIDEA_GATEWAY_URL"    // the address under which people see the gateway
 	RolesVariable     = "PROCESSIDEA_ROLES"          // the file that says who may do what
 	TokenVariable     = "PROCESSIDEA_GATEWAY_TOKEN"  // the one token, without an issuer
 	BeyondVariable    = "PROCESSIDEA_GATEWAY_BEYOND" // true: with that token, on an address that is not this machine's alone
@@ -35,6 +41,9 @@ func FromEnvironment(address string, who access.Person, getenv func(string) stri
 		return strings.FieldsFunc(getenv(name), func(r rune) bool { return r == ',' || r == ' ' })
 	}
 	o.Fence = access.Fence{Hosts: list(HostsVariable), Origins: list(OriginsVariable)}
+	if u, err := url.Parse(getenv(URLVariable)); err == nil && u.Host != "" {
+		o.Fence.Hosts = append(o.Fence.Hosts, u.Hostname())
+	}
 	for _, origin := range o.Fence.Origins {
 		if err := access.CheckOrigin(origin); err != nil {
 			return o, fmt.Errorf("%s: %q is %w", OriginsVariable, origin, err)
@@ -102,10 +111,21 @@ func issuerGuard(key *signing.PrivateKey, getenv func(string) string) (access.Gu
 	if getenv(AudienceVariable) == "" {
 		return nil, errors.New("an issuer's tokens are for many: set " + AudienceVariable + " to the one for whom those are that count here")
 	}
-	return access.NewIssuerGuard(access.Issuer{
+	guard, err := access.NewIssuerGuard(access.Issuer{
 		URL: getenv(IssuerVariable), Audience: getenv(AudienceVariable), Name: getenv(NameVariable), Groups: getenv(GroupsVariable),
 		Roles: roles, Key: key,
 	})
+	if err != nil || getenv(ClientVariable) == "" {
+		return guard, err
+	}
+	client := access.LoginClient{
+		ID: getenv(ClientVariable), Secret: getenv(SecretVariable), URL: strings.TrimSuffix(getenv(URLVariable), "/"), Scopes: strings.Fields(getenv(ScopesVariable)),
+	}
+	login, err := access.NewIssuerLogin(guard, client)
+	if err != nil {
+		return nil, fmt.Errorf("%s, %s, %s: %w", ClientVariable, SecretVariable, URLVariable, err)
+	}
+	return login, nil
 }
 
 // UsualAddress is where a gateway listens where nobody says otherwise.

@@ -1,0 +1,166 @@
+package access
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"net/url"
+	"slices"
+	"time"
+
+	"github.com/coreos/go-oidc/v3/oidc"
+	"golang.org/x/oauth2"
+)
+
+// LoginClient is the client of an issuer for which people log in with a browser.
+type LoginClient struct {
+	ID     string
+	Secret string // sessions are sealed with what is made of it
+	// URL is the address under which people see the gateway, such as https://gateway.example.com.
+	URL string
+	// Scopes are asked for beside openid; empty: email, profile, and groups where the issuer knows that.
+	Scopes []string
+}
+
+// IssuerLogin lets in whoever has a token of an issuer, and has people log in there by the authorization code flow with PKCE.
+type IssuerLogin struct {
+	*IssuerGuard
+	client LoginClient
+}
+
+// CallbackPath is where the issuer sends people back to.
+const CallbackPath = "/desk/callback"
+
+// NewIssuerLogin makes one. The error says what of the client cannot be used.
+func NewIssuerLogin(g *IssuerGuard, c LoginClient) (*IssuerLogin, error) {
+	switch u, err := url.Parse(c.URL); {
+	case c.ID == "":
+		return nil, errors.New("access: people log in for a client of the issuer: say its id")
+	case len(c.Secret) < shortestToken:
+		return nil, fmt.Errorf("access: the client's secret has fewer than %d characters: sessions are sealed with it", shortestToken)
+	case err != nil || CheckOrigin(c.URL) != nil || u.Scheme != "https" && !IsLoopback(u.Hostname()):
+		return nil, fmt.Errorf("access: %q is no address to which an issuer sends people back: want https://host[:port]", c.URL)
+	}
+	return &IssuerLogin{g, c}, nil
+}
+
+// SessionSecret is the same at every gateway of the same client.
+func (l *IssuerLogin) SessionSecret() []byte { return []byte(l.client.ID + "\n" + l.client.Secret) }
+
+// Secure reports whether people reach the gateway by https alone.
+func (l *IssuerLogin) Secure() bool { return l.client.URL[:5] == "https" }
+
+// Attempt is a login that was begun in a browser, which keeps it. What it holds makes that nobody is logged in by another's browser, with
+// another's code, or twice.
+type Attempt struct {
+	State    string    `json:"state"`
+	Nonce    string    `json:"nonce"`
+	Verifier string    `json:"verifier"` // of PKCE
+	Next     string    `json:"next"`     // the page that was asked for
+	Until    time.Time `json:"until"`
+}
+
+// AttemptLasts is how long somebody may take to log in at the issuer.
+const AttemptLasts = 15 * time.Minute
+
+// NewAttempt begins one.
+func NewAttempt(next string) Attempt {
+	return Attempt{rand.Text(), rand.Text(), oauth2.GenerateVerifier(), next, time.Now().Add(AttemptLasts)}
+}
+
+// Begin gives the address at the issuer where a person logs in.
+func (l *IssuerLogin) Begin(a Attempt) (string, error) {
+	provider, _, err := l.open()
+	if err != nil {
+		return "", away(err)
+	}
+	return l.config(provider).AuthCodeURL(a.State, oidc.Nonce(a.Nonce), oauth2.S256ChallengeOption(a.Verifier)), nil
+}
+
+func (l *IssuerLogin) config(provider *oidc.Provider) *oauth2.Config {
+	scopes := l.client.Scopes
+	if len(scopes) == 0 {
+		scopes = []string{"email", "profile"}
+		var known struct {
+			Scopes []string `json:"scopes_supported"`
+		}
+		if err := provider.Claims(&known); err == nil && slices.Contains(known.Scopes, claimGroups) {
+			scopes = append(scopes, claimGroups)
+		}
+	}
+	return &oauth2.Config{
+		ClientID: l.client.ID, ClientSecret: l.client.Secret, Endpoint: provider.Endpoint(), RedirectURL: l.client.URL + CallbackPath,
+		Scopes: append([]string{oidc.ScopeOpenID}, scopes...),
+	}
+}
+
+// Finish finds out who came back from the issuer with a code.
+func (l *IssuerLogin) Finish(ctx context.Context, a Attempt, code string) (*Person, error) {
+	provider, _, err := l.open()
+	if err != nil {
+		return nil, away(err)
+	}
+	ctx, cancel := context.WithTimeout(oidc.ClientContext(ctx, l.http), 2*issuerTime)
+	defer cancel()
+	tokens, err := l.config(provider).Exchange(ctx, code, oauth2.VerifierOption(a.Verifier))
+	var refused *oauth2.RetrieveError
+	switch {
+	case errors.As(err, &refused) && refused.ErrorCode != "": // its body may hold what is secret
+		return nil, unauthorized(CodeBadToken, "the issuer refuses the login: "+printable(refused.ErrorCode))
+	case err != nil:
+		return nil, &Refusal{http.StatusServiceUnavailable, CodeIssuerAway, "the issuer did not say who logged in"}
+	}
+	text, _ := tokens.Extra("id_token").(string)
+	token, err := provider.VerifierContext(ctx, &oidc.Config{ClientID: l.client.ID}).Verify(ctx, text)
+	if err != nil || token.Nonce != a.Nonce {
+		return nil, unauthorized(CodeBadToken, "what the issuer says of the login is not for this desk, or not for this login")
+	}
+	claims := Claims{}
+	if err := token.Claims(&claims); err != nil {
+		return nil, unauthorized(CodeBadToken, "the token's claims cannot be read")
+	}
+	return l.person(l.more(ctx, provider, tokens, token.Subject, claims))
+}
+
+// more adds what the issuer tells at its userinfo endpoint alone. What the signed token says stays as it is.
+func (l *IssuerLogin) more(ctx context.Context, provider *oidc.Provider, tokens *oauth2.Token, subject string, claims Claims) Claims {
+	if provider.UserInfoEndpoint() == "" || claims[l.issuer.Name] != nil && claims[l.issuer.Groups] != nil {
+		return claims
+	}
+	info, err := provider.UserInfo(ctx, oauth2.StaticTokenSource(tokens))
+	if err != nil || info.Subject != subject {
+		return claims
+	}
+	all := Claims{}
+	if err := info.Claims(&all); err != nil {
+		return claims
+	}
+	maps.Copy(all, claims)
+	return all
+}
+
+// End gives the address at the issuer where a person logs out there; "" where it has none.
+func (l *IssuerLogin) End() string {
+	provider, _, err := l.open()
+	if err != nil {
+		return ""
+	}
+	var known struct {
+		End string `json:"end_session_endpoint"`
+	}
+	if err := provider.Claims(&known); err != nil || known.End == "" {
+		return ""
+	}
+	u, err := url.Parse(known.End)
+	if err != nil || u.Scheme != "https" && !(u.Scheme == "http" && IsLoopback(u.Hostname())) {
+		return ""
+	}
+	q := u.Query()
+	q.Set("client_id", l.client.ID)
+	q.Set("post_logout_redirect_uri", l.client.URL+"/")
+	u.RawQuery = q.Encode()
+	return u.String()
+}

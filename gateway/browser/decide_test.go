@@ -1,0 +1,182 @@
+package browser_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+)
+
+// show opens the Call of an order from the inbox.
+func (t *tab) show(id, order string) {
+	t.Helper()
+	t.open("/?process=" + id + "&text=" + order)
+	t.press("//tbody//th//a")
+	t.says("What would run", order)
+}
+
+func TestAPersonDecidesInABrowserInEveryWay(t *testing.T) {
+	for _, scripts := range []bool{true, false} {
+		name := "with scripts"
+		if !scripts {
+			name = "without scripts"
+		}
+		t.Run(name, func(t *testing.T) {
+			h := open(t)
+			id := "ways-" + strings.ReplaceAll(name, " ", "-")
+			h.begin(payments(id, row("coat", 1), row("shoe", 2), row("hat", 3), row("scarf", 4), row("glove", 5)), 5)
+			b := h.browse()
+			if !scripts {
+				b.withoutScripts()
+			}
+			decideInEveryWay(b, id)
+			if got := h.receipts(id); got != "Order coat: 1 cents; <nil>; Order tall hat: 3 cents; given by hand; Instead of glove" {
+				t.Error(got)
+			}
+		})
+	}
+}
+
+func decideInEveryWay(b *tab, id string) {
+	b.Helper()
+	b.show(id, "coat")
+	b.press(button("Approve"))
+	b.says("Done", "1 Call is approved")
+
+	b.show(id, "shoe")
+	b.write("#reject-reason", "not ours")
+	b.press(button("Reject"))
+	b.says("1 Call is rejected")
+
+	b.show(id, "hat")
+	b.click(summary("Change it"))
+	b.write(`//*[@id="p/values/order"]`, "tall hat")
+	b.write(`//*[@id="p/values/cents"]`, "three")
+	b.press(button("Change it"))
+	b.says("this is no number")
+	b.write(`//*[@id="p/values/cents"]`, "3")
+	b.press(button("Change it"))
+	b.says("1 Call is changed", "waits again")
+	b.press(link("approve it"))
+	b.press(button("Approve"))
+	b.says("1 Call is approved")
+
+	b.show(id, "scarf")
+	b.click(summary("Give its result"))
+	b.write("#answer-text", "given by hand")
+	b.press(button("Give this result"))
+	b.says("1 Call is answered")
+
+	b.show(id, "glove")
+	b.click(summary("Have another Call"))
+	b.choose("with", "say")
+	b.press(button("Show its form"))
+	b.write(`//*[@id="w/template"]`, "Instead of {x}")
+	if opened := `//details[@class="more"][.//*[@id="w/values~more"]]/summary`; b.exists(opened) {
+		b.click(opened)
+	}
+	b.write(`//*[@id="w/values~more"]`, `{"x": "†input.values.order"}`)
+	b.press(button("Replace it by this Call"))
+	b.says("1 Call is replaced")
+}
+
+// exists reports whether the page has what an XPath finds and does not see yet, as it is in something closed.
+func (t *tab) exists(xpath string) bool {
+	t.Helper()
+	return js[bool](t, `(() => { const e = document.evaluate(`+jsonText(xpath)+`, document, null, 9).singleNodeValue; return !!e && !e.parentElement.open })()`)
+}
+
+func TestManyAreDecidedAtOnceInABrowserAndTheSecondPersonIsTold(t *testing.T) {
+	h := open(t)
+	id := h.pays(row("A1", 1), row("A2", 2), row("A3", 3))
+	first, second := h.browse(), h.browse()
+	first.open("/?process=" + id)
+	second.open("/?process=" + id)
+	first.click(box("A1"))
+	first.click(box("A2"))
+	first.press(button("Approve the selected"))
+	first.says("2 Calls are approved")
+	// The box of the whole table ticks those of its rows.
+	second.click("//input[@data-all]")
+	if ticked := js[int](second, `document.querySelectorAll("input[name=pick]:checked").length`); ticked != 3 {
+		t.Errorf("%d boxes are ticked", ticked)
+	}
+	second.write("//form[@action='/desk/decide']//input[@name='reason']", "too late")
+	second.press(button("Reject the selected"))
+	second.says("Done in part", "1 Call is rejected", "2 Calls are as before", "It was refused")
+	if got := h.receipts(id); got != "Order A1: 1 cents; Order A2: 2 cents; <nil>" {
+		t.Error(got)
+	}
+}
+
+func TestAFormIsSentOnceHoweverOftenItsButtonIsPressed(t *testing.T) {
+	h := open(t)
+	id := h.pays(row("A1", 1))
+	b := h.browse()
+	b.show(id, "A1")
+	sent := js[int](b, `(() => { const form = document.querySelector("form.decision"); let sent = 0;
+		form.addEventListener("submit", (e) => { if (!e.defaultPrevented) sent++; e.preventDefault(); });
+		form.querySelector("button.main").click(); form.querySelector("button.main").click(); return sent })()`)
+	if sent != 1 {
+		t.Errorf("it is sent %d times", sent)
+	}
+}
+
+func TestThePersonAtTheKeyboardReachesEveryControlAndDecides(t *testing.T) {
+	for _, scripts := range []bool{true, false} {
+		h := open(t)
+		id := h.Name() + jsonText(scripts)
+		h.begin(payments(id, row("A1", 1), row("A2", 2)), 2)
+		b := h.browse()
+		if !scripts {
+			b.withoutScripts()
+		}
+		b.open("/?process=" + id)
+		reachesAll(b)
+		b.open("/?process=" + id)
+		b.tabTo("a box", func(f focused) bool { return f.Name == "pick" })
+		b.key(" ")
+		b.tabTo("the reason", func(f focused) bool { return f.Name == "reason" })
+		b.key("as agreed")
+		b.tabTo("the button", func(f focused) bool { return f.Text == "Approve the selected" })
+		b.goes(chromedp.KeyEvent(kb.Enter))
+		b.says("1 Call is approved")
+		b.tabTo("the way back", func(f focused) bool { return f.Text == "Back to the inbox" })
+		b.goes(chromedp.KeyEvent(kb.Enter))
+		b.tabTo("the Call", func(f focused) bool { return f.Kind == "a" && strings.Contains(f.Text, "@") })
+		b.goes(chromedp.KeyEvent(kb.Enter))
+		b.says("What would run")
+		reachesAll(b)
+		b.tabTo("what changes it", func(f focused) bool { return f.Kind == "summary" && strings.Contains(f.Text, "Change it") })
+		b.key(kb.Enter)
+		b.tabTo("the amount", func(f focused) bool { return f.Name == "p/values/cents" })
+		b.key("7") // Tab has selected what is there
+		b.tabTo("the button", func(f focused) bool { return f.Kind == "button" && f.Text == "Change it" })
+		b.goes(chromedp.KeyEvent(kb.Enter))
+		b.says("1 Call is changed")
+	}
+}
+
+// reachesAll checks that Tab comes to every control that can be used, and that it is seen where one is.
+func reachesAll(b *tab) {
+	b.Helper()
+	controls := js[map[string]string](b, `(() => {`+pathOf+` const all = {}; document.activeElement.blur();
+		for (const e of document.querySelectorAll("a[href], button, input:not([type=hidden]), select, textarea, summary, [tabindex='0']"))
+			if (e.checkVisibility()) all[pathOf(e)] = e.outerHTML.slice(0, 120);
+		return all })()`)
+	if len(controls) < 5 {
+		b.Fatalf("%s has few controls: %v", b.address(), controls)
+	}
+	for range 2 * len(controls) {
+		b.key(kb.Tab)
+		f := b.focus()
+		if _, is := controls[f.Path]; is && !f.Seen {
+			b.Errorf("%s does not show that the focus is on %s", b.address(), controls[f.Path])
+		}
+		if delete(controls, f.Path); len(controls) == 0 {
+			return
+		}
+	}
+	b.Errorf("Tab does not come to these on %s: %v", b.address(), controls)
+}

@@ -1,0 +1,149 @@
+package browser_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+)
+
+// axe is the program that finds what keeps people out, from npm; it is kept beside the caches of other tools.
+const axe = "axe-core-4.14.1"
+
+// axeScript gives the program's source, or why it cannot be had.
+func axeScript(t *testing.T) (source, why string) {
+	t.Helper()
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		return "", err.Error()
+	}
+	dir := filepath.Join(cache, "process-idea", axe)
+	file := filepath.Join(dir, "package", "axe.min.js")
+	if _, err := os.Stat(file); err != nil {
+		if _, err := exec.LookPath("npm"); err != nil {
+			return "", "there is no npm to take it from"
+		}
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			return "", err.Error()
+		}
+		name := strings.Replace(axe, "core-", "core@", 1)
+		pack := exec.CommandContext(t.Context(), "npm", "pack", "--silent", name)
+		pack.Dir = dir
+		if out, err := pack.CombinedOutput(); err != nil {
+			return "", fmt.Sprintf("npm cannot give it: %v: %s", err, out)
+		}
+		unpack := exec.CommandContext(t.Context(), "tar", "-xzf", axe+".tgz")
+		unpack.Dir = dir
+		if out, err := unpack.CombinedOutput(); err != nil {
+			return "", fmt.Sprintf("it cannot be unpacked: %v: %s", err, out)
+		}
+	}
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return "", err.Error()
+	}
+	return string(data), ""
+}
+
+// violations asks axe about the page that is shown, after the levels A and AA of WCAG 2.2.
+func (t *tab) violations(axeSource string) string {
+	t.Helper()
+	js[chromedp.Void](t, axeSource)
+	found := js[[]any](t, `axe.run({runOnly: {type: "tag", values: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]}, rules: {"target-size": {enabled: true}}})
+		.then((r) => r.violations.map((v) => ({rule: v.id, help: v.help, where: v.nodes.slice(0, 3).map((n) => n.html.slice(0, 200) + " " + n.failureSummary)})))`)
+	if len(found) == 0 {
+		return ""
+	}
+	data, _ := json.MarshalIndent(found, "", " ")
+	return string(data)
+}
+
+// everyPage leads to every kind of page, after one another.
+func everyPage(h *house, b *tab) map[string]func() {
+	wide := strings.Repeat("a-word-without-an-end", 30)
+	id := h.pays(row("A1", 1), row(wide, 2), `{"values": {"order": "A3", "cents": 3, "lines": [{"sku": "x"}], "note": "`+strings.Repeat("much to read ", 200)+`"}}`)
+	done := id + "-done"
+	h.begin(payments(done, row("B1", 1)), 1)
+	b.open("/?process=" + done)
+	b.click(box("@"))
+	b.press(button("Approve the selected"))
+	outcome := b.address()
+	h.receipts(done)
+	at := func(path string) func() { return func() { b.open(path) } }
+	return map[string]func(){
+		"the inbox":             at("/?process=" + id),
+		"an inbox with nothing": at("/?process=nobody"),
+		"a Call":                func() { b.show(id, "A3") },
+		"a Call of long words":  func() { b.show(id, wide[:21]) },
+		"a form that is opened": func() {
+			b.show(id, "A3")
+			for _, details := range []string{"Change it", "Give its result", "Have another"} {
+				b.click(summary(details))
+			}
+		},
+		"a form that is wrong": func() {
+			b.show(id, "A1")
+			b.click(summary("Change it"))
+			b.write(`//*[@id="p/values/cents"]`, "none")
+			b.press(button("Change it"))
+			b.says("this is no number")
+		},
+		"an outcome":         at(outcome),
+		"the processes":      at("/desk/processes"),
+		"a process":          at("/desk/processes/" + id),
+		"one that has ended": at("/desk/processes/" + done),
+		"an Idea":            at("/desk/processes/" + done + "/idea?at=2"),
+		"a record":           at("/desk/processes/" + done + "/verify"),
+		"a page that is not": at("/desk/nothing"),
+		"the login":          func() { b.goes(chromedp.Click(button("Log out"), chromedp.NodeVisible)) },
+	}
+}
+
+func TestEveryPageFitsItsScreenAndKeepsNobodyOut(t *testing.T) {
+	h := open(t)
+	b := h.browse()
+	source, why := axeScript(t)
+	pages := everyPage(h, b)
+	for name, show := range pages {
+		if name != "the login" {
+			b.inspect(name, show, source)
+		}
+	}
+	b.open("/")
+	b.inspect("the login", func() {
+		if js[bool](b, `!!document.querySelector(".who")`) {
+			pages["the login"]()
+		}
+	}, source)
+	if source == "" {
+		t.Skip("what axe-core finds was not looked for: " + why)
+	}
+}
+
+// inspect looks at a page in both colour schemes, and as narrow and as wide as screens are.
+func (t *tab) inspect(name string, show func(), axeSource string) {
+	t.Helper()
+	show()
+	for _, pixels := range []int64{320, 2560, 1280} {
+		t.width(pixels)
+		if wide := js[int64](t, `document.documentElement.scrollWidth`); wide > pixels {
+			t.Errorf("%s is %d pixels wide on a screen of %d: %v", name, wide, pixels, js[[]string](t,
+				`[...document.querySelectorAll("main *")].filter((e) => e.getBoundingClientRect().right > innerWidth && !e.closest(".scroll")).slice(0, 3).map((e) => e.outerHTML.slice(0, 160))`))
+		}
+	}
+	if axeSource == "" {
+		return
+	}
+	for _, scheme := range []string{"light", "dark"} {
+		t.scheme(scheme)
+		if found := t.violations(axeSource); found != "" {
+			t.Errorf("%s, %s: %s", name, scheme, found)
+		}
+	}
+	t.scheme("")
+}

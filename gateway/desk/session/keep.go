@@ -1,0 +1,36 @@
+package session
+
+import (
+	"net/http"
+	"time"
+)
+
+// Keep has the browser bring a value to one path for a while, where another site leads to it too. Nobody else reads it.
+func (s *Sessions) Keep(w http.ResponseWriter, r *http.Request, name, path string, lasts time.Duration, v any) error {
+	text, err := s.Seal(name, v)
+	if err != nil {
+		return err
+	}
+	c := s.kept(r, name, path)
+	c.Value, c.MaxAge = text, int(lasts.Seconds())
+	http.SetCookie(w, c)
+	return nil
+}
+
+// Take reads what was kept, once; ok is false where nothing was.
+func (s *Sessions) Take(w http.ResponseWriter, r *http.Request, name, path string, to any) (ok bool) {
+	c := s.kept(r, name, path)
+	got, err := r.Cookie(c.Name)
+	if err != nil || !s.Unseal(name, got.Value, to) {
+		return false
+	}
+	c.MaxAge = -1
+	http.SetCookie(w, c)
+	return true
+}
+
+func (s *Sessions) kept(r *http.Request, name, path string) *http.Cookie {
+	c := s.cookie(r)
+	c.Name, c.Path, c.SameSite = c.Name+"-"+name, path, http.SameSiteLaxMode
+	return c
+}
