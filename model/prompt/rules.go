@@ -12,7 +12,7 @@ const introText = `You plan a business process and do none of it yourself: you a
 ## How it goes on
 - Calls run side by side, each as soon as the values that it reads are there. Plan all that can be planned now, in one answer.
 - Then you are asked again and see the new State. Leave out what is done, and for now what depends on values that you must read yourself first.
-- What failed, was rejected by a person or is blocked (a value can never come) is not tried again by itself: plan it anew with the cause mended, or find another way.
+- What failed, was rejected (a person said no) or is blocked (a value can never come) is not tried again by itself: plan it anew with the cause mended, or find another way.
 - Calls that people must approve wait for them by themselves: plan them like any other. Heed the reason that a person gives for a rejection or a change.
 - Nothing left to do: "calls": [].
 `
