@@ -12,13 +12,16 @@ import (
 )
 
 // verifyPlanByReplay replays the common Plan in every instance, with the results that the Calls had there. It first drops,
-// until nothing more is to drop, the Calls that nothing supplies with input and those that would run in an instance
-// that never planned them. Then it records every instance that does not reach the State it ended with.
+// until nothing more is to drop, the Calls that nothing supplies with input, those that would run in an instance
+// that never planned them, and those that never run. Then it records every instance that does not reach the State it ended with.
 func (h *hardener) verifyPlanByReplay() {
 	for changed := true; changed; {
 		changed = h.dropCallsWithoutInput()
 		if !changed {
 			changed = h.settleUnplannedCalls()
+		}
+		if !changed {
+			changed = h.dropCallsThatNeverRun()
 		}
 	}
 	h.dropOutputWithoutInput()
@@ -121,6 +124,20 @@ func (h *hardener) settleUnplannedCalls() bool {
 	})
 }
 
+// dropCallsThatNeverRun drops the Calls that are skipped wherever the Plan is replayed: another Call of the Plan does what they did.
+func (h *hardener) dropCallsThatNeverRun() bool {
+	skipped, needed, plans := map[*mergedCall]bool{}, map[*mergedCall]bool{}, h.plans()
+	for _, r := range h.instances {
+		replayed := h.replayPlan(plans, r)
+		for _, rec := range replayed.instance.CallRecords() {
+			c := replayed.planCalls[rec.Index-1]
+			skipped[c] = true
+			needed[c] = needed[c] || rec.Status != ideafile.Skipped
+		}
+	}
+	return h.dropCalls(func(c *mergedCall) bool { return skipped[c] && !needed[c] })
+}
+
 // dropCallsWithoutInput drops Calls that read something that is not there at the start of an instance and that no Call
 // writes.
 func (h *hardener) dropCallsWithoutInput() bool {
@@ -205,6 +222,7 @@ func (c *mergedCall) outputPath() refexpr.OutputPath {
 // nothing to begin with although the instance ended without them.
 type planReplay struct {
 	instance                                  *dataflow.Instance
+	planCalls                                 []*mergedCall // of the Plan that was for the instance, in order
 	failedCalls, unplannedCalls, blockedCalls []*mergedCall
 	callsGivenOtherParams                     []*mergedCall // they would be given something else than when they ran
 }
@@ -217,7 +235,7 @@ func (h *hardener) replayPlan(plans []hardenedPlan, r *instanceRun) *planReplay 
 	}
 	plan := ideafile.Message{Type: ideafile.TypePlan, PlanStage: ideafile.StageOptimal, PlanCalls: ideafile.ParseWrittenCalls(chosen.rawCalls(true))}
 	messages := append(r.startMessages[:len(r.startMessages):len(r.startMessages)], plan)
-	out := &planReplay{instance: dataflow.New(r.paletteWithoutApprovals(), messages, r.instanceToken)}
+	out := &planReplay{planCalls: chosen.calls, instance: dataflow.New(r.paletteWithoutApprovals(), messages, r.instanceToken)}
 	out.instance.StartDirectPlan()
 	for batch := out.instance.Advance(); len(batch) > 0; batch = out.instance.Advance() {
 		for _, ready := range batch {
