@@ -134,7 +134,9 @@ func (x *executions) runs(ctx context.Context) (runs []*workflowpb.WorkflowExecu
 
 // list is what the server's list shows of the process.
 func (x *executions) list(ctx context.Context) (list []*workflowpb.WorkflowExecutionInfo, err error) {
-	quoted := func(id string) string { return "'" + strings.ReplaceAll(strings.ReplaceAll(id, `\`, `\\`), "'", `\'`) + "'" }
+	quoted := func(id string) string {
+		return "'" + strings.ReplaceAll(strings.ReplaceAll(id, `\`, `\\`), "'", `\'`) + "'"
+	}
 	request := &workflowservice.ListWorkflowExecutionsRequest{
 		Namespace: x.Namespace(), PageSize: 500,
 		Query: "WorkflowId = " + quoted(x.process) + " OR WorkflowId STARTS_WITH " + quoted(x.process+"/"),
