@@ -25,7 +25,7 @@ func Scrub(ctx context.Context, dir string) error {
 	address := url.URL{Scheme: "file", Path: path, RawQuery: "mode=rw&_pragma=busy_timeout(10000)&_pragma=secure_delete(1)"}
 	db, err := sql.Open(sqliteplugin.PluginName, address.String())
 	if err == nil {
-		defer db.Close()
+		defer func() { _ = db.Close() }()
 		db.SetMaxOpenConns(1)
 		err = scrub(ctx, db)
 	}
