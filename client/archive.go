@@ -58,25 +58,8 @@ func (a *Archive) Collect(ctx context.Context, rules chain.Rules) (*chain.Collec
 	return a.chains.Collect(ctx, rules)
 }
 
-// Forget removes the contents of a process, of which nothing may run, from the store; package forget does all that is to be done.
-// Forgetting.Open is filled in.
-func (a *Archive) Forget(ctx context.Context, f chain.Forgetting) (*chain.ForgottenContents, error) {
-	f.Open = a.values.Keys().OpenPayload
-	return a.chains.Forget(ctx, f)
-}
-
-// Forks lists the processes that were forked from a process and not forgotten.
-func (a *Archive) Forks(ctx context.Context, process string) ([]string, error) {
-	return a.chains.Forks(ctx, process)
-}
-
 // Held asks the server which values of the store its histories still need, for Collect. It reads every history of the
 // namespace.
 func (c *Client) Held(ctx context.Context) (*chain.Held, error) {
 	return chain.ReadTemporal(ctx, c.temporal.WorkflowService(), c.namespace, c.archive.values.Keys().OpenPayload)
-}
-
-// HeldApart is Held, for Archive.Forget: what the histories of one process need, and what all others do.
-func (c *Client) HeldApart(ctx context.Context, process string) (own, others *chain.Held, err error) {
-	return chain.ReadTemporalApart(ctx, c.temporal.WorkflowService(), c.namespace, process, c.archive.values.Keys().OpenPayload)
 }

@@ -49,9 +49,13 @@ func Process(ctx context.Context, c *client.Client, id string, o Options) (*Resu
 	if err := end(ctx, t, o); err != nil {
 		return nil, fmt.Errorf("forget %s: %w", id, err)
 	}
-	contents, err := c.Archive().Forget(ctx, chain.Forgetting{
-		Process: id, Forgotten: chain.Forgotten{At: time.Now().UTC(), By: o.Name, Reason: o.Reason}, Settle: blobs.Settling,
-		Held: func(ctx context.Context) (own, others *chain.Held, err error) { return c.HeldApart(ctx, id) },
+	store := c.Archive().Store()
+	open := store.Keys().OpenPayload
+	contents, err := chain.New(store).Forget(ctx, chain.Forgetting{
+		Process: id, Forgotten: chain.Forgotten{At: time.Now().UTC(), By: o.Name, Reason: o.Reason}, Settle: blobs.Settling, Open: open,
+		Held: func(ctx context.Context) (own, others *chain.Held, err error) {
+			return chain.ReadTemporalApart(ctx, c.Temporal().WorkflowService(), c.Namespace(), id, open)
+		},
 	})
 	if err != nil {
 		return nil, err
@@ -65,7 +69,7 @@ func Process(ctx context.Context, c *client.Client, id string, o Options) (*Resu
 
 // forgetForks forgets the processes that were forked from one, or refuses.
 func forgetForks(ctx context.Context, c *client.Client, id string, o Options) (done []Result, err error) {
-	forks, err := c.Archive().Forks(ctx, id)
+	forks, err := chain.New(c.Archive().Store()).Forks(ctx, id)
 	if err != nil {
 		return nil, err
 	}
