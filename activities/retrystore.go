@@ -52,7 +52,7 @@ func (a *Activities) ProbeStore(ctx context.Context) error { return a.Store.Try(
 // isTransient reports whether a store's failure may pass by itself. Lost values, and values under a key that is not here, do
 // not come back.
 func isTransient(err error) bool {
-	for _, lost := range []error{blobs.ErrMissing, blobs.ErrChanged, blobs.ErrUnfit, blobs.ErrTooLarge} {
+	for _, lost := range []error{blobs.ErrMissing, blobs.ErrChanged, blobs.ErrUnfit, blobs.ErrTooLarge, blobs.ErrForgotten} {
 		if errors.Is(err, lost) {
 			return false
 		}

@@ -11,6 +11,7 @@ import (
 	"processidea/model/jsonval"
 	"processidea/model/turn"
 	"processidea/protocol"
+	"processidea/store/blobs"
 	"processidea/store/chain"
 )
 
@@ -40,8 +41,8 @@ func (a *Activities) SealIdea(ctx context.Context, in protocol.SealInput) (*prot
 	sealed, err := a.Chains.Seal(ctx, chain.Entry{
 		Process: in.Process, At: in.At, Parent: in.Parent, Idea: idea, Log: in.Log, Created: time.Now(),
 	})
-	if errors.Is(err, chain.ErrTaken) {
-		// The chain is that of a former process of this id: trying again changes nothing.
+	if errors.Is(err, chain.ErrTaken) || errors.Is(err, blobs.ErrForgotten) {
+		// The chain is that of a former process of this id, or was forgotten: trying again changes nothing.
 		return nil, temporal.NewNonRetryableApplicationError(err.Error(), codeIdeaTaken, err)
 	}
 	if err != nil {

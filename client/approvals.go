@@ -11,6 +11,7 @@ import (
 
 	"processidea/client/internal/kind"
 	"processidea/protocol"
+	"processidea/store/blobs"
 )
 
 // Approval is a Call that waits for a person: what would run, exactly as it would, since when, and what happens at the
@@ -21,6 +22,7 @@ type Approval = protocol.Approval
 // Approvals lists what waits for a person in the process, with every value whole. The error wraps ErrNoWorker or
 // ErrUnreachable where nobody answers.
 func (p *Process) Approvals(ctx context.Context) ([]Approval, error) {
+	ctx = blobs.ForProcess(ctx, p.id)
 	v := protocol.ProcessApprovals{Approvals: []Approval{}} // a list even where nothing waits
 	err := p.client.queryFor(ctx, silence, p.id, protocol.QueryApprovals, &v)
 	if err != nil {

@@ -27,20 +27,48 @@ func (c *Chain) length(ctx context.Context, act string) (int, error) {
 	return last, err
 }
 
-// number checks the number of an Idea that was asked for; 0 is the latest.
-func (c *Chain) number(ctx context.Context, act string, at int) (int, error) {
+// forgotten gives an error that wraps ErrForgotten where the contents of the process were removed; last is its latest Idea.
+func (c *Chain) forgotten(ctx context.Context, last int) error {
+	link, err := c.chains.Link(ctx, c.process, last)
+	if err != nil || link.Forgotten == nil {
+		return err
+	}
+	return &chain.ForgottenError{Process: c.process, Forgotten: *link.Forgotten}
+}
+
+// readable is length, and an error that wraps ErrForgotten where the contents of the Ideas were removed.
+func (c *Chain) readable(ctx context.Context, act string) (int, error) {
 	last, err := c.length(ctx, act)
+	if err == nil {
+		err = c.forgotten(ctx, last)
+	}
+	return last, err
+}
+
+// number checks the number of an Idea that is to be read; 0 is the latest. Of a process that was forgotten the last one can be read, where
+// it is asked for by its number: it says so.
+func (c *Chain) number(ctx context.Context, act string, at int) (int, error) {
+	number, last, err := c.find(ctx, act, at)
+	if err == nil && (at == 0 || at < last) {
+		err = c.forgotten(ctx, last)
+	}
+	return number, err
+}
+
+// find checks the number of an Idea that was asked for.
+func (c *Chain) find(ctx context.Context, act string, at int) (number, last int, err error) {
+	last, err = c.length(ctx, act)
 	switch {
 	case err != nil:
-		return 0, err
+		return 0, last, err
 	case at > last:
-		return 0, kind.Errorf(ErrNotFound, "%s Idea %d of %s: there are %d", act, at, c.process, last)
+		return 0, last, kind.Errorf(ErrNotFound, "%s Idea %d of %s: there are %d", act, at, c.process, last)
 	case at < 0:
-		return 0, kind.Errorf(ErrInvalid, "%s Idea %d of %s: Ideas are numbered from 1", act, at, c.process)
+		return 0, last, kind.Errorf(ErrInvalid, "%s Idea %d of %s: Ideas are numbered from 1", act, at, c.process)
 	case at == 0:
-		return last, nil
+		return last, last, nil
 	}
-	return at, nil
+	return at, last, nil
 }
 
 // Ideas lists them in order: when each was sealed, by which Request, and how much it holds. The error wraps ErrNotFound
@@ -57,7 +85,7 @@ func (c *Chain) Latest(ctx context.Context) (chain.Link, error) { return c.Link(
 
 // Link says of an Idea, by its number, when it was sealed, and how much it holds; 0 is the latest.
 func (c *Chain) Link(ctx context.Context, at int) (chain.Link, error) {
-	at, err := c.number(ctx, "look at", at)
+	at, _, err := c.find(ctx, "look at", at)
 	if err != nil {
 		return chain.Link{}, err
 	}
@@ -79,6 +107,9 @@ func (c *Chain) Load(ctx context.Context, at int) (map[string]any, error) {
 func (c *Chain) Fork(ctx context.Context, at int) (map[string]any, error) {
 	if at < 1 {
 		return nil, kind.Errorf(ErrInvalid, "fork Idea %d of %s: Ideas are numbered from 1", at, c.process)
+	}
+	if _, err := c.readable(ctx, "fork"); err != nil {
+		return nil, err
 	}
 	if _, err := c.number(ctx, "fork", at); err != nil {
 		return nil, err
@@ -120,7 +151,7 @@ func (c *Chain) withEarlierDeciders(ctx context.Context, fork map[string]any, at
 // Plan gives the Calls of the latest solution that has any, for plangraph.RenderMermaid and plangraph.RenderDOT; where none has, those of
 // the Plan messages in the latest Idea.
 func (c *Chain) Plan(ctx context.Context) ([]any, error) {
-	last, err := c.length(ctx, "draw")
+	last, err := c.readable(ctx, "draw")
 	var messages []any
 	for at := last; at > 0 && err == nil; at-- {
 		var idea map[string]any

@@ -8,6 +8,7 @@ import (
 	"go.temporal.io/api/serviceerror"
 
 	"processidea/client/ideafiles"
+	"processidea/store/blobs"
 	"processidea/store/chain"
 	"processidea/worker/engine"
 )
@@ -29,6 +30,8 @@ var (
 	ErrNoWorker = errors.New("no worker answers")
 	// ErrKeys: the keys do not fit the store: broken, missing or another's.
 	ErrKeys = errors.New("the keys do not fit the store")
+	// ErrForgotten: what the process worked on was forgotten. The text says when, by whom and why.
+	ErrForgotten = blobs.ErrForgotten
 	// ErrNoValue: nothing stands at a place that Blame was asked about, and nobody wrote there.
 	ErrNoValue = chain.ErrNoValue
 	// ErrBadPlace: what Blame was asked about is no place in a State.

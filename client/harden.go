@@ -85,7 +85,7 @@ func (a *Archive) parts(ctx context.Context, id string) ([]int, error) {
 // story reads the whole chain.
 func (c *Chain) story(ctx context.Context) (harden.FinishedRun, error) {
 	s := harden.FinishedRun{ProcessID: c.process}
-	last, err := c.length(ctx, "harden")
+	last, err := c.readable(ctx, "harden")
 	for at := 1; at <= last && err == nil; at++ {
 		var idea map[string]any
 		if idea, err = c.chains.Load(ctx, c.process, at); err == nil {

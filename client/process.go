@@ -54,6 +54,11 @@ func (p *Process) describe(ctx context.Context) (*workflowpb.WorkflowExecutionIn
 	var refused *serviceerror.InvalidArgument
 	switch {
 	case errors.As(err, &unknown), errors.As(err, &refused):
+		if last, err := p.Chain().Length(ctx); err == nil && last > 0 {
+			if err := p.Chain().forgotten(ctx, last); errors.Is(err, ErrForgotten) {
+				return nil, err
+			}
+		}
 		return nil, kind.Errorf(ErrNotFound, "find process %s: there is none of this id", p.id)
 	case err != nil:
 		return nil, fmt.Errorf("find process %s: %w", p.id, err)

@@ -12,6 +12,7 @@ import (
 	"processidea/model/runresult"
 	"processidea/model/turn"
 	"processidea/protocol"
+	"processidea/store/blobs"
 )
 
 // Result waits for the end of the process, through pauses too, and gives what it came to, with every value whole. A
@@ -68,6 +69,7 @@ func refusedIdea(id string, failed *temporal.ApplicationError) error {
 // whole puts the values of the store back into a Result.
 func (p *Process) whole(ctx context.Context, r runresult.Result) (runresult.Result, error) {
 	values := p.client.archive.values
+	ctx = blobs.ForProcess(ctx, p.id)
 	var err error
 	if r.Output, err = values.Restore(ctx, r.Output); err != nil {
 		return r, fmt.Errorf("read output of %s: %w", r.ProcessID, err)

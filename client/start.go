@@ -70,7 +70,7 @@ func ParseIdea(data []byte) (map[string]any, error) {
 // something else, a *ClaimedError where the store has Ideas of one that Temporal does not know, and wraps ErrInvalid where
 // the server refuses the start, or the workers work with another store. What only a worker can tell, such as an unknown activity, ends the process: see Result.
 func (c *Client) Start(ctx context.Context, o StartOptions) (*Process, error) {
-	prepared, err := c.Prepare(ctx, o)
+	prepared, err := c.prepare(ctx, o, true)
 	if err != nil {
 		return nil, err
 	}
@@ -81,9 +81,14 @@ func (c *Client) Start(ctx context.Context, o StartOptions) (*Process, error) {
 	return &Process{client: c, id: prepared.ID, attached: attached}, nil
 }
 
-// Prepare does all that Start does before it starts, for what starts the process later: it checks the Idea, and puts large values into the store. The
-// errors are those of Start.
-func (c *Client) Prepare(ctx context.Context, o StartOptions) (s engine.StartProcess, err error) {
+// Prepare does all that Start does before it starts, for what starts processes later: it checks the Idea, and puts large values into the
+// store, where they belong to no process. The errors are those of Start.
+func (c *Client) Prepare(ctx context.Context, o StartOptions) (engine.StartProcess, error) {
+	return c.prepare(ctx, o, false)
+}
+
+// prepare has the values belong to the process where it is that one that starts.
+func (c *Client) prepare(ctx context.Context, o StartOptions, own bool) (s engine.StartProcess, err error) {
 	if s.Idea, err = o.read(); err != nil {
 		return s, err
 	}
@@ -101,6 +106,9 @@ func (c *Client) Prepare(ctx context.Context, o StartOptions) (s engine.StartPro
 		return s, fmt.Errorf("start process %s: %w", o.ID, err)
 	}
 	s.ID, s.File, s.Version = o.ID, o.digest(), o.Version
+	if own {
+		ctx = blobs.ForProcess(ctx, o.ID)
+	}
 	s.Start, err = c.prepareStart(ctx, o)
 	return s, err
 }

@@ -14,6 +14,7 @@ import (
 	"processidea/model/runresult"
 	"processidea/model/turn"
 	"processidea/protocol"
+	"processidea/store/blobs"
 )
 
 // By is who steers a process, and why. Both may be empty.
@@ -143,7 +144,7 @@ func (p *Process) steer(ctx context.Context, name string, payload map[string]any
 
 // steerAs is steer, with an id for the signal, of which others before may have been refused.
 func (p *Process) steerAs(ctx context.Context, id, name string, payload map[string]any, before ...turn.RefusedSignal) error {
-	payload, err := offload.Idea(ctx, p.client.archive.values, payload)
+	payload, err := offload.Idea(blobs.ForProcess(ctx, p.id), p.client.archive.values, payload)
 	if err != nil {
 		return err
 	}

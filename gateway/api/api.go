@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -134,6 +135,9 @@ func operation[I, O any](a *API, right access.Right, op huma.Operation, do func(
 	op.BodyReadTimeout = a.BodyTime
 	if op.Method == http.MethodPost {
 		op.Errors = append(op.Errors, http.StatusBadRequest, http.StatusRequestTimeout, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType)
+	}
+	if slices.Contains(op.Errors, http.StatusNotFound) {
+		op.Errors = append(op.Errors, http.StatusGone) // what a process worked on may have been forgotten
 	}
 	op.Errors = append(op.Errors, http.StatusUnauthorized, http.StatusForbidden, http.StatusMisdirectedRequest, http.StatusUnprocessableEntity,
 		http.StatusInternalServerError, http.StatusServiceUnavailable)

@@ -38,6 +38,7 @@ const (
 	CodeInvalid      = "invalid"            // what was sent cannot be meant; problems says where
 	CodeInvalidIdea  = "invalid-idea"       // the Idea is wrong; problems says where
 	CodeNotFound     = "not-found"          // there is no such process, Idea or page
+	CodeForgotten    = "forgotten"          // what the process worked on was forgotten: detail says when and by whom
 	CodeNoValue      = "no-value"           // nothing stands at the place, and nobody wrote there
 	CodeMethod       = "method-not-allowed" // the page does not take the method
 	CodeOtherStart   = "other-start"        // the id belongs to a process that was started from something else
@@ -87,6 +88,7 @@ type kind struct {
 var kinds = []kind{
 	{schedules.ErrExists, http.StatusConflict, CodeExists},
 	{client.ErrOtherStart, http.StatusConflict, CodeOtherStart},
+	{client.ErrForgotten, http.StatusGone, CodeForgotten},
 	{client.ErrNoValue, http.StatusNotFound, CodeNoValue},
 	{client.ErrNotFound, http.StatusNotFound, CodeNotFound},
 	{client.ErrRefused, http.StatusConflict, CodeRefused},

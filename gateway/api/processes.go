@@ -18,6 +18,7 @@ import (
 	"processidea/model/ideafile/spelling"
 	"processidea/model/runresult"
 	"processidea/protocol"
+	"processidea/store/blobs"
 )
 
 func (a *API) addProcesses() {
@@ -324,7 +325,7 @@ func (a *API) instances(ctx context.Context, in *instancesInput) (*struct{ Body 
 			delete(all, token)
 			continue
 		}
-		if i.State, err = a.Client.Archive().Store().Restore(ctx, i.State); err != nil {
+		if i.State, err = a.Client.Archive().Store().Restore(blobs.ForProcess(ctx, in.ID), i.State); err != nil {
 			return nil, err
 		}
 		all[token] = i

@@ -13,5 +13,6 @@
 //   - What is the same is stored once, and Get returns exactly the bytes that were put, or an error: changed bytes are found.
 //   - A value that Put has returned the digest of looks younger than Freshness, so that a collector that removes only older
 //     values takes nothing that was put meanwhile.
-//   - Names stay readable; with keys, the bytes of everything are encrypted.
+//   - Names stay readable; with keys, the bytes of everything are encrypted: with a data key of the process that the context is for
+//     (ForProcess), else with the store's own. Once Forget has destroyed a data key, nothing is read or written for its process.
 package blobs

@@ -19,12 +19,13 @@ import (
 const InlineThreshold = 8 << 10
 
 // What every claim in a history holds; the names are never changed. A claim names the driver and the digest of the payload,
-// or of the list of its pieces, and, if it is encrypted, the id of its key.
+// or of the list of its pieces, and, if it is encrypted, the id of its key, and the process with whose data key it is encrypted once more.
 const (
 	driverName  = "processidea-blobs"
 	claimDigest = "sha256"
 	claimPieces = "pieces"
 	claimKey    = "key"
+	claimOwner  = "process"
 )
 
 // ExternalStorage lets a Temporal client or worker keep payloads over the threshold in the store.
@@ -59,8 +60,12 @@ const workflowMetadata = "temporal.api.sdk.v1.WorkflowMetadata"
 // Store puts payloads into the store.
 func (d driver) Store(c converter.StorageDriverStoreContext, payloads []*commonpb.Payload) ([]converter.StorageDriverClaim, error) {
 	claims := make([]converter.StorageDriverClaim, len(payloads))
+	ctx := c.Context
+	if of, ok := c.Target.(converter.StorageDriverWorkflowInfo); ok {
+		ctx = ForProcess(ctx, of.WorkflowID)
+	}
 	for i, p := range payloads {
-		err := c.GetLimiter().Permit(c.Context, p, func() error { return d.put(c.Context, p, &claims[i]) })
+		err := c.GetLimiter().Permit(c.Context, p, func() error { return d.put(ctx, p, &claims[i]) })
 		if err != nil {
 			return nil, err
 		}
@@ -76,9 +81,15 @@ func (d driver) put(ctx context.Context, p *commonpb.Payload, claim *converter.S
 	}
 	claim.ClaimData = map[string]string{claimDigest: ""}
 	put := d.store.Put
+	owned := d.store.keys != nil && ownerIn(ctx) != ""
+	if owned {
+		claim.ClaimData[claimOwner] = ownerIn(ctx)
+	}
 	if id, ok := encryption.KeyOf(p); ok { // of which no two have a piece in common
 		claim.ClaimData[claimKey] = id
-		put = d.store.putSealed
+		if !owned {
+			put = d.store.putSealed
+		}
 	} else if len(data) > cutFrom {
 		claim.ClaimData[claimPieces] = "true"
 		put = d.store.putPieces
@@ -104,7 +115,11 @@ func (s *Store) Rehearse(ctx context.Context, p *commonpb.Payload) error {
 	if err := (driver{s}).put(ctx, sealed[0], &claim); err != nil {
 		return err
 	}
-	return s.Remove(ctx, plainly(claim.ClaimData[claimDigest]).name)
+	digest := claim.ClaimData[claimDigest]
+	if claim.ClaimData[claimOwner] != "" {
+		return s.Remove(ctx, s.Name(ctx, digest))
+	}
+	return s.Remove(ctx, plainly(digest).name)
 }
 
 // Retrieve gives back what Store put.
@@ -113,13 +128,14 @@ func (d driver) Retrieve(c converter.StorageDriverRetrieveContext, claims []conv
 	for i, claim := range claims {
 		err := c.GetLimiter().Permit(c.Context, claim, func() error {
 			get := d.store.Get
+			owner := claim.ClaimData[claimOwner]
 			switch {
-			case claim.ClaimData[claimKey] != "":
+			case claim.ClaimData[claimKey] != "" && owner == "":
 				get = d.store.getSealed
 			case claim.ClaimData[claimPieces] != "":
 				get = d.store.getPieces
 			}
-			data, err := get(c.Context, claim.ClaimData[claimDigest])
+			data, err := get(ForProcess(c.Context, owner), claim.ClaimData[claimDigest])
 			if err != nil {
 				return err
 			}
@@ -138,13 +154,18 @@ var referenceType = string((*sdkpb.ExternalStorageReference)(nil).ProtoReflect()
 
 // KeyOfClaim returns the id of the key that a payload in the store is encrypted with, from the claim that stands for it;
 // empty if it is no such claim.
-func KeyOfClaim(p *commonpb.Payload) string {
+func KeyOfClaim(p *commonpb.Payload) string { return claimOf(p)[claimKey] }
+
+// OwnerOfClaim returns the process with whose data key a payload in the store is encrypted; empty if it is none.
+func OwnerOfClaim(p *commonpb.Payload) string { return claimOf(p)[claimOwner] }
+
+func claimOf(p *commonpb.Payload) map[string]string {
 	if string(p.GetMetadata()[converter.MetadataMessageType]) != referenceType {
-		return ""
+		return nil
 	}
 	var ref sdkpb.ExternalStorageReference
 	if protojson.Unmarshal(p.GetData(), &ref) != nil || ref.GetDriverName() != driverName {
-		return ""
+		return nil
 	}
-	return ref.GetClaimData()[claimKey]
+	return ref.GetClaimData()
 }

@@ -13,22 +13,43 @@ import (
 	"processidea/store/encryption"
 )
 
-// location is where a value is stored. key is the id of the key that it is encrypted with; empty if it is not encrypted.
-type location struct{ name, key, digest string }
+// location is where a value is stored: encrypted with the data key of a process, with the key of an id, or, where both are empty, as it is.
+type location struct {
+	name, key, digest string
+	data              *encryption.DataKey
+}
 
-// locations are all places where a value may be: encrypted with each of the keys, and unencrypted, because a store may be
-// older than its keys. An encrypted value is not stored under its digest, from which a short value could be guessed.
-func (s *Store) locations(digest string) []location {
-	var all []location
+func (l location) encrypted() bool { return l.key != "" || l.data != nil }
+
+// locations are all places where a value may be: encrypted with the data key of the process that the context is for, with each of the
+// keys, and unencrypted, because a store may be older than data keys, and than its keys. An encrypted value is not stored under its
+// digest, from which a short value could be guessed.
+func (s *Store) locations(ctx context.Context, digest string) (all []location, err error) {
+	own, err := s.dataKey(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if own != nil {
+		all = append(all, ownPlace(ownerIn(ctx), own, digest))
+	}
 	for _, id := range s.keys.IDs() {
 		name := s.keys.Name(id, digest)
-		all = append(all, location{encryptedFolder + id + "/" + name[:2] + "/" + name, id, digest})
+		all = append(all, location{name: encryptedFolder + id + "/" + name[:2] + "/" + name, key: id, digest: digest})
 	}
-	return append(all, plainly(digest))
+	return append(all, plainly(digest)), nil
 }
 
 // current is where a value is put now. A value that is stored elsewhere is put here again, so that old keys go out of use.
-func (s *Store) current(digest string) location { return s.locations(digest)[0] }
+func (s *Store) current(ctx context.Context, digest string) (location, error) {
+	if _, err := s.makeDataKey(ctx); err != nil {
+		return location{}, err
+	}
+	all, err := s.locations(ctx, digest)
+	if err != nil {
+		return location{}, err
+	}
+	return all[0], nil
+}
 
 // The folders of values: as they are, and encrypted, by the ids of their keys.
 const (
@@ -38,17 +59,17 @@ const (
 
 // plainly is where a value is stored that the store did not encrypt. Values are spread over 256 folders.
 func plainly(digest string) location {
-	return location{plainFolder + digest[:2] + "/" + digest, "", digest}
+	return location{name: plainFolder + digest[:2] + "/" + digest, digest: digest}
 }
 
 // putSealed stores bytes that are encrypted already: neither they nor their digest reveal anything.
 func (s *Store) putSealed(ctx context.Context, data []byte) (string, error) {
-	return s.put(ctx, data, plainly)
+	return s.put(ctx, data, func(_ context.Context, digest string) (location, error) { return plainly(digest), nil })
 }
 
 // getSealed gets what putSealed put.
 func (s *Store) getSealed(ctx context.Context, digest string) ([]byte, error) {
-	return s.get(ctx, digest, func(digest string) []location { return []location{plainly(digest)} })
+	return s.get(ctx, digest, func(_ context.Context, digest string) ([]location, error) { return []location{plainly(digest)}, nil })
 }
 
 // What encrypted bytes are bound to: a value to its digest, a named object to its name. A file that is copied over another
@@ -60,6 +81,9 @@ const (
 )
 
 func (s *Store) sealed(ctx context.Context, at location, data []byte) ([]byte, error) {
+	if at.data != nil {
+		return at.data.Seal(data, boundValue+at.digest)
+	}
 	if at.key == "" {
 		return data, nil
 	}
@@ -70,23 +94,29 @@ func (s *Store) sealed(ctx context.Context, at location, data []byte) ([]byte, e
 }
 
 func (s *Store) opened(at location, data []byte) ([]byte, error) {
-	if at.key == "" {
-		return data, nil
+	switch {
+	case at.data != nil:
+		return unsealed(at.data.Open(data, boundValue+at.digest))
+	case at.key != "":
+		return unsealed(s.keys.Open(at.key, data, boundValue+at.digest))
 	}
-	return s.unseal(at.key, data, boundValue+at.digest)
+	return data, nil
 }
 
-// unseal is Keys.Open for what the store keeps.
-func (s *Store) unseal(id string, sealed []byte, bound string) ([]byte, error) {
-	plain, err := s.keys.Open(id, sealed, bound)
+// unsealed is what Open gave, for what the store keeps.
+func unsealed(plain []byte, err error) ([]byte, error) {
 	if errors.Is(err, encryption.ErrAltered) {
 		return nil, fmt.Errorf("%w: %w", ErrChanged, err)
 	}
 	return plain, err
 }
 
-// header begins an encrypted named object; the id of the key and a line end follow. JSON never begins like this.
-const header = "processidea encrypted 1 "
+// These begin an encrypted named object; the id of the key, or the process whose data key it is, and a line end follow. JSON never
+// begins like this.
+const (
+	header    = "processidea encrypted 1 "
+	ownHeader = "processidea encrypted 2 "
+)
 
 func (s *Store) sealNamed(ctx context.Context, name string, data []byte) ([]byte, error) {
 	if s.keys == nil {
@@ -95,20 +125,38 @@ func (s *Store) sealNamed(ctx context.Context, name string, data []byte) ([]byte
 	if err := s.NoteKeys(ctx); err != nil {
 		return nil, err
 	}
+	own, err := s.makeDataKey(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if own != nil {
+		sealed, err := own.Seal(data, boundName+name)
+		return append([]byte(ownHeader+ownerIn(ctx)+"\n"), sealed...), err
+	}
 	sealed, err := s.keys.Seal(data, boundName+name)
 	return append([]byte(header+s.keys.Primary()+"\n"), sealed...), err
 }
 
-func (s *Store) openNamed(name string, data []byte) ([]byte, error) {
-	rest, encrypted := bytes.CutPrefix(data, []byte(header))
-	if !encrypted {
+func (s *Store) openNamed(ctx context.Context, name string, data []byte) ([]byte, error) {
+	own := bytes.HasPrefix(data, []byte(ownHeader))
+	if !own && !bytes.HasPrefix(data, []byte(header)) {
 		return data, nil
 	}
-	id, sealed, ok := bytes.Cut(rest, []byte("\n"))
+	of, sealed, ok := bytes.Cut(data[len(header):], []byte("\n"))
 	if !ok {
 		return nil, ErrChanged
 	}
-	return s.unseal(string(id), sealed, boundName+name)
+	if !own {
+		return unsealed(s.keys.Open(string(of), sealed, boundName+name))
+	}
+	key, err := s.dataKeyOf(ctx, string(of))
+	if err != nil {
+		return nil, err
+	}
+	if key == nil {
+		return nil, &DataKeyError{string(of), dataKeyName(string(of)), ErrMissing}
+	}
+	return unsealed(key.Open(sealed, boundName+name))
 }
 
 // inUse is the folder that lists the keys which have encrypted something here: under the id of each is an object that only

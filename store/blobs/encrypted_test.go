@@ -321,7 +321,7 @@ func TestValuesAreListedAndRemovedWhereverTheyLie(t *testing.T) {
 		if _, err := s.Get(t.Context(), digest); err != nil {
 			t.Error(err)
 		}
-		for _, name := range s.Names(digest) {
+		for _, name := range s.Names(t.Context(), digest) {
 			if !listed[name] {
 				continue
 			}

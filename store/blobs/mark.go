@@ -12,7 +12,6 @@ import (
 	"path/filepath"
 	"strings"
 
-	"gocloud.dev/blob"
 	"gocloud.dev/gcerrors"
 )
 
@@ -127,11 +126,7 @@ func (s *Store) makeMark(ctx context.Context) error {
 	if s.folder != "" {
 		return makeMarkFile(s.folder, data)
 	}
-	err := s.bucket.WriteAll(ctx, markName, data, &blob.WriterOptions{IfNotExist: true})
-	if err == nil || gcerrors.Code(err) == gcerrors.FailedPrecondition {
-		return nil
-	}
-	return s.bucket.WriteAll(ctx, markName, data, nil) // some servers know no conditions
+	return s.makeInBucket(ctx, markName, data)
 }
 
 // Unused returns whether the store is a folder that holds nothing: one that nobody has used yet, or where a disk is not mounted. An empty
@@ -147,9 +142,37 @@ func (s *Store) Unused() (bool, error) {
 	return len(entries) == 0, nil
 }
 
-// makeMarkFile makes the file at once and whole: of several programs that try, one succeeds.
-func makeMarkFile(folder string, data []byte) (err error) {
-	f, err := os.CreateTemp(folder, markName+".*.tmp")
+// makeMarkFile makes the mark. An empty file in its place is none.
+func makeMarkFile(folder string, data []byte) error {
+	path := filepath.Join(folder, markName)
+	if info, err := os.Stat(path); err == nil && info.Size() == 0 {
+		return replaceFile(path, data)
+	}
+	return makeFile(path, data)
+}
+
+// makeFile makes a file at once and whole, unless there is one: of several programs that try, one succeeds.
+func makeFile(path string, data []byte) error {
+	return placeFile(path, data, func(draft string) error {
+		err := os.Link(draft, path)
+		if err == nil || errors.Is(err, fs.ErrExist) {
+			return nil
+		}
+		return os.Rename(draft, path) // a file system without links
+	})
+}
+
+func replaceFile(path string, data []byte) error {
+	return placeFile(path, data, func(draft string) error { return os.Rename(draft, path) })
+}
+
+// placeFile writes a file under another name beside its own, and has it placed.
+func placeFile(path string, data []byte, place func(draft string) error) error {
+	folder := filepath.Dir(path)
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		return err
+	}
+	f, err := os.CreateTemp(folder, filepath.Base(path)+".*.tmp")
 	if err != nil {
 		return err
 	}
@@ -159,15 +182,5 @@ func makeMarkFile(folder string, data []byte) (err error) {
 	if err != nil {
 		return err
 	}
-	path := filepath.Join(folder, markName)
-	if info, err := os.Stat(path); err == nil && info.Size() == 0 {
-		return cmp.Or(os.Rename(f.Name(), path), syncFolder(folder))
-	}
-	if err = os.Link(f.Name(), path); err != nil && !errors.Is(err, fs.ErrExist) {
-		err = os.Rename(f.Name(), path) // a file system without links
-	}
-	if errors.Is(err, fs.ErrExist) {
-		return nil
-	}
-	return cmp.Or(err, syncFolder(folder))
+	return cmp.Or(place(f.Name()), syncFolder(folder))
 }

@@ -68,6 +68,7 @@ func openBucket(ctx context.Context, place string) (*Store, error) {
 	s := &Store{bucket: bucket, place: place, folder: folder}
 	s.cache, _ = lru.New[string, []byte](cacheEntries) // the only error is that of a size below one
 	s.sure, _ = lru.New[string, time.Time](sureEntries)
+	s.dataKeys, _ = lru.New[string, *encryption.DataKey](sureEntries)
 	s.synced, _ = lru.New[string, struct{}](sureEntries)
 	return s, nil
 }

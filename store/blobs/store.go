@@ -36,6 +36,9 @@ type Store struct {
 	cache  *lru.Cache[string, []byte]    // values by their digests
 	sure   *lru.Cache[string, time.Time] // when this program last knew that a value lies whole under a name
 	synced *lru.Cache[string, struct{}]  // folders whose names will last
+
+	dataKeys *lru.Cache[string, *encryption.DataKey] // by process
+	removals removals
 }
 
 const (
@@ -63,13 +66,20 @@ func (s *Store) Put(ctx context.Context, data []byte) (string, error) {
 	return s.put(ctx, data, s.current)
 }
 
-func (s *Store) put(ctx context.Context, data []byte, where func(digest string) location) (string, error) {
+func (s *Store) put(ctx context.Context, data []byte, where func(context.Context, string) (location, error)) (string, error) {
 	digest := digestOf(data)
-	at := where(digest)
+	at, err := where(ctx, digest)
+	var removal time.Time
+	if err == nil {
+		removal, err = s.lastRemoval(ctx)
+	}
+	if err != nil {
+		return "", fmt.Errorf("blobs: put %s: %w", digest, err)
+	}
 	if known, ok := s.sure.Get(at.name); ok && time.Since(known) < Freshness/2 {
 		return digest, nil
 	}
-	there, err := s.stands(ctx, at, data)
+	there, err := s.stands(ctx, at, data, removal)
 	if err == nil && !there {
 		err = s.writeAt(ctx, at, data)
 	}
@@ -82,19 +92,19 @@ func (s *Store) put(ctx context.Context, data []byte, where func(digest string) 
 }
 
 // stands reports whether a value lies whole at its place, and was written lately. A name alone says nothing: what was cut
-// off by a full disk, or has changed since, is written anew.
-func (s *Store) stands(ctx context.Context, at location, data []byte) (bool, error) {
+// off by a full disk, or has changed since, is written anew, and so is what is older than the last announcement that values are removed.
+func (s *Store) stands(ctx context.Context, at location, data []byte, removal time.Time) (bool, error) {
 	a, err := s.bucket.Attributes(ctx, at.name)
 	if gcerrors.Code(err) == gcerrors.NotFound {
 		return false, nil
 	}
-	if err != nil || time.Since(a.ModTime) >= Freshness/2 {
+	if err != nil || time.Since(a.ModTime) >= Freshness/2 || a.ModTime.Before(removal) {
 		return false, err
 	}
-	if at.key == "" && a.Size != int64(len(data)) {
+	if !at.encrypted() && a.Size != int64(len(data)) {
 		return false, nil
 	}
-	if at.key == "" && s.folder == "" && len(a.MD5) > 0 { // as the bucket's server reckons it
+	if !at.encrypted() && s.folder == "" && len(a.MD5) > 0 { // as the bucket's server reckons it
 		sum := md5.Sum(data)
 		return bytes.Equal(a.MD5, sum[:]), nil
 	}
@@ -119,7 +129,7 @@ func (s *Store) Get(ctx context.Context, digest string) ([]byte, error) {
 	return s.get(ctx, digest, s.locations)
 }
 
-func (s *Store) get(ctx context.Context, digest string, where func(digest string) []location) ([]byte, error) {
+func (s *Store) get(ctx context.Context, digest string, where func(context.Context, string) ([]location, error)) ([]byte, error) {
 	if known, ok := s.cache.Get(digest); ok {
 		return known, nil
 	}
@@ -135,11 +145,15 @@ func (s *Store) Check(ctx context.Context, digest string) ([]byte, error) {
 	return s.check(ctx, digest, s.locations)
 }
 
-func (s *Store) check(ctx context.Context, digest string, where func(digest string) []location) ([]byte, error) {
+func (s *Store) check(ctx context.Context, digest string, where func(context.Context, string) ([]location, error)) ([]byte, error) {
 	if !IsDigest(digest) {
 		return nil, fmt.Errorf("blobs: get %q: not a digest", digest)
 	}
-	data, err := s.readFirst(ctx, where(digest))
+	places, err := where(ctx, digest)
+	var data []byte
+	if err == nil {
+		data, err = s.readFirst(ctx, places)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("blobs: get %s: %w", digest, err)
 	}
@@ -205,7 +219,7 @@ func (s *Store) Read(ctx context.Context, name string) (data []byte, ok bool, er
 		}
 	}
 	if err == nil {
-		data, err = s.openNamed(name, data)
+		data, err = s.openNamed(ctx, name, data)
 	}
 	if err != nil {
 		return nil, false, fmt.Errorf("blobs: read %s: %w", name, err)

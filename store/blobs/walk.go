@@ -22,23 +22,29 @@ type Item struct {
 	Written time.Time
 }
 
-// Name is the name under which a value is put.
-func (s *Store) Name(digest string) string { return s.Names(digest)[0] }
+// Name is the name under which a value lies that was put in such a context.
+func (s *Store) Name(ctx context.Context, digest string) string { return s.Names(ctx, digest)[0] }
 
-// Names are the names under which a value may lie.
-func (s *Store) Names(digest string) []string {
+// Names are the names under which a value may lie. What belonged to a process that was forgotten has none of its own.
+func (s *Store) Names(ctx context.Context, digest string) []string {
 	if !IsDigest(digest) {
 		return []string{plainFolder + digest}
 	}
+	all, err := s.locations(ctx, digest)
+	if err != nil {
+		all, _ = s.locations(ForProcess(ctx, ""), digest)
+	}
 	var names []string
-	for _, at := range s.locations(digest) {
+	for _, at := range all {
 		names = append(names, at.name)
 	}
 	return names
 }
 
-// HoldsValues reports whether a folder right under the store's own is one of values.
-func HoldsValues(folder string) bool { return folder == plainFolder || folder == encryptedFolder }
+// HoldsValues reports whether a folder right under the store's own is one of values, or of what opens them.
+func HoldsValues(folder string) bool {
+	return folder == plainFolder || folder == encryptedFolder || folder == processFolder || folder == dataKeyFolder
+}
 
 // Under lists what Write stored under names with a prefix, in no particular order.
 func (s *Store) Under(ctx context.Context, prefix string) (items []Item, err error) {
@@ -65,6 +71,13 @@ func (s *Store) Values(ctx context.Context, each func(Item) error) error {
 	parts := []string{plainFolder}
 	for _, id := range s.keys.IDs() {
 		parts = append(parts, encryptedFolder+id+"/")
+	}
+	if s.keys != nil {
+		owners, err := s.Folders(ctx, processFolder)
+		if err != nil {
+			return err
+		}
+		parts = append(parts, owners...)
 	}
 	for _, part := range parts {
 		if err := s.valuesIn(ctx, part, each); err != nil {
@@ -163,7 +176,7 @@ func (s *Store) Remove(ctx context.Context, name string) error {
 		return fmt.Errorf("blobs: remove %s: %w", name, err)
 	}
 	s.sure.Remove(name)
-	if !strings.HasPrefix(name, encryptedFolder) {
+	if !strings.HasPrefix(name, encryptedFolder) && !strings.HasPrefix(name, processFolder) {
 		s.cache.Remove(path.Base(name))
 		return nil
 	}

@@ -31,7 +31,7 @@ func TestWhatLiesInTheStoreIsListedByKind(t *testing.T) {
 	}
 	var values []Item
 	err = s.Values(t.Context(), func(i Item) error { values = append(values, i); return nil })
-	if err != nil || len(values) != 1 || values[0].Name != s.Name(digest) {
+	if err != nil || len(values) != 1 || values[0].Name != s.Name(t.Context(), digest) {
 		t.Errorf("%+v, %v", values, err)
 	}
 }
@@ -43,7 +43,7 @@ func TestWhatIsRemovedIsGoneEvenFromMemory(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 2 {
-		if err := s.Remove(t.Context(), s.Name(digest)); err != nil {
+		if err := s.Remove(t.Context(), s.Name(t.Context(), digest)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -65,7 +65,7 @@ func TestAnOldValueThatIsPutAgainIsNew(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	file := filepath.Join(dir, s.Name(digest))
+	file := filepath.Join(dir, s.Name(t.Context(), digest))
 	old := time.Now().Add(-2 * Freshness)
 	if err := os.Chtimes(file, old, old); err != nil {
 		t.Fatal(err)
@@ -89,7 +89,7 @@ func TestACheckReadsTheStoreWhateverIsRemembered(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(dir, s.Name(digest)), []byte("two"), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, s.Name(t.Context(), digest)), []byte("two"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := s.Get(t.Context(), digest); err != nil {

@@ -20,7 +20,7 @@ const trialName = "health/worker"
 var trial = bytes.Repeat([]byte("who wanted to know whether the store can be written wrote this\n"), 1<<10)
 
 // Try returns an error where nothing can be written now: it writes something of no meaning.
-func (s *Store) Try(ctx context.Context) error { return s.Write(ctx, trialName, trial) }
+func (s *Store) Try(ctx context.Context) error { return s.Write(ForProcess(ctx, ""), trialName, trial) }
 
 // Writable is Try where there is reason to doubt; else it costs next to nothing.
 func (s *Store) Writable(ctx context.Context) error {

@@ -15,6 +15,7 @@ import (
 	"processidea/model/refexpr"
 	"processidea/model/statelog"
 	"processidea/model/turn"
+	"processidea/store/blobs"
 )
 
 // Blame is who wrote a value of an instance's State.
@@ -97,7 +98,7 @@ var (
 // Blame returns who wrote a value last, as an Idea shows it (0: the latest). The place is ①:user.name, or user.name in the
 // anonymous instance.
 func (s *Store) Blame(ctx context.Context, process, place string, at int) (*Blame, error) {
-	b, err := s.blame(ctx, process, place, at)
+	b, err := s.blame(blobs.ForProcess(ctx, process), process, place, at)
 	if err != nil {
 		return nil, fmt.Errorf("chain: blame %s of %s: %w", place, process, err)
 	}

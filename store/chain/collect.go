@@ -48,11 +48,15 @@ type Kept struct {
 // Collect removes the chains whose latest Idea is old and whose processes have nothing open in Temporal, and the values
 // that are old and that neither a remaining chain nor a history in Temporal needs.
 func (s *Store) Collect(ctx context.Context, r Rules) (*Collected, error) {
-	c := &collector{Store: s, rules: r, values: map[string]*stored{}, result: Collected{Removed: r.Remove, Chains: []string{}}}
+	c := s.collector(ctx, r)
 	if err := c.collect(ctx); err != nil {
 		return nil, fmt.Errorf("chain: collect: %w", err)
 	}
 	return &c.result, nil
+}
+
+func (s *Store) collector(ctx context.Context, r Rules) *collector {
+	return &collector{Store: s, rules: r, ctx: ctx, values: map[string]*stored{}, result: Collected{Removed: r.Remove, Chains: []string{}}}
 }
 
 // collector is one collection.
@@ -60,7 +64,9 @@ type collector struct {
 	*Store
 	rules  Rules
 	values map[string]*stored // by name
-	todo   []string           // digests that are needed and not looked into yet
+	ctx    context.Context    // of the whole collection
+	todo   []reference        // what is needed and not looked into yet
+	found  []*stored          // what is needed, each after something that refers to it
 	gone   []blobs.Item       // manifests that go, in the order in which they go
 	result Collected
 }
@@ -71,11 +77,7 @@ type stored struct {
 }
 
 func (c *collector) collect(ctx context.Context) error {
-	err := c.Store.values.Values(ctx, func(i blobs.Item) error {
-		c.values[i.Name] = &stored{Item: i}
-		return nil
-	})
-	if err != nil {
+	if err := c.list(ctx); err != nil {
 		return err
 	}
 	if err := c.chains(ctx); err != nil {
@@ -84,8 +86,8 @@ func (c *collector) collect(ctx context.Context) error {
 	if err := c.others(ctx); err != nil {
 		return err
 	}
-	for digest := range c.rules.Held.digests() {
-		c.need(digest)
+	for r := range c.rules.Held.references() {
+		c.need(r)
 	}
 	if err := c.follow(ctx); err != nil {
 		return err
@@ -93,7 +95,18 @@ func (c *collector) collect(ctx context.Context) error {
 	if err := c.sweep(ctx); err != nil {
 		return err
 	}
+	if err := c.sweepDataKeys(ctx); err != nil {
+		return err
+	}
 	return c.sweepUnfinished(ctx)
+}
+
+// list lists all values.
+func (c *collector) list(ctx context.Context) error {
+	return c.Store.values.Values(ctx, func(i blobs.Item) error {
+		c.values[i.Name] = &stored{Item: i}
+		return nil
+	})
 }
 
 // chains decides which chains go, and marks what the others need.
@@ -113,7 +126,7 @@ func (c *collector) chains(ctx context.Context) error {
 		}
 		if !old || c.rules.Held.open(process) {
 			c.result.Kept.Chains++
-			err = c.readAll(ctx, items)
+			err = c.readAll(ctx, process, items)
 		} else {
 			c.drop(process, items)
 		}
@@ -182,6 +195,38 @@ func (c *collector) sweep(ctx context.Context) error {
 		} else {
 			c.result.Kept.Values++
 			c.result.Kept.ValueBytes += v.Size
+		}
+	}
+	return nil
+}
+
+// sweepDataKeys removes the old data keys of processes that neither the store nor Temporal knows any more.
+func (c *collector) sweepDataKeys(ctx context.Context) error {
+	if !c.rules.Remove {
+		return nil
+	}
+	processes, err := c.Processes(ctx)
+	if err != nil {
+		return err
+	}
+	known := map[string]bool{}
+	for _, process := range processes {
+		known[blobs.RootOf(process)] = true
+	}
+	owners, err := c.Store.values.Owners(ctx)
+	if err != nil {
+		return err
+	}
+	for _, owner := range owners {
+		if known[owner.Name] || c.rules.Held.knows(owner.Name) || !owner.Written.Before(c.rules.Before) {
+			continue
+		}
+		left, err := c.Store.values.Owned(ctx, owner.Name)
+		if err == nil && len(left) == 0 {
+			err = c.Store.values.RemoveDataKey(ctx, owner.Name)
+		}
+		if err != nil {
+			return err
 		}
 	}
 	return nil

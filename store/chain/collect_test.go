@@ -98,7 +98,7 @@ func TestAChainOfWhichAnythingIsOpenStays(t *testing.T) {
 			s := newShelf(t)
 			newStory(t, s, chain).grow(2)
 			s.age(t)
-			c := s.collected(t, Rules{Before: later, Held: &Held{roots: map[string]bool{rootOf(open): true}}, Remove: true})
+			c := s.collected(t, Rules{Before: later, Held: &Held{roots: map[string]bool{blobs.RootOf(open): true}}, Remove: true})
 			if len(c.Chains) > 0 || !s.cold(t).verified(t, chain).Whole {
 				t.Errorf("%s is open, and %s is gone: %+v", open, chain, c)
 			}
@@ -118,9 +118,9 @@ func TestWhatAHistoryRefersToStaysWithAllThatItHolds(t *testing.T) {
 	outer := s.put(t, string(jsonval.Encode(map[string]any{"a": []any{jsonval.BlobHandle{Digest: inner, Size: 7, ValueType: "string"}.AsJSONValue()}})))
 	nobodys := s.put(t, `"nobody's"`)
 	s.age(t)
-	c := s.collected(t, Rules{Before: later, Held: &Held{refs: map[string]bool{outer: true, strings.Repeat("0", 64): true}}, Remove: true})
+	c := s.collected(t, Rules{Before: later, Held: &Held{refs: map[reference]bool{{digest: outer}: true, {digest: strings.Repeat("0", 64)}: true}}, Remove: true})
 	files := s.files(t)
-	if c.Values != 1 || len(files) != 2 || files[s.values.Name(nobodys)] != nil || files[s.values.Name(inner)] == nil {
+	if c.Values != 1 || len(files) != 2 || files[s.values.Name(t.Context(), nobodys)] != nil || files[s.values.Name(t.Context(), inner)] == nil {
 		t.Errorf("%+v, %d files", c, len(files))
 	}
 }
@@ -196,7 +196,7 @@ func TestWhateverIsKeptIsWhole(t *testing.T) {
 		for n := range rapid.IntRange(1, 4).Draw(rt, "values") {
 			values = append(values, s.stored(rt, []any{json.Number(fmt.Sprint(n)), s.stored(rt, "in all of them")}))
 		}
-		held := &Held{roots: map[string]bool{}, refs: map[string]bool{}}
+		held := &Held{roots: map[string]bool{}, refs: map[reference]bool{}}
 		stays, needed := map[string]int{}, map[string]bool{}
 		for n := range rapid.IntRange(1, 4).Draw(rt, "chains") {
 			process := fmt.Sprint("p", n)
@@ -225,7 +225,7 @@ func TestWhateverIsKeptIsWhole(t *testing.T) {
 		}
 		nobodys := s.put(t, "nobody's")
 		historys := s.put(t, "a history's")
-		held.refs[historys] = true
+		held.refs[reference{digest: historys}] = true
 		s.age(t)
 		c := s.collected(t, Rules{Before: later, Held: held, Remove: true})
 		cold, files := s.cold(t), s.files(t)
@@ -240,11 +240,11 @@ func TestWhateverIsKeptIsWhole(t *testing.T) {
 			cold.load(rt, process, ideas)
 		}
 		for digest, need := range needed {
-			if _, there := files[s.values.Name(digest)]; need && !there {
+			if _, there := files[s.values.Name(t.Context(), digest)]; need && !there {
 				rt.Fatalf("%s is needed and gone", digest)
 			}
 		}
-		if files[s.values.Name(nobodys)] != nil || files[s.values.Name(historys)] == nil {
+		if files[s.values.Name(t.Context(), nobodys)] != nil || files[s.values.Name(t.Context(), historys)] == nil {
 			rt.Fatal("the wrong one was taken")
 		}
 	})
@@ -269,8 +269,8 @@ func TestWhatAnEncryptedPayloadRefersToStays(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		held := &Held{refs: map[string]bool{}, opener: o}
-		if err := held.refer(&commonpb.Payload{Data: turned([]byte(s.put(t, string(payload))))}); err != nil {
+		held := &Held{refs: map[reference]bool{}, opener: o}
+		if err := held.refer("", &commonpb.Payload{Data: turned([]byte(s.put(t, string(payload))))}); err != nil {
 			t.Fatal(err)
 		}
 		s.age(t)
@@ -294,9 +294,9 @@ func TestWhatAPayloadInPiecesRefersToStaysWhereverItIsCut(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	held := &Held{refs: map[string]bool{}}
+	held := &Held{refs: map[reference]bool{}}
 	for _, v := range claims[0].ClaimData {
-		held.refs[v] = true
+		held.refs[reference{digest: v}] = true
 	}
 	s.age(t)
 	c := s.collected(t, Rules{Before: later, Held: held, Remove: true})

@@ -5,6 +5,7 @@
 //	List, Load, States   what is there
 //	Log, Diff, Blame     what changed, between two Ideas, and who wrote a value
 //	Verify, Export, VerifyExport, Fork
+//	Forget               remove the contents of a process, and leave what links its Ideas
 //	Collect              remove old chains and what nobody refers to, but for what Held knows to be in use
 //
 // An Idea's manifest lies under ideas/<process>/<number>.json. Its body is stored whole, or as the difference from an Idea

@@ -32,7 +32,7 @@ type draft struct {
 
 // stale are the keys of meta that each Idea sets for itself: the values of the Idea that its process started from do not
 // apply.
-var stale = []string{"digest", "parent", "log", "decisions"}
+var stale = []string{"digest", "parent", "log", "decisions", forgottenKey}
 
 func (e Entry) draft() (draft, error) {
 	switch {
@@ -120,7 +120,7 @@ func (d draft) counts() Counts {
 
 // ofItself are the keys of meta that describe the Idea itself, and nothing that is made from it. The Request's number
 // stays: the process that starts from the Idea makes that Request again.
-var ofItself = []string{"process", "at", "parent", "digest", "log", "decisions", "llm", "parts", createdAt}
+var ofItself = []string{"process", "at", "parent", "digest", "log", "decisions", "llm", "parts", createdAt, forgottenKey}
 
 // origin is the key of meta that names the Idea from which a process was forked: {"process", "at", "digest"}.
 const origin = "origin"

@@ -30,7 +30,7 @@ type exportHead struct {
 // Export writes a whole chain as one file that VerifyExport checks without a store. A chain with a broken place is not
 // exported: the error names the place.
 func (s *Store) Export(ctx context.Context, process string, w io.Writer) error {
-	if err := s.export(ctx, process, w); err != nil {
+	if err := s.export(blobs.ForProcess(ctx, process), process, w); err != nil {
 		return fmt.Errorf("chain: export %s: %w", process, err)
 	}
 	return nil

@@ -30,6 +30,8 @@ type Link struct {
 	Simulated any `json:"simulated,omitempty"`
 	// Parts are the processes of the parts that the Idea of a split process was made of.
 	Parts []string `json:"parts,omitempty"`
+	// Forgotten says who had the contents removed. The last Idea of such a chain can be read: it says so.
+	Forgotten *Forgotten `json:"forgotten,omitempty"`
 }
 
 // readers is how many manifests are read at a time: a bucket answers many as fast as one.
@@ -68,6 +70,7 @@ func (m *manifest) link() Link {
 	return Link{
 		Parts: parts, At: m.number("at"), Digest: m.Digest, Parent: m.text("parent"), Created: created,
 		Request: m.number("request"), LLM: m.Meta["llm"], Counts: m.Counts, Origin: m.Meta[origin], Simulated: m.Meta["simulated"],
+		Forgotten: m.forgotten(),
 	}
 }
 

@@ -11,12 +11,14 @@ import (
 	"processidea/model/statelog"
 	"processidea/model/turn"
 	"processidea/protocol"
+	"processidea/store/blobs"
 	"processidea/store/ideadiff"
 )
 
 // Load gives an Idea of a process whole, with its digest: a file from which a process can start. The error wraps
 // ErrNoIdea where the chain has none of the number, and names the part where one is missing or broken.
 func (s *Store) Load(ctx context.Context, process string, at int) (map[string]any, error) {
+	ctx = blobs.ForProcess(ctx, process)
 	m, err := s.manifest(ctx, process, at)
 	var whole map[string]any
 	if err == nil {
@@ -80,6 +82,9 @@ func (s *Store) log(ctx context.Context, m *manifest) ([]turn.LogEntry, error) {
 // logValue gives the log as it is hashed; nil where there is none.
 func (s *Store) logValue(ctx context.Context, m *manifest) (any, error) {
 	process, at := m.text("process"), m.number("at")
+	if err := m.readable(); err != nil {
+		return nil, err
+	}
 	digest := m.text("log")
 	if m.Log == nil && digest == "" {
 		return nil, nil
@@ -97,6 +102,7 @@ func (s *Store) logValue(ctx context.Context, m *manifest) (any, error) {
 // Log gives the writes that the logs of all Ideas of a process tell of, in order, with every value of the store in its place. The
 // error wraps ErrNoIdea where the process has none.
 func (s *Store) Log(ctx context.Context, process string) ([]turn.LogEntry, error) {
+	ctx = blobs.ForProcess(ctx, process)
 	manifests, err := s.manifests(ctx, process)
 	if err != nil {
 		return nil, fmt.Errorf("chain: read the log of %s: %w", process, err)
@@ -123,6 +129,7 @@ func (s *Store) StoredLogAt(ctx context.Context, process string, at int) ([]turn
 }
 
 func (s *Store) logAt(ctx context.Context, process string, at int, read func(context.Context, *manifest) ([]turn.LogEntry, error)) ([]turn.LogEntry, error) {
+	ctx = blobs.ForProcess(ctx, process)
 	m, err := s.manifest(ctx, process, at)
 	var log []turn.LogEntry
 	if err == nil {
@@ -174,6 +181,7 @@ func (s *Store) bodyOf(ctx context.Context, process string, at protocol.IdeaRef)
 	if st := s.tips.of(process, at.Digest); st != nil {
 		return st, nil
 	}
+	ctx = blobs.ForProcess(ctx, process)
 	m, err := s.manifest(ctx, process, at.At)
 	if err != nil {
 		return nil, err

@@ -10,6 +10,7 @@ import (
 	"fmt"
 
 	"processidea/model/jsonval"
+	"processidea/store/blobs"
 )
 
 // format is the version of what a manifest looks like.
@@ -31,6 +32,8 @@ type manifest struct {
 	Log    any    `json:"log,omitempty"`
 	Counts Counts `json:"counts"`
 	Sum    string `json:"sum,omitempty"`
+	// Forgotten says who had the contents removed; the body and the log are gone then, and most of the meta.
+	Forgotten *Forgotten `json:"forgotten,omitempty"`
 }
 
 // Counts is how much an Idea holds: instances, Calls in its solution, and in its log the writes, and how many of them
@@ -85,7 +88,7 @@ func (s *Store) manifest(ctx context.Context, process string, at int) (*manifest
 	place := Place(process, at)
 	data, ok, err := s.values.Read(ctx, place)
 	if lost(err) {
-		return nil, &broken{place, err}
+		return nil, &broken{partOf(place, err), err}
 	}
 	if err != nil {
 		return nil, err
@@ -101,6 +104,15 @@ func (s *Store) manifest(ctx context.Context, process string, at int) (*manifest
 		return nil, brokenf(place, "it is the manifest of Idea %d of %v", m.number("at"), m.Meta["process"])
 	}
 	return m, nil
+}
+
+// partOf is the part that is broken where something under a name cannot be read: that, or the data key that opens it.
+func partOf(name string, err error) string {
+	var key *blobs.DataKeyError
+	if errors.As(err, &key) {
+		return key.Name
+	}
+	return name
 }
 
 // text gives a text of the meta; empty where it has none.

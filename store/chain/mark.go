@@ -32,22 +32,26 @@ func eachDigest(data []byte, give func(text []byte)) {
 	}
 }
 
+// reference is a value that is referred to from what belongs to a process; from what is nobody's where that is empty.
+type reference struct{ process, digest string }
+
 // need marks a value as needed.
-func (c *collector) need(digest string) {
+func (c *collector) need(r reference) {
 	found := false
-	for _, name := range c.Store.values.Names(digest) {
+	for _, name := range c.Store.values.Names(blobs.ForProcess(c.ctx, r.process), r.digest) {
 		if v := c.values[name]; v != nil && !v.needed {
 			v.needed, found = true, true
+			c.found = append(c.found, v)
 		}
 	}
 	if found {
-		c.todo = append(c.todo, digest)
+		c.todo = append(c.todo, r)
 	}
 }
 
 // needs marks the values that some bytes refer to.
-func (c *collector) needs(data []byte) {
-	eachDigest(data, func(text []byte) { c.need(string(text)) })
+func (c *collector) needs(process string, data []byte) {
+	eachDigest(data, func(text []byte) { c.need(reference{process, string(text)}) })
 }
 
 // Opener decrypts a payload. One that is not encrypted it gives back as it is.
@@ -66,10 +70,11 @@ func (o Opener) inside(data []byte) ([]byte, error) {
 // follow marks what the needed values need.
 func (c *collector) follow(ctx context.Context) error {
 	for len(c.todo) > 0 {
-		digest := c.todo[len(c.todo)-1]
+		r := c.todo[len(c.todo)-1]
 		c.todo = c.todo[:len(c.todo)-1]
-		data, err := c.Store.values.Check(ctx, digest)
-		if errors.Is(err, blobs.ErrChanged) || errors.Is(err, blobs.ErrMissing) {
+		ctx := blobs.ForProcess(ctx, r.process)
+		data, err := c.Store.values.Check(ctx, r.digest)
+		if gone(err) {
 			continue
 		}
 		if err == nil {
@@ -78,8 +83,8 @@ func (c *collector) follow(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		c.needs(data)
-		if err := c.needsOfPieces(ctx, data); err != nil {
+		c.needs(r.process, data)
+		if err := c.needsOfPieces(ctx, r.process, data); err != nil {
 			return err
 		}
 	}
@@ -87,24 +92,32 @@ func (c *collector) follow(ctx context.Context) error {
 }
 
 // needsOfPieces marks what a payload in pieces refers to: a digest in it may be cut between two pieces.
-func (c *collector) needsOfPieces(ctx context.Context, data []byte) error {
+func (c *collector) needsOfPieces(ctx context.Context, process string, data []byte) error {
 	list := blobs.PiecesOf(data)
 	whole, err := c.Store.values.Join(ctx, list, c.Store.values.Check)
-	if errors.Is(err, blobs.ErrChanged) || errors.Is(err, blobs.ErrMissing) {
+	if gone(err) {
 		return nil
 	}
-	c.needs(whole)
+	c.needs(process, whole)
 	return err
 }
 
-// readAll marks what things with names of their own refer to.
-func (c *collector) readAll(ctx context.Context, items []blobs.Item) error {
+// gone reports whether a value cannot be read any more, and refers to nothing.
+func gone(err error) bool {
+	return errors.Is(err, blobs.ErrChanged) || errors.Is(err, blobs.ErrMissing) || errors.Is(err, blobs.ErrForgotten)
+}
+
+// readAll marks what things with names of their own refer to, which belong to a process, or to nobody.
+func (c *collector) readAll(ctx context.Context, process string, items []blobs.Item) error {
 	for _, i := range items {
 		data, _, err := c.Store.values.Read(ctx, i.Name)
+		if errors.Is(err, blobs.ErrForgotten) {
+			continue
+		}
 		if err != nil {
 			return err
 		}
-		c.needs(data)
+		c.needs(blobs.RootOf(process), data)
 	}
 	return nil
 }
@@ -121,7 +134,7 @@ func (c *collector) others(ctx context.Context) error {
 		}
 		items, err := c.Store.values.Under(ctx, f)
 		if err == nil {
-			err = c.readAll(ctx, items)
+			err = c.readAll(ctx, "", items)
 		}
 		if err != nil {
 			return err

@@ -128,19 +128,19 @@ func (s *Store) unpackRuns(ctx context.Context, runs []any) (any, error) {
 func (s *Store) part(ctx context.Context, digest string) (any, error) {
 	data, err := s.values.Get(ctx, digest)
 	if err != nil {
-		return nil, s.partError(digest, err)
+		return nil, s.partError(ctx, digest, err)
 	}
 	v, err := decode(data)
 	if err != nil {
-		return nil, &broken{s.values.Name(digest), err}
+		return nil, &broken{s.values.Name(ctx, digest), err}
 	}
 	return v, nil
 }
 
 // partError names the part that is lost.
-func (s *Store) partError(digest string, err error) error {
+func (s *Store) partError(ctx context.Context, digest string, err error) error {
 	if lost(err) || !blobs.IsDigest(digest) {
-		return &broken{s.values.Name(digest), err}
+		return &broken{s.values.Name(ctx, digest), err}
 	}
 	return err
 }

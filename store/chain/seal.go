@@ -6,13 +6,14 @@ import (
 	"fmt"
 
 	"processidea/protocol"
+	"processidea/store/blobs"
 )
 
 // Seal puts an Idea on its process's chain and gives its digest: SHA-256, in hex, over the canonical bytes of the whole
 // Idea without meta.digest. Sealing the same again changes nothing and gives the same. An Idea that others follow is
 // never replaced: the error wraps ErrTaken.
 func (s *Store) Seal(ctx context.Context, e Entry) (protocol.IdeaRef, error) {
-	sealed, err := s.seal(ctx, e)
+	sealed, err := s.seal(blobs.ForProcess(ctx, e.Process), e)
 	if err != nil {
 		return protocol.IdeaRef{}, fmt.Errorf("chain: seal Idea %d of %s: %w", e.At, e.Process, err)
 	}
@@ -60,6 +61,8 @@ func (s *Store) sealedBefore(ctx context.Context, e Entry, d draft) (string, err
 		return "", nil
 	case err != nil && !lost(err):
 		return "", err
+	case err == nil && there.forgotten() != nil:
+		return "", &ForgottenError{e.Process, *there.forgotten()}
 	case err == nil:
 		d.date(there.text(createdAt))
 		digest, _, err := d.digest(ctx, s.values)

@@ -55,6 +55,9 @@ func (st *state) weight() int { return st.whole + st.bytes }
 // state reads the body of an Idea. known is one read before, which may spare some reading.
 func (s *Store) state(ctx context.Context, m *manifest, known *state) (*state, error) {
 	process, at := m.text("process"), m.number("at")
+	if err := m.readable(); err != nil {
+		return nil, err
+	}
 	st := &state{at: at, digest: m.Digest, since: m.Since, steps: m.Steps, bytes: m.Bytes}
 	node, err := s.unpack(ctx, m.Body)
 	if err != nil {
@@ -148,4 +151,11 @@ func (t *tips) keep(process string, st *state) {
 	for t.bytes += st.weight(); t.bytes > mostTipBytes; {
 		t.states.RemoveOldest()
 	}
+}
+
+// forget drops what is remembered of a process.
+func (t *tips) forget(process string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.states.Remove(process)
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 
 	commonpb "go.temporal.io/api/common/v1"
 	enumspb "go.temporal.io/api/enums/v1"
@@ -13,6 +12,8 @@ import (
 	workflowpb "go.temporal.io/api/workflow/v1"
 	"go.temporal.io/api/workflowservice/v1"
 	"google.golang.org/protobuf/proto"
+
+	"processidea/store/blobs"
 )
 
 // Held is what a namespace of Temporal still has: open executions, and closed ones until their retention ends.
@@ -20,45 +21,77 @@ type Held struct {
 	// Executions is how many there are.
 	Executions int
 
-	roots  map[string]bool // processes of which something is open
-	refs   map[string]bool // digests in their histories
+	roots  map[string]bool      // processes of which something is open
+	known  map[string]bool      // processes of which there is anything, and those whose data keys something is encrypted with
+	refs   map[reference]bool   // what their histories refer to
+	of     func(id string) bool // whose histories are read; nil: all
 	opener Opener
 }
 
-// open reports whether anything of a process is open: itself, an instance or a part.
-func (h *Held) open(process string) bool { return h != nil && h.roots[rootOf(process)] }
+// knows reports whether there is anything of a process, or anything that its data key opens.
+func (h *Held) knows(process string) bool { return h != nil && h.known[process] }
 
-func (h *Held) digests() map[string]bool {
+// open reports whether anything of a process is open: itself, an instance or a part.
+func (h *Held) open(process string) bool { return h != nil && h.roots[blobs.RootOf(process)] }
+
+func (h *Held) references() map[reference]bool {
 	if h == nil {
 		return nil
 	}
 	return h.refs
 }
 
-// rootOf is the process that somebody started, to which an instance, a part or a delegate belongs.
-func rootOf(id string) string {
-	root, _, _ := strings.Cut(id, "/")
-	return root
-}
-
 // ReadTemporal reads every history that a namespace has. The service gives payloads as they lie there; where they are
 // encrypted, open decrypts them (nil: none is).
 func ReadTemporal(ctx context.Context, c workflowservice.WorkflowServiceClient, namespace string, open Opener) (*Held, error) {
-	h := &Held{roots: map[string]bool{}, refs: map[string]bool{}, opener: open}
+	h := newHeld(open, nil)
+	err := h.readExecutions(ctx, c, namespace)
+	if err == nil {
+		err = h.readSchedules(ctx, c, namespace)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return h, nil
+}
+
+// ReadTemporalApart is ReadTemporal, for Forget: it tells apart what the histories of one process refer to, with those of its instances,
+// parts and delegates, and what everything else does.
+func ReadTemporalApart(ctx context.Context, c workflowservice.WorkflowServiceClient, namespace, process string, open Opener) (own, others *Held, err error) {
+	own = newHeld(open, func(id string) bool { return blobs.RootOf(id) == process })
+	others = newHeld(open, func(id string) bool { return blobs.RootOf(id) != process })
+	err = own.readExecutions(ctx, c, namespace)
+	if err == nil {
+		err = others.readExecutions(ctx, c, namespace)
+	}
+	if err == nil {
+		err = others.readSchedules(ctx, c, namespace)
+	}
+	return own, others, err
+}
+
+func newHeld(open Opener, of func(id string) bool) *Held {
+	return &Held{of: of, roots: map[string]bool{}, known: map[string]bool{}, refs: map[reference]bool{}, opener: open}
+}
+
+func (h *Held) readExecutions(ctx context.Context, c workflowservice.WorkflowServiceClient, namespace string) error {
 	request := &workflowservice.ListWorkflowExecutionsRequest{Namespace: namespace, PageSize: 1000}
 	for {
 		page, err := c.ListWorkflowExecutions(ctx, request)
 		if err != nil {
-			return nil, fmt.Errorf("chain: list executions: %w", err)
+			return fmt.Errorf("chain: list executions: %w", err)
 		}
 		for _, e := range page.GetExecutions() {
+			if h.of != nil && !h.of(e.GetExecution().GetWorkflowId()) {
+				continue
+			}
 			if err := h.read(ctx, c, namespace, e); err != nil {
-				return nil, fmt.Errorf("chain: read history of %s: %w", e.GetExecution().GetWorkflowId(), err)
+				return fmt.Errorf("chain: read history of %s: %w", e.GetExecution().GetWorkflowId(), err)
 			}
 		}
 		request.NextPageToken = page.GetNextPageToken()
 		if len(request.NextPageToken) == 0 {
-			return h, h.readSchedules(ctx, c, namespace)
+			return nil
 		}
 	}
 }
@@ -74,7 +107,7 @@ func (h *Held) readSchedules(ctx context.Context, c workflowservice.WorkflowServ
 		for _, s := range page.GetSchedules() {
 			d, err := c.DescribeSchedule(ctx, &workflowservice.DescribeScheduleRequest{Namespace: namespace, ScheduleId: s.GetScheduleId()})
 			if err == nil {
-				err = h.visit(ctx, d)
+				err = h.visit(ctx, "", d)
 			}
 			if err != nil && !expired(err) {
 				return fmt.Errorf("chain: read schedule %s: %w", s.GetScheduleId(), err)
@@ -89,15 +122,17 @@ func (h *Held) readSchedules(ctx context.Context, c workflowservice.WorkflowServ
 
 func (h *Held) read(ctx context.Context, c workflowservice.WorkflowServiceClient, namespace string, e *workflowpb.WorkflowExecutionInfo) error {
 	h.Executions++
-	if err := h.visit(ctx, e); err != nil {
+	root := blobs.RootOf(e.GetExecution().GetWorkflowId())
+	h.known[root] = true
+	if err := h.visit(ctx, root, e); err != nil {
 		return err
 	}
 	if e.GetStatus() == enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING {
-		h.roots[rootOf(e.GetExecution().GetWorkflowId())] = true
+		h.roots[root] = true
 		// What an activity has said with its heartbeat stands in no event.
 		d, err := c.DescribeWorkflowExecution(ctx, &workflowservice.DescribeWorkflowExecutionRequest{Namespace: namespace, Execution: e.GetExecution()})
 		if err == nil {
-			err = h.visit(ctx, d)
+			err = h.visit(ctx, root, d)
 		}
 		if err != nil && !expired(err) {
 			return err
@@ -110,7 +145,7 @@ func (h *Held) read(ctx context.Context, c workflowservice.WorkflowServiceClient
 			return unlessExpired(err)
 		}
 		for _, event := range page.GetHistory().GetEvents() {
-			if err := h.visit(ctx, event); err != nil {
+			if err := h.visit(ctx, root, event); err != nil {
 				return err
 			}
 		}
@@ -121,12 +156,12 @@ func (h *Held) read(ctx context.Context, c workflowservice.WorkflowServiceClient
 	}
 }
 
-// visit notes every digest in the payloads of a message: claims of payloads that lie in the store, and handles of values.
-func (h *Held) visit(ctx context.Context, m proto.Message) error {
+// visit notes every digest in the payloads of a message of a process: claims of payloads that lie in the store, and handles of values.
+func (h *Held) visit(ctx context.Context, process string, m proto.Message) error {
 	return proxy.VisitPayloads(ctx, m, proxy.VisitPayloadsOptions{
 		Visitor: func(_ *proxy.VisitPayloadsContext, payloads []*commonpb.Payload) ([]*commonpb.Payload, error) {
 			for _, p := range payloads {
-				if err := h.refer(p); err != nil {
+				if err := h.refer(process, p); err != nil {
 					return nil, err
 				}
 			}
@@ -135,11 +170,15 @@ func (h *Held) visit(ctx context.Context, m proto.Message) error {
 	})
 }
 
-func (h *Held) refer(p *commonpb.Payload) error {
+func (h *Held) refer(process string, p *commonpb.Payload) error {
 	note := func(text []byte) {
-		if !h.refs[string(text)] {
-			h.refs[string(text)] = true
+		if r := (reference{process, string(text)}); !h.refs[r] {
+			h.refs[r] = true
 		}
+	}
+	if owner := blobs.OwnerOfClaim(p); owner != "" { // of a Schedule's process it is another
+		h.known[owner] = true
+		eachDigest(p.GetData(), func(text []byte) { h.refs[reference{owner, string(text)}] = true })
 	}
 	eachDigest(p.GetData(), note)
 	if h.opener == nil {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"processidea/model/jsonval"
+	"processidea/store/blobs"
 	"processidea/store/proofs"
 )
 
@@ -22,7 +23,7 @@ func (s *Store) Verify(ctx context.Context, process string) (*Report, error) {
 
 // VerifyWitnessed is Verify, and compares each Idea with what somebody else knows of it: whoever can write the store can write a whole chain anew.
 func (s *Store) VerifyWitnessed(ctx context.Context, process string, witnessed Digests) (*Report, error) {
-	r, err := s.verify(ctx, process, witnessed)
+	r, err := s.verify(blobs.ForProcess(ctx, process), process, witnessed)
 	if err != nil {
 		return nil, fmt.Errorf("chain: verify %s: %w", process, err)
 	}
@@ -53,6 +54,9 @@ func (s *Store) verify(ctx context.Context, process string, witnessed Digests) (
 	for _, name := range strange {
 		v.report.add(0, name, "this is no Idea of the chain")
 	}
+	if err := v.lookForgotten(ctx, numbers); err != nil {
+		return nil, err
+	}
 	before := 0
 	for _, at := range numbers {
 		if at > before+1 {
@@ -70,6 +74,7 @@ func (s *Store) verify(ctx context.Context, process string, witnessed Digests) (
 		}
 	}
 	v.report.Decisions = v.audit.Counts
+	v.compareForgotten()
 	if v.before != nil {
 		v.report.Digest, v.report.Created = v.before.Digest, v.before.link().Created
 	}
@@ -94,6 +99,7 @@ type verifier struct {
 	checked   map[string]error // what came of each digest
 	inside    map[string]error // what came of each value, with those that it holds
 	before    *manifest        // of the Idea before; nil where it is not known
+	forgotten []string         // digests of the Ideas whose contents were forgotten
 	tip       *state           // the last Idea that could be read
 }
 
@@ -109,6 +115,10 @@ func (v *verifier) next(ctx context.Context, at int) error {
 		return err
 	}
 	v.before = m
+	if v.report.Forgotten != nil && m.Meta[forgottenKey] == nil {
+		v.forgotten = append(v.forgotten, m.Digest)
+		return nil
+	}
 	whole, err := v.parts(ctx, m)
 	if err != nil || !whole {
 		v.report.Unreadable = append(v.report.Unreadable, at)

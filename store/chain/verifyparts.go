@@ -23,7 +23,7 @@ func (v *verifier) parts(ctx context.Context, m *manifest) (whole bool, err erro
 			return false, err
 		}
 		if err != nil {
-			v.report.add(at, v.values.Name(p.digest), "%s%s", p.at, problemOf(err))
+			v.report.add(at, v.values.Name(ctx, p.digest), "%s%s", p.at, problemOf(err))
 			whole = false
 		}
 	}
@@ -51,7 +51,7 @@ func (v *verifier) check(ctx context.Context, digest string) error {
 	}
 	_, err := v.values.Check(ctx, digest)
 	if err != nil {
-		err = v.partError(digest, err)
+		err = v.partError(ctx, digest, err)
 	}
 	v.checked[digest] = err
 	return err
@@ -83,7 +83,7 @@ func (v *verifier) handle(ctx context.Context, at int, h jsonval.BlobHandle) err
 	}
 	err := v.check(ctx, h.Digest)
 	if lost(err) {
-		v.report.add(at, v.values.Name(h.Digest), "a value: %s", problemOf(err))
+		v.report.add(at, v.values.Name(ctx, h.Digest), "a value: %s", problemOf(err))
 	}
 	if err == nil {
 		var inside any

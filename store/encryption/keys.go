@@ -93,11 +93,7 @@ func (k *Keys) GoString() string { return k.String() }
 // Seal encrypts with the primary key, which must exist. The result opens only with the same bound, which says what the
 // bytes are and where they belong, so that they cannot be used elsewhere.
 func (k *Keys) Seal(plain []byte, bound string) ([]byte, error) {
-	sealed, err := k.ring[0].aead.EncryptDeterministically(plain, []byte(bound))
-	if err != nil {
-		return nil, fmt.Errorf("key %s: %w", k.ring[0].id, err)
-	}
-	return sealed, nil
+	return k.ring[0].seal(plain, bound)
 }
 
 // Open decrypts what Seal made with the key of an id. Errors are a *MissingKeyError, or wrap ErrAltered.
@@ -105,17 +101,33 @@ func (k *Keys) Open(id string, sealed []byte, bound string) ([]byte, error) {
 	if err := k.Need(id); err != nil {
 		return nil, err
 	}
-	plain, err := k.find(id).aead.DecryptDeterministically(sealed, []byte(bound))
-	if err != nil {
-		return nil, fmt.Errorf("key %s: %w", id, ErrAltered)
-	}
-	return plain, nil
+	return k.find(id).open(sealed, bound)
 }
 
 // Name returns a name for an object whose own name would reveal what it is: an HMAC, in hex, under the key of an id, which
 // must exist.
 func (k *Keys) Name(id, of string) string {
-	mac := hmac.New(sha256.New, k.find(id).names)
+	return k.find(id).name(of)
+}
+
+func (k *key) seal(plain []byte, bound string) ([]byte, error) {
+	sealed, err := k.aead.EncryptDeterministically(plain, []byte(bound))
+	if err != nil {
+		return nil, fmt.Errorf("key %s: %w", k.id, err)
+	}
+	return sealed, nil
+}
+
+func (k *key) open(sealed []byte, bound string) ([]byte, error) {
+	plain, err := k.aead.DecryptDeterministically(sealed, []byte(bound))
+	if err != nil {
+		return nil, fmt.Errorf("key %s: %w", k.id, ErrAltered)
+	}
+	return plain, nil
+}
+
+func (k *key) name(of string) string {
+	mac := hmac.New(sha256.New, k.names)
 	mac.Write([]byte(of))
 	return hex.EncodeToString(mac.Sum(nil))
 }

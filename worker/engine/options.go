@@ -62,7 +62,7 @@ func (p Parts) options() worker.Options {
 		// The server holds back what is over the rate. Held back in the worker it would miss its heartbeats, and count as
 		// lost.
 		TaskQueueActivitiesPerSecond: p.Limits.CallsPerSecond,
-		Interceptors: append([]interceptor.WorkerInterceptor{workflows.NewSignalOrderInterceptor(), workflows.NewHeartbeatInterceptor(lostAfter)},
+		Interceptors: append([]interceptor.WorkerInterceptor{workflows.NewSignalOrderInterceptor(), workflows.NewHeartbeatInterceptor(lostAfter), &owned{}},
 			p.Interceptors...),
 		DeploymentOptions: p.Version.options(),
 	}

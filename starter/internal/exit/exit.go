@@ -53,6 +53,7 @@ func Unreachablef(format string, args ...any) error {
 // usage are the kinds of errors that the caller can mend.
 var usage = []error{
 	client.ErrInvalid, client.ErrNotFound, client.ErrRefused, client.ErrOtherStart, client.ErrKeys, client.ErrNoValue, client.ErrBadPlace,
+	client.ErrForgotten,
 }
 
 // CodeOf gives the code for an error.

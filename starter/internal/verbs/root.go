@@ -63,7 +63,7 @@ reached; 130 interrupted.`,
 		people.Approvals(a), people.Decide(a), people.Pause(a), people.Resume(a), people.Revise(a), people.Add(a), people.Cancel(a),
 		people.Allow(a), people.Disallow(a), people.Plan(a),
 		archive.Show(a), archive.History(a), archive.Decisions(a), archive.Diff(a), archive.Blame(a), archive.Verify(a), archive.Export(a),
-		archive.Graph(a), archive.Harden(a), archive.Backtest(a), archive.GC(a),
+		archive.Graph(a), archive.Harden(a), archive.Backtest(a), archive.GC(a), archive.Forget(a),
 		setup.Init(a), setup.Dev(a), setup.MCP(a), setup.Worker(a), setup.Tools(a), setup.Codec(a), setup.Keys(a), setup.Schema(a),
 	)
 	root.AddCommand(people.Decisions(a)...)

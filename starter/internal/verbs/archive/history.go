@@ -44,7 +44,8 @@ func history(ctx context.Context, a *app.App, id string) error {
 		}
 		last := links[len(links)-1]
 		age := fmt.Sprintf("Idea %d, the latest, was %s\n", last.At, sealedText(last.Created))
-		return a.Print(originText(links[0].Origin) + simulatedText(links[0].Simulated) + historyTable(links, print.TableWidth(a.Out)) + age)
+		said := forgottenIdeasText(last.Forgotten) + originText(links[0].Origin) + simulatedText(links[0].Simulated)
+		return a.Print(said + historyTable(links, print.TableWidth(a.Out)) + age)
 	})
 }
 

@@ -160,12 +160,20 @@ func provenText(c proofs.Counts) string {
 	return text + "\n"
 }
 
+// forgottenIdeasText says of a chain that its contents were removed; empty where they were not.
+func forgottenIdeasText(f *chain.Forgotten) string {
+	if f == nil {
+		return ""
+	}
+	return fmt.Sprintf("%s; the digests still lead from one Idea to the next, and the last one says so\n", print.Printable(f.String()))
+}
+
 func reportText(of string, r *chain.Report) string {
 	var b strings.Builder
 	if r.Whole {
 		fmt.Fprintf(&b, "%s: whole, %s, the latest has the digest %s and was %s\n",
 			print.Printable(of), print.Plural(r.Ideas, "Idea"), r.Digest, sealedText(r.Created))
-		b.WriteString(provenText(r.Decisions) + originText(r.Origin) + simulatedText(r.Simulated))
+		b.WriteString(forgottenIdeasText(r.Forgotten) + provenText(r.Decisions) + originText(r.Origin) + simulatedText(r.Simulated))
 		return b.String()
 	}
 	fmt.Fprintf(&b, "%s: broken, %s\n", print.Printable(of), print.Plural(r.Ideas, "Idea"))

@@ -1,0 +1,164 @@
+package forget
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	enumspb "go.temporal.io/api/enums/v1"
+	"go.temporal.io/api/serviceerror"
+	workflowpb "go.temporal.io/api/workflow/v1"
+	"go.temporal.io/api/workflowservice/v1"
+
+	"processidea/client"
+	"processidea/store/blobs"
+)
+
+// executions are the workflows of a process: its own, and those of its instances, parts and delegates, each with all its runs.
+type executions struct {
+	*client.Client
+	process string
+}
+
+const (
+	askEvery = 200 * time.Millisecond
+	// listLag is how long Temporal's list may show what is gone.
+	listLag = time.Minute
+)
+
+// terminate ends what is still open of a process that has ended: instances and delegates that have not noticed yet.
+func (x *executions) terminate(ctx context.Context) error {
+	for {
+		runs, _, err := x.runs(ctx)
+		open := 0
+		for _, r := range runs {
+			if !isOpen(r) {
+				continue
+			}
+			open++
+			e := r.GetExecution()
+			err := x.Temporal().TerminateWorkflow(ctx, e.GetWorkflowId(), e.GetRunId(), "what the process worked on is forgotten")
+			if err != nil && !isNotFound(err) {
+				return err
+			}
+		}
+		if err != nil || open == 0 {
+			return err
+		}
+		if err := pause(ctx); err != nil {
+			return err
+		}
+	}
+}
+
+// delete deletes every run, and gives how many there were, when the server has none any more.
+func (x *executions) delete(ctx context.Context) (int, error) {
+	asked, goneSince := map[string]bool{}, time.Time{}
+	for {
+		runs, listed, err := x.runs(ctx)
+		if err != nil {
+			return 0, err
+		}
+		for _, r := range runs {
+			if run := r.GetExecution().GetRunId(); !asked[run] {
+				_, err := x.Temporal().WorkflowService().DeleteWorkflowExecution(ctx, &workflowservice.DeleteWorkflowExecutionRequest{
+					Namespace: x.Namespace(), WorkflowExecution: r.GetExecution(),
+				})
+				if err != nil && !isNotFound(err) {
+					return 0, err
+				}
+				asked[run] = true
+			}
+		}
+		switch {
+		case len(runs)+listed == 0:
+			return len(asked), nil
+		case len(runs) > 0:
+			goneSince = time.Now()
+		case time.Since(goneSince) > listLag && !goneSince.IsZero():
+			return 0, fmt.Errorf("Temporal's list still shows %d of its runs, which are gone; forget it again later", listed)
+		case goneSince.IsZero():
+			goneSince = time.Now()
+		}
+		if err := pause(ctx); err != nil {
+			return 0, err
+		}
+	}
+}
+
+func pause(ctx context.Context) error {
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(askEvery):
+		return nil
+	}
+}
+
+func isNotFound(err error) bool {
+	var none *serviceerror.NotFound
+	return errors.As(err, &none)
+}
+
+func isOpen(r *workflowpb.WorkflowExecutionInfo) bool {
+	return r.GetStatus() == enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING || r.GetStatus() == enumspb.WORKFLOW_EXECUTION_STATUS_PAUSED
+}
+
+// runs gives every run that there is, and how many the server's list shows, which is late in both ways.
+func (x *executions) runs(ctx context.Context) (runs []*workflowpb.WorkflowExecutionInfo, listed int, err error) {
+	known := map[string]bool{}
+	look := func(workflow, run string) error {
+		d, err := x.Temporal().DescribeWorkflowExecution(ctx, workflow, run)
+		if isNotFound(err) {
+			return nil
+		}
+		if info := d.GetWorkflowExecutionInfo(); err == nil && !known[info.GetExecution().GetRunId()] {
+			known[info.GetExecution().GetRunId()] = true
+			runs = append(runs, info)
+		}
+		return err
+	}
+	if err := look(x.process, ""); err != nil {
+		return nil, 0, err
+	}
+	list, err := x.list(ctx)
+	for _, e := range list {
+		if err == nil {
+			err = look(e.GetExecution().GetWorkflowId(), e.GetExecution().GetRunId())
+		}
+	}
+	return runs, len(list), err
+}
+
+// list is what the server's list shows of the process.
+func (x *executions) list(ctx context.Context) (list []*workflowpb.WorkflowExecutionInfo, err error) {
+	quoted := func(id string) string {
+		return "'" + strings.ReplaceAll(strings.ReplaceAll(id, `\`, `\\`), "'", `\'`) + "'"
+	}
+	request := &workflowservice.ListWorkflowExecutionsRequest{
+		Namespace: x.Namespace(), PageSize: 500,
+		Query: "WorkflowId = " + quoted(x.process) + " OR WorkflowId STARTS_WITH " + quoted(x.process+"/"),
+	}
+	for {
+		page, err := x.Temporal().ListWorkflow(ctx, request)
+		var refused *serviceerror.InvalidArgument
+		if errors.As(err, &refused) && request.Query != "" {
+			request.Query = "" // an old server, or an id that it cannot search for
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		for _, e := range page.GetExecutions() {
+			if blobs.RootOf(e.GetExecution().GetWorkflowId()) == x.process {
+				list = append(list, e)
+			}
+		}
+		request.NextPageToken = page.GetNextPageToken()
+		if len(request.NextPageToken) == 0 {
+			return list, nil
+		}
+	}
+}

@@ -1,0 +1,118 @@
+package forget
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"processidea/client"
+	"processidea/client/internal/kind"
+	"processidea/store/blobs"
+	"processidea/store/chain"
+)
+
+// Options say how a process is forgotten.
+type Options struct {
+	client.By
+	// Cancel ends a process that is at work; otherwise it is refused.
+	Cancel bool
+	// WithForks forgets the processes that were forked from it too; otherwise it is refused while there are any, since they hold what it
+	// had worked on by then.
+	WithForks bool
+}
+
+// Result is what was removed.
+type Result struct {
+	Process string `json:"process"`
+	chain.ForgottenContents
+	// Executions are the runs of workflows that were deleted in Temporal.
+	Executions int `json:"executions"`
+	// Forks are the processes forked from it that were forgotten too.
+	Forks []Result `json:"forks,omitempty"`
+}
+
+// Process removes all that a process worked on, with its instances, parts and delegates: from the store what nobody else needs, and its
+// histories in Temporal. It returns when the server says that they are gone. Of the chain the digests stay, with an Idea that says when,
+// by whom and why. Doing it again completes what was interrupted. The error wraps client.ErrRefused where the process is at work or has
+// forks, and client.ErrNotFound where nobody knows it.
+func Process(ctx context.Context, c *client.Client, id string, o Options) (*Result, error) {
+	if strings.Contains(id, "/") {
+		return nil, kind.Errorf(client.ErrInvalid, "forget %s: it goes with the process that it belongs to: forget %s", id, blobs.RootOf(id))
+	}
+	forks, err := forgetForks(ctx, c, id, o)
+	if err != nil {
+		return nil, err
+	}
+	t := &executions{Client: c, process: id}
+	if err := end(ctx, t, o); err != nil {
+		return nil, fmt.Errorf("forget %s: %w", id, err)
+	}
+	store := c.Archive().Store()
+	open := store.Keys().OpenPayload
+	contents, err := chain.New(store).Forget(ctx, chain.Forgetting{
+		Process: id, Forgotten: chain.Forgotten{At: time.Now().UTC(), By: o.Name, Reason: o.Reason}, Settle: blobs.Settling, Open: open,
+		Held: func(ctx context.Context) (own, others *chain.Held, err error) {
+			return chain.ReadTemporalApart(ctx, c.Temporal().WorkflowService(), c.Namespace(), id, open)
+		},
+	})
+	if err != nil {
+		return nil, err
+	}
+	deleted, err := t.delete(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("forget %s: delete its histories in Temporal: %w", id, err)
+	}
+	return &Result{Process: id, ForgottenContents: *contents, Executions: deleted, Forks: forks}, nil
+}
+
+// forgetForks forgets the processes that were forked from one, or refuses.
+func forgetForks(ctx context.Context, c *client.Client, id string, o Options) (done []Result, err error) {
+	forks, err := chain.New(c.Archive().Store()).Forks(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	if len(forks) > 0 && !o.WithForks {
+		return nil, refused(id, "processes that were forked from it hold what it had worked on by then: "+strings.Join(forks, ", "))
+	}
+	for _, fork := range forks {
+		forgotten, err := Process(ctx, c, fork, o)
+		if err != nil {
+			return nil, err
+		}
+		done = append(done, *forgotten)
+	}
+	return done, nil
+}
+
+func refused(id, reason string) error {
+	return &client.RefusedError{Process: id, Signal: "forget", Reason: reason}
+}
+
+// end refuses what nobody knows, or is at work, unless that is to be cancelled. Then nothing of the process is open any more.
+func end(ctx context.Context, t *executions, o Options) error {
+	runs, _, err := t.runs(ctx)
+	if err != nil {
+		return err
+	}
+	ideas, err := t.Chain(t.process).Length(ctx)
+	if err != nil {
+		return err
+	}
+	if ideas == 0 && len(runs) == 0 {
+		return kind.Errorf(client.ErrNotFound, "neither Temporal nor the store knows a process of this id")
+	}
+	for _, r := range runs {
+		if r.GetExecution().GetWorkflowId() != t.process || !isOpen(r) {
+			continue
+		}
+		if !o.Cancel {
+			return refused(t.process, "the process is at work: cancel it first, or with --cancel")
+		}
+		if err := t.Client.Process(t.process).Cancel(ctx); err != nil && !errors.Is(err, client.ErrRefused) { // it may just have ended
+			return err
+		}
+	}
+	return t.terminate(ctx)
+}

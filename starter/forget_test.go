@@ -1,0 +1,154 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"processidea/client/forget"
+	"processidea/starter/internal/exit"
+	"processidea/store/chain"
+)
+
+// patients is a desk on which a process about Ada and one about Bob have run. Much of what they work on is the same.
+func patients(t *testing.T, variables ...string) *desk {
+	t.Helper()
+	tools := ward(t)
+	d := newDesk(t, nil).set("PROCESSIDEA_HTTP_ALLOW=" + strings.TrimPrefix(tools.URL, "http://")).set(variables...)
+	for name, id := range map[string]string{"Ada": "a", "Bob": "b"} {
+		files := map[string]string{}
+		for file, text := range patient(tools.URL) {
+			files[file] = strings.NewReplacer("Ada", name, "a large value", "a large value about "+name).Replace(text)
+		}
+		if err := os.Rename(folder(t, files), filepath.Join(d.dir, name)); err != nil {
+			t.Fatal(err)
+		}
+		d.do("run", name, "--id", id, "--json", noUI).is(exit.Done)
+	}
+	return d
+}
+
+func (d *desk) data() string { return filepath.Join(d.dir, ".processidea") }
+
+// aboutAda are texts of the process about Ada alone.
+var aboutAda = []string{"about Ada", `"Ada"`}
+
+// forgottenAda checks that what Ada's process worked on is nowhere, that everything says so, and that Bob's is as it was.
+func (d *desk) forgottenAda() {
+	d.Helper()
+	for text, files := range found(d.T, d.data(), aboutAda...) {
+		d.Errorf("%q still stands in %q", text, files)
+	}
+	for _, line := range []string{
+		"show a", "show a --at 1", "diff a 1 2", "blame a bed-17:patientsName", "export a", "graph a", "decisions a", "result a", "watch a", "fork a --at 1", "harden a",
+	} {
+		d.do(append(strings.Fields(line), "--store", filepath.Join(d.data(), "store"))...).is(exit.Usage).quiet().complains("forgotten on", "by ann: she asked for it")
+	}
+	d.do("verify", "a").is(exit.Done).holds("whole", "forgotten on", "by ann: she asked for it")
+	d.do("history", "a").is(exit.Done).holds("forgotten on")
+	var r chain.Report
+	d.do("verify", "a", "--json").is(exit.Done).json(&r)
+	d.do("show", "a", "--at", strconv.Itoa(r.Ideas), "--json").is(exit.Done).holds(`"forgotten"`, "she asked for it", `"parent"`)
+	d.do("verify", "b").is(exit.Done).holds("whole")
+	d.do("show", "b").is(exit.Done).holds("about Bob", "a large result")
+	d.do("list").is(exit.Done).holds("b ")
+}
+
+func TestAForgottenProcessIsNowhereAndOthersAreAsTheyWere(t *testing.T) {
+	d := patients(t)
+	if len(found(t, d.data(), aboutAda...)) != len(aboutAda) {
+		t.Fatal("what is looked for was never there")
+	}
+	var r forget.Result
+	d.do("forget", "a", "--by", "ann", "--reason", "she asked for it", "--json").is(exit.Done).json(&r)
+	if r.Executions < 2 || r.Values == 0 || r.Ideas < 2 || r.KeyDestroyed {
+		t.Errorf("%+v", r)
+	}
+	d.dev() // result and watch ask a server
+	d.forgottenAda()
+	d.do("run", "Ada", "--id", "a").is(exit.Usage).complains("the store has")
+	d.do("forget", "a").is(exit.Done) // again, while a server runs
+	d.forgottenAda()
+	d.do("run", "Ada", "--id", "again").is(exit.Done) // the program relies on nothing that is gone
+	d.do("verify", "again").is(exit.Done)
+	d.do("forget", "nobody").is(exit.Usage).complains("neither Temporal nor the store knows")
+}
+
+func TestTheDataKeyOfAForgottenProcessIsDestroyed(t *testing.T) {
+	d := patients(t, "PROCESSIDEA_KEYS="+freshKey(t, "k1"))
+	backup := filepath.Join(d.dir, "backup")
+	if err := os.CopyFS(backup, os.DirFS(filepath.Join(d.data(), "store"))); err != nil {
+		t.Fatal(err)
+	}
+	d.dev()
+	d.do("forget", "a", "--by", "ann", "--reason", "she asked for it").is(exit.Done).holds("its data key is destroyed")
+	d.forgottenAda()
+	if left, _ := filepath.Glob(filepath.Join(d.data(), "store", "processes", "a", "*", "*")); len(left) > 0 {
+		t.Errorf("%q is left", left)
+	}
+	// Of a backup the store's key opens nothing, once the data key is gone from there too.
+	d.do("show", "a", "--store", backup).is(exit.Done).holds("about Ada")
+	key, err := os.ReadFile(filepath.Join(d.data(), "store", "datakeys", "a"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(backup, "datakeys", "a"), key, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	d.do("show", "a", "--store", backup).is(exit.Usage).quiet().complains("data key of a", "was forgotten")
+	if err := os.Remove(filepath.Join(backup, "datakeys", "a")); err != nil {
+		t.Fatal(err)
+	}
+	d.do("show", "a", "--store", backup).is(exit.Failed).quiet()
+	d.do("show", "b", "--store", backup).is(exit.Done).holds("about Bob")
+	d.do("gc", "--older-than", "720h").is(exit.Done)
+}
+
+func TestAProcessAtWorkIsForgottenOnceItIsCancelled(t *testing.T) {
+	d, g := gated(t)
+	d.dev()
+	d.do("run", ".", "--id", "p", "--detach").is(exit.Done)
+	g.key(d)
+	d.do("forget", "p").is(exit.Usage).complains("at work")
+	d.do("verify", "p").is(exit.Done).holds("whole")
+	d.do("forget", "p", "--cancel").is(exit.Done)
+	d.do("history", "p").is(exit.Done).holds("forgotten on")
+	d.do("result", "p").is(exit.Usage).complains("forgotten on")
+}
+
+// What a process had done by its parts and their delegates goes with it, and what a fork of it holds is not left behind.
+func TestPartsDelegatesAndForksAreForgottenToo(t *testing.T) {
+	for name, variables := range map[string][]string{"plain": nil, "encrypted": {"PROCESSIDEA_KEYS=" + freshKey(t, "k1")}} {
+		t.Run(name, func(t *testing.T) {
+			d := newDesk(t, map[string]string{}).set(variables...)
+			if err := os.CopyFS(d.dir, os.DirFS("../examples/research")); err != nil {
+				t.Fatal(err)
+			}
+			several := `{"config": {"batch": 1, "gather": "200ms"}, "schema": {"tools": {
+				"research": {"type": "object", "properties": {"question": {"type": "string"}}, "_delegate": "researcher.json", "_scopes": ["state.audience"],
+					"_writes": ["state.sources"], "_output": {"type": "string"}, "_outputPath": "findings"}}}, "context": [
+				{"type": "state", "_instance": "①", "audience": "the buyers of Ada's house"}, {"type": "state", "_instance": "②", "audience": "Ada's sellers"},
+				{"type": "plan", "stage": "complete", "plan": [{"_tool": "research", "question": "Why did Ada do it?"}]}]}`
+			if err := os.WriteFile(filepath.Join(d.dir, "several.json"), []byte(several), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			d.do("run", "several.json", "--id", "p", "--replies", "replies.jsonl", noUI).is(exit.Done)
+			d.do("fork", "p", "--at", "1", "--id", "f", "--replies", "replies.jsonl").is(exit.Done)
+			d.do("forget", "p").is(exit.Usage).complains("forked from it", "f")
+			d.do("verify", "p").is(exit.Done)
+			var r forget.Result
+			d.do("forget", "p", "--with-forks", "--json").is(exit.Done).json(&r)
+			if len(r.Chains) < 5 || len(r.Forks) != 1 || r.Forks[0].Process != "f" { // the process, two parts, a delegate in each
+				t.Errorf("%+v", r)
+			}
+			for text, files := range found(t, d.data(), "Ada", "Glass was dear") {
+				t.Errorf("%q still stands in %q", text, files)
+			}
+			for _, process := range append(r.Chains, r.Forks[0].Chains...) {
+				d.do("verify", process).is(exit.Done).holds("forgotten on")
+			}
+		})
+	}
+}

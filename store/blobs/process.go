@@ -1,0 +1,220 @@
+package blobs
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"gocloud.dev/blob"
+	"gocloud.dev/gcerrors"
+
+	"processidea/store/encryption"
+)
+
+// With keys, what belongs to a process is encrypted with a data key of its own, which the store's keys wrap: who destroys the data key
+// makes all of it unreadable, wherever copies of it lie. Whom something belongs to is said by the context in which it is written or
+// read (ForProcess). An instance, a part and a delegate belong to the process that somebody started. Without keys everything lies
+// together, and what is the same is stored once for all processes.
+
+// Folders of what belongs to processes: values, and wrapped data keys.
+const (
+	processFolder = "processes/"
+	dataKeyFolder = "datakeys/"
+)
+
+// destroyed stands in the place of a data key that was destroyed, so that none is ever made again.
+const destroyed = "processidea data key destroyed\n"
+
+// ErrForgotten means that what a process worked on was forgotten: nothing of it can be read or written any more.
+var ErrForgotten = errors.New("what the process worked on was forgotten")
+
+// DataKeyError is for what cannot be read or written because the data key of its process cannot be used. It wraps ErrForgotten where that
+// was destroyed, and ErrMissing or ErrChanged where it is lost.
+type DataKeyError struct {
+	Process string
+	Name    string // under which the data key lies
+	Cause   error
+}
+
+// Error names the process.
+func (e *DataKeyError) Error() string { return fmt.Sprintf("data key of %s: %s", e.Process, e.Cause) }
+
+// Unwrap gives the cause.
+func (e *DataKeyError) Unwrap() error { return e.Cause }
+
+type ownerKey struct{}
+
+// ForProcess returns a context in which what is written and read belongs to a process. The id may be that of an instance, a part or a
+// delegate of it; with an empty one it belongs to nobody, and is encrypted with the store's own key.
+func ForProcess(ctx context.Context, id string) context.Context {
+	return context.WithValue(ctx, ownerKey{}, RootOf(id))
+}
+
+// RootOf is the process that somebody started, to which an instance, a part or a delegate belongs.
+func RootOf(id string) string {
+	root, _, _ := strings.Cut(id, "/")
+	return root
+}
+
+func ownerIn(ctx context.Context) string {
+	owner, _ := ctx.Value(ownerKey{}).(string)
+	return owner
+}
+
+// dataKey gives the data key of the process that a context is for; nil where there is none, or nobody's.
+func (s *Store) dataKey(ctx context.Context) (*encryption.DataKey, error) {
+	return s.dataKeyOf(ctx, ownerIn(ctx))
+}
+
+func (s *Store) dataKeyOf(ctx context.Context, owner string) (*encryption.DataKey, error) {
+	if s.keys == nil || owner == "" {
+		return nil, nil
+	}
+	if known, ok := s.dataKeys.Get(owner); ok {
+		return known, nil
+	}
+	wrapped, err := s.bucket.ReadAll(ctx, dataKeyName(owner))
+	if gcerrors.Code(err) == gcerrors.NotFound {
+		return nil, nil
+	}
+	if err == nil && string(wrapped) == destroyed {
+		err = ErrForgotten
+	}
+	var opened *encryption.DataKey
+	if err == nil {
+		opened, err = s.keys.OpenDataKey(owner, wrapped)
+	}
+	if errors.Is(err, encryption.ErrAltered) {
+		err = fmt.Errorf("%w: %w", ErrChanged, err)
+	}
+	if err != nil {
+		return nil, &DataKeyError{owner, dataKeyName(owner), err}
+	}
+	s.dataKeys.Add(owner, opened)
+	return opened, nil
+}
+
+// makeDataKey gives the data key of the process that a context is for, and makes one where there is none. Of several programs that
+// make one at the same time, one succeeds, and the others use its.
+func (s *Store) makeDataKey(ctx context.Context) (*encryption.DataKey, error) {
+	owner := ownerIn(ctx)
+	known, err := s.dataKeyOf(ctx, owner)
+	if known != nil || err != nil || s.keys == nil || owner == "" {
+		return known, err
+	}
+	if err := s.NoteKeys(ctx); err != nil {
+		return nil, err
+	}
+	wrapped, err := s.keys.NewDataKey(owner)
+	if err == nil {
+		err = s.makeObject(ctx, dataKeyName(owner), wrapped)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("make data key of %s: %w", owner, err)
+	}
+	return s.dataKeyOf(ctx, owner)
+}
+
+// makeObject writes an object unless one is there.
+func (s *Store) makeObject(ctx context.Context, name string, data []byte) error {
+	if err := s.begin(ctx); err != nil {
+		return err
+	}
+	if s.folder != "" {
+		return makeFile(filepath.Join(s.folder, filepath.FromSlash(name)), data)
+	}
+	return s.makeInBucket(ctx, name, data)
+}
+
+func (s *Store) makeInBucket(ctx context.Context, name string, data []byte) error {
+	err := s.bucket.WriteAll(ctx, name, data, &blob.WriterOptions{IfNotExist: true})
+	if err == nil || gcerrors.Code(err) == gcerrors.FailedPrecondition {
+		return nil
+	}
+	return s.bucket.WriteAll(ctx, name, data, nil) // some servers know no conditions
+}
+
+func dataKeyName(owner string) string { return dataKeyFolder + url.PathEscape(owner) }
+
+func valuesOf(owner string) string { return processFolder + url.PathEscape(owner) + "/" }
+
+// ownPlace is where a value lies that belongs to a process.
+func ownPlace(owner string, key *encryption.DataKey, digest string) location {
+	name := key.Name(digest)
+	return location{name: valuesOf(owner) + name[:2] + "/" + name, data: key, digest: digest}
+}
+
+// Owners lists the processes that have a data key, or had one that was destroyed.
+func (s *Store) Owners(ctx context.Context) (owners []Item, err error) {
+	items, err := s.Under(ctx, dataKeyFolder)
+	for _, i := range items {
+		if owner, err := url.PathUnescape(strings.TrimPrefix(i.Name, dataKeyFolder)); err == nil {
+			i.Name = owner
+			owners = append(owners, i)
+		}
+	}
+	return owners, err
+}
+
+// Owned lists the values of a process that are encrypted with its data key.
+func (s *Store) Owned(ctx context.Context, process string) ([]Item, error) {
+	return s.Under(ctx, valuesOf(process))
+}
+
+// Forget destroys the data key of a process, and removes what was encrypted with it. Nothing can be written for the process any more.
+// Doing it again completes it.
+func (s *Store) Forget(ctx context.Context, process string) error {
+	if s.keys != nil {
+		if err := s.destroy(ctx, dataKeyName(process)); err != nil {
+			return fmt.Errorf("blobs: destroy the data key of %s: %w", process, err)
+		}
+	}
+	s.dataKeys.Remove(process)
+	items, err := s.Owned(ctx, process)
+	for _, i := range items {
+		if err == nil {
+			err = s.Remove(ctx, i.Name)
+		}
+	}
+	return err
+}
+
+// RemoveDataKey removes what is left of the data key of a process that nothing is known of any more.
+func (s *Store) RemoveDataKey(ctx context.Context, process string) error {
+	s.dataKeys.Remove(process)
+	return s.Remove(ctx, dataKeyName(process))
+}
+
+// destroy writes over an object, in a folder over its very bytes, before another file takes its place.
+func (s *Store) destroy(ctx context.Context, name string) error {
+	if s.folder != "" {
+		if err := overwrite(filepath.Join(s.folder, filepath.FromSlash(name))); err != nil {
+			return err
+		}
+	}
+	return s.writeAll(ctx, name, []byte(destroyed))
+}
+
+// overwrite zeroes the bytes of a file, if there is one.
+func overwrite(path string) error {
+	f, err := os.OpenFile(path, os.O_WRONLY, 0)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	info, err := f.Stat()
+	if err == nil {
+		_, err = f.Write(bytes.Repeat([]byte{0}, int(info.Size())))
+	}
+	return errors.Join(err, f.Sync(), f.Close())
+}
+
+// IsOwned reports whether what lies under a name is encrypted with the data key of a process.
+func IsOwned(name string) bool { return strings.HasPrefix(name, processFolder) }

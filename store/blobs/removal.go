@@ -1,0 +1,70 @@
+package blobs
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"gocloud.dev/gcerrors"
+)
+
+// A program relies on values that it has put or seen not long ago, without looking again. Who removes values that are so young says so
+// first, in an object of the store: everybody who writes looks at it every removalNoticed, and from then on writes anew whatever is older.
+const (
+	removalName    = "removals/latest"
+	removalNoticed = 2 * time.Second
+)
+
+// Settling is how long after AnnounceRemoval everybody knows of it, and has told Temporal of what they had put before.
+const Settling = 5 * time.Second
+
+// removals is what this program knows of the latest announcement.
+type removals struct {
+	mu      sync.Mutex
+	checked time.Time
+	latest  time.Time // zero: there was none
+}
+
+// AnnounceRemoval says that values are about to be removed that are older than the time that it gives, however young they are. What
+// anybody puts Settling after that is not older.
+func (s *Store) AnnounceRemoval(ctx context.Context) (time.Time, error) {
+	err := s.writeAll(ctx, removalName, []byte("Values that are older than this file were removed, or are about to be.\n"))
+	var at time.Time
+	if err == nil {
+		s.removals.mu.Lock()
+		s.removals.checked = time.Time{}
+		s.removals.mu.Unlock()
+		at, err = s.lastRemoval(ctx)
+	}
+	if err != nil {
+		return at, fmt.Errorf("blobs: announce that values are removed: %w", err)
+	}
+	return at, nil
+}
+
+// lastRemoval is when somebody last announced that values are removed.
+func (s *Store) lastRemoval(ctx context.Context) (time.Time, error) {
+	r := &s.removals
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if time.Since(r.checked) < removalNoticed {
+		return r.latest, nil
+	}
+	asked := time.Now()
+	a, err := s.bucket.Attributes(ctx, removalName)
+	if gcerrors.Code(err) == gcerrors.NotFound {
+		r.checked = asked
+		return r.latest, nil
+	}
+	if err != nil {
+		return r.latest, err
+	}
+	r.checked = asked
+	if !a.ModTime.Equal(r.latest) {
+		r.latest = a.ModTime
+		s.sure.Purge()
+		s.cache.Purge()
+	}
+	return r.latest, nil
+}

@@ -1,0 +1,288 @@
+package chain
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"processidea/model/jsonval"
+	"processidea/store/blobs"
+)
+
+// Forgetting says whose contents are to be forgotten, and on whose word.
+type Forgetting struct {
+	Process string // the one that somebody started; its parts and delegates go with it
+	Forgotten
+	// Held reads what the histories of the process refer to, and what everything else in Temporal does; nil: there is no Temporal. Nothing
+	// of the process may run.
+	Held func(context.Context) (own, others *Held, err error)
+	// Open decrypts payloads that lie in the store; nil where none is encrypted.
+	Open Opener
+	// Settle is how long to wait for others who write before values are removed; blobs.Settling, but in tests.
+	Settle time.Duration
+}
+
+// ForgottenContents is what Forget removed.
+type ForgottenContents struct {
+	// Chains are the processes whose chains have been emptied: the process itself, its parts and its delegates.
+	Chains []string `json:"chains"`
+	Ideas  int      `json:"ideas"`
+	// Values are those that only this process needed; ValueBytes how large they were as they lay there.
+	Values     int   `json:"values"`
+	ValueBytes int64 `json:"valueBytes"`
+	// KeyDestroyed says that the process's data key was destroyed: copies of what it encrypted cannot be opened any more.
+	KeyDestroyed bool `json:"keyDestroyed"`
+}
+
+// Forget removes the contents of a process from the store, and what only it needed. Of every Idea the digest stays, its parent's, and when
+// it was sealed; a last Idea says that, when and by whom the contents were forgotten. Whatever interrupts it, doing it again completes it:
+// what says where something lies goes after it. The histories in Temporal, which say it too, are for the caller to delete then.
+func (s *Store) Forget(ctx context.Context, f Forgetting) (*ForgottenContents, error) {
+	done, err := s.forget(blobs.ForProcess(ctx, ""), f)
+	if err != nil {
+		return nil, fmt.Errorf("chain: forget %s: %w", f.Process, err)
+	}
+	return done, nil
+}
+
+func (s *Store) forget(ctx context.Context, f Forgetting) (*ForgottenContents, error) {
+	tree, err := s.tree(ctx, f.Process)
+	if err != nil {
+		return nil, err
+	}
+	done := &ForgottenContents{Chains: tree, KeyDestroyed: s.values.Keys() != nil}
+	for _, process := range tree {
+		ideas, err := s.sealForgotten(ctx, process, f.Forgotten)
+		if err != nil {
+			return nil, fmt.Errorf("say so in the chain of %s: %w", process, err)
+		}
+		done.Ideas += ideas
+	}
+	if err := s.removeUnshared(ctx, f, tree, done); err != nil {
+		return nil, fmt.Errorf("remove values: %w", err)
+	}
+	for _, process := range tree {
+		if err := s.empty(ctx, process); err != nil {
+			return nil, fmt.Errorf("empty the chain of %s: %w", process, err)
+		}
+	}
+	return done, s.values.Forget(ctx, f.Process)
+}
+
+// tree lists the process and those of its parts and delegates that have a chain.
+func (s *Store) tree(ctx context.Context, process string) ([]string, error) {
+	processes, err := s.Processes(ctx)
+	tree := []string{process}
+	for _, id := range processes {
+		if id != process && blobs.RootOf(id) == process {
+			tree = append(tree, id)
+		}
+	}
+	return tree, err
+}
+
+// sealForgotten puts an Idea at the end of a chain that says that the contents of those before were forgotten, unless it is there. It gives
+// how many there are before it.
+func (s *Store) sealForgotten(ctx context.Context, process string, f Forgotten) (ideas int, err error) {
+	numbers, _, err := s.numbers(ctx, process)
+	if err != nil {
+		return 0, err
+	}
+	digests, parent := []any{}, ""
+	for _, at := range numbers {
+		m, err := s.manifest(ctx, process, at)
+		if lost(err) {
+			continue // it was broken before
+		}
+		if err != nil {
+			return 0, err
+		}
+		if m.Meta[forgottenKey] != nil && at == numbers[len(numbers)-1] {
+			return len(numbers) - 1, nil
+		}
+		digests, parent = append(digests, m.Digest), m.Digest
+	}
+	at := 1
+	if len(numbers) > 0 {
+		at = numbers[len(numbers)-1] + 1
+	}
+	d, err := Entry{Process: process, At: at, Parent: parent, Idea: map[string]any{"context": []any{}}}.draft()
+	if err != nil {
+		return 0, err
+	}
+	says := jsonval.AsObject(jsonval.ToJSONValue(f))
+	says[digestsKey] = digests
+	d.meta[forgottenKey] = says
+	d.date(dateOf(f.At))
+	digest, size, err := d.digest(ctx, s.values)
+	if err != nil {
+		return 0, err
+	}
+	m, _, err := s.lay(ctx, d, at, digest, nil, size)
+	if err == nil {
+		err = s.values.Write(ctx, Place(process, at), m.encode())
+	}
+	return len(numbers), err
+}
+
+// keptMeta are the keys of meta that stay when the contents are forgotten.
+var keptMeta = []string{"process", "at", "parent", createdAt, origin}
+
+// empty leaves of all Ideas of a chain but the last what links them.
+func (s *Store) empty(ctx context.Context, process string) error {
+	s.tips.forget(process)
+	numbers, strange, err := s.numbers(ctx, process)
+	if err != nil {
+		return err
+	}
+	for _, name := range strange {
+		if err := s.values.Remove(ctx, name); err != nil {
+			return err
+		}
+	}
+	last, err := s.manifest(ctx, process, numbers[len(numbers)-1])
+	if err != nil {
+		return err
+	}
+	for _, at := range numbers[:len(numbers)-1] {
+		if err := s.emptyIdea(ctx, process, at, last.forgotten()); err != nil {
+			return err
+		}
+	}
+	return s.removeUnfinished(func(name string) bool { return strings.HasPrefix(name, placeOf(process)) })
+}
+
+func (s *Store) emptyIdea(ctx context.Context, process string, at int, f *Forgotten) error {
+	m, err := s.manifest(ctx, process, at)
+	switch {
+	case lost(err):
+		return s.values.Remove(ctx, Place(process, at))
+	case err != nil || m.Forgotten != nil:
+		return err
+	}
+	left := manifest{Format: format, Digest: m.Digest, Meta: map[string]any{}, Since: at, Forgotten: f}
+	for _, k := range keptMeta {
+		if v, has := m.Meta[k]; has {
+			left.Meta[k] = v
+		}
+	}
+	return s.values.Write(ctx, Place(process, at), left.encode())
+}
+
+// rounds is how often values are looked for that somebody wrote while they were removed.
+const rounds = 3
+
+// removeUnshared removes the values that the process refers to and nobody else does, those last that lead to others.
+func (s *Store) removeUnshared(ctx context.Context, f Forgetting, tree []string, done *ForgottenContents) error {
+	for range rounds {
+		before := time.Now().Add(time.Hour) // what nobody else can write may be as young as it is
+		unshared, err := s.unshared(ctx, f, tree)
+		if err != nil || len(unshared) == 0 {
+			return err
+		}
+		if slices.ContainsFunc(unshared, func(v *stored) bool { return !blobs.IsOwned(v.Name) }) {
+			if before, err = s.values.AnnounceRemoval(ctx); err != nil {
+				return err
+			}
+			select {
+			case <-ctx.Done():
+				return ctx.Err()
+			case <-time.After(f.Settle):
+			}
+			// Somebody may have come to need one meanwhile, and may have written it anew.
+			if unshared, err = s.unshared(ctx, f, tree); err != nil {
+				return err
+			}
+		}
+		if err := s.removeOlder(ctx, unshared, before, done); err != nil {
+			return err
+		}
+	}
+	return errors.New("others go on writing the same values, and keep none of them")
+}
+
+func (s *Store) removeOlder(ctx context.Context, values []*stored, before time.Time, done *ForgottenContents) error {
+	names := map[string]bool{}
+	for _, v := range slices.Backward(values) {
+		names[v.Name] = true
+		if !v.Written.Before(before) {
+			continue
+		}
+		removed, err := s.values.RemoveUntouched(ctx, v.Item)
+		if err != nil {
+			return err
+		}
+		if removed {
+			done.Values++
+			done.ValueBytes += v.Size
+		}
+	}
+	return s.removeUnfinished(func(name string) bool {
+		of, _, _ := strings.Cut(name, ".")
+		return names[of]
+	})
+}
+
+// removeUnfinished removes what programs that were killed left half written.
+func (s *Store) removeUnfinished(of func(name string) bool) error {
+	items, err := s.values.Unfinished()
+	for _, i := range items {
+		if err == nil && of(i.Name) {
+			err = s.values.Remove(context.Background(), i.Name)
+		}
+	}
+	return err
+}
+
+// unshared lists the values that the process refers to and nobody else does, each after something that refers to it.
+func (s *Store) unshared(ctx context.Context, f Forgetting, tree []string) ([]*stored, error) {
+	var ownHeld, otherHeld *Held
+	if f.Held != nil {
+		var err error
+		if ownHeld, otherHeld, err = f.Held(ctx); err != nil {
+			return nil, err
+		}
+	}
+	own, err := s.referred(ctx, ownHeld, f.Open, func(process string) bool { return slices.Contains(tree, process) }, false)
+	if err != nil || len(own.found) == 0 {
+		return nil, err
+	}
+	others, err := s.referred(ctx, otherHeld, f.Open, func(process string) bool { return !slices.Contains(tree, process) }, true)
+	if err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(own.found, func(v *stored) bool { return others.values[v.Name] != nil && others.values[v.Name].needed }), nil
+}
+
+// referred marks the values that some chains and histories refer to.
+func (s *Store) referred(ctx context.Context, held *Held, open Opener, of func(process string) bool, elsewhere bool) (*collector, error) {
+	c := s.collector(ctx, Rules{Open: open})
+	if err := c.list(ctx); err != nil {
+		return nil, err
+	}
+	processes, err := c.Processes(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, process := range slices.DeleteFunc(processes, func(p string) bool { return !of(p) }) {
+		items, err := s.values.Under(ctx, placeOf(process))
+		if err == nil {
+			err = c.readAll(ctx, process, items)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	if elsewhere {
+		if err := c.others(ctx); err != nil {
+			return nil, err
+		}
+	}
+	for r := range held.references() {
+		c.need(r)
+	}
+	return c, c.follow(ctx)
+}

@@ -1,0 +1,131 @@
+package chain
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+
+	"processidea/model/jsonval"
+	"processidea/store/blobs"
+)
+
+// Forgotten says when and by whom the contents of a process were removed.
+type Forgotten struct {
+	At     time.Time `json:"at"`
+	By     string    `json:"by,omitempty"`
+	Reason string    `json:"reason,omitempty"`
+}
+
+// String says it for people.
+func (f Forgotten) String() string {
+	text := "forgotten on " + f.At.UTC().Format("2006-01-02 15:04:05 UTC")
+	if f.By != "" {
+		text += " by " + f.By
+	}
+	if f.Reason != "" {
+		text += ": " + f.Reason
+	}
+	return text
+}
+
+// ForgottenError is for what cannot be read because the contents of the process were forgotten. It wraps blobs.ErrForgotten.
+type ForgottenError struct {
+	Process   string
+	Forgotten Forgotten
+}
+
+// Error says when and by whom.
+func (e *ForgottenError) Error() string {
+	return fmt.Sprintf("what %s worked on was %s", e.Process, e.Forgotten)
+}
+
+// Unwrap gives blobs.ErrForgotten.
+func (e *ForgottenError) Unwrap() error { return blobs.ErrForgotten }
+
+// forgottenKey is the key of meta by which the last Idea of a process says that the contents were forgotten: Forgotten, and the digests
+// of all Ideas before it.
+const (
+	forgottenKey = "forgotten"
+	digestsKey   = "digests"
+)
+
+// forgotten gives what a manifest says of the contents having been forgotten: of its own, or as the last Idea; nil where it says nothing.
+func (m *manifest) forgotten() *Forgotten {
+	if m.Forgotten != nil || m.Meta[forgottenKey] == nil {
+		return m.Forgotten
+	}
+	f := &Forgotten{}
+	if json.Unmarshal(jsonval.Encode(m.Meta[forgottenKey]), f) != nil {
+		return nil
+	}
+	return f
+}
+
+// readable gives a *ForgottenError where the contents of an Idea were forgotten.
+func (m *manifest) readable() error {
+	if m.Forgotten == nil {
+		return nil
+	}
+	return &ForgottenError{m.text("process"), *m.Forgotten}
+}
+
+// lookForgotten finds out whether the last Idea says that the contents of the process were forgotten.
+func (v *verifier) lookForgotten(ctx context.Context, numbers []int) error {
+	if len(numbers) == 0 {
+		return nil
+	}
+	last, err := v.manifest(ctx, v.process, numbers[len(numbers)-1])
+	if lost(err) {
+		return nil // it is found where its turn is
+	}
+	if err == nil {
+		v.report.Forgotten = last.forgotten()
+	}
+	return err
+}
+
+// compareForgotten checks that the Ideas whose contents are gone are those that the last one names, by its own digest.
+func (v *verifier) compareForgotten() {
+	if v.report.Forgotten == nil || v.before == nil {
+		return
+	}
+	says, _ := v.before.Meta[forgottenKey].(map[string]any)
+	digests := []string{}
+	list, _ := says[digestsKey].([]any)
+	for _, d := range list {
+		digests = append(digests, jsonval.AsText(d))
+	}
+	if at := v.before.number("at"); !slices.Equal(digests, v.forgotten) {
+		v.report.add(at, Place(v.process, at), "it says that other Ideas were forgotten than those before it")
+	}
+}
+
+// Forks lists the processes that were forked from a process, or from one of its parts or delegates, and whose contents were not
+// forgotten: they hold what it had worked on by then.
+func (s *Store) Forks(ctx context.Context, process string) ([]string, error) {
+	processes, err := s.Processes(ctx)
+	if err != nil {
+		return nil, err
+	}
+	forks := []string{}
+	for _, id := range processes {
+		root := blobs.RootOf(id)
+		if root == process || slices.Contains(forks, root) {
+			continue
+		}
+		first, err := s.Link(ctx, id, 1)
+		if lost(err) {
+			continue
+		}
+		if err != nil {
+			return nil, fmt.Errorf("chain: look for forks of %s: %w", process, err)
+		}
+		from, _ := first.Origin.(map[string]any)
+		if first.Forgotten == nil && blobs.RootOf(jsonval.AsText(from["process"])) == process {
+			forks = append(forks, root)
+		}
+	}
+	return forks, nil
+}
