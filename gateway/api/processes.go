@@ -124,7 +124,7 @@ func readDelegates(files map[string]Object) (map[string]any, error) {
 
 func (a *API) begin(ctx context.Context, o client.StartOptions) (*startOutput, error) {
 	p, err := a.Client.Start(ctx, o)
-	a.acted(o.ID)
+	a.Acted(o.ID)
 	if err != nil {
 		return nil, err
 	}
