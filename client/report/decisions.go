@@ -47,8 +47,9 @@ func value(v any) string { return readable.ShortText(v, longestDetail) }
 
 var verbs = map[string]string{
 	client.Approve: "approved", client.Reject: "rejected", client.Amend: "changed", client.Replace: "put another Call in the place of",
-	client.Answer: "gave the result of", turn.SteerPause: "paused the process", turn.SteerResume: "let the process go on", turn.SteerRevise: "corrected the process",
-	turn.SteerAdd: "added instances", turn.SteerAllow: "gave a standing order", turn.SteerDisallow: "ended a standing order",
+	client.Answer: "gave the result of", turn.SteerPause: "paused the process", turn.SteerResume: "let the process go on",
+	turn.SteerRevise: "corrected the process",
+	turn.SteerAdd:    "added instances", turn.SteerAllow: "gave a standing order", turn.SteerDisallow: "ended a standing order",
 }
 
 func what(d turn.Decision) string {

@@ -51,6 +51,9 @@ func New(o Options) (*Desk, error) {
 		return nil, err
 	}
 	d := &Desk{Options: o, sessions: sessions, mux: http.NewServeMux(), seen: newSeen()}
+	if d.Tools.Registry == nil { // the workers' tools are not known here
+		d.Tools.Elsewhere = true
+	}
 	d.mux.HandleFunc("GET /{$}", d.enterOr(d.page(access.Look, d.inbox)))
 	d.mux.HandleFunc("POST /desk/enter", d.enter)
 	d.mux.HandleFunc("POST /desk/leave", d.leave)
@@ -143,7 +146,8 @@ func (d *Desk) page(right access.Right, do act) http.HandlerFunc {
 func (d *Desk) fail(w http.ResponseWriter, r *http.Request, err error) {
 	var large *http.MaxBytesError
 	if errors.As(err, &large) {
-		err = &access.Refusal{Status: http.StatusRequestEntityTooLarge, Code: api.CodeTooLarge, Message: "What was sent is too large: decide on fewer at once, or start with smaller files."}
+		err = &access.Refusal{Status: http.StatusRequestEntityTooLarge, Code: api.CodeTooLarge,
+			Message: "What was sent is too large: decide on fewer at once, or start with smaller files."}
 	}
 	p := api.ProblemOf(err)
 	if p.Status >= http.StatusInternalServerError && !errors.Is(r.Context().Err(), context.Canceled) {

@@ -104,7 +104,7 @@ type instanceRow struct {
 // showProcess shows where a process stands.
 func (d *Desk) showProcess(w http.ResponseWriter, r *http.Request) error {
 	id := r.PathValue("process")
-	status, err := d.API.Status(r.Context(), id)
+	status, err := d.API.RecentStatus(r.Context(), id)
 	if err != nil {
 		return err
 	}

@@ -1,7 +1,6 @@
 package desk
 
 import (
-	"fmt"
 	"io"
 	"net/http"
 	"path"
@@ -52,7 +51,8 @@ func uploaded(r *http.Request, field string) (files []file, err error) {
 		}
 		text := strings.TrimPrefix(string(data), "\ufeff")
 		if !utf8.ValidString(text) || strings.ContainsRune(text, 0) {
-			return nil, unfit(fmt.Sprintf("%s is no text in UTF-8: choose an Idea file (JSON or YAML), or rows (CSV or JSON Lines).", visible(clip(baseName(h.Filename), cellLength))))
+			return nil, unfit(visible(clip(baseName(h.Filename), cellLength)) +
+				" is no text in UTF-8: choose an Idea file (JSON or YAML), or rows (CSV or JSON Lines).")
 		}
 		files = append(files, file{baseName(h.Filename), text})
 	}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"sync"
 
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
@@ -14,8 +15,9 @@ import (
 
 // Authors says who wrote the values of the States in one Idea: the same as Blame, of many values at once.
 type Authors struct {
-	initial map[string]any // the States of the first Idea, by token
-	writes  map[string][]turn.LogEntry
+	first  ideafile.ContextByInstance // the context of the first Idea
+	states sync.Map                   // the States in it, by token, as they were asked for
+	writes map[string][]turn.LogEntry
 }
 
 // Authors reads who wrote what up to an Idea of a process. The error wraps ErrNoIdea where there is none.
@@ -32,15 +34,11 @@ func (s *Store) authors(ctx context.Context, process string, at int) (*Authors, 
 	if err != nil {
 		return nil, err
 	}
-	first, err := s.state(ctx, manifests[0], nil)
+	first, _, err := s.load(ctx, manifests[0], nil)
 	if err != nil {
 		return nil, err
 	}
-	a := &Authors{map[string]any{}, map[string][]turn.LogEntry{}}
-	owners := ideafile.SplitContextByInstance(first.body["context"])
-	for token := range owners.MessagesByInstance {
-		a.initial[token] = owners.InstanceView(token).PayloadByKind[ideafile.TypeState]
-	}
+	a := &Authors{first: ideafile.SplitContextByInstance(first["context"]), writes: map[string][]turn.LogEntry{}}
 	for _, m := range manifests {
 		log, err := s.log(ctx, m)
 		if err != nil {
@@ -60,6 +58,16 @@ func (s *Store) authors(ctx context.Context, process string, at int) (*Authors, 
 	return a, nil
 }
 
+// initial is the State that an instance began with.
+func (a *Authors) initial(instance string) any {
+	state, known := a.states.Load(instance)
+	if !known {
+		state = a.first.InstanceView(instance).PayloadByKind[ideafile.TypeState]
+		a.states.Store(instance, state)
+	}
+	return state
+}
+
 // Of gives who wrote the value at a path last: the entry of the log, or else ByStart or ByUnknown. single is false where several wrote parts of it.
 func (a *Authors) Of(instance string, path jsonval.Path) (by string, entry *turn.LogEntry, single bool) {
 	var all []turn.LogEntry
@@ -72,7 +80,7 @@ func (a *Authors) Of(instance string, path jsonval.Path) (by string, entry *turn
 	if len(all) <= most && slices.ContainsFunc(all, func(e turn.LogEntry) bool { return statelog.IsUpdateWrite(e.OutputMethod, e.Path) }) {
 		all = a.credited(instance, path, all)
 	}
-	_, there := jsonval.ValueAt(a.initial[instance], path)
+	_, there := jsonval.ValueAt(a.initial(instance), path)
 	if len(all) == 0 {
 		if there {
 			return ByStart, nil, true
@@ -92,7 +100,7 @@ func (a *Authors) credited(instance string, path jsonval.Path, all []turn.LogEnt
 		writes[n] = statelog.Write{Path: e.Path, OutputMethod: e.OutputMethod, Value: e.Value,
 			Author: e.Author, Request: e.Request, Index: e.Index, CorrectionNumber: e.Correction}
 	}
-	list, _, _ := statelog.ContributingWrites(a.initial[instance], writes, path)
+	list, _, _ := statelog.ContributingWrites(a.initial(instance), writes, path)
 	if len(list) == 0 { // what is kept elsewhere cannot be followed here: each that wrote there counts
 		return all
 	}
