@@ -4,6 +4,8 @@ import (
 	"context"
 	"io"
 
+	"processidea/model/ideafile"
+	"processidea/model/jsonval"
 	"processidea/store/chain"
 )
 
@@ -33,4 +35,26 @@ func (c *Chain) Export(ctx context.Context, w io.Writer) error {
 		return err
 	}
 	return c.chains.Export(ctx, c.process, w)
+}
+
+// Authors says who wrote the values of the States in Idea at (0: the latest): Blame, of many values at once.
+func (c *Chain) Authors(ctx context.Context, at int) (*chain.Authors, error) {
+	at, err := c.number(ctx, "look at", at)
+	if err != nil {
+		return nil, err
+	}
+	return c.chains.Authors(ctx, c.process, at)
+}
+
+// StatesOf gives the State of each instance of an Idea, by token.
+func StatesOf(idea map[string]any) map[string]any {
+	states := map[string]any{}
+	list, _ := idea["context"].([]any)
+	for _, m := range list {
+		message := jsonval.AsObject(m)
+		if token, _ := message["_instance"].(string); message["type"] == ideafile.TypeState {
+			states[token] = message["state"]
+		}
+	}
+	return states
 }

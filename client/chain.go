@@ -2,10 +2,13 @@ package client
 
 import (
 	"context"
+	"encoding/json"
 
 	"processidea/client/internal/kind"
 	"processidea/model/deciders"
 	"processidea/model/ideafile"
+	"processidea/model/jsonval"
+	"processidea/model/turn"
 	"processidea/store/chain"
 )
 
@@ -151,21 +154,70 @@ func (c *Chain) withEarlierDeciders(ctx context.Context, fork map[string]any, at
 // Plan gives the Calls of the latest solution that has any, for plangraph.RenderMermaid and plangraph.RenderDOT; where none has, those of
 // the Plan messages in the latest Idea.
 func (c *Chain) Plan(ctx context.Context) ([]any, error) {
+	p, err := c.PlanWithStatus(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return p.Calls, nil
+}
+
+// PlanDrawing is the Calls of a Plan, and in how many instances each has which status, as far as the latest Idea tells: for plangraph.RenderSVG.
+type PlanDrawing struct {
+	Calls    []any
+	Statuses []map[ideafile.CallStatus]int // beside the Calls; nil: nothing is known
+}
+
+// PlanWithStatus is Plan, with what became of the Calls by the latest Idea.
+func (c *Chain) PlanWithStatus(ctx context.Context) (*PlanDrawing, error) {
 	last, err := c.readable(ctx, "draw")
-	var messages []any
+	var latest map[string]any
 	for at := last; at > 0 && err == nil; at-- {
 		var idea map[string]any
 		if idea, err = c.chains.Load(ctx, c.process, at); err != nil {
 			break
 		}
-		if calls := SolutionOf(idea); len(calls) > 0 {
-			return calls, nil
-		}
 		if at == last {
-			messages = PlanMessagesOf(idea)
+			latest = idea
+		}
+		if calls := SolutionOf(idea); len(calls) > 0 {
+			return planOf(calls, latest, idea), nil
 		}
 	}
-	return messages, err
+	return planOf(PlanMessagesOf(latest), latest, nil), err
+}
+
+// planOf says what became of Calls: those of a Request's Idea, or, without one, those of Plans that run directly.
+func planOf(calls []any, latest, solved map[string]any) *PlanDrawing {
+	p := &PlanDrawing{Calls: calls, Statuses: make([]map[ideafile.CallStatus]int, len(calls))}
+	read, _ := ideafile.ReadIdeaWithCheckedTools(latest)
+	if read == nil {
+		return p
+	}
+	request, _ := jsonval.AsObject(solved["meta"])["request"].(json.Number)
+	number, _ := request.Int64()
+	tokens, first := read.InstanceTokens(), 0
+	for _, m := range read.Context {
+		past, from := turn.ReadPastCalls(m, tokens), 0
+		if solved == nil {
+			past, from = turn.ReadPastDirectPlanCalls(m, tokens), first-m.CallIndexOffset
+			first += len(m.PlanCalls)
+		}
+		for _, call := range past {
+			if n := from + call.Index - 1; call.Request == int(number) && n >= 0 && n < len(calls) {
+				p.count(n, call.StatusByInstance)
+			}
+		}
+	}
+	return p
+}
+
+func (p *PlanDrawing) count(n int, statuses map[string]ideafile.CallStatus) {
+	for _, s := range statuses {
+		if p.Statuses[n] == nil {
+			p.Statuses[n] = map[ideafile.CallStatus]int{}
+		}
+		p.Statuses[n][s]++
+	}
 }
 
 // PlanMessagesOf gives the Calls of an Idea's Plan messages.

@@ -72,7 +72,20 @@ func (c *Chain) Diff(ctx context.Context, a, b int) (*Diff, error) {
 			return nil, err
 		}
 	}
-	d, err := c.chains.Diff(ctx, c.process, a, b)
+	from, err := c.chains.Load(ctx, c.process, a)
+	if err != nil {
+		return nil, err
+	}
+	to, err := c.chains.Load(ctx, c.process, b)
+	if err != nil {
+		return nil, err
+	}
+	return c.DiffOf(ctx, a, from, b, to)
+}
+
+// DiffOf is Diff of two Ideas that were loaded already.
+func (c *Chain) DiffOf(ctx context.Context, a int, from map[string]any, b int, to map[string]any) (*Diff, error) {
+	d, err := ideadiff.Compare(c.process, a, b, from, to)
 	if err != nil {
 		return nil, err
 	}

@@ -85,6 +85,12 @@ func TestPeopleSignDecisionsAndAnybodyChecksThem(t *testing.T) {
 		t.Error(e.out)
 	}
 	d.do("export", "p", "-o", "p.jsonl").is(exit.Done)
+	page := d.do("export", "p", "--html").is(exit.Done).out
+	for _, want := range []string{"<!doctype html>", "The record was whole", "signed: key "} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page does not say %q: %s", want, page)
+		}
+	}
 	t.Run("by the Python of docs/check_proofs.py", d.checkedWithoutOurCode)
 	if e := d.do("verify", "p.jsonl", "--deciders", "deciders.json").is(exit.Done); !strings.Contains(e.out, "every signature is right") {
 		t.Error(e.out)

@@ -182,8 +182,8 @@ func (a *API) admit(right access.Right) func(huma.Context, func(huma.Context)) {
 	}
 }
 
-// acted has whoever follows or looks see what was done to a process.
-func (a *API) acted(process string) {
+// Acted has whoever follows or looks see what was done to a process.
+func (a *API) Acted(process string) {
 	a.shared.forget()
 	a.Feed.Poke(process)
 }

@@ -1,13 +1,19 @@
 package api
 
 import (
+	"bytes"
 	"context"
+	"io"
+	"mime"
 	"net/http"
 	"strconv"
+	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
 	"processidea/client"
+	"processidea/client/report"
 	"processidea/gateway/access"
 	"processidea/model/jsonval"
 	"processidea/model/plangraph"
@@ -36,6 +42,39 @@ func (a *API) addChains() {
 		OperationID: "draw-plan", Method: http.MethodGet, Path: "/api/processes/{id}/graph", Summary: "Draw the Plan of a process", Tags: chains, Errors: none,
 		Description: "Draws the Calls of the latest solution that has any, or else of the Plan messages, as text: Mermaid, or DOT, the language of Graphviz.",
 	}, a.graph)
+	operation(a, access.Look, huma.Operation{
+		OperationID: "export-report", Method: http.MethodGet, Path: "/api/processes/{id}/export.html", Summary: "Get what a process did, as one HTML file",
+		Tags: chains, Errors: none,
+		Description: "Gives one HTML file that opens anywhere, without a script and without loading anything: who decided what and how that is proved, the Plan " +
+			"as a picture, each instance's State with its authors, the Ideas with their digests, and how to check it.",
+		Responses: map[string]*huma.Response{
+			"200": {Description: "The file", Content: map[string]*huma.MediaType{"text/html": {Schema: &huma.Schema{Type: huma.TypeString}}}},
+		},
+	}, a.report)
+}
+
+func (a *API) report(ctx context.Context, in *Target) (*huma.StreamResponse, error) {
+	var b bytes.Buffer
+	if err := a.Report(ctx, in.ID, &b); err != nil {
+		return nil, err
+	}
+	return &huma.StreamResponse{Body: func(hc huma.Context) {
+		_, w := humago.Unwrap(hc)
+		SendReport(w, in.ID, b.Bytes())
+	}}, nil
+}
+
+// Report writes what a process did as one HTML file.
+func (a *API) Report(ctx context.Context, id string, w io.Writer) error {
+	return report.Write(ctx, a.Client.Chain(id), id, w)
+}
+
+// SendReport answers with the file. A browser keeps it, and does not show it here: it has a style of its own, which pages from here may not have.
+func SendReport(w http.ResponseWriter, id string, file []byte) {
+	h := w.Header()
+	h.Set("Content-Type", "text/html; charset=utf-8")
+	h.Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": strings.ReplaceAll(id, "/", "-") + ".html"}))
+	_, _ = w.Write(file)
 }
 
 // IdeaList is the Ideas of a process.

@@ -46,7 +46,7 @@ func (a *API) decideAll(ctx context.Context, who *access.Person, list []Decision
 	for _, id := range processes {
 		g.Go(func() error {
 			a.decideIn(ctx, id, byProcess[id], decisions, results)
-			a.acted(id)
+			a.Acted(id)
 			return nil
 		})
 	}

@@ -65,7 +65,7 @@ func (a *API) receive(ctx context.Context, in *hookInput) (*hookOutput, error) {
 	case p.Attached():
 		return &hookOutput{http.StatusOK, &Started{p.ID(), true}}, nil
 	}
-	a.acted(p.ID())
+	a.Acted(p.ID())
 	a.Log.Info("a webhook started a process", "hook", in.Name, "process", p.ID())
 	return &hookOutput{http.StatusCreated, &Started{p.ID(), false}}, nil
 }

@@ -125,7 +125,7 @@ func readDelegates(files map[string]Object) (map[string]any, error) {
 
 func (a *API) begin(ctx context.Context, o client.StartOptions) (*startOutput, error) {
 	p, err := a.Client.Start(ctx, o)
-	a.acted(o.ID)
+	a.Acted(o.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -223,6 +223,15 @@ func (a *API) Status(ctx context.Context, id string) (ProcessStatus, error) {
 }
 
 type statusKey string
+
+// manyInstances is from how many on a status takes long to ask for.
+const manyInstances = 1000
+
+// RecentStatus is Status, for a page that people wait for: of a process of many instances that is busy it may be some seconds old.
+func (a *API) RecentStatus(ctx context.Context, id string) (ProcessStatus, error) {
+	large := func(s ProcessStatus) bool { return len(s.Instances) >= manyInstances }
+	return shareRecent(ctx, &a.shared, statusKey(id), large, func(ctx context.Context) (ProcessStatus, error) { return a.statusOf(ctx, id) })
+}
 
 func (a *API) statusOf(ctx context.Context, id string) (ProcessStatus, error) {
 	p, err := a.Client.Attach(ctx, id)

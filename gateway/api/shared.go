@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"time"
 )
@@ -14,6 +15,69 @@ const sharedFor = time.Second
 type shared struct {
 	mu      sync.Mutex
 	answers map[any]*answer
+	// recent are answers that took long, for those who would rather have an old one than wait; acts counts what made them wrong.
+	recent map[any]recent
+	acts   int
+}
+
+type recent struct {
+	value any
+	at    time.Time
+}
+
+const (
+	// recentFor is how old an answer may be that is given in place of one that takes longer than patient.
+	recentFor = 15 * time.Second
+	patient   = 100 * time.Millisecond
+)
+
+// shareRecent is share; where that takes long, and keep says of the answer before that it may stand for this one, it gives that one.
+func shareRecent[T any](ctx context.Context, s *shared, key any, keep func(T) bool, ask func(context.Context) (T, error)) (T, error) {
+	asking := func(ctx context.Context) (T, error) {
+		s.mu.Lock()
+		acts := s.acts
+		s.mu.Unlock()
+		v, err := ask(ctx)
+		if err == nil && keep(v) {
+			s.remember(key, v, acts)
+		}
+		return v, err
+	}
+	s.mu.Lock()
+	before, known := s.recent[key]
+	s.mu.Unlock()
+	if !known {
+		return share(ctx, s, key, asking)
+	}
+	soon, cancel := context.WithTimeout(ctx, patient)
+	defer cancel()
+	v, err := share(soon, s, key, asking)
+	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
+		v, _ = before.value.(T)
+		return v, nil
+	}
+	return v, err
+}
+
+// remember keeps an answer for a while, unless somebody did something since it was asked for.
+func (s *shared) remember(key, v any, acts int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if acts != s.acts {
+		return
+	}
+	if s.recent == nil {
+		s.recent = map[any]recent{}
+	}
+	now := time.Now()
+	s.recent[key] = recent{v, now}
+	time.AfterFunc(recentFor, func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if s.recent[key].at.Equal(now) {
+			delete(s.recent, key)
+		}
+	})
 }
 
 type answer struct {
@@ -63,6 +127,8 @@ func (s *shared) forget() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	clear(s.answers)
+	clear(s.recent)
+	s.acts++
 }
 
 // answered hands the answer out, and forgets it after a while. An error is forgotten at once, but for those who wait.

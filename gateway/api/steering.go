@@ -63,7 +63,7 @@ func (a *API) Steer(ctx context.Context, id string, do func(context.Context, *cl
 	if err == nil {
 		err = do(ctx, p)
 	}
-	a.acted(id)
+	a.Acted(id)
 	return nil, err
 }
 

@@ -120,16 +120,16 @@ func (d *Desk) callPage(r *http.Request, a client.Approval) *callPage {
 		}
 	}
 	t := newTeller()
-	t.from = origins(wired, a)
-	all := t.tell("", "", a.Params)
+	t.From = origins(wired, a)
+	all := t.Tell("", a.Params)
 	if p.Params = all.Facts; all.Left > 0 {
 		p.Params = append(p.Params, fact{Name: "And", Text: plural(all.Left, "other parameter")})
 	}
 	if a.ParamsAdaptation != nil {
-		p.Adapted = newTeller().tell("", "", jsonval.ToJSONValue(a.ParamsAdaptation.OriginalParams)).Facts
+		p.Adapted = factsOf(jsonval.ToJSONValue(a.ParamsAdaptation.OriginalParams), nil)
 	}
 	p.Output, p.State, p.Input = factOf(a.Output), factOf(a.State), factOf(a.Input)
-	p.Scopes = newTeller().tell("", "", anyMap(a.ScopeValues)).Facts
+	p.Scopes = factsOf(anyMap(a.ScopeValues), nil)
 	if len(a.OutputPath) > 0 {
 		p.WritesTo = visible(a.OutputPath.ReferenceText())
 		if a.OutputMethod != "" {
@@ -146,7 +146,7 @@ func factOf(v any) *fact {
 	if v == nil {
 		return nil
 	}
-	f := newTeller().tell("", "", v)
+	f := newTeller().Tell("", v)
 	return &f
 }
 

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"processidea/client"
+	"processidea/client/ideafiles"
 	"processidea/gateway/access"
 	"processidea/gateway/api"
 	"processidea/gateway/desk/session"
@@ -28,6 +29,11 @@ type Options struct {
 	Client   *client.Client
 	Entrance Entrance
 	Log      *slog.Logger
+	// Ideas is a folder of Idea files that people can start; empty: they bring their own. Tools is what is known here of the workers' Go tools.
+	Ideas string
+	Tools ideafiles.Tools
+	// Simulate tries a process out; nil: that is not offered here.
+	Simulate Simulator
 }
 
 // Desk answers requests for pages.
@@ -36,6 +42,7 @@ type Desk struct {
 	sessions *session.Sessions
 	mux      *http.ServeMux
 	login    Login // nil: people come with the token
+	seen     *seen
 }
 
 // New makes a Desk.
@@ -44,7 +51,10 @@ func New(o Options) (*Desk, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &Desk{Options: o, sessions: sessions, mux: http.NewServeMux()}
+	d := &Desk{Options: o, sessions: sessions, mux: http.NewServeMux(), seen: newSeen()}
+	if d.Tools.Registry == nil { // the workers' tools are not known here
+		d.Tools.Elsewhere = true
+	}
 	d.mux.HandleFunc("GET /{$}", d.enterOr(d.page(access.Look, d.inbox)))
 	d.mux.HandleFunc("POST /desk/enter", d.enter)
 	d.mux.HandleFunc("POST /desk/leave", d.leave)
@@ -55,12 +65,17 @@ func New(o Options) (*Desk, error) {
 	d.mux.HandleFunc("POST /desk/decide", d.page(access.Decide, d.decideMany))
 	d.mux.HandleFunc("GET /desk/outcome", d.page(access.Look, d.showOutcome))
 	d.mux.HandleFunc("GET /desk/processes", d.page(access.Look, d.showProcesses))
+	d.mux.HandleFunc("GET /desk/start", d.page(access.Start, d.showStart))
+	d.mux.HandleFunc("POST /desk/start", d.page(access.Start, d.start))
+	d.mux.HandleFunc("GET /desk/processes/{process}/add", d.page(access.Steer, d.showAdd))
+	d.mux.HandleFunc("POST /desk/processes/{process}/add", d.page(access.Steer, d.add))
 	d.mux.HandleFunc("GET /desk/processes/{process}", d.page(access.Look, d.showProcess))
 	d.mux.HandleFunc("POST /desk/processes/{process}", d.page(access.Steer, d.steer))
 	d.mux.HandleFunc("GET /desk/processes/{process}/plan.svg", d.page(access.Look, d.drawPlan))
 	d.mux.HandleFunc("GET /desk/processes/{process}/idea", d.page(access.Look, d.showIdea))
 	d.mux.HandleFunc("POST /desk/processes/{process}/fork", d.page(access.Start, d.fork))
 	d.mux.HandleFunc("GET /desk/processes/{process}/verify", d.page(access.Look, d.verify))
+	d.mux.HandleFunc("GET /desk/processes/{process}/export.html", d.page(access.Look, d.export))
 	d.mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
 		d.fail(w, r, &access.Refusal{Status: http.StatusNotFound, Code: api.CodeNotFound, Message: "There is no such page."})
 	})
@@ -85,7 +100,7 @@ func (d *Desk) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.Set("Referrer-Policy", "same-origin")
 	h.Set("Cross-Origin-Opener-Policy", "same-origin")
 	h.Set("Cross-Origin-Resource-Policy", "same-origin")
-	r.Body = http.MaxBytesReader(w, r.Body, mostForm)
+	r.Body = http.MaxBytesReader(w, r.Body, mostOf(r))
 	if r.Method == http.MethodPost && !isFromHere(r) {
 		d.fail(w, r, &access.Refusal{Status: http.StatusForbidden, Code: access.CodeForeignPage, Message: "A form of another page may not be sent here."})
 		return
@@ -118,7 +133,7 @@ func (d *Desk) page(right access.Right, do act) http.HandlerFunc {
 		}
 		if err == nil && r.Method == http.MethodPost {
 			d.Log.Info("asked to act", "page", r.Pattern, "process", r.PathValue("process"), "by", who.Name)
-			err = r.ParseForm()
+			err = readForm(r)
 		}
 		if err == nil {
 			err = do(w, r)
@@ -133,7 +148,8 @@ func (d *Desk) page(right access.Right, do act) http.HandlerFunc {
 func (d *Desk) fail(w http.ResponseWriter, r *http.Request, err error) {
 	var large *http.MaxBytesError
 	if errors.As(err, &large) {
-		err = &access.Refusal{Status: http.StatusRequestEntityTooLarge, Code: api.CodeTooLarge, Message: "What was sent is too large: decide on fewer at once."}
+		err = &access.Refusal{Status: http.StatusRequestEntityTooLarge, Code: api.CodeTooLarge,
+			Message: "What was sent is too large: decide on fewer at once, or start with smaller files."}
 	}
 	p := api.ProblemOf(err)
 	if p.Status >= http.StatusInternalServerError && !errors.Is(r.Context().Err(), context.Canceled) {

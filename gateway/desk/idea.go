@@ -1,17 +1,15 @@
 package desk
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"net/url"
-	"sort"
 	"strconv"
 
 	"processidea/client"
-	"processidea/client/ideafiles"
+	"processidea/client/report"
 	"processidea/gateway/access"
-	"processidea/model/ideafile"
-	"processidea/model/jsonval"
 	"processidea/store/chain"
 	"processidea/store/ideadiff"
 )
@@ -30,6 +28,7 @@ type ideaPage struct {
 	Changes  []changeRow
 	Left     int // changes that are not shown
 	Decided  []string
+	Since    int // the Idea with which it is compared
 }
 
 type instanceState struct {
@@ -50,26 +49,31 @@ func (d *Desk) showIdea(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	p := ideaPage{frame: d.frame(r, "Idea of "+visible(clip(id, cellLength))), Process: id, Href: processHref(id), Last: latest.At, Instance: q.Get("instance")}
+	p := ideaPage{frame: d.frame(r, "Idea"), Process: id, Href: processHref(id), Last: latest.At, Instance: q.Get("instance")}
 	p.At, _ = strconv.Atoi(q.Get("at"))
 	if p.At < 1 || p.At > p.Last {
 		p.At = p.Last
 	}
-	if p.Link, err = c.Link(r.Context(), p.At); err != nil {
-		return err
+	p.Since, err = strconv.Atoi(q.Get("since"))
+	if err != nil || p.Since < 1 || p.Since > p.Last || p.Since == p.At {
+		p.Since = p.At - 1
 	}
-	idea, err := c.Load(r.Context(), p.At)
+	i, err := d.idea(r.Context(), id, p.At)
 	if err != nil {
 		return err
 	}
-	p.Title = fmt.Sprintf("Idea %d of %s", p.At, visible(clip(id, cellLength)))
-	p.addStates(idea)
-	if p.At > 1 {
-		diff, err := c.Diff(r.Context(), p.At-1, p.At)
+	p.Link, p.Title = i.Link, fmt.Sprintf("Idea %d of %s", p.At, visible(clip(id, cellLength)))
+	if err := p.addStates(r.Context(), i); err != nil {
+		return err
+	}
+	if p.Since > 0 {
+		before, err := d.idea(r.Context(), id, p.Since)
 		if err != nil {
 			return err
 		}
-		p.addChanges(diff)
+		if err := p.addChanges(r.Context(), c, before, i); err != nil {
+			return err
+		}
 	}
 	d.render(w, r, http.StatusOK, "idea", &p)
 	return nil
@@ -100,37 +104,42 @@ func (p *ideaPage) Later() string {
 	return p.at(p.At+1, p.Instance)
 }
 
-func (p *ideaPage) addStates(idea map[string]any) {
-	const atOnce = 20
-	states, tokens := map[string]any{}, []string{}
-	list, _ := idea["context"].([]any)
-	for _, m := range list {
-		message := jsonval.AsObject(m)
-		token, _ := message["_instance"].(string)
-		if message["type"] != ideafile.TypeState || p.Instance != "" && token != p.Instance {
-			continue
+// statesAtOnce is how many States a page shows; Page says which.
+const statesAtOnce = 20
+
+func (p *ideaPage) addStates(ctx context.Context, i *seenIdea) error {
+	tokens := i.Tokens
+	if p.Instance != "" {
+		tokens = nil
+		if _, there := i.States[p.Instance]; there {
+			tokens = []string{p.Instance}
 		}
-		if _, known := states[token]; !known {
-			tokens = append(tokens, token)
-		}
-		states[token] = message["state"]
 	}
-	sort.Slice(tokens, func(i, j int) bool { return ideafiles.TokenLess(tokens[i], tokens[j]) })
+	authors, err := i.authors(ctx)
+	if err != nil {
+		return err
+	}
 	t := newTeller()
 	for n, token := range tokens {
-		if n == atOnce {
+		if n == statesAtOnce || t.Left <= 0 {
 			p.More = len(tokens) - n
 			break
 		}
-		s := instanceState{Token: token, State: t.tell("", "", states[token])}
+		t.From = report.From(authors, token)
+		s := instanceState{Token: token, State: t.Tell("", i.States[token])}
 		if p.Instance == "" && token != "" {
 			s.Href = p.at(p.At, token)
 		}
 		p.States = append(p.States, s)
 	}
+	return nil
 }
 
-func (p *ideaPage) addChanges(d *client.Diff) {
+func (p *ideaPage) addChanges(ctx context.Context, c *client.Chain, before, now *seenIdea) error {
+	d, err := c.DiffOf(ctx, before.Link.At, before.Idea, now.Link.At, now.Idea)
+	if err != nil {
+		return err
+	}
 	add := func(instance, what, path string, from, to any) {
 		switch {
 		case p.Instance != "" && instance != p.Instance && instance != "":
@@ -159,6 +168,7 @@ func (p *ideaPage) addChanges(d *client.Diff) {
 			p.Decided = append(p.Decided, visible(clip(text, longestText)))
 		}
 	}
+	return nil
 }
 
 // fork starts another process from an Idea.
@@ -177,22 +187,5 @@ func (d *Desk) fork(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	http.Redirect(w, r, processHref(p.ID()), http.StatusSeeOther)
-	return nil
-}
-
-type verifyPage struct {
-	frame
-	Href   string
-	Report *chain.Report
-}
-
-// verify checks the chain of a process.
-func (d *Desk) verify(w http.ResponseWriter, r *http.Request) error {
-	id := r.PathValue("process")
-	report, err := d.Client.Chain(id).Verify(r.Context())
-	if err != nil {
-		return err
-	}
-	d.render(w, r, http.StatusOK, "verify", verifyPage{d.frame(r, "The record of "+visible(clip(id, cellLength))), processHref(id), report})
 	return nil
 }

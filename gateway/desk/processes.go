@@ -1,6 +1,7 @@
 package desk
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -10,13 +11,13 @@ import (
 
 	"processidea/client"
 	"processidea/client/ideafiles"
+	"processidea/client/report"
 	"processidea/gateway/access"
 	"processidea/gateway/api"
 	"processidea/model/ideafile"
 	"processidea/model/plangraph"
 	"processidea/model/runresult"
 	"processidea/protocol"
-	"processidea/store/chain"
 )
 
 const (
@@ -78,8 +79,11 @@ type processPage struct {
 	Total     int
 	Prev, All string
 	Next      string
-	Ideas     []chain.Link
-	Left      int // Ideas before those that are listed
+	Ideas     []report.Idea
+	Priced    bool // some of them cost something
+	Latest    int  // the number of the latest Idea
+	Finished  int  // instances that have come to their end
+	Left      int  // Ideas before those that are listed
 	Failures  []string
 	WaitsFor  []string // beside people, whose Calls are counted
 }
@@ -100,17 +104,22 @@ type instanceRow struct {
 // showProcess shows where a process stands.
 func (d *Desk) showProcess(w http.ResponseWriter, r *http.Request) error {
 	id := r.PathValue("process")
-	status, err := d.API.Status(r.Context(), id)
+	status, err := d.API.RecentStatus(r.Context(), id)
 	if err != nil {
 		return err
 	}
 	p := processPage{frame: d.frame(r, visible(clip(id, cellLength))), Status: status, Href: processHref(id)}
 	p.Live = true
 	p.Ended = status.Status != runresult.StatusRunning && status.Status != runresult.StatusPaused
-	if calls, err := d.Client.Chain(id).Plan(r.Context()); err == nil {
-		p.Calls, p.Drawn = len(calls), len(calls) > 0 && len(calls) <= mostDrawn
+	if plan, err := d.plan(r.Context(), id); err == nil {
+		p.Calls, p.Drawn = len(plan.Calls), len(plan.Calls) > 0 && len(plan.Calls) <= mostDrawn
 	}
 	p.Ideas, p.Left = d.ideas(r, id)
+	if len(p.Ideas) > 0 {
+		p.Latest = p.Ideas[0].At
+	}
+	p.Priced = slices.ContainsFunc(p.Ideas, func(i report.Idea) bool { return i.Cost != "" })
+	p.Finished = settled(status.Instances)
 	p.list(r.URL.Query())
 	for _, f := range status.Failures {
 		p.Failures = append(p.Failures, visible(clip(fmt.Sprintf("%s: %s (%s, %s)", f.Tool, f.Message, f.Status, plural(f.Count, "time")), longestText)))
@@ -125,11 +134,12 @@ func (d *Desk) showProcess(w http.ResponseWriter, r *http.Request) error {
 }
 
 // ideas lists the Ideas of a process, the latest first; none where the store has none yet.
-func (d *Desk) ideas(r *http.Request, id string) (list []chain.Link, left int) {
-	list, err := d.Client.Chain(id).Ideas(r.Context())
+func (d *Desk) ideas(r *http.Request, id string) (list []report.Idea, left int) {
+	links, err := d.Client.Chain(id).Ideas(r.Context())
 	if err != nil {
 		return nil, 0
 	}
+	list = report.Ideas(links)
 	slices.Reverse(list)
 	left = max(len(list)-mostIdeas, 0)
 	return list[:len(list)-left], left
@@ -177,14 +187,23 @@ func (p *processPage) list(q url.Values) {
 
 // drawPlan gives the Plan of a process as a picture.
 func (d *Desk) drawPlan(w http.ResponseWriter, r *http.Request) error {
-	calls, err := d.Client.Chain(r.PathValue("process")).Plan(r.Context())
+	plan, err := d.plan(r.Context(), r.PathValue("process"))
 	if err != nil {
 		return err
 	}
-	if len(calls) > mostDrawn {
+	if len(plan.Calls) > mostDrawn {
 		return &access.Refusal{Status: http.StatusNotFound, Code: api.CodeNotFound, Message: "The Plan has too many Calls for a picture."}
 	}
 	w.Header().Set("Content-Type", mediaTypes[".svg"])
-	_, _ = w.Write([]byte(plangraph.RenderSVG(calls)))
+	_, _ = w.Write([]byte(plangraph.RenderSVG(plan.Calls, plan.Statuses)))
 	return nil
+}
+
+// plan gives the Plan of a process, with what became of its Calls by the latest Idea.
+func (d *Desk) plan(ctx context.Context, process string) (*client.PlanDrawing, error) {
+	i, err := d.idea(ctx, process, 0)
+	if err != nil {
+		return nil, err
+	}
+	return i.plan(ctx)
 }

@@ -115,7 +115,7 @@ func asset(w http.ResponseWriter, r *http.Request) {
 
 var functions = template.FuncMap{
 	"ago": ago, "in": until, "stamp": stamp, "iso": func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
-	"plural": plural, "clip": clip, "pretty": form.Pretty, "visible": visible, "lower": strings.ToLower,
+	"plural": plural, "thousands": thousands, "clip": clip, "pretty": form.Pretty, "visible": visible, "lower": strings.ToLower,
 	"dict": func(pairs ...any) map[string]any {
 		m := map[string]any{}
 		for n := 0; n+1 < len(pairs); n += 2 {

@@ -324,7 +324,7 @@ func (a *answer) fitsDescription(h *house, method, path string) {
 			}
 			return
 		}
-		if mediaType == "text/event-stream" {
+		if mediaType == "text/event-stream" || mediaType == "text/html" {
 			return
 		}
 		escape := strings.NewReplacer("~", "~0", "/", "~1", "{", "%7B", "}", "%7D")

@@ -28,6 +28,8 @@ type Options struct {
 	Hooks  *hooks.Rules // nil: webhooks start nothing
 	Agents Agents       // what agents may use, at /mcp
 	Log    *slog.Logger // nil: nothing is logged
+	// Simulate tries processes out at the desk; nil: that is not offered.
+	Simulate desk.Simulator
 	// Patience is as in api.Options.
 	Patience time.Duration
 	// RequestTime is how long a request may take to come in; 0: 30 seconds.
@@ -36,7 +38,7 @@ type Options struct {
 
 // Agents say what agents may use.
 type Agents struct {
-	Ideas     string // the folder of the Idea files that they can start; empty: none
+	Ideas     string // the folder of the Idea files that they, and people at the desk, can start; empty: none
 	Approvals bool   // they may decide on Calls
 	// Tools is what is known here of the workers' Go tools.
 	Tools ideafiles.Tools
@@ -78,7 +80,9 @@ func New(o Options) *Gateway {
 // addDesk serves the desk where people can log in, and else says what there is for programs.
 func (g *Gateway) addDesk() {
 	if entrance, ok := g.Guard.(desk.Entrance); ok {
-		pages, err := desk.New(desk.Options{API: g.api, Client: g.Client, Entrance: entrance, Log: g.Log})
+		pages, err := desk.New(desk.Options{
+			API: g.api, Client: g.Client, Entrance: entrance, Log: g.Log, Ideas: g.Agents.Ideas, Tools: g.Agents.Tools, Simulate: g.Simulate,
+		})
 		if err == nil {
 			g.desk = true
 			g.api.Handle("/{$}", pages)

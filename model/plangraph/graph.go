@@ -31,6 +31,7 @@ type graphNode struct {
 	id         string
 	kind       nodeKind
 	labelLines []string
+	fill       string // empty: the usual one
 }
 
 type graphEdge struct {

@@ -4,11 +4,21 @@ import (
 	"encoding/xml"
 	"fmt"
 	"strings"
+
+	"processidea/model/ideafile"
 )
 
-// RenderSVG draws a Plan as a picture, black on white. It has no styles and no scripts in it.
-func RenderSVG(calls []any) string {
-	l := newLayout(newGraph(calls))
+// RenderSVG draws a Plan as a picture, black on white. It has no styles and no scripts in it. statuses say in how many instances each of the Calls has
+// which status: it is written below a Call, and colours it; nil, or shorter than the Calls: nothing is known.
+func RenderSVG(calls []any, statuses []map[ideafile.CallStatus]int) string {
+	g := newGraph(calls)
+	for n := range min(len(g.calls), len(statuses)) {
+		g.nodes[n].fill = fillOf(statuses[n])
+		if line := statusLine(statuses[n]); line != "" {
+			g.nodes[n].labelLines = append(g.nodes[n].labelLines, line)
+		}
+	}
+	l := newLayout(g)
 	var b strings.Builder
 	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" width="%.0f" height="%.0f" viewBox="0 0 %.0f %.0f"`, l.width, l.height, l.width, l.height)
 	b.WriteString(` font-family="ui-monospace, Menlo, Consolas, monospace" font-size="12"><defs><marker id="tip" viewBox="0 0 8 8" refX="8" refY="4"` +
@@ -50,10 +60,44 @@ func writeNode(b *strings.Builder, n *placedNode) {
 	if n.kind != nodeCall {
 		fill, round = "#fff", 12
 	}
+	if n.fill != "" {
+		fill = n.fill
+	}
 	fmt.Fprintf(b, `<rect x="%.1f" y="%.1f" width="%.1f" height="%.1f" rx="%d" fill="%s" stroke="#565c64"/>`, n.x, n.y, n.width, n.height, round, fill)
 	for k, line := range n.labelLines {
 		fmt.Fprintf(b, `<text x="%.1f" y="%.1f" fill="#1c1e21">%s</text>`, n.x+boxPadding, n.y+boxPadding/2+lineHeight*(float64(k)+0.75), xmlText(line))
 	}
+}
+
+// fills are the colours of what became of a Call, the most telling first.
+var fills = []struct {
+	status ideafile.CallStatus
+	fill   string
+}{
+	{ideafile.Failed, "#f9d7d4"}, {ideafile.Blocked, "#f9d7d4"}, {ideafile.Rejected, "#f9d7d4"}, {ideafile.AwaitingApproval, "#fdebb8"},
+	{ideafile.Running, "#d6e6f7"}, {ideafile.Waiting, "#f1f4f7"}, {ideafile.Done, "#d5edda"}, {ideafile.Skipped, "#e4e6e9"},
+}
+
+func fillOf(counts map[ideafile.CallStatus]int) string {
+	for _, f := range fills {
+		if counts[f.status] > 0 {
+			return f.fill
+		}
+	}
+	return ""
+}
+
+// statusLine says in how many instances a Call has which status; of a single one, the status alone.
+func statusLine(counts map[ideafile.CallStatus]int) string {
+	var parts []string
+	for _, f := range fills {
+		if n := counts[f.status]; n == 1 && len(counts) == 1 {
+			return string(f.status)
+		} else if n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, f.status))
+		}
+	}
+	return strings.Join(parts, ", ")
 }
 
 // xmlText writes a text so that it stays text; what XML cannot hold becomes the sign for it.

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"processidea/model/ideafile"
 	"processidea/model/plangraph"
 )
 
@@ -52,7 +53,7 @@ func call(tool, path string, reads ...any) any {
 func TestWhoReadsStandsBelowWhomItReadsFromAndNoBoxesOverlap(t *testing.T) {
 	boxes, texts := elements(t, plangraph.RenderSVG([]any{
 		call("fetch", "†state.a", "†input.x"), call("left", "†state.b", "†state.a"), call("right", "†state.c", "†state.a"), call("join", "†state.d", "†state.b", "†state.c"),
-	}))
+	}, nil))
 	if len(boxes) != 5 { // four Calls, and the input
 		t.Fatalf("%d boxes: %q", len(boxes), texts)
 	}
@@ -74,12 +75,12 @@ func TestWhoReadsStandsBelowWhomItReadsFromAndNoBoxesOverlap(t *testing.T) {
 
 func TestAPictureOfHostileNamesIsAPicture(t *testing.T) {
 	for _, name := range []string{`<script>alert(1)</script>`, "]]>&\"'", "a\x00\x1b\u202eb", strings.Repeat("x", 5000), "", "日本語"} {
-		_, texts := elements(t, plangraph.RenderSVG([]any{call(name, "†state.a", "†state.a"), call(name, "†state.b", "†state.a"), 7, nil}))
+		_, texts := elements(t, plangraph.RenderSVG([]any{call(name, "†state.a", "†state.a"), call(name, "†state.b", "†state.a"), 7, nil}, nil))
 		if strings.Contains(strings.Join(texts, ""), "alert") != strings.Contains(name, "alert") {
 			t.Errorf("%q", texts)
 		}
 	}
-	elements(t, plangraph.RenderSVG(nil))
+	elements(t, plangraph.RenderSVG(nil, nil))
 }
 
 func TestAPictureOfManyCallsAndOfACircle(t *testing.T) {
@@ -87,7 +88,24 @@ func TestAPictureOfManyCallsAndOfACircle(t *testing.T) {
 	for n := range 500 {
 		many = append(many, call("t", fmt.Sprintf("†state.v%d", n), fmt.Sprintf("†state.v%d", (n*7+1)%500)))
 	}
-	if boxes, _ := elements(t, plangraph.RenderSVG(many)); len(boxes) != 500 {
+	if boxes, _ := elements(t, plangraph.RenderSVG(many, nil)); len(boxes) != 500 {
 		t.Errorf("%d boxes", len(boxes))
+	}
+}
+
+func TestWhatBecameOfACallIsWrittenInItAndColoursIt(t *testing.T) {
+	calls := []any{call("a", "†state.a", "†input.x"), call("b", "†state.b", "†state.a"), call("c", "†state.c", "†state.b")}
+	boxes, texts := elements(t, plangraph.RenderSVG(calls, []map[ideafile.CallStatus]int{{ideafile.Done: 3}, {ideafile.Done: 1, ideafile.Failed: 2}}))
+	all := strings.Join(texts, "|")
+	for _, want := range []string{"3 done", "2 failed, 1 done"} {
+		if !strings.Contains(all, want) {
+			t.Errorf("it does not say %q: %s", want, all)
+		}
+	}
+	if a, b, c := boxes[0]["fill"], boxes[1]["fill"], boxes[2]["fill"]; a == b || b == c || a == c {
+		t.Errorf("the fills are %s, %s and %s", a, b, c)
+	}
+	if boxes[0]["height"] == boxes[2]["height"] {
+		t.Error("a Call of which nothing is known has a line for it")
 	}
 }

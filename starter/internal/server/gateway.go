@@ -52,7 +52,7 @@ func (s *Session) serveGateway(ctx context.Context, port int, log *slog.Logger) 
 		return fmt.Errorf("%w: %w", client.ErrInvalid, err)
 	}
 	o := gateway.Options{Client: s.Client, Guard: guard, Hooks: rules, Agents: gateway.AgentsFromEnvironment(os.Getenv), Log: log}
-	o.Agents.Tools = s.Place.Tools()
+	o.Agents.Tools, o.Simulate = s.Place.Tools(), s.Place.simulator()
 	served, err := listenOn(ctx, portsFrom(port, home.Port), o)
 	if err != nil {
 		return err

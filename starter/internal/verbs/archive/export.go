@@ -10,23 +10,36 @@ import (
 
 	"processidea/client"
 	"processidea/client/ideafiles"
+	"processidea/client/report"
 	"processidea/starter/internal/app"
 	"processidea/starter/internal/exit"
 )
 
 // Export writes the whole chain of a process as one file.
 func Export(a *app.App) *cobra.Command {
-	file := ""
+	file, html := "", false
 	c := &cobra.Command{
 		Use:   "export ID",
 		Short: "Write the whole chain of a process as one file",
 		Long: `Write the whole chain of a process as one file of JSON Lines: each Idea whole, with
 the log of what changed before it. "verify FILE" checks it with nothing else. It is
-read from the store; no server is needed. A chain with a broken place is not exported.`,
+read from the store; no server is needed. A chain with a broken place is not exported.
+
+With --html it is one page for people, which opens in any browser and needs nothing
+else: who decided what and how that is proved, the Plan as a picture, each instance's
+State with who wrote it, the Ideas with their digests, and how to check all that. It
+is written of a broken chain too, and says what is broken.`,
 		Example: `  starter export refund-17 -o refund-17.jsonl
+  starter export refund-17 --html -o refund-17.html
   starter export refund-17 | gzip > refund-17.jsonl.gz`,
-		RunE: func(c *cobra.Command, args []string) error { return export(c.Context(), a, args[0], file) },
+		RunE: func(c *cobra.Command, args []string) error {
+			if html {
+				return exportHTML(c.Context(), a, args[0], file)
+			}
+			return export(c.Context(), a, args[0], file)
+		},
 	}
+	c.Flags().BoolVar(&html, "html", false, "write a page for people, which opens in any browser")
 	c.Flags().StringVarP(&file, "output", "o", "", "`file` to write (default standard output)")
 	return c
 }
@@ -54,6 +67,24 @@ func export(ctx context.Context, a *app.App, id, file string) error {
 			return err
 		}
 		return printReport(a, file, r)
+	})
+}
+
+// exportHTML writes what a process did as a page for people. Its signatures are checked with the keys that PROCESSIDEA_DECIDERS names.
+func exportHTML(ctx context.Context, a *app.App, id, file string) error {
+	keys, err := decidersKeys(ctx, "")
+	if err != nil {
+		return err
+	}
+	return a.Read(ctx, func(archive *client.Archive) error {
+		c := archive.Trusting(keys).Chain(id)
+		if file == "" {
+			return report.Write(ctx, c, id, a.Out)
+		}
+		if _, err := c.Ideas(ctx); err != nil {
+			return err
+		}
+		return writeFile(file, func(w io.Writer) error { return report.Write(ctx, c, id, w) })
 	})
 }
 

@@ -1,0 +1,43 @@
+package readable_test
+
+import (
+	"strings"
+	"testing"
+
+	"processidea/client/readable"
+	"processidea/model/jsonval"
+)
+
+func TestATellerStopsAndSaysHowMuchIsLeft(t *testing.T) {
+	big := map[string]any{}
+	for n := range 1000 {
+		big[strings.Repeat("k", n+1)] = "v"
+	}
+	told := readable.NewTeller().Tell("", map[string]any{"big": big})
+	below := told.Facts[0]
+	if n := len(below.Facts); n+below.Left != 1000 || n > readable.MostFacts {
+		t.Errorf("%d are told, and %d left", n, below.Left)
+	}
+	if !below.Folded || told.Folded {
+		t.Error("what is large is folded below the first level alone")
+	}
+}
+
+func TestWhereAValueComesFromIsSaidOfTheWholeOrOfItsParts(t *testing.T) {
+	from := func(path jsonval.Path, _ any) string {
+		if len(path) > 0 && path[0] == "whole" {
+			return "by one"
+		}
+		if path.String() == "parts.a" {
+			return "by another"
+		}
+		return ""
+	}
+	teller := readable.NewTeller()
+	teller.From = from
+	f := teller.Tell("", map[string]any{"whole": map[string]any{"a": "x"}, "parts": map[string]any{"a": "x", "b": "y"}})
+	parts, whole := f.Facts[0], f.Facts[1]
+	if whole.From != "by one" || whole.Facts[0].From != "" || parts.From != "" || parts.Facts[0].From != "by another" || parts.Facts[1].From != "" {
+		t.Errorf("%+v", f)
+	}
+}

@@ -1,0 +1,127 @@
+package readable
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"processidea/model/jsonval"
+)
+
+// Visible has nothing hide in a text: what steers terminals and the direction of writing is shown by its number.
+func Visible(s string) string {
+	if !strings.ContainsFunc(s, isHidden) {
+		return s
+	}
+	var b strings.Builder
+	for _, r := range s {
+		if isHidden(r) {
+			fmt.Fprintf(&b, "⟨U+%04X⟩", r)
+		} else {
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+// isHidden leaves out those that join letters: they are part of them.
+func isHidden(r rune) bool {
+	const zeroWidthNonJoiner, zeroWidthJoiner = 0x200c, 0x200d
+	return r != zeroWidthNonJoiner && r != zeroWidthJoiner && isSteering(r)
+}
+
+func isSteering(r rune) bool {
+	return r != '\n' && r != '\t' && unicode.Is(unicode.Cc, r) || unicode.Is(unicode.Cf, r) || r == '\u2028' || r == '\u2029' || r == utf8.RuneError
+}
+
+// Clip shortens a text to about n characters, and says how much is left out.
+func Clip(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	at := n
+	for at > 0 && !utf8.RuneStart(s[at]) {
+		at--
+	}
+	return s[:at] + fmt.Sprintf(" … (%s more)", Plural(utf8.RuneCountInString(s[at:]), "character"))
+}
+
+// ShortText is a value on one line: a text as it is, anything else as JSON.
+func ShortText(v any, n int) string {
+	text, ok := v.(string)
+	if !ok {
+		if jsonval.SizeUpToLimit(v, 16*n) > 16*n {
+			return "a value of more than " + Plural(n, "character")
+		}
+		text = string(jsonval.Encode(v))
+	}
+	const perRune = 4
+	if len(text) > perRune*n {
+		return Clip(Visible(strings.ToValidUTF8(strings.Join(strings.Fields(text[:perRune*n]), " "), "")), n-1) + " …"
+	}
+	return Clip(Visible(strings.Join(strings.Fields(text), " ")), n)
+}
+
+// IsNumber reports whether a value is a number.
+func IsNumber(v any) bool { _, ok := v.(json.Number); return ok }
+
+// Plural is a number with its noun: 1 Call, 1,000 Calls.
+func Plural(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%s %ss", Thousands(n), what)
+}
+
+// Thousands is a number with its thousands set apart.
+func Thousands(n int) string {
+	s := fmt.Sprint(n)
+	for at := len(s) - 3; at > 0; at -= 3 {
+		s = s[:at] + "," + s[at:]
+	}
+	return s
+}
+
+// Ago tells how long ago a moment was.
+func Ago(now, t time.Time) string {
+	d := now.Sub(t)
+	if d < 10*time.Second {
+		return "just now"
+	}
+	return span(d) + " ago"
+}
+
+// Until tells how long it is to a moment.
+func Until(now, t time.Time) string {
+	d := t.Sub(now)
+	if d <= 0 {
+		return "now"
+	}
+	return "in " + span(d)
+}
+
+func span(d time.Duration) string {
+	switch {
+	case d < time.Minute:
+		return Plural(int(d/time.Second), "second")
+	case d < time.Hour:
+		return Plural(int(d/time.Minute), "minute")
+	case d < 48*time.Hour:
+		return Plural(int(d/time.Hour), "hour")
+	}
+	return Plural(int(d/(24*time.Hour)), "day")
+}
+
+// Took is how long something took.
+func Took(d time.Duration) string {
+	if d < 10*time.Second {
+		return fmt.Sprintf("%.1f seconds", max(d, 0).Seconds())
+	}
+	return span(d)
+}
+
+// Stamp is a moment for people.
+func Stamp(t time.Time) string { return t.Local().Format("Mon 2 Jan 2006, 15:04:05 MST") }

@@ -1,0 +1,162 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"processidea/client"
+	"processidea/client/readable"
+	"processidea/model/ideafile"
+	"processidea/model/jsonval"
+	"processidea/model/turn"
+)
+
+// Decision is what somebody decided, in plain words.
+type Decision struct {
+	When    time.Time
+	Idea    int    // the one whose log tells of it
+	Who     string // with the groups
+	What    string // such as: approved 1.2@① refund
+	Reason  string
+	Proof   string // how it is proved who decided; empty where nobody did
+	Order   bool   // it gives a standing order, or ends one
+	Details []Detail
+}
+
+// Detail is more about a decision: what was shown, what it changed, what came of it.
+type Detail struct{ Name, Text string }
+
+// longestDetail is in characters.
+const longestDetail = 4000
+
+// Decisions tells what was decided in a process, in its order.
+func Decisions(made []client.Decided) []Decision {
+	out := make([]Decision, len(made))
+	for n, d := range made {
+		out[n] = Decision{When: d.DecidedAt, Idea: d.Idea, Who: who(d.Decision), What: what(d.Decision), Proof: proofOf(d.Decision),
+			Reason: text(d.Reason),
+			Order:  d.Kind == turn.SteerAllow || d.Kind == turn.SteerDisallow, Details: details(d)}
+	}
+	return out
+}
+
+func text(s string) string { return readable.Visible(readable.Clip(s, longestDetail)) }
+
+func value(v any) string { return readable.ShortText(v, longestDetail) }
+
+var verbs = map[string]string{
+	client.Approve: "approved", client.Reject: "rejected", client.Amend: "changed", client.Replace: "put another Call in the place of",
+	client.Answer: "gave the result of", turn.SteerPause: "paused the process", turn.SteerResume: "let the process go on",
+	turn.SteerRevise: "corrected the process",
+	turn.SteerAdd:    "added instances", turn.SteerAllow: "gave a standing order", turn.SteerDisallow: "ended a standing order",
+}
+
+func what(d turn.Decision) string {
+	verb := verbs[d.Kind]
+	if verb == "" {
+		verb = d.Kind
+	}
+	if d.CallID == "" {
+		return text(verb)
+	}
+	return text(strings.TrimSpace(verb + " " + d.CallID + " " + d.Tool))
+}
+
+func who(d turn.Decision) string {
+	switch d.DecidedBy {
+	case turn.DecidedByTimeout:
+		return "nobody: the deadline had come"
+	case turn.DecidedByProcess:
+		return "the process itself"
+	case ideafile.SimulatedPerson:
+		return "nobody: it is a simulation"
+	case "":
+		return "somebody without a name"
+	}
+	if len(d.Groups) > 0 {
+		return text(d.DecidedBy + " of " + strings.Join(d.Groups, ", "))
+	}
+	return text(d.DecidedBy)
+}
+
+// proofOf says how it is proved who decided. What the words claim is checked by verifying the chain.
+func proofOf(d turn.Decision) string {
+	under := ""
+	if d.OrderID != "" && d.CallID != "" {
+		under = "under the standing order " + d.OrderID + "; "
+	}
+	switch s := d.Signed; {
+	case d.DecidedBy == turn.DecidedByTimeout || d.DecidedBy == turn.DecidedByProcess || d.DecidedBy == ideafile.SimulatedPerson:
+		return ""
+	case s != nil:
+		name := ""
+		if s.Name != "" {
+			name = " for " + s.Name
+		}
+		return text(fmt.Sprintf("%ssigned%s: key %s, issuer %s, proof %s", under, name, s.Key, s.Issuer, s.ID))
+	case d.Proof != "":
+		return text(under + "it brought a proof, which was not checked when it was taken")
+	}
+	return text(under + "declared: it says of itself who took it")
+}
+
+func details(d client.Decided) (list []Detail) {
+	add := func(name string, v any) { list = append(list, Detail{name, value(v)}) }
+	if d.Tool != "" && d.ShownParams != nil {
+		add("Was shown", d.ShownParams)
+	}
+	switch d.Kind {
+	case client.Amend:
+		add("To run with", d.AmendedParams)
+	case client.Replace:
+		add("Replaced by", d.Replacement)
+	case client.Answer:
+		add("The result", d.GivenResult)
+	}
+	if o := d.Order; o != nil {
+		list = append(list, Detail{"The order", orderText(*o)})
+	} else if d.Kind == turn.SteerDisallow {
+		add("The order", d.OrderID)
+	}
+	if len(d.Context) > 0 {
+		add("Messages", d.Context)
+	}
+	if len(d.Instances) > 0 {
+		add("Instances", strings.Join(d.Instances, ", "))
+	}
+	if d.Limits != nil {
+		add("Limits", jsonval.ToJSONValue(d.Limits))
+	}
+	if d.Outcome != nil {
+		list = append(list, Detail{"What came of it", outcomeText(*d.Outcome)})
+	}
+	return list
+}
+
+// orderText says in words what a standing order allows.
+func orderText(o turn.StandingOrder) string {
+	s := fmt.Sprintf("%s: Calls of %s are approved", o.ID, o.Tool)
+	if o.When != nil {
+		s += " whose parameters fit " + string(jsonval.Encode(o.When))
+	}
+	if o.Count > 0 {
+		s += ", " + readable.Plural(o.Count, "Call") + " at most"
+	}
+	if !o.Until.IsZero() {
+		s += ", until " + readable.Stamp(o.Until)
+	}
+	return text(s)
+}
+
+func outcomeText(o turn.CallOutcome) string {
+	s := "nothing ran"
+	if o.RanCall != nil {
+		s = "it ran as " + o.RanCall.Tool + " " + string(jsonval.Encode(jsonval.ToJSONValue(o.RanCall.Params)))
+	}
+	s += ": " + string(o.Status)
+	if o.Fault != nil {
+		s += ", " + o.Fault.Message
+	}
+	return text(s)
+}

@@ -1,0 +1,283 @@
+package report
+
+import (
+	"bytes"
+	"context"
+	"embed"
+	"encoding/json"
+	"fmt"
+	"html/template"
+	"io"
+	"slices"
+	"sort"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+
+	"processidea/client"
+	"processidea/client/ideafiles"
+	"processidea/client/readable"
+	"processidea/model/jsonval"
+	"processidea/model/plangraph"
+	"processidea/model/price"
+	"processidea/store/chain"
+)
+
+//go:embed report.html
+var files embed.FS
+
+var page = template.Must(template.New("report.html").Funcs(template.FuncMap{
+	"quote": quote, "visible": readable.Visible, "clip": readable.Clip, "plural": readable.Plural, "stamp": readable.Stamp,
+	"iso": func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
+}).ParseFS(files, "report.html"))
+
+// How much a file holds.
+const (
+	mostDrawn    = 300 // Calls of a Plan that is drawn
+	mostPerState = 2000
+	mostValues   = 200_000
+	mostText     = 40 << 20 // bytes of the texts in States
+)
+
+// Report is what a process did.
+type Report struct {
+	Process   string
+	Made      time.Time
+	Check     *chain.Report
+	Ideas     []Idea
+	Picture   template.HTML
+	Calls     int
+	Decisions []Decision
+	States    []State
+	Left      int // instances whose State is not shown
+	Output    *readable.Fact
+	Missing   string // why something is not in it, of a chain that is broken
+}
+
+// Idea is one Idea of the chain.
+type Idea struct {
+	chain.Link
+	LLM, Cost string // which one answered, and what its answer cost
+	Tokens    int    // of the answer
+	Took      string // since the Idea before; empty of the first
+}
+
+// State is that of one instance in the latest Idea.
+type State struct {
+	Token, Status string
+	Values        readable.Fact
+}
+
+// Write writes all of a process as one HTML file. The error wraps client.ErrNotFound where the store has no Idea of it.
+func Write(ctx context.Context, c *client.Chain, process string, w io.Writer) error {
+	r, err := Of(ctx, c, process)
+	if err != nil {
+		return err
+	}
+	var b bytes.Buffer // so that half a file is never written
+	if err := page.Execute(&b, r); err != nil {
+		return fmt.Errorf("report: write %s: %w", process, err)
+	}
+	_, err = b.WriteTo(w)
+	return err
+}
+
+// Of reads all that Write tells of a process.
+func Of(ctx context.Context, c *client.Chain, process string) (*Report, error) {
+	r := &Report{Process: readable.Visible(process), Made: time.Now()}
+	links, err := c.Ideas(ctx)
+	if err != nil {
+		return nil, err
+	}
+	r.Ideas = Ideas(links)
+	last := links[len(links)-1].At
+	if r.Check, err = c.Verify(ctx); err != nil {
+		return nil, err
+	}
+	err = r.addContents(ctx, c, last)
+	if err != nil && !r.Check.Whole {
+		r.Missing, err = text(err.Error()), nil // what is broken is told, and so is that more could not be read because of it
+	}
+	return r, err
+}
+
+func (r *Report) addContents(ctx context.Context, c *client.Chain, last int) error {
+	made, err := c.Decisions(ctx, last)
+	if err != nil {
+		return err
+	}
+	r.Decisions = Decisions(made)
+	plan, err := c.PlanWithStatus(ctx)
+	if err != nil {
+		return err
+	}
+	if r.Calls = len(plan.Calls); r.Calls > 0 && r.Calls <= mostDrawn {
+		r.Picture = template.HTML(plangraph.RenderSVG(plan.Calls, plan.Statuses)) // its texts are escaped where it is drawn
+	}
+	return r.addStates(ctx, c, last)
+}
+
+// Ideas tells of each Idea of a chain how long it took, which LLM answered, and what that cost.
+func Ideas(links []chain.Link) []Idea {
+	all := make([]Idea, len(links))
+	for n, l := range links {
+		all[n] = newIdea(l)
+		if n > 0 {
+			all[n].Took = readable.Took(l.Created.Sub(links[n-1].Created))
+		}
+	}
+	return all
+}
+
+func newIdea(l chain.Link) Idea {
+	i, answer := Idea{Link: l}, jsonval.AsObject(l.LLM)
+	if l.Request == 0 || answer == nil {
+		return i
+	}
+	model, _ := answer["model"].(string)
+	if served, _ := answer["served"].(string); served != "" {
+		model = served
+	}
+	i.LLM = text(model)
+	for _, key := range []string{"promptTokens", "completionTokens"} {
+		n, _ := answer[key].(json.Number)
+		count, _ := strconv.Atoi(n.String())
+		i.Tokens += count
+	}
+	var cost price.Money
+	if n, ok := answer["cost"].(json.Number); ok && cost.UnmarshalJSON([]byte(n)) == nil {
+		i.Cost = cost.String()
+	}
+	return i
+}
+
+func (r *Report) addStates(ctx context.Context, c *client.Chain, last int) error {
+	idea, err := c.Load(ctx, last)
+	if err != nil {
+		return err
+	}
+	authors, err := c.Authors(ctx, last)
+	if err != nil {
+		return err
+	}
+	if output := jsonval.AsObject(idea["solution"])["output"]; output != nil {
+		f := (&readable.Teller{Left: mostPerState, Bytes: mostText}).Tell("", output)
+		r.Output = &f
+	}
+	states, statuses := client.StatesOf(idea), statusesOf(idea)
+	tokens := make([]string, 0, len(states))
+	for token := range states {
+		tokens = append(tokens, token)
+	}
+	sort.Slice(tokens, func(i, j int) bool { return ideafiles.TokenLess(tokens[i], tokens[j]) })
+	values, bytes := mostValues, mostText
+	for n, token := range tokens {
+		if values <= 0 || bytes <= 0 {
+			r.Left = len(tokens) - n
+			break
+		}
+		t := &readable.Teller{Left: min(mostPerState, values), Bytes: bytes, From: From(authors, token)}
+		had := t.Left
+		r.States = append(r.States, State{Token: text(token), Status: statuses[token], Values: t.Tell("", states[token])})
+		values, bytes = values-(had-t.Left), t.Bytes
+	}
+	return nil
+}
+
+func statusesOf(idea map[string]any) map[string]string {
+	statuses := map[string]string{}
+	list, _ := idea["context"].([]any)
+	for _, raw := range list {
+		m := jsonval.AsObject(raw)
+		token, _ := m["_instance"].(string)
+		if s, _ := m["_status"].(string); s != "" {
+			statuses[token] = s
+		}
+	}
+	return statuses
+}
+
+// From says in words who wrote the values of an instance's State, for a Teller; empty where several wrote parts of one, of each of which it says who.
+func From(authors *chain.Authors, token string) func(jsonval.Path, any) string {
+	return func(path jsonval.Path, v any) string {
+		by, entry, single := authors.Of(token, path)
+		if size, composed := sizeOf(v); len(path) == 0 || !single && composed && size > 0 {
+			return ""
+		}
+		switch by {
+		case chain.ByStart:
+			return "from the beginning"
+		case chain.ByUnknown:
+			return "nobody knows by whom"
+		}
+		if name, is := entry.PersonName(); is {
+			return "by " + text(name) + ", a person"
+		}
+		tool := ""
+		if entry.Call.Tool != "" {
+			tool = " " + entry.Call.Tool
+		}
+		return "by Call " + text(by+tool)
+	}
+}
+
+func sizeOf(v any) (size int, composed bool) {
+	switch v := v.(type) {
+	case map[string]any:
+		return len(v), true
+	case []any:
+		return len(v), true
+	}
+	return 0, false
+}
+
+// Proof says in words how people's decisions are proved.
+func (r *Report) Proof() string { return Proof(r.Check) }
+
+// Orders are the standing orders that were given and ended.
+func (r *Report) Orders() []Decision { return Orders(r.Decisions) }
+
+// Proof says in words how people's decisions are proved.
+func Proof(r *chain.Report) string {
+	c := r.Decisions
+	if c.Declared+c.Signed+c.Carried == 0 {
+		return "People decided on no Call."
+	}
+	s := fmt.Sprintf("People decided %s: in %d the decision says of itself who took it, %d are signed.",
+		times(c.Declared+c.Signed), c.Declared, c.Signed)
+	if c.Carried > 0 {
+		s += fmt.Sprintf(" %s from the processes that it was forked from.", readable.Plural(c.Carried, "proof"))
+	}
+	switch {
+	case c.Signed == 0:
+	case c.Proven < c.Signed:
+		s += " What each proof says was compared with its decision; the signatures were not checked, because no keys are named here."
+	default:
+		s += " Every signature was checked again, and is right."
+	}
+	return s
+}
+
+func times(n int) string {
+	if n == 1 {
+		return "once"
+	}
+	return strconv.Itoa(n) + " times"
+}
+
+// quote makes a word of a command line of a name.
+func quote(s string) string {
+	plain := func(r rune) bool {
+		return r < unicode.MaxASCII && (unicode.IsLetter(r) || unicode.IsDigit(r)) || strings.ContainsRune("._-@:/", r)
+	}
+	if s != "" && s[0] != '-' && !strings.ContainsFunc(s, func(r rune) bool { return !plain(r) }) {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}
+
+// Orders are the standing orders among decisions: those that were given and ended.
+func Orders(all []Decision) []Decision {
+	return slices.DeleteFunc(slices.Clone(all), func(d Decision) bool { return !d.Order })
+}

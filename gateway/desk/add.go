@@ -1,0 +1,82 @@
+package desk
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strings"
+
+	"processidea/client"
+	"processidea/client/ideafiles"
+	"processidea/gateway/access"
+	"processidea/gateway/api"
+)
+
+// addPage is the form by which instances come to a process that is at work.
+type addPage struct {
+	frame
+	Process  string
+	Href     string
+	Rows     file
+	Reason   string
+	Wrong    string
+	Findings []finding
+	Left     int
+}
+
+func (d *Desk) addPage(r *http.Request) *addPage {
+	id := r.PathValue("process")
+	return &addPage{frame: d.frame(r, "Add instances to "+visible(clip(id, cellLength))), Process: id, Href: processHref(id)}
+}
+
+func (d *Desk) showAdd(w http.ResponseWriter, r *http.Request) error {
+	p := d.addPage(r)
+	if _, err := d.API.Status(r.Context(), p.Process); err != nil {
+		return err
+	}
+	d.render(w, r, http.StatusOK, "add", p)
+	return nil
+}
+
+// add brings the rows of a file to a process. Where something is wrong with them, they stand in the form again.
+func (d *Desk) add(w http.ResponseWriter, r *http.Request) (err error) {
+	p := d.addPage(r)
+	p.Reason = strings.TrimSpace(r.PostForm.Get("reason"))
+	if p.Rows, err = chosen(r, "rows", "rows.jsonl"); err != nil {
+		return err
+	}
+	status := http.StatusUnprocessableEntity
+	if err = d.addRows(r.Context(), p); err == nil {
+		http.Redirect(w, r, p.Href+"#instances", http.StatusSeeOther)
+		return nil
+	}
+	var invalid *client.InvalidError
+	if errors.As(err, &invalid) {
+		p.Findings, p.Left = findingsOf(invalid.Problems)
+	} else {
+		problem := api.ProblemOf(err)
+		p.Wrong, status = visible(clip(problem.Detail, longestText)), problem.Status
+	}
+	d.render(w, r, status, "add", p)
+	return nil
+}
+
+func (d *Desk) addRows(ctx context.Context, p *addPage) error {
+	if p.Rows.Name == "" {
+		return unfit("Nothing was added: choose a file of rows, or write them.")
+	}
+	p.Rows.nameRows()
+	by := client.By{Name: access.From(ctx).Name, Reason: p.Reason}
+	_, err := d.API.Steer(ctx, p.Process, func(ctx context.Context, of *client.Process) error {
+		idea, err := of.Idea(ctx)
+		if err != nil {
+			return err
+		}
+		messages, problems := ideafiles.ReadRows(p.Rows.Name, []byte(p.Rows.Text), idea)
+		if errs := problems.Errors(); len(errs) > 0 {
+			return &client.InvalidError{Source: p.Process, Problems: errs}
+		}
+		return of.Add(ctx, client.Addition{Context: messages}, by)
+	})
+	return err
+}

@@ -1,0 +1,72 @@
+package desk
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"processidea/client"
+	"processidea/client/readable"
+	"processidea/model/jsonval"
+)
+
+// origins tells where values of a Call's parameters come from: what the Tool's designer wired, and values that stand in the case too.
+func origins(wired map[string]string, a client.Approval) func(path jsonval.Path, v any) string {
+	places := map[string]string{}
+	collectPlaces(places, "†input", a.Input, 0)
+	collectPlaces(places, "†state", a.State, 0)
+	return func(path jsonval.Path, v any) string {
+		if ref, is := wired[pathName(path)]; is {
+			return "always " + visible(clip(ref, cellLength)) + ", which the Tool's designer wired"
+		}
+		if key, is := placeKey(v); is && strings.TrimSpace(places[key]) != "" {
+			return "the same as " + places[key]
+		}
+		return ""
+	}
+}
+
+const severalPlaces = " "
+
+// collectPlaces notes at which place each value stands; one that stands at several is no sign of where another came from.
+func collectPlaces(places map[string]string, at string, v any, depth int) {
+	const mostPlaces, deepest = 2000, 6
+	if len(places) > mostPlaces || depth > deepest {
+		return
+	}
+	switch v := v.(type) {
+	case map[string]any:
+		for _, k := range jsonval.SortedKeys(v) {
+			collectPlaces(places, at+"."+clip(visible(k), cellLength), v[k], depth+1)
+		}
+	case []any:
+		for n, one := range v {
+			collectPlaces(places, fmt.Sprintf("%s[%d]", at, n), one, depth+1)
+		}
+	}
+	if key, is := placeKey(v); is {
+		if places[key] != "" {
+			at = severalPlaces
+		}
+		places[key] = at
+	}
+}
+
+// placeKey is the same for equal values that are telling: a short text or a digit stands anywhere.
+func placeKey(v any) (key string, is bool) {
+	switch v := v.(type) {
+	case string:
+		return "s" + v, len(v) > 2 && len(v) < readable.LongestText
+	case json.Number:
+		return "n" + v.String(), len(v) > 1
+	}
+	return "", false
+}
+
+// pathName is the name of a parameter; empty for what lies below one.
+func pathName(path jsonval.Path) string {
+	if len(path) != 1 {
+		return ""
+	}
+	return path[0]
+}

@@ -1,0 +1,109 @@
+package desk
+
+import (
+	"context"
+	"sort"
+	"sync"
+
+	"github.com/hashicorp/golang-lru/v2/simplelru"
+
+	"processidea/client"
+	"processidea/client/ideafiles"
+	"processidea/model/jsonval"
+	"processidea/store/chain"
+)
+
+// seenIdea is an Idea that was read for a page.
+type seenIdea struct {
+	Link   chain.Link
+	Idea   map[string]any
+	States map[string]any // by token
+	Tokens []string       // in their order
+
+	authors func(context.Context) (*chain.Authors, error)
+	plan    func(context.Context) (*client.PlanDrawing, error)
+	size    int
+}
+
+// seen remembers the Ideas that pages showed last: an Idea never changes, and a page of a process of ten thousand instances reads one that is large.
+type seen struct {
+	mu    sync.Mutex
+	ideas *simplelru.LRU[string, *seenIdea]
+	size  int
+}
+
+const (
+	mostSeen      = 16
+	mostSeenBytes = 48 << 20 // of the Ideas as JSON
+)
+
+func newSeen() *seen {
+	s := &seen{}
+	// The only error is that of a size below one.
+	s.ideas, _ = simplelru.NewLRU(mostSeen, func(_ string, i *seenIdea) { s.size -= i.size })
+	return s
+}
+
+func (s *seen) get(digest string) *seenIdea {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	i, _ := s.ideas.Get(digest)
+	return i
+}
+
+func (s *seen) keep(digest string, i *seenIdea) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.ideas.Contains(digest) || i.size > mostSeenBytes/2 {
+		return
+	}
+	s.ideas.Add(digest, i)
+	for s.size += i.size; s.size > mostSeenBytes; {
+		s.ideas.RemoveOldest()
+	}
+}
+
+// idea reads an Idea of a process; 0 is the latest. It is for reading alone.
+func (d *Desk) idea(ctx context.Context, process string, at int) (*seenIdea, error) {
+	c := d.Client.Chain(process)
+	link, err := c.Link(ctx, at)
+	if err != nil {
+		return nil, err
+	}
+	key := process + "\n" + link.Digest
+	if i := d.seen.get(key); i != nil {
+		return i, nil
+	}
+	i := &seenIdea{Link: link}
+	if i.Idea, err = c.Load(ctx, link.At); err != nil {
+		return nil, err
+	}
+	i.States = client.StatesOf(i.Idea)
+	for token := range i.States {
+		i.Tokens = append(i.Tokens, token)
+	}
+	sort.Slice(i.Tokens, func(a, b int) bool { return ideafiles.TokenLess(i.Tokens[a], i.Tokens[b]) })
+	i.size = jsonval.SizeUpToLimit(i.Idea, mostSeenBytes)
+	i.authors = once(func(ctx context.Context) (*chain.Authors, error) { return c.Authors(ctx, link.At) })
+	i.plan = once(c.PlanWithStatus)
+	d.seen.keep(key, i)
+	return i, nil
+}
+
+// once gives what was found the first time; an error is not kept.
+func once[T any](find func(context.Context) (*T, error)) func(context.Context) (*T, error) {
+	var mu sync.Mutex
+	var found *T
+	return func(ctx context.Context) (*T, error) {
+		mu.Lock()
+		defer mu.Unlock()
+		if found != nil {
+			return found, nil
+		}
+		v, err := find(ctx)
+		if err == nil {
+			found = v
+		}
+		return v, err
+	}
+}

@@ -1,0 +1,54 @@
+package server
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"processidea/client"
+	"processidea/client/ideafiles"
+	"processidea/client/simulation"
+)
+
+// simulator tries processes out for the desk, one at a time: each on a server and a store of its own, which are thrown away, with a worker that
+// reaches nothing but the LLM.
+func (p Place) simulator() func(context.Context, ideafiles.Source) (*simulation.Report, error) {
+	turn := make(chan struct{}, 1)
+	return func(ctx context.Context, source ideafiles.Source) (*simulation.Report, error) {
+		select {
+		case turn <- struct{}{}:
+			defer func() { <-turn }()
+			return p.simulate(ctx, source)
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+}
+
+func (p Place) simulate(ctx context.Context, source ideafiles.Source) (*simulation.Report, error) {
+	made, _, err := simulation.Prepare(source, Place{Own: p.Own}.Tools(), simulation.Options{LLM: LLMHere()})
+	if err != nil {
+		return nil, err
+	}
+	folder, err := os.MkdirTemp("", "processidea-simulation-")
+	if err != nil {
+		return nil, fmt.Errorf("make folder for simulation: %w", err)
+	}
+	defer func() { _ = os.RemoveAll(folder) }()
+	apart := Place{Data: folder, Store: filepath.Join(folder, "store"), Own: p.Own, Note: func(string, ...any) {}}
+	s, err := apart.Enter(ctx, Hosting{UIPort: -1, GatewayPort: -1, Worker: true, Isolated: true})
+	if err != nil {
+		return nil, err
+	}
+	defer s.Close()
+	process, err := s.Start(ctx, made.StartOptions(client.NewID("simulated-"+source.Name())))
+	if err != nil {
+		return nil, err
+	}
+	result, err := process.Result(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return made.Report(ctx, s.Client, process, result)
+}

@@ -1,0 +1,112 @@
+package chain
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+
+	"processidea/model/ideafile"
+	"processidea/model/jsonval"
+	"processidea/model/statelog"
+	"processidea/model/turn"
+)
+
+// Authors says who wrote the values of the States in one Idea: the same as Blame, of many values at once.
+type Authors struct {
+	first  ideafile.ContextByInstance // the context of the first Idea
+	states sync.Map                   // the States in it, by token, as they were asked for
+	writes map[string][]turn.LogEntry
+}
+
+// Authors reads who wrote what up to an Idea of a process. The error wraps ErrNoIdea where there is none.
+func (s *Store) Authors(ctx context.Context, process string, at int) (*Authors, error) {
+	a, err := s.authors(ctx, process, at)
+	if err != nil {
+		return nil, fmt.Errorf("chain: find who wrote in %s: %w", process, err)
+	}
+	return a, nil
+}
+
+func (s *Store) authors(ctx context.Context, process string, at int) (*Authors, error) {
+	manifests, err := s.manifestsUpTo(ctx, process, at)
+	if err != nil {
+		return nil, err
+	}
+	first, _, err := s.load(ctx, manifests[0], nil)
+	if err != nil {
+		return nil, err
+	}
+	a := &Authors{first: ideafile.SplitContextByInstance(first["context"]), writes: map[string][]turn.LogEntry{}}
+	for _, m := range manifests {
+		log, err := s.log(ctx, m)
+		if err != nil {
+			return nil, err
+		}
+		for _, e := range log {
+			if e.IsWrite() {
+				a.writes[e.Instance] = append(a.writes[e.Instance], e)
+			}
+		}
+	}
+	for _, list := range a.writes {
+		slices.SortStableFunc(list, func(x, y turn.LogEntry) int {
+			return cmp.Or(cmp.Compare(x.Request, y.Request), cmp.Compare(x.Index, y.Index), cmp.Compare(x.Correction, y.Correction))
+		})
+	}
+	return a, nil
+}
+
+// initial is the State that an instance began with.
+func (a *Authors) initial(instance string) any {
+	state, known := a.states.Load(instance)
+	if !known {
+		state = a.first.InstanceView(instance).PayloadByKind[ideafile.TypeState]
+		a.states.Store(instance, state)
+	}
+	return state
+}
+
+// Of gives who wrote the value at a path last: the entry of the log, or else ByStart or ByUnknown. single is false where several wrote parts of it.
+func (a *Authors) Of(instance string, path jsonval.Path) (by string, entry *turn.LogEntry, single bool) {
+	var all []turn.LogEntry
+	for _, e := range a.writes[instance] {
+		if e.Path.Overlaps(path) {
+			all = append(all, e)
+		}
+	}
+	const most = 200 // writes that are followed one by one
+	if len(all) <= most && slices.ContainsFunc(all, func(e turn.LogEntry) bool { return statelog.IsUpdateWrite(e.OutputMethod, e.Path) }) {
+		all = a.credited(instance, path, all)
+	}
+	_, there := jsonval.ValueAt(a.initial(instance), path)
+	if len(all) == 0 {
+		if there {
+			return ByStart, nil, true
+		}
+		return ByUnknown, nil, true
+	}
+	last := &all[len(all)-1]
+	below := slices.ContainsFunc(all, func(e turn.LogEntry) bool { return len(e.Path) > len(path) })
+	others := there || slices.ContainsFunc(all, func(e turn.LogEntry) bool { return e.Author != last.Author })
+	return last.Author, last, !below || !others
+}
+
+// credited leaves out the writes that did not make the value, as a push of another element.
+func (a *Authors) credited(instance string, path jsonval.Path, all []turn.LogEntry) []turn.LogEntry {
+	writes := make([]statelog.Write, len(all))
+	for n, e := range all {
+		writes[n] = statelog.Write{Path: e.Path, OutputMethod: e.OutputMethod, Value: e.Value,
+			Author: e.Author, Request: e.Request, Index: e.Index, CorrectionNumber: e.Correction}
+	}
+	list, _, _ := statelog.ContributingWrites(a.initial(instance), writes, path)
+	if len(list) == 0 { // what is kept elsewhere cannot be followed here: each that wrote there counts
+		return all
+	}
+	made := make([]turn.LogEntry, len(list))
+	for n, at := range list {
+		made[n] = all[at]
+	}
+	return made
+}
