@@ -2,13 +2,11 @@ package client
 
 import (
 	"context"
-	"encoding/json"
 
 	"processidea/client/internal/kind"
 	"processidea/model/deciders"
 	"processidea/model/ideafile"
-	"processidea/model/jsonval"
-	"processidea/model/turn"
+	"processidea/model/plangraph"
 	"processidea/store/chain"
 )
 
@@ -180,44 +178,11 @@ func (c *Chain) PlanWithStatus(ctx context.Context) (*PlanDrawing, error) {
 			latest = idea
 		}
 		if calls := SolutionOf(idea); len(calls) > 0 {
-			return planOf(calls, latest, idea), nil
+			return &PlanDrawing{calls, plangraph.Statuses(calls, latest, idea)}, nil
 		}
 	}
-	return planOf(PlanMessagesOf(latest), latest, nil), err
-}
-
-// planOf says what became of Calls: those of a Request's Idea, or, without one, those of Plans that run directly.
-func planOf(calls []any, latest, solved map[string]any) *PlanDrawing {
-	p := &PlanDrawing{Calls: calls, Statuses: make([]map[ideafile.CallStatus]int, len(calls))}
-	read, _ := ideafile.ReadIdeaWithCheckedTools(latest)
-	if read == nil {
-		return p
-	}
-	request, _ := jsonval.AsObject(solved["meta"])["request"].(json.Number)
-	number, _ := request.Int64()
-	tokens, first := read.InstanceTokens(), 0
-	for _, m := range read.Context {
-		past, from := turn.ReadPastCalls(m, tokens), 0
-		if solved == nil {
-			past, from = turn.ReadPastDirectPlanCalls(m, tokens), first-m.CallIndexOffset
-			first += len(m.PlanCalls)
-		}
-		for _, call := range past {
-			if n := from + call.Index - 1; call.Request == int(number) && n >= 0 && n < len(calls) {
-				p.count(n, call.StatusByInstance)
-			}
-		}
-	}
-	return p
-}
-
-func (p *PlanDrawing) count(n int, statuses map[string]ideafile.CallStatus) {
-	for _, s := range statuses {
-		if p.Statuses[n] == nil {
-			p.Statuses[n] = map[ideafile.CallStatus]int{}
-		}
-		p.Statuses[n][s]++
-	}
+	calls := PlanMessagesOf(latest)
+	return &PlanDrawing{calls, plangraph.Statuses(calls, latest, nil)}, err
 }
 
 // PlanMessagesOf gives the Calls of an Idea's Plan messages.

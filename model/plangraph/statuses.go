@@ -1,0 +1,45 @@
+package plangraph
+
+import (
+	"encoding/json"
+
+	"processidea/model/ideafile"
+	"processidea/model/jsonval"
+	"processidea/model/turn"
+)
+
+// Statuses counts in how many instances each Call has which status, as the latest Idea of a process tells. The Calls are those of the solution of an
+// Idea, solved, or, where that is nil, those of the Plan messages in the latest one. Of a Call of which nothing is known there is no count.
+func Statuses(calls []any, latest, solved map[string]any) []map[ideafile.CallStatus]int {
+	statuses := make([]map[ideafile.CallStatus]int, len(calls))
+	read, _ := ideafile.ReadIdeaWithCheckedTools(latest)
+	if read == nil {
+		return statuses
+	}
+	request, _ := jsonval.AsObject(solved["meta"])["request"].(json.Number)
+	number, _ := request.Int64()
+	tokens, first := read.InstanceTokens(), 0
+	for _, m := range read.Context {
+		past, from := turn.ReadPastCalls(m, tokens), 0
+		if solved == nil {
+			past, from = turn.ReadPastDirectPlanCalls(m, tokens), first-m.CallIndexOffset
+			first += len(m.PlanCalls)
+		}
+		for _, call := range past {
+			if n := from + call.Index - 1; call.Request == int(number) && n >= 0 && n < len(calls) {
+				statuses[n] = count(statuses[n], call.StatusByInstance)
+			}
+		}
+	}
+	return statuses
+}
+
+func count(counts map[ideafile.CallStatus]int, statuses map[string]ideafile.CallStatus) map[ideafile.CallStatus]int {
+	for _, s := range statuses {
+		if counts == nil {
+			counts = map[ideafile.CallStatus]int{}
+		}
+		counts[s]++
+	}
+	return counts
+}
