@@ -31,7 +31,8 @@ func (l *Loop) settleInstances(req *llmRequest) {
 }
 
 // settleReachedGoals settles, without asking, the instances whose State holds all that their schema requires, and those without such a goal of
-// which the LLM said that nothing is left to plan, once the Calls of a whole Plan have ended well. Where one failed that no other made up for, or something of the reply was wrong, the LLM is told first.
+// which the LLM said that nothing is left to plan, once the Calls of a whole
+// Plan have ended well. Where one failed that no other made up for, or something of the reply was wrong, the LLM is told first.
 func (l *Loop) settleReachedGoals() {
 	if l.idea.Config.AskLLMBeforeSettling {
 		return

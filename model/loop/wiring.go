@@ -54,8 +54,8 @@ func (l *Loop) settleOrDropWiredOutput() {
 // dropWiredOutput forgets the wired output; where it was not taken, the next Request is told.
 func (l *Loop) dropWiredOutput() {
 	if !l.hasOutput {
-		l.addError(turn.ContextError{Fault: *diag.Faultf(turn.CodeOutputNotTaken, "the output given in request %d was not taken, since not all Calls brought their values: "+
-			"give it again, beside the Calls that mend this or when all is done", l.wiredRequest.input.RequestNumber)})
+		l.addError(turn.ContextError{Fault: *diag.Faultf(turn.CodeOutputNotTaken, "the output given in request %d was not taken, since not all Calls brought "+
+			"their values: give it again, beside the Calls that mend this or when all is done", l.wiredRequest.input.RequestNumber)})
 	}
 	l.wiredRequest = nil
 }
