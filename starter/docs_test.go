@@ -129,6 +129,10 @@ func TestTheCommandsOfTheDocumentsWork(t *testing.T) {
 		d.do("approvals", "refunds", "--json").is(exit.Done).json(&waiting)
 		return len(waiting) == 11
 	})
+	for _, id := range []string{"refund-17", "refund-18", "refund-19"} { // whose Plans wait as a whole
+		d.do("run", filepath.Join(examples, "sentiment"), "--id", id, "--plan-first", "--detach").is(exit.Done)
+		d.eventually("the Plan waits", func() bool { return d.do("plan", id).code == exit.Done })
+	}
 	call, _, _ := strings.Cut(waiting[0].CallID, "@") // 1.2, unless a Request was lost on a slow machine and made again
 	lines := commandsOf(t, "../docs/people.md", "starter ", "temporal ")
 	lines = append(lines, commandsOf(t, "../docs/operating.md", "starter ", "temporal workflow ")...)

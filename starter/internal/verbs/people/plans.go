@@ -111,7 +111,7 @@ func PlanDecisions(a *app.App) []*cobra.Command {
 		planVerb(a, planreview.SteerApprovePlan, "Have a Plan that waits run, as it was shown",
 			"  starter approve-plan refund-17\n  starter approve-plan refund-17 --digest 5f0c… --reason checked"),
 		planVerb(a, planreview.SteerAmendPlan, "Have a Plan that waits run with other Calls: some taken out, changed or added",
-			"  starter plan refund-17 --calls > calls.json\n  starter amend-plan refund-17 --file calls.json --reason \"one is enough\""),
+			"  starter amend-plan refund-17 --file calls.json --reason \"one is enough\"\n  starter plan refund-17 --calls > calls.json   # to begin with"),
 		planVerb(a, planreview.SteerRejectPlan, "Have nothing of a Plan run; the next Request reads why",
 			"  starter reject-plan refund-17 --reason \"ask the customer first\""),
 	}
