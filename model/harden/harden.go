@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"processidea/model/diag"
 	"processidea/model/ideafile"
@@ -153,7 +154,9 @@ func (h *hardener) noCallsReason() string {
 	if len(h.differences) == 0 {
 		return "no Call ran in " + diag.FirstNamesAndCount(instanceNames(h.instances))
 	}
-	return "nothing can be generalised: " + h.differences[0].String()
+	// The Calls of a process in parts may come in another order: the reason is the same.
+	first := slices.MinFunc(h.differences, func(a, b Difference) int { return strings.Compare(a.String(), b.String()) })
+	return "nothing can be generalised: " + first.String()
 }
 
 func (h *hardener) assignInstanceNames(manyProcesses bool) {
