@@ -356,17 +356,7 @@ func (s *scenario) faultsTold(n int) string {
 // eventually waits until a condition holds.
 func eventually(t *testing.T, what string, holds func() bool) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
-	defer cancel()
-	tick := time.NewTicker(10 * time.Millisecond)
-	defer tick.Stop()
-	for !holds() {
-		select {
-		case <-ctx.Done():
-			t.Fatalf("it never came to it that %s", what)
-		case <-tick.C:
-		}
-	}
+	devtest.Eventually(t, what, holds)
 }
 
 func asJSON(v any) string { return string(jsonval.Encode(jsonval.ToJSONValue(v))) }

@@ -16,7 +16,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	sdk "go.temporal.io/sdk/client"
 	sdklog "go.temporal.io/sdk/log"
@@ -278,17 +277,7 @@ func (h *house) receipts(id string) string {
 // eventually waits until a condition holds.
 func eventually(t testing.TB, what string, holds func() bool) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
-	defer cancel()
-	tick := time.NewTicker(50 * time.Millisecond)
-	defer tick.Stop()
-	for !holds() {
-		select {
-		case <-ctx.Done():
-			t.Fatalf("it never came to it that %s", what)
-		case <-tick.C:
-		}
-	}
+	devtest.Eventually(t, what, holds)
 }
 
 func row(order string, cents int) string {

@@ -16,7 +16,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/santhosh-tekuri/jsonschema/v5"
 	sdk "go.temporal.io/sdk/client"
@@ -350,15 +349,5 @@ func (a *answer) fitsDescription(h *house, method, path string) {
 // eventually waits until a condition holds.
 func eventually(t testing.TB, what string, holds func() bool) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
-	defer cancel()
-	tick := time.NewTicker(20 * time.Millisecond)
-	defer tick.Stop()
-	for !holds() {
-		select {
-		case <-ctx.Done():
-			t.Fatalf("it never came to it that %s", what)
-		case <-tick.C:
-		}
-	}
+	devtest.Eventually(t, what, holds)
 }

@@ -178,7 +178,7 @@ func (r *chainReader) readResult(i *pastInstance, c *pastCall) {
 	c.result, c.hasResult = nil, len(call.OutputPath) == 0
 	for _, p := range call.OutputPath.Paths() {
 		if v, ok := jsonval.ValueAt(i.finalState, p); ok && !c.hasResult && !statelog.IsUpdateWrite(call.OutputMethod, p) {
-			c.result, c.hasResult = forBranch(call.OutputPath, p, v), true
+			c.result, c.hasResult = call.OutputPath.ResultForPath(p, v), true
 		}
 	}
 }
@@ -195,7 +195,7 @@ func (r *chainReader) takeWrite(c *pastCall, output refexpr.OutputPath, e turn.L
 	case c.hasResult && len(e.Path) == 0:
 		c.result = jsonval.OverlayObject(c.result, e.Value) // the record has the keys that were not written
 	default:
-		c.result, c.hasResult = forBranch(output, e.Path, e.Value), true
+		c.result, c.hasResult = output.ResultForPath(e.Path, e.Value), true
 	}
 }
 
@@ -206,19 +206,4 @@ func anyBinding(w ideafile.WrittenCall) map[string]ideafile.ToolBinding {
 		kind = ideafile.KindLatent
 	}
 	return map[string]ideafile.ToolBinding{w.Tool: {Kind: kind}}
-}
-
-// forBranch is a value that was written to one of several branches as the result that takes this branch.
-func forBranch(o refexpr.OutputPath, p jsonval.Path, value any) any {
-	if !o.HasBranches() {
-		return value
-	}
-	for _, branch := range o {
-		for _, q := range branch {
-			if q.String() == p.String() {
-				return map[string]any{refexpr.BranchKey: refexpr.OutputPath{branch}.ReferenceText(), refexpr.ResultKey: value}
-			}
-		}
-	}
-	return value
 }

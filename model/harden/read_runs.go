@@ -9,7 +9,6 @@ import (
 	"processidea/model/diag"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
-	"processidea/model/refexpr"
 	"processidea/model/statelog"
 	"processidea/model/turn"
 )
@@ -332,7 +331,7 @@ func (r *instanceRun) readResult(recorded *recordedCall) {
 		return
 	}
 	if ok {
-		recorded.result, recorded.hasResult = wrapForBranch(recorded.call.OutputPath, e.Path, e.Value), true
+		recorded.result, recorded.hasResult = recorded.call.OutputPath.ResultForPath(e.Path, e.Value), true
 		return
 	}
 	if recorded.call.OutputMethod != "" || recorded.call.OutputPath.WritesWholeState() {
@@ -340,26 +339,11 @@ func (r *instanceRun) readResult(recorded *recordedCall) {
 	}
 	for _, p := range recorded.call.OutputPath.Paths() {
 		if v, ok := jsonval.ValueAt(r.finalState, p); ok {
-			recorded.result, recorded.hasResult = wrapForBranch(recorded.call.OutputPath, p, v), true
+			recorded.result, recorded.hasResult = recorded.call.OutputPath.ResultForPath(p, v), true
 			return
 		}
 	}
 	recorded.hasResult = len(recorded.call.OutputPath) == 0
-}
-
-// wrapForBranch wraps a value that was written to one of several branches as the result that chooses this branch.
-func wrapForBranch(o refexpr.OutputPath, p jsonval.Path, value any) any {
-	if !o.HasBranches() {
-		return value
-	}
-	for _, branch := range o {
-		for _, q := range branch {
-			if q.String() == p.String() {
-				return map[string]any{refexpr.BranchKey: refexpr.OutputPath{branch}.ReferenceText(), refexpr.ResultKey: value}
-			}
-		}
-	}
-	return value
 }
 
 // withoutRedundantCalls leaves out the Calls that made no difference: repeats, and Calls for a path that another Call of the same

@@ -1,6 +1,7 @@
 package loop_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -206,4 +207,27 @@ func TestAWiredOutputTakesEachInstancesBranch(t *testing.T) {
 	s.ExpectStep(loop.StepFinished)
 	s.WantEqual("the output", s.OutputJSON(), `{"all":{"①":"fine","②":"no luck"}}`)
 	s.WantEqual("they", s.Statuses(), "① settled, ② settled")
+}
+
+func TestAnOutputThatCameTooEarlyIsSaid(t *testing.T) {
+	why := " not taken: there was more to do. An output counts once no call is left to run"
+	for name, reply := range map[string]string{
+		"beside Calls":          `{"calls":[{"_tool":"work","_instance":"*","_outputPath":"b"}],"output":{"summary":"early"}}`,
+		"for some of them only": `{"calls":[{"_tool":"work","_instance":"①","_outputPath":"b"}],"output":{"summary":"early"}}`,
+	} {
+		s := modeltest.NewScenario(t, modeltest.SummarySchema, modeltest.TwoInstances)
+		s.ReplyWith(reply)
+		told := modeltest.DescribeErrors(s.ExpectRequest())
+		if !strings.Contains(told, "output_not_taken: the output given in request 1 was"+why) {
+			t.Errorf("%s: the next Request hears %q", name, told)
+		}
+	}
+}
+
+func TestAWiredOutputWhoseCallsFailedIsToBeGivenAgain(t *testing.T) {
+	s := modeltest.NewScenario(t, modeltest.SummarySchema, modeltest.TwoInstances)
+	s.ReplyWith(`{"calls":[{"_tool":"fail","_instance":"*","_outputPath":"b"}],"output":{"summary":"†state.b"}}`)
+	if told := modeltest.DescribeErrors(s.ExpectRequest()); !strings.Contains(told, "output_not_taken: the output given in request 1 was not taken, since not all Calls brought their values: give it again") {
+		t.Errorf("the next Request hears %q", told)
+	}
 }

@@ -39,3 +39,16 @@ func isNamedBranch(branch, named []jsonval.Path) bool {
 	}
 	return slices.EqualFunc(branch, named, slices.Equal[jsonval.Path])
 }
+
+// ResultForPath returns the result that has a value written to a path: where there are branches, one that names the branch of the path.
+func (o OutputPath) ResultForPath(p jsonval.Path, value any) any {
+	if !o.HasBranches() {
+		return value
+	}
+	for _, branch := range o {
+		if slices.ContainsFunc(branch, func(q jsonval.Path) bool { return q.String() == p.String() }) {
+			return map[string]any{BranchKey: OutputPath{branch}.ReferenceText(), ResultKey: value}
+		}
+	}
+	return value
+}
