@@ -3,6 +3,7 @@ package workflows_test
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -266,6 +267,33 @@ func TestEveryPartOfAProcessHasItsPlanDecided(t *testing.T) {
 	r := s.approveTheRest(run)
 	if r.Status != runresult.StatusCompleted || r.Calls.Done != 3 || len(till.seen()) != 3 {
 		t.Errorf("%s %+v, %d payments", r.Status, r.Calls, len(till.seen()))
+	}
+}
+
+// 101 instances are two parts. Whoever is killed, and whenever a person decides, each instance pays once, and none before its Plan is approved.
+func TestPlansThatWaitOutliveTheirWorker(t *testing.T) {
+	atLength(t)
+	c := newCrash(t)
+	s := newScenario(t, `{"config": {"approval": {"plan": true}}, "schema": {"tools": {"pay": `+httpTool(c.tool("pay", nil), "")+`}}, "context": [`+rows(1, 101)+`,`+payOnce+`]}`)
+	kill := c.work()
+	run := c.start(s)
+	plans := s.planWaits(2)
+	if len(c.calls("pay")) != 0 {
+		t.Errorf("%d payments before anybody has decided", len(c.calls("pay")))
+	}
+	kill()
+	for _, plan := range plans { // nobody works
+		s.decidePlan(planreview.SteerApprovePlan, plan, nil)
+	}
+	kill = c.work()
+	eventually(t, "some are paid", func() bool { return len(c.calls("pay")) > 5 })
+	kill()
+	c.work()
+	r := c.finish(run)
+	keys := c.calls("pay")
+	slices.Sort(keys)
+	if keys = slices.Compact(keys); r.Status != runresult.StatusCompleted || r.Calls.Done != 101 || len(keys) != 101 {
+		t.Errorf("%s, %+v, %d payments", r.Status, r.Calls, len(keys))
 	}
 }
 
