@@ -20,7 +20,7 @@ func (w *promptWriter) writeCallHistory() {
 		return
 	}
 	w.writeHeading("Calls so far")
-	w.writeLine("Those of your last answer, and what else is new.")
+	w.writeLine("What became of those that are new to you; ids such as 1.15: your answer 1, Call 15.")
 	if w.request.PlanEntries[0].DirectPlan > 0 {
 		w.writeLine("Those of request 0 are of a Plan that ran by itself. Mend what went wrong, or find another way; what is done stays done.")
 	}

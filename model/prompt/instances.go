@@ -98,7 +98,7 @@ func (w *promptWriter) writeInstanceStates() {
 			w.writeLine("  still missing: %s", strings.Join(instance.MissingRequiredPaths, ", "))
 		}
 		if instance.HasReachedGoal {
-			w.writeLine("  It holds what it needs to be finished, and is shown for what went wrong.")
+			w.writeLine("  It has all that it needs to be finished, and is shown since something went wrong: it may need no Call.")
 		}
 	}
 	w.writePreviewsRule()

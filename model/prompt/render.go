@@ -121,14 +121,13 @@ func (w *promptWriter) writeRequestedReply() {
 	}
 	w.writeLine("%s", w.requestedCallsText())
 	if w.request.MayBeLast {
-		w.writeLine(`"finished": true if nothing will be left to plan once these Calls have succeeded: then you are not asked again, unless one of them fails. ` +
-			`false if there is more to do that depends on their results.`)
+		w.writeLine(`"finished": true if these Calls are all that is needed: you are asked again only if one of them fails. false if you must see a result to plan more.`)
 	}
 	switch {
 	case w.idea.OutputSchema == nil:
 	case w.request.ReplyMayHoldOutput():
 		w.writeLine(`"output": with "calls": [], when nothing is left to plan, write it whole. Beside Calls it counts only if every value in it is a Reference (also to what ` +
-			`they will bring) and all of them succeed: then you are not asked again. Else write null beside Calls, and you are asked for it when they are done.`)
+			`they will bring) and they succeed, of alternatives one: then you are not asked again. Otherwise null: you are asked for it when all is done.`)
 	default:
 		w.writeLine(`The output is not wanted yet.`)
 	}
