@@ -7,7 +7,7 @@ import (
 )
 
 // introText has a place for what is said of the output, where the process has one.
-const introText = `You plan a business process: you answer with one JSON object, {"calls": [...]}, and the Calls in it are run for you. Do no tool's work yourself, unless its description says "You are this tool".%s
+const introText = `You plan a business process: you answer with one JSON object, {"calls": [...]}, and the Calls in it are run for you. Do no tool's work yourself, unless its description says that you are the tool.%s
 
 ## How it goes on
 - Calls run side by side, each as soon as the values that it reads are there. Plan all that can be planned now, in one answer.
