@@ -47,12 +47,12 @@ const scopesText = `- "_scopes" lists the places whose values the tool is shown 
 `
 
 // exampleText shows a chain of Calls, an alternative, a text with a value in it, and a Call that comes after another. %s is the instance, where there are several.
-const exampleText = `## Example with other tools (null keys are left out only here)
+const exampleText = `## Example with other tools
 {"calls": [
-{"_tool": "bookCourier",%[1]s "address": "†state.letter.address", "_outputPath": "delivery"},
-{"_tool": "bookPost",%[1]s "_reasoningForCall": "If no courier goes there", "address": "†state.letter.address", "_outputPath": "delivery"},
-{"_tool": "tellCustomer",%[1]s "email": "†state.letter.from", "text": "†` + "`It comes on ${state.delivery.day}.`" + `", "_outputPath": "message"},
-{"_tool": "closeCase",%[1]s "_reasoningForCall": "Not before the customer knows", "case": "†state.letter.case", "_after": ["†state.message"]}
+{"_tool": "bookCourier",%[1]s "_reasoningForCall": null, "address": "†state.letter.address", "_outputPath": "delivery", "_after": null},
+{"_tool": "bookPost",%[1]s "_reasoningForCall": "If no courier goes there", "address": "†state.letter.address", "_outputPath": "delivery", "_after": null},
+{"_tool": "tellCustomer",%[1]s "_reasoningForCall": null, "email": "†state.letter.from", "text": "†` + "`It comes on ${state.delivery.day}.`" + `", "_outputPath": "message", "_after": null},
+{"_tool": "closeCase",%[1]s "_reasoningForCall": "Not before the customer knows", "case": "†state.letter.case", "_outputPath": null, "_after": ["†state.message"]}
 ]}
 `
 
