@@ -199,9 +199,8 @@ func (r *request) onCall(index int, raw json.RawMessage) {
 		return
 	}
 	tokens, f := r.palette.TargetInstances(call)
-	if len(tokens) == 0 {
+	if f != nil { // of a list, the others are given the Call
 		r.addCallFault(index, *f)
-		return
 	}
 	// A broken Call goes to its instance too, which reports it with its others.
 	for _, t := range tokens {

@@ -172,7 +172,7 @@ func (r *newRun) deliver(request *turn.RequestInput, answer *turn.LLMReply) map[
 			continue
 		}
 		tokens, f := palette.TargetInstances(call)
-		if f != nil && len(tokens) == 0 {
+		if f != nil {
 			answer.CallFaults = append(answer.CallFaults, turn.CallFault{Index: n + 1, Fault: *f})
 		}
 		for _, token := range tokens {

@@ -126,7 +126,7 @@ func TestCheckFindsInstancesThatThereAreNot(t *testing.T) {
 		{"a token in a process that has none", ``, `{"type": "plan", "plan": [{"_tool": "analyze", "_instance": "①", "text": "x"}]}`, []string{
 			`error $.context[0].plan[0]._instance: unknown instance "①": no message of the context names an instance; leave _instance out`}},
 		{"a token is a string", ``, `{"type": "plan", "plan": [{"_tool": "analyze", "_instance": 1, "text": "x"}]}`, []string{
-			`error $.context[0].plan[0]._instance: _instance is a token, not number`}},
+			`error $.context[0].plan[0]._instance: _instance is a token or a list of tokens, not number`}},
 		{"a Call for another instance than its Plan", ``, `{"type": "state", "_instance": "①", "a": "x"},
 			{"type": "state", "_instance": "②", "a": "x"},
 			{"type": "plan", "_instance": "①", "plan": [{"_tool": "analyze", "_instance": "②", "text": "x"}]}`, []string{

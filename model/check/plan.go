@@ -113,10 +113,13 @@ func (p *planChecker) resolveInstances(s *planCall, call ideafile.WrittenCall) {
 		return
 	}
 	s.instances = nil
-	token, ok := s.rawCall["_instance"].(string)
-	location := s.jsonPath + "._instance"
-	switch known := p.palette.InstanceTokens; {
-	case !ok:
+	known, location := p.palette.InstanceTokens, s.jsonPath+"._instance"
+	token, named := s.rawCall["_instance"].(string)
+	if n := slices.IndexFunc(call.Targets, func(t string) bool { return !slices.Contains(known, t) }); n >= 0 {
+		token, named = call.Targets[n], true
+	}
+	switch {
+	case !named:
 		p.addCallError(s, location, "%s", f.Message)
 	case len(known) == 1 && known[0] == "":
 		p.addCallError(s, location, "unknown instance %q: no message of the context names an instance; leave _instance out", jsonval.Clip(token, 80))

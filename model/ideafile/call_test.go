@@ -79,7 +79,7 @@ func TestACallIsRefusedWhen(t *testing.T) {
 		{"it writes the result of a tool that code runs", `{"_tool":"free","_output":"done"}`, ideafile.CodeUnknownKey, `tool "free" is run by code`},
 		{"the result it writes does not fit", `{"_tool":"think","_output":7}`, ideafile.CodeBadOutput, "_output: expected string"},
 		{"it names an instance where there are none", `{"_tool":"free","_instance":"①"}`, ideafile.CodeBadInstance, `the Request covers no instance "①"`},
-		{"its instance is a number", `{"_tool":"free","_instance":1}`, ideafile.CodeBadInstance, "_instance is a token, not number"},
+		{"its instance is a number", `{"_tool":"free","_instance":1}`, ideafile.CodeBadInstance, "_instance is a token or a list of tokens, not number"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			_, _, f := p.ReadCall(ideafile.ParseWrittenCall(modeltest.MustDecodeJSON(c.call)))
@@ -174,6 +174,11 @@ func TestACallIsForTheInstancesThatItNames(t *testing.T) {
 		{"null is forgotten too", `{"_tool":"free","_instance":null}`, false, two, nil, "the Call names no instance"},
 		{"one token alone must be named too", `{"_tool":"free"}`, false, []string{"①"}, nil, "the Call names no instance"},
 		{"a token that the Request does not cover is no instance", `{"_tool":"free","_instance":"③"}`, false, two, nil, `covers no instance "③"`},
+		{"a list names several, in its order", `{"_tool":"free","_instance":["②","①","②"]}`, false, two, []string{"②", "①"}, ""},
+		{"of a list, those that the Request covers get the Call", `{"_tool":"free","_instance":["①","③"]}`, false, two, []string{"①"}, ""},
+		{"a list of none that the Request covers names none", `{"_tool":"free","_instance":["③"]}`, false, two, nil, `covers no instance "③"`},
+		{"an empty list names none", `{"_tool":"free","_instance":[]}`, false, two, nil, "an empty list"},
+		{"a list of other things names none", `{"_tool":"free","_instance":[["①"]]}`, false, two, nil, "a token or a list of tokens, not array"},
 		{"the empty token is none", `{"_tool":"free","_instance":""}`, false, two, nil, `covers no instance ""`},
 		{"in a Plan message it may name none and is for every instance", `{"_tool":"free"}`, true, two, two, ""},
 		{"in a Plan message it may name one", `{"_tool":"free","_instance":"①"}`, true, two, []string{"①"}, ""},

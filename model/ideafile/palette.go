@@ -1,6 +1,7 @@
 package ideafile
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -33,7 +34,7 @@ type Palette struct {
 func (p *Palette) ReadCall(w WrittenCall) (c Call, tokens []string, f *diag.Fault) {
 	c.Tool = w.Tool
 	tokens, f = p.TargetInstances(w)
-	if f != nil {
+	if len(tokens) == 0 {
 		return c, tokens, f
 	}
 	t := FindTool(p.Tools, w.Tool)
@@ -59,12 +60,30 @@ func (p *Palette) ReadCall(w WrittenCall) (c Call, tokens []string, f *diag.Faul
 	return c, tokens, f
 }
 
-// TargetInstances returns the instances that a Call is for.
+// TargetInstances returns the instances that a Call is for. Of a list, it returns those that there are, and a fault where one is none.
 func (p *Palette) TargetInstances(w WrittenCall) ([]string, *diag.Fault) {
 	if w.rawObject == nil {
 		return nil, diag.Faultf(CodeBadForm, "a Call is an object, not %s", jsonval.TypeOf(w.rawValue))
 	}
-	return p.parseTargetInstances(w.rawObject["_instance"])
+	list, isList := w.rawObject["_instance"].([]any)
+	if !isList {
+		return p.parseTargetInstances(w.rawObject["_instance"])
+	}
+	if len(list) == 0 {
+		return nil, diag.Faultf(CodeBadInstance, "_instance is an empty list")
+	}
+	var tokens []string
+	var fault *diag.Fault
+	for _, one := range list {
+		named, f := p.parseTargetInstances(one)
+		fault = cmp.Or(fault, f)
+		for _, token := range named {
+			if !slices.Contains(tokens, token) {
+				tokens = append(tokens, token)
+			}
+		}
+	}
+	return tokens, fault
 }
 
 func (p *Palette) parseTargetInstances(v any) ([]string, *diag.Fault) {
@@ -72,13 +91,13 @@ func (p *Palette) parseTargetInstances(v any) ([]string, *diag.Fault) {
 	token, ok := v.(string)
 	switch {
 	case v != nil && !ok:
-		return nil, diag.Faultf(CodeBadInstance, "_instance is a token, not %s", jsonval.TypeOf(v))
+		return nil, diag.Faultf(CodeBadInstance, "_instance is a token or a list of tokens, not %s", jsonval.TypeOf(v))
 	case len(p.InstanceTokens) == 0:
 		return nil, diag.Faultf(CodeBadInstance, "the Request covers no instance: only its output was wanted")
 	case token == "*", v == nil && (anonymous || p.UntargetedCallsGoToAll):
 		return p.InstanceTokens, nil
 	case v == nil:
-		return nil, diag.Faultf(CodeBadInstance, `the Call names no instance: it needs "_instance", a token or "*"`)
+		return nil, diag.Faultf(CodeBadInstance, `the Call names no instance: it needs "_instance": a token, a list of them, or "*"`)
 	case anonymous || (!slices.Contains(p.InstanceTokens, token) && !slices.Contains(p.ReopenableTokens, token)):
 		return nil, diag.Faultf(CodeBadInstance, "the Request covers no instance %q", jsonval.Clip(token, 80))
 	}

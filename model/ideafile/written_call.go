@@ -3,6 +3,7 @@ package ideafile
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 
 	"processidea/model/jsonval"
 	"processidea/model/refexpr"
@@ -13,8 +14,8 @@ import (
 type WrittenCall struct {
 	// Tool is `_tool`; empty if there is none.
 	Tool string
-	// TargetToken is `_instance`: a token, "*" for every instance, or empty.
-	TargetToken string
+	// Targets are the tokens that `_instance` names, one or a list; none: the Call is for every instance ("*"), or does not say.
+	Targets []string
 
 	rawValue  any
 	rawObject map[string]any // value, or nil if that is no object
@@ -28,8 +29,19 @@ func ParseWrittenCall(value any) WrittenCall {
 	w := WrittenCall{rawValue: value}
 	w.rawObject, _ = value.(map[string]any)
 	w.Tool, _ = w.rawObject["_tool"].(string)
-	w.TargetToken, _ = w.rawObject["_instance"].(string)
+	w.Targets = targetsOf(w.rawObject["_instance"])
 	return w
+}
+
+func targetsOf(instance any) []string {
+	if token, ok := instance.(string); ok && token != "*" && token != "" {
+		return []string{token}
+	}
+	tokens, _ := jsonval.AsStringList(instance)
+	if slices.Contains(tokens, "*") {
+		return nil
+	}
+	return tokens
 }
 
 // ParseWrittenCalls parses a list of decoded JSON values.
@@ -79,15 +91,15 @@ func (w WrittenCall) withoutTargetAndReason() any {
 	return jsonval.WithoutKey(jsonval.WithoutKey(w.rawObject, "_instance"), "_reasoningForCall")
 }
 
-// TargetsOtherInstance reports whether the Call names a single instance, and not this one.
+// TargetsOtherInstance reports whether the Call names instances, and not this one.
 func (w WrittenCall) TargetsOtherInstance(token string) bool {
-	return token != "" && w.TargetToken != "" && w.TargetToken != "*" && w.TargetToken != token
+	return token != "" && len(w.Targets) > 0 && !slices.Contains(w.Targets, token)
 }
 
-// TargetInstances returns the instance that the Call names, which need not be among tokens, or all tokens if it names none.
+// TargetInstances returns the instances that the Call names, which need not be among tokens, or all tokens if it names none.
 func (w WrittenCall) TargetInstances(tokens []string) []string {
-	if w.TargetToken != "" && w.TargetToken != "*" {
-		return []string{w.TargetToken}
+	if len(w.Targets) > 0 {
+		return w.Targets
 	}
 	return tokens
 }

@@ -240,9 +240,12 @@ func (l *Loop) allInstancesEnded() bool {
 	return true
 }
 
+// GatherAskedChange is the change of the rules by which a Request is gathered for people who were asked just now.
+const GatherAskedChange = "gather for people who were just asked"
+
 // isRequestDue reports whether a Request is made now. Once an instance is ready, it waits for others that are busy, so that they
-// share the Request, but no longer than the gathering time. Instances on which people have just decided wait as well for those
-// that still need a decision, so that ten decisions in a row make one Request.
+// share the Request, but no longer than the gathering time. Instances on which people have just decided wait as well for those that still need a decision,
+// so that ten decisions in a row make one Request; and all wait for people who were asked within the gathering time that the file names.
 func (l *Loop) isRequestDue(now time.Time) bool {
 	if l.allInstancesEnded() {
 		return true
@@ -255,14 +258,42 @@ func (l *Loop) isRequestDue(now time.Time) bool {
 	if l.readySince.IsZero() {
 		l.readySince = now
 	}
-	running, waiting := l.anyBusyOrAwaitingPerson()
 	until := l.readySince.Add(l.idea.Config.RequestGatherDelay)
-	othersMayJoin := running || (waiting && allApprovalsDecidedSinceRequest(ready))
-	if !othersMayJoin || !now.Before(until) {
+	running, waiting := l.anyBusyOrAwaitingPerson()
+	if !running && !(waiting && allApprovalsDecidedSinceRequest(ready)) {
+		asked, held := l.lastAskedTime(), l.idea.Config.PeopleGatherDelay
+		if asked.IsZero() || held == 0 || !l.Knows(GatherAskedChange) {
+			return true
+		}
+		until = earlier(until, asked.Add(held))
+	}
+	if !now.Before(until) {
 		return true
 	}
 	l.scheduleWake(until)
 	return false
+}
+
+// lastAskedTime is when a person was last asked about a Call that still waits; zero: none does.
+func (l *Loop) lastAskedTime() (last time.Time) {
+	for _, inst := range l.instances {
+		if inst.phase() != awaitingPerson {
+			continue
+		}
+		for _, a := range inst.PendingApprovals {
+			if a.Since.After(last) {
+				last = a.Since
+			}
+		}
+	}
+	return last
+}
+
+func earlier(a, b time.Time) time.Time {
+	if b.Before(a) {
+		return b
+	}
+	return a
 }
 
 // anyBusyOrAwaitingPerson reports whether an instance is busy, and whether one waits for a person.

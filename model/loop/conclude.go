@@ -136,8 +136,8 @@ func (l *Loop) callsOfRequest(req *llmRequest) (calls map[int]ideafile.WrittenCa
 	return calls, accepted
 }
 
-// callsToRedeliver returns what the instances are still to be sent of a Request whose Calls may not have reached all of them. A broadcast is for
-// all: one that an instance has accepted belongs to every covered one.
+// callsToRedeliver returns what the instances are still to be sent of a Request whose Calls may not have reached all of them. A Call for several
+// is for all of these: one that an instance has accepted belongs to every covered one that it names.
 func (l *Loop) callsToRedeliver(req *llmRequest) (rest []ResumedCalls) {
 	if !req.reply.CallsMayBeUndelivered() || req.input.OutputOnly {
 		return nil
@@ -148,7 +148,7 @@ func (l *Loop) callsToRedeliver(req *llmRequest) (rest []ResumedCalls) {
 		missing := ResumedCalls{Token: inst.Token, Request: req.input.RequestNumber}
 		for _, index := range jsonval.SortedKeys(calls) {
 			key := ideafile.CallKey{Request: req.input.RequestNumber, Index: index}
-			if _, has := inst.calls[key]; !has && slices.Contains(covered, inst) && calls[index].TargetToken == "*" && anyInstanceAccepted(covered, key) {
+			if _, has := inst.calls[key]; !has && slices.Contains(covered, inst) && !calls[index].TargetsOtherInstance(inst.Token) && anyInstanceAccepted(covered, key) {
 				missing.Calls = append(missing.Calls, ResumedCall{Index: index, Call: calls[index]})
 			}
 		}

@@ -178,3 +178,33 @@ func TestWhoIsReadyForTheSecondTimeIsGatheredForAnew(t *testing.T) {
 	s.ApplyCorrections("①", "ann")
 	s.ExpectWait(ideafile.DefaultGatherDelay)
 }
+
+func TestAFileThatNamesTheGatheringTimeHasItForPeopleWhoWereJustAskedToo(t *testing.T) {
+	s := modeltest.NewScenarioWithPeople(t, "", modeltest.ThreeInstances, `"config": {"gather": "60s"}`)
+	s.ReplyWith(every("work", "pay", "pay"))
+	s.ExpectWait(time.Minute)
+	s.AdvanceClock(2 * time.Second)
+	s.Decide(ideafile.Approve, "1.2@②")
+	s.Decide(ideafile.Reject, "1.3@③", `{"reason":"no"}`)
+	s.ExpectRequestFor("① ② ③")
+}
+
+func TestWhoWasAskedLongAgoHoldsNobodyUp(t *testing.T) {
+	s := modeltest.NewScenarioWithPeople(t, "", modeltest.ThreeInstances, `"config": {"gather": "60s"}`)
+	s.ReplyWith(every("slow", "pay", "work"))
+	s.ExpectWait(time.Minute)
+	s.AdvanceClock(40 * time.Second)
+	s.CompleteSlow("1.1@①")
+	s.ExpectWait(20 * time.Second)
+	s.AdvanceClock(20 * time.Second)
+	s.ExpectRequestFor("① ③")
+	s.ReplyWith(`{"calls":[{"_tool":"work","_instance":"*","_outputPath":"c"}],"output":null}`)
+	s.ExpectRequestFor("① ③")
+}
+
+func TestAProcessThatBeganBeforeThatRuleGoesOnWithoutIt(t *testing.T) {
+	s := modeltest.NewScenarioWithPeople(t, "", modeltest.ThreeInstances, `"config": {"gather": "60s"}`)
+	s.Loop.Knows = func(change string) bool { return change != loop.GatherAskedChange }
+	s.ReplyWith(every("work", "pay", "pay"))
+	s.ExpectRequestFor("①")
+}

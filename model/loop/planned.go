@@ -91,7 +91,13 @@ func (l *Loop) mayBeShownToLLM(p plannedCall) bool {
 		return true
 	}
 	for _, inst := range l.instances {
-		if inst.Status != ideafile.InstanceWorking || !p.isPlannedFor(inst) {
+		if !p.isPlannedFor(inst) {
+			continue
+		}
+		if inst.Status != ideafile.InstanceWorking {
+			if l.idea.OutputSchema != nil && inst.calls[p.CallKey].WasOverruledByPerson() {
+				return true // the output is about it
+			}
 			continue
 		}
 		if p.directPlanPosition > 0 && inst.LastPlanningRequest == 0 {

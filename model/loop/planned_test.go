@@ -170,6 +170,28 @@ func TestCallsThatNobodyNeedsToSeeAreForgotten(t *testing.T) {
 	kept("① has settled", 1)
 }
 
+func TestWhoWritesTheOutputIsToldWhatPeopleDecidedOtherwise(t *testing.T) {
+	const goal = `"schema": {"type": "object", "required": ["c"]}`
+	s := modeltest.NewScenarioWithPeople(t, `{"type": "string"}`, `"context": [{"type": "state", "_instance": "①", "state": {}, `+goal+`},
+		{"type": "state", "_instance": "②", "state": {}, `+goal+`}]`)
+	s.ReplyWith(`{"calls":[{"_tool":"pay","_instance":"*","_outputPath":"b"}]}`)
+	s.Decide(ideafile.Reject, "1.1@①", `{"reason":"not delivered"}`)
+	s.Decide(ideafile.Approve, "1.1@②")
+	s.ReplyWith(`{"calls":[{"_tool":"work","_instance":["①"],"_outputPath":"c"}]}`) // it has settled before ② has
+	s.ReplyWith(`{"calls":[{"_tool":"work","_instance":["②"],"_outputPath":"c"}]}`)
+	closing := s.ExpectRequest()
+	if !closing.OutputOnly {
+		t.Errorf("it is about %v", closing.InstanceTokens())
+	}
+	var told []string
+	for _, entry := range closing.PlanEntries {
+		for _, d := range entry.Decisions {
+			told = append(told, entry.CallID+" "+d.Token+": "+d.Decision.Describe())
+		}
+	}
+	s.WantEqual("it is told", strings.Join(told, "\n"), "1.1 ①: rejected by ann: not delivered")
+}
+
 const planForC = `{"calls":[{"_tool":"work","_instance":"*","_outputPath":"c"}],"output":null}`
 
 func TestThatARequestBrokeOffIsToldOfEachInstanceItCovered(t *testing.T) {

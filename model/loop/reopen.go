@@ -51,7 +51,7 @@ func (l *Loop) reopenNamedInstances(req *llmRequest) {
 	number := req.input.RequestNumber
 	for _, token := range req.input.ReopenableTokens {
 		inst := l.instance(token)
-		named := req.reply.Complete && slices.ContainsFunc(req.reply.Calls, func(c ideafile.WrittenCall) bool { return c.TargetToken == token })
+		named := req.reply.Complete && slices.ContainsFunc(req.reply.Calls, func(c ideafile.WrittenCall) bool { return slices.Contains(c.Targets, token) })
 		if inst.Status == ideafile.InstanceFailed || (!named && !inst.hasCallFromRequest(number)) {
 			continue
 		}

@@ -153,7 +153,9 @@ func (s *Scenario) markLoopAsPart() {
 
 // continueAsNew carries the loop and the instances over to new runs of their workflows. A test must not notice.
 func (s *Scenario) continueAsNew() {
+	knows := s.Loop.Knows
 	s.Loop = CarryLoop(s.T, s.Idea, s.Bindings, s.Loop)
+	s.Loop.Knows = knows
 	s.markLoopAsPart()
 	for token, instance := range s.Instances {
 		s.Instances[token] = CarryInstance(s.T, instance)

@@ -81,7 +81,7 @@ func (s *Scenario) DeliverCalls(values []any) turn.LLMReply {
 			deliver = s.deliverAnswer
 		}
 		tokens, f := deliver(p, n+1, call)
-		if f != nil && len(tokens) == 0 {
+		if f != nil {
 			r.CallFaults = append(r.CallFaults, turn.CallFault{Index: n + 1, Fault: *f})
 		}
 		for _, token := range tokens {

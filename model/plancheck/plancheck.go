@@ -22,7 +22,10 @@ func (p Process) RequestCalls(input *turn.RequestInput, calls []ideafile.Written
 	p.Palette.InstanceTokens, p.Palette.ReopenableTokens = input.InstanceTokens(), input.ReopenableTokens
 	instances := map[string]*dataflow.Instance{}
 	for n, w := range calls {
-		_, tokens, f := p.Palette.ReadCall(w)
+		tokens, f := p.Palette.TargetInstances(w)
+		if f == nil {
+			_, _, f = p.Palette.ReadCall(w)
+		}
 		if f != nil {
 			return fmt.Errorf("calls[%d]: %s", n, f.Message)
 		}

@@ -12,8 +12,9 @@ import (
 
 // graphCall is what the graph needs to know of a Call.
 type graphCall struct {
-	id, instance    string
-	outputPathText  string // the output path as the Call says it
+	id              string
+	instances       []string // none: all
+	outputPathText  string   // the output path as the Call says it
 	reads           []refexpr.Reference
 	afterReferences []refexpr.Reference // what it waits for without reading it
 	conditionReads  []refexpr.Reference // what its condition looks at

@@ -61,8 +61,8 @@ func (g *graph) addCall(n int, call ideafile.WrittenCall) {
 	name := cmp.Or(call.Tool, "?")
 	c := graphCall{id: fmt.Sprintf("c%d", n+1)}
 	line := fmt.Sprintf("%d %s", n+1, jsonval.Clip(name, 60))
-	if c.instance = call.TargetToken; c.instance != "" {
-		line += " @" + jsonval.Clip(c.instance, 30)
+	if c.instances = call.Targets; len(c.instances) > 0 {
+		line += " @" + jsonval.Clip(strings.Join(c.instances, ", "), 30)
 	}
 	lines := []string{line}
 	if m := call.RawObject(); m != nil {
@@ -150,7 +150,7 @@ func (g *graph) writersOf(n int, ref refexpr.Reference) []int {
 	for w, c := range g.calls {
 		// An update is seen by the Calls after it, and who reads the whole State sees what was written before.
 		tooLate := w > n && (c.isUpdate || len(ref.Path) == 0)
-		if !OverlapsAny(ref.Path, c.outputPaths) || !mayBeSameInstance(c.instance, reader.instance) || tooLate {
+		if !OverlapsAny(ref.Path, c.outputPaths) || !mayShareInstance(c.instances, reader.instances) || tooLate {
 			continue
 		}
 		if w == n {
@@ -165,9 +165,9 @@ func (g *graph) writersOf(n int, ref refexpr.Reference) []int {
 	return list
 }
 
-// mayBeSameInstance reports whether two Calls can work on the State of one instance.
-func mayBeSameInstance(a, b string) bool {
-	return a == b || a == "" || b == "" || a == "*" || b == "*"
+// mayShareInstance reports whether two Calls can work on the State of one instance, each for those it names: none are all.
+func mayShareInstance(a, b []string) bool {
+	return len(a) == 0 || len(b) == 0 || slices.ContainsFunc(a, func(token string) bool { return slices.Contains(b, token) })
 }
 
 // ensureGivenValueNode gives the id of the node for a value that no Call writes, and adds it if there is none.
@@ -190,7 +190,7 @@ func (g *graph) connectAlternativeWriter(n int) {
 	c := g.calls[n]
 	for w := n - 1; w >= 0 && !c.isUpdate; w-- {
 		e := g.calls[w]
-		if !e.isUpdate && anyOverlap(e.outputPaths, c.outputPaths) && mayBeSameInstance(e.instance, c.instance) {
+		if !e.isUpdate && anyOverlap(e.outputPaths, c.outputPaths) && mayShareInstance(e.instances, c.instances) {
 			g.edges = append(g.edges, graphEdge{from: e.id, to: c.id, label: "or", dashed: true})
 			return
 		}

@@ -135,12 +135,11 @@ func OfRequest(input *turn.RequestInput, calls []ideafile.WrittenCall) (p Pendin
 	for n, w := range calls {
 		c := Call{CallID: ideafile.FormatCallID(p.Request, n+1, ""), Written: w}
 		tokens, f := TargetInstances(input, w)
-		switch {
-		case f != nil:
+		if f != nil {
 			c.Error = f.Message
-		default:
-			deliverable = true
-			c.Instances = named(tokens)
+		}
+		if len(tokens) > 0 {
+			deliverable, c.Instances = true, named(tokens)
 		}
 		p.Calls = append(p.Calls, c)
 	}

@@ -40,8 +40,8 @@ func (w *promptWriter) writeGuidingPlans() {
 				recorded = plan.PlanRecordByCallID[ids[n]]
 			}
 			target := ""
-			if call.TargetToken != "" && call.TargetToken != "*" {
-				target = " for " + call.TargetToken
+			if len(call.Targets) > 0 {
+				target = " for " + strings.Join(call.Targets, ", ")
 			}
 			w.writeLine("- %s%s%s", w.callText(call), target, w.guidingCallStatus(recorded, call))
 		}

@@ -30,12 +30,20 @@ func (w *promptWriter) writeSharedContext() {
 	}
 	w.writePreviewsRule()
 	if s := view.SchemaByKind[ideafile.TypeState]; s != nil {
-		w.writeLine("Form of State: %s", w.stateForm(s))
+		w.writeLine("Form of State%s: %s", closedStateText(s), w.stateForm(s))
 		w.writeGoal(s)
 	}
 	if w.Len() == headingOnly {
 		w.writeLine("Bring the process to its end.")
 	}
+}
+
+// closedStateText says of a State that holds nothing beside what its schema names what that means for a Call.
+func closedStateText(stateSchema any) string {
+	if m, _ := stateSchema.(map[string]any); m["additionalProperties"] != false {
+		return ""
+	}
+	return `, which has no other places (a result that none of them is for gets "_outputPath": null)`
 }
 
 // writeGoal says in words when an instance is finished.

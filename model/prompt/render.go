@@ -126,8 +126,8 @@ func (w *promptWriter) writeRequestedReply() {
 	switch {
 	case w.idea.OutputSchema == nil:
 	case w.request.ReplyMayHoldOutput():
-		w.writeLine(`"output": with "calls": [], when nothing is left to plan, write it whole. Beside Calls it counts only if every value in it is a Reference (also to what ` +
-			`they will bring) and they succeed, of alternatives one: then you are not asked again. Otherwise null: you are asked for it when all is done.`)
+		w.writeLine(`"output": null, as a rule: you are asked for it when all is done. The whole output, if "calls" is []. Beside Calls only if every value in it is a Reference, also to what these ` +
+			`Calls will bring: if they all succeed (of alternatives, one), it is the output, and you are not asked again.`)
 	default:
 		w.writeLine(`The output is not wanted yet.`)
 	}

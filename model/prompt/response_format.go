@@ -71,7 +71,8 @@ func (b *formatBuilder) setNotStrictReason(location, reason string) {
 
 func (b *formatBuilder) rootSchema() any {
 	if b.hasNamedInstances() {
-		b.addDefinition("instance", stringEnum(b.instanceEnum()))
+		one := b.addDefinition("instance", stringEnum(b.instanceEnum()))
+		b.addDefinition("instances", schemaOrAlternative(one, arraySchema(one)))
 	}
 	if len(b.input.Tools) > 0 {
 		b.addDefinition("after", nullableSchema(arraySchema(awaitedSchema)))
@@ -167,7 +168,7 @@ func (b *formatBuilder) instanceEnum() []any {
 func (b *formatBuilder) callSchema(t *ideafile.Tool) any {
 	props := []jsonval.OrderedField{{Key: "_tool", Value: stringEnum([]any{t.Name})}}
 	if b.hasNamedInstances() {
-		props = append(props, jsonval.OrderedField{Key: "_instance", Value: refSchema(definitionRef("instance"))})
+		props = append(props, jsonval.OrderedField{Key: "_instance", Value: refSchema(definitionRef("instances"))})
 	}
 	props = append(props, jsonval.OrderedField{Key: "_reasoningForCall", Value: nullableSchema(typeSchema("string"))})
 	optional := map[string]bool{"_reasoningForCall": true}

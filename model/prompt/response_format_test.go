@@ -249,10 +249,10 @@ func TestAFormSaysCallsFirstAndWhatItSaysInAFixedOrder(t *testing.T) {
 	in.ToolInstructions = map[string]string{"b": "Think twice."}
 	want := `{"type":"object","properties":{"calls":{"type":"array","items":{"anyOf":[{"$ref":"#/$defs/call_a"},{"$ref":"#/$defs/call_b"}]}},` +
 		`"output":{"anyOf":[{"type":"object","properties":{"y":{"anyOf":[{"type":"string"},{"type":"null"}]},"z":{"anyOf":[{"type":"string"},{"type":"null"}]}},"required":["y","z"],"additionalProperties":false},{"type":"string","pattern":"^†[^†]"},{"type":"null"}]}},` +
-		`"required":["calls","output"],"additionalProperties":false,"$defs":{"instance":{"type":"string","enum":["②","①","*"]},"after":{"anyOf":[{"type":"array","items":{"type":"string","pattern":"^†(state|call)"}},{"type":"null"}]},` +
-		`"call_a":{"type":"object","properties":{"_tool":{"type":"string","enum":["a"]},"_instance":{"$ref":"#/$defs/instance"},"_reasoningForCall":{"anyOf":[{"type":"string"},{"type":"null"}]},"_outputPath":{"anyOf":[{"type":"string"},{"type":"null"}]},"_after":{"$ref":"#/$defs/after"}},` +
+		`"required":["calls","output"],"additionalProperties":false,"$defs":{"instance":{"type":"string","enum":["②","①","*"]},"instances":{"anyOf":[{"$ref":"#/$defs/instance"},{"type":"array","items":{"$ref":"#/$defs/instance"}}]},"after":{"anyOf":[{"type":"array","items":{"type":"string","pattern":"^†(state|call)"}},{"type":"null"}]},` +
+		`"call_a":{"type":"object","properties":{"_tool":{"type":"string","enum":["a"]},"_instance":{"$ref":"#/$defs/instances"},"_reasoningForCall":{"anyOf":[{"type":"string"},{"type":"null"}]},"_outputPath":{"anyOf":[{"type":"string"},{"type":"null"}]},"_after":{"$ref":"#/$defs/after"}},` +
 		`"required":["_tool","_instance","_reasoningForCall","_outputPath","_after"],"additionalProperties":false},` +
-		`"call_b":{"description":"Thinks.\nThink twice.","type":"object","properties":{"_tool":{"type":"string","enum":["b"]},"_instance":{"$ref":"#/$defs/instance"},"_reasoningForCall":{"anyOf":[{"type":"string"},{"type":"null"}]},` +
+		`"call_b":{"description":"Thinks.\nThink twice.","type":"object","properties":{"_tool":{"type":"string","enum":["b"]},"_instance":{"$ref":"#/$defs/instances"},"_reasoningForCall":{"anyOf":[{"type":"string"},{"type":"null"}]},` +
 		`"p":{"anyOf":[{"type":"string"},{"type":"null"}]},"q":{"type":"string"},"_outputPath":{"anyOf":[{"type":"string"},{"type":"null"}]},"_after":{"$ref":"#/$defs/after"},"_output":{"anyOf":[{"type":"string"},{"type":"null"}]}},` +
 		`"required":["_tool","_instance","_reasoningForCall","p","q","_outputPath","_after","_output"],"additionalProperties":false}}}`
 	if got := string(jsonval.Encode(NewResponseFormat(in).Schema)); got != want {

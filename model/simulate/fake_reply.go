@@ -195,7 +195,7 @@ func assignCallsToInstances(plan []any, tokens []string, everyInstance bool) []a
 	var out []any
 	for _, raw := range plan {
 		call := jsonval.AsObject(raw)
-		if named, ok := call["_instance"].(string); ok && named != "*" {
+		if len(ideafile.ParseWrittenCall(raw).Targets) > 0 {
 			out = append(out, raw)
 			continue
 		}
