@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"processidea/model/condition"
+	"processidea/model/diag"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
 	"processidea/model/refexpr"
@@ -50,6 +51,9 @@ func (h *hardener) findConditions(unplanned map[*mergedCall]bool) bool {
 		also := ""
 		if len(made.Also) > 0 {
 			also = "; so does " + strings.Join(made.Also, "; and ") + ": where they disagree, it is left to the LLM"
+		}
+		if len(made.Untold) > 0 {
+			also += "; left to the LLM, as no run had it: " + diag.FirstNamesAndCount(made.Untold)
 		}
 		h.addNote("found: %s runs where %s: that tells %s that had it from %s that had not%s", c, made.Text, countInstances(made.InClass),
 			countInstances(made.Total-made.InClass), also)
