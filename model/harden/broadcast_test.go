@@ -18,7 +18,9 @@ func TestACallForAllIsOneOfTheInstancesThatItsRequestCovered(t *testing.T) {
 		"note": {"type": "object", "properties": {"x": {}}}`, "", `"context": [
 		{"type": "state", "_instance": "a", "state": {"id": "A1"}}, {"type": "state", "_instance": "b", "state": {"id": "B1"}},
 		{"type": "state", "_instance": "c", "state": {"id": "C1"}}]`)
-	s.RunTool = func(tool string, params map[string]any) (any, *diag.Fault) { return tool + " " + jsonval.AsText(params["x"]), nil }
+	s.RunTool = func(tool string, params map[string]any) (any, *diag.Fault) {
+		return tool + " " + jsonval.AsText(params["x"]), nil
+	}
 	run := FinishedRun{ProcessID: "p"}
 	seal := func(tokens string, calls ...string) {
 		in := s.ExpectRequestFor(tokens)
@@ -27,7 +29,9 @@ func TestACallForAllIsOneOfTheInstancesThatItsRequestCovered(t *testing.T) {
 		idea["meta"] = map[string]any{"request": jsonval.ToJSONValue(in.RequestNumber)}
 		run.Ideas, run.Log = append(run.Ideas, idea), append(run.Log, c.LogBeforeRequest...)
 	}
-	find := func(token string) string { return `{"_tool": "find", "_instance": "` + token + `", "x": "†state.id", "_outputPath": "found"}` }
+	find := func(token string) string {
+		return `{"_tool": "find", "_instance": "` + token + `", "x": "†state.id", "_outputPath": "found"}`
+	}
 	const note = `{"_tool": "note", "_instance": "*", "x": "†state.found", "_outputPath": "noted"}`
 	const effect = `{"_tool": "note", "_instance": "*", "x": "for its effect"}`
 	seal("a b c", find("a"), find("b"), `{"_tool": "ask", "_instance": "c", "x": "†state.id", "_outputPath": "asked"}`)

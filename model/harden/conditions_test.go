@@ -141,10 +141,13 @@ func (t truth) String() string {
 	return strings.Join(texts, map[bool]string{true: " and ", false: " or "}[t.all])
 }
 
-// isShownBy reports whether cases show what can be learned of a truth: both answers, and, of several parts, each of them deciding.
-func (t truth) isShownBy(states []map[string]any) bool {
-	least := []int{1, 8, 9}[len(t.parts)-1]
-	const apart = 4
+// isShownBy reports whether cases show both answers of a truth. With wholly, they show what is to be learned of it: of several parts, enough of both
+// answers, and each part deciding.
+func (t truth) isShownBy(states []map[string]any, wholly bool) bool {
+	least, apart := []int{1, 8, 9}[len(t.parts)-1], 4
+	if !wholly {
+		least, apart = 1, 0
+	}
 	yes, decides := 0, make([]int, len(t.parts))
 	for _, state := range states {
 		if t.holds(state) {
@@ -231,7 +234,7 @@ func (p madeUp) expected(start map[string]any) []string {
 }
 
 // isShownBy reports whether the cases show enough of every truth.
-func (p madeUp) isShownBy(cases []map[string]any) bool {
+func (p madeUp) isShownBy(cases []map[string]any, wholly bool) bool {
 	var states []map[string]any
 	for _, c := range cases {
 		facts, _ := looked("look", c)
@@ -241,7 +244,7 @@ func (p madeUp) isShownBy(cases []map[string]any) bool {
 		}
 		states = append(states, state)
 	}
-	return !slices.ContainsFunc(p.truths, func(by truth) bool { return !by.isShownBy(states) })
+	return !slices.ContainsFunc(p.truths, func(by truth) bool { return !by.isShownBy(states, wholly) })
 }
 
 func caseContext(cases []map[string]any) []any {
@@ -333,15 +336,15 @@ type played struct {
 	cases        int
 }
 
-// play hardens a made-up process, and runs the Plan on cases that no run has seen: some as frequent as those of the runs, some evenly drawn. With
-// shown, cases are drawn until the runs show enough of each condition.
-func play(t *testing.T, seed int64, shown bool) (out played) {
+// play hardens a made-up process, and runs the Plan on cases that no run has seen: some as frequent as those of the runs, some evenly drawn. Cases
+// are drawn until the runs show both answers to each condition; with wholly, until they show what is to be learned.
+func play(t *testing.T, seed int64, wholly bool) (out played) {
 	t.Helper()
 	random := rand.New(rand.NewSource(seed))
 	p := drawProcessWithConditions(random)
 	var w world
 	var cases []map[string]any
-	for n := 0; n == 0 || shown && !p.isShownBy(cases); n++ { // what no run shows cannot be learned
+	for n := 0; n == 0 || !p.isShownBy(cases, wholly); n++ { // what no run shows at all cannot be learned
 		if w = drawWorld(random); n > 300 {
 			p, n = drawProcessWithConditions(random), 0
 		}
@@ -381,7 +384,7 @@ func play(t *testing.T, seed int64, shown bool) (out played) {
 }
 
 // playAll plays processes, and says how many were hardened wholly. HARDEN_SEED is the first seed, HARDEN_PROCESSES how many there are.
-func playAll(t *testing.T, processes int, shown bool) (whole, total int) {
+func playAll(t *testing.T, processes int, wholly bool) (whole, total int) {
 	t.Helper()
 	first := 0
 	for name, n := range map[string]*int{"HARDEN_SEED": &first, "HARDEN_PROCESSES": &processes} {
@@ -391,7 +394,7 @@ func playAll(t *testing.T, processes int, shown bool) (whole, total int) {
 	}
 	wrong, fresh, left := 0, 0, 0
 	for n := range processes {
-		out := play(t, int64(first+n), shown)
+		out := play(t, int64(first+n), wholly)
 		fresh, left = fresh+out.fresh, left+out.left
 		if out.wrong {
 			wrong++
