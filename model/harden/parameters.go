@@ -215,9 +215,9 @@ func (p valueLocation) String() string {
 	return p.ownerLabel + strconv.Quote(p.path.String())
 }
 
-// generalizeConstant generalizes a value that is the same in all instances. What a Plan that ran directly says literally is meant so: it stays. Where it is found at exactly one place at the
-// start, not in a list, and that is unlikely to be a coincidence, it becomes a Reference to that place. Otherwise it stays,
-// and is named where it equals anything that was there.
+// generalizeConstant generalizes a value that is the same in all instances. What a Plan that ran directly says literally is meant so, and stays.
+// Where it is found at exactly one place at the start, not in a list, and that is unlikely to be a coincidence, it becomes a Reference to that
+// place. Otherwise it stays, and is named where it equals anything that was there.
 func (h *hardener) generalizeConstant(at valueLocation, samples []paramSample) any {
 	v := samples[0].value
 	if text, ok := v.(string); ok && refexpr.IsReference(text) || slices.ContainsFunc(samples, paramSample.isOfDirectPlan) {
