@@ -84,6 +84,13 @@ func TestCheckFindsWhatIsWrongWithACallByItself(t *testing.T) {
 			`{"type": "plan", "plan": [{"_tool": "rank", "labels": ["a", "†"], "score": "†.x"}]}`, []string{
 				`error $.context[0].plan[0].labels[1]: reference "†": bad kind ""`,
 				`error $.context[0].plan[0].score: reference "†.x": bad kind ""`}},
+		{"a list or an object with a Reference in it is no text", ``,
+			`{"type": "state", "state": {"a": "x"}}, {"type": "plan", "plan": [{"_tool": "analyze", "text": ["†state.a"]}, {"_tool": "analyze", "text": {"of": ["†state.a"]}},
+				{"_tool": "rank", "labels": ["†state.a"]}, {"_tool": "rank", "labels": [["†state.a"]]}, {"_tool": "rank", "labels": {"of": "†state.a"}}]}`, []string{
+				`error $.context[1].plan[0].text: a list with a Reference in it is of type array; the parameter "text" wants string`,
+				`error $.context[1].plan[1].text: an object with a Reference in it is of type object; the parameter "text" wants string`,
+				`error $.context[1].plan[3].labels[0]: a list with a Reference in it is of type array; the parameter "labels.0" wants string`,
+				`error $.context[1].plan[4].labels: an object with a Reference in it is of type object; the parameter "labels" wants array`}},
 		{"unknown meta properties are refused", ``, `{"type": "plan", "plan": [{"_tool": "analyze", "text": "x", "_approval": true, "_outputpath": "a"}]}`, []string{
 			`error $.context[0].plan[0]._approval: a Call has no meta property "_approval"`,
 			`error $.context[0].plan[0]._outputpath: a Call has no meta property "_outputpath"; did you mean _outputPath?`}},

@@ -213,16 +213,36 @@ func (p *planChecker) collectReferences(s *planCall, location string, v any, par
 			ok = p.checkParamTakesText(s, location, param) && ok
 		}
 	case map[string]any:
+		ok = p.checkParamTakes(s, location, v, param)
 		for _, k := range jsonval.SortedKeys(v) {
 			ok = p.collectReferences(s, jsonval.JSONPathWithKey(location, k), v[k], append(param[:len(param):len(param)], k)) && ok
 		}
 	case []any:
+		ok = p.checkParamTakes(s, location, v, param)
 		for n, e := range v {
 			step := fmt.Sprint(n)
 			ok = p.collectReferences(s, location+"["+step+"]", e, append(param[:len(param):len(param)], step)) && ok
 		}
 	}
 	return ok
+}
+
+// checkParamTakes reports a list or an object with References in it where the parameter takes none: whatever they bring, and however the LLM fits
+// that, it stays a list or an object.
+func (p *planChecker) checkParamTakes(s *planCall, location string, v any, param jsonval.Path) bool {
+	if s.tool == nil {
+		return true
+	}
+	if refs, err := refexpr.FindReferences(v); err != nil || len(refs) == 0 {
+		return true // it is checked as it stands
+	}
+	is, wanted := jsonval.TypeOf(v), jsonschema.TypesAt(s.tool.Source, param)
+	if jsonschema.CompareTypes([]string{is}, wanted) != jsonschema.FitsNever {
+		return true
+	}
+	name := map[string]string{"array": "a list", "object": "an object"}[is]
+	p.addCallError(s, location, "%s with a Reference in it is of type %s; the parameter %q wants %s", name, is, param, jsonschema.JoinWithOr(wanted))
+	return false
 }
 
 // checkParamTakesText reports a text with values in it where the parameter takes no string.

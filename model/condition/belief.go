@@ -20,7 +20,7 @@ type family struct{ tests, chains float64 }
 
 // separable bounds the number of ways to choose k of the samples that conditions of this size can tell from the rest.
 func separable(fields []*field, size, k, n int) float64 {
-	single, total, lists := 0.0, 0.0, 0.0
+	single, lists := 0.0, 0.0
 	var families []family
 	for _, f := range fields {
 		var own family
@@ -34,21 +34,30 @@ func separable(fields []*field, size, k, n int) float64 {
 		if f.listsValues() && size > 1 {
 			lists += 2 * choose(len(values), size)
 		}
-		families, total = append(families, own), total+own.tests
+		families = append(families, own)
 	}
 	if size == 1 {
 		return max(1, single)
 	}
-	pairs := 0.0
+	return max(1, combined(families, size)+lists)
+}
+
+// combined bounds how many ways to choose k of the samples two or three tests together tell from the rest, whether all must hold or one: of one of
+// the families it takes the chains alone, since with the other tests given at most one test of a chain tells exactly k.
+func combined(families []family, size int) float64 {
+	sum := 0.0
 	for n, a := range families {
-		for _, b := range families[n:] {
-			pairs += 2 * min(a.tests*b.chains, b.tests*a.chains)
+		for m, b := range families[n:] {
+			if size == 2 {
+				sum += 2 * min(a.tests*b.chains, b.tests*a.chains)
+				continue
+			}
+			for _, c := range families[n+m:] {
+				sum += 2 * min(a.tests*b.tests*c.chains, a.tests*b.chains*c.tests, a.chains*b.tests*c.tests)
+			}
 		}
 	}
-	if size == 2 {
-		return max(1, pairs+lists)
-	}
-	return max(1, pairs*total+lists)
+	return sum
 }
 
 // valueCounts counts the samples by what is told apart of the field one by one: its values, or whether it is there.

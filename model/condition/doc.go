@@ -12,10 +12,14 @@
 // Invariants:
 //
 //   - A condition separates all samples. The simplest is taken: a longer one only where no shorter one separates them.
-//   - Where equally simple conditions over different fields separate them all, it cannot be told which is meant: When holds only where
-//     all of them do, and Unless only where none does.
+//   - What longer conditions would decide otherwise is left open: When holds only where every condition of up to three tests does that separates
+//     the samples, and Unless only where none does, be it that all of its tests must hold or one. In a field that the simplest one does not
+//     test, values that no sample of a side has are so unknown on that side. Untold names those that the other side has.
 //   - Nothing is said of what was not seen: between the two nearest values of a number neither When nor Unless holds, nor do they for a
-//     value of a set, or for the absence of a field, that no sample shows.
+//     value of a set, or for the absence of a field, that no sample shows. Of fields that are not tested, numbers beyond those of a side count as
+//     seen where so few samples have such that no test that a tenth of the samples fail would be likely (rare).
+//   - Conditions that mix "and" with "or", that need more than three tests, or that list values of a text which hardly ever comes twice, are not
+//     found, and are not reckoned with.
 //   - What holds by chance is not believed. Of n samples of which k are in the class there are C(n, k) ways to choose the class. Of these,
 //     the conditions of this length that could be written over the fields that vary tell at most M apart. A condition is believed only if
 //     M is at most a twentieth of C(n, k), and if at least MinSide samples stand on each side.

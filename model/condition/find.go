@@ -33,6 +33,8 @@ type Condition struct {
 	// Text is the condition in words, with round thresholds. Also holds the others that separate the samples as well.
 	Text string
 	Also []string
+	// Untold lists what no sample showed and a longer condition might decide otherwise, in words: neither When nor Unless holds there.
+	Untold []string
 	// Size is of how many tests it is made.
 	Size int
 	// Reads lists the places that the condition reads.
@@ -120,11 +122,9 @@ func (s Search) judge(found []hypothesis, fields []*field, size int, class, othe
 		return nil, doubt("but so do many others, and it cannot be told which is meant")
 	}
 	c := &Condition{Text: text, Size: size, InClass: len(class), Total: len(s.Samples)}
-	var when, unless, rounded []map[string]any
+	var rounded []map[string]any
 	for n, h := range found {
-		holds, fails := h.schemas(class, others, false)
-		when, unless = append(when, holds), append(unless, fails)
-		_, fails = h.schemas(class, others, true)
+		_, fails := h.schemas(class, others, true)
 		rounded = append(rounded, fails)
 		if n > 0 {
 			c.Also = append(c.Also, s.describe(h, class, others))
@@ -135,7 +135,8 @@ func (s Search) judge(found []hypothesis, fields []*field, size int, class, othe
 			}
 		}
 	}
-	c.When, c.Unless, c.UnlessRounded = allOf(when), allOf(unless), allOf(rounded)
+	c.UnlessRounded = allOf(rounded)
+	c.tellApart(s, fields, found, class, others)
 	return c, nil
 }
 

@@ -99,11 +99,33 @@ func merge(a, b map[string]any) (map[string]any, bool) {
 				both[name] = part
 			}
 			out[k] = both
+		case tighter[k] != nil:
+			out[k] = tighter[k](old, b[k])
 		default:
 			return nil, false
 		}
 	}
 	return out, true
+}
+
+// tighter is, of two bounds of a keyword, the one that lets less in.
+var tighter = map[string]func(a, b any) any{
+	"minimum": greater, "minItems": greater, "exclusiveMinimum": greater, "maximum": smaller, "maxItems": smaller,
+}
+
+func greater(a, b any) any {
+	x, _ := jsonval.ToFloat(a)
+	if y, _ := jsonval.ToFloat(b); y > x {
+		return b
+	}
+	return a
+}
+
+func smaller(a, b any) any {
+	if jsonval.Equal(greater(a, b), a) {
+		return b
+	}
+	return a
 }
 
 func union(a, b []any) []any {

@@ -1,11 +1,13 @@
 package harden
 
 import (
+	"math"
 	"slices"
 	"strconv"
 	"strings"
 
 	"processidea/model/condition"
+	"processidea/model/diag"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
 	"processidea/model/refexpr"
@@ -24,6 +26,7 @@ type callCondition struct {
 type conditionSearch struct {
 	call    *mergedCall
 	visible []*mergedCall // the Calls whose results were there when it was planned
+	hidden  []*mergedCall // earlier ones of the Plan of which that is not known: what they write is not looked at
 	search  condition.Search
 }
 
@@ -51,6 +54,9 @@ func (h *hardener) findConditions(unplanned map[*mergedCall]bool) bool {
 		if len(made.Also) > 0 {
 			also = "; so does " + strings.Join(made.Also, "; and ") + ": where they disagree, it is left to the LLM"
 		}
+		if len(made.Untold) > 0 {
+			also += "; left to the LLM, as no run had it: " + diag.FirstNamesAndCount(made.Untold)
+		}
 		h.addNote("found: %s runs where %s: that tells %s that had it from %s that had not%s", c, made.Text, countInstances(made.InClass),
 			countInstances(made.Total-made.InClass), also)
 	}
@@ -73,6 +79,8 @@ func (h *hardener) newConditionSearch(c *mergedCall) *conditionSearch {
 		}
 		if d.endedBefore(c) && !d.alternativeOf(c) {
 			s.visible = append(s.visible, d)
+		} else {
+			s.hidden = append(s.hidden, d)
 		}
 	}
 	s.search.NameOf = func(p jsonval.Path) string { return refexpr.Reference{Kind: p[0], Path: p[1:]}.String() }
@@ -90,9 +98,14 @@ func (s *conditionSearch) inInstances(all []*instanceRun) map[*instanceRun]bool 
 	return in
 }
 
-// endedBefore reports whether a Call was seen to have ended where another one was planned, and never to be planned with it or later. Of two Calls
-// of one Plan that ran directly, only what the condition of the later one looks at counts.
+// endedBefore reports whether a Call was seen to have ended where another one was planned, and never to be planned with it or later. Of two that no
+// instance had both, the Request tells. Of two Calls of one Plan that ran directly, only what the condition of the later one looks at counts.
 func (c *mergedCall) endedBefore(later *mergedCall) bool {
+	if !c.sharesInstanceWith(later) {
+		_, last := c.requests()
+		first, _ := later.requests()
+		return last < first
+	}
 	seen := false
 	//workflowcheck:ignore -- the order does not matter
 	for r, recorded := range later.recordedByInstance {
@@ -112,6 +125,26 @@ func (c *mergedCall) endedBefore(later *mergedCall) bool {
 	return seen
 }
 
+func (c *mergedCall) sharesInstanceWith(o *mergedCall) bool {
+	//workflowcheck:ignore -- the order does not matter
+	for r := range c.recordedByInstance {
+		if o.recordedByInstance[r] != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// requests returns the first and the last Request that planned a Call in any instance.
+func (c *mergedCall) requests() (first, last int) {
+	first = math.MaxInt
+	//workflowcheck:ignore -- the order does not matter
+	for _, recorded := range c.recordedByInstance {
+		first, last = min(first, recorded.requestNumber), max(last, recorded.requestNumber)
+	}
+	return first, last
+}
+
 // viewOf is what an instance saw: what it began with, and what the visible Calls wrote.
 func (s *conditionSearch) viewOf(r *instanceRun) map[string]any {
 	view := map[string]any{ideafile.TypeState: map[string]any{}}
@@ -126,7 +159,7 @@ func (s *conditionSearch) viewOf(r *instanceRun) map[string]any {
 		}
 		for _, p := range d.outputPaths() {
 			v, ok := jsonval.ValueAt(r.finalState, p)
-			if !ok || statelog.IsUpdateWrite(recorded.call.OutputMethod, p) {
+			if !ok || statelog.IsUpdateWrite(recorded.call.OutputMethod, p) || s.isHidden(p) {
 				continue
 			}
 			if with, ok := jsonval.SetAt(view[ideafile.TypeState], p, v); ok {
@@ -135,6 +168,11 @@ func (s *conditionSearch) viewOf(r *instanceRun) map[string]any {
 		}
 	}
 	return view
+}
+
+// isHidden reports whether a Call may write at a path of which it is not known whether it had ended.
+func (s *conditionSearch) isHidden(p jsonval.Path) bool {
+	return slices.ContainsFunc(s.hidden, func(d *mergedCall) bool { return slices.ContainsFunc(d.outputPaths(), p.Overlaps) })
 }
 
 // readsStartAlone reports whether none of the places is written by a Call.

@@ -3,9 +3,12 @@ package harden
 import (
 	"fmt"
 	"hash/fnv"
+	"math"
 	"math/rand"
+	"os"
 	"slices"
 	"sort"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -38,29 +41,60 @@ func looked(tool string, params map[string]any) (any, *diag.Fault) {
 	return out, nil
 }
 
-// drawnCase is what an instance begins with.
-func drawnCase(random *rand.Rand, n int) map[string]any {
-	c := map[string]any{"id": fmt.Sprintf("case-%d-%d", n, random.Intn(100000)), "amount": jsonval.ToJSONValue(random.Intn(2000)),
-		"region": []string{"north", "south", "east"}[random.Intn(3)], "vip": random.Intn(2) == 0, "age": jsonval.ToJSONValue(18 + random.Intn(60))}
+// world is where cases come from: in some, answers are not equally frequent, and what is there goes together.
+type world struct {
+	random        *rand.Rand
+	amounts, ages float64 // exponents: above 1, small numbers are more frequent
+	vips, notes   float64
+	together      bool // vips have high amounts
+}
+
+func drawWorld(random *rand.Rand) world {
 	if random.Intn(2) == 0 {
-		c["note"] = fmt.Sprintf("note %d", random.Intn(1000))
+		return evenWorld(random)
+	}
+	return world{random, 0.5 + 1.2*random.Float64(), 0.5 + 1.2*random.Float64(), 0.25 + 0.5*random.Float64(), 0.25 + 0.5*random.Float64(), random.Intn(2) == 0}
+}
+
+func evenWorld(random *rand.Rand) world { return world{random, 1, 1, 0.5, 0.5, false} }
+
+func (w world) number(low, high int, exponent float64) any {
+	return jsonval.ToJSONValue(low + int(math.Pow(w.random.Float64(), exponent)*float64(high-low)))
+}
+
+// drawnCase is what an instance begins with.
+func (w world) drawnCase(n int) map[string]any {
+	c := map[string]any{"id": fmt.Sprintf("case-%d-%d", n, w.random.Intn(100000)), "amount": w.number(0, 2000, w.amounts),
+		"region": []string{"north", "south", "east"}[w.random.Intn(3)], "vip": w.random.Float64() < w.vips, "age": w.number(18, 78, w.ages)}
+	if w.together && c["vip"] == true {
+		c["amount"] = w.number(700, 2000, 1)
+	}
+	if w.random.Float64() < w.notes {
+		c["note"] = fmt.Sprintf("note %d", w.random.Intn(1000))
 	}
 	return c
 }
 
-// truth is what decides in a made-up process: a test of what an instance began with, or of what look gave.
-type truth struct {
+func (w world) drawnCases(from, count int) (cases []map[string]any) {
+	for n := range count {
+		cases = append(cases, w.drawnCase(from+n))
+	}
+	return cases
+}
+
+// part is a test of what an instance began with, or of what look gave.
+type part struct {
 	text    string
 	ofFacts bool
 	holds   func(state map[string]any) bool
 }
 
-func drawTruth(random *rand.Rand) truth {
+func drawParts(random *rand.Rand, count int) (parts []part) {
 	number := func(v any) float64 { f, _ := jsonval.ToFloat(v); return f }
 	facts := func(s map[string]any) map[string]any { return jsonval.AsObject(s["facts"]) }
 	amount, score, age := 700+random.Intn(600), 35+random.Intn(30), 38+random.Intn(20)
 	region, level := []string{"north", "south", "east"}[random.Intn(3)], []string{"low", "middle", "high"}[random.Intn(3)]
-	all := []truth{
+	all := []part{
 		{fmt.Sprintf("amount > %d", amount), false, func(s map[string]any) bool { return number(s["amount"]) > float64(amount) }},
 		{fmt.Sprintf("age < %d", age), false, func(s map[string]any) bool { return number(s["age"]) < float64(age) }},
 		{"vip", false, func(s map[string]any) bool { return s["vip"] == true }},
@@ -70,7 +104,62 @@ func drawTruth(random *rand.Rand) truth {
 		{"level " + level, true, func(s map[string]any) bool { return facts(s)["level"] == level }},
 		{"warning", true, func(s map[string]any) bool { return facts(s)["warning"] != nil }},
 	}
-	return all[random.Intn(len(all))]
+	for _, n := range random.Perm(len(all))[:count] {
+		parts = append(parts, all[n])
+	}
+	return parts
+}
+
+// truth is what decides in a made-up process: one to three parts, of which all must hold, or one.
+type truth struct {
+	parts []part
+	all   bool
+}
+
+func drawTruth(random *rand.Rand) truth {
+	return truth{drawParts(random, []int{1, 1, 1, 2, 2, 3}[random.Intn(6)]), random.Intn(2) == 0}
+}
+
+func (t truth) holds(state map[string]any) bool {
+	for _, p := range t.parts {
+		if p.holds(state) != t.all {
+			return !t.all
+		}
+	}
+	return t.all
+}
+
+func (t truth) ofFacts() bool {
+	return slices.ContainsFunc(t.parts, func(p part) bool { return p.ofFacts })
+}
+
+func (t truth) String() string {
+	var texts []string
+	for _, p := range t.parts {
+		texts = append(texts, p.text)
+	}
+	return strings.Join(texts, map[bool]string{true: " and ", false: " or "}[t.all])
+}
+
+// isShownBy reports whether cases show both answers of a truth. With wholly, they show what is to be learned of it: of several parts, enough of both
+// answers, and each part deciding.
+func (t truth) isShownBy(states []map[string]any, wholly bool) bool {
+	least, apart := []int{1, 8, 9}[len(t.parts)-1], 4
+	if !wholly {
+		least, apart = 1, 0
+	}
+	yes, decides := 0, make([]int, len(t.parts))
+	for _, state := range states {
+		if t.holds(state) {
+			yes++
+		}
+		for n := range t.parts {
+			if without := (truth{slices.Delete(slices.Clone(t.parts), n, n+1), t.all}); without.holds(state) != t.holds(state) {
+				decides[n]++
+			}
+		}
+	}
+	return min(yes, len(states)-yes) >= least && (len(t.parts) == 1 || slices.Min(decides) >= apart)
 }
 
 // madeUp is a process of which the Plan depends on one to three truths: each decides whether there is a Call, which of two, or with which
@@ -95,7 +184,7 @@ func (p madeUp) calls(state map[string]any, request int) (calls []string) {
 		calls = append(calls, `{"_tool": "look", "id": "†state.id", "_outputPath": "facts"}`)
 	}
 	for n, by := range p.truths {
-		if by.ofFacts != (request == 2) || request > 2 {
+		if by.ofFacts() != (request == 2) || request > 2 {
 			continue
 		}
 		holds := by.holds(state)
@@ -121,7 +210,7 @@ func (p madeUp) calls(state map[string]any, request int) (calls []string) {
 func (p madeUp) String() string {
 	var parts []string
 	for n, by := range p.truths {
-		parts = append(parts, fmt.Sprintf("%d by %s", p.kinds[n], by.text))
+		parts = append(parts, fmt.Sprintf("%d by %s", p.kinds[n], by))
 	}
 	return strings.Join(parts, "; ")
 }
@@ -144,22 +233,18 @@ func (p madeUp) expected(start map[string]any) []string {
 	return list
 }
 
-// isShownBy reports whether the cases show both answers to every truth.
-func (p madeUp) isShownBy(cases []map[string]any) bool {
-	return !slices.ContainsFunc(p.truths, func(by truth) bool {
-		count := 0
-		for _, c := range cases {
-			facts, _ := looked("look", c)
-			state := map[string]any{"facts": facts}
-			for k, v := range c {
-				state[k] = v
-			}
-			if by.holds(state) {
-				count++
-			}
+// isShownBy reports whether the cases show enough of every truth.
+func (p madeUp) isShownBy(cases []map[string]any, wholly bool) bool {
+	var states []map[string]any
+	for _, c := range cases {
+		facts, _ := looked("look", c)
+		state := map[string]any{"facts": facts}
+		for k, v := range c {
+			state[k] = v
 		}
-		return count == 0 || count == len(cases)
-	})
+		states = append(states, state)
+	}
+	return !slices.ContainsFunc(p.truths, func(by truth) bool { return !by.isShownBy(states, wholly) })
 }
 
 func caseContext(cases []map[string]any) []any {
@@ -242,59 +327,101 @@ func ranCalls(s *modeltest.Scenario, token string) []string {
 	return list
 }
 
-// Of made-up processes whose Plans depend on conditions, nearly all are hardened wholly. On cases that no run has seen, an instance has the Calls
-// that the process would have given it, or is left to the LLM, with none that it would not have had.
-func TestPlansThatDependOnConditionsAreHardenedAndNeverWrongly(t *testing.T) {
-	const processes = 200
-	whole, wrong, fresh, left := 0, 0, 0, 0
-	for seed := range int64(processes) {
-		random := rand.New(rand.NewSource(seed))
-		p := drawProcessWithConditions(random)
-		var cases, others []map[string]any
-		for size := 8 + random.Intn(53); !p.isShownBy(cases); { // what no run shows cannot be learned
-			cases = nil
-			for n := range size {
-				cases = append(cases, drawnCase(random, n))
-			}
+// played is what came of one made-up process.
+type played struct {
+	whole, wrong bool
+	differences  []Difference
+	fresh, left  int
+	process      madeUp
+	cases        int
+}
+
+// play hardens a made-up process, and runs the Plan on cases that no run has seen: some as frequent as those of the runs, some evenly drawn. Cases
+// are drawn until the runs show both answers to each condition; with wholly, until they show what is to be learned.
+func play(t *testing.T, seed int64, wholly bool) (out played) {
+	t.Helper()
+	random := rand.New(rand.NewSource(seed))
+	p := drawProcessWithConditions(random)
+	var w world
+	var cases []map[string]any
+	for n := 0; n == 0 || !p.isShownBy(cases, wholly); n++ { // what no run shows at all cannot be learned
+		if w = drawWorld(random); n > 300 {
+			p, n = drawProcessWithConditions(random), 0
 		}
-		for n := range 20 {
-			others = append(others, drawnCase(random, 1000+n))
+		cases = w.drawnCases(0, 8+random.Intn(53))
+	}
+	out.process, out.cases = p, len(cases)
+	run, s := runMadeUp(t, p, cases)
+	h, err := Harden([]FinishedRun{run}, s.Bindings, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	idea, problems := ideafile.ReadIdea(h.Idea)
+	if errs := append(problems.Errors(), check.Check(idea, s.Bindings).Errors()...); len(errs) > 0 {
+		t.Fatalf("seed %d: it does not pass the check: %s\n%s", seed, errs, jsonval.Encode(h.Idea["context"]))
+	}
+	if out.differences = h.Differences; len(h.Differences) > 0 {
+		return out
+	}
+	out.whole = true
+	others := append(w.drawnCases(1000, 10), evenWorld(random).drawnCases(2000, 10)...)
+	again, needLLM, _ := runHardened(t, h, others)
+	for n, c := range others {
+		token := fmt.Sprintf("i%d", n)
+		got, want := ranCalls(again, token), p.expected(c)
+		out.fresh++
+		if needLLM[token] {
+			out.left++
+			want = slices.DeleteFunc(want, func(s string) bool { return !slices.Contains(got, s) })
 		}
-		run, s := runMadeUp(t, p, cases)
-		h, err := Harden([]FinishedRun{run}, s.Bindings, false)
-		if err != nil {
-			t.Fatal(err)
+		if !slices.Equal(got, want) {
+			out.wrong = true
+			t.Errorf("seed %d, %s: %s has %q, want %q\n%s\n%v", seed, p, jsonval.Encode(c), got, want, jsonval.Encode(h.Idea["context"]), h.Notes)
+			break
 		}
-		idea, problems := ideafile.ReadIdea(h.Idea)
-		if errs := append(problems.Errors(), check.Check(idea, s.Bindings).Errors()...); len(errs) > 0 {
-			t.Fatalf("seed %d: it does not pass the check: %s\n%s", seed, errs, jsonval.Encode(h.Idea["context"]))
+	}
+	return out
+}
+
+// playAll plays processes, and says how many were hardened wholly. HARDEN_SEED is the first seed, HARDEN_PROCESSES how many there are.
+func playAll(t *testing.T, processes int, wholly bool) (whole, total int) {
+	t.Helper()
+	first := 0
+	for name, n := range map[string]*int{"HARDEN_SEED": &first, "HARDEN_PROCESSES": &processes} {
+		if v, err := strconv.Atoi(os.Getenv(name)); err == nil {
+			*n = v
 		}
-		if len(h.Differences) > 0 {
-			if testing.Verbose() {
-				t.Logf("seed %d, %d cases, %s: %v", seed, len(cases), p, h.Differences)
-			}
-			continue
+	}
+	wrong, fresh, left := 0, 0, 0
+	for n := range processes {
+		out := play(t, int64(first+n), wholly)
+		fresh, left = fresh+out.fresh, left+out.left
+		if out.wrong {
+			wrong++
 		}
-		whole++
-		again, needLLM, _ := runHardened(t, h, others)
-		for n, c := range others {
-			token := fmt.Sprintf("i%d", n)
-			got, want := ranCalls(again, token), p.expected(c)
-			fresh++
-			if needLLM[token] {
-				left++
-				want = slices.DeleteFunc(want, func(s string) bool { return !slices.Contains(got, s) })
-			}
-			if !slices.Equal(got, want) {
-				wrong++
-				t.Errorf("seed %d, %s: %s has %q, want %q\n%s\n%v", seed, p, jsonval.Encode(c), got, want, jsonval.Encode(h.Idea["context"]), h.Notes)
-				break
-			}
+		if out.whole {
+			whole++
+		} else if testing.Verbose() {
+			t.Logf("seed %d, %d cases, %s: %v", first+n, out.cases, out.process, out.differences)
 		}
 	}
 	t.Logf("%d of %d hardened wholly, %d wrongly; of %d fresh cases %d were left to the LLM", whole, processes, wrong, fresh, left)
-	if whole < processes*9/10 {
-		t.Errorf("%d of %d are hardened wholly", whole, processes)
+	return whole, processes
+}
+
+// Of made-up processes whose Plans depend on conditions of one to three parts, nearly all are hardened wholly, if the runs show what is to be
+// learned. On cases that no run has seen, an instance has the Calls that the process would have given it, or is left to the LLM, with none that
+// it would not have had.
+func TestPlansThatDependOnConditionsAreHardenedAndNeverWrongly(t *testing.T) {
+	if whole, total := playAll(t, 200, true); whole < total*9/10 {
+		t.Errorf("%d of %d are hardened wholly", whole, total)
+	}
+}
+
+// Where the runs may show too little, as one part of a condition without the other, less is hardened, and nothing wrongly.
+func TestWhatNoRunShowsIsNotHardenedWrongly(t *testing.T) {
+	if whole, _ := playAll(t, 60, false); whole == 0 {
+		t.Error("none is hardened wholly: this says nothing")
 	}
 }
 
@@ -303,13 +430,7 @@ func TestAProcessThatRanByConditionsIsHardenedFurther(t *testing.T) {
 	for seed := range int64(12) {
 		random := rand.New(rand.NewSource(1000 + seed))
 		p := drawProcessWithConditions(random)
-		var cases, others []map[string]any
-		for n := range 60 {
-			cases = append(cases, drawnCase(random, n))
-		}
-		for n := range 20 {
-			others = append(others, drawnCase(random, 1000+n))
-		}
+		cases, others := evenWorld(random).drawnCases(0, 60), evenWorld(random).drawnCases(1000, 20)
 		run, s := runMadeUp(t, p, cases)
 		first, err := Harden([]FinishedRun{run}, s.Bindings, false)
 		if err != nil || len(first.Differences) > 0 {

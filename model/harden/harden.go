@@ -65,6 +65,7 @@ func Harden(runs []FinishedRun, bindings map[string]ideafile.ToolBinding, templa
 	h.assignInstanceNames(len(runs) > 1)
 	h.alignCalls()
 	h.generalizeCalls()
+	h.keepUntriedConditions()
 	h.verifyPlanByReplay()
 	h.dropInvalidParts()
 	h.noteSingleSamples()
@@ -147,6 +148,8 @@ type mergedCall struct {
 	variant              string         // the parameters by which it differs from others of its key
 	condition            *callCondition // nil: it runs in every instance
 	doubt                string         // why no condition was found
+	untried              *recordedCall  // as a Plan that ran directly had it, where no instance had it
+	fallback             bool           // it stands beside a Call whose condition is kept
 }
 
 // noCallsReason says why no Call is left.

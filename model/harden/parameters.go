@@ -18,6 +18,8 @@ type paramSample struct {
 	requestNumber int // of the Call: a literal may come from what Calls of earlier Requests wrote
 }
 
+func (s paramSample) isOfDirectPlan() bool { return s.requestNumber == 0 }
+
 // generalizeCalls gives every Call parameters that all instances have in common: the same literal, the same Reference,
 // or a Reference that yields each instance's literal. A Call for which there are none is dropped.
 func (h *hardener) generalizeCalls() {
@@ -213,12 +215,12 @@ func (p valueLocation) String() string {
 	return p.ownerLabel + strconv.Quote(p.path.String())
 }
 
-// generalizeConstant generalizes a value that is the same in all instances. Where it is found at exactly one place at the
-// start, not in a list, and that is unlikely to be a coincidence, it becomes a Reference to that place. Otherwise it stays,
-// and is named where it equals anything that was there.
+// generalizeConstant generalizes a value that is the same in all instances. What a Plan that ran directly says literally is meant so, and stays.
+// Where it is found at exactly one place at the start, not in a list, and that is unlikely to be a coincidence, it becomes a Reference to that
+// place. Otherwise it stays, and is named where it equals anything that was there.
 func (h *hardener) generalizeConstant(at valueLocation, samples []paramSample) any {
 	v := samples[0].value
-	if text, ok := v.(string); ok && refexpr.IsReference(text) {
+	if text, ok := v.(string); ok && refexpr.IsReference(text) || slices.ContainsFunc(samples, paramSample.isOfDirectPlan) {
 		return v
 	}
 	if refs, _ := refexpr.FindReferences(v); len(refs) == 0 {

@@ -95,7 +95,9 @@ func (p hardenedPlan) rawCalls(direct bool) []any {
 		raw := c.rawCall
 		if c.condition != nil && direct && !(p.split && c.condition.fromStart) {
 			raw = withoutCondition(raw)
-			raw[ideafile.WhenKey], raw[ideafile.UnlessKey] = c.condition.When, c.condition.Unless
+			if raw[ideafile.WhenKey] = c.condition.When; c.condition.Unless != nil {
+				raw[ideafile.UnlessKey] = c.condition.Unless
+			}
 		}
 		calls = append(calls, raw)
 	}

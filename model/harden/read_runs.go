@@ -49,6 +49,7 @@ func readChain(run FinishedRun) *chainRun {
 		c.ideas, c.tokens = append(c.ideas, idea), append(c.tokens, idea.InstanceTokens())
 		c.readPastCalls(idea)
 	}
+	c.dropToldCalls()
 	for _, e := range run.Log {
 		if key := (writeAuthor{e.Author, e.Instance}); c.writes[key].Author == "" {
 			c.writes[key] = e
@@ -90,6 +91,18 @@ func (c *chainRun) readPastCalls(idea *ideafile.Idea) {
 		}
 	}
 	c.plannedCalls = append(c.plannedCalls, planned)
+}
+
+// dropToldCalls leaves out of the planned Calls those of which a record tells. A Call for "*" was for the instances that its Request covered: the
+// record says which these were, the Idea has all.
+func (c *chainRun) dropToldCalls() {
+	isTold := map[ideafile.CallKey]bool{}
+	for _, p := range slices.Concat(c.pastCalls...) {
+		isTold[ideafile.CallKey{Request: p.Request, Index: p.Index}] = true
+	}
+	for n, planned := range c.plannedCalls {
+		c.plannedCalls[n] = slices.DeleteFunc(planned, func(p turn.PastCall) bool { return isTold[ideafile.CallKey{Request: p.Request, Index: p.Index}] })
+	}
 }
 
 // failedCallIDs lists the ids of a failed Call in the instances that its error names.

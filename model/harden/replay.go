@@ -135,7 +135,7 @@ func (h *hardener) dropCallsThatNeverRun() bool {
 			needed[c] = needed[c] || rec.Status != ideafile.Skipped
 		}
 	}
-	return h.dropCalls(func(c *mergedCall) bool { return skipped[c] && !needed[c] })
+	return h.dropCalls(func(c *mergedCall) bool { return skipped[c] && !needed[c] && !c.isUntried() && !c.fallback })
 }
 
 // dropCallsWithoutInput drops Calls that read something that is not there at the start of an instance and that no Call
@@ -211,6 +211,9 @@ func (h *hardener) isWrittenByOtherCall(reader *mergedCall, p jsonval.Path) bool
 func (c *mergedCall) outputPaths() []jsonval.Path { return c.outputPath().Paths() }
 
 func (c *mergedCall) outputPath() refexpr.OutputPath {
+	if c.isUntried() {
+		return c.untried.call.OutputPath
+	}
 	//workflowcheck:ignore -- all recorded Calls have the same paths
 	for _, t := range c.recordedByInstance {
 		return t.call.OutputPath

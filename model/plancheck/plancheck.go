@@ -44,7 +44,7 @@ func (p Process) RequestCalls(input *turn.RequestInput, calls []ideafile.Written
 
 // DirectCalls is RequestCalls for the direct Plan of some instances, which Context holds as amended.
 func (p Process) DirectCalls(tokens []string, calls []ideafile.WrittenCall, offset int) error {
-	p.Palette.UntargetedCallsGoToAll, p.Palette.InstanceTokens = true, tokens
+	p.Palette.UntargetedCallsGoToAll, p.Palette.AllowsConditions, p.Palette.InstanceTokens = true, true, tokens
 	for n, w := range calls {
 		if _, _, f := p.Palette.ReadCall(w); f != nil {
 			return fmt.Errorf("calls[%d]: %s", n, f.Message)

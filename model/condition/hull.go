@@ -1,0 +1,262 @@
+package condition
+
+import (
+	"fmt"
+	"slices"
+
+	"processidea/model/jsonval"
+)
+
+// hull is what the samples of one side span in all fields together. Every condition whose tests all hold on this side holds within it.
+type hull struct {
+	spans       []*span
+	own, others []int
+}
+
+// newHull spans the samples of one side. It returns nil where no condition of up to maxSize tests holds in them all and in none of the others:
+// then nothing follows from what they have in common.
+func newHull(fields []*field, found []hypothesis, own, others []int) *hull {
+	side := make([]bool, len(own)+len(others))
+	for _, n := range own {
+		side[n] = true
+	}
+	h := &hull{own: own, others: others}
+	for _, f := range fields {
+		tests := testsOf(found, f)
+		if how, ok := f.spanKind(slices.ContainsFunc(tests, func(t *test) bool { return t.kind == member })); ok {
+			s := newSpan(f, how, own)
+			s.tests = tests
+			h.spans = append(h.spans, s)
+		}
+	}
+	tests := slices.DeleteFunc(testsFor(fields, side), func(t *test) bool {
+		return !slices.ContainsFunc(h.spans, func(s *span) bool { return s.f == t.f && (t.kind != member || s.how == ofValues) })
+	})
+	for size := 1; size <= maxSize; size++ {
+		sets := combinations(tests, others, size)
+		if len(sets) == 0 {
+			continue
+		}
+		if size == maxSize && len(sets) <= maxHypotheses {
+			h.keepFieldsOf(sets) // there is no room for one more test
+		}
+		h.openEnds()
+		return h
+	}
+	return nil
+}
+
+// testsOf lists the tests of a field in conditions.
+func testsOf(found []hypothesis, f *field) (tests []*test) {
+	for _, h := range found {
+		for _, t := range h.tests {
+			if t.f == f {
+				tests = append(tests, t)
+			}
+		}
+	}
+	return tests
+}
+
+func (h *hull) keepFieldsOf(sets [][]*test) {
+	h.spans = slices.DeleteFunc(h.spans, func(s *span) bool {
+		return !slices.ContainsFunc(sets, func(set []*test) bool {
+			return slices.ContainsFunc(set, func(t *test) bool { return s.f.path.IsAtOrBelow(t.f.path) })
+		})
+	})
+}
+
+// openEnds leaves numbers unbounded where that is sound, and all of the other side are outside still.
+func (h *hull) openEnds() {
+	for _, s := range h.spans {
+		for _, end := range []kind{atLeast, atMost} {
+			if s.how != ofNumbers || !s.open(h.others, len(h.own)+len(h.others), end) || !h.hasOthersInside() {
+				continue
+			}
+			if end == atLeast {
+				s.openHigh = false
+			} else {
+				s.openLow = false
+			}
+		}
+	}
+}
+
+func (h *hull) hasOthersInside() bool {
+	return slices.ContainsFunc(h.others, func(n int) bool { return len(h.reachOf(n)) == 0 })
+}
+
+// schema holds within the hull.
+func (h *hull) schema() map[string]any {
+	var all []map[string]any
+	for _, s := range h.spans {
+		if z, ok := s.zone(h.own); ok {
+			all = append(all, z.schema())
+		}
+	}
+	return allOf(all)
+}
+
+// bound is that a field has what samples outside of the hull have, or lies still farther out.
+type bound struct {
+	span    *span
+	kind    kind // atLeast, atMost or member
+	samples []int
+}
+
+// reachOf lists by which fields a sample is outside: whatever has the same there, or more of it, cannot be told from the sample by any condition
+// that holds within the hull.
+func (h *hull) reachOf(n int) (list []bound) {
+	for _, s := range h.spans {
+		if k, out := s.outside(n); out {
+			list = append(list, bound{s, k, []int{n}})
+		}
+	}
+	return list
+}
+
+// outsideSchema holds for what every condition leaves out that holds within the hull.
+func (h *hull) outsideSchema() map[string]any {
+	var reaches [][]bound
+	for _, n := range h.others {
+		reaches = addReach(reaches, h.reachOf(n))
+	}
+	var reached []map[string]any
+	for _, reach := range reaches {
+		var all []map[string]any
+		for _, b := range reach {
+			if z, ok := b.zone(); ok {
+				all = append(all, z.schema())
+			}
+		}
+		reached = append(reached, allOf(all))
+	}
+	return anyOf(reached)
+}
+
+// addReach adds a reach to those that no other one holds. Such as differ in the values of one field alone become one.
+func addReach(list [][]bound, reach []bound) [][]bound {
+	for n, old := range list {
+		if within(reach, old) {
+			return list
+		}
+		if at, ok := differInValues(old, reach); ok {
+			joined := slices.Clone(old)
+			joined[at].samples = append(slices.Clone(old[at].samples), reach[at].samples...)
+			return addReach(slices.Delete(slices.Clone(list), n, n+1), joined)
+		}
+	}
+	list = slices.DeleteFunc(slices.Clone(list), func(old []bound) bool { return within(old, reach) })
+	return append(list, reach)
+}
+
+// within reports whether all that is in reach a is in reach b.
+func within(a, b []bound) bool {
+	return !slices.ContainsFunc(b, func(outer bound) bool {
+		return !slices.ContainsFunc(a, func(inner bound) bool { return inner.within(outer) })
+	})
+}
+
+func (b bound) within(o bound) bool {
+	if b.span != o.span || b.kind != o.kind {
+		return false
+	}
+	switch x, y := b.span.f.numbers[b.samples[0]], o.span.f.numbers[o.samples[0]]; b.kind {
+	case atLeast:
+		return x >= y
+	case atMost:
+		return x <= y
+	}
+	return !slices.ContainsFunc(b.samples, func(n int) bool {
+		return !slices.ContainsFunc(o.samples, func(k int) bool { return b.span.token(n) == b.span.token(k) })
+	})
+}
+
+// differInValues returns the one bound in which two reaches have other values of the same field.
+func differInValues(a, b []bound) (at int, ok bool) {
+	if len(a) != len(b) {
+		return 0, false
+	}
+	at = -1
+	for n := range a {
+		switch {
+		case a[n].within(b[n]) && b[n].within(a[n]):
+		case at < 0 && a[n].span == b[n].span && a[n].kind == member && b[n].kind == member:
+			at = n
+		default:
+			return 0, false
+		}
+	}
+	return at, at >= 0
+}
+
+func (b bound) zone() (z zone, ok bool) {
+	if b.kind == member {
+		return b.span.zoneOf(b.samples)
+	}
+	return b.span.f.valueZone(b.kind, b.samples, nil, false), true
+}
+
+// unseen says what samples of the other side have, and those of this side have not, beside what the found conditions test.
+func (h *hull) unseen(describe func(zone) string) (list []string) {
+	for _, s := range h.spans {
+		for _, k := range []kind{member, atLeast, atMost} {
+			beyond := slices.DeleteFunc(slices.Clone(h.others), func(n int) bool {
+				how, out := s.outside(n)
+				return !out || how != k
+			})
+			if len(beyond) == 0 || slices.ContainsFunc(s.tests, func(t *test) bool { return t.isAbout(beyond, h.own, k) }) {
+				continue
+			}
+			z, ok := s.zoneOf(beyond)
+			if k != member {
+				z, ok = s.f.valueZone(k, beyond, h.own, true), true
+			}
+			if ok {
+				list = append(list, describe(z))
+			}
+		}
+	}
+	return list
+}
+
+// isAbout reports whether a test says that some samples, which lie beyond others in this way, are on the other side.
+func (t *test) isAbout(beyond, own []int, k kind) bool {
+	holdsBeyond := slices.ContainsFunc(own, func(n int) bool { return t.excludes[n] })
+	return t.excludes[beyond[0]] || holdsBeyond && (k == member || t.kind == k)
+}
+
+// reads lists the places that the hull looks at.
+func (h *hull) reads() (paths []jsonval.Path) {
+	for _, s := range h.spans {
+		paths = append(paths, s.f.path)
+	}
+	return paths
+}
+
+// tellApart gives a Condition its two JSON Schemas: each holds only where all conditions of up to maxSize tests that separate the samples agree,
+// whether all of their tests must hold or one.
+func (c *Condition) tellApart(s Search, fields []*field, found []hypothesis, class, others []int) {
+	var when, unless []map[string]any
+	add := func(h *hull, inClass bool) {
+		if h == nil {
+			return
+		}
+		within, outside, both := h.schema(), h.outsideSchema(), "%s and %s"
+		if !inClass {
+			within, outside, both = outside, within, "not (%s) and %s"
+		}
+		when, unless = append(when, within), append(unless, outside)
+		for _, p := range h.reads() {
+			if !slices.ContainsFunc(c.Reads, func(q jsonval.Path) bool { return slices.Equal(p, q) }) {
+				c.Reads = append(c.Reads, p)
+			}
+		}
+		for _, text := range h.unseen(s.describeZone) {
+			c.Untold = append(c.Untold, fmt.Sprintf(both, c.Text, text))
+		}
+	}
+	add(newHull(fields, found, class, others), true)
+	add(newHull(fields, found, others, class), false)
+	c.When, c.Unless = allOf(when), allOf(unless)
+}

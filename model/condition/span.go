@@ -1,0 +1,159 @@
+package condition
+
+import (
+	"math"
+	"slices"
+)
+
+// maxListed is up to how many values of a field are told apart one by one where no test of a condition does so.
+const maxListed = 12
+
+// How the samples span a field.
+const (
+	ofPresence = iota // it is there, or is not
+	ofValues          // the values, one by one
+	ofNumbers         // from the smallest to the greatest
+)
+
+// span is what the samples of one side have in one field.
+type span struct {
+	f                 *field
+	how               int
+	tokens            map[string]bool // what is not between two numbers: values, absence
+	low, high         int             // the samples with the smallest and the greatest number; -1: there is none
+	openLow, openHigh bool            // nothing is bounded there
+	tests             []*test         // of a condition that was found
+}
+
+// spanKind is how a field is spanned; ok is false for one that no condition would test: texts of which each is another one.
+func (f *field) spanKind(asValues bool) (how int, ok bool) {
+	switch {
+	case f.isLength:
+		return ofNumbers, true
+	case asValues && f.listsValues():
+		return ofValues, true
+	case f.numeric:
+		return ofNumbers, true
+	case f.scalar && f.repeats():
+		return ofValues, true
+	}
+	return ofPresence, slices.Contains(f.has, true) && slices.Contains(f.has, false)
+}
+
+// repeats reports whether the values of a field are few, and come more than once.
+func (f *field) repeats() bool {
+	distinct, count := map[string]bool{}, 0
+	for n, has := range f.has {
+		if has {
+			distinct[f.keys[n]] = true
+			count++
+		}
+	}
+	return len(distinct) <= maxListed && 2*len(distinct) <= count
+}
+
+func newSpan(f *field, how int, own []int) *span {
+	s := &span{f: f, how: how, tokens: map[string]bool{}, low: -1, high: -1}
+	for _, n := range own {
+		if how != ofNumbers || !f.isNumber[n] {
+			continue
+		}
+		if s.low < 0 || f.numbers[n] < f.numbers[s.low] {
+			s.low = n
+		}
+		if s.high < 0 || f.numbers[n] > f.numbers[s.high] {
+			s.high = n
+		}
+	}
+	for _, n := range own {
+		s.tokens[s.token(n)] = true
+	}
+	return s
+}
+
+// token is what a sample has in the field, where that is not a number between others.
+func (s *span) token(n int) string {
+	switch {
+	case s.how == ofPresence && s.f.has[n]:
+		return "there"
+	case s.how == ofNumbers && s.f.isNumber[n] && s.low < 0:
+		return s.f.keys[n]
+	case s.how == ofNumbers:
+		return s.f.special(n)
+	}
+	return s.f.category(n)
+}
+
+// outside reports whether a sample has something there that those of the side have not: a number beyond theirs, or another value.
+func (s *span) outside(n int) (kind, bool) {
+	if s.how == ofNumbers && s.f.isNumber[n] && s.low >= 0 {
+		x := s.f.numbers[n]
+		switch {
+		case x > s.f.numbers[s.high] && !s.openHigh:
+			return atLeast, true
+		case x < s.f.numbers[s.low] && !s.openLow:
+			return atMost, true
+		}
+		return member, false
+	}
+	return member, !s.tokens[s.token(n)]
+}
+
+// open lets in what lies beyond an end of the numbers: of a field that a found condition tests, where no sample of the other side lies there; of
+// another one, where so few samples do that no part of a condition is likely to be about them. It reports whether anything changed.
+func (s *span) open(others []int, total int, end kind) bool {
+	at := map[kind]*bool{atLeast: &s.openHigh, atMost: &s.openLow}[end]
+	beyond := 0
+	for _, n := range others {
+		if k, out := s.outside(n); out && k == end {
+			beyond++
+		}
+	}
+	*at = s.low >= 0 && (len(s.tests) > 0 && beyond == 0 || len(s.tests) == 0 && rare(beyond, total))
+	return *at
+}
+
+// A part of a condition that fewer than rareShare of the samples fail is not reckoned with, where that there are so few is no chance.
+const (
+	rareShare  = 0.1
+	rareChance = 1e-4
+)
+
+// rare reports whether m of n samples are too few for a share of rareShare.
+func rare(m, n int) bool {
+	sum := 0.0
+	for k := range m + 1 {
+		sum += math.Exp2(log2Choose(n, k) + float64(k)*math.Log2(rareShare) + float64(n-k)*math.Log2(1-rareShare))
+	}
+	return sum <= rareChance
+}
+
+// zone is all that is spanned; ok is false where that is everything.
+func (s *span) zone(own []int) (z zone, ok bool) {
+	if z, ok = s.zoneOf(own); s.openLow {
+		delete(z.leaf, lowest[s.f.isLength])
+	}
+	if s.openHigh {
+		delete(z.leaf, highest[s.f.isLength])
+	}
+	return z, ok
+}
+
+// The keywords of JSON Schema for bounds, of numbers and of the lengths of lists.
+var (
+	lowest  = map[bool]string{false: "minimum", true: "minItems"}
+	highest = map[bool]string{false: "maximum", true: "maxItems"}
+)
+
+// zoneOf is what some samples have: of numbers, all between the smallest and the greatest.
+func (s *span) zoneOf(samples []int) (z zone, ok bool) {
+	switch own := newSpan(s.f, s.how, samples); {
+	case s.how == ofPresence:
+		return zone{path: s.f.path, isAbsent: own.tokens[""]}, len(own.tokens) == 1
+	case s.how == ofNumbers && own.low >= 0:
+		z = s.f.valueZone(atLeast, samples, nil, false)
+		z.leaf[highest[s.f.isLength]] = s.f.values[own.high]
+		return z, true
+	}
+	return s.f.valueZone(member, samples, nil, false), true
+}

@@ -1,0 +1,78 @@
+package harden
+
+import (
+	"slices"
+
+	"processidea/model/condition"
+	"processidea/model/ideafile"
+	"processidea/model/jsonval"
+)
+
+// keepUntriedConditions keeps the conditions of Calls that stood in Plans which ran directly, where these runs say nothing of them: every instance
+// had such a Call, or none. A Call that none had stays too, and so does one that was skipped everywhere beside it, for the same path.
+func (h *hardener) keepUntriedConditions() {
+	for _, r := range h.instances {
+		plan, _ := r.directPlan()
+		for n, w := range plan.PlanCalls {
+			raw := w.RawObject()
+			if raw[ideafile.WhenKey] == nil {
+				continue
+			}
+			rule := condition.Rule{When: raw[ideafile.WhenKey], Unless: raw[ideafile.UnlessKey]}
+			ran := h.callRunAs(withoutCondition(raw))
+			if ran == nil {
+				h.insertUntried(r, raw, rule, plan.PlanCalls[n+1:])
+			} else if with, _ := h.instancesByCall(ran); ran.condition == nil && len(with) == len(h.instances) {
+				h.keepCondition(ran, rule)
+			}
+		}
+	}
+}
+
+// callRunAs is the Call that ran in some instance as a Plan had it; nil: it ran in none.
+func (h *hardener) callRunAs(raw map[string]any) *mergedCall {
+	for _, c := range h.mergedCalls {
+		//workflowcheck:ignore -- the order does not matter
+		for _, recorded := range c.recordedByInstance {
+			if recorded.requestNumber == 0 && jsonval.Equal(withoutCondition(recorded.rawCall), raw) {
+				return c
+			}
+		}
+		if c.isUntried() && jsonval.Equal(c.rawCall, raw) {
+			return c
+		}
+	}
+	return nil
+}
+
+func (h *hardener) keepCondition(c *mergedCall, rule condition.Rule) {
+	c.condition = &callCondition{Rule: rule, text: "the Plan that it ran by says so", inInstances: map[*instanceRun]bool{}}
+	for _, other := range h.mergedCalls {
+		other.fallback = other.fallback || other != c && other.alternativeOf(c)
+	}
+	h.addNote("kept: %s runs where the Plan says so by which the processes ran: these runs say nothing of it", c)
+}
+
+// insertUntried adds a Call that no instance had, before what followed it in its Plan.
+func (h *hardener) insertUntried(r *instanceRun, raw map[string]any, rule condition.Rule, later []ideafile.WrittenCall) {
+	palette := ideafile.Palette{Tools: r.process.lastIdea.Tools, BindingByTool: h.bindings, InstanceTokens: []string{r.instanceToken},
+		UntargetedCallsGoToAll: true}
+	call, _, fault := palette.ReadCall(ideafile.ParseWrittenCall(withoutCondition(raw)).WithoutTarget())
+	if fault != nil {
+		return
+	}
+	recorded := &recordedCall{rawCall: withoutCondition(raw), call: call}
+	c := &mergedCall{numberedAlignmentKey: recorded.alignmentKey() + "\x001", untried: recorded, rawCall: recorded.rawCall}
+	at := len(h.mergedCalls)
+	for _, w := range later {
+		if next := slices.Index(h.mergedCalls, h.callRunAs(withoutCondition(w.RawObject()))); next >= 0 {
+			at = next
+			break
+		}
+	}
+	h.mergedCalls = slices.Insert(h.mergedCalls, at, c)
+	h.keepCondition(c, rule)
+}
+
+// isUntried reports whether no instance had the Call: a Plan by which they ran has it.
+func (c *mergedCall) isUntried() bool { return c.untried != nil }

@@ -1,0 +1,266 @@
+package loop_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"processidea/model/deciders"
+	"processidea/model/ideafile"
+	"processidea/model/jsonval"
+	"processidea/model/loop"
+	"processidea/model/modeltest"
+	"processidea/model/planreview"
+	"processidea/model/turn"
+)
+
+// heldScenario plays processes whose Plans wait for people.
+type heldScenario struct {
+	*modeltest.Scenario
+	who deciders.Rules
+}
+
+func calls(t *testing.T, text string) []ideafile.WrittenCall {
+	t.Helper()
+	return ideafile.ParseWrittenCalls(modeltest.DecodeJSON(t, "["+text+"]").([]any))
+}
+
+// holdReply answers the next Request with Calls, and reports whether their Plan waits.
+func (s *heldScenario) holdReply(t *testing.T, written string) bool {
+	t.Helper()
+	in := s.ExpectRequest()
+	s.Loop.HoldPlans(s.who)
+	r := turn.LLMReply{Calls: calls(t, written), Complete: true, HTTPAttempts: 1, InstancesWithoutCalls: []string{}}
+	for _, token := range in.InstanceTokens() {
+		if !strings.Contains(written, `"`+token+`"`) && !strings.Contains(written, `"*"`) {
+			r.InstancesWithoutCalls = append(r.InstancesWithoutCalls, token)
+		}
+	}
+	s.Loop.ApplyReply(r)
+	return s.Loop.HoldReply(s.Now)
+}
+
+func (s *heldScenario) decide(t *testing.T, kind, by, amended string) (decided bool) {
+	t.Helper()
+	p := s.Loop.PendingPlan()
+	d := turn.Decision{Kind: kind, PlanRequest: &p.Request, ApprovalDigest: p.Digest, DecidedBy: by, Reason: "it is so"}
+	if kind == planreview.SteerAmendPlan {
+		d.Calls = calls(t, amended)
+	}
+	d, err := planreview.CheckDecision(p, d, nil, s.Now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s.Loop.DecidePlan(d)
+}
+
+// handOut gives the instances what they are sent once it is decided, runs them, and concludes the Request.
+func (s *heldScenario) handOut(t *testing.T) *loop.RequestConclusion {
+	t.Helper()
+	for _, r := range s.Loop.PlanToHandOut() {
+		for _, c := range r.Calls {
+			s.Instances[r.Token].AcceptCall(r.Request, c.Index, c.Call)
+		}
+		s.RunToIdle(r.Token, r.Request)
+		s.DeliverReport(s.Report(r.Token, r.Request))
+	}
+	c := s.Loop.ConcludeRequest()
+	if c == nil {
+		t.Fatal("the Request is not concluded")
+	}
+	return c
+}
+
+func (s *heldScenario) states() string {
+	var list []string
+	for _, token := range s.Loop.InstanceTokens() {
+		list = append(list, token+string(jsonval.Encode(s.Instances[token].State())))
+	}
+	return strings.Join(list, " ")
+}
+
+func newHeld(t *testing.T, rest ...string) *heldScenario {
+	if len(rest) == 0 {
+		rest = []string{modeltest.TwoInstances}
+	}
+	return &heldScenario{Scenario: modeltest.NewScenario(t, "", rest...)}
+}
+
+const (
+	workOne  = `{"_tool": "work", "_instance": "①", "x": "one", "_outputPath": "b"}`
+	workTwo  = `{"_tool": "work", "_instance": "②", "x": "two", "_outputPath": "b"}`
+	workBoth = `{"_tool": "work", "_instance": "*", "x": "both", "_outputPath": "c"}`
+)
+
+// Each row says what a person decides on the Plan of a Request for two instances, and what runs then.
+func TestWhatRunsOfAPlanThatWaitedIsWhatAPersonLeftOfIt(t *testing.T) {
+	plan := workOne + ", " + workTwo + ", " + workBoth
+	for name, row := range map[string]struct{ kind, amended, states, told string }{
+		"approved": {planreview.SteerApprovePlan, "", `①{"a":1,"b":"one","c":"both"} ②{"a":2,"b":"two","c":"both"}`, ""},
+		"a Call is taken out": {planreview.SteerAmendPlan, workOne + ", " + workBoth, `①{"a":1,"b":"one","c":"both"} ②{"a":2,"c":"both"}`,
+			`These did not run as planned: [{"_instance":"②","_outputPath":"b","_tool":"work","x":"two"}]`},
+		"a Call is changed": {planreview.SteerAmendPlan, strings.Replace(plan, "one", "uno", 1), `①{"a":1,"b":"uno","c":"both"} ②{"a":2,"b":"two","c":"both"}`, "These did not run as planned"},
+		"a Call is added": {planreview.SteerAmendPlan, plan + `, {"_tool": "work", "_instance": "②", "x": "†state.c", "_outputPath": "d"}`,
+			`①{"a":1,"b":"one","c":"both"} ②{"a":2,"b":"two","c":"both","d":"both"}`, "was amended by ann: it is so"},
+		"all of one instance's Calls are taken out": {planreview.SteerAmendPlan, workOne, `①{"a":1,"b":"one"} ②{"a":2}`, "These did not run as planned"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newHeld(t)
+			if !s.holdReply(t, plan) {
+				t.Fatal("the Plan does not wait")
+			}
+			s.WantEqual("before it is decided", s.states(), `①{"a":1} ②{"a":2}`)
+			s.WantEqual("how much waits", s.Loop.PendingPlan().Summary(), "4 Calls: 4 work")
+			if !s.decide(t, row.kind, "ann", row.amended) || s.Loop.PendingPlan() != nil {
+				t.Fatal("it waits still")
+			}
+			s.handOut(t)
+			s.WantEqual("what ran", s.states(), row.states)
+			in := s.ExpectRequest()
+			s.WantEqual("the next Request is about", strings.Join(in.InstanceTokens(), " "), "① ②")
+			if told := fmt.Sprint(in.Errors); !strings.Contains(told, row.told) || (row.told == "") != (len(in.Errors) == 0) {
+				t.Errorf("the next Request is told %s, want %s", told, row.told)
+			}
+		})
+	}
+}
+
+func TestNothingRunsOfARejectedPlanAndTheNextRequestIsToldWhy(t *testing.T) {
+	s := newHeld(t)
+	s.holdReply(t, workOne+", "+workTwo)
+	s.decide(t, planreview.SteerRejectPlan, "ann", "")
+	for _, token := range s.Loop.InstanceTokens() {
+		s.RunToIdle(token, 1)
+		s.DeliverReport(s.Report(token, 1))
+	}
+	if s.Loop.ConcludeRequest() == nil {
+		t.Fatal("the Request is not concluded")
+	}
+	s.WantEqual("what ran", s.states(), `①{"a":1} ②{"a":2}`)
+	in := s.ExpectRequest()
+	s.WantEqual("the next Request is about", strings.Join(in.InstanceTokens(), " "), "① ②")
+	if told := fmt.Sprint(in.Errors); !strings.Contains(told, "the Plan of Request 1 was rejected by ann: it is so; none of its calls ran") {
+		t.Errorf("it is told %s", told)
+	}
+}
+
+// An amendment by the first of two people is what the second sees: the digest is another one, and the approval of the Plan before counts no more.
+func TestAPlanThatWasChangedMeanwhileIsDecidedOnAnew(t *testing.T) {
+	s := newHeld(t)
+	s.who = deciders.Rules{{Count: 2}}
+	s.holdReply(t, workOne+", "+workTwo)
+	seen := *s.Loop.PendingPlan()
+	if s.decide(t, planreview.SteerApprovePlan, "ann", "") {
+		t.Fatal("one of two decided alone")
+	}
+	if s.decide(t, planreview.SteerAmendPlan, "bob", workOne) {
+		t.Fatal("who amends decided alone")
+	}
+	_, err := planreview.CheckDecision(s.Loop.PendingPlan(), turn.Decision{Kind: planreview.SteerApprovePlan, PlanRequest: &seen.Request,
+		ApprovalDigest: seen.Digest, DecidedBy: "cy"}, nil, s.Now)
+	if err == nil || !strings.Contains(err.Error(), "the digest is not that of the Plan that waits now") {
+		t.Errorf("who saw the Plan before decides on this one: %v", err)
+	}
+	if !s.decide(t, planreview.SteerApprovePlan, "ann", "") {
+		t.Fatal("two have decided, and it waits")
+	}
+	s.handOut(t)
+	s.WantEqual("what ran", s.states(), `①{"a":1,"b":"one"} ②{"a":2}`)
+}
+
+func TestAPlanWithNothingToDecideOnDoesNotWait(t *testing.T) {
+	for name, written := range map[string]string{
+		"no Call": "", "a Call for an instance that there is not": `{"_tool": "work", "_instance": "⑨"}`, "no object": `5`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			if s := newHeld(t); s.holdReply(t, written) || s.Loop.PendingPlan() != nil {
+				t.Error("it waits")
+			}
+		})
+	}
+	t.Run("Plans do not wait in this process", func(t *testing.T) {
+		s := newHeld(t)
+		s.ExpectRequest()
+		s.Loop.ApplyReply(turn.LLMReply{Calls: calls(t, workOne), Complete: true})
+		if s.Loop.HoldReply(s.Now) {
+			t.Error("it waits")
+		}
+	})
+	t.Run("a reply that broke off", func(t *testing.T) {
+		s := newHeld(t)
+		s.ExpectRequest()
+		s.Loop.HoldPlans(nil)
+		s.Loop.ApplyReply(turn.LLMReply{Calls: calls(t, workOne)})
+		if s.Loop.HoldReply(s.Now) {
+			t.Error("it waits")
+		}
+	})
+}
+
+// heldStart is a process that begins with direct Plans, which wait.
+func heldStart(t *testing.T, stage, plans string) *heldScenario {
+	s := newHeld(t, strings.Replace(modeltest.TwoInstances, "}}]", "}}, "+strings.ReplaceAll(plans, "STAGE", stage)+"]", 1))
+	s.Loop.HoldPlans(nil)
+	if !s.Loop.HoldStart(s.Now) {
+		t.Fatal("what the process begins with does not wait")
+	}
+	return s
+}
+
+const sharedPlan = `{"type": "plan", "stage": "STAGE", "plan": [{"_tool": "work", "x": "†state.a", "_outputPath": "b"}, {"_tool": "work", "x": "†state.b", "_outputPath": "c"}]}`
+
+// Each row says what a person decides on the direct Plan of two instances, and what the instances begin with then.
+func TestADirectPlanThatWaitedRunsAsItWasDecided(t *testing.T) {
+	for name, row := range map[string]struct{ kind, stage, amended, states, end string }{
+		"approved":         {planreview.SteerApprovePlan, "optimal", "", `①{"a":1,"b":1,"c":1} ②{"a":2,"b":2,"c":2}`, "① settled, ② settled"},
+		"taken out":        {planreview.SteerAmendPlan, "complete", `{"_tool": "work", "x": "†state.a", "_outputPath": "b"}`, `①{"a":1,"b":1} ②{"a":2,"b":2}`, "① settled, ② settled"},
+		"changed, added":   {planreview.SteerAmendPlan, "optimal", `{"_tool": "work", "x": 7, "_outputPath": "b"}, {"_tool": "work", "x": "†state.b", "_outputPath": "e"}`, `①{"a":1,"b":7,"e":7} ②{"a":2,"b":7,"e":7}`, "① settled, ② settled"},
+		"rejected":         {planreview.SteerRejectPlan, "optimal", "", `①{"a":1} ②{"a":2}`, "① working, ② working"},
+		"rejected, no LLM": {planreview.SteerRejectPlan, "complete", "", `①{"a":1} ②{"a":2}`, "① failed, ② failed"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := heldStart(t, row.stage, sharedPlan)
+			s.WantEqual("how much waits", s.Loop.PendingPlan().Summary(), "4 Calls: 4 work")
+			if !s.decide(t, row.kind, "ann", row.amended) {
+				t.Fatal("it waits still")
+			}
+			if row.kind != planreview.SteerRejectPlan {
+				s.StartInstances(s.Loop.InstanceTokens()) // only now
+				s.RunDirectPlans()
+			}
+			s.WantEqual("what ran", s.states(), row.states)
+			s.Loop.Advance(s.Now)
+			s.WantEqual("how they stand", s.DescribeInstances(), row.end)
+		})
+	}
+}
+
+func TestPlansThatCannotBeAmendedSayWhy(t *testing.T) {
+	s := heldStart(t, "optimal", `{"type": "plan", "stage": "optimal", "_instance": "①", "plan": [{"_tool": "work", "_outputPath": "b"}]}, `+
+		`{"type": "plan", "stage": "optimal", "_instance": "②", "plan": [{"_tool": "work", "_outputPath": "c"}]}`)
+	if why := s.Loop.PendingPlan().NotAmendable; !strings.HasPrefix(why, "it is 2 Plans at once") {
+		t.Errorf("two Plans: %q", why)
+	}
+	s = heldStart(t, "optimal", strings.Replace(sharedPlan, `"STAGE",`, `"STAGE", "record": {"0.1@①": "done"},`, 1))
+	if why := s.Loop.PendingPlan().NotAmendable; !strings.HasPrefix(why, "an earlier process has begun it") {
+		t.Errorf("a Plan that has begun: %q", why)
+	}
+	s.WantEqual("what is left of it", s.Loop.PendingPlan().Summary(), "3 Calls: 3 work")
+}
+
+// An instance that is added must not run a Plan that nobody has seen; one that runs a Plan which was seen may join.
+func TestAnAddedInstanceRunsNoPlanThatNobodyHasSeen(t *testing.T) {
+	add := func(s *heldScenario, state string) error {
+		_, err := s.Loop.AddInstances(turn.SteeringPayload{Context: modeltest.DecodeJSON(t, `[{"type": "state", "_instance": "③", "state": `+state+`}]`).([]any)})
+		return err
+	}
+	rare := `{"type": "plan", "stage": "STAGE", "when": {"properties": {"state": {"required": ["rare"]}}}, "plan": [{"_tool": "work"}]}, `
+	s := heldStart(t, "optimal", rare+sharedPlan)
+	s.decide(t, planreview.SteerApprovePlan, "ann", "")
+	if err := add(s, `{"rare": 1}`); err == nil || !strings.Contains(err.Error(), "instance ③ would run a Plan of the file that nobody has approved") {
+		t.Errorf("a Plan that nobody has seen: %v", err)
+	}
+	if err := add(s, `{"a": 3}`); err != nil {
+		t.Errorf("a Plan that was approved: %v", err)
+	}
+}
