@@ -98,6 +98,8 @@ func everyPage(h *house, b *tab) map[string]func() {
 		"one that has ended": at("/desk/processes/" + done),
 		"an Idea":            at("/desk/processes/" + done + "/idea?at=2"),
 		"a record":           at("/desk/processes/" + done + "/verify"),
+		"a start":            at("/desk/start"),
+		"rows to add":        at("/desk/processes/" + id + "/add"),
 		"a page that is not": at("/desk/nothing"),
 		"the login":          func() { b.press(button("Log out")) },
 	}

@@ -3,6 +3,7 @@ package browser_test
 import (
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -171,6 +172,19 @@ func (t *tab) open(address string) (status int) {
 	}
 	status, err := t.page.open(address)
 	t.did(err)
+	return t.shown(status)
+}
+
+// shown waits until the page is there, where it is still being gathered: it looks again by itself.
+func (t *tab) shown(status int) int {
+	t.Helper()
+	if status == http.StatusAccepted {
+		eventually(t, "the page is there", func() bool {
+			there, err := tryJS[bool](t, `document.readyState === "complete" && !document.querySelector("[data-underway]")`)
+			return err == nil && there
+		})
+		return http.StatusOK
+	}
 	return status
 }
 
@@ -185,7 +199,8 @@ func js[T any](t *tab, expression string) T {
 }
 
 func tryJS[T any](t *tab, expression string) (v T, err error) {
-	text, err := t.page.eval(`(async () => JSON.stringify(await (` + expression + `)) ?? "null")()`)
+	// Where scripts are off, promises never come to anything.
+	text, err := t.page.eval(`((v) => v instanceof Promise ? v.then((v) => JSON.stringify(v) ?? "null") : JSON.stringify(v) ?? "null")(` + expression + `)`)
 	if err != nil {
 		return v, err
 	}
@@ -253,7 +268,7 @@ func (t *tab) press(what string) (status int) {
 	t.Helper()
 	status, err := t.page.click(what, true)
 	t.did(err)
-	return status
+	return t.shown(status)
 }
 
 // click clicks what stays on the page.
@@ -298,8 +313,9 @@ func (t *tab) key(keys string) {
 // enter presses Enter, which leads to another page.
 func (t *tab) enter() {
 	t.Helper()
-	_, err := t.page.keys(kb.Enter, true)
+	status, err := t.page.keys(kb.Enter, true)
 	t.did(err)
+	t.shown(status)
 }
 
 // withoutScripts has the pages run none, until the test ends.

@@ -2,6 +2,7 @@ package desk
 
 import (
 	"cmp"
+	"context"
 	"encoding/json"
 	"net/http"
 	"net/url"
@@ -152,7 +153,7 @@ type inboxPage struct {
 }
 
 func (d *Desk) inbox(w http.ResponseWriter, r *http.Request) error {
-	list, err := d.API.Waiting(r.Context())
+	list, err := soon(r.Context(), d.asking, "inbox", func(ctx context.Context, _ *work) ([]client.Approval, error) { return d.API.Waiting(ctx) })
 	if err != nil {
 		return err
 	}

@@ -36,16 +36,33 @@ func (b *Bed) NewDesk() (*Desk, error) {
 	return d, nil
 }
 
-// Get asks for a page, and tells how long the gateway took to answer with so many bytes.
-func (d *Desk) Get(ctx context.Context, path string) (took time.Duration, size int, err error) {
-	begin := time.Now()
-	w := d.ask(ctx, path)
-	took, size = time.Since(begin), w.Body.Len()
-	if w.Code != http.StatusOK {
-		err = fmt.Errorf("%s is answered %d: %.300s", path, w.Code, w.Body)
-	}
-	return took, size, err
+// Look is what came of a look at a page.
+type Look struct {
+	Took  time.Duration // until there was an answer, be it that the page is under way
+	There time.Duration // until the page was there
+	Size  int           // of the page, in bytes
 }
+
+// Get looks at a page, again and again while it is under way.
+func (d *Desk) Get(ctx context.Context, path string) (l Look, err error) {
+	begin := time.Now()
+	for {
+		w := d.ask(ctx, path)
+		l.There, l.Size = time.Since(begin), w.Body.Len()
+		if l.Took == 0 {
+			l.Took = l.There
+		}
+		switch {
+		case w.Code == http.StatusOK || ctx.Err() != nil:
+			return l, ctx.Err()
+		case w.Code != http.StatusAccepted:
+			return l, fmt.Errorf("%s is answered %d: %.300s", path, w.Code, w.Body)
+		}
+		time.Sleep(againAfter)
+	}
+}
+
+const againAfter = 20 * time.Millisecond // sooner than pages look again
 
 func (d *Desk) ask(ctx context.Context, path string) *httptest.ResponseRecorder {
 	r := httptest.NewRequestWithContext(ctx, http.MethodGet, "http://localhost"+path, nil)

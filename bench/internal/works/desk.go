@@ -13,8 +13,9 @@ import (
 )
 
 const (
-	maxPage = 300 // ms that the desk may take for a page
-	patient = 10  // Calls that are left to wait until everything else is done
+	maxPage = 300                    // ms that the desk may take for a page
+	between = 500 * time.Millisecond // while the process runs, people look
+	patient = 10                     // Calls that are left to wait until everything else is done
 	process = "/desk/processes/instances"
 )
 
@@ -33,10 +34,15 @@ var deskPages = []struct{ name, path string }{
 	{"record, decisions 500", process + "/verify?page=5"},
 }
 
-// deskWork looks at the desk while a process of ten thousand instances runs, while its last Calls wait for people, after a worker and a
+// deskWork looks at the desk while a process of many instances runs, while its last Calls wait for people, after a worker and a
 // gateway have started again, and when it has ended. Of every tenth instance a person is asked.
-func deskWork(ctx context.Context, b *bed.Bed, r *report.Record, s Size) error {
-	n := s.of(10_000, 2*patient)
+func deskWork(full int) func(context.Context, *bed.Bed, *report.Record, Size) error {
+	return func(ctx context.Context, b *bed.Bed, r *report.Record, s Size) error {
+		return useDesk(ctx, b, r, s.of(full, 2*patient))
+	}
+}
+
+func useDesk(ctx context.Context, b *bed.Bed, r *report.Record, n int) error {
 	ended := make(chan error, 1)
 	go func() { ended <- runReviewed(ctx, b, n) }()
 	if err := lookWhile(ctx, b, r, n, ended); err != nil {
@@ -86,11 +92,10 @@ func lookWhile(ctx context.Context, b *bed.Bed, r *report.Record, n int, ended <
 				return fmt.Errorf("it ended before its last Calls were decided on: %w", err)
 			default:
 			}
-			took, _, err := d.Get(ctx, page.path)
-			if err != nil {
-				continue // it has no Idea yet
+			if l, err := d.Get(ctx, page.path); err == nil { // or it has no Idea yet
+				note(r, page.name+", while it runs", l)
 			}
-			r.Figure(page.name+", while it runs", "ms").Add(ms(took)).AtMost(maxPage)
+			time.Sleep(between)
 		}
 		if err := approve(ctx, p, n-patient+1); err != nil {
 			return err
@@ -110,14 +115,22 @@ func lookTwice(ctx context.Context, b *bed.Bed, r *report.Record, when string) e
 			return err
 		}
 		for _, look := range []string{", first look ", ", again "} {
-			took, _, err := d.Get(ctx, page.path)
+			l, err := d.Get(ctx, page.path)
 			if err != nil {
 				return err
 			}
-			r.Figure(page.name+look+when, "ms").Add(ms(took)).AtMost(maxPage)
+			note(r, page.name+look+when, l)
 		}
 	}
 	return nil
+}
+
+// note takes how long there was nothing to be seen, and, where a page was under way then, how long it took to be there.
+func note(r *report.Record, name string, l bed.Look) {
+	r.Figure(name, "ms").Add(ms(l.Took)).AtMost(maxPage)
+	if l.There > l.Took {
+		r.Figure(name+", until it is there", "ms").Add(ms(l.There))
+	}
 }
 
 // approve decides on the Calls that wait and whose number is below a limit.
@@ -149,9 +162,9 @@ func export(ctx context.Context, b *bed.Bed, r *report.Record) error {
 	before := usage.Resident()
 	usage.ForgetPeak()
 	begin := time.Now()
-	_, size, err := d.Get(ctx, process+"/export.html")
+	l, err := d.Get(ctx, process+"/export.html")
 	r.Figure("report: time", "s").Add(seconds(time.Since(begin)))
-	r.Figure("report: size", "MB").Add(float64(size) / (1 << 20))
+	r.Figure("report: size", "MB").Add(float64(l.Size) / (1 << 20))
 	r.Figure("report: memory while it is made", "MB").Add(usage.PeakResident() - before)
 	return err
 }
