@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/chromedp/chromedp/kb"
 	"github.com/coder/websocket"
@@ -56,6 +57,9 @@ type navigation struct {
 
 type object = map[string]any
 
+// startTime is how long Firefox may take until it does anything: it starts all of itself then.
+const startTime = 5 * patience
+
 func startFirefox(program, dir string) (*firefox, func(), error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, nil, err
@@ -96,9 +100,13 @@ func dialFirefox(address string) (*firefox, error) {
 	f := &firefox{conn: conn, waiting: map[int]chan message{}, loaded: map[string]navigation{}, status: map[string]int{}, changed: make(chan struct{})}
 	go f.read()
 	var tree struct{ Contexts []struct{ Context string } }
-	err = errors.Join(f.call("session.new", object{"capabilities": object{}}, nil),
-		f.call("session.subscribe", object{"events": []string{"browsingContext.load", "network.responseCompleted"}}, nil),
-		f.call("browsingContext.getTree", object{"moz:scope": "chrome"}, &tree))
+	err = f.callFor(startTime, "session.new", object{"capabilities": object{}}, nil)
+	if err == nil {
+		err = f.call("session.subscribe", object{"events": []string{"browsingContext.load", "network.responseCompleted"}}, nil)
+	}
+	if err == nil {
+		err = f.call("browsingContext.getTree", object{"moz:scope": "chrome"}, &tree)
+	}
 	if err == nil && len(tree.Contexts) == 0 {
 		err = errors.New("Firefox shows no window of its own")
 	}
@@ -140,6 +148,10 @@ func (f *firefox) read() {
 
 // call sends a command and reads its answer into result, unless that is nil.
 func (f *firefox) call(method string, params, result any) error {
+	return f.callFor(patience, method, params, result)
+}
+
+func (f *firefox) callFor(patience time.Duration, method string, params, result any) error {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	answer := make(chan message, 1)
