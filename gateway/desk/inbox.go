@@ -2,7 +2,6 @@ package desk
 
 import (
 	"cmp"
-	"context"
 	"encoding/json"
 	"net/http"
 	"net/url"
@@ -153,7 +152,7 @@ type inboxPage struct {
 }
 
 func (d *Desk) inbox(w http.ResponseWriter, r *http.Request) error {
-	list, err := soon(r.Context(), d.asking, "inbox", func(ctx context.Context, _ *work) ([]client.Approval, error) { return d.API.Waiting(ctx) })
+	list, err := ask(r.Context(), d, "inbox", d.API.Waiting)
 	if err != nil {
 		return err
 	}

@@ -105,9 +105,7 @@ type instanceRow struct {
 // showProcess shows where a process stands.
 func (d *Desk) showProcess(w http.ResponseWriter, r *http.Request) error {
 	id := r.PathValue("process")
-	status, err := soon(r.Context(), d.asking, "status\n"+id, func(ctx context.Context, _ *work) (api.ProcessStatus, error) {
-		return d.API.RecentStatus(ctx, id)
-	})
+	status, err := ask(r.Context(), d, "status\n"+id, func(ctx context.Context) (api.ProcessStatus, error) { return d.API.RecentStatus(ctx, id) })
 	if err != nil {
 		return err
 	}

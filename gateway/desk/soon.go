@@ -70,6 +70,12 @@ func soon[T any](ctx context.Context, all *works, key string, find func(context.
 	}
 }
 
+// ask is soon of what people's acts change: who has acted is not given what was asked before.
+func ask[T any](ctx context.Context, d *Desk, key string, find func(context.Context) (T, error)) (T, error) {
+	key += "\n" + strconv.Itoa(d.API.Acts())
+	return soon(ctx, d.asking, key, func(ctx context.Context, _ *work) (T, error) { return find(ctx) })
+}
+
 func (all *works) join(ctx context.Context, key string, find func(context.Context, *work) (any, error)) *work {
 	all.mu.Lock()
 	defer all.mu.Unlock()

@@ -7,8 +7,11 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	"processidea/gateway/access"
+	"processidea/gateway/api"
+	"processidea/gateway/feed"
 )
 
 func TestWhatTakesLongIsSaidAtOnceAndIsThereForWhoLooksAgain(t *testing.T) {
@@ -97,5 +100,22 @@ func TestAPageThatIsUnderWayLooksAgainByItself(t *testing.T) {
 	}
 	if !strings.Contains(w.Body.String(), "3 of 7 Ideas are checked") {
 		t.Errorf("it says %s", w.Body)
+	}
+}
+
+func TestWhoHasActedIsNotGivenWhatWasAskedBefore(t *testing.T) {
+	d, release := &Desk{Options: Options{API: api.New(api.Options{Feed: feed.New(nil)})}, asking: newWorks(2)}, make(chan struct{})
+	defer close(release)
+	_, err := ask(t.Context(), d, "inbox", func(context.Context) (int, error) { <-release; return 1, nil })
+	if later := (*underWay)(nil); !errors.As(err, &later) {
+		t.Fatal(err)
+	}
+	d.API.Acted("a process")
+	asked := make(chan struct{})
+	_, _ = ask(t.Context(), d, "inbox", func(context.Context) (int, error) { close(asked); return 2, nil })
+	select {
+	case <-asked:
+	case <-time.After(time.Minute):
+		t.Error("who has acted is given what was asked before")
 	}
 }
