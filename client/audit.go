@@ -28,6 +28,14 @@ func (c *Chain) Verify(ctx context.Context) (*chain.Report, error) {
 	return c.chains.Verify(ctx, c.process)
 }
 
+// VerifyWithProgress is Verify, and tells before each Idea how many of how many are checked.
+func (c *Chain) VerifyWithProgress(ctx context.Context, progress func(checked, of int)) (*chain.Report, error) {
+	if _, err := c.length(ctx, "verify"); err != nil {
+		return nil, err
+	}
+	return c.chains.VerifyWithProgress(ctx, c.process, progress)
+}
+
 // Export writes the whole chain as JSON Lines, which chain.VerifyExport checks with nothing else. A chain with a broken
 // place is not exported: the error names the place.
 func (c *Chain) Export(ctx context.Context, w io.Writer) error {

@@ -188,6 +188,13 @@ func (a *API) Acted(process string) {
 	a.Feed.Poke(process)
 }
 
+// Acts counts what was done here: an answer that was asked for before the last of it may not show it.
+func (a *API) Acts() int {
+	a.shared.mu.Lock()
+	defer a.shared.mu.Unlock()
+	return a.shared.acts
+}
+
 var (
 	errNoObject = errors.New("want an object")
 	errNoEvent  = errors.New("it is no id of an event from here")

@@ -4,7 +4,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 )
 
@@ -17,25 +16,13 @@ func (t *tab) show(id, order string) {
 }
 
 func TestAPersonDecidesInABrowserInEveryWay(t *testing.T) {
-	for _, scripts := range []bool{true, false} {
-		name := "with scripts"
-		if !scripts {
-			name = "without scripts"
+	withAndWithoutScripts(t, func(h *house, b *tab) {
+		id := h.pays(row("coat", 1), row("shoe", 2), row("hat", 3), row("scarf", 4), row("glove", 5))
+		decideInEveryWay(b, id)
+		if got := h.receipts(id); got != "Order coat: 1 cents; <nil>; Order tall hat: 3 cents; given by hand; Instead of glove" {
+			t.Error(got)
 		}
-		t.Run(name, func(t *testing.T) {
-			h := open(t)
-			id := "ways-" + strings.ReplaceAll(name, " ", "-")
-			h.begin(payments(id, row("coat", 1), row("shoe", 2), row("hat", 3), row("scarf", 4), row("glove", 5)), 5)
-			b := h.browse()
-			if !scripts {
-				b.withoutScripts()
-			}
-			decideInEveryWay(b, id)
-			if got := h.receipts(id); got != "Order coat: 1 cents; <nil>; Order tall hat: 3 cents; given by hand; Instead of glove" {
-				t.Error(got)
-			}
-		})
-	}
+	})
 }
 
 func decideInEveryWay(b *tab, id string) {
@@ -84,11 +71,14 @@ func decideInEveryWay(b *tab, id string) {
 // exists reports whether the page has what an XPath finds and does not see yet, as it is in something closed.
 func (t *tab) exists(xpath string) bool {
 	t.Helper()
-	return js[bool](t, `(() => { const e = document.evaluate(`+jsonText(xpath)+`, document, null, 9).singleNodeValue; return !!e && !e.parentElement.open })()`)
+	return js[bool](t, `(() => { const e = `+found(xpath)+`; return !!e && !e.parentElement.open })()`)
 }
 
 func TestManyAreDecidedAtOnceInABrowserAndTheSecondPersonIsTold(t *testing.T) {
-	h := open(t)
+	inEach(t, manyDecided)
+}
+
+func manyDecided(h *house) {
 	id := h.pays(row("A1", 1), row("A2", 2), row("A3", 3))
 	first, second := h.browse(), h.browse()
 	first.open("/?process=" + id)
@@ -100,38 +90,32 @@ func TestManyAreDecidedAtOnceInABrowserAndTheSecondPersonIsTold(t *testing.T) {
 	// The box of the whole table ticks those of its rows.
 	second.click("//input[@data-all]")
 	if ticked := js[int](second, `document.querySelectorAll("input[name=pick]:checked").length`); ticked != 3 {
-		t.Errorf("%d boxes are ticked", ticked)
+		h.Errorf("%d boxes are ticked", ticked)
 	}
 	second.write("//form[@action='/desk/decide']//input[@name='reason']", "too late")
 	second.press(button("Reject the selected"))
 	second.says("Done in part", "1 Call is rejected", "2 Calls are as before", "It was refused")
 	if got := h.receipts(id); got != "Order A1: 1 cents; Order A2: 2 cents; <nil>" {
-		t.Error(got)
+		h.Error(got)
 	}
 }
 
 func TestAFormIsSentOnceHoweverOftenItsButtonIsPressed(t *testing.T) {
-	h := open(t)
-	id := h.pays(row("A1", 1))
-	b := h.browse()
-	b.show(id, "A1")
-	sent := js[int](b, `(() => { const form = document.querySelector("form.decision"); let sent = 0;
-		form.addEventListener("submit", (e) => { if (!e.defaultPrevented) sent++; e.preventDefault(); });
-		form.querySelector("button.main").click(); form.querySelector("button.main").click(); return sent })()`)
-	if sent != 1 {
-		t.Errorf("it is sent %d times", sent)
-	}
+	inEach(t, func(h *house) {
+		b := h.browse()
+		b.show(h.pays(row("A1", 1)), "A1")
+		sent := js[int](b, `(() => { const form = document.querySelector("form.decision"); let sent = 0;
+			form.addEventListener("submit", (e) => { if (!e.defaultPrevented) sent++; e.preventDefault(); });
+			form.querySelector("button.main").click(); form.querySelector("button.main").click(); return sent })()`)
+		if sent != 1 {
+			h.Errorf("it is sent %d times", sent)
+		}
+	})
 }
 
 func TestThePersonAtTheKeyboardReachesEveryControlAndDecides(t *testing.T) {
-	for _, scripts := range []bool{true, false} {
-		h := open(t)
-		id := h.Name() + jsonText(scripts)
-		h.begin(payments(id, row("A1", 1), row("A2", 2)), 2)
-		b := h.browse()
-		if !scripts {
-			b.withoutScripts()
-		}
+	withAndWithoutScripts(t, func(h *house, b *tab) {
+		id := h.pays(row("A1", 1), row("A2", 2))
 		b.open("/?process=" + id)
 		reachesAll(b)
 		b.open("/?process=" + id)
@@ -140,22 +124,23 @@ func TestThePersonAtTheKeyboardReachesEveryControlAndDecides(t *testing.T) {
 		b.tabTo("the reason", func(f focused) bool { return f.Name == "reason" })
 		b.key("as agreed")
 		b.tabTo("the button", func(f focused) bool { return f.Text == "Approve the selected" })
-		b.goes(chromedp.KeyEvent(kb.Enter))
+		b.enter()
 		b.says("1 Call is approved")
 		b.tabTo("the way back", func(f focused) bool { return f.Text == "Back to the inbox" })
-		b.goes(chromedp.KeyEvent(kb.Enter))
+		b.enter()
 		b.tabTo("the Call", func(f focused) bool { return f.Kind == "a" && strings.Contains(f.Text, "@") })
-		b.goes(chromedp.KeyEvent(kb.Enter))
+		b.enter()
 		b.says("What would run")
 		reachesAll(b)
+		b.open(b.address()) // behind the last control is the browser itself
 		b.tabTo("what changes it", func(f focused) bool { return f.Kind == "summary" && strings.Contains(f.Text, "Change it") })
 		b.key(kb.Enter)
 		b.tabTo("the amount", func(f focused) bool { return f.Name == "p/values/cents" })
 		b.key("7") // Tab has selected what is there
 		b.tabTo("the button", func(f focused) bool { return f.Kind == "button" && f.Text == "Change it" })
-		b.goes(chromedp.KeyEvent(kb.Enter))
+		b.enter()
 		b.says("1 Call is changed")
-	}
+	})
 }
 
 // reachesAll checks that Tab comes to every control that can be used, and that it is seen where one is.

@@ -29,7 +29,7 @@ import (
 	"processidea/worker/engine"
 )
 
-// What all tests share: a Temporal server that can be started again, a worker, a store, and a browser.
+// What all tests share: a Temporal server that can be started again, a worker, a store, and the browsers.
 var (
 	temporal *devserver.Server
 	onDisk   devserver.Options
@@ -39,7 +39,7 @@ var (
 func TestMain(m *testing.M) { os.Exit(run(m)) }
 
 func run(m *testing.M) int {
-	if findBrowser() == "" {
+	if !slices.ContainsFunc(browsers, func(b *browser) bool { return b.program() != "" }) {
 		return m.Run() // each test says that it is skipped
 	}
 	release, err := devtest.ShareMachine()
@@ -93,11 +93,7 @@ func begin() (stop func(), err error) {
 	}
 	undo = append(undo, w.Stop)
 	engineOn = client.New(of, temporal.Namespace(), values)
-	endBrowser, err := startBrowser(filepath.Join(dir, "browser"))
-	if err != nil {
-		return stop, err
-	}
-	undo = append(undo, endBrowser)
+	undo = append(undo, keepIn(dir))
 	return stop, nil
 }
 
@@ -124,6 +120,7 @@ const token = "a-token-for-the-tests-of-this-package"
 // house is a gateway that answers over HTTP, and can be started again at its address.
 type house struct {
 	*testing.T
+	browser *browser // in which people come to it
 	options server.Options
 	address string
 	url     string
@@ -133,13 +130,12 @@ type house struct {
 // open serves a gateway; set changes its options, knowing its address.
 func open(t *testing.T, set ...func(*server.Options, string)) *house {
 	t.Helper()
-	needsBrowser(t)
 	guard, err := access.NewTokenGuard(token, access.Person{Name: "ann", Groups: []string{"finance"}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	o := server.Options{Client: engineOn, Guard: guard}
-	h := &house{T: t, address: "127.0.0.1:0"}
+	h := &house{T: t, browser: inChromium, address: "127.0.0.1:0"}
 	l := h.listen()
 	for _, f := range set {
 		f(&o, h.url)
@@ -226,10 +222,13 @@ func payments(id string, rows ...string) map[string]any {
 	}
 }
 
+// id is what a process of the test is called.
+func (h *house) id() string { return strings.NewReplacer("/", "-", "#", "-").Replace(h.Name()) }
+
 // pays begins a process of payments, and waits until they wait. It is ended with the test.
 func (h *house) pays(rows ...string) (id string) {
 	h.Helper()
-	id = strings.NewReplacer("/", "-").Replace(h.Name())
+	id = h.id()
 	h.begin(payments(id, rows...), len(rows))
 	return id
 }

@@ -3,15 +3,14 @@ package browser_test
 import (
 	"strings"
 	"testing"
-
-	"github.com/chromedp/chromedp"
 )
 
-func TestAPersonLogsInAndOut(t *testing.T) {
-	h := open(t)
+func TestAPersonLogsInAndOut(t *testing.T) { inEach(t, logsInAndOut) }
+
+func logsInAndOut(h *house) {
 	b := h.stranger()
 	if status := b.open("/"); status != 401 {
-		t.Errorf("a stranger is answered %d", status)
+		h.Errorf("a stranger is answered %d", status)
 	}
 	b.write("#token", "wrong")
 	b.press(button("Log in"))
@@ -20,23 +19,24 @@ func TestAPersonLogsInAndOut(t *testing.T) {
 	b.press(button("Log in"))
 	b.says("Inbox", "You are ann")
 	if shown := js[string](b, `document.cookie + location.search`); shown != "" {
-		t.Errorf("a script reads the session, or the address holds the token: %s", shown)
+		h.Errorf("a script reads the session, or the address holds the token: %s", shown)
 	}
 	b.press(button("Log out"))
 	b.says("Log in")
 	if status := b.open("/desk/processes"); status != 401 {
-		t.Errorf("after logging out one is answered %d", status)
+		h.Errorf("after logging out one is answered %d", status)
 	}
 }
 
-func TestAProcessIsFollowedOverARestartOfTheServerAndOfTheGateway(t *testing.T) {
-	h := open(t)
+func TestAProcessIsFollowedOverARestartOfTheServerAndOfTheGateway(t *testing.T) { inEach(t, followed) }
+
+func followed(h *house) {
 	id := h.pays(row("A1", 1), row("A2", 2))
 	b := h.browse()
 	b.open("/desk/processes/" + id)
 	b.says(id+" running", "2 Calls wait for a person")
-	b.run(chromedp.Evaluate[chromedp.Void](`window.same = "page"`))
-	restartTemporal(t)
+	js[any](b, `window.same = "page"`)
+	restartTemporal(h.T)
 	h.stop()
 	h.start()
 	other := h.browse()
@@ -44,21 +44,15 @@ func TestAProcessIsFollowedOverARestartOfTheServerAndOfTheGateway(t *testing.T) 
 	other.click("//input[@data-all]")
 	other.press(button("Approve the selected"))
 	other.says("2 Calls are approved")
-	eventually(t, "the page shows the end by itself", func() bool { return strings.Contains(b.text(), id+" completed") })
+	eventually(h, "the page shows the end by itself", func() bool { return strings.Contains(b.text(), id+" completed") })
 	if js[string](b, `window.same || ""`) != "page" {
-		t.Error("the page was loaded anew")
+		h.Error("the page was loaded anew")
 	}
 }
 
 func TestAPersonTravelsInTimeAndForksInABrowser(t *testing.T) {
-	for _, scripts := range []bool{true, false} {
-		h := open(t)
-		id := h.Name() + jsonText(scripts)
-		h.begin(payments(id, row("A1", 1), row("A2", 2)), 2)
-		b := h.browse()
-		if !scripts {
-			b.withoutScripts()
-		}
+	withAndWithoutScripts(t, func(h *house, b *tab) {
+		id := h.pays(row("A1", 1), row("A2", 2))
 		b.open("/?process=" + id)
 		b.click(box("A1"))
 		b.click(box("A2"))
@@ -67,7 +61,7 @@ func TestAPersonTravelsInTimeAndForksInABrowser(t *testing.T) {
 		b.open("/desk/processes/" + id)
 		b.says(id+" completed", "2 done")
 		if loaded := js[int](b, `document.querySelector(".picture img").naturalWidth`); loaded == 0 {
-			t.Error("the picture of the Plan is not shown")
+			h.Error("the picture of the Plan is not shown")
 		}
 		b.press(link("Idea 1"))
 		b.says("This is the first one")
@@ -81,7 +75,7 @@ func TestAPersonTravelsInTimeAndForksInABrowser(t *testing.T) {
 		b.press(button("Start a process from this Idea"))
 		b.says(id+"-fork-1", "running")
 		_, _ = h.ask("POST", "/api/processes/"+id+"-fork-1/cancel", map[string]any{})
-	}
+	})
 }
 
 func TestAProcessIsSteeredInABrowserWithoutScripts(t *testing.T) {
@@ -101,4 +95,40 @@ func TestAProcessIsSteeredInABrowserWithoutScripts(t *testing.T) {
 	h.receipts(id)
 	b.open("/desk/processes/" + id)
 	b.says(id + " cancelled")
+}
+
+const parcels = `meta: {path: parcels, template: true}
+schema:
+  tools:
+    label:
+      type: object
+      properties: {template: {type: string}, values: {type: object}}
+      required: [template, values]
+      _activity: formatText
+      _outputPath: †state.label
+context:
+  - {type: input, schema: {type: object, properties: {weight: {type: number}}}, input: {letter: "To {to}"}}
+  - {type: plan, stage: optimal, plan: [{_tool: label, _instance: "*", template: "A parcel", values: {}}]}
+`
+
+func TestAPersonStartsAProcessFromFilesOfWhichOneIsWrong(t *testing.T) {
+	withAndWithoutScripts(t, func(h *house, b *tab) {
+		b.open("/desk/start")
+		b.upload("#idea", "parcels.yaml", parcels)
+		b.upload("#rows", "rows.csv", "to,weight\nann,1\nbob,heavy\n")
+		if status := b.press(button("Check")); status != 422 {
+			h.Errorf("a mistake is answered %d", status)
+		}
+		b.says("rows.csv, line 3", "weight", "Kept: parcels.yaml", "Kept: rows.csv")
+		b.click(summary("What rows.csv says"))
+		b.write("#rows-text", "to,weight\nann,1\nbob,2\n")
+		b.write("#id", h.id())
+		b.press(button("Check"))
+		b.says("No mistakes: 1 Tool, 2 instances")
+		b.click(summary("Replies of a script"))
+		b.upload("#replies", "replies.jsonl", strings.Repeat(`{"solution": {"calls": [], "output": null}}`+"\n", 2))
+		b.press(button("Start"))
+		b.says(h.id())
+		h.ended(h.id())
+	})
 }

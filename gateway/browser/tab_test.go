@@ -1,25 +1,65 @@
 package browser_test
 
 import (
-	"context"
 	"encoding/json"
+	"fmt"
 	"net/http"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
-	"github.com/chromedp/cdproto/cdp"
-	"github.com/chromedp/cdproto/emulation"
-	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 )
 
-var chromium context.Context
+// page is a page of a browser in which nobody is logged in yet.
+type page interface {
+	// open goes to an address, and gives the status of what came.
+	open(address string) (status int, err error)
+	// click clicks an element with the mouse, and keys types; where that leads to another page, they wait for it.
+	click(what string, leads bool) (status int, err error)
+	keys(keys string, leads bool) (status int, err error)
+	// eval gives the text that a script comes to; of anything else, nothing.
+	eval(script string) (string, error)
+	// upload chooses a file in a field, which a CSS selector finds.
+	upload(what, file string) error
+	width(pixels int64) error
+	// scheme has pages be light or dark; empty: as usual.
+	scheme(name string) error
+	// scripts has pages run theirs, or not.
+	scripts(run bool) error
+}
 
-// findBrowser gives the program, or nothing.
-func findBrowser() string {
-	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
+// browser is a kind of browser that people use. It is started when it is used first.
+type browser struct {
+	name, install string
+	programs      []string
+	start         func(program, dir string) (newPage func(*testing.T) (page, error), stop func(), err error)
+
+	started func() error
+	newPage func(*testing.T) (page, error)
+	stop    func()
+}
+
+var (
+	inChromium = &browser{name: "Chromium", install: "chromium", programs: []string{"chromium", "chromium-browser", "google-chrome"}, start: startChromium}
+	inFirefox  = &browser{name: "Firefox", install: "firefox-esr", programs: []string{"firefox-esr", "firefox"},
+		start: func(program, dir string) (func(*testing.T) (page, error), func(), error) {
+			f, stop, err := startFirefox(program, dir)
+			if err != nil {
+				return nil, nil, err
+			}
+			return f.newPage, stop, nil
+		}}
+	browsers = []*browser{inChromium, inFirefox}
+)
+
+// program is where the browser is; empty: it is not here.
+func (b *browser) program() string {
+	for _, name := range b.programs {
 		if path, err := exec.LookPath(name); err == nil {
 			return path
 		}
@@ -27,44 +67,80 @@ func findBrowser() string {
 	return ""
 }
 
-func needsBrowser(t *testing.T) {
+// keepIn says where the browsers keep their files. What it returns ends them.
+func keepIn(dir string) (stop func()) {
+	for _, b := range browsers {
+		b.started = sync.OnceValue(func() (err error) {
+			b.newPage, b.stop, err = b.start(b.program(), filepath.Join(dir, b.name))
+			return err
+		})
+	}
+	return func() {
+		for _, b := range browsers {
+			if b.stop != nil {
+				b.stop()
+			}
+		}
+	}
+}
+
+// needs skips the test where the browser is not here.
+func (b *browser) needs(t *testing.T) {
 	t.Helper()
-	if findBrowser() == "" {
-		t.Skip("there is no Chromium here: apt-get install chromium")
+	if b.program() == "" {
+		t.Skipf("there is no %s here: apt-get install %s", b.name, b.install)
 	}
 }
 
-func startBrowser(dir string) (stop func(), err error) {
-	allocator, free := chromedp.NewExecAllocator(context.Background(),
-		chromedp.ExecPath(findBrowser()), chromedp.UserDataDir(dir), chromedp.Headless, chromedp.NoSandbox, chromedp.DisableGPU, chromedp.NoFirstRun,
-		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-background-networking", true), chromedp.Flag("disable-component-update", true),
-		chromedp.Flag("disable-sync", true), chromedp.Flag("disable-dev-shm-usage", true), chromedp.WSURLReadTimeout(2*time.Minute))
-	ctx, cancel := chromedp.NewContext(allocator)
-	stop = func() { cancel(); free() }
-	if err := chromedp.Do(ctx); err != nil {
-		stop()
-		return func() {}, err
+// inEach does a test in each browser, at a gateway of its own.
+func inEach(t *testing.T, test func(h *house)) {
+	t.Helper()
+	for _, b := range browsers {
+		t.Run(b.name, func(t *testing.T) {
+			b.needs(t)
+			h := open(t)
+			h.browser = b
+			test(h)
+		})
 	}
-	chromium = ctx
-	return stop, nil
 }
 
-// tab is a page in a browser in which nobody is logged in yet.
+// withAndWithoutScripts does a test in each browser twice: scripts run in the pages, or not.
+func withAndWithoutScripts(t *testing.T, test func(h *house, b *tab)) {
+	t.Helper()
+	inEach(t, func(h *house) {
+		for _, run := range []bool{true, false} {
+			h.Run(map[bool]string{true: "with scripts", false: "without scripts"}[run], func(t *testing.T) {
+				in := open(t)
+				in.browser = h.browser
+				b := in.browse()
+				if !run {
+					b.withoutScripts()
+				}
+				test(in, b)
+			})
+		}
+	})
+}
+
+// tab is a page in which a test does what people do.
 type tab struct {
 	*testing.T
-	ctx context.Context
-	url string
+	page page
+	url  string
 }
 
 func (h *house) stranger() *tab {
 	h.Helper()
-	ctx, cancel := chromedp.NewContext(chromium, chromedp.WithNewBrowserContext())
-	h.Cleanup(cancel)
-	t := &tab{h.T, ctx, h.url}
-	// A tab lives as long as the context of what is done in it first.
-	if err := chromedp.Do(ctx, chromedp.EmulateViewport(1280, 900)); err != nil {
+	if err := h.browser.started(); err != nil {
 		h.Fatal(err)
 	}
+	p, err := h.browser.newPage(h.T)
+	if err != nil {
+		h.Fatal(err)
+	}
+	t := &tab{h.T, p, h.url}
+	t.width(1280)
 	return t
 }
 
@@ -77,23 +153,15 @@ func (h *house) browse() *tab {
 	return t
 }
 
-// step is something done in a browser.
-type step = chromedp.Action[chromedp.Void]
-
 // patience is how long a browser may take for one step on a slow machine.
 const patience = time.Minute
 
-func (t *tab) run(actions ...step) {
+// did ends the test where something could not be done.
+func (t *tab) did(err error) {
 	t.Helper()
-	if err := t.try(actions...); err != nil {
+	if err != nil {
 		t.Fatalf("%v, on %s: %s", err, t.address(), t.text())
 	}
-}
-
-func (t *tab) try(actions ...step) error {
-	ctx, cancel := context.WithTimeout(t.ctx, patience)
-	defer cancel()
-	return chromedp.Do(ctx, actions...)
 }
 
 // open goes to a page of the gateway, or to an address elsewhere.
@@ -102,22 +170,22 @@ func (t *tab) open(address string) (status int) {
 	if strings.HasPrefix(address, "/") {
 		address = t.url + address
 	}
-	return t.goes(chromedp.Navigate(address))
+	status, err := t.page.open(address)
+	t.did(err)
+	return t.shown(status)
 }
 
-// goes does what leads to another page, and waits for it.
-func (t *tab) goes(actions ...step) (status int) {
+// shown waits until the page is there, where it is still being gathered: it looks again by itself.
+func (t *tab) shown(status int) int {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.ctx, patience)
-	defer cancel()
-	answer, err := chromedp.RunResponse(ctx, actions...)
-	if err != nil {
-		t.Fatalf("%v, on %s: %s", err, t.address(), t.text())
-	}
-	if answer == nil {
+	if status == http.StatusAccepted {
+		eventually(t, "the page is there", func() bool {
+			there, err := tryJS[bool](t, `document.readyState === "complete" && !document.querySelector("[data-underway]")`)
+			return err == nil && there
+		})
 		return http.StatusOK
 	}
-	return int(answer.Status)
+	return status
 }
 
 // js asks the browser, as its developer tools do: what a page forbids scripts does not concern it.
@@ -130,20 +198,21 @@ func js[T any](t *tab, expression string) T {
 	return v
 }
 
-func tryJS[T any](t *tab, expression string) (T, error) {
-	ctx, cancel := context.WithTimeout(t.ctx, patience)
-	defer cancel()
-	return chromedp.Run(ctx, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
+func tryJS[T any](t *tab, expression string) (v T, err error) {
+	// Where scripts are off, promises never come to anything.
+	text, err := t.page.eval(`((v) => v instanceof Promise ? v.then((v) => JSON.stringify(v) ?? "null") : JSON.stringify(v) ?? "null")(` + expression + `)`)
+	if err != nil {
+		return v, err
+	}
+	return v, json.Unmarshal([]byte(text), &v)
 }
 
-// call sends a command of the DevTools protocol.
-func call[P, R any](t *tab, command cdp.Command[P, R], params P) R {
-	t.Helper()
-	r, err := chromedp.Call(t.ctx, command, params)
-	if err != nil {
-		t.Fatal(err)
+// found is a script that finds an element: by XPath, or by a CSS selector.
+func found(what string) string {
+	if strings.HasPrefix(what, "/") {
+		return fmt.Sprintf("document.evaluate(%s, document, null, XPathResult.FIRST_ORDERED_NODE_TYPE).singleNodeValue", jsonText(what))
 	}
-	return r
+	return fmt.Sprintf("document.querySelector(%s)", jsonText(what))
 }
 
 func (t *tab) text() string {
@@ -197,20 +266,24 @@ func box(text string) string {
 // press clicks what leads to another page.
 func (t *tab) press(what string) (status int) {
 	t.Helper()
-	return t.goes(chromedp.Click(what, chromedp.NodeVisible))
+	status, err := t.page.click(what, true)
+	t.did(err)
+	return t.shown(status)
 }
 
 // click clicks what stays on the page.
 func (t *tab) click(what string) {
 	t.Helper()
-	t.run(chromedp.Click(what, chromedp.NodeVisible))
+	_, err := t.page.click(what, false)
+	t.did(err)
 }
 
 // write replaces what a field holds by what is typed.
 func (t *tab) write(what, text string) {
 	t.Helper()
-	t.run(chromedp.ScrollIntoView(what, chromedp.NodeVisible), chromedp.Focus(what))
-	js[chromedp.Void](t, `document.activeElement.select()`)
+	if !js[bool](t, `(() => { const e = `+found(what)+`; e.scrollIntoView(); e.focus(); e.select(); return document.activeElement === e })()`) {
+		t.Fatalf("nothing can be written in %s on %s", what, t.address())
+	}
 	if text == "" {
 		text = kb.Delete
 	}
@@ -220,30 +293,47 @@ func (t *tab) write(what, text string) {
 // choose picks from a list.
 func (t *tab) choose(id, value string) {
 	t.Helper()
-	js[chromedp.Void](t, `document.getElementById(`+jsonText(id)+`).value = `+jsonText(value))
+	js[any](t, `document.getElementById(`+jsonText(id)+`).value = `+jsonText(value))
+}
+
+// upload chooses a file, which has a text.
+func (t *tab) upload(field, name, text string) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	t.did(os.WriteFile(path, []byte(text), 0o600))
+	t.did(t.page.upload(field, path))
 }
 
 func (t *tab) key(keys string) {
 	t.Helper()
-	t.run(chromedp.KeyEvent(keys))
+	_, err := t.page.keys(keys, false)
+	t.did(err)
 }
 
-// withoutScripts has the pages run none.
+// enter presses Enter, which leads to another page.
+func (t *tab) enter() {
+	t.Helper()
+	status, err := t.page.keys(kb.Enter, true)
+	t.did(err)
+	t.shown(status)
+}
+
+// withoutScripts has the pages run none, until the test ends.
 func (t *tab) withoutScripts() {
 	t.Helper()
-	call(t, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true})
+	t.did(t.page.scripts(false))
+	t.Cleanup(func() { _ = t.page.scripts(true) })
 }
 
 // scheme has pages be light or dark.
 func (t *tab) scheme(name string) {
 	t.Helper()
-	call(t, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
-		Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: name}}})
+	t.did(t.page.scheme(name))
 }
 
 func (t *tab) width(pixels int64) {
 	t.Helper()
-	t.run(chromedp.EmulateViewport(pixels, 900))
+	t.did(t.page.width(pixels))
 }
 
 // focused tells which control has the focus, and whether that is seen.

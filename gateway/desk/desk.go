@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"strings"
 
+	lru "github.com/hashicorp/golang-lru/v2"
+
 	"processidea/client"
 	"processidea/client/ideafiles"
 	"processidea/gateway/access"
@@ -36,6 +38,12 @@ type Options struct {
 	Simulate Simulator
 }
 
+const (
+	readAtOnce  = 2 // Ideas of ten thousand instances take much memory while they are read
+	askedAtOnce = 64
+	mostPlans   = 1024
+)
+
 // Desk answers requests for pages.
 type Desk struct {
 	Options
@@ -43,6 +51,10 @@ type Desk struct {
 	mux      *http.ServeMux
 	login    Login // nil: people come with the token
 	seen     *seen
+	checks   *checks
+	plans    *lru.Cache[string, int] // how many Calls they had, by the process
+	reading  *works                  // of the store
+	asking   *works                  // of workers
 }
 
 // New makes a Desk.
@@ -51,7 +63,12 @@ func New(o Options) (*Desk, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &Desk{Options: o, sessions: sessions, mux: http.NewServeMux(), seen: newSeen()}
+	plans, err := lru.New[string, int](mostPlans)
+	if err != nil {
+		return nil, err
+	}
+	d := &Desk{Options: o, plans: plans, sessions: sessions, mux: http.NewServeMux(), seen: newSeen(), checks: newChecks(),
+		reading: newWorks(readAtOnce), asking: newWorks(askedAtOnce)}
 	if d.Tools.Registry == nil { // the workers' tools are not known here
 		d.Tools.Elsewhere = true
 	}
@@ -146,6 +163,11 @@ func (d *Desk) page(right access.Right, do act) http.HandlerFunc {
 
 // fail tells what went wrong.
 func (d *Desk) fail(w http.ResponseWriter, r *http.Request, err error) {
+	var later *underWay
+	if errors.As(err, &later) && r.Method == http.MethodGet {
+		d.showUnderWay(w, r, later)
+		return
+	}
 	var large *http.MaxBytesError
 	if errors.As(err, &large) {
 		err = &access.Refusal{Status: http.StatusRequestEntityTooLarge, Code: api.CodeTooLarge,

@@ -44,8 +44,7 @@ type changeRow struct {
 // showIdea goes back in the time of a process: State as it was in an Idea, and what had changed since the one before.
 func (d *Desk) showIdea(w http.ResponseWriter, r *http.Request) error {
 	id, q := r.PathValue("process"), r.URL.Query()
-	c := d.Client.Chain(id)
-	latest, err := c.Latest(r.Context())
+	latest, err := d.Client.Chain(id).Latest(r.Context())
 	if err != nil {
 		return err
 	}
@@ -58,25 +57,45 @@ func (d *Desk) showIdea(w http.ResponseWriter, r *http.Request) error {
 	if err != nil || p.Since < 1 || p.Since > p.Last || p.Since == p.At {
 		p.Since = p.At - 1
 	}
-	i, err := d.idea(r.Context(), id, p.At)
+	s, err := soon(r.Context(), d.reading, fmt.Sprintf("idea\n%d %d %s", p.At, p.Since, id), func(ctx context.Context, _ *work) (*sight, error) {
+		return d.look(ctx, id, p.At, p.Since)
+	})
 	if err != nil {
 		return err
 	}
-	p.Link, p.Title = i.Link, fmt.Sprintf("Idea %d of %s", p.At, visible(clip(id, cellLength)))
-	if err := p.addStates(r.Context(), i); err != nil {
-		return err
-	}
-	if p.Since > 0 {
-		before, err := d.idea(r.Context(), id, p.Since)
-		if err != nil {
-			return err
-		}
-		if err := p.addChanges(r.Context(), c, before, i); err != nil {
-			return err
-		}
+	p.Link, p.Title = s.now.Link, fmt.Sprintf("Idea %d of %s", p.At, visible(clip(id, cellLength)))
+	p.addStates(s)
+	if s.changes != nil {
+		p.addChanges(s.changes)
 	}
 	d.render(w, r, http.StatusOK, "idea", &p)
 	return nil
+}
+
+// sight is what there is to be seen of an Idea.
+type sight struct {
+	now     *seenIdea
+	authors *chain.Authors
+	changes *client.Diff // since another one; nil: it is compared with none
+}
+
+func (d *Desk) look(ctx context.Context, process string, at, since int) (*sight, error) {
+	now, err := d.idea(ctx, process, at)
+	if err != nil {
+		return nil, err
+	}
+	s := &sight{now: now}
+	if s.authors, err = now.authors(ctx); err != nil || since <= 0 {
+		return s, err
+	}
+	s.changes, err = now.changesSince(ctx, since, func(ctx context.Context) (*client.Diff, error) {
+		before, err := d.idea(ctx, process, since)
+		if err != nil {
+			return nil, err
+		}
+		return d.Client.Chain(process).DiffOf(ctx, since, before.Idea, at, now.Idea)
+	})
+	return s, err
 }
 
 // at is the address of another Idea of the process.
@@ -107,7 +126,8 @@ func (p *ideaPage) Later() string {
 // statesAtOnce is how many States a page shows; Page says which.
 const statesAtOnce = 20
 
-func (p *ideaPage) addStates(ctx context.Context, i *seenIdea) error {
+func (p *ideaPage) addStates(seen *sight) {
+	i := seen.now
 	tokens := i.Tokens
 	if p.Instance != "" {
 		tokens = nil
@@ -115,31 +135,22 @@ func (p *ideaPage) addStates(ctx context.Context, i *seenIdea) error {
 			tokens = []string{p.Instance}
 		}
 	}
-	authors, err := i.authors(ctx)
-	if err != nil {
-		return err
-	}
 	t := newTeller()
 	for n, token := range tokens {
 		if n == statesAtOnce || t.Left <= 0 {
 			p.More = len(tokens) - n
 			break
 		}
-		t.From = report.From(authors, token)
+		t.From = report.From(seen.authors, token)
 		s := instanceState{Token: token, State: t.Tell("", i.States[token])}
 		if p.Instance == "" && token != "" {
 			s.Href = p.at(p.At, token)
 		}
 		p.States = append(p.States, s)
 	}
-	return nil
 }
 
-func (p *ideaPage) addChanges(ctx context.Context, c *client.Chain, before, now *seenIdea) error {
-	d, err := c.DiffOf(ctx, before.Link.At, before.Idea, now.Link.At, now.Idea)
-	if err != nil {
-		return err
-	}
+func (p *ideaPage) addChanges(d *client.Diff) {
 	add := func(instance, what, path string, from, to any) {
 		switch {
 		case p.Instance != "" && instance != p.Instance && instance != "":
@@ -168,7 +179,6 @@ func (p *ideaPage) addChanges(ctx context.Context, c *client.Chain, before, now 
 			p.Decided = append(p.Decided, visible(clip(text, longestText)))
 		}
 	}
-	return nil
 }
 
 // fork starts another process from an Idea.

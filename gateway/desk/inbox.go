@@ -152,7 +152,7 @@ type inboxPage struct {
 }
 
 func (d *Desk) inbox(w http.ResponseWriter, r *http.Request) error {
-	list, err := d.API.Waiting(r.Context())
+	list, err := ask(r.Context(), d, "inbox", d.API.Waiting)
 	if err != nil {
 		return err
 	}

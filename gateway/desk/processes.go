@@ -2,6 +2,7 @@ package desk
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -104,16 +105,17 @@ type instanceRow struct {
 // showProcess shows where a process stands.
 func (d *Desk) showProcess(w http.ResponseWriter, r *http.Request) error {
 	id := r.PathValue("process")
-	status, err := d.API.RecentStatus(r.Context(), id)
+	status, err := ask(r.Context(), d, "status\n"+id, func(ctx context.Context) (api.ProcessStatus, error) { return d.API.RecentStatus(ctx, id) })
 	if err != nil {
 		return err
 	}
 	p := processPage{frame: d.frame(r, visible(clip(id, cellLength))), Status: status, Href: processHref(id)}
 	p.Live = true
 	p.Ended = status.Status != runresult.StatusRunning && status.Status != runresult.StatusPaused
-	if plan, err := d.plan(r.Context(), id); err == nil {
-		p.Calls, p.Drawn = len(plan.Calls), len(plan.Calls) > 0 && len(plan.Calls) <= mostDrawn
+	if p.Calls, err = d.callsOfPlan(r.Context(), id); err != nil {
+		return err
 	}
+	p.Drawn = p.Calls > 0 && p.Calls <= mostDrawn
 	p.Ideas, p.Left = d.ideas(r, id)
 	if len(p.Ideas) > 0 {
 		p.Latest = p.Ideas[0].At
@@ -197,6 +199,21 @@ func (d *Desk) drawPlan(w http.ResponseWriter, r *http.Request) error {
 	w.Header().Set("Content-Type", mediaTypes[".svg"])
 	_, _ = w.Write([]byte(plangraph.RenderSVG(plan.Calls, plan.Statuses)))
 	return nil
+}
+
+// callsOfPlan gives how many Calls the Plan of a process has, or had a moment ago where the latest Idea is still being read; 0: there is none.
+func (d *Desk) callsOfPlan(ctx context.Context, process string) (int, error) {
+	plan, err := soon(ctx, d.reading, "plan\n"+process, func(ctx context.Context, _ *work) (*client.PlanDrawing, error) { return d.plan(ctx, process) })
+	var later *underWay
+	switch known, before := d.plans.Get(process); {
+	case err == nil:
+		d.plans.Add(process, len(plan.Calls))
+		return len(plan.Calls), nil
+	case errors.As(err, &later) && !before:
+		return 0, err
+	default:
+		return known, nil
+	}
 }
 
 // plan gives the Plan of a process, with what became of its Calls by the latest Idea.

@@ -2,10 +2,16 @@ package desk
 
 import (
 	"bytes"
+	"context"
+	"errors"
 	"net/http"
 	"net/url"
 	"strconv"
+	"time"
 
+	lru "github.com/hashicorp/golang-lru/v2"
+
+	"processidea/client"
 	"processidea/client/report"
 	"processidea/gateway/api"
 	"processidea/store/chain"
@@ -18,6 +24,7 @@ type verifyPage struct {
 	Process   string
 	Href      string
 	Report    *chain.Report
+	Checked   time.Time
 	Proof     string
 	Decisions []report.Decision
 	Orders    []report.Decision
@@ -30,18 +37,13 @@ type verifyPage struct {
 // verify checks the chain of a process, and says who decided what and how that is proved.
 func (d *Desk) verify(w http.ResponseWriter, r *http.Request) error {
 	id := r.PathValue("process")
-	c := d.Client.Chain(id)
-	checked, err := c.Verify(r.Context())
+	c, err := d.check(r.Context(), id, r.URL.Query().Has("again"))
 	if err != nil {
 		return err
 	}
-	p := verifyPage{frame: d.frame(r, "The record of "+visible(clip(id, cellLength))), Process: id, Href: processHref(id), Report: checked,
-		Proof: report.Proof(checked)}
-	made, err := c.Decisions(r.Context(), 0)
-	if err != nil && checked.Whole {
-		return err
-	}
-	all := report.Decisions(made)
+	p := verifyPage{frame: d.frame(r, "The record of "+visible(clip(id, cellLength))), Process: id, Href: processHref(id), Report: c.report,
+		Proof: report.Proof(c.report), Checked: c.at}
+	all := c.decisions
 	p.Orders, p.Total = report.Orders(all), len(all)
 	page, _ := strconv.Atoi(r.URL.Query().Get("page"))
 	pages := max((len(all)+decisionsAtOnce-1)/decisionsAtOnce, 1)
@@ -57,6 +59,58 @@ func (d *Desk) verify(w http.ResponseWriter, r *http.Request) error {
 	}
 	d.render(w, r, http.StatusOK, "verify", p)
 	return nil
+}
+
+// check is what a look at the whole chain of a process came to.
+type check struct {
+	report    *chain.Report
+	decisions []report.Decision
+	at        time.Time
+}
+
+// checks keeps what came of the last ones, by the process and the digest of its latest Idea: every digest is computed for it.
+type checks = lru.Cache[string, *check]
+
+const (
+	mostChecks = 8
+	// mostKept is how many decisions of a process are kept with its check.
+	mostKept = 20_000
+	// justNow is how old a check is that is not done again.
+	justNow = 15 * time.Second
+)
+
+func newChecks() *checks {
+	// The only error is that of a size below one.
+	c, _ := lru.New[string, *check](mostChecks)
+	return c
+}
+
+// check verifies the chain of a process, unless it has been since its latest Idea; again: nor just now.
+func (d *Desk) check(ctx context.Context, process string, again bool) (*check, error) {
+	chain := d.Client.Chain(process)
+	latest, err := chain.Latest(ctx)
+	if errors.Is(err, client.ErrNotFound) {
+		return nil, err // where the latest Idea cannot be read, the check says so
+	}
+	key := process + "\n" + latest.Digest
+	if c, known := d.checks.Get(key); known && (!again || time.Since(c.at) < justNow) {
+		return c, nil
+	}
+	return soon(ctx, d.reading, "check\n"+key, func(ctx context.Context, w *work) (*check, error) {
+		checked, err := chain.VerifyWithProgress(ctx, w.progress)
+		if err != nil {
+			return nil, err
+		}
+		made, err := chain.Decisions(ctx, 0)
+		if err != nil && checked.Whole {
+			return nil, err
+		}
+		c := &check{checked, report.Decisions(made), time.Now()}
+		if len(c.decisions) <= mostKept && latest.Digest != "" {
+			d.checks.Add(key, c)
+		}
+		return c, nil
+	})
 }
 
 // export gives all that a process did as one file.

@@ -23,6 +23,26 @@ type seenIdea struct {
 	authors func(context.Context) (*chain.Authors, error)
 	plan    func(context.Context) (*client.PlanDrawing, error)
 	size    int
+
+	mu      sync.Mutex // for changes
+	since   int        // the Idea with which it was compared last
+	changes *client.Diff
+}
+
+// changesSince compares it with another Idea, unless that was compared last.
+func (i *seenIdea) changesSince(ctx context.Context, since int, compare func(context.Context) (*client.Diff, error)) (*client.Diff, error) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if i.changes != nil && i.since == since {
+		return i.changes, nil
+	}
+	d, err := compare(ctx)
+	if err != nil {
+		return nil, err
+	}
+	d.Patch = nil // no page shows it
+	i.since, i.changes = since, d
+	return d, nil
 }
 
 // seen remembers the Ideas that pages showed last: an Idea never changes, and a page of a process of ten thousand instances reads one that is large.
@@ -34,7 +54,7 @@ type seen struct {
 
 const (
 	mostSeen      = 16
-	mostSeenBytes = 48 << 20 // of the Ideas as JSON
+	mostSeenBytes = 96 << 20 // of the Ideas as JSON, and as much for what has changed in them
 )
 
 func newSeen() *seen {
@@ -83,7 +103,7 @@ func (d *Desk) idea(ctx context.Context, process string, at int) (*seenIdea, err
 		i.Tokens = append(i.Tokens, token)
 	}
 	sort.Slice(i.Tokens, func(a, b int) bool { return ideafiles.TokenLess(i.Tokens[a], i.Tokens[b]) })
-	i.size = jsonval.SizeUpToLimit(i.Idea, mostSeenBytes)
+	i.size = 2 * jsonval.SizeUpToLimit(i.Idea, mostSeenBytes) // with what has changed in it
 	i.authors = once(func(ctx context.Context) (*chain.Authors, error) { return c.Authors(ctx, link.At) })
 	i.plan = once(c.PlanWithStatus)
 	d.seen.keep(key, i)

@@ -51,7 +51,20 @@ func (b *browser) open(address string) *page {
 	return b.send(must(http.NewRequestWithContext(b.Context(), http.MethodGet, b.url+address, nil)))
 }
 
+// send sends a request. A page that is still being gathered is asked for again, as it asks of browsers itself.
 func (b *browser) send(r *http.Request) *page {
+	b.Helper()
+	p := b.sendOnce(r)
+	if address := p.address; p.status == http.StatusAccepted {
+		eventually(b, address+" is there", func() bool {
+			p = b.sendOnce(must(http.NewRequestWithContext(b.Context(), http.MethodGet, b.url+address, nil)))
+			return p.status != http.StatusAccepted
+		})
+	}
+	return p
+}
+
+func (b *browser) sendOnce(r *http.Request) *page {
 	b.Helper()
 	answer, err := b.client.Do(r)
 	if err != nil {

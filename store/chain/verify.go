@@ -23,7 +23,16 @@ func (s *Store) Verify(ctx context.Context, process string) (*Report, error) {
 
 // VerifyWitnessed is Verify, and compares each Idea with what somebody else knows of it: whoever can write the store can write a whole chain anew.
 func (s *Store) VerifyWitnessed(ctx context.Context, process string, witnessed Digests) (*Report, error) {
-	r, err := s.verify(blobs.ForProcess(ctx, process), process, witnessed)
+	return s.verifyAll(ctx, process, witnessed, func(int, int) {})
+}
+
+// VerifyWithProgress is Verify, and tells before each Idea how many of how many are checked.
+func (s *Store) VerifyWithProgress(ctx context.Context, process string, progress func(checked, of int)) (*Report, error) {
+	return s.verifyAll(ctx, process, nil, progress)
+}
+
+func (s *Store) verifyAll(ctx context.Context, process string, witnessed Digests, progress func(checked, of int)) (*Report, error) {
+	r, err := s.verify(blobs.ForProcess(ctx, process), process, witnessed, progress)
 	if err != nil {
 		return nil, fmt.Errorf("chain: verify %s: %w", process, err)
 	}
@@ -40,7 +49,7 @@ func (d Digests) Add(at int, digest string) {
 	}
 }
 
-func (s *Store) verify(ctx context.Context, process string, witnessed Digests) (*Report, error) {
+func (s *Store) verify(ctx context.Context, process string, witnessed Digests, progress func(checked, of int)) (*Report, error) {
 	numbers, strange, err := s.numbers(ctx, process)
 	if err == nil && len(numbers)+len(strange) == 0 {
 		err = ErrNoIdea
@@ -58,7 +67,8 @@ func (s *Store) verify(ctx context.Context, process string, witnessed Digests) (
 		return nil, err
 	}
 	before := 0
-	for _, at := range numbers {
+	for n, at := range numbers {
+		progress(n, len(numbers))
 		if at > before+1 {
 			v.report.add(before+1, Place(process, before+1), "%s", gap(before+1, at-1))
 			v.before = nil

@@ -68,15 +68,26 @@ func New(ctx context.Context) (*Bed, error) {
 	}
 	b.tool = httptest.NewServer(http.HandlerFunc(b.serveTool))
 	b.llm = httptest.NewServer(http.HandlerFunc(b.serveLLM))
+	return b, b.startWorker()
+}
+
+func (b *Bed) startWorker() (err error) {
 	b.worker, err = engine.NewWorker(b.client, engine.Parts{
 		Store: b.store, Tools: newTools(), LLM: llm.Config{BaseURL: b.llm.URL + "/v1"},
 		HTTP:   httptool.New(httptool.Options{Allow: strings.TrimPrefix(b.tool.URL, "http://"), LookupEnv: os.LookupEnv}),
 		Limits: engine.Alone,
 	})
 	if err != nil {
-		return nil, err
+		return err
 	}
-	return b, b.worker.Start()
+	return b.worker.Start()
+}
+
+// RestartWorker has another worker take the place of the one that runs. It remembers no workflow.
+func (b *Bed) RestartWorker() error {
+	b.worker.Stop()
+	worker.PurgeStickyWorkflowCache()
+	return b.startWorker()
 }
 
 // Close stops everything and deletes what it kept.

@@ -10,13 +10,18 @@ import (
 func ForgetPeak() { _ = os.WriteFile("/proc/self/clear_refs", []byte("5"), 0) }
 
 // PeakResident is the peak of the resident memory since ForgetPeak, in MB; 0 if the system does not tell.
-func PeakResident() float64 {
+func PeakResident() float64 { return status("VmHWM:") }
+
+// Resident is the resident memory now, in MB; 0 if the system does not tell.
+func Resident() float64 { return status("VmRSS:") }
+
+func status(key string) float64 {
 	data, err := os.ReadFile("/proc/self/status")
 	if err != nil {
 		return 0
 	}
 	for line := range strings.Lines(string(data)) {
-		if rest, ok := strings.CutPrefix(line, "VmHWM:"); ok {
+		if rest, ok := strings.CutPrefix(line, key); ok {
 			kb, _ := strconv.ParseFloat(strings.Fields(rest)[0], 64)
 			return kb / 1024
 		}

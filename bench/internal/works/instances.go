@@ -22,7 +22,7 @@ func instancesWork(full int) func(context.Context, *bed.Bed, *report.Record, Siz
 		n := s.of(full, 20)
 		usage.ForgetPeak()
 		processor := usage.ProcessorTime()
-		took, err := runInstances(ctx, b, n)
+		took, err := runInstances(ctx, b, n, bed.GoTool("instant"))
 		if err != nil {
 			return err
 		}
@@ -37,8 +37,8 @@ func instancesWork(full int) func(context.Context, *bed.Bed, *report.Record, Siz
 	}
 }
 
-func runInstances(ctx context.Context, b *bed.Bed, n int) (time.Duration, error) {
-	p := bed.Process{ID: "instances", Tools: map[string]any{"instant": bed.GoTool("instant")}}
+func runInstances(ctx context.Context, b *bed.Bed, n int, tool map[string]any) (time.Duration, error) {
+	p := bed.Process{ID: "instances", Tools: map[string]any{"instant": tool}}
 	if err := addInstances(ctx, b, &p, n); err != nil {
 		return 0, err
 	}

@@ -55,6 +55,8 @@ var All = []Work{
 	{Name: "state-large-values", Rounds: 1, Run: stateWork(1, 5)},
 	{Name: "state-batch", Rounds: 1, Run: stateWork(4, 5000)},
 	{Name: "instances-10000", Rounds: 1, long: true, Run: instancesWork(10000)},
+	{Name: "desk", Rounds: 1, long: true, Run: deskWork(1000)},
+	{Name: "desk-10000", Rounds: 1, long: true, Run: deskWork(10_000)},
 }
 
 // Names lists the names of all works.

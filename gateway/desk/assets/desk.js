@@ -39,7 +39,7 @@ if (document.body.hasAttribute("data-live")) {
       return;
     }
     const answer = await fetch(location.href, { credentials: "same-origin" }).catch(() => null);
-    if (!answer || !answer.ok || touched) {
+    if (!answer || answer.status !== 200 || touched) { // 202: it is not there yet
       return;
     }
     const fresh = new DOMParser().parseFromString(await answer.text(), "text/html").getElementById("main");

@@ -1,0 +1,170 @@
+package works
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"processidea/bench/internal/bed"
+	"processidea/bench/internal/report"
+	"processidea/bench/internal/usage"
+	"processidea/client"
+)
+
+const (
+	maxPage = 300                    // ms that the desk may take for a page
+	between = 500 * time.Millisecond // while the process runs, people look
+	patient = 10                     // Calls that are left to wait until everything else is done
+	process = "/desk/processes/instances"
+)
+
+// deskPages are the pages that are looked at, in their order.
+var deskPages = []struct{ name, path string }{
+	{"inbox", "/"},
+	{"inbox, filtered", "/?process=instances&text=1&size=1000"},
+	{"processes", "/desk/processes"},
+	{"process", process},
+	{"process, its Plan", process + "/plan.svg"},
+	{"process, instances 5,000", process + "?page=50"},
+	{"time, latest Idea", process + "/idea"},
+	{"time, one instance", process + "/idea?instance=i00007"},
+	{"time, first Idea", process + "/idea?at=1"},
+	{"record", process + "/verify"},
+	{"record, decisions 500", process + "/verify?page=5"},
+}
+
+// deskWork looks at the desk while a process of many instances runs, while its last Calls wait for people, after a worker and a
+// gateway have started again, and when it has ended. Of every tenth instance a person is asked.
+func deskWork(full int) func(context.Context, *bed.Bed, *report.Record, Size) error {
+	return func(ctx context.Context, b *bed.Bed, r *report.Record, s Size) error {
+		return useDesk(ctx, b, r, s.of(full, 2*patient))
+	}
+}
+
+func useDesk(ctx context.Context, b *bed.Bed, r *report.Record, n int) error {
+	ended := make(chan error, 1)
+	go func() { ended <- runReviewed(ctx, b, n) }()
+	if err := lookWhile(ctx, b, r, n, ended); err != nil {
+		return err
+	}
+	if err := b.RestartWorker(); err != nil {
+		return err
+	}
+	if err := lookTwice(ctx, b, r, "after a restart"); err != nil {
+		return err
+	}
+	p := b.Client().Process("instances")
+	if err := approve(ctx, p, n+1); err != nil {
+		return err
+	}
+	if err := <-ended; err != nil {
+		return err
+	}
+	if err := lookTwice(ctx, b, r, "after the end"); err != nil {
+		return err
+	}
+	return export(ctx, b, r)
+}
+
+// runReviewed runs instances with one Call each by a Plan. People are asked of every tenth, and of the last ones.
+func runReviewed(ctx context.Context, b *bed.Bed, n int) error {
+	tool := bed.GoTool("instant")
+	tool["_approval"] = map[string]any{"when": map[string]any{"anyOf": []any{
+		map[string]any{"properties": map[string]any{"n": map[string]any{"multipleOf": 10}}},
+		map[string]any{"properties": map[string]any{"n": map[string]any{"exclusiveMinimum": n - patient}}},
+	}}}
+	_, err := runInstances(ctx, b, n, tool)
+	return err
+}
+
+// lookWhile looks at one page after the other, and decides on what waits, until nothing but the last Calls is left.
+func lookWhile(ctx context.Context, b *bed.Bed, r *report.Record, n int, ended <-chan error) error {
+	d, err := b.NewDesk()
+	if err != nil {
+		return err
+	}
+	p := b.Client().Process("instances")
+	for {
+		for _, page := range deskPages {
+			select {
+			case err := <-ended:
+				return fmt.Errorf("it ended before its last Calls were decided on: %w", err)
+			default:
+			}
+			if l, err := d.Get(ctx, page.path); err == nil { // or it has no Idea yet
+				note(r, page.name+", while it runs", l)
+			}
+			time.Sleep(between)
+		}
+		if err := approve(ctx, p, n-patient+1); err != nil {
+			return err
+		}
+		status, err := p.Status(ctx)
+		if err == nil && status.Awaiting == patient && status.Calls.Done == n-patient {
+			return nil
+		}
+	}
+}
+
+// lookTwice asks for each page twice: a gateway that has just started, and one that has shown it before.
+func lookTwice(ctx context.Context, b *bed.Bed, r *report.Record, when string) error {
+	for _, page := range deskPages {
+		d, err := b.NewDesk()
+		if err != nil {
+			return err
+		}
+		for _, look := range []string{", first look ", ", again "} {
+			l, err := d.Get(ctx, page.path)
+			if err != nil {
+				return err
+			}
+			note(r, page.name+look+when, l)
+		}
+	}
+	return nil
+}
+
+// note takes how long there was nothing to be seen, and, where a page was under way then, how long it took to be there.
+func note(r *report.Record, name string, l bed.Look) {
+	r.Figure(name, "ms").Add(ms(l.Took)).AtMost(maxPage)
+	if l.There > l.Took {
+		r.Figure(name+", until it is there", "ms").Add(ms(l.There))
+	}
+}
+
+// approve decides on the Calls that wait and whose number is below a limit.
+func approve(ctx context.Context, p *client.Process, below int) error {
+	waiting, err := p.Approvals(ctx)
+	if err != nil {
+		return nil // it has not begun, or does not answer now
+	}
+	var all []client.Decision
+	for _, a := range waiting {
+		number, _ := a.Params["n"].(json.Number)
+		if n, _ := number.Int64(); int(n) < below {
+			all = append(all, client.Decision{Kind: client.Approve, Call: a.CallID, Digest: a.Digest, By: "bench"})
+		}
+	}
+	if len(all) == 0 {
+		return nil
+	}
+	_, err = p.DecideMany(ctx, all)
+	return err
+}
+
+// export makes the report of the process as one file.
+func export(ctx context.Context, b *bed.Bed, r *report.Record) error {
+	d, err := b.NewDesk()
+	if err != nil {
+		return err
+	}
+	before := usage.Resident()
+	usage.ForgetPeak()
+	begin := time.Now()
+	l, err := d.Get(ctx, process+"/export.html")
+	r.Figure("report: time", "s").Add(seconds(time.Since(begin)))
+	r.Figure("report: size", "MB").Add(float64(l.Size) / (1 << 20))
+	r.Figure("report: memory while it is made", "MB").Add(usage.PeakResident() - before)
+	return err
+}

@@ -1,0 +1,121 @@
+package desk
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"processidea/gateway/access"
+	"processidea/gateway/api"
+	"processidea/gateway/feed"
+)
+
+func TestWhatTakesLongIsSaidAtOnceAndIsThereForWhoLooksAgain(t *testing.T) {
+	all, release, found := newWorks(1), make(chan struct{}), 0
+	look := func() (int, error) {
+		return soon(t.Context(), all, "key", func(_ context.Context, w *work) (int, error) {
+			w.progress(3, 7)
+			<-release
+			found++
+			return found, nil
+		})
+	}
+	for range 2 { // the second look begins nothing anew
+		_, err := look()
+		var later *underWay
+		if !errors.As(err, &later) {
+			t.Fatalf("it waits, and says %v", err)
+		}
+		if later.Checked != 3 || later.Of != 7 {
+			t.Errorf("it says that %d of %d are checked", later.Checked, later.Of)
+		}
+	}
+	all.mu.Lock()
+	w := all.under["key"]
+	all.mu.Unlock()
+	close(release)
+	<-w.done
+	if v, err := look(); v != 1 || err != nil {
+		t.Errorf("who looks again is given %d, %v", v, err)
+	}
+	if v, err := look(); v != 2 || err != nil {
+		t.Errorf("who looks later is given %d, %v: an old answer", v, err)
+	}
+}
+
+func TestAWorkGoesOnWhenWhoAskedForItHasGone(t *testing.T) {
+	all, begun, release := newWorks(1), make(chan struct{}), make(chan struct{})
+	ctx, leave := context.WithCancel(t.Context())
+	went := make(chan error, 1)
+	ended := make(chan error, 1)
+	go func() {
+		_, err := soon(ctx, all, "key", func(ctx context.Context, _ *work) (int, error) {
+			close(begun)
+			<-release
+			ended <- ctx.Err()
+			return 1, nil
+		})
+		went <- err
+	}()
+	<-begun
+	leave()
+	if err := <-went; err == nil {
+		t.Error("who has gone is given something")
+	}
+	close(release)
+	if err := <-ended; err != nil {
+		t.Errorf("the work was ended: %v", err)
+	}
+}
+
+func TestAnErrorOfWhatTakesLongIsToldOnceAndTriedAgain(t *testing.T) {
+	all, wrong := newWorks(1), errors.New("the store is away")
+	look := func(err error) error {
+		_, got := soon(t.Context(), all, "key", func(context.Context, *work) (int, error) { return 0, err })
+		for later := (*underWay)(nil); errors.As(got, &later); { // on a slow machine
+			_, got = soon(t.Context(), all, "key", func(context.Context, *work) (int, error) { return 0, err })
+		}
+		return got
+	}
+	if err := look(wrong); !errors.Is(err, wrong) {
+		t.Errorf("it says %v", err)
+	}
+	if err := look(nil); err != nil {
+		t.Errorf("it says again %v", err)
+	}
+}
+
+func TestAPageThatIsUnderWayLooksAgainByItself(t *testing.T) {
+	d := &Desk{}
+	r := httptest.NewRequest(http.MethodGet, "/desk/processes/x/verify", nil)
+	r = r.WithContext(access.With(r.Context(), &access.Person{Name: "ann"}))
+	w := httptest.NewRecorder()
+	d.fail(w, r, &underWay{Checked: 3, Of: 7})
+	if w.Code != http.StatusAccepted || w.Header().Get("Refresh") == "" {
+		t.Errorf("it is answered %d, %v", w.Code, w.Header())
+	}
+	if !strings.Contains(w.Body.String(), "3 of 7 Ideas are checked") {
+		t.Errorf("it says %s", w.Body)
+	}
+}
+
+func TestWhoHasActedIsNotGivenWhatWasAskedBefore(t *testing.T) {
+	d, release := &Desk{Options: Options{API: api.New(api.Options{Feed: feed.New(nil)})}, asking: newWorks(2)}, make(chan struct{})
+	defer close(release)
+	_, err := ask(t.Context(), d, "inbox", func(context.Context) (int, error) { <-release; return 1, nil })
+	if later := (*underWay)(nil); !errors.As(err, &later) {
+		t.Fatal(err)
+	}
+	d.API.Acted("a process")
+	asked := make(chan struct{})
+	_, _ = ask(t.Context(), d, "inbox", func(context.Context) (int, error) { close(asked); return 2, nil })
+	select {
+	case <-asked:
+	case <-time.After(time.Minute):
+		t.Error("who has acted is given what was asked before")
+	}
+}
