@@ -14,7 +14,7 @@ import (
 
 // addOwnKey adds the pages on which people make passkeys, and sign.
 func (d *Desk) addOwnKey() {
-	d.own = &ownkey.Pages{API: d.API, Sessions: d.sessions, Deciders: d.Deciders, Show: d.showOwn, Tell: d.tellOwn}
+	d.own = &ownkey.Pages{API: d.API, Sessions: d.sessions, Deciders: d.Deciders, Log: d.Log, Show: d.showOwn, Tell: d.tellOwn}
 	d.mux.HandleFunc("GET /desk/key", d.page(access.Decide, d.own.ShowKey))
 	d.mux.HandleFunc("POST /desk/key", d.page(access.Decide, d.own.MakeKey))
 	d.mux.HandleFunc("POST /desk/sign", d.page(access.Decide, d.own.Sign))

@@ -3,6 +3,7 @@ package ownkey
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"slices"
 	"strings"
@@ -19,6 +20,7 @@ type Pages struct {
 	API      *api.API
 	Sessions *session.Sessions
 	Deciders *signing.Source // the keys that the workers trust; nil: they are not known here
+	Log      *slog.Logger
 	// Show shows a page by the name of its template, and Tell what became of a decision.
 	Show func(w http.ResponseWriter, r *http.Request, status int, page, title string, data any)
 	Tell func(w http.ResponseWriter, r *http.Request, kind string, became api.DecisionResult) error
@@ -26,19 +28,18 @@ type Pages struct {
 
 // Passkeys lists those of a person that count now; none where the keys cannot be read.
 func (p *Pages) Passkeys(ctx context.Context, person string) []*signing.Key {
-	keys := p.keys(ctx)
+	keys, err := p.keys(ctx)
+	if err != nil {
+		p.Log.Warn("nobody can sign with a passkey: the keys of those who decide cannot be read", "error", err)
+	}
 	return keys.Passkeys(person, time.Now())
 }
 
-func (p *Pages) keys(ctx context.Context) *signing.Keys {
+func (p *Pages) keys(ctx context.Context) (*signing.Keys, error) {
 	if p.Deciders == nil {
-		return nil
+		return nil, nil
 	}
-	keys, err := p.Deciders.Keys(ctx)
-	if err != nil {
-		return nil
-	}
-	return keys
+	return p.Deciders.Keys(ctx)
 }
 
 // here gives those passkeys of a person that browsers use on pages of an origin. One question is put to all of them, so that those are left out that say

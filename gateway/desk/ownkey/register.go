@@ -17,7 +17,7 @@ import (
 // keyPage shows a person's passkeys, and has one made.
 type keyPage struct {
 	Keys    []*signing.Key
-	Unknown bool   // which keys count is not known at this gateway
+	Unknown string // why it is not known at this gateway which keys count; empty: it is
 	Why     string // why a browser makes no passkey here; empty: it does
 	Host    string
 	Options string // what a browser is given to make one, as JSON
@@ -48,7 +48,12 @@ func (p *Pages) ShowKey(w http.ResponseWriter, r *http.Request) error {
 
 func (p *Pages) keyPage(r *http.Request) (page keyPage, err error) {
 	who := access.From(r.Context())
-	page = keyPage{Keys: p.Passkeys(r.Context(), who.Name), Unknown: p.Deciders == nil, Host: r.Host}
+	page = keyPage{Keys: p.Passkeys(r.Context(), who.Name), Host: r.Host}
+	if p.Deciders == nil {
+		page.Unknown = "PROCESSIDEA_DECIDERS is not set for it"
+	} else if _, err := p.keys(r.Context()); err != nil {
+		page.Unknown = "the list of them cannot be read"
+	}
 	use, err := passkey.UseAt("https://" + strings.ToLower(r.Host)) // the browser says whether it came by https
 	if err != nil {
 		page.Why = err.Error()

@@ -119,8 +119,8 @@ func (p *Pages) Sign(w http.ResponseWriter, r *http.Request) error {
 		return unfit("What the browser gave cannot be read.")
 	}
 	algorithm := "ES256" // of most passkeys; a worker refuses one that is not listed, whatever it says
-	if k := p.keys(r.Context()).Find(a.ID); k != nil {
-		algorithm = k.Algorithm()
+	if keys, err := p.keys(r.Context()); err == nil && keys.Find(a.ID) != nil {
+		algorithm = keys.Find(a.ID).Algorithm()
 	}
 	d := q.Decision
 	if q.Output != "" {
