@@ -11,6 +11,6 @@
 //	"withdrawn"  since when it counts no more, as RFC 3339 has times: decisions that were taken before stay proven
 //
 // Invariant: a proof is checked with a key of this list and with no other, by the algorithm that belongs to the key's kind: EdDSA with Ed25519, ES256
-// with P-256, RS256 with RSA of 2048 to 8192 bits. A header says which key of the list it is (kid), and brings none along. A passkey signs in its own way (package passkey), and no other key
-// does.
+// with P-256, RS256 with RSA of 2048 to 8192 bits. A header says which key of the list it is (kid), and brings none along. A passkey signs in its own
+// way (package passkey), and no other key does.
 package signing

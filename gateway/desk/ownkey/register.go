@@ -1,6 +1,7 @@
 package ownkey
 
 import (
+	"context"
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/base64"
@@ -48,12 +49,7 @@ func (p *Pages) ShowKey(w http.ResponseWriter, r *http.Request) error {
 
 func (p *Pages) keyPage(r *http.Request) (page keyPage, err error) {
 	who := access.From(r.Context())
-	page = keyPage{Keys: p.Passkeys(r.Context(), who.Name), Host: r.Host}
-	if p.Deciders == nil {
-		page.Unknown = "PROCESSIDEA_DECIDERS is not set for it"
-	} else if _, err := p.keys(r.Context()); err != nil {
-		page.Unknown = "the list of them cannot be read"
-	}
+	page = keyPage{Keys: p.Passkeys(r.Context(), who.Name), Unknown: p.whyUnknown(r.Context()), Host: r.Host}
 	use, err := passkey.UseAt("https://" + strings.ToLower(r.Host)) // the browser says whether it came by https
 	if err != nil {
 		page.Why = err.Error()
@@ -64,6 +60,17 @@ func (p *Pages) keyPage(r *http.Request) (page keyPage, err error) {
 		page.Options = creation(who.Name, asked.Challenge, use, page.Keys)
 	}
 	return page, err
+}
+
+// whyUnknown says why it is not known here which keys count; "" where it is.
+func (p *Pages) whyUnknown(ctx context.Context) string {
+	if p.Deciders == nil {
+		return "PROCESSIDEA_DECIDERS is not set for it"
+	}
+	if _, err := p.keys(ctx); err != nil {
+		return "the list of them cannot be read"
+	}
+	return ""
 }
 
 func challenge() string {
