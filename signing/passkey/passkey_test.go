@@ -14,7 +14,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/fxamacker/cbor/v2"
+	"github.com/go-webauthn/webauthn/protocol/webauthncbor"
 	"pgregory.net/rapid"
 
 	"processidea/model/jsonval"
@@ -318,11 +318,11 @@ func TestBrowsersMakePasskeysForNamesThatTheyTrust(t *testing.T) {
 func made(flags byte, at, page, kind, challenge string, algorithm int) []byte {
 	secret := newEC().(*ecdsa.PrivateKey)
 	point := must(secret.PublicKey.Bytes())
-	key := must(cbor.Marshal(map[int]any{1: 2, 3: algorithm, -1: 1, -2: point[1:33], -3: point[33:]}))
+	key := must(webauthncbor.Marshal(map[int]any{1: 2, 3: algorithm, -1: 1, -2: point[1:33], -3: point[33:]}))
 	id := []byte("credential")
 	attested := append(make([]byte, 16), binary.BigEndian.AppendUint16(nil, uint16(len(id)))...)
 	data := authenticatorData(at, flags|0x40, append(append(attested, id...), key...))
-	object := must(cbor.Marshal(map[string]any{"fmt": "none", "attStmt": map[string]any{}, "authData": data}))
+	object := must(webauthncbor.Marshal(map[string]any{"fmt": "none", "attStmt": map[string]any{}, "authData": data}))
 	client := jsonval.Encode(map[string]any{"type": kind, "origin": page, "challenge": challenge})
 	return jsonval.Encode(map[string]any{"id": text(id), "rawId": text(id), "type": "public-key",
 		"response": map[string]any{"clientDataJSON": text(client), "attestationObject": text(object)}})
