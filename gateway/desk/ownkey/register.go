@@ -50,9 +50,8 @@ func (p *Pages) ShowKey(w http.ResponseWriter, r *http.Request) error {
 func (p *Pages) keyPage(r *http.Request) (page keyPage, err error) {
 	who := access.From(r.Context())
 	page = keyPage{Keys: p.Passkeys(r.Context(), who.Name), Unknown: p.whyUnknown(r.Context()), Host: r.Host}
-	use, err := passkey.UseAt("https://" + strings.ToLower(r.Host)) // the browser says whether it came by https
-	if err != nil {
-		page.Why = err.Error()
+	var use *passkey.Use
+	if use, page.Why = useAt(r.Host); use == nil {
 		return page, nil
 	}
 	asked := registration{who.Name, challenge(), time.Now().Add(registerLasts)}
@@ -60,6 +59,15 @@ func (p *Pages) keyPage(r *http.Request) (page keyPage, err error) {
 		page.Options = creation(who.Name, asked.Challenge, use, page.Keys)
 	}
 	return page, err
+}
+
+// useAt gives the Use of a passkey that is made at a host; nil, and why, where browsers make none. They say themselves whether they came by https.
+func useAt(host string) (use *passkey.Use, why string) {
+	use, err := passkey.UseAt("https://" + strings.ToLower(host))
+	if err != nil {
+		return nil, err.Error()
+	}
+	return use, ""
 }
 
 // whyUnknown says why it is not known here which keys count; "" where it is.
