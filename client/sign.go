@@ -37,12 +37,20 @@ func (p *Process) signAs(d Decision, call string) (Decision, error) {
 	if valueKeys[d.Kind] != "" {
 		d.Value = jsonval.ToJSONValue(d.Value) // what is signed is what is sent, digit by digit
 	}
-	jws, err := d.Key.Sign(signing.NewClaims(proof.Decision{Process: p.id, Digest: d.Digest, Kind: d.Kind, Details: proof.Details(d.payload())}, call, d.Groups))
+	jws, err := d.Key.Sign(p.claims(d, call))
 	if err != nil {
 		return d, kind.Errorf(ErrInvalid, "%s %s: %w", d.Kind, d.Call, err)
 	}
 	d.Proof = jws
 	return d, nil
+}
+
+// Claims gives what a proof of the decision says that is made now, for those who have it signed elsewhere, as by a passkey. Who signs sets Issuer,
+// Subject and Groups. The decision names the digest of what was shown.
+func (p *Process) Claims(d Decision) proof.Claims { return p.claims(d, d.Call) }
+
+func (p *Process) claims(d Decision, call string) proof.Claims {
+	return signing.NewClaims(proof.Decision{Process: p.id, Digest: d.Digest, Kind: d.Kind, Details: proof.Details(d.payload())}, call, d.Groups)
 }
 
 // waitingAs gives the id, as it is written, and the digest of a Call that waits in an instance; of one that does not, or where nobody answers, the

@@ -22,22 +22,36 @@ def raw(text):
 def number(data):
     return int.from_bytes(data, "big")
 
+def sha256(data):
+    return hashlib.sha256(data).digest()
+
 def verify(key, data, signature):  # raises InvalidSignature
     if key["kty"] == "OKP":
         ed25519.Ed25519PublicKey.from_public_bytes(raw(key["x"])).verify(signature, data)
     elif key["kty"] == "EC":
-        pair = utils.encode_dss_signature(number(signature[:32]), number(signature[32:]))
+        pair = signature if "passkey" in key else utils.encode_dss_signature(number(signature[:32]), number(signature[32:]))
         public = ec.EllipticCurvePublicNumbers(number(raw(key["x"])), number(raw(key["y"])), ec.SECP256R1())
         public.public_key().verify(pair, data, ec.ECDSA(SHA256()))
     else:
         rsa.RSAPublicNumbers(number(raw(key["e"])), number(raw(key["n"]))).public_key().verify(signature, data, padding.PKCS1v15(), SHA256())
+
+def asserted(key, body, part):  # what a passkey signs: where it was used, that its person was there, and the SHA-256 of the payload
+    device, page, signature = (raw(json.loads(part)[name]) for name in ("authenticatorData", "clientDataJSON", "signature"))
+    verify(key, device + sha256(page), signature)
+    says, use = json.loads(page), key["passkey"]
+    return [name for name, good in {
+        "type": says["type"] == "webauthn.get", "challenge": raw(says["challenge"]) == sha256(body), "origin": says["origin"] in use["origins"],
+        "crossOrigin": not says.get("crossOrigin") and "topOrigin" not in says, "rpId": device[:32] == sha256(use["rpId"].encode()),
+        "flags": device[32] & 5 == 5}.items() if not good]
 
 def typed(call):  # 1.2@⑬ and 1.2@13 are one Call
     return urllib.parse.unquote(unicodedata.normalize("NFKC", call))
 
 def wrong(key, process, d):
     head, body, signature = d["proof"].split(".")
-    verify(key, f"{head}.{body}".encode(), raw(signature))
+    if ("passkey" in key) != (json.loads(raw(head)).get("typ") == "webauthn"):
+        return ["typ"]
+    differ = asserted(key, raw(body), raw(signature)) if "passkey" in key else verify(key, f"{head}.{body}".encode(), raw(signature)) or []
     says, said = json.loads(raw(body)), {"reason": d["reason"]} if d.get("reason") else {}
     order = orders.get(d.get("under"))  # a standing order: one proof for every Call that it covers
     if "under" in d:
@@ -48,7 +62,7 @@ def wrong(key, process, d):
     found = {"process": re.sub("/~part/[0-9]+", "", process), "call": typed(d["call"]), "digest": d["digest"], "decision": d["decision"], "sub": d["by"],
              "groups": d.get("groups", []), "iss": key["iss"], "details": hashlib.sha256(canonical(said).encode()).hexdigest()}
     says = {**says, "call": typed(says["call"]), "groups": says.get("groups", []), "process": re.sub("/~part/[0-9]+", "", says["process"])}
-    differ = [name for name, value in found.items() if says[name] != value]
+    differ += [name for name, value in found.items() if says[name] != value]
     may = {"people": [says["sub"]], "groups": says["groups"]}
     differ += [name for name, names in may.items() if "*" not in key.get(name, []) and not set(names) <= set(key.get(name, []))]
     if "withdrawn" in key and datetime.fromisoformat(d["at"]) >= datetime.fromisoformat(key["withdrawn"]):

@@ -18,6 +18,7 @@ import (
 	"processidea/model/deciders"
 	"processidea/model/jsonval"
 	"processidea/model/proof"
+	"processidea/signing/passkey"
 )
 
 // Key is a public key that may speak for people.
@@ -28,7 +29,8 @@ type Key struct {
 	People     []string
 	Groups     []string
 	Name       string
-	Withdrawn  time.Time // zero: it was not
+	Withdrawn  time.Time    // zero: it was not
+	Passkey    *passkey.Use // where it is used, of a passkey; nil: it is none
 
 	public    any
 	algorithm jose.SignatureAlgorithm
@@ -127,6 +129,9 @@ func (k *Key) readMembers(m map[string]any) (err error) {
 		return errors.New(`"name" is a text, and for a key of one person`)
 	}
 	k.Name = name
+	if err := k.readPasskey(m); err != nil {
+		return err
+	}
 	if m["withdrawn"] == nil {
 		return nil
 	}

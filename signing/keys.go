@@ -51,8 +51,8 @@ func (k *Keys) Len() int {
 	return len(k.list)
 }
 
-// find gives the key of an id.
-func (k *Keys) find(id string) *Key {
+// Find gives the key of an id; nil: there is none.
+func (k *Keys) Find(id string) *Key {
 	if k == nil {
 		return nil
 	}

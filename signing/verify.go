@@ -10,6 +10,7 @@ import (
 
 	"processidea/model/jsonval"
 	"processidea/model/proof"
+	"processidea/signing/passkey"
 )
 
 // algorithms are those that count. None of them works with a secret that who checks has too.
@@ -30,20 +31,16 @@ func (k *Keys) verify(jws string) (f proof.Finding, err error) {
 	if err != nil {
 		return f, err
 	}
-	key := k.find(h.keyID)
+	key := k.Find(h.keyID)
 	if key == nil {
 		return f, unknownKey(h.keyID)
 	}
 	if h.algorithm != string(key.algorithm) {
 		return f, fmt.Errorf("the proof says alg %s, and the key %s is one for %s", h.algorithm, key.ID, key.algorithm)
 	}
-	signed, err := jose.ParseSignedCompact(jws, []jose.SignatureAlgorithm{key.algorithm})
+	payload, err := key.open(jws, h)
 	if err != nil {
-		return f, errors.New("the proof is no compact JWS")
-	}
-	payload, err := signed.Verify(key.public)
-	if err != nil {
-		return f, fmt.Errorf("the signature is not one of the key %s over what the proof says", key.ID)
+		return f, err
 	}
 	f.Key, f.Withdrawn = key.Thumbprint, key.Withdrawn
 	if f.Claims, err = proof.ReadClaims(payload); err != nil {
@@ -55,6 +52,21 @@ func (k *Keys) verify(jws string) (f proof.Finding, err error) {
 	return f, nil
 }
 
+// open checks the signature of a proof and gives its payload.
+func (k *Key) open(jws string, h header) (payload []byte, err error) {
+	if k.Passkey != nil || h.kind == passkey.Type {
+		return k.openAssertion(h)
+	}
+	signed, err := jose.ParseSignedCompact(jws, []jose.SignatureAlgorithm{k.algorithm})
+	if err != nil {
+		return nil, errors.New("the proof is no compact JWS")
+	}
+	if payload, err = signed.Verify(k.public); err != nil {
+		return nil, fmt.Errorf("the signature is not one of the key %s over what the proof says", k.ID)
+	}
+	return payload, nil
+}
+
 // unknownKey is the error for a key that is not among those that are trusted.
 type unknownKey string
 
@@ -62,7 +74,10 @@ func (id unknownKey) Error() string {
 	return fmt.Sprintf("the key %s is not among those that may speak for people here", jsonval.Clip(string(id), 80))
 }
 
-type header struct{ algorithm, keyID string }
+type header struct {
+	algorithm, keyID, kind string
+	parts                  [3][]byte // of the proof, decoded
+}
 
 // readHeader reads the protected header, which has alg, kid and perhaps typ, and nothing else: no key, no certificate, and no address of either.
 //
@@ -72,13 +87,12 @@ func readHeader(jws string) (h header, err error) {
 	if len(parts) != 3 || len(jws) > proof.MaxLength {
 		return h, fmt.Errorf("the proof is no compact JWS of at most %d bytes", proof.MaxLength)
 	}
-	var decoded [3][]byte
 	for n, p := range parts {
-		if decoded[n], err = base64.RawURLEncoding.Strict().DecodeString(p); err != nil || strings.ContainsAny(p, "\r\n") {
+		if h.parts[n], err = base64.RawURLEncoding.Strict().DecodeString(p); err != nil || strings.ContainsAny(p, "\r\n") {
 			return h, errors.New("the proof is no compact JWS: it is not base64url")
 		}
 	}
-	m, err := jsonval.DecodeObject(decoded[0])
+	m, err := jsonval.DecodeObject(h.parts[0])
 	if err != nil {
 		return h, errors.New("the header of the proof is no JSON object")
 	}
@@ -94,6 +108,7 @@ func readHeader(jws string) (h header, err error) {
 	}
 	h.algorithm, _ = m["alg"].(string)
 	h.keyID, _ = m["kid"].(string)
+	h.kind, _ = m["typ"].(string)
 	if !isAlgorithm(h.algorithm) {
 		return h, fmt.Errorf("the proof says alg %q; want EdDSA, ES256 or RS256", jsonval.Clip(h.algorithm, 40))
 	}

@@ -113,6 +113,7 @@ func TestTheCommandsOfTheDocumentsWork(t *testing.T) {
 		t.Fatal(err)
 	}
 	d.set("PATH="+bin+":"+os.Getenv("PATH"), asTemporal+"=1")
+	d.writePasskey("passkey.json", "a", "http://localhost:8300")
 	d.do("run", filepath.Join(examples, "refunds"), "--id", "refunds", "--detach").is(exit.Done)
 	var waiting []protocol.Approval
 	d.eventually("eleven wait and the others have settled", func() bool {

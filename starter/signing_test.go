@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"processidea/client"
+	"processidea/signing"
 	"processidea/starter/internal/exit"
 	"processidea/store/chain"
 )
@@ -98,6 +99,45 @@ func TestPeopleSignDecisionsAndAnybodyChecksThem(t *testing.T) {
 	d.do("keys", "person", "ann", "--out", "new.key", "--deciders", "others.json").is(exit.Done)
 	if e := d.do("verify", "p", "--deciders", "others.json").is(exit.Failed); !strings.Contains(e.out, "the decision on 1.1@① by ann: the key "+made[0].Signed.Key+" is not among those") {
 		t.Error(e.out)
+	}
+}
+
+// writePasskey writes ann's entry of a passkey, as the desk shows it.
+func (d *desk) writePasskey(file, kid, origin string) {
+	d.Helper()
+	entry := `{"kty":"EC","crv":"P-256","x":"MKBCTNIcKUSDii11ySs3526iDZ8AiTo7Tu6KPAqv7D4","y":"4Etl6SRW2YiLUrN5vfvVHuhp7x8PxltmWWlbbM4IFyM","kid":"` + kid + `",
+		"iss":"ann","people":["ann"],"groups":["sales"]`
+	if origin != "" {
+		entry += `,"passkey":{"rpId":"localhost","origins":["` + origin + `"]}`
+	}
+	if err := os.WriteFile(filepath.Join(d.dir, file), []byte(entry+"}"), 0o600); err != nil {
+		d.Fatal(err)
+	}
+}
+
+func TestAKeyThatSomebodyElseMadeIsAddedToThoseThatCount(t *testing.T) {
+	d := newDesk(t, nil)
+	d.writePasskey("passkey.json", "a", "http://localhost:8300")
+	d.writePasskey("wrong.json", "b", "https://evil.example.com")
+	d.writePasskey("plain.json", "c", "")
+	add := func(args ...string) ended {
+		return d.do(append([]string{"keys", "add", "--deciders", "deciders.json"}, args...)...)
+	}
+	add("passkey.json", "--group", "finance").is(exit.Done).complains("the key a of ann, as one of finance, a passkey for http://localhost:8300, is in deciders.json")
+	add("passkey.json").is(exit.Usage).complains("another one has the same kid")
+	add("wrong.json").is(exit.Usage).complains("is no address of")
+	add("nothing.json").is(exit.Usage).complains("no such file")
+	add("plain.json").is(exit.Done).complains("the key c of ann, as one of sales, is in deciders.json")
+	add().is(exit.Usage).complains("keys add: FILE is missing")
+	d.do("keys", "add", "plain.json").is(exit.Usage).complains("--deciders FILE")
+	d.do("keys", "person", "bob", "--out", "bob.key", "--deciders", "deciders.json").is(exit.Done)
+	list, err := os.ReadFile(filepath.Join(d.dir, "deciders.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	keys, err := signing.ParseKeys(list)
+	if err != nil || keys.Len() != 3 || keys.Find("a").Groups[0] != "finance" || keys.Find("b") != nil {
+		t.Errorf("%s %v", list, err)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"processidea/client"
+	"processidea/signing"
 )
 
 // Right is something that a person may do.
@@ -30,6 +31,8 @@ type Person struct {
 	NamesOthers bool
 	// Key signs the person's decisions; nil: they are declared.
 	Key client.Signer
+	// Passkeys are the person's own keys, with which they may sign at the desk themselves.
+	Passkeys []*signing.Key
 }
 
 // May reports whether the person has a right.

@@ -11,6 +11,7 @@ import (
 	"processidea/client"
 	"processidea/gateway/access"
 	"processidea/model/ideafile/spelling"
+	"processidea/model/proof"
 	"processidea/protocol"
 )
 
@@ -136,6 +137,19 @@ func (a *API) Decide(ctx context.Context, list []Decision) []DecisionResult {
 	ctx, cancel := context.WithTimeout(ctx, a.Patience)
 	defer cancel()
 	return a.decideAll(ctx, access.From(ctx), list)
+}
+
+// Claims gives what the proof of a decision says, for whoever asks and signs it with a key of their own. The error is as that of a decision.
+func (a *API) Claims(ctx context.Context, d Decision) (proof.Claims, error) {
+	decision, err := d.read(access.From(ctx))
+	if err != nil {
+		return proof.Claims{}, err
+	}
+	p, err := a.Client.Attach(ctx, d.Process)
+	if err != nil {
+		return proof.Claims{}, err
+	}
+	return p.Claims(decision), nil
 }
 
 // read makes a decision of what was sent. The error says why it cannot be meant, or is not this person's to take.

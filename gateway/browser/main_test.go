@@ -84,7 +84,11 @@ func begin() (stop func(), err error) {
 		return stop, err
 	}
 	undo = append(undo, of.Close)
-	w, err := engine.NewWorker(of, engine.Parts{Store: values})
+	deciders, err := trustNobody(dir)
+	if err != nil {
+		return stop, err
+	}
+	w, err := engine.NewWorker(of, engine.Parts{Store: values, Deciders: deciders})
 	if err == nil {
 		err = w.Start()
 	}

@@ -37,6 +37,7 @@ type callPage struct {
 	Meanwhile   []string // what happens while nobody decides
 	ByItself    string
 	Denied      string
+	Passkey     bool // they may sign with a passkey of theirs
 	Allowed     map[string]bool
 	Wrong       string // what is wrong with what was sent
 	WrongIn     string // the decision that it was
@@ -99,18 +100,18 @@ func (d *Desk) tools(ctx context.Context, process string) []*ideafile.Tool {
 }
 
 func (d *Desk) callPage(r *http.Request, a client.Approval) *callPage {
-	tools := d.tools(r.Context(), a.Process)
+	tools, who := d.tools(r.Context(), a.Process), d.decider(r)
 	p := &callPage{
 		tools: tools, frame: d.frame(r, a.Tool+" · "+a.CallID), A: a,
 		Href: callHref(a.Process, a.CallID), ProcessHref: processHref(a.Process), Tool: ideafile.FindTool(tools, a.Tool), ByItself: byItself(a),
-		Deciders: a.DecidersInWords(), Denied: denial(access.From(r.Context()), a), Allowed: map[string]bool{}, Meanwhile: a.WhileWaiting.Lines(stamp),
+		Deciders: a.DecidersInWords(), Denied: denial(who, a), Passkey: mayByPasskey(who, a), Allowed: map[string]bool{}, Meanwhile: a.WhileWaiting.Lines(stamp),
 	}
 	p.Title = visible(clip(p.Title, cellLength))
 	for _, t := range tools {
 		p.Tools = append(p.Tools, t.Name)
 	}
 	for _, kind := range a.AllowedDecisions {
-		p.Allowed[kind] = p.Denied == ""
+		p.Allowed[kind] = p.Denied == "" || p.Passkey
 	}
 	var wired map[string]string
 	if p.Tool != nil {

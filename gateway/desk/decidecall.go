@@ -42,6 +42,9 @@ func (d *Desk) decideCall(w http.ResponseWriter, r *http.Request) error {
 			d.render(w, r, status, "call", p)
 			return nil
 		}
+		if r.PostForm.Get("sign") != "" {
+			return d.own.Ask(w, r, decision, a.Tool, p.Href)
+		}
 	}
 	o := outcomes{Kind: decision.Decision, Back: "/", Who: access.From(r.Context()).Name, List: d.API.Decide(r.Context(), []api.Decision{decision})}
 	if err == nil && o.List[0].Outcome != api.OutcomeTaken {

@@ -13,7 +13,9 @@ import (
 	"processidea/client/ideafiles"
 	"processidea/gateway/access"
 	"processidea/gateway/api"
+	"processidea/gateway/desk/ownkey"
 	"processidea/gateway/desk/session"
+	"processidea/signing"
 )
 
 // Entrance lets people in, once: after that a session says who they are.
@@ -34,6 +36,8 @@ type Options struct {
 	// Ideas is a folder of Idea files that people can start; empty: they bring their own. Tools is what is known here of the workers' Go tools.
 	Ideas string
 	Tools ideafiles.Tools
+	// Deciders are the keys that the workers trust, among them people's passkeys; nil: they are not known here, and nobody signs by a passkey.
+	Deciders *signing.Source
 	// Simulate tries a process out; nil: that is not offered here.
 	Simulate Simulator
 }
@@ -55,6 +59,7 @@ type Desk struct {
 	plans    *lru.Cache[string, int] // how many Calls they had, by the process
 	reading  *works                  // of the store
 	asking   *works                  // of workers
+	own      *ownkey.Pages
 }
 
 // New makes a Desk.
@@ -76,6 +81,7 @@ func New(o Options) (*Desk, error) {
 	d.mux.HandleFunc("POST /desk/enter", d.enter)
 	d.mux.HandleFunc("POST /desk/leave", d.leave)
 	d.addLogin()
+	d.addOwnKey()
 	d.mux.HandleFunc("GET /desk/assets/{version}/{name}", asset)
 	d.mux.HandleFunc("GET /desk/calls/{process}/{call}", d.page(access.Look, d.showCall))
 	d.mux.HandleFunc("POST /desk/calls/{process}/{call}", d.page(access.Decide, d.decideCall))

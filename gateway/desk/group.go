@@ -135,6 +135,9 @@ func (g *group) addRow(a client.Approval, who *access.Person) {
 		}
 		r.Cells = append(r.Cells, cell)
 	}
+	if r.Denied != "" && mayByPasskey(who, a) {
+		r.Denied = "Open it: you sign it with your passkey."
+	}
 	if r.Denied == "" {
 		g.Decidable++
 	}

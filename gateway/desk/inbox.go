@@ -117,8 +117,13 @@ func valueHolds(v any, text string) bool {
 	return false
 }
 
-// denial is why a person may not decide on a Call, as far as that is known before they try; "": they may.
+// denial is why a person may not decide on a Call by the gateway's word, as far as that is known before they try; "": they may.
 func denial(who *access.Person, a client.Approval) string {
+	return denialAs(who, a, deciders.Person{Name: who.Name, Groups: who.Groups, Signed: who.Key != nil})
+}
+
+// denialAs is denial of a person as a proof tells of them.
+func denialAs(who *access.Person, a client.Approval, as deciders.Person) string {
 	if !who.May(access.Decide) {
 		return "You may look, and not decide."
 	}
@@ -131,7 +136,7 @@ func denial(who *access.Person, a client.Approval) string {
 			return "You have decided; others must too."
 		}
 	}
-	return rules.DenialReason(deciders.Person{Name: who.Name, Groups: who.Groups, Signed: who.Key != nil}, nil)
+	return rules.DenialReason(as, nil)
 }
 
 type inboxPage struct {
@@ -156,7 +161,7 @@ func (d *Desk) inbox(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	f, who := readFilter(r.URL.Query()), access.From(r.Context())
+	f, who := readFilter(r.URL.Query()), d.decider(r)
 	p := inboxPage{frame: d.frame(r, "Inbox"), Filter: f, Narrowed: f.narrows(), MostAtOnce: mostSize}
 	p.Live = true
 	tools := map[string]bool{}
@@ -166,7 +171,7 @@ func (d *Desk) inbox(w http.ResponseWriter, r *http.Request) error {
 		if !f.fits(a, p.Now) {
 			continue
 		}
-		if f.Who != "all" && denial(who, a) != "" {
+		if f.Who != "all" && denial(who, a) != "" && !mayByPasskey(who, a) {
 			p.Others++
 			continue
 		}

@@ -29,6 +29,7 @@ type frame struct {
 	Assets string // the folder of what pages load
 	Now    time.Time
 	Live   bool // the page looks again by itself, where there are scripts
+	OwnKey bool // people sign with passkeys here
 }
 
 func (d *Desk) frame(r *http.Request, title string) frame {
@@ -36,7 +37,7 @@ func (d *Desk) frame(r *http.Request, title string) frame {
 	if title == "" {
 		title = "It did not work"
 	}
-	f := frame{Title: title, Who: who.Name, Assets: assets(), Now: time.Now(), May: map[string]bool{}}
+	f := frame{Title: title, Who: who.Name, Assets: assets(), Now: time.Now(), May: map[string]bool{}, OwnKey: d.Deciders != nil}
 	for _, right := range who.Rights {
 		f.May[string(right)] = true
 	}

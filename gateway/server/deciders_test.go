@@ -139,6 +139,7 @@ func TestWhoMayUseAGatewayIsReadFromTheEnvironment(t *testing.T) {
 		{"a client without an address", ":8080", with(client, server.URLVariable, ""), server.URLVariable},
 		{"a missing file of roles", ":8080", with(issuer, server.RolesVariable, roles+"x"), "no such file"},
 		{"an origin with a path", ":8080", with(issuer, server.OriginsVariable, "https://desk.example.com/"), "https://host"},
+		{"a missing list of keys", ":8080", with(issuer, signing.DecidersVariable, roles+"x"), signing.DecidersVariable},
 		{"a missing key", ":8080", with(issuer, server.KeyVariable, roles+"x"), server.KeyVariable},
 	} {
 		_, err := server.FromEnvironment(c.address, access.Person{Name: "ann"}, func(name string) string { return c.env[name] })

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net/url"
@@ -50,6 +51,9 @@ func FromEnvironment(address string, who access.Person, getenv func(string) stri
 		}
 	}
 	if o.Hooks, err = HooksFromEnvironment(getenv); err != nil {
+		return o, err
+	}
+	if o.Deciders, err = signing.FromEnvironment(context.Background(), getenv); err != nil {
 		return o, err
 	}
 	o.Agents = AgentsFromEnvironment(getenv)

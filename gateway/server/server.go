@@ -18,6 +18,7 @@ import (
 	"processidea/gateway/feed"
 	"processidea/gateway/hooks"
 	"processidea/gateway/mcp"
+	"processidea/signing"
 )
 
 // Options say what a gateway is on, and who may use it.
@@ -28,6 +29,8 @@ type Options struct {
 	Hooks  *hooks.Rules // nil: webhooks start nothing
 	Agents Agents       // what agents may use, at /mcp
 	Log    *slog.Logger // nil: nothing is logged
+	// Deciders are the keys that the workers trust: those of people's passkeys are used at the desk. nil: none are known.
+	Deciders *signing.Source
 	// Simulate tries processes out at the desk; nil: that is not offered.
 	Simulate desk.Simulator
 	// Patience is as in api.Options.
@@ -82,6 +85,7 @@ func (g *Gateway) addDesk() {
 	if entrance, ok := g.Guard.(desk.Entrance); ok {
 		pages, err := desk.New(desk.Options{
 			API: g.api, Client: g.Client, Entrance: entrance, Log: g.Log, Ideas: g.Agents.Ideas, Tools: g.Agents.Tools, Simulate: g.Simulate,
+			Deciders: g.Deciders,
 		})
 		if err == nil {
 			g.desk = true

@@ -51,7 +51,11 @@ func (s *Session) serveGateway(ctx context.Context, port int, log *slog.Logger) 
 	if err != nil {
 		return fmt.Errorf("%w: %w", client.ErrInvalid, err)
 	}
-	o := gateway.Options{Client: s.Client, Guard: guard, Hooks: rules, Agents: gateway.AgentsFromEnvironment(os.Getenv), Log: log}
+	keys, err := signing.FromEnvironment(ctx, os.Getenv)
+	if err != nil {
+		return fmt.Errorf("%w: %w", client.ErrInvalid, err)
+	}
+	o := gateway.Options{Client: s.Client, Guard: guard, Hooks: rules, Deciders: keys, Agents: gateway.AgentsFromEnvironment(os.Getenv), Log: log}
 	o.Agents.Tools, o.Simulate = s.Place.Tools(), s.Place.simulator()
 	served, err := listenOn(ctx, portsFrom(port, home.Port), o)
 	if err != nil {

@@ -34,7 +34,7 @@ given. Of several entries, set apart by commas, the first encrypts and all decry
 			return newKey(a, id)
 		},
 	})
-	c.AddCommand(personKey(a), gatewayKey(a))
+	c.AddCommand(personKey(a), gatewayKey(a), addKey(a))
 	return c
 }
 

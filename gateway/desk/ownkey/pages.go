@@ -1,0 +1,87 @@
+package ownkey
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"processidea/gateway/access"
+	"processidea/gateway/api"
+	"processidea/gateway/desk/session"
+	"processidea/signing"
+)
+
+// Pages are those on which people make passkeys, and sign.
+type Pages struct {
+	API      *api.API
+	Sessions *session.Sessions
+	Deciders *signing.Source // the keys that the workers trust; nil: they are not known here
+	Log      *slog.Logger
+	// Show shows a page by the name of its template, and Tell what became of a decision.
+	Show func(w http.ResponseWriter, r *http.Request, status int, page, title string, data any)
+	Tell func(w http.ResponseWriter, r *http.Request, kind string, became api.DecisionResult) error
+}
+
+// Passkeys lists those of a person that count now; none where the keys cannot be read.
+func (p *Pages) Passkeys(ctx context.Context, person string) []*signing.Key {
+	keys, err := p.keys(ctx)
+	if err != nil {
+		p.Log.Warn("nobody can sign with a passkey: the keys of those who decide cannot be read", "error", err)
+	}
+	return keys.Passkeys(person, time.Now())
+}
+
+func (p *Pages) keys(ctx context.Context) (*signing.Keys, error) {
+	if p.Deciders == nil {
+		return nil, nil
+	}
+	return p.Deciders.Keys(ctx)
+}
+
+// here gives those passkeys of a person that browsers use on pages of an origin. One question is put to all of them, so that those are left out that say
+// something else of the person than the last one.
+func (p *Pages) here(ctx context.Context, person, origin string) ([]*signing.Key, error) {
+	all := p.Passkeys(ctx, person)
+	var list []*signing.Key
+	var elsewhere []string
+	for _, k := range slices.Backward(all) {
+		switch {
+		case !slices.Contains(k.Passkey.Origins, origin):
+			elsewhere = append(elsewhere, k.Passkey.Origins...)
+		case len(list) == 0 || k.Issuer == list[0].Issuer && k.Name == list[0].Name && slices.Equal(k.Groups, list[0].Groups):
+			list = append(list, k)
+		}
+	}
+	switch {
+	case len(list) > 0:
+		return list, nil
+	case len(elsewhere) > 0:
+		return nil, unfit(fmt.Sprintf("Your passkeys are for the desk at %s, and this is %s.", strings.Join(elsewhere, ", "), origin))
+	}
+	return nil, unfit("You have no passkey that counts. Make one, and have it added to the keys of those who decide.")
+}
+
+func unfit(message string) error {
+	return &access.Refusal{Status: http.StatusUnprocessableEntity, Code: api.CodeInvalid, Message: message}
+}
+
+// credential names a passkey to a browser.
+type credential struct {
+	Type string `json:"type"`
+	ID   string `json:"id"`
+}
+
+func credentials(keys []*signing.Key) []credential {
+	list := []credential{}
+	for _, k := range keys {
+		list = append(list, credential{"public-key", k.ID})
+	}
+	return list
+}
+
+// patience is how long a browser waits for a person, in milliseconds.
+const patience = 5 * 60 * 1000

@@ -1,0 +1,136 @@
+package ownkey
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"net/http"
+	"strings"
+	"time"
+
+	"processidea/gateway/access"
+	"processidea/model/jsonval"
+	"processidea/signing"
+	"processidea/signing/passkey"
+)
+
+// keyPage shows a person's passkeys, and has one made.
+type keyPage struct {
+	Keys    []*signing.Key
+	Unknown string // why it is not known at this gateway which keys count; empty: it is
+	Why     string // why a browser makes no passkey here; empty: it does
+	Host    string
+	Options string // what a browser is given to make one, as JSON
+	Sealed  string
+	Entry   string // of the passkey that was made
+}
+
+// registration is a passkey that a browser was asked to make.
+type registration struct {
+	Who       string    `json:"w"`
+	Challenge string    `json:"c"`
+	Until     time.Time `json:"u"`
+}
+
+const (
+	registerUse   = "passkey"
+	registerLasts = 15 * time.Minute
+)
+
+// ShowKey shows the page of the person's own key.
+func (p *Pages) ShowKey(w http.ResponseWriter, r *http.Request) error {
+	page, err := p.keyPage(r)
+	if err == nil {
+		p.Show(w, r, http.StatusOK, "key", "Your key", page)
+	}
+	return err
+}
+
+func (p *Pages) keyPage(r *http.Request) (page keyPage, err error) {
+	who := access.From(r.Context())
+	page = keyPage{Keys: p.Passkeys(r.Context(), who.Name), Unknown: p.whyUnknown(r.Context()), Host: r.Host}
+	var use *passkey.Use
+	if use, page.Why = useAt(r.Host); use == nil {
+		return page, nil
+	}
+	asked := registration{who.Name, challenge(), time.Now().Add(registerLasts)}
+	if page.Sealed, err = p.Sessions.Seal(registerUse, asked); err == nil {
+		page.Options = creation(who.Name, asked.Challenge, use, page.Keys)
+	}
+	return page, err
+}
+
+// useAt gives the Use of a passkey that is made at a host; nil, and why, where browsers make none. They say themselves whether they came by https.
+func useAt(host string) (use *passkey.Use, why string) {
+	use, err := passkey.UseAt("https://" + strings.ToLower(host))
+	if err != nil {
+		return nil, err.Error()
+	}
+	return use, ""
+}
+
+// whyUnknown says why it is not known here which keys count; "" where it is.
+func (p *Pages) whyUnknown(ctx context.Context) string {
+	if p.Deciders == nil {
+		return "PROCESSIDEA_DECIDERS is not set for it"
+	}
+	if _, err := p.keys(ctx); err != nil {
+		return "the list of them cannot be read"
+	}
+	return ""
+}
+
+func challenge() string {
+	data := make([]byte, 32)
+	_, _ = rand.Read(data) // it never fails
+	return base64.RawURLEncoding.EncodeToString(data)
+}
+
+// creation is what a browser is given to make a passkey. A device has one passkey of a person, and the next takes the place of it, unless it is listed.
+func creation(person, challenge string, use *passkey.Use, listed []*signing.Key) string {
+	id := sha256.Sum256([]byte("process idea\n" + person))
+	var kinds []any
+	for _, a := range passkey.Algorithms {
+		kinds = append(kinds, map[string]any{"type": "public-key", "alg": a})
+	}
+	return string(jsonval.Encode(jsonval.ToJSONValue(map[string]any{
+		"challenge": challenge, "rp": map[string]any{"id": use.RPID, "name": "Process Idea"},
+		"user":             map[string]any{"id": base64.RawURLEncoding.EncodeToString(id[:]), "name": person, "displayName": person},
+		"pubKeyCredParams": kinds, "excludeCredentials": credentials(listed), "attestation": "none", "timeout": patience,
+		"authenticatorSelection": map[string]any{"residentKey": "preferred", "userVerification": "required"},
+	})))
+}
+
+// MakeKey takes in the passkey that the browser made, and shows its entry.
+func (p *Pages) MakeKey(w http.ResponseWriter, r *http.Request) error {
+	who := access.From(r.Context())
+	var asked registration
+	if !p.Sessions.Unseal(registerUse, r.PostForm.Get("sealed"), &asked) || asked.Who != who.Name || time.Now().After(asked.Until) {
+		return unfit("This took too long, or was begun by somebody else. Open the page of your key again.")
+	}
+	if r.PostForm.Get("answer") == "" {
+		return unfit(needsScript)
+	}
+	use, err := passkey.UseAt(r.Header.Get("Origin"))
+	if err != nil {
+		return unfit(err.Error())
+	}
+	made, err := use.Register([]byte(r.PostForm.Get("answer")), asked.Challenge)
+	if err != nil {
+		return unfit(err.Error())
+	}
+	entry, err := signing.PasskeyEntry(made, use, who.Name, who.Groups)
+	if err != nil {
+		return err
+	}
+	page, err := p.keyPage(r)
+	if err != nil {
+		return err
+	}
+	page.Entry = string(entry)
+	p.Show(w, r, http.StatusOK, "key", "Your passkey is made", page)
+	return nil
+}
+
+const needsScript = "The browser gave nothing of a passkey. Passkeys need a script, which is switched off here or did not run."

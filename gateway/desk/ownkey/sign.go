@@ -1,0 +1,132 @@
+package ownkey
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"net/http"
+
+	"processidea/gateway/access"
+	"processidea/gateway/api"
+	"processidea/model/jsonval"
+	"processidea/model/proof"
+	"processidea/signing/passkey"
+)
+
+// signPage asks a person to sign a decision.
+type signPage struct {
+	Claims  proof.Claims
+	Tool    string
+	Reason  string
+	Value   any // what else the decision says
+	Back    string
+	Options string // what a browser is given, as JSON
+	Sealed  string
+}
+
+// question is a decision that waits for its signature.
+type question struct {
+	Who      string       `json:"w"`
+	Decision api.Decision `json:"d"`
+	Output   string       `json:"o"` // of an answer: a decision has none where JSON has null
+	Payload  []byte       `json:"p"` // of the proof
+}
+
+const signUse = "sign"
+
+// Ask shows the page on which the person signs a decision on a Call of a Tool. back is the page that they come from.
+func (p *Pages) Ask(w http.ResponseWriter, r *http.Request, d api.Decision, tool, back string) error {
+	who := access.From(r.Context())
+	keys, err := p.here(r.Context(), who.Name, r.Header.Get("Origin"))
+	if err != nil {
+		return err
+	}
+	claims, err := p.API.Claims(r.Context(), d)
+	if err != nil {
+		return err
+	}
+	claims = keys[0].OwnClaims(claims)
+	payload := claims.Encode()
+	page := signPage{Claims: claims, Tool: tool, Reason: d.Reason, Value: valueOf(d), Back: back}
+	q := question{Who: who.Name, Decision: d, Payload: payload}
+	if d.Output != nil {
+		q.Output = string(*d.Output)
+	}
+	if page.Sealed, err = p.Sessions.Seal(signUse, q); err != nil {
+		return err
+	}
+	page.Options = string(jsonval.Encode(jsonval.ToJSONValue(map[string]any{
+		"challenge": base64.RawURLEncoding.EncodeToString(passkey.Challenge(payload)), "rpId": keys[0].Passkey.RPID,
+		"allowCredentials": credentials(keys), "userVerification": "required", "timeout": patience,
+	})))
+	p.Show(w, r, http.StatusOK, "sign", "Sign your decision", page)
+	return nil
+}
+
+// valueOf is what a decision says beside its kind and its reason; nil: nothing.
+func valueOf(d api.Decision) any {
+	text := []byte(d.Params)
+	if len(d.With) > 0 {
+		text = []byte(d.With)
+	}
+	if d.Output != nil {
+		text = []byte(*d.Output)
+	}
+	v, err := jsonval.Decode(text)
+	if err != nil {
+		return nil
+	}
+	return v
+}
+
+// answer is what a browser gives for a signature.
+type answer struct {
+	ID       string `json:"id"`
+	Response struct {
+		AuthenticatorData string `json:"authenticatorData"`
+		ClientDataJSON    string `json:"clientDataJSON"`
+		Signature         string `json:"signature"`
+	} `json:"response"`
+}
+
+func (a answer) assertion() (out passkey.Assertion, err error) {
+	r := a.Response
+	if out.AuthenticatorData, err = base64.RawURLEncoding.DecodeString(r.AuthenticatorData); err != nil {
+		return out, err
+	}
+	if out.ClientDataJSON, err = base64.RawURLEncoding.DecodeString(r.ClientDataJSON); err != nil {
+		return out, err
+	}
+	out.Signature, err = base64.RawURLEncoding.DecodeString(r.Signature)
+	return out, err
+}
+
+// Sign takes a decision with what the passkey signed.
+func (p *Pages) Sign(w http.ResponseWriter, r *http.Request) error {
+	var q question
+	if !p.Sessions.Unseal(signUse, r.PostForm.Get("sealed"), &q) || q.Who != access.From(r.Context()).Name {
+		return unfit("This decision was not asked of you. Open the Call again.")
+	}
+	if r.PostForm.Get("answer") == "" {
+		return unfit(needsScript)
+	}
+	var a answer
+	err := json.Unmarshal([]byte(r.PostForm.Get("answer")), &a)
+	var signed passkey.Assertion
+	if err == nil {
+		signed, err = a.assertion()
+	}
+	if err != nil {
+		return unfit("What the browser gave cannot be read.")
+	}
+	algorithm := "ES256" // of most passkeys; a worker refuses one that is not listed, whatever it says
+	if keys, err := p.keys(r.Context()); err == nil && keys.Find(a.ID) != nil {
+		algorithm = keys.Find(a.ID).Algorithm()
+	}
+	d := q.Decision
+	if q.Output != "" {
+		output := api.Value(q.Output)
+		d.Output = &output
+	}
+	d.Proof = passkey.Join(algorithm, a.ID, q.Payload, signed)
+	return p.Tell(w, r, d.Decision, p.API.Decide(r.Context(), []api.Decision{d})[0])
+}

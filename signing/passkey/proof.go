@@ -1,0 +1,64 @@
+package passkey
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"errors"
+
+	"processidea/model/jsonval"
+)
+
+// Type is what the header of a proof says as "typ" where a passkey signed it.
+const Type = "webauthn"
+
+// Assertion is what a passkey gives when it signs, as WebAuthn names it.
+type Assertion struct {
+	AuthenticatorData []byte
+	ClientDataJSON    []byte
+	Signature         []byte
+}
+
+// Challenge is what a passkey is given to sign a payload.
+func Challenge(payload []byte) []byte {
+	sum := sha256.Sum256(payload)
+	return sum[:]
+}
+
+// Header is that of a proof that a passkey signed, to the byte.
+func Header(algorithm, keyID string) []byte {
+	return jsonval.Encode(map[string]any{"alg": algorithm, "kid": keyID, "typ": Type})
+}
+
+// Join gives the proof: three parts as those of a compact JWS, of which the third is what the passkey gave, in the place of a signature over the first two.
+func Join(algorithm, keyID string, payload []byte, a Assertion) string {
+	return encode(Header(algorithm, keyID)) + "." + encode(payload) + "." + encode(a.part())
+}
+
+// part is the third part of a proof, to the byte.
+func (a Assertion) part() []byte {
+	return jsonval.Encode(map[string]any{
+		"authenticatorData": encode(a.AuthenticatorData), "clientDataJSON": encode(a.ClientDataJSON), "signature": encode(a.Signature),
+	})
+}
+
+var errNoAssertion = errors.New("the signature of the proof is none of a passkey: want authenticatorData, clientDataJSON and signature")
+
+// readAssertion reads the third part of a proof. There is one way of writing it.
+func readAssertion(part []byte) (a Assertion, err error) {
+	m, err := jsonval.DecodeObject(part)
+	if err != nil {
+		return a, errNoAssertion
+	}
+	for name, to := range map[string]*[]byte{"authenticatorData": &a.AuthenticatorData, "clientDataJSON": &a.ClientDataJSON, "signature": &a.Signature} {
+		text, _ := m[name].(string)
+		if *to, err = base64.RawURLEncoding.Strict().DecodeString(text); err != nil || len(*to) == 0 {
+			return a, errNoAssertion
+		}
+	}
+	if string(a.part()) != string(part) {
+		return a, errNoAssertion
+	}
+	return a, nil
+}
+
+func encode(data []byte) string { return base64.RawURLEncoding.EncodeToString(data) }

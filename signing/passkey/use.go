@@ -1,0 +1,71 @@
+package passkey
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"strings"
+
+	"processidea/model/jsonval"
+)
+
+// Use says where a passkey is used.
+type Use struct {
+	// RPID is the name of the site (WebAuthn: the relying party's id) that it was made for.
+	RPID string `json:"rpId"`
+	// Origins are those whose pages may have it sign, as browsers write them: https://desk.example.com.
+	Origins []string `json:"origins"`
+}
+
+// ReadUse reads the member "passkey" of a JWK.
+func ReadUse(v any) (*Use, error) {
+	m, isObject := v.(map[string]any)
+	u := &Use{}
+	u.RPID, _ = m["rpId"].(string)
+	var areTexts bool
+	u.Origins, areTexts = jsonval.AsStringList(m["origins"])
+	if !isObject || u.RPID == "" || !areTexts || len(u.Origins) == 0 {
+		return nil, errors.New(`"passkey" says "rpId", the site that it was made for, and "origins", the addresses whose pages it may be used on`)
+	}
+	for _, origin := range u.Origins {
+		if err := u.checkOrigin(origin); err != nil {
+			return nil, err
+		}
+	}
+	return u, nil
+}
+
+// checkOrigin returns why browsers would not have the passkey sign on the pages of an origin.
+func (u *Use) checkOrigin(origin string) error {
+	at, err := url.Parse(origin)
+	if err != nil || at.Host == "" || origin != strings.ToLower(at.Scheme+"://"+at.Host) {
+		return fmt.Errorf("%q in \"origins\" is not of the form https://host[:port], in lower case and with nothing after it", origin)
+	}
+	name := at.Hostname()
+	switch {
+	case name != u.RPID && !strings.HasSuffix(name, "."+u.RPID):
+		return fmt.Errorf("%q in \"origins\" is no address of %q, for which the passkey was made", origin, u.RPID)
+	case at.Scheme != "https" && !IsOnThisMachine(name):
+		return fmt.Errorf("%q in \"origins\" is no https address", origin)
+	}
+	return nil
+}
+
+// IsOnThisMachine reports whether browsers use passkeys on a page of that name without https.
+func IsOnThisMachine(name string) bool {
+	return name == "localhost" || strings.HasSuffix(name, ".localhost")
+}
+
+// UseAt gives the Use of a passkey that is made on the pages of an origin. The error says why browsers make none there.
+func UseAt(origin string) (*Use, error) {
+	at, err := url.Parse(origin)
+	switch {
+	case err != nil || at.Host == "":
+		return nil, errors.New("the browser does not say on which page it is")
+	case net.ParseIP(at.Hostname()) != nil:
+		return nil, errors.New("browsers make passkeys for names, and " + at.Hostname() + " is a number")
+	}
+	u := &Use{RPID: at.Hostname(), Origins: []string{origin}}
+	return u, u.checkOrigin(origin)
+}

@@ -1,0 +1,94 @@
+package passkey
+
+import (
+	"bytes"
+	"crypto"
+	"crypto/ecdsa"
+	"crypto/ed25519"
+	"crypto/rsa"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/go-webauthn/webauthn/protocol"
+
+	"processidea/model/jsonval"
+)
+
+// Verify checks the third part of a proof: that the passkey with this public key signed the payload, on a page on which it may be used, for a person
+// whom its device knew. The error says what is wrong, in words for people.
+func (u *Use) Verify(public crypto.PublicKey, payload, part []byte) error {
+	a, err := readAssertion(part)
+	if err != nil {
+		return err
+	}
+	if err := u.checkClientData(a.ClientDataJSON, encode(Challenge(payload))); err != nil {
+		return err
+	}
+	if err := u.checkAuthenticatorData(a.AuthenticatorData); err != nil {
+		return err
+	}
+	if !isSigned(public, a) {
+		return errors.New("the passkey's signature is not one of the key over what the passkey says")
+	}
+	return nil
+}
+
+// checkClientData checks what the browser says of the page, and what it had the passkey sign.
+func (u *Use) checkClientData(data []byte, challenge string) error {
+	m, err := jsonval.DecodeObject(data)
+	if err != nil {
+		return errors.New("what the browser said of the page (clientDataJSON) is no JSON object")
+	}
+	origin, _ := m["origin"].(string)
+	_, isFramed := m["topOrigin"]
+	switch {
+	case m["type"] != string(protocol.AssertCeremony):
+		return fmt.Errorf("the passkey was used for %s, and not to sign (%s)", clip(m["type"]), protocol.AssertCeremony)
+	case m["challenge"] != challenge:
+		return errors.New("the passkey signed something else: its challenge is not the SHA-256 of what the proof says")
+	case !slices.Contains(u.Origins, origin):
+		return fmt.Errorf("the passkey was used on a page of %s, and it may be on those of %s alone", clip(origin), strings.Join(u.Origins, ", "))
+	case m["crossOrigin"] != nil && m["crossOrigin"] != false, isFramed:
+		return errors.New("the passkey was used in a frame of another site's page")
+	}
+	return nil
+}
+
+func clip(v any) string { return jsonval.Clip(string(jsonval.Encode(v)), 100) }
+
+// checkAuthenticatorData checks what the device says: for which site, and that a person was there whom it knew.
+func (u *Use) checkAuthenticatorData(data []byte) error {
+	var said protocol.AuthenticatorData
+	if err := said.Unmarshal(data); err != nil {
+		return errors.New("what the device said (authenticatorData) cannot be read")
+	}
+	site := sha256.Sum256([]byte(u.RPID))
+	switch {
+	case !bytes.Equal(said.RPIDHash, site[:]):
+		return fmt.Errorf("the passkey was used for another site than %s", u.RPID)
+	case !said.Flags.UserPresent():
+		return errors.New("the device did not find that anybody was there")
+	case !said.Flags.UserVerified():
+		return errors.New("the device did not find out who used the passkey: it asked for no PIN, fingerprint or the like")
+	}
+	return nil
+}
+
+// isSigned reports whether the signature is one over what device and browser said.
+func isSigned(public crypto.PublicKey, a Assertion) bool {
+	said := sha256.Sum256(a.ClientDataJSON)
+	signed := slices.Concat(a.AuthenticatorData, said[:])
+	digest := sha256.Sum256(signed)
+	switch public := public.(type) {
+	case ed25519.PublicKey:
+		return ed25519.Verify(public, signed, a.Signature)
+	case *ecdsa.PublicKey:
+		return ecdsa.VerifyASN1(public, digest[:], a.Signature)
+	case *rsa.PublicKey:
+		return rsa.VerifyPKCS1v15(public, crypto.SHA256, digest[:], a.Signature) == nil
+	}
+	return false
+}

@@ -1,0 +1,85 @@
+package setup
+
+import (
+	"io"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"processidea/model/jsonval"
+	"processidea/signing"
+	"processidea/starter/internal/app"
+	"processidea/starter/internal/exit"
+)
+
+// addKey adds a public key that somebody else has made, such as a passkey, to those that workers trust.
+func addKey(a *app.App) *cobra.Command {
+	var groups []string
+	var deciders string
+	c := &cobra.Command{
+		Use:   "add FILE",
+		Short: "Add somebody's public key, such as a passkey, to those that workers trust",
+		Long: `Add a public key that somebody else has made to the JWKS that PROCESSIDEA_DECIDERS
+names: one that "keys person" printed, or that of a passkey, as the desk shows it. "-"
+reads it from the standard input. Look at whom it speaks for, and of which groups it says
+that they are: it is printed. --group puts other groups in their place. What is added
+counts at once. To take a key back, give its entry a "withdrawn".`,
+		Example: `  starter keys add passkey.json --deciders deciders.json
+  starter keys add - --deciders deciders.json --group finance < passkey.json`,
+		RunE: func(_ *cobra.Command, args []string) error { return addPublicKey(a, args[0], groups, deciders) },
+	}
+	c.Flags().StringArrayVar(&groups, "group", nil, "a `group` that the person is of, in place of those that the key names; may be repeated")
+	c.Flags().StringVar(&deciders, "deciders", os.Getenv(signing.DecidersVariable),
+		"the JWKS `file` to which the key is added; made where there is none ($"+signing.DecidersVariable+")")
+	return c
+}
+
+func addPublicKey(a *app.App, file string, groups []string, deciders string) error {
+	if deciders == "" || strings.Contains(deciders, "://") {
+		return exit.Usagef("add a key: say to which file, with --deciders FILE")
+	}
+	var data []byte
+	var err error
+	if file == "-" {
+		data, err = io.ReadAll(io.LimitReader(a.In, 1<<20))
+	} else {
+		data, err = os.ReadFile(file)
+	}
+	if err != nil {
+		return exit.Usagef("add a key: %w", err)
+	}
+	entry, err := jsonval.DecodeObject(data)
+	if err != nil {
+		return exit.Usagef("add a key: %s: %w", file, err)
+	}
+	if len(groups) > 0 {
+		entry["groups"] = jsonval.ToJSONValue(groups)
+	}
+	list, err := withKey(deciders, jsonval.Encode(entry))
+	if err != nil {
+		return err
+	}
+	keys, err := signing.ParseKeys(list)
+	if err != nil {
+		return exit.Usagef("add a key: %w", err)
+	}
+	if err := replaceFile(deciders, list); err != nil {
+		return err
+	}
+	id, _ := entry["kid"].(string)
+	a.Note("%s is in %s", describeKey(keys.Find(id)), deciders)
+	return nil
+}
+
+// describeKey tells for whom a key speaks.
+func describeKey(k *signing.Key) string {
+	text := "the key " + k.ID + " of " + strings.Join(k.People, ", ")
+	if len(k.Groups) > 0 {
+		text += ", as one of " + strings.Join(k.Groups, ", ") + ","
+	}
+	if k.Passkey != nil {
+		text += " a passkey for " + strings.Join(k.Passkey.Origins, ", ") + ","
+	}
+	return text
+}
