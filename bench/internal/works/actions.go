@@ -120,7 +120,8 @@ func ofExamples(ctx context.Context, b *bed.Bed) (list []billed) {
 	return list
 }
 
-// waitingWork runs Calls that take up to 55 seconds, the longest a little less than their timeout, one in each instance, so that something happens all the time, and watches them.
+// waitingWork runs Calls that take up to 55 seconds, the longest a little less than their timeout, one in each instance, so that something
+// happens all the time, and watches them.
 func waitingWork(ctx context.Context, b *bed.Bed, r *report.Record, s Size) error {
 	n, spacing := s.of(100, 10), s.of(550, 60) // milliseconds
 	p, running, err := waitingProcess(ctx, b, n, spacing)
@@ -139,8 +140,10 @@ func waitingWork(ctx context.Context, b *bed.Bed, r *report.Record, s Size) erro
 	if err != nil {
 		return fmt.Errorf("waiting: %w", err)
 	}
-	r.Figure("waiting: heartbeats a second", "").On("calls", n).Add(float64(taken[actions.Heartbeats]) / running).AtMost(maxForHeartbeat).InWords(fmt.Sprint(maxForHeartbeat, " a second a running Call"))
-	r.Figure("waiting: queries of a watcher", "").On("calls", n).Add(float64(taken[actions.Queries])).AtMost(maxForWatcher).InWords(fmt.Sprint(maxForWatcher, " an hour a watcher"))
+	r.Figure("waiting: heartbeats a second", "").On("calls", n).Add(float64(taken[actions.Heartbeats]) / running).
+		AtMost(maxForHeartbeat).InWords(fmt.Sprint(maxForHeartbeat, " a second a running Call"))
+	r.Figure("waiting: queries of a watcher", "").On("calls", n).Add(float64(taken[actions.Queries])).
+		AtMost(maxForWatcher).InWords(fmt.Sprint(maxForWatcher, " an hour a watcher"))
 	r.Figure("waiting: polls, which are not billed", "").On("calls", n).Add(float64(b.Polls() - polls))
 	return nil
 }
