@@ -89,7 +89,7 @@ func ofOneInstance(ctx context.Context, b *bed.Bed, s Size) []billed {
 		{name: "chain of pure Calls", run: func() error { _, err := runChain(ctx, b, "chain-pure", "instantPure", n); return err }},
 		{name: "diamond", run: func() error { _, err := runDiamond(ctx, b, "diamond", script.DiamondLines(false, "")); return err }},
 		{name: "diamond in one Request", run: func() error { _, err := runDiamond(ctx, b, "diamond-one", script.DiamondLines(true, "")); return err }},
-		{name: "stream", run: func() error { _, err := closingByteToTool(ctx, b, s.of(20, 8)); return err }},
+		{name: "stream", run: func() error { _, err := closingByteToTool(ctx, b, 20); return err }},
 		{name: "fanout", run: func() error { _, err := runFanout(ctx, b, "fanout", "instant", n); return err }},
 		{name: "fanout of pure Calls", run: func() error { _, err := runFanout(ctx, b, "fanout-pure", "instantPure", n); return err }},
 	}
