@@ -27,8 +27,8 @@ type SharedInstanceSetup struct {
 	Attributes bool `json:"attributes,omitempty"`
 	// Parent is the process that Process is a part of; nil: it is no part.
 	Parent *ProcessRef `json:"whole,omitempty"`
-	// SaveActions: the server bills actions. Reports go by command, and none goes between the Calls of one reply, unless people are waited for. No
-	// timer has an instance, a part or a delegate look whether its process is still there: workers look after all of them.
+	// SaveActions: the server bills actions. Reports go by command, and no timer has an instance, a part or a delegate look whether its process is
+	// still there: workers look after all of them.
 	SaveActions bool `json:"saveActions,omitempty"`
 	// ContinueEvery is that of the process's Start.
 	ContinueEvery int `json:"continueEvery,omitempty"`

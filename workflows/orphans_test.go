@@ -1,7 +1,6 @@
 package workflows_test
 
 import (
-	"context"
 	"io"
 	"net/http"
 	"os"
@@ -10,15 +9,12 @@ import (
 	"time"
 
 	enumspb "go.temporal.io/api/enums/v1"
-	historypb "go.temporal.io/api/history/v1"
 	workflowpb "go.temporal.io/api/workflow/v1"
 	"go.temporal.io/api/workflowservice/v1"
 
-	llmclient "processidea/llm"
 	"processidea/model/ideafile"
 	"processidea/model/runresult"
 	"processidea/protocol"
-	"processidea/rehearsal"
 	"processidea/tools"
 	"processidea/tools/httptool"
 	"processidea/worker/engine"
@@ -32,7 +28,7 @@ func thrifty(t *testing.T) *crash {
 	registry := tools.NewRegistry()
 	registerTestTools(registry)
 	w, err := engine.NewWorker(c.client, engine.Parts{
-		Store: store, Tools: registry, Limits: engine.Limits{SaveActions: true}, LLM: llmclient.Config{BaseURL: llmURL + "/v1"},
+		Store: store, Tools: registry, Limits: engine.Limits{SaveActions: true},
 		HTTP: httptool.New(httptool.Options{Allow: strings.TrimPrefix(toolbox.server.URL, "http://"), LookupEnv: os.LookupEnv}),
 	})
 	if err != nil {
@@ -183,53 +179,6 @@ func (s *scenario) decideOn(what, call string) {
 	if err := s.client.SignalWorkflow(s.t.Context(), s.id, "", what, map[string]any{"call": call}); err != nil {
 		s.t.Fatal(err)
 	}
-}
-
-// The LLM speaks on while the first Call has long been done.
-func TestAnInstanceThatSavesActionsReportsOnceAReply(t *testing.T) {
-	c := thrifty(t)
-	s := newScenario(t, `{"schema": {"tools": {"say": `+httpTool(c.tool("say", nil), "")+`}}, "context": [{"type": "text", "text": "Go."}]}`)
-	const first, second = `{"_tool":"say","n":1,"_outputPath":"a"}`, `{"_tool":"say","n":2,"_outputPath":"b"}`
-	goOn := make(chan struct{})
-	s.options = []rehearsal.Option{rehearsal.Gate(func(ctx context.Context, request, sent int) {
-		if request == 1 && sent >= len(`{"calls":[`+first)+4 {
-			select {
-			case <-goOn:
-			case <-ctx.Done():
-			}
-		}
-	})}
-	s.script(`{"solution": {"calls": [`+first+`,`+second+`]}}`, nothingMore)
-	run := c.start(s)
-	id := protocol.InstanceID(s.id, "")
-	eventually(t, "the instance has taken in what the first Call gave", func() bool {
-		return len(c.calls("say")) == 1 && taskAfter(historyIn(t, c.id, id), enumspb.EVENT_TYPE_ACTIVITY_TASK_COMPLETED)
-	})
-	close(goOn)
-	if r := c.finish(run); r.Calls.Done != 2 || r.Requests != 2 {
-		t.Errorf("%+v after %d Requests", r.Calls, r.Requests)
-	}
-	reports := 0
-	for _, e := range historyIn(t, c.id, id).Events {
-		if e.GetEventType() == enumspb.EVENT_TYPE_SIGNAL_EXTERNAL_WORKFLOW_EXECUTION_INITIATED {
-			reports++
-		}
-	}
-	if reports != 2 {
-		t.Errorf("there were %d reports of two replies", reports)
-	}
-}
-
-// taskAfter reports whether a workflow task has been completed after an event of a kind.
-func taskAfter(h *historypb.History, kind enumspb.EventType) bool {
-	seen := false
-	for _, e := range h.Events {
-		seen = seen || e.GetEventType() == kind
-		if seen && e.GetEventType() == enumspb.EVENT_TYPE_WORKFLOW_TASK_COMPLETED {
-			return true
-		}
-	}
-	return false
 }
 
 func TestAnInstanceThatSavesActionsSetsNoTimerAndReportsByCommand(t *testing.T) {

@@ -1,7 +1,6 @@
 package instance
 
 import (
-	"slices"
 	"strings"
 
 	"go.temporal.io/sdk/workflow"
@@ -47,7 +46,7 @@ func (i *instance) reportToProcess(ctx workflow.Context) {
 	refused := i.inbox.TakeUnreportedRefusals()
 
 	before := &i.reported
-	becameIdle := idle && (!before.idle || i.closedThrough != before.closedThrough) && !(i.setup.SaveActions && i.hearsRequest())
+	becameIdle := idle && (!before.idle || i.closedThrough != before.closedThrough)
 	resumedWhileHeld := !idle && before.idle && i.held
 	closedBroken := i.brokenRequests[i.refusedThrough] && i.refusedThrough != before.refusedThrough
 	use, delegates, stalled := i.quotaUse(), i.delegateViews(), i.isStalled()
@@ -72,11 +71,6 @@ func (i *instance) reportToProcess(ctx workflow.Context) {
 	r.Idle, r.PauseFault, r.RefusedSignals, r.HeldByPause, r.Running = idle, pauseFor, refused, i.held, before.running
 	r.HeardReleaseNumber = i.releases
 	i.outbox.Send(ctx, i.setup.Process, mailbox.OutgoingSignal{Signal: protocol.SignalReport, Payload: r, Repeatable: true})
-}
-
-// hearsRequest reports whether Calls of a Request have come of which more may come: there will be a report once it is closed.
-func (i *instance) hearsRequest() bool {
-	return slices.ContainsFunc(i.dataflow.CallRecords(), func(r *dataflow.CallRecord) bool { return r.Request > i.closedThrough })
 }
 
 // totalHistoryLength counts the events of this run's history and of those before.
