@@ -58,6 +58,8 @@ type Activities struct {
 	Recorder ReplyRecorder
 	// Asked is told what the LLM is about to be asked; nil: nobody is.
 	Asked PromptRecorder
+	// SaveActions is whether processes save what a hosted server bills, at the price of time.
+	SaveActions bool
 	// Observer is told what Requests and Calls came to; nil: nobody is.
 	Observer Observer
 

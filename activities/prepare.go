@@ -35,6 +35,7 @@ func (a *Activities) PrepareTools(ctx context.Context, idea map[string]any, d pr
 	}
 	r := BindTools(read, a.Tools, a.Runners)
 	r.Notify, r.LLM = a.Notices != nil && read.Simulation == nil, a.LLM.Configured() || shouldFakeReplies(read)
+	r.SaveActions = a.SaveActions
 	r.Problems = append(r.Problems, check.CheckDirectPlans(read, r.Bindings)...)
 	r.Palette, err = a.storePalette(ctx, idea)
 	return r, err

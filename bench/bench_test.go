@@ -158,3 +158,40 @@ func TestAnUnknownWorkIsRefusedByName(t *testing.T) {
 		t.Errorf("the error is %v", err)
 	}
 }
+
+func TestWhatAHostedServerBillsKeepsItsLimits(t *testing.T) {
+	if testing.Short() {
+		t.Skip("left out by -short")
+	}
+	o, err := readOptions([]string{"--quick", "actions"}, io.Discard)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var table strings.Builder
+	if err := run(t.Context(), o, &table); err != nil {
+		t.Errorf("%v\n%s", err, table.String())
+	}
+	for _, want := range []string{
+		"| 7 an instance | yes |", "diamond: actions", "| 34: 3 a Call + 5 a Request | yes |", "example moderation: actions an instance", "example refunds: actions",
+		"| 0.05 a second a running Call | yes |", "| 60 an hour a watcher | yes |",
+	} {
+		if !strings.Contains(table.String(), want) {
+			t.Errorf("it says nothing of %q:\n%s", want, table.String())
+		}
+	}
+}
+
+func TestAFirmLimitThatIsPassedIsAnError(t *testing.T) {
+	yes, no := true, false
+	for _, c := range []struct {
+		figures []report.Figure
+		fails   bool
+	}{
+		{[]report.Figure{{Work: "actions", Name: "batch", Met: &no}, {Work: "actions", Name: "chain", Met: &yes}}, true},
+		{[]report.Figure{{Work: "actions", Name: "batch", Met: &yes}, {Work: "chain", Name: "time", Met: &no}}, false}, // the machine may be slow
+	} {
+		if err := firmLimits(c.figures); (err != nil) != c.fails || (c.fails && !strings.Contains(err.Error(), "actions: batch is 0")) {
+			t.Errorf("%+v: %v", c.figures, err)
+		}
+	}
+}

@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime/pprof"
+	"strings"
 
 	"processidea/bench/internal/bed"
 	"processidea/bench/internal/report"
@@ -27,10 +28,26 @@ func run(ctx context.Context, o options, out io.Writer) error {
 			return err
 		}
 	}
-	if o.json == "" {
-		return nil
+	if o.json != "" {
+		if err := report.Save(o.json, o.quick, figures); err != nil {
+			return err
+		}
 	}
-	return report.Save(o.json, o.quick, figures)
+	return firmLimits(figures)
+}
+
+// firmLimits returns an error that names the limits which were passed, of works whose figures do not depend on the machine's speed.
+func firmLimits(figures []report.Figure) error {
+	var passed []string
+	for _, f := range figures {
+		if w, err := works.Find(f.Work); err == nil && w.Firm && f.Met != nil && !*f.Met {
+			passed = append(passed, fmt.Sprintf("%s: %s is %.4g, at most %.4g", f.Work, f.Name, f.Ours.Median, f.Limit))
+		}
+	}
+	if len(passed) > 0 {
+		return fmt.Errorf("limits are passed: %s", strings.Join(passed, "; "))
+	}
+	return nil
 }
 
 func figuresFor(ctx context.Context, o options) ([]report.Figure, error) {
@@ -145,7 +162,7 @@ func recordsOf(list []works.Work) (records []*report.Record) {
 
 // once does one round of a work on a new bed.
 func once(ctx context.Context, w works.Work, r *report.Record, o options, s works.Size) error {
-	b, err := bed.New(ctx)
+	b, err := bed.New(ctx, w.Limits())
 	if err != nil {
 		return err
 	}

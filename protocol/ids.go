@@ -38,6 +38,14 @@ func DelegateID(process, call string) string {
 	return process + "/" + callMark + "/" + ideafile.TypeableCallID(call)
 }
 
+// QueryForAllOf finds the workflows of a process in a list of workflows: its own, its instances', its parts' and its delegates'.
+func QueryForAllOf(process string) string {
+	quoted := func(id string) string {
+		return "'" + strings.ReplaceAll(strings.ReplaceAll(id, `\`, `\\`), "'", `\'`) + "'"
+	}
+	return "WorkflowId = " + quoted(process) + " OR WorkflowId STARTS_WITH " + quoted(process+"/")
+}
+
 // ParseInstanceID takes the workflow id of an instance apart, whichever way the token is spelled there; ok is false for an id that is
 // a process's. The word is empty for the anonymous instance.
 func ParseInstanceID(id string) (process, word string, ok bool) {

@@ -27,6 +27,9 @@ type SharedInstanceSetup struct {
 	Attributes bool `json:"attributes,omitempty"`
 	// Parent is the process that Process is a part of; nil: it is no part.
 	Parent *ProcessRef `json:"whole,omitempty"`
+	// SaveActions: the server bills actions. Reports go by command, and no timer has an instance, a part or a delegate look whether its process is
+	// still there: workers look after all of them.
+	SaveActions bool `json:"saveActions,omitempty"`
 	// ContinueEvery is that of the process's Start.
 	ContinueEvery int `json:"continueEvery,omitempty"`
 	// Servers are the MCP servers of the Idea.

@@ -26,6 +26,8 @@ type ProcessStart struct {
 	Delegation DelegationContext `json:"delegation,omitzero"`
 	// StartedBy is who started the process, as the start says; of a delegate, who started the process that it works for.
 	StartedBy []string `json:"startedBy,omitempty"`
+	// SaveActions is that of the process that this one is a part or a delegate of: see SharedInstanceSetup.
+	SaveActions bool `json:"saveActions,omitempty"`
 }
 
 // PartRef names a part of a process.

@@ -34,6 +34,7 @@ const (
 	envSpace  = "TEST_WORKER_NAMESPACE"
 	envStore  = "TEST_WORKER_STORE"
 	envLLM    = "OPENAI_BASE_URL"
+	envSaves  = "TEST_WORKER_SAVES_ACTIONS"
 )
 
 // runAsWorker works until it is told to stop, or killed.
@@ -48,7 +49,7 @@ func runAsWorker(address string) int {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
-	w, err := engine.NewWorker(c, engine.Parts{Store: s})
+	w, err := engine.NewWorker(c, engine.Parts{Store: s, Limits: engine.Limits{SaveActions: os.Getenv(envSaves) != ""}})
 	if err == nil {
 		err = w.Start()
 	}
@@ -100,6 +101,9 @@ func (c *crash) work() (kill func()) {
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), envWorker+"="+server.Address(), envSpace+"="+c.id, envStore+"="+storeDir,
 		envLLM+"="+llmURL+"/v1", "PROCESSIDEA_HTTP_ALLOW="+strings.TrimPrefix(toolbox.server.URL, "http://"))
+	if *saveActions {
+		cmd.Env = append(cmd.Env, envSaves+"=1")
+	}
 	cmd.Stderr = os.Stderr
 	if err := cmd.Start(); err != nil {
 		c.t.Fatal(err)

@@ -56,6 +56,9 @@ var (
 // continueEvery has the workflows of all scenarios continue as new. TestContinuingAsNewCannotBeSeen sets it by itself.
 var continueEvery = flag.Int("continue", 0, "passes through its loop after which a workflow continues as new; 0: when Temporal suggests it")
 
+// saveActions has all scenarios do what saves the actions that a hosted server bills.
+var saveActions = flag.Bool("save-actions", false, "processes save actions, as those of a worker beside no embedded server do")
+
 func TestMain(m *testing.M) {
 	mcptest.Main()
 	if address := os.Getenv(envWorker); address != "" {
@@ -116,7 +119,8 @@ func startWorker() (worker.Worker, error) {
 		return nil, err
 	}
 	w, err := engine.NewWorker(temporalClient, engine.Parts{
-		Store: store, Deciders: deciders, Tools: registry, LLM: llmclient.Config{BaseURL: llmURL + "/v1"}, HTTP: reached,
+		Limits: engine.Limits{SaveActions: *saveActions},
+		Store:  store, Deciders: deciders, Tools: registry, LLM: llmclient.Config{BaseURL: llmURL + "/v1"}, HTTP: reached,
 		MCP: mcptool.New(mcptool.Options{Commands: "node *; " + os.Args[0] + " " + mcptest.Argument + " *", HTTP: reached}),
 	})
 	if err != nil {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	enumspb "go.temporal.io/api/enums/v1"
@@ -13,6 +12,7 @@ import (
 	"go.temporal.io/api/workflowservice/v1"
 
 	"processidea/client"
+	"processidea/protocol"
 	"processidea/store/blobs"
 )
 
@@ -134,12 +134,9 @@ func (x *executions) runs(ctx context.Context) (runs []*workflowpb.WorkflowExecu
 
 // list is what the server's list shows of the process.
 func (x *executions) list(ctx context.Context) (list []*workflowpb.WorkflowExecutionInfo, err error) {
-	quoted := func(id string) string {
-		return "'" + strings.ReplaceAll(strings.ReplaceAll(id, `\`, `\\`), "'", `\'`) + "'"
-	}
 	request := &workflowservice.ListWorkflowExecutionsRequest{
 		Namespace: x.Namespace(), PageSize: 500,
-		Query: "WorkflowId = " + quoted(x.process) + " OR WorkflowId STARTS_WITH " + quoted(x.process+"/"),
+		Query: protocol.QueryForAllOf(x.process),
 	}
 	for {
 		page, err := x.Temporal().ListWorkflow(ctx, request)

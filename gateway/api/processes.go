@@ -50,6 +50,21 @@ func (a *API) addProcesses() {
 		Description: "Gives the State of each instance and what became of each of its Calls, by token. A worker must be there to answer.",
 		Errors:      []int{http.StatusNotFound},
 	}, a.instances)
+	operation(a, access.Look, huma.Operation{
+		OperationID: "count-actions", Method: http.MethodGet, Path: "/api/processes/{id}/actions", Summary: "Count what a hosted Temporal bills",
+		Tags: []string{"processes"},
+		Description: "Counts the actions that the process has taken so far, in the histories of all its workflows, as far as the server still has them. " +
+			"Queries and heartbeats stand in none. It reads every history: ask for it now and then, not all the time.",
+		Errors: []int{http.StatusNotFound},
+	}, a.actions)
+}
+
+func (a *API) actions(ctx context.Context, in *Target) (*struct{ Body client.ActionsTaken }, error) {
+	taken, err := a.Client.Process(in.ID).Actions(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return &struct{ Body client.ActionsTaken }{taken}, nil
 }
 
 type startBody struct {

@@ -87,6 +87,7 @@ type processPage struct {
 	Left      int  // Ideas before those that are listed
 	Failures  []string
 	WaitsFor  []string // beside people, whose Calls are counted
+	Actions   *client.ActionsTaken
 }
 
 type count struct {
@@ -123,6 +124,13 @@ func (d *Desk) showProcess(w http.ResponseWriter, r *http.Request) error {
 	p.Priced = slices.ContainsFunc(p.Ideas, func(i report.Idea) bool { return i.Cost != "" })
 	p.Finished = settled(status.Instances)
 	p.list(r.URL.Query())
+	if r.URL.Query().Has("actions") { // reads every history: at once, and not again by itself
+		taken, err := d.Client.Process(id).Actions(r.Context())
+		if err != nil {
+			return err
+		}
+		p.Actions, p.Live = &taken, false
+	}
 	for _, f := range status.Failures {
 		p.Failures = append(p.Failures, visible(clip(fmt.Sprintf("%s: %s (%s, %s)", f.Tool, f.Message, f.Status, plural(f.Count, "time")), longestText)))
 	}

@@ -28,6 +28,7 @@ import (
 	"processidea/tools/httptool"
 	"processidea/tools/mcptool"
 	"processidea/tools/runner"
+	"processidea/worker/orphans"
 	"processidea/workflows"
 )
 
@@ -170,7 +171,8 @@ func NewWorker(c client.Client, p Parts) (worker.Worker, error) {
 	w := worker.New(c, protocol.TaskQueue, o)
 	workflows.Register(w)
 	a.Register(w)
-	return &closing{w, p.MCP}, nil
+	watch := func(ctx context.Context) { orphans.Watch(ctx, c, p.Log) }
+	return &running{Worker: w, mcp: p.MCP, watch: watch}, nil
 }
 
 // check refuses settings that cannot be meant, before anything is started with them.
@@ -198,18 +200,44 @@ func (p *Parts) check() (err error) {
 	return err
 }
 
-// closing ends the sessions with MCP servers when the worker has stopped.
-type closing struct {
+// running is a worker with what goes on beside it: it looks for instances whose process is gone, and ends the sessions with MCP servers when it
+// has stopped.
+type running struct {
 	worker.Worker
-	mcp *mcptool.Hub
+	mcp   *mcptool.Hub
+	watch func(context.Context)
+	stop  func()
 }
 
-func (c *closing) Stop() {
-	c.Worker.Stop()
-	c.mcp.Close()
+func (r *running) Start() error {
+	if err := r.Worker.Start(); err != nil {
+		return err
+	}
+	r.stop = r.beginWatch()
+	return nil
 }
 
-func (c *closing) Run(interrupt <-chan any) error {
-	defer c.mcp.Close()
-	return c.Worker.Run(interrupt)
+func (r *running) Stop() {
+	if r.stop != nil {
+		r.stop()
+	}
+	r.Worker.Stop()
+	r.mcp.Close()
+}
+
+func (r *running) Run(interrupt <-chan any) error {
+	defer r.mcp.Close()
+	defer r.beginWatch()()
+	return r.Worker.Run(interrupt)
+}
+
+// beginWatch returns what ends it, and waits until it has.
+func (r *running) beginWatch() (stop func()) {
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		r.watch(ctx)
+	}()
+	return func() { cancel(); <-ended }
 }

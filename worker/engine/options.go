@@ -31,6 +31,8 @@ type Limits struct {
 	ActivityPollers int
 	// LostAfter is after how long without a heartbeat its activities count as lost with it; 0: protocol.HeartbeatTimeout, which is the least.
 	LostAfter time.Duration
+	// SaveActions has processes that begin here save what a hosted server bills (actions), at the price of some milliseconds.
+	SaveActions bool
 }
 
 // Alone are the limits of a worker that runs in the same program as Temporal: no other worker would take the Calls that its
@@ -87,7 +89,7 @@ func (p Parts) activities(c client.Client) (*activities.Activities, error) {
 	}
 	a := &activities.Activities{
 		Store: p.Store, Tools: p.Tools, Runners: runners, MCP: p.MCP, Notices: p.Notices, Deciders: p.Deciders, LLM: asked, Client: c, Recorder: p.Recorder,
-		LLMServers: servers, Prices: p.Prices, Asked: p.Asked, Observer: p.Observer, MaxResult: p.Limits.MaxResult,
+		LLMServers: servers, Prices: p.Prices, Asked: p.Asked, Observer: p.Observer, MaxResult: p.Limits.MaxResult, SaveActions: p.Limits.SaveActions,
 		Memory: memory.NewBudget(cmp.Or(p.Limits.Memory, memory.DefaultBudget)),
 	}
 	if p.Limits.Requests > 0 {

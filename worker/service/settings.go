@@ -28,6 +28,7 @@ type settings struct {
 	maxRequests, maxCalls, maxPureCalls, eagerCalls int
 	callsPerSecond                                  float64
 	lostAfter                                       time.Duration
+	saveActions                                     bool
 	maxResult                                       int // bytes
 	maxMemory                                       int64
 	maxWorkflowTasks, cachedWorkflows               int
@@ -90,6 +91,8 @@ func (s *settings) declare(f *pflag.FlagSet) {
 		"Calls and Requests that begin in a second, of all workers together; 0: no limit")
 	f.DurationVar(&s.lostAfter, "lost-after", 30*time.Second,
 		"after how long without a sign of life the Calls and Requests of a worker count as lost, at least 5s")
+	f.BoolVar(&s.saveActions, "save-actions", true,
+		"processes that begin here take fewer of the actions that a hosted Temporal bills, and some milliseconds more for each report of an instance")
 	f.IntVar(&s.maxResult, "max-result-bytes", 20<<20, "size of one Call's result; a larger one is the Call's error")
 	f.Int64Var(&s.maxMemory, "max-memory-bytes", memory.DefaultBudget,
 		"memory that Calls and Requests may hold together, by an estimate; what is large waits for room")

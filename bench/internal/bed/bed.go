@@ -19,9 +19,11 @@ import (
 	"go.temporal.io/sdk/worker"
 	"google.golang.org/grpc"
 
-	"processidea/bench/internal/actions"
 	"processidea/bench/internal/script"
+	project "processidea/client"
+	"processidea/client/actions"
 	"processidea/devserver"
+	"processidea/examples/diamond/shop"
 	"processidea/llm"
 	"processidea/rehearsal"
 	"processidea/store/blobs"
@@ -34,21 +36,27 @@ type Bed struct {
 	dir    string
 	server *devserver.Server
 	client client.Client
-	calls  actions.Calls // of the client and the worker
+	person client.Client // a connection that is not counted
 	worker worker.Worker
 	store  *blobs.Store
 	tool   *httptest.Server
 	llm    *httptest.Server
 
+	boundary actions.Boundary // of the client and the worker
+
 	mu      sync.Mutex
 	script  http.Handler
 	arrived map[int]time.Time // the tool's requests, by Call
 
+	tally   Tally
 	counted map[[2]string]float64 // MB at the last call of Grown, by place and kind
 }
 
-// New starts everything.
-func New(ctx context.Context) (*Bed, error) {
+// Hosted are the limits of a worker beside a server that is not in the same program.
+var Hosted = engine.Limits{SaveActions: true, LostAfter: 30 * time.Second}
+
+// New starts everything. The limits are those of the worker.
+func New(ctx context.Context, limits engine.Limits) (*Bed, error) {
 	b := &Bed{arrived: map[int]time.Time{}, counted: map[[2]string]float64{}}
 	var err error
 	if b.dir, err = os.MkdirTemp("", "bench"); err != nil {
@@ -62,11 +70,15 @@ func New(ctx context.Context) (*Bed, error) {
 	}
 	silent := sdklog.NewStructuredLogger(slog.New(slog.DiscardHandler))
 	o := client.Options{HostPort: b.server.Address(), Namespace: b.server.Namespace(), Logger: silent}
-	o.ConnectionOptions.DialOptions = []grpc.DialOption{grpc.WithChainUnaryInterceptor(b.calls.Interceptor())}
+	o.ConnectionOptions.DialOptions = []grpc.DialOption{grpc.WithChainUnaryInterceptor(b.boundary.Interceptor())}
 	if b.client, err = client.DialContext(ctx, engine.ClientOptions(o, b.store)); err != nil {
 		return nil, err
 	}
-	b.tool = httptest.NewServer(http.HandlerFunc(b.serveTool))
+	o.ConnectionOptions.DialOptions = nil
+	if b.person, err = client.DialContext(ctx, engine.ClientOptions(o, b.store)); err != nil {
+		return nil, err
+	}
+	b.tool = httptest.NewServer(b.tools())
 	b.llm = httptest.NewServer(http.HandlerFunc(b.serveLLM))
 	return b, b.startWorker()
 }
@@ -75,7 +87,7 @@ func (b *Bed) startWorker() (err error) {
 	b.worker, err = engine.NewWorker(b.client, engine.Parts{
 		Store: b.store, Tools: newTools(), LLM: llm.Config{BaseURL: b.llm.URL + "/v1"},
 		HTTP:   httptool.New(httptool.Options{Allow: strings.TrimPrefix(b.tool.URL, "http://"), LookupEnv: os.LookupEnv}),
-		Limits: engine.Alone,
+		Limits: limits,
 	})
 	if err != nil {
 		return err
@@ -94,10 +106,21 @@ func (b *Bed) RestartWorker() error {
 func (b *Bed) Close() {
 	b.worker.Stop()
 	b.client.Close()
+	b.person.Close()
 	b.server.Stop()
 	b.tool.Close()
 	b.llm.Close()
 	_ = os.RemoveAll(b.dir)
+}
+
+// Watch follows a process until it has ended, as a program does that is not beside an embedded server.
+func (b *Bed) Watch(ctx context.Context, id string) error {
+	for _, err := range project.New(b.client, b.server.Namespace(), b.store).Process(id).Events(ctx) {
+		if err != nil {
+			return fmt.Errorf("watch %s: %w", id, err)
+		}
+	}
+	return nil
 }
 
 // ToolURL is the address of a tool over HTTP.
@@ -111,6 +134,17 @@ func (b *Bed) ToolArrivals() map[int]time.Time {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return maps.Clone(b.arrived)
+}
+
+// shopPath is where the shop of the examples is.
+const shopPath = "/shop"
+
+// tools serves everything that is there over HTTP.
+func (b *Bed) tools() http.Handler {
+	mux := http.NewServeMux()
+	mux.Handle(shopPath+"/", http.StripPrefix(shopPath, shop.Handler()))
+	mux.HandleFunc("/", b.serveTool)
+	return mux
 }
 
 // serveTool answers at once, and notes when it was asked.

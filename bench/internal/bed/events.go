@@ -11,7 +11,7 @@ import (
 	"go.temporal.io/api/workflow/v1"
 	"go.temporal.io/api/workflowservice/v1"
 
-	"processidea/bench/internal/actions"
+	"processidea/client/actions"
 )
 
 // Runs lists every run of every workflow on the server, once visibility shows all of them as closed.
@@ -55,9 +55,12 @@ func (b *Bed) eachEvent(ctx context.Context, do func(id string, e *history.Histo
 func (b *Bed) Actions(ctx context.Context) (actions.Counts, error) {
 	c := actions.NewCounter()
 	err := b.eachEvent(ctx, func(_ string, e *history.HistoryEvent) { c.Add(e) })
-	maps.Copy(c.Counts, b.calls.Counts())
+	maps.Copy(c.Counts, b.boundary.Counts())
 	return c.Counts, err
 }
+
+// Polls is how often the worker has asked for tasks since the start, which is not billed.
+func (b *Bed) Polls() int { return b.boundary.Polls() }
 
 // listRuns lists the runs that visibility shows; open reports whether one of them has not ended.
 func (b *Bed) listRuns(ctx context.Context) (runs []*workflow.WorkflowExecutionInfo, open bool, err error) {

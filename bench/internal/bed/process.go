@@ -2,7 +2,6 @@ package bed
 
 import (
 	"context"
-	"fmt"
 
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
@@ -21,25 +20,31 @@ type Process struct {
 
 // Run starts a process and waits for it to complete.
 func (b *Bed) Run(ctx context.Context, p Process) (*runresult.Result, error) {
-	source := p.source()
+	return b.run(ctx, p.ID, p.source(), func() {})
+}
+
+// RunWith is Run, and calls begun once the process is started.
+func (b *Bed) RunWith(ctx context.Context, p Process, begun func()) (*runresult.Result, error) {
+	return b.run(ctx, p.ID, p.source(), begun)
+}
+
+func (b *Bed) run(ctx context.Context, id string, source map[string]any, begun func()) (*runresult.Result, error) {
 	idea, problems := ideafile.ReadIdea(source)
 	if len(problems) > 0 {
 		return nil, problems
 	}
 	run, _, err := engine.StartOrAttach(ctx, b.client, b.server.Namespace(), engine.StartProcess{
-		ID: p.ID, Idea: idea, Start: protocol.ProcessStart{Idea: source}, File: p.ID,
+		ID: id, Idea: idea, Start: protocol.ProcessStart{Idea: source}, File: id,
 	})
 	if err != nil {
 		return nil, err
 	}
+	begun()
 	var r runresult.Result
 	if err := run.Get(ctx, &r); err != nil {
 		return nil, err
 	}
-	if r.Status != runresult.StatusCompleted {
-		return &r, fmt.Errorf("process %s ended as %s: %s", p.ID, r.Status, jsonval.Encode(jsonval.ToJSONValue(r.Error)))
-	}
-	return &r, nil
+	return &r, b.note(id, r)
 }
 
 func (p Process) source() map[string]any {

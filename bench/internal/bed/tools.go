@@ -6,6 +6,7 @@ import (
 
 	"processidea/bench/internal/script"
 	"processidea/tools"
+	"processidea/tools/builtin"
 )
 
 // ToolInput is what every tool takes.
@@ -22,6 +23,8 @@ func newTools() *tools.Registry {
 	tools.Register(r, "grow", Grow)
 	tools.Register(r, "growPure", Grow, tools.Pure())
 	tools.Register(r, "wait", Wait)
+	tools.Register(r, "pause", Pause)
+	builtin.Register(r, nil)
 	return r
 }
 
@@ -33,11 +36,20 @@ func Grow(_ context.Context, i ToolInput) (string, error) { return script.Kiloby
 
 // Wait is a tool that gives its number after 200 ms.
 func Wait(ctx context.Context, i ToolInput) (int, error) {
+	return i.N, pause(ctx, 200*time.Millisecond)
+}
+
+// Pause is a tool that gives its number after as many milliseconds.
+func Pause(ctx context.Context, i ToolInput) (int, error) {
+	return i.N, pause(ctx, time.Duration(i.N)*time.Millisecond)
+}
+
+func pause(ctx context.Context, d time.Duration) error {
 	select {
 	case <-ctx.Done():
-		return 0, ctx.Err()
-	case <-time.After(200 * time.Millisecond):
-		return i.N, nil
+		return ctx.Err()
+	case <-time.After(d):
+		return nil
 	}
 }
 

@@ -27,6 +27,7 @@ type Figure struct {
 	Plain  *Spread `json:"plain,omitempty"`
 	Ratio  float64 `json:"ratio,omitempty"`
 	Limit  float64 `json:"limit,omitempty"`
+	Rule   string  `json:"rule,omitempty"`   // the limit in words
 	Factor float64 `json:"factor,omitempty"` // the limit as a multiple of plain
 	Met    *bool   `json:"met,omitempty"`
 }
@@ -79,6 +80,12 @@ func (s *Samples) AtMost(limit float64) *Samples {
 	return s
 }
 
+// InWords says the limit, or why there is none, as the table shows it.
+func (s *Samples) InWords(rule string) *Samples {
+	s.figure.Rule = rule
+	return s
+}
+
 // AtMostTimesPlain sets the limit as a multiple of plain Go; 0 is none.
 func (s *Samples) AtMostTimesPlain(factor float64) *Samples {
 	s.figure.Factor = factor
@@ -94,7 +101,7 @@ func (s *Samples) On(axis string, at int) *Samples {
 // AddFigures adds what another process has measured of the same work.
 func (r *Record) AddFigures(figures []Figure) {
 	for _, f := range figures {
-		s := r.named(f.Work).Figure(f.Name, f.Unit).On(f.Axis, f.At).AtMost(f.Limit).AtMostTimesPlain(f.Factor).Add(f.Ours.Values...)
+		s := r.named(f.Work).Figure(f.Name, f.Unit).On(f.Axis, f.At).AtMost(f.Limit).InWords(f.Rule).AtMostTimesPlain(f.Factor).Add(f.Ours.Values...)
 		if f.Plain != nil {
 			s.AddPlain(f.Plain.Values...)
 		}

@@ -31,6 +31,8 @@ func (f Figure) limitText() string {
 	switch {
 	case f.Factor > 0:
 		return number(f.Factor) + " × plain"
+	case f.Rule != "":
+		return f.Rule
 	case f.Limit > 0:
 		return number(f.Limit)
 	}

@@ -28,7 +28,7 @@ func diamondWork(oneRequest bool) func(context.Context, *bed.Bed, *report.Record
 		if err != nil {
 			return err
 		}
-		took, err := runDiamond(ctx, b, lines)
+		took, err := runDiamond(ctx, b, "diamond", lines)
 		if err == nil {
 			r.Figure("time", "s").On("calls", len(script.Diamond)).Add(seconds(took)).AddPlain(seconds(plain)).AtMostTimesPlain(factor)
 		}
@@ -36,14 +36,14 @@ func diamondWork(oneRequest bool) func(context.Context, *bed.Bed, *report.Record
 	}
 }
 
-func runDiamond(ctx context.Context, b *bed.Bed, lines []string) (time.Duration, error) {
+func runDiamond(ctx context.Context, b *bed.Bed, id string, lines []string) (time.Duration, error) {
 	if _, err := b.Script(lines); err != nil {
 		return 0, err
 	}
 	tool := bed.GoTool("wait")
 	tool["properties"].(map[string]any)["after"] = map[string]any{"type": "array", "items": map[string]any{"type": "integer"}}
 	begin := time.Now()
-	result, err := b.Run(ctx, bed.Process{ID: "diamond", Tools: map[string]any{"wait": tool}, Messages: []any{bed.TextMessage("Go.")}, Output: map[string]any{
+	result, err := b.Run(ctx, bed.Process{ID: id, Tools: map[string]any{"wait": tool}, Messages: []any{bed.TextMessage("Go.")}, Output: map[string]any{
 		"type": "object", "properties": map[string]any{"text": map[string]any{"type": []any{"string", "integer"}}}, "required": []any{"text"},
 	}})
 	took := time.Since(begin)

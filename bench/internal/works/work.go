@@ -7,6 +7,7 @@ import (
 
 	"processidea/bench/internal/bed"
 	"processidea/bench/internal/report"
+	"processidea/worker/engine"
 )
 
 // Work is one thing that is measured.
@@ -14,7 +15,17 @@ type Work struct {
 	Name   string
 	Rounds int  // unless the command line says otherwise
 	long   bool // runs only by name
+	hosted bool // the worker saves actions, as it does beside a server that is not embedded
+	Firm   bool // its figures do not depend on the machine's speed, so that a limit that is passed is an error
 	Run    func(context.Context, *bed.Bed, *report.Record, Size) error
+}
+
+// Limits are those of the worker that the work is done with.
+func (w Work) Limits() engine.Limits {
+	if w.hosted {
+		return bed.Hosted
+	}
+	return engine.Alone
 }
 
 // Size says how much a work does in one round.
@@ -46,7 +57,7 @@ var All = []Work{
 	{Name: "fanout", Rounds: 6, Run: asActivities.work},
 	{Name: "fanout-pure", Rounds: 10, Run: asPure.work},
 	{Name: "batch", Rounds: 4, Run: batchWork},
-	{Name: "actions", Rounds: 1, Run: actionsWork},
+	{Name: "actions", Rounds: 1, hosted: true, Firm: true, Run: actionsWork},
 	{Name: "repeat", Rounds: 1, Run: repeatWork},
 	{Name: "instances-10", Rounds: 5, Run: instancesWork(10)},
 	{Name: "instances-100", Rounds: 5, Run: instancesWork(100)},

@@ -60,6 +60,7 @@ func newInstance(ctx workflow.Context, setup protocol.SharedInstanceSetup, own p
 		reported: reportState{idle: true, calls: map[string]reportedCall{}}, loadedTools: map[string]bool{}, inbox: mailbox.NewInbox(ctx),
 	}
 	i.outbox = mailbox.NewOutbox(i.inbox)
+	i.outbox.AlwaysByCommand = setup.SaveActions
 	palette := ideafile.Palette{
 		Tools: stored.ReadTools(setup.Tools), BindingByTool: setup.Bindings, ApprovalOverride: setup.Oversight, AdaptValuesWithLLM: setup.Adapt,
 	}

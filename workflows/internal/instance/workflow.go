@@ -16,7 +16,9 @@ func Run(ctx workflow.Context, setup protocol.SharedInstanceSetup, own protocol.
 	if err != nil {
 		return nil, err
 	}
-	lifecycle.WatchProcesses(ctx, i.inbox, setup.Owners(), func() { i.orphaned = true })
+	if !setup.SaveActions { // else workers look after it
+		lifecycle.WatchProcesses(ctx, i.inbox, setup.Owners(), func() { i.orphaned = true })
+	}
 	i.watchDelegates(ctx)
 	for {
 		i.startAndReport(ctx)

@@ -3,7 +3,7 @@
 //
 // Invariants:
 //   - Children are started with ABANDON, because Temporal applies the parent close policy at continue-as-new too. So a
-//     workflow ends its children itself, and a child watches the processes that it belongs to (Watch): nobody tells it when
-//     one of them is terminated.
+//     workflow ends its children itself, and a child watches the processes that it belongs to (WatchProcesses): nobody tells it
+//     when one of them is terminated. Where actions are billed, package worker/orphans does that for all children.
 //   - A process is identified by workflow id and first run id: the workflow id alone may be used again by another process.
 package lifecycle

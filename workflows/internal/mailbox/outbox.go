@@ -17,6 +17,9 @@ type Outbox struct {
 	awaitTurn   []string                    // the workflows whose turn has not come; all of them have something queued
 	sendingHeld bool
 
+	// AlwaysByCommand: a signal costs one action of a hosted server then. Sent from inside the workflow task it costs two, and less time.
+	AlwaysByCommand bool
+
 	// TakeUndelivered is asked first about a signal that nobody receives, and returns true for one of which nobody needs to hear; nil: for none.
 	TakeUndelivered func(payload map[string]any) bool
 }
@@ -29,7 +32,7 @@ const maxInTurn = 100
 type OutgoingSignal struct {
 	Signal  string `json:"signal"`
 	Payload any    `json:"payload"`
-	// Repeatable: the recipient tolerates receiving it twice, so it can be sent the cheaper way (see deliver).
+	// Repeatable: the recipient tolerates receiving it twice, so it can be sent the faster way (see deliverSignals).
 	Repeatable bool `json:"repeatable,omitempty"`
 	// InTurn: one of many, which waits for its turn (see SendInTurn).
 	InTurn bool `json:"inTurn,omitempty"`
@@ -70,7 +73,7 @@ func (o *Outbox) SendInTurn(ctx workflow.Context, to string, s OutgoingSignal) {
 
 func (o *Outbox) sendNow(ctx workflow.Context, to string, s OutgoingSignal) {
 	o.underWay[to] = true
-	o.inbox.OnFutureReady(s.send(ctx, to), func(f workflow.Future) {
+	o.inbox.OnFutureReady(o.deliver(ctx, to, s), func(f workflow.Future) {
 		err := f.Get(ctx, nil)
 		if err != nil && ctx.Err() == nil {
 			o.onSendFailed(ctx, s, err)
@@ -101,8 +104,8 @@ func (o *Outbox) sendQueued(ctx workflow.Context, to string) {
 	}
 }
 
-func (s OutgoingSignal) send(ctx workflow.Context, to string) workflow.Future {
-	if s.Repeatable {
+func (o *Outbox) deliver(ctx workflow.Context, to string, s OutgoingSignal) workflow.Future {
+	if s.Repeatable && !o.AlwaysByCommand {
 		return deliverSignals(ctx, protocol.NewSignalDelivery(to, s.Signal, s.Payload))
 	}
 	return workflow.SignalExternalWorkflow(ctx, to, "", s.Signal, s.Payload)

@@ -37,6 +37,7 @@ type ContinueAsNewInput struct {
 	Resumes         int                       `json:"resumes,omitempty"`
 	NotifiesPeople  bool                      `json:"notifies,omitempty"`
 	LLMMayAdapt     bool                      `json:"adapts,omitempty"`
+	SavesActions    bool                      `json:"savesActions,omitempty"`
 	SentNotices     notice.SentNotices        `json:"watch,omitempty"`
 	// UndeliveredSignals are signals that were not handled, and Unsent those that were not sent.
 	UndeliveredSignals   []mailbox.CarriedSignal         `json:"undelivered,omitempty"`
@@ -135,7 +136,7 @@ func (p *unsplitProcess) continueAsNew(ctx workflow.Context) error {
 	c := p.continueAsNewInput()
 	c.Loop, c.BaseIdea, c.InstancesHeld, c.Revisions = p.loop.CarryIntoNextRun(), p.baseIdea, p.instancesHeld, p.revisions
 	c.Reports, c.Resumes = p.reportCount, p.resumesHeard
-	c.NotifiesPeople, c.LLMMayAdapt, c.SentNotices = p.notifiesPeople, p.llmMayAdapt, p.sentNotices
+	c.NotifiesPeople, c.LLMMayAdapt, c.SavesActions, c.SentNotices = p.notifiesPeople, p.llmMayAdapt, p.savesActions, p.sentNotices
 	c.Unsealed, _ = jsonval.ComputeDelta(p.loop.AllInstancesInput().States(), p.baseStates)
 	return workflow.NewContinueAsNewError(ctx, protocol.ProcessType, p.start, c)
 }
@@ -147,7 +148,7 @@ func (p *unsplitProcess) restore(from *ContinueAsNewInput) {
 	p.setIdea(p.loop.Idea())
 	p.baseIdea, p.instancesHeld, p.revisions = from.BaseIdea, from.InstancesHeld, from.Revisions
 	p.reportCount, p.resumesHeard = from.Reports, from.Resumes
-	p.notifiesPeople, p.llmMayAdapt = from.NotifiesPeople, from.LLMMayAdapt
+	p.notifiesPeople, p.llmMayAdapt, p.savesActions = from.NotifiesPeople, from.LLMMayAdapt, from.SavesActions
 	if from.SentNotices != nil {
 		p.sentNotices = from.SentNotices
 	}

@@ -44,6 +44,7 @@ type processCore struct {
 
 	notifiesPeople bool // the worker knows whom to tell what waits for people
 	llmMayAdapt    bool // the LLM may be asked to fit values to schemas
+	savesActions   bool // what a hosted server bills is saved, at the price of time
 }
 
 // phase is where a process is in its life; see the package doc.

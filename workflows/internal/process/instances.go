@@ -115,7 +115,7 @@ func (p *unsplitProcess) instanceSetup() protocol.SharedInstanceSetup {
 	s := protocol.SharedInstanceSetup{
 		Process: p.processID, FirstRunID: p.firstRunID, Path: p.idea.ProcessPath, Bindings: p.setup.Bindings, Tools: map[string]any{},
 		Oversight: p.approvalOverride(), Attributes: p.start.Attributes, ContinueEvery: p.start.ContinueEvery,
-		Servers: p.idea.Config.MCP, Held: p.pauseReason() != nil, Adapt: p.llmMayAdapt,
+		Servers: p.idea.Config.MCP, Held: p.pauseReason() != nil, Adapt: p.llmMayAdapt, SaveActions: p.savesActions,
 		Delegation: p.delegationContext(),
 		StartedBy:  deciders.ReadStarters(p.idea.Source), Decided: deciders.ReadPriorDecisions(p.idea.Source),
 	}

@@ -68,7 +68,7 @@ func newUnsplitProcess(ctx workflow.Context, c *processCore, carried *ContinueAs
 
 // registerHandlers registers what the process hears. The order is that in which the selector offers what is pending: it never changes.
 func (p *unsplitProcess) registerHandlers(ctx workflow.Context) {
-	if owners := p.lifetimeOwners(); len(owners) > 0 {
+	if owners := p.lifetimeOwners(); len(owners) > 0 && !p.start.SaveActions { // else workers look after it
 		lifecycle.WatchProcesses(ctx, p.inbox, owners, func() { p.orphaned = true })
 	}
 	mailbox.OnSignal(p.inbox, ctx, protocol.SignalReport, "From an instance: what became of its Calls.", p.onInstanceReport)

@@ -51,7 +51,7 @@ func (c *processCore) bindTools(ctx workflow.Context, o startingProcess) error {
 			return err
 		}
 	}
-	c.setup.Bindings, c.notifiesPeople = prepared.Bindings, prepared.Notify
+	c.setup.Bindings, c.notifiesPeople, c.savesActions = prepared.Bindings, prepared.Notify, prepared.SaveActions
 	c.llmMayAdapt = c.idea.Config.AdaptValuesWithLLM && (prepared.LLM || c.start.Replies != "")
 	return nil
 }

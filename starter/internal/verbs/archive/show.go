@@ -16,23 +16,48 @@ import (
 
 // Show prints an Idea of a process.
 func Show(a *app.App) *cobra.Command {
-	at := 0
+	at, withActions := 0, false
 	c := &cobra.Command{
 		Use:   "show ID",
 		Short: "Print an Idea of a process, as a file that run accepts",
 		Long: `Print an Idea of a process's chain: the latest one, or the one of a number. It is a
-file that run accepts. It is read from the store; no server is needed.`,
+file that run accepts. It is read from the store; no server is needed.
+
+--actions says instead what the process has taken of that a hosted Temporal bills, by
+kind. It reads the histories of the process, its instances and its delegates from the
+server, for as long as they are kept; queries and heartbeats stand in none of them.`,
 		Example: `  starter show refund-17
-  starter show refund-17 --at 2 > again.json`,
+  starter show refund-17 --at 2 > again.json
+  starter show refund-17 --actions --json`,
 		RunE: func(c *cobra.Command, args []string) error {
 			if c.Flags().Changed("at") && at < 1 {
 				return exit.Usagef("show Idea %d of %s: Ideas are numbered from 1", at, args[0])
+			}
+			if withActions && at > 0 {
+				return exit.Usagef("show %s: --actions is about the whole process, not the Idea of --at", args[0])
+			}
+			if withActions {
+				return showActions(c.Context(), a, args[0])
 			}
 			return show(c.Context(), a, args[0], at)
 		},
 	}
 	c.Flags().IntVar(&at, "at", 0, "`number` of the Idea, from 1 (default the latest)")
+	c.Flags().BoolVar(&withActions, "actions", false, "say what it has taken of that a hosted Temporal bills")
 	return c
+}
+
+func showActions(ctx context.Context, a *app.App, id string) error {
+	return a.VisitProcess(ctx, id, func(p *client.Process) error {
+		taken, err := p.Actions(ctx)
+		if err != nil {
+			return err
+		}
+		if a.JSON {
+			return a.PrintJSON(taken)
+		}
+		return a.Print(fmt.Sprintf("%s has taken %d actions in %d workflow runs: %s\n", id, taken.Total, taken.Runs, taken.Kinds))
+	})
 }
 
 func show(ctx context.Context, a *app.App, id string, at int) error {

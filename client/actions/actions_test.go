@@ -1,12 +1,16 @@
 package actions
 
 import (
+	"context"
 	"maps"
 	"testing"
 
 	commonpb "go.temporal.io/api/common/v1"
 	"go.temporal.io/api/enums/v1"
 	"go.temporal.io/api/history/v1"
+	"go.temporal.io/api/query/v1"
+	"go.temporal.io/api/workflowservice/v1"
+	"google.golang.org/grpc"
 )
 
 func event(kind enums.EventType) *history.HistoryEvent { return &history.HistoryEvent{EventType: kind} }
@@ -32,6 +36,7 @@ func TestActionsAreCountedAsTheyAreBilled(t *testing.T) {
 	started.Attributes = &history.HistoryEvent_ActivityTaskStartedEventAttributes{ActivityTaskStartedEventAttributes: &history.ActivityTaskStartedEventAttributes{Attempt: 3}}
 	for _, e := range []*history.HistoryEvent{
 		event(enums.EVENT_TYPE_WORKFLOW_EXECUTION_STARTED), event(enums.EVENT_TYPE_WORKFLOW_TASK_COMPLETED),
+		event(enums.EVENT_TYPE_START_CHILD_WORKFLOW_EXECUTION_INITIATED), event(enums.EVENT_TYPE_CHILD_WORKFLOW_EXECUTION_STARTED),
 		event(enums.EVENT_TYPE_ACTIVITY_TASK_SCHEDULED), started, event(enums.EVENT_TYPE_ACTIVITY_TASK_COMPLETED),
 		marker("LocalActivity", 4), marker("LocalActivity", 4), marker("LocalActivity", 9), marker("Version", 9), marker("SideEffect", 9),
 		upsert("TemporalChangeVersion"), upsert("IdeaStatus", "IdeaAwaiting"),
@@ -40,8 +45,37 @@ func TestActionsAreCountedAsTheyAreBilled(t *testing.T) {
 	} {
 		c.Add(e)
 	}
-	want := Counts{"starts": 2, "activities": 1, "retries": 2, "local activities": 3, "side effects": 1, "upserts": 1, "signals": 1, "timers": 1}
+	want := Counts{Starts: 2, Children: 1, Activities: 1, Retries: 2, Markers: 3, Upserts: 1, Signals: 1, Timers: 1}
 	if !maps.Equal(c.Counts, want) || c.Counts.Total() != 12 {
 		t.Errorf("counted %v, want %v", c.Counts, want)
+	}
+	const list = "3 markers, 2 retries, 2 starts, 1 activities, 1 children, 1 signals, 1 timers, 1 upserts"
+	if c.Counts.String() != list {
+		t.Errorf("they read %q", c.Counts)
+	}
+	if grown := c.Counts.Since(Counts{Starts: 1, Signals: 1}); grown[Starts] != 1 || grown.Total() != 10 {
+		t.Errorf("since then there were %v", grown)
+	}
+}
+
+func TestWhatStandsInNoHistoryIsCountedWhereItLeaves(t *testing.T) {
+	var b Boundary
+	asks := func(kind string) *workflowservice.QueryWorkflowRequest {
+		return &workflowservice.QueryWorkflowRequest{Query: &query.WorkflowQuery{QueryType: kind}}
+	}
+	for _, call := range []struct {
+		method string
+		req    any
+	}{
+		{"QueryWorkflow", asks("status")}, {"QueryWorkflow", asks("__temporal_workflow_metadata")}, {"RecordActivityTaskHeartbeat", nil},
+		{"DescribeWorkflowExecution", nil}, {"ListWorkflowExecutions", nil}, {"PollWorkflowTaskQueue", nil}, {"PollActivityTaskQueue", nil},
+	} {
+		invoke := func(context.Context, string, any, any, *grpc.ClientConn, ...grpc.CallOption) error { return nil }
+		if err := b.Interceptor()(t.Context(), "/temporal.api.workflowservice.v1.WorkflowService/"+call.method, call.req, nil, nil, invoke); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if want := (Counts{Queries: 1, Heartbeats: 1}); !maps.Equal(b.Counts(), want) || b.Polls() != 2 {
+		t.Errorf("counted %v and %d polls", b.Counts(), b.Polls())
 	}
 }

@@ -1,0 +1,90 @@
+package bed
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	project "processidea/client"
+	"processidea/client/ideafiles"
+	"processidea/model/jsonval"
+)
+
+// shopAddress is where examples expect their shop.
+const shopAddress = "http://127.0.0.1:8765"
+
+// RunExample runs an example of the project, with its replies as the LLM, its shop, and somebody who approves whatever waits; what that
+// person asks the server is not counted. The program is started in the project's folder, or in one of it.
+func (b *Bed) RunExample(ctx context.Context, name string) error {
+	start, err := b.readExample(name)
+	if err != nil {
+		return fmt.Errorf("read example %s: %w", name, err)
+	}
+	p, err := project.New(b.client, b.server.Namespace(), b.store).Start(ctx, start)
+	if err != nil {
+		return err
+	}
+	ctx, done := context.WithCancel(ctx)
+	defer done()
+	go b.approveAll(ctx, p.ID())
+	r, err := p.Result(ctx)
+	if err != nil {
+		return err
+	}
+	return b.note(p.ID(), r)
+}
+
+// readExample reads what an example starts from.
+func (b *Bed) readExample(name string) (o project.StartOptions, err error) {
+	folder, err := findExample(name)
+	if err != nil {
+		return o, err
+	}
+	source, err := ideafiles.Find(folder, "", "")
+	if err != nil {
+		return o, err
+	}
+	d, problems, err := ideafiles.Load(source, ideafiles.Tools{Registry: newTools()})
+	if err == nil && len(problems.Errors()) > 0 {
+		err = problems.Errors()
+	}
+	if err != nil {
+		return o, err
+	}
+	text := strings.ReplaceAll(string(jsonval.Encode(d.Idea)), shopAddress, b.tool.URL+shopPath)
+	idea, err := jsonval.DecodeObject([]byte(text))
+	if err != nil {
+		return o, err
+	}
+	config, _ := idea["config"].(map[string]any)
+	// On a slow machine a Request would otherwise not wait for the last of two hundred instances.
+	idea["config"] = jsonval.DeepMerge(config, map[string]any{"gather": "10m"})
+	return project.StartOptions{ID: "example-" + name, Idea: idea, Replies: d.Replies, Delegates: d.Delegates, By: "bench"}, nil
+}
+
+// findExample looks here and in the folders above.
+func findExample(name string) (folder string, err error) {
+	for _, up := range []string{".", "..", "../.."} {
+		folder = filepath.Join(up, "examples", name)
+		if _, err = os.Stat(folder); !errors.Is(err, fs.ErrNotExist) {
+			break
+		}
+	}
+	return folder, err
+}
+
+// approveAll approves what waits until ctx ends. What does not arrive is decided in the next round.
+func (b *Bed) approveAll(ctx context.Context, id string) {
+	p := project.New(b.person, b.server.Namespace(), b.store).Process(id)
+	for pause(ctx, 300*time.Millisecond) == nil {
+		list, _ := p.Approvals(ctx)
+		for _, a := range list {
+			_ = p.Decide(ctx, project.Decision{Kind: project.Approve, Call: a.CallID, Digest: a.Digest, By: "bench"})
+		}
+	}
+}

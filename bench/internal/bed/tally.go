@@ -1,0 +1,36 @@
+package bed
+
+import (
+	"fmt"
+
+	"processidea/model/jsonval"
+	"processidea/model/runresult"
+)
+
+// Tally is what processes had and did.
+type Tally struct{ Instances, Calls, Requests int }
+
+// Since returns by how much it has grown since an earlier one.
+func (t Tally) Since(before Tally) Tally {
+	return Tally{t.Instances - before.Instances, t.Calls - before.Calls, t.Requests - before.Requests}
+}
+
+// Tally is that of all processes that have completed here.
+func (b *Bed) Tally() Tally {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.tally
+}
+
+// note adds what a process has come to; the error is for one that has not completed.
+func (b *Bed) note(id string, r runresult.Result) error {
+	if r.Status != runresult.StatusCompleted {
+		return fmt.Errorf("process %s ended as %s: %s", id, r.Status, jsonval.Encode(jsonval.ToJSONValue(r.Error)))
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.tally.Instances += len(r.Instances)
+	b.tally.Calls += r.Calls.Total()
+	b.tally.Requests += r.Requests
+	return nil
+}

@@ -1,0 +1,39 @@
+package client
+
+import (
+	"cmp"
+	"context"
+
+	workflowpb "go.temporal.io/api/workflow/v1"
+
+	"processidea/client/actions"
+	"processidea/client/internal/kind"
+	"processidea/protocol"
+)
+
+// ActionsTaken is what a process has taken so far of what a hosted Temporal server bills.
+type ActionsTaken struct {
+	Total int            `json:"total" doc:"all of them"`
+	Kinds actions.Counts `json:"kinds" doc:"how many there were of each kind"`
+	Runs  int            `json:"runs" doc:"runs of workflows, whose histories were read"`
+}
+
+// Actions reads what the process has taken of billed actions in the histories of all its workflows: its own, its instances', parts' and delegates',
+// as far as the server still has them. Queries and heartbeats stand in none.
+func (p *Process) Actions(ctx context.Context) (ActionsTaken, error) {
+	if _, err := p.describe(ctx); err != nil {
+		return ActionsTaken{}, err
+	}
+	counter, runs := actions.NewCounter(), 0
+	var failed error
+	err := p.client.executions(ctx, protocol.QueryForAllOf(p.id), func(run *workflowpb.WorkflowExecutionInfo) bool {
+		of := run.GetExecution()
+		runs++
+		failed = counter.AddRun(ctx, p.client.temporal, of.GetWorkflowId(), of.GetRunId())
+		return failed == nil
+	})
+	if err = cmp.Or(failed, err); err != nil {
+		return ActionsTaken{}, kind.Errorf(ErrUnreachable, "count the actions of %s: %w", p.id, err)
+	}
+	return ActionsTaken{Total: counter.Counts.Total(), Kinds: counter.Counts, Runs: runs}, nil
+}

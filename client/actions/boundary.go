@@ -1,0 +1,59 @@
+package actions
+
+import (
+	"context"
+	"maps"
+	"strings"
+	"sync"
+
+	"go.temporal.io/api/workflowservice/v1"
+	"google.golang.org/grpc"
+)
+
+// Boundary counts what leaves for the server on a connection. It is safe for concurrent use.
+type Boundary struct {
+	mu     sync.Mutex
+	counts Counts
+	polls  int
+}
+
+// Interceptor is for the connection of a client or worker.
+func (b *Boundary) Interceptor() grpc.UnaryClientInterceptor {
+	return func(ctx context.Context, method string, req, reply any, cc *grpc.ClientConn, invoke grpc.UnaryInvoker, opts ...grpc.CallOption) error {
+		b.note(method[strings.LastIndexByte(method, '/')+1:], req)
+		return invoke(ctx, method, req, reply, cc, opts...)
+	}
+}
+
+func (b *Boundary) note(method string, req any) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.counts == nil {
+		b.counts = Counts{}
+	}
+	switch method {
+	case "QueryWorkflow":
+		// What the Temporal UI asks a workflow for its details is not billed.
+		if q, ok := req.(*workflowservice.QueryWorkflowRequest); !ok || q.GetQuery().GetQueryType() != "__temporal_workflow_metadata" {
+			b.counts[Queries]++
+		}
+	case "RecordActivityTaskHeartbeat", "RecordActivityTaskHeartbeatById":
+		b.counts[Heartbeats]++
+	case "PollWorkflowTaskQueue", "PollActivityTaskQueue":
+		b.polls++
+	}
+}
+
+// Counts returns the actions that stand in no history.
+func (b *Boundary) Counts() Counts {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return maps.Clone(b.counts)
+}
+
+// Polls is how often a worker asked for tasks. It is not billed.
+func (b *Boundary) Polls() int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.polls
+}

@@ -1,0 +1,154 @@
+// Package orphans ends instances, parts and delegates whose process is gone: terminated, deleted, or ended without them. Temporal tells a child
+// nothing of that (its parent close policy is applied at continue-as-new too, so that children are started to outlive a run of their process), and
+// where actions are billed, a timer in each child would cost more the longer it waits. So workers look from time to time, after all children at once,
+// by requests that a hosted server does not bill.
+//
+// Invariant: nothing is ended of which it is not certain that its process is gone. Visibility, which may be late, says only which children there are.
+package orphans
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"strings"
+	"time"
+
+	commonpb "go.temporal.io/api/common/v1"
+	enumspb "go.temporal.io/api/enums/v1"
+	"go.temporal.io/api/serviceerror"
+	workflowpb "go.temporal.io/api/workflow/v1"
+	"go.temporal.io/api/workflowservice/v1"
+	"go.temporal.io/sdk/client"
+
+	"processidea/protocol"
+)
+
+const (
+	firstLook = 5 * time.Minute // at the latest, so that workers that start together do not all look at once
+	interval  = time.Hour
+	pageSize  = 1000
+	// patience is how long one look may take.
+	patience = 10 * time.Minute
+)
+
+// Watch looks until ctx ends.
+func Watch(ctx context.Context, c client.Client, log *slog.Logger) {
+	timer := time.NewTimer(rand.N(firstLook))
+	defer timer.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-timer.C:
+		}
+		n, err := End(ctx, c)
+		if n > 0 {
+			log.Info("cancelled workflows whose process is gone", "workflows", n)
+		}
+		if err != nil && ctx.Err() == nil {
+			log.Warn("could not look for workflows whose process is gone", "error", err)
+		}
+		timer.Reset(interval - interval/10 + rand.N(interval/5))
+	}
+}
+
+// End cancels every instance, part and delegate whose process is gone, and returns how many there were. What it does not reach, one of
+// them ends: a part its instances, an instance its delegates.
+func End(ctx context.Context, c client.Client) (cancelled int, err error) {
+	ctx, done := context.WithTimeout(ctx, patience)
+	defer done()
+	s := seeker{client: c, gone: map[string]bool{}}
+	for page := []byte{}; ; {
+		list, err := c.ListWorkflow(ctx, &workflowservice.ListWorkflowExecutionsRequest{
+			PageSize: pageSize, NextPageToken: page,
+			Query: fmt.Sprintf("TaskQueue = '%s' AND WorkflowType IN ('%s', '%s') AND ExecutionStatus = 'Running'",
+				protocol.TaskQueue, protocol.InstanceType, protocol.ProcessType),
+		})
+		if err != nil {
+			return cancelled, fmt.Errorf("orphans: list workflows: %w", err)
+		}
+		for _, child := range list.GetExecutions() {
+			ended, err := s.endIfOrphaned(ctx, child)
+			if err != nil {
+				return cancelled, fmt.Errorf("orphans: look after %s: %w", child.GetExecution().GetWorkflowId(), err)
+			}
+			if ended {
+				cancelled++
+			}
+		}
+		if page = list.GetNextPageToken(); len(page) == 0 {
+			return cancelled, nil
+		}
+	}
+}
+
+// seeker remembers in one look which processes are gone.
+type seeker struct {
+	client client.Client
+	gone   map[string]bool // by id and run of the workflow that started the child
+}
+
+// endIfOrphaned cancels the run of a child that was seen. Another run, which may belong to another process by now, is none of its business.
+func (s *seeker) endIfOrphaned(ctx context.Context, child *workflowpb.WorkflowExecutionInfo) (bool, error) {
+	parent, of := child.GetParentExecution(), child.GetExecution()
+	if !startedByUs(parent, of) {
+		return false, nil
+	}
+	key := parent.GetWorkflowId() + " " + parent.GetRunId()
+	gone, known := s.gone[key]
+	if !known {
+		var err error
+		if gone, err = s.isGone(ctx, parent); err != nil {
+			return false, err
+		}
+		s.gone[key] = gone
+	}
+	if !gone {
+		return false, nil
+	}
+	err := s.client.CancelWorkflow(ctx, of.GetWorkflowId(), of.GetRunId())
+	var ended *serviceerror.NotFound
+	if errors.As(err, &ended) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// startedByUs reports whether a process, part or instance started a child, by the ids that they give (protocol.InstanceID and its like; a
+// delegate is started by an instance, under its process). Somebody's own workflow may start processes that are to outlive it.
+func startedByUs(parent, child *commonpb.WorkflowExecution) bool {
+	if parent.GetWorkflowId() == "" {
+		return false
+	}
+	process, _, isInstance := protocol.ParseInstanceID(parent.GetWorkflowId())
+	return strings.HasPrefix(child.GetWorkflowId(), parent.GetWorkflowId()+"/") ||
+		(isInstance && strings.HasPrefix(child.GetWorkflowId(), protocol.DelegateID(process, "")))
+}
+
+// isGone reports whether the workflow is gone that a run belonged to: none of its id runs, or one that began with another run.
+func (s *seeker) isGone(ctx context.Context, run *commonpb.WorkflowExecution) (bool, error) {
+	now, err := s.describe(ctx, run.GetWorkflowId(), "")
+	if err != nil || now == nil || now.GetStatus() != enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING {
+		return err == nil, err
+	}
+	if now.GetExecution().GetRunId() == run.GetRunId() {
+		return false, nil
+	}
+	then, err := s.describe(ctx, run.GetWorkflowId(), run.GetRunId())
+	if err != nil || then == nil { // past its retention: whoever has the id counts as the same
+		return false, err
+	}
+	return then.GetFirstRunId() != "" && then.GetFirstRunId() != now.GetFirstRunId(), nil
+}
+
+// describe returns nil where there is no such workflow.
+func (s *seeker) describe(ctx context.Context, id, run string) (*workflowpb.WorkflowExecutionInfo, error) {
+	d, err := s.client.DescribeWorkflowExecution(ctx, id, run)
+	var none *serviceerror.NotFound
+	if errors.As(err, &none) {
+		return nil, nil
+	}
+	return d.GetWorkflowExecutionInfo(), err
+}
