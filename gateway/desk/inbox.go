@@ -152,7 +152,7 @@ type inboxPage struct {
 }
 
 func (d *Desk) inbox(w http.ResponseWriter, r *http.Request) error {
-	list, err := d.API.Waiting(r.Context())
+	all, err := d.API.AllWaiting(r.Context())
 	if err != nil {
 		return err
 	}
@@ -161,7 +161,7 @@ func (d *Desk) inbox(w http.ResponseWriter, r *http.Request) error {
 	p.Live = true
 	tools := map[string]bool{}
 	var fit []client.Approval
-	for _, a := range list {
+	for _, a := range all.Approvals {
 		tools[a.Tool] = true
 		if !f.fits(a, p.Now) {
 			continue
