@@ -26,6 +26,8 @@ type Plan struct {
 	protocol.PlanView
 	// Mermaid is the picture of the Plan.
 	Mermaid string `json:"mermaid"`
+	// Drawn are the Calls as pictures show them: where its Tool says where a result goes, the Call does.
+	Drawn []any `json:"-"`
 	// CallsByTool counts what would run, once for each instance.
 	CallsByTool []planreview.ToolCount `json:"callsByTool"`
 	// Edges say what each Call reads, and from which other one.
@@ -73,13 +75,35 @@ func (p *Process) Plans(ctx context.Context) ([]Plan, error) {
 		idea = nil // who will be asked later is not known
 	}
 	for _, waits := range v.Plans {
-		calls := ideafile.RawWrittenCalls(waits.WrittenCalls())
+		calls := withOutputPaths(waits.WrittenCalls(), idea)
 		list = append(list, Plan{
-			PlanView: waits, CallsByTool: waits.CountByTool(), Past: past, Mermaid: plangraph.RenderMermaid(calls), Edges: plangraph.Edges(calls),
+			PlanView: waits, CallsByTool: waits.CountByTool(), Past: past, Drawn: calls, Mermaid: plangraph.RenderMermaid(calls), Edges: plangraph.Edges(calls),
 			AskedLater: askedLater(waits, idea),
 		})
 	}
 	return list, nil
+}
+
+// withOutputPaths says of each Call where its result goes, as far as the Idea is known.
+func withOutputPaths(calls []ideafile.WrittenCall, idea *ideafile.Idea) []any {
+	list := ideafile.RawWrittenCalls(calls)
+	for n, w := range calls {
+		if idea == nil || w.RawObject() == nil || w.RawObject()["_outputPath"] != nil {
+			continue
+		}
+		if path, ok := idea.OutputPathOf(w); ok && len(path) > 0 {
+			drawn := maps.Clone(w.RawObject())
+			drawn["_outputPath"] = path.ReferenceText()
+			list[n] = drawn
+		}
+	}
+	return list
+}
+
+// PendingPlans lists the Plans that wait, in the process and its parts, as they tell of them. The error is as of Plans.
+func (p *Process) PendingPlans(ctx context.Context) ([]PendingPlan, error) {
+	v, err := p.askWhatWaits(ctx)
+	return v.Plans, err
 }
 
 // AskedLater is a Call of a Plan about which a person will be asked again before it runs.

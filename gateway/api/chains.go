@@ -160,10 +160,9 @@ func (a *API) graph(ctx context.Context, in *graphInput) (*struct{ Body Graph },
 	if err != nil && in.Digest != "" {
 		return nil, err
 	}
-	plan, waits := waitingPlan(list, in.Digest)
-	switch out.Waiting = waits; {
-	case waits:
-		drawing.Calls = drawnCalls(plan)
+	drawing.Calls, out.Waiting = waitingPlan(list, in.Digest)
+	switch {
+	case out.Waiting:
 	case in.Digest != "":
 		return nil, problem(http.StatusNotFound, CodeNotFound, "no Plan with that digest waits in "+in.ID)
 	default: // of a process that Temporal does not know the store may have Ideas

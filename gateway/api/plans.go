@@ -11,9 +11,7 @@ import (
 
 	"processidea/client"
 	"processidea/gateway/access"
-	"processidea/model/ideafile"
 	"processidea/model/planreview"
-	"processidea/protocol"
 )
 
 func (a *API) addPlans() {
@@ -138,7 +136,7 @@ func (a *API) DecidePlan(ctx context.Context, id string, said PlanDecision) (out
 		return out, err
 	}
 	defer a.Acted(id)
-	before, err := p.Plans(ctx)
+	before, err := p.PendingPlans(ctx)
 	if err != nil {
 		return out, err
 	}
@@ -148,7 +146,11 @@ func (a *API) DecidePlan(ctx context.Context, id string, said PlanDecision) (out
 		}
 	}
 	if out.Process == "" {
-		return out, changed(before)
+		now, err := p.Plans(ctx)
+		if err != nil {
+			return out, err
+		}
+		return out, changed(now)
 	}
 	defer a.Acted(out.Process)
 	if out.Count, err = p.DecidePlanAndCount(ctx, d); errors.Is(err, client.ErrRefused) {
@@ -225,18 +227,15 @@ func (d *PlanDecision) read(who *access.Person) (client.PlanDecision, error) {
 	return out, nil
 }
 
-// waitingPlan gives the Plan of a list that a drawing is asked of: that with the digest; without one, that of the process itself, or the first.
-func waitingPlan(list []client.Plan, digest string) (protocol.PlanView, bool) {
+// waitingPlan gives the Calls of the Plan of which a drawing is asked: that with the digest; without one, the first.
+func waitingPlan(list []client.Plan, digest string) (calls []any, waits bool) {
 	for _, p := range list {
 		if digest == "" || p.Digest == digest {
-			return p.PlanView, true
+			return p.Drawn, true
 		}
 	}
-	return protocol.PlanView{}, false
+	return nil, false
 }
-
-// drawnCalls are the Calls of a Plan that waits, as drawings take them.
-func drawnCalls(p protocol.PlanView) []any { return ideafile.RawWrittenCalls(p.WrittenCalls()) }
 
 // decider says who takes a decision.
 func (d *Decision) decider(who *access.Person) (client.Decision, error) {

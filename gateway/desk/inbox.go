@@ -140,9 +140,11 @@ type inboxPage struct {
 	Narrowed    bool
 	Tools       []string
 	Groups      []group
+	Plans       []planRow
 	Total       int // that fit the filter
 	First, Last int // of those, on this page
 	Others      int // that fit, and are for others to decide
+	OtherPlans  int // as Others
 	Prev, Next  string
 	All         string // the page with what is for others too
 	Mine        string
@@ -171,6 +173,19 @@ func (d *Desk) inbox(w http.ResponseWriter, r *http.Request) error {
 			continue
 		}
 		fit = append(fit, a)
+	}
+	for _, plan := range all.Plans {
+		for _, c := range plan.Calls {
+			tools[c.Written.Tool] = true
+		}
+		row := planRowOf(who, plan)
+		switch {
+		case !f.fitsPlan(plan, p.Now):
+		case f.Who != "all" && row.Denied != "":
+			p.OtherPlans++
+		case f.Page == 1:
+			p.Plans = append(p.Plans, row)
+		}
 	}
 	p.Tools = jsonval.SortedKeys(tools)
 	sortByUrgency(fit)

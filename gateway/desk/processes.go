@@ -85,6 +85,8 @@ type processPage struct {
 	Finished  int  // instances that have come to their end
 	Left      int  // Ideas before those that are listed
 	Failures  []string
+	Plans     []string // the processes in which Plans wait: this one, or its parts
+	AwaitCall int      // Calls that wait for a person
 	WaitsFor  []string // beside people, whose Calls are counted
 }
 
@@ -124,6 +126,9 @@ func (d *Desk) showProcess(w http.ResponseWriter, r *http.Request) error {
 	for _, f := range status.Failures {
 		p.Failures = append(p.Failures, visible(clip(fmt.Sprintf("%s: %s (%s, %s)", f.Tool, f.Message, f.Status, plural(f.Count, "time")), longestText)))
 	}
+	if p.AwaitCall = status.Awaiting; slices.ContainsFunc(status.Waiting, func(s string) bool { return strings.HasPrefix(s, protocol.WaitingForPlanDecision) }) {
+		p.addPlans(d.API.PlansOf(r.Context(), id))
+	}
 	for _, one := range status.Waiting {
 		if !strings.HasPrefix(one, protocol.WaitingForPerson) {
 			p.WaitsFor = append(p.WaitsFor, visible(clip(one, longestText)))
@@ -131,6 +136,17 @@ func (d *Desk) showProcess(w http.ResponseWriter, r *http.Request) error {
 	}
 	d.render(w, r, http.StatusOK, "process", p)
 	return nil
+}
+
+// addPlans leads to the Plans that wait.
+func (p *processPage) addPlans(list []client.Plan, err error) {
+	if err != nil {
+		return // it is told elsewhere that nobody answers
+	}
+	p.AwaitCall -= len(list)
+	for _, plan := range list {
+		p.Plans = append(p.Plans, planHref(plan.Process))
+	}
 }
 
 // ideas lists the Ideas of a process, the latest first; none where the store has none yet.

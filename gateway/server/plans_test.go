@@ -21,7 +21,7 @@ func trip(id string, config string, rows ...string) map[string]any {
 				"tell": {"description": "Writes to the guest.", "type": "object", "required": ["template", "values"],
 					"properties": {"template": {"type": "string"}, "values": {"type": "object"}}, "_activity": "formatText", "_outputPath": "†state.letter"}}},
 			"context": [{"type": "text", "text": "Plan the trip."}]}`),
-		"replies": `{"solution": {"calls": [` + tripCalls + `], "output": null}}` + strings.Repeat("\n"+`{"solution": {"calls": [], "output": null}}`, 5),
+		"replies": `{"solution": {"calls": [` + strings.ReplaceAll(tripCalls, "\n", " ") + `], "output": null}}` + strings.Repeat("\n"+`{"solution": {"calls": [], "output": null}}`, 5),
 	}
 }
 
@@ -39,6 +39,9 @@ func (h *house) planned(config string, rows ...string) (id string, plan map[stri
 func (h *house) planWaits(id string, n int) (list []map[string]any) {
 	h.Helper()
 	eventually(h, fmt.Sprint(n, " Plans of ", id, " wait"), func() bool {
+		if v := h.get("/api/processes/" + id).is(200); v.object()["status"] != "running" {
+			h.Fatalf("it does not wait: %s", v.body)
+		}
 		list = h.get("/api/processes/" + id + "/plans").is(200).list("plans")
 		return len(list) == n
 	})
@@ -109,11 +112,11 @@ func TestAPlanIsAmendedOverHTTPAndACallThatCannotRunIsNamed(t *testing.T) {
 	amend := func(calls string) *answer {
 		return h.post(page, `{"decision": "amend", "digest": "`+digest+`", "reason": "by rail", "calls": [`+calls+`]}`)
 	}
-	wrong := amend(tripCalls+`, {"_tool": "fly", "to": "Rome"}`).problem(409, "refused")
+	wrong := amend(tripCalls+`, {"_tool": "fly", "_instance": "*", "to": "Rome"}`).problem(409, "refused")
 	if at := wrong["problems"].([]any)[0].(map[string]any); at["path"] != "body.calls[2]" || !strings.Contains(at["message"].(string), "fly") {
 		t.Errorf("%v", wrong)
 	}
-	amend(`{"_tool": "tell", "template": "No seat for {name}", "values": {"name": "†input.name"}}`).is(200)
+	amend(`{"_tool": "tell", "_instance": "*", "template": "No seat for {name}", "values": {"name": "†input.name"}}`).is(200)
 	if got := h.states(id); !strings.Contains(got, "No seat for Ann") || strings.Contains(got, "4A") {
 		t.Error(got)
 	}
@@ -184,7 +187,8 @@ func TestPartsHaveAPlanEachOverHTTP(t *testing.T) {
 			t.Errorf("%v", done)
 		}
 	}
-	if got := h.states(id); strings.Count(got, "You have seat 4A") != 3 {
-		t.Error(got)
-	}
+	eventually(t, "all instances have come to their end", func() bool {
+		a := h.get("/api/processes/" + id + "/result")
+		return a.status == 200 && strings.Count(string(a.body), "You have seat 4A") == 3
+	})
 }
