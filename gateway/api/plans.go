@@ -258,3 +258,10 @@ func (d *Decision) decider(who *access.Person) (client.Decision, error) {
 	}
 	return out, nil
 }
+
+type livePlanKey string
+
+// LivePlan gives the Calls of the latest Plan of a process that is at work, as they stand now. It is for reading alone: others get the same one.
+func (a *API) LivePlan(ctx context.Context, id string) (*client.PlanDrawing, error) {
+	return share(ctx, &a.shared, livePlanKey(id), a.Client.Process(id).LivePlan)
+}

@@ -2,12 +2,15 @@ package desk
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
 	"sort"
 	"strings"
+	"time"
 
 	"processidea/client"
 	"processidea/client/ideafiles"
@@ -15,6 +18,7 @@ import (
 	"processidea/gateway/access"
 	"processidea/gateway/api"
 	"processidea/model/ideafile"
+	"processidea/model/jsonval"
 	"processidea/model/plangraph"
 	"processidea/model/runresult"
 	"processidea/protocol"
@@ -67,27 +71,29 @@ func (d *Desk) showProcesses(w http.ResponseWriter, r *http.Request) error {
 
 type processPage struct {
 	frame
-	Status    api.ProcessStatus
-	Href      string
-	Ended     bool
-	Calls     int // of the Plan
-	Drawn     bool
-	Counts    []count
-	Instances []instanceRow
-	Shown     string // the status of those that are listed; empty: of any
-	First     int    // of those, on this page
-	Total     int
-	Prev, All string
-	Next      string
-	Ideas     []report.Idea
-	Priced    bool // some of them cost something
-	Latest    int  // the number of the latest Idea
-	Finished  int  // instances that have come to their end
-	Left      int  // Ideas before those that are listed
-	Failures  []string
-	Plans     []string // the processes in which Plans wait: this one, or its parts
-	AwaitCall int      // Calls that wait for a person
-	WaitsFor  []string // beside people, whose Calls are counted
+	Status     api.ProcessStatus
+	Href       string
+	Ended      bool
+	Calls      int // of the Plan
+	Drawn      bool
+	Picture    string // the address of the picture, which changes with it
+	PlanIsLive bool
+	Counts     []count
+	Instances  []instanceRow
+	Shown      string // the status of those that are listed; empty: of any
+	First      int    // of those, on this page
+	Total      int
+	Prev, All  string
+	Next       string
+	Ideas      []report.Idea
+	Priced     bool // some of them cost something
+	Latest     int  // the number of the latest Idea
+	Finished   int  // instances that have come to their end
+	Left       int  // Ideas before those that are listed
+	Failures   []string
+	Plans      []string // the processes in which Plans wait: this one, or its parts
+	AwaitCall  int      // Calls that wait for a person
+	WaitsFor   []string // beside people, whose Calls are counted
 }
 
 type count struct {
@@ -113,8 +119,9 @@ func (d *Desk) showProcess(w http.ResponseWriter, r *http.Request) error {
 	p := processPage{frame: d.frame(r, visible(clip(id, cellLength))), Status: status, Href: processHref(id)}
 	p.Live = true
 	p.Ended = status.Status != runresult.StatusRunning && status.Status != runresult.StatusPaused
-	if plan, err := d.plan(r.Context(), id); err == nil {
-		p.Calls, p.Drawn = len(plan.Calls), len(plan.Calls) > 0 && len(plan.Calls) <= mostDrawn
+	if plan, live, err := d.plan(r.Context(), id, !p.Ended && status.Unseen == ""); err == nil {
+		p.Calls, p.Drawn, p.PlanIsLive = len(plan.Calls), len(plan.Calls) > 0 && len(plan.Calls) <= mostDrawn, live
+		p.Picture = pictureOf(p.Href, plan, live)
 	}
 	p.Ideas, p.Left = d.ideas(r, id)
 	if len(p.Ideas) > 0 {
@@ -203,7 +210,7 @@ func (p *processPage) list(q url.Values) {
 
 // drawPlan gives the Plan of a process as a picture.
 func (d *Desk) drawPlan(w http.ResponseWriter, r *http.Request) error {
-	plan, err := d.plan(r.Context(), r.PathValue("process"))
+	plan, _, err := d.plan(r.Context(), r.PathValue("process"), r.URL.Query().Get("live") != "")
 	if err != nil {
 		return err
 	}
@@ -215,11 +222,31 @@ func (d *Desk) drawPlan(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// plan gives the Plan of a process, with what became of its Calls by the latest Idea.
-func (d *Desk) plan(ctx context.Context, process string) (*client.PlanDrawing, error) {
+// liveTime is how long a page waits to hear how Calls stand now: after that it shows how they stood in the latest Idea.
+const liveTime = 2 * time.Second
+
+// plan gives the Plan of a process, with what has become of its Calls: by now where that is asked for and known, or else by the latest Idea.
+func (d *Desk) plan(ctx context.Context, process string, wantLive bool) (plan *client.PlanDrawing, live bool, err error) {
+	if wantLive {
+		soon, cancel := context.WithTimeout(ctx, liveTime)
+		defer cancel()
+		if plan, err = d.API.LivePlan(soon, process); err == nil && len(plan.Calls) > 0 {
+			return plan, true, nil
+		}
+	}
 	i, err := d.idea(ctx, process, 0)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
-	return i.plan(ctx)
+	plan, err = i.plan(ctx)
+	return plan, false, err
+}
+
+// pictureOf is the address of a picture. It changes with what has become of the Calls, so that browsers load it anew.
+func pictureOf(href string, plan *client.PlanDrawing, live bool) string {
+	if !live {
+		return href + "/plan.svg"
+	}
+	sum := sha256.Sum256(jsonval.Encode(jsonval.ToJSONValue([]any{plan.Calls, plan.Statuses})))
+	return href + "/plan.svg?live=" + hex.EncodeToString(sum[:8])
 }
