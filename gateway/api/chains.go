@@ -41,8 +41,8 @@ func (a *API) addChains() {
 	}, a.blame)
 	operation(a, access.Look, huma.Operation{
 		OperationID: "draw-plan", Method: http.MethodGet, Path: "/api/processes/{id}/graph", Summary: "Draw the Plan of a process", Tags: chains, Errors: none,
-		Description: "Draws the Plan that waits for a person, where one does; else the Calls of the latest solution that has any, or else of the Plan messages. It is " +
-			"text: Mermaid, DOT, the language of Graphviz, or SVG.",
+		Description: "Draws the Plan that waits for a person, where one does; else the Calls of the latest solution that has any, or else of the Plan messages. " +
+			"It is text: Mermaid, DOT, the language of Graphviz, or SVG.",
 	}, a.graph)
 	operation(a, access.Look, huma.Operation{
 		OperationID: "export-report", Method: http.MethodGet, Path: "/api/processes/{id}/export.html", Summary: "Get what a process did, as one HTML file",

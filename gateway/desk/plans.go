@@ -44,8 +44,8 @@ func (f filter) fitsPlan(p client.PendingPlan, now time.Time) bool {
 		return false
 	}
 	for _, c := range p.Calls { // one of its Calls fits, or the Plan itself
-		a := client.Approval{Process: p.Process, PendingApproval: turn.PendingApproval{CallID: c.CallID, Tool: c.Written.Tool, Params: c.Written.RawObject(), Since: p.Since}}
-		if f.fits(a, now) {
+		as := turn.PendingApproval{CallID: c.CallID, Tool: c.Written.Tool, Params: c.Written.RawObject(), Since: p.Since}
+		if f.fits(client.Approval{Process: p.Process, PendingApproval: as}, now) {
 			return true
 		}
 	}
