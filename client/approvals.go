@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"go.temporal.io/api/serviceerror"
 	workflowpb "go.temporal.io/api/workflow/v1"
@@ -19,30 +20,54 @@ import (
 // others), and the case: State and Input of the instance.
 type Approval = protocol.Approval
 
-// Approvals lists what waits for a person in the process, with every value whole. The error wraps ErrNoWorker or
+// Waiting is all that waits for a person: Calls, and Plans as a whole.
+type Waiting struct {
+	Approvals []Approval
+	Plans     []PendingPlan
+}
+
+// PendingPlan is a Plan that waits as a whole, as its process tells of it. Its fields are Process (of a split one, the part) and those of
+// planreview.Pending.
+type PendingPlan = protocol.PlanView
+
+// Approvals lists the Calls that wait for a person in the process, with every value whole. The error wraps ErrNoWorker or
 // ErrUnreachable where nobody answers.
 func (p *Process) Approvals(ctx context.Context) ([]Approval, error) {
+	w, err := p.Waiting(ctx)
+	return w.Approvals, err
+}
+
+// Waiting lists all that waits for a person in the process. The error is as of Approvals.
+func (p *Process) Waiting(ctx context.Context) (Waiting, error) {
 	ctx = blobs.ForProcess(ctx, p.id)
-	v := protocol.ProcessApprovals{Approvals: []Approval{}} // a list even where nothing waits
-	err := p.client.queryFor(ctx, silence, p.id, protocol.QueryApprovals, &v)
+	v, err := p.askWhatWaits(ctx)
 	if err != nil {
-		if down := p.client.health(ctx); down != nil {
-			return nil, kind.Errorf(ErrUnreachable, "ask %s: %w", p.id, down)
-		}
-		return nil, kind.Errorf(ErrNoWorker, "ask %s what waits there: no worker answers: %w", p.id, err)
+		return Waiting{}, err
 	}
 	p.addMissingCases(ctx, v.Approvals)
 	for n := range v.Approvals {
 		whole, err := p.client.archive.values.Restore(ctx, v.Approvals[n].Params)
 		if err != nil {
-			return nil, fmt.Errorf("read parameters of %s: %w", v.Approvals[n].CallID, err)
+			return Waiting{}, fmt.Errorf("read parameters of %s: %w", v.Approvals[n].CallID, err)
 		}
 		v.Approvals[n].Params, _ = whole.(map[string]any)
 		if err := p.restoreCase(ctx, &v.Approvals[n].ApprovalContext); err != nil {
-			return nil, fmt.Errorf("read the case of %s: %w", v.Approvals[n].CallID, err)
+			return Waiting{}, fmt.Errorf("read the case of %s: %w", v.Approvals[n].CallID, err)
 		}
 	}
-	return v.Approvals, nil
+	return Waiting{v.Approvals, v.Plans}, nil
+}
+
+func (p *Process) askWhatWaits(ctx context.Context) (protocol.ProcessApprovals, error) {
+	v := protocol.ProcessApprovals{Approvals: []Approval{}, Plans: []PendingPlan{}} // lists even where nothing waits
+	err := p.client.queryFor(ctx, silence, p.id, protocol.QueryApprovals, &v)
+	if err == nil {
+		return v, nil
+	}
+	if down := p.client.health(ctx); down != nil {
+		return v, kind.Errorf(ErrUnreachable, "ask %s: %w", p.id, down)
+	}
+	return v, kind.Errorf(ErrNoWorker, "ask %s what waits there: no worker answers: %w", p.id, err)
 }
 
 // addMissingCases asks the instances whose case the process's answer leaves out: those of a split process, and those beyond what one
@@ -73,29 +98,52 @@ func (p *Process) restoreCase(ctx context.Context, c *protocol.ApprovalContext) 
 	return err
 }
 
-// Approvals lists what waits for a person in all processes.
+// Approvals lists the Calls that wait for a person in all processes.
 func (c *Client) Approvals(ctx context.Context) ([]Approval, error) {
+	w, err := c.Waiting(ctx)
+	return w.Approvals, err
+}
+
+// Waiting lists all that waits for a person in all processes.
+func (c *Client) Waiting(ctx context.Context) (Waiting, error) {
+	found, err := inAwaiting(ctx, c, (*Process).Waiting)
+	if err != nil {
+		return Waiting{}, err
+	}
+	all := Waiting{[]Approval{}, []PendingPlan{}} // lists even where nothing waits
+	for _, w := range found {
+		all.Approvals, all.Plans = append(all.Approvals, w.Approvals...), append(all.Plans, w.Plans...)
+	}
+	all.Plans = eachOnce(all.Plans, func(p PendingPlan) string { return p.Digest })
+	return all, nil
+}
+
+// inAwaiting asks every process in which somebody is waited for.
+func inAwaiting[T any](ctx context.Context, c *Client, ask func(*Process, context.Context) (T, error)) ([]T, error) {
 	ids, err := c.awaiting(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("list processes: %w", err)
 	}
-	found := make([][]Approval, len(ids))
+	found := make([]T, len(ids))
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(queriesAtOnce)
 	for n, id := range ids {
 		g.Go(func() (err error) {
-			found[n], err = c.Process(id).Approvals(ctx)
+			found[n], err = ask(c.Process(id), ctx)
 			return err
 		})
 	}
-	if err := g.Wait(); err != nil {
-		return nil, err
-	}
-	all := []Approval{} // a list even where nothing waits
-	for _, list := range found {
-		all = append(all, list...)
-	}
-	return all, nil
+	return found, g.Wait()
+}
+
+// eachOnce leaves out what is there again: a part's Plan is that of the whole too.
+func eachOnce[T any](list []T, key func(T) string) []T {
+	seen := map[string]bool{}
+	return slices.DeleteFunc(list, func(one T) bool {
+		again := seen[key(one)]
+		seen[key(one)] = true
+		return again
+	})
 }
 
 // awaiting lists the processes in which somebody is waited for; where the search attributes are not registered, all that

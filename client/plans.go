@@ -4,9 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
-
-	"golang.org/x/sync/errgroup"
+	"strings"
 
 	"processidea/client/internal/kind"
 	"processidea/model/ideafile"
@@ -14,6 +14,7 @@ import (
 	"processidea/model/plangraph"
 	"processidea/model/planreview"
 	"processidea/model/price"
+	"processidea/model/refexpr"
 	"processidea/model/runresult"
 	"processidea/protocol"
 	"processidea/signing"
@@ -25,8 +26,14 @@ type Plan struct {
 	protocol.PlanView
 	// Mermaid is the picture of the Plan.
 	Mermaid string `json:"mermaid"`
+	// Drawn are the Calls as pictures show them: where its Tool says where a result goes, the Call does.
+	Drawn []any `json:"-"`
 	// CallsByTool counts what would run, once for each instance.
 	CallsByTool []planreview.ToolCount `json:"callsByTool"`
+	// Edges say what each Call reads, and from which other one.
+	Edges []plangraph.Edge `json:"edges"`
+	// AskedLater lists the Calls about which a person will be asked again before they run, whoever approves the Plan; nil: nothing is known of it.
+	AskedLater []AskedLater `json:"askedLater"`
 	// Past is what earlier processes took; nil: there are none to go by.
 	Past *PastRuns `json:"past"`
 }
@@ -54,51 +61,100 @@ func (r PastRuns) String() string {
 
 // Plans lists the Plans that wait, in the process and its parts.
 func (p *Process) Plans(ctx context.Context) ([]Plan, error) {
-	var v protocol.ProcessApprovals
-	if err := p.client.queryFor(ctx, silence, p.id, protocol.QueryApprovals, &v); err != nil {
-		if down := p.client.health(ctx); down != nil {
-			return nil, kind.Errorf(ErrUnreachable, "ask %s: %w", p.id, down)
-		}
-		return nil, kind.Errorf(ErrNoWorker, "ask %s which Plans wait there: no worker answers: %w", p.id, err)
+	v, err := p.askWhatWaits(ctx)
+	if err != nil {
+		return nil, err
 	}
 	list := []Plan{} // a list even where nothing waits
 	if len(v.Plans) == 0 {
 		return list, nil
 	}
 	past := p.pastRuns(ctx)
+	idea, err := p.client.Process(v.Plans[0].Process).Idea(ctx)
+	if err != nil {
+		idea = nil // who will be asked later is not known
+	}
 	for _, waits := range v.Plans {
+		calls := withOutputPaths(waits.WrittenCalls(), idea)
 		list = append(list, Plan{
-			PlanView: waits, CallsByTool: waits.CountByTool(), Past: past, Mermaid: plangraph.RenderMermaid(ideafile.RawWrittenCalls(waits.WrittenCalls())),
+			PlanView: waits, CallsByTool: waits.CountByTool(), Past: past, Drawn: calls, Mermaid: plangraph.RenderMermaid(calls), Edges: plangraph.Edges(calls),
+			AskedLater: askedLater(waits, idea),
 		})
 	}
 	return list, nil
 }
 
-// Plans lists the Plans that wait in all processes.
-func (c *Client) Plans(ctx context.Context) ([]Plan, error) {
-	ids, err := c.awaiting(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("list processes: %w", err)
-	}
-	found := make([][]Plan, len(ids))
-	g, ctx := errgroup.WithContext(ctx)
-	g.SetLimit(queriesAtOnce)
-	for n, id := range ids {
-		g.Go(func() (err error) {
-			found[n], err = c.Process(id).Plans(ctx)
-			return err
-		})
-	}
-	if err := g.Wait(); err != nil {
-		return nil, err
-	}
-	seen, all := map[string]bool{}, []Plan{} // a part's Plan is that of the whole too
-	for _, plan := range slices.Concat(found...) {
-		if !seen[plan.Digest] {
-			seen[plan.Digest], all = true, append(all, plan)
+// withOutputPaths says of each Call where its result goes, as far as the Idea is known.
+func withOutputPaths(calls []ideafile.WrittenCall, idea *ideafile.Idea) []any {
+	list := ideafile.RawWrittenCalls(calls)
+	for n, w := range calls {
+		if idea == nil || w.RawObject() == nil || w.RawObject()["_outputPath"] != nil {
+			continue
+		}
+		if path, ok := idea.OutputPathOf(w); ok && len(path) > 0 {
+			drawn := maps.Clone(w.RawObject())
+			drawn["_outputPath"] = path.ReferenceText()
+			list[n] = drawn
 		}
 	}
-	return all, nil
+	return list
+}
+
+// PendingPlans lists the Plans that wait, in the process and its parts, as they tell of them. The error is as of Plans.
+func (p *Process) PendingPlans(ctx context.Context) ([]PendingPlan, error) {
+	v, err := p.askWhatWaits(ctx)
+	return v.Plans, err
+}
+
+// AskedLater is a Call of a Plan about which a person will be asked again before it runs.
+type AskedLater struct {
+	CallID string `json:"call"`
+	// When is AskedAlways, or AskedPerhaps where the policy looks at what is not known yet.
+	When string `json:"when"`
+}
+
+// What AskedLater says.
+const (
+	AskedAlways  = "always"
+	AskedPerhaps = "perhaps"
+)
+
+// askedLater judges the Calls by the policies of their Tools, as far as the Idea says them.
+func askedLater(p PendingPlan, idea *ideafile.Idea) (list []AskedLater) {
+	if idea == nil || len(idea.Tools) == 0 {
+		return nil
+	}
+	list = []AskedLater{}
+	for _, c := range p.Calls {
+		t := idea.Tool(c.Written.Tool)
+		if t == nil {
+			continue
+		}
+		policy := idea.Config.Approval.PolicyFor(t)
+		params := maps.Clone(c.Written.RawObject())
+		maps.DeleteFunc(params, func(key string, _ any) bool { return strings.HasPrefix(key, "_") })
+		reads, err := refexpr.FindExpressions(params)
+		switch {
+		case policy == nil:
+		case policy.ParamsCondition == nil:
+			list = append(list, AskedLater{c.CallID, AskedAlways})
+		case len(t.WiredParams)+len(reads) > 0 || err != nil:
+			list = append(list, AskedLater{c.CallID, AskedPerhaps})
+		case policy.RequiresReviewOf(params):
+			list = append(list, AskedLater{c.CallID, AskedAlways})
+		}
+	}
+	return list
+}
+
+// Plans lists the Plans that wait in all processes.
+func (c *Client) Plans(ctx context.Context) ([]Plan, error) {
+	found, err := inAwaiting(ctx, c, (*Process).Plans)
+	if err != nil {
+		return nil, err
+	}
+	all := append([]Plan{}, slices.Concat(found...)...) // a list even where nothing waits
+	return eachOnce(all, func(p Plan) string { return p.Digest }), nil
 }
 
 // maxPastRuns is of how many processes it is looked at what they took.
@@ -171,14 +227,53 @@ func (d PlanDecision) payload() map[string]any {
 	return jsonval.AsObject(jsonval.ToJSONValue(m))
 }
 
+// Validate reports what is wrong with the form of a decision, without asking anybody; the error wraps ErrInvalid.
+func (d PlanDecision) Validate() error {
+	switch d.Kind {
+	case planreview.SteerApprovePlan, planreview.SteerAmendPlan, planreview.SteerRejectPlan:
+	default:
+		return kind.Errorf(ErrInvalid, "there is no decision %q on a Plan", d.Kind)
+	}
+	_, err := planreview.ReadDecision(d.Kind, d.payload())
+	return kind.Of(ErrInvalid, err)
+}
+
+// DecidePlanAndCount is DecidePlan, and tells how many have decided so now, of how many must: 1 of 2 leaves the Plan waiting for another person.
+func (p *Process) DecidePlanAndCount(ctx context.Context, d PlanDecision) (Count, error) {
+	before, err := p.askWhatWaits(ctx)
+	if err != nil {
+		return Count{}, err
+	}
+	plan, _ := d.find(before.Plans)
+	if err := p.DecidePlan(ctx, d); err != nil {
+		return Count{}, err
+	}
+	want := 1 // one rejection is enough
+	if d.Kind != planreview.SteerRejectPlan {
+		want = plan.Deciders.RequiredApprovals()
+	}
+	if want > 1 {
+		after, err := p.client.Process(plan.Process).askWhatWaits(ctx)
+		if err != nil {
+			return Count{}, err
+		}
+		for _, waits := range after.Plans {
+			if n := len(waits.DecidedSoFar); waits.Request == plan.Request && n > 0 {
+				return Count{n, want}, nil
+			}
+		}
+	}
+	return Count{want, want}, nil
+}
+
 // DecidePlan approves, amends or rejects a Plan that waits, and returns when that has taken effect. The error is a *RefusedError where it has not: no
 // such Plan waits, who decides may not, a Call of an amendment cannot run. It wraps ErrInvalid where the decision breaks its form.
 func (p *Process) DecidePlan(ctx context.Context, d PlanDecision) error {
-	plans, err := p.Plans(ctx)
+	v, err := p.askWhatWaits(ctx)
 	if err != nil {
 		return err
 	}
-	plan, err := d.find(plans)
+	plan, err := d.find(v.Plans)
 	if err != nil {
 		return &RefusedError{Process: p.id, Signal: d.Kind, Reason: err.Error()}
 	}
@@ -195,7 +290,7 @@ func (p *Process) DecidePlan(ctx context.Context, d PlanDecision) error {
 }
 
 // find returns the Plan that the decision is about.
-func (d PlanDecision) find(plans []Plan) (found Plan, err error) {
+func (d PlanDecision) find(plans []PendingPlan) (found PendingPlan, err error) {
 	count := 0
 	for _, plan := range plans {
 		if d.Digest == plan.Digest || (d.Digest == "" && d.Request == plan.Request) {

@@ -55,6 +55,8 @@ const (
 	QueryStatus    = "status"
 	QueryIdea      = "idea"
 	QueryApprovals = "approvals"
+	// QueryPlan asks a process how the Calls of its latest Plan stand (PlanProgress).
+	QueryPlan = "plan"
 
 	// MemoPath, MemoVersion and MemoFile describe a process: its Idea's path and version, and the digest of the file.
 	MemoPath    = "path"

@@ -105,3 +105,11 @@ type PlanView struct {
 	Process string `json:"process"`
 	planreview.Pending
 }
+
+// PlanProgress answers the query "plan" of a process: the Calls of its latest Plan, and in how many instances each has which status. Of a process that is
+// split the parts know.
+type PlanProgress struct {
+	Calls []turn.CallCount `json:"calls"`
+}
+
+func (PlanProgress) inline() {}

@@ -134,6 +134,11 @@ func TestTheCommandsOfTheDocumentsWork(t *testing.T) {
 		d.do("run", filepath.Join(examples, "sentiment"), "--id", id, "--plan-first", "--detach").is(exit.Done)
 		d.eventually("the Plan waits", func() bool { return d.do("plan", id).code == exit.Done })
 	}
+	for format, begins := range map[string]string{"mermaid": "flowchart", "dot": "digraph", "svg": "<svg"} { // no Idea has its Calls yet
+		if e := d.do("graph", "refund-17", "--format", format).is(exit.Done); !strings.HasPrefix(e.out, begins) || !strings.Contains(e.err, "waits for a person") {
+			t.Errorf("%s\n%s", e.out, e.err)
+		}
+	}
 	call, _, _ := strings.Cut(waiting[0].CallID, "@") // 1.2, unless a Request was lost on a slow machine and made again
 	lines := commandsOf(t, "../docs/people.md", "starter ", "temporal ")
 	lines = append(lines, commandsOf(t, "../docs/operating.md", "starter ", "temporal workflow ")...)

@@ -71,6 +71,7 @@ func New(o Options) *API {
 	a.addProcesses()
 	a.addChains()
 	a.addPeople()
+	a.addPlans()
 	a.addSteering()
 	a.addSchedules()
 	a.addHooks()
@@ -98,7 +99,7 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) { a.mux.ServeHTT
 // Index names what there is, for those who come without a path.
 func Index(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Content-Type", "application/json")
-	_, _ = fmt.Fprintln(w, `{"name":"Process Idea","openapi":"/openapi.json","processes":"/api/processes","approvals":"/api/approvals"}`)
+	_, _ = fmt.Fprintln(w, `{"name":"Process Idea","openapi":"/openapi.json","processes":"/api/processes","approvals":"/api/approvals","plans":"/api/plans"}`)
 }
 
 // unknown answers what no operation does: with the methods that the page takes, where there is such a page.

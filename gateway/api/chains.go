@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
@@ -40,7 +41,8 @@ func (a *API) addChains() {
 	}, a.blame)
 	operation(a, access.Look, huma.Operation{
 		OperationID: "draw-plan", Method: http.MethodGet, Path: "/api/processes/{id}/graph", Summary: "Draw the Plan of a process", Tags: chains, Errors: none,
-		Description: "Draws the Calls of the latest solution that has any, or else of the Plan messages, as text: Mermaid, or DOT, the language of Graphviz.",
+		Description: "Draws the Plan that waits for a person, where one does; else the Calls of the latest solution that has any, or else of the Plan messages. " +
+			"It is text: Mermaid, DOT, the language of Graphviz, or SVG.",
 	}, a.graph)
 	operation(a, access.Look, huma.Operation{
 		OperationID: "export-report", Method: http.MethodGet, Path: "/api/processes/{id}/export.html", Summary: "Get what a process did, as one HTML file",
@@ -134,24 +136,47 @@ func (a *API) blame(ctx context.Context, in *blameInput) (*struct{ Body *chain.B
 
 type graphInput struct {
 	Target
-	Format string `query:"format" default:"mermaid" enum:"mermaid,dot"`
+	Format string `query:"format" default:"mermaid" enum:"mermaid,dot,svg"`
+	Digest string `query:"digest" doc:"that of a Plan that waits: of a process that is split there may be several"`
 }
 
 // Graph is a Plan that was drawn.
 type Graph struct {
-	Format string `json:"format" enum:"mermaid,dot"`
-	Graph  string `json:"graph" doc:"the text, in the language of format"`
-	Calls  int    `json:"calls" doc:"how many there are; with none the graph is empty"`
+	Format  string `json:"format" enum:"mermaid,dot,svg"`
+	Graph   string `json:"graph" doc:"the text, in the language of format"`
+	Calls   int    `json:"calls" doc:"how many there are; with none the graph is empty"`
+	Waiting bool   `json:"waiting" doc:"it is a Plan that waits for a person, of which nothing has begun"`
 }
 
+// plansTime is how long a drawing waits to hear which Plans wait: where nobody answers, what is in the store is drawn.
+const plansTime = 3 * time.Second
+
 func (a *API) graph(ctx context.Context, in *graphInput) (*struct{ Body Graph }, error) {
-	calls, err := a.Client.Chain(in.ID).Plan(ctx)
-	if err != nil {
+	out := Graph{Format: in.Format}
+	drawing := &client.PlanDrawing{}
+	soon, cancel := context.WithTimeout(ctx, plansTime)
+	defer cancel()
+	list, err := a.PlansOf(soon, in.ID)
+	if err != nil && in.Digest != "" {
 		return nil, err
 	}
-	draw := plangraph.RenderMermaid
-	if in.Format == "dot" {
-		draw = plangraph.RenderDOT
+	drawing.Calls, out.Waiting = waitingPlan(list, in.Digest)
+	switch {
+	case out.Waiting:
+	case in.Digest != "":
+		return nil, problem(http.StatusNotFound, CodeNotFound, "no Plan with that digest waits in "+in.ID)
+	default: // of a process that Temporal does not know the store may have Ideas
+		if drawing, err = a.Client.Chain(in.ID).PlanWithStatus(ctx); err != nil {
+			return nil, err
+		}
 	}
-	return &struct{ Body Graph }{Graph{in.Format, draw(calls), len(calls)}}, nil
+	switch out.Calls = len(drawing.Calls); in.Format {
+	case "dot":
+		out.Graph = plangraph.RenderDOT(drawing.Calls)
+	case "svg":
+		out.Graph = plangraph.RenderSVG(drawing.Calls, drawing.Statuses)
+	default:
+		out.Graph = plangraph.RenderMermaid(drawing.Calls)
+	}
+	return &struct{ Body Graph }{out}, nil
 }

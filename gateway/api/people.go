@@ -1,7 +1,6 @@
 package api
 
 import (
-	"cmp"
 	"context"
 	"net/http"
 	"slices"
@@ -41,16 +40,16 @@ type ApprovalList struct {
 type everywhere struct{}
 
 func (a *API) allApprovals(ctx context.Context, _ *struct{}) (*struct{ Body ApprovalList }, error) {
-	list, err := a.Waiting(ctx)
+	all, err := a.AllWaiting(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return &struct{ Body ApprovalList }{ApprovalList{list}}, nil
+	return &struct{ Body ApprovalList }{ApprovalList{all.Approvals}}, nil
 }
 
-// Waiting lists what waits for a person in all processes. The list is for reading alone: others get the same one.
-func (a *API) Waiting(ctx context.Context) ([]client.Approval, error) {
-	return share(ctx, &a.shared, everywhere{}, a.Client.Approvals)
+// AllWaiting lists what waits for a person in all processes. It is for reading alone: others get the same.
+func (a *API) AllWaiting(ctx context.Context) (client.Waiting, error) {
+	return share(ctx, &a.shared, everywhere{}, a.Client.Waiting)
 }
 
 type approvalsKey string
@@ -154,26 +153,11 @@ func (a *API) Claims(ctx context.Context, d Decision) (proof.Claims, error) {
 
 // read makes a decision of what was sent. The error says why it cannot be meant, or is not this person's to take.
 func (d *Decision) read(who *access.Person) (client.Decision, error) {
-	out := client.Decision{
-		Kind: d.Decision, Call: d.Call, Digest: d.Digest, Reason: d.Reason, Proof: d.Proof, By: who.Name, Groups: who.Groups, Key: who.Key,
+	out, err := d.decider(who)
+	if err != nil {
+		return out, err
 	}
-	if d.By != "" || d.Groups != nil {
-		if !who.NamesOthers && (d.By != "" && d.By != who.Name || !containsAll(who.Groups, d.Groups)) {
-			return out, &access.Refusal{Status: http.StatusForbidden, Code: access.CodeForbidden,
-				Message: "the token names " + who.Name + ": a decision is taken by that person, and for that person's groups"}
-		}
-		out.By = cmp.Or(d.By, who.Name)
-		if d.Groups != nil {
-			out.Groups = d.Groups
-		}
-		if out.By != who.Name {
-			out.Key = nil // it speaks for that person alone
-		}
-	}
-	if d.Proof != "" {
-		out.Key, out.By, out.Groups = nil, d.By, d.Groups // the proof says who decides
-	}
-	var err error
+	out.Kind, out.Call, out.Digest, out.Reason, out.Proof = d.Decision, d.Call, d.Digest, d.Reason, d.Proof
 	switch d.Decision {
 	case client.Amend:
 		out.Value, err = asAny(d.Params.read("params"))

@@ -24,6 +24,8 @@ type Problem struct {
 	Detail string `json:"detail" doc:"what went wrong, for people"`
 	// Problems lists everything that is wrong with what was sent.
 	Problems []Place `json:"problems,omitempty" doc:"everything that is wrong with what was sent"`
+	// Plans are what waits now, where a decision was on another Plan.
+	Plans []client.Plan `json:"plans,omitempty" doc:"of changed: the Plans that wait now"`
 }
 
 // Place is one thing that is wrong, and where.
@@ -45,6 +47,7 @@ const (
 	CodeExists       = "exists"             // there is a schedule of the id
 	CodeClaimed      = "claimed"            // the store has Ideas of a process of the id that Temporal does not know
 	CodeRefused      = "refused"            // it changed nothing: detail says why
+	CodeChanged      = "changed"            // what was decided on is another one by now; plans says which
 	CodeNotEnded     = "not-ended"          // the process is still at work
 	CodeTooLarge     = "too-large"          // the body
 	CodeSlow         = "slow-request"       // the body took too long

@@ -73,6 +73,12 @@ func everyPage(h *house, b *tab) map[string]func() {
 	b.press(button("Approve the selected"))
 	outcome := b.address()
 	h.receipts(done)
+	trip := id + "-trip"
+	h.planned(trips(trip, "", `{"name": "Ann"}`, `{"name": "`+wide+`"}`))
+	h.planned(trips(trip+"-done", "", `{"name": "Ann"}`))
+	b.open("/desk/plans/" + trip + "-done")
+	b.press(button("Approve the Plan"))
+	planOutcome := b.address()
 	at := func(path string) func() { return func() { b.open(path) } }
 	return map[string]func(){
 		"the inbox":             at("/?process=" + id),
@@ -92,16 +98,27 @@ func everyPage(h *house, b *tab) map[string]func() {
 			b.press(button("Change it"))
 			b.says("this is no number")
 		},
-		"an outcome":         at(outcome),
-		"the processes":      at("/desk/processes"),
-		"a process":          at("/desk/processes/" + id),
-		"one that has ended": at("/desk/processes/" + done),
-		"an Idea":            at("/desk/processes/" + done + "/idea?at=2"),
-		"a record":           at("/desk/processes/" + done + "/verify"),
-		"a start":            at("/desk/start"),
-		"rows to add":        at("/desk/processes/" + id + "/add"),
-		"a page that is not": at("/desk/nothing"),
-		"the login":          func() { b.press(button("Log out")) },
+		"an outcome":       at(outcome),
+		"a Plan":           at("/desk/plans/" + trip),
+		"a Plan's outcome": at(planOutcome),
+		"a Plan that is changed": func() {
+			b.open("/desk/plans/" + trip)
+			b.press(`//button[@name="edit" and @value="2"]`)
+			b.click(summary("Add a Call"))
+			b.write("#new", "none")
+			b.press(button("Add it to the Plan"))
+			b.says("it is no JSON object")
+		},
+		"an inbox with a Plan": at("/?process=" + trip),
+		"the processes":        at("/desk/processes"),
+		"a process":            at("/desk/processes/" + id),
+		"one that has ended":   at("/desk/processes/" + done),
+		"an Idea":              at("/desk/processes/" + done + "/idea?at=2"),
+		"a record":             at("/desk/processes/" + done + "/verify"),
+		"a start":              at("/desk/start"),
+		"rows to add":          at("/desk/processes/" + id + "/add"),
+		"a page that is not":   at("/desk/nothing"),
+		"the login":            func() { b.press(button("Log out")) },
 	}
 }
 

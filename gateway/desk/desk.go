@@ -56,9 +56,9 @@ type Desk struct {
 	login    Login // nil: people come with the token
 	seen     *seen
 	checks   *checks
-	plans    *lru.Cache[string, int] // how many Calls they had, by the process
-	reading  *works                  // of the store
-	asking   *works                  // of workers
+	plans    *lru.Cache[string, drawnPlan] // as they were seen last, by the process
+	reading  *works                        // of the store
+	asking   *works                        // of workers
 	own      *ownkey.Pages
 }
 
@@ -68,7 +68,7 @@ func New(o Options) (*Desk, error) {
 	if err != nil {
 		return nil, err
 	}
-	plans, err := lru.New[string, int](mostPlans)
+	plans, err := lru.New[string, drawnPlan](mostPlans)
 	if err != nil {
 		return nil, err
 	}
@@ -87,6 +87,10 @@ func New(o Options) (*Desk, error) {
 	d.mux.HandleFunc("POST /desk/calls/{process}/{call}", d.page(access.Decide, d.decideCall))
 	d.mux.HandleFunc("POST /desk/decide", d.page(access.Decide, d.decideMany))
 	d.mux.HandleFunc("GET /desk/outcome", d.page(access.Look, d.showOutcome))
+	d.mux.HandleFunc("GET /desk/plans/{process}", d.page(access.Look, d.showPlan))
+	d.mux.HandleFunc("POST /desk/plans/{process}", d.page(access.Decide, d.decidePlan))
+	d.mux.HandleFunc("GET /desk/plans/{process}/plan.svg", d.page(access.Look, d.drawWaiting))
+	d.mux.HandleFunc("GET /desk/plan-outcome", d.page(access.Look, d.showPlanOutcome))
 	d.mux.HandleFunc("GET /desk/processes", d.page(access.Look, d.showProcesses))
 	d.mux.HandleFunc("GET /desk/start", d.page(access.Start, d.showStart))
 	d.mux.HandleFunc("POST /desk/start", d.page(access.Start, d.start))

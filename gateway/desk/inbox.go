@@ -145,9 +145,11 @@ type inboxPage struct {
 	Narrowed    bool
 	Tools       []string
 	Groups      []group
+	Plans       []planRow
 	Total       int // that fit the filter
 	First, Last int // of those, on this page
 	Others      int // that fit, and are for others to decide
+	OtherPlans  int // as Others
 	Prev, Next  string
 	All         string // the page with what is for others too
 	Mine        string
@@ -157,7 +159,7 @@ type inboxPage struct {
 }
 
 func (d *Desk) inbox(w http.ResponseWriter, r *http.Request) error {
-	list, err := ask(r.Context(), d, "inbox", d.API.Waiting)
+	all, err := ask(r.Context(), d, "inbox", d.API.AllWaiting)
 	if err != nil {
 		return err
 	}
@@ -166,7 +168,7 @@ func (d *Desk) inbox(w http.ResponseWriter, r *http.Request) error {
 	p.Live = true
 	tools := map[string]bool{}
 	var fit []client.Approval
-	for _, a := range list {
+	for _, a := range all.Approvals {
 		tools[a.Tool] = true
 		if !f.fits(a, p.Now) {
 			continue
@@ -176,6 +178,19 @@ func (d *Desk) inbox(w http.ResponseWriter, r *http.Request) error {
 			continue
 		}
 		fit = append(fit, a)
+	}
+	for _, plan := range all.Plans {
+		for _, c := range plan.Calls {
+			tools[c.Written.Tool] = true
+		}
+		row := planRowOf(who, plan)
+		switch {
+		case !f.fitsPlan(plan, p.Now):
+		case f.Who != "all" && row.Denied != "":
+			p.OtherPlans++
+		case f.Page == 1:
+			p.Plans = append(p.Plans, row)
+		}
 	}
 	p.Tools = jsonval.SortedKeys(tools)
 	sortByUrgency(fit)

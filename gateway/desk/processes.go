@@ -2,6 +2,8 @@ package desk
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"net/http"
@@ -9,6 +11,7 @@ import (
 	"slices"
 	"sort"
 	"strings"
+	"time"
 
 	"processidea/client"
 	"processidea/client/ideafiles"
@@ -16,6 +19,7 @@ import (
 	"processidea/gateway/access"
 	"processidea/gateway/api"
 	"processidea/model/ideafile"
+	"processidea/model/jsonval"
 	"processidea/model/plangraph"
 	"processidea/model/runresult"
 	"processidea/protocol"
@@ -68,26 +72,30 @@ func (d *Desk) showProcesses(w http.ResponseWriter, r *http.Request) error {
 
 type processPage struct {
 	frame
-	Status    api.ProcessStatus
-	Href      string
-	Ended     bool
-	Calls     int // of the Plan
-	Drawn     bool
-	Counts    []count
-	Instances []instanceRow
-	Shown     string // the status of those that are listed; empty: of any
-	First     int    // of those, on this page
-	Total     int
-	Prev, All string
-	Next      string
-	Ideas     []report.Idea
-	Priced    bool // some of them cost something
-	Latest    int  // the number of the latest Idea
-	Finished  int  // instances that have come to their end
-	Left      int  // Ideas before those that are listed
-	Failures  []string
-	WaitsFor  []string // beside people, whose Calls are counted
-	Actions   *client.ActionsTaken
+	Status     api.ProcessStatus
+	Href       string
+	Ended      bool
+	Calls      int // of the Plan
+	Drawn      bool
+	Picture    string // the address of the picture, which changes with it
+	PlanIsLive bool
+	Counts     []count
+	Instances  []instanceRow
+	Shown      string // the status of those that are listed; empty: of any
+	First      int    // of those, on this page
+	Total      int
+	Prev, All  string
+	Next       string
+	Ideas      []report.Idea
+	Priced     bool // some of them cost something
+	Latest     int  // the number of the latest Idea
+	Finished   int  // instances that have come to their end
+	Left       int  // Ideas before those that are listed
+	Failures   []string
+	Plans      []string // the processes in which Plans wait: this one, or its parts
+	AwaitCall  int      // Calls that wait for a person
+	WaitsFor   []string // beside people, whose Calls are counted
+	Actions    *client.ActionsTaken
 }
 
 type count struct {
@@ -113,8 +121,12 @@ func (d *Desk) showProcess(w http.ResponseWriter, r *http.Request) error {
 	p := processPage{frame: d.frame(r, visible(clip(id, cellLength))), Status: status, Href: processHref(id)}
 	p.Live = true
 	p.Ended = status.Status != runresult.StatusRunning && status.Status != runresult.StatusPaused
-	if p.Calls, err = d.callsOfPlan(r.Context(), id); err != nil {
+	plan, err := d.planSoon(r.Context(), id, len(status.Instances), !p.Ended && status.Unseen == "")
+	if err != nil {
 		return err
+	}
+	if plan.PlanDrawing != nil {
+		p.Calls, p.PlanIsLive, p.Picture = len(plan.Calls), plan.live, pictureOf(p.Href, plan)
 	}
 	p.Drawn = p.Calls > 0 && p.Calls <= mostDrawn
 	p.Ideas, p.Left = d.ideas(r, id)
@@ -134,6 +146,9 @@ func (d *Desk) showProcess(w http.ResponseWriter, r *http.Request) error {
 	for _, f := range status.Failures {
 		p.Failures = append(p.Failures, visible(clip(fmt.Sprintf("%s: %s (%s, %s)", f.Tool, f.Message, f.Status, plural(f.Count, "time")), longestText)))
 	}
+	if p.AwaitCall = status.Awaiting; slices.ContainsFunc(status.Waiting, func(s string) bool { return strings.HasPrefix(s, protocol.WaitingForPlanDecision) }) {
+		p.addPlans(d.API.PlansOf(r.Context(), id))
+	}
 	for _, one := range status.Waiting {
 		if !strings.HasPrefix(one, protocol.WaitingForPerson) {
 			p.WaitsFor = append(p.WaitsFor, visible(clip(one, longestText)))
@@ -141,6 +156,17 @@ func (d *Desk) showProcess(w http.ResponseWriter, r *http.Request) error {
 	}
 	d.render(w, r, http.StatusOK, "process", p)
 	return nil
+}
+
+// addPlans leads to the Plans that wait.
+func (p *processPage) addPlans(list []client.Plan, err error) {
+	if err != nil {
+		return // it is told elsewhere that nobody answers
+	}
+	p.AwaitCall -= len(list)
+	for _, plan := range list {
+		p.Plans = append(p.Plans, planHref(plan.Process))
+	}
 }
 
 // ideas lists the Ideas of a process, the latest first; none where the store has none yet.
@@ -197,7 +223,7 @@ func (p *processPage) list(q url.Values) {
 
 // drawPlan gives the Plan of a process as a picture.
 func (d *Desk) drawPlan(w http.ResponseWriter, r *http.Request) error {
-	plan, err := d.plan(r.Context(), r.PathValue("process"))
+	plan, err := d.plan(r.Context(), r.PathValue("process"), r.URL.Query().Get("live") != "")
 	if err != nil {
 		return err
 	}
@@ -209,26 +235,59 @@ func (d *Desk) drawPlan(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// callsOfPlan gives how many Calls the Plan of a process has, or had a moment ago where the latest Idea is still being read; 0: there is none.
-func (d *Desk) callsOfPlan(ctx context.Context, process string) (int, error) {
-	plan, err := soon(ctx, d.reading, "plan\n"+process, func(ctx context.Context, _ *work) (*client.PlanDrawing, error) { return d.plan(ctx, process) })
+// drawnPlan is a Plan with what has become of its Calls: by now, or by the latest Idea.
+type drawnPlan struct {
+	*client.PlanDrawing
+	live bool
+}
+
+// manyInstances is of how many instances the Plan may take longer to read than a page may.
+const manyInstances = 1000
+
+// planSoon gives the Plan of a process, or how it was a moment ago where it is still being read. It holds none where none can be read.
+func (d *Desk) planSoon(ctx context.Context, id string, instances int, wantLive bool) (drawnPlan, error) {
+	works := d.asking
+	if instances > manyInstances {
+		works = d.reading
+	}
+	plan, err := soon(ctx, works, fmt.Sprintf("plan\n%t %s", wantLive, id), func(ctx context.Context, _ *work) (drawnPlan, error) { return d.plan(ctx, id, wantLive) })
 	var later *underWay
-	switch known, before := d.plans.Get(process); {
+	switch before, known := d.plans.Get(id); {
 	case err == nil:
-		d.plans.Add(process, len(plan.Calls))
-		return len(plan.Calls), nil
-	case errors.As(err, &later) && !before:
-		return 0, err
+		d.plans.Add(id, plan)
+		return plan, nil
+	case errors.As(err, &later) && !known:
+		return plan, err
 	default:
-		return known, nil
+		return before, nil
 	}
 }
 
-// plan gives the Plan of a process, with what became of its Calls by the latest Idea.
-func (d *Desk) plan(ctx context.Context, process string) (*client.PlanDrawing, error) {
+// liveTime is how long a page waits to hear how Calls stand now: after that it shows how they stood in the latest Idea.
+const liveTime = 2 * time.Second
+
+// plan gives the Plan of a process, with what has become of its Calls: by now where that is asked for and known, or else by the latest Idea.
+func (d *Desk) plan(ctx context.Context, process string, wantLive bool) (drawnPlan, error) {
+	if wantLive {
+		soon, cancel := context.WithTimeout(ctx, liveTime)
+		defer cancel()
+		if plan, err := d.API.LivePlan(soon, process); err == nil && len(plan.Calls) > 0 {
+			return drawnPlan{plan, true}, nil
+		}
+	}
 	i, err := d.idea(ctx, process, 0)
 	if err != nil {
-		return nil, err
+		return drawnPlan{}, err
 	}
-	return i.plan(ctx)
+	plan, err := i.plan(ctx)
+	return drawnPlan{plan, false}, err
+}
+
+// pictureOf is the address of a picture. It changes with what has become of the Calls, so that browsers load it anew.
+func pictureOf(href string, plan drawnPlan) string {
+	if !plan.live {
+		return href + "/plan.svg"
+	}
+	sum := sha256.Sum256(jsonval.Encode(jsonval.ToJSONValue([]any{plan.Calls, plan.Statuses})))
+	return href + "/plan.svg?live=" + hex.EncodeToString(sum[:8])
 }

@@ -3,6 +3,7 @@ package feed
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"iter"
 	"sync"
 	"time"
@@ -181,6 +182,9 @@ func (r *Follower) tell(ctx context.Context, s *Snapshot, yield func(Event, erro
 	}
 	for at := r.cursor.Ideas + 1; at <= s.Cursor.Ideas; at++ {
 		link, err := r.w.link(ctx, at)
+		if errors.Is(err, client.ErrNotFound) {
+			continue // it is one of a part: a process that is split counts the Ideas of its parts too, which have chains of their own
+		}
 		if err != nil {
 			yield(Event{}, err)
 			return false

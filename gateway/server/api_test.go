@@ -135,13 +135,13 @@ func chainOf(t *testing.T, h *house, page, by string) {
 		t.Errorf("%v", blame)
 	}
 	h.get(page+"/blame?place="+url.QueryEscape("①:nothing")).problem(404, "no-value")
-	for format, begins := range map[string]string{"mermaid": "flowchart", "dot": "digraph"} {
+	for format, begins := range map[string]string{"mermaid": "flowchart", "dot": "digraph", "svg": "<svg"} {
 		g := h.get(page + "/graph?format=" + format).is(200).object()
 		if text, _ := g["graph"].(string); !strings.HasPrefix(text, begins) || g["calls"] != float64(1) {
 			t.Errorf("%v", g)
 		}
 	}
-	h.get(page+"/graph?format=svg").problem(422, "invalid")
+	h.get(page+"/graph?format=png").problem(422, "invalid")
 }
 
 func TestAStartIsIdempotentByIDAndContent(t *testing.T) {

@@ -20,6 +20,9 @@ func TestAProcessIsSeenSteeredAndEndedAtTheDesk(t *testing.T) {
 		picture = attribute(img, "src")
 	}
 	svg := b.open(picture).is(200)
+	if !strings.Contains(picture, "?live=") || !strings.Contains(svg.source, "2 awaiting-approval") {
+		t.Errorf("%s does not show how the Calls stand now: %s", picture, svg.source)
+	}
 	if svg.header.Get("Content-Type") != "image/svg+xml" || !strings.Contains(svg.source, ">1 pay</text>") && !strings.Contains(svg.source, ">1 pay @") {
 		t.Errorf("%v %s", svg.header, svg.source)
 	}

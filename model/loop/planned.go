@@ -119,3 +119,38 @@ func (p plannedCall) isPlannedFor(inst *InstanceProgress) bool {
 	}
 	return len(p.onlyForInstances) == 0 || slices.Contains(p.onlyForInstances, inst.Token)
 }
+
+// LatestPlan lists the Calls of the latest Plan, and counts in how many instances each has which status. What an instance was sent and has not reported of
+// counts as running: instances report once nothing of them runs, or a person must look.
+func (l *Loop) LatestPlan() []turn.CallCount {
+	calls, latest := slices.Concat(l.plannedCalls, l.callsAcceptedInFlight()), 0
+	calls = slices.DeleteFunc(calls, func(p plannedCall) bool { return p.unassigned })
+	for _, p := range calls {
+		latest = max(latest, p.Request)
+	}
+	list := []turn.CallCount{}
+	for _, p := range calls {
+		if p.Request != latest {
+			continue
+		}
+		c := turn.CallCount{CallID: p.ID(""), Written: p.call, Statuses: map[ideafile.CallStatus]int{}}
+		for _, inst := range l.instances {
+			if status, is := l.statusIn(inst, p); is {
+				c.Statuses[status]++
+			}
+		}
+		list = append(list, c)
+	}
+	return list
+}
+
+// statusIn tells how a Call stands in an instance, as far as is known; is is false where it is none of the instance's.
+func (l *Loop) statusIn(inst *InstanceProgress, p plannedCall) (status ideafile.CallStatus, is bool) {
+	if !p.isPlannedFor(inst) {
+		return "", false
+	}
+	if c, reported := inst.calls[p.CallKey]; reported {
+		return c.Status, true
+	}
+	return ideafile.Running, p.isUnreportedBy(inst) || (l.beginsDirectly(inst, p) && !inst.PlanHeld)
+}

@@ -48,6 +48,7 @@ type Bed struct {
 	script  http.Handler
 	arrived map[int]time.Time // the tool's requests, by Call
 
+	limits  engine.Limits
 	tally   Tally
 	counted map[[2]string]float64 // MB at the last call of Grown, by place and kind
 }
@@ -57,7 +58,7 @@ var Hosted = engine.Limits{SaveActions: true, LostAfter: 30 * time.Second}
 
 // New starts everything. The limits are those of the worker.
 func New(ctx context.Context, limits engine.Limits) (*Bed, error) {
-	b := &Bed{arrived: map[int]time.Time{}, counted: map[[2]string]float64{}}
+	b := &Bed{arrived: map[int]time.Time{}, counted: map[[2]string]float64{}, limits: limits}
 	var err error
 	if b.dir, err = os.MkdirTemp("", "bench"); err != nil {
 		return nil, err
@@ -87,7 +88,7 @@ func (b *Bed) startWorker() (err error) {
 	b.worker, err = engine.NewWorker(b.client, engine.Parts{
 		Store: b.store, Tools: newTools(), LLM: llm.Config{BaseURL: b.llm.URL + "/v1"},
 		HTTP:   httptool.New(httptool.Options{Allow: strings.TrimPrefix(b.tool.URL, "http://"), LookupEnv: os.LookupEnv}),
-		Limits: limits,
+		Limits: b.limits,
 	})
 	if err != nil {
 		return err

@@ -104,7 +104,10 @@ func ofManyInstances(ctx context.Context, b *bed.Bed, s Size) []billed {
 			return err
 		}},
 		// In parts, unless it is quick.
-		{name: "instances by a Plan", isBatch: true, run: func() error { _, err := runInstances(ctx, b, s.of(300, 30)); return err }},
+		{name: "instances by a Plan", isBatch: true, run: func() error {
+			_, err := runInstances(ctx, b, s.of(300, 30), bed.GoTool("instant"))
+			return err
+		}},
 		{name: "large States", run: func() error { _, _, err := runLargeStates(ctx, b, 4, 50, 100<<10); return err }},
 	}
 }

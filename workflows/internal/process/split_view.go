@@ -9,6 +9,7 @@ import (
 
 	"processidea/model/ideafile"
 	"processidea/model/runresult"
+	"processidea/model/turn"
 	"processidea/protocol"
 	"processidea/workflows/internal/display"
 )
@@ -18,6 +19,9 @@ import (
 func (p *splitProcess) registerQueryHandlers(ctx workflow.Context) error {
 	return p.registerQueries(ctx, p, " Each part has a chain of its own.", "parts")
 }
+
+// callCounts lists nothing: the parts know.
+func (p *splitProcess) callCounts() []turn.CallCount { return []turn.CallCount{} }
 
 func (p *splitProcess) view() protocol.ProcessView {
 	pending := p.approvals().Approvals

@@ -22,6 +22,8 @@ import (
 type queryableProcess interface {
 	view() protocol.ProcessView
 	approvals() protocol.ProcessApprovals
+	// callCounts lists the Calls of the latest Plan.
+	callCounts() []turn.CallCount
 	// plans lists the Plans that wait for a person.
 	plans() []protocol.PlanView
 	// addApprovalContexts adds to approvals what is known here of the cases that they are about.
@@ -41,6 +43,8 @@ func (c *processCore) registerQueries(ctx workflow.Context, v queryableProcess, 
 			list.Plans = v.plans()
 			return list, nil
 		}, Description: "What waits for a person, in all " + aboutApprovals + ": {approvals, plans}."},
+		{Name: protocol.QueryPlan, Handler: func() (protocol.PlanProgress, error) { return protocol.PlanProgress{Calls: v.callCounts()}, nil },
+			Description: "The Calls of the latest Plan, and in how many instances each has which status: {calls}; of a split process its parts know."},
 	})
 }
 
@@ -66,6 +70,8 @@ func approvalWaitingText(a protocol.Approval) string {
 func (p *unsplitProcess) registerQueryHandlers(ctx workflow.Context) error {
 	return p.registerQueries(ctx, p, "", "instances")
 }
+
+func (p *unsplitProcess) callCounts() []turn.CallCount { return p.loop.LatestPlan() }
 
 func (p *unsplitProcess) view() protocol.ProcessView {
 	pending := p.approvals().Approvals

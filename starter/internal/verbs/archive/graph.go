@@ -7,6 +7,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -18,22 +19,26 @@ import (
 )
 
 // formats are the languages that a graph is written in.
-var formats = map[string]func(calls []any) string{"mermaid": plangraph.RenderMermaid, "dot": plangraph.RenderDOT}
+var formats = map[string]func(calls []any) string{
+	"mermaid": plangraph.RenderMermaid, "dot": plangraph.RenderDOT,
+	"svg": func(calls []any) string { return plangraph.RenderSVG(calls, nil) },
+}
 
 // Graph draws a Plan.
 func Graph(a *app.App) *cobra.Command {
 	format := "mermaid"
 	c := &cobra.Command{
 		Use:   "graph FILE|FOLDER|ID",
-		Short: "Draw a Plan as Mermaid or DOT",
+		Short: "Draw a Plan as Mermaid, DOT or SVG",
 		Long: `Draw a Plan: the Calls, and what flows between them through State. Of a file that is
-its Plan messages, or else its solution; of a process it is the latest solution that
-has Calls, or else its Plan messages.`,
+its Plan messages, or else its solution; of a process it is the Plan that waits for a
+person, where one does, or else the latest solution that has Calls, or else its Plan
+messages.`,
 		Example: `  starter graph refund.json
   starter graph refund-17 --format dot | dot -Tsvg > plan.svg`,
 		RunE: func(c *cobra.Command, args []string) error { return graph(c.Context(), a, args[0], format) },
 	}
-	c.Flags().StringVar(&format, "format", format, "mermaid or dot")
+	c.Flags().StringVar(&format, "format", format, "mermaid, dot or svg")
 	return c
 }
 
@@ -47,7 +52,7 @@ type drawn struct {
 func graph(ctx context.Context, a *app.App, of, format string) error {
 	draw, ok := formats[format]
 	if !ok {
-		return exit.Usagef("draw %s: no format %q; there are %s", of, format, strings.Join(slices.Sorted(maps.Keys(formats)), " and "))
+		return exit.Usagef("draw %s: no format %q; there are %s", of, format, strings.Join(slices.Sorted(maps.Keys(formats)), ", "))
 	}
 	calls, err := callsOf(ctx, a, of)
 	if err != nil {
@@ -67,6 +72,9 @@ func callsOf(ctx context.Context, a *app.App, of string) (calls []any, err error
 	if _, err := os.Stat(of); err == nil {
 		return callsOfFile(of)
 	}
+	if calls = waitingCalls(ctx, a, of); len(calls) > 0 {
+		return calls, nil
+	}
 	err = a.Read(ctx, func(archive *client.Archive) (err error) {
 		c := archive.Chain(of)
 		if calls, err = c.Plan(ctx); err == nil && !a.JSON {
@@ -78,6 +86,35 @@ func callsOf(ctx context.Context, a *app.App, of string) (calls []any, err error
 		err = exit.Usagef("draw %s: there is no such file, and the store has no Idea of a process of this id", of)
 	}
 	return calls, err
+}
+
+// waitingTime is how long it is waited for a server to say which Plans wait: where none answers, what is in the store is drawn.
+const waitingTime = 5 * time.Second
+
+// waitingCalls gives the Calls of the Plan that waits for a person; nil where none does, or nobody can say.
+func waitingCalls(ctx context.Context, a *app.App, process string) (calls []any) {
+	ctx, cancel := context.WithTimeout(ctx, waitingTime)
+	defer cancel()
+	_ = a.VisitProcess(ctx, process, func(p *client.Process) error {
+		now, err := p.Revision(ctx)
+		if err != nil || now.Ended {
+			return err
+		}
+		plans, err := p.Plans(ctx)
+		if len(plans) == 0 {
+			return err
+		}
+		calls = plans[0].Drawn
+		if a.JSON {
+			return nil
+		}
+		a.Note("%s of %s waits for a person", plans[0].Name(), plans[0].Process)
+		if more := len(plans) - 1; more > 0 {
+			a.Note("%d more wait in other parts: starter plan %s lists them, and each is drawn by the id of its part", more, process)
+		}
+		return nil
+	})
+	return calls
 }
 
 func callsOfFile(of string) (calls []any, err error) {

@@ -1,0 +1,120 @@
+package client
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"golang.org/x/sync/errgroup"
+
+	"processidea/model/ideafile"
+	"processidea/model/jsonval"
+	"processidea/model/runresult"
+	"processidea/protocol"
+)
+
+// askedOneByOne is of how many instances each is asked how its Calls stand; of more their process tells what they have reported.
+const askedOneByOne = 32
+
+// partsAsked is of how many parts the Plans are added up: more would take too long.
+const partsAsked = 200
+
+// LivePlan gives the Calls of the latest Plan of a process that is at work, and in how many instances each has which status now. In a process of many
+// instances a Call that was handed out counts as running until its instance has come to rest. A split process has a Plan of its own in each part: those
+// of the parts are counted together where they are the same; otherwise there are no Calls.
+func (p *Process) LivePlan(ctx context.Context) (*PlanDrawing, error) {
+	v, err := p.Status(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if len(v.Parts) > 0 {
+		return p.livePlanOfParts(ctx, v.Parts)
+	}
+	d, ids, err := p.planOfProcess(ctx)
+	if err == nil && len(v.Instances) <= askedOneByOne && len(ids) > 0 {
+		err = p.countInInstances(ctx, d, ids)
+	}
+	return d, err
+}
+
+// planOfProcess is LivePlan by what the instances have reported, with the ids of the Calls.
+func (p *Process) planOfProcess(ctx context.Context) (d *PlanDrawing, ids []string, err error) {
+	var now protocol.PlanProgress
+	d, err = &PlanDrawing{}, p.client.query(ctx, p.id, protocol.QueryPlan, &now)
+	for _, c := range now.Calls {
+		d.Calls, d.Statuses, ids = append(d.Calls, c.Written.RawValue()), append(d.Statuses, c.Statuses), append(ids, c.CallID)
+	}
+	return d, ids, err
+}
+
+// countInInstances counts anew, by what each instance says.
+func (p *Process) countInInstances(ctx context.Context, d *PlanDrawing, ids []string) error {
+	all, err := p.Instances(ctx)
+	if err != nil {
+		return err
+	}
+	clear(d.Statuses)
+	for _, i := range all {
+		for _, c := range i.Calls {
+			id, _, _ := strings.Cut(c.ID, "@")
+			if n := slices.Index(ids, id); n >= 0 {
+				d.count(n, c.Status, 1)
+			}
+		}
+	}
+	return nil
+}
+
+func (d *PlanDrawing) count(n int, status ideafile.CallStatus, more int) {
+	if d.Statuses[n] == nil {
+		d.Statuses[n] = map[ideafile.CallStatus]int{}
+	}
+	d.Statuses[n][status] += more
+}
+
+// livePlanOfParts adds up the Plans of parts, those that have ended by their last Idea.
+func (p *Process) livePlanOfParts(ctx context.Context, parts []protocol.PartView) (*PlanDrawing, error) {
+	plans := make([]*PlanDrawing, len(parts))
+	if len(parts) > partsAsked {
+		return &PlanDrawing{}, nil
+	}
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(queriesAtOnce)
+	for n, part := range parts {
+		g.Go(func() (err error) {
+			switch part.Status {
+			case "": // it has not begun
+			case runresult.StatusRunning, runresult.StatusPaused:
+				plans[n], _, err = p.client.Process(part.Process).planOfProcess(ctx)
+			default:
+				plans[n], err = p.client.Chain(part.Process).PlanWithStatus(ctx)
+			}
+			return err
+		})
+	}
+	if err := g.Wait(); err != nil {
+		return nil, err
+	}
+	return sumOfPlans(plans), nil
+}
+
+// sumOfPlans adds up Plans of the same Calls; of others, no Plan comes out.
+func sumOfPlans(plans []*PlanDrawing) *PlanDrawing {
+	all := &PlanDrawing{}
+	for _, d := range plans {
+		switch {
+		case d == nil || len(d.Calls) == 0:
+			continue
+		case all.Calls == nil:
+			all.Calls, all.Statuses = d.Calls, make([]map[ideafile.CallStatus]int, len(d.Calls))
+		case !jsonval.Equal(any(all.Calls), any(d.Calls)):
+			return &PlanDrawing{}
+		}
+		for n, counts := range d.Statuses {
+			for status, more := range counts {
+				all.count(n, status, more)
+			}
+		}
+	}
+	return all
+}

@@ -1,0 +1,267 @@
+package api
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"net/http"
+	"regexp"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"processidea/client"
+	"processidea/gateway/access"
+	"processidea/model/planreview"
+)
+
+func (a *API) addPlans() {
+	people := []string{"people"}
+	operation(a, access.Look, huma.Operation{
+		OperationID: "list-plans", Method: http.MethodGet, Path: "/api/plans", Summary: "List the Plans that wait for a person, in all processes", Tags: people,
+		Description: "Lists the Plans that wait as a whole: nothing of them has begun. The same of one process tells more: what each Call reads, what earlier " +
+			"processes took, and about which Calls a person will be asked again.",
+	}, a.allPlans)
+	operation(a, access.Look, huma.Operation{
+		OperationID: "list-process-plans", Method: http.MethodGet, Path: "/api/processes/{id}/plans", Summary: "List the Plans that wait in a process", Tags: people,
+		Errors:      []int{http.StatusNotFound},
+		Description: "Lists the Plans that wait as a whole in a process: one at most, and one in each part of a process that is split.",
+	}, a.plans)
+	operation(a, access.Decide, huma.Operation{
+		OperationID: "decide-plan", Method: http.MethodPost, Path: "/api/processes/{id}/plans/decision", Summary: "Decide on a Plan that waits", Tags: people,
+		Errors: []int{http.StatusNotFound, http.StatusConflict},
+		Description: "Approves, amends or rejects a Plan as it was shown: the digest names it. If something else waits by now, nothing is decided, and the problem " +
+			"changed brings it. Who decides is whoever the token names; where the gateway has a key, it signs the decision for that person.",
+	}, a.decidePlan)
+}
+
+// WaitingPlan is a Plan that waits as a whole, in a list over all processes.
+type WaitingPlan struct {
+	client.PendingPlan
+	CallsByTool []planreview.ToolCount `json:"callsByTool" nullable:"false" doc:"what would run, once for each instance"`
+}
+
+// WaitingPlanList is the Plans that wait, in all processes.
+type WaitingPlanList struct {
+	Plans []WaitingPlan `json:"plans" nullable:"false"`
+}
+
+// PlanList is the Plans that wait in a process.
+type PlanList struct {
+	Plans []client.Plan `json:"plans" nullable:"false"`
+}
+
+func (a *API) allPlans(ctx context.Context, _ *struct{}) (*struct{ Body WaitingPlanList }, error) {
+	all, err := a.AllWaiting(ctx)
+	if err != nil {
+		return nil, err
+	}
+	list := []WaitingPlan{}
+	for _, p := range all.Plans {
+		list = append(list, WaitingPlan{p, p.CountByTool()})
+	}
+	return &struct{ Body WaitingPlanList }{WaitingPlanList{list}}, nil
+}
+
+func (a *API) plans(ctx context.Context, in *Target) (*struct{ Body PlanList }, error) {
+	list, err := a.PlansOf(ctx, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	return &struct{ Body PlanList }{PlanList{list}}, nil
+}
+
+type plansKey string
+
+// PlansOf lists the Plans that wait in a process. The list is for reading alone: others get the same one. The error wraps client.ErrNotFound where there
+// is no process of the id.
+func (a *API) PlansOf(ctx context.Context, id string) ([]client.Plan, error) {
+	return share(ctx, &a.shared, plansKey(id), func(ctx context.Context) ([]client.Plan, error) {
+		p, err := a.Client.Attach(ctx, id)
+		if err != nil {
+			return nil, err
+		}
+		now, err := p.Revision(ctx)
+		if err != nil || now.Ended {
+			return []client.Plan{}, err // nothing waits any more, whoever answers
+		}
+		return p.Plans(ctx)
+	})
+}
+
+// PlanDecision is what somebody decides on a Plan that waits.
+type PlanDecision struct {
+	_        struct{} `additionalProperties:"false"`
+	Decision string   `json:"decision" enum:"approve,amend,reject"`
+	Digest   string   `json:"digest" minLength:"64" maxLength:"64" doc:"that of the Plan as it was shown: anything else is not decided on"`
+	Calls    []Object `json:"calls,omitempty" nullable:"false" maxItems:"1000" doc:"of amend: all Calls of the Plan as it is to run, as the LLM writes them"`
+	Reason   string   `json:"reason,omitempty" doc:"why; the LLM is told. reject needs one"`
+	Proof    string   `json:"proof,omitempty" doc:"the signature of the decision, where whoever decides made it themselves"`
+	By       string   `json:"by,omitempty" doc:"who decides: nobody but who the token names, except with the token that the gateway printed"`
+	Groups   []string `json:"groups,omitempty" nullable:"false" doc:"as by"`
+}
+
+// PlanDecided is what became of a decision that was taken.
+type PlanDecided struct {
+	Process string       `json:"process" doc:"the one whose Plan it is: of a split one, the part"`
+	Request int          `json:"request" doc:"the one that made the Plan; 0: it began the process"`
+	Count   client.Count `json:"count" doc:"how many have decided the same, of how many must: 1 of 2 leaves the Plan waiting"`
+}
+
+func (a *API) decidePlan(ctx context.Context, in *struct {
+	Target
+	Body PlanDecision
+}) (*struct{ Body PlanDecided }, error) {
+	out, err := a.DecidePlan(ctx, in.ID, in.Body)
+	if err != nil {
+		return nil, err
+	}
+	return &struct{ Body PlanDecided }{out}, nil
+}
+
+// planSignals are the signals of the decisions on a Plan.
+var planSignals = map[string]string{
+	client.Approve: planreview.SteerApprovePlan, client.Amend: planreview.SteerAmendPlan, client.Reject: planreview.SteerRejectPlan,
+}
+
+// DecidePlan takes a decision on a Plan for whoever asks. If it was refused because another Plan waits by now, the error is a *Problem with that one.
+func (a *API) DecidePlan(ctx context.Context, id string, said PlanDecision) (out PlanDecided, err error) {
+	ctx, cancel := context.WithTimeout(ctx, a.Patience)
+	defer cancel()
+	p, err := a.Client.Attach(ctx, id)
+	if err != nil {
+		return out, err
+	}
+	d, err := said.read(access.From(ctx))
+	if err != nil {
+		return out, err
+	}
+	defer a.Acted(id)
+	before, err := p.PendingPlans(ctx)
+	if err != nil {
+		return out, err
+	}
+	for _, plan := range before {
+		if plan.Digest == d.Digest {
+			out.Process, out.Request, d.Request = plan.Process, plan.Request, plan.Request
+		}
+	}
+	if out.Process == "" {
+		now, err := p.Plans(ctx)
+		if err != nil {
+			return out, err
+		}
+		return out, changed(now)
+	}
+	defer a.Acted(out.Process)
+	if out.Count, err = p.DecidePlanAndCount(ctx, d); errors.Is(err, client.ErrRefused) {
+		return out, a.whyRefused(ctx, p, d, err)
+	}
+	return out, err
+}
+
+// changed says that what was decided on waits no more.
+func changed(now []client.Plan) *Problem {
+	p := problem(http.StatusConflict, CodeChanged, "no Plan with that digest waits: somebody has decided on it, or it has changed; plans lists what waits now")
+	if len(now) == 0 {
+		p.Detail = "no Plan waits: somebody has decided on it"
+	}
+	p.Plans = now
+	return p
+}
+
+// whyRefused tells a Plan that has changed in that moment from a decision that cannot be taken.
+func (a *API) whyRefused(ctx context.Context, p *client.Process, d client.PlanDecision, refused error) error {
+	now, err := p.Plans(ctx)
+	if err != nil {
+		return refused
+	}
+	for _, plan := range now {
+		if plan.Digest == d.Digest {
+			problem := ProblemOf(refused)
+			problem.Problems = callsAt(refused)
+			return problem
+		}
+	}
+	return changed(now)
+}
+
+// callAt is how a worker names a Call of an amendment that cannot run: calls[2], or calls[2], in instance ①.
+var callAt = regexp.MustCompile(`(?:^|; )(calls\[[0-9]+\])(?:, in instance [^:]*)?: `)
+
+// callsAt are the places of a request that a refusal names.
+func callsAt(err error) (list []Place) {
+	var refused *client.RefusedError
+	if !errors.As(err, &refused) {
+		return nil
+	}
+	found := callAt.FindAllStringSubmatchIndex(refused.Reason, -1)
+	for n, at := range found {
+		end := len(refused.Reason)
+		if n+1 < len(found) {
+			end = found[n+1][0]
+		}
+		list = append(list, Place{Path: "body." + refused.Reason[at[2]:at[3]], Message: refused.Reason[at[1]:end]})
+	}
+	return list
+}
+
+// read makes a decision of what was sent. The error says why it cannot be meant, or is not this person's to take.
+func (d *PlanDecision) read(who *access.Person) (client.PlanDecision, error) {
+	of := Decision{By: d.By, Groups: d.Groups, Proof: d.Proof}
+	by, err := of.decider(who)
+	if err != nil {
+		return client.PlanDecision{}, err
+	}
+	out := client.PlanDecision{
+		Kind: planSignals[d.Decision], Digest: d.Digest, Reason: d.Reason, Proof: d.Proof, By: by.By, Groups: by.Groups, Key: by.Key,
+	}
+	if out.Calls, err = readValues(d.Calls, "body.calls"); err != nil {
+		return out, err
+	}
+	if d.Decision != client.Amend && d.Calls != nil {
+		return out, invalidAt("body.calls", errors.New("only an amendment brings Calls"))
+	}
+	if err := out.Validate(); err != nil {
+		return out, invalidAt(cmp.Or(map[string]string{client.Amend: "body.calls", client.Reject: "body.reason"}[d.Decision], "body"), err)
+	}
+	return out, nil
+}
+
+// waitingPlan gives the Calls of the Plan of which a drawing is asked: that with the digest; without one, the first.
+func waitingPlan(list []client.Plan, digest string) (calls []any, waits bool) {
+	for _, p := range list {
+		if digest == "" || p.Digest == digest {
+			return p.Drawn, true
+		}
+	}
+	return nil, false
+}
+
+// decider says who takes a decision.
+func (d *Decision) decider(who *access.Person) (client.Decision, error) {
+	out := client.Decision{By: who.Name, Groups: who.Groups, Key: who.Key}
+	if d.By != "" || d.Groups != nil {
+		if !who.NamesOthers && (d.By != "" && d.By != who.Name || !containsAll(who.Groups, d.Groups)) {
+			return out, &access.Refusal{Status: http.StatusForbidden, Code: access.CodeForbidden,
+				Message: "the token names " + who.Name + ": a decision is taken by that person, and for that person's groups"}
+		}
+		out.By = cmp.Or(d.By, who.Name)
+		if d.Groups != nil {
+			out.Groups = d.Groups
+		}
+		if out.By != who.Name {
+			out.Key = nil // it speaks for that person alone
+		}
+	}
+	if d.Proof != "" {
+		out.Key, out.By, out.Groups = nil, d.By, d.Groups // the proof says who decides
+	}
+	return out, nil
+}
+
+type livePlanKey string
+
+// LivePlan gives the Calls of the latest Plan of a process that is at work, as they stand now. It is for reading alone: others get the same one.
+func (a *API) LivePlan(ctx context.Context, id string) (*client.PlanDrawing, error) {
+	return share(ctx, &a.shared, livePlanKey(id), a.Client.Process(id).LivePlan)
+}

@@ -1,0 +1,189 @@
+package planpage
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"processidea/client"
+	"processidea/client/readable"
+	"processidea/gateway/desk/form"
+	"processidea/model/ideafile"
+	"processidea/model/jsonval"
+	"processidea/model/plangraph"
+)
+
+const (
+	// MostCalls is how many Calls a page shows, and lets people change.
+	MostCalls  = 500
+	mostTokens = 12 // instances of a Call that are named
+	mostReason = 2000
+)
+
+// Page is what is shown of a Plan that waits.
+type Page struct {
+	Plan client.Plan
+	// Calls are those of the Plan, and those that somebody adds.
+	Calls []*Call
+	Added []*Call
+	// NotAmendable is why its Calls cannot be changed here; empty: they can be.
+	NotAmendable string
+	Past         string // what earlier processes took; empty: there are none
+	Instances    string
+	Deciders     string
+	AskedUnknown bool // it is not known about which Calls a person will be asked again
+
+	Denied   string // why this person does not decide; empty: they may
+	Wrong    string // what is wrong with what was sent
+	WrongIn  string // the decision that it was
+	Changed  bool   // it is another Plan than the one that was decided on
+	Reason   string
+	Amending bool // somebody changes Calls
+
+	forms func(*ideafile.Tool) form.Form
+	tools []*ideafile.Tool
+}
+
+// Call is a row of the page.
+type Call struct {
+	Number    int // its place in the Plan, from 1; of an added one, among those
+	ID, Tool  string
+	Instances string
+	Params    []readable.Fact
+	More      string // how many parameters are not shown
+	Reads     []string
+	Writes    string
+	Asked     string // whether a person will be asked about it again
+	Runs      string // what it does outside
+	Error     string // what is known against it
+	Wrong     string // what is wrong with it as it was sent
+	Kept      bool
+	CanOpen   bool
+	// Fields change its parameters, and Rest is what else the Call says, as JSON; nil: nobody changes it.
+	Fields *form.Field
+	Rest   string
+	// JSON is an added Call as it was written.
+	JSON string
+
+	written any
+	params  map[string]any // those that a form changes
+	form    form.Form
+}
+
+// New shows a Plan. tools are those of its process, as far as they are known, and forms makes the form of a Call of one.
+func New(plan client.Plan, tools []*ideafile.Tool, forms func(*ideafile.Tool) form.Form) *Page {
+	p := &Page{Plan: plan, NotAmendable: plan.NotAmendable, Deciders: plan.DecidersInWords(), AskedUnknown: plan.AskedLater == nil, forms: forms, tools: tools,
+		Instances: names(plan.Instances)}
+	if plan.Past != nil {
+		p.Past = plan.Past.String()
+	}
+	if len(plan.Calls) > MostCalls && p.NotAmendable == "" {
+		p.NotAmendable = fmt.Sprintf("The Plan has %d Calls, too many for this page: change them by starter amend-plan.", len(plan.Calls))
+	}
+	for n := range plan.Calls[:min(len(plan.Calls), MostCalls)] {
+		p.Calls = append(p.Calls, p.call(n))
+	}
+	return p
+}
+
+// Left is how many Calls are not shown.
+func (p *Page) Left() int { return len(p.Plan.Calls) - len(p.Calls) }
+
+func (p *Page) call(n int) *Call {
+	of := p.Plan.Calls[n]
+	raw := of.Written.RawObject()
+	c := &Call{
+		Number: n + 1, ID: of.CallID, Tool: of.Written.Tool, Instances: names(of.Instances), Error: of.Error, Kept: true, written: of.Written.RawValue(),
+		CanOpen: raw != nil, params: maps.Clone(raw),
+	}
+	maps.DeleteFunc(c.params, func(key string, _ any) bool { return strings.HasPrefix(key, "_") })
+	tool := ideafile.FindTool(p.tools, c.Tool)
+	c.Runs = runs(tool)
+	t := readable.NewTeller()
+	told := t.Tell("", jsonval.ToJSONValue(c.params))
+	if c.Params = told.Facts; told.Left > 0 {
+		c.More = readable.Plural(told.Left, "other parameter")
+	}
+	c.Reads = p.reads(n + 1)
+	if path, is := raw["_outputPath"]; is {
+		c.Writes = readable.Visible(readable.ShortText(path, readable.LongestText))
+	} else if tool != nil {
+		c.Writes = readable.Visible(readable.ShortText(tool.Source["_outputPath"], readable.LongestText))
+	}
+	at := slices.IndexFunc(p.Plan.AskedLater, func(a client.AskedLater) bool { return a.CallID == c.ID })
+	switch {
+	case at >= 0 && p.Plan.AskedLater[at].When == client.AskedAlways:
+		c.Asked = "a person is asked again"
+	case at >= 0:
+		c.Asked = "a person may be asked again, as its parameters will be"
+	}
+	if tool != nil {
+		c.form = p.forms(tool)
+	}
+	c.form.Prefix = fmt.Sprintf("c%d", c.Number)
+	return c
+}
+
+// reads tells what a Call reads, and waits for.
+func (p *Page) reads(number int) (list []string) {
+	for _, e := range p.Plan.Edges {
+		if e.To != number {
+			continue
+		}
+		from := readable.Visible(readable.Clip(e.Given, readable.LongestText))
+		if e.From > 0 && e.From <= len(p.Plan.Calls) {
+			of := p.Plan.Calls[e.From-1]
+			from = "Call " + of.CallID + " " + readable.Visible(readable.Clip(of.Written.Tool, mostReason))
+		}
+		switch e.Kind {
+		case plangraph.EdgeReads:
+			if e.Paths != "" {
+				from = readable.Visible(e.Paths) + " of " + from
+			}
+		case plangraph.EdgeAfter:
+			from = "nothing, but runs after " + from
+		case plangraph.EdgeIf:
+			from = from + ", in its condition"
+		case plangraph.EdgeOr:
+			from = "nothing, but writes where " + from + " does: whichever is first"
+		}
+		list = append(list, from)
+	}
+	return list
+}
+
+// names lists tokens of instances, not too many.
+func names(tokens []string) string {
+	text := readable.Visible(strings.Join(tokens[:min(len(tokens), mostTokens)], ", "))
+	if more := len(tokens) - mostTokens; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
+}
+
+// runs tells what a Call of a Tool does.
+func runs(t *ideafile.Tool) string {
+	if t == nil {
+		return "No Tool of this name is known here."
+	}
+	text := "The LLM writes its result, unless the workers have a function of this name."
+	switch a := t.RawActivity.(type) {
+	case string:
+		text = "It runs the workers' function " + readable.Visible(a) + "."
+	case map[string]any:
+		text = "It is run by " + readable.Visible(strings.Join(jsonval.SortedKeys(a), ", ")) + "."
+		if _, is := a[string(ideafile.KindHTTP)]; is {
+			text = "It sends an HTTP request."
+		} else if _, is := a[string(ideafile.KindMCP)]; is {
+			text = "It uses a tool of an MCP server."
+		}
+	}
+	if t.DelegateFile != "" {
+		text = "It starts a process of its own, which plans for itself."
+	}
+	if t.MaxAttempts == 1 {
+		text += " It is never run twice."
+	}
+	return text
+}

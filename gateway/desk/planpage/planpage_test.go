@@ -1,0 +1,105 @@
+package planpage_test
+
+import (
+	"encoding/json"
+	"net/url"
+	"strings"
+	"testing"
+
+	"processidea/client"
+	"processidea/gateway/api"
+	"processidea/gateway/desk/form"
+	"processidea/gateway/desk/planpage"
+	"processidea/model/ideafile"
+	"processidea/model/jsonval"
+	"processidea/model/modeltest"
+	"processidea/model/plangraph"
+)
+
+// waiting is a page of a Plan of two Calls, of Tools that are known.
+func waiting(t *testing.T) *planpage.Page {
+	t.Helper()
+	var plan client.Plan
+	err := json.Unmarshal([]byte(`{"process": "p", "request": 1, "digest": "d", "calls": [
+		{"call": "1.1", "instances": ["①"], "as": {"_tool": "pay", "_instance": "①", "cents": 12345678901234567890.10, "to": "†input.name", "_outputPath": "paid"}},
+		{"call": "1.2", "as": {"_tool": "tell", "text": "†state.paid"}}], "askedLater": [{"call": "1.1", "when": "always"}]}`), &plan)
+	if err != nil {
+		t.Fatal(err)
+	}
+	plan.Edges = plangraph.Edges(ideafile.RawWrittenCalls(plan.WrittenCalls()))
+	idea, problems := ideafile.ReadIdea(modeltest.MustDecodeJSON(`{"schema": {"tools": {
+		"pay": {"type": "object", "properties": {"cents": {"type": "number"}, "to": {"type": "string"}}, "_activity": {"http": {"url": "https://example.com"}}, "_retry": {"attempts": 1}},
+		"tell": {"type": "object", "properties": {"text": {"type": "string"}}}}}, "context": [{"type": "text", "text": "Go."}]}`).(map[string]any))
+	if len(problems.Errors()) > 0 {
+		t.Fatal(problems)
+	}
+	return planpage.New(plan, idea.Tools, func(tool *ideafile.Tool) form.Form {
+		return form.Form{Schema: jsonval.ToJSONValue(tool.ParamsSchemaSource())}
+	})
+}
+
+func TestAPageSaysWhatEachCallReadsWritesAndDoes(t *testing.T) {
+	p := waiting(t)
+	first, second := p.Calls[0], p.Calls[1]
+	if first.Runs != "It sends an HTTP request. It is never run twice." || first.Writes != "paid" || first.Asked != "a person is asked again" ||
+		strings.Join(first.Reads, "; ") != "†input.name" || first.Instances != "①" {
+		t.Errorf("%+v", first)
+	}
+	if strings.Join(second.Reads, "; ") != "paid of Call 1.1 pay" || !strings.Contains(second.Runs, "The LLM writes its result") || second.Asked != "" {
+		t.Errorf("%+v", second)
+	}
+}
+
+func TestWhatNobodyTouchedStaysAsItWasPlanned(t *testing.T) {
+	take := func(values url.Values) (*planpage.Page, *api.PlanDecision, bool) {
+		p, d := waiting(t), &api.PlanDecision{Decision: "amend"}
+		return p, d, p.Take(d, values)
+	}
+	if p, _, ok := take(url.Values{"keep": {"1", "2"}}); ok || !strings.Contains(p.Wrong, "Nothing is changed") {
+		t.Error(p.Wrong)
+	}
+	if p, _, ok := take(url.Values{}); ok || !strings.Contains(p.Wrong, "No Call is left") {
+		t.Error(p.Wrong)
+	}
+	_, d, ok := take(url.Values{"keep": {"1"}})
+	if want := `{"_instance":"①","_outputPath":"paid","_tool":"pay","cents":12345678901234567890.10,"to":"†input.name"}`; !ok || len(d.Calls) != 1 || string(d.Calls[0]) != want {
+		t.Errorf("%s", d.Calls)
+	}
+	// Opening a Call decides on nothing, and its form, untouched, changes nothing.
+	p, _, ok := take(url.Values{"keep": {"1", "2"}, "edit": {"1"}})
+	if ok || p.Wrong != "" || p.Calls[0].Fields == nil {
+		t.Fatalf("%v %q", ok, p.Wrong)
+	}
+	sent := url.Values{"keep": {"1", "2"}, "open": {"1"}, "c1-rest": {p.Calls[0].Rest}, "c1~kind": {"object"}, "c1~key": {"cents", "to"},
+		"c1/cents~kind": {"number"}, "c1/cents": {"12345678901234567890.10"}, "c1/to~kind": {"text"}, "c1/to": {"†input.name"}}
+	if p, _, ok := take(sent); ok || !strings.Contains(p.Wrong, "Nothing is changed") {
+		t.Error(p.Wrong)
+	}
+	sent.Set("c1/cents", "7.50")
+	sent.Set("new", `{"_tool": "tell", "text": "more"}`)
+	_, d, ok = take(sent)
+	if !ok || len(d.Calls) != 3 || !strings.Contains(string(d.Calls[0]), `"cents":7.50`) || !strings.Contains(string(d.Calls[2]), "more") {
+		t.Errorf("%v %s", ok, d.Calls)
+	}
+	sent.Set("c1-rest", `{"cents": 1}`)
+	if p, _, ok := take(sent); ok || !strings.Contains(p.Calls[0].Wrong, "does not belong") {
+		t.Errorf("%+v", p.Calls[0])
+	}
+}
+
+func TestWhatIsFoundWrongStandsBesideItsCall(t *testing.T) {
+	p, d := waiting(t), &api.PlanDecision{Decision: "amend"}
+	if !p.Take(d, url.Values{"keep": {"2"}, "added": {`{"_tool": "pay"}`, " "}}) {
+		t.Fatal(p.Wrong)
+	}
+	p.Find(map[string]string{"body.calls[0]": "no text", "body.calls[1]": "no cents", "body.calls[9]": "none"})
+	if p.Calls[0].Wrong != "" || p.Calls[1].Wrong != "no text" || p.Added[0].Wrong != "no cents" {
+		t.Errorf("%+v %+v", p.Calls, p.Added)
+	}
+	for text, says := range map[string]string{"none": "no JSON object", `{"a": 1}`: `"_tool" is missing`, `{"_tool": "fly"}`: "no Tool fly"} {
+		p, d := waiting(t), &api.PlanDecision{Decision: "amend"}
+		if p.Take(d, url.Values{"keep": {"1"}, "new": {text}}) || !strings.Contains(p.Added[0].Wrong, says) {
+			t.Errorf("%s: %+v", text, p.Added[0])
+		}
+	}
+}

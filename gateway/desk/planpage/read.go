@@ -1,0 +1,195 @@
+package planpage
+
+import (
+	"fmt"
+	"maps"
+	"net/url"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"processidea/client"
+	"processidea/gateway/api"
+	"processidea/gateway/desk/form"
+	"processidea/model/ideafile"
+	"processidea/model/jsonval"
+)
+
+// The names of controls, beside those of the forms.
+const (
+	keepName  = "keep"  // the numbers of the Calls that stay
+	openName  = "open"  // the numbers of those that are changed
+	editName  = "edit"  // the button that opens one; its value is the number
+	addedName = "added" // Calls that are added, as JSON
+	newName   = "new"   // the next one
+	restMark  = "-rest" // behind the prefix of a Call's form: what else it says
+)
+
+// IsEditing reports whether what was sent asks for a change of the page alone, and decides on nothing.
+func IsEditing(values url.Values) bool {
+	return values.Get(editName) != "" || values.Get("do") == "add" || form.IsAdding(values)
+}
+
+// Read takes in what was sent of the Calls, and gives all Calls of the Plan as it is to run. Where Wrong is set, or a Call's, they are of no use.
+func (p *Page) Read(values url.Values) (calls []any) {
+	p.Amending = true
+	changed := false
+	for _, c := range p.Calls {
+		number := strconv.Itoa(c.Number)
+		c.Kept = slices.Contains(values[keepName], number)
+		written := c.written
+		if slices.Contains(values[openName], number) && c.CanOpen {
+			written = p.readOpen(c, values)
+		} else if values.Get(editName) == number && c.CanOpen {
+			c.open(nil, nil)
+		}
+		if !c.Kept {
+			changed = true
+			continue
+		}
+		changed = changed || !jsonval.Equal(written, c.written)
+		calls = append(calls, written)
+	}
+	added := p.readAdded(values)
+	if IsEditing(values) {
+		return nil
+	}
+	calls = append(calls, added...)
+	switch {
+	case p.Wrong != "":
+	case len(calls) == 0:
+		p.Wrong = "No Call is left. To have none of them run, reject the Plan."
+	case !changed && len(added) == 0:
+		p.Wrong = "Nothing is changed. To have it run as it is, approve it."
+	}
+	return calls
+}
+
+// open shows the fields of a Call, as it is or as it was entered.
+func (c *Call) open(values url.Values, wrong map[string]string) {
+	if c.Fields = c.form.New(any(c.params), true); values != nil {
+		c.Fields = c.form.Again(any(c.params), true, values, wrong)
+		c.Rest = strings.ReplaceAll(values.Get(c.form.Prefix+restMark), "\r\n", "\n")
+		return
+	}
+	rest := maps.Clone(jsonval.AsObject(c.written))
+	maps.DeleteFunc(rest, func(key string, _ any) bool { return !strings.HasPrefix(key, "_") || key == "_tool" })
+	c.Rest = form.Pretty(jsonval.ToJSONValue(rest))
+}
+
+// readOpen reads a Call that is changed.
+func (p *Page) readOpen(c *Call, values url.Values) any {
+	v, wrong := c.form.Read(any(c.params), values)
+	c.open(values, wrong)
+	call, isObject := v.(map[string]any)
+	rest, err := jsonval.DecodeObject([]byte(c.Rest))
+	switch {
+	case form.IsAdding(values):
+		return c.written
+	case len(wrong) > 0:
+		c.Wrong = "some fields cannot be read; each says why"
+	case !isObject:
+		c.Wrong = "the parameters of a Call are an object"
+	case err != nil:
+		c.Wrong = "what else the Call says is no JSON object: " + strings.TrimPrefix(err.Error(), "model: decode JSON: ")
+	}
+	for key := range rest {
+		if !strings.HasPrefix(key, "_") || key == "_tool" {
+			c.Wrong = fmt.Sprintf("%q does not belong to what else the Call says: its parameters are above", key)
+		}
+	}
+	if c.Wrong != "" {
+		if c.Kept {
+			p.Wrong = "Call " + c.ID + " cannot be read: see there."
+		}
+		return c.written
+	}
+	out := map[string]any{"_tool": c.Tool}
+	maps.Copy(out, call)
+	maps.Copy(out, rest)
+	return out
+}
+
+// readAdded reads the Calls that are added; one that is left empty is none.
+func (p *Page) readAdded(values url.Values) (calls []any) {
+	texts := slices.Clone(values[addedName])
+	if next := values.Get(newName); strings.TrimSpace(next) != "" {
+		texts = append(texts, next)
+	}
+	for _, text := range texts {
+		text = strings.ReplaceAll(text, "\r\n", "\n")
+		if strings.TrimSpace(text) == "" {
+			continue
+		}
+		c := &Call{Number: len(p.Added) + 1, JSON: text}
+		p.Added = append(p.Added, c)
+		call, err := jsonval.DecodeObject([]byte(text))
+		c.Tool, _ = call["_tool"].(string)
+		switch {
+		case err != nil:
+			c.Wrong = `it is no JSON object, such as {"_tool": "tell", "text": "†state.text"}: ` + strings.TrimPrefix(err.Error(), "model: decode JSON: ")
+		case c.Tool == "":
+			c.Wrong = `it names no Tool: "_tool" is missing`
+		case len(p.tools) > 0 && ideafile.FindTool(p.tools, c.Tool) == nil:
+			c.Wrong = "there is no Tool " + c.Tool
+		}
+		if c.Wrong != "" {
+			p.Wrong = "A Call that you add cannot be meant: see there."
+		}
+		calls = append(calls, any(call))
+	}
+	return calls
+}
+
+// callIndex is how a problem names a Call.
+var callIndex = regexp.MustCompile(`calls\[([0-9]+)\]$`)
+
+// Find puts what the process found wrong with the Calls that were sent beside them; path and message are those of each problem.
+func (p *Page) Find(problems map[string]string) {
+	var sent []*Call
+	for _, c := range p.Calls {
+		if c.Kept {
+			sent = append(sent, c)
+		}
+	}
+	sent = append(sent, p.Added...)
+	for path, message := range problems {
+		m := callIndex.FindStringSubmatch(path)
+		if m == nil {
+			continue
+		}
+		if n, err := strconv.Atoi(m[1]); err == nil && n < len(sent) {
+			sent[n].Wrong = message
+			if c := sent[n]; c.CanOpen && c.Fields == nil {
+				c.open(nil, nil)
+			}
+		}
+	}
+}
+
+// Take makes a decision of what was sent; ok is false where it cannot be meant, or where somebody is only changing the Calls.
+func (p *Page) Take(d *api.PlanDecision, values url.Values) (ok bool) {
+	switch d.Decision {
+	case client.Approve:
+	case client.Reject:
+		if d.Reason == "" {
+			p.Wrong = "A rejection needs a reason: the LLM reads it, and plans on."
+		}
+	case client.Amend:
+		if p.NotAmendable != "" {
+			p.Wrong = p.NotAmendable
+			return false
+		}
+		for _, call := range p.Read(values) {
+			d.Calls = append(d.Calls, jsonval.Encode(call))
+		}
+		if IsEditing(values) {
+			p.Wrong = ""
+			return false
+		}
+	default:
+		p.Wrong = "There is no such decision."
+	}
+	return p.Wrong == ""
+}

@@ -1,0 +1,20 @@
+package loop_test
+
+import (
+	"testing"
+
+	"processidea/model/jsonval"
+	"processidea/model/modeltest"
+)
+
+func TestTheLatestPlanSaysHowItsCallsStandByWhatInstancesHaveReported(t *testing.T) {
+	s := modeltest.NewScenarioWithPeople(t, "")
+	counts := func() string { return string(jsonval.Encode(jsonval.ToJSONValue(s.Loop.LatestPlan()))) }
+	s.WantEqual("before the first Request", counts(), `[]`)
+	s.ReplyWith(payOnce)
+	s.WantEqual("the Call that waits for a person", counts(),
+		`[{"as":{"_outputPath":"b","_tool":"pay","n":500},"call":"1.1","statuses":{"awaiting-approval":1}}]`)
+	s.Decide("approve", "1.1")
+	s.ReplyWith(`{"calls":[{"_tool":"work","_outputPath":"c"}],"output":null}`)
+	s.WantEqual("the Plan of the next Request", counts(), `[{"as":{"_outputPath":"c","_tool":"work"},"call":"2.1","statuses":{"done":1}}]`)
+}

@@ -1,0 +1,52 @@
+package plangraph
+
+import (
+	"strconv"
+	"strings"
+)
+
+// Edge leads into a Call of a Plan: from the Call that writes what it reads, or that it waits for; or from a value that no Call of the Plan writes.
+type Edge struct {
+	// From and To are the places of Calls in the Plan, from 1; From is 0 where Given is set.
+	From int `json:"from,omitempty"`
+	To   int `json:"to"`
+	// Given is the Reference of a value that no Call of the Plan writes.
+	Given string `json:"given,omitempty"`
+	// Paths are the paths in State that are read, as the picture has them; empty for a value that is given, and for other kinds.
+	Paths string `json:"paths,omitempty"`
+	Kind  string `json:"kind"`
+}
+
+// The kinds of Edges.
+const (
+	EdgeReads = "reads" // a parameter is what is written there
+	EdgeAfter = "after" // it waits for it, and reads nothing of it
+	EdgeIf    = "if"    // its condition looks at it
+	EdgeOr    = "or"    // both write one path: whichever is first
+)
+
+// Edges lists those of a Plan, in the order in which its Calls are written.
+func Edges(calls []any) []Edge {
+	g := newGraph(calls)
+	given := map[string]string{}
+	for _, n := range g.nodes {
+		if n.kind != nodeCall {
+			given[n.id] = strings.Join(n.labelLines, " ")
+		}
+	}
+	place := func(id string) int { n, _ := strconv.Atoi(strings.TrimPrefix(id, "c")); return n }
+	list := []Edge{}
+	for _, e := range g.edges {
+		edge := Edge{To: place(e.to), Kind: EdgeReads, Given: given[e.from]}
+		if edge.Given == "" {
+			edge.From = place(e.from)
+		}
+		if e.dashed {
+			edge.Kind = e.label
+		} else {
+			edge.Paths = e.label
+		}
+		list = append(list, edge)
+	}
+	return list
+}
