@@ -63,7 +63,7 @@ func TestWhereAllSettleTogetherACallReopensAnInstance(t *testing.T) {
 	if got := asJSON(r.Instances["i0"].State); got != `{"more":"paid","n":1,"paid":"paid"}` || r.Calls.Done != 3 || r.Requests != 4 {
 		t.Errorf("%s %+v %d", got, r.Calls, r.Requests)
 	}
-	if p := s.prompt(3); !strings.Contains(p, "for i1. Of the others, 1 finished") || !strings.Contains(p, "takes it up again: i0") {
+	if p := s.prompt(3); !strings.Contains(p, "for i1. The others: 1 finished") || !strings.Contains(p, "takes it up again: i0") {
 		t.Error(p)
 	}
 	s.isWhole()

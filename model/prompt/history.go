@@ -20,12 +20,12 @@ func (w *promptWriter) writeCallHistory() {
 		return
 	}
 	w.writeHeading("Calls so far")
-	w.writeLine("What became of those that are new to you; ids such as 1.15: your answer 1, Call 15.")
+	w.writeLine("What became of those that you were not told of before, and of some more that may matter; 1.15 is Call 15 of your answer 1.")
 	if w.request.PlanEntries[0].DirectPlan > 0 {
 		w.writeLine("Those of request 0 are of a Plan that ran by itself. Mend what went wrong, or find another way; what is done stays done.")
 	}
 	var kept []string
-	doneByResult := map[string][]string{}
+	doneByResult, idsByResult := map[string][]string{}, map[string][]string{}
 	for _, entry := range w.request.PlanEntries {
 		label, summedUp := w.doneLabel(entry)
 		if !summedUp {
@@ -36,9 +36,14 @@ func (w *promptWriter) writeCallHistory() {
 			kept = append(kept, label)
 		}
 		doneByResult[label] = append(doneByResult[label], entry.InstancesByStatus[ideafile.Done]...)
+		idsByResult[label] = append(idsByResult[label], entry.CallID)
 	}
 	for _, label := range kept {
-		w.writeLine("- %s: done%s", label, w.instancesSuffix(doneByResult[label]))
+		id := ""
+		if ids := idsByResult[label]; len(ids) == 1 {
+			id = ids[0] + " "
+		}
+		w.writeLine("- %s%s: done%s", id, label, w.instancesSuffix(doneByResult[label]))
 	}
 }
 

@@ -30,7 +30,7 @@ func (w *promptWriter) writeSharedContext() {
 	}
 	w.writePreviewsRule()
 	if s := view.SchemaByKind[ideafile.TypeState]; s != nil {
-		w.writeLine("Form of State%s: %s", closedStateText(s), w.stateForm(s))
+		w.writeLine(stateFormText(s), w.stateForm(s))
 		w.writeGoal(s)
 	}
 	if w.Len() == headingOnly {
@@ -38,12 +38,12 @@ func (w *promptWriter) writeSharedContext() {
 	}
 }
 
-// closedStateText says of a State that holds nothing beside what its schema names what that means for a Call.
-func closedStateText(stateSchema any) string {
+// stateFormText has a place for the form of State. Of a State that holds nothing beside what its schema names, it says what that means for a Call.
+func stateFormText(stateSchema any) string {
 	if m, _ := stateSchema.(map[string]any); m["additionalProperties"] != false {
-		return ""
+		return "Form of State: %s"
 	}
-	return `, which has no other places (a result that none of them is for gets "_outputPath": null)`
+	return `Form of State: %s. It has no other places: a result that fits none gets "_outputPath": null.`
 }
 
 // writeGoal says in words when an instance is finished.

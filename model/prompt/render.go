@@ -159,7 +159,7 @@ func (w *promptWriter) requestedCallsText() string {
 		}
 	}
 	if others != nil {
-		text += " Of the others, " + strings.Join(others, ", ") + "."
+		text += " The others: " + strings.Join(others, ", ") + "."
 	}
 	if len(w.request.ReopenableTokens) > 0 {
 		text += ` A Call that names a finished one takes it up again: ` + strings.Join(w.request.ReopenableTokens, ", ") + `; "*" does not mean them.`

@@ -7,7 +7,7 @@ import (
 )
 
 // introText has a place for what is said of the output, where the process has one.
-const introText = `You plan a business process: you answer with one JSON object, {"calls": [...]}, and the Calls in it are run for you. Leave a tool's work to the tool, unless its description says that you are it; what no tool does, such as comparing or adding up, is yours.%s
+const introText = `You plan a business process: you answer with one JSON object, {"calls": [...]}, and the Calls in it are run for you. What no tool does, such as comparing or adding up, you do yourself; what a tool would bring, do not guess.%s
 
 ## How it goes on
 - Calls run side by side, each as soon as the values that it reads are there. Plan all that can be planned now, in one answer.
@@ -30,14 +30,14 @@ const callsText = `## A Call
 const referencesText = `## References
 - A string that begins with † stands for a value of any type: "†state.order.id", "†input.rules[0]". The Reference is the whole string. The value may still be to come from another Call, of this answer too: then the Call waits for it. A place that no Call fills never comes: what reads it is blocked.
 - "†` + "`Order ${state.order.id} comes on ${input.day}.`" + `" is a text with values in it: between ${ and } stands a Reference without its †.
-- "†state.a || †state.b" is a if it comes, else b; "†state.a && †state.b" waits for both and is b. "††" at the beginning is a plain †.
+- "†state.a || †state.b" is a if it comes, else b, also where no Call is to fill a; "†state.a && †state.b" waits for both and is b. "††" at the beginning is a plain †.
 `
 
-const branchesText = `- A tool whose result goes to "†state.a || †state.b" fills one of the two places; if it fails, the last one gets {"code", "message"}. Plan for both cases at once: Calls that need the place that stays empty, or wait for it by "_after", are skipped without harm, and so are those that need their results. An alternative to a skipped Call runs.
+const branchesText = `- A tool whose result goes to "†state.a || †state.b" fills one of the two places; if it fails, the last one gets {"code", "message"}. Plan for both cases at once: Calls that need the place that stays empty, or wait for it by "_after", are skipped without harm, and so are those that need their results; the next alternative to such a Call has its turn.
 `
 
 const namedInstancesText = `## Instances
-The process runs for instances, alike and independent, each with its own State: †state is that of the Call's instance, and a Call acts for its own instance, even where no parameter names it. An instance may need no Call. "_instance" names it, or is a list of names, or "*": every instance that this question is about. Wherever one Call fits several, write it once: it runs in each for itself, and where it fails, the next alternative runs in that instance alone. For an exception, put a Call of one instance with the same place before it. No Call waits for one of another instance, and finished instances are not shown to you again: what you decide by comparing instances, decide for all of them in one answer.
+The process runs for instances, alike and independent, each with its own State: †state is that of the Call's instance, and a Call acts for its own instance, even where no parameter names it. An instance may need no Call. "_instance" names it, or is a list of names, or "*": every instance that this question is about. Wherever one Call fits several, write it once: it runs in each for itself, and where it fails, the next alternative runs in that instance alone. For an exception, put a Call of one instance with the same place before it (if that fails, the general one runs there too). No Call waits for one of another instance, and finished instances are not shown to you again: what you decide by comparing instances, decide for all of them in one answer.
 `
 
 const updatesText = `- "_outputMethod" says how a result meets what is there: "set" keeps to an empty place; "assign" and "merge" add an object's keys, "push" adds an element to a list, "concat" adds a list or a text.
