@@ -84,15 +84,16 @@ func (w Work) command(ctx context.Context, dir, profile string) (*exec.Cmd, erro
 // check holds the result of a run against what the work comes to.
 func (w Work) check(result []byte, asked *llm) error {
 	var r struct {
-		Status string
-		Calls  struct{ Done int }
+		Status   string
+		Calls    struct{ Done int }
+		Failures any
 	}
 	if err := json.Unmarshal(result, &r); err != nil {
 		return fmt.Errorf("read the result %.200q: %w", result, err)
 	}
 	if r.Status != "completed" || r.Calls.Done != w.Done || asked.requests() != len(w.Replies) {
-		return fmt.Errorf("it ended as %q with %d Calls done after %d Requests; want %q, %d, %d",
-			r.Status, r.Calls.Done, asked.requests(), "completed", w.Done, len(w.Replies))
+		return fmt.Errorf("it ended as %q with %d Calls done after %d Requests; want %q, %d, %d; what failed: %.1000v",
+			r.Status, r.Calls.Done, asked.requests(), "completed", w.Done, len(w.Replies), r.Failures)
 	}
 	return nil
 }
