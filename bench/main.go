@@ -16,20 +16,19 @@ func main() {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
-	if len(os.Args) > 1 && os.Args[1] == "memory" {
-		end(memory.Main(ctx, os.Args[2:], os.Stdout, os.Stderr))
-	}
-	o, err := readOptions(os.Args[1:], os.Stderr)
-	if err == nil {
-		err = run(ctx, o, os.Stdout)
-	}
-	end(err)
-}
-
-func end(err error) {
-	if err != nil {
+	if err := measureNamed(ctx, os.Args[1:]); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
 	}
-	os.Exit(0)
+}
+
+func measureNamed(ctx context.Context, args []string) error {
+	if len(args) > 0 && args[0] == "memory" {
+		return memory.Main(ctx, args[1:], os.Stdout, os.Stderr)
+	}
+	o, err := readOptions(args, os.Stderr)
+	if err == nil {
+		err = run(ctx, o, os.Stdout)
+	}
+	return err
 }

@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"processidea/starter/command"
 )
@@ -49,36 +50,113 @@ func (c Case) measure(ctx context.Context, o options) (mb float64, err error) {
 	if err := w.write(dir, tool.URL); err != nil {
 		return 0, err
 	}
-	cmd, err := w.command(ctx, dir, o.profile)
-	if err != nil {
+	s := starter{dir: dir, env: []string{
+		"OPENAI_BASE_URL=" + server.URL + "/v1", "OPENAI_API_KEY=none", "PROCESSIDEA_HTTP_ALLOW=" + strings.TrimPrefix(tool.URL, "http://"),
+	}}
+	if s.program, err = os.Executable(); err != nil {
 		return 0, err
 	}
-	cmd.Env = append(cmd.Env, "OPENAI_BASE_URL="+server.URL+"/v1", "OPENAI_API_KEY=none", "PROCESSIDEA_HTTP_ALLOW="+strings.TrimPrefix(tool.URL, "http://"))
+	if w.Apart {
+		return s.serve(ctx, w, asked, o.profile)
+	}
+	return s.run(ctx, w, asked, o.profile)
+}
+
+// starter starts `starter` in this program.
+type starter struct {
+	program, dir string
+	env          []string
+}
+
+func (s starter) command(ctx context.Context, profile string, args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, s.program, append(args, "--data", filepath.Join(s.dir, "data"))...)
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
+	cmd.Env = append(append(os.Environ(), asStarter+"=1", profileTo+"="+profile, "TEMPORAL_ADDRESS="), s.env...)
+	return cmd
+}
+
+// run measures `starter run`.
+func (s starter) run(ctx context.Context, w Work, asked *llm, profile string) (mb float64, err error) {
+	cmd := s.command(ctx, profile, w.arguments(s.dir)...)
+	out, err := output(cmd)
+	if err == nil {
+		err = w.check(out, asked)
+	}
+	return peakOf(cmd.ProcessState), err
+}
+
+// serve measures `starter dev`, with which another process starts the work.
+func (s starter) serve(ctx context.Context, w Work, asked *llm, profile string) (mb float64, err error) {
+	cmd := s.command(ctx, profile, "dev")
+	if err := cmd.Start(); err != nil {
+		return 0, err
+	}
+	err = s.startApart(ctx, w, asked)
+	_ = cmd.Process.Signal(os.Interrupt)
+	if stopped := cmd.Wait(); err == nil {
+		err = stopped
+	}
+	return peakOf(cmd.ProcessState), err
+}
+
+func (s starter) startApart(ctx context.Context, w Work, asked *llm) error {
+	err := until(ctx, func() (bool, error) {
+		_, err := os.Stat(filepath.Join(s.dir, "data", "server.json"))
+		return err == nil, nil
+	})
+	if err == nil {
+		_, err = output(s.command(ctx, "", append(w.arguments(s.dir), "--detach")...))
+	}
+	if err != nil {
+		return err
+	}
+	return until(ctx, func() (bool, error) {
+		if asked.requests() < len(w.Replies) {
+			return false, nil
+		}
+		out, err := output(s.command(ctx, "", "list", "--json"))
+		if err != nil || bytes.Contains(out, []byte(`"completed"`)) {
+			return true, err
+		}
+		if bytes.Contains(out, []byte(`"running"`)) {
+			return false, nil
+		}
+		return true, fmt.Errorf("it ended as %s", out)
+	})
+}
+
+// until asks now and then whether something holds.
+func until(ctx context.Context, holds func() (bool, error)) error {
+	tick := time.NewTicker(time.Second)
+	defer tick.Stop()
+	for {
+		if ok, err := holds(); ok || err != nil {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-tick.C:
+		}
+	}
+}
+
+func output(cmd *exec.Cmd) ([]byte, error) {
 	var out, said bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &said
 	if err := cmd.Run(); err != nil {
-		return 0, fmt.Errorf("starter run: %w: %s", err, lastLines(said.String()))
+		return nil, fmt.Errorf("starter %s: %w: %s", cmd.Args[1], err, lastLines(said.String()))
 	}
-	if err := w.check(out.Bytes(), asked); err != nil {
-		return 0, err
-	}
-	return peakOf(cmd.ProcessState), nil
+	return out.Bytes(), nil
 }
 
-// command is `starter run` in this program.
-func (w Work) command(ctx context.Context, dir, profile string) (*exec.Cmd, error) {
-	program, err := os.Executable()
-	if err != nil {
-		return nil, err
-	}
-	args := []string{"run", filepath.Join(dir, "idea.json"), "--json", "--data", filepath.Join(dir, "data")}
+// arguments are those of `starter run`.
+func (w Work) arguments(dir string) []string {
+	args := []string{"run", filepath.Join(dir, "idea.json"), "--json"}
 	if w.Instances > 0 {
 		args = append(args, "--instances", filepath.Join(dir, "instances.jsonl"))
 	}
-	cmd := exec.CommandContext(ctx, program, args...)
-	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
-	cmd.Env = append(os.Environ(), asStarter+"=1", profileTo+"="+profile, "TEMPORAL_ADDRESS=")
-	return cmd, nil
+	return args
 }
 
 // check holds the result of a run against what the work comes to.
