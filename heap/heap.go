@@ -2,7 +2,7 @@
 //
 // Go's own limit (GOMEMLIMIT) is that of a program which would rather stand still than take more: where what is in use comes near it, Go does little but
 // collect garbage, and workflow tasks, heartbeats and servers run out of their time. Here the limit gives way then: there is always room for as much
-// garbage as a fifth of what is in use.
+// garbage as three tenths of what is in use.
 //
 // Invariant: what GOMEMLIMIT says is never changed.
 package heap
@@ -75,7 +75,7 @@ func limitFor(limit, live int64) int64 {
 	if limit <= 0 {
 		return none
 	}
-	return max(limit, live+max(least, live/5))
+	return max(limit, live+max(least, live*3/10))
 }
 
 // Bytes reads a number of bytes from the environment; 0: there is none.
