@@ -2,7 +2,7 @@
 //
 // Go's own limit (GOMEMLIMIT) is that of a program which would rather stand still than take more: where what is in use comes near it, Go does little but
 // collect garbage, and workflow tasks, heartbeats and servers run out of their time. Here the limit gives way then: there is always room for as much
-// garbage as three tenths of what is in use.
+// garbage as two fifths of what is in use.
 //
 // Invariant: what GOMEMLIMIT says is never changed.
 package heap
@@ -23,7 +23,7 @@ import (
 const Variable = "PROCESSIDEA_MEMORY_LIMIT_BYTES"
 
 // least is the room for garbage that there is at any rate, in bytes.
-const least = 48 << 20
+const least = 64 << 20
 
 var kept struct {
 	sync.Mutex
@@ -75,7 +75,7 @@ func limitFor(limit, live int64) int64 {
 	if limit <= 0 {
 		return none
 	}
-	return max(limit, live+max(least, live*3/10))
+	return max(limit, live+max(least, live*2/5))
 }
 
 // Bytes reads a number of bytes from the environment; 0: there is none.

@@ -9,7 +9,7 @@ import (
 
 const (
 	// DefaultCacheBytes is how many bytes of values a store keeps in memory that was told nothing else.
-	DefaultCacheBytes = 16 << 20
+	DefaultCacheBytes = 32 << 20
 	// cacheLargest bounds the values that are kept, in bytes; larger ones are read again.
 	cacheLargest = 256 << 10
 	// cacheEntry is about what keeping a value takes beside its bytes.

@@ -25,11 +25,11 @@ type Work struct {
 // Cases are all that is measured.
 var Cases = []Case{
 	{"idle", 300, idle},
-	{"batch", 500, batch},
+	{"batch", 600, batch},
 	{"results", 1280, results},
 	{"stream", 1280, stream},
 	{"plan", 500, plan},
-	{"hostile", 500, hostile},
+	{"hostile", 1280, hostile},
 }
 
 func names() (all []string) {
