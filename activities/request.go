@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	"go.temporal.io/sdk/activity"
 
@@ -183,7 +184,7 @@ func (r *request) onCall(index int, raw json.RawMessage) {
 	v, err := jsonval.Decode(raw)
 	if err != nil {
 		r.addCallFault(index, diag.Fault{Code: ideafile.CodeBadForm, Message: err.Error()})
-		r.reply.Calls = append(r.reply.Calls, ideafile.ParseWrittenCall(string(raw)))
+		r.reply.Calls = append(r.reply.Calls, ideafile.ParseWrittenCall(textOfBroken(raw)))
 		return
 	}
 	v, err = r.offload(v)
@@ -212,6 +213,14 @@ func (r *request) onCall(index int, raw json.RawMessage) {
 			s.Calls = append(s.Calls, protocol.DeliveredCall{Index: index, Call: call})
 		})
 	}
+}
+
+// textOfBroken is what is kept of a Call that is no JSON. Nothing can be done with it: the beginning of a long one is enough to see what was said.
+func textOfBroken(raw []byte) string {
+	if len(raw) <= jsonval.LargeValueBytes {
+		return string(raw)
+	}
+	return strings.ToValidUTF8(string(raw[:jsonval.LargeValueBytes]), "") + "…"
 }
 
 func (r *request) addCallFault(index int, f diag.Fault) {

@@ -6,17 +6,29 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+
+	"processidea/bench/internal/memory"
 )
 
 func main() {
+	if memory.IsChild() {
+		memory.Child()
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
-	o, err := readOptions(os.Args[1:], os.Stderr)
-	if err == nil {
-		err = run(ctx, o, os.Stdout)
-	}
-	if err != nil {
+	if err := measureNamed(ctx, os.Args[1:]); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
 	}
+}
+
+func measureNamed(ctx context.Context, args []string) error {
+	if len(args) > 0 && args[0] == "memory" {
+		return memory.Main(ctx, args[1:], os.Stdout, os.Stderr)
+	}
+	o, err := readOptions(args, os.Stderr)
+	if err == nil {
+		err = run(ctx, o, os.Stdout)
+	}
+	return err
 }

@@ -1,6 +1,7 @@
 package devserver
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"runtime/debug"
@@ -8,6 +9,8 @@ import (
 
 	"go.temporal.io/sdk/worker"
 	dc "go.temporal.io/server/common/dynamicconfig"
+
+	"processidea/heap"
 )
 
 // tuning makes the server answer as fast as one machine can. Its defaults are for clusters, where reading a queue too
@@ -70,16 +73,17 @@ var tuning = dc.StaticClient{
 	dc.EnableParentClosePolicyWorker.Key(): false,
 }
 
+// usualMemory is the limit of what Go takes in the program around the server. An idle one takes 45 MB, and as much as lies in its file beside it.
+const usualMemory = 256 << 20
+
 // tuneRuntime tunes the program around the server, where its environment does not.
-func tuneRuntime() {
+func tuneRuntime(memory int64) {
 	// The server makes much garbage and keeps little. Collecting half as often saves a tenth of the CPU time and costs a
 	// hundred megabytes; near the memory limit Go collects as often as needed.
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(200)
 	}
-	if os.Getenv("GOMEMLIMIT") == "" {
-		debug.SetMemoryLimit(5 << 28) // 1.25 GiB
-	}
+	heap.Keep(cmp.Or(memory, heap.Default(usualMemory)))
 	// Workers identify the program by a checksum of the whole binary, which takes half of the server's start. Size and time
 	// of the file identify it as well.
 	if program, err := os.Executable(); err == nil {

@@ -21,10 +21,15 @@ func AppendJSON(b []byte, v any) []byte { return encode(slices.Grow(b, encodedSi
 // overwrites the buffer.
 func EncodeToPooledBuffer(v any, use func([]byte)) {
 	buffer := buffers.Get().(*[]byte)
-	defer buffers.Put(buffer)
 	*buffer = AppendJSON((*buffer)[:0], v)
 	use(*buffer)
+	if cap(*buffer) <= largestPooled {
+		buffers.Put(buffer)
+	}
 }
+
+// largestPooled is how large a buffer may be that is kept for the next caller, in bytes. Larger ones are rare, and would take memory for long.
+const largestPooled = 4 << 20
 
 var buffers = sync.Pool{New: func() any { return new([]byte) }}
 

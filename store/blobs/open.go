@@ -1,6 +1,7 @@
 package blobs
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/url"
@@ -23,6 +24,11 @@ type Option func(*Store)
 // WithKeys encrypts all that is written with the first of the keys, and reads what any of them encrypted, and what was
 // written without. Nil keys encrypt nothing.
 func WithKeys(k *encryption.Keys) Option { return func(s *Store) { s.keys = k } }
+
+// WithCache bounds the values that the store keeps in memory, in bytes; 0: DefaultCacheBytes.
+func WithCache(bytes int) Option {
+	return func(s *Store) { s.cache = newCache(cmp.Or(bytes, DefaultCacheBytes)) }
+}
 
 // Unsynced leaves it to the operating system when it brings a folder's files to the disk: for tests, which need not outlast
 // a power cut.
@@ -66,8 +72,8 @@ func openBucket(ctx context.Context, place string) (*Store, error) {
 		return nil, err
 	}
 	s := &Store{bucket: bucket, place: place, folder: folder}
-	s.cache, _ = lru.New[string, []byte](cacheEntries) // the only error is that of a size below one
-	s.sure, _ = lru.New[string, time.Time](sureEntries)
+	s.cache = newCache(DefaultCacheBytes)
+	s.sure, _ = lru.New[string, time.Time](sureEntries) // the only error is that of a size below one
 	s.dataKeys, _ = lru.New[string, *encryption.DataKey](sureEntries)
 	s.synced, _ = lru.New[string, struct{}](sureEntries)
 	return s, nil

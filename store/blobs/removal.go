@@ -64,7 +64,7 @@ func (s *Store) lastRemoval(ctx context.Context) (time.Time, error) {
 	if !a.ModTime.Equal(r.latest) {
 		r.latest = a.ModTime
 		s.sure.Purge()
-		s.cache.Purge()
+		s.cache.purge()
 	}
 	return r.latest, nil
 }

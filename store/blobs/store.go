@@ -33,7 +33,7 @@ type Store struct {
 	id      atomic.Value // a string, once it is known
 	marking sync.Mutex
 
-	cache  *lru.Cache[string, []byte]    // values by their digests
+	cache  *cache                        // values by their digests
 	sure   *lru.Cache[string, time.Time] // when this program last knew that a value lies whole under a name
 	synced *lru.Cache[string, struct{}]  // folders whose names will last
 
@@ -41,11 +41,7 @@ type Store struct {
 	removals removals
 }
 
-const (
-	cacheEntries = 512
-	cacheLargest = 256 << 10 // bytes; larger values are read again
-	sureEntries  = 16 << 10
-)
+const sureEntries = 16 << 10
 
 // Freshness bounds the age of a value that Put has just returned: an older one is written again. So a collector that
 // removes only values which are older than this, and which nobody refers to, removes none that is being used.
@@ -87,7 +83,7 @@ func (s *Store) put(ctx context.Context, data []byte, where func(context.Context
 		return "", fmt.Errorf("blobs: put %s: %w", digest, err)
 	}
 	s.sure.Add(at.name, time.Now())
-	s.remember(digest, data)
+	s.cache.add(digest, data)
 	return digest, nil
 }
 
@@ -130,12 +126,12 @@ func (s *Store) Get(ctx context.Context, digest string) ([]byte, error) {
 }
 
 func (s *Store) get(ctx context.Context, digest string, where func(context.Context, string) ([]location, error)) ([]byte, error) {
-	if known, ok := s.cache.Get(digest); ok {
+	if known, ok := s.cache.get(digest); ok {
 		return known, nil
 	}
 	data, err := s.check(ctx, digest, where)
 	if err == nil {
-		s.remember(digest, data)
+		s.cache.add(digest, data)
 	}
 	return data, err
 }
@@ -189,12 +185,6 @@ func digestOf(data []byte) string {
 // IsDigest reports whether a text has the form of a digest: SHA-256 in hex, small letters.
 func IsDigest(s string) bool {
 	return len(s) == 2*sha256.Size && strings.Trim(s, "0123456789abcdef") == ""
-}
-
-func (s *Store) remember(digest string, data []byte) {
-	if len(data) <= cacheLargest {
-		s.cache.Add(digest, data)
-	}
 }
 
 // Write stores bytes under a name, for what is looked up by name: the Ideas of a process. The name stays readable.

@@ -177,10 +177,10 @@ func (s *Store) Remove(ctx context.Context, name string) error {
 	}
 	s.sure.Remove(name)
 	if !strings.HasPrefix(name, encryptedFolder) && !strings.HasPrefix(name, processFolder) {
-		s.cache.Remove(path.Base(name))
+		s.cache.remove(path.Base(name))
 		return nil
 	}
-	s.cache.Purge() // the name does not tell the digest
+	s.cache.purge() // the name does not tell the digest
 	return nil
 }
 

@@ -1,8 +1,12 @@
 package chain
 
 import (
+	"bufio"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
+	"hash"
 	"time"
 
 	"processidea/model/ideafile"
@@ -78,22 +82,41 @@ func dateOf(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) }
 
 // digest gives the Idea's digest, and the size of the bytes that it is over.
 func (d draft) digest(ctx context.Context, values *blobs.Store) (digest string, size int, err error) {
-	whole, err := wholeIdea(ctx, values, d.meta, d.body)
+	sum := &summing{sha: sha256.New()}
+	to := bufio.NewWriter(sum)
+	if err = values.EncodeWhole(ctx, ideaOf(d.meta, d.body), to); err == nil {
+		err = to.Flush()
+	}
 	if err != nil {
 		return "", 0, err
 	}
-	jsonval.EncodeToPooledBuffer(whole, func(data []byte) { digest, size = digestOf(data), len(data) })
-	return digest, size, nil
+	return hex.EncodeToString(sum.sha.Sum(nil)), sum.size, nil
 }
 
-// wholeIdea joins an Idea's meta and body, with every value of the store in its place.
-func wholeIdea(ctx context.Context, values *blobs.Store, meta, body map[string]any) (map[string]any, error) {
+// summing makes a digest of what is written, and counts its bytes.
+type summing struct {
+	sha  hash.Hash
+	size int
+}
+
+func (s *summing) Write(data []byte) (int, error) {
+	s.size += len(data)
+	return s.sha.Write(data)
+}
+
+// ideaOf joins an Idea's meta and body.
+func ideaOf(meta, body map[string]any) map[string]any {
 	idea := make(map[string]any, len(body)+1)
 	for k, v := range body {
 		idea[k] = v
 	}
 	idea["meta"] = meta
-	whole, err := values.Restore(ctx, idea)
+	return idea
+}
+
+// wholeIdea joins an Idea's meta and body, with every value of the store in its place.
+func wholeIdea(ctx context.Context, values *blobs.Store, meta, body map[string]any) (map[string]any, error) {
+	whole, err := values.Restore(ctx, ideaOf(meta, body))
 	if err != nil {
 		return nil, err
 	}

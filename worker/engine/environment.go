@@ -60,12 +60,12 @@ func KeysFromEnvironment() (*encryption.Keys, error) {
 }
 
 // OpenStore opens the store at a place for a worker, with the keys of PROCESSIDEA_KEYS. It is used once BeginStore has found it, or begun it.
-func OpenStore(ctx context.Context, place string) (*blobs.Store, error) {
+func OpenStore(ctx context.Context, place string, options ...blobs.Option) (*blobs.Store, error) {
 	keys, err := KeysFromEnvironment()
 	if err != nil {
 		return nil, err
 	}
-	s, err := blobs.Open(ctx, place, blobs.WithKeys(keys))
+	s, err := blobs.Open(ctx, place, append(options, blobs.WithKeys(keys))...)
 	if err != nil {
 		return nil, err
 	}

@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sync/semaphore"
 
 	"processidea/activities"
+	"processidea/heap"
 	"processidea/llm"
 	"processidea/protocol"
 	"processidea/tools/kinds"
@@ -37,7 +38,18 @@ type Limits struct {
 
 // Alone are the limits of a worker that runs in the same program as Temporal: no other worker would take the Calls that its
 // workflows start, so all of them come with the answer to the workflow task that started them.
-var Alone = Limits{EagerCalls: workflows.MaxRunning}
+var Alone = Limits{EagerCalls: workflows.MaxRunning, Memory: 256 << 20}
+
+// MemoryVariable names in the environment how many bytes Calls and Requests may hold together, for a worker that has no flags.
+const MemoryVariable = "PROCESSIDEA_MAX_MEMORY_BYTES"
+
+// AloneIn are the limits of a worker that runs in the same program as Temporal, with what the environment says of them.
+func AloneIn(getenv func(string) string) (Limits, error) {
+	l := Alone
+	given, err := heap.Bytes(getenv, MemoryVariable)
+	l.Memory = cmp.Or(given, l.Memory)
+	return l, err
+}
 
 // activitySlots are the slots that Requests and Calls share: neither can take all of them from the other.
 func (l Limits) activitySlots() int {

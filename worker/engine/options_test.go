@@ -29,6 +29,15 @@ func TestLimitsAreGivenToTheSDKAndNoneLeavesItsDefaults(t *testing.T) {
 	}
 }
 
+func TestTheEnvironmentSaysHowMuchMemoryAWorkerBesideTheServerHolds(t *testing.T) {
+	for text, want := range map[string]int64{"": Alone.Memory, "12345": 12345, "a lot": -1} {
+		l, err := AloneIn(func(string) string { return text })
+		if (err != nil) != (want < 0) || (err == nil && (l.Memory != want || l.EagerCalls != Alone.EagerCalls)) {
+			t.Errorf("%q: %+v, %v", text, l, err)
+		}
+	}
+}
+
 func TestOnlyAWorkerWithALimitMakesRequestsWait(t *testing.T) {
 	if a, err := (Parts{}).activities(nil); err != nil || a.RequestSlots != nil {
 		t.Errorf("they wait without a limit, or %v", err)

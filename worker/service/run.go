@@ -13,6 +13,7 @@ import (
 	"go.temporal.io/sdk/worker"
 
 	"processidea/client/ideafiles"
+	"processidea/heap"
 	"processidea/protocol"
 	"processidea/store/blobs"
 	"processidea/store/encryption"
@@ -68,7 +69,7 @@ func (s *service) openStore(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	s.store, err = engine.OpenStore(ctx, place)
+	s.store, err = engine.OpenStore(ctx, place, blobs.WithCache(s.storeCache))
 	if encryption.IsKeyError(err) {
 		return fmt.Errorf("%w: %w", errUsage, err)
 	}
@@ -155,6 +156,7 @@ func (s *service) make(context.Context) (err error) {
 		s.log.Warn("no LLM is configured: only processes with recorded replies can run; set OPENAI_API_KEY or OPENAI_BASE_URL")
 	}
 	worker.SetStickyWorkflowCacheSize(s.cachedWorkflows)
+	heap.Keep(cmp.Or(s.memoryLimit, heap.Default(0)))
 	if s.worker, err = engine.NewWorker(s.client, parts); err != nil {
 		return err
 	}

@@ -10,6 +10,7 @@ import (
 
 	"processidea/model/ideafile"
 	"processidea/protocol"
+	"processidea/store/blobs"
 	"processidea/tools"
 	"processidea/tools/memory"
 	"processidea/tools/runner"
@@ -30,7 +31,8 @@ type settings struct {
 	lostAfter                                       time.Duration
 	saveActions                                     bool
 	maxResult                                       int // bytes
-	maxMemory                                       int64
+	maxMemory, memoryLimit                          int64
+	storeCache                                      int // bytes
 	maxWorkflowTasks, cachedWorkflows               int
 	workflowPollers, activityPollers                int
 
@@ -96,6 +98,9 @@ func (s *settings) declare(f *pflag.FlagSet) {
 	f.IntVar(&s.maxResult, "max-result-bytes", 20<<20, "size of one Call's result; a larger one is the Call's error")
 	f.Int64Var(&s.maxMemory, "max-memory-bytes", memory.DefaultBudget,
 		"memory that Calls and Requests may hold together, by an estimate; what is large waits for room")
+	f.Int64Var(&s.memoryLimit, "memory-limit-bytes", 0,
+		"what the whole worker may take, as far as what is in use allows; 0: four fifths of its container's memory")
+	f.IntVar(&s.storeCache, "store-cache-bytes", blobs.DefaultCacheBytes, "stored values kept in memory; others are read again")
 	f.IntVar(&s.maxWorkflowTasks, "max-workflow-tasks", 1000, "workflow tasks at once; at least 2")
 	f.IntVar(&s.cachedWorkflows, "cached-workflows", 10_000,
 		"processes and instances kept in memory; others are replayed from their history when something happens to them")
@@ -148,6 +153,8 @@ func (s *settings) check() error {
 		{"lost-after", s.lostAfter.Seconds(), protocol.HeartbeatTimeout.Seconds()},
 		{"max-result-bytes", float64(s.maxResult), 1},
 		{"max-memory-bytes", float64(s.maxMemory), 1},
+		{"memory-limit-bytes", float64(s.memoryLimit), 0},
+		{"store-cache-bytes", float64(s.storeCache), 1},
 		// Polls alternate between what is new and what this worker has in memory.
 		{"max-workflow-tasks", float64(s.maxWorkflowTasks), 2},
 		{"cached-workflows", float64(s.cachedWorkflows), 0},

@@ -14,6 +14,7 @@ import (
 	"processidea/activities"
 	"processidea/client"
 	"processidea/devserver"
+	"processidea/heap"
 	"processidea/starter/internal/exit"
 	"processidea/store/blobs"
 	"processidea/tools/httptool"
@@ -85,8 +86,12 @@ func (s *Session) serve(ctx context.Context, h Hosting) error {
 	if err != nil {
 		return err
 	}
+	limits, memory, err := limitsFromEnvironment()
+	if err != nil {
+		return err
+	}
 	server, err := devserver.Start(ctx, devserver.Options{
-		Dir: s.Place.Data, Port: h.Port, UIPort: h.UIPort, UsualUIPorts: s.Place.uiPorts(), SearchAttributes: engine.SearchAttributes, CodecEndpoint: codec,
+		Memory: memory, Dir: s.Place.Data, Port: h.Port, UIPort: h.UIPort, UsualUIPorts: s.Place.uiPorts(), SearchAttributes: engine.SearchAttributes, CodecEndpoint: codec,
 	})
 	if err != nil {
 		return exit.Unreachablef("start server in %s: %w", s.Place.Data, err)
@@ -101,7 +106,7 @@ func (s *Session) serve(ctx context.Context, h Hosting) error {
 	if err := s.beginStore(ctx, unpacker); err != nil {
 		return err
 	}
-	parts := engine.Parts{Store: s.Archive().Store(), Log: log, Recorder: h.Heard, StopTimeout: drain, Limits: engine.Alone}
+	parts := engine.Parts{Store: s.Archive().Store(), Log: log, Recorder: h.Heard, StopTimeout: drain, Limits: limits}
 	if h.Isolated {
 		parts.HTTP, parts.MCP = httptool.New(httptool.Options{}), mcptool.New(mcptool.Options{})
 	}
@@ -123,6 +128,18 @@ func (s *Session) serve(ctx context.Context, h Hosting) error {
 	}
 	s.undo = append(s.undo, withdraw)
 	return nil
+}
+
+// limitsFromEnvironment gives the limits of the worker, and that of the memory of the whole program; 0 is the usual one.
+func limitsFromEnvironment() (l engine.Limits, memory int64, err error) {
+	l, err = engine.AloneIn(os.Getenv)
+	if err == nil {
+		memory, err = heap.Bytes(os.Getenv, heap.Variable)
+	}
+	if err != nil {
+		return l, 0, exit.Usagef("%w", err)
+	}
+	return l, memory, nil
 }
 
 // codec starts the codec server, from which the UI fetches payloads. It starts first, so that wrong keys are found before

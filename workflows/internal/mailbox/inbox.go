@@ -17,6 +17,8 @@ type Inbox struct {
 	UnreportedRefusals []turn.RefusedSignal
 
 	selector workflow.Selector
+	sources  []*source // of the selector, in its order
+	spent    int       // sources that give nothing any more
 	arrivals *signalArrivals
 	handlers map[string]signalHandler // by the signal's name
 
@@ -40,7 +42,7 @@ type signalHandler struct {
 func NewInbox(ctx workflow.Context) *Inbox {
 	b := &Inbox{selector: workflow.NewSelector(ctx), arrivals: signalArrivalsOf(ctx), handlers: map[string]signalHandler{}}
 	// What is not received stays pending: a workflow that still hears others after its end was asked for would hear of that alone.
-	b.selector.AddReceive(ctx.Done(), func(c workflow.ReceiveChannel, _ bool) { c.ReceiveAsync(nil) })
+	b.addChannel(ctx.Done(), func(c workflow.ReceiveChannel) { c.ReceiveAsync(nil) })
 	return b
 }
 
@@ -50,6 +52,7 @@ const maxHandledAtOnce = 500
 // Wait blocks until something happens, then handles what has happened, so that a burst of signals leads to one report instead of one each.
 // Of a flood it handles a part: the next Wait goes on with it.
 func (b *Inbox) Wait(ctx workflow.Context) {
+	b.dropSpentSources(ctx)
 	if !b.selector.HasPending() {
 		b.arrivedBeforeWait, b.heardPeopleSinceWait = b.arrivals.arrivedCount, false
 	}
@@ -105,10 +108,17 @@ func (b *Inbox) WakeAt(ctx workflow.Context, t time.Time, summary string) {
 
 // OnFutureReady calls back, from Wait or Drain, once a future is ready.
 func (b *Inbox) OnFutureReady(f workflow.Future, then func(workflow.Future)) {
-	b.selector.AddFuture(f, then)
+	s := &source{}
+	s.addTo = func(to workflow.Selector) {
+		to.AddFuture(f, func(f workflow.Future) {
+			b.spend(s)
+			then(f)
+		})
+	}
+	b.add(s)
 }
 
 // OnChannelReceive calls back, from Wait or Drain, whenever a channel has something to receive.
 func (b *Inbox) OnChannelReceive(c workflow.ReceiveChannel, then func(workflow.ReceiveChannel)) {
-	b.selector.AddReceive(c, func(c workflow.ReceiveChannel, _ bool) { then(c) })
+	b.addChannel(c, then)
 }

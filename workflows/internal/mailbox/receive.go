@@ -47,7 +47,7 @@ func RefusalReason(err error) string { return strings.TrimPrefix(err.Error(), "m
 func (b *Inbox) registerRawHandler(ctx workflow.Context, name, description string, handle func(workflow.Context, converter.RawValue)) {
 	channel := workflow.GetSignalChannelWithOptions(ctx, name, workflow.SignalChannelOptions{Description: description})
 	b.handlers[name] = signalHandler{channel, handle}
-	b.selector.AddReceive(channel, func(workflow.ReceiveChannel, bool) {
+	b.addChannel(channel, func(workflow.ReceiveChannel) {
 		var raw converter.RawValue
 		h := b.handlers[b.arrivals.takeNextName(ctx, name, b.isHandled)]
 		h.channel.Receive(ctx, &raw)

@@ -23,7 +23,7 @@ type launched struct {
 	*app.App
 	session    *server.Session
 	process    *client.Process
-	definition *ideafiles.Definition
+	definition *ideafiles.Definition // nil once the process is followed
 	options    launchOptions
 	tape       *server.Tape // nil: nothing is recorded
 }
@@ -36,6 +36,8 @@ func (l *launched) run(ctx context.Context) error {
 	if l.options.detach {
 		return l.leave(ctx)
 	}
+	inputs := ownInputs(l.definition.Read)
+	l.definition = nil // it may be large, and the process has it now
 	result, err := l.follow(ctx)
 	if errors.Is(err, context.Canceled) {
 		l.Note("leave %s as it is; to go on: %s", l.process.ID(), l.commandLine())
@@ -43,7 +45,7 @@ func (l *launched) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return l.FinishWith(result, ownInputs(l.definition.Read))
+	return l.FinishWith(result, inputs)
 }
 
 func (l *launched) start(ctx context.Context) (err error) {

@@ -1,0 +1,145 @@
+package memory
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Case is one work that is hard on memory. Limit is the most that its process may take, in MB.
+type Case struct {
+	Name  string
+	Limit float64
+	Work  func(quick bool) Work
+}
+
+// Work is a process, and what the LLM says in it.
+type Work struct {
+	Replies   []reply
+	Done      int // Calls that are done in the end
+	Instances int // 0: one, without a file
+	Row       func(i int) map[string]any
+	// Apart: another process starts it, since what `starter run` prints in the end is as large as the State.
+	Apart bool
+}
+
+// Cases are all that is measured.
+var Cases = []Case{
+	{"idle", 300, idle},
+	{"batch", 600, batch},
+	{"results", 1280, results},
+	{"stream", 1280, stream},
+	{"plan", 500, plan},
+	{"hostile", 1280, hostile},
+}
+
+func names() (all []string) {
+	for _, c := range Cases {
+		all = append(all, c.Name)
+	}
+	return all
+}
+
+func find(name string) (Case, error) {
+	for _, c := range Cases {
+		if c.Name == name {
+			return c, nil
+		}
+	}
+	return Case{}, fmt.Errorf("there is no case %q; there are %s", name, strings.Join(names(), ", "))
+}
+
+// sized gives the full size, or the small one of a quick run.
+func sized(quick bool, full, small int) int {
+	if quick {
+		return small
+	}
+	return full
+}
+
+// done ends a process.
+var done = calls(0, nil)
+
+// idle is a process of one Call: what the program takes by itself.
+func idle(bool) Work {
+	return Work{Done: 1, Replies: []reply{calls(1, func(int) string { return `{"_tool":"get","_outputPath":"done"}` }), done}}
+}
+
+// batch is a batch of a hundred instances with 300 KB of State each, none of whose members is large.
+func batch(quick bool) Work {
+	const members = 300
+	n := sized(quick, 100, 3)
+	return Work{
+		Replies: []reply{calls(1, func(int) string { return `{"_instance":"*","_tool":"get","_outputPath":"done"}` }), done},
+		Done:    n, Instances: n,
+		Row: func(i int) map[string]any {
+			row := map[string]any{}
+			for m := range members {
+				row[fmt.Sprintf("member%d", m+1)] = strings.Repeat(fmt.Sprintf("%04d %08d, ", i, m), 1<<10/15)
+			}
+			return row
+		},
+	}
+}
+
+// results is fifty independent Calls that give nearly 20 MB each, which is the most that is taken.
+func results(quick bool) Work {
+	n, size := sized(quick, 50, 2), sized(quick, 20<<20, 2<<20)
+	return Work{Apart: true, Done: n, Replies: []reply{calls(n, func(i int) string {
+		return fmt.Sprintf(`{"_tool":"get","bytes":%d,"_outputPath":"r%d"}`, size-i-10, i+1)
+	}), done}}
+}
+
+// stream is an LLM that answers with nearly 32 MB, which is the most that is taken: first in Calls of 64 KB, then 19 MB in one Call.
+func stream(quick bool) Work {
+	n, size := sized(quick, 31<<4, 20), sized(quick, 19<<20, 1<<20)
+	text := strings.Repeat("a long text, ", 5000)
+	return Work{Done: n + 1, Replies: []reply{
+		calls(n, func(i int) string {
+			return fmt.Sprintf(`{"_tool":"get","text":"%d %s","_outputPath":"r%d"}`, i, text, i+1)
+		}),
+		func(say func(string)) {
+			say(`{"calls":[{"_tool":"get","text":"`)
+			for said := 0; said < size; said += len(text) {
+				sayInPieces(say, text)
+			}
+			say(`","_outputPath":"one"}],"output":null}`)
+		},
+		done,
+	}}
+}
+
+// plan is one reply of 5,000 Calls, the most that it may have.
+func plan(quick bool) Work {
+	n := sized(quick, 5000, 50)
+	return Work{Done: n, Replies: []reply{calls(n, func(i int) string { return fmt.Sprintf(`{"_tool":"get","_outputPath":"r%d"}`, i+1) }), done}}
+}
+
+// hostile is a thousand answers that are none: half a megabyte of brackets, of the beginnings of Calls, of digits, of text. After two of them a Call comes,
+// since the process would pause after the third.
+func hostile(quick bool) Work {
+	const size, inRow = 512 << 10, 2
+	w := Work{}
+	for n := range sized(quick, 1000, 8) {
+		w.Replies = append(w.Replies, func(say func(string)) { sayInPieces(say, hostileText(n, size)) })
+		if n%inRow == inRow-1 {
+			w.Done++
+			w.Replies = append(w.Replies, calls(1, func(int) string { return fmt.Sprintf(`{"_tool":"get","_outputPath":"r%d"}`, n) }))
+		}
+	}
+	w.Replies = append(w.Replies, done)
+	return w
+}
+
+func hostileText(n, size int) string {
+	switch n % 5 {
+	case 0:
+		return `{"calls":[{"_tool":"get","bytes":` + strings.Repeat("[", size) + strings.Repeat("]", size) + `}],"output":null}`
+	case 1:
+		return `{"calls":[` + strings.Repeat("{\"_tool\":", size/10)
+	case 2:
+		return `{"calls":[{"_tool":"get","bytes":1` + strings.Repeat("0", size) + "}"
+	case 3:
+		return strings.Repeat("no JSON ", size/8)
+	}
+	return `{"calls":[` + strings.Repeat(" ", size)
+}

@@ -1,0 +1,78 @@
+package memory
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"strings"
+)
+
+// options are the command line of `bench memory`.
+type options struct {
+	cases   []Case
+	quick   bool
+	profile string
+}
+
+func readOptions(args []string, stderr io.Writer) (o options, err error) {
+	f := flag.NewFlagSet("bench memory", flag.ContinueOnError)
+	f.SetOutput(stderr)
+	f.Usage = func() {
+		fmt.Fprintf(stderr, "usage: bench memory [case…] [flags]\ncases: %s\n", strings.Join(names(), ", "))
+		f.PrintDefaults()
+	}
+	f.BoolVar(&o.quick, "quick", false, "small sizes: whether it works, not how much memory it takes")
+	f.StringVar(&o.profile, "heapprofile", "", "file for a profile of the heap when it was largest, for go tool pprof; of the last case")
+	for {
+		if err := f.Parse(args); err != nil {
+			return o, err
+		}
+		if f.NArg() == 0 {
+			break
+		}
+		c, err := find(f.Arg(0))
+		if err != nil {
+			return o, err
+		}
+		o.cases, args = append(o.cases, c), f.Args()[1:]
+	}
+	if len(o.cases) == 0 {
+		o.cases = Cases
+	}
+	return o, nil
+}
+
+// Main measures the cases that the arguments name, all of them if they name none, and prints a table. A case that passes its limit is an error.
+func Main(ctx context.Context, args []string, out, stderr io.Writer) error {
+	o, err := readOptions(args, stderr)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintln(out, "| case | peak memory, MB | limit | met |\n| --- | --- | --- | --- |")
+	var all []error
+	for _, c := range o.cases {
+		mb, err := c.measure(ctx, o)
+		if err == nil {
+			err = c.print(out, mb)
+		}
+		if err != nil {
+			all = append(all, fmt.Errorf("measure %s: %w", c.Name, err))
+		}
+	}
+	return errors.Join(all...)
+}
+
+// print prints a line of the table. A limit that is passed is an error.
+func (c Case) print(out io.Writer, mb float64) error {
+	met := "yes"
+	if mb > c.Limit {
+		met = "no"
+	}
+	fmt.Fprintf(out, "| %s | %.0f | %.0f | %s |\n", c.Name, mb, c.Limit, met)
+	if mb > c.Limit {
+		return fmt.Errorf("it took %.0f MB; the limit is %.0f", mb, c.Limit)
+	}
+	return nil
+}

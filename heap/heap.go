@@ -1,0 +1,122 @@
+// Package heap keeps the memory that Go takes below a limit, as far as what is in use allows.
+//
+// Go's own limit (GOMEMLIMIT) is that of a program which would rather stand still than take more: where what is in use comes near it, Go does little but
+// collect garbage, and workflow tasks, heartbeats and servers run out of their time. Here the limit gives way then: there is always room for as much
+// garbage as two fifths of what is in use.
+//
+// Invariant: what GOMEMLIMIT says is never changed.
+package heap
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+	"runtime/debug"
+	"runtime/metrics"
+	"strconv"
+	"strings"
+	"sync"
+)
+
+// Variable names the limit in the environment, in bytes.
+const Variable = "PROCESSIDEA_MEMORY_LIMIT_BYTES"
+
+// least is the room for garbage that there is at any rate, in bytes.
+const least = 64 << 20
+
+var kept struct {
+	sync.Mutex
+	limit, now int64 // guarded by Mutex, as is watched
+	watched    bool
+}
+
+// Keep keeps the memory of Go below so many bytes from now on; 0: there is no limit. Where GOMEMLIMIT is set it does nothing.
+func Keep(limit int64) {
+	if os.Getenv("GOMEMLIMIT") != "" {
+		return
+	}
+	kept.Lock()
+	kept.limit = limit
+	begun := kept.watched
+	kept.watched = true
+	kept.Unlock()
+	adjust()
+	if !begun {
+		runtime.SetFinalizer(&collection{}, (*collection).over)
+	}
+}
+
+// collection is garbage at once, so that every collection of garbage finds it.
+type collection struct{ _ [2]*byte }
+
+// over is called after each collection of garbage.
+func (c *collection) over() {
+	adjust()
+	runtime.SetFinalizer(c, (*collection).over)
+}
+
+// adjust sets Go's limit by what was in use at the last collection of garbage.
+func adjust() {
+	live := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
+	metrics.Read(live)
+	kept.Lock()
+	defer kept.Unlock()
+	limit := limitFor(kept.limit, int64(live[0].Value.Uint64())) //nolint:gosec // no machine has so much
+	if change := limit - kept.now; change > kept.now/32 || change < -kept.now/32 {
+		debug.SetMemoryLimit(limit)
+		kept.now = limit
+	}
+}
+
+const none = 1<<63 - 1
+
+func limitFor(limit, live int64) int64 {
+	if limit <= 0 {
+		return none
+	}
+	return max(limit, live+max(least, live*2/5))
+}
+
+// Bytes reads a number of bytes from the environment; 0: there is none.
+func Bytes(getenv func(string) string, variable string) (int64, error) {
+	text := getenv(variable)
+	if text == "" {
+		return 0, nil
+	}
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err == nil && n < 1 {
+		err = errors.New("it is at least 1")
+	}
+	if err != nil {
+		return 0, fmt.Errorf("heap: read %s: %q: %w", variable, text, err)
+	}
+	return n, nil
+}
+
+// Container is the most memory that the container has in which the program runs, in bytes; 0: it is in none, or it may have all.
+func Container() int64 {
+	for _, path := range []string{"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"} {
+		if data, err := os.ReadFile(path); err == nil {
+			return parseContainer(string(data))
+		}
+	}
+	return 0
+}
+
+func parseContainer(text string) int64 {
+	n, err := strconv.ParseInt(strings.TrimSpace(text), 10, 64)
+	if err != nil || n >= 1<<60 { // "max", or what the kernel says for no limit
+		return 0
+	}
+	return n
+}
+
+// Default is the limit of a program that was told none: what it is usually, or four fifths of its container where that is less. A usual limit of 0 is none.
+func Default(usual int64) int64 {
+	most := Container() / 5 * 4
+	if usual == 0 || (most > 0 && most < usual) {
+		return most
+	}
+	return usual
+}

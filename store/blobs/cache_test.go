@@ -1,0 +1,56 @@
+package blobs
+
+import (
+	"bytes"
+	"fmt"
+	"testing"
+)
+
+func TestTheCacheStaysUnderItsBytesAndKeepsWhatWasUsedLast(t *testing.T) {
+	const room = 1 << 20
+	c := newCache(room)
+	data := make([]byte, 100<<10)
+	for n := range 100 {
+		c.add(fmt.Sprint(n), data)
+		if c.taken > room {
+			t.Fatalf("it holds %d bytes of %d after %d values", c.taken, room, n+1)
+		}
+		c.get("0")
+	}
+	for digest, want := range map[string]bool{"0": true, "99": true, "50": false} {
+		if _, ok := c.get(digest); ok != want {
+			t.Errorf("value %s is there: %v", digest, ok)
+		}
+	}
+	c.add("large", make([]byte, cacheLargest+1))
+	if _, ok := c.get("large"); ok {
+		t.Error("a large value was kept")
+	}
+	c.remove("0")
+	c.purge()
+	if c.taken != 0 || c.last.Len() != 0 {
+		t.Errorf("%d bytes of %d values are left", c.taken, c.last.Len())
+	}
+}
+
+func TestTheCacheKeepsNoMoreThanThePieceThatItWasGiven(t *testing.T) {
+	c := newCache(1 << 20)
+	whole := bytes.Repeat([]byte("x"), 1<<10)
+	c.add("piece", whole[10:20])
+	whole[10] = 'y'
+	if kept, _ := c.get("piece"); string(kept) != "xxxxxxxxxx" || cap(kept) > 64 {
+		t.Errorf("it keeps %q of %d bytes", kept, cap(kept))
+	}
+}
+
+func TestAStoreHasTheCacheThatItIsTold(t *testing.T) {
+	for given, want := range map[int]int{0: DefaultCacheBytes, 5 << 10: 5 << 10} {
+		s, err := Open(t.Context(), t.TempDir(), Unsynced(), WithCache(given))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s.cache.room != want {
+			t.Errorf("told %d: %d bytes", given, s.cache.room)
+		}
+	}
+}

@@ -1,0 +1,51 @@
+package mailbox
+
+import "go.temporal.io/sdk/workflow"
+
+// source is what the selector of an Inbox listens to.
+type source struct {
+	addTo func(workflow.Selector) // nil once it gives nothing any more
+}
+
+// mostSpent is how many sources that give nothing any more are kept. A selector forgets none, nor what it gave: all results of activities.
+const mostSpent = 8
+
+func (b *Inbox) add(s *source) {
+	b.sources = append(b.sources, s)
+	s.addTo(b.selector)
+}
+
+func (b *Inbox) addChannel(c workflow.ReceiveChannel, then func(workflow.ReceiveChannel)) {
+	s := &source{}
+	s.addTo = func(to workflow.Selector) {
+		to.AddReceive(c, func(c workflow.ReceiveChannel, more bool) {
+			if !more {
+				b.spend(s) // it is closed, and would be ready for ever
+			}
+			then(c)
+		})
+	}
+	b.add(s)
+}
+
+func (b *Inbox) spend(s *source) {
+	s.addTo = nil
+	b.spent++
+}
+
+// dropSpentSources makes a new selector of what still gives something. Which of several that are ready comes first does not change: it is the one
+// that was added first.
+func (b *Inbox) dropSpentSources(ctx workflow.Context) {
+	if b.spent <= mostSpent {
+		return
+	}
+	var live []*source
+	b.selector, b.spent = workflow.NewSelector(ctx), 0
+	for _, s := range b.sources {
+		if s.addTo != nil {
+			live = append(live, s)
+			s.addTo(b.selector)
+		}
+	}
+	b.sources = live
+}
