@@ -92,7 +92,7 @@ func startFirefox(program, dir string) (*firefox, func(), error) {
 func dialFirefox(address string) (*firefox, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
-	conn, _, err := websocket.Dial(ctx, address+"/session", nil)
+	conn, _, err := websocket.Dial(ctx, address+"/session", nil) //nolint:bodyclose // of a connection that is taken over there is none
 	if err != nil {
 		return nil, err
 	}

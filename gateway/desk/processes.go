@@ -250,7 +250,8 @@ func (d *Desk) planSoon(ctx context.Context, id string, instances int, wantLive 
 	if instances > manyInstances {
 		works = d.reading
 	}
-	plan, err := soon(ctx, works, fmt.Sprintf("plan\n%t %s", wantLive, id), func(ctx context.Context, _ *work) (drawnPlan, error) { return d.plan(ctx, id, wantLive) })
+	read := func(ctx context.Context, _ *work) (drawnPlan, error) { return d.plan(ctx, id, wantLive) }
+	plan, err := soon(ctx, works, fmt.Sprintf("plan\n%t %s", wantLive, id), read)
 	var later *underWay
 	switch before, known := d.plans.Get(id); {
 	case err == nil:

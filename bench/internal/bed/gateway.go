@@ -58,7 +58,10 @@ func (d *Desk) Get(ctx context.Context, path string) (l Look, err error) {
 		case w.Code != http.StatusAccepted:
 			return l, fmt.Errorf("%s is answered %d: %.300s", path, w.Code, w.Body)
 		}
-		time.Sleep(againAfter)
+		select {
+		case <-ctx.Done():
+		case <-time.After(againAfter):
+		}
 	}
 }
 

@@ -90,12 +90,11 @@ func lookWhile(ctx context.Context, b *bed.Bed, r *report.Record, n int, ended <
 			select {
 			case err := <-ended:
 				return fmt.Errorf("it ended before its last Calls were decided on: %w", err)
-			default:
+			case <-time.After(between):
 			}
 			if l, err := d.Get(ctx, page.path); err == nil { // or it has no Idea yet
 				note(r, page.name+", while it runs", l)
 			}
-			time.Sleep(between)
 		}
 		if err := approve(ctx, p, n-patient+1); err != nil {
 			return err
@@ -137,7 +136,7 @@ func note(r *report.Record, name string, l bed.Look) {
 func approve(ctx context.Context, p *client.Process, below int) error {
 	waiting, err := p.Approvals(ctx)
 	if err != nil {
-		return nil // it has not begun, or does not answer now
+		return nil //nolint:nilerr // it has not begun, or does not answer now
 	}
 	var all []client.Decision
 	for _, a := range waiting {

@@ -91,7 +91,8 @@ func (s *Session) serve(ctx context.Context, h Hosting) error {
 		return err
 	}
 	server, err := devserver.Start(ctx, devserver.Options{
-		Memory: memory, Dir: s.Place.Data, Port: h.Port, UIPort: h.UIPort, UsualUIPorts: s.Place.uiPorts(), SearchAttributes: engine.SearchAttributes, CodecEndpoint: codec,
+		Memory: memory, Dir: s.Place.Data, Port: h.Port, UIPort: h.UIPort, UsualUIPorts: s.Place.uiPorts(), SearchAttributes: engine.SearchAttributes,
+		CodecEndpoint: codec,
 	})
 	if err != nil {
 		return exit.Unreachablef("start server in %s: %w", s.Place.Data, err)
