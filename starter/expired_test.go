@@ -60,7 +60,7 @@ func TestAProcessThatTemporalHasForgottenCanBeReadForkedAndRunAgain(t *testing.T
 	d.do("gc", "--older-than", "720h", "--store-only").is(exit.Done)
 
 	d.dev()
-	d.do("run", ".", "--id", "p", "--detach").is(exit.Usage).quiet().complains("that Temporal does not know", "another id", "starter fork p --at 4", "starter gc")
+	d.do("run", ".", "--id", "p", "--detach").is(exit.Usage).quiet().complains("that Temporal does not know", "another id", fmt.Sprintf("starter fork p --at %d", whole.Ideas), "starter gc")
 	for _, l := range links {
 		file, at := fmt.Sprintf("%d.json", l.At), fmt.Sprint(l.At)
 		idea := d.do("show", "p", "--at", at).is(exit.Done).out

@@ -73,7 +73,7 @@ func TestThePrintedAddressLogsInAndTheSessionIsForTheDeskAlone(t *testing.T) {
 		t.Errorf("%v", p.header)
 	}
 	b := h.browse()
-	p = b.open("/").is(200).says("Inbox", "You are ann", "Nothing waits")
+	p = b.open("/").is(200).says("Inbox", "You are ann")
 	csp := p.header.Get("Content-Security-Policy")
 	if !strings.Contains(csp, "default-src 'none'") || strings.Contains(csp, "unsafe") || p.header.Get("Referrer-Policy") != "same-origin" {
 		t.Errorf("%v", p.header)
