@@ -30,8 +30,8 @@ type Config struct {
 	SettleTogether bool
 	// RequestGatherDelay is how long a Request waits, once one instance is ready for it, for others that are still running.
 	RequestGatherDelay time.Duration
-	// PeopleGatherDelay is how long it waits for an instance after a person was asked about it: as long, where the file says how long;
-	// else nobody is held up by people.
+	// PeopleGatherDelay is how long it waits for an instance after a person was asked about it: as long, but no longer than the default,
+	// where the file says how long; else nobody is held up by people.
 	PeopleGatherDelay time.Duration
 	// MaxInstancesPerPart is the number of instances above which a process is split into parts of that size.
 	MaxInstancesPerPart int
@@ -62,7 +62,7 @@ func (i *Idea) readConfig(config map[string]any, ps *diag.Problems) {
 			c.Limits = limits.Read(fields.ReadObject(config, k, "$.config", ps), at, ps)
 		case "gather":
 			c.RequestGatherDelay, err = fields.ReadDuration(config[k])
-			c.PeopleGatherDelay = c.RequestGatherDelay
+			c.PeopleGatherDelay = min(c.RequestGatherDelay, DefaultGatherDelay)
 		case "batch":
 			c.MaxInstancesPerPart, err = readMaxInstancesPerPart(config[k])
 		case "adapt":

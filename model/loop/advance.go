@@ -245,7 +245,7 @@ const GatherAskedChange = "gather for people who were just asked"
 
 // isRequestDue reports whether a Request is made now. Once an instance is ready, it waits for others that are busy, so that they
 // share the Request, but no longer than the gathering time. Instances on which people have just decided wait as well for those that still need a decision,
-// so that ten decisions in a row make one Request; and all wait for people who were asked within the gathering time that the file names.
+// so that ten decisions in a row make one Request; and where the file names the gathering time, all wait a moment for people who were just asked.
 func (l *Loop) isRequestDue(now time.Time) bool {
 	if l.allInstancesEnded() {
 		return true
