@@ -70,6 +70,9 @@ func TestOneGoesBackInTheTimeOfAProcessAndForksIt(t *testing.T) {
 }
 
 func TestInstancesComeInPages(t *testing.T) {
+	if testing.Short() {
+		t.Skip("left out by -short: it plays many instances")
+	}
 	h := open(t)
 	var rows []string
 	for n := range 130 {
