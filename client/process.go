@@ -86,12 +86,14 @@ func (p *Process) Idea(ctx context.Context) (*ideafile.Idea, error) {
 		return nil, kind.Errorf(ErrNoWorker, "ask %s: no worker answers: %w", p.id, err)
 	}
 	idea := &ideafile.Idea{}
-	if v.Ideas > 0 {
-		source, err := p.Chain().chains.Load(ctx, p.id, v.Ideas)
-		if err != nil {
-			return nil, fmt.Errorf("read Idea %d of %s: %w", v.Ideas, p.id, err)
-		}
+	latest, err := p.Chain().Length(ctx) // what a split process says counts the Ideas of its parts
+	if err == nil && latest > 0 {
+		var source map[string]any
+		source, err = p.Chain().chains.Load(ctx, p.id, latest)
 		idea, _ = ideafile.ReadIdea(source)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read Idea %d of %s: %w", latest, p.id, err)
 	}
 	for token := range v.Instances {
 		idea.Context = append(idea.Context, ideafile.Message{InstanceToken: token})

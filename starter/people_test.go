@@ -125,6 +125,19 @@ func TestPeopleSteerFromTheCommandLine(t *testing.T) {
 	}
 }
 
+// A split process counts the Ideas of its parts, and has fewer of its own.
+func TestRowsAreAddedToASplitProcess(t *testing.T) {
+	files := signed(long)
+	files["idea.json"] = strings.Replace(files["idea.json"], `"config": {`, `"config": {"batch": 2, `, 1)
+	files["more.csv"] = "text\nd\n"
+	d := newDesk(t, files)
+	d.dev()
+	d.signable("p", 2)
+	d.do("add", "p", "--instances", "more.csv").is(exit.Done)
+	d.eventually("a fourth is there", func() bool { return len(d.do("result", "p", "--json").result().Instances) == 4 })
+	d.do("cancel", "p").is(exit.Done)
+}
+
 // Worker and server are killed together, as they are one program here.
 func TestDeadlinesAndPausesOutliveTheServer(t *testing.T) {
 	files := signed(`{"timeout": "4s", "onTimeout": "reject"}`)

@@ -228,6 +228,7 @@ type scenario struct {
 	files     map[string]any // Idea files of delegates
 	scripted  string         // replies that travel with the process, in place of an LLM's server
 	startedBy []string       // who starts it
+	withCalls bool           // it begins with the Calls of the Idea's solution
 	every     int            // passes after which its workflows continue as new, where the flag says none
 	client    client.Client  // where it runs
 	namespace string
@@ -286,7 +287,8 @@ func (s *scenario) start() client.WorkflowRun {
 		s.t.Fatal(problems)
 	}
 	run, _, err := engine.StartOrAttach(s.t.Context(), s.client, s.namespace, engine.StartProcess{
-		ID: s.id, Idea: idea, Start: protocol.ProcessStart{Idea: s.idea, Replies: s.scripted, StartedBy: s.startedBy, ContinueEvery: max(*continueEvery, s.every), Delegation: protocol.DelegationContext{Files: s.files}}, File: "test",
+		ID: s.id, Idea: idea, Start: protocol.ProcessStart{Idea: s.idea, Replies: s.scripted, StartedBy: s.startedBy, ContinueEvery: max(*continueEvery, s.every), Delegation: protocol.DelegationContext{Files: s.files},
+			WithSolution: s.withCalls}, File: "test",
 	})
 	if err != nil {
 		s.t.Fatal(err)

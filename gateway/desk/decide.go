@@ -10,6 +10,7 @@ import (
 	"processidea/client"
 	"processidea/gateway/access"
 	"processidea/gateway/api"
+	"processidea/gateway/desk/planpage"
 )
 
 // decideMany takes one decision on each Call that was selected.
@@ -31,7 +32,7 @@ func (d *Desk) decideMany(w http.ResponseWriter, r *http.Request) error {
 	case len(boxes) > client.MaxDecisionsAtOnce:
 		return unfit(fmt.Sprintf("At most %d Calls are decided on at once.", client.MaxDecisionsAtOnce))
 	case kind == client.Reject && reason == "":
-		return unfit("A rejection needs a reason: the LLM reads it, and plans on.")
+		return unfit(planpage.NeedsReason)
 	}
 	var list []api.Decision
 	for _, text := range boxes {

@@ -10,6 +10,7 @@ import (
 	"processidea/gateway/access"
 	"processidea/gateway/api"
 	"processidea/gateway/desk/form"
+	"processidea/gateway/desk/planpage"
 	"processidea/model/amend"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
@@ -77,7 +78,7 @@ func (p *callPage) read(decision *api.Decision, values url.Values) (ok bool) {
 	case client.Approve:
 	case client.Reject:
 		if decision.Reason == "" {
-			p.Wrong = "A rejection needs a reason: the LLM reads it, and plans on."
+			p.Wrong = planpage.NeedsReason
 		}
 	case client.Amend:
 		p.readAmend(decision, values)
@@ -87,7 +88,7 @@ func (p *callPage) read(decision *api.Decision, values url.Values) (ok bool) {
 	case client.Answer:
 		p.readAnswer(decision, values)
 	default:
-		p.Wrong = "There is no such decision."
+		p.Wrong = planpage.NoDecision
 	}
 	return p.Wrong == "" && !form.IsAdding(values)
 }

@@ -168,13 +168,19 @@ func (p *Page) Find(problems map[string]string) {
 	}
 }
 
+// What is wrong with a decision on a Plan, or on a Call.
+const (
+	NeedsReason = "A rejection needs a reason: the LLM reads it, and plans on."
+	NoDecision  = "There is no such decision."
+)
+
 // Take makes a decision of what was sent; ok is false where it cannot be meant, or where somebody is only changing the Calls.
 func (p *Page) Take(d *api.PlanDecision, values url.Values) (ok bool) {
 	switch d.Decision {
 	case client.Approve:
 	case client.Reject:
 		if d.Reason == "" {
-			p.Wrong = "A rejection needs a reason: the LLM reads it, and plans on."
+			p.Wrong = NeedsReason
 		}
 	case client.Amend:
 		if p.NotAmendable != "" {
@@ -189,7 +195,7 @@ func (p *Page) Take(d *api.PlanDecision, values url.Values) (ok bool) {
 			return false
 		}
 	default:
-		p.Wrong = "There is no such decision."
+		p.Wrong = NoDecision
 	}
 	return p.Wrong == ""
 }
