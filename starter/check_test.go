@@ -115,7 +115,7 @@ func TestCheckFindsEveryKindOfMistakeWithAMend(t *testing.T) {
 	wants := []checked{
 		{"$.schema.tools.arrange._activity", `no activity "analyseSentiment" is registered; did you mean analyzeSentiment?`, false},
 		{"$.schema.tools.pick", "the LLM's server cannot hold replies to the form strictly: 1002 enum values, over 1000; say some of it in a description, or check it in the tool", true},
-		{plan + "[0].score", "a cycle: plan[0] (rank) → plan[1] (rank) → plan[0] (rank); each waits for what the one before it writes, so none can start: have one of them read something else", false},
+		{plan + "[0].score", "a cycle: plan[0] (rank) → plan[1] (rank) → plan[0] (rank); each waits for the one before it, so none can start: have one of them read something else", false},
 		{plan + "[2].score", "no Call writes †state.rnk and no State holds it at the start; did you mean †state.rank?", false},
 		{plan + "[3]._tool", `unknown tool "rnk"; did you mean rank?`, false},
 		{plan + "[5].score", `†state.word, as plan[8] (pick) writes it, is of type string; the parameter "score" wants number; convert it first, or read another value`, false},

@@ -2,6 +2,7 @@ package check
 
 import (
 	"fmt"
+	"slices"
 
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
@@ -56,12 +57,14 @@ func (f *planDataflow) checkAccidentalAlternative(n int) {
 }
 
 // preventsLaterWrite reports whether the Call, once done, keeps a later write-once Call from writing a path. A write of the whole
-// State does not, and neither does an update of something above the path.
+// State does not, and neither does an update of something above the path, nor surely one of several branches.
 func (s *planCall) preventsLaterWrite(p jsonval.Path) bool {
-	if len(s.outputPath.Paths()) != 1 || s.outputPath.WritesWholeState() || !s.outputPath[0][0].Overlaps(p) {
+	if s.outputPath.HasBranches() || s.outputPath.WritesWholeState() {
 		return false
 	}
-	return !s.isUpdate() || len(s.outputPath[0][0]) >= len(p)
+	return slices.ContainsFunc(s.outputPath.Paths(), func(own jsonval.Path) bool {
+		return own.Overlaps(p) && (!s.isUpdate() || len(own) >= len(p))
+	})
 }
 
 // overlapWarning words why an earlier Call probably keeps this one from running. Two different Calls for the very same

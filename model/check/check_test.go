@@ -211,29 +211,33 @@ func TestCheckFindsCyclesAmongCalls(t *testing.T) {
 	runChecks(t, []checkCase{
 		{"of two", ``, `{"type": "plan", "plan": [{"_tool": "analyze", "text": "†state.b", "_outputPath": "a"},
 			{"_tool": "analyze", "text": "†state.a", "_outputPath": "b"}]}`, []string{
-			`error $.context[0].plan[0].text: a cycle: plan[0] (analyze) → plan[1] (analyze) → plan[0] (analyze); each waits for what the one before it writes, so none can start: have one of them read something else`}},
+			`error $.context[0].plan[0].text: a cycle: plan[0] (analyze) → plan[1] (analyze) → plan[0] (analyze); each waits for the one before it, so none can start: have one of them read something else`}},
 		{"of three, reported once, and nothing about the Calls that wait for it", ``, `{"type": "plan", "plan": [{"_tool": "analyze", "text": "†state.c", "_outputPath": "z"},
 			{"_tool": "analyze", "text": "†state.c", "_outputPath": "a"},
 				{"_tool": "analyze", "text": "†state.a", "_outputPath": "b"},
 			{"_tool": "analyze", "text": "†state.b", "_outputPath": "c"}]}`, []string{
-			`error $.context[0].plan[1].text: a cycle: plan[1] (analyze) → plan[2] (analyze) → plan[3] (analyze) → plan[1] (analyze); each waits for what the one before it writes, so none can start: have one of them read something else`}},
+			`error $.context[0].plan[1].text: a cycle: plan[1] (analyze) → plan[2] (analyze) → plan[3] (analyze) → plan[1] (analyze); each waits for the one before it, so none can start: have one of them read something else`}},
 		{"two of them", ``, `{"type": "plan", "plan": [{"_tool": "analyze", "text": "†state.b", "_outputPath": "a"},
 			{"_tool": "analyze", "text": "†state.d", "_outputPath": "c"},
 			{"_tool": "analyze", "text": "†state.a", "_outputPath": "b"},
 				{"_tool": "analyze", "text": "†state.c", "_outputPath": "d"}]}`, []string{
-			`error $.context[0].plan[0].text: a cycle: plan[0] (analyze) → plan[2] (analyze) → plan[0] (analyze); each waits for what the one before it writes, so none can start: have one of them read something else`,
-			`error $.context[0].plan[1].text: a cycle: plan[1] (analyze) → plan[3] (analyze) → plan[1] (analyze); each waits for what the one before it writes, so none can start: have one of them read something else`}},
+			`error $.context[0].plan[0].text: a cycle: plan[0] (analyze) → plan[2] (analyze) → plan[0] (analyze); each waits for the one before it, so none can start: have one of them read something else`,
+			`error $.context[0].plan[1].text: a cycle: plan[1] (analyze) → plan[3] (analyze) → plan[1] (analyze); each waits for the one before it, so none can start: have one of them read something else`}},
 		{"through what Calls come after", ``, `{"type": "plan", "plan": [{"_tool": "analyze", "text": "x", "_after": "†call.0.2"},
 			{"_tool": "analyze", "text": "x", "_after": ["†state.c", "†call.0.9", "†input.x"]},
 			{"_tool": "analyze", "text": "x", "_after": ["†call.0.3"], "_outputPath": "c"},
 			{"_tool": "analyze", "text": "x", "_after": ["†state.c", "†call.1.2", "†state.d"], "_outputPath": "e"}]}`, []string{
 			`error $.context[0].plan[1]._after: _after: †input.x: it names places in State, and Calls such as †call.1.3`,
-			`error $.context[0].plan[2]._after: a cycle: plan[2] (analyze) → plan[2] (analyze); each waits for what the one before it writes, so none can start: have one of them read something else`,
+			`error $.context[0].plan[2]._after: a cycle: plan[2] (analyze) → plan[2] (analyze); each waits for the one before it, so none can start: have one of them read something else`,
 			`error $.context[0].plan[3]._after: no Call writes †state.d and no State holds it at the start; there is †state.c`}},
 		{"of two that come after each other, one of which has its value already", ``, `{"type": "state", "a": "x"}, {"type": "plan", "plan": [
 			{"_tool": "analyze", "text": "x", "_after": "†call.0.2", "_outputPath": "†state.a && †state.b"},
 			{"_tool": "analyze", "text": "x", "_after": "†call.0.1", "_outputPath": "a"}]}`, []string{
-			`error $.context[1].plan[0]._after: a cycle: plan[0] (analyze) → plan[1] (analyze) → plan[0] (analyze); each waits for what the one before it writes, so none can start: have one of them read something else`}},
+			`error $.context[1].plan[0]._after: a cycle: plan[0] (analyze) → plan[1] (analyze) → plan[0] (analyze); each waits for the one before it, so none can start: have one of them read something else`}},
+		{"of two of which the one that has its value writes where the other does, and waits for a Call that there is not", ``, `{"type": "state", "a": {"b": "x"}}, {"type": "plan", "plan": [
+			{"_tool": "analyze", "text": "x", "_after": "†call.0.2", "_outputPath": "a.c"},
+			{"_tool": "analyze", "text": "x", "_after": "†call.0.3", "_outputPath": "a"}]}`, []string{
+			`error $.context[1].plan[0]._after: a cycle: plan[0] (analyze) → plan[1] (analyze) → plan[0] (analyze); each waits for the one before it, so none can start: have one of them read something else`}},
 		{"none where the one that has its value waits for nobody", ``, `{"type": "state", "a": "x"}, {"type": "plan", "plan": [
 			{"_tool": "analyze", "text": "x", "_after": "†call.0.2", "_outputPath": "†state.a && †state.b"},
 			{"_tool": "analyze", "text": "x", "_outputPath": "a"}]}`, nil},
@@ -241,7 +245,7 @@ func TestCheckFindsCyclesAmongCalls(t *testing.T) {
 			{"type": "state", "_instance": "②", "z": "x"}, {"type": "plan", "plan": [
 			{"_tool": "analyze", "text": "†state.b", "_outputPath": "a"},
 				{"_tool": "analyze", "text": "†state.a", "_outputPath": "b"}]}`, []string{
-			`error $.context[2].plan[0].text: a cycle: plan[0] (analyze) → plan[1] (analyze) → plan[0] (analyze); each waits for what the one before it writes, so none can start: have one of them read something else (in ②)`}},
+			`error $.context[2].plan[0].text: a cycle: plan[0] (analyze) → plan[1] (analyze) → plan[0] (analyze); each waits for the one before it, so none can start: have one of them read something else (in ②)`}},
 		{"none where an alternative breaks it", ``, `{"type": "plan", "plan": [{"_tool": "analyze", "text": "†state.b", "_outputPath": "a"},
 			{"_tool": "analyze", "text": "†state.a", "_outputPath": "b"},
 			{"_tool": "analyze", "text": "x", "_outputPath": "a"}]}`, nil},

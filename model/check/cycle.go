@@ -52,7 +52,7 @@ func (f *planDataflow) findRunnable() {
 // unsatisfiedReads lists the reads of a Call of which every alternative has missing terms.
 func (f *planDataflow) unsatisfiedReads(n int) []int {
 	var out []int
-	skipped := f.facts[n].skipped && f.earlierWritersCanRun(n)
+	skipped := f.isSkippedAtStart(n) && len(f.earlierWritersThatCannotRun(n)) == 0
 	for r, facts := range f.facts[n].reads {
 		satisfied := skipped
 		for i := range facts {
@@ -65,18 +65,16 @@ func (f *planDataflow) unsatisfiedReads(n int) []int {
 	return out
 }
 
-// earlierWritersCanRun reports whether the earlier Calls that write where a Call does can run: only after them it finds its path closed.
-func (f *planDataflow) earlierWritersCanRun(n int) bool {
+// earlierWritersThatCannotRun lists the earlier Calls that write where a Call does and cannot run: only after them it finds its path closed.
+func (f *planDataflow) earlierWritersThatCannotRun(n int) []int {
+	var list []int
 	for earlier, s := range f.calls[:n] {
-		held := slices.ContainsFunc(f.calls[n].outputPath.Paths(), func(p jsonval.Path) bool {
-			_, writes := firstOverlappingPath(s.outputPath.Paths(), p)
-			return writes
-		})
+		held := slices.ContainsFunc(f.calls[n].outputPath.Paths(), s.mayWrite)
 		if held && f.facts[earlier].appliesToInstance && !f.canRun[earlier] {
-			return false
+			list = append(list, earlier)
 		}
 	}
-	return true
+	return list
 }
 
 // termsWithoutWriter lists the terms of an alternative that are not present and that no runnable Call writes.
@@ -100,16 +98,26 @@ func (f *planDataflow) canAnyCallRun(steps []int) bool {
 	return false
 }
 
-// dependencyEdge is why a Call waits: a Call that would write what it reads, and the index of that read.
-type dependencyEdge struct{ writer, read int }
+// dependencyEdge is why a Call waits: for a Call that would write what it reads, or for one that delays that it is skipped.
+type dependencyEdge struct {
+	writer     int
+	location   string // the JSON path of what waits
+	delaysSkip bool
+}
 
 func (f *planDataflow) dependencyEdges(n int) []dependencyEdge {
 	var out []dependencyEdge
+	if f.isSkippedAtStart(n) {
+		for _, w := range f.earlierWritersThatCannotRun(n) {
+			out = append(out, dependencyEdge{w, f.calls[n].outputLocation, true})
+		}
+		return out // what it reads it needs no more
+	}
 	for _, r := range f.unsatisfiedReads(n) {
 		for i := range f.facts[n].reads[r] {
 			for _, ref := range f.termsWithoutWriter(n, r, i) {
 				for _, w := range f.possibleWriters(n, ref) {
-					out = append(out, dependencyEdge{w, r})
+					out = append(out, dependencyEdge{w, f.calls[n].reads[r].location, false})
 				}
 			}
 		}
@@ -117,7 +125,8 @@ func (f *planDataflow) dependencyEdges(n int) []dependencyEdge {
 	return out
 }
 
-// checkCycles reports every cycle of Calls that cannot run once, at its first Call.
+// checkCycles reports every cycle of Calls that cannot run once: at the Call that is blocked then, which is one that delays that another
+// is skipped, else the first.
 func (f *planDataflow) checkCycles() {
 	reported := map[int]bool{}
 	for n := range f.calls {
@@ -128,16 +137,36 @@ func (f *planDataflow) checkCycles() {
 		if cycle == nil {
 			continue
 		}
+		if at := slices.IndexFunc(cycle, func(e dependencyEdge) bool { return e.delaysSkip }); at >= 0 {
+			n, cycle = cycle[at].writer, slices.Concat(cycle[at+1:], cycle[:at+1])
+		}
 		var calls []*planCall
+		mayBreak := false
 		for _, e := range cycle {
 			calls = append(calls, f.calls[e.writer])
 			reported[e.writer] = true
+			mayBreak = mayBreak || f.mayBeSkippedForEarlierCall(e.writer)
 		}
 		slices.Reverse(calls) // the search goes from readers to writers; the message follows the data
 		s := f.calls[n]
-		f.reportError(s, s.reads[cycle[0].read].location, fmt.Sprintf(
-			"a cycle: %s; each waits for what the one before it writes, so none can start: have one of them read something else", joinCallNames(append(calls, s))))
+		f.reportFinding(s, cycle[0].location, fmt.Sprintf(
+			"a cycle: %s; each waits for the one before it, so none can start: have one of them read something else", joinCallNames(append(calls, s))), mayBreak)
 	}
+}
+
+// mayBeSkippedForEarlierCall reports whether a Call that can run may write the value of a later one first, which then waits for nothing.
+func (f *planDataflow) mayBeSkippedForEarlierCall(n int) bool {
+	for earlier, s := range f.calls[:n] {
+		if f.facts[earlier].appliesToInstance && f.canRun[earlier] && slices.ContainsFunc(f.calls[n].outputPath.Paths(), s.mayWrite) {
+			return true
+		}
+	}
+	return false
+}
+
+func (s *planCall) mayWrite(p jsonval.Path) bool {
+	_, writes := firstOverlappingPath(s.outputPath.Paths(), p)
+	return writes
 }
 
 // shortestCycle returns the shortest path along dependencyEdges from a Call back to itself, or nil.

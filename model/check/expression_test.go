@@ -30,8 +30,8 @@ func TestCheckFollowsExpressions(t *testing.T) {
 			`warning $.context[1].plan[0].text: †state.id is of type integer; the parameter "text" wants string; convert it first, or read another value`}},
 		{"a cycle through every alternative is one", "", plan(`{"_tool": "analyze", "text": "†state.b || †state.c", "_outputPath": "a"},
 			{"_tool": "analyze", "text": "†state.a", "_outputPath": "b"}, {"_tool": "analyze", "text": "†state.a", "_outputPath": "c"}`), []string{
-			"error $.context[1].plan[0].text: a cycle: plan[0] (analyze) → plan[1] (analyze) → plan[0] (analyze); each waits for what the one before it writes, so none can start: have one of them read something else",
-			"error $.context[1].plan[2].text: a cycle: plan[2] (analyze) → plan[0] (analyze) → plan[2] (analyze); each waits for what the one before it writes, so none can start: have one of them read something else"}},
+			"error $.context[1].plan[0].text: a cycle: plan[0] (analyze) → plan[1] (analyze) → plan[0] (analyze); each waits for the one before it, so none can start: have one of them read something else",
+			"error $.context[1].plan[2].text: a cycle: plan[2] (analyze) → plan[0] (analyze) → plan[2] (analyze); each waits for the one before it, so none can start: have one of them read something else"}},
 		{"a way round the cycle is none", "", plan(`{"_tool": "analyze", "text": "†state.b || †state.text", "_outputPath": "a"},
 			{"_tool": "analyze", "text": "†state.a", "_outputPath": "b"}`), nil},
 		{"a wired expression is read too", `"rule": {"type": "object", "properties": {"r": {"const": "†state.rule || †state.text"}}, "required": ["r"]}`,

@@ -182,9 +182,13 @@ func (p *planChecker) termStartStatusFor(view ideafile.InstanceView, start *stat
 // mayAnyCallWrite reports whether a Call of the Plan may write what a Reference reads.
 func (p *planChecker) mayAnyCallWrite(ref refexpr.Reference) bool {
 	return ref.Kind == ideafile.TypeState && slices.ContainsFunc(p.calls, func(s *planCall) bool {
-		_, writes := firstOverlappingPath(s.outputPath.Paths(), ref.Path)
-		return writes
+		return s.mayWrite(ref.Path)
 	})
+}
+
+// isSkippedAtStart reports whether a Call is skipped whatever it reads: its value is there, or can never be. An update fails instead.
+func (f *planDataflow) isSkippedAtStart(n int) bool {
+	return f.facts[n].skipped || (f.facts[n].blocked && !f.calls[n].isUpdate())
 }
 
 func (f *planDataflow) reportError(s *planCall, path, message string) {

@@ -40,7 +40,7 @@ func (f *planDataflow) neverPresentReason(n int, ref refexpr.Reference, facts te
 	switch {
 	case facts.neverPresentReason != "":
 		return facts.neverPresentReason
-	case facts.present, f.facts[n].skipped, len(f.possibleWriters(n, ref)) > 0:
+	case facts.present, f.isSkippedAtStart(n), len(f.possibleWriters(n, ref)) > 0:
 		return ""
 	}
 	return f.noWriterReason(n, ref)
@@ -56,7 +56,7 @@ func (f *planDataflow) checkTermType(n int, read parameterRead, ref refexpr.Refe
 		if facts.valueType != "" {
 			f.checkType(f.calls[n], read, ref, []string{facts.valueType}, "")
 		}
-	case !f.facts[n].skipped:
+	case !f.isSkippedAtStart(n):
 		f.checkWriterTypes(f.calls[n], read, ref, f.possibleWriters(n, ref))
 	}
 }
