@@ -61,6 +61,8 @@ var tuning = dc.StaticClient{
 	// By default every service caches search attributes for 2 s, so that a workflow which uses a newly registered one fails
 	// its task.
 	dc.ForceSearchAttributesCacheRefreshOnRead.Key(): true,
+	// Nobody stores payloads elsewhere in a way that the server knows; it would look through the payloads of all events for some.
+	dc.ExternalPayloadsEnabled.Key(): false,
 	// A worker that stops gets no more tasks. Otherwise a task can go to a poll that the worker has just abandoned, and is
 	// retried only seconds later.
 	dc.EnableCancelWorkerPollsOnShutdown.Key(): true,
