@@ -153,7 +153,7 @@ func literalsUnchanged(raw, fitted any) bool {
 
 // llmQuestionForCall returns what the LLM is asked about a Call: its result, or adapted parameters.
 func (i *Instance) llmQuestionForCall(rec *CallRecord) (turn.LLMQuestion, bool) {
-	q := turn.LLMQuestion{CallID: rec.ID, Token: i.token, Tool: rec.Tool}
+	q := turn.LLMQuestion{CallID: rec.ID, Token: i.token, Tool: rec.Tool, Reasoning: rec.Reasoning}
 	if rec.phase == adapting {
 		q.Params, q.ParamsError = rec.ParamsAdaptation.OriginalParams, rec.ParamsAdaptation.Reason
 		return q, true

@@ -2,6 +2,7 @@ package prompt
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -23,6 +24,9 @@ func (w *promptWriter) writeCallHistory() {
 	w.writeLine("What became of those that you were not told of before, and of some more that may matter; 1.15 is Call 15 of your answer 1.")
 	if w.request.PlanEntries[0].DirectPlan > 0 {
 		w.writeLine("Those of request 0 are of a Plan that ran by itself. Mend what went wrong, or find another way; what is done stays done.")
+	}
+	if slices.ContainsFunc(w.request.PlanEntries, func(e turn.PlannedCallSummary) bool { return e.StatusCounts[ideafile.Skipped] > 0 }) {
+		w.writeLine("Skipped means not needed: its place held a value already, or nothing went into the branch that it reads.")
 	}
 	var kept []string
 	doneByResult, idsByResult := map[string][]string{}, map[string][]string{}
@@ -121,7 +125,7 @@ func (w *promptWriter) instancesSuffix(tokens []string) string {
 	case len(named) == 0:
 		return ""
 	case len(named) > 1 && len(named) == len(w.request.Instances):
-		return " (all)"
+		return fmt.Sprintf(" (all %d)", len(named))
 	case len(named) > maxNamedInstances:
 		return fmt.Sprintf(" (%d instances)", len(named))
 	default:
@@ -167,9 +171,12 @@ func (w *promptWriter) writeContextErrors() {
 		case len(e.Instances) > 0:
 			subject = "an earlier answer of yours"
 		}
-		w.writeLine("- %s%s: %s: %s", subject, w.instancesSuffix(e.Instances), e.Fault.Code, oneLine(e.Fault.Message))
+		w.writeLine("- %s%s: %s: %s", subject, w.instancesSuffix(e.Instances), e.Fault.Code, oneLine(webAddress.ReplaceAllString(e.Fault.Message, "")))
 	}
 }
+
+// webAddress is where an error of a tool says which server was asked. The LLM knows the tool by its name.
+var webAddress = regexp.MustCompile(`\b(?:[A-Z]{3,7} )?https?://[^\s"]+: `)
 
 // callName is a Call's id with its tool, where it is among the Calls so far.
 func (w *promptWriter) callName(id string) string {

@@ -126,8 +126,8 @@ func (w *promptWriter) writeRequestedReply() {
 	switch {
 	case w.idea.OutputSchema == nil:
 	case w.request.ReplyMayHoldOutput():
-		w.writeLine(`"output": null, as a rule: you are asked for it when all is done. The whole output, if "calls" is []. Beside Calls only if every value in it is a Reference, also to what these ` +
-			`Calls will bring: if they all succeed (of alternatives, one), it is the output, and you are not asked again.`)
+		w.writeLine(`"output": with "calls": [], the whole output. Beside Calls, null: you are asked for it when all is done. Only where every value in it can be a Reference, also to what these ` +
+			`Calls will bring, give it beside them: if they all succeed (of alternatives, one), it counts, and you are not asked again.`)
 	default:
 		w.writeLine(`The output is not wanted yet.`)
 	}
@@ -176,10 +176,13 @@ func (w *promptWriter) writeQuestions() {
 			`bring the values into the right form; change and invent nothing.`)
 	}
 	for _, question := range w.request.Questions {
-		if question.ParamsError != "" {
-			w.writeLine("- %s %s %s does not fit: %s", question.CallID, question.Tool, w.encode(question.Params), oneLine(question.ParamsError))
-			continue
+		call := fmt.Sprintf("%s %s %s", question.CallID, question.Tool, w.encode(question.Params))
+		if question.Reasoning != "" {
+			call += fmt.Sprintf(" (your reason for it: %s)", w.encode(question.Reasoning))
 		}
-		w.writeLine("- %s %s %s", question.CallID, question.Tool, w.encode(question.Params))
+		if question.ParamsError != "" {
+			call += " does not fit: " + oneLine(question.ParamsError)
+		}
+		w.writeLine("- %s", call)
 	}
 }

@@ -50,7 +50,7 @@ var prompts = []renderedRequest{
 			Instances: []turn.InstanceInput{{Token: "①", State: map[string]any{"from": "us", "text": "Fine.", "mood": "good"}}, {Token: "②", State: map[string]any{"from": "us", "text": "Bad."}, MissingRequiredPaths: []string{"mood", "user.name"}}},
 			PlanEntries: []turn.PlannedCallSummary{
 				{CallID: "1.1", Call: ideafile.ParseWrittenCall(map[string]any{"_tool": "mood", "_instance": "*", "text": "†state.text", "_outputPath": "mood"}), StatusCounts: map[ideafile.CallStatus]int{ideafile.Done: 1, ideafile.Failed: 1}},
-				{CallID: "1.2", Call: ideafile.ParseWrittenCall(map[string]any{"_tool": "mail", "_instance": "*", "text": "Thanks."}), StatusCounts: map[ideafile.CallStatus]int{ideafile.Done: 2}, ResultByInstance: map[string]any{"②": map[string]any{"sent": true}, "①": "ok"}},
+				{CallID: "1.2", Call: ideafile.ParseWrittenCall(map[string]any{"_tool": "mail", "_instance": "*", "text": "Thanks."}), StatusCounts: map[ideafile.CallStatus]int{ideafile.Done: 2, ideafile.Skipped: 1}, ResultByInstance: map[string]any{"②": map[string]any{"sent": true}, "①": "ok"}},
 				{CallID: "1.3", Call: ideafile.ParseWrittenCall("nonsense"), StatusCounts: map[ideafile.CallStatus]int{}},
 			},
 			Errors: []turn.ContextError{
@@ -62,7 +62,7 @@ var prompts = []renderedRequest{
 		request: &turn.RequestInput{RequestNumber: 3, Turn: 3, Instances: []turn.InstanceInput{{State: map[string]any{"list": modeltest.NewBlobHandleValue("array", 5_000_000), "deep": []any{modeltest.NewBlobHandleValue("object", 66_000)}}}},
 			PlanEntries: []turn.PlannedCallSummary{{CallID: "2.1", Call: ideafile.ParseWrittenCall(map[string]any{"_tool": "mail", "text": modeltest.NewBlobHandleValue("string", 80_000)}), StatusCounts: map[ideafile.CallStatus]int{ideafile.Done: 1}, ResultByInstance: map[string]any{"": modeltest.NewBlobHandleValue("array", 90_000)}}}}},
 	{file: "results", bindings: renderBindings, idea: `{"schema": {` + promptedTools + `}, "context": [{"type": "state", "_instance": "①", "text": "Fine."}]}`,
-		request: &turn.RequestInput{RequestNumber: 2, Turn: 2, Instances: []turn.InstanceInput{{Token: "①", State: map[string]any{"text": "Fine."}}}, Questions: []turn.LLMQuestion{{CallID: "1.1@①", Token: "①", Tool: "mood", Params: map[string]any{"text": "Fine."}}}}},
+		request: &turn.RequestInput{RequestNumber: 2, Turn: 2, Instances: []turn.InstanceInput{{Token: "①", State: map[string]any{"text": "Fine."}}}, Questions: []turn.LLMQuestion{{CallID: "1.1@①", Token: "①", Tool: "mood", Params: map[string]any{"text": "Fine."}, Reasoning: "To know\nthe mood"}}}},
 	{file: "closing", bindings: renderBindings, idea: `{"schema": {"output": {"type": "string"}}, "context": [{"type": "state", "_instance": "①", "text": "Fine."},
 		{"type": "state", "_instance": "②", "text": "Bad."}]}`,
 		request: &turn.RequestInput{RequestNumber: 4, Turn: 4, OutputOnly: true, Instances: []turn.InstanceInput{{Token: "①", State: map[string]any{"text": "Fine."}}, {Token: "②", State: map[string]any{"text": "Bad."}}}}},

@@ -37,7 +37,11 @@ const branchesText = `- A tool whose result goes to "†state.a || †state.b" f
 `
 
 const namedInstancesText = `## Instances
-The process runs for instances, alike and independent, each with its own State: †state is that of the Call's instance, and a Call acts for its own instance, even where no parameter names it. An instance may need no Call. "_instance" names it, or is a list of names, or "*": every instance that this question is about. Wherever one Call fits several, write it once: it runs in each for itself, and where it fails, the next alternative runs in that instance alone. For an exception, put a Call of one instance with the same place before it (if that fails, the general one runs there too). No Call waits for one of another instance, and finished instances are not shown to you again: what you decide by comparing instances, decide for all of them in one answer.
+The process runs for instances, alike and independent, each with its own State. A Call acts for its own instance, even where no parameter names it, and †state is that instance's.
+- "_instance" names it, or is a list of names, or "*": every instance that this question is about. An instance may need no Call.
+- Wherever one Call fits several, write it once: it runs in each for itself, and where it fails, the next alternative runs in that instance alone. For an exception, put a Call of one instance with the same place before it (if that fails, the general one runs there too).
+- No Call waits for one of another instance.
+- Finished instances are not shown to you again: what you decide by comparing instances, decide for all of them in one answer.
 `
 
 const updatesText = `- "_outputMethod" says how a result meets what is there: "set" keeps to an empty place; "assign" and "merge" add an object's keys, "push" adds an element to a list, "concat" adds a list or a text.

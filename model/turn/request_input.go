@@ -105,6 +105,8 @@ type LLMQuestion struct {
 	Token  string         `json:"token"`
 	Tool   string         `json:"tool"`
 	Params map[string]any `json:"params"`
+	// Reasoning is the sentence with which the LLM planned the Call.
+	Reasoning string `json:"reasoning,omitempty"`
 	// ParamsError says why Params do not fit the schema; empty when a result is wanted.
 	ParamsError string `json:"why,omitempty"`
 }
