@@ -37,7 +37,10 @@ func (l *Loop) settleReachedGoals() {
 	if l.idea.Config.AskLLMBeforeSettling {
 		return
 	}
-	for _, inst := range l.readyInstances() {
+	for _, inst := range l.instances {
+		if inst.phase() != ready || l.awaitsWiredOutput(inst) && !l.settlesWhileOutputWaits(inst) {
+			continue
+		}
 		if inst.reachedGoal() && !l.hasCallWithoutInstance(inst.LastPlanningRequest) && !l.planOf(inst, inst.LastPlanningRequest).Failed() {
 			l.endInstance(inst, ideafile.InstanceSettled, nil)
 		}

@@ -10,10 +10,17 @@ import (
 	"processidea/model/turn"
 )
 
-// doesReplyWireOutput reports whether a reply wires the output of the whole process.
+// KnownOutputChange is the change of the rules by which an output of known values may stand beside Calls, and instances that have reached their
+// goal settle while an output waits for others.
+const KnownOutputChange = "an output beside Calls may hold what is known"
+
+// doesReplyWireOutput reports whether a reply gives the output of the whole process beside its last Calls: by References alone, or saying so.
 func (l *Loop) doesReplyWireOutput(req *llmRequest) bool {
-	return l.idea.OutputSchema != nil && l.coversAllInstances(req) && len(req.reply.CallFaults) == 0 && len(req.reply.Calls) > 0 &&
-		output.HasOnlyReferences(l.idea.OutputSchema.WithoutNulls(req.reply.Output))
+	if l.idea.OutputSchema == nil || !l.coversAllInstances(req) || len(req.reply.CallFaults) > 0 || len(req.reply.Calls) == 0 {
+		return false
+	}
+	written := l.idea.OutputSchema.WithoutNulls(req.reply.Output)
+	return output.HasOnlyReferences(written) || (written != nil && req.reply.Finished && l.Knows(KnownOutputChange))
 }
 
 // awaitsWiredOutput reports whether an instance reaches its goal if the wired output holds: no Request is made about it before that
@@ -23,7 +30,7 @@ func (l *Loop) awaitsWiredOutput(inst *InstanceProgress) bool {
 }
 
 // settleOrDropWiredOutput ends the process by the wired output once all its Calls have their values, or drops that output. It is dropped,
-// too, rather than have instances that are done wait for another one's person.
+// too, rather than have instances that are done wait for another one's person; such as have reached their goal settle, and wait for nobody.
 func (l *Loop) settleOrDropWiredOutput() {
 	if l.wiredRequest == nil {
 		return
@@ -38,7 +45,7 @@ func (l *Loop) settleOrDropWiredOutput() {
 		case inst.hasActiveCalls():
 			running = true
 		case len(inst.PendingApprovals) == 0:
-			done = true
+			done = done || !l.settlesWhileOutputWaits(inst)
 		}
 	}
 	_, waiting := l.anyBusyOrAwaitingPerson()
@@ -49,6 +56,11 @@ func (l *Loop) settleOrDropWiredOutput() {
 		l.settleByWiredOutput()
 	}
 	l.dropWiredOutput()
+}
+
+// settlesWhileOutputWaits reports whether an instance settles by its goal, whatever becomes of the output that was given beside its Calls.
+func (l *Loop) settlesWhileOutputWaits(inst *InstanceProgress) bool {
+	return inst.HasGoal && inst.reachedGoal() && !l.idea.Config.AskLLMBeforeSettling && l.Knows(KnownOutputChange)
 }
 
 // dropWiredOutput forgets the wired output; where it was not taken, the next Request is told.
@@ -63,14 +75,18 @@ func (l *Loop) dropWiredOutput() {
 // addOutputNotTakenError has the next Request told that the output of an earlier one came too early.
 func (l *Loop) addOutputNotTakenError(request int) {
 	l.addError(turn.ContextError{Fault: *diag.Faultf(turn.CodeOutputNotTaken, "the output given in request %d was not taken: there was more to do. "+
-		"An output counts once no call is left to run", request)})
+		"An output counts once no call is left to run, or beside Calls where \"finished\" is true", request)})
 }
 
 // breaksWiredOutput reports whether a wired output can no longer hold: the instance joined later, was planned for anew or corrected,
-// a Call failed and nothing makes up for it, or its Calls ended without all their values.
+// a Call failed and nothing makes up for it, or its Calls ended without all their values. An output that says what is known holds no longer where a
+// person decided otherwise than was known.
 func (l *Loop) breaksWiredOutput(inst *InstanceProgress) bool {
 	plan := l.planOf(inst, l.wiredRequest.input.RequestNumber)
 	if inst.LastPlanningRequest != l.wiredRequest.input.RequestNumber || inst.RevisedSinceRequest || plan.Failed() {
+		return true
+	}
+	if !output.HasOnlyReferences(l.idea.OutputSchema.WithoutNulls(l.wiredRequest.reply.Output)) && plan.WasOverruled() {
 		return true
 	}
 	return !inst.hasActiveCalls() && len(inst.PendingApprovals) == 0 && !plan.Succeeded()

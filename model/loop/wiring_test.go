@@ -210,10 +210,11 @@ func TestAWiredOutputTakesEachInstancesBranch(t *testing.T) {
 }
 
 func TestAnOutputThatCameTooEarlyIsSaid(t *testing.T) {
-	why := " not taken: there was more to do. An output counts once no call is left to run"
+	why := " not taken: there was more to do. An output counts once no call is left to run, or beside Calls where \"finished\" is true"
 	for name, reply := range map[string]string{
 		"beside Calls":          `{"calls":[{"_tool":"work","_instance":"*","_outputPath":"b"}],"output":{"summary":"early"}}`,
 		"for some of them only": `{"calls":[{"_tool":"work","_instance":"①","_outputPath":"b"}],"output":{"summary":"early"}}`,
+		"saying that more is to come": `{"calls":[{"_tool":"work","_instance":"*","_outputPath":"b"}],"output":{"summary":"early"},"finished":false}`,
 	} {
 		s := modeltest.NewScenario(t, modeltest.SummarySchema, modeltest.TwoInstances)
 		s.ReplyWith(reply)
@@ -229,5 +230,80 @@ func TestAWiredOutputWhoseCallsFailedIsToBeGivenAgain(t *testing.T) {
 	s.ReplyWith(`{"calls":[{"_tool":"fail","_instance":"*","_outputPath":"b"}],"output":{"summary":"†state.b"}}`)
 	if told := modeltest.DescribeErrors(s.ExpectRequest()); !strings.Contains(told, "output_not_taken: the output given in request 1 was not taken, since not all Calls brought their values: give it again") {
 		t.Errorf("the next Request hears %q", told)
+	}
+}
+
+// known is a solution of two Calls, one for each of two instances, with an output that says what is known.
+func known(first, second string) string {
+	return `{"calls":[{"_tool":"` + first + `","_instance":"①","_outputPath":"b"},{"_tool":"` + second + `","_instance":"②","_outputPath":"b"}],` +
+		`"output":{"law":"Denmark","all":"†state.b"},"finished":true}`
+}
+
+func TestAnOutputOfWhatIsKnownCountsOnceItsCallsHaveSucceeded(t *testing.T) {
+	s := modeltest.NewScenarioWithPeople(t, anything, modeltest.TwoInstances)
+	s.ReplyWith(known("work", "slow"))
+	s.ExpectWait(0)
+	s.WantEqual("the output", s.OutputJSON(), "null")
+	s.CompleteSlow("1.2@②")
+	s.ExpectStep(loop.StepFinished)
+	s.WantEqual("the output", s.OutputJSON(), `{"all":{"①":"work done","②":"done at last"},"law":"Denmark"}`)
+	if n := s.Loop.Result(runresult.StatusCompleted, false).Requests; n != 1 {
+		t.Errorf("%d Requests were made", n)
+	}
+}
+
+func TestAnOutputOfWhatIsKnownIsGivenAgainWhereACallFailed(t *testing.T) {
+	s := modeltest.NewScenarioWithPeople(t, anything, modeltest.TwoInstances)
+	s.ReplyWith(known("work", "fail"))
+	if told := modeltest.DescribeErrors(s.ExpectRequest()); !strings.Contains(told, "not all Calls brought their values: give it again") {
+		t.Errorf("the next Request hears %q", told)
+	}
+	s.WantEqual("the output", s.OutputJSON(), "null")
+}
+
+// What the LLM knew of an amended Call is not what happened. References bring what did.
+func TestAnOutputOfWhatIsKnownIsGivenAgainWhereAPersonDecidedOtherwise(t *testing.T) {
+	for output, finished := range map[string]bool{`{"summary":"paid in full"}`: false, `{"summary":"†state.b"}`: true} {
+		s := modeltest.NewScenarioWithPeople(t, modeltest.SummarySchema)
+		s.ReplyWith(`{"calls":[{"_tool":"pay","x":"full","_outputPath":"b"}],"output":` + output + `,"finished":true}`)
+		s.ExpectWait(0)
+		s.Decide(ideafile.Amend, "1.1", `{"params":{"x":"half"}}`)
+		s.Decide(ideafile.Approve, "1.1")
+		if step, _ := s.Loop.Advance(s.Now); (step == loop.StepFinished) != finished {
+			t.Errorf("with %s it goes on with %q", output, step)
+		}
+	}
+}
+
+func TestAProcessThatBeganBeforeTakesNoOutputOfWhatIsKnown(t *testing.T) {
+	s := modeltest.NewScenarioWithPeople(t, anything, modeltest.TwoInstances)
+	s.Loop.Knows = func(change string) bool { return change != loop.KnownOutputChange }
+	s.ReplyWith(known("work", "work"))
+	s.ExpectRequestFor("① ②")
+}
+
+const twoGoals = `"context":[{"type":"state","_instance":"①","state":{},"schema":{"type":"object","required":["b"]}},` +
+	`{"type":"state","_instance":"②","state":{},"schema":{"type":"object","required":["b"]}}]`
+
+// An instance that has reached its goal is asked about no more: the output need not be dropped for it.
+func TestInstancesSettleWhileAnOutputWaitsForAPerson(t *testing.T) {
+	s := modeltest.NewScenarioWithPeople(t, anything, twoGoals)
+	s.ReplyWith(known("work", "pay"))
+	s.ExpectWait(0)
+	s.WantEqual("they are", s.Statuses(), "① settled, ② working")
+	s.Decide(ideafile.Approve, "1.2@②")
+	s.ExpectStep(loop.StepFinished)
+	s.WantEqual("the output", s.OutputJSON(), `{"all":{"①":"work done","②":"pay done"},"law":"Denmark"}`)
+}
+
+func TestAnOutputThatWaitedForAPersonWhoRefusesIsAskedForAtTheEnd(t *testing.T) {
+	s := modeltest.NewScenarioWithPeople(t, anything, twoGoals)
+	s.ReplyWith(known("work", "pay"))
+	s.ExpectWait(0)
+	s.Decide(ideafile.Reject, "1.2@②", `{"reason":"not him"}`)
+	s.ExpectRequestFor("②")
+	s.ReplyWith(`{"calls":[{"_tool":"work","_instance":"②","_outputPath":"b"}]}`)
+	if in := s.ExpectRequest(); !in.OutputOnly {
+		t.Errorf("it asks about %v", in.InstanceTokens())
 	}
 }

@@ -42,6 +42,13 @@ func (p Plan) Succeeded() bool {
 	return !unfinished && !p.Failed()
 }
 
+// WasOverruled reports whether a person decided otherwise on a Call than it was planned.
+func (p Plan) WasOverruled() bool {
+	return slices.ContainsFunc(p.Reports, func(c turn.CallReport) bool {
+		return slices.ContainsFunc(c.Decisions, func(d turn.Decision) bool { return d.Kind != ideafile.Approve })
+	})
+}
+
 func (p Plan) callsThatCameToNothing() (list []turn.CallReport) {
 	for _, c := range p.Reports {
 		if c.Status.IsFinal() && c.Status != ideafile.Done && c.Status != ideafile.Skipped {

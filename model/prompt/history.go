@@ -14,6 +14,9 @@ import (
 // maxNamedInstances is how many instances a line of the prompt lists by name; of more it gives the number.
 const maxNamedInstances = 12
 
+// maxNamedCalls is how many Calls with the same result a line of the prompt lists by their ids.
+const maxNamedCalls = 4
+
 // writeCallHistory writes what became of the Calls planned so far. Those that are done and whose result stands in State are
 // summed up: the State says the rest.
 func (w *promptWriter) writeCallHistory() {
@@ -21,7 +24,7 @@ func (w *promptWriter) writeCallHistory() {
 		return
 	}
 	w.writeHeading("Calls so far")
-	w.writeLine("What became of those that you were not told of before, and of some more that may matter; 1.15 is Call 15 of your answer 1.")
+	w.writeLine("What is new since your last answer, and older Calls that may still matter: not all of them. 1.15 is Call 15 of your answer 1.")
 	if w.request.PlanEntries[0].DirectPlan > 0 {
 		w.writeLine("Those of request 0 are of a Plan that ran by itself. Mend what went wrong, or find another way; what is done stays done.")
 	}
@@ -44,10 +47,10 @@ func (w *promptWriter) writeCallHistory() {
 	}
 	for _, label := range kept {
 		id := ""
-		if ids := idsByResult[label]; len(ids) == 1 {
-			id = ids[0] + " "
+		if ids := idsByResult[label]; len(ids) <= maxNamedCalls {
+			id = strings.Join(ids, ", ") + " "
 		}
-		w.writeLine("- %s%s: done%s", id, label, w.instancesSuffix(doneByResult[label]))
+		w.writeLine("- %s%s: done%s", id, label, w.instancesSuffix(w.inOrder(doneByResult[label])))
 	}
 }
 
@@ -131,6 +134,14 @@ func (w *promptWriter) instancesSuffix(tokens []string) string {
 	default:
 		return " (" + strings.Join(named, ", ") + ")"
 	}
+}
+
+// inOrder sorts instances as they are shown.
+func (w *promptWriter) inOrder(tokens []string) []string {
+	position := func(token string) int {
+		return slices.IndexFunc(w.request.Instances, func(i turn.InstanceInput) bool { return i.Token == token })
+	}
+	return slices.SortedStableFunc(slices.Values(tokens), func(a, b string) int { return position(a) - position(b) })
 }
 
 // statusSummary says what became of a Call, and in which instances.

@@ -121,13 +121,15 @@ func (w *promptWriter) writeRequestedReply() {
 	}
 	w.writeLine("%s", w.requestedCallsText())
 	if w.request.MayBeLast {
-		w.writeLine(`"finished": true if these Calls are all that is needed: you are asked again only if one of them fails. false if you must see a result to plan more.`)
+		w.writeLine(`"finished": true if these Calls are all that is needed: you are asked again only if one of them fails, is rejected or is blocked. false if you must see a result to plan more.`)
 	}
 	switch {
 	case w.idea.OutputSchema == nil:
 	case w.request.ReplyMayHoldOutput():
-		w.writeLine(`"output": with "calls": [], the whole output. Beside Calls, null: you are asked for it when all is done. Only where every value in it can be a Reference, also to what these ` +
-			`Calls will bring, give it beside them: if they all succeed (of alternatives, one), it counts, and you are not asked again.`)
+		w.writeLine(`"output": the whole output, as soon as nothing in it depends on a result that you have yet to read: each value is one that you know, or a Reference, also to what these ` +
+			`Calls will bring. Until then null: you are asked for it when all is done.`)
+		w.writeLine(`"finished": true beside an output if these Calls are all that is needed: once they have all succeeded (of alternatives, one), the output counts, and you are not asked again. ` +
+			`Beside null: false.`)
 	default:
 		w.writeLine(`The output is not wanted yet.`)
 	}
@@ -140,7 +142,7 @@ func (w *promptWriter) requestedCallsText() string {
 		answer = `Answer with {"calls": [...], "finished": ...}: every Call that can be planned now`
 	}
 	if w.idea.OutputSchema != nil && w.request.ReplyMayHoldOutput() {
-		answer = `Answer with {"calls": [...], "output": ...}: every Call that can be planned now`
+		answer = `Answer with {"calls": [...], "output": ..., "finished": ...}: every Call that can be planned now`
 	}
 	if w.hasSingleUnnamedInstance() {
 		return answer + "."

@@ -369,5 +369,6 @@ func ResponseFormatFor(idea *ideafile.Idea, bindings map[string]ideafile.ToolBin
 	if !request.ReplyMayHoldOutput() {
 		in.OutputSchema = nil
 	}
+	in.MayBeLast = in.MayBeLast || (in.OutputSchema != nil && !in.OutputRequired)
 	return NewResponseFormat(in)
 }
