@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
+	"strconv"
 	"strings"
 
 	lru "github.com/hashicorp/golang-lru/v2"
@@ -187,11 +188,17 @@ func (d *Desk) fail(w http.ResponseWriter, r *http.Request, err error) {
 	if p.Status >= http.StatusInternalServerError && !errors.Is(r.Context().Err(), context.Canceled) {
 		d.Log.Error("a page failed", "page", r.Pattern, "code", p.Code, "error", err)
 	}
+	if p.Code == api.CodeNoWorker && r.Method == http.MethodGet {
+		w.Header().Set("Refresh", strconv.Itoa(lookForWorker))
+	}
 	d.render(w, r, p.Status, "problem", struct {
 		frame
 		Code, Detail, Advice string
 	}{d.frame(r, titles[p.Status]), p.Code, p.Detail, advice[p.Code]})
 }
+
+// lookForWorker is after how many seconds a page that no worker answered looks again.
+const lookForWorker = 5
 
 var titles = map[int]string{
 	http.StatusNotFound: "Nothing is here", http.StatusForbidden: "You may not do that", http.StatusConflict: "It was refused",
@@ -201,7 +208,7 @@ var titles = map[int]string{
 }
 
 var advice = map[string]string{
-	api.CodeNoWorker:     "The processes are safe: they go on when a worker runs again. Try again in a moment.",
+	api.CodeNoWorker:     "The processes are safe: they go on when a worker runs again. This page looks again by itself.",
 	api.CodeUnreachable:  "The server or the store cannot be reached. The processes are safe. Try again in a moment.",
 	access.CodeForbidden: "Whoever looks after this gateway says who may do what.",
 }

@@ -3,12 +3,14 @@ package desk
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
 
+	"processidea/client"
 	"processidea/gateway/access"
 	"processidea/gateway/api"
 	"processidea/gateway/feed"
@@ -100,6 +102,17 @@ func TestAPageThatIsUnderWayLooksAgainByItself(t *testing.T) {
 	}
 	if !strings.Contains(w.Body.String(), "3 of 7 Ideas are checked") {
 		t.Errorf("it says %s", w.Body)
+	}
+}
+
+func TestAPageThatNoWorkerAnsweredLooksAgainByItself(t *testing.T) {
+	d := &Desk{Options: Options{Log: slog.New(slog.DiscardHandler)}}
+	for method, refresh := range map[string]string{http.MethodGet: "5", http.MethodPost: ""} { // a page that looks again must not act again
+		w := httptest.NewRecorder()
+		d.fail(w, httptest.NewRequest(method, "/", nil), client.ErrNoWorker)
+		if got := w.Header().Get("Refresh"); w.Code != http.StatusServiceUnavailable || got != refresh {
+			t.Errorf("%s is answered %d, and looks again after %q", method, w.Code, got)
+		}
 	}
 }
 
