@@ -60,6 +60,7 @@ type Desk struct {
 	plans    *lru.Cache[string, drawnPlan] // as they were seen last, by the process
 	reading  *works                        // of the store
 	asking   *works                        // of workers
+	listing  *works                        // of the server
 	own      *ownkey.Pages
 }
 
@@ -74,7 +75,7 @@ func New(o Options) (*Desk, error) {
 		return nil, err
 	}
 	d := &Desk{Options: o, plans: plans, sessions: sessions, mux: http.NewServeMux(), seen: newSeen(), checks: newChecks(),
-		reading: newWorks(readAtOnce, patienceForRecords), asking: newWorks(askedAtOnce, patienceForWorkers)}
+		reading: newWorks(readAtOnce, patienceForRecords), asking: newWorks(askedAtOnce, patienceForWorkers), listing: newWorks(askedAtOnce, patienceForRecords)}
 	if d.Tools.Registry == nil { // the workers' tools are not known here
 		d.Tools.Elsewhere = true
 	}

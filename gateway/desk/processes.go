@@ -56,7 +56,10 @@ func (d *Desk) showProcesses(w http.ResponseWriter, r *http.Request) error {
 	if !slices.Contains(p.Statuses, runresult.Status(p.Status)) {
 		p.Status = ""
 	}
-	list, err := d.API.List(r.Context(), client.Filter{Status: runresult.Status(p.Status)}, processesAtOnce, q.Get("page"))
+	key := fmt.Sprintf("processes\n%d %s %s", d.API.Acts(), p.Status, q.Get("page"))
+	list, err := soon(r.Context(), d.listing, key, func(ctx context.Context, _ *work) (api.ProcessPage, error) {
+		return d.API.List(ctx, client.Filter{Status: runresult.Status(p.Status)}, processesAtOnce, q.Get("page"))
+	})
 	if err != nil {
 		return err
 	}
