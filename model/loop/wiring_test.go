@@ -212,8 +212,8 @@ func TestAWiredOutputTakesEachInstancesBranch(t *testing.T) {
 func TestAnOutputThatCameTooEarlyIsSaid(t *testing.T) {
 	why := " not taken: there was more to do. An output counts once no call is left to run, or beside Calls where \"finished\" is true"
 	for name, reply := range map[string]string{
-		"beside Calls":          `{"calls":[{"_tool":"work","_instance":"*","_outputPath":"b"}],"output":{"summary":"early"}}`,
-		"for some of them only": `{"calls":[{"_tool":"work","_instance":"①","_outputPath":"b"}],"output":{"summary":"early"}}`,
+		"beside Calls":                `{"calls":[{"_tool":"work","_instance":"*","_outputPath":"b"}],"output":{"summary":"early"}}`,
+		"for some of them only":       `{"calls":[{"_tool":"work","_instance":"①","_outputPath":"b"}],"output":{"summary":"early"}}`,
 		"saying that more is to come": `{"calls":[{"_tool":"work","_instance":"*","_outputPath":"b"}],"output":{"summary":"early"},"finished":false}`,
 	} {
 		s := modeltest.NewScenario(t, modeltest.SummarySchema, modeltest.TwoInstances)
