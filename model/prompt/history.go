@@ -24,33 +24,32 @@ func (w *promptWriter) writeCallHistory() {
 		return
 	}
 	w.writeHeading("Calls so far")
-	w.writeLine("What is new since your last answer, and older Calls that may still matter: not all of them. 1.15 is Call 15 of your answer 1.")
+	w.writeLine("What is new since your last answer, and older Calls that may still matter for the instances below: not all of them. 1.15 is Call 15 of your answer 1.")
 	if w.request.PlanEntries[0].DirectPlan > 0 {
 		w.writeLine("Those of request 0 are of a Plan that ran by itself. Mend what went wrong, or find another way; what is done stays done.")
 	}
 	if slices.ContainsFunc(w.request.PlanEntries, func(e turn.PlannedCallSummary) bool { return e.StatusCounts[ideafile.Skipped] > 0 }) {
 		w.writeLine("Skipped means not needed: its place held a value already, or nothing went into the branch that it reads.")
 	}
-	var kept []string
 	doneByResult, idsByResult := map[string][]string{}, map[string][]string{}
 	for _, entry := range w.request.PlanEntries {
-		label, summedUp := w.doneLabel(entry)
-		if !summedUp {
-			w.writeCall(entry)
-			continue
+		if label, summedUp := w.doneLabel(entry); summedUp {
+			doneByResult[label] = append(doneByResult[label], entry.InstancesByStatus[ideafile.Done]...)
+			idsByResult[label] = append(idsByResult[label], entry.CallID)
 		}
-		if !slices.Contains(kept, label) {
-			kept = append(kept, label)
-		}
-		doneByResult[label] = append(doneByResult[label], entry.InstancesByStatus[ideafile.Done]...)
-		idsByResult[label] = append(idsByResult[label], entry.CallID)
 	}
-	for _, label := range kept {
-		id := ""
-		if ids := idsByResult[label]; len(ids) <= maxNamedCalls {
-			id = strings.Join(ids, ", ") + " "
+	for _, entry := range w.request.PlanEntries {
+		label, summedUp := w.doneLabel(entry)
+		ids := idsByResult[label]
+		switch {
+		case !summedUp:
+			w.writeCall(entry)
+		case entry.CallID == ids[0]: // of those with the same result one line, in the place of the first
+			if len(ids) > maxNamedCalls {
+				ids = append(slices.Clone(ids[:maxNamedCalls]), "…")
+			}
+			w.writeLine("- %s %s: done%s", strings.Join(ids, ", "), label, w.instancesSuffix(w.inOrder(doneByResult[label])))
 		}
-		w.writeLine("- %s%s: done%s", id, label, w.instancesSuffix(w.inOrder(doneByResult[label])))
 	}
 }
 

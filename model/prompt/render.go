@@ -126,8 +126,8 @@ func (w *promptWriter) writeRequestedReply() {
 	switch {
 	case w.idea.OutputSchema == nil:
 	case w.request.ReplyMayHoldOutput():
-		w.writeLine(`"output": the whole output, as soon as nothing in it depends on a result that you have yet to read: each value is one that you know, or a Reference, also to what these ` +
-			`Calls will bring. Until then null: you are asked for it when all is done.`)
+		w.writeLine(`"output": the whole output, if every value in it is known to you or can be a Reference, also to what these Calls will bring. If you must first read a result to write it, ` +
+			`null: you are asked for it when all is done.`)
 		w.writeLine(`"finished": true beside an output if these Calls are all that is needed: once they have all succeeded (of alternatives, one), the output counts, and you are not asked again. ` +
 			`Beside null: false.`)
 	default:

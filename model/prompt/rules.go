@@ -13,7 +13,7 @@ const introText = `You plan a business process: you answer with one JSON object,
 - Calls run side by side, each as soon as the values that it reads are there. Plan all that can be planned now, in one answer.
 - Then you are asked again. You remember nothing: you see the State as it is then, and what became of your Calls. Leave out what is done, and for now what you can decide only after you have read a result.
 - Nothing is tried again by itself. Where a Call failed, was rejected (a person said no) or is blocked (a value can never come), plan it again with the cause mended, or find another way; plan again, too, what it blocked.
-- Calls that people must approve wait for them by themselves: plan them like any other.
+- Where a person must approve a Call, the person is asked without you: plan it like any other.
 - Nothing left to do: "calls": [].
 `
 
@@ -22,7 +22,7 @@ const outputBesideCallsText = ` Where the output of the process is asked for, it
 const callsText = `## A Call
 - "_tool" names the tool; its parameters stand beside it, null for one that is left out. "_reasoningForCall": one short sentence for people who read along, or null.
 - Calls hand values to each other through State. "_outputPath" is the place in State for the result, under any name that the form of State, if there is one, allows: "order", "customer.address"; null: only you are shown it. A tool whose result always goes to one place has no "_outputPath".
-- A place that holds a value keeps it: a Call that would write there is skipped. To look something up once more, give null as the place.
+- A place that holds a value keeps it: a Call that would write there is skipped. To look something up once more, give null as the place (not possible where the tool sets it).
 - Calls with the same place (also one that the tool sets) are alternatives, in the order of your list: the second runs only if the first fails, is rejected or is blocked, whatever the cause.
 - "_after": what must be done before the Call starts, although it reads nothing of it: places in State, such as ["†state.payment"] (to wait for a Call of this answer, give that Call a place and name it here), or Calls of earlier answers by their ids, such as ["†call.1.2"]; or null.
 `
@@ -30,18 +30,18 @@ const callsText = `## A Call
 const referencesText = `## References
 - A string that begins with † stands for a value of any type: "†state.order.id", "†input.rules[0]". The Reference is the whole string, also within a list or an object. The value may still be to come from another Call, of this answer too: then the Call waits for it. A place that no Call fills never comes: what reads it is blocked.
 - "†` + "`Order ${state.order.id} comes on ${input.day}.`" + `" is a text with values in it: between ${ and } stands a Reference without its †.
-- "†state.a || †state.b" is a; or b once a can no longer come, since its Calls failed or none is to fill it. "†state.a && †state.b" waits for both and is b. "††" at the beginning is a plain †.
+- "†state.a || †state.b" is a; or b once a can no longer come, because its Calls failed or no Call fills it. "†state.a && †state.b" waits for both and is b. "††" at the beginning is a plain †.
 `
 
-const branchesText = `- A tool whose result goes to "†state.a || †state.b" puts it into one of the two places. If the tool fails, b gets {"code", "message"}: so read a field of b that only a result has, or a failure passes for one. Plan for both cases at once: a Call that needs the place that stays empty, by a Reference or by "_after", is skipped, and so is what needs its result; the next alternative to it has its turn.
+const branchesText = `- A tool whose result goes to "†state.a || †state.b" puts it into one of the two places: the tool chooses. Plan for both cases at once: a Call that needs the place that stays empty, by a Reference or by "_after", is skipped, with all that needs its result, and the next alternative to it has its turn. If the tool fails, b holds {"code", "message"}: so read a field of b that only a result has, such as "†state.b.day".
 `
 
 const namedInstancesText = `## Instances
 The process runs for instances, alike and independent, each with its own State. A Call acts for its own instance, even where no parameter names it, and †state is that instance's.
 - "_instance" names it, or is a list of names, or "*": every instance that this question is about. An instance may need no Call.
-- Wherever one Call fits several, write it once: it runs in each for itself, and where it fails, the next alternative runs in that instance alone. For an exception, put a Call of one instance with the same place before it; if that fails, the general one runs there too, so where it must not, list the names instead.
+- Wherever one Call fits several, write it once: it runs in each for itself, and where it fails, the next alternative runs in that instance alone. For an instance that differs, plan a Call of its own, and list the names of the others in the general one. (Its own Call before one for "*" with the same place works too; if it fails, the general one runs there.)
 - No Call waits for one of another instance.
-- Finished instances are not shown to you again until the output is asked for: what you decide by comparing instances, decide for all of them in one answer.
+- Finished instances are not shown to you again until the output is asked for: what you decide by comparing instances, decide for all of them in one answer, once you can for all.
 `
 
 const updatesText = `- "_outputMethod" says how a result meets what is there: "set" keeps to an empty place; "assign" and "merge" add an object's keys, "push" adds an element to a list, "concat" adds a list or a text.
@@ -53,9 +53,9 @@ const scopesText = `- "_scopes" lists the places whose values the tool is shown 
 // exampleText shows a chain of Calls, an alternative, a text with a value in it, and a Call that comes after another. %s is the instance, where there are several.
 const exampleText = `## Example with other tools
 {"calls": [
-{"_tool": "bookCourier",%[1]s "_reasoningForCall": null, "address": "†state.letter.address", "_outputPath": "delivery", "_after": null},
-{"_tool": "bookPost",%[1]s "_reasoningForCall": "If no courier goes there", "address": "†state.letter.address", "_outputPath": "delivery", "_after": null},
-{"_tool": "tellCustomer",%[1]s "_reasoningForCall": null, "email": "†state.letter.from", "text": "†` + "`It comes on ${state.delivery.day}.`" + `", "_outputPath": "message", "_after": null},
+{"_tool": "bookVan",%[1]s "_reasoningForCall": null, "address": "†state.letter.address", "_outputPath": "transport", "_after": null},
+{"_tool": "bookTruck",%[1]s "_reasoningForCall": "If no van can be had", "address": "†state.letter.address", "_outputPath": "transport", "_after": null},
+{"_tool": "tellCustomer",%[1]s "_reasoningForCall": null, "email": "†state.letter.from", "text": "†` + "`It comes on ${state.transport.day}.`" + `", "_outputPath": "message", "_after": null},
 {"_tool": "closeCase",%[1]s "_reasoningForCall": "Not before the customer knows", "case": "†state.letter.case", "_outputPath": null, "_after": ["†state.message"]}
 ]}
 `

@@ -14,7 +14,7 @@ func (w *promptWriter) writePalette() {
 	if len(w.idea.Tools) > 0 {
 		w.writeHeading("Tools")
 	}
-	notes, forAllText := ToolInstructions(w.idea), ` (a Call for several instances has one for all of them)`
+	notes, forAllText := ToolInstructions(w.idea), ` A Call for several instances has one result for all of them: where results differ, write a Call for each.`
 	if w.hasSingleUnnamedInstance() {
 		forAllText = ""
 	}
@@ -25,8 +25,8 @@ func (w *promptWriter) writePalette() {
 		w.writeLine("Parameters: %s", schemaText(params, params))
 		w.writeToolResult(t)
 		if w.bindings[t.Name].Kind == ideafile.KindLatent {
-			w.writeLine(`You are this tool: write its result into "_output"%s. Where it depends on values that are still to come, or the Call is an alternative that may never `+
-				`run, write null: you are asked for the result when its turn comes, in a question of its own.`, forAllText)
+			w.writeLine(`You are this tool: write its result into "_output".%s Where it depends on values that are still to come, or the Call is an alternative that may never `+
+				`run, write null: you are asked for each result when its turn comes, in a question of its own.`, forAllText)
 		}
 	}
 	if w.idea.OutputSchema != nil {
