@@ -75,7 +75,7 @@ func New(o Options) (*Desk, error) {
 		return nil, err
 	}
 	d := &Desk{Options: o, plans: plans, sessions: sessions, mux: http.NewServeMux(), seen: newSeen(), checks: newChecks(),
-		reading: newWorks(readAtOnce, patienceForRecords), asking: newWorks(askedAtOnce, patienceForWorkers), listing: newWorks(askedAtOnce, patienceForRecords)}
+		reading: newWorks(readAtOnce), asking: newWorks(askedAtOnce), listing: newWorks(askedAtOnce)}
 	if d.Tools.Registry == nil { // the workers' tools are not known here
 		d.Tools.Elsewhere = true
 	}

@@ -9,11 +9,9 @@ import (
 )
 
 const (
-	// patienceForRecords is how long a page waits for what is read from the chain, which takes long where there is much. It then says so, and
-	// looks again: whoever comes sees something at once.
-	patienceForRecords = 250 * time.Millisecond
-	// patienceForWorkers is how long it waits for what a worker answers, which is quick unless none is there yet.
-	patienceForWorkers = 2 * time.Second
+	// patience is how long a page waits for what may take long: what is read from the chain, and what a worker or the server answers. It then
+	// says so, and looks again: whoever comes sees something at once.
+	patience = 250 * time.Millisecond
 	// lookAgain is after how many seconds.
 	lookAgain = 1
 	// keptFor is how long what came of a work is kept for who was told to look again.
@@ -24,10 +22,9 @@ const (
 
 // works does what takes longer than a page may: once for all who ask for the same, and to its end, whoever goes away meanwhile.
 type works struct {
-	patience time.Duration // how long a page waits for one
-	atOnce   chan struct{} // bounds how much is held in memory
-	mu       sync.Mutex
-	under    map[string]*work
+	atOnce chan struct{} // bounds how much is held in memory
+	mu     sync.Mutex
+	under  map[string]*work
 }
 
 type work struct {
@@ -40,8 +37,8 @@ type work struct {
 	checked, of int
 }
 
-func newWorks(atOnce int, patience time.Duration) *works {
-	return &works{patience: patience, atOnce: make(chan struct{}, atOnce), under: map[string]*work{}}
+func newWorks(atOnce int) *works {
+	return &works{atOnce: make(chan struct{}, atOnce), under: map[string]*work{}}
 }
 
 // progress says how far the work is.
@@ -60,7 +57,7 @@ func (*underWay) Error() string { return "desk: it is being worked out" }
 func soon[T any](ctx context.Context, all *works, key string, find func(context.Context, *work) (T, error)) (T, error) {
 	var none T
 	w := all.join(ctx, key, func(ctx context.Context, w *work) (any, error) { return find(ctx, w) })
-	timer := time.NewTimer(all.patience)
+	timer := time.NewTimer(patience)
 	defer timer.Stop()
 	select {
 	case <-ctx.Done():

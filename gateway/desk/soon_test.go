@@ -17,7 +17,7 @@ import (
 )
 
 func TestWhatTakesLongIsSaidAtOnceAndIsThereForWhoLooksAgain(t *testing.T) {
-	all, release, found := newWorks(1, patienceForRecords), make(chan struct{}), 0
+	all, release, found := newWorks(1), make(chan struct{}), 0
 	look := func() (int, error) {
 		return soon(t.Context(), all, "key", func(_ context.Context, w *work) (int, error) {
 			w.progress(3, 7)
@@ -50,7 +50,7 @@ func TestWhatTakesLongIsSaidAtOnceAndIsThereForWhoLooksAgain(t *testing.T) {
 }
 
 func TestAWorkGoesOnWhenWhoAskedForItHasGone(t *testing.T) {
-	all, begun, release := newWorks(1, patienceForRecords), make(chan struct{}), make(chan struct{})
+	all, begun, release := newWorks(1), make(chan struct{}), make(chan struct{})
 	ctx, leave := context.WithCancel(t.Context())
 	went := make(chan error, 1)
 	ended := make(chan error, 1)
@@ -75,7 +75,7 @@ func TestAWorkGoesOnWhenWhoAskedForItHasGone(t *testing.T) {
 }
 
 func TestAnErrorOfWhatTakesLongIsToldOnceAndTriedAgain(t *testing.T) {
-	all, wrong := newWorks(1, patienceForRecords), errors.New("the store is away")
+	all, wrong := newWorks(1), errors.New("the store is away")
 	look := func(err error) error {
 		_, got := soon(t.Context(), all, "key", func(context.Context, *work) (int, error) { return 0, err })
 		for later := (*underWay)(nil); errors.As(got, &later); { // on a slow machine
@@ -117,7 +117,7 @@ func TestAPageThatNoWorkerAnsweredLooksAgainByItself(t *testing.T) {
 }
 
 func TestWhoHasActedIsNotGivenWhatWasAskedBefore(t *testing.T) {
-	d, release := &Desk{Options: Options{API: api.New(api.Options{Feed: feed.New(nil)})}, asking: newWorks(2, patienceForRecords)}, make(chan struct{})
+	d, release := &Desk{Options: Options{API: api.New(api.Options{Feed: feed.New(nil)})}, asking: newWorks(2)}, make(chan struct{})
 	defer close(release)
 	_, err := ask(t.Context(), d, "inbox", func(context.Context) (int, error) { <-release; return 1, nil })
 	if later := (*underWay)(nil); !errors.As(err, &later) {
