@@ -24,12 +24,12 @@ func (w *promptWriter) writeCallHistory() {
 		return
 	}
 	w.writeHeading("Calls so far")
-	w.writeLine("What is new since your last answer, and older Calls that may still matter for the instances below: not all of them. 1.15 is Call 15 of your answer 1.")
+	w.writeLine("What is new since your last answer, and older Calls that may still matter; others are left out. 1.15 is Call 15 of your answer 1.")
 	if w.request.PlanEntries[0].DirectPlan > 0 {
 		w.writeLine("Those of request 0 are of a Plan that ran by itself. Mend what went wrong, or find another way; what is done stays done.")
 	}
 	if slices.ContainsFunc(w.request.PlanEntries, func(e turn.PlannedCallSummary) bool { return e.StatusCounts[ideafile.Skipped] > 0 }) {
-		w.writeLine("Skipped means not needed: its place held a value already, or nothing went into the branch that it reads.")
+		w.writeLine("Skipped means not needed: its place held a value already, or it needs the one of two places that stayed empty.")
 	}
 	doneByResult, idsByResult := map[string][]string{}, map[string][]string{}
 	for _, entry := range w.request.PlanEntries {

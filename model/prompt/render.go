@@ -128,8 +128,8 @@ func (w *promptWriter) writeRequestedReply() {
 	case w.request.ReplyMayHoldOutput():
 		w.writeLine(`"output": the whole output, if every value in it is known to you or can be a Reference, also to what these Calls will bring. If you must first read a result to write it, ` +
 			`null: you are asked for it when all is done.`)
-		w.writeLine(`"finished": true beside an output if these Calls are all that is needed: once they have all succeeded (of alternatives, one), the output counts, and you are not asked again. ` +
-			`Beside null: false.`)
+		w.writeLine(`"finished": true beside an output: these Calls are all that is needed. Once each has succeeded or was skipped (of alternatives, one), the output counts, and you are asked again only if one ` +
+			`fails, is rejected or is blocked. Beside null: false.`)
 	default:
 		w.writeLine(`The output is not wanted yet.`)
 	}

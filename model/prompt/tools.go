@@ -14,9 +14,9 @@ func (w *promptWriter) writePalette() {
 	if len(w.idea.Tools) > 0 {
 		w.writeHeading("Tools")
 	}
-	notes, forAllText := ToolInstructions(w.idea), ` A Call for several instances has one result for all of them: where results differ, write a Call for each.`
+	notes, each, forAll := ToolInstructions(w.idea), ", for each instance by itself", " A result that you write now holds for all instances of the Call."
 	if w.hasSingleUnnamedInstance() {
-		forAllText = ""
+		each, forAll = "", ""
 	}
 	for _, t := range w.idea.Tools {
 		w.writeLine("\n### %s", t.Name)
@@ -25,8 +25,8 @@ func (w *promptWriter) writePalette() {
 		w.writeLine("Parameters: %s", schemaText(params, params))
 		w.writeToolResult(t)
 		if w.bindings[t.Name].Kind == ideafile.KindLatent {
-			w.writeLine(`You are this tool: write its result into "_output".%s Where it depends on values that are still to come, or the Call is an alternative that may never `+
-				`run, write null: you are asked for each result when its turn comes, in a question of its own.`, forAllText)
+			w.writeLine(`You are this tool: write its result into "_output". Give null where it depends on values that are still to come, or the Call may never run: you are asked for it when its turn `+
+				`comes%s.%s`, each, forAll)
 		}
 	}
 	if w.idea.OutputSchema != nil {
