@@ -60,7 +60,7 @@ func TestOfAHundredInstancesOfAnOptimalPlanOnlyTheThreeThatFailGoToTheLLMTogethe
 		}
 	}
 	text := s.prompt(1)
-	for _, want := range []string{"7: {\"n\":7}\n42: {\"n\":42}\n100: {\"n\":100}", "- 0.2 weigh (all): tool_failed: ", "- 0.1 shout(", "failed (all)"} {
+	for _, want := range []string{"7: {\"n\":7}\n42: {\"n\":42}\n100: {\"n\":100}", "- 0.2 weigh (all 3): tool_failed: ", "- 0.1 shout(", "failed (all 3)"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the Request lacks %q:\n%s", want, text)
 		}
