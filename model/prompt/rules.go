@@ -34,7 +34,7 @@ const referencesText = `## References
 - "†state.a || †state.b" is a; or b once a can no longer come, because its Calls failed or no Call fills it. "†state.a && †state.b" waits for both and is b. "††" at the beginning is a plain †.
 `
 
-const branchesText = `- A tool whose result goes to "†state.a || †state.b" puts it into one of the two places: the tool chooses. Plan for both cases at once: a Call that needs the place that stays empty, by a Reference or by "_after", is skipped, with all that needs its result, and the next alternative to it has its turn. If the tool fails, b holds {"code", "message"} alone: a Call that is for a result in b must read a field that these lack, such as "†state.b.day".
+const branchesText = `- A tool whose result goes to "†state.a || †state.b" puts it into one of the two places: the tool chooses. Plan for both cases at once: a Call that needs the place that stays empty, by a Reference or by "_after", is skipped (no failure), with all that needs its result, and the next alternative to it has its turn. If the tool fails, b gets {"code", "message"} instead of a result: a Call that is meant for a real result in b must therefore read a field of it, such as "†state.b.day", not b as a whole.
 `
 
 // namedInstancesText has a place for when finished instances are shown after all.

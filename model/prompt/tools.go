@@ -25,7 +25,7 @@ func (w *promptWriter) writePalette() {
 		w.writeLine("Parameters: %s", schemaText(params, params))
 		w.writeToolResult(t)
 		if w.bindings[t.Name].Kind == ideafile.KindLatent {
-			w.writeLine(`You are this tool: write its result into "_output". Give null where it depends on values that are still to come, or the Call may never run: you are asked for it when its turn `+
+			w.writeLine(`You are this tool: write its result into "_output". Give null where it depends on values that are still to come, or where it is not certain that the Call will run: you are asked for it when its turn `+
 				`comes%s.%s`, each, forAll)
 		}
 	}
