@@ -155,7 +155,7 @@ func (d *Desk) page(right access.Right, do act) http.HandlerFunc {
 		}
 		who, err := d.Entrance.Known(ticket.Name, ticket.Groups)
 		if err == nil {
-			r = r.WithContext(access.With(r.Context(), who))
+			r = r.WithContext(withPatience(access.With(r.Context(), who)))
 		}
 		if err == nil && !who.May(right) {
 			err = access.Forbidden(who, right)

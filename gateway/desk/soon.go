@@ -12,6 +12,8 @@ const (
 	// patience is how long a page waits for what may take long: what is read from the chain, and what a worker or the server answers. It then
 	// says so, and looks again: whoever comes sees something at once.
 	patience = 250 * time.Millisecond
+	// leastPatience is what is left of it for the last of several works of a page, each of which takes a part.
+	leastPatience = 20 * time.Millisecond
 	// lookAgain is after how many seconds.
 	lookAgain = 1
 	// keptFor is how long what came of a work is kept for who was told to look again.
@@ -53,11 +55,26 @@ type underWay struct{ Checked, Of int }
 
 func (*underWay) Error() string { return "desk: it is being worked out" }
 
+type pageBegan struct{}
+
+// withPatience notes when a page began: all that it waits for shares its patience.
+func withPatience(ctx context.Context) context.Context {
+	return context.WithValue(ctx, pageBegan{}, time.Now())
+}
+
+func patienceLeft(ctx context.Context) time.Duration {
+	began, ok := ctx.Value(pageBegan{}).(time.Time)
+	if !ok {
+		return patience
+	}
+	return max(patience-time.Since(began), leastPatience)
+}
+
 // soon gives what find finds, unless that takes longer than a page may: the error is then an *underWay, and who asks again is given it.
 func soon[T any](ctx context.Context, all *works, key string, find func(context.Context, *work) (T, error)) (T, error) {
 	var none T
 	w := all.join(ctx, key, func(ctx context.Context, w *work) (any, error) { return find(ctx, w) })
-	timer := time.NewTimer(patience)
+	timer := time.NewTimer(patienceLeft(ctx))
 	defer timer.Stop()
 	select {
 	case <-ctx.Done():

@@ -91,6 +91,20 @@ func TestAnErrorOfWhatTakesLongIsToldOnceAndTriedAgain(t *testing.T) {
 	}
 }
 
+// A page waits for several works one after the other: together they have the patience of one.
+func TestThePatienceOfAPageIsSharedByAllThatItWaitsFor(t *testing.T) {
+	fresh, late := withPatience(t.Context()), context.WithValue(t.Context(), pageBegan{}, time.Now().Add(-time.Hour))
+	if left := patienceLeft(fresh); left >= patience {
+		t.Errorf("a page that has begun waits %s", left)
+	}
+	if left := patienceLeft(late); left != leastPatience {
+		t.Errorf("one that has waited long waits %s more", left)
+	}
+	if left := patienceLeft(t.Context()); left != patience {
+		t.Errorf("what is no page waits %s", left)
+	}
+}
+
 func TestAPageThatIsUnderWayLooksAgainByItself(t *testing.T) {
 	d := &Desk{}
 	r := httptest.NewRequest(http.MethodGet, "/desk/processes/x/verify", nil)
