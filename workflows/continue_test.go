@@ -38,6 +38,8 @@ var unseen = map[string]func(*testing.T){
 	"a terminated process":            TestNothingRunsForAProcessThatWasTerminated,
 	"a client that knows nothing":     TestAClientThatKnowsNothingOfThisProjectCanDecideAndSteer,
 	"what an operator sees":           TestAnOperatorSeesWhatWaitsAndTheJSONToSend,
+	"an output of what is known":      TestAnOutputOfWhatIsKnownBesideCallsEndsTheProcessInOneRequest,
+	"a solution that is run again":    TestAnIdeaOfTheChainWithAnOutputOfWhatIsKnownIsRunAgainWithoutAnLLM,
 	"nobody decides in time":          TestNobodyDecidesInTime,
 	"a process that is split":         TestAProcessOfManyInstancesIsSplitAndGathersItsParts,
 	"people and parts":                TestPeopleDecideOnSteerAndAddToPartsThroughTheWhole,
@@ -49,7 +51,7 @@ var unseen = map[string]func(*testing.T){
 // it is in one round alone.
 func TestContinuingAsNewCannotBeSeen(t *testing.T) {
 	atLength(t)
-	long := map[string]int{"signals in the very same moment": 11, "effects carry their key": 3, "more Calls than run at once": 2, "a process that is split": 5}
+	long := map[string]int{"signals in the very same moment": 11, "effects carry their key": 3, "more Calls than run at once": 2, "a process that is split": 5, "an output of what is known": 1}
 	for _, every := range []int{1, 2, 3, 5, 7, 11} {
 		before := *continueEvery
 		*continueEvery = every

@@ -311,7 +311,7 @@ func (s *scenario) finish() runresult.Result {
 	ctx, cancel := context.WithTimeout(s.t.Context(), 5*time.Minute)
 	defer cancel()
 	if err := s.start().Get(ctx, &r); err != nil {
-		s.t.Fatalf("the process ended with %v\n%s", err, s.story())
+		s.t.Fatalf("the process ended with %v\n%s %s", err, s.story(), asJSON(s.processStatus()))
 	}
 	s.shows(r.Status)
 	return r

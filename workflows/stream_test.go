@@ -12,9 +12,11 @@ import (
 
 	"go.temporal.io/sdk/temporal"
 
+	"processidea/model/jsonval"
 	"processidea/model/runresult"
 	"processidea/model/turn"
 	"processidea/rehearsal"
+	"processidea/store/chain"
 )
 
 func TestAToolSeesTheFirstCallBeforeTheLLMHasSaidItsLastToken(t *testing.T) {
@@ -154,6 +156,68 @@ func TestAnOutputOfReferencesBesideCallsEndsTheProcessInOneRequest(t *testing.T)
 	r := s.finish()
 	if r.Requests != 1 || asJSON(r.Output) != `{"said":"HI"}` {
 		t.Errorf("%+v", r)
+	}
+}
+
+const (
+	knownOutputForm  = `"output": {"type": "object", "properties": {"law": {"type": "string"}, "said": {}}, "required": ["law"]}`
+	knownBesideCalls = `{"calls": [{"_tool": "shout", "_instance": "*", "text": "†state.text", "_outputPath": "loud"}],
+		"output": {"law": "Denmark", "said": "†state.loud"}, "finished": true}`
+)
+
+func TestAnOutputOfWhatIsKnownBesideCallsEndsTheProcessInOneRequest(t *testing.T) {
+	for name, c := range map[string]struct {
+		config    string
+		instances int
+		// Each of two parts makes its own Request, and one more is about the whole: it alone is left where the solution is run again.
+		requests, requestsAgain int
+	}{
+		"of a few": {`{}`, 3, 1, 0}, "of 101, in parts": {`{"batch": 60}`, 101, 3, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newScenario(t, `{"config": `+c.config+`, "schema": {"tools": {"shout": `+textTool+`}, `+knownOutputForm+`}, "context": [`+rows(1, c.instances)+`]}`,
+				`{"when": "Everything is done", "solution": {"calls": [], "output": {"law": "Denmark"}}}`, `{"solution": `+knownBesideCalls+`}`, `{"solution": `+knownBesideCalls+`}`)
+			comesToIt := func(requests int) {
+				t.Helper()
+				r := s.finish()
+				if r.Status != runresult.StatusCompleted || r.Calls.Done != c.instances || r.Requests > requests || !strings.Contains(asJSON(r.Output), `"law":"Denmark"`) {
+					t.Errorf("%s, %d Requests, %+v, %.200s\n%s", r.Status, r.Requests, r.Calls, asJSON(r.Output), s.story())
+				}
+			}
+			comesToIt(c.requests)
+			solution, err := jsonval.DecodeObject([]byte(knownBesideCalls))
+			if err != nil {
+				t.Fatal(err)
+			}
+			s.idea["solution"] = solution
+			s.id, s.withCalls = s.id+"-again", true
+			s.script(`{"solution": {"calls": [], "output": {"law": "Denmark"}}}`)
+			comesToIt(c.requestsAgain)
+		})
+	}
+}
+
+func TestAnIdeaOfTheChainWithAnOutputOfWhatIsKnownIsRunAgainWithoutAnLLM(t *testing.T) {
+	s := newScenario(t, `{"schema": {"tools": {"shout": `+textTool+`}, `+knownOutputForm+`}, "context": [`+rows(1, 3)+`]}`, `{"solution": `+knownBesideCalls+`}`)
+	first := s.finish()
+	idea, err := chain.New(store).Load(t.Context(), s.id, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.id, s.idea, s.withCalls = s.id+"-again", chain.Fork(idea), true
+	if again := s.finish(); asJSON(again.Output) != asJSON(first.Output) || again.Requests != 0 || again.Calls.Done != 3 {
+		t.Errorf("%d Requests, %+v, %s", again.Requests, again.Calls, asJSON(again.Output))
+	}
+}
+
+func TestAnOutputOfWhatIsKnownEndsADelegateInOneRequest(t *testing.T) {
+	s := newScenario(t, `{"schema": {"tools": {"ask": {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"], "_delegate": "asked.json",
+		"_output": {"type": "object"}}}}, "context": [{"type": "state", "text": "hi"}, {"type": "plan", "stage": "complete", "plan": [{"_tool": "ask", "text": "†state.text", "_outputPath": "answer"}]}]}`,
+		`{"solution": {"calls": [{"_tool": "shout", "text": "†input.text", "_outputPath": "loud"}], "output": {"law": "Denmark", "said": "†state.loud"}, "finished": true}}`)
+	s.file("asked.json", `{"schema": {"tools": {"shout": `+textTool+`}, `+knownOutputForm+`}}`)
+	r := s.finish()
+	if got := asJSON(r.Instances[""].State); got != `{"answer":{"law":"Denmark","said":"HI"},"text":"hi"}` || len(s.llm.Requests()) != 1 {
+		t.Errorf("%s\n%s", got, s.story())
 	}
 }
 

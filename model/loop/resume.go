@@ -14,6 +14,9 @@ import (
 	"processidea/model/turn"
 )
 
+// resumedEndChange is the change of the rules by which a solution that is resumed may end the process, as a reply may.
+const resumedEndChange = "a resumed solution may end the process"
+
 // ResumedCalls are the unfinished Calls of one Request of the earlier process, which an instance is sent when it has started.
 type ResumedCalls struct {
 	Token   string
@@ -66,8 +69,10 @@ func (l *Loop) restoreHistory(context []ideafile.Message) {
 
 // restoreOutput takes the output of the process before, where every instance had ended in it: it is final then.
 func (l *Loop) restoreOutput() {
-	out := jsonval.AsObject(l.idea.Source["solution"])["output"]
-	if l.idea.OutputSchema == nil || out == nil || !l.allInstancesEnded() {
+	solution := jsonval.AsObject(l.idea.Source["solution"])
+	out := solution["output"]
+	calls, _ := solution["calls"].([]any)
+	if l.idea.OutputSchema == nil || out == nil || len(calls) > 0 || !l.allInstancesEnded() {
 		return
 	}
 	written := l.idea.OutputSchema.WithoutNulls(out)
@@ -178,7 +183,8 @@ func (l *Loop) resumedCallOfWrite(inst *InstanceProgress, w statelog.Write) idea
 // ResumeRecordedCalls resumes the Calls of the Idea's solution too, as if they were the reply to the first Request: in the instances
 // that were ready for it, those that the record does not call done.
 func (l *Loop) ResumeRecordedCalls() {
-	calls, _ := jsonval.AsObject(l.idea.Source["solution"])["calls"].([]any)
+	solution := jsonval.AsObject(l.idea.Source["solution"])
+	calls, _ := solution["calls"].([]any)
 	if len(calls) == 0 {
 		return
 	}
@@ -189,7 +195,8 @@ func (l *Loop) ResumeRecordedCalls() {
 	}
 	l.priorRequests++
 	var broken []turn.ContextError
-	for n, call := range ideafile.ParseWrittenCalls(calls) {
+	written := ideafile.ParseWrittenCalls(calls)
+	for n, call := range written {
 		tokens, f := palette.TargetInstances(call)
 		if len(tokens) == 0 {
 			l.unassignedCalls++
@@ -198,6 +205,26 @@ func (l *Loop) ResumeRecordedCalls() {
 		l.resumePlannedCall(n+1, call, tokens)
 	}
 	l.addErrorsFor(ready, broken...)
+	if finished, _ := solution["finished"].(bool); len(broken) == 0 && (finished || solution["output"] != nil) && l.Knows(resumedEndChange) {
+		l.resumeEnd(ready, &turn.LLMReply{Calls: written, Output: solution["output"], Finished: finished})
+	}
+}
+
+// resumeEnd takes what a solution says of the end, as if it were a reply about the instances that were ready for it. An output of the solution that
+// does not hold for each of them is passed over, and asked for.
+func (l *Loop) resumeEnd(ready []*InstanceProgress, reply *turn.LLMReply) {
+	req := &llmRequest{input: &turn.RequestInput{RequestNumber: l.priorRequests, MayBeLast: l.mayBeLast(ready)}, reply: reply}
+	for _, inst := range ready {
+		req.input.Instances = append(req.input.Instances, turn.InstanceInput{Token: inst.Token})
+	}
+	l.noteLastReply(req)
+	if !l.doesReplyWireOutput(req) {
+		return
+	}
+	l.wiredRequest = req
+	if slices.ContainsFunc(l.instances, l.breaksWiredOutput) {
+		l.wiredRequest = nil
+	}
 }
 
 func (l *Loop) resumePlannedCall(index int, call ideafile.WrittenCall, tokens []string) {

@@ -261,6 +261,33 @@ func TestAnOutputOfWhatIsKnownIsGivenAgainWhereACallFailed(t *testing.T) {
 	s.WantEqual("the output", s.OutputJSON(), "null")
 }
 
+// A solution that is run again ends the process as it did before, whoever wrote it; what it says of the end is not believed where a Call fails now.
+func TestASolutionThatIsRunAgainEndsTheProcessAsTheReplyDid(t *testing.T) {
+	const goalless = `{"calls":[{"_tool":"work","_instance":"*","_outputPath":"b"}],"finished":true}`
+	for name, c := range map[string]struct {
+		schema, solution string
+		finished         bool
+	}{
+		"an output of References":              {anything, `{"calls":[{"_tool":"work","_instance":"*","_outputPath":"b"}],"output":{"all":"†state.b"}}`, true},
+		"an output of what is known":           {anything, known("work", "work"), true},
+		"one that does not say that it is all": {anything, strings.Replace(known("work", "work"), `"finished":true`, `"finished":false`, 1), false},
+		"a Call that fails":                    {anything, known("work", "fail"), false},
+		"an instance without a Call":           {anything, `{"calls":[{"_tool":"work","_instance":"①","_outputPath":"b"}],"output":{"all":"†state.b"},"finished":true}`, false},
+		"no output and no goal":                {"", goalless, true},
+		"no output, no goal, more to come":     {"", strings.Replace(goalless, "true", "false", 1), false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := modeltest.NewScenarioWithPeople(t, c.schema, modeltest.TwoInstances)
+			text := string(jsonval.Encode(s.Idea.Source))
+			i := modeltest.IdeaFrom(t, strings.TrimSuffix(text, "}")+`,"solution":`+c.solution+`}`)
+			next := again(s, i, true)
+			if step, _ := next.Loop.Advance(next.Now); (step == loop.StepFinished) != c.finished {
+				t.Errorf("the process does %s next; its output: %s", step, next.OutputJSON())
+			}
+		})
+	}
+}
+
 // What the LLM knew of an amended Call is not what happened. References bring what did.
 func TestAnOutputOfWhatIsKnownIsGivenAgainWhereAPersonDecidedOtherwise(t *testing.T) {
 	for output, finished := range map[string]bool{`{"summary":"paid in full"}`: false, `{"summary":"†state.b"}`: true} {

@@ -322,7 +322,8 @@ func (part Part) IdeaSource(whole map[string]any) map[string]any {
 		}
 	}
 	out["context"] = context
-	if solution, ok := out["solution"].(map[string]any); ok {
+	solution, _ := out["solution"].(map[string]any)
+	if calls, _ := solution["calls"].([]any); solution != nil && len(calls) == 0 { // beside Calls, each part may come to it
 		out["solution"] = jsonval.WithoutKey(solution, "output") // it is that of the whole
 	}
 	config, _ := out["config"].(map[string]any)
