@@ -100,11 +100,16 @@ func escalates(t *testing.T, config, context string, instances []string, every i
 			t.Errorf("people were told %q", list)
 		}
 	}
-	for _, a := range s.pending() {
-		if a.WhileWaiting.Key() != "r1e1" || !strings.Contains(a.DecidersInWords(), "people of finance, heads; not who started the process") {
-			t.Errorf("%s: %+v, %s", a.CallID, a.WhileWaiting, a.DecidersInWords())
+	// Parts tell people themselves; the whole hears of it a moment later.
+	eventually(t, "what waits says who was told and who may decide", func() bool {
+		waiting := s.pending()
+		for _, a := range waiting {
+			if a.WhileWaiting.Key() != "r1e1" || !strings.Contains(a.DecidersInWords(), "people of finance, heads; not who started the process") {
+				return false
+			}
 		}
-	}
+		return len(waiting) == len(calls)
+	})
 	for under, call := range calls {
 		if why := s.decideOf(s.id+under, call, "sam", "heads"); !strings.Contains(why, "sam started the process") {
 			t.Errorf("who started it: %q", why)
