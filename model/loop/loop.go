@@ -54,6 +54,7 @@ type Loop struct {
 	hasOutput                        bool
 	wiredOutput                      any         // the output as a reply wrote it, where that is of References alone
 	isPart                           bool        // see MarkAsPart
+	draftOutput                      *turn.DraftOutput // the last wired output, where it no longer holds for some instances
 	planOutputTried                  bool        // takeDirectPlanOutput has taken the outputs of direct Plans, or they are of no use
 	outputFault                      *diag.Fault // why there is no output, where the LLM may not be asked for it
 	pauseReason                      *diag.Fault // nil: it is not paused
@@ -77,6 +78,7 @@ type llmRequest struct {
 	input              *turn.RequestInput
 	allInstancesInput  *turn.RequestInput // all instances when the Request was made, for its Idea
 	logBeforeRequest   []turn.LogEntry    // what had changed since the last Idea when it was made
+	resumesFinalOutput bool               // the output is that of a solution, of whose process every other instance had settled
 	hadUnsealedChanges bool               // whether anything had
 	reply              *turn.LLMReply     // nil: in flight
 	amendment          string             // what the LLM is told of a person's changes of its Plan; empty: there were none
@@ -205,7 +207,7 @@ func (l *Loop) setOutput(out, written any) {
 
 // dropOutput forgets the output: there is more to do.
 func (l *Loop) dropOutput() {
-	l.output, l.hasOutput, l.wiredOutput, l.planOutputTried, l.outputFault = nil, false, nil, false, nil
+	l.output, l.hasOutput, l.wiredOutput, l.draftOutput, l.planOutputTried, l.outputFault = nil, false, nil, nil, false, nil
 }
 
 // MarkAsPart makes the process one part of a whole: what direct Plans wire is resolved over all instances of the whole,

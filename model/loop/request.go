@@ -29,7 +29,7 @@ func (l *Loop) composeRequest() *turn.RequestInput {
 	about := l.coveredInstances(input)
 	input.Others = l.countUncoveredInstances(about)
 	if !input.OutputOnly && len(input.Questions) == 0 {
-		input.ReopenableTokens, input.MayBeLast = l.reopenableTokens(), l.mayBeLast(about)
+		input.ReopenableTokens, input.MayBeLast, input.DraftOutput = l.reopenableTokens(), l.mayBeLast(about), l.draftFor(about)
 	}
 	input.PlanEntries, input.Errors = l.planEntries(about), l.errorsToReport(about)
 	return input

@@ -217,12 +217,15 @@ func (l *Loop) resumeEnd(ready []*InstanceProgress, reply *turn.LLMReply) {
 	for _, inst := range ready {
 		req.input.Instances = append(req.input.Instances, turn.InstanceInput{Token: inst.Token})
 	}
+	req.resumesFinalOutput = !slices.ContainsFunc(l.instances, func(inst *InstanceProgress) bool {
+		return !slices.Contains(ready, inst) && inst.Status != ideafile.InstanceSettled
+	})
 	l.noteLastReply(req)
 	if !l.doesReplyWireOutput(req) {
 		return
 	}
-	l.wiredRequest = req
-	if slices.ContainsFunc(l.instances, l.breaksWiredOutput) {
+	l.wireOutput(req)
+	if slices.ContainsFunc(ready, l.breaksWiredOutput) {
 		l.wiredRequest = nil
 	}
 }

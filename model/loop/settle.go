@@ -13,7 +13,7 @@ import (
 // settleInstances decides, after a whole reply, which instances have reached their goal: those that got no Call.
 func (l *Loop) settleInstances(req *llmRequest) {
 	if l.doesReplyWireOutput(req) {
-		l.wiredRequest = req
+		l.wireOutput(req)
 	}
 	candidates := l.instancesThatMaySettle(req)
 	if l.idea.OutputSchema != nil && l.wouldCompleteBySettling(candidates, req) {
@@ -129,7 +129,7 @@ func (l *Loop) settleOrAskAgain(inst *InstanceProgress) {
 // Request that did not cover all instances is ignored, as a closing Request follows; so is that of a part whose Plans wire the output
 // of the whole. A bad output is reported to the next one.
 func (l *Loop) takeReplyOutput(req *llmRequest) bool {
-	if !l.coversAllInstances(req) || (l.isPart && !slices.ContainsFunc(l.instances, l.lacksPlanOutput)) {
+	if !l.mayReplyGiveOutput(req) || (l.isPart && !slices.ContainsFunc(l.instances, l.lacksPlanOutput)) {
 		return true
 	}
 	written, f := l.idea.OutputSchema.WithoutNulls(req.reply.Output), req.reply.OutputFault

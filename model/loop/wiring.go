@@ -14,19 +14,63 @@ import (
 // goal settle while an output waits for others.
 const KnownOutputChange = "an output beside Calls may hold what is known"
 
+// DraftOutputChange is the change of the rules by which an output that did not count, since not all Calls ended as planned, is put right in the Request
+// about the instances where they did not.
+const DraftOutputChange = "an output that did not count is a draft"
+
 // doesReplyWireOutput reports whether a reply gives the output of the whole process beside its last Calls: by References alone, or saying so.
 func (l *Loop) doesReplyWireOutput(req *llmRequest) bool {
-	if l.idea.OutputSchema == nil || !l.coversAllInstances(req) || len(req.reply.CallFaults) > 0 || len(req.reply.Calls) == 0 {
+	if l.idea.OutputSchema == nil || !l.mayReplyGiveOutput(req) || len(req.reply.CallFaults) > 0 || len(req.reply.Calls) == 0 {
 		return false
 	}
 	written := l.idea.OutputSchema.WithoutNulls(req.reply.Output)
 	return output.HasOnlyReferences(written) || (written != nil && req.reply.Finished && l.Knows(KnownOutputChange))
 }
 
+// mayReplyGiveOutput reports whether the output of a reply can be that of the whole process: it is about every instance, or puts right an earlier
+// one that still holds for the others.
+func (l *Loop) mayReplyGiveOutput(req *llmRequest) bool {
+	hasDraft := req.input.DraftOutput != nil && l.draftOutput != nil
+	return l.coversAllInstances(req) || req.resumesFinalOutput || (hasDraft && l.holdsBesides(l.coveredInstances(req.input)))
+}
+
+// holdsBesides reports whether the last output that was given beside Calls holds for every instance but some.
+func (l *Loop) holdsBesides(some []*InstanceProgress) bool {
+	return !slices.ContainsFunc(l.instances, func(inst *InstanceProgress) bool {
+		return !slices.Contains(some, inst) && (inst.Status == ideafile.InstanceFailed || l.departsFromPlan(inst, inst.OutputPlanRequest, true))
+	})
+}
+
+// draftFor returns the output that the next Request may put right; nil if there is none that holds for the instances that it does not cover.
+func (l *Loop) draftFor(covered []*InstanceProgress) *turn.DraftOutput {
+	if l.draftOutput == nil || len(covered) == len(l.instances) || !l.holdsBesides(covered) {
+		return nil
+	}
+	return l.draftOutput
+}
+
+// wireOutput keeps the output of a reply until the Calls of every instance have ended.
+func (l *Loop) wireOutput(req *llmRequest) {
+	l.wiredRequest = req
+	for _, inst := range l.instances {
+		if l.Knows(DraftOutputChange) {
+			inst.OutputPlanRequest = inst.LastPlanningRequest
+		}
+	}
+}
+
+// requestOfWiredOutput returns the Request whose Calls the wired output takes to be the instance's last ones.
+func (l *Loop) requestOfWiredOutput(inst *InstanceProgress) int {
+	if inst.OutputPlanRequest > 0 && l.Knows(DraftOutputChange) {
+		return inst.OutputPlanRequest
+	}
+	return l.wiredRequest.input.RequestNumber
+}
+
 // awaitsWiredOutput reports whether an instance reaches its goal if the wired output holds: no Request is made about it before that
 // is known.
 func (l *Loop) awaitsWiredOutput(inst *InstanceProgress) bool {
-	return l.wiredRequest != nil && inst.LastPlanningRequest == l.wiredRequest.input.RequestNumber && len(inst.Questions) == 0
+	return l.wiredRequest != nil && inst.LastPlanningRequest == l.requestOfWiredOutput(inst) && len(inst.Questions) == 0
 }
 
 // settleOrDropWiredOutput ends the process by the wired output once all its Calls have their values, or drops that output. It is dropped,
@@ -40,6 +84,7 @@ func (l *Loop) settleOrDropWiredOutput() {
 		switch {
 		case inst.Status != ideafile.InstanceWorking:
 		case l.breaksWiredOutput(inst):
+			l.keepWiredOutputAsDraft()
 			l.dropWiredOutput()
 			return
 		case inst.hasActiveCalls():
@@ -63,6 +108,15 @@ func (l *Loop) settlesWhileOutputWaits(inst *InstanceProgress) bool {
 	return inst.HasGoal && inst.reachedGoal() && !l.idea.Config.AskLLMBeforeSettling && l.Knows(KnownOutputChange)
 }
 
+// keepWiredOutputAsDraft keeps a wired output that no longer holds for some instances: it may be put right for them. Who told the process more may want
+// another output altogether.
+func (l *Loop) keepWiredOutputAsDraft() {
+	revised := slices.ContainsFunc(l.instances, func(inst *InstanceProgress) bool { return inst.RevisedSinceRequest })
+	if !revised && l.Knows(DraftOutputChange) {
+		l.draftOutput = &turn.DraftOutput{Request: l.wiredRequest.input.RequestNumber, Output: l.idea.OutputSchema.WithoutNulls(l.wiredRequest.reply.Output)}
+	}
+}
+
 // dropWiredOutput forgets the wired output; where it was not taken, the next Request is told.
 func (l *Loop) dropWiredOutput() {
 	if !l.hasOutput {
@@ -78,15 +132,21 @@ func (l *Loop) addOutputNotTakenError(request int) {
 		"An output counts once no call is left to run, or beside Calls where \"finished\" is true", request)})
 }
 
-// breaksWiredOutput reports whether a wired output can no longer hold: the instance joined later, was planned for anew or corrected,
-// a Call failed and nothing makes up for it, or its Calls ended without all their values. An output that says what is known holds no longer where a
-// person decided otherwise than was known.
+// breaksWiredOutput reports whether a wired output can no longer hold for an instance. An output that says what is known holds no longer where a person
+// decided otherwise than was known.
 func (l *Loop) breaksWiredOutput(inst *InstanceProgress) bool {
-	plan := l.planOf(inst, l.wiredRequest.input.RequestNumber)
-	if inst.LastPlanningRequest != l.wiredRequest.input.RequestNumber || inst.RevisedSinceRequest || plan.Failed() {
+	isOfKnownValues := !output.HasOnlyReferences(l.idea.OutputSchema.WithoutNulls(l.wiredRequest.reply.Output))
+	return l.departsFromPlan(inst, l.requestOfWiredOutput(inst), isOfKnownValues)
+}
+
+// departsFromPlan reports whether an instance came out otherwise than a Request planned: it joined later, was planned for anew or corrected, a Call failed
+// and nothing makes up for it, or its Calls ended without all their values; or a person overruled one, where that counts.
+func (l *Loop) departsFromPlan(inst *InstanceProgress, request int, overrulingCounts bool) bool {
+	plan := l.planOf(inst, request)
+	if inst.LastPlanningRequest == 0 || inst.LastPlanningRequest != request || inst.RevisedSinceRequest || plan.Failed() {
 		return true
 	}
-	if !output.HasOnlyReferences(l.idea.OutputSchema.WithoutNulls(l.wiredRequest.reply.Output)) && plan.WasOverruled() {
+	if overrulingCounts && plan.WasOverruled() {
 		return true
 	}
 	return !inst.hasActiveCalls() && len(inst.PendingApprovals) == 0 && !plan.Succeeded()

@@ -22,7 +22,7 @@ type Message struct {
 func Render(idea *ideafile.Idea, bindings map[string]ideafile.ToolBinding, request *turn.RequestInput, stored func(jsonval.BlobHandle) []byte) []Message {
 	w := &promptWriter{idea: idea, bindings: bindings, request: request, stored: stored}
 	about := []func(*promptWriter){(*promptWriter).writeGuidingPlans, (*promptWriter).writeCallHistory, (*promptWriter).writeInstanceStates,
-		(*promptWriter).writeContextErrors, (*promptWriter).writeRequestedReply}
+		(*promptWriter).writeContextErrors, (*promptWriter).writeDraftOutput, (*promptWriter).writeRequestedReply}
 	if len(request.Questions) > 0 { // the parameters of each Call are shown resolved: States would only repeat them. Errors say why an alternative has its turn
 		about = []func(*promptWriter){(*promptWriter).writeContextErrors, (*promptWriter).writeRequestedReply}
 	}
@@ -108,6 +108,18 @@ func (w *promptWriter) hasSingleUnnamedInstance() bool {
 	return len(tokens) == 1 && tokens[0] == ""
 }
 
+// writeDraftOutput shows the output that the reply may put right.
+func (w *promptWriter) writeDraftOutput() {
+	d := w.request.DraftOutput
+	if d == nil {
+		return
+	}
+	w.writeHeading("Your output so far")
+	w.writeLine("You gave it in request %d. It did not count, since not all Calls of the instances above went as planned. The other instances, which are not shown, "+
+		"went as you planned, or still do: for them it holds.", d.Request)
+	w.writeLabeledValue("", d.Output)
+}
+
 // writeRequestedReply says what is to be answered now: at the end, where it is read last.
 func (w *promptWriter) writeRequestedReply() {
 	if len(w.request.Questions) > 0 {
@@ -126,8 +138,13 @@ func (w *promptWriter) writeRequestedReply() {
 	switch {
 	case w.idea.OutputSchema == nil:
 	case w.request.ReplyMayHoldOutput():
-		w.writeLine(`"output": the whole output, if every value in it is known to you or can be a Reference, also to what these Calls will bring. If you must first read a result to write it, ` +
-			`null: you are asked for it when all is done.`)
+		if w.request.DraftOutput != nil {
+			w.writeLine(`"output": your output so far, put right for the instances above, as it will be when these Calls have succeeded. Keep what it says of the others. If you must first read a ` +
+				`result to put it right, null: you are asked for it when all is done.`)
+		} else {
+			w.writeLine(`"output": the whole output, if every value in it is known to you or can be a Reference, also to what these Calls will bring. Take it that your Calls succeed and that people ` +
+				`approve them: where not, you can put it right. If you must first read a result to write it, null: you are asked for it when all is done.`)
+		}
 		w.writeLine(`"finished": true beside an output: these Calls are all that is needed. Once each has succeeded or was skipped (of alternatives, one), the output counts, and you are asked again only if one ` +
 			`fails, is rejected or is blocked. Beside null: false.`)
 	default:

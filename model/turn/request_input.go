@@ -30,6 +30,8 @@ type RequestInput struct {
 	OutputOnly bool `json:"closing,omitempty"`
 	// MayBeLast reports that the reply may say that it is the last one for the covered instances: no goal in State would tell.
 	MayBeLast bool `json:"mayBeLast,omitempty"`
+	// DraftOutput is the output of an earlier reply that did not count, where it still holds for every instance that the Request does not cover.
+	DraftOutput *DraftOutput `json:"draft,omitempty"`
 	// Questions is not empty for a Request that asks only for the results of latent Calls and for adapted parameters. Such a
 	// Request brings no new Calls.
 	Questions []LLMQuestion `json:"asking,omitempty"`
@@ -41,6 +43,12 @@ type OtherInstanceCounts struct {
 	Failed         int `json:"failed,omitempty"`
 	AwaitingPeople int `json:"awaitingPeople,omitempty"`
 	Working        int `json:"working,omitempty"`
+}
+
+// DraftOutput is an output that was given beside Calls, and did not count since not all of them ended as planned.
+type DraftOutput struct {
+	Request int `json:"request"`
+	Output  any `json:"output"` // as written
 }
 
 // InstanceInput is one instance as a Request sees it.
@@ -112,9 +120,9 @@ type LLMQuestion struct {
 }
 
 // ReplyMayHoldOutput reports whether the reply may hold the process's output: where the Request covers every instance that there
-// is. Asked about a few, the LLM would sum up what it happens to see.
+// is, or an earlier output holds for the others. Asked about a few without that, the LLM would sum up what it happens to see.
 func (in *RequestInput) ReplyMayHoldOutput() bool {
-	return len(in.Questions) == 0 && (in.OutputOnly || in.Others == OtherInstanceCounts{})
+	return len(in.Questions) == 0 && (in.OutputOnly || in.DraftOutput != nil || in.Others == OtherInstanceCounts{})
 }
 
 // InstanceTokens lists the covered instances' tokens. It is empty, never nil, when no instance is covered.

@@ -1,0 +1,202 @@
+package loop_test
+
+import (
+	"testing"
+
+	"processidea/model/ideafile"
+	"processidea/model/jsonval"
+	"processidea/model/loop"
+	"processidea/model/modeltest"
+	"processidea/model/runresult"
+)
+
+const threeGoals = `"context":[{"type":"state","_instance":"①","state":{},"schema":{"type":"object","required":["b"]}},` +
+	`{"type":"state","_instance":"②","state":{},"schema":{"type":"object","required":["b"]}},` +
+	`{"type":"state","_instance":"③","state":{},"schema":{"type":"object","required":["b"]}}]`
+
+// counted plans a Call for each of three instances, and says how it will come out.
+const counted = `{"calls":[{"_tool":"work","_instance":"①","_outputPath":"b"},{"_tool":"pay","_instance":"②","_outputPath":"b"},{"_tool":"pay","_instance":"③","_outputPath":"b"}],` +
+	`"output":{"paid":2},"finished":true}`
+
+// otherwise plans another Call for an instance, and puts the output right.
+func otherwise(tool, token, output string) string {
+	return `{"calls":[{"_tool":"` + tool + `","_instance":"` + token + `","_outputPath":"b"}],"output":` + output + `,"finished":true}`
+}
+
+func wantDraft(s *modeltest.Scenario, token, want string) {
+	s.T.Helper()
+	in := s.ExpectRequestFor(token)
+	got := "null"
+	if in.DraftOutput != nil {
+		got = string(jsonval.Encode(in.DraftOutput.Output))
+	}
+	s.WantEqual("the output to be put right", got, want)
+	if in.ReplyMayHoldOutput() != (want != "null") {
+		s.T.Errorf("may it hold an output? %t", in.ReplyMayHoldOutput())
+	}
+}
+
+// gather lets the time pass in which a Request waits for others.
+func gather(s *modeltest.Scenario) {
+	s.Loop.Advance(s.Now)
+	s.AdvanceClock(ideafile.DefaultGatherDelay)
+}
+
+func wantFinished(s *modeltest.Scenario, requests int, output string) {
+	s.T.Helper()
+	s.ExpectStep(loop.StepFinished)
+	s.WantEqual("the output", s.OutputJSON(), output)
+	if n := s.Loop.Result(runresult.StatusCompleted, false).Requests; n != requests {
+		s.T.Errorf("%d Requests were made", n)
+	}
+}
+
+func TestAnOutputIsPutRightWhereAPersonRefused(t *testing.T) {
+	s := modeltest.NewScenarioWithPeople(t, anything, threeGoals)
+	s.ReplyWith(counted)
+	s.ExpectWait(0)
+	s.Decide(ideafile.Approve, "1.3@③")
+	s.Decide(ideafile.Reject, "1.2@②", `{"reason":"not him"}`)
+	wantDraft(s, "②", `{"paid":2}`)
+	s.ReplyWith(otherwise("work", "②", `{"paid":1}`))
+	wantFinished(s, 2, `{"paid":1}`)
+}
+
+func TestAnOutputIsPutRightWhileOthersWaitForPeople(t *testing.T) {
+	s := modeltest.NewScenarioWithPeople(t, anything, threeGoals)
+	s.ReplyWith(counted)
+	s.ExpectWait(0)
+	s.Decide(ideafile.Reject, "1.2@②", `{"reason":"not him"}`)
+	gather(s)
+	wantDraft(s, "②", `{"paid":2}`)
+	s.ReplyWith(otherwise("work", "②", `{"paid":1}`))
+	s.ExpectWait(0)
+	s.WantEqual("the output", s.OutputJSON(), "null")
+	s.Decide(ideafile.Approve, "1.3@③")
+	wantFinished(s, 2, `{"paid":1}`)
+}
+
+func TestAnOutputIsPutRightOnceMoreWhereAnotherIsRefusedToo(t *testing.T) {
+	s := modeltest.NewScenarioWithPeople(t, anything, threeGoals)
+	s.ReplyWith(counted)
+	s.ExpectWait(0)
+	s.Decide(ideafile.Reject, "1.2@②", `{"reason":"not him"}`)
+	gather(s)
+	wantDraft(s, "②", `{"paid":2}`)
+	s.ReplyWith(otherwise("work", "②", `{"paid":1}`))
+	s.ExpectWait(0)
+	s.Decide(ideafile.Reject, "1.3@③", `{"reason":"nor him"}`)
+	wantDraft(s, "③", `{"paid":1}`)
+	s.ReplyWith(otherwise("work", "③", `{"paid":0}`))
+	wantFinished(s, 3, `{"paid":0}`)
+}
+
+// What is put right counts as any other output beside Calls: not where its Calls fail.
+func TestAnOutputThatWasPutRightIsPutRightAgainWhereItsCallFails(t *testing.T) {
+	s := modeltest.NewScenarioWithPeople(t, anything, threeGoals)
+	s.ReplyWith(counted)
+	s.ExpectWait(0)
+	s.Decide(ideafile.Approve, "1.3@③")
+	s.Decide(ideafile.Reject, "1.2@②", `{"reason":"not him"}`)
+	wantDraft(s, "②", `{"paid":2}`)
+	s.ReplyWith(otherwise("fail", "②", `{"paid":1}`))
+	wantDraft(s, "②", `{"paid":1}`)
+	s.ReplyWith(otherwise("work", "②", `{"paid":"as it was"}`))
+	wantFinished(s, 3, `{"paid":"as it was"}`)
+}
+
+func TestAReplyThatDoesNotPutAnOutputRightIsAskedForItWhenAllIsDone(t *testing.T) {
+	for name, reply := range map[string]string{
+		"no output":    `{"calls":[{"_tool":"work","_instance":"②","_outputPath":"b"}],"output":null,"finished":false}`,
+		"not finished": `{"calls":[{"_tool":"work","_instance":"②","_outputPath":"b"}],"output":{"paid":1},"finished":false}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := modeltest.NewScenarioWithPeople(t, anything, threeGoals)
+			s.ReplyWith(counted)
+			s.ExpectWait(0)
+			s.Decide(ideafile.Approve, "1.3@③")
+			s.Decide(ideafile.Reject, "1.2@②", `{"reason":"not him"}`)
+			s.ExpectRequestFor("②")
+			s.ReplyWith(reply)
+			in := s.ExpectRequest()
+			if !in.OutputOnly || in.DraftOutput != nil {
+				t.Errorf("it asks about %v", in.InstanceTokens())
+			}
+			s.ReplyWith(`{"calls":[],"output":{"paid":1}}`)
+			wantFinished(s, 3, `{"paid":1}`)
+		})
+	}
+}
+
+// An output is put right only where it still holds for every instance that the LLM is not shown.
+func TestAnOutputIsNotPutRightWhere(t *testing.T) {
+	for name, happens := range map[string]func(*modeltest.Scenario){
+		"a person amended the Call of another, which has settled": func(s *modeltest.Scenario) {
+			s.Decide(ideafile.Amend, "1.3@③", `{"params":{"x":"half"}}`)
+			s.Decide(ideafile.Approve, "1.3@③")
+		},
+		"a person gave the result for another": func(s *modeltest.Scenario) {
+			s.Decide(ideafile.Answer, "1.3@③", `{"output":"paid by hand"}`)
+		},
+		"somebody told the process more": func(s *modeltest.Scenario) {
+			s.Revise(`{"context":[{"type":"text","text":"count the refused ones too"}]}`)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := modeltest.NewScenarioWithPeople(t, anything, threeGoals)
+			s.ReplyWith(counted)
+			s.ExpectWait(0)
+			happens(s)
+			s.Decide(ideafile.Reject, "1.2@②", `{"reason":"not him"}`)
+			gather(s)
+			if in := s.ExpectRequest(); in.DraftOutput != nil {
+				t.Errorf("the Request about %v has the output %v", in.InstanceTokens(), in.DraftOutput.Output)
+			}
+		})
+	}
+}
+
+// Who puts the output right is not believed about what came to pass meanwhile.
+func TestAnOutputThatWasPutRightDoesNotCountWhereMeanwhile(t *testing.T) {
+	for name, happens := range map[string]func(*modeltest.Scenario){
+		"another came out otherwise": func(s *modeltest.Scenario) { s.Decide(ideafile.Reject, "1.3@③", `{"reason":"nor him"}`) },
+		"an instance has joined": func(s *modeltest.Scenario) {
+			s.Decide(ideafile.Approve, "1.3@③")
+			s.AddInstances(`[{"type":"state","_instance":"④","state":{"b":4},"schema":{"type":"object","required":["b"]}}]`)
+		},
+		"somebody told the process more": func(s *modeltest.Scenario) {
+			s.Decide(ideafile.Approve, "1.3@③")
+			s.Revise(`{"context":[{"type":"text","text":"count the refused ones too"}]}`)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := modeltest.NewScenarioWithPeople(t, anything, threeGoals)
+			s.ReplyWith(counted)
+			s.ExpectWait(0)
+			s.Decide(ideafile.Reject, "1.2@②", `{"reason":"not him"}`)
+			gather(s)
+			wantDraft(s, "②", `{"paid":2}`)
+			happens(s)
+			s.ReplyWith(otherwise("work", "②", `{"paid":1}`))
+			gather(s)
+			if in := s.ExpectRequest(); in.DraftOutput != nil {
+				t.Errorf("the Request about %v has the output %v", in.InstanceTokens(), in.DraftOutput.Output)
+			}
+			s.WantEqual("the output", s.OutputJSON(), "null")
+		})
+	}
+}
+
+func TestAProcessThatBeganBeforePutsNoOutputRight(t *testing.T) {
+	s := modeltest.NewScenarioWithPeople(t, anything, threeGoals)
+	s.Loop.Knows = func(change string) bool { return change != loop.DraftOutputChange }
+	s.ReplyWith(counted)
+	s.ExpectWait(0)
+	s.Decide(ideafile.Approve, "1.3@③")
+	s.Decide(ideafile.Reject, "1.2@②", `{"reason":"not him"}`)
+	wantDraft(s, "②", "null")
+	s.ReplyWith(otherwise("work", "②", `{"paid":1}`))
+	if in := s.ExpectRequest(); !in.OutputOnly {
+		t.Errorf("it asks about %v", in.InstanceTokens())
+	}
+}
