@@ -258,7 +258,7 @@ func (r *request) finishReply(answer *llm.Reply) {
 	if !r.takeOutput(answer.Output) {
 		return
 	}
-	r.reply.Complete, r.reply.Finished = true, answer.Finished
+	r.reply.Complete, r.reply.Finished, r.reply.Unfinished = true, answer.Finished, answer.Unfinished
 	if r.input.OutputOnly {
 		return
 	}

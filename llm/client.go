@@ -61,6 +61,7 @@ type Reply struct {
 	Incomplete *diag.Fault
 	Output     json.RawMessage // the solution's output as written; empty where it has none
 	Finished   bool            // nothing is left to plan, if the solution's Calls succeed
+	Unfinished bool            // the solution says that something is
 	Usage      turn.TokenUsage // zero where the server does not tell
 	Finish     string          // the finish reason; empty where the stream broke off
 	Refusal    string          // what the LLM said instead, where it refused
@@ -92,7 +93,10 @@ func (c *Client) Stream(ctx context.Context, r Request) (*Reply, error) {
 	s, parseErr := readSolution(reader, r.OnCall)
 	reader.readRemainder()
 	reply := x.describe(reader.finish())
-	reply.Output, reply.Finished = s.output, s.finished
+	reply.Output = s.output
+	if s.finished != nil {
+		reply.Finished, reply.Unfinished = *s.finished, !*s.finished
+	}
 	if len(r.Completion) == 0 {
 		x.settle(reply.Usage, reader.filter.bytes)
 	}

@@ -18,7 +18,7 @@ const (
 type solution struct {
 	calls    int
 	output   json.RawMessage
-	finished bool
+	finished *bool // nil: it does not say
 }
 
 // readSolution reads {"calls": […], "output": …, "finished": …} from a stream and hands each Call to onCall at the byte that closes it.

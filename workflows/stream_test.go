@@ -12,6 +12,7 @@ import (
 
 	"go.temporal.io/sdk/temporal"
 
+	"processidea/model/ideafile"
 	"processidea/model/jsonval"
 	"processidea/model/runresult"
 	"processidea/model/turn"
@@ -193,6 +194,39 @@ func TestAnOutputOfWhatIsKnownBesideCallsEndsTheProcessInOneRequest(t *testing.T
 			s.id, s.withCalls = s.id+"-again", true
 			s.script(`{"solution": {"calls": [], "output": {"law": "Denmark"}}}`)
 			comesToIt(c.requestsAgain)
+		})
+	}
+}
+
+// What a person refuses is planned otherwise, and the output that was given is put right in the same Request: nobody is asked for it at the end.
+func TestAnOutputIsPutRightForWhoWasRefused(t *testing.T) {
+	const all = `{"solution": {"calls": [{"_tool": "shout", "_instance": "*", "text": "†state.text", "_outputPath": "loud"}], "output": {"loud": 3, "soft": 0}, "finished": true}}`
+	for name, c := range map[string]struct {
+		config                  string
+		instances               int
+		requests, requestsAgain int
+	}{
+		"of a few": {`{}`, 3, 2, 0}, "of 101, in parts": {`{"batch": 60}`, 101, 4, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newScenario(t, `{"config": `+c.config+`, "schema": {"tools": {"shout": `+strings.TrimSuffix(textTool, "}")+`, "_approval": {"when": {"properties": {"text": {"const": "t2"}}}}}},
+				"output": {"type": "object", "properties": {"loud": {"type": "integer"}, "soft": {"type": "integer"}}, "required": ["loud"]}},
+				"context": [{"type": "state", "state": {}, "schema": {"type": "object", "properties": {"loud": {}}, "required": ["loud"]}}, `+rows(1, c.instances)+`]}`,
+				`{"when": "Your output so far", "solution": {"calls": [{"_tool": "shout", "_instance": "2", "text": "softly", "_outputPath": "loud"}], "output": {"loud": 2, "soft": 1}, "finished": true}}`,
+				`{"when": "Everything is done", "solution": {"calls": [], "output": {"loud": 2, "soft": 1}}}`, all, all)
+			run := s.start()
+			refused := s.waitsFor(1)[0]
+			s.decide(ideafile.Reject, refused.CallID, `{"reason": "not so loud"}`)
+			comesToIt := func(r runresult.Result, requests int) {
+				t.Helper()
+				if r.Status != runresult.StatusCompleted || r.Requests > requests || asJSON(r.Output) != `{"loud":2,"soft":1}` {
+					t.Errorf("%s, %d Requests, %+v, %.200s\n%s", r.Status, r.Requests, r.Calls, asJSON(r.Output), s.story())
+				}
+			}
+			comesToIt(s.end(run), c.requests)
+			s.id, s.idea, s.withCalls = s.id+"-again", chain.Fork(s.sealedLast()), true
+			s.script(`{"solution": {"calls": [], "output": {"loud": 2, "soft": 1}}}`)
+			comesToIt(s.finish(), c.requestsAgain)
 		})
 	}
 }

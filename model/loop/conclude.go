@@ -54,7 +54,6 @@ func (l *Loop) ConcludeRequest() *RequestConclusion {
 	if len(req.input.Questions) == 0 && req.reply.Complete {
 		l.noteLastReply(req)
 		l.settleInstances(req)
-		l.draftOutput = nil // the reply put it right, or planned what it does not know of
 		l.settleOrDropWiredOutput()
 	}
 	l.countBadReply(req)

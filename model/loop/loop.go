@@ -52,13 +52,13 @@ type Loop struct {
 	hasUnsealedChanges               bool                // something changed since the last Idea: see Unsealed
 	output                           any
 	hasOutput                        bool
-	wiredOutput                      any         // the output as a reply wrote it, where that is of References alone
-	isPart                           bool        // see MarkAsPart
-	draftOutput                      *turn.DraftOutput // the last wired output, where it no longer holds for some instances
-	planOutputTried                  bool        // takeDirectPlanOutput has taken the outputs of direct Plans, or they are of no use
-	outputFault                      *diag.Fault // why there is no output, where the LLM may not be asked for it
-	pauseReason                      *diag.Fault // nil: it is not paused
-	selfPauseCount                   int         // see SelfPauseCount
+	wiredOutput                      any               // the output as a reply wrote it, where that is of References alone
+	isPart                           bool              // see MarkAsPart
+	draftOutput                      *turn.DraftOutput // the last output of a reply, where it does not count
+	planOutputTried                  bool              // takeDirectPlanOutput has taken the outputs of direct Plans, or they are of no use
+	outputFault                      *diag.Fault       // why there is no output, where the LLM may not be asked for it
+	pauseReason                      *diag.Fault       // nil: it is not paused
+	selfPauseCount                   int               // see SelfPauseCount
 	progress                         progress.StallDetector
 	limits                           limits.Limits
 	parentQuota                      turn.Quota          // what the process that this one is a part or a delegate of allows

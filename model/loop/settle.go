@@ -24,6 +24,10 @@ func (l *Loop) settleInstances(req *llmRequest) {
 	}
 	if l.idea.OutputSchema != nil && req.reply.Output != nil && !l.hasOutput && l.wiredRequest != req {
 		l.addOutputNotTakenError(req.input.RequestNumber)
+		if req.reply.Unfinished && l.mayReplyGiveOutput(req) && len(req.reply.CallFaults) == 0 {
+			l.keepOutputAsDraft(req)
+			l.noteOutputPlans()
+		}
 	}
 	for _, inst := range candidates {
 		l.settleOrAskAgain(inst)

@@ -51,7 +51,12 @@ func (l *Loop) draftFor(covered []*InstanceProgress) *turn.DraftOutput {
 
 // wireOutput keeps the output of a reply until the Calls of every instance have ended.
 func (l *Loop) wireOutput(req *llmRequest) {
-	l.wiredRequest = req
+	l.wiredRequest, l.draftOutput = req, nil
+	l.noteOutputPlans()
+}
+
+// noteOutputPlans notes which Calls of each instance the output takes to be its last ones.
+func (l *Loop) noteOutputPlans() {
 	for _, inst := range l.instances {
 		if l.Knows(DraftOutputChange) {
 			inst.OutputPlanRequest = inst.LastPlanningRequest
@@ -84,7 +89,7 @@ func (l *Loop) settleOrDropWiredOutput() {
 		switch {
 		case inst.Status != ideafile.InstanceWorking:
 		case l.breaksWiredOutput(inst):
-			l.keepWiredOutputAsDraft()
+			l.keepOutputAsDraft(l.wiredRequest)
 			l.dropWiredOutput()
 			return
 		case inst.hasActiveCalls():
@@ -108,12 +113,12 @@ func (l *Loop) settlesWhileOutputWaits(inst *InstanceProgress) bool {
 	return inst.HasGoal && inst.reachedGoal() && !l.idea.Config.AskLLMBeforeSettling && l.Knows(KnownOutputChange)
 }
 
-// keepWiredOutputAsDraft keeps a wired output that no longer holds for some instances: it may be put right for them. Who told the process more may want
-// another output altogether.
-func (l *Loop) keepWiredOutputAsDraft() {
+// keepOutputAsDraft keeps an output that does not count, or no longer holds for some instances: it may be put right for them. Where somebody has told the
+// process more meanwhile, another one may be wanted.
+func (l *Loop) keepOutputAsDraft(req *llmRequest) {
 	revised := slices.ContainsFunc(l.instances, func(inst *InstanceProgress) bool { return inst.RevisedSinceRequest })
 	if !revised && l.Knows(DraftOutputChange) {
-		l.draftOutput = &turn.DraftOutput{Request: l.wiredRequest.input.RequestNumber, Output: l.idea.OutputSchema.WithoutNulls(l.wiredRequest.reply.Output)}
+		l.draftOutput = &turn.DraftOutput{Request: req.input.RequestNumber, Output: l.idea.OutputSchema.WithoutNulls(req.reply.Output)}
 	}
 }
 

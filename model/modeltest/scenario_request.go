@@ -44,7 +44,9 @@ func (s *Scenario) ReplyWith(reply string) *loop.RequestConclusion {
 	calls, _ := m["calls"].([]any)
 	r := s.DeliverCalls(calls)
 	r.Complete, r.Output = true, m["output"]
-	r.Finished, _ = m["finished"].(bool)
+	if finished, said := m["finished"].(bool); said {
+		r.Finished, r.Unfinished = finished, !finished
+	}
 	r.OutputFault = turn.CheckOutput(s.Idea, m["output"])
 	return s.Conclude(r)
 }

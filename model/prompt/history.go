@@ -166,14 +166,17 @@ func (w *promptWriter) writeContextErrors() {
 			fileErrors = append(fileErrors, m)
 		}
 	}
-	if len(w.request.Errors)+len(fileErrors) == 0 {
+	errors := slices.DeleteFunc(slices.Clone(w.request.Errors), func(e turn.ContextError) bool {
+		return e.Fault.Code == turn.CodeOutputNotTaken && w.request.DraftOutput != nil // writeDraftOutput says so
+	})
+	if len(errors)+len(fileErrors) == 0 {
 		return
 	}
 	w.writeHeading("What went wrong")
 	for _, m := range fileErrors {
 		w.writeLine("- %s", w.encode(jsonval.WithoutKey(m.Source, "type")))
 	}
-	for _, e := range w.request.Errors {
+	for _, e := range errors {
 		subject := "your last answer"
 		switch {
 		case e.CallID != "":

@@ -115,8 +115,8 @@ func (w *promptWriter) writeDraftOutput() {
 		return
 	}
 	w.writeHeading("Your output so far")
-	w.writeLine("You gave it in request %d. It did not count, since not all Calls of the instances above went as planned. The other instances, which are not shown, "+
-		"went as you planned, or still do: for them it holds.", d.Request)
+	w.writeLine("You gave it in request %d. It does not count yet, since the instances above were not finished by your Calls, or came out otherwise. For the other instances, "+
+		"which are not shown, it holds: all went as you planned, or still does.", d.Request)
 	w.writeLabeledValue("", d.Output)
 }
 
@@ -138,18 +138,29 @@ func (w *promptWriter) writeRequestedReply() {
 	switch {
 	case w.idea.OutputSchema == nil:
 	case w.request.ReplyMayHoldOutput():
-		if w.request.DraftOutput != nil {
-			w.writeLine(`"output": your output so far, put right for the instances above, as it will be when these Calls have succeeded. Keep what it says of the others. If you must first read a ` +
-				`result to put it right, null: you are asked for it when all is done.`)
-		} else {
-			w.writeLine(`"output": the whole output, if every value in it is known to you or can be a Reference, also to what these Calls will bring. Take it that your Calls succeed and that people ` +
-				`approve them: where not, you can put it right. If you must first read a result to write it, null: you are asked for it when all is done.`)
+		w.writeLine("%s", w.requestedOutputText())
+		unfinished := " false: you must see a result to plan more."
+		if w.hasSingleUnnamedInstance() {
+			unfinished = ""
 		}
-		w.writeLine(`"finished": true beside an output: these Calls are all that is needed. Once each has succeeded or was skipped (of alternatives, one), the output counts, and you are asked again only if one ` +
-			`fails, is rejected or is blocked. Beside null: false.`)
+		w.writeLine(`"finished": true beside an output: these Calls are all that is needed. Once each has succeeded or was skipped (of alternatives, one), the output counts, and you are asked again only if one `+
+			`fails, is rejected or is blocked.%s Beside null: false.`, unfinished)
 	default:
 		w.writeLine(`The output is not wanted yet.`)
 	}
+}
+
+// requestedOutputText says what is wanted as "output" beside Calls.
+func (w *promptWriter) requestedOutputText() string {
+	switch {
+	case w.request.DraftOutput != nil:
+		return `"output": your output so far, put right for the instances above, as it will be if these Calls succeed. Keep what it says of the others. null if you cannot put it right yet.`
+	case w.hasSingleUnnamedInstance():
+		return `"output": the whole output, if every value in it is known to you or can be a Reference, also to what these Calls will bring. Take it that your Calls succeed and that people approve ` +
+			`them. If you must first read a result to write it, null: you are asked for it when all is done.`
+	}
+	return `"output": the whole output, as it will be if your Calls succeed and people approve them. Any value in it may be a Reference, also to what these Calls will bring. If little is open yet, ` +
+		`write what you expect: you put it right when you are asked about those instances. If much is open, null: you are asked for it when all is done.`
 }
 
 // requestedCallsText says for whom Calls are wanted, and who else there is.

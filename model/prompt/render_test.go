@@ -66,6 +66,10 @@ var prompts = []renderedRequest{
 	{file: "closing", bindings: renderBindings, idea: `{"schema": {"output": {"type": "string"}}, "context": [{"type": "state", "_instance": "①", "text": "Fine."},
 		{"type": "state", "_instance": "②", "text": "Bad."}]}`,
 		request: &turn.RequestInput{RequestNumber: 4, Turn: 4, OutputOnly: true, Instances: []turn.InstanceInput{{Token: "①", State: map[string]any{"text": "Fine."}}, {Token: "②", State: map[string]any{"text": "Bad."}}}}},
+	{file: "put right", bindings: renderBindings, idea: `{"schema": {` + promptedTools + `, "output": {"type": "object", "properties": {"sent": {"type": "integer"}}}}, "context": [{"type": "text", "text": "Answer the letters."},
+		{"type": "state", "_instance": "①", "state": {"text": "Fine."}}, {"type": "state", "_instance": "②", "state": {"text": "Bad."}}]}`,
+		request: &turn.RequestInput{RequestNumber: 2, Turn: 2, Others: turn.OtherInstanceCounts{Finished: 1}, DraftOutput: &turn.DraftOutput{Request: 1, Output: map[string]any{"sent": 2}},
+			Instances: []turn.InstanceInput{{Token: "②", State: map[string]any{"text": "Bad."}}}}},
 	// docs/llm.md shows this one, with its schema and an answer.
 	{file: "shown in docs", bindings: map[string]ideafile.ToolBinding{"findOrder": {Kind: ideafile.KindHTTP}, "writeAnswer": {Kind: ideafile.KindLatent}}, idea: `{"schema": {
 		"tools": {

@@ -14,7 +14,7 @@ func (w *promptWriter) writePalette() {
 	if len(w.idea.Tools) > 0 {
 		w.writeHeading("Tools")
 	}
-	notes, each, forAll := ToolInstructions(w.idea), ", for each instance by itself", " A result that you write now holds for all instances of the Call."
+	notes, each, forAll := ToolInstructions(w.idea), ", together with all others whose turn it is, each with a result of its own", " A result that you write now holds for all instances of the Call."
 	if w.hasSingleUnnamedInstance() {
 		each, forAll = "", ""
 	}

@@ -35,8 +35,10 @@ type LLMReply struct {
 	Output      any         `json:"output,omitempty"`
 	OutputFault *diag.Fault `json:"outputFault,omitempty"`
 	// Finished reports that the LLM has nothing left to plan for the covered instances, if the Calls succeed.
-	Finished bool       `json:"finished,omitempty"`
-	Usage    TokenUsage `json:"usage"`
+	Finished bool `json:"finished,omitempty"`
+	// Unfinished reports that the LLM said that more is to be planned: an output beside its Calls is a draft.
+	Unfinished bool       `json:"unfinished,omitempty"`
+	Usage      TokenUsage `json:"usage"`
 	// LLMUsage says who answered; nil where nobody knows.
 	AnsweringLLM *LLMUsage `json:"llm,omitempty"`
 	// HTTPAttempts counts the HTTP requests until the server answered.

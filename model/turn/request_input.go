@@ -45,7 +45,7 @@ type OtherInstanceCounts struct {
 	Working        int `json:"working,omitempty"`
 }
 
-// DraftOutput is an output that was given beside Calls, and did not count since not all of them ended as planned.
+// DraftOutput is an output that was given beside Calls, and did not count since not all of them ended as planned, or more was to be planned.
 type DraftOutput struct {
 	Request int `json:"request"`
 	Output  any `json:"output"` // as written
