@@ -108,7 +108,8 @@ func (l *Loop) CarryIntoNextRun() CarriedLoop {
 		Usage: l.usage, UnassignedCalls: l.unassignedCalls, ReadySince: l.readySince,
 		PendingErrors: l.pendingErrors, LastErrorID: l.lastErrorID, UnsealedLog: l.unsealedLog, HasUnsealedChanges: l.hasUnsealedChanges,
 		AnsweringLLMs: l.answeringLLMs, AnsweringLLMsSealed: l.answeringLLMsSealed,
-		Output: l.output, HasOutput: l.hasOutput, WiredOutput: l.wiredOutput, DraftOutput: l.draftOutput, PlanOutputTried: l.planOutputTried, OutputFault: l.outputFault,
+		Output: l.output, HasOutput: l.hasOutput, WiredOutput: l.wiredOutput, DraftOutput: l.draftOutput,
+		PlanOutputTried: l.planOutputTried, OutputFault: l.outputFault,
 		PauseReason: l.pauseReason, Limits: l.limits, ParentQuota: l.parentQuota, SelfPauseCount: l.selfPauseCount, Progress: l.progress,
 		UnassignedFailures: l.unassignedFailures,
 	}
