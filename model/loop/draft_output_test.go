@@ -233,3 +233,78 @@ func TestAProcessThatBeganBeforePutsNoOutputRight(t *testing.T) {
 		t.Errorf("it asks about %v", in.InstanceTokens())
 	}
 }
+
+// An instance that has failed came out otherwise, although each of its Calls may be done.
+func TestAnOutputThatWasPutRightDoesNotCountWhereAnotherHasFailedMeanwhile(t *testing.T) {
+	s := modeltest.NewScenarioWithPeople(t, anything, threeGoals)
+	s.ReplyWith(counted)
+	s.ExpectWait(0)
+	s.Decide(ideafile.Reject, "1.2@②", `{"reason":"not him"}`)
+	gather(s)
+	wantDraft(s, "②", `{"paid":2}`)
+	r := s.DeliverCalls([]any{modeltest.DecodeJSON(t, `{"_tool":"work","_instance":"②","_outputPath":"b"}`)})
+	r.Complete, r.Finished, r.Output, r.GoneInstances = true, true, map[string]any{"paid": 1}, []string{"③"}
+	s.Conclude(r)
+	if in := s.ExpectRequest(); !in.OutputOnly {
+		t.Errorf("it asks about %v", in.InstanceTokens())
+	}
+}
+
+// Where nobody settles for good before all have, the LLM may take up an instance that it is not shown: what was said of it holds no longer.
+func TestAnOutputIsNotPutRightBesideACallThatTakesUpASettledInstance(t *testing.T) {
+	s := modeltest.NewScenarioWithPeople(t, anything, threeGoals, settleTogether)
+	s.ReplyWith(counted)
+	s.ExpectWait(0)
+	s.Decide(ideafile.Approve, "1.3@③")
+	s.Decide(ideafile.Reject, "1.2@②", `{"reason":"not him"}`)
+	wantDraft(s, "②", `{"paid":2}`)
+	s.ReplyWith(`{"calls":[{"_tool":"work","_instance":"②","_outputPath":"b"},{"_tool":"fail","_instance":"①","_outputPath":"c"}],"output":{"paid":1},"finished":true}`)
+	wantDraft(s, "①", "null")
+	s.WantEqual("the output", s.OutputJSON(), "null")
+}
+
+// What the LLM says of the whole, asked about one alone, is what it happened to see.
+func TestAnOutputThatNobodyAskedForIsNoDraft(t *testing.T) {
+	s := modeltest.NewScenarioWithPeople(t, anything, threeGoals)
+	s.ReplyWith(`{"calls":[{"_tool":"work","_instance":["①","③"],"_outputPath":"b"},{"_tool":"work","_instance":"②","_outputPath":"a"}],"output":null,"finished":false}`)
+	for range 2 {
+		wantDraft(s, "②", "null")
+		s.ReplyWith(`{"calls":[{"_tool":"work","_instance":"②"}],"output":{"paid":1},"finished":false}`)
+	}
+}
+
+// An output that cannot be had is not put right, nor is the one that it took the place of.
+func TestAnOutputThatWasPutRightWronglyIsNoDraft(t *testing.T) {
+	s := modeltest.NewScenarioWithPeople(t, anything, threeGoals)
+	s.ReplyWith(counted)
+	s.ExpectWait(0)
+	s.Decide(ideafile.Approve, "1.3@③")
+	s.Decide(ideafile.Reject, "1.2@②", `{"reason":"not him"}`)
+	wantDraft(s, "②", `{"paid":2}`)
+	s.ReplyWith(`{"calls":[{"_tool":"work","_instance":"②","_outputPath":"c"}],"output":{"paid":"†state.never"},"finished":true}`)
+	wantDraft(s, "②", "null")
+}
+
+// A solution of which only some instances are open ends the process that is run from it, as it did before; not where another is still open.
+func TestAnOutputThatWasPutRightEndsTheProcessThatIsRunAgain(t *testing.T) {
+	for decision, finished := range map[string]bool{ideafile.Approve: true, "": false} {
+		s := modeltest.NewScenarioWithPeople(t, anything, threeGoals)
+		s.ReplyWith(counted)
+		s.ExpectWait(0)
+		if decision != "" {
+			s.Decide(decision, "1.3@③")
+		}
+		s.Decide(ideafile.Reject, "1.2@②", `{"reason":"not him"}`)
+		gather(s)
+		wantDraft(s, "②", `{"paid":2}`)
+		idea := sealed(s, s.ReplyWith(otherwise("work", "②", `{"paid":1}`)))
+		idea.Source["solution"].(map[string]any)["finished"] = true
+		next := again(s, modeltest.IdeaFrom(t, string(jsonval.Encode(idea.Source))), true)
+		if decision == "" {
+			next.Decide(ideafile.Approve, "1.3@③")
+		}
+		if step, _ := next.Loop.Advance(next.Now); (step == loop.StepFinished) != finished {
+			t.Errorf("where ③ is decided with %q, the process does %s next; its output: %s", decision, step, next.OutputJSON())
+		}
+	}
+}

@@ -37,7 +37,7 @@ func (l *Loop) mayReplyGiveOutput(req *llmRequest) bool {
 // holdsBesides reports whether the last output that was given beside Calls holds for every instance but some.
 func (l *Loop) holdsBesides(some []*InstanceProgress) bool {
 	return !slices.ContainsFunc(l.instances, func(inst *InstanceProgress) bool {
-		return !slices.Contains(some, inst) && (inst.Status == ideafile.InstanceFailed || l.departsFromPlan(inst, inst.OutputPlanRequest, true))
+		return !slices.Contains(some, inst) && l.departsFromPlan(inst, inst.OutputPlanRequest, true)
 	})
 }
 
@@ -148,7 +148,7 @@ func (l *Loop) breaksWiredOutput(inst *InstanceProgress) bool {
 // and nothing makes up for it, or its Calls ended without all their values; or a person overruled one, where that counts.
 func (l *Loop) departsFromPlan(inst *InstanceProgress, request int, overrulingCounts bool) bool {
 	plan := l.planOf(inst, request)
-	if inst.LastPlanningRequest == 0 || inst.LastPlanningRequest != request || inst.RevisedSinceRequest || plan.Failed() {
+	if inst.LastPlanningRequest != request || inst.RevisedSinceRequest || plan.Failed() {
 		return true
 	}
 	if overrulingCounts && plan.WasOverruled() {
