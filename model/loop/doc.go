@@ -8,7 +8,9 @@
 //
 // # The life of a Request
 //
-// An output is wired if the reply's output consists only of References to values that its Calls have yet to write.
+// An output is wired if the reply gives it beside its Calls, as References alone or saying that it is finished: it counts if they
+// end as planned. One that does not count for some instances, or of which the reply says that it is not finished, is a draft: the
+// reply to a Request about those instances may put it right, as long as every other instance ends as planned.
 //
 //	state      what it waits for                               what comes next
 //	none       an instance that is ready                       in flight (Advance returns StepRequest)
@@ -16,7 +18,7 @@
 //	replied    nothing, if whole; if broken off, that each     concluded (Conclude)
 //	           covered instance reports it closed
 //	concluded  nothing: its Calls may still run                none, or wired
-//	wired      the values of its Calls                         finished, or none and the output dropped
+//	wired      the values of its Calls                         finished, or none and the output a draft, or dropped
 //
 // The life of an instance is the table at type instancePhase; type planner says who plans for it.
 //

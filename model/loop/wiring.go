@@ -57,10 +57,11 @@ func (l *Loop) wireOutput(req *llmRequest) {
 
 // noteOutputPlans notes which Calls of each instance the output takes to be its last ones.
 func (l *Loop) noteOutputPlans() {
+	if !l.Knows(DraftOutputChange) {
+		return
+	}
 	for _, inst := range l.instances {
-		if l.Knows(DraftOutputChange) {
-			inst.OutputPlanRequest = inst.LastPlanningRequest
-		}
+		inst.OutputPlanRequest = inst.LastPlanningRequest
 	}
 }
 
