@@ -173,7 +173,8 @@ func (b *formatBuilder) callSchema(t *ideafile.Tool) any {
 	props = append(props, jsonval.OrderedField{Key: "_reasoningForCall", Value: nullableSchema(typeSchema("string"))})
 	optional := map[string]bool{"_reasoningForCall": true}
 	params, _ := t.Source["properties"].(map[string]any)
-	for _, name := range jsonval.SortedKeys(params) {
+	required, _ := jsonval.AsStringList(t.Source["required"])
+	for _, name := range orderedNames(params, required) {
 		if _, wired := t.WiredParams[name]; wired {
 			continue
 		}

@@ -253,8 +253,8 @@ func TestAFormSaysCallsFirstAndWhatItSaysInAFixedOrder(t *testing.T) {
 		`"call_a":{"type":"object","properties":{"_tool":{"type":"string","enum":["a"]},"_instance":{"$ref":"#/$defs/instances"},"_reasoningForCall":{"anyOf":[{"type":"string"},{"type":"null"}]},"_outputPath":{"anyOf":[{"type":"string"},{"type":"null"}]},"_after":{"$ref":"#/$defs/after"}},` +
 		`"required":["_tool","_instance","_reasoningForCall","_outputPath","_after"],"additionalProperties":false},` +
 		`"call_b":{"description":"Thinks.\nThink twice.","type":"object","properties":{"_tool":{"type":"string","enum":["b"]},"_instance":{"$ref":"#/$defs/instances"},"_reasoningForCall":{"anyOf":[{"type":"string"},{"type":"null"}]},` +
-		`"p":{"anyOf":[{"type":"string"},{"type":"null"}]},"q":{"type":"string"},"_outputPath":{"anyOf":[{"type":"string"},{"type":"null"}]},"_after":{"$ref":"#/$defs/after"},"_output":{"anyOf":[{"type":"string"},{"type":"null"}]}},` +
-		`"required":["_tool","_instance","_reasoningForCall","p","q","_outputPath","_after","_output"],"additionalProperties":false}}}`
+		`"q":{"type":"string"},"p":{"anyOf":[{"type":"string"},{"type":"null"}]},"_outputPath":{"anyOf":[{"type":"string"},{"type":"null"}]},"_after":{"$ref":"#/$defs/after"},"_output":{"anyOf":[{"type":"string"},{"type":"null"}]}},` +
+		`"required":["_tool","_instance","_reasoningForCall","q","p","_outputPath","_after","_output"],"additionalProperties":false}}}`
 	if got := string(jsonval.Encode(NewResponseFormat(in).Schema)); got != want {
 		t.Errorf("got\n%s", got)
 	}
