@@ -189,10 +189,25 @@ func TestAnOutputIsNotPutRightWhere(t *testing.T) {
 	}
 }
 
+// What came to pass while the LLM put the output right is put right next.
+func TestAnOutputThatWasPutRightIsPutRightAgainWhereAnotherCameOutOtherwiseMeanwhile(t *testing.T) {
+	s := modeltest.NewScenarioWithPeople(t, anything, threeGoals)
+	s.ReplyWith(counted)
+	s.ExpectWait(0)
+	s.Decide(ideafile.Reject, "1.2@②", `{"reason":"not him"}`)
+	gather(s)
+	wantDraft(s, "②", `{"paid":2}`)
+	s.Decide(ideafile.Reject, "1.3@③", `{"reason":"nor him"}`)
+	s.ReplyWith(otherwise("work", "②", `{"paid":1}`))
+	s.WantEqual("the output", s.OutputJSON(), "null")
+	wantDraft(s, "③", `{"paid":1}`)
+	s.ReplyWith(otherwise("work", "③", `{"paid":0}`))
+	wantFinished(s, 3, `{"paid":0}`)
+}
+
 // Who puts the output right is not believed about what came to pass meanwhile.
 func TestAnOutputThatWasPutRightDoesNotCountWhereMeanwhile(t *testing.T) {
 	for name, happens := range map[string]func(*modeltest.Scenario){
-		"another came out otherwise": func(s *modeltest.Scenario) { s.Decide(ideafile.Reject, "1.3@③", `{"reason":"nor him"}`) },
 		"an instance has joined": func(s *modeltest.Scenario) {
 			s.Decide(ideafile.Approve, "1.3@③")
 			s.AddInstances(`[{"type":"state","_instance":"④","state":{"b":4},"schema":{"type":"object","required":["b"]}}]`)

@@ -24,7 +24,7 @@ func (l *Loop) settleInstances(req *llmRequest) {
 	}
 	if l.idea.OutputSchema != nil && req.reply.Output != nil && !l.hasOutput && l.wiredRequest != req {
 		l.addOutputNotTakenError(req.input.RequestNumber)
-		if req.reply.Unfinished && l.mayReplyGiveOutput(req) {
+		if l.knewDraft(req) || (req.reply.Unfinished && l.mayReplyGiveOutput(req)) {
 			l.keepOutputAsDraft(req)
 			l.noteOutputPlans()
 		}

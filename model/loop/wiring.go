@@ -30,9 +30,11 @@ func (l *Loop) doesReplyWireOutput(req *llmRequest) bool {
 // mayReplyGiveOutput reports whether the output of a reply can be that of the whole process: it is about every instance, or puts right an earlier
 // one that still holds for the others.
 func (l *Loop) mayReplyGiveOutput(req *llmRequest) bool {
-	hasDraft := req.input.DraftOutput != nil && l.draftOutput != nil
-	return l.coversAllInstances(req) || req.resumesFinalOutput || (hasDraft && l.holdsBesides(l.coveredInstances(req.input)))
+	return l.coversAllInstances(req) || req.resumesFinalOutput || (l.knewDraft(req) && l.holdsBesides(l.coveredInstances(req.input)))
 }
+
+// knewDraft reports whether a reply could put an output right that is still worth it.
+func (l *Loop) knewDraft(req *llmRequest) bool { return req.input.DraftOutput != nil && l.draftOutput != nil }
 
 // holdsBesides reports whether the last output that was given beside Calls holds for every instance but some.
 func (l *Loop) holdsBesides(some []*InstanceProgress) bool {
@@ -135,7 +137,7 @@ func (l *Loop) dropWiredOutput() {
 // addOutputNotTakenError has the next Request told that the output of an earlier one came too early.
 func (l *Loop) addOutputNotTakenError(request int) {
 	l.addError(turn.ContextError{Fault: *diag.Faultf(turn.CodeOutputNotTaken, "the output given in request %d was not taken: there was more to do. "+
-		"An output counts once no call is left to run, or beside Calls where \"finished\" is true", request)})
+		"You are asked for it again, at the latest when all is done. Beside Calls it counts where \"finished\" is true", request)})
 }
 
 // breaksWiredOutput reports whether a wired output can no longer hold for an instance. An output that says what is known holds no longer where a person

@@ -159,8 +159,8 @@ func (w *promptWriter) requestedOutputText() string {
 		return `"output": the whole output, if every value in it is known to you or can be a Reference, also to what these Calls will bring. Take it that your Calls succeed and that people approve ` +
 			`them. If you must first read a result to write it, null: you are asked for it when all is done.`
 	}
-	return `"output": the whole output, as it will be if your Calls succeed and people approve them. Any value in it may be a Reference, also to what these Calls will bring. If little is open yet, ` +
-		`write what you expect: you put it right when you are asked about those instances. If much is open, null: you are asked for it when all is done.`
+	return `"output": the whole output, as it will be if your Calls succeed and people approve them. Any value in it may be a Reference, also to what these Calls will bring. If you must still see ` +
+		`results of a few instances, write what you expect of them: you are shown it again with them, to put it right. If you must see more than that, null: you are asked for it when all is done.`
 }
 
 // requestedCallsText says for whom Calls are wanted, and who else there is.
