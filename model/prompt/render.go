@@ -115,8 +115,8 @@ func (w *promptWriter) writeDraftOutput() {
 		return
 	}
 	w.writeHeading("Your output so far")
-	w.writeLine("You gave it in request %d. It does not count yet, since the instances above were not finished by your Calls, or came out otherwise. For the other instances, "+
-		"which are not shown, it holds: all went as you planned, or still does.", d.Request)
+	w.writeLine("You gave it in request %d. It does not count yet, since more is to be done for the instances above. For the other instances, which are not shown, it holds: all has gone "+
+		"as you planned, or is still going so.", d.Request)
 	w.writeLabeledValue("", d.Output)
 }
 
@@ -139,12 +139,12 @@ func (w *promptWriter) writeRequestedReply() {
 	case w.idea.OutputSchema == nil:
 	case w.request.ReplyMayHoldOutput():
 		w.writeLine("%s", w.requestedOutputText())
-		unfinished := " false: you must see a result to plan more."
-		if w.hasSingleUnnamedInstance() {
-			unfinished = ""
+		these, each := "these Calls are", "each"
+		if w.request.DraftOutput != nil {
+			these, each = "these Calls, and those of the other instances, are", "each of them"
 		}
-		w.writeLine(`"finished": true beside an output: these Calls are all that is needed. Once each has succeeded or was skipped (of alternatives, one), the output counts, and you are asked again only if one `+
-			`fails, is rejected or is blocked.%s Beside null: false.`, unfinished)
+		w.writeLine(`"finished": true beside an output: %s all that is needed. Once %s has succeeded or was skipped (of alternatives, one), the output counts, and you are asked again only if one `+
+			`fails, is rejected or is blocked. Otherwise false.`, these, each)
 	default:
 		w.writeLine(`The output is not wanted yet.`)
 	}
@@ -154,13 +154,14 @@ func (w *promptWriter) writeRequestedReply() {
 func (w *promptWriter) requestedOutputText() string {
 	switch {
 	case w.request.DraftOutput != nil:
-		return `"output": your output so far, put right for the instances above, as it will be if these Calls succeed. Keep what it says of the others. null if you cannot put it right yet.`
+		return `"output": your output so far, put right for the instances above, as it will be if these Calls succeed. Keep what it says of the others. If you must see a result to put it right, null.`
 	case w.hasSingleUnnamedInstance():
 		return `"output": the whole output, if every value in it is known to you or can be a Reference, also to what these Calls will bring. Take it that your Calls succeed and that people approve ` +
 			`them. If you must first read a result to write it, null: you are asked for it when all is done.`
 	}
 	return `"output": the whole output, as it will be if your Calls succeed and people approve them. Any value in it may be a Reference, also to what these Calls will bring. If you must still see ` +
-		`results of a few instances, write what you expect of them: you are shown it again with them, to put it right. If you must see more than that, null: you are asked for it when all is done.`
+		`results of a few instances, write what you expect of them, with "finished": false: you are shown it again with them, to put it right. If you must see more than ` +
+		`that, null: you are asked for it when all is done.`
 }
 
 // requestedCallsText says for whom Calls are wanted, and who else there is.
