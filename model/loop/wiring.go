@@ -34,7 +34,9 @@ func (l *Loop) mayReplyGiveOutput(req *llmRequest) bool {
 }
 
 // knewDraft reports whether a reply could put an output right that is still worth it.
-func (l *Loop) knewDraft(req *llmRequest) bool { return req.input.DraftOutput != nil && l.draftOutput != nil }
+func (l *Loop) knewDraft(req *llmRequest) bool {
+	return req.input.DraftOutput != nil && l.draftOutput != nil
+}
 
 // holdsBesides reports whether the last output that was given beside Calls holds for every instance but some.
 func (l *Loop) holdsBesides(some []*InstanceProgress) bool {
