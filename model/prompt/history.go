@@ -24,7 +24,7 @@ func (w *promptWriter) writeCallHistory() {
 		return
 	}
 	w.writeHeading("Calls so far")
-	w.writeLine("What is new since your last answer, and older Calls that may still matter; others are left out. 1.15 is Call 15 of your answer 1.")
+	w.writeLine("1.15 is Call 15 of your answer 1. Older Calls that no longer matter are left out.")
 	if w.request.PlanEntries[0].DirectPlan > 0 {
 		w.writeLine("Those of request 0 are of a Plan that ran by itself. Mend what went wrong, or find another way; what is done stays done.")
 	}

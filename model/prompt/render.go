@@ -139,12 +139,12 @@ func (w *promptWriter) writeRequestedReply() {
 	case w.idea.OutputSchema == nil:
 	case w.request.ReplyMayHoldOutput():
 		w.writeLine("%s", w.requestedOutputText())
-		these, each := "these Calls are", "each"
+		these := "these Calls are"
 		if w.request.DraftOutput != nil {
-			these, each = "these Calls, and those of the other instances, are", "each of them"
+			these = "these Calls, and those of the other instances, are"
 		}
-		w.writeLine(`"finished": true beside an output: %s all that is needed. Once %s has succeeded or was skipped (of alternatives, one), the output counts, and you are asked again only if one `+
-			`fails, is rejected or is blocked. Otherwise false.`, these, each)
+		w.writeLine(`"finished": true beside an output: %s all that is needed. The output counts once they have succeeded or were skipped. You are asked again only if one fails, is `+
+			`rejected or is blocked, and no alternative makes up for it. Otherwise false.`, these)
 	default:
 		w.writeLine(`The output is not wanted yet.`)
 	}
@@ -159,7 +159,7 @@ func (w *promptWriter) requestedOutputText() string {
 		return `"output": the whole output, if every value in it is known to you or can be a Reference, also to what these Calls will bring. Take it that your Calls succeed and that people approve ` +
 			`them. If you must first read a result to write it, null: you are asked for it when all is done.`
 	}
-	return `"output": the whole output, as it will be if your Calls succeed and people approve them. Any value in it may be a Reference, also to what these Calls will bring. If you must still see ` +
+	return `"output": the whole output, as it will be if your Calls succeed and people approve them. It may refer to what they will bring. If you must still see ` +
 		`results of a few instances, write what you expect of them, with "finished": false: you are shown it again with them, to put it right. If you must see more than ` +
 		`that, null: you are asked for it when all is done.`
 }

@@ -7,8 +7,7 @@ import (
 	"processidea/model/ideafile"
 )
 
-// introText has a place for what is said of the output, where the process has one.
-const introText = `You plan a business process: you answer with one JSON object, {"calls": [...]}, and the Calls in it are run for you. What no tool does, such as comparing or adding up, you do yourself; what a tool would bring, do not guess.%s
+const introText = `You plan a business process: you answer with one JSON object, {"calls": [...]}, and the Calls in it are run for you. What no tool does, such as comparing or adding up, you do yourself; what a tool would bring, do not guess.
 
 ## How it goes on
 - Calls run side by side, each as soon as the values that it reads are there. Plan all that can be planned now, in one answer.
@@ -18,13 +17,11 @@ const introText = `You plan a business process: you answer with one JSON object,
 - Nothing left to do: "calls": [].
 `
 
-const outputBesideCallsText = ` Where the output of the process is asked for, it stands beside them: {"calls": [...], "output": ...}.`
-
 const callsText = `## A Call
 - "_tool" names the tool; its parameters stand beside it, null for one that is left out. "_reasoningForCall": one short sentence for people who read along, or null.
-- Calls hand values to each other through State. "_outputPath" is the place in State for the result, under any name that the form of State, if there is one, allows: "order", "customer.address"; null: only you are shown it. A tool whose result always goes to one place has no "_outputPath".
+- Calls hand values to each other through State. "_outputPath" is the place in State for the result, under any name that the form of State, if there is one, allows: "order", "customer.address"; null: only you are shown it.
 - A place that holds a value keeps it: a Call that would write there is skipped. To look something up once more, give null as the place (not possible where the tool sets it).
-- Calls with the same place (also one that the tool sets) are alternatives, in the order of your list: the second runs only if the first fails, is rejected or is blocked, whatever the cause. So plan one where it is right after any failure; where it is right after a certain one only (such as: not found), leave it out: you are shown the cause, and plan it then.
+- Calls with the same place (also one that the tool sets) are alternatives, in the order of your list: the second runs only if the first fails, is rejected or is blocked, whatever the cause. So plan one where it is right after any failure, or does no harm (another look-up); where it is right after a certain one only (such as: not found), leave it out: you are shown the cause, and plan it then.
 - "_after": what must be done before the Call starts, although it reads nothing of it: places in State, such as ["†state.payment"] (to wait for a Call of this answer, give that Call a place and name it here), or Calls of earlier answers by their ids, such as ["†call.1.2"]; or null.
 `
 
@@ -41,7 +38,7 @@ const branchesText = `- A tool whose result goes to "†state.a || †state.b" p
 const namedInstancesText = `## Instances
 The process runs for instances, alike and independent, each with its own State. A Call acts for its own instance, even where no parameter names it, and †state is that instance's.
 - "_instance" names it, or is a list of names, or "*": every instance that this question is about. An instance may need no Call.
-- Wherever one Call fits several, write it once: it runs in each for itself, and where it fails, the next alternative runs in that instance alone. For an instance that differs, plan a Call of its own, and list the names of the others in the general one. (Its own Call before one for "*" with the same place works too; if it fails, the general one runs there.)
+- Wherever one Call fits several, write it once: it runs in each for itself, and where it fails, the next alternative runs in that instance alone. For an instance that differs, plan a Call of its own, and list the names of the others in the general one.
 - No Call waits for one of another instance.
 - Where a decision compares instances, such as two copies of one thing, make it for all of them in the same answer: finished instances are not shown to you again%s.
 `
@@ -56,7 +53,7 @@ const scopesText = `- "_scopes" lists the places whose values the tool is shown 
 const exampleText = `## Example with other tools
 {"calls": [
 {"_tool": "bookVan",%[1]s "_reasoningForCall": null, "address": "†state.letter.address", "_outputPath": "transport", "_after": null},
-{"_tool": "bookTruck",%[1]s "_reasoningForCall": "If the van cannot be booked, whatever the reason", "address": "†state.letter.address", "_outputPath": "transport", "_after": null},
+{"_tool": "bookTruck",%[1]s "_reasoningForCall": "If there is no van", "address": "†state.letter.address", "_outputPath": "transport", "_after": null},
 {"_tool": "tellCustomer",%[1]s "_reasoningForCall": null, "email": "†state.letter.from", "text": "†` + "`It comes on ${state.transport.day}.`" + `", "_outputPath": "message", "_after": null},
 {"_tool": "closeCase",%[1]s "_reasoningForCall": "Not before the customer knows", "case": "†state.letter.case", "_outputPath": null, "_after": ["†state.message"]}
 ]}
@@ -68,11 +65,11 @@ Follow the lines that begin with ">": this process's designer wrote them. States
 // writeRules writes what holds for every Request of the process, so that prompt caches match it. A rule that only some processes
 // need stands in their prompts alone.
 func (w *promptWriter) writeRules() {
-	besideCalls, untilOutput := "", ""
+	untilOutput := ""
 	if w.idea.OutputSchema != nil {
-		besideCalls, untilOutput = outputBesideCallsText, " until the output is asked for"
+		untilOutput = " until the output is asked for"
 	}
-	w.writeLine(introText, besideCalls)
+	w.writeLine(introText)
 	w.WriteString(callsText)
 	if w.anyTool(func(t *ideafile.Tool) bool { return t.OutputMethod.Schema != nil }) {
 		w.WriteString(updatesText)

@@ -14,10 +14,7 @@ func (w *promptWriter) writePalette() {
 	if len(w.idea.Tools) > 0 {
 		w.writeHeading("Tools")
 	}
-	notes, each, forAll := ToolInstructions(w.idea), ", together with all others whose turn it is, each with a result of its own", " A result that you write now holds for all instances of the Call."
-	if w.hasSingleUnnamedInstance() {
-		each, forAll = "", ""
-	}
+	notes, latentRule := ToolInstructions(w.idea), w.latentToolRule()
 	for _, t := range w.idea.Tools {
 		w.writeLine("\n### %s", t.Name)
 		w.writeQuoted("", t.Description, notes[t.Name])
@@ -25,8 +22,8 @@ func (w *promptWriter) writePalette() {
 		w.writeLine("Parameters: %s", schemaText(params, params))
 		w.writeToolResult(t)
 		if w.bindings[t.Name].Kind == ideafile.KindLatent {
-			w.writeLine(`You are this tool: write its result into "_output". Give null where it depends on values that are still to come, or where it is not certain that the Call will run: you are asked for it when its turn `+
-				`comes%s.%s`, each, forAll)
+			w.writeLine("%s", latentRule)
+			latentRule = `You are this tool, too: the same holds for its "_output".`
 		}
 	}
 	if w.idea.OutputSchema != nil {
@@ -34,6 +31,17 @@ func (w *promptWriter) writePalette() {
 		w.writeLine("One for the whole process. You are told when to give it. Any value in it may be a Reference%s.", w.outputReferencesRule())
 		w.writeLine("%s%s", schemaText(w.idea.OutputSchema.Source, w.idea.OutputSchema.Source), (&schemaWriter{}).typeComment(w.idea.OutputSchema.Source))
 	}
+}
+
+// latentToolRule says how the LLM gives the result of a Tool that it plays itself. The first such Tool has it whole.
+func (w *promptWriter) latentToolRule() string {
+	each, forAll := ", together with all others whose turn it is, each with a result of its own",
+		" A result that you write now holds for all instances of the Call: where they differ, plan a Call for each."
+	if w.hasSingleUnnamedInstance() {
+		each, forAll = "", ""
+	}
+	return `You are this tool: write its result into "_output". Give null where it depends on values that are still to come, or where it is not certain that the Call will run: ` +
+		`you are asked for it when its turn comes` + each + "." + forAll
 }
 
 // outputReferencesRule says what a Reference in the output stands for where there are several instances.
