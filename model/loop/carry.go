@@ -90,8 +90,9 @@ type CarriedPlannedCall struct {
 
 // CarriedWiredRequest is the Request whose wired output waits for its Calls.
 type CarriedWiredRequest struct {
-	Request int `json:"request"`
-	Output  any `json:"output"`
+	Request  int  `json:"request"`
+	Output   any  `json:"output"`
+	Finished bool `json:"finished,omitempty"`
 }
 
 // CanCarryIntoNextRun reports whether Carry loses nothing: no Request is in flight but one whose Plan waits for a person, and TakeEndedInstances and
@@ -130,7 +131,7 @@ func (l *Loop) CarryIntoNextRun() CarriedLoop {
 		c.HeldPlan = &CarriedHeldPlan{*l.pendingPlan, *l.requestInFlight.input, *l.requestInFlight.reply}
 	}
 	if l.wiredRequest != nil {
-		c.WiredRequest = &CarriedWiredRequest{l.wiredRequest.input.RequestNumber, l.wiredRequest.reply.Output}
+		c.WiredRequest = &CarriedWiredRequest{l.wiredRequest.input.RequestNumber, l.wiredRequest.reply.Output, l.wiredRequest.reply.Finished}
 	}
 	return c
 }
@@ -185,7 +186,7 @@ func Restore(idea *ideafile.Idea, process string, bindings map[string]ideafile.T
 		l.pendingPlan, l.requestInFlight = &h.Pending, &llmRequest{input: &h.Input, reply: &h.Reply}
 	}
 	if w := c.WiredRequest; w != nil {
-		l.wiredRequest = &llmRequest{input: &turn.RequestInput{RequestNumber: w.Request}, reply: &turn.LLMReply{Output: w.Output}}
+		l.wiredRequest = &llmRequest{input: &turn.RequestInput{RequestNumber: w.Request}, reply: &turn.LLMReply{Output: w.Output, Finished: w.Finished}}
 	}
 	return l
 }

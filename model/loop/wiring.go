@@ -118,11 +118,11 @@ func (l *Loop) settlesWhileOutputWaits(inst *InstanceProgress) bool {
 	return inst.HasGoal && inst.reachedGoal() && !l.idea.Config.AskLLMBeforeSettling && l.Knows(KnownOutputChange)
 }
 
-// keepOutputAsDraft keeps an output that does not count, or no longer holds for some instances: it may be put right for them. Where somebody has told the
-// process more meanwhile, another one may be wanted.
+// keepOutputAsDraft keeps an output that does not count, or no longer holds for some instances: it may be put right for them, if the reply said whether it
+// was the last one. Where somebody has told the process more meanwhile, another one may be wanted.
 func (l *Loop) keepOutputAsDraft(req *llmRequest) {
 	revised := slices.ContainsFunc(l.instances, func(inst *InstanceProgress) bool { return inst.RevisedSinceRequest })
-	if !revised && l.Knows(DraftOutputChange) {
+	if says := req.reply.Finished || req.reply.Unfinished; says && !revised && l.Knows(DraftOutputChange) {
 		l.draftOutput = &turn.DraftOutput{Request: req.input.RequestNumber, Output: l.idea.OutputSchema.WithoutNulls(req.reply.Output)}
 	}
 }
