@@ -323,3 +323,12 @@ func TestAnOutputThatWasPutRightEndsTheProcessThatIsRunAgain(t *testing.T) {
 		}
 	}
 }
+
+// Where the LLM is shown all, it is shown what it said of it, too.
+func TestAnOutputOfWhichACallFailedIsShownAgainWhereAllAre(t *testing.T) {
+	s := modeltest.NewScenario(t, modeltest.SummarySchema)
+	s.ReplyWith(`{"calls":[{"_tool":"fail","_outputPath":"b"}],"output":{"summary":"†state.b"},"finished":true}`)
+	wantDraft(s, "", `{"summary":"†state.b"}`)
+	s.ReplyWith(`{"calls":[{"_tool":"work","_outputPath":"b"}],"output":{"summary":"†state.b"},"finished":true}`)
+	wantFinished(s, 2, `{"summary":"work done"}`)
+}

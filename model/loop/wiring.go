@@ -47,7 +47,7 @@ func (l *Loop) holdsBesides(some []*InstanceProgress) bool {
 
 // draftFor returns the output that the next Request may put right; nil if there is none that holds for the instances that it does not cover.
 func (l *Loop) draftFor(covered []*InstanceProgress) *turn.DraftOutput {
-	if l.draftOutput == nil || len(covered) == len(l.instances) || !l.holdsBesides(covered) {
+	if l.draftOutput == nil || !l.holdsBesides(covered) {
 		return nil
 	}
 	return l.draftOutput

@@ -115,8 +115,11 @@ func (w *promptWriter) writeDraftOutput() {
 		return
 	}
 	w.writeHeading("Your output so far")
-	w.writeLine("You gave it in request %d. It does not count yet, since more is to be done for the instances above. For the other instances, which are not shown, it holds: all has gone "+
-		"as you planned, or is still going so.", d.Request)
+	more := "."
+	if w.request.LeavesOutInstances() {
+		more = " for the instances above. For the other instances, which are not shown, it holds: all has gone as you planned, or is still going so."
+	}
+	w.writeLine("You gave it in request %d. It does not count yet, since more is to be done%s", d.Request, more)
 	w.writeLabeledValue("", d.Output)
 }
 
@@ -140,7 +143,7 @@ func (w *promptWriter) writeRequestedReply() {
 	case w.request.ReplyMayHoldOutput():
 		w.writeLine("%s", w.requestedOutputText())
 		these := "these Calls are"
-		if w.request.DraftOutput != nil {
+		if w.request.LeavesOutInstances() {
 			these = "these Calls, and those of the other instances, are"
 		}
 		w.writeLine(`"finished": true beside an output: %s all that is needed. The output counts once they have succeeded or were skipped. You are asked again only if one fails, is `+
@@ -153,6 +156,8 @@ func (w *promptWriter) writeRequestedReply() {
 // requestedOutputText says what is wanted as "output" beside Calls.
 func (w *promptWriter) requestedOutputText() string {
 	switch {
+	case w.request.DraftOutput != nil && !w.request.LeavesOutInstances():
+		return `"output": your output so far, put right, as it will be if these Calls succeed. It may refer to what they will bring. If you must see a result to put it right, null.`
 	case w.request.DraftOutput != nil:
 		return `"output": your output so far, put right for the instances above, as it will be if these Calls succeed. Keep what it says of the others. If you must see a result to put it right, null.`
 	case w.hasSingleUnnamedInstance():

@@ -122,8 +122,11 @@ type LLMQuestion struct {
 // ReplyMayHoldOutput reports whether the reply may hold the process's output: where the Request covers every instance that there
 // is, or an earlier output holds for the others. Asked about a few without that, the LLM would sum up what it happens to see.
 func (in *RequestInput) ReplyMayHoldOutput() bool {
-	return len(in.Questions) == 0 && (in.OutputOnly || in.DraftOutput != nil || in.Others == OtherInstanceCounts{})
+	return len(in.Questions) == 0 && (in.OutputOnly || in.DraftOutput != nil || !in.LeavesOutInstances())
 }
+
+// LeavesOutInstances reports whether the process has instances that the Request does not cover.
+func (in *RequestInput) LeavesOutInstances() bool { return in.Others != OtherInstanceCounts{} }
 
 // InstanceTokens lists the covered instances' tokens. It is empty, never nil, when no instance is covered.
 func (in *RequestInput) InstanceTokens() []string {
