@@ -66,7 +66,8 @@ var prompts = []renderedRequest{
 	{file: "closing", bindings: renderBindings, idea: `{"schema": {"output": {"type": "string"}}, "context": [{"type": "state", "_instance": "①", "text": "Fine."},
 		{"type": "state", "_instance": "②", "text": "Bad."}]}`,
 		request: &turn.RequestInput{RequestNumber: 4, Turn: 4, OutputOnly: true, Instances: []turn.InstanceInput{{Token: "①", State: map[string]any{"text": "Fine."}}, {Token: "②", State: map[string]any{"text": "Bad."}}}}},
-	{file: "all", bindings: renderBindings, idea: `{"schema": {` + promptedTools + `, "output": {"type": "object", "properties": {"sent": {"type": "integer"}}}}, "context": [{"type": "text", "text": "Answer the letters."},
+	// Here a person is asked about a Call.
+	{file: "all", bindings: renderBindings, idea: `{"config": {"approval": {"tools": ["mail"]}}, "schema": {` + promptedTools + `, "output": {"type": "object", "properties": {"sent": {"type": "integer"}}}}, "context": [{"type": "text", "text": "Answer the letters."},
 		{"type": "state", "_instance": "①", "state": {"text": "Fine."}}, {"type": "state", "_instance": "②", "state": {"text": "Bad."}}]}`,
 		request: &turn.RequestInput{RequestNumber: 1, Turn: 1,
 			Instances: []turn.InstanceInput{{Token: "①", State: map[string]any{"text": "Fine."}}, {Token: "②", State: map[string]any{"text": "Bad."}}}}},
