@@ -15,7 +15,7 @@ import (
 const maxNamedInstances = 12
 
 // maxNamedCalls is how many Calls with the same result a line of the prompt lists by their ids.
-const maxNamedCalls = 4
+const maxNamedCalls = 8
 
 // writeCallHistory writes what became of the Calls planned so far. Those that are done and whose result stands in State are
 // summed up: the State says the rest.

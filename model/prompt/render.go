@@ -165,8 +165,8 @@ func (w *promptWriter) requestedOutputText() string {
 			`them. If you must first read a result to write it, null: you are asked for it when all is done.`
 	}
 	return `"output": the whole output, as it will be if your Calls succeed and people approve them. It may refer to what they will bring. If you must still see ` +
-		`results of a few instances, write what you expect of them, with "finished": false: you are shown it again with them, to put it right. If you must see more than ` +
-		`that, null: you are asked for it when all is done.`
+		`results of some instances, write what is likely, with "finished": false: you are shown it again with them, to put it right. If you cannot say what is likely, null: you are asked ` +
+		`for it when all is done, in a request of its own.`
 }
 
 // requestedCallsText says for whom Calls are wanted, and who else there is.

@@ -56,7 +56,7 @@ const scopesText = `- "_scopes" lists the places whose values the tool is shown 
 const exampleText = `## Example with other tools
 {"calls": [
 {"_tool": "bookVan",%[1]s "_reasoningForCall": null, "address": "†state.letter.address", "_outputPath": "transport", "_after": null},
-{"_tool": "bookTruck",%[1]s "_reasoningForCall": "If there is no van", "address": "†state.letter.address", "_outputPath": "transport", "_after": null},
+{"_tool": "bookTruck",%[1]s "_reasoningForCall": "If the van cannot be booked, for any reason", "address": "†state.letter.address", "_outputPath": "transport", "_after": null},
 {"_tool": "tellCustomer",%[1]s "_reasoningForCall": null, "email": "†state.letter.from", "text": "†` + "`It comes on ${state.transport.day}.`" + `", "_outputPath": "message", "_after": null},
 {"_tool": "closeCase",%[1]s "_reasoningForCall": "Not before the customer knows", "case": "†state.letter.case", "_outputPath": null, "_after": ["†state.message"]}
 ]}

@@ -35,13 +35,13 @@ func (w *promptWriter) writePalette() {
 
 // latentToolRule says how the LLM gives the result of a Tool that it plays itself. The first such Tool has it whole.
 func (w *promptWriter) latentToolRule() string {
-	each, forAll := ", together with all others whose turn it is, each with a result of its own",
+	each, forAll := " (for each instance, together with all others whose turn it is)",
 		" A result that you write now holds for all instances of the Call: where they differ, plan a Call for each."
 	if w.hasSingleUnnamedInstance() {
 		each, forAll = "", ""
 	}
 	return `You are this tool: write its result into "_output". Give null where it depends on values that are still to come, or where it is not certain that the Call will run: ` +
-		`you are asked for it when its turn comes` + each + "." + forAll
+		`you are asked for it when its turn comes` + each + ", in a question for results alone, in which nothing is planned." + forAll
 }
 
 // outputReferencesRule says what a Reference in the output stands for where there are several instances.
