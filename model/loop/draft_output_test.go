@@ -112,6 +112,7 @@ func TestAnOutputThatIsExpectedIsPutRightWithTheLastCalls(t *testing.T) {
 			s := modeltest.NewScenarioWithPeople(t, anything, threeGoals)
 			s.ReplyWith(`{"calls":[{"_tool":"work","_instance":["①","③"],"_outputPath":"b"},{"_tool":"work","_instance":"②","_outputPath":"a"}],"output":{"paid":3},"finished":false}`)
 			wantDraft(s, "②", `{"paid":3}`)
+			s.WantEqual("what went wrong", modeltest.DescribeErrors(s.ExpectRequest()), "")
 			s.ReplyWith(`{"calls":[{"_tool":"work","_instance":"②","_outputPath":"c"}],"output":` + expected + `,"finished":false}`)
 			want := expected
 			if want == "null" {

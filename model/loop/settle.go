@@ -23,10 +23,9 @@ func (l *Loop) settleInstances(req *llmRequest) {
 		}
 	}
 	if l.idea.OutputSchema != nil && req.reply.Output != nil && !l.hasOutput && l.wiredRequest != req {
-		l.addOutputNotTakenError(req.input.RequestNumber)
-		if l.knewDraft(req) || (req.reply.Unfinished && l.mayReplyGiveOutput(req)) {
-			l.keepOutputAsDraft(req)
-			l.noteOutputPlans()
+		isDraft := l.knewDraft(req) || (req.reply.Unfinished && l.mayReplyGiveOutput(req))
+		if !isDraft || !l.keepOutputAsDraft(req) || req.reply.Finished {
+			l.addOutputNotTakenError(req.input.RequestNumber)
 		}
 	}
 	for _, inst := range candidates {

@@ -94,7 +94,7 @@ func (l *Loop) settleOrDropWiredOutput() {
 		switch {
 		case inst.Status != ideafile.InstanceWorking:
 		case l.breaksWiredOutput(inst):
-			l.keepOutputAsDraft(l.wiredRequest)
+			_ = l.keepOutputAsDraft(l.wiredRequest)
 			l.dropWiredOutput()
 			return
 		case inst.hasActiveCalls():
@@ -119,12 +119,17 @@ func (l *Loop) settlesWhileOutputWaits(inst *InstanceProgress) bool {
 }
 
 // keepOutputAsDraft keeps an output that does not count, or no longer holds for some instances: it may be put right for them, if the reply said whether it
-// was the last one. Where somebody has told the process more meanwhile, another one may be wanted.
-func (l *Loop) keepOutputAsDraft(req *llmRequest) {
+// was the last one. It reports whether it did. Where somebody has told the process more meanwhile, another one may be wanted.
+func (l *Loop) keepOutputAsDraft(req *llmRequest) bool {
 	revised := slices.ContainsFunc(l.instances, func(inst *InstanceProgress) bool { return inst.RevisedSinceRequest })
-	if says := req.reply.Finished || req.reply.Unfinished; says && !revised && l.Knows(DraftOutputChange) {
-		l.draftOutput = &turn.DraftOutput{Request: req.input.RequestNumber, Output: l.idea.OutputSchema.WithoutNulls(req.reply.Output)}
+	if says := req.reply.Finished || req.reply.Unfinished; !says || revised || !l.Knows(DraftOutputChange) {
+		return false
 	}
+	l.draftOutput = &turn.DraftOutput{Request: req.input.RequestNumber, Output: l.idea.OutputSchema.WithoutNulls(req.reply.Output)}
+	if req != l.wiredRequest {
+		l.noteOutputPlans()
+	}
+	return true
 }
 
 // dropWiredOutput forgets the wired output; where it was not taken, the next Request is told.

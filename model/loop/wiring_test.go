@@ -212,9 +212,8 @@ func TestAWiredOutputTakesEachInstancesBranch(t *testing.T) {
 func TestAnOutputThatCameTooEarlyIsSaid(t *testing.T) {
 	why := " not taken: there was more to do. You are asked for it again, at the latest when all is done. Beside Calls it counts where \"finished\" is true"
 	for name, reply := range map[string]string{
-		"beside Calls":                `{"calls":[{"_tool":"work","_instance":"*","_outputPath":"b"}],"output":{"summary":"early"}}`,
-		"for some of them only":       `{"calls":[{"_tool":"work","_instance":"①","_outputPath":"b"}],"output":{"summary":"early"}}`,
-		"saying that more is to come": `{"calls":[{"_tool":"work","_instance":"*","_outputPath":"b"}],"output":{"summary":"early"},"finished":false}`,
+		"beside Calls":          `{"calls":[{"_tool":"work","_instance":"*","_outputPath":"b"}],"output":{"summary":"early"}}`,
+		"for some of them only": `{"calls":[{"_tool":"work","_instance":"①","_outputPath":"b"}],"output":{"summary":"early"}}`,
 	} {
 		s := modeltest.NewScenario(t, modeltest.SummarySchema, modeltest.TwoInstances)
 		s.ReplyWith(reply)
