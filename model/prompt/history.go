@@ -29,7 +29,11 @@ func (w *promptWriter) writeCallHistory() {
 		w.writeLine("Those of request 0 are of a Plan that ran by itself. Mend what went wrong, or find another way; what is done stays done.")
 	}
 	if slices.ContainsFunc(w.request.PlanEntries, func(e turn.PlannedCallSummary) bool { return e.StatusCounts[ideafile.Skipped] > 0 }) {
-		w.writeLine("Skipped means not needed: its place held a value already, or it needs the one of two places that stayed empty.")
+		branch := ""
+		if w.branchesRule() != "" {
+			branch = ", or it reads the one of two places that the tool did not choose"
+		}
+		w.writeLine("Skipped means not needed: its place held a value already%s.", branch)
 	}
 	doneByResult, idsByResult := map[string][]string{}, map[string][]string{}
 	for _, entry := range w.request.PlanEntries {

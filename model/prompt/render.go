@@ -117,7 +117,10 @@ func (w *promptWriter) writeDraftOutput() {
 	w.writeHeading("Your output so far")
 	more := "."
 	if w.request.LeavesOutInstances() {
-		more = " for the instances above. For the other instances, which are not shown, it holds: all has gone as you planned, or is still going so."
+		more = " for the instances above. For the other instances, which are not shown, it holds: all went as you planned."
+		if o := w.request.Others; o.AwaitingPeople+o.Working > 0 {
+			more = strings.TrimSuffix(more, ".") + ", or still does."
+		}
 	}
 	w.writeLine("You gave it in request %d. It does not count yet, since more is to be done%s", d.Request, more)
 	w.writeLabeledValue("", d.Output)
@@ -165,8 +168,7 @@ func (w *promptWriter) requestedOutputText() string {
 			`them. If you must first read a result to write it, null: you are asked for it when all is done.`
 	}
 	return `"output": the whole output, as it will be if your Calls succeed and people approve them. It may refer to what they will bring. If you must still see ` +
-		`results of some instances, write what is likely, with "finished": false: you are shown it again with them, to put it right. If you cannot say what is likely, null: you are asked ` +
-		`for it when all is done, in a request of its own.`
+		`results, write what is likely, with "finished": false: you are shown it again, to put it right, which saves a request. null only where you cannot say what is likely.`
 }
 
 // requestedCallsText says for whom Calls are wanted, and who else there is.

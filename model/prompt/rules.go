@@ -24,7 +24,8 @@ const callsText = `## A Call
 - "_tool" names the tool; its parameters stand beside it, null for one that is left out. "_reasoningForCall": one short sentence for people who read along, or null.
 - Calls hand values to each other through State. "_outputPath" is the place in State for the result, under any name that the form of State, if there is one, allows: "order", "customer.address"; null: only you are shown it.
 - A place that holds a value keeps it: a Call that would write there is skipped. To look something up once more, give null as the place (not possible where the tool sets it).
-- Calls with the same place (also one that the tool sets) are alternatives, in the order of your list: the second runs only if the first fails, is rejected or is blocked, whatever the cause. So plan one where it is right after any failure, or does no harm (another look-up); where it is right after a certain one only (such as: not found), leave it out: you are shown the cause, and plan it then.
+- Calls with the same place (also one that the tool sets) are alternatives, in the order of your list: the second runs only if the first fails, is rejected or is blocked, whatever the cause.
+- So plan an alternative where it is right after any failure, or does no harm (another look-up). Where it is right after a certain one only (such as: not found), leave it out: you are shown the cause, and plan it then.
 - "_after": what must be done before the Call starts, although it reads nothing of it: places in State, such as ["†state.payment"] (to wait for a Call of this answer, give that Call a place and name it here), or Calls of earlier answers by their ids, such as ["†call.1.2"]; or null.
 `
 

@@ -41,7 +41,8 @@ func (w *promptWriter) latentToolRule() string {
 		each, forAll = "", ""
 	}
 	return `You are this tool: write its result into "_output". Give null where it depends on values that are still to come, or where it is not certain that the Call will run: ` +
-		`you are asked for it when its turn comes` + each + ", in a question for results alone, in which nothing is planned." + forAll
+		`you are asked for it when its turn comes` + each + `, in a question for results alone. Where you will have to plan more later anyway, ` +
+		`leave the Call out now, and write its result then.` + forAll
 }
 
 // outputReferencesRule says what a Reference in the output stands for where there are several instances.
