@@ -90,7 +90,7 @@ func TestInitWritesAGoProgramWhoseTestPasses(t *testing.T) {
 	soundBySchema(t, filepath.Join(d.dir, "Desk", "idea.json"))
 	for _, args := range [][]string{{"mod", "tidy", "-diff"}, {"vet", "./..."}, {"test", "./..."}, {"build", "-o", "desk", "."}} {
 		c := exec.CommandContext(t.Context(), "go", args...)
-		c.Dir, c.Env = filepath.Join(d.dir, "Desk"), append(os.Environ(), "GOPROXY=off", "GOFLAGS=", "GOWORK=off")
+		c.Dir, c.Env = filepath.Join(d.dir, "Desk"), append(os.Environ(), "GOFLAGS=", "GOWORK=off")
 		if said, err := c.CombinedOutput(); err != nil {
 			t.Fatalf("go %s: %v\n%s", args[0], err, said)
 		}
