@@ -333,3 +333,76 @@ func TestAnOutputOfWhichACallFailedIsShownAgainWhereAllAre(t *testing.T) {
 	s.ReplyWith(`{"calls":[{"_tool":"work","_outputPath":"b"}],"output":{"summary":"†state.b"},"finished":true}`)
 	wantFinished(s, 2, `{"summary":"work done"}`)
 }
+
+// A query may not ask which rules a process knows: where nothing is left to do but to wait, none does.
+func TestWhereAnOutputWaitsAQueryAsksForNoChangeOfTheRules(t *testing.T) {
+	s := modeltest.NewScenarioWithPeople(t, anything, modeltest.TwoInstances)
+	s.ReplyWith(known("work", "slow"))
+	s.ExpectWait(0)
+	s.Loop.Knows = func(change string) bool {
+		t.Errorf("%q is asked for", change)
+		return true
+	}
+	_ = s.Loop.StallFault()
+}
+
+// Who says that more is to be planned does not end the process, whatever the output is made of.
+func TestAnOutputOfReferencesThatIsExpectedEndsNothing(t *testing.T) {
+	s := modeltest.NewScenarioWithPeople(t, anything, modeltest.TwoInstances)
+	s.ReplyWith(`{"calls":[{"_tool":"work","_instance":"①","_outputPath":"b"},{"_tool":"work","_instance":"②","_outputPath":"look"}],"output":{"all":"†state.b"},"finished":false}`)
+	wantDraft(s, "① ②", `{"all":"†state.b"}`)
+	s.WantEqual("they are", s.Statuses(), "① working, ② working")
+}
+
+// Without a goal nothing tells that the Calls beside an output that is expected are an instance's last ones.
+func TestAnOutputThatIsExpectedHoldsForNobodyWithoutAGoalWhoIsNotShown(t *testing.T) {
+	s := modeltest.NewScenarioWithPeople(t, anything, modeltest.TwoInstances)
+	s.ReplyWith(`{"calls":[{"_tool":"work","_instance":"①","_outputPath":"look"},{"_tool":"slow","_instance":"②","_outputPath":"look"}],"output":{"paid":2},"finished":false}`)
+	gather(s)
+	wantDraft(s, "①", "null")
+}
+
+func TestAnOutputIsNotPutRightWhereAnotherHasFailedThatHadNoGoal(t *testing.T) {
+	s := modeltest.NewScenarioWithPeople(t, anything, modeltest.ThreeInstances)
+	s.ReplyWith(`{"calls":[{"_tool":"pay","_instance":"*","_outputPath":"b"}],"output":{"paid":3},"finished":true}`)
+	s.ExpectWait(0)
+	s.Decide(ideafile.Reject, "1.1@②", `{"reason":"not him"}`)
+	gather(s)
+	wantDraft(s, "②", `{"paid":3}`)
+	in := s.ExpectRequest()
+	r := s.DeliverCalls([]any{modeltest.DecodeJSON(t, `{"_tool":"work","_instance":"②","_outputPath":"b"}`)})
+	r.Complete, r.Finished, r.Output, r.GoneInstances = true, true, map[string]any{"paid": 2}, []string{"③"}
+	c := s.Conclude(r)
+	s.Decide(ideafile.Approve, "1.1@①")
+	if step, _ := s.Loop.Advance(s.Now); step == loop.StepFinished {
+		t.Errorf("after the Request about %v it ends with %s", in.InstanceTokens(), s.OutputJSON())
+	}
+	if c.Reply.Finished {
+		t.Error("its Idea says that this was the last word")
+	}
+}
+
+func TestAWiredOutputIsDroppedWhereAnInstanceFails(t *testing.T) {
+	s := modeltest.NewScenarioWithPeople(t, anything, modeltest.ThreeInstances)
+	s.ExpectRequest()
+	r := s.DeliverCalls([]any{modeltest.DecodeJSON(t, `{"_tool":"work","_instance":"*","_outputPath":"b"}`)})
+	r.Complete, r.Finished, r.Output, r.GoneInstances = true, true, map[string]any{"paid": 3}, []string{"③"}
+	s.Conclude(r)
+	s.WantEqual("the output", s.OutputJSON(), "null")
+	if step, _ := s.Loop.Advance(s.Now); step == loop.StepFinished {
+		t.Error("it has ended")
+	}
+}
+
+// An instance that joins with a Plan of its own was in nobody's mind.
+func TestAnOutputIsNotPutRightWhereAnInstanceHasJoinedThatRunsByItself(t *testing.T) {
+	s := modeltest.NewScenarioWithPeople(t, anything, threeGoals)
+	s.ReplyWith(counted)
+	s.ExpectWait(0)
+	s.AddInstances(`[{"type":"state","_instance":"④","state":{}},{"type":"plan","_instance":"④","stage":"complete","plan":[{"_tool":"slow","_outputPath":"b"}]}]`)
+	s.RunDirectPlans()
+	s.Decide(ideafile.Approve, "1.3@③")
+	s.Decide(ideafile.Reject, "1.2@②", `{"reason":"not him"}`)
+	gather(s)
+	wantDraft(s, "②", "null")
+}

@@ -178,6 +178,9 @@ func (l *Loop) decideReply(p planreview.Pending, d turn.Decision) {
 	case p.Original != nil:
 		planreview.Amend(req.input, req.reply, p.WrittenCalls())
 		req.amendment = p.ToldOfAmendment(d)
+		if l.Knows(DraftOutputChange) {
+			req.reply.Finished = false // that was said of the Plan as the LLM made it
+		}
 	}
 	req.hadUnsealedChanges = true
 	req.logBeforeRequest = append(l.TakeUnsealedLog(), turn.LogEntry{Decision: &d})

@@ -12,6 +12,9 @@ import (
 
 // settleInstances decides, after a whole reply, which instances have reached their goal: those that got no Call.
 func (l *Loop) settleInstances(req *llmRequest) {
+	if l.idea.OutputSchema != nil && req.reply.Finished && req.reply.Output != nil && !l.mayReplyGiveOutput(req) && l.Knows(DraftOutputChange) {
+		req.reply.Finished, req.reply.Unfinished = false, true // the Idea must not say that the output was the last word
+	}
 	if l.doesReplyWireOutput(req) {
 		l.wireOutput(req)
 	}

@@ -14,13 +14,16 @@ import (
 // goal settle while an output waits for others.
 const KnownOutputChange = "an output beside Calls may hold what is known"
 
-// DraftOutputChange is the change of the rules by which an output that did not count, since not all Calls ended as planned, is put right in the Request
-// about the instances where they did not.
+// DraftOutputChange is the change of the rules by which an output that did not count, since not all Calls ended as planned or the reply only expected it,
+// is put right in the Request about the instances that are still open.
 const DraftOutputChange = "an output that did not count is a draft"
 
 // doesReplyWireOutput reports whether a reply gives the output of the whole process beside its last Calls: by References alone, or saying so.
 func (l *Loop) doesReplyWireOutput(req *llmRequest) bool {
 	if l.idea.OutputSchema == nil || !l.mayReplyGiveOutput(req) || len(req.reply.CallFaults) > 0 || len(req.reply.Calls) == 0 {
+		return false
+	}
+	if req.reply.Unfinished && l.Knows(DraftOutputChange) {
 		return false
 	}
 	written := l.idea.OutputSchema.WithoutNulls(req.reply.Output)
@@ -38,10 +41,15 @@ func (l *Loop) knewDraft(req *llmRequest) bool {
 	return req.input.DraftOutput != nil && l.draftOutput != nil
 }
 
-// holdsBesides reports whether the last output that was given beside Calls holds for every instance but some.
+// holdsBesides reports whether the draft holds for every instance but some: each came out as the reply planned that gave it, or is on its way. An output
+// that is only expected may come before the last Calls of an instance: it holds for those that have a goal.
 func (l *Loop) holdsBesides(some []*InstanceProgress) bool {
 	return !slices.ContainsFunc(l.instances, func(inst *InstanceProgress) bool {
-		return !slices.Contains(some, inst) && l.departsFromPlan(inst, inst.OutputPlanRequest, true)
+		if slices.Contains(some, inst) {
+			return false
+		}
+		mayNeedMore := l.draftOutput.Expected && inst.Status == ideafile.InstanceWorking && !inst.HasGoal
+		return mayNeedMore || inst.Status == ideafile.InstanceFailed || inst.OutputPlanRequest == 0 || l.departsFromPlan(inst, inst.OutputPlanRequest, true)
 	})
 }
 
@@ -71,7 +79,7 @@ func (l *Loop) noteOutputPlans() {
 
 // requestOfWiredOutput returns the Request whose Calls the wired output takes to be the instance's last ones.
 func (l *Loop) requestOfWiredOutput(inst *InstanceProgress) int {
-	if inst.OutputPlanRequest > 0 && l.Knows(DraftOutputChange) {
+	if inst.OutputPlanRequest > 0 { // a query asks too, which must not ask for changes of the rules
 		return inst.OutputPlanRequest
 	}
 	return l.wiredRequest.input.RequestNumber
@@ -92,6 +100,9 @@ func (l *Loop) settleOrDropWiredOutput() {
 	running, done := false, false
 	for _, inst := range l.instances {
 		switch {
+		case inst.Status == ideafile.InstanceFailed && l.Knows(DraftOutputChange):
+			l.dropWiredOutput() // it speaks of an instance that has failed since
+			return
 		case inst.Status != ideafile.InstanceWorking:
 		case l.breaksWiredOutput(inst):
 			_ = l.keepOutputAsDraft(l.wiredRequest)
@@ -125,7 +136,7 @@ func (l *Loop) keepOutputAsDraft(req *llmRequest) bool {
 	if says := req.reply.Finished || req.reply.Unfinished; !says || revised || !l.Knows(DraftOutputChange) {
 		return false
 	}
-	l.draftOutput = &turn.DraftOutput{Request: req.input.RequestNumber, Output: l.idea.OutputSchema.WithoutNulls(req.reply.Output)}
+	l.draftOutput = &turn.DraftOutput{Request: req.input.RequestNumber, Output: l.idea.OutputSchema.WithoutNulls(req.reply.Output), Expected: req.reply.Unfinished}
 	if req != l.wiredRequest {
 		l.noteOutputPlans()
 	}

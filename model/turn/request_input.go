@@ -49,6 +49,8 @@ type OtherInstanceCounts struct {
 type DraftOutput struct {
 	Request int `json:"request"`
 	Output  any `json:"output"` // as written
+	// Expected reports that the reply said what it expected, and that more was to be planned.
+	Expected bool `json:"expected,omitempty"`
 }
 
 // InstanceInput is one instance as a Request sees it.
