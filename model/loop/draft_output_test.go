@@ -7,7 +7,9 @@ import (
 	"processidea/model/jsonval"
 	"processidea/model/loop"
 	"processidea/model/modeltest"
+	"processidea/model/planreview"
 	"processidea/model/runresult"
+	"processidea/model/turn"
 )
 
 const threeGoals = `"context":[{"type":"state","_instance":"①","state":{},"schema":{"type":"object","required":["b"]}},` +
@@ -405,4 +407,21 @@ func TestAnOutputIsNotPutRightWhereAnInstanceHasJoinedThatRunsByItself(t *testin
 	s.Decide(ideafile.Reject, "1.2@②", `{"reason":"not him"}`)
 	gather(s)
 	wantDraft(s, "②", "null")
+}
+
+// What the LLM said of its Plan is not said of the one that a person made of it.
+func TestAnOutputDoesNotCountWhereAPersonChangedThePlanThatWaited(t *testing.T) {
+	for kind, finished := range map[string]bool{planreview.SteerApprovePlan: true, planreview.SteerAmendPlan: false} {
+		s := &heldScenario{Scenario: modeltest.NewScenario(t, anything, modeltest.TwoInstances)}
+		s.ExpectRequest()
+		s.Loop.HoldPlans(nil)
+		s.Loop.ApplyReply(turn.LLMReply{Calls: calls(t, workOne+", "+workTwo), Complete: true, Finished: true, Output: map[string]any{"done": "both"}})
+		if !s.Loop.HoldReply(s.Now) || !s.decide(t, kind, "ann", workOne) {
+			t.Fatal("the Plan does not wait")
+		}
+		s.handOut(t)
+		if step, _ := s.Loop.Advance(s.Now); (step == loop.StepFinished) != finished {
+			t.Errorf("%s: it does %s next; its output: %s", kind, step, s.OutputJSON())
+		}
+	}
 }
