@@ -160,9 +160,9 @@ func (w *promptWriter) writeRequestedReply() {
 func (w *promptWriter) requestedOutputText() string {
 	switch {
 	case w.request.DraftOutput != nil && !w.request.LeavesOutInstances():
-		return `"output": your output so far, put right, as it will be if these Calls succeed. It may refer to what they will bring. If you must see a result to put it right, null.`
+		return `"output": your output so far, put right, as it will be if these Calls succeed and people approve them. It may refer to what they will bring. If you must see a result to put it right, null.`
 	case w.request.DraftOutput != nil:
-		return `"output": your output so far, put right for the instances above, as it will be if these Calls succeed. Keep what it says of the others. If you must see a result to put it right, null.`
+		return `"output": your output so far, put right for the instances above, as it will be if these Calls succeed and people approve them. Keep what it says of the others. If you must see a result to put it right, null.`
 	case w.hasSingleUnnamedInstance():
 		return `"output": the whole output, if every value in it is known to you or can be a Reference, also to what these Calls will bring. Take it that your Calls succeed and that people approve ` +
 			`them. If you must first read a result to write it, null: you are asked for it when all is done.`
