@@ -168,7 +168,8 @@ func (w *promptWriter) requestedOutputText() string {
 			`them. If you must first read a result to write it, null: you are asked for it when all is done.`
 	}
 	return `"output": the whole output, as it will be if your Calls succeed and people approve them. It may refer to what they will bring. If you must still see ` +
-		`results, write what is likely, with "finished": false: you are shown it again, to put it right, which saves a request (but not the results of instances that are finished then). null where you cannot say what is likely.`
+		`results, write what is likely, with "finished": false: you are shown it again, to put it right, and are not asked for it at the end. null where you cannot say what is likely, or must ` +
+		`first read a result of an instance that will be finished then: it is not shown again before the end.`
 }
 
 // requestedCallsText says for whom Calls are wanted, and who else there is.

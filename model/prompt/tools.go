@@ -40,9 +40,8 @@ func (w *promptWriter) latentToolRule() string {
 	if w.hasSingleUnnamedInstance() {
 		each, forAll = "", ""
 	}
-	return `You are this tool: write its result into "_output". Give null where it depends on values that are still to come, or where it is not certain that the Call will run: ` +
-		`you are asked for it when its turn comes` + each + `, in a question for results alone. Where you will have to plan more later anyway, ` +
-		`leave the Call out now, and write its result then.` + forAll
+	return `You are this tool: write its result into "_output" of the Call, if you know it now. If it depends on values that are still to come, and you will have to plan more later anyway: ` +
+		`leave the Call out now. Otherwise, and where it is not certain that the Call will run: null; you are asked for it when its turn comes` + each + `, in a question for results alone.` + forAll
 }
 
 // outputReferencesRule says what a Reference in the output stands for where there are several instances.
