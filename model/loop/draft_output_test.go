@@ -1,6 +1,7 @@
 package loop_test
 
 import (
+	"strings"
 	"testing"
 
 	"processidea/model/ideafile"
@@ -44,6 +45,21 @@ func gather(s *modeltest.Scenario) {
 	s.AdvanceClock(ideafile.DefaultGatherDelay)
 }
 
+// refused is a process of which ② was refused, as the Request is to be made about it; ③ waits for a person yet, or was approved.
+func refused(t *testing.T, approved bool, rest ...string) *modeltest.Scenario {
+	t.Helper()
+	s := modeltest.NewScenarioWithPeople(t, anything, append([]string{threeGoals}, rest...)...)
+	s.ReplyWith(counted)
+	s.ExpectWait(0)
+	if approved {
+		s.Decide(ideafile.Approve, "1.3@③")
+	}
+	s.Decide(ideafile.Reject, "1.2@②", `{"reason":"not him"}`)
+	gather(s)
+	wantDraft(s, "②", `{"paid":2}`)
+	return s
+}
+
 func wantFinished(s *modeltest.Scenario, requests int, output string) {
 	s.T.Helper()
 	s.ExpectStep(loop.StepFinished)
@@ -54,23 +70,13 @@ func wantFinished(s *modeltest.Scenario, requests int, output string) {
 }
 
 func TestAnOutputIsPutRightWhereAPersonRefused(t *testing.T) {
-	s := modeltest.NewScenarioWithPeople(t, anything, threeGoals)
-	s.ReplyWith(counted)
-	s.ExpectWait(0)
-	s.Decide(ideafile.Approve, "1.3@③")
-	s.Decide(ideafile.Reject, "1.2@②", `{"reason":"not him"}`)
-	wantDraft(s, "②", `{"paid":2}`)
+	s := refused(t, true)
 	s.ReplyWith(otherwise("work", "②", `{"paid":1}`))
 	wantFinished(s, 2, `{"paid":1}`)
 }
 
 func TestAnOutputIsPutRightWhileOthersWaitForPeople(t *testing.T) {
-	s := modeltest.NewScenarioWithPeople(t, anything, threeGoals)
-	s.ReplyWith(counted)
-	s.ExpectWait(0)
-	s.Decide(ideafile.Reject, "1.2@②", `{"reason":"not him"}`)
-	gather(s)
-	wantDraft(s, "②", `{"paid":2}`)
+	s := refused(t, false)
 	s.ReplyWith(otherwise("work", "②", `{"paid":1}`))
 	s.ExpectWait(0)
 	s.WantEqual("the output", s.OutputJSON(), "null")
@@ -79,12 +85,7 @@ func TestAnOutputIsPutRightWhileOthersWaitForPeople(t *testing.T) {
 }
 
 func TestAnOutputIsPutRightOnceMoreWhereAnotherIsRefusedToo(t *testing.T) {
-	s := modeltest.NewScenarioWithPeople(t, anything, threeGoals)
-	s.ReplyWith(counted)
-	s.ExpectWait(0)
-	s.Decide(ideafile.Reject, "1.2@②", `{"reason":"not him"}`)
-	gather(s)
-	wantDraft(s, "②", `{"paid":2}`)
+	s := refused(t, false)
 	s.ReplyWith(otherwise("work", "②", `{"paid":1}`))
 	s.ExpectWait(0)
 	s.Decide(ideafile.Reject, "1.3@③", `{"reason":"nor him"}`)
@@ -95,12 +96,7 @@ func TestAnOutputIsPutRightOnceMoreWhereAnotherIsRefusedToo(t *testing.T) {
 
 // What is put right counts as any other output beside Calls: not where its Calls fail.
 func TestAnOutputThatWasPutRightIsPutRightAgainWhereItsCallFails(t *testing.T) {
-	s := modeltest.NewScenarioWithPeople(t, anything, threeGoals)
-	s.ReplyWith(counted)
-	s.ExpectWait(0)
-	s.Decide(ideafile.Approve, "1.3@③")
-	s.Decide(ideafile.Reject, "1.2@②", `{"reason":"not him"}`)
-	wantDraft(s, "②", `{"paid":2}`)
+	s := refused(t, true)
 	s.ReplyWith(otherwise("fail", "②", `{"paid":1}`))
 	wantDraft(s, "②", `{"paid":1}`)
 	s.ReplyWith(otherwise("work", "②", `{"paid":"as it was"}`))
@@ -147,12 +143,7 @@ func TestAReplyThatDoesNotPutAnOutputRightIsAskedForItWhenAllIsDone(t *testing.T
 		"one that does not say that it is all": `{"calls":[{"_tool":"work","_instance":"②","_outputPath":"b"}],"output":{"paid":1}}`,
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := modeltest.NewScenarioWithPeople(t, anything, threeGoals)
-			s.ReplyWith(counted)
-			s.ExpectWait(0)
-			s.Decide(ideafile.Approve, "1.3@③")
-			s.Decide(ideafile.Reject, "1.2@②", `{"reason":"not him"}`)
-			s.ExpectRequestFor("②")
+			s := refused(t, true)
 			s.ReplyWith(reply)
 			in := s.ExpectRequest()
 			if !in.OutputOnly || in.DraftOutput != nil {
@@ -194,12 +185,7 @@ func TestAnOutputIsNotPutRightWhere(t *testing.T) {
 
 // What came to pass while the LLM put the output right is put right next.
 func TestAnOutputThatWasPutRightIsPutRightAgainWhereAnotherCameOutOtherwiseMeanwhile(t *testing.T) {
-	s := modeltest.NewScenarioWithPeople(t, anything, threeGoals)
-	s.ReplyWith(counted)
-	s.ExpectWait(0)
-	s.Decide(ideafile.Reject, "1.2@②", `{"reason":"not him"}`)
-	gather(s)
-	wantDraft(s, "②", `{"paid":2}`)
+	s := refused(t, false)
 	s.Decide(ideafile.Reject, "1.3@③", `{"reason":"nor him"}`)
 	s.ReplyWith(otherwise("work", "②", `{"paid":1}`))
 	s.WantEqual("the output", s.OutputJSON(), "null")
@@ -221,12 +207,7 @@ func TestAnOutputThatWasPutRightDoesNotCountWhereMeanwhile(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := modeltest.NewScenarioWithPeople(t, anything, threeGoals)
-			s.ReplyWith(counted)
-			s.ExpectWait(0)
-			s.Decide(ideafile.Reject, "1.2@②", `{"reason":"not him"}`)
-			gather(s)
-			wantDraft(s, "②", `{"paid":2}`)
+			s := refused(t, false)
 			happens(s)
 			s.ReplyWith(otherwise("work", "②", `{"paid":1}`))
 			gather(s)
@@ -254,12 +235,7 @@ func TestAProcessThatBeganBeforePutsNoOutputRight(t *testing.T) {
 
 // An instance that has failed came out otherwise, although each of its Calls may be done.
 func TestAnOutputThatWasPutRightDoesNotCountWhereAnotherHasFailedMeanwhile(t *testing.T) {
-	s := modeltest.NewScenarioWithPeople(t, anything, threeGoals)
-	s.ReplyWith(counted)
-	s.ExpectWait(0)
-	s.Decide(ideafile.Reject, "1.2@②", `{"reason":"not him"}`)
-	gather(s)
-	wantDraft(s, "②", `{"paid":2}`)
+	s := refused(t, false)
 	r := s.DeliverCalls([]any{modeltest.DecodeJSON(t, `{"_tool":"work","_instance":"②","_outputPath":"b"}`)})
 	r.Complete, r.Finished, r.Output, r.GoneInstances = true, true, map[string]any{"paid": 1}, []string{"③"}
 	s.Conclude(r)
@@ -270,12 +246,7 @@ func TestAnOutputThatWasPutRightDoesNotCountWhereAnotherHasFailedMeanwhile(t *te
 
 // Where nobody settles for good before all have, the LLM may take up an instance that it is not shown: what was said of it holds no longer.
 func TestAnOutputIsNotPutRightBesideACallThatTakesUpASettledInstance(t *testing.T) {
-	s := modeltest.NewScenarioWithPeople(t, anything, threeGoals, settleTogether)
-	s.ReplyWith(counted)
-	s.ExpectWait(0)
-	s.Decide(ideafile.Approve, "1.3@③")
-	s.Decide(ideafile.Reject, "1.2@②", `{"reason":"not him"}`)
-	wantDraft(s, "②", `{"paid":2}`)
+	s := refused(t, true, settleTogether)
 	s.ReplyWith(`{"calls":[{"_tool":"work","_instance":"②","_outputPath":"b"},{"_tool":"fail","_instance":"①","_outputPath":"c"}],"output":{"paid":1},"finished":true}`)
 	wantDraft(s, "①", "null")
 	s.WantEqual("the output", s.OutputJSON(), "null")
@@ -293,12 +264,7 @@ func TestAnOutputThatNobodyAskedForIsNoDraft(t *testing.T) {
 
 // An output that cannot be had is not put right, nor is the one that it took the place of.
 func TestAnOutputThatWasPutRightWronglyIsNoDraft(t *testing.T) {
-	s := modeltest.NewScenarioWithPeople(t, anything, threeGoals)
-	s.ReplyWith(counted)
-	s.ExpectWait(0)
-	s.Decide(ideafile.Approve, "1.3@③")
-	s.Decide(ideafile.Reject, "1.2@②", `{"reason":"not him"}`)
-	wantDraft(s, "②", `{"paid":2}`)
+	s := refused(t, true)
 	s.ReplyWith(`{"calls":[{"_tool":"work","_instance":"②","_outputPath":"c"}],"output":{"paid":"†state.never"},"finished":true}`)
 	wantDraft(s, "②", "null")
 }
@@ -406,6 +372,16 @@ func TestAnOutputIsNotPutRightWhereAnInstanceHasJoinedThatRunsByItself(t *testin
 	s.Decide(ideafile.Approve, "1.3@③")
 	s.Decide(ideafile.Reject, "1.2@②", `{"reason":"not him"}`)
 	gather(s)
+	wantDraft(s, "②", "null")
+}
+
+// Of a value that lies in the store the LLM is shown the beginning: it could not keep what the output says of the others.
+func TestAnOutputThatCannotBeShownWholeIsNoDraft(t *testing.T) {
+	s := modeltest.NewScenarioWithPeople(t, anything, threeGoals)
+	s.ReplyWith(strings.Replace(counted, `{"paid":2}`, `{"paid":`+string(jsonval.Encode(modeltest.NewBlobHandleValue("string", 80_000)))+`}`, 1))
+	s.ExpectWait(0)
+	s.Decide(ideafile.Approve, "1.3@③")
+	s.Decide(ideafile.Reject, "1.2@②", `{"reason":"not him"}`)
 	wantDraft(s, "②", "null")
 }
 

@@ -5,6 +5,7 @@ import (
 
 	"processidea/model/diag"
 	"processidea/model/ideafile"
+	"processidea/model/jsonval"
 	"processidea/model/output"
 	"processidea/model/planresult"
 	"processidea/model/turn"
@@ -133,7 +134,8 @@ func (l *Loop) settlesWhileOutputWaits(inst *InstanceProgress) bool {
 // was the last one. It reports whether it did. Where somebody has told the process more meanwhile, another one may be wanted.
 func (l *Loop) keepOutputAsDraft(req *llmRequest) bool {
 	revised := slices.ContainsFunc(l.instances, func(inst *InstanceProgress) bool { return inst.RevisedSinceRequest })
-	if says := req.reply.Finished || req.reply.Unfinished; !says || revised || !l.Knows(DraftOutputChange) {
+	canBeShown := !jsonval.ContainsBlobHandle(req.reply.Output) // of a value in the store, the LLM sees the beginning
+	if says := req.reply.Finished || req.reply.Unfinished; !says || revised || !canBeShown || !l.Knows(DraftOutputChange) {
 		return false
 	}
 	l.draftOutput = &turn.DraftOutput{Request: req.input.RequestNumber, Output: l.idea.OutputSchema.WithoutNulls(req.reply.Output), Expected: req.reply.Unfinished}
