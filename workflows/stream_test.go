@@ -198,36 +198,71 @@ func TestAnOutputOfWhatIsKnownBesideCallsEndsTheProcessInOneRequest(t *testing.T
 	}
 }
 
+// softly is a process in which a person is asked about one of its instances, and whose LLM puts its output right where that is refused.
+// more of its Tool says what runs it.
+func softly(t *testing.T, more, config string, instances int) *scenario {
+	return newScenario(t, `{"config": `+config+`, "schema": {"tools": {"shout": `+strings.TrimSuffix(textTool, "}")+more+`, "_approval": {"when": {"properties": {"text": {"const": "t2"}}}}}},
+		"output": {"type": "object", "properties": {"loud": {"type": "integer"}, "soft": {"type": "integer"}}, "required": ["loud"]}},
+		"context": [{"type": "state", "state": {}, "schema": {"type": "object", "properties": {"loud": {}}, "required": ["loud"]}}, `+rows(1, instances)+`]}`,
+		`{"when": "Your output so far", "solution": {"calls": [{"_tool": "shout", "_instance": "2", "text": "softly", "_outputPath": "loud"}], "output": {"loud": 2, "soft": 1}, "finished": true}}`,
+		`{"when": "Everything is done", "solution": {"calls": [], "output": {"loud": 2, "soft": 1}}}`,
+		`{"when": "every Call that can be planned now for the", "solution": {"calls": [{"_tool": "shout", "_instance": "*", "text": "†state.text", "_outputPath": "loud"}], "output": {"loud": 3, "soft": 0}, "finished": true}}`)
+}
+
+func (s *scenario) refuseLoudness() {
+	s.t.Helper()
+	s.decide(ideafile.Reject, s.waitsFor(1)[0].CallID, `{"reason": "not so loud"}`)
+}
+
+func (s *scenario) wantSoftly(r runresult.Result, requests int) {
+	s.t.Helper()
+	if r.Status != runresult.StatusCompleted || r.Requests > requests || asJSON(r.Output) != `{"loud":2,"soft":1}` {
+		s.t.Errorf("%s, %d Requests, %+v, %.200s\n%s", r.Status, r.Requests, r.Calls, asJSON(r.Output), s.story())
+	}
+}
+
 // What a person refuses is planned otherwise, and the output that was given is put right in the same Request: nobody is asked for it at the end.
 func TestAnOutputIsPutRightForWhoWasRefused(t *testing.T) {
-	const all = `{"when": "every Call that can be planned now for the", "solution": {"calls": [{"_tool": "shout", "_instance": "*", "text": "†state.text", "_outputPath": "loud"}], "output": {"loud": 3, "soft": 0}, "finished": true}}`
 	for name, c := range map[string]struct {
-		config                  string
-		instances               int
-		requests, requestsAgain int
+		config                             string
+		instances, requests, requestsAgain int
 	}{
 		"of a few": {`{}`, 3, 2, 0}, "of 101, in parts": {`{"batch": 60}`, 101, 4, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := newScenario(t, `{"config": `+c.config+`, "schema": {"tools": {"shout": `+strings.TrimSuffix(textTool, "}")+`, "_approval": {"when": {"properties": {"text": {"const": "t2"}}}}}},
-				"output": {"type": "object", "properties": {"loud": {"type": "integer"}, "soft": {"type": "integer"}}, "required": ["loud"]}},
-				"context": [{"type": "state", "state": {}, "schema": {"type": "object", "properties": {"loud": {}}, "required": ["loud"]}}, `+rows(1, c.instances)+`]}`,
-				`{"when": "Your output so far", "solution": {"calls": [{"_tool": "shout", "_instance": "2", "text": "softly", "_outputPath": "loud"}], "output": {"loud": 2, "soft": 1}, "finished": true}}`,
-				`{"when": "Everything is done", "solution": {"calls": [], "output": {"loud": 2, "soft": 1}}}`, all)
+			s := softly(t, "", c.config, c.instances)
 			run := s.start()
-			refused := s.waitsFor(1)[0]
-			s.decide(ideafile.Reject, refused.CallID, `{"reason": "not so loud"}`)
-			comesToIt := func(r runresult.Result, requests int) {
-				t.Helper()
-				if r.Status != runresult.StatusCompleted || r.Requests > requests || asJSON(r.Output) != `{"loud":2,"soft":1}` {
-					t.Errorf("%s, %d Requests, %+v, %.200s\n%s", r.Status, r.Requests, r.Calls, asJSON(r.Output), s.story())
-				}
-			}
-			comesToIt(s.end(run), c.requests)
+			s.refuseLoudness()
+			s.wantSoftly(s.end(run), c.requests)
 			s.id, s.idea, s.withCalls = s.id+"-again", chain.Fork(s.sealedLast()), true
 			s.script(`{"solution": {"calls": [], "output": {"loud": 2, "soft": 1}}}`)
-			comesToIt(s.finish(), c.requestsAgain)
+			s.wantSoftly(s.finish(), c.requestsAgain)
 		})
+	}
+}
+
+func TestAnOutputIsPutRightThoughTheWorkerIsKilledAndTheProcessContinuesAsNew(t *testing.T) {
+	cr := newCrash(t)
+	kill := cr.work()
+	s := softly(t, fmt.Sprintf(`, "_activity": {"http": {"url": %q}}`, cr.tool("loud", nil)), `{}`, 3)
+	s.every = 1
+	run := cr.start(s)
+	s.waitsFor(1)
+	kill()
+	cr.work()
+	s.refuseLoudness()
+	s.wantSoftly(cr.finish(run), 2)
+}
+
+func TestAnOutputIsPutRightInADelegate(t *testing.T) {
+	s := newScenario(t, `{"schema": {"tools": {"ask": {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"], "_delegate": "asked.json",
+		"_output": {"type": "object"}}}}, "context": [{"type": "state", "text": "hi"}, {"type": "plan", "stage": "complete", "plan": [{"_tool": "ask", "text": "†state.text", "_outputPath": "answer"}]}]}`,
+		`{"solution": {"calls": [{"_tool": "refuse", "text": "†input.text", "_outputPath": "loud"}], "output": {"law": "Denmark"}, "finished": true}}`,
+		`{"when": "Your output so far", "solution": {"calls": [{"_tool": "shout", "text": "†input.text", "_outputPath": "loud"}], "output": {"law": "Sweden"}, "finished": true}}`)
+	s.file("asked.json", `{"schema": {"tools": {"refuse": `+textTool+`, "shout": `+textTool+`}, `+knownOutputForm+`}}`)
+	r := s.finish()
+	if got := asJSON(r.Instances[""].State); got != `{"answer":{"law":"Sweden"},"text":"hi"}` || len(s.llm.Requests()) != 2 {
+		t.Errorf("%s\n%s", got, s.story())
 	}
 }
 
