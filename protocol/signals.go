@@ -38,6 +38,8 @@ type CloseSignal struct {
 	Request int `json:"request"`
 	// RestComes is whether the process sends the rest, once it knows what every instance has accepted: until then the Request is open.
 	RestComes bool `json:"restComes,omitempty"`
+	// TellCalls is whether the process wants to be told all Calls of the Request again, as they were written: it has not got the reply.
+	TellCalls bool `json:"tellCalls,omitempty"`
 }
 
 // EndSignal ends an instance with a status.

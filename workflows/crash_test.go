@@ -15,13 +15,17 @@ import (
 
 	"go.temporal.io/api/workflowservice/v1"
 	"go.temporal.io/sdk/client"
+	"google.golang.org/grpc"
 	"google.golang.org/protobuf/types/known/durationpb"
 
+	llmclient "processidea/llm"
 	"processidea/model/ideafile"
 	"processidea/model/runresult"
 	"processidea/model/turn"
+	"processidea/protocol"
 	"processidea/rehearsal"
 	"processidea/store/blobs"
+	"processidea/tools/httptool"
 	"processidea/worker/engine"
 )
 
@@ -199,6 +203,56 @@ func TestAWorkerKilledInTheMiddleOfAStreamDoesNotMakeTheLLMSpeakTwice(t *testing
 	}
 	if p := s.prompt(2); !strings.Contains(p, "worker_lost") || !strings.Contains(p, "→ r3: ") {
 		t.Error(p)
+	}
+}
+
+// workHandingOutTo starts a worker in this process that hands out the Calls of the first Request to one instance only, and whose heartbeats do not
+// reach the server.
+func (c *crash) workHandingOutTo(token string) {
+	c.t.Helper()
+	lossy := func(ctx context.Context, method string, in, out any, conn *grpc.ClientConn, call grpc.UnaryInvoker, options ...grpc.CallOption) error {
+		isLost := false
+		switch in := in.(type) {
+		case *workflowservice.RecordActivityTaskHeartbeatRequest:
+			isLost = true
+		case *workflowservice.SignalWorkflowExecutionRequest:
+			sent := in.Input.String()
+			isLost = in.SignalName == protocol.SignalCalls && strings.Contains(sent, `\"request\":1,`) && !strings.Contains(sent, `\"rest\":true`) &&
+				in.WorkflowExecution.WorkflowId != protocol.InstanceID(c.id, token)
+		}
+		if isLost {
+			<-ctx.Done()
+			return ctx.Err()
+		}
+		return call(ctx, method, in, out, conn, options...)
+	}
+	own, err := client.Dial(engine.ClientOptions(client.Options{HostPort: server.Address(), Namespace: c.id, Logger: quiet{},
+		ConnectionOptions: client.ConnectionOptions{DialOptions: []grpc.DialOption{grpc.WithChainUnaryInterceptor(lossy)}}}, store))
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	c.t.Cleanup(own.Close)
+	w, err := engine.NewWorker(own, engine.Parts{Store: store, LLM: llmclient.Config{BaseURL: llmURL + "/v1"},
+		HTTP: httptool.New(httptool.Options{Allow: strings.TrimPrefix(toolbox.server.URL, "http://")})})
+	if err == nil {
+		err = w.Start()
+	}
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	c.t.Cleanup(w.Stop)
+}
+
+// The process learns the Calls of a reply that it never had from the instances: also from those that had been told that no more come.
+func TestCallsAreHandedOnThoughTheWorkerIsLostWhenSomeInstancesHaveTheWholeReply(t *testing.T) {
+	c := newCrash(t)
+	s := newScenario(t, `{"schema": {"tools": {"go": `+httpTool(c.tool("go", nil), "")+`}}, "context": [
+		{"type": "state", "_instance": "1", "state": {"n": 1}}, {"type": "state", "_instance": "2", "state": {"n": 2}}, {"type": "state", "_instance": "3", "state": {"n": 3}}]}`,
+		`{"solution": {"calls": [{"_tool": "go", "_instance": "*", "n": "†state.n", "_outputPath": "gone"}]}}`, `{"solution": {"calls": []}}`)
+	c.workHandingOutTo("2")
+	r := c.finish(c.start(s))
+	if r.Calls.Done != 3 || r.Calls.Failed > 0 || r.Requests != 2 || !strings.Contains(s.prompt(2), "worker_lost") || !strings.Contains(s.prompt(2), "done (all 3)") {
+		t.Errorf("%+v\n%s", r, s.story())
 	}
 }
 

@@ -176,6 +176,9 @@ func TestAnOutputOfWhatIsKnownBesideCallsEndsTheProcessInOneRequest(t *testing.T
 		"of a few": {`{}`, 3, 1, 0}, "of 101, in parts": {`{"batch": 60}`, 101, 3, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
+			if c.instances > 100 {
+				atLength(t)
+			}
 			s := newScenario(t, `{"config": `+c.config+`, "schema": {"tools": {"shout": `+textTool+`}, `+knownOutputForm+`}, "context": [`+rows(1, c.instances)+`]}`,
 				`{"when": "Everything is done", "solution": {"calls": [], "output": {"law": "Denmark"}}}`, `{"solution": `+knownBesideCalls+`}`, `{"solution": `+knownBesideCalls+`}`)
 			comesToIt := func(requests int) {
@@ -230,6 +233,9 @@ func TestAnOutputIsPutRightForWhoWasRefused(t *testing.T) {
 		"of a few": {`{}`, 3, 2, 0}, "of 101, in parts": {`{"batch": 60}`, 101, 4, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
+			if c.instances > 100 {
+				atLength(t)
+			}
 			s := softly(t, "", c.config, c.instances)
 			run := s.start()
 			s.refuseLoudness()

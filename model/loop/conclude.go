@@ -79,13 +79,24 @@ func (l *Loop) hasRequestEnded() bool {
 	if l.requestInFlight.input.OutputOnly || l.requestInFlight.reply.Complete {
 		return true
 	}
+	number, mustTell := l.requestInFlight.input.RequestNumber, l.MustTellCalls(l.requestInFlight.reply)
 	for _, inst := range l.instancesNamedByMessages(l.requestInFlight.input) {
-		gone := slices.Contains(l.requestInFlight.reply.GoneInstances, inst.Token)
-		if !gone && inst.RefusedThroughRequest < l.requestInFlight.input.RequestNumber {
+		switch {
+		case slices.Contains(l.requestInFlight.reply.GoneInstances, inst.Token):
+		case inst.RefusedThroughRequest < number, mustTell && inst.CanReceiveCalls() && inst.ToldThroughRequest < number:
 			return false
 		}
 	}
 	return true
+}
+
+// TellCallsChange is the change of the rules by which instances tell the Calls of a lost reply, those too that had the whole of it.
+const TellCallsChange = "instances tell the Calls of a lost reply"
+
+// MustTellCalls reports whether the Calls of a reply are known from the instances alone. One that had the whole reply has told what became of
+// them, but not what they are.
+func (l *Loop) MustTellCalls(r *turn.LLMReply) bool {
+	return r.CallsMayBeUndelivered() && l.Knows(TellCallsChange)
 }
 
 // recordPlannedCalls keeps the Request's Calls for later Requests to see, and returns how many were accepted by instances.
@@ -128,7 +139,7 @@ func (l *Loop) callsOfRequest(req *llmRequest) (calls map[int]ideafile.WrittenCa
 				continue
 			}
 			accepted++
-			if _, ok := calls[c.Index]; !ok {
+			if calls[c.Index].IsZero() {
 				calls[c.Index] = c.Call
 			}
 		}
@@ -148,7 +159,7 @@ func (l *Loop) callsToRedeliver(req *llmRequest) (rest []ResumedCalls) {
 		missing := ResumedCalls{Token: inst.Token, Request: req.input.RequestNumber}
 		for _, index := range jsonval.SortedKeys(calls) {
 			key := ideafile.CallKey{Request: req.input.RequestNumber, Index: index}
-			if _, has := inst.calls[key]; !has && slices.Contains(covered, inst) && !calls[index].TargetsOtherInstance(inst.Token) && anyInstanceAccepted(covered, key) {
+			if _, has := inst.calls[key]; !has && !calls[index].IsZero() && slices.Contains(covered, inst) && !calls[index].TargetsOtherInstance(inst.Token) && anyInstanceAccepted(covered, key) {
 				missing.Calls = append(missing.Calls, ResumedCall{Index: index, Call: calls[index]})
 			}
 		}

@@ -51,6 +51,8 @@ type carriedProgress struct {
 	OutputPlanRequest int `json:"outputPlan,omitempty"`
 	// The highest Request that it takes no more of from whoever hands it out.
 	RefusedThroughRequest int `json:"refused,omitempty"`
+	// The highest Request whose reply was lost of which it has told all Calls that it accepted.
+	ToldThroughRequest int `json:"toldCalls,omitempty"`
 	// Invariant: AckedCorrectionCount <= SentCorrectionCount.
 	SentCorrectionCount  int `json:"corrected,omitempty"`
 	AckedCorrectionCount int `json:"taken,omitempty"`
@@ -175,6 +177,7 @@ func (l *Loop) ApplyReport(r turn.InstanceReport) bool {
 	}
 	inst.ClosedThroughRequest = max(inst.ClosedThroughRequest, r.ClosedThroughRequest)
 	inst.RefusedThroughRequest = max(inst.RefusedThroughRequest, r.RefusedThroughRequest, r.ClosedThroughRequest)
+	inst.ToldThroughRequest = max(inst.ToldThroughRequest, r.ToldThroughRequest)
 	inst.AckedCorrectionCount = max(inst.AckedCorrectionCount, r.AckedCorrectionCount)
 	inst.DecidedSinceRequest = inst.DecidedSinceRequest || (len(inst.PendingApprovals) > 0 && len(r.PendingApprovals) == 0)
 	inst.HeldByPause, inst.Running = r.HeldByPause, r.Running

@@ -50,6 +50,9 @@ type Scenario struct {
 	Usage turn.TokenUsage
 	// Unreached are the instances that no Call of a Request reaches.
 	Unreached []string
+	// ToldWhole are the instances that have the whole of a reply that the process loses, and have told what became of it.
+	ToldWhole []string
+	retold    int // the lost Request of which instances tell all Calls
 	// Reported is what each instance has reported of its Calls, by token and Call id.
 	Reported map[string]map[string]ReportedCall
 	// CorrectionsAcked counts the corrections that each instance has applied, and Corrections are those that it has not.

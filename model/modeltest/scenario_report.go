@@ -53,8 +53,11 @@ func (s *Scenario) Report(token string, closed int) turn.InstanceReport {
 			s.Reported[token][rec.ID] = now
 			c := turn.CallReport{
 				Request: rec.Request, Index: rec.Index, Status: rec.Status, Fault: rec.Fault, Result: rec.Result,
-				Decisions: rec.Decisions, RanCall: rec.RanCall, ParamsAdaptation: rec.ParamsAdaptation, Call: rec.WrittenCall,
+				Decisions: rec.Decisions, RanCall: rec.RanCall, ParamsAdaptation: rec.ParamsAdaptation,
 				NotWrittenPaths: rec.NotWrittenPaths, FromEarlierProcess: rec.FromEarlierProcess,
+			}
+			if rec.Request > closed || rec.Request == s.retold {
+				c.Call = rec.WrittenCall
 			}
 			if rec.Fault != nil {
 				c.Tool = rec.Tool

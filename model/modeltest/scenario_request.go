@@ -2,6 +2,7 @@ package modeltest
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 
 	"processidea/model/diag"
@@ -60,6 +61,10 @@ func (s *Scenario) InterruptRequest(end turn.LLMReply, calls ...string) *loop.Re
 		list = append(list, DecodeJSON(s.T, c))
 	}
 	r := s.DeliverCalls(list)
+	for _, token := range s.ToldWhole {
+		s.RunToIdle(token, s.Input.RequestNumber)
+		s.DeliverReport(s.Report(token, s.Input.RequestNumber))
+	}
 	if end.WorkerLost {
 		r = turn.LLMReply{} // what the worker received is lost with it; the instances have the Calls
 	}
@@ -133,8 +138,12 @@ func (s *Scenario) Conclude(r turn.LLMReply) *loop.RequestConclusion {
 			closed := s.Instances[token].CarryIntoNextRun().ClosedThroughRequest
 			s.Instances[token].SuspendRequest(s.Input.RequestNumber)
 			s.RunToIdle(token, closed)
+			if s.Loop.MustTellCalls(&r) {
+				s.retold = s.Input.RequestNumber
+				maps.DeleteFunc(s.Reported[token], func(id string, _ ReportedCall) bool { return s.Instances[token].FindCall(id).Request == s.retold })
+			}
 			report := s.Report(token, closed)
-			report.RefusedThroughRequest = s.Input.RequestNumber
+			report.RefusedThroughRequest, report.ToldThroughRequest = s.Input.RequestNumber, s.retold
 			s.DeliverReport(report)
 		default:
 			s.RunToIdle(token, s.Input.RequestNumber)

@@ -25,6 +25,8 @@ type InstanceReport struct {
 	// RefusedThroughRequest is the highest Request of which the instance takes no more Calls from whoever hands them out: the process may
 	// have some for it yet, and closes it then.
 	RefusedThroughRequest int `json:"refused,omitempty"`
+	// ToldThroughRequest is the highest Request that broke off of which the instance has told every Call that it accepted, as it was written.
+	ToldThroughRequest int `json:"told,omitempty"`
 	// Idle reports whether nothing of the instance is running.
 	Idle bool `json:"quiet"`
 	// HeldByPause reports whether the process's pause has reached the instance, and Running counts its Calls that still run.

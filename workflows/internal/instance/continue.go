@@ -20,6 +20,7 @@ type ContinueAsNewInput struct {
 	ClosedThrough        int                      `json:"closed,omitempty"`
 	RefusedThrough       int                      `json:"refused,omitempty"`
 	BrokenRequests       []int                    `json:"broke,omitempty"`
+	ToldThrough          int                      `json:"toldCalls,omitempty"`
 	Reported             CarriedReportState       `json:"told"`
 	WorkerLosses         map[string]int           `json:"deaths,omitempty"`
 	QueuedCalls          []string                 `json:"queue,omitempty"` // ids of Calls
@@ -44,6 +45,7 @@ type CarriedReportState struct {
 	HistoryLength        int                   `json:"events,omitempty"` // of all runs so far
 	ClosedThrough        int                   `json:"closed,omitempty"`
 	RefusedThrough       int                   `json:"refused,omitempty"`
+	ToldThrough          int                   `json:"toldCalls,omitempty"`
 	CorrectionCount      int                   `json:"corrected,omitempty"`
 	Idle                 bool                  `json:"quiet,omitempty"`
 	Running              int                   `json:"running,omitempty"`
@@ -98,7 +100,8 @@ func (i *instance) canContinueAsNew(ctx workflow.Context) bool {
 func (i *instance) continueAsNew(ctx workflow.Context) error {
 	i.setAwaitingAttribute(ctx, 0)
 	c := ContinueAsNewInput{
-		Dataflow: i.dataflow.CarryIntoNextRun(), ClosedThrough: i.closedThrough, RefusedThrough: i.refusedThrough, Reported: i.reported.toCarried(),
+		Dataflow: i.dataflow.CarryIntoNextRun(), ClosedThrough: i.closedThrough, RefusedThrough: i.refusedThrough, ToldThrough: i.toldThrough,
+		Reported:     i.reported.toCarried(),
 		WorkerLosses: i.workerLosses, Held: i.held, Releases: i.releases, ChangedSinceStarting: i.changedSinceStarting,
 		MustCheckOwners: i.mustCheckOwners, CorrectionCount: i.correctionCount, Refusals: i.inbox.Refusals, UnreportedRefusals: i.inbox.UnreportedRefusals,
 		Delegates: i.runningDelegateRefs(), UndeliveredSignals: i.inbox.TakeUnhandled(), UnsentSignals: i.outbox.QueuedSignals(), Quota: i.quota, Begun: i.begun,
@@ -119,7 +122,7 @@ func (i *instance) continueAsNew(ctx workflow.Context) error {
 
 func (r reportState) toCarried() CarriedReportState {
 	c := CarriedReportState{
-		ReportCount: r.reportCount, ClosedThrough: r.closedThrough, RefusedThrough: r.refusedThrough, CorrectionCount: r.correctionCount,
+		ReportCount: r.reportCount, ClosedThrough: r.closedThrough, RefusedThrough: r.refusedThrough, ToldThrough: r.toldThrough, CorrectionCount: r.correctionCount,
 		Idle: r.idle, Running: r.running, PendingApprovalsKey: r.pendingApprovalsKey,
 		QuotaAndDelegatesKey: r.quotaAndDelegatesKey,
 	}
@@ -135,7 +138,7 @@ func (r reportState) toCarried() CarriedReportState {
 func (i *instance) restore(c *ContinueAsNewInput) {
 	i.closedThrough, i.held, i.changedSinceStarting, i.mustCheckOwners, i.correctionCount = c.ClosedThrough, c.Held, c.ChangedSinceStarting,
 		c.MustCheckOwners, c.CorrectionCount
-	i.quota, i.begun, i.refusedThrough, i.releases = c.Quota, c.Begun, c.RefusedThrough, c.Releases
+	i.quota, i.begun, i.refusedThrough, i.toldThrough, i.releases = c.Quota, c.Begun, c.RefusedThrough, c.ToldThrough, c.Releases
 	i.inbox.Refusals, i.inbox.UnreportedRefusals = c.Refusals, c.UnreportedRefusals
 	for _, n := range c.BrokenRequests {
 		i.brokenRequests[n] = true
@@ -154,7 +157,7 @@ func (i *instance) restore(c *ContinueAsNewInput) {
 }
 
 func (r *reportState) restore(c CarriedReportState) {
-	r.reportCount, r.earlierHistoryLength, r.refusedThrough = c.ReportCount, c.HistoryLength, c.RefusedThrough
+	r.reportCount, r.earlierHistoryLength, r.refusedThrough, r.toldThrough = c.ReportCount, c.HistoryLength, c.RefusedThrough, c.ToldThrough
 	r.closedThrough, r.correctionCount, r.idle, r.running, r.pendingApprovalsKey, r.quotaAndDelegatesKey = c.ClosedThrough,
 		c.CorrectionCount, c.Idle, c.Running, c.PendingApprovalsKey, c.QuotaAndDelegatesKey
 	for _, of := range c.Calls {

@@ -39,6 +39,7 @@ type instance struct {
 	closedThrough   int          // the highest Request that is closed here
 	refusedThrough  int          // the highest of which nothing more is taken from its activity
 	brokenRequests  map[int]bool // Requests that the process closed because they broke off
+	toldThrough     int          // the highest Request of which the process is told every Call as it was written
 	correctionCount int          // taken in
 	reported        reportState  // what the process has been told
 
@@ -146,6 +147,9 @@ func (i *instance) onCallsSignal(ctx workflow.Context, s protocol.CallsSignal) {
 func (i *instance) onCloseRequest(ctx workflow.Context, s protocol.CloseSignal) {
 	i.markChanged(ctx)
 	i.brokenRequests[s.Request] = true
+	if s.TellCalls {
+		i.tellCallsAgain(s.Request)
+	}
 	if s.RestComes {
 		i.dataflow.SuspendRequest(s.Request)
 		i.refusedThrough = max(i.refusedThrough, s.Request)

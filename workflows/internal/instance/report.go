@@ -18,7 +18,7 @@ type reportState struct {
 	reportCount                    int // how often
 	earlierHistoryLength           int // of the histories of the runs before this one
 	closedThrough, correctionCount int
-	refusedThrough                 int
+	refusedThrough, toldThrough    int
 	idle                           bool // nothing of the instance runs
 	running                        int  // Calls that ran on while the process was paused
 	calls                          map[string]reportedCall
@@ -48,7 +48,7 @@ func (i *instance) reportToProcess(ctx workflow.Context) {
 	before := &i.reported
 	becameIdle := idle && (!before.idle || i.closedThrough != before.closedThrough)
 	resumedWhileHeld := !idle && before.idle && i.held
-	closedBroken := i.brokenRequests[i.refusedThrough] && i.refusedThrough != before.refusedThrough
+	closedBroken := (i.brokenRequests[i.refusedThrough] && i.refusedThrough != before.refusedThrough) || i.toldThrough != before.toldThrough
 	use, delegates, stalled := i.quotaUse(), i.delegateViews(), i.isStalled()
 	others := quotaAndDelegatesFingerprint(use, i.quota, delegates, stalled)
 	awaitedChanged := pending != before.pendingApprovalsKey || i.correctionCount != before.correctionCount || others != before.quotaAndDelegatesKey
@@ -60,7 +60,7 @@ func (i *instance) reportToProcess(ctx workflow.Context) {
 	}
 	before.idle, before.closedThrough, before.correctionCount, before.pendingApprovalsKey, i.reportWanted = idle, i.closedThrough,
 		i.correctionCount, pending, false
-	before.quotaAndDelegatesKey, before.refusedThrough = others, i.refusedThrough
+	before.quotaAndDelegatesKey, before.refusedThrough, before.toldThrough = others, i.refusedThrough, i.toldThrough
 	if before.running = 0; i.held {
 		before.running = running
 	}
@@ -99,7 +99,7 @@ func quotaAndDelegatesFingerprint(use turn.QuotaUse, quota turn.Quota, delegates
 // takeUnreportedChanges returns what has not been reported to the process yet, and counts it as reported.
 func (i *instance) takeUnreportedChanges() turn.InstanceReport {
 	r := turn.InstanceReport{
-		Token: i.ownSetup.Token, ClosedThroughRequest: i.closedThrough, RefusedThroughRequest: i.refusedThrough,
+		Token: i.ownSetup.Token, ClosedThroughRequest: i.closedThrough, RefusedThroughRequest: i.refusedThrough, ToldThroughRequest: i.toldThrough,
 		AckedCorrectionCount: i.correctionCount, HasGoal: i.dataflow.HasGoal(),
 		MissingRequiredPaths: i.dataflow.MissingRequiredPaths(), PlanFailure: i.dataflow.DirectPlanFault(), PendingApprovals: i.dataflow.PendingApprovals(),
 	}
@@ -115,6 +115,16 @@ func (i *instance) takeUnreportedChanges() turn.InstanceReport {
 	}
 	r.Questions = i.dataflow.LLMQuestions()
 	return r
+}
+
+// tellCallsAgain has the next report tell every Call of a Request that broke off, those too that the process has heard of.
+func (i *instance) tellCallsAgain(request int) {
+	for _, rec := range i.dataflow.CallRecords() {
+		if rec.Request == request {
+			delete(i.reported.calls, rec.ID)
+		}
+	}
+	i.toldThrough = max(i.toldThrough, request)
 }
 
 // callReport is what the process is told of a Call. The process does not know the Calls of a Request that broke off, nor yet those of one

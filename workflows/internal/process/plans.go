@@ -109,7 +109,7 @@ func (p *unsplitProcess) decidePlan(ctx workflow.Context, d turn.Decision) error
 	if p.loop.DecidePlan(d) && request != nil {
 		p.ideaAtRequest = p.idea
 		if d.Kind == planreview.SteerRejectPlan {
-			p.closeRequest(ctx, request, false)
+			p.closeRequest(ctx, request, protocol.CloseSignal{})
 		} else {
 			p.handOutPlan(ctx)
 		}

@@ -78,7 +78,7 @@ func (p *unsplitProcess) onLLMReply(ctx workflow.Context, input *turn.RequestInp
 		r.Calls, r.CallFaults = nil, nil // what broke off is no Plan that a person could decide on
 	}
 	if !r.Complete {
-		p.closeRequest(ctx, input, r.CallsMayBeUndelivered())
+		p.closeRequest(ctx, input, protocol.CloseSignal{RestComes: r.CallsMayBeUndelivered(), TellCalls: p.loop.MustTellCalls(&r)})
 	}
 	p.loop.ApplyReply(r)
 	if r.Complete {
@@ -99,14 +99,15 @@ func replyOfFailedRequest(err error) turn.LLMReply {
 }
 
 // closeRequest closes a Request at every instance that may have got Calls of it.
-func (p *unsplitProcess) closeRequest(ctx workflow.Context, input *turn.RequestInput, restComes bool) {
+func (p *unsplitProcess) closeRequest(ctx workflow.Context, input *turn.RequestInput, s protocol.CloseSignal) {
 	if input.OutputOnly {
 		return
 	}
+	s.Request = input.RequestNumber
 	var list []protocol.SignalDelivery
 	for _, token := range slices.Concat(input.InstanceTokens(), input.ReopenableTokens) {
 		to := protocol.InstanceID(p.processID, token)
-		list = append(list, protocol.NewSignalDelivery(to, protocol.SignalClose, protocol.CloseSignal{Request: input.RequestNumber, RestComes: restComes}))
+		list = append(list, protocol.NewSignalDelivery(to, protocol.SignalClose, s))
 	}
 	mailbox.DeliverSignalsAndWait(ctx, list)
 }
