@@ -192,21 +192,26 @@ func (i *Instance) missingReason(reader *CallRecord, ref refexpr.Reference) stri
 	if ref.Kind != ideafile.TypeState {
 		return ref.String() + " is not there"
 	}
-	reason := " is not there and no Call writes it"
+	reason, notDone := " is not there and no Call writes it", []string{}
 	for _, w := range i.callRecords { // not the index: Calls that have ended count here
 		switch {
 		case !w.mayWrite(ref.Path):
 		case w == reader:
 			reason = " is written by the Call itself"
 		case w.resultUpdatesPath() && !w.precedesInPlan(reader):
-			return ref.String() + " is updated by " + w.ID + ", which stands behind the Call in the Plan"
+			if len(notDone) == 0 {
+				return ref.String() + " is updated by " + w.ID + ", which stands behind the Call in the Plan"
+			}
 		case w.leftPathUnwrittenByBranch(ref.Path):
 			reason = " is a branch that " + w.ID + " did not take"
 		case w.Status == ideafile.Done:
 			reason = " is not in what " + w.ID + " wrote"
 		default:
-			return ref.String() + " would come from " + w.ID + " (" + string(w.Status) + ")"
+			notDone = append(notDone, w.ID+" ("+string(w.Status)+")")
 		}
+	}
+	if len(notDone) > 0 {
+		reason = " would come from " + strings.Join(notDone, " or ")
 	}
 	return ref.String() + reason
 }

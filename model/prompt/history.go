@@ -24,7 +24,11 @@ func (w *promptWriter) writeCallHistory() {
 		return
 	}
 	w.writeHeading("Calls so far")
-	w.writeLine("1.15 is Call 15 of your answer 1. Older Calls that no longer matter are left out.")
+	inInstance := ""
+	if !w.hasSingleUnnamedInstance() {
+		inInstance = fmt.Sprintf("; 1.2@%[1]s, that Call in %[1]s", oneLine(w.request.Instances[0].Token))
+	}
+	w.writeLine("1.2 is Call 2 of your answer 1%s. Of a Call that brought its result into State, the parameters are not shown. Older Calls that no longer matter are left out.", inInstance)
 	if w.request.PlanEntries[0].DirectPlan > 0 {
 		w.writeLine("Those of request 0 are of a Plan that ran by itself. Mend what went wrong, or find another way; what is done stays done.")
 	}

@@ -117,12 +117,13 @@ func (w *promptWriter) writeDraftOutput() {
 	w.writeHeading("Your output so far")
 	more := "."
 	if w.request.LeavesOutInstances() {
-		more = " for the instances above. For the other instances, which are not shown, it holds: all went as you planned."
+		went := "went"
 		if o := w.request.Others; o.AwaitingPeople+o.Working > 0 {
-			more = strings.TrimSuffix(more, ".") + ", or still does."
+			went = "went, or still goes,"
 		}
+		more = fmt.Sprintf(" for the instances above. It is still right for the other instances, which are not shown: all %s as you planned, and nobody changed a Call.", went)
 	}
-	w.writeLine("You gave it in request %d. It does not count yet, since more is to be done%s", d.Request, more)
+	w.writeLine("You gave it in answer %d. It does not count yet, since more is to be done%s", d.Request, more)
 	w.writeLabeledValue("", d.Output)
 }
 
@@ -144,32 +145,34 @@ func (w *promptWriter) writeRequestedReply() {
 	switch {
 	case w.idea.OutputSchema == nil:
 	case w.request.ReplyMayHoldOutput():
-		w.writeLine("%s", w.requestedOutputText())
-		these := "these Calls are"
-		if w.request.LeavesOutInstances() {
-			these = "these Calls, and those of the other instances, are"
-		}
-		w.writeLine(`"finished": true beside an output: %s all that is needed. The output counts once they have succeeded or were skipped. You are asked again only if one fails, is `+
-			`rejected or is blocked, and no alternative makes up for it. Otherwise false.`, these)
+		w.writeRequestedOutput()
 	default:
-		w.writeLine(`The output is not wanted yet.`)
+		w.writeLine(`The output is not wanted now: you are asked for it when all is done, and shown every State then.`)
 	}
 }
 
-// requestedOutputText says what is wanted as "output" beside Calls.
-func (w *promptWriter) requestedOutputText() string {
-	switch {
-	case w.request.DraftOutput != nil && !w.request.LeavesOutInstances():
-		return `"output": your output so far, put right, as it will be if these Calls succeed and people approve them. It may refer to what they will bring. If you must see a result to put it right, null.`
-	case w.request.DraftOutput != nil:
-		return `"output": your output so far, put right for the instances above, as it will be if these Calls succeed and people approve them. Keep what it says of the others. If you must see a result to put it right, null.`
-	case w.hasSingleUnnamedInstance():
-		return `"output": the whole output, if every value in it is known to you or can be a Reference, also to what these Calls will bring. Take it that your Calls succeed and that people approve ` +
-			`them. If you must first read a result to write it, null: you are asked for it when all is done.`
+// writeRequestedOutput says what is wanted as "output" beside Calls.
+func (w *promptWriter) writeRequestedOutput() {
+	output, ofAll, ifTheySucceed, isRejected, shownAgain := "the whole output", "these Calls", "if these Calls succeed", "is rejected,", "fails"
+	if w.request.DraftOutput != nil {
+		output = "your output so far, put right"
 	}
-	return `"output": the whole output, as it will be if your Calls succeed and people approve them. It may refer to what they will bring. If you must still see ` +
-		`results, write what is likely, with "finished": false: you are shown it again, to put it right, and are not asked for it at the end. null where you cannot say what is likely, or must ` +
-		`first read a result of an instance that will be finished then: it is not shown again before the end.`
+	if w.request.LeavesOutInstances() {
+		output, ofAll = output+" for the instances above, with what it says of the others", "these Calls, and those of the other instances,"
+	}
+	if w.hasApprovals() {
+		ifTheySucceed, isRejected, shownAgain = ifTheySucceed+" and people approve them", "is rejected or changed by a person,", "fails, or is rejected or changed by a person"
+	}
+	w.writeLine(`- You need to read no more results: "output": %s, as it will be %s (it may refer to what they will bring); "finished": true. The output counts once %s have succeeded or were `+
+		`skipped. You are asked again only if one fails, %s or is blocked, and no alternative makes up for it.`, output, ifTheySucceed, ofAll, isRejected)
+	if w.hasSingleUnnamedInstance() {
+		w.writeLine(`- You must read results first: "output": null, "finished": false. You are asked for it when all is done.`)
+		return
+	}
+	w.writeLine(`- You must still read results, and can write a good part of the output: "output": that, "finished": false. You are shown it with the next question, to put it right, and are not asked for it `+
+		`at the end. It keeps what you know of instances that these Calls finish: they are shown again only if a Call of theirs %s.`, shownAgain)
+	w.writeLine(`- You can write none of it yet, or it needs a result that these Calls will bring in an instance that they also finish: "output": null, "finished": false. If an instance is finished then, ` +
+		`you are asked for the output in one more question at the end, and shown every State.`)
 }
 
 // requestedCallsText says for whom Calls are wanted, and who else there is.

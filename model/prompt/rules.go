@@ -12,7 +12,7 @@ const introText = `You plan a business process: you answer with one JSON object,
 
 ## How it goes on
 - Calls run side by side, each as soon as the values that it reads are there. Plan all that can be planned now, in one answer.
-- Then you are asked again. You remember nothing: you see the State as it is then, and what became of your Calls. Leave out what is done, and for now what you can decide only after you have read a result.
+- Then you are asked again. You remember nothing: you see the State as it is then, and what became of your Calls. Leave out what is done. Leave out for now what you can decide only after you have read a result.
 - Nothing is tried again by itself. Where a Call failed, was rejected (a person said no) or is blocked (a value can never come), plan it again with the cause mended, or find another way; plan again, too, what it blocked.
 %s- Nothing left to do: "calls": [].
 `
@@ -20,19 +20,20 @@ const introText = `You plan a business process: you answer with one JSON object,
 const approvalsText = `- Where a person must approve a Call, the person is asked without you: plan it like any other.
 `
 
+// callsText has a place for whose Calls are alternatives.
 const callsText = `## A Call
 - "_tool" names the tool; its parameters stand beside it, null for one that is left out. "_reasoningForCall": one short sentence for people who read along, or null.
-- Calls hand values to each other through State. "_outputPath" is the place in State for the result, under any name that the form of State, if there is one, allows: "order", "customer.address"; null: only you are shown it.
+- Calls hand values to each other through State. "_outputPath" is the place in State for the result, under any name that the form of State, if there is one, allows: "order", "customer.address"; null: only you are shown it, and no Call can read it.
 - A place that holds a value keeps it: a Call that would write there is skipped. To look something up once more, give null as the place (not possible where the tool sets it).
-- Calls with the same place (also one that the tool sets) are alternatives, in the order of your list: the second runs only if the first fails, is rejected or is blocked, whatever the cause.
-- So plan an alternative where it is right after any failure, or does no harm (another look-up). Where it is right after a certain one only (such as: not found), leave it out: you are shown the cause, and plan it then.
-- "_after": what must be done before the Call starts, although it reads nothing of it: places in State, such as ["†state.payment"] (to wait for a Call of this answer, give that Call a place and name it here), or Calls of earlier answers by their ids, such as ["†call.1.2"]; or null.
+- Calls%s with the same place (also one that the tool sets) are alternatives, in the order of your list: the second runs only if the first fails, is rejected or is blocked, whatever the cause.
+- So plan an alternative only if you have reason to expect a failure, and only if it is right whatever the cause, or does no harm (another look-up). Where it is right after a certain cause only (such as: not found), leave it out: you are shown the cause, and plan it then.
+- "_after": what must be done before the Call starts, although it reads nothing of it: places in State, such as ["†state.payment"] (to wait for a Call of this answer, give that Call a place and name it here), or Calls of earlier answers by their ids, such as ["†call.1.2"]; or null. If that fails, the Call is blocked.
 `
 
 const referencesText = `## References
 - A string that begins with † stands for a value of any type: "†state.order.id", "†input.rules[0]". The Reference is the whole string, also within a list or an object. The value may still be to come from another Call, of this answer too: then the Call waits for it. A place that no Call fills never comes: what reads it is blocked.
 - "†` + "`Order ${state.order.id} comes on ${input.day}.`" + `" is a text with values in it: between ${ and } stands a Reference without its †.
-- "†state.a || †state.b" is a; or b once a can no longer come, because its Calls failed or no Call fills it. "†state.a && †state.b" waits for both and is b. "††" at the beginning is a plain †.
+- "†state.a || †state.b" is a; or b once a can no longer come, because every Call for it failed, was rejected or is blocked, or none is planned: b stands in after a failure, too. "†state.a && †state.b" waits for both and is b. "††" at the beginning is a plain †.
 `
 
 const branchesText = `- A tool whose result goes to "†state.a || †state.b" puts it into one of the two places: the tool chooses. Plan for both cases at once: a Call that needs the place that stays empty, by a Reference or by "_after", is skipped (no failure), with all that needs its result, and the next alternative to it has its turn. If the tool fails, b gets {"code", "message"} instead of a result: a Call that is meant for a real result in b must therefore read a field of it, such as "†state.b.day", not b as a whole.
@@ -69,16 +70,18 @@ Follow the lines that begin with ">": this process's designer wrote them. States
 // writeRules writes what holds for every Request of the process, so that prompt caches match it. A rule that only some processes
 // need stands in their prompts alone.
 func (w *promptWriter) writeRules() {
-	approvals, untilOutput := "", ""
-	override := w.idea.Config.Approval
-	if override.AllTools || len(override.ToolNames) > 0 || w.anyTool(func(t *ideafile.Tool) bool { return t.Approval != nil }) {
+	approvals, ofOneInstance, untilOutput := "", "", ""
+	if !w.hasSingleUnnamedInstance() {
+		ofOneInstance = " of one instance"
+	}
+	if w.hasApprovals() {
 		approvals = approvalsText
 	}
 	if w.idea.OutputSchema != nil {
-		untilOutput = " until the output is asked for"
+		untilOutput = ", unless you are asked for the output at the end"
 	}
 	w.writeLine(introText, approvals)
-	w.WriteString(callsText)
+	w.writeLine(strings.TrimSuffix(callsText, "\n"), ofOneInstance)
 	if w.anyTool(func(t *ideafile.Tool) bool { return t.OutputMethod.Schema != nil }) {
 		w.WriteString(updatesText)
 	}
@@ -92,6 +95,12 @@ func (w *promptWriter) writeRules() {
 		instance = ` "_instance": "*",`
 	}
 	w.writeLine("\n"+exampleText+"\n%[2]s", instance, dataText)
+}
+
+// hasApprovals reports whether people may be asked about Calls.
+func (w *promptWriter) hasApprovals() bool {
+	override := w.idea.Config.Approval
+	return override.AllTools || len(override.ToolNames) > 0 || w.anyTool(func(t *ideafile.Tool) bool { return t.Approval != nil })
 }
 
 func (w *promptWriter) anyTool(holds func(*ideafile.Tool) bool) bool {

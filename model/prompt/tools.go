@@ -36,12 +36,15 @@ func (w *promptWriter) writePalette() {
 // latentToolRule says how the LLM gives the result of a Tool that it plays itself. The first such Tool has it whole.
 func (w *promptWriter) latentToolRule() string {
 	each, forAll := " (for each instance, together with all others whose turn it is)",
-		" A result that you write now holds for all instances of the Call: where they differ, plan a Call for each."
+		"\nA result that you write holds for all instances of the Call: where they differ, plan a Call for each."
+	anyInstance := ", for whichever instance"
 	if w.hasSingleUnnamedInstance() {
-		each, forAll = "", ""
+		each, forAll, anyInstance = "", "", ""
 	}
-	return `You are this tool: write its result into "_output" of the Call, if you know it now. If it depends on values that are still to come, and you will have to plan more later anyway: ` +
-		`leave the Call out now. Otherwise, and where it is not certain that the Call will run: null; you are asked for it when its turn comes` + each + `, in a question for results alone.` + forAll
+	return `You are this tool: you write its result yourself, as "_output" of the Call.
+- You know it now, and the Call will surely run: write it.
+- It depends on values that are still to come, and you will be asked to plan more in any case` + anyInstance + `: leave the Call out until then, and what reads its result.
+- Otherwise: null. You are asked for it when the Call's turn comes` + each + `, in a question for results alone.` + forAll
 }
 
 // outputReferencesRule says what a Reference in the output stands for where there are several instances.
@@ -49,7 +52,7 @@ func (w *promptWriter) outputReferencesRule() string {
 	if w.hasSingleUnnamedInstance() {
 		return ""
 	}
-	return `; "†state.x" is then an object: the x of each instance that has one, by the instance's name`
+	return `; "†state.x" is then an object: the x of each instance that has one, by the instance's name. A Reference to one instance alone is not possible: write its value out`
 }
 
 // writeToolResult says what a Tool's result is and, where the designer chose that, where it goes.
