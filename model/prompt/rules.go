@@ -27,7 +27,7 @@ const callsText = `## A Call
 - A place that holds a value keeps it: a Call that would write there is skipped. To look something up once more, give null as the place (not possible where the tool sets it).
 - Calls%s with the same place (also one that the tool sets) are alternatives, in the order of your list: the second runs only if the first fails, is rejected or is blocked, whatever the cause.
 - So plan an alternative only if you have reason to expect a failure, and only if it is right whatever the cause, or does no harm (another look-up). Where it is right after a certain cause only (such as: not found), leave it out: you are shown the cause, and plan it then.
-- "_after": what must be done before the Call starts, although it reads nothing of it: places in State, such as ["†state.payment"] (to wait for a Call of this answer, give that Call a place and name it here), or Calls of earlier answers by their ids, such as ["†call.1.2"]; or null. If that fails, the Call is blocked.
+- "_after": what must be done before the Call starts, although it reads nothing of it (if that fails, the Call is blocked): places in State, such as ["†state.payment"] (to wait for a Call of this answer, give that Call a place and name it here), or Calls of earlier answers by their ids, such as ["†call.1.2"]; or null.
 `
 
 const referencesText = `## References
