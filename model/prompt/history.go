@@ -24,11 +24,7 @@ func (w *promptWriter) writeCallHistory() {
 		return
 	}
 	w.writeHeading("Calls so far")
-	inInstance := ""
-	if !w.hasSingleUnnamedInstance() {
-		inInstance = fmt.Sprintf("; 1.2@%[1]s, that Call in %[1]s", oneLine(w.request.Instances[0].Token))
-	}
-	w.writeLine("1.2 is Call 2 of your answer 1%s. Of a Call that brought its result into State, the parameters are not shown. Older Calls that no longer matter are left out.", inInstance)
+	w.writeLine("%s. The parameters of a Call that brought its result into State wherever it ran are not shown. Older Calls that no longer matter are left out.", w.callIDExample())
 	if w.request.PlanEntries[0].DirectPlan > 0 {
 		w.writeLine("Those of request 0 are of a Plan that ran by itself. Mend what went wrong, or find another way; what is done stays done.")
 	}
@@ -59,6 +55,23 @@ func (w *promptWriter) writeCallHistory() {
 			w.writeLine("- %s %s: done%s", strings.Join(ids, ", "), label, w.instancesSuffix(w.inOrder(doneByResult[label])))
 		}
 	}
+}
+
+// callIDExample explains the ids of Calls by one whose numbers differ.
+func (w *promptWriter) callIDExample() string {
+	answer, number := "1", "2"
+	for _, entry := range w.request.PlanEntries {
+		if of, n, _ := strings.Cut(entry.CallID, "."); of != "0" && of != n {
+			answer, number = of, n
+			break
+		}
+	}
+	text := fmt.Sprintf("%[1]s.%[2]s is Call %[2]s of your answer %[1]s", answer, number)
+	if !w.hasSingleUnnamedInstance() {
+		token := oneLine(w.request.Instances[0].Token)
+		text += fmt.Sprintf("; %s.%s@%s, that Call in %s", answer, number, token, token)
+	}
+	return text
 }
 
 // doneLabel is how a Call is named that is done wherever it was planned and whose result State shows; false for any other.

@@ -117,11 +117,11 @@ func (w *promptWriter) writeDraftOutput() {
 	w.writeHeading("Your output so far")
 	more := "."
 	if w.request.LeavesOutInstances() {
-		went := "went"
+		why := "no Call of theirs failed, or was rejected or changed"
 		if o := w.request.Others; o.AwaitingPeople+o.Working > 0 {
-			went = "went, or still goes,"
+			why += ", so far"
 		}
-		more = fmt.Sprintf(" for the instances above. It is still right for the other instances, which are not shown: all %s as you planned, and nobody changed a Call.", went)
+		more = fmt.Sprintf(" for the instances above. For the other instances, which are not shown, it is still right: %s.", why)
 	}
 	w.writeLine("You gave it in answer %d. It does not count yet, since more is to be done%s", d.Request, more)
 	w.writeLabeledValue("", d.Output)
@@ -153,7 +153,7 @@ func (w *promptWriter) writeRequestedReply() {
 
 // writeRequestedOutput says what is wanted as "output" beside Calls.
 func (w *promptWriter) writeRequestedOutput() {
-	output, ofAll, ifTheySucceed, isRejected, shownAgain := "the whole output", "these Calls", "if these Calls succeed", "is rejected,", "fails"
+	output, ofAll, ifTheySucceed, isRejected, shownAgain, mayRefer := "the whole output", "these Calls", "if these Calls succeed", "is rejected,", "fails", ""
 	if w.request.DraftOutput != nil {
 		output = "your output so far, put right"
 	}
@@ -163,16 +163,19 @@ func (w *promptWriter) writeRequestedOutput() {
 	if w.hasApprovals() {
 		ifTheySucceed, isRejected, shownAgain = ifTheySucceed+" and people approve them", "is rejected or changed by a person,", "fails, or is rejected or changed by a person"
 	}
-	w.writeLine(`- You need to read no more results: "output": %s, as it will be %s (it may refer to what they will bring); "finished": true. The output counts once %s have succeeded or were `+
-		`skipped. You are asked again only if one fails, %s or is blocked, and no alternative makes up for it.`, output, ifTheySucceed, ofAll, isRejected)
+	if w.outputMayReferToState() {
+		mayRefer = " (it may refer to what they will bring)"
+	}
+	w.writeLine(`- You need to read no more results: "output": %s, as it will be %s%s; "finished": true. The output counts once %s have succeeded or were `+
+		`skipped. You are asked again only if one fails, %s or is blocked, and no alternative makes up for it.`, output, ifTheySucceed, mayRefer, ofAll, isRejected)
 	if w.hasSingleUnnamedInstance() {
 		w.writeLine(`- You must read results first: "output": null, "finished": false. You are asked for it when all is done.`)
 		return
 	}
-	w.writeLine(`- You must still read results, and can write a good part of the output: "output": that, "finished": false. You are shown it with the next question, to put it right, and are not asked for it `+
-		`at the end. It keeps what you know of instances that these Calls finish: they are shown again only if a Call of theirs %s.`, shownAgain)
-	w.writeLine(`- You can write none of it yet, or it needs a result that these Calls will bring in an instance that they also finish: "output": null, "finished": false. If an instance is finished then, ` +
-		`you are asked for the output in one more question at the end, and shown every State.`)
+	w.writeLine(`- You must still read results: "output": a draft, "finished": false. You are shown the draft with the next question, put it right there, and are not asked for the output at the end. `+
+		`Take it there that these Calls succeed, say which instances are still open, and write down what you must know of those that these Calls finish: you see them again only if a Call of theirs %s.`, shownAgain)
+	w.writeLine(`- The draft would have to tell what you have not seen (such as a number that a Call will bring, or whether its result says yes or no) of an instance that these Calls finish: "output": null, ` +
+		`"finished": false. You are asked for the output in one more question at the end, and shown every State.`)
 }
 
 // requestedCallsText says for whom Calls are wanted, and who else there is.

@@ -294,3 +294,22 @@ func TestTheDocumentedPromptIsTheOneThatIsSent(t *testing.T) {
 		}
 	}
 }
+
+func TestAReferenceToStateIsSpokenOfWhereTheOutputHasAPlaceForIt(t *testing.T) {
+	for form, want := range map[string]bool{
+		`{"type": "object", "properties": {"n": {"type": "integer"}, "said": {"type": ["string", "null"]}}, "additionalProperties": false}`: false,
+		`{"type": "object", "properties": {"list": {"type": "array", "items": {"type": "string"}}}, "additionalProperties": false}`:         false,
+		`{"type": "object", "properties": {"law": {"enum": ["a", "b"]}}, "additionalProperties": false}`:                                    false,
+		`{"type": "string"}`: false,
+		`{"type": "object", "properties": {"n": {"type": "integer"}}}`:                                                              true,
+		`{"type": "object", "properties": {"of": {"type": "object"}}, "additionalProperties": false}`:                               true,
+		`{"type": "object", "properties": {"list": {"type": "array", "items": {"type": "object"}}}, "additionalProperties": false}`: true,
+		`{"type": "object", "properties": {"list": {"type": "array"}}, "additionalProperties": false}`:                              true,
+		`{"type": "object", "properties": {"any": {}}, "additionalProperties": false}`:                                              true,
+		`{"type": "object", "properties": {"x": {"anyOf": [{"type": "string"}, {"type": "null"}]}}, "additionalProperties": false}`: true,
+	} {
+		if got := mayHoldObject(modeltest.DecodeJSON(t, form), true); got != want {
+			t.Errorf("%s: %v", form, got)
+		}
+	}
+}

@@ -1,6 +1,7 @@
 package prompt
 
 import (
+	"slices"
 	"strings"
 
 	"processidea/model/ideafile"
@@ -28,7 +29,7 @@ func (w *promptWriter) writePalette() {
 	}
 	if w.idea.OutputSchema != nil {
 		w.writeHeading("Form of the output")
-		w.writeLine("One for the whole process. You are told when to give it. Any value in it may be a Reference%s.", w.outputReferencesRule())
+		w.writeLine("One for the whole process. You are told when to give it. %s", w.outputReferencesRule())
 		w.writeLine("%s%s", schemaText(w.idea.OutputSchema.Source, w.idea.OutputSchema.Source), (&schemaWriter{}).typeComment(w.idea.OutputSchema.Source))
 	}
 }
@@ -37,22 +38,49 @@ func (w *promptWriter) writePalette() {
 func (w *promptWriter) latentToolRule() string {
 	each, forAll := " (for each instance, together with all others whose turn it is)",
 		"\nA result that you write holds for all instances of the Call: where they differ, plan a Call for each."
-	anyInstance := ", for whichever instance"
+	anyInstance := " (in whichever instance)"
 	if w.hasSingleUnnamedInstance() {
 		each, forAll, anyInstance = "", "", ""
 	}
 	return `You are this tool: you write its result yourself, as "_output" of the Call.
-- You know it now, and the Call will surely run: write it.
-- It depends on values that are still to come, and you will be asked to plan more in any case` + anyInstance + `: leave the Call out until then, and what reads its result.
+- You know it now, and the Call is no alternative and waits for nothing that may fail: write it.
+- You do not know it yet, and must read some result anyway before you can plan on` + anyInstance + `: leave the Call out until then, with what reads its result.
 - Otherwise: null. You are asked for it when the Call's turn comes` + each + `, in a question for results alone.` + forAll
 }
 
-// outputReferencesRule says what a Reference in the output stands for where there are several instances.
+// outputReferencesRule says what a Reference in the output stands for.
 func (w *promptWriter) outputReferencesRule() string {
-	if w.hasSingleUnnamedInstance() {
-		return ""
+	switch {
+	case w.hasSingleUnnamedInstance():
+		return "Any value in it may be a Reference."
+	case !w.outputMayReferToState():
+		return "Write its values out: a Reference to State would stand for the values of all instances."
 	}
-	return `; "†state.x" is then an object: the x of each instance that has one, by the instance's name. A Reference to one instance alone is not possible: write its value out`
+	return `Any value in it may be a Reference; "†state.x" is then an object: the x of each instance that has one, by the instance's name. Where the form has no place for that, write values out.`
+}
+
+// outputMayReferToState reports whether a Reference to State may have a place in the output. In a process of several instances it stands for an object.
+func (w *promptWriter) outputMayReferToState() bool {
+	return w.hasSingleUnnamedInstance() || mayHoldObject(w.idea.OutputSchema.Source, true)
+}
+
+// mayHoldObject reports whether a form may have a place for an object whose keys it does not name.
+func mayHoldObject(form any, isRoot bool) bool {
+	m, _ := form.(map[string]any)
+	if m["$ref"] != nil || m["anyOf"] != nil || m["oneOf"] != nil || m["allOf"] != nil {
+		return true
+	}
+	types, isList := jsonval.AsStringList(m["type"])
+	if name, ok := m["type"].(string); ok {
+		types, isList = []string{name}, true
+	}
+	switch props, _ := m["properties"].(map[string]any); {
+	case !isList:
+		return m["enum"] == nil && m["const"] == nil
+	case slices.Contains(types, "object"):
+		return !isRoot || m["additionalProperties"] != false || slices.ContainsFunc(jsonval.SortedKeys(props), func(name string) bool { return mayHoldObject(props[name], false) })
+	}
+	return slices.Contains(types, "array") && mayHoldObject(m["items"], false)
 }
 
 // writeToolResult says what a Tool's result is and, where the designer chose that, where it goes.
