@@ -24,7 +24,7 @@ func (w *promptWriter) writeCallHistory() {
 		return
 	}
 	w.writeHeading("Calls so far")
-	w.writeLine("%s. The parameters of a Call that brought its result into State wherever it ran are not shown. Older Calls that no longer matter are left out.", w.callIDExample())
+	w.writeLine("%s. Parameters are not shown where a Call brought its result into State in all its instances. Older Calls that no longer matter are left out.", w.callIDExample())
 	if w.request.PlanEntries[0].DirectPlan > 0 {
 		w.writeLine("Those of request 0 are of a Plan that ran by itself. Mend what went wrong, or find another way; what is done stays done.")
 	}

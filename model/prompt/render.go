@@ -153,29 +153,32 @@ func (w *promptWriter) writeRequestedReply() {
 
 // writeRequestedOutput says what is wanted as "output" beside Calls.
 func (w *promptWriter) writeRequestedOutput() {
-	output, ofAll, ifTheySucceed, isRejected, shownAgain, mayRefer := "the whole output", "these Calls", "if these Calls succeed", "is rejected,", "fails", ""
+	output, ofAll, ifTheySucceed, again, shownAgain := "the whole output", "these Calls", "if these Calls succeed", "if one", "fails"
+	draft, mayRefer, noReference := "a draft", "", ""
 	if w.request.DraftOutput != nil {
-		output = "your output so far, put right"
+		output, draft = "your output so far, put right", "your output so far, put right as far as can be"
 	}
 	if w.request.LeavesOutInstances() {
 		output, ofAll = output+" for the instances above, with what it says of the others", "these Calls, and those of the other instances,"
 	}
 	if w.hasApprovals() {
-		ifTheySucceed, isRejected, shownAgain = ifTheySucceed+" and people approve them", "is rejected or changed by a person,", "fails, or is rejected or changed by a person"
+		ifTheySucceed, again, shownAgain = ifTheySucceed+" and people approve them", "if a person changes one of them, or if one", "fails, or is rejected or changed by a person"
 	}
 	if w.outputMayReferToState() {
-		mayRefer = " (it may refer to what they will bring)"
+		mayRefer, noReference = " (it may refer to what they bring)", ", and no Reference can stand for it"
 	}
-	w.writeLine(`- You need to read no more results: "output": %s, as it will be %s%s; "finished": true. The output counts once %s have succeeded or were `+
-		`skipped. You are asked again only if one fails, %s or is blocked, and no alternative makes up for it.`, output, ifTheySucceed, mayRefer, ofAll, isRejected)
+	w.writeLine(`For "output" and "finished", the first of these that fits:`)
 	if w.hasSingleUnnamedInstance() {
-		w.writeLine(`- You must read results first: "output": null, "finished": false. You are asked for it when all is done.`)
-		return
+		w.writeLine(`- You must read results before you can plan on or write the output: "output": null, "finished": false. You are asked for it when all is done.`)
+	} else {
+		w.writeLine(`- You must read results before you can plan on, and these Calls finish no instance: "output": null, "finished": false. You give it later.`)
+		w.writeLine(`- The output needs what you have not seen of an instance that these Calls finish (such as a number that a Call will bring)%s: "output": null, "finished": false. `+
+			`You are asked for it at the end, in one more question, and shown every State.`, noReference)
+		w.writeLine(`- You must read results before you can plan on: "output": %s, "finished": false. Write it as if these Calls had succeeded, say which instances are still open, and put down what you will need of those `+
+			`that these Calls finish: you see them again only if a Call of theirs %s. You are shown the draft with the next question, put it right there, and are not asked for it at the end.`, draft, shownAgain)
 	}
-	w.writeLine(`- You must still read results: "output": a draft, "finished": false. You are shown the draft with the next question, put it right there, and are not asked for the output at the end. `+
-		`Take it there that these Calls succeed, say which instances are still open, and write down what you must know of those that these Calls finish: you see them again only if a Call of theirs %s.`, shownAgain)
-	w.writeLine(`- The draft would have to tell what you have not seen (such as a number that a Call will bring, or whether its result says yes or no) of an instance that these Calls finish: "output": null, ` +
-		`"finished": false. You are asked for the output in one more question at the end, and shown every State.`)
+	w.writeLine(`- All is planned with these Calls: "output": %s, as it will be %s%s; "finished": true. It counts once %s have succeeded or were skipped. You are asked again only %s `+
+		`fails, is rejected or is blocked, and no alternative makes up for it.`, output, ifTheySucceed, mayRefer, ofAll, again)
 }
 
 // requestedCallsText says for whom Calls are wanted, and who else there is.

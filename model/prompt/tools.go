@@ -29,7 +29,7 @@ func (w *promptWriter) writePalette() {
 	}
 	if w.idea.OutputSchema != nil {
 		w.writeHeading("Form of the output")
-		w.writeLine("One for the whole process. You are told when to give it. %s", w.outputReferencesRule())
+		w.writeLine("%s", w.outputReferencesRule())
 		w.writeLine("%s%s", schemaText(w.idea.OutputSchema.Source, w.idea.OutputSchema.Source), (&schemaWriter{}).typeComment(w.idea.OutputSchema.Source))
 	}
 }
@@ -38,25 +38,25 @@ func (w *promptWriter) writePalette() {
 func (w *promptWriter) latentToolRule() string {
 	each, forAll := " (for each instance, together with all others whose turn it is)",
 		"\nA result that you write holds for all instances of the Call: where they differ, plan a Call for each."
-	anyInstance := " (in whichever instance)"
+	ofAnyInstance := " (of any instance)"
 	if w.hasSingleUnnamedInstance() {
-		each, forAll, anyInstance = "", "", ""
+		each, forAll, ofAnyInstance = "", "", ""
 	}
 	return `You are this tool: you write its result yourself, as "_output" of the Call.
-- You know it now, and the Call is no alternative and waits for nothing that may fail: write it.
-- You do not know it yet, and must read some result anyway before you can plan on` + anyInstance + `: leave the Call out until then, with what reads its result.
-- Otherwise: null. You are asked for it when the Call's turn comes` + each + `, in a question for results alone.` + forAll
+- You know all that it depends on: write it.
+- It depends on a result that is still to come, and you must be asked again anyway, since some other Call` + ofAnyInstance + ` can be planned only then: leave the Call out until then, and the Calls that read its result.
+- It depends on a result that is still to come, and all else is planned: null. You are asked for it when the Call's turn comes` + each + `, in a question for results alone.` + forAll
 }
 
 // outputReferencesRule says what a Reference in the output stands for.
 func (w *promptWriter) outputReferencesRule() string {
 	switch {
 	case w.hasSingleUnnamedInstance():
-		return "Any value in it may be a Reference."
+		return "You are told when to give it. Any value in it may be a Reference."
 	case !w.outputMayReferToState():
-		return "Write its values out: a Reference to State would stand for the values of all instances."
+		return "One for the whole process. You are told when to give it. Write its values out: a Reference to State would stand for the values of all instances."
 	}
-	return `Any value in it may be a Reference; "†state.x" is then an object: the x of each instance that has one, by the instance's name. Where the form has no place for that, write values out.`
+	return `One for the whole process. You are told when to give it. Any value in it may be a Reference; "†state.x" is then an object: the x of each instance that has one, by the instance's name. Where the form has no place for that, write values out.`
 }
 
 // outputMayReferToState reports whether a Reference to State may have a place in the output. In a process of several instances it stands for an object.
