@@ -24,7 +24,12 @@ func (w *promptWriter) writeCallHistory() {
 		return
 	}
 	w.writeHeading("Calls so far")
-	w.writeLine("%s. Parameters are not shown where a Call brought its result into State in all its instances. Older Calls that no longer matter are left out.", w.callIDExample())
+	everywhere := ""
+	if !w.hasSingleUnnamedInstance() {
+		everywhere = " in all its instances"
+	}
+	w.writeLine("%s. Parameters are not shown where a Call brought its result into State%s. Calls that no longer matter, such as those of finished instances, are left out.",
+		w.callIDExample(), everywhere)
 	if w.request.PlanEntries[0].DirectPlan > 0 {
 		w.writeLine("Those of request 0 are of a Plan that ran by itself. Mend what went wrong, or find another way; what is done stays done.")
 	}

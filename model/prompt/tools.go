@@ -44,8 +44,8 @@ func (w *promptWriter) latentToolRule() string {
 	}
 	return `You are this tool: you write its result yourself, as "_output" of the Call.
 - You know all that it depends on: write it.
-- It depends on a result that is still to come, and you must be asked again anyway, since some other Call` + ofAnyInstance + ` can be planned only then: leave the Call out until then, and the Calls that read its result.
-- It depends on a result that is still to come, and all else is planned: null. You are asked for it when the Call's turn comes` + each + `, in a question for results alone.` + forAll
+- You do not, and will be asked again anyway, because some Call` + ofAnyInstance + ` can be planned only later: leave this one out until then, with the Calls that read its result.
+- You do not, and all else is planned: null. You are asked for it when the Call's turn comes` + each + `, in a question for results alone.` + forAll
 }
 
 // outputReferencesRule says what a Reference in the output stands for.
@@ -54,7 +54,7 @@ func (w *promptWriter) outputReferencesRule() string {
 	case w.hasSingleUnnamedInstance():
 		return "You are told when to give it. Any value in it may be a Reference."
 	case !w.outputMayReferToState():
-		return "One for the whole process. You are told when to give it. Write its values out: a Reference to State would stand for the values of all instances."
+		return "One for the whole process. You are told when to give it. Write plain values: a Reference to State would stand for the values of all instances."
 	}
 	return `One for the whole process. You are told when to give it. Any value in it may be a Reference; "†state.x" is then an object: the x of each instance that has one, by the instance's name. Where the form has no place for that, write values out.`
 }
