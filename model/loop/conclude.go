@@ -159,7 +159,9 @@ func (l *Loop) callsToRedeliver(req *llmRequest) (rest []ResumedCalls) {
 		missing := ResumedCalls{Token: inst.Token, Request: req.input.RequestNumber}
 		for _, index := range jsonval.SortedKeys(calls) {
 			key := ideafile.CallKey{Request: req.input.RequestNumber, Index: index}
-			if _, has := inst.calls[key]; !has && !calls[index].IsZero() && slices.Contains(covered, inst) && !calls[index].TargetsOtherInstance(inst.Token) && anyInstanceAccepted(covered, key) {
+			_, has := inst.calls[key]
+			isFor := slices.Contains(covered, inst) && !calls[index].TargetsOtherInstance(inst.Token)
+			if isKnown := !calls[index].IsZero(); !has && isFor && isKnown && anyInstanceAccepted(covered, key) {
 				missing.Calls = append(missing.Calls, ResumedCall{Index: index, Call: calls[index]})
 			}
 		}
