@@ -24,14 +24,14 @@ func (w *promptWriter) writeCallHistory() {
 		return
 	}
 	w.writeHeading("Calls so far")
-	everywhere := ""
+	everywhere, suchAs := "", ""
 	if !w.hasSingleUnnamedInstance() {
-		everywhere = " in all its instances"
+		everywhere, suchAs = " in all its instances", ", such as those of finished instances,"
 	}
-	w.writeLine("%s. Parameters are not shown where a Call brought its result into State%s. Calls that no longer matter, such as those of finished instances, are left out.",
-		w.callIDExample(), everywhere)
+	w.writeLine("%s. Parameters are not shown where a Call brought its result into State%s. Calls that no longer matter%s are left out.",
+		w.callIDExample(), everywhere, suchAs)
 	if w.request.PlanEntries[0].DirectPlan > 0 {
-		w.writeLine("Those of request 0 are of a Plan that ran by itself. Mend what went wrong, or find another way; what is done stays done.")
+		w.writeLine("Those whose ids begin with 0 are of a Plan that ran by itself. Mend what went wrong, or find another way; what is done stays done.")
 	}
 	if slices.ContainsFunc(w.request.PlanEntries, func(e turn.PlannedCallSummary) bool { return e.StatusCounts[ideafile.Skipped] > 0 }) {
 		branch := ""

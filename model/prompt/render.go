@@ -168,16 +168,16 @@ func (w *promptWriter) writeRequestedOutput() {
 		mayRefer, noReference = " (it may refer to what they bring)", ", and no Reference can stand for it"
 	}
 	w.writeLine(`For "output" and "finished":`)
-	w.writeLine(`- All is planned with these Calls: "output": %s, as it will be %s%s; "finished": true. It counts once %s have succeeded or were skipped. You are asked again only %s `+
+	w.writeLine(`- All is planned with these Calls: "output": %s, as it will be %s%s; "finished": true. The output counts once %s have succeeded or were skipped. You are asked again only %s `+
 		`fails, is rejected or is blocked, and no alternative makes up for it.`, output, ifTheySucceed, mayRefer, ofAll, again)
 	if w.hasSingleUnnamedInstance() {
 		w.writeLine(`- You must read results to plan more or to write the output: "output": null, "finished": false. You are asked for it when all is done.`)
 		return
 	}
-	w.writeLine(`- More must be planned later: "finished": false, and "output" is null where these Calls finish no instance. Where they finish some, it is %s, written as if these Calls had succeeded. It is all that you will know of `+
-		`those instances (you see them again only if a Call of theirs %s): it must tell what the final output needs of them, and which are still open. You are shown it with the next question, put it right there, and are not `+
+	w.writeLine(`- More must be planned later: "finished": false, and "output" is null where these Calls finish no instance. Where they finish at least one, it is %s, written as if these Calls had succeeded. It is all that you will know of `+
+		`those instances (you see them again only if a Call of theirs %s): put into it all that the final output needs of them, and name the instances that are still open. You are shown it with the next question, put it right there, and are not `+
 		`asked for it at the end.`, draft, shownAgain)
-	w.writeLine(`- In both cases: where it cannot be written without a value that these Calls have yet to bring of an instance that they finish%s: "output": null, "finished": false. You are asked for it at the end, in one `+
+	w.writeLine(`- Exception to both: the output needs a value that these Calls have yet to bring (such as a number) of an instance that they finish%s. Then, even if all is planned: "output": null, "finished": false. You are asked for it at the end, in one `+
 		`more question, and shown every State.`, noReference)
 }
 

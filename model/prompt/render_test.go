@@ -301,12 +301,14 @@ func TestAReferenceToStateIsSpokenOfWhereTheOutputHasAPlaceForIt(t *testing.T) {
 		`{"type": "object", "properties": {"list": {"type": "array", "items": {"type": "string"}}}, "additionalProperties": false}`:         false,
 		`{"type": "object", "properties": {"law": {"enum": ["a", "b"]}}, "additionalProperties": false}`:                                    false,
 		`{"type": "string"}`: false,
-		`{"type": "object", "properties": {"n": {"type": "integer"}}}`:                                                              true,
-		`{"type": "object", "properties": {"of": {"type": "object"}}, "additionalProperties": false}`:                               true,
-		`{"type": "object", "properties": {"list": {"type": "array", "items": {"type": "object"}}}, "additionalProperties": false}`: true,
-		`{"type": "object", "properties": {"list": {"type": "array"}}, "additionalProperties": false}`:                              true,
-		`{"type": "object", "properties": {"any": {}}, "additionalProperties": false}`:                                              true,
-		`{"type": "object", "properties": {"x": {"anyOf": [{"type": "string"}, {"type": "null"}]}}, "additionalProperties": false}`: true,
+		`{"type": "object", "properties": {"n": {"type": "integer"}}}`:                                                                      true,
+		`{"type": "object", "properties": {"of": {"type": "object"}}, "additionalProperties": false}`:                                       true,
+		`{"type": "object", "properties": {"list": {"type": "array", "items": {"type": "object"}}}, "additionalProperties": false}`:         true,
+		`{"type": "object", "properties": {"list": {"type": "array"}}, "additionalProperties": false}`:                                      true,
+		`{"type": "object", "properties": {"any": {}}, "additionalProperties": false}`:                                                      true,
+		`{"type": "object", "properties": {"x": {"anyOf": [{"type": "string"}, {"type": "null"}]}}, "additionalProperties": false}`:         false,
+		`{"type": "object", "properties": {"x": {"anyOf": [{"type": "string"}, {"type": "object"}]}}, "additionalProperties": false}`:       true,
+		`{"type": "object", "properties": {"x": {"$ref": "#/$defs/x"}}, "additionalProperties": false, "$defs": {"x": {"type": "object"}}}`: true,
 	} {
 		if got := mayHoldObject(modeltest.DecodeJSON(t, form), true); got != want {
 			t.Errorf("%s: %v", form, got)

@@ -67,20 +67,15 @@ func (w *promptWriter) outputMayReferToState() bool {
 // mayHoldObject reports whether a form may have a place for an object whose keys it does not name.
 func mayHoldObject(form any, isRoot bool) bool {
 	m, _ := form.(map[string]any)
-	if m["$ref"] != nil || m["anyOf"] != nil || m["oneOf"] != nil || m["allOf"] != nil {
-		return true
-	}
-	types, isList := jsonval.AsStringList(m["type"])
-	if name, ok := m["type"].(string); ok {
-		types, isList = []string{name}, true
-	}
-	switch props, _ := m["properties"].(map[string]any); {
-	case !isList:
+	switch types := jsonschema.TypesAt(form, nil); {
+	case types == nil:
 		return m["enum"] == nil && m["const"] == nil
 	case slices.Contains(types, "object"):
+		props, _ := m["properties"].(map[string]any)
 		return !isRoot || m["additionalProperties"] != false || slices.ContainsFunc(jsonval.SortedKeys(props), func(name string) bool { return mayHoldObject(props[name], false) })
+	default:
+		return slices.Contains(types, "array") && mayHoldObject(m["items"], false)
 	}
-	return slices.Contains(types, "array") && mayHoldObject(m["items"], false)
 }
 
 // writeToolResult says what a Tool's result is and, where the designer chose that, where it goes.

@@ -51,7 +51,7 @@ func signalArrivalsOf(ctx workflow.Context) *signalArrivals {
 	if a, ok := ctx.Value(arrivalsKey{}).(*signalArrivals); ok {
 		return a
 	}
-	panic("mailbox: the worker lacks the interceptor workflows.InOrder")
+	panic("mailbox: the worker lacks the interceptor workflows.NewSignalOrderInterceptor")
 }
 
 // takeNextName takes the name of the signal to handle now, given that the selector offers one of the name offered. Signals without
