@@ -263,6 +263,9 @@ func (p *play) report(token string, lost bool) turn.InstanceReport {
 	run := p.runs[token]
 	p.reports++
 	r := turn.InstanceReport{Token: token, ReportNumber: p.reports, ClosedThroughRequest: p.number, PendingApprovals: run.PendingApprovals(), Idle: run.IsIdle(), HasGoal: run.HasGoal(), MissingRequiredPaths: run.MissingRequiredPaths(), PlanFailure: run.DirectPlanFault(), Writes: run.TakeNewWrites()}
+	if lost {
+		r.ToldThroughRequest = p.number
+	}
 	for _, rec := range run.CallRecords() {
 		if p.told[rec.ID] == rec.Status {
 			continue
