@@ -259,6 +259,7 @@ func (r *request) finishReply(answer *llm.Reply) {
 		return
 	}
 	r.reply.Complete, r.reply.Finished, r.reply.Unfinished = true, answer.Finished, answer.Unfinished
+	r.reply.Notes = turn.ShortenNotes(answer.Notes)
 	if r.input.OutputOnly {
 		return
 	}

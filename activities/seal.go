@@ -29,8 +29,12 @@ func (a *Activities) SealIdea(ctx context.Context, in protocol.SealInput) (*prot
 		return nil, err
 	}
 	idea := turn.SnapshotIdea(whole, in.Brief, in.Calls, in.Output)
+	solution := idea["solution"].(map[string]any)
 	if in.Finished {
-		idea["solution"].(map[string]any)["finished"] = true
+		solution["finished"] = true
+	}
+	if in.Notes != "" {
+		solution["notes"] = in.Notes
 	}
 	idea = delegate.WithFiles(idea, in.Delegation.File, files)
 	meta := sealedIdeaMeta(idea["meta"], in.Request, in.LLM)

@@ -62,6 +62,7 @@ type Reply struct {
 	Output     json.RawMessage // the solution's output as written; empty where it has none
 	Finished   bool            // nothing is left to plan, if the solution's Calls succeed
 	Unfinished bool            // the solution says that something is
+	Notes      string          // what the LLM wants to be shown again; empty if nothing
 	Usage      turn.TokenUsage // zero where the server does not tell
 	Finish     string          // the finish reason; empty where the stream broke off
 	Refusal    string          // what the LLM said instead, where it refused
@@ -93,7 +94,7 @@ func (c *Client) Stream(ctx context.Context, r Request) (*Reply, error) {
 	s, parseErr := readSolution(reader, r.OnCall)
 	reader.readRemainder()
 	reply := x.describe(reader.finish())
-	reply.Output = s.output
+	reply.Output, reply.Notes = s.output, s.notes
 	if s.finished != nil {
 		reply.Finished, reply.Unfinished = *s.finished, !*s.finished
 	}

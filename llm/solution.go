@@ -19,10 +19,11 @@ type solution struct {
 	calls    int
 	output   json.RawMessage
 	finished *bool // nil: it does not say
+	notes    string
 }
 
-// readSolution reads {"calls": […], "output": …, "finished": …} from a stream and hands each Call to onCall at the byte that closes it.
-// It returns at the byte that closes the whole.
+// readSolution reads {"calls": […], "finished": …, "output": …, "notes": …} from a stream and hands each Call to onCall at the byte that
+// closes it. It returns at the byte that closes the whole.
 func readSolution(r io.Reader, onCall func(index int, raw json.RawMessage)) (*solution, error) {
 	s := &solution{}
 	d := json.NewDecoder(r)
@@ -62,6 +63,11 @@ func (s *solution) member(d *json.Decoder, key string, onCall func(int, json.Raw
 	case "finished":
 		if err := truncation(d.Decode(&s.finished)); err != nil {
 			return fmt.Errorf(`"finished": %w`, err)
+		}
+		return nil
+	case "notes":
+		if err := truncation(d.Decode(&s.notes)); err != nil {
+			return fmt.Errorf(`"notes": %w`, err)
 		}
 		return nil
 	}

@@ -36,20 +36,20 @@ func TestACallIsHandedOnAtTheByteThatClosesIt(t *testing.T) {
 }
 
 func TestWhatIsNoSolutionIsToldApartFromWhatIsCutOff(t *testing.T) {
-	whole := `{"output": {"n": 1}, "calls": [{"x": 1}, {"y": [2]}]}`
+	whole := `{"output": {"n": 1}, "calls": [{"x": 1}, {"y": [2]}], "finished": false, "notes": "x is done"}`
 	for n := range whole {
 		_, err := readSolution(iotest.OneByteReader(strings.NewReader(whole[:n])), func(int, json.RawMessage) {})
 		if !errors.Is(err, errTruncated) {
 			t.Errorf("%q: %v", whole[:n], err)
 		}
 	}
-	for _, text := range []string{`[]`, `{"calls": {}}`, `{"calls": [}`, `{"calls": [], "calls": []}`, `{"plan": []}`, `{"output": null}`, `{"calls": 1x`} {
+	for _, text := range []string{`[]`, `{"calls": {}}`, `{"calls": [}`, `{"calls": [], "calls": []}`, `{"plan": []}`, `{"output": null}`, `{"calls": 1x`, `{"calls": [], "notes": 1}`} {
 		if _, err := readSolution(strings.NewReader(text), func(int, json.RawMessage) {}); err == nil || errors.Is(err, errTruncated) {
 			t.Errorf("%s: %v", text, err)
 		}
 	}
 	s, err := readSolution(strings.NewReader(whole), func(int, json.RawMessage) {})
-	if err != nil || s.calls != 2 || string(s.output) != `{"n": 1}` {
+	if err != nil || s.calls != 2 || string(s.output) != `{"n": 1}` || s.notes != "x is done" || *s.finished {
 		t.Errorf("%+v, %v", s, err)
 	}
 }

@@ -18,6 +18,8 @@ type SealInput struct {
 	Output  any
 	// Finished is what the solution said of itself.
 	Finished bool `json:",omitempty"`
+	// Notes are those of the solution.
+	Notes string `json:",omitempty"`
 	// Request is the number of the Request that seals it; 0: none does.
 	Request int `json:",omitempty"`
 	// Log is what changed the instances since the parent.

@@ -54,7 +54,7 @@ func split(data []byte) ([]field, error) {
 }
 
 // solutionKeys are the keys of a solution, in the order in which an LLM in strict mode writes them.
-var solutionKeys = []string{"calls", "output", "finished"}
+var solutionKeys = []string{"calls", "finished", "output", "notes"}
 
 // solution encodes a solution as an LLM in strict mode writes it: without white space, and with the calls first. Numbers,
 // escapes and the order of keys inside stay as they are.
@@ -66,7 +66,7 @@ func solution(data []byte) (string, error) {
 	values := map[string]json.RawMessage{}
 	for _, f := range fields {
 		if !slices.Contains(solutionKeys, f.key) {
-			return "", fmt.Errorf("key %q: unknown in a solution, which has calls, output and finished", f.key)
+			return "", fmt.Errorf("key %q: unknown in a solution, which has calls, finished, output and notes", f.key)
 		}
 		values[f.key] = f.value
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -258,6 +259,77 @@ func TestAnOutputIsPutRightThoughTheWorkerIsKilledAndTheProcessContinuesAsNew(t 
 	cr.work()
 	s.refuseLoudness()
 	s.wantSoftly(cr.finish(run), 2)
+}
+
+// noting is a process whose LLM finishes all instances but one, keeps notes of them, and gives the output when it plans for that one. A person is asked
+// about it first. more of its Tool says what runs it.
+func noting(t *testing.T, more, config string, instances int) *scenario {
+	var others []string
+	for n := 1; n <= min(instances, 60); n++ {
+		if n != 2 {
+			others = append(others, fmt.Sprintf("%q", strconv.Itoa(n)))
+		}
+	}
+	const loud = `{"_tool": "shout", "text": "†state.text", "_outputPath": "loud", "_instance": `
+	return newScenario(t, `{"config": `+config+`, "schema": {"tools": {"shout": `+strings.TrimSuffix(textTool, "}")+more+`, "_approval": {"when": {"properties": {"text": {"const": "t2"}}}}}},
+		"output": {"type": "object", "properties": {"loud": {"type": "integer"}}, "required": ["loud"]}},
+		"context": [{"type": "state", "state": {}, "schema": {"type": "object", "properties": {"loud": {}}, "required": ["loud"]}}, `+rows(1, instances)+`]}`,
+		`{"when": "Everything is done", "solution": {"calls": [], "output": {"loud": 101}}}`,
+		`{"when": "- Answer 1: \"2 is left, the others are loud\"", "solution": {"calls": [{"_tool": "shout", "_instance": "2", "text": "softly", "_outputPath": "loud"}], "finished": true, "output": {"loud": 3}, "notes": null}}`,
+		`{"when": "\"text\":\"t61\"", "solution": {"calls": [`+loud+`"*"}], "finished": true, "output": {"loud": 41}, "notes": null}}`,
+		`{"when": "every Call that can be planned now for the", "solution": {"calls": [`+loud+`[`+strings.Join(others, ", ")+`]}, {"_tool": "shout", "_instance": "2", "text": "†state.text", "_outputPath": "look"}],
+			"finished": false, "output": null, "notes": "2 is left, the others are loud"}}`)
+}
+
+func (s *scenario) wantNoted(r runresult.Result, requests, loud int) {
+	s.t.Helper()
+	if want := fmt.Sprintf(`{"loud":%d}`, loud); r.Status != runresult.StatusCompleted || r.Requests != requests || asJSON(r.Output) != want {
+		s.t.Errorf("%s, %d Requests, %+v, %.200s\n%s", r.Status, r.Requests, r.Calls, asJSON(r.Output), s.story())
+	}
+}
+
+// What the LLM has noted of finished instances lets it give the output with the last Calls. Of a whole in parts, each has its own notes; one
+// more Request is about the whole.
+func TestNotesOfFinishedInstancesSaveARequestForTheOutput(t *testing.T) {
+	for name, c := range map[string]struct {
+		config                    string
+		instances, requests, loud int
+	}{
+		"of a few": {`{}`, 3, 2, 3}, "of 101, in parts": {`{"batch": 60}`, 101, 4, 101},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if c.instances > 100 {
+				atLength(t)
+			}
+			s := noting(t, "", c.config, c.instances)
+			run := s.start()
+			s.decide(ideafile.Approve, s.waitsFor(1)[0].CallID, `{}`)
+			s.wantNoted(s.end(run), c.requests, c.loud)
+			if c.instances > 100 {
+				return
+			}
+			idea, err := chain.New(store).Load(t.Context(), s.id, 1)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if solution, _ := idea["solution"].(map[string]any); solution["notes"] != "2 is left, the others are loud" {
+				t.Errorf("the solution of its Idea is %s", asJSON(solution))
+			}
+		})
+	}
+}
+
+func TestNotesAreKeptThoughTheWorkerIsKilledAndTheProcessContinuesAsNew(t *testing.T) {
+	cr := newCrash(t)
+	kill := cr.work()
+	s := noting(t, fmt.Sprintf(`, "_activity": {"http": {"url": %q}}`, cr.tool("loud", nil)), `{}`, 3)
+	s.every = 1
+	run := cr.start(s)
+	s.waitsFor(1)
+	kill()
+	cr.work()
+	s.decide(ideafile.Approve, s.waitsFor(1)[0].CallID, `{}`)
+	s.wantNoted(cr.finish(run), 2, 3)
 }
 
 func TestAnOutputIsPutRightInADelegate(t *testing.T) {

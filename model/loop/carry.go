@@ -43,6 +43,8 @@ type CarriedLoop struct {
 	HasOutput           bool            `json:"hasOutput,omitempty"`
 	// WiredOutput is the output as a reply wrote it, where that is of References alone.
 	WiredOutput any `json:"wiredOutput,omitempty"`
+	// LLMNotes are what the LLM wants to be shown again.
+	LLMNotes []turn.Note `json:"llmNotes,omitempty"`
 	// DraftOutput is an output that did not count, and may be put right.
 	DraftOutput *turn.DraftOutput `json:"draftOutput,omitempty"`
 	// PlanOutputTried and OutputFault: see takeDirectPlanOutput.
@@ -109,7 +111,7 @@ func (l *Loop) CarryIntoNextRun() CarriedLoop {
 		Usage: l.usage, UnassignedCalls: l.unassignedCalls, ReadySince: l.readySince,
 		PendingErrors: l.pendingErrors, LastErrorID: l.lastErrorID, UnsealedLog: l.unsealedLog, HasUnsealedChanges: l.hasUnsealedChanges,
 		AnsweringLLMs: l.answeringLLMs, AnsweringLLMsSealed: l.answeringLLMsSealed,
-		Output: l.output, HasOutput: l.hasOutput, WiredOutput: l.wiredOutput, DraftOutput: l.draftOutput,
+		Output: l.output, HasOutput: l.hasOutput, WiredOutput: l.wiredOutput, DraftOutput: l.draftOutput, LLMNotes: l.notes,
 		PlanOutputTried: l.planOutputTried, OutputFault: l.outputFault,
 		PauseReason: l.pauseReason, Limits: l.limits, ParentQuota: l.parentQuota, SelfPauseCount: l.selfPauseCount, Progress: l.progress,
 		UnassignedFailures: l.unassignedFailures,
@@ -173,7 +175,7 @@ func Restore(idea *ideafile.Idea, process string, bindings map[string]ideafile.T
 	l.usage, l.unassignedCalls, l.readySince = c.Usage, c.UnassignedCalls, c.ReadySince
 	l.pendingErrors, l.lastErrorID, l.unsealedLog, l.hasUnsealedChanges = c.PendingErrors, c.LastErrorID, c.UnsealedLog, c.HasUnsealedChanges
 	l.output, l.hasOutput, l.wiredOutput, l.planOutputTried, l.outputFault = c.Output, c.HasOutput, c.WiredOutput, c.PlanOutputTried, c.OutputFault
-	l.draftOutput = c.DraftOutput
+	l.draftOutput, l.notes = c.DraftOutput, c.LLMNotes
 	l.pauseReason, l.limits, l.parentQuota, l.selfPauseCount = c.PauseReason, c.Limits, c.ParentQuota, c.SelfPauseCount
 	l.progress, l.unassignedFailures = c.Progress, c.UnassignedFailures
 	l.answeringLLMs, l.answeringLLMsSealed = c.AnsweringLLMs, c.AnsweringLLMsSealed

@@ -103,40 +103,6 @@ func TestAnOutputThatWasPutRightIsPutRightAgainWhereItsCallFails(t *testing.T) {
 	wantFinished(s, 3, `{"paid":"as it was"}`)
 }
 
-// The LLM may say what it expects while it must still see something of a few instances, and puts that right once it knows.
-func TestAnOutputThatIsExpectedIsPutRightWithTheLastCalls(t *testing.T) {
-	for name, expected := range map[string]string{"and stands for what comes next": "null", "and is expected anew": `{"paid":"perhaps 2"}`} {
-		t.Run(name, func(t *testing.T) {
-			s := modeltest.NewScenarioWithPeople(t, anything, threeGoals)
-			s.ReplyWith(`{"calls":[{"_tool":"work","_instance":["①","③"],"_outputPath":"b"},{"_tool":"work","_instance":"②","_outputPath":"a"}],"output":{"paid":3},"finished":false}`)
-			wantDraft(s, "②", `{"paid":3}`)
-			s.WantEqual("what went wrong", modeltest.DescribeErrors(s.ExpectRequest()), "")
-			s.ReplyWith(`{"calls":[{"_tool":"work","_instance":"②","_outputPath":"c"}],"output":` + expected + `,"finished":false}`)
-			want := expected
-			if want == "null" {
-				want = `{"paid":3}`
-			}
-			wantDraft(s, "②", want)
-			s.ReplyWith(otherwise("work", "②", `{"paid":2}`))
-			wantFinished(s, 3, `{"paid":2}`)
-		})
-	}
-}
-
-// An output that was expected holds for an instance only if what it was planned for then has ended well.
-func TestAnOutputThatIsExpectedIsForgottenWhereAnotherIsPlannedForAnew(t *testing.T) {
-	s := modeltest.NewScenarioWithPeople(t, anything, threeGoals)
-	s.ReplyWith(`{"calls":[{"_tool":"work","_instance":"①","_outputPath":"b"},{"_tool":"work","_instance":"②","_outputPath":"a"},{"_tool":"pay","_instance":"③","_outputPath":"a"}],` +
-		`"output":{"paid":3},"finished":false}`)
-	s.Loop.Advance(s.Now)
-	gather(s)
-	wantDraft(s, "②", `{"paid":3}`)
-	s.ReplyWith(`{"calls":[{"_tool":"work","_instance":"②","_outputPath":"b"}],"output":null,"finished":false}`)
-	s.ExpectWait(0)
-	s.Decide(ideafile.Approve, "1.3@③")
-	wantDraft(s, "③", "null")
-}
-
 func TestAReplyThatDoesNotPutAnOutputRightIsAskedForItWhenAllIsDone(t *testing.T) {
 	for name, reply := range map[string]string{
 		"no output":                            `{"calls":[{"_tool":"work","_instance":"②","_outputPath":"b"}],"output":null,"finished":false}`,
@@ -312,22 +278,6 @@ func TestWhereAnOutputWaitsAQueryAsksForNoChangeOfTheRules(t *testing.T) {
 		return true
 	}
 	_ = s.Loop.StallFault()
-}
-
-// Who says that more is to be planned does not end the process, whatever the output is made of.
-func TestAnOutputOfReferencesThatIsExpectedEndsNothing(t *testing.T) {
-	s := modeltest.NewScenarioWithPeople(t, anything, modeltest.TwoInstances)
-	s.ReplyWith(`{"calls":[{"_tool":"work","_instance":"①","_outputPath":"b"},{"_tool":"work","_instance":"②","_outputPath":"look"}],"output":{"all":"†state.b"},"finished":false}`)
-	wantDraft(s, "① ②", `{"all":"†state.b"}`)
-	s.WantEqual("they are", s.Statuses(), "① working, ② working")
-}
-
-// Without a goal nothing tells that the Calls beside an output that is expected are an instance's last ones.
-func TestAnOutputThatIsExpectedHoldsForNobodyWithoutAGoalWhoIsNotShown(t *testing.T) {
-	s := modeltest.NewScenarioWithPeople(t, anything, modeltest.TwoInstances)
-	s.ReplyWith(`{"calls":[{"_tool":"work","_instance":"①","_outputPath":"look"},{"_tool":"slow","_instance":"②","_outputPath":"look"}],"output":{"paid":2},"finished":false}`)
-	gather(s)
-	wantDraft(s, "①", "null")
 }
 
 func TestAnOutputIsNotPutRightWhereAnotherHasFailedThatHadNoGoal(t *testing.T) {

@@ -172,15 +172,15 @@ func (l *Loop) amendPending(d turn.Decision) *planreview.Pending {
 // meanwhile.
 func (l *Loop) decideReply(p planreview.Pending, d turn.Decision) {
 	req := l.requestInFlight
+	if d.Kind != planreview.SteerApprovePlan && l.Knows(DraftOutputChange) { // they were said of the Plan as the LLM made it
+		req.reply.Finished, req.reply.Notes = false, ""
+	}
 	switch {
 	case d.Kind == planreview.SteerRejectPlan:
 		p.Reject(req.reply, d)
 	case p.Original != nil:
 		planreview.Amend(req.input, req.reply, p.WrittenCalls())
 		req.amendment = p.ToldOfAmendment(d)
-		if l.Knows(DraftOutputChange) {
-			req.reply.Finished = false // that was said of the Plan as the LLM made it
-		}
 	}
 	req.hadUnsealedChanges = true
 	req.logBeforeRequest = append(l.TakeUnsealedLog(), turn.LogEntry{Decision: &d})

@@ -47,7 +47,8 @@ type carriedProgress struct {
 	ClosedThroughRequest int `json:"closed,omitempty"`
 	// LastWantedRequest is the Request whose reply the LLM called the last one for the instance; 0: none.
 	LastWantedRequest int `json:"last,omitempty"`
-	// OutputPlanRequest is the Request whose Calls were the instance's last ones when an output was given beside Calls; 0: none was.
+	// OutputPlanRequest is the Request whose Calls were the instance's last ones when the LLM said last, in notes or in an output beside Calls, what comes
+	// of it; 0: it did not.
 	OutputPlanRequest int `json:"outputPlan,omitempty"`
 	// The highest Request that it takes no more of from whoever hands it out.
 	RefusedThroughRequest int `json:"refused,omitempty"`

@@ -55,6 +55,7 @@ type Loop struct {
 	wiredOutput                      any               // the output as a reply wrote it, where that is of References alone
 	isPart                           bool              // see MarkAsPart
 	draftOutput                      *turn.DraftOutput // the last output of a reply, where it does not count
+	notes                            []turn.Note       // what the LLM wants to be shown again
 	planOutputTried                  bool              // takeDirectPlanOutput has taken the outputs of direct Plans, or they are of no use
 	outputFault                      *diag.Fault       // why there is no output, where the LLM may not be asked for it
 	pauseReason                      *diag.Fault       // nil: it is not paused

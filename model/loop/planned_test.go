@@ -105,7 +105,7 @@ func TestDecisionsOnManyInstancesAreToldTogetherWhereTheyAreTheSame(t *testing.T
 	b := s.ExpectRequest()
 	s.WantEqual("the Calls", modeltest.DescribePlan(b), "1.1 done 1 rejected 2")
 	s.WantEqual("each by itself", modeltest.DescribeDecisions(b), "1.1 ① rejected by ann: no\n1.1 ② approved by ann\n1.1 ③ rejected by ann: no")
-	if text := prompt.Render(s.Idea, s.Bindings, b, nil)[2].Content; !strings.Contains(text, "\n  rejected by ann: no (①, ③)\n") || strings.Contains(text, "approved") {
+	if text := prompt.Render(s.Idea, s.Bindings, b, nil)[2].Content; !strings.Contains(text, "\n  rejected by ann: no (①, ③)\n") || strings.Contains(text, "approved by") {
 		t.Errorf("the prompt says\n%s", text)
 	}
 }

@@ -29,7 +29,10 @@ func (l *Loop) composeRequest() *turn.RequestInput {
 	about := l.coveredInstances(input)
 	input.Others = l.countUncoveredInstances(about)
 	if !input.OutputOnly && len(input.Questions) == 0 {
-		input.ReopenableTokens, input.MayBeLast, input.DraftOutput = l.reopenableTokens(), l.mayBeLast(about), l.draftFor(about)
+		input.ReopenableTokens, input.MayBeLast = l.reopenableTokens(), l.mayBeLast(about)
+	}
+	if len(input.Questions) == 0 {
+		l.tellWhatIsKnown(input, about)
 	}
 	input.PlanEntries, input.Errors = l.planEntries(about), l.errorsToReport(about)
 	return input

@@ -12,8 +12,10 @@ import (
 
 // settleInstances decides, after a whole reply, which instances have reached their goal: those that got no Call.
 func (l *Loop) settleInstances(req *llmRequest) {
-	if l.idea.OutputSchema != nil && req.reply.Finished && req.reply.Output != nil && !l.mayReplyGiveOutput(req) && l.Knows(DraftOutputChange) {
-		req.reply.Finished, req.reply.Unfinished = false, true // the Idea must not say that the output was the last word
+	l.takeNotes(req)
+	wasFinished := req.reply.Finished
+	if l.idea.OutputSchema != nil && wasFinished && req.reply.Output != nil && !l.mayReplyGiveOutput(req) && l.Knows(DraftOutputChange) {
+		req.reply.Finished = false // the Idea must not say that the output was the last word
 	}
 	if l.doesReplyWireOutput(req) {
 		l.wireOutput(req)
@@ -26,8 +28,9 @@ func (l *Loop) settleInstances(req *llmRequest) {
 		}
 	}
 	if l.idea.OutputSchema != nil && req.reply.Output != nil && !l.hasOutput && l.wiredRequest != req {
-		isDraft := l.knewDraft(req) || (req.reply.Unfinished && l.mayReplyGiveOutput(req))
-		if !isDraft || !l.keepOutputAsDraft(req) || req.reply.Finished {
+		draftCounts := req.input.DraftOutput == nil || l.draftOutput != nil // the one that it puts right
+		isDraft := wasFinished && req.input.OthersAreKnown && draftCounts && l.keepOutputAsDraft(req)
+		if !isDraft || req.reply.Finished {
 			l.addOutputNotTakenError(req.input.RequestNumber)
 		}
 	}
@@ -66,10 +69,13 @@ func (l *Loop) noteLastReply(req *llmRequest) {
 // mayBeLast reports whether the reply to a Request about these instances may be the last: some of them have no goal in State, and no output
 // is wanted, whose References would say the same.
 func (l *Loop) mayBeLast(instances []*InstanceProgress) bool {
-	return l.idea.OutputSchema == nil && !l.idea.Config.AskLLMBeforeSettling && slices.ContainsFunc(instances, func(inst *InstanceProgress) bool {
-		schema := ideafile.InstanceViewOf(l.idea.Context, inst.Token).SchemaByKind[ideafile.TypeState]
-		return len(statelog.MissingRequiredPaths(schema, inst.state.InitialValue)) == 0
-	})
+	return l.idea.OutputSchema == nil && !l.idea.Config.AskLLMBeforeSettling && slices.ContainsFunc(instances, l.hasNoGoal)
+}
+
+// hasNoGoal reports whether the State schema requires nothing that an instance did not start with. The instance reports the same, but later.
+func (l *Loop) hasNoGoal(inst *InstanceProgress) bool {
+	schema := ideafile.InstanceViewOf(l.idea.Context, inst.Token).SchemaByKind[ideafile.TypeState]
+	return len(statelog.MissingRequiredPaths(schema, inst.state.InitialValue)) == 0
 }
 
 // reachedGoal reports whether an instance that is ready for a Request needs none, if its Plan has not failed.

@@ -39,7 +39,7 @@ func (l *Loop) ApplyRevision(s turn.SteeringPayload) (touched []*InstanceProgres
 	behind := len(l.idea.Context)
 	l.idea = l.idea.WithMessages(messages)
 	if len(messages) > 0 {
-		l.draftOutput = nil // another one may be wanted now
+		l.forgetWhatIsKnown() // another output may be wanted now
 	}
 	l.setLimits(s.Limits)
 	for _, inst := range l.replaceDirectPlans(behind) {

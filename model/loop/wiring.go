@@ -15,8 +15,8 @@ import (
 // goal settle while an output waits for others.
 const KnownOutputChange = "an output beside Calls may hold what is known"
 
-// DraftOutputChange is the change of the rules by which an output that did not count, since not all Calls ended as planned or the reply only expected it,
-// is put right in the Request about the instances that are still open.
+// DraftOutputChange is the change of the rules by which an output that did not count, since not all Calls ended as planned, is put right in the Request
+// about the instances that are still open, and by which the LLM keeps notes of the others.
 const DraftOutputChange = "an output that did not count is a draft"
 
 // doesReplyWireOutput reports whether a reply gives the output of the whole process beside its last Calls: by References alone, or saying so.
@@ -31,35 +31,57 @@ func (l *Loop) doesReplyWireOutput(req *llmRequest) bool {
 	return output.HasOnlyReferences(written) || (written != nil && req.reply.Finished && l.Knows(KnownOutputChange))
 }
 
-// mayReplyGiveOutput reports whether the output of a reply can be that of the whole process: it is about every instance, or puts right an earlier
-// one that still holds for the others.
+// mayReplyGiveOutput reports whether the output of a reply can be that of the whole process: it is about every instance, or what the LLM has said
+// of the others still holds.
 func (l *Loop) mayReplyGiveOutput(req *llmRequest) bool {
-	return l.coversAllInstances(req) || req.resumesFinalOutput || (l.knewDraft(req) && l.holdsBesides(l.coveredInstances(req.input)))
+	return l.coversAllInstances(req) || req.resumesFinalOutput || (req.input.OthersAreKnown && l.areKnownBesides(l.coveredInstances(req.input)))
 }
 
-// knewDraft reports whether a reply could put an output right that is still worth it.
-func (l *Loop) knewDraft(req *llmRequest) bool {
-	return req.input.DraftOutput != nil && l.draftOutput != nil
-}
-
-// holdsBesides reports whether the draft holds for every instance but some: each came out as the reply planned that gave it, or is on its way. An output
-// that is only expected may come before the last Calls of an instance: it holds for those that have a goal.
-func (l *Loop) holdsBesides(some []*InstanceProgress) bool {
-	return !slices.ContainsFunc(l.instances, func(inst *InstanceProgress) bool {
+// areKnownBesides reports whether the draft and the notes hold for every instance but some: each came out as the reply planned that spoke of it, or is on
+// its way.
+func (l *Loop) areKnownBesides(some []*InstanceProgress) bool {
+	return (l.draftOutput != nil || len(l.notes) > 0) && !slices.ContainsFunc(l.instances, func(inst *InstanceProgress) bool {
 		if slices.Contains(some, inst) {
 			return false
 		}
-		mayNeedMore := l.draftOutput.Expected && inst.Status == ideafile.InstanceWorking && !inst.HasGoal
-		return mayNeedMore || inst.Status == ideafile.InstanceFailed || inst.OutputPlanRequest == 0 || l.departsFromPlan(inst, inst.OutputPlanRequest, true)
+		return inst.Status == ideafile.InstanceFailed || inst.OutputPlanRequest == 0 || l.departsFromPlan(inst, inst.OutputPlanRequest, true)
 	})
 }
 
-// draftFor returns the output that the next Request may put right; nil if there is none that holds for the instances that it does not cover.
-func (l *Loop) draftFor(covered []*InstanceProgress) *turn.DraftOutput {
-	if l.draftOutput == nil || !l.holdsBesides(covered) {
-		return nil
+// tellWhatIsKnown has a Request tell what the LLM has said for the output: its notes, and the output that it may put right, unless that no longer holds for
+// an instance that the Request does not cover.
+func (l *Loop) tellWhatIsKnown(input *turn.RequestInput, covered []*InstanceProgress) {
+	input.Notes = l.notes
+	if input.OutputOnly || !l.areKnownBesides(covered) {
+		return
 	}
-	return l.draftOutput
+	input.DraftOutput, input.OthersAreKnown = l.draftOutput, true
+}
+
+// maxNotesBytes bounds what a process carries along for the LLM. Where notes grow beyond it they are dropped, and the output is asked for at the end, when
+// every State is shown.
+const maxNotesBytes = 32 << 10
+
+// takeNotes keeps what the LLM noted of the instances that its Calls may finish: those that have a goal, or got no Call. Of others it will be shown more.
+func (l *Loop) takeNotes(req *llmRequest) {
+	if req.reply.Notes == "" || l.idea.OutputSchema == nil || !l.Knows(DraftOutputChange) {
+		return
+	}
+	l.notes = append(slices.Clip(l.notes), turn.Note{Request: req.input.RequestNumber, Text: req.reply.Notes})
+	size := 0
+	for _, n := range l.notes {
+		size += len(n.Text)
+	}
+	if size > maxNotesBytes {
+		l.notes = nil
+		l.forgetOutputPlans()
+		return
+	}
+	for _, inst := range l.coveredInstances(req.input) {
+		if !l.hasNoGoal(inst) || slices.Contains(req.reply.InstancesWithoutCalls, inst.Token) {
+			inst.OutputPlanRequest = inst.LastPlanningRequest
+		}
+	}
 }
 
 // wireOutput keeps the output of a reply until the Calls of every instance have ended.
@@ -75,6 +97,20 @@ func (l *Loop) noteOutputPlans() {
 	}
 	for _, inst := range l.instances {
 		inst.OutputPlanRequest = inst.LastPlanningRequest
+	}
+}
+
+// forgetWhatIsKnown has the output be asked for with every State shown, whatever the LLM has said of the instances.
+func (l *Loop) forgetWhatIsKnown() {
+	if l.draftOutput = nil; l.wiredRequest == nil { // one that waits is dropped where this changes it
+		l.forgetOutputPlans()
+	}
+}
+
+// forgetOutputPlans forgets them where the LLM will not be shown what it said.
+func (l *Loop) forgetOutputPlans() {
+	for _, inst := range l.instances {
+		inst.OutputPlanRequest = 0
 	}
 }
 
@@ -106,7 +142,7 @@ func (l *Loop) settleOrDropWiredOutput() {
 			return
 		case inst.Status != ideafile.InstanceWorking:
 		case l.breaksWiredOutput(inst):
-			_ = l.keepOutputAsDraft(l.wiredRequest)
+			_ = l.wiredRequest.reply.Finished && l.keepOutputAsDraft(l.wiredRequest)
 			l.dropWiredOutput()
 			return
 		case inst.hasActiveCalls():
@@ -130,15 +166,15 @@ func (l *Loop) settlesWhileOutputWaits(inst *InstanceProgress) bool {
 	return inst.HasGoal && inst.reachedGoal() && !l.idea.Config.AskLLMBeforeSettling && l.Knows(KnownOutputChange)
 }
 
-// keepOutputAsDraft keeps an output that does not count, or no longer holds for some instances: it may be put right for them, if the reply said whether it
-// was the last one. It reports whether it did. Where somebody has told the process more meanwhile, another one may be wanted.
+// keepOutputAsDraft keeps an output that does not count, or no longer holds for some instances: it may be put right for them. It
+// reports whether it did. Where somebody has told the process more meanwhile, another one may be wanted.
 func (l *Loop) keepOutputAsDraft(req *llmRequest) bool {
 	revised := slices.ContainsFunc(l.instances, func(inst *InstanceProgress) bool { return inst.RevisedSinceRequest })
 	canBeShown := !jsonval.ContainsBlobHandle(req.reply.Output) // of a value in the store, the LLM sees the beginning
-	if says := req.reply.Finished || req.reply.Unfinished; !says || revised || !canBeShown || !l.Knows(DraftOutputChange) {
+	if revised || !canBeShown || !l.Knows(DraftOutputChange) {
 		return false
 	}
-	l.draftOutput = &turn.DraftOutput{Request: req.input.RequestNumber, Output: l.idea.OutputSchema.WithoutNulls(req.reply.Output), Expected: req.reply.Unfinished}
+	l.draftOutput = &turn.DraftOutput{Request: req.input.RequestNumber, Output: l.idea.OutputSchema.WithoutNulls(req.reply.Output)}
 	if req != l.wiredRequest {
 		l.noteOutputPlans()
 	}
@@ -151,7 +187,9 @@ func (l *Loop) dropWiredOutput() {
 		l.addError(turn.ContextError{Fault: *diag.Faultf(turn.CodeOutputNotTaken, "the output given in request %d was not taken, since not all Calls brought "+
 			"their values: give it again, beside the Calls that mend this or when all is done", l.wiredRequest.input.RequestNumber)})
 	}
-	l.wiredRequest = nil
+	if l.wiredRequest = nil; l.draftOutput == nil {
+		l.forgetOutputPlans()
+	}
 }
 
 // addOutputNotTakenError has the next Request told that the output of an earlier one came too early.

@@ -48,6 +48,7 @@ func (s *Scenario) ReplyWith(reply string) *loop.RequestConclusion {
 	if finished, said := m["finished"].(bool); said {
 		r.Finished, r.Unfinished = finished, !finished
 	}
+	r.Notes, _ = m["notes"].(string)
 	r.OutputFault = turn.CheckOutput(s.Idea, m["output"])
 	return s.Conclude(r)
 }

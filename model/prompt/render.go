@@ -22,7 +22,7 @@ type Message struct {
 func Render(idea *ideafile.Idea, bindings map[string]ideafile.ToolBinding, request *turn.RequestInput, stored func(jsonval.BlobHandle) []byte) []Message {
 	w := &promptWriter{idea: idea, bindings: bindings, request: request, stored: stored}
 	about := []func(*promptWriter){(*promptWriter).writeGuidingPlans, (*promptWriter).writeCallHistory, (*promptWriter).writeInstanceStates,
-		(*promptWriter).writeContextErrors, (*promptWriter).writeDraftOutput, (*promptWriter).writeRequestedReply}
+		(*promptWriter).writeContextErrors, (*promptWriter).writeNotes, (*promptWriter).writeDraftOutput, (*promptWriter).writeRequestedReply}
 	if len(request.Questions) > 0 { // the parameters of each Call are shown resolved: States would only repeat them. Errors say why an alternative has its turn
 		about = []func(*promptWriter){(*promptWriter).writeContextErrors, (*promptWriter).writeRequestedReply}
 	}
@@ -103,9 +103,36 @@ func instanceLabel(token string) string {
 	return string(jsonval.Encode(token))
 }
 
-func (w *promptWriter) hasSingleUnnamedInstance() bool {
-	tokens := w.idea.InstanceTokens()
+func (w *promptWriter) hasSingleUnnamedInstance() bool { return isOfSingleUnnamedInstance(w.idea) }
+
+func isOfSingleUnnamedInstance(idea *ideafile.Idea) bool {
+	tokens := idea.InstanceTokens()
 	return len(tokens) == 1 && tokens[0] == ""
+}
+
+// writeNotes shows the notes of earlier replies.
+func (w *promptWriter) writeNotes() {
+	if len(w.request.Notes) == 0 {
+		return
+	}
+	w.writeHeading("Your notes")
+	more := " Where a State above tells otherwise, the State is right."
+	if w.request.OthersAreKnown && w.request.LeavesOutInstances() {
+		more = fmt.Sprintf(" For the instances that are not shown they are still right: %s.", w.whyOthersAreKnown())
+	}
+	w.writeLine("You wrote them beside your answers, as if the Calls of that answer would succeed.%s", more)
+	for _, n := range w.request.Notes {
+		w.writeLabeledValue(fmt.Sprintf("- Answer %d: ", n.Request), n.Text)
+	}
+}
+
+// whyOthersAreKnown says why what the LLM has said of the instances that it is not shown still holds.
+func (w *promptWriter) whyOthersAreKnown() string {
+	soFar := ""
+	if o := w.request.Others; o.AwaitingPeople+o.Working > 0 {
+		soFar = ", so far"
+	}
+	return "no Call of theirs failed, or was rejected or changed" + soFar
 }
 
 // writeDraftOutput shows the output that the reply may put right.
@@ -117,11 +144,7 @@ func (w *promptWriter) writeDraftOutput() {
 	w.writeHeading("Your output so far")
 	more := "."
 	if w.request.LeavesOutInstances() {
-		why := "no Call of theirs failed, or was rejected or changed"
-		if o := w.request.Others; o.AwaitingPeople+o.Working > 0 {
-			why += ", so far"
-		}
-		more = fmt.Sprintf(" for the instances above. For the other instances, which are not shown, it is still right: %s.", why)
+		more = fmt.Sprintf(" for the instances above. For the other instances, which are not shown, it is still right: %s.", w.whyOthersAreKnown())
 	}
 	w.writeLine("You gave it in answer %d. It does not count yet, since more is to be done%s", d.Request, more)
 	w.writeLabeledValue("", d.Output)
@@ -139,57 +162,66 @@ func (w *promptWriter) writeRequestedReply() {
 		return
 	}
 	w.writeLine("%s", w.requestedCallsText())
-	if w.request.MayBeLast {
-		w.writeLine(`"finished": true if these Calls are all that is needed: you are asked again only if one of them fails, is rejected or is blocked. false if you must see a result to plan more.`)
+	if w.asksWhetherFinished() {
+		w.writeRestOfReply()
 	}
-	switch {
-	case w.idea.OutputSchema == nil:
-	case w.request.ReplyMayHoldOutput():
-		w.writeRequestedOutput()
-	default:
+	if w.idea.OutputSchema != nil && !w.request.ReplyMayHoldOutput() {
 		w.writeLine(`The output is not wanted now: you are asked for it when all is done, and shown every State then.`)
 	}
 }
 
-// writeRequestedOutput says what is wanted as "output" beside Calls.
-func (w *promptWriter) writeRequestedOutput() {
-	output, ofAll, ifTheySucceed, again, shownAgain := "the whole output", "these Calls", "if these Calls succeed", "if one", "fails"
-	draft, mayRefer, noReference := "a draft", "", ""
-	if w.request.DraftOutput != nil {
-		output, draft = "your output so far, put right", "your output so far, put right as far as can be"
-	}
-	if w.request.LeavesOutInstances() {
-		output, ofAll = output+" for the instances above, with what it says of the others", "these Calls, and those of the other instances,"
-	}
+// asksWhetherFinished reports whether the reply says that nothing is left to plan.
+func (w *promptWriter) asksWhetherFinished() bool {
+	return w.request.MayBeLast || (w.idea.OutputSchema != nil && w.request.ReplyMayHoldOutput())
+}
+
+// writeRestOfReply says what is wanted beside the Calls.
+func (w *promptWriter) writeRestOfReply() {
+	approved, again, shownAgain := "", "if one of these Calls", "fails"
 	if w.hasApprovals() {
-		ifTheySucceed, again, shownAgain = ifTheySucceed+" and people approve them", "if a person changes one of them, or if one", "fails, or is rejected or changed by a person"
+		approved, again, shownAgain = " and people have approved them", "if a person changes one of these Calls, or if one", "fails, or is rejected or changed by a person"
 	}
-	if w.outputMayReferToState() {
-		mayRefer, noReference = " (it may refer to what they bring)", ", and no Reference can stand for it"
-	}
-	w.writeLine(`For "output" and "finished":`)
-	w.writeLine(`- All is planned with these Calls: "output": %s, as it will be %s%s; "finished": true. The output counts once %s have succeeded or were skipped. You are asked again only %s `+
-		`fails, is rejected or is blocked, and no alternative makes up for it.`, output, ifTheySucceed, mayRefer, ofAll, again)
-	if w.hasSingleUnnamedInstance() {
-		w.writeLine(`- You must read results to plan more or to write the output: "output": null, "finished": false. You are asked for it when all is done.`)
+	again = "you are asked again only " + again + " fails, is rejected or is blocked, and no alternative makes up for it"
+	if w.idea.OutputSchema == nil {
+		w.writeLine(`"finished": true if, once these Calls have succeeded%s, nothing is left to plan: %s. Otherwise false.`, approved, again)
 		return
 	}
-	w.writeLine(`- More must be planned later: "finished": false, and "output" is null where these Calls finish no instance. Where they finish at least one, it is %s, written as if these Calls had succeeded. It is all that you will know of `+
-		`those instances (you see them again only if a Call of theirs %s): put into it all that the final output needs of them, and name the instances that are still open. You are shown it with the next question, put it right there, and are not `+
-		`asked for it at the end.`, draft, shownAgain)
-	w.writeLine(`- Exception to both: the output needs a value that these Calls have yet to bring (such as a number) of an instance that they finish%s. Then, even if all is planned: "output": null, "finished": false. You are asked for it at the end, in one `+
-		`more question, and shown every State.`, noReference)
+	output, mayRefer, forWhom, whenAsked := "the whole output", "", "", "when all is done"
+	if w.request.DraftOutput != nil {
+		output = "your output so far, put right"
+	}
+	if w.request.LeavesOutInstances() {
+		forWhom = " for the instances above"
+		output += ", for all instances"
+	}
+	if outputMayReferToState(w.idea) {
+		mayRefer = " (it may refer to what they bring)"
+	}
+	if !w.hasSingleUnnamedInstance() {
+		whenAsked += ", and shown every State then"
+	}
+	w.writeLine(`Beside the Calls:`)
+	w.writeLine(`- "finished": true if, once they have succeeded%s, nothing is left to plan%s; otherwise false.`, approved, forWhom)
+	w.writeLine(`- "output": null, unless "finished" is true and you know all that it needs. Then it is %s, as it will be if these Calls succeed%s: %s. With null, you are asked for it %s.`, output, mayRefer, again, whenAsked)
+	if mayHoldNotes(w.idea, w.request) {
+		w.writeLine(`- "notes": null where "finished" is true, or where these Calls finish no instance. Otherwise a text to yourself: what the output will need of the instances that these Calls finish, written as if they succeed. You are not shown those instances again `+
+			`(unless a Call of theirs %s), but you are shown your notes, so that you can give the output with the last Calls.`, shownAgain)
+	}
 }
 
 // requestedCallsText says for whom Calls are wanted, and who else there is.
 func (w *promptWriter) requestedCallsText() string {
-	answer := `Answer with {"calls": [...]}: every Call that can be planned now`
-	if w.request.MayBeLast {
-		answer = `Answer with {"calls": [...], "finished": ...}: every Call that can be planned now`
+	more := ""
+	if w.asksWhetherFinished() {
+		more = `, "finished": ...`
 	}
 	if w.idea.OutputSchema != nil && w.request.ReplyMayHoldOutput() {
-		answer = `Answer with {"calls": [...], "output": ..., "finished": ...}: every Call that can be planned now`
+		more += `, "output": ...`
 	}
+	if mayHoldNotes(w.idea, w.request) {
+		more += `, "notes": ...`
+	}
+	answer := fmt.Sprintf(`Answer with {"calls": [...]%s}: every Call that can be planned now`, more)
 	if w.hasSingleUnnamedInstance() {
 		return answer + "."
 	}

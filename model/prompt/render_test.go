@@ -72,11 +72,11 @@ var prompts = []renderedRequest{
 		request: &turn.RequestInput{RequestNumber: 1, Turn: 1,
 			Instances: []turn.InstanceInput{{Token: "①", State: map[string]any{"text": "Fine."}}, {Token: "②", State: map[string]any{"text": "Bad."}}}}},
 	{file: "put right alone", idea: `{"schema": {"output": {"type": "object"}}, "context": [{"type": "text", "text": "Answer the letter."}, {"type": "state", "state": {}}]}`,
-		request: &turn.RequestInput{RequestNumber: 2, Turn: 2, DraftOutput: &turn.DraftOutput{Request: 1, Output: map[string]any{"sent": "†state.message"}},
+		request: &turn.RequestInput{RequestNumber: 2, Turn: 2, OthersAreKnown: true, DraftOutput: &turn.DraftOutput{Request: 1, Output: map[string]any{"sent": "†state.message"}},
 			Instances: []turn.InstanceInput{{State: map[string]any{}}}, Errors: []turn.ContextError{{Fault: diag.Fault{Code: turn.CodeOutputNotTaken, Message: "the output given in request 1 was not taken"}}}}},
 	{file: "put right", bindings: renderBindings, idea: `{"schema": {` + promptedTools + `, "output": {"type": "object", "properties": {"sent": {"type": "integer"}}}}, "context": [{"type": "text", "text": "Answer the letters."},
 		{"type": "state", "_instance": "①", "state": {"text": "Fine."}}, {"type": "state", "_instance": "②", "state": {"text": "Bad."}}]}`,
-		request: &turn.RequestInput{RequestNumber: 2, Turn: 2, Others: turn.OtherInstanceCounts{Finished: 1}, DraftOutput: &turn.DraftOutput{Request: 1, Output: map[string]any{"sent": 2}},
+		request: &turn.RequestInput{RequestNumber: 2, Turn: 2, Others: turn.OtherInstanceCounts{Finished: 1}, OthersAreKnown: true, DraftOutput: &turn.DraftOutput{Request: 1, Output: map[string]any{"sent": 2}},
 			Instances: []turn.InstanceInput{{Token: "②", State: map[string]any{"text": "Bad."}}}}},
 	// docs/llm.md shows this one, with its schema and an answer.
 	{file: "shown in docs", bindings: map[string]ideafile.ToolBinding{"findOrder": {Kind: ideafile.KindHTTP}, "writeAnswer": {Kind: ideafile.KindLatent}}, idea: `{"schema": {
@@ -90,7 +90,7 @@ var prompts = []renderedRequest{
 			{"type": "state", "state": {}, "schema": {"type": "object", "properties": {"letter": {"type": "string"}, "order": {"type": "object"}, "answer": {"type": "string"}}, "required": ["letter", "answer"], "additionalProperties": false}},
 			{"type": "state", "_instance": "l1", "letter": "Where is my order A-3301?"}, {"type": "state", "_instance": "l2", "letter": "Order 77 never came."},
 			{"type": "state", "_instance": "l3", "letter": "Thank you!"}]}`,
-		request: &turn.RequestInput{RequestNumber: 2, Turn: 2, Others: turn.OtherInstanceCounts{Finished: 1},
+		request: &turn.RequestInput{RequestNumber: 2, Turn: 2, Others: turn.OtherInstanceCounts{Finished: 1}, OthersAreKnown: true, Notes: []turn.Note{{Request: 1, Text: "l3: thanks us, nothing to do."}},
 			Instances: []turn.InstanceInput{{Token: "l1", State: map[string]any{"letter": "Where is my order A-3301?", "order": map[string]any{"status": "in transit", "eta": "2026-11-25"}}},
 				{Token: "l2", State: map[string]any{"letter": "Order 77 never came."}}},
 			PlanEntries: []turn.PlannedCallSummary{

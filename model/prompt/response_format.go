@@ -32,13 +32,17 @@ type ResponseFormatInput struct {
 	OutputRequired bool
 	// MayBeLast: the reply says whether it is the last one.
 	MayBeLast bool
+	// MayHoldNotes: the reply may hold what the LLM wants to be shown again.
+	MayHoldNotes bool
+	// OutputWithoutReferences: the output has no place for a Reference.
+	OutputWithoutReferences bool
 	// ToolInstructions holds the instructions attached to Tools, by the Tool's name.
 	ToolInstructions map[string]string
 }
 
-// NewResponseFormat composes the schema of a solution: {"calls": […]}, "output" where one is wanted, and "finished" where the reply may be the last. Where strict structured outputs
-// cannot express the palette, the schema uses all of JSON Schema, and NotStrictReason names the first obstacle. The
-// same input yields the same bytes.
+// NewResponseFormat composes the schema of a solution: {"calls": […]}, "finished" where the reply may be the last, "output" where one is wanted,
+// and "notes" where they are of use. Where strict structured outputs cannot express the palette, the schema uses all of JSON Schema, and
+// NotStrictReason names the first obstacle. The same input yields the same bytes.
 func NewResponseFormat(in ResponseFormatInput) ResponseFormat {
 	return buildStrictIfPossible(in, (*formatBuilder).rootSchema)
 }
@@ -92,11 +96,14 @@ func (b *formatBuilder) rootSchema() any {
 		calls = arraySchema(typeSchema("null"))
 	}
 	fields := []jsonval.OrderedField{{Key: "calls", Value: calls}}
+	if b.input.MayBeLast {
+		fields = append(fields, jsonval.OrderedField{Key: "finished", Value: typeSchema("boolean")})
+	}
 	if b.input.OutputSchema != nil {
 		fields = append(fields, jsonval.OrderedField{Key: "output", Value: b.outputSchema()})
 	}
-	if b.input.MayBeLast {
-		fields = append(fields, jsonval.OrderedField{Key: "finished", Value: typeSchema("boolean")})
+	if b.input.MayHoldNotes {
+		fields = append(fields, jsonval.OrderedField{Key: "notes", Value: nullableSchema(typeSchema("string"))})
 	}
 	return b.withDefinitions(closedObjectSchema(fields...))
 }
@@ -330,15 +337,19 @@ func acceptsAnyString(schema any) bool {
 	return true
 }
 
-// outputSchema is the schema of the final output: any part of it may be a Reference, and all of it may be null where Calls may be planned too.
+// outputSchema is the schema of the final output: any part of it may be a Reference, where the form has a place for what that stands for, and all of it may
+// be null where Calls may be planned too.
 func (b *formatBuilder) outputSchema() any {
 	if !b.strict {
 		defined := b.addRebasedDefinition("output", b.input.OutputSchema.Source)
+		if b.input.OutputWithoutReferences {
+			return b.nullableOutput(defined)
+		}
 		anyContainer := jsonval.OrderedObject{{Key: "type", Value: []any{"object", "array"}}} // its leaves may be References
 		return b.nullableOutput(jsonval.OrderedObject{{Key: "anyOf", Value: []any{defined, anyContainer, referenceSchema}}})
 	}
 	allowReference := func(schema, strict any) any {
-		if acceptsAnyString(schema) {
+		if b.input.OutputWithoutReferences || acceptsAnyString(schema) {
 			return strict
 		}
 		return schemaOrAlternative(strict, referenceSchema)
@@ -363,7 +374,8 @@ func ResponseFormatFor(idea *ideafile.Idea, bindings map[string]ideafile.ToolBin
 		return answersFormat(idea, request)
 	}
 	in := ResponseFormatInput{Tools: idea.Tools, Bindings: bindings, InstanceTokens: request.InstanceTokens(), ReopenableTokens: request.ReopenableTokens,
-		OutputSchema: idea.OutputSchema, MayBeLast: request.MayBeLast, ToolInstructions: ToolInstructions(idea)}
+		OutputSchema: idea.OutputSchema, OutputWithoutReferences: idea.OutputSchema != nil && !outputMayReferToState(idea),
+		MayBeLast: request.MayBeLast, MayHoldNotes: mayHoldNotes(idea, request), ToolInstructions: ToolInstructions(idea)}
 	if request.OutputOnly {
 		in.Tools, in.InstanceTokens, in.OutputRequired = nil, []string{""}, true
 	}
@@ -372,4 +384,9 @@ func ResponseFormatFor(idea *ideafile.Idea, bindings map[string]ideafile.ToolBin
 	}
 	in.MayBeLast = in.MayBeLast || (in.OutputSchema != nil && !in.OutputRequired)
 	return NewResponseFormat(in)
+}
+
+// mayHoldNotes reports whether the reply to a Request may hold notes: where the output may come with later Calls, when other instances are shown.
+func mayHoldNotes(idea *ideafile.Idea, request *turn.RequestInput) bool {
+	return idea.OutputSchema != nil && !isOfSingleUnnamedInstance(idea) && !request.OutputOnly && request.ReplyMayHoldOutput()
 }

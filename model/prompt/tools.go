@@ -44,8 +44,8 @@ func (w *promptWriter) latentToolRule() string {
 	}
 	return `You are this tool: you write its result yourself, as "_output" of the Call.
 - You know all that it depends on: write it.
-- You do not, and will be asked again anyway, because some Call` + ofAnyInstance + ` can be planned only later: leave this one out until then, with the Calls that read its result.
-- You do not, and all else is planned: null. You are asked for it when the Call's turn comes` + each + `, in a question for results alone.` + forAll
+- You do not yet, and something else` + ofAnyInstance + ` must wait for a later answer, too: leave this Call out until then, with the Calls that read its result.
+- You do not yet, and nothing else must wait: null. You are asked for it when the Call's turn comes` + each + `, in a question for results alone.` + forAll
 }
 
 // outputReferencesRule says what a Reference in the output stands for.
@@ -53,15 +53,15 @@ func (w *promptWriter) outputReferencesRule() string {
 	switch {
 	case w.hasSingleUnnamedInstance():
 		return "You are told when to give it. Any value in it may be a Reference."
-	case !w.outputMayReferToState():
-		return "One for the whole process. You are told when to give it. Write plain values: a Reference to State would stand for the values of all instances."
+	case !outputMayReferToState(w.idea):
+		return "One for the whole process. You are told when to give it. Write plain values, no References."
 	}
 	return `One for the whole process. You are told when to give it. Any value in it may be a Reference; "†state.x" is then an object: the x of each instance that has one, by the instance's name. Where the form has no place for that, write values out.`
 }
 
 // outputMayReferToState reports whether a Reference to State may have a place in the output. In a process of several instances it stands for an object.
-func (w *promptWriter) outputMayReferToState() bool {
-	return w.hasSingleUnnamedInstance() || mayHoldObject(w.idea.OutputSchema.Source, true)
+func outputMayReferToState(idea *ideafile.Idea) bool {
+	return isOfSingleUnnamedInstance(idea) || mayHoldObject(idea.OutputSchema.Source, true)
 }
 
 // mayHoldObject reports whether a form may have a place for an object whose keys it does not name.

@@ -36,9 +36,11 @@ type LLMReply struct {
 	OutputFault *diag.Fault `json:"outputFault,omitempty"`
 	// Finished reports that the LLM has nothing left to plan for the covered instances, if the Calls succeed.
 	Finished bool `json:"finished,omitempty"`
-	// Unfinished reports that the LLM said that more is to be planned: an output beside its Calls is a draft.
-	Unfinished bool       `json:"unfinished,omitempty"`
-	Usage      TokenUsage `json:"usage"`
+	// Unfinished reports that the LLM said that more is to be planned: an output beside its Calls does not count.
+	Unfinished bool `json:"unfinished,omitempty"`
+	// Notes is what the LLM wants to be shown again, since it is not shown the instances that its Calls finish; empty if it has none.
+	Notes string     `json:"notes,omitempty"`
+	Usage TokenUsage `json:"usage"`
 	// LLMUsage says who answered; nil where nobody knows.
 	AnsweringLLM *LLMUsage `json:"llm,omitempty"`
 	// HTTPAttempts counts the HTTP requests until the server answered.

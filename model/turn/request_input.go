@@ -3,6 +3,7 @@ package turn
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"processidea/model/diag"
 	"processidea/model/ideafile"
@@ -30,8 +31,13 @@ type RequestInput struct {
 	OutputOnly bool `json:"closing,omitempty"`
 	// MayBeLast reports that the reply may say that it is the last one for the covered instances: no goal in State would tell.
 	MayBeLast bool `json:"mayBeLast,omitempty"`
+	// Notes are those of earlier replies, in order.
+	Notes []Note `json:"notes,omitempty"`
 	// DraftOutput is the output of an earlier reply that did not count, where it still holds for every instance that the Request does not cover.
 	DraftOutput *DraftOutput `json:"draft,omitempty"`
+	// OthersAreKnown reports that the notes and the draft still hold for every instance that the Request does not cover: the LLM can write the
+	// output without being shown them.
+	OthersAreKnown bool `json:"othersKnown,omitempty"`
 	// Questions is not empty for a Request that asks only for the results of latent Calls and for adapted parameters. Such a
 	// Request brings no new Calls.
 	Questions []LLMQuestion `json:"asking,omitempty"`
@@ -45,12 +51,28 @@ type OtherInstanceCounts struct {
 	Working        int `json:"working,omitempty"`
 }
 
-// DraftOutput is an output that was given beside Calls, and did not count since not all of them ended as planned, or more was to be planned.
+// DraftOutput is an output that was given beside Calls, and did not count since not all of them ended as planned.
 type DraftOutput struct {
 	Request int `json:"request"`
 	Output  any `json:"output"` // as written
-	// Expected reports that the reply said what it expected, and that more was to be planned.
-	Expected bool `json:"expected,omitempty"`
+}
+
+// Note is what the LLM wrote beside a reply to be shown again.
+type Note struct {
+	Request int    `json:"request"`
+	Text    string `json:"text"`
+}
+
+// maxNoteLength is how many characters the notes of one reply may have.
+const maxNoteLength = 4_000
+
+// ShortenNotes bounds the notes of a reply; an ellipsis stands for what is left out.
+func ShortenNotes(text string) string {
+	text = strings.TrimSpace(text)
+	if characters := []rune(text); len(characters) > maxNoteLength {
+		return string(characters[:maxNoteLength]) + " …"
+	}
+	return text
 }
 
 // InstanceInput is one instance as a Request sees it.
@@ -122,9 +144,9 @@ type LLMQuestion struct {
 }
 
 // ReplyMayHoldOutput reports whether the reply may hold the process's output: where the Request covers every instance that there
-// is, or an earlier output holds for the others. Asked about a few without that, the LLM would sum up what it happens to see.
+// is, or what the LLM has said of the others still holds. Asked about a few without that, the LLM would sum up what it happens to see.
 func (in *RequestInput) ReplyMayHoldOutput() bool {
-	return len(in.Questions) == 0 && (in.OutputOnly || in.DraftOutput != nil || !in.LeavesOutInstances())
+	return len(in.Questions) == 0 && (in.OutputOnly || in.OthersAreKnown || !in.LeavesOutInstances())
 }
 
 // LeavesOutInstances reports whether the process has instances that the Request does not cover.

@@ -121,7 +121,7 @@ func (p *unsplitProcess) concludeRequest(ctx workflow.Context) {
 	p.sendRemainingCalls(ctx, c.CallsToRedeliver)
 	if len(c.Input.Questions) == 0 {
 		p.sealIdea(ctx, ideaToSeal{idea: p.ideaAtRequest, input: c.AllInstancesInput, requestNumber: c.Input.RequestNumber, finished: c.Reply.Finished,
-			log: c.LogBeforeRequest, calls: c.Calls, output: c.Reply.Output})
+			notes: c.Reply.Notes, log: c.LogBeforeRequest, calls: c.Calls, output: c.Reply.Output})
 	}
 }
 

@@ -22,6 +22,7 @@ type ideaToSeal struct {
 	calls         []ideafile.WrittenCall
 	output        any
 	finished      bool // the LLM said so
+	notes         string
 }
 
 // sealCurrentState puts the process as it stands on the chain.
@@ -52,8 +53,8 @@ func (p *unsplitProcess) sealFinalStates(ctx workflow.Context) {
 func (p *unsplitProcess) sealIdea(ctx workflow.Context, what ideaToSeal) {
 	in := protocol.SealInput{
 		Process: p.processID, At: p.lastSealed.At + 1, Parent: p.lastSealed.Digest,
-		Idea: what.idea.Source, Brief: what.input, Calls: what.calls, Output: what.output, Finished: what.finished, Request: what.requestNumber, Log: what.log,
-		LLM:        p.loop.TakeLLMUsages(),
+		Idea: what.idea.Source, Brief: what.input, Calls: what.calls, Output: what.output, Finished: what.finished, Notes: what.notes, Request: what.requestNumber,
+		Log: what.log, LLM: p.loop.TakeLLMUsages(),
 		Delegation: p.start.Delegation.ForIdea(what.idea),
 	}
 	s, err := appendToChain(ctx, in)
