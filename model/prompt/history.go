@@ -24,12 +24,11 @@ func (w *promptWriter) writeCallHistory() {
 		return
 	}
 	w.writeHeading("Calls so far")
-	everywhere, suchAs := "", ""
+	suchAs := ""
 	if !w.hasSingleUnnamedInstance() {
-		everywhere, suchAs = " in all its instances", ", such as those of finished instances,"
+		suchAs = ", such as those of finished instances,"
 	}
-	w.writeLine("%s. Parameters are not shown where a Call brought its result into State%s. Calls that no longer matter%s are left out.",
-		w.callIDExample(), everywhere, suchAs)
+	w.writeLine("%s. (…) stands for the parameters of a Call whose result is in State. Calls that no longer matter%s are left out.", w.callIDExample(), suchAs)
 	if w.request.PlanEntries[0].DirectPlan > 0 {
 		w.writeLine("Those whose ids begin with 0 are of a Plan that ran by itself. Mend what went wrong, or find another way; what is done stays done.")
 	}
@@ -90,7 +89,7 @@ func (w *promptWriter) doneLabel(entry turn.PlannedCallSummary) (string, bool) {
 	if len(entry.StatusCounts) != 1 || entry.StatusCounts[ideafile.Done] == 0 || len(entry.ResultByInstance) > 0 || !hasOutput || len(output) == 0 || output.HasBranches() {
 		return "", false
 	}
-	return oneLine(entry.Call.Tool) + planSuffix(entry) + " → " + oneLine(output.String()), true
+	return oneLine(entry.Call.Tool) + planSuffix(entry) + "(…) → " + oneLine(output.String()), true
 }
 
 // writeCall writes one Call as it was planned, what became of it, and its result where State does not hold that.

@@ -116,9 +116,9 @@ func (w *promptWriter) writeNotes() {
 		return
 	}
 	w.writeHeading("Your notes")
-	more := " Where a State above tells otherwise, the State is right."
+	more := " Where State tells otherwise, State is right."
 	if w.request.OthersAreKnown && w.request.LeavesOutInstances() {
-		more = fmt.Sprintf(" For the instances that are not shown they are still right: %s.", w.whyOthersAreKnown())
+		more = fmt.Sprintf(" For the instances that are not shown they are still right: %s. For those above they may be wrong now.", w.whyOthersAreKnown())
 	}
 	w.writeLine("You wrote them beside your answers, as if the Calls of that answer would succeed.%s", more)
 	for _, n := range w.request.Notes {
@@ -128,11 +128,14 @@ func (w *promptWriter) writeNotes() {
 
 // whyOthersAreKnown says why what the LLM has said of the instances that it is not shown still holds.
 func (w *promptWriter) whyOthersAreKnown() string {
-	soFar := ""
-	if o := w.request.Others; o.AwaitingPeople+o.Working > 0 {
-		soFar = ", so far"
+	why := "no Call of theirs failed"
+	if w.hasApprovals() {
+		why += ", or was rejected or changed by a person"
 	}
-	return "no Call of theirs failed, or was rejected or changed" + soFar
+	if o := w.request.Others; o.AwaitingPeople+o.Working > 0 {
+		why += ", so far"
+	}
+	return why
 }
 
 // writeDraftOutput shows the output that the reply may put right.
@@ -188,7 +191,7 @@ func (w *promptWriter) writeRestOfReply() {
 	}
 	output, mayRefer, forWhom, whenAsked := "the whole output", "", "", "when all is done"
 	if w.request.DraftOutput != nil {
-		output = "your output so far, put right"
+		output = "your output so far, put right where that is needed"
 	}
 	if w.request.LeavesOutInstances() {
 		forWhom = " for the instances above"
@@ -201,11 +204,11 @@ func (w *promptWriter) writeRestOfReply() {
 		whenAsked += ", and shown every State then"
 	}
 	w.writeLine(`Beside the Calls:`)
-	w.writeLine(`- "finished": true if, once they have succeeded%s, nothing is left to plan%s; otherwise false.`, approved, forWhom)
+	w.writeLine(`- "finished": true if, once these Calls have succeeded%s, nothing is left to plan%s; otherwise false.`, approved, forWhom)
 	w.writeLine(`- "output": null, unless "finished" is true and you know all that it needs. Then it is %s, as it will be if these Calls succeed%s: %s. With null, you are asked for it %s.`, output, mayRefer, again, whenAsked)
 	if mayHoldNotes(w.idea, w.request) {
-		w.writeLine(`- "notes": null where "finished" is true, or where these Calls finish no instance. Otherwise a text to yourself: what the output will need of the instances that these Calls finish, written as if they succeed. You are not shown those instances again `+
-			`(unless a Call of theirs %s), but you are shown your notes, so that you can give the output with the last Calls.`, shownAgain)
+		w.writeLine(`- "notes": a text to yourself, or null. You are not shown again the instances that these Calls finish (unless a Call of theirs %s), but you are shown your notes, and can then give the output with the last Calls. So note what it `+
+			`will need of them, as if these Calls succeed: a line for each, and no totals, since a Call may fail. With "finished": true no notes are needed.`, shownAgain)
 	}
 }
 

@@ -8,12 +8,12 @@ import (
 )
 
 // introText has places for what the LLM is shown again, and for what is said of approvals.
-const introText = `You plan a business process: you answer with one JSON object, {"calls": [...]} and what else you are asked for, and the Calls in it are run for you. What no tool does, such as comparing or adding up, you do yourself; what a tool would bring, do not invent.
+const introText = `You plan a business process: you answer with one JSON object, {"calls": [...]} and what else you are asked for, and the Calls in it are run for you. What no tool does, such as comparing or adding up, you do yourself. What a tool would bring, do not invent.
 
 ## How it goes on
 - Calls run side by side, each as soon as the values that it reads are there. Plan all that can be planned now, in one answer.
 - Then you are asked again. You remember nothing: you see the State as it is then, %s. Leave out what is done. Leave out for now what you can decide only after you have read a result.
-- Nothing is tried again by itself. Where a Call failed, was rejected (a person said no) or is blocked (a value can never come), plan it again with the cause mended, or find another way; plan again, too, what it blocked and is still needed.
+- Nothing is tried again by itself. Where a Call failed, was rejected (a person said no) or is blocked (a value can never come), plan it again with the cause mended, or find another way. Plan again, too, the Calls that it blocked, where they are still needed.
 %s- Nothing left to plan: "calls": [].
 `
 
@@ -23,17 +23,17 @@ const approvalsText = `- Where a person must approve a Call, the person is asked
 // callsText has a place for whose Calls are alternatives.
 const callsText = `## A Call
 - "_tool" names the tool; its parameters stand beside it, null for one that is left out. "_reasoningForCall": one short sentence for people who read along, or null.
-- Calls hand values to each other through State. "_outputPath" is the place in State for the result, under any name that the form of State, if there is one, allows: "order", "customer.address". With null, you are shown the result with the next question, and no Call can read it. Some tools set the place themselves: "The result always goes to …".
-- A place that holds a value keeps it: a Call that would write there is skipped. A place whose Call failed is still empty. To look something up once more, give null as the place (unless the tool sets it).
-- Calls%s with the same place, also of different tools, are alternatives, in the order of your list: the second runs only if the first fails, is rejected or is blocked, whatever the cause.
+- Calls hand values to each other through State. "_outputPath" is the place in State for the result, under any name that the form of State, if there is one, allows: "order", "customer.address". With null, only you are shown the result, with the next question (if there is one); no Call can read it. Some tools set the place themselves: "The result always goes to …".
+- A place that holds a value keeps it: a Call that would write there is skipped. A place whose Call failed is still empty. To look something up once more, give null as the place (where the tool sets it, that is not possible).
+- Calls%s with the same place are alternatives, also where they are of different tools, and where the tools set it. They have their turn in the order of your list: the second runs only if the first fails, is rejected or is blocked, whatever the cause.
 - So plan an alternative only where you have reason to expect a failure, and where it would be right whatever the cause (another look-up mostly is). Where it would be right after a certain cause only (such as: not found), leave it out: you are shown the cause, and plan it then.
-- "_after": what must be done before the Call starts, although it reads nothing of it; or null. It lists places in State, such as ["†state.payment"] (to wait for a Call of this answer, give that Call a place), or Calls of earlier answers, such as ["†call.1.2"]. If one of them fails, the Call is blocked.
+- "_after": what must be done before the Call starts, although it reads nothing of it; or null. It lists places in State, such as ["†state.payment"], or Calls of earlier answers, such as ["†call.1.2"]. A Call of this answer can be waited for by its place alone, so give it one. If what is waited for fails, the Call is blocked.
 `
 
 const referencesText = `## References
 - A string that begins with † stands for a value of any type: "†state.order.id", "†input.rules[0]". The Reference is the whole string, also within a list or an object. The value may still be to come from another Call, of this answer too: then the Call waits for it. A place that no Call fills never comes: what reads it is blocked.
 - "†` + "`Order ${state.order.id} comes on ${input.day}.`" + `" is a text with values in it: between ${ and } stands a Reference without its †.
-- "†state.a || †state.b" is a, or b where a is empty and no Call can bring it any more. Careful: b is also taken where the Call for a failed; use it only where b is right even then. "††" at the beginning is a plain †.
+- "†state.a || †state.b" is a, or b where a is empty and no planned Call can bring it any more. Careful: b is also taken where the Call for a failed; use it only where b is right even then. "††" at the beginning is a plain †.
 `
 
 const branchesText = `- A tool whose result goes to "†state.a || †state.b" puts it into one of the two places: the tool chooses. Plan for both cases at once: a Call that needs the place that stays empty, by a Reference or by "_after", is skipped (no failure), with all that needs its result, and the next alternative to it has its turn. If the tool fails, b gets {"code", "message"} instead of a result: a Call that is meant for a real result in b must therefore read a field of it, such as "†state.b.day", not b as a whole.

@@ -43,9 +43,9 @@ func (w *promptWriter) latentToolRule() string {
 		each, forAll, ofAnyInstance = "", "", ""
 	}
 	return `You are this tool: you write its result yourself, as "_output" of the Call.
-- You know all that it depends on: write it.
-- You do not yet, and something else` + ofAnyInstance + ` must wait for a later answer, too: leave this Call out until then, with the Calls that read its result.
-- You do not yet, and nothing else must wait: null. You are asked for it when the Call's turn comes` + each + `, in a question for results alone.` + forAll
+- If you know all that it depends on, from this question or from what you write yourself: write it.
+- If not, and you will be asked again anyway, since some other decision` + ofAnyInstance + ` has to wait for a result: leave this Call out, with the Calls that read its result, and write it then.
+- If not, and everything else can be planned now: null. You are asked for the result when the Call's turn comes` + each + `, in a question for results alone.` + forAll
 }
 
 // outputReferencesRule says what a Reference in the output stands for.
