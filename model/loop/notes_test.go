@@ -189,3 +189,23 @@ func TestNotesDoNotCountWhereAPersonChangedThePlanThatWaited(t *testing.T) {
 		}
 	}
 }
+
+// A solution that is run again brings its notes along.
+func TestNotesOfASolutionThatIsRunAgainAreItsOwn(t *testing.T) {
+	for _, withSolution := range []bool{true, false} {
+		s := modeltest.NewScenarioWithPeople(t, anything, threeGoals)
+		idea := sealed(s, s.ReplyWith(noted))
+		idea.Source["solution"].(map[string]any)["notes"] = "①, ③ paid"
+		next := again(s, modeltest.IdeaFrom(t, string(jsonval.Encode(idea.Source))), withSolution)
+		if !withSolution {
+			wantKnown(next, "① ② ③", true)
+			continue
+		}
+		gather(next)
+		wantKnown(next, "②", true, "①, ③ paid")
+		next.ReplyWith(otherwise("work", "②", `{"paid":3}`))
+		next.ExpectWait(0)
+		next.Decide(ideafile.Approve, "1.3@③")
+		wantFinished(next, 1, `{"paid":3}`)
+	}
+}

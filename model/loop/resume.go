@@ -205,12 +205,15 @@ func (l *Loop) ResumeRecordedCalls() {
 		l.resumePlannedCall(n+1, call, tokens)
 	}
 	l.addErrorsFor(ready, broken...)
-	if finished, _ := solution["finished"].(bool); len(broken) == 0 && (finished || solution["output"] != nil) && l.Knows(resumedEndChange) {
-		l.resumeEnd(ready, &turn.LLMReply{Calls: written, Output: solution["output"], Finished: finished})
+	reply := &turn.LLMReply{Calls: written, Output: solution["output"]}
+	reply.Finished, _ = solution["finished"].(bool)
+	reply.Notes, _ = solution["notes"].(string)
+	if len(broken) == 0 && (reply.Finished || reply.Output != nil || reply.Notes != "") && l.Knows(resumedEndChange) {
+		l.resumeEnd(ready, reply)
 	}
 }
 
-// resumeEnd takes what a solution says of the end, as if it were a reply about the instances that were ready for it. An output of the solution that
+// resumeEnd takes what a solution says of the end and its notes, as if it were a reply about the instances that were ready for it. An output of the solution that
 // does not hold for each of them is passed over, and asked for.
 func (l *Loop) resumeEnd(ready []*InstanceProgress, reply *turn.LLMReply) {
 	req := &llmRequest{input: &turn.RequestInput{RequestNumber: l.priorRequests, MayBeLast: l.mayBeLast(ready)}, reply: reply}
@@ -220,6 +223,7 @@ func (l *Loop) resumeEnd(ready []*InstanceProgress, reply *turn.LLMReply) {
 	req.resumesFinalOutput = !slices.ContainsFunc(l.instances, func(inst *InstanceProgress) bool {
 		return !slices.Contains(ready, inst) && inst.Status != ideafile.InstanceSettled
 	})
+	l.takeNotes(req)
 	l.noteLastReply(req)
 	if !l.doesReplyWireOutput(req) {
 		return

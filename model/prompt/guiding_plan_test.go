@@ -66,7 +66,7 @@ func TestAPlanThatRanByItselfStandsAmongTheCallsSoFar(t *testing.T) {
 	s := modeltest.NewScenario(t, "", `"context": [{"type": "plan", "stage": "optimal", "name": "first", "plan": [{"_tool": "work", "_outputPath": "b"}, {"_tool": "fail"}]}]`)
 	s.RunDirectPlans()
 	text := promptFor(s)
-	wantIn(t, text, "Those whose ids begin with 0 are of a Plan that ran by itself", `- 0.1 work of Plan "first" → b: done`, `- 0.2 of Plan "first" fail(): failed`,
+	wantIn(t, text, "Those whose ids begin with 0 are of a Plan that ran by itself", `- 0.1 work(…) of Plan "first" → b: done`, `- 0.2 of Plan "first" fail(): failed`,
 		"## What went wrong\n- 0.2 fail: tool_failed: no luck")
 	if strings.Contains(text, "follow, extend or drop") {
 		t.Errorf("it is shown twice:\n%s", text)

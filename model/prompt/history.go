@@ -89,7 +89,7 @@ func (w *promptWriter) doneLabel(entry turn.PlannedCallSummary) (string, bool) {
 	if len(entry.StatusCounts) != 1 || entry.StatusCounts[ideafile.Done] == 0 || len(entry.ResultByInstance) > 0 || !hasOutput || len(output) == 0 || output.HasBranches() {
 		return "", false
 	}
-	return oneLine(entry.Call.Tool) + planSuffix(entry) + "(…) → " + oneLine(output.String()), true
+	return oneLine(entry.Call.Tool) + "(…)" + planSuffix(entry) + " → " + oneLine(output.String()), true
 }
 
 // writeCall writes one Call as it was planned, what became of it, and its result where State does not hold that.
