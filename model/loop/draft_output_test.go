@@ -220,12 +220,22 @@ func TestAnOutputIsNotPutRightBesideACallThatTakesUpASettledInstance(t *testing.
 
 // What the LLM says of the whole, asked about one alone, is what it happened to see.
 func TestAnOutputThatNobodyAskedForIsNoDraft(t *testing.T) {
-	s := modeltest.NewScenarioWithPeople(t, anything, threeGoals)
-	s.ReplyWith(`{"calls":[{"_tool":"work","_instance":["①","③"],"_outputPath":"b"},{"_tool":"work","_instance":"②","_outputPath":"a"}],"output":null,"finished":false}`)
-	for range 2 {
-		wantDraft(s, "②", "null")
-		s.ReplyWith(`{"calls":[{"_tool":"work","_instance":"②"}],"output":{"paid":1},"finished":false}`)
+	for _, finished := range []string{"true", "false"} {
+		s := modeltest.NewScenarioWithPeople(t, anything, threeGoals)
+		s.ReplyWith(`{"calls":[{"_tool":"work","_instance":["①","③"],"_outputPath":"b"},{"_tool":"work","_instance":"②","_outputPath":"a"}],"output":null,"finished":false}`)
+		for range 2 {
+			wantDraft(s, "②", "null")
+			s.ReplyWith(`{"calls":[{"_tool":"work","_instance":"②"}],"output":{"paid":1},"finished":` + finished + `}`)
+		}
 	}
+}
+
+func TestAnOutputOfReferencesThatDoesNotSayThatItIsAllIsNoDraft(t *testing.T) {
+	s := modeltest.NewScenarioWithPeople(t, anything, threeGoals)
+	s.ReplyWith(`{"calls":[{"_tool":"work","_instance":["①","③"],"_outputPath":"b"},{"_tool":"pay","_instance":"②","_outputPath":"b"}],"output":{"all":"†state.b"}}`)
+	s.Decide(ideafile.Reject, "1.2@②", `{"reason":"not him"}`)
+	gather(s)
+	wantDraft(s, "②", "null")
 }
 
 // An output that cannot be had is not put right, nor is the one that it took the place of.

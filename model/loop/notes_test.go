@@ -209,3 +209,25 @@ func TestNotesOfASolutionThatIsRunAgainAreItsOwn(t *testing.T) {
 		wantFinished(next, 1, `{"paid":3}`)
 	}
 }
+
+// An output that is no draft is not shown: what it said of an instance the LLM cannot know.
+func TestNotesSayNothingOfWhatAnOutputSaidThatIsNoDraft(t *testing.T) {
+	s := lookedUp(t, noted)
+	gather(s)
+	s.ReplyWith(otherwise("pay", "②", `{"paid":`+string(jsonval.Encode(modeltest.NewBlobHandleValue("string", 80_000)))+`}`))
+	s.ExpectWait(0)
+	s.Decide(ideafile.Reject, "1.3@③", `{"reason":"not him"}`)
+	gather(s)
+	if in := s.ExpectRequestFor("③"); in.ReplyMayHoldOutput() {
+		t.Errorf("%+v", in)
+	}
+}
+
+func TestAnOutputByNotesThatIsNotTheLastIsNoDraft(t *testing.T) {
+	s := lookedUp(t, noted)
+	gather(s)
+	s.ReplyWith(`{"calls":[{"_tool":"work","_instance":"②","_outputPath":"c"}],"finished":false,"output":{"paid":2},"notes":null}`)
+	if in := s.ExpectRequestFor("②"); in.DraftOutput != nil || !strings.Contains(modeltest.DescribeErrors(in), "not taken") {
+		t.Errorf("%+v", in)
+	}
+}

@@ -30,7 +30,7 @@ func (l *Loop) settleInstances(req *llmRequest) {
 	if l.idea.OutputSchema != nil && req.reply.Output != nil && !l.hasOutput && l.wiredRequest != req {
 		draftCounts := req.input.DraftOutput == nil || l.draftOutput != nil // the one that it puts right
 		isDraft := wasFinished && req.input.OthersAreKnown && draftCounts && l.keepOutputAsDraft(req)
-		if !isDraft || req.reply.Finished {
+		if !isDraft {
 			l.addOutputNotTakenError(req.input.RequestNumber)
 		}
 	}

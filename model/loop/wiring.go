@@ -34,7 +34,7 @@ func (l *Loop) doesReplyWireOutput(req *llmRequest) bool {
 // mayReplyGiveOutput reports whether the output of a reply can be that of the whole process: it is about every instance, or what the LLM has said
 // of the others still holds.
 func (l *Loop) mayReplyGiveOutput(req *llmRequest) bool {
-	return l.coversAllInstances(req) || req.resumesFinalOutput || (req.input.OthersAreKnown && l.areKnownBesides(l.coveredInstances(req.input)))
+	return l.coversAllInstances(req) || req.resumesFinalOutput || l.areKnownBesides(l.coveredInstances(req.input))
 }
 
 // areKnownBesides reports whether the draft and the notes hold for every instance but some: each came out as the reply planned that spoke of it, or is on
@@ -102,9 +102,8 @@ func (l *Loop) noteOutputPlans() {
 
 // forgetWhatIsKnown has the output be asked for with every State shown, whatever the LLM has said of the instances.
 func (l *Loop) forgetWhatIsKnown() {
-	if l.draftOutput = nil; l.wiredRequest == nil { // one that waits is dropped where this changes it
-		l.forgetOutputPlans()
-	}
+	l.draftOutput = nil
+	l.forgetOutputPlans()
 }
 
 // forgetOutputPlans forgets them where the LLM will not be shown what it said.
