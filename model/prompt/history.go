@@ -24,11 +24,11 @@ func (w *promptWriter) writeCallHistory() {
 		return
 	}
 	w.writeHeading("Calls so far")
-	suchAs := ""
+	everywhere, suchAs := "", ""
 	if !w.hasSingleUnnamedInstance() {
-		suchAs = ", such as those of finished instances,"
+		everywhere, suchAs = " in all its instances", ", such as those of finished instances,"
 	}
-	w.writeLine("%s. (…) stands for the parameters of a Call whose result is in State. Calls that no longer matter%s are left out.", w.callIDExample(), suchAs)
+	w.writeLine("%s. (…) stands for the parameters of a Call whose result is in State%s. Calls that no longer matter%s are left out.", w.callIDExample(), everywhere, suchAs)
 	if w.request.PlanEntries[0].DirectPlan > 0 {
 		w.writeLine("Those whose ids begin with 0 are of a Plan that ran by itself. Mend what went wrong, or find another way; what is done stays done.")
 	}

@@ -120,7 +120,7 @@ func (w *promptWriter) writeNotes() {
 	if w.request.OthersAreKnown && w.request.LeavesOutInstances() {
 		more = fmt.Sprintf(" For the instances that are not shown they are still right: %s. For those above they may be wrong now.", w.whyOthersAreKnown())
 	}
-	w.writeLine("You wrote them beside your answers, as if the Calls of that answer would succeed.%s", more)
+	w.writeLine("You wrote them beside your answers, as if the Calls of that answer had succeeded.%s", more)
 	for _, n := range w.request.Notes {
 		w.writeLabeledValue(fmt.Sprintf("- Answer %d: ", n.Request), n.Text)
 	}
@@ -191,7 +191,7 @@ func (w *promptWriter) writeRestOfReply() {
 	}
 	output, mayRefer, forWhom, whenAsked := "the whole output", "", "", "when all is done"
 	if w.request.DraftOutput != nil {
-		output = "your output so far, put right where that is needed"
+		output = "your output so far, whole again, put right where that is needed"
 	}
 	if w.request.LeavesOutInstances() {
 		forWhom = " for the instances above"
@@ -205,10 +205,10 @@ func (w *promptWriter) writeRestOfReply() {
 	}
 	w.writeLine(`Beside the Calls:`)
 	w.writeLine(`- "finished": true if, once these Calls have succeeded%s, nothing is left to plan%s; otherwise false.`, approved, forWhom)
-	w.writeLine(`- "output": null, unless "finished" is true and you know all that it needs. Then it is %s, as it will be if these Calls succeed%s: %s. With null, you are asked for it %s.`, output, mayRefer, again, whenAsked)
+	w.writeLine(`- "output": if "finished" is true and you know all that it needs, %s, as it will be if these Calls succeed%s: %s. Otherwise null: you are asked for it %s.`, output, mayRefer, again, whenAsked)
 	if mayHoldNotes(w.idea, w.request) {
-		w.writeLine(`- "notes": a text to yourself, or null. You are not shown again the instances that these Calls finish (unless a Call of theirs %s), but you are shown your notes, and can then give the output with the last Calls. So note what it `+
-			`will need of them, as if these Calls succeed: a line for each, and no totals, since a Call may fail. With "finished": true no notes are needed.`, shownAgain)
+		w.writeLine(`- "notes": a text to yourself, or null. You are not shown again the instances that these Calls finish (unless a Call of theirs %s), but you are shown your notes, and can then give the output with the last Calls. So write what the `+
+			`output will need of them, as if these Calls succeed: a line for each, and no totals, since a Call may fail. With "finished": true no notes are needed.`, shownAgain)
 	}
 }
 

@@ -8,7 +8,7 @@ import (
 )
 
 // introText has places for what the LLM is shown again, and for what is said of approvals.
-const introText = `You plan a business process: you answer with one JSON object, {"calls": [...]} and what else you are asked for, and the Calls in it are run for you. What no tool does, such as comparing or adding up, you do yourself. What a tool would bring, do not invent.
+const introText = `You plan a business process: you answer with one JSON object, {"calls": [...]} and what else you are asked for, and the Calls in it are run for you. What no tool does, such as comparing or adding up, you do yourself. Never invent what a tool would bring.
 
 ## How it goes on
 - Calls run side by side, each as soon as the values that it reads are there. Plan all that can be planned now, in one answer.
@@ -24,10 +24,10 @@ const approvalsText = `- Where a person must approve a Call, the person is asked
 const callsText = `## A Call
 - "_tool" names the tool; its parameters stand beside it, null for one that is left out. "_reasoningForCall": one short sentence for people who read along, or null.
 - Calls hand values to each other through State. "_outputPath" is the place in State for the result, under any name that the form of State, if there is one, allows: "order", "customer.address". With null, only you are shown the result, with the next question (if there is one); no Call can read it. Some tools set the place themselves: "The result always goes to …".
-- A place that holds a value keeps it: a Call that would write there is skipped. A place whose Call failed is still empty. To look something up once more, give null as the place (where the tool sets it, that is not possible).
+- A place that holds a value keeps it: a Call that would write there is skipped. A place whose Call failed or was rejected is still empty. To look something up once more, give null as the place; a tool that sets its place itself cannot be run again once it has succeeded.
 - Calls%s with the same place are alternatives, also where they are of different tools, and where the tools set it. They have their turn in the order of your list: the second runs only if the first fails, is rejected or is blocked, whatever the cause.
-- So plan an alternative only where you have reason to expect a failure, and where it would be right whatever the cause (another look-up mostly is). Where it would be right after a certain cause only (such as: not found), leave it out: you are shown the cause, and plan it then.
-- "_after": what must be done before the Call starts, although it reads nothing of it; or null. It lists places in State, such as ["†state.payment"], or Calls of earlier answers, such as ["†call.1.2"]. A Call of this answer can be waited for by its place alone, so give it one. If what is waited for fails, the Call is blocked.
+- So plan an alternative only where you have reason to expect a failure, and where it would be right whatever the cause (another look-up mostly is). Where it would be right after a certain cause only (such as: not found), leave it out: you are shown the cause, and plan it then. Two decisions, such as to book and to reject, are no alternatives: plan the one that is right.
+- "_after": what must be done before the Call starts, although it reads nothing of it; or null. It lists places in State, such as ["†state.payment"], or Calls of earlier answers, such as ["†call.1.2"]. To wait for a Call of this answer, give that Call a place and list it. If what is waited for fails, the Call is blocked.
 `
 
 const referencesText = `## References
@@ -45,7 +45,7 @@ The process runs for instances, alike and independent, each with its own State. 
 - "_instance" names it, or is a list of names, or "*": every instance that this question is about. An instance may need no Call.
 - Wherever one Call fits several, write it once: it runs in each for itself, and where it fails, the next alternative runs in that instance alone. For an instance that differs, plan a Call of its own, and list the names of the others in the general one.
 - No Call waits for one of another instance.
-- Where a decision compares instances, such as two copies of one thing, make it for all of them in one answer: finished instances are not shown again%s.
+- Where a decision compares instances, such as two copies of one thing, make it for all of them in one answer (if a Call fails then, you are asked about its instance again): finished instances are not shown again%s.
 `
 
 const updatesText = `- "_outputMethod" says how a result meets what is there: "set" keeps to an empty place; "assign" and "merge" add an object's keys, "push" adds an element to a list, "concat" adds a list or a text.
@@ -58,7 +58,7 @@ const scopesText = `- "_scopes" lists the places whose values the tool is shown 
 const exampleText = `## Example with other tools
 {"calls": [
 {"_tool": "bookVan",%[1]s "_reasoningForCall": null, "address": "†state.letter.address", "_outputPath": "transport", "_after": null},
-{"_tool": "bookTruck",%[1]s "_reasoningForCall": "If the van cannot be booked, for any reason", "address": "†state.letter.address", "_outputPath": "transport", "_after": null},
+{"_tool": "bookTruck",%[1]s "_reasoningForCall": "Vans are often taken; a truck is right whatever the reason", "address": "†state.letter.address", "_outputPath": "transport", "_after": null},
 {"_tool": "tellCustomer",%[1]s "_reasoningForCall": null, "email": "†state.letter.from", "text": "†` + "`It comes on ${state.transport.day}.`" + `", "_outputPath": "message", "_after": null},
 {"_tool": "closeCase",%[1]s "_reasoningForCall": "Not before the customer knows", "case": "†state.letter.case", "_outputPath": null, "_after": ["†state.message"]}
 ]}

@@ -38,14 +38,14 @@ func (w *promptWriter) writePalette() {
 func (w *promptWriter) latentToolRule() string {
 	each, forAll := " (for each instance, together with all others whose turn it is)",
 		"\nA result that you write holds for all instances of the Call: where they differ, plan a Call for each."
-	ofAnyInstance := " (of any instance)"
+	ofAnyInstance := " (in any instance)"
 	if w.hasSingleUnnamedInstance() {
 		each, forAll, ofAnyInstance = "", "", ""
 	}
 	return `You are this tool: you write its result yourself, as "_output" of the Call.
 - If you know all that it depends on, from this question or from what you write yourself: write it.
-- If not, and you will be asked again anyway, since some other decision` + ofAnyInstance + ` has to wait for a result: leave this Call out, with the Calls that read its result, and write it then.
-- If not, and everything else can be planned now: null. You are asked for the result when the Call's turn comes` + each + `, in a question for results alone.` + forAll
+- If not, and you have to leave out some other Call` + ofAnyInstance + ` for now: leave this one out, too, with the Calls that read its result. You write it in your next answer.
+- If not, and all other Calls can be planned now: null. You are asked for the result when the Call's turn comes` + each + `, in a question for results alone.` + forAll
 }
 
 // outputReferencesRule says what a Reference in the output stands for.
