@@ -12,7 +12,7 @@ const introText = `You plan a business process: you answer with one JSON object,
 
 ## How it goes on
 - Calls run side by side, each as soon as the values that it reads are there. Plan all that can be planned now, in one answer.
-- Then you are asked again. You remember nothing: you see the State as it is then, %s. Leave out what is done. Leave out for now what you can decide only after you have read a result.
+- Then you are asked again. You remember nothing: you see the State as it is then, %s. Do not plan again what is done. Leave out for now what you can decide only after you have read a result.
 - Nothing is tried again by itself. Where a Call failed, was rejected (a person said no) or is blocked (a value can never come), plan it again with the cause mended, or find another way. Plan again, too, the Calls that it blocked, where they are still needed.
 %s- Nothing left to plan: "calls": [].
 `
@@ -23,11 +23,11 @@ const approvalsText = `- Where a person must approve a Call, the person is asked
 // callsText has a place for whose Calls are alternatives.
 const callsText = `## A Call
 - "_tool" names the tool; its parameters stand beside it, null for one that is left out. "_reasoningForCall": one short sentence for people who read along, or null.
-- Calls hand values to each other through State. "_outputPath" is the place in State for the result, under any name that the form of State, if there is one, allows: "order", "customer.address". With null, only you are shown the result, with the next question (if there is one); no Call can read it. Some tools set the place themselves: "The result always goes to …".
+- Calls hand values to each other through State. "_outputPath" is the place in State for the result, such as "order" or "customer.address": where there is a form of State, one that it has or allows; otherwise any name. With null, only you are shown the result, with the next question (if there is one); no Call can read it. Some tools set the place themselves: "The result always goes to …".
 - A place that holds a value keeps it: a Call that would write there is skipped. A place whose Call failed or was rejected is still empty. To look something up once more, give null as the place; a tool that sets its place itself cannot be run again once it has succeeded.
 - Calls%s with the same place are alternatives, also where they are of different tools, and where the tools set it. They have their turn in the order of your list: the second runs only if the first fails, is rejected or is blocked, whatever the cause.
 - So plan an alternative only where you have reason to expect a failure, and where it would be right whatever the cause (another look-up mostly is). Where it would be right after a certain cause only (such as: not found), leave it out: you are shown the cause, and plan it then. Two decisions, such as to book and to reject, are no alternatives: plan the one that is right.
-- "_after": what must be done before the Call starts, although it reads nothing of it; or null. It lists places in State, such as ["†state.payment"], or Calls of earlier answers, such as ["†call.1.2"]. To wait for a Call of this answer, give that Call a place and list it. If what is waited for fails, the Call is blocked.
+- "_after": what must be done before the Call starts, although it reads nothing of it; or null. It lists places in State, such as ["†state.payment"], or Calls of earlier answers, such as ["†call.1.2"]. To wait for a Call of this answer, give that Call a place, and list that place. If what is waited for fails, the Call is blocked.
 `
 
 const referencesText = `## References
