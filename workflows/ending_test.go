@@ -135,6 +135,10 @@ func TestAProcessIsGoneWhenItWasTerminatedOrItsIDIsAnothers(t *testing.T) {
 	s.script(`{"solution": {"calls": []}}`)
 	run := s.start()
 	<-asked
+	eventually(t, "its instance has started too", func() bool {
+		_, err := temporalClient.DescribeWorkflowExecution(t.Context(), s.id+"/main", "")
+		return err == nil
+	})
 	a := &activities.Activities{Client: temporalClient}
 	gone := func(p protocol.ProcessRef) bool {
 		t.Helper()
