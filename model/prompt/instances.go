@@ -64,7 +64,7 @@ func (w *promptWriter) writeGoal(stateSchema any) {
 	if !w.hasSingleUnnamedInstance() {
 		subject = "An instance"
 	}
-	w.writeLine("%s counts as finished when its State holds %s, all its Calls have ended, and you have been shown every failure among them.", subject, strings.Join(required, ", "))
+	w.writeLine("%s counts as finished when its State holds %s and all its Calls have ended.", subject, strings.Join(required, ", "))
 }
 
 // allStartWithValue reports whether every instance starts with a value in its State: it is no part of the goal.

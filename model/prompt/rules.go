@@ -31,7 +31,7 @@ const callsText = `## A Call
 `
 
 const referencesText = `## References
-- A string that begins with † stands for a value of any type: "†state.order.id", "†input.rules[0]". The Reference is the whole string, also within a list or an object. The value may still be to come from another Call, of this answer too: then the Call waits for it. A place that no Call fills never comes: what reads it is blocked.
+- A string that begins with † stands for a value of any type: "†state.order.id", "†input.rules[0]". The Reference is the whole string, also within a list or an object. The value may still be to come from another Call, of this answer too: then the Call waits for it. A place that is empty, and that no planned Call fills, never comes: what reads it is blocked.
 - "†` + "`Order ${state.order.id} comes on ${input.day}.`" + `" is a text with values in it: between ${ and } stands a Reference without its †.
 - "†state.a || †state.b" is a, or b where a is empty and no planned Call can bring it any more. Careful: b is also taken where the Call for a failed; use it only where b is right even then. "††" at the beginning is a plain †.
 `
@@ -43,9 +43,9 @@ const branchesText = `- A tool whose result goes to "†state.a || †state.b" p
 const namedInstancesText = `## Instances
 The process runs for instances, alike and independent, each with its own State. A Call acts for its own instance, even where no parameter names it, and †state is that instance's.
 - "_instance" names it, or is a list of names, or "*": every instance that this question is about. An instance may need no Call.
-- Wherever one Call fits several, write it once: it runs in each for itself, and where it fails, the next alternative runs in that instance alone. For an instance that differs, plan a Call of its own, and list the names of the others in the general one.
+- Wherever one Call fits several, write it once: it runs in each for itself, and where it fails, the next alternative runs in that instance alone. For an instance that differs, plan a Call of its own, and list the names of the others in the general one; an alternative for one instance may stand beside a general "*".
 - No Call waits for one of another instance.
-- Where a decision compares instances, such as two copies of one thing, make it for all of them in one answer (if a Call fails then, you are asked about its instance again): finished instances are not shown again%s.
+- Where a decision compares instances, such as two copies of one thing, make it for all of them in one answer, since finished instances are not shown again%s. If a Call fails then, you are asked about its instance again.
 `
 
 const updatesText = `- "_outputMethod" says how a result meets what is there: "set" keeps to an empty place; "assign" and "merge" add an object's keys, "push" adds an element to a list, "concat" adds a list or a text.

@@ -43,9 +43,9 @@ func (w *promptWriter) latentToolRule() string {
 		each, forAll, ofAnyInstance = "", "", ""
 	}
 	return `You are this tool: you write its result yourself, as "_output" of the Call, in plain values.
-- If you know all that it depends on, from this question or from what you write yourself: write it.
-- If not, and some other Call` + ofAnyInstance + ` has to be left out for now, so that you are asked again anyway: leave this one out, too, with the Calls that read its result, and write it then. That a Call might fail is no reason.
-- If not, and all other Calls can be planned now: null. You are asked for the result when the Call's turn comes` + each + `, in a question for results alone.` + forAll
+- You know all that it depends on, from this question or since you write it yourself: write it.
+- You do not, but will be asked again anyway, because you surely have to leave out some other Call` + ofAnyInstance + ` for now: leave this one out, too, with the Calls that read its result, and write it then.
+- You do not, and all other Calls can be planned now: null. You are asked for the result when the Call's turn comes` + each + `, in a question for results alone.` + forAll
 }
 
 // outputReferencesRule says what a Reference in the output stands for.
