@@ -213,8 +213,8 @@ func (l *Loop) ResumeRecordedCalls() {
 	}
 }
 
-// resumeEnd takes what a solution says of the end and its notes, as if it were a reply about the instances that were ready for it. An output of the solution that
-// does not hold for each of them is passed over, and asked for.
+// resumeEnd takes what a solution says of the end and its notes, as if it were a reply about the instances that were ready for it. An output of
+// the solution that does not hold for each of them is passed over, and asked for.
 func (l *Loop) resumeEnd(ready []*InstanceProgress, reply *turn.LLMReply) {
 	req := &llmRequest{input: &turn.RequestInput{RequestNumber: l.priorRequests, MayBeLast: l.mayBeLast(ready)}, reply: reply}
 	for _, inst := range ready {
