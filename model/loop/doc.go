@@ -9,8 +9,8 @@
 // # The life of a Request
 //
 // An output is wired if the reply gives it beside its Calls, as References alone or saying that it is finished: it counts if they
-// end as planned. One that does not count for some instances, or of which the reply says that it is not finished, is a draft: the
-// reply to a Request about those instances may put it right, as long as every other instance ends as planned.
+// end as planned. One that does not count for some instances is a draft: the reply to a Request about those instances may put it
+// right, as long as every other instance ends as planned. Notes of a reply let the output come with later Calls in the same way.
 //
 //	state      what it waits for                               what comes next
 //	none       an instance that is ready                       in flight (Advance returns StepRequest)

@@ -1,0 +1,71 @@
+package loop
+
+import (
+	"slices"
+
+	"processidea/model/ideafile"
+	"processidea/model/turn"
+)
+
+// This file keeps what the LLM has said of instances that it is not shown again: notes, or an output that did not count. As long as that holds, the
+// output may come with the last Calls.
+
+// areKnownBesides reports whether the draft and the notes hold for every instance but some: each came out as the reply planned that spoke of it, or is on
+// its way.
+func (l *Loop) areKnownBesides(some []*InstanceProgress) bool {
+	return (l.draftOutput != nil || len(l.notes) > 0) && !slices.ContainsFunc(l.instances, func(inst *InstanceProgress) bool {
+		if slices.Contains(some, inst) {
+			return false
+		}
+		return inst.Status == ideafile.InstanceFailed || inst.OutputPlanRequest == 0 || l.departsFromPlan(inst, inst.OutputPlanRequest, true)
+	})
+}
+
+// tellWhatIsKnown has a Request tell what the LLM has said for the output: its notes, and the output that it may put right, unless that no longer holds for
+// an instance that the Request does not cover.
+func (l *Loop) tellWhatIsKnown(input *turn.RequestInput, covered []*InstanceProgress) {
+	input.Notes = l.notes
+	if input.OutputOnly || !l.areKnownBesides(covered) {
+		return
+	}
+	input.DraftOutput, input.OthersAreKnown = l.draftOutput, true
+}
+
+// maxNotesBytes bounds what a process carries along for the LLM. Where notes grow beyond it they are dropped, and the output is asked for at the end, when
+// every State is shown.
+const maxNotesBytes = 32 << 10
+
+// takeNotes keeps what the LLM noted of the instances that its Calls may finish: those that have a goal, or got no Call. Of others it will be shown more.
+func (l *Loop) takeNotes(req *llmRequest) {
+	if req.reply.Notes == "" || l.idea.OutputSchema == nil || !l.Knows(DraftOutputChange) {
+		return
+	}
+	l.notes = append(slices.Clip(l.notes), turn.Note{Request: req.input.RequestNumber, Text: req.reply.Notes})
+	size := 0
+	for _, n := range l.notes {
+		size += len(n.Text)
+	}
+	if size > maxNotesBytes {
+		l.notes = nil
+		l.forgetOutputPlans()
+		return
+	}
+	for _, inst := range l.coveredInstances(req.input) {
+		if !l.hasNoGoal(inst) || slices.Contains(req.reply.InstancesWithoutCalls, inst.Token) {
+			inst.OutputPlanRequest = inst.LastPlanningRequest
+		}
+	}
+}
+
+// forgetWhatIsKnown has the output be asked for with every State shown, whatever the LLM has said of the instances.
+func (l *Loop) forgetWhatIsKnown() {
+	l.draftOutput = nil
+	l.forgetOutputPlans()
+}
+
+// forgetOutputPlans forgets them where the LLM will not be shown what it said.
+func (l *Loop) forgetOutputPlans() {
+	for _, inst := range l.instances {
+		inst.OutputPlanRequest = 0
+	}
+}
