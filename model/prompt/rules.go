@@ -45,7 +45,7 @@ The process runs for instances, alike and independent, each with its own State. 
 - "_instance" names it, or is a list of names, or "*": every instance that this question is about. An instance may need no Call.
 - Wherever one Call fits several, write it once: it runs in each for itself, and where it fails, the next alternative runs in that instance alone. For an instance that differs, plan a Call of its own, and list the names of the others in the general one; an alternative for one instance may stand beside a general "*".
 - No Call waits for one of another instance.
-- Where a decision compares instances, such as two copies of one thing, make it for all of them in one answer, since finished instances are not shown again%s. If a Call fails then, you are asked about its instance again.
+- Where a decision compares instances, such as two copies of one thing, make it for all of them in one answer, since finished instances are not shown again%s. If one of these Calls fails, you are asked about its instance again.
 `
 
 const updatesText = `- "_outputMethod" says how a result meets what is there: "set" keeps to an empty place; "assign" and "merge" add an object's keys, "push" adds an element to a list, "concat" adds a list or a text.
