@@ -202,6 +202,8 @@ func TestAnOutputOfWhatIsKnownBesideCallsEndsTheProcessInOneRequest(t *testing.T
 	}
 }
 
+const putRight = `{"loud":2,"soft":1}` // the output of softly
+
 // softly is a process in which a person is asked about one of its instances, and whose LLM puts its output right where that is refused.
 // more of its Tool says what runs it.
 func softly(t *testing.T, more, config string, instances int) *scenario {
@@ -218,9 +220,10 @@ func (s *scenario) refuseLoudness() {
 	s.decide(ideafile.Reject, s.waitsFor(1)[0].CallID, `{"reason": "not so loud"}`)
 }
 
-func (s *scenario) wantSoftly(r runresult.Result, requests int) {
+// wantOutput wants a process that is completed with this output, after so many Requests at most.
+func (s *scenario) wantOutput(r runresult.Result, requests int, output string) {
 	s.t.Helper()
-	if r.Status != runresult.StatusCompleted || r.Requests > requests || asJSON(r.Output) != `{"loud":2,"soft":1}` {
+	if r.Status != runresult.StatusCompleted || r.Requests > requests || asJSON(r.Output) != output {
 		s.t.Errorf("%s, %d Requests, %+v, %.200s\n%s", r.Status, r.Requests, r.Calls, asJSON(r.Output), s.story())
 	}
 }
@@ -240,10 +243,10 @@ func TestAnOutputIsPutRightForWhoWasRefused(t *testing.T) {
 			s := softly(t, "", c.config, c.instances)
 			run := s.start()
 			s.refuseLoudness()
-			s.wantSoftly(s.end(run), c.requests)
+			s.wantOutput(s.end(run), c.requests, putRight)
 			s.id, s.idea, s.withCalls = s.id+"-again", chain.Fork(s.sealedLast()), true
 			s.script(`{"solution": {"calls": [], "output": {"loud": 2, "soft": 1}}}`)
-			s.wantSoftly(s.finish(), c.requestsAgain)
+			s.wantOutput(s.finish(), c.requestsAgain, putRight)
 		})
 	}
 }
@@ -258,7 +261,7 @@ func TestAnOutputIsPutRightThoughTheWorkerIsKilledAndTheProcessContinuesAsNew(t 
 	kill()
 	cr.work()
 	s.refuseLoudness()
-	s.wantSoftly(cr.finish(run), 2)
+	s.wantOutput(cr.finish(run), 2, putRight)
 }
 
 // noting is a process whose LLM finishes all instances but one, keeps notes of them, and gives the output when it plans for that one. A person is asked
@@ -281,21 +284,15 @@ func noting(t *testing.T, more, config string, instances int) *scenario {
 			"finished": false, "output": null, "notes": "2 is left, the others are loud"}}`)
 }
 
-func (s *scenario) wantNoted(r runresult.Result, requests, loud int) {
-	s.t.Helper()
-	if want := fmt.Sprintf(`{"loud":%d}`, loud); r.Status != runresult.StatusCompleted || r.Requests != requests || asJSON(r.Output) != want {
-		s.t.Errorf("%s, %d Requests, %+v, %.200s\n%s", r.Status, r.Requests, r.Calls, asJSON(r.Output), s.story())
-	}
-}
-
 // What the LLM has noted of finished instances lets it give the output with the last Calls. Of a whole in parts, each has its own notes; one
 // more Request is about the whole.
 func TestNotesOfFinishedInstancesSaveARequestForTheOutput(t *testing.T) {
 	for name, c := range map[string]struct {
-		config                    string
-		instances, requests, loud int
+		config              string
+		instances, requests int
+		output              string
 	}{
-		"of a few": {`{}`, 3, 2, 3}, "of 101, in parts": {`{"batch": 60}`, 101, 4, 101},
+		"of a few": {`{}`, 3, 2, `{"loud":3}`}, "of 101, in parts": {`{"batch": 60}`, 101, 4, `{"loud":101}`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if c.instances > 100 {
@@ -304,7 +301,7 @@ func TestNotesOfFinishedInstancesSaveARequestForTheOutput(t *testing.T) {
 			s := noting(t, "", c.config, c.instances)
 			run := s.start()
 			s.decide(ideafile.Approve, s.waitsFor(1)[0].CallID, `{}`)
-			s.wantNoted(s.end(run), c.requests, c.loud)
+			s.wantOutput(s.end(run), c.requests, c.output)
 			if c.instances > 100 {
 				return
 			}
@@ -329,7 +326,7 @@ func TestNotesAreKeptThoughTheWorkerIsKilledAndTheProcessContinuesAsNew(t *testi
 	kill()
 	cr.work()
 	s.decide(ideafile.Approve, s.waitsFor(1)[0].CallID, `{}`)
-	s.wantNoted(cr.finish(run), 2, 3)
+	s.wantOutput(cr.finish(run), 2, `{"loud":3}`)
 }
 
 func TestAnOutputIsPutRightInADelegate(t *testing.T) {

@@ -81,7 +81,9 @@ func (l *Loop) settleOrDropWiredOutput() {
 			return
 		case inst.Status != ideafile.InstanceWorking:
 		case l.breaksWiredOutput(inst):
-			_ = l.wiredRequest.reply.Finished && l.keepOutputAsDraft(l.wiredRequest)
+			if l.wiredRequest.reply.Finished {
+				l.keepOutputAsDraft(l.wiredRequest)
+			}
 			l.dropWiredOutput()
 			return
 		case inst.hasActiveCalls():

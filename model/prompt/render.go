@@ -118,7 +118,7 @@ func (w *promptWriter) writeNotes() {
 	w.writeHeading("Your notes")
 	more := " Where State tells otherwise, State is right."
 	if w.request.OthersAreKnown && w.request.LeavesOutInstances() {
-		more = fmt.Sprintf(" For the instances that are not shown they are still right: %s. For those above they may be wrong now.", w.whyOthersAreKnown())
+		more = fmt.Sprintf(" For the instances that are not shown they still stand: %s; what these Calls brought, you have not seen. For those above they may be wrong now.", w.whyOthersAreKnown())
 	}
 	w.writeLine("You wrote them beside your answers, as if the Calls of that answer had succeeded.%s", more)
 	for _, n := range w.request.Notes {
@@ -147,7 +147,7 @@ func (w *promptWriter) writeDraftOutput() {
 	w.writeHeading("Your output so far")
 	more := "."
 	if w.request.LeavesOutInstances() {
-		more = fmt.Sprintf(" for the instances above. For the other instances, which are not shown, it is still right: %s.", w.whyOthersAreKnown())
+		more = fmt.Sprintf(" for the instances above. For the other instances, which are not shown, it still stands: %s.", w.whyOthersAreKnown())
 	}
 	w.writeLine("You gave it in answer %d. It does not count yet, since more is to be done%s", d.Request, more)
 	w.writeLabeledValue("", d.Output)
@@ -165,17 +165,12 @@ func (w *promptWriter) writeRequestedReply() {
 		return
 	}
 	w.writeLine("%s", w.requestedCallsText())
-	if w.asksWhetherFinished() {
+	if maySayFinished(w.idea, w.request) {
 		w.writeRestOfReply()
 	}
 	if w.idea.OutputSchema != nil && !w.request.ReplyMayHoldOutput() {
 		w.writeLine(`The output is not wanted now: you are asked for it when all is done, and shown every State then.`)
 	}
-}
-
-// asksWhetherFinished reports whether the reply says that nothing is left to plan.
-func (w *promptWriter) asksWhetherFinished() bool {
-	return w.request.MayBeLast || (w.idea.OutputSchema != nil && w.request.ReplyMayHoldOutput())
 }
 
 // writeRestOfReply says what is wanted beside the Calls.
@@ -215,10 +210,10 @@ func (w *promptWriter) writeRestOfReply() {
 // requestedCallsText says for whom Calls are wanted, and who else there is.
 func (w *promptWriter) requestedCallsText() string {
 	more := ""
-	if w.asksWhetherFinished() {
+	if maySayFinished(w.idea, w.request) {
 		more = `, "finished": ...`
 	}
-	if w.idea.OutputSchema != nil && w.request.ReplyMayHoldOutput() {
+	if mayHoldOutputBesideCalls(w.idea, w.request) {
 		more += `, "output": ...`
 	}
 	if mayHoldNotes(w.idea, w.request) {

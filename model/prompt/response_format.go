@@ -375,18 +375,27 @@ func ResponseFormatFor(idea *ideafile.Idea, bindings map[string]ideafile.ToolBin
 	}
 	in := ResponseFormatInput{Tools: idea.Tools, Bindings: bindings, InstanceTokens: request.InstanceTokens(), ReopenableTokens: request.ReopenableTokens,
 		OutputSchema: idea.OutputSchema, OutputWithoutReferences: idea.OutputSchema != nil && !outputMayReferToState(idea),
-		MayBeLast: request.MayBeLast, MayHoldNotes: mayHoldNotes(idea, request), ToolInstructions: ToolInstructions(idea)}
+		MayBeLast: maySayFinished(idea, request), MayHoldNotes: mayHoldNotes(idea, request), ToolInstructions: ToolInstructions(idea)}
 	if request.OutputOnly {
 		in.Tools, in.InstanceTokens, in.OutputRequired = nil, []string{""}, true
 	}
 	if !request.ReplyMayHoldOutput() {
 		in.OutputSchema = nil
 	}
-	in.MayBeLast = in.MayBeLast || (in.OutputSchema != nil && !in.OutputRequired)
 	return NewResponseFormat(in)
+}
+
+// mayHoldOutputBesideCalls reports whether the reply to a Request for Calls may hold the output, too.
+func mayHoldOutputBesideCalls(idea *ideafile.Idea, request *turn.RequestInput) bool {
+	return idea.OutputSchema != nil && !request.OutputOnly && request.ReplyMayHoldOutput()
+}
+
+// maySayFinished reports whether the reply to a Request says that nothing is left to plan.
+func maySayFinished(idea *ideafile.Idea, request *turn.RequestInput) bool {
+	return request.MayBeLast || mayHoldOutputBesideCalls(idea, request)
 }
 
 // mayHoldNotes reports whether the reply to a Request may hold notes: where the output may come with later Calls, when other instances are shown.
 func mayHoldNotes(idea *ideafile.Idea, request *turn.RequestInput) bool {
-	return idea.OutputSchema != nil && !isOfSingleUnnamedInstance(idea) && !request.OutputOnly && request.ReplyMayHoldOutput()
+	return mayHoldOutputBesideCalls(idea, request) && !isOfSingleUnnamedInstance(idea)
 }

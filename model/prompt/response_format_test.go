@@ -408,3 +408,64 @@ func TestInstructionsForAToolStandWithIt(t *testing.T) {
 		}
 	}
 }
+
+// What may stand beside Calls depends on what the Request shows, and on what the LLM has said of the rest.
+func TestAFormHasBesideCallsWhatTheRequestAsksFor(t *testing.T) {
+	one, two := `{"type": "state", "state": {}}`, `{"type": "state", "_instance": "①"}, {"type": "state", "_instance": "②"}`
+	others := turn.OtherInstanceCounts{Finished: 1}
+	for name, c := range map[string]struct {
+		context string
+		output  bool
+		request turn.RequestInput
+		want    string
+	}{
+		"all are shown":                      {two, true, turn.RequestInput{}, "calls finished output notes"},
+		"there is one":                       {one, true, turn.RequestInput{}, "calls finished output"},
+		"others are not shown":               {two, true, turn.RequestInput{Others: others}, "calls"},
+		"what was said of them still stands": {two, true, turn.RequestInput{Others: others, OthersAreKnown: true}, "calls finished output notes"},
+		"the output alone is wanted":         {two, true, turn.RequestInput{OutputOnly: true}, "calls output"},
+		"no output is wanted":                {two, false, turn.RequestInput{}, "calls"},
+		"nothing else tells the end":         {two, false, turn.RequestInput{MayBeLast: true}, "calls finished"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			schema := `{"tools": {` + anyLetter + `}}`
+			if c.output {
+				schema = `{"tools": {` + anyLetter + `}, "output": {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"], "additionalProperties": false}}`
+			}
+			idea := modeltest.IdeaFrom(t, `{"schema": `+schema+`, "context": [`+c.context+`]}`)
+			form := modeltest.DecodeJSON(t, string(jsonval.Encode(ResponseFormatFor(idea, nil, &c.request).Schema))).(map[string]any)
+			if required, _ := jsonval.AsStringList(form["required"]); strings.Join(required, " ") != c.want {
+				t.Errorf("it has %v", required)
+			}
+		})
+	}
+}
+
+// In a process of several instances a Reference to State stands for an object: a number has no place for it.
+func TestAFormAllowsReferencesInTheOutputWhereTheyHaveAPlace(t *testing.T) {
+	const (
+		closed = `{"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"], "additionalProperties": false}`
+		one    = `{"type": "state", "state": {}}`
+		two    = `{"type": "state", "_instance": "①"}, {"type": "state", "_instance": "②"}`
+		open   = `"a": {"type": "object", "properties": {}, "additionalProperties": true}` // takes any parameter, which strict mode cannot say
+	)
+	withObject := strings.Replace(closed, `}}`, `}, "all": {"type": "object"}}`, 1)
+	for _, c := range []struct {
+		context, tools, output string
+		strict, want           bool
+	}{{one, anyLetter, closed, true, true}, {two, anyLetter, closed, true, false}, {one, open, closed, false, true}, {two, open, closed, false, false}, {two, open, withObject, false, true}} {
+		idea := modeltest.IdeaFrom(t, `{"schema": {"tools": {`+c.tools+`}, "output": `+c.output+`}, "context": [`+c.context+`]}`)
+		request := &turn.RequestInput{}
+		for _, token := range idea.InstanceTokens() {
+			request.Instances = append(request.Instances, turn.InstanceInput{Token: token})
+		}
+		form := ResponseFormatFor(idea, nil, request)
+		reply := map[string]any{"calls": []any{}, "finished": true, "output": map[string]any{"n": "†state.n"}}
+		if c.context == two {
+			reply["notes"] = nil
+		}
+		if err := mustBeValidFormat(t, form).Validate(reply); (err == nil) != c.want || form.Strict != c.strict {
+			t.Errorf("%s, %s, strict %t: %v", c.context, c.output, form.Strict, err)
+		}
+	}
+}
