@@ -36,16 +36,12 @@ func (w *promptWriter) writePalette() {
 
 // latentToolRule says how the LLM gives the result of a Tool that it plays itself. The first such Tool has it whole.
 func (w *promptWriter) latentToolRule() string {
-	each, forAll := " (for each instance, together with all others whose turn it is)",
-		"\nA result that you write holds for all instances of the Call: where they differ, plan a Call for each."
-	ofAnyInstance := " (in any instance)"
+	rule := `You are this tool: you write its result yourself, as "_output" of the Call, in plain values. ` +
+		`Where the result depends on something that you do not know yet, give null: you are asked for it when the Call's turn comes, and shown the values of the Call's parameters then, but no State.`
 	if w.hasSingleUnnamedInstance() {
-		each, forAll, ofAnyInstance = "", "", ""
+		return rule
 	}
-	return `You are this tool: you write its result yourself, as "_output" of the Call, in plain values.
-- You know all that it depends on, from this question or since you write it yourself: write it.
-- You do not, but will be asked again anyway, because you surely have to leave out some other Call` + ofAnyInstance + ` for now: leave this one out, too, with the Calls that read its result, and write it then.
-- You do not, and all other Calls can be planned now: null. You are asked for the result when the Call's turn comes` + each + `, in a question for results alone.` + forAll
+	return rule + ` An "_output" that you write holds for all instances of the Call: where they differ, plan a Call for each. With null, one Call serves all: you are asked for the result of each instance.`
 }
 
 // outputReferencesRule says what a Reference in the output stands for.
