@@ -179,7 +179,7 @@ func (w *promptWriter) writeRestOfReply() {
 	if w.hasApprovals() {
 		approved, again, shownAgain = " and people approve them", "if a person changes one of these Calls, or if one", "fails, or is rejected or changed by a person"
 	}
-	again = "then you are asked again only " + again + " fails, is rejected or is blocked, and no alternative makes up for it"
+	again = "you are then asked again only " + again + " fails, is rejected or is blocked, and no alternative makes up for it"
 	if w.idea.OutputSchema == nil {
 		w.writeLine(`"finished": true if nothing is left to plan, provided that these Calls succeed%s; %s. Otherwise false.`, approved, again)
 		return
@@ -199,11 +199,11 @@ func (w *promptWriter) writeRestOfReply() {
 		whenAsked += ", and shown every State then"
 	}
 	w.writeLine(`Beside the Calls:`)
-	w.writeLine(`- "finished": true if nothing is left to plan%s, provided that these Calls succeed%s; otherwise false.`, forWhom, approved)
-	w.writeLine(`- "output": if "finished" is true and you know all that it needs, give %s, as it will be if these Calls succeed%s; %s. In every other case null: you are asked for it %s.`, output, mayRefer, again, whenAsked)
+	w.writeLine(`- "finished": true if nothing is left to plan%s, provided that these Calls succeed%s, even where you doubt that; otherwise false.`, forWhom, approved)
+	w.writeLine(`- "output": null, unless "finished" is true and you know all that the output needs. Then give %s, as it will be if these Calls succeed%s; %s. Where it is null, you are asked for it %s.`, output, mayRefer, again, whenAsked)
 	if mayHoldNotes(w.idea, w.request) {
-		w.writeLine(`- "notes": a text to yourself, or null. You are not shown again the instances that these Calls finish (unless a Call of theirs %s), but you are shown your notes, and can then give the output with the last Calls. So write what the `+
-			`output will need of them, as if these Calls succeed: a line for each, and no totals, since a Call may fail. You may also note what you have worked out for the others. With "finished": true no notes are needed.`, shownAgain)
+		w.writeLine(`- "notes": a text to yourself, or null. The instances that these Calls finish are not shown again (unless a Call of theirs %s); your notes are, so that you can give the output with the last Calls. `+
+			`Write a line for each such instance, without totals: what the output will need of it if these Calls succeed. You may also note what you have worked out for the others. With "finished": true no notes are needed.`, shownAgain)
 	}
 }
 
