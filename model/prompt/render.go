@@ -118,7 +118,7 @@ func (w *promptWriter) writeNotes() {
 	w.writeHeading("Your notes")
 	more := " Where State tells otherwise, State is right."
 	if w.request.OthersAreKnown && w.request.LeavesOutInstances() {
-		more = fmt.Sprintf(" For the instances that are not shown they still stand: %s; what these Calls brought, you have not seen. For those above they may be wrong now.", w.whyOthersAreKnown())
+		more = fmt.Sprintf(" For the instances that are not shown they still stand: %s. For those above they may be wrong now.", w.whyOthersAreKnown())
 	}
 	w.writeLine("You wrote them beside your answers, as if the Calls of that answer had succeeded.%s", more)
 	for _, n := range w.request.Notes {
@@ -149,7 +149,7 @@ func (w *promptWriter) writeDraftOutput() {
 	if w.request.LeavesOutInstances() {
 		more = fmt.Sprintf(" for the instances above. For the other instances, which are not shown, it still stands: %s.", w.whyOthersAreKnown())
 	}
-	w.writeLine("You gave it in answer %d. It does not count yet, since more is to be done%s", d.Request, more)
+	w.writeLine("You gave it in answer %d. It does not count yet, since more is to be done%s Give it whole again, put right where that is needed.", d.Request, more)
 	w.writeLabeledValue("", d.Output)
 }
 
@@ -165,46 +165,21 @@ func (w *promptWriter) writeRequestedReply() {
 		return
 	}
 	w.writeLine("%s", w.requestedCallsText())
-	if maySayFinished(w.idea, w.request) {
-		w.writeRestOfReply()
+	if w.request.MayBeLast {
+		w.writeFinishedRule()
 	}
 	if w.idea.OutputSchema != nil && !w.request.ReplyMayHoldOutput() {
 		w.writeLine(`The output is not wanted now: you are asked for it when all is done, and shown every State then.`)
 	}
 }
 
-// writeRestOfReply says what is wanted beside the Calls.
-func (w *promptWriter) writeRestOfReply() {
-	approved, again, shownAgain := "", "if one of these Calls", "fails"
+// writeFinishedRule says when nothing is left to plan. Where an output is wanted, writeOutputRules does.
+func (w *promptWriter) writeFinishedRule() {
+	approved, again := "", "if one of these Calls"
 	if w.hasApprovals() {
-		approved, again, shownAgain = " and people approve them", "if a person changes one of these Calls, or if one", "fails, or is rejected or changed by a person"
+		approved, again = " and people approve them", "if a person changes one of these Calls, or if one"
 	}
-	again = "you are then asked again only " + again + " fails, is rejected or is blocked, and no alternative makes up for it"
-	if w.idea.OutputSchema == nil {
-		w.writeLine(`"finished": true if nothing is left to plan, provided that these Calls succeed%s; %s. Otherwise false.`, approved, again)
-		return
-	}
-	output, mayRefer, forWhom, whenAsked := "the whole output", "", "", "when all is done"
-	if w.request.DraftOutput != nil {
-		output = "the whole output again, put right where that is needed"
-	}
-	if w.request.LeavesOutInstances() {
-		forWhom = " for the instances above"
-		output += ", for all instances"
-	}
-	if outputMayReferToState(w.idea) {
-		mayRefer = " (it may refer to what they bring)"
-	}
-	if !w.hasSingleUnnamedInstance() {
-		whenAsked += ", and shown every State then"
-	}
-	w.writeLine(`Beside the Calls:`)
-	w.writeLine(`- "finished": true if nothing is left to plan%s, provided that these Calls succeed%s, even where you doubt that; otherwise false.`, forWhom, approved)
-	w.writeLine(`- "output": null, unless "finished" is true and you know all that the output needs. Then give %s, as it will be if these Calls succeed%s; %s. Where it is null, you are asked for it %s.`, output, mayRefer, again, whenAsked)
-	if mayHoldNotes(w.idea, w.request) {
-		w.writeLine(`- "notes": a text to yourself, or null. The instances that these Calls finish are not shown again (unless a Call of theirs %s); your notes are, so that you can give the output with the last Calls. `+
-			`Write a line for each such instance, without totals: what the output will need of it if these Calls succeed. You may also note what you have worked out for the others. With "finished": true no notes are needed.`, shownAgain)
-	}
+	w.writeLine(`"finished": true if nothing is left to plan, provided that these Calls succeed%s, even where you doubt that; you are then asked again only %s fails, is rejected or is blocked, and no alternative makes up for it. Otherwise false.`, approved, again)
 }
 
 // requestedCallsText says for whom Calls are wanted, and who else there is.

@@ -185,7 +185,7 @@ func TestThePartsOfAPromptStandInTheirOrder(t *testing.T) {
 		file  string
 		parts []string
 	}{
-		{"first", []string{"You plan", "## Tools", "### log", "### mail", "### mood", "## Form of the output", "Be kind.", "Answer the letter.", "†input", "†memo", "Form of State", "## Plan that you may follow", "## State now", "## What to do now"}},
+		{"first", []string{"You plan", "## Tools", "### log", "### mail", "### mood", "## The output", "Be kind.", "Answer the letter.", "†input", "†memo", "Form of State", "## Plan that you may follow", "## State now", "## What to do now"}},
 		{"later", []string{"You plan", "## Tools", "Answer the letters.", "†input: ", "†state holds in every instance", "## Calls so far", "- 1.1", "- 1.2", "## State now", "①:", "②:", "She is", "its own", "still missing", "## What went wrong", "1.1 mood", "## What to do now"}},
 	} {
 		for _, p := range prompts {

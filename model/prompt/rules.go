@@ -25,19 +25,24 @@ const callsText = `## A Call
 - "_tool" names the tool; its parameters stand beside it, null for one that is left out.
 - "_reasoningForCall": one short sentence for people who read along, or null.
 - "_outputPath": the place in State where the result goes, such as "order" or "customer.address"; other Calls read it there. Where there is a form of State, take a place that it has or allows; otherwise any name. Null: no Call can read the result, you alone are shown it, with the next question. For some tools the place is fixed: "The result always goes to …".
-- "_after": what must be done before the Call starts, although it reads nothing of it; or null. A list of places in State, such as ["†state.payment"], or of Calls of earlier answers, such as ["†call.1.2"]. (To wait for a Call of this answer, give that Call a place, and list the place.) If what is waited for fails, the Call is blocked.
-- A place is filled once: where it holds a value, a Call that would write there is skipped. Where its Call failed or was rejected, it is still empty. To look something up once more, give null as the place; a tool whose place is fixed cannot be run again once it has succeeded.
+- "_after": mostly null; see "Rarer cases".
 
 ## Alternatives
 - Calls%s with the same place are alternatives, also Calls of different tools: the second in your list runs only if the first fails, is rejected or is blocked, whatever the cause.
-- Plan an alternative where you have reason to expect a failure, and where it is right whatever the cause. Another look-up mostly is. What is right after a certain cause only (such as: not found), leave out: you are shown the cause, and plan it then.
+- Plan an alternative where you have reason to expect a failure, and where it is right whatever the cause. Another look-up mostly is. What is right after a certain cause only (such as: not found), leave out, even where you expect that cause: you are shown it, and plan then.
 - Two decisions, such as to book and to reject, are no alternatives: plan the one that is right.
 `
 
 const referencesText = `## References
-- A string that begins with † stands for a value of any type: "†state.order.id", "†input.rules[0]". The Reference is the whole string, also within a list or an object. ("††" at the beginning is a plain †.)
-- The value may still be to come from another Call, of this answer too: then the Call waits for it. A place that is empty, and that no planned Call fills, never comes: what reads it is blocked.
+- A string that begins with † stands for a value of any type: "†state.order.id", "†input.rules[0]". The Reference is the whole string, also within a list or an object.
+- The value may still be to come from another Call, of this answer too: then the Call waits for it. A place that is empty, and that no planned Call fills, never comes: a Call that reads it is blocked, even for a parameter that may be left out.
 - "†` + "`Order ${state.order.id} comes on ${input.day}.`" + `" is a text with values in it: between ${ and } stands a Reference without its †.
+`
+
+const rarerText = `## Rarer cases
+- "_after": what must be done before the Call starts, although it reads nothing of it. A list of places in State, such as ["†state.payment"], or of Calls of earlier answers, such as ["†call.1.2"]. To wait for a Call of this answer, give that Call a place, and list the place. If what is waited for fails, the Call is blocked.
+- A place is filled once: where it holds a value, a Call that would write there is skipped. Where its Call failed or was rejected, it is still empty. To look something up once more, give null as the place; a tool whose place is fixed cannot be run again once it has succeeded.
+- "††" at the beginning of a string is a plain †.
 `
 
 const branchesText = `- A tool whose result goes to "†state.a || †state.b" puts it into one of the two places: the tool chooses. As a value, "†state.a || †state.b" is the one that is there. Plan for both cases at once: a Call that needs the place that stays empty, by a Reference or by "_after", is skipped (no failure), with all that needs its result, and the next alternative to it has its turn. If the tool fails, b gets {"code", "message"} instead of a result: a Call that is meant for a real result in b must therefore read a field of it, such as "†state.b.day", not b as a whole.
@@ -94,19 +99,21 @@ func (w *promptWriter) writeRules() {
 	}
 	w.writeLine(introText, remembered, approvals)
 	w.writeLine(strings.TrimSuffix(callsText, "\n"), ofOneInstance)
+	w.WriteString("\n" + referencesText)
+	instance, some, forOne, otherInstances := "", "", "", ""
+	if !w.hasSingleUnnamedInstance() {
+		w.writeLine("\n"+strings.TrimSuffix(namedInstancesText, "\n"), untilOutput)
+		instance, some, forOne, otherInstances = ` "_instance": "*",`, ` "_instance": ["a", "b"],`, exampleForOne, ", for the instances a, b and c"
+	}
+	w.writeLine("\n"+strings.TrimSuffix(exampleText, "\n"), instance, some, forOne, otherInstances)
+	w.WriteString("\n" + rarerText)
 	if w.anyTool(func(t *ideafile.Tool) bool { return t.OutputMethod.Schema != nil }) {
 		w.WriteString(updatesText)
 	}
 	if w.anyTool(func(t *ideafile.Tool) bool { return t.ReadableScopes.Schema != nil }) {
 		w.WriteString(scopesText)
 	}
-	w.WriteString("\n" + referencesText + w.branchesRule())
-	instance, some, forOne, otherInstances := "", "", "", ""
-	if !w.hasSingleUnnamedInstance() {
-		w.writeLine("\n"+strings.TrimSuffix(namedInstancesText, "\n"), untilOutput)
-		instance, some, forOne, otherInstances = ` "_instance": "*",`, ` "_instance": ["a", "b"],`, exampleForOne, ", for the instances a, b and c"
-	}
-	w.writeLine("\n"+exampleText+"\n%[5]s", instance, some, forOne, otherInstances, dataText)
+	w.writeLine("%s\n%s", w.branchesRule(), dataText)
 }
 
 // hasApprovals reports whether people may be asked about Calls.

@@ -28,9 +28,7 @@ func (w *promptWriter) writePalette() {
 		}
 	}
 	if w.idea.OutputSchema != nil {
-		w.writeHeading("Form of the output")
-		w.writeLine("%s", w.outputReferencesRule())
-		w.writeLine("%s%s", schemaText(w.idea.OutputSchema.Source, w.idea.OutputSchema.Source), (&schemaWriter{}).typeComment(w.idea.OutputSchema.Source))
+		w.writeOutputRules()
 	}
 }
 
@@ -44,15 +42,38 @@ func (w *promptWriter) latentToolRule() string {
 	return rule + ` An "_output" that you write holds for all instances of the Call: where they differ, plan a Call for each. With null, one Call serves all: you are asked for the result of each instance.`
 }
 
+// writeOutputRules says what the output is like, and when it is given.
+func (w *promptWriter) writeOutputRules() {
+	single := w.hasSingleUnnamedInstance()
+	approved, again, shownAgain := "", "if one of these Calls", "fails"
+	if w.hasApprovals() {
+		approved, again, shownAgain = " and people approve them", "if a person changes one of these Calls, or if one", "fails, or is rejected or changed by a person"
+	}
+	ofProcess, forWhom, forAll, whenAsked := "", "", "", "when all is done"
+	if !single {
+		ofProcess, forWhom, forAll, whenAsked = "One for the whole process. ", " for the instances of the question", ", for all instances,", "when all is done, and shown every State then"
+	}
+	w.writeHeading("The output")
+	w.writeLine("%sIts form: %s%s\n%s", ofProcess, schemaText(w.idea.OutputSchema.Source, w.idea.OutputSchema.Source), (&schemaWriter{}).typeComment(w.idea.OutputSchema.Source), w.outputReferencesRule())
+	w.writeLine("Where the question asks for it, you say beside the Calls:")
+	w.writeLine(`- "finished": true if nothing is left to plan%s, provided that these Calls succeed%s, even where you doubt that; otherwise false.`, forWhom, approved)
+	w.writeLine(`- "output": where "finished" is true and you know all that the output needs: the whole output%s as it will be if these Calls succeed. You are then asked again only %s fails, is rejected or is blocked, and no alternative makes up for it. Otherwise null: you are asked for the output %s.`,
+		forAll, again, whenAsked)
+	if !single {
+		w.writeLine(`- "notes": a text to yourself, or null. The instances that these Calls finish are not shown again (unless a Call of theirs %s); your notes are, so that you can give the output with the last Calls. `+
+			`Write a line for each such instance, and add nothing up: what the output will need of it if these Calls succeed. You may also note what you have worked out for the others. With "finished": true no notes are needed.`, shownAgain)
+	}
+}
+
 // outputReferencesRule says what a Reference in the output stands for.
 func (w *promptWriter) outputReferencesRule() string {
 	switch {
 	case w.hasSingleUnnamedInstance():
-		return "You are told when to give it. Any value in it may be a Reference."
+		return "Any value in it may be a Reference, also to what these Calls bring."
 	case !outputMayReferToState(w.idea):
-		return "One for the whole process. You are told when to give it. Write plain values, no References."
+		return "Write plain values, no References."
 	}
-	return `One for the whole process. You are told when to give it. Any value in it may be a Reference; "†state.x" is then an object: the x of each instance that has one, by the instance's name. Where the form has no place for that, write values out.`
+	return `Any value in it may be a Reference, also to what these Calls bring; "†state.x" is then an object: the x of each instance that has one, by the instance's name. Where the form has no place for that, write values out.`
 }
 
 // outputMayReferToState reports whether a Reference to State may have a place in the output. In a process of several instances it stands for an object.
