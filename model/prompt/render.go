@@ -175,11 +175,7 @@ func (w *promptWriter) writeRequestedReply() {
 
 // writeFinishedRule says when nothing is left to plan. Where an output is wanted, writeOutputRules does.
 func (w *promptWriter) writeFinishedRule() {
-	approved, again := "", "if one of these Calls"
-	if w.hasApprovals() {
-		approved, again = " and people approve them", "if a person changes one of these Calls, or if one"
-	}
-	w.writeLine(`"finished": true if nothing is left to plan, provided that these Calls succeed%s, even where you doubt that; you are then asked again only %s fails, is rejected or is blocked, and no alternative makes up for it. Otherwise false.`, approved, again)
+	w.writeLine(`"finished": true if nothing is left to plan, provided that these Calls succeed%s, even where you doubt that; otherwise false. %s`, w.ifApproved(), w.whenAskedAgain())
 }
 
 // requestedCallsText says for whom Calls are wanted, and who else there is.

@@ -24,12 +24,13 @@ const approvalsText = `- Where a person must approve a Call, the person is asked
 const callsText = `## A Call
 - "_tool" names the tool; its parameters stand beside it, null for one that is left out.
 - "_reasoningForCall": one short sentence for people who read along, or null.
-- "_outputPath": the place in State where the result goes, such as "order" or "customer.address"; other Calls read it there. Where there is a form of State, take a place that it has or allows; otherwise any name. Null: no Call can read the result, you alone are shown it, with the next question. For some tools the place is fixed: "The result always goes to …".
+- "_outputPath": the place in State where the result goes, such as "order" or "customer.address"; other Calls read it there. Null: you alone are shown the result, with the next question.
+- Where there is a form of State, use places that it has or allows; otherwise any name. For some tools the place is fixed: "The result always goes to …".
 - "_after": mostly null; see "Rarer cases".
 
 ## Alternatives
 - Calls%s with the same place are alternatives, also Calls of different tools: the second in your list runs only if the first fails, is rejected or is blocked, whatever the cause.
-- Plan an alternative where you have reason to expect a failure, and where it is right whatever the cause. Another look-up mostly is. What is right after a certain cause only (such as: not found), leave out, even where you expect that cause: you are shown it, and plan then.
+- Plan an alternative where you expect a failure, and where it is right whatever the cause: another look-up, say. What is right after a certain cause only (such as: not found) you plan when you are shown the cause, even where you expect it now.
 - Two decisions, such as to book and to reject, are no alternatives: plan the one that is right.
 `
 
@@ -43,6 +44,14 @@ const rarerText = `## Rarer cases
 - "_after": what must be done before the Call starts, although it reads nothing of it. A list of places in State, such as ["†state.payment"], or of Calls of earlier answers, such as ["†call.1.2"]. To wait for a Call of this answer, give that Call a place, and list the place. If what is waited for fails, the Call is blocked.
 - A place is filled once: where it holds a value, a Call that would write there is skipped. Where its Call failed or was rejected, it is still empty. To look something up once more, give null as the place; a tool whose place is fixed cannot be run again once it has succeeded.
 - "††" at the beginning of a string is a plain †.
+`
+
+// latentToolsText has places for what is said of several instances.
+const latentToolsText = `## Tools that you are yourself
+Of a tool that says "You are this tool" you write the result yourself, in plain values.
+- You know all that the result needs: write it, as "_output" of the Call.%s
+- You do not know it all yet: "_output": null. When the Call's turn comes, you are asked for the result%s and shown the values of the Call's parameters, but no State.
+- But where you have to leave out other Calls for now, leave this one out, too: you are asked again anyway, and can write it then.
 `
 
 const branchesText = `- A tool whose result goes to "†state.a || †state.b" puts it into one of the two places: the tool chooses. As a value, "†state.a || †state.b" is the one that is there. Plan for both cases at once: a Call that needs the place that stays empty, by a Reference or by "_after", is skipped (no failure), with all that needs its result, and the next alternative to it has its turn. If the tool fails, b gets {"code", "message"} instead of a result: a Call that is meant for a real result in b must therefore read a field of it, such as "†state.b.day", not b as a whole.
@@ -100,12 +109,16 @@ func (w *promptWriter) writeRules() {
 	w.writeLine(introText, remembered, approvals)
 	w.writeLine(strings.TrimSuffix(callsText, "\n"), ofOneInstance)
 	w.WriteString("\n" + referencesText)
-	instance, some, forOne, otherInstances := "", "", "", ""
+	instance, some, forOne, otherInstances, sameForAll, ofEach := "", "", "", "", "", ""
 	if !w.hasSingleUnnamedInstance() {
 		w.writeLine("\n"+strings.TrimSuffix(namedInstancesText, "\n"), untilOutput)
 		instance, some, forOne, otherInstances = ` "_instance": "*",`, ` "_instance": ["a", "b"],`, exampleForOne, ", for the instances a, b and c"
+		sameForAll, ofEach = " It holds for all instances of the Call: where they differ, plan a Call for each.", " of each instance,"
 	}
 	w.writeLine("\n"+strings.TrimSuffix(exampleText, "\n"), instance, some, forOne, otherInstances)
+	if w.anyTool(func(t *ideafile.Tool) bool { return w.bindings[t.Name].Kind == ideafile.KindLatent }) {
+		w.writeLine("\n"+strings.TrimSuffix(latentToolsText, "\n"), sameForAll, ofEach)
+	}
 	w.WriteString("\n" + rarerText)
 	if w.anyTool(func(t *ideafile.Tool) bool { return t.OutputMethod.Schema != nil }) {
 		w.WriteString(updatesText)

@@ -15,7 +15,7 @@ func (w *promptWriter) writePalette() {
 	if len(w.idea.Tools) > 0 {
 		w.writeHeading("Tools")
 	}
-	notes, latentRule := ToolInstructions(w.idea), w.latentToolRule()
+	notes := ToolInstructions(w.idea)
 	for _, t := range w.idea.Tools {
 		w.writeLine("\n### %s", t.Name)
 		w.writeQuoted("", t.Description, notes[t.Name])
@@ -23,8 +23,7 @@ func (w *promptWriter) writePalette() {
 		w.writeLine("Parameters: %s", schemaText(params, params))
 		w.writeToolResult(t)
 		if w.bindings[t.Name].Kind == ideafile.KindLatent {
-			w.writeLine("%s", latentRule)
-			latentRule = `You are this tool, too: the same holds for its "_output".`
+			w.writeLine("You are this tool.")
 		}
 	}
 	if w.idea.OutputSchema != nil {
@@ -32,37 +31,37 @@ func (w *promptWriter) writePalette() {
 	}
 }
 
-// latentToolRule says how the LLM gives the result of a Tool that it plays itself. The first such Tool has it whole.
-func (w *promptWriter) latentToolRule() string {
-	rule := `You are this tool: you write its result yourself, as "_output" of the Call, in plain values. ` +
-		`Where the result depends on something that you do not know yet, give null: you are asked for it when the Call's turn comes, and shown the values of the Call's parameters then, but no State.`
-	if w.hasSingleUnnamedInstance() {
-		return rule
-	}
-	return rule + ` An "_output" that you write holds for all instances of the Call: where they differ, plan a Call for each. With null, one Call serves all: you are asked for the result of each instance.`
-}
-
 // writeOutputRules says what the output is like, and when it is given.
 func (w *promptWriter) writeOutputRules() {
 	single := w.hasSingleUnnamedInstance()
-	approved, again, shownAgain := "", "if one of these Calls", "fails"
-	if w.hasApprovals() {
-		approved, again, shownAgain = " and people approve them", "if a person changes one of these Calls, or if one", "fails, or is rejected or changed by a person"
-	}
-	ofProcess, forWhom, forAll, whenAsked := "", "", "", "when all is done"
+	ofProcess, forWhom, forAll, atEnd := "", "", "", "at the end"
 	if !single {
-		ofProcess, forWhom, forAll, whenAsked = "One for the whole process. ", " for the instances of the question", ", for all instances,", "when all is done, and shown every State then"
+		ofProcess, forWhom, forAll, atEnd = "One for the whole process. ", " for the instances of the question", ", for all instances", "at the end, and shown every State"
 	}
 	w.writeHeading("The output")
 	w.writeLine("%sIts form: %s%s\n%s", ofProcess, schemaText(w.idea.OutputSchema.Source, w.idea.OutputSchema.Source), (&schemaWriter{}).typeComment(w.idea.OutputSchema.Source), w.outputReferencesRule())
 	w.writeLine("Where the question asks for it, you say beside the Calls:")
-	w.writeLine(`- "finished": true if nothing is left to plan%s, provided that these Calls succeed%s, even where you doubt that; otherwise false.`, forWhom, approved)
-	w.writeLine(`- "output": where "finished" is true and you know all that the output needs: the whole output%s as it will be if these Calls succeed. You are then asked again only %s fails, is rejected or is blocked, and no alternative makes up for it. Otherwise null: you are asked for the output %s.`,
-		forAll, again, whenAsked)
+	w.writeLine(`- "finished": true if nothing is left to plan%s, provided that these Calls succeed%s, even where you doubt that; otherwise false.`, forWhom, w.ifApproved())
+	w.writeLine(`- "output": null, unless "finished" is true and you know all that it needs. Then write it whole%s, as it will be if these Calls succeed. (%s Where you give none, you are asked for it %s.)`, forAll, w.whenAskedAgain(), atEnd)
 	if !single {
-		w.writeLine(`- "notes": a text to yourself, or null. The instances that these Calls finish are not shown again (unless a Call of theirs %s); your notes are, so that you can give the output with the last Calls. `+
-			`Write a line for each such instance, and add nothing up: what the output will need of it if these Calls succeed. You may also note what you have worked out for the others. With "finished": true no notes are needed.`, shownAgain)
+		w.writeLine(`- "notes": null, or a text to yourself: you are shown it with later questions, but not the instances that are finished then. So write a line for each instance that these Calls finish: what the output will need of it. ` +
+			`Add nothing up, since a Call may still fail. Note, too, what else you want to know later.`)
 	}
+}
+
+// ifApproved and whenAskedAgain say what has to go well for "finished" to hold.
+func (w *promptWriter) ifApproved() string {
+	if w.hasApprovals() {
+		return " and people approve them"
+	}
+	return ""
+}
+
+func (w *promptWriter) whenAskedAgain() string {
+	if w.hasApprovals() {
+		return "If one fails, or a person rejects or changes one, you are asked again."
+	}
+	return "If one fails, you are asked again."
 }
 
 // outputReferencesRule says what a Reference in the output stands for.
