@@ -34,7 +34,7 @@ func (w *promptWriter) writeCallHistory() {
 	}
 	if slices.ContainsFunc(w.request.PlanEntries, func(e turn.PlannedCallSummary) bool { return e.StatusCounts[ideafile.Skipped] > 0 }) {
 		branch := ""
-		if w.branchesRule() != "" {
+		if w.hasBranches() {
 			branch = ", or it reads the one of two places that the tool did not choose"
 		}
 		w.writeLine("Skipped means not needed: its place held a value already%s.", branch)
