@@ -49,8 +49,7 @@ const latentToolsText = `
 ## Tools that you are yourself
 Of a tool that says "You are this tool" you write the result yourself, in plain values.
 - You know all that the result needs: write it, as "_output" of the Call.%s
-- You do not know it all yet, and have to leave out some other Call, too%s: leave this one out. You are asked again anyway, and write it then.
-- You do not know it all yet, and leave out nothing else: "_output": null. When the Call's turn comes, you are asked for the result%s and shown the values of the Call's parameters, but no State.`
+- You do not know it all yet: "_output": null. When the Call's turn comes, you are asked for the result%s and shown the values of the Call's parameters, but no State. But where you leave out other Calls for now,%s leave this one out, too, with those that read its result: you are asked again anyway, and writing it then saves a question.`
 
 const branchesText = `- A tool whose result goes to "†state.a || †state.b" puts it into one of the two places: the tool chooses. As a value, "†state.a || †state.b" is the one that is there. Plan for both cases at once: a Call that needs the place that stays empty, by a Reference or by "_after", is skipped (no failure), with all that needs its result, and the next alternative to it has its turn. If the tool fails, b gets {"code", "message"} instead of a result: a Call that is meant for a real result in b must therefore read a field of it, such as "†state.b.day", not b as a whole.`
 
@@ -109,7 +108,7 @@ func (w *promptWriter) writeRules() {
 		w.ifSeveralInstances(` "_instance": ["a", "b"],`), w.ifSeveralInstances(exampleForOne))
 	if w.anyTool(func(t *ideafile.Tool) bool { return w.bindings[t.Name].Kind == ideafile.KindLatent }) {
 		w.writeLine(latentToolsText, w.ifSeveralInstances(" It holds for all instances of the Call: where they differ, plan a Call for each."),
-			w.ifSeveralInstances(" (of any instance)"), w.ifSeveralInstances(" of each instance,"))
+			w.ifSeveralInstances(" of each instance,"), w.ifSeveralInstances(" of whichever instance,"))
 	}
 	w.writeLine(rarerText)
 	if w.anyTool(func(t *ideafile.Tool) bool { return t.OutputMethod.Schema != nil }) {
