@@ -24,7 +24,7 @@ const callsText = `
 - "_tool" names the tool; its parameters stand beside it, null for one that is left out.
 - "_reasoningForCall": one short sentence for people who read along, or null.
 - "_outputPath": the place in State where the result goes, such as "order" or "customer.address"; other Calls read it there. Null: you alone are shown the result, with the next question.
-- Where there is a form of State, use places that it has or allows; otherwise any name. For some tools the place is fixed: "The result always goes to …".
+- Where there is a form of State, use places that it has or allows; otherwise any name. For some tools the place is fixed ("The result always goes to …"): their Calls have no "_outputPath".
 - "_after": mostly null; see "Rarer cases".
 
 ## Alternatives
