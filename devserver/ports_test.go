@@ -3,7 +3,6 @@ package devserver_test
 import (
 	"net"
 	"strconv"
-	"strings"
 	"testing"
 
 	"processidea/devserver"
@@ -28,32 +27,19 @@ func TestATakenPortIsAnError(t *testing.T) {
 }
 
 func TestOnePortForBothIsAnError(t *testing.T) {
-	s := devtest.Start(t)
-	s.Stop()
-	_, port, _ := strings.Cut(s.Address(), ":")
-	free := number(t, port)
+	free := devtest.FreePort(t)
 	_, err := devserver.Start(within(t), devserver.Options{Dir: t.TempDir(), Port: free, UIPort: free})
-	wantError(t, err, "devserver: check port "+port)
+	wantError(t, err, "devserver: check port "+strconv.Itoa(free))
 }
 
-func TestAGivenPortIsUsed(t *testing.T) {
-	s := devtest.Start(t)
-	s.Stop()
-	_, port, _ := strings.Cut(s.Address(), ":")
-	again := start(t, devserver.Options{Dir: t.TempDir(), Port: number(t, port), UIPort: -1})
-	if again.Address() != s.Address() {
-		t.Errorf("the server listens on %s, want %s", again.Address(), s.Address())
+func TestGivenPortsAreUsed(t *testing.T) {
+	port, ui := devtest.FreePort(t), devtest.FreePort(t)
+	s := start(t, devserver.Options{Dir: t.TempDir(), Port: port, UIPort: ui})
+	if want := "127.0.0.1:" + strconv.Itoa(port); s.Address() != want {
+		t.Errorf("the server listens on %s, want %s", s.Address(), want)
 	}
-}
-
-func TestAGivenUIPortIsUsed(t *testing.T) {
-	dir := t.TempDir()
-	s := start(t, devserver.Options{Dir: dir})
-	_, port, _ := strings.Cut(strings.TrimPrefix(s.UIURL(), "http://"), ":")
-	s.Stop()
-	again := start(t, devserver.Options{Dir: dir, UIPort: number(t, port)})
-	if again.UIURL() != s.UIURL() {
-		t.Errorf("the UI is at %s, want %s", again.UIURL(), s.UIURL())
+	if want := "http://127.0.0.1:" + strconv.Itoa(ui); s.UIURL() != want {
+		t.Errorf("the UI is at %s, want %s", s.UIURL(), want)
 	}
 }
 
@@ -66,13 +52,4 @@ func takenPort(t *testing.T) int {
 	}
 	t.Cleanup(func() { _ = l.Close() })
 	return l.Addr().(*net.TCPAddr).Port
-}
-
-func number(t *testing.T, digits string) int {
-	t.Helper()
-	n, err := strconv.Atoi(digits)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return n
 }

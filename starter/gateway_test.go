@@ -1,16 +1,17 @@
 package main
 
 import (
-	"net"
 	"net/http"
 	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
 
+	"processidea/devserver/devtest"
 	"processidea/starter/internal/exit"
 )
 
@@ -63,12 +64,7 @@ func TestDevServesTheGatewayAtAnAddressThatStaysTheSame(t *testing.T) {
 
 func TestTheUIOfAFolderStaysWhereItIs(t *testing.T) {
 	d := newDesk(t, nil)
-	l, err := net.Listen("tcp", "127.0.0.1:0") // a port that is none of the usual ones
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, port, _ := net.SplitHostPort(l.Addr().String())
-	l.Close()
+	port := strconv.Itoa(devtest.FreePort(t)) // none of the usual ones
 	n, p := d.dev("--worker=false", "--gateway-port=-1", "--ui-port="+port)
 	p.signal(syscall.SIGINT)
 	p.end().is(exit.Done)

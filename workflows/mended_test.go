@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -15,6 +16,7 @@ import (
 	enumspb "go.temporal.io/api/enums/v1"
 	"go.temporal.io/api/workflowservice/v1"
 
+	"processidea/devserver/devtest"
 	"processidea/model/ideafile"
 	"processidea/model/runresult"
 	"processidea/model/turn"
@@ -78,17 +80,13 @@ func TestAWrongLLMKeyPausesAProcessThatGoesOnWithTheRightOne(t *testing.T) {
 
 func TestAnLLMThatIsDownPausesAProcessThatGoesOnWhenItIsBack(t *testing.T) {
 	c := newCrash(t)
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	address := l.Addr().String()
-	_ = l.Close() // nobody listens there now
+	address := net.JoinHostPort("127.0.0.1", strconv.Itoa(devtest.FreePort(t))) // nobody listens there now
 	s := newScenario(t, `{"schema": {"tools": {"go": `+httpTool(c.tool("go", nil), "")+`}}, "context": [{"type": "text", "text": "Go."}]}`, goOnce, nothingMore)
 	c.productionWith([]string{envLLM + "=http://" + address + "/v1"})
 	run := c.start(s)
 	s.pausedWith(turn.CodeLLMUnreachable, "the LLM cannot be reached", "connection refused")
-	if l, err = (&net.ListenConfig{}).Listen(t.Context(), "tcp", address); err != nil {
+	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", address)
+	if err != nil {
 		t.Fatal(err)
 	}
 	back := &http.Server{Handler: llm}

@@ -4,8 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
-	"math/rand/v2"
-	"net"
 	"os"
 	"os/exec"
 	"os/user"
@@ -17,6 +15,8 @@ import (
 	"time"
 
 	_ "github.com/lib/pq" // the driver
+
+	"processidea/devserver/devtest"
 )
 
 // patience is far more than anything here takes.
@@ -117,19 +117,10 @@ func lastLines(log string) string {
 	return strings.Join(lines, "\n")
 }
 
-// freePort finds one below 32768: Temporal's schema for PostgreSQL keeps the ports of its members in a smallint, and the
-// system's own choices lie above.
+// freePort finds one that fits in a smallint: that is where Temporal's schema for PostgreSQL keeps the ports of its members.
 func freePort(t *testing.T) string {
 	t.Helper()
-	for range 1000 {
-		port := strconv.Itoa(10_000 + rand.IntN(22_768))
-		if l, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", port)); err == nil {
-			_ = l.Close()
-			return port
-		}
-	}
-	t.Fatal("there is no free port")
-	return ""
+	return strconv.Itoa(devtest.FreePort(t))
 }
 
 // await asks until it works.
