@@ -128,10 +128,7 @@ func (w *promptWriter) writeNotes() {
 
 // whyOthersAreKnown says why what the LLM has said of the instances that it is not shown still holds.
 func (w *promptWriter) whyOthersAreKnown() string {
-	why := "no Call of theirs failed"
-	if w.hasApprovals() {
-		why += ", or was rejected or changed by a person"
-	}
+	why := "no Call of theirs failed" + w.ifApprovals(", or was rejected or changed by a person")
 	if o := w.request.Others; o.AwaitingPeople+o.Working > 0 {
 		why += ", so far"
 	}
@@ -175,7 +172,7 @@ func (w *promptWriter) writeRequestedReply() {
 
 // writeFinishedRule says when nothing is left to plan. Where an output is wanted, writeOutputRules does.
 func (w *promptWriter) writeFinishedRule() {
-	w.writeLine(`"finished": true if nothing is left to plan, provided that these Calls succeed%s, even where you doubt that; otherwise false. %s`, w.ifApproved(), w.whenAskedAgain())
+	w.writeLine(finishedText+" "+askedAgainText, "", w.ifApprovals("are approved and "), w.ifApprovals(", or a person rejects or changes one"))
 }
 
 // requestedCallsText says for whom Calls are wanted, and who else there is.

@@ -31,6 +31,12 @@ func (w *promptWriter) writePalette() {
 	}
 }
 
+// finishedText has places for whom it is said of, and for approvals.
+const finishedText = `"finished": true if nothing is left to plan%s once these Calls %shave succeeded, even if you doubt that they will; otherwise false.`
+
+// askedAgainText has a place for what people may say no to.
+const askedAgainText = `If one fails%s, you are asked again.`
+
 // writeOutputRules says what the output is like, and when it is given.
 func (w *promptWriter) writeOutputRules() {
 	single := w.hasSingleUnnamedInstance()
@@ -41,27 +47,12 @@ func (w *promptWriter) writeOutputRules() {
 	w.writeHeading("The output")
 	w.writeLine("%sIts form: %s%s\n%s", ofProcess, schemaText(w.idea.OutputSchema.Source, w.idea.OutputSchema.Source), (&schemaWriter{}).typeComment(w.idea.OutputSchema.Source), w.outputReferencesRule())
 	w.writeLine("Where the question asks for it, you say beside the Calls:")
-	w.writeLine(`- "finished": true if nothing is left to plan%s, provided that these Calls succeed%s, even where you doubt that; otherwise false.`, forWhom, w.ifApproved())
-	w.writeLine(`- "output": null, unless "finished" is true and you know all that it needs. Then write it whole%s, as it will be if these Calls succeed. (%s Where you give none, you are asked for it %s.)`, forAll, w.whenAskedAgain(), atEnd)
+	w.writeLine("- "+finishedText, forWhom, w.ifApprovals("are approved and "))
+	w.writeLine(`- "output": null, unless "finished" is true and you know all that it needs. Then write it whole%s, as it will be if these Calls succeed. (`+askedAgainText+` Where you give none, you are asked for it %s.)`, forAll, w.ifApprovals(", or a person rejects or changes one"), atEnd)
 	if !single {
-		w.writeLine(`- "notes": null, or a text to yourself: you are shown it with later questions, but not the instances that are finished then. So write a line for each instance that these Calls finish: what the output will need of it. ` +
+		w.writeLine(`- "notes": null, or a text to yourself. Later questions show it, but not the instances that are finished by then. So write a line for each instance that these Calls finish: what the output will need of it. ` +
 			`Add nothing up, since a Call may still fail. Note, too, what else you want to know later.`)
 	}
-}
-
-// ifApproved and whenAskedAgain say what has to go well for "finished" to hold.
-func (w *promptWriter) ifApproved() string {
-	if w.hasApprovals() {
-		return " and people approve them"
-	}
-	return ""
-}
-
-func (w *promptWriter) whenAskedAgain() string {
-	if w.hasApprovals() {
-		return "If one fails, or a person rejects or changes one, you are asked again."
-	}
-	return "If one fails, you are asked again."
 }
 
 // outputReferencesRule says what a Reference in the output stands for.
