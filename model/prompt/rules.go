@@ -30,7 +30,7 @@ const callsText = `
 ## Alternatives
 - Calls%s with the same place are alternatives, even of different tools: the second in your list runs only if the first fails%s or is blocked, for whatever reason.
 - Plan an alternative where you expect a failure, and where it is right whatever the reason: another way to the same result.
-- Where the right step depends on the reason (to say that nothing was found; to add a parameter that only some cases need), wait until you are shown the reason, even if you expect it now.
+- Where the right step depends on the reason (to say that nothing was found; to correct a value; to add a parameter that only some cases need), wait until you are shown the reason, even if you expect it now.
 - Two decisions, such as to book and to reject, are not alternatives: plan the one that is right.`
 
 const referencesText = `
@@ -50,8 +50,8 @@ const latentToolsText = `
 ## Tools that you are yourself
 Where a tool says "You are this tool", you write its result yourself, in plain values.
 - If you know all that the result needs, write it now, as "_output" of the Call: "_output": {"about": "a refund", "order": null}.%s
-- If you do not, and you leave other Calls for the next question anyway%s, leave this one for it, too, with those that read its result. You write it then, and are not asked once more.
-- Otherwise plan the Call with "_output": null. When its turn comes, you are asked for the result%s and shown the values of its parameters, but no State.`
+- If you do not, look at the rest of your plan. If anything else has to wait for the next question%s, leave this Call for it, too, with those that read its result: you write it then, and are not asked once more.
+- If nothing else waits, plan the Call with "_output": null. When its turn comes, you are asked for the result%s and shown the values of its parameters, but no State.`
 
 const branchesText = `- A tool whose result goes to "†state.a || †state.b" puts it into one of the two places: the tool chooses. As a value, "†state.a || †state.b" is the one that is there. Plan for both cases at once: a Call that needs the place that stays empty, by a Reference or by "_after", is skipped (no failure), with all that needs its result, and the next alternative to it has its turn. If the tool fails, b gets {"code", "message"} instead of a result: a Call that is meant for a real result in b must therefore read a field of it, such as "†state.b.day", not b as a whole.`
 
@@ -107,7 +107,7 @@ func (w *promptWriter) writeRules() {
 		w.ifSeveralInstances(` "_instance": ["a", "b"],`), w.ifSeveralInstances(exampleForOne))
 	if w.anyTool(func(t *ideafile.Tool) bool { return w.bindings[t.Name].Kind == ideafile.KindLatent }) {
 		w.writeLine(latentToolsText, w.ifSeveralInstances(" It holds for all instances of the Call: where they differ, plan a Call for each."),
-			w.ifSeveralInstances(" (of any instance)"), w.ifSeveralInstances(" of each instance,"))
+			w.ifSeveralInstances(", for any instance"), w.ifSeveralInstances(" of each instance,"))
 	}
 	w.writeLine(rarerText)
 	if w.anyTool(func(t *ideafile.Tool) bool { return t.OutputMethod.Schema != nil }) {
