@@ -150,6 +150,22 @@ func TestATruncatedReplysCallsAreTheSolutionAndNobodySettlesByIt(t *testing.T) {
 	s.keep("truncated")
 }
 
+// The goal of ① is reached by the reply that breaks off, which might have had more for it.
+func TestALaterReplyThatIsTruncatedSettlesNobodyAndIsShownWhatItDidNotAnswer(t *testing.T) {
+	s := newScenario(t, `{"schema": {"tools": {"shout": `+textTool+`, "refuse": `+textTool+`}}, "context": [
+		{"type": "state", "state": {}, "schema": {"type": "object", "required": ["loud"]}},
+		{"type": "state", "_instance": "①", "text": "one"}, {"type": "state", "_instance": "②", "text": "two"}]}`,
+		`{"solution": {"calls": [{"_tool": "shout", "_instance": "①", "text": "†state.text", "_outputPath": "first"}, {"_tool": "refuse", "_instance": "②", "text": "†state.text", "_outputPath": "first"}]}}`,
+		`{"raw": "{\"calls\":[{\"_tool\":\"shout\",\"_instance\":\"①\",\"text\":\"†state.text\",\"_outputPath\":\"loud\"},{\"_tool\":", "finish_reason": "length"}`,
+		`{"solution": {"calls": [{"_tool": "shout", "_instance": "②", "text": "†state.text", "_outputPath": "loud"}]}}`)
+	if r := s.finish(); r.Calls.Done != 3 || r.Requests != 3 {
+		t.Errorf("%+v", r)
+	}
+	if p := s.prompt(3); !strings.Contains(p, "request 2 was cut off") || !strings.Contains(p, "\n①: ") || strings.Count(p, "1.2 refuse") != 2 {
+		t.Error(p)
+	}
+}
+
 func TestAnOutputOfReferencesBesideCallsEndsTheProcessInOneRequest(t *testing.T) {
 	s := newScenario(t, `{"schema": {"tools": {"shout": `+textTool+`},
 		"output": {"type": "object", "properties": {"said": {"type": "string"}}, "required": ["said"]}},

@@ -44,7 +44,7 @@ func (l *Loop) ConcludeRequest() *RequestConclusion {
 		l.hasUnsealedChanges = l.hasUnsealedChanges || req.hadUnsealedChanges
 	}
 	if len(req.input.Questions) == 0 && (req.reply.Complete || accepted > 0) {
-		l.markErrorsShown(req) // else the next Request repeats them
+		l.markErrorsShown(req, l.instancesPlannedFor(req)) // else the next Request repeats them
 	}
 	c.Calls = l.plannedCallsOfRequest(req.input.RequestNumber)
 	if !req.reply.Faked && (!req.reply.WorkerLost || accepted > 0) {
@@ -106,11 +106,11 @@ func (l *Loop) recordPlannedCalls(req *llmRequest) int {
 	}
 	n := req.input.RequestNumber
 	calls, accepted := l.callsOfRequest(req)
+	for _, inst := range l.instancesPlannedFor(req) {
+		inst.LastPlanningRequest = n
+	}
 	if len(calls) == 0 && !req.reply.Complete {
 		return accepted
-	}
-	for _, inst := range l.coveredInstances(req.input) {
-		inst.LastPlanningRequest = n
 	}
 	var kept []plannedCall
 	for _, p := range l.plannedCalls {
@@ -124,6 +124,22 @@ func (l *Loop) recordPlannedCalls(req *llmRequest) int {
 	}
 	l.plannedCalls = kept
 	return accepted
+}
+
+// instancesPlannedFor returns the instances that a Request's reply has planned for: all that it covered or, where the reply broke off, those that got a
+// Call of it. The reply might have come to the others: what they showed the LLM, it is to be shown again.
+func (l *Loop) instancesPlannedFor(req *llmRequest) []*InstanceProgress {
+	covered := l.coveredInstances(req.input)
+	if req.reply.Complete {
+		return covered
+	}
+	calls, _ := l.callsOfRequest(req)
+	for _, f := range req.reply.CallFaults {
+		delete(calls, f.Index)
+	}
+	return slices.DeleteFunc(covered, func(inst *InstanceProgress) bool {
+		return !slices.ContainsFunc(jsonval.SortedKeys(calls), func(index int) bool { return !calls[index].TargetsOtherInstance(inst.Token) })
+	})
 }
 
 // callsOfRequest returns a Request's Calls by index: those of its reply and, where the reply was lost, those that instances reported.

@@ -31,7 +31,7 @@ func (l *Loop) addErrorsFor(instances []*InstanceProgress, list ...turn.ContextE
 		inst.PendingErrorIDs = append(inst.PendingErrorIDs, id)
 	}
 	for _, e := range list {
-		l.pendingErrors = append(l.pendingErrors, PendingError{e, id})
+		l.pendingErrors = append(l.pendingErrors, PendingError{ContextError: e, ID: id})
 	}
 }
 
@@ -69,10 +69,17 @@ func (l *Loop) truncatedReplyFault(req *llmRequest, accepted int) diag.Fault {
 		return f
 	}
 	f.Message = fmt.Sprintf("request %d was cut off: %s", req.input.RequestNumber, f.Message)
-	if accepted > 0 {
-		f.Message += fmt.Sprintf("; the %d calls that had come were taken and are listed", len(l.plannedCallsOfRequest(req.input.RequestNumber)))
-	} else {
-		f.Message += "; no call of it was taken"
+	what, n := "Call", len(l.plannedCallsOfRequest(req.input.RequestNumber))
+	if len(req.input.Questions) > 0 {
+		what, n = "result", accepted
+	}
+	switch {
+	case accepted == 0:
+		f.Message += fmt.Sprintf("; no %s of it was taken", what)
+	case n == 1:
+		f.Message += fmt.Sprintf("; the %s that had come was taken", what)
+	default:
+		f.Message += fmt.Sprintf("; the %d %ss that had come were taken", n, what)
 	}
 	return f
 }
@@ -132,9 +139,9 @@ func (l *Loop) callErrors(instances []*InstanceProgress) []turn.ContextError {
 	return list
 }
 
-// markErrorsShown notes that the LLM has planned with the errors that a Request reported.
-func (l *Loop) markErrorsShown(req *llmRequest) {
-	for _, inst := range l.coveredInstances(req.input) {
+// markErrorsShown notes that the LLM has planned for some instances with the errors that a Request reported.
+func (l *Loop) markErrorsShown(req *llmRequest, planned []*InstanceProgress) {
+	for _, inst := range planned {
 		inst.PendingErrorIDs, inst.ReopenReason = nil, ""
 	}
 	stillPending := map[int]bool{}
@@ -144,7 +151,7 @@ func (l *Loop) markErrorsShown(req *llmRequest) {
 		}
 	}
 	l.pendingErrors = slices.DeleteFunc(slices.Clone(l.pendingErrors), func(e PendingError) bool { return !stillPending[e.ID] })
-	for _, inst := range l.coveredInstances(req.input) {
+	for _, inst := range planned {
 		//workflowcheck:ignore -- the order does not matter
 		for call, c := range inst.calls {
 			if call.Request < req.input.RequestNumber && len(c.FaultsForLLM()) > 0 {

@@ -139,7 +139,7 @@ func TestARequestThatBrokeOffIsNotSpokenTwice(t *testing.T) {
 	b := s.ExpectRequest()
 	s.WantEqual("the loop goes on", fmt.Sprint(b.RequestNumber, b.Turn), "2 2")
 	s.WantEqual("with what was done", modeltest.DescribePlan(b), "1.1 done 1; 1.2 done 2")
-	s.WantEqual("and told", modeltest.DescribeErrors(b), "truncated: request 1 was cut off: the stream broke off; the 2 calls that had come were taken and are listed")
+	s.WantEqual("and told", modeltest.DescribeErrors(b), "truncated: request 1 was cut off: the stream broke off; the 2 Calls that had come were taken")
 	s.WantEqual("everyone still works", fmt.Sprint(b.InstanceTokens()), "[① ②]")
 }
 
@@ -148,7 +148,7 @@ func TestARequestOfWhichNothingWasTakenIsAskedAfresh(t *testing.T) {
 	s.InterruptRequest(turn.LLMReply{Fault: diag.Faultf(turn.CodeNotJSON, "no JSON")})
 	b := s.ExpectRequest()
 	s.WantEqual("under the next number, as another turn", fmt.Sprint(b.RequestNumber, b.Turn), "2 2")
-	s.WantEqual("and told", modeltest.DescribeErrors(b), "not_json: request 1 was cut off: no JSON; no call of it was taken")
+	s.WantEqual("and told", modeltest.DescribeErrors(b), "not_json: request 1 was cut off: no JSON; no Call of it was taken")
 }
 
 func TestALostWorkerIsNoTurnWhereNothingWasTaken(t *testing.T) {
@@ -165,7 +165,7 @@ func TestWhatALostWorkerHandedOnIsTheSolution(t *testing.T) {
 	s.WantEqual("as the instances have it", string(jsonval.Encode(c.Calls)), `[{"_instance":"①","_outputPath":"b","_tool":"work"}]`)
 	b := s.ExpectRequest()
 	s.WantEqual("it is a turn", fmt.Sprint(b.RequestNumber, b.Turn), "2 2")
-	s.WantEqual("the LLM is told", modeltest.DescribeErrors(b), "worker_lost: request 1 was cut off: gone; the 1 calls that had come were taken and are listed")
+	s.WantEqual("the LLM is told", modeltest.DescribeErrors(b), "worker_lost: request 1 was cut off: gone; the Call that had come was taken")
 }
 
 // A crash in the middle of a hand-out changes nothing in the outcome.

@@ -198,11 +198,11 @@ func TestThatARequestBrokeOffIsToldOfEachInstanceItCovered(t *testing.T) {
 	s := modeltest.NewScenarioWithPeople(t, "", modeltest.ThreeInstances)
 	s.InterruptRequest(turn.LLMReply{WorkerLost: true, Fault: diag.Faultf(turn.CodeWorkerLost, "gone")},
 		`{"_tool":"work","_instance":"*","_outputPath":"b"}`, `{"_tool":"pay","_instance":"②"}`)
-	const gone = "worker_lost: request 1 was cut off: gone; the 2 calls that had come were taken and are listed"
+	const gone = "worker_lost: request 1 was cut off: gone; the 2 Calls that had come were taken"
 	s.WantEqual("about the two that do not wait", modeltest.DescribeErrors(s.ExpectRequestFor("① ③")), gone)
 	second := s.InterruptRequest(turn.LLMReply{Fault: diag.Faultf(turn.CodeTruncated, "short")}, `{"_tool":"work","_instance":"*","_outputPath":"c"}`)
 	s.WantEqual("the chain has", modeltest.DescribeErrors(second.AllInstancesInput), gone)
-	const short = "truncated: request 2 was cut off: short; the 1 calls that had come were taken and are listed"
+	const short = "truncated: request 2 was cut off: short; the Call that had come was taken"
 	s.Decide(ideafile.Approve, "1.2@②")
 	s.WantEqual("and about the one that waited, each of its own", modeltest.DescribeErrors(s.ExpectRequestFor("① ② ③")), gone+" in ②\n"+short+" in ①, ③")
 	s.ReplyWith(planForC)

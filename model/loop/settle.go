@@ -41,19 +41,25 @@ func (l *Loop) settleInstances(req *llmRequest) {
 
 // settleReachedGoals settles, without asking, the instances whose State holds all that their schema requires, and those without such a goal of
 // which the LLM said that nothing is left to plan, once the Calls of a whole
-// Plan have ended well. Where one failed that no other made up for, or something of the reply was wrong, the LLM is told first.
+// Plan have ended well. Where one failed that no other made up for, or something of the reply was wrong, the LLM is told first: nobody settles of whom
+// a Request is in flight, whose reply may still break off.
 func (l *Loop) settleReachedGoals() {
 	if l.idea.Config.AskLLMBeforeSettling {
 		return
 	}
 	for _, inst := range l.instances {
-		if inst.phase() != ready || l.awaitsWiredOutput(inst) && !l.settlesWhileOutputWaits(inst) {
+		if inst.phase() != ready || l.isPlannedInFlight(inst) || l.awaitsWiredOutput(inst) && !l.settlesWhileOutputWaits(inst) {
 			continue
 		}
 		if inst.reachedGoal() && !l.hasCallWithoutInstance(inst.LastPlanningRequest) && !l.planOf(inst, inst.LastPlanningRequest).Failed() {
 			l.endInstance(inst, ideafile.InstanceSettled, nil)
 		}
 	}
+}
+
+// isPlannedInFlight reports whether a Request is in flight whose reply plans for an instance.
+func (l *Loop) isPlannedInFlight(inst *InstanceProgress) bool {
+	return l.requestInFlight != nil && len(l.requestInFlight.input.Questions) == 0 && slices.Contains(l.requestInFlight.input.InstanceTokens(), inst.Token)
 }
 
 // noteLastReply notes that the LLM wants to plan nothing more for the instances that a Request covered, if it could say so.

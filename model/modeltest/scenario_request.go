@@ -151,6 +151,7 @@ func (s *Scenario) Conclude(r turn.LLMReply) *loop.RequestConclusion {
 			s.DeliverReport(s.Report(token, s.Input.RequestNumber))
 		}
 	}
+	s.Loop.Advance(s.Now) // reports come one by one, and before the reply is known
 	s.Loop.ApplyReply(r)
 	c := s.Loop.ConcludeRequest()
 	if c == nil {
