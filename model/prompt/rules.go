@@ -1,6 +1,7 @@
 package prompt
 
 import (
+	"fmt"
 	"slices"
 
 	"processidea/model/ideafile"
@@ -29,8 +30,8 @@ const callsText = `
 
 ## Alternatives
 - Calls%s with the same place are alternatives, even of different tools: the second in your list runs only if the first fails%s or is blocked, for whatever reason.
-- Plan an alternative where you expect a failure, and where it is right whatever the reason: another way to the same result.
-- Where the right step depends on the reason (to say that nothing was found; to correct a value; to add a parameter that only some cases need), wait until you are shown the reason, even if you expect it now.
+- Plan an alternative where you expect a failure, and where it is right whatever the reason: another way to the same result, or another spelling in a look-up.
+- Where the right step depends on the reason (to say that nothing was found; to add a parameter that only some cases need), wait until you are shown the reason, even if you expect it now.
 - Two decisions, such as to book and to reject, are not alternatives: plan the one that is right.`
 
 const referencesText = `
@@ -42,14 +43,14 @@ const referencesText = `
 const rarerText = `
 ## Rarer cases
 - "_after": what must be done before the Call starts, although it reads nothing of it. A list of places in State, such as ["†state.payment"], or of Calls of earlier answers, such as ["†call.1.2"]. To wait for a Call of this answer, give that Call a place, and list the place. If what is waited for fails, the Call is blocked.
-- A place is filled once: where it holds a value, a Call that would write there is skipped. Where its Call brought no result, it is still empty. To look something up once more, give null as the place; a tool whose place is fixed cannot be run again once it has succeeded.
+- A place is filled once: where it holds a value, a Call that would write there is skipped. Where its Call brought no result, whatever the reason, it is still empty. To look something up once more, give null as the place; a tool whose place is fixed cannot be run again once it has succeeded.
 - "††" at the beginning of a string is a plain †.`
 
 // latentToolsText has places for what is said of several instances. It tells the three cases apart in the order in which one finds out.
 const latentToolsText = `
 ## Tools that you are yourself
 Where a tool says "You are this tool", you write its result yourself, in plain values.
-- If you know all that the result needs, write it now, as "_output" of the Call: "_output": {"about": "a refund", "order": null}.%s
+- If you know all that the result needs, write it now, as "_output" of the Call.%s
 - If you do not, look at the rest of your plan. If anything else has to wait for the next question%s, leave this Call for it, too, with those that read its result: you write it then, and are not asked once more.
 - If nothing else waits, plan the Call with "_output": null. When its turn comes, you are asked for the result%s and shown the values of its parameters, but no State.`
 
@@ -69,19 +70,23 @@ const updatesText = `- "_outputMethod" says how a result meets what is there: "s
 const scopesText = `- "_scopes" lists the places whose values the tool is shown beside its parameters, such as "state.customer".`
 
 // exampleText shows a chain of Calls, an alternative, a text with a value in it, and a Call that comes after another. Its places are for what is said of
-// several instances: their names, "*", some of them, and a Call for the one that differs.
+// several instances, their names, "*", some of them, and a Call for the one that differs; and for a Call whose result the LLM writes, as which tool.
 const exampleText = `
-## Example with other tools%[1]s
+## Example with other tools%[1]s%[5]s
 {"calls": [
 {"_tool": "bookVan",%[2]s "_reasoningForCall": null, "address": "†state.letter.address", "_outputPath": "transport", "_after": null},
 {"_tool": "bookTruck",%[2]s "_reasoningForCall": "Vans are often taken; a truck is right whatever the reason", "address": "†state.letter.address", "_outputPath": "transport", "_after": null},
 {"_tool": "tellCustomer",%[2]s "_reasoningForCall": null, "email": "†state.letter.from", "text": "†` + "`It comes on ${state.transport.day}.`" + `", "_outputPath": "message", "_after": null},
-{"_tool": "closeCase",%[3]s "_reasoningForCall": "Not before the customer knows", "case": "†state.letter.case", "_outputPath": null, "_after": ["†state.message"]}%[4]s
+{"_tool": "closeCase",%[3]s "_reasoningForCall": "Not before the customer knows", "case": "†state.letter.case", "_outputPath": null, "_after": ["†state.message"]}%[4]s%[6]s
 ]}`
 
 // exampleForOne is the Call of the example that is for one instance alone.
 const exampleForOne = `,
 {"_tool": "askLawyer", "_instance": "c", "_reasoningForCall": "The letter threatens to sue", "letter": "†state.letter", "_outputPath": null, "_after": null}`
+
+// exampleLatent is the Call of the example whose result the LLM writes itself; its place is for the instance.
+const exampleLatent = `,
+{"_tool": "nameTopic",%s "_reasoningForCall": null, "letter": "†state.letter", "_outputPath": "topic", "_after": null, "_output": "late delivery"}`
 
 const dataText = `
 ## What to trust
@@ -103,9 +108,13 @@ func (w *promptWriter) writeRules() {
 	if !w.hasSingleUnnamedInstance() {
 		w.writeLine(namedInstancesText, untilOutput)
 	}
+	hasLatent, latentTool, latentCall := w.anyTool(func(t *ideafile.Tool) bool { return w.bindings[t.Name].Kind == ideafile.KindLatent }), "", ""
+	if hasLatent {
+		latentTool, latentCall = "; nameTopic is one that you are yourself", fmt.Sprintf(exampleLatent, w.ifSeveralInstances(` "_instance": ["a", "c"],`))
+	}
 	w.writeLine(exampleText, w.ifSeveralInstances(", for the instances a, b and c"), w.ifSeveralInstances(` "_instance": "*",`),
-		w.ifSeveralInstances(` "_instance": ["a", "b"],`), w.ifSeveralInstances(exampleForOne))
-	if w.anyTool(func(t *ideafile.Tool) bool { return w.bindings[t.Name].Kind == ideafile.KindLatent }) {
+		w.ifSeveralInstances(` "_instance": ["a", "b"],`), w.ifSeveralInstances(exampleForOne), latentTool, latentCall)
+	if hasLatent {
 		w.writeLine(latentToolsText, w.ifSeveralInstances(" It holds for all instances of the Call: where they differ, plan a Call for each."),
 			w.ifSeveralInstances(", for any instance"), w.ifSeveralInstances(" of each instance,"))
 	}
