@@ -50,7 +50,7 @@ func (w *promptWriter) writeOutputRules() {
 	w.writeLine("- "+finishedText, forWhom, w.ifApprovals("are approved and "))
 	w.writeLine(`- "output": null, unless "finished" is true and you know all that it needs. Then write it whole%s, as it will be if these Calls succeed. (`+askedAgainText+` Where you give none, you are asked for it %s.)`, forAll, w.ifApprovals(", or a person rejects or changes one"), atEnd)
 	if !single {
-		w.writeLine(`- "notes": null, or a text to yourself. Later questions show it, but not the instances that are finished by then. So, unless you give the output, write a line for each instance that these Calls finish: what the output will need of it. ` +
+		w.writeLine(`- "notes": null, or a text to yourself. Later questions show it, but not the instances that are finished by then. So, unless you give the output (you would be shown that again), write a line for each instance that these Calls finish: what the output will need of it. ` +
 			`Add nothing up, since a Call may still fail. Note, too, what else you want to know later.`)
 	}
 }
