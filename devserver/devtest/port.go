@@ -13,7 +13,7 @@ func FreePort(t testing.TB) int {
 	t.Helper()
 	for range 1000 {
 		port := 10_000 + rand.IntN(22_768)
-		if l, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port))); err == nil {
+		if l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port))); err == nil {
 			_ = l.Close()
 			return port
 		}
