@@ -20,6 +20,7 @@ var unseen = map[string]func(*testing.T){
 	"more Calls than run at once":     TestMoreCallsThanMayRunAtOnceAllRun,
 	"three bad replies":               TestThreeBadRepliesInARowPauseTheProcessAndResumeLetsItGoOn,
 	"a truncated reply":               TestATruncatedReplysCallsAreTheSolutionAndNobodySettlesByIt,
+	"a later truncated reply":         TestALaterReplyThatIsTruncatedSettlesNobodyAndIsShownWhatItDidNotAnswer,
 	"a wired output":                  TestAnOutputOfReferencesBesideCallsEndsTheProcessInOneRequest,
 	"values that are fitted":          TestAStepThatGivesAnotherFormThanTheNextOneWantsGoesThrough,
 	"latent results":                  TestLatentToolsAreWrittenByTheLLMAndAskedForByThemselves,

@@ -137,8 +137,9 @@ func (l *Loop) instancesPlannedFor(req *llmRequest) []*InstanceProgress {
 	for _, f := range req.reply.CallFaults {
 		delete(calls, f.Index)
 	}
+	indices := jsonval.SortedKeys(calls)
 	return slices.DeleteFunc(covered, func(inst *InstanceProgress) bool {
-		return !slices.ContainsFunc(jsonval.SortedKeys(calls), func(index int) bool { return !calls[index].TargetsOtherInstance(inst.Token) })
+		return !slices.ContainsFunc(indices, func(index int) bool { return !calls[index].TargetsOtherInstance(inst.Token) })
 	})
 }
 

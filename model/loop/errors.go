@@ -31,7 +31,7 @@ func (l *Loop) addErrorsFor(instances []*InstanceProgress, list ...turn.ContextE
 		inst.PendingErrorIDs = append(inst.PendingErrorIDs, id)
 	}
 	for _, e := range list {
-		l.pendingErrors = append(l.pendingErrors, PendingError{ContextError: e, ID: id})
+		l.pendingErrors = append(l.pendingErrors, PendingError{e, id})
 	}
 }
 

@@ -59,7 +59,7 @@ func (l *Loop) settleReachedGoals() {
 
 // isPlannedInFlight reports whether a Request is in flight whose reply plans for an instance.
 func (l *Loop) isPlannedInFlight(inst *InstanceProgress) bool {
-	return l.requestInFlight != nil && len(l.requestInFlight.input.Questions) == 0 && slices.Contains(l.requestInFlight.input.InstanceTokens(), inst.Token)
+	return l.requestInFlight != nil && len(l.requestInFlight.input.Questions) == 0 && inst.LastCoveringRequest == l.requestInFlight.input.RequestNumber
 }
 
 // noteLastReply notes that the LLM wants to plan nothing more for the instances that a Request covered, if it could say so.
