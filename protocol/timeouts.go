@@ -13,8 +13,12 @@ const (
 	DiscoverPatience = 150 * time.Second
 )
 
-// HeartbeatInterval is how often an activity says that its worker lives which counts as lost after a timeout without. A third of
-// the time, and three seconds at least, are left for one that is late.
+// minHeartbeatInterval keeps a ticker possible for the shortest timeouts: it must be above zero.
+const minHeartbeatInterval = time.Millisecond
+
+// HeartbeatInterval returns how often an activity sends a heartbeat, always above zero. An activity whose heartbeat is late has a
+// third of the timeout left, and three seconds at least where the timeout is long enough for that. The server shortens a heartbeat
+// timeout to the activity's own timeout, so that it may be far below HeartbeatTimeout.
 func HeartbeatInterval(timeout time.Duration) time.Duration {
-	return timeout - max(timeout/3, 3*time.Second)
+	return max(timeout-max(timeout/3, 3*time.Second), timeout/3, minHeartbeatInterval)
 }

@@ -1,0 +1,51 @@
+package workflows_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"processidea/model/runresult"
+	"processidea/model/turn"
+)
+
+// A timeout that leaves less than three seconds for heartbeats once stopped the whole worker, and with it this test's program.
+
+func TestAToolMayHaveAShortTimeout(t *testing.T) {
+	t.Parallel()
+	for _, timeout := range []string{`"2s"`, `"500ms"`, `"3s"`, `3.5`} {
+		t.Run(strings.Trim(timeout, `"`), func(t *testing.T) {
+			t.Parallel()
+			tool := strings.Replace(textTool, `{`, `{"_timeout": `+timeout+`, `, 1)
+			s := newScenario(t, `{"schema": {"tools": {"shout": `+tool+`}}, "context": [{"type": "text", "text": "Go."}]}`,
+				`{"solution": {"calls": [{"_tool": "shout", "text": "quick", "_outputPath": "a"}]}}`, nothingMore)
+			if r := s.finish(); r.Status != runresult.StatusCompleted || asJSON(r.Instances[""].State) != `{"a":"QUICK"}` {
+				t.Errorf("%s with %s", r.Status, asJSON(r.Instances[""].State))
+			}
+		})
+	}
+}
+
+func TestAToolThatExceedsAShortTimeoutFailsAlone(t *testing.T) {
+	t.Parallel()
+	url := toolbox.handle("/never/"+t.Name(), func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
+	s := newScenario(t, `{"schema": {"tools": {"shout": `+textTool+`, "ask": {"type": "object", "properties": {}, "_timeout": "500ms", "_retry": {"attempts": 1},
+		"_activity": {"http": {"url": "`+url+`"}}}}}, "context": [{"type": "text", "text": "Go."}]}`,
+		`{"solution": {"calls": [{"_tool": "ask", "_outputPath": "a"}, {"_tool": "shout", "text": "beside it", "_outputPath": "b"}]}}`, nothingMore)
+	if r := s.finish(); r.Calls.Failed != 1 || r.Calls.Done != 1 || asJSON(r.Instances[""].State) != `{"b":"BESIDE IT"}` {
+		t.Errorf("%s with %+v and %s", r.Status, r.Calls, asJSON(r.Instances[""].State))
+	}
+}
+
+func TestAnLLMThatExceedsAShortTimeoutPausesItsProcess(t *testing.T) {
+	t.Parallel()
+	s := newScenario(t, `{"config": {"llm": {"timeout": "1s"}}, "context": [{"type": "text", "text": "Go."}]}`)
+	llm.byName.Store(s.id, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }))
+	run := s.start()
+	s.pausedWith(turn.CodeBadReplies, "the reply took longer than a Request may")
+	s.script(nothingMore)
+	s.signal(s.id, turn.SteerResume, map[string]any{"by": "ann"})
+	if r := s.end(run); r.Status != runresult.StatusCompleted {
+		t.Errorf("%s after the LLM came back", r.Status)
+	}
+}
