@@ -1,0 +1,61 @@
+# What the gate (.ci/run) and the long run (.ci/all) share. It is sourced at the root of the checkout.
+
+# Collecting garbage less often saves compilers a quarter of their CPU time, and the embedded server a twelfth. It costs memory, which
+# is there.
+export GOGC="${GOGC:-400}"
+
+said=$(mktemp -d)
+trap 'rm -rf "$said"' EXIT
+times="$said/times"
+failures="$said/failures"
+touch "$times" "$failures"
+tools="${XDG_CACHE_HOME:-$HOME/.cache}/process-idea"
+
+# step NAME COMMAND… runs a command, and notes its seconds and what failed. The steps after a failed one run all the same: who mends a
+# change wants to know of everything that it broke.
+step() {
+	local name=$1 begun=$SECONDS status=0
+	shift
+	echo "== $name"
+	"$@" 2>&1 | tee "$said/step" || status=$?
+	printf '%6d s  %s\n' $((SECONDS - begun)) "$name" >>"$times"
+	[ "$status" = 0 ] && return
+	{
+		echo "-- $name"
+		grep -E -e '--- FAIL' -e '^FAIL' -e '^ +[a-z_]+_test\.go:[0-9]+: ' -e 'DATA RACE' -e '^panic: ' -e '^[^ ]+\.go:[0-9]+:' \
+			-e 'FALLS SHORT' -e 'DID NOT RUN' "$said/step" | cut -c1-500 || tail -n 5 "$said/step"
+	} >>"$failures"
+}
+
+# conclude prints the seconds of each step and what failed, and ends with the status of the whole.
+conclude() {
+	echo "== seconds"
+	cat "$times"
+	printf '%6d s  %s\n' "$SECONDS" "in all"
+	[ -s "$failures" ] || exit 0
+	echo "== what failed"
+	cat "$failures"
+	exit 1
+}
+
+# install PROGRAM:PACKAGE… installs the Debian packages whose program is missing, where that is allowed. Tests that need one that is
+# missing say that they are skipped.
+install() {
+	local missing=
+	for wanted in "$@"; do
+		command -v "${wanted%%:*}" >/dev/null || missing="$missing ${wanted#*:}"
+	done
+	[ -n "$missing" ] && [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null || return 0
+	apt-get update -qq
+	# shellcheck disable=SC2086 # a list of packages
+	DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $missing
+}
+
+# acceptance ARGUMENT… plays the cases from outside, where their folder lies beside the checkout.
+acceptance() {
+	if [ -x ../shared/acceptance/run ]; then
+		../shared/acceptance/run "$@"
+	else
+		echo "left out: there is no folder ../shared/acceptance"
+	fi
+}
