@@ -13,10 +13,19 @@ race: ## the same under the race detector; the first build takes long
 	go test -race ./...
 
 .PHONY: fuzz
-fuzz: ## every fuzz target for half a minute (FUZZTIME=…)
-	@grep -rHoE '^func Fuzz[A-Za-z]+' model --include=*_test.go | while IFS=: read -r file target; do \
-		target=$${target#func }; echo $$target; \
-		go test ./$$(dirname $$file) -run '^$$' -fuzz "^$$target$$" -fuzztime $(or $(FUZZTIME),30s) -fuzzminimizetime 10x || exit 1; done
+fuzz: ## every fuzz target for half a minute (FUZZTIME=…, FUZZ=the packages)
+	@for package in $$(go list $(or $(FUZZ),./...)); do \
+		for target in $$(grep -hoE '^func Fuzz[A-Za-z]+' $$(go list -f '{{.Dir}}' $$package)/*_test.go 2>/dev/null | cut -c6-); do \
+			echo "$$package $$target"; \
+			go test $$package -run '^$$' -fuzz "^$$target$$" -fuzztime $(or $(FUZZTIME),30s) -fuzzminimizetime 10x || exit 1; done; done
+
+.PHONY: all
+all: ## all that there is: the long run, an hour and more
+	.ci/all
+
+.PHONY: vuln
+vuln: ## known faults of what this is built of, where their database can be reached
+	go run golang.org/x/vuln/cmd/govulncheck@latest ./...
 
 .PHONY: lint
 lint: ## gofmt, vet, golangci-lint and workflowcheck, as .ci/run does

@@ -171,3 +171,23 @@ func TestEveryIdeaNamesTheLLMThatAnswered(t *testing.T) {
 		}
 	}
 }
+
+// An instance reports when it is idle. A fork at an Idea of a Request for others would repeat what it has done until then.
+func TestTheIdeaOfARequestForSomeKnowsWhatTheOthersHaveDone(t *testing.T) {
+	t.Parallel()
+	release := make(chan struct{})
+	slow := toolbox.handle("/slow/"+t.Name(), func(http.ResponseWriter, *http.Request) { <-release })
+	s := newScenario(t, `{"config": {"gather": "1s"}, "schema": {"tools": {"shout": `+textTool+`, "slow": {"type": "object", "properties": {},
+		"_activity": {"http": {"url": "`+slow+`"}}}}}, "context": [{"type": "state", "_instance": "a"}, {"type": "state", "_instance": "b"}]}`,
+		`{"solution": {"calls": [{"_tool": "shout", "_instance": "*", "text": "done", "_outputPath": "c"}, {"_tool": "slow", "_instance": "b"}]}}`,
+		nothingMore, nothingMore)
+	run := s.start()
+	eventually(t, "a Request for the one that is ready is sealed", func() bool { return s.processStatus().Ideas >= 2 })
+	if got := asJSON(s.sealed(2)["context"]); !strings.Contains(got, `"_instance":"b","state":{"c":"DONE"}`) {
+		t.Errorf("Idea 2 knows nothing of what b has done: %s", got)
+	}
+	close(release)
+	if r := s.end(run); len(r.Instances) != 2 {
+		t.Errorf("%+v", r)
+	}
+}

@@ -58,7 +58,8 @@ func (l *Loop) Advance(now time.Time) (Step, *turn.RequestInput) {
 func (l *Loop) startRequest() *turn.RequestInput {
 	input, unsealed := l.composeRequest(), l.hasUnsealedChanges
 	l.requestInFlight = &llmRequest{input: input, allInstancesInput: l.AllInstancesInput(), logBeforeRequest: l.TakeUnsealedLog(), hadUnsealedChanges: unsealed}
-	l.readySince, l.progress = time.Time{}, l.progress.AtFirstRequest(l.countProgress())
+	l.clearGathering()
+	l.progress = l.progress.AtFirstRequest(l.countProgress())
 	for _, inst := range l.coveredInstances(input) {
 		if !input.OutputOnly { // that one hands out no Calls, so that no instance closes it
 			inst.LastCoveringRequest, inst.Idle = input.RequestNumber, false
@@ -252,7 +253,7 @@ func (l *Loop) isRequestDue(now time.Time) bool {
 	}
 	ready := l.readyInstances()
 	if len(ready) == 0 {
-		l.readySince = time.Time{}
+		l.clearGathering()
 		return false
 	}
 	if l.readySince.IsZero() {
@@ -268,10 +269,54 @@ func (l *Loop) isRequestDue(now time.Time) bool {
 		until = earlier(until, asked.Add(held))
 	}
 	if !now.Before(until) {
-		return true
+		return !l.awaitsReports(now, until.Add(reportPatience))
 	}
 	l.scheduleWake(until)
 	return false
+}
+
+// InterimReportChange is the change of the rules by which busy instances report before a Request that does not cover them.
+const InterimReportChange = "interim reports before a Request for others"
+
+// reportPatience bounds how long a Request waits for interim reports: an instance that cannot answer does not hold up the others.
+const reportPatience = 5 * time.Second
+
+// awaitsReports asks the busy instances, once each, for a report of what they have done so far, and tells whether one is still to come before
+// the deadline. An instance reports by itself only when it is idle. The Idea of a Request for others would call its finished Calls running,
+// and a fork at that Idea would repeat their effects.
+func (l *Loop) awaitsReports(now, deadline time.Time) (awaited bool) {
+	if !now.Before(deadline) || !l.Knows(InterimReportChange) {
+		return false
+	}
+	for _, inst := range l.instances {
+		if inst.phase() != busy {
+			continue
+		}
+		if inst.WantedReport == 0 {
+			inst.WantedReport = inst.LastReportNumber[0] + 1
+			l.instancesToReport = append(l.instancesToReport, inst)
+		}
+		awaited = awaited || inst.LastReportNumber[0] < inst.WantedReport
+	}
+	if awaited {
+		l.scheduleWake(deadline)
+	}
+	return awaited
+}
+
+// TakeInstancesToReport returns the instances that are to be asked for a report since its last call.
+func (l *Loop) TakeInstancesToReport() []*InstanceProgress {
+	taken := l.instancesToReport
+	l.instancesToReport = nil
+	return taken
+}
+
+// clearGathering ends the gathering of a Request.
+func (l *Loop) clearGathering() {
+	l.readySince = time.Time{}
+	for _, inst := range l.instances {
+		inst.WantedReport = 0
+	}
 }
 
 // lastAskedTime is when a person was last asked about a Call that still waits; zero: none does.

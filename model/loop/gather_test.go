@@ -1,6 +1,7 @@
 package loop_test
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -207,4 +208,47 @@ func TestAProcessThatBeganBeforeThatRuleGoesOnWithoutIt(t *testing.T) {
 	s.Loop.Knows = func(change string) bool { return change != loop.GatherAskedChange }
 	s.ReplyWith(every("work", "pay", "pay"))
 	s.ExpectRequestFor("①")
+}
+
+const workAndSlow = `{"calls":[{"_tool":"work","_instance":"*","_outputPath":"b"},{"_tool":"slow","_instance":"②","_outputPath":"c"}],"output":null}`
+
+// A fork at the Idea of such a Request would repeat what the busy instance has done.
+func TestARequestForOthersKnowsWhatABusyInstanceHasDone(t *testing.T) {
+	t.Parallel()
+	s := modeltest.NewScenarioWithPeople(t, "", modeltest.ThreeInstances)
+	in := s.ExpectRequest()
+	reply := s.DeliverCalls(modeltest.DecodeJSON(t, workAndSlow).(map[string]any)["calls"].([]any))
+	reply.Complete = true
+	s.Loop.ApplyReply(reply)
+	s.Loop.ConcludeRequest()
+	for _, token := range s.Loop.InstanceTokens() {
+		s.RunToIdle(token, in.RequestNumber)
+		if token != "②" { // it reports by itself when it is idle
+			s.DeliverReport(s.Report(token, in.RequestNumber))
+		}
+	}
+	s.ExpectWait(ideafile.DefaultGatherDelay)
+	s.AdvanceClock(ideafile.DefaultGatherDelay)
+	s.ExpectRequestFor("① ③")
+	c := s.ReplyWith(modeltest.EmptyReply)
+	s.WantEqual("work", fmt.Sprint(c.AllInstancesInput.PlanEntries[0].InstancesByStatus), "map[done:[① ② ③]]")
+	s.WantEqual("slow", fmt.Sprint(c.AllInstancesInput.PlanEntries[1].InstancesByStatus), "map[running:[②]]")
+}
+
+func TestABusyInstanceThatCannotReportDoesNotHoldUpTheOthers(t *testing.T) {
+	t.Parallel()
+	s := modeltest.NewScenarioWithPeople(t, "", modeltest.ThreeInstances)
+	s.ReplyWith(every("work", "slow", "work"))
+	s.ExpectWait(ideafile.DefaultGatherDelay)
+	s.AdvanceClock(ideafile.DefaultGatherDelay)
+	step, _ := s.Loop.Advance(s.Now)
+	asked := s.Loop.TakeInstancesToReport()
+	if step != loop.StepWait || len(asked) != 1 || asked[0].Token != "②" {
+		t.Fatalf("%s, and %d are asked", step, len(asked))
+	}
+	if step, _ = s.Loop.Advance(s.Now); step != loop.StepWait || len(s.Loop.TakeInstancesToReport()) > 0 {
+		t.Errorf("%s; it is asked twice", step)
+	}
+	s.AdvanceClock(s.Loop.NextWakeTime().Sub(s.Now))
+	s.ExpectRequestFor("① ③")
 }

@@ -80,9 +80,10 @@ type carriedProgress struct {
 	Delegates []turn.DelegateView `json:"delegates,omitempty"` // under way
 	Stalled   bool                `json:"stalled,omitempty"`   // nothing of it runs but delegates, and they are paused
 
-	LastReportNumber [2]int `json:"report,omitzero"`    // the last report that was applied: its number, and its sender's count of workflow events
-	PlanHeld         bool   `json:"planHeld,omitempty"` // a Plan for it waits for a person, and it has heard nothing of it
-	Watched          int    `json:"watched,omitempty"`  // the last Request whose Calls progress.StallDetector has looked at
+	LastReportNumber [2]int `json:"report,omitzero"`        // the last report that was applied: its number, and its sender's count of workflow events
+	WantedReport     int    `json:"wantedReport,omitempty"` // the number of the report that the next Request waits for; 0: none
+	PlanHeld         bool   `json:"planHeld,omitempty"`     // a Plan for it waits for a person, and it has heard nothing of it
+	Watched          int    `json:"watched,omitempty"`      // the last Request whose Calls progress.StallDetector has looked at
 }
 
 // plannerKind is who plans for an instance. A direct Plan may give way to the LLM, once; nothing else changes.

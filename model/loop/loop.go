@@ -65,6 +65,7 @@ type Loop struct {
 	parentQuota                      turn.Quota          // what the process that this one is a part or a delegate of allows
 	awaitsQuota                      bool                // a Request is due that the quota does not allow
 	instancesWithNewQuota            []*InstanceProgress // whose Quota TakeInstancesWithNewQuota has not returned yet
+	instancesToReport                []*InstanceProgress // that TakeInstancesToReport has not returned yet
 	resumedCalls                     []ResumedCalls
 	holdsPlans                       bool           // see HoldPlans
 	planDeciders                     deciders.Rules // who may decide on Plans

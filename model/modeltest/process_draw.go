@@ -53,7 +53,7 @@ func RunDrawnProcess(t *rapid.T, after func(*Scenario, *loop.RequestConclusion))
 	}).Draw(t, "context"), rapid.SampledFrom([]string{`"config": {}`, `"config": {"settle": "together"}`}).Draw(t, "config"))
 	s.RunDirectPlans()
 	for range 12 {
-		step, in := s.Loop.Advance(s.Now)
+		step, in := s.nextStep()
 		if step != loop.StepRequest {
 			return s
 		}

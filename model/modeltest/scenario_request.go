@@ -19,8 +19,7 @@ func (s *Scenario) ExpectRequest() *turn.RequestInput {
 		s.Input = in
 		return in
 	}
-	s.continueAsNew()
-	step, in := s.Loop.Advance(s.Now)
+	step, in := s.nextStep()
 	if step != loop.StepRequest {
 		s.T.Fatalf("the step is %s, paused by %v", step, s.Loop.PauseReason())
 	}
@@ -28,11 +27,24 @@ func (s *Scenario) ExpectRequest() *turn.RequestInput {
 	return in
 }
 
+// nextStep lets the loop take a step. Instances that are asked for a report before it give one first.
+func (s *Scenario) nextStep() (loop.Step, *turn.RequestInput) {
+	s.continueAsNew()
+	step, in := s.Loop.Advance(s.Now)
+	asked := s.Loop.TakeInstancesToReport()
+	if len(asked) == 0 {
+		return step, in
+	}
+	for _, m := range asked {
+		s.DeliverReport(s.Report(m.Token, s.Instances[m.Token].CarryIntoNextRun().ClosedThroughRequest))
+	}
+	return s.nextStep()
+}
+
 // ExpectStep fails the test unless the loop's next step is this one.
 func (s *Scenario) ExpectStep(want loop.Step) {
 	s.T.Helper()
-	s.continueAsNew()
-	if step, _ := s.Loop.Advance(s.Now); step != want {
+	if step, _ := s.nextStep(); step != want {
 		s.T.Fatalf("the step is %s, not %s; paused by %v", step, want, s.Loop.PauseReason())
 	}
 }

@@ -148,6 +148,7 @@ func (p *unsplitProcess) run(ctx workflow.Context) (*runresult.Result, error) {
 func (p *unsplitProcess) takeNextStep(ctx workflow.Context) loop.Step {
 	step, input := p.loop.Advance(workflow.Now(ctx))
 	p.propagatePause(ctx)
+	p.askForReports(ctx)
 	p.sendQuotas(ctx)
 	p.sealRevisions(ctx)
 	p.sealAtRest(ctx)

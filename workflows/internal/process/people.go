@@ -78,6 +78,13 @@ func (p *unsplitProcess) sendHold(ctx workflow.Context, token string, s protocol
 	p.outbox.Send(ctx, protocol.InstanceID(p.processID, token), mailbox.OutgoingSignal{Signal: protocol.SignalHold, Payload: s})
 }
 
+// askForReports has instances that are at work tell what they have done so far, for the Idea of a Request that does not cover them.
+func (p *unsplitProcess) askForReports(ctx workflow.Context) {
+	for _, m := range p.loop.TakeInstancesToReport() {
+		p.sendHold(ctx, m.Token, protocol.HoldSignal{Held: p.instancesHeld, Report: true})
+	}
+}
+
 // sendQuotas tells the instances what they may begin, as far as that has changed.
 func (p *unsplitProcess) sendQuotas(ctx workflow.Context) { p.sendQuotasExcept(ctx, nil) }
 
