@@ -9,6 +9,7 @@ import (
 )
 
 func TestOfALongCallThatIsNoJSONTheBeginningIsKept(t *testing.T) {
+	t.Parallel()
 	short := strings.Repeat("[", jsonval.LargeValueBytes)
 	if textOfBroken([]byte(short)) != short {
 		t.Error("what is not long was changed")

@@ -37,6 +37,7 @@ func oneCall(s *protocol.CallsSignal) { s.Calls = append(s.Calls, protocol.Deliv
 func noMore(s *protocol.CallsSignal) { s.Last = true }
 
 func TestCallsOfOneBurstGoInOneSignal(t *testing.T) {
+	t.Parallel()
 	const behind = 900 * time.Microsecond
 	for name, c := range map[string]struct {
 		close []time.Duration // one Call after the other has closed
@@ -74,6 +75,7 @@ func TestCallsOfOneBurstGoInOneSignal(t *testing.T) {
 }
 
 func TestAFullBatchThatWaitedForASignalUnderWayDoesNotHurryWhatComesLater(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		told := &clerk{begun: time.Now(), takes: 5 * time.Millisecond}
 		sender := newCallSender(t.Context(), told, "p", 1)
@@ -94,6 +96,7 @@ func TestAFullBatchThatWaitedForASignalUnderWayDoesNotHurryWhatComesLater(t *tes
 }
 
 func TestARequestThatIsCancelledWaitsForNoMoreCalls(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		told := &clerk{begun: time.Now()}

@@ -11,6 +11,7 @@ import (
 )
 
 func TestARequestCostsWhatTheIdeaElseTheWorkerSays(t *testing.T) {
+	t.Parallel()
 	of := func(name string, dollars price.Money) price.List {
 		return price.List{{Name: name, Input: dollars * price.Dollar, CachedInput: dollars * price.Dollar / 10, Output: 2 * dollars * price.Dollar}}
 	}

@@ -17,6 +17,7 @@ import (
 
 // No work of a workflow grows with what a server offers: it gets the handle of a large palette alone.
 func TestWhatAServerOffersComesWholeOnlyWhereItIsSmall(t *testing.T) {
+	t.Parallel()
 	for description, want := range map[string]struct{ stored, offered bool }{
 		"Adds two numbers.":                         {offered: true},
 		strings.Repeat("Adds two numbers. ", 5_000): {stored: true},

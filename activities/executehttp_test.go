@@ -26,14 +26,15 @@ func execute(t *testing.T, h http.HandlerFunc, in protocol.ExecuteInput) (result
 	in.Token = "①"
 	in.Spec = map[string]any{"url": s.URL + "/pay", "headers": map[string]any{"Authorization": "Bearer $env:PAY_TOKEN"}}
 	a := newWorker(t, llm.Config{})
-	client := httptool.New(httptool.Options{Allow: strings.TrimPrefix(s.URL, "http://"), Secrets: "PAY_*"})
+	client := httptool.New(httptool.Options{Allow: strings.TrimPrefix(s.URL, "http://"), Secrets: "PAY_*",
+		LookupEnv: func(name string) (string, bool) { return "t0p-secret", name == "PAY_TOKEN" }})
 	t.Cleanup(client.Close)
 	a.Runners = kinds.New(kinds.Deps{HTTP: client})
-	t.Setenv("PAY_TOKEN", "t0p-secret")
 	return executeIn(t, a, in)
 }
 
 func TestAnHTTPToolIsCalledWithItsKeyItsScopesAndItsSecret(t *testing.T) {
+	t.Parallel()
 	var head http.Header
 	var body string
 	result, err := execute(t, func(w http.ResponseWriter, r *http.Request) {
@@ -58,6 +59,7 @@ func TestAnHTTPToolIsCalledWithItsKeyItsScopesAndItsSecret(t *testing.T) {
 
 // The branch that a tool says it took stays in sight of the instance; what goes there is checked and stored by itself.
 func TestAToolSaysWhichBranchItsResultTakes(t *testing.T) {
+	t.Parallel()
 	landing := &statelog.ResultContract{StateSchema: map[string]any{"properties": map[string]any{"ok": map[string]any{"type": "integer"}}}}
 	if err := json.Unmarshal([]byte(`"†state.ok || †state.failed"`), &landing.OutputPath); err != nil {
 		t.Fatal(err)
@@ -94,6 +96,7 @@ func TestAToolSaysWhichBranchItsResultTakes(t *testing.T) {
 }
 
 func TestTheStatusOfAnHTTPToolSaysWhetherTemporalTriesAgain(t *testing.T) {
+	t.Parallel()
 	for status, again := range map[int]bool{400: false, 401: false, 404: false, 409: false, 422: false, 408: true, 429: true, 500: true, 503: true} {
 		_, err := execute(t, func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Retry-After", "7")
@@ -112,6 +115,7 @@ func TestTheStatusOfAnHTTPToolSaysWhetherTemporalTriesAgain(t *testing.T) {
 }
 
 func TestAResultThatIsTooLargeOrOfAnotherFormIsARuntimeError(t *testing.T) {
+	t.Parallel()
 	h := func(w http.ResponseWriter, r *http.Request) { _, _ = io.WriteString(w, `{"paid":"no"}`) }
 	form := map[string]any{"type": "object", "properties": map[string]any{"paid": map[string]any{"type": "boolean"}}}
 	if _, err := execute(t, h, protocol.ExecuteInput{Output: form}); refused(t, err).Type() != ideafile.CodeBadOutput || !refused(t, err).NonRetryable() {

@@ -52,6 +52,7 @@ func ideaWith(t *testing.T, activity, more string) map[string]any {
 }
 
 func TestANewKindOfToolIsOneRunner(t *testing.T) {
+	t.Parallel()
 	a := withEcho(t)
 	source := ideaWith(t, `{"echo": {"times": 2}}`, "")
 	prepared, err := a.PrepareTools(t.Context(), source, protocol.DelegationContext{})
@@ -70,6 +71,7 @@ func TestANewKindOfToolIsOneRunner(t *testing.T) {
 }
 
 func TestAToolIsRefusedWhoseKindOrSpecIsWrong(t *testing.T) {
+	t.Parallel()
 	for activity, want := range map[string]string{
 		`{"echo": {"times": 0}}`:         `echo: times: want a number from 1`,
 		`{"grpc": {}}`:                   `no tools of the kind "grpc" are known; known kinds are echo, http, mcp`,
@@ -88,6 +90,7 @@ func TestAToolIsRefusedWhoseKindOrSpecIsWrong(t *testing.T) {
 }
 
 func TestInASimulationAKindNeedNotBeKnown(t *testing.T) {
+	t.Parallel()
 	a := withEcho(t)
 	for activity, problems := range map[string]int{`{"grpc": {}}`: 0, `"nobody"`: 0, `{"echo": {"times": 0}}`: 1} {
 		source := ideafile.Simulation{ToolResultsFrom: ideafile.FakedBySchemas, LLMRepliesFrom: ideafile.FakedBySchemas}.MarkIdea(ideaWith(t, activity, ""))
@@ -102,6 +105,7 @@ func TestInASimulationAKindNeedNotBeKnown(t *testing.T) {
 }
 
 func TestAKindThatOnlyAnotherWorkerKnowsIsTriedAgain(t *testing.T) {
+	t.Parallel()
 	_, err := executeIn(t, withEcho(t), protocol.ExecuteInput{Binding: ideafile.ToolBinding{Kind: "grpc"}})
 	if app := refused(t, err); app.NonRetryable() {
 		t.Error(app)

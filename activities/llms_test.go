@@ -38,6 +38,7 @@ func withLLMs(first string) string {
 }
 
 func TestTheNextLLMIsAskedWhereOneSaysNothing(t *testing.T) {
+	t.Parallel()
 	for name, first := range map[string]http.HandlerFunc{
 		"it refuses the key": func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusUnauthorized) },
 		"it has too much to do": func(w http.ResponseWriter, _ *http.Request) {
@@ -69,6 +70,7 @@ func TestTheNextLLMIsAskedWhereOneSaysNothing(t *testing.T) {
 }
 
 func TestTheNextLLMIsNotAskedOnceOneHasBegunToAnswer(t *testing.T) {
+	t.Parallel()
 	var asked atomic.Int32
 	a := newWorker(t, serve(t, streaming(strings.TrimSuffix(solutionText, `],"output":null}`))).llm())
 	a.LLMServers = map[string]*llm.Client{"backup": refusing(t, http.StatusTeapot, &asked)}
@@ -79,6 +81,7 @@ func TestTheNextLLMIsNotAskedOnceOneHasBegunToAnswer(t *testing.T) {
 }
 
 func TestWhereNoLLMAnswersTheErrorTellsWhatBecameOfEach(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		first, second int
 		again         bool
@@ -106,6 +109,7 @@ func TestWhereNoLLMAnswersTheErrorTellsWhatBecameOfEach(t *testing.T) {
 }
 
 func TestAServerThatTheWorkerDoesNotKnowIsNamed(t *testing.T) {
+	t.Parallel()
 	var asked atomic.Int32
 	a := newWorker(t, llm.Config{})
 	a.LLM = refusing(t, http.StatusUnauthorized, &asked)

@@ -16,6 +16,7 @@ import (
 )
 
 func TestAnInstanceIsToldThatNoMoreCallsComeOnlyIfTheReplyIsComplete(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		text  string
 		calls int
@@ -44,6 +45,7 @@ func TestAnInstanceIsToldThatNoMoreCallsComeOnlyIfTheReplyIsComplete(t *testing.
 }
 
 func TestTheLLMsErrorSaysWhetherTemporalTriesAgain(t *testing.T) {
+	t.Parallel()
 	for status, again := range map[int]bool{401: false, 429: true} {
 		a := newWorker(t, serve(t, func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Retry-After", "90")
@@ -67,6 +69,7 @@ func TestTheLLMsErrorSaysWhetherTemporalTriesAgain(t *testing.T) {
 
 // A Request waits for its rate limit within the activity.
 func TestARequestThatWaitsForItsTurnShowsThatItsWorkerLives(t *testing.T) {
+	t.Parallel()
 	var asked, beats atomic.Int32
 	s := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		asked.Add(1)

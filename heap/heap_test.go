@@ -7,6 +7,7 @@ import (
 )
 
 func TestTheLimitGivesWayWhereWhatIsInUseComesNearIt(t *testing.T) {
+	t.Parallel()
 	const mb = 1 << 20
 	for _, c := range []struct{ limit, live, want int64 }{
 		{256 * mb, 0, 256 * mb},
@@ -21,6 +22,7 @@ func TestTheLimitGivesWayWhereWhatIsInUseComesNearIt(t *testing.T) {
 	}
 }
 
+// Not parallel: it sets a variable and the memory limit of the process.
 func TestTheLimitIsThatOfGo(t *testing.T) {
 	t.Setenv("GOMEMLIMIT", "")
 	t.Cleanup(func() { Keep(0) })
@@ -36,6 +38,7 @@ func TestTheLimitIsThatOfGo(t *testing.T) {
 }
 
 func TestTheMemoryOfAContainerIsRead(t *testing.T) {
+	t.Parallel()
 	for text, want := range map[string]int64{"536870912\n": 512 << 20, "max\n": 0, "9223372036854771712": 0, "": 0} {
 		if got := parseContainer(text); got != want {
 			t.Errorf("%q: %d, want %d", text, got, want)
@@ -44,6 +47,7 @@ func TestTheMemoryOfAContainerIsRead(t *testing.T) {
 }
 
 func TestANumberOfBytesComesFromTheEnvironment(t *testing.T) {
+	t.Parallel()
 	for text, want := range map[string]int64{"": 0, "1048576": 1 << 20, "1MB": -1, "0": -1, "-5": -1} {
 		got, err := Bytes(func(string) string { return text }, Variable)
 		if want < 0 {

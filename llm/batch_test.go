@@ -78,6 +78,7 @@ func (b *batches) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 func TestARequestIsSentAsABatchOnceAndReadAsIfItCameNow(t *testing.T) {
+	t.Parallel()
 	b := &batches{status: "in_progress", lose: true, output: func(key string) string {
 		return answeredLine("somebody-else", "{}") + "no JSON\n" + answeredLine(key, solutionText) + answeredLine(key, `{"calls": [], "output": null}`)
 	}}
@@ -117,6 +118,7 @@ func TestARequestIsSentAsABatchOnceAndReadAsIfItCameNow(t *testing.T) {
 }
 
 func TestABatchWithoutAnAnswerSaysWhy(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct{ status, output, says string }{
 		"it has failed":             {"failed", "", "the batch b has failed: no such model"},
 		"it has expired":            {"expired", "", "the batch b is expired, and has no answer"},
@@ -144,6 +146,7 @@ func TestABatchWithoutAnAnswerSaysWhy(t *testing.T) {
 }
 
 func TestABatchIsLookedAtLessOftenAsItGrowsOld(t *testing.T) {
+	t.Parallel()
 	for age, want := range map[time.Duration]time.Duration{0: 2 * time.Second, time.Minute: 7500 * time.Millisecond, 24 * time.Hour: 10 * time.Minute} {
 		if got := nextLook(age); got != want {
 			t.Errorf("after %s: %s, want %s", age, got, want)

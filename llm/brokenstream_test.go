@@ -14,6 +14,7 @@ import (
 )
 
 func TestAStreamThatBreaksOffIsATruncatedReplyAndKeepsItsCalls(t *testing.T) {
+	t.Parallel()
 	said := spoken(solutionText)
 	call := delta(`{"calls":[{"_tool":"shout","text":"hi","_outputPath":"loud"}`)
 	for name, row := range map[string]struct {
@@ -50,6 +51,7 @@ func TestAStreamThatBreaksOffIsATruncatedReplyAndKeepsItsCalls(t *testing.T) {
 }
 
 func TestAConnectionThatIsClosedIsTheEndOfAnOldServersStream(t *testing.T) {
+	t.Parallel()
 	said := chunks(spoken(solutionText)...)
 	for name, row := range map[string]struct {
 		text  string
@@ -92,6 +94,7 @@ func oldServer(t *testing.T, contentType, text string) string {
 }
 
 func TestAnLLMThatFallsSilentIsHungUpOn(t *testing.T) {
+	t.Parallel()
 	gone := make(chan struct{})
 	c := newClient(t, serve(t, func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.WriteString(w, chunks(spoken(solutionText)[:3]...))
@@ -109,6 +112,7 @@ func TestAnLLMThatFallsSilentIsHungUpOn(t *testing.T) {
 
 // TestAnLLMThatGoesOnBehindItsReplyIsLeftAlone has a reply whose usage is told, and whose stream does not end.
 func TestAnLLMThatGoesOnBehindItsReplyIsLeftAlone(t *testing.T) {
+	t.Parallel()
 	left := make(chan struct{})
 	c := newClient(t, serve(t, func(w http.ResponseWriter, r *http.Request) {
 		said := spoken(solutionText)
@@ -126,6 +130,7 @@ func TestAnLLMThatGoesOnBehindItsReplyIsLeftAlone(t *testing.T) {
 
 // TestAnLLMThatNeverEndsIsLeftAlone has one that tells no usage and talks for as long as somebody listens.
 func TestAnLLMThatNeverEndsIsLeftAlone(t *testing.T) {
+	t.Parallel()
 	more := chunks(delta(strings.Repeat("and so on ", 10_000)))
 	c := newClient(t, serve(t, func(w http.ResponseWriter, r *http.Request) {
 		_, err := io.WriteString(w, chunks(delta(solutionText)))
@@ -139,6 +144,7 @@ func TestAnLLMThatNeverEndsIsLeftAlone(t *testing.T) {
 }
 
 func TestAReplyThatNeverBeginsIsTold(t *testing.T) {
+	t.Parallel()
 	reply, err := replying(t, streaming(chunks(spoken("I am afraid I cannot plan that.")...)))
 	if err != nil || reply.Incomplete == nil || reply.Incomplete.Code != turn.CodeNotJSON || !strings.Contains(reply.Incomplete.Message, `it begins with "I am afraid`) {
 		t.Fatalf("%v %+v", err, reply.Incomplete)

@@ -7,6 +7,7 @@ import (
 )
 
 func TestTheTextOfAChunk(t *testing.T) {
+	t.Parallel()
 	for said, want := range map[string]string{
 		`"a\"\u00e4\ud83d\ude00\n"`: "a\"ä😀\n",
 		"\"a\xff\xfeb\"":            "a\uFFFDb",

@@ -13,6 +13,7 @@ import (
 )
 
 func TestAConnectionServesOneRequestAfterAnother(t *testing.T) {
+	t.Parallel()
 	var connections atomic.Int32
 	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		_, _ = io.WriteString(w, chunks(spoken(solutionText)...))
@@ -64,6 +65,7 @@ func (l *lateEnd) Close() error {
 }
 
 func TestTheEndOfAnAnswerIsWaitedForAMoment(t *testing.T) {
+	t.Parallel()
 	for after, hungUp := range map[time.Duration]bool{maxEndWait - time.Millisecond: false, maxEndWait + time.Millisecond: true, time.Hour: true} {
 		synctest.Test(t, func(t *testing.T) {
 			l := &lateEnd{Reader: strings.NewReader(chunks(spoken(solutionText)...)), after: after, closed: make(chan struct{})}

@@ -27,6 +27,7 @@ func opens(t *testing.T, l Config, h http.HandlerFunc) error {
 }
 
 func TestWhatTheServerAnswersSaysWhetherToAskAgain(t *testing.T) {
+	t.Parallel()
 	for name, row := range map[string]struct {
 		status int
 		body   string
@@ -60,6 +61,7 @@ func TestWhatTheServerAnswersSaysWhetherToAskAgain(t *testing.T) {
 }
 
 func TestAKeyThatTheServerRepeatsStandsInNoError(t *testing.T) {
+	t.Parallel()
 	for status, body := range map[int]string{
 		401: `{"error": {"message": "Incorrect API key provided: sk-t0p\u002dsecret-of-many"}}`, 500: `no use for sk-t0p-secret-of-many`, 400: `{"error": "sk-t0p-secret-of-many?"}`,
 	} {
@@ -78,6 +80,7 @@ func TestAKeyThatTheServerRepeatsStandsInNoError(t *testing.T) {
 }
 
 func TestAServerThatCannotBeReachedIsAskedAgain(t *testing.T) {
+	t.Parallel()
 	err := opens(t, Config{BaseURL: "http://127.0.0.1:1/v1"}, nil)
 	if e := refused(t, err); !e.Retry || e.Code != turn.CodeLLMUnreachable {
 		t.Errorf("%v", err)
@@ -85,6 +88,7 @@ func TestAServerThatCannotBeReachedIsAskedAgain(t *testing.T) {
 }
 
 func TestRetryAfterIsSecondsOrADateAndAnHourAtMost(t *testing.T) {
+	t.Parallel()
 	now := time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)
 	for text, want := range map[string]time.Duration{
 		"": 0, "0.5": 500 * time.Millisecond, "7": 7 * time.Second, "-3": 0, "soon": 0, "86400": time.Hour,
@@ -97,6 +101,7 @@ func TestRetryAfterIsSecondsOrADateAndAnHourAtMost(t *testing.T) {
 	}
 }
 
+// Not parallel: it sets a variable of the process.
 func TestAnEmptyBaseURLInTheEnvironmentCountsAsUnset(t *testing.T) {
 	t.Setenv("OPENAI_BASE_URL", "")
 	x := newClient(t, Config{Key: "k"}).newExchange(question(t))
@@ -108,6 +113,7 @@ func TestAnEmptyBaseURLInTheEnvironmentCountsAsUnset(t *testing.T) {
 	}
 }
 
+// Not parallel: it sets a variable of the process.
 func TestAServerWithoutAKeyIsSentNone(t *testing.T) {
 	t.Setenv("OPENAI_API_KEY", "somebody else's")
 	sent := "nothing"
@@ -118,6 +124,7 @@ func TestAServerWithoutAKeyIsSentNone(t *testing.T) {
 }
 
 func TestAnAddressThatIsNoneIsSaidAtOnce(t *testing.T) {
+	t.Parallel()
 	for address, ok := range map[string]bool{
 		"": true, "http://127.0.0.1:11434/v1": true, "https://h/openai/v1/": true, "https://h": true,
 		"localhost:8000/v1": false, "h.example/v1": false, "http://": false, "ftp://h": false, "http://h:x/": false,

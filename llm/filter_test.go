@@ -22,6 +22,7 @@ func filtered(text string, size int) (string, error) {
 }
 
 func TestWhatLLMsPutBeforeAReplyIsTakenOff(t *testing.T) {
+	t.Parallel()
 	prose := strings.Repeat("So {to say}. ", 200)
 	for text, want := range map[string]string{
 		`{"calls":[]}`:                          `{"calls":[]}`,
@@ -48,6 +49,7 @@ func TestWhatLLMsPutBeforeAReplyIsTakenOff(t *testing.T) {
 }
 
 func TestATextWithoutABeginningIsNoReply(t *testing.T) {
+	t.Parallel()
 	for _, text := range []string{"Sure! {}", "[{}]", "null", "I cannot: {\"calls\":[]}", "```python\n{}", "</think>{}", "`{}`",
 		strings.Repeat("So. ", 2000) + "```json\n{}"} {
 		for _, size := range []int{1, 3, 100} {
@@ -60,6 +62,7 @@ func TestATextWithoutABeginningIsNoReply(t *testing.T) {
 }
 
 func TestAReplyWithoutEndIsEnded(t *testing.T) {
+	t.Parallel()
 	for name, piece := range map[string]string{"text": "{" + strings.Repeat("x", 999), "thoughts": "<think>" + strings.Repeat("x", 993)} {
 		f := &textFilter{out: io.Discard}
 		var endless errUnbounded

@@ -13,6 +13,7 @@ import (
 )
 
 func TestACommentKeepsTheLineOpenAndThinkingTakesItsTime(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var hungUp atomic.Bool
 		timer := newIdleTimer(maxSilence, func() { hungUp.Store(true) })
@@ -35,6 +36,7 @@ func TestACommentKeepsTheLineOpenAndThinkingTakesItsTime(t *testing.T) {
 }
 
 func TestEveryLineOfAStreamIsASignOfLife(t *testing.T) {
+	t.Parallel()
 	text := ": keep-alive\n\n" + chunks(delta("a")) + ":\n:\n\n" + chunks(done)
 	beats := 0
 	e := newEventReader(&http.Response{Body: io.NopCloser(strings.NewReader(text))}, func() { beats++ })

@@ -85,6 +85,7 @@ func completion(message string) string {
 }
 
 func TestAReplyIsReadHoweverTheServerSendsIt(t *testing.T) {
+	t.Parallel()
 	said := spoken(solutionText)
 	whole := completion(`{"role":"assistant","content":` + quoted(solutionText) + `}`)
 	plain := func(contentType, text string) http.HandlerFunc {
@@ -169,6 +170,7 @@ func TestAReplyIsReadHoweverTheServerSendsIt(t *testing.T) {
 }
 
 func TestFunctionCallsThatAreNoReplyAreNamed(t *testing.T) {
+	t.Parallel()
 	for want, data := range map[string][]string{
 		`a call of the function "shout", and its arguments are not of the form: unknown key "text"`: called(0, "shout", `{"text":"hi"}`),
 		`2 function calls ("shout", "whisper"), and only the first was read`:                        append(called(0, "shout", `{"text":"hi"}`)[:8], called(1, "whisper", `{"text":"ho"}`)...),

@@ -22,6 +22,7 @@ func mustLimiter(t *testing.T, l Config) *rateLimiter {
 }
 
 func TestNoMinuteHoldsMoreRequestsThanItsLimit(t *testing.T) {
+	t.Parallel()
 	for _, rpm := range []int{1, 7, 60, 600} {
 		synctest.Test(t, func(t *testing.T) {
 			limiter := mustLimiter(t, Config{RPM: fmt.Sprint(rpm)})
@@ -54,6 +55,7 @@ func TestNoMinuteHoldsMoreRequestsThanItsLimit(t *testing.T) {
 }
 
 func TestTokensArePaidForBeforeTheNextRequest(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		limiter := mustLimiter(t, Config{TPM: "6000"})
 		start := time.Now()
@@ -74,6 +76,7 @@ func TestTokensArePaidForBeforeTheNextRequest(t *testing.T) {
 }
 
 func TestAPauseHoldsEveryRequestAndIsNotFollowedByAllOfThemAtOnce(t *testing.T) {
+	t.Parallel()
 	for rpm, least := range map[string]time.Duration{"": 60*time.Second + 1, "60": 78 * time.Second} {
 		synctest.Test(t, func(t *testing.T) {
 			limiter := mustLimiter(t, Config{RPM: rpm})
@@ -109,6 +112,7 @@ func TestAPauseHoldsEveryRequestAndIsNotFollowedByAllOfThemAtOnce(t *testing.T) 
 }
 
 func TestWhoCannotWaitComesAgainAtHisTurn(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		limiter := mustLimiter(t, Config{RPM: "1"})
 		_ = limiter.wait(t.Context(), "p/1", "", 0)
@@ -134,6 +138,7 @@ func TestWhoCannotWaitComesAgainAtHisTurn(t *testing.T) {
 }
 
 func TestWithoutLimitsNobodyWaitsAndAWaitEndsWithItsContext(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		start := time.Now()
 		limiter := mustLimiter(t, Config{})
@@ -156,6 +161,7 @@ func TestWithoutLimitsNobodyWaitsAndAWaitEndsWithItsContext(t *testing.T) {
 }
 
 func TestALimitIsAWholeNumber(t *testing.T) {
+	t.Parallel()
 	for _, text := range []string{"0", "-1", "1.5", "many", "1e3", "60/min"} {
 		if err := (Config{RPM: text}).Check(); err == nil {
 			t.Errorf("RPM %q is taken", text)
@@ -176,6 +182,7 @@ func TestALimitIsAWholeNumber(t *testing.T) {
 }
 
 func TestABusyServerIsLeftAloneByAllRequestsOfTheWorker(t *testing.T) {
+	t.Parallel()
 	for status, wait := range map[int]bool{429: true, 503: true, 500: false, 401: false} {
 		s := serve(t, func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Retry-After", "3000")
@@ -203,6 +210,7 @@ func TestABusyServerIsLeftAloneByAllRequestsOfTheWorker(t *testing.T) {
 }
 
 func TestTheReplysTokensHoldTheNextRequestUp(t *testing.T) {
+	t.Parallel()
 	heard := spoken(solutionText)
 	for name, said := range map[string]string{
 		"as the server counts them": chunks(append(heard[:len(heard)-2], `{"choices":[],"usage":{"prompt_tokens":1000,"completion_tokens":600000}}`)...),

@@ -21,6 +21,7 @@ func refusing(status int, body string) http.HandlerFunc {
 }
 
 func TestAServersErrorIsReadInEveryFormItComesIn(t *testing.T) {
+	t.Parallel()
 	for name, row := range map[string]struct {
 		h     http.HandlerFunc
 		words string
@@ -67,6 +68,7 @@ func TestAServersErrorIsReadInEveryFormItComesIn(t *testing.T) {
 }
 
 func TestTheServerSaysWhenToAskAgain(t *testing.T) {
+	t.Parallel()
 	for name, row := range map[string]struct {
 		header, value string
 		least, most   time.Duration
@@ -90,6 +92,7 @@ func TestTheServerSaysWhenToAskAgain(t *testing.T) {
 }
 
 func TestAKeyThatAServerRepeatsIsStruckOut(t *testing.T) {
+	t.Parallel()
 	s := serve(t, refusing(401, `{"error":{"message":"Incorrect API key: sk-very-secret-key-1."}}`))
 	l := s.config()
 	l.Key = "sk-very-secret-key-1"
@@ -123,6 +126,7 @@ func formatOf(body map[string]any) string {
 }
 
 func TestWhatAServerDoesNotTakeIsAskedForInAnotherWay(t *testing.T) {
+	t.Parallel()
 	not := func(kinds ...string) func(body map[string]any) (int, string) {
 		return func(body map[string]any) (int, string) {
 			for _, k := range kinds {
@@ -192,6 +196,7 @@ func TestWhatAServerDoesNotTakeIsAskedForInAnotherWay(t *testing.T) {
 }
 
 func TestAServerOfTheOldLimitGetsTheOldLimit(t *testing.T) {
+	t.Parallel()
 	s := serve(t, choosy(func(body map[string]any) (int, string) {
 		if body["max_completion_tokens"] != nil {
 			return 400, `{"error":{"message":"Unsupported parameter: 'max_completion_tokens'"}}`
@@ -209,6 +214,7 @@ func TestAServerOfTheOldLimitGetsTheOldLimit(t *testing.T) {
 }
 
 func TestABadRequestForAnotherReasonIsAskedOnce(t *testing.T) {
+	t.Parallel()
 	s := serve(t, refusing(400, `{"error":{"message":"maximum context length is 4096 tokens"}}`))
 	if _, err := makeRequest(t, newClient(t, s.config())); refused(t, err).Retry || len(s.requests()) != 1 {
 		t.Errorf("%v after %d requests", err, len(s.requests()))

@@ -10,6 +10,7 @@ import (
 )
 
 func TestACallIsHandedOnAtTheByteThatClosesIt(t *testing.T) {
+	t.Parallel()
 	text := `{"calls": [{"a": "}]\"{"}, {"b": {"c": [1, {}]}}], "output": null}`
 	pr, pw := io.Pipe()
 	heard := make(chan string)
@@ -36,6 +37,7 @@ func TestACallIsHandedOnAtTheByteThatClosesIt(t *testing.T) {
 }
 
 func TestWhatIsNoSolutionIsToldApartFromWhatIsCutOff(t *testing.T) {
+	t.Parallel()
 	whole := `{"output": {"n": 1}, "calls": [{"x": 1}, {"y": [2]}], "finished": false, "notes": "x is done"}`
 	for n := range whole {
 		_, err := readSolution(iotest.OneByteReader(strings.NewReader(whole[:n])), func(int, json.RawMessage) {})

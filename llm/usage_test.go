@@ -9,6 +9,7 @@ import (
 
 // Servers say in different keys what of the prompt they had kept.
 func TestTokensThatWereKeptAndThoseForReasoningAreCounted(t *testing.T) {
+	t.Parallel()
 	for said, want := range map[string]turn.TokenUsage{
 		`{"prompt_tokens":7,"completion_tokens":5,"prompt_tokens_details":{"cached_tokens":4,"audio_tokens":0},"completion_tokens_details":{"reasoning_tokens":3}}`: {
 			PromptTokens: 7, CompletionTokens: 5, CachedTokens: 4, ReasoningTokens: 3},

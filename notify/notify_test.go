@@ -18,6 +18,7 @@ const someSecret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 
 // The numbers are those that the specification's libraries are tested with.
 func TestASignatureIsThatOfStandardWebhooks(t *testing.T) {
+	t.Parallel()
 	keys, err := readKeys(someSecret)
 	if err != nil {
 		t.Fatal(err)
@@ -57,6 +58,7 @@ var oneNotice = turn.ApprovalNotices{
 }
 
 func TestANoticeIsPostedInBothFormats(t *testing.T) {
+	t.Parallel()
 	var got []byte
 	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { got, _ = io.ReadAll(r.Body) }))
 	defer server.Close()
@@ -84,6 +86,7 @@ func TestANoticeIsPostedInBothFormats(t *testing.T) {
 }
 
 func TestRemindersAndEscalationsSayWhatWaitsStillAndWhoMayDecide(t *testing.T) {
+	t.Parallel()
 	var got []byte
 	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { got, _ = io.ReadAll(r.Body) }))
 	defer server.Close()
@@ -103,6 +106,7 @@ func TestRemindersAndEscalationsSayWhatWaitsStillAndWhoMayDecide(t *testing.T) {
 }
 
 func TestWhatIsWorthAnotherAttemptIsSaidAndNoSecretIs(t *testing.T) {
+	t.Parallel()
 	status := 0
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { http.Error(w, "no "+r.URL.Path, status) }))
 	s := sender(t, server.URL+"/services/T0/B0/secret-part", "slack")
@@ -123,6 +127,7 @@ func TestWhatIsWorthAnotherAttemptIsSaidAndNoSecretIs(t *testing.T) {
 }
 
 func TestANoticeFollowsNobodyElsewhere(t *testing.T) {
+	t.Parallel()
 	var reached bool
 	other := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { reached = true }))
 	defer other.Close()
@@ -134,6 +139,7 @@ func TestANoticeFollowsNobodyElsewhere(t *testing.T) {
 }
 
 func TestSettingsThatCannotBeMeantAreRefusedWithoutTheirText(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct{ url, secret, format, want string }{
 		{"hooks.example/token-1", "", "", "PROCESSIDEA_NOTIFY_URL: not an http or https URL"},
 		{"https://x.example", "whsec_token-1", "", "PROCESSIDEA_NOTIFY_SECRET: secret 1 is not whsec_"},

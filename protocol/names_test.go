@@ -8,6 +8,7 @@ import (
 
 // These stand in histories and in other people's scripts: a change here breaks running processes and clients.
 func TestNamesNeverChange(t *testing.T) {
+	t.Parallel()
 	for got, want := range map[string]string{
 		protocol.TaskQueue: "process-idea", protocol.ProcessType: "Process", protocol.InstanceType: "Instance",
 
@@ -30,6 +31,7 @@ func TestNamesNeverChange(t *testing.T) {
 }
 
 func TestIDsNeverChange(t *testing.T) {
+	t.Parallel()
 	for got, want := range map[string]string{
 		protocol.InstanceID("refunds", ""):             "refunds/main",
 		protocol.InstanceID("refunds", "⑬"):            "refunds/13",
@@ -53,6 +55,7 @@ func TestIDsNeverChange(t *testing.T) {
 }
 
 func TestAnInstancesIDIsTakenApartAndAProcessesIsNot(t *testing.T) {
+	t.Parallel()
 	for id, want := range map[string]string{
 		"refunds/13": "refunds|13", "refunds/⑬": "refunds|⑬", "refunds/main": "refunds|", "refunds/~part/2/13": "refunds/~part/2|13",
 		"refunds/~call/1.2@13/main": "refunds/~call/1.2@13|",

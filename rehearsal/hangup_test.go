@@ -11,6 +11,7 @@ import (
 )
 
 func TestACutReplyEndsAfterItsCharactersWithoutAFinishReason(t *testing.T) {
+	t.Parallel()
 	for cut, said := range map[int]string{1: "①", 4: "①234", 6: "①23456", 8: "①2345678", 99: "①2345678"} {
 		server := start(t, fmt.Sprintf(`{"raw": "①2345678", "cut": %d}`, cut))
 		got := ask(t, server, "plan")
@@ -27,6 +28,7 @@ func TestACutReplyEndsAfterItsCharactersWithoutAFinishReason(t *testing.T) {
 }
 
 func TestAReplyThatIsCutAtNothingIsNeverAnswered(t *testing.T) {
+	t.Parallel()
 	eachWay(t, func(t *testing.T, ask func(*testing.T, *Server, string) heard) {
 		got := ask(t, start(t, `{"raw": "12345", "cut": 0}`), "plan")
 		var answered *openai.Error
@@ -37,6 +39,7 @@ func TestAReplyThatIsCutAtNothingIsNeverAnswered(t *testing.T) {
 }
 
 func TestACutReplyThatIsNotStreamedIsNeverAnswered(t *testing.T) {
+	t.Parallel()
 	for _, opts := range [][]Option{nil, {CleanCut()}} {
 		got := askWhole(t, start(t, `{"raw": "12345", "cut": 3}`, opts...), "plan")
 		if !errors.Is(got.err, io.EOF) {
@@ -46,11 +49,13 @@ func TestACutReplyThatIsNotStreamedIsNeverAnswered(t *testing.T) {
 }
 
 func TestACleanCutIsNoErrorToTheClient(t *testing.T) {
+	t.Parallel()
 	got := ask(t, start(t, `{"raw": "12345", "cut": 3}`, CleanCut()), "plan")
 	got.want(t, "123", "")
 }
 
 func TestARefusalIsCutByItsOwnCharacters(t *testing.T) {
+	t.Parallel()
 	got := ask(t, start(t, `{"refusal": "12345", "cut": 3}`), "plan")
 	if got.refusal != "123" || got.finish != "" {
 		t.Errorf("heard refusal %q, finish %q", got.refusal, got.finish)
@@ -79,6 +84,7 @@ func leaving(t *testing.T, file string, streamed bool, opts ...Option) End {
 }
 
 func TestAClientThatLeavesIsNoticedWhileATokenIsAwaited(t *testing.T) {
+	t.Parallel()
 	for _, streamed := range []bool{true, false} {
 		if end := leaving(t, `{"raw": "a long reply", "tps": 0.0001}`, streamed); end != ClientGone {
 			t.Errorf("streamed %t: ended %q", streamed, end)
@@ -87,6 +93,7 @@ func TestAClientThatLeavesIsNoticedWhileATokenIsAwaited(t *testing.T) {
 }
 
 func TestAPacedTokenIsHeardBeforeTheNextIsDue(t *testing.T) {
+	t.Parallel()
 	server := start(t, `{"raw": "a long reply", "tps": 0.0001}`)
 	c := client(t, server.URL())
 	stream := c.Chat.Completions.NewStreaming(context.Background(), params("plan"))
@@ -102,6 +109,7 @@ func TestAPacedTokenIsHeardBeforeTheNextIsDue(t *testing.T) {
 }
 
 func TestAClientThatLeavesIsNoticedAtAGate(t *testing.T) {
+	t.Parallel()
 	gate := Gate(func(ctx context.Context, _, sent int) {
 		if sent > 0 {
 			<-ctx.Done()
@@ -115,6 +123,7 @@ func TestAClientThatLeavesIsNoticedAtAGate(t *testing.T) {
 }
 
 func TestAClientThatLeavesIsNoticedBeforeTheFirstToken(t *testing.T) {
+	t.Parallel()
 	for _, file := range []string{`{"raw": "late", "ttft_ms": 1e8}`, `{"raw": "", "ttft_ms": 1e8}`, `{"status": 500, "ttft_ms": 1e8}`} {
 		ctx, leave := context.WithCancel(context.Background())
 		ended := make(chan End, 1)
@@ -130,6 +139,7 @@ func TestAClientThatLeavesIsNoticedBeforeTheFirstToken(t *testing.T) {
 }
 
 func TestCloseHangsUpOnEveryClientAndMayBeCalledTwice(t *testing.T) {
+	t.Parallel()
 	begun := make(chan bool, 1)
 	server := start(t, `{"raw": "a long reply", "tps": 0.0001}`, OnChunk(func(int, int) { begun <- true }))
 	c := client(t, server.URL())

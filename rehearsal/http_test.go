@@ -26,6 +26,7 @@ func post(t *testing.T, server *Server, body string) (int, string) {
 }
 
 func TestARequestThatCannotBeReadIsRefusedAndLogged(t *testing.T) {
+	t.Parallel()
 	server := start(t, two)
 	for _, body := range []string{``, `{`, `[]`, `{"messages": "hi"}`, `{"model": "m"}`, `{"messages": [{"content": 5}]}`,
 		`{"messages": [{"content": [5]}]}`} {
@@ -42,6 +43,7 @@ func TestARequestThatCannotBeReadIsRefusedAndLogged(t *testing.T) {
 }
 
 func TestOnlyTheCompletionsEndpointIsServed(t *testing.T) {
+	t.Parallel()
 	handler := NewHandler(parse(t, two))
 	for method, path := range map[string]string{"GET": "/v1/chat/completions", "POST": "/v1/completions"} {
 		answer := httptest.NewRecorder()
@@ -56,6 +58,7 @@ func TestOnlyTheCompletionsEndpointIsServed(t *testing.T) {
 }
 
 func TestAStreamIsEventsThatEndWithDone(t *testing.T) {
+	t.Parallel()
 	server := start(t, `{"raw": "12345"}`)
 	_, said := post(t, server, `{"model": "m", "stream": true, "messages": [{"role": "user", "content": "hi"}]}`)
 	events := strings.Split(strings.TrimSuffix(said, "\n\n"), "\n\n")
@@ -84,6 +87,7 @@ func TestAStreamIsEventsThatEndWithDone(t *testing.T) {
 }
 
 func TestUsageIsNullInEveryChunkButTheLast(t *testing.T) {
+	t.Parallel()
 	server := start(t, `{"raw": "12345"}`)
 	_, said := post(t, server, `{"model": "m", "stream": true, "stream_options": {"include_usage": true}, "messages": [{"content": "hi"}]}`)
 	if strings.Count(said, `"usage":null`) != 4 || strings.Count(said, `"choices":[],"usage":{"prompt_tokens":1,"completion_tokens":2,"total_tokens":3}`) != 1 {
@@ -92,6 +96,7 @@ func TestUsageIsNullInEveryChunkButTheLast(t *testing.T) {
 }
 
 func TestTheBareHandlerServesWithoutAServer(t *testing.T) {
+	t.Parallel()
 	var handler http.Handler = NewHandler(parse(t, two))
 	answer := httptest.NewRecorder()
 	body := `{"model": "m", "stream": true, "messages": [{"role": "user", "content": "hi"}]}`

@@ -8,6 +8,7 @@ import (
 )
 
 func TestASolutionIsSentCompactlyWithCallsFirstAndOtherwiseAsWritten(t *testing.T) {
+	t.Parallel()
 	cases := map[string]string{
 		`{"output": null, "calls": []}`:                      `{"calls":[],"output":null}`,
 		`{"calls": [{"b": 1.50, "a": 1e400}], "output": {}}`: `{"calls":[{"b":1.50,"a":1e400}],"output":{}}`,
@@ -23,6 +24,7 @@ func TestASolutionIsSentCompactlyWithCallsFirstAndOtherwiseAsWritten(t *testing.
 }
 
 func TestRawTextIsSentAsItIs(t *testing.T) {
+	t.Parallel()
 	eachWay(t, func(t *testing.T, ask func(*testing.T, *Server, string) heard) {
 		server := start(t, `{"raw": "no {JSON at\n\tall"}`)
 		ask(t, server, "plan").want(t, "no {JSON at\n\tall", "stop")
@@ -30,12 +32,14 @@ func TestRawTextIsSentAsItIs(t *testing.T) {
 }
 
 func TestAReplyThatSaysNothingStillFinishes(t *testing.T) {
+	t.Parallel()
 	eachWay(t, func(t *testing.T, ask func(*testing.T, *Server, string) heard) {
 		ask(t, start(t, `{"raw": ""}`), "plan").want(t, "", "stop")
 	})
 }
 
 func TestTheFinishReasonIsAsTheLineSays(t *testing.T) {
+	t.Parallel()
 	eachWay(t, func(t *testing.T, ask func(*testing.T, *Server, string) heard) {
 		server := start(t, `{"raw": "so far", "finish_reason": "length"}`)
 		ask(t, server, "plan").want(t, "so far", "length")
@@ -43,6 +47,7 @@ func TestTheFinishReasonIsAsTheLineSays(t *testing.T) {
 }
 
 func TestARefusalComesAsARefusalAndNotAsContent(t *testing.T) {
+	t.Parallel()
 	eachWay(t, func(t *testing.T, ask func(*testing.T, *Server, string) heard) {
 		got := ask(t, start(t, `{"refusal": "I would rather not."}`), "plan")
 		got.want(t, "", "stop")
@@ -53,6 +58,7 @@ func TestARefusalComesAsARefusalAndNotAsContent(t *testing.T) {
 }
 
 func TestAStatusIsAnsweredAsAnErrorWithItsMessage(t *testing.T) {
+	t.Parallel()
 	eachWay(t, func(t *testing.T, ask func(*testing.T, *Server, string) heard) {
 		server := start(t, `{"status": 503, "raw": "overloaded"}`)
 		fault := ask(t, server, "plan").wantError(t, 503, "overloaded")
@@ -66,6 +72,7 @@ func TestAStatusIsAnsweredAsAnErrorWithItsMessage(t *testing.T) {
 }
 
 func TestAStatusHasTheTypeAndCodeThatBelongToIt(t *testing.T) {
+	t.Parallel()
 	cases := []struct {
 		status              int
 		message, kind, code string
@@ -86,6 +93,7 @@ func TestAStatusHasTheTypeAndCodeThatBelongToIt(t *testing.T) {
 }
 
 func TestRetryAfterIsAHeaderInSeconds(t *testing.T) {
+	t.Parallel()
 	for written, header := range map[string]string{`2`: "2", `0.25`: "0.25", `120.0`: "120", `0`: ""} {
 		server := start(t, fmt.Sprintf(`{"status": 429, "retry_after": %s}`, written))
 		fault := ask(t, server, "plan").wantError(t, http.StatusTooManyRequests, "")
@@ -96,6 +104,7 @@ func TestRetryAfterIsAHeaderInSeconds(t *testing.T) {
 }
 
 func TestAMessageThatIsAnErrorBodyIsTheWholeBody(t *testing.T) {
+	t.Parallel()
 	server := start(t, `{"status": 429, "raw": "{\"error\": {\"code\": \"insufficient_quota\", \"message\": \"pay\"}}"}
 {"status": 500, "raw": "{\"error\": \"a bare string\"}"}`)
 	fault := ask(t, server, "plan").wantError(t, http.StatusTooManyRequests, "pay")
@@ -108,6 +117,7 @@ func TestAMessageThatIsAnErrorBodyIsTheWholeBody(t *testing.T) {
 }
 
 func TestEveryKeyWorksFromAFile(t *testing.T) {
+	t.Parallel()
 	server := start(t, string(read(t, "every_key.jsonl")))
 	ask(t, server, "1").want(t, `{"calls":[{"_tool":"send","amount":1.50,"big":12345678901234567890,"text":"a<b & ①"}],"output":null}`, "stop")
 	ask(t, server, "2").want(t, "not a plan 👩‍👩‍👧 你好", "stop")

@@ -59,6 +59,7 @@ func always(d time.Duration) func(string) time.Duration {
 }
 
 func TestTokensComeAtTheirPaceHoweverLongSendingTakes(t *testing.T) {
+	t.Parallel()
 	for _, take := range []time.Duration{0, 3 * time.Millisecond, 4 * time.Millisecond} {
 		got := told(t, `{"raw": "one,two,thr,fou,", "tps": 100}`, 3, always(take))
 		if want := "one, | two, | thr, | fou, stop after 4 tokens"; got != want {
@@ -68,6 +69,7 @@ func TestTokensComeAtTheirPaceHoweverLongSendingTakes(t *testing.T) {
 }
 
 func TestALateTokenMakesNoLaterOneLate(t *testing.T) {
+	t.Parallel()
 	late := func(text string) time.Duration {
 		if text == "two," {
 			return 27 * time.Millisecond
@@ -81,6 +83,7 @@ func TestALateTokenMakesNoLaterOneLate(t *testing.T) {
 }
 
 func TestBiggerChunksComeLessOften(t *testing.T) {
+	t.Parallel()
 	got := told(t, `{"raw": "one,two,thr,fou,fiv,", "tps": 200}`, 2, always(0), ChunkChars(8))
 	if want := "one,two, | thr,fou, | fiv, stop after 5 tokens"; got != want {
 		t.Errorf("%s, want %s", got, want)
@@ -88,6 +91,7 @@ func TestBiggerChunksComeLessOften(t *testing.T) {
 }
 
 func TestTheFirstTokenComesWhenItsTimeHasCome(t *testing.T) {
+	t.Parallel()
 	cases := map[string]string{
 		`{"raw": "one,two,", "ttft_ms": 10}`:             "| one, two, stop after 2 tokens",
 		`{"raw": "one,two,", "ttft_ms": 20, "tps": 100}`: "| | one, | two, stop after 2 tokens",
@@ -102,6 +106,7 @@ func TestTheFirstTokenComesWhenItsTimeHasCome(t *testing.T) {
 }
 
 func TestATokenIsDueByItsPlaceInTheReplyAlone(t *testing.T) {
+	t.Parallel()
 	started := time.Now()
 	reply := Reply{TTFT: 300 * time.Millisecond, TPS: 100}
 	for chars, want := range map[int]time.Duration{0: 300, 4: 310, 6: 315, 2400: 6300, 40_000_000: 100_000_300} {
@@ -116,6 +121,7 @@ func TestATokenIsDueByItsPlaceInTheReplyAlone(t *testing.T) {
 }
 
 func TestAGateHoldsTheReplyAtItsPlace(t *testing.T) {
+	t.Parallel()
 	var mu sync.Mutex
 	var events []string
 	note := func(format string, args ...any) {
@@ -152,6 +158,7 @@ func TestAGateHoldsTheReplyAtItsPlace(t *testing.T) {
 }
 
 func TestAGateHoldsAnErrorToo(t *testing.T) {
+	t.Parallel()
 	passed := make(chan int, 9)
 	server := start(t, `{"status": 500}`, Gate(func(_ context.Context, _, sent int) { passed <- sent }))
 	ask(t, server, "plan").wantError(t, 500, "")

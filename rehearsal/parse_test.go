@@ -12,6 +12,7 @@ import (
 var update = flag.Bool("update", false, "write the golden files anew")
 
 func TestEveryKeyIsRead(t *testing.T) {
+	t.Parallel()
 	cut := 3
 	cases := map[string]Reply{
 		`{"raw": "a"}`:                         {Content: "a"},
@@ -41,6 +42,7 @@ func TestEveryKeyIsRead(t *testing.T) {
 }
 
 func TestBlankLinesAndLineEndsOfAnySystemAreIgnored(t *testing.T) {
+	t.Parallel()
 	got := parse(t, "\ufeff\n\r\n{\"raw\": \"a\"}\r\n \t \n{\"raw\": \"b\"}")
 	if len(got) != 2 || got[0].Content != "a" || got[1].Content != "b" {
 		t.Errorf("read %+v", got)
@@ -51,6 +53,7 @@ func TestBlankLinesAndLineEndsOfAnySystemAreIgnored(t *testing.T) {
 }
 
 func TestEveryErrorOfAFileIsToldAtOnceWithItsLineAndKey(t *testing.T) {
+	t.Parallel()
 	got := parseError(t, string(read(t, "wrong.jsonl"))) + "\n"
 	if *update {
 		if err := os.WriteFile("testdata/wrong.txt", []byte(got), 0o644); err != nil {
@@ -63,6 +66,7 @@ func TestEveryErrorOfAFileIsToldAtOnceWithItsLineAndKey(t *testing.T) {
 }
 
 func TestDeepNestingIsAnErrorAndNoPanic(t *testing.T) {
+	t.Parallel()
 	deep := strings.Repeat("[", 1_000_000)
 	for _, line := range []string{deep, `{"solution": {"calls": ` + deep + strings.Repeat("]", 1_000_000) + `}}`} {
 		if got := parseError(t, line); !strings.HasPrefix(got, "rehearsal: parse line 1: not JSON: ") {
@@ -72,6 +76,7 @@ func TestDeepNestingIsAnErrorAndNoPanic(t *testing.T) {
 }
 
 func TestHugeNumbersInASolutionAreLeftToTheReader(t *testing.T) {
+	t.Parallel()
 	if got := parse(t, `{"solution": {"output": 1e10000000}}`)[0].Content; got != `{"output":1e10000000}` {
 		t.Errorf("read as %s", got)
 	}

@@ -21,6 +21,7 @@ func record(t rapid.TB, content, finish, refusal string) string {
 }
 
 func TestWhatWasSaidIsRecordedInTheFormThatSaysItAgain(t *testing.T) {
+	t.Parallel()
 	deep := `{"calls":` + strings.Repeat("[", 9_999) + strings.Repeat("]", 9_999) + `}`
 	quoted, _ := json.Marshal(deep)
 	cases := []struct{ rule, content, finish, refusal, line string }{
@@ -45,6 +46,7 @@ func TestWhatWasSaidIsRecordedInTheFormThatSaysItAgain(t *testing.T) {
 }
 
 func TestARecordSaysTheSameWhenItIsReplayed(t *testing.T) {
+	t.Parallel()
 	said := rapid.OneOf(rapid.String(), rapid.SampledFrom([]string{"", "{}", `{"calls":[]}`, "{\"output\":\"\u2028&\"}", "\xff\xfe"}))
 	rapid.Check(t, func(t *rapid.T) {
 		content, refusal := said.Draw(t, "content"), said.Draw(t, "refusal")
@@ -67,6 +69,7 @@ func TestARecordSaysTheSameWhenItIsReplayed(t *testing.T) {
 func utf8Only(text string) string { return string([]rune(text)) }
 
 func TestLinesOfConcurrentRecordsNeverMix(t *testing.T) {
+	t.Parallel()
 	var file bytes.Buffer
 	recorder := NewRecorder(&file)
 	var group sync.WaitGroup
@@ -88,6 +91,7 @@ type full struct{}
 func (full) Write([]byte) (int, error) { return 0, errors.New("disk full") }
 
 func TestAFileThatCannotBeWrittenIsAnError(t *testing.T) {
+	t.Parallel()
 	err := NewRecorder(full{}).Record("a", "stop", "")
 	if err == nil || err.Error() != "rehearsal: record reply: disk full" {
 		t.Errorf("error %v", err)
@@ -95,6 +99,7 @@ func TestAFileThatCannotBeWrittenIsAnError(t *testing.T) {
 }
 
 func TestARecordingOfTheServerIsItsRepliesFile(t *testing.T) {
+	t.Parallel()
 	file := `{"solution":{"calls":[{"_tool":"a","n":1.50}],"output":null}}
 {"raw":"half","finish_reason":"length"}
 {"refusal":"no"}

@@ -12,6 +12,7 @@ import (
 )
 
 func TestCharactersOfManyBytesArriveWhole(t *testing.T) {
+	t.Parallel()
 	said := "①②③ 你好，世界 👩‍👩‍👧 naïve 𝄞 e\u0301 \u2028 " + strings.Repeat("文", 50)
 	raw, _ := json.Marshal(said)
 	for _, size := range []int{1, 2, 3, 4, 7, 1000} {
@@ -27,6 +28,7 @@ func TestCharactersOfManyBytesArriveWhole(t *testing.T) {
 }
 
 func TestAChunkIsOneTokenOfFourCharacters(t *testing.T) {
+	t.Parallel()
 	for _, file := range []string{`{"raw": "①②③④⑤⑥"}`, `{"raw": "①②③④⑤⑥", "tps": 5000, "ttft_ms": 1}`} {
 		got := ask(t, start(t, file), "plan")
 		if fmt.Sprint(got.chunks) != "[①②③④ ⑤⑥]" {
@@ -36,6 +38,7 @@ func TestAChunkIsOneTokenOfFourCharacters(t *testing.T) {
 }
 
 func TestAllChunksOfAReplyHaveOneIdAndNameTheLLMThatWasAskedFor(t *testing.T) {
+	t.Parallel()
 	eachWay(t, func(t *testing.T, ask func(*testing.T, *Server, string) heard) {
 		got := ask(t, start(t, `{"raw": "some words to be cut into chunks"}`), "plan")
 		if len(got.ids) != 1 || len(got.llms) != 1 || !got.llms["echo-1"] {
@@ -45,6 +48,7 @@ func TestAllChunksOfAReplyHaveOneIdAndNameTheLLMThatWasAskedFor(t *testing.T) {
 }
 
 func TestUsageIsCountedInTokensOfFourCharacters(t *testing.T) {
+	t.Parallel()
 	eachWay(t, func(t *testing.T, ask func(*testing.T, *Server, string) heard) {
 		got := ask(t, start(t, `{"raw": "12345678"}`), strings.Repeat("①", 12))
 		if got.prompt != 3 || got.completion != 2 {
@@ -54,6 +58,7 @@ func TestUsageIsCountedInTokensOfFourCharacters(t *testing.T) {
 }
 
 func TestUsageIsStreamedOnlyWhenAskedFor(t *testing.T) {
+	t.Parallel()
 	p := params("plan")
 	p.StreamOptions = openai.ChatCompletionStreamOptionsParam{}
 	got := listen(client(t, start(t, two).URL()), p)
@@ -64,6 +69,7 @@ func TestUsageIsStreamedOnlyWhenAskedFor(t *testing.T) {
 }
 
 func TestTheClientsAccumulatorMakesTheReplyWholeAgain(t *testing.T) {
+	t.Parallel()
 	server := start(t, `{"raw": "to be put together ①"}`)
 	c := client(t, server.URL())
 	stream := c.Chat.Completions.NewStreaming(context.Background(), params("plan"))
@@ -79,6 +85,7 @@ func TestTheClientsAccumulatorMakesTheReplyWholeAgain(t *testing.T) {
 }
 
 func TestTheLogHoldsWhatWasAsked(t *testing.T) {
+	t.Parallel()
 	server := start(t, `{"raw": "12345678"}`)
 	p := params("one")
 	p.Messages = append(p.Messages, openai.SystemMessage("two ①"))
@@ -96,6 +103,7 @@ func TestTheLogHoldsWhatWasAsked(t *testing.T) {
 }
 
 func TestWithoutLogNothingIsKept(t *testing.T) {
+	t.Parallel()
 	server := start(t, two, WithoutLog())
 	ask(t, server, "a").want(t, "first", "stop")
 	if n := len(server.Requests()); n != 0 {

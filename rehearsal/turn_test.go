@@ -14,12 +14,14 @@ const two = `{"raw": "first"}
 {"raw": "second"}`
 
 func TestTheNthLineAnswersTheNthRequest(t *testing.T) {
+	t.Parallel()
 	server := start(t, two)
 	ask(t, server, "a").want(t, "first", "stop")
 	ask(t, server, "b").want(t, "second", "stop")
 }
 
 func TestARequestBeyondTheLastLineIsRefused(t *testing.T) {
+	t.Parallel()
 	server := start(t, two)
 	ask(t, server, "a", turn(3)).wantError(t, http.StatusBadRequest, "rehearsal: no reply for request 3: the file has 2")
 	empty := start(t, "")
@@ -30,6 +32,7 @@ func TestARequestBeyondTheLastLineIsRefused(t *testing.T) {
 }
 
 func TestTheTurnHeaderTellsWhichLineAnswers(t *testing.T) {
+	t.Parallel()
 	server := start(t, two)
 	for _, n := range []int{2, 1, 2, 2} {
 		ask(t, server, "a", turn(n)).want(t, []string{"first", "second"}[n-1], "stop")
@@ -40,12 +43,14 @@ func TestTheTurnHeaderTellsWhichLineAnswers(t *testing.T) {
 }
 
 func TestRequestsThatTellTheirTurnAreNotCounted(t *testing.T) {
+	t.Parallel()
 	server := start(t, two)
 	ask(t, server, "a", turn(2)).want(t, "second", "stop")
 	ask(t, server, "a").want(t, "first", "stop")
 }
 
 func TestATurnThatIsNoNumberFromOneOnIsRefused(t *testing.T) {
+	t.Parallel()
 	server := start(t, two)
 	for _, bad := range []string{"0", "-1", "1.0", "one", "99999999999999999999"} {
 		got := ask(t, server, "a", option.WithHeader(TurnHeader, bad))
@@ -54,6 +59,7 @@ func TestATurnThatIsNoNumberFromOneOnIsRefused(t *testing.T) {
 }
 
 func TestTheFirstLineWhoseWhenThePromptHoldsWins(t *testing.T) {
+	t.Parallel()
 	server := start(t, `{"raw": "by turn"}
 {"raw": "cats", "when": "cat"}
 {"raw": "also cats", "when": "a cat"}
@@ -65,6 +71,7 @@ func TestTheFirstLineWhoseWhenThePromptHoldsWins(t *testing.T) {
 }
 
 func TestRequestsAnsweredByWhenCountAsTurnsToo(t *testing.T) {
+	t.Parallel()
 	server := start(t, `{"raw": "cats", "when": "cat"}
 {"raw": "first"}
 {"raw": "second"}`)
@@ -74,6 +81,7 @@ func TestRequestsAnsweredByWhenCountAsTurnsToo(t *testing.T) {
 }
 
 func TestWhenLooksIntoEveryMessageAndPart(t *testing.T) {
+	t.Parallel()
 	server := start(t, `{"raw": "found", "when": "nee\"dle\nin"}`)
 	bodies := []string{
 		`[{"role":"system","content":"x"},{"role":"user","content":"the nee\"dle\nin hay"}]`,
@@ -89,6 +97,7 @@ func TestWhenLooksIntoEveryMessageAndPart(t *testing.T) {
 }
 
 func TestConcurrentRequestsEachGetTheirTurnOnce(t *testing.T) {
+	t.Parallel()
 	var file strings.Builder
 	for i := range 20 {
 		fmt.Fprintf(&file, "{\"raw\": \"reply %d\"}\n", i)

@@ -89,6 +89,7 @@ func lowerHex(s string) string {
 }
 
 func TestASecretIsStruckOutHoweverItIsWritten(t *testing.T) {
+	t.Parallel()
 	s := NewStriker(map[string]string{"TOKEN": token})
 	for name, encode := range encoders {
 		text := "before " + encode(token) + " after"
@@ -104,6 +105,7 @@ func TestASecretIsStruckOutHoweverItIsWritten(t *testing.T) {
 }
 
 func TestASecretIsStruckOutWhereOneWritingIsWithinAnother(t *testing.T) {
+	t.Parallel()
 	names := []string{}
 	for name := range encoders {
 		if !strings.Contains(name, "base64") && !strings.Contains(name, "hex") && !strings.Contains(name, "basic") {
@@ -135,6 +137,7 @@ func TestASecretIsStruckOutWhereOneWritingIsWithinAnother(t *testing.T) {
 }
 
 func TestWhatHoldsNoSecretStaysAsItIs(t *testing.T) {
+	t.Parallel()
 	s := NewStriker(map[string]string{"A": "s3cr3t-value", "B": "another one"})
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.StringOf(rapid.RuneFrom([]rune(`as3cr-t %\&;ux02fn"é+=`))).Draw(t, "text")
@@ -153,6 +156,7 @@ func TestWhatHoldsNoSecretStaysAsItIs(t *testing.T) {
 }
 
 func TestWhatStandsAroundASecretStays(t *testing.T) {
+	t.Parallel()
 	s := NewStriker(map[string]string{"TOKEN": "top/secret"})
 	for text, want := range map[string]string{
 		`{"a":"x%20y","b":"top\/secret","c":"é"}`:       `{"a":"x%20y","b":"[secret TOKEN]","c":"é"}`,
@@ -170,6 +174,7 @@ func TestWhatStandsAroundASecretStays(t *testing.T) {
 }
 
 func TestSecretsThatOverlapAreAllGone(t *testing.T) {
+	t.Parallel()
 	s := NewStriker(map[string]string{"SHORT": "abcd", "LONG": "abcdef", "NEXT": "efgh", "SAME": "abcdef", "TINY": "abc", "EMPTY": ""})
 	for text, want := range map[string]string{
 		"abcdef abcd": "[secret LONG] [secret SHORT]", "abcdefgh!": "[secret LONG]!", "abc": "abc", "xabcdx": "x[secret SHORT]x",
@@ -184,6 +189,7 @@ func TestSecretsThatOverlapAreAllGone(t *testing.T) {
 }
 
 func TestEveryStringKeyAndNumberOfAValueIsStruck(t *testing.T) {
+	t.Parallel()
 	s := NewStriker(map[string]string{"TOKEN": "top/secret", "PIN": "12345678"})
 	v := map[string]any{
 		"top/secret": "key", "deep": []any{"Bearer top/secret", map[string]any{"x": `{"y":"top\/secret"}`}},
@@ -197,6 +203,7 @@ func TestEveryStringKeyAndNumberOfAValueIsStruck(t *testing.T) {
 }
 
 func TestThePasswordOfBasicAuthenticationIsASecretToo(t *testing.T) {
+	t.Parallel()
 	s := NewStriker(map[string]string{"BASIC": base64.StdEncoding.EncodeToString([]byte("ada:pa55word"))})
 	if got := s.Text("user ada, password pa55word, ada:pa55word"); got != "user ada, password [secret BASIC], [secret BASIC]" {
 		t.Error(got)

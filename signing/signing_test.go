@@ -105,6 +105,7 @@ func must[T any](v T, err error) T {
 }
 
 func TestEveryAlgorithmThatCountsSignsAndVerifies(t *testing.T) {
+	t.Parallel()
 	for name, k := range map[string]*PrivateKey{
 		"EdDSA": personKey(t, "ann", "finance"),
 		"ES256": otherKey(t, must(ecdsa.GenerateKey(elliptic.P256(), rand.Reader)), "ES256"),
@@ -124,6 +125,7 @@ func raw(header string, payload []byte, sign func(input []byte) []byte) string {
 }
 
 func TestWhatIsNoProofIsRefusedWithItsReason(t *testing.T) {
+	t.Parallel()
 	ann, eve := personKey(t, "ann", "finance"), personKey(t, "eve")
 	keys, payload := parse(t, jwks(t, ann)), claims().Encode()
 	secret := ann.secret.Key.(ed25519.PrivateKey)
@@ -182,6 +184,7 @@ func TestWhatIsNoProofIsRefusedWithItsReason(t *testing.T) {
 }
 
 func TestAKeyThatIsNotFitIsNamed(t *testing.T) {
+	t.Parallel()
 	ann := personKey(t, "ann")
 	entry := func(change func(map[string]any)) string {
 		line, _ := ann.Public()
@@ -235,6 +238,7 @@ func shortRSA(t *testing.T) *rsa.PublicKey {
 }
 
 func TestAPrivateKeyIsReadFromAFileThatNobodyElseMayRead(t *testing.T) {
+	t.Parallel()
 	ann := personKey(t, "ann", "finance")
 	file := filepath.Join(t.TempDir(), "ann.json")
 	if err := os.WriteFile(file, ann.Encode(), 0o600); err != nil {
@@ -263,6 +267,7 @@ func TestAPrivateKeyIsReadFromAFileThatNobodyElseMayRead(t *testing.T) {
 }
 
 func TestKeysAreReadAgain(t *testing.T) {
+	t.Parallel()
 	ann, bob := personKey(t, "ann", "finance"), personKey(t, "bob", "finance")
 	bobs := sign(t, bob, claims(func(c *proof.Claims) { c.Issuer, c.Subject = "bob", "bob" }))
 	t.Run("when a file changes", func(t *testing.T) {

@@ -48,6 +48,7 @@ func orderTool(t *testing.T, opts ...Option) *Tool {
 }
 
 func TestSchemasAreReflectedFromTheTypes(t *testing.T) {
+	t.Parallel()
 	tool := orderTool(t, Pure(), Describe("Orders."), Form[grade](`{"type":"string","enum":["a","b"]}`))
 	want := `{"type":"object","properties":{"id":{"type":"string","description":"Which order."},` +
 		`"lines":{"type":"array","items":{"type":"object","properties":{"price":{"type":"number"},"pieces":{"type":"integer"}},"required":["price","pieces"],"additionalProperties":false}},` +
@@ -70,6 +71,7 @@ func TestSchemasAreReflectedFromTheTypes(t *testing.T) {
 }
 
 func TestAResultKeepsItsNumbersAndHasNoNullForAnEmptyList(t *testing.T) {
+	t.Parallel()
 	result, err := orderTool(t).Call(bg, params(t, `{"id":"7","extra":{"big":9007199254740993,"x":[1.50]},"lines":[{"price":2.50,"pieces":3.0}]}`))
 	want := `{"deep":{"a":[]},"got":{"extra":{"big":9007199254740993,"x":[1.50]},"id":"7","lines":[{"pieces":3,"price":2.50}]},` +
 		`"index":null,"list":[],"named":{},"raw":{"n":1.50},"when":"0001-01-01T00:00:00Z"}`
@@ -82,6 +84,7 @@ func TestAResultKeepsItsNumbersAndHasNoNullForAnEmptyList(t *testing.T) {
 }
 
 func TestParametersThatDoNotFitAreAFinalError(t *testing.T) {
+	t.Parallel()
 	tool := orderTool(t)
 	for text, want := range map[string]string{
 		`{}`:                                                  `"id" is missing`,
@@ -110,6 +113,7 @@ func TestParametersThatDoNotFitAreAFinalError(t *testing.T) {
 }
 
 func TestAnErrorIsRetriedUnlessItIsFinal(t *testing.T) {
+	t.Parallel()
 	cause := errors.New("no luck")
 	r := NewRegistry()
 	Register(r, "fails", func(_ context.Context, in struct{ Final bool }) (string, error) {
@@ -142,6 +146,7 @@ func (f saysFinal) Error() string { return "says" }
 func (f saysFinal) Final() bool   { return bool(f) }
 
 func TestAPanicIsAFinalErrorWithTheToolsNameAndNoStack(t *testing.T) {
+	t.Parallel()
 	r := NewRegistry()
 	Register(r, "crashes", func(_ context.Context, in struct{ At int }) (int, error) { return []int{1}[in.At], nil })
 	tool, _ := r.Lookup("crashes")
@@ -160,6 +165,7 @@ type hydra int
 func (h hydra) String() string { panic(h) }
 
 func TestAPanicWhoseTextPanicsIsAnErrorToo(t *testing.T) {
+	t.Parallel()
 	r := NewRegistry()
 	Register(r, "crashes", func(context.Context, struct{}) (int, error) { panic(hydra(1)) })
 	tool, _ := r.Lookup("crashes")
@@ -169,6 +175,7 @@ func TestAPanicWhoseTextPanicsIsAnErrorToo(t *testing.T) {
 }
 
 func TestAResultThatIsNoJSONIsAFinalError(t *testing.T) {
+	t.Parallel()
 	r := NewRegistry()
 	Register(r, "odd", func(_ context.Context, in struct{ Which string }) (any, error) {
 		return map[string]any{"func": func() {}, "number": json.Number("1e999"), "text": json.Number("x")}[in.Which], nil
@@ -182,6 +189,7 @@ func TestAResultThatIsNoJSONIsAFinalError(t *testing.T) {
 }
 
 func TestAToolIsToldWhichCallItRunsFor(t *testing.T) {
+	t.Parallel()
 	r := NewRegistry()
 	var got Info
 	Register(r, "asks", func(ctx context.Context, _ struct{}) (bool, error) {
@@ -200,6 +208,7 @@ func TestAToolIsToldWhichCallItRunsFor(t *testing.T) {
 }
 
 func TestRegisteringWhatIsNoToolPanics(t *testing.T) {
+	t.Parallel()
 	ok := func(context.Context, struct{}) (string, error) { return "", nil }
 	for name, register := range map[string]func(*Registry){
 		"a name twice":        func(r *Registry) { Register(r, "a", ok); Register(r, "a", ok) },
@@ -235,6 +244,7 @@ func TestRegisteringWhatIsNoToolPanics(t *testing.T) {
 }
 
 func TestParametersMayBeAMap(t *testing.T) {
+	t.Parallel()
 	r := NewRegistry()
 	Register(r, "count", func(_ context.Context, in map[string]any) (int, error) { return len(in), nil })
 	tool, _ := r.Lookup("count")

@@ -155,11 +155,13 @@ func want(t *testing.T, r *backtest.Report, lines ...string) {
 }
 
 func TestTheSameIdeaDiffersInNothing(t *testing.T) {
+	t.Parallel()
 	past := ran(t, orders, reply(plan), reply(`[]`))
 	want(t, compare(t, idea(t, ""), nil, past), "① same", "② same", "③ same")
 }
 
 func TestPlansThatDifferInOrderNamesAndIdsAreEqual(t *testing.T) {
+	t.Parallel()
 	past := ran(t, orders, reply(plan), reply(`[]`))
 	renamed := `[{"_tool": "refund", "amount": "†state.amount", "to": "†state.found.it", "_outputPath": "done.refund"},
 		{"_tool": "rate", "of": "†state.found.it", "_outputPath": "stars"}, {"_tool": "fetch", "id": "†state.id", "_outputPath": "found.it"}]`
@@ -167,6 +169,7 @@ func TestPlansThatDifferInOrderNamesAndIdsAreEqual(t *testing.T) {
 }
 
 func TestOtherParametersAreADifferenceAndWhatReadsTheResultIsUnknown(t *testing.T) {
+	t.Parallel()
 	past := ran(t, orders, reply(plan), reply(`[]`))
 	other := `[{"_tool": "fetch", "id": "x", "_outputPath": "order"}, {"_tool": "rate", "of": "†state.order", "_outputPath": "rating"},
 		{"_tool": "refund", "amount": "†state.amount", "to": "†state.order", "_outputPath": "paid"}]`
@@ -181,6 +184,7 @@ func TestOtherParametersAreADifferenceAndWhatReadsTheResultIsUnknown(t *testing.
 }
 
 func TestACallThatDidNotHappenThenIsNamedAndOneThatWouldNotHappenIsMissed(t *testing.T) {
+	t.Parallel()
 	past := ran(t, orders, reply(plan), reply(`[]`))
 	other := `[{"_tool": "fetch", "id": "†state.id", "_outputPath": "order"}, {"_tool": "refund", "amount": "†state.amount", "to": "†state.order", "_outputPath": "paid"},
 		{"_tool": "log", "line": "†state.id"}]`
@@ -199,6 +203,7 @@ func TestACallThatDidNotHappenThenIsNamedAndOneThatWouldNotHappenIsMissed(t *tes
 }
 
 func TestAChangeOfPolicySaysWhichCallsWouldBeAskedAbout(t *testing.T) {
+	t.Parallel()
 	past := ran(t, orders, reply(plan), reply(`[]`))
 	stricter := compare(t, idea(t, "", `"minimum": 100`, `"minimum": 30`), nil, past)
 	want(t, stricter, "① same",
@@ -211,6 +216,7 @@ func TestAChangeOfPolicySaysWhichCallsWouldBeAskedAbout(t *testing.T) {
 }
 
 func TestPeoplesDecisionsAreTakenAgainForCallsThatAreEqual(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct{ kind, more, difference string }{
 		{"approve", `{}`, "ann approved it"}, {"reject", `{"reason": "no"}`, "ann rejected it"}, {"amend", `{"params": {"amount": 60}}`, "ann amended it"},
 		{"answer", `{"output": "by hand"}`, "ann answered it"},
@@ -234,6 +240,7 @@ func TestPeoplesDecisionsAreTakenAgainForCallsThatAreEqual(t *testing.T) {
 }
 
 func TestCallsThatNoLongerFitTheirToolAreNamed(t *testing.T) {
+	t.Parallel()
 	past := ran(t, orders, reply(plan), reply(`[]`))
 	r := compare(t, idea(t, "", `"amount": {"type": "integer"}`, `"amount": {"type": "integer", "maximum": 50}`), nil, past)
 	got := describe(r)
@@ -260,6 +267,7 @@ func (s *scripted) Reply(_ *ideafile.Idea, _ map[string]ideafile.ToolBinding, _ 
 }
 
 func TestAnotherPromptIsComparedByWhatTheLLMPlansForIt(t *testing.T) {
+	t.Parallel()
 	past := ran(t, orders, reply(plan), reply(`[]`))
 	other := strings.Replace(plan, `"amount": "†state.amount"`, `"amount": 5`, 1)
 	r := compare(t, idea(t, `{"type": "text", "text": "Refund little."}`), &scripted{[]string{reply(other), reply(`[]`)}}, past)
@@ -275,6 +283,7 @@ func TestAnotherPromptIsComparedByWhatTheLLMPlansForIt(t *testing.T) {
 }
 
 func TestAResultThatTheLLMWritesIsPlayedInAPlanAndComparedInAReply(t *testing.T) {
+	t.Parallel()
 	thought := `[{"_tool": "think", "_instance": "*", "about": "†state.id", "_output": "fine", "_outputPath": "mood"}]`
 	past := ran(t, orders, reply(thought), reply(`[]`))
 	want(t, compare(t, idea(t, direct(`[{"_tool": "think", "about": "†state.id", "_outputPath": "mood"}]`)), nil, past), "① same", "② same", "③ same")
@@ -291,6 +300,7 @@ func TestAResultThatTheLLMWritesIsPlayedInAPlanAndComparedInAReply(t *testing.T)
 }
 
 func TestAnotherWayOfWritingStateIsADifference(t *testing.T) {
+	t.Parallel()
 	logged := `[{"_tool": "log", "_instance": "*", "line": 1}, {"_tool": "log", "_instance": "*", "line": 2}]`
 	past := ran(t, orders, reply(logged), reply(`[]`))
 	want(t, compare(t, idea(t, direct(`[{"_tool": "log", "line": 1}, {"_tool": "log", "line": 2}]`)), nil, past), "① same", "② same", "③ same")
@@ -305,6 +315,7 @@ func TestAnotherWayOfWritingStateIsADifference(t *testing.T) {
 }
 
 func TestAProcessThatRanItsPlanDirectlyIsAPastTooWithTheStateItBeganWith(t *testing.T) {
+	t.Parallel()
 	context := strings.TrimSuffix(orders, "]") + ", " + direct(strings.ReplaceAll(plan, `"_instance": "*", `, "")) + "]"
 	past := ran(t, context)
 	want(t, compare(t, idea(t, direct(strings.ReplaceAll(plan, `"_instance": "*", `, ""))), nil, past), "① same", "② same", "③ same")
@@ -315,6 +326,7 @@ func TestAProcessThatRanItsPlanDirectlyIsAPastTooWithTheStateItBeganWith(t *test
 }
 
 func TestAnInstanceThatFailedOrWasMendedIsComparedByWhatCameOfIt(t *testing.T) {
+	t.Parallel()
 	s := scenario(t, strings.Replace(orders, "150", "50", 1))
 	tries := 0
 	s.RunTool = func(tool string, params map[string]any) (any, *diagFault) {

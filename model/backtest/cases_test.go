@@ -14,6 +14,7 @@ import (
 )
 
 func TestWhatTheNewFileGivesToAllCountsAndWhatAnInstanceHasStaysItsOwn(t *testing.T) {
+	t.Parallel()
 	context := strings.TrimSuffix(orders, "]") + `, {"type": "input", "input": {"rate": 3}}, {"type": "input", "_instance": "②", "input": {"note": "mine"}}]`
 	rated := `[{"_tool": "rate", "_instance": "*", "of": "†input.rate", "_outputPath": "rating"},
 		{"_tool": "rate", "_instance": "②", "of": "†input.note", "_outputPath": "noted"}]`
@@ -27,6 +28,7 @@ func TestWhatTheNewFileGivesToAllCountsAndWhatAnInstanceHasStaysItsOwn(t *testin
 }
 
 func TestOneInstanceWithoutAToken(t *testing.T) {
+	t.Parallel()
 	past := ran(t, `"context": [{"type": "state", "state": {"id": "a"}}, {"type": "input", "input": {"x": 1}}]`,
 		reply(`[{"_tool": "fetch", "id": "†state.id", "_outputPath": "order"}, {"_tool": "rate", "of": "†input.x", "_outputPath": "rating"}]`), reply(`[]`))
 	r := compare(t, idea(t, `{"type": "state", "state": {"id": "z", "more": 1}}, {"type": "input", "input": {"x": 2}}, `+
@@ -38,6 +40,7 @@ func TestOneInstanceWithoutAToken(t *testing.T) {
 }
 
 func TestInstancesOfSeveralProcessesAreToldApart(t *testing.T) {
+	t.Parallel()
 	past := ran(t, orders, reply(plan), reply(`[]`))
 	r := compare(t, idea(t, "", `"minimum": 100`, `"minimum": 30`), nil, past, past)
 	if len(r.Summary) != 1 || r.Summary[0].String() != "newly-asked: refund would be asked about (in p/②, p/②)" && len(r.Summary[0].Instances) == 0 {
@@ -49,6 +52,7 @@ func TestInstancesOfSeveralProcessesAreToldApart(t *testing.T) {
 }
 
 func TestValuesThatTheLLMFittedAreFittedAgain(t *testing.T) {
+	t.Parallel()
 	s := modeltest.NewScenarioWithTools(t, tools, "", `"context": [{"type": "state", "state": {"amount": "five"}}]`)
 	calls := `[{"_tool": "refund", "amount": "†state.amount", "_outputPath": "paid"}]`
 	past := finish(t, s, approve, reply(calls), `{"calls": [{"_call": "1.1", "_params": {"amount": 5}}], "output": null}`, reply(`[]`))
@@ -59,6 +63,7 @@ func TestValuesThatTheLLMFittedAreFittedAgain(t *testing.T) {
 }
 
 func TestAnInstanceOfWhichTheChainDoesNotTellAllIsLeftOut(t *testing.T) {
+	t.Parallel()
 	s := modeltest.NewScenarioWithTools(t, tools, "", orders)
 	run := backtest.Run{ProcessID: "p"}
 	c := s.ReplyWith(reply(plan))
@@ -102,6 +107,7 @@ func TestAnInstanceOfWhichTheChainDoesNotTellAllIsLeftOut(t *testing.T) {
 }
 
 func TestAPlanThatWouldNeedTheLLMIsNotKnownFromThere(t *testing.T) {
+	t.Parallel()
 	s := scenario(t, strings.Replace(orders, "150", "50", 1))
 	s.RunTool = func(tool string, _ map[string]any) (any, *diag.Fault) {
 		if tool == "rate" {
@@ -120,6 +126,7 @@ func TestAPlanThatWouldNeedTheLLMIsNotKnownFromThere(t *testing.T) {
 }
 
 func TestAnotherOutputIsNamedWhereEveryInstanceIsTheSame(t *testing.T) {
+	t.Parallel()
 	s := modeltest.NewScenarioWithTools(t, tools, modeltest.SummarySchema, orders)
 	past := finish(t, s, approve, `{"calls": `+plan+`, "output": null}`, `{"calls": [], "output": {"summary": "all well"}}`)
 	made := func(output string) *ideafile.Idea {
@@ -135,6 +142,7 @@ func TestAnotherOutputIsNamedWhereEveryInstanceIsTheSame(t *testing.T) {
 }
 
 func TestWhatADelegateHandedBackIsPlayedToo(t *testing.T) {
+	t.Parallel()
 	first := `{"meta": {"request": 1}, "schema": {"tools": {"ask": {"type": "object", "properties": {}, "_delegate": "anonymous", "_output": {"type": "string"}, "_writes": ["state.draft"]},
 		"send": {"type": "object", "properties": {"text": {}}}}},
 		"context": [{"type": "state", "state": {}}], "solution": {"calls": [{"_tool": "ask", "_outputPath": "answer"}, {"_tool": "send", "text": "†state.draft"}], "output": null}}`
@@ -161,12 +169,14 @@ func TestWhatADelegateHandedBackIsPlayedToo(t *testing.T) {
 }
 
 func TestWhoMayDecideAndUntilWhenIsNotLookedAt(t *testing.T) {
+	t.Parallel()
 	past := ran(t, orders, reply(plan), reply(`[]`))
 	r := compare(t, idea(t, "", `"_approval": {"when"`, `"_approval": {"by": {"groups": ["finance"], "count": 2}, "timeout": "1h", "onTimeout": "pause", "when"`), nil, past)
 	want(t, r, "① same", "② same", "③ same")
 }
 
 func TestACallForAllIsForThoseThatItsRequestCovered(t *testing.T) {
+	t.Parallel()
 	waited := 0
 	late := func(s *modeltest.Scenario, p turn.PendingApproval) {
 		if waited++; waited > 1 {
@@ -183,6 +193,7 @@ func TestACallForAllIsForThoseThatItsRequestCovered(t *testing.T) {
 }
 
 func TestWhatADirectPlanPushedIsNotThereAtItsBeginning(t *testing.T) {
+	t.Parallel()
 	logged := `[{"_tool": "log", "line": "one"}, {"_tool": "log", "line": "two"}]`
 	past := ran(t, `"context": [{"type": "state", "state": {"log": ["old"], "empty": {}}}, `+direct(logged)+`]`)
 	want(t, compare(t, idea(t, direct(logged)), nil, past), "same")
@@ -192,6 +203,7 @@ func TestWhatADirectPlanPushedIsNotThereAtItsBeginning(t *testing.T) {
 }
 
 func TestTheSchemasAreThoseOfTheNewFile(t *testing.T) {
+	t.Parallel()
 	closed := `"schema": {"type": "object", "properties": {"id": {}, "order": {}}, "additionalProperties": false}`
 	calls := `[{"_tool": "fetch", "id": "†state.id", "_outputPath": "order"}]`
 	past := ran(t, `"context": [{"type": "state", "state": {"id": "a"}, `+closed+`}]`, reply(calls), reply(`[]`))

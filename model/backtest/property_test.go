@@ -118,6 +118,7 @@ func decideAll(t *rapid.T, s *modeltest.Scenario) {
 }
 
 func TestWhateverHappenedTheSameIdeaDiffersInNothing(t *testing.T) {
+	t.Parallel()
 	compared := 0
 	rapid.Check(t, func(t *rapid.T) {
 		run, idea, ok := drawPast(t)

@@ -59,6 +59,7 @@ func runChecks(t *testing.T, cases []checkCase) {
 }
 
 func TestCheckFindsWhatIsWrongWithACallByItself(t *testing.T) {
+	t.Parallel()
 	runChecks(t, []checkCase{
 		{"a Call is an object", ``, `{"type": "plan", "plan": ["analyze"]}`, []string{
 			`error $.context[0].plan[0]: a Call is an object, not string`}},
@@ -122,6 +123,7 @@ func TestCheckFindsWhatIsWrongWithACallByItself(t *testing.T) {
 }
 
 func TestCheckFindsInstancesThatThereAreNot(t *testing.T) {
+	t.Parallel()
 	runChecks(t, []checkCase{
 		{"a Call for an instance that nobody names", ``, `{"type": "state", "_instance": "①", "a": "x"},
 			{"type": "state", "_instance": "②", "a": "x"},
@@ -146,6 +148,7 @@ func TestCheckFindsInstancesThatThereAreNot(t *testing.T) {
 }
 
 func TestCheckFindsReferencesThatFindNothing(t *testing.T) {
+	t.Parallel()
 	runChecks(t, []checkCase{
 		{"no such kind", ``, `{"type": "input", "rules": []},
 			{"type": "plan", "plan": [{"_tool": "analyze", "text": "†inputs.rules"},
@@ -208,6 +211,7 @@ func TestCheckFindsReferencesThatFindNothing(t *testing.T) {
 }
 
 func TestCheckFindsCyclesAmongCalls(t *testing.T) {
+	t.Parallel()
 	runChecks(t, []checkCase{
 		{"of two", ``, `{"type": "plan", "plan": [{"_tool": "analyze", "text": "†state.b", "_outputPath": "a"},
 			{"_tool": "analyze", "text": "†state.a", "_outputPath": "b"}]}`, []string{
@@ -260,6 +264,7 @@ func TestCheckFindsCyclesAmongCalls(t *testing.T) {
 }
 
 func TestCheckGoesByTheBindingsWhereThereAreSome(t *testing.T) {
+	t.Parallel()
 	i := checkedIdea(t, "", `{"type": "plan", "plan": [{"_tool": "analyze", "text": "x", "_output": "good", "_outputPath": "a"}]}`)
 	if got := problemLines(Check(i, nil)); got != "" {
 		t.Errorf("with nothing known: %s", got)
@@ -331,6 +336,7 @@ var correct = []struct{ name, tools, context string }{
 }
 
 func TestCheckFindsNothingInCorrectFiles(t *testing.T) {
+	t.Parallel()
 	for _, c := range correct {
 		t.Run(c.name, func(t *testing.T) {
 			if got := problemLines(Check(checkedIdea(t, c.tools, c.context), nil)); got != "" {
@@ -342,6 +348,7 @@ func TestCheckFindsNothingInCorrectFiles(t *testing.T) {
 
 // A Call of a correct Plan is accepted by every instance it is for: what Check lets pass, no instance refuses.
 func TestWhatCheckLetsPassIsAcceptedByInstances(t *testing.T) {
+	t.Parallel()
 	for _, c := range correct {
 		t.Run(c.name, func(t *testing.T) {
 			i := checkedIdea(t, c.tools, c.context)
@@ -369,6 +376,7 @@ func TestWhatCheckLetsPassIsAcceptedByInstances(t *testing.T) {
 }
 
 func TestAnIdeaThatBreaksTheFormIsCheckedAsFarAsItGoes(t *testing.T) {
+	t.Parallel()
 	i, ps := ideafile.ParseIdea([]byte(`{"schema": {"tools": {"a": 5, "b": {"type": "object", "properties": {"x": {"type": "nonsense"}}, "_output": {"type": 5}, "_outputPath": {"type": 7}}}},
 		"context": ["text", {"type": "plan"}, {"type": "plan", "plan": [{"_tool": "b", "x": 1}, {"_tool": "c"}]}]}`))
 	if len(ps) == 0 {
@@ -384,6 +392,7 @@ func TestAnIdeaThatBreaksTheFormIsCheckedAsFarAsItGoes(t *testing.T) {
 }
 
 func TestProblemsStandInTheOrderOfTheFile(t *testing.T) {
+	t.Parallel()
 	places := []string{
 		"$.schema.output", "$.schema.tools.a", "$.schema.tools.a.properties.x", "$.context[1]._instance", "$.context[2].plan[2]",
 		"$.context[2].plan[2].a", "$.context[2].plan[2].a[9]", "$.context[2].plan[2].a[10]", "$.context[2].plan[10]", "$.context[10].plan[0]",
@@ -398,6 +407,7 @@ func TestProblemsStandInTheOrderOfTheFile(t *testing.T) {
 }
 
 func TestCheckSaysTheSameEachTime(t *testing.T) {
+	t.Parallel()
 	context := `{"type": "state", "_instance": "①", "a": 1}, {"type": "state", "_instance": "②", "b": 1},
 		{"type": "plan", "plan": [
 		{"_tool": "rank", "score": "†state.a", "labels": ["†state.b", "†input.x"], "bad": 1, "_x": 1},
@@ -411,6 +421,7 @@ func TestCheckSaysTheSameEachTime(t *testing.T) {
 }
 
 func TestAThousandInstancesAreCheckedTogether(t *testing.T) {
+	t.Parallel()
 	var b strings.Builder
 	for n := range 1000 {
 		fmt.Fprintf(&b, `{"type": "state", "_instance": "i%d", "text": "text %d"},`, n, n)
@@ -426,6 +437,7 @@ error $.context[1000].plan[2].text: no Call writes †state.nothing and no State
 }
 
 func TestTheConditionOfACallIsChecked(t *testing.T) {
+	t.Parallel()
 	const tools = `"schema": {"tools": {"do": {"type": "object", "properties": {"x": {}}, "_activity": "do"}}}`
 	when := func(place string) string {
 		return `"_when": {"properties": {"state": {"required": ["` + place + `"]}}}`

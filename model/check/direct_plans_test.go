@@ -10,6 +10,7 @@ import (
 )
 
 func TestCheckFindsWhatAPlanThatRunsDirectlyCanNeverHave(t *testing.T) {
+	t.Parallel()
 	tools := `"do": {"_activity": "do"}, "think": {"_output": {"type": "string"}}`
 	bindings := map[string]ideafile.ToolBinding{"do": {Kind: ideafile.KindGo}, "think": {Kind: ideafile.KindLatent}}
 	for _, c := range []struct{ name, output, context, want string }{
@@ -52,6 +53,7 @@ func TestCheckFindsWhatAPlanThatRunsDirectlyCanNeverHave(t *testing.T) {
 
 // A process whose Plan calls a delegate needs what that needs.
 func TestAProcessNeedsAnLLMWhereADelegateOfItsPlanDoes(t *testing.T) {
+	t.Parallel()
 	plan := `{"type": "plan", "stage": "complete", "plan": [{"_tool": "ask"}]}`
 	calls := func(file string) string {
 		return `{"schema": {"tools": {"ask": {"_delegate": "` + file + `", "_output": {"type": "string"}}}}, "context": [` + plan + `]}`
@@ -75,6 +77,7 @@ func TestAProcessNeedsAnLLMWhereADelegateOfItsPlanDoes(t *testing.T) {
 }
 
 func TestAProcessNeedsNoLLMWhereItsPlansRunDirectly(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		context, output string
 		needs           bool
@@ -104,6 +107,7 @@ func TestAProcessNeedsNoLLMWhereItsPlansRunDirectly(t *testing.T) {
 
 // How instances settle says when the LLM is asked: where nobody may be, the file promises what it cannot hold.
 func TestCheckWarnsOfAWayToSettleThatHasNoEffect(t *testing.T) {
+	t.Parallel()
 	const complete = `{"type": "plan", "_instance": "①", "stage": "complete", "plan": []}`
 	for _, c := range []struct {
 		settle, context string

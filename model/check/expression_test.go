@@ -9,6 +9,7 @@ import (
 )
 
 func TestCheckFollowsExpressions(t *testing.T) {
+	t.Parallel()
 	plan := func(calls string) string {
 		return `{"type": "state", "state": {"id": 1, "text": "x"}}, {"type": "plan", "plan": [` + calls + `]}`
 	}
@@ -48,6 +49,7 @@ func TestCheckFollowsExpressions(t *testing.T) {
 }
 
 func TestAGraphDrawsEveryTermAndEveryBranch(t *testing.T) {
+	t.Parallel()
 	calls := modeltest.MustDecodeJSON(`[{"_tool": "look", "_outputPath": "†state.ok || †state.failed"}, {"_tool": "go", "x": "†state.ok", "_outputPath": "a"},
 		{"_tool": "stay", "x": "†state.failed", "_outputPath": "b"}, {"_tool": "tell", "x": "†state.a || †state.b || †input.x"}]`).([]any)
 	text := plangraph.RenderDOT(calls)

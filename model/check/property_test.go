@@ -18,6 +18,7 @@ var malformedValue = rapid.SampledFrom([]any{nil, true, "†", "†state", "*", 
 
 // Whatever a file contains, Check ends and does not panic.
 func TestCheckSurvivesAnyPlan(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
 		plan := modeltest.DrawPlan(rt, modeltest.PlanOptions{Calls: 6, Requests: 1})
 		var calls []any
@@ -95,6 +96,7 @@ func playAndCheck(rt *rapid.T, k modeltest.PlanOptions) (*modeltest.PlanExecutio
 
 // Where Check finds nothing wrong with a Plan of write-once Calls that all succeed, no Call blocks.
 func TestAPlanThatCheckFindsNothingInDoesNotBlock(t *testing.T) {
+	t.Parallel()
 	blocked := 0
 	rapid.Check(t, func(rt *rapid.T) {
 		p, problems := playAndCheck(rt, modeltest.PlanOptions{Calls: 5, Requests: 1, OnlyWriteOnce: true, NoWholeState: true})
@@ -119,6 +121,7 @@ func TestAPlanThatCheckFindsNothingInDoesNotBlock(t *testing.T) {
 
 // A Call for which Check reports an error never succeeds.
 func TestACallThatCheckReportsNeverSucceeds(t *testing.T) {
+	t.Parallel()
 	reported := 0
 	rapid.Check(t, func(rt *rapid.T) {
 		p, problems := playAndCheck(rt, modeltest.PlanOptions{Calls: 6, Requests: 1})

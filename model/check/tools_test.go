@@ -9,6 +9,7 @@ import (
 )
 
 func TestCheckComparesTypes(t *testing.T) {
+	t.Parallel()
 	runChecks(t, []checkCase{
 		{"an _output with the parameter that reads it", ``, `{"type": "plan", "plan": [{"_tool": "analyze", "text": "x", "_outputPath": "mood"},
 			{"_tool": "rank", "score": "†state.mood"}]}`, []string{
@@ -51,6 +52,7 @@ func TestCheckComparesTypes(t *testing.T) {
 }
 
 func TestCheckHoldsPlansAndStatesToTheStateSchema(t *testing.T) {
+	t.Parallel()
 	const closed = `"schema": {"type": "object", "properties": {"text": {"type": "string"}, "user": {"type": "object", "properties": {"name": {"type": "string"}, "age": {"type": "integer"}}, "required": ["name"], "additionalProperties": false},
 		"tags": {"type": "array", "items": {"type": "object", "required": ["id"]}}}, "required": ["text", "user"], "additionalProperties": false}`
 	runChecks(t, []checkCase{
@@ -94,6 +96,7 @@ func TestCheckHoldsPlansAndStatesToTheStateSchema(t *testing.T) {
 }
 
 func TestCheckWarnsOfCallsThatWillProbablyNotDoWhatTheyShould(t *testing.T) {
+	t.Parallel()
 	runChecks(t, []checkCase{
 		{"a path within another's", ``, `{"type": "plan", "plan": [{"_tool": "fetch", "id": 1, "_outputPath": "user"},
 			{"_tool": "analyze", "text": "x", "_outputPath": "user.mood"}]}`, []string{
@@ -114,6 +117,7 @@ func TestCheckWarnsOfCallsThatWillProbablyNotDoWhatTheyShould(t *testing.T) {
 }
 
 func TestCheckLooksAtThePalette(t *testing.T) {
+	t.Parallel()
 	runChecks(t, []checkCase{
 		{"an instruction for a tool that there is not", ``, `{"type": "instruction", "instruction": "be kind", "tools": ["analyze", "rnak"]}`, []string{
 			`error $.context[0].tools[1]: unknown tool "rnak"; the palette has analyze, fetch, rank`}},
@@ -132,6 +136,7 @@ func TestCheckLooksAtThePalette(t *testing.T) {
 }
 
 func TestCheckWarnsOfAnOutputFormThatCannotBeSentStrict(t *testing.T) {
+	t.Parallel()
 	i := modeltest.IdeaFrom(t, `{"schema": {"output": {"type": "object", "properties": {"x": {"type": "object"}}}}}`)
 	want := `warning $.schema.output: the LLM's server cannot hold replies to the form strictly: output: an object without named properties`
 	if got := problemLines(Check(i, nil)); got != want {
@@ -140,6 +145,7 @@ func TestCheckWarnsOfAnOutputFormThatCannotBeSentStrict(t *testing.T) {
 }
 
 func TestCheckWarnsOfAPaletteThatIsTooLargeAsAWhole(t *testing.T) {
+	t.Parallel()
 	var tools []string
 	for n := range 9 {
 		var enum []string

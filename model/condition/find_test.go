@@ -73,6 +73,7 @@ func decoded(t *testing.T, text string) any {
 
 // Each row says a rule; what is known and what is not follows from the samples.
 func TestTheSimplestConditionIsFoundAndTheUnseenIsLeftOpen(t *testing.T) {
+	t.Parallel()
 	colors := []string{"red", "blue", "green"}
 	for name, row := range map[string]struct {
 		draw   func(n int) (string, bool)
@@ -126,6 +127,7 @@ func TestTheSimplestConditionIsFoundAndTheUnseenIsLeftOpen(t *testing.T) {
 }
 
 func TestTwoFieldsThatSeparateAsWellMustAgree(t *testing.T) {
+	t.Parallel()
 	c := found(t, samples(t, 20, func(n int) (string, bool) {
 		return fmt.Sprintf(`{"amount": %d, "kind": %q}`, n, []string{"small", "large"}[n/10]), n >= 10
 	}))
@@ -138,6 +140,7 @@ func TestTwoFieldsThatSeparateAsWellMustAgree(t *testing.T) {
 }
 
 func TestTooFewSamplesAreNotBelieved(t *testing.T) {
+	t.Parallel()
 	s := samples(t, 6, func(n int) (string, bool) { return fmt.Sprintf(`{"amount": %d, "x": %d}`, n, n*5%7), n >= 3 })
 	c, doubt := s.Find()
 	if c != nil || doubt.Text != "amount > 2" || doubt.Reason != "amount > 2 in 3 of 3, and not in the other 3: too few, it may be chance" {
@@ -150,6 +153,7 @@ func TestTooFewSamplesAreNotBelieved(t *testing.T) {
 }
 
 func TestTwoThatSawTheSameAreNamed(t *testing.T) {
+	t.Parallel()
 	s := samples(t, 20, func(n int) (string, bool) { return fmt.Sprintf(`{"amount": %d}`, n%10), n >= 10 })
 	if c, doubt := s.Find(); c != nil || doubt.Reason != "s0 and s10 saw the same, and differ in it" {
 		t.Errorf("%v %v", c, doubt)
@@ -158,6 +162,7 @@ func TestTwoThatSawTheSameAreNamed(t *testing.T) {
 
 // Classes that nothing decides are seldom told apart: where they are, it is by chance.
 func TestChanceIsSeldomBelieved(t *testing.T) {
+	t.Parallel()
 	random := rand.New(rand.NewSource(7))
 	const rounds = 400
 	believed := 0
@@ -177,6 +182,7 @@ func TestChanceIsSeldomBelieved(t *testing.T) {
 }
 
 func TestAConditionReadsTheSameWhateverTheOrderOfTheSamples(t *testing.T) {
+	t.Parallel()
 	s := samples(t, 40, func(n int) (string, bool) {
 		return fmt.Sprintf(`{"amount": %d, "kind": %q}`, n*7%40, []string{"a", "b", "c"}[n%3]), n*7%40 > 11
 	})

@@ -119,6 +119,7 @@ func (t truth) String() string {
 // Conditions of one to three parts, of which the samples may never show one without the other, are found or named, and say nothing wrong of any
 // view, be it as frequent as the samples or not. CONDITION_SEEDS plays more of them.
 func TestNothingWrongIsSaidOfAnyView(t *testing.T) {
+	t.Parallel()
 	seeds := 400
 	if n, err := strconv.Atoi(os.Getenv("CONDITION_SEEDS")); err == nil {
 		seeds = n

@@ -11,6 +11,7 @@ import (
 )
 
 func TestACallWhoseReferencesMultiplyAValueFailsBeforeItIsMade(t *testing.T) {
+	t.Parallel()
 	stored := jsonval.BlobHandle{Digest: strings.Repeat("a", 64), Size: 5 << 20, ValueType: "string"}.AsJSONValue()
 	for name, c := range map[string]struct {
 		value any

@@ -8,6 +8,7 @@ import (
 
 // A field that somebody adds must be carried, or follow from what is: see carry.go.
 func TestEveryFieldOfAnInstanceIsCarriedOrFollows(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		of              any
 		carried, follow []string

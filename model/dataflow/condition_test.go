@@ -55,6 +55,7 @@ func runThrough(i *dataflow.Instance, pick func(n int) int) string {
 }
 
 func TestACallWithAConditionRunsWhereItHolds(t *testing.T) {
+	t.Parallel()
 	const (
 		high = `"_when": {"properties": {"state": {"properties": {"score": {"type": "number", "minimum": 10}}, "required": ["score"]}}}`
 		low  = `"_unless": {"properties": {"state": {"properties": {"score": {"type": "number", "maximum": 5}}, "required": ["score"]}}}`
@@ -94,6 +95,7 @@ func TestACallWithAConditionRunsWhereItHolds(t *testing.T) {
 }
 
 func TestTheLLMCannotWriteAConditionIntoACall(t *testing.T) {
+	t.Parallel()
 	i := conditional(t, `{}`)
 	call := map[string]any{"_tool": "do", "y": jsonval.ToJSONValue(1), "_when": map[string]any{}}
 	i.AcceptCall(1, 1, ideafile.ParseWrittenCall(call))
@@ -105,6 +107,7 @@ func TestTheLLMCannotWriteAConditionIntoACall(t *testing.T) {
 
 // Whatever comes back first, each Call ends alike, and nothing is left waiting; carried over at any time, too.
 func TestConditionsDependOnThePlanAlone(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		place := rapid.SampledFrom([]string{"a", "b", "c", "d"})
 		var calls []string

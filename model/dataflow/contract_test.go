@@ -14,6 +14,7 @@ import (
 )
 
 func TestAResultFitsTheStateSchema(t *testing.T) {
+	t.Parallel()
 	const schema = `{
 		"$defs": {"mood": {"enum": ["good", "bad"]}},
 		"properties": {
@@ -56,6 +57,7 @@ func TestAResultFitsTheStateSchema(t *testing.T) {
 }
 
 func TestWithoutASchemaEverythingLands(t *testing.T) {
+	t.Parallel()
 	var l *statelog.ResultContract
 	if l.Check(0, 1) != nil {
 		t.Error("something does not fit where nothing is said")
@@ -68,6 +70,7 @@ func TestWithoutASchemaEverythingLands(t *testing.T) {
 }
 
 func TestAnActivityIsToldWhatItsResultMustFit(t *testing.T) {
+	t.Parallel()
 	r := dataflow.New(*modeltest.PaletteFrom(t, sceneTools), modeltest.MessagesFrom(t, `[{"type":"state","schema":{"properties":{"a":{"type":"string"}}}}]`), "")
 	r.AcceptCall(1, 1, ideafile.ParseWrittenCall(modeltest.MustDecodeJSON(`{"_tool":"change","_outputPath":"a","_outputMethod":"concat"}`)))
 	r.AcceptCall(1, 2, ideafile.ParseWrittenCall(modeltest.MustDecodeJSON(`{"_tool":"do"}`)))
@@ -83,6 +86,7 @@ const anActivityDoesIt ideafile.CallStatus = "an activity does it"
 
 // What is stored was checked by the activity, where it was whole; beside it there is nothing to look at.
 func TestAStoredValueLandsUnchecked(t *testing.T) {
+	t.Parallel()
 	big := jsonval.BlobHandle{Digest: "d", Size: 70_000, ValueType: "array"}.AsJSONValue()
 	r := dataflow.New(*modeltest.PaletteFrom(t, sceneTools), modeltest.MessagesFrom(t, `[{"type":"state","big":`+string(jsonval.Encode(big))+`,"schema":{"properties":{"a":{"type":"array"},"n":{"type":"integer"}}}}]`), "")
 	for i, c := range []struct {
@@ -118,6 +122,7 @@ func TestAStoredValueLandsUnchecked(t *testing.T) {
 }
 
 func TestWhatIsRequiredAndMissingIsListed(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct{ name, schema, state, want string }{
 		{"nothing, where nothing is required", `{"properties":{"a":{}}}`, `{}`, ""},
 		{"what is required at the top", `{"required":["b","a"]}`, `{"a":1}`, "b"},

@@ -69,6 +69,7 @@ func approve(i *dataflow.Instance, call, by string, groups ...string) error {
 const twoOfFinance = `{"groups": ["finance"], "people": ["eve"], "count": 2, "notStarter": true}`
 
 func TestWhoDoesNotFitIsRefusedAndTheCallWaitsOn(t *testing.T) {
+	t.Parallel()
 	for payload, why := range map[string]string{
 		`{"call": "1.1"}`:                                            `it does not say who decides, and not everybody may: "by" is missing`,
 		`{"call": "1.1", "by": "bob"}`:                               "bob may not decide on it, only eve and people of finance may; the decision names no group",
@@ -98,6 +99,7 @@ func TestWhoDoesNotFitIsRefusedAndTheCallWaitsOn(t *testing.T) {
 }
 
 func TestAsManyPeopleAsThePolicyWantsApproveEachOnce(t *testing.T) {
+	t.Parallel()
 	i := vault(t, twoOfFinance, "")
 	digest := i.PendingApprovals()[0].Digest
 	if err := approve(i, "1.1", "ann", "finance"); err != nil {
@@ -125,6 +127,7 @@ func TestAsManyPeopleAsThePolicyWantsApproveEachOnce(t *testing.T) {
 }
 
 func TestOneRejectionRejectsEvenByWhoHasApproved(t *testing.T) {
+	t.Parallel()
 	for _, who := range []string{"ann", "eve"} {
 		i := vault(t, twoOfFinance, "")
 		_ = approve(i, "1.1", "ann", "finance")
@@ -142,6 +145,7 @@ func TestOneRejectionRejectsEvenByWhoHasApproved(t *testing.T) {
 }
 
 func TestAnAmendedOrReplacedCallStartsItsCountAnew(t *testing.T) {
+	t.Parallel()
 	for kind, change := range map[string]string{
 		ideafile.Amend:   `"params": {"cents": 700}`,
 		ideafile.Replace: `"with": {"_tool": "pay", "cents": 700}`,
@@ -169,6 +173,7 @@ func TestAnAmendedOrReplacedCallStartsItsCountAnew(t *testing.T) {
 }
 
 func TestAsManyPeopleGiveTheSameResultOrNoneCounts(t *testing.T) {
+	t.Parallel()
 	i := vault(t, twoOfFinance, "")
 	answer := func(by, output string) error {
 		return decide(i, ideafile.Answer, fmt.Sprintf(`{"call": "1.1", "by": %q, "groups": ["finance"], "output": %s}`, by, output))
@@ -191,6 +196,7 @@ func TestAsManyPeopleGiveTheSameResultOrNoneCounts(t *testing.T) {
 }
 
 func TestWhoDecidedOnOneCallMayNotDecideOnTheOtherWhicheverComesFirst(t *testing.T) {
+	t.Parallel()
 	for _, name := range []string{"1.2", "prepare"} {
 		by := `{"notSameAs": ["` + name + `"]}`
 		i := vault(t, by, "")
@@ -228,6 +234,7 @@ func TestWhoDecidedOnOneCallMayNotDecideOnTheOtherWhicheverComesFirst(t *testing
 }
 
 func TestAProcessLimitsWhoMayDecideAndLoosensNothing(t *testing.T) {
+	t.Parallel()
 	for override, refused := range map[string][]string{
 		`{"by": {"people": ["ann", "bob", "sam"]}}`:                     {"eve", "sam"},
 		`{"tools": ["pay"], "by": {"people": ["ann"]}}`:                 {"eve", "bob"},
@@ -254,6 +261,7 @@ func TestAProcessLimitsWhoMayDecideAndLoosensNothing(t *testing.T) {
 }
 
 func TestWhoDecidesHoldsForWhateverReasonAPersonIsAsked(t *testing.T) {
+	t.Parallel()
 	i := vault(t, `{"people": ["ann"]}`, "")
 	_ = approve(i, "1.1", "ann")
 	i.Advance()
@@ -267,6 +275,7 @@ func TestWhoDecidesHoldsForWhateverReasonAPersonIsAsked(t *testing.T) {
 }
 
 func TestNothingThatCertainPeopleMustApproveIsApprovedByItself(t *testing.T) {
+	t.Parallel()
 	palette := modeltest.PaletteFrom(t, `{"pay": {"_activity": "do", "type": "object", "properties": {}, "_approval": {"timeout": "1h", "onTimeout": "approve"}}}`)
 	palette.ApprovalOverride.Deciders = &deciders.Rule{Count: 2}
 	i := dataflow.New(*palette, nil, "")
@@ -283,6 +292,7 @@ func TestNothingThatCertainPeopleMustApproveIsApprovedByItself(t *testing.T) {
 }
 
 func TestAPlanInThePlaceOfAnotherIsDecidedOnByTheSameRules(t *testing.T) {
+	t.Parallel()
 	const plan = `"plan": [{"_tool": "prepare", "n": %d}, {"_tool": "pay", "n": %d}], "stage": "complete"`
 	tools := `{"prepare": {"_activity": "do", "type": "object", "properties": {"n": {}}, "_approval": true},
 		"pay": {"_activity": "do", "type": "object", "properties": {"n": {}}, "_approval": {"by": {"notSameAs": ["0.1"]}}}}`
@@ -301,6 +311,7 @@ func TestAPlanInThePlaceOfAnotherIsDecidedOnByTheSameRules(t *testing.T) {
 }
 
 func TestMistakesInWhoMayDecideAreNamed(t *testing.T) {
+	t.Parallel()
 	for by, want := range map[string]string{
 		`{"count": 0}`:                           `.count: want a number of people from 1 to 100`,
 		`{"count": "2"}`:                         `.count: want a number of people from 1 to 100`,

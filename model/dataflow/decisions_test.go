@@ -44,6 +44,7 @@ func decide(i *dataflow.Instance, kind, payload string) error {
 }
 
 func TestAnAmendmentGivesOnlyWhatChanges(t *testing.T) {
+	t.Parallel()
 	for changes, want := range map[string]string{
 		`{"values": {"cents": 25000}}`:                   `{"copy":"c","template":"Dear …","tone":"kind","values":{"cents":25000,"note":"n","order":"R-1"}}`,
 		`{"values": {"order": "R-2", "note": null}}`:     `{"copy":"c","template":"Dear …","tone":"kind","values":{"cents":60000,"order":"R-2"}}`,
@@ -64,6 +65,7 @@ func TestAnAmendmentGivesOnlyWhatChanges(t *testing.T) {
 }
 
 func TestAnAmendmentLeavesAloneWhatIsWiredUnknownOrElsewhere(t *testing.T) {
+	t.Parallel()
 	for changes, why := range map[string]string{
 		`{"template": "You there"}`:   `params: parameter "template" is wired by the tool's designer: nobody changes it here`,
 		`{"template": null}`:          `params: parameter "template" is wired by the tool's designer: nobody changes it here`,
@@ -83,6 +85,7 @@ func TestAnAmendmentLeavesAloneWhatIsWiredUnknownOrElsewhere(t *testing.T) {
 }
 
 func TestEveryDecisionHasABranchAndNothingElseIsTaken(t *testing.T) {
+	t.Parallel()
 	for _, kind := range ideafile.AllDecisionKinds() {
 		i := waitingSettlement(t)
 		d := turn.Decision{Kind: kind, CallID: "1.1@⑬", Reason: "r", GivenResult: "o", Replacement: map[string]any{"_tool": "settle", "values": map[string]any{"order": "R", "cents": json.Number("1")}}}
@@ -98,6 +101,7 @@ func TestEveryDecisionHasABranchAndNothingElseIsTaken(t *testing.T) {
 }
 
 func TestACallIsNamedAsItIsTypedToo(t *testing.T) {
+	t.Parallel()
 	i := waitingSettlement(t)
 	if err := decide(i, ideafile.Replace, `{"call": "1.1@13", "with": {"_tool": "settle", "_instance": "13", "values": {"order": "R-3", "cents": 1}}}`); err != nil {
 		t.Fatal(err)

@@ -12,6 +12,7 @@ import (
 
 // A Call that reads what a delegate may hand back waits for it, whoever it was that was to write it.
 func TestAReaderWaitsForWhatADelegateMayHandBack(t *testing.T) {
+	t.Parallel()
 	s := modeltest.NewScenarioWithTools(t, modeltest.ScenarioTools+`, "slow": {"type": "object", "_delegate": "a.json", "_writes": ["state.note"], "_output": {"type": "string"}}`, "")
 	s.ReplyWith(`{"calls":[{"_tool":"slow","_outputPath":"b"},{"_tool":"work","x":"†state.note","_outputPath":"c"}],"output":null}`)
 	run := s.Instances[""]
@@ -24,6 +25,7 @@ func TestAReaderWaitsForWhatADelegateMayHandBack(t *testing.T) {
 }
 
 func TestWhatADelegateHandsBackIsWrittenOnce(t *testing.T) {
+	t.Parallel()
 	s := modeltest.NewScenarioWithTools(t, modeltest.ScenarioTools+`, "slow": {"type": "object", "_delegate": "a.json", "_writes": ["state.a"]}`, "", `"context": [{"type": "state", "state": {"a": 1}}]`)
 	s.ReplyWith(`{"calls":[{"_tool":"slow"}],"output":null}`)
 	s.Instances[""].ApplyDelegateResult("1.1", s.Idea.Tool("slow"), nil, map[string]any{"a": "2"})
@@ -32,6 +34,7 @@ func TestWhatADelegateHandsBackIsWrittenOnce(t *testing.T) {
 }
 
 func TestWhatADelegateHandsBackMustFitTheStateSchema(t *testing.T) {
+	t.Parallel()
 	s := modeltest.NewScenarioWithTools(t, modeltest.ScenarioTools+`, "slow": {"type": "object", "_delegate": "a.json", "_writes": ["state.n"]}`, "",
 		`"context": [{"type": "state", "state": {}, "schema": {"type": "object", "properties": {"n": {"type": "integer"}}}}]`)
 	s.ReplyWith(`{"calls":[{"_tool":"slow"}],"output":null}`)
@@ -40,6 +43,7 @@ func TestWhatADelegateHandsBackMustFitTheStateSchema(t *testing.T) {
 }
 
 func TestCheckKnowsWhatADelegateMayHandBack(t *testing.T) {
+	t.Parallel()
 	idea := modeltest.IdeaFrom(t, `{"schema": {"tools": {`+modeltest.ScenarioTools+`, "slow": {"type": "object", "_delegate": "a.json", "_writes": ["state.note"], "_output": {"type": "string"}}}},
 		"context": [{"type": "plan", "plan": [{"_tool": "slow", "_outputPath": "b"}, {"_tool": "work", "n": "†state.note"}, {"_tool": "work", "x": "†state.other"}]}]}`)
 	got := check.Check(idea, nil).Errors()

@@ -43,6 +43,7 @@ import (
 //	accept REQUEST INDEX JSON       accept a Call at any place, and say whether it was taken
 //	show, quiet, writes             look
 func TestRunTranscripts(t *testing.T) {
+	t.Parallel()
 	files, _ := filepath.Glob("testdata/run/*.txt")
 	if len(files) == 0 {
 		t.Fatal("there are no transcripts")
@@ -346,6 +347,7 @@ func (s *scene) fate(rec *dataflow.CallRecord) string {
 
 // While the process may still send the rest of a Request, nothing of it counts as what can never come.
 func TestARequestThatIsRefusedStaysOpenForTheRestOfIt(t *testing.T) {
+	t.Parallel()
 	palette := modeltest.PaletteFrom(t, `{"work": {"type": "object", "properties": {"x": {}}}}`)
 	palette.BindingByTool = map[string]ideafile.ToolBinding{"work": {Kind: ideafile.KindGo}}
 	i := dataflow.New(*palette, nil, "")

@@ -210,6 +210,7 @@ func (w *watched) through(t modeltest.Fataler, choose func(n int) int) {
 }
 
 func TestPeopleDecideOnAnyPlanAndEveryCallReachesAnEnd(t *testing.T) {
+	t.Parallel()
 	taken := map[string]int{}
 	rapid.Check(t, func(rt *rapid.T) {
 		plan := modeltest.DrawPlan(rt, anyPlan)
@@ -232,6 +233,7 @@ func TestPeopleDecideOnAnyPlanAndEveryCallReachesAnEnd(t *testing.T) {
 }
 
 func TestTheOutcomeOfDecisionsDoesNotDependOnTheOrderOfThings(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
 		plan := modeltest.DrawPlan(rt, anyPlan)
 		decisions := drawDecisions(rt, plan)

@@ -22,6 +22,7 @@ func drawnOrder(t *rapid.T, name string) func(n int) int {
 }
 
 func TestEveryCallReachesAnEndAndStartsOnceAtMost(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
 		p := modeltest.NewPlanExecution(modeltest.DrawPlan(rt, anyPlan))
 		p.RunAll(rt, drawnOrder(rt, "order"))
@@ -37,6 +38,7 @@ func TestEveryCallReachesAnEndAndStartsOnceAtMost(t *testing.T) {
 }
 
 func TestTheOutcomeDoesNotDependOnTheOrderOfThings(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
 		plan := modeltest.DrawPlan(rt, anyPlan)
 		first, second := modeltest.NewPlanExecution(plan), modeltest.NewPlanExecution(plan)
@@ -49,6 +51,7 @@ func TestTheOutcomeDoesNotDependOnTheOrderOfThings(t *testing.T) {
 }
 
 func TestWhatAWriteOnceCallWroteIsNeverOverwritten(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
 		p := modeltest.NewPlanExecution(modeltest.DrawPlan(rt, modeltest.PlanOptions{Calls: 8, Requests: 2, OnlyWriteOnce: true}))
 		start := leavesOf(p.Instance.State())
@@ -95,6 +98,7 @@ func leavesOf(v any) map[string]string {
 }
 
 func TestOfSeveralAlternativesTheFirstThatCanSucceeds(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
 		plan := modeltest.DrawPlan(rt, modeltest.PlanOptions{Calls: 1, Requests: 1})
 		plan.Context[0] = map[string]any{"type": "state", "state": map[string]any{}}
@@ -144,6 +148,7 @@ func TestOfSeveralAlternativesTheFirstThatCanSucceeds(t *testing.T) {
 }
 
 func TestAnInstanceRunsAsIfTheOthersWereNotThere(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
 		plan := modeltest.DrawPlan(rt, anyPlan)
 		alone, among := plan, plan
@@ -164,6 +169,7 @@ func TestAnInstanceRunsAsIfTheOthersWereNotThere(t *testing.T) {
 }
 
 func TestWhateverStateHoldsArrivesAsItIs(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
 		data := modeltest.AnyJSON(4).Draw(rt, "data")
 		plan := modeltest.DrawnPlan{Context: []any{map[string]any{"type": "state", "state": map[string]any{"x": jsonval.EscapeBlobHandles(data)}}}}
@@ -185,6 +191,7 @@ func TestWhateverStateHoldsArrivesAsItIs(t *testing.T) {
 
 // The process rebuilds an instance's State from the writes it reports.
 func TestTheWritesThatAreReportedMakeTheSameState(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
 		p := modeltest.NewPlanExecution(modeltest.DrawPlan(rt, anyPlan))
 		there := statelog.NewState(p.Instance.State())

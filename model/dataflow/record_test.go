@@ -12,6 +12,7 @@ import (
 )
 
 func TestAStatusIsAnEndOrNot(t *testing.T) {
+	t.Parallel()
 	for status, ended := range map[ideafile.CallStatus]bool{
 		ideafile.Waiting: false, ideafile.AwaitingApproval: false, ideafile.Running: false, ideafile.Done: true, ideafile.Failed: true, ideafile.Rejected: true, ideafile.Skipped: true, ideafile.Blocked: true,
 	} {
@@ -22,6 +23,7 @@ func TestAStatusIsAnEndOrNot(t *testing.T) {
 }
 
 func TestEveryEndIsCountedOnceAndNothingElse(t *testing.T) {
+	t.Parallel()
 	var c turn.CallCounts
 	for _, s := range []ideafile.CallStatus{ideafile.Waiting, ideafile.AwaitingApproval, ideafile.Running, ideafile.Done, ideafile.Failed, ideafile.Rejected, ideafile.Skipped, ideafile.Blocked, ideafile.Done} {
 		c.Increment(s)
@@ -36,6 +38,7 @@ func TestEveryEndIsCountedOnceAndNothingElse(t *testing.T) {
 }
 
 func TestACallExpectsItsResultOnce(t *testing.T) {
+	t.Parallel()
 	for phase, want := range map[string]bool{
 		"waiting": false, "adapting": false, "adapted": false, "reviewing": false, "approved": false, "askingLLM": true, "running": true, "resultPending": false, "ended": false,
 	} {
@@ -47,6 +50,7 @@ func TestACallExpectsItsResultOnce(t *testing.T) {
 }
 
 func TestAResultForTheWholeStateClaimsTheKeysItBrings(t *testing.T) {
+	t.Parallel()
 	whole := refexpr.NewOutputPath(jsonval.Path{})
 	for name, c := range map[string]struct {
 		rec dataflow.CallRecord

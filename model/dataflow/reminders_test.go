@@ -21,6 +21,7 @@ func at(t *testing.T, i *dataflow.Instance, passed time.Duration) *dataflow.Inst
 const withEscalation = `{"groups": ["finance"], "count": 2, "notStarter": true}, "remind": ["4h", "24h"], "escalate": {"after": "48h", "by": {"groups": ["heads"]}}`
 
 func TestTimePassesWhileNobodyDecides(t *testing.T) {
+	t.Parallel()
 	i := vault(t, withEscalation, "")
 	digest := i.PendingApprovals()[0].Digest
 	if next, ok := i.NextDeadline(); !ok || !next.Equal(modeltest.StartTime.Add(4*time.Hour)) {
@@ -59,6 +60,7 @@ func TestTimePassesWhileNobodyDecides(t *testing.T) {
 
 // Whoever may decide from now on may, even if nothing woke the instance before.
 func TestADecisionAtTheMomentOfTheEscalationCounts(t *testing.T) {
+	t.Parallel()
 	i := vault(t, strings.Replace(withEscalation, `"count": 2, `, "", 1), "")
 	i.SetTime(modeltest.StartTime.Add(48 * time.Hour))
 	if err := approve(i, "1.1", "hal", "heads"); err != nil || len(i.Advance()) != 1 {
@@ -68,6 +70,7 @@ func TestADecisionAtTheMomentOfTheEscalationCounts(t *testing.T) {
 
 // What config.approval adds reminds too; its escalation adds people to its own limit, and takes away none that a Tool has.
 func TestAConfigsEscalationLoosensNoToolsLimit(t *testing.T) {
+	t.Parallel()
 	const rest = `"remind": ["1h"], "escalate": {"after": "2h", "by": {"groups": ["heads"]}}}`
 	i := at(t, vault(t, `{"groups": ["finance"]}`, `{`+rest), 2*time.Hour)
 	if p := i.PendingApprovals()[0]; p.WhileWaiting.Key() != "r1e1" {

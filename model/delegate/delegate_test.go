@@ -18,6 +18,7 @@ func delegating(file string) map[string]any {
 }
 
 func TestDelegatesFilesAreCheckedAllTheWayDown(t *testing.T) {
+	t.Parallel()
 	deep := map[string]any{}
 	for n := 1; n <= delegate.MaxDepth; n++ {
 		deep[fmt.Sprintf("%d.json", n)] = delegating(fmt.Sprintf("%d.json", n+1))
@@ -57,6 +58,7 @@ func TestDelegatesFilesAreCheckedAllTheWayDown(t *testing.T) {
 }
 
 func TestADelegateIsGivenItsParametersAndWhatItsScopesName(t *testing.T) {
+	t.Parallel()
 	tool := ideafile.ReadTool("t", modeltest.DecodeJSON(t, `{"_delegate": "a.json", "_output": {"type": "string"}}`), "$", new(diag.Problems))
 	idea := delegate.NewIdea(tool, modeltest.DecodeJSON(t, `{"context": [{"type": "text", "text": "Go."}]}`).(map[string]any), nil,
 		map[string]any{"text": "x"}, map[string]any{"state.user.name": "Anna", "input": map[string]any{"text": "theirs", "more": "y"}, "rules.1": "no spam"})
@@ -83,6 +85,7 @@ func object(t *testing.T, text string) map[string]any {
 }
 
 func TestAnIdeaCarriesTheFilesThatItsDelegatesNeed(t *testing.T) {
+	t.Parallel()
 	b := `{"schema":{"tools":{"c":{"_delegate":"../c.json"}}}}`
 	files := object(t, `{"sub/b.json":`+b+`,"c.json":{},"other.json":{}}`)
 	first := object(t, `{"schema":{"tools":{"b":{"_delegate":"sub/b.json"},"x":{"_delegate":"anonymous","_output":{}}}}}`)
@@ -107,6 +110,7 @@ func TestAnIdeaCarriesTheFilesThatItsDelegatesNeed(t *testing.T) {
 }
 
 func TestFilesThatADelegateCarriesAreFoundFromThere(t *testing.T) {
+	t.Parallel()
 	given := object(t, `{"sub/b.json":{"schema":{"tools":{"c":{"_delegate":"c.json"}}},"delegates":{"c.json":{"meta":{"path":"c"}}}}}`)
 	_, files, ps := delegate.ExtractFiles(map[string]any{}, given)
 	if got := string(jsonval.Encode(files)); len(ps) > 0 || got != `{"sub/b.json":{"schema":{"tools":{"c":{"_delegate":"c.json"}}}},"sub/c.json":{"meta":{"path":"c"}}}` {
@@ -115,6 +119,7 @@ func TestFilesThatADelegateCarriesAreFoundFromThere(t *testing.T) {
 }
 
 func TestTwoFilesOfOneNameThatDifferAreAProblem(t *testing.T) {
+	t.Parallel()
 	for text, want := range map[string]string{
 		`{"delegates":{"a.json":{},"./a.json":{"meta":{}}}}`:               "there are two files a.json, which differ",
 		`{"delegates":{"sub/b.json":{"delegates":{"../../c.json":{}}}}}`:   `$.delegates["sub/b.json"].delegates["../../c.json"]: a delegate's file lies in the folder`,

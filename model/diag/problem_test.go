@@ -7,6 +7,7 @@ import (
 )
 
 func TestProblemsAreListedOneALineEachWithItsPlace(t *testing.T) {
+	t.Parallel()
 	var ps diag.Problems
 	ps.Add("$.a", "want %s", "x")
 	ps.Warn("$.b", "it is %d", 1)
@@ -17,6 +18,7 @@ func TestProblemsAreListedOneALineEachWithItsPlace(t *testing.T) {
 }
 
 func TestAWarningIsNoError(t *testing.T) {
+	t.Parallel()
 	var ps diag.Problems
 	ps.Warn("$.b", "odd")
 	if len(ps.Errors()) != 0 {

@@ -417,6 +417,7 @@ func playAll(t *testing.T, processes int, wholly, ofOnePart bool) (whole, total 
 // learned. On cases that no run has seen, an instance has the Calls that the process would have given it, or is left to the LLM, with none that
 // it would not have had.
 func TestPlansThatDependOnConditionsAreHardenedAndNeverWrongly(t *testing.T) {
+	t.Parallel()
 	if whole, total := playAll(t, 200, true, false); whole < total*9/10 {
 		t.Errorf("%d of %d are hardened wholly", whole, total)
 	}
@@ -424,6 +425,7 @@ func TestPlansThatDependOnConditionsAreHardenedAndNeverWrongly(t *testing.T) {
 
 // Plans that depend on one to three conditions of one part each are hardened from whatever runs show both answers, even once.
 func TestPlansThatDependOnSingleTestsAreHardenedFromWhatThereIs(t *testing.T) {
+	t.Parallel()
 	if whole, total := playAll(t, 100, false, true); whole < total*9/10 {
 		t.Errorf("%d of %d are hardened wholly", whole, total)
 	}
@@ -431,6 +433,7 @@ func TestPlansThatDependOnSingleTestsAreHardenedFromWhatThereIs(t *testing.T) {
 
 // Where the runs may show too little, as one part of a condition without the other, less is hardened, and nothing wrongly.
 func TestWhatNoRunShowsIsNotHardenedWrongly(t *testing.T) {
+	t.Parallel()
 	if whole, _ := playAll(t, 60, false, false); whole == 0 {
 		t.Error("none is hardened wholly: this says nothing")
 	}
@@ -438,6 +441,7 @@ func TestWhatNoRunShowsIsNotHardenedWrongly(t *testing.T) {
 
 // A process that ran by Plans with conditions is hardened further: what it cannot find again, as too few instances show it, it keeps.
 func TestAProcessThatRanByConditionsIsHardenedFurther(t *testing.T) {
+	t.Parallel()
 	for seed := range int64(12) {
 		random := rand.New(rand.NewSource(1000 + seed))
 		p := drawProcessWithConditions(random, false)

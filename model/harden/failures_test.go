@@ -26,6 +26,7 @@ func triedRun(n int, record string, done bool) runFixture {
 }
 
 func TestACallThatFailedEverywhereStaysBeforeItsFallback(t *testing.T) {
+	t.Parallel()
 	record := `{"1.1": {"failed": 1}, "1.2": {"done": 1}, "1.3": {"done": 1}}`
 	h := hardenRuns(t, triedRun(1, record, true), triedRun(2, record, true))
 	h.is(t, `[`+findCall+`,`+searchCall+`,`+sendCall+`]`)
@@ -33,6 +34,7 @@ func TestACallThatFailedEverywhereStaysBeforeItsFallback(t *testing.T) {
 }
 
 func TestACallThatNeverRanIsLeftOut(t *testing.T) {
+	t.Parallel()
 	h := hardenRuns(t, triedRun(1, `{"1.1": {"rejected": 1}, "1.2": {"done": 1}, "1.3": {"done": 1}}`, true))
 	h.is(t, `[`+searchCall+`,`+sendCall+`]`)
 	h.hasNote(t, "left out: find → †state.item, which never ran (planned in p1)")
@@ -40,6 +42,7 @@ func TestACallThatNeverRanIsLeftOut(t *testing.T) {
 
 // What was refused before it could run is the LLM's mistake, and says nothing of the Tool.
 func TestACallThatWasRefusedAtOnceIsNoPartOfThePlan(t *testing.T) {
+	t.Parallel()
 	p := finishedRun(t, 1, triedRun(1, `{"1.1": {"failed": 1}, "1.2": {"done": 1}, "1.3": {"done": 1}}`, true))
 	refusal, _ := jsonval.DecodeObject([]byte(`{"type": "error", "call": "1.1", "error": {"code": "bad_path", "message": "no"}}`))
 	p.Ideas[1]["context"] = append(p.Ideas[1]["context"].([]any), refusal)
@@ -51,6 +54,7 @@ func TestACallThatWasRefusedAtOnceIsNoPartOfThePlan(t *testing.T) {
 }
 
 func TestTwoFailuresInARowAreNamedTogether(t *testing.T) {
+	t.Parallel()
 	bad := triedRun(2, `{"1.1": {"failed": 1}, "1.2": {"failed": 1}, "1.3": {"blocked": 1}}`, false)
 	hardenRuns(t, triedRun(1, `{"1.1": {"failed": 1}, "1.2": {"done": 1}, "1.3": {"done": 1}}`, true), bad).is(t,
 		`[`+findCall+`,`+searchCall+`,`+sendCall+`]`,
@@ -59,6 +63,7 @@ func TestTwoFailuresInARowAreNamedTogether(t *testing.T) {
 
 // The LLM tried other parameters after each failure: the second and third Calls of a Tool are not its first.
 func TestANoteSaysWhichOfSeveralCallsItIsAbout(t *testing.T) {
+	t.Parallel()
 	p := sentRun(2)
 	p.calls = []string{findCall, strings.Replace(findCall, "†state.order", "x1", 1), strings.Replace(findCall, "†state.order", "x2", 1), sendCall}
 	p.record = `{"1.1": {"failed": 1}, "1.2": {"failed": 1}, "1.3": {"done": 1}, "1.4": {"done": 1}}`
@@ -73,6 +78,7 @@ func TestANoteSaysWhichOfSeveralCallsItIsAbout(t *testing.T) {
 }
 
 func TestAnInstanceThatLacksWhatItsSchemaRequiresIsLeftOutAndNoted(t *testing.T) {
+	t.Parallel()
 	bad := finishedRun(t, 2, triedRun(2, `{"1.1": {"failed": 1}, "1.2": {"failed": 1}, "1.3": {"blocked": 1}}`, false))
 	for _, m := range bad.Ideas[1]["context"].([]any) {
 		if m := m.(map[string]any); m["type"] == "state" {
@@ -121,6 +127,7 @@ func decoded(t *testing.T, text string) map[string]any {
 }
 
 func TestRequiredIsWhatEveryRunBringsWhicheverBranchItTakes(t *testing.T) {
+	t.Parallel()
 	schema := stateSchemaOf(branching(t))
 	if got := string(jsonval.Encode(schema["required"])); got != `["verdict"]` {
 		t.Errorf("required is %s", got)
@@ -128,6 +135,7 @@ func TestRequiredIsWhatEveryRunBringsWhicheverBranchItTakes(t *testing.T) {
 }
 
 func TestTheClosedSchemaHasRoomForToolsThatNoRunUsed(t *testing.T) {
+	t.Parallel()
 	h := branching(t)
 	properties := jsonval.AsObject(stateSchemaOf(h)["properties"])
 	for _, k := range []string{"nowhere", "never", "bad"} {
@@ -148,6 +156,7 @@ func stateSchemaOf(h *Result) map[string]any {
 
 // The instances of a split process, and their Calls, are in its parts: the process itself knows what they came to.
 func TestASplitProcessIsHardenedFromItsParts(t *testing.T) {
+	t.Parallel()
 	part := func(name, token string, n int) FinishedRun {
 		p := finishedRun(t, n, sentRun(n))
 		p.ProcessID = "p/" + name

@@ -116,6 +116,7 @@ func sentRun(n int) runFixture {
 }
 
 func TestLiteralsThatEqualTheStartBecomeReferencesAndTheSchemaIsClosed(t *testing.T) {
+	t.Parallel()
 	h := hardenRuns(t, sentRun(1), sentRun(2), sentRun(3))
 	h.is(t, `[{"_tool": "find", "id": "†state.order", "_outputPath": "†state.item"},
 		{"_tool": "send", "to": "†state.mail", "text": "†state.item", "_outputPath": "†state.sent"}]`)
@@ -132,6 +133,7 @@ func TestLiteralsThatEqualTheStartBecomeReferencesAndTheSchemaIsClosed(t *testin
 // Of 40 runs the first Call failed in 5. There the LLM planned another one in its second Request, with values in place
 // of References.
 func TestWhatTheLLMPlannedAfterAFailureBecomesAnAlternative(t *testing.T) {
+	t.Parallel()
 	var runs []runFixture
 	for n := 1; n <= 40; n++ {
 		p := sentRun(n)
@@ -199,6 +201,7 @@ func playHardened(t *testing.T, h *Result, start string, findFails bool) (state 
 }
 
 func TestWhatCannotBeGeneralizedIsNamedAndNeverGuessed(t *testing.T) {
+	t.Parallel()
 	with := func(p runFixture, old, new string) runFixture {
 		for n := range p.calls {
 			p.calls[n] = strings.ReplaceAll(p.calls[n], old, new)
@@ -258,6 +261,7 @@ func TestWhatCannotBeGeneralizedIsNamedAndNeverGuessed(t *testing.T) {
 }
 
 func TestAnOutputThatStandsInStateIsWired(t *testing.T) {
+	t.Parallel()
 	a, b := sentRun(1), sentRun(2)
 	a.output, b.output = `{"what": "item 1"}`, `{"what": "item 2"}`
 	if m := planOf(t, hardenRuns(t, a, b)); string(jsonval.Encode(m.PlanOutput)) != `{"what":"†state.item"}` || m.PlanStage != ideafile.StageOptimal {
@@ -266,6 +270,7 @@ func TestAnOutputThatStandsInStateIsWired(t *testing.T) {
 }
 
 func TestRepeatedCallsAreFolded(t *testing.T) {
+	t.Parallel()
 	p := sentRun(1)
 	p.calls = append(p.calls, p.calls[0], p.calls[0])
 	p.record = `{"1.1": {"failed": 1}, "1.2": {"done": 1}, "2.1": {"done": 1}, "3.1": {"skipped": 1}}`
@@ -274,6 +279,7 @@ func TestRepeatedCallsAreFolded(t *testing.T) {
 }
 
 func TestOnlyFinishedProcessesOfOnePaletteAreHardened(t *testing.T) {
+	t.Parallel()
 	good := finishedRun(t, 1, sentRun(1))
 	open := finishedRun(t, 2, sentRun(2))
 	open.Ideas = open.Ideas[:1]
@@ -291,6 +297,7 @@ func TestOnlyFinishedProcessesOfOnePaletteAreHardened(t *testing.T) {
 }
 
 func TestATemplateHoldsNobodysData(t *testing.T) {
+	t.Parallel()
 	h, err := Harden([]FinishedRun{finishedRun(t, 1, sentRun(1)), finishedRun(t, 2, sentRun(2))}, nil, true)
 	if err != nil {
 		t.Fatal(err)
@@ -301,6 +308,7 @@ func TestATemplateHoldsNobodysData(t *testing.T) {
 }
 
 func TestCallsThatReadWhatIsLeftOutAreLeftOutToo(t *testing.T) {
+	t.Parallel()
 	a, b := sentRun(1), sentRun(2)
 	a.calls[0], b.calls[0] = strings.Replace(a.calls[0], "†state.order", "x", 1), strings.Replace(b.calls[0], "†state.order", "y", 1)
 	keep := `{"_tool": "search", "id": "†state.order", "_outputPath": "found"}`
@@ -314,6 +322,7 @@ func TestCallsThatReadWhatIsLeftOutAreLeftOutToo(t *testing.T) {
 }
 
 func TestWhereNoCallIsLeftThereIsNoPlanAndTheErrorSaysWhy(t *testing.T) {
+	t.Parallel()
 	a, b := sentRun(1), sentRun(2)
 	a.calls[0], b.calls[0] = strings.Replace(a.calls[0], "†state.order", "x", 1), strings.Replace(b.calls[0], "†state.order", "y", 1)
 	idle := sentRun(1)
@@ -334,6 +343,7 @@ func TestWhereNoCallIsLeftThereIsNoPlanAndTheErrorSaysWhy(t *testing.T) {
 }
 
 func TestAReferenceStandsForALiteralOnlyWhereItsValueIsThat(t *testing.T) {
+	t.Parallel()
 	a, b := sentRun(1), sentRun(2)
 	a.calls[1] = strings.Replace(a.calls[1], "m1@x", "†state.mail", 1)
 	h := hardenRuns(t, a, b)
@@ -348,6 +358,7 @@ func TestAReferenceStandsForALiteralOnlyWhereItsValueIsThat(t *testing.T) {
 
 // The first process had the value already and skipped the Call that the second one planned as its second choice.
 func TestAlternativesStandInTheOrderInWhichTheyWerePlanned(t *testing.T) {
+	t.Parallel()
 	search := `{"_tool": "search", "id": "†state.order", "_outputPath": "item"}`
 	a, b := sentRun(1), sentRun(2)
 	a.start = strings.Replace(a.start, "{", `{"item": "item 1", `, 1)

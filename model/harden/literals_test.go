@@ -29,6 +29,7 @@ func (h *Result) hasNote(t *testing.T, want string) {
 }
 
 func TestALiteralThatEqualsAnInputIsAReferenceOrIsNamed(t *testing.T) {
+	t.Parallel()
 	found := func(id string) string { return `[{"_tool": "find", "id": ` + id + `, "_outputPath": "†state.item"}]` }
 	named := func(what, places string) string {
 		return `find → †state.item: parameter "id" is always ` + what + `, which stands at ` + places + `: it cannot be told what is meant`
@@ -61,6 +62,7 @@ func TestALiteralThatEqualsAnInputIsAReferenceOrIsNamed(t *testing.T) {
 }
 
 func TestALiteralThatDiffersAsTheElementOfAListDoesIsAReference(t *testing.T) {
+	t.Parallel()
 	h := hardenRuns(t, foundRun(`{"items": ["a1", "b2"]}`, `"b2"`), foundRun(`{"items": ["a1", "c3"]}`, `"c3"`))
 	h.is(t, `[{"_tool": "find", "id": "†state.items.1", "_outputPath": "†state.item"}]`)
 	h.hasNote(t, `parameter "id" is †state.items.1, by its place in the list: an input with more or fewer elements needs another Plan`)
@@ -68,18 +70,21 @@ func TestALiteralThatDiffersAsTheElementOfAListDoesIsAReference(t *testing.T) {
 
 // A flag or a digit is what it is by chance too often to be in the way of an optimal Plan.
 func TestAFlagOrADigitThatEqualsAnInputIsNoted(t *testing.T) {
+	t.Parallel()
 	h := hardenRuns(t, foundRun(`{"shelf": "7", "n": 1}`, `"7"`), foundRun(`{"shelf": "7", "n": 2}`, `"7"`))
 	h.is(t, `[{"_tool": "find", "id": "7", "_outputPath": "†state.item"}]`)
 	h.hasNote(t, `not generalised: find → †state.item: parameter "id" is always "7", which stands at †state.shelf too: it stays as it is`)
 }
 
 func TestALiteralThatStoodElsewhereInEachInstanceIsNoted(t *testing.T) {
+	t.Parallel()
 	h := hardenRuns(t, foundRun(`{"items": ["b2", "c3"]}`, `"b2"`), foundRun(`{"items": ["c3", "b2"]}`, `"b2"`))
 	h.is(t, `[{"_tool": "find", "id": "b2", "_outputPath": "†state.item"}]`)
 	h.hasNote(t, `is always "b2", which stood in every instance at the start, in each at another place (†state.items.0 in p1)`)
 }
 
 func TestOfOneInstanceConstantsAreBelievedAndNamed(t *testing.T) {
+	t.Parallel()
 	one := foundRun(`{"shelf": "A1"}`, `"b2"`)
 	h := hardenRuns(t, one)
 	h.hasNote(t, `there is one instance: constants cannot be told from inputs. Kept for every input: find → †state.item: parameter "id" = "b2"`)
@@ -90,6 +95,7 @@ func TestOfOneInstanceConstantsAreBelievedAndNamed(t *testing.T) {
 }
 
 func TestTheLiteralsOfAnOutputAreJudgedToo(t *testing.T) {
+	t.Parallel()
 	runs := []FinishedRun{}
 	for n := 1; n <= 2; n++ {
 		p := finishedRun(t, n, foundRun(fmt.Sprintf(`{"order": "o%d", "shop": ["north"]}`, n), `"†state.order"`))
@@ -105,6 +111,7 @@ func TestTheLiteralsOfAnOutputAreJudgedToo(t *testing.T) {
 
 // A flag in an output is not found in State by chance: its place must have its name, or hold what several outputs were.
 func TestAFlagOfAnOutputIsWiredOnlyWhereThatIsCertain(t *testing.T) {
+	t.Parallel()
 	for output, want := range map[string]string{`{"sent": true}`: `{"sent":"†state.sent"}`, `{"ok": true}`: "null"} {
 		p := sentRun(1)
 		p.output = output

@@ -100,6 +100,7 @@ func drawSolution(t *rapid.T, tokens []string) string {
 // What harden writes passes the check, and where it is marked optimal it brings every instance of the runs to the State that
 // it came to, with no Request, where the Tools give what they gave.
 func TestAHardenedPlanRepeatsTheRunsItWasMadeOf(t *testing.T) {
+	t.Parallel()
 	optimal, total := 0, 0
 	rapid.Check(t, func(t *rapid.T) {
 		var runs []FinishedRun

@@ -27,6 +27,7 @@ func hardenedAgain(t *testing.T, plan string, cases ...map[string]any) *Result {
 
 // What a Plan that ran directly says is what is meant: it comes out as it went in, whatever the instances that it ran in have in common.
 func TestWhatADirectPlanSaysStaysWhereTheRunsSayNothingOfIt(t *testing.T) {
+	t.Parallel()
 	const vip, noVIP = `{"properties": {"state": {"properties": {"vip": {"enum": [true]}}, "required": ["vip"]}}, "required": ["state"]}`,
 		`{"properties": {"state": {"properties": {"vip": {"enum": [false]}}, "required": ["vip"]}}, "required": ["state"]}`
 	is := func(vip bool) map[string]any { return map[string]any{"id": "case-1", "vip": vip} }

@@ -32,6 +32,7 @@ const callTools = `{
 }`
 
 func TestACallIsRefusedWhen(t *testing.T) {
+	t.Parallel()
 	p := modeltest.PaletteFrom(t, callTools)
 	for _, c := range []struct{ name, call, code, want string }{
 		{"it is no object", `"greet"`, ideafile.CodeBadForm, "a Call is an object, not string"},
@@ -91,6 +92,7 @@ func TestACallIsRefusedWhen(t *testing.T) {
 }
 
 func TestTheWholeStateIsNoList(t *testing.T) {
+	t.Parallel()
 	p := modeltest.PaletteFrom(t, `{"any": {"_activity": "a", "_outputMethod": {"type": "string"}}}`)
 	for method, ok := range map[string]bool{"set": true, "assign": true, "merge": true, "push": false, "concat": false} {
 		_, _, f := p.ReadCall(ideafile.ParseWrittenCall(map[string]any{"_tool": "any", "_outputPath": "†state", "_outputMethod": method}))
@@ -101,6 +103,7 @@ func TestTheWholeStateIsNoList(t *testing.T) {
 }
 
 func TestACallIsRead(t *testing.T) {
+	t.Parallel()
 	p := modeltest.PaletteFrom(t, callTools)
 	for _, c := range []struct{ name, call, want string }{
 		{"with its parameters written directly in it", `{"_tool":"greet","name":"Ann","age":7}`, `{"params":{"age":7,"name":"Ann"}}`},
@@ -160,6 +163,7 @@ func TestACallIsRead(t *testing.T) {
 }
 
 func TestACallIsForTheInstancesThatItNames(t *testing.T) {
+	t.Parallel()
 	two := []string{"①", "②"}
 	for _, c := range []struct {
 		name, call string
@@ -203,18 +207,21 @@ func TestACallIsForTheInstancesThatItNames(t *testing.T) {
 }
 
 func TestACallIsNamedByRequestIndexAndInstance(t *testing.T) {
+	t.Parallel()
 	if got := ideafile.FormatCallID(3, 2, "①") + " " + ideafile.FormatCallID(3, 2, "") + " " + ideafile.FormatCallID(0, 12, "a b"); got != "3.2@① 3.2 0.12@a b" {
 		t.Errorf("got %s", got)
 	}
 }
 
 func TestAFaultTellsItsCode(t *testing.T) {
+	t.Parallel()
 	if got := diag.Faultf(ideafile.CodeBadPath, "at %s", "a").Error(); got != "bad_path: at a" {
 		t.Errorf("got %s", got)
 	}
 }
 
 func TestACallIsWrittenAsItWasRead(t *testing.T) {
+	t.Parallel()
 	p := modeltest.PaletteFrom(t, `{"any": {"_activity": "a", "_outputMethod": {"type": "string"}, "_scopes": {"type": "array"}},
 		"fixed": {"_activity": "f", "properties": {"w": {"const": "†input.x"}}, "_outputPath": "a.b", "_outputMethod": "push", "_scopes": ["input"]}}`, "①")
 	rapid.Check(t, func(rt *rapid.T) {

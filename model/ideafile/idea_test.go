@@ -46,6 +46,7 @@ const wholeIdea = `{
 }`
 
 func TestAnIdeaFileIsRead(t *testing.T) {
+	t.Parallel()
 	idea, ps := ideafile.ParseIdea([]byte(wholeIdea))
 	if len(ps) > 0 {
 		t.Fatal(ps)
@@ -65,6 +66,7 @@ func TestAnIdeaFileIsRead(t *testing.T) {
 }
 
 func TestNullIsNoLimitAndWhatIsNotSaidIsTheDefault(t *testing.T) {
+	t.Parallel()
 	idea, ps := ideafile.ParseIdea([]byte(`{"config":{"limits":{"requests":null,"calls":7,"duration":null}}}`))
 	if len(ps) > 0 {
 		t.Fatal(ps)
@@ -76,6 +78,7 @@ func TestNullIsNoLimitAndWhatIsNotSaidIsTheDefault(t *testing.T) {
 }
 
 func TestThePaletteIsSortedByName(t *testing.T) {
+	t.Parallel()
 	idea, _ := ideafile.ParseIdea([]byte(wholeIdea))
 	if len(idea.Tools) != 2 || idea.Tools[0].Name != "analyzeSentiment" || idea.Tool("zeta") != idea.Tools[1] {
 		t.Errorf("got %v", idea.Tools)
@@ -86,6 +89,7 @@ func TestThePaletteIsSortedByName(t *testing.T) {
 }
 
 func TestInstancesStandInTheOrderInWhichTheContextNamesThem(t *testing.T) {
+	t.Parallel()
 	idea, _ := ideafile.ParseIdea([]byte(wholeIdea))
 	if got := idea.InstanceTokens(); !reflect.DeepEqual(got, []string{"②", "①"}) {
 		t.Errorf("got %v", got)
@@ -93,6 +97,7 @@ func TestInstancesStandInTheOrderInWhichTheContextNamesThem(t *testing.T) {
 }
 
 func TestAProcessWithoutTokensHasOneAnonymousInstance(t *testing.T) {
+	t.Parallel()
 	for _, text := range []string{`{}`, `{"context":[]}`, `{"context":[{"type":"state","a":1},{"type":"input","_instance":null}]}`} {
 		idea, ps := ideafile.ParseIdea([]byte(text))
 		if len(ps) > 0 || !reflect.DeepEqual(idea.InstanceTokens(), []string{""}) {
@@ -102,6 +107,7 @@ func TestAProcessWithoutTokensHasOneAnonymousInstance(t *testing.T) {
 }
 
 func TestTokensThatAreTypedAlikeAreRefused(t *testing.T) {
+	t.Parallel()
 	_, problems := ideafile.ParseIdea([]byte(`{"context": [{"type": "state", "_instance": "①"}, {"type": "input", "_instance": "①"}, {"type": "state", "_instance": "1"}]}`))
 	want := `$.context[2]._instance: "1" and "①" are both typed 1, in ids and at the keyboard: one of them needs another name`
 	if len(problems) != 1 || problems[0].String() != want {
@@ -110,6 +116,7 @@ func TestTokensThatAreTypedAlikeAreRefused(t *testing.T) {
 }
 
 func TestAnIdeaSaysNothingMoreThanItMust(t *testing.T) {
+	t.Parallel()
 	for _, text := range []string{`{}`, `{"meta":null,"config":null,"schema":null,"context":null,"solution":null}`, `{"config":{"llm":{},"limits":null,"approval":null,"mcp":null}}`} {
 		idea, ps := ideafile.ParseIdea([]byte(text))
 		if len(ps) > 0 {
@@ -122,6 +129,7 @@ func TestAnIdeaSaysNothingMoreThanItMust(t *testing.T) {
 }
 
 func TestAnIdeaFileIsRefusedWhen(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct{ name, text, want string }{
 		{"it does not parse", `{"meta":`, "$: decode JSON: the text ends"},
 		{"a key stands twice", `{"meta":{},"meta":{}}`, "$.meta: the key stands twice"},
@@ -181,6 +189,7 @@ func TestAnIdeaFileIsRefusedWhen(t *testing.T) {
 }
 
 func TestEverythingWrongWithAFileIsToldAtOnceInTheOrderOfItsParts(t *testing.T) {
+	t.Parallel()
 	_, ps := ideafile.ParseIdea([]byte(`{"x":1,"meta":{"path":1},"config":{"batch":0},"schema":{"tools":{"a":1,"b":1}},"context":[{},{}],"solution":1}`))
 	var places []string
 	for _, p := range ps {

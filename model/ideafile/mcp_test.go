@@ -11,6 +11,7 @@ const twoServers = `"mcp": {"files": {"command": ["mcp-files", "/data"], "env": 
   "tickets": {"url": "https://tickets.example/mcp", "headers": {"Authorization": "Bearer $env:TICKETS"}, "tools": ["find"]}}`
 
 func TestServersAreReadByName(t *testing.T) {
+	t.Parallel()
 	idea, ps := ideafile.ParseIdea([]byte(`{"config": {` + twoServers + `}}`))
 	if len(ps) > 0 || len(idea.Config.MCP) != 2 {
 		t.Fatalf("%v %+v", ps, idea.Config.MCP)
@@ -28,6 +29,7 @@ func TestServersAreReadByName(t *testing.T) {
 }
 
 func TestWhatIsNoServerIsRefusedWithItsPlace(t *testing.T) {
+	t.Parallel()
 	for file, want := range map[string]string{
 		`{"config": {"mcp": []}}`:                                                         `$.config.mcp: want an object, not array`,
 		`{"config": {"mcp": {"a": 1}}}`:                                                   `$.config.mcp.a: a server is an object, not number`,

@@ -13,6 +13,7 @@ import (
 )
 
 func TestAMessageIsRefusedWhen(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct{ name, message, want string }{
 		{"it is no object", `"hello"`, "$.m: a message is an object, not string"},
 		{"it says no type", `{"text":"x"}`, "$.m.type: a message says its type"},
@@ -61,6 +62,7 @@ func TestAMessageIsRefusedWhen(t *testing.T) {
 }
 
 func TestAPayloadIsTaken(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct{ name, message, kind, want string }{
 		{"from under its key", `{"type":"state","state":{"a":1}}`, "state", `{"a":1}`},
 		{"from the flat message, without the message's own keys", `{"type":"state","_instance":"①","schema":{},"a":1,"b":2}`, "state", `{"a":1,"b":2}`},
@@ -85,6 +87,7 @@ func TestAPayloadIsTaken(t *testing.T) {
 }
 
 func TestAnInstructionMayBeTextOrAnyValue(t *testing.T) {
+	t.Parallel()
 	ms := modeltest.MessagesFrom(t, `[{"type":"instruction","instruction":"Be kind.","tools":["a","b"]},{"type":"instruction","instruction":{"b":1,"a":[2]}},
 		{"type":"error","call":"1.1","error":{"code":"x"}},{"type":"plan","name":"short","plan":[{"_tool":"a"}],"record":{},"output":"†state.a"}]`)
 	if ms[0].Text != "Be kind." || strings.Join(ms[0].InstructionToolNames, ",") != "a,b" || ms[1].Text != `{"a":[2],"b":1}` || ms[1].InstructionToolNames != nil {
@@ -96,6 +99,7 @@ func TestAnInstructionMayBeTextOrAnyValue(t *testing.T) {
 }
 
 func TestAnInstanceSees(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct{ name, context, token, kind, want string }{
 		{"messages of one kind, merged deeply as patches", `[{"type":"state","a":{"x":1,"y":1},"l":[1,2]},{"type":"state","a":{"y":2,"z":2},"l":[3]}]`,
 			"", "state", `{"a":{"x":1,"y":2,"z":2},"l":[3]}`},
@@ -122,6 +126,7 @@ func TestAnInstanceSees(t *testing.T) {
 }
 
 func TestTheLastSchemaWins(t *testing.T) {
+	t.Parallel()
 	context := modeltest.MessagesFrom(t, `[{"type":"state","schema":{"title":"one"}},{"type":"state","schema":{"title":"two"}},{"type":"state","a":1},
 		{"type":"state","_instance":"①","schema":{"title":"own"}}]`)
 	for token, want := range map[string]string{"": "two", "①": "own", "②": "two"} {
@@ -132,6 +137,7 @@ func TestTheLastSchemaWins(t *testing.T) {
 }
 
 func TestAViewLeavesTheMessagesAsTheyAre(t *testing.T) {
+	t.Parallel()
 	const list = `[{"type":"state","a":{"x":1}},{"type":"state","a":{"y":1}},{"type":"state","_instance":"①","a":{"z":1}}]`
 	context := modeltest.MessagesFrom(t, list)
 	ideafile.InstanceViewOf(context, "①")
@@ -143,6 +149,7 @@ func TestAViewLeavesTheMessagesAsTheyAre(t *testing.T) {
 }
 
 func TestAnInstanceSeesItsOwnViewAlone(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
 		var all, without []ideafile.Message
 		for range rapid.IntRange(1, 6).Draw(rt, "messages") {

@@ -47,6 +47,7 @@ func formIsRefused(t *testing.T, idea, said string) {
 
 // Where a key is unknown, the reader lists those that there are: the schema has the same.
 func TestTheSchemaHasTheKeysThatTheReaderHas(t *testing.T) {
+	t.Parallel()
 	for place, idea := range map[string]string{
 		"properties":                   `{"zz": 1}`,
 		"properties.config.properties": `{"config": {"zz": 1}}`,
@@ -114,6 +115,7 @@ func keysAt(t *testing.T, place string) (names []string) {
 }
 
 func TestTheSchemaTakesEveryExample(t *testing.T) {
+	t.Parallel()
 	files, err := filepath.Glob("../../examples/*/*.json")
 	if err != nil {
 		t.Fatal(err)

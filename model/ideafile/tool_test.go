@@ -13,6 +13,7 @@ import (
 )
 
 func TestAToolIsRefusedWhen(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct{ name, source, want string }{
 		{"it is no object", `"x"`, "$.t: a tool is an object, not string"},
 		{"its parameters are no object", `{"type":"string"}`, `$.t.type: a tool's parameters are an object`},
@@ -75,6 +76,7 @@ func TestAToolIsRefusedWhen(t *testing.T) {
 }
 
 func TestAToolsNameHasBounds(t *testing.T) {
+	t.Parallel()
 	for name, ok := range map[string]bool{"a": true, "": false, "_a": false, strings.Repeat("a", 64): true, strings.Repeat("a", 65): false} {
 		var ps diag.Problems
 		ideafile.ReadTool(name, map[string]any{}, "$", &ps)
@@ -85,6 +87,7 @@ func TestAToolsNameHasBounds(t *testing.T) {
 }
 
 func TestEverythingWrongWithAToolIsToldAtOnce(t *testing.T) {
+	t.Parallel()
 	var ps diag.Problems
 	ideafile.ReadTool("_t", modeltest.MustDecodeJSON(`{"type":"array","_timeout":-1,"_x":1,"_approval":1,"_output":1}`), "$", &ps)
 	if len(ps) != 6 {
@@ -93,6 +96,7 @@ func TestEverythingWrongWithAToolIsToldAtOnce(t *testing.T) {
 }
 
 func TestAToolHasDefaults(t *testing.T) {
+	t.Parallel()
 	tool := modeltest.ToolFrom(t, "t", `{"description":"Does it.","_approval":false,"_timeout":null,"_retry":null,"_output":null,"_outputPath":null,"_activity":null}`)
 	if tool.Timeout != 60*time.Second || tool.MaxAttempts != 3 || tool.OutputSchema != nil || tool.Description != "Does it." {
 		t.Errorf("got %+v", tool)
@@ -103,6 +107,7 @@ func TestAToolHasDefaults(t *testing.T) {
 }
 
 func TestAToolSaysHowHardItTries(t *testing.T) {
+	t.Parallel()
 	for text, want := range map[string]time.Duration{`"72h"`: 72 * time.Hour, `10`: 10 * time.Second, `0.5`: time.Second / 2, `"1m30s"`: 90 * time.Second} {
 		tool := modeltest.ToolFrom(t, "t", `{"_timeout":`+text+`,"_retry":{"attempts":1}}`)
 		if tool.Timeout != want || tool.MaxAttempts != 1 {
@@ -112,6 +117,7 @@ func TestAToolSaysHowHardItTries(t *testing.T) {
 }
 
 func TestAChoiceIsFixedOrWithinASchema(t *testing.T) {
+	t.Parallel()
 	tool := modeltest.ToolFrom(t, "t", `{"_outputPath":"†state.a.b","_outputMethod":{"enum":["push","concat"]},"_scopes":["state.user","†input"]}`)
 	if p := tool.OutputPath; !p.IsDeclared || p.Schema != nil || p.FixedValue != "†state.a.b" {
 		t.Errorf("a fixed path is read as %+v", p)
@@ -125,6 +131,7 @@ func TestAChoiceIsFixedOrWithinASchema(t *testing.T) {
 }
 
 func TestAWiredParameterFitsByItsValue(t *testing.T) {
+	t.Parallel()
 	tool := modeltest.ToolFrom(t, "t", `{"properties":{"rules":{"const":"†input.rules","type":"array"},"n":{"const":7},"x":{"const":"††plain"}},"required":["rules"]}`)
 	if err := tool.ValidateParams(map[string]any{"rules": []any{"no spam"}}); err != nil {
 		t.Errorf("the value behind a wired parameter does not fit: %s", err)
@@ -141,6 +148,7 @@ func TestAWiredParameterFitsByItsValue(t *testing.T) {
 }
 
 func TestParametersThatHoldAHandleAreLeftToTheActivity(t *testing.T) {
+	t.Parallel()
 	tool := modeltest.ToolFrom(t, "t", `{"properties":{"big":{"type":"string"},"n":{"type":"integer"}},"required":["big"]}`)
 	big := jsonval.BlobHandle{Digest: "d", Size: 99, ValueType: "array"}.AsJSONValue()
 	if err := tool.ValidateParams(map[string]any{"big": big, "n": modeltest.MustDecodeJSON(`1`)}); err != nil {
@@ -152,6 +160,7 @@ func TestParametersThatHoldAHandleAreLeftToTheActivity(t *testing.T) {
 }
 
 func TestBindDecidesWhatRunsATool(t *testing.T) {
+	t.Parallel()
 	registered := map[string]bool{"known": false, "pure": true} // by name: pure or not
 	lookup := func(name string) (pure, ok bool) { pure, ok = registered[name]; return }
 	for _, c := range []struct {
@@ -178,6 +187,7 @@ func TestBindDecidesWhatRunsATool(t *testing.T) {
 
 // Where a policy wants signed decisions, what does not, or cannot be read, takes nothing away from it.
 func TestAPolicyWantsProofOfWhoDecides(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		policy string
 		signed bool

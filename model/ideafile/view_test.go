@@ -10,6 +10,7 @@ import (
 )
 
 func TestEachInstanceSeesItsOwnMessagesOverTheSharedOnes(t *testing.T) {
+	t.Parallel()
 	context := modeltest.DecodeJSON(t, `[
 		{"type": "input", "rules": ["all"], "limit": 1},
 		{"type": "state", "_instance": "②", "a": 2},
@@ -36,6 +37,7 @@ func TestEachInstanceSeesItsOwnMessagesOverTheSharedOnes(t *testing.T) {
 }
 
 func TestAContextThatNamesNoInstanceHasTheAnonymousOne(t *testing.T) {
+	t.Parallel()
 	o := ideafile.SplitContextByInstance(modeltest.DecodeJSON(t, `[{"type": "state", "a": 1}]`))
 	if !reflect.DeepEqual(o.InstanceTokens, []string{""}) || !o.HasInstance("") || o.HasInstance("①") {
 		t.Errorf("%v", o.InstanceTokens)

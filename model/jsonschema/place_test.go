@@ -11,6 +11,7 @@ import (
 )
 
 func TestASchemaSaysOfAPath(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct{ name, schema, path, want string }{
 		{"nothing, where it says nothing", `{}`, "a", "unknown"},
 		{"all, of the whole", `{"type":"object"}`, "", "known"},
@@ -63,6 +64,7 @@ func placeWords(p jsonschema.Subschema) string {
 }
 
 func TestAPointerFindsAnyKeyAgain(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
 		key, value := modeltest.AnyText().Draw(rt, "key"), modeltest.AnyText().Draw(rt, "value")
 		root := map[string]any{"x": []any{map[string]any{key: value}}}
@@ -73,6 +75,7 @@ func TestAPointerFindsAnyKeyAgain(t *testing.T) {
 }
 
 func TestAPointerFindsNothingWhere(t *testing.T) {
+	t.Parallel()
 	root := modeltest.MustDecodeJSON(`{"a":{"b":[1]}}`)
 	for name, pointer := range map[string]string{
 		"a key is not there": "/x", "a step goes below a leaf": "/a/b/0/c", "an index is too large": "/a/b/1",

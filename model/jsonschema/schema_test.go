@@ -15,6 +15,7 @@ import (
 )
 
 func TestASchemaIsRefusedWhen(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct{ name, schema, want string }{
 		{"a $ref is remote", `{"$ref":"https://example.com/s.json"}`, `$ref "https://example.com/s.json" leaves the schema`},
 		{"a $ref is a file", `{"properties":{"a":{"$ref":"file:///etc/passwd"}}}`, `$ref "file:///etc/passwd" leaves the schema`},
@@ -51,6 +52,7 @@ func TestASchemaIsRefusedWhen(t *testing.T) {
 }
 
 func TestASchemaNestedTooDeepIsRefused(t *testing.T) {
+	t.Parallel()
 	var deep any = map[string]any{}
 	for range 200 {
 		deep = map[string]any{"not": deep}
@@ -61,6 +63,7 @@ func TestASchemaNestedTooDeepIsRefused(t *testing.T) {
 }
 
 func TestASchemaChecks(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct{ name, schema, good, bad, why string }{
 		{"types", `{"type":"string"}`, `"a"`, `1`, "expected string, but got number"},
 		{"what is below, with its place", `{"properties":{"a":{"items":{"type":"string"}}}}`, `{"a":["x"]}`, `{"a":["x",2]}`, "/a/1: expected string, but got number"},
@@ -95,6 +98,7 @@ func TestASchemaChecks(t *testing.T) {
 }
 
 func TestNoSchemaFitsEverything(t *testing.T) {
+	t.Parallel()
 	var s *jsonschema.Schema
 	if s.Validate(1) != nil || (&jsonschema.Schema{}).Validate(nil) != nil {
 		t.Error("something does not fit where nothing is said")
@@ -102,6 +106,7 @@ func TestNoSchemaFitsEverything(t *testing.T) {
 }
 
 func TestMetaPropertiesAreNoBusinessOfTheValidator(t *testing.T) {
+	t.Parallel()
 	for _, text := range []string{`{"_output":{"type":"nonsense"},"_x":{"$ref":"http://x/"},"type":"object"}`, `{"_a":1e3}`} {
 		if _, err := jsonschema.CompileSchema(modeltest.MustDecodeJSON(text)); err != nil {
 			t.Errorf("%s: %s", text, err)
@@ -111,6 +116,7 @@ func TestMetaPropertiesAreNoBusinessOfTheValidator(t *testing.T) {
 
 // Two schemas that differ in their meta properties alone share what is compiled, but not what was written.
 func TestASchemaKeepsItsSourceAsItWasWritten(t *testing.T) {
+	t.Parallel()
 	for _, text := range []string{`{"type":"string","_title":"one"}`, `{"type":"string","_title":"two"}`} {
 		s, err := jsonschema.CompileSchema(modeltest.MustDecodeJSON(text))
 		if err != nil || !jsonval.Equal(s.Source, modeltest.MustDecodeJSON(text)) {
@@ -120,6 +126,7 @@ func TestASchemaKeepsItsSourceAsItWasWritten(t *testing.T) {
 }
 
 func TestAPartIsCompiledWithTheWholeAsItsHome(t *testing.T) {
+	t.Parallel()
 	whole := modeltest.MustDecodeJSON(`{"$defs":{"t":{"type":"integer"}},"properties":{"a/b ~%\"":{"$ref":"#/$defs/t"}}}`)
 	s, err := jsonschema.CompileAt(whole, "/properties/"+jsonschema.EscapePointerStep(`a/b ~%"`))
 	if err != nil {
@@ -132,6 +139,7 @@ func TestAPartIsCompiledWithTheWholeAsItsHome(t *testing.T) {
 
 // The library words and orders its errors at random; histories and prompts must not.
 func TestErrorsAreWordedTheSameEachTime(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct{ schema, value string }{
 		"many wrong properties":           {`{"additionalProperties":{"type":"string"}}`, `{"e":1,"d":2,"c":3,"b":4,"a":5}`},
 		"properties that are not allowed": {`{"additionalProperties":false}`, `{"d":1,"it's":1,"c', 'd":1,"a":1}`},
@@ -166,6 +174,7 @@ func TestErrorsAreWordedTheSameEachTime(t *testing.T) {
 }
 
 func TestABrokenSchemaIsRefusedInTheSameWordsEachTime(t *testing.T) {
+	t.Parallel()
 	for _, schema := range []string{
 		`{"properties":{"a":{"$ref":"#/x"},"b":{"$ref":"#/y"},"c":{"$ref":"#/z"}}}`,
 		`{"properties":{"a":{"type":"x"},"b":{"type":"y"},"c":{"minimum":"z"},"d":{"pattern":"("}}}`,
@@ -191,6 +200,7 @@ func TestABrokenSchemaIsRefusedInTheSameWordsEachTime(t *testing.T) {
 }
 
 func TestAnErrorNamesThreeThingsAndCountsTheRest(t *testing.T) {
+	t.Parallel()
 	s, err := jsonschema.CompileSchema(modeltest.MustDecodeJSON(`{"additionalProperties":{"type":"string"}}`))
 	if err != nil {
 		t.Fatal(err)
@@ -202,6 +212,7 @@ func TestAnErrorNamesThreeThingsAndCountsTheRest(t *testing.T) {
 }
 
 func TestAValidatorThatPanicsIsAnError(t *testing.T) {
+	t.Parallel()
 	s, err := jsonschema.CompileSchema(modeltest.MustDecodeJSON(`{"type":"object"}`))
 	if err != nil {
 		t.Fatal(err)
@@ -213,6 +224,7 @@ func TestAValidatorThatPanicsIsAnError(t *testing.T) {
 }
 
 func TestTheCacheOfSchemasMayBeginAnew(t *testing.T) {
+	t.Parallel()
 	for n := range jsonschema.CacheSize + 10 {
 		s, err := jsonschema.CompileSchema(map[string]any{"const": fmt.Sprint(n)})
 		if err != nil || s.Validate(fmt.Sprint(n)) != nil || s.Validate(fmt.Sprint(n+1)) == nil {
@@ -222,6 +234,7 @@ func TestTheCacheOfSchemasMayBeginAnew(t *testing.T) {
 }
 
 func TestSchemasAreCompiledAndUsedFromManySides(t *testing.T) {
+	t.Parallel()
 	var wg sync.WaitGroup
 	for n := range 8 {
 		wg.Go(func() {
@@ -237,6 +250,7 @@ func TestSchemasAreCompiledAndUsedFromManySides(t *testing.T) {
 }
 
 func TestAnyNameCanBeAParameter(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
 		name := modeltest.AnyText().Draw(rt, "name")
 		whole := map[string]any{"properties": map[string]any{name: map[string]any{"type": "null"}}}
@@ -252,6 +266,7 @@ func TestAnyNameCanBeAParameter(t *testing.T) {
 
 // The validator walks maps in any order; whatever the schema, its words must be the same, and it must not panic.
 func TestAnySchemaSaysTheSameEachTime(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
 		schema := anySchema(3).Draw(rt, "schema")
 		value := map[string]any{"a": modeltest.AnyJSON(2).Draw(rt, "a"), "b": modeltest.AnyJSON(2).Draw(rt, "b"), modeltest.AnyText().Draw(rt, "key"): nil}

@@ -21,6 +21,7 @@ func multiplying(parts int, form string) any {
 }
 
 func TestASchemaWhoseReferencesMultiplyOverOneValueIsRefused(t *testing.T) {
+	t.Parallel()
 	for _, form := range []string{`{"allOf":[%s,%s]}`, `{"anyOf":[%s,%s]}`, `{"oneOf":[%s,%s]}`, `{"if":%s,"then":%s}`, `{"dependentSchemas":{"a":%s,"b":%s}}`} {
 		_, err := jsonschema.CompileSchema(multiplying(45, form))
 		if err == nil || !strings.Contains(err.Error(), "its references multiply: one value would be held against more than 10000 parts of it") {
@@ -30,6 +31,7 @@ func TestASchemaWhoseReferencesMultiplyOverOneValueIsRefused(t *testing.T) {
 }
 
 func TestReferencesThatMultiplyOverMembersAreNoProblem(t *testing.T) {
+	t.Parallel()
 	s, err := jsonschema.CompileSchema(multiplying(45, `{"properties":{"a":%s,"b":%s}}`))
 	if err != nil {
 		t.Fatal(err)
@@ -40,6 +42,7 @@ func TestReferencesThatMultiplyOverMembersAreNoProblem(t *testing.T) {
 }
 
 func TestAValueThatWouldBeCheckedTooOftenIsRefusedBeforeItIsChecked(t *testing.T) {
+	t.Parallel()
 	const choices = `{"type":"object","anyOf":[{"properties":{"kind":{"const":"and"},"arg":{"$ref":"#"}}},{"properties":{"kind":{"const":"or"},"arg":{"$ref":"#"}}}]}`
 	const lists = `{"allOf":[{"items":{"$ref":"#"}},{"items":{"$ref":"#"}}]}`
 	for _, c := range []struct{ schema, open, end string }{{choices, `{"kind":"not","arg":`, "}"}, {lists, "[", "]"}} {
@@ -61,6 +64,7 @@ func TestAValueThatWouldBeCheckedTooOftenIsRefusedBeforeItIsChecked(t *testing.T
 }
 
 func TestALargeValueOfASimpleSchemaIsChecked(t *testing.T) {
+	t.Parallel()
 	s, err := jsonschema.CompileSchema(modeltest.MustDecodeJSON(`{"items":{"type":"object","properties":{"n":{"type":"string"}}}}`))
 	if err != nil {
 		t.Fatal(err)
@@ -79,6 +83,7 @@ func TestALargeValueOfASimpleSchemaIsChecked(t *testing.T) {
 }
 
 func TestASchemaThatIsTooLargeIsRefused(t *testing.T) {
+	t.Parallel()
 	_, err := jsonschema.CompileSchema(map[string]any{"description": strings.Repeat("x", jsonschema.MaxSchema)})
 	if err == nil || !strings.Contains(err.Error(), "a schema has 1048576 at most") {
 		t.Errorf("got %v", err)
@@ -87,6 +92,7 @@ func TestASchemaThatIsTooLargeIsRefused(t *testing.T) {
 
 // A schema of ten thousand parts is compiled in the time of this test, not with the square of its parts.
 func TestASchemaOfManyPartsIsCompiled(t *testing.T) {
+	t.Parallel()
 	properties := map[string]any{}
 	for n := range 10_000 {
 		properties[fmt.Sprintf("p%d", n)] = map[string]any{"type": "string"}
@@ -98,6 +104,7 @@ func TestASchemaOfManyPartsIsCompiled(t *testing.T) {
 }
 
 func TestNullsAreRemovedInBoundedTime(t *testing.T) {
+	t.Parallel()
 	schema := modeltest.MustDecodeJSON(`{"anyOf":[
 		{"type":"object","properties":{"kind":{"const":"and"},"arg":{"$ref":"#"}}},
 		{"type":"object","properties":{"kind":{"const":"or"},"arg":{"$ref":"#"}}}]}`)
@@ -108,6 +115,7 @@ func TestNullsAreRemovedInBoundedTime(t *testing.T) {
 }
 
 func TestASchemaThatIsCompiledLaterChecksTheSame(t *testing.T) {
+	t.Parallel()
 	source := modeltest.MustDecodeJSON(`{"$defs":{"t":{"type":"integer"}},"properties":{"a":{"$ref":"#/$defs/t"}}}`)
 	s := jsonschema.NewLazySchema(source, "/properties/a")
 	if s.Validate("x") == nil || s.Validate(modeltest.MustDecodeJSON("1")) != nil || s.AllowsNull() {

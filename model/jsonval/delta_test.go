@@ -13,6 +13,7 @@ import (
 )
 
 func TestADeltaSaysNoMoreThanWhatChanged(t *testing.T) {
+	t.Parallel()
 	long := strings.Repeat("x", jsonval.MinAppendLength)
 	for _, c := range []struct{ name, from, to, want string }{
 		{"a new key", `{"a":1}`, `{"a":1,"b":null}`, `{"~":{"b":{"=":null}}}`},
@@ -48,6 +49,7 @@ func TestADeltaSaysNoMoreThanWhatChanged(t *testing.T) {
 }
 
 func TestWhatIsTheSameHasNoDelta(t *testing.T) {
+	t.Parallel()
 	for _, text := range []string{`null`, `true`, `1.50`, `"x"`, `[]`, `{}`, `[1,{"a":[null]}]`} {
 		if d, ok := jsonval.ComputeDelta(modeltest.DecodeJSON(t, text), modeltest.DecodeJSON(t, text)); ok {
 			t.Errorf("%s differs from itself by %s", text, jsonval.Encode(d))
@@ -59,6 +61,7 @@ func TestWhatIsTheSameHasNoDelta(t *testing.T) {
 }
 
 func TestWhatADeltaLeavesIsSharedAndWhatItChangesIsCopied(t *testing.T) {
+	t.Parallel()
 	from := modeltest.DecodeJSON(t, `{"a":{"x":1},"b":{"y":[1]}}`).(map[string]any)
 	got, err := jsonval.ApplyDelta(from, modeltest.DecodeJSON(t, `{"~":{"b":{"~":{"y":{"+":[2]}}}}}`))
 	if err != nil {
@@ -72,6 +75,7 @@ func TestWhatADeltaLeavesIsSharedAndWhatItChangesIsCopied(t *testing.T) {
 }
 
 func TestWhatIsNoDeltaIsRefused(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct{ from, delta string }{
 		{`{}`, `[]`}, {`{}`, `null`}, {`1`, `{"~":{}}`}, {`"x"`, `{"+":5}`}, {`"x"`, `{}`}, {`{"a":1}`, `{"~":{"a":{"~":{"b":{"=":1}}}}}`},
 		{`{"a":1}`, `{"~":{"b":{"~":{}}}}`}, {`{"a":1}`, `{"~":{"a":7}}`}, {`[1]`, `{"~":{"1":{"=":1}}}`}, {`[1]`, `{"~":{"-1":{"=":1}}}`},
@@ -101,6 +105,7 @@ func drawnJSON(depth int) *rapid.Generator[any] {
 }
 
 func TestEveryDeltaLeadsFromOneValueToTheOther(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		from, to := drawnJSON(3).Draw(t, "from"), drawnJSON(3).Draw(t, "to")
 		before := jsonval.Encode(from)
@@ -123,6 +128,7 @@ func TestEveryDeltaLeadsFromOneValueToTheOther(t *testing.T) {
 }
 
 func TestNoDeltaHoweverOddPanics(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		from := drawnJSON(3).Draw(t, "from")
 		before := jsonval.Encode(from)

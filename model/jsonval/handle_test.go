@@ -10,6 +10,7 @@ import (
 )
 
 func TestAHandleIsReadBackFromState(t *testing.T) {
+	t.Parallel()
 	for _, h := range []jsonval.BlobHandle{{Digest: "ab12", Size: 70_000, ValueType: "object"}, {Digest: "ff", Size: 1, ValueType: "string", PathInValue: "a[0]"}} {
 		v, err := jsonval.Decode(jsonval.Encode(h.AsJSONValue())) // as it comes back from history
 		if err != nil {
@@ -22,6 +23,7 @@ func TestAHandleIsReadBackFromState(t *testing.T) {
 }
 
 func TestWhatIsNoHandle(t *testing.T) {
+	t.Parallel()
 	for name, text := range map[string]string{
 		"text":                               `"†blob"`,
 		"an object with another key beside":  `{"†blob":{"digest":"x"},"a":1}`,
@@ -39,6 +41,7 @@ func TestWhatIsNoHandle(t *testing.T) {
 }
 
 func TestAHandleIsFoundAtAnyDepth(t *testing.T) {
+	t.Parallel()
 	h := jsonval.BlobHandle{Digest: "x", ValueType: "array"}.AsJSONValue()
 	for name, c := range map[string]struct {
 		v    any
@@ -57,6 +60,7 @@ func TestAHandleIsFoundAtAnyDepth(t *testing.T) {
 }
 
 func TestEscapedDataIsNeverAHandle(t *testing.T) {
+	t.Parallel()
 	for in, want := range map[string]string{
 		`{"†blob":{"digest":"x"}}`:         `{"††blob":{"digest":"x"}}`,
 		`{"††blob":1}`:                     `{"†††blob":1}`,
@@ -78,6 +82,7 @@ func TestEscapedDataIsNeverAHandle(t *testing.T) {
 }
 
 func TestEscapingIsUndoneWhateverTheData(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
 		v := modeltest.AnyJSON(4).Draw(rt, "value")
 		before := string(jsonval.Encode(v))

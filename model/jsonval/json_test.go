@@ -17,6 +17,7 @@ import (
 )
 
 func TestDecodeRefuses(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct{ name, text, want string }{
 		{"a key that stands twice", `{"a":1,"b":{"c":1,"c":2}}`, "$.b.c: the key stands twice"},
 		{"a key that stands twice, once escaped", `{"a":1,"\u0061":2}`, "$.a: the key stands twice"},
@@ -52,6 +53,7 @@ func TestDecodeRefuses(t *testing.T) {
 }
 
 func TestDecodeKeepsNumbersAsTheyWereWritten(t *testing.T) {
+	t.Parallel()
 	for _, n := range []string{"0", "-0", "1.0", "1.10", "12345678901234567890123", "1E+5", "1e308", "-1e-308", "0.1000"} {
 		v, err := jsonval.Decode([]byte(n))
 		if err != nil || v != json.Number(n) || string(jsonval.Encode(v)) != n {
@@ -61,6 +63,7 @@ func TestDecodeKeepsNumbersAsTheyWereWritten(t *testing.T) {
 }
 
 func TestDecodeTakesWhatIsAtItsBounds(t *testing.T) {
+	t.Parallel()
 	deep := strings.Repeat(`[`, jsonval.DecodeBounds.MaxDepth) + "1" + strings.Repeat(`]`, jsonval.DecodeBounds.MaxDepth)
 	for _, text := range []string{deep, strings.Repeat("9", jsonval.DecodeBounds.MaxNumberLen), " null\n"} {
 		if _, err := jsonval.Decode([]byte(text)); err != nil {
@@ -70,6 +73,7 @@ func TestDecodeTakesWhatIsAtItsBounds(t *testing.T) {
 }
 
 func TestOtherBoundsHoldForDecodeWithin(t *testing.T) {
+	t.Parallel()
 	deep := strings.Repeat(`[`, 200) + "1" + strings.Repeat(`]`, 200)
 	long := strings.Repeat("9", 350) // an integer beyond float64
 	for _, c := range []struct {
@@ -96,6 +100,7 @@ func TestOtherBoundsHoldForDecodeWithin(t *testing.T) {
 }
 
 func TestDecodeObjectWantsAnObject(t *testing.T) {
+	t.Parallel()
 	for text, want := range map[string]string{`[]`: "array", `"a"`: "string", `null`: "null", `1`: "number", `true`: "boolean"} {
 		if _, err := jsonval.DecodeObject([]byte(text)); err == nil || !strings.Contains(err.Error(), "got "+want) {
 			t.Errorf("%s: %v", text, err)
@@ -110,6 +115,7 @@ func TestDecodeObjectWantsAnObject(t *testing.T) {
 }
 
 func TestACutTextIsNeverAValue(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
 		whole := jsonval.Encode(map[string]any{"v": modeltest.AnyJSON(3).Draw(rt, "value")})
 		cut := rapid.IntRange(0, len(whole)-1).Draw(rt, "cut")
@@ -120,6 +126,7 @@ func TestACutTextIsNeverAValue(t *testing.T) {
 }
 
 func TestEncodeGivesCanonicalBytes(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct{ name, text, want string }{
 		{"keys are sorted, by bytes", `{"b":1,"a":2,"B":3,"ä":4,"":5}`, `{"":5,"B":3,"a":2,"b":1,"ä":4}`},
 		{"there is no white space", "[ 1 , { } ,\n[ ] ]", `[1,{},[]]`},
@@ -138,6 +145,7 @@ func TestEncodeGivesCanonicalBytes(t *testing.T) {
 }
 
 func TestEveryByteIsEncodedWhereverItStands(t *testing.T) {
+	t.Parallel()
 	around := strings.Repeat("x", 20)
 	for c := range 256 {
 		for at := range len(around) + 1 {
@@ -155,6 +163,7 @@ func TestEveryByteIsEncodedWhereverItStands(t *testing.T) {
 }
 
 func TestWhatWasLentIsWrittenAnewForTheNext(t *testing.T) {
+	t.Parallel()
 	for _, v := range []any{"a long text", "short", nil} {
 		jsonval.EncodeToPooledBuffer(v, func(data []byte) {
 			if !bytes.Equal(data, jsonval.Encode(v)) {
@@ -165,6 +174,7 @@ func TestWhatWasLentIsWrittenAnewForTheNext(t *testing.T) {
 }
 
 func TestEncodeTakesGoValues(t *testing.T) {
+	t.Parallel()
 	v := map[string]any{"h": jsonval.BlobHandle{Digest: "d", Size: 3, ValueType: "object"}, "n": 7, "list": []string{"<"}}
 	if got, want := string(jsonval.Encode(v)), `{"h":{"digest":"d","size":3,"type":"object"},"list":["<"],"n":7}`; got != want {
 		t.Errorf("got %s, want %s", got, want)
@@ -175,6 +185,7 @@ func TestEncodeTakesGoValues(t *testing.T) {
 }
 
 func TestAnOrderedObjectKeepsItsOrder(t *testing.T) {
+	t.Parallel()
 	o := jsonval.OrderedObject{{Key: "b", Value: 1}, {Key: "a", Value: jsonval.OrderedObject{{Key: "z", Value: nil}, {Key: "y", Value: "<"}}}}
 	const want = `{"b":1,"a":{"z":null,"y":"<"}}`
 	if got := string(jsonval.Encode(o)); got != want {
@@ -186,6 +197,7 @@ func TestAnOrderedObjectKeepsItsOrder(t *testing.T) {
 }
 
 func TestWhatIsEncodedIsReadBackAsItWas(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
 		v := modeltest.AnyJSON(4).Draw(rt, "value")
 		data := jsonval.Encode(v)
@@ -204,6 +216,7 @@ func TestWhatIsEncodedIsReadBackAsItWas(t *testing.T) {
 }
 
 func TestCanonicalBytesDoNotDependOnTheOrderOfKeys(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
 		v := modeltest.AnyJSON(4).Draw(rt, "value")
 		seed := rapid.Uint64().Draw(rt, "seed")
@@ -219,6 +232,7 @@ func TestCanonicalBytesDoNotDependOnTheOrderOfKeys(t *testing.T) {
 }
 
 func TestEqualTellsNumbersApartByHowTheyAreWritten(t *testing.T) {
+	t.Parallel()
 	if jsonval.Equal(json.Number("1"), json.Number("1.0")) || jsonval.Equal("1", json.Number("1")) || jsonval.Equal(nil, false) {
 		t.Error("different bytes are equal")
 	}
@@ -228,6 +242,7 @@ func TestEqualTellsNumbersApartByHowTheyAreWritten(t *testing.T) {
 }
 
 func TestTypeOfNamesEveryType(t *testing.T) {
+	t.Parallel()
 	for text, want := range map[string]string{`{}`: "object", `[]`: "array", `""`: "string", `1`: "number", `true`: "boolean", `null`: "null"} {
 		if got := jsonval.TypeOf(modeltest.MustDecodeJSON(text)); got != want {
 			t.Errorf("%s is called %s", text, got)
@@ -236,6 +251,7 @@ func TestTypeOfNamesEveryType(t *testing.T) {
 }
 
 func TestAJSONPathQuotesKeysThatAreNoNames(t *testing.T) {
+	t.Parallel()
 	for want, steps := range map[string][]string{
 		`$`: nil, `$.a.b`: {"a", "b"}, `$["a.b"]`: {"a.b"}, `$[""]`: {""}, `$.a["x y"]["q\""]`: {"a", "x y", `q"`}, `$["[0]"]`: {"[0]"},
 	} {

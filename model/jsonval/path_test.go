@@ -15,6 +15,7 @@ import (
 )
 
 func TestAPathIsReadInAnyOfItsForms(t *testing.T) {
+	t.Parallel()
 	for text, want := range map[string]jsonval.Path{
 		"":                     {},
 		"a":                    {"a"},
@@ -37,6 +38,7 @@ func TestAPathIsReadInAnyOfItsForms(t *testing.T) {
 }
 
 func TestAPathIsRefusedWhen(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct{ name, text, want string }{
 		{"it begins with a dot", ".a", "bad step"},
 		{"it ends with a dot", "a.", "bad step"},
@@ -72,6 +74,7 @@ func TestAPathIsRefusedWhen(t *testing.T) {
 }
 
 func TestAPathIsWrittenSoThatItIsReadBack(t *testing.T) {
+	t.Parallel()
 	for want, p := range map[string]jsonval.Path{
 		"a.b.0": {"a", "b", "0"}, `["a.b"].c`: {"a.b", "c"}, `a["x y"]`: {"a", "x y"}, `[""]`: {""}, `a["†"]`: {"a", "†"},
 		`["\u00a0x"]`: {"\u00a0x"}, `["it's"]`: {"it's"},
@@ -83,6 +86,7 @@ func TestAPathIsWrittenSoThatItIsReadBack(t *testing.T) {
 }
 
 func TestAnyPathIsReadBack(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
 		p := jsonval.Path(rapid.SliceOfN(modeltest.AnyText(), 0, 5).Draw(rt, "path"))
 		back, err := jsonval.ParsePath(p.String())
@@ -101,6 +105,7 @@ func TestAnyPathIsReadBack(t *testing.T) {
 }
 
 func TestAPathInJSONIsAString(t *testing.T) {
+	t.Parallel()
 	var p jsonval.Path
 	for _, text := range []string{`7`, `{}`, `"a..b"`} {
 		if json.Unmarshal([]byte(text), &p) == nil {
@@ -119,6 +124,7 @@ func TestAPathInJSONIsAString(t *testing.T) {
 }
 
 func TestTwoPathsOverlapWhenOneLiesWithinTheOther(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		p, q             string
 		within, overlaps bool
@@ -136,6 +142,7 @@ func TestTwoPathsOverlapWhenOneLiesWithinTheOther(t *testing.T) {
 }
 
 func TestLookup(t *testing.T) {
+	t.Parallel()
 	v := modeltest.MustDecodeJSON(`{"a":{"b":null,"c":[10,{"d":false}]},"":1,"0":"key"}`)
 	for _, c := range []struct{ name, path, want string }{
 		{"the whole is there", "", string(jsonval.Encode(v))},
@@ -164,6 +171,7 @@ func TestLookup(t *testing.T) {
 }
 
 func TestPut(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct{ name, into, path, want string }{
 		{"the whole is replaced", `{"a":1}`, "", `"x"`},
 		{"a key is added", `{"a":1}`, "b", `{"a":1,"b":"x"}`},
@@ -192,6 +200,7 @@ func TestPut(t *testing.T) {
 }
 
 func TestWhatWasPutIsFoundAndNothingElseIsChanged(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
 		v := map[string]any{"a": modeltest.AnyJSON(3).Draw(rt, "a"), "b": modeltest.AnyJSON(3).Draw(rt, "b")}
 		before := string(jsonval.Encode(v))
@@ -213,6 +222,7 @@ func TestWhatWasPutIsFoundAndNothingElseIsChanged(t *testing.T) {
 }
 
 func TestClipKeepsWholeLetters(t *testing.T) {
+	t.Parallel()
 	if got := jsonval.Clip("äöüß", 3); got != "äöü…" {
 		t.Errorf("got %q", got)
 	}

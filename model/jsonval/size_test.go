@@ -11,6 +11,7 @@ import (
 )
 
 func TestTheSizeOfAValueIsAboutThatOfItsJSON(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
 		v := modeltest.AnyJSON(4).Draw(rt, "v")
 		got, want := jsonval.SizeUpToLimit(v, 1<<30), len(jsonval.Encode(v))
@@ -21,6 +22,7 @@ func TestTheSizeOfAValueIsAboutThatOfItsJSON(t *testing.T) {
 }
 
 func TestTheSizeIsCountedNoFurtherThanTheLimit(t *testing.T) {
+	t.Parallel()
 	var v any = strings.Repeat("x", 100)
 	for range 60 {
 		v = []any{v, v} // 2^60 times
@@ -31,6 +33,7 @@ func TestTheSizeIsCountedNoFurtherThanTheLimit(t *testing.T) {
 }
 
 func TestAHandleCountsAsItsValueWhereTheWholeIsAskedFor(t *testing.T) {
+	t.Parallel()
 	v := []any{jsonval.BlobHandle{Digest: "d", Size: 5000, ValueType: "string"}.AsJSONValue(), jsonval.BlobHandle{Digest: "d", Size: 5000, ValueType: "object", PathInValue: "a"}.AsJSONValue()}
 	if whole, light := jsonval.SizeWithBlobsUpToLimit(v, 1<<20), jsonval.SizeUpToLimit(v, 1<<20); whole < 5000 || whole > 5300 || light > 400 {
 		t.Errorf("whole %d, light %d", whole, light)

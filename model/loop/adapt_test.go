@@ -34,6 +34,7 @@ func greeted(t *testing.T, rest ...string) *modeltest.Scenario {
 }
 
 func TestValuesThatAReferenceBroughtAreFittedToTheSchemaByTheLLM(t *testing.T) {
+	t.Parallel()
 	s := greeted(t, anna)
 	s.ReplyWith(greetAnna)
 	b := s.ExpectRequest()
@@ -58,6 +59,7 @@ func TestValuesThatAReferenceBroughtAreFittedToTheSchemaByTheLLM(t *testing.T) {
 }
 
 func TestAllThatDoesNotFitIsAskedForInOneRequest(t *testing.T) {
+	t.Parallel()
 	s := greeted(t, `"context": [{"type": "state", "_instance": "①", "state": {"user": {"userName": "Anna"}}},
 		{"type": "state", "_instance": "②", "state": {"user": {"userName": "Ben"}}}]`)
 	s.ReplyWith(`{"calls":[{"_tool":"greet","_instance":"*","user":"†state.user","_outputPath":"b"},{"_tool":"think","_instance":"①","x":"†state.user","_outputPath":"c"}],"output":null}`)
@@ -85,6 +87,7 @@ func TestAllThatDoesNotFitIsAskedForInOneRequest(t *testing.T) {
 }
 
 func TestAnAnswerThatStillDoesNotFitIsAnErrorToTheNextRequest(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct{ answer, want string }{
 		"the same again":          {`{"user":{"userName":"Anna"}}`, "bad_parameters: the values were fitted to the schema and still do not fit: "},
 		"what it was not asked":   {`{"user":{"name":"Anna"},"n":3}`, ""},
@@ -105,6 +108,7 @@ func TestAnAnswerThatStillDoesNotFitIsAnErrorToTheNextRequest(t *testing.T) {
 }
 
 func TestAnAnswerThatNeverComesIsAskedForAgainAndPausesInTheEnd(t *testing.T) {
+	t.Parallel()
 	s := greeted(t, anna)
 	s.ReplyWith(greetAnna)
 	for range 3 {
@@ -114,6 +118,7 @@ func TestAnAnswerThatNeverComesIsAskedForAgainAndPausesInTheEnd(t *testing.T) {
 }
 
 func TestALiteralThatDoesNotFitIsNotAdapted(t *testing.T) {
+	t.Parallel()
 	for name, call := range map[string]string{
 		"alone":              `{"_tool":"greet","user":{"userName":"Anna"},"_outputPath":"b"}`,
 		"beside a Reference": `{"_tool":"greet","user":{"name":7,"tone":"†state.user.userName"},"_outputPath":"b"}`,
@@ -128,6 +133,7 @@ func TestALiteralThatDoesNotFitIsNotAdapted(t *testing.T) {
 }
 
 func TestFittingDoesNotChangeWhatWasWrittenLiterally(t *testing.T) {
+	t.Parallel()
 	s := greeted(t, anna)
 	s.ReplyWith(`{"calls":[{"_tool":"greet","user":{"tone":"warm","name":"†state.user"},"_outputPath":"b"}],"output":null}`)
 	s.WantEqual("what is to be fitted", string(jsonval.Encode(jsonval.ToJSONValue(s.ExpectRequest().Questions[0].Params))), `{"user":{"name":{"userName":"Anna"},"tone":"warm"}}`)
@@ -136,6 +142,7 @@ func TestFittingDoesNotChangeWhatWasWrittenLiterally(t *testing.T) {
 }
 
 func TestAPersonIsShownWhatWasFittedAndFromWhat(t *testing.T) {
+	t.Parallel()
 	s := greeted(t, anna)
 	s.ReplyWith(`{"calls":[{"_tool":"pay","n":"†state.five","_outputPath":"b"}],"output":null}`)
 	s.ReplyWith(`{"calls":[{"_call":"1.1","_params":{"n":5}}],"output":null}`)
@@ -149,6 +156,7 @@ func TestAPersonIsShownWhatWasFittedAndFromWhat(t *testing.T) {
 }
 
 func TestNothingIsAdaptedWhereItIsSwitchedOffOrNobodyMayBeAsked(t *testing.T) {
+	t.Parallel()
 	s := greeted(t, anna, notAdapted)
 	s.ReplyWith(greetAnna)
 	if b := s.ExpectRequest(); len(b.Questions) > 0 || !strings.HasPrefix(modeltest.DescribeErrors(b), "1.1 bad_parameters: ") {
@@ -161,6 +169,7 @@ func TestNothingIsAdaptedWhereItIsSwitchedOffOrNobodyMayBeAsked(t *testing.T) {
 }
 
 func TestAPlanThatRunsDirectlyGoesOnOnceItsValuesAreFitted(t *testing.T) {
+	t.Parallel()
 	s := modeltest.NewScenarioWithTools(t, greetTools, "", directContext(ideafile.StageOptimal, `{"_tool":"greet","user":"†state.user","_outputPath":"b"}`, "", `{"user":{"userName":"Anna"}}`))
 	s.RunDirectPlans()
 	s.ReplyWith(`{"calls":[{"_call":"0.1@①","_params":{"user":{"name":"Anna","tone":null}}}],"output":null}`)
@@ -170,6 +179,7 @@ func TestAPlanThatRunsDirectlyGoesOnOnceItsValuesAreFitted(t *testing.T) {
 
 // A CSV file's columns are texts, and the Tool wants a number: who reads why the process paused is told so, and the cure.
 func TestAPauseSaysWhatTheRequestThatFailedWasMadeFor(t *testing.T) {
+	t.Parallel()
 	const tools = modeltest.ScenarioTools + `, "pay": {"type": "object", "properties": {"to": {"type": "object", "properties": {"n": {"type": "integer"}}}}}`
 	const rows = `"context": [{"type": "input", "_instance": "①", "input": {"amount": "250"}}, {"type": "input", "_instance": "②", "input": {"amount": "7"}}]`
 	const pay = `{"calls":[{"_tool":"pay","_instance":"*","to":{"n":"†input.amount"},"_outputPath":"paid"}],"output":null}`

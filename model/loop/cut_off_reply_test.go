@@ -12,6 +12,7 @@ import (
 // A reply that broke off may have had more to say about any instance: none settles by it, and of the instances that got no Call the LLM is shown all
 // again.
 func TestWhatAReplyThatBrokeOffHasNotAnsweredIsShownAgain(t *testing.T) {
+	t.Parallel()
 	const (
 		goals = `"context": [{"type": "state", "state": {}, ` + modeltest.StateSchemaRequiringMood + `},
 			{"type": "state", "_instance": "①", "state": {}}, {"type": "state", "_instance": "②", "state": {}}, {"type": "state", "_instance": "③", "state": {}}]`
@@ -44,6 +45,7 @@ func TestWhatAReplyThatBrokeOffHasNotAnsweredIsShownAgain(t *testing.T) {
 }
 
 func TestAReplyThatBrokeOffHidesNoFailureOfADirectPlan(t *testing.T) {
+	t.Parallel()
 	s := modeltest.NewScenario(t, "", directContext("optimal", `{"_tool":"fail","_outputPath":"b"}`, "", `{}`, `{}`))
 	s.ExpectStep(loop.StepWait)
 	s.RunDirectPlans()

@@ -30,6 +30,7 @@ func directContext(stage, calls, more string, states ...string) string {
 }
 
 func TestAPlanRunsDirectlyWithNoRequest(t *testing.T) {
+	t.Parallel()
 	for _, stage := range []string{ideafile.StageOptimal, ideafile.StageComplete} {
 		s := modeltest.NewScenario(t, "", directContext(stage, `{"_tool":"work","x":"†state.a","_outputPath":"b"}`, "", `{"a":1}`, `{"a":2}`))
 		s.ExpectStep(loop.StepWait)
@@ -47,6 +48,7 @@ func TestAPlanRunsDirectlyWithNoRequest(t *testing.T) {
 }
 
 func TestThePlanOfAnInstanceIsTheFirstWhoseConditionHolds(t *testing.T) {
+	t.Parallel()
 	when := func(kind, key string) string {
 		return fmt.Sprintf(`, "when": {"properties": {%q: {"required": [%q]}}, "required": [%q]}`, kind, key, kind)
 	}
@@ -73,6 +75,7 @@ func TestThePlanOfAnInstanceIsTheFirstWhoseConditionHolds(t *testing.T) {
 }
 
 func TestInstancesInWhichSomethingFailsGoBackToTheLLMTogether(t *testing.T) {
+	t.Parallel()
 	s := modeltest.NewScenario(t, "", directContext(ideafile.StageOptimal, `{"_tool":"work","x":"†state.a","_outputPath":"b"},{"_tool":"work","x":"†state.b","_outputPath":"c"}`, "",
 		`{"a":1}`, `{"a":2}`, `{"a":3}`))
 	s.RunTool = func(_ string, params map[string]any) (any, *diag.Fault) {
@@ -100,6 +103,7 @@ func TestInstancesInWhichSomethingFailsGoBackToTheLLMTogether(t *testing.T) {
 
 // Calls of different Plans have the same numbers, and are different Calls.
 func TestTheLLMIsToldOfEachInstanceWhatItsOwnPlanCameTo(t *testing.T) {
+	t.Parallel()
 	s := modeltest.NewScenario(t, "", `"context": [{"type": "state", "_instance": "①", "a": 1}, {"type": "state", "_instance": "②", "b": 2},
 		{"type": "plan", "name": "for a", "stage": "optimal", "when": {"properties": {"state": {"required": ["a"]}}}, "plan": [{"_tool": "work"}, {"_tool": "fail"}]},
 		{"type": "plan", "stage": "optimal", "plan": [{"_tool": "fail", "_outputPath": "c"}]}]`)
@@ -119,6 +123,7 @@ func TestTheLLMIsToldOfEachInstanceWhatItsOwnPlanCameTo(t *testing.T) {
 
 // One that comes back waits for others that still run, as ever.
 func TestInstancesThatComeBackAreGathered(t *testing.T) {
+	t.Parallel()
 	s := modeltest.NewScenarioWithTools(t, modeltest.ScenarioTools+`, "slow": {"type": "object", "properties": {}}`, "", `"context": [{"type": "state", "_instance": "①", "a": 1}, {"type": "state", "_instance": "②", "a": 2},
 		{"type": "plan", "_instance": "①", "stage": "optimal", "plan": [{"_tool": "fail"}]},
 		{"type": "plan", "_instance": "②", "stage": "optimal", "plan": [{"_tool": "slow"}]}]`)
@@ -133,6 +138,7 @@ func TestInstancesThatComeBackAreGathered(t *testing.T) {
 }
 
 func TestAFailureThatAnAlternativeCoversIsNone(t *testing.T) {
+	t.Parallel()
 	for _, stage := range []string{ideafile.StageOptimal, ideafile.StageComplete} {
 		s := modeltest.NewScenario(t, "", directContext(stage, `{"_tool":"fail","_outputPath":"b"},{"_tool":"work","_outputPath":"b"},
 			{"_tool":"fail","_outputPath":"†state.c || †state.d"},{"_tool":"work","x":"†state.c","_outputPath":"e"},{"_tool":"work","x":"†state.d.code","_outputPath":"e"}`, "", `{}`))
@@ -144,6 +150,7 @@ func TestAFailureThatAnAlternativeCoversIsNone(t *testing.T) {
 }
 
 func TestAFailureThatNothingCoversFailsAnInstanceOfACompletePlan(t *testing.T) {
+	t.Parallel()
 	for name, calls := range map[string]string{
 		"a Call with a value":            `{"_tool":"fail","_outputPath":"b"},{"_tool":"fail","_outputPath":"b"}`,
 		"a Call for its effect":          `{"_tool":"fail"},{"_tool":"work","_outputPath":"b"}`,
@@ -165,6 +172,7 @@ func TestAFailureThatNothingCoversFailsAnInstanceOfACompletePlan(t *testing.T) {
 }
 
 func TestAStateThatLacksWhatItsSchemaRequiresIsAFailureOfThePlan(t *testing.T) {
+	t.Parallel()
 	context := func(stage string) string {
 		return `"context": [{"type": "state", "state": {}, ` + modeltest.StateSchemaRequiringMood + `}, {"type": "plan", "stage": "` + stage + `", "plan": [{"_tool": "work"}]}]`
 	}
@@ -178,6 +186,7 @@ func TestAStateThatLacksWhatItsSchemaRequiresIsAFailureOfThePlan(t *testing.T) {
 }
 
 func TestAnInstanceForWhichNoCompletePlanHoldsFails(t *testing.T) {
+	t.Parallel()
 	never := `, "when": {"properties": {"state": {"required": ["never"]}}}`
 	s := modeltest.NewScenario(t, "", directContext(ideafile.StageComplete, "", never, `{}`))
 	s.ExpectStep(loop.StepFinished)
@@ -190,6 +199,7 @@ func TestAnInstanceForWhichNoCompletePlanHoldsFails(t *testing.T) {
 }
 
 func TestWhatARecordCallsDoneIsNotDoneAgain(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct{ record, ran string }{
 		{`{"0.1": "done"}`, "0.2@① 0.1@② 0.2@②"},
 		{`{"0.1@①": "done", "0.2@②": "done"}`, "0.2@① 0.1@②"},
@@ -220,6 +230,7 @@ func TestWhatARecordCallsDoneIsNotDoneAgain(t *testing.T) {
 }
 
 func TestACallOfAPlanMayBeForOneInstance(t *testing.T) {
+	t.Parallel()
 	s := modeltest.NewScenario(t, "", directContext(ideafile.StageComplete, `{"_tool":"work","_instance":"②","_outputPath":"b"},{"_tool":"work","_instance":"*","_outputPath":"c"}`, "", `{}`, `{}`))
 	s.RunDirectPlans()
 	s.ExpectStep(loop.StepFinished)
@@ -229,6 +240,7 @@ func TestACallOfAPlanMayBeForOneInstance(t *testing.T) {
 }
 
 func TestLatentCallsOfADirectPlanAreAskedForByThemselves(t *testing.T) {
+	t.Parallel()
 	s := modeltest.NewScenario(t, "", directContext(ideafile.StageOptimal, `{"_tool":"think","x":"†state.a","_outputPath":"b"},{"_tool":"work","x":"†state.b","_outputPath":"c"},
 		{"_tool":"work","_outputPath":"d"}`, "", `{"a":1}`, `{"a":2}`))
 	s.RunDirectPlans()
@@ -245,6 +257,7 @@ func TestLatentCallsOfADirectPlanAreAskedForByThemselves(t *testing.T) {
 }
 
 func TestTheOutputOfAPlanIsTheProcesss(t *testing.T) {
+	t.Parallel()
 	s := modeltest.NewScenario(t, modeltest.SummarySchema, `"context": [{"type": "input", "title": "T"}, {"type": "plan", "stage": "complete", "plan": [{"_tool": "fail", "_outputPath": "ok || bad"}],
 		"output": {"summary": "†state.ok || †state.bad.message"}}]`)
 	s.RunDirectPlans()
@@ -265,6 +278,7 @@ func TestTheOutputOfAPlanIsTheProcesss(t *testing.T) {
 }
 
 func TestAPlanWithoutAnOutputLeavesItToOneClosingRequest(t *testing.T) {
+	t.Parallel()
 	for name, more := range map[string]string{"none": "", "one that does not fit": `, "output": {"summary": 7}`, "one that does not resolve": `, "output": {"summary": "†state.never"}`} {
 		s := modeltest.NewScenario(t, modeltest.SummarySchema, directContext(ideafile.StageOptimal, `{"_tool":"work","_outputPath":"b"}`, more, `{}`))
 		s.RunDirectPlans()
@@ -279,6 +293,7 @@ func TestAPlanWithoutAnOutputLeavesItToOneClosingRequest(t *testing.T) {
 }
 
 func TestAnOutputOfSomePlansAloneIsNone(t *testing.T) {
+	t.Parallel()
 	s := modeltest.NewScenario(t, `{"type": "object"}`, `"context": [{"type": "state", "_instance": "①", "a": 1}, {"type": "state", "_instance": "②", "a": 2},
 		{"type": "plan", "_instance": "①", "stage": "optimal", "plan": [], "output": {"all": "†state.a"}}, {"type": "plan", "_instance": "②", "stage": "optimal", "plan": []}]`)
 	s.RunDirectPlans()
@@ -288,6 +303,7 @@ func TestAnOutputOfSomePlansAloneIsNone(t *testing.T) {
 }
 
 func TestACompletePlanWhoseOutputCannotBeHadFails(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct{ form, more, want string }{
 		"none, and the form wants one": {modeltest.SummarySchema, "", "bad_output: the output form wants an output, and the Plan has none"},
 		"one that does not fit":        {modeltest.SummarySchema, `, "output": {"summary": 7}`, "bad_output: the Plan's output does not fit its form: "},
@@ -304,6 +320,7 @@ func TestACompletePlanWhoseOutputCannotBeHadFails(t *testing.T) {
 }
 
 func TestACompletePlansOutputLeavesOutInstancesWithoutAValue(t *testing.T) {
+	t.Parallel()
 	s := modeltest.NewScenario(t, "", directContext(ideafile.StageComplete, "", `, "output": "†state.a"`, `{"a":1}`, `{}`))
 	s.RunDirectPlans()
 	s.ExpectStep(loop.StepFinished)
@@ -312,6 +329,7 @@ func TestACompletePlansOutputLeavesOutInstancesWithoutAValue(t *testing.T) {
 }
 
 func TestAPlansOutputSparesTheClosingRequestWhereSomeWentToTheLLM(t *testing.T) {
+	t.Parallel()
 	s := modeltest.NewScenario(t, `{"type": "object"}`, directContext(ideafile.StageOptimal, `{"_tool":"work","n":"†state.a","_outputPath":"b"}`, `, "output": {"all": "†state.b"}`, `{"a":1}`, `{"a":"two"}`), notAdapted)
 	s.RunDirectPlans()
 	s.WantEqual("covered", fmt.Sprint(s.ExpectRequest().InstanceTokens()), "[②]")
@@ -322,6 +340,7 @@ func TestAPlansOutputSparesTheClosingRequestWhereSomeWentToTheLLM(t *testing.T) 
 }
 
 func TestAPlanThatRunsDirectlyTakesThePlaceOfNoneWhereNoneIsAtWork(t *testing.T) {
+	t.Parallel()
 	s := modeltest.NewScenario(t, "", modeltest.TwoInstances)
 	revise := func(text string) error {
 		_, err := s.Loop.ApplyRevision(turn.SteeringPayload{Context: modeltest.DecodeJSON(t, text).([]any)})
@@ -336,6 +355,7 @@ func TestAPlanThatRunsDirectlyTakesThePlaceOfNoneWhereNoneIsAtWork(t *testing.T)
 }
 
 func TestInstancesThatAreAddedRunTheirPlanToo(t *testing.T) {
+	t.Parallel()
 	s := modeltest.NewScenario(t, "", directContext(ideafile.StageOptimal, `{"_tool":"work","x":"†state.a","_outputPath":"b"}`, `, "output": {"all": "†state.b"}`, `{"a":1}`))
 	s.RunDirectPlans()
 	tokens, err := s.Loop.AddInstances(turn.SteeringPayload{Context: modeltest.DecodeJSON(t, `[{"type":"state","_instance":"②","a":2}]`).([]any)})
@@ -351,6 +371,7 @@ func TestInstancesThatAreAddedRunTheirPlanToo(t *testing.T) {
 }
 
 func TestAPersonsCorrectionCanCoverAFailure(t *testing.T) {
+	t.Parallel()
 	s := modeltest.NewScenarioWithTools(t, modeltest.ScenarioTools+`, "slow": {"type": "object", "properties": {}}`, "", directContext(ideafile.StageComplete, `{"_tool":"fail","_outputPath":"b"},{"_tool":"slow"}`, "", `{}`))
 	s.RunDirectPlans()
 	s.Revise(`{"context": [{"type":"state","_instance":"①","state":{"b":"by hand"}}]}`)
@@ -363,6 +384,7 @@ func TestAPersonsCorrectionCanCoverAFailure(t *testing.T) {
 
 // An Idea of such a process is a file that goes on with the same Plan: what is done stays done.
 func TestAnIdeaOfADirectPlanGoesOnWithIt(t *testing.T) {
+	t.Parallel()
 	s := modeltest.NewScenario(t, "", directContext(ideafile.StageOptimal, `{"_tool":"work","x":"†state.a"},{"_tool":"work","n":"†state.a","_outputPath":"b"}`, "", `{"a":1}`, `{"a":"two"}`, `{"a":3}`), notAdapted)
 	s.RunTool = func(tool string, params map[string]any) (any, *diag.Fault) {
 		if string(jsonval.Encode(params["x"])) == "3" {
@@ -394,6 +416,7 @@ func TestAnIdeaOfADirectPlanGoesOnWithIt(t *testing.T) {
 }
 
 func TestNobodyIsAskedForACompletePlanWhateverHappens(t *testing.T) {
+	t.Parallel()
 	failed := 0
 	rapid.Check(t, func(rt *rapid.T) {
 		p := modeltest.DrawPlan(rt, modeltest.PlanOptions{Calls: 6, Requests: 1})

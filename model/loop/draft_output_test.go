@@ -70,12 +70,14 @@ func wantFinished(s *modeltest.Scenario, requests int, output string) {
 }
 
 func TestAnOutputIsPutRightWhereAPersonRefused(t *testing.T) {
+	t.Parallel()
 	s := refused(t, true)
 	s.ReplyWith(otherwise("work", "②", `{"paid":1}`))
 	wantFinished(s, 2, `{"paid":1}`)
 }
 
 func TestAnOutputIsPutRightWhileOthersWaitForPeople(t *testing.T) {
+	t.Parallel()
 	s := refused(t, false)
 	s.ReplyWith(otherwise("work", "②", `{"paid":1}`))
 	s.ExpectWait(0)
@@ -85,6 +87,7 @@ func TestAnOutputIsPutRightWhileOthersWaitForPeople(t *testing.T) {
 }
 
 func TestAnOutputIsPutRightOnceMoreWhereAnotherIsRefusedToo(t *testing.T) {
+	t.Parallel()
 	s := refused(t, false)
 	s.ReplyWith(otherwise("work", "②", `{"paid":1}`))
 	s.ExpectWait(0)
@@ -96,6 +99,7 @@ func TestAnOutputIsPutRightOnceMoreWhereAnotherIsRefusedToo(t *testing.T) {
 
 // What is put right counts as any other output beside Calls: not where its Calls fail.
 func TestAnOutputThatWasPutRightIsPutRightAgainWhereItsCallFails(t *testing.T) {
+	t.Parallel()
 	s := refused(t, true)
 	s.ReplyWith(otherwise("fail", "②", `{"paid":1}`))
 	wantDraft(s, "②", `{"paid":1}`)
@@ -104,6 +108,7 @@ func TestAnOutputThatWasPutRightIsPutRightAgainWhereItsCallFails(t *testing.T) {
 }
 
 func TestAReplyThatDoesNotPutAnOutputRightIsAskedForItWhenAllIsDone(t *testing.T) {
+	t.Parallel()
 	for name, reply := range map[string]string{
 		"no output":                            `{"calls":[{"_tool":"work","_instance":"②","_outputPath":"b"}],"output":null,"finished":false}`,
 		"one that does not say that it is all": `{"calls":[{"_tool":"work","_instance":"②","_outputPath":"b"}],"output":{"paid":1}}`,
@@ -123,6 +128,7 @@ func TestAReplyThatDoesNotPutAnOutputRightIsAskedForItWhenAllIsDone(t *testing.T
 
 // An output is put right only where it still holds for every instance that the LLM is not shown.
 func TestAnOutputIsNotPutRightWhere(t *testing.T) {
+	t.Parallel()
 	for name, happens := range map[string]func(*modeltest.Scenario){
 		"a person amended the Call of another, which has settled": func(s *modeltest.Scenario) {
 			s.Decide(ideafile.Amend, "1.3@③", `{"params":{"x":"half"}}`)
@@ -151,6 +157,7 @@ func TestAnOutputIsNotPutRightWhere(t *testing.T) {
 
 // What came to pass while the LLM put the output right is put right next.
 func TestAnOutputThatWasPutRightIsPutRightAgainWhereAnotherCameOutOtherwiseMeanwhile(t *testing.T) {
+	t.Parallel()
 	s := refused(t, false)
 	s.Decide(ideafile.Reject, "1.3@③", `{"reason":"nor him"}`)
 	s.ReplyWith(otherwise("work", "②", `{"paid":1}`))
@@ -162,6 +169,7 @@ func TestAnOutputThatWasPutRightIsPutRightAgainWhereAnotherCameOutOtherwiseMeanw
 
 // Who puts the output right is not believed about what came to pass meanwhile.
 func TestAnOutputThatWasPutRightDoesNotCountWhereMeanwhile(t *testing.T) {
+	t.Parallel()
 	for name, happens := range map[string]func(*modeltest.Scenario){
 		"an instance has joined": func(s *modeltest.Scenario) {
 			s.Decide(ideafile.Approve, "1.3@③")
@@ -186,6 +194,7 @@ func TestAnOutputThatWasPutRightDoesNotCountWhereMeanwhile(t *testing.T) {
 }
 
 func TestAProcessThatBeganBeforePutsNoOutputRight(t *testing.T) {
+	t.Parallel()
 	s := modeltest.NewScenarioWithPeople(t, anything, threeGoals)
 	s.Loop.Knows = func(change string) bool { return change != loop.DraftOutputChange }
 	s.ReplyWith(counted)
@@ -201,6 +210,7 @@ func TestAProcessThatBeganBeforePutsNoOutputRight(t *testing.T) {
 
 // An instance that has failed came out otherwise, although each of its Calls may be done.
 func TestAnOutputThatWasPutRightDoesNotCountWhereAnotherHasFailedMeanwhile(t *testing.T) {
+	t.Parallel()
 	s := refused(t, false)
 	r := s.DeliverCalls([]any{modeltest.DecodeJSON(t, `{"_tool":"work","_instance":"②","_outputPath":"b"}`)})
 	r.Complete, r.Finished, r.Output, r.GoneInstances = true, true, map[string]any{"paid": 1}, []string{"③"}
@@ -212,6 +222,7 @@ func TestAnOutputThatWasPutRightDoesNotCountWhereAnotherHasFailedMeanwhile(t *te
 
 // Where nobody settles for good before all have, the LLM may take up an instance that it is not shown: what was said of it holds no longer.
 func TestAnOutputIsNotPutRightBesideACallThatTakesUpASettledInstance(t *testing.T) {
+	t.Parallel()
 	s := refused(t, true, settleTogether)
 	s.ReplyWith(`{"calls":[{"_tool":"work","_instance":"②","_outputPath":"b"},{"_tool":"fail","_instance":"①","_outputPath":"c"}],"output":{"paid":1},"finished":true}`)
 	wantDraft(s, "①", "null")
@@ -220,6 +231,7 @@ func TestAnOutputIsNotPutRightBesideACallThatTakesUpASettledInstance(t *testing.
 
 // What the LLM says of the whole, asked about one alone, is what it happened to see.
 func TestAnOutputThatNobodyAskedForIsNoDraft(t *testing.T) {
+	t.Parallel()
 	for _, finished := range []string{"true", "false"} {
 		s := modeltest.NewScenarioWithPeople(t, anything, threeGoals)
 		s.ReplyWith(`{"calls":[{"_tool":"work","_instance":["①","③"],"_outputPath":"b"},{"_tool":"work","_instance":"②","_outputPath":"a"}],"output":null,"finished":false}`)
@@ -231,6 +243,7 @@ func TestAnOutputThatNobodyAskedForIsNoDraft(t *testing.T) {
 }
 
 func TestAnOutputOfReferencesThatDoesNotSayThatItIsAllIsNoDraft(t *testing.T) {
+	t.Parallel()
 	s := modeltest.NewScenarioWithPeople(t, anything, threeGoals)
 	s.ReplyWith(`{"calls":[{"_tool":"work","_instance":["①","③"],"_outputPath":"b"},{"_tool":"pay","_instance":"②","_outputPath":"b"}],"output":{"all":"†state.b"}}`)
 	s.Decide(ideafile.Reject, "1.2@②", `{"reason":"not him"}`)
@@ -240,6 +253,7 @@ func TestAnOutputOfReferencesThatDoesNotSayThatItIsAllIsNoDraft(t *testing.T) {
 
 // An output that cannot be had is not put right, nor is the one that it took the place of.
 func TestAnOutputThatWasPutRightWronglyIsNoDraft(t *testing.T) {
+	t.Parallel()
 	s := refused(t, true)
 	s.ReplyWith(`{"calls":[{"_tool":"work","_instance":"②","_outputPath":"c"}],"output":{"paid":"†state.never"},"finished":true}`)
 	wantDraft(s, "②", "null")
@@ -247,6 +261,7 @@ func TestAnOutputThatWasPutRightWronglyIsNoDraft(t *testing.T) {
 
 // A solution of which only some instances are open ends the process that is run from it, as it did before; not where another is still open.
 func TestAnOutputThatWasPutRightEndsTheProcessThatIsRunAgain(t *testing.T) {
+	t.Parallel()
 	for decision, finished := range map[string]bool{ideafile.Approve: true, "": false} {
 		s := modeltest.NewScenarioWithPeople(t, anything, threeGoals)
 		s.ReplyWith(counted)
@@ -271,6 +286,7 @@ func TestAnOutputThatWasPutRightEndsTheProcessThatIsRunAgain(t *testing.T) {
 
 // Where the LLM is shown all, it is shown what it said of it, too.
 func TestAnOutputOfWhichACallFailedIsShownAgainWhereAllAre(t *testing.T) {
+	t.Parallel()
 	s := modeltest.NewScenario(t, modeltest.SummarySchema)
 	s.ReplyWith(`{"calls":[{"_tool":"fail","_outputPath":"b"}],"output":{"summary":"†state.b"},"finished":true}`)
 	wantDraft(s, "", `{"summary":"†state.b"}`)
@@ -280,6 +296,7 @@ func TestAnOutputOfWhichACallFailedIsShownAgainWhereAllAre(t *testing.T) {
 
 // A query may not ask which rules a process knows: where nothing is left to do but to wait, none does.
 func TestWhereAnOutputWaitsAQueryAsksForNoChangeOfTheRules(t *testing.T) {
+	t.Parallel()
 	s := modeltest.NewScenarioWithPeople(t, anything, modeltest.TwoInstances)
 	s.ReplyWith(known("work", "slow"))
 	s.ExpectWait(0)
@@ -291,6 +308,7 @@ func TestWhereAnOutputWaitsAQueryAsksForNoChangeOfTheRules(t *testing.T) {
 }
 
 func TestAnOutputIsNotPutRightWhereAnotherHasFailedThatHadNoGoal(t *testing.T) {
+	t.Parallel()
 	s := modeltest.NewScenarioWithPeople(t, anything, modeltest.ThreeInstances)
 	s.ReplyWith(`{"calls":[{"_tool":"pay","_instance":"*","_outputPath":"b"}],"output":{"paid":3},"finished":true}`)
 	s.ExpectWait(0)
@@ -311,6 +329,7 @@ func TestAnOutputIsNotPutRightWhereAnotherHasFailedThatHadNoGoal(t *testing.T) {
 }
 
 func TestAWiredOutputIsDroppedWhereAnInstanceFails(t *testing.T) {
+	t.Parallel()
 	s := modeltest.NewScenarioWithPeople(t, anything, modeltest.ThreeInstances)
 	s.ExpectRequest()
 	r := s.DeliverCalls([]any{modeltest.DecodeJSON(t, `{"_tool":"work","_instance":"*","_outputPath":"b"}`)})
@@ -324,6 +343,7 @@ func TestAWiredOutputIsDroppedWhereAnInstanceFails(t *testing.T) {
 
 // An instance that joins with a Plan of its own was in nobody's mind.
 func TestAnOutputIsNotPutRightWhereAnInstanceHasJoinedThatRunsByItself(t *testing.T) {
+	t.Parallel()
 	s := modeltest.NewScenarioWithPeople(t, anything, threeGoals)
 	s.ReplyWith(counted)
 	s.ExpectWait(0)
@@ -337,6 +357,7 @@ func TestAnOutputIsNotPutRightWhereAnInstanceHasJoinedThatRunsByItself(t *testin
 
 // Of a value that lies in the store the LLM is shown the beginning: it could not keep what the output says of the others.
 func TestAnOutputThatCannotBeShownWholeIsNoDraft(t *testing.T) {
+	t.Parallel()
 	s := modeltest.NewScenarioWithPeople(t, anything, threeGoals)
 	s.ReplyWith(strings.Replace(counted, `{"paid":2}`, `{"paid":`+string(jsonval.Encode(modeltest.NewBlobHandleValue("string", 80_000)))+`}`, 1))
 	s.ExpectWait(0)
@@ -347,6 +368,7 @@ func TestAnOutputThatCannotBeShownWholeIsNoDraft(t *testing.T) {
 
 // What the LLM said of its Plan is not said of the one that a person made of it.
 func TestAnOutputDoesNotCountWhereAPersonChangedThePlanThatWaited(t *testing.T) {
+	t.Parallel()
 	for kind, finished := range map[string]bool{planreview.SteerApprovePlan: true, planreview.SteerAmendPlan: false} {
 		s := &heldScenario{Scenario: modeltest.NewScenario(t, anything, modeltest.TwoInstances)}
 		s.ExpectRequest()

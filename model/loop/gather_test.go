@@ -17,6 +17,7 @@ func every(first, second, third string) string {
 }
 
 func TestARequestStartsAtOnceWhereNobodyElseHasACallRunning(t *testing.T) {
+	t.Parallel()
 	s := modeltest.NewScenarioWithPeople(t, "", modeltest.ThreeInstances)
 	s.ExpectRequestFor("① ② ③")
 	s.ReplyWith(every("work", "work", "work"))
@@ -24,12 +25,14 @@ func TestARequestStartsAtOnceWhereNobodyElseHasACallRunning(t *testing.T) {
 }
 
 func TestARequestIsNotHeldByInstancesThatWaitForAPerson(t *testing.T) {
+	t.Parallel()
 	s := modeltest.NewScenarioWithPeople(t, "", modeltest.ThreeInstances)
 	s.ReplyWith(every("work", "pay", "work"))
 	s.ExpectRequestFor("① ③")
 }
 
 func TestARequestWaitsForARunningCallNoLongerThanTheGatheringTime(t *testing.T) {
+	t.Parallel()
 	s := modeltest.NewScenarioWithPeople(t, "", modeltest.ThreeInstances)
 	s.ReplyWith(every("work", "slow", "work"))
 	s.ExpectWait(ideafile.DefaultGatherDelay)
@@ -40,6 +43,7 @@ func TestARequestWaitsForARunningCallNoLongerThanTheGatheringTime(t *testing.T) 
 }
 
 func TestTheGatheringTimeIsTheFilesAndBeginsWithTheFirst(t *testing.T) {
+	t.Parallel()
 	s := modeltest.NewScenarioWithPeople(t, "", modeltest.ThreeInstances, `"config": {"gather": "5s"}`)
 	s.ReplyWith(every("work", "slow", "slow"))
 	s.ExpectWait(5 * time.Second)
@@ -54,6 +58,7 @@ func TestTheGatheringTimeIsTheFilesAndBeginsWithTheFirst(t *testing.T) {
 }
 
 func TestARequestStartsWhenTheLastRunningCallHasEnded(t *testing.T) {
+	t.Parallel()
 	s := modeltest.NewScenarioWithPeople(t, "", modeltest.ThreeInstances)
 	s.ReplyWith(every("work", "slow", "slow"))
 	s.ExpectWait(ideafile.DefaultGatherDelay)
@@ -64,6 +69,7 @@ func TestARequestStartsWhenTheLastRunningCallHasEnded(t *testing.T) {
 }
 
 func TestEveryRequestIsGatheredForAnew(t *testing.T) {
+	t.Parallel()
 	s := modeltest.NewScenarioWithPeople(t, "", modeltest.ThreeInstances)
 	s.ReplyWith(every("work", "slow", "work"))
 	s.ExpectWait(ideafile.DefaultGatherDelay)
@@ -73,6 +79,7 @@ func TestEveryRequestIsGatheredForAnew(t *testing.T) {
 }
 
 func TestWhoComesBackFromADecisionIsGatheredWhileOthersStillWaitForOne(t *testing.T) {
+	t.Parallel()
 	s := modeltest.NewScenarioWithPeople(t, "", modeltest.ThreeInstances)
 	s.ReplyWith(every("pay", "pay", "pay"))
 	s.ExpectWait(0)
@@ -86,6 +93,7 @@ func TestWhoComesBackFromADecisionIsGatheredWhileOthersStillWaitForOne(t *testin
 }
 
 func TestWhenTheLastOneIsDecidedTheRequestStartsAtOnce(t *testing.T) {
+	t.Parallel()
 	s := modeltest.NewScenarioWithPeople(t, "", modeltest.ThreeInstances)
 	s.ReplyWith(every("pay", "pay", "pay"))
 	s.Decide(ideafile.Approve, "1.1@①")
@@ -97,6 +105,7 @@ func TestWhenTheLastOneIsDecidedTheRequestStartsAtOnce(t *testing.T) {
 }
 
 func TestWhoDoesNotComeBackFromADecisionIsNotHeldByPeople(t *testing.T) {
+	t.Parallel()
 	s := modeltest.NewScenarioWithPeople(t, "", modeltest.ThreeInstances)
 	s.ReplyWith(every("pay", "pay", "slow"))
 	s.Decide(ideafile.Approve, "1.1@①")
@@ -106,6 +115,7 @@ func TestWhoDoesNotComeBackFromADecisionIsNotHeldByPeople(t *testing.T) {
 }
 
 func TestOnceAskedAboutAnInstanceDoesNotComeBackFromItsDecisionAgain(t *testing.T) {
+	t.Parallel()
 	s := modeltest.NewScenarioWithPeople(t, "", modeltest.ThreeInstances)
 	s.ReplyWith(every("pay", "pay", "work"))
 	s.ReplyWith(`{"calls":[],"output":null}`) // ③ settles
@@ -117,6 +127,7 @@ func TestOnceAskedAboutAnInstanceDoesNotComeBackFromItsDecisionAgain(t *testing.
 }
 
 func TestAnInstanceWithTwoCallsToDecideWaitsForBoth(t *testing.T) {
+	t.Parallel()
 	s := modeltest.NewScenarioWithPeople(t, "")
 	s.ReplyWith(`{"calls":[{"_tool":"pay","_outputPath":"b"},{"_tool":"pay","_outputPath":"c"}],"output":null}`)
 	s.Decide(ideafile.Approve, "1.1")
@@ -128,6 +139,7 @@ func TestAnInstanceWithTwoCallsToDecideWaitsForBoth(t *testing.T) {
 }
 
 func TestAnInstanceWhoseApprovedCallRunsIsRunning(t *testing.T) {
+	t.Parallel()
 	s := modeltest.NewScenarioWithPeople(t, "", modeltest.ThreeInstances, `"config": {"approval": {"tools": ["slow"]}}`)
 	s.ReplyWith(every("slow", "slow", "work"))
 	s.WantEqual("they are", s.DescribeInstances(), "① waiting, ② waiting, ③ working")
@@ -139,6 +151,7 @@ func TestAnInstanceWhoseApprovedCallRunsIsRunning(t *testing.T) {
 }
 
 func TestWhoWaitsForAPersonIsNeitherCoveredNorSettledByARequestForOthers(t *testing.T) {
+	t.Parallel()
 	s := modeltest.NewScenarioWithPeople(t, "", modeltest.TwoInstances)
 	s.ReplyWith(`{"calls":[{"_tool":"pay","_instance":"①","_outputPath":"b"},{"_tool":"work","_instance":"②","_outputPath":"b"}],"output":null}`)
 	s.ExpectRequestFor("②")
@@ -153,6 +166,7 @@ func TestWhoWaitsForAPersonIsNeitherCoveredNorSettledByARequestForOthers(t *test
 }
 
 func TestAnAddedInstanceIsCoveredByTheNextRequest(t *testing.T) {
+	t.Parallel()
 	s := modeltest.NewScenarioWithPeople(t, "", modeltest.TwoInstances)
 	s.ExpectRequest()
 	s.AddInstances(`[{"type":"state","_instance":"③","state":{"a":3}}]`)
@@ -162,6 +176,7 @@ func TestAnAddedInstanceIsCoveredByTheNextRequest(t *testing.T) {
 }
 
 func TestAnAddedInstanceIsAskedAboutAtOnceWhereTheOthersWaitForPeople(t *testing.T) {
+	t.Parallel()
 	s := modeltest.NewScenarioWithPeople(t, "", modeltest.TwoInstances)
 	s.ReplyWith(`{"calls":[{"_tool":"pay","_instance":"*","_outputPath":"b"}],"output":null}`)
 	s.ExpectWait(0)
@@ -170,6 +185,7 @@ func TestAnAddedInstanceIsAskedAboutAtOnceWhereTheOthersWaitForPeople(t *testing
 }
 
 func TestWhoIsReadyForTheSecondTimeIsGatheredForAnew(t *testing.T) {
+	t.Parallel()
 	s := modeltest.NewScenarioWithPeople(t, "", modeltest.TwoInstances)
 	s.ReplyWith(`{"calls":[{"_tool":"work","_instance":"①","_outputPath":"b"},{"_tool":"slow","_instance":"②","_outputPath":"b"}],"output":null}`)
 	s.ExpectWait(ideafile.DefaultGatherDelay)
@@ -181,6 +197,7 @@ func TestWhoIsReadyForTheSecondTimeIsGatheredForAnew(t *testing.T) {
 }
 
 func TestAFileThatNamesTheGatheringTimeHasItForPeopleWhoWereJustAskedToo(t *testing.T) {
+	t.Parallel()
 	s := modeltest.NewScenarioWithPeople(t, "", modeltest.ThreeInstances, `"config": {"gather": "60s"}`)
 	s.ReplyWith(every("work", "pay", "pay"))
 	s.ExpectWait(10 * time.Second)
@@ -191,6 +208,7 @@ func TestAFileThatNamesTheGatheringTimeHasItForPeopleWhoWereJustAskedToo(t *test
 }
 
 func TestWhoWasAskedLongAgoHoldsNobodyUp(t *testing.T) {
+	t.Parallel()
 	s := modeltest.NewScenarioWithPeople(t, "", modeltest.ThreeInstances, `"config": {"gather": "60s"}`)
 	s.ReplyWith(every("slow", "pay", "work"))
 	s.ExpectWait(time.Minute)
@@ -204,6 +222,7 @@ func TestWhoWasAskedLongAgoHoldsNobodyUp(t *testing.T) {
 }
 
 func TestAProcessThatBeganBeforeThatRuleGoesOnWithoutIt(t *testing.T) {
+	t.Parallel()
 	s := modeltest.NewScenarioWithPeople(t, "", modeltest.ThreeInstances, `"config": {"gather": "60s"}`)
 	s.Loop.Knows = func(change string) bool { return change != loop.GatherAskedChange }
 	s.ReplyWith(every("work", "pay", "pay"))

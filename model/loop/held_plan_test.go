@@ -94,6 +94,7 @@ const (
 
 // Each row says what a person decides on the Plan of a Request for two instances, and what runs then.
 func TestWhatRunsOfAPlanThatWaitedIsWhatAPersonLeftOfIt(t *testing.T) {
+	t.Parallel()
 	plan := workOne + ", " + workTwo + ", " + workBoth
 	for name, row := range map[string]struct{ kind, amended, states, told string }{
 		"approved": {planreview.SteerApprovePlan, "", `①{"a":1,"b":"one","c":"both"} ②{"a":2,"b":"two","c":"both"}`, ""},
@@ -126,6 +127,7 @@ func TestWhatRunsOfAPlanThatWaitedIsWhatAPersonLeftOfIt(t *testing.T) {
 }
 
 func TestNothingRunsOfARejectedPlanAndTheNextRequestIsToldWhy(t *testing.T) {
+	t.Parallel()
 	s := newHeld(t)
 	s.holdReply(t, workOne+", "+workTwo)
 	s.decide(t, planreview.SteerRejectPlan, "ann", "")
@@ -146,6 +148,7 @@ func TestNothingRunsOfARejectedPlanAndTheNextRequestIsToldWhy(t *testing.T) {
 
 // An amendment by the first of two people is what the second sees: the digest is another one, and the approval of the Plan before counts no more.
 func TestAPlanThatWasChangedMeanwhileIsDecidedOnAnew(t *testing.T) {
+	t.Parallel()
 	s := newHeld(t)
 	s.who = deciders.Rules{{Count: 2}}
 	s.holdReply(t, workOne+", "+workTwo)
@@ -169,6 +172,7 @@ func TestAPlanThatWasChangedMeanwhileIsDecidedOnAnew(t *testing.T) {
 }
 
 func TestAPlanWithNothingToDecideOnDoesNotWait(t *testing.T) {
+	t.Parallel()
 	for name, written := range map[string]string{
 		"no Call": "", "a Call for an instance that there is not": `{"_tool": "work", "_instance": "⑨"}`, "no object": `5`,
 	} {
@@ -211,6 +215,7 @@ const sharedPlan = `{"type": "plan", "stage": "STAGE", "plan": [{"_tool": "work"
 
 // Each row says what a person decides on the direct Plan of two instances, and what the instances begin with then.
 func TestADirectPlanThatWaitedRunsAsItWasDecided(t *testing.T) {
+	t.Parallel()
 	for name, row := range map[string]struct{ kind, stage, amended, states, end string }{
 		"approved":         {planreview.SteerApprovePlan, "optimal", "", `①{"a":1,"b":1,"c":1} ②{"a":2,"b":2,"c":2}`, "① settled, ② settled"},
 		"taken out":        {planreview.SteerAmendPlan, "complete", `{"_tool": "work", "x": "†state.a", "_outputPath": "b"}`, `①{"a":1,"b":1} ②{"a":2,"b":2}`, "① settled, ② settled"},
@@ -236,6 +241,7 @@ func TestADirectPlanThatWaitedRunsAsItWasDecided(t *testing.T) {
 }
 
 func TestPlansThatCannotBeAmendedSayWhy(t *testing.T) {
+	t.Parallel()
 	s := heldStart(t, "optimal", `{"type": "plan", "stage": "optimal", "_instance": "①", "plan": [{"_tool": "work", "_outputPath": "b"}]}, `+
 		`{"type": "plan", "stage": "optimal", "_instance": "②", "plan": [{"_tool": "work", "_outputPath": "c"}]}`)
 	if why := s.Loop.PendingPlan().NotAmendable; !strings.HasPrefix(why, "it is 2 Plans at once") {
@@ -250,6 +256,7 @@ func TestPlansThatCannotBeAmendedSayWhy(t *testing.T) {
 
 // An instance that is added must not run a Plan that nobody has seen; one that runs a Plan which was seen may join.
 func TestAnAddedInstanceRunsNoPlanThatNobodyHasSeen(t *testing.T) {
+	t.Parallel()
 	add := func(s *heldScenario, state string) error {
 		_, err := s.Loop.AddInstances(turn.SteeringPayload{Context: modeltest.DecodeJSON(t, `[{"type": "state", "_instance": "③", "state": `+state+`}]`).([]any)})
 		return err

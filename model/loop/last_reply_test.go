@@ -8,6 +8,7 @@ import (
 )
 
 func TestWhoNeedsNoMoreCallsIsNotAskedAgain(t *testing.T) {
+	t.Parallel()
 	s := modeltest.NewScenario(t, "", modeltest.TwoInstances)
 	if !s.ExpectRequest().MayBeLast {
 		t.Error("the LLM cannot say that nothing is left")
@@ -18,12 +19,14 @@ func TestWhoNeedsNoMoreCallsIsNotAskedAgain(t *testing.T) {
 }
 
 func TestWhoSaysThatMoreIsToComeIsAskedAgain(t *testing.T) {
+	t.Parallel()
 	s := modeltest.NewScenario(t, "", modeltest.TwoInstances)
 	s.ReplyWith(`{"calls":[{"_tool":"work","_instance":"①","_outputPath":"b"}],"finished":false}`)
 	s.WantEqual("covered", s.ExpectRequest().InstanceTokens()[0], "①")
 }
 
 func TestAFailedCallIsToldOfEvenIfNothingWasLeftToPlan(t *testing.T) {
+	t.Parallel()
 	s := modeltest.NewScenario(t, "", modeltest.TwoInstances)
 	s.ReplyWith(`{"calls":[{"_tool":"fail","_instance":"①","_outputPath":"b"},{"_tool":"work","_instance":"②","_outputPath":"b"}],"finished":true}`)
 	s.WantEqual("the next Request is told", modeltest.DescribeErrors(s.ExpectRequest()), `1.1 tool_failed: no luck in ①`)
@@ -33,12 +36,14 @@ func TestAFailedCallIsToldOfEvenIfNothingWasLeftToPlan(t *testing.T) {
 }
 
 func TestAnAlternativeMakesUpForAFailedCallOfTheLastReply(t *testing.T) {
+	t.Parallel()
 	s := modeltest.NewScenario(t, "")
 	s.ReplyWith(`{"calls":[{"_tool":"fail","_outputPath":"b"},{"_tool":"work","_outputPath":"b"}],"finished":true}`)
 	s.ExpectStep(loop.StepFinished)
 }
 
 func TestTheLLMIsNotBelievedWhereAGoalOrAnOutputTells(t *testing.T) {
+	t.Parallel()
 	goal := `"context": [{"type": "state", "state": {}, "schema": {"type": "object", "required": ["b"]}}]`
 	for name, s := range map[string]*modeltest.Scenario{
 		"a goal":                          modeltest.NewScenario(t, "", goal),

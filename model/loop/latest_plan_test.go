@@ -8,6 +8,7 @@ import (
 )
 
 func TestTheLatestPlanSaysHowItsCallsStandByWhatInstancesHaveReported(t *testing.T) {
+	t.Parallel()
 	s := modeltest.NewScenarioWithPeople(t, "")
 	counts := func() string { return string(jsonval.Encode(jsonval.ToJSONValue(s.Loop.LatestPlan()))) }
 	s.WantEqual("before the first Request", counts(), `[]`)

@@ -47,6 +47,7 @@ func failedForGood(s *modeltest.Scenario, m *loop.InstanceProgress) string {
 }
 
 func TestAnyProcessKeepsTheRules(t *testing.T) {
+	t.Parallel()
 	ended, failed := 0, 0
 	rapid.Check(t, func(rt *rapid.T) {
 		gone := map[string]bool{}
@@ -113,6 +114,7 @@ func TestAnyProcessKeepsTheRules(t *testing.T) {
 
 // Whatever happened in a process, each of its Ideas is a file from which another begins at the same States.
 func TestAnyIdeaOfAProcessBeginsAnother(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
 		modeltest.RunDrawnProcess(rt, func(s *modeltest.Scenario, c *loop.RequestConclusion) {
 			again := modeltest.SnapshotFile(rt, s.Idea, c.AllInstancesInput, c.Calls, c.Reply.Output)

@@ -18,6 +18,7 @@ import (
 )
 
 func TestARequestCoversEveryInstanceAndTellsWhereItStands(t *testing.T) {
+	t.Parallel()
 	s := modeltest.NewScenario(t, "", modeltest.TwoInstances)
 	b := s.ExpectRequest()
 	s.WantEqual("the process", b.ProcessID, "p")
@@ -32,6 +33,7 @@ func TestARequestCoversEveryInstanceAndTellsWhereItStands(t *testing.T) {
 }
 
 func TestOneRequestIsInFlightAtMost(t *testing.T) {
+	t.Parallel()
 	s := modeltest.NewScenario(t, "", modeltest.TwoInstances)
 	s.ExpectRequest()
 	s.ExpectStep(loop.StepWait)
@@ -48,6 +50,7 @@ func TestOneRequestIsInFlightAtMost(t *testing.T) {
 }
 
 func TestARequestThatBrokeOffEndsWhenEveryInstanceHasClosedIt(t *testing.T) {
+	t.Parallel()
 	s := modeltest.NewScenario(t, "", modeltest.TwoInstances)
 	s.ExpectRequest()
 	s.Loop.ApplyReply(turn.LLMReply{Fault: diag.Faultf(turn.CodeTruncated, "cut")})
@@ -62,6 +65,7 @@ func TestARequestThatBrokeOffEndsWhenEveryInstanceHasClosedIt(t *testing.T) {
 }
 
 func TestAReplyAndTheReportsMayComeInAnyOrder(t *testing.T) {
+	t.Parallel()
 	s := modeltest.NewScenario(t, "")
 	s.ExpectRequest()
 	s.DeliverReport(turn.InstanceReport{Token: "", ClosedThroughRequest: 1, Idle: true})
@@ -76,6 +80,7 @@ func TestAReplyAndTheReportsMayComeInAnyOrder(t *testing.T) {
 }
 
 func TestWhatTheMindDidNotAskForChangesNothing(t *testing.T) {
+	t.Parallel()
 	s := modeltest.NewScenario(t, "")
 	s.Loop.ApplyReply(turn.LLMReply{Complete: true})
 	s.DeliverReport(turn.InstanceReport{Token: "③", ClosedThroughRequest: 1, Idle: true})
@@ -89,6 +94,7 @@ func TestWhatTheMindDidNotAskForChangesNothing(t *testing.T) {
 }
 
 func TestTheNextRequestSeesWhatBecameOfTheCalls(t *testing.T) {
+	t.Parallel()
 	s := modeltest.NewScenario(t, "", modeltest.TwoInstances)
 	s.ReplyWith(`{"calls":[{"_tool":"work","_instance":"*","x":"†state.a","_outputPath":"b"},{"_tool":"fail","_instance":"①"},{"_tool":"work","_instance":"②","x":"†state.never"},{"_tool":"work","_instance":"*","_outputPath":"a"},{"_tool":"work","_instance":"①","n":"x"}],"output":null}`)
 	b := s.ExpectRequest()
@@ -101,12 +107,14 @@ func TestTheNextRequestSeesWhatBecameOfTheCalls(t *testing.T) {
 }
 
 func TestATroubleOfManyInstancesIsToldOnce(t *testing.T) {
+	t.Parallel()
 	s := modeltest.NewScenario(t, "", modeltest.TwoInstances)
 	s.ReplyWith(`{"calls":[{"_tool":"fail","_instance":"*"},{"_tool":"fail","_instance":"*"}],"output":null}`)
 	s.WantEqual("it is told", modeltest.DescribeErrors(s.ExpectRequest()), "1.1 tool_failed: no luck in ①, ②\n1.2 tool_failed: no luck in ①, ②")
 }
 
 func TestATroubleIsToldToTheNextRequestAlone(t *testing.T) {
+	t.Parallel()
 	s := modeltest.NewScenario(t, "")
 	s.ReplyWith(`{"calls":[{"_tool":"fail"}],"output":null}`)
 	s.ReplyWith(`{"calls":[{"_tool":"work","_outputPath":"b"}],"output":null}`)
@@ -114,6 +122,7 @@ func TestATroubleIsToldToTheNextRequestAlone(t *testing.T) {
 }
 
 func TestCallsWithoutAnOutputPathStayInSightWithTheirResults(t *testing.T) {
+	t.Parallel()
 	s := modeltest.NewScenario(t, "", modeltest.TwoInstances)
 	s.ReplyWith(`{"calls":[{"_tool":"work","_instance":"*","x":"†state.a"},{"_tool":"work","_instance":"*","_outputPath":"b"},{"_tool":"log","_instance":"*"},{"_tool":"work","_instance":"*","output":"†state.c"},"nonsense"],"output":null}`)
 	s.ReplyWith(`{"calls":[{"_tool":"work","_instance":"*","_outputPath":"d"}],"output":null}`)
@@ -123,6 +132,7 @@ func TestCallsWithoutAnOutputPathStayInSightWithTheirResults(t *testing.T) {
 }
 
 func TestARequestIsNotShownTheCallsOfSettledInstances(t *testing.T) {
+	t.Parallel()
 	s := modeltest.NewScenario(t, "", modeltest.TwoInstances)
 	s.ReplyWith(`{"calls":[{"_tool":"work","_instance":"*","x":"†state.a"},{"_tool":"work","_instance":"②"}],"output":null}`)
 	s.ReplyWith(`{"calls":[{"_tool":"work","_instance":"①","_outputPath":"c"}],"output":null}`)
@@ -133,6 +143,7 @@ func TestARequestIsNotShownTheCallsOfSettledInstances(t *testing.T) {
 }
 
 func TestARequestThatBrokeOffIsNotSpokenTwice(t *testing.T) {
+	t.Parallel()
 	s := modeltest.NewScenario(t, "", modeltest.TwoInstances)
 	c := s.InterruptRequest(turn.LLMReply{Fault: diag.Faultf(turn.CodeTruncated, "the stream broke off")}, `{"_tool":"work","_instance":"①","_outputPath":"b"}`, `{"_tool":"work","_instance":"*","_outputPath":"c"}`)
 	s.WantEqual("its solution is what was accepted", string(jsonval.Encode(c.Calls)), `[{"_instance":"①","_outputPath":"b","_tool":"work"},{"_instance":"*","_outputPath":"c","_tool":"work"}]`)
@@ -144,6 +155,7 @@ func TestARequestThatBrokeOffIsNotSpokenTwice(t *testing.T) {
 }
 
 func TestARequestOfWhichNothingWasTakenIsAskedAfresh(t *testing.T) {
+	t.Parallel()
 	s := modeltest.NewScenario(t, "")
 	s.InterruptRequest(turn.LLMReply{Fault: diag.Faultf(turn.CodeNotJSON, "no JSON")})
 	b := s.ExpectRequest()
@@ -152,6 +164,7 @@ func TestARequestOfWhichNothingWasTakenIsAskedAfresh(t *testing.T) {
 }
 
 func TestALostWorkerIsNoTurnWhereNothingWasTaken(t *testing.T) {
+	t.Parallel()
 	s := modeltest.NewScenario(t, "")
 	s.InterruptRequest(turn.LLMReply{WorkerLost: true, Fault: diag.Faultf(turn.CodeWorkerLost, "gone")})
 	b := s.ExpectRequest()
@@ -160,6 +173,7 @@ func TestALostWorkerIsNoTurnWhereNothingWasTaken(t *testing.T) {
 }
 
 func TestWhatALostWorkerHandedOnIsTheSolution(t *testing.T) {
+	t.Parallel()
 	s := modeltest.NewScenario(t, "", modeltest.TwoInstances)
 	c := s.InterruptRequest(turn.LLMReply{WorkerLost: true, Fault: diag.Faultf(turn.CodeWorkerLost, "gone")}, `{"_tool":"work","_instance":"①","_outputPath":"b"}`)
 	s.WantEqual("as the instances have it", string(jsonval.Encode(c.Calls)), `[{"_instance":"①","_outputPath":"b","_tool":"work"}]`)
@@ -170,6 +184,7 @@ func TestWhatALostWorkerHandedOnIsTheSolution(t *testing.T) {
 
 // A crash in the middle of a hand-out changes nothing in the outcome.
 func TestABroadcastThatReachedOneInstanceIsHandedToAllThatTheRequestCovered(t *testing.T) {
+	t.Parallel()
 	for _, lost := range []turn.LLMReply{{WorkerLost: true, Fault: diag.Faultf(turn.CodeWorkerLost, "gone")}, {CallsUndelivered: true, Fault: diag.Faultf(turn.CodeTruncated, "not handed on")}} {
 		s := modeltest.NewScenario(t, "", modeltest.TwoInstances)
 		s.Unreached = []string{"②"}
@@ -186,6 +201,7 @@ func TestABroadcastThatReachedOneInstanceIsHandedToAllThatTheRequestCovered(t *t
 }
 
 func TestABroadcastThatReachedNobodyIsAskedForAgain(t *testing.T) {
+	t.Parallel()
 	s := modeltest.NewScenario(t, "", modeltest.TwoInstances)
 	s.Unreached = []string{"①", "②"}
 	s.InterruptRequest(turn.LLMReply{WorkerLost: true, Fault: diag.Faultf(turn.CodeWorkerLost, "gone")}, `{"_tool":"work","_instance":"*","_outputPath":"b"}`)
@@ -193,6 +209,7 @@ func TestABroadcastThatReachedNobodyIsAskedForAgain(t *testing.T) {
 }
 
 func TestTroublesAreToldUntilARequestPlannedWithThem(t *testing.T) {
+	t.Parallel()
 	for name, end := range map[string]turn.LLMReply{
 		"a lost worker": {WorkerLost: true, Fault: diag.Faultf(turn.CodeWorkerLost, "gone")},
 		"a bad reply":   {Fault: diag.Faultf(turn.CodeNotJSON, "no JSON")},
@@ -207,6 +224,7 @@ func TestTroublesAreToldUntilARequestPlannedWithThem(t *testing.T) {
 }
 
 func TestThePlanOfARequestStaysInSightWhenTheNextBringsNothing(t *testing.T) {
+	t.Parallel()
 	s := modeltest.NewScenario(t, "")
 	s.ReplyWith(`{"calls":[{"_tool":"work","_outputPath":"b"}],"output":null}`)
 	s.InterruptRequest(turn.LLMReply{Fault: diag.Faultf(turn.CodeNotJSON, "no JSON")})
@@ -214,6 +232,7 @@ func TestThePlanOfARequestStaysInSightWhenTheNextBringsNothing(t *testing.T) {
 }
 
 func TestThreeBadRepliesInARowPause(t *testing.T) {
+	t.Parallel()
 	s := modeltest.NewScenario(t, "")
 	bad := turn.LLMReply{Fault: diag.Faultf(turn.CodeNotJSON, "no JSON")}
 	s.InterruptRequest(bad)
@@ -231,6 +250,7 @@ func TestThreeBadRepliesInARowPause(t *testing.T) {
 }
 
 func TestALostWorkerIsNoBadReply(t *testing.T) {
+	t.Parallel()
 	s := modeltest.NewScenario(t, "")
 	for range 5 {
 		s.InterruptRequest(turn.LLMReply{WorkerLost: true, Fault: diag.Faultf(turn.CodeWorkerLost, "gone")})
@@ -239,6 +259,7 @@ func TestALostWorkerIsNoBadReply(t *testing.T) {
 }
 
 func TestRequestsThatTakeTheirWorkersDownOneAfterTheOtherPauseTheProcess(t *testing.T) {
+	t.Parallel()
 	s := modeltest.NewScenario(t, "")
 	for range 10 {
 		s.InterruptRequest(turn.LLMReply{WorkerLost: true, Fault: diag.Faultf(turn.CodeWorkerLost, "gone")})
@@ -249,6 +270,7 @@ func TestRequestsThatTakeTheirWorkersDownOneAfterTheOtherPauseTheProcess(t *test
 }
 
 func TestWhatAskingAgainDoesNotMendPausesAtOnce(t *testing.T) {
+	t.Parallel()
 	s := modeltest.NewScenario(t, "")
 	s.InterruptRequest(turn.LLMReply{NotRetryable: true, Fault: diag.Faultf(turn.CodeLLMError, "401 no such key")})
 	s.ExpectStep(loop.StepPaused)
@@ -263,6 +285,7 @@ func TestWhatAskingAgainDoesNotMendPausesAtOnce(t *testing.T) {
 }
 
 func TestAttemptsBeforeTheFirstByteAreTurns(t *testing.T) {
+	t.Parallel()
 	s := modeltest.NewScenario(t, "")
 	s.ExpectRequest()
 	r := s.DeliverCalls([]any{modeltest.DecodeJSON(t, `{"_tool":"work"}`)})
@@ -273,6 +296,7 @@ func TestAttemptsBeforeTheFirstByteAreTurns(t *testing.T) {
 
 // A limit on money cannot be kept where nobody knows what tokens cost.
 func TestTokensWithoutAPricePauseAProcessThatHasALimitOfMoney(t *testing.T) {
+	t.Parallel()
 	s := modeltest.NewScenario(t, "", `"config": {"limits": {"money": 5}}`)
 	s.Usage = turn.TokenUsage{PromptTokens: 7, UnpricedTokens: 7}
 	s.ReplyWith(`{"calls":[{"_tool":"work"}],"output":null}`)
@@ -283,6 +307,7 @@ func TestTokensWithoutAPricePauseAProcessThatHasALimitOfMoney(t *testing.T) {
 }
 
 func TestALimitPausesAndAHigherOneLetsItGoOn(t *testing.T) {
+	t.Parallel()
 	again := `{"calls":[{"_tool":"work"}],"output":null}`
 	for _, c := range []struct {
 		name, limits, why string
@@ -315,12 +340,14 @@ func TestALimitPausesAndAHigherOneLetsItGoOn(t *testing.T) {
 }
 
 func TestALimitDoesNotStopWhatIsOver(t *testing.T) {
+	t.Parallel()
 	s := modeltest.NewScenario(t, "", `"config": {"limits": {"requests": 1, "tokens": 1}}`)
 	s.ReplyWith(modeltest.EmptyReply)
 	s.ExpectStep(loop.StepFinished)
 }
 
 func TestLimitsThatAreNotSaidAreTheDefaultsAndNullIsNone(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		config string
 		want   loop.Step
@@ -339,6 +366,7 @@ func TestLimitsThatAreNotSaidAreTheDefaultsAndNullIsNone(t *testing.T) {
 }
 
 func TestLatentResultsAreAskedForByThemselves(t *testing.T) {
+	t.Parallel()
 	s := modeltest.NewScenario(t, modeltest.SummarySchema, modeltest.TwoInstances)
 	s.ReplyWith(`{"calls":[{"_tool":"think","_instance":"*","x":"†state.a","_outputPath":"mood"},{"_tool":"work","_instance":"①","x":"†state.mood","_outputPath":"b"},{"_tool":"fail","_instance":"②"}],"output":null}`)
 	b := s.ExpectRequest()
@@ -359,12 +387,14 @@ func TestLatentResultsAreAskedForByThemselves(t *testing.T) {
 }
 
 func TestARequestForResultsCoversOnlyThoseThatWait(t *testing.T) {
+	t.Parallel()
 	s := modeltest.NewScenario(t, "", modeltest.TwoInstances)
 	s.ReplyWith(`{"calls":[{"_tool":"think","_instance":"②"},{"_tool":"work","_instance":"①"}],"output":null}`)
 	s.WantEqual("covered", fmt.Sprint(s.ExpectRequest().InstanceTokens()), "[②]")
 }
 
 func TestResultsThatStayAwayAreAskedForAgainAndTheThirdTimePauses(t *testing.T) {
+	t.Parallel()
 	s := modeltest.NewScenario(t, "", modeltest.TwoInstances)
 	s.ReplyWith(`{"calls":[{"_tool":"think","_instance":"*"}],"output":null}`)
 	s.ReplyWith(`{"calls":[{"_call":"1.1@①","_output":"good"}],"output":null}`)
@@ -382,6 +412,7 @@ func TestResultsThatStayAwayAreAskedForAgainAndTheThirdTimePauses(t *testing.T) 
 }
 
 func TestALatentCallWithItsResultNeedsNoRequest(t *testing.T) {
+	t.Parallel()
 	s := modeltest.NewScenario(t, modeltest.SummarySchema)
 	s.ReplyWith(`{"calls":[{"_tool":"think","_output":"good","_outputPath":"mood"},{"_tool":"work","x":"†state.mood","_outputPath":"b"}],"output":{"summary":"†state.b"}}`)
 	s.ExpectStep(loop.StepFinished)
@@ -389,6 +420,7 @@ func TestALatentCallWithItsResultNeedsNoRequest(t *testing.T) {
 }
 
 func TestEveryCallIsCountedByItsEnd(t *testing.T) {
+	t.Parallel()
 	s := modeltest.NewScenario(t, "", modeltest.TwoInstances)
 	s.ReplyWith(`{"calls":[{"_tool":"work","_instance":"*","_outputPath":"b"},{"_tool":"work","_instance":"①","_outputPath":"b"},{"_tool":"fail","_instance":"*"},{"_tool":"work","_instance":"②","x":"†state.never"},{"_tool":"work","_instance":"③"},{"_tool":"odd","_instance":"①"}],"output":null}`)
 	s.ReplyWith(modeltest.EmptyReply)
@@ -407,6 +439,7 @@ func TestEveryCallIsCountedByItsEnd(t *testing.T) {
 }
 
 func TestTheMindKeepsEveryStateAsItsInstanceDoes(t *testing.T) {
+	t.Parallel()
 	s := modeltest.NewScenario(t, "", modeltest.TwoInstances)
 	s.ReplyWith(`{"calls":[{"_tool":"log","_instance":"*"},{"_tool":"work","_instance":"*","x":{"c":1},"_outputPath":"b"},{"_tool":"log","_instance":"②"},{"_tool":"work","_instance":"①","x":{"d":2},"_outputPath":"†state"}],"output":null}`)
 	for _, c := range s.Loop.AllInstancesInput().Instances {
@@ -415,6 +448,7 @@ func TestTheMindKeepsEveryStateAsItsInstanceDoes(t *testing.T) {
 }
 
 func TestALongProcessShowsTheLLMNoMoreThanAShortOne(t *testing.T) {
+	t.Parallel()
 	s := modeltest.NewScenario(t, "")
 	sizes := map[int]int{}
 	for n := 1; n <= 60; n++ {
@@ -427,6 +461,7 @@ func TestALongProcessShowsTheLLMNoMoreThanAShortOne(t *testing.T) {
 }
 
 func TestTheLastHundredRefusalsAreKeptAndAllAreCounted(t *testing.T) {
+	t.Parallel()
 	var r turn.RefusedSignals
 	for n := range 250 {
 		r.Add(turn.RefusedSignal{Signal: "resume", Reason: fmt.Sprint(n)})
@@ -437,6 +472,7 @@ func TestTheLastHundredRefusalsAreKeptAndAllAreCounted(t *testing.T) {
 }
 
 func TestACarriedMindIsTheSameToWhoeverLooks(t *testing.T) {
+	t.Parallel()
 	s := modeltest.NewScenario(t, "", modeltest.TwoInstances)
 	s.ReplyWith(`{"calls": [{"_tool": "work", "_instance": "*", "x": 1, "_outputPath": "x"}, {"_tool": "log", "_instance": "①"}], "output": null}`)
 	s.AddInstances(`[{"type": "state", "_instance": "③", "state": {"a": 3}}]`)
@@ -458,6 +494,7 @@ func TestACarriedMindIsTheSameToWhoeverLooks(t *testing.T) {
 }
 
 func TestWhatHasNoPlaceInStateIsSaid(t *testing.T) {
+	t.Parallel()
 	tools := modeltest.ScenarioTools + `, "load": {"type": "object", "properties": {"x": {}}, "_outputPath": "†state"},
 		"exact": {"type": "object", "properties": {}, "_outputPath": "†state", "_output": {"type": "object", "properties": {"a": {}, "b": {}}, "additionalProperties": false}}`
 	s := modeltest.NewScenarioWithTools(t, tools, "", modeltest.TwoInstances)
@@ -477,6 +514,7 @@ func TestWhatHasNoPlaceInStateIsSaid(t *testing.T) {
 }
 
 func TestAnUpdateBelowWhatIsNoObjectAnyMoreFailsAndKeepsItsResult(t *testing.T) {
+	t.Parallel()
 	s := modeltest.NewScenarioWithTools(t, `"slow": {"type": "object", "properties": {}, "_outputMethod": "push"}`, "", `"context": [{"type": "state", "state": {}}]`)
 	s.ReplyWith(`{"calls":[{"_tool":"slow","_outputPath":"a.list"}],"output":null}`)
 	s.Revise(`{"context": [{"type":"state","state":{"a":5}}]}`)

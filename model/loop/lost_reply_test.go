@@ -12,6 +12,7 @@ import (
 
 // The process has no reply, and an instance that had the whole of it tells what became of the Calls, but not what they are.
 func TestWhatALostWorkerHandedOnIsTheSolutionThoughSomeInstancesHadHeardItsEnd(t *testing.T) {
+	t.Parallel()
 	const call = `{"_instance":"*","_outputPath":"b","_tool":"work","x":"†state.a"}`
 	for name, whole := range map[string][]string{"the first": {"①"}, "both": {"①", "②"}} {
 		s := modeltest.NewScenario(t, "", modeltest.TwoInstances)
@@ -27,6 +28,7 @@ func TestWhatALostWorkerHandedOnIsTheSolutionThoughSomeInstancesHadHeardItsEnd(t
 }
 
 func TestALostReplyIsConcludedOnceEveryInstanceHasToldItsCalls(t *testing.T) {
+	t.Parallel()
 	for _, began := range []string{"now", "before"} {
 		s := modeltest.NewScenario(t, "", modeltest.TwoInstances)
 		s.Loop.Knows = func(change string) bool { return began == "now" || change != loop.TellCallsChange }
@@ -54,6 +56,7 @@ func TestALostReplyIsConcludedOnceEveryInstanceHasToldItsCalls(t *testing.T) {
 
 // An instance that had the whole reply, of a process that began before, does not tell its Calls again: another one may.
 func TestWhatOneInstanceHasNotToldOfALostReplyAnotherTells(t *testing.T) {
+	t.Parallel()
 	s := modeltest.NewScenario(t, "", modeltest.TwoInstances)
 	s.Loop.Knows = func(change string) bool { return change != loop.TellCallsChange }
 	s.ToldWhole = []string{"①"}

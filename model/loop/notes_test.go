@@ -40,6 +40,7 @@ func lookedUp(t *testing.T, reply string, rest ...string) *modeltest.Scenario {
 }
 
 func TestNotesLetTheOutputComeWithTheLastCalls(t *testing.T) {
+	t.Parallel()
 	s := lookedUp(t, noted)
 	gather(s)
 	wantKnown(s, "②", true, "①, ③ paid")
@@ -52,6 +53,7 @@ func TestNotesLetTheOutputComeWithTheLastCalls(t *testing.T) {
 }
 
 func TestNotesAddUp(t *testing.T) {
+	t.Parallel()
 	s := lookedUp(t, noted)
 	gather(s)
 	s.ReplyWith(`{"calls":[{"_tool":"work","_instance":"②","_outputPath":"b"}],"finished":false,"output":null,"notes":"② paid later"}`)
@@ -67,6 +69,7 @@ func TestNotesAddUp(t *testing.T) {
 
 // Where the LLM is not shown all and has not noted all either, it would sum up what it happens to know.
 func TestNotesDoNotLetTheOutputComeWhere(t *testing.T) {
+	t.Parallel()
 	planMore := func(s *modeltest.Scenario) {
 		s.ReplyWith(`{"calls":[{"_tool":"work","_instance":"②","_outputPath":"b"}],"finished":false,"output":null,"notes":null}`)
 		s.ExpectWait(0)
@@ -107,6 +110,7 @@ func TestNotesDoNotLetTheOutputComeWhere(t *testing.T) {
 
 // Without a goal, nothing tells that the Calls of an instance are its last ones.
 func TestNotesSayNothingOfAnInstanceWithoutAGoalThatIsNotShown(t *testing.T) {
+	t.Parallel()
 	s := modeltest.NewScenarioWithPeople(t, anything, modeltest.TwoInstances)
 	s.ReplyWith(`{"calls":[{"_tool":"work","_instance":"①","_outputPath":"look"},{"_tool":"slow","_instance":"②","_outputPath":"look"}],"finished":false,"output":null,"notes":"② paid"}`)
 	gather(s)
@@ -114,6 +118,7 @@ func TestNotesSayNothingOfAnInstanceWithoutAGoalThatIsNotShown(t *testing.T) {
 }
 
 func TestNotesOfAnInstanceWithoutAGoalThatGetsNoCallAreOfOneThatIsFinished(t *testing.T) {
+	t.Parallel()
 	s := modeltest.NewScenarioWithPeople(t, anything, modeltest.TwoInstances)
 	s.ReplyWith(`{"calls":[{"_tool":"work","_instance":"①","_outputPath":"look"}],"finished":false,"output":null,"notes":"② needs nothing"}`)
 	wantKnown(s, "①", true, "② needs nothing")
@@ -121,6 +126,7 @@ func TestNotesOfAnInstanceWithoutAGoalThatGetsNoCallAreOfOneThatIsFinished(t *te
 
 // The output that the LLM gives by its notes, while another comes out otherwise, is put right next.
 func TestAnOutputByNotesIsPutRightWhereAnotherCameOutOtherwiseMeanwhile(t *testing.T) {
+	t.Parallel()
 	s := lookedUp(t, noted)
 	gather(s)
 	s.ExpectRequestFor("②")
@@ -133,6 +139,7 @@ func TestAnOutputByNotesIsPutRightWhereAnotherCameOutOtherwiseMeanwhile(t *testi
 }
 
 func TestNotesAreShownWhereTheOutputAloneIsWanted(t *testing.T) {
+	t.Parallel()
 	s := lookedUp(t, strings.Replace(noted, `"_instance":"②","_outputPath":"a"`, `"_instance":"②","_outputPath":"b"`, 1))
 	s.ExpectWait(0)
 	s.Decide(ideafile.Approve, "1.3@③")
@@ -143,6 +150,7 @@ func TestNotesAreShownWhereTheOutputAloneIsWanted(t *testing.T) {
 
 // Who says that more is to be planned does not end the process, whatever the output is made of.
 func TestAnOutputBesideCallsThatAreNotTheLastIsNotTaken(t *testing.T) {
+	t.Parallel()
 	for _, output := range []string{`{"all":"†state.b"}`, `{"paid":3}`} {
 		s := modeltest.NewScenarioWithPeople(t, anything, modeltest.TwoInstances)
 		s.ReplyWith(`{"calls":[{"_tool":"work","_instance":"①","_outputPath":"b"},{"_tool":"work","_instance":"②","_outputPath":"look"}],"output":` + output + `,"finished":false}`)
@@ -155,12 +163,14 @@ func TestAnOutputBesideCallsThatAreNotTheLastIsNotTaken(t *testing.T) {
 }
 
 func TestNotesThatGrowTooLargeAreDropped(t *testing.T) {
+	t.Parallel()
 	s := lookedUp(t, strings.Replace(noted, "①, ③ paid", strings.Repeat("x", 33<<10), 1))
 	gather(s)
 	wantKnown(s, "②", false)
 }
 
 func TestAProcessThatBeganBeforeKeepsNoNotes(t *testing.T) {
+	t.Parallel()
 	s := modeltest.NewScenarioWithPeople(t, anything, threeGoals)
 	s.Loop.Knows = func(change string) bool { return change != loop.DraftOutputChange }
 	s.ReplyWith(noted)
@@ -170,6 +180,7 @@ func TestAProcessThatBeganBeforeKeepsNoNotes(t *testing.T) {
 
 // What the LLM noted of its Plan is not said of the one that a person made of it.
 func TestNotesDoNotCountWhereAPersonChangedThePlanThatWaited(t *testing.T) {
+	t.Parallel()
 	for kind, want := range map[string]string{planreview.SteerApprovePlan: "paid", planreview.SteerAmendPlan: ""} {
 		s := &heldScenario{Scenario: modeltest.NewScenario(t, anything, modeltest.TwoInstances)}
 		s.ExpectRequest()
@@ -192,6 +203,7 @@ func TestNotesDoNotCountWhereAPersonChangedThePlanThatWaited(t *testing.T) {
 
 // A solution that is run again brings its notes along.
 func TestNotesOfASolutionThatIsRunAgainAreItsOwn(t *testing.T) {
+	t.Parallel()
 	for _, withSolution := range []bool{true, false} {
 		s := modeltest.NewScenarioWithPeople(t, anything, threeGoals)
 		idea := sealed(s, s.ReplyWith(noted))
@@ -212,6 +224,7 @@ func TestNotesOfASolutionThatIsRunAgainAreItsOwn(t *testing.T) {
 
 // An output that is no draft is not shown: what it said of an instance the LLM cannot know.
 func TestNotesSayNothingOfWhatAnOutputSaidThatIsNoDraft(t *testing.T) {
+	t.Parallel()
 	s := lookedUp(t, noted)
 	gather(s)
 	s.ReplyWith(otherwise("pay", "②", `{"paid":`+string(jsonval.Encode(modeltest.NewBlobHandleValue("string", 80_000)))+`}`))
@@ -224,6 +237,7 @@ func TestNotesSayNothingOfWhatAnOutputSaidThatIsNoDraft(t *testing.T) {
 }
 
 func TestAnOutputByNotesThatIsNotTheLastIsNoDraft(t *testing.T) {
+	t.Parallel()
 	s := lookedUp(t, noted)
 	gather(s)
 	s.ReplyWith(`{"calls":[{"_tool":"work","_instance":"②","_outputPath":"c"}],"finished":false,"output":{"paid":2},"notes":null}`)

@@ -27,6 +27,7 @@ func noticed(n turn.ApprovalNotices) string {
 }
 
 func TestPeopleAreToldOnceOfWhatWaitsAndOfWhatWasDecided(t *testing.T) {
+	t.Parallel()
 	s := modeltest.NewScenarioWithPeople(t, "", modeltest.ThreeInstances)
 	watch := notice.SentNotices{}
 	s.WantEqual("before anything waits", noticed(watch.TakeChanges(s.Loop)), "0: ")
@@ -44,6 +45,7 @@ func TestPeopleAreToldOnceOfWhatWaitsAndOfWhatWasDecided(t *testing.T) {
 }
 
 func TestPeopleAreToldOnceOfEachReminderAndOfAnEscalation(t *testing.T) {
+	t.Parallel()
 	m := loop.New(modeltest.IdeaFrom(t, `{"context": [{"type": "state", "_instance": "①", "state": {}}]}`), "p", nil, modeltest.StartTime)
 	watch, reports := notice.SentNotices{}, 0
 	told := func(s *reminder.Schedule) string {
@@ -79,6 +81,7 @@ func TestPeopleAreToldOnceOfEachReminderAndOfAnEscalation(t *testing.T) {
 }
 
 func TestNoticesOfManyCallsNameTheFirstAndCountTheRest(t *testing.T) {
+	t.Parallel()
 	m := loop.New(modeltest.IdeaFrom(t, `{"context": [{"type": "state", "_instance": "①", "state": {}}]}`), "p", nil, modeltest.StartTime)
 	var pending []turn.PendingApproval
 	for n := range 50 {

@@ -24,6 +24,7 @@ var overruling = []struct{ kind, rest, call, fact string }{
 const payOnce = `{"calls":[{"_tool":"pay","n":500,"_outputPath":"b"}],"output":null}`
 
 func TestTheNextRequestIsToldWhatAPersonDecided(t *testing.T) {
+	t.Parallel()
 	for _, c := range overruling {
 		t.Run(c.kind, func(t *testing.T) {
 			s := modeltest.NewScenarioWithPeople(t, "")
@@ -48,6 +49,7 @@ func TestTheNextRequestIsToldWhatAPersonDecided(t *testing.T) {
 }
 
 func TestWhatAPersonDecidedOtherwiseIsToldTwoRequestsLaterToo(t *testing.T) {
+	t.Parallel()
 	for _, c := range overruling {
 		t.Run(c.kind, func(t *testing.T) {
 			s := modeltest.NewScenarioWithPeople(t, "")
@@ -69,6 +71,7 @@ func TestWhatAPersonDecidedOtherwiseIsToldTwoRequestsLaterToo(t *testing.T) {
 }
 
 func TestWhatWasApprovedAsProposedIsToldOnce(t *testing.T) {
+	t.Parallel()
 	s := modeltest.NewScenarioWithPeople(t, "")
 	s.ReplyWith(payOnce)
 	s.Decide(ideafile.Approve, "1.1", `{"reason":"fine"}`)
@@ -78,6 +81,7 @@ func TestWhatWasApprovedAsProposedIsToldOnce(t *testing.T) {
 }
 
 func TestARejectedCallWithoutAnOutputPathIsToldAsAFactAndNoError(t *testing.T) {
+	t.Parallel()
 	s := modeltest.NewScenarioWithPeople(t, "")
 	s.ReplyWith(`{"calls":[{"_tool":"pay"},{"_tool":"work","_outputPath":"b"}],"output":null}`)
 	s.Decide(ideafile.Reject, "1.1", `{"reason":"no"}`)
@@ -86,6 +90,7 @@ func TestARejectedCallWithoutAnOutputPathIsToldAsAFactAndNoError(t *testing.T) {
 }
 
 func TestTheDeadlineIsToldAsAFactToo(t *testing.T) {
+	t.Parallel()
 	s := modeltest.NewScenarioWithPeople(t, "")
 	s.Idea.Tool("due").Approval.TimeoutAction = ideafile.Reject
 	s.ReplyWith(`{"calls":[{"_tool":"due","_outputPath":"b"}],"output":null}`)
@@ -97,6 +102,7 @@ func TestTheDeadlineIsToldAsAFactToo(t *testing.T) {
 }
 
 func TestDecisionsOnManyInstancesAreToldTogetherWhereTheyAreTheSame(t *testing.T) {
+	t.Parallel()
 	s := modeltest.NewScenarioWithPeople(t, "", modeltest.ThreeInstances)
 	s.ReplyWith(`{"calls":[{"_tool":"pay","_instance":"*","_outputPath":"b"}],"output":null}`)
 	s.Decide(ideafile.Reject, "1.1@①", `{"reason":"no"}`)
@@ -111,6 +117,7 @@ func TestDecisionsOnManyInstancesAreToldTogetherWhereTheyAreTheSame(t *testing.T
 }
 
 func TestARequestIsToldOnlyWhatWasDecidedInTheInstancesItCovers(t *testing.T) {
+	t.Parallel()
 	s := modeltest.NewScenarioWithPeople(t, "", modeltest.ThreeInstances)
 	s.ReplyWith(every("pay", "pay", "work"))
 	s.Decide(ideafile.Reject, "1.1@①", `{"reason":"no"}`)
@@ -121,6 +128,7 @@ func TestARequestIsToldOnlyWhatWasDecidedInTheInstancesItCovers(t *testing.T) {
 }
 
 func TestATroubleIsToldOnceAndToWhomItConcerns(t *testing.T) {
+	t.Parallel()
 	s := modeltest.NewScenarioWithPeople(t, "", modeltest.ThreeInstances)
 	s.ReplyWith(every("fail", "slow", "work"))
 	s.ExpectWait(ideafile.DefaultGatherDelay)
@@ -134,12 +142,14 @@ func TestATroubleIsToldOnceAndToWhomItConcerns(t *testing.T) {
 }
 
 func TestTheSameTroubleInManyInstancesIsOneLine(t *testing.T) {
+	t.Parallel()
 	s := modeltest.NewScenarioWithPeople(t, "", modeltest.ThreeInstances)
 	s.ReplyWith(`{"calls":[{"_tool":"fail","_instance":"*"},{"_tool":"fail","_instance":"②"}],"output":null}`)
 	s.WantEqual("it is told", modeltest.DescribeErrors(s.ExpectRequest()), "1.1 tool_failed: no luck in ①, ②, ③\n1.2 tool_failed: no luck in ②")
 }
 
 func TestATroubleIsToldAgainWhereTheRequestThatToldItBrokeOff(t *testing.T) {
+	t.Parallel()
 	s := modeltest.NewScenarioWithPeople(t, "")
 	s.ReplyWith(`{"calls":[{"_tool":"fail"}],"output":null}`)
 	s.InterruptRequest(turn.LLMReply{WorkerLost: true, Fault: diag.Faultf(turn.CodeWorkerLost, "gone")})
@@ -147,6 +157,7 @@ func TestATroubleIsToldAgainWhereTheRequestThatToldItBrokeOff(t *testing.T) {
 }
 
 func TestCallsThatNobodyNeedsToSeeAreForgotten(t *testing.T) {
+	t.Parallel()
 	s := modeltest.NewScenarioWithPeople(t, "", modeltest.ThreeInstances)
 	s.ReplyWith(every("pay", "work", "work"))
 	kept := func(after string, want int) {
@@ -171,6 +182,7 @@ func TestCallsThatNobodyNeedsToSeeAreForgotten(t *testing.T) {
 }
 
 func TestWhoWritesTheOutputIsToldWhatPeopleDecidedOtherwise(t *testing.T) {
+	t.Parallel()
 	const goal = `"schema": {"type": "object", "required": ["c"]}`
 	s := modeltest.NewScenarioWithPeople(t, `{"type": "string"}`, `"context": [{"type": "state", "_instance": "①", "state": {}, `+goal+`},
 		{"type": "state", "_instance": "②", "state": {}, `+goal+`}]`)
@@ -195,6 +207,7 @@ func TestWhoWritesTheOutputIsToldWhatPeopleDecidedOtherwise(t *testing.T) {
 const planForC = `{"calls":[{"_tool":"work","_instance":"*","_outputPath":"c"}],"output":null}`
 
 func TestThatARequestBrokeOffIsToldOfEachInstanceItCovered(t *testing.T) {
+	t.Parallel()
 	s := modeltest.NewScenarioWithPeople(t, "", modeltest.ThreeInstances)
 	s.InterruptRequest(turn.LLMReply{WorkerLost: true, Fault: diag.Faultf(turn.CodeWorkerLost, "gone")},
 		`{"_tool":"work","_instance":"*","_outputPath":"b"}`, `{"_tool":"pay","_instance":"②"}`)
@@ -210,6 +223,7 @@ func TestThatARequestBrokeOffIsToldOfEachInstanceItCovered(t *testing.T) {
 }
 
 func TestAFaultOfACallForNobodyIsToldOfEachInstanceThatWasCovered(t *testing.T) {
+	t.Parallel()
 	s := modeltest.NewScenarioWithPeople(t, "", modeltest.ThreeInstances)
 	s.ReplyWith(`{"calls":[{"_tool":"work","_instance":"④"},{"_tool":"work","_instance":"*","_outputPath":"b"},{"_tool":"pay","_instance":"②"}],"output":null}`)
 	const nobody = `1.1 bad_instance: the Request covers no instance "④"`
@@ -222,6 +236,7 @@ func TestAFaultOfACallForNobodyIsToldOfEachInstanceThatWasCovered(t *testing.T) 
 }
 
 func TestAProcessThatGoesOnTellsWhatIsStillUntold(t *testing.T) {
+	t.Parallel()
 	idea := modeltest.IdeaFrom(t, `{"schema": {"tools": {`+modeltest.ScenarioTools+`}}, "context": [
 		{"type": "state", "_instance": "①", "state": {}}, {"type": "state", "_instance": "②", "state": {}, "_status": "settled"}, {"type": "state", "_instance": "③", "state": {}},
 		{"type": "error", "error": {"code": "truncated", "message": "request 1 was cut off"}},

@@ -28,6 +28,7 @@ func tell(log []turn.LogEntry) string {
 }
 
 func TestTheLogTellsOfEveryDecisionAndOfWhatRanInTheEnd(t *testing.T) {
+	t.Parallel()
 	s := modeltest.NewScenarioWithPeople(t, "")
 	s.ReplyWith(`{"calls": [{"_tool": "huge", "n": 500, "_outputPath": "a"}, {"_tool": "pay", "n": 1, "_outputPath": "b"}], "output": null}`)
 	s.Loop.TakeUnsealedLog()
@@ -50,6 +51,7 @@ func TestTheLogTellsOfEveryDecisionAndOfWhatRanInTheEnd(t *testing.T) {
 }
 
 func TestAProcessIsAtRestWhenNothingOfItRuns(t *testing.T) {
+	t.Parallel()
 	s := modeltest.NewScenarioWithPeople(t, "", modeltest.TwoInstances)
 	s.ReplyWith(`{"calls": [{"_tool": "pay", "_instance": "①", "n": 1, "_outputPath": "b"}, {"_tool": "slow", "_instance": "②", "_outputPath": "b"}], "output": null}`)
 	s.ExpectStep(loop.StepWait)
@@ -80,6 +82,7 @@ func TestAProcessIsAtRestWhenNothingOfItRuns(t *testing.T) {
 
 // An Idea that is sealed when some instances are asked about must not forget what the others are doing.
 func TestAnIdeaTellsOfCallsOfWhichItsInstanceHasNotReported(t *testing.T) {
+	t.Parallel()
 	s := modeltest.NewScenario(t, "", modeltest.TwoInstances)
 	in := s.ExpectRequest()
 	s.Loop.ApplyReply(turn.LLMReply{Complete: true, Calls: ideafile.ParseWrittenCalls(

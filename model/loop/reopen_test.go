@@ -31,6 +31,7 @@ func tokensOf(list []*loop.InstanceProgress) string {
 }
 
 func TestWhereAllSettleTogetherNobodySettlesForGoodBeforeAllHave(t *testing.T) {
+	t.Parallel()
 	s := modeltest.NewScenario(t, "", modeltest.TwoInstances, settleTogether)
 	s.ReplyWith(workForFirst)
 	s.WantEqual("after the first", s.Statuses(), "① working, ② settled")
@@ -43,6 +44,7 @@ func TestWhereAllSettleTogetherNobodySettlesForGoodBeforeAllHave(t *testing.T) {
 }
 
 func TestWhereAllSettleTogetherACallThatNamesASettledInstanceReopensIt(t *testing.T) {
+	t.Parallel()
 	s := modeltest.NewScenario(t, "", modeltest.TwoInstances, settleTogether)
 	s.ReplyWith(workForFirst)
 	s.ReplyWith(workForSecond)
@@ -57,6 +59,7 @@ func TestWhereAllSettleTogetherACallThatNamesASettledInstanceReopensIt(t *testin
 }
 
 func TestWhereAllSettleTogetherAStarDoesNotMeanTheSettledOnes(t *testing.T) {
+	t.Parallel()
 	s := modeltest.NewScenario(t, "", modeltest.TwoInstances, settleTogether)
 	s.ReplyWith(workForFirst)
 	s.ReplyWith(`{"calls":[{"_tool":"work","_instance":"*","_outputPath":"c"}],"output":null}`)
@@ -65,6 +68,7 @@ func TestWhereAllSettleTogetherAStarDoesNotMeanTheSettledOnes(t *testing.T) {
 }
 
 func TestAReopenedInstanceSettlesAgainOnceItsGoalIsReached(t *testing.T) {
+	t.Parallel()
 	required := `"context": [{"type": "state", "schema": {"type": "object", "required": ["b"]}}, {"type": "state", "_instance": "①", "state": {}}, {"type": "state", "_instance": "②", "state": {}}]`
 	s := modeltest.NewScenario(t, "", required, settleTogether)
 	s.ReplyWith(`{"calls":[{"_tool":"work","_instance":"②","_outputPath":"b"},{"_tool":"work","_instance":"①","_outputPath":"a"}],"output":null}`)
@@ -76,6 +80,7 @@ func TestAReopenedInstanceSettlesAgainOnceItsGoalIsReached(t *testing.T) {
 }
 
 func TestAnInstanceThatACallReopenedAndThatFailsIsShownAgain(t *testing.T) {
+	t.Parallel()
 	s := modeltest.NewScenario(t, "", modeltest.TwoInstances, settleTogether)
 	s.ReplyWith(workForFirst)
 	s.ReplyWith(`{"calls":[{"_tool":"fail","_instance":"②","_outputPath":"c"}],"output":null}`)
@@ -83,6 +88,7 @@ func TestAnInstanceThatACallReopenedAndThatFailsIsShownAgain(t *testing.T) {
 }
 
 func TestElsewhereACallThatNamesASettledInstanceIsAnError(t *testing.T) {
+	t.Parallel()
 	for _, config := range []string{`"config": {}`, `"config": {"settle": "asked"}`} {
 		s := modeltest.NewScenario(t, "", modeltest.TwoInstances, config)
 		s.ReplyWith(workForFirst)
@@ -93,6 +99,7 @@ func TestElsewhereACallThatNamesASettledInstanceIsAnError(t *testing.T) {
 }
 
 func TestOnceAllHaveSettledTogetherNobodyIsReopenedByACall(t *testing.T) {
+	t.Parallel()
 	s := modeltest.NewScenario(t, modeltest.SummarySchema, modeltest.TwoInstances, settleTogether)
 	s.ReplyWith(workForFirst)
 	s.ReplyWith(modeltest.EmptyReply)
@@ -105,6 +112,7 @@ func TestOnceAllHaveSettledTogetherNobodyIsReopenedByACall(t *testing.T) {
 }
 
 func TestCallsThatASettledInstanceAcceptedBeforeTheRequestBrokeOffReopenIt(t *testing.T) {
+	t.Parallel()
 	for _, end := range []turn.LLMReply{{Fault: diag.Faultf(turn.CodeTruncated, "cut")}, {WorkerLost: true, Fault: diag.Faultf(turn.CodeWorkerLost, "gone")}} {
 		s := modeltest.NewScenario(t, "", modeltest.TwoInstances, settleTogether)
 		s.ReplyWith(workForFirst)
@@ -117,6 +125,7 @@ func TestCallsThatASettledInstanceAcceptedBeforeTheRequestBrokeOffReopenIt(t *te
 }
 
 func TestARequestThatBrokeOffBeforeItReachedASettledInstanceLeavesItSettled(t *testing.T) {
+	t.Parallel()
 	s := modeltest.NewScenario(t, "", modeltest.TwoInstances, settleTogether)
 	s.ReplyWith(workForFirst)
 	s.Unreached = []string{"②"}
@@ -125,6 +134,7 @@ func TestARequestThatBrokeOffBeforeItReachedASettledInstanceLeavesItSettled(t *t
 }
 
 func TestAnInstanceThatItsDirectPlanSettledIsReopenedUnlessThatIsComplete(t *testing.T) {
+	t.Parallel()
 	for stage, offered := range map[string]string{ideafile.StageOptimal: "[②]", ideafile.StageComplete: "[]"} {
 		s := modeltest.NewScenario(t, "", `"context": [{"type": "state", "_instance": "①", "state": {}}, {"type": "state", "_instance": "②", "state": {"go": 1}},
 			{"type": "plan", "_instance": "②", "stage": "`+stage+`", "plan": [{"_tool": "work", "_outputPath": "b"}]}]`, settleTogether)
@@ -141,6 +151,7 @@ func TestAnInstanceThatItsDirectPlanSettledIsReopenedUnlessThatIsComplete(t *tes
 }
 
 func TestASharedCorrectionReachesTheInstancesThatMayBeReopened(t *testing.T) {
+	t.Parallel()
 	s := modeltest.NewScenarioWithPeople(t, "", modeltest.TwoInstances, settleTogether)
 	s.ReplyWith(workForFirst)
 	s.WantEqual("touched", tokensOf(s.Revise(`{"context":[{"type":"input","lang":"de"}]}`)), "① ②")
@@ -154,6 +165,7 @@ func TestASharedCorrectionReachesTheInstancesThatMayBeReopened(t *testing.T) {
 }
 
 func TestReopeningTheSameInstanceInVainIsNoProgress(t *testing.T) {
+	t.Parallel()
 	s := modeltest.NewScenario(t, "", modeltest.TwoInstances, settleTogether)
 	s.ReplyWith(workForFirst)
 	for n := 0; n < 8 && s.Loop.PauseReason() == nil; n++ {
@@ -172,6 +184,7 @@ func TestReopeningTheSameInstanceInVainIsNoProgress(t *testing.T) {
 }
 
 func TestAForkOfAProcessThatSettlesTogetherReopensToo(t *testing.T) {
+	t.Parallel()
 	s := modeltest.NewScenario(t, "", modeltest.TwoInstances, settleTogether)
 	s.ReplyWith(workForFirst)
 	idea := modeltest.SnapshotFile(t, s.Loop.Idea(), s.Loop.AllInstancesInput(), nil, nil)
@@ -184,6 +197,7 @@ func TestAForkOfAProcessThatSettlesTogetherReopensToo(t *testing.T) {
 }
 
 func TestAPartSettlesTogetherByItself(t *testing.T) {
+	t.Parallel()
 	idea := modeltest.IdeaFrom(t, `{"schema": {"tools": {`+modeltest.ScenarioTools+`}}, `+modeltest.TwoInstances+`, `+settleTogether+`}`)
 	s := modeltest.NewScenarioOf(t, idea, true)
 	s.ReplyWith(workForFirst)
@@ -192,6 +206,7 @@ func TestAPartSettlesTogetherByItself(t *testing.T) {
 }
 
 func TestAnyProcessThatSettlesTogetherEndsTheSameWhicheverInstanceReportsFirst(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
 		var replies []string
 		for range rapid.IntRange(1, 4).Draw(rt, "requests") {
@@ -227,6 +242,7 @@ func TestAnyProcessThatSettlesTogetherEndsTheSameWhicheverInstanceReportsFirst(t
 }
 
 func TestAPersonReopensAnInstanceThatHasSettled(t *testing.T) {
+	t.Parallel()
 	s := modeltest.NewScenarioWithPeople(t, "", modeltest.TwoInstances)
 	s.ReplyWith(`{"calls":[{"_tool":"work","_instance":"①","_outputPath":"b"},{"_tool":"work","_instance":"②","_outputPath":"b"}],"output":null}`)
 	s.ReplyWith(`{"calls":[{"_tool":"pay","_instance":"①","_outputPath":"c"}],"output":null}`)
@@ -244,6 +260,7 @@ func TestAPersonReopensAnInstanceThatHasSettled(t *testing.T) {
 }
 
 func TestAValueBesideTheReopeningIsAPersonsWrite(t *testing.T) {
+	t.Parallel()
 	s := modeltest.NewScenarioWithPeople(t, "", modeltest.TwoInstances)
 	s.ReplyWith(workForFirst)
 	s.WantEqual("touched", tokensOf(s.Revise(`{"by":"ann","context":[{"type":"state","_instance":"②","reopen":true,"state":{"note":"call them"}},{"type":"input","lang":"de"}]}`)), "① ②")
@@ -260,6 +277,7 @@ func TestAValueBesideTheReopeningIsAPersonsWrite(t *testing.T) {
 }
 
 func TestAPersonReopensAnInstanceThatHasFailed(t *testing.T) {
+	t.Parallel()
 	s := modeltest.NewScenario(t, "", `"context": [{"type": "state", "_instance": "①", "state": {}, `+modeltest.StateSchemaRequiringMood+`}, {"type": "state", "_instance": "②", "state": {}}]`)
 	for range 4 {
 		s.ReplyWith(workForSecond)
@@ -273,6 +291,7 @@ func TestAPersonReopensAnInstanceThatHasFailed(t *testing.T) {
 }
 
 func TestReopeningAnInstanceHasTheOutputMadeAnew(t *testing.T) {
+	t.Parallel()
 	s := modeltest.NewScenarioWithPeople(t, modeltest.SummarySchema, modeltest.TwoInstances)
 	s.ReplyWith(workForFirst)
 	s.ReplyWith(modeltest.EmptyReply)
@@ -290,6 +309,7 @@ func TestReopeningAnInstanceHasTheOutputMadeAnew(t *testing.T) {
 }
 
 func TestAPersonReopensAnInstanceThatItsOptimalPlanSettledForTheLLM(t *testing.T) {
+	t.Parallel()
 	s := modeltest.NewScenario(t, "", `"context": [{"type": "state", "_instance": "①", "state": {}}, {"type": "state", "_instance": "②", "state": {"go": 1}},
 		{"type": "plan", "_instance": "②", "stage": "optimal", "plan": [{"_tool": "log"}]}]`)
 	s.RunDirectPlans()
@@ -300,6 +320,7 @@ func TestAPersonReopensAnInstanceThatItsOptimalPlanSettledForTheLLM(t *testing.T
 }
 
 func TestWhatCannotBeReopenedIsRefusedAndChangesNothing(t *testing.T) {
+	t.Parallel()
 	s := modeltest.NewScenarioWithPeople(t, "", `"context": [{"type": "state", "_instance": "①", "state": {}}, {"type": "state", "_instance": "②", "state": {"go": 1}},
 		{"type": "plan", "_instance": "②", "stage": "complete", "plan": [{"_tool": "log"}]}]`)
 	s.RunDirectPlans()

@@ -62,6 +62,7 @@ func halfway(t *testing.T) (s *modeltest.Scenario, second *ideafile.Idea) {
 }
 
 func TestAProcessGoesOnWhereTheIdeaStoodThatItStartsFrom(t *testing.T) {
+	t.Parallel()
 	s, second := halfway(t)
 	q := again(s, second, false)
 	p := q.Instances["②"].PendingApprovals()
@@ -91,6 +92,7 @@ func TestAProcessGoesOnWhereTheIdeaStoodThatItStartsFrom(t *testing.T) {
 func contextText(i *ideafile.Idea) string { return string(jsonval.Encode(i.Source["context"])) }
 
 func TestTheSolutionIsTakenUpWithoutWhatTheRecordCallsDone(t *testing.T) {
+	t.Parallel()
 	s, second := halfway(t)
 	q := again(s, second, true)
 	s.WantEqual("of the Calls for ① the new one is done", fmt.Sprintf("%d %+v", len(q.Instances["①"].CallRecords()), q.Loop.CallCounts()), "1 {Done:1 Failed:0 Rejected:0 Skipped:0 Blocked:0}")
@@ -107,6 +109,7 @@ func TestTheSolutionIsTakenUpWithoutWhatTheRecordCallsDone(t *testing.T) {
 }
 
 func TestABrokenCallOfTheSolutionIsToldOf(t *testing.T) {
+	t.Parallel()
 	s := modeltest.NewScenario(t, "", modeltest.TwoInstances, `"solution": {"calls": [{"_tool": "work", "_instance": "⑨"}, {"_tool": "nobody", "_instance": "*"}, 5]}`)
 	q := again(s, s.Idea, true)
 	s.WantEqual("the next Request hears", modeltest.DescribeErrors(q.ExpectRequest()), `1.1 bad_instance: the Request covers no instance "⑨"
@@ -115,6 +118,7 @@ func TestABrokenCallOfTheSolutionIsToldOf(t *testing.T) {
 }
 
 func TestAnInstanceThatHadEndedStaysSo(t *testing.T) {
+	t.Parallel()
 	s := modeltest.NewScenario(t, modeltest.SummarySchema, `"context": [{"type": "state", "_instance": "①", "state": {"a": 1}, "_status": "settled"},
 		{"type": "state", "_instance": "②", "state": {}}, {"type": "state", "_instance": "③", "state": {}, "_status": "failed", "_error": {"code": "x", "message": "y"}},
 		{"type": "state", "_instance": "④", "state": {}, "_status": "settled"}, {"type": "state", "_instance": "④", "state": {"b": 2}}]`)
@@ -136,11 +140,13 @@ func TestAnInstanceThatHadEndedStaysSo(t *testing.T) {
 }
 
 func TestAProcessOfWhichEveryInstanceHadSettledIsOverAtOnce(t *testing.T) {
+	t.Parallel()
 	s := modeltest.NewScenario(t, "", `"context": [{"type": "state", "state": {"a": 1}, "_status": "settled"}]`)
 	s.ExpectStep(loop.StepFinished)
 }
 
 func TestACallThatMustNotRunTwiceAndWasRunningWaitsForAPerson(t *testing.T) {
+	t.Parallel()
 	s := modeltest.NewScenarioWithTools(t, `"slow": {"type": "object", "properties": {}, "_retry": {"attempts": 1}}`, "", `"context": [
 		{"type": "plan", "plan": [{"_tool": "slow", "_outputPath": "a"}], "record": {"1.1": {"running": 1}}}]`)
 	q := again(s, s.Idea, false)
@@ -153,6 +159,7 @@ func TestACallThatMustNotRunTwiceAndWasRunningWaitsForAPerson(t *testing.T) {
 }
 
 func TestARecordThatIsNotOfItsPlanSaysNothing(t *testing.T) {
+	t.Parallel()
 	for _, row := range []struct{ what, plan, record, want string }{
 		{"one for each", `[{"_tool":"work"},{"_tool":"fail"}]`, `{"0.2":{"failed":1},"0.1":{"done":1}}`, "0.1 done 2; 0.2 failed 2"},
 		{"a plain word", `[{"_tool":"work"}]`, `{"0.1":"done"}`, "0.1 done 2"},
@@ -172,6 +179,7 @@ func TestARecordThatIsNotOfItsPlanSaysNothing(t *testing.T) {
 }
 
 func TestFactsOfTheProcessBeforeAreToldWithResultsAndDecisions(t *testing.T) {
+	t.Parallel()
 	s := modeltest.NewScenarioWithPeople(t, "", modeltest.ThreeInstances)
 	s.ReplyWith(`{"calls":[{"_tool":"pay","_instance":"*","x":1}],"output":null}`)
 	s.Decide(ideafile.Approve, "1.1@①")
@@ -190,6 +198,7 @@ func TestFactsOfTheProcessBeforeAreToldWithResultsAndDecisions(t *testing.T) {
 // Whatever a process has done, an Idea of the process that starts from its snapshot is that snapshot. A Call that nobody was
 // given stands in the errors alone.
 func TestAnySnapshotOfAProcessThatStartsFromASnapshotIsTheSame(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
 		s := modeltest.NewScenario(rt, "", modeltest.TwoInstances)
 		for range rapid.IntRange(1, 3).Draw(rt, "requests") {
@@ -218,6 +227,7 @@ func TestAnySnapshotOfAProcessThatStartsFromASnapshotIsTheSame(t *testing.T) {
 }
 
 func TestWhatIsTakenOutOfStateIsNotDoneAnyMore(t *testing.T) {
+	t.Parallel()
 	text := `{"schema": {"tools": {` + modeltest.ScenarioTools + `}}, "context": [{"type": "plan", "plan": [{"_tool":"work","_outputPath":"a.b"},{"_tool":"work","_outputPath":"c"},{"_tool":"log"},
 		{"_tool":"work"},{"_tool":"none"},5], "record": {"1.1":{"done":["①","②"],"results":{}},"1.2":{"done":["①"]},"1.3":{"done":["①"]},"1.4":{"done":["①"]},"1.5":{"failed":["①"]},"1.6":{}}}%s]}`
 	for path, want := range map[string]string{
@@ -238,6 +248,7 @@ func TestWhatIsTakenOutOfStateIsNotDoneAnyMore(t *testing.T) {
 }
 
 func TestARecordIsNoPlanToCheck(t *testing.T) {
+	t.Parallel()
 	plan := `{"type": "plan", "plan": [5, {"_tool": "nobody"}, {"_tool": "work", "x": "†state.none", "_outputPath": "a"}]%s}`
 	for more, want := range map[string]int{``: 3, `, "record": {"1.1": {}, "1.2": {"failed": 1}, "1.3": {"blocked": 1}}`: 0} {
 		i := modeltest.IdeaFrom(t, `{"schema": {"tools": {`+modeltest.ScenarioTools+`}}, "context": [`+fmt.Sprintf(plan, more)+`]}`)
@@ -248,6 +259,7 @@ func TestARecordIsNoPlanToCheck(t *testing.T) {
 }
 
 func TestHowAnInstanceEndedIsReadFromAMessageWithItsPayloadUnderItsKey(t *testing.T) {
+	t.Parallel()
 	for text, want := range map[string]string{
 		`{"type":"state","state":{},"_status":"settled"}`:  "",
 		`{"type":"state","state":{},"_status":"working"}`:  "",
@@ -267,6 +279,7 @@ func TestHowAnInstanceEndedIsReadFromAMessageWithItsPayloadUnderItsKey(t *testin
 }
 
 func TestRequestsGoOnFromTheNumberOfTheIdea(t *testing.T) {
+	t.Parallel()
 	for meta, want := range map[string]int{`{"request": 5}`: 5, `{}`: 1, `{"request": 0}`: 1, `{"request": "5"}`: 1} {
 		s := modeltest.NewScenario(t, "", `"meta": `+meta, modeltest.TwoInstances)
 		if b := s.ExpectRequest(); b.RequestNumber != want || b.Turn != 1 {
@@ -276,6 +289,7 @@ func TestRequestsGoOnFromTheNumberOfTheIdea(t *testing.T) {
 }
 
 func TestACallThatIsPutInThePlaceOfOneInDoubtIsNotInDoubt(t *testing.T) {
+	t.Parallel()
 	s, second := halfway(t)
 	q := again(s, second, false)
 	q.Decide(ideafile.Replace, "1.2@②", `{"with": {"_tool": "work", "x": 7}}`)
@@ -293,6 +307,7 @@ func lastIdea(s *modeltest.Scenario, c *loop.RequestConclusion) *ideafile.Idea {
 }
 
 func TestAForkOfTheLastIdeaOfAProcessThatHasEndedDoesNothing(t *testing.T) {
+	t.Parallel()
 	work := `{"_tool":"work","_instance":"*","x":1},{"_tool":"log","_instance":"*"}`
 	output := `"stage": "complete", "output": {"summary": "†input.say"}, `
 	for name, play := range map[string]func() *ideafile.Idea{
@@ -383,6 +398,7 @@ func statusesOf(s *modeltest.Scenario, token string) string {
 }
 
 func TestAForkOfADirectPlanThatRestsGoesOnWithoutWhatHadEnded(t *testing.T) {
+	t.Parallel()
 	for _, stage := range []string{ideafile.StageComplete, ideafile.StageOptimal} {
 		s := resting(t, stage)
 		for _, whose := range []string{"the fork", "its fork"} {
@@ -414,6 +430,7 @@ func TestAForkOfADirectPlanThatRestsGoesOnWithoutWhatHadEnded(t *testing.T) {
 }
 
 func TestAnInstanceThatAPersonOpensAgainTriesWhatItsDirectPlanHadTriedInVain(t *testing.T) {
+	t.Parallel()
 	s := resting(t, ideafile.StageComplete)
 	idea := modeltest.SnapshotFile(t, s.Idea, s.Loop.AllInstancesInput(), nil, nil)
 	turn.ForgetFailures(idea.Source, []string{"①"})

@@ -15,6 +15,7 @@ import (
 )
 
 func TestAnInstanceSettlesWhenARequestCoveredItAndGaveItNoCall(t *testing.T) {
+	t.Parallel()
 	s := modeltest.NewScenario(t, "", modeltest.TwoInstances)
 	s.ReplyWith(`{"calls":[{"_tool":"work","_instance":"①","_outputPath":"b"}],"output":null}`)
 	s.WantEqual("after the first", s.Statuses(), "① working, ② settled")
@@ -28,6 +29,7 @@ func TestAnInstanceSettlesWhenARequestCoveredItAndGaveItNoCall(t *testing.T) {
 }
 
 func TestAProcessWithoutTokensSettlesTheSameWay(t *testing.T) {
+	t.Parallel()
 	s := modeltest.NewScenario(t, "")
 	s.ReplyWith(`{"calls":[{"_tool":"work","_outputPath":"b"}],"output":null}`)
 	s.WantEqual("after Calls", s.Statuses(), "working")
@@ -37,12 +39,14 @@ func TestAProcessWithoutTokensSettlesTheSameWay(t *testing.T) {
 }
 
 func TestACallForEveryInstanceCountsForEveryCoveredOne(t *testing.T) {
+	t.Parallel()
 	s := modeltest.NewScenario(t, "", modeltest.TwoInstances)
 	s.ReplyWith(`{"calls":[{"_tool":"work","_instance":"*","_outputPath":"b"}],"output":null}`)
 	s.WantEqual("they are", s.Statuses(), "① working, ② working")
 }
 
 func TestSettledInstancesAreNotSentAgain(t *testing.T) {
+	t.Parallel()
 	s := modeltest.NewScenario(t, "", modeltest.TwoInstances)
 	s.ReplyWith(`{"calls":[{"_tool":"work","_instance":"②","_outputPath":"b"}],"output":null}`)
 	b := s.ExpectRequest()
@@ -50,6 +54,7 @@ func TestSettledInstancesAreNotSentAgain(t *testing.T) {
 }
 
 func TestACallCountsEvenWhenItIsInvalid(t *testing.T) {
+	t.Parallel()
 	s := modeltest.NewScenario(t, "", modeltest.TwoInstances)
 	s.ReplyWith(`{"calls":[{"_tool":"nonsense","_instance":"①"}],"output":null}`)
 	s.WantEqual("they are", s.Statuses(), "① working, ② settled")
@@ -57,6 +62,7 @@ func TestACallCountsEvenWhenItIsInvalid(t *testing.T) {
 }
 
 func TestNobodySettlesByACallThatNamesNoCoveredInstance(t *testing.T) {
+	t.Parallel()
 	for _, call := range []string{`{"_tool":"work","_instance":"③"}`, `{"_tool":"work"}`, `{"_tool":"work","_instance":5}`, `"work"`} {
 		s := modeltest.NewScenario(t, "", modeltest.TwoInstances)
 		s.ReplyWith(`{"calls":[` + call + `],"output":null}`)
@@ -68,6 +74,7 @@ func TestNobodySettlesByACallThatNamesNoCoveredInstance(t *testing.T) {
 }
 
 func TestATruncatedSolutionSettlesNobody(t *testing.T) {
+	t.Parallel()
 	s := modeltest.NewScenario(t, "", modeltest.TwoInstances)
 	s.InterruptRequest(turn.LLMReply{Fault: diag.Faultf(turn.CodeTruncated, "cut")}, `{"_tool":"work","_instance":"①","_outputPath":"b"}`)
 	s.WantEqual("they are", s.Statuses(), "① working, ② working")
@@ -76,6 +83,7 @@ func TestATruncatedSolutionSettlesNobody(t *testing.T) {
 }
 
 func TestAnInstanceThatLacksWhatItsSchemaRequiresIsToldThreeTimesThenItHasFailed(t *testing.T) {
+	t.Parallel()
 	s := modeltest.NewScenario(t, "", `"context": [{"type": "state", "_instance": "①", "state": {}, `+modeltest.StateSchemaRequiringMood+`},
 		{"type": "state", "_instance": "②", "state": {}}]`)
 	s.WantEqual("what the first Request says is missing", fmt.Sprint(s.ExpectRequest().Instances[0].MissingRequiredPaths), "[]")
@@ -99,6 +107,7 @@ func TestAnInstanceThatLacksWhatItsSchemaRequiresIsToldThreeTimesThenItHasFailed
 const goalIsMood = `"context": [{"type": "state", "state": {}, ` + modeltest.StateSchemaRequiringMood + `}]`
 
 func TestAnInstanceThatGetsWhatItsSchemaRequiresSettlesWithoutBeingAsked(t *testing.T) {
+	t.Parallel()
 	s := modeltest.NewScenario(t, "", goalIsMood)
 	s.ReplyWith(`{"calls":[{"_tool":"work","x":"good","_outputPath":"mood"}],"output":null}`)
 	s.ExpectStep(loop.StepFinished)
@@ -107,6 +116,7 @@ func TestAnInstanceThatGetsWhatItsSchemaRequiresSettlesWithoutBeingAsked(t *test
 }
 
 func TestTheLLMIsAskedBeforeAnInstanceSettlesWhere(t *testing.T) {
+	t.Parallel()
 	const mood = `{"_tool":"work","x":"good","_outputPath":"mood"}`
 	for name, c := range map[string]struct{ options, calls string }{
 		"config says so":                       {`"config": {"settle": "asked"}, ` + goalIsMood, mood},
@@ -126,6 +136,7 @@ func TestTheLLMIsAskedBeforeAnInstanceSettlesWhere(t *testing.T) {
 
 // Calls for one path are alternatives: who reached the goal by the second of them has nothing left to be asked about.
 func TestAnInstanceWhoseGoalAnAlternativeReachedSettlesWithoutBeingAsked(t *testing.T) {
+	t.Parallel()
 	const other = `{"_tool":"work","x":"good","_outputPath":"mood"}`
 	for name, calls := range map[string]string{
 		"the first failed":              `{"_tool":"fail","_outputPath":"mood"},` + other,
@@ -144,6 +155,7 @@ func TestAnInstanceWhoseGoalAnAlternativeReachedSettlesWithoutBeingAsked(t *test
 }
 
 func TestAnAlternativeDoesNotMakeUpForACallWhere(t *testing.T) {
+	t.Parallel()
 	const mood = `{"_tool":"work","x":"good","_outputPath":"mood"}`
 	for name, calls := range map[string]string{
 		"it was run for its effect":                 `{"_tool":"fail"},` + mood,
@@ -163,6 +175,7 @@ func TestAnAlternativeDoesNotMakeUpForACallWhere(t *testing.T) {
 
 // Who refuses a Call says why, and may say how to go on: the LLM reads it, whatever an alternative has brought meanwhile.
 func TestWhatAPersonSaidOfARefusedCallIsReadBeforeTheInstanceSettles(t *testing.T) {
+	t.Parallel()
 	s := modeltest.NewScenarioWithPeople(t, "", `"context": [{"type": "state", "_instance": "①", "state": {}, `+modeltest.StateSchemaRequiringMood+`}]`)
 	s.ReplyWith(`{"calls":[{"_tool":"pay","_instance":"①","_outputPath":"mood"},{"_tool":"work","_instance":"①","x":"good","_outputPath":"mood"}]}`)
 	s.ExpectWait(0)
@@ -174,6 +187,7 @@ func TestWhatAPersonSaidOfARefusedCallIsReadBeforeTheInstanceSettles(t *testing.
 }
 
 func TestACallThatAPersonChangedAndThatFailedThenIsToldToTheLLM(t *testing.T) {
+	t.Parallel()
 	s := modeltest.NewScenarioWithPeople(t, "", `"context": [{"type": "state", "_instance": "①", "state": {}, `+modeltest.StateSchemaRequiringMood+`}]`)
 	s.ReplyWith(`{"calls":[{"_tool":"pay","_instance":"①","_outputPath":"mood"},{"_tool":"work","_instance":"①","x":"good","_outputPath":"mood"}]}`)
 	s.ExpectWait(0)
@@ -182,6 +196,7 @@ func TestACallThatAPersonChangedAndThatFailedThenIsToldToTheLLM(t *testing.T) {
 }
 
 func TestATruncatedPlanThatReachesTheGoalIsToldBeforeAnybodySettles(t *testing.T) {
+	t.Parallel()
 	s := modeltest.NewScenario(t, "", goalIsMood)
 	s.InterruptRequest(turn.LLMReply{Fault: diag.Faultf(turn.CodeTruncated, "cut")}, `{"_tool":"work","x":"good","_outputPath":"mood"}`)
 	s.ExpectRequest()
@@ -190,6 +205,7 @@ func TestATruncatedPlanThatReachesTheGoalIsToldBeforeAnybodySettles(t *testing.T
 }
 
 func TestWhoHasReachedItsGoalIsNotShownAgainAndTheOutputIsAskedForAtTheEnd(t *testing.T) {
+	t.Parallel()
 	s := modeltest.NewScenario(t, modeltest.SummarySchema, `"context": [{"type": "state", "state": {}, `+modeltest.StateSchemaRequiringMood+`},
 		{"type": "state", "_instance": "①", "state": {}}, {"type": "state", "_instance": "②", "state": {}}]`)
 	s.ReplyWith(`{"calls":[{"_tool":"work","_instance":"①","x":"good","_outputPath":"mood"},{"_tool":"fail","_instance":"②"}],"output":null}`)
@@ -203,6 +219,7 @@ func TestWhoHasReachedItsGoalIsNotShownAgainAndTheOutputIsAskedForAtTheEnd(t *te
 }
 
 func TestTheOutputIsThatOfTheSolutionThatSettledTheProcess(t *testing.T) {
+	t.Parallel()
 	s := modeltest.NewScenario(t, modeltest.SummarySchema)
 	s.ReplyWith(`{"calls":[{"_tool":"work","_outputPath":"b"}],"output":{"summary":"too early"}}`)
 	s.WantEqual("beside Calls it is dropped", s.OutputJSON(), "null")
@@ -212,6 +229,7 @@ func TestTheOutputIsThatOfTheSolutionThatSettledTheProcess(t *testing.T) {
 }
 
 func TestWithoutAFormTheOutputIsNull(t *testing.T) {
+	t.Parallel()
 	s := modeltest.NewScenario(t, "")
 	s.ReplyWith(`{"calls":[{"_tool":"work","_outputPath":"b"}],"output":"†state.b"}`)
 	s.WantEqual("nothing is wired", s.Statuses(), "working")
@@ -221,6 +239,7 @@ func TestWithoutAFormTheOutputIsNull(t *testing.T) {
 }
 
 func TestReferencesInAnOutputStandForValues(t *testing.T) {
+	t.Parallel()
 	s := modeltest.NewScenario(t, `{"type": "object", "properties": {"a": {}, "b": {"type": "array"}, "c": {"type": "string"}}}`, `"context": [{"type": "input", "rules": ["x"]},
 		{"type": "state", "mood": null}]`)
 	s.ReplyWith(`{"calls":[],"output":{"a":"†state.mood","b":["†input.rules[0]","†input.rules"],"c":"††state"}}`)
@@ -228,6 +247,7 @@ func TestReferencesInAnOutputStandForValues(t *testing.T) {
 }
 
 func TestAWrongOutputIsSentBackAndTheThirdInARowPauses(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct{ name, output, why string }{
 		{"none", `null`, `there are no calls and no output; the output form wants one`},
 		{"one that does not fit", `{"summary":5}`, `the output does not fit its form: /summary: expected string, but got number`},
@@ -257,6 +277,7 @@ func TestAWrongOutputIsSentBackAndTheThirdInARowPauses(t *testing.T) {
 }
 
 func TestAWiredOutputEndsTheProcessInOneRequest(t *testing.T) {
+	t.Parallel()
 	s := modeltest.NewScenario(t, modeltest.SummarySchema)
 	s.ReplyWith(`{"calls":[{"_tool":"work","x":"well","_outputPath":"b"},{"_tool":"log"}],"output":{"summary":"†state.b"}}`)
 	s.ExpectStep(loop.StepFinished)
@@ -268,6 +289,7 @@ func TestAWiredOutputEndsTheProcessInOneRequest(t *testing.T) {
 }
 
 func TestAWiredOutputOfManyInstancesIsAnObjectByToken(t *testing.T) {
+	t.Parallel()
 	s := modeltest.NewScenario(t, `{"type": "object", "properties": {"all": {"type": "object", "additionalProperties": {"type": "integer"}}, "lang": {"type": "string"}}}`,
 		`"context": [{"type": "input", "lang": "en"}, {"type": "state", "_instance": "①", "state": {"a": 1}},
 			{"type": "state", "_instance": "②", "state": {"a": 2}}]`)
@@ -277,6 +299,7 @@ func TestAWiredOutputOfManyInstancesIsAnObjectByToken(t *testing.T) {
 }
 
 func TestAnOutputLeavesOutInstancesWithoutAValue(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct{ form, written, want string }{
 		"one has it":                  {`{"type": "object"}`, `{"list":["†state.b"]}`, `{"list":[{"①":"work done"}]}`},
 		"each has one of two":         {`{"type": "object"}`, `{"all":"†state.b || †state.c"}`, `{"all":{"①":"work done","②":"work done"}}`},
@@ -297,6 +320,7 @@ func TestAnOutputLeavesOutInstancesWithoutAValue(t *testing.T) {
 }
 
 func TestAnOutputThatReadsWhatNoInstanceHasIsRefusedInTheseWords(t *testing.T) {
+	t.Parallel()
 	s := modeltest.NewScenario(t, `{"type": "object"}`, modeltest.TwoInstances)
 	s.ReplyWith(`{"calls":[],"output":{"all":"†state.bb"}}`)
 	s.WantEqual("told", modeltest.DescribeErrors(s.ExpectRequest()), "bad_output: the output: reference †state.bb: nothing there in any instance")
@@ -306,6 +330,7 @@ func TestAnOutputThatReadsWhatNoInstanceHasIsRefusedInTheseWords(t *testing.T) {
 
 // Who has failed lacks what its schema requires: the others' values are the output all the same.
 func TestAnOutputLeavesOutInstancesThatFailed(t *testing.T) {
+	t.Parallel()
 	s := modeltest.NewScenario(t, `{"type": "object"}`, `"context": [{"type": "state", "_instance": "①", "state": {}, `+modeltest.StateSchemaRequiringMood+`},
 		{"type": "state", "_instance": "②", "state": {"mood": "good"}}]`)
 	for range 4 {
@@ -318,6 +343,7 @@ func TestAnOutputLeavesOutInstancesThatFailed(t *testing.T) {
 }
 
 func TestALargeOutputIsNotLookedInto(t *testing.T) {
+	t.Parallel()
 	s := modeltest.NewScenario(t, modeltest.SummarySchema)
 	s.RunTool = func(string, map[string]any) (any, *diag.Fault) {
 		return modeltest.NewBlobHandleValue("string", 100_000), nil
@@ -328,6 +354,7 @@ func TestALargeOutputIsNotLookedInto(t *testing.T) {
 }
 
 func TestAWiredOutputCountsOnlyWhenEverythingCameToAValue(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct{ name, reply, context string }{
 		{"a Call failed", `{"calls":[{"_tool":"work","x":"y","_outputPath":"b"},{"_tool":"fail"}],"output":{"summary":"†state.b"}}`, ``},
 		{"a Call is blocked", `{"calls":[{"_tool":"work","x":"y","_outputPath":"b"},{"_tool":"work","x":"†state.never"}],"output":{"summary":"†state.b"}}`, ``},
@@ -354,6 +381,7 @@ func TestAWiredOutputCountsOnlyWhenEverythingCameToAValue(t *testing.T) {
 }
 
 func TestACallThatWasSkippedAsItsValueWasThereCameToAValue(t *testing.T) {
+	t.Parallel()
 	s := modeltest.NewScenario(t, modeltest.SummarySchema, `"context": [{"type": "state", "b": "there"}]`)
 	s.ReplyWith(`{"calls":[{"_tool":"work","x":"y","_outputPath":"b"}],"output":{"summary":"†state.b"}}`)
 	s.ExpectStep(loop.StepFinished)
@@ -361,6 +389,7 @@ func TestACallThatWasSkippedAsItsValueWasThereCameToAValue(t *testing.T) {
 }
 
 func TestAWiredOutputThatCoversOnlySomeInstancesIsDropped(t *testing.T) {
+	t.Parallel()
 	s := modeltest.NewScenario(t, modeltest.SummarySchema, modeltest.TwoInstances)
 	s.ReplyWith(`{"calls":[{"_tool":"work","_instance":"①","x":"y","_outputPath":"b"}],"output":null}`)
 	s.ReplyWith(`{"calls":[{"_tool":"work","_instance":"①","x":"y","_outputPath":"c"}],"output":{"summary":"†input.x"}}`)
@@ -368,6 +397,7 @@ func TestAWiredOutputThatCoversOnlySomeInstancesIsDropped(t *testing.T) {
 }
 
 func TestWhatMayBeLeftOutOfAnOutputMayBeNull(t *testing.T) {
+	t.Parallel()
 	const form = `{"type": "object", "properties": {"summary": {"type": "string"}, "note": {"type": "string"}, "deep": {"type": "array", "items": {"type": "object", "properties": {"x": {"type": "integer"}}}}}, "required": ["summary"]}`
 	s := modeltest.NewScenario(t, form)
 	s.ReplyWith(`{"calls":[],"output":{"summary":"s","note":null,"deep":[{"x":null},{"x":1}]}}`)
@@ -381,6 +411,7 @@ func TestWhatMayBeLeftOutOfAnOutputMayBeNull(t *testing.T) {
 }
 
 func TestAnOutputThatWasGivenForSomeIsAskedForOnceMoreOverAll(t *testing.T) {
+	t.Parallel()
 	s := modeltest.NewScenario(t, modeltest.SummarySchema, modeltest.TwoInstances)
 	s.ReplyWith(`{"calls":[{"_tool":"work","_instance":"①","x":"y","_outputPath":"b"}],"output":{"summary":"only ②"}}`)
 	s.WantEqual("② has settled", s.Statuses(), "① working, ② settled")
@@ -401,6 +432,7 @@ func TestAnOutputThatWasGivenForSomeIsAskedForOnceMoreOverAll(t *testing.T) {
 }
 
 func TestAnOutputGivenForAllAtOnceIsFinal(t *testing.T) {
+	t.Parallel()
 	s := modeltest.NewScenario(t, modeltest.SummarySchema, modeltest.TwoInstances)
 	s.ReplyWith(`{"calls":[{"_tool":"work","_instance":"*","x":"y","_outputPath":"b"}],"output":null}`)
 	s.ReplyWith(`{"calls":[],"output":{"summary":"both"}}`)
@@ -409,6 +441,7 @@ func TestAnOutputGivenForAllAtOnceIsFinal(t *testing.T) {
 }
 
 func TestAClosingRequestWithoutAGoodOutputIsMadeAgain(t *testing.T) {
+	t.Parallel()
 	s := modeltest.NewScenario(t, modeltest.SummarySchema, modeltest.TwoInstances)
 	s.ReplyWith(`{"calls":[{"_tool":"work","_instance":"①","_outputPath":"b"}],"output":null}`)
 	s.ReplyWith(modeltest.EmptyReply)
@@ -424,6 +457,7 @@ func TestAClosingRequestWithoutAGoodOutputIsMadeAgain(t *testing.T) {
 }
 
 func TestInstancesThatFailedDoNotHoldUpTheOutput(t *testing.T) {
+	t.Parallel()
 	s := modeltest.NewScenario(t, modeltest.SummarySchema, `"context": [{"type": "state", "_instance": "①", "state": {}, `+modeltest.StateSchemaRequiringMood+`},
 		{"type": "state", "_instance": "②", "state": {}}]`)
 	for range 4 {
@@ -441,6 +475,7 @@ func TestInstancesThatFailedDoNotHoldUpTheOutput(t *testing.T) {
 }
 
 func TestWhereEveryInstanceFailedNoOutputIsAskedFor(t *testing.T) {
+	t.Parallel()
 	s := modeltest.NewScenario(t, modeltest.SummarySchema, `"context": [{"type": "state", "state": {}, `+modeltest.StateSchemaRequiringMood+`}]`)
 	for range 4 {
 		s.ReplyWith(modeltest.EmptyReply)

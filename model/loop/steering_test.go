@@ -26,6 +26,7 @@ const typed = `"context": [{"type": "input", "lang": "en"}, {"type": "state", "s
 	{"type": "state", "_instance": "③", "state": {}}]`
 
 func TestARefusedCorrectionChangesNothingAtAll(t *testing.T) {
+	t.Parallel()
 	s := modeltest.NewScenarioWithPeople(t, "", typed)
 	s.ReplyWith(`{"calls":[{"_tool":"work","_instance":"①","_outputPath":"b"},{"_tool":"work","_instance":"②","_outputPath":"b"}],"output":null}`)
 	const good = `{"type":"input","lang":"de"},{"type":"state","_instance":"①","n":5},`
@@ -51,11 +52,13 @@ func TestARefusedCorrectionChangesNothingAtAll(t *testing.T) {
 }
 
 func TestACorrectionMayBringTheSchemaThatItFits(t *testing.T) {
+	t.Parallel()
 	s := modeltest.NewScenarioWithPeople(t, "", typed)
 	s.Revise(`{"context":[{"type":"state","n":"many","schema":{"properties":{"n":{"type":"string"}}}}]}`)
 }
 
 func TestACorrectionIsForTheInstancesThatItNamesAndThatAreStillAtWork(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct{ context, touched string }{
 		{`{"type":"state","n":5}`, "① ②"},
 		{`{"type":"input","lang":"de"}`, "① ②"},
@@ -82,6 +85,7 @@ func TestACorrectionIsForTheInstancesThatItNamesAndThatAreStillAtWork(t *testing
 }
 
 func TestACorrectionIsInTheIdeaAndInTheNextRequest(t *testing.T) {
+	t.Parallel()
 	s := modeltest.NewScenarioWithPeople(t, "", `"context": [{"type": "state", "state": {"a": 1}}]`)
 	s.Revise(`{"context":[{"type":"text","text":"be kind"},{"type":"state","a":2}],"limits":{"requests":9}}`)
 	s.WantEqual("the Idea", string(jsonval.Encode(s.Loop.Idea().Source["context"])),
@@ -92,6 +96,7 @@ func TestACorrectionIsInTheIdeaAndInTheNextRequest(t *testing.T) {
 }
 
 func TestNobodyIsAskedAboutBeforeItHasTakenInWhatWasCorrected(t *testing.T) {
+	t.Parallel()
 	s := modeltest.NewScenarioWithPeople(t, "", modeltest.TwoInstances)
 	s.ReplyWith(`{"calls":[{"_tool":"work","_instance":"*","_outputPath":"b"}],"output":null}`)
 	s.Revise(`{"context":[{"type":"state","_instance":"①","a":5}]}`)
@@ -105,6 +110,7 @@ func TestNobodyIsAskedAboutBeforeItHasTakenInWhatWasCorrected(t *testing.T) {
 }
 
 func TestAnInstanceThatWasCorrectedDuringARequestDoesNotSettleByIt(t *testing.T) {
+	t.Parallel()
 	for _, message := range []string{`{"type":"state","_instance":"①","a":5}`, `{"type":"text","_instance":"①","text":"look again"}`} {
 		s := modeltest.NewScenarioWithPeople(t, modeltest.SummarySchema, modeltest.TwoInstances)
 		s.ExpectRequest()
@@ -124,6 +130,7 @@ func TestAnInstanceThatWasCorrectedDuringARequestDoesNotSettleByIt(t *testing.T)
 }
 
 func TestACorrectionThatArrivesAfterASettlingSolutionIsRefused(t *testing.T) {
+	t.Parallel()
 	s := modeltest.NewScenarioWithPeople(t, "", modeltest.TwoInstances)
 	s.ReplyWith(`{"calls":[{"_tool":"work","_instance":"①","_outputPath":"b"}],"output":null}`)
 	_, err := s.Loop.ApplyRevision(turn.SteeringPayload{Context: modeltest.DecodeJSON(t, `[{"type":"state","_instance":"②","a":5}]`).([]any)})
@@ -131,6 +138,7 @@ func TestACorrectionThatArrivesAfterASettlingSolutionIsRefused(t *testing.T) {
 }
 
 func TestLimitsAloneAreACorrectionOfNobody(t *testing.T) {
+	t.Parallel()
 	s := modeltest.NewScenarioWithPeople(t, "", `"config": {"limits": {"requests": 1}}`)
 	s.ReplyWith(`{"calls":[{"_tool":"work","_outputPath":"b"}],"output":null}`)
 	s.ExpectStep(loop.StepPaused)
@@ -142,6 +150,7 @@ func TestLimitsAloneAreACorrectionOfNobody(t *testing.T) {
 }
 
 func TestAddRefusesWhatIsNoNewInstance(t *testing.T) {
+	t.Parallel()
 	s := modeltest.NewScenarioWithPeople(t, "", modeltest.TwoInstances)
 	for message, why := range map[string]string{
 		`{"type":"input","lang":"de"}`:            `$.context[1]: it names no new instance`,
@@ -163,6 +172,7 @@ func TestAddRefusesWhatIsNoNewInstance(t *testing.T) {
 }
 
 func TestAddedInstancesSeeWhatAllSeeAndWantAnOutputAnew(t *testing.T) {
+	t.Parallel()
 	s := modeltest.NewScenarioWithPeople(t, modeltest.SummarySchema, typed)
 	s.ExpectRequest()
 	s.Revise(`{"context":[{"type":"state","n":7}]}`)
@@ -172,6 +182,7 @@ func TestAddedInstancesSeeWhatAllSeeAndWantAnOutputAnew(t *testing.T) {
 }
 
 func TestAPausedProcessStartsNothingAndGoesOnWhenResumed(t *testing.T) {
+	t.Parallel()
 	s := modeltest.NewScenarioWithPeople(t, "", modeltest.ThreeInstances)
 	s.ReplyWith(every("pay", "work", "slow"))
 	s.Loop.Pause("", "lunch")
@@ -186,12 +197,14 @@ func TestAPausedProcessStartsNothingAndGoesOnWhenResumed(t *testing.T) {
 }
 
 func TestThePersonWhoPausesIsNamed(t *testing.T) {
+	t.Parallel()
 	s := modeltest.NewScenarioWithPeople(t, "")
 	s.Loop.Pause("ann", "")
 	s.WantEqual("why", s.Loop.PauseReason().Error(), "paused: paused by ann")
 }
 
 func TestARequestThatIsUnderWayWhenItIsPausedStillCounts(t *testing.T) {
+	t.Parallel()
 	s := modeltest.NewScenarioWithPeople(t, "", modeltest.TwoInstances)
 	s.ExpectRequest()
 	s.Loop.Pause("ann", "")
@@ -203,6 +216,7 @@ func TestARequestThatIsUnderWayWhenItIsPausedStillCounts(t *testing.T) {
 }
 
 func TestAProcessThatIsPausedAtItsEndIsOverOnlyWhenResumed(t *testing.T) {
+	t.Parallel()
 	s := modeltest.NewScenarioWithPeople(t, "")
 	s.ExpectRequest()
 	s.Loop.Pause("ann", "")
@@ -213,6 +227,7 @@ func TestAProcessThatIsPausedAtItsEndIsOverOnlyWhenResumed(t *testing.T) {
 }
 
 func TestALimitOfRequestsPausesBeforeTheRequestThatWouldBreakIt(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		limits, why string
 		more        limits.Limits
@@ -233,6 +248,7 @@ func TestALimitOfRequestsPausesBeforeTheRequestThatWouldBreakIt(t *testing.T) {
 }
 
 func TestALimitDoesNotPauseWhileThereIsNothingToAsk(t *testing.T) {
+	t.Parallel()
 	s := modeltest.NewScenarioWithPeople(t, "", `"config": {"limits": {"requests": 1}}`)
 	s.ReplyWith(`{"calls":[{"_tool":"pay","_outputPath":"b"}],"output":null}`)
 	s.ExpectWait(0)
@@ -241,6 +257,7 @@ func TestALimitDoesNotPauseWhileThereIsNothingToAsk(t *testing.T) {
 }
 
 func TestAProcessThatHasRunForTooLongIsPausedOnTime(t *testing.T) {
+	t.Parallel()
 	s := modeltest.NewScenarioWithPeople(t, "", modeltest.ThreeInstances, `"config": {"limits": {"duration": "1m"}}`)
 	s.ReplyWith(every("pay", "pay", "pay"))
 	s.ExpectWait(time.Minute)
@@ -261,6 +278,7 @@ func TestAProcessThatHasRunForTooLongIsPausedOnTime(t *testing.T) {
 }
 
 func TestTheGatheringTimeIsWokenForWhereItEndsBeforeTheLimit(t *testing.T) {
+	t.Parallel()
 	s := modeltest.NewScenarioWithPeople(t, "", modeltest.ThreeInstances, `"config": {"limits": {"duration": "1m"}}`)
 	s.ReplyWith(every("work", "slow", "work"))
 	s.ExpectWait(ideafile.DefaultGatherDelay)
@@ -269,6 +287,7 @@ func TestTheGatheringTimeIsWokenForWhereItEndsBeforeTheLimit(t *testing.T) {
 }
 
 func TestNobodyDecidedInTimeAndTheProcessIsPaused(t *testing.T) {
+	t.Parallel()
 	s := modeltest.NewScenarioWithPeople(t, "", modeltest.TwoInstances)
 	s.ReplyWith(`{"calls":[{"_tool":"due","_instance":"*","_outputPath":"b"}],"output":null}`)
 	s.AdvanceClock(time.Hour)
@@ -288,6 +307,7 @@ func TestNobodyDecidedInTimeAndTheProcessIsPaused(t *testing.T) {
 }
 
 func TestACorrectionMayNameAnInstanceAsItIsTyped(t *testing.T) {
+	t.Parallel()
 	s := modeltest.NewScenarioWithPeople(t, "", typed)
 	touched, err := s.Loop.ApplyRevision(turn.SteeringPayload{Context: modeltest.DecodeJSON(t, `[{"type":"state","_instance":"2","n":5}]`).([]any)})
 	if err != nil || len(touched) != 1 || touched[0].Token != "②" {
@@ -298,6 +318,7 @@ func TestACorrectionMayNameAnInstanceAsItIsTyped(t *testing.T) {
 }
 
 func TestWhoDecidesOnACallOfTheProcessHearsWhatBecameOfIt(t *testing.T) {
+	t.Parallel()
 	s := modeltest.NewScenarioWithPeople(t, "", modeltest.TwoInstances)
 	s.ReplyWith(`{"calls":[{"_tool":"pay","_instance":"*","n":1,"_outputPath":"z"}],"output":null}`)
 	s.Decide(ideafile.Approve, "1.1@①")
@@ -312,6 +333,7 @@ func TestWhoDecidesOnACallOfTheProcessHearsWhatBecameOfIt(t *testing.T) {
 }
 
 func TestRequestsThatBringNothingNewPauseTheProcess(t *testing.T) {
+	t.Parallel()
 	const failing, blocked, skipped = `{"_tool":"fail","_instance":"*"}`, `{"_tool":"work","_instance":"*","x":"†state.never"}`, `{"_tool":"work","_instance":"*","_outputPath":"a"}`
 	done := func(path string) string {
 		return fmt.Sprintf(`{"_tool":"work","_instance":"*","_outputPath":%q}`, path)
@@ -347,6 +369,7 @@ func TestRequestsThatBringNothingNewPauseTheProcess(t *testing.T) {
 }
 
 func TestWhatPeopleDoIsSomethingNew(t *testing.T) {
+	t.Parallel()
 	s := modeltest.NewScenarioWithPeople(t, "")
 	for n := range 5 {
 		s.ReplyWith(`{"calls":[{"_tool":"pay"}],"output":null}`)
@@ -356,6 +379,7 @@ func TestWhatPeopleDoIsSomethingNew(t *testing.T) {
 }
 
 func TestABadReplyIsNeitherNewNorInVain(t *testing.T) {
+	t.Parallel()
 	s := modeltest.NewScenario(t, "")
 	for range 2 {
 		s.ReplyWith(`{"calls":[{"_tool":"fail"}],"output":null}`)
@@ -367,6 +391,7 @@ func TestABadReplyIsNeitherNewNorInVain(t *testing.T) {
 
 // What a Plan that runs directly has done stays done when people put another in its place.
 func TestAPlanThatIsAtWorkGivesWayToAnotherThatPeopleBring(t *testing.T) {
+	t.Parallel()
 	s := modeltest.NewScenarioWithPeople(t, "", `"context": [{"type": "state", "_instance": "①", "a": 1}, {"type": "state", "_instance": "②", "a": 2},
 		{"type": "plan", "stage": "complete", "plan": [{"_tool": "work"}, {"_tool": "work", "x": "†state.a", "_outputPath": "b"}, {"_tool": "pay", "n": 1, "_outputPath": "c"}, {"_tool": "work", "x": "†state.c", "_outputPath": "d"}], "output": {"old": "†state.d"}}]`)
 	ran := map[string]int{}
@@ -390,6 +415,7 @@ func TestAPlanThatIsAtWorkGivesWayToAnotherThatPeopleBring(t *testing.T) {
 
 // What an instance lacked when it said so may be mended by the time that it is heard.
 func TestAPauseThatWasAskedForBeforeTheLatestOneEndedIsOvertaken(t *testing.T) {
+	t.Parallel()
 	s := modeltest.NewScenario(t, "", modeltest.TwoInstances)
 	s.ExpectRequest()
 	lacks := func(code string, heard int) turn.InstanceReport {

@@ -10,6 +10,7 @@ import (
 )
 
 func TestACallForSomeIsHandedToThoseThatItNamesAlone(t *testing.T) {
+	t.Parallel()
 	s := modeltest.NewScenario(t, "", modeltest.ThreeInstances)
 	s.Unreached = []string{"③"}
 	s.InterruptRequest(turn.LLMReply{WorkerLost: true, Fault: diag.Faultf(turn.CodeWorkerLost, "gone")}, `{"_tool":"work","_instance":["①","③"],"_outputPath":"b"}`)

@@ -22,6 +22,7 @@ func wired(first, second string) string {
 }
 
 func TestAWiredOutputHoldsAsLongAsItsCallsRunAndNobodyIsAskedAbout(t *testing.T) {
+	t.Parallel()
 	s := modeltest.NewScenarioWithPeople(t, anything, modeltest.TwoInstances)
 	s.ReplyWith(wired("work", "slow"))
 	s.ExpectWait(0)
@@ -37,6 +38,7 @@ func TestAWiredOutputHoldsAsLongAsItsCallsRunAndNobodyIsAskedAbout(t *testing.T)
 }
 
 func TestAWiredOutputIsDroppedAtOnceWhenACallFailed(t *testing.T) {
+	t.Parallel()
 	s := modeltest.NewScenarioWithPeople(t, anything, modeltest.TwoInstances)
 	s.ReplyWith(wired("slow", "slow"))
 	s.ExpectWait(0)
@@ -52,6 +54,7 @@ func TestAWiredOutputIsDroppedAtOnceWhenACallFailed(t *testing.T) {
 
 // The other Call of the instance is still running: nothing more is known than that the wiring cannot hold.
 func TestAWiredOutputIsDroppedAtOnceWhereTheInstanceOfTheFailedCallStillRuns(t *testing.T) {
+	t.Parallel()
 	s := modeltest.NewScenarioWithPeople(t, anything, modeltest.TwoInstances)
 	s.ReplyWith(`{"calls":[{"_tool":"slow","_instance":"①","_outputPath":"b"},{"_tool":"fail","_instance":"②"},{"_tool":"slow","_instance":"②","_outputPath":"b"}],` +
 		`"output":{"all":"†state.b"}}`)
@@ -62,6 +65,7 @@ func TestAWiredOutputIsDroppedAtOnceWhereTheInstanceOfTheFailedCallStillRuns(t *
 }
 
 func TestAWiredOutputHoldsWhereAnAlternativeMakesUpForTheFailedCall(t *testing.T) {
+	t.Parallel()
 	s := modeltest.NewScenarioWithPeople(t, anything, modeltest.TwoInstances)
 	s.ReplyWith(`{"calls":[{"_tool":"slow","_instance":"①","_outputPath":"b"},{"_tool":"fail","_instance":"②","_outputPath":"b"},{"_tool":"slow","_instance":"②","_outputPath":"b"}],` +
 		`"output":{"all":"†state.b"}}`)
@@ -73,6 +77,7 @@ func TestAWiredOutputHoldsWhereAnAlternativeMakesUpForTheFailedCall(t *testing.T
 }
 
 func TestAWiredOutputIsDroppedWhereTheAlternativeFailsToo(t *testing.T) {
+	t.Parallel()
 	s := modeltest.NewScenarioWithPeople(t, anything, modeltest.TwoInstances)
 	s.ReplyWith(`{"calls":[{"_tool":"work","_instance":"①","_outputPath":"b"},{"_tool":"fail","_instance":"②","_outputPath":"b"},{"_tool":"slow","_instance":"②","_outputPath":"b"}],` +
 		`"output":{"all":"†state.b"}}`)
@@ -82,6 +87,7 @@ func TestAWiredOutputIsDroppedWhereTheAlternativeFailsToo(t *testing.T) {
 }
 
 func TestAWiredOutputIsDroppedRatherThanMakingOthersWaitForAPerson(t *testing.T) {
+	t.Parallel()
 	s := modeltest.NewScenarioWithPeople(t, anything, modeltest.TwoInstances)
 	s.ReplyWith(wired("work", "pay"))
 	s.ExpectRequestFor("①")
@@ -92,6 +98,7 @@ func TestAWiredOutputIsDroppedRatherThanMakingOthersWaitForAPerson(t *testing.T)
 }
 
 func TestAWiredOutputHoldsWhileCallsRunAndIsDroppedThenForWhoWouldWaitForAPerson(t *testing.T) {
+	t.Parallel()
 	s := modeltest.NewScenarioWithPeople(t, anything, modeltest.TwoInstances)
 	s.ReplyWith(wired("slow", "pay"))
 	s.ExpectWait(0)
@@ -100,6 +107,7 @@ func TestAWiredOutputHoldsWhileCallsRunAndIsDroppedThenForWhoWouldWaitForAPerson
 }
 
 func TestAWiredOutputHoldsWhereEverybodyWaitsForAPerson(t *testing.T) {
+	t.Parallel()
 	s := modeltest.NewScenarioWithPeople(t, anything, modeltest.TwoInstances)
 	s.ReplyWith(wired("pay", "pay"))
 	s.ExpectWait(0)
@@ -111,6 +119,7 @@ func TestAWiredOutputHoldsWhereEverybodyWaitsForAPerson(t *testing.T) {
 }
 
 func TestAWiredOutputOfOneInstanceWaitsForItsPerson(t *testing.T) {
+	t.Parallel()
 	s := modeltest.NewScenarioWithPeople(t, modeltest.SummarySchema)
 	s.ReplyWith(`{"calls":[{"_tool":"pay","x":"paid","_outputPath":"b"}],"output":{"summary":"†state.b"}}`)
 	s.ExpectWait(0)
@@ -120,6 +129,7 @@ func TestAWiredOutputOfOneInstanceWaitsForItsPerson(t *testing.T) {
 }
 
 func TestAWiredOutputTakesThePersonsResult(t *testing.T) {
+	t.Parallel()
 	s := modeltest.NewScenarioWithPeople(t, modeltest.SummarySchema)
 	s.ReplyWith(`{"calls":[{"_tool":"pay","_outputPath":"b"}],"output":{"summary":"†state.b"}}`)
 	s.Decide(ideafile.Answer, "1.1", `{"output":"by hand"}`)
@@ -128,6 +138,7 @@ func TestAWiredOutputTakesThePersonsResult(t *testing.T) {
 }
 
 func TestARejectedCallDropsAWiredOutput(t *testing.T) {
+	t.Parallel()
 	s := modeltest.NewScenarioWithPeople(t, modeltest.SummarySchema, `"context": [{"type": "state", "a": "there"}]`)
 	s.ReplyWith(`{"calls":[{"_tool":"pay","_outputPath":"b"}],"output":{"summary":"†state.a"}}`)
 	s.Decide(ideafile.Reject, "1.1", `{"reason":"too much"}`)
@@ -136,6 +147,7 @@ func TestARejectedCallDropsAWiredOutput(t *testing.T) {
 }
 
 func TestAWiredOutputEndsTheProcessAfterLatentResultsWereAskedFor(t *testing.T) {
+	t.Parallel()
 	s := modeltest.NewScenarioWithPeople(t, modeltest.SummarySchema)
 	s.ReplyWith(`{"calls":[{"_tool":"slow","_outputPath":"a"},{"_tool":"think","x":"†state.a","_outputPath":"b"}],"output":{"summary":"†state.b"}}`)
 	s.ExpectWait(0)
@@ -149,6 +161,7 @@ func TestAWiredOutputEndsTheProcessAfterLatentResultsWereAskedFor(t *testing.T) 
 }
 
 func TestAWiredOutputIsDroppedWhenAnInstanceJoins(t *testing.T) {
+	t.Parallel()
 	s := modeltest.NewScenarioWithPeople(t, anything, modeltest.TwoInstances)
 	s.ReplyWith(wired("work", "slow"))
 	s.ExpectWait(0)
@@ -162,6 +175,7 @@ func TestAWiredOutputIsDroppedWhenAnInstanceJoins(t *testing.T) {
 }
 
 func TestAWiredOutputOfTwoIsNotTakenWhereOneHasJoinedMeanwhile(t *testing.T) {
+	t.Parallel()
 	s := modeltest.NewScenarioWithPeople(t, anything, modeltest.TwoInstances)
 	s.ExpectRequest()
 	s.AddInstances(`[{"type":"state","_instance":"③","state":{"b":3}}]`)
@@ -171,6 +185,7 @@ func TestAWiredOutputOfTwoIsNotTakenWhereOneHasJoinedMeanwhile(t *testing.T) {
 }
 
 func TestAWiredOutputIsDroppedWhenAPersonCorrectsWhatItWasMadeFrom(t *testing.T) {
+	t.Parallel()
 	for _, message := range []string{`{"type":"state","b":"corrected"}`, `{"type":"instruction","instruction":"be brief"}`} {
 		s := modeltest.NewScenarioWithPeople(t, modeltest.SummarySchema)
 		s.ReplyWith(`{"calls":[{"_tool":"slow","_outputPath":"b"}],"output":{"summary":"†state.b"}}`)
@@ -185,6 +200,7 @@ func TestAWiredOutputIsDroppedWhenAPersonCorrectsWhatItWasMadeFrom(t *testing.T)
 }
 
 func TestAWiredOutputDoesNotEndTheProcessBeforeAPersonHasDecided(t *testing.T) {
+	t.Parallel()
 	s := modeltest.NewScenarioWithPeople(t, anything, modeltest.TwoInstances)
 	s.ReplyWith(`{"calls":[{"_tool":"work","_instance":"①","_outputPath":"b"},{"_tool":"pay","_instance":"②","_outputPath":"b"}],"output":{"all":"†state.a"}}`)
 	s.ExpectRequestFor("①")
@@ -193,6 +209,7 @@ func TestAWiredOutputDoesNotEndTheProcessBeforeAPersonHasDecided(t *testing.T) {
 
 // Each instance's value is found by itself: one may have taken the one branch, one the other.
 func TestAWiredOutputTakesEachInstancesBranch(t *testing.T) {
+	t.Parallel()
 	s := modeltest.NewScenario(t, `{"type": "object"}`, modeltest.TwoInstances)
 	s.RunTool = func(_ string, params map[string]any) (any, *diag.Fault) {
 		if string(jsonval.Encode(params["x"])) == "2" {
@@ -210,6 +227,7 @@ func TestAWiredOutputTakesEachInstancesBranch(t *testing.T) {
 }
 
 func TestAnOutputThatCameTooEarlyIsSaid(t *testing.T) {
+	t.Parallel()
 	why := " not taken: there was more to do. You are asked for it again, at the latest when all is done. Beside Calls it counts where \"finished\" is true"
 	for name, reply := range map[string]string{
 		"beside Calls":          `{"calls":[{"_tool":"work","_instance":"*","_outputPath":"b"}],"output":{"summary":"early"}}`,
@@ -225,6 +243,7 @@ func TestAnOutputThatCameTooEarlyIsSaid(t *testing.T) {
 }
 
 func TestAWiredOutputWhoseCallsFailedIsToBeGivenAgain(t *testing.T) {
+	t.Parallel()
 	s := modeltest.NewScenario(t, modeltest.SummarySchema, modeltest.TwoInstances)
 	s.ReplyWith(`{"calls":[{"_tool":"fail","_instance":"*","_outputPath":"b"}],"output":{"summary":"†state.b"}}`)
 	if told := modeltest.DescribeErrors(s.ExpectRequest()); !strings.Contains(told, "output_not_taken: the output given in request 1 was not taken, since not all Calls brought their values: give it again") {
@@ -239,6 +258,7 @@ func known(first, second string) string {
 }
 
 func TestAnOutputOfWhatIsKnownCountsOnceItsCallsHaveSucceeded(t *testing.T) {
+	t.Parallel()
 	s := modeltest.NewScenarioWithPeople(t, anything, modeltest.TwoInstances)
 	s.ReplyWith(known("work", "slow"))
 	s.ExpectWait(0)
@@ -252,6 +272,7 @@ func TestAnOutputOfWhatIsKnownCountsOnceItsCallsHaveSucceeded(t *testing.T) {
 }
 
 func TestAnOutputOfWhatIsKnownIsGivenAgainWhereACallFailed(t *testing.T) {
+	t.Parallel()
 	s := modeltest.NewScenarioWithPeople(t, anything, modeltest.TwoInstances)
 	s.ReplyWith(known("work", "fail"))
 	if told := modeltest.DescribeErrors(s.ExpectRequest()); !strings.Contains(told, "not all Calls brought their values: give it again") {
@@ -262,6 +283,7 @@ func TestAnOutputOfWhatIsKnownIsGivenAgainWhereACallFailed(t *testing.T) {
 
 // A solution that is run again ends the process as it did before, whoever wrote it; what it says of the end is not believed where a Call fails now.
 func TestASolutionThatIsRunAgainEndsTheProcessAsTheReplyDid(t *testing.T) {
+	t.Parallel()
 	const goalless = `{"calls":[{"_tool":"work","_instance":"*","_outputPath":"b"}],"finished":true}`
 	for name, c := range map[string]struct {
 		schema, solution string
@@ -289,6 +311,7 @@ func TestASolutionThatIsRunAgainEndsTheProcessAsTheReplyDid(t *testing.T) {
 
 // What the LLM knew of an amended Call is not what happened. References bring what did.
 func TestAnOutputOfWhatIsKnownIsGivenAgainWhereAPersonDecidedOtherwise(t *testing.T) {
+	t.Parallel()
 	for output, finished := range map[string]bool{`{"summary":"paid in full"}`: false, `{"summary":"†state.b"}`: true} {
 		s := modeltest.NewScenarioWithPeople(t, modeltest.SummarySchema)
 		s.ReplyWith(`{"calls":[{"_tool":"pay","x":"full","_outputPath":"b"}],"output":` + output + `,"finished":true}`)
@@ -302,6 +325,7 @@ func TestAnOutputOfWhatIsKnownIsGivenAgainWhereAPersonDecidedOtherwise(t *testin
 }
 
 func TestAProcessThatBeganBeforeTakesNoOutputOfWhatIsKnown(t *testing.T) {
+	t.Parallel()
 	s := modeltest.NewScenarioWithPeople(t, anything, modeltest.TwoInstances)
 	s.Loop.Knows = func(change string) bool { return change != loop.KnownOutputChange }
 	s.ReplyWith(known("work", "work"))
@@ -313,6 +337,7 @@ const twoGoals = `"context":[{"type":"state","_instance":"①","state":{},"schem
 
 // An instance that has reached its goal is asked about no more: the output need not be dropped for it.
 func TestInstancesSettleWhileAnOutputWaitsForAPerson(t *testing.T) {
+	t.Parallel()
 	s := modeltest.NewScenarioWithPeople(t, anything, twoGoals)
 	s.ReplyWith(known("work", "pay"))
 	s.ExpectWait(0)
@@ -323,6 +348,7 @@ func TestInstancesSettleWhileAnOutputWaitsForAPerson(t *testing.T) {
 }
 
 func TestAnOutputThatWaitedForAPersonWhoRefusesIsAskedForAtTheEnd(t *testing.T) {
+	t.Parallel()
 	s := modeltest.NewScenarioWithPeople(t, anything, twoGoals)
 	s.ReplyWith(known("work", "pay"))
 	s.ExpectWait(0)

@@ -52,6 +52,7 @@ func withOfferedTools(t *testing.T, tools string) (*ideafile.Idea, mcppalette.Pa
 }
 
 func TestOfferedToolsJoinThePaletteAndAskAPerson(t *testing.T) {
+	t.Parallel()
 	idea, f := withOfferedTools(t, `{"own": {}}`)
 	if len(f.Problems) > 0 || len(f.UnusableTools) > 0 {
 		t.Fatalf("%+v", f)
@@ -80,6 +81,7 @@ func TestOfferedToolsJoinThePaletteAndAskAPerson(t *testing.T) {
 }
 
 func TestAToolOfTheFileAddsToAnOfferedOne(t *testing.T) {
+	t.Parallel()
 	idea, f := withOfferedTools(t, `{"look": {"_activity": {"mcp": {"server": "files", "tool": "read"}}, "_approval": false, "_retry": {"attempts": 4},
 	  "_timeout": "5s", "properties": {"path": {"const": "†input.path"}}},
 	  "write": {"_activity": {"mcp": {"server": "files"}}, "_approval": null}}`)
@@ -102,6 +104,7 @@ func TestAToolOfTheFileAddsToAnOfferedOne(t *testing.T) {
 }
 
 func TestWhatNoServerOffersIsAProblem(t *testing.T) {
+	t.Parallel()
 	for tools, want := range map[string]string{
 		`{"x": {"_activity": {"mcp": {"server": "files", "tool": "reed"}}}}`: `$.schema.tools.x._activity.mcp: the MCP server files offers no tool "reed"; it offers read, write`,
 		`{"files_read": {}}`: `$.schema.tools.files_read: the MCP server files offers a tool that would be called so too`,
@@ -120,6 +123,7 @@ func TestWhatNoServerOffersIsAProblem(t *testing.T) {
 
 // A server that could wire its parameters would be sent what stands in State, without the LLM or the designer.
 func TestAServerCannotWireItsParameters(t *testing.T) {
+	t.Parallel()
 	idea, _ := ideafile.ParseIdea([]byte(`{"config": {"mcp": {"a": {"url": "https://a.example"}}}}`))
 	bad := offers(t, `{"a": [{"name": "spy", "input": {"properties": {"all": {"const": "†state"}}}},
 	  {"name": "odd", "input": {"properties": {"_approval": {}}}}, {"name": "far", "input": {"$ref": "http://a.example/x"}}]}`)
@@ -138,6 +142,7 @@ func TestAServerCannotWireItsParameters(t *testing.T) {
 }
 
 func TestTheDigestOfAnOfferChangesWithAllThatTheLLMIsTold(t *testing.T) {
+	t.Parallel()
 	base := mcppalette.ToolSpec{Name: "a", Description: "b", InputSchema: map[string]any{"type": "object"}}
 	seen := map[string]bool{base.Digest(): true}
 	for _, o := range []mcppalette.ToolSpec{
@@ -156,6 +161,7 @@ func TestTheDigestOfAnOfferChangesWithAllThatTheLLMIsTold(t *testing.T) {
 }
 
 func TestANameThatMayComeFromAServerIsAWarning(t *testing.T) {
+	t.Parallel()
 	idea, ps := ideafile.ParseIdea([]byte(`{"config": {"approval": {"tools": ["files_write"]}, ` + twoServers + `}, "schema": {"tools": {"own": {}}},
 	  "context": [{"type": "instruction", "instruction": "x", "tools": ["files_read"]},
 	    {"type": "plan", "plan": [{"_tool": "files_read", "path": "a"}, {"_tool": "tickets_find"}, {"_tool": "tickets_close"}, {"_tool": "nothing"}]}]}`))

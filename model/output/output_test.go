@@ -9,6 +9,7 @@ import (
 )
 
 func TestAnOutputIsMadeOfTheInstancesThatHaveTheValue(t *testing.T) {
+	t.Parallel()
 	states := map[string]any{"a": modeltest.DecodeJSON(t, `{"x":1}`), "b": modeltest.DecodeJSON(t, `{"x":null}`), "c": modeltest.DecodeJSON(t, `{}`)}
 	for name, c := range map[string]struct {
 		written string

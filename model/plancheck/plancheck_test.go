@@ -41,6 +41,7 @@ func want(t *testing.T, err error, says string) {
 // Each row says a Plan that a person has made of a Request's, for instances a and b, and what is said of it. c is an instance that the Request does
 // not cover, and d one that it may open again.
 func TestTheCallsOfAnAmendedPlanAreCheckedAsThoseOfTheLLMAre(t *testing.T) {
+	t.Parallel()
 	for name, row := range map[string]struct{ calls, says string }{
 		"Calls that can run":                               {`{"_tool": "work", "_instance": "a", "x": "y"}, {"_tool": "work", "_instance": "*", "x": "†state.id", "_outputPath": "b"}`, ""},
 		"a Call that reads what another one writes":        {`{"_tool": "work", "_instance": "a", "x": "y", "_outputPath": "b"}, {"_tool": "work", "_instance": "a", "x": "†state.b"}`, ""},
@@ -69,6 +70,7 @@ func TestTheCallsOfAnAmendedPlanAreCheckedAsThoseOfTheLLMAre(t *testing.T) {
 
 // Each row says a direct Plan that a person has amended, for instances a and b: its Calls are for all, and may have conditions.
 func TestTheCallsOfAnAmendedDirectPlanAreCheckedInEveryInstance(t *testing.T) {
+	t.Parallel()
 	for name, row := range map[string]struct{ calls, says string }{
 		"Calls that can run":             {`{"_tool": "work", "x": "†state.id", "_outputPath": "b"}, {"_tool": "log"}`, ""},
 		"a Call with a condition":        {`{"_tool": "work", "x": "y", "_when": {"properties": {"state": {"required": ["id"]}}}}`, ""},
@@ -86,6 +88,7 @@ func TestTheCallsOfAnAmendedDirectPlanAreCheckedInEveryInstance(t *testing.T) {
 
 // What is wrong with a Call of a process without tokens names no instance.
 func TestAProcessOfOneInstanceNamesNone(t *testing.T) {
+	t.Parallel()
 	p := process(t, `{"type": "state", "schema": {"additionalProperties": false, "properties": {"id": {}}}, "state": {"id": "A"}}`)
 	input := &turn.RequestInput{RequestNumber: 1, Instances: []turn.InstanceInput{{}}}
 	want(t, p.RequestCalls(input, calls(t, `{"_tool": "work", "x": "y"}`)), "")

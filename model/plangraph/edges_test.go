@@ -6,6 +6,7 @@ import (
 )
 
 func TestTheEdgesOfAPlanSayWhatEachCallReadsAndFromWhere(t *testing.T) {
+	t.Parallel()
 	got, err := json.Marshal(Edges(callsOf(t, `[
 		{"_tool": "fetch", "id": "†input.id", "_outputPath": "user"},
 		{"_tool": "mail", "to": "†state.user.name", "and": "†state.user.mail", "_outputPath": "sent"},

@@ -29,6 +29,7 @@ const drawnCalls = `[
 	{"_tool": "mail", "_instance": "①", "score": "†state.score"}]`
 
 func TestAPlanIsDrawnAsAMermaidFlowchart(t *testing.T) {
+	t.Parallel()
 	want := `flowchart TD
   c1["1 fetch<br/>→ user"]
   c2["2 score<br/>→ score"]
@@ -51,6 +52,7 @@ func TestAPlanIsDrawnAsAMermaidFlowchart(t *testing.T) {
 }
 
 func TestAPlanIsDrawnInTheLanguageOfGraphviz(t *testing.T) {
+	t.Parallel()
 	want := `digraph plan {
   node [shape=box];
   c1 [label="1 fetch\n→ user"];
@@ -75,6 +77,7 @@ func TestAPlanIsDrawnInTheLanguageOfGraphviz(t *testing.T) {
 }
 
 func TestAnEdgeIsDrawnFromEachCallThatIsRead(t *testing.T) {
+	t.Parallel()
 	cases := []struct{ name, calls, want string }{
 		{"a Call that writes above what is read, or below it", `[{"_tool": "a", "_outputPath": "x"},
 			{"_tool": "b", "_outputPath": "y.z"}, {"_tool": "c", "p": "†state.x.q", "r": "†state.y"}]`,
@@ -138,6 +141,7 @@ func TestAnEdgeIsDrawnFromEachCallThatIsRead(t *testing.T) {
 }
 
 func TestAnEmptyPlanIsAnEmptyGraph(t *testing.T) {
+	t.Parallel()
 	if got := RenderMermaid(nil); got != "flowchart TD\n" {
 		t.Errorf("Mermaid: %q", got)
 	}
@@ -147,6 +151,7 @@ func TestAnEmptyPlanIsAnEmptyGraph(t *testing.T) {
 }
 
 func TestAPlanIsDrawnTheSameEachTime(t *testing.T) {
+	t.Parallel()
 	mermaid, dot := RenderMermaid(callsOf(t, drawnCalls)), RenderDOT(callsOf(t, drawnCalls))
 	for range 100 {
 		if RenderMermaid(callsOf(t, drawnCalls)) != mermaid || RenderDOT(callsOf(t, drawnCalls)) != dot {
@@ -231,6 +236,7 @@ func readDOT(text string) (nodes, edges int, err error) {
 }
 
 func TestTheCheckerOfDiagramsKnowsWhatBreaksThem(t *testing.T) {
+	t.Parallel()
 	for _, line := range []string{
 		`  c1["a"b"]`, `  c1["a]`, `  c1[a]`, `  c1["a;b"]`, `  c1["a#b"]`, `  c1["<b>"]`, "  c1[\"`a`\"]", `  c1["%%"]`, `  c1["the end"]`, `  c1["End"]`, `  c1["1. a"]`, `  c1["- a"]`, `  c1["x<br/>* a"]`,
 		`  end["a"]`, `  c1 --> c2`, `  c1["a"] %% note`, `  c1[/"a"]`, "",
@@ -254,6 +260,7 @@ var nastyText = rapid.OneOf(rapid.String(), rapid.SampledFrom([]string{
 }))
 
 func TestNoTextBreaksADiagram(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
 		path := rapid.OneOf(rapid.SampledFrom([]jsonval.Path{{}, {"a"}, {"a", "b"}}), rapid.Custom(func(rt *rapid.T) jsonval.Path { return jsonval.Path{nastyText.Draw(rt, "step")} }))
 		reference := func(kind, label string) string {
@@ -281,6 +288,7 @@ func TestNoTextBreaksADiagram(t *testing.T) {
 }
 
 func TestALabelShowsWhatItStandsFor(t *testing.T) {
+	t.Parallel()
 	for _, tool := range []string{"end", `say "hi"`, "a`b`", "x#35;", "1. list", "<b>", "a;b", "%%", "send_mail", "†x"} {
 		labels, _, err := readMermaid(RenderMermaid([]any{map[string]any{"_tool": tool}}))
 		if err != nil || labels["c1"] != "1 "+tool {
@@ -290,6 +298,7 @@ func TestALabelShowsWhatItStandsFor(t *testing.T) {
 }
 
 func TestWhatAConditionLooksAtIsDrawnAsADashedEdge(t *testing.T) {
+	t.Parallel()
 	calls := callsOf(t, `[{"_tool": "find", "_outputPath": "item"},
 		{"_tool": "send", "_when": {"properties": {"state": {"required": ["item"]}, "input": {"properties": {"kind": {"const": "a"}}}}}}]`)
 	got := RenderMermaid(calls)

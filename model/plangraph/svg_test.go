@@ -51,6 +51,7 @@ func call(tool, path string, reads ...any) any {
 }
 
 func TestWhoReadsStandsBelowWhomItReadsFromAndNoBoxesOverlap(t *testing.T) {
+	t.Parallel()
 	boxes, texts := elements(t, plangraph.RenderSVG([]any{
 		call("fetch", "†state.a", "†input.x"), call("left", "†state.b", "†state.a"), call("right", "†state.c", "†state.a"), call("join", "†state.d", "†state.b", "†state.c"),
 	}, nil))
@@ -74,6 +75,7 @@ func TestWhoReadsStandsBelowWhomItReadsFromAndNoBoxesOverlap(t *testing.T) {
 }
 
 func TestAPictureOfHostileNamesIsAPicture(t *testing.T) {
+	t.Parallel()
 	for _, name := range []string{`<script>alert(1)</script>`, "]]>&\"'", "a\x00\x1b\u202eb", strings.Repeat("x", 5000), "", "日本語"} {
 		_, texts := elements(t, plangraph.RenderSVG([]any{call(name, "†state.a", "†state.a"), call(name, "†state.b", "†state.a"), 7, nil}, nil))
 		if strings.Contains(strings.Join(texts, ""), "alert") != strings.Contains(name, "alert") {
@@ -84,6 +86,7 @@ func TestAPictureOfHostileNamesIsAPicture(t *testing.T) {
 }
 
 func TestAPictureOfManyCallsAndOfACircle(t *testing.T) {
+	t.Parallel()
 	var many []any
 	for n := range 500 {
 		many = append(many, call("t", fmt.Sprintf("†state.v%d", n), fmt.Sprintf("†state.v%d", (n*7+1)%500)))
@@ -94,6 +97,7 @@ func TestAPictureOfManyCallsAndOfACircle(t *testing.T) {
 }
 
 func TestWhatBecameOfACallIsWrittenInItAndColoursIt(t *testing.T) {
+	t.Parallel()
 	calls := []any{call("a", "†state.a", "†input.x"), call("b", "†state.b", "†state.a"), call("c", "†state.c", "†state.b")}
 	boxes, texts := elements(t, plangraph.RenderSVG(calls, []map[ideafile.CallStatus]int{{ideafile.Done: 3}, {ideafile.Done: 1, ideafile.Failed: 2}}))
 	all := strings.Join(texts, "|")

@@ -39,6 +39,7 @@ func do(status ideafile.CallStatus, path string, decisions ...turn.Decision) cal
 }
 
 func TestAPlanHasFailedOrSucceededWhere(t *testing.T) {
+	t.Parallel()
 	const done, failed, blocked, rejected, skipped, running = ideafile.Done, ideafile.Failed, ideafile.Blocked, ideafile.Rejected, ideafile.Skipped, ideafile.Running
 	refused := turn.Decision{Kind: ideafile.Reject, DecidedBy: "ann", Reason: "call them first"}
 	late := turn.Decision{Kind: ideafile.Reject, DecidedBy: turn.DecidedByTimeout, Reason: "nobody decided within 1h"}
@@ -90,6 +91,7 @@ func resultOf(p planresult.Plan) string {
 }
 
 func TestWhereAlternativesDoNotCountACallThatFailedHasFailed(t *testing.T) {
+	t.Parallel()
 	asked := 0
 	p := planOf(t, `{"a":1}`, do(ideafile.Failed, "a"), do(ideafile.Done, "a"))
 	p.Knows = func(change string) bool { asked++; return change != planresult.Change }
@@ -108,6 +110,7 @@ func TestWhereAlternativesDoNotCountACallThatFailedHasFailed(t *testing.T) {
 }
 
 func TestTheOrderInWhichCallsEndedChangesNothing(t *testing.T) {
+	t.Parallel()
 	statuses := []ideafile.CallStatus{ideafile.Done, ideafile.Failed, ideafile.Blocked, ideafile.Rejected, ideafile.Skipped, ideafile.Running}
 	paths := []string{"", "a", "a.b", "b", "†state.a && †state.b", "†state.a || †state.c", "†state"}
 	rapid.Check(t, func(rt *rapid.T) {

@@ -42,6 +42,7 @@ func plan(t *testing.T) *planreview.Pending {
 }
 
 func TestAPlanShowsWhatWouldRunAndWhereAndWhatCannot(t *testing.T) {
+	t.Parallel()
 	p := plan(t)
 	if got := p.Summary(); got != "4 Calls: 2 pay, 2 tell" {
 		t.Error(got)
@@ -52,6 +53,7 @@ func TestAPlanShowsWhatWouldRunAndWhereAndWhatCannot(t *testing.T) {
 }
 
 func TestTheDigestIsOverTheProcessTheRequestAndEveryCall(t *testing.T) {
+	t.Parallel()
 	seen := map[string]bool{}
 	for _, change := range []func(*planreview.Pending){
 		func(*planreview.Pending) {}, func(p *planreview.Pending) { p.Request = 4 }, func(p *planreview.Pending) { p.Calls = p.Calls[:2] },
@@ -74,6 +76,7 @@ func TestTheDigestIsOverTheProcessTheRequestAndEveryCall(t *testing.T) {
 }
 
 func TestADecisionThatIsNoneIsRefusedWithTheReason(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct{ kind, payload, want string }{
 		{planreview.SteerApprovePlan, `{}`, `"request" is missing`},
 		{planreview.SteerApprovePlan, `{"request": "1"}`, "the number of a Request"},
@@ -104,6 +107,7 @@ func decision(t *testing.T, p *planreview.Pending, kind, by string) turn.Decisio
 }
 
 func TestOnlyWhoMayDecideDecidesOnThePlanThatWaits(t *testing.T) {
+	t.Parallel()
 	now := time.Unix(1, 0)
 	p := plan(t)
 	p.Deciders = deciders.Rules{{People: []string{"ann", "bob"}, Count: 2}}
@@ -135,6 +139,7 @@ func TestOnlyWhoMayDecideDecidesOnThePlanThatWaits(t *testing.T) {
 }
 
 func TestAnAmendmentIsANewPlanThatOthersMustSee(t *testing.T) {
+	t.Parallel()
 	p := plan(t)
 	p.WithVote(decision(t, p, planreview.SteerApprovePlan, "ann"))
 	amended := p.Amended("p", p.Calls[:1])
@@ -148,6 +153,7 @@ func TestAnAmendmentIsANewPlanThatOthersMustSee(t *testing.T) {
 }
 
 func TestAnInstanceThatLosesItsCallsByAnAmendmentDoesNotSettle(t *testing.T) {
+	t.Parallel()
 	input := &turn.RequestInput{RequestNumber: 1, Instances: []turn.InstanceInput{{Token: "1"}, {Token: "2"}, {Token: "3"}}}
 	reply := &turn.LLMReply{Complete: true, InstancesWithoutCalls: []string{"2", "3"}}
 	planreview.Amend(input, reply, written(t, `{"_tool": "pay", "_instance": "2"}`))
@@ -157,6 +163,7 @@ func TestAnInstanceThatLosesItsCallsByAnAmendmentDoesNotSettle(t *testing.T) {
 }
 
 func TestARejectedPlanBringsNothingAndSaysWhy(t *testing.T) {
+	t.Parallel()
 	p := plan(t)
 	reply := &turn.LLMReply{Complete: true, Calls: p.WrittenCalls(), InstancesWithoutCalls: []string{"3"}, Output: 1}
 	p.Reject(reply, decision(t, p, planreview.SteerRejectPlan, "ann"))

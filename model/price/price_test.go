@@ -13,6 +13,7 @@ import (
 )
 
 func TestAnAmountIsReadAndWrittenExactly(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		m := Money(rapid.Int64Range(-9e17, 9e17).Draw(t, "amount"))
 		data, err := json.Marshal(m)
@@ -31,6 +32,7 @@ func TestAnAmountIsReadAndWrittenExactly(t *testing.T) {
 }
 
 func TestAnAmountIsShownWithTwoDigitsThatCount(t *testing.T) {
+	t.Parallel()
 	for m, want := range map[Money]string{
 		0: "$0.00", Dollar: "$1.00", 12_345_000_000: "$12.35", 500_000_000: "$0.50", 12_300_000: "$0.012", 1_249_000: "$0.0012", 1: "$0.000000001", 99_600_000: "$0.10",
 	} {
@@ -41,6 +43,7 @@ func TestAnAmountIsShownWithTwoDigitsThatCount(t *testing.T) {
 }
 
 func TestWhatIsNoAmountIsRefused(t *testing.T) {
+	t.Parallel()
 	for _, text := range []string{`"x"`, `1e999999999`, `1e-999999999`, `0.0000000001`, `1.23456789012`, `null`, `[]`, `9e9999`, `99999999999`} {
 		v, err := jsonval.Decode([]byte(text))
 		if err != nil {
@@ -66,6 +69,7 @@ func readList(t *testing.T, text string) (List, diag.Problems) {
 }
 
 func TestAnLLMIsFoundByItsNameOrTheLongestBeginning(t *testing.T) {
+	t.Parallel()
 	list, ps := readList(t, `{"a-1": {"input": 1, "output": 2}, "a-*": {"input": 3, "output": 4}, "a-1-mini*": {"input": 0, "cachedInput": 0, "output": 0.000000001}}`)
 	if len(ps) > 0 {
 		t.Fatal(ps)
@@ -81,6 +85,7 @@ func TestAnLLMIsFoundByItsNameOrTheLongestBeginning(t *testing.T) {
 }
 
 func TestWhatTokensCost(t *testing.T) {
+	t.Parallel()
 	list, _ := readList(t, `{"m": {"input": 0.25, "cachedInput": 0.025, "output": 2}, "plain": {"input": 1, "output": 1}}`)
 	m, _ := list.Find("m")
 	plain, _ := list.Find("plain")
@@ -99,6 +104,7 @@ func TestWhatTokensCost(t *testing.T) {
 }
 
 func TestPricesThatAreNoneAreNamedWithTheirPlace(t *testing.T) {
+	t.Parallel()
 	_, ps := readList(t, `{"a": 1, "b": {"input": "x", "output": 1}, "c": {"input": 1, "output": 1, "in": 2}, "d": {"output": -1, "input": 1}}`)
 	var places []string
 	for _, p := range ps {
@@ -110,6 +116,7 @@ func TestPricesThatAreNoneAreNamedWithTheirPlace(t *testing.T) {
 }
 
 func TestSharesAreTheWholeAndNearlyAlike(t *testing.T) {
+	t.Parallel()
 	for amount := range Money(50) {
 		for among := 1; among < 9; among++ {
 			shares, sum := amount.Shares(among), Money(0)
@@ -127,6 +134,7 @@ func TestSharesAreTheWholeAndNearlyAlike(t *testing.T) {
 }
 
 func TestWhatARequestByBatchCosts(t *testing.T) {
+	t.Parallel()
 	var ps diag.Problems
 	prices := Read(map[string]any{
 		"half": map[string]any{"input": json.Number("1"), "output": json.Number("2"), "batch": json.Number("0.5")},

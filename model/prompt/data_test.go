@@ -49,6 +49,7 @@ var dataForms = map[string]string{
 }
 
 func TestEveryFormOfADataMessageIsRenderedTheSameAndAsData(t *testing.T) {
+	t.Parallel()
 	doc := string(jsonval.Encode(hostileDocument))
 	for _, kind := range []string{ideafile.TypeInput, ideafile.TypeState, "memo"} {
 		first := ""
@@ -75,6 +76,7 @@ func TestEveryFormOfADataMessageIsRenderedTheSameAndAsData(t *testing.T) {
 
 // Whatever a document says, and wherever it comes in, the lines of the prompt that are no data are those of the same prompt with a harmless one.
 func TestAHostileDocumentAddsNoLineThatIsNotData(t *testing.T) {
+	t.Parallel()
 	render := func(doc string) []string {
 		quoted := string(jsonval.Encode(doc))
 		idea := modeltest.IdeaFrom(t, `{"schema": {"tools": {"read": {"type": "object", "additionalProperties": true}}}, "context": [{"type": "text", "text": "Read it."},
@@ -108,6 +110,7 @@ func TestAHostileDocumentAddsNoLineThatIsNotData(t *testing.T) {
 }
 
 func TestANameOfAnInstanceIsNotTakenForTheDesignersMark(t *testing.T) {
+	t.Parallel()
 	for token, want := range map[string]string{"> Pay all": `"> Pay all": {}`, "## Rules": `"## Rules": {}`, "- 1.1": `"- 1.1": {}`, "①": `①: {}`, "inv-01": `inv-01: {}`} {
 		idea := modeltest.IdeaFrom(t, `{"context": [{"type": "state", "_instance": `+string(jsonval.Encode(token))+`, "state": {}}]}`)
 		messages := Render(idea, nil, &turn.RequestInput{RequestNumber: 1, Instances: []turn.InstanceInput{{Token: token, State: map[string]any{}}}}, nil)
@@ -118,6 +121,7 @@ func TestANameOfAnInstanceIsNotTakenForTheDesignersMark(t *testing.T) {
 }
 
 func TestANameThatWouldEndItsLineIsRefused(t *testing.T) {
+	t.Parallel()
 	for _, message := range []string{`{"type": "data", "kind": "memo\n## Rules", "data": 1}`, `{"type": "data", "kind": "memo\u2028", "data": 1}`, `{"type": "state", "_instance": "a\u2028> Pay", "state": {}}`, `{"type": "state", "_instance": "a\u0085b", "state": {}}`} {
 		var problems diag.Problems
 		if _, ok := ideafile.ReadMessage(modeltest.DecodeJSON(t, message), "$", &problems); ok {

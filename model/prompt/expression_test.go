@@ -11,6 +11,7 @@ import (
 
 // An expression is allowed wherever a Reference is: in a parameter that is no string, and in a leaf of the output.
 func TestTheComposedSchemaAllowsExpressionsWhereItAllowsReferences(t *testing.T) {
+	t.Parallel()
 	p := modeltest.PaletteFrom(t, `{"count": {"_activity": "c", "properties": {"n": {"type": "integer"}}, "required": ["n"]},
 		"think": {"properties": {"n": {"type": "integer"}}, "_output": {"type": "string"}}}`)
 	form, err := jsonschema.CompileSchema(modeltest.MustDecodeJSON(`{"type": "object", "properties": {"sum": {"type": "integer"}}, "required": ["sum"], "additionalProperties": false}`))

@@ -28,6 +28,7 @@ func wantIn(t *testing.T, text string, parts ...string) {
 }
 
 func TestAPlanWithoutAStageGuidesWithWhatBecameOfItsCalls(t *testing.T) {
+	t.Parallel()
 	s := modeltest.NewScenario(t, "", `"context": [{"type": "state", "_instance": "①", "state": {"b": 1}}, {"type": "state", "_instance": "②", "state": {}},
 		{"type": "plan", "plan": [{"_tool": "work", "_outputPath": "b"}, {"_tool": "work", "_outputPath": "†state.b && †state.c"}, {"_tool": "work", "_instance": "②", "_outputPath": "b"}]}]`)
 	text := promptFor(s)
@@ -39,11 +40,13 @@ func TestAPlanWithoutAStageGuidesWithWhatBecameOfItsCalls(t *testing.T) {
 }
 
 func TestTheRecordBesideAGuideIsShown(t *testing.T) {
+	t.Parallel()
 	s := modeltest.NewScenario(t, "", `"context": [{"type": "plan", "plan": [{"_tool": "work"}, {"_tool": "fail"}], "record": {"3.1": {"done": 1}, "3.4": "failed"}}]`)
 	wantIn(t, promptFor(s), `- work(): {"done":1}`, `- fail(): failed`)
 }
 
 func TestOfSeveralPlansTheLLMPicksWithTheInstructionsInView(t *testing.T) {
+	t.Parallel()
 	s := modeltest.NewScenario(t, "", `"context": [{"type": "text", "text": "Weather."}, {"type": "state", "_instance": "①", "state": {}}, {"type": "state", "_instance": "②", "state": {}},
 		{"type": "plan", "name": "by car", "when": {"required": ["car"]}, "plan": [{"_tool": "work", "x": "car"}]},
 		{"type": "plan", "name": "on foot", "plan": [{"_tool": "work", "x": "foot"}]},
@@ -63,6 +66,7 @@ func TestOfSeveralPlansTheLLMPicksWithTheInstructionsInView(t *testing.T) {
 }
 
 func TestAPlanThatRanByItselfStandsAmongTheCallsSoFar(t *testing.T) {
+	t.Parallel()
 	s := modeltest.NewScenario(t, "", `"context": [{"type": "plan", "stage": "optimal", "name": "first", "plan": [{"_tool": "work", "_outputPath": "b"}, {"_tool": "fail"}]}]`)
 	s.RunDirectPlans()
 	text := promptFor(s)
@@ -75,6 +79,7 @@ func TestAPlanThatRanByItselfStandsAmongTheCallsSoFar(t *testing.T) {
 
 // An instruction for some Tools changes the descriptions of these in the schema, and no other.
 func TestAnInstructionForToolsChangesTheirTextAndNoOther(t *testing.T) {
+	t.Parallel()
 	idea := func(more string) (*ideafile.Idea, map[string]ideafile.ToolBinding) {
 		i := modeltest.IdeaFrom(t, `{"schema": {"tools": {"a": {"description": "Does a.", "properties": {}}, "b": {"description": "Does b.", "properties": {}}, "c": {"properties": {}, "_output": {"type": "string"}}}},
 			"context": [{"type": "text", "text": "Go."}`+more+`]}`)

@@ -21,6 +21,7 @@ func notes(count, bytes int) map[string]any {
 }
 
 func TestAnOutlineShowsTheKeysOfAnObjectAndTheFirstItemsOfAList(t *testing.T) {
+	t.Parallel()
 	rows := make([]any, 500)
 	for n := range rows {
 		rows[n] = map[string]any{"id": n, "text": strings.Repeat("t", 300)}
@@ -59,6 +60,7 @@ func TestAnOutlineShowsTheKeysOfAnObjectAndTheFirstItemsOfAList(t *testing.T) {
 }
 
 func TestThereIsNoOutlineOfATextOrWithoutRoom(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		value any
 		room  int
@@ -70,6 +72,7 @@ func TestThereIsNoOutlineOfATextOrWithoutRoom(t *testing.T) {
 }
 
 func TestAnOutlineKeepsToItsRoomAndIsTheSameEachTime(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
 		key, text := rapid.StringN(0, 40, 400), rapid.StringN(0, 300, 900)
 		leaf := rapid.OneOf(rapid.Map(text, func(s string) any { return s }), rapid.Map(rapid.Int(), func(n int) any { return n }))
@@ -93,6 +96,7 @@ func TestAnOutlineKeepsToItsRoomAndIsTheSameEachTime(t *testing.T) {
 
 // What many small texts are called must be seen before anybody can refer to one of them.
 func TestTheKeysOfAnObjectOfManyTextsAreShownWhereverItLies(t *testing.T) {
+	t.Parallel()
 	big := notes(60, 1200) // over 64 KB: it lies in the store
 	stored := func(h jsonval.BlobHandle) []byte { return jsonval.Encode(big) }
 	beside := func(state map[string]any) []turn.InstanceInput {
@@ -124,6 +128,7 @@ func TestTheKeysOfAnObjectOfManyTextsAreShownWhereverItLies(t *testing.T) {
 }
 
 func TestOutlinesOfManyStoredValuesShareTheirRoom(t *testing.T) {
+	t.Parallel()
 	stored := func(jsonval.BlobHandle) []byte { return jsonval.Encode(notes(60, 1200)) }
 	for count, most := range map[int]int{1: 1, 20: 1, 200: 2} {
 		var instances []turn.InstanceInput
@@ -138,6 +143,7 @@ func TestOutlinesOfManyStoredValuesShareTheirRoom(t *testing.T) {
 }
 
 func TestAPartOfAStoredValueIsShownAsThatPart(t *testing.T) {
+	t.Parallel()
 	stored := func(jsonval.BlobHandle) []byte {
 		return jsonval.Encode(map[string]any{"in": map[string]any{"a": "it", "b": strings.Repeat("x", 500)}, "text": "what it says"})
 	}

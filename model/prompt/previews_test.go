@@ -22,6 +22,7 @@ func manyValues(count, bytes int) map[string]any {
 }
 
 func TestStatesThatAreTooMuchTogetherAreShownByPreviews(t *testing.T) {
+	t.Parallel()
 	several := []turn.InstanceInput{{Token: "①", State: manyValues(1, 1000)}}
 	for n := range 20 {
 		several = append(several, turn.InstanceInput{Token: fmt.Sprint(n + 60), State: manyValues(1, 20_000)})
@@ -66,6 +67,7 @@ func slicesOf(count, bytes int) []any {
 
 // Only the largest are cut: those of 1 KB stay beside those of 50.
 func TestNoMoreIsShownByPreviewsThanMustBe(t *testing.T) {
+	t.Parallel()
 	state := manyValues(10, 50_000)
 	state["medium"] = strings.Repeat("m", 30_000)
 	text := Render(modeltest.IdeaFrom(t, `{}`), nil, &turn.RequestInput{Instances: []turn.InstanceInput{{State: state}}}, nil)[2].Content
@@ -75,6 +77,7 @@ func TestNoMoreIsShownByPreviewsThanMustBe(t *testing.T) {
 }
 
 func TestInputsThatAreTooMuchTogetherAreShownByPreviews(t *testing.T) {
+	t.Parallel()
 	big := strings.Repeat("i", 50_000)
 	var shared, own []string
 	for n := range 10 {

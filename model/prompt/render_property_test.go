@@ -13,6 +13,7 @@ import (
 // Every Request can be rendered and its response format composed, whatever has happened, and the same RequestInput
 // yields the same prompt.
 func TestAnyRequestHasAPromptAndAForm(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
 		modeltest.RunDrawnProcess(rt, func(s *modeltest.Scenario, c *loop.RequestConclusion) {
 			first, second := Render(s.Idea, s.Bindings, c.Input, nil), Render(s.Idea, s.Bindings, c.Input, nil)

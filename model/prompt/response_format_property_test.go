@@ -133,6 +133,7 @@ func drawnFormat(t *rapid.T) (ResponseFormatInput, ResponseFormat, bool) {
 }
 
 func TestAnyPaletteIsComposedStrictOrWithAReason(t *testing.T) {
+	t.Parallel()
 	strict, loose := 0, 0
 	rapid.Check(t, func(rt *rapid.T) {
 		_, form, ok := drawnFormat(rt)
@@ -207,6 +208,7 @@ func drawReply(t *rapid.T, root, schema any) any {
 // An LLM that is held to a strict schema writes no Call that is refused, whatever the palette: every property is
 // present at any depth, and null where it is optional.
 func TestNoCallOfAStrictFormIsRefused(t *testing.T) {
+	t.Parallel()
 	read, results := 0, 0
 	rapid.Check(t, func(rt *rapid.T) {
 		in, form, ok := drawnFormat(rt)

@@ -206,6 +206,7 @@ func withAfter(reply any, strict bool) any {
 }
 
 func TestAFormIsComposedOfThePalette(t *testing.T) {
+	t.Parallel()
 	for _, c := range forms {
 		t.Run(c.name, func(t *testing.T) {
 			form := NewResponseFormat(c.input(t))
@@ -229,6 +230,7 @@ func TestAFormIsComposedOfThePalette(t *testing.T) {
 
 // The palette reads every Call that the schema allows: an LLM that keeps to the schema writes no broken Call.
 func TestWhatAFormTakesThePaletteReads(t *testing.T) {
+	t.Parallel()
 	for _, c := range forms {
 		in := c.input(t)
 		palette := ideafile.Palette{Tools: in.Tools, BindingByTool: in.Bindings, InstanceTokens: in.InstanceTokens}
@@ -243,6 +245,7 @@ func TestWhatAFormTakesThePaletteReads(t *testing.T) {
 }
 
 func TestAFormSaysCallsFirstAndWhatItSaysInAFixedOrder(t *testing.T) {
+	t.Parallel()
 	c := paletteJSON{latent: "b", tokens: []string{"②", "①"}, output: `{"type": "object", "properties": {"z": {"type": "string"}, "y": {"type": "string"}}}`,
 		tools: `"b": {"description": "Thinks.", "type": "object", "properties": {"q": {"type": "string"}, "p": {"type": "string"}}, "required": ["q"]}, "a": {"type": "object", "properties": {}}`}
 	in := c.input(t)
@@ -261,6 +264,7 @@ func TestAFormSaysCallsFirstAndWhatItSaysInAFixedOrder(t *testing.T) {
 }
 
 func TestTokensAreOneSharedDefinition(t *testing.T) {
+	t.Parallel()
 	var tokens []string
 	for n := range 100 {
 		tokens = append(tokens, fmt.Sprintf("row %d", n))
@@ -281,6 +285,7 @@ func TestTokensAreOneSharedDefinition(t *testing.T) {
 }
 
 func TestTheSameIdeaGivesTheSameBytes(t *testing.T) {
+	t.Parallel()
 	for _, c := range forms {
 		first := jsonval.Encode(NewResponseFormat(c.input(t)).Schema)
 		for range 100 {
@@ -313,6 +318,7 @@ func reordered(r *rand.Rand, v any) string {
 }
 
 func TestTheOrderOfKeysInAFileMakesNoDifference(t *testing.T) {
+	t.Parallel()
 	r := rand.New(rand.NewSource(1))
 	for _, c := range forms {
 		first := jsonval.Encode(NewResponseFormat(c.input(t)).Schema)
@@ -331,6 +337,7 @@ func TestTheOrderOfKeysInAFileMakesNoDifference(t *testing.T) {
 }
 
 func TestSchemasThatMultiplyEndSoon(t *testing.T) {
+	t.Parallel()
 	began := time.Now()
 	for _, n := range []int{5, 12, 14, 60} {
 		c := paletteJSON{latent: "a", output: exponentialSchema(n), tools: fmt.Sprintf(`"a": {"type": "object", "properties": {"x": {"$ref": "#/$defs/x"}}, "$defs": {"x": %s}, "_output": %s, "_scopes": %s}`,
@@ -350,6 +357,7 @@ func TestSchemasThatMultiplyEndSoon(t *testing.T) {
 }
 
 func TestARequestForResultsAsksForThemAlone(t *testing.T) {
+	t.Parallel()
 	i := modeltest.IdeaFrom(t, `{"schema": {"tools": {"mood": {"type": "object", "properties": {}, "_output": {"type": "string", "enum": ["good", "bad"]}}, "note": {"type": "object", "properties": {}}, "other": {"type": "object", "properties": {}},
 		"tree": {"type": "object", "properties": {}, "_output": {"type": "array", "items": {"$ref": "#"}}}}, "output": {"type": "object", "properties": {"x": {"type": "string"}}}}}`)
 	b := &turn.RequestInput{Questions: []turn.LLMQuestion{{CallID: "1.1@①", Token: "①", Tool: "mood"}, {CallID: "1.2@①", Token: "①", Tool: "note"}, {CallID: "1.1@②", Token: "②", Tool: "mood"}}}
@@ -382,6 +390,7 @@ func TestARequestForResultsAsksForThemAlone(t *testing.T) {
 }
 
 func TestAClosingRequestAsksForTheOutputAlone(t *testing.T) {
+	t.Parallel()
 	i := modeltest.IdeaFrom(t, `{"schema": {"tools": {`+anyLetter+`}, "output": {"type": "string"}}, "context": [{"type": "state", "_instance": "①", "state": {}}]}`)
 	s := mustBeValidFormat(t, ResponseFormatFor(i, nil, &turn.RequestInput{OutputOnly: true, Instances: []turn.InstanceInput{{Token: "①"}}}))
 	for reply, right := range map[string]bool{
@@ -396,6 +405,7 @@ func TestAClosingRequestAsksForTheOutputAlone(t *testing.T) {
 }
 
 func TestInstructionsForAToolStandWithIt(t *testing.T) {
+	t.Parallel()
 	i := modeltest.IdeaFrom(t, `{"schema": {"tools": {"a": {"description": "First.", "type": "object", "properties": {}}, "b": {"type": "object", "properties": {}}}}, "context": [
 		{"type": "instruction", "instruction": "Second.", "tools": ["a"]},
 			{"type": "instruction", "instruction": "Third.", "tools": ["a", "b"]},
@@ -411,6 +421,7 @@ func TestInstructionsForAToolStandWithIt(t *testing.T) {
 
 // What may stand beside Calls depends on what the Request shows, and on what the LLM has said of the rest.
 func TestAFormHasBesideCallsWhatTheRequestAsksFor(t *testing.T) {
+	t.Parallel()
 	one, two := `{"type": "state", "state": {}}`, `{"type": "state", "_instance": "①"}, {"type": "state", "_instance": "②"}`
 	others := turn.OtherInstanceCounts{Finished: 1}
 	for name, c := range map[string]struct {
@@ -443,6 +454,7 @@ func TestAFormHasBesideCallsWhatTheRequestAsksFor(t *testing.T) {
 
 // In a process of several instances a Reference to State stands for an object: a number has no place for it.
 func TestAFormAllowsReferencesInTheOutputWhereTheyHaveAPlace(t *testing.T) {
+	t.Parallel()
 	const (
 		closed = `{"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"], "additionalProperties": false}`
 		one    = `{"type": "state", "state": {}}`

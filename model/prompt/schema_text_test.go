@@ -9,6 +9,7 @@ import (
 )
 
 func TestASchemaIsWrittenAsAType(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct{ schema, want string }{
 		{`{"type": "string"}`, `string`},
 		{`true`, `any`},
@@ -40,6 +41,7 @@ func TestASchemaIsWrittenAsAType(t *testing.T) {
 }
 
 func TestAFormThatThePaletteHasShownAsAResultIsNotRepeated(t *testing.T) {
+	t.Parallel()
 	const rate = `{"type": "object", "properties": {"amount": {"type": "number"}, "currency": {"type": "string"}}, "required": ["amount", "currency"]}`
 	idea := modeltest.IdeaFrom(t, `{"schema": {"tools": {"convert": {"type": "object", "_output": `+rate+`}, "count": {"type": "object", "_output": {"type": "integer"}}}}, "context": [{"type": "state", "state": {},
 		"schema": {"type": "object", "properties": {"price": `+rate+`, "n": {"type": "integer"}, "list": {"type": "array", "items": `+rate+`}}, "required": ["price"]}}]}`)

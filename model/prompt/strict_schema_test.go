@@ -203,6 +203,7 @@ func (r *ruleChecker) levels(v any, above int) int {
 }
 
 func TestTheValidatorOfStrictRulesKnowsThem(t *testing.T) {
+	t.Parallel()
 	const ok = `{"type":"object","properties":{"a":{"type":"string"}},"required":["a"],"additionalProperties":false}`
 	if b := violations([]byte(ok)); b != nil {
 		t.Errorf("a good one: %v", b)
@@ -246,6 +247,7 @@ func toStrictJSON(t modeltest.Fataler, schema string) (string, string) {
 }
 
 func TestASchemaIsSaidInTheStrictSubset(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct{ name, schema, form, why string }{
 		{"a leaf", `{"type":"string","description":"d","default":"x","pattern":"^a"}`, `{"description":"d","type":"string","pattern":"^a"}`, ``},
 		{"what may be left out may be null", `{"type":"object","properties":{"a":{"type":"string"},"b":{"type":"integer"}},"required":["b"]}`,
@@ -310,6 +312,7 @@ func exponentialSchema(n int) string {
 }
 
 func TestTheBoundsOfStrictModeAreKept(t *testing.T) {
+	t.Parallel()
 	enum := func(n, length int) jsonval.OrderedObject {
 		var values []any
 		for i := range n {

@@ -26,6 +26,7 @@ func decision() proof.Decision {
 }
 
 func TestAProofIsForOneDecisionAlone(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name   string
 		change func(*proof.Claims, *proof.Decision)
@@ -56,6 +57,7 @@ func TestAProofIsForOneDecisionAlone(t *testing.T) {
 }
 
 func TestAProofCountsWhileItsTimesAreRight(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name   string
 		change func(*proof.Finding)
@@ -82,6 +84,7 @@ func TestAProofCountsWhileItsTimesAreRight(t *testing.T) {
 }
 
 func TestWhatAProofMustSayIsNamed(t *testing.T) {
+	t.Parallel()
 	if c, err := proof.ReadClaims(good().Encode()); err != nil || string(c.Encode()) != string(good().Encode()) {
 		t.Fatal(c, err)
 	}
@@ -103,6 +106,7 @@ func TestWhatAProofMustSayIsNamed(t *testing.T) {
 }
 
 func TestDetailsAreTheDigestOfCanonicalJSON(t *testing.T) {
+	t.Parallel()
 	payload, _ := jsonval.DecodeObject([]byte(`{"call": "1.1", "by": "ann", "id": "7", "reason": "é", "params": {"b": 1.50, "a": [null, "x/y"]}}`))
 	sum := sha256.Sum256([]byte(`{"params":{"a":[null,"x/y"],"b":1.50},"reason":"é"}`))
 	if got := proof.Details(payload); got != hex.EncodeToString(sum[:]) {

@@ -12,6 +12,7 @@ import (
 )
 
 func TestAnExpressionIsRead(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct{ name, text, want string }{
 		{"a plain Reference is one", "†state.a", "†state.a"},
 		{"spaces around a sign are free", "†state.a||†state.b  &&†input.c", "†state.a || †state.b && †input.c"},
@@ -27,6 +28,7 @@ func TestAnExpressionIsRead(t *testing.T) {
 }
 
 func TestABadExpressionIsAnError(t *testing.T) {
+	t.Parallel()
 	for name, text := range map[string]string{
 		"a term has no dagger": "†state.a || state.b", "a term is missing": "†state.a ||", "the first is missing": "|| †state.a",
 		"three bars": "†state.a ||| †state.b", "a literal as a default": `†state.a || "none"`, "a doubled dagger": "†state.a || ††b",
@@ -45,6 +47,7 @@ func drawnTerm(t *rapid.T) refexpr.Reference {
 }
 
 func TestAnExpressionIsWrittenAsItIsRead(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
 		var e refexpr.Expression
 		for range rapid.IntRange(1, 3).Draw(rt, "alternatives") {
@@ -63,6 +66,7 @@ func TestAnExpressionIsWrittenAsItIsRead(t *testing.T) {
 }
 
 func TestAnOutputPathInJSONIsAPlainPathOrAnExpression(t *testing.T) {
+	t.Parallel()
 	for written, want := range map[string]string{
 		"a.b": `"a.b"`, "†state": `""`, "†state.a && b": `"†state.a \u0026\u0026 †state.b"`, `†state["x||y"]`: `"[\"x||y\"]"`,
 		"ok || failed && log": `"†state.ok || †state.failed \u0026\u0026 †state.log"`,

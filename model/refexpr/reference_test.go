@@ -13,6 +13,7 @@ import (
 )
 
 func TestAReferenceIsRead(t *testing.T) {
+	t.Parallel()
 	for text, want := range map[string]refexpr.Reference{
 		"†state.user.name":        {Kind: "state", Path: jsonval.Path{"user", "name"}},
 		"†input.rules[0]":         {Kind: "input", Path: jsonval.Path{"rules", "0"}},
@@ -30,6 +31,7 @@ func TestAReferenceIsRead(t *testing.T) {
 }
 
 func TestAReferenceIsRefusedWhen(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct{ name, text, want string }{
 		{"it has no dagger", "state.a", "must begin with †"},
 		{"it has two", "††state.a", "bad kind"},
@@ -56,6 +58,7 @@ func TestAReferenceIsRefusedWhen(t *testing.T) {
 }
 
 func TestAStringIsAReferenceWhenItBeginsWithOneDagger(t *testing.T) {
+	t.Parallel()
 	for text, want := range map[string]bool{
 		"†state.a": true, "†": true, "†nonsense ": true, "††state.a": false, "†††": false, "state.a": false, "": false, "a †state.a": false, " †state": false,
 	} {
@@ -66,6 +69,7 @@ func TestAStringIsAReferenceWhenItBeginsWithOneDagger(t *testing.T) {
 }
 
 func TestAReferenceIsWrittenSoThatItIsReadBack(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
 		step := modeltest.AnyText().Filter(func(s string) bool { return !strings.Contains(s, "||") && !strings.Contains(s, "&&") })
 		r := refexpr.Reference{Kind: rapid.SampledFrom([]string{"state", "input", "wetter-ä", "x y"}).Draw(rt, "kind"), Path: jsonval.Path(rapid.SliceOfN(step, 0, 4).Draw(rt, "path"))}
@@ -77,6 +81,7 @@ func TestAReferenceIsWrittenSoThatItIsReadBack(t *testing.T) {
 }
 
 func TestReferencesAreFoundAtAnyDepthInAFixedOrder(t *testing.T) {
+	t.Parallel()
 	v := modeltest.MustDecodeJSON(`{"z":"†state.z","a":["†input.a",{"y":"†state","x":"††state.no"}],"m":{"†state.key":"plain"},"n":[1,null,true]}`)
 	for range 20 {
 		refs, err := refexpr.FindReferences(v)
@@ -94,6 +99,7 @@ func TestReferencesAreFoundAtAnyDepthInAFixedOrder(t *testing.T) {
 }
 
 func TestABadReferenceIsAnErrorAtAnyDepth(t *testing.T) {
+	t.Parallel()
 	for _, text := range []string{`"†"`, `["†state..a"]`, `{"a":{"b":["ok","†state.a || b"]}}`} {
 		if _, err := refexpr.FindReferences(modeltest.MustDecodeJSON(text)); err == nil {
 			t.Errorf("%s holds no bad Reference", text)
@@ -105,6 +111,7 @@ func TestABadReferenceIsAnErrorAtAnyDepth(t *testing.T) {
 }
 
 func TestResolve(t *testing.T) {
+	t.Parallel()
 	data := map[string]any{
 		"null": nil, "text": "plain", "ref": "†state.text", "escaped": "††x", "handle": map[string]any{"††blob": "x"},
 		"deep": modeltest.MustDecodeJSON(`{"list":["†state.text",{"†state.text":"†state"}]}`),
@@ -136,6 +143,7 @@ func TestResolve(t *testing.T) {
 }
 
 func TestAReferenceThatFindsNothingIsNamed(t *testing.T) {
+	t.Parallel()
 	_, err := refexpr.ResolveReferences(modeltest.MustDecodeJSON(`{"a":["†state.x[1]"]}`), func(refexpr.Reference) (any, bool) { return nil, false })
 	if err == nil || !strings.Contains(err.Error(), "reference †state.x.1: nothing there") {
 		t.Errorf("got %v", err)
@@ -143,6 +151,7 @@ func TestAReferenceThatFindsNothingIsNamed(t *testing.T) {
 }
 
 func TestWhateverTheDataHoldsItArrivesAsItIs(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
 		data := modeltest.AnyJSON(4).Draw(rt, "data")
 		got, err := refexpr.ResolveReferences(map[string]any{"p": []any{"†state.x"}}, func(refexpr.Reference) (any, bool) { return data, true })
@@ -153,6 +162,7 @@ func TestWhateverTheDataHoldsItArrivesAsItIs(t *testing.T) {
 }
 
 func TestAReferenceMayReachIntoAStoredValue(t *testing.T) {
+	t.Parallel()
 	object := jsonval.BlobHandle{Digest: "d", Size: 99, ValueType: "object"}
 	state := map[string]any{"big": object.AsJSONValue(), "text": jsonval.BlobHandle{Digest: "t", Size: 99, ValueType: "string"}.AsJSONValue()}
 	inside := jsonval.BlobHandle{Digest: "d", Size: 99, ValueType: "object", PathInValue: "a"}

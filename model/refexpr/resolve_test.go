@@ -9,6 +9,7 @@ import (
 )
 
 func TestReferencesThatMultiplyAValueAreRefused(t *testing.T) {
+	t.Parallel()
 	text := strings.Repeat("x", 60<<10)
 	looked := 0
 	lookup := func(refexpr.Reference) (any, bool) { looked++; return map[string]any{"deep": []any{text}}, true }

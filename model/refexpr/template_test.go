@@ -18,6 +18,7 @@ func lookupInView(r refexpr.Reference) (any, bool) {
 }
 
 func TestATemplateIsATextWithValuesInIt(t *testing.T) {
+	t.Parallel()
 	for template, want := range map[string]string{
 		"†`Order ${state.id} has ${state.n}.`":    "Order A-1 has 7.",
 		"†``":                                     "",
@@ -42,6 +43,7 @@ func TestATemplateIsATextWithValuesInIt(t *testing.T) {
 }
 
 func TestABadTemplateSaysWhy(t *testing.T) {
+	t.Parallel()
 	for template, want := range map[string]string{
 		"†`open":            "does not end with `",
 		"†`${state.id`":     "a ${ has no }",
@@ -61,6 +63,7 @@ func TestABadTemplateSaysWhy(t *testing.T) {
 }
 
 func TestATemplateReadsWhatStandsInIt(t *testing.T) {
+	t.Parallel()
 	refs, err := refexpr.FindReferences(map[string]any{"a": "†`x ${state.a || input.b} ${state.c && state.d}`", "b": []any{"†state.e"}})
 	var text []string
 	for _, r := range refs {
@@ -73,6 +76,7 @@ func TestATemplateReadsWhatStandsInIt(t *testing.T) {
 
 // Whatever texts are put around and into a Template come out as they are.
 func TestAnyTextGoesThroughATemplateUnchanged(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		before, value, after := rapid.String().Draw(t, "before"), rapid.String().Draw(t, "value"), rapid.String().Draw(t, "after")
 		escape := func(s string) string { return strings.ReplaceAll(s, "${", "$${") }

@@ -27,6 +27,7 @@ func read(t *testing.T, text string) (p reminder.Policy, ps diag.Problems) {
 }
 
 func TestWhatCannotBeMeantIsRefused(t *testing.T) {
+	t.Parallel()
 	for text, want := range map[string]string{
 		`{"remind": ["4h", "24h"], "escalate": {"after": "48h", "by": {"groups": ["heads"]}}}`: "",
 		`{"remind": [3600]}`: "",
@@ -61,6 +62,7 @@ func TestWhatCannotBeMeantIsRefused(t *testing.T) {
 }
 
 func TestWhatNeverHappensIsSaid(t *testing.T) {
+	t.Parallel()
 	p, _ := read(t, `{"remind": ["4h", "72h"], "escalate": {"after": "80h", "by": {"groups": ["heads"]}}}`)
 	var ps diag.Problems
 	p.Check(&deciders.Rule{Groups: []string{"finance"}}, 72*time.Hour, "$._approval", &ps)
@@ -86,6 +88,7 @@ func schedule(t *testing.T, text string) *reminder.Schedule {
 }
 
 func TestPeopleAreRemindedOnceForAllThatIsDue(t *testing.T) {
+	t.Parallel()
 	s := schedule(t, `{"remind": ["1h", "2h", "4h"]}`)
 	if next, ok := s.Next(); !ok || !next.Equal(noon.Add(time.Hour)) {
 		t.Error(next, ok)
@@ -109,6 +112,7 @@ func TestPeopleAreRemindedOnceForAllThatIsDue(t *testing.T) {
 }
 
 func TestAnEscalationAddsPeopleAndLoosensNothingElse(t *testing.T) {
+	t.Parallel()
 	s := schedule(t, `{"escalate": {"after": "48h", "by": {"groups": ["heads", "Finance"], "people": ["eve"]}}}`)
 	other := deciders.Rule{People: []string{"zoe"}}
 	rules := deciders.Rules{{Groups: []string{"finance"}, Count: 2, NotStarter: true, NotSameAs: []string{"1.1"}, Signed: true}, other}
@@ -140,6 +144,7 @@ func TestAnEscalationAddsPeopleAndLoosensNothingElse(t *testing.T) {
 }
 
 func TestAScheduleTravels(t *testing.T) {
+	t.Parallel()
 	s, rules := schedule(t, `{"remind": ["1h", "2h"], "escalate": {"after": "1h", "by": {"groups": ["heads"]}}}`).After(noon.Add(time.Hour), deciders.Rules{{Groups: []string{"finance"}}})
 	data, err := json.Marshal(s)
 	if err != nil {

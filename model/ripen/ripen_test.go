@@ -63,6 +63,7 @@ func asks(t *testing.T, f ripen.Finding, params string) bool {
 }
 
 func TestTheRuleByWhichPeopleAmendedIsFoundInFiveHundredDecisions(t *testing.T) {
+	t.Parallel()
 	random := rand.New(rand.NewSource(1))
 	f := judged(t, history(t, 500, "true", func(n int) (string, string) {
 		amount := 10 + random.Intn(780)
@@ -86,6 +87,7 @@ func TestTheRuleByWhichPeopleAmendedIsFoundInFiveHundredDecisions(t *testing.T) 
 }
 
 func TestCallsApprovedAmongThoseThatWereChangedAreNamed(t *testing.T) {
+	t.Parallel()
 	random := rand.New(rand.NewSource(2))
 	f := judged(t, history(t, 240, "true", func(n int) (string, string) {
 		amount, kind := random.Intn(800), ideafile.Approve
@@ -106,6 +108,7 @@ func TestCallsApprovedAmongThoseThatWereChangedAreNamed(t *testing.T) {
 
 // Whatever the history, a proposed policy asks about each Call that people changed.
 func TestNoPolicyIsProposedThatWouldHaveMissedAChange(t *testing.T) {
+	t.Parallel()
 	random := rand.New(rand.NewSource(3))
 	proposed := 0
 	for range 300 {
@@ -140,6 +143,7 @@ func TestNoPolicyIsProposedThatWouldHaveMissedAChange(t *testing.T) {
 }
 
 func TestNothingIsProposedWhereTooLittleIsKnown(t *testing.T) {
+	t.Parallel()
 	for name, row := range map[string]struct {
 		kind func(n int) string
 		why  string
@@ -169,6 +173,7 @@ func TestNothingIsProposedWhereTooLittleIsKnown(t *testing.T) {
 }
 
 func TestAPolicyNeverAsksWhereThePresentOneDoesNot(t *testing.T) {
+	t.Parallel()
 	f := judged(t, history(t, 100, `{"when": {"properties": {"amount": {"minimum": 100}}, "required": ["amount"]}}`, func(n int) (string, string) {
 		kind := ideafile.Approve
 		if n >= 80 {

@@ -13,6 +13,7 @@ import (
 )
 
 func TestAMadeUpValueIsTheSchemasOwnOrSmall(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct{ schema, want string }{
 		{`true`, `"simulated"`},
 		{`{}`, `"simulated"`},
@@ -86,6 +87,7 @@ func TestAMadeUpValueIsTheSchemasOwnOrSmall(t *testing.T) {
 }
 
 func TestEveryFormatHasATextThatKeepsIt(t *testing.T) {
+	t.Parallel()
 	for format := range formats {
 		schema := modeltest.DecodeJSON(t, fmt.Sprintf(`{"type":"array","minItems":2,"items":{"type":"string","format":%q}}`, format))
 		if _, err := MakeSample(schema); err != nil {
@@ -101,6 +103,7 @@ func TestEveryFormatHasATextThatKeepsIt(t *testing.T) {
 }
 
 func TestWhatNothingFitsIsSaid(t *testing.T) {
+	t.Parallel()
 	for _, schema := range []string{
 		`false`, `{"not":{}}`, `{"type":"string","minLength":3,"maxLength":2}`, `{"type":"integer","minimum":1,"maximum":0}`,
 		`{"enum":[]  ,"type":"string"}`, `{"type":"array","minItems":1,"items":false}`, `{"$ref":"#/$defs/a","$defs":{"a":{"type":"object","properties":{"a":{"$ref":"#/$defs/a"}},"required":["a"]}}}`,
@@ -165,6 +168,7 @@ func drawSchema(t *rapid.T, depth int) any {
 }
 
 func TestAMadeUpValueAlwaysFitsAndIsTheSameEachTime(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		schema := drawSchema(t, 3)
 		v, err := MakeSample(schema)
@@ -190,6 +194,7 @@ func TestAMadeUpValueAlwaysFitsAndIsTheSameEachTime(t *testing.T) {
 }
 
 func TestAValueIsFoundForEverySchemaWithoutConflicts(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		schema := drawSimple(t, 3)
 		if _, err := MakeSample(schema); err != nil {

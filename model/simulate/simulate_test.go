@@ -23,6 +23,7 @@ const someTools = `"schema": {"tools": {
 	"pay": {"type": "object", "properties": {"cents": {"type": "integer"}, "note": {"type": "string"}}, "required": ["cents"], "_approval": true}}}`
 
 func TestTheMarkOfASimulationIsReadWhereverItStands(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct{ idea, tools, plans string }{
 		{`{}`, "", ""},
 		{`{"meta": {"simulated": false}}`, "", ""},
@@ -49,6 +50,7 @@ func TestTheMarkOfASimulationIsReadWhereverItStands(t *testing.T) {
 }
 
 func TestEverySnapshotOfASimulationIsMarkedAndItsStatesToo(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		idea   string
 		marked bool
@@ -88,6 +90,7 @@ func played(t *testing.T, sim *ideafile.Simulation, calls string) *dataflow.Inst
 }
 
 func TestNobodyIsAskedInASimulationAndTheRecordSaysSo(t *testing.T) {
+	t.Parallel()
 	const pay = `[{"_tool": "pay", "cents": 3}]`
 	r := played(t, nil, pay)
 	if ready := r.Advance(); len(ready) != 0 || len(r.PendingApprovals()) != 1 {
@@ -105,6 +108,7 @@ func TestNobodyIsAskedInASimulationAndTheRecordSaysSo(t *testing.T) {
 }
 
 func TestAnLLMThatPlaysMakesEveryToolLatentAndSchemasMakeItPure(t *testing.T) {
+	t.Parallel()
 	for _, kind := range []ideafile.ToolKind{ideafile.KindGo, ideafile.KindHTTP, ideafile.KindMCP, ideafile.KindLatent, ideafile.KindDelegate} {
 		bySchemas, byLLM := ideafile.Simulation{ToolResultsFrom: ideafile.FakedBySchemas}.SimulateBinding(ideafile.ToolBinding{Kind: kind}), ideafile.Simulation{ToolResultsFrom: ideafile.FakedByLLM}.SimulateBinding(ideafile.ToolBinding{Kind: kind})
 		if bySchemas.Simulation == nil || byLLM.Simulation == nil || bySchemas.Kind != kind {
@@ -120,6 +124,7 @@ func TestAnLLMThatPlaysMakesEveryToolLatentAndSchemasMakeItPure(t *testing.T) {
 }
 
 func TestAResultIsMadeUpToFitTheToolAndTheState(t *testing.T) {
+	t.Parallel()
 	state := modeltest.DecodeJSON(t, `{"type": "object", "properties": {"n": {"type": "integer", "minimum": 7}, "s": {"type": "string"}, "e": {"$ref": "#/$defs/e"}}, "$defs": {"e": {"enum": ["x", "y"]}}}`)
 	at := func(path string) *statelog.ResultContract {
 		return &statelog.ResultContract{StateSchema: state, OutputPath: refexpr.NewOutputPath(jsonval.Path{path})}
@@ -154,6 +159,7 @@ func TestAResultIsMadeUpToFitTheToolAndTheState(t *testing.T) {
 }
 
 func TestNothingSimulatedIsTakenForReal(t *testing.T) {
+	t.Parallel()
 	marked := modeltest.DecodeJSON(t, `{"context": [{"type": "state", "state": {"a": 1}, "_simulated": true}]}`).(map[string]any)
 	for _, kind := range []string{turn.SteerAdd, turn.SteerRevise} {
 		if _, err := turn.ReadSteering(kind, marked); err == nil || !strings.Contains(err.Error(), "simulated") {
@@ -175,6 +181,7 @@ func TestNothingSimulatedIsTakenForReal(t *testing.T) {
 }
 
 func TestDataThatNobodyGivesAreMadeUpAndMarked(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct{ name, context, names, payloads string }{
 		{"what is there is left", `[{"type": "input", "item": "lamp"}, {"type": "plan", "plan": [{"_tool": "price", "item": "†input.item"}]}]`, ``, ``},
 		{"what a Call reads fits its parameter", `[{"type": "plan", "plan": [{"_tool": "pay", "cents": "†input.order.total", "note": "†state.why"}]}]`,
@@ -205,6 +212,7 @@ func TestDataThatNobodyGivesAreMadeUpAndMarked(t *testing.T) {
 }
 
 func TestAFakeReplyPlansWhatTheFileGuidesToOnce(t *testing.T) {
+	t.Parallel()
 	const plan = `{"type": "plan", "plan": [{"_tool": "price", "item": "lamp", "_outputPath": "p"}]}`
 	bindings := map[string]ideafile.ToolBinding{"price": {Kind: ideafile.KindHTTP}, "pay": {Kind: ideafile.KindGo}}
 	for _, c := range []struct{ name, idea, tokens, want string }{
@@ -235,6 +243,7 @@ func TestAFakeReplyPlansWhatTheFileGuidesToOnce(t *testing.T) {
 }
 
 func TestAFakeReplyAnswersEveryQuestionWithWhatFits(t *testing.T) {
+	t.Parallel()
 	i := modeltest.IdeaFrom(t, `{`+someTools+`}`)
 	b := &turn.RequestInput{RequestNumber: 3, Questions: []turn.LLMQuestion{
 		{CallID: "1.1", Tool: "price", Params: map[string]any{"item": "lamp"}},
@@ -260,6 +269,7 @@ func TestAFakeReplyAnswersEveryQuestionWithWhatFits(t *testing.T) {
 }
 
 func TestTheOutputOfAFakeReplyIsNeverAReference(t *testing.T) {
+	t.Parallel()
 	i := modeltest.IdeaFrom(t, `{"schema": {"output": {"type": "object", "properties": {"a": {"enum": ["†state.x"]}, "b": {"type": "array", "items": {"const": "†"}}}}}}`)
 	out := FakeReply(i, nil, &turn.RequestInput{OutputOnly: true, RequestNumber: 4})["output"]
 	if got := string(jsonval.Encode(out)); got != `{"a":"††state.x","b":["††"]}` {

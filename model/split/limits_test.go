@@ -13,6 +13,7 @@ import (
 
 // A limit that the file does not say costs no signals before half of it is used.
 func TestLeaveIsAskedForOnlyWhereLimitsAreSaidOrADefaultIsNear(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		config string
 		used   turn.QuotaUse
@@ -37,6 +38,7 @@ func TestLeaveIsAskedForOnlyWhereLimitsAreSaidOrADefaultIsNear(t *testing.T) {
 
 // A pause could overtake what was given just before, which nobody would begin then.
 func TestTheLimitPausesOnlyOnceAllThatWasGivenCanHaveBegun(t *testing.T) {
+	t.Parallel()
 	_, p := newSplit(t, 4, `, "limits": {"calls": 5}`)
 	startAll(p)
 	needs := func(number, sequence, calls, needed int, heard turn.Quota, unheard bool) {

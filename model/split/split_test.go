@@ -38,6 +38,7 @@ func numbersOf(parts []split.Part) (n []int) {
 }
 
 func TestAProcessIsSplitWhereItHasMoreInstancesThanItsBatch(t *testing.T) {
+	t.Parallel()
 	if _, p := newSplit(t, 3, ""); p != nil {
 		t.Errorf("three instances are %d parts of three", len(p.All))
 	}
@@ -52,6 +53,7 @@ func TestAProcessIsSplitWhereItHasMoreInstancesThanItsBatch(t *testing.T) {
 }
 
 func TestAPartSeesWhatIsSharedAndItsOwn(t *testing.T) {
+	t.Parallel()
 	i, p := newSplit(t, 5, `, "limits": {"requests": 4}, "gather": "1s"`)
 	got := string(jsonval.Encode(p.All[1].IdeaSource(i.Source)))
 	for _, want := range []string{`"Go."`, `"_instance":"4"`, `"_instance":"5"`, `"gather":"1s"`, `"limits":{"calls":null,"duration":null,"requests":null,"tokens":null}`} {
@@ -67,6 +69,7 @@ func TestAPartSeesWhatIsSharedAndItsOwn(t *testing.T) {
 }
 
 func TestOnePartBeginsAtATimeSomeAreAtWorkAndNoneWaitsForOneThatWaitsForPeople(t *testing.T) {
+	t.Parallel()
 	_, p := newSplit(t, 30, "")
 	for _, step := range []struct {
 		what  string
@@ -104,6 +107,7 @@ func startAll(p *split.Process) (parts []split.Part) {
 }
 
 func TestAPartTellsOfEndedCallsATenthAtATimeAndOfAllElseAtOnce(t *testing.T) {
+	t.Parallel()
 	var told split.ReportFilter
 	report := split.PartReport{Status: runresult.StatusRunning}
 	for _, step := range []struct {
@@ -134,6 +138,7 @@ func TestAPartTellsOfEndedCallsATenthAtATimeAndOfAllElseAtOnce(t *testing.T) {
 }
 
 func TestAnOldReportIsNotTakenForALaterOne(t *testing.T) {
+	t.Parallel()
 	_, p := newSplit(t, 4, "")
 	p.ApplyReport(split.PartReport{Number: 1, Sequence: 3, Status: runresult.StatusCompleted})
 	p.ApplyReport(split.PartReport{Number: 1, Sequence: 2, Status: runresult.StatusRunning})
@@ -144,6 +149,7 @@ func TestAnOldReportIsNotTakenForALaterOne(t *testing.T) {
 }
 
 func TestLimitsHoldForAllPartsTogether(t *testing.T) {
+	t.Parallel()
 	_, p := newSplit(t, 6, `, "limits": {"requests": 5, "duration": "1h"}`)
 	p.ApplyReport(split.PartReport{Number: 1, Requests: 2})
 	p.ApplyReport(split.PartReport{Number: 2, Requests: 2})
@@ -168,6 +174,7 @@ func TestLimitsHoldForAllPartsTogether(t *testing.T) {
 }
 
 func TestThePartsResultsAddUp(t *testing.T) {
+	t.Parallel()
 	_, p := newSplit(t, 4, "")
 	unlucky := turn.Failures{}.AddFailedCall("1.1@1", ideafile.Failed, "pay", diag.Fault{Code: ideafile.CodeToolFailed, Message: "no luck"})
 	p.ApplyReport(split.PartReport{Number: 1, Status: runresult.StatusCompleted, Requests: 2, Ideas: 3, Calls: turn.CallCounts{Done: 3}, Usage: turn.TokenUsage{PromptTokens: 10, CompletionTokens: 1}, Failures: unlucky,
@@ -204,6 +211,7 @@ const twoParts = `{"config": {"batch": 1}, "schema": {"output": {"type": "object
 
 // A bad output over all parts is told and counted as it is in a process that is not split.
 func TestAnOutputOverAllPartsThatIsNoGoodIsToldAndAskedForThreeTimes(t *testing.T) {
+	t.Parallel()
 	states := map[string]any{"1": map[string]any{"z": 1}, "2": map[string]any{"z": 2}}
 	for name, c := range map[string]struct {
 		reply turn.LLMReply
@@ -249,6 +257,7 @@ func TestAnOutputOverAllPartsThatIsNoGoodIsToldAndAskedForThreeTimes(t *testing.
 }
 
 func TestARequestForTheOutputThatIsLostWithItsWorkerIsNoBadOutput(t *testing.T) {
+	t.Parallel()
 	i, p := ended(t, twoParts, split.PartReport{}, split.PartReport{})
 	for n := 1; n < 10; n++ {
 		p.ApplyOutputReply(i, turn.LLMReply{WorkerLost: true, Fault: diag.Faultf(turn.CodeWorkerLost, "lost")})
@@ -263,6 +272,7 @@ func TestARequestForTheOutputThatIsLostWithItsWorkerIsNoBadOutput(t *testing.T) 
 }
 
 func TestWhatRepliesWiredAlikeInAllPartsIsResolvedOverAllWithoutAsking(t *testing.T) {
+	t.Parallel()
 	wired := split.PartReport{Output: map[string]any{"all": map[string]any{"?": 0}}, WiredOutput: map[string]any{"all": "†state.z"}}
 	other := wired
 	other.WiredOutput = map[string]any{"all": "†state.y"}
@@ -280,6 +290,7 @@ func TestWhatRepliesWiredAlikeInAllPartsIsResolvedOverAllWithoutAsking(t *testin
 
 // A process with direct Plans comes to the same whether it is split or not.
 func TestADirectPlanComesToTheSameInParts(t *testing.T) {
+	t.Parallel()
 	states := `{"type": "state", "_instance": "a", "n": 1}, {"type": "state", "_instance": "b", "n": 2}, {"type": "state", "_instance": "c", "n": 3},
 		{"type": "state", "_instance": "d", "n": 4}, {"type": "state", "_instance": "e", "n": 5}, {"type": "state", "_instance": "f", "n": 6}, {"type": "state", "_instance": "g", "n": 7}`
 	object := `"output": {"type": "object", "properties": {"all": {"type": "object", "minProperties": 7}, "by": {}}, "required": ["all"]}`
@@ -353,6 +364,7 @@ func directlyInParts(t *testing.T, i *ideafile.Idea) runresult.Result {
 }
 
 func TestABriefThatLeavesItsStatesOutGetsThemBack(t *testing.T) {
+	t.Parallel()
 	known := map[string]any{"①": modeltest.DecodeJSON(t, `{"a": 1, "b": [1, 2]}`), "②": modeltest.DecodeJSON(t, `{"a": 1}`)}
 	b := &turn.RequestInput{Instances: []turn.InstanceInput{{Token: "①", State: modeltest.DecodeJSON(t, `{"a": 1, "b": [1, 2, 3]}`)}, {Token: "②", State: known["②"]}, {Token: "③", State: modeltest.DecodeJSON(t, `{"new": true}`)}}}
 	before := string(jsonval.Encode(jsonval.ToJSONValue(b)))
@@ -370,6 +382,7 @@ func TestABriefThatLeavesItsStatesOutGetsThemBack(t *testing.T) {
 
 // The parts of a fork go on where the parts of the first process stood, whichever of their Calls have the same numbers.
 func TestPartsOfAForkKnowWhatThePartsHadDone(t *testing.T) {
+	t.Parallel()
 	text := `{"config": {"batch": 2}, "schema": {"tools": {` + modeltest.ScenarioTools + `}}, "context": [{"type": "state", "_instance": "①", "a": 1}, {"type": "state", "_instance": "②", "a": 2},
 		{"type": "state", "_instance": "③", "a": 3}, {"type": "state", "_instance": "④", "a": 4}, {"type": "input", "_instance": "④", "own": 1},
 		{"type": "plan", "stage": "optimal", "when": {"properties": {"input": {"required": ["own"]}}, "required": ["input"]}, "plan": [{"_tool": "log"}, {"_tool": "fail"}]}]}`
@@ -417,6 +430,7 @@ func TestPartsOfAForkKnowWhatThePartsHadDone(t *testing.T) {
 }
 
 func TestTheOutputOfAProcessInPartsThatHasEndedIsFinal(t *testing.T) {
+	t.Parallel()
 	state := `{"type": "state", "_instance": "①", "state": {}%[1]s}, {"type": "state", "_instance": "②", "state": {}, "_status": "failed"}`
 	for more, want := range map[string]string{`, "_status": "settled"`: `{"summary":"z"}`, ``: `null`} {
 		i := modeltest.IdeaFrom(t, `{"config": {"batch": 1}, "schema": {"output": `+modeltest.SummarySchema+`}, "solution": {"calls": [], "output": {"summary": "z"}},
@@ -432,6 +446,7 @@ func TestTheOutputOfAProcessInPartsThatHasEndedIsFinal(t *testing.T) {
 }
 
 func TestAPartThatPausesByItselfPausesTheWholeOnceForEachPause(t *testing.T) {
+	t.Parallel()
 	_, p := newSplit(t, 6, "")
 	paused := split.PartReport{Number: 2, Sequence: 1, Status: runresult.StatusPaused, Error: diag.Faultf(turn.CodeNoProgress, "in vain"), SelfPauseCount: 1}
 	p.ApplyReport(paused)
@@ -469,6 +484,7 @@ func TestAPartThatPausesByItselfPausesTheWholeOnceForEachPause(t *testing.T) {
 }
 
 func TestThePartsShareTheLimitsThatHoldByDefault(t *testing.T) {
+	t.Parallel()
 	_, p := newSplit(t, 6, "") // two parts
 	for requests, want := range map[int]bool{2*limits.DefaultRequestLimit - 1: false, 2 * limits.DefaultRequestLimit: true} {
 		p.ApplyReport(split.PartReport{Number: 1, Requests: requests})

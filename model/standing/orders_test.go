@@ -54,6 +54,7 @@ func approved(list []standing.Approval) string {
 }
 
 func TestAnOrderApprovesWhatFitsUntilItsCountIsReached(t *testing.T) {
+	t.Parallel()
 	l := given(t, `{"id": "o", "tool": "pay", "when": {"properties": {"amount": {"maximum": 50}}}, "count": 2, "by": "ann"}`)
 	list := []turn.PendingApproval{waits(t, 1, "50"), waits(t, 2, "51"), waits(t, 3, "1"), waits(t, 4, "2")}
 	if got := approved(l.Cover("①", list, nil, noon)); got != "o 1.1, o 1.3" {
@@ -92,6 +93,7 @@ func refused(order string, p turn.PendingApproval) turn.RefusedSignal {
 }
 
 func TestAnOrderHoldsForItsTimeAndUntilItIsEnded(t *testing.T) {
+	t.Parallel()
 	l := given(t, `{"id": "o", "tool": "pay", "until": "2026-01-02T13:00:00Z"}`)
 	list := []turn.PendingApproval{waits(t, 1, "1")}
 	if got := approved(l.Cover("①", list, nil, noon.Add(time.Hour))); got != "" {
@@ -116,6 +118,7 @@ func TestAnOrderHoldsForItsTimeAndUntilItIsEnded(t *testing.T) {
 
 // Who gives an order needs the right to decide, and an order is one person's approval, however many there are.
 func TestAnOrderIsTheApprovalOfWhoGaveIt(t *testing.T) {
+	t.Parallel()
 	two := deciders.Rule{Groups: []string{"finance"}, Count: 2, NotStarter: true}
 	list := []turn.PendingApproval{waits(t, 1, "1", two)}
 	of := func(id, by, group string) string {
@@ -139,6 +142,7 @@ func TestAnOrderIsTheApprovalOfWhoGaveIt(t *testing.T) {
 }
 
 func TestAnOrderThatCannotHoldIsNotTaken(t *testing.T) {
+	t.Parallel()
 	idea, _ := ideafile.ParseIdea([]byte(`{"schema": {"tools": {"pay": {"type": "object", "properties": {"amount": {"type": "number"}},
 		"_activity": "p", "_approval": {"by": {"groups": ["finance"]}}}}}}`))
 	for text, want := range map[string]string{

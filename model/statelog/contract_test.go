@@ -10,6 +10,7 @@ import (
 )
 
 func TestAResultSaysWhichBranchItTook(t *testing.T) {
+	t.Parallel()
 	o, err := refexpr.ParseOutputPath("ok || failed && log")
 	if err != nil {
 		t.Fatal(err)
@@ -41,6 +42,7 @@ func TestAResultSaysWhichBranchItTook(t *testing.T) {
 }
 
 func TestAnUpdateThatNeedsAStoredValueIsKnown(t *testing.T) {
+	t.Parallel()
 	big := `{"†blob": {"digest": "d", "size": 70000, "type": "array"}}`
 	for _, c := range []struct {
 		method, old, value string
@@ -57,6 +59,7 @@ func TestAnUpdateThatNeedsAStoredValueIsKnown(t *testing.T) {
 }
 
 func TestAStateIsTheSameWhereAnUpdateWasPutTogetherElsewhere(t *testing.T) {
+	t.Parallel()
 	initial := modeltest.MustDecodeJSON(`{"list": ["†"], "o": {"a": 1}, "k": 0}`)
 	for _, c := range []struct{ path, method, value, combined string }{
 		{"list", "push", `1`, `["†", 1]`}, {"o", "merge", `{"b": 2}`, `{"a": 1, "b": 2}`}, {"", "merge", `{"o": {"b": 2}}`, `{"o": {"a": 1, "b": 2}}`},

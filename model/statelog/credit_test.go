@@ -10,6 +10,7 @@ import (
 )
 
 func TestOnlyTheWritesThatMadeAValueAreCreditedWithIt(t *testing.T) {
+	t.Parallel()
 	var writes []statelog.Write
 	for n, w := range []struct{ path, method, value string }{
 		{"list", "push", `"a"`},

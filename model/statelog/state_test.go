@@ -30,6 +30,7 @@ func stateFrom(start string, writes ...statelog.Write) *statelog.State {
 }
 
 func TestAnUpdate(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct{ name, method, old, value, want string }{
 		{"write-once puts the value", "", `null`, `{"a":1}`, `{"a":1}`},
 		{"assign lays top-level keys over", "assign", `{"a":{"x":1},"b":1}`, `{"a":{"y":2},"c":3}`, `{"a":{"y":2},"b":1,"c":3}`},
@@ -61,6 +62,7 @@ func TestAnUpdate(t *testing.T) {
 }
 
 func TestWritesAreLaidOnInPlanOrder(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name, start string
 		writes      []statelog.Write
@@ -96,6 +98,7 @@ func TestWritesAreLaidOnInPlanOrder(t *testing.T) {
 // A process applies the writes that its instances report; it must come to the same State, whatever the order, and whoever
 // looks at it on the way. What they saw stays as it was.
 func TestAStateDependsOnItsWritesAndTheirPlacesAlone(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
 		begin := rapid.SampledFrom(modeltest.DrawnStartStates).Draw(rt, "start")
 		start := modeltest.MustDecodeJSON(begin)
@@ -144,6 +147,7 @@ func TestAStateDependsOnItsWritesAndTheirPlacesAlone(t *testing.T) {
 }
 
 func TestAPathIsClosedWhen(t *testing.T) {
+	t.Parallel()
 	handle := string(jsonval.Encode(jsonval.BlobHandle{Digest: "d", Size: 99, ValueType: "object"}.AsJSONValue()))
 	for _, c := range []struct {
 		name, start string
@@ -182,6 +186,7 @@ func TestAPathIsClosedWhen(t *testing.T) {
 }
 
 func TestAResultForTheWholeStateGivesWayToWhatACallWrote(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name, start string
 		writes      []statelog.Write
@@ -205,12 +210,14 @@ func TestAResultForTheWholeStateGivesWayToWhatACallWrote(t *testing.T) {
 }
 
 func TestAProcessMayStartWithNothing(t *testing.T) {
+	t.Parallel()
 	if got := string(jsonval.Encode(statelog.NewState(nil).Snapshot())); got != `{}` {
 		t.Errorf("got %s", got)
 	}
 }
 
 func TestAReaderSeesTheUpdatesBeforeItAndEveryWriteOnceValue(t *testing.T) {
+	t.Parallel()
 	s := stateFrom(`{"l":[0]}`, writeFrom(1, "l", "push", `1`), writeFrom(3, "l", "push", `3`), writeFrom(4, "w", "", `4`))
 	for index, want := range map[int]string{1: `[0]`, 2: `[0,1]`, 3: `[0,1]`, 4: `[0,1,3]`} {
 		if got, _ := jsonval.ValueAt(s.StateSeenByCall(1, index, jsonval.Path{"l"}).CurrentValue, jsonval.Path{"l"}); string(jsonval.Encode(got)) != want {

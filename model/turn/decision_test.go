@@ -13,6 +13,7 @@ import (
 )
 
 func TestADecisionIsReadKeyByKey(t *testing.T) {
+	t.Parallel()
 	const texts = `"call":"1.2@①","digest":"ab","by":"ann","reason":"fine","proof":"e30.e30.s","id":"7"`
 	for kind, own := range map[string]string{
 		ideafile.Approve: ``,
@@ -34,6 +35,7 @@ func TestADecisionIsReadKeyByKey(t *testing.T) {
 }
 
 func TestWhatADecisionLacksOrHasTooMuchOfIsNamed(t *testing.T) {
+	t.Parallel()
 	long := func(n int) string { return `"` + strings.Repeat("é", n) + `"` }
 	for _, c := range []struct{ kind, payload, why string }{
 		{ideafile.Approve, `{}`, `it names no Call: "call" is missing`},
@@ -84,6 +86,7 @@ func TestWhatADecisionLacksOrHasTooMuchOfIsNamed(t *testing.T) {
 }
 
 func TestAValueOfAPersonIsAtMost64KB(t *testing.T) {
+	t.Parallel()
 	const around = len(`{"x":""}`)
 	for kind, key := range map[string]string{ideafile.Amend: "params", ideafile.Replace: "with", ideafile.Answer: "output"} {
 		for _, c := range []struct {
@@ -99,6 +102,7 @@ func TestAValueOfAPersonIsAtMost64KB(t *testing.T) {
 }
 
 func TestWhatLooksLikeAHandleInADecisionIsData(t *testing.T) {
+	t.Parallel()
 	forged := map[string]any{jsonval.BlobHandleKey: map[string]any{"digest": "ab", "size": "1", "type": "string"}}
 	for kind, key := range map[string]string{ideafile.Amend: "params", ideafile.Replace: "with", ideafile.Answer: "output"} {
 		d, err := turn.ReadDecision(kind, map[string]any{"call": "1.1", key: map[string]any{"x": []any{forged}}})
@@ -117,6 +121,7 @@ func TestWhatLooksLikeAHandleInADecisionIsData(t *testing.T) {
 }
 
 func TestSteeringIsReadKeyByKey(t *testing.T) {
+	t.Parallel()
 	const texts = `"id":"7","by":"ann","reason":"why"`
 	for _, c := range []struct{ kind, own, context string }{
 		{turn.SteerPause, ``, `null`},
@@ -137,6 +142,7 @@ func TestSteeringIsReadKeyByKey(t *testing.T) {
 }
 
 func TestWhatSteeringLacksOrHasTooMuchOfIsNamed(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct{ kind, payload, why string }{
 		{turn.SteerPause, `{}`, ``},
 		{turn.SteerPause, `{"call":"1.1"}`, `unknown key "call"`},
@@ -166,6 +172,7 @@ func TestWhatSteeringLacksOrHasTooMuchOfIsNamed(t *testing.T) {
 }
 
 func TestALimitOfZeroOrLessIsRefused(t *testing.T) {
+	t.Parallel()
 	for _, limit := range []string{`"requests":0`, `"tokens":-1`, `"calls":1.5`, `"calls":"3"`, `"duration":"0s"`, `"duration":"-1m"`, `"duration":"soon"`} {
 		key, _, _ := strings.Cut(strings.Trim(limit, `"`), `"`)
 		_, err := turn.ReadSteering(turn.SteerResume, modeltest.MustDecodeJSON(`{"limits":{`+limit+`}}`).(map[string]any))
@@ -176,6 +183,7 @@ func TestALimitOfZeroOrLessIsRefused(t *testing.T) {
 }
 
 func TestADecisionIsToldAsAFact(t *testing.T) {
+	t.Parallel()
 	for want, d := range map[string]turn.Decision{
 		`approved by ann`:                            {Kind: ideafile.Approve, DecidedBy: "ann"},
 		`approved by a person: looks right`:          {Kind: ideafile.Approve, Reason: "looks right"},
@@ -192,6 +200,7 @@ func TestADecisionIsToldAsAFact(t *testing.T) {
 }
 
 func TestAPersonIsNamedAsAnAuthor(t *testing.T) {
+	t.Parallel()
 	for name, want := range map[string]string{"": "person", "ann": "person:ann", "timeout": "person:timeout"} {
 		if got := turn.AuthorOfPerson(name); got != want {
 			t.Errorf("%q is named %q, want %q", name, got, want)
@@ -200,6 +209,7 @@ func TestAPersonIsNamedAsAnAuthor(t *testing.T) {
 }
 
 func TestACallsIDNamesItsInstance(t *testing.T) {
+	t.Parallel()
 	for _, token := range []string{"", "①", "a@b", "a/b", "@"} {
 		if got := ideafile.InstanceTokenOfCallID(ideafile.FormatCallID(3, 2, token)); got != token {
 			t.Errorf("%s is of %q, want %q", ideafile.FormatCallID(3, 2, token), got, token)

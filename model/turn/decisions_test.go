@@ -20,6 +20,7 @@ func readMany(t *testing.T, payload string) turn.ManyDecisions {
 }
 
 func TestEachOfManyDecisionsIsReadAsItsOwnSignalWould(t *testing.T) {
+	t.Parallel()
 	many := readMany(t, `{"id":"x","by":"ann","groups":["finance"],"reason":"all fine","proof":"e30.e30.s","decisions":[
 		{"call":"1.1@①","digest":"ab","decision":"approve"},
 		{"call":"1.1@②","decision":"reject","reason":"not this one","by":"bob","groups":["heads"],"id":"7","proof":"p"},
@@ -50,6 +51,7 @@ func TestEachOfManyDecisionsIsReadAsItsOwnSignalWould(t *testing.T) {
 
 // A process in parts passes on to each what is for it.
 func TestDecisionsThatArePassedOnStayWhatTheyWere(t *testing.T) {
+	t.Parallel()
 	many := readMany(t, `{"id":"x","by":"ann","reason":"all fine","decisions":[{"call":"1.1@①","decision":"approve"},{"call":"1.1@②","decision":"approve","by":"bob"},
 		{"call":"1.1@③","decision":"answer","output":null}]}`)
 	again, err := turn.ReadDecisions(jsonval.ToJSONValue(many.Passed("forwarded", many.List[1:])).(map[string]any))
@@ -64,6 +66,7 @@ func TestDecisionsThatArePassedOnStayWhatTheyWere(t *testing.T) {
 }
 
 func TestASignalOfManyDecisionsThatCannotBeReadIsRefusedAsAWhole(t *testing.T) {
+	t.Parallel()
 	list := func(n int, one string) string {
 		return `{"decisions":[` + strings.TrimSuffix(strings.Repeat(one+",", n), ",") + `]}`
 	}

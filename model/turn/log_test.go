@@ -12,6 +12,7 @@ import (
 )
 
 func TestALogEntryTouchesWhatItWroteAboveOrBelow(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name, path, value, asked string
 		want                     bool
@@ -44,6 +45,7 @@ func pathOf(t *testing.T, s string) jsonval.Path {
 }
 
 func TestALogComesBackAsItWasKept(t *testing.T) {
+	t.Parallel()
 	at := time.Date(2026, 11, 3, 10, 0, 0, 5, time.FixedZone("elsewhere", 3600))
 	log := []turn.LogEntry{
 		{Instance: "①", Path: jsonval.Path{"a", "x y"}, Value: modeltest.DecodeJSON(t, `12345678901234567890`), Author: "1.2@①", Request: 1, Index: 2, WrittenAt: at, Call: ideafile.ParseWrittenCall(map[string]any{"_tool": "x"})},

@@ -8,6 +8,7 @@ import (
 )
 
 func TestWhoDecidesOnWhatDoesNotWaitHearsHowItStands(t *testing.T) {
+	t.Parallel()
 	approved := []turn.Decision{{Kind: ideafile.Approve, DecidedBy: "eve", Reason: "it is small"}}
 	for _, c := range []struct {
 		status    ideafile.CallStatus
@@ -27,6 +28,7 @@ func TestWhoDecidesOnWhatDoesNotWaitHearsHowItStands(t *testing.T) {
 }
 
 func TestWhoNamesACallThatThereIsNotHearsWhichWaitAndWhichWasMeant(t *testing.T) {
+	t.Parallel()
 	waiting := []turn.PendingApproval{{CallID: "1.2@⑬", Tool: "settle"}, {CallID: "1.2@⑮", Tool: "settle"}}
 	for _, c := range []struct {
 		id    string

@@ -10,6 +10,7 @@ import (
 )
 
 func TestAnOrdersPayloadIsCheckedWhereItComesIn(t *testing.T) {
+	t.Parallel()
 	for text, want := range map[string]string{
 		`{"id": "o", "tool": "pay", "count": 1}`:                                       "",
 		`{"id": "o", "tool": "pay", "until": "2026-12-01T18:00:00+01:00", "when": {}}`: "",
@@ -32,6 +33,7 @@ func TestAnOrdersPayloadIsCheckedWhereItComesIn(t *testing.T) {
 }
 
 func TestAnOrderCoversWhatItSaysAndNothingThatAPersonMustLookAt(t *testing.T) {
+	t.Parallel()
 	noon := time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
 	o, err := turn.ReadStandingOrder(modeltest.DecodeJSON(t, `{"id": "o", "tool": "pay", "count": 1, "until": "2026-01-02T13:00:00Z",
 		"when": {"properties": {"amount": {"maximum": 50}}}}`).(map[string]any))
@@ -60,6 +62,7 @@ func TestAnOrderCoversWhatItSaysAndNothingThatAPersonMustLookAt(t *testing.T) {
 }
 
 func TestAnOrderThatNamesWhatLiesDeeperWantsItThere(t *testing.T) {
+	t.Parallel()
 	o, err := turn.ReadStandingOrder(modeltest.DecodeJSON(t, `{"id": "o", "tool": "pay", "count": 1,
 		"when": {"properties": {"values": {"properties": {"cents": {"maximum": 50}}}}}}`).(map[string]any))
 	if err != nil {
@@ -77,6 +80,7 @@ func TestAnOrderThatNamesWhatLiesDeeperWantsItThere(t *testing.T) {
 
 // An approval under an order says nothing of its own, so that nobody decides in the name of whoever gave the order and for reasons of their own.
 func TestAnApprovalUnderAnOrderIsThatOfWhoGaveIt(t *testing.T) {
+	t.Parallel()
 	const under = `"order": {"id": "o", "tool": "pay", "count": 1, "by": "ann", "groups": ["finance"], "reason": "small"}`
 	d, err := turn.ReadDecision("approve", modeltest.DecodeJSON(t, `{"call": "1.1", `+under+`}`).(map[string]any))
 	if err != nil || d.DecidedBy != "ann" || d.Groups[0] != "finance" || d.Reason != "small" || d.OrderID != "o" || !strings.Contains(d.Describe(), "ann (standing order o)") {

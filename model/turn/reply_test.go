@@ -11,6 +11,7 @@ import (
 )
 
 func TestAResultIsTakenForACallThatWasAskedFor(t *testing.T) {
+	t.Parallel()
 	i := modeltest.IdeaFrom(t, `{"schema": {"tools": {"mood": {"type": "object", "properties": {}, "_output": {"type": "object", "properties": {"mood": {"type": "string"}, "why": {"type": "string"}}, "required": ["mood"]}}, "note": {"type": "object", "properties": {}}}}}`)
 	b := &turn.RequestInput{Questions: []turn.LLMQuestion{{CallID: "1.1@①", Token: "①", Tool: "mood"}, {CallID: "1.2", Tool: "note"}, {CallID: "1.3", Tool: "gone"}}}
 	for _, c := range []struct{ name, entry, id, out, fault string }{
@@ -41,6 +42,7 @@ func TestAResultIsTakenForACallThatWasAskedFor(t *testing.T) {
 }
 
 func TestAnOutputIsCheckedAsFarAsItIsWhole(t *testing.T) {
+	t.Parallel()
 	form := `{"schema": {"output": {"type": "object", "properties": {"n": {"type": "integer"}, "s": {"type": "string"}}, "required": ["n"]}}}`
 	for _, c := range []struct{ name, idea, output, fault string }{
 		{"one that fits", form, `{"n":1}`, ``},
@@ -64,6 +66,7 @@ func TestAnOutputIsCheckedAsFarAsItIsWhole(t *testing.T) {
 }
 
 func TestNullsThatStandForWhatIsLeftOutAreTakenOut(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct{ name, schema, v, want string }{
 		{"of a property that may be left out", `{"properties":{"a":{"type":"string"}}}`, `{"a":null}`, `{}`},
 		{"not of one that must be there", `{"properties":{"a":{"type":"string"}},"required":["a"]}`, `{"a":null}`, `{"a":null}`},
@@ -91,6 +94,7 @@ func TestNullsThatStandForWhatIsLeftOutAreTakenOut(t *testing.T) {
 }
 
 func TestACallOfWhichStrictModeDemandedEverythingIsRead(t *testing.T) {
+	t.Parallel()
 	i := modeltest.IdeaFrom(t, `{"schema": {"tools": {"send": {"type": "object", "properties": {"to": {"type": "object", "properties": {"street": {"type": "string"}, "zip": {"type": "string"}}, "required": ["street"]}, "note": {"type": "string"}}, "required": ["to"],
 		"_output": {"type": "object", "properties": {"ok": {"type": "boolean"}, "why": {"type": "string"}}}}}}}`)
 	p := ideafile.Palette{Tools: i.Tools, BindingByTool: map[string]ideafile.ToolBinding{"send": {Kind: ideafile.KindLatent}}, InstanceTokens: []string{""}}
@@ -104,6 +108,7 @@ func TestACallOfWhichStrictModeDemandedEverythingIsRead(t *testing.T) {
 }
 
 func TestUsageAddsUp(t *testing.T) {
+	t.Parallel()
 	u := turn.TokenUsage{PromptTokens: 1, CompletionTokens: 2}
 	if u.Add(turn.TokenUsage{PromptTokens: 10, CompletionTokens: 20}); u != (turn.TokenUsage{PromptTokens: 11, CompletionTokens: 22}) {
 		t.Errorf("%+v", u)

@@ -25,6 +25,7 @@ const snapshotContextText = `"meta": {"path": "p", "version": "1"}, "config": {"
 		{"type": "error", "call": "9.9", "error": {"code": "blocked", "message": "of the process before"}}]`
 
 func TestASnapshotIsAFileThatBeginsWhereTheRequestStood(t *testing.T) {
+	t.Parallel()
 	s := modeltest.NewScenario(t, modeltest.SummarySchema, snapshotContextText)
 	s.ReplyWith(`{"calls":[{"_tool":"work","_instance":"*","x":"†state.a","_outputPath":"b"},{"_tool":"fail","_instance":"②"},{"_tool":"log","_instance":"①"}],"output":null}`)
 	c := s.ReplyWith(`{"calls":[{"_tool":"work","_instance":"①","x":"†state.b","_outputPath":"c"}],"output":{"summary":"early"}}`)
@@ -46,6 +47,7 @@ func TestASnapshotIsAFileThatBeginsWhereTheRequestStood(t *testing.T) {
 }
 
 func TestASnapshotHoldsTheRecordAndTheErrorsThatTheRequestSaw(t *testing.T) {
+	t.Parallel()
 	s := modeltest.NewScenario(t, "", snapshotContextText)
 	first := s.ReplyWith(`{"calls":[{"_tool":"work","_instance":"*","x":"†state.a","_outputPath":"b"},{"_tool":"fail","_instance":"②"},"nonsense"],"output":null}`)
 	again := modeltest.SnapshotFile(t, s.Idea, first.AllInstancesInput, first.Calls, nil)
@@ -70,6 +72,7 @@ func contextOf(i *ideafile.Idea, kind string) []any {
 }
 
 func TestASnapshotLeavesTheIdeaAsItWas(t *testing.T) {
+	t.Parallel()
 	s := modeltest.NewScenario(t, "", snapshotContextText)
 	before := string(jsonval.Encode(s.Idea.Source))
 	c := s.ReplyWith(`{"calls":[{"_tool":"fail","_instance":"*"}],"output":null}`)
@@ -78,6 +81,7 @@ func TestASnapshotLeavesTheIdeaAsItWas(t *testing.T) {
 }
 
 func TestASnapshotOfASnapshotIsTheSame(t *testing.T) {
+	t.Parallel()
 	s := modeltest.NewScenario(t, "", snapshotContextText)
 	c := s.ReplyWith(`{"calls":[{"_tool":"work","_instance":"*","x":"†state.a","_outputPath":"b"}],"output":null}`)
 	once := modeltest.SnapshotFile(t, s.Idea, c.AllInstancesInput, c.Calls, nil)
@@ -87,6 +91,7 @@ func TestASnapshotOfASnapshotIsTheSame(t *testing.T) {
 }
 
 func TestASnapshotOfAnIdeaWithNothingInItIsOne(t *testing.T) {
+	t.Parallel()
 	i := modeltest.IdeaFrom(t, `{}`)
 	next := loop.New(i, "p", nil, modeltest.StartTime)
 	if got := string(jsonval.Encode(modeltest.SnapshotFile(t, i, next.AllInstancesInput(), nil, nil).Source)); got != `{"context":[{"state":{},"type":"state"}],"solution":{"calls":[],"output":null}}` {
@@ -96,6 +101,7 @@ func TestASnapshotOfAnIdeaWithNothingInItIsOne(t *testing.T) {
 
 // Whatever Calls did to it, the State of a snapshot is the State that a process begins with.
 func TestAnySnapshotBeginsWithTheStateItSaw(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
 		plan := modeltest.DrawPlan(rt, modeltest.PlanOptions{Calls: 5, Requests: 1})
 		p := modeltest.NewPlanExecution(plan)

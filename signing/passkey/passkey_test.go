@@ -121,6 +121,7 @@ func (d device) signs(c proof.Claims, changes ...use) string {
 }
 
 func TestAPasskeyOfEveryKindThatCountsSigns(t *testing.T) {
+	t.Parallel()
 	for name, secret := range map[string]crypto.Signer{
 		"ES256": newEC(), "EdDSA": must(func() (ed25519.PrivateKey, error) { _, k, err := ed25519.GenerateKey(rand.Reader); return k, err }()),
 		"RS256": must(rsa.GenerateKey(rand.Reader, 2048)),
@@ -135,6 +136,7 @@ func TestAPasskeyOfEveryKindThatCountsSigns(t *testing.T) {
 }
 
 func TestWhatIsWrongWithAPasskeysSignatureIsSaid(t *testing.T) {
+	t.Parallel()
 	ann, bob, thief := newDevice(t, "YW5u", "ann", newEC()), newDevice(t, "Ym9i", "bob", newEC()), newDevice(t, "YW5u", "ann", newEC())
 	plain := must(signing.NewPersonKey("ann", []string{"finance"}))
 	plainEntry := must(jsonval.DecodeObject(must(plain.Public())))
@@ -175,6 +177,7 @@ func TestWhatIsWrongWithAPasskeysSignatureIsSaid(t *testing.T) {
 
 // A passkey signs a challenge that a page chooses. What it signed elsewhere is no plain JWS, and a plain JWS is nothing that it signed.
 func TestAPasskeySignsInItsOwnWayAlone(t *testing.T) {
+	t.Parallel()
 	ann := newDevice(t, "YW5u", "ann", newEC())
 	known := keys(t, ann.entry(t))
 	parts := strings.Split(ann.signs(claims("ann")), ".")
@@ -212,6 +215,7 @@ func must2[A, B any](a A, b B, err error) (A, B) {
 }
 
 func TestWhateverIsChangedOfAProofItCountsNoMore(t *testing.T) {
+	t.Parallel()
 	ann := newDevice(t, "YW5u", "ann", newEC())
 	known := keys(t, ann.entry(t, "finance"), newDevice(t, "YW5v", "ann", newEC()).entry(t, "finance"))
 	jws := ann.signs(claims("ann", "finance"))
@@ -270,6 +274,7 @@ func FuzzNoTextIsAProofButThatWhichThePasskeySigned(f *testing.F) {
 }
 
 func TestAnEntryOfAPasskeySaysWhereItIsUsedAndByWhomAlone(t *testing.T) {
+	t.Parallel()
 	ann := newDevice(t, "YW5u", "ann", newEC())
 	for name, c := range map[string]struct {
 		change func(m map[string]any)
@@ -303,6 +308,7 @@ func uses(rp string, origins ...any) map[string]any {
 }
 
 func TestBrowsersMakePasskeysForNamesThatTheyTrust(t *testing.T) {
+	t.Parallel()
 	for at, says := range map[string]string{
 		origin: "", origin + ":8443": "", "http://localhost:8300": "", "http://127.0.0.1:8300": "is a number", "https://[::1]:8300": "is a number",
 		"http://" + site: "no https address", "": "does not say", "null": "does not say",
@@ -329,6 +335,7 @@ func made(flags byte, at, page, kind, challenge string, algorithm int) []byte {
 }
 
 func TestAPasskeyIsTakenInThatWasMadeHereAndNow(t *testing.T) {
+	t.Parallel()
 	challenge := text([]byte("a challenge of the desk"))
 	const create = "webauthn.create"
 	for name, c := range map[string]struct {

@@ -7,6 +7,7 @@ import (
 )
 
 func TestTheCacheStaysUnderItsBytesAndKeepsWhatWasUsedLast(t *testing.T) {
+	t.Parallel()
 	const room = 1 << 20
 	c := newCache(room)
 	data := make([]byte, 100<<10)
@@ -34,6 +35,7 @@ func TestTheCacheStaysUnderItsBytesAndKeepsWhatWasUsedLast(t *testing.T) {
 }
 
 func TestTheCacheKeepsNoMoreThanThePieceThatItWasGiven(t *testing.T) {
+	t.Parallel()
 	c := newCache(1 << 20)
 	whole := bytes.Repeat([]byte("x"), 1<<10)
 	c.add("piece", whole[10:20])
@@ -44,6 +46,7 @@ func TestTheCacheKeepsNoMoreThanThePieceThatItWasGiven(t *testing.T) {
 }
 
 func TestAStoreHasTheCacheThatItIsTold(t *testing.T) {
+	t.Parallel()
 	for given, want := range map[int]int{0: DefaultCacheBytes, 5 << 10: 5 << 10} {
 		s, err := Open(t.Context(), t.TempDir(), Unsynced(), WithCache(given))
 		if err != nil {

@@ -87,6 +87,7 @@ func write(t *testing.T, s *Store, name, text string) {
 }
 
 func TestAnEncryptedStoreGivesBackWhatItTookAndStoresTheSameOnce(t *testing.T) {
+	t.Parallel()
 	dir, k1 := t.TempDir(), fresh(t, "k1")
 	digest := put(t, mustKeyed(t, dir, k1), "one")
 	if plain, _ := open(t); digest != put(t, plain, "one") {
@@ -113,6 +114,7 @@ func TestAnEncryptedStoreGivesBackWhatItTookAndStoresTheSameOnce(t *testing.T) {
 }
 
 func TestNeitherFilesNorTheirNamesTellWhatIsStored(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	s := mustKeyed(t, dir, fresh(t, "k1"))
 	digest := put(t, s, "the secret recipe")
@@ -128,6 +130,7 @@ func TestNeitherFilesNorTheirNamesTellWhatIsStored(t *testing.T) {
 }
 
 func TestAChangedOrMovedFileOfAnEncryptedStoreIsFound(t *testing.T) {
+	t.Parallel()
 	dir, k1 := t.TempDir(), fresh(t, "k1")
 	s := mustKeyed(t, dir, k1)
 	digest := put(t, s, strings.Repeat("x", 100))
@@ -191,6 +194,7 @@ func replace(t *testing.T, dir, name string, data []byte, do func()) {
 }
 
 func TestAMissingKeyIsNamed(t *testing.T) {
+	t.Parallel()
 	dir, k1, k2 := t.TempDir(), fresh(t, "k1"), fresh(t, "k2")
 	s := mustKeyed(t, dir, k1)
 	digest := put(t, s, "one")
@@ -217,6 +221,7 @@ func TestAMissingKeyIsNamed(t *testing.T) {
 
 // A value that is put again under a new key must not be lost with the old one.
 func TestWhatIsPutAgainLiesUnderTheNewKey(t *testing.T) {
+	t.Parallel()
 	dir, k1, k2 := t.TempDir(), fresh(t, "k1"), fresh(t, "k2")
 	digest := put(t, mustKeyed(t, dir, k1), "one")
 	both := mustKeyed(t, dir, k2, k1)
@@ -230,6 +235,7 @@ func TestWhatIsPutAgainLiesUnderTheNewKey(t *testing.T) {
 }
 
 func TestAStoreThatWasWrittenWithoutKeysIsReadWithThem(t *testing.T) {
+	t.Parallel()
 	dir, k1 := t.TempDir(), fresh(t, "k1")
 	s := mustKeyed(t, dir)
 	digest := put(t, s, "one")
@@ -251,6 +257,7 @@ func TestAStoreThatWasWrittenWithoutKeysIsReadWithThem(t *testing.T) {
 }
 
 func TestAnEncryptedStoreIsNotOpenedWithoutItsKeys(t *testing.T) {
+	t.Parallel()
 	dir, k1 := t.TempDir(), fresh(t, "k1")
 	if _, err := keyed(t, dir, k1); err != nil {
 		t.Fatal(err)
@@ -272,6 +279,7 @@ func TestAnEncryptedStoreIsNotOpenedWithoutItsKeys(t *testing.T) {
 }
 
 func TestAnEncryptedPayloadIsStoredOnceAndNotEncryptedAgain(t *testing.T) {
+	t.Parallel()
 	dir, k1 := t.TempDir(), fresh(t, "k1")
 	s := mustKeyed(t, dir, k1)
 	plain := &commonpb.Payload{Metadata: map[string][]byte{"encoding": []byte("json/plain")}, Data: []byte(`"hello"`)}
@@ -299,6 +307,7 @@ func TestAnEncryptedPayloadIsStoredOnceAndNotEncryptedAgain(t *testing.T) {
 }
 
 func TestValuesAreListedAndRemovedWhereverTheyLie(t *testing.T) {
+	t.Parallel()
 	dir, k1, k2 := t.TempDir(), fresh(t, "k1"), fresh(t, "k2")
 	plain, old := put(t, mustKeyed(t, dir), "plain"), put(t, mustKeyed(t, dir, k1), "old")
 	s := mustKeyed(t, dir, k2, k1)

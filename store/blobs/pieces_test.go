@@ -51,6 +51,7 @@ func size(t *testing.T, dir string) (n int64) {
 }
 
 func TestWhatTwoLargePayloadsShareIsStoredOnceWhereverItStands(t *testing.T) {
+	t.Parallel()
 	s, dir := open(t)
 	first := &commonpb.Payload{Data: noise(1<<20, 1)}
 	second := &commonpb.Payload{Data: append(append([]byte("in front of it"), first.Data...), noise(1000, 2)...)}
@@ -74,6 +75,7 @@ func TestWhatTwoLargePayloadsShareIsStoredOnceWhereverItStands(t *testing.T) {
 }
 
 func TestAChangedByteInAPieceIsFound(t *testing.T) {
+	t.Parallel()
 	s, dir := open(t)
 	claim := stored(t, s, &commonpb.Payload{Data: noise(cutFrom+1, 3)})
 	for _, f := range files(t, dir) {
@@ -101,6 +103,7 @@ func TestAChangedByteInAPieceIsFound(t *testing.T) {
 }
 
 func TestPiecesAreWhatWasCut(t *testing.T) {
+	t.Parallel()
 	state := map[string]string{}
 	for n := range 3000 {
 		state[string(noise(8, uint64(n)))] = "a text that is everywhere the same"

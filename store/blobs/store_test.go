@@ -39,6 +39,7 @@ func files(t *testing.T, dir string) []string {
 }
 
 func TestWhatIsTheSameIsStoredOnce(t *testing.T) {
+	t.Parallel()
 	s, dir := open(t)
 	a, err := s.Put(t.Context(), []byte("one"))
 	if err != nil {
@@ -52,6 +53,7 @@ func TestWhatIsTheSameIsStoredOnce(t *testing.T) {
 }
 
 func TestAChangedByteIsFound(t *testing.T) {
+	t.Parallel()
 	s, dir := open(t)
 	digest, err := s.Put(t.Context(), []byte(strings.Repeat("x", 1000)))
 	if err != nil {
@@ -73,6 +75,7 @@ func TestAChangedByteIsFound(t *testing.T) {
 }
 
 func TestWhatIsNoDigestFindsNothing(t *testing.T) {
+	t.Parallel()
 	s, _ := open(t)
 	for _, digest := range []string{"", "x", "../../../etc/passwd", strings.Repeat("0", 64)} {
 		if _, err := s.Get(t.Context(), digest); err == nil {
@@ -82,6 +85,7 @@ func TestWhatIsNoDigestFindsNothing(t *testing.T) {
 }
 
 func TestALargeValueLeavesAHandleAndASmallMemberStaysBesideIt(t *testing.T) {
+	t.Parallel()
 	s, _ := open(t)
 	large := strings.Repeat("x", jsonval.LargeValueBytes+1)
 	v := map[string]any{"small": "here", "large": large, "in": map[string]any{"deep": []any{large}}}
@@ -104,6 +108,7 @@ func TestALargeValueLeavesAHandleAndASmallMemberStaysBesideIt(t *testing.T) {
 }
 
 func TestManySmallMembersBecomeOneHandleButAWholeStateStaysAnObject(t *testing.T) {
+	t.Parallel()
 	s, _ := open(t)
 	many := map[string]any{}
 	for i := range 3000 {
@@ -120,6 +125,7 @@ func TestManySmallMembersBecomeOneHandleButAWholeStateStaysAnObject(t *testing.T
 }
 
 func TestAReferenceIntoAStoredValueFindsItsPart(t *testing.T) {
+	t.Parallel()
 	s, _ := open(t)
 	list := []any{strings.Repeat("x", jsonval.LargeValueBytes), map[string]any{"name": "Ada"}}
 	off, err := s.Offload(t.Context(), list)
@@ -139,6 +145,7 @@ func TestAReferenceIntoAStoredValueFindsItsPart(t *testing.T) {
 
 // What comes from outside can look like a handle, but never act as one: it would read another instance's values.
 func TestAValueThatIsTooLargeWithAllThatItRefersToIsNotRestored(t *testing.T) {
+	t.Parallel()
 	s, _ := open(t)
 	light, err := s.Offload(t.Context(), map[string]any{"text": strings.Repeat("x", 100_000), "list": []any{"a", strings.Repeat("y", 100_000)}})
 	if err != nil {
@@ -162,6 +169,7 @@ func TestAValueThatIsTooLargeWithAllThatItRefersToIsNotRestored(t *testing.T) {
 }
 
 func TestAForgedHandleArrivesAsTheDataThatItIs(t *testing.T) {
+	t.Parallel()
 	s, _ := open(t)
 	secret, err := s.Put(t.Context(), []byte(`"another instance's"`))
 	if err != nil {
@@ -186,6 +194,7 @@ func TestAForgedHandleArrivesAsTheDataThatItIs(t *testing.T) {
 }
 
 func TestThePayloadDriverGivesBackWhatItTookAndLeavesMarkedOnesInline(t *testing.T) {
+	t.Parallel()
 	s, dir := open(t)
 	d := s.ExternalStorage().Drivers[0]
 	p := &commonpb.Payload{Metadata: map[string][]byte{"encoding": []byte("json/plain"), "a": []byte("b")}, Data: []byte(`"x"`)}

@@ -10,6 +10,7 @@ import (
 )
 
 func TestWhatLiesInTheStoreIsListedByKind(t *testing.T) {
+	t.Parallel()
 	s, _ := open(t)
 	digest, err := s.Put(t.Context(), []byte("one"))
 	if err != nil {
@@ -37,6 +38,7 @@ func TestWhatLiesInTheStoreIsListedByKind(t *testing.T) {
 }
 
 func TestWhatIsRemovedIsGoneEvenFromMemory(t *testing.T) {
+	t.Parallel()
 	s, _ := open(t)
 	digest, err := s.Put(t.Context(), []byte("one"))
 	if err != nil {
@@ -60,6 +62,7 @@ func TestWhatIsRemovedIsGoneEvenFromMemory(t *testing.T) {
 
 // Whoever removes old values that nobody refers to must not take one that somebody is just about to refer to.
 func TestAnOldValueThatIsPutAgainIsNew(t *testing.T) {
+	t.Parallel()
 	s, dir := open(t)
 	digest, err := s.Put(t.Context(), []byte("one"))
 	if err != nil {
@@ -84,6 +87,7 @@ func TestAnOldValueThatIsPutAgainIsNew(t *testing.T) {
 }
 
 func TestACheckReadsTheStoreWhateverIsRemembered(t *testing.T) {
+	t.Parallel()
 	s, dir := open(t)
 	digest, err := s.Put(t.Context(), []byte("one"))
 	if err != nil {

@@ -52,6 +52,7 @@ func all(t *testing.T, dir string) (names []string) {
 }
 
 func TestWhatAFullDiskCutsOffIsNotThereAndIsWrittenOnceThereIsRoom(t *testing.T) {
+	t.Parallel()
 	const child = "PROCESSIDEA_TEST_FULL_DISK"
 	if os.Getenv(child) == "" { // in a program of its own: this one has a log that it could not write either
 		c := exec.Command(os.Args[0], "-test.run=^"+t.Name()+"$")
@@ -104,6 +105,7 @@ func TestWhatAFullDiskCutsOffIsNotThereAndIsWrittenOnceThereIsRoom(t *testing.T)
 
 // Older stores may hold what a full disk cut off, and any disk may spoil a file.
 func TestAValueThatDoesNotStandThereWholeIsWrittenAnew(t *testing.T) {
+	t.Parallel()
 	for _, entries := range [][]string{nil, {fresh(t, "k1")}} {
 		for name, spoil := range map[string]func([]byte) []byte{
 			"cut off": func(b []byte) []byte { return b[:len(b)/2] },
@@ -138,6 +140,7 @@ func TestAValueThatDoesNotStandThereWholeIsWrittenAnew(t *testing.T) {
 }
 
 func TestAStoreWhoseFolderVanishesIsWaitedForAndNotBegunAnew(t *testing.T) {
+	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "store")
 	s, err := Open(t.Context(), dir)
 	if err != nil {
@@ -182,6 +185,7 @@ func TestAStoreWhoseFolderVanishesIsWaitedForAndNotBegunAnew(t *testing.T) {
 }
 
 func TestAStoreHasOneIDForAllAndKeepsIt(t *testing.T) {
+	t.Parallel()
 	for _, place := range []string{t.TempDir(), "file://" + t.TempDir()} {
 		ids := make([]string, 8)
 		stores := make([]*Store, len(ids))
@@ -217,6 +221,7 @@ func TestAStoreHasOneIDForAllAndKeepsIt(t *testing.T) {
 }
 
 func TestWhatIsOnlyBeingWrittenIsInNoListAndIsFoundAsUnfinished(t *testing.T) {
+	t.Parallel()
 	s, dir := open(t)
 	write(t, s, "ideas/p/1.json", "{}")
 	digest := put(t, s, "one")
@@ -238,6 +243,7 @@ func TestWhatIsOnlyBeingWrittenIsInNoListAndIsFoundAsUnfinished(t *testing.T) {
 
 // A file may be renamed while a folder is read; that is no error of the store.
 func TestAListIsReadWhileOthersWrite(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	s, err := Open(t.Context(), dir, Unsynced())
 	if err != nil {

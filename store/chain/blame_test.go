@@ -54,6 +54,7 @@ func refund(t *testing.T) *shelf {
 }
 
 func TestBlameNamesTheCallThatWrote(t *testing.T) {
+	t.Parallel()
 	s := refund(t)
 	b, err := s.cold(t).Blame(t.Context(), "p", "①:user.mood", 0)
 	if err != nil {
@@ -70,6 +71,7 @@ func TestBlameNamesTheCallThatWrote(t *testing.T) {
 }
 
 func TestBlameNamesThePersonWhoGaveAValueAndWhy(t *testing.T) {
+	t.Parallel()
 	b, err := refund(t).Blame(t.Context(), "p", "①:user.name", 0)
 	if err != nil {
 		t.Fatal(err)
@@ -83,6 +85,7 @@ func TestBlameNamesThePersonWhoGaveAValueAndWhy(t *testing.T) {
 }
 
 func TestBlameCountsWritesAboveAndBelowAndTakesTheLastOneInThePlan(t *testing.T) {
+	t.Parallel()
 	s := refund(t)
 	for _, c := range []struct {
 		place   string
@@ -118,6 +121,7 @@ func TestBlameCountsWritesAboveAndBelowAndTakesTheLastOneInThePlan(t *testing.T)
 }
 
 func TestBlameSaysWhatIsWrongWithTheQuestion(t *testing.T) {
+	t.Parallel()
 	s := refund(t)
 	for _, c := range []struct{ process, place, want string }{
 		{"p", "mood", "it names none of the 2 instances; write ①:PATH"},
@@ -138,6 +142,7 @@ func TestBlameSaysWhatIsWrongWithTheQuestion(t *testing.T) {
 }
 
 func TestThePlaceOfTheAnonymousInstanceIsThePathAlone(t *testing.T) {
+	t.Parallel()
 	s := newShelf(t)
 	story := newStory(t, s, "p")
 	story.grow(3)
@@ -148,6 +153,7 @@ func TestThePlaceOfTheAnonymousInstanceIsThePathAlone(t *testing.T) {
 }
 
 func TestATokenMayHoldAColon(t *testing.T) {
+	t.Parallel()
 	s := newShelf(t)
 	newStory(t, s, "p").seal(idea(t, `{"a": {"x": 1}, "a:b": {"x": 2}, "a:b:c": {"x": 3}, "a:b:c:d": {"x": 4}}`, noCalls, "a", "a:b", "a:b:c", "a:b:c:d"))
 	for range 10 {
@@ -161,6 +167,7 @@ func TestATokenMayHoldAColon(t *testing.T) {
 }
 
 func TestAValueThatNoLogTellsOfIsOlderThanItsLastChangeNever(t *testing.T) {
+	t.Parallel()
 	s := newShelf(t)
 	story := newStory(t, s, "p")
 	for _, state := range []string{`{"x": 1}`, `{"x": 2}`, `{"x": 2}`, `{}`, `{"x": 2}`, `{"x": 2}`} {
@@ -175,6 +182,7 @@ func TestAValueThatNoLogTellsOfIsOlderThanItsLastChangeNever(t *testing.T) {
 }
 
 func TestWhatAForkBeganWithNamesItsOrigin(t *testing.T) {
+	t.Parallel()
 	s := newShelf(t)
 	i := idea(t, `{"": {"x": 1}}`, noCalls, "")
 	i["meta"].(map[string]any)["origin"] = object(t, `{"process": "o", "at": 2, "digest": "d"}`)
@@ -186,6 +194,7 @@ func TestWhatAForkBeganWithNamesItsOrigin(t *testing.T) {
 }
 
 func TestAStoredValueIsBlamedWithItsContent(t *testing.T) {
+	t.Parallel()
 	s := smallChain(t)
 	b, err := s.Blame(t.Context(), "p", "①:nested[0]", 0)
 	if err != nil || b.Value != "in it" || jsonOf(b.Last.Value) != `["in it","`+strings.Repeat("y", 500)+`"]` {
@@ -195,6 +204,7 @@ func TestAStoredValueIsBlamedWithItsContent(t *testing.T) {
 
 // What people changed about a Call must not vanish behind who approved it last, nor the Tool that ran behind the one that did not.
 func TestBlameNamesEveryDecisionAndWhatRan(t *testing.T) {
+	t.Parallel()
 	s := newShelf(t)
 	story := newStory(t, s, "p")
 	one := idea(t, `{"①": {"text": "Broken!"}}`, `{"calls": [{"_tool": "pay", "_instance": "①", "n": 600, "_outputPath": "paid"}], "output": null}`, "①")

@@ -53,6 +53,7 @@ func (s *shelf) put(t testing.TB, text string) (digest string) {
 var later = noon.Add(24 * time.Hour)
 
 func TestAnOldChainGoesWithWhatOnlyItNeeds(t *testing.T) {
+	t.Parallel()
 	s := smallChain(t)
 	story := newStory(t, s, "young")
 	story.seal(idea(t, `{"": {}}`, noCalls, ""))
@@ -93,6 +94,7 @@ func TestAnOldChainGoesWithWhatOnlyItNeeds(t *testing.T) {
 }
 
 func TestAChainOfWhichAnythingIsOpenStays(t *testing.T) {
+	t.Parallel()
 	for _, open := range []string{"p", "p/①", "p/~part/1", "p/~part/2/main"} {
 		for _, chain := range []string{"p", "p/~part/1"} {
 			s := newShelf(t)
@@ -113,6 +115,7 @@ func TestAChainOfWhichAnythingIsOpenStays(t *testing.T) {
 }
 
 func TestWhatAHistoryRefersToStaysWithAllThatItHolds(t *testing.T) {
+	t.Parallel()
 	s := newShelf(t)
 	inner := s.put(t, `"inner"`)
 	outer := s.put(t, string(jsonval.Encode(map[string]any{"a": []any{jsonval.BlobHandle{Digest: inner, Size: 7, ValueType: "string"}.AsJSONValue()}})))
@@ -126,6 +129,7 @@ func TestWhatAHistoryRefersToStaysWithAllThatItHolds(t *testing.T) {
 }
 
 func TestWhatIsYoungStaysWhoeverNeedsIt(t *testing.T) {
+	t.Parallel()
 	s := newShelf(t)
 	s.put(t, "young")
 	if c := s.collected(t, Rules{Before: time.Now().Add(-time.Minute), Remove: true}); c.Values != 0 || c.Kept.Values != 1 || len(s.files(t)) != 1 {
@@ -135,6 +139,7 @@ func TestWhatIsYoungStaysWhoeverNeedsIt(t *testing.T) {
 
 // A value that somebody puts again while the collection goes on is needed, whatever was true when it was listed.
 func TestWhatSomebodyPutsMeanwhileStays(t *testing.T) {
+	t.Parallel()
 	s := newShelf(t)
 	digest := s.put(t, "x")
 	s.age(t)
@@ -152,6 +157,7 @@ func TestWhatSomebodyPutsMeanwhileStays(t *testing.T) {
 }
 
 func TestAChainThatCannotBeReadIsNotTaken(t *testing.T) {
+	t.Parallel()
 	s := newShelf(t)
 	newStory(t, s, "p").grow(3)
 	s.write(t, Place("p", 3), []byte("{"))
@@ -164,6 +170,7 @@ func TestAChainThatCannotBeReadIsNotTaken(t *testing.T) {
 }
 
 func TestWhatOtherFoldersReferToStays(t *testing.T) {
+	t.Parallel()
 	s := newShelf(t)
 	digest := s.put(t, "x")
 	if err := s.values.Write(t.Context(), "notes/a.json", []byte(`{"see":"`+digest+`"}`)); err != nil {
@@ -176,6 +183,7 @@ func TestWhatOtherFoldersReferToStays(t *testing.T) {
 }
 
 func TestEveryDigestIsFoundWhateverStandsAroundIt(t *testing.T) {
+	t.Parallel()
 	d := strings.Repeat("0123456789abcdef", 4)
 	for text, want := range map[string]int{
 		"": 0, d[1:]: 0, d: 1, `{"a":"` + d + `"}`: 1, d + d: 65, "x" + d + "g" + d: 2, strings.ToUpper(d): 0, "f" + d: 2,
@@ -190,6 +198,7 @@ func TestEveryDigestIsFoundWhateverStandsAroundIt(t *testing.T) {
 
 // Whatever is kept still verifies and loads, whatever chains and values there were, and who needed what.
 func TestWhateverIsKeptIsWhole(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
 		s := newShelf(t)
 		values := []any{}
@@ -251,6 +260,7 @@ func TestWhateverIsKeptIsWhole(t *testing.T) {
 }
 
 func TestWhatAnEncryptedPayloadRefersToStays(t *testing.T) {
+	t.Parallel()
 	// The stand-in for a cipher turns letters and digits into others, so that no digest can be read.
 	turned := func(data []byte) []byte {
 		out := bytes.Clone(data)
@@ -282,6 +292,7 @@ func TestWhatAnEncryptedPayloadRefersToStays(t *testing.T) {
 
 // A digest that stands where a payload is cut is in none of its pieces.
 func TestWhatAPayloadInPiecesRefersToStaysWhereverItIsCut(t *testing.T) {
+	t.Parallel()
 	s := newShelf(t)
 	var needed []string
 	var text strings.Builder
@@ -307,6 +318,7 @@ func TestWhatAPayloadInPiecesRefersToStaysWhereverItIsCut(t *testing.T) {
 
 // A program that writes, or was killed while it wrote, leaves files of another name beside those that it writes.
 func TestWhatIsHalfWrittenBreaksNoChainAndGoesOnceItIsOld(t *testing.T) {
+	t.Parallel()
 	s := smallChain(t)
 	before := s.files(t)
 	const half = ".18a0b1c2d3e4f506.tmp"

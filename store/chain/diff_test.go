@@ -31,6 +31,7 @@ func compared(t *testing.T, a, b int, ideas ...map[string]any) *ideadiff.Diff {
 }
 
 func TestADiffTellsEachValueByInstance(t *testing.T) {
+	t.Parallel()
 	one := idea(t, `{"①": {"n": 9007199254740993, "old": 1, "list": [1, 2, 3], "a/b": {"~": 1}, "same": 1}, "②": {"a": 1}}`, noCalls, "①", "②")
 	two := idea(t, `{"①": {"n": 9007199254740992, "new": null, "list": [1, 5, 3, 4, 4], "a/b": {"~": 2}, "same": 1}, "③": {"a": 1}}`, noCalls, "①", "③")
 	two["config"] = object(t, `{"limits": {"requests": 100}}`)
@@ -85,6 +86,7 @@ func sameLines(got, want []string) bool {
 }
 
 func TestWhatIsTakenFromTheEndOfAListIsToldByItsPlace(t *testing.T) {
+	t.Parallel()
 	d := compared(t, 1, 2, idea(t, `{"": {"l": [1, 2, 3]}}`, noCalls, ""), idea(t, `{"": {"l": [1]}}`, noCalls, ""))
 	if len(d.Changes) != 2 || d.Changes[0].Path != "†state.l.1" || d.Changes[1].Path != "†state.l.2" || jsonOf(d.Changes[1].From) != "3" {
 		t.Errorf("%+v", d.Changes)
@@ -92,6 +94,7 @@ func TestWhatIsTakenFromTheEndOfAListIsToldByItsPlace(t *testing.T) {
 }
 
 func TestADiffTellsCallsAsAddedChangedAndRemoved(t *testing.T) {
+	t.Parallel()
 	one := idea(t, `{"①": {}}`, `{"calls": [
 		{"_tool": "judge", "_instance": "①", "text": "a", "_outputPath": "mood"},
 		{"_tool": "judge", "_instance": "②", "text": "same"},
@@ -111,6 +114,7 @@ func TestADiffTellsCallsAsAddedChangedAndRemoved(t *testing.T) {
 }
 
 func TestAnIdeaDoesNotDifferFromItself(t *testing.T) {
+	t.Parallel()
 	d := compared(t, 1, 1, idea(t, `{"①": {"a": 1}}`, `{"calls": [{"_tool": "x"}], "output": null}`, "①"))
 	if jsonOf(d) != `{"a":1,"b":1,"calls":[],"changes":[],"patch":[],"process":"p"}` {
 		t.Errorf("%s", jsonOf(d))
@@ -118,6 +122,7 @@ func TestAnIdeaDoesNotDifferFromItself(t *testing.T) {
 }
 
 func TestIdeasThatAreNotThereAreNotCompared(t *testing.T) {
+	t.Parallel()
 	s := newShelf(t)
 	newStory(t, s, "p").grow(2)
 	for _, c := range [][2]int{{1, 3}, {3, 1}, {0, 1}} {
@@ -128,6 +133,7 @@ func TestIdeasThatAreNotThereAreNotCompared(t *testing.T) {
 }
 
 func TestThePatchOfADiffLeadsFromOneIdeaToTheOther(t *testing.T) {
+	t.Parallel()
 	dir, runs := t.TempDir(), 0
 	rapid.Check(t, func(rt *rapid.T) {
 		runs++

@@ -42,6 +42,7 @@ func keyedShelf(t testing.TB, dir string, entries ...string) *shelf {
 }
 
 func TestAnEncryptedChainVerifiesAndAChangedByteOfItIsNamed(t *testing.T) {
+	t.Parallel()
 	dir, k := t.TempDir(), keys(t, "k1")
 	s := keyedShelf(t, dir, k...)
 	newStory(t, s, "p").grow(5)
@@ -67,6 +68,7 @@ func TestAnEncryptedChainVerifiesAndAChangedByteOfItIsNamed(t *testing.T) {
 }
 
 func TestACollectionOfAnEncryptedStoreTakesWhatNobodyNeedsAlone(t *testing.T) {
+	t.Parallel()
 	dir, k := t.TempDir(), keys(t, "k2", "k1")
 	// Some of it is older than the second key, and some than the first.
 	plain, before, s := keyedShelf(t, dir), keyedShelf(t, dir, k[1]), keyedShelf(t, dir, k...)
@@ -120,6 +122,7 @@ func claimOf(t testing.TB, s *shelf, text string) *commonpb.Payload {
 
 // Who cannot read what refers to a value cannot say that nobody needs it.
 func TestACollectionWithoutAllKeysTakesNothing(t *testing.T) {
+	t.Parallel()
 	dir, k := t.TempDir(), keys(t, "k2", "k1")
 	newStory(t, keyedShelf(t, dir, k[1]), "p").grow(3)
 	s := keyedShelf(t, dir, k[0])

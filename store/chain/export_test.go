@@ -33,6 +33,7 @@ func verifiedExport(t *testing.T, data []byte) *Report {
 }
 
 func TestAnExportIsVerifiedWithNothingButTheFile(t *testing.T) {
+	t.Parallel()
 	s := smallChain(t)
 	data := exported(t, s.cold(t), "p")
 	r := verifiedExport(t, data)
@@ -54,6 +55,7 @@ func TestAnExportIsVerifiedWithNothingButTheFile(t *testing.T) {
 }
 
 func TestAChangedByteOfAnExportIsFoundAndItsLineNamed(t *testing.T) {
+	t.Parallel()
 	data := exported(t, smallChain(t), "p")
 	starts := []int{0}
 	for i, c := range data {
@@ -78,6 +80,7 @@ func TestAChangedByteOfAnExportIsFoundAndItsLineNamed(t *testing.T) {
 }
 
 func TestAnExportThatWasCutOrShuffledIsFound(t *testing.T) {
+	t.Parallel()
 	s := smallChain(t)
 	data := exported(t, s, "p")
 	lines := bytes.SplitAfter(data, []byte("\n"))[:6]
@@ -115,6 +118,7 @@ func TestAnExportThatWasCutOrShuffledIsFound(t *testing.T) {
 }
 
 func TestAnExportSaysNothingBesideTheChain(t *testing.T) {
+	t.Parallel()
 	data := exported(t, smallChain(t), "p")
 	lines := bytes.SplitAfter(data, []byte("\n"))
 	for name, change := range map[string]func(line map[string]any){
@@ -135,6 +139,7 @@ func TestAnExportSaysNothingBesideTheChain(t *testing.T) {
 }
 
 func TestWhatIsNoExportIsSaidToBeNone(t *testing.T) {
+	t.Parallel()
 	for _, text := range []string{"", "{}\n", "hello", `{"schema":{}}`, "\n\n"} {
 		if r, err := VerifyExport(strings.NewReader(text)); !errors.Is(err, ErrNoExport) {
 			t.Errorf("%q: %+v, %v", text, r, err)
@@ -143,6 +148,7 @@ func TestWhatIsNoExportIsSaidToBeNone(t *testing.T) {
 }
 
 func TestABrokenChainIsNotExported(t *testing.T) {
+	t.Parallel()
 	s := smallChain(t)
 	if err := os.Remove(filepath.Join(s.dir, Place("p", 2))); err != nil {
 		t.Fatal(err)
@@ -158,6 +164,7 @@ func TestABrokenChainIsNotExported(t *testing.T) {
 }
 
 func TestAValueOfALogIsGivenOnce(t *testing.T) {
+	t.Parallel()
 	s := newShelf(t)
 	story := newStory(t, s, "p")
 	value := s.stored(t, "x")
@@ -171,6 +178,7 @@ func TestAValueOfALogIsGivenOnce(t *testing.T) {
 }
 
 func TestAnIdeaOfAnotherNumberIsFound(t *testing.T) {
+	t.Parallel()
 	i := object(t, `{"meta": {"process": "p", "at": 2}}`)
 	digest := digestOf(jsonval.Encode(i))
 	i["meta"].(map[string]any)["digest"] = digest
@@ -183,6 +191,7 @@ func TestAnIdeaOfAnotherNumberIsFound(t *testing.T) {
 
 // The lines of Python in docs/audit.md are what somebody checks a chain with who does not trust this program.
 func TestThePythonOfTheDocumentationChecksAnExport(t *testing.T) {
+	t.Parallel()
 	python, err := exec.LookPath("python3")
 	if err != nil {
 		t.Skip("there is no python3")

@@ -62,6 +62,7 @@ var stores = map[string]func(t *testing.T) (*shelf, func(process string) (own, s
 }
 
 func TestOfAForgottenChainTheDigestsStayAndNothingElse(t *testing.T) {
+	t.Parallel()
 	for name, open := range stores {
 		s, tell := open(t)
 		own, shared := tell("p")
@@ -129,6 +130,7 @@ func (s *shelf) cold2(t testing.TB) *shelf {
 }
 
 func TestAForgottenChainTakesNoIdea(t *testing.T) {
+	t.Parallel()
 	s := newShelf(t)
 	story := newStory(t, s, "p")
 	story.grow(2)
@@ -143,6 +145,7 @@ func TestAForgottenChainTakesNoIdea(t *testing.T) {
 
 // Whatever interrupts it, the same once more completes it.
 func TestAForgettingThatIsInterruptedIsCompletedByTheNext(t *testing.T) {
+	t.Parallel()
 	for name, open := range stores {
 		for step := range 60 {
 			s, tell := open(t)
@@ -183,6 +186,7 @@ func (i interrupted) Err() error {
 }
 
 func TestAForgottenChainThatWasAlteredIsFound(t *testing.T) {
+	t.Parallel()
 	s := newShelf(t)
 	newStory(t, s, "p").grow(3)
 	newStory(t, s, "q").grow(3)
@@ -199,6 +203,7 @@ func TestAForgottenChainThatWasAlteredIsFound(t *testing.T) {
 }
 
 func TestForksOfAProcessAreFoundUntilTheyAreForgotten(t *testing.T) {
+	t.Parallel()
 	s := newShelf(t)
 	newStory(t, s, "q").grow(1)
 	fork := newStory(t, s, "p")

@@ -36,6 +36,7 @@ func (s *shelf) load(t rapid.TB, process string, at int) map[string]any {
 }
 
 func TestAnIdeaComesBackWholeWithItsMetaAndDigest(t *testing.T) {
+	t.Parallel()
 	s := newShelf(t)
 	story := newStory(t, s, "p")
 	given := idea(t, `{"①": {"n": 12345678901234567890, "f": 1.50, "none": null, "text": "<b> & é"}}`, noCalls, "①")
@@ -67,6 +68,7 @@ func TestAnIdeaComesBackWholeWithItsMetaAndDigest(t *testing.T) {
 }
 
 func TestLargeValuesStandWholeInTheIdeaAndOnceInTheStore(t *testing.T) {
+	t.Parallel()
 	s := newShelf(t)
 	large := strings.Repeat("x", 2*jsonval.LargeValueBytes)
 	lookalike := map[string]any{"†blob": map[string]any{"digest": strings.Repeat("0", 64)}}
@@ -92,6 +94,7 @@ func TestLargeValuesStandWholeInTheIdeaAndOnceInTheStore(t *testing.T) {
 
 // A delta lies twice as deep as what it changes: what a file may hold must not be too deep for a manifest.
 func TestAStateAsDeepAsAFileMayBeComesBack(t *testing.T) {
+	t.Parallel()
 	s := newShelf(t)
 	story := newStory(t, s, "p")
 	for n := range 3 {
@@ -108,6 +111,7 @@ func TestAStateAsDeepAsAFileMayBeComesBack(t *testing.T) {
 }
 
 func TestSealingTheSameAgainChangesNothing(t *testing.T) {
+	t.Parallel()
 	s := newShelf(t)
 	story := newStory(t, s, "p")
 	story.grow(2)
@@ -130,6 +134,7 @@ func TestSealingTheSameAgainChangesNothing(t *testing.T) {
 }
 
 func TestAnIdeaThatNobodyFollowsIsReplacedAndOneThatSomebodyFollowsNever(t *testing.T) {
+	t.Parallel()
 	s := newShelf(t)
 	story := newStory(t, s, "p")
 	story.seal(idea(t, `{"": {"n": 1}}`, noCalls, ""))
@@ -156,6 +161,7 @@ func TestAnIdeaThatNobodyFollowsIsReplacedAndOneThatSomebodyFollowsNever(t *test
 }
 
 func TestWhatIsNoIdeaOfAChainIsNotSealed(t *testing.T) {
+	t.Parallel()
 	s := newShelf(t)
 	for _, e := range []Entry{{Process: "p"}, {Process: "p", At: -1}, {At: 1}} {
 		if _, err := s.Seal(t.Context(), e); err == nil {
@@ -168,6 +174,7 @@ func TestWhatIsNoIdeaOfAChainIsNotSealed(t *testing.T) {
 }
 
 func TestAChainGrowsByWhatIsNew(t *testing.T) {
+	t.Parallel()
 	bytes := map[int]int{}
 	for _, ideas := range []int{50, 100, 200} {
 		s := newShelf(t)
@@ -183,6 +190,7 @@ func TestAChainGrowsByWhatIsNew(t *testing.T) {
 }
 
 func TestManyInstancesThatWriteLittleCostLittle(t *testing.T) {
+	t.Parallel()
 	s := newShelf(t)
 	story := newStory(t, s, "p")
 	states, tokens := map[string]any{}, []string{}
@@ -203,6 +211,7 @@ func TestManyInstancesThatWriteLittleCostLittle(t *testing.T) {
 }
 
 func TestTenThousandInstancesAreSealedAndLoaded(t *testing.T) {
+	t.Parallel()
 	s := newShelf(t)
 	story := newStory(t, s, "p")
 	states, tokens := map[string]any{}, []string{}
@@ -231,6 +240,7 @@ func TestTenThousandInstancesAreSealedAndLoaded(t *testing.T) {
 }
 
 func TestWhatProcessesOfOneFileShareIsStoredOnce(t *testing.T) {
+	t.Parallel()
 	s := newShelf(t)
 	newStory(t, s, "p0").seal(idea(t, `{"": {}}`, noCalls, ""))
 	parts := len(s.files(t)) - 1
@@ -243,6 +253,7 @@ func TestWhatProcessesOfOneFileShareIsStoredOnce(t *testing.T) {
 }
 
 func TestNoIdeaIsFarFromOneThatIsStoredWhole(t *testing.T) {
+	t.Parallel()
 	s := newShelf(t)
 	story := newStory(t, s, "p")
 	state := map[string]any{"text": strings.Repeat("x", 40_000)}
@@ -267,6 +278,7 @@ func TestNoIdeaIsFarFromOneThatIsStoredWhole(t *testing.T) {
 }
 
 func TestReadingAnIdeaNeverTakesMuchMoreThanItsOwnSize(t *testing.T) {
+	t.Parallel()
 	s := newShelf(t)
 	story := newStory(t, s, "p")
 	for n := range 60 {
@@ -284,6 +296,7 @@ func TestReadingAnIdeaNeverTakesMuchMoreThanItsOwnSize(t *testing.T) {
 }
 
 func TestWhatAnotherWorkerSealedMeanwhileIsReadAnew(t *testing.T) {
+	t.Parallel()
 	a := newShelf(t)
 	story := newStory(t, a, "p")
 	story.seal(idea(t, `{"": {"n": 1}}`, noCalls, ""))
@@ -339,6 +352,7 @@ func drawnIdea(t *rapid.T) map[string]any {
 
 // Whatever a process seals, and wherever it was sealed, comes back as it was, and the chain is whole.
 func TestWhateverIsSealedComesBack(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	runs := 0
 	rapid.Check(t, func(rt *rapid.T) {
@@ -381,6 +395,7 @@ func TestWhateverIsSealedComesBack(t *testing.T) {
 }
 
 func TestTheIdeasOfAProcessAreListedInOrder(t *testing.T) {
+	t.Parallel()
 	s := refund(t)
 	links, err := s.cold(t).List(t.Context(), "p")
 	if err != nil || len(links) != 4 {
@@ -403,6 +418,7 @@ func TestTheIdeasOfAProcessAreListedInOrder(t *testing.T) {
 }
 
 func TestProcessesAreListedByTheirNamesWhateverTheseHold(t *testing.T) {
+	t.Parallel()
 	s := newShelf(t)
 	names := []string{"a b①%41?#é", "p", "p/~part/3", "x.attrs"}
 	for _, name := range names {

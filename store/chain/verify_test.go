@@ -52,6 +52,7 @@ func smallChain(t *testing.T) *shelf {
 }
 
 func TestAWholeChainIsFoundWhole(t *testing.T) {
+	t.Parallel()
 	r := smallChain(t).cold(t).verified(t, "p")
 	if !r.Whole || r.Ideas != 5 || len(r.Digest) != 64 || r.Process != "p" || len(r.Broken)+len(r.Unreadable) > 0 {
 		t.Errorf("%+v", r)
@@ -67,6 +68,7 @@ func positions(size int) []int {
 }
 
 func TestAChangedByteIsFoundAndNamed(t *testing.T) {
+	t.Parallel()
 	s := smallChain(t)
 	tried := 0
 	for name, data := range s.files(t) {
@@ -88,6 +90,7 @@ func TestAChangedByteIsFoundAndNamed(t *testing.T) {
 }
 
 func TestAMissingFileIsFoundAndNamed(t *testing.T) {
+	t.Parallel()
 	s := smallChain(t)
 	for name, data := range s.files(t) {
 		if name == Place("p", 5) {
@@ -105,6 +108,7 @@ func TestAMissingFileIsFoundAndNamed(t *testing.T) {
 }
 
 func TestEveryBrokenPlaceIsToldOnceTheFirstFirst(t *testing.T) {
+	t.Parallel()
 	s := newShelf(t)
 	newStory(t, s, "p").grow(12)
 	files := s.files(t)
@@ -138,6 +142,7 @@ func TestEveryBrokenPlaceIsToldOnceTheFirstFirst(t *testing.T) {
 
 // A manifest that was written anew with a sum that fits is still found out where it says something wrong.
 func TestAForgedManifestIsFound(t *testing.T) {
+	t.Parallel()
 	s := smallChain(t)
 	for name, forge := range map[string]func(*manifest){
 		"counts":     func(m *manifest) { m.Counts.Calls++ },
@@ -191,6 +196,7 @@ func TestAForgedManifestIsFound(t *testing.T) {
 }
 
 func TestAChainGoesOnAfterABrokenIdeaAndTheGapIsNamed(t *testing.T) {
+	t.Parallel()
 	s := newShelf(t)
 	story := newStory(t, s, "p")
 	story.grow(3)
@@ -207,6 +213,7 @@ func TestAChainGoesOnAfterABrokenIdeaAndTheGapIsNamed(t *testing.T) {
 }
 
 func TestAnIdeaThatNamesAnotherParentIsFound(t *testing.T) {
+	t.Parallel()
 	s := newShelf(t)
 	story := newStory(t, s, "p")
 	story.grow(2)
@@ -220,6 +227,7 @@ func TestAnIdeaThatNamesAnotherParentIsFound(t *testing.T) {
 }
 
 func TestWhatIsRememberedDoesNotHideWhatIsBroken(t *testing.T) {
+	t.Parallel()
 	s := smallChain(t)
 	for name, data := range s.files(t) {
 		s.write(t, name, append(bytes.Clone(data), '\n'))
@@ -231,6 +239,7 @@ func TestWhatIsRememberedDoesNotHideWhatIsBroken(t *testing.T) {
 }
 
 func TestAForkNamesItsOriginAndNothingElseOfIt(t *testing.T) {
+	t.Parallel()
 	s := smallChain(t)
 	whole, err := s.Load(t.Context(), "p", 2)
 	if err != nil {
@@ -252,6 +261,7 @@ func TestAForkNamesItsOriginAndNothingElseOfIt(t *testing.T) {
 }
 
 func TestAWrongOriginIsFound(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		change func(origin map[string]any)
 		whole  bool

@@ -111,6 +111,7 @@ func refers(files map[string][]byte, data []byte, name string) bool {
 }
 
 func TestAChangeOfAByteOfAnyClassIsFoundAndItsIdeaAndPartNamed(t *testing.T) {
+	t.Parallel()
 	s := forkedChain(t)
 	files, tried := s.files(t), 0
 	for name, data := range files {
@@ -133,6 +134,7 @@ func TestAChangeOfAByteOfAnyClassIsFoundAndItsIdeaAndPartNamed(t *testing.T) {
 }
 
 func TestAChangeOfAByteOfAnyClassOfAnExportIsFoundAndItsIdeaNamed(t *testing.T) {
+	t.Parallel()
 	data := exported(t, forkedChain(t), "fork")
 	lines := bytes.SplitAfter(data, []byte("\n"))
 	for n, line := range lines[:len(lines)-1] {

@@ -20,6 +20,7 @@ func payload(data string, metadata ...string) *commonpb.Payload {
 }
 
 func TestAPayloadIsEncryptedWithItsMetadataAndComesBack(t *testing.T) {
+	t.Parallel()
 	k := parse(t, fresh(t, "k1"))
 	in := []*commonpb.Payload{payload(`"hello"`, "inline", "messageType", "other"), payload(`"hello"`, "other", "messageType", "inline"), payload("")}
 	out, err := k.Codec("inline", "absent").Encode(in)
@@ -53,6 +54,7 @@ func TestAPayloadIsEncryptedWithItsMetadataAndComesBack(t *testing.T) {
 }
 
 func TestAPayloadThatWasNotEncryptedIsDecodedAsItIs(t *testing.T) {
+	t.Parallel()
 	for _, k := range []*Keys{nil, parse(t, fresh(t, "k1"))} {
 		p := payload(`{"limits": {}}`)
 		if back, err := k.Codec().Decode([]*commonpb.Payload{p}); err != nil || !proto.Equal(back[0], p) {
@@ -62,6 +64,7 @@ func TestAPayloadThatWasNotEncryptedIsDecodedAsItIs(t *testing.T) {
 }
 
 func TestAPayloadThatDoesNotOpenIsAnErrorThatNamesItsKey(t *testing.T) {
+	t.Parallel()
 	k1 := parse(t, fresh(t, "k1"))
 	out, err := k1.Codec().Encode([]*commonpb.Payload{payload(`"hello"`)})
 	if err != nil {
@@ -87,6 +90,7 @@ func TestAPayloadThatDoesNotOpenIsAnErrorThatNamesItsKey(t *testing.T) {
 
 // What was sealed to be something else is no payload, whoever hands it in as one.
 func TestAStoredValueIsNoPayload(t *testing.T) {
+	t.Parallel()
 	k := parse(t, fresh(t, "k1"))
 	plain, _ := proto.Marshal(payload(`"hello"`))
 	sealed, _ := k.Seal(plain, "a value")

@@ -34,6 +34,7 @@ func parse(t *testing.T, entries ...string) *Keys {
 }
 
 func TestTheFirstKeyEncryptsAndAllDecrypt(t *testing.T) {
+	t.Parallel()
 	k1, k2 := fresh(t, "k1"), fresh(t, "k2")
 	before := parse(t, k1)
 	sealed, err := before.Seal([]byte("hello"), "here")
@@ -63,6 +64,7 @@ func TestTheFirstKeyEncryptsAndAllDecrypt(t *testing.T) {
 }
 
 func TestWhatIsTheSameIsTheSameEncryptedAndWhatIsNotIsNot(t *testing.T) {
+	t.Parallel()
 	k := parse(t, fresh(t, "k"))
 	rapid.Check(t, func(t *rapid.T) {
 		a, b := rapid.SliceOf(rapid.Byte()).Draw(t, "a"), rapid.SliceOf(rapid.Byte()).Draw(t, "b")
@@ -80,6 +82,7 @@ func TestWhatIsTheSameIsTheSameEncryptedAndWhatIsNotIsNot(t *testing.T) {
 }
 
 func TestAChangedBitAnotherPlaceAndAnotherKeyAreFound(t *testing.T) {
+	t.Parallel()
 	k, impostor := parse(t, fresh(t, "k")), parse(t, fresh(t, "k"))
 	sealed, err := k.Seal([]byte("a hundred euros"), "here")
 	if err != nil {
@@ -106,6 +109,7 @@ func TestAChangedBitAnotherPlaceAndAnotherKeyAreFound(t *testing.T) {
 }
 
 func TestNamesDependOnTheKeyAndAreNotThoseOfTheDigest(t *testing.T) {
+	t.Parallel()
 	k := parse(t, fresh(t, "k1"), fresh(t, "k2"))
 	digest := hex.EncodeToString(make([]byte, 32))
 	one, two := k.Name("k1", digest), k.Name("k2", digest)
@@ -115,6 +119,7 @@ func TestNamesDependOnTheKeyAndAreNotThoseOfTheDigest(t *testing.T) {
 }
 
 func TestWhatIsNoKeyIsRefusedAndNeverShown(t *testing.T) {
+	t.Parallel()
 	const text = "correct horse battery staple abcd" // 33 characters
 	raw := make([]byte, 32)
 	for n := range raw {
@@ -156,6 +161,7 @@ func TestWhatIsNoKeyIsRefusedAndNeverShown(t *testing.T) {
 }
 
 func TestKeysAreReadAsTheyArePrintedAndAsOthersWriteThem(t *testing.T) {
+	t.Parallel()
 	entry := fresh(t, "2026-11")
 	id, encoded, _ := strings.Cut(entry, ":")
 	sealed, _ := parse(t, entry).Seal([]byte("x"), "")
@@ -183,6 +189,7 @@ func TestKeysAreReadAsTheyArePrintedAndAsOthersWriteThem(t *testing.T) {
 }
 
 func TestKeysStandInNoDump(t *testing.T) {
+	t.Parallel()
 	entry := fresh(t, "k1")
 	k := parse(t, entry)
 	secret, _ := base64.StdEncoding.DecodeString(strings.TrimPrefix(entry, "k1:"))

@@ -70,6 +70,7 @@ func logOf(list ...turn.Decision) any {
 }
 
 func TestADecisionOfEveryKindIsProvenAgain(t *testing.T) {
+	t.Parallel()
 	k, keys := signer(t, "")
 	handle := map[string]any{jsonval.BlobHandleKey: map[string]any{"digest": "x"}}
 	for _, d := range []turn.Decision{
@@ -91,6 +92,7 @@ func TestADecisionOfEveryKindIsProvenAgain(t *testing.T) {
 }
 
 func TestAnAmendmentIsProvenByWhatItsSignerGave(t *testing.T) {
+	t.Parallel()
 	k, keys := signer(t, "")
 	d := decided(t, k, keys, turn.Decision{Kind: ideafile.Amend, AmendedParams: map[string]any{"values": map[string]any{"cents": json.Number("5"), "note": nil}}})
 	d.ShownParams = map[string]any{"to": "ann", "values": map[string]any{"cents": json.Number("9"), "note": "x", "order": "7"}}
@@ -110,6 +112,7 @@ func TestAnAmendmentIsProvenByWhatItsSignerGave(t *testing.T) {
 }
 
 func TestAProofThatWasTouchedIsFound(t *testing.T) {
+	t.Parallel()
 	k, keys := signer(t, "")
 	others, _ := signer(t, "")
 	otherKeys := keysOf(t, others, "")
@@ -146,6 +149,7 @@ func TestAProofThatWasTouchedIsFound(t *testing.T) {
 }
 
 func TestAProofCountsOnceAndDeclaredDecisionsAreCounted(t *testing.T) {
+	t.Parallel()
 	k, keys := signer(t, "")
 	d := decided(t, k, keys, turn.Decision{Kind: ideafile.Approve})
 	declared := turn.Decision{Kind: ideafile.Approve, CallID: "1.3", DecidedBy: "bob"}
@@ -159,6 +163,7 @@ func TestAProofCountsOnceAndDeclaredDecisionsAreCounted(t *testing.T) {
 }
 
 func TestAForkCarriesProofsOfWhereItComesFrom(t *testing.T) {
+	t.Parallel()
 	k, keys := signer(t, "")
 	d := decided(t, k, keys, turn.Decision{Kind: ideafile.Approve})
 	idea := func(d turn.Decision, by string) map[string]any {
@@ -179,6 +184,7 @@ func TestAForkCarriesProofsOfWhereItComesFrom(t *testing.T) {
 
 // One proof of a standing order stands behind every Call that was approved under it, as many as it says.
 func TestApprovalsUnderASignedOrderAreProvenByTheOrder(t *testing.T) {
+	t.Parallel()
 	k, keys := signer(t, "")
 	o := turn.StandingOrder{ID: "small", Tool: "pay", Count: 2, Until: at.Add(time.Hour), Reason: "routine",
 		When: map[string]any{"properties": map[string]any{"cents": map[string]any{"maximum": json.Number("50")}}}}

@@ -9,6 +9,7 @@ import (
 )
 
 func TestTheBuiltInToolsAreKnownByTheirNames(t *testing.T) {
+	t.Parallel()
 	r := tools.NewRegistry()
 	Register(r, getter(nil))
 	want := "analyzeSentiment currentTime decide fetch findSimilar formatText matchWords note scoreSentiment selectJSON"

@@ -14,6 +14,7 @@ const spamRules = `[
 	{"when":{"properties":{"mail":{"format":"email"}},"required":["mail"]},"decision":"keep"}]`
 
 func TestTheFirstRuleThatHoldsDecides(t *testing.T) {
+	t.Parallel()
 	for facts, want := range map[string]string{
 		`{"hits":3,"mood":"negative"}`: `{"decision":"remove","reason":"spam","rule":0}`,
 		`{"hits":1,"mood":"negative"}`: `{"decision":"review","reason":"angry and suspicious","rule":1}`,
@@ -38,6 +39,7 @@ func TestTheFirstRuleThatHoldsDecides(t *testing.T) {
 }
 
 func TestATableThatCannotBeReadIsAFinalError(t *testing.T) {
+	t.Parallel()
 	for rules, want := range map[string]string{
 		`[]`:                              "no rule holds, and there is no otherwise",
 		`[{"when":false,"decision":"a"}]`: "no rule holds",

@@ -16,6 +16,7 @@ import (
 )
 
 func TestWordsAreFoundWhereTheyStand(t *testing.T) {
+	t.Parallel()
 	for _, row := range []struct{ name, params, want string }{
 		{"each place, in the order of the text", `{"text":"Buy now, buy later","words":["buy","now"]}`,
 			`{"count":3,"matches":[{"end":3,"start":0,"word":"buy"},{"end":7,"start":4,"word":"now"},{"end":12,"start":9,"word":"buy"}],"words":["buy","now"]}`},
@@ -52,6 +53,7 @@ func TestWordsAreFoundWhereTheyStand(t *testing.T) {
 }
 
 func TestAllPlacesAreCountedAndTheFirstThousandListed(t *testing.T) {
+	t.Parallel()
 	result, err := matchWords(bg, matchWordsParams{Text: strings.Repeat("spam ", 5000), Words: []string{"spam"}})
 	if err != nil || result.Count != 5000 || len(result.Matches) != maxMatches || result.Matches[999].Start != 999*5 {
 		t.Errorf("%d, %d, %v", result.Count, len(result.Matches), err)
@@ -59,6 +61,7 @@ func TestAllPlacesAreCountedAndTheFirstThousandListed(t *testing.T) {
 }
 
 func TestASearchEndsWithItsContext(t *testing.T) {
+	t.Parallel()
 	ctx, cancel := context.WithCancel(bg)
 	cancel()
 	if _, err := matchWords(ctx, matchWordsParams{Text: strings.Repeat("a ", 9000), Words: []string{"a"}}); err == nil || tools.IsFinal(err) {
@@ -67,6 +70,7 @@ func TestASearchEndsWithItsContext(t *testing.T) {
 }
 
 func TestManyWordsFindWhatLookingForEachFinds(t *testing.T) {
+	t.Parallel()
 	letters := rapid.SliceOfN(rapid.SampledFrom([]rune("ab界 ")), 0, 30)
 	rapid.Check(t, func(t *rapid.T) {
 		text := string(letters.Draw(t, "text"))
@@ -100,6 +104,7 @@ func TestManyWordsFindWhatLookingForEachFinds(t *testing.T) {
 }
 
 func TestFoldingKnowsWhereEachByteCameFrom(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		s := rapid.String().Draw(t, "text")
 		f := fold(s)
@@ -123,6 +128,7 @@ func TestFoldingKnowsWhereEachByteCameFrom(t *testing.T) {
 }
 
 func TestAMatcherIsKeptAndSharedByCalls(t *testing.T) {
+	t.Parallel()
 	var wg sync.WaitGroup
 	for i := range 40 {
 		wg.Go(func() {

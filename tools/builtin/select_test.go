@@ -15,6 +15,7 @@ import (
 const shop = `{"items":[{"name":"a","price":5,"n":2},{"name":"b","price":15.50,"n":9007199254740993}],"s":"x","nested":[[1],[[2]]]}`
 
 func TestAQuerySelectsAndComputes(t *testing.T) {
+	t.Parallel()
 	for query, want := range map[string]string{
 		`.`:                                      `[` + encoded(t, tree(t, shop)) + `]`,
 		`.items[] | select(.price > 10) | .name`: `["b"]`,
@@ -66,6 +67,7 @@ func TestAQuerySelectsAndComputes(t *testing.T) {
 }
 
 func TestTheFirstResultIsTakenUnlessAllAreWanted(t *testing.T) {
+	t.Parallel()
 	for query, want := range map[string]string{`.items[].name`: `"a"`, `empty`: `null`, `.items[0], error("later")`: `{"n":2,"name":"a","price":5}`} {
 		if got, err := call(t, "selectJSON", `{"value":`+shop+`,"query":`+encoded(t, query)+`}`); err != nil || got != want {
 			t.Errorf("%s: %s, %v, want %s", query, got, err, want)
@@ -76,6 +78,7 @@ func TestTheFirstResultIsTakenUnlessAllAreWanted(t *testing.T) {
 	}
 }
 
+// Not parallel: it sets a variable of the process.
 func TestAQueryReachesNothingButItsValue(t *testing.T) {
 	t.Setenv("PROCESSIDEA_TEST_SECRET", "t0p-secret")
 	for query, want := range map[string]string{
@@ -108,6 +111,7 @@ func TestAQueryReachesNothingButItsValue(t *testing.T) {
 var few = limits{time: time.Minute, value: 2 << 20, total: 8 << 20}
 
 func TestAQueryThatGrowsIsStopped(t *testing.T) {
+	t.Parallel()
 	for query, want := range map[string]string{
 		`reduce range(60) as $i ("x"; . + .)`:                  "too large",
 		`reduce range(60) as $i ([1]; . + .)`:                  "too large",
@@ -146,6 +150,7 @@ func TestAQueryThatGrowsIsStopped(t *testing.T) {
 }
 
 func TestResultsTogetherAreLimitedToo(t *testing.T) {
+	t.Parallel()
 	_, err := selectWithin(bg, selectParams{Value: strings.Repeat("x", 1<<16), Query: `range(100) as $i | .`, All: true}, few)
 	if err == nil || !tools.IsFinal(err) || !strings.Contains(err.Error(), "its results are too large") {
 		t.Errorf("%v", err)
@@ -153,6 +158,7 @@ func TestResultsTogetherAreLimitedToo(t *testing.T) {
 }
 
 func TestAQueryThatDoesNotEndIsStopped(t *testing.T) {
+	t.Parallel()
 	for _, query := range []string{`last(range(1000000000000))`, `until(false; .)`, `[recurse(.; true) | empty]`} {
 		if _, err := selectWithin(bg, selectParams{Query: query}, limits{time.Millisecond, 1 << 20, 1 << 40}); err == nil || !tools.IsFinal(err) || !strings.Contains(err.Error(), "it took more than 1ms") {
 			t.Errorf("%s: %v", query, err)
@@ -166,6 +172,7 @@ func TestAQueryThatDoesNotEndIsStopped(t *testing.T) {
 }
 
 func TestQueriesRunBesideEachOther(t *testing.T) {
+	t.Parallel()
 	value := tree(t, shop)
 	var wg sync.WaitGroup
 	for range 20 {
@@ -183,6 +190,7 @@ func TestQueriesRunBesideEachOther(t *testing.T) {
 }
 
 func TestNoQueryPanicsOrReachesOut(t *testing.T) {
+	t.Parallel()
 	pieces := rapid.SampledFrom([]string{".", ".a", "[", "]", "{", "}", "(", ")", "|", ",", "+", "*", "-", "//", "1", `"x"`, `"\(`, `)"`,
 		"map(", "select(", "env", "input", "$ENV", "as $x", "$x", "reduce", "if", "then", "else", "end", "try", "..", "[]", "?", "@json", ":", ";", "range(9)", "del(", "path("})
 	rapid.Check(t, func(t *rapid.T) {

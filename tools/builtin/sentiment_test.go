@@ -9,6 +9,7 @@ import (
 )
 
 func TestAMoodIsPositiveNeutralOrNegative(t *testing.T) {
+	t.Parallel()
 	for text, want := range map[string]string{
 		"This is wonderful!":                "positive",
 		"This is terrible.":                 "negative",
@@ -30,6 +31,7 @@ func TestAMoodIsPositiveNeutralOrNegative(t *testing.T) {
 }
 
 func TestScoresAreThosePublishedWithVADER(t *testing.T) {
+	t.Parallel()
 	for text, want := range map[string]string{
 		"VADER is smart, handsome, and funny.":            `{"compound":0.8316,"negative":0,"neutral":0.254,"positive":0.746}`,
 		"VADER is VERY SMART, handsome, and FUNNY!!!":     `{"compound":0.9342,"negative":0,"neutral":0.233,"positive":0.767}`,
@@ -46,6 +48,7 @@ func TestScoresAreThosePublishedWithVADER(t *testing.T) {
 }
 
 func TestWhatIsNotEnglishIsAnErrorAndNotNeutral(t *testing.T) {
+	t.Parallel()
 	for _, text := range []string{`{"text":"这太糟糕了"}`, `{"text":"Это ужасно ok"}`, `{"text":"fein","language":"de"}`, `{"text":"x","language":"enochian"}`} {
 		for _, name := range []string{"analyzeSentiment", "scoreSentiment"} {
 			if got, err := call(t, name, text); err == nil || !tools.IsFinal(err) || !strings.Contains(err.Error(), "only English is scored") {
@@ -61,6 +64,7 @@ func TestWhatIsNotEnglishIsAnErrorAndNotNeutral(t *testing.T) {
 }
 
 func TestTheAnalyzerIsSharedByCalls(t *testing.T) {
+	t.Parallel()
 	tool := builtin(t, "analyzeSentiment")
 	var wg sync.WaitGroup
 	for range 20 {

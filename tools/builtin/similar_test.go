@@ -11,6 +11,7 @@ import (
 )
 
 func TestAWaveOfTheSameMessageIsFound(t *testing.T) {
+	t.Parallel()
 	text := "Earn $5000 a week from home! Visit cheap-money.example/a17 now"
 	texts := []string{
 		"EARN $5000 a week from home!! visit cheap-money.example/b99 now",
@@ -26,6 +27,7 @@ func TestAWaveOfTheSameMessageIsFound(t *testing.T) {
 }
 
 func TestSimilarityWorksWithoutSpacesAndWithoutLetters(t *testing.T) {
+	t.Parallel()
 	for params, want := range map[string]string{
 		`{"text":"点击链接免费领取奖品大礼包","texts":["点击链接，免费领取奖品大礼包！！","今天天气很好","点击此链接免费领取奖品礼包"],"threshold":0.3}`: `{"count":2,"highest":1,"similar":[{"index":0,"score":1},{"index":2,"score":0.375}]}`,
 		`{"text":"🔥🔥🔥💰","texts":["🔥🔥🔥💰","🌧"]}`:                 `{"count":1,"highest":1,"similar":[{"index":0,"score":1}]}`,
@@ -42,6 +44,7 @@ func TestSimilarityWorksWithoutSpacesAndWithoutLetters(t *testing.T) {
 }
 
 func TestAThresholdIsBetweenNoneAndAll(t *testing.T) {
+	t.Parallel()
 	for _, threshold := range []string{"-0.1", "1.1", "1e300"} {
 		if _, err := call(t, "findSimilar", `{"text":"a","texts":[],"threshold":`+threshold+`}`); err == nil || !tools.IsFinal(err) || !strings.Contains(err.Error(), "not between 0 and 1") {
 			t.Errorf("%s: %v", threshold, err)
@@ -50,6 +53,7 @@ func TestAThresholdIsBetweenNoneAndAll(t *testing.T) {
 }
 
 func TestSimilarityIsSymmetricAndOneForTheSame(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.StringOf(rapid.RuneFrom([]rune("abc界 .!🔥")))
 		a, b := shingles(text.Draw(t, "a")), shingles(text.Draw(t, "b"))
@@ -61,6 +65,7 @@ func TestSimilarityIsSymmetricAndOneForTheSame(t *testing.T) {
 }
 
 func TestAComparisonEndsWithItsContext(t *testing.T) {
+	t.Parallel()
 	ctx, cancel := context.WithCancel(bg)
 	cancel()
 	if _, err := findSimilar(ctx, findSimilarParams{Text: "a", Texts: []string{"b"}}); err == nil || tools.IsFinal(err) {

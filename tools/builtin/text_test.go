@@ -11,6 +11,7 @@ import (
 )
 
 func TestATemplateIsFilledWithValues(t *testing.T) {
+	t.Parallel()
 	values := `{"name":"Ada {price} †state.x","price":12.50,"user":{"tags":["x","y"]},"none":null,"ok":true}`
 	for template, want := range map[string]string{
 		"Dear {name}, {price} €": "Dear Ada {price} †state.x, 12.50 €",
@@ -31,6 +32,7 @@ func TestATemplateIsFilledWithValues(t *testing.T) {
 }
 
 func TestATextThatWouldBecomeTooLargeIsRefusedBeforeItIsMade(t *testing.T) {
+	t.Parallel()
 	long := strings.Repeat("x", 60<<10)
 	for _, template := range []string{strings.Repeat("{a}", 100_000), strings.Repeat("{b.c}", 100_000), strings.Repeat("{b}", 100_000)} {
 		_, err := builtin(t, "formatText").Call(bg, map[string]any{"template": template, "values": map[string]any{"a": long, "b": map[string]any{"c": long}}})
@@ -44,6 +46,7 @@ func TestATextThatWouldBecomeTooLargeIsRefusedBeforeItIsMade(t *testing.T) {
 }
 
 func TestATextThatIsTooLongToSearchIsRefused(t *testing.T) {
+	t.Parallel()
 	long := strings.Repeat("x", maxSearched+1)
 	for name, params := range map[string]map[string]any{
 		"matchWords":       {"text": long, "words": []any{"x"}},
@@ -61,6 +64,7 @@ func TestATextThatIsTooLongToSearchIsRefused(t *testing.T) {
 }
 
 func TestTheTimeIsToldInItsZoneAndFormat(t *testing.T) {
+	t.Parallel()
 	now := time.Date(2026, 7, 1, 22, 30, 5, 0, time.UTC)
 	for _, row := range []struct{ zone, format, want string }{
 		{"", "", "2026-07-01T22:30:05Z"},
@@ -89,6 +93,7 @@ func TestTheTimeIsToldInItsZoneAndFormat(t *testing.T) {
 }
 
 func TestANoteIsItsRecord(t *testing.T) {
+	t.Parallel()
 	for params, want := range map[string]string{
 		`{"text":"Look at ②"}`:              `{"noted":true,"text":"Look at ②"}`,
 		`{"text":"Look","title":"Refunds"}`: `{"noted":true,"text":"Look","title":"Refunds"}`,
@@ -107,6 +112,7 @@ type getter func(url string) (int, string, string, error)
 func (g getter) Get(_ context.Context, url string) (int, string, string, error) { return g(url) }
 
 func TestFetchGivesWhatItsClientGot(t *testing.T) {
+	t.Parallel()
 	down := errors.New("down")
 	r := tools.NewRegistry()
 	Register(r, getter(func(url string) (int, string, string, error) {

@@ -10,6 +10,7 @@ import (
 )
 
 func TestOnlyHostsOfTheListAreAsked(t *testing.T) {
+	t.Parallel()
 	for _, row := range []struct{ allow, yes, no string }{
 		{"api.example.com", "api.example.com:443 api.example.com:8080", "example.com:443 xapi.example.com:443 api.example.com.evil.org:443"},
 		{"api.example.com:8443", "api.example.com:8443", "api.example.com:443"},
@@ -39,6 +40,7 @@ func TestOnlyHostsOfTheListAreAsked(t *testing.T) {
 }
 
 func TestAListThatDoesNotParseIsAFinalErrorOfEachRequest(t *testing.T) {
+	t.Parallel()
 	for _, text := range []string{"https://a.org", "a.org/x", "a.org:http", "a.org:0", "a.org:70000", "a.org:080", "a:b:c", "u@h", "*.", "**", "a.*", ":80", "a b"} {
 		err := CheckAllow(text)
 		if err == nil || !strings.Contains(err.Error(), AllowVariable) {
@@ -55,6 +57,7 @@ func TestAListThatDoesNotParseIsAFinalErrorOfEachRequest(t *testing.T) {
 }
 
 func TestWithoutAListNothingIsAskedAndTheVariableIsNamed(t *testing.T) {
+	t.Parallel()
 	s, asked := serve(t, nil)
 	_, err := New(Options{Allow: " ,"}).Do(bg, Spec{URL: s.URL}, nil, nil, "k")
 	if e := asError(t, err); e.Retry || !strings.Contains(e.Error(), "no host is allowed: set PROCESSIDEA_HTTP_ALLOW") || len(asked.take()) != 0 {
@@ -67,6 +70,7 @@ func TestWithoutAListNothingIsAskedAndTheVariableIsNamed(t *testing.T) {
 }
 
 func TestWhatTheWorkerLacksForAToolIsToldApart(t *testing.T) {
+	t.Parallel()
 	s, _ := serve(t, nil)
 	here := strings.TrimPrefix(s.URL, "http://")
 	redirects, _ := redirecting(t, 302, func(*http.Request) string { return "http://elsewhere.org/" })
@@ -96,6 +100,7 @@ func TestWhatTheWorkerLacksForAToolIsToldApart(t *testing.T) {
 }
 
 func TestOnlyPublicAddressesArePublic(t *testing.T) {
+	t.Parallel()
 	for want, texts := range map[bool]string{
 		true: `8.8.8.8 1.1.1.1 172.15.255.255 172.32.0.1 100.63.255.255 100.128.0.1 169.253.1.1 192.167.1.1 198.20.0.1 223.255.255.255
 			2606:4700::1111 2a00:1450::1 2001:4860:4860::8888 ::ffff:8.8.8.8 64:ff9b::808:808`,
@@ -116,6 +121,7 @@ func TestOnlyPublicAddressesArePublic(t *testing.T) {
 }
 
 func TestTheAddressThatIsDialledIsLookedAt(t *testing.T) {
+	t.Parallel()
 	for _, row := range []struct {
 		allow, address string
 		named, want    bool
@@ -157,6 +163,7 @@ func TestTheAddressThatIsDialledIsLookedAt(t *testing.T) {
 }
 
 func TestANameThatResolvesToThisHostIsRefusedUnlessItIsNamed(t *testing.T) {
+	t.Parallel()
 	s, asked := serve(t, nil)
 	byName := strings.Replace(s.URL, "127.0.0.1", "localhost", 1)
 	port := s.URL[strings.LastIndex(s.URL, ":")+1:]
@@ -177,6 +184,7 @@ func TestANameThatResolvesToThisHostIsRefusedUnlessItIsNamed(t *testing.T) {
 	}
 }
 
+// Not parallel: it sets variables of the process.
 func TestProxiesOfTheEnvironmentAreNotUsed(t *testing.T) {
 	proxy, through := serve(t, nil)
 	t.Setenv("HTTP_PROXY", proxy.URL)

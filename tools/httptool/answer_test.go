@@ -13,6 +13,7 @@ import (
 )
 
 func TestAnAnswerIsItsJSONOrItsText(t *testing.T) {
+	t.Parallel()
 	var contentType, body string
 	status := 200
 	s, _ := serve(t, func(w http.ResponseWriter, r *http.Request) {
@@ -60,6 +61,7 @@ func TestAnAnswerIsItsJSONOrItsText(t *testing.T) {
 }
 
 func TestAnAnswerThatIsNeitherJSONNorTextIsAFinalError(t *testing.T) {
+	t.Parallel()
 	var contentType, body string
 	s, _ := serve(t, func(w http.ResponseWriter, r *http.Request) { write(contentType, body)(w, r) })
 	c := client(t, nil, s)
@@ -85,6 +87,7 @@ func TestAnAnswerThatIsNeitherJSONNorTextIsAFinalError(t *testing.T) {
 }
 
 func TestTheStatusSaysWhetherToTryAgain(t *testing.T) {
+	t.Parallel()
 	var status int
 	s, _ := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(status)
@@ -114,6 +117,7 @@ func TestTheStatusSaysWhetherToTryAgain(t *testing.T) {
 }
 
 func TestAnErrorKeepsTheFirstThousandCharacters(t *testing.T) {
+	t.Parallel()
 	s, _ := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(400)
 		_, _ = w.Write([]byte(strings.Repeat("界", 1500)))
@@ -125,6 +129,7 @@ func TestAnErrorKeepsTheFirstThousandCharacters(t *testing.T) {
 }
 
 func TestRetryAfterIsSecondsOrADate(t *testing.T) {
+	t.Parallel()
 	now := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 	for text, want := range map[string]time.Duration{
 		"120": 2 * time.Minute, " 7 ": 7 * time.Second, "0": 0, "-5": 0, "": 0, "soon": 0, "1.5": 0,
@@ -154,6 +159,7 @@ func TestRetryAfterIsSecondsOrADate(t *testing.T) {
 }
 
 func TestAnAnswerOverTheLimitIsAFinalError(t *testing.T) {
+	t.Parallel()
 	body, chunked, zipped := "", false, false
 	s, _ := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		if chunked {
@@ -188,6 +194,7 @@ func TestAnAnswerOverTheLimitIsAFinalError(t *testing.T) {
 }
 
 func TestABrokenConnectionIsTriedAgain(t *testing.T) {
+	t.Parallel()
 	s, _ := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Length", "100")
 		_, _ = w.Write([]byte("cut"))
@@ -205,6 +212,7 @@ func TestABrokenConnectionIsTriedAgain(t *testing.T) {
 }
 
 func TestTheContextEndsARequest(t *testing.T) {
+	t.Parallel()
 	inside, release := make(chan bool), make(chan bool)
 	s, _ := serve(t, func(w http.ResponseWriter, r *http.Request) { inside <- true; <-release })
 	c := client(t, nil, s)
@@ -218,6 +226,7 @@ func TestTheContextEndsARequest(t *testing.T) {
 }
 
 func TestStrictJSONIsWhatEncodingJSONReads(t *testing.T) {
+	t.Parallel()
 	for _, text := range []string{`{"a":[1,{"b":null}],"c":"\u00e9"}`, `[]`, `{}`, `[[],{}]`, `-0.5e-3`, `true`} {
 		var want any
 		v, err := decodeJSON([]byte(text))

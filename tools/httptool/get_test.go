@@ -7,6 +7,7 @@ import (
 )
 
 func TestGetReadsAURLAsItIs(t *testing.T) {
+	t.Parallel()
 	status := 200
 	s, asked := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/plain; charset=latin1")
@@ -32,6 +33,7 @@ func TestGetReadsAURLAsItIs(t *testing.T) {
 }
 
 func TestGetGoesWhereTheListAllowsAndNowhereElse(t *testing.T) {
+	t.Parallel()
 	s, asked := serve(t, write("image/png", "\xff\xfe"))
 	c := client(t, nil, s)
 	for address, want := range map[string]string{
@@ -53,6 +55,7 @@ func TestGetGoesWhereTheListAllowsAndNowhereElse(t *testing.T) {
 }
 
 func TestACertificateNobodyKnowsIsNotTrusted(t *testing.T) {
+	t.Parallel()
 	s, asked := serveTLS(t)
 	allow := strings.TrimPrefix(s.URL, "https://")
 	c := New(Options{Allow: allow})

@@ -11,6 +11,7 @@ import (
 )
 
 func TestABodyThatDripsEndsWithTheTimeOfItsCall(t *testing.T) {
+	t.Parallel()
 	gone := make(chan struct{})
 	s, _ := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		defer close(gone)
@@ -33,6 +34,7 @@ func TestABodyThatDripsEndsWithTheTimeOfItsCall(t *testing.T) {
 }
 
 func TestHeadersWithoutEndAreNotRead(t *testing.T) {
+	t.Parallel()
 	s, _ := serve(t, func(w http.ResponseWriter, r *http.Request) { w.Header().Set("X-Long", strings.Repeat("a", 2<<20)) })
 	if got, err := client(t, nil, s).Do(bg, Spec{URL: s.URL}, nil, nil, "k"); err == nil || !strings.Contains(err.Error(), "headers") {
 		t.Errorf("%v, %v", got, err)
@@ -40,6 +42,7 @@ func TestHeadersWithoutEndAreNotRead(t *testing.T) {
 }
 
 func TestALocationThatRepeatsASecretDoesNotCarryItAway(t *testing.T) {
+	t.Parallel()
 	other, reached := serve(t, nil)
 	var to string
 	s, _ := redirecting(t, 302, func(r *http.Request) string { return to + "?" + r.URL.RawQuery })

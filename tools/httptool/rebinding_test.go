@@ -120,6 +120,7 @@ func atPlace(t *testing.T, port string, names *nameServer) *Client {
 }
 
 func TestANameThatIsBoundAnewLeadsNowhereElse(t *testing.T) {
+	t.Parallel()
 	port, secret := neighbours(t, func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Connection", "close") // the next request looks the name up anew
 		_, _ = w.Write([]byte("honest"))
@@ -140,6 +141,7 @@ func TestANameThatIsBoundAnewLeadsNowhereElse(t *testing.T) {
 }
 
 func TestOfSeveralAddressesOnlyThoseThatAreAllowedAreDialled(t *testing.T) {
+	t.Parallel()
 	port, secret := neighbours(t, write("text/plain", "honest"))
 	names := serveNames(t, []string{"127.0.0.1", "10.0.0.1", "169.254.169.254", "0.0.0.0", "127.0.0.2"})
 	if got, err := atPlace(t, port, names).Do(bg, Spec{URL: "http://shop.test:" + port}, nil, nil, "k"); err != nil || got != "honest" {
@@ -151,6 +153,7 @@ func TestOfSeveralAddressesOnlyThoseThatAreAllowedAreDialled(t *testing.T) {
 }
 
 func TestARedirectToANameOfAPrivateAddressIsRefused(t *testing.T) {
+	t.Parallel()
 	var to string
 	port, secret := neighbours(t, func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Connection", "close")
@@ -167,6 +170,7 @@ func TestARedirectToANameOfAPrivateAddressIsRefused(t *testing.T) {
 }
 
 func TestANameWithoutAnAddressIsTriedAgain(t *testing.T) {
+	t.Parallel()
 	c := atPlace(t, "1", serveNames(t, nil))
 	if _, err := c.Do(bg, Spec{URL: "http://gone.test/"}, nil, nil, "k"); !asError(t, err).Retry {
 		t.Errorf("%v", err)

@@ -23,6 +23,7 @@ func redirecting(t *testing.T, status int, to func(r *http.Request) string) (*ht
 }
 
 func TestARedirectKeepsTheMethodWhereItsStatusSaysSo(t *testing.T) {
+	t.Parallel()
 	for status, want := range map[int]string{
 		301: "GET ", 302: "GET ", 303: "GET ", 307: `PUT {"a":1}`, 308: `PUT {"a":1}`,
 	} {
@@ -44,6 +45,7 @@ func TestARedirectKeepsTheMethodWhereItsStatusSaysSo(t *testing.T) {
 }
 
 func TestAtMostFiveRedirectsAreFollowed(t *testing.T) {
+	t.Parallel()
 	s, asked := redirecting(t, 302, func(r *http.Request) string {
 		n := 0
 		_, _ = fmt.Sscanf(r.URL.Path, "/%d", &n)
@@ -64,6 +66,7 @@ func TestAtMostFiveRedirectsAreFollowed(t *testing.T) {
 }
 
 func TestEachHopIsCheckedAgainstTheList(t *testing.T) {
+	t.Parallel()
 	other, reached := serve(t, nil)
 	for location, want := range map[string]string{
 		other.URL: "is not in PROCESSIDEA_HTTP_ALLOW",
@@ -92,6 +95,7 @@ func TestEachHopIsCheckedAgainstTheList(t *testing.T) {
 }
 
 func TestAnotherHostGetsNeitherTheHeadersNorTheSecrets(t *testing.T) {
+	t.Parallel()
 	other, reached := serve(t, nil)
 	env := map[string]string{"TOKEN": "t0p-secret"}
 	headers := map[string]string{"Authorization": "Bearer $env:TOKEN", "X-Key": "$env:TOKEN", "Cookie": "a=b", "X-Own": "mine", "Content-Type": "application/json"}
@@ -131,6 +135,7 @@ func TestAnotherHostGetsNeitherTheHeadersNorTheSecrets(t *testing.T) {
 }
 
 func TestTheSameHostIsTheSameServerOrItsSecureOne(t *testing.T) {
+	t.Parallel()
 	for _, row := range []struct {
 		from, to string
 		want     bool

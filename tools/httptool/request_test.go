@@ -7,6 +7,7 @@ import (
 )
 
 func TestParametersTravelAsTheMethodCarriesThem(t *testing.T) {
+	t.Parallel()
 	s, asked := serve(t, nil)
 	c := client(t, map[string]string{"TOKEN": "t0p-secret"}, s)
 	params := `{"id":"7/8","note":"a<b","n":1.50,"gone":null,"tags":["x","y"]}`
@@ -53,6 +54,7 @@ func TestParametersTravelAsTheMethodCarriesThem(t *testing.T) {
 }
 
 func TestNoParametersAreAnEmptyObject(t *testing.T) {
+	t.Parallel()
 	s, asked := serve(t, nil)
 	if _, err := client(t, nil, s).Do(bg, Spec{URL: s.URL}, nil, nil, "k"); err != nil {
 		t.Fatal(err)
@@ -63,6 +65,7 @@ func TestNoParametersAreAnEmptyObject(t *testing.T) {
 }
 
 func TestEveryRequestCarriesItsIdempotencyKey(t *testing.T) {
+	t.Parallel()
 	s, asked := serve(t, nil)
 	c := client(t, nil, s)
 	for key, want := range map[string]string{
@@ -82,6 +85,7 @@ func TestEveryRequestCarriesItsIdempotencyKey(t *testing.T) {
 }
 
 func TestHeadersAreTheToolsOwn(t *testing.T) {
+	t.Parallel()
 	s, asked := serve(t, nil)
 	c := client(t, map[string]string{"TOKEN": "abcdef\n"}, s)
 	spec := Spec{URL: s.URL, Headers: map[string]string{
@@ -107,6 +111,7 @@ func TestHeadersAreTheToolsOwn(t *testing.T) {
 }
 
 func TestWhatDataHoldsIsNeverReadAsATemplate(t *testing.T) {
+	t.Parallel()
 	s, asked := serve(t, nil)
 	c := client(t, map[string]string{"TOKEN": "t0p-secret"}, s)
 	params := object(t, `{"a":"$env:TOKEN {b}","b":"B"}`)
@@ -128,6 +133,7 @@ func TestWhatDataHoldsIsNeverReadAsATemplate(t *testing.T) {
 }
 
 func TestATemplateThatCannotBeFilledIsAFinalErrorAndNothingIsSent(t *testing.T) {
+	t.Parallel()
 	s, asked := serve(t, nil)
 	c := client(t, nil, s)
 	for _, spec := range []Spec{
@@ -149,6 +155,7 @@ func TestATemplateThatCannotBeFilledIsAFinalErrorAndNothingIsSent(t *testing.T) 
 }
 
 func TestACallIsNotSentAgainByTheConnection(t *testing.T) {
+	t.Parallel()
 	// A server that takes a request in and hangs up: net/http would repeat it on
 	// a kept connection if it knew of an idempotency key.
 	s, asked := serve(t, func(w http.ResponseWriter, r *http.Request) {

@@ -12,6 +12,7 @@ import (
 )
 
 func TestSecretsAreStruckOutOfResultsAndErrors(t *testing.T) {
+	t.Parallel()
 	const token = `s3cr&t/"é-value`
 	forms := []string{token, escape(token), base64.StdEncoding.EncodeToString([]byte(token))}
 	status, contentType := 200, "application/json"
@@ -59,6 +60,7 @@ func TestSecretsAreStruckOutOfResultsAndErrors(t *testing.T) {
 }
 
 func TestAMissingSecretIsNamedAndNoOther(t *testing.T) {
+	t.Parallel()
 	s, _ := serve(t, nil)
 	c := client(t, map[string]string{"HERE": "t0p-secret", "EMPTY": ""}, s)
 	for _, name := range []string{"GONE", "EMPTY"} {
@@ -71,6 +73,7 @@ func TestAMissingSecretIsNamedAndNoOther(t *testing.T) {
 }
 
 func TestASecretHostStandsInNoErrorOfTheConnection(t *testing.T) {
+	t.Parallel()
 	c := client(t, map[string]string{"BASE": "http://secret-host.invalid:81"})
 	c.allow.all = true
 	_, err := c.Do(bg, Spec{URL: "$env:BASE/x"}, nil, nil, "k")
@@ -82,6 +85,7 @@ func TestASecretHostStandsInNoErrorOfTheConnection(t *testing.T) {
 
 // A server may keep what one request told it.
 func TestASecretIsStruckOutOfAnswersToOtherRequestsToo(t *testing.T) {
+	t.Parallel()
 	var kept []string
 	status := 200
 	s, _ := serve(t, func(w http.ResponseWriter, r *http.Request) {
@@ -121,6 +125,7 @@ func TestASecretIsStruckOutOfAnswersToOtherRequestsToo(t *testing.T) {
 }
 
 func TestWhatTheProgramKeepsForItselfIsNoSecretForTools(t *testing.T) {
+	t.Parallel()
 	s, asked := serve(t, nil)
 	c := client(t, map[string]string{"PROCESSIDEA_KEYS": "k1:key", "TEMPORAL_API_KEY": "key"}, s)
 	for _, name := range []string{"PROCESSIDEA_KEYS", "TEMPORAL_API_KEY"} {
@@ -139,6 +144,7 @@ func TestWhatTheProgramKeepsForItselfIsNoSecretForTools(t *testing.T) {
 }
 
 func TestTheEnvironmentIsAskedOnlyForNamesOfTheSpec(t *testing.T) {
+	t.Parallel()
 	s, _ := serve(t, func(w http.ResponseWriter, r *http.Request) { _, _ = io.WriteString(w, `{"a":"$env:OTHER"}`) })
 	var asked []string
 	c := New(Options{Allow: strings.TrimPrefix(s.URL, "http://"), Secrets: "NAME", LookupEnv: func(n string) (string, bool) { asked = append(asked, n); return "value", true }})
@@ -152,6 +158,7 @@ func TestTheEnvironmentIsAskedOnlyForNamesOfTheSpec(t *testing.T) {
 }
 
 func TestOnlyWhatTheListNamesIsGivenToTools(t *testing.T) {
+	t.Parallel()
 	s, asked := serve(t, nil)
 	env := map[string]string{"SHOP_TOKEN": "shop-value", "CRM_KEY": "crm-value", "CRM": "crm-itself", "OPENAI_API_KEY": "sk-own", "AWS_SECRET_ACCESS_KEY": "aws-own",
 		"OTEL_EXPORTER_OTLP_HEADERS": "otel-own", "SHOP_TOKEN_2": "other", "PATH": "/bin"}
@@ -180,6 +187,7 @@ func TestOnlyWhatTheListNamesIsGivenToTools(t *testing.T) {
 }
 
 func TestAListOfSecretsThatCannotBeMeantIsRefused(t *testing.T) {
+	t.Parallel()
 	for text, ok := range map[string]bool{
 		"": true, " , ": true, "A": true, "A_B, C*": true, "a*\tb1": true,
 		"*": false, "A**": false, "*A": false, "A-B": false, "$env:A": false, "1A": false, "A=1": false,

@@ -8,6 +8,7 @@ import (
 )
 
 func TestASpecIsReadFromBytesAndFromAValueTree(t *testing.T) {
+	t.Parallel()
 	want := Spec{URL: "https://h/{id}", Method: "PUT", Headers: map[string]string{"X-A": "b"}, Body: map[string]any{"n": json.Number("1.0")}}
 	text := `{"url":"https://h/{id}","method":"put","headers":{"X-A":"b"},"body":{"n":1.0}}`
 	tree := map[string]any{"url": "https://h/{id}", "method": "put", "headers": map[string]any{"X-A": "b"}, "body": map[string]any{"n": json.Number("1.0")}}
@@ -19,6 +20,7 @@ func TestASpecIsReadFromBytesAndFromAValueTree(t *testing.T) {
 }
 
 func TestWhatIsWrongWithASpecIsSaidWithoutANetwork(t *testing.T) {
+	t.Parallel()
 	for text, want := range map[string]string{
 		`[]`:                                           "not an object",
 		`null`:                                         "not an object",
@@ -60,6 +62,7 @@ func TestWhatIsWrongWithASpecIsSaidWithoutANetwork(t *testing.T) {
 }
 
 func TestASpecNamesItsParametersAndItsSecrets(t *testing.T) {
+	t.Parallel()
 	s := parse(t, `{"url":"$env:BASE/u/{id}?q={user.name}&k=$env:KEY","headers":{"A":"Bearer $env:TOKEN","B":"{id}"},
 		"body":{"x":["{note}","{{literal}}"],"y":"$env:TOKEN of {id}"}}`)
 	if got := s.Parameters(); !reflect.DeepEqual(got, []string{"id", "note", "user.name"}) {
@@ -71,6 +74,7 @@ func TestASpecNamesItsParametersAndItsSecrets(t *testing.T) {
 }
 
 func TestASpecMadeByHandIsCheckedWhenItIsUsed(t *testing.T) {
+	t.Parallel()
 	e := asError(t, func() error { _, err := New(Options{}).Do(bg, Spec{URL: "gopher://h"}, nil, nil, "k"); return err }())
 	if e.Retry || !strings.Contains(e.Error(), "does not begin with http") {
 		t.Errorf("%v", e)

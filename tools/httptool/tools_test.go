@@ -9,6 +9,7 @@ import (
 )
 
 func TestTheClientServesTheFetchTool(t *testing.T) {
+	t.Parallel()
 	status := 404
 	s, _ := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(status)
@@ -31,6 +32,7 @@ func TestTheClientServesTheFetchTool(t *testing.T) {
 }
 
 func TestScopesAreSentWithoutParametersToo(t *testing.T) {
+	t.Parallel()
 	s, asked := serve(t, nil)
 	if _, err := client(t, nil, s).Do(bg, Spec{URL: s.URL}, nil, map[string]any{"state": map[string]any{"a": 1}}, "k"); err != nil {
 		t.Fatal(err)

@@ -26,6 +26,7 @@ func fillFor(text, method string, params map[string]any, env map[string]string) 
 }
 
 func TestParametersArePercentEncodedInTheirPlace(t *testing.T) {
+	t.Parallel()
 	params := map[string]any{
 		"id": "a/b", "q": "x&y=z", "up": "../..", "odd": "ä %+#?;", "n": json.Number("1.50"), "yes": true, "none": nil,
 		"tags": []any{"a b", json.Number("2"), nil}, "user": map[string]any{"id": "7"}, "名": "值",
@@ -62,6 +63,7 @@ func TestParametersArePercentEncodedInTheirPlace(t *testing.T) {
 }
 
 func TestAParameterThatLeavesNoSegmentIsRefused(t *testing.T) {
+	t.Parallel()
 	env := map[string]string{"FTP": "ftp://h", "QUERY": "http://h?a=", "USER": "http://u:p@h", "EMPTY": ""}
 	for template, want := range map[string]string{
 		"http://h/u/{dots}":        `path segment ".."`,
@@ -89,6 +91,7 @@ func TestAParameterThatLeavesNoSegmentIsRefused(t *testing.T) {
 }
 
 func TestNoParameterCanChangeTheHostOrThePlacesOfAURL(t *testing.T) {
+	t.Parallel()
 	hostile := rapid.OneOf(
 		rapid.StringOf(rapid.RuneFrom([]rune(`./\?#%@:&=;{}$ evn2FfEeé界`+"\r\n\t\x00"))),
 		rapid.SampledFrom([]string{"..", "../..", "..%2f", "%2e%2e", "//evil.org", "\\\\evil.org", "@evil.org", "$env:KEY", "{b}", "#", "?x=1"}),

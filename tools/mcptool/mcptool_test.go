@@ -88,6 +88,7 @@ func callOf(t *testing.T, h *mcptool.Hub, s mcpserver.Server, name, params strin
 }
 
 func TestAToolIsCalledOverHTTPAndAsAProgram(t *testing.T) {
+	t.Parallel()
 	far, host := served(t, mcptest.Handler(mcptest.New("Adds.", nil)))
 	h := hub(t, os.Args[0]+" *", host, nil)
 	for _, s := range []mcpserver.Server{far, program()} {
@@ -107,6 +108,7 @@ func TestAToolIsCalledOverHTTPAndAsAProgram(t *testing.T) {
 }
 
 func TestWhatAToolSaysWhenItFailsIsTheErrorAndFinal(t *testing.T) {
+	t.Parallel()
 	h := hub(t, os.Args[0]+" *", "", nil)
 	_, err := callOf(t, h, program(), "refuse", `{"text": "today"}`)
 	if err == nil || !strings.Contains(err.Error(), "call refuse of own: it is not allowed: today") || err.Retry || err.Code != ideafile.CodeToolFailed {
@@ -115,6 +117,7 @@ func TestWhatAToolSaysWhenItFailsIsTheErrorAndFinal(t *testing.T) {
 }
 
 func TestAnotherFormThanThePinnedOneIsNotCalled(t *testing.T) {
+	t.Parallel()
 	far, host := served(t, mcptest.Handler(mcptest.New("Adds.", nil)))
 	h := hub(t, "", host, nil)
 	tool := pinned(t, h, far, "add")
@@ -132,6 +135,7 @@ func TestAnotherFormThanThePinnedOneIsNotCalled(t *testing.T) {
 
 // What a server offers may change while its session lasts.
 func TestAToolThatChangesUnderASessionIsFound(t *testing.T) {
+	t.Parallel()
 	server := mcptest.New("Adds.", nil)
 	far, host := served(t, mcptest.Handler(server))
 	h := hub(t, "", host, nil)
@@ -147,6 +151,7 @@ func TestAToolThatChangesUnderASessionIsFound(t *testing.T) {
 }
 
 func TestAServerThatEndsIsStartedAgain(t *testing.T) {
+	t.Parallel()
 	h := hub(t, os.Args[0]+" *", "", nil)
 	_, err := callOf(t, h, program(), "die", `{}`)
 	if err == nil || err.Code != ideafile.CodeOutcomeUnknown || !err.Retry {
@@ -158,6 +163,7 @@ func TestAServerThatEndsIsStartedAgain(t *testing.T) {
 }
 
 func TestOneSessionServesManyCallsAtOnce(t *testing.T) {
+	t.Parallel()
 	var made sync.Map
 	inner := mcptest.Handler(mcptest.New("Adds.", nil))
 	far, host := served(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -186,6 +192,7 @@ func TestOneSessionServesManyCallsAtOnce(t *testing.T) {
 }
 
 func TestAQuestionOfAToolIsForAPerson(t *testing.T) {
+	t.Parallel()
 	var asked atomic.Int32
 	old, oldHost := served(t, mcptest.Handler(mcptest.New("Adds.", nil)))
 	far, host := served(t, mcptest.Stateless(mcptest.New("Adds.", &asked)))
@@ -203,6 +210,7 @@ func TestAQuestionOfAToolIsForAPerson(t *testing.T) {
 }
 
 func TestABrokenAnswerOverHTTPLeavesTheOutcomeUnknown(t *testing.T) {
+	t.Parallel()
 	for _, begun := range []bool{false, true} {
 		inner := mcptest.Handler(mcptest.New("Adds.", nil))
 		far, host := served(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -16,6 +16,7 @@ import (
 // These tests call servers that others wrote, in another language, by another SDK.
 
 func TestTheReferenceServerEverythingIsUnderstood(t *testing.T) {
+	t.Parallel()
 	s := mcpserver.Server{Name: "every", Command: append(npmtest.Program(t, npmtest.Everything, "mcp-server-everything"), "stdio")}
 	h := hub(t, strings.Join(s.Command, " "), "", nil)
 	idea, problems := ideafile.ParseIdea([]byte(`{"config": {"mcp": {"every": {"command": ["x"]}}}}`))
@@ -47,6 +48,7 @@ func TestTheReferenceServerEverythingIsUnderstood(t *testing.T) {
 }
 
 func TestTheReferenceServerForFilesReadsAndWrites(t *testing.T) {
+	t.Parallel()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
 		t.Fatal(err)

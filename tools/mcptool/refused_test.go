@@ -28,6 +28,7 @@ func refusal(t *testing.T, h *mcptool.Hub, s mcpserver.Server, want string) {
 
 // An Idea file that could choose the program, its arguments, or what loads into it, could run anything on the worker.
 func TestNoProgramRunsThatTheWorkerDoesNotAllow(t *testing.T) {
+	t.Parallel()
 	exact := os.Args[0] + " " + mcptest.Argument
 	refusal(t, hub(t, "", "*", nil), program(), "is not in PROCESSIDEA_MCP_COMMANDS")
 	refusal(t, hub(t, "other; "+exact, "", nil), program("and", "more"), "is not in PROCESSIDEA_MCP_COMMANDS")
@@ -47,6 +48,7 @@ func TestNoProgramRunsThatTheWorkerDoesNotAllow(t *testing.T) {
 }
 
 func TestNoHostIsReachedThatTheWorkerDoesNotAllow(t *testing.T) {
+	t.Parallel()
 	far, host := served(t, mcptest.Handler(mcptest.New("Adds.", nil)))
 	refusal(t, hub(t, "", "", nil), far, "no host is allowed: set PROCESSIDEA_HTTP_ALLOW")
 	refusal(t, hub(t, "", "example.org", nil), far, "is not in PROCESSIDEA_HTTP_ALLOW")
@@ -57,6 +59,7 @@ func TestNoHostIsReachedThatTheWorkerDoesNotAllow(t *testing.T) {
 }
 
 func TestAServerCannotSendItsClientElsewhere(t *testing.T) {
+	t.Parallel()
 	var reached bool
 	_, other := served(t, http.HandlerFunc(func(http.ResponseWriter, *http.Request) { reached = true }))
 	far, host := served(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -67,6 +70,7 @@ func TestAServerCannotSendItsClientElsewhere(t *testing.T) {
 	}
 }
 
+// Not parallel: it sets variables of the process.
 func TestAProgramIsGivenNoneOfTheWorkersSecrets(t *testing.T) {
 	for name, value := range map[string]string{"OPENAI_API_KEY": "llm-secret-1", "TEMPORAL_API_KEY": "temporal-secret-1", "PROCESSIDEA_KEYS": "own-secret-1"} {
 		t.Setenv(name, value)
@@ -85,6 +89,7 @@ func TestAProgramIsGivenNoneOfTheWorkersSecrets(t *testing.T) {
 }
 
 func TestAServerThatDoesNotStartSaysWhyWithoutItsSecrets(t *testing.T) {
+	t.Parallel()
 	s := program()
 	s.Env = map[string]string{"TOKEN": "$env:SERVER_TOKEN", "BROKEN": "1"}
 	h := hub(t, "TOKEN= BROKEN= "+os.Args[0]+" *", "", map[string]string{"SERVER_TOKEN": "the-servers-own-token"})
@@ -103,6 +108,7 @@ func TestAServerThatDoesNotStartSaysWhyWithoutItsSecrets(t *testing.T) {
 }
 
 func TestHeadersHoldSecretsThatAreStruckOut(t *testing.T) {
+	t.Parallel()
 	inner := mcptest.Handler(mcptest.New("Adds.", nil))
 	far, host := served(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("Authorization") != "Bearer token-of-the-server" {
@@ -124,6 +130,7 @@ func TestHeadersHoldSecretsThatAreStruckOut(t *testing.T) {
 }
 
 func TestAServerThatNeverAnswersIsGivenUp(t *testing.T) {
+	t.Parallel()
 	release := make(chan struct{})
 	far, host := served(t, http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-release }))
 	t.Cleanup(func() { close(release) })
@@ -137,6 +144,7 @@ func TestAServerThatNeverAnswersIsGivenUp(t *testing.T) {
 }
 
 func TestAServerThatNobodyCallsIsLetGo(t *testing.T) {
+	t.Parallel()
 	closed := make(chan struct{})
 	once := sync.OnceFunc(func() { close(closed) })
 	inner := mcptest.Handler(mcptest.New("Adds.", nil))
@@ -161,6 +169,7 @@ func TestAServerThatNobodyCallsIsLetGo(t *testing.T) {
 
 // Some programs greet whoever starts them, where nothing but messages of the protocol may stand.
 func TestWhatAServerSaysInPlaceOfAnAnswerIsQuoted(t *testing.T) {
+	t.Parallel()
 	s := program()
 	s.Env = map[string]string{"BANNER": "Welcome to odd 1.0", "TOKEN": "t"}
 	h := hub(t, "TOKEN= BANNER= HANGS= "+os.Args[0]+" *", "", nil)
@@ -176,6 +185,7 @@ func TestWhatAServerSaysInPlaceOfAnAnswerIsQuoted(t *testing.T) {
 }
 
 func TestAResultThatIsTooLargeSaysSo(t *testing.T) {
+	t.Parallel()
 	h := hub(t, os.Args[0]+" *", "", nil)
 	_, err := callOf(t, h, program(), "large", `{}`)
 	if err == nil || err.Retry || err.Code != ideafile.CodeBadOutput || !strings.Contains(err.Error(), "larger than 16 MB") {

@@ -9,6 +9,7 @@ import (
 )
 
 func TestWhatIsLargeWaitsUntilOthersHaveGivenTheirMemoryBack(t *testing.T) {
+	t.Parallel()
 	b := memory.NewBudget(40 * memory.Small)
 	first, release := b.Begin(context.Background())
 	if err := memory.Take(first, 3*memory.Small); err != nil {
@@ -30,6 +31,7 @@ func TestWhatIsLargeWaitsUntilOthersHaveGivenTheirMemoryBack(t *testing.T) {
 }
 
 func TestOneThatIsLargerThanAllThereIsRunsAlone(t *testing.T) {
+	t.Parallel()
 	b := memory.NewBudget(4 * memory.Small)
 	ctx, release := b.Begin(context.Background())
 	defer release()
@@ -48,6 +50,7 @@ func TestOneThatIsLargerThanAllThereIsRunsAlone(t *testing.T) {
 }
 
 func TestWhatIsSmallIsNotCounted(t *testing.T) {
+	t.Parallel()
 	b := memory.NewBudget(1)
 	ctx, release := b.Begin(context.Background())
 	defer release()

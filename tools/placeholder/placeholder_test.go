@@ -10,6 +10,7 @@ import (
 )
 
 func TestATemplateIsCutAtItsPlaceholders(t *testing.T) {
+	t.Parallel()
 	text := func(s string) Part { return Part{Text: s} }
 	name := func(s string) Part { return Part{Name: s} }
 	for template, want := range map[string][]Part{
@@ -41,6 +42,7 @@ func TestATemplateIsCutAtItsPlaceholders(t *testing.T) {
 }
 
 func TestWhatIsNoPlaceholderStaysAsItWasWritten(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		template := rapid.StringOf(rapid.RuneFrom([]rune(`{}ab.-"$界 `))).Draw(t, "template")
 		var b strings.Builder
@@ -59,6 +61,7 @@ func TestWhatIsNoPlaceholderStaysAsItWasWritten(t *testing.T) {
 }
 
 func TestANameIsFoundByItsKeyThenByItsPath(t *testing.T) {
+	t.Parallel()
 	values := map[string]any{
 		"user":  map[string]any{"name": "Ada", "tags": []any{"x", map[string]any{"id": json.Number("7")}}},
 		"a.b":   "whole key",
@@ -83,6 +86,7 @@ func TestANameIsFoundByItsKeyThenByItsPath(t *testing.T) {
 }
 
 func TestAValueReadsInTextAsItWasWritten(t *testing.T) {
+	t.Parallel()
 	for want, v := range map[string]any{
 		"": nil, "a<b": "a<b", "1.50": json.Number("1.50"), "true": true,
 		`["<&>",null]`: []any{"<&>", nil}, `{"a":1.0}`: map[string]any{"a": json.Number("1.0")},

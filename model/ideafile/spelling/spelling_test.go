@@ -9,6 +9,7 @@ import (
 )
 
 func TestInstancesAreNumberedByCircledNumbersAndThenByPlainOnes(t *testing.T) {
+	t.Parallel()
 	for n, want := range map[int]string{
 		1: "①", 20: "⑳", 21: "㉑", 35: "㉟", 36: "㊱", 50: "㊿", 51: "51", 10000: "10000",
 	} {
@@ -19,6 +20,7 @@ func TestInstancesAreNumberedByCircledNumbersAndThenByPlainOnes(t *testing.T) {
 }
 
 func TestEveryNumberedTokenIsReadBackAsItsNumber(t *testing.T) {
+	t.Parallel()
 	for n := 1; n <= 120; n++ {
 		if got, ok := spelling.TokenNumber(spelling.TokenForNumber(n)); !ok || got != n {
 			t.Errorf("the name %s of instance %d is read as %d, %v", spelling.TokenForNumber(n), n, got, ok)
@@ -30,6 +32,7 @@ func TestEveryNumberedTokenIsReadBackAsItsNumber(t *testing.T) {
 }
 
 func TestATokenIsTypedInASCII(t *testing.T) {
+	t.Parallel()
 	for token, want := range map[string]string{
 		"①": "1", "⑬": "13", "㊿": "50", "51": "51", "order-7_a.b": "order-7_a.b", "a b/c%": "a%20b%2Fc%25", "Müller": "M%C3%BCller", "①①": "%E2%91%A0%E2%91%A0",
 		"a@b:c~": "a%40b%3Ac%7E",
@@ -41,6 +44,7 @@ func TestATokenIsTypedInASCII(t *testing.T) {
 }
 
 func TestBothSpellingsNameTheToken(t *testing.T) {
+	t.Parallel()
 	tokens := []string{"①", "a b", "⑬"}
 	for word, want := range map[string]string{"①": "①", "1": "①", "13": "⑬", "a b": "a b", "a%20b": "a b", "2": "", "": "", "a": ""} {
 		if got, ok := spelling.FindToken(tokens, word); got != want || ok != (want != "") {
@@ -53,6 +57,7 @@ func TestBothSpellingsNameTheToken(t *testing.T) {
 }
 
 func TestTokensThatCouldBeTakenForEachOtherAreFound(t *testing.T) {
+	t.Parallel()
 	for _, pair := range [][2]string{{"①", "1"}, {"1", "①"}, {"a b", "a%20b"}, {"a%20b", "a b"}} {
 		var x spelling.TokenIndex
 		if first, second := x.AddToken(pair[0]), x.AddToken(pair[1]); first != "" || second != pair[0] {
@@ -68,6 +73,7 @@ func TestTokensThatCouldBeTakenForEachOtherAreFound(t *testing.T) {
 }
 
 func TestOfTokensThatAreToldApartNoSpellingNamesTwo(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		var x spelling.TokenIndex
 		var taken []string

@@ -39,6 +39,7 @@ func one(t *testing.T, method, path, operation, components string) (tool map[str
 func encoded(v any) string { return string(jsonval.Encode(v)) }
 
 func TestADocumentThatLeavesItselfIsRefusedAndNothingIsLoaded(t *testing.T) {
+	t.Parallel()
 	asked := 0
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		asked++
@@ -71,6 +72,7 @@ func TestADocumentThatLeavesItselfIsRefusedAndNothingIsLoaded(t *testing.T) {
 }
 
 func TestWhatADocumentSaysNamesNoSecretAndNoReferenceOfItsOwn(t *testing.T) {
+	t.Parallel()
 	const key = "$env:OPENAI_API_KEY"
 	r, err := openapi.Import([]byte(`{"openapi": "3.1.0", "info": {"title": "t", "version": "1"},
 		"servers": [{"url": "https://h.example/`+key+`"}],
@@ -103,6 +105,7 @@ func TestWhatADocumentSaysNamesNoSecretAndNoReferenceOfItsOwn(t *testing.T) {
 }
 
 func TestEveryToolHasANameOfItsOwn(t *testing.T) {
+	t.Parallel()
 	long := strings.Repeat("x", 70)
 	paths := ""
 	for n, id := range []string{"a b", "a/b", "a_b", "_hidden", "é", "", "", long + "1", long + "2", "get"} {
@@ -122,6 +125,7 @@ func TestEveryToolHasANameOfItsOwn(t *testing.T) {
 }
 
 func TestOnlyTheOperationsThatAreAskedForAreTaken(t *testing.T) {
+	t.Parallel()
 	r := imported(t, document(t, "petshop.yaml"), openapi.Options{Only: []string{"listPets", "pets/get", "deletePetsByPetId"}})
 	if got := encoded(r.Tools); len(r.Tools) != 3 || !strings.Contains(got, `"pets_get":`) || strings.Contains(fmt.Sprint(r.Notes), "POST") {
 		t.Errorf("%s %q", got, r.Notes)
@@ -133,6 +137,7 @@ func TestOnlyTheOperationsThatAreAskedForAreTaken(t *testing.T) {
 }
 
 func TestAPersonIsAskedBeforeWhatWritesUnlessSaidOtherwise(t *testing.T) {
+	t.Parallel()
 	for approve, want := range map[string]string{
 		"": "addPet deletePetsByPetId placeOrder", "writes": "addPet deletePetsByPetId placeOrder",
 		"all": "addPet deletePetsByPetId listPets pets_get placeOrder", "none": "",
@@ -151,6 +156,7 @@ func TestAPersonIsAskedBeforeWhatWritesUnlessSaidOtherwise(t *testing.T) {
 }
 
 func TestOptionsThatMeanNothingAreRefused(t *testing.T) {
+	t.Parallel()
 	for _, o := range []openapi.Options{{Approve: "some"}, {Server: "ftp://h"}, {Server: "h.example"}, {Server: "https://h?x=1"}, {Server: "https://h/{x}"},
 		{Server: "https://u:p@h"}, {Server: "$env:"}, {Secrets: "a"}, {Secrets: "A-B"}, {Secrets: "1A"}} {
 		if _, err := openapi.Import(document(t, "petshop.yaml"), o); err == nil || !strings.HasPrefix(err.Error(), "openapi: import: ") {
@@ -160,6 +166,7 @@ func TestOptionsThatMeanNothingAreRefused(t *testing.T) {
 }
 
 func TestTheServerIsTheNearestOneUnlessItIsSaid(t *testing.T) {
+	t.Parallel()
 	for _, row := range []struct{ root, item, operation, said, want string }{
 		{`[{"url": "https://a"}, {"url": "https://b"}]`, ``, ``, ``, "https://a/x"},
 		{`[{"url": "https://a/v1/"}]`, `"servers": [{"url": "https://b"}],`, ``, ``, "https://b/x"},
@@ -187,6 +194,7 @@ func TestTheServerIsTheNearestOneUnlessItIsSaid(t *testing.T) {
 }
 
 func TestWhatIsNoDocumentOfOpenAPI3IsRefused(t *testing.T) {
+	t.Parallel()
 	for text, want := range map[string]string{
 		``:                           "it names no version",
 		`{}`:                         "it names no version",

@@ -11,6 +11,7 @@ import (
 )
 
 func TestAParameterIsSentInTheFormItsDocumentWants(t *testing.T) {
+	t.Parallel()
 	list := `{"type": "array", "items": {"type": "integer"}}`
 	thing := `{"type": "object", "properties": {"a": {"type": "string"}, "b": {"type": "array", "items": {}}}, "required": ["a"]}`
 	for _, row := range []struct{ parameter, sent, kind, note string }{
@@ -52,6 +53,7 @@ func TestAParameterIsSentInTheFormItsDocumentWants(t *testing.T) {
 }
 
 func TestHeadersThatAreNotTheCallersAreLeftOut(t *testing.T) {
+	t.Parallel()
 	for _, name := range []string{"Accept", "content-type", "Authorization", "Host", "Idempotency-Key", "Content-Length"} {
 		tool, notes, err := one(t, "get", "/x", `{"parameters": [{"name": "`+name+`", "in": "header", "required": true, "schema": {"type": "string"}}]}`, "")
 		if err != nil || len(specOf(t, tool).Headers) > 0 || !strings.Contains(fmt.Sprint(notes), "it is not the caller's") {
@@ -61,6 +63,7 @@ func TestHeadersThatAreNotTheCallersAreLeftOut(t *testing.T) {
 }
 
 func TestAnOperationThatNeedsWhatCannotBeSentIsLeftOut(t *testing.T) {
+	t.Parallel()
 	for operation, want := range map[string]string{
 		`{"parameters": [{"name": "p", "in": "cookie", "required": true, "schema": {}}]}`:                                                                                                   `cookie parameter "p" is needed: an HTTP tool sends none`,
 		`{"parameters": [{"name": "id", "in": "path", "required": true, "style": "matrix", "schema": {}}]}`:                                                                                 `path parameter "id" is needed`,
@@ -78,6 +81,7 @@ func TestAnOperationThatNeedsWhatCannotBeSentIsLeftOut(t *testing.T) {
 }
 
 func TestABodyIsItsMembersWhereItHasNamedOnesAndElseOneParameter(t *testing.T) {
+	t.Parallel()
 	members := `{"type": "object", "required": ["a", "id"], "properties": {"a": {"type": "string"}, "b-c.d": {}, "id": {"type": "integer", "readOnly": true}}}`
 	for _, row := range []struct{ content, body, required, contentType string }{
 		{`{"application/json": {"schema": ` + members + `}}`, `{"a":"{a}","b-c.d":"{b-c_d}"}`, `["a"]`, ``},
@@ -115,6 +119,7 @@ func TestABodyIsItsMembersWhereItHasNamedOnesAndElseOneParameter(t *testing.T) {
 }
 
 func TestTheOutputIsTheFormOfEverySuccess(t *testing.T) {
+	t.Parallel()
 	a, b := `{"content": {"application/json": {"schema": {"type": "string"}}}}`, `{"content": {"application/hal+json": {"schema": {"type": "integer"}}, "text/html": {}}}`
 	for responses, want := range map[string]string{
 		`{"200": ` + a + `}`:                                               `{"type":"string"}`,
@@ -142,6 +147,7 @@ func TestTheOutputIsTheFormOfEverySuccess(t *testing.T) {
 }
 
 func TestASchemaOfEitherVersionBecomesOneOfJSONSchema(t *testing.T) {
+	t.Parallel()
 	for _, row := range []struct{ version, schema, want string }{
 		{"3.0.3", `{"type": "string", "nullable": true}`, `{"type":["string","null"]}`},
 		{"3.0.3", `{"type": "string", "nullable": true, "enum": ["a"]}`, `{"enum":["a",null],"type":["string","null"]}`},
@@ -176,6 +182,7 @@ func TestASchemaOfEitherVersionBecomesOneOfJSONSchema(t *testing.T) {
 }
 
 func TestAFormThatIsTooLargeIsCutAndHoldsAllThatTheWholeDid(t *testing.T) {
+	t.Parallel()
 	// Every schema refers to every other: whole, the form has no end but its definitions.
 	schemas := ""
 	for n := range 60 {
@@ -208,6 +215,7 @@ func TestAFormThatIsTooLargeIsCutAndHoldsAllThatTheWholeDid(t *testing.T) {
 }
 
 func TestASchemaThatHoldsItselfAloneIsNoTrap(t *testing.T) {
+	t.Parallel()
 	for _, schemas := range []string{
 		`{"A": {"$ref": "#/components/schemas/A"}}`,
 		`{"A": {"$ref": "#/components/schemas/B"}, "B": {"$ref": "#/components/schemas/A"}}`,

@@ -47,6 +47,7 @@ func imported(t *testing.T, data []byte, o openapi.Options) *openapi.Result {
 var documents = []string{"petshop.yaml", "orders.json"}
 
 func TestADocumentBecomesTheseTools(t *testing.T) {
+	t.Parallel()
 	for _, name := range documents {
 		r := imported(t, document(t, name), openapi.Options{})
 		var got bytes.Buffer
@@ -69,6 +70,7 @@ func TestADocumentBecomesTheseTools(t *testing.T) {
 }
 
 func TestWhatIsImportedPassesTheCheck(t *testing.T) {
+	t.Parallel()
 	for _, name := range documents {
 		r := imported(t, document(t, name), openapi.Options{Approve: openapi.ApproveNone})
 		idea, problems := ideafile.ReadIdea(map[string]any{
@@ -91,6 +93,7 @@ func TestWhatIsImportedPassesTheCheck(t *testing.T) {
 }
 
 func TestEveryParameterOfAToolIsSentAndNoOtherIsAskedFor(t *testing.T) {
+	t.Parallel()
 	for _, name := range documents {
 		for tool, v := range imported(t, document(t, name), openapi.Options{}).Tools {
 			declared := []string{}
@@ -115,6 +118,7 @@ func specOf(t *testing.T, tool any) httptool.Spec {
 }
 
 func TestAnImportedToolIsCalled(t *testing.T) {
+	t.Parallel()
 	var asked string
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		var body bytes.Buffer

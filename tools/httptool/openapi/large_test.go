@@ -13,6 +13,7 @@ import (
 // Of a large document whose schemas all refer to each other, every operation becomes a Tool whose forms go as deep as there is room for.
 // Whoever follows every way through it, as a validator does, comes to no end.
 func TestALargeDocumentWhoseSchemasReferToEachOtherIsImported(t *testing.T) {
+	t.Parallel()
 	var b bytes.Buffer
 	fmt.Fprintf(&b, `{"openapi": "3.0.0", "info": {"title": "S", "version": "1", "description": %q}, `, strings.Repeat("long ", maxValidated/5))
 	b.WriteString(`"servers": [{"url": "https://api.test"}], "paths": {`)

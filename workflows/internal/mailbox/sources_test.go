@@ -11,6 +11,7 @@ import (
 )
 
 func TestAnInboxForgetsFuturesThatAreDoneAndHearsTheOthersInTheirOrder(t *testing.T) {
+	t.Parallel()
 	const futures = 100
 	var heard []int
 	most := 0

@@ -66,6 +66,7 @@ func steeringKinds(t *testing.T) (kinds []string) {
 }
 
 func TestEveryKindThatTheModelKnowsIsHandledOnceAndNoOther(t *testing.T) {
+	t.Parallel()
 	steering := steeringKinds(t)
 	if len(steering) < 4 || !slices.Contains(steering, turn.SteerPause) {
 		t.Fatalf("the model's steering signals were not found, only %q", steering)
@@ -108,6 +109,7 @@ var payloads = map[string]map[string]any{
 }
 
 func TestEverySignalReachesAMethodOfItsOwnAndEveryMethodIsReached(t *testing.T) {
+	t.Parallel()
 	reached := map[string]string{} // the kind by the method
 	for _, s := range table {
 		p := &recorder{}
