@@ -7,6 +7,7 @@ import (
 
 // A Plan that is optimal gives the instances in which it fails to the LLM.
 func TestWhatFallsBackToTheLLMComesToTheSameInParts(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		form, output string
 	}{
@@ -16,6 +17,7 @@ func TestWhatFallsBackToTheLLMComesToTheSameInParts(t *testing.T) {
 		"with a form alone":          {`, "output": {"type": "object", "properties": {"all": {}}, "required": ["all"]}`, ``},
 	} {
 		t.Run(strings.ReplaceAll(name, " ", "-"), func(t *testing.T) {
+			t.Parallel()
 			asOneAndInParts(t, func(t *testing.T, config string) (*scenario, map[string]string) {
 				s := newScenario(t, `{"config": {"gather": "5m", `+config+`}, "schema": {"tools": {"weigh": `+weigh(t, "2", "7")+`, `+alikeTools+`}`+c.form+`},
 					"context": [`+rowsOf(7)+`{"type": "plan", "stage": "optimal", "plan": [

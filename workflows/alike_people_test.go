@@ -11,6 +11,7 @@ import (
 )
 
 func TestWhatPeopleDecideComesToTheSameInParts(t *testing.T) {
+	t.Parallel()
 	asOneAndInParts(t, func(t *testing.T, config string) (*scenario, map[string]string) {
 		till := newTill(t)
 		s := newScenario(t, `{"config": {`+config+`}, "schema": {"tools": {`+alikeTools+`, "pay": `+till.pay("true")+`}}, "context": [`+rowsOf(6)+`
@@ -56,6 +57,7 @@ func TestWhatPeopleDecideComesToTheSameInParts(t *testing.T) {
 
 // A process that is cancelled tells what it has come to by then.
 func TestACancelledProcessComesToTheSameInParts(t *testing.T) {
+	t.Parallel()
 	asOneAndInParts(t, func(t *testing.T, config string) (*scenario, map[string]string) {
 		till := newTill(t)
 		s := newScenario(t, `{"config": {`+config+`}, "schema": {"tools": {`+alikeTools+`, "pay": `+till.pay(`{"when": {"properties": {"n": {"minimum": 4}}}}`)+`}}, "context": [`+rowsOf(6)+`

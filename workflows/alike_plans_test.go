@@ -60,6 +60,7 @@ var directPlans = map[string]struct{ tools, form, context string }{
 
 // A Plan that runs directly comes to the same in parts, and asks nobody. What starts from its last Idea does nothing more.
 func TestADirectPlanComesToTheSameInParts(t *testing.T) {
+	t.Parallel()
 	for name, c := range directPlans {
 		t.Run(strings.ReplaceAll(name, " ", "-"), func(t *testing.T) {
 			t.Parallel()

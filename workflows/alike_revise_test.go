@@ -28,6 +28,7 @@ var steering = []struct{ kind, message string }{
 
 // A process in parts refuses what its parts would refuse.
 func TestWhatPeopleReviseAndAddComesToTheSameInParts(t *testing.T) {
+	t.Parallel()
 	asOneAndInParts(t, func(t *testing.T, config string) (*scenario, map[string]string) {
 		pay := newTill(t).pay(`{"when": {"properties": {"n": {"minimum": 4}}}}`)
 		s := newScenario(t, `{"config": {`+config+`}, "schema": {"tools": {`+alikeTools+`, "pay": `+pay+`}}, "context": [`+rowsOf(6)+`

@@ -63,7 +63,7 @@ var incidental = regexp.MustCompile(`"(at|digest)":"[^"]*"| since [^ ]*Z|[^" /]*
 // came waits for the end of the process, whatever it is.
 func (s *scenario) came(t *testing.T) (r runresult.Result) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
 	err := s.client.GetWorkflow(ctx, s.id, "").Get(ctx, &r)
 	var failed *temporal.ApplicationError

@@ -22,6 +22,7 @@ func ideaOfAlternatives(config string) string {
 }
 
 func TestAGoalThatAnAlternativeReachedIsNotAskedAbout(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		config   string
 		requests int
@@ -32,6 +33,7 @@ func TestAGoalThatAnAlternativeReachedIsNotAskedAbout(t *testing.T) {
 		"over continue-as-new": {config: `{}`, requests: 1, again: 1},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			s := newScenario(t, ideaOfAlternatives(c.config))
 			s.scripted, s.every = `{"when": "What to do now", `+strings.TrimPrefix(strings.ReplaceAll(refuseOrShout, "\n", ""), "{"), c.again
 			r := s.end(s.start())
@@ -51,8 +53,10 @@ func TestAGoalThatAnAlternativeReachedIsNotAskedAbout(t *testing.T) {
 }
 
 func TestAWiredOutputIsMadeOfTheInstancesThatHaveTheValue(t *testing.T) {
+	t.Parallel()
 	for name, config := range map[string]string{"in one process": `{}`, "in parts": `{"batch": 2}`} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			s := newScenario(t, `{"config": `+config+`, "schema": {"tools": {"shout": `+textTool+`}, "output": {"type": "object"}}, `+goalIsWord+`}`)
 			s.scripted = `{"when": "\"text\":\"x\"", "solution": {"calls": [{"_tool": "shout", "_instance": "*", "text": "†state.text", "_outputPath": "word"}, {"_tool": "shout", "_instance": "a", "text": "†state.text", "_outputPath": "more"}], "output": {"all": "†state.more"}}}
 				{"when": "\"text\":\"z\"", "solution": {"calls": [{"_tool": "shout", "_instance": "*", "text": "†state.text", "_outputPath": "word"}, {"_tool": "shout", "_instance": "c", "text": "†state.text", "_outputPath": "more"}], "output": {"all": "†state.more"}}}`

@@ -36,6 +36,7 @@ func registerDoze(r *tools.Registry) {
 
 // What comes while a workflow task is under way comes to the next one at once, in the order of history.
 func TestSignalsThatComeTogetherAreTakenInTheOrderInWhichTheyWereSent(t *testing.T) {
+	t.Parallel()
 	d := &dozing{began: make(chan struct{}), woken: make(chan struct{})}
 	dozes.Store(t.Name(), d)
 	till := newTill(t)

@@ -112,12 +112,14 @@ func answerJSON(w http.ResponseWriter, v any) {
 
 // With config.llm.batch each Request is a batch, and one only, although nobody hears of it the first time: in one piece and in parts.
 func TestARequestIsAskedAsABatch(t *testing.T) {
+	t.Parallel()
 	const paidAlready = `{"when": "\"paid\":", "solution": {"calls": []}}`
 	for name, split := range map[string]struct {
 		config string
 		least  int
 	}{"in one piece": {`"batch": 9`, 1}, "in parts": {`"batch": 1`, 2}} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			till := newTill(t)
 			s := newScenario(t, manyInstances(till, 2, 2, `{`+split.config+`, "llm": {"batch": true}, "prices": {"*": {"input": 1000, "output": 1000, "batch": 0.5}}}`),
 				paidAlready, payAll, payAll, payAll, payAll)
@@ -142,6 +144,7 @@ func TestARequestIsAskedAsABatch(t *testing.T) {
 
 // A batch that brings nothing pauses the process with the reason; resumed, it sends another one.
 func TestABatchThatHasFailedPausesTheProcess(t *testing.T) {
+	t.Parallel()
 	till := newTill(t)
 	s := newScenario(t, manyInstances(till, 1, 1, `{"llm": {"batch": true}}`), `{"status": 400, "raw": "it is too long"}`, payAll, nothingMore)
 	run := s.start()

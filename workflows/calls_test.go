@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"processidea/internal/longrun"
 	"processidea/model/ideafile"
 	"processidea/model/turn"
 	"processidea/protocol"
@@ -20,6 +21,7 @@ import (
 const textTool = `{"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]}`
 
 func TestAnInstancesCallsSeeOnlyItsOwnState(t *testing.T) {
+	t.Parallel()
 	s := newScenario(t, `{"schema": {"tools": {"shout": `+textTool+`}}, "context": [
 		{"type": "state", "_instance": "①", "text": "one"},
 		{"type": "state", "_instance": "②", "text": "two"}]}`,
@@ -35,6 +37,7 @@ func TestAnInstancesCallsSeeOnlyItsOwnState(t *testing.T) {
 }
 
 func TestAValueThatLooksLikeAReferenceArrivesAsThatText(t *testing.T) {
+	t.Parallel()
 	s := newScenario(t, `{"schema": {"tools": {"whisper": `+textTool+`}}, "context": [
 		{"type": "state", "text": "†state.secret", "secret": "s3cret"}]}`,
 		`{"solution": {"calls": [{"_tool": "whisper", "text": "†state.text", "_outputPath": "a"},
@@ -47,8 +50,12 @@ func TestAValueThatLooksLikeAReferenceArrivesAsThatText(t *testing.T) {
 }
 
 func TestOfTwoAlternativesExactlyOneRunsAndTheSameOneEveryTime(t *testing.T) {
-	atLength(t)
-	for round := range 100 {
+	t.Parallel()
+	rounds := 5
+	if longrun.Enabled() {
+		rounds = 100
+	}
+	for round := range rounds {
 		t.Run(fmt.Sprint(round), func(t *testing.T) {
 			t.Parallel()
 			var mu sync.Mutex
@@ -92,6 +99,7 @@ func TestOfTwoAlternativesExactlyOneRunsAndTheSameOneEveryTime(t *testing.T) {
 }
 
 func TestAStarRunsOnceForEveryInstanceATokenOnceAndNeitherNotAtAll(t *testing.T) {
+	t.Parallel()
 	s := newScenario(t, `{"schema": {"tools": {"shout": `+textTool+`}}, "context": [
 		{"type": "state", "_instance": "①", "text": "one"}, {"type": "state", "_instance": "②", "text": "two"},
 		{"type": "state", "_instance": "③", "text": "three"}]}`,
@@ -116,6 +124,7 @@ func TestAStarRunsOnceForEveryInstanceATokenOnceAndNeitherNotAtAll(t *testing.T)
 }
 
 func TestABrokenCallIsAnsweredInTheNextRequestAndItsNeighboursRun(t *testing.T) {
+	t.Parallel()
 	s := newScenario(t, `{"schema": {"tools": {"shout": `+textTool+`, "refuse": `+textTool+`}},
 		"context": [{"type": "input", "who": "me"}, {"type": "state", "text": "hi"}]}`,
 		`{"solution": {"calls": [
@@ -150,9 +159,10 @@ func TestABrokenCallIsAnsweredInTheNextRequestAndItsNeighboursRun(t *testing.T) 
 }
 
 func TestEveryRequestOfACallCarriesItsIdempotencyKey(t *testing.T) {
+	t.Parallel()
 	var mu sync.Mutex
 	var keys []string
-	url := toolbox.handle("/keys", func(w http.ResponseWriter, r *http.Request) {
+	url := toolbox.handle("/"+t.Name(), func(w http.ResponseWriter, r *http.Request) {
 		mu.Lock()
 		keys = append(keys, r.Header.Get("Idempotency-Key"))
 		first := len(keys) == 1
@@ -179,9 +189,10 @@ func TestEveryRequestOfACallCarriesItsIdempotencyKey(t *testing.T) {
 }
 
 func TestLargeParametersAndResultsStayOutOfHistory(t *testing.T) {
+	t.Parallel()
 	large := strings.Repeat("x", 5<<20)
 	var got int
-	url := toolbox.handle("/large", func(w http.ResponseWriter, r *http.Request) {
+	url := toolbox.handle("/"+t.Name(), func(w http.ResponseWriter, r *http.Request) {
 		var in struct{ Text, Again string }
 		body, _ := io.ReadAll(r.Body)
 		_ = json.Unmarshal(body, &in)
@@ -216,6 +227,7 @@ func TestLargeParametersAndResultsStayOutOfHistory(t *testing.T) {
 }
 
 func TestMoreCallsThanMayRunAtOnceAllRun(t *testing.T) {
+	t.Parallel()
 	atLength(t)
 	var calls []string
 	for n := range 250 {
@@ -249,6 +261,7 @@ const adaptedIdea = `{"schema": {"tools": {
 const shoutUser = `{"solution": {"calls": [{"_tool": "shout", "text": "†state.user", "_outputPath": "loud"}]}}`
 
 func TestAStepThatGivesAnotherFormThanTheNextOneWantsGoesThrough(t *testing.T) {
+	t.Parallel()
 	s := newScenario(t, adaptedIdea, shoutUser,
 		`{"solution": {"calls": [{"_call": "1.1", "_params": {"text": "Anna"}}]}}`,
 		`{"solution": {"calls": []}}`)
@@ -268,6 +281,7 @@ func TestAStepThatGivesAnotherFormThanTheNextOneWantsGoesThrough(t *testing.T) {
 }
 
 func TestWhereAdaptingIsSwitchedOffTheNextRequestIsToldOfTheMisfit(t *testing.T) {
+	t.Parallel()
 	s := newScenario(t, strings.Replace(adaptedIdea, `{"schema"`, `{"config": {"adapt": false}, "schema"`, 1), shoutUser, `{"solution": {"calls": []}}`)
 	if r := s.finish(); r.Requests != 2 || r.Calls.Failed != 1 || !strings.Contains(s.prompt(2), "bad_parameters") {
 		t.Errorf("%s", s.story())
@@ -287,6 +301,7 @@ func markers(t *testing.T, id string) (n int) {
 
 // A Plan that runs directly has all its Calls ready at once.
 func TestPureCallsThatAreReadyAtOnceRunTogether(t *testing.T) {
+	t.Parallel()
 	calls := []string{`{"_tool": "balk", "text": "no", "_outputPath": "no"}`, `{"_tool": "stumble", "text": "burst", "_outputPath": "late"}`}
 	for n := range 40 {
 		calls = append(calls, fmt.Sprintf(`{"_tool": "whisper", "text": "W%d", "_outputPath": "w%d"}`, n, n))
@@ -314,6 +329,7 @@ func TestPureCallsThatAreReadyAtOnceRunTogether(t *testing.T) {
 }
 
 func TestACallOfABurstHasNoMoreAttemptsThanItsToolAllows(t *testing.T) {
+	t.Parallel()
 	retry := func(n int) string {
 		return strings.TrimSuffix(textTool, "}") + fmt.Sprintf(`, "_retry": {"attempts": %d}}`, n)
 	}

@@ -55,6 +55,8 @@ func copyStore(t *testing.T) (*blobs.Store, string) {
 }
 
 // Temporal keeps large payloads in the same store as the chains: collecting must leave what its histories need.
+//
+// Not parallel: it reads every history of the namespace and copies the whole store, which grow while other tests run.
 func TestCollectingLeavesWhatHistoriesNeedAndTakesTheChain(t *testing.T) {
 	large := strings.Repeat("x", 2*blobs.InlineThreshold)
 	s := newScenario(t, fmt.Sprintf(`{"schema": {"tools": {"shout": {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]}}},
@@ -120,6 +122,7 @@ func TestCollectingLeavesWhatHistoriesNeedAndTakesTheChain(t *testing.T) {
 
 // Everything that a process does leaves a chain that is whole, and that says which Call wrote what by the Request's Idea.
 func TestAProcessLeavesAChainThatIsWhole(t *testing.T) {
+	t.Parallel()
 	s := newScenario(t, `{"schema": {"tools": {"shout": {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]}}},
 		"context": [{"type": "state", "_instance": "①", "text": "a"}, {"type": "state", "_instance": "②", "text": "b"}]}`,
 		`{"solution": {"calls": [{"_tool": "shout", "_instance": "*", "text": "†state.text", "_outputPath": "loud"}], "output": null}}`,

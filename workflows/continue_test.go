@@ -4,8 +4,11 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
+	"strings"
 	"testing"
 
+	"processidea/internal/longrun"
 	"processidea/protocol"
 )
 
@@ -48,32 +51,41 @@ var unseen = map[string]func(*testing.T){
 	"signals in the very same moment": TestAFloodOfSignalsFailsNoWorkflowTaskAndEveryValidOneHasItsEffectOnce,
 }
 
-// Workflows that continue as new after every few steps come to the same as those that never do. A test that needs long for
-// it is in one round alone.
+// roundOf is after how many passes the workflows of a test continue as new: in a round of TestContinuingAsNewCannotBeSeen
+// the number that is its name, elsewhere 0.
+func roundOf(t *testing.T) int {
+	_, round, _ := strings.Cut(t.Name(), "TestContinuingAsNewCannotBeSeen/")
+	number, _, _ := strings.Cut(round, "/")
+	every, _ := strconv.Atoi(number)
+	return every
+}
+
+// Workflows that continue as new after every few steps come to the same as those that never do. Ordinarily each scenario is
+// played in one round: in that of the shortest runs, or where it needs long in another. The long run plays all rounds.
 func TestContinuingAsNewCannotBeSeen(t *testing.T) {
+	t.Parallel()
 	atLength(t)
-	long := map[string]int{"signals in the very same moment": 11, "effects carry their key": 3, "more Calls than run at once": 2, "a process that is split": 5, "an output of what is known": 1}
+	alone := map[string]int{"signals in the very same moment": 11, "effects carry their key": 3,
+		"more Calls than run at once": 2, "a process that is split": 5, "an output of what is known": 1}
 	for _, every := range []int{1, 2, 3, 5, 7, 11} {
-		before := *continueEvery
-		*continueEvery = every
 		t.Run(fmt.Sprint(every), func(t *testing.T) {
+			t.Parallel()
 			for _, name := range slices.Sorted(maps.Keys(unseen)) {
-				if only, ok := long[name]; !ok || only == every {
+				only, isAlone := alone[name]
+				if only == every || !isAlone && (every == 1 || longrun.Enabled()) {
 					t.Run(name, unseen[name])
 				}
 			}
 		})
-		*continueEvery = before
 	}
 }
 
 func TestAWorkflowThatContinuesStaysTheSameToWhoeverLooksForIt(t *testing.T) {
-	before := *continueEvery
-	defer func() { *continueEvery = before }()
-	*continueEvery = 1
+	t.Parallel()
 	s := newScenario(t, `{"meta": {"path": "long", "version": "7"}, "schema": {"tools": {"shout": `+textTool+`}}, "context": [{"type": "text", "text": "Go."}]}`,
 		`{"solution": {"calls": [{"_tool": "shout", "text": "a", "_outputPath": "a"}]}}`,
 		`{"solution": {"calls": [{"_tool": "shout", "text": "†state.a", "_outputPath": "b"}]}}`, nothingMore)
+	s.every = 1
 	run := s.start()
 	if r := s.end(run); r.Ideas != 3 || asJSON(r.Instances[""].State) != `{"a":"A","b":"A"}` {
 		t.Errorf("%+v", r)

@@ -78,9 +78,8 @@ type crash struct {
 }
 
 func newCrash(t *testing.T) *crash {
-	atLength(t)
 	t.Helper()
-	t.Parallel()
+	atLength(t)
 	_, err := temporalClient.WorkflowService().RegisterNamespace(t.Context(), &workflowservice.RegisterNamespaceRequest{
 		Namespace: t.Name(), WorkflowExecutionRetentionPeriod: durationpb.New(24 * time.Hour)})
 	if err != nil {
@@ -148,7 +147,7 @@ func (c *crash) start(s *scenario) client.WorkflowRun {
 
 func (c *crash) finish(run client.WorkflowRun) runresult.Result {
 	c.t.Helper()
-	ctx, cancel := context.WithTimeout(c.t.Context(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(c.t.Context(), 5*time.Minute)
 	defer cancel()
 	var r runresult.Result
 	if err := run.Get(ctx, &r); err != nil {
@@ -184,6 +183,7 @@ func eightCalls() (all string, third int) {
 }
 
 func TestAWorkerKilledInTheMiddleOfAStreamDoesNotMakeTheLLMSpeakTwice(t *testing.T) {
+	t.Parallel()
 	c := newCrash(t)
 	s := newScenario(t, `{"schema": {"tools": {"go": `+httpTool(c.tool("go", nil), "")+`}}, "context": [{"type": "text", "text": "Go."}]}`)
 	calls, third := eightCalls()
@@ -245,6 +245,7 @@ func (c *crash) workHandingOutTo(token string) {
 
 // The process learns the Calls of a reply that it never had from the instances: also from those that had been told that no more come.
 func TestCallsAreHandedOnThoughTheWorkerIsLostWhenSomeInstancesHaveTheWholeReply(t *testing.T) {
+	t.Parallel()
 	c := newCrash(t)
 	s := newScenario(t, `{"schema": {"tools": {"go": `+httpTool(c.tool("go", nil), "")+`}}, "context": [
 		{"type": "state", "_instance": "1", "state": {"n": 1}}, {"type": "state", "_instance": "2", "state": {"n": 2}}, {"type": "state", "_instance": "3", "state": {"n": 3}}]}`,
@@ -257,6 +258,7 @@ func TestCallsAreHandedOnThoughTheWorkerIsLostWhenSomeInstancesHaveTheWholeReply
 }
 
 func TestAWorkerKilledBeforeTheFirstCallMakesExactlyOneMoreRequest(t *testing.T) {
+	t.Parallel()
 	c := newCrash(t)
 	s := newScenario(t, `{"schema": {"tools": {"go": `+httpTool(c.tool("go", nil), "")+`}}, "context": [{"type": "text", "text": "Go."}]}`)
 	calls, _ := eightCalls()
@@ -284,6 +286,7 @@ func TestAWorkerKilledBeforeTheFirstCallMakesExactlyOneMoreRequest(t *testing.T)
 }
 
 func TestACallThatTookItsWorkerDownThreeTimesFailsAndSaysSo(t *testing.T) {
+	t.Parallel()
 	c := newCrash(t)
 	hold := func(_ int, r *http.Request) { <-r.Context().Done() }
 	s := newScenario(t, `{"schema": {"tools": {"deadly": `+httpTool(c.tool("deadly", hold), "")+`}}, "context": [{"type": "text", "text": "Go."}]}`,
@@ -305,6 +308,7 @@ func TestACallThatTookItsWorkerDownThreeTimesFailsAndSaysSo(t *testing.T) {
 }
 
 func TestACallCutOffBetweenEffectAndReportComesAgainWithTheSameKey(t *testing.T) {
+	t.Parallel()
 	c := newCrash(t)
 	hold := func(nth int, r *http.Request) {
 		if nth == 1 {
@@ -358,6 +362,7 @@ func TestACallCutOffBetweenEffectAndReportComesAgainWithTheSameKey(t *testing.T)
 }
 
 func TestASplitProcessGoesOnWhereItsWorkersWereKilled(t *testing.T) {
+	t.Parallel()
 	c := newCrash(t)
 	hold := func(nth int, r *http.Request) {
 		if nth > 4 && nth <= 12 || nth > 14 && nth <= 20 {

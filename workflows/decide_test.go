@@ -8,6 +8,7 @@ import (
 
 	"processidea/client"
 	"processidea/client/bulk"
+	"processidea/internal/longrun"
 	"processidea/model/ideafile"
 	"processidea/model/turn"
 	"processidea/protocol"
@@ -51,24 +52,30 @@ func (s *scenario) refusalsOf(workflow string) map[string]string {
 	return found
 }
 
-// A thousand instances in ten parts each wait for two people. The first decides with one signal of a client that knows nothing of this program, the
-// second with package client.
-func TestOneSignalDecidesOnAThousandCalls(t *testing.T) {
+// Many instances in parts each wait for two people. The first decides with one signal of a client that knows nothing of this
+// program, the second with package client. The long run has a thousand.
+func TestOneSignalDecidesOnManyCalls(t *testing.T) {
+	t.Parallel()
 	atLength(t)
+	calls := 130
+	if longrun.Enabled() {
+		calls = 1000
+	}
+	middle, last := calls*2/5, calls-1
 	till := newTill(t)
-	s := paying(t, till, "", `{"by": {"count": 2}}`, rows(1, 1000)+`,`+payOnce)
+	s := paying(t, till, "", `{"by": {"count": 2}}`, rows(1, calls)+`,`+payOnce)
 	run := s.start()
-	waiting := s.waitsFor(1000)
+	waiting := s.waitsFor(calls)
 	wrong := map[int]string{
-		3: "the digest is not that of what waits now", 405: "params: /n: expected integer", 999: "the digest is not that of what waits now",
+		3: "the digest is not that of what waits now", middle: "params: /n: expected integer", last: "the digest is not that of what waits now",
 	}
 	var decisions []any
 	for n, a := range waiting {
 		switch {
-		case n == 3 || n == 999:
+		case n == 3 || n == last:
 			a.Digest = strings.Repeat("0", 64)
 			decisions = append(decisions, one(ideafile.Approve, a))
-		case n == 405:
+		case n == middle:
 			decisions = append(decisions, one(ideafile.Amend, a, "params", map[string]any{"n": "many"}))
 		default:
 			decisions = append(decisions, one(ideafile.Approve, a))
@@ -98,16 +105,16 @@ func TestOneSignalDecidesOnAThousandCalls(t *testing.T) {
 			t.Errorf("%s: %q, %+v", o.Call, o.Refused, o.Count)
 		}
 	}
-	eventually(t, "all but three are paid", func() bool { return len(till.seen()) == 997 })
+	eventually(t, "all but three are paid", func() bool { return len(till.seen()) == calls-3 })
 	outcomes, err = p.DecideMany(t.Context(), bulk.Decisions(s.waitsFor(3), client.Decision{Kind: client.Approve, By: "ann"}))
 	if err != nil || len(outcomes) != 3 {
 		t.Errorf("%+v, %v", outcomes, err)
 	}
 	s.end(run)
-	if len(till.seen()) != 1000 {
+	if len(till.seen()) != calls {
 		t.Errorf("%d payments", len(till.seen()))
 	}
-	s.historiesAreShort(10)
+	s.historiesAreShort((calls + 99) / 100)
 }
 
 // historiesAreShort checks the histories of a process and of its parts.
@@ -162,6 +169,7 @@ func (s *scenario) decideAll(to, id, kind, by string, list []protocol.Approval, 
 
 // Of people who decide on everything at the same moment each counts once for each Call, wherever the Calls wait.
 func TestPeopleWhoDecideOnManyAtOnceCountOnceForEach(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		config, context string
 		calls, every    int
@@ -173,6 +181,7 @@ func TestPeopleWhoDecideOnManyAtOnceCountOnceForEach(t *testing.T) {
 		"a broadcast, continued as new": {"", rows(1, 5) + `,` + payOnce, 5, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			till := newTill(t)
 			s := paying(t, till, c.config, twoOfFinance, c.context)
 			s.every = c.every
@@ -207,6 +216,7 @@ func TestPeopleWhoDecideOnManyAtOnceCountOnceForEach(t *testing.T) {
 
 // What waits in a delegate is decided on there, and in a fork like anywhere.
 func TestManyCallsOfDelegatesAndForksAreDecidedOn(t *testing.T) {
+	t.Parallel()
 	till := newTill(t)
 	s := newScenario(t, `{"schema": {"tools": {"settle": {"type": "object", "properties": {}, "_delegate": "settle.json"}}},
 		"context": [{"type": "text", "text": "t"}, {"type": "plan", "stage": "complete", "plan": [{"_tool": "settle"}]}]}`)
@@ -246,8 +256,10 @@ func TestManyCallsOfDelegatesAndForksAreDecidedOn(t *testing.T) {
 
 // A workflow task in which a thousand wrong decisions are refused is short, or the SDK takes it for one that hangs.
 func TestAThousandDecisionsOnCallsThatThereAreNotAreRefused(t *testing.T) {
+	t.Parallel()
 	for name, batch := range map[string]int{"in one piece": 40, "in parts": 20} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			s := paying(t, newTill(t), fmt.Sprintf(`"batch": %d`, batch), "true", rows(1, 40)+`,`+payOnce)
 			s.start()
 			s.waitsFor(40)
@@ -272,8 +284,10 @@ func TestAThousandDecisionsOnCallsThatThereAreNotAreRefused(t *testing.T) {
 
 // Whoever decides last is heard last, though the first decisions are many and wait for their turn.
 func TestADecisionDoesNotOvertakeManyThatWaitForTheirTurn(t *testing.T) {
+	t.Parallel()
 	for name, batch := range map[string]int{"in one piece": 300, "in parts": 75} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			atLength(t)
 			till := newTill(t)
 			s := paying(t, till, fmt.Sprintf(`"batch": %d`, batch), "true", rows(1, 150)+`,`+payOnce)
@@ -293,9 +307,11 @@ func TestADecisionDoesNotOvertakeManyThatWaitForTheirTurn(t *testing.T) {
 }
 
 func TestManyDecisionsAreRefusedAsSingleOnesAre(t *testing.T) {
+	t.Parallel()
 	till := newTill(t)
 	for name, config := range map[string]string{"in one piece": "", "in parts": `"batch": 1`} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			s := paying(t, till, config, "true", rows(1, 3)+`,`+payOnce)
 			run := s.start()
 			list := s.waitsFor(3)

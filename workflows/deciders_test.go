@@ -59,6 +59,7 @@ func (s *scenario) outcome(to, instance, kind string, payload map[string]any) st
 
 // Wherever a Call waits, it is the same people who decide: two of finance, neither of whom started the process, each once.
 func TestTwoPeopleDecideWhereverTheCallWaits(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		config, policy, context string
 		instances               []string // workflow ids under the process, each with the Call 0.1
@@ -71,6 +72,7 @@ func TestTwoPeopleDecideWhereverTheCallWaits(t *testing.T) {
 		"a limit of config":    {`"approval": ` + strings.Replace(twoOfFinance, "{", `{"all": true, `, 1), "false", rows(1, 1) + `,` + payOnce, []string{"/1"}, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			till := newTill(t)
 			s := paying(t, till, c.config, c.policy, c.context)
 			s.every = c.every
@@ -113,6 +115,7 @@ func (s *scenario) toldSoFar(call, by string) {
 }
 
 func TestADelegateLoosensNothing(t *testing.T) {
+	t.Parallel()
 	till := newTill(t)
 	s := newScenario(t, `{"config": {"approval": {"by": {"notStarter": true, "people": ["sam", "ann", "bob"]}}}, "schema": {"tools": {"settle": {"type": "object", "properties": {}, "_delegate": "settle.json"}}},
 		"context": [{"type": "text", "text": "t"}, {"type": "plan", "stage": "complete", "plan": [{"_tool": "settle"}]}]}`)
@@ -139,6 +142,7 @@ func TestADelegateLoosensNothing(t *testing.T) {
 }
 
 func TestTheChainTellsWhoStartedItAndEachWhoApproved(t *testing.T) {
+	t.Parallel()
 	till := newTill(t)
 	s := paying(t, till, "", twoOfFinance, `{"type": "text", "text": "t"},`+payOnce)
 	run := s.start()
@@ -178,6 +182,7 @@ func TestTheChainTellsWhoStartedItAndEachWhoApproved(t *testing.T) {
 
 // Who started the process that a fork came from has no more say in it than there; what had one approval is asked anew.
 func TestAForkLoosensNothing(t *testing.T) {
+	t.Parallel()
 	till := newTill(t)
 	s := paying(t, till, "", twoOfFinance, `{"type": "text", "text": "t"},`+payOnce)
 	s.start()
@@ -216,6 +221,7 @@ func TestAForkLoosensNothing(t *testing.T) {
 
 // Two people who decide at the same moment are two, and one who decides twice at the same moment is one.
 func TestDecisionsAtTheSameMomentCountAsOneAfterTheOther(t *testing.T) {
+	t.Parallel()
 	till := newTill(t)
 	s := paying(t, till, "", twoOfFinance, `{"type": "text", "text": "t"},`+payOnce)
 	run := s.start()

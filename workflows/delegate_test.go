@@ -54,6 +54,7 @@ func reviewing(t *testing.T, tool string, replies ...string) *scenario {
 }
 
 func TestADelegateSeesItsParametersAndScopesAndNothingElse(t *testing.T) {
+	t.Parallel()
 	s := reviewing(t, reviewTool, reviewed, `{"when": "You are a reviewer.", "solution": {"calls": [], "output": "fine"}}`, callReview)
 	r := s.finish()
 	if got := asJSON(r.Instances[""].State); got != `{"draft":"some words","secret":"hush","style":"terse","verdict":"fine"}` {
@@ -73,6 +74,7 @@ func TestADelegateSeesItsParametersAndScopesAndNothingElse(t *testing.T) {
 }
 
 func TestAnAnonymousDelegateIsTheToolItself(t *testing.T) {
+	t.Parallel()
 	s := reviewing(t, strings.Replace(strings.Replace(reviewTool, "review.json", "anonymous", 1), `"_delegate"`, `"description": "Judges a text.", "_delegate"`, 1),
 		reviewed, `{"when": "You are this tool: review. Judges a text.", "solution": {"calls": [], "output": "so so"}}`, callReview)
 	if got := asJSON(s.finish().Instances[""].State); !strings.Contains(got, `"verdict":"so so"`) || strings.Contains(s.promptWith("You are this tool"), "hush") {
@@ -81,6 +83,7 @@ func TestAnAnonymousDelegateIsTheToolItself(t *testing.T) {
 }
 
 func TestADelegateHandsBackValuesForWhatItMayWrite(t *testing.T) {
+	t.Parallel()
 	s := reviewing(t, strings.Replace(reviewTool, `"_scopes"`, `"_writes": ["state.note", "state.style"], "_scopes"`, 1)+`, "shout": `+textTool, reviewed,
 		`{"when": "\"note\":", "solution": {"calls": [], "output": "fine"}}`,
 		`{"when": "You are a reviewer.", "solution": {"calls": [{"_tool": "shout", "text": "mind the gap", "_outputPath": "note"}, {"_tool": "shout", "text": "x", "_outputPath": "other"}]}}`, callReview)
@@ -91,11 +94,13 @@ func TestADelegateHandsBackValuesForWhatItMayWrite(t *testing.T) {
 }
 
 func TestADelegateThatFailsIsARuntimeErrorOfItsCall(t *testing.T) {
+	t.Parallel()
 	for name, file := range map[string]string{
 		"it fails":                `{"context": [{"type": "plan", "stage": "complete", "plan": []}, {"type": "state", "schema": {"type": "object", "required": ["never"]}, "state": {}}]}`,
 		"its output is no string": `{"schema": {"output": {"type": "object"}}, "context": [{"type": "plan", "stage": "complete", "plan": [], "output": {}}]}`,
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			s := reviewing(t, reviewTool, `{"when": "1.1 review(", "solution": {"calls": []}}`, callReview)
 			s.file("review.json", file)
 			r := s.finish()
@@ -120,6 +125,7 @@ func underWay(t *testing.T) (*scenario, string) {
 }
 
 func TestACancelledProcessTakesItsDelegatesAlong(t *testing.T) {
+	t.Parallel()
 	s, id := underWay(t)
 	if err := s.client.CancelWorkflow(t.Context(), s.id, ""); err != nil {
 		t.Fatal(err)
@@ -131,6 +137,7 @@ func TestACancelledProcessTakesItsDelegatesAlong(t *testing.T) {
 }
 
 func TestADelegateThatIsTerminatedFailsItsCall(t *testing.T) {
+	t.Parallel()
 	s, id := underWay(t)
 	if err := s.client.TerminateWorkflow(t.Context(), id, "", "for a test"); err != nil {
 		t.Fatal(err)
@@ -142,6 +149,7 @@ func TestADelegateThatIsTerminatedFailsItsCall(t *testing.T) {
 
 // What the LLM was told in the example is the proof of what its delegates see.
 func TestTheDelegatesOfTheResearchSeeTheirScopesAlone(t *testing.T) {
+	t.Parallel()
 	idea, replies := example(t, "research")
 	s := newScenario(t, asJSON(idea), strings.Split(strings.TrimSpace(replies), "\n")...)
 	s.file("researcher.json", asJSON(delegatesOf(t, "research").Files["researcher.json"]))

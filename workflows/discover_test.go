@@ -65,6 +65,7 @@ func (s *scenario) isAsking() {
 }
 
 func TestWhatPeopleSendWhileServersAreAskedIsHeardAtOnceOrDoneAfterwards(t *testing.T) {
+	t.Parallel()
 	server := newMCPServer(t)
 	release := server.hang(t)
 	s := newScenario(t, server.several("", "①"), addsForAll, nothingMore)
@@ -108,6 +109,7 @@ func TestWhatPeopleSendWhileServersAreAskedIsHeardAtOnceOrDoneAfterwards(t *test
 
 // A Plan that runs directly starts with its instance: where people paused before there was one, it does not.
 func TestAPauseWhileServersAreAskedHoldsAPlanThatRunsDirectly(t *testing.T) {
+	t.Parallel()
 	server := newMCPServer(t)
 	release := server.hang(t)
 	s := newScenario(t, strings.Replace(server.several("", "①"), `"text": "Go."}`,
@@ -130,8 +132,10 @@ func TestAPauseWhileServersAreAskedHoldsAPlanThatRunsDirectly(t *testing.T) {
 }
 
 func TestAProcessIsCancelledWhileItsServersAreAsked(t *testing.T) {
+	t.Parallel()
 	for name, config := range map[string]string{"whole": "", "split": `, "batch": 1`} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			server := newMCPServer(t)
 			server.hang(t)
 			s := newScenario(t, server.several(config, "①", "②"))
@@ -148,6 +152,7 @@ func TestAProcessIsCancelledWhileItsServersAreAsked(t *testing.T) {
 }
 
 func TestASplitProcessHearsPeopleWhileItsServersAreAskedAndWhenTheyAreDown(t *testing.T) {
+	t.Parallel()
 	server := newMCPServer(t)
 	server.down()
 	s := newScenario(t, server.several(`, "batch": 1`, "①", "②"))
@@ -172,6 +177,7 @@ func TestASplitProcessHearsPeopleWhileItsServersAreAskedAndWhenTheyAreDown(t *te
 }
 
 func TestAProcessSaysWhichServersItAsksFromTheFirstMoment(t *testing.T) {
+	t.Parallel()
 	server := newMCPServer(t)
 	release := server.hang(t)
 	s := newScenario(t, server.several("", "①"), addsForAll, nothingMore)

@@ -92,6 +92,7 @@ func hundred(url string) (idea, plan string) {
 }
 
 func TestAWorkerThatIsStoppedUnderAHundredCallsFailsNoneOfThem(t *testing.T) {
+	t.Parallel()
 	c := newCrash(t)
 	release := make(chan struct{})
 	// Most of them end while the worker drains. The others are cut off, fail once for a reason of their own, and then
@@ -159,6 +160,7 @@ func (c *crash) inside() (stop func()) {
 }
 
 func TestACallThatIsCutOffHasNotFailed(t *testing.T) {
+	t.Parallel()
 	c := newCrash(t)
 	block := func(w http.ResponseWriter, r *http.Request, nth int) {
 		switch nth {
@@ -193,6 +195,7 @@ func TestACallThatIsCutOffHasNotFailed(t *testing.T) {
 }
 
 func TestACallWhoseWorkerLosesSightOfTemporalForAMomentHasNotFailed(t *testing.T) {
+	t.Parallel()
 	c := newCrash(t)
 	w := newWire(t)
 	gone := make(chan struct{})
@@ -222,6 +225,7 @@ func TestACallWhoseWorkerLosesSightOfTemporalForAMomentHasNotFailed(t *testing.T
 }
 
 func TestWorkersThatReplaceEachOtherLoseNoCallThatMustNotRunTwice(t *testing.T) {
+	t.Parallel()
 	c := newCrash(t)
 	url, seen := keyed("/"+c.id+"/go", func(w http.ResponseWriter, _ *http.Request, _ int) { fmt.Fprint(w, `1`) })
 	var chain, states []string
@@ -265,6 +269,7 @@ func holdBehind(chars int, release <-chan struct{}) rehearsal.Option {
 }
 
 func TestARequestThatStreamsWhileItsWorkerDrainsIsHeardToItsEnd(t *testing.T) {
+	t.Parallel()
 	c := newCrash(t)
 	s := newScenario(t, `{"schema": {"tools": {"go": `+httpTool(c.tool("go", nil), "")+`}}, "context": [{"type": "text", "text": "Go."}]}`)
 	calls, third := eightCalls()
@@ -288,6 +293,7 @@ func TestARequestThatStreamsWhileItsWorkerDrainsIsHeardToItsEnd(t *testing.T) {
 }
 
 func TestARequestThatOutlastsTheDrainIsCutLikeThatOfALostWorker(t *testing.T) {
+	t.Parallel()
 	c := newCrash(t)
 	s := newScenario(t, `{"schema": {"tools": {"go": `+httpTool(c.tool("go", nil), "")+`}}, "context": [{"type": "text", "text": "Go."}]}`)
 	calls, third := eightCalls()
@@ -311,6 +317,7 @@ func TestARequestThatOutlastsTheDrainIsCutLikeThatOfALostWorker(t *testing.T) {
 }
 
 func TestARequestThatIsCutOffBeforeItsFirstByteIsMadeAfresh(t *testing.T) {
+	t.Parallel()
 	c := newCrash(t)
 	s := newScenario(t, `{"schema": {"tools": {"go": `+httpTool(c.tool("go", nil), "")+`}}, "context": [{"type": "text", "text": "Go."}]}`)
 	s.options = []rehearsal.Option{stopBehind(0)}
@@ -331,6 +338,7 @@ func TestARequestThatIsCutOffBeforeItsFirstByteIsMadeAfresh(t *testing.T) {
 }
 
 func TestASecondSignalEndsAWorkerAtOnce(t *testing.T) {
+	t.Parallel()
 	c := newCrash(t)
 	url, seen := keyed("/"+c.id+"/long", func(_ http.ResponseWriter, r *http.Request, _ int) { <-r.Context().Done() })
 	s := newScenario(t, `{"schema": {"tools": {"long": `+httpTool(url, "")+`}}, "context": [{"type": "text", "text": "Go."}]}`,

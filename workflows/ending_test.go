@@ -24,6 +24,7 @@ import (
 // What a task decides may be decided again, otherwise, where the task is lost. An end cannot be taken back. The task that
 // decides it sets a timer, and a later one tells it.
 func TestAnInstanceIsToldOfItsEndInATaskBehindTheOneThatDecides(t *testing.T) {
+	t.Parallel()
 	s := newScenario(t, `{"schema": {"tools": {"whisper": `+textTool+`}}, "context": [{"type": "state", "a": 1}]}`,
 		`{"solution": {"calls": [{"_tool": "whisper", "text": "A", "_outputPath": "b"}]}}`, nothingMore)
 	s.finish()
@@ -88,6 +89,7 @@ func (s *scenario) cancel() {
 }
 
 func TestAnInstanceThatHasEndedIsClosedWhileOthersWaitForPeople(t *testing.T) {
+	t.Parallel()
 	s := oneOfMany(t)
 	eventually(t, "the first is closed", func() bool { return s.closed("i0") == "Completed" })
 	if status := s.processStatus().Status; status != runresult.StatusRunning || s.closed("i1") != "" {
@@ -98,6 +100,7 @@ func TestAnInstanceThatHasEndedIsClosedWhileOthersWaitForPeople(t *testing.T) {
 
 // One that Temporal cancels before it is told that it has reached its goal is as closed as the others.
 func TestACancelledProcessLeavesNoInstanceOpen(t *testing.T) {
+	t.Parallel()
 	s := oneOfMany(t)
 	s.cancel()
 	for n := range 20 {
@@ -108,6 +111,7 @@ func TestACancelledProcessLeavesNoInstanceOpen(t *testing.T) {
 
 // Here time is skipped: the hour that the instance waits is none.
 func TestAnInstanceEndsWhenItsProcessIsGone(t *testing.T) {
+	t.Parallel()
 	var suite testsuite.WorkflowTestSuite
 	env := suite.NewTestWorkflowEnvironment()
 	env.SetWorkerOptions(worker.Options{Interceptors: []interceptor.WorkerInterceptor{workflows.NewSignalOrderInterceptor()}})
@@ -124,6 +128,7 @@ func TestAnInstanceEndsWhenItsProcessIsGone(t *testing.T) {
 }
 
 func TestAProcessIsGoneWhenItWasTerminatedOrItsIDIsAnothers(t *testing.T) {
+	t.Parallel()
 	asked := make(chan struct{})
 	s := newScenario(t, `{"schema": {"tools": {"shout": `+textTool+`}}, "context": [{"type": "text", "text": "Go."}]}`)
 	s.options = []rehearsal.Option{rehearsal.Gate(func(ctx context.Context, _, sent int) {

@@ -73,9 +73,11 @@ var outcomes = map[string]struct {
 }
 
 func TestEveryExampleRunsToItsEnd(t *testing.T) {
+	t.Parallel()
 	atLength(t)
 	for name, want := range outcomes {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			if name == "diamond" {
 				serveShop(t)
 			}
@@ -97,7 +99,7 @@ func TestEveryExampleRunsToItsEnd(t *testing.T) {
 				sign(t, run.GetID(), 189, 11)
 			}
 			var r runresult.Result
-			ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+			ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 			defer cancel()
 			if err := run.Get(ctx, &r); err != nil {
 				t.Fatal(err)
@@ -115,6 +117,7 @@ func TestEveryExampleRunsToItsEnd(t *testing.T) {
 
 // Split into parts, the first instances of an example come to what they come to by themselves.
 func TestEveryExampleOfSeveralInstancesComesToTheSameInParts(t *testing.T) {
+	t.Parallel()
 	atLength(t)
 	for name, c := range map[string]struct {
 		instances, batch, waiting int
@@ -128,6 +131,7 @@ func TestEveryExampleOfSeveralInstancesComesToTheSameInParts(t *testing.T) {
 		"refunds":             {instances: 20, batch: 3, waiting: 3},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			idea, replies := example(t, name)
 			idea["context"] = firstInstances(idea["context"], c.instances)
 			if c.when != "" {
@@ -230,6 +234,7 @@ const exampleDesk = "/tmp/process-idea-desk"
 
 // The example reads and writes files through a server that others wrote.
 func TestTheExampleOfMCPWritesItsFileOnceAPersonHasSeenIt(t *testing.T) {
+	t.Parallel()
 	program := npmtest.Program(t, npmtest.Filesystem, "mcp-server-filesystem")
 	desk, err := filepath.EvalSymlinks(t.TempDir())
 	if err == nil {
@@ -264,6 +269,7 @@ func TestTheExampleOfMCPWritesItsFileOnceAPersonHasSeenIt(t *testing.T) {
 
 // A program of the official SDK, run by the worker: the same without npm.
 func TestAnMCPServerThatTheWorkerRunsServesAProcess(t *testing.T) {
+	t.Parallel()
 	s := newScenario(t, `{"config": {"mcp": {"calc": {"command": `+asJSON([]string{os.Args[0], mcptest.Argument, "Adds two numbers."})+`, "tools": ["add"]}}},
 	  "context": [{"type": "text", "text": "Go."}]}`, adds, nothingMore)
 	run := s.start()

@@ -16,6 +16,7 @@ import (
 // A fork at the last Idea of what has ended does nothing: not of a split process, whose parts had run a Plan by themselves and
 // failed in it, and not the fork of that fork.
 func TestAForkOfASplitProcessThatHasEndedDoesNothing(t *testing.T) {
+	t.Parallel()
 	till := newTill(t)
 	s := newScenario(t, `{"config": {"batch": 2, "gather": "5m"}, "schema": {"tools": {"pay": `+till.pay("false")+`, "refuse": `+textTool+`}},
 		"context": [`+rows(1, 5)+`, {"type": "plan", "stage": "complete", "plan": [{"_tool": "pay", "n": 1}, {"_tool": "refuse", "text": "†state.text", "_outputPath": "said"},
@@ -56,6 +57,7 @@ func (s *scenario) cameTo() runresult.Result {
 
 // A steady stream of signals that change nothing stops neither the Requests nor continue-as-new, and none of them is lost.
 func TestAStreamOfRefusedSignalsStopsNothing(t *testing.T) {
+	t.Parallel()
 	var replies []string
 	for n := range 10 {
 		replies = append(replies, fmt.Sprintf(`{"solution": {"calls": [{"_tool": "weigh", "n": 1, "_outputPath": "a%d"}]}}`, n))

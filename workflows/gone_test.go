@@ -41,6 +41,7 @@ func (s *scenario) terminateInstance(token string) {
 }
 
 func TestAProcessGoesOnWithoutAnInstanceThatWasTerminatedOrDeletedDuringARequest(t *testing.T) {
+	t.Parallel()
 	const shout = `{"solution": {"calls": [{"_tool": "shout", "_instance": "*", "text": "†state.text", "_outputPath": "a"}]}}`
 	const again = `{"solution": {"calls": [{"_tool": "shout", "_instance": "*", "text": "†state.a", "_outputPath": "b"}]}}`
 	for name, c := range map[string]struct {
@@ -53,6 +54,7 @@ func TestAProcessGoesOnWithoutAnInstanceThatWasTerminatedOrDeletedDuringARequest
 		"terminated-in-the-second": {2, (*scenario).terminateInstance},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			speaking, goOn := make(chan struct{}), make(chan struct{})
 			s := newScenario(t, `{"config": {"limits": {"requests": 4}, "llm": {"timeout": "1h"}}, "schema": {"tools": {"shout": `+textTool+`}}, "context": [`+rows(1, 2)+`]}`)
 			s.options = []rehearsal.Option{rehearsal.Gate(func(ctx context.Context, request, sent int) {
@@ -70,7 +72,7 @@ func TestAProcessGoesOnWithoutAnInstanceThatWasTerminatedOrDeletedDuringARequest
 			_, _ = s.instance("1"), s.instance("2") // they answer, so they have started
 			c.remove(s, "2")
 			close(goOn)
-			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 			defer cancel()
 			_ = run.Get(ctx, nil)
 			r := s.processStatus().Result

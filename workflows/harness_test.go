@@ -53,7 +53,7 @@ var (
 	toolbox        = &toolServer{answers: map[string]http.HandlerFunc{}}
 )
 
-// continueEvery has the workflows of all scenarios continue as new. TestContinuingAsNewCannotBeSeen sets it by itself.
+// continueEvery has the workflows of all scenarios continue as new.
 var continueEvery = flag.Int("continue", 0, "passes through its loop after which a workflow continues as new; 0: when Temporal suggests it")
 
 // saveActions has all scenarios do what saves the actions that a hosted server bills.
@@ -64,6 +64,7 @@ func TestMain(m *testing.M) {
 	if address := os.Getenv(envWorker); address != "" {
 		os.Exit(runAsWorker(address))
 	}
+	devtest.Parallel(8)
 	os.Exit(run(m))
 }
 
@@ -106,6 +107,16 @@ func run(m *testing.M) int {
 	return m.Run()
 }
 
+// variables are what tests add to the worker's environment while it works: that of the process is all tests'.
+var variables sync.Map
+
+func lookupVariable(name string) (string, bool) {
+	if v, ok := variables.Load(name); ok {
+		return v.(string), true
+	}
+	return os.LookupEnv(name)
+}
+
 func startWorker() (worker.Worker, error) {
 	llmURL = httptest.NewServer(llm).URL
 	toolbox.server = httptest.NewServer(toolbox)
@@ -113,7 +124,7 @@ func startWorker() (worker.Worker, error) {
 	builtin.Register(registry, nil)
 	registerTestTools(registry)
 	registerDoze(registry)
-	reached := httptool.New(httptool.Options{Allow: strings.TrimPrefix(toolbox.server.URL, "http://"), Secrets: "TEST_*", LookupEnv: os.LookupEnv})
+	reached := httptool.New(httptool.Options{Allow: strings.TrimPrefix(toolbox.server.URL, "http://"), Secrets: "TEST_*", LookupEnv: lookupVariable})
 	deciders, err := signers.open()
 	if err != nil {
 		return nil, err
@@ -287,7 +298,7 @@ func (s *scenario) start() client.WorkflowRun {
 		s.t.Fatal(problems)
 	}
 	run, _, err := engine.StartOrAttach(s.t.Context(), s.client, s.namespace, engine.StartProcess{
-		ID: s.id, Idea: idea, Start: protocol.ProcessStart{Idea: s.idea, Replies: s.scripted, StartedBy: s.startedBy, ContinueEvery: max(*continueEvery, s.every), Delegation: protocol.DelegationContext{Files: s.files},
+		ID: s.id, Idea: idea, Start: protocol.ProcessStart{Idea: s.idea, Replies: s.scripted, StartedBy: s.startedBy, ContinueEvery: max(*continueEvery, s.every, roundOf(s.t)), Delegation: protocol.DelegationContext{Files: s.files},
 			WithSolution: s.withCalls}, File: "test",
 	})
 	if err != nil {

@@ -75,6 +75,7 @@ func injectionIdea(t *testing.T, look, refund string) string {
 
 // A comment that talks the LLM into everything gains nothing by it: what the LLM proposes never widens its own rights.
 func TestAnInjectedCommentThatTheLLMObeysHasNoEffect(t *testing.T) {
+	t.Parallel()
 	looked, paid := &witness{}, &witness{}
 	look := toolbox.handle("/"+t.Name()+"/look", looked.ServeHTTP)
 	refund := toolbox.handle("/"+t.Name()+"/refund", paid.ServeHTTP)

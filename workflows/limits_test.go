@@ -32,12 +32,14 @@ func (s *scenario) pausedAtLimit(till *till, payments int) {
 }
 
 func TestALimitOfCallsStopsPlansThatRunDirectly(t *testing.T) {
+	t.Parallel()
 	for name, context := range map[string]string{
 		"in one instance": `"context": [` + pays(12, "") + `]`,
 		"in several":      `"context": [` + rowsOf(4) + pays(3, "") + `]`,
 		"in parts":        `"context": [` + rowsOf(6) + pays(2, "") + `]`,
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			till := newTill(t)
 			s := newScenario(t, `{"config": {"batch": 4, "limits": {"calls": 5}}, "schema": {"tools": {"pay": `+till.pay("false")+`}}, `+context+`}`)
 			run := s.start()
@@ -66,6 +68,7 @@ func nested(t *testing.T, till *till, config string, payments int) *scenario {
 }
 
 func TestALimitOfCallsCountsWhatDelegatesDoAtAnyDepth(t *testing.T) {
+	t.Parallel()
 	till := newTill(t)
 	s := nested(t, till, `"limits": {"calls": 5}`, 6)
 	run := s.start()
@@ -81,6 +84,7 @@ func TestALimitOfCallsCountsWhatDelegatesDoAtAnyDepth(t *testing.T) {
 }
 
 func TestALimitOfRequestsCountsThoseOfDelegates(t *testing.T) {
+	t.Parallel()
 	s := reviewing(t, reviewTool, reviewed, `{"when": "\"note\":", "solution": {"calls": [], "output": "fine"}}`,
 		`{"when": "You are a reviewer.", "solution": {"calls": [{"_tool": "shout", "text": "well", "_outputPath": "note"}]}}`, callReview)
 	s.file("review.json", strings.Replace(reviewFile, `"schema": {`, `"schema": {"tools": {"shout": `+textTool+`}, `, 1))
@@ -97,6 +101,7 @@ func TestALimitOfRequestsCountsThoseOfDelegates(t *testing.T) {
 }
 
 func TestAPauseReachesDelegatesAtAnyDepthAndTheyGoOnWithTheirCaller(t *testing.T) {
+	t.Parallel()
 	till, release := newTill(t), make(chan struct{})
 	till.after = func(n int) {
 		if n == 1 {
@@ -143,6 +148,7 @@ func hasHeard(t *testing.T, workflow, signal string) (heard bool) {
 }
 
 func TestADelegateThatIsPausedShowsAtItsCallerAndGoesOnWithIt(t *testing.T) {
+	t.Parallel()
 	s := reviewing(t, reviewTool, `{"when": "You are a reviewer.", "raw": "nonsense"}`, callReview)
 	s.file("review.json", reviewFile)
 	run := s.start()

@@ -10,9 +10,11 @@ import (
 
 // An LLM that does not answer leads to the next one of the list, in every Request: in one piece and in parts. The Idea says who answered.
 func TestTheNextLLMOfAListAnswersWhereTheFirstDoesNot(t *testing.T) {
+	t.Parallel()
 	const paidAlready = `{"when": "\"paid\":", "solution": {"calls": []}}`
 	for name, batch := range map[string]string{"in one piece": `"batch": 9`, "in parts": `"batch": 1`} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			till := newTill(t)
 			s := newScenario(t, manyInstances(till, 2, 2, `{`+batch+`}`), paidAlready, payAll, payAll, payAll, payAll)
 			config := s.idea["config"].(map[string]any)

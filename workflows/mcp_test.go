@@ -51,6 +51,7 @@ func (s *mcpServer) idea(tools string) string {
 const adds = `{"solution": {"calls": [{"_tool": "calc_add", "a": 2, "b": 3, "_outputPath": "sum"}]}}`
 
 func TestToolsOfAnMCPServerJoinThePaletteAndAskAPerson(t *testing.T) {
+	t.Parallel()
 	server := newMCPServer(t)
 	s := newScenario(t, server.idea(`{}`), adds, nothingMore)
 	run := s.start()
@@ -78,6 +79,7 @@ func TestToolsOfAnMCPServerJoinThePaletteAndAskAPerson(t *testing.T) {
 
 // The chain has the palette as it was: what is started from it asks no server what it offers, and calls what was pinned.
 func TestWhatIsStartedFromASealedIdeaAsksNoServerAgain(t *testing.T) {
+	t.Parallel()
 	server := newMCPServer(t)
 	first := newScenario(t, server.idea(`{"free": {"_activity": {"mcp": {"server": "calc", "tool": "add"}}, "_approval": false}}`), nothingMore)
 	first.finish()
@@ -99,6 +101,7 @@ func TestWhatIsStartedFromASealedIdeaAsksNoServerAgain(t *testing.T) {
 }
 
 func TestALargePaletteOfAnMCPServerLiesInTheStore(t *testing.T) {
+	t.Parallel()
 	const free = `"free": {"_activity": {"mcp": {"server": "calc", "tool": "add"}}, "_approval": false}`
 	text := strings.Repeat("Adds two numbers. ", 5_000)
 	for name, large := range map[string]struct{ server, file string }{
@@ -106,6 +109,7 @@ func TestALargePaletteOfAnMCPServerLiesInTheStore(t *testing.T) {
 		"what the file has":      {server: "Adds two numbers.", file: `, "other": {"description": "` + text + `", "_activity": {"http": {"url": "http://127.0.0.1:9/"}}}`},
 	} {
 		t.Run(strings.ReplaceAll(name, " ", "-"), func(t *testing.T) {
+			t.Parallel()
 			server := newMCPServer(t)
 			server.describe(large.server)
 			s := newScenario(t, server.idea(`{`+free+large.file+`}`), strings.Replace(adds, "calc_add", "free", 1), nothingMore)
@@ -122,6 +126,7 @@ func TestALargePaletteOfAnMCPServerLiesInTheStore(t *testing.T) {
 }
 
 func TestAnMCPServerThatIsDownPausesTheProcessUntilItIsMended(t *testing.T) {
+	t.Parallel()
 	server := newMCPServer(t)
 	server.down()
 	s := newScenario(t, server.idea(`{"free": {"_activity": {"mcp": {"server": "calc", "tool": "add"}}, "_approval": false}}`),
@@ -147,6 +152,7 @@ func TestAnMCPServerThatIsDownPausesTheProcessUntilItIsMended(t *testing.T) {
 }
 
 func TestWhatTheWorkerDoesNotAllowPausesTheProcess(t *testing.T) {
+	t.Parallel()
 	s := newScenario(t, `{"config": {"mcp": {"sh": {"command": ["sh", "-c", "touch /tmp/owned"]}}}, "context": [{"type": "text", "text": "Go."}]}`)
 	run := s.start()
 	eventually(t, "the process is paused", func() bool { return s.processStatus().Status == runresult.StatusPaused })
@@ -162,6 +168,7 @@ func TestWhatTheWorkerDoesNotAllowPausesTheProcess(t *testing.T) {
 }
 
 func TestAFileThatAsksForAToolThatIsNotOfferedFails(t *testing.T) {
+	t.Parallel()
 	server := newMCPServer(t)
 	s := newScenario(t, server.idea(`{"x": {"_activity": {"mcp": {"server": "calc", "tool": "divide"}}}}`))
 	if err := s.start().Get(t.Context(), nil); err == nil || !strings.Contains(err.Error(), `offers no tool "divide"; it offers add, book`) {
@@ -170,6 +177,7 @@ func TestAFileThatAsksForAToolThatIsNotOfferedFails(t *testing.T) {
 }
 
 func TestAToolThatChangesWhileAPersonThinksIsNotCalled(t *testing.T) {
+	t.Parallel()
 	server := newMCPServer(t)
 	s := newScenario(t, server.idea(`{}`), `{"solution": {"calls": [{"_tool": "calc_add", "a": 2, "b": 3, "_outputPath": "sum"}]}}`, nothingMore)
 	run := s.start()
@@ -183,6 +191,7 @@ func TestAToolThatChangesWhileAPersonThinksIsNotCalled(t *testing.T) {
 }
 
 func TestAToolsQuestionWaitsForAPersonWhoAnswersTheCall(t *testing.T) {
+	t.Parallel()
 	server := newMCPServer(t)
 	s := newScenario(t, server.idea(`{"book": {"_activity": {"mcp": {"server": "calc"}}, "_approval": false}}`),
 		`{"solution": {"calls": [{"_tool": "book", "_outputPath": "table"}]}}`, nothingMore)
@@ -200,6 +209,7 @@ func TestAToolsQuestionWaitsForAPersonWhoAnswersTheCall(t *testing.T) {
 
 // Nobody knows whether a tool had its effect whose connection broke: it is not called again without a person.
 func TestACallWhoseConnectionBreaksIsNotRepeatedWithoutAPerson(t *testing.T) {
+	t.Parallel()
 	server := newMCPServer(t)
 	inner, cut := *server.now.Load(), atomic.Bool{}
 	cut.Store(true)

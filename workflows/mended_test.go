@@ -48,6 +48,7 @@ func (s *scenario) pausedWith(code string, says ...string) {
 const goOnce = `{"solution": {"calls": [{"_tool": "go", "_outputPath": "a"}]}}`
 
 func TestAWrongLLMKeyPausesAProcessThatGoesOnWithTheRightOne(t *testing.T) {
+	t.Parallel()
 	c := newCrash(t)
 	const right, wrong = "sk-right-0123456789abcdef", "sk-wrong-0123456789abcdef"
 	path := "/" + c.id + "/v1/chat/completions"
@@ -79,6 +80,7 @@ func TestAWrongLLMKeyPausesAProcessThatGoesOnWithTheRightOne(t *testing.T) {
 }
 
 func TestAnLLMThatIsDownPausesAProcessThatGoesOnWhenItIsBack(t *testing.T) {
+	t.Parallel()
 	c := newCrash(t)
 	address := net.JoinHostPort("127.0.0.1", strconv.Itoa(devtest.FreePort(t))) // nobody listens there now
 	s := newScenario(t, `{"schema": {"tools": {"go": `+httpTool(c.tool("go", nil), "")+`}}, "context": [{"type": "text", "text": "Go."}]}`, goOnce, nothingMore)
@@ -100,6 +102,7 @@ func TestAnLLMThatIsDownPausesAProcessThatGoesOnWhenItIsBack(t *testing.T) {
 
 // A namespace of one's own has no search attributes until somebody registers them.
 func TestOnAServerWithoutTheSearchAttributesAProcessRunsAndNoneIsSet(t *testing.T) {
+	t.Parallel()
 	c := newCrash(t)
 	c.production()
 	s := newScenario(t, `{"schema": {"tools": {"go": `+httpTool(c.tool("go", nil), `, "_approval": true`)+`}}, "context": [{"type": "text", "text": "Go."}]}`,
@@ -174,6 +177,7 @@ func (c *crash) failing(id string) string {
 }
 
 func TestAProcessWhoseStoreCannotBeWrittenWaitsAndGoesOnWhenItCan(t *testing.T) {
+	t.Parallel()
 	c := newCrash(t)
 	b := &broken{t: t, dir: filepath.Join(t.TempDir(), "store")}
 	url := c.tool("go", func(int, *http.Request) { b.breaks() })
@@ -206,12 +210,14 @@ func TestAProcessWhoseStoreCannotBeWrittenWaitsAndGoesOnWhenItCan(t *testing.T) 
 
 // What a tool did is not lost, nor done twice, because its result could not be stored at once.
 func TestALargeResultWaitsForTheStoreAndItsToolIsNotRunAgain(t *testing.T) {
+	t.Parallel()
 	for name, size := range map[string]int{"by-its-handle": 200_000, "in-a-payload": 20_000} {
 		t.Run(name, func(t *testing.T) { largeResultWaits(t, size) })
 	}
 }
 
 func largeResultWaits(t *testing.T, size int) {
+	t.Parallel()
 	c := newCrash(t)
 	b := &broken{t: t, dir: filepath.Join(t.TempDir(), "store")}
 	answered := make(chan struct{})
@@ -238,6 +244,7 @@ func largeResultWaits(t *testing.T, size int) {
 
 // A Tool is not run in vain: as long as the store is known to be away, its result could not be kept.
 func TestCallsWaitForAStoreThatIsAwayAndNoneHasFailedOrRunInVain(t *testing.T) {
+	t.Parallel()
 	c := newCrash(t)
 	b := &broken{t: t, dir: filepath.Join(t.TempDir(), "store")}
 	url := c.tool("go", nil)
@@ -278,6 +285,7 @@ func (c *crash) awaitingStore(id string) (n int) {
 }
 
 func TestAWorkerThatIsStartedWhileItsStoreIsAwayWaitsForItAndBeginsNone(t *testing.T) {
+	t.Parallel()
 	c := newCrash(t)
 	dir := filepath.Join(t.TempDir(), "store")
 	first := c.productionWith([]string{"PROCESSIDEA_STORE=" + dir})

@@ -12,8 +12,10 @@ import (
 // A limit on what the LLM costs pauses a process in one piece and in parts, and a higher one lets it go on. What it cost stands in the result and in
 // every Idea that a Request led to.
 func TestALimitOfMoneyPausesAndAHigherOneLetsItGoOn(t *testing.T) {
+	t.Parallel()
 	for name, batch := range map[string]string{"in one piece": `"batch": 9`, "in parts": `"batch": 1`} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			till := newTill(t)
 			s := newScenario(t, manyInstances(till, 2, 2, `{"gather": "5m", `+batch+`, "settle": "asked", "prices": {"*": {"input": 1, "output": 2}}, "limits": {"money": 0.00000001}}`))
 			s.scripted = strings.Join([]string{`{"when": "\"paid\":", "solution": {"calls": []}}`, payAll}, "\n")

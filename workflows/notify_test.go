@@ -51,6 +51,7 @@ const shoutsAfterAPerson = `{"schema": {"tools": {"loud": {"type": "object", "pr
 const bothShout = `{"solution": {"calls": [{"_tool": "loud", "_instance": "*", "text": "I like this.", "_outputPath": "a"}]}}`
 
 func TestPeopleAreToldWhatWaitsAndWhatWasDecidedAndTheProcessWaitsForNoNotice(t *testing.T) {
+	t.Parallel()
 	c := newCrash(t)
 	b := &board{fail: 1}
 	c.productionWith([]string{notify.URLVariable + "=" + toolbox.handle("/"+c.id+"/board", b.ServeHTTP)})
@@ -92,6 +93,7 @@ func TestPeopleAreToldWhatWaitsAndWhatWasDecidedAndTheProcessWaitsForNoNotice(t 
 }
 
 func TestWhereNobodyIsToBeToldHistorySaysNothingOfIt(t *testing.T) {
+	t.Parallel()
 	s := newScenario(t, shoutsAfterAPerson, bothShout, nothingMore)
 	run := s.start()
 	s.waitsFor(2)

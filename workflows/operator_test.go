@@ -20,6 +20,7 @@ import (
 )
 
 func TestAFloodOfSignalsFailsNoWorkflowTaskAndEveryValidOneHasItsEffectOnce(t *testing.T) {
+	t.Parallel()
 	atLength(t)
 	till := newTill(t)
 	s := newScenario(t, manyInstances(till, 20, 0, `{"gather": "5m"}`), payAll, nothingMore)
@@ -77,6 +78,7 @@ func (s *scenario) details(under string) string {
 }
 
 func TestAnOperatorSeesWhatWaitsAndTheJSONToSend(t *testing.T) {
+	t.Parallel()
 	till := newTill(t)
 	s := newScenario(t, `{"schema": {"tools": {"pay": `+till.pay(`{"timeout": "72h"}`)+`}}, "context": [{"type": "text", "text": "Go."}]}`,
 		"{\"solution\": {\"calls\": [{\"_tool\": \"pay\", \"n\": 42, \"to\": \"``` end of fence\", \"_outputPath\": \"done\"}]}}", nothingMore)
@@ -110,6 +112,7 @@ func TestAnOperatorSeesWhatWaitsAndTheJSONToSend(t *testing.T) {
 }
 
 func TestDetailsCanBeReadWithoutOurStoreHoweverLongTheyAre(t *testing.T) {
+	t.Parallel()
 	till := newTill(t)
 	call := `{"_tool": "pay", "to": "` + strings.Repeat("long ", 300) + `"}`
 	s := newScenario(t, `{"schema": {"tools": {"pay": `+till.pay(`true`)+`}}, "context": [{"type": "text", "text": "Go."}]}`,
@@ -137,6 +140,7 @@ func TestDetailsCanBeReadWithoutOurStoreHoweverLongTheyAre(t *testing.T) {
 }
 
 func TestNobodyDecidesInTime(t *testing.T) {
+	t.Parallel()
 	till := newTill(t)
 	s := newScenario(t, `{"schema": {"tools": {"pay": `+till.pay(`{"timeout": "200ms"}`)+`, "lax": `+till.pay(`{"timeout": "100ms", "onTimeout": "approve"}`)+`,
 		"wait": `+till.pay(`{"timeout": "500ms", "onTimeout": "pause"}`)+`}}, "context": [{"type": "text", "text": "Go."}]}`,
@@ -156,6 +160,7 @@ func TestNobodyDecidesInTime(t *testing.T) {
 }
 
 func TestADecisionThatComesWhileNoWorkerRunsCounts(t *testing.T) {
+	t.Parallel()
 	c := newCrash(t)
 	s := newScenario(t, `{"schema": {"tools": {"pay": {"type": "object", "_activity": {"http": {"url": "`+c.tool("pay", nil)+`"}}, "_approval": {"timeout": "1s", "onTimeout": "reject"}},
 		"late": {"type": "object", "_activity": {"http": {"url": "`+c.tool("late", nil)+`"}}, "_approval": {"timeout": "1s", "onTimeout": "approve"}}}}, "context": [{"type": "text", "text": "Go."}]}`,

@@ -35,6 +35,7 @@ func approvedUnder(t *testing.T, c client.Client, order string, instances []stri
 
 // What an instance refuses of an order's approvals is approved elsewhere: nobody else knows that ann has decided on another Call there.
 func TestAnApprovalUnderAnOrderThatIsRefusedIsGivenToAnotherCall(t *testing.T) {
+	t.Parallel()
 	plan := `{"type": "plan", "stage": "complete", "plan": [{"_tool": "book", "n": 1, "_outputPath": "booked"}, {"_tool": "pay", "n": 2, "_outputPath": "paid"}]}`
 	for name, c := range map[string]struct {
 		config string
@@ -45,6 +46,7 @@ func TestAnApprovalUnderAnOrderThatIsRefusedIsGivenToAnotherCall(t *testing.T) {
 		"parts, continued too": {`"batch": 2`, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			till := newTill(t)
 			s := newScenario(t, `{"config": {`+c.config+`}, "schema": {"tools": {"book": `+till.pay("true")+`, "pay": `+till.pay(`{"by": {"notSameAs": ["book"]}}`)+`}},
 				"context": [`+rows(1, 6)+`,`+plan+`]}`)
@@ -80,6 +82,7 @@ func TestAnApprovalUnderAnOrderThatIsRefusedIsGivenToAnotherCall(t *testing.T) {
 
 // Of sixty Calls in three parts exactly forty are approved under an order of forty, though others decide on some of them and the worker is killed.
 func TestAnOrderOfFortyApprovesFortyThoughTheWorkerIsKilledAndOthersDecide(t *testing.T) {
+	t.Parallel()
 	c := newCrash(t)
 	s := newScenario(t, `{"config": {"batch": 20}, "schema": {"tools": {"pay": `+httpTool(c.tool("pay", nil), `, "_approval": true`)+`}},
 		"context": [`+rows(1, 60)+`,`+payOnce+`]}`)
@@ -120,6 +123,7 @@ func TestAnOrderOfFortyApprovesFortyThoughTheWorkerIsKilledAndOthersDecide(t *te
 
 // A part gives no orders, and nobody but the process says that an approval is under one.
 func TestOnlyTheWholeProcessTakesOrdersAndApprovesUnderThem(t *testing.T) {
+	t.Parallel()
 	till := newTill(t)
 	s := paying(t, till, `"batch": 2`, "true", rows(1, 3)+`,`+payOnce)
 	run := s.start()
@@ -157,6 +161,7 @@ func TestOnlyTheWholeProcessTakesOrdersAndApprovesUnderThem(t *testing.T) {
 
 // An order of a process does not cover the Calls of its delegates, and each of them takes its own.
 func TestAnOrderCoversNoDelegate(t *testing.T) {
+	t.Parallel()
 	till := newTill(t)
 	s := newScenario(t, `{"schema": {"tools": {"settle": {"type": "object", "properties": {}, "_delegate": "settle.json"}, "pay": `+till.pay("true")+`}},
 		"context": [{"type": "text", "text": "t"}, {"type": "plan", "stage": "complete", "plan": [{"_tool": "settle", "_outputPath": "a"}, {"_tool": "pay", "_outputPath": "b"}]}]}`)
@@ -183,6 +188,7 @@ func TestAnOrderCoversNoDelegate(t *testing.T) {
 
 // In a fork no order of where it comes from holds, and what waits is waited for anew: reminders and escalations count from then on.
 func TestAForkTakesNoOrdersAlongAndBeginsToWaitAnew(t *testing.T) {
+	t.Parallel()
 	till := newTill(t)
 	idea := `{"schema": {"tools": {"pay": ` + till.pay("true") + `, "book": ` + till.pay(soonEscalated) + `}}, "context": [{"type": "text", "text": "t"},
 		{"type": "plan", "stage": "complete", "plan": [{"_tool": "pay", "n": 1, "_outputPath": "a"}, {"_tool": "book", "to": "†state.a", "_outputPath": "b"},

@@ -46,6 +46,7 @@ func (s *scenario) order(id string) (o standing.Order) {
 
 // Under an order as many Calls are approved as it says, and no more, wherever they wait; the rest goes on waiting.
 func TestAStandingOrderApprovesAsManyCallsAsItSays(t *testing.T) {
+	t.Parallel()
 	atLength(t)
 	for name, c := range map[string]struct {
 		config string
@@ -57,6 +58,7 @@ func TestAStandingOrderApprovesAsManyCallsAsItSays(t *testing.T) {
 		"parts, continued too": {`"batch": 4`, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			till := newTill(t)
 			s := paying(t, till, c.config, `{"by": {"groups": ["finance"], "notStarter": true}}`, rows(1, 12)+`,`+payOnce)
 			s.every = c.every
@@ -121,6 +123,7 @@ func TestAStandingOrderApprovesAsManyCallsAsItSays(t *testing.T) {
 
 // What people have changed is never covered, and an order that was ended covers nothing.
 func TestAStandingOrderCoversNothingThatAPersonChanged(t *testing.T) {
+	t.Parallel()
 	till := newTill(t)
 	s := paying(t, till, "", "true", rows(1, 2)+`,`+payOnce)
 	run := s.start()
@@ -155,6 +158,7 @@ func TestAStandingOrderCoversNothingThatAPersonChanged(t *testing.T) {
 
 // Where two people must approve, an order is the approval of one.
 func TestAStandingOrderIsOnePersonsApproval(t *testing.T) {
+	t.Parallel()
 	till := newTill(t)
 	s := paying(t, till, "", twoOfFinance, rows(1, 3)+`,`+payOnce)
 	run := s.start()

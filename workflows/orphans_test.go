@@ -70,6 +70,7 @@ func (s *scenario) instanceIDs() map[string]string {
 }
 
 func TestWorkersEndTheInstancesOfAProcessThatIsGoneAndNoOthers(t *testing.T) {
+	t.Parallel()
 	c := thrifty(t)
 	gone, here, continued := c.waiting("gone", 0), c.waiting("here", 0), c.waiting("continued", 2)
 	c.terminate("gone", protocol.PartID("gone", 1), protocol.PartID("gone", 2))
@@ -128,6 +129,7 @@ func (c *crash) endsByLooking() {
 
 // A delegate belongs to the Call of an instance of a part of the process that is gone.
 func TestWorkersEndThePartsAndDelegatesOfAProcessThatIsGone(t *testing.T) {
+	t.Parallel()
 	c := thrifty(t)
 	s := newScenario(t, `{"config": {"batch": 2}, "schema": {"tools": {`+reviewTool+`}}, "context": [`+rows(1, 3)+
 		`, {"type": "plan", "stage": "complete", "plan": [{"_tool": "review", "text": "†state.text", "_outputPath": "loud"}]}]}`)
@@ -152,6 +154,7 @@ func TestWorkersEndThePartsAndDelegatesOfAProcessThatIsGone(t *testing.T) {
 }
 
 func TestWorkersEndTheCallsOfAProcessThatIsGone(t *testing.T) {
+	t.Parallel()
 	c := thrifty(t)
 	begun, cut := make(chan bool, 10), make(chan bool, 10)
 	url := c.tool("linger", func(_ int, r *http.Request) {
@@ -182,6 +185,7 @@ func (s *scenario) decideOn(what, call string) {
 }
 
 func TestAnInstanceThatSavesActionsSetsNoTimerAndReportsByCommand(t *testing.T) {
+	t.Parallel()
 	c := thrifty(t)
 	s := newScenario(t, `{"schema": {"tools": {"shout": `+textTool+`}}, "context": [`+rows(1, 3)+
 		`, {"type": "plan", "stage": "complete", "plan": [{"_tool": "shout", "text": "†state.text", "_outputPath": "loud"}]}]}`)

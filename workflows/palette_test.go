@@ -34,6 +34,7 @@ func manyTools(count int, url string) map[string]any {
 }
 
 func TestAPaletteOfTwelveHundredToolsRunsToItsEnd(t *testing.T) {
+	t.Parallel()
 	atLength(t)
 	s := newScenario(t, `{"context": [
 			{"type": "text", "text": "Go."}, {"type": "state", "_instance": "①", "n": 1}, {"type": "state", "_instance": "②", "n": 2}]}`,

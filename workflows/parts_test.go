@@ -27,6 +27,7 @@ func rows(from, to int) string {
 const oneForAll = `{"solution": {"calls": [{"_tool": "shout", "_instance": "*", "text": "†state.text", "_outputPath": "loud"}]}}`
 
 func TestAProcessOfManyInstancesIsSplitAndGathersItsParts(t *testing.T) {
+	t.Parallel()
 	atLength(t)
 	s := newScenario(t, `{"config": {"batch": 10, "gather": "5m"}, "schema": {"tools": {"shout": `+textTool+`}, "output": {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}},
 		"context": [{"type": "text", "text": "Go."}, `+rows(1, 64)+`]}`)
@@ -54,6 +55,7 @@ func TestAProcessOfManyInstancesIsSplitAndGathersItsParts(t *testing.T) {
 
 // A wrong output over all parts is told, and the process goes on; the third in a row pauses it.
 func TestAWrongOutputOverAllPartsIsToldToTheLLM(t *testing.T) {
+	t.Parallel()
 	atLength(t)
 	s := newScenario(t, `{"config": {"batch": 2, "gather": "5m"}, "schema": {"tools": {"shout": `+textTool+`}, "output": {"type": "object", "properties": {"all": {}}, "required": ["all"]}},
 		"context": [{"type": "text", "text": "Go."}, `+rows(1, 3)+`]}`,
@@ -77,12 +79,14 @@ func TestAWrongOutputOverAllPartsIsToldToTheLLM(t *testing.T) {
 
 // Of a Plan that runs directly, all parts together make one output, and nobody is asked.
 func TestACompletePlanInPartsAsksNobodyForItsOutput(t *testing.T) {
+	t.Parallel()
 	weighAll := weigh(t, "2")
 	for name, c := range map[string]struct{ form, wants string }{
 		"with a form":    {`, "output": {"type": "object", "properties": {"all": {"type": "object", "minProperties": 4}}}`, `{"all":{"1":"light","3":"light","4":"light","5":"light"}}`},
 		"without a form": {``, `{"all":{"1":"light","3":"light","4":"light","5":"light"}}`},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			s := newScenario(t, `{"config": {"batch": 2}, "schema": {"tools": {"weigh": `+weighAll+`}`+c.form+`}, "context": [`+rowsOf(5)+
 				`{"type": "plan", "stage": "complete", "plan": [{"_tool": "weigh", "n": "†state.n", "_outputPath": "weight"}], "output": {"all": "†state.weight"}}]}`)
 			err := s.start().Get(t.Context(), nil)
@@ -99,6 +103,7 @@ func TestACompletePlanInPartsAsksNobodyForItsOutput(t *testing.T) {
 }
 
 func TestPartsDoNotWaitForTheSlowCallsOfOthersUpToThreeAtATime(t *testing.T) {
+	t.Parallel()
 	till, release := newTill(t), make(chan struct{})
 	till.after = func(int) { <-release }
 	s := newScenario(t, `{"config": {"batch": 1, "gather": "5m"}, "schema": {"tools": {"pay": `+till.pay("false")+`}}, "context": [{"type": "text", "text": "Go."}, `+rows(1, 4)+`]}`)
@@ -117,6 +122,7 @@ func TestPartsDoNotWaitForTheSlowCallsOfOthersUpToThreeAtATime(t *testing.T) {
 }
 
 func TestPeopleDecideOnSteerAndAddToPartsThroughTheWhole(t *testing.T) {
+	t.Parallel()
 	till := newTill(t)
 	s := newScenario(t, `{"config": {"batch": 3, "gather": "5m"}, "schema": {"tools": {"pay": `+till.pay("true")+`}}, "context": [{"type": "text", "text": "Go."}, `+rows(1, 7)+`]}`)
 	s.scripted = `{"solution": {"calls": [{"_tool": "pay", "_instance": "*", "n": 1, "_outputPath": "paid"}]}}
@@ -150,6 +156,7 @@ func TestPeopleDecideOnSteerAndAddToPartsThroughTheWhole(t *testing.T) {
 }
 
 func TestASplitProcessThatIsCancelledTakesItsPartsAlong(t *testing.T) {
+	t.Parallel()
 	till := newTill(t)
 	s := newScenario(t, `{"config": {"batch": 2, "gather": "5m"}, "schema": {"tools": {"pay": `+till.pay("true")+`}}, "context": [{"type": "text", "text": "Go."}, `+rows(1, 4)+`]}`)
 	s.scripted = `{"solution": {"calls": [{"_tool": "pay", "_instance": "*", "n": 1}]}}`
@@ -170,12 +177,10 @@ func TestASplitProcessThatIsCancelledTakesItsPartsAlong(t *testing.T) {
 }
 
 func TestPartsGoOnWhereTheIdeaStoodThatTheWholeStartsFrom(t *testing.T) {
-	before := *continueEvery
-	defer func() { *continueEvery = before }()
-	*continueEvery = 1
+	t.Parallel()
 	s := newScenario(t, `{"config": {"batch": 2, "gather": "5m"}, "schema": {"tools": {"shout": `+textTool+`}}, "context": [{"type": "text", "text": "Go."}, `+rows(1, 4)+`,
 		{"type": "plan", "plan": [{"_tool": "shout", "_instance": "*", "text": "†state.text"}], "record": {"1.1": {"done": ["1", "2", "3", "4"]}}}]}`)
-	s.scripted = nothingMore
+	s.scripted, s.every = nothingMore, 1
 	if r := s.finish(); r.Status != runresult.StatusCompleted || r.Calls.Done != 0 {
 		t.Errorf("%s %+v", r.Status, r.Calls)
 	}

@@ -106,7 +106,7 @@ func (s *scenario) instance(token string) (v protocol.InstanceView) {
 
 func (s *scenario) end(run client.WorkflowRun) (r runresult.Result) {
 	s.t.Helper()
-	ctx, cancel := context.WithTimeout(s.t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(s.t.Context(), 5*time.Minute)
 	defer cancel()
 	if err := run.Get(ctx, &r); err != nil {
 		s.t.Fatalf("%v; the process: %s\n%s", err, asJSON(s.processStatus()), s.story())
@@ -117,6 +117,7 @@ func (s *scenario) end(run client.WorkflowRun) (r runresult.Result) {
 const nothingMore = `{"solution": {"calls": []}}`
 
 func TestWhatIsShownIsByteForByteWhatRuns(t *testing.T) {
+	t.Parallel()
 	till := newTill(t)
 	s := newScenario(t, `{"schema": {"tools": {"pay": `+till.pay("true")+`}}, "context": [{"type": "state", "to": "A \"<&>\" † ☂", "n": 12345678901234567890}]}`,
 		`{"solution": {"calls": [{"_tool": "pay", "n": "†state.n", "to": "†state.to", "_outputPath": "done"}]}}`, nothingMore)
@@ -140,6 +141,7 @@ func TestWhatIsShownIsByteForByteWhatRuns(t *testing.T) {
 }
 
 func TestADecisionThatDoesNotFitChangesNothingAndIsKeptWithItsReason(t *testing.T) {
+	t.Parallel()
 	till := newTill(t)
 	s := newScenario(t, `{"schema": {"tools": {"pay": `+till.pay(`{"allow": ["approve", "amend"]}`)+`}}, "context": [{"type": "text", "text": "Go."}]}`,
 		`{"solution": {"calls": [{"_tool": "pay", "n": 1, "_outputPath": "done"}]}}`, nothingMore)
@@ -185,6 +187,7 @@ func TestADecisionThatDoesNotFitChangesNothingAndIsKeptWithItsReason(t *testing.
 }
 
 func TestDecisionsAreToldAsFactsAndTheRejectedCallMeetsTheApprovalAgain(t *testing.T) {
+	t.Parallel()
 	till := newTill(t)
 	s := newScenario(t, `{"schema": {"tools": {"pay": `+till.pay(`{"when": {"properties": {"n": {"minimum": 10}}}}`)+`, "shout": `+textTool+`}},
 		"context": [{"type": "text", "text": "Go."}]}`,
@@ -222,6 +225,7 @@ func TestDecisionsAreToldAsFactsAndTheRejectedCallMeetsTheApprovalAgain(t *testi
 }
 
 func TestAProcessMayAskForMoreApprovalsThanItsTools(t *testing.T) {
+	t.Parallel()
 	till := newTill(t)
 	s := newScenario(t, `{"config": {"approval": {"tools": ["pay"]}}, "schema": {"tools": {"pay": `+till.pay(`{"when": {"required": ["to"]}}`)+`, "shout": `+textTool+`}},
 		"context": [{"type": "text", "text": "Go."}]}`,
@@ -251,6 +255,7 @@ func manyInstances(till *till, count, over int, config string) string {
 const payAll = `{"solution": {"calls": [{"_tool": "pay", "_instance": "*", "n": "†state.n", "_outputPath": "paid"}]}}`
 
 func TestOfAHundredInstancesNinetySettleWhileTenWaitAndTheTenShareARequest(t *testing.T) {
+	t.Parallel()
 	atLength(t)
 	till := newTill(t)
 	s := newScenario(t, manyInstances(till, 100, 90, `{"gather": "5m"}`), payAll, nothingMore, nothingMore)
@@ -276,6 +281,7 @@ func TestOfAHundredInstancesNinetySettleWhileTenWaitAndTheTenShareARequest(t *te
 }
 
 func TestARequestDoesNotWaitForAStrangersCallLongerThanTheGatheringTime(t *testing.T) {
+	t.Parallel()
 	till, slow := newTill(t), make(chan struct{})
 	till.after = func(int) { <-slow }
 	s := newScenario(t, `{"config": {"gather": "50ms"}, "schema": {"tools": {"pay": `+till.pay("false")+`, "shout": `+textTool+`}},
@@ -294,6 +300,7 @@ func TestARequestDoesNotWaitForAStrangersCallLongerThanTheGatheringTime(t *testi
 }
 
 func TestAPauseLetsRunningCallsFinishAndStartsNothing(t *testing.T) {
+	t.Parallel()
 	till, hold := newTill(t), make(chan struct{})
 	till.after = func(n int) {
 		if n == 1 {
@@ -337,6 +344,7 @@ func (s *scenario) sealed(at int) map[string]any {
 }
 
 func TestARevisionMakesANewIdeaAndLeavesTheOldOneAsItIs(t *testing.T) {
+	t.Parallel()
 	till := newTill(t)
 	s := newScenario(t, `{"schema": {"tools": {"pay": `+till.pay("true")+`, "shout": `+textTool+`}}, "context": [{"type": "input", "greeting": "hi"},
 		{"type": "state", "n": 5, "schema": {"type": "object", "properties": {"n": {"type": "integer"}}}}]}`,
@@ -373,6 +381,7 @@ func TestARevisionMakesANewIdeaAndLeavesTheOldOneAsItIs(t *testing.T) {
 }
 
 func TestInstancesThatAreAddedAreInTheNextRequest(t *testing.T) {
+	t.Parallel()
 	atLength(t)
 	till := newTill(t)
 	s := newScenario(t, manyInstances(till, 2, 1, `{"gather": "5m"}`), payAll, nothingMore, payAll, nothingMore, nothingMore)
@@ -400,6 +409,7 @@ func TestInstancesThatAreAddedAreInTheNextRequest(t *testing.T) {
 }
 
 func TestNothingRunsForAProcessThatWasTerminated(t *testing.T) {
+	t.Parallel()
 	till := newTill(t)
 	s := newScenario(t, `{"schema": {"tools": {"pay": `+till.pay("true")+`}}, "context": [{"type": "text", "text": "Go."}]}`,
 		`{"solution": {"calls": [{"_tool": "pay", "n": 1}]}}`, nothingMore)
@@ -417,6 +427,7 @@ func TestNothingRunsForAProcessThatWasTerminated(t *testing.T) {
 }
 
 func TestAClientThatKnowsNothingOfThisProjectCanDecideAndSteer(t *testing.T) {
+	t.Parallel()
 	till := newTill(t)
 	s := newScenario(t, `{"schema": {"tools": {"pay": `+till.pay("true")+`}}, "context": [{"type": "state", "_instance": "①", "n": 1}]}`,
 		`{"solution": {"calls": [{"_tool": "pay", "_instance": "①", "n": 2}]}}`, nothingMore)

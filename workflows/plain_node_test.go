@@ -20,6 +20,7 @@ func fourPayments(t *testing.T, till *till) *scenario {
 
 // A client in another language knows nothing of this project, and decides, asks and cancels: Temporal's own for Node.js.
 func TestAClientInAnotherLanguageDecidesAsksAndCancels(t *testing.T) {
+	t.Parallel()
 	modules := npmtest.Modules(t, npmtest.TemporalClient)
 	till := newTill(t)
 	s := fourPayments(t, till)
@@ -38,6 +39,7 @@ func TestAClientInAnotherLanguageDecidesAsksAndCancels(t *testing.T) {
 
 // So does the Go SDK as it comes.
 func TestTheGoSDKAloneDecidesOnManyAndCancels(t *testing.T) {
+	t.Parallel()
 	till := newTill(t)
 	s := fourPayments(t, till)
 	run := s.start()

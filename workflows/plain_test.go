@@ -40,6 +40,7 @@ func (s *scenario) rawQuery(c client.Client, id, name string) *commonpb.Payload 
 }
 
 func TestAClientWithoutOurCodeQueriesAndSignalsEveryWorkflow(t *testing.T) {
+	t.Parallel()
 	till := newTill(t)
 	long := strings.Repeat("long ", 4000) // above what histories keep inline
 	s := newScenario(t, `{"meta": {"path": "plain"}, "schema": {"tools": {"pay": `+till.pay("true")+`}}, "context": [{"type": "state", "_instance": "⑬", "to": "`+long+`"},

@@ -59,6 +59,7 @@ func (s *scenario) calls(text string) (list []any) {
 const planFirst = `"config": {"approval": {"plan": true}}`
 
 func TestNothingOfAPlanRunsBeforeAPersonHasApprovedItAsAWhole(t *testing.T) {
+	t.Parallel()
 	till := newTill(t)
 	s := newScenario(t, `{`+planFirst+`, "schema": {"tools": {"shout": `+textTool+`, "pay": `+till.pay(`{"when": {"properties": {"n": {"minimum": 2}}}}`)+`}}, "context": [{"type": "text", "text": "Go."},
 		{"type": "state", "_instance": "1", "text": "a"}, {"type": "state", "_instance": "2", "text": "b"}, {"type": "state", "_instance": "3", "text": "c"}]}`,
@@ -149,6 +150,7 @@ func (s *scenario) approveTheRest(run interface{ GetID() string }) runresult.Res
 }
 
 func TestARejectedPlanRunsNothingAndTheNextRequestReadsWhy(t *testing.T) {
+	t.Parallel()
 	till := newTill(t)
 	s := newScenario(t, `{`+planFirst+`, "schema": {"tools": {"pay": `+till.pay("false")+`}}, "context": [{"type": "text", "text": "Go."}]}`,
 		`{"solution": {"calls": [{"_tool": "pay", "n": 1, "_outputPath": "paid"}]}}`,
@@ -174,6 +176,7 @@ func TestARejectedPlanRunsNothingAndTheNextRequestReadsWhy(t *testing.T) {
 }
 
 func TestAPlanRunsAsAPersonHasAmendedItAndEveryCallIsCheckedAsTheLLMsAre(t *testing.T) {
+	t.Parallel()
 	till := newTill(t)
 	s := newScenario(t, `{`+planFirst+`, "schema": {"tools": {"shout": `+textTool+`, "pay": `+till.pay("false")+`}}, "context": [{"type": "text", "text": "Go."},
 		{"type": "state", "_instance": "1", "text": "a", "schema": {"type": "object", "properties": {"paid": {}, "text": {}}, "additionalProperties": false}}, {"type": "state", "_instance": "2", "text": "b"}]}`,
@@ -212,6 +215,7 @@ func TestAPlanRunsAsAPersonHasAmendedItAndEveryCallIsCheckedAsTheLLMsAre(t *test
 }
 
 func TestADirectPlanWaitsBeforeAnyInstanceStarts(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct{ stage, decision string }{
 		{"complete", planreview.SteerApprovePlan}, {"complete", planreview.SteerAmendPlan}, {"complete", planreview.SteerRejectPlan}, {"optimal", planreview.SteerRejectPlan},
 	} {
@@ -251,6 +255,7 @@ func TestADirectPlanWaitsBeforeAnyInstanceStarts(t *testing.T) {
 }
 
 func TestEveryPartOfAProcessHasItsPlanDecided(t *testing.T) {
+	t.Parallel()
 	atLength(t)
 	till := newTill(t)
 	s := newScenario(t, `{"config": {"batch": 2, "gather": "5m", "approval": {"plan": true}}, "schema": {"tools": {"pay": `+till.pay("false")+`}}, "context": [{"type": "text", "text": "Go."}, `+rows(1, 5)+`]}`)
@@ -276,6 +281,7 @@ func TestEveryPartOfAProcessHasItsPlanDecided(t *testing.T) {
 
 // 101 instances are two parts. Whoever is killed, and whenever a person decides, each instance pays once, and none before its Plan is approved.
 func TestPlansThatWaitOutliveTheirWorker(t *testing.T) {
+	t.Parallel()
 	atLength(t)
 	c := newCrash(t)
 	s := newScenario(t, `{"config": {"approval": {"plan": true}}, "schema": {"tools": {"pay": `+httpTool(c.tool("pay", nil), "")+`}}, "context": [`+rows(1, 101)+`,`+payOnce+`]}`)
@@ -302,6 +308,7 @@ func TestPlansThatWaitOutliveTheirWorker(t *testing.T) {
 }
 
 func TestThePlanOfADelegateWaitsWhereItsCallerSaysSo(t *testing.T) {
+	t.Parallel()
 	till := newTill(t)
 	s := newScenario(t, `{`+planFirst+`, "schema": {"tools": {"errand": {"type": "object", "_delegate": "errand.json"}}}, "context": [{"type": "text", "text": "Go."}]}`,
 		`{"solution": {"calls": [{"_tool": "errand", "_outputPath": "done"}]}}`, nothingMore)
@@ -334,6 +341,7 @@ func mustObject(t *testing.T, text string) map[string]any {
 }
 
 func TestAForkAsksAgainAboutAPlanThatWaitedAndAboutCallsThatWereLeft(t *testing.T) {
+	t.Parallel()
 	till := newTill(t)
 	s := newScenario(t, `{`+planFirst+`, "schema": {"tools": {"pay": `+till.pay("true")+`}}, "context": [{"type": "text", "text": "Go."}]}`,
 		`{"solution": {"calls": [{"_tool": "pay", "n": 1, "_outputPath": "paid"}]}}`, nothingMore)

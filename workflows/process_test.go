@@ -8,6 +8,7 @@ import (
 )
 
 func TestAProcessWithOneInstanceRunsItsCallsAndSettles(t *testing.T) {
+	t.Parallel()
 	s := newScenario(t, `{
 		"schema": {"tools": {"shout": {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]}},
 			"output": {"type": "object", "properties": {"said": {"type": "string"}}, "required": ["said"]}},
@@ -25,6 +26,7 @@ func TestAProcessWithOneInstanceRunsItsCallsAndSettles(t *testing.T) {
 }
 
 func TestASignalThatDoesNotFitChangesNothingAndIsKept(t *testing.T) {
+	t.Parallel()
 	s := newScenario(t, `{"schema": {"tools": {"shout": `+textTool+`}}, "context": [{"type": "text", "text": "Go."}]}`,
 		`{"status": 401}`, `{"solution": {"calls": []}}`)
 	run := s.start()
@@ -47,6 +49,7 @@ func TestASignalThatDoesNotFitChangesNothingAndIsKept(t *testing.T) {
 }
 
 func TestReachingALimitPausesAndAHigherOneLetsItGoOn(t *testing.T) {
+	t.Parallel()
 	s := newScenario(t, `{"config": {"limits": {"requests": 1}}, "schema": {"tools": {"shout": `+textTool+`}},
 		"context": [{"type": "state", "text": "hi"}]}`,
 		`{"solution": {"calls": [{"_tool": "shout", "text": "†state.text", "_outputPath": "loud"}]}}`, `{"solution": {"calls": []}}`)

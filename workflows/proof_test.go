@@ -195,6 +195,7 @@ const signedByTwo = `{"proof": "signed", "by": {"groups": ["finance"], "count": 
 
 // Wherever a Call waits that wants signed decisions, each way to decide wrongly is refused with its reason, and the right ones count.
 func TestASignedDecisionIsTheOnlyOneThatCountsWhereverTheCallWaits(t *testing.T) {
+	t.Parallel()
 	text := `{"type": "text", "text": "t"},`
 	for name, c := range map[string]struct {
 		config, policy, context string
@@ -209,6 +210,7 @@ func TestASignedDecisionIsTheOnlyOneThatCountsWhereverTheCallWaits(t *testing.T)
 			`{"proof": "declared", "by": {"groups": ["finance"]}}`, text + payOnce, []string{"/main"}, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			till := newTill(t)
 			s := paying(t, till, c.config, c.policy, c.context)
 			s.every = c.every
@@ -271,6 +273,7 @@ func (s *scenario) decideSigned(process, instance string, wrong bool) {
 
 // A delegate's Calls want what the process wants that it works for, and a proof for one is none for the other.
 func TestADelegateLoosensNoProof(t *testing.T) {
+	t.Parallel()
 	till := newTill(t)
 	s := newScenario(t, `{"config": {"approval": {"proof": "signed", "by": {"notStarter": true}}}, "schema": {"tools": {"settle": {"type": "object", "properties": {}, "_delegate": "settle.json"}}},
 		"context": [{"type": "text", "text": "t"}, {"type": "plan", "stage": "complete", "plan": [{"_tool": "settle"}]}]}`)
@@ -293,6 +296,7 @@ func TestADelegateLoosensNoProof(t *testing.T) {
 
 // What was decided before a fork is in it with its proof; what waits there wants proofs for the fork.
 func TestAForkKeepsProofsAndTakesNoneOfWhereItComesFrom(t *testing.T) {
+	t.Parallel()
 	till := newTill(t)
 	plan := `{"type": "plan", "stage": "complete", "plan": [{"_tool": "pay", "n": 1, "_outputPath": "paid"}, {"_tool": "book", "n": "†state.paid.n", "_outputPath": "booked"}]}`
 	idea := `{"schema": {"tools": {"pay": ` + strings.Replace(till.pay(signedByTwo), `"_activity"`, `"_output": {"type": "object"}, "_activity"`, 1) + `,
@@ -352,6 +356,7 @@ func TestAForkKeepsProofsAndTakesNoneOfWhereItComesFrom(t *testing.T) {
 
 // Of many decisions at once each has a proof of its own: a wrong one leaves the others right. One that is given for all counts for the one that it names.
 func TestEachOfManyDecisionsHasItsOwnProof(t *testing.T) {
+	t.Parallel()
 	till := newTill(t)
 	s := paying(t, till, `"batch": 2`, `{"proof": "signed", "by": {"groups": ["finance"]}}`, rows(1, 4)+`,`+payOnce)
 	run := s.start()
@@ -371,8 +376,10 @@ func TestEachOfManyDecisionsHasItsOwnProof(t *testing.T) {
 
 // A signed order stands behind every Call that it covers, and its proof is found with each, in the chain of the whole and in those of the parts.
 func TestASignedStandingOrderProvesWhatItApproves(t *testing.T) {
+	t.Parallel()
 	for name, config := range map[string]string{"in one piece": "", "in parts": `"batch": 2`} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			till := newTill(t)
 			s := paying(t, till, config, `{"proof": "signed", "by": {"groups": ["finance"]}}`, rows(1, 3)+`,`+payOnce)
 			run := s.start()
@@ -392,6 +399,7 @@ func TestASignedStandingOrderProvesWhatItApproves(t *testing.T) {
 
 // Where no proof is wanted, one that is given counts all the same: a bad one refuses the decision, and a good one says who decided.
 func TestAProofThatNobodyWantsIsCheckedToo(t *testing.T) {
+	t.Parallel()
 	till := newTill(t)
 	s := paying(t, till, "", "true", `{"type": "text", "text": "t"},`+payOnce)
 	run := s.start()

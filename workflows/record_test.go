@@ -35,6 +35,7 @@ func (s *scenario) decided(process string, ideas int) (lines []string) {
 
 // Who amended what and why must not be lost behind who approved it then, nor what was replaced behind what ran.
 func TestEveryDecisionStandsInTheChainWithWhatRanInTheEnd(t *testing.T) {
+	t.Parallel()
 	till := newTill(t)
 	s := newScenario(t, `{"schema": {"tools": {"pay": `+till.pay(`{"when": {"properties": {"n": {"minimum": 10}}}}`)+`, "shout": `+textTool+`}},
 		"context": [{"type": "state", "n": 600}, {"type": "plan", "stage": "complete", "plan": [
@@ -101,6 +102,7 @@ func (s *scenario) blames(path, by, tool string, decisions ...string) {
 }
 
 func TestAPlanThatRunsDirectlyIsSealedWhenItBeginsWaitsAndEnds(t *testing.T) {
+	t.Parallel()
 	till := newTill(t)
 	s := newScenario(t, `{"schema": {"tools": {"pay": `+till.pay("true")+`, "shout": `+textTool+`}}, "context": [{"type": "state", "text": "a"},
 		{"type": "plan", "stage": "complete", "plan": [{"_tool": "shout", "text": "†state.text", "_outputPath": "loud"}, {"_tool": "pay", "n": 1, "_outputPath": "paid"}]}]}`)
@@ -121,6 +123,7 @@ func TestAPlanThatRunsDirectlyIsSealedWhenItBeginsWaitsAndEnds(t *testing.T) {
 }
 
 func TestAPauseSealsWhatWasDoneAndAgainWhatStillRanThen(t *testing.T) {
+	t.Parallel()
 	const calls, quick = 25, 7
 	hold := make(chan struct{})
 	url := toolbox.handle("/"+t.Name(), func(w http.ResponseWriter, r *http.Request) {
@@ -160,6 +163,7 @@ func TestAPauseSealsWhatWasDoneAndAgainWhatStillRanThen(t *testing.T) {
 }
 
 func TestEveryIdeaNamesTheLLMThatAnswered(t *testing.T) {
+	t.Parallel()
 	s := newScenario(t, `{"schema": {"tools": {"shout": `+textTool+`}}, "context": [{"type": "text", "text": "Go."}]}`,
 		`{"solution": {"calls": [{"_tool": "shout", "text": "a", "_outputPath": "a"}]}}`, nothingMore)
 	r := s.finish()

@@ -47,18 +47,22 @@ func (s *scenario) decideOf(instance, call, by, group string) string {
 
 // Reminders and escalations hold in every form of a process, though all workers are killed meanwhile.
 func TestAnEscalationOfAPlan(t *testing.T) {
+	t.Parallel()
 	escalates(t, "", `{"type": "text", "text": "t"},`+payOnce, []string{"/main"}, 0, false)
 }
 
 func TestAnEscalationWhileTheWorkerIsKilled(t *testing.T) {
+	t.Parallel()
 	escalates(t, "", rows(1, 2)+`,`+payOnce, []string{"/1", "/2"}, 0, true)
 }
 
 func TestAnEscalationContinuedAsNew(t *testing.T) {
+	t.Parallel()
 	escalates(t, "", rows(1, 2)+`,`+payOnce, []string{"/1", "/2"}, 1, false)
 }
 
 func TestAnEscalationInPartsThatAreKilledAndContinueAsNew(t *testing.T) {
+	t.Parallel()
 	escalates(t, `"batch": 1`, rows(1, 3)+`,`+payOnce, []string{"/~part/1/1", "/~part/2/2", "/~part/3/3"}, 1, true)
 }
 
@@ -137,6 +141,7 @@ func escalates(t *testing.T, config, context string, instances []string, every i
 
 // Before its time an escalation lets nobody decide, and what waits shows what is to come. Who is in time is not reminded of anything.
 func TestWhatIsToComeIsShownAndDoesNotHappenEarly(t *testing.T) {
+	t.Parallel()
 	till := newTill(t)
 	s := paying(t, till, "", `{"by": {"groups": ["finance"]}, "remind": ["4h", "24h"], "escalate": {"after": "48h", "by": {"groups": ["heads"]}}}`, rows(1, 1)+`,`+payOnce)
 	run := s.start()
@@ -160,6 +165,7 @@ func TestWhatIsToComeIsShownAndDoesNotHappenEarly(t *testing.T) {
 
 // What a process says of reminders and escalations holds for the Calls of its delegates too.
 func TestRemindersReachDelegates(t *testing.T) {
+	t.Parallel()
 	till := newTill(t)
 	s := newScenario(t, `{"config": {"approval": {"by": {"groups": ["finance"]}, "remind": ["1s"], "escalate": {"after": "2s", "by": {"groups": ["heads"]}}}},
 		"schema": {"tools": {"settle": {"type": "object", "properties": {}, "_delegate": "settle.json"}}},

@@ -28,6 +28,7 @@ func (s *scenario) isWhole() {
 }
 
 func TestAnInstanceThatHasEndedGoesOnWhereAPersonReopensIt(t *testing.T) {
+	t.Parallel()
 	till := newTill(t)
 	s := newScenario(t, manyInstances(till, 2, 1, `{"gather": "5m"}`), payAll, nothingMore, payMoreFor0, nothingMore, nothingMore)
 	run := s.start()
@@ -53,6 +54,7 @@ func TestAnInstanceThatHasEndedGoesOnWhereAPersonReopensIt(t *testing.T) {
 }
 
 func TestWhereAllSettleTogetherACallReopensAnInstance(t *testing.T) {
+	t.Parallel()
 	till := newTill(t)
 	s := newScenario(t, manyInstances(till, 2, 1, `{"gather": "5m", "settle": "together"}`), payAll, nothingMore, payMoreFor0, nothingMore)
 	run := s.start()
@@ -70,6 +72,7 @@ func TestWhereAllSettleTogetherACallReopensAnInstance(t *testing.T) {
 }
 
 func TestAnInstanceThatAllowsAReopeningIsCancelledWithItsProcess(t *testing.T) {
+	t.Parallel()
 	s := newScenario(t, manyInstances(newTill(t), 2, 1, `{"gather": "5m", "settle": "together"}`), payAll, nothingMore)
 	s.start()
 	s.waitsFor(1)
@@ -81,6 +84,7 @@ func TestAnInstanceThatAllowsAReopeningIsCancelledWithItsProcess(t *testing.T) {
 }
 
 func TestOfAProcessInPartsAnInstanceIsReopenedWhileItsPartIsAtWork(t *testing.T) {
+	t.Parallel()
 	till := newTill(t)
 	s := newScenario(t, manyInstances(till, 3, 1, `{"gather": "5m", "batch": 2}`))
 	s.scripted = strings.Join([]string{`{"when": "It had ended", "solution": {"calls": [{"_tool": "pay", "_instance": "i0", "n": 2, "_outputPath": "more"}]}}`,
@@ -110,8 +114,10 @@ func TestOfAProcessInPartsAnInstanceIsReopenedWhileItsPartIsAtWork(t *testing.T)
 
 // A delegate is a process: who knows its id reopens an instance of it, and its caller goes on waiting.
 func TestInADelegateAnInstanceIsReopened(t *testing.T) {
+	t.Parallel()
 	for name, batch := range map[string]int{"in one piece": 3, "in parts, i0 beside one that waits": 2} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			till := newTill(t)
 			s := newScenario(t, `{"schema": {"tools": {"settle": {"type": "object", "properties": {}, "_delegate": "settle.json"}}},
 				"context": [{"type": "text", "text": "t"}, {"type": "plan", "stage": "complete", "plan": [{"_tool": "settle"}]}]}`)

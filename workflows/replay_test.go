@@ -134,6 +134,7 @@ func keepBlobs(t *testing.T, text string) {
 }
 
 func TestRecordedHistoriesReplay(t *testing.T) {
+	t.Parallel()
 	s, err := blobs.Open(t.Context(), recordedBlobs)
 	if err != nil {
 		t.Fatal(err)
@@ -144,6 +145,7 @@ func TestRecordedHistoriesReplay(t *testing.T) {
 	}
 	for _, file := range files {
 		t.Run(filepath.Base(file), func(t *testing.T) {
+			t.Parallel()
 			if err := replay(t, s, readRecording(t, file)); err != nil {
 				t.Error(err)
 			}
@@ -152,6 +154,7 @@ func TestRecordedHistoriesReplay(t *testing.T) {
 }
 
 func TestADoctoredHistoryDoesNotReplay(t *testing.T) {
+	t.Parallel()
 	s, err := blobs.Open(t.Context(), recordedBlobs)
 	if err != nil {
 		t.Fatal(err)

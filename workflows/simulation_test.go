@@ -53,6 +53,7 @@ const askFile = `{"schema": {"tools": {"look": {"type": "object", "properties": 
 const marketConfig = `"config": {"gather": "5m", "mcp": {"files": {"url": "https://files.invalid/mcp"}}}`
 
 func TestASimulationRunsWholeAndTouchesNothing(t *testing.T) {
+	t.Parallel()
 	url, n := counted(t)
 	s := newScenario(t, `{`+marketConfig+`, `+market(url)+`, "context": [{"type": "state", "_instance": "①", "item": "lamp"}, {"type": "state", "_instance": "②", "item": "chair"}, `+marketPlan+`]}`).
 		simulate(ideafile.FakedBySchemas, ideafile.FakedBySchemas)
@@ -97,6 +98,7 @@ func (s *scenario) marked(process string, ideas int) {
 }
 
 func TestASimulationOfPartsThatContinueAsNewIsOneToo(t *testing.T) {
+	t.Parallel()
 	atLength(t)
 	url, n := counted(t)
 	s := newScenario(t, `{"config": {"batch": 5, "gather": "5m", "mcp": {"files": {"url": "https://files.invalid/mcp"}}}, `+market(url)+`, "context": [`+strings.ReplaceAll(rows(1, 12), `"text"`, `"item"`)+`,
@@ -113,6 +115,7 @@ func TestASimulationOfPartsThatContinueAsNewIsOneToo(t *testing.T) {
 }
 
 func TestALLMThatPlaysWritesResultsAndNoToolRuns(t *testing.T) {
+	t.Parallel()
 	url, n := counted(t)
 	s := newScenario(t, `{`+marketConfig+`, `+market(url)+`, "context": [{"type": "text", "text": "Go."}, {"type": "state", "item": "lamp"}]}`,
 		`{"solution": {"calls": [{"_tool": "price", "item": "†state.item", "_outputPath": "price", "_output": {"cents": 9}},
@@ -128,6 +131,7 @@ func TestALLMThatPlaysWritesResultsAndNoToolRuns(t *testing.T) {
 }
 
 func TestAToolForWhichNothingFitsFailsByName(t *testing.T) {
+	t.Parallel()
 	url, n := counted(t)
 	s := newScenario(t, `{"schema": {"tools": {"odd": {"type": "object", "properties": {}, "_activity": {"http": {"url": "`+url+`"}}, "_output": {"type": "string", "minLength": 2, "maxLength": 1}}}},
 		"context": [{"type": "plan", "plan": [{"_tool": "odd"}]}]}`).simulate(ideafile.FakedBySchemas, ideafile.FakedBySchemas)
@@ -138,6 +142,7 @@ func TestAToolForWhichNothingFitsFailsByName(t *testing.T) {
 }
 
 func TestAPlanThatMayAskNobodyIsPlayedBySchemasEvenWhereAnLLMPlays(t *testing.T) {
+	t.Parallel()
 	url, n := counted(t)
 	s := newScenario(t, `{`+marketConfig+`, `+strings.Replace(market(url), `"_approval": true, `, "", 1)+`, "context": [{"type": "state", "item": "lamp"}, {"type": "plan", "stage": "complete", "output": {"n": "†state.price.cents"},
 		"plan": [{"_tool": "price", "item": "†state.item", "_outputPath": "price"}]}]}`).simulate(ideafile.FakedByLLM, ideafile.FakedByLLM)

@@ -43,6 +43,7 @@ func rowsOf(n int) string {
 }
 
 func TestOfAHundredInstancesOfAnOptimalPlanOnlyTheThreeThatFailGoToTheLLMTogether(t *testing.T) {
+	t.Parallel()
 	atLength(t)
 	s := newScenario(t, `{"config": {"gather": "5m"}, "schema": {"tools": {"weigh": `+weigh(t, "7", "42", "100")+`,
 		"shout": {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]}}},
@@ -75,6 +76,7 @@ func TestOfAHundredInstancesOfAnOptimalPlanOnlyTheThreeThatFailGoToTheLLMTogethe
 }
 
 func TestACompletePlanMakesNoRequestWhateverHappens(t *testing.T) {
+	t.Parallel()
 	s := newScenario(t, `{"schema": {"tools": {"weigh": `+weigh(t, "2", "3")+`}, "output": {"type": "object"}},
 		"context": [`+rowsOf(3)+`{"type": "plan", "name": "light", "stage": "complete", "when": {"properties": {"state": {"properties": {"n": {"maximum": 2}}}}},
 			"plan": [{"_tool": "weigh", "n": "†state.n", "_outputPath": "†state.weight || †state.failed"}], "output": {"weights": "†state.weight || †state.failed.code"}},
@@ -107,6 +109,7 @@ func TestACompletePlanMakesNoRequestWhateverHappens(t *testing.T) {
 // People and pauses mean the same to a Plan that runs directly: what waits for a person waits, an instance that is added
 // while the process is paused begins when it goes on, and what is left to the LLM is asked for by itself.
 func TestAPlanThatRunsDirectlyWaitsForPeopleAndPauses(t *testing.T) {
+	t.Parallel()
 	s := newScenario(t, `{"config": {"gather": "5m"}, "schema": {"tools": {"weigh": {"_approval": true, `+weigh(t)[1:]+`, "muse": {"type": "object", "properties": {"x": {}}, "_output": {"type": "string"}}}},
 		"context": [`+rowsOf(1)+`{"type": "plan", "stage": "optimal", "plan": [{"_tool": "weigh", "n": "†state.n", "_outputPath": "a"},
 			{"_tool": "muse", "x": "†state.a", "_outputPath": "b"}], "output": {"all": "†state.b"}}]}`,
@@ -164,6 +167,7 @@ func (s *scenario) replays(tokens ...string) {
 
 // So it is in a delegate, whose caller gets what the other Plan came to.
 func TestPeoplePutAnotherPlanInThePlaceOfTheOneOfADelegate(t *testing.T) {
+	t.Parallel()
 	weighed, till := &atomic.Int64{}, newTill(t)
 	url := toolbox.handle("/"+t.Name(), func(w http.ResponseWriter, _ *http.Request) {
 		weighed.Add(1)
@@ -193,8 +197,10 @@ func TestPeoplePutAnotherPlanInThePlaceOfTheOneOfADelegate(t *testing.T) {
 
 // What a Plan that runs directly has done stays done when people put another in its place, in parts too, and the other settles it.
 func TestPeoplePutAnotherPlanInThePlaceOfTheOneAtWork(t *testing.T) {
+	t.Parallel()
 	for name, rows := range map[string]int{"as one": 3, "in parts": 30} {
 		t.Run(strings.ReplaceAll(name, " ", "-"), func(t *testing.T) {
+			t.Parallel()
 			weighed, till := &atomic.Int64{}, newTill(t)
 			url := toolbox.handle("/"+t.Name(), func(w http.ResponseWriter, _ *http.Request) {
 				weighed.Add(1)

@@ -58,6 +58,7 @@ const updatesOfStored = `{"_tool": "give"%[1]s, "thing": "rows", "_outputPath": 
 
 // In one instance, in parts and in a Plan that runs by itself.
 func TestAValueOfMoreThan64KBIsUpdatedAsASmallOneIs(t *testing.T) {
+	t.Parallel()
 	context := `{"type": "state", "schema": {"type": "object", "properties": {"list": {"maxItems": 1402}, "typed": {"type": "array", "items": {"type": "integer"}}}}}`
 	script := `{"solution": {"calls": [` + updatesOfStored + `]}}` + "\n" + `{"solution": {"calls": []}}`
 	for name, c := range map[string]struct {
@@ -70,6 +71,7 @@ func TestAValueOfMoreThan64KBIsUpdatedAsASmallOneIs(t *testing.T) {
 		"a Plan": {`{}`, context + `, {"type": "plan", "stage": "optimal", "plan": [` + fmt.Sprintf(updatesOfStored, "") + `]}`, `{"solution": {"calls": []}}`, []string{""}},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			s := newScenario(t, `{"config": `+c.config+`, "schema": {"tools": `+largeThings(t)+`},
 				"context": [{"type": "text", "text": "Go."}, `+c.context+`]}`)
 			s.scripted = strings.ReplaceAll(c.script, "\n\t", " ")
@@ -94,6 +96,7 @@ func TestAValueOfMoreThan64KBIsUpdatedAsASmallOneIs(t *testing.T) {
 
 // The second update breaks the State schema: that is found where its content is, and the LLM is told. Blame knows who changed what.
 func TestAnUpdateOfAStoredValueThatDoesNotFitFailsAlone(t *testing.T) {
+	t.Parallel()
 	s := newScenario(t, `{"schema": {"tools": `+largeThings(t)+`}, "context": [{"type": "text", "text": "Go."},
 		{"type": "state", "schema": {"type": "object", "properties": {"list": {"type": "array", "maxItems": 701}}}}]}`,
 		`{"solution": {"calls": [{"_tool": "give", "thing": "rows", "_outputPath": "list"},
@@ -117,6 +120,7 @@ func TestAnUpdateOfAStoredValueThatDoesNotFitFailsAlone(t *testing.T) {
 }
 
 func TestAResultForTheWholeStateMayHaveAnyNumberOfKeys(t *testing.T) {
+	t.Parallel()
 	s := newScenario(t, `{"schema": {"tools": `+largeThings(t)+`}, "context": [{"type": "plan", "stage": "complete", "plan": [
 		{"_tool": "give", "thing": "wide", "_outputPath": "†state"}]}]}`)
 	r := s.finish()
@@ -127,6 +131,7 @@ func TestAResultForTheWholeStateMayHaveAnyNumberOfKeys(t *testing.T) {
 
 // Five megabytes in values of 50 KB, none of which is stored by itself.
 func TestAStateOfManyMiddleSizedValuesIsShownByPreviews(t *testing.T) {
+	t.Parallel()
 	page := strings.Repeat("p", 50_000)
 	url := toolbox.handle("/"+t.Name()+"/page", func(w http.ResponseWriter, _ *http.Request) { _ = json.NewEncoder(w).Encode(page) })
 	calls := make([]string, 100)

@@ -22,9 +22,10 @@ import (
 )
 
 func TestAToolSeesTheFirstCallBeforeTheLLMHasSaidItsLastToken(t *testing.T) {
+	t.Parallel()
 	called := make(chan struct{})
 	var once sync.Once
-	url := toolbox.handle("/streaming", func(w http.ResponseWriter, r *http.Request) {
+	url := toolbox.handle("/"+t.Name(), func(w http.ResponseWriter, r *http.Request) {
 		once.Do(func() { close(called) })
 		fmt.Fprint(w, `"ok"`)
 	})
@@ -49,6 +50,7 @@ func TestAToolSeesTheFirstCallBeforeTheLLMHasSaidItsLastToken(t *testing.T) {
 }
 
 func TestABadReplyIsToldToTheNextRequest(t *testing.T) {
+	t.Parallel()
 	good := `{"solution": {"calls": []}}`
 	for name, row := range map[string]struct{ reply, want string }{
 		"it is no JSON":                    {`{"raw": "I think we should shout."}`, "not_json"},
@@ -78,6 +80,7 @@ func TestABadReplyIsToldToTheNextRequest(t *testing.T) {
 }
 
 func TestAReplyInAMarkdownFenceIsRead(t *testing.T) {
+	t.Parallel()
 	s := newScenario(t, `{"schema": {"tools": {"shout": `+textTool+`}}, "context": [{"type": "text", "text": "Go."}]}`,
 		`{"raw": "`+"```json\\n{\\\"calls\\\": []}\\n```"+`"}`)
 	if r := s.finish(); r.Requests != 1 {
@@ -86,6 +89,7 @@ func TestAReplyInAMarkdownFenceIsRead(t *testing.T) {
 }
 
 func TestThreeBadRepliesInARowPauseTheProcessAndResumeLetsItGoOn(t *testing.T) {
+	t.Parallel()
 	s := newScenario(t, `{"schema": {"tools": {"shout": `+textTool+`}}, "context": [{"type": "text", "text": "Go."}]}`,
 		`{"raw": "a"}`, `{"raw": "b"}`, `{"raw": "c"}`, `{"solution": {"calls": []}}`)
 	run := s.start()
@@ -104,6 +108,7 @@ func TestThreeBadRepliesInARowPauseTheProcessAndResumeLetsItGoOn(t *testing.T) {
 }
 
 func TestARefusedKeyPausesAtOnce(t *testing.T) {
+	t.Parallel()
 	s := newScenario(t, `{"schema": {"tools": {"shout": `+textTool+`}}, "context": [{"type": "text", "text": "Go."}]}`,
 		`{"status": 401, "raw": "no such key"}`)
 	s.start()
@@ -117,6 +122,7 @@ func TestARefusedKeyPausesAtOnce(t *testing.T) {
 }
 
 func TestABusyServerIsAskedAgain(t *testing.T) {
+	t.Parallel()
 	s := newScenario(t, `{"schema": {"tools": {"shout": `+textTool+`}}, "context": [{"type": "text", "text": "Go."}]}`,
 		`{"status": 503}`, `{"status": 429, "retry_after": 0.1}`, `{"solution": {"calls": []}}`)
 	if r := s.finish(); r.Requests != 1 || len(s.llm.Requests()) != 3 {
@@ -125,6 +131,7 @@ func TestABusyServerIsAskedAgain(t *testing.T) {
 }
 
 func TestAServerThatRefusesTheSchemaGetsAJSONObject(t *testing.T) {
+	t.Parallel()
 	s := newScenario(t, `{"schema": {"tools": {"shout": `+textTool+`}}, "context": [{"type": "text", "text": "Go."}]}`,
 		`{"status": 400, "raw": "response_format json_schema is not supported"}`, `{"solution": {"calls": []}}`)
 	if r := s.finish(); r.Requests != 1 {
@@ -136,6 +143,7 @@ func TestAServerThatRefusesTheSchemaGetsAJSONObject(t *testing.T) {
 }
 
 func TestATruncatedReplysCallsAreTheSolutionAndNobodySettlesByIt(t *testing.T) {
+	t.Parallel()
 	s := newScenario(t, `{"schema": {"tools": {"shout": `+textTool+`}}, "context": [
 		{"type": "state", "_instance": "①", "text": "one"}, {"type": "state", "_instance": "②", "text": "two"}]}`,
 		`{"raw": "{\"calls\":[{\"_tool\":\"shout\",\"_instance\":\"①\",\"text\":\"†state.text\",\"_outputPath\":\"loud\"},{\"_tool\":", "finish_reason": "length"}`,
@@ -152,6 +160,7 @@ func TestATruncatedReplysCallsAreTheSolutionAndNobodySettlesByIt(t *testing.T) {
 
 // The goal of ① is reached by the reply that breaks off, which might have had more for it.
 func TestALaterReplyThatIsTruncatedSettlesNobodyAndIsShownWhatItDidNotAnswer(t *testing.T) {
+	t.Parallel()
 	s := newScenario(t, `{"schema": {"tools": {"shout": `+textTool+`, "refuse": `+textTool+`}}, "context": [
 		{"type": "state", "state": {}, "schema": {"type": "object", "required": ["loud"]}},
 		{"type": "state", "_instance": "①", "text": "one"}, {"type": "state", "_instance": "②", "text": "two"}]}`,
@@ -167,6 +176,7 @@ func TestALaterReplyThatIsTruncatedSettlesNobodyAndIsShownWhatItDidNotAnswer(t *
 }
 
 func TestAnOutputOfReferencesBesideCallsEndsTheProcessInOneRequest(t *testing.T) {
+	t.Parallel()
 	s := newScenario(t, `{"schema": {"tools": {"shout": `+textTool+`},
 		"output": {"type": "object", "properties": {"said": {"type": "string"}}, "required": ["said"]}},
 		"context": [{"type": "state", "text": "hi"}]}`,
@@ -184,6 +194,7 @@ const (
 )
 
 func TestAnOutputOfWhatIsKnownBesideCallsEndsTheProcessInOneRequest(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		config    string
 		instances int
@@ -193,6 +204,7 @@ func TestAnOutputOfWhatIsKnownBesideCallsEndsTheProcessInOneRequest(t *testing.T
 		"of a few": {`{}`, 3, 1, 0}, "of 101, in parts": {`{"batch": 60}`, 101, 3, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			if c.instances > 100 {
 				atLength(t)
 			}
@@ -246,6 +258,7 @@ func (s *scenario) wantOutput(r runresult.Result, requests int, output string) {
 
 // What a person refuses is planned otherwise, and the output that was given is put right in the same Request: nobody is asked for it at the end.
 func TestAnOutputIsPutRightForWhoWasRefused(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		config                             string
 		instances, requests, requestsAgain int
@@ -253,6 +266,7 @@ func TestAnOutputIsPutRightForWhoWasRefused(t *testing.T) {
 		"of a few": {`{}`, 3, 2, 0}, "of 101, in parts": {`{"batch": 60}`, 101, 4, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			if c.instances > 100 {
 				atLength(t)
 			}
@@ -268,6 +282,7 @@ func TestAnOutputIsPutRightForWhoWasRefused(t *testing.T) {
 }
 
 func TestAnOutputIsPutRightThoughTheWorkerIsKilledAndTheProcessContinuesAsNew(t *testing.T) {
+	t.Parallel()
 	cr := newCrash(t)
 	kill := cr.work()
 	s := softly(t, fmt.Sprintf(`, "_activity": {"http": {"url": %q}}`, cr.tool("loud", nil)), `{}`, 3)
@@ -303,6 +318,7 @@ func noting(t *testing.T, more, config string, instances int) *scenario {
 // What the LLM has noted of finished instances lets it give the output with the last Calls. Of a whole in parts, each has its own notes; one
 // more Request is about the whole.
 func TestNotesOfFinishedInstancesSaveARequestForTheOutput(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		config              string
 		instances, requests int
@@ -311,6 +327,7 @@ func TestNotesOfFinishedInstancesSaveARequestForTheOutput(t *testing.T) {
 		"of a few": {`{}`, 3, 2, `{"loud":3}`}, "of 101, in parts": {`{"batch": 60}`, 101, 4, `{"loud":101}`},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			if c.instances > 100 {
 				atLength(t)
 			}
@@ -333,6 +350,7 @@ func TestNotesOfFinishedInstancesSaveARequestForTheOutput(t *testing.T) {
 }
 
 func TestNotesAreKeptThoughTheWorkerIsKilledAndTheProcessContinuesAsNew(t *testing.T) {
+	t.Parallel()
 	cr := newCrash(t)
 	kill := cr.work()
 	s := noting(t, fmt.Sprintf(`, "_activity": {"http": {"url": %q}}`, cr.tool("loud", nil)), `{}`, 3)
@@ -346,6 +364,7 @@ func TestNotesAreKeptThoughTheWorkerIsKilledAndTheProcessContinuesAsNew(t *testi
 }
 
 func TestAnOutputIsPutRightInADelegate(t *testing.T) {
+	t.Parallel()
 	s := newScenario(t, `{"schema": {"tools": {"ask": {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"], "_delegate": "asked.json",
 		"_output": {"type": "object"}}}}, "context": [{"type": "state", "text": "hi"}, {"type": "plan", "stage": "complete", "plan": [{"_tool": "ask", "text": "†state.text", "_outputPath": "answer"}]}]}`,
 		`{"solution": {"calls": [{"_tool": "refuse", "text": "†input.text", "_outputPath": "loud"}], "output": {"law": "Denmark"}, "finished": true}}`,
@@ -358,6 +377,7 @@ func TestAnOutputIsPutRightInADelegate(t *testing.T) {
 }
 
 func TestAnIdeaOfTheChainWithAnOutputOfWhatIsKnownIsRunAgainWithoutAnLLM(t *testing.T) {
+	t.Parallel()
 	s := newScenario(t, `{"schema": {"tools": {"shout": `+textTool+`}, `+knownOutputForm+`}, "context": [`+rows(1, 3)+`]}`, `{"solution": `+knownBesideCalls+`}`)
 	first := s.finish()
 	idea, err := chain.New(store).Load(t.Context(), s.id, 1)
@@ -371,6 +391,7 @@ func TestAnIdeaOfTheChainWithAnOutputOfWhatIsKnownIsRunAgainWithoutAnLLM(t *test
 }
 
 func TestAnOutputOfWhatIsKnownEndsADelegateInOneRequest(t *testing.T) {
+	t.Parallel()
 	s := newScenario(t, `{"schema": {"tools": {"ask": {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"], "_delegate": "asked.json",
 		"_output": {"type": "object"}}}}, "context": [{"type": "state", "text": "hi"}, {"type": "plan", "stage": "complete", "plan": [{"_tool": "ask", "text": "†state.text", "_outputPath": "answer"}]}]}`,
 		`{"solution": {"calls": [{"_tool": "shout", "text": "†input.text", "_outputPath": "loud"}], "output": {"law": "Denmark", "said": "†state.loud"}, "finished": true}}`)
@@ -382,6 +403,7 @@ func TestAnOutputOfWhatIsKnownEndsADelegateInOneRequest(t *testing.T) {
 }
 
 func TestLatentToolsAreWrittenByTheLLMAndAskedForByThemselves(t *testing.T) {
+	t.Parallel()
 	s := newScenario(t, `{"schema": {"tools": {
 		"greet": {"type": "object", "properties": {"name": {"type": "string"}}, "_output": {"type": "string"}}}},
 		"context": [{"type": "state", "name": "Ada"}]}`,
@@ -400,6 +422,7 @@ func TestLatentToolsAreWrittenByTheLLMAndAskedForByThemselves(t *testing.T) {
 }
 
 func TestAnInstanceThatLacksWhatItsSchemaRequiresFailsAfterThreeHints(t *testing.T) {
+	t.Parallel()
 	s := newScenario(t, `{"schema": {"tools": {"shout": `+textTool+`}}, "context": [{"type": "state", "state": {},
 		"schema": {"type": "object", "required": ["loud"], "properties": {"loud": {"type": "string"}}}}]}`,
 		`{"solution": {"calls": []}}`, `{"solution": {"calls": []}}`, `{"solution": {"calls": []}}`, `{"solution": {"calls": []}}`)
@@ -416,6 +439,7 @@ func TestAnInstanceThatLacksWhatItsSchemaRequiresFailsAfterThreeHints(t *testing
 }
 
 func TestACancelledProcessTakesItsInstancesAlong(t *testing.T) {
+	t.Parallel()
 	asked := make(chan struct{})
 	s := newScenario(t, `{"schema": {"tools": {"shout": `+textTool+`}}, "context": [{"type": "text", "text": "Go."}]}`)
 	s.options = []rehearsal.Option{rehearsal.Gate(func(ctx context.Context, _, sent int) {

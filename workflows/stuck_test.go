@@ -22,6 +22,7 @@ func (s *scenario) pausesAndGoesOn(code, why string, mend func()) runresult.Resu
 }
 
 func TestWhatTheWorkerLacksForAToolPausesTheProcessAndTheCallIsTriedAgain(t *testing.T) {
+	t.Parallel()
 	const rows = `{"type": "state", "_instance": "1"}, {"type": "state", "_instance": "2"}, {"type": "state", "_instance": "3"}, {"type": "state", "_instance": "4"}`
 	const call = `{"_tool": "ask", "_outputPath": "†state.a || †state.failed"}, {"_tool": "shout", "text": "quiet", "_outputPath": "a"}`
 	for name, c := range map[string]struct{ config, context string }{
@@ -32,6 +33,7 @@ func TestWhatTheWorkerLacksForAToolPausesTheProcessAndTheCallIsTriedAgain(t *tes
 		"directly in parts": {`"batch": 3`, rows + `, {"type": "plan", "stage": "complete", "plan": [` + call + `]}`},
 	} {
 		t.Run(strings.ReplaceAll(name, " ", "-"), func(t *testing.T) {
+			t.Parallel()
 			secret := "TEST_STUCK_" + strings.ToUpper(strings.NewReplacer("-", "_", " ", "_").Replace(name))
 			url := toolbox.handle("/stuck/"+secret, func(w http.ResponseWriter, r *http.Request) { _, _ = io.WriteString(w, r.Header.Get("X-Key")[:4]) })
 			s := newScenario(t, `{"config": {`+c.config+`}, "schema": {"tools": {"shout": `+textTool+`, "ask": {"type": "object", "properties": {}, "_retry": {"attempts": 1},
@@ -40,7 +42,7 @@ func TestWhatTheWorkerLacksForAToolPausesTheProcessAndTheCallIsTriedAgain(t *tes
 			if !strings.Contains(c.context, "_instance") {
 				s.scripted = strings.ReplaceAll(s.scripted, `"_instance": "*", `, "")
 			}
-			r := s.pausesAndGoesOn(ideafile.CodeNotAllowed, "environment variable "+secret+" is not set", func() { t.Setenv(secret, "open sesame") })
+			r := s.pausesAndGoesOn(ideafile.CodeNotAllowed, "environment variable "+secret+" is not set", func() { variables.Store(secret, "open sesame") })
 			for token, i := range r.Instances {
 				if got := asJSON(i.State); got != `{"a":"open"}` || i.Status != ideafile.InstanceSettled {
 					t.Errorf("%s is %s with %s", token, i.Status, got)
@@ -54,9 +56,11 @@ func TestWhatTheWorkerLacksForAToolPausesTheProcessAndTheCallIsTriedAgain(t *tes
 }
 
 func TestRequestsThatBringNothingNewPauseTheProcess(t *testing.T) {
+	t.Parallel()
 	const refuse = `{"when": "Go.", "solution": {"calls": [{"_tool": "refuse", "_instance": "*", "text": "†state.text", "_outputPath": "a"}]}}`
 	for name, config := range map[string]string{"as one": "", "in parts": `"batch": 2`} {
 		t.Run(strings.ReplaceAll(name, " ", "-"), func(t *testing.T) {
+			t.Parallel()
 			s := newScenario(t, `{"config": {`+config+`}, "schema": {"tools": {"shout": `+textTool+`, "refuse": `+textTool+`}}, "context": [{"type": "text", "text": "Go."}, `+rows(1, 4)+`]}`,
 				refuse, `{"when": "Shout it.", "solution": {"calls": [{"_tool": "shout", "_instance": "*", "text": "†state.text", "_outputPath": "b"}]}}`)
 			s.script(`{"when": "\"b\":", "solution": {"calls": []}}`,

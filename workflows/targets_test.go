@@ -28,6 +28,7 @@ func wantLoudInTheFirstAndTheThird(t *testing.T, r runresult.Result) {
 }
 
 func TestACallForSomeInstancesRunsInThoseAlone(t *testing.T) {
+	t.Parallel()
 	plan := `{"type": "plan", "stage": "complete", "plan": [` + forTheFirstAndTheThird + `]}, `
 	for name, c := range map[string]struct {
 		config, plan string
@@ -41,6 +42,7 @@ func TestACallForSomeInstancesRunsInThoseAlone(t *testing.T) {
 		"by a Plan that is staged": {`{}`, strings.Replace(plan, "complete", "optimal", 1), 3, []string{`{"solution": {"calls": []}}`}},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			if c.instances > 100 {
 				atLength(t)
 			}
@@ -52,6 +54,7 @@ func TestACallForSomeInstancesRunsInThoseAlone(t *testing.T) {
 }
 
 func TestAnIdeaThatIsRunAgainGivesItsCallForSomeInstancesToThoseAlone(t *testing.T) {
+	t.Parallel()
 	const nothingIsLeft = `{"when": "Calls so far", "solution": {"calls": []}}`
 	s := newScenario(t, `{"schema": {"tools": {"shout": `+textTool+`}}, "context": [{"type": "text", "text": "Go."}, `+rows(1, 3)+`]}`,
 		nothingIsLeft, `{"solution": {"calls": [`+forTheFirstAndTheThird+`]}}`)

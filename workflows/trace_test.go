@@ -54,6 +54,7 @@ func flush(t *testing.T, p *workertest.Process) {
 }
 
 func TestATraceLeadsFromTheProcessOverItsRequestsToTheirCallsAndKeepsSecrets(t *testing.T) {
+	t.Parallel()
 	c := newCrash(t)
 	good, _ := keyed("/"+c.id+"/good", func(w http.ResponseWriter, _ *http.Request, _ int) { fmt.Fprint(w, `"result-hush"`) })
 	bad, _ := keyed("/"+c.id+"/bad", func(w http.ResponseWriter, _ *http.Request, _ int) {
@@ -115,6 +116,7 @@ func TestATraceLeadsFromTheProcessOverItsRequestsToTheirCallsAndKeepsSecrets(t *
 }
 
 func TestAnotherWorkerGoesOnWithATraceAndAReplayAddsNothing(t *testing.T) {
+	t.Parallel()
 	c := newCrash(t)
 	release := make(chan struct{})
 	url, seen := keyed("/"+c.id+"/go", func(w http.ResponseWriter, r *http.Request, nth int) {

@@ -16,6 +16,7 @@ import (
 // What continue-as-new carries and what workflows exchange is read by later versions of this program: its keys never change.
 // A key that is new is added to the file.
 func TestTheKeysOfWhatIsCarriedAndSentNeverChange(t *testing.T) {
+	t.Parallel()
 	var keys []string
 	for name, typ := range map[string]reflect.Type{
 		"process": reflect.TypeFor[process.ContinueAsNewInput](), "instance": reflect.TypeFor[instance.ContinueAsNewInput](),

@@ -14,8 +14,10 @@ import (
 
 // Whoever can write the store can write a chain anew, each digest right. Temporal's history shows it, of a process in one piece and in parts.
 func TestAChainThatWasWrittenAnewIsFoundByTemporalsHistory(t *testing.T) {
+	t.Parallel()
 	for name, config := range map[string]string{"whole": "", "in parts": `"config": {"batch": 2, "gather": "5m"}, `} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			atLength(t)
 			s := newScenario(t, `{`+config+`"schema": {"tools": {"shout": `+textTool+`}}, "context": [{"type": "text", "text": "Go."}, `+rows(1, 3)+`]}`)
 			s.scripted = oneForAll + "\n" + `{"solution": {"calls": []}}`

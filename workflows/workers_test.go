@@ -93,6 +93,7 @@ func (w *wire) cut() {
 }
 
 func TestAWorkerIsReadyWhileTemporalAnswersAndItsStoreCanBeWritten(t *testing.T) {
+	t.Parallel()
 	c := newCrash(t)
 	w := newWire(t)
 	dir := t.TempDir() + "/store"
@@ -121,6 +122,7 @@ func TestAWorkerIsReadyWhileTemporalAnswersAndItsStoreCanBeWritten(t *testing.T)
 }
 
 func TestAWorkerOfANamespaceThatDoesNotExistEndsAndNamesIt(t *testing.T) {
+	t.Parallel()
 	p := workertest.Start(t, []string{"TEMPORAL_ADDRESS=" + server.Address(), "TEMPORAL_NAMESPACE=nowhere", "PROCESSIDEA_STORE=" + storeDir})
 	if code, log := p.Wait(); code != 1 || !strings.Contains(log, "worker: run worker: ") || !strings.Contains(log, "nowhere") {
 		t.Errorf("it ended with %d:\n%s", code, log)
@@ -138,6 +140,7 @@ func metric(p *workertest.Process, series string) string {
 }
 
 func TestTheMetricsCountWhatAProcessDid(t *testing.T) {
+	t.Parallel()
 	c := newCrash(t)
 	url, _ := keyed("/"+c.id+"/go", func(w http.ResponseWriter, _ *http.Request, nth int) {
 		if nth == 1 {
@@ -188,6 +191,7 @@ func TestTheMetricsCountWhatAProcessDid(t *testing.T) {
 }
 
 func TestNoMoreRequestsAreUnderWayThanAWorkerMayMake(t *testing.T) {
+	t.Parallel()
 	c := newCrash(t)
 	var mu sync.Mutex
 	underWay, most := 0, 0
@@ -249,6 +253,7 @@ func built(t *testing.T) string {
 }
 
 func TestAWorkerThatAUserBuildsRunsTheUsersTools(t *testing.T) {
+	t.Parallel()
 	c := newCrash(t)
 	// As a client does before it starts a process, which may be there before this worker is.
 	if err := engine.BeginStore(t.Context(), c.client, store); err != nil {
@@ -299,6 +304,7 @@ func (c *crash) servedBy(id string) (build string, behavior enumspb.VersioningBe
 }
 
 func TestAVersionedWorkerServesAProcessOnceItsVersionIsCurrentAndTheNextGoesOnWithIt(t *testing.T) {
+	t.Parallel()
 	c := newCrash(t)
 	release := make(chan struct{})
 	url, seen := keyed("/"+c.id+"/go", func(w http.ResponseWriter, _ *http.Request, _ int) {
@@ -333,6 +339,7 @@ func TestAVersionedWorkerServesAProcessOnceItsVersionIsCurrentAndTheNextGoesOnWi
 
 // Every heartbeat is an action that a hosted server bills: how soon a worker counts as lost is the worker's to say.
 func TestAWorkerSaysAfterHowLongItsCallsCountAsLost(t *testing.T) {
+	t.Parallel()
 	c := newCrash(t)
 	s := newScenario(t, `{"schema": {"tools": {"go": `+httpTool(c.tool("go", func(int, *http.Request) {}), "")+`}}, "context": [{"type": "text", "text": "Go."}]}`,
 		goOnce, nothingMore)
