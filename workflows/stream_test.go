@@ -13,6 +13,7 @@ import (
 
 	"go.temporal.io/sdk/temporal"
 
+	"processidea/internal/longrun"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
 	"processidea/model/runresult"
@@ -201,12 +202,12 @@ func TestAnOutputOfWhatIsKnownBesideCallsEndsTheProcessInOneRequest(t *testing.T
 		// Each of two parts makes its own Request, and one more is about the whole: it alone is left where the solution is run again.
 		requests, requestsAgain int
 	}{
-		"of a few": {`{}`, 3, 1, 0}, "of 101, in parts": {`{"batch": 60}`, 101, 3, 1},
+		"of a few": {`{}`, 3, 1, 0}, "in parts": {`{"batch": 2}`, 3, 3, 1}, "of 101, in parts": {`{"batch": 60}`, 101, 3, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			if c.instances > 100 {
-				atLength(t)
+				longrun.Only(t)
 			}
 			s := newScenario(t, `{"config": `+c.config+`, "schema": {"tools": {"shout": `+textTool+`}, `+knownOutputForm+`}, "context": [`+rows(1, c.instances)+`]}`,
 				`{"when": "Everything is done", "solution": {"calls": [], "output": {"law": "Denmark"}}}`, `{"solution": `+knownBesideCalls+`}`, `{"solution": `+knownBesideCalls+`}`)
@@ -263,12 +264,12 @@ func TestAnOutputIsPutRightForWhoWasRefused(t *testing.T) {
 		config                             string
 		instances, requests, requestsAgain int
 	}{
-		"of a few": {`{}`, 3, 2, 0}, "of 101, in parts": {`{"batch": 60}`, 101, 4, 1},
+		"of a few": {`{}`, 3, 2, 0}, "in parts": {`{"batch": 2}`, 3, 4, 1}, "of 101, in parts": {`{"batch": 60}`, 101, 4, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			if c.instances > 100 {
-				atLength(t)
+				longrun.Only(t)
 			}
 			s := softly(t, "", c.config, c.instances)
 			run := s.start()
@@ -297,20 +298,20 @@ func TestAnOutputIsPutRightThoughTheWorkerIsKilledAndTheProcessContinuesAsNew(t 
 
 // noting is a process whose LLM finishes all instances but one, keeps notes of them, and gives the output when it plans for that one. A person is asked
 // about it first. more of its Tool says what runs it.
-func noting(t *testing.T, more, config string, instances int) *scenario {
+func noting(t *testing.T, more string, batch, instances int) *scenario {
 	var others []string
-	for n := 1; n <= min(instances, 60); n++ {
+	for n := 1; n <= min(instances, batch); n++ {
 		if n != 2 {
 			others = append(others, fmt.Sprintf("%q", strconv.Itoa(n)))
 		}
 	}
 	const loud = `{"_tool": "shout", "text": "†state.text", "_outputPath": "loud", "_instance": `
-	return newScenario(t, `{"config": `+config+`, "schema": {"tools": {"shout": `+strings.TrimSuffix(textTool, "}")+more+`, "_approval": {"when": {"properties": {"text": {"const": "t2"}}}}}},
+	return newScenario(t, fmt.Sprintf(`{"config": {"batch": %d}, "schema": {"tools": {"shout": `, batch)+strings.TrimSuffix(textTool, "}")+more+`, "_approval": {"when": {"properties": {"text": {"const": "t2"}}}}}},
 		"output": {"type": "object", "properties": {"loud": {"type": "integer"}}, "required": ["loud"]}},
 		"context": [{"type": "state", "state": {}, "schema": {"type": "object", "properties": {"loud": {}}, "required": ["loud"]}}, `+rows(1, instances)+`]}`,
 		`{"when": "Everything is done", "solution": {"calls": [], "output": {"loud": 101}}}`,
 		`{"when": "- Answer 1: \"2 is left, the others are loud\"", "solution": {"calls": [{"_tool": "shout", "_instance": "2", "text": "softly", "_outputPath": "loud"}], "finished": true, "output": {"loud": 3}, "notes": null}}`,
-		`{"when": "\"text\":\"t61\"", "solution": {"calls": [`+loud+`"*"}], "finished": true, "output": {"loud": 41}, "notes": null}}`,
+		fmt.Sprintf(`{"when": "\"text\":\"t%d\"", "solution": {"calls": [`, batch+1)+loud+`"*"}], "finished": true, "output": {"loud": 41}, "notes": null}}`,
 		`{"when": "every Call that can be planned now for the", "solution": {"calls": [`+loud+`[`+strings.Join(others, ", ")+`]}, {"_tool": "shout", "_instance": "2", "text": "†state.text", "_outputPath": "look"}],
 			"finished": false, "output": null, "notes": "2 is left, the others are loud"}}`)
 }
@@ -320,22 +321,21 @@ func noting(t *testing.T, more, config string, instances int) *scenario {
 func TestNotesOfFinishedInstancesSaveARequestForTheOutput(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		config              string
-		instances, requests int
-		output              string
+		batch, instances, requests int
+		output                     string
 	}{
-		"of a few": {`{}`, 3, 2, `{"loud":3}`}, "of 101, in parts": {`{"batch": 60}`, 101, 4, `{"loud":101}`},
+		"of a few": {60, 3, 2, `{"loud":3}`}, "in parts": {2, 3, 4, `{"loud":101}`}, "of 101, in parts": {60, 101, 4, `{"loud":101}`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			if c.instances > 100 {
-				atLength(t)
+				longrun.Only(t)
 			}
-			s := noting(t, "", c.config, c.instances)
+			s := noting(t, "", c.batch, c.instances)
 			run := s.start()
 			s.decide(ideafile.Approve, s.waitsFor(1)[0].CallID, `{}`)
 			s.wantOutput(s.end(run), c.requests, c.output)
-			if c.instances > 100 {
+			if c.instances > c.batch {
 				return
 			}
 			idea, err := chain.New(store).Load(t.Context(), s.id, 1)
@@ -353,7 +353,7 @@ func TestNotesAreKeptThoughTheWorkerIsKilledAndTheProcessContinuesAsNew(t *testi
 	t.Parallel()
 	cr := newCrash(t)
 	kill := cr.work()
-	s := noting(t, fmt.Sprintf(`, "_activity": {"http": {"url": %q}}`, cr.tool("loud", nil)), `{}`, 3)
+	s := noting(t, fmt.Sprintf(`, "_activity": {"http": {"url": %q}}`, cr.tool("loud", nil)), 60, 3)
 	s.every = 1
 	run := cr.start(s)
 	s.waitsFor(1)

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"processidea/internal/longrun"
 	"processidea/model/runresult"
 	"processidea/store/chain"
 )
@@ -44,7 +45,7 @@ func TestACallForSomeInstancesRunsInThoseAlone(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			if c.instances > 100 {
-				atLength(t)
+				longrun.Only(t)
 			}
 			s := newScenario(t, `{"config": `+c.config+`, "schema": {"tools": {"shout": `+textTool+`}}, "context": [{"type": "text", "text": "Go."}, `+c.plan+rows(1, c.instances)+`]}`,
 				c.replies...)
