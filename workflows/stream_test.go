@@ -264,12 +264,12 @@ func TestAnOutputIsPutRightForWhoWasRefused(t *testing.T) {
 		config                             string
 		instances, requests, requestsAgain int
 	}{
-		"of a few": {`{}`, 3, 2, 0}, "in parts": {`{"batch": 2}`, 3, 4, 1}, "of 101, in parts": {`{"batch": 60}`, 101, 4, 1},
+		"of a few": {`{}`, 3, 2, 0}, "of 101, in parts": {`{"batch": 60}`, 101, 4, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			if c.instances > 100 {
-				longrun.Only(t)
+				atLength(t)
 			}
 			s := softly(t, "", c.config, c.instances)
 			run := s.start()
