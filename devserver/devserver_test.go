@@ -8,6 +8,7 @@ import (
 	"os"
 	"testing"
 
+	enumspb "go.temporal.io/api/enums/v1"
 	taskqueuepb "go.temporal.io/api/taskqueue/v1"
 	"go.temporal.io/api/workflowservice/v1"
 	"go.temporal.io/sdk/client"
@@ -16,8 +17,10 @@ import (
 	"processidea/devserver/devtest"
 )
 
+func inFolder(t *testing.T) devserver.Options { return devserver.Options{Dir: t.TempDir(), UIPort: -1} }
+
 func TestAWorkflowRuns(t *testing.T) {
-	s := devtest.Start(t)
+	s := start(t, inFolder(t))
 	c := dial(t, s)
 	if err := openGreet(within(t), c, "one"); err != nil {
 		t.Fatal(err)
@@ -31,7 +34,7 @@ func TestAWorkflowRuns(t *testing.T) {
 func TestASharedServerIsStoppedAndItsFolderRemoved(t *testing.T) {
 	temp := t.TempDir()
 	t.Setenv("TMPDIR", temp)
-	s, stop, err := devtest.Shared()
+	s, stop, err := devtest.Shared(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,6 +43,11 @@ func TestASharedServerIsStoppedAndItsFolderRemoved(t *testing.T) {
 	} else {
 		c.Close()
 	}
+	for range 2 { // the second finds it there
+		if err := devtest.AddNamespace(within(t), s.Address(), "another", map[string]enumspb.IndexedValueType{"Mood": enumspb.INDEXED_VALUE_TYPE_KEYWORD}); err != nil {
+			t.Error(err)
+		}
+	}
 	stop()
 	if left, err := os.ReadDir(temp); err != nil || len(left) > 0 {
 		t.Errorf("left in the temporary folder: %v, %v", left, err)
@@ -47,7 +55,7 @@ func TestASharedServerIsStoppedAndItsFolderRemoved(t *testing.T) {
 }
 
 func TestTwoServersRunAtOnce(t *testing.T) {
-	first, second := dial(t, devtest.Start(t)), dial(t, devtest.Start(t))
+	first, second := dial(t, start(t, inFolder(t))), dial(t, start(t, inFolder(t)))
 	for _, c := range []client.Client{first, second} {
 		if err := openGreet(within(t), c, "same id"); err != nil {
 			t.Fatal(err)
@@ -65,7 +73,7 @@ func TestOneFolderHasOneServer(t *testing.T) {
 }
 
 func TestStopTwiceIsFine(t *testing.T) {
-	s := devtest.Start(t)
+	s := start(t, inFolder(t))
 	s.Stop()
 	s.Stop()
 	l, err := net.Listen("tcp", s.Address())

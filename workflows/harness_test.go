@@ -23,7 +23,6 @@ import (
 	"go.temporal.io/sdk/worker"
 
 	"processidea/client/ideafiles"
-	"processidea/devserver"
 	"processidea/devserver/devtest"
 	llmclient "processidea/llm"
 	"processidea/model/ideafile"
@@ -44,7 +43,7 @@ import (
 // The parts that all tests share: one real Temporal server with one worker, a store, and an LLM server that plays the
 // script of the process that asks.
 var (
-	server         *devserver.Server
+	server         *devtest.Server
 	temporalClient client.Client
 	store          *blobs.Store
 	storeDir       string
@@ -76,7 +75,7 @@ func run(m *testing.M) int {
 	}
 	defer release()
 	var stop func()
-	if server, stop, err = devtest.Shared(func(o *devserver.Options) { o.SearchAttributes = engine.SearchAttributes }); err != nil {
+	if server, stop, err = devtest.Shared(engine.SearchAttributes); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}

@@ -1,19 +1,52 @@
-// Package devtest gives tests a real Temporal server in their own process.
+// Package devtest gives tests a real Temporal server in a process of its own.
+//
+// Test binaries do not link the server, which would take each of them a minute, and the race detector does not slow it down. It is built by
+// "go run", which keeps what it built: the first test that needs it after a change of package devserver waits for that.
 package devtest
 
 import (
-	"context"
+	"bufio"
+	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
+	"io/fs"
 	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
 	"testing"
 
-	"processidea/devserver"
+	enumspb "go.temporal.io/api/enums/v1"
 )
 
-// Start runs a server without UI, with its file in t.TempDir(), until the test is over.
-func Start(t testing.TB) *devserver.Server {
+// Options are those of devserver.Options that tests set.
+type Options struct {
+	Dir              string // the folder of the database
+	Port             int    // of the frontend; 0: a free one
+	SearchAttributes map[string]enumspb.IndexedValueType
+}
+
+// Server is a running Temporal server.
+type Server struct {
+	address string
+	stop    func()
+}
+
+// Address is where the frontend listens, as host:port.
+func (s *Server) Address() string { return s.address }
+
+// Namespace is the namespace that is there from the beginning.
+func (s *Server) Namespace() string { return "default" }
+
+// Stop ends the server and returns when it is down. Every call waits for that; only the first does it.
+func (s *Server) Stop() { s.stop() }
+
+// Start runs a server, with its file in t.TempDir(), until the test is over.
+func Start(t testing.TB) *Server {
 	t.Helper()
-	s, err := devserver.Start(t.Context(), options(t.TempDir()))
+	s, err := Run(Options{Dir: t.TempDir()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -23,16 +56,12 @@ func Start(t testing.TB) *devserver.Server {
 
 // Shared runs one server for all the tests of a package, to be called from TestMain. The function
 // it returns stops the server and removes its file; it must run before os.Exit.
-func Shared(with ...func(*devserver.Options)) (*devserver.Server, func(), error) {
+func Shared(attributes map[string]enumspb.IndexedValueType) (*Server, func(), error) {
 	dir, err := os.MkdirTemp("", "devserver-")
 	if err != nil {
 		return nil, nil, fmt.Errorf("devtest: create folder: %w", err)
 	}
-	o := options(dir)
-	for _, set := range with {
-		set(&o)
-	}
-	s, err := devserver.Start(context.Background(), o)
+	s, err := Run(Options{Dir: dir, SearchAttributes: attributes})
 	if err != nil {
 		_ = os.RemoveAll(dir)
 		return nil, nil, err
@@ -43,6 +72,75 @@ func Shared(with ...func(*devserver.Options)) (*devserver.Server, func(), error)
 	}, nil
 }
 
-func options(dir string) devserver.Options {
-	return devserver.Options{Dir: dir, UIPort: -1}
+// Run runs a server until it is stopped, or until this process is gone.
+func Run(o Options) (*Server, error) {
+	root, err := dependOnServer()
+	if err != nil {
+		return nil, fmt.Errorf("devtest: find the server: %w", err)
+	}
+	options, err := json.Marshal(struct {
+		Options
+		UIPort int
+	}{o, -1})
+	if err != nil {
+		return nil, fmt.Errorf("devtest: write options: %w", err)
+	}
+	// Whether files have changed since the last commit would be built in, and have it linked again and again.
+	cmd := exec.Command("go", "run", "-buildvcs=false", "./devserver/devtest/temporal", string(options))
+	cmd.Dir, cmd.Stderr = root, os.Stderr
+	// The pipe closes with this process, however it ends.
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		return nil, fmt.Errorf("devtest: start the server: %w", err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		return nil, fmt.Errorf("devtest: start the server: %w", err)
+	}
+	address, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil {
+		return nil, fmt.Errorf("devtest: start the server: %w", errors.Join(err, cmd.Wait()))
+	}
+	return &Server{strings.TrimSpace(address), sync.OnceFunc(func() { end(in, cmd) })}, nil
+}
+
+func end(in io.Closer, cmd *exec.Cmd) {
+	_ = in.Close()
+	_ = cmd.Wait()
+}
+
+// dependOnServer finds the module, and looks at the server's files: the go command takes a test's result from its cache where all files that the
+// test looked at are as they were, and the test binary does not tell of these.
+func dependOnServer() (root string, err error) {
+	if root, err = moduleRoot(); err != nil {
+		return "", err
+	}
+	for _, at := range []string{"go.mod", "devserver", "heap"} {
+		err = errors.Join(err, filepath.WalkDir(filepath.Join(root, at), func(path string, d fs.DirEntry, err error) error {
+			if err == nil && !d.IsDir() {
+				_, err = os.Stat(path)
+			}
+			return err
+		}))
+	}
+	return root, err
+}
+
+// moduleRoot is the next folder upwards that has a go.mod.
+func moduleRoot() (string, error) {
+	dir, err := os.Getwd()
+	if err != nil {
+		return "", err
+	}
+	for at := dir; ; at = filepath.Dir(at) {
+		if _, err := os.Stat(filepath.Join(at, "go.mod")); err == nil {
+			return at, nil
+		}
+		if at == filepath.Dir(at) {
+			return "", fmt.Errorf("no go.mod stands above %s", dir)
+		}
+	}
 }

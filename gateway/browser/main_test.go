@@ -21,7 +21,6 @@ import (
 	sdklog "go.temporal.io/sdk/log"
 
 	"processidea/client"
-	"processidea/devserver"
 	"processidea/devserver/devtest"
 	"processidea/gateway/access"
 	"processidea/gateway/server"
@@ -31,8 +30,8 @@ import (
 
 // What all tests share: a Temporal server that can be started again, a worker, a store, and the browsers.
 var (
-	temporal *devserver.Server
-	onDisk   devserver.Options
+	temporal *devtest.Server
+	onDisk   devtest.Options
 	engineOn *client.Client
 )
 
@@ -69,8 +68,8 @@ func begin() (stop func(), err error) {
 		return stop, err
 	}
 	undo = append(undo, func() { _ = os.RemoveAll(dir) })
-	onDisk = devserver.Options{Dir: filepath.Join(dir, "temporal"), UIPort: -1, SearchAttributes: engine.SearchAttributes}
-	if temporal, err = devserver.Start(context.Background(), onDisk); err != nil {
+	onDisk = devtest.Options{Dir: filepath.Join(dir, "temporal"), SearchAttributes: engine.SearchAttributes}
+	if temporal, err = devtest.Run(onDisk); err != nil {
 		return stop, err
 	}
 	undo = append(undo, func() { temporal.Stop() })
@@ -112,7 +111,7 @@ func restartTemporal(t *testing.T) {
 		t.Fatal(err)
 	}
 	temporal.Stop()
-	again, err := devserver.Start(t.Context(), onDisk)
+	again, err := devtest.Run(onDisk)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -23,7 +23,6 @@ import (
 	"google.golang.org/grpc"
 
 	"processidea/client"
-	"processidea/devserver"
 	"processidea/devserver/devtest"
 	"processidea/gateway/access"
 	"processidea/gateway/server"
@@ -33,7 +32,7 @@ import (
 
 // What all tests share: a real Temporal server with a worker, and a store.
 var (
-	temporal *devserver.Server
+	temporal *devtest.Server
 	values   *blobs.Store
 	calls    = &callCounter{byMethod: map[string]int{}}
 	engineOn *client.Client
@@ -65,7 +64,7 @@ func begin() (stop func(), err error) {
 		}
 	}
 	var stopServer func()
-	if temporal, stopServer, err = devtest.Shared(func(o *devserver.Options) { o.SearchAttributes = engine.SearchAttributes }); err != nil {
+	if temporal, stopServer, err = devtest.Shared(engine.SearchAttributes); err != nil {
 		return stop, err
 	}
 	undo = append(undo, stopServer)

@@ -18,7 +18,6 @@ import (
 
 	"processidea/client"
 	"processidea/client/ideafiles"
-	"processidea/devserver"
 	"processidea/devserver/devtest"
 	"processidea/protocol"
 	"processidea/store/blobs"
@@ -43,7 +42,7 @@ func newSite(t *testing.T, files map[string]string) *site {
 	if testing.Short() {
 		t.Skip("it has a server of its own")
 	}
-	server, stop, err := devtest.Shared(func(o *devserver.Options) { o.SearchAttributes = engine.SearchAttributes })
+	server, stop, err := devtest.Shared(engine.SearchAttributes)
 	if err != nil {
 		t.Fatal(err)
 	}

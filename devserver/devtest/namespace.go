@@ -1,0 +1,73 @@
+package devtest
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	enumspb "go.temporal.io/api/enums/v1"
+	"go.temporal.io/api/operatorservice/v1"
+	"go.temporal.io/api/workflowservice/v1"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/types/known/durationpb"
+)
+
+// AddNamespace makes a namespace with search attributes, if it is not there, and returns when it can be used. So tests share a server in which
+// they do not meet.
+func AddNamespace(ctx context.Context, address, name string, attributes map[string]enumspb.IndexedValueType) error {
+	conn, err := grpc.NewClient("passthrough:///"+address, grpc.WithTransportCredentials(insecure.NewCredentials()))
+	if err != nil {
+		return fmt.Errorf("devtest: reach server %s: %w", address, err)
+	}
+	defer conn.Close()
+	ctx, cancel := context.WithTimeout(ctx, longest)
+	defer cancel()
+	if err := addNamespace(ctx, conn, name, attributes); err != nil {
+		return fmt.Errorf("devtest: add namespace %s to server %s: %w", name, address, err)
+	}
+	return nil
+}
+
+func addNamespace(ctx context.Context, conn *grpc.ClientConn, name string, attributes map[string]enumspb.IndexedValueType) error {
+	workflows := workflowservice.NewWorkflowServiceClient(conn)
+	_, err := workflows.RegisterNamespace(ctx, &workflowservice.RegisterNamespaceRequest{
+		Namespace: name, WorkflowExecutionRetentionPeriod: durationpb.New(24 * time.Hour)})
+	if err != nil && status.Code(err) != codes.AlreadyExists {
+		return err
+	}
+	if err := retry(ctx, func() error {
+		_, err := operatorservice.NewOperatorServiceClient(conn).AddSearchAttributes(ctx, &operatorservice.AddSearchAttributesRequest{
+			Namespace: name, SearchAttributes: attributes})
+		return err
+	}); err != nil {
+		return err
+	}
+	used := strings.Join(slices.Sorted(maps.Keys(attributes)), " IS NULL AND ") + " IS NULL"
+	return retry(ctx, func() error {
+		_, err := workflows.CountWorkflowExecutions(ctx, &workflowservice.CountWorkflowExecutionsRequest{Namespace: name, Query: used})
+		return err
+	})
+}
+
+// retry asks until the answer is no error. What is new on a server takes a moment to be known in all of its parts.
+func retry(ctx context.Context, ask func() error) error {
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		err := ask()
+		if err == nil {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("%w: %w", ctx.Err(), err)
+		case <-tick.C:
+		}
+	}
+}
