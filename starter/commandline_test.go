@@ -15,7 +15,7 @@ import (
 func called(t *testing.T, args ...string) (out, err string, code int) {
 	t.Helper()
 	var o, e bytes.Buffer
-	code = verbs.Execute(args, &o, &e, engine.Own{})
+	code = verbs.Execute(args, &o, &e, engine.Own{}, sharedTemporal{})
 	return o.String(), e.String(), code
 }
 

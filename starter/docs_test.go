@@ -108,7 +108,8 @@ func TestTheCommandsOfTheDocumentsWork(t *testing.T) {
 		t.Fatal(err)
 	}
 	bin := programs(t)
-	d := newDesk(t, nil)
+	// The temporal CLI is given its address alone.
+	d := newDesk(t, nil).ownServer()
 	n, _ := d.dev()
 	if err := os.Symlink(examples, filepath.Join(d.dir, "examples")); err != nil {
 		t.Fatal(err)

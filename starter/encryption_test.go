@@ -103,7 +103,8 @@ func ward(t *testing.T) *httptest.Server {
 func runConfidential(t *testing.T, variables ...string) *desk {
 	t.Helper()
 	tools := ward(t)
-	d := newDesk(t, patient(tools.URL)).set("PROCESSIDEA_HTTP_ALLOW=" + strings.TrimPrefix(tools.URL, "http://")).set(variables...)
+	// The server's files are looked through.
+	d := newDesk(t, patient(tools.URL)).ownServer().set("PROCESSIDEA_HTTP_ALLOW=" + strings.TrimPrefix(tools.URL, "http://")).set(variables...)
 	example, err := filepath.Abs("../examples/latent")
 	if err != nil {
 		t.Fatal(err)
@@ -165,6 +166,8 @@ func TestWithoutKeysAllOfItDoes(t *testing.T) {
 // What the missing key keeps from being done is done once it is there, and nothing else happens instead.
 func TestAProcessWaitsForAWorkerThatHasItsKey(t *testing.T) {
 	d, g := gated(t)
+	// The server is started again with other keys.
+	d.ownServer()
 	k1, k2 := freshKey(t, "k1"), freshKey(t, "k2")
 	with := func(keys string) *desk { return d.at(d.dir).set("PROCESSIDEA_KEYS=" + keys) }
 	first := with(k1)

@@ -33,7 +33,8 @@ func (d *desk) forget() {
 
 func TestAProcessThatTemporalHasForgottenCanBeReadForkedAndRunAgain(t *testing.T) {
 	c := newCounter(t)
-	d := newDesk(t, c.batch()).set("PROCESSIDEA_HTTP_ALLOW=" + strings.TrimPrefix(c.URL, "http://"))
+	// The server's file is removed.
+	d := newDesk(t, c.batch()).ownServer().set("PROCESSIDEA_HTTP_ALLOW=" + strings.TrimPrefix(c.URL, "http://"))
 	_, dev := d.dev()
 	d.do("run", ".", "--id", "p", "--detach").is(exit.Done)
 	d.do("approve", "p", d.asked("p").CallID).is(exit.Done)

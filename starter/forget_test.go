@@ -16,7 +16,8 @@ import (
 func patients(t *testing.T, variables ...string) *desk {
 	t.Helper()
 	tools := ward(t)
-	d := newDesk(t, nil).set("PROCESSIDEA_HTTP_ALLOW=" + strings.TrimPrefix(tools.URL, "http://")).set(variables...)
+	// The server's files are looked through.
+	d := newDesk(t, nil).ownServer().set("PROCESSIDEA_HTTP_ALLOW=" + strings.TrimPrefix(tools.URL, "http://")).set(variables...)
 	for name, id := range map[string]string{"Ada": "a", "Bob": "b"} {
 		files := map[string]string{}
 		for file, text := range patient(tools.URL) {
@@ -122,7 +123,8 @@ func TestAProcessAtWorkIsForgottenOnceItIsCancelled(t *testing.T) {
 func TestPartsDelegatesAndForksAreForgottenToo(t *testing.T) {
 	for name, variables := range map[string][]string{"plain": nil, "encrypted": {"PROCESSIDEA_KEYS=" + freshKey(t, "k1")}} {
 		t.Run(name, func(t *testing.T) {
-			d := newDesk(t, map[string]string{}).set(variables...)
+			// The server's files are looked through.
+			d := newDesk(t, map[string]string{}).ownServer().set(variables...)
 			if err := os.CopyFS(d.dir, os.DirFS("../examples/research")); err != nil {
 				t.Fatal(err)
 			}

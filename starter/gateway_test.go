@@ -63,7 +63,7 @@ func TestDevServesTheGatewayAtAnAddressThatStaysTheSame(t *testing.T) {
 }
 
 func TestTheUIOfAFolderStaysWhereItIs(t *testing.T) {
-	d := newDesk(t, nil)
+	d := newDesk(t, nil).ownServer()
 	port := strconv.Itoa(devtest.FreePort(t)) // none of the usual ones
 	n, p := d.dev("--worker=false", "--gateway-port=-1", "--ui-port="+port)
 	p.signal(syscall.SIGINT)
@@ -81,11 +81,8 @@ func TestAGatewayRunsAloneAndInAWorker(t *testing.T) {
 	}
 	const token = "a-token-that-nobody-guesses"
 	for name, args := range map[string][]string{"gateway": {"--listen", "127.0.0.1:0"}, "worker": {"--gateway", "127.0.0.1:0", "--listen", ""}} {
-		program := filepath.Join(t.TempDir(), name)
-		if out, err := exec.Command("go", "build", "-o", program, "processidea/"+name).CombinedOutput(); err != nil {
-			t.Fatalf("%v: %s", err, out)
-		}
-		env := append(d.env[:len(d.env):len(d.env)], "TEMPORAL_ADDRESS="+n.Address, "PROCESSIDEA_STORE="+n.Store)
+		program := devtest.Program(t, ".", "processidea/"+name)
+		env := append(d.env[:len(d.env):len(d.env)], "TEMPORAL_ADDRESS="+n.Address, "TEMPORAL_NAMESPACE="+n.Namespace, "PROCESSIDEA_STORE="+n.Store)
 		open := exec.Command(program, args...)
 		open.Env, open.Dir = env, t.TempDir()
 		if out, err := open.CombinedOutput(); err == nil || !strings.Contains(string(out), "PROCESSIDEA_GATEWAY_TOKEN") || open.ProcessState.ExitCode() != exit.Usage {

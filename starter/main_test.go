@@ -19,8 +19,6 @@ import (
 	"processidea/devserver/devtest"
 	"processidea/model/runresult"
 	"processidea/starter/internal/server"
-	"processidea/starter/internal/verbs"
-	"processidea/worker/engine"
 )
 
 // asProgram makes the test binary the program itself, with what the tests' flags build into it, such as the race
@@ -36,7 +34,7 @@ func TestMain(m *testing.M) {
 		os.Exit(0)
 	}
 	if os.Getenv(asProgram) != "" {
-		os.Exit(verbs.Execute(os.Args[1:], os.Stdout, os.Stderr, engine.Own{}))
+		os.Exit(asStarter())
 	}
 	release, err := devtest.ShareMachine()
 	if err != nil {
@@ -44,6 +42,7 @@ func TestMain(m *testing.M) {
 		os.Exit(1)
 	}
 	code := m.Run()
+	stopShared()
 	release()
 	os.Exit(code)
 }
@@ -65,8 +64,13 @@ func newDesk(t *testing.T, files map[string]string) *desk {
 		t.Skip("it runs the program with its server")
 	}
 	t.Parallel()
-	return &desk{T: t, dir: folder(t, files), env: []string{"HOME=" + t.TempDir(), "PATH=" + os.Getenv("PATH"), asProgram + "=1"}, program: os.Args[0]}
+	env := []string{"HOME=" + t.TempDir(), "PATH=" + os.Getenv("PATH"), asProgram + "=1", onTemporal + "=" + shared(t)}
+	return &desk{T: t, dir: folder(t, files), env: env, program: os.Args[0]}
 }
+
+// ownServer has the program embed a server, as it does for its users. That takes longer, and is for tests of the server's beginning, its end,
+// its files or its UI.
+func (d *desk) ownServer() *desk { return d.set(onTemporal + "=") }
 
 // at is a desk in another directory with the same environment.
 func (d *desk) at(dir string) *desk { return &desk{d.T, dir, d.env[:len(d.env):len(d.env)], d.program} }

@@ -2,11 +2,11 @@ package main
 
 import (
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"processidea/devserver/devtest"
 	"processidea/model/runresult"
 )
 
@@ -18,10 +18,8 @@ func TestAProgramOfOnesOwnDoesEverythingWithItsTools(t *testing.T) {
 		t.Fatal(err)
 	}
 	program := filepath.Join(t.TempDir(), "shop")
-	build := exec.CommandContext(t.Context(), "go", "build", "-o", program, ".")
-	build.Dir = example
-	if said, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("go build in %s: %v\n%s\nif modules are missing there: go build -mod=mod", example, err, said)
+	if err := os.Rename(devtest.Program(t, example, "."), program); err != nil {
+		t.Fatal(err)
 	}
 	if err := os.CopyFS(d.dir, os.DirFS(example)); err != nil {
 		t.Fatal(err)

@@ -141,7 +141,7 @@ func TestRowsAreAddedToASplitProcess(t *testing.T) {
 // Worker and server are killed together, as they are one program here.
 func TestDeadlinesAndPausesOutliveTheServer(t *testing.T) {
 	files := signed(`{"timeout": "4s", "onTimeout": "reject"}`)
-	d := newDesk(t, files)
+	d := newDesk(t, files).ownServer()
 	_, dev := d.dev()
 	d.do("run", ".", "--id", "paused", "--detach").is(exit.Done)
 	var list []protocol.Approval

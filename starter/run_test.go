@@ -23,7 +23,8 @@ import (
 const noUI = "--ui-port=-1"
 
 func TestRunPrintsTheResultAloneOnStandardOutput(t *testing.T) {
-	d := newDesk(t, judge())
+	// Its server has a UI.
+	d := newDesk(t, judge()).ownServer()
 	e := d.do("run", ".", "--id", "p", "--json").is(exit.Done)
 	want(t, e.out, `{"process":"p","status":"completed","output":{"summary":"two <b> & strong ones"},"instances":{`+
 		`"①":{"status":"settled","state":{"mood":"strong","n":12345678901234567890,"text":"This is wonderful!"}},`+
@@ -149,6 +150,8 @@ func TestTheSameIDAndFileAttachAndAnotherFileIsRefused(t *testing.T) {
 
 func TestAKilledRunGoesOnUnderItsID(t *testing.T) {
 	d, g := gated(t)
+	// The server is killed with the program, and its file is all that is left.
+	d.ownServer()
 	first := d.start("run", ".", "--id", "p", noUI, "--json")
 	key := g.key(d)
 	first.signal(syscall.SIGKILL)
@@ -164,6 +167,8 @@ func TestAKilledRunGoesOnUnderItsID(t *testing.T) {
 
 func TestAnInterruptedRunIsLeftAsItIsAndSaysHowToGoOn(t *testing.T) {
 	d, g := gated(t)
+	// The server ends with the program, and goes on from its file.
+	d.ownServer()
 	first := d.start("run", ".", "--ui-port", "-1")
 	g.key(d)
 	first.signal(syscall.SIGINT)
@@ -175,6 +180,8 @@ func TestAnInterruptedRunIsLeftAsItIsAndSaysHowToGoOn(t *testing.T) {
 
 func TestACallThatEndsWhileAnInterruptedRunDrainsIsNotRunAgain(t *testing.T) {
 	d, g := gated(t)
+	// The server must outlive the worker that drains.
+	d.ownServer()
 	first := d.start("run", ".", "--id", "p", noUI)
 	g.key(d)
 	first.signal(syscall.SIGINT)
@@ -198,6 +205,8 @@ func TestAtTheEndOfTheWaitTheProcessIsStillRunning(t *testing.T) {
 
 func TestTwoFoldersNeverMeet(t *testing.T) {
 	d, g := gated(t)
+	// Two servers run at once.
+	d.ownServer()
 	other := d.at(folder(t, g.files()))
 	first, second := d.start("run", ".", "--id", "p", noUI, "--json"), other.start("run", ".", "--id", "p", noUI, "--json")
 	g.key(d)
@@ -214,6 +223,8 @@ func TestTwoFoldersNeverMeet(t *testing.T) {
 
 func TestTwoRunsInOneFolderShareAServerAndTheSecondGoesOnWhenTheFirstEnds(t *testing.T) {
 	d, g := gated(t)
+	// The server ends with the first, and the second starts it again.
+	d.ownServer()
 	free := newGate(t)
 	d.set("PROCESSIDEA_HTTP_ALLOW=" + g.host() + "," + free.host())
 	files := free.files()

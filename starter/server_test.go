@@ -8,19 +8,22 @@ import (
 	"syscall"
 	"testing"
 
+	"processidea/devserver/devtest"
 	"processidea/model/runresult"
 	"processidea/starter/internal/exit"
 	"processidea/starter/internal/server"
 )
 
 func TestOnlyOneServerRunsOnAFolder(t *testing.T) {
-	d := newDesk(t, nil)
+	// It is about the embedded server.
+	d := newDesk(t, nil).ownServer()
 	n, _ := d.dev()
 	d.do("dev", noUI).is(exit.Usage).quiet().complains("start server in", n.Address)
 }
 
 func TestDevPrintsHowToReachItAsJSON(t *testing.T) {
-	d := newDesk(t, nil)
+	// It is about the embedded server.
+	d := newDesk(t, nil).ownServer()
 	p := d.start("dev", "--json", noUI, "--worker=false")
 	d.eventually("the server is announced", func() bool {
 		_, err := os.Stat(filepath.Join(d.dir, ".processidea", server.ServerFile))
@@ -35,7 +38,8 @@ func TestDevPrintsHowToReachItAsJSON(t *testing.T) {
 }
 
 func TestAServerElsewhereIsUsedByItsAddress(t *testing.T) {
-	d := newDesk(t, nil)
+	// Its address is used as a user would, with the namespace that is there.
+	d := newDesk(t, nil).ownServer()
 	n, _ := d.dev()
 	remote := d.at(folder(t, judge())).set("TEMPORAL_ADDRESS="+n.Address, "PROCESSIDEA_STORE="+n.Store)
 	r := remote.do("run", ".", "--id", "p", "--json").is(exit.Done).result()
@@ -50,7 +54,8 @@ func TestAServerElsewhereIsUsedByItsAddress(t *testing.T) {
 }
 
 func TestAToolThatARemoteWorkerDoesNotKnowIsAnInvalidFile(t *testing.T) {
-	d := newDesk(t, nil)
+	// Its address is used as a user would, with the namespace that is there.
+	d := newDesk(t, nil).ownServer()
 	n, _ := d.dev()
 	files := judge()
 	files["idea.json"] = strings.Replace(judgeIdea, `"_output": {"type": "string"}`, `"_activity": "noSuchTool"`, 1)
@@ -66,7 +71,8 @@ func TestAServerThatDoesNotAnswerIsExitCode4(t *testing.T) {
 }
 
 func TestTheDataFolderMayLieAnywhere(t *testing.T) {
-	d := newDesk(t, judge())
+	// Its database lies there too.
+	d := newDesk(t, judge()).ownServer()
 	data := filepath.Join(t.TempDir(), "a b%41?")
 	d.do("run", ".", "--id", "p", noUI, "--data", data).is(exit.Done)
 	d.do("show", "p", "--data", data).is(exit.Done)
@@ -77,11 +83,9 @@ func TestTheDataFolderMayLieAnywhere(t *testing.T) {
 }
 
 func TestAWorkerOfItsOwnRunsTheProcesses(t *testing.T) {
-	d := newDesk(t, judge())
-	worker := filepath.Join(t.TempDir(), "worker")
-	if out, err := exec.Command("go", "build", "-o", worker, "processidea/worker").CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
+	// Its address is used as a user would, with the namespace that is there.
+	d := newDesk(t, judge()).ownServer()
+	worker := devtest.Program(t, ".", "processidea/worker")
 	n, _ := d.dev("--worker=false")
 	p := d.start("run", ".", "--id", "p", "--json")
 	p.says("no worker answers on task queue process-idea")

@@ -144,7 +144,7 @@ func TestAPausedProcessIsSeenAsPaused(t *testing.T) {
 func TestAProcessThatSomebodyEndsIsCancelled(t *testing.T) {
 	d, g := gated(t)
 	n, _ := d.dev()
-	c, err := sdk.Dial(sdk.Options{HostPort: n.Address, Logger: log.NewStructuredLogger(slog.New(slog.DiscardHandler))})
+	c, err := sdk.Dial(sdk.Options{HostPort: n.Address, Namespace: n.Namespace, Logger: log.NewStructuredLogger(slog.New(slog.DiscardHandler))})
 	if err != nil {
 		t.Fatal(err)
 	}

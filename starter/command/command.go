@@ -72,5 +72,5 @@ func Execute(args []string, out, err io.Writer, options ...Option) int {
 	}
 	_ = engine.Parts{}.With(s.own) // a name that is taken is said now
 	print.Program = s.name
-	return verbs.Execute(args, out, err, s.own)
+	return verbs.Execute(args, out, err, s.own, embedded{})
 }

@@ -35,6 +35,8 @@ type App struct {
 	Store    string    // the store that --store names
 	// Own is what a program of one's own brings along: Go tools, and kinds of Tools.
 	Own engine.Own
+	// Temporal runs the embedded server.
+	Temporal server.Temporal
 	// CallsMustSucceed has Finish count Calls that failed or were blocked as a failure.
 	CallsMustSucceed bool
 	Began            bool // a verb has begun: what goes wrong from here on is no misuse of the command line
@@ -43,7 +45,7 @@ type App struct {
 // Place says where Temporal and the store are.
 func (a *App) Place() (server.Place, error) {
 	p, err := server.Find(a.Data, a.Store, a.Note)
-	p.Own = a.Own
+	p.Own, p.Temporal = a.Own, a.Temporal
 	return p, err
 }
 

@@ -3,5 +3,5 @@
 //
 // A Place says where Temporal and the store are; a Session is an open way to both. Invariants: one program at a time runs
 // a server on a folder, under a lock that the kernel lets go when the program dies; verbs that only look never start a
-// server and make no folder; two folders never meet. It is the only package of the command that imports devserver.
+// server and make no folder; two folders never meet. The embedded server is given to it: see Temporal.
 package server

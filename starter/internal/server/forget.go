@@ -9,8 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-
-	"processidea/devserver"
 )
 
 // Forget removes from the files of the embedded server what was deleted there of a process, and the lines of its log that name it.
@@ -23,7 +21,7 @@ func (s *Session) Forget(ctx context.Context, process string) error {
 			return fmt.Errorf("remove %s from the log: %w", process, err)
 		}
 	}
-	return devserver.Scrub(ctx, s.Place.Data)
+	return s.Place.Temporal.Scrub(ctx, s.Place.Data)
 }
 
 // blank writes over the lines of a log that name a process. The log stays as long as it is: others are writing at its end.

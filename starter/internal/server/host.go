@@ -13,7 +13,6 @@ import (
 
 	"processidea/activities"
 	"processidea/client"
-	"processidea/devserver"
 	"processidea/heap"
 	"processidea/starter/internal/exit"
 	"processidea/store/blobs"
@@ -90,9 +89,8 @@ func (s *Session) serve(ctx context.Context, h Hosting) error {
 	if err != nil {
 		return err
 	}
-	server, err := devserver.Start(ctx, devserver.Options{
-		Memory: memory, Dir: s.Place.Data, Port: h.Port, UIPort: h.UIPort, UsualUIPorts: s.Place.uiPorts(), SearchAttributes: engine.SearchAttributes,
-		CodecEndpoint: codec,
+	server, err := s.Place.Temporal.Start(ctx, TemporalOptions{
+		Memory: memory, Dir: s.Place.Data, Port: h.Port, UIPort: h.UIPort, UsualUIPorts: s.Place.uiPorts(), CodecEndpoint: codec,
 	})
 	if err != nil {
 		return exit.Unreachablef("start server in %s: %w", s.Place.Data, err)

@@ -26,6 +26,8 @@ type Place struct {
 	Chosen bool         // somebody said which store: a flag, or PROCESSIDEA_STORE
 	Remote *sdk.Options // nil: the embedded server
 	Own    engine.Own   // what this program's workers have beside what is built in
+	// Temporal runs the embedded server.
+	Temporal Temporal
 	// Note tells the person at the terminal something.
 	Note func(format string, args ...any)
 }

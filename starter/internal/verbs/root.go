@@ -14,6 +14,7 @@ import (
 	"processidea/starter/internal/app"
 	"processidea/starter/internal/arguments"
 	"processidea/starter/internal/print"
+	"processidea/starter/internal/server"
 	"processidea/starter/internal/verbs/archive"
 	"processidea/starter/internal/verbs/people"
 	"processidea/starter/internal/verbs/process"
@@ -22,13 +23,14 @@ import (
 	"processidea/worker/engine"
 )
 
-// Execute runs one command line and gives the program's exit code. own is what a program of one's own brings along.
-func Execute(args []string, out, err io.Writer, own engine.Own) int {
+// Execute runs one command line and gives the program's exit code. own is what a program of one's own brings along, temporal
+// runs the embedded server.
+func Execute(args []string, out, err io.Writer, own engine.Own, temporal server.Temporal) int {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
 	// Whoever interrupts twice does not want to wait for a tidy end.
 	context.AfterFunc(ctx, stop)
-	a := &app.App{In: os.Stdin, Out: out, Err: err, Own: own}
+	a := &app.App{In: os.Stdin, Out: out, Err: err, Own: own, Temporal: temporal}
 	root := Root(a)
 	root.SetArgs(args)
 	return a.Fail(root.ExecuteContext(ctx))

@@ -1,0 +1,21 @@
+package command
+
+import (
+	"context"
+
+	"processidea/devserver"
+	"processidea/starter/internal/server"
+	"processidea/worker/engine"
+)
+
+// embedded runs the server of package devserver.
+type embedded struct{}
+
+func (embedded) Start(ctx context.Context, o server.TemporalOptions) (server.TemporalServer, error) {
+	return devserver.Start(ctx, devserver.Options{
+		Memory: o.Memory, Dir: o.Dir, Port: o.Port, UIPort: o.UIPort, UsualUIPorts: o.UsualUIPorts, SearchAttributes: engine.SearchAttributes,
+		CodecEndpoint: o.CodecEndpoint,
+	})
+}
+
+func (embedded) Scrub(ctx context.Context, dir string) error { return devserver.Scrub(ctx, dir) }
