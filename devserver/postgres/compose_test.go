@@ -60,6 +60,7 @@ var familyOfSettings = regexp.MustCompile(`^(PROCESSIDEA_NOTIFY|TEMPORAL|OTEL)_`
 
 // What starter and worker are given are settings that the documents name, each under its own name; and no image is one that changes.
 func TestTheComposeFilePassesSettingsThatTheWorkerReadsAndPinsItsImages(t *testing.T) {
+	t.Parallel()
 	doc, err := os.ReadFile(root + "/docs/worker.md")
 	if err != nil {
 		t.Fatal(err)
@@ -92,6 +93,7 @@ func TestTheComposeFilePassesSettingsThatTheWorkerReadsAndPinsItsImages(t *testi
 }
 
 func TestTemporalKnowsEveryDynamicSettingOfTheComposeFile(t *testing.T) {
+	t.Parallel()
 	data, err := os.ReadFile(root + "/deploy/dynamicconfig.yaml")
 	if err != nil {
 		t.Fatal(err)

@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"net/http/httptest"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"processidea/devserver/devtest"
 	"processidea/examples/diamond/shop"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
@@ -132,11 +132,5 @@ func decoded(t *testing.T, text string) map[string]any {
 // build builds the worker that is a part of an example, as its user would: in its own module.
 func build(t *testing.T, name string) (program string) {
 	t.Helper()
-	program = filepath.Join(t.TempDir(), name)
-	c := exec.CommandContext(t.Context(), "go", "build", "-o", program, ".")
-	c.Dir = filepath.Join(examplesDir, name)
-	if said, err := c.CombinedOutput(); err != nil {
-		t.Fatalf("go build in %s: %v\n%s", c.Dir, err, said)
-	}
-	return program
+	return devtest.Program(t, filepath.Join(examplesDir, name), ".")
 }

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"processidea/devserver"
 	"processidea/devserver/devtest"
+	"processidea/internal/longrun"
 	"processidea/model/runresult"
 	"processidea/worker/engine"
 )
@@ -23,12 +23,13 @@ func newBeds(t *testing.T) beds {
 	c := readCompose(t)
 	here := map[string]string{"POSTGRES_SEEDS": "127.0.0.1"}
 	here["DB_PORT"] = startDatabase(t, c.Services["temporal"].Environment["POSTGRES_USER"])
-	setUp(t, c, here)
-	setUp(t, c, here) // as with every start of the containers
-	address := startTemporal(t, c, here)
+	temporal := devtest.Program(t, ".", "./temporal")
+	setUp(t, c, temporal, here)
+	setUp(t, c, temporal, here) // as with every start of the containers
+	address := startTemporal(t, c, temporal, here)
 	namespace := c.Services["worker"].Environment["TEMPORAL_NAMESPACE"]
 	prepare(t, address, namespace)
-	server, err := devserver.Start(t.Context(), devserver.Options{Dir: t.TempDir(), UIPort: -1, SearchAttributes: engine.SearchAttributes})
+	server, err := devtest.Run(devtest.Options{Dir: t.TempDir(), SearchAttributes: engine.SearchAttributes})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -80,7 +81,17 @@ func (b beds) compare(t *testing.T, name string) {
 // can come too late, and then a Request is rightly made again, which the Ideas tell.
 const tries = 3
 
+// One example says whether it works there. The long run, which has the machine to itself, plays all of them.
+func TestAnExampleComesToTheSameOnPostgreSQLAsOnTheEmbeddedServer(t *testing.T) {
+	t.Parallel()
+	b := newBeds(t)
+	defer b.work(t, os.Args[0])()
+	b.compare(t, "sentiment")
+}
+
+// It is not parallel, for it has the machine to itself.
 func TestEveryExampleComesToTheSameOnPostgreSQLAsOnTheEmbeddedServer(t *testing.T) {
+	longrun.Only(t)
 	release, err := devtest.TakeMachine()
 	if err != nil {
 		t.Fatal(err)

@@ -2,7 +2,6 @@ package postgres
 
 import (
 	"context"
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -22,15 +21,10 @@ import (
 )
 
 // setUp runs the script that makes the databases, with Temporal's own tool.
-func setUp(t *testing.T, c compose, here map[string]string) {
+func setUp(t *testing.T, c compose, temporal string, here map[string]string) {
 	t.Helper()
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
 	bin := t.TempDir()
-	tool := fmt.Sprintf("#!/bin/sh\n%s=temporal-sql-tool exec %s \"$@\"\n", actVariable, self)
-	if err := os.WriteFile(filepath.Join(bin, "temporal-sql-tool"), []byte(tool), 0o700); err != nil {
+	if err := os.Symlink(temporal, filepath.Join(bin, "temporal-sql-tool")); err != nil {
 		t.Fatal(err)
 	}
 	// The entrypoint names the script where it is mounted.
@@ -43,13 +37,13 @@ func setUp(t *testing.T, c compose, here map[string]string) {
 }
 
 // startTemporal runs Temporal on the database, as a program of its own, and gives its address.
-func startTemporal(t *testing.T, c compose, here map[string]string) (address string) {
+func startTemporal(t *testing.T, c compose, temporal string, here map[string]string) (address string) {
 	t.Helper()
 	deploy, err := filepath.Abs(root + "/deploy")
 	if err != nil {
 		t.Fatal(err)
 	}
-	all := map[string]string{actVariable: "temporal-server", "BIND_ON_IP": "127.0.0.1", "LOG_LEVEL": "warn",
+	all := map[string]string{"BIND_ON_IP": "127.0.0.1", "LOG_LEVEL": "warn",
 		"DYNAMIC_CONFIG_FILE_PATH": deploy + "/" + filepath.Base(c.Services["temporal"].Environment["DYNAMIC_CONFIG_FILE_PATH"])}
 	for name, value := range here {
 		all[name] = value
@@ -58,7 +52,7 @@ func startTemporal(t *testing.T, c compose, here map[string]string) (address str
 		all[part+"_GRPC_PORT"], all[part+"_MEMBERSHIP_PORT"] = freePort(t), freePort(t)
 	}
 	all["FRONTEND_HTTP_PORT"] = freePort(t)
-	server := exec.Command(os.Args[0])
+	server := exec.Command(temporal)
 	server.Env = append(os.Environ(), c.environment(t, "temporal", all)...)
 	start(t, server, nil, syscall.SIGTERM)
 	return "127.0.0.1:" + all["FRONTEND_GRPC_PORT"]

@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/chromedp/chromedp/kb"
+
+	"processidea/internal/longrun"
 )
 
 // page is a page of a browser in which nobody is logged in yet.
@@ -84,9 +86,12 @@ func keepIn(dir string) (stop func()) {
 	}
 }
 
-// needs skips the test where the browser is not here.
+// needs skips the test where the browser is not here. The ordinary run has one browser do what each does in the long run: the first that is here.
 func (b *browser) needs(t *testing.T) {
 	t.Helper()
+	if b != browsers[0] && browsers[0].program() != "" {
+		longrun.Only(t)
+	}
 	if b.program() == "" {
 		t.Skipf("there is no %s here: apt-get install %s", b.name, b.install)
 	}

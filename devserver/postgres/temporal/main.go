@@ -1,0 +1,44 @@
+// Command temporal is the programs that the containers of docker-compose.yml hold, for the tests of package postgres: the server, and the tool
+// that makes its databases. Built for them alone, it is not linked where there is no PostgreSQL.
+package main
+
+import (
+	"fmt"
+	"os"
+
+	"go.temporal.io/server/common/authorization"
+	"go.temporal.io/server/common/config"
+	"go.temporal.io/server/common/log"
+	_ "go.temporal.io/server/common/persistence/sql/sqlplugin/postgresql" // the database
+	"go.temporal.io/server/temporal"
+	"go.temporal.io/server/tools/sql"
+)
+
+func main() {
+	if len(os.Args) > 1 {
+		if err := sql.RunTool(os.Args); err != nil {
+			os.Exit(1)
+		}
+		return
+	}
+	if err := serve(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+// serve is what temporal-server does in its container: the configuration comes from the environment.
+func serve() error {
+	cfg, err := config.Load(config.WithEmbedded())
+	if err != nil {
+		return err
+	}
+	s, err := temporal.NewServer(temporal.ForServices(temporal.DefaultServices), temporal.WithConfig(cfg),
+		temporal.WithLogger(log.NewZapLogger(log.BuildZapLogger(cfg.Log))), temporal.InterruptOn(temporal.InterruptCh()),
+		temporal.WithAuthorizer(authorization.NewNoopAuthorizer()),
+		temporal.WithClaimMapper(func(*config.Config) authorization.ClaimMapper { return authorization.NewNoopClaimMapper() }))
+	if err != nil {
+		return err
+	}
+	return s.Start()
+}
