@@ -59,6 +59,7 @@ func build(t *testing.T) string {
 	source := read(t, filepath.Join("testdata", "program", "main.go"))
 	// Nothing is fetched: what this module requires, the other one requires in the same versions.
 	mod := strings.Replace(read(t, filepath.Join(root, "go.mod")), "module processidea", "module example.com/program", 1)
+	mod = strings.Replace(mod, "=> ./", "=> "+root+"/", 1)
 	mod += "\nrequire processidea v0.0.0\n\nreplace processidea => " + root + "\n"
 	for name, text := range map[string]string{"main.go": source, "go.mod": mod, "go.sum": read(t, filepath.Join(root, "go.sum"))} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {

@@ -1,0 +1,65 @@
+// Package client is how the server asks for the compute configurations of worker deployments: it refuses them all.
+package client
+
+import (
+	"context"
+
+	deploymentpb "go.temporal.io/api/deployment/v1"
+	"go.temporal.io/api/serviceerror"
+	"go.temporal.io/auto-scaled-workers/wci/workflow/iface"
+	"go.temporal.io/server/common/namespace"
+	"go.uber.org/fx"
+)
+
+// Client is what the server calls. A version without a compute configuration is what every version is here.
+type Client interface {
+	// DescribeWorkerControllerInstance answers serviceerror.NotFound, on which the server describes the version without.
+	DescribeWorkerControllerInstance(context.Context, *namespace.Namespace, *deploymentpb.WorkerDeploymentVersion,
+	) (*iface.QueryDescribeWorkerControllerInstanceResponse, []byte, error)
+	// ValidateWorkerControllerInstanceSpec answers serviceerror.InvalidArgument.
+	ValidateWorkerControllerInstanceSpec(ctx context.Context, ns *namespace.Namespace,
+		version *deploymentpb.WorkerDeploymentVersion, identity string,
+		upsert map[string]iface.ScalingGroupSpecUpdate, remove []string) error
+	// UpdateWorkerControllerInstance answers serviceerror.InvalidArgument, which the server does not try again.
+	UpdateWorkerControllerInstance(ctx context.Context, ns *namespace.Namespace,
+		version *deploymentpb.WorkerDeploymentVersion, token []byte, identity string,
+		upsert map[string]iface.ScalingGroupSpecUpdate, remove []string,
+	) (*iface.UpdateWorkerControllerInstanceResponse, error)
+	// DeleteWorkerControllerInstance has nothing to delete: the server calls it for every version that goes.
+	DeleteWorkerControllerInstance(ctx context.Context, ns *namespace.Namespace,
+		version *deploymentpb.WorkerDeploymentVersion, identity string) error
+}
+
+// Module gives the server its Client, and no hook that would be told of waiting tasks.
+var Module = fx.Provide(func() Client { return refusing{} })
+
+type refusing struct{}
+
+func refused() error {
+	return serviceerror.NewInvalidArgument("this server is built without compute providers: " +
+		"start the workers yourself, and give the version no compute configuration")
+}
+
+func (refusing) DescribeWorkerControllerInstance(context.Context, *namespace.Namespace,
+	*deploymentpb.WorkerDeploymentVersion,
+) (*iface.QueryDescribeWorkerControllerInstanceResponse, []byte, error) {
+	return nil, nil, serviceerror.NewNotFound("no compute configuration: this server is built without compute providers")
+}
+
+func (refusing) ValidateWorkerControllerInstanceSpec(context.Context, *namespace.Namespace,
+	*deploymentpb.WorkerDeploymentVersion, string, map[string]iface.ScalingGroupSpecUpdate, []string,
+) error {
+	return refused()
+}
+
+func (refusing) UpdateWorkerControllerInstance(context.Context, *namespace.Namespace,
+	*deploymentpb.WorkerDeploymentVersion, []byte, string, map[string]iface.ScalingGroupSpecUpdate, []string,
+) (*iface.UpdateWorkerControllerInstanceResponse, error) {
+	return nil, refused()
+}
+
+func (refusing) DeleteWorkerControllerInstance(context.Context, *namespace.Namespace,
+	*deploymentpb.WorkerDeploymentVersion, string,
+) error {
+	return nil
+}

@@ -1,0 +1,70 @@
+// Package iface has the types in which the server speaks of compute configurations.
+package iface
+
+import (
+	"time"
+
+	commonpb "go.temporal.io/api/common/v1"
+	enumspb "go.temporal.io/api/enums/v1"
+)
+
+// ValidationResultFailed says that a compute configuration was checked and does not work.
+const ValidationResultFailed ValidationResult = "failed"
+
+type (
+	// ComputeProviderType names where workers would be started.
+	ComputeProviderType string
+	// ScalingAlgorithmType names the rule for how many workers there would be.
+	ScalingAlgorithmType string
+	// ValidationResult is how a check ended.
+	ValidationResult string
+
+	// ComputeProviderSpec is a provider and its settings.
+	ComputeProviderSpec struct {
+		ProviderType  ComputeProviderType
+		Config        *commonpb.Payload
+		NexusEndpoint string
+	}
+
+	// ScalingAlgorithmSpec is a scaling rule and its settings.
+	ScalingAlgorithmSpec struct {
+		ScalingAlgorithm ScalingAlgorithmType
+		Config           *commonpb.Payload
+	}
+
+	// ScalingGroupSpec is how workers for some types of tasks would be started. Scaling may be nil.
+	ScalingGroupSpec struct {
+		TaskTypes []enumspb.TaskQueueType
+		Compute   ComputeProviderSpec
+		Scaling   *ScalingAlgorithmSpec
+	}
+
+	// ScalingGroupSpecUpdate changes the fields of a group that UpdateMask names.
+	ScalingGroupSpecUpdate struct {
+		Spec       ScalingGroupSpec
+		UpdateMask []string
+	}
+
+	// WorkerControllerInstanceSpec is a whole compute configuration: its groups by their names.
+	WorkerControllerInstanceSpec struct {
+		ScalingGroupSpecs map[string]ScalingGroupSpec
+	}
+
+	// ValidationStatus is when a compute configuration was last checked, and what came of it.
+	ValidationStatus struct {
+		LastValidationTime time.Time
+		Status             ValidationResult
+		ErrMessage         string
+	}
+
+	// QueryDescribeWorkerControllerInstanceResponse is the compute configuration of a version, and its last check.
+	QueryDescribeWorkerControllerInstanceResponse struct {
+		Spec             *WorkerControllerInstanceSpec
+		ValidationStatus *ValidationStatus
+	}
+
+	// UpdateWorkerControllerInstanceResponse is the compute configuration of a version after a change.
+	UpdateWorkerControllerInstanceResponse struct {
+		Spec *WorkerControllerInstanceSpec
+	}
+)
