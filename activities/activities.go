@@ -10,6 +10,7 @@ import (
 	"go.temporal.io/sdk/worker"
 	"golang.org/x/sync/semaphore"
 
+	"processidea/internal/safego"
 	"processidea/llm"
 	"processidea/model/price"
 	"processidea/model/prompt"
@@ -113,8 +114,7 @@ func heartbeat(ctx context.Context) (stop func()) {
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	done := make(chan struct{})
-	go func() {
-		defer close(done)
+	safego.Go("activities.heartbeat", func() error {
 		t := time.NewTicker(protocol.HeartbeatInterval(cmp.Or(info.HeartbeatTimeout, protocol.HeartbeatTimeout)))
 		defer t.Stop()
 		for {
@@ -122,9 +122,12 @@ func heartbeat(ctx context.Context) (stop func()) {
 			case <-t.C:
 				activity.RecordHeartbeat(ctx)
 			case <-ctx.Done():
-				return
+				return nil
 			}
 		}
-	}()
+	}, func(err error) {
+		safego.Fail(ctx, err)
+		close(done)
+	})
 	return func() { cancel(); <-done }
 }

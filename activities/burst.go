@@ -6,18 +6,18 @@ import (
 
 	enumspb "go.temporal.io/api/enums/v1"
 	"go.temporal.io/sdk/temporal"
-	"golang.org/x/sync/errgroup"
 
+	"processidea/internal/safego"
 	"processidea/protocol"
 )
 
 // ExecuteBatch runs several pure Calls, as many at once as there are processors, each with its own timeout.
 func (a *Activities) ExecuteBatch(ctx context.Context, calls []protocol.BatchCall) ([]protocol.BatchCallResult, error) {
 	results := make([]protocol.BatchCallResult, len(calls))
-	var g errgroup.Group
+	var g safego.Group
 	g.SetLimit(runtime.GOMAXPROCS(0))
 	for n, c := range calls {
-		g.Go(func() error {
+		g.Go("activities.burst", func() error {
 			results[n] = a.executeOne(ctx, c)
 			return nil
 		})
@@ -30,7 +30,11 @@ func (a *Activities) executeOne(ctx context.Context, c protocol.BatchCall) proto
 	ctx, done := context.WithTimeout(ctx, c.Timeout)
 	defer done()
 	executed := make(chan protocol.BatchCallResult, 1)
-	go func() { executed <- protocol.NewBatchCallResult(a.ExecuteCall(ctx, c.ExecuteInput)) }()
+	var value any
+	safego.Go("activities.burst.call", func() (err error) {
+		value, err = a.ExecuteCall(ctx, c.ExecuteInput)
+		return err
+	}, func(err error) { executed <- protocol.NewBatchCallResult(value, err) })
 	select {
 	case e := <-executed:
 		return e

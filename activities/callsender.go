@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"processidea/internal/safego"
 	"processidea/protocol"
 
 	enumspb "go.temporal.io/api/enums/v1"
@@ -89,7 +90,7 @@ func (c *callSender) addToBatch(token string, change func(*protocol.CallsSignal)
 	if !b.sending {
 		b.sending = true
 		c.senders.Add(1)
-		go c.send(token, b)
+		safego.Go("activities.callsender", func() error { return c.send(token, b) }, func(err error) { c.sent(b, err) })
 	}
 }
 
@@ -126,27 +127,43 @@ func (b *callBatch) takePending() protocol.CallsSignal {
 }
 
 // send sends to one instance until nothing is left for it.
-func (c *callSender) send(token string, b *callBatch) {
-	defer c.senders.Done()
+func (c *callSender) send(token string, b *callBatch) error {
 	for {
 		c.waitForBatch(b)
-		c.slots <- struct{}{}
-		c.mu.Lock()
-		s := b.takePending()
-		c.mu.Unlock()
-		s.Request = c.request
-		err := c.deliver(token, s)
-		<-c.slots
-		c.mu.Lock()
-		if c.err == nil {
-			c.err = err
+		if err := c.sendBatch(token, b); err != nil {
+			return err
 		}
-		b.sending = b.filled && err == nil
+		c.mu.Lock()
+		b.sending = b.filled
 		more := b.sending
 		c.mu.Unlock()
 		if !more {
-			return
+			return nil
 		}
+	}
+}
+
+func (c *callSender) sendBatch(token string, b *callBatch) error {
+	c.slots <- struct{}{}
+	defer func() { <-c.slots }()
+	c.mu.Lock()
+	s := b.takePending()
+	c.mu.Unlock()
+	s.Request = c.request
+	return c.deliver(token, s)
+}
+
+// sent takes the end of send. After an error another goroutine may send what is added to the batch.
+func (c *callSender) sent(b *callBatch, err error) {
+	defer c.senders.Done()
+	if err == nil {
+		return // another goroutine may be sending by now
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	b.sending = false
+	if c.err == nil {
+		c.err = err
 	}
 }
 

@@ -4,18 +4,17 @@ import (
 	"context"
 	"fmt"
 
-	"golang.org/x/sync/errgroup"
-
+	"processidea/internal/safego"
 	"processidea/protocol"
 )
 
 // DeliverSignals signals workflows, several at a time, and returns the ids of those that do not exist or have ended.
 func (a *Activities) DeliverSignals(ctx context.Context, list []protocol.SignalDelivery) ([]string, error) {
 	missing := make([]bool, len(list))
-	g, ctx := errgroup.WithContext(ctx)
+	g, ctx := safego.WithContext(ctx)
 	g.SetLimit(maxConcurrentSignals)
 	for n, d := range list {
-		g.Go(func() error {
+		g.Go("activities.deliver", func() error {
 			err := a.Client.SignalWorkflow(ctx, d.To, "", d.Signal, d.Payload)
 			missing[n] = isNotFound(err)
 			if err != nil && !missing[n] {

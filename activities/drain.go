@@ -6,6 +6,8 @@ import (
 
 	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/temporal"
+
+	"processidea/internal/safego"
 )
 
 // translateShutdownError turns an error that the worker's shutdown caused into activity.ErrResultPending, so that the server times the
@@ -25,5 +27,5 @@ func workerStopping(ctx context.Context) bool {
 		return false
 	}
 	cause := context.Cause(ctx)
-	return !temporal.IsCanceledError(cause) && !errors.Is(cause, activity.ErrActivityPaused) && !errors.Is(cause, activity.ErrActivityReset)
+	return safego.PanicOf(ctx, nil) == nil && !temporal.IsCanceledError(cause) && !errors.Is(cause, activity.ErrActivityPaused) && !errors.Is(cause, activity.ErrActivityReset)
 }

@@ -31,7 +31,7 @@ func storeUnavailableError(err error) error {
 // toolError turns a runner's error into one of Temporal's: whether to try again, and not before when.
 func toolError(err error) error {
 	return temporal.NewApplicationErrorWithOptions(jsonval.Clip(err.Error(), maxErrorMessage), runner.Code(err), temporal.ApplicationErrorOptions{
-		NonRetryable: tools.IsFinal(err), NextRetryDelay: min(runner.RetryDelay(err), time.Hour),
+		NonRetryable: tools.IsFinal(err), NextRetryDelay: min(runner.RetryDelay(err), time.Hour), Details: stackOf(err),
 	})
 }
 
@@ -43,6 +43,24 @@ func llmError(err error) error {
 	}
 	return temporal.NewApplicationErrorWithOptions(e.Message, e.Code,
 		temporal.ApplicationErrorOptions{NonRetryable: !e.Retry, NextRetryDelay: e.RetryAfter})
+}
+
+// panicError is the error of an activity for which a goroutine panicked: it is tried again, as after a failure of a Tool.
+func panicError(err error) error {
+	return temporal.NewApplicationErrorWithOptions(jsonval.Clip(err.Error(), maxErrorMessage), ideafile.CodeToolFailed,
+		temporal.ApplicationErrorOptions{Details: stackOf(err)})
+}
+
+// maxStack is how much of a panic's stack is kept with a failure, in characters: the innermost frames.
+const maxStack = 1500
+
+// stackOf is the stack of a panic, as the details of a failure; nil for other errors.
+func stackOf(err error) []any {
+	var panicked interface{ StackTrace() string }
+	if !errors.As(err, &panicked) {
+		return nil
+	}
+	return []any{jsonval.Clip(panicked.StackTrace(), maxStack)}
 }
 
 // maxErrorMessage keeps an error below the 4 KB at which Temporal cuts it, in characters.

@@ -8,12 +8,14 @@ import (
 	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/temporal"
 
+	"processidea/internal/safego"
 	"processidea/model/ideafile"
 	"processidea/model/jsonschema"
 	"processidea/model/jsonval"
 	"processidea/model/refexpr"
 	"processidea/protocol"
 	"processidea/store/blobs"
+	"processidea/tools"
 	"processidea/tools/memory"
 	"processidea/tools/runner"
 	"processidea/tools/simulated"
@@ -142,10 +144,22 @@ func (a *Activities) runTool(ctx context.Context, in protocol.ExecuteInput, para
 		// Not final: another worker, of an older or a newer version, may know it.
 		return nil, a.Runners.Unknown(in.Binding.Kind)
 	}
-	return x.Run(ctx, runner.Input{
+	call := runner.Input{
 		Process: in.Process, Token: in.Token, Call: in.Call, Tool: in.Tool, Params: params, Scopes: scopes, Spec: in.Spec,
 		IdempotencyKey: protocol.IdempotencyKey(in.Process, in.Token, in.Call), Attempt: int(activity.GetInfo(ctx).Attempt),
+	}
+	var value any
+	// A function that ends its goroutine would otherwise leave its Call without an end.
+	err := safego.Wait("activities.tool", func() (err error) {
+		defer func() {
+			if p := recover(); p != nil { // not for the log: it may quote what is encrypted
+				err = &tools.PanicError{Value: safego.Text(p), Stack: safego.Stack()}
+			}
+		}()
+		value, err = x.Run(ctx, call)
+		return err
 	})
+	return value, err
 }
 
 // checkResult returns how a result is unfit: too large, not as the Tool's `_output` says, or not as the State schema does.

@@ -8,9 +8,9 @@ import (
 
 	"go.temporal.io/api/serviceerror"
 	workflowpb "go.temporal.io/api/workflow/v1"
-	"golang.org/x/sync/errgroup"
 
 	"processidea/client/internal/kind"
+	"processidea/internal/safego"
 	"processidea/protocol"
 	"processidea/store/blobs"
 )
@@ -44,7 +44,9 @@ func (p *Process) Waiting(ctx context.Context) (Waiting, error) {
 	if err != nil {
 		return Waiting{}, err
 	}
-	p.addMissingCases(ctx, v.Approvals)
+	if err := p.addMissingCases(ctx, v.Approvals); err != nil {
+		return Waiting{}, err
+	}
 	for n := range v.Approvals {
 		whole, err := p.client.archive.values.Restore(ctx, v.Approvals[n].Params)
 		if err != nil {
@@ -72,15 +74,15 @@ func (p *Process) askWhatWaits(ctx context.Context) (protocol.ProcessApprovals, 
 
 // addMissingCases asks the instances whose case the process's answer leaves out: those of a split process, and those beyond what one
 // answer holds. Of one that does not answer the case is missing.
-func (p *Process) addMissingCases(ctx context.Context, list []Approval) {
-	var g errgroup.Group
+func (p *Process) addMissingCases(ctx context.Context, list []Approval) error {
+	var g safego.Group
 	g.SetLimit(queriesAtOnce)
 	for n := range list {
 		a := &list[n]
 		if a.State != nil {
 			continue
 		}
-		g.Go(func() error {
+		g.Go("client.cases", func() error {
 			var v protocol.ApprovalsView
 			if err := p.client.query(ctx, protocol.InstanceID(a.Process, a.Instance), protocol.QueryApprovals, &v); err == nil {
 				a.ApprovalContext = v.ApprovalContext
@@ -88,7 +90,7 @@ func (p *Process) addMissingCases(ctx context.Context, list []Approval) {
 			return nil
 		})
 	}
-	_ = g.Wait()
+	return g.Wait()
 }
 
 func (p *Process) restoreCase(ctx context.Context, c *protocol.ApprovalContext) (err error) {
@@ -125,10 +127,10 @@ func inAwaiting[T any](ctx context.Context, c *Client, ask func(*Process, contex
 		return nil, fmt.Errorf("list processes: %w", err)
 	}
 	found := make([]T, len(ids))
-	g, ctx := errgroup.WithContext(ctx)
+	g, ctx := safego.WithContext(ctx)
 	g.SetLimit(queriesAtOnce)
 	for n, id := range ids {
-		g.Go(func() (err error) {
+		g.Go("client.waiting", func() (err error) {
 			found[n], err = ask(c.Process(id), ctx)
 			return err
 		})

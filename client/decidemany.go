@@ -8,9 +8,9 @@ import (
 	"sync"
 
 	"github.com/google/uuid"
-	"golang.org/x/sync/errgroup"
 
 	"processidea/client/internal/kind"
+	"processidea/internal/safego"
 	"processidea/model/jsonval"
 	"processidea/model/turn"
 	"processidea/protocol"
@@ -175,7 +175,10 @@ func (b *bulk) look(ctx context.Context) (done bool, err error) {
 	for left := len(b.open); left > 0; left -= lookedAtOnce {
 		asked := b.open[:min(lookedAtOnce, left)]
 		before := len(b.open)
-		still := b.lookAt(ctx, asked, refusals, gone)
+		still, err := b.lookAt(ctx, asked, refusals, gone)
+		if err != nil {
+			return false, err
+		}
 		b.open = append(slices.Clone(b.open[len(asked):]), still...)
 		if len(b.open) == before {
 			break
@@ -185,27 +188,29 @@ func (b *bulk) look(ctx context.Context) (done bool, err error) {
 }
 
 // lookAt asks the instances of some decisions and returns those of which nothing is known yet.
-func (b *bulk) lookAt(ctx context.Context, asked []openDecision, refusals map[string]string, gone bool) (still []openDecision) {
+func (b *bulk) lookAt(ctx context.Context, asked []openDecision, refusals map[string]string, gone bool) (still []openDecision, err error) {
 	known := make([]bool, len(asked))
-	var g errgroup.Group
+	var g safego.Group
 	g.SetLimit(queriesAtOnce)
 	for n, d := range asked {
 		if reason, refused := refusals[d.id]; refused {
 			known[n], d.outcome.Refused = true, reason
 			continue
 		}
-		g.Go(func() error {
+		g.Go("client.decisions", func() error {
 			known[n] = b.process.learn(ctx, d, gone)
 			return nil
 		})
 	}
-	_ = g.Wait()
+	if err := g.Wait(); err != nil {
+		return nil, err
+	}
 	for n, d := range asked {
 		if !known[n] {
 			still = append(still, d)
 		}
 	}
-	return still
+	return still, nil
 }
 
 // learn finds out what an instance has made of a decision. One that has ended without it will never take it; nor will any, once the process is gone.

@@ -8,6 +8,7 @@ import (
 
 	"processidea/client/internal/kind"
 	"processidea/client/internal/pace"
+	"processidea/internal/safego"
 	"processidea/model/runresult"
 	"processidea/protocol"
 )
@@ -50,7 +51,8 @@ func (p *Process) Events(ctx context.Context) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
 		ctx, cancel := context.WithCancel(ctx)
 		defer cancel()
-		ended, seen := p.watchEnd(ctx), p.watchStatus(ctx)
+		ended := p.watchEnd(ctx)
+		seen := p.watchStatus(ctx, func(err error) { ended <- ending{err: err} })
 		for {
 			select {
 			case e := <-ended:
@@ -74,25 +76,28 @@ type ending struct {
 }
 
 // watchEnd waits for the end of the process, whatever happens to the server in between.
-func (p *Process) watchEnd(ctx context.Context) <-chan ending {
-	ended := make(chan ending, 1)
-	go func() {
-		r, err := p.Result(ctx)
+func (p *Process) watchEnd(ctx context.Context) chan ending {
+	ended := make(chan ending, 2)
+	var r runresult.Result
+	safego.Go("client.events.end", func() (err error) {
+		r, err = p.Result(ctx)
 		for IsUnreachable(err) && ctx.Err() == nil {
 			pause(ctx, pollEvery)
 			r, err = p.Result(ctx)
 		}
+		return err
+	}, func(err error) {
 		if ctx.Err() == nil {
 			ended <- ending{r, err}
 		}
-	}()
+	})
 	return ended
 }
 
-// watchStatus asks again and again where the process stands, and passes on what is new.
-func (p *Process) watchStatus(ctx context.Context) <-chan Event {
+// watchStatus asks again and again where the process stands, and passes on what is new. Failed is told why it cannot.
+func (p *Process) watchStatus(ctx context.Context, failed func(error)) <-chan Event {
 	events := make(chan Event)
-	go func() {
+	safego.Go("client.events.status", func() error {
 		var last *Status
 		seen, untilNext := time.Now(), p.untilWorthAsking()
 		for ; ctx.Err() == nil; untilNext(ctx, last == nil) {
@@ -113,7 +118,12 @@ func (p *Process) watchStatus(ctx context.Context) <-chan Event {
 			case <-ctx.Done():
 			}
 		}
-	}()
+		return nil
+	}, func(err error) {
+		if err != nil {
+			failed(err)
+		}
+	})
 	return events
 }
 

@@ -12,9 +12,9 @@ import (
 	workflowpb "go.temporal.io/api/workflow/v1"
 	"go.temporal.io/api/workflowservice/v1"
 	"go.temporal.io/sdk/converter"
-	"golang.org/x/sync/errgroup"
 
 	"processidea/client/internal/kind"
+	"processidea/internal/safego"
 	"processidea/model/runresult"
 	"processidea/protocol"
 	"processidea/worker/engine"
@@ -51,8 +51,7 @@ func (c *Client) List(ctx context.Context, o ListOptions) ([]Summary, error) {
 	if err != nil {
 		return nil, fmt.Errorf("list processes: %w", err)
 	}
-	c.addWaiting(ctx, found)
-	return found, nil
+	return found, c.addWaiting(ctx, found)
 }
 
 // Filter says which processes are meant; empty fields mean any.
@@ -120,17 +119,17 @@ func (f Filter) query() string {
 }
 
 // addWaiting asks the open processes what they wait for. What does not answer soon is left without.
-func (c *Client) addWaiting(ctx context.Context, found []Summary) {
+func (c *Client) addWaiting(ctx context.Context, found []Summary) error {
 	ctx, cancel := context.WithTimeout(ctx, queryTimeout)
 	defer cancel()
-	var g errgroup.Group
+	var g safego.Group
 	g.SetLimit(queriesAtOnce)
 	for n := range found {
 		s := &found[n]
 		if s.Ended != nil {
 			continue
 		}
-		g.Go(func() error {
+		g.Go("client.list", func() error {
 			v, err := c.Process(s.Process).Status(ctx)
 			if err == nil {
 				s.Awaiting, s.Waiting = v.Awaiting, waitingOf(v)
@@ -138,7 +137,7 @@ func (c *Client) addWaiting(ctx context.Context, found []Summary) {
 			return nil
 		})
 	}
-	_ = g.Wait()
+	return g.Wait()
 }
 
 // waitingOf is what a process waits for beside people: why it is paused, or whom it is asking.

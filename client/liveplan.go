@@ -5,8 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"golang.org/x/sync/errgroup"
-
+	"processidea/internal/safego"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
 	"processidea/model/runresult"
@@ -78,10 +77,10 @@ func (p *Process) livePlanOfParts(ctx context.Context, parts []protocol.PartView
 	if len(parts) > partsAsked {
 		return &PlanDrawing{}, nil
 	}
-	g, ctx := errgroup.WithContext(ctx)
+	g, ctx := safego.WithContext(ctx)
 	g.SetLimit(queriesAtOnce)
 	for n, part := range parts {
-		g.Go(func() (err error) {
+		g.Go("client.plan", func() (err error) {
 			switch part.Status {
 			case "": // it has not begun
 			case runresult.StatusRunning, runresult.StatusPaused:

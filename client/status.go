@@ -9,9 +9,9 @@ import (
 
 	enumspb "go.temporal.io/api/enums/v1"
 	sdk "go.temporal.io/sdk/client"
-	"golang.org/x/sync/errgroup"
 
 	"processidea/client/internal/kind"
+	"processidea/internal/safego"
 	"processidea/model/runresult"
 	"processidea/protocol"
 )
@@ -47,10 +47,10 @@ func (p *Process) Instances(ctx context.Context) (map[string]InstanceStatus, err
 	}
 	tokens := slices.Sorted(maps.Keys(v.Instances))
 	views := make([]InstanceStatus, len(tokens))
-	g, ctx := errgroup.WithContext(ctx)
+	g, ctx := safego.WithContext(ctx)
 	g.SetLimit(queriesAtOnce)
 	for n, token := range tokens {
-		g.Go(func() error {
+		g.Go("client.instances", func() error {
 			id := v.InstanceID(token)
 			if err := p.client.queryFor(ctx, slowQueryTimeout, id, protocol.QueryStatus, &views[n]); err != nil {
 				return fmt.Errorf("look at %s: %w", id, err)
@@ -92,10 +92,10 @@ func (p *Process) Snapshot(ctx context.Context) (runresult.Result, error) {
 func (p *Process) WithStates(ctx context.Context, v Status) (runresult.Result, error) {
 	tokens := slices.Collect(maps.Keys(v.Instances))
 	states := make([]any, len(tokens))
-	var g errgroup.Group
+	var g safego.Group
 	g.SetLimit(queriesAtOnce)
 	for n, token := range tokens {
-		g.Go(func() error {
+		g.Go("client.states", func() error {
 			var i InstanceStatus
 			err := p.client.query(ctx, v.InstanceID(token), protocol.QueryStatus, &i)
 			if err == nil {
@@ -104,7 +104,9 @@ func (p *Process) WithStates(ctx context.Context, v Status) (runresult.Result, e
 			return nil
 		})
 	}
-	_ = g.Wait()
+	if err := g.Wait(); err != nil {
+		return runresult.Result{}, fmt.Errorf("look at %s: %w", p.id, err)
+	}
 	instances := map[string]runresult.Instance{}
 	for n, token := range tokens {
 		i := v.Instances[token]

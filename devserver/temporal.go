@@ -7,6 +7,8 @@ import (
 	"go.temporal.io/server/common/authorization"
 	"go.temporal.io/server/common/config"
 	"go.temporal.io/server/temporal"
+
+	"processidea/internal/safego"
 )
 
 // runTemporal starts the four parts of the server. It cannot be interrupted, and takes a third of
@@ -17,13 +19,12 @@ func runTemporal(cfg *config.Config, out *slog.Logger) (stop func(), err error) 
 	started := make(chan error, 1)
 	var server temporal.Server
 	// In a goroutine of its own, because a fatal error never returns.
-	go func() {
-		var err error
+	safego.Go("devserver.temporal", func() (err error) {
 		if server, err = temporal.NewServer(serverOptions(cfg, logs)...); err == nil {
 			err = server.Start()
 		}
-		started <- err
-	}()
+		return err
+	}, func(err error) { started <- err })
 	select {
 	case err = <-started:
 	case err = <-logs.fatal.met:

@@ -13,6 +13,8 @@ import (
 	uiapi "github.com/temporalio/ui-server/v2/server/api"
 	uiconfig "github.com/temporalio/ui-server/v2/server/config"
 	uioptions "github.com/temporalio/ui-server/v2/server/server_options"
+
+	"processidea/internal/safego"
 )
 
 // runUI serves the web UI and returns when it answers.
@@ -23,10 +25,8 @@ func runUI(ctx context.Context, port int, frontend string, o Options) (stop func
 	}
 	ui := uiserver.NewServer(uioptions.WithConfigProvider(uiConfig(port, frontend, o)), uioptions.WithAPIMiddleware([]uiapi.Middleware{refuseOtherNames}))
 	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		_ = ui.Start() // it returns nil when it is stopped, and ends the program otherwise
-	}()
+	// It returns nil when it is stopped, and ends the program otherwise.
+	safego.Go("devserver.ui", ui.Start, func(error) { close(ended) })
 	stop = func() {
 		ui.Stop()
 		<-ended

@@ -83,6 +83,7 @@ reached.`,
 }
 
 func run(ctx context.Context, address string, log *slog.Logger) error {
+	slog.SetDefault(log) // for what panics, and for libraries
 	o, err := server.FromEnvironment(address, server.User(os.Getenv), os.Getenv)
 	if err != nil {
 		return fmt.Errorf("%w: %w", errUsage, err)

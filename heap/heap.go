@@ -17,6 +17,8 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+
+	"processidea/internal/safego"
 )
 
 // Variable names the limit in the environment, in bytes.
@@ -52,7 +54,7 @@ type collection struct{ _ [2]*byte }
 
 // over is called after each collection of garbage.
 func (c *collection) over() {
-	adjust()
+	_ = safego.Run("heap.adjust", func() error { adjust(); return nil })
 	runtime.SetFinalizer(c, (*collection).over)
 }
 

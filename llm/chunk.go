@@ -7,6 +7,7 @@ import (
 
 	"github.com/valyala/fastjson"
 
+	"processidea/internal/safego"
 	"processidea/model/turn"
 )
 
@@ -39,10 +40,10 @@ const maxEndWait = 50 * time.Millisecond
 func (s *chunkStream) Close() error {
 	if s.ended && s.Err() == nil {
 		drained := make(chan struct{})
-		go func() {
-			defer close(drained)
-			_, _ = io.Copy(io.Discard, s.response.Body)
-		}()
+		safego.Go("llm.drain", func() error {
+			_, err := io.Copy(io.Discard, s.response.Body)
+			return err
+		}, func(error) { close(drained) })
 		select {
 		case <-drained:
 		case <-time.After(maxEndWait):

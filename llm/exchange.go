@@ -12,6 +12,7 @@ import (
 	"github.com/openai/openai-go/v3/option"
 	"github.com/openai/openai-go/v3/packages/param"
 
+	"processidea/internal/safego"
 	"processidea/model/jsonval"
 	"processidea/model/turn"
 )
@@ -106,7 +107,7 @@ func (x *exchange) openInTime(ctx context.Context, hangUp context.CancelCauseFun
 	if limit <= 0 {
 		return x.open(ctx)
 	}
-	timer := time.AfterFunc(limit, func() { hangUp(errNoFirstByte) })
+	timer := safego.AfterFunc(limit, "llm.firstByte", func() { hangUp(errNoFirstByte) })
 	stream, err := x.open(ctx)
 	if timer.Stop() {
 		return stream, err

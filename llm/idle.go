@@ -3,6 +3,8 @@ package llm
 import (
 	"errors"
 	"time"
+
+	"processidea/internal/safego"
 )
 
 // maxSilence is how long a server may send nothing at all, not even a comment, once the LLM has begun to write. LLMs that
@@ -25,7 +27,7 @@ func newIdleTimer(limit time.Duration, hangUp func()) *idleTimer {
 // start begins to count at the first word, and does nothing after it.
 func (t *idleTimer) start() {
 	if t.timer == nil {
-		t.timer = time.AfterFunc(t.limit, t.hangUp)
+		t.timer = safego.AfterFunc(t.limit, "llm.silence", t.hangUp)
 	}
 }
 

@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"sync"
 	"time"
+
+	"processidea/internal/safego"
 )
 
 // Server is a Handler that listens on a free port of the loopback interface.
@@ -26,8 +28,10 @@ func Start(replies []Reply, opts ...Option) (*Server, error) {
 	}
 	s := &Server{handler: NewHandler(replies, opts...), address: listener.Addr().String()}
 	s.http = &http.Server{Handler: s.handler, ReadHeaderTimeout: time.Minute, ConnState: s.count}
-	s.serving.Go(func() {
-		_ = s.http.Serve(listener) // ends with Close, and has nothing else to say
+	s.serving.Add(1)
+	safego.Go("rehearsal.serve", func() error { return s.http.Serve(listener) }, func(error) {
+		_ = listener.Close() // whoever connects is refused, and does not wait for an answer
+		s.serving.Done()     // Serve ends with Close, and has nothing else to say
 	})
 	return s, nil
 }

@@ -1,9 +1,6 @@
 package tools
 
-import (
-	"errors"
-	"fmt"
-)
+import "errors"
 
 // Final marks an error that a further attempt would only repeat. A nil error stays nil.
 func Final(err error) error {
@@ -26,23 +23,14 @@ func (e *finalError) Error() string { return e.err.Error() }
 func (e *finalError) Unwrap() error { return e.err }
 func (e *finalError) Final() bool   { return true }
 
-// PanicError is what a tool's panic becomes. The stack is for the log: it is
-// not in the error's text.
+// PanicError is what a tool's panic becomes. The stack is not in the error's text: it goes into the details of the failure.
 type PanicError struct {
 	Value string // the panic's value as text
-	Stack []byte
+	Stack string
 }
 
 // Error names the panic's value.
 func (e *PanicError) Error() string { return "panicked: " + e.Value }
 
-// PanicText returns the text of a panic's value. Printing a value whose own String method panics again and again would end
-// the program.
-func PanicText(value any) (text string) {
-	defer func() {
-		if recover() != nil {
-			text = fmt.Sprintf("a value of type %T", value)
-		}
-	}()
-	return fmt.Sprint(value)
-}
+// StackTrace is where it panicked.
+func (e *PanicError) StackTrace() string { return e.Stack }

@@ -8,10 +8,10 @@ import (
 	"fmt"
 	"io"
 	"reflect"
-	"runtime/debug"
 
 	"github.com/google/jsonschema-go/jsonschema"
 
+	"processidea/internal/safego"
 	"processidea/model/jsonval"
 )
 
@@ -41,7 +41,7 @@ func (t *Tool) call(ctx context.Context, params map[string]any) (result any, err
 	// A tool is foreign code: what it does wrong must not take the worker along.
 	defer func() {
 		if p := recover(); p != nil {
-			result, err = nil, Final(&PanicError{Value: PanicText(p), Stack: debug.Stack()})
+			result, err = nil, Final(&PanicError{Value: safego.Text(p), Stack: safego.Stack()})
 		}
 	}()
 	raw, err := t.encodeParams(params)

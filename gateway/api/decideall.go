@@ -4,10 +4,9 @@ import (
 	"context"
 	"errors"
 
-	"golang.org/x/sync/errgroup"
-
 	"processidea/client"
 	"processidea/gateway/access"
+	"processidea/internal/safego"
 )
 
 var errNoOutput = errors.New("an answer has an output; null is one")
@@ -41,16 +40,22 @@ func (a *API) decideAll(ctx context.Context, who *access.Person, list []Decision
 		}
 		byProcess[d.Process] = append(byProcess[d.Process], n)
 	}
-	var g errgroup.Group
+	var g safego.Group
 	g.SetLimit(processesAtOnce)
 	for _, id := range processes {
-		g.Go(func() error {
+		g.Go("gateway.decide", func() error {
 			a.decideIn(ctx, id, byProcess[id], decisions, results)
 			a.Acted(id)
 			return nil
 		})
 	}
-	_ = g.Wait()
+	if err := g.Wait(); err != nil {
+		for n := range results {
+			if results[n].Outcome == "" {
+				results[n].fail(OutcomeFailed, err)
+			}
+		}
+	}
 	return results
 }
 

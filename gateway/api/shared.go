@@ -5,6 +5,8 @@ import (
 	"errors"
 	"sync"
 	"time"
+
+	"processidea/internal/safego"
 )
 
 // sharedFor is how long an answer is good for those who ask the same.
@@ -71,7 +73,7 @@ func (s *shared) remember(key, v any, acts int) {
 	}
 	now := time.Now()
 	s.recent[key] = recent{v, now}
-	time.AfterFunc(recentFor, func() {
+	safego.AfterFunc(recentFor, "gateway.share.recent", func() {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		if s.recent[key].at.Equal(now) {
@@ -91,12 +93,15 @@ type answer struct {
 func share[T any](ctx context.Context, s *shared, key any, ask func(context.Context) (T, error)) (T, error) {
 	a, mine := s.find(key)
 	if mine {
-		go func() {
+		safego.Go("gateway.share", func() (err error) {
 			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Minute)
 			defer cancel()
-			a.value, a.err = ask(ctx)
+			a.value, err = ask(ctx)
+			return err
+		}, func(err error) {
+			a.err = err
 			s.answered(key, a)
-		}()
+		})
 	}
 	select {
 	case <-ctx.Done():
@@ -150,5 +155,5 @@ func (s *shared) answered(key any, a *answer) {
 		}
 		return
 	}
-	time.AfterFunc(sharedFor, forget)
+	safego.AfterFunc(sharedFor, "gateway.share.forget", forget)
 }

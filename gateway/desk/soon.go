@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"sync"
 	"time"
+
+	"processidea/internal/safego"
 )
 
 const (
@@ -101,22 +103,27 @@ func (all *works) join(ctx context.Context, key string, find func(context.Contex
 	if w == nil {
 		w = &work{done: make(chan struct{})}
 		all.under[key] = w
-		go all.do(context.WithoutCancel(ctx), key, w, find)
+		safego.Go("desk.work", func() error { return all.do(context.WithoutCancel(ctx), w, find) }, func(err error) { all.ended(key, w, err) })
 	}
 	return w
 }
 
-func (all *works) do(ctx context.Context, key string, w *work, find func(context.Context, *work) (any, error)) {
+func (all *works) do(ctx context.Context, w *work, find func(context.Context, *work) (any, error)) (err error) {
 	all.atOnce <- struct{}{}
 	defer func() { <-all.atOnce }()
 	ctx, cancel := context.WithTimeout(ctx, longestWork)
 	defer cancel()
-	w.value, w.err = find(ctx, w)
+	w.value, err = find(ctx, w)
+	return err
+}
+
+func (all *works) ended(key string, w *work, err error) {
 	all.mu.Lock()
 	defer all.mu.Unlock()
+	w.err = err
 	close(w.done)
 	if w.awaited {
-		time.AfterFunc(keptFor, func() { all.taken(key, w) })
+		safego.AfterFunc(keptFor, "desk.forget", func() { all.taken(key, w) })
 	} else {
 		delete(all.under, key)
 	}

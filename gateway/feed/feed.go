@@ -11,6 +11,7 @@ import (
 	"golang.org/x/time/rate"
 
 	"processidea/client"
+	"processidea/internal/safego"
 	"processidea/model/runresult"
 	"processidea/store/chain"
 )
@@ -123,7 +124,11 @@ func (f *Feed) join(process string) *watcher {
 		w = &watcher{feed: f, process: process, source: f.open(process), cancel: cancel,
 			asks: rate.NewLimiter(rate.Every(askEvery), asksAtOnce), changed: make(chan struct{}), poke: make(chan struct{}, 1), since: time.Now()}
 		f.watchers[process] = w
-		go w.run(ctx)
+		safego.Go("feed.watch", func() error { w.run(ctx); return nil }, func(err error) {
+			if err != nil {
+				w.set(nil, err)
+			}
+		})
 	}
 	w.followers++
 	return w

@@ -13,6 +13,7 @@ import (
 	"processidea/client/ideafiles"
 	"processidea/gateway/access"
 	"processidea/gateway/feed"
+	"processidea/internal/safego/safemcp"
 	"processidea/model/jsonschema"
 	"processidea/model/jsonval"
 	"processidea/version"
@@ -65,6 +66,7 @@ func (s *Server) For(who *access.Person) *sdk.Server {
 	m := sdk.NewServer(&sdk.Implementation{Name: "process-idea", Title: "Process Idea", Version: version.Text()}, &sdk.ServerOptions{
 		Instructions: instructions, Logger: s.Log, Capabilities: &sdk.ServerCapabilities{}, PageSize: 1000,
 	})
+	m.AddReceivingMiddleware(safemcp.Middleware("gateway.mcp"))
 	a := &agent{s, who}
 	var tools []tool
 	if who.May(access.Look) {

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"net"
+
+	"processidea/internal/safego"
 )
 
 // Served is a gateway that answers at an address.
@@ -22,14 +24,13 @@ func Listen(ctx context.Context, address string, o Options) (*Served, error) {
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	s := &Served{l.Addr().String(), cancel, make(chan error, 1)}
 	g := New(o)
-	go func() {
-		err := g.Serve(ctx, l)
+	safego.Go("gateway.serve", func() error { return g.Serve(ctx, l) }, func(err error) {
 		if err != nil {
 			g.Log.Error("the gateway is gone", "error", err)
 		}
 		s.ended <- err
 		close(s.ended)
-	}()
+	})
 	g.Log.Info("the gateway listens", "address", s.Address)
 	return s, nil
 }

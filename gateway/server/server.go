@@ -18,6 +18,7 @@ import (
 	"processidea/gateway/feed"
 	"processidea/gateway/hooks"
 	"processidea/gateway/mcp"
+	"processidea/internal/safego"
 	"processidea/signing"
 )
 
@@ -158,15 +159,17 @@ func (g *Gateway) Serve(ctx context.Context, l net.Listener) error {
 		BaseContext: func(net.Listener) context.Context { return ctx },
 	}
 	stopped := make(chan struct{})
-	go func() {
-		defer close(stopped)
+	safego.Go("gateway.shutdown", func() error {
 		<-ctx.Done()
 		soon, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTime)
 		defer cancel()
-		if s.Shutdown(soon) != nil {
+		return s.Shutdown(soon)
+	}, func(err error) {
+		if err != nil {
 			_ = s.Close()
 		}
-	}()
+		close(stopped)
+	})
 	if err := s.Serve(l); !errors.Is(err, http.ErrServerClosed) {
 		return fmt.Errorf("gateway: serve at %s: %w", l.Addr(), err)
 	}

@@ -11,7 +11,8 @@ import (
 
 	chunkers "github.com/PlakarKorp/go-cdc-chunkers"
 	_ "github.com/PlakarKorp/go-cdc-chunkers/chunkers/fastcdc" // registers the algorithm
-	"golang.org/x/sync/errgroup"
+
+	"processidea/internal/safego"
 )
 
 // A workflow that continues as new carries all that it knows, most of which it carried before. So a large payload is cut
@@ -33,10 +34,10 @@ func (s *Store) putPieces(ctx context.Context, data []byte) (string, error) {
 		return "", fmt.Errorf("blobs: cut into pieces: %w", err)
 	}
 	list := make([]string, len(pieces))
-	g, inner := errgroup.WithContext(ctx)
+	g, inner := safego.WithContext(ctx)
 	g.SetLimit(piecesAtOnce)
 	for n, piece := range pieces {
-		g.Go(func() (err error) {
+		g.Go("blobs.put", func() (err error) {
 			list[n], err = s.Put(inner, piece)
 			return err
 		})
@@ -73,10 +74,10 @@ func PiecesOf(data []byte) []string {
 // Join puts pieces together again, each as get reads it.
 func (s *Store) Join(ctx context.Context, list []string, get func(context.Context, string) ([]byte, error)) ([]byte, error) {
 	pieces := make([][]byte, len(list))
-	g, inner := errgroup.WithContext(ctx)
+	g, inner := safego.WithContext(ctx)
 	g.SetLimit(piecesAtOnce)
 	for n, digest := range list {
-		g.Go(func() (err error) {
+		g.Go("blobs.join", func() (err error) {
 			pieces[n], err = get(inner, digest)
 			return err
 		})

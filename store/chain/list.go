@@ -9,8 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"golang.org/x/sync/errgroup"
-
+	"processidea/internal/safego"
 	"processidea/model/jsonval"
 )
 
@@ -84,10 +83,10 @@ func (s *Store) manifests(ctx context.Context, process string) ([]*manifest, err
 		return nil, ErrNoIdea
 	}
 	all := make([]*manifest, len(numbers))
-	g, ctx := errgroup.WithContext(ctx)
+	g, ctx := safego.WithContext(ctx)
 	g.SetLimit(readers)
 	for i, at := range numbers {
-		g.Go(func() (err error) {
+		g.Go("chain.manifests", func() (err error) {
 			all[i], err = s.manifest(ctx, process, at)
 			return err
 		})

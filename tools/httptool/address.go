@@ -6,6 +6,8 @@ import (
 	"net/netip"
 	"syscall"
 	"time"
+
+	"processidea/internal/safego"
 )
 
 // closed are the ranges that are not the public internet: this host, private
@@ -74,13 +76,13 @@ func (d *dialer) dial(ctx context.Context, network, address string) (net.Conn, e
 	if err != nil {
 		return nil, err
 	}
-	named := d.allow.names(hostName(host), port)
 	inner := net.Dialer{
 		Timeout:   10 * time.Second,
 		KeepAlive: 30 * time.Second,
 		Resolver:  d.resolver,
 		Control: func(_, address string, _ syscall.RawConn) error {
-			return d.check(address, named)
+			// It is called on goroutines of the transport and of package net.
+			return safego.Run("http.dial", func() error { return d.check(address, d.allow.names(hostName(host), port)) })
 		},
 	}
 	return inner.DialContext(ctx, network, address)

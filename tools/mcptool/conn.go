@@ -8,6 +8,8 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"processidea/internal/safego"
+	"processidea/internal/safego/safemcp"
 	"processidea/model/jsonval"
 	"processidea/model/mcppalette"
 	"processidea/model/mcpserver"
@@ -27,7 +29,10 @@ type conn struct {
 
 // close closes the connection, without waiting for the server to end.
 func (c *conn) close(closing *sync.WaitGroup) {
-	c.once.Do(func() { closing.Go(func() { _ = c.session.Close() }) })
+	c.once.Do(func() {
+		closing.Add(1)
+		safego.Go("mcp.close", c.session.Close, func(error) { closing.Done() })
+	})
 }
 
 // dial connects to a server.
@@ -42,6 +47,7 @@ func (h *Hub) dial(ctx context.Context, server mcpserver.Server) (*conn, error) 
 		ElicitationHandler: c.asked.hear,
 		MultiRoundTrip:     &mcp.MultiRoundTripOptions{Disabled: true}, // people are asked, and they take their time
 	})
+	client.AddReceivingMiddleware(safemcp.Middleware("mcp.receive"))
 	c.said = said
 	c.session, err = client.Connect(ctx, transport, nil)
 	if err != nil {
@@ -82,12 +88,17 @@ type withHeaders struct {
 	headers map[string]string
 }
 
-func (t withHeaders) RoundTrip(r *http.Request) (*http.Response, error) {
-	r = r.Clone(r.Context())
-	for name, value := range t.headers {
-		r.Header.Set(name, value)
-	}
-	return t.next.RoundTrip(r)
+// RoundTrip is called on goroutines of the SDK.
+func (t withHeaders) RoundTrip(r *http.Request) (answer *http.Response, err error) {
+	err = safego.Run("mcp.send", func() (err error) {
+		r = r.Clone(r.Context())
+		for name, value := range t.headers {
+			r.Header.Set(name, value)
+		}
+		answer, err = t.next.RoundTrip(r)
+		return err
+	})
+	return answer, err
 }
 
 func (c *conn) struck(err error) error {

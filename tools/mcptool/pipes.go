@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"processidea/internal/safego"
 )
 
 // maxMessage is how large one message of a server may be.
@@ -56,9 +58,17 @@ type messages struct {
 	length  int
 }
 
-func (m *messages) Read(p []byte) (int, error) {
-	n, err := m.in.Read(p)
-	for rest := p[:n]; len(rest) > 0; {
+// Read is called on a goroutine of the SDK.
+func (m *messages) Read(p []byte) (n int, err error) {
+	n, err = m.in.Read(p)
+	if panicked := safego.Run("mcp.read", func() error { m.look(p[:n]); return nil }); panicked != nil {
+		return 0, panicked
+	}
+	return n, err
+}
+
+func (m *messages) look(said []byte) {
+	for rest := said; len(rest) > 0; {
 		line, _, ended := bytes.Cut(rest, []byte("\n"))
 		if text := bytes.TrimSpace(line); m.begins && len(text) > 0 {
 			m.begins, m.strange = false, text[0] != '{' && text[0] != '['
@@ -76,7 +86,6 @@ func (m *messages) Read(p []byte) (int, error) {
 			m.begins, m.strange, m.length = true, false, 0
 		}
 	}
-	return n, err
 }
 
 // ending ends a program in the way that the protocol has it: its standard input is closed, then it is told to end, then it is
@@ -91,10 +100,7 @@ const toEnd = 5 * time.Second
 func (e *ending) Close() error {
 	err := e.WriteCloser.Close()
 	ended := make(chan struct{})
-	go func() {
-		_ = e.cmd.Wait()
-		close(ended)
-	}()
+	safego.Go("mcp.program", e.cmd.Wait, func(error) { close(ended) })
 	for _, urge := range []func() error{
 		func() error { return e.cmd.Process.Signal(syscall.SIGTERM) }, func() error { return e.cmd.Process.Kill() }, func() error { return nil },
 	} {

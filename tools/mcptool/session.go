@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"processidea/internal/safego"
 	"processidea/model/mcppalette"
 	"processidea/model/mcpserver"
 )
@@ -74,8 +75,9 @@ func (s *session) connect(ctx context.Context) (*conn, error) {
 	s.mu.Lock()
 	s.conn = c
 	s.mu.Unlock()
-	s.hub.closing.Go(func() {
-		_ = c.session.Wait()
+	s.hub.closing.Add(1)
+	safego.Go("mcp.ended", c.session.Wait, func(error) {
+		defer s.hub.closing.Done()
 		s.drop(c)
 	})
 	return c, nil
@@ -125,7 +127,7 @@ func (s *session) end() {
 	defer s.mu.Unlock()
 	s.busy--
 	if s.busy == 0 {
-		s.idle = time.AfterFunc(s.hub.options.Idle, s.rest)
+		s.idle = safego.AfterFunc(s.hub.options.Idle, "mcp.idle", s.rest)
 	}
 }
 

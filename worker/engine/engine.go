@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net"
 	"os"
+	"slices"
 	"time"
 
 	"go.temporal.io/sdk/client"
@@ -13,8 +14,10 @@ import (
 	"go.temporal.io/sdk/interceptor"
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/worker"
+	"google.golang.org/grpc"
 
 	"processidea/activities"
+	"processidea/internal/safego"
 	"processidea/llm"
 	"processidea/model/ideafile"
 	"processidea/model/price"
@@ -46,7 +49,8 @@ func ClientOptions(o client.Options, store *blobs.Store) client.Options {
 		o.Logger = discreet{o.Logger}
 	}
 	o.ExternalStorage = store.ExternalStorage()
-	o.ConnectionOptions.DialOptions = append(o.ConnectionOptions.DialOptions, ASCIIHeaders(), guarded(store.Keys(), o.Logger))
+	o.ConnectionOptions.DialOptions = slices.Concat([]grpc.DialOption{recovering()}, o.ConnectionOptions.DialOptions,
+		[]grpc.DialOption{ASCIIHeaders(), guarded(store.Keys(), o.Logger)})
 	if o.ConnectionOptions.GrpcCompression == nil && onThisMachine(o.HostPort) {
 		o.ConnectionOptions.GrpcCompression = &client.GrpcCompressionNone{}
 	}
@@ -235,9 +239,6 @@ func (r *running) Run(interrupt <-chan any) error {
 func (r *running) beginWatch() (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		r.watch(ctx)
-	}()
+	safego.Go("engine.orphans", func() error { r.watch(ctx); return nil }, func(error) { close(ended) })
 	return func() { cancel(); <-ended }
 }

@@ -9,6 +9,7 @@ import (
 	"processidea/client"
 	"processidea/client/ideafiles"
 	"processidea/client/simulation"
+	"processidea/internal/safego"
 	"processidea/model/runresult"
 )
 
@@ -83,18 +84,20 @@ func (o Options) simulate(ctx context.Context, s ideafiles.Source, made *simulat
 func stayAlive(ctx context.Context) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	done := make(chan struct{})
-	go func() {
-		defer close(done)
+	safego.Go("gate.heartbeat", func() error {
 		tick := time.NewTicker(10 * time.Second)
 		defer tick.Stop()
 		for {
 			select {
 			case <-ctx.Done():
-				return
+				return nil
 			case <-tick.C:
 				activity.RecordHeartbeat(ctx)
 			}
 		}
-	}()
+	}, func(err error) {
+		safego.Fail(ctx, err)
+		close(done)
+	})
 	return func() { cancel(); <-done }
 }

@@ -22,6 +22,7 @@ import (
 	"go.temporal.io/api/workflowservice/v1"
 	"go.temporal.io/sdk/client"
 
+	"processidea/internal/safego"
 	"processidea/protocol"
 )
 
@@ -43,7 +44,11 @@ func Watch(ctx context.Context, c client.Client, log *slog.Logger) {
 			return
 		case <-timer.C:
 		}
-		n, err := End(ctx, c)
+		var n int
+		err := safego.Run("orphans.look", func() (err error) { // the next look may see otherwise
+			n, err = End(ctx, c)
+			return err
+		})
 		if n > 0 {
 			log.Info("cancelled workflows whose process is gone", "workflows", n)
 		}

@@ -8,6 +8,8 @@ import (
 	"net"
 	"net/http"
 	"time"
+
+	"processidea/internal/safego"
 )
 
 // serve offers the endpoints, from before Temporal is reached until after the worker has drained.
@@ -21,11 +23,12 @@ func (s *service) serve(ctx context.Context) error {
 			err, variable("listen"))
 	}
 	server := &http.Server{Handler: s.endpoints(), ReadHeaderTimeout: 5 * time.Second}
-	go func() {
-		if err := server.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+	safego.Go("worker.endpoints", func() error { return server.Serve(l) }, func(err error) {
+		if !errors.Is(err, http.ErrServerClosed) {
+			_ = l.Close()
 			s.log.Error("the endpoints are gone", "error", err)
 		}
-	}()
+	})
 	s.undo = append(s.undo, func() { _ = server.Close() })
 	s.log.Info("listening", "address", l.Addr().String())
 	return nil

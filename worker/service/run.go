@@ -42,6 +42,7 @@ type service struct {
 
 // run works until ctx ends, and then drains.
 func run(ctx context.Context, set settings, log *slog.Logger) error {
+	slog.SetDefault(log) // for what panics, and for libraries
 	s := &service{settings: set, log: log, health: newHealth()}
 	defer s.close()
 	for _, step := range []func(context.Context) error{s.measure, s.serve, s.openStore, s.connect, s.beginStore, s.make, s.serveGateway} {

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"time"
+
+	"processidea/internal/safego"
 )
 
 // overtime is what the stop may take beyond the time to drain: workflow tasks end before Calls and Requests are timed.
@@ -17,7 +19,7 @@ func (s *service) work(ctx context.Context) error {
 	s.health.set(working)
 	interrupt := make(chan any)
 	ended := make(chan error, 1)
-	go func() { ended <- s.worker.Run(interrupt) }()
+	safego.Go("worker.run", func() error { return s.worker.Run(interrupt) }, func(err error) { ended <- err })
 	select {
 	case err := <-ended:
 		return fmt.Errorf("run worker: %w", err)

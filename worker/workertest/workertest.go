@@ -15,6 +15,7 @@ import (
 	"sync"
 	"testing"
 
+	"processidea/internal/safego/safegotest"
 	"processidea/worker/service"
 )
 
@@ -25,7 +26,18 @@ const asked = "PROCESSIDEA_TEST_AS_WORKER"
 // calls it before anything else, in an init function or in TestMain.
 func Main() {
 	if os.Getenv(asked) != "" {
+		panicAt(os.Getenv(PanicsVariable))
 		os.Exit(service.Execute(os.Args[1:], os.Stdout, os.Stderr))
+	}
+}
+
+// PanicsVariable lists places of package safego, as JSON: at each of them one goroutine of the worker panics, the one after so many.
+const PanicsVariable = "PROCESSIDEA_TEST_PANICS"
+
+func panicAt(list string) {
+	var after map[string]int
+	if json.Unmarshal([]byte(list), &after) == nil {
+		safegotest.EachOnce(after, func(place string) bool { _, listed := after[place]; return listed })
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"time"
 
+	"processidea/internal/safego"
 	"processidea/worker/codecserver"
 )
 
@@ -21,6 +22,6 @@ func ServeCodec(ctx context.Context, listen string, o codecserver.Options) (endp
 		return "", nil, fmt.Errorf("serve payloads: %w", err)
 	}
 	s := &http.Server{Handler: handler, ReadHeaderTimeout: 10 * time.Second}
-	go func() { _ = s.Serve(listener) }()
+	safego.Go("starter.codec", func() error { return s.Serve(listener) }, func(error) { _ = listener.Close() })
 	return "http://" + listener.Addr().String(), func() { _ = s.Close() }, nil
 }

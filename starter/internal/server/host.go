@@ -200,5 +200,7 @@ func (s *Session) logTo() (*slog.Logger, error) {
 		return nil, fmt.Errorf("open log: %w", err)
 	}
 	s.undo = append(s.undo, func() { _ = f.Close() })
-	return slog.New(slog.NewTextHandler(f, nil)), nil
+	log := slog.New(slog.NewTextHandler(f, nil))
+	slog.SetDefault(log) // for what panics, and for libraries
+	return log, nil
 }

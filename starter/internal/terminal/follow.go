@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"processidea/client"
+	"processidea/internal/safego"
 	"processidea/model/runresult"
 	"processidea/starter/internal/exit"
 	"processidea/starter/internal/server"
@@ -74,15 +75,26 @@ func (f *Follower) Follow(ctx context.Context) (runresult.Result, error) {
 
 func (f *Follower) events(ctx context.Context) <-chan seen {
 	out := make(chan seen)
-	go func() {
+	tell := func(event client.Event, err error) (told bool) {
+		select {
+		case out <- seen{event, err}:
+			return true
+		case <-ctx.Done():
+			return false
+		}
+	}
+	safego.Go("starter.follow", func() error {
 		for event, err := range f.Process.Events(ctx) {
-			select {
-			case out <- seen{event, err}:
-			case <-ctx.Done():
-				return
+			if !tell(event, err) {
+				break
 			}
 		}
-	}()
+		return nil
+	}, func(err error) {
+		if err != nil {
+			tell(client.Event{}, err)
+		}
+	})
 	return out
 }
 

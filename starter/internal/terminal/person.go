@@ -13,6 +13,7 @@ import (
 	"golang.org/x/term"
 
 	"processidea/client"
+	"processidea/internal/safego"
 	"processidea/model/jsonval"
 	"processidea/starter/internal/print"
 )
@@ -49,12 +50,12 @@ func NewPerson(in io.Reader, out io.Writer, p *client.Process, by string, groups
 		return nil
 	}
 	lines, taken := make(chan string), make(chan struct{}, 1)
-	go func() {
-		defer close(lines)
+	safego.Go("starter.person", func() error {
 		for scanner := bufio.NewScanner(typed); scanner.Scan(); <-taken {
 			lines <- scanner.Text()
 		}
-	}()
+		return nil
+	}, func(error) { close(lines) })
 	return &Person{Process: p, By: by, Groups: groups, out: out, lines: lines, taken: taken, over: map[occasion]bool{}}
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"processidea/internal/safego"
 	"processidea/starter/internal/app"
 	"processidea/starter/internal/arguments"
 	"processidea/starter/internal/print"
@@ -29,7 +30,7 @@ func Execute(args []string, out, err io.Writer, own engine.Own, temporal server.
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
 	// Whoever interrupts twice does not want to wait for a tidy end.
-	context.AfterFunc(ctx, stop)
+	safego.Go("starter.signals", func() error { <-ctx.Done(); stop(); return nil }, nil)
 	a := &app.App{In: os.Stdin, Out: out, Err: err, Own: own, Temporal: temporal}
 	root := Root(a)
 	root.SetArgs(args)

@@ -1,0 +1,146 @@
+// Package safego starts goroutines that cannot end the program. Go ends a program whose goroutine panics, and with a worker all that runs on
+// it. Here a panic becomes an error of what the goroutine works for, and a line at ERROR with its stack in the program's log (slog.Default).
+//
+// Whoever starts a goroutine names its place, as in "activities.heartbeat": the log says it, and tests have it panic there. What cannot be
+// recovered from still ends the program: no memory, a stack that overflows, a map that two goroutines write at once.
+package safego
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"runtime/debug"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+)
+
+// PanicError is what a panic becomes.
+type PanicError struct {
+	Place string
+	Value string // the panic's value as text
+	Stack string // as runtime/debug prints it
+}
+
+// Error names the place and the panic's value.
+func (e *PanicError) Error() string { return e.Place + " panicked: " + e.Value }
+
+// StackTrace is where it panicked.
+func (e *PanicError) StackTrace() string { return e.Stack }
+
+// Go starts f. When the goroutine ends, done is called with f's error or panic; a nil done means that nobody waits for it.
+func Go(place string, f func() error, done func(error)) {
+	go func() {
+		ended := false
+		var err error
+		defer func() {
+			if v := recover(); v != nil {
+				err = caught(place, v)
+			} else if !ended && done != nil { // who waits must hear of a goroutine that was left
+				err = caught(place, "runtime.Goexit was called")
+			}
+			if done != nil {
+				defer func() {
+					if v := recover(); v != nil {
+						_ = caught(place, v)
+					}
+				}()
+				done(err)
+			}
+		}()
+		inject(place)
+		err = f()
+		ended = true
+	}()
+}
+
+// Run calls f on this goroutine, and returns its panic as an error. It is for what libraries call on goroutines of their own.
+func Run(place string, f func() error) (err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = caught(place, v)
+		}
+	}()
+	inject(place)
+	return f()
+}
+
+// Wait calls f on a goroutine of its own and waits for its end. Unlike Run it returns when f calls runtime.Goexit.
+func Wait(place string, f func() error) error {
+	done := make(chan error, 1)
+	Go(place, f, func(err error) { done <- err })
+	return <-done
+}
+
+// AfterFunc calls f after a time, as time.AfterFunc does.
+func AfterFunc(d time.Duration, place string, f func()) *time.Timer {
+	return time.AfterFunc(d, func() {
+		_ = Run(place, func() error { f(); return nil })
+	})
+}
+
+// Group is an errgroup.Group in which a panic is the error of its goroutine. The zero Group is ready for use.
+type Group errgroup.Group
+
+// WithContext makes a Group as errgroup.WithContext does.
+func WithContext(ctx context.Context) (*Group, context.Context) {
+	g, ctx := errgroup.WithContext(ctx)
+	return (*Group)(g), ctx
+}
+
+// SetLimit bounds how many of its goroutines run at once.
+func (g *Group) SetLimit(n int) { (*errgroup.Group)(g).SetLimit(n) }
+
+// Go starts f, once the limit allows it.
+func (g *Group) Go(place string, f func() error) {
+	(*errgroup.Group)(g).Go(func() error { return Run(place, f) })
+}
+
+// Wait waits for all of them, and returns the first error.
+func (g *Group) Wait() error { return (*errgroup.Group)(g).Wait() }
+
+// caught logs a panic.
+func caught(place string, value any) *PanicError {
+	e := &PanicError{Place: place, Value: Text(value), Stack: Stack()}
+	slog.Error("a goroutine panicked", "place", e.Place, "panic", e.Value, "stack", e.Stack)
+	return e
+}
+
+// Stack is where the panic happened that was recovered from just now; without one, where this is called.
+func Stack() string {
+	stack := string(debug.Stack())
+	if _, frames, panicked := strings.Cut(stack, "\npanic("); panicked { // above it are those that recover
+		_, frames, _ = strings.Cut(frames, "\n\t")
+		_, stack, _ = strings.Cut(frames, "\n")
+	}
+	return stack
+}
+
+// Text is a panic's value as text. Printing a value whose own String method panics again and again would end the program.
+func Text(value any) (text string) {
+	defer func() {
+		if recover() != nil {
+			text = fmt.Sprintf("a value of type %T", value)
+		}
+	}()
+	return fmt.Sprint(value)
+}
+
+var injected atomic.Pointer[func(place string)]
+
+// Inject has f called at the start of every goroutine, on it, so that a test can let it panic; nil: no longer. It is for tests alone.
+func Inject(f func(place string)) {
+	if f == nil {
+		injected.Store(nil)
+		return
+	}
+	injected.Store(&f)
+}
+
+func inject(place string) {
+	if f := injected.Load(); f != nil {
+		(*f)(place)
+	}
+}

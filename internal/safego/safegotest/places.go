@@ -1,0 +1,168 @@
+package safegotest
+
+import (
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// Source is what the source of this module says of goroutines.
+type Source struct {
+	Places   map[string]string // the folder of each place, from the root
+	Named    map[string]bool   // string literals of tests
+	Problems []string          // what starts goroutines otherwise
+}
+
+// exempt are programs that run beside a worker and its gateway, and measure or show something: a fault is to end them.
+var exempt = []string{"bench", "examples"}
+
+// ReadSource reads the whole module.
+func ReadSource(t testing.TB) *Source {
+	t.Helper()
+	root := "."
+	for range 10 {
+		if _, err := os.Stat(filepath.Join(root, "go.mod")); err == nil {
+			break
+		}
+		root = filepath.Join(root, "..")
+	}
+	s := NewSource()
+	err := filepath.WalkDir(root, func(file string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		name, _ := filepath.Rel(root, file)
+		name = filepath.ToSlash(name)
+		if d.IsDir() {
+			_, own := os.Stat(filepath.Join(file, "go.mod"))
+			if name != "." && (own == nil || slices.Contains(exempt, name) || d.Name() == "testdata" || strings.HasPrefix(d.Name(), ".")) {
+				return fs.SkipDir
+			}
+			return nil
+		}
+		if path.Ext(name) != ".go" {
+			return nil
+		}
+		text, err := os.ReadFile(file)
+		if err != nil {
+			return err
+		}
+		return s.Read(name, string(text))
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// NewSource is one of which nothing is read.
+func NewSource() *Source { return &Source{Places: map[string]string{}, Named: map[string]bool{}} }
+
+// Read reads a file.
+func (s *Source) Read(name, text string) error {
+	set := token.NewFileSet()
+	f, err := parser.ParseFile(set, name, text, parser.SkipObjectResolution)
+	if err != nil {
+		return err
+	}
+	isTest := strings.HasSuffix(name, "_test.go")
+	r := &reader{s, set, path.Dir(name)}
+	for _, i := range f.Imports {
+		switch i.Path.Value {
+		case `"testing"`:
+			isTest = true
+		case `"golang.org/x/sync/errgroup"`:
+			r.refuse(i, "package errgroup")
+		}
+	}
+	if isTest {
+		s.Problems = slices.DeleteFunc(s.Problems, func(p string) bool { return strings.HasPrefix(p, name+":") })
+		ast.Inspect(f, s.readTest)
+		return nil
+	}
+	if !strings.HasPrefix(name, "internal/safego/") {
+		ast.Inspect(f, r.read)
+	}
+	return nil
+}
+
+func (s *Source) readTest(n ast.Node) bool {
+	if lit, ok := n.(*ast.BasicLit); ok && lit.Kind == token.STRING {
+		text, _ := strconv.Unquote(lit.Value)
+		s.Named[text] = true
+	}
+	return true
+}
+
+type reader struct {
+	*Source
+	set    *token.FileSet
+	folder string
+}
+
+func (r *reader) refuse(at ast.Node, what string) {
+	if r.folder != "internal/safego" {
+		r.Problems = append(r.Problems, fmt.Sprintf("%s: %s: a panic there ends the program; use package safego", r.set.Position(at.Pos()), what))
+	}
+}
+
+func (r *reader) read(n ast.Node) bool {
+	switch n := n.(type) {
+	case *ast.GoStmt:
+		r.refuse(n, "a go statement")
+	case *ast.SelectorExpr:
+		if name := nameOf(n); slices.Contains([]string{"time.AfterFunc", "context.AfterFunc", "safego.Inject"}, name) {
+			r.refuse(n, name)
+		}
+	case *ast.CallExpr:
+		r.readCall(n)
+	}
+	return true
+}
+
+func nameOf(s *ast.SelectorExpr) string {
+	x, _ := s.X.(*ast.Ident)
+	if x == nil {
+		return "." + s.Sel.Name
+	}
+	return x.Name + "." + s.Sel.Name
+}
+
+// readCall notes the place of a call that starts a goroutine, or that keeps a library's.
+func (r *reader) readCall(c *ast.CallExpr) {
+	f, ok := c.Fun.(*ast.SelectorExpr)
+	if !ok {
+		return
+	}
+	name, at := nameOf(f), 0
+	switch {
+	case name == "workflow.Go": // Temporal's SDK starts it, and recovers
+		return
+	case name == "safego.AfterFunc":
+		at = 1
+	case f.Sel.Name != "Go" && name != "safego.Run" && name != "safego.Wait" && name != "safemcp.Middleware":
+		return
+	}
+	place, ok := c.Args[at].(*ast.BasicLit)
+	if !ok || place.Kind != token.STRING {
+		r.refuse(c, name+" without the name of its place")
+		return
+	}
+	text, _ := strconv.Unquote(place.Value)
+	if _, twice := r.Places[text]; twice {
+		r.refuse(c, "the place "+text+" is there twice")
+	}
+	r.Places[text] = r.folder
+}
+
+// OfWorkers are folders whose goroutines run in a worker. A test in workflows has every one of theirs panic there that no other test names.
+var OfWorkers = []string{"activities", "heap", "llm", "rehearsal", "store", "tools", "worker"}

@@ -1,0 +1,26 @@
+package engine
+
+import (
+	"context"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"processidea/internal/safego"
+)
+
+// recovering has a request fail in whose interceptors something panics: the SDK asks for tasks on goroutines on which nobody recovers.
+func recovering() grpc.DialOption {
+	return grpc.WithChainUnaryInterceptor(func(ctx context.Context, method string, req, reply any, cc *grpc.ClientConn,
+		invoker grpc.UnaryInvoker, opts ...grpc.CallOption) error {
+		var answered error
+		if err := safego.Run("engine.grpc", func() error {
+			answered = invoker(ctx, method, req, reply, cc, opts...)
+			return nil
+		}); err != nil {
+			return status.Error(codes.Internal, err.Error())
+		}
+		return answered
+	})
+}
