@@ -313,9 +313,9 @@ func TestAPlanInThePlaceOfAnotherIsDecidedOnByTheSameRules(t *testing.T) {
 func TestMistakesInWhoMayDecideAreNamed(t *testing.T) {
 	t.Parallel()
 	for by, want := range map[string]string{
-		`{"count": 0}`:                           `.count: want a number of people from 1 to 100`,
-		`{"count": "2"}`:                         `.count: want a number of people from 1 to 100`,
-		`{"count": 1.5}`:                         `.count: want a number of people from 1 to 100`,
+		`{"count": 0}`:                           `.count: how many people must approve: want a whole number from 1 to 100`,
+		`{"count": "2"}`:                         `.count: how many people must approve: want a whole number from 1 to 100`,
+		`{"count": 1.5}`:                         `.count: how many people must approve: want a whole number from 1 to 100`,
 		`{"counts": 2}`:                          `unknown key "counts"; by has count, groups, notSameAs, notStarter and people; did you mean count?`,
 		`{}`:                                     `it says nothing`,
 		`"ann"`:                                  `want an object, not string`,

@@ -2,7 +2,6 @@ package deciders
 
 import (
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -10,6 +9,7 @@ import (
 	"strings"
 
 	"processidea/model/diag"
+	"processidea/model/fields"
 	"processidea/model/jsonval"
 )
 
@@ -71,12 +71,11 @@ func (r *Rule) readKey(key string, v any) (err error) {
 	case "notSameAs":
 		r.NotSameAs, err = readNames(v)
 	case "count":
-		number, _ := v.(json.Number)
-		n, err := number.Int64()
-		if err != nil || n < 1 || n > maxCount {
-			return fmt.Errorf("want a number of people from 1 to %d", maxCount)
+		var n int
+		if n, err = fields.ReadCount(v, maxCount); err != nil {
+			return fmt.Errorf("how many people must approve: %w", err)
 		}
-		r.Count = max(r.Count, int(n))
+		r.Count = max(r.Count, n)
 	case "notStarter":
 		var ok bool
 		if r.NotStarter, ok = v.(bool); !ok {

@@ -3,7 +3,9 @@ package fields
 
 import (
 	"encoding/json"
-	"errors"
+	"fmt"
+	"math"
+	"math/big"
 	"strings"
 	"time"
 
@@ -38,30 +40,84 @@ func ReadOptionalText(m map[string]any, key, path string, ps *diag.Problems) str
 	return text
 }
 
-// ReadPositiveInt reads a whole number from 1.
-func ReadPositiveInt(v any) (int, error) {
-	n, ok := v.(json.Number)
-	if ok {
-		if i, err := n.Int64(); err == nil && i > 0 && i < 1<<31 {
-			return int(i), nil
+// MaxCount is the largest whole number of an Idea file that counts something.
+const MaxCount = 1<<31 - 1
+
+// ReadPositiveInt reads a whole number from 1 to MaxCount.
+func ReadPositiveInt(v any) (int, error) { return ReadCount(v, MaxCount) }
+
+// ReadCount reads a whole number from 1 to most, however it is written: 20, 20.0, 2e1.
+func ReadCount(v any, most int) (int, error) {
+	n, _ := v.(json.Number)
+	about, err := n.Float64()
+	if err == nil && about >= 1 && about <= float64(most) && len(n) <= 60 { // so that it can be reckoned with exactly
+		if exact, ok := new(big.Rat).SetString(n.String()); ok && exact.IsInt() {
+			return int(exact.Num().Int64()), nil
 		}
 	}
-	return 0, errors.New("want a whole number from 1")
+	return 0, fmt.Errorf("want a whole number from 1 to %d, not %s", most, Shown(v))
 }
 
-// ReadDuration reads "72h", "10s", or a number of seconds.
+// Every duration that somebody may write is within these: what is shorter no server of processes can tell from nothing, and sums
+// of what is longer would pass what a Go duration can hold.
+const (
+	MinDuration = time.Millisecond
+	MaxDuration = 10 * 365 * 24 * time.Hour
+)
+
+// DurationRange is how the bounds of a duration are told to people.
+const DurationRange = "from 1ms to 10 years (87600h)"
+
+// ReadDuration reads "72h", "10s", or a number of seconds. Beside the error for one that is too short or too long it returns the
+// nearest that is not, for processes that began with it.
 func ReadDuration(v any) (time.Duration, error) {
+	d := time.Duration(0)
 	switch v := v.(type) {
 	case string:
-		if d, err := time.ParseDuration(v); err == nil && d > 0 {
-			return d, nil
-		}
+		d, _ = time.ParseDuration(v)
 	case json.Number:
-		if f, err := v.Float64(); err == nil && f > 0 && f < 1e9 {
-			return time.Duration(f * float64(time.Second)), nil
-		}
+		d = seconds(v)
 	}
-	return 0, errors.New(`want a duration such as "60s", or seconds, above zero`)
+	if d < MinDuration || d > MaxDuration {
+		err := fmt.Errorf(`want a duration %s, such as "60s", or seconds; not %s`, DurationRange, Shown(v))
+		if d > 0 {
+			d = min(max(d, MinDuration), MaxDuration)
+		}
+		return max(d, 0), err
+	}
+	return d, nil
+}
+
+// ParseDuration reads "72h" or "10s", where a number of seconds is no duration: of a flag, or of a request to the gateway.
+func ParseDuration(text string) (time.Duration, error) {
+	d, err := ReadDuration(text)
+	if err != nil {
+		return 0, fmt.Errorf(`want a duration %s, such as "60s" or "72h"; not %s`, DurationRange, Shown(text))
+	}
+	return d, nil
+}
+
+// seconds is a number of seconds as a duration, within what a duration can hold.
+func seconds(n json.Number) time.Duration {
+	f, err := n.Float64()
+	switch {
+	case f >= 1e9:
+		return math.MaxInt64
+	case err != nil || f <= 0:
+		return 0
+	case f < MinDuration.Seconds():
+		return 1
+	}
+	return time.Duration(math.Round(f * float64(time.Second)))
+}
+
+// Shown is a value as an error repeats it.
+func Shown(v any) string {
+	switch v.(type) {
+	case string, json.Number, bool:
+		return jsonval.Clip(string(jsonval.Encode(v)), 60)
+	}
+	return jsonval.TypeOf(v)
 }
 
 // CompileSchema returns nil, and adds a problem, for a schema that does not compile.

@@ -149,12 +149,10 @@ func (t *Tool) readTimeout(path string, ps *diag.Problems) {
 	if v == nil {
 		return
 	}
-	d, err := fields.ReadDuration(v)
-	if err != nil {
+	var err error
+	if t.Timeout, err = fields.ReadDuration(v); err != nil {
 		ps.Add(path+"._timeout", "%s", err)
-		return
 	}
-	t.Timeout = d
 }
 
 func (t *Tool) readRetry(path string, ps *diag.Problems) {
@@ -164,8 +162,12 @@ func (t *Tool) readRetry(path string, ps *diag.Problems) {
 	}
 	retry, ok := v.(map[string]any)
 	n, err := fields.ReadPositiveInt(retry["attempts"])
-	if !ok || err != nil || len(retry) != 1 {
+	switch {
+	case !ok || len(retry) != 1 || retry["attempts"] == nil:
 		ps.Add(path+"._retry", `want {"attempts": N} with N from 1`)
+		return
+	case err != nil:
+		ps.Add(path+"._retry.attempts", "%s", err)
 		return
 	}
 	t.MaxAttempts = n

@@ -1,8 +1,8 @@
 package llmconfig
 
 import (
-	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"time"
 
@@ -41,10 +41,10 @@ const maxLLMs = 8
 // Default is one of which the Idea says nothing.
 func Default() LLMs { return LLMs{{Timeout: DefaultTimeout}} }
 
-// Timeout is how long a Request may take in all.
+// Timeout is how long a Request may take in all, at most what a duration can hold.
 func (l LLMs) Timeout() (all time.Duration) {
 	for _, one := range l {
-		all += one.Timeout
+		all += min(one.Timeout, math.MaxInt64-all)
 	}
 	return all
 }
@@ -140,7 +140,7 @@ func readBool(v any) (bool, error) {
 func readTemperature(v any) (*float64, error) {
 	n, err := jsonval.ToFloat(v)
 	if err != nil || n < 0 || n > 2 {
-		return nil, errors.New("want a number from 0 to 2")
+		return nil, fmt.Errorf("want a number from 0 to 2, not %s", fields.Shown(v))
 	}
 	return &n, nil
 }

@@ -103,7 +103,7 @@ func (l *Loop) ApplyReply(r turn.LLMReply) {
 	l.usage.Add(r.Usage)
 	covered := l.coveredInstances(l.requestInFlight.input)
 	for n, share := range r.Usage.Cost.Shares(len(covered)) {
-		covered[n].LLMCost += share
+		covered[n].LLMCost = covered[n].LLMCost.Plus(share)
 	}
 	if r.AnsweringLLM != nil {
 		if l.answeringLLMsSealed {

@@ -3,6 +3,7 @@ package price
 import (
 	"errors"
 	"fmt"
+	"math/big"
 	"strings"
 
 	"processidea/model/diag"
@@ -67,7 +68,7 @@ func Read(m map[string]any, path string, ps *diag.Problems) (list List) {
 func readPrice(v any) (Money, error) {
 	m, err := readNumber(v)
 	if err != nil || m < 0 {
-		return 0, errors.New("want a price in US dollars for a million tokens: 0 or more, such as 0.25, with at most nine digits after the point")
+		return 0, errors.New("want a price in US dollars for a million tokens: 0 or more, such as 0.25, up to 9000000000, with at most nine digits after the point")
 	}
 	return m, nil
 }
@@ -76,7 +77,7 @@ func readPrice(v any) (Money, error) {
 func readPart(v any) (Money, error) {
 	m, err := readNumber(v)
 	if err != nil || m < 0 || m > Dollar {
-		return 0, errors.New("want a number from 0 to 1, such as 0.5: the part of the price that a Request by batch costs")
+		return 0, errors.New("want a number from 0 to 1, such as 0.5, with at most nine digits after the point: the part of the price that a Request by batch costs")
 	}
 	return m, nil
 }
@@ -105,9 +106,18 @@ func (l List) Find(names ...string) (found Model, ok bool) {
 // million is how many tokens a price is for.
 const million = 1_000_000
 
-// Cost is what so many tokens cost; cached counts those of the input that the server had kept.
+// Cost is what so many tokens cost, at most what is counted; cached counts those of the input that the server had kept.
 func (m Model) Cost(input, cached, output int) Money {
 	cached = max(0, min(cached, input))
-	sum := Money(input-cached)*m.Input + Money(cached)*m.CachedInput + Money(output)*m.Output
-	return (sum + million/2) / million
+	sum := big.NewInt(million / 2)
+	add := func(tokens int, price Money) {
+		sum.Add(sum, new(big.Int).Mul(big.NewInt(int64(tokens)), big.NewInt(int64(price))))
+	}
+	add(input-cached, m.Input)
+	add(cached, m.CachedInput)
+	add(output, m.Output)
+	if sum.Quo(sum, big.NewInt(million)).Cmp(big.NewInt(int64(maxMoney))) > 0 {
+		return maxMoney
+	}
+	return Money(sum.Int64())
 }

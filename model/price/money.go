@@ -7,6 +7,7 @@ import (
 	"math"
 	"math/big"
 	"strconv"
+	"strings"
 )
 
 // Money is an amount in billionths of a US dollar. In JSON it is a number of dollars.
@@ -14,6 +15,11 @@ type Money int64
 
 // Dollar is one US dollar.
 const Dollar Money = 1_000_000_000
+
+const maxDollars = 9_000_000_000
+
+// maxMoney is the largest amount that is read, and counted.
+const maxMoney = maxDollars * Dollar
 
 // NoLimit is an amount that nothing reaches, where a limit is meant.
 const NoLimit Money = -1
@@ -71,7 +77,7 @@ func ReadMoney(v any) (Money, error) {
 	if m, err := readNumber(v); err == nil && m > 0 {
 		return m, nil
 	}
-	return 0, errors.New("want a number of US dollars above zero, such as 2.5, with at most nine digits after the point")
+	return 0, fmt.Errorf("want a number of US dollars above zero, such as 2.5, up to %d, with at most nine digits after the point", maxDollars)
 }
 
 func readNumber(v any) (Money, error) {
@@ -82,13 +88,23 @@ func readNumber(v any) (Money, error) {
 	return parse(n.String())
 }
 
+// Plus adds an amount. A sum that passes what is counted stays at the most that is.
+func (m Money) Plus(other Money) Money {
+	if other > 0 && m > maxMoney-other {
+		return maxMoney
+	}
+	return m + other
+}
+
+func isExponent(r rune) bool { return r == 'e' || r == 'E' }
+
 // parse reads a decimal number, exactly.
 func parse(text string) (Money, error) {
 	about, err := strconv.ParseFloat(text, 64)
 	switch {
-	case err != nil || len(text) > 60 || math.Abs(about) > 9e9:
+	case err != nil || len(text) > 60 || math.Abs(about) > maxDollars:
 		return 0, fmt.Errorf("price: read %.60q: no amount of dollars", text)
-	case about == 0:
+	case about == 0 && !strings.ContainsAny(strings.FieldsFunc(text+"e", isExponent)[0], "123456789"):
 		return 0, nil
 	case math.Abs(about) < 1e-9: // and the exponent is small where it is not
 		return 0, fmt.Errorf("price: read %q: less than a billionth of a dollar", text)

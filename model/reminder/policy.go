@@ -24,10 +24,8 @@ type Escalation struct {
 	To deciders.Rule `json:"by"`
 }
 
-const (
-	maxReminders = 20                        // of one Policy
-	maxAfter     = 10 * 365 * 24 * time.Hour // in which anything is to happen
-)
+// maxReminders is how many one Policy may have.
+const maxReminders = 20
 
 // IsZero reports whether a Policy says nothing.
 func (p Policy) IsZero() bool { return len(p.RemindAfter) == 0 && p.Escalation == nil }
@@ -46,7 +44,7 @@ func (p *Policy) ReadKey(key string, v any, path string, ps *diag.Problems) {
 	}
 	for n, raw := range list {
 		at := fmt.Sprintf("%s[%d]", path, n)
-		after, err := readAfter(raw)
+		after, err := fields.ReadDuration(raw)
 		switch {
 		case err != nil:
 			ps.Add(at, "%s", err)
@@ -56,14 +54,6 @@ func (p *Policy) ReadKey(key string, v any, path string, ps *diag.Problems) {
 			p.RemindAfter = append(p.RemindAfter, after)
 		}
 	}
-}
-
-func readAfter(v any) (time.Duration, error) {
-	after, err := fields.ReadDuration(v)
-	if err == nil && after > maxAfter {
-		err = fmt.Errorf("want at most %d years", maxAfter/(365*24*time.Hour))
-	}
-	return after, err
 }
 
 func readEscalation(v any, path string, ps *diag.Problems) *Escalation {
@@ -80,7 +70,7 @@ func readEscalation(v any, path string, ps *diag.Problems) *Escalation {
 		}
 	}
 	var err error
-	if e.After, err = readAfter(m["after"]); err != nil {
+	if e.After, err = fields.ReadDuration(m["after"]); err != nil {
 		ps.Add(path+".after", "%s", err)
 		wrong = true
 	}

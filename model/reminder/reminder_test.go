@@ -38,7 +38,7 @@ func TestWhatCannotBeMeantIsRefused(t *testing.T) {
 		`{"remind": ["4h", "-1h"]}`:                                                               `$.remind[1]: want a duration`,
 		`{"remind": ["24h", "4h"]}`:                                                               `$.remind[1]: 4h0m0s is not after the reminder before it`,
 		`{"remind": ["4h", "240m"]}`:                                                              `$.remind[1]: 4h0m0s is not after`,
-		`{"remind": ["1000000h"]}`:                                                                `$.remind[0]: want at most 10 years`,
+		`{"remind": ["1000000h"]}`:                                                                `$.remind[0]: want a duration from 1ms to 10 years`,
 		`{"escalate": "48h"}`:                                                                     `$.escalate: want {"after": "48h"`,
 		`{"escalate": {"by": {"groups": ["heads"]}}}`:                                             `$.escalate.after: want a duration`,
 		`{"escalate": {"after": "soon", "by": {"groups": ["heads"]}}}`:                            `$.escalate.after: want a duration`,

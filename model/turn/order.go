@@ -3,11 +3,11 @@ package turn
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"fmt"
 	"time"
 
 	"processidea/model/deciders"
+	"processidea/model/fields"
 	"processidea/model/ideafile"
 	"processidea/model/jsonschema"
 	"processidea/model/jsonval"
@@ -30,8 +30,10 @@ type StandingOrder struct {
 	Proof string `json:"proof,omitempty"`
 }
 
+// MaxOrderCount is how many Calls one order may approve.
+const MaxOrderCount = 100_000
+
 const (
-	maxOrderCount    = 100_000
 	maxOrderIDLength = 100
 	maxWhenBytes     = 16 << 10
 	orderKey         = "order"
@@ -83,12 +85,11 @@ func readCount(v any) (int, error) {
 	if v == nil {
 		return 0, nil
 	}
-	number, _ := v.(json.Number)
-	n, err := number.Int64()
-	if err != nil || n < 1 || n > maxOrderCount {
-		return 0, fmt.Errorf(`"count" is a number of Calls from 1 to %d`, maxOrderCount)
+	n, err := fields.ReadCount(v, MaxOrderCount)
+	if err != nil {
+		return 0, fmt.Errorf(`"count" says how many Calls: %w`, err)
 	}
-	return int(n), nil
+	return n, nil
 }
 
 func (o *StandingOrder) readWhen(v any) error {

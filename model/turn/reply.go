@@ -90,7 +90,7 @@ func (u *TokenUsage) Add(o TokenUsage) {
 	u.CompletionTokens += o.CompletionTokens
 	u.CachedTokens += o.CachedTokens
 	u.ReasoningTokens += o.ReasoningTokens
-	u.Cost += o.Cost
+	u.Cost = u.Cost.Plus(o.Cost)
 	u.UnpricedTokens += o.UnpricedTokens
 }
 

@@ -1,0 +1,159 @@
+package modeltest
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+
+	"processidea/model/fields"
+	"processidea/model/jsonval"
+)
+
+// Leaf is a place in an Idea file that holds a number or a duration.
+type Leaf struct {
+	// Path leads to it by the keys of objects; "*" stands for any key, "[]" for an item of a list.
+	Path       []string
+	Integer    bool
+	IsDuration bool
+	// Least and Most are the smallest and the largest number that the schema says; "" where it says none.
+	Least, Most json.Number
+}
+
+func (l Leaf) String() string { return strings.Join(l.Path, ".") }
+
+// NumberLeaves lists every place in the JSON Schema of Idea files that holds a number or a duration.
+func NumberLeaves(schema map[string]any) []Leaf {
+	w := leafWalk{definitions: jsonval.AsObject(schema["$defs"]), seen: map[string]Leaf{}}
+	w.walk(schema, nil)
+	var all []Leaf
+	for _, key := range jsonval.SortedKeys(w.seen) {
+		all = append(all, w.seen[key])
+	}
+	return all
+}
+
+type leafWalk struct {
+	definitions map[string]any
+	seen        map[string]Leaf
+}
+
+func (w *leafWalk) walk(node any, path []string) {
+	m := jsonval.AsObject(node)
+	if ref, ok := m["$ref"].(string); ok {
+		name := strings.TrimPrefix(ref, "#/$defs/")
+		if name == "duration" {
+			w.add(Leaf{Path: path, IsDuration: true})
+			return
+		}
+		w.walk(w.definitions[name], path)
+	}
+	least, _ := m["minimum"].(json.Number)
+	most, _ := m["maximum"].(json.Number)
+	for _, kind := range typesOf(m["type"]) {
+		if kind == "number" || kind == "integer" {
+			w.add(Leaf{Path: path, Integer: kind == "integer", Least: least, Most: most})
+		}
+	}
+	for key, below := range jsonval.AsObject(m["properties"]) {
+		w.walk(below, append(slices.Clone(path), key))
+	}
+	w.walk1(m["additionalProperties"], append(slices.Clone(path), "*"))
+	w.walk1(m["items"], append(slices.Clone(path), "[]"))
+	for _, key := range []string{"anyOf", "oneOf", "allOf"} {
+		list, _ := m[key].([]any)
+		for _, one := range list {
+			w.walk(one, path)
+		}
+	}
+	w.walk1(m["then"], path)
+	w.walk1(m["else"], path)
+}
+
+func (w *leafWalk) walk1(node any, path []string) {
+	if m := jsonval.AsObject(node); m != nil {
+		w.walk(m, path)
+	}
+}
+
+func (w *leafWalk) add(l Leaf) { w.seen[l.String()] = l }
+
+func typesOf(v any) []string {
+	if list, ok := jsonval.AsStringList(v); ok {
+		return list
+	}
+	return []string{jsonval.AsText(v)}
+}
+
+// besides are the members without which the ones at a path mean nothing.
+var besides = map[string]string{
+	"config.prices.*":                   `{"input": 1, "output": 1}`,
+	"config.approval.escalate":          `{"after": "1h", "by": {"people": ["eve"]}}`,
+	"schema.tools.*._approval.escalate": `{"after": "1h", "by": {"people": ["eve"]}}`,
+	"schema.tools.*._approval":          `{"by": {"groups": ["clerks"]}}`,
+	"config.approval":                   `{"by": {"groups": ["clerks"]}, "all": true}`,
+	"context.[]":                        `{"type": "plan", "plan": [], "stage": "complete", "when": false}`,
+}
+
+// In is an Idea with a value at the place; "*" is the first key that the Idea has there. The Idea itself is left as it is.
+func (l Leaf) In(idea map[string]any, value any) map[string]any {
+	return jsonval.AsObject(put(idea, l.Path, 0, value))
+}
+
+func put(node any, path []string, at int, value any) any {
+	if at == len(path) {
+		return value
+	}
+	if path[at] == "[]" {
+		list, _ := node.([]any)
+		return append(slices.Clone(list), put(nil, path, at+1, value))
+	}
+	m := maps.Clone(jsonval.AsObject(node))
+	if m == nil {
+		m = map[string]any{}
+	}
+	if more, there := besides[strings.Join(path[:at], ".")]; there {
+		m = jsonval.AsObject(jsonval.DeepMerge(MustDecodeJSON(more), m))
+	}
+	key := path[at]
+	if key == "*" {
+		key = append(jsonval.SortedKeys(m), "any")[0]
+	}
+	m[key] = put(m[key], path, at+1, value)
+	return m
+}
+
+// Edges are the values, as JSON, that show what a reader makes of a place: the smallest and the largest that it takes, what is just beyond
+// them, and what is no number at all.
+func (l Leaf) Edges() []string {
+	beyond := []string{`0`, `-1`, `1.5`, `1e-10`, `-0.5`, `9007199254740993`, `9223372036854775807`, `1e300`, `"1"`, `"many"`, `""`, `true`, `[]`, `{}`,
+		`"NaN"`, `"Infinity"`}
+	if l.IsDuration {
+		return append(beyond, `"1ns"`, `"1us"`, `"999us"`, `"1ms"`, `"1s"`, `"2s"`, `"3s"`, `"100y"`, `"1000000h"`, `"87600h"`, `"87600h1ms"`, `"0s"`, `"-1s"`, `0.001`, `0.0009`,
+			`0.5`, `2`, `315360000`, `315360001`, `"1.5"`, `"2562047h"`, `"2562048h"`, `"1e3s"`)
+	}
+	edges := append(beyond, `1`, `1.0`, `1e2`)
+	if l.Least != "" {
+		edges = append(edges, l.Least.String())
+	}
+	if l.Most != "" {
+		edges = append(edges, l.Most.String(), l.Most.String()+"1")
+	}
+	return edges
+}
+
+// Smallest and Largest are the values, as JSON, between which the place takes all.
+func (l Leaf) Smallest() string {
+	if l.IsDuration {
+		return `"` + fields.MinDuration.String() + `"`
+	}
+	return l.Least.String()
+}
+
+// Largest is the largest value, as JSON, that the place takes.
+func (l Leaf) Largest() string {
+	if l.IsDuration {
+		return `"87600h"`
+	}
+	return l.Most.String()
+}
