@@ -121,14 +121,23 @@ func (p *Process) Cancel(ctx context.Context) error {
 func withLimits(payload map[string]any, l limits.Limits) map[string]any {
 	limits := map[string]any{}
 	for name, n := range map[string]int{"requests": l.Requests, "tokens": l.Tokens, "calls": l.Calls} {
-		if n != 0 {
+		switch {
+		case n < 0: // no limit
+			limits[name] = nil
+		case n > 0:
 			limits[name] = n
 		}
 	}
-	if l.Money != 0 {
+	switch {
+	case l.Money < 0:
+		limits["money"] = nil
+	case l.Money > 0:
 		limits["money"] = l.Money
 	}
-	if l.Duration != 0 {
+	switch {
+	case l.Duration < 0:
+		limits["duration"] = nil
+	case l.Duration > 0:
 		limits["duration"] = l.Duration.String()
 	}
 	if len(limits) > 0 {

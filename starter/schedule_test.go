@@ -75,7 +75,11 @@ func TestAScheduleThatCannotBeMeantIsRefused(t *testing.T) {
 	for line, want := range map[string]string{
 		"new x .":                                     "make schedule x: want an interval or cron expressions, and not both",
 		"new x . --every 1h --cron @daily":            "want an interval or cron expressions, and not both",
-		"new x . --every 1ms":                         "want an interval of a second or more",
+		"new x . --every 1ms":                         `invalid argument "1ms" for "--every" flag: want 1s at least`,
+		"new x . --every 1500ms":                      "want an interval of a second or more, in whole seconds, up to 10 years, not 1.5s",
+		"new x . --every 100y":                        "want a duration from 1ms to 10 years",
+		"new x . --every 1h --catch-up 1s":            "want 10s at least",
+		"new x . --cron 0#0#30#2#*":                   "make schedule x: 0 0 30 2 * never comes",
 		"new x . --cron nonsense":                     "make schedule x: ",
 		"new x . --cron @daily --timezone Nowhere/At": "make schedule x: ",
 		"new x . --every 1h --overlap perhaps":        `there is no overlap "perhaps"; there are allow-all, buffer-all, buffer-one, cancel-other, skip, terminate-other`,
@@ -86,6 +90,9 @@ func TestAScheduleThatCannotBeMeantIsRefused(t *testing.T) {
 		"sometimes":                                   "unknown command",
 	} {
 		args := append([]string{"schedule"}, strings.Fields(line)...)
+		for n := range args {
+			args[n] = strings.ReplaceAll(args[n], "#", " ")
+		}
 		if strings.HasPrefix(line, "new x .") || strings.HasPrefix(line, "new a/b") {
 			args = append(args, "--replies", "replies.jsonl")
 		}

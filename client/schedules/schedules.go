@@ -18,6 +18,7 @@ import (
 
 	"processidea/client"
 	"processidea/client/internal/kind"
+	"processidea/model/fields"
 	"processidea/protocol"
 	"processidea/worker/engine"
 )
@@ -28,18 +29,22 @@ type Options struct {
 	ID string
 	// Start is what each process starts from. Its own ID is not looked at.
 	Start client.StartOptions
-	// Every is an interval, Cron a list of cron expressions, such as "0 2 * * 1-5" or "@daily"; one of both is needed.
+	// Every is an interval of whole seconds, Cron a list of cron expressions, such as "0 2 * * 1-5" or "@daily"; one of both is needed.
 	Every time.Duration
 	Cron  []string
 	// TimeZone is that of the cron expressions, such as "Europe/Berlin"; empty: UTC.
 	TimeZone string
 	// Overlap is what happens where a process of the schedule still runs when the next one is due: a key of Overlaps; empty: "skip".
 	Overlap string
-	// CatchUp is how late a process may still be started that was missed while Temporal was away; 0: a year, as Temporal has it.
+	// CatchUp is how late a process may still be started that was missed while Temporal was away, MinCatchUp at least; 0: a year, as
+	// Temporal has it.
 	CatchUp time.Duration
 	Paused  bool
 	Note    string
 }
+
+// MinCatchUp is the shortest time for which Temporal catches up what was missed.
+const MinCatchUp = 10 * time.Second
 
 // Overlaps are the ways in which processes of a schedule may overlap.
 var Overlaps = map[string]enumspb.ScheduleOverlapPolicy{
@@ -106,7 +111,19 @@ func (s *Schedules) Make(ctx context.Context, o Options) error {
 	case err != nil:
 		return fmt.Errorf("make schedule %s: %w", o.ID, err)
 	}
-	return nil
+	return s.refuseIdle(ctx, o)
+}
+
+// refuseIdle removes a schedule that has just been made if Temporal finds no time at which it would start anything.
+func (s *Schedules) refuseIdle(ctx context.Context, o Options) error {
+	made, err := s.Find(ctx, o.ID)
+	if err != nil || len(made.Next) > 0 {
+		return err
+	}
+	if err := s.End(ctx, o.ID); err != nil {
+		return err
+	}
+	return invalid("make schedule %s: %s never comes", o.ID, o.when())
 }
 
 // What a list shows without a description of each.
@@ -132,8 +149,10 @@ func (o Options) check() error {
 		return fmt.Errorf("make schedule %s: %w", o.ID, err)
 	case (o.Every > 0) == (len(o.Cron) > 0):
 		return invalid("make schedule %s: want an interval or cron expressions, and not both", o.ID)
-	case o.Every < 0 || o.Every > 0 && o.Every < time.Second:
-		return invalid("make schedule %s: want an interval of a second or more, not %s", o.ID, o.Every)
+	case o.Every < 0 || o.Every%time.Second != 0 || o.Every > fields.MaxDuration:
+		return invalid("make schedule %s: want an interval of a second or more, in whole seconds, up to 10 years, not %s", o.ID, o.Every)
+	case o.CatchUp != 0 && (o.CatchUp < MinCatchUp || o.CatchUp > fields.MaxDuration):
+		return invalid("make schedule %s: want to catch up what was missed by %s to 10 years, not %s", o.ID, MinCatchUp, o.CatchUp)
 	case o.Overlap != "" && !known:
 		return invalid("make schedule %s: there is no overlap %q; there are %s", o.ID, o.Overlap, strings.Join(slices.Sorted(maps.Keys(Overlaps)), ", "))
 	}

@@ -10,6 +10,7 @@ import (
 
 	"processidea/client/schedules"
 	"processidea/gateway/access"
+	"processidea/model/fields"
 )
 
 func (a *API) addSchedules() {
@@ -74,7 +75,7 @@ func readDuration(path, text string) (time.Duration, error) {
 	if text == "" {
 		return 0, nil
 	}
-	d, err := time.ParseDuration(text)
+	d, err := fields.ParseDuration(text)
 	if err != nil {
 		return 0, invalidAt(path, err)
 	}

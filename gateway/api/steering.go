@@ -3,7 +3,6 @@ package api
 import (
 	"context"
 	"net/http"
-	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -78,9 +77,9 @@ func (a *API) cancel(ctx context.Context, in *reasonInput) (*struct{}, error) {
 // NewLimits are limits of a process, in all.
 type NewLimits struct {
 	_        struct{} `additionalProperties:"false"`
-	Requests int      `json:"requests,omitempty" minimum:"-1" doc:"-1: no limit; absent: as it is"`
-	Tokens   int      `json:"tokens,omitempty" minimum:"-1"`
-	Calls    int      `json:"calls,omitempty" minimum:"-1"`
+	Requests int      `json:"requests,omitempty" minimum:"-1" maximum:"2147483647" doc:"-1: no limit; 0 or absent: as it is"`
+	Tokens   int      `json:"tokens,omitempty" minimum:"-1" maximum:"2147483647" doc:"-1: no limit; 0 or absent: as it is"`
+	Calls    int      `json:"calls,omitempty" minimum:"-1" maximum:"2147483647" doc:"-1: no limit; 0 or absent: as it is"`
 	Duration string   `json:"duration,omitempty" doc:"such as 36h or 90m" example:"36h"`
 }
 
@@ -89,12 +88,8 @@ func (l *NewLimits) read() (out limits.Limits, err error) {
 		return out, nil
 	}
 	out = limits.Limits{Requests: l.Requests, Tokens: l.Tokens, Calls: l.Calls}
-	if l.Duration != "" {
-		if out.Duration, err = time.ParseDuration(l.Duration); err != nil {
-			return out, invalidAt("body.limits.duration", err)
-		}
-	}
-	return out, nil
+	out.Duration, err = readDuration("body.limits.duration", l.Duration)
+	return out, err
 }
 
 type resumeInput struct {

@@ -55,7 +55,7 @@ func Command(log io.Writer, options ...Option) *cobra.Command {
 
 // command reads the settings and hands them on.
 func command(lookup func(string) (string, bool), then func(context.Context, settings) error) *cobra.Command {
-	var s settings
+	s := usual()
 	c := &cobra.Command{
 		Use:     "worker",
 		Version: version.Text(),

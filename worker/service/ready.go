@@ -15,7 +15,7 @@ import (
 
 // readyVerb asks a worker that runs beside it, for the health check of a container that has no other program to ask with.
 func readyVerb(lookup func(string) (string, bool)) *cobra.Command {
-	var s settings
+	s := usual()
 	c := &cobra.Command{
 		Use:   "ready",
 		Short: "Ask the worker that runs here whether it is ready",

@@ -8,6 +8,8 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"processidea/flags"
+	"processidea/model/fields"
 	"processidea/model/ideafile"
 	"processidea/protocol"
 	"processidea/store/blobs"
@@ -77,42 +79,66 @@ func variable(flag string) string {
 	return "PROCESSIDEA_" + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
 }
 
+// usual are the settings of a worker that is told nothing.
+func usual() settings {
+	return settings{
+		drain: 30 * time.Second, maxRequests: 100, maxCalls: 1000, maxPureCalls: 1000, eagerCalls: 3, lostAfter: 30 * time.Second,
+		maxResult: 20 << 20, maxMemory: memory.DefaultBudget, storeCache: blobs.DefaultCacheBytes, maxWorkflowTasks: 1000,
+		cachedWorkflows: 10_000, workflowPollers: 5, activityPollers: 5, gateHistories: 100,
+	}
+}
+
 func (s *settings) declare(f *pflag.FlagSet) {
 	f.SortFlags = false
 	// Loopback, because nothing asks who is there. The port is the one of OpenTelemetry's Prometheus exporters.
 	f.StringVar(&s.listen, "listen", "127.0.0.1:9464", "`address` of /healthz, /readyz and /metrics; empty: none of them")
 	f.StringVar(&s.gateway, "gateway", "", "`address` at which to serve the HTTP API too; docs/gateway.md says who may use it")
-	f.DurationVar(&s.drain, "drain", 30*time.Second,
-		"how long Calls and Requests that run may still take once the worker is told to stop")
-	f.IntVar(&s.maxRequests, "max-requests", 100, "Requests to LLMs at once; more wait for their turn")
-	f.IntVar(&s.maxCalls, "max-calls", 1000, "Calls at once; a slot that no Request needs may run one more")
-	f.IntVar(&s.maxPureCalls, "max-pure-calls", 1000, "Calls of pure tools at once, those that are ready together counted as one; they run inside workflow tasks")
-	f.IntVar(&s.eagerCalls, "eager-calls", 3,
-		"Calls that one workflow task may start at once on the worker that ran it; more are spread over all workers")
-	f.Float64Var(&s.callsPerSecond, "calls-per-second", 0,
-		"Calls and Requests that begin in a second, of all workers together; 0: no limit")
-	f.DurationVar(&s.lostAfter, "lost-after", 30*time.Second,
-		"after how long without a sign of life the Calls and Requests of a worker count as lost, at least 5s")
-	f.BoolVar(&s.saveActions, "save-actions", true,
-		"processes that begin here take fewer of the actions that a hosted Temporal bills, and some milliseconds more for each report of an instance")
-	f.IntVar(&s.maxResult, "max-result-bytes", 20<<20, "size of one Call's result; a larger one is the Call's error")
-	f.Int64Var(&s.maxMemory, "max-memory-bytes", memory.DefaultBudget,
-		"memory that Calls and Requests may hold together, by an estimate; what is large waits for room")
-	f.Int64Var(&s.memoryLimit, "memory-limit-bytes", 0,
-		"what the whole worker may take, as far as what is in use allows; 0: four fifths of its container's memory")
-	f.IntVar(&s.storeCache, "store-cache-bytes", blobs.DefaultCacheBytes, "stored values kept in memory; others are read again")
-	f.IntVar(&s.maxWorkflowTasks, "max-workflow-tasks", 1000, "workflow tasks at once; at least 2")
-	f.IntVar(&s.cachedWorkflows, "cached-workflows", 10_000,
-		"processes and instances kept in memory; others are replayed from their history when something happens to them")
-	f.IntVar(&s.workflowPollers, "workflow-pollers", 5, "polls for workflow tasks at once; at least 2")
-	f.IntVar(&s.activityPollers, "activity-pollers", 5, "polls for Calls and Requests at once")
+	s.declareBounded(f)
 	f.StringVar(&s.deployment, "deployment", "", "`name` of the Worker Deployment that it is of, for versions; with --build-id")
 	f.StringVar(&s.buildID, "build-id", "", "its `version` in that deployment, such as a commit")
 	f.StringVar(&s.gateIdeas, "gate-ideas", "", "`folder` of the Idea files that the workflow Gate checks and simulates with this version")
-	f.IntVar(&s.gateHistories, "gate-histories", 100, "histories that the workflow Gate replays: so many of what runs, and so many of what has ended")
+	flags.Int(f, &s.gateHistories, "gate-histories", 0, most,
+		"histories that the workflow Gate replays: so many of what runs, and so many of what has ended; 0: none")
 	f.TextVar(&s.logLevel, "log-level", slog.LevelInfo, "the least `level` that is logged: debug, info, warn or error")
 	f.StringVar(&s.logFormat, "log-format", "text", "text or json")
 	f.VisitAll(func(f *pflag.Flag) { f.Usage += " ($" + variable(f.Name) + ")" })
+}
+
+// The bounds of what a worker can be told. What is above them no machine has, or Temporal refuses: a namespace has room for 1,200 polls.
+const (
+	most      = 1_000_000
+	mostPolls = 500
+	mostBytes = 1 << 50
+)
+
+// declareBounded adds the flags that are numbers.
+func (s *settings) declareBounded(f *pflag.FlagSet) {
+	flags.Duration(f, &s.drain, "drain", fields.MinDuration, true,
+		"how long Calls and Requests that run may still take once the worker is told to stop; 0: none")
+	flags.Int(f, &s.maxRequests, "max-requests", 1, most, "Requests to LLMs at once; more wait for their turn")
+	flags.Int(f, &s.maxCalls, "max-calls", 1, most, "Calls at once; a slot that no Request needs may run one more")
+	flags.Int(f, &s.maxPureCalls, "max-pure-calls", 1, most,
+		"Calls of pure tools at once, those that are ready together counted as one; they run inside workflow tasks")
+	flags.Int(f, &s.eagerCalls, "eager-calls", 1, most,
+		"Calls that one workflow task may start at once on the worker that ran it; more are spread over all workers")
+	flags.Float(f, &s.callsPerSecond, "calls-per-second", 0.001, most,
+		"Calls and Requests that begin in a second, of all workers together; 0: no limit")
+	flags.Duration(f, &s.lostAfter, "lost-after", protocol.HeartbeatTimeout, false,
+		"after how long without a sign of life the Calls and Requests of a worker count as lost, at least 5s")
+	f.BoolVar(&s.saveActions, "save-actions", true,
+		"processes that begin here take fewer of the actions that a hosted Temporal bills, and some milliseconds more for each report of an instance")
+	flags.Int(f, &s.maxResult, "max-result-bytes", 1, mostBytes, "size of one Call's result; a larger one is the Call's error")
+	flags.Int(f, &s.maxMemory, "max-memory-bytes", 1, mostBytes,
+		"memory that Calls and Requests may hold together, by an estimate; what is large waits for room")
+	flags.Int(f, &s.memoryLimit, "memory-limit-bytes", 0, mostBytes,
+		"what the whole worker may take, as far as what is in use allows; 0: four fifths of its container's memory")
+	flags.Int(f, &s.storeCache, "store-cache-bytes", 1, mostBytes, "stored values kept in memory; others are read again")
+	// Polls alternate between what is new and what this worker has in memory.
+	flags.Int(f, &s.maxWorkflowTasks, "max-workflow-tasks", 2, most, "workflow tasks at once; at least 2")
+	flags.Int(f, &s.cachedWorkflows, "cached-workflows", 0, most,
+		"processes and instances kept in memory; others are replayed from their history when something happens to them; 0: none")
+	flags.Int(f, &s.workflowPollers, "workflow-pollers", 2, mostPolls, "polls for workflow tasks at once; at least 2")
+	flags.Int(f, &s.activityPollers, "activity-pollers", 1, mostPolls, "polls for Calls and Requests at once")
 }
 
 // standardVariables are those by which Temporal's worker controller gives a setting; ours go before.
@@ -140,31 +166,6 @@ func (s *settings) complete(f *pflag.FlagSet, lookup func(string) (string, bool)
 }
 
 func (s *settings) check() error {
-	for _, c := range []struct {
-		flag       string
-		got, least float64
-	}{
-		{"drain", s.drain.Seconds(), 0},
-		{"max-requests", float64(s.maxRequests), 1},
-		{"max-calls", float64(s.maxCalls), 1},
-		{"max-pure-calls", float64(s.maxPureCalls), 1},
-		{"eager-calls", float64(s.eagerCalls), 1},
-		{"calls-per-second", s.callsPerSecond, 0},
-		{"lost-after", s.lostAfter.Seconds(), protocol.HeartbeatTimeout.Seconds()},
-		{"max-result-bytes", float64(s.maxResult), 1},
-		{"max-memory-bytes", float64(s.maxMemory), 1},
-		{"memory-limit-bytes", float64(s.memoryLimit), 0},
-		{"store-cache-bytes", float64(s.storeCache), 1},
-		// Polls alternate between what is new and what this worker has in memory.
-		{"max-workflow-tasks", float64(s.maxWorkflowTasks), 2},
-		{"cached-workflows", float64(s.cachedWorkflows), 0},
-		{"workflow-pollers", float64(s.workflowPollers), 2},
-		{"activity-pollers", float64(s.activityPollers), 1},
-	} {
-		if !(c.got >= c.least) { // not a number is refused too
-			return fmt.Errorf("%w: --%s (%s) is %v; it is at least %v", errUsage, c.flag, variable(c.flag), c.got, c.least)
-		}
-	}
 	if (s.deployment == "") != (s.buildID == "") {
 		return fmt.Errorf("%w: --deployment (%s) and --build-id (%s) go together", errUsage, variable("deployment"), variable("build-id"))
 	}

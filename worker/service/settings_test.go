@@ -57,12 +57,13 @@ func TestAnEmptyAddressIsNoneAndNotTheDefault(t *testing.T) {
 
 func TestWhatCannotBeMeantIsRefusedByName(t *testing.T) {
 	for line, want := range map[string]string{
-		"--drain -1s":             "--drain (PROCESSIDEA_DRAIN) is -1; it is at least 0",
-		"--max-requests 0":        "--max-requests (PROCESSIDEA_MAX_REQUESTS) is 0",
+		"--drain -1s":             `"-1s" for "--drain" flag: want a duration from 1ms to 10 years`,
+		"--max-requests 0":        `"0" for "--max-requests" flag: want a whole number from 1 to 1000000`,
 		"--max-calls -1":          "--max-calls",
-		"--calls-per-second NaN":  "--calls-per-second (PROCESSIDEA_CALLS_PER_SECOND) is NaN",
-		"--workflow-pollers 1":    "it is at least 2",
-		"--max-workflow-tasks 1":  "it is at least 2",
+		"--calls-per-second NaN":  `"NaN" for "--calls-per-second" flag: want 0, or a number from 0.001 to 1e+06`,
+		"--workflow-pollers 1":    "want a whole number from 2 to 500",
+		"--max-workflow-tasks 1":  "want a whole number from 2",
+		"--gate-histories -5":     "want a whole number from 0",
 		"--deployment refunds":    "--deployment (PROCESSIDEA_DEPLOYMENT) and --build-id (PROCESSIDEA_BUILD_ID) go together",
 		"--build-id 1":            "go together",
 		"--log-format xml":        `--log-format (PROCESSIDEA_LOG_FORMAT) is "xml"; it is text or json`,
@@ -85,7 +86,7 @@ func TestTheDocumentListsEveryFlagAsItIs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var s settings
+	s := usual()
 	f := pflag.NewFlagSet("worker", pflag.ContinueOnError)
 	s.declare(f)
 	f.VisitAll(func(f *pflag.Flag) {

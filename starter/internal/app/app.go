@@ -18,6 +18,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"processidea/client"
+	"processidea/flags"
 	"processidea/model/diag"
 	"processidea/model/runresult"
 	"processidea/starter/internal/exit"
@@ -205,7 +206,8 @@ func GroupsOr(given []string) []string {
 
 // HostingFlags adds the flags of the embedded server.
 func HostingFlags(c *cobra.Command, h *server.Hosting) {
-	c.Flags().IntVar(&h.Port, "port", 0, "`port` of the embedded server on 127.0.0.1 (default a free one)")
-	c.Flags().IntVar(&h.UIPort, "ui-port", 0, "`port` of its web UI (default 8233, or the next one that is free; -1: no UI)")
-	c.Flags().IntVar(&h.GatewayPort, "gateway-port", 0, "`port` of its HTTP API (default 8300, or the next one that is free; -1: none)")
+	const most = 1<<16 - 1
+	flags.Int(c.Flags(), &h.Port, "port", 0, most, "`port` of the embedded server on 127.0.0.1 (default 0, a free one)")
+	flags.Int(c.Flags(), &h.UIPort, "ui-port", -1, most, "`port` of its web UI (default 0: 8233, or the next one that is free; -1: no UI)")
+	flags.Int(c.Flags(), &h.GatewayPort, "gateway-port", -1, most, "`port` of its HTTP API (default 0: 8300, or the next one that is free; -1: none)")
 }

@@ -12,8 +12,10 @@ import (
 	"processidea/client"
 	"processidea/client/backtest"
 	"processidea/client/ideafiles"
+	"processidea/flags"
 	"processidea/llm"
 	comparison "processidea/model/backtest"
+	"processidea/model/fields"
 	"processidea/starter/internal/app"
 	"processidea/starter/internal/exit"
 	"processidea/starter/internal/print"
@@ -52,7 +54,8 @@ Where the new Idea needs Requests, every instance gets what the LLM planned for 
 	}
 	c.Flags().StringVar(&o.replies, "replies", "", "`file` of recorded replies that answer the new Idea's Requests")
 	c.Flags().BoolVar(&o.llm, "llm", false, "ask the LLM that is configured")
-	c.Flags().IntVar(&o.most, "max-differences", -1, "exit with 1 where more than `N` instances are not the same (default no limit)")
+	o.most = -1
+	flags.Int(c.Flags(), &o.most, "max-differences", -1, fields.MaxCount, "exit with 1 where more than `N` instances are not the same, from 0; -1: no limit")
 	_ = c.MarkFlagFilename("replies")
 	return c
 }

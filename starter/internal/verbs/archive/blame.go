@@ -10,6 +10,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"processidea/client"
+	"processidea/flags"
+	"processidea/model/fields"
 	"processidea/model/turn"
 	"processidea/starter/internal/app"
 	"processidea/starter/internal/print"
@@ -30,7 +32,7 @@ It is read from the store; no server is needed.`,
   starter blame refund-17 amount --at 2 --json`,
 		RunE: func(c *cobra.Command, args []string) error { return blame(c.Context(), a, args[0], args[1], at) },
 	}
-	c.Flags().IntVar(&at, "at", 0, "`number` of the Idea that shows the value, from 1 (default the latest)")
+	flags.Int(c.Flags(), &at, "at", 1, fields.MaxCount, "`number` of the Idea that shows the value, from 1 (default the latest)")
 	return c
 }
 

@@ -9,10 +9,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"processidea/client"
+	"processidea/flags"
+	"processidea/model/fields"
 	"processidea/model/jsonval"
 	"processidea/model/turn"
 	"processidea/starter/internal/app"
-	"processidea/starter/internal/exit"
 	"processidea/starter/internal/print"
 )
 
@@ -30,13 +31,10 @@ store; no server is needed. What was decided since the latest Idea is in the nex
 		Example: `  starter decisions refunds
   starter decisions refunds --at 2 --json`,
 		RunE: func(c *cobra.Command, args []string) error {
-			if c.Flags().Changed("at") && at < 1 {
-				return exit.Usagef("list decisions of %s up to Idea %d: Ideas are numbered from 1", args[0], at)
-			}
 			return decisions(c.Context(), a, args[0], at)
 		},
 	}
-	c.Flags().IntVar(&at, "at", 0, "`number` of the last Idea that counts, from 1 (default the latest)")
+	flags.Int(c.Flags(), &at, "at", 1, fields.MaxCount, "`number` of the last Idea that counts, from 1 (default the latest)")
 	return c
 }
 

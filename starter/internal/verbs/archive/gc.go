@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"processidea/client"
+	"processidea/flags"
 	"processidea/starter/internal/app"
 	"processidea/starter/internal/exit"
 	"processidea/starter/internal/print"
@@ -45,13 +46,13 @@ alone: processes that are still open lose what their chains do not hold.`,
 		Example: `  starter gc --older-than 720h
   starter gc --older-than 720h --yes`,
 		RunE: func(c *cobra.Command, _ []string) error {
-			if o.olderThan < youngest {
-				return exit.Usagef("collect what is older than %s: it must be at least %s", o.olderThan, youngest)
+			if o.olderThan == 0 {
+				return exit.Usagef("collect what is older than 0s: it must be at least %s", youngest)
 			}
 			return gc(c.Context(), a, o)
 		},
 	}
-	c.Flags().DurationVar(&o.olderThan, "older-than", 0, "what is younger stays, such as 720h")
+	flags.Duration(c.Flags(), &o.olderThan, "older-than", youngest, false, "what is younger stays, such as 720h")
 	c.Flags().BoolVar(&o.yes, "yes", false, "remove it")
 	c.Flags().BoolVar(&o.storeOnly, "store-only", false, "ask no Temporal server")
 	return c

@@ -8,6 +8,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"processidea/client"
+	"processidea/flags"
+	"processidea/model/fields"
 	"processidea/model/jsonval"
 	"processidea/starter/internal/app"
 	"processidea/starter/internal/exit"
@@ -30,9 +32,6 @@ server, for as long as they are kept; queries and heartbeats stand in none of th
   starter show refund-17 --at 2 > again.json
   starter show refund-17 --actions --json`,
 		RunE: func(c *cobra.Command, args []string) error {
-			if c.Flags().Changed("at") && at < 1 {
-				return exit.Usagef("show Idea %d of %s: Ideas are numbered from 1", at, args[0])
-			}
 			if withActions && at > 0 {
 				return exit.Usagef("show %s: --actions is about the whole process, not the Idea of --at", args[0])
 			}
@@ -42,7 +41,7 @@ server, for as long as they are kept; queries and heartbeats stand in none of th
 			return show(c.Context(), a, args[0], at)
 		},
 	}
-	c.Flags().IntVar(&at, "at", 0, "`number` of the Idea, from 1 (default the latest)")
+	flags.Int(c.Flags(), &at, "at", 1, fields.MaxCount, "`number` of the Idea, from 1 (default the latest)")
 	c.Flags().BoolVar(&withActions, "actions", false, "say what it has taken of that a hosted Temporal bills")
 	return c
 }

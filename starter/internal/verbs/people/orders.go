@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"processidea/client"
+	"processidea/flags"
 	"processidea/model/jsonval"
 	"processidea/model/standing"
 	"processidea/model/turn"
@@ -58,7 +59,7 @@ signed, as it must be for a Tool whose decisions are. Without --tool the orders 
 	}
 	c.Flags().StringVar(&o.tool, "tool", "", "the `Tool` whose Calls are approved")
 	c.Flags().StringVar(&o.when, "when", "", "the JSON `Schema` that their parameters fit, or @file (default any)")
-	c.Flags().IntVar(&o.count, "count", 0, "how many Calls are approved at most")
+	flags.Int(c.Flags(), &o.count, "count", 1, turn.MaxOrderCount, "how many Calls are approved at most")
 	c.Flags().StringVar(&o.until, "until", "", "the `time` from which none is, such as 2026-12-04T18:00:00Z")
 	addGroupFlag(c, &o.groups)
 	addKeyFlag(c, &o.key)

@@ -8,6 +8,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"processidea/client"
+	"processidea/flags"
+	"processidea/model/fields"
 	"processidea/starter/internal/app"
 	"processidea/starter/internal/print"
 	"processidea/starter/internal/server"
@@ -15,7 +17,7 @@ import (
 
 // List lists the processes.
 func List(a *app.App) *cobra.Command {
-	limit := 0
+	limit := 100
 	c := &cobra.Command{
 		Use:   "list",
 		Short: "List the processes, the latest first, with what they wait for",
@@ -23,7 +25,7 @@ func List(a *app.App) *cobra.Command {
   starter list --json --limit 0`,
 		RunE: func(c *cobra.Command, _ []string) error { return list(c.Context(), a, limit) },
 	}
-	c.Flags().IntVar(&limit, "limit", 100, "list so many at most; 0: all")
+	flags.Int(c.Flags(), &limit, "limit", 0, fields.MaxCount, "list so many at most; 0: all")
 	return c
 }
 

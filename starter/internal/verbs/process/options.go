@@ -7,6 +7,8 @@ import (
 
 	"processidea/client"
 	"processidea/client/ideafiles"
+	"processidea/flags"
+	"processidea/model/fields"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
 	"processidea/starter/internal/app"
@@ -43,7 +45,7 @@ func (o *launchOptions) addFlags(c *cobra.Command) {
 }
 
 func addWaitFlag(c *cobra.Command, wait *time.Duration) {
-	c.Flags().DurationVar(wait, "wait", 0, "return after so long even if the process is still at work (default: wait for its end)")
+	flags.Duration(c.Flags(), wait, "wait", fields.MinDuration, true, "return after so long even if the process is still at work (default 0: wait for its end)")
 }
 
 // change puts into an Idea what the command line says of it.
@@ -65,10 +67,6 @@ func (o *launchOptions) validate(p server.Place) error {
 		}
 	}
 	switch {
-	case o.wait < 0:
-		return exit.Usagef("wait %s: it is negative", o.wait)
-	case o.server.Port < 0:
-		return exit.Usagef("listen on port %d: it is negative", o.server.Port)
 	case o.record != "" && p.Remote != nil:
 		return exit.Usagef("record %s: the worker that asks the LLM is not in this program", o.record)
 	case o.record != "" && o.detach:

@@ -11,6 +11,7 @@ import (
 	"processidea/client"
 	"processidea/client/ideafiles"
 	"processidea/client/schedules"
+	"processidea/flags"
 	"processidea/starter/internal/app"
 	"processidea/starter/internal/exit"
 	"processidea/starter/internal/print"
@@ -57,11 +58,11 @@ Temporal was away (a year unless said). Both are Temporal's own.`,
 		},
 	}
 	files.add(c)
-	c.Flags().DurationVar(&o.Every, "every", 0, "the interval, such as 1h")
+	flags.Duration(c.Flags(), &o.Every, "every", time.Second, false, "the interval, such as 1h, in whole seconds")
 	c.Flags().StringArrayVar(&o.Cron, "cron", nil, "a cron `expression`, such as \"0 2 * * 1-5\" or @daily; may be repeated")
 	c.Flags().StringVar(&o.TimeZone, "timezone", "", "the time `zone` of the cron expressions, such as Europe/Berlin (default UTC)")
 	c.Flags().StringVar(&o.Overlap, "overlap", "skip", "what happens where the one before still runs")
-	c.Flags().DurationVar(&o.CatchUp, "catch-up", 0, "how late a missed one may still be started (default a year)")
+	flags.Duration(c.Flags(), &o.CatchUp, "catch-up", schedules.MinCatchUp, false, "how late a missed one may still be started, from 10s (default a year)")
 	c.Flags().BoolVar(&o.Paused, "paused", false, "start none until it is resumed")
 	c.Flags().StringVar(&o.Note, "note", "", "a `text` for people")
 	return c
@@ -119,8 +120,11 @@ func schedulesText(list []schedules.Schedule, width int) string {
 	}
 	columns := [][]string{{"schedule"}, {"path"}, {"when"}, {"next"}, {"latest process"}, {"note"}}
 	for _, s := range list {
-		next, latest := "paused", ""
-		if len(s.Next) > 0 && !s.Paused {
+		next, latest := "never", ""
+		switch {
+		case s.Paused:
+			next = "paused"
+		case len(s.Next) > 0:
 			next = s.Next[0].Local().Format(time.DateTime)
 		}
 		if len(s.Latest) > 0 {

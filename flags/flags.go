@@ -1,0 +1,135 @@
+// Package flags reads numbers and durations of a command line, or of the variables named after flags, within bounds that each flag
+// says.
+//
+// Invariant: a flag is set to what was written, to the digit, or refused with a sentence that says what it takes.
+package flags
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"processidea/model/fields"
+	"processidea/model/price"
+)
+
+// Value is a flag's value that has bounds.
+type Value struct {
+	kind, least, most string
+	text              func() string
+	set               func(string) error
+}
+
+// String is the value as it would be written; "0" for a duration of none.
+func (v *Value) String() string {
+	if v.text == nil { // pflag asks a zero Value
+		return ""
+	}
+	return v.text()
+}
+
+// Set reads a text.
+func (v *Value) Set(text string) error { return v.set(strings.TrimSpace(text)) }
+
+// Type names the kind: int, float or duration.
+func (v *Value) Type() string { return v.kind }
+
+// Bounds are the smallest and the largest that the flag takes, as one writes them.
+func (v *Value) Bounds() (least, most string) { return v.least, v.most }
+
+// Int adds a flag for a whole number from least to most. into holds the default.
+func Int[N int | int64](f *pflag.FlagSet, into *N, name string, least, most N, usage string) {
+	v := &Value{kind: "int", least: fmt.Sprint(least), most: fmt.Sprint(most), text: func() string { return fmt.Sprint(*into) }}
+	v.set = func(text string) error {
+		n, err := strconv.ParseInt(text, 10, 64)
+		if err != nil || N(n) < least || N(n) > most {
+			return fmt.Errorf("want a whole number from %d to %d", least, most)
+		}
+		*into = N(n)
+		return nil
+	}
+	f.Var(v, name, usage)
+}
+
+// Float adds a flag for a number from least to most, or 0. into holds the default.
+func Float(f *pflag.FlagSet, into *float64, name string, least, most float64, usage string) {
+	shown := func(n float64) string { return strconv.FormatFloat(n, 'g', -1, 64) }
+	v := &Value{kind: "float", least: shown(least), most: shown(most), text: func() string { return shown(*into) }}
+	v.set = func(text string) error {
+		n, err := strconv.ParseFloat(text, 64)
+		if err != nil || math.IsNaN(n) || n != 0 && (n < least || n > most) || n == 0 && strings.ContainsAny(mantissa(text), "123456789") {
+			return fmt.Errorf("want 0, or a number from %s to %s", v.least, v.most)
+		}
+		*into = n
+		return nil
+	}
+	f.Var(v, name, usage)
+}
+
+// mantissa is the text of a number without its exponent.
+func mantissa(text string) string {
+	before, _, _ := strings.Cut(strings.ToLower(text), "e")
+	return before
+}
+
+// Duration adds a flag for a duration from least, at most that of fields.ReadDuration, or for 0 where orZero says so. into holds the
+// default.
+func Duration(f *pflag.FlagSet, into *time.Duration, name string, least time.Duration, orZero bool, usage string) {
+	v := &Value{kind: "duration", least: short(least), most: short(fields.MaxDuration), text: func() string { return short(*into) }}
+	if orZero {
+		v.least = "0"
+	}
+	v.set = func(text string) error {
+		if d, err := time.ParseDuration(text); orZero && err == nil && d == 0 && !strings.ContainsAny(text, "123456789") {
+			*into = 0
+			return nil
+		}
+		d, err := fields.ParseDuration(text)
+		if err == nil && d < least {
+			err = fmt.Errorf("want %s at least", short(least))
+		}
+		if err == nil {
+			*into = d
+		}
+		return err
+	}
+	f.Var(v, name, usage)
+}
+
+// short is a duration as one would write it: 30s in place of 0h0m30s, and 87600h.
+func short(d time.Duration) string {
+	if d == 0 {
+		return "0"
+	}
+	text := d.String()
+	if strings.HasSuffix(text, "m0s") {
+		text = strings.TrimSuffix(text, "0s")
+	}
+	if strings.HasSuffix(text, "h0m") {
+		text = strings.TrimSuffix(text, "0m")
+	}
+	return text
+}
+
+// Money adds a flag for an amount of US dollars, exactly. 0 is price.NoLimit; into is 0 where the flag is not given.
+func Money(f *pflag.FlagSet, into *price.Money, name, usage string) {
+	v := &Value{kind: "float", least: "0", most: "9000000000", text: func() string { return "" }}
+	v.set = func(text string) error {
+		var m price.Money
+		if err := m.UnmarshalJSON([]byte(text)); err != nil || m < 0 || !json.Valid([]byte(text)) {
+			return errors.New("want an amount of US dollars from 0 to 9000000000, with at most nine digits after the point")
+		}
+		if m == 0 {
+			m = price.NoLimit
+		}
+		*into = m
+		return nil
+	}
+	f.Var(v, name, usage)
+}

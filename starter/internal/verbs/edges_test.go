@@ -1,0 +1,66 @@
+package verbs
+
+import (
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"processidea/flags"
+	"processidea/starter/internal/app"
+)
+
+// Every number and duration of the command line has bounds, and is refused beyond them before the verb begins. A flag that is added
+// later is in the table by itself.
+func TestEveryNumberOfTheCommandLineHasBounds(t *testing.T) {
+	t.Parallel()
+	seen := 0
+	var walk func(c *cobra.Command)
+	walk = func(c *cobra.Command) {
+		c.LocalFlags().VisitAll(func(f *pflag.Flag) {
+			switch v, bounded := f.Value.(*flags.Value); {
+			case bounded:
+				seen++
+				heldToItsBounds(t, c.CommandPath(), f, v)
+			case isNumber(f.Value.Type()):
+				t.Errorf("%s --%s is a number without bounds: declare it by package flags", c.CommandPath(), f.Name)
+			}
+		})
+		for _, below := range c.Commands() {
+			walk(below)
+		}
+	}
+	walk(Root(&app.App{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard}))
+	if seen < 50 {
+		t.Errorf("there are only %d numbers", seen)
+	}
+}
+
+func isNumber(kind string) bool {
+	for _, start := range []string{"int", "uint", "float", "duration", "count"} {
+		if strings.HasPrefix(kind, start) {
+			return true
+		}
+	}
+	return false
+}
+
+func heldToItsBounds(t *testing.T, verb string, f *pflag.Flag, v *flags.Value) {
+	t.Helper()
+	least, most := v.Bounds()
+	for _, text := range []string{least, most} {
+		if err := f.Value.Set(text); err != nil {
+			t.Errorf("%s --%s does not take %s: %s", verb, f.Name, text, err)
+		}
+	}
+	if f.Value.Set("0") == nil && !strings.Contains(f.Usage, "0") {
+		t.Errorf("%s --%s takes 0, and does not say what it means: %s", verb, f.Name, f.Usage)
+	}
+	for _, text := range []string{"", "many", "NaN", "Inf", "-2", "1e300", "1e-300", "9223372036854775808", "1ns", "100y", "1000000h", "1.0000000001", "60 s"} {
+		if err := f.Value.Set(text); err == nil || !strings.HasPrefix(err.Error(), "want ") {
+			t.Errorf("%s --%s %q is set to %s, or refused without a sentence: %v", verb, f.Name, text, f.Value, err)
+		}
+	}
+}
