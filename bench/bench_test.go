@@ -11,7 +11,11 @@ import (
 	"strings"
 	"testing"
 
+	"processidea/bench/internal/bed"
 	"processidea/bench/internal/report"
+	"processidea/bench/internal/script"
+	"processidea/bench/internal/works"
+	"processidea/worker/engine"
 )
 
 // TestMain is the program itself where a test has it do one work.
@@ -91,6 +95,30 @@ func TestAWorkThatFailsInItsProcessIsNamed(t *testing.T) {
 	}
 	if err := run(t.Context(), o, io.Discard); err == nil || !strings.Contains(err.Error(), "measure chain") {
 		t.Errorf("the error is %v", err)
+	}
+}
+
+func TestAWorkWhoseProcessPausesEndsWithTheReason(t *testing.T) {
+	b, err := bed.New(t.Context(), engine.Alone)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Close()
+	if _, err := b.Script(script.ChainLines("instant", 3)); err != nil {
+		t.Fatal(err)
+	}
+	_, err = b.Run(t.Context(), bed.Process{ID: "short", Tools: map[string]any{"instant": bed.GoTool("instant")},
+		Messages: []any{bed.TextMessage("Go on.")}, Limits: map[string]any{"requests": 2}})
+	if err == nil || !strings.Contains(err.Error(), "process short is paused: ") || !strings.Contains(err.Error(), "the limit is 2") {
+		t.Errorf("the error is %v", err)
+	}
+}
+
+func TestAQuickRunWithoutNamesGoesThroughEveryWork(t *testing.T) {
+	t.Parallel()
+	o, err := readOptions([]string{"--quick"}, io.Discard)
+	if err != nil || len(o.works) != len(works.All) {
+		t.Errorf("%d of %d works (%v)", len(o.works), len(works.All), err)
 	}
 }
 

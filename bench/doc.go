@@ -3,6 +3,7 @@
 //
 //	go run ./bench                                # every work but the largest, about eleven minutes
 //	go run ./bench chain --rounds 1               # one work, once
+//	go run ./bench --quick                        # every work there is, once and small: whether it still works
 //	go run ./bench --json figures.json --svg figures.svg
 //	go run ./bench memory                         # how much memory `starter run` takes for works that are hard on it
 //
@@ -14,6 +15,8 @@
 // what the LLM says; internal/report what becomes of the samples; internal/usage what the system says of this program;
 // internal/memory measures memory, each case in a process that is `starter` itself. Beside
 // them are programs of their own: crash kills workers and servers at random, peers does the same works on other engines.
+//
+// A process that pauses, or does not complete, ends the program with the reason.
 //
 // Invariant: each round runs on a bed of its own, and, unless one work is measured alone or a profile is taken, in a process of
 // its own, so that nothing that one work leaves behind is counted for another.

@@ -22,7 +22,7 @@ type options struct {
 }
 
 // readOptions takes flags before, between and after the names of works. Without names it takes every work that lasts minutes at
-// most.
+// most; of quick ones all do.
 func readOptions(args []string, stderr io.Writer) (options, error) {
 	var o options
 	f := flag.NewFlagSet("bench", flag.ContinueOnError)
@@ -39,7 +39,7 @@ func readOptions(args []string, stderr io.Writer) (options, error) {
 	f.StringVar(&o.profile, "cpuprofile", "", "file for a processor profile of all works, for go tool pprof")
 	f.StringVar(&o.hops, "hops", "", "file to add every event of every history to, in the order of time")
 	f.IntVar(&o.rounds, "rounds", 0, "how often each work is done (default: what suits the work)")
-	f.BoolVar(&o.quick, "quick", false, "small sizes, one round: whether it works, not how fast")
+	f.BoolVar(&o.quick, "quick", false, "small sizes, one round: whether it works, not how fast; without names every work there is")
 	for {
 		if err := f.Parse(args); err != nil {
 			return o, err
@@ -54,7 +54,11 @@ func readOptions(args []string, stderr io.Writer) (options, error) {
 		o.works = append(o.works, w)
 		args = f.Args()[1:]
 	}
-	if len(o.works) == 0 {
+	switch {
+	case len(o.works) > 0:
+	case o.quick:
+		o.works = works.All
+	default:
 		o.works = works.Usual()
 	}
 	return o, nil

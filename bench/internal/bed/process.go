@@ -2,7 +2,13 @@ package bed
 
 import (
 	"context"
+	"fmt"
+	"strings"
+	"time"
 
+	"go.temporal.io/sdk/client"
+
+	project "processidea/client"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
 	"processidea/model/runresult"
@@ -16,6 +22,7 @@ type Process struct {
 	Tools    map[string]any
 	Output   map[string]any // the form of the output; nil if there is none
 	Messages []any
+	Limits   map[string]any // as `config.limits` has them; nil: the usual ones
 }
 
 // Run starts a process and waits for it to complete.
@@ -40,11 +47,32 @@ func (b *Bed) run(ctx context.Context, id string, source map[string]any, begun f
 		return nil, err
 	}
 	begun()
-	var r runresult.Result
-	if err := run.Get(ctx, &r); err != nil {
+	r, err := b.end(ctx, run)
+	if err != nil {
 		return nil, err
 	}
-	return &r, b.note(id, r)
+	return r, b.note(id, *r)
+}
+
+// pausedEvery is how often a process is asked whether it is paused.
+const pausedEvery = 5 * time.Second
+
+// end waits for a process to end. One that is paused never does here: the error says why it is.
+func (b *Bed) end(ctx context.Context, run client.WorkflowRun) (*runresult.Result, error) {
+	for {
+		var r runresult.Result
+		wait, stop := context.WithTimeout(ctx, pausedEvery)
+		err := run.Get(wait, &r)
+		over := err == nil || wait.Err() == nil || ctx.Err() != nil
+		stop()
+		if over {
+			return &r, err
+		}
+		v, err := project.New(b.person, b.server.Namespace(), b.store).Process(run.GetID()).Status(ctx)
+		if err == nil && v.Status == runresult.StatusPaused {
+			return nil, fmt.Errorf("process %s is paused: %s", run.GetID(), strings.Join(v.Waiting, "; "))
+		}
+	}
 }
 
 func (p Process) source() map[string]any {
@@ -52,7 +80,11 @@ func (p Process) source() map[string]any {
 	if p.Output != nil {
 		schema["output"] = p.Output
 	}
-	return jsonval.AsObject(jsonval.ToJSONValue(map[string]any{"schema": schema, "context": p.Messages}))
+	idea := map[string]any{"schema": schema, "context": p.Messages}
+	if p.Limits != nil {
+		idea["config"] = map[string]any{"limits": p.Limits}
+	}
+	return jsonval.AsObject(jsonval.ToJSONValue(idea))
 }
 
 // TextMessage is a Message that says something to the LLM.

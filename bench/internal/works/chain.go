@@ -10,6 +10,7 @@ import (
 	"processidea/bench/internal/script"
 	"processidea/bench/internal/usage"
 	"processidea/model/jsonval"
+	usual "processidea/model/limits"
 )
 
 // maxGrowth is how many times slower the last steps of a chain may be than the twentieth.
@@ -79,7 +80,11 @@ func runChain(ctx context.Context, b *bed.Bed, id, tool string, n int) ([]time.D
 	if err != nil {
 		return nil, err
 	}
-	result, err := b.Run(ctx, bed.Process{ID: id, Tools: map[string]any{tool: bed.GoTool(tool)}, Messages: []any{bed.TextMessage("Go on.")}})
+	p := bed.Process{ID: id, Tools: map[string]any{tool: bed.GoTool(tool)}, Messages: []any{bed.TextMessage("Go on.")}}
+	if n >= usual.DefaultRequestLimit { // with the Request after the last Call it makes more
+		p.Limits = map[string]any{"requests": nil, "tokens": nil}
+	}
+	result, err := b.Run(ctx, p)
 	if err != nil {
 		return nil, err
 	}
