@@ -86,4 +86,3 @@ func withoutSource(i *ideafile.Idea) {
 		i.Context[n].Source, i.Context[n].PlanViewCondition = nil, nil
 	}
 }
-

@@ -105,8 +105,11 @@ func put(node any, path []string, at int, value any) any {
 		return value
 	}
 	if path[at] == "[]" {
-		list, _ := node.([]any)
-		return append(slices.Clone(list), put(nil, path, at+1, value))
+		list, isList := node.([]any)
+		if isList {
+			node = nil
+		}
+		return append(slices.Clone(list), put(node, path, at+1, value)) // one LLM may stand for a list of it
 	}
 	m := maps.Clone(jsonval.AsObject(node))
 	if m == nil {

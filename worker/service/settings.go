@@ -97,7 +97,7 @@ func (s *settings) declare(f *pflag.FlagSet) {
 	f.StringVar(&s.deployment, "deployment", "", "`name` of the Worker Deployment that it is of, for versions; with --build-id")
 	f.StringVar(&s.buildID, "build-id", "", "its `version` in that deployment, such as a commit")
 	f.StringVar(&s.gateIdeas, "gate-ideas", "", "`folder` of the Idea files that the workflow Gate checks and simulates with this version")
-	flags.Int(f, &s.gateHistories, "gate-histories", 0, most,
+	flags.Int(f, &s.gateHistories, "gate-histories", 0, maxAtOnce,
 		"histories that the workflow Gate replays: so many of what runs, and so many of what has ended; 0: none")
 	f.TextVar(&s.logLevel, "log-level", slog.LevelInfo, "the least `level` that is logged: debug, info, warn or error")
 	f.StringVar(&s.logFormat, "log-format", "text", "text or json")
@@ -106,39 +106,39 @@ func (s *settings) declare(f *pflag.FlagSet) {
 
 // The bounds of what a worker can be told. What is above them no machine has, or Temporal refuses: a namespace has room for 1,200 polls.
 const (
-	most      = 1_000_000
-	mostPolls = 500
-	mostBytes = 1 << 50
+	maxAtOnce = 1_000_000
+	maxPolls  = 500
+	maxBytes  = 1 << 50
 )
 
 // declareBounded adds the flags that are numbers.
 func (s *settings) declareBounded(f *pflag.FlagSet) {
 	flags.Duration(f, &s.drain, "drain", fields.MinDuration, true,
 		"how long Calls and Requests that run may still take once the worker is told to stop; 0: none")
-	flags.Int(f, &s.maxRequests, "max-requests", 1, most, "Requests to LLMs at once; more wait for their turn")
-	flags.Int(f, &s.maxCalls, "max-calls", 1, most, "Calls at once; a slot that no Request needs may run one more")
-	flags.Int(f, &s.maxPureCalls, "max-pure-calls", 1, most,
+	flags.Int(f, &s.maxRequests, "max-requests", 1, maxAtOnce, "Requests to LLMs at once; more wait for their turn")
+	flags.Int(f, &s.maxCalls, "max-calls", 1, maxAtOnce, "Calls at once; a slot that no Request needs may run one more")
+	flags.Int(f, &s.maxPureCalls, "max-pure-calls", 1, maxAtOnce,
 		"Calls of pure tools at once, those that are ready together counted as one; they run inside workflow tasks")
-	flags.Int(f, &s.eagerCalls, "eager-calls", 1, most,
+	flags.Int(f, &s.eagerCalls, "eager-calls", 1, maxAtOnce,
 		"Calls that one workflow task may start at once on the worker that ran it; more are spread over all workers")
-	flags.Float(f, &s.callsPerSecond, "calls-per-second", 0.001, most,
+	flags.Float(f, &s.callsPerSecond, "calls-per-second", 0.001, maxAtOnce,
 		"Calls and Requests that begin in a second, of all workers together; 0: no limit")
 	flags.Duration(f, &s.lostAfter, "lost-after", protocol.HeartbeatTimeout, false,
 		"after how long without a sign of life the Calls and Requests of a worker count as lost, at least 5s")
 	f.BoolVar(&s.saveActions, "save-actions", true,
 		"processes that begin here take fewer of the actions that a hosted Temporal bills, and some milliseconds more for each report of an instance")
-	flags.Int(f, &s.maxResult, "max-result-bytes", 1, mostBytes, "size of one Call's result; a larger one is the Call's error")
-	flags.Int(f, &s.maxMemory, "max-memory-bytes", 1, mostBytes,
+	flags.Int(f, &s.maxResult, "max-result-bytes", 1, maxBytes, "size of one Call's result; a larger one is the Call's error")
+	flags.Int(f, &s.maxMemory, "max-memory-bytes", 1, maxBytes,
 		"memory that Calls and Requests may hold together, by an estimate; what is large waits for room")
-	flags.Int(f, &s.memoryLimit, "memory-limit-bytes", 0, mostBytes,
+	flags.Int(f, &s.memoryLimit, "memory-limit-bytes", 0, maxBytes,
 		"what the whole worker may take, as far as what is in use allows; 0: four fifths of its container's memory")
-	flags.Int(f, &s.storeCache, "store-cache-bytes", 1, mostBytes, "stored values kept in memory; others are read again")
+	flags.Int(f, &s.storeCache, "store-cache-bytes", 1, maxBytes, "stored values kept in memory; others are read again")
 	// Polls alternate between what is new and what this worker has in memory.
-	flags.Int(f, &s.maxWorkflowTasks, "max-workflow-tasks", 2, most, "workflow tasks at once; at least 2")
-	flags.Int(f, &s.cachedWorkflows, "cached-workflows", 0, most,
+	flags.Int(f, &s.maxWorkflowTasks, "max-workflow-tasks", 2, maxAtOnce, "workflow tasks at once; at least 2")
+	flags.Int(f, &s.cachedWorkflows, "cached-workflows", 0, maxAtOnce,
 		"processes and instances kept in memory; others are replayed from their history when something happens to them; 0: none")
-	flags.Int(f, &s.workflowPollers, "workflow-pollers", 2, mostPolls, "polls for workflow tasks at once; at least 2")
-	flags.Int(f, &s.activityPollers, "activity-pollers", 1, mostPolls, "polls for Calls and Requests at once")
+	flags.Int(f, &s.workflowPollers, "workflow-pollers", 2, maxPolls, "polls for workflow tasks at once; at least 2")
+	flags.Int(f, &s.activityPollers, "activity-pollers", 1, maxPolls, "polls for Calls and Requests at once")
 }
 
 // standardVariables are those by which Temporal's worker controller gives a setting; ours go before.
