@@ -63,6 +63,15 @@ func TestNoGoroutineEndsAWorker(t *testing.T) {
 	}
 }
 
+func TestAPanicOfTheWorkerItselfEndsItWithTheReason(t *testing.T) {
+	c := newCrash(t)
+	p := workertest.Start(t, []string{"TEMPORAL_ADDRESS=" + server.Address(), "TEMPORAL_NAMESPACE=" + c.id, "PROCESSIDEA_STORE=" + storeDir,
+		workertest.PanicsVariable + `={"worker.run": 0}`})
+	if code, log := p.Wait(); code != 1 || !strings.Contains(log, "run worker: worker.run panicked: a fault that was put in") {
+		t.Errorf("it ended with %d", code)
+	}
+}
+
 const wholePlan = `{"solution": {"calls": [{"_tool": "scoreSentiment", "text": "good", "_outputPath": "p"},
 	{"_tool": "scoreSentiment", "text": "bad", "_outputPath": "q"}, {"_tool": "get", "n": 1, "_outputPath": "get"},
 	{"_tool": "free", "a": 2, "b": 3, "_outputPath": "free"}, {"_tool": "far", "a": 1, "b": 2, "_outputPath": "far"}]}}`

@@ -42,6 +42,17 @@ func TestAWorkerThatHasNotReachedTemporalIsAliveAndNotReadyAndCanBeStopped(t *te
 	}
 }
 
+func TestAPanicOfTheEndpointsDoesNotEndAWorker(t *testing.T) {
+	p := workertest.Start(t, []string{"TEMPORAL_ADDRESS=" + silent(t), "PROCESSIDEA_STORE=" + t.TempDir(), workertest.PanicsVariable + `={"worker.endpoints": 0}`})
+	if status, _ := p.Get("/healthz"); status != 0 {
+		t.Errorf("/healthz: %d", status)
+	}
+	p.Signal(syscall.SIGINT)
+	if code, log := p.Wait(); code != 0 || !strings.Contains(log, `"place":"worker.endpoints"`) || !strings.Contains(log, "the endpoints are gone") {
+		t.Errorf("it ended with %d:\n%s", code, log)
+	}
+}
+
 func TestAWorkerThatCannotReachTemporalEndsWithACodeOfItsOwn(t *testing.T) {
 	p := workertest.Start(t, []string{"TEMPORAL_ADDRESS=127.0.0.1:1", "PROCESSIDEA_STORE=" + t.TempDir()})
 	if code, log := p.Wait(); code != 4 || !strings.Contains(log, "worker: reach Temporal at 127.0.0.1:1: unreachable: ") {

@@ -2,7 +2,6 @@
 package safegotest
 
 import (
-	"bytes"
 	"log"
 	"log/slog"
 	"strings"
@@ -12,11 +11,11 @@ import (
 	"processidea/internal/safego"
 )
 
-// Panic has the next goroutine of a place panic. The test fails if none does until its end, or if the log does not say where it panicked.
+// Panic has the next goroutine of a place panic, and returns what is closed when the log says so. The test fails if it does not until its end.
 // All goroutines of the program see it, so that such a test is not parallel.
-func Panic(t testing.TB, place string) {
+func Panic(t testing.TB, place string) (panicked <-chan struct{}) {
 	t.Helper()
-	said := &buffer{}
+	said := &buffer{place: "place=" + place + " ", panicked: make(chan struct{})}
 	previous, writer, flags := slog.Default(), log.Writer(), log.Flags()
 	slog.SetDefault(slog.New(slog.NewTextHandler(said, nil)))
 	EachOnce(map[string]int{place: 0}, func(other string) bool { return other == place })
@@ -25,10 +24,13 @@ func Panic(t testing.TB, place string) {
 		slog.SetDefault(previous)
 		log.SetOutput(writer)
 		log.SetFlags(flags)
-		if text := said.String(); !strings.Contains(text, "level=ERROR") || !strings.Contains(text, "place="+place) || !strings.Contains(text, "stack=") {
-			t.Errorf("the log does not say that %s panicked: %s", place, text)
+		select {
+		case <-said.panicked:
+		default:
+			t.Errorf("the log does not say that %s panicked", place)
 		}
 	})
+	return said.panicked
 }
 
 // EachOnce has one goroutine panic at each place that is wanted: the first one, or the one after so many as skip says.
@@ -46,19 +48,16 @@ func EachOnce(skip map[string]int, wanted func(place string) bool) {
 	})
 }
 
+// buffer is a log that waits for one line.
 type buffer struct {
-	mu   sync.Mutex
-	text bytes.Buffer
+	place    string
+	once     sync.Once
+	panicked chan struct{}
 }
 
 func (b *buffer) Write(line []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.text.Write(line)
-}
-
-func (b *buffer) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.text.String()
+	if text := string(line); strings.Contains(text, "level=ERROR") && strings.Contains(text, b.place) && strings.Contains(text, "stack=") {
+		b.once.Do(func() { close(b.panicked) })
+	}
+	return len(line), nil
 }

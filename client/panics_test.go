@@ -1,0 +1,69 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	commonpb "go.temporal.io/api/common/v1"
+	workflowpb "go.temporal.io/api/workflow/v1"
+	"go.temporal.io/api/workflowservice/v1"
+
+	"processidea/internal/safego"
+	"processidea/internal/safego/safegotest"
+	"processidea/model/runresult"
+	"processidea/protocol"
+)
+
+// listing lists one process.
+type listing struct{ *fakeTemporal }
+
+func (listing) ListWorkflow(context.Context, *workflowservice.ListWorkflowExecutionsRequest) (*workflowservice.ListWorkflowExecutionsResponse, error) {
+	return &workflowservice.ListWorkflowExecutionsResponse{
+		Executions: []*workflowpb.WorkflowExecutionInfo{{Execution: &commonpb.WorkflowExecution{WorkflowId: "p"}}}}, nil
+}
+
+// It is not parallel: every goroutine of the program sees the fault.
+func TestAPanicIsTheErrorOfWhatWasAsked(t *testing.T) {
+	of := map[string]runresult.Instance{"a": {}}
+	for place, ask := range map[string]func(context.Context, *Process) error{
+		"client.instances": func(ctx context.Context, p *Process) error { _, err := p.Instances(ctx); return err },
+		"client.states": func(ctx context.Context, p *Process) error {
+			_, err := p.WithStates(ctx, Status{Result: runresult.Result{Instances: of}})
+			return err
+		},
+		"client.list":    func(ctx context.Context, p *Process) error { return p.client.addWaiting(ctx, make([]Summary, 1)) },
+		"client.cases":   func(ctx context.Context, p *Process) error { return p.addMissingCases(ctx, make([]Approval, 1)) },
+		"client.waiting": func(ctx context.Context, p *Process) error { _, err := p.client.Waiting(ctx); return err },
+		"client.plan": func(ctx context.Context, p *Process) error {
+			_, err := p.livePlanOfParts(ctx, make([]protocol.PartView, 1))
+			return err
+		},
+		"client.decisions": func(ctx context.Context, p *Process) error {
+			b := &bulk{process: p, gone: true, open: []openDecision{{outcome: &Outcome{}}}}
+			_, err := b.look(ctx)
+			return err
+		},
+		"client.events.end": firstError, "client.events.status": firstError,
+	} {
+		t.Run(place, func(t *testing.T) {
+			safegotest.Panic(t, place)
+			f := &fakeTemporal{view: func() (any, error) { return Status{Result: runresult.Result{Instances: of}}, nil }}
+			p := f.on(t)
+			p.client.temporal = listing{f}
+			var panicked *safego.PanicError
+			if err := ask(t.Context(), p); !errors.As(err, &panicked) || panicked.Place != place {
+				t.Errorf("%v", err)
+			}
+		})
+	}
+}
+
+func firstError(ctx context.Context, p *Process) error {
+	for _, err := range p.Events(ctx) {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

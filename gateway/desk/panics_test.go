@@ -1,0 +1,43 @@
+package desk
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"processidea/internal/safego/safegotest"
+)
+
+// These tests are not parallel: every goroutine of the program sees the fault.
+
+func TestWhoLooksHearsOfAPanicAndMayLookAgain(t *testing.T) {
+	safegotest.Panic(t, "desk.work")
+	all := newWorks(1)
+	look := func() (int, error) {
+		return soon(t.Context(), all, "key", func(context.Context, *work) (int, error) { return 1, nil })
+	}
+	if _, err := look(); err == nil || !strings.Contains(err.Error(), "desk.work panicked") {
+		t.Errorf("%v", err)
+	}
+	if v, err := look(); v != 1 || err != nil {
+		t.Errorf("%d, %v", v, err)
+	}
+}
+
+func TestAPanicWhileAPageIsForgottenIsLogged(t *testing.T) {
+	safegotest.Panic(t, "desk.forget")
+	synctest.Test(t, func(t *testing.T) {
+		_, err := soon(t.Context(), newWorks(1), "key", func(context.Context, *work) (int, error) {
+			<-time.After(time.Minute)
+			return 1, nil
+		})
+		var later *underWay
+		if !errors.As(err, &later) {
+			t.Errorf("%v", err)
+		}
+		<-time.After(time.Hour)
+	})
+}
