@@ -109,7 +109,7 @@ func TestAWorkWhoseProcessPausesEndsWithTheReason(t *testing.T) {
 	}
 	_, err = b.Run(t.Context(), bed.Process{ID: "short", Tools: map[string]any{"instant": bed.GoTool("instant")},
 		Messages: []any{bed.TextMessage("Go on.")}, Limits: map[string]any{"requests": 2}})
-	if err == nil || !strings.Contains(err.Error(), "process short is paused: ") || !strings.Contains(err.Error(), "the limit is 2") {
+	if err == nil || !strings.Contains(err.Error(), "process short is paused: ") || !strings.Contains(err.Error(), "2 Requests were made, the limit") {
 		t.Errorf("the error is %v", err)
 	}
 }

@@ -2,10 +2,12 @@ package bed
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
 
+	"go.temporal.io/api/serviceerror"
 	"go.temporal.io/sdk/client"
 
 	project "processidea/client"
@@ -63,9 +65,8 @@ func (b *Bed) end(ctx context.Context, run client.WorkflowRun) (*runresult.Resul
 		var r runresult.Result
 		wait, stop := context.WithTimeout(ctx, pausedEvery)
 		err := run.Get(wait, &r)
-		over := err == nil || wait.Err() == nil || ctx.Err() != nil
 		stop()
-		if over {
+		if !isDeadline(err) || ctx.Err() != nil {
 			return &r, err
 		}
 		v, err := project.New(b.person, b.server.Namespace(), b.store).Process(run.GetID()).Status(ctx)
@@ -73,6 +74,12 @@ func (b *Bed) end(ctx context.Context, run client.WorkflowRun) (*runresult.Resul
 			return nil, fmt.Errorf("process %s is paused: %s", run.GetID(), strings.Join(v.Waiting, "; "))
 		}
 	}
+}
+
+// isDeadline reports whether a wait took too long, as the context or the Temporal server says it. Either may say so first.
+func isDeadline(err error) bool {
+	var late *serviceerror.DeadlineExceeded
+	return errors.Is(err, context.DeadlineExceeded) || errors.As(err, &late)
 }
 
 func (p Process) source() map[string]any {
