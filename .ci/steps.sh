@@ -1,4 +1,4 @@
-# How the gate (.ci/run) runs its steps. It is sourced at the root of the checkout.
+# What the gate (.ci/run) and the long run (.ci/all) share. It is sourced at the root of the checkout.
 
 # Collecting garbage less often saves compilers a quarter of their CPU time, and the embedded server a twelfth. It costs memory, which
 # is there.
@@ -9,6 +9,7 @@ trap 'rm -rf "$said"' EXIT
 times="$said/times"
 failures="$said/failures"
 touch "$times" "$failures"
+tools="${XDG_CACHE_HOME:-$HOME/.cache}/process-idea"
 
 # step NAME COMMAND… runs a command, and notes its seconds and what failed. The steps after a failed one run all the same: who mends a
 # change wants to know of everything that it broke.
@@ -22,7 +23,7 @@ step() {
 	{
 		echo "-- $name"
 		grep -E -e '--- FAIL' -e '^FAIL' -e '^ +[a-z_]+_test\.go:[0-9]+: ' -e 'DATA RACE' -e '^panic: ' -e '^[^ ]+\.go:[0-9]+:' \
-			"$said/step" | cut -c1-500 || tail -n 5 "$said/step"
+			-e 'FALLS SHORT' -e 'DID NOT RUN' "$said/step" | cut -c1-500 || tail -n 5 "$said/step"
 	} >>"$failures"
 }
 
@@ -45,8 +46,16 @@ install() {
 		command -v "${wanted%%:*}" >/dev/null || missing="$missing ${wanted#*:}"
 	done
 	[ -n "$missing" ] && [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null || return 0
-	apt-get update -qq || true # an old list may do
+	apt-get update -qq
 	# shellcheck disable=SC2086 # a list of packages
-	DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $missing ||
-		echo "could not be installed:$missing; tests that need one are skipped"
+	DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $missing
+}
+
+# acceptance ARGUMENT… plays the cases from outside, where their folder lies beside the checkout.
+acceptance() {
+	if [ -x ../shared/acceptance/run ]; then
+		../shared/acceptance/run "$@"
+	else
+		echo "left out: there is no folder ../shared/acceptance"
+	fi
 }

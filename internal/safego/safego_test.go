@@ -3,6 +3,7 @@ package safego_test
 import (
 	"context"
 	"errors"
+	"os"
 	"runtime"
 	"slices"
 	"strings"
@@ -115,6 +116,21 @@ func TestGoroutinesAreStartedHere(t *testing.T) {
 	}
 	if len(s.Places) < 40 {
 		t.Errorf("only %d places were found", len(s.Places))
+	}
+}
+
+// The gate looks for races where goroutines are started.
+func TestTheRaceDetectorRunsWhereGoroutinesAreStarted(t *testing.T) {
+	t.Parallel()
+	list, err := os.ReadFile("../../.ci/race")
+	if err != nil {
+		t.Fatal(err)
+	}
+	listed := strings.Fields(string(list))
+	for place, folder := range safegotest.ReadSource(t).Places {
+		if !slices.Contains(listed, "./"+folder) {
+			t.Errorf("%s starts a goroutine (%s): .ci/race does not name it", folder, place)
+		}
 	}
 }
 
