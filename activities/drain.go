@@ -27,5 +27,6 @@ func workerStopping(ctx context.Context) bool {
 		return false
 	}
 	cause := context.Cause(ctx)
-	return safego.PanicOf(ctx, nil) == nil && !temporal.IsCanceledError(cause) && !errors.Is(cause, activity.ErrActivityPaused) && !errors.Is(cause, activity.ErrActivityReset)
+	return safego.PanicOf(ctx, nil) == nil && !temporal.IsCanceledError(cause) &&
+		!errors.Is(cause, activity.ErrActivityPaused) && !errors.Is(cause, activity.ErrActivityReset)
 }

@@ -155,7 +155,7 @@ func TestAPanicIsAFinalErrorWithTheToolsNameAndNoStack(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	var p *PanicError
-	if !errors.As(err, &p) || !strings.Contains(string(p.Stack), "registry_test.go") {
+	if !errors.As(err, &p) || !strings.Contains(p.Stack, "registry_test.go") {
 		t.Error("the stack is there for the log")
 	}
 }

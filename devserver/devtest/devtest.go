@@ -86,7 +86,8 @@ func Run(o Options) (*Server, error) {
 		return nil, fmt.Errorf("devtest: write options: %w", err)
 	}
 	// Whether files have changed since the last commit would be built in, and have it linked again and again.
-	cmd := exec.Command("go", "run", "-buildvcs=false", "./devserver/devtest/temporal", string(options))
+	// It lives as long as its standard input, which no context ends.
+	cmd := exec.Command("go", "run", "-buildvcs=false", "./devserver/devtest/temporal", string(options)) //nolint:noctx // see above
 	cmd.Dir, cmd.Stderr = root, os.Stderr
 	// The pipe closes with this process, however it ends.
 	in, err := cmd.StdinPipe()

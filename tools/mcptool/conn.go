@@ -95,7 +95,7 @@ func (t withHeaders) RoundTrip(r *http.Request) (answer *http.Response, err erro
 		for name, value := range t.headers {
 			r.Header.Set(name, value)
 		}
-		answer, err = t.next.RoundTrip(r)
+		answer, err = t.next.RoundTrip(r) //nolint:bodyclose // who asked closes it
 		return err
 	})
 	return answer, err
