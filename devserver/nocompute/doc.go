@@ -1,8 +1,8 @@
 // Package nocompute stands in for Temporal's auto-scaled-workers, which starts workers in a cloud when tasks wait.
 //
 // Temporal's server links that module, and with it the clients of Kubernetes, ECS, Lambda, Bedrock and Cloud Run: 349
-// packages, a quarter of the source that the first build of the embedded server compiled. The feature is off unless a
-// server's dynamic configuration switches it on, which the embedded one never does: its workers are started by a person.
+// packages, 22 % of the source that the first build of the starter compiled. The feature is off unless a server's dynamic
+// configuration switches it on, which the embedded one's never does: its workers are started by a person.
 //
 // What is lost: a compute configuration given to a version of a worker deployment is refused, where the real module
 // refuses every provider that is not enabled. Deployments and versions work as before. Nothing else uses the module.
