@@ -1,7 +1,7 @@
 // Package nocompute stands in for Temporal's auto-scaled-workers, which starts workers in a cloud when tasks wait.
 //
 // Temporal's server links that module, and with it the clients of Kubernetes, ECS, Lambda, Bedrock and Cloud Run: 349
-// packages, 22 % of the source that the first build of the starter compiled. The feature is off unless a server's dynamic
+// packages, 22 % of the source of the starter's first build. The feature is off unless a server's dynamic
 // configuration switches it on, which the embedded one's never does: its workers are started by a person.
 //
 // What is lost: a compute configuration given to a version of a worker deployment is refused, where the real module
