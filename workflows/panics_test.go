@@ -44,7 +44,7 @@ func TestNoGoroutineEndsAWorker(t *testing.T) {
 	}
 	scripted := newScenario(t, `{"context": [{"type": "text", "text": "Go."}]}`)
 	scripted.id += "-scripted"
-	scripted.scripted = nothingMore
+	scripted.scripted = nothingMore + "\n" + nothingMore // a Request that is repeated plays the next line
 	if r := c.finish(c.start(scripted)); r.Status != runresult.StatusCompleted {
 		t.Errorf("the scripted one ended as %s", r.Status)
 	}

@@ -19,6 +19,7 @@ import (
 	"processidea/client"
 	"processidea/client/ideafiles"
 	"processidea/devserver/devtest"
+	"processidea/internal/safego/safegotest"
 	"processidea/protocol"
 	"processidea/store/blobs"
 	"processidea/tools"
@@ -132,6 +133,15 @@ func TestAVersionThatFitsPassesBeforeItIsCurrent(t *testing.T) {
 	s.work("new")
 	r, err := s.pass()
 	if err != nil || r.Ideas != 1 || r.Histories == 0 || len(r.Problems) > 0 {
+		t.Errorf("%+v %v", r, err)
+	}
+}
+
+func TestAPanicOfItsHeartbeatsEndsNoWorker(t *testing.T) {
+	s := newSite(t, map[string]string{"asked.json": asked})
+	safegotest.Panic(t, "gate.heartbeat")
+	s.work("")
+	if r, err := s.pass(); err != nil || r.Ideas != 1 || len(r.Problems) > 0 {
 		t.Errorf("%+v %v", r, err)
 	}
 }

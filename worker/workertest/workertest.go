@@ -129,8 +129,14 @@ func (p *Process) Get(path string) (status int, body string) {
 	return answer.StatusCode, string(data)
 }
 
-// Ready reports whether it calls itself ready.
+// Ready reports whether it calls itself ready. One that has ended never will be: the test ends.
 func (p *Process) Ready() bool {
+	p.t.Helper()
+	select {
+	case <-p.ended:
+		p.t.Fatal("the worker has ended")
+	default:
+	}
 	status, _ := p.Get("/readyz")
 	return status == http.StatusOK
 }

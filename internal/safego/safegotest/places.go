@@ -9,6 +9,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,7 +19,7 @@ import (
 // Source is what the source of this module says of goroutines.
 type Source struct {
 	Places   map[string]string // the folder of each place, from the root
-	Named    map[string]bool   // string literals of tests
+	Named    map[string]bool   // what string literals of tests hold
 	Problems []string          // what starts goroutines otherwise
 }
 
@@ -64,6 +65,9 @@ func ReadSource(t testing.TB) *Source {
 	return s
 }
 
+// words are what a place's name may be within a text.
+var words = regexp.MustCompile(`[A-Za-z]+(\.[A-Za-z]+)+`)
+
 // NewSource is one of which nothing is read.
 func NewSource() *Source { return &Source{Places: map[string]string{}, Named: map[string]bool{}} }
 
@@ -98,7 +102,9 @@ func (s *Source) Read(name, text string) error {
 func (s *Source) readTest(n ast.Node) bool {
 	if lit, ok := n.(*ast.BasicLit); ok && lit.Kind == token.STRING {
 		text, _ := strconv.Unquote(lit.Value)
-		s.Named[text] = true
+		for _, word := range words.FindAllString(text, -1) {
+			s.Named[word] = true
+		}
 	}
 	return true
 }
