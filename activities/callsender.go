@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"processidea/internal/safego"
+	"processidea/model/deciders"
 	"processidea/protocol"
 
 	enumspb "go.temporal.io/api/enums/v1"
@@ -37,6 +38,7 @@ type callSender struct {
 	client    client.Client
 	process   string
 	request   int
+	idea      map[string]any // that the Request is made from
 	instances instanceStartState
 	slots     chan struct{}
 	senders   sync.WaitGroup
@@ -65,8 +67,8 @@ type callBatch struct {
 	full    chan struct{} // told that pending need not wait for more
 }
 
-func newCallSender(ctx context.Context, c client.Client, process string, request int) *callSender {
-	return &callSender{ctx: ctx, client: c, process: process, request: request,
+func newCallSender(ctx context.Context, c client.Client, process string, request int, idea map[string]any) *callSender {
+	return &callSender{ctx: ctx, client: c, process: process, request: request, idea: idea,
 		slots: make(chan struct{}, maxConcurrentSignals), batches: map[string]*callBatch{}}
 }
 
@@ -149,7 +151,7 @@ func (c *callSender) sendBatch(token string, b *callBatch) error {
 	c.mu.Lock()
 	s := b.takePending()
 	c.mu.Unlock()
-	s.Request = c.request
+	s.Request, s.CausedBy = c.request, deciders.ReadCausers(c.idea, token)
 	return c.deliver(token, s)
 }
 

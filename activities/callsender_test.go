@@ -55,7 +55,7 @@ func TestCallsOfOneBurstGoInOneSignal(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				told := &clerk{begun: time.Now()}
-				sender := newCallSender(t.Context(), told, "p", 1)
+				sender := newCallSender(t.Context(), told, "p", 1, nil)
 				for _, d := range c.close {
 					<-time.After(d)
 					sender.addToBatch("①", oneCall)
@@ -78,7 +78,7 @@ func TestAFullBatchThatWaitedForASignalUnderWayDoesNotHurryWhatComesLater(t *tes
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		told := &clerk{begun: time.Now(), takes: 5 * time.Millisecond}
-		sender := newCallSender(t.Context(), told, "p", 1)
+		sender := newCallSender(t.Context(), told, "p", 1, nil)
 		sender.addToBatch("①", oneCall)
 		<-time.After(2 * time.Millisecond)
 		for range maxBatch {
@@ -100,7 +100,7 @@ func TestARequestThatIsCancelledWaitsForNoMoreCalls(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		told := &clerk{begun: time.Now()}
-		sender := newCallSender(ctx, told, "p", 1)
+		sender := newCallSender(ctx, told, "p", 1, nil)
 		sender.addToBatch("①", oneCall)
 		cancel()
 		if _, err := sender.waitUntilDelivered(); err != nil || len(told.notes) != 1 || !strings.HasPrefix(told.notes[0], "0s") {

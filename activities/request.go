@@ -135,7 +135,7 @@ func (a *Activities) newRequest(ctx context.Context, setup protocol.SharedReques
 		r.palette.InstanceTokens = nil
 	}
 	r.holdsCalls = setup.HoldCalls && len(input.Questions) == 0
-	r.calls = newCallSender(ctx, a.Client, input.ProcessID, input.RequestNumber)
+	r.calls = newCallSender(ctx, a.Client, input.ProcessID, input.RequestNumber, setup.Idea)
 	form := prompt.ResponseFormatFor(idea, setup.Bindings, input)
 	if form.NotStrictReason != "" {
 		activity.GetLogger(ctx).Info("the schema is sent without strict mode", "reason", form.NotStrictReason)

@@ -49,6 +49,8 @@ type SharedInstanceSetup struct {
 type InstanceStart struct {
 	Token   string `json:"token"`
 	Context []any  `json:"context,omitempty"`
+	// CausedBy is who has added or revised it; "" is somebody who did not say who they are.
+	CausedBy []string `json:"causedBy,omitempty"`
 	// Quota is what it may begin; nil: any number.
 	Quota *turn.Quota `json:"quota,omitempty"`
 	// Reopened is what the instance goes on from that had ended; nil: it is new.

@@ -14,6 +14,8 @@ type CallsSignal struct {
 	Last bool `json:"last,omitempty"`
 	// Rest is whether the process sends it, after the Request broke off.
 	Rest bool `json:"rest,omitempty"`
+	// CausedBy is who has added or revised the instance before the Calls were planned.
+	CausedBy []string `json:"causedBy,omitempty"`
 }
 
 // DeliveredCall is a Call as written, with its index from 1.

@@ -1,6 +1,9 @@
 package protocol
 
 import (
+	"slices"
+	"time"
+
 	"processidea/model/ideafile"
 	"processidea/model/turn"
 )
@@ -26,8 +29,31 @@ type ProcessStart struct {
 	Delegation DelegationContext `json:"delegation,omitzero"`
 	// StartedBy is who started the process, as the start says; of a delegate, who started the process that it works for.
 	StartedBy []string `json:"startedBy,omitempty"`
+	// ByHand is who began processes of a schedule by hand, in the order of time.
+	ByHand []BegunByHand `json:"byHand,omitempty"`
 	// SaveActions is that of the process that this one is a part or a delegate of: see SharedInstanceSetup.
 	SaveActions bool `json:"saveActions,omitempty"`
+}
+
+// BegunByHand is who began a process of a schedule by hand, and when; an empty By did not say who they are.
+type BegunByHand struct {
+	By string    `json:"by"`
+	At time.Time `json:"at"`
+}
+
+// aroundHand is how far the moment that names a process of a schedule may be from the one at which somebody began it by hand.
+const aroundHand = time.Minute
+
+// Starters lists who started the process with an id: StartedBy, and who began it by hand where it is one of a schedule.
+func (s ProcessStart) Starters(process string) []string {
+	list := slices.Clone(s.StartedBy)
+	at, err := time.Parse(time.RFC3339, process[max(0, len(process)-len("2026-11-23T02:00:00Z")):])
+	for _, b := range s.ByHand {
+		if err == nil && at.Sub(b.At).Abs() <= aroundHand {
+			list = append(list, b.By)
+		}
+	}
+	return list
 }
 
 // PartRef names a part of a process.

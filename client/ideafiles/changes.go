@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"processidea/model/deciders"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
 	"processidea/model/turn"
@@ -148,9 +149,15 @@ func (e *editor) addKey(key string, v any) error {
 	case key == "solution" && isObject:
 		e.idea[key] = v
 	case (key == "meta" || key == "config") && isObject:
-		origin := e.part("meta")["origin"]
+		kept := e.part("meta")
 		e.idea[key] = jsonval.DeepMerge(e.part(key), object)
-		e.part("meta")["origin"] = origin
+		meta := maps.Clone(e.part("meta"))
+		for _, own := range append(deciders.MetaKeys(), "origin") { // these belong to the chain
+			if delete(meta, own); kept[own] != nil {
+				meta[own] = kept[own]
+			}
+		}
+		e.idea["meta"] = meta
 	default:
 		return invalid("read %s: %s: an Idea has meta, config, schema, context, solution and delegates, each in its form", e.File, key)
 	}

@@ -9,15 +9,20 @@ import (
 	"strings"
 	"time"
 
+	"github.com/google/uuid"
 	commonpb "go.temporal.io/api/common/v1"
 	enumspb "go.temporal.io/api/enums/v1"
+	schedulepb "go.temporal.io/api/schedule/v1"
 	"go.temporal.io/api/serviceerror"
+	"go.temporal.io/api/workflowservice/v1"
 	sdk "go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/converter"
 	"go.temporal.io/sdk/temporal"
+	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"processidea/client"
 	"processidea/client/internal/kind"
+	"processidea/model/deciders"
 	"processidea/model/fields"
 	"processidea/protocol"
 	"processidea/worker/engine"
@@ -247,9 +252,52 @@ func (s *Schedules) Resume(ctx context.Context, id, note string) error {
 	return s.change(ctx, "resume", id, func(h sdk.ScheduleHandle) error { return h.Unpause(ctx, sdk.ScheduleUnpauseOptions{Note: note}) })
 }
 
-// Now starts a process at once, beside the times of the schedule.
-func (s *Schedules) Now(ctx context.Context, id string) error {
-	return s.change(ctx, "start a process of", id, func(h sdk.ScheduleHandle) error { return h.Trigger(ctx, sdk.ScheduleTriggerOptions{}) })
+// Now starts a process at once, beside the times of the schedule. by is who does: it counts as one who started it, where a policy keeps those from
+// deciding. Where it is empty, nobody of whom such a policy asks can decide.
+func (s *Schedules) Now(ctx context.Context, id, by string) error {
+	if err := deciders.CheckName(by); by != "" && err != nil {
+		return invalid("start a process of schedule %s: by %w", id, err)
+	}
+	begun := protocol.BegunByHand{By: by, At: time.Now().UTC().Truncate(time.Second)}
+	return s.change(ctx, "start a process of", id, func(h sdk.ScheduleHandle) error {
+		if err := h.Update(ctx, sdk.ScheduleUpdateOptions{DoUpdate: s.withBegun(begun)}); err != nil {
+			return err
+		}
+		// The SDK's Trigger cannot say the time, by which the process is named and finds out who began it.
+		_, err := s.client.Temporal().WorkflowService().PatchSchedule(ctx, &workflowservice.PatchScheduleRequest{
+			Namespace: s.client.Namespace(), ScheduleId: id, RequestId: uuid.NewString(),
+			Patch: &schedulepb.SchedulePatch{TriggerImmediately: &schedulepb.TriggerImmediatelyRequest{ScheduledTime: timestamppb.New(begun.At)}},
+		})
+		return err
+	})
+}
+
+// mostByHand is of how many processes a schedule remembers who began them: of the latest.
+const mostByHand = 100
+
+// withBegun has the processes that the schedule starts from now on know who began one by hand: it may be started later, behind others.
+func (s *Schedules) withBegun(b protocol.BegunByHand) func(sdk.ScheduleUpdateInput) (*sdk.ScheduleUpdate, error) {
+	return func(in sdk.ScheduleUpdateInput) (*sdk.ScheduleUpdate, error) {
+		schedule := in.Description.Schedule
+		action, isStart := schedule.Action.(*sdk.ScheduleWorkflowAction)
+		if !isStart || len(action.Args) == 0 {
+			return nil, errOther
+		}
+		payload, isPayload := action.Args[0].(*commonpb.Payload)
+		if !isPayload {
+			return nil, errOther
+		}
+		var start protocol.ProcessStart
+		if err := engine.DataConverter(s.client.Archive().Store().Keys()).FromPayload(payload, &start); err != nil {
+			return nil, err
+		}
+		start.ByHand = append(start.ByHand, b)
+		start.ByHand = start.ByHand[max(0, len(start.ByHand)-mostByHand):]
+		changed := *action
+		changed.Args = []any{start}
+		schedule.Action = &changed
+		return &sdk.ScheduleUpdate{Schedule: &schedule}, nil
+	}
 }
 
 // End removes the schedule. The processes that it has started stay.

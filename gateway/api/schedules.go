@@ -150,7 +150,7 @@ func (a *API) changeSchedule(do scheduleChange) func(context.Context, *changeSch
 }
 
 func (a *API) startScheduled(ctx context.Context, in *ScheduleTarget) (*struct{}, error) {
-	return nil, schedules.Of(a.Client).Now(ctx, in.ID)
+	return nil, schedules.Of(a.Client).Now(ctx, in.ID, access.From(ctx).Name)
 }
 
 func (a *API) endSchedule(ctx context.Context, in *ScheduleTarget) (*struct{}, error) {

@@ -25,6 +25,20 @@ func (i *Instance) SetPeopleAllowedToDecide(starters []string, earlier []decider
 	}
 }
 
+// SetCausers tells the instance who has added or revised it. They count as those who started the process.
+func (i *Instance) SetCausers(names []string) { i.causers = names }
+
+// CausersOf lists who caused a Call beside those who started the process: who added or revised the instance, and who changed the Call itself.
+func (i *Instance) CausersOf(rec *CallRecord) []string {
+	list := slices.Clone(i.causers)
+	for _, d := range rec.Decisions {
+		if d.Kind == ideafile.Replace || d.Kind == ideafile.Amend {
+			list = append(list, d.Decider().Names()...)
+		}
+	}
+	return list
+}
+
 // checkDecider returns why this person may not take the decision on what waits.
 func (i *Instance) checkDecider(rec *CallRecord, d turn.Decision) error {
 	if err := i.checkNotExcludedElsewhere(rec, d); err != nil {
@@ -37,13 +51,13 @@ func (i *Instance) checkDecider(rec *CallRecord, d turn.Decision) error {
 	switch strings.TrimSpace(d.DecidedBy) {
 	case "":
 		if rules.Signed() {
-			return errors.New(rules.DenialReason(d.Decider(), i.starters))
+			return errors.New(rules.DenialReason(d.Decider(), i.starters, i.CausersOf(rec)...))
 		}
 		return fmt.Errorf(`it does not say who decides, and not everybody may: "by" is missing (%s)`, rules)
 	case turn.DecidedByTimeout, turn.DecidedByProcess:
 		return fmt.Errorf("%q is nobody's name", d.DecidedBy)
 	}
-	if why := rules.DenialReason(d.Decider(), i.starters); why != "" {
+	if why := rules.DenialReason(d.Decider(), i.starters, i.CausersOf(rec)...); why != "" {
 		return errors.New(why)
 	}
 	for _, other := range rules.ExcludedCallNames() {

@@ -161,7 +161,10 @@ func TestAnAmendedOrReplacedCallStartsItsCountAnew(t *testing.T) {
 		if p.Digest == before || len(p.DecidedSoFar) != 0 || jsonval.Encode(p.Params["cents"]) == nil {
 			t.Errorf("%s: %+v", kind, p)
 		}
-		_ = approve(i, "1.1", "bob", "finance")
+		if approve(i, "1.1", "bob", "finance") == nil {
+			t.Errorf("%s: who made the new content approves it", kind)
+		}
+		_ = approve(i, "1.1", "cid", "finance")
 		if len(i.Advance()) != 0 {
 			t.Errorf("%s: one approval of the new content is enough", kind)
 		}
@@ -230,6 +233,40 @@ func TestWhoDecidedOnOneCallMayNotDecideOnTheOtherWhicheverComesFirst(t *testing
 	}
 	if err := approve(vault(t, `{"notSameAs": ["1.7"]}`, ""), "1.1", "ann"); err == nil || !strings.Contains(err.Error(), "there is no such Call") {
 		t.Errorf("an unknown Call: %v", err)
+	}
+}
+
+func TestWhoRevisedTheInstanceOrChangedTheCallDoesNotDecideOnIt(t *testing.T) {
+	const policy = `{"people": ["ann", "bob"], "notStarter": true}`
+	i := vault(t, policy, "")
+	i.SetCausers([]string{"ann"})
+	if err := approve(i, "1.1", "Ann"); err == nil || !strings.Contains(err.Error(), "had a hand in it") {
+		t.Errorf("who revised the instance: %v", err)
+	}
+	if err := approve(i, "1.1", "bob"); err != nil {
+		t.Error(err)
+	}
+	for kind, payload := range map[string]string{
+		ideafile.Replace: `{"call": "1.1", "by": "ann", "with": {"_tool": "pay", "cents": 9000}}`, ideafile.Amend: `{"call": "1.1", "by": "ann", "params": {"cents": 9000}}`,
+	} {
+		i := vault(t, policy, "")
+		if err := decide(i, kind, payload); err != nil {
+			t.Fatal(err)
+		}
+		i.Advance()
+		i = carried(t, i)
+		if err := approve(i, "1.1", "ann"); err == nil || !strings.Contains(err.Error(), "had a hand in it") {
+			t.Errorf("%s: they approve what they made: %v", kind, err)
+		}
+		if got := i.CausersOf(i.FindCall("1.1")); !slices.Equal(got, []string{"ann"}) {
+			t.Errorf("%s: a delegate would be told of %q", kind, got)
+		}
+		if err := approve(i, "1.1", "bob"); err != nil || len(i.Advance()) != 1 {
+			t.Errorf("%s: %v", kind, err)
+		}
+		if err := approve(i, "1.2", "ann"); err != nil {
+			t.Errorf("%s: another Call: %v", kind, err)
+		}
 	}
 }
 

@@ -36,6 +36,7 @@ type Instance struct {
 	planAfter       int  // the Calls of the direct Plan come after this one; 0: it took no other's place
 	// starters started the process, and earlierDecisions were taken in those that it was forked from; see SetPeopleAllowedToDecide.
 	starters         []string
+	causers          []string // see SetCausers
 	earlierDecisions []deciders.PriorDecision
 }
 

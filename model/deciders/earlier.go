@@ -1,12 +1,22 @@
 package deciders
 
-import "processidea/model/jsonval"
+import (
+	"maps"
+	"slices"
 
-// Keys of an Idea's meta: who started the process, and the processes that it was forked from; and what was decided on Calls in the latter.
+	"processidea/model/jsonval"
+)
+
+// Keys of an Idea's meta: who started the process, and the processes that it was forked from; who else caused what its instances do; and what was
+// decided on Calls in the processes that it was forked from.
 const (
 	startersKey = "startedBy"
+	causersKey  = "causedBy"
 	earlierKey  = "decided"
 )
+
+// MetaKeys lists the keys of an Idea's meta that belong to the chain: nobody who makes a fork says what stands there.
+func MetaKeys() []string { return []string{startersKey, causersKey, earlierKey} }
 
 // PriorDecision is who decided on a Call in a process that this one was forked from.
 type PriorDecision struct {
@@ -28,7 +38,7 @@ func WithStarters(source map[string]any, starters []string) map[string]any {
 	all := ReadStarters(source)
 	before := len(all)
 	for _, name := range starters {
-		if normalizeName(name) != "" && !containsName(all, name) {
+		if !containsName(all, name) {
 			all = append(all[:len(all):len(all)], name)
 		}
 	}
@@ -36,6 +46,35 @@ func WithStarters(source map[string]any, starters []string) map[string]any {
 		return source
 	}
 	return withMeta(source, startersKey, all)
+}
+
+// ReadCausers reads who has added or revised an instance, or amended its Plan, since the process started. A name that is empty is of somebody who did
+// not say who they are.
+func ReadCausers(source map[string]any, token string) []string {
+	all := jsonval.AsObject(jsonval.AsObject(source["meta"])[causersKey])
+	list, _ := jsonval.AsStringList(all[ofAll])
+	if token != ofAll {
+		own, _ := jsonval.AsStringList(all[token])
+		list = append(list[:len(list):len(list)], own...)
+	}
+	return list
+}
+
+// ofAll stands among the tokens for every instance, those that are still to come included. It is also the token of the only one.
+const ofAll = ""
+
+// WithCauser returns an Idea's source that names somebody who has added or revised these instances; the token "" is all of them.
+func WithCauser(source map[string]any, name string, tokens ...string) map[string]any {
+	all := maps.Clone(jsonval.AsObject(jsonval.AsObject(source["meta"])[causersKey]))
+	if all == nil {
+		all = map[string]any{}
+	}
+	for _, token := range tokens {
+		if list, _ := jsonval.AsStringList(all[token]); !containsName(list, name) {
+			all[token] = jsonval.ToJSONValue(append(slices.Clone(list), name))
+		}
+	}
+	return withMeta(source, causersKey, all)
 }
 
 // ReadPriorDecisions reads what was decided in the processes that this one was forked from.

@@ -20,7 +20,7 @@ type Rule struct {
 	People []string `json:"people,omitempty"`
 	// Count is how many people must approve, each once; 0 is 1.
 	Count int `json:"count,omitempty"`
-	// NotStarter excludes who started the process.
+	// NotStarter excludes who started the process, and who caused the Call besides: added or revised its instance, or changed it.
 	NotStarter bool `json:"notStarter,omitempty"`
 	// ExcludedCallNames excludes who decided on these Calls of the same instance: ids without an instance, or names of Tools, for every Call of the Tool.
 	NotSameAs []string `json:"notSameAs,omitempty"`
@@ -29,9 +29,8 @@ type Rule struct {
 }
 
 const (
-	maxCount  = 100
-	maxNames  = 1000 // people or groups of one Rule
-	maxLength = 200  // characters of a name
+	maxCount = 100
+	maxNames = 1000 // people or groups of one Rule
 	// nobody is the Count of a Rule that cannot be read: it must let nobody through.
 	nobody = math.MaxInt32
 )
@@ -65,11 +64,11 @@ func ReadRule(v any, path string, ps *diag.Problems) *Rule {
 func (r *Rule) readKey(key string, v any) (err error) {
 	switch key {
 	case "groups":
-		r.Groups, err = readNames(v)
+		r.Groups, err = readNames(v, CheckGroup)
 	case "people":
-		r.People, err = readNames(v)
+		r.People, err = readNames(v, CheckName)
 	case "notSameAs":
-		r.NotSameAs, err = readNames(v)
+		r.NotSameAs, err = readNames(v, CheckGroup)
 	case "count":
 		var n int
 		if n, err = fields.ReadCount(v, maxCount); err != nil {
@@ -89,34 +88,23 @@ func (r *Rule) readKey(key string, v any) (err error) {
 }
 
 // readNames reads a list of names, in which nobody stands twice: two spellings of one person are one person.
-func readNames(v any) ([]string, error) {
+func readNames(v any, check func(string) error) ([]string, error) {
 	list, ok := jsonval.AsStringList(v)
 	if !ok || len(list) == 0 || len(list) > maxNames {
 		return nil, fmt.Errorf("want a list of 1 to %d names", maxNames)
 	}
-	for n, name := range list {
-		switch {
-		case normalizeName(name) == "":
-			return nil, errors.New("a name is not empty")
-		case len([]rune(name)) > maxLength:
-			return nil, fmt.Errorf("a name has at most %d characters", maxLength)
-		case containsName(list[:n], name):
+	seen := map[string]bool{}
+	for _, name := range list {
+		if err := check(name); err != nil {
+			return nil, err
+		}
+		key := normalizeName(name)
+		if seen[key] {
 			return nil, fmt.Errorf("%q stands there twice", name)
 		}
+		seen[key] = true
 	}
 	return list, nil
-}
-
-// normalizeName is what is compared of a name: neither its case nor the white space around and within it makes another person.
-func normalizeName(name string) string {
-	return strings.ToLower(strings.Join(strings.Fields(name), " "))
-}
-
-// SameName reports whether two names are one person's, or one group's.
-func SameName(a, b string) bool { return normalizeName(a) == normalizeName(b) }
-
-func containsName(list []string, name string) bool {
-	return slices.ContainsFunc(list, func(other string) bool { return SameName(other, name) })
 }
 
 // ReadProof reads `proof` of a policy, "declared" or "signed", into its Rule, which it makes where a signed decision is wanted and there is none.
@@ -144,8 +132,8 @@ type Person struct {
 	Signed bool `json:"signed,omitempty"`
 }
 
-// whyNot says why a person may not decide, or "" if they may. starters are those who started the process.
-func (r Rule) whyNot(p Person, starters []string) string {
+// whyNot says why a person may not decide, or "" if they may. starters are those who started the process, causers those who caused the Call besides.
+func (r Rule) whyNot(p Person, starters, causers []string) string {
 	anybody := len(r.Groups) == 0 && len(r.People) == 0
 	inGroup := slices.ContainsFunc(p.Groups, func(g string) bool { return containsName(r.Groups, g) })
 	switch {
@@ -155,12 +143,28 @@ func (r Rule) whyNot(p Person, starters []string) string {
 			why += "; the decision names no group"
 		}
 		return why
-	case r.NotStarter && len(starters) == 0:
+	case r.NotStarter && (len(starters) == 0 || containsName(starters, "")):
 		return "who started the process may not decide on it, and its start does not say who that was"
-	case r.NotStarter && (containsName(starters, p.Name) || (p.AlsoNamed != "" && containsName(starters, p.AlsoNamed))):
+	case r.NotStarter && p.isAmong(starters):
 		return p.Name + " started the process, and may not decide on it"
+	case r.NotStarter && containsName(causers, ""):
+		return "who added or revised the instance may not decide on it, and they did not say who they are"
+	case r.NotStarter && p.isAmong(causers):
+		return p.Name + " had a hand in it (added or revised the instance, or changed the Call), and may not decide on it"
 	}
 	return ""
+}
+
+func (p Person) isAmong(list []string) bool {
+	return slices.ContainsFunc(p.Names(), func(name string) bool { return containsName(list, name) })
+}
+
+// Names lists what the person is called.
+func (p Person) Names() []string {
+	if p.AlsoNamed == "" {
+		return []string{p.Name}
+	}
+	return []string{p.Name, p.AlsoNamed}
 }
 
 // WithAlso returns a Rule under which others may decide too: the Groups and People of another. Where anybody may, it stays as it is.
@@ -209,14 +213,14 @@ func (rules Rules) RequiredApprovals() int {
 	return n
 }
 
-// DenialReason says why a person may not decide: under the first Rule that says so; "" if they may. starters are those who started the process. What
-// ExcludedCallNames excludes is not looked at.
-func (rules Rules) DenialReason(p Person, starters []string) string {
+// DenialReason says why a person may not decide: under the first Rule that says so; "" if they may. starters are those who started the process, and
+// causers those who caused the Call besides. What ExcludedCallNames excludes is not looked at.
+func (rules Rules) DenialReason(p Person, starters []string, causers ...string) string {
 	if rules.Signed() && !p.Signed {
 		return "it takes a signed decision, and this one has no proof"
 	}
 	for _, r := range rules {
-		if why := r.whyNot(p, starters); why != "" {
+		if why := r.whyNot(p, starters, causers); why != "" {
 			return why
 		}
 	}

@@ -154,6 +154,16 @@ func (i *Idea) WithMessages(messages []Message) *Idea {
 	return &next
 }
 
+// WithMeta returns the Idea with another meta in its Source; what was read from the one before stays.
+func (i *Idea) WithMeta(meta any) *Idea {
+	next := *i
+	next.Source = jsonval.WithoutKey(i.Source, "meta")
+	if meta != nil {
+		next.Source["meta"] = meta
+	}
+	return &next
+}
+
 // WithContextReplaced returns the Idea with these messages as its whole context.
 func (i *Idea) WithContextReplaced(messages []Message) *Idea {
 	next := *i

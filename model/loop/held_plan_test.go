@@ -47,7 +47,7 @@ func (s *heldScenario) decide(t *testing.T, kind, by, amended string) (decided b
 	if kind == planreview.SteerAmendPlan {
 		d.Calls = calls(t, amended)
 	}
-	d, err := planreview.CheckDecision(p, d, nil, s.Now)
+	d, err := planreview.CheckDecision(p, d, nil, nil, s.Now)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -160,7 +160,7 @@ func TestAPlanThatWasChangedMeanwhileIsDecidedOnAnew(t *testing.T) {
 		t.Fatal("who amends decided alone")
 	}
 	_, err := planreview.CheckDecision(s.Loop.PendingPlan(), turn.Decision{Kind: planreview.SteerApprovePlan, PlanRequest: &seen.Request,
-		ApprovalDigest: seen.Digest, DecidedBy: "cy"}, nil, s.Now)
+		ApprovalDigest: seen.Digest, DecidedBy: "cy"}, nil, nil, s.Now)
 	if err == nil || !strings.Contains(err.Error(), "the digest is not that of the Plan that waits now") {
 		t.Errorf("who saw the Plan before decides on this one: %v", err)
 	}

@@ -113,7 +113,7 @@ func TestOnlyWhoMayDecideDecidesOnThePlanThatWaits(t *testing.T) {
 	p.Deciders = deciders.Rules{{People: []string{"ann", "bob"}, Count: 2}}
 	check := func(d turn.Decision, want string) {
 		t.Helper()
-		_, err := planreview.CheckDecision(p, d, nil, now)
+		_, err := planreview.CheckDecision(p, d, nil, nil, now)
 		if (want == "") != (err == nil) || (err != nil && !strings.Contains(err.Error(), want)) {
 			t.Errorf("%s by %s: %v, want %q", d.Kind, d.DecidedBy, err, want)
 		}
@@ -131,9 +131,14 @@ func TestOnlyWhoMayDecideDecidesOnThePlanThatWaits(t *testing.T) {
 	if p.WithVote(decision(t, p, planreview.SteerApprovePlan, "bob")) {
 		t.Error("two of two are not enough")
 	}
+	p.Deciders[0].NotStarter = true
+	if _, err := planreview.CheckDecision(p, decision(t, p, planreview.SteerRejectPlan, "ann"), []string{"sam"}, []string{"Ann"}, now); err == nil {
+		t.Error("who revised an instance decides on its Plan")
+	}
+	p.Deciders[0].NotStarter = false
 	p.NotAmendable = "it cannot be"
 	check(decision(t, p, planreview.SteerAmendPlan, "ann"), "it cannot be")
-	if _, err := planreview.CheckDecision(nil, old, nil, now); err == nil {
+	if _, err := planreview.CheckDecision(nil, old, nil, nil, now); err == nil {
 		t.Error("a decision on nothing counts")
 	}
 }

@@ -14,9 +14,9 @@ import (
 	"processidea/model/turn"
 )
 
-// CheckDecision returns a decision as it counts for what waits, or why it changes nothing. starters are those who started the process. Whether the
-// Calls of an amendment can run is checked elsewhere.
-func CheckDecision(p *Pending, d turn.Decision, starters []string, now time.Time) (turn.Decision, error) {
+// CheckDecision returns a decision as it counts for what waits, or why it changes nothing. starters are those who started the process, and causers
+// those who added or revised instances of the Plan. Whether the Calls of an amendment can run is checked elsewhere.
+func CheckDecision(p *Pending, d turn.Decision, starters, causers []string, now time.Time) (turn.Decision, error) {
 	switch {
 	case p == nil:
 		return d, errors.New("no Plan waits for a decision")
@@ -34,11 +34,11 @@ func CheckDecision(p *Pending, d turn.Decision, starters []string, now time.Time
 		return d, err
 	}
 	proven.CallID, proven.DecidedAt, proven.Deciders = "", now, p.Deciders
-	return proven, p.checkDecider(proven, starters)
+	return proven, p.checkDecider(proven, starters, causers)
 }
 
 // checkDecider returns why this person may not take the decision.
-func (p *Pending) checkDecider(d turn.Decision, starters []string) error {
+func (p *Pending) checkDecider(d turn.Decision, starters, causers []string) error {
 	if len(p.Deciders) == 0 {
 		return nil
 	}
@@ -50,7 +50,7 @@ func (p *Pending) checkDecider(d turn.Decision, starters []string) error {
 	case turn.DecidedByTimeout, turn.DecidedByProcess:
 		return fmt.Errorf("%q is nobody's name", name)
 	}
-	if why := p.Deciders.DenialReason(d.Decider(), starters); why != "" {
+	if why := p.Deciders.DenialReason(d.Decider(), starters, causers...); why != "" {
 		return errors.New(why)
 	}
 	same := func(v turn.Vote) bool { return deciders.SameName(v.DecidedBy, d.DecidedBy) }

@@ -170,8 +170,8 @@ func ReadGroups(v any) ([]string, error) {
 		return nil, fmt.Errorf(`"groups" is a list of at most %d names`, maxGroups)
 	}
 	for _, group := range list {
-		if len([]rune(group)) > maxNameLength {
-			return nil, fmt.Errorf(`a name in "groups" is longer than %d characters`, maxNameLength)
+		if err := deciders.CheckGroup(group); err != nil && strings.TrimSpace(group) != "" {
+			return nil, fmt.Errorf(`"groups": %w`, err)
 		}
 		if err := CheckNoPlaceholder("groups", group); err != nil {
 			return nil, err
@@ -207,6 +207,11 @@ func ReadByAndReason(m map[string]any, payloadKey string, texts map[string]*stri
 		}
 		if len([]rune(s)) > limit {
 			return fmt.Errorf("%q is longer than %d characters", k, limit)
+		}
+		if k == "by" && strings.TrimSpace(s) != "" {
+			if err := deciders.CheckName(s); err != nil {
+				return fmt.Errorf(`"by": %w`, err)
+			}
 		}
 		*target = s
 	}

@@ -1,6 +1,7 @@
 package instance
 
 import (
+	"slices"
 	"time"
 
 	"go.temporal.io/sdk/workflow"
@@ -77,6 +78,7 @@ func newInstance(ctx workflow.Context, setup protocol.SharedInstanceSetup, own p
 		i.dataflow = dataflow.New(palette, context, own.Token)
 	}
 	i.dataflow.SetPeopleAllowedToDecide(setup.StartedBy, setup.Decided)
+	i.dataflow.SetCausers(own.CausedBy)
 	i.registerHandlers(ctx)
 	if carried == nil {
 		i.startFirstRun(ctx)
@@ -114,12 +116,23 @@ func (i *instance) registerHandlers(ctx workflow.Context) {
 	signals.RegisterInstanceSignals(ctx, b, i.setup.Process, i.applyDecision)
 }
 
+// addCausers notes who has revised the instance. What it was started with carries it into the runs to come.
+func (i *instance) addCausers(names ...string) {
+	for _, name := range names {
+		if !slices.Contains(i.ownSetup.CausedBy, name) {
+			i.ownSetup.CausedBy = append(slices.Clone(i.ownSetup.CausedBy), name)
+		}
+	}
+	i.dataflow.SetCausers(i.ownSetup.CausedBy)
+}
+
 func (i *instance) onCallsSignal(ctx workflow.Context, s protocol.CallsSignal) {
 	i.loadMissingTools(ctx, toolsOfCalls(s))
 	i.markChanged(ctx)
 	if s.Request <= i.refusedThrough && !s.Rest {
 		return // from a worker that was thought dead
 	}
+	i.addCausers(s.CausedBy...)
 	accept := i.dataflow.AcceptCall
 	if s.Rest {
 		accept = i.dataflow.AcceptRedeliveredCall
@@ -182,6 +195,7 @@ func (i *instance) onCorrectSignal(ctx workflow.Context, s protocol.CorrectionSi
 	context := readContextMessages(s.Context)
 	i.loadMissingTools(ctx, toolsOfPlans(context))
 	i.markChanged(ctx)
+	i.addCausers(s.By)
 	i.dataflow.ApplyRevision(context, s.By, s.Reason)
 	i.correctionCount++
 }

@@ -11,6 +11,7 @@ import (
 	"processidea/model/delegate"
 	"processidea/model/diag"
 	"processidea/model/ideafile"
+	"processidea/model/jsonval"
 	"processidea/model/runresult"
 	"processidea/model/turn"
 	"processidea/protocol"
@@ -58,10 +59,10 @@ const (
 
 // readIdea reads the Idea that a process starts from, whose delegates' files are those of the process from then on. Its Tools, and
 // delegates, are checked when the Tools are bound.
-func readIdea(start *protocol.ProcessStart) (*ideafile.Idea, error) {
+func readIdea(start *protocol.ProcessStart, process string) (*ideafile.Idea, error) {
 	var carried diag.Problems
 	start.Idea, start.Delegation.Files, carried = delegate.ExtractFiles(start.Idea, start.Delegation.Files)
-	start.Idea = deciders.WithStarters(start.Idea, start.StartedBy)
+	start.Idea = deciders.WithStarters(start.Idea, start.Starters(process))
 	idea, problems := ideafile.ReadIdeaWithCheckedTools(start.Idea)
 	problems = append(problems, carried...)
 	return idea, invalidIdeaError(problems)
@@ -87,8 +88,37 @@ func newCore(ctx workflow.Context, start protocol.ProcessStart, idea *ideafile.I
 	return c
 }
 
-// setIdea makes an Idea the one that counts from now on.
-func (c *processCore) setIdea(idea *ideafile.Idea) { c.idea, c.setup.Idea = idea, idea.Source }
+// setIdea makes an Idea the one that counts from now on. Its meta is that of the start, where it stands who caused what.
+func (c *processCore) setIdea(idea *ideafile.Idea) {
+	c.idea = idea.WithMeta(c.start.Idea["meta"])
+	c.setup.Idea = c.idea.Source
+}
+
+// recordCauser keeps who has added or revised instances; the token "" is all of them. The start carries it into the runs to come.
+func (c *processCore) recordCauser(by string, tokens ...string) {
+	c.start.Idea = deciders.WithCauser(c.start.Idea, by, tokens...)
+	c.setIdea(c.idea)
+}
+
+// recordReviser is recordCauser for the instances that messages are about. New limits alone cause no Call.
+func (c *processCore) recordReviser(s turn.SteeringPayload) {
+	var tokens []string
+	for _, message := range s.Context {
+		tokens = append(tokens, jsonval.AsText(jsonval.AsObject(message)["_instance"]))
+	}
+	if tokens != nil {
+		c.recordCauser(s.By, tokens...)
+	}
+}
+
+// causersOf lists who has added or revised any of these instances; none: the only one.
+func (c *processCore) causersOf(tokens []string) []string {
+	list := deciders.ReadCausers(c.idea.Source, "")
+	for _, token := range tokens {
+		list = append(list, deciders.ReadCausers(c.idea.Source, token)...)
+	}
+	return list
+}
 
 // processRef identifies the process across its runs.
 func (c *processCore) processRef() protocol.ProcessRef {

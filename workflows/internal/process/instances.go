@@ -77,6 +77,7 @@ func (p *unsplitProcess) startInstance(ctx workflow.Context, setup protocol.Shar
 	if q := p.loop.QuotaOf(own.Token); q != turn.Unlimited {
 		own.Quota = &q
 	}
+	own.CausedBy = deciders.ReadCausers(p.idea.Source, own.Token)
 	summary := "the only instance"
 	if own.Token != "" {
 		summary = "instance " + own.Token
@@ -165,13 +166,13 @@ func (p *unsplitProcess) sendResumedCalls(ctx workflow.Context) {
 			mailbox.DeliverSignalsAndWait(ctx, list)
 			list, request = nil, t.Request
 		}
-		list = append(list, protocol.NewSignalDelivery(protocol.InstanceID(p.processID, t.Token), protocol.SignalCalls, resumedCallsSignal(t)))
+		list = append(list, protocol.NewSignalDelivery(protocol.InstanceID(p.processID, t.Token), protocol.SignalCalls, p.callsSignal(t)))
 	}
 	mailbox.DeliverSignalsAndWait(ctx, list)
 }
 
-func resumedCallsSignal(t loop.ResumedCalls) protocol.CallsSignal {
-	s := protocol.CallsSignal{Request: t.Request, Last: true}
+func (p *unsplitProcess) callsSignal(t loop.ResumedCalls) protocol.CallsSignal {
+	s := protocol.CallsSignal{Request: t.Request, Last: true, CausedBy: deciders.ReadCausers(p.idea.Source, t.Token)}
 	for _, c := range t.Calls {
 		s.Calls = append(s.Calls, protocol.DeliveredCall{Index: c.Index, Call: c.Call, Why: c.ReviewReason})
 	}

@@ -131,6 +131,7 @@ func (p *unsplitProcess) Revise(ctx workflow.Context, s turn.SteeringPayload) er
 		return err
 	}
 	p.setIdea(p.loop.Idea())
+	p.recordReviser(s)
 	p.continueReopenedInstances(ctx)
 	messages, _, _ := ideafile.ExtractReopenedTokens(s.Context)
 	for _, m := range touched {
@@ -188,6 +189,7 @@ func (p *unsplitProcess) AddInstances(ctx workflow.Context, s turn.SteeringPaylo
 		return err
 	}
 	p.setIdea(p.loop.Idea())
+	p.recordCauser(s.By, tokens...)
 	d := steeringDecision(ctx, turn.SteerAdd, s)
 	d.Instances = tokens
 	p.loop.LogSteering(d)

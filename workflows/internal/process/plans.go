@@ -44,7 +44,7 @@ func (p *unsplitProcess) handOutPlan(ctx workflow.Context) {
 	for _, r := range p.loop.PlanToHandOut() {
 		to := protocol.InstanceID(p.processID, r.Token)
 		tokens[to] = r.Token
-		list = append(list, protocol.NewSignalDelivery(to, protocol.SignalCalls, resumedCallsSignal(r)))
+		list = append(list, protocol.NewSignalDelivery(to, protocol.SignalCalls, p.callsSignal(r)))
 	}
 	var gone []string
 	for _, id := range mailbox.DeliverSignalsAndWait(ctx, list) {
@@ -97,13 +97,16 @@ func (p *unsplitProcess) decidePlan(ctx workflow.Context, d turn.Decision) error
 	if pending != nil && d.Proof != "" {
 		d.Finding = proofs.Verify(ctx, d.Proof, pending.Name(), p.processID)
 	}
-	d, err := planreview.CheckDecision(pending, d, deciders.ReadStarters(p.idea.Source), workflow.Now(ctx))
+	d, err := planreview.CheckDecision(pending, d, deciders.ReadStarters(p.idea.Source), p.causersOf(tokensOf(pending)), workflow.Now(ctx))
 	if err == nil && d.Kind == planreview.SteerAmendPlan {
 		d.Calls = pending.WithLargeValues(d.Calls)
 		err = p.checkAmendment(ctx, pending, d.Calls)
 	}
 	if err != nil {
 		return err
+	}
+	if d.Kind == planreview.SteerAmendPlan {
+		p.recordCauser(d.DecidedBy, tokensOf(pending)...)
 	}
 	request := p.loop.RequestInFlight()
 	if p.loop.DecidePlan(d) && request != nil {
@@ -129,13 +132,17 @@ func (p *unsplitProcess) checkAmendment(ctx workflow.Context, pending *planrevie
 	if request := p.loop.RequestInFlight(); request != nil {
 		return c.RequestCalls(request, calls)
 	}
-	tokens := pending.Instances
-	if len(tokens) == 0 {
-		tokens = []string{""}
-	}
 	context, offset := p.loop.StartWithPlan(calls)
 	c.Context = context
-	return c.DirectCalls(tokens, calls, offset)
+	return c.DirectCalls(tokensOf(pending), calls, offset)
+}
+
+// tokensOf lists the instances of a Plan that waits: "" is the only one.
+func tokensOf(pending *planreview.Pending) []string {
+	if pending == nil || len(pending.Instances) == 0 {
+		return []string{""}
+	}
+	return pending.Instances
 }
 
 // plans lists the Plan that waits, if one does.

@@ -129,7 +129,7 @@ func (p *unsplitProcess) concludeRequest(ctx workflow.Context) {
 func (p *unsplitProcess) sendRemainingCalls(ctx workflow.Context, rest []loop.ResumedCalls) {
 	var list []protocol.SignalDelivery
 	for _, r := range rest {
-		s := resumedCallsSignal(r)
+		s := p.callsSignal(r)
 		s.Rest = true
 		list = append(list, protocol.NewSignalDelivery(protocol.InstanceID(p.processID, r.Token), protocol.SignalCalls, s))
 	}

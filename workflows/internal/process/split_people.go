@@ -81,6 +81,7 @@ func (p *splitProcess) Revise(ctx workflow.Context, s turn.SteeringPayload) erro
 		return err
 	}
 	p.setIdea(p.idea.WithMessages(read))
+	p.recordReviser(s)
 	p.parts.Limits = p.parts.Limits.MergedWith(s.Limits)
 	for _, number := range p.parts.RunningParts() {
 		list := p.parts.All[number-1].FilterContext(s.Context)
@@ -121,6 +122,7 @@ func (p *splitProcess) AddInstances(ctx workflow.Context, s turn.SteeringPayload
 	p.setIdea(p.idea.WithRawMessages(s.Context))
 	d := steeringDecision(ctx, turn.SteerAdd, s)
 	d.Instances = ideafile.SplitContextByInstance(s.Context).InstanceTokens
+	p.recordCauser(s.By, d.Instances...)
 	p.parts.LogSteering(d)
 	p.parts.AddInstances(d.Instances)
 	p.recordAcceptedSignal(ctx, turn.SteerAdd, s)

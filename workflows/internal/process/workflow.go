@@ -12,7 +12,7 @@ import (
 // Run is the Process workflow. It reads the Idea and runs it: a process of no more instances than one Request may cover as
 // itself, one of more split into parts. Given what an earlier run carried, it goes on from there.
 func Run(ctx workflow.Context, start protocol.ProcessStart, carried *ContinueAsNewInput) (*runresult.Result, error) {
-	idea, err := readIdea(&start)
+	idea, err := readIdea(&start, workflow.GetInfo(ctx).WorkflowExecution.ID)
 	if err != nil {
 		return nil, err
 	}

@@ -31,7 +31,7 @@ Temporal Schedule: Temporal starts the processes, and a worker must run for them
 	c.AddCommand(newSchedule(a), listSchedules(a),
 		scheduleVerb(a, "pause", "Start no processes until it is resumed; those that run go on", (*schedules.Schedules).Pause),
 		scheduleVerb(a, "resume", "Start processes again", (*schedules.Schedules).Resume),
-		scheduleVerb(a, "now", "Start a process at once, beside the times of the schedule", withoutNote((*schedules.Schedules).Now)),
+		scheduleVerb(a, "now", "Start a process at once, beside the times of the schedule", now),
 		scheduleVerb(a, "end", "Remove a schedule; the processes that it has started stay", withoutNote((*schedules.Schedules).End)))
 	return c
 }
@@ -157,6 +157,10 @@ func scheduleVerb(a *app.App, name, short string, do func(s *schedules.Schedules
 		c.Flags().StringVar(&note, "note", "", "why; a `text` for people")
 	}
 	return c
+}
+
+func now(s *schedules.Schedules, ctx context.Context, id, _ string) error {
+	return s.Now(ctx, id, app.UserName())
 }
 
 func withoutNote(do func(*schedules.Schedules, context.Context, string) error) func(*schedules.Schedules, context.Context, string, string) error {

@@ -1,0 +1,150 @@
+package workflows_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"processidea/model/deciders"
+	"processidea/model/ideafile"
+	"processidea/model/turn"
+	"processidea/protocol"
+	"processidea/store/chain"
+)
+
+// notTheirs is a policy under which three people decide, and none on what they caused.
+const notTheirs = `{"by": {"people": ["sam", "ann", "bob"], "notStarter": true}}`
+
+// decides has somebody approve a Call, and says what is wanted in the reason of the refusal; "": it is taken.
+func (s *scenario) decides(process, under, call, by, refused string) {
+	s.t.Helper()
+	got := s.decideAs(process, process+under, ideafile.Approve, call, by)
+	if !strings.Contains(got, refused) || (refused == "") != (got == "") {
+		s.t.Fatalf("%s on %s: %q, want %q", by, call, got, refused)
+	}
+}
+
+// Who adds or revises an instance has no more say there than who started the process, and as much elsewhere.
+func TestWhoCausedACallDecidesOnItNowhere(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		config string
+		under  func(token string) string
+		every  int
+	}{
+		"in one piece":         {"", func(token string) string { return "/" + token }, 0},
+		"in parts":             {`"batch": 1`, func(token string) string { return "/~part/" + token + "/" + token }, 0},
+		"continued as new":     {"", func(token string) string { return "/" + token }, 1},
+		"parts, continued too": {`"batch": 1`, func(token string) string { return "/~part/" + token + "/" + token }, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			till := newTill(t)
+			s := paying(t, till, c.config, notTheirs, rows(1, 2)+`,`+payOnce)
+			s.every = c.every
+			run := s.start()
+			s.waitsFor(2)
+			for verb, context := range map[string]string{
+				turn.SteerAdd: `{"type": "state", "_instance": "3", "text": "t3"}`, turn.SteerRevise: `{"type": "state", "_instance": "1", "note": "mind"}`,
+			} {
+				if why := s.steer(verb, map[string]any{"id": verb, "by": "ann", "context": s.calls("[" + context + "]")}); why != "" {
+					t.Fatal(why)
+				}
+			}
+			s.waitsFor(3)
+			order := map[string]any{"id": "anns", "tool": "pay", "count": 9, "by": "ann", "reason": "routine"}
+			if why := s.steer(turn.SteerAllow, order); why != "" {
+				t.Fatal(why)
+			}
+			eventually(t, "ann's order covers what she has not caused", func() bool { return len(till.seen()) == 1 && s.processStatus().Awaiting == 2 })
+			for _, token := range []string{"1", "3"} {
+				s.decides(s.id, c.under(token), "0.1@"+token, "Ann", "had a hand in it")
+				s.decides(s.id, c.under(token), "0.1@"+token, "sam", "sam started the process")
+				s.decides(s.id, c.under(token), "0.1@"+token, "bob", "")
+			}
+			s.end(run)
+			idea := chain.Fork(s.sealedLast())
+			for token, want := range map[string][]string{"1": {"ann"}, "2": nil, "3": {"ann"}} {
+				if got := deciders.ReadCausers(idea, token); !slices.Equal(got, want) {
+					t.Errorf("a fork is told that %s was caused by %q", token, got)
+				}
+			}
+		})
+	}
+}
+
+// What a person writes for the LLM alone changes what it plans next.
+func TestWhoTellsTheLLMSomethingCausedWhatItPlansThen(t *testing.T) {
+	t.Parallel()
+	till := newTill(t)
+	pay := `{"solution": {"calls": [{"_tool": "pay", "n": 1, "_outputPath": "paid"}]}}`
+	s := newScenario(t, `{"schema": {"tools": {"pay": `+till.pay(notTheirs)+`}}, "context": [{"type": "text", "text": "t"}]}`, pay,
+		strings.Replace(pay, "paid", "again", 1), nothingMore)
+	s.startedBy = []string{"sam"}
+	run := s.start()
+	s.waitsFor(1)
+	if why := s.steer(turn.SteerRevise, map[string]any{"id": "v", "by": "ann", "context": s.calls(`[{"type": "text", "text": "Pay twice."}]`)}); why != "" {
+		t.Fatal(why)
+	}
+	s.decides(s.id, "/main", "1.1", "bob", "")
+	eventually(t, "the next Call waits", func() bool { return s.waitsFor(1)[0].CallID == "2.1" })
+	s.decides(s.id, "/main", "2.1", "ann", "had a hand in it")
+	s.decides(s.id, "/main", "2.1", "bob", "")
+	s.end(run)
+}
+
+// Who amends a Plan decides on none of its Calls, and nobody decides on what somebody did who did not say who they are.
+func TestWhoAmendedThePlanDecidesOnNoneOfItsCalls(t *testing.T) {
+	t.Parallel()
+	till := newTill(t)
+	s := paying(t, till, `"approval": {"plan": true}`, notTheirs, `{"type": "text", "text": "t"},`+payOnce)
+	run := s.start()
+	plan := s.planWaits(1)[0]
+	s.decidePlan("amend-plan", plan, map[string]any{"calls": s.calls(`[{"_tool": "pay", "n": 2, "_outputPath": "paid"}]`)})
+	s.waitsFor(1)
+	s.decides(s.id, "/main", "0.1", "ann", "had a hand in it")
+	s.decides(s.id, "/main", "0.1", "bob", "")
+	s.end(run)
+}
+
+func TestWhatSomebodyUnnamedCausedNobodyDecidesOn(t *testing.T) {
+	t.Parallel()
+	till := newTill(t)
+	s := paying(t, till, "", notTheirs, rows(1, 1)+`,`+payOnce)
+	s.start()
+	s.waitsFor(1)
+	if why := s.steer(turn.SteerAdd, map[string]any{"id": "a", "context": s.calls(`[{"type": "state", "_instance": "2", "text": "t2"}]`)}); why != "" {
+		t.Fatal(why)
+	}
+	s.waitsFor(2)
+	s.decides(s.id, "/2", "0.1@2", "bob", "they did not say who they are")
+	s.decides(s.id, "/1", "0.1@1", "bob", "")
+	s.cancel()
+}
+
+// A delegate is told who caused the Call that it works for.
+func TestWhoCausedTheCallOfADelegateDecidesOnNothingInIt(t *testing.T) {
+	t.Parallel()
+	till := newTill(t)
+	s := newScenario(t, `{"schema": {"tools": {"settle": {"type": "object", "properties": {}, "_delegate": "settle.json"}}},
+		"context": [`+rows(1, 1)+`, {"type": "plan", "stage": "complete", "plan": [{"_tool": "settle"}]}]}`)
+	s.startedBy = []string{"sam"}
+	s.file("settle.json", `{"schema": {"tools": {"pay": `+till.pay(notTheirs)+`}}, "context": [`+payOnce+`]}`)
+	run := s.start()
+	if why := s.steer(turn.SteerAdd, map[string]any{"id": "a", "by": "ann", "context": s.calls(`[{"type": "state", "_instance": "2", "text": "t2"}]`)}); why != "" {
+		t.Fatal(why)
+	}
+	for token, refused := range map[string]string{"1": "", "2": "ann started the process"} {
+		delegate := protocol.DelegateID(s.id, "0.1@"+token)
+		eventually(t, "the delegate waits", func() bool {
+			var v protocol.ProcessApprovals
+			q, err := s.client.QueryWorkflow(t.Context(), delegate, "", protocol.QueryApprovals)
+			return err == nil && q.Get(&v) == nil && len(v.Approvals) == 1
+		})
+		s.decides(delegate, "/main", "0.1", "ann", refused)
+		if refused != "" {
+			s.decides(delegate, "/main", "0.1", "bob", "")
+		}
+	}
+	s.end(run)
+}
