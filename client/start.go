@@ -15,6 +15,7 @@ import (
 	"processidea/client/ideafiles"
 	"processidea/client/internal/kind"
 	"processidea/client/internal/offload"
+	"processidea/model/deciders"
 	"processidea/model/delegate"
 	"processidea/model/diag"
 	"processidea/model/ideafile"
@@ -133,6 +134,9 @@ func (o *StartOptions) read() (*ideafile.Idea, error) {
 	var carried diag.Problems
 	o.Idea, o.Delegates, carried = delegate.ExtractFiles(o.Idea, o.Delegates)
 	read, problems := ideafile.ReadIdea(o.Idea)
+	if err := deciders.CheckName(o.By); o.By != "" && err != nil {
+		return nil, kind.Errorf(ErrInvalid, "start process %s by %w", o.ID, err)
+	}
 	problems = append(append(problems, carried...), delegate.CheckFiles(read, "", o.Delegates)...)
 	if errs := problems.Errors(); len(errs) > 0 {
 		return nil, &InvalidError{Source: cmp.Or(o.ID, "Idea"), Problems: errs}

@@ -115,13 +115,13 @@ func (k *Key) readMembers(m map[string]any) (err error) {
 	if strings.TrimSpace(k.Issuer) == "" {
 		return errors.New(`it does not say "iss", the issuer that its proofs name`)
 	}
-	if k.People, err = readNames(m, "people"); err != nil {
+	if k.People, err = readNames(m, "people", deciders.CheckName); err != nil {
 		return err
 	}
 	if len(k.People) == 0 {
 		return errors.New(`it does not say "people", for whom it may speak (["*"]: anybody)`)
 	}
-	if k.Groups, err = readNames(m, "groups"); err != nil {
+	if k.Groups, err = readNames(m, "groups", deciders.CheckGroup); err != nil {
 		return err
 	}
 	name, isText := m["name"].(string)
@@ -142,14 +142,14 @@ func (k *Key) readMembers(m map[string]any) (err error) {
 	return nil
 }
 
-func readNames(m map[string]any, key string) ([]string, error) {
+func readNames(m map[string]any, key string, check func(string) error) ([]string, error) {
 	list, ok := jsonval.AsStringList(m[key])
 	if m[key] != nil && !ok {
 		return nil, fmt.Errorf("%q is a list of names", key)
 	}
 	for _, name := range list {
-		if strings.TrimSpace(name) == "" {
-			return nil, fmt.Errorf("a name in %q is empty", key)
+		if err := check(name); err != nil {
+			return nil, fmt.Errorf("%q: %w", key, err)
 		}
 	}
 	return list, nil

@@ -48,13 +48,13 @@ func (i *Instance) checkDecider(rec *CallRecord, d turn.Decision) error {
 	if len(rules) == 0 {
 		return nil
 	}
-	switch strings.TrimSpace(d.DecidedBy) {
-	case "":
+	switch name := strings.TrimSpace(d.DecidedBy); {
+	case name == "":
 		if rules.Signed() {
 			return errors.New(rules.DenialReason(d.Decider(), i.starters, i.CausersOf(rec)...))
 		}
 		return fmt.Errorf(`it does not say who decides, and not everybody may: "by" is missing (%s)`, rules)
-	case turn.DecidedByTimeout, turn.DecidedByProcess:
+	case deciders.SameName(name, turn.DecidedByTimeout), deciders.SameName(name, turn.DecidedByProcess):
 		return fmt.Errorf("%q is nobody's name", d.DecidedBy)
 	}
 	if why := rules.DenialReason(d.Decider(), i.starters, i.CausersOf(rec)...); why != "" {

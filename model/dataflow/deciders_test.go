@@ -76,6 +76,7 @@ func TestWhoDoesNotFitIsRefusedAndTheCallWaitsOn(t *testing.T) {
 		`{"call": "1.1", "by": "bob", "groups": ["sales"]}`:          "bob may not decide on it, only eve and people of finance may",
 		`{"call": "1.1", "by": " SAM ", "groups": ["finance"]}`:      "started the process, and may not decide on it",
 		`{"call": "1.1", "by": "timeout", "groups": ["finance"]}`:    `"timeout" is nobody's name`,
+		`{"call": "1.1", "by": "Process", "groups": ["finance"]}`:    `"Process" is nobody's name`,
 		`{"call": "1.1", "by": "bob", "groups": "finance"}`:          `"groups" is a list of at most 100 names`,
 		`{"call": "1.1", "by": "bob", "groups": ["your group"]}`:     `"groups" is still "your group"`,
 		`{"call": "1.1", "by": "bob", "groups": ["finance", "\t"]}`:  "",

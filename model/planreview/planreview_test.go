@@ -83,6 +83,7 @@ func TestADecisionThatIsNoneIsRefusedWithTheReason(t *testing.T) {
 		{planreview.SteerApprovePlan, `{"request": -1}`, "the number of a Request"},
 		{planreview.SteerApprovePlan, `{"request": 1, "calls": []}`, `unknown key "calls"`},
 		{planreview.SteerApprovePlan, `{"request": 1, "by": "your name"}`, "put your own there"},
+		{planreview.SteerApprovePlan, `{"request": 1, "by": "ann\u200b"}`, "nobody sees"},
 		{planreview.SteerRejectPlan, `{"request": 1}`, `"reason" is missing`},
 		{planreview.SteerAmendPlan, `{"request": 1}`, `wants "calls"`},
 		{planreview.SteerAmendPlan, `{"request": 1, "calls": []}`, `"calls" is empty`},

@@ -42,12 +42,12 @@ func (p *Pending) checkDecider(d turn.Decision, starters, causers []string) erro
 	if len(p.Deciders) == 0 {
 		return nil
 	}
-	switch name := strings.TrimSpace(d.DecidedBy); name {
-	case "":
+	switch name := strings.TrimSpace(d.DecidedBy); {
+	case name == "":
 		if !p.Deciders.Signed() {
 			return fmt.Errorf(`it does not say who decides, and not everybody may: "by" is missing (%s)`, p.Deciders)
 		}
-	case turn.DecidedByTimeout, turn.DecidedByProcess:
+	case deciders.SameName(name, turn.DecidedByTimeout), deciders.SameName(name, turn.DecidedByProcess):
 		return fmt.Errorf("%q is nobody's name", name)
 	}
 	if why := p.Deciders.DenialReason(d.Decider(), starters, causers...); why != "" {

@@ -1,6 +1,7 @@
 package turn
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -33,6 +34,11 @@ func (d Decision) Proven(p PendingApproval, made []Decision, now time.Time) (Dec
 	}
 	if err := c.CheckFor(toProve); err != nil {
 		return d, err
+	}
+	for _, name := range []string{c.Subject, cmp.Or(c.Name, c.Subject)} {
+		if err := deciders.CheckName(name); err != nil {
+			return d, fmt.Errorf("who signed: %w", err)
+		}
 	}
 	used := func(other Decision) bool {
 		return other.Signed != nil && other.Signed.ID == c.ID && other.Signed.Issuer == c.Issuer
