@@ -1,6 +1,7 @@
 package ideafiles_test
 
 import (
+	"fmt"
 	"testing"
 
 	"processidea/client/ideafiles"
@@ -22,5 +23,33 @@ func TestAForkThatNamesAnLLMAsksNoOther(t *testing.T) {
 		if got := string(jsonval.Encode(changed)); err != nil || got != want {
 			t.Errorf("%s became %s, %v; want %s", given, got, err, want)
 		}
+	}
+}
+
+// What belongs to the chain is taken from nobody who forks: neither by a file nor by what comes over the wire.
+func TestAForkSaysNothingOfWhoStartedOrDecidedBefore(t *testing.T) {
+	const kept = `{"meta":{"causedBy":{"①":["eve"]},"decided":[{"by":"sam","call":"1.1"}],"origin":{"at":1},"path":"%s","startedBy":["sam"]}}`
+	for _, meta := range []string{
+		`{"path": "new", "startedBy": [], "decided": [], "causedBy": {}, "origin": {}}`,
+		`{"path": "new", "startedBy": null, "decided": null, "causedBy": null, "origin": null}`,
+		`{"path": "new", "startedBy": ["zed"], "decided": [{"call": "1.1", "by": "zed"}], "causedBy": {"①": [], "②": ["zed"]}, "origin": 7}`,
+	} {
+		given, err := jsonval.DecodeObject([]byte(`{"meta": ` + meta + `}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		idea, err := jsonval.DecodeObject([]byte(fmt.Sprintf(kept, "old")))
+		if err != nil {
+			t.Fatal(err)
+		}
+		changed, err := ideafiles.Changes{More: given}.Apply(idea)
+		if got, want := string(jsonval.Encode(changed)), fmt.Sprintf(kept, "new"); err != nil || got != want {
+			t.Errorf("%s made %s, %v; want %s", meta, got, err, want)
+		}
+	}
+	idea := map[string]any{"meta": map[string]any{"path": "p"}}
+	changed, err := ideafiles.Changes{More: map[string]any{"meta": map[string]any{"decided": []any{}, "startedBy": []any{"zed"}}}}.Apply(idea)
+	if got := string(jsonval.Encode(changed)); err != nil || got != `{"meta":{"path":"p"}}` {
+		t.Errorf("%s %v", got, err)
 	}
 }

@@ -6,12 +6,14 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/coreos/go-oidc/v3/oidc"
 
+	"processidea/model/deciders"
 	"processidea/model/jsonval"
 	"processidea/signing"
 )
@@ -22,22 +24,24 @@ type Issuer struct {
 	Audience string // whom the tokens are for: aud
 	// Name and Groups are the claims with what policies call a person, and with the groups; empty: email and groups.
 	Name, Groups string
-	Roles        *Roles
+	// Unverified counts an email of which the issuer does not say whether it is verified. One that it calls unverified never counts.
+	Unverified bool
+	Roles      *Roles
 	// Key signs decisions for those people for whom it may speak; nil: decisions are declared.
 	Key *signing.PrivateKey
 }
 
 // Names of claims, where none are given.
 const (
-	claimEmail  = "email"
-	claimGroups = "groups"
+	claimEmail    = "email"
+	claimVerified = "email_verified"
+	claimGroups   = "groups"
 )
 
 const (
 	issuerTime = 10 * time.Second // that one question to the issuer may take
 	retryAfter = 5 * time.Second  // after which an issuer that did not answer is asked again
 	maxGroups  = 1000             // of one person
-	maxName    = 200              // bytes of a name
 )
 
 // IssuerGuard lets in whoever has a token of an issuer. It is safe for concurrent use.
@@ -93,15 +97,30 @@ func (g *IssuerGuard) Identify(r *http.Request) (*Person, error) {
 	case err != nil:
 		return nil, unauthorized(CodeBadToken, "the token is not a valid one of "+g.issuer.URL+" for "+g.issuer.Audience)
 	}
-	var claims Claims
-	if err := verified.Claims(&claims); err != nil {
-		return nil, unauthorized(CodeBadToken, "the token's claims cannot be read")
+	claims, err := claimsOf(verified)
+	if err != nil {
+		return nil, err
 	}
 	return g.person(claims)
 }
 
-func away(err error) *Refusal {
-	return &Refusal{http.StatusServiceUnavailable, CodeIssuerAway, "the issuer of tokens does not answer: " + err.Error()}
+// away says to whoever asks that the issuer does not answer, and why to the log alone: that names addresses of the inner network.
+func away(err error) error {
+	return fmt.Errorf("%w: %w", &Refusal{http.StatusServiceUnavailable, CodeIssuerAway, "the issuer of tokens does not answer"}, err)
+}
+
+// clockSkew is how far the issuer's clock may be ahead.
+const clockSkew = time.Minute
+
+// claimsOf reads a token whose signature was checked.
+func claimsOf(token *oidc.IDToken) (claims Claims, err error) {
+	if err := token.Claims(&claims); err != nil {
+		return nil, unauthorized(CodeBadToken, "the token's claims cannot be read")
+	}
+	if token.IssuedAt.After(time.Now().Add(clockSkew)) { // the library looks at exp and nbf
+		return nil, unauthorized(CodeBadToken, "the token was issued in the future: its iat is ahead of this machine's clock")
+	}
+	return claims, nil
 }
 
 // Claims are those of a token.
@@ -110,12 +129,14 @@ type Claims map[string]any
 // person finds out who it is, of which groups, and what they may do.
 func (g *IssuerGuard) person(claims Claims) (*Person, error) {
 	name, _ := claims[g.issuer.Name].(string)
-	verified, said := claims["email_verified"]
-	switch {
-	case strings.TrimSpace(name) == "" || len(name) > maxName || name == anybody:
+	if strings.TrimSpace(name) == "" || name == anybody {
 		return nil, unauthorized(CodeBadToken, "the token does not say "+g.issuer.Name+", by which people are known here")
-	case g.issuer.Name == claimEmail && said && verified != true && verified != "true":
-		return nil, unauthorized(CodeBadToken, "the token's email is not verified")
+	}
+	if err := deciders.CheckName(name); err != nil {
+		return nil, unauthorized(CodeBadToken, "the token's "+g.issuer.Name+": "+err.Error())
+	}
+	if g.issuer.Name == claimEmail && !g.isVerified(claims) {
+		return nil, unauthorized(CodeBadToken, "the token's email is not verified, or it does not say so (email_verified)")
 	}
 	groups, ok := jsonval.AsStringList(claims[g.issuer.Groups])
 	if one, isText := claims[g.issuer.Groups].(string); isText {
@@ -124,7 +145,15 @@ func (g *IssuerGuard) person(claims Claims) (*Person, error) {
 	if claims[g.issuer.Groups] != nil && !ok || len(groups) > maxGroups {
 		return nil, unauthorized(CodeBadToken, "the token's "+g.issuer.Groups+" is no list of names")
 	}
+	// Neither roles nor policies can name such a group: it would give no right.
+	groups = slices.DeleteFunc(slices.Clone(groups), func(group string) bool { return deciders.CheckGroup(group) != nil })
 	return g.Known(name, groups)
+}
+
+// isVerified reports whether the email counts.
+func (g *IssuerGuard) isVerified(claims Claims) bool {
+	verified, said := claims[claimVerified]
+	return verified == true || verified == "true" || !said && g.issuer.Unverified
 }
 
 // Known gives the person of a name and of groups, which the issuer told once, and what they may do now.

@@ -118,16 +118,17 @@ func (l *IssuerLogin) Finish(ctx context.Context, a Attempt, code string) (*Pers
 	if err != nil || token.Nonce != a.Nonce {
 		return nil, unauthorized(CodeBadToken, "what the issuer says of the login is not for this desk, or not for this login")
 	}
-	claims := Claims{}
-	if err := token.Claims(&claims); err != nil {
-		return nil, unauthorized(CodeBadToken, "the token's claims cannot be read")
+	claims, err := claimsOf(token)
+	if err != nil {
+		return nil, err
 	}
 	return l.person(l.more(ctx, provider, tokens, token.Subject, claims))
 }
 
 // more adds what the issuer tells at its userinfo endpoint alone. What the signed token says stays as it is.
 func (l *IssuerLogin) more(ctx context.Context, provider *oidc.Provider, tokens *oauth2.Token, subject string, claims Claims) Claims {
-	if provider.UserInfoEndpoint() == "" || claims[l.issuer.Name] != nil && claims[l.issuer.Groups] != nil {
+	saysVerified := l.issuer.Name != claimEmail || claims[claimVerified] != nil
+	if provider.UserInfoEndpoint() == "" || claims[l.issuer.Name] != nil && claims[l.issuer.Groups] != nil && saysVerified {
 		return claims
 	}
 	info, err := provider.UserInfo(ctx, oauth2.StaticTokenSource(tokens))
@@ -137,6 +138,9 @@ func (l *IssuerLogin) more(ctx context.Context, provider *oidc.Provider, tokens 
 	all := Claims{}
 	if err := info.Claims(&all); err != nil {
 		return claims
+	}
+	if claims[claimEmail] != nil && claims[claimEmail] != all[claimEmail] {
+		delete(all, claimVerified) // it is said of another address
 	}
 	maps.Copy(all, claims)
 	return all

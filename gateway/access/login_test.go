@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"processidea/gateway/access"
 	"processidea/gateway/access/issuertest"
@@ -92,16 +93,19 @@ func TestALoginCountsForTheAttemptAndTheClientThatBeganItAlone(t *testing.T) {
 		attempt func(*access.Attempt)
 		client  func(*access.LoginClient)
 	}{
-		"another nonce":               {attempt: func(a *access.Attempt) { a.Nonce = other.Nonce }},
-		"another verifier":            {attempt: func(a *access.Attempt) { a.Verifier = other.Verifier }},
-		"no nonce in the token":       {change: func(c issuertest.Claims) { delete(c, "nonce") }},
-		"a token for another client":  {change: func(c issuertest.Claims) { c["aud"] = "another" }},
-		"one for programs' audience":  {change: func(c issuertest.Claims) { c["aud"] = "process-idea" }},
-		"one of another issuer":       {change: func(c issuertest.Claims) { c["iss"] = "https://evil.example" }},
-		"one that has expired":        {change: func(c issuertest.Claims) { c["exp"] = 1 }},
-		"a name that is not verified": {change: func(c issuertest.Claims) { c["email_verified"] = false }},
-		"no name":                     {change: func(c issuertest.Claims) { delete(c, "email") }},
-		"another secret":              {client: func(c *access.LoginClient) { c.Secret = "another-secret-of-the-desk" }},
+		"another nonce":                                         {attempt: func(a *access.Attempt) { a.Nonce = other.Nonce }},
+		"another verifier":                                      {attempt: func(a *access.Attempt) { a.Verifier = other.Verifier }},
+		"no nonce in the token":                                 {change: func(c issuertest.Claims) { delete(c, "nonce") }},
+		"a token for another client":                            {change: func(c issuertest.Claims) { c["aud"] = "another" }},
+		"one for programs' audience":                            {change: func(c issuertest.Claims) { c["aud"] = "process-idea" }},
+		"one of another issuer":                                 {change: func(c issuertest.Claims) { c["iss"] = "https://evil.example" }},
+		"one that has expired":                                  {change: func(c issuertest.Claims) { c["exp"] = 1 }},
+		"a name that is not verified":                           {change: func(c issuertest.Claims) { c["email_verified"] = false }},
+		"a name of which it is not said whether it is verified": {change: func(c issuertest.Claims) { delete(c, "email_verified") }},
+		"one issued in the future":                              {change: func(c issuertest.Claims) { c["iat"] = time.Now().Add(time.Hour).Unix() }},
+		"a name that nobody sees":                               {change: func(c issuertest.Claims) { c["email"] = "ann\u200b@example.com" }},
+		"no name":                                               {change: func(c issuertest.Claims) { delete(c, "email") }},
+		"another secret":                                        {client: func(c *access.LoginClient) { c.Secret = "another-secret-of-the-desk" }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			l, i := login(t, func(lc *access.LoginClient) {
@@ -135,9 +139,17 @@ func TestWhatTheIssuerTellsAtItsUserinfoAloneIsReadThere(t *testing.T) {
 		t.Errorf("%+v %v", who, err)
 	}
 	// What the signed token says counts more, and another person's does not count.
-	i.People["ann"] = issuertest.Claims{"email": "ann@example.com", "userinfo": issuertest.Claims{"sub": "ann", "email": "bob@example.com", "groups": []string{"finance"}}}
+	i.People["ann"] = issuertest.Claims{"email": "ann@example.com", "email_verified": true, "userinfo": issuertest.Claims{"sub": "ann", "email": "bob@example.com", "groups": []string{"finance"}}}
 	if who, err = l.Finish(t.Context(), a, code(t, l, a, "ann").Get("code")); err != nil || who.Name != "ann@example.com" || len(who.Groups) != 1 {
 		t.Errorf("%+v %v", who, err)
+	}
+	// Whether an email is verified may stand there alone, and is said of that email alone.
+	for email, counts := range map[string]bool{"ann@example.com": true, "eve@example.com": false} {
+		i.People["ann"] = issuertest.Claims{"email": email, "groups": []string{"finance"}, "userinfo": info}
+		who, err = l.Finish(t.Context(), a, code(t, l, a, "ann").Get("code"))
+		if counts != (err == nil) {
+			t.Errorf("%s: %+v %v", email, who, err)
+		}
 	}
 	other := maps.Clone(info)
 	other["sub"] = "bob"

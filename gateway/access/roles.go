@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"os"
 	"slices"
-	"strings"
 	"sync"
 
 	"processidea/model/deciders"
@@ -127,8 +126,18 @@ func readRole(v any) (out role, err error) {
 			return out, fmt.Errorf("%q is a list of names", key)
 		}
 	}
-	if len(out.people)+len(out.groups) == 0 || slices.ContainsFunc(append(out.people, out.groups...), func(s string) bool { return strings.TrimSpace(s) == "" }) {
-		return out, fmt.Errorf("a role names people or groups, and no name is empty")
+	if len(out.people)+len(out.groups) == 0 {
+		return out, fmt.Errorf("a role names people or groups")
+	}
+	for _, name := range out.people {
+		if err := deciders.CheckName(name); err != nil {
+			return out, fmt.Errorf("people: %w", err)
+		}
+	}
+	for _, name := range out.groups {
+		if err := deciders.CheckGroup(name); err != nil {
+			return out, fmt.Errorf("groups: %w", err)
+		}
 	}
 	return out, nil
 }

@@ -150,7 +150,7 @@ func (a *API) DecidePlan(ctx context.Context, id string, said PlanDecision) (out
 		if err != nil {
 			return out, err
 		}
-		return out, changed(now)
+		return out, changed(ctx, now)
 	}
 	defer a.Acted(out.Process)
 	if out.Count, err = p.DecidePlanAndCount(ctx, d); errors.Is(err, client.ErrRefused) {
@@ -159,13 +159,15 @@ func (a *API) DecidePlan(ctx context.Context, id string, said PlanDecision) (out
 	return out, err
 }
 
-// changed says that what was decided on waits no more.
-func changed(now []client.Plan) *Problem {
+// changed says that what was decided on waits no more, and shows what waits now to who may look.
+func changed(ctx context.Context, now []client.Plan) *Problem {
 	p := problem(http.StatusConflict, CodeChanged, "no Plan with that digest waits: somebody has decided on it, or it has changed; plans lists what waits now")
 	if len(now) == 0 {
 		p.Detail = "no Plan waits: somebody has decided on it"
 	}
-	p.Plans = now
+	if access.From(ctx).May(access.Look) {
+		p.Plans = now
+	}
 	return p
 }
 
@@ -182,7 +184,7 @@ func (a *API) whyRefused(ctx context.Context, p *client.Process, d client.PlanDe
 			return problem
 		}
 	}
-	return changed(now)
+	return changed(ctx, now)
 }
 
 // callAt is how a worker names a Call of an amendment that cannot run: calls[2], or calls[2], in instance ①.

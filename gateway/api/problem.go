@@ -131,7 +131,8 @@ func ProblemOf(err error) *Problem {
 	case client.IsUnreachable(err):
 		return problem(http.StatusServiceUnavailable, CodeUnreachable, err.Error())
 	}
-	return problem(http.StatusInternalServerError, CodeInternal, err.Error())
+	// What it is may name files and addresses of the server: it is for the log, where who asked has it from.
+	return problem(http.StatusInternalServerError, CodeInternal, "something went wrong at the gateway; its log says what")
 }
 
 func places(list diag.Problems) []Place {

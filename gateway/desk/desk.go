@@ -145,7 +145,7 @@ func isFromHere(r *http.Request) bool {
 // act answers a request of whoever is logged in. An error is shown to them.
 type act func(w http.ResponseWriter, r *http.Request) error
 
-// page lets in who is logged in and has a right.
+// page lets in who is logged in and has a right. Pages that act on a process show it too: they also take the right to look.
 func (d *Desk) page(right access.Right, do act) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		ticket, ok := d.sessions.Read(r)
@@ -157,8 +157,14 @@ func (d *Desk) page(right access.Right, do act) http.HandlerFunc {
 		if err == nil {
 			r = r.WithContext(withPatience(access.With(r.Context(), who)))
 		}
-		if err == nil && !who.May(right) {
-			err = access.Forbidden(who, right)
+		needed := []access.Right{right, access.Look}
+		if right == access.Start && r.PathValue("process") == "" {
+			needed = needed[:1] // who starts a process is shown what they give
+		}
+		for _, right := range needed {
+			if err == nil && !who.May(right) {
+				err = access.Forbidden(who, right)
+			}
 		}
 		if err == nil && r.Method == http.MethodPost {
 			d.Log.Info("asked to act", "page", r.Pattern, "process", r.PathValue("process"), "by", who.Name)

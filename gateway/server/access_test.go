@@ -133,6 +133,10 @@ func TestOnlyATokenOfTheIssuerForThisAudienceIsLetIn(t *testing.T) {
 		"a changed one":                  {good[:len(good)-8] + "AAAAAAAA", "bad-token"},
 		"one without a name":             {i.token(claims{"email": nil}), "bad-token"},
 		"an email that is not verified":  {i.token(claims{"email_verified": false}), "bad-token"},
+		"an email of unknown standing":   {i.token(claims{"email_verified": nil}), "bad-token"},
+		"one issued in the future":       {i.token(claims{"iat": time.Now().Add(time.Hour).Unix()}), "bad-token"},
+		"a name that nobody sees":        {i.token(claims{"email": "ann\u00ad@example.com"}), "bad-token"},
+		"a name in two scripts":          {i.token(claims{"email": "\u0430nn@example.com"}), "bad-token"},
 		"the name of all":                {i.token(claims{"email": "*"}), "bad-token"},
 		"groups that are no list":        {i.token(claims{"groups": claims{"staff": true}}), "bad-token"},
 		"the token of the loopback":      {token, "bad-token"},
@@ -170,15 +174,45 @@ func TestRolesSayWhoMayDoWhat(t *testing.T) {
 	for _, broken := range []string{`{`, `{"roles": [{"may": ["fly"], "people": ["*"]}]}`, `{"roles": [{"may": ["look"]}]}`,
 		`{"roles": [{"may": ["look"], "people": ["*"], "group": ["x"]}]}`} {
 		i.write(broken)
-		dan.get("/api/processes").problem(500, "internal")
+		if a := dan.get("/api/processes"); a.problem(500, "internal") == nil || strings.Contains(string(a.body), i.roles) {
+			t.Errorf("it says where the file is: %s", a.body)
+		}
 	}
+	if log := h.log.String(); !strings.Contains(log, i.roles) {
+		t.Errorf("the log does not say what is broken: %s", log)
+	}
+}
+
+func TestAnEmailOfUnknownStandingCountsWhereTheOperatorSaysSo(t *testing.T) {
+	i := newIssuer(t)
+	roles, err := access.OpenRoles(i.roles)
+	if err != nil {
+		t.Fatal(err)
+	}
+	guard, err := access.NewIssuerGuard(access.Issuer{URL: i.url, Audience: "process-idea", Roles: roles, Unverified: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := open(t, func(o *server.Options) { o.Guard = guard })
+	h.as(i.token(claims{"email_verified": nil})).get("/api/processes").is(200)
+	h.as(i.token(claims{"email_verified": false})).get("/api/processes").problem(401, "bad-token")
+}
+
+func TestAGroupThatNobodySeesGivesNothing(t *testing.T) {
+	i := newIssuer(t)
+	h := i.open(t, nil)
+	h.as(i.token(claims{"groups": []string{"x\u200b", "Staff"}})).get("/api/processes").is(200)
+	h.as(i.token(claims{"groups": []string{"staff\u200b"}})).get("/api/processes").problem(403, "forbidden")
 }
 
 func TestAnIssuerThatIsAwayIsNobodysMistake(t *testing.T) {
 	i := newIssuer(t)
 	token := i.token(nil)
 	i.url = "http://127.0.0.1:1"
-	i.open(t, nil).as(token).get("/api/processes").problem(503, "issuer-away")
+	a := i.open(t, nil).as(token).get("/api/processes")
+	if a.problem(503, "issuer-away"); strings.Contains(string(a.body), "127.0.0.1") {
+		t.Errorf("it tells strangers of its network: %s", a.body)
+	}
 }
 
 func TestWhatAForeignPageCausesIsRefused(t *testing.T) {

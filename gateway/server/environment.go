@@ -19,7 +19,9 @@ const (
 	IssuerVariable   = "PROCESSIDEA_OIDC_ISSUER"   // an OpenID Connect issuer
 	AudienceVariable = "PROCESSIDEA_OIDC_AUDIENCE" // whom its tokens are for
 	NameVariable     = "PROCESSIDEA_OIDC_NAME"     // the claim with a person's name; email where it is not set
-	GroupsVariable   = "PROCESSIDEA_OIDC_GROUPS"   // the claim with the groups; groups where it is not set
+	// true: an email counts of which the issuer does not say whether it is verified
+	UnverifiedVariable = "PROCESSIDEA_OIDC_UNVERIFIED"
+	GroupsVariable     = "PROCESSIDEA_OIDC_GROUPS" // the claim with the groups; groups where it is not set
 	// The client for which people log in at the issuer with a browser, and what it asks for beside openid.
 	ClientVariable    = "PROCESSIDEA_OIDC_CLIENT_ID"
 	SecretVariable    = "PROCESSIDEA_OIDC_CLIENT_SECRET"
@@ -117,7 +119,7 @@ func issuerGuard(key *signing.PrivateKey, getenv func(string) string) (access.Gu
 	}
 	guard, err := access.NewIssuerGuard(access.Issuer{
 		URL: getenv(IssuerVariable), Audience: getenv(AudienceVariable), Name: getenv(NameVariable), Groups: getenv(GroupsVariable),
-		Roles: roles, Key: key,
+		Unverified: getenv(UnverifiedVariable) == "true", Roles: roles, Key: key,
 	})
 	if err != nil || getenv(ClientVariable) == "" {
 		return guard, err

@@ -1,6 +1,7 @@
 package server_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"maps"
 	"strings"
@@ -128,4 +129,33 @@ func TestAScheduleThatStartsSomethingElseIsNotShown(t *testing.T) {
 	h.ask("DELETE", "/api/schedules/"+t.Name(), nil).problem(404, "not-found")
 	h.post("/api/schedules/"+t.Name()+"/pause", nil).problem(404, "not-found")
 	h.post("/api/schedules", schedule(t.Name(), map[string]any{"every": "1h"})).problem(409, "exists")
+}
+
+// Who begins a run by hand decides on it no more than who made the schedule.
+func TestWhoBeginsARunOfAScheduleByHandCountsAsItsStarter(t *testing.T) {
+	issuer := newIssuer(t)
+	h := issuer.open(t, nil)
+	as := func(name string) *house { return h.as(issuer.token(claims{"email": name + "@example.com"})) }
+	id := t.Name()
+	idea := strings.Replace(string(payout("")["idea"].(json.RawMessage)), `"proof": "signed", "by": {"groups": ["finance"], "count": 2,`, `"by": {"groups": ["staff"],`, 1)
+	as("eve").post("/api/schedules", map[string]any{"id": id, "every": "1000h", "idea": json.RawMessage(idea)}).is(201)
+	defer as("eve").ask("DELETE", "/api/schedules/"+id, nil)
+	as("ann").post("/api/schedules/"+id+"/now", nil).is(204)
+	process := ""
+	eventually(t, "it has started a process", func() bool {
+		latest := h.as(issuer.token(nil)).get("/api/schedules/" + id).is(200).list("latest")
+		if len(latest) > 0 {
+			process, _ = latest[0]["process"].(string)
+		}
+		return process != ""
+	})
+	waits := as("bob").waiting(process, 1)[0]
+	for _, who := range []string{"ann", "eve"} {
+		if r := as(who).decide(decisionOn(waits, "approve"))[0]; r["outcome"] != "refused" || !strings.Contains(fmt.Sprint(r["reason"]), "started the process") {
+			t.Errorf("%s: %v", who, r)
+		}
+	}
+	if r := as("bob").decide(decisionOn(waits, "approve"))[0]; r["outcome"] != "taken" {
+		t.Errorf("%v", r)
+	}
 }

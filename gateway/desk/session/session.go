@@ -6,6 +6,7 @@ import (
 	"crypto/aes"
 	"crypto/cipher"
 	"crypto/hkdf"
+	"crypto/rand"
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
@@ -14,6 +15,8 @@ import (
 	"net"
 	"net/http"
 	"time"
+
+	lru "github.com/hashicorp/golang-lru/v2"
 )
 
 // Lasts is how long somebody stays logged in.
@@ -21,6 +24,7 @@ const Lasts = 12 * time.Hour
 
 // Ticket says who is logged in.
 type Ticket struct {
+	ID     string    `json:"id"` // made up where it begins
 	Name   string    `json:"name"`
 	Groups []string  `json:"groups,omitempty"`
 	Until  time.Time `json:"until"`
@@ -29,6 +33,8 @@ type Ticket struct {
 // Sessions open, read and end sessions. It is safe for concurrent use.
 type Sessions struct {
 	aead cipher.AEAD
+	// ended are the ids of those that were ended here before their time: a copy of the cookie counts no more.
+	ended *lru.Cache[string, struct{}]
 	// Secure says that browsers reach the gateway by https alone; otherwise a cookie is for https where the request came by it.
 	Secure bool
 }
@@ -47,8 +53,15 @@ func New(secret []byte) (*Sessions, error) {
 	if err != nil {
 		return nil, fmt.Errorf("session: %w", err)
 	}
-	return &Sessions{aead: aead}, nil
+	ended, err := lru.New[string, struct{}](mostEnded)
+	if err != nil {
+		return nil, fmt.Errorf("session: %w", err)
+	}
+	return &Sessions{aead: aead, ended: ended}, nil
 }
+
+// mostEnded is how many sessions are remembered that were ended: of more than that within Lasts, copies of the first count again.
+const mostEnded = 100_000
 
 const ticketUse = "ticket"
 
@@ -57,6 +70,7 @@ func (s *Sessions) Begin(w http.ResponseWriter, r *http.Request, t Ticket) error
 	if t.Until.IsZero() {
 		t.Until = time.Now().Add(Lasts)
 	}
+	t.ID = rand.Text()
 	text, err := s.Seal(ticketUse, t)
 	if err != nil {
 		return err
@@ -67,8 +81,11 @@ func (s *Sessions) Begin(w http.ResponseWriter, r *http.Request, t Ticket) error
 	return nil
 }
 
-// End logs whoever asks out.
+// End logs whoever asks out, and ends the session for whoever has a copy of the cookie.
 func (s *Sessions) End(w http.ResponseWriter, r *http.Request) {
+	if t, ok := s.Read(r); ok {
+		s.ended.Add(t.ID, struct{}{})
+	}
 	c := s.cookie(r)
 	c.MaxAge = -1
 	http.SetCookie(w, c)
@@ -77,7 +94,7 @@ func (s *Sessions) End(w http.ResponseWriter, r *http.Request) {
 // Read tells who is logged in; ok is false where nobody is.
 func (s *Sessions) Read(r *http.Request) (t Ticket, ok bool) {
 	c, err := r.Cookie(s.cookie(r).Name)
-	if err != nil || !s.Unseal(ticketUse, c.Value, &t) || time.Now().After(t.Until) {
+	if err != nil || !s.Unseal(ticketUse, c.Value, &t) || time.Now().After(t.Until) || t.ID == "" || s.ended.Contains(t.ID) {
 		return Ticket{}, false
 	}
 	return t, true

@@ -63,6 +63,24 @@ func TestASessionIsReadByWhoeverHasTheSecretAlone(t *testing.T) {
 	}
 }
 
+func TestACopyOfTheCookieCountsNoMoreOnceThePersonHasLoggedOut(t *testing.T) {
+	s := sessions(t, "one")
+	const here = "http://localhost/"
+	c, other := begun(t, s, here, session.Ticket{Name: "ann"}), begun(t, s, here, session.Ticket{Name: "ann"})
+	copied := *c
+	s.End(httptest.NewRecorder(), request(here))
+	if _, ok := s.Read(request(here, &copied)); !ok {
+		t.Fatal("nobody has logged out")
+	}
+	s.End(httptest.NewRecorder(), request(here, c))
+	if got, ok := s.Read(request(here, &copied)); ok {
+		t.Errorf("a copy counts: %+v", got)
+	}
+	if _, ok := s.Read(request(here, other)); !ok {
+		t.Error("the session of another browser has ended too")
+	}
+}
+
 func TestASessionEndsByItself(t *testing.T) {
 	s := sessions(t, "one")
 	c := begun(t, s, "http://localhost/", session.Ticket{Name: "ann", Until: time.Now().Add(-time.Second)})
