@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -15,17 +16,20 @@ import (
 	"github.com/prometheus/prometheus/promql/parser"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
 	"sigs.k8s.io/yaml"
 )
 
 // kinds are the types of Kubernetes' own API, by apiVersion and kind.
 var kinds = map[string]func() any{
-	"apps/v1 Deployment":            func() any { return &appsv1.Deployment{} },
-	"policy/v1 PodDisruptionBudget": func() any { return &policyv1.PodDisruptionBudget{} },
-	"v1 PersistentVolumeClaim":      func() any { return &corev1.PersistentVolumeClaim{} },
-	"v1 Service":                    func() any { return &corev1.Service{} },
+	"apps/v1 Deployment":                 func() any { return &appsv1.Deployment{} },
+	"networking.k8s.io/v1 NetworkPolicy": func() any { return &networkingv1.NetworkPolicy{} },
+	"policy/v1 PodDisruptionBudget":      func() any { return &policyv1.PodDisruptionBudget{} },
+	"v1 PersistentVolumeClaim":           func() any { return &corev1.PersistentVolumeClaim{} },
+	"v1 Service":                         func() any { return &corev1.Service{} },
 
 	"temporal.io/v1alpha1 Connection":       func() any { return &connection{} },
 	"temporal.io/v1alpha1 WorkerDeployment": func() any { return &workerDeployment{} },
@@ -78,6 +82,8 @@ func TestTheManifestsHaveTheFieldsThatKubernetesHas(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		var policies []*networkingv1.NetworkPolicy
+		var pods []corev1.PodTemplateSpec
 		for n, document := range bytes.Split(data, []byte("\n---\n")) {
 			var of metav1.TypeMeta
 			if err := yaml.Unmarshal(document, &of); err != nil {
@@ -93,17 +99,52 @@ func TestTheManifestsHaveTheFieldsThatKubernetesHas(t *testing.T) {
 				t.Errorf("%s, document %d: %v", file, n+1, err)
 			}
 			switch d := object.(type) {
+			case *networkingv1.NetworkPolicy:
+				policies = append(policies, d)
 			case *appsv1.Deployment:
+				pods = append(pods, d.Spec.Template)
 				selects(t, file, d)
 				mounts(t, file, d.Spec.Template.Spec)
 			case *workerDeployment:
+				pods = append(pods, d.Spec.Template)
 				mounts(t, file, d.Spec.Template.Spec)
 				if s := d.Spec.Rollout; s.Gate.WorkflowType != "Gate" || s.Strategy != "Progressive" || len(s.Steps) == 0 {
 					t.Errorf("%s: its rollout is %+v", file, s)
 				}
 			}
 		}
+		for _, pod := range pods {
+			isFenced(t, file, pod, policies)
+		}
 	}
+}
+
+// isFenced checks that pods are reached at their own ports alone, from named places, and reach what is named, which is never where clouds keep credentials.
+func isFenced(t *testing.T, file string, pod corev1.PodTemplateSpec, policies []*networkingv1.NetworkPolicy) {
+	t.Helper()
+	for _, p := range policies {
+		selector, err := metav1.LabelSelectorAsSelector(&p.Spec.PodSelector)
+		if err != nil || selector.Empty() || !selector.Matches(labels.Set(pod.Labels)) {
+			continue
+		}
+		if len(p.Spec.PolicyTypes) != 2 || len(p.Spec.Ingress) == 0 || len(p.Spec.Egress) == 0 {
+			t.Errorf("%s: %s limits %v", file, p.Name, p.Spec.PolicyTypes)
+		}
+		for _, in := range p.Spec.Ingress {
+			if len(in.From) == 0 || len(in.Ports) != 1 || in.Ports[0].Port.IntVal != pod.Spec.Containers[0].Ports[0].ContainerPort {
+				t.Errorf("%s: %s lets in %+v", file, p.Name, in)
+			}
+		}
+		for _, out := range p.Spec.Egress {
+			for _, to := range out.To {
+				if to.IPBlock != nil && strings.HasPrefix(to.IPBlock.CIDR, "0.") && !slices.Contains(to.IPBlock.Except, "169.254.0.0/16") || len(out.Ports) == 0 {
+					t.Errorf("%s: %s lets out %+v", file, p.Name, out)
+				}
+			}
+		}
+		return
+	}
+	t.Errorf("%s: no NetworkPolicy selects the pods %v", file, pod.Labels)
 }
 
 // selects checks that a Deployment selects its own pods.

@@ -3,6 +3,7 @@ package postgres
 import (
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -20,6 +21,11 @@ type compose struct {
 		EnvFile     []any             `yaml:"env_file"`
 		Environment map[string]string `yaml:"environment"`
 		Entrypoint  []string          `yaml:"entrypoint"`
+		Networks    []string          `yaml:"networks"`
+		Ports       []string          `yaml:"ports"`
+		ReadOnly    bool              `yaml:"read_only"`
+		CapDrop     []string          `yaml:"cap_drop"`
+		SecurityOpt []string          `yaml:"security_opt"`
 	} `yaml:"services"`
 }
 
@@ -35,7 +41,7 @@ func readCompose(t *testing.T) (c compose) {
 	return c
 }
 
-var orDefault = regexp.MustCompile(`\$\{\w+:-([^}]*)\}`)
+var orDefault = regexp.MustCompile(`\$\{\w+:[-?]([^}]*)\}`)
 
 // environment gives a service's variables as they are where nobody sets any, with some replaced: what is a name or a port
 // in the network of the containers is another here.
@@ -89,6 +95,36 @@ func TestTheComposeFilePassesSettingsThatTheWorkerReadsAndPinsItsImages(t *testi
 	}
 	if len(c.Services["worker"].EnvFile) == 0 || c.Services["temporal-ui"].Environment["TEMPORAL_CODEC_ENDPOINT"] == "" {
 		t.Error("secrets for tools have no file, or the UI has no codec server")
+	}
+}
+
+// No container has more than it needs: no right of root, no file to write to in our own images, no secret of another, and no port beyond this machine.
+func TestEveryContainerHasNoMoreThanItNeeds(t *testing.T) {
+	t.Parallel()
+	for name, s := range readCompose(t).Services {
+		if !slices.Contains(s.CapDrop, "ALL") || !slices.Contains(s.SecurityOpt, "no-new-privileges:true") {
+			t.Errorf("%s keeps rights of root: %v %v", name, s.CapDrop, s.SecurityOpt)
+		}
+		if s.Build != nil && !s.ReadOnly {
+			t.Errorf("%s may write to its image", name)
+		}
+		for variable, value := range s.Environment {
+			if strings.HasPrefix(variable, "OPENAI_") && name != "worker" {
+				t.Errorf("%s is given %s, and asks no LLM", name, variable)
+			}
+			secret := regexp.MustCompile(`(PASSWORD|PWD|SECRET|TOKEN|KEYS?)$`).MatchString(variable)
+			if secret && !regexp.MustCompile(`^\$\{\w+:(-|\?[^}]+)\}$`).MatchString(value) {
+				t.Errorf("%s has a %s that everybody knows: %s", name, variable, value)
+			}
+		}
+		for _, port := range s.Ports {
+			if !strings.HasPrefix(port, "127.0.0.1:") {
+				t.Errorf("%s is open beyond this machine: %s", name, port)
+			}
+		}
+		if alone := slices.Equal(s.Networks, []string{"codec"}); alone != (name == "codec") {
+			t.Errorf("%s is in the networks %v: what serves payloads without a token is in one of its own", name, s.Networks)
+		}
 	}
 }
 
