@@ -7,7 +7,6 @@ import (
 	"errors"
 
 	"go.temporal.io/sdk/activity"
-	"go.temporal.io/sdk/temporal"
 
 	"processidea/llm"
 	"processidea/model/llmconfig"
@@ -19,6 +18,16 @@ import (
 // SendBatch sends a Request through the LLM's batch interface. The batch has a key that follows from this activity, so that another attempt finds
 // what an earlier one has sent.
 func (a *Activities) SendBatch(ctx context.Context, setup protocol.SharedRequestSetup, input *turn.RequestInput,
+	states protocol.RequestStates) (*protocol.SentBatch, error) {
+	sent, err := a.attemptBatch(ctx, setup, input, states)
+	if err != nil {
+		return nil, a.waitOut(ctx, input.RequestNumber, patienceOf(setup), err)
+	}
+	a.goOn(ctx, sent.Request)
+	return sent, nil
+}
+
+func (a *Activities) attemptBatch(ctx context.Context, setup protocol.SharedRequestSetup, input *turn.RequestInput,
 	states protocol.RequestStates) (*protocol.SentBatch, error) {
 	defer heartbeat(ctx)()
 	ctx, release := a.Memory.Begin(ctx)
@@ -37,12 +46,12 @@ func (a *Activities) SendBatch(ctx context.Context, setup protocol.SharedRequest
 	asked := r.candidates[0]
 	client, err := asked.configured()
 	if err != nil {
-		return nil, llmError(err)
+		return nil, err
 	}
 	r.question.Settings = asked.settings
-	sent := &protocol.SentBatch{Server: asked.settings.Server, Key: batchKey(activity.GetInfo(ctx))}
+	sent := &protocol.SentBatch{Server: asked.settings.Server, Key: batchKey(activity.GetInfo(ctx)), Request: input.RequestNumber}
 	if sent.ID, err = client.SendBatch(ctx, r.question, sent.Key); err != nil {
-		return nil, llmError(err)
+		return nil, err
 	}
 	return sent, nil
 }
@@ -62,10 +71,11 @@ func (a *Activities) ReadBatch(ctx context.Context, sent protocol.SentBatch) (*p
 	}
 	completion, err := client.ReadBatch(ctx, sent.ID, sent.Key)
 	var e *llm.Error
-	if errors.As(err, &e) && e.Retry {
-		return nil, temporal.NewApplicationErrorWithOptions(e.Message, e.Code,
-			temporal.ApplicationErrorOptions{NextRetryDelay: e.RetryAfter, Category: temporal.ApplicationErrorCategoryBenign})
+	if errors.As(err, &e) && e.Retry && !e.Pending {
+		activity.RecordHeartbeat(ctx, true) // for the next attempt
+		return nil, a.waitOut(ctx, sent.Request, forever, err)
 	}
+	a.goOnIfTold(ctx, sent.Request)
 	if err != nil {
 		return nil, llmError(err)
 	}

@@ -35,14 +35,17 @@ func toolError(err error) error {
 	})
 }
 
-// llmError does the same with an error of the LLM's client.
+// llmError does the same with an error of the LLM's client. That it is tried again is no error of the worker's.
 func llmError(err error) error {
 	var e *llm.Error
 	if !errors.As(err, &e) {
 		return err
 	}
-	return temporal.NewApplicationErrorWithOptions(e.Message, e.Code,
-		temporal.ApplicationErrorOptions{NonRetryable: !e.Retry, NextRetryDelay: e.RetryAfter})
+	o := temporal.ApplicationErrorOptions{NonRetryable: !e.Retry, NextRetryDelay: e.RetryAfter}
+	if e.Retry {
+		o.Category = temporal.ApplicationErrorCategoryBenign
+	}
+	return temporal.NewApplicationErrorWithOptions(jsonval.Clip(e.Message, maxErrorMessage), e.Code, o)
 }
 
 // panicError is the error of an activity for which a goroutine panicked: it is tried again, as after a failure of a Tool.

@@ -30,12 +30,18 @@ type ears struct {
 	client.Client
 	mu   sync.Mutex
 	sent []protocol.CallsSignal
+	held []protocol.HeldUpSignal
 }
 
 func (e *ears) SignalWorkflow(_ context.Context, _, _, _ string, arg any) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.sent = append(e.sent, arg.(protocol.CallsSignal))
+	switch s := arg.(type) {
+	case protocol.CallsSignal:
+		e.sent = append(e.sent, s)
+	case protocol.HeldUpSignal:
+		e.held = append(e.held, s)
+	}
 	return nil
 }
 

@@ -62,7 +62,7 @@ func (r *request) ask(ctx context.Context, seen *RequestAttempt) (*llm.Reply, er
 		if n < len(r.candidates)-1 {
 			activity.GetLogger(ctx).Warn("the LLM does not answer; the next one is asked", "llm", answer.Model, "next", r.candidates[n+1].settings.Model,
 				"code", said.Code)
-			r.a.endRequest(seen, nil, llmError(said))
+			r.a.endRequest(seen, nil, said)
 			seen.Began = time.Now()
 		}
 	}

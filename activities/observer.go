@@ -68,7 +68,8 @@ func (a *Activities) observeCall(ctx context.Context, in protocol.ExecuteInput) 
 
 // endRequest tells the observer what became of a Request.
 func (a *Activities) endRequest(seen *RequestAttempt, reply *turn.LLMReply, err error) {
-	if a.Observer == nil {
+	var said *llm.Error
+	if a.Observer == nil || (errors.As(err, &said) && said.HeldBack) { // nobody was asked
 		return
 	}
 	seen.Ended, seen.Outcome = time.Now(), outcomeOfError(err, OutcomeWhole)
@@ -85,6 +86,7 @@ func (s *RequestAttempt) describe(r *llm.Reply) {
 
 func outcomeOfError(err error, good string) string {
 	var app *temporal.ApplicationError
+	var said *llm.Error
 	switch {
 	case err == nil:
 		return good
@@ -92,6 +94,8 @@ func outcomeOfError(err error, good string) string {
 		return OutcomeCutOff
 	case errors.As(err, &app) && app.Type() != "":
 		return app.Type()
+	case errors.As(err, &said):
+		return said.Code
 	}
 	return ideafile.CodeToolFailed
 }

@@ -25,6 +25,15 @@ import (
 // tells what became of it, good or bad. The answer is that of a batch, where one was asked: the LLM is not asked then.
 func (a *Activities) SendRequest(ctx context.Context, setup protocol.SharedRequestSetup, input *turn.RequestInput,
 	states protocol.RequestStates, answer protocol.BatchAnswer) (*turn.LLMReply, error) {
+	reply, err := a.attemptRequest(ctx, setup, input, states, answer)
+	if err != nil {
+		return nil, a.waitOut(ctx, input.RequestNumber, patienceOf(setup), err)
+	}
+	return reply, nil
+}
+
+func (a *Activities) attemptRequest(ctx context.Context, setup protocol.SharedRequestSetup, input *turn.RequestInput,
+	states protocol.RequestStates, answer protocol.BatchAnswer) (*turn.LLMReply, error) {
 	defer heartbeat(ctx)()
 	ctx, release := a.Memory.Begin(ctx)
 	defer release()
@@ -83,7 +92,7 @@ func (a *Activities) streamRequest(ctx context.Context, setup protocol.SharedReq
 	a.addCost(answer, r.idea.Config, batch.Completion != "")
 	seen.Usage = answer.Usage
 	if err != nil {
-		return nil, llmError(err)
+		return nil, err
 	}
 	r.reply.AnsweringLLM = &turn.LLMUsage{
 		Request: input.RequestNumber, RequestedModel: answer.Model, ServedModel: answer.Served, PromptDigest: promptDigest(r.question), TokenUsage: answer.Usage,
@@ -143,6 +152,7 @@ func (a *Activities) newRequest(ctx context.Context, setup protocol.SharedReques
 	r.question = llm.Request{
 		Messages: prompt.Render(idea, setup.Bindings, input, func(h jsonval.BlobHandle) []byte { return a.Store.Peek(ctx, h) }),
 		Form:     form, RateKey: fmt.Sprintf("%s/%d", input.ProcessID, input.RequestNumber), KeepText: a.Recorder != nil, OnCall: r.onCall,
+		OnAnswer: func() { a.goOn(ctx, input.RequestNumber) },
 	}
 	if err := r.chooseLLMs(setup); err != nil {
 		return nil, nonRetryableError(turn.CodeLLMError, err)

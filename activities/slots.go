@@ -2,17 +2,17 @@ package activities
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"go.temporal.io/sdk/activity"
-	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/worker"
 
+	"processidea/llm"
 	"processidea/model/turn"
 )
 
-var errNoSlot = errors.New("as many Requests as this worker makes at once were under way all the time")
+var errNoSlot = &llm.Error{Code: turn.CodeLLMUnreachable, Retry: true,
+	Message: "as many Requests as this worker makes at once were under way all the time"}
 
 // withSlot makes a Request in one of the worker's slots for Requests, and tells the observer what became of it.
 func (a *Activities) withSlot(
@@ -45,7 +45,7 @@ func (a *Activities) acquireSlot(ctx context.Context) (release func(), err error
 	waiting, cancel := context.WithTimeout(ctx, time.Until(activity.GetInfo(ctx).Deadline)/2)
 	defer cancel()
 	if err := a.RequestSlots.Acquire(waiting, 1); err != nil {
-		return nil, temporal.NewApplicationError(errNoSlot.Error(), turn.CodeLLMUnreachable)
+		return nil, errNoSlot
 	}
 	return func() { a.RequestSlots.Release(1) }, nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -16,6 +17,7 @@ import (
 	"processidea/client/internal/kind"
 	"processidea/internal/safego"
 	"processidea/model/runresult"
+	"processidea/model/turn"
 	"processidea/protocol"
 	"processidea/worker/engine"
 )
@@ -32,15 +34,26 @@ type Summary struct {
 	// process is paused, or whom it is asking, as far as a worker answers.
 	Awaiting int      `json:"awaiting"`
 	Waiting  []string `json:"waiting"`
+	// Code is why the process is paused, or has failed; HeldUp is what holds it up. Both are empty where no worker answers.
+	Code   string        `json:"code,omitempty"`
+	HeldUp []turn.HeldUp `json:"heldUp,omitempty"`
 }
 
 // ListOptions say which processes to list.
 type ListOptions struct {
-	Limit int // the most that are listed; 0: no limit
+	Limit  int  // the most that are listed; 0: no limit
+	Paused bool // only those that are paused
 }
 
 // List gives the processes that somebody started, the latest first, and none that a process started.
 func (c *Client) List(ctx context.Context, o ListOptions) ([]Summary, error) {
+	if o.Paused {
+		found, err := c.paused(ctx)
+		if o.Limit > 0 {
+			found = found[:min(len(found), o.Limit)]
+		}
+		return found, err
+	}
 	found := []Summary{}
 	err := c.executions(ctx, processQuery, func(info *workflowpb.WorkflowExecutionInfo) bool {
 		if !strings.Contains(info.GetExecution().GetWorkflowId(), "/") {
@@ -51,7 +64,27 @@ func (c *Client) List(ctx context.Context, o ListOptions) ([]Summary, error) {
 	if err != nil {
 		return nil, fmt.Errorf("list processes: %w", err)
 	}
-	return found, c.addWaiting(ctx, found)
+	asking, cancel := context.WithTimeout(ctx, queryTimeout)
+	defer cancel()
+	return found, c.addWaiting(asking, found)
+}
+
+// paused asks every process that is at work whether it is paused. One that does not answer is taken for what Temporal knows of it.
+func (c *Client) paused(ctx context.Context) ([]Summary, error) {
+	found := []Summary{}
+	err := c.executions(ctx, Filter{Status: runresult.StatusPaused}.query(), func(info *workflowpb.WorkflowExecutionInfo) bool {
+		if !strings.Contains(info.GetExecution().GetWorkflowId(), "/") {
+			found = append(found, c.summary(info))
+		}
+		return true
+	})
+	if err != nil {
+		return nil, fmt.Errorf("list processes: %w", err)
+	}
+	if err := c.addWaiting(ctx, found); err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(found, func(s Summary) bool { return s.Status != runresult.StatusPaused }), ctx.Err()
 }
 
 // Filter says which processes are meant; empty fields mean any.
@@ -68,7 +101,7 @@ type Page struct {
 }
 
 // ListPage gives a part of the processes that somebody started, the latest first, without asking any of them: Awaiting is as Temporal has it,
-// and Waiting is empty. A part may hold fewer than size, up to 200, although there are more. The error wraps ErrInvalid where the server does not know
+// and Waiting says at most that one is held up. A part may hold fewer than size, up to 200, although there are more. The error wraps ErrInvalid where the server does not know
 // the search attributes of a filter, or the part.
 func (c *Client) ListPage(ctx context.Context, f Filter, size int, from []byte) (Page, error) {
 	request := &workflowservice.ListWorkflowExecutionsRequest{
@@ -118,10 +151,8 @@ func (f Filter) query() string {
 	return query
 }
 
-// addWaiting asks the open processes what they wait for. What does not answer soon is left without.
+// addWaiting asks the open processes how they stand and what they wait for. What does not answer soon is left without.
 func (c *Client) addWaiting(ctx context.Context, found []Summary) error {
-	ctx, cancel := context.WithTimeout(ctx, queryTimeout)
-	defer cancel()
 	var g safego.Group
 	g.SetLimit(queriesAtOnce)
 	for n := range found {
@@ -131,8 +162,12 @@ func (c *Client) addWaiting(ctx context.Context, found []Summary) error {
 		}
 		g.Go("client.list", func() error {
 			v, err := c.Process(s.Process).Status(ctx)
-			if err == nil {
-				s.Awaiting, s.Waiting = v.Awaiting, waitingOf(v)
+			if err != nil {
+				return nil
+			}
+			s.Status, s.Awaiting, s.Waiting, s.HeldUp = v.Status, v.Awaiting, waitingOf(v), v.HeldUp
+			if v.Error != nil {
+				s.Code = v.Error.Code
 			}
 			return nil
 		})
@@ -162,7 +197,9 @@ func (c *Client) summary(info *workflowpb.WorkflowExecutionInfo) Summary {
 	s := Summary{
 		Process: info.GetExecution().GetWorkflowId(), Status: statusOf(info), Started: info.GetStartTime().AsTime(), Waiting: []string{},
 	}
-	s.Awaiting = awaitingOf(info)
+	if s.Awaiting = awaitingOf(info); attributeOf(info) == protocol.StatusHeldUp {
+		s.Waiting = []string{protocol.StatusHeldUp}
+	}
 	memo, values := info.GetMemo().GetFields(), engine.DataConverter(c.archive.values.Keys())
 	_ = values.FromPayload(memo[protocol.MemoPath], &s.Path)
 	_ = values.FromPayload(memo[protocol.MemoVersion], &s.Version)
@@ -190,11 +227,14 @@ func statusOf(info *workflowpb.WorkflowExecutionInfo) runresult.Status {
 	case enumspb.WORKFLOW_EXECUTION_STATUS_CANCELED, enumspb.WORKFLOW_EXECUTION_STATUS_TERMINATED:
 		return runresult.StatusCancelled
 	}
-	var status string
-	attribute := info.GetSearchAttributes().GetIndexedFields()[protocol.AttributeStatus]
-	err := converter.GetDefaultDataConverter().FromPayload(attribute, &status)
-	if err == nil && status == string(runresult.StatusPaused) {
+	if attributeOf(info) == string(runresult.StatusPaused) {
 		return runresult.StatusPaused
 	}
 	return runresult.StatusRunning
+}
+
+// attributeOf is the search attribute of a process's status; empty where it is not registered.
+func attributeOf(info *workflowpb.WorkflowExecutionInfo) (status string) {
+	_ = converter.GetDefaultDataConverter().FromPayload(info.GetSearchAttributes().GetIndexedFields()[protocol.AttributeStatus], &status)
+	return status
 }

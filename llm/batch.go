@@ -29,12 +29,15 @@ const mostBatchesSearched = 1000
 // not sent again. The error is of type *Error.
 func (c *Client) SendBatch(ctx context.Context, r Request, key string) (id string, err error) {
 	x := c.newExchange(r)
+	if held := c.circuit.admit(x.params.Model, time.Now()); held != nil {
+		return "", held
+	}
 	id, err = x.findBatch(ctx, key)
 	if err == nil && id == "" {
 		id, err = x.newBatch(ctx, key)
 	}
 	if err != nil {
-		return "", x.batchFailure(err)
+		return "", x.batchFailure(ctx, err)
 	}
 	return id, nil
 }
@@ -85,9 +88,12 @@ func (x *exchange) batchLine(key string) ([]byte, error) {
 // is at work it is one to try again, with the time after which that makes sense.
 func (c *Client) ReadBatch(ctx context.Context, id, key string) (completion []byte, err error) {
 	x := c.newExchange(Request{})
+	if held := c.circuit.admit(x.params.Model, time.Now()); held != nil {
+		return nil, held
+	}
 	b, err := x.api.Batches.Get(ctx, id, x.options...)
 	if err != nil {
-		return nil, x.batchFailure(err)
+		return nil, x.batchFailure(ctx, err)
 	}
 	switch b.Status {
 	case openai.BatchStatusCompleted, openai.BatchStatusExpired, openai.BatchStatusCancelled:
@@ -97,7 +103,7 @@ func (c *Client) ReadBatch(ctx context.Context, id, key string) (completion []by
 			}
 			line, err := x.findLine(ctx, file, key)
 			if err != nil {
-				return nil, x.batchFailure(err)
+				return nil, x.batchFailure(ctx, err)
 			}
 			if line != nil {
 				return line.completion(x)
@@ -112,7 +118,7 @@ func (c *Client) ReadBatch(ctx context.Context, id, key string) (completion []by
 		return nil, &Error{Code: turn.CodeLLMError, Message: x.redact(fmt.Sprintf("the batch %s has failed: %s", id, strings.Join(causes, "; ")))}
 	}
 	return nil, &Error{
-		Code: turn.CodeLLMUnreachable, Retry: true, RetryAfter: nextLook(time.Since(time.Unix(b.CreatedAt, 0))),
+		Code: turn.CodeLLMUnreachable, Retry: true, Pending: true, RetryAfter: nextLook(time.Since(time.Unix(b.CreatedAt, 0))),
 		Message: fmt.Sprintf("the batch %s is %s", id, cmp.Or(string(b.Status), "on its way")),
 	}
 }
@@ -162,13 +168,13 @@ func (b *batchOutput) completion(x *exchange) ([]byte, error) {
 	case b.Response != nil && b.Response.StatusCode < http.StatusBadRequest && len(b.Response.Body) > 0:
 		var compact bytes.Buffer // it is read as one line
 		if err := json.Compact(&compact, b.Response.Body); err != nil {
-			return nil, x.batchFailure(err)
+			return nil, x.classify(err)
 		}
 		return compact.Bytes(), nil
 	case b.Response != nil:
 		x.serverError = parseServerError(b.Response.Body)
 		x.serverError.status = b.Response.StatusCode
-		return nil, &Error{Code: turn.CodeLLMError, Message: x.failure(nil).Message}
+		return nil, &Error{Code: turn.CodeLLMError, Message: x.classify(nil).Message}
 	case b.Error != nil:
 		return nil, &Error{Code: turn.CodeLLMError, Message: x.redact(fmt.Sprintf("the batch has no answer: %s: %s", b.Error.Code, b.Error.Message))}
 	}
@@ -176,9 +182,9 @@ func (b *batchOutput) completion(x *exchange) ([]byte, error) {
 }
 
 // batchFailure classifies what went wrong while a batch was sent or looked at.
-func (x *exchange) batchFailure(err error) *Error {
+func (x *exchange) batchFailure(ctx context.Context, err error) *Error {
 	x.serverError = readServerError(err, x.response)
-	return x.failure(err)
+	return x.failure(ctx, err)
 }
 
 // replay reads a completion that is there already as if its server sent it now.

@@ -17,6 +17,7 @@ import (
 type Client struct {
 	config     Config
 	limiter    *rateLimiter
+	circuit    *circuit
 	maxSilence time.Duration
 }
 
@@ -29,7 +30,7 @@ func New(c Config) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Client{config: c, limiter: limiter, maxSilence: maxSilence}, nil
+	return &Client{config: c, limiter: limiter, circuit: newCircuit(c.LongestPause), maxSilence: maxSilence}, nil
 }
 
 // Configured reports whether there is a server to ask. A nil Client has none.
@@ -42,6 +43,8 @@ type Request struct {
 	Settings llmconfig.LLM         // the Idea's; empty fields are the Client's, or the server's own
 	// FirstByteTimeout is how long the server may say nothing; 0: as long as the context lasts.
 	FirstByteTimeout time.Duration
+	// OnAnswer is told when the first event of the answer is there; nil: nobody is.
+	OnAnswer func()
 	// RateKey identifies the Request over all its attempts: one that must wait too long for its rate limit keeps its
 	// reservation under this key.
 	RateKey string
@@ -86,7 +89,10 @@ func (c *Client) Stream(ctx context.Context, r Request) (*Reply, error) {
 	x.onLine = idle.reset
 	stream, err := x.openInTime(listening, hangUp)
 	if err != nil {
-		return x.describe(&Reply{}), x.failure(err)
+		return x.describe(&Reply{}), x.failure(ctx, err)
+	}
+	if r.OnAnswer != nil {
+		r.OnAnswer()
 	}
 	defer func() { _ = stream.Close() }()
 	reader := newReplyReader(ctx, stream, idle, r.KeepText)

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"net/url"
 	"strings"
+	"time"
 )
 
 // Config says which server a worker's Requests go to, and how many of them.
@@ -13,6 +14,8 @@ type Config struct {
 	Model   string // asked for where an Idea names none; empty: DefaultModel
 	// RPM and TPM limit the requests and tokens that the worker's Requests use a minute, together; empty: no limit.
 	RPM, TPM string
+	// LongestPause is the longest pause between two attempts at the server while it is away; 0: DefaultLongestPause.
+	LongestPause time.Duration
 }
 
 // DefaultModel is asked for where neither the Idea nor the worker names a model.

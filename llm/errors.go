@@ -2,9 +2,11 @@ package llm
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
 	"time"
 
 	"processidea/model/jsonval"
@@ -18,13 +20,28 @@ type Error struct {
 	Message    string // without the key
 	Retry      bool   // whether another attempt may succeed
 	RetryAfter time.Duration
+	HeldBack   bool // the server was not asked: it was away a moment ago, and others knock
+	Pending    bool // nothing is wrong: a batch is not ready yet
 }
 
 // Error returns the message.
 func (e *Error) Error() string { return e.Message }
 
-// failure classifies what went wrong before the LLM said anything.
-func (x *exchange) failure(err error) *Error {
+// failure says what went wrong before the LLM said anything. A server that is away opens the circuit.
+func (x *exchange) failure(ctx context.Context, err error) *Error {
+	var held *Error
+	if errors.As(err, &held) {
+		return held
+	}
+	e := x.classify(err)
+	key, away := x.whereAway()
+	if !away || !e.Retry || ctx.Err() != nil {
+		return e
+	}
+	return x.client.circuit.miss(key, *e, x.began, time.Now())
+}
+
+func (x *exchange) classify(err error) *Error {
 	var limited errRateLimited
 	if errors.As(err, &limited) {
 		return &Error{Code: turn.CodeLLMUnreachable, Message: limited.Error(), Retry: true, RetryAfter: limited.wait}
@@ -34,7 +51,8 @@ func (x *exchange) failure(err error) *Error {
 	}
 	e := x.serverError
 	if e == nil {
-		return &Error{Code: turn.CodeLLMUnreachable, Message: "the LLM cannot be reached: " + x.redact(x.cause(err)), Retry: true}
+		message := fmt.Sprintf("the LLM's server at %s cannot be reached: %s", x.client.host(), x.redact(x.cause(err)))
+		return &Error{Code: turn.CodeLLMUnreachable, Message: message, Retry: true}
 	}
 	message := x.redact(cmp.Or(e.message, e.code, e.kind, http.StatusText(e.status)))
 	message = fmt.Sprintf("the LLM's server answered %d: %s", e.status, message)
@@ -48,7 +66,20 @@ func (x *exchange) cause(err error) string {
 	if errors.Is(err, errEmptyResponse) && x.response != nil {
 		return fmt.Sprintf("%v: %s of type %q", err, x.response.Status, x.response.Header.Get("Content-Type"))
 	}
+	var request *url.Error // it repeats the address
+	if errors.As(err, &request) {
+		err = request.Err
+	}
 	return err.Error()
+}
+
+// host is the server's host, or host:port.
+func (c *Client) host() string {
+	u, err := url.Parse(cmp.Or(c.config.BaseURL, openAI))
+	if err != nil {
+		return c.config.BaseURL
+	}
+	return u.Host
 }
 
 // minSecretKey is the length in bytes from which a key is redacted: the keys that local servers are given are no secrets,

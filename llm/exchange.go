@@ -31,6 +31,7 @@ type exchange struct {
 	options []option.RequestOption
 	onLine  func() // told of every line that the server sends
 
+	began       time.Time      // when the latest HTTP request was sent; zero: none was yet
 	response    *http.Response // the latest
 	serverError *serverError   // what the server said against the latest HTTP request
 }
@@ -67,10 +68,39 @@ func (c *Client) options() []option.RequestOption {
 
 // keepResponse keeps the response: the library forgets its status where an error's body is not written as OpenAI writes it.
 func (x *exchange) keepResponse(r *http.Request, next option.MiddlewareNext) (*http.Response, error) {
-	response, err := next(r)
-	x.response = response
+	response, err := x.respondInTime(r, next)
+	if x.response = response; response != nil {
+		x.client.circuit.answered(x.params.Model, response.StatusCode)
+	}
 	return response, err
 }
+
+// respondInTime gives up shortly before the Request's own time is over where the server has sent nothing at all by then, not even a status: it is
+// away, and there must be time left to say so.
+func (x *exchange) respondInTime(r *http.Request, next option.MiddlewareNext) (*http.Response, error) {
+	x.began = time.Now()
+	deadline, limited := r.Context().Deadline()
+	if !limited {
+		return next(r)
+	}
+	left := time.Until(deadline)
+	ctx, hangUp := context.WithCancelCause(r.Context())
+	timer := time.AfterFunc(left-min(left/10, reportTime), func() { hangUp(errNoResponse) })
+	response, err := next(r.WithContext(ctx))
+	if timer.Stop() {
+		return response, err
+	}
+	if err == nil {
+		_ = response.Body.Close()
+	}
+	return nil, fmt.Errorf("%w for %s", errNoResponse, time.Since(x.began).Round(time.Second/10))
+}
+
+// reportTime is what is kept of a Request's time to say that its server is away.
+const reportTime = 2 * time.Second
+
+// errNoResponse means that a server took a request, or was to take it, and sent nothing.
+var errNoResponse = errors.New("it has sent nothing")
 
 // errEmptyResponse means that a server accepted a request and sent no event.
 var errEmptyResponse = errors.New("LLM returned an empty response")
@@ -81,7 +111,10 @@ func (x *exchange) open(ctx context.Context) (*chunkStream, error) {
 		return x.replay()
 	}
 	for {
-		x.response, x.serverError = nil, nil
+		x.response, x.serverError, x.began = nil, nil, time.Time{}
+		if held := x.client.circuit.admit(x.params.Model, time.Now()); held != nil {
+			return nil, held
+		}
 		if err := x.client.limiter.wait(ctx, x.request.RateKey, x.params.Model, x.promptTokens()); err != nil {
 			return nil, err
 		}
@@ -142,7 +175,7 @@ func (x *exchange) pauseClient() {
 	if x.serverError == nil || !x.serverError.transient() {
 		return
 	}
-	if s := x.serverError.status; s == http.StatusTooManyRequests || s == http.StatusServiceUnavailable {
+	if x.serverError.status == http.StatusTooManyRequests { // of one that is away the circuit knows
 		x.client.limiter.pause(x.params.Model, retryAfter(x.response, time.Now()))
 	}
 }

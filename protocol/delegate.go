@@ -51,6 +51,7 @@ type DelegateReport struct {
 	Handed map[string]any `json:"handed,omitempty"`
 	// Waiting is what it waits for, as its query "status" tells, and Use what it has begun and used, and needs.
 	Waiting []string      `json:"waiting,omitempty"`
+	HeldUp  []turn.HeldUp `json:"heldUp,omitempty"`
 	Use     turn.QuotaUse `json:"use,omitzero"`
 }
 
@@ -58,8 +59,10 @@ type DelegateReport struct {
 type DelegateRef struct {
 	Call string `json:"call"`
 	ProcessRef
-	// Status and Waiting are what it told last; Claim is its share of what its instance may begin.
+	// Status, Waiting and HeldUp are what it told last, and Code why it is paused; Claim is its share of what its instance may begin.
 	Status  runresult.Status `json:"status,omitempty"`
 	Waiting []string         `json:"waiting,omitempty"`
+	HeldUp  []turn.HeldUp    `json:"heldUp,omitempty"`
+	Code    string           `json:"code,omitempty"`
 	Claim   quota.Allocation `json:"claim,omitzero"`
 }

@@ -51,6 +51,8 @@ const (
 	SignalLead = "lead"
 	// SignalCorrect brings a person's correction to an instance (CorrectionSignal). The process sends it.
 	SignalCorrect = "correct"
+	// SignalHeldUp tells a process what its Request waits for (HeldUpSignal). The activity that waits sends it.
+	SignalHeldUp = "heldUp"
 
 	QueryStatus    = "status"
 	QueryIdea      = "idea"
@@ -67,4 +69,7 @@ const (
 	AttributeStatus   = "IdeaStatus"
 	AttributeAwaiting = "IdeaAwaiting"
 	AttributePath     = "IdeaPath"
+
+	// StatusHeldUp is AttributeStatus of a process that runs and is held up.
+	StatusHeldUp = "held up"
 )

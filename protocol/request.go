@@ -42,6 +42,8 @@ type SentBatch struct {
 	Server string `json:"server,omitempty"` // the worker's name of the LLM's server; empty: its first one
 	ID     string `json:"id"`               // the server's id of the batch
 	Key    string `json:"key"`              // of the Request within it
+	// Request is its number; 0: a batch of earlier versions, of which nothing is told.
+	Request int `json:"request,omitempty"`
 }
 
 // BatchAnswer is what a batch has answered; zero: no batch was asked.

@@ -44,6 +44,12 @@ type CloseSignal struct {
 	TellCalls bool `json:"tellCalls,omitempty"`
 }
 
+// HeldUpSignal tells a process what a Request of it waits for; nil: nothing any more, it goes on.
+type HeldUpSignal struct {
+	Request int          `json:"request"`
+	HeldUp  *turn.HeldUp `json:"heldUp,omitempty"`
+}
+
 // EndSignal ends an instance with a status.
 type EndSignal struct {
 	Status ideafile.InstanceStatus `json:"status"`

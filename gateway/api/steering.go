@@ -27,6 +27,12 @@ func (a *API) addSteering() {
 		"Brings corrections: values of State, inputs, instructions, Plans, limits, or instances that are worked on again."), a.revise)
 	operation(a, access.Steer, steer("add", "Add instances to a process", "Brings new instances to a process that is at work."), a.add)
 	operation(a, access.Steer, steer("cancel", "End a process", "Breaks off its Request and its Calls; nothing more runs."), a.cancel)
+	operation(a, access.Steer, huma.Operation{
+		OperationID: "resume-processes", Method: http.MethodPost, Path: "/api/processes/resume", Summary: "Let all paused processes go on", Tags: steering,
+		Description: "Lets every paused process go on that somebody started, with its parts and delegates, or those that are paused with a code. It answers " +
+			"once that has taken effect, and says what became of each.",
+		MaxBodyBytes: largestIdea,
+	}, a.resumeAll)
 	operation(a, access.Start, huma.Operation{
 		OperationID: "fork-process", Method: http.MethodPost, Path: "/api/processes/{id}/fork", Summary: "Start a process from an Idea of another", Tags: steering,
 		Description: "Starts a new process that goes on where the other one stood in an Idea. The other one is left as it is; effects that Calls had are " +
@@ -111,6 +117,42 @@ func (a *API) resume(ctx context.Context, in *resumeInput) (*struct{}, error) {
 		by.Reason = in.Body.Reason
 	}
 	return a.Steer(ctx, in.ID, func(ctx context.Context, p *client.Process) error { return p.Resume(ctx, set, by) })
+}
+
+type resumeAllInput struct {
+	Body *struct {
+		_       struct{} `additionalProperties:"false"`
+		Because string   `json:"because,omitempty" doc:"only those that are paused with this code; absent: all" example:"llm_unreachable"`
+		Reason  string   `json:"reason,omitempty" doc:"why, for the record"`
+	}
+}
+
+// ResumedList is what became of processes that were to go on.
+type ResumedList struct {
+	Processes []client.Resumed `json:"processes" nullable:"false"`
+}
+
+func (a *API) resumeAll(ctx context.Context, in *resumeAllInput) (*struct{ Body ResumedList }, error) {
+	by, because := client.By{Name: access.From(ctx).Name}, ""
+	if in.Body != nil {
+		by.Reason, because = in.Body.Reason, in.Body.Because
+	}
+	all, err := a.ResumeAll(ctx, because, by)
+	if err != nil {
+		return nil, err
+	}
+	return &struct{ Body ResumedList }{ResumedList{all}}, nil
+}
+
+// ResumeAll lets paused processes go on, for as long as the gateway's patience lasts: all, or those that are paused with a code.
+func (a *API) ResumeAll(ctx context.Context, because string, by client.By) ([]client.Resumed, error) {
+	ctx, cancel := context.WithTimeout(ctx, a.Patience)
+	defer cancel()
+	all, err := a.Client.ResumeAll(ctx, because, by)
+	for _, r := range all {
+		a.Acted(r.Process)
+	}
+	return all, err
 }
 
 type reviseInput struct {

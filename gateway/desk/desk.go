@@ -94,6 +94,7 @@ func New(o Options) (*Desk, error) {
 	d.mux.HandleFunc("GET /desk/plans/{process}/plan.svg", d.page(access.Look, d.drawWaiting))
 	d.mux.HandleFunc("GET /desk/plan-outcome", d.page(access.Look, d.showPlanOutcome))
 	d.mux.HandleFunc("GET /desk/processes", d.page(access.Look, d.showProcesses))
+	d.mux.HandleFunc("POST /desk/processes", d.page(access.Steer, d.resumeAll))
 	d.mux.HandleFunc("GET /desk/start", d.page(access.Start, d.showStart))
 	d.mux.HandleFunc("POST /desk/start", d.page(access.Start, d.start))
 	d.mux.HandleFunc("GET /desk/processes/{process}/add", d.page(access.Steer, d.showAdd))

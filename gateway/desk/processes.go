@@ -22,6 +22,7 @@ import (
 	"processidea/model/jsonval"
 	"processidea/model/plangraph"
 	"processidea/model/runresult"
+	"processidea/model/turn"
 	"processidea/protocol"
 )
 
@@ -40,6 +41,8 @@ type processesPage struct {
 	Statuses []runresult.Status
 	Rows     []processRow
 	Next     string
+	Codes    []string // why processes pause, of those that are mostly mended from outside
+	Told     string   // what became of those that were to go on
 }
 
 type processRow struct {
@@ -63,6 +66,7 @@ func (d *Desk) showProcesses(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	p.Codes, p.Told = []string{turn.CodeLLMUnreachable, turn.CodeLLMError, turn.CodeLimitReached, turn.CodePaused}, toldOfResumed(q)
 	for _, s := range list.Processes {
 		p.Rows = append(p.Rows, processRow{s, processHref(s.Process)})
 	}
@@ -153,7 +157,7 @@ func (d *Desk) showProcess(w http.ResponseWriter, r *http.Request) error {
 		p.addPlans(d.API.PlansOf(r.Context(), id))
 	}
 	for _, one := range status.Waiting {
-		if !strings.HasPrefix(one, protocol.WaitingForPerson) {
+		if !strings.HasPrefix(one, protocol.WaitingForPerson) && !strings.HasPrefix(one, turn.HeldUpPrefix) {
 			p.WaitsFor = append(p.WaitsFor, visible(clip(one, longestText)))
 		}
 	}

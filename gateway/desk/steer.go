@@ -2,12 +2,16 @@ package desk
 
 import (
 	"context"
+	"fmt"
 	"net/http"
+	"net/url"
+	"strconv"
 	"strings"
 
 	"processidea/client"
 	"processidea/gateway/access"
 	"processidea/model/limits"
+	"processidea/model/runresult"
 )
 
 // steer pauses a process, lets it go on, corrects it, or ends it.
@@ -42,4 +46,35 @@ func (d *Desk) steer(w http.ResponseWriter, r *http.Request) error {
 	}
 	http.Redirect(w, r, processHref(id), http.StatusSeeOther)
 	return nil
+}
+
+// resumeAll lets all paused processes go on, or those that are paused with a code.
+func (d *Desk) resumeAll(w http.ResponseWriter, r *http.Request) error {
+	by := client.By{Name: access.From(r.Context()).Name, Reason: strings.TrimSpace(r.PostForm.Get("reason"))}
+	all, err := d.API.ResumeAll(r.Context(), strings.TrimSpace(r.PostForm.Get("because")), by)
+	if err != nil {
+		return err
+	}
+	left := 0
+	for _, one := range all {
+		if !one.Resumed {
+			left++
+		}
+	}
+	told := url.Values{"status": {string(runresult.StatusPaused)}, "resumed": {strconv.Itoa(len(all) - left)}, "left": {strconv.Itoa(left)}}
+	http.Redirect(w, r, "/desk/processes?"+told.Encode(), http.StatusSeeOther)
+	return nil
+}
+
+// toldOfResumed says what became of those that were to go on; the address has the numbers.
+func toldOfResumed(q url.Values) string {
+	resumed, err := strconv.Atoi(q.Get("resumed"))
+	left, _ := strconv.Atoi(q.Get("left"))
+	switch {
+	case err != nil:
+		return ""
+	case left > 0:
+		return fmt.Sprintf("Processes that go on: %d. Those that do not: %d; the page of each says why.", resumed, left)
+	}
+	return fmt.Sprintf("Processes that go on: %d.", resumed)
 }

@@ -24,6 +24,8 @@ type LLM struct {
 	Timeout time.Duration
 	// Batch sends Requests through the server's batch interface: cheaper, and answered within a day.
 	Batch bool
+	// Patience is how long a Request is made again while the server is away; 0: the worker's.
+	Patience time.Duration
 }
 
 // LLMs are asked in their order: the next one where the one before it has said nothing. There is one at least.
@@ -47,6 +49,14 @@ func (l LLMs) Timeout() (all time.Duration) {
 		all += min(one.Timeout, math.MaxInt64-all)
 	}
 	return all
+}
+
+// Patience is how long a Request is made again while the LLMs' servers are away: the longest counts, since any of them may answer. 0: as the worker says.
+func (l LLMs) Patience() (longest time.Duration) {
+	for _, one := range l {
+		longest = max(longest, one.Patience)
+	}
+	return longest
 }
 
 // ByBatch reports whether Requests are sent through the server's batch interface.
@@ -111,8 +121,10 @@ func readOne(m map[string]any, path string, ps *diag.Problems) LLM {
 			llm.MaxTokens, err = fields.ReadPositiveInt(m[k])
 		case "timeout":
 			llm.Timeout, err = fields.ReadDuration(m[k])
+		case "patience":
+			llm.Patience, err = fields.ReadDuration(m[k])
 		default:
-			err = fmt.Errorf("unknown key %q; llm has batch, maxTokens, model, server, temperature and timeout", k)
+			err = fmt.Errorf("unknown key %q; llm has batch, maxTokens, model, patience, server, temperature and timeout", k)
 		}
 		if err != nil {
 			ps.Add(jsonval.JSONPathWithKey(path, k), "%s", err)

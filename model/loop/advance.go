@@ -1,6 +1,7 @@
 package loop
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -173,7 +174,8 @@ func (l *Loop) StallFault() *diag.Fault {
 		case !inst.Stalled:
 			return nil
 		case f == nil && len(inst.Delegates) > 0:
-			f = diag.Faultf(turn.CodePaused, "its delegate %s is %s", inst.Delegates[0].ProcessID, inst.Delegates[0].StatusLine())
+			d := inst.Delegates[0]
+			f = diag.Faultf(cmp.Or(d.Code, turn.CodePaused), "its delegate %s is %s", d.ProcessID, d.StatusLine())
 		}
 	}
 	return f

@@ -49,6 +49,8 @@ type PartReport struct {
 	// QuotaUse is what it has begun and used, with all delegates, and what it needs. Delegates are those under way.
 	QuotaUse  turn.QuotaUse       `json:"use,omitzero"`
 	Delegates []turn.DelegateView `json:"delegates,omitempty"`
+	// HeldUp is what holds the part up, and its delegates.
+	HeldUp []turn.HeldUp `json:"heldUp,omitempty"`
 	// Digest is that of the part's latest Idea.
 	Digest         string               `json:"digest,omitempty"`
 	RefusedSignals []turn.RefusedSignal `json:"refusals,omitempty"`

@@ -48,6 +48,10 @@ type DelegateView struct {
 	Status string `json:"status,omitempty"`
 	// WaitingFor tells what it waits for, as its query "status" does.
 	WaitingFor []string `json:"waiting,omitempty"`
+	// Code is why it is paused; empty: it is not, or has not told.
+	Code string `json:"code,omitempty"`
+	// HeldUp is what holds it up, or what works for it.
+	HeldUp []HeldUp `json:"heldUp,omitempty"`
 }
 
 // StatusLine says in one line how it stands.

@@ -3,6 +3,7 @@ package engine
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"processidea/llm"
 )
@@ -38,13 +39,14 @@ func variableEnding(name string) string {
 }
 
 // newLLMServers makes the Clients of servers.
-func newLLMServers(servers map[string]llm.Config) (map[string]*llm.Client, error) {
+func newLLMServers(servers map[string]llm.Config, longestPause time.Duration) (map[string]*llm.Client, error) {
 	clients := make(map[string]*llm.Client, len(servers))
 	for name, config := range servers {
 		if !config.Configured() {
 			end := variableEnding(name)
 			return nil, fmt.Errorf("engine: read %s: %q has neither OPENAI_BASE_URL%s nor OPENAI_API_KEY%s", ServersVariable, name, end, end)
 		}
+		config.LongestPause = longestPause
 		c, err := llm.New(config)
 		if err != nil {
 			return nil, fmt.Errorf("engine: read %s: %q: %w", ServersVariable, name, err)

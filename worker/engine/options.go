@@ -2,6 +2,7 @@ package engine
 
 import (
 	"cmp"
+	"fmt"
 	"time"
 
 	"go.temporal.io/sdk/client"
@@ -32,6 +33,9 @@ type Limits struct {
 	ActivityPollers int
 	// LostAfter is after how long without a heartbeat its activities count as lost with it; 0: protocol.HeartbeatTimeout, which is the least.
 	LostAfter time.Duration
+	// LLMPatience is how long Requests are made again while an LLM's server is away, where an Idea does not say; 0: activities.DefaultLLMPatience.
+	// LLMPause is the longest pause between two attempts; 0: llm.DefaultLongestPause.
+	LLMPatience, LLMPause time.Duration
 	// SaveActions has processes that begin here save what a hosted server bills (actions), at the price of some milliseconds.
 	SaveActions bool
 }
@@ -43,11 +47,26 @@ var Alone = Limits{EagerCalls: workflows.MaxRunning, Memory: 256 << 20}
 // MemoryVariable names in the environment how many bytes Calls and Requests may hold together, for a worker that has no flags.
 const MemoryVariable = "PROCESSIDEA_MAX_MEMORY_BYTES"
 
+// PatienceVariable and PauseVariable name in the environment Limits.LLMPatience and Limits.LLMPause, for a worker that has no flags.
+const (
+	PatienceVariable = "PROCESSIDEA_LLM_PATIENCE"
+	PauseVariable    = "PROCESSIDEA_LLM_PAUSE"
+)
+
 // AloneIn are the limits of a worker that runs in the same program as Temporal, with what the environment says of them.
 func AloneIn(getenv func(string) string) (Limits, error) {
 	l := Alone
 	given, err := heap.Bytes(getenv, MemoryVariable)
 	l.Memory = cmp.Or(given, l.Memory)
+	for name, to := range map[string]*time.Duration{PatienceVariable: &l.LLMPatience, PauseVariable: &l.LLMPause} {
+		text := getenv(name)
+		if text == "" || err != nil {
+			continue
+		}
+		if *to, err = time.ParseDuration(text); err != nil || *to <= 0 {
+			err = fmt.Errorf("engine: read %s: want a duration above zero such as 24h, not %q", name, text)
+		}
+	}
 	return l, err
 }
 
@@ -88,11 +107,12 @@ func (p Parts) options() worker.Options {
 }
 
 func (p Parts) activities(c client.Client) (*activities.Activities, error) {
+	p.LLM.LongestPause = p.Limits.LLMPause
 	asked, err := llm.New(p.LLM)
 	if err != nil {
 		return nil, err
 	}
-	servers, err := newLLMServers(p.LLMServers)
+	servers, err := newLLMServers(p.LLMServers, p.Limits.LLMPause)
 	if err != nil {
 		return nil, err
 	}
@@ -102,6 +122,7 @@ func (p Parts) activities(c client.Client) (*activities.Activities, error) {
 	}
 	a := &activities.Activities{
 		Store: p.Store, Tools: p.Tools, Runners: runners, MCP: p.MCP, Notices: p.Notices, Deciders: p.Deciders, LLM: asked, Client: c, Recorder: p.Recorder,
+		LLMPatience: p.Limits.LLMPatience, LLMPauses: llm.Pauses{Longest: p.Limits.LLMPause},
 		LLMServers: servers, Prices: p.Prices, Asked: p.Asked, Observer: p.Observer, MaxResult: p.Limits.MaxResult, SaveActions: p.Limits.SaveActions,
 		Memory: memory.NewBudget(cmp.Or(p.Limits.Memory, memory.DefaultBudget)),
 	}

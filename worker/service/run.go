@@ -171,7 +171,7 @@ func (s *service) make(context.Context) (err error) {
 func (s settings) limits() engine.Limits {
 	return engine.Limits{
 		Requests: s.maxRequests, Calls: s.maxCalls, PureCalls: s.maxPureCalls, EagerCalls: s.eagerCalls, CallsPerSecond: s.callsPerSecond,
-		LostAfter: s.lostAfter, SaveActions: s.saveActions, MaxResult: s.maxResult, Memory: s.maxMemory, WorkflowTasks: s.maxWorkflowTasks,
-		WorkflowPollers: s.workflowPollers, ActivityPollers: s.activityPollers,
+		LostAfter: s.lostAfter, LLMPatience: s.llmPatience, LLMPause: s.llmPause, SaveActions: s.saveActions, MaxResult: s.maxResult,
+		Memory: s.maxMemory, WorkflowTasks: s.maxWorkflowTasks, WorkflowPollers: s.workflowPollers, ActivityPollers: s.activityPollers,
 	}
 }

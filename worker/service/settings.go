@@ -10,6 +10,8 @@ import (
 
 	"processidea/flags"
 	"processidea/model/fields"
+	"processidea/activities"
+	"processidea/llm"
 	"processidea/model/ideafile"
 	"processidea/protocol"
 	"processidea/store/blobs"
@@ -30,7 +32,7 @@ type settings struct {
 
 	maxRequests, maxCalls, maxPureCalls, eagerCalls int
 	callsPerSecond                                  float64
-	lostAfter                                       time.Duration
+	lostAfter, llmPatience, llmPause                time.Duration
 	saveActions                                     bool
 	maxResult                                       int // bytes
 	maxMemory, memoryLimit                          int64
@@ -83,6 +85,7 @@ func variable(flag string) string {
 func usual() settings {
 	return settings{
 		drain: 30 * time.Second, maxRequests: 100, maxCalls: 1000, maxPureCalls: 1000, eagerCalls: 3, lostAfter: 30 * time.Second,
+		llmPatience: activities.DefaultLLMPatience, llmPause: llm.DefaultLongestPause,
 		maxResult: 20 << 20, maxMemory: memory.DefaultBudget, storeCache: blobs.DefaultCacheBytes, maxWorkflowTasks: 1000,
 		cachedWorkflows: 10_000, workflowPollers: 5, activityPollers: 5, gateHistories: 100,
 	}
@@ -125,6 +128,10 @@ func (s *settings) declareBounded(f *pflag.FlagSet) {
 		"Calls and Requests that begin in a second, of all workers together; 0: no limit")
 	flags.Duration(f, &s.lostAfter, "lost-after", protocol.HeartbeatTimeout, false,
 		"after how long without a sign of life the Calls and Requests of a worker count as lost, at least 5s")
+	flags.Duration(f, &s.llmPatience, "llm-patience", time.Second, false,
+		"how long a Request is made again while its LLM's server is away, where the Idea does not say (config.llm.patience); at least 1s")
+	flags.Duration(f, &s.llmPause, "llm-pause", 10*time.Millisecond, false,
+		"the longest pause between two attempts at an LLM's server that is away; at least 10ms")
 	f.BoolVar(&s.saveActions, "save-actions", true,
 		"processes that begin here take fewer of the actions that a hosted Temporal bills, and some milliseconds more for each report of an instance")
 	flags.Int(f, &s.maxResult, "max-result-bytes", 1, maxBytes, "size of one Call's result; a larger one is the Call's error")

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"processidea/client"
 	"processidea/model/ideafile"
@@ -89,6 +90,9 @@ func CodeOfResult(r runresult.Result) int {
 		}
 		return Paused
 	case runresult.StatusRunning:
+		if slices.ContainsFunc(r.HeldUp, func(h turn.HeldUp) bool { return h.Cause == turn.CodeLLMUnreachable }) {
+			return Unreachable
+		}
 		for _, i := range r.Instances {
 			if i.Status == ideafile.InstanceWaiting {
 				return Paused

@@ -20,6 +20,12 @@ func Result(w io.Writer, r runresult.Result, inputs map[string]any) error {
 	if r.Error != nil {
 		fmt.Fprintf(&b, "%s: %s\n", r.Error.Code, Printable(r.Error.Message))
 	}
+	for _, h := range r.HeldUp {
+		fmt.Fprintf(&b, "%s\n", Printable(h.String()))
+		if h.Mend != "" {
+			fmt.Fprintf(&b, "  %s\n", Printable(h.Mend))
+		}
+	}
 	if r.Output != nil {
 		fmt.Fprintf(&b, "\noutput\n%s\n", firstLines(Indent(r.Output), longestOutput))
 	}

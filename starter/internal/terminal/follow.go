@@ -3,11 +3,13 @@ package terminal
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"processidea/client"
 	"processidea/internal/safego"
 	"processidea/model/runresult"
+	"processidea/model/turn"
 	"processidea/starter/internal/exit"
 	"processidea/starter/internal/server"
 )
@@ -26,6 +28,9 @@ type Follower struct {
 	Over          <-chan time.Time // the end of the wait; nil: never
 	ThroughPauses bool             // a pause is no end
 	Person        *Person          // at the terminal; nil: nobody
+	// LLMWait is how long an LLM's server may be away that has never answered the process, whose address may be wrong; 0: for ever.
+	LLMWait time.Duration
+	away    <-chan time.Time // the end of that; nil: it is not away
 
 	status   *client.Status // as it was last seen
 	answered time.Time      // when the server last did
@@ -57,6 +62,9 @@ func (f *Follower) Follow(ctx context.Context) (runresult.Result, error) {
 			if f.paused() {
 				return f.Process.WithStates(ctx, *f.status)
 			}
+			f.watchLLM()
+		case <-f.away:
+			return f.snapshot(ctx)
 		case <-ctx.Done():
 			return runresult.Result{}, ctx.Err()
 		case <-f.Over:
@@ -128,6 +136,17 @@ func later(a, b time.Time) time.Time {
 
 func (f *Follower) paused() bool {
 	return f.status != nil && f.status.Status == runresult.StatusPaused && !f.ThroughPauses
+}
+
+// watchLLM begins to count when an LLM's server is away that has never answered the process.
+func (f *Follower) watchLLM() {
+	untried := func(h turn.HeldUp) bool { return h.Untried && h.Cause == turn.CodeLLMUnreachable }
+	switch away := f.status != nil && slices.ContainsFunc(f.status.HeldUp, untried); {
+	case !away:
+		f.away = nil
+	case f.away == nil && f.LLMWait > 0:
+		f.away = time.After(f.LLMWait)
+	}
 }
 
 // snapshot gives the process as it stands at the end of the wait. That no worker answers is no error then.

@@ -112,7 +112,10 @@ func (i *instance) onDelegateReport(ctx workflow.Context, r protocol.DelegateRep
 	if !underWay {
 		return
 	}
-	ref.Status, ref.Waiting, ref.Claim.QuotaUse = r.Status, r.Waiting, r.Use
+	ref.Status, ref.Waiting, ref.HeldUp, ref.Claim.QuotaUse = r.Status, r.Waiting, r.HeldUp, r.Use
+	if ref.Code = ""; r.Error != nil {
+		ref.Code = r.Error.Code
+	}
 	i.delegates[r.Call] = ref
 	if r.Status == runresult.StatusRunning || r.Status == runresult.StatusPaused {
 		return
@@ -201,7 +204,7 @@ func (i *instance) sendParentSignal(ctx workflow.Context, ref protocol.DelegateR
 // delegateViews are the delegates under way as the process shows them.
 func (i *instance) delegateViews() (list []turn.DelegateView) {
 	for _, ref := range i.runningDelegateRefs() {
-		list = append(list, turn.DelegateView{CallID: ref.Call, ProcessID: ref.ID, Status: string(ref.Status), WaitingFor: ref.Waiting})
+		list = append(list, turn.DelegateView{CallID: ref.Call, ProcessID: ref.ID, Status: string(ref.Status), WaitingFor: ref.Waiting, HeldUp: ref.HeldUp, Code: ref.Code})
 	}
 	return list
 }

@@ -15,6 +15,7 @@ import (
 
 // askLLM makes a Request: at once, or through the LLM's batch interface where the Idea says so. bare is the input that travels.
 func (c *processCore) askLLM(ctx workflow.Context, input, bare *turn.RequestInput, states protocol.RequestStates) workflow.Future {
+	c.beginRequest(input.RequestNumber)
 	if !c.asksByBatch() {
 		return workflow.ExecuteActivity(c.withRequestOptions(ctx, input), protocol.ActivityRequest, c.setup, bare, states)
 	}
@@ -42,7 +43,7 @@ func (c *processCore) waitForBatch(ctx workflow.Context, number int, bare *turn.
 	sending := workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
 		StartToCloseTimeout: 5 * time.Minute, HeartbeatTimeout: liveness.HeartbeatTimeout(ctx),
 		Summary:     fmt.Sprintf("%s%d: send it as a batch", protocol.WaitingForLLM, number),
-		RetryPolicy: &temporal.RetryPolicy{InitialInterval: time.Second, MaximumInterval: time.Minute, MaximumAttempts: 2 * requestAttempts},
+		RetryPolicy: &temporal.RetryPolicy{InitialInterval: time.Second, MaximumInterval: time.Minute}, // the activity says when it gives up
 	})
 	err := workflow.ExecuteActivity(sending, protocol.ActivitySendBatch, c.setup, bare, states).Get(ctx, &sent)
 	if err != nil {

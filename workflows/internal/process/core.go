@@ -43,6 +43,9 @@ type processCore struct {
 	continueAsNewDueSince time.Time // since when it should continue as new and does not; zero: it need not
 	lastReportedProgress  string    // what the Call was told of this process that it is a delegate of
 
+	askedRequest int          // the number of the Request in flight; 0: none
+	heldUp       *turn.HeldUp // what that waits for; nil: nothing unusual
+
 	notifiesPeople bool // the worker knows whom to tell what waits for people
 	llmMayAdapt    bool // the LLM may be asked to fit values to schemas
 	savesActions   bool // what a hosted server bills is saved, at the price of time

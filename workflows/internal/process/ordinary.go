@@ -74,6 +74,7 @@ func (p *unsplitProcess) registerHandlers(ctx workflow.Context) {
 	mailbox.OnSignal(p.inbox, ctx, protocol.SignalReport, "From an instance: what became of its Calls.", p.onInstanceReport)
 	mailbox.OnSignal(p.inbox, ctx, protocol.SignalLead, "From the process that this one works for: it is paused, or goes on, or allows more.", p.onParentSignal)
 	signals.RegisterProcessSignals(ctx, p.inbox, p)
+	p.registerHeldUp(ctx)
 }
 
 // lifetimeOwners lists the processes with which this one ends: the one that it is a part of, and those that it is a delegate of.

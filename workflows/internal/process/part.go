@@ -47,6 +47,7 @@ func (p *unsplitProcess) partReport(status runresult.Status, last bool) split.Pa
 		r.PendingApprovals = append(r.PendingApprovals, m.PendingApprovals...)
 		r.Delegates = append(r.Delegates, m.Delegates...)
 	}
+	r.HeldUp = p.heldUps()
 	r.PendingPlan = p.loop.PendingPlan()
 	r.AwaitsOnlyPeople = (len(r.PendingApprovals) > 0 || r.PendingPlan != nil) && p.loop.AwaitsOnlyPeople()
 	if f := p.loop.StallFault(); r.Error == nil && status == runresult.StatusPaused {

@@ -17,10 +17,7 @@ import (
 	"processidea/workflows/internal/mailbox"
 )
 
-const (
-	requestAttempts  = 5 // until the stream's first byte
-	startToCloseLost = "TemporalTimeout:StartToClose"
-)
+const startToCloseLost = "TemporalTimeout:StartToClose"
 
 // startRequest makes one Request. The activity hands each Call to its instance as the Call closes in the stream.
 func (p *unsplitProcess) startRequest(ctx workflow.Context, input *turn.RequestInput) {
@@ -36,10 +33,10 @@ func (c *processCore) withRequestOptions(ctx workflow.Context, input *turn.Reque
 		HeartbeatTimeout:    liveness.HeartbeatTimeout(ctx),
 		Summary:             requestSummary(input),
 		// Only what goes wrong before the first byte is tried again: after it, a second answer would be a different Plan
-		// on top of the first.
+		// on top of the first. The activity says after how long, and when it gives up: how patient it is, is also the worker's.
 		RetryPolicy: &temporal.RetryPolicy{
 			InitialInterval: time.Second, BackoffCoefficient: 2, MaximumInterval: time.Minute,
-			MaximumAttempts: requestAttempts, NonRetryableErrorTypes: []string{protocol.HeartbeatLost, startToCloseLost},
+			NonRetryableErrorTypes: []string{protocol.HeartbeatLost, startToCloseLost},
 		},
 	})
 }
@@ -71,6 +68,7 @@ func requestSummary(b *turn.RequestInput) string {
 func (p *unsplitProcess) onLLMReply(ctx workflow.Context, input *turn.RequestInput, f workflow.Future) {
 	var r turn.LLMReply
 	err := f.Get(ctx, &r)
+	p.beginRequest(0)
 	if err != nil {
 		r = replyOfFailedRequest(err)
 	}

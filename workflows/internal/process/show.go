@@ -39,7 +39,7 @@ func (p *unsplitProcess) showDetails(ctx workflow.Context, step loop.Step) {
 	display.WritePendingApprovals(&b, pending)
 	display.WriteRefusals(&b, p.inbox.Refusals)
 	display.SetDetails(ctx, b.String())
-	p.setAttributes(ctx, string(status), len(pending)+len(plans))
+	p.setAttributes(ctx, heldUpAttribute(status, p.heldUps()), len(pending)+len(plans))
 }
 
 // writeFailuresText writes why Calls did not succeed.
@@ -85,6 +85,9 @@ func (p *unsplitProcess) statusText(step loop.Step) string {
 	}
 	if plan := p.loop.PendingPlan(); plan != nil {
 		return plan.Name() + " waits for a person"
+	}
+	if p.heldUp != nil {
+		return display.EscapeMarkdown(p.heldUp.String())
 	}
 	if b := p.loop.RequestInFlight(); b != nil {
 		return display.EscapeMarkdown(requestSummary(b))

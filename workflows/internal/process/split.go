@@ -48,6 +48,7 @@ func (p *splitProcess) registerHandlers(ctx workflow.Context) {
 	mailbox.OnSignal(p.inbox, ctx, protocol.SignalPart, "From a part: what it has come to.", p.onPartReport)
 	mailbox.OnSignal(p.inbox, ctx, protocol.SignalLead, "From the process that this one works for: it is paused, or goes on, or allows more.", p.onParentSignal)
 	signals.RegisterProcessSignals(ctx, p.inbox, p)
+	p.registerHeldUp(ctx)
 }
 
 func (p *splitProcess) onPartReport(ctx workflow.Context, r split.PartReport) {

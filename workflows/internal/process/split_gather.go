@@ -58,6 +58,7 @@ func (p *splitProcess) askForOutput(ctx workflow.Context) error {
 	p.inbox.OnFutureReady(answer, func(f workflow.Future) {
 		var r turn.LLMReply
 		err := f.Get(ctx, &r)
+		p.beginRequest(0)
 		if err != nil {
 			r = replyOfFailedRequest(err)
 		}

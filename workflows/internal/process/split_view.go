@@ -39,6 +39,9 @@ func (p *splitProcess) view() protocol.ProcessView {
 	if f := p.pauseReason(); f != nil {
 		v.Waiting = append(v.Waiting, pauseWaitingText(f))
 	}
+	if v.HeldUp = p.heldUps(); p.pauseReason() == nil {
+		v.Waiting = append(v.Waiting, heldUpLines(v.HeldUp)...)
+	}
 	for _, part := range p.parts.All {
 		if r := part.Report; r.Status == runresult.StatusPaused && r.Error != nil && p.pauseReason() == nil {
 			v.Waiting = append(v.Waiting, fmt.Sprintf("part %d is paused: %s", part.Number, r.Error.Message))
@@ -82,6 +85,10 @@ func (p *splitProcess) showDetails(ctx workflow.Context, status runresult.Status
 	if len(p.askedMCPServers) > 0 {
 		fmt.Fprintf(&b, "\n%s\n", display.EscapeMarkdown(p.askingMCPServersText()))
 	}
+	heldUp := p.heldUps()
+	for _, line := range heldUpLines(heldUp) {
+		fmt.Fprintf(&b, "\n%s\n", display.EscapeMarkdown(line))
+	}
 	shown := 0
 	for _, part := range p.parts.All {
 		r := part.Report
@@ -100,7 +107,7 @@ func (p *splitProcess) showDetails(ctx workflow.Context, status runresult.Status
 	display.WritePendingApprovals(&b, pending)
 	display.WriteRefusals(&b, p.inbox.Refusals)
 	display.SetDetails(ctx, b.String())
-	p.setAttributes(ctx, string(status), len(pending)+len(plans))
+	p.setAttributes(ctx, heldUpAttribute(status, heldUp), len(pending)+len(plans))
 }
 
 // showStarting shows a process that has no part yet.

@@ -81,8 +81,11 @@ func (p *unsplitProcess) view() protocol.ProcessView {
 	if v.Error == nil && v.Status == runresult.StatusPaused {
 		v.Error = stalled
 	}
+	v.HeldUp = p.heldUps()
 	if f := p.pauseReason(); f != nil {
 		v.Waiting = append(v.Waiting, pauseWaitingText(f))
+	} else if p.heldUp != nil {
+		v.Waiting = append(v.Waiting, p.heldUp.String())
 	} else if b := p.loop.RequestInFlight(); b != nil && len(plans) == 0 {
 		v.Waiting = append(v.Waiting, requestSummary(b))
 	}
@@ -98,11 +101,14 @@ func (p *unsplitProcess) view() protocol.ProcessView {
 
 // delegateStatusLines say how the delegates under way stand.
 func (p *unsplitProcess) delegateStatusLines() []string {
-	var list []turn.DelegateView
+	return delegateStatusLines(p.delegateViews())
+}
+
+func (p *unsplitProcess) delegateViews() (list []turn.DelegateView) {
 	for _, m := range p.loop.Instances() {
 		list = append(list, m.Delegates...)
 	}
-	return delegateStatusLines(list)
+	return list
 }
 
 const maxDelegateLines = 20

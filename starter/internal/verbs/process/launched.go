@@ -114,6 +114,7 @@ func (l *launched) follow(ctx context.Context) (runresult.Result, error) {
 	for {
 		f := terminal.Follower{
 			Session: l.session, Process: l.process, Progress: terminal.NewProgress(l.Err, l.process.ID()), Over: over, Person: person,
+			LLMWait: l.options.llmWait,
 		}
 		result, err := f.Follow(ctx)
 		if !errors.Is(err, terminal.ErrAbandoned) {

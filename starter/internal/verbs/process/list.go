@@ -10,6 +10,7 @@ import (
 	"processidea/client"
 	"processidea/flags"
 	"processidea/model/fields"
+	"processidea/model/runresult"
 	"processidea/starter/internal/app"
 	"processidea/starter/internal/print"
 	"processidea/starter/internal/server"
@@ -17,21 +18,23 @@ import (
 
 // List lists the processes.
 func List(a *app.App) *cobra.Command {
-	limit := 100
+	o := client.ListOptions{Limit: 100}
 	c := &cobra.Command{
 		Use:   "list",
 		Short: "List the processes, the latest first, with what they wait for",
 		Example: `  starter list
+  starter list --paused
   starter list --json --limit 0`,
-		RunE: func(c *cobra.Command, _ []string) error { return list(c.Context(), a, limit) },
+		RunE: func(c *cobra.Command, _ []string) error { return list(c.Context(), a, o) },
 	}
-	flags.Int(c.Flags(), &limit, "limit", 0, fields.MaxCount, "list so many at most; 0: all")
+	flags.Int(c.Flags(), &o.Limit, "limit", 0, fields.MaxCount, "list so many at most; 0: all")
+	c.Flags().BoolVar(&o.Paused, "paused", false, "list those alone that are paused, with the code and the reason")
 	return c
 }
 
-func list(ctx context.Context, a *app.App, limit int) error {
+func list(ctx context.Context, a *app.App, o client.ListOptions) error {
 	return a.Visit(ctx, func(s *server.Session) error {
-		processes, err := s.List(ctx, client.ListOptions{Limit: limit})
+		processes, err := s.List(ctx, o)
 		switch {
 		case err != nil:
 			return err
@@ -61,6 +64,9 @@ func listText(processes []client.Summary, width int) string {
 // waitsFor says why a process is paused, and how many decisions it waits for.
 func waitsFor(p client.Summary) string {
 	waiting := p.Waiting
+	if p.Code != "" && p.Status == runresult.StatusPaused {
+		waiting = []string{p.Code + ": " + strings.Join(waiting, "; ")}
+	}
 	if p.Awaiting > 0 && p.Ended == nil {
 		waiting = append(waiting, print.Plural(p.Awaiting, "decision"))
 	}

@@ -23,8 +23,10 @@ type launchOptions struct {
 	record string // the file that takes what the LLM says; empty: none does
 	detach bool
 	wait   time.Duration // 0: until the end
-	groups []string      // of which who decides at the terminal is
-	server server.Hosting
+	// llmWait is how long an LLM's server may be away that has never answered the process; 0: for ever.
+	llmWait time.Duration
+	groups  []string // of which who decides at the terminal is
+	server  server.Hosting
 	// withSolution takes up the Calls of the Idea's solution.
 	withSolution bool
 	// planFirst has the process hold its Plans until a person has approved them.
@@ -40,6 +42,9 @@ func (o *launchOptions) addFlags(c *cobra.Command) {
 	c.Flags().BoolVar(&o.withSolution, "with-solution", false, "take up the Calls of the Idea's solution, minus those that its record calls done")
 	c.Flags().BoolVar(&o.detach, "detach", false, "start the process and return at once")
 	addWaitFlag(c, &o.wait)
+	o.llmWait = time.Minute
+	flags.Duration(c.Flags(), &o.llmWait, "llm-wait", fields.MinDuration, true,
+		"return with exit code 4 where the LLM's server is away for so long and has never answered the process; 0: go on waiting")
 	c.Flags().StringArrayVar(&o.groups, "group", nil,
 		"a `group` that who decides at the terminal is of; may be repeated (default $PROCESSIDEA_GROUPS, with commas between)")
 }

@@ -1,0 +1,99 @@
+package activities
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"time"
+
+	"go.temporal.io/sdk/activity"
+
+	"processidea/llm"
+	"processidea/model/diag"
+	"processidea/model/jsonval"
+	"processidea/model/llmconfig"
+	"processidea/model/turn"
+	"processidea/protocol"
+)
+
+// This file waits out what goes wrong before an LLM's first byte. The wait is Temporal's: the activity ends, and is to be tried again after a pause,
+// so that nothing of the worker is held meanwhile. Its process is told what it waits for.
+
+// DefaultLLMPatience is how long Requests are made again while an LLM's server is away, unless something else is said.
+const DefaultLLMPatience = 24 * time.Hour
+
+// forever is the patience of what has a time limit of its own.
+const forever = time.Duration(math.MaxInt64)
+
+// otherAttempts is how often a Request is tried that fails for another reason.
+const otherAttempts = 5
+
+// patienceOf is what an Idea says; 0: nothing.
+func patienceOf(setup protocol.SharedRequestSetup) time.Duration {
+	config := jsonval.AsObject(setup.Idea["config"])
+	return llmconfig.Read(config["llm"], "", new(diag.Problems)).Patience()
+}
+
+// waitOut makes an error of an attempt one of Temporal's: the Request is made again after a pause while the patience lasts, and the process is held up
+// until then. said is the Idea's patience; 0: the worker's counts.
+func (a *Activities) waitOut(ctx context.Context, request int, said time.Duration, err error) error {
+	info := activity.GetInfo(ctx)
+	var e *llm.Error
+	switch {
+	case !errors.As(err, &e):
+		if info.Attempt >= otherAttempts && ctx.Err() == nil && !errors.Is(err, activity.ErrResultPending) {
+			return nonRetryableError(outcomeOfError(err, turn.CodeLLMError), err)
+		}
+		return err
+	case !e.Retry || ctx.Err() != nil:
+		return llmError(e)
+	}
+	again := *e
+	again.RetryAfter = cmp.Or(e.RetryAfter, a.LLMPauses.After(int(info.Attempt)))
+	patience := cmp.Or(said, a.LLMPatience, DefaultLLMPatience)
+	held := turn.HeldUp{Cause: e.Code, Message: e.Message, Mend: mendLLM, Since: info.ScheduledTime, Next: time.Now().Add(again.RetryAfter)}
+	if patience == forever {
+		held.Since = time.Now()
+	} else if held.Until = info.ScheduledTime.Add(patience); held.Next.After(held.Until) {
+		again.Retry = false
+		again.Message = fmt.Sprintf("%s; that was so for %s, as long as the patience lasts", e.Message, patience)
+		return llmError(&again)
+	}
+	if !e.HeldBack {
+		activity.GetLogger(ctx).Warn("the LLM does not answer; the Request waits", "request", request, "error", e.Message, "again", held.Next, "until", held.Until)
+	}
+	a.tell(ctx, protocol.HeldUpSignal{Request: request, HeldUp: &held})
+	return llmError(&again)
+}
+
+const mendLLM = "it goes on by itself once the server answers; which one is asked is a worker's setting (OPENAI_BASE_URL)"
+
+// goOn tells the process that a Request which has waited goes on.
+func (a *Activities) goOn(ctx context.Context, request int) {
+	if activity.GetInfo(ctx).Attempt > 1 {
+		activity.GetLogger(ctx).Info("the LLM answers; the Request goes on", "request", request)
+		a.tell(ctx, protocol.HeldUpSignal{Request: request})
+	}
+}
+
+// goOnIfTold does it where the attempt before has said that the process is held up: a batch is looked at again and again although nothing is wrong.
+func (a *Activities) goOnIfTold(ctx context.Context, request int) {
+	var told bool
+	if activity.HasHeartbeatDetails(ctx) && activity.GetHeartbeatDetails(ctx, &told) == nil && told {
+		activity.RecordHeartbeat(ctx, false)
+		a.goOn(ctx, request)
+	}
+}
+
+// tell tells the process what it waits for. Where that does not arrive, it waits all the same.
+func (a *Activities) tell(ctx context.Context, s protocol.HeldUpSignal) {
+	if s.Request == 0 {
+		return
+	}
+	of := activity.GetInfo(ctx).WorkflowExecution
+	if err := a.Client.SignalWorkflow(ctx, of.ID, of.RunID, protocol.SignalHeldUp, s); err != nil {
+		activity.GetLogger(ctx).Warn("the process could not be told what it waits for", "error", err)
+	}
+}

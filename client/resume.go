@@ -1,0 +1,55 @@
+package client
+
+import (
+	"context"
+	"errors"
+
+	"golang.org/x/sync/errgroup"
+
+	"processidea/model/limits"
+)
+
+// Resumed is what became of one process that was to go on.
+type Resumed struct {
+	Process string `json:"process"`
+	Code    string `json:"code,omitempty" doc:"why it was paused"`
+	Resumed bool   `json:"resumed"`
+	Reason  string `json:"reason,omitempty" doc:"why it was not resumed"`
+}
+
+// ResumeAll lets all paused processes go on that somebody started, with their parts and delegates; because is the code of those that are meant, empty:
+// any. It gives what became of each. The error is of the list: nothing was resumed then.
+func (c *Client) ResumeAll(ctx context.Context, because string, by By) ([]Resumed, error) {
+	paused, err := c.List(ctx, ListOptions{Paused: true})
+	if err != nil {
+		return nil, err
+	}
+	all := []Resumed{}
+	for _, s := range paused {
+		if because == "" || s.Code == because {
+			all = append(all, Resumed{Process: s.Process, Code: s.Code})
+		}
+	}
+	var g errgroup.Group
+	g.SetLimit(queriesAtOnce)
+	for n := range all {
+		g.Go(func() error {
+			all[n].take(c.Process(all[n].Process).Resume(ctx, limits.Limits{}, by))
+			return nil
+		})
+	}
+	_ = g.Wait()
+	return all, nil
+}
+
+func (r *Resumed) take(err error) {
+	var refused *RefusedError
+	switch {
+	case err == nil:
+		r.Resumed = true
+	case errors.As(err, &refused):
+		r.Reason = refused.Reason
+	default:
+		r.Reason = err.Error()
+	}
+}

@@ -1,0 +1,125 @@
+package llm
+
+import (
+	"cmp"
+	"math/rand/v2"
+	"net/http"
+	"sync"
+	"time"
+)
+
+// DefaultLongestPause is the longest pause between two attempts at a server that is away, unless a Config says another one.
+const DefaultLongestPause = 5 * time.Minute
+
+// firstPause is the pause after the first attempt that failed. Each one is half as long again as the one before it.
+const firstPause = time.Second
+
+// knockTime is how long one Request may knock before another one may, where the pauses are still shorter.
+const knockTime = 10 * time.Second
+
+// Pauses are those between attempts, up to the longest.
+type Pauses struct{ Longest time.Duration }
+
+// After returns the pause after so many attempts that failed, from 1.
+func (p Pauses) After(failed int) time.Duration {
+	d := p.first()
+	for n := 1; n < failed && d < p.longest(); n++ {
+		d = p.next(d)
+	}
+	return d
+}
+
+func (p Pauses) longest() time.Duration             { return cmp.Or(p.Longest, DefaultLongestPause) }
+func (p Pauses) first() time.Duration               { return min(firstPause, p.longest()) }
+func (p Pauses) next(d time.Duration) time.Duration { return min(d+d/2, p.longest()) }
+
+// circuit keeps the Requests of a worker from knocking, each for itself, at a server that is away: one of them tries now and then, and the others
+// are held back. It opens for the whole server where that cannot be reached, and for one model where the server says that it is not there.
+type circuit struct {
+	pauses Pauses
+
+	mu      sync.Mutex
+	outages map[string]*outage // by model; "" is the whole server
+}
+
+// outage is what is known of a server, or a model, that is away.
+type outage struct {
+	why     Error
+	pause   time.Duration
+	noticed time.Time // when an attempt last failed
+	next    time.Time // nobody knocks before it
+}
+
+func newCircuit(longest time.Duration) *circuit {
+	return &circuit{pauses: Pauses{longest}, outages: map[string]*outage{}}
+}
+
+// admit returns why a Request to a model is not sent now. Where it returns nil, the Request is sent; if the server was away, it is the one that
+// knocks, and the others wait for what becomes of it.
+func (c *circuit) admit(model string, now time.Time) *Error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, key := range []string{"", model} {
+		if o := c.outages[key]; o != nil && o.next.After(now) {
+			held := o.refusal(now)
+			held.HeldBack = true
+			return held
+		}
+	}
+	for _, key := range []string{"", model} {
+		if o := c.outages[key]; o != nil {
+			o.next = now.Add(max(o.pause, min(knockTime, c.pauses.longest())))
+		}
+	}
+	return nil
+}
+
+// miss takes an attempt that has found a server, or a model, away, and returns the error with the time until the next attempt. One that began
+// before the last failure tells nothing new, and lengthens no pause.
+func (c *circuit) miss(key string, e Error, began, now time.Time) *Error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	o := c.outages[key]
+	switch {
+	case o == nil:
+		o = &outage{pause: c.pauses.first()}
+		c.outages[key] = o
+	case began.Before(o.noticed):
+		return o.refusal(now)
+	default:
+		o.pause = c.pauses.next(o.pause)
+	}
+	o.why, o.noticed, o.next = e, now, now.Add(max(o.pause, e.RetryAfter))
+	return o.refusal(now)
+}
+
+// refusal says why, and when to come again: not all at the same moment, so that the first one has knocked when the others come.
+func (o *outage) refusal(now time.Time) *Error {
+	e := o.why
+	e.RetryAfter = max(o.next.Sub(now), 0) + rand.N(o.pause/5+1)
+	return &e
+}
+
+// answered notes that a server has answered for a model.
+func (c *circuit) answered(model string, status int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.outages, "")
+	if !isAway(status) {
+		delete(c.outages, model)
+	}
+}
+
+// isAway reports whether a status says that what was to answer is not there.
+func isAway(status int) bool { return status >= http.StatusBadGateway }
+
+// whereAway tells which circuit an error before the first byte opens: that of the server, "", or of the model.
+func (x *exchange) whereAway() (key string, away bool) {
+	switch {
+	case x.serverError != nil:
+		return x.params.Model, isAway(x.serverError.status)
+	case x.began.IsZero(), x.response != nil: // it was not asked, or answered and broke off
+		return "", false
+	}
+	return "", true
+}

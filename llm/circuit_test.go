@@ -1,0 +1,156 @@
+package llm
+
+import (
+	"context"
+	"net"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"processidea/model/turn"
+)
+
+func contextOf(t *testing.T, limit time.Duration) (context.Context, context.CancelFunc) {
+	t.Helper()
+	return context.WithTimeout(t.Context(), limit)
+}
+
+func TestPausesGrowToTheLongest(t *testing.T) {
+	for longest, last := range map[time.Duration]time.Duration{0: DefaultLongestPause, time.Minute: time.Minute, time.Millisecond: time.Millisecond} {
+		p, before := Pauses{Longest: longest}, time.Duration(0)
+		for n := 1; n <= 40; n++ {
+			d := p.After(n)
+			if d < before || d > last {
+				t.Errorf("longest %s: the pause after %d attempts is %s, after %s", longest, n, d, before)
+			}
+			before = d
+		}
+		if first := p.After(1); before != last || first != min(time.Second, last) {
+			t.Errorf("longest %s: from %s to %s", longest, first, before)
+		}
+	}
+	if d := (Pauses{}).After(1 << 30); d != DefaultLongestPause {
+		t.Errorf("%s after very many", d)
+	}
+}
+
+// All Requests of a worker come again when they are told to. Hours without an answer take as many knocks as one alone would make.
+func TestOneRequestKnocksForAllAndTheyGoOnWhenTheServerIsBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCircuit(0)
+		var knocks, through atomic.Int32
+		back := time.Now().Add(6 * time.Hour)
+		for range 300 {
+			go func() {
+				for {
+					began := time.Now()
+					held := c.admit("m", began)
+					if held == nil {
+						knocks.Add(1)
+						if began.After(back) {
+							c.answered("m", http.StatusOK)
+							through.Add(1)
+							return
+						}
+						time.Sleep(20 * time.Millisecond) // what an attempt takes
+						held = c.miss("", Error{Code: turn.CodeLLMUnreachable, Retry: true}, began, time.Now())
+					}
+					if !held.Retry || held.RetryAfter <= 0 {
+						t.Errorf("%+v", held)
+						return
+					}
+					time.Sleep(held.RetryAfter)
+				}
+			}()
+		}
+		time.Sleep(6 * time.Hour)
+		if n := knocks.Load(); n < 300+70 || n > 300+110 { // all before the first failure, and then one each time
+			t.Errorf("%d knocks", n)
+		}
+		time.Sleep(7 * time.Minute)
+		if through.Load() != 300 {
+			t.Errorf("%d of 300 went on within the longest pause", through.Load())
+		}
+	})
+}
+
+func TestARequestThatHangsKeepsOthersFromKnockingForAPauseOnly(t *testing.T) {
+	now := time.Now()
+	c := newCircuit(0)
+	c.miss("", Error{Retry: true}, now, now)
+	now = now.Add(2 * time.Second)
+	if held := c.admit("m", now); held != nil {
+		t.Fatalf("nobody may knock: %v", held)
+	}
+	if held := c.admit("m", now.Add(time.Second)); held == nil || !held.HeldBack {
+		t.Errorf("two knock: %v", held)
+	}
+	if held := c.admit("m", now.Add(knockTime)); held != nil {
+		t.Errorf("one that hangs holds all: %v", held)
+	}
+}
+
+// What one model lacks, the others of the same server do not wait for; nor does anybody for what is wrong with one Request.
+func TestWhatOpensTheCircuitAndForWhom(t *testing.T) {
+	for name, row := range map[string]struct {
+		answer        http.HandlerFunc
+		same, another bool // whether a Request to the same model, or to another one, is held back then
+	}{
+		"503":                   {refusing(503, `{"error": "overloaded"}`), true, false},
+		"502":                   {refusing(502, ""), true, false},
+		"504":                   {refusing(504, ""), true, false},
+		"529":                   {refusing(529, ""), true, false},
+		"500":                   {refusing(500, ""), false, false},
+		"401":                   {refusing(401, ""), false, false},
+		"it breaks off unasked": {func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, true, true},
+		"it breaks off answered": {func(w http.ResponseWriter, _ *http.Request) {
+			w.WriteHeader(200)
+			w.(http.Flusher).Flush()
+			panic(http.ErrAbortHandler)
+		}, false, false},
+	} {
+		c := newClient(t, serve(t, row.answer).config())
+		_, err := makeRequest(t, c)
+		if e := refused(t, err); e.HeldBack {
+			t.Errorf("%s: %v", name, e)
+		}
+		for model, want := range map[string]bool{"any": row.same, "another": row.another} {
+			if held := c.circuit.admit(model, time.Now()); (held != nil) != want {
+				t.Errorf("%s: a Request to the model %q is held back: %v", name, model, held)
+			}
+		}
+	}
+}
+
+func TestAServerThatTakesARequestAndSendsNothingIsAway(t *testing.T) {
+	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = l.Close() }()
+	c := newClient(t, Config{BaseURL: "http://" + l.Addr().String() + "/v1"})
+	ctx, cancel := contextOf(t, 200*time.Millisecond)
+	defer cancel()
+	_, err = c.Stream(ctx, question(t))
+	if e := refused(t, err); !e.Retry || e.Code != turn.CodeLLMUnreachable || !strings.Contains(e.Message, l.Addr().String()) ||
+		!strings.Contains(e.Message, errNoResponse.Error()) || ctx.Err() != nil {
+		t.Errorf("%+v, %v", e, ctx.Err())
+	}
+	if held := c.circuit.admit("any", time.Now()); held == nil {
+		t.Error("it is not known to be away")
+	}
+}
+
+// A Request that is called off says nothing of the server.
+func TestARequestThatIsCalledOffOpensNothing(t *testing.T) {
+	c := newClient(t, serve(t, func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }).config())
+	ctx, cancel := contextOf(t, time.Hour)
+	time.AfterFunc(50*time.Millisecond, cancel)
+	_, _ = c.Stream(ctx, question(t))
+	if held := c.circuit.admit("any", time.Now()); held != nil {
+		t.Errorf("it is held back: %v", held)
+	}
+}

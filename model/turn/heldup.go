@@ -1,0 +1,59 @@
+package turn
+
+import (
+	"fmt"
+	"time"
+)
+
+// HeldUp is something that holds a process up and that nobody inside the process can mend. The process waits, and goes on by itself once the cause
+// is gone: it is not paused.
+type HeldUp struct {
+	// Cause is a code of faults, such as CodeLLMUnreachable. Message says in plain words what is wrong, Mend what mends it.
+	Cause   string `json:"cause"`
+	Message string `json:"message"`
+	Mend    string `json:"mend,omitempty"`
+	// Since is when it was first found. Next is when it is tried again, Until when the process pauses for it; zero: not by the clock.
+	Since time.Time `json:"since"`
+	Next  time.Time `json:"next,omitzero"`
+	Until time.Time `json:"until,omitzero"`
+	// Untried: it has never worked for this process, so that a mistake in a setting is likely.
+	Untried bool `json:"untried,omitempty"`
+	// Process is the part or the delegate that is held up; empty: the process itself.
+	Process string `json:"process,omitempty"`
+}
+
+// HeldUpPrefix begins the line that String returns, where it is no part's and no delegate's.
+const HeldUpPrefix = "held up "
+
+// String says it in one line. Times are UTC.
+func (h HeldUp) String() string {
+	text := ""
+	if h.Process != "" {
+		text = h.Process + " is "
+	}
+	text += fmt.Sprintf("%ssince %s: %s", HeldUpPrefix, h.clock(h.Since), h.Message)
+	if !h.Next.IsZero() {
+		text += "; asked again at " + h.clock(h.Next)
+	}
+	return text
+}
+
+// clock leaves the day out where all happens within one.
+func (h HeldUp) clock(t time.Time) string {
+	form := "15:04:05 UTC"
+	if last := h.Next; !last.IsZero() && last.Sub(h.Since) > 12*time.Hour {
+		form = time.RFC3339
+	}
+	return t.UTC().Format(form)
+}
+
+// HeldUpIn names the part or the delegate that is held up, where that is not named yet.
+func HeldUpIn(process string, list []HeldUp) []HeldUp {
+	named := make([]HeldUp, len(list))
+	for n, h := range list {
+		if named[n] = h; h.Process == "" {
+			named[n].Process = process
+		}
+	}
+	return named
+}
