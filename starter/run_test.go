@@ -99,9 +99,12 @@ func TestAProcessThatPausesIsExitCode3WithItsStates(t *testing.T) {
 
 func TestAnLLMThatCannotBeReachedIsExitCode4(t *testing.T) {
 	d := newDesk(t, judge()).set("OPENAI_BASE_URL=http://127.0.0.1:1/v1")
-	e := d.do("run", ".", noUI, "--json").is(exit.Unreachable)
-	if r := e.result(); r.Status != runresult.StatusPaused || r.Error.Code != turn.CodeLLMUnreachable {
+	e := d.do("run", ".", noUI, "--json", "--llm-wait", "1s").is(exit.Unreachable)
+	if r := e.result(); r.Status != runresult.StatusRunning || len(r.HeldUp) != 1 || r.HeldUp[0].Cause != turn.CodeLLMUnreachable || !r.HeldUp[0].Untried {
 		t.Errorf("%+v", r)
+	}
+	if !strings.Contains(e.err, "held up since ") || !strings.Contains(e.err, "127.0.0.1:1 cannot be reached") {
+		t.Errorf("it does not name the server: %s", e.err)
 	}
 	if strings.Contains(e.err, "script") {
 		t.Errorf("an LLM is configured, and yet: %s", e.err)

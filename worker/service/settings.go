@@ -8,10 +8,10 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"processidea/flags"
-	"processidea/model/fields"
 	"processidea/activities"
+	"processidea/flags"
 	"processidea/llm"
+	"processidea/model/fields"
 	"processidea/model/ideafile"
 	"processidea/protocol"
 	"processidea/store/blobs"
