@@ -1,0 +1,45 @@
+package activities
+
+import (
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"processidea/llm"
+	"processidea/model/turn"
+)
+
+// While the patience lasts the Request is to be made again, and the process is told why; after it the error is final.
+func TestAnLLMThatIsAwayIsWaitedForAsLongAsThePatienceLasts(t *testing.T) {
+	for name, row := range map[string]struct {
+		status      int
+		idea        string        // its patience
+		worker      time.Duration // that of the worker
+		again, told bool
+	}{
+		"a day unless said":         {http.StatusServiceUnavailable, "", 0, true, true},
+		"the worker's":              {http.StatusServiceUnavailable, "", time.Second, false, false},
+		"the Idea's goes before it": {http.StatusServiceUnavailable, `, "patience": "1h"`, time.Second, true, true},
+		"the Idea has none":         {http.StatusServiceUnavailable, `, "patience": "1ms"`, time.Hour, false, false},
+		"a wrong key":               {http.StatusUnauthorized, "", 0, false, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var asked atomic.Int32
+			a := newWorker(t, llm.Config{})
+			a.LLM, a.LLMPatience = refusing(t, row.status, &asked), row.worker
+			_, err := requestOf(t, a, strings.Replace(shoutIdea, "{", `{"config": {"llm": {"model": "m"`+row.idea+`}}, `, 1))
+			if app := refused(t, err); app.NonRetryable() == row.again || asked.Load() != 1 {
+				t.Errorf("%v, asked %d times", app, asked.Load())
+			}
+			held := a.Client.(*ears).held
+			if (len(held) == 1) != row.told {
+				t.Fatalf("the process was told %+v", held)
+			}
+			if row.told && (held[0].Request != 1 || held[0].HeldUp.Cause != turn.CodeLLMUnreachable || !held[0].HeldUp.Until.After(held[0].HeldUp.Next)) {
+				t.Errorf("%+v", held[0].HeldUp)
+			}
+		})
+	}
+}
