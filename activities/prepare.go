@@ -28,7 +28,7 @@ func (a *Activities) PrepareTools(ctx context.Context, idea map[string]any, d pr
 		if err != nil {
 			return nil, err
 		}
-		problems = append(problems, delegate.CheckFiles(read, d.File, files)...)
+		problems.Append(delegate.CheckFiles(read, d.File, files)...)
 	}
 	if errs := problems.Errors(); len(errs) > 0 {
 		return &protocol.PrepareResult{Problems: errs}, nil
@@ -36,7 +36,7 @@ func (a *Activities) PrepareTools(ctx context.Context, idea map[string]any, d pr
 	r := BindTools(read, a.Tools, a.Runners)
 	r.Notify, r.LLM = a.Notices != nil && read.Simulation == nil, a.LLM.Configured() || shouldFakeReplies(read)
 	r.SaveActions = a.SaveActions
-	r.Problems = append(r.Problems, check.CheckDirectPlans(read, r.Bindings)...)
+	r.Problems.Append(check.CheckDirectPlans(read, r.Bindings)...)
 	r.Palette, err = a.storePalette(ctx, idea)
 	return r, err
 }
@@ -49,22 +49,22 @@ func BindTools(idea *ideafile.Idea, functions *tools.Registry, runners *runner.R
 		b, ps, err := bindTool(idea, t, functions, runners)
 		for _, p := range ps {
 			p.JSONPath = jsonval.JSONPathWithKeys("$", "schema", "tools", t.Name) + p.JSONPath
-			r.Problems = append(r.Problems, p)
+			r.Problems.Append(p)
 		}
 		if err != nil {
 			path := jsonval.JSONPathWithKeys("$", "schema", "tools", t.Name, "_activity")
-			r.Problems = append(r.Problems, diag.Problem{JSONPath: path, Message: err.Error()})
+			r.Problems.Append(diag.Problem{JSONPath: path, Message: err.Error()})
 			continue
 		}
 		if s := idea.EffectiveSimulation(); s != nil {
 			b = s.SimulateBinding(b)
-			r.Problems = append(r.Problems, checkToolCanBeSimulated(t, b)...)
+			r.Problems.Append(checkToolCanBeSimulated(t, b)...)
 		}
 		r.Bindings[t.Name] = b
 	}
 	for _, s := range idea.Config.MCP {
 		if err := mcptool.Check(s); err != nil {
-			r.Problems = append(r.Problems, diag.Problem{JSONPath: jsonval.JSONPathWithKeys("$", "config", "mcp", s.Name), Message: err.Error()})
+			r.Problems.Append(diag.Problem{JSONPath: jsonval.JSONPathWithKeys("$", "config", "mcp", s.Name), Message: err.Error()})
 		}
 	}
 	return r

@@ -137,7 +137,8 @@ func (o *StartOptions) read() (*ideafile.Idea, error) {
 	if err := deciders.CheckName(o.By); o.By != "" && err != nil {
 		return nil, kind.Errorf(ErrInvalid, "start process %s by %w", o.ID, err)
 	}
-	problems = append(append(problems, carried...), delegate.CheckFiles(read, "", o.Delegates)...)
+	problems.Append(carried...)
+	problems.Append(delegate.CheckFiles(read, "", o.Delegates)...)
 	if errs := problems.Errors(); len(errs) > 0 {
 		return nil, &InvalidError{Source: cmp.Or(o.ID, "Idea"), Problems: errs}
 	}

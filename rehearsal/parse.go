@@ -8,22 +8,37 @@ import (
 	"time"
 )
 
+// maxWrong is how many mistakes of a file are listed. The others are counted.
+const maxWrong = 100
+
 // Parse reads a replies file: JSON Lines, one reply a line, blank lines ignored.
 // Its error joins everything that is wrong, each with its line and its key.
 func Parse(data []byte) ([]Reply, error) {
 	data = bytes.TrimPrefix(data, []byte("\ufeff")) // some editors put a byte order mark first
 	var replies []Reply
 	var wrong []error
-	for i, line := range bytes.Split(data, []byte("\n")) {
-		line = bytes.Trim(line, " \t\r")
+	more := 0
+	i := -1
+	for line := range bytes.Lines(data) {
+		i++
+		line = bytes.Trim(line, " \t\r\n")
 		if len(line) == 0 {
 			continue
 		}
 		reply, errs := parseLine(line)
 		for _, err := range errs {
+			if len(wrong) == maxWrong {
+				more++
+				continue
+			}
 			wrong = append(wrong, fmt.Errorf("rehearsal: parse line %d: %w", i+1, err))
 		}
-		replies = append(replies, reply)
+		if len(wrong) == 0 {
+			replies = append(replies, reply)
+		}
+	}
+	if more > 0 {
+		wrong = append(wrong, fmt.Errorf("rehearsal: parse and %d more mistakes", more))
 	}
 	if err := errors.Join(wrong...); err != nil {
 		return nil, err

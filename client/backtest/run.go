@@ -65,7 +65,7 @@ func Run(ctx context.Context, archive *client.Archive, s ideafiles.Source, known
 	if err != nil {
 		return nil, nil, kind.Of(client.ErrInvalid, err)
 	}
-	problems = append(problems, warnings(known, d.Read, whole)...)
+	problems.Append(warnings(known, d.Read, whole)...)
 	planner, plans, stop, err := choosePlanner(ctx, d, o, archive.Store())
 	if err != nil {
 		return nil, nil, err
@@ -104,7 +104,7 @@ func warnings(known ideafiles.Tools, file, whole *ideafile.Idea) (problems diag.
 		at := 0
 		if n, _ := fmt.Sscanf(p.JSONPath, "$.context[%d]", &at); n == 0 || at < len(file.Context) {
 			p.IsWarning = true
-			problems = append(problems, p)
+			problems.Append(p)
 		}
 	}
 	return problems

@@ -31,17 +31,23 @@ func readCSV(file string, data []byte, idea *ideafile.Idea) (rows []row, ps diag
 	}
 	schemas := ideafile.InstanceViewOf(idea.Context, "").SchemaByKind
 	untyped := untypedColumns{}
-	for {
+	r.ReuseRecord = true // the texts of its cells are their own
+	for left := jsonval.MaxParts(len(data)); ; {
 		cells, err := r.Read()
+		if left -= 1 + len(cells); left < 0 {
+			err = jsonval.TooManyParts(len(data))
+		}
 		if errors.Is(err, io.EOF) {
-			return rows, append(ps, untyped.warnings(file)...)
+			ps.Append(untyped.warnings(file)...)
+			return rows, ps
 		}
 		if err != nil {
-			return rows, append(ps, csvProblem(file, err))
+			ps.Append(csvProblem(file, err))
+			return rows, ps
 		}
 		line, _ := r.FieldPos(0)
 		row := row{fmt.Sprintf("%s:%d", file, line), map[string]any{}}
-		ps = append(ps, row.fill(header, cells, schemas, untyped)...)
+		ps.Append(row.fill(header, cells, schemas, untyped)...)
 		rows = append(rows, row)
 	}
 }
@@ -95,7 +101,7 @@ func (r row) fill(header, cells []string, schemas map[string]any, untyped untype
 		}
 		v, keep, err := cell(text, typesOf(properties[key]))
 		if err != nil {
-			ps = append(ps, diag.Problem{JSONPath: r.place + " " + jsonval.JSONPathWithKeys("$", key), Message: err.Error()})
+			ps.Append(diag.Problem{JSONPath: r.place + " " + jsonval.JSONPathWithKeys("$", key), Message: err.Error()})
 		}
 		if keep {
 			r.fields[key] = v

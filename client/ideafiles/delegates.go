@@ -29,14 +29,15 @@ func (d *Definition) ReadDelegates(known Tools, problems *diag.Problems) error {
 		return err
 	}
 	d.Delegates = r.files
-	*problems = append(*problems, delegate.CheckFiles(d.Read, r.ownKey(), d.Delegates)...)
+	problems.Append(delegate.CheckFiles(d.Read, r.ownKey(), d.Delegates)...)
 	return nil
 }
 
 func (r *delegateReader) readAll(source map[string]any, idea *ideafile.Idea) error {
 	r.read = map[string]bool{}
 	_, files, wrong := delegate.ExtractFiles(source, nil)
-	r.files, *r.problems = files, append(*r.problems, wrong...)
+	r.files = files
+	r.problems.Append(wrong...)
 	return r.readDelegatesOf(idea, "")
 }
 
@@ -77,7 +78,8 @@ func (r *delegateReader) readDelegate(key string) error {
 	if r.known != nil {
 		// What a Call will give the delegate is not known yet, so that whether its own Calls find what they read cannot be told.
 		for _, p := range r.known.Bind(read).Problems {
-			*r.problems = append(*r.problems, diag.Problem{JSONPath: key + ": " + p.JSONPath, Message: p.Message, IsWarning: r.known.Elsewhere})
+			p.JSONPath, p.IsWarning = key+": "+p.JSONPath, r.known.Elsewhere
+			r.problems.Append(p)
 		}
 	}
 	return r.readDelegatesOf(read, key)
@@ -96,14 +98,14 @@ func (r *delegateReader) load(key string) error {
 	}
 	v, problem := decodeFile(path, data)
 	if problem != nil {
-		*r.problems = append(*r.problems, diag.Problem{JSONPath: key + ": " + problem.JSONPath, Message: problem.Message})
+		r.problems.Append(diag.Problem{JSONPath: key + ": " + problem.JSONPath, Message: problem.Message})
 		v = map[string]any{}
 	}
 	files := maps.Clone(r.files)
 	files[key] = v
 	var wrong diag.Problems
 	_, r.files, wrong = delegate.ExtractFiles(nil, files)
-	*r.problems = append(*r.problems, wrong...)
+	r.problems.Append(wrong...)
 	return nil
 }
 

@@ -58,7 +58,7 @@ func LoadWith(s Source, known Tools, change func(*Definition)) (*Definition, dia
 		change(d)
 	}
 	if whole {
-		problems = append(problems, d.placeInRows(known.Problems(d.Read))...)
+		problems.Append(d.placeInRows(known.Problems(d.Read))...)
 	}
 	known.Elsewhere = known.Elsewhere || d.Read.Simulation != nil
 	if err := d.ReadDelegates(known, &problems); err != nil {
@@ -91,7 +91,11 @@ func decodeFile(path string, data []byte) (any, *diag.Problem) {
 	case ".yaml", ".yml":
 		return decodeYAML(data)
 	}
-	v, err := jsonval.Decode(data)
+	err := jsonval.CheckParts(data)
+	var v any
+	if err == nil {
+		v, err = jsonval.Decode(data)
+	}
 	if err != nil {
 		return nil, &diag.Problem{JSONPath: "$", Message: decodeCause(err)}
 	}
@@ -111,14 +115,17 @@ func (d *Definition) ReadReplies(problems *diag.Problems) error {
 		return err
 	}
 	name := filepath.Base(d.Source.Replies)
-	replies, err := rehearsal.Parse(data)
+	var replies []rehearsal.Reply
+	if err = jsonval.CheckParts(data); err == nil {
+		replies, err = rehearsal.Parse(data)
+	}
 	switch {
 	case err != nil:
 		for line := range strings.SplitSeq(err.Error(), "\n") {
-			*problems = append(*problems, diag.Problem{JSONPath: name, Message: strings.TrimPrefix(line, "rehearsal: parse ")})
+			problems.Append(diag.Problem{JSONPath: name, Message: strings.TrimPrefix(line, "rehearsal: parse ")})
 		}
 	case len(replies) == 0:
-		*problems = append(*problems, diag.Problem{JSONPath: name, Message: "it holds no reply"})
+		problems.Append(diag.Problem{JSONPath: name, Message: "it holds no reply"})
 	}
 	d.Replies = string(data)
 	return nil
@@ -134,7 +141,7 @@ func (d *Definition) addRows(problems *diag.Problems) (whole bool, err error) {
 		return false, err
 	}
 	messages, places, wrong := readRows(d.Source.Instances, data, d.Read)
-	*problems = append(*problems, wrong...)
+	problems.Append(wrong...)
 	if len(wrong.Errors()) > 0 {
 		return false, nil
 	}

@@ -36,6 +36,8 @@ func readRows(path string, data []byte, idea *ideafile.Idea) (messages []any, pl
 	switch {
 	case strings.EqualFold(filepath.Ext(path), ".csv"):
 		rows, ps = readCSV(name, data, idea)
+	case jsonval.CheckParts(data) != nil:
+		ps.Add(name, "%s", jsonval.CheckParts(data))
 	case bytes.HasPrefix(bytes.TrimSpace(data), []byte("[")):
 		rows, ps = readList(name, data)
 	default:
@@ -48,7 +50,8 @@ func readRows(path string, data []byte, idea *ideafile.Idea) (messages []any, pl
 	for _, r := range rows {
 		places = append(places, r.place)
 	}
-	return messages, places, append(ps, wrong...)
+	ps.Append(wrong...)
+	return messages, places, ps
 }
 
 // Messages makes rows the messages that they stand for, as ReadRows does, where they come from no file. A row is an
@@ -72,7 +75,7 @@ func messagesOf(rows []row, idea *ideafile.Idea) (messages []any, ps diag.Proble
 	for _, r := range rows {
 		m := r.message(names)
 		messages = append(messages, m)
-		ps = append(ps, r.problems(m, given)...)
+		ps.Append(r.problems(m, given)...)
 	}
 	return messages, ps
 }
@@ -93,7 +96,9 @@ func givenBefore(idea *ideafile.Idea) map[payloadOf]string {
 
 // readLines reads JSON Lines, one object a row.
 func readLines(file string, data []byte) (rows []row, ps diag.Problems) {
-	for n, line := range bytes.Split(data, []byte("\n")) {
+	n := -1
+	for line := range bytes.Lines(data) {
+		n++
 		line = bytes.TrimSpace(line)
 		if len(line) == 0 {
 			continue
@@ -105,7 +110,7 @@ func readLines(file string, data []byte) (rows []row, ps diag.Problems) {
 			return nil, diag.Problems{*problem}
 		}
 		if problem != nil {
-			ps = append(ps, *problem)
+			ps.Append(*problem)
 			continue
 		}
 		rows = append(rows, r)
@@ -147,7 +152,7 @@ func readList(file string, data []byte) (rows []row, ps diag.Problems) {
 		if err = d.Decode(&text); err == nil {
 			r, problem := readRow(place(int(d.InputOffset())-len(text)), text)
 			if problem != nil {
-				ps = append(ps, *problem)
+				ps.Append(*problem)
 			} else {
 				rows = append(rows, r)
 			}
@@ -162,7 +167,8 @@ func readList(file string, data []byte) (rows []row, ps diag.Problems) {
 		}
 		err = errors.New("text after the list of rows: write one list, or one row a line")
 	}
-	return rows, append(ps, diag.Problem{JSONPath: place(max(counted, int(d.InputOffset()))), Message: listCause(err)})
+	ps.Append(diag.Problem{JSONPath: place(max(counted, int(d.InputOffset()))), Message: listCause(err)})
+	return rows, ps
 }
 
 // listCause words why a list of rows cannot be read.

@@ -46,11 +46,13 @@ func (t Tools) Problems(idea *ideafile.Idea) diag.Problems {
 			problem.Message += diag.DidYouMeanOrListNames(name, t.registry().Names())
 		}
 	}
-	problems := append(t.misspelt(idea, bound.Bindings), check.Check(idea, bound.Bindings)...)
+	problems := t.misspelt(idea, bound.Bindings)
+	problems.Append(check.Check(idea, bound.Bindings)...)
 	if t.Elsewhere {
 		soften(problems, check.CheckDirectPlans(idea, bound.Bindings))
 	}
-	return append(bound.Problems, problems...).SortedByPath()
+	bound.Problems.Append(problems...)
+	return bound.Problems.SortedByPath()
 }
 
 // misspelt warns of Tools whose name is nearly that of a Go tool: what nothing runs, the LLM writes by itself.

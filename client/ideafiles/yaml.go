@@ -23,6 +23,9 @@ const maxYAMLDepth = 200
 // decodeYAML reads a YAML file as a JSON value. Numbers keep every digit; a duplicate key is refused, and so is whatever
 // JSON cannot express.
 func decodeYAML(data []byte) (any, *diag.Problem) {
+	if countParts(data) > jsonval.MaxParts(len(data)) {
+		return nil, &diag.Problem{JSONPath: "$", Message: jsonval.TooManyParts(len(data)).Error()}
+	}
 	d := yaml.NewDecoder(bytes.NewReader(data))
 	var document, second yaml.Node
 	if err := d.Decode(&document); err != nil {
@@ -45,6 +48,17 @@ func decodeYAML(data []byte) (any, *diag.Problem) {
 		return nil, &diag.Problem{JSONPath: "$", Message: decodeCause(err)}
 	}
 	return v, nil
+}
+
+// countParts counts what may begin a value or a key in YAML, and so never too few.
+func countParts(data []byte) (n int) {
+	for _, b := range data {
+		switch b {
+		case ',', ':', '[', '{', '-', '\n':
+			n++
+		}
+	}
+	return n
 }
 
 func yamlCause(err error) string {

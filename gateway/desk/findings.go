@@ -13,8 +13,6 @@ type finding struct {
 	Warning        bool
 }
 
-const mostFindings = 200 // that a page shows
-
 // atLine is the place of something in a file that has lines: rows.csv:12 $.amount.
 var atLine = regexp.MustCompile(`^(.+):([0-9]+)(?: (.*))?$`)
 
@@ -25,8 +23,8 @@ func findingsOf(problems diag.Problems, folders ...string) (all []finding, left 
 			if p.IsWarning != warnings {
 				continue
 			}
-			if len(all) == mostFindings {
-				left++
+			if p.More > 0 {
+				left += p.More
 				continue
 			}
 			all = append(all, finding{placeText(without(p.JSONPath, folders)), visible(clip(without(p.Message, folders), longestText)), p.IsWarning})

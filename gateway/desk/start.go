@@ -143,7 +143,7 @@ func (d *Desk) carryOut(r *http.Request, p *startPage) (started string, err erro
 
 func fineText(d *ideafiles.Definition, problems diag.Problems) string {
 	text := fmt.Sprintf("No mistakes: %s, %s", plural(len(d.Read.Tools), "Tool"), plural(len(d.Read.InstanceTokens()), "instance"))
-	if n := len(problems); n > 0 {
+	if n := problems.Count(); n > 0 {
 		text += ", " + plural(n, "warning")
 	}
 	return text + "."

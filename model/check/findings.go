@@ -53,7 +53,7 @@ func (c *checker) problems() diag.Problems {
 		if len(f.affectedInstances) < f.applicableInstanceCount {
 			f.Message += " (in " + diag.FirstNamesAndCount(c.tokensInFileOrder(f.affectedInstances)) + ")"
 		}
-		out = append(out, f.Problem)
+		out.Append(f.Problem)
 	}
 	return out
 }

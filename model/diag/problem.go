@@ -3,7 +3,10 @@ package diag
 import (
 	"fmt"
 	"sort"
+	"strconv"
 	"strings"
+
+	"processidea/model/jsonval"
 )
 
 // Problem is one thing that is wrong with a file, and where: a JSON path such as $.schema.tools.refund._approval.
@@ -12,12 +15,29 @@ type Problem struct {
 	Message  string `json:"message"`
 	// IsWarning is true for what will run, but probably not as it was meant to.
 	IsWarning bool `json:"warning,omitempty"`
+	// More is set in the last Problem of a list that was cut: how many errors, or warnings, are not listed.
+	More int `json:"more,omitempty"`
 }
 
 // String gives the place and what is wrong there.
-func (p Problem) String() string { return p.JSONPath + ": " + p.Message }
+func (p Problem) String() string {
+	if p.More > 0 {
+		return p.Message
+	}
+	return p.JSONPath + ": " + p.Message
+}
 
-// Problems is everything that is wrong with a file, in the order of the file's parts.
+// MaxListed is how many errors, and how many warnings, a list of Problems names. The others are counted.
+const MaxListed = 100
+
+// Characters of a path and of a message: keys and values of any length stand in them.
+const (
+	maxPath    = 500
+	maxMessage = 4000
+)
+
+// Problems is everything that is wrong with a file, in the order of the file's parts. Who is sent a file of millions of mistakes needs no
+// millions of sentences: Add, Warn and Append keep MaxListed of a kind and count the rest.
 type Problems []Problem
 
 // Error lists the problems, one in a line.
@@ -27,6 +47,15 @@ func (ps Problems) Error() string {
 		lines[i] = p.String()
 	}
 	return strings.Join(lines, "\n")
+}
+
+// Count is how many there are, with those that are not listed.
+func (ps Problems) Count() int {
+	n := 0
+	for _, p := range ps {
+		n += max(1, p.More)
+	}
+	return n
 }
 
 // Errors gives the problems that are not warnings.
@@ -41,25 +70,67 @@ func (ps Problems) Errors() Problems {
 }
 
 // Add appends an error at a JSON path. nil Problems keep nothing.
-func (ps *Problems) Add(path, format string, args ...any) {
-	if ps == nil {
-		return
-	}
-	*ps = append(*ps, Problem{JSONPath: path, Message: fmt.Sprintf(format, args...)})
-}
+func (ps *Problems) Add(path, format string, args ...any) { ps.addf(false, path, format, args) }
 
 // Warn appends a warning at a JSON path. nil Problems keep nothing.
-func (ps *Problems) Warn(path, format string, args ...any) {
-	if ps == nil {
+func (ps *Problems) Warn(path, format string, args ...any) { ps.addf(true, path, format, args) }
+
+func (ps *Problems) addf(isWarning bool, path, format string, args []any) {
+	if ps == nil || !ps.countRest(isWarning, 1) {
 		return
 	}
-	*ps = append(*ps, Problem{JSONPath: path, Message: fmt.Sprintf(format, args...), IsWarning: true})
+	message := jsonval.Clip(fmt.Sprintf(format, args...), maxMessage)
+	*ps = append(*ps, Problem{JSONPath: jsonval.Clip(path, maxPath), Message: message, IsWarning: isWarning})
+}
+
+// Append appends Problems of another list.
+func (ps *Problems) Append(more ...Problem) {
+	for _, p := range more {
+		if ps.countRest(p.IsWarning, max(1, p.More)) {
+			p.JSONPath, p.Message = jsonval.Clip(p.JSONPath, maxPath), jsonval.Clip(p.Message, maxMessage)
+			*ps = append(*ps, p)
+		}
+	}
+}
+
+// countRest counts n Problems that find no room in the list; hasRoom is true where there is room for one more.
+func (ps *Problems) countRest(isWarning bool, n int) (hasRoom bool) {
+	listed := 0
+	for i := len(*ps) - 1; i >= 0; i-- { // the last Problem of a full list counts the rest
+		p := &(*ps)[i]
+		if p.IsWarning != isWarning {
+			continue
+		}
+		if p.More > 0 {
+			p.More += n
+			p.Message = restText(p.More)
+			return false
+		}
+		listed++
+	}
+	if listed < MaxListed {
+		return true
+	}
+	*ps = append(*ps, Problem{JSONPath: "$", Message: restText(n), IsWarning: isWarning, More: n})
+	return false
+}
+
+// restText writes how many more there are, with commas between thousands.
+func restText(n int) string {
+	digits := strconv.Itoa(n)
+	for i := len(digits) - 3; i > 0; i -= 3 {
+		digits = digits[:i] + "," + digits[i:]
+	}
+	return "and " + digits + " more"
 }
 
 // SortedByPath sorts the problems in place by where they stand in the file, errors before warnings, and gives them.
 func (ps Problems) SortedByPath() Problems {
 	sort.SliceStable(ps, func(a, b int) bool {
 		x, y := ps[a], ps[b]
+		if (x.More > 0) != (y.More > 0) {
+			return y.More > 0
+		}
 		if x.JSONPath != y.JSONPath {
 			return PathPrecedesInFile(x.JSONPath, y.JSONPath)
 		}

@@ -88,7 +88,7 @@ func ReadMessage(raw any, path string, ps *diag.Problems) (Message, bool) {
 		return Message{}, false
 	}
 	m := Message{Source: source}
-	problemsBefore := len(*ps)
+	problemsBefore := ps.Count()
 	m.Type, ok = source["type"].(string)
 	if !ok {
 		ps.Add(path+".type", "a message says its type: text, input, state, data, plan, instruction or error")
@@ -109,7 +109,7 @@ func ReadMessage(raw any, path string, ps *diag.Problems) (Message, bool) {
 	default:
 		ps.Add(path+".type", "unknown type %q; there are text, input, state, data, plan, instruction and error", jsonval.Clip(m.Type, 40))
 	}
-	return m, len(*ps) == problemsBefore
+	return m, ps.Count() == problemsBefore
 }
 
 func (m *Message) readInstanceToken(path string, ps *diag.Problems) {

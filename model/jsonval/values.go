@@ -130,8 +130,11 @@ func MergeWith(a, b any, join func(old, new any) any) any {
 
 // Clip shortens a text to n runes, for messages that people read.
 func Clip(s string, n int) string {
-	if r := []rune(s); len(r) > n {
-		return string(r[:n]) + "…"
+	for at := range s {
+		if n == 0 {
+			return s[:at] + "…"
+		}
+		n--
 	}
 	return s
 }

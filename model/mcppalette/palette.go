@@ -127,7 +127,7 @@ func (b *builder) addTool(s mcpserver.Server, spec ToolSpec) {
 		b.palette.ToolSources[name] = tool
 		b.addServerToolName(s, spec)
 	case s.ToolNames != nil:
-		b.palette.Problems = append(b.palette.Problems, errs...)
+		b.palette.Problems.Append(errs...)
 	default:
 		b.palette.UnusableTools = append(b.palette.UnusableTools, fmt.Sprintf("%s of %s: %s", jsonval.Clip(spec.Name, 80), s.Name,
 			jsonval.Clip(errs[0].Message, 300)))
@@ -147,7 +147,7 @@ func (b *builder) applyToolOverride(s mcpserver.Server, spec ToolSpec, t *ideafi
 	var ps diag.Problems
 	spec.refuseReferences(path, &ps)
 	ideafile.ReadTool(t.Name, merged, path, &ps)
-	b.palette.Problems = append(b.palette.Problems, ps.Errors()...)
+	b.palette.Problems.Append(ps.Errors()...)
 	b.palette.ToolSources[t.Name] = merged
 }
 

@@ -67,7 +67,7 @@ func readIdea(start *protocol.ProcessStart, process string) (*ideafile.Idea, err
 	start.Idea, start.Delegation.Files, carried = delegate.ExtractFiles(start.Idea, start.Delegation.Files)
 	start.Idea = deciders.WithStarters(start.Idea, start.Starters(process))
 	idea, problems := ideafile.ReadIdeaWithCheckedTools(start.Idea)
-	problems = append(problems, carried...)
+	problems.Append(carried...)
 	return idea, invalidIdeaError(problems)
 }
 

@@ -43,6 +43,7 @@ type checked struct {
 	JSONPath  string `json:"path"`
 	Message   string `json:"message"`
 	IsWarning bool   `json:"warning"`
+	More      int    `json:"more,omitempty"`
 }
 
 func checkFiles(a *app.App, given string, files fileFlags) error {
@@ -78,7 +79,7 @@ func checkFiles(a *app.App, given string, files fileFlags) error {
 	}
 	verdict := "nothing is wrong"
 	if len(problems) > 0 {
-		verdict = "no errors, " + print.Plural(len(problems), "warning")
+		verdict = "no errors, " + print.Plural(problems.Count(), "warning")
 	}
 	return a.Print(fmt.Sprintf("%s: %s, %s: %s\n%s", given,
 		print.Plural(len(d.Read.Tools), "Tool"), print.Plural(len(d.Read.InstanceTokens()), "instance"), verdict, secretsText(d.Read)+decidersText(d.Read)))

@@ -111,7 +111,7 @@ func prepareFork(ctx context.Context, a *app.App, p server.Place, o *forkOptions
 	if err := d.ReadReplies(&problems); err != nil {
 		return nil, err
 	}
-	problems = append(problems, p.Tools().Problems(d.Read)...)
+	problems.Append(p.Tools().Problems(d.Read)...)
 	if err := d.ReadDelegates(p.Tools(), &problems); err != nil {
 		return nil, err
 	}
