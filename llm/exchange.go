@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/openai/openai-go/v3"
@@ -15,6 +16,7 @@ import (
 	"processidea/internal/safego"
 	"processidea/model/jsonval"
 	"processidea/model/turn"
+	"processidea/tools/memory"
 )
 
 // openAI is where requests go unless said otherwise. It is always set, because the openai library takes an empty
@@ -66,11 +68,17 @@ func (c *Client) options() []option.RequestOption {
 	return append(options, option.WithAPIKey(c.config.Key))
 }
 
+// maxFileBytes is how much is read of an answer that is no stream: of the file of a batch at most, which holds one reply.
+const maxFileBytes = 2 * maxReplyBytes
+
 // keepResponse keeps the response: the library forgets its status where an error's body is not written as OpenAI writes it.
 func (x *exchange) keepResponse(r *http.Request, next option.MiddlewareNext) (*http.Response, error) {
 	response, err := x.respondInTime(r, next)
 	if x.response = response; response != nil {
 		x.client.circuit.answered(x.params.Model, response.StatusCode)
+	}
+	if err == nil && !strings.HasSuffix(r.URL.Path, "/chat/completions") { // which is read event by event
+		memory.Bound(response, maxFileBytes, nil)
 	}
 	return response, err
 }

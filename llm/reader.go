@@ -88,7 +88,9 @@ func (r *replyReader) take(c chunk) {
 		if choice.finish != "" {
 			r.reply.Finish = choice.finish
 		}
-		r.reply.Refusal += choice.refusal
+		if len(r.reply.Refusal) < maxMessage {
+			r.reply.Refusal += choice.refusal
+		}
 		if choice.content != "" {
 			r.takeText(choice.content)
 		}
@@ -106,7 +108,9 @@ func (r *replyReader) takeFunction(f function) {
 	if f.index < 0 || f.index > maxFunctions {
 		return
 	}
-	r.functions[f.index] += f.name
+	if len(r.functions[f.index]) < maxMessage {
+		r.functions[f.index] += f.name
+	}
 	if f.index > 0 || f.arguments == "" || (r.filter.begun && !r.byFunction) {
 		return
 	}

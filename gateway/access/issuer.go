@@ -16,6 +16,7 @@ import (
 	"processidea/model/deciders"
 	"processidea/model/jsonval"
 	"processidea/signing"
+	"processidea/tools/memory"
 )
 
 // Issuer is an OpenID Connect issuer whose tokens are trusted, and what is read from them.
@@ -41,6 +42,7 @@ const (
 const (
 	issuerTime = 10 * time.Second // that one question to the issuer may take
 	retryAfter = 5 * time.Second  // after which an issuer that did not answer is asked again
+	maxIssuer  = 1 << 20          // bytes of one of its answers
 	maxGroups  = 1000             // of one person
 )
 
@@ -73,7 +75,7 @@ func NewIssuerGuard(i Issuer) (*IssuerGuard, error) {
 	if i.Groups == "" {
 		i.Groups = claimGroups
 	}
-	return &IssuerGuard{issuer: i, http: &http.Client{Timeout: issuerTime}}, nil
+	return &IssuerGuard{issuer: i, http: &http.Client{Timeout: issuerTime, Transport: &memory.Transport{Next: http.DefaultTransport, Most: maxIssuer}}}, nil
 }
 
 // Identify reads the bearer token.

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -17,6 +18,7 @@ import (
 	"processidea/gateway/access"
 	"processidea/gateway/feed"
 	"processidea/gateway/hooks"
+	"processidea/gateway/intake"
 )
 
 // Options say what the API is on.
@@ -28,8 +30,8 @@ type Options struct {
 	Log    *slog.Logger
 	// Patience is how long a decision, or what steers a process, is waited for until a worker has taken it.
 	Patience time.Duration
-	// BodyTime is how long a body may take to come in.
-	BodyTime time.Duration
+	// Intake reads the bodies, and Strangers those of whoever need not say who they are.
+	Intake, Strangers *intake.Intake
 }
 
 // DefaultPatience is the Options' where they say none.
@@ -133,7 +135,10 @@ func operation[I, O any](a *API, right access.Right, op huma.Operation, do func(
 	if op.MaxBodyBytes == 0 {
 		op.MaxBodyBytes = largestBody
 	}
-	op.BodyReadTimeout = a.BodyTime
+	if op.Method != http.MethodGet {
+		op.Middlewares = append(op.Middlewares, a.readBody(op))
+		op.SkipValidateBody = true // it has been by then
+	}
 	if op.Method == http.MethodPost {
 		op.Errors = append(op.Errors, http.StatusBadRequest, http.StatusRequestTimeout, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType)
 	}
@@ -181,6 +186,39 @@ func (a *API) admit(right access.Right) func(huma.Context, func(huma.Context)) {
 		}
 		next(huma.WithContext(ctx, access.With(ctx.Context(), who)))
 	}
+}
+
+// readBody reads the body and holds it against its schema, once it is known who asks.
+func (a *API) readBody(op huma.Operation) func(huma.Context, func(huma.Context)) {
+	from := a.Intake
+	if len(op.Metadata) == 0 { // anybody may send it
+		from = a.Strangers
+	}
+	return func(ctx huma.Context, next func(huma.Context)) {
+		r, w := humago.Unwrap(ctx)
+		body, done, err := from.Read(w, r, op.MaxBodyBytes)
+		defer done()
+		if err == nil && len(body) > 0 && !op.SkipValidateBody {
+			err = a.validate(ctx.Operation(), r.Header.Get("Content-Type"), body)
+		}
+		if err != nil {
+			a.explain(ctx.Context(), op.OperationID, err).Write(w)
+			return
+		}
+		next(ctx)
+	}
+}
+
+// validate holds a body against what an operation says of it.
+func (a *API) validate(op *huma.Operation, mediaType string, body []byte) error {
+	if op.RequestBody == nil || op.RequestBody.Content["application/json"] == nil {
+		return nil
+	}
+	var any any
+	if err := a.huma.Unmarshal(cmp.Or(mediaType, "application/json"), []byte("null"), &any); err != nil {
+		return problem(http.StatusUnsupportedMediaType, CodeMediaType, "the body is of a type that is not read here: send application/json")
+	}
+	return validateBody(a.huma.OpenAPI().Components.Schemas, op.RequestBody.Content["application/json"].Schema, body)
 }
 
 // Acted has whoever follows or looks see what was done to a process.

@@ -12,7 +12,9 @@ import (
 	"processidea/client"
 	"processidea/client/schedules"
 	"processidea/gateway/access"
+	"processidea/gateway/intake"
 	"processidea/model/diag"
+	"processidea/model/jsonval"
 )
 
 // Problem is a problem document, RFC 9457.
@@ -49,8 +51,9 @@ const (
 	CodeRefused      = "refused"            // it changed nothing: detail says why
 	CodeChanged      = "changed"            // what was decided on is another one by now; plans says which
 	CodeNotEnded     = "not-ended"          // the process is still at work
-	CodeTooLarge     = "too-large"          // the body
-	CodeSlow         = "slow-request"       // the body took too long
+	CodeTooLarge     = intake.CodeTooLarge  // the body, or how much it holds
+	CodeSlow         = intake.CodeSlow      // the body took too long
+	CodeBusy         = intake.CodeBusy      // more is being read than the gateway can: Retry-After says when to send it again
 	CodeMediaType    = "media-type"         // the body is not JSON
 	CodeNoWorker     = "no-worker"          // no worker answers: what was sent takes effect when one does
 	CodeUnreachable  = "unreachable"        // the Temporal server, or the store, does not answer
@@ -149,6 +152,9 @@ var frameworkCodes = map[int]string{
 	http.StatusRequestTimeout: CodeSlow, http.StatusUnsupportedMediaType: CodeMediaType, http.StatusNotFound: CodeNotFound,
 }
 
+// longestPlace is in characters: keys of any length stand in places.
+const longestPlace = 500
+
 // init has the framework's own errors be problem documents with codes too, and has it tell id from Id. It keeps both in variables.
 func init() {
 	huma.ValidateStrictCasing = true
@@ -162,7 +168,7 @@ func init() {
 			var at huma.ErrorDetailer
 			if errors.As(err, &at) {
 				d := at.ErrorDetail()
-				p.Problems = append(p.Problems, Place{Path: d.Location, Message: d.Message})
+				p.Problems = append(p.Problems, Place{Path: jsonval.Clip(d.Location, longestPlace), Message: jsonval.Clip(d.Message, longestPlace)})
 			} else if err != nil {
 				p.Problems = append(p.Problems, Place{Path: "body", Message: err.Error()})
 			}

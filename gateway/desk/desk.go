@@ -16,6 +16,7 @@ import (
 	"processidea/gateway/api"
 	"processidea/gateway/desk/ownkey"
 	"processidea/gateway/desk/session"
+	"processidea/gateway/intake"
 	"processidea/signing"
 )
 
@@ -31,6 +32,7 @@ type Entrance interface {
 // Options say what the desk is on.
 type Options struct {
 	API      *api.API
+	Intake   *intake.Intake
 	Client   *client.Client
 	Entrance Entrance
 	Log      *slog.Logger
@@ -130,7 +132,6 @@ func (d *Desk) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.Set("Referrer-Policy", "same-origin")
 	h.Set("Cross-Origin-Opener-Policy", "same-origin")
 	h.Set("Cross-Origin-Resource-Policy", "same-origin")
-	r.Body = http.MaxBytesReader(w, r.Body, mostOf(r))
 	if r.Method == http.MethodPost && !isFromHere(r) {
 		d.fail(w, r, &access.Refusal{Status: http.StatusForbidden, Code: access.CodeForeignPage, Message: "A form of another page may not be sent here."})
 		return
@@ -169,7 +170,9 @@ func (d *Desk) page(right access.Right, do act) http.HandlerFunc {
 		}
 		if err == nil && r.Method == http.MethodPost {
 			d.Log.Info("asked to act", "page", r.Pattern, "process", r.PathValue("process"), "by", who.Name)
-			err = readForm(r)
+			var done func()
+			done, err = d.readForm(w, r)
+			defer done()
 		}
 		if err == nil {
 			err = do(w, r)
@@ -187,8 +190,8 @@ func (d *Desk) fail(w http.ResponseWriter, r *http.Request, err error) {
 		d.showUnderWay(w, r, later)
 		return
 	}
-	var large *http.MaxBytesError
-	if errors.As(err, &large) {
+	var refused *access.Refusal
+	if errors.As(err, &refused) && refused.Code == api.CodeTooLarge {
 		err = &access.Refusal{Status: http.StatusRequestEntityTooLarge, Code: api.CodeTooLarge,
 			Message: "What was sent is too large: decide on fewer at once, or start with smaller files."}
 	}

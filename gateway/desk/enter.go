@@ -20,8 +20,12 @@ func (d *Desk) enterOr(otherwise http.HandlerFunc) http.HandlerFunc {
 	}
 }
 
+// mostUnknown is in bytes, of a form of whoever has not said yet who they are.
+const mostUnknown = 64 << 10
+
 // enter takes the token from a form.
 func (d *Desk) enter(w http.ResponseWriter, r *http.Request) {
+	r.Body = http.MaxBytesReader(w, r.Body, mostUnknown)
 	to := "/"
 	if next := r.PostFormValue("next"); isPage(next) {
 		to = next

@@ -23,12 +23,21 @@ func isMultipart(r *http.Request) bool {
 	return strings.HasPrefix(r.Header.Get("Content-Type"), "multipart/form-data")
 }
 
-// readForm reads a form, with the files that it brings, which stay in memory.
-func readForm(r *http.Request) error {
-	if !isMultipart(r) {
-		return r.ParseForm()
+// readForm reads a form, with the files that it brings, which stay in memory. Call done when the request has been answered.
+func (d *Desk) readForm(w http.ResponseWriter, r *http.Request) (done func(), err error) {
+	_, done, err = d.Intake.Read(w, r, mostOf(r))
+	switch {
+	case err != nil:
+		return done, err
+	case isMultipart(r):
+		err = r.ParseMultipartForm(mostUpload)
+	default:
+		err = r.ParseForm()
 	}
-	return r.ParseMultipartForm(mostUpload)
+	if err != nil {
+		err = unfit("The form cannot be read: " + err.Error())
+	}
+	return done, err
 }
 
 // file is one that somebody chose, or what they typed in its place. A browser does not keep a chosen file, so that pages carry its text.

@@ -10,12 +10,12 @@ import (
 	"regexp"
 	"time"
 
-	"github.com/itchyny/gojq"
 	webhook "github.com/standard-webhooks/standard-webhooks/libraries/go"
 
 	"processidea/client"
 	"processidea/gateway/access"
 	"processidea/model/jsonval"
+	"processidea/tools/jq"
 )
 
 // The codes of webhooks that are refused.
@@ -28,8 +28,8 @@ const (
 // MaxBody is in bytes. Standard Webhooks asks for less than 20 KB.
 const MaxBody = 1 << 20
 
-// queryTime bounds what a rule's expressions take.
-const queryTime = 2 * time.Second
+// queryLimits bound what each expression of a rule takes. The numbers in a webhook are a stranger's, who must not choose how much it is.
+var queryLimits = jq.Limits{Time: 2 * time.Second, Value: 8 * MaxBody, Total: 16 * MaxBody}
 
 // Receive gives what a webhook starts; nil: its rule starts nothing from it. The error is an *access.Refusal where the webhook is to blame. No
 // header is believed, nor any of the body read, before the signature has been verified.
@@ -48,8 +48,6 @@ func (r *Rules) Receive(ctx context.Context, name string, header http.Header, bo
 	if err := rule.verify(header, body); err != nil {
 		return nil, &access.Refusal{Status: http.StatusUnauthorized, Code: CodeBadSignature, Message: "the webhook is refused: " + cause(err)}
 	}
-	ctx, cancel := context.WithTimeout(ctx, queryTime)
-	defer cancel()
 	o, err := rule.start(ctx, body)
 	if err != nil || o == nil {
 		return nil, err
@@ -156,28 +154,12 @@ func refuse(format string, args ...any) error {
 }
 
 // run gives the results of an expression, as JSON values of the engine.
-func run(ctx context.Context, code *gojq.Code, body any) (results []any, err error) {
-	for it := code.RunWithContext(ctx, body); ; {
-		v, ok := it.Next()
-		if !ok {
-			return results, nil
-		}
-		if err, failed := v.(error); failed {
-			return nil, err
-		}
-		data, err := gojq.Marshal(v)
-		if err != nil {
-			return nil, err
-		}
-		plain, err := jsonval.Decode(data)
-		if err != nil {
-			return nil, err
-		}
-		results = append(results, plain)
-		if len(results) > mostResults {
-			return nil, fmt.Errorf("it has over %d results", mostResults)
-		}
+func run(ctx context.Context, q *jq.Query, body any) ([]any, error) {
+	results, err := q.Run(ctx, body, mostResults+1)
+	if err == nil && len(results) > mostResults {
+		err = fmt.Errorf("it has over %d results", mostResults)
 	}
+	return results, err
 }
 
 const mostResults = 10_000

@@ -10,12 +10,12 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/itchyny/gojq"
 	webhook "github.com/standard-webhooks/standard-webhooks/libraries/go"
 
 	"processidea/client"
 	"processidea/client/ideafiles"
 	"processidea/model/jsonval"
+	"processidea/tools/jq"
 )
 
 // Rules are those of a file.
@@ -28,7 +28,7 @@ type Rules struct {
 type rule struct {
 	idea, replies         string // files
 	keys                  []*webhook.Webhook
-	when, input, instance *gojq.Code // nil: always; none
+	when, input, instance *jq.Query // nil: always; none
 }
 
 // Open reads a file of rules, and each Idea file that it names. The error says what is wrong with one of them.
@@ -99,17 +99,15 @@ func (r *Rules) readRule(v any) (*rule, error) {
 	if texts["input"] == "" && texts["instances"] == "" {
 		texts["input"] = "."
 	}
-	for key, to := range map[string]**gojq.Code{"when": &out.when, "input": &out.input, "instances": &out.instance} {
+	for key, to := range map[string]**jq.Query{"when": &out.when, "input": &out.input, "instances": &out.instance} {
 		if texts[key] == "" {
 			continue
 		}
-		query, err := gojq.Parse(texts[key])
-		if err == nil {
-			*to, err = gojq.Compile(query)
-		}
+		query, err := jq.Compile(texts[key], queryLimits)
 		if err != nil {
-			return nil, fmt.Errorf("%q is no jq expression: %w", key, err)
+			return nil, fmt.Errorf("%q is no jq expression that a rule may have: %w", key, err)
 		}
+		*to = query
 	}
 	var err error
 	out.keys, err = r.readKeys(texts["secret"])

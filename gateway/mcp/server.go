@@ -44,7 +44,8 @@ func New(o Options) *Server {
 }
 
 const (
-	largestBody   = 4 << 20   // bytes of a request
+	// MaxBody is in bytes, of a request.
+	MaxBody       = 4 << 20
 	largestAnswer = 256 << 10 // bytes: more is of no use to an agent
 )
 
@@ -56,7 +57,7 @@ const instructions = "Processes that an LLM plans and people decide on. A start_
 func (s *Server) Handler() http.Handler {
 	return sdk.NewStreamableHTTPHandler(func(r *http.Request) *sdk.Server { return s.For(access.From(r.Context())) },
 		&sdk.StreamableHTTPOptions{
-			Stateless: true, JSONResponse: true, MaxRequestBodyBytes: largestBody, Logger: s.Log,
+			Stateless: true, JSONResponse: true, MaxRequestBodyBytes: MaxBody, Logger: s.Log,
 			DisableLocalhostProtection: true, // the gateway's own fence knows its names
 		})
 }

@@ -17,6 +17,7 @@ import (
 	"processidea/gateway/desk"
 	"processidea/gateway/feed"
 	"processidea/gateway/hooks"
+	"processidea/gateway/intake"
 	"processidea/gateway/mcp"
 	"processidea/internal/safego"
 	"processidea/signing"
@@ -61,6 +62,8 @@ type Gateway struct {
 	api  *api.API
 	feed *feed.Feed
 	desk bool // there is one
+	// intake reads the bodies of those who are known.
+	intake *intake.Intake
 }
 
 // New makes a gateway.
@@ -71,8 +74,9 @@ func New(o Options) *Gateway {
 	if o.RequestTime == 0 {
 		o.RequestTime = requestTime
 	}
-	g := &Gateway{Options: o, feed: feed.Of(o.Client)}
-	g.api = api.New(api.Options{Client: o.Client, Feed: g.feed, Guard: o.Guard, Hooks: o.Hooks, Log: o.Log, Patience: o.Patience, BodyTime: o.RequestTime})
+	g := &Gateway{Options: o, feed: feed.Of(o.Client), intake: intake.New(o.RequestTime)}
+	g.api = api.New(api.Options{Client: o.Client, Feed: g.feed, Guard: o.Guard, Hooks: o.Hooks, Log: o.Log, Patience: o.Patience,
+		Intake: g.intake, Strangers: intake.New(o.RequestTime)})
 	agents := mcp.New(mcp.Options{
 		Client: o.Client, Feed: g.feed, Ideas: o.Agents.Ideas, Tools: o.Agents.Tools, Approvals: o.Agents.Approvals, Log: o.Log,
 	})
@@ -85,7 +89,7 @@ func New(o Options) *Gateway {
 func (g *Gateway) addDesk() {
 	if entrance, ok := g.Guard.(desk.Entrance); ok {
 		pages, err := desk.New(desk.Options{
-			API: g.api, Client: g.Client, Entrance: entrance, Log: g.Log, Ideas: g.Agents.Ideas, Tools: g.Agents.Tools, Simulate: g.Simulate,
+			API: g.api, Intake: g.intake, Client: g.Client, Entrance: entrance, Log: g.Log, Ideas: g.Agents.Ideas, Tools: g.Agents.Tools, Simulate: g.Simulate,
 			Deciders: g.Deciders,
 		})
 		if err == nil {
@@ -110,6 +114,11 @@ func (g *Gateway) admitted(page http.Handler) http.Handler {
 		who, err := g.Guard.Identify(r)
 		if err == nil && len(who.Rights) == 0 {
 			err = access.Forbidden(who, access.Look)
+		}
+		done := func() {}
+		if err == nil {
+			_, done, err = g.intake.Read(w, r, mcp.MaxBody)
+			defer done()
 		}
 		if err != nil {
 			p := api.ProblemOf(err)

@@ -103,7 +103,7 @@ func (ps *Problems) countRest(isWarning bool, n int) (hasRoom bool) {
 		}
 		if p.More > 0 {
 			p.More += n
-			p.Message = restText(p.More)
+			p.Message = RestText(p.More)
 			return false
 		}
 		listed++
@@ -111,12 +111,12 @@ func (ps *Problems) countRest(isWarning bool, n int) (hasRoom bool) {
 	if listed < MaxListed {
 		return true
 	}
-	*ps = append(*ps, Problem{JSONPath: "$", Message: restText(n), IsWarning: isWarning, More: n})
+	*ps = append(*ps, Problem{JSONPath: "$", Message: RestText(n), IsWarning: isWarning, More: n})
 	return false
 }
 
-// restText writes how many more there are, with commas between thousands.
-func restText(n int) string {
+// RestText says how many more there are than were listed, with commas between thousands.
+func RestText(n int) string {
 	digits := strconv.Itoa(n)
 	for i := len(digits) - 3; i > 0; i -= 3 {
 		digits = digits[:i] + "," + digits[i:]

@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"processidea/tools"
+	"processidea/tools/jq"
 )
 
 const shop = `{"items":[{"name":"a","price":5,"n":2},{"name":"b","price":15.50,"n":9007199254740993}],"s":"x","nested":[[1],[[2]]]}`
@@ -108,7 +109,7 @@ func TestAQueryReachesNothingButItsValue(t *testing.T) {
 }
 
 // few are limits that a growing query meets soon.
-var few = limits{time: time.Minute, value: 2 << 20, total: 8 << 20}
+var few = jq.Limits{Time: time.Minute, Value: 2 << 20, Total: 8 << 20}
 
 func TestAQueryThatGrowsIsStopped(t *testing.T) {
 	t.Parallel()
@@ -160,7 +161,7 @@ func TestResultsTogetherAreLimitedToo(t *testing.T) {
 func TestAQueryThatDoesNotEndIsStopped(t *testing.T) {
 	t.Parallel()
 	for _, query := range []string{`last(range(1000000000000))`, `until(false; .)`, `[recurse(.; true) | empty]`} {
-		if _, err := selectWithin(bg, selectParams{Query: query}, limits{time.Millisecond, 1 << 20, 1 << 40}); err == nil || !tools.IsFinal(err) || !strings.Contains(err.Error(), "it took more than 1ms") {
+		if _, err := selectWithin(bg, selectParams{Query: query}, jq.Limits{Time: time.Millisecond, Value: 1 << 20, Total: 1 << 40}); err == nil || !tools.IsFinal(err) || !strings.Contains(err.Error(), "it took more than 1ms") {
 			t.Errorf("%s: %v", query, err)
 		}
 		ctx, cancel := context.WithCancel(bg)

@@ -18,8 +18,10 @@ const keyMeta = "processidea/idempotency-key"
 // call calls a tool.
 func (c *conn) call(ctx context.Context, tool string, params map[string]any, key string) (any, *Error) {
 	question := c.asked.listen()
-	r, err := c.session.CallTool(ctx, &mcp.CallToolParams{
-		Meta: mcp.Meta{keyMeta: key}, Name: tool, Arguments: params,
+	var r *mcp.CallToolResult
+	err := c.within(ctx, func(ctx context.Context) (err error) {
+		r, err = c.session.CallTool(ctx, &mcp.CallToolParams{Meta: mcp.Meta{keyMeta: key}, Name: tool, Arguments: params})
+		return err
 	})
 	if asked := question(); asked != nil && err == nil {
 		return nil, c.wanted(asked)
@@ -51,7 +53,7 @@ func (c *conn) failed(ctx context.Context, err error) *Error {
 	case said != nil:
 		return &Error{Code: ideafile.CodeToolFailed, Err: c.struck(errors.New(excerpt(said.Message)))}
 	}
-	if tooLarge(err) || (c.tooLarge != nil && c.tooLarge()) {
+	if errors.Is(err, errTooLarge) || tooLarge(err) || (c.tooLarge != nil && c.tooLarge()) {
 		return &Error{Code: ideafile.CodeBadOutput, Err: errTooLarge}
 	}
 	return &Error{Code: ideafile.CodeOutcomeUnknown, Retry: true, Err: c.struck(fmt.Errorf("the connection broke during the call: %w%s", err, c.said()))}

@@ -2,6 +2,7 @@ package mcptool
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"sync"
@@ -14,6 +15,7 @@ import (
 	"processidea/model/mcppalette"
 	"processidea/model/mcpserver"
 	"processidea/secret"
+	"processidea/tools/memory"
 )
 
 // conn is a connection to a server.
@@ -25,11 +27,27 @@ type conn struct {
 	// tooLarge reports whether the server sent a message that is too large to be read; nil where that is not known.
 	tooLarge func() bool
 	said     func() string
+	// broken ends when the server has sent more in one answer than is read. What waits for that answer waits in vain.
+	broken   context.Context
+	breakOff context.CancelCauseFunc
+}
+
+// within does something that the server must answer, for as long as what it sends can be read.
+func (c *conn) within(ctx context.Context, do func(context.Context) error) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(c.broken, cancel)()
+	err := do(ctx)
+	if err != nil && c.isTooLarge() {
+		return errTooLarge
+	}
+	return err
 }
 
 // close closes the connection, without waiting for the server to end.
 func (c *conn) close(closing *sync.WaitGroup) {
 	c.once.Do(func() {
+		c.breakOff(nil)
 		closing.Add(1)
 		safego.Go("mcp.close", c.session.Close, func(error) { closing.Done() })
 	})
@@ -38,6 +56,7 @@ func (c *conn) close(closing *sync.WaitGroup) {
 // dial connects to a server.
 func (h *Hub) dial(ctx context.Context, server mcpserver.Server) (*conn, error) {
 	c := &conn{}
+	c.broken, c.breakOff = context.WithCancelCause(h.ctx)
 	transport, said, err := h.transport(server, c)
 	if err != nil {
 		return nil, err
@@ -49,8 +68,12 @@ func (h *Hub) dial(ctx context.Context, server mcpserver.Server) (*conn, error) 
 	})
 	client.AddReceivingMiddleware(safemcp.Middleware("mcp.receive"))
 	c.said = said
-	c.session, err = client.Connect(ctx, transport, nil)
+	err = c.within(ctx, func(ctx context.Context) (err error) {
+		c.session, err = client.Connect(ctx, transport, nil)
+		return err
+	})
 	if err != nil {
+		c.breakOff(nil)
 		return nil, c.struck(fmt.Errorf("connect: %w%s", err, said()))
 	}
 	return c, nil
@@ -76,7 +99,9 @@ func (h *Hub) transport(server mcpserver.Server, c *conn) (t mcp.Transport, said
 	return &mcp.StreamableClientTransport{
 		Endpoint: filled[""], DisableStandaloneSSE: true, MaxRetries: -1,
 		HTTPClient: &http.Client{
-			Transport:     withHeaders{h.options.HTTP.RoundTripper(), headers},
+			Transport: &memory.Transport{
+				Next: withHeaders{h.options.HTTP.RoundTripper(), headers}, Most: maxMessage + maxAround, Over: func() { c.breakOff(errTooLarge) },
+			},
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		},
 	}, func() string { return "" }, nil
@@ -108,22 +133,31 @@ func (c *conn) struck(err error) error {
 	return struck{c.striker.Text(err.Error()), err}
 }
 
+// isTooLarge reports whether the server has sent more in one answer than is read.
+func (c *conn) isTooLarge() bool { return errors.Is(context.Cause(c.broken), errTooLarge) }
+
+// maxAround is how many bytes one answer may have beside its message: what is told of the progress.
+const maxAround = 1 << 20
+
 // maxTools is how many tools a server may offer.
 const maxTools = 1000
 
 // list asks for the server's tools.
 func (c *conn) list(ctx context.Context) ([]mcppalette.ToolSpec, error) {
 	var offers []mcppalette.ToolSpec
-	for t, err := range c.session.Tools(ctx, nil) {
-		if err != nil {
-			return nil, err
+	err := c.within(ctx, func(ctx context.Context) error {
+		for t, err := range c.session.Tools(ctx, nil) {
+			if err != nil {
+				return err
+			}
+			if len(offers) == maxTools {
+				return refused{fmt.Errorf("it offers more than %d tools", maxTools)}
+			}
+			o := mcppalette.ToolSpec{Name: t.Name, Description: t.Description, OutputSchema: jsonval.ToJSONValue(t.OutputSchema)}
+			o.InputSchema, _ = jsonval.ToJSONValue(t.InputSchema).(map[string]any)
+			offers = append(offers, o)
 		}
-		if len(offers) == maxTools {
-			return nil, refused{fmt.Errorf("it offers more than %d tools", maxTools)}
-		}
-		o := mcppalette.ToolSpec{Name: t.Name, Description: t.Description, OutputSchema: jsonval.ToJSONValue(t.OutputSchema)}
-		o.InputSchema, _ = jsonval.ToJSONValue(t.InputSchema).(map[string]any)
-		offers = append(offers, o)
-	}
-	return offers, nil
+		return nil
+	})
+	return offers, err
 }

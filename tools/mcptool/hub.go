@@ -132,6 +132,9 @@ func (h *Hub) Call(ctx context.Context, server mcpserver.Server, tool ideafile.M
 	}
 	value, failed := c.call(ctx, tool.ToolNameOnServer, params, key)
 	if failed != nil {
+		if c.isTooLarge() {
+			s.drop(c)
+		}
 		return nil, failed.in(act)
 	}
 	return value, nil

@@ -1,4 +1,4 @@
-package builtin
+package jq
 
 import (
 	"errors"
@@ -21,13 +21,13 @@ var (
 // budget counts what one run of a query makes. Time alone is no limit: `. + .`
 // thirty times over fills the memory in a moment. It serves one run.
 type budget struct {
-	limits
+	Limits
 	spent int
 }
 
 func (b *budget) charge(v any, _ []any) any {
-	n := sizeOf(v, b.value)
-	if whole, ok := v.(*big.Int); n > b.value || (ok && whole.BitLen() > maxBits) {
+	n := sizeOf(v, b.Value)
+	if whole, ok := v.(*big.Int); n > b.Value || (ok && whole.BitLen() > maxBits) {
 		return errValue
 	}
 	return b.spend(n, v)
@@ -35,11 +35,11 @@ func (b *budget) charge(v any, _ []any) any {
 
 func (b *budget) step(v any, _ []any) any { return b.spend(slotBytes, v) }
 
-func (b *budget) size(v any, _ []any) any { return sizeOf(v, b.value) }
+func (b *budget) size(v any, _ []any) any { return sizeOf(v, b.Value) }
 
 func (b *budget) spend(n int, v any) any {
 	b.spent += n
-	if b.spent > b.total {
+	if b.spent > b.Total {
 		return errSpent
 	}
 	return v

@@ -1,0 +1,189 @@
+package api
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strconv"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/validation"
+
+	"processidea/model/diag"
+)
+
+// validator holds a body against its schema while it reads it, token by token. The framework's own validator makes a value of the whole body
+// first, with numbers as floats, and an error of everything that is wrong with it: both take a hundred times the memory of a body that is meant
+// to harm. It judges scalars here, where there is one at a time.
+type validator struct {
+	*json.Decoder
+	registry huma.Registry
+	path     []byte
+	wrong    []error // of huma.ErrorDetail; no more than diag.MaxListed
+	more     int     // that are not listed
+}
+
+// validateBody gives what is wrong with a body; nil: nothing is.
+func validateBody(registry huma.Registry, s *huma.Schema, body []byte) error {
+	v := &validator{Decoder: json.NewDecoder(bytes.NewReader(body)), registry: registry, path: []byte("body")}
+	v.UseNumber()
+	err := v.value(s, false)
+	if err == nil {
+		if _, err = v.Token(); errors.Is(err, io.EOF) {
+			err = nil
+		} else if err == nil {
+			err = errors.New("invalid character after top-level value")
+		}
+	}
+	if err != nil {
+		return huma.NewError(http.StatusBadRequest, "validation failed", &huma.ErrorDetail{Location: "body", Message: err.Error()})
+	}
+	if len(v.wrong) == 0 {
+		return nil
+	}
+	if v.more > 0 {
+		v.wrong = append(v.wrong, &huma.ErrorDetail{Location: "body", Message: diag.RestText(v.more)})
+	}
+	return huma.NewError(http.StatusUnprocessableEntity, "validation failed", v.wrong...)
+}
+
+// at reads what stands below a key or an index.
+func (v *validator) at(step string, read func() error) error {
+	n := len(v.path)
+	v.path = append(v.path, step...)
+	err := read()
+	v.path = v.path[:n]
+	return err
+}
+
+func (v *validator) fail(message string) {
+	if len(v.wrong) == diag.MaxListed {
+		v.more++
+		return
+	}
+	v.wrong = append(v.wrong, &huma.ErrorDetail{Location: string(v.path), Message: message})
+}
+
+// value reads one value. The error is for what is no JSON.
+func (v *validator) value(s *huma.Schema, optional bool) error {
+	t, err := v.Token()
+	if err != nil {
+		return err
+	}
+	for s.Ref != "" {
+		s = v.registry.SchemaFromRef(s.Ref)
+	}
+	switch {
+	case t == nil && optional:
+		return nil
+	case t == json.Delim('[') && s.Type == huma.TypeArray:
+		return v.array(s)
+	case t == json.Delim('{') && s.Type == huma.TypeObject:
+		return v.object(s)
+	case t == json.Delim('['):
+		v.judge(s, []any(nil))
+		return v.skip()
+	case t == json.Delim('{'):
+		v.judge(s, map[string]any(nil))
+		return v.skip()
+	}
+	v.judge(s, t)
+	return nil
+}
+
+// judge holds a scalar against its schema, or something that has another type than it should.
+func (v *validator) judge(s *huma.Schema, x any) {
+	if n, ok := x.(json.Number); ok {
+		x, _ = n.Float64()
+	}
+	var found huma.ValidateResult
+	huma.Validate(v.registry, s, huma.NewPathBuffer(slices.Clone(v.path), len(v.path)), huma.ModeWriteToServer, x, &found)
+	for _, err := range found.Errors {
+		var detail *huma.ErrorDetail
+		if errors.As(err, &detail) {
+			v.fail(detail.Message)
+		}
+	}
+}
+
+// array reads the rest of an array. If it is too long, that alone is wrong with it.
+func (v *validator) array(s *huma.Schema) error {
+	listed, more, n := len(v.wrong), v.more, 0
+	for ; v.More(); n++ {
+		if s.MaxItems != nil && n == *s.MaxItems {
+			v.wrong, v.more = v.wrong[:listed], more
+			v.fail(fmt.Sprintf(validation.MsgExpectedMaxItems, *s.MaxItems))
+			return v.skip()
+		}
+		if err := v.at("["+strconv.Itoa(n)+"]", func() error { return v.value(s.Items, false) }); err != nil {
+			return err
+		}
+	}
+	if s.MinItems != nil && n < *s.MinItems {
+		v.fail(fmt.Sprintf(validation.MsgExpectedMinItems, *s.MinItems))
+	}
+	return v.skip()
+}
+
+// object reads the rest of an object.
+func (v *validator) object(s *huma.Schema) error {
+	if len(s.Properties) == 0 && s.AdditionalProperties == true {
+		return v.skip()
+	}
+	seen := map[string]bool{}
+	for v.More() {
+		t, err := v.Token()
+		if err != nil {
+			return err
+		}
+		key := t.(string) // the decoder has made sure
+		if err := v.at("."+key, func() error { return v.property(s, key, seen) }); err != nil {
+			return err
+		}
+	}
+	for _, key := range s.Required {
+		if !seen[key] {
+			v.fail(fmt.Sprintf(validation.MsgExpectedRequiredProperty, key))
+		}
+	}
+	return v.skip()
+}
+
+// property reads the value of a key.
+func (v *validator) property(s *huma.Schema, key string, seen map[string]bool) error {
+	other, _ := s.AdditionalProperties.(*huma.Schema)
+	known := s.Properties[key]
+	switch {
+	case seen[key]:
+		v.fail("the key stands twice")
+	case known != nil:
+		seen[key] = true
+		return v.value(known, !slices.Contains(s.Required, key))
+	case other != nil:
+		return v.value(other, false)
+	case s.AdditionalProperties == false:
+		v.fail(validation.MsgUnexpectedProperty)
+	}
+	return v.value(&huma.Schema{}, false)
+}
+
+// skip reads to the end of the array or object that is being read.
+func (v *validator) skip() error {
+	for depth := 1; depth > 0; {
+		t, err := v.Token()
+		if err != nil {
+			return err
+		}
+		switch t {
+		case json.Delim('['), json.Delim('{'):
+			depth++
+		case json.Delim(']'), json.Delim('}'):
+			depth--
+		}
+	}
+	return nil
+}

@@ -1,0 +1,133 @@
+// Package intake reads the bodies of requests: the one road on which what strangers send comes into a gateway.
+//
+// Invariants: what is read at once, by all requests together, is bounded: a body waits for its turn, and whoever would wait too long gets
+// 503 with Retry-After, and none of it is read. No JSON is passed on that has more parts than its length allows (jsonval.CheckParts).
+package intake
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net"
+	"net/http"
+	"strconv"
+	"time"
+
+	"golang.org/x/sync/semaphore"
+
+	"processidea/gateway/access"
+	"processidea/model/jsonval"
+)
+
+// The codes of bodies that are refused.
+const (
+	CodeTooLarge = "too-large"    // the body, or what it holds
+	CodeSlow     = "slow-request" // the body took too long
+	CodeBusy     = "busy"         // too much is being read
+	CodeCutOff   = "invalid"      // the body ended before its end
+)
+
+const (
+	small       = 64 << 10 // bytes of a body that waits for no large one
+	smallAtOnce = 2 << 20
+	// largeAtOnce is in bytes: of bodies as large as may be one is read after the other.
+	largeAtOnce = 8 << 20
+	patience    = 10 * time.Second
+	retryAfter  = 5 * time.Second
+)
+
+// Intake bounds what is read at once. It is safe for concurrent use.
+type Intake struct {
+	small, large *semaphore.Weighted
+	bodyTime     time.Duration
+}
+
+// New makes an Intake. bodyTime is how long one body may take to come in.
+func New(bodyTime time.Duration) *Intake {
+	return &Intake{semaphore.NewWeighted(smallAtOnce), semaphore.NewWeighted(largeAtOnce), bodyTime}
+}
+
+// Read reads the body of a request, of at most limit bytes, and puts it in the request in place of the one that comes in. Call done when the
+// request has been answered: until then others wait for the memory. The error is an *access.Refusal.
+func (i *Intake) Read(w http.ResponseWriter, r *http.Request, limit int64) (body []byte, done func(), err error) {
+	done = func() {}
+	if r.Body == nil || r.Body == http.NoBody {
+		return nil, done, nil
+	}
+	if r.ContentLength > limit {
+		return nil, done, tooLarge(limit)
+	}
+	size := r.ContentLength
+	if size < 0 {
+		size = limit
+	}
+	if done, err = i.await(r.Context(), size); err != nil {
+		w.Header().Set("Retry-After", strconv.Itoa(int(retryAfter/time.Second)))
+		return nil, func() {}, err
+	}
+	if body, err = i.read(w, r, limit); err == nil && isJSON(r) {
+		err = dense(body)
+	}
+	if err != nil {
+		done()
+		return nil, func() {}, err
+	}
+	r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
+	return body, done, nil
+}
+
+// await waits for the memory of a body.
+func (i *Intake) await(ctx context.Context, size int64) (done func(), err error) {
+	room, most := i.small, int64(smallAtOnce)
+	if size > small {
+		room, most = i.large, largeAtOnce
+	}
+	size = min(max(size, 1<<10), most)
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	if room.Acquire(ctx, size) != nil {
+		return nil, &access.Refusal{Status: http.StatusServiceUnavailable, Code: CodeBusy,
+			Message: "the gateway is reading as much as it can: send it again in a moment"}
+	}
+	return func() { room.Release(size) }, nil
+}
+
+func (i *Intake) read(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, error) {
+	control := http.NewResponseController(w)
+	_ = control.SetReadDeadline(time.Now().Add(i.bodyTime)) // a recorder of tests has none
+	var b bytes.Buffer
+	b.Grow(int(max(0, r.ContentLength)) + bytes.MinRead) // so that it need not grow
+	_, err := b.ReadFrom(http.MaxBytesReader(w, r.Body, limit))
+	var large *http.MaxBytesError
+	var late net.Error
+	switch {
+	case err == nil:
+		return b.Bytes(), nil
+	case errors.As(err, &large):
+		return nil, tooLarge(limit)
+	case errors.As(err, &late) && late.Timeout():
+		return nil, &access.Refusal{Status: http.StatusRequestTimeout, Code: CodeSlow, Message: "the body took too long to come in"}
+	}
+	return nil, &access.Refusal{Status: http.StatusBadRequest, Code: CodeCutOff, Message: "the body cannot be read: " + err.Error()}
+}
+
+func tooLarge(limit int64) error {
+	return &access.Refusal{Status: http.StatusRequestEntityTooLarge, Code: CodeTooLarge,
+		Message: fmt.Sprintf("the body is larger than %d bytes, which is the most here", limit)}
+}
+
+func dense(body []byte) error {
+	if err := jsonval.CheckParts(body); err != nil {
+		return &access.Refusal{Status: http.StatusRequestEntityTooLarge, Code: CodeTooLarge, Message: "the body: " + err.Error()}
+	}
+	return nil
+}
+
+// isJSON reports whether a body is read as JSON: forms alone are not.
+func isJSON(r *http.Request) bool {
+	t, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	return t != "multipart/form-data" && t != "application/x-www-form-urlencoded"
+}

@@ -1,0 +1,103 @@
+// Package jq runs the part of the language jq that reads and computes, within bounds on time and on memory: the expressions of processes and of
+// rules for webhooks, over data of strangers.
+//
+// Time alone bounds nothing: `.text * .n` fills the memory in one step, and so does `. + .` thirty times over. So an expression is rewritten
+// before it is compiled: whatever makes a value is counted, and what makes values without being counted is refused.
+package jq
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/itchyny/gojq"
+
+	"processidea/model/jsonval"
+)
+
+const maxQuoted = 300 // characters of an error, which may quote values
+
+// Limits are what one run may use. Bytes are counted about, as written out.
+type Limits struct {
+	Time  time.Duration
+	Value int // bytes of one value that it makes, and of its results together
+	Total int // bytes of all that it makes
+}
+
+// Query is a compiled expression. It runs once at a time.
+type Query struct {
+	code   *gojq.Code
+	budget *budget
+}
+
+// Compile compiles an expression. There is no environment, no input and no module to reach. The error says what of it is not allowed.
+func Compile(text string, most Limits) (*Query, error) {
+	query, err := gojq.Parse(text)
+	if err != nil {
+		return nil, err
+	}
+	if err := (queryGuard{}).query(query); err != nil {
+		return nil, err
+	}
+	query.FuncDefs = prelude
+	spent := &budget{Limits: most}
+	code, err := gojq.Compile(query,
+		gojq.WithFunction("_charge", 0, 0, spent.charge),
+		gojq.WithFunction("_step", 0, 0, spent.step),
+		gojq.WithFunction("_size", 0, 0, spent.size))
+	return &Query{code, spent}, err
+}
+
+// Run gives the first n results for a value, with numbers as json.Number.
+func (q *Query) Run(ctx context.Context, v any, n int) ([]any, error) {
+	limited, cancel := context.WithTimeout(ctx, q.budget.Time)
+	defer cancel()
+	q.budget.spent = 0
+	results, err := q.results(limited, v, n)
+	switch {
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case limited.Err() != nil:
+		return nil, fmt.Errorf("it took more than %v", q.budget.Time)
+	}
+	return results, err
+}
+
+func (q *Query) results(ctx context.Context, v any, n int) ([]any, error) {
+	results, size := []any{}, 0
+	for it := q.code.RunWithContext(ctx, v); len(results) < n; {
+		v, ok := it.Next()
+		if !ok {
+			break
+		}
+		if err, failed := v.(error); failed {
+			return nil, errors.New(jsonval.Clip(strings.TrimPrefix(err.Error(), "error: "), maxQuoted))
+		}
+		if size += sizeOf(v, q.budget.Value); size > q.budget.Value {
+			return nil, errors.New("its results are too large")
+		}
+		plain, err := plainJSON(v)
+		if err != nil {
+			return nil, err
+		}
+		results = append(results, plain)
+	}
+	return results, nil
+}
+
+// plainJSON turns the interpreter's own numbers into JSON numbers.
+func plainJSON(v any) (any, error) {
+	raw, err := gojq.Marshal(v)
+	if err != nil {
+		return nil, err
+	}
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.UseNumber()
+	var out any
+	err = d.Decode(&out)
+	return out, err
+}

@@ -1,0 +1,56 @@
+package memory
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+)
+
+// Transport sends requests by another one, and reads no more of an answer than so many bytes, as they are after decompression: a server may
+// send without end, and a thousand bytes of gzip stand for a million.
+type Transport struct {
+	Next http.RoundTripper
+	Most int64
+	// Over is called when an answer has more; nil: nothing is.
+	Over func()
+}
+
+// ErrAnswer is the error of reading an answer that has more bytes than may be read.
+type ErrAnswer struct{ Most int64 }
+
+// Error names the limit.
+func (e ErrAnswer) Error() string { return fmt.Sprintf("the answer is larger than %d bytes", e.Most) }
+
+// RoundTrip sends a request.
+func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
+	answer, err := t.Next.RoundTrip(r)
+	if err == nil {
+		Bound(answer, t.Most, t.Over)
+	}
+	return answer, err
+}
+
+// Bound has no more of an answer read than so many bytes. over is called when it has more; nil: nothing is.
+func Bound(answer *http.Response, most int64, over func()) {
+	answer.Body = &boundedBody{answer.Body, most, most, over}
+}
+
+type boundedBody struct {
+	io.ReadCloser
+	most, left int64
+	over       func()
+}
+
+func (b *boundedBody) Read(p []byte) (int, error) {
+	if b.left < 0 {
+		return 0, ErrAnswer{b.most}
+	}
+	n, err := b.ReadCloser.Read(p[:min(int64(len(p)), b.left+1)])
+	if b.left -= int64(n); b.left >= 0 {
+		return n, err
+	}
+	if b.over != nil {
+		b.over()
+	}
+	return n - 1, ErrAnswer{b.most}
+}
