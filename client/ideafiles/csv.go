@@ -34,8 +34,8 @@ func readCSV(file string, data []byte, idea *ideafile.Idea) (rows []row, ps diag
 	r.ReuseRecord = true // the texts of its cells are their own
 	for left := jsonval.MaxParts(len(data)); ; {
 		cells, err := r.Read()
-		if left -= 1 + len(cells); left < 0 {
-			err = jsonval.TooManyParts(len(data))
+		if left -= jsonval.ObjectParts + len(cells); left < 0 && err == nil {
+			return nil, diag.Problems{{JSONPath: file, Message: jsonval.TooManyParts(len(data)).Error()}}
 		}
 		if errors.Is(err, io.EOF) {
 			ps.Append(untyped.warnings(file)...)

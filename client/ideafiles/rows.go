@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"path/filepath"
 	"strings"
 
@@ -182,16 +183,11 @@ func listCause(err error) string {
 // message makes a row the message that it stands for. The fields of a plain row go under the key "input", where none of
 // them can be taken for a key of the message.
 func (r row) message(names *namer) map[string]any {
-	m := map[string]any{}
-	input := map[string]any{}
-	for k, v := range r.fields {
-		m[k] = v
-		if k != "_instance" {
-			input[k] = v
-		}
-	}
+	m := maps.Clone(r.fields)
 	if m["type"] == nil {
-		m = map[string]any{"type": ideafile.TypeInput, ideafile.TypeInput: input, "_instance": m["_instance"]}
+		input := m
+		delete(input, "_instance")
+		m = map[string]any{"type": ideafile.TypeInput, ideafile.TypeInput: input, "_instance": r.fields["_instance"]}
 	}
 	if m["_instance"] == nil {
 		m["_instance"] = names.next()

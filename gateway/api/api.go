@@ -138,6 +138,7 @@ func operation[I, O any](a *API, right access.Right, op huma.Operation, do func(
 	if op.Method != http.MethodGet {
 		op.Middlewares = append(op.Middlewares, a.readBody(op))
 		op.SkipValidateBody = true // it has been by then
+		op.BodyReadTimeout = -1    // and read
 	}
 	if op.Method == http.MethodPost {
 		op.Errors = append(op.Errors, http.StatusBadRequest, http.StatusRequestTimeout, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType)

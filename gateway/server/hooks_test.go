@@ -208,6 +208,7 @@ func TestABrokenRuleIsRefusedBeforeTheGatewayServes(t *testing.T) {
 		`{"hooks": {"a": {"idea": "idea.json", "secret": "$env:SHORT"}}}`:                                  "secret 1 of SHORT is not whsec_",
 		`{"hooks": {"a": {"idea": "idea.json", "secret": "$env:ORDERS", "input": "["}}}`:                   `"input" is no jq`,
 		`{"hooks": {"a": {"idea": "idea.json", "secret": "$env:ORDERS", "input": ".", "instances": "."}}}`: "exclude each other",
+		`{"hooks": {"a": {"idea": "idea.json", "secret": "$env:ORDERS", "input": ".a = 1"}}}`:              `"input" is no jq expression that a rule may have: = is not allowed`,
 		`{"hooks": {"a": {"idea": "idea.json", "secret": "$env:ORDERS", "inptu": "."}}}`:                   `"inptu": a rule has`,
 	} {
 		dir := t.TempDir()

@@ -1,6 +1,7 @@
 package diag_test
 
 import (
+	"strings"
 	"testing"
 
 	"processidea/model/diag"
@@ -27,5 +28,35 @@ func TestAWarningIsNoError(t *testing.T) {
 	ps.Add("$.a", "wrong")
 	if errs := ps.Errors(); len(errs) != 1 || errs[0].JSONPath != "$.a" || len(ps) != 2 {
 		t.Errorf("the errors of %v are %v", ps, errs)
+	}
+}
+
+func TestOfMillionsOfProblemsAHundredOfAKindAreListedAndTheRestIsCounted(t *testing.T) {
+	t.Parallel()
+	var ps, part diag.Problems
+	for n := range 3000 {
+		ps.Add("$.a", "error %d", n)
+		ps.Warn("$.a", "warning %d", n)
+		part = nil
+		part.Add("$.b", "another")
+		ps.Append(part...)
+	}
+	var both diag.Problems
+	both.Append(ps...)
+	both.Append(ps...)
+	if errs := ps.Errors(); len(errs) != diag.MaxListed+1 || errs.Count() != 6000 || errs[diag.MaxListed].String() != "and 5,900 more" {
+		t.Errorf("%d errors are listed: %v", len(errs), errs)
+	}
+	if n := both.Count(); n != 18000 || len(both) != 2*(diag.MaxListed+1) {
+		t.Errorf("two lists come to %d, of which %d are listed", n, len(both))
+	}
+	sorted := both.SortedByPath()
+	if last := sorted[len(sorted)-1]; last.More == 0 || sorted[0].More > 0 {
+		t.Errorf("what counts the rest does not stand last: %v", sorted)
+	}
+	var long diag.Problems
+	long.Add(strings.Repeat("k", 1<<20), "%s", strings.Repeat("v", 1<<20))
+	if text := long.Error(); len(text) > 5000 {
+		t.Errorf("a problem has %d bytes", len(text))
 	}
 }

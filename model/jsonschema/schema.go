@@ -95,6 +95,9 @@ func (s *Schema) check(v any) (unfit, err error) {
 			err = fmt.Errorf("%v", r)
 		}
 	}()
+	if unfit = checkParts(compiled, v); unfit != nil {
+		return unfit, nil
+	}
 	return compiled.Validate(v), nil
 }
 

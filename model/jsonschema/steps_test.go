@@ -1,7 +1,9 @@
 package jsonschema_test
 
 import (
+	"encoding/json"
 	"fmt"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -124,5 +126,35 @@ func TestASchemaThatIsCompiledLaterChecksTheSame(t *testing.T) {
 	broken := jsonschema.NewLazySchema(modeltest.MustDecodeJSON(`{"type":"nonsense"}`), "")
 	if err := broken.Validate("x"); err == nil || !strings.Contains(err.Error(), "cannot be checked") {
 		t.Errorf("got %v", err)
+	}
+}
+
+// A list of a million mistakes would take a hundred times the memory of the value. Not parallel: it measures what all goroutines allocate.
+func TestOfALargeValueTheFirstMisfitsAreFound(t *testing.T) {
+	list := make([]any, 500_000)
+	for n := range list {
+		list[n] = json.Number("1")
+	}
+	for name, c := range map[string]struct{ schema, want string }{
+		"items": {`{"type":"object","properties":{"list":{"items":{"type":"string"}}}}`,
+			"/list/0: expected string, but got number; /list/1: expected string, but got number; /list/2: expected string, but got number; and more"},
+		"through a reference": {`{"properties":{"list":{"$ref":"#/$defs/l"}},"$defs":{"l":{"allOf":[{"items":{"maximum":0}}]}}}`,
+			"/list/0: must be <= 0 but found 1; /list/1: must be <= 0 but found 1; /list/2: must be <= 0 but found 1; and more"},
+		"the number of them": {`{"properties":{"list":{"maxItems":3}}}`, "/list: maximum 3 items required, but found 500000 items"},
+	} {
+		s, err := jsonschema.CompileSchema(modeltest.MustDecodeJSON(c.schema))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		err = s.Validate(map[string]any{"list": list})
+		runtime.ReadMemStats(&after)
+		if err == nil || err.Error() != c.want {
+			t.Errorf("%s: %v", name, err)
+		}
+		if mb := (after.TotalAlloc - before.TotalAlloc) >> 20; mb > 100 {
+			t.Errorf("%s: it takes %d MB", name, mb)
+		}
 	}
 }

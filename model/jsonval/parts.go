@@ -7,6 +7,8 @@ import "fmt"
 const (
 	freeParts    = 200_000
 	bytesPerPart = 8
+	// ObjectParts is what an object counts as, beside its keys.
+	ObjectParts = 8
 )
 
 // MaxParts is how many parts a text of so many bytes may have: objects, arrays, keys and elements, or the cells of a table.
@@ -25,10 +27,13 @@ func CheckParts(text []byte) error {
 			quoted = !quoted
 		case b == '\n': // no text of JSON holds one
 			quoted = false
-		case !quoted && (b == ',' || b == ':' || b == '[' || b == '{'):
-			if left--; left < 0 {
-				return TooManyParts(len(text))
-			}
+		case !quoted && b == '{':
+			left -= ObjectParts
+		case !quoted && (b == ',' || b == ':' || b == '['):
+			left--
+		}
+		if left < 0 {
+			return TooManyParts(len(text))
 		}
 	}
 	return nil

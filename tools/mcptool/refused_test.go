@@ -1,12 +1,16 @@
 package mcptool_test
 
 import (
+	"bytes"
+	"compress/gzip"
 	"context"
 	"errors"
+	"io"
 	"net/http"
 	"os"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -193,5 +197,44 @@ func TestAResultThatIsTooLargeSaysSo(t *testing.T) {
 	}
 	if value, err := callOf(t, h, program(), "echo", `{"text": "still there"}`); err != nil || value != "still there" {
 		t.Errorf("%v, %v", value, err)
+	}
+}
+
+// endless is a server that answers requests of one method without end, compressed to a thousandth, and counts what that is before.
+func endless(method string, sent *atomic.Int64) http.Handler {
+	inner := mcptest.Handler(mcptest.New("Adds.", nil))
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		r.Body = io.NopCloser(bytes.NewReader(body))
+		if !strings.Contains(string(body), `"method":"`+method+`"`) {
+			inner.ServeHTTP(w, r)
+			return
+		}
+		w.Header().Set("Content-Type", "text/event-stream")
+		w.Header().Set("Content-Encoding", "gzip")
+		z := gzip.NewWriter(w)
+		event := []byte(`data: {"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"x","progress":1,"message":"` +
+			strings.Repeat("x", 10_000) + "\"}}\n\n")
+		for r.Context().Err() == nil {
+			n, err := z.Write(event)
+			if sent.Add(int64(n)); err != nil || sent.Load() > 1<<30 {
+				return
+			}
+		}
+	})
+}
+
+func TestAServerThatAnswersWithoutEndIsHungUpOn(t *testing.T) {
+	for _, method := range []string{"initialize", "tools/list", "tools/call"} {
+		var sent atomic.Int64
+		s, host := served(t, endless(method, &sent))
+		h := hub(t, "", host, nil)
+		_, err := callOf(t, h, s, "add", `{"a":1,"b":2}`)
+		if err == nil || !strings.Contains(err.Error(), "larger than 16 MB") {
+			t.Errorf("%s: %v", method, err)
+		}
+		if n := sent.Load() >> 20; n > 500 { // after four attempts, with what the connection holds, compressed
+			t.Errorf("%s: the server could send %d MB", method, n)
+		}
 	}
 }

@@ -1,0 +1,114 @@
+package jsonschema
+
+import (
+	"errors"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/santhosh-tekuri/jsonschema/v5"
+
+	"processidea/model/jsonval"
+)
+
+// The validator makes an error of several hundred bytes of everything that does not fit. So a large value is looked at part by part first, and no
+// further than to the first few parts that do not fit.
+
+const (
+	largeValue = 20_000 // values that it holds
+	smallPart  = 1000   // values that one part holds which the validator is given whole
+)
+
+// misfits are what does not fit in the parts of a large value.
+type misfits struct {
+	texts []string // no more than maxErrors+1
+}
+
+// checkParts gives what is found of a large value that surely does not fit. A value of which nothing is found may still not fit.
+func checkParts(s *jsonschema.Schema, v any) error {
+	if countValueNodes(v, largeValue) <= largeValue || refersDynamically(s) {
+		return nil
+	}
+	m := &misfits{}
+	m.find(s, v, "")
+	if len(m.texts) == 0 {
+		return nil
+	}
+	if len(m.texts) > maxErrors {
+		m.texts = append(m.texts[:maxErrors], "and more")
+	}
+	return errors.New(strings.Join(m.texts, "; "))
+}
+
+// find looks at what must fit for the value to fit: not at alternatives, and at nothing that counts the whole.
+func (m *misfits) find(s *jsonschema.Schema, v any, at string) {
+	if len(m.texts) > maxErrors || s == nil {
+		return
+	}
+	if countValueNodes(v, smallPart) <= smallPart {
+		m.validate(s, v, at)
+		return
+	}
+	m.find(s.Ref, v, at)
+	for _, p := range s.AllOf {
+		m.find(p, v, at)
+	}
+	switch v := v.(type) {
+	case []any:
+		items, _ := s.Items.(*jsonschema.Schema)
+		if s.Items2020 != nil && len(s.PrefixItems) == 0 {
+			items = s.Items2020
+		}
+		for n := 0; items != nil && n < len(v) && len(m.texts) <= maxErrors; n++ {
+			m.find(items, v[n], at+"/"+strconv.Itoa(n))
+		}
+	case map[string]any:
+		for _, k := range jsonval.SortedKeys(v) {
+			m.find(schemaForKey(s, k), v[k], at+"/"+EscapePointerStep(k))
+		}
+	}
+}
+
+// schemaForKey gives one part that the value at a key must fit; nil: there is none.
+func schemaForKey(s *jsonschema.Schema, key string) *jsonschema.Schema {
+	if p := s.Properties[key]; p != nil || len(s.PatternProperties) > 0 {
+		return p
+	}
+	p, _ := s.AdditionalProperties.(*jsonschema.Schema)
+	return p
+}
+
+func (m *misfits) validate(s *jsonschema.Schema, v any, at string) {
+	var ve *jsonschema.ValidationError
+	if !errors.As(s.Validate(v), &ve) {
+		return
+	}
+	var texts []string
+	for _, l := range leafErrors(ve) {
+		text := sortQuotedNames(l.Message)
+		if place := at + l.InstanceLocation; place != "" {
+			text = place + ": " + text
+		}
+		texts = append(texts, text)
+	}
+	slices.Sort(texts)
+	texts = slices.Compact(texts)
+	m.texts = append(m.texts, texts[:min(len(texts), maxErrors+1-len(m.texts))]...)
+}
+
+// refersDynamically reports whether a reference means something else where only a part of the schema is looked at.
+func refersDynamically(s *jsonschema.Schema) bool {
+	seen := map[*jsonschema.Schema]bool{s: true}
+	for todo := []*jsonschema.Schema{s}; len(todo) > 0; todo = todo[1:] {
+		if todo[0].DynamicRef != nil || todo[0].RecursiveRef != nil {
+			return true
+		}
+		for _, p := range allSubschemas(todo[0]) {
+			if !seen[p] {
+				seen[p] = true
+				todo = append(todo, p)
+			}
+		}
+	}
+	return false
+}
