@@ -2,6 +2,7 @@ package jsonschema
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -63,9 +64,27 @@ func (m *misfits) find(s *jsonschema.Schema, v any, at string) {
 			m.find(items, v[n], at+"/"+strconv.Itoa(n))
 		}
 	case map[string]any:
+		m.findUnknown(s, v, at)
 		for _, k := range jsonval.SortedKeys(v) {
 			m.find(schemaForKey(s, k), v[k], at+"/"+EscapePointerStep(k))
 		}
+	}
+}
+
+// findUnknown finds keys that may not be there. The validator would name them all.
+func (m *misfits) findUnknown(s *jsonschema.Schema, v map[string]any, at string) {
+	if allowed, isBool := s.AdditionalProperties.(bool); !isBool || allowed || len(s.PatternProperties) > 0 {
+		return
+	}
+	var unknown []string
+	for _, k := range jsonval.SortedKeys(v) {
+		if s.Properties[k] == nil {
+			unknown = append(unknown, k)
+		}
+	}
+	if rest := len(unknown) - maxErrors; rest > 0 {
+		text := fmt.Sprintf("additionalProperties %q and %d more not allowed", unknown[:maxErrors], rest)
+		m.texts = append(m.texts, strings.TrimPrefix(at+": ", ": ")+jsonval.Clip(text, 1000))
 	}
 }
 
