@@ -33,6 +33,7 @@ func TestAPanicIsTheErrorOfWhatWasAsked(t *testing.T) {
 			return err
 		},
 		"client.list":    func(ctx context.Context, p *Process) error { return p.client.addWaiting(ctx, make([]Summary, 1)) },
+		"client.resume":  func(ctx context.Context, p *Process) error { return p.client.resumeEach(ctx, make([]Resumed, 1), By{}) },
 		"client.cases":   func(ctx context.Context, p *Process) error { return p.addMissingCases(ctx, make([]Approval, 1)) },
 		"client.waiting": func(ctx context.Context, p *Process) error { _, err := p.client.Waiting(ctx); return err },
 		"client.plan": func(ctx context.Context, p *Process) error {

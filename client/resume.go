@@ -4,8 +4,7 @@ import (
 	"context"
 	"errors"
 
-	"golang.org/x/sync/errgroup"
-
+	"processidea/internal/safego"
 	"processidea/model/limits"
 )
 
@@ -18,7 +17,7 @@ type Resumed struct {
 }
 
 // ResumeAll lets all paused processes go on that somebody started, with their parts and delegates; because is the code of those that are meant, empty:
-// any. It gives what became of each. The error is of the list: nothing was resumed then.
+// any. It gives what became of each; where it gives none, nothing was resumed.
 func (c *Client) ResumeAll(ctx context.Context, because string, by By) ([]Resumed, error) {
 	paused, err := c.List(ctx, ListOptions{Paused: true})
 	if err != nil {
@@ -30,16 +29,19 @@ func (c *Client) ResumeAll(ctx context.Context, because string, by By) ([]Resume
 			all = append(all, Resumed{Process: s.Process, Code: s.Code})
 		}
 	}
-	var g errgroup.Group
+	return all, c.resumeEach(ctx, all, by)
+}
+
+func (c *Client) resumeEach(ctx context.Context, all []Resumed, by By) error {
+	var g safego.Group
 	g.SetLimit(queriesAtOnce)
 	for n := range all {
-		g.Go(func() error {
+		g.Go("client.resume", func() error {
 			all[n].take(c.Process(all[n].Process).Resume(ctx, limits.Limits{}, by))
 			return nil
 		})
 	}
-	_ = g.Wait()
-	return all, nil
+	return g.Wait()
 }
 
 func (r *Resumed) take(err error) {
