@@ -14,7 +14,7 @@ import (
 func Run(ctx workflow.Context, start protocol.ProcessStart, carried *ContinueAsNewInput) (*runresult.Result, error) {
 	idea, err := readIdea(&start, workflow.GetInfo(ctx).WorkflowExecution.ID)
 	if err != nil {
-		return nil, err
+		return nil, answerAsRefused(ctx, err)
 	}
 	c := newCore(ctx, start, idea)
 	if parts := splitOrRestoreParts(ctx, idea, carried); parts != nil {
@@ -31,7 +31,7 @@ func runUnsplit(ctx workflow.Context, c *processCore, carried *ContinueAsNewInpu
 		err = p.startFirstRun(ctx)
 	}
 	if err != nil {
-		return nil, err
+		return nil, answerAsRefused(ctx, err)
 	}
 	p.handleCarriedSignals(ctx, carried)
 	return p.run(ctx)
@@ -45,7 +45,7 @@ func runSplit(ctx workflow.Context, c *processCore, parts *split.Process, carrie
 		err = p.bindTools(ctx, p)
 	}
 	if err != nil {
-		return nil, err
+		return nil, answerAsRefused(ctx, err)
 	}
 	p.handleCarriedSignals(ctx, carried)
 	return p.run(ctx)

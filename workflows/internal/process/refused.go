@@ -1,0 +1,53 @@
+package process
+
+import (
+	"errors"
+
+	"go.temporal.io/sdk/temporal"
+	"go.temporal.io/sdk/workflow"
+
+	"processidea/model/diag"
+	"processidea/model/runresult"
+	"processidea/model/turn"
+	"processidea/protocol"
+)
+
+// refused is a process that ended before anything of it started, since its Idea has errors.
+type refused struct {
+	processID string
+	fault     diag.Fault
+}
+
+// answerAsRefused returns err. Where it says that the Idea has errors, queries say from now on that the process has failed, and that it has
+// no instances: none was started.
+func answerAsRefused(ctx workflow.Context, err error) error {
+	var failed *temporal.ApplicationError
+	if !errors.As(err, &failed) || failed.Type() != turn.CodeInvalidIdea {
+		return err
+	}
+	id := workflow.GetInfo(ctx).WorkflowExecution.ID
+	r := refused{id, diag.Fault{Code: turn.CodeInvalidIdea, Message: failed.Message()}}
+	if err := (&processCore{processID: id}).registerQueries(ctx, r, "", "instances"); err != nil {
+		return err
+	}
+	return err
+}
+
+func (r refused) view() protocol.ProcessView {
+	return protocol.ProcessView{
+		Result: runresult.Result{
+			ProcessID: r.processID, Status: runresult.StatusFailed, Instances: map[string]runresult.Instance{}, Error: &r.fault,
+		},
+		Waiting: []string{}, Refusals: []turn.RefusedSignal{}, Accepted: []protocol.AcceptedSignal{},
+	}
+}
+
+func (refused) approvals() protocol.ProcessApprovals {
+	return protocol.ProcessApprovals{Approvals: []protocol.Approval{}}
+}
+
+func (refused) callCounts() []turn.CallCount { return []turn.CallCount{} }
+
+func (refused) plans() []protocol.PlanView { return nil }
+
+func (refused) addApprovalContexts([]protocol.Approval) {}
