@@ -129,7 +129,8 @@ func startWorker() (worker.Worker, error) {
 		return nil, err
 	}
 	w, err := engine.NewWorker(temporalClient, engine.Parts{
-		Limits: engine.Limits{SaveActions: *saveActions},
+		// As a worker of its own has it: the tests' server may be slow to hear that somebody is alive.
+		Limits: engine.Limits{SaveActions: *saveActions, LostAfter: 30 * time.Second},
 		Store:  store, Deciders: deciders, Tools: registry, LLM: llmclient.Config{BaseURL: llmURL + "/v1"}, HTTP: reached,
 		MCP: mcptool.New(mcptool.Options{Commands: "node *; " + os.Args[0] + " " + mcptest.Argument + " *", HTTP: reached}),
 	})
