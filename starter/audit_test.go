@@ -144,9 +144,9 @@ func TestAnAuditSaysWhatIsWrongWithTheQuestion(t *testing.T) {
 		"show|p 1|--at|9":               "show Idea 9 of p 1: there are 3",
 		"export|p 1|-o|/nowhere/x":      "write /nowhere/x: ",
 		"gc":                            "collect what is older than 0s: it must be at least 2h0m0s",
-		"gc|--older-than|1h|--json":     "it must be at least 2h0m0s",
+		"gc|--older-than|1h|--json":     "want 2h at least",
 		"verify|" + os.Args[0]:          "this is no export of a chain",
-		"gc|--older-than|-5h|--yes":     "it must be at least",
+		"gc|--older-than|-5h|--yes":     "want a duration from ",
 		"diff|p 1|1":                    "diff: B is missing; want ",
 		"gc|--older-than|720h|whatever": `"whatever" is one argument too many`,
 	} {

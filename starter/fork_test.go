@@ -200,7 +200,7 @@ func TestAForkSaysWhatIsWrongBeforeAnythingStarts(t *testing.T) {
 		"fork|p 1":                           "--at is missing, the number of the Idea: see starter history 'p 1'",
 		"fork|q|--at|1":                      "fork q: the store has no Idea of a process of this id",
 		"fork|p 1|--at|9":                    "fork Idea 9 of p 1: there are 3",
-		"fork|p 1|--at|0":                    "Ideas are numbered from 1",
+		"fork|p 1|--at|0":                    "want a whole number from 1 to ",
 		"fork|p 1|--at|1":                    "no LLM is configured",
 		"fork|p 1|--at|1|--set|①:x":          "set ①:x: want TOKEN:path=JSON",
 		"fork|p 1|--at|1|--set|①:x=text":     `a text is written "so"`,

@@ -137,7 +137,7 @@ func TestSimulateRefusesWhatCannotBeMeant(t *testing.T) {
 	d.do("simulate", "idea.json", "--schemas", "--replies", "replies.jsonl").is(exit.Usage).quiet().complains("--schemas asks nobody")
 	d.do("simulate", "idea.json", "--tools", "people").is(exit.Usage).quiet().complains("want llm or schemas")
 	d.do("simulate", "idea.json", "--tools", "llm").is(exit.Usage).quiet().complains("no LLM is configured")
-	d.do("simulate", "idea.json", "--wait", "-1s").is(exit.Usage).quiet().complains("negative")
+	d.do("simulate", "idea.json", "--wait", "-1s").is(exit.Usage).quiet().complains("want a duration from ")
 	d.do("simulate", "bad.json").is(exit.Usage).quiet().complains("meat")
 	d.do("simulate", "none.json").is(exit.Usage).quiet()
 }
