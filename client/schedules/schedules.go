@@ -260,7 +260,7 @@ func (s *Schedules) Now(ctx context.Context, id, by string) error {
 	}
 	begun := protocol.BegunByHand{By: by, At: time.Now().UTC().Truncate(time.Second)}
 	return s.change(ctx, "start a process of", id, func(h sdk.ScheduleHandle) error {
-		if err := h.Update(ctx, sdk.ScheduleUpdateOptions{DoUpdate: s.withBegun(begun)}); err != nil {
+		if err := h.Update(ctx, sdk.ScheduleUpdateOptions{DoUpdate: s.withBegun(ctx, begun)}); err != nil {
 			return err
 		}
 		// The SDK's Trigger cannot say the time, by which the process is named and finds out who began it.
@@ -276,7 +276,7 @@ func (s *Schedules) Now(ctx context.Context, id, by string) error {
 const mostByHand = 100
 
 // withBegun has the processes that the schedule starts from now on know who began one by hand: it may be started later, behind others.
-func (s *Schedules) withBegun(b protocol.BegunByHand) func(sdk.ScheduleUpdateInput) (*sdk.ScheduleUpdate, error) {
+func (s *Schedules) withBegun(ctx context.Context, b protocol.BegunByHand) func(sdk.ScheduleUpdateInput) (*sdk.ScheduleUpdate, error) {
 	return func(in sdk.ScheduleUpdateInput) (*sdk.ScheduleUpdate, error) {
 		schedule := in.Description.Schedule
 		action, isStart := schedule.Action.(*sdk.ScheduleWorkflowAction)
@@ -286,6 +286,10 @@ func (s *Schedules) withBegun(b protocol.BegunByHand) func(sdk.ScheduleUpdateInp
 		payload, isPayload := action.Args[0].(*commonpb.Payload)
 		if !isPayload {
 			return nil, errOther
+		}
+		payload, err := s.client.Archive().Store().Resolve(ctx, payload)
+		if err != nil {
+			return nil, err
 		}
 		var start protocol.ProcessStart
 		if err := engine.DataConverter(s.client.Archive().Store().Keys()).FromPayload(payload, &start); err != nil {

@@ -138,6 +138,7 @@ func TestWhoBeginsARunOfAScheduleByHandCountsAsItsStarter(t *testing.T) {
 	as := func(name string) *house { return h.as(issuer.token(claims{"email": name + "@example.com"})) }
 	id := t.Name()
 	idea := strings.Replace(string(payout("")["idea"].(json.RawMessage)), `"proof": "signed", "by": {"groups": ["finance"], "count": 2,`, `"by": {"groups": ["staff"],`, 1)
+	idea = strings.Replace(idea, `"context": [`, `"context": [{"type": "text", "text": "`+strings.Repeat("kept in the store ", 1000)+`"}, `, 1)
 	as("eve").post("/api/schedules", map[string]any{"id": id, "every": "1000h", "idea": json.RawMessage(idea)}).is(201)
 	defer as("eve").ask("DELETE", "/api/schedules/"+id, nil)
 	as("ann").post("/api/schedules/"+id+"/now", nil).is(204)

@@ -159,6 +159,20 @@ func KeyOfClaim(p *commonpb.Payload) string { return claimOf(p)[claimKey] }
 // OwnerOfClaim returns the process with whose data key a payload in the store is encrypted; empty if it is none.
 func OwnerOfClaim(p *commonpb.Payload) string { return claimOf(p)[claimOwner] }
 
+// Resolve returns the payload that a claim stands for, and any other as it is. Temporal's SDK does so for workflows and activities; what a
+// schedule starts is handed out unresolved.
+func (s *Store) Resolve(ctx context.Context, p *commonpb.Payload) (*commonpb.Payload, error) {
+	claim := claimOf(p)
+	if claim == nil {
+		return p, nil
+	}
+	found, err := driver{s}.Retrieve(converter.StorageDriverRetrieveContext{Context: ctx}, []converter.StorageDriverClaim{{ClaimData: claim}})
+	if err != nil {
+		return nil, err
+	}
+	return found[0], nil
+}
+
 func claimOf(p *commonpb.Payload) map[string]string {
 	if string(p.GetMetadata()[converter.MetadataMessageType]) != referenceType {
 		return nil
