@@ -61,7 +61,14 @@ func (s *planCall) isUpdate() bool {
 	return len(s.outputPath) > 0 && statelog.IsUpdateWrite(s.outputMethod, s.outputPath[0][0])
 }
 
+// maxPlanCalls bounds a Plan of a file: each Call takes a kilobyte or more until all are checked against each other.
+const maxPlanCalls = 10_000
+
 func (c *checker) checkPlan(m locatedMessage) {
+	if n := len(m.PlanCalls); n > maxPlanCalls {
+		c.addError(m.jsonPath+".plan", `a Plan has at most %d Calls, not %d; one Call with "_instance": "*" runs in every instance`, maxPlanCalls, n)
+		return
+	}
 	tokens := c.instanceTokens
 	if m.InstanceToken != "" {
 		tokens = []string{m.InstanceToken}
