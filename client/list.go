@@ -101,8 +101,8 @@ type Page struct {
 }
 
 // ListPage gives a part of the processes that somebody started, the latest first, without asking any of them: Awaiting is as Temporal has it,
-// and Waiting says at most that one is held up. A part may hold fewer than size, up to 200, although there are more. The error wraps ErrInvalid where the server does not know
-// the search attributes of a filter, or the part.
+// and Waiting says at most that one is held up. A part may hold fewer than size, up to 200, although there are more. The error wraps ErrInvalid
+// where the server does not know the search attributes of a filter, or the part.
 func (c *Client) ListPage(ctx context.Context, f Filter, size int, from []byte) (Page, error) {
 	request := &workflowservice.ListWorkflowExecutionsRequest{
 		Namespace: c.namespace, PageSize: int32(min(max(size, 1), 200)), Query: f.query(), NextPageToken: from,
@@ -162,11 +162,10 @@ func (c *Client) addWaiting(ctx context.Context, found []Summary) error {
 		}
 		g.Go("client.list", func() error {
 			v, err := c.Process(s.Process).Status(ctx)
-			if err != nil {
-				return nil
+			if err == nil {
+				s.Status, s.Awaiting, s.Waiting, s.HeldUp = v.Status, v.Awaiting, waitingOf(v), v.HeldUp
 			}
-			s.Status, s.Awaiting, s.Waiting, s.HeldUp = v.Status, v.Awaiting, waitingOf(v), v.HeldUp
-			if v.Error != nil {
+			if err == nil && v.Error != nil {
 				s.Code = v.Error.Code
 			}
 			return nil

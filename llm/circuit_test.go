@@ -55,22 +55,22 @@ func TestOneRequestKnocksForAllAndTheyGoOnWhenTheServerIsBack(t *testing.T) {
 							through.Add(1)
 							return
 						}
-						time.Sleep(20 * time.Millisecond) // what an attempt takes
+						time.Sleep(20 * time.Millisecond) //nolint:forbidigo // no time passes in a bubble
 						held = c.miss("", Error{Code: turn.CodeLLMUnreachable, Retry: true}, began, time.Now())
 					}
 					if !held.Retry || held.RetryAfter <= 0 {
 						t.Errorf("%+v", held)
 						return
 					}
-					time.Sleep(held.RetryAfter)
+					time.Sleep(held.RetryAfter) //nolint:forbidigo // as above
 				}
 			}()
 		}
-		time.Sleep(6 * time.Hour)
+		time.Sleep(6 * time.Hour)                          //nolint:forbidigo // as above
 		if n := knocks.Load(); n < 300+70 || n > 300+110 { // all before the first failure, and then one each time
 			t.Errorf("%d knocks", n)
 		}
-		time.Sleep(7 * time.Minute)
+		time.Sleep(7 * time.Minute) //nolint:forbidigo // as above
 		if through.Load() != 300 {
 			t.Errorf("%d of 300 went on within the longest pause", through.Load())
 		}

@@ -115,8 +115,8 @@ func (g *Gateway) admitted(page http.Handler) http.Handler {
 		if err == nil && len(who.Rights) == 0 {
 			err = access.Forbidden(who, access.Look)
 		}
-		done := func() {}
 		if err == nil {
+			var done func()
 			_, done, err = g.intake.Read(w, r, mcp.MaxBody)
 			defer done()
 		}

@@ -204,7 +204,9 @@ func (i *instance) sendParentSignal(ctx workflow.Context, ref protocol.DelegateR
 // delegateViews are the delegates under way as the process shows them.
 func (i *instance) delegateViews() (list []turn.DelegateView) {
 	for _, ref := range i.runningDelegateRefs() {
-		list = append(list, turn.DelegateView{CallID: ref.Call, ProcessID: ref.ID, Status: string(ref.Status), WaitingFor: ref.Waiting, HeldUp: ref.HeldUp, Code: ref.Code})
+		list = append(list, turn.DelegateView{
+			CallID: ref.Call, ProcessID: ref.ID, Status: string(ref.Status), WaitingFor: ref.Waiting, HeldUp: ref.HeldUp, Code: ref.Code,
+		})
 	}
 	return list
 }

@@ -98,7 +98,10 @@ func (c *processCore) reportProgress(ctx workflow.Context, v protocol.ProcessVie
 	if to == nil || c.outbox.HasQueuedFor(to.Instance) {
 		return
 	}
-	report := protocol.DelegateReport{Call: to.Call, Status: v.Status, Waiting: v.Waiting[:min(len(v.Waiting), maxToldWaiting)], HeldUp: v.HeldUp[:min(len(v.HeldUp), maxToldWaiting)], Use: use}
+	report := protocol.DelegateReport{
+		Call: to.Call, Status: v.Status, Waiting: v.Waiting[:min(len(v.Waiting), maxToldWaiting)],
+		HeldUp: v.HeldUp[:min(len(v.HeldUp), maxToldWaiting)], Use: use,
+	}
 	if v.Status == runresult.StatusPaused {
 		report.Error = v.Error
 	}
