@@ -101,7 +101,9 @@ func (i *Intake) read(w http.ResponseWriter, r *http.Request, limit int64) ([]by
 	var b bytes.Buffer
 	b.Grow(int(max(0, r.ContentLength)) + bytes.MinRead) // so that it need not grow
 	_, err := b.ReadFrom(http.MaxBytesReader(w, r.Body, limit))
-	_ = control.SetReadDeadline(time.Time{}) // it would end the request while it is answered
+	if err == nil {
+		_ = control.SetReadDeadline(time.Time{}) // it would end the request while it is answered; where the body is late, the rest is not waited for
+	}
 	var large *http.MaxBytesError
 	var late net.Error
 	switch {

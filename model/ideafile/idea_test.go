@@ -147,7 +147,7 @@ func TestAnIdeaFileIsRefusedWhen(t *testing.T) {
 		{"the model is no string", `{"config":{"llm":{"model":null}}}`, "$.config.llm.model: want a string, not null"},
 		{"a list of llms is empty", `{"config":{"llm":[]}}`, "$.config.llm: want 1 to 8 LLMs, not 0"},
 		{"a list of llms holds a name", `{"config":{"llm":[{"model":"a"},"b"]}}`, "$.config.llm[1]: want an object, not string"},
-		{"a second llm has an unknown key", `{"config":{"llm":[{},{"key":"s"}]}}`, `$.config.llm[1].key: unknown key "key"; llm has batch, maxTokens, model, server, temperature and timeout`},
+		{"a second llm has an unknown key", `{"config":{"llm":[{},{"key":"s"}]}}`, `$.config.llm[1].key: unknown key "key"; llm has batch, maxTokens, model, patience, server, temperature and timeout`},
 		{"the temperature is text", `{"config":{"llm":{"temperature":"hot"}}}`, "$.config.llm.temperature: want a number from 0 to 2"},
 		{"the temperature is too high", `{"config":{"llm":{"temperature":2.1}}}`, "want a number from 0 to 2"},
 		{"maxTokens is zero", `{"config":{"llm":{"maxTokens":0}}}`, "$.config.llm.maxTokens: want a whole number from 1"},

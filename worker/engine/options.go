@@ -13,6 +13,7 @@ import (
 	"processidea/activities"
 	"processidea/heap"
 	"processidea/llm"
+	"processidea/model/fields"
 	"processidea/protocol"
 	"processidea/tools/kinds"
 	"processidea/tools/memory"
@@ -63,8 +64,8 @@ func AloneIn(getenv func(string) string) (Limits, error) {
 		if text == "" || err != nil {
 			continue
 		}
-		if *to, err = time.ParseDuration(text); err != nil || *to <= 0 {
-			err = fmt.Errorf("engine: read %s: want a duration above zero such as 24h, not %q", name, text)
+		if *to, err = fields.ParseDuration(text); err != nil {
+			err = fmt.Errorf("engine: read %s: %w", name, err)
 		}
 	}
 	return l, err
