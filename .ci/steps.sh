@@ -46,9 +46,10 @@ install() {
 		command -v "${wanted%%:*}" >/dev/null || missing="$missing ${wanted#*:}"
 	done
 	[ -n "$missing" ] && [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null || return 0
-	apt-get update -qq
+	apt-get update -qq || true # an old list may do
 	# shellcheck disable=SC2086 # a list of packages
-	DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $missing
+	DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $missing ||
+		echo "could not be installed:$missing; tests that need one are skipped"
 }
 
 # acceptance ARGUMENT… plays the cases from outside, where their folder lies beside the checkout.
