@@ -93,7 +93,7 @@ func (x *exchange) respondInTime(r *http.Request, next option.MiddlewareNext) (*
 	}
 	left := time.Until(deadline)
 	ctx, hangUp := context.WithCancelCause(r.Context())
-	timer := time.AfterFunc(left-min(left/10, reportTime), func() { hangUp(errNoResponse) })
+	timer := safego.AfterFunc(left-min(left/10, reportTime), "llm.noResponse", func() { hangUp(errNoResponse) })
 	response, err := next(r.WithContext(ctx))
 	if timer.Stop() {
 		return response, err

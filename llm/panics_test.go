@@ -20,6 +20,16 @@ func TestAPanicOfTheIdleTimerIsLogged(t *testing.T) {
 	})
 }
 
+func TestAPanicOfTheTimerOfAnAnswerIsLoggedAndTheRequestEndsInItsTime(t *testing.T) {
+	safegotest.Panic(t, "llm.noResponse")
+	s := serve(t, func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
+	ctx, cancel := contextOf(t, 200*time.Millisecond)
+	defer cancel()
+	if _, err := newClient(t, s.config()).Stream(ctx, question(t)); err == nil || ctx.Err() == nil {
+		t.Errorf("%v before its time is over", err)
+	}
+}
+
 func TestAPanicOfTheTimerOfTheFirstByteIsLoggedAndTheRequestEndsInItsTime(t *testing.T) {
 	panicked := safegotest.Panic(t, "llm.firstByte")
 	s := serve(t, func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })

@@ -81,6 +81,13 @@ func AfterFunc(d time.Duration, place string, f func()) *time.Timer {
 	})
 }
 
+// AfterDone calls f once ctx is done, as context.AfterFunc does.
+func AfterDone(ctx context.Context, place string, f func()) (stop func() bool) {
+	return context.AfterFunc(ctx, func() {
+		_ = Run(place, func() error { f(); return nil })
+	})
+}
+
 // Group is an errgroup.Group in which a panic is the error of its goroutine. The zero Group is ready for use.
 type Group errgroup.Group
 

@@ -36,7 +36,7 @@ type conn struct {
 func (c *conn) within(ctx context.Context, do func(context.Context) error) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	defer context.AfterFunc(c.broken, cancel)()
+	defer safego.AfterDone(c.broken, "mcp.broken", cancel)()
 	err := do(ctx)
 	if err != nil && c.isTooLarge() {
 		return errTooLarge

@@ -1,6 +1,7 @@
 package mcptool_test
 
 import (
+	"context"
 	"os"
 	"testing"
 	"time"
@@ -19,6 +20,23 @@ func TestAPanicWhileAServerAsksFailsTheCallAlone(t *testing.T) {
 	h := hub(t, os.Args[0]+" *", host, nil)
 	if _, err := callOf(t, h, old, "book", `{}`); err == nil || err.Code == ideafile.CodeInputWanted {
 		t.Errorf("%v", err)
+	}
+	if v, err := callOf(t, h, program(), "add", `{"a": 1, "b": 2}`); err != nil {
+		t.Errorf("%v, %v", v, err)
+	}
+}
+
+func TestAPanicWhileAServerIsHungUpOnIsLoggedAndTheCallEndsInItsTime(t *testing.T) {
+	panicked := safegotest.Panic(t, "mcp.broken")
+	s, host := served(t, endless("initialize"))
+	h := hub(t, os.Args[0]+" *", host, nil)
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() {
+		<-panicked
+		cancel()
+	}()
+	if _, err := h.List(ctx, s); err == nil {
+		t.Error("it answers")
 	}
 	if v, err := callOf(t, h, program(), "add", `{"a": 1, "b": 2}`); err != nil {
 		t.Errorf("%v, %v", v, err)
