@@ -63,7 +63,7 @@ func TestMain(m *testing.M) {
 	if address := os.Getenv(envWorker); address != "" {
 		os.Exit(runAsWorker(address))
 	}
-	devtest.Parallel(8)
+	devtest.Parallel(6)
 	os.Exit(run(m))
 }
 
