@@ -100,7 +100,7 @@ func TestOfTwoAlternativesExactlyOneRunsAndTheSameOneEveryTime(t *testing.T) {
 
 func TestAStarRunsOnceForEveryInstanceATokenOnceAndNeitherNotAtAll(t *testing.T) {
 	t.Parallel()
-	s := newScenario(t, `{"schema": {"tools": {"shout": `+textTool+`}}, "context": [
+	s := newScenario(t, `{"config": {"gather": "5m"}, "schema": {"tools": {"shout": `+textTool+`}}, "context": [
 		{"type": "state", "_instance": "①", "text": "one"}, {"type": "state", "_instance": "②", "text": "two"},
 		{"type": "state", "_instance": "③", "text": "three"}]}`,
 		`{"solution": {"calls": [
