@@ -18,13 +18,15 @@ import (
 // SendBatch sends a Request through the LLM's batch interface. The batch has a key that follows from this activity, so that another attempt finds
 // what an earlier one has sent.
 func (a *Activities) SendBatch(ctx context.Context, setup protocol.SharedRequestSetup, input *turn.RequestInput,
-	states protocol.RequestStates) (*protocol.SentBatch, error) {
-	sent, err := a.attemptBatch(ctx, setup, input, states)
-	if err != nil {
-		return nil, a.waitOut(ctx, input.RequestNumber, patienceOf(setup), err)
+	states protocol.RequestStates) (sent *protocol.SentBatch, err error) {
+	err = a.attempt(ctx, setup, input, func() (err error) {
+		sent, err = a.attemptBatch(ctx, setup, input, states)
+		return err
+	})
+	if err == nil {
+		a.goOn(ctx, sent.Request)
 	}
-	a.goOn(ctx, sent.Request)
-	return sent, nil
+	return sent, err
 }
 
 func (a *Activities) attemptBatch(ctx context.Context, setup protocol.SharedRequestSetup, input *turn.RequestInput,
@@ -73,7 +75,7 @@ func (a *Activities) ReadBatch(ctx context.Context, sent protocol.SentBatch) (*p
 	var e *llm.Error
 	if errors.As(err, &e) && e.Retry && !e.Pending {
 		activity.RecordHeartbeat(ctx, true) // for the next attempt
-		return nil, a.waitOut(ctx, sent.Request, forever, err)
+		return nil, a.waitOut(ctx, sent.Request, turn.Forever, err)
 	}
 	a.goOnIfTold(ctx, sent.Request)
 	if err != nil {

@@ -48,10 +48,10 @@ func llmError(err error) error {
 	return temporal.NewApplicationErrorWithOptions(jsonval.Clip(e.Message, maxErrorMessage), e.Code, o)
 }
 
-// panicError is the error of an activity for which a goroutine panicked: it is tried again, as after a failure of a Tool.
-func panicError(err error) error {
+// panicError is the error of an activity for which a goroutine panicked. It is tried again, as after a failure of a Tool, unless it is final.
+func panicError(err error, final bool) error {
 	return temporal.NewApplicationErrorWithOptions(jsonval.Clip(err.Error(), maxErrorMessage), ideafile.CodeToolFailed,
-		temporal.ApplicationErrorOptions{Details: stackOf(err)})
+		temporal.ApplicationErrorOptions{NonRetryable: final, Details: stackOf(err)})
 }
 
 // maxStack is how much of a panic's stack is kept with a failure, in characters: the innermost frames.

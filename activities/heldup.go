@@ -5,11 +5,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"time"
 
 	"go.temporal.io/sdk/activity"
 
+	"processidea/internal/safego"
 	"processidea/llm"
 	"processidea/model/diag"
 	"processidea/model/jsonval"
@@ -18,30 +18,37 @@ import (
 	"processidea/protocol"
 )
 
-// This file waits out what goes wrong before an LLM's first byte. The wait is Temporal's: the activity ends, and is to be tried again after a pause,
-// so that nothing of the worker is held meanwhile. Its process is told what it waits for.
+// This file waits out what goes wrong before an LLM's first byte. The wait is Temporal's: the activity ends, and is to be tried again after a
+// pause, so that nothing of the worker is held meanwhile. Its process is told what it waits for.
 
 // DefaultLLMPatience is how long Requests are made again while an LLM's server is away, unless something else is said.
 const DefaultLLMPatience = 24 * time.Hour
 
-// forever is the patience of what has a time limit of its own.
-const forever = time.Duration(math.MaxInt64)
-
 // otherAttempts is how often a Request is tried that fails for another reason.
 const otherAttempts = 5
 
-// patienceOf is what an Idea says; 0: nothing.
-func patienceOf(setup protocol.SharedRequestSetup) time.Duration {
+// attempt makes one attempt at a Request. Its error says whether there is another one: what the retry policy of a Request leaves open.
+func (a *Activities) attempt(ctx context.Context, setup protocol.SharedRequestSetup, input *turn.RequestInput, try func() error) error {
+	err := safego.Run("activities.request", try)
+	if err == nil {
+		return nil
+	}
 	config := jsonval.AsObject(setup.Idea["config"])
-	return llmconfig.Read(config["llm"], "", new(diag.Problems)).Patience()
+	patience := llmconfig.Read(config["llm"], "", new(diag.Problems)).Patience()
+	return a.waitOut(ctx, input.RequestNumber, patience, err)
 }
 
-// waitOut makes an error of an attempt one of Temporal's: the Request is made again after a pause while the patience lasts, and the process is held up
-// until then. said is the Idea's patience; 0: the worker's counts.
+// waitOut makes an error of an attempt one of Temporal's: the Request is made again after a pause while the patience lasts, and the process is
+// held up until then. said is the Idea's patience; 0: the worker's counts.
 func (a *Activities) waitOut(ctx context.Context, request int, said time.Duration, err error) error {
 	info := activity.GetInfo(ctx)
+	panicked := safego.PanicOf(ctx, err)
 	var e *llm.Error
 	switch {
+	case panicked != nil && info.Attempt >= otherAttempts:
+		return panicError(panicked, true)
+	case panicked != nil:
+		return panicError(panicked, false)
 	case !errors.As(err, &e):
 		if info.Attempt >= otherAttempts && ctx.Err() == nil && !errors.Is(err, activity.ErrResultPending) {
 			return nonRetryableError(outcomeOfError(err, turn.CodeLLMError), err)
@@ -52,17 +59,16 @@ func (a *Activities) waitOut(ctx context.Context, request int, said time.Duratio
 	}
 	again := *e
 	again.RetryAfter = cmp.Or(e.RetryAfter, a.LLMPauses.After(int(info.Attempt)))
+	held := turn.HeldUp{Cause: e.Code, Message: e.Message, Mend: mendLLM}
 	patience := cmp.Or(said, a.LLMPatience, DefaultLLMPatience)
-	held := turn.HeldUp{Cause: e.Code, Message: e.Message, Mend: mendLLM, Since: info.ScheduledTime, Next: time.Now().Add(again.RetryAfter)}
-	if patience == forever {
-		held.Since = time.Now()
-	} else if held.Until = info.ScheduledTime.Add(patience); held.Next.After(held.Until) {
+	if !held.WaitOut(info.ScheduledTime, time.Now(), again.RetryAfter, patience) {
 		again.Retry = false
 		again.Message = fmt.Sprintf("%s; that was so for %s, as long as the patience lasts", e.Message, patience)
 		return llmError(&again)
 	}
 	if !e.HeldBack {
-		activity.GetLogger(ctx).Warn("the LLM does not answer; the Request waits", "request", request, "error", e.Message, "again", held.Next, "until", held.Until)
+		activity.GetLogger(ctx).Warn("the LLM does not answer; the Request waits", "request", request, "error", e.Message,
+			"again", held.Next, "until", held.Until)
 	}
 	a.tell(ctx, protocol.HeldUpSignal{Request: request, HeldUp: &held})
 	return llmError(&again)
@@ -78,7 +84,8 @@ func (a *Activities) goOn(ctx context.Context, request int) {
 	}
 }
 
-// goOnIfTold does it where the attempt before has said that the process is held up: a batch is looked at again and again although nothing is wrong.
+// goOnIfTold does it where the attempt before has said that the process is held up: a batch is looked at again and again although nothing
+// is wrong.
 func (a *Activities) goOnIfTold(ctx context.Context, request int) {
 	var told bool
 	if activity.HasHeartbeatDetails(ctx) && activity.GetHeartbeatDetails(ctx, &told) == nil && told {

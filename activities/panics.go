@@ -2,8 +2,10 @@ package activities
 
 import (
 	"context"
+	"errors"
 
 	"go.temporal.io/sdk/interceptor"
+	"go.temporal.io/sdk/temporal"
 
 	"processidea/internal/safego"
 )
@@ -31,8 +33,9 @@ func (p *panicsOfActivity) ExecuteActivity(ctx context.Context, in *interceptor.
 	if err == nil {
 		return value, nil
 	}
-	if panicked := safego.PanicOf(ctx, err); panicked != nil {
-		return nil, panicError(panicked)
+	var said *temporal.ApplicationError
+	if panicked := safego.PanicOf(ctx, err); panicked != nil && !errors.As(err, &said) {
+		return nil, panicError(panicked, false)
 	}
 	return value, err
 }

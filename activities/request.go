@@ -24,12 +24,12 @@ import (
 // it. An error means that the LLM said nothing and the Request may be sent again; once it has said something, the result
 // tells what became of it, good or bad. The answer is that of a batch, where one was asked: the LLM is not asked then.
 func (a *Activities) SendRequest(ctx context.Context, setup protocol.SharedRequestSetup, input *turn.RequestInput,
-	states protocol.RequestStates, answer protocol.BatchAnswer) (*turn.LLMReply, error) {
-	reply, err := a.attemptRequest(ctx, setup, input, states, answer)
-	if err != nil {
-		return nil, a.waitOut(ctx, input.RequestNumber, patienceOf(setup), err)
-	}
-	return reply, nil
+	states protocol.RequestStates, answer protocol.BatchAnswer) (reply *turn.LLMReply, err error) {
+	err = a.attempt(ctx, setup, input, func() (err error) {
+		reply, err = a.attemptRequest(ctx, setup, input, states, answer)
+		return err
+	})
+	return reply, err
 }
 
 func (a *Activities) attemptRequest(ctx context.Context, setup protocol.SharedRequestSetup, input *turn.RequestInput,

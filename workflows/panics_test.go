@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"processidea/internal/safego/safegotest"
+	"processidea/model/ideafile"
 	"processidea/model/runresult"
 	"processidea/tools/mcptool"
 	"processidea/tools/mcptool/mcptest"
@@ -88,4 +89,21 @@ func placesOfWorkers(t *testing.T) map[string]int {
 	const requests = "engine.grpc"
 	after[requests] = 30 // those before connect the worker
 	return after
+}
+
+// Nothing that panics at each attempt is tried for ever in silence: a Request has no limit of attempts but the one that its activity keeps.
+func TestARequestThatPanicsAtEachAttemptPausesItsProcess(t *testing.T) {
+	t.Parallel()
+	c := newCrash(t)
+	c.productionWith([]string{workertest.PanicsVariable + `={"activities.request": -1}`})
+	var all []*scenario
+	for n, batch := range []string{"false", "true"} {
+		s := newScenario(t, `{"config": {"llm": {"batch": `+batch+`}}, "context": [{"type": "text", "text": "Go."}]}`, nothingMore)
+		s.id += fmt.Sprint(n)
+		c.start(s)
+		all = append(all, s)
+	}
+	for _, s := range all {
+		s.pausedWith(ideafile.CodeToolFailed, "activities.request panicked: a fault that was put in")
+	}
 }

@@ -2,6 +2,7 @@ package turn
 
 import (
 	"fmt"
+	"math"
 	"time"
 )
 
@@ -20,6 +21,21 @@ type HeldUp struct {
 	Untried bool `json:"untried,omitempty"`
 	// Process is the part or the delegate that is held up; empty: the process itself.
 	Process string `json:"process,omitempty"`
+}
+
+// Forever is the patience of what has a time limit of its own.
+const Forever = time.Duration(math.MaxInt64)
+
+// WaitOut decides whether something that is away is tried once more after a pause: while the patience lasts, which is counted from the first
+// attempt. It says since when, when next and until when.
+func (h *HeldUp) WaitOut(begun, now time.Time, pause, patience time.Duration) (again bool) {
+	h.Since, h.Next = begun, now.Add(pause)
+	if patience == Forever {
+		h.Since = now // those before were looks at what was not ready
+		return true
+	}
+	h.Until = begun.Add(patience)
+	return !h.Next.After(h.Until)
 }
 
 // HeldUpPrefix begins the line that String returns, where it is no part's and no delegate's.

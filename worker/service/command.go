@@ -34,7 +34,7 @@ func Execute(args []string, out, err io.Writer, options ...Option) int {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
 	// Whoever interrupts twice does not want to wait for a tidy end.
-	safego.Go("worker.signals", func() error { <-ctx.Done(); stop(); return nil }, nil)
+	safego.AfterDone(ctx, "worker.signals", stop)
 	c := Command(err, options...)
 	c.SetArgs(args)
 	c.SetOut(out)

@@ -33,7 +33,7 @@ func Panic(t testing.TB, place string) (panicked <-chan struct{}) {
 	return said.panicked
 }
 
-// EachOnce has one goroutine panic at each place that is wanted: the first one, or the one after so many as skip says.
+// EachOnce has one goroutine panic at each place that is wanted: the first one, or the one after so many as skip says; -1: every one.
 func EachOnce(skip map[string]int, wanted func(place string) bool) {
 	var mu sync.Mutex
 	seen := map[string]int{}
@@ -42,7 +42,7 @@ func EachOnce(skip map[string]int, wanted func(place string) bool) {
 		n := seen[place]
 		seen[place]++
 		mu.Unlock()
-		if n == skip[place] && wanted(place) {
+		if (n == skip[place] || skip[place] < 0) && wanted(place) {
 			panic("a fault that was put in")
 		}
 	})

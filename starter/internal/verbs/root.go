@@ -30,7 +30,7 @@ func Execute(args []string, out, err io.Writer, own engine.Own, temporal server.
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
 	// Whoever interrupts twice does not want to wait for a tidy end.
-	safego.Go("starter.signals", func() error { <-ctx.Done(); stop(); return nil }, nil)
+	safego.AfterDone(ctx, "starter.signals", stop)
 	a := &app.App{In: os.Stdin, Out: out, Err: err, Own: own, Temporal: temporal}
 	root := Root(a)
 	root.SetArgs(args)

@@ -27,8 +27,8 @@ func answerAsRefused(ctx workflow.Context, err error) error {
 	}
 	id := workflow.GetInfo(ctx).WorkflowExecution.ID
 	r := refused{id, diag.Fault{Code: turn.CodeInvalidIdea, Message: failed.Message()}}
-	if err := (&processCore{processID: id}).registerQueries(ctx, r, "", "instances"); err != nil {
-		return err
+	if failed := (&processCore{processID: id}).registerQueries(ctx, r, "", "instances"); failed != nil {
+		return failed
 	}
 	return err
 }

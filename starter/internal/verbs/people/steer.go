@@ -1,7 +1,9 @@
 package people
 
 import (
+	"cmp"
 	"context"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -98,6 +100,7 @@ func resumeAll(c *cobra.Command, a *app.App, args []string, all bool, because st
 
 // printResumed says what became of each; the exit code says whether one did not go on.
 func printResumed(a *app.App, list []client.Resumed) error {
+	var lines strings.Builder
 	left := 0
 	for _, r := range list {
 		text := r.Process + ": resume taken"
@@ -105,22 +108,16 @@ func printResumed(a *app.App, list []client.Resumed) error {
 			left++
 			text = r.Process + ": not resumed: " + r.Reason
 		}
-		if a.JSON {
-			continue
-		}
-		if err := a.Print(print.Printable(text) + "\n"); err != nil {
-			return err
-		}
+		lines.WriteString(print.Printable(text) + "\n")
 	}
+	var err error
 	if a.JSON {
-		if err := a.PrintJSON(list); err != nil {
-			return err
-		}
-	} else if len(list) == 0 {
-		return a.Print("none is paused so\n")
+		err = a.PrintJSON(list)
+	} else {
+		err = a.Print(cmp.Or(lines.String(), "none is paused so\n"))
 	}
-	if left > 0 {
-		return exit.With(exit.Usage)
+	if err == nil && left > 0 {
+		err = exit.With(exit.Usage)
 	}
-	return nil
+	return err
 }
