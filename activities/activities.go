@@ -45,7 +45,8 @@ type Activities struct {
 	LLM *llm.Client
 	// LLMServers are asked where an Idea names one of them.
 	LLMServers map[string]*llm.Client
-	// LLMPatience is how long Requests are made again while an LLM's server is away, where an Idea does not say; 0: DefaultLLMPatience.
+	// LLMPatience is how long Requests are made again while an LLM's server is away, where an Idea does not say; 0:
+	// DefaultLLMPatience.
 	LLMPatience time.Duration
 	// LLMPauses are those between the attempts.
 	LLMPauses llm.Pauses

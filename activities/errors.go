@@ -48,7 +48,8 @@ func llmError(err error) error {
 	return temporal.NewApplicationErrorWithOptions(jsonval.Clip(e.Message, maxErrorMessage), e.Code, o)
 }
 
-// panicError is the error of an activity for which a goroutine panicked. It is tried again, as after a failure of a Tool, unless it is final.
+// panicError is the error of an activity for which a goroutine panicked. It is tried again, as after a failure of a
+// Tool, unless it is final.
 func panicError(err error, final bool) error {
 	return temporal.NewApplicationErrorWithOptions(jsonval.Clip(err.Error(), maxErrorMessage), ideafile.CodeToolFailed,
 		temporal.ApplicationErrorOptions{NonRetryable: final, Details: stackOf(err)})

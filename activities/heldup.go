@@ -18,8 +18,9 @@ import (
 	"processidea/protocol"
 )
 
-// This file waits out what goes wrong before an LLM's first byte. The wait is Temporal's: the activity ends, and is to be tried again after a
-// pause, so that nothing of the worker is held meanwhile. Its process is told what it waits for.
+// This file waits out what goes wrong before an LLM's first byte. The wait is Temporal's: the activity ends, and is
+// to be tried again after a pause, so that nothing of the worker is held meanwhile. Its process is told what it waits
+// for.
 
 // DefaultLLMPatience is how long Requests are made again while an LLM's server is away, unless something else is said.
 const DefaultLLMPatience = 24 * time.Hour
@@ -27,7 +28,8 @@ const DefaultLLMPatience = 24 * time.Hour
 // otherAttempts is how often a Request is tried that fails for another reason.
 const otherAttempts = 5
 
-// attempt makes one attempt at a Request. Its error says whether there is another one: what the retry policy of a Request leaves open.
+// attempt makes one attempt at a Request. Its error says whether there is another one: what the retry policy of a
+// Request leaves open.
 func (a *Activities) attempt(ctx context.Context, setup protocol.SharedRequestSetup, input *turn.RequestInput, try func() error) error {
 	err := safego.Run("activities.request", try)
 	if err == nil {
@@ -38,8 +40,8 @@ func (a *Activities) attempt(ctx context.Context, setup protocol.SharedRequestSe
 	return a.waitOut(ctx, input.RequestNumber, patience, err)
 }
 
-// waitOut makes an error of an attempt one of Temporal's: the Request is made again after a pause while the patience lasts, and the process is
-// held up until then. said is the Idea's patience; 0: the worker's counts.
+// waitOut makes an error of an attempt one of Temporal's: the Request is made again after a pause while the patience
+// lasts, and the process is held up until then. said is the Idea's patience; 0: the worker's counts.
 func (a *Activities) waitOut(ctx context.Context, request int, said time.Duration, err error) error {
 	info := activity.GetInfo(ctx)
 	panicked := safego.PanicOf(ctx, err)
@@ -84,8 +86,8 @@ func (a *Activities) goOn(ctx context.Context, request int) {
 	}
 }
 
-// goOnIfTold does it where the attempt before has said that the process is held up: a batch is looked at again and again although nothing
-// is wrong.
+// goOnIfTold does it where the attempt before has said that the process is held up: a batch is looked at again and
+// again although nothing is wrong.
 func (a *Activities) goOnIfTold(ctx context.Context, request int) {
 	var told bool
 	if activity.HasHeartbeatDetails(ctx) && activity.GetHeartbeatDetails(ctx, &told) == nil && told {

@@ -10,7 +10,8 @@ import (
 	"processidea/internal/safego"
 )
 
-// NewPanicInterceptor returns what lets activities fail by the panics of goroutines that work for them, with the stack in the failure's details.
+// NewPanicInterceptor returns what lets activities fail by the panics of goroutines that work for them, with the
+// stack in the failure's details.
 func NewPanicInterceptor() interceptor.WorkerInterceptor { return &panics{} }
 
 type panics struct {

@@ -34,7 +34,8 @@ type Summary struct {
 	// process is paused, or whom it is asking, as far as a worker answers.
 	Awaiting int      `json:"awaiting"`
 	Waiting  []string `json:"waiting"`
-	// Code is why the process is paused, or has failed; HeldUp is what holds it up. Both are empty where no worker answers.
+	// Code is why the process is paused, or has failed; HeldUp is what holds it up. Both are empty where no worker
+	// answers.
 	Code   string        `json:"code,omitempty"`
 	HeldUp []turn.HeldUp `json:"heldUp,omitempty"`
 }
@@ -69,7 +70,8 @@ func (c *Client) List(ctx context.Context, o ListOptions) ([]Summary, error) {
 	return found, c.addWaiting(asking, found)
 }
 
-// paused asks every process that is at work whether it is paused. One that does not answer is taken for what Temporal knows of it.
+// paused asks every process that is at work whether it is paused. One that does not answer is taken for what Temporal
+// knows of it.
 func (c *Client) paused(ctx context.Context) ([]Summary, error) {
 	found := []Summary{}
 	err := c.executions(ctx, Filter{Status: runresult.StatusPaused}.query(), func(info *workflowpb.WorkflowExecutionInfo) bool {
@@ -100,9 +102,10 @@ type Page struct {
 	Next      []byte
 }
 
-// ListPage gives a part of the processes that somebody started, the latest first, without asking any of them: Awaiting is as Temporal has it,
-// and Waiting says at most that one is held up. A part may hold fewer than size, up to 200, although there are more. The error wraps ErrInvalid
-// where the server does not know the search attributes of a filter, or the part.
+// ListPage gives a part of the processes that somebody started, the latest first, without asking any of them:
+// Awaiting is as Temporal has it, and Waiting says at most that one is held up. A part may hold fewer than size, up
+// to 200, although there are more. The error wraps ErrInvalid where the server does not know the search attributes of
+// a filter, or the part.
 func (c *Client) ListPage(ctx context.Context, f Filter, size int, from []byte) (Page, error) {
 	request := &workflowservice.ListWorkflowExecutionsRequest{
 		Namespace: c.namespace, PageSize: int32(min(max(size, 1), 200)), Query: f.query(), NextPageToken: from,

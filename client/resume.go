@@ -16,8 +16,8 @@ type Resumed struct {
 	Reason  string `json:"reason,omitempty" doc:"why it was not resumed"`
 }
 
-// ResumeAll lets all paused processes go on that somebody started, with their parts and delegates; because is the code of those that are meant, empty:
-// any. It gives what became of each; where it gives none, nothing was resumed.
+// ResumeAll lets all paused processes go on that somebody started, with their parts and delegates; because is the
+// code of those that are meant, empty: any. It gives what became of each; where it gives none, nothing was resumed.
 func (c *Client) ResumeAll(ctx context.Context, because string, by By) ([]Resumed, error) {
 	paused, err := c.List(ctx, ListOptions{Paused: true})
 	if err != nil {

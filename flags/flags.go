@@ -1,5 +1,5 @@
-// Package flags reads numbers and durations of a command line, or of the variables named after flags, within bounds that each flag
-// says.
+// Package flags reads numbers and durations of a command line, or of the variables named after flags, within bounds
+// that each flag says.
 //
 // Invariant: a flag is set to what was written, to the digit, or refused with a sentence that says what it takes.
 package flags
@@ -78,8 +78,8 @@ func mantissa(text string) string {
 	return before
 }
 
-// Duration adds a flag for a duration from least, at most that of fields.ReadDuration, or for 0 where orZero says so. into holds the
-// default.
+// Duration adds a flag for a duration from least, at most that of fields.ReadDuration, or for 0 where orZero says so.
+// into holds the default.
 func Duration(f *pflag.FlagSet, into *time.Duration, name string, least time.Duration, orZero bool, usage string) {
 	v := &Value{kind: "duration", least: short(least), most: short(fields.MaxDuration), text: func() string { return short(*into) }}
 	if orZero {

@@ -8,7 +8,8 @@ import (
 	"time"
 )
 
-// DefaultLongestPause is the longest pause between two attempts at a server that is away, unless a Config says another one.
+// DefaultLongestPause is the longest pause between two attempts at a server that is away, unless a Config says
+// another one.
 const DefaultLongestPause = 5 * time.Minute
 
 // firstPause is the pause after the first attempt that failed. Each one is half as long again as the one before it.
@@ -33,8 +34,9 @@ func (p Pauses) longest() time.Duration             { return cmp.Or(p.Longest, D
 func (p Pauses) first() time.Duration               { return min(firstPause, p.longest()) }
 func (p Pauses) next(d time.Duration) time.Duration { return min(d+d/2, p.longest()) }
 
-// circuit keeps the Requests of a worker from knocking, each for itself, at a server that is away: one of them tries now and then, and the others
-// are held back. It opens for the whole server where that cannot be reached, and for one model where the server says that it is not there.
+// circuit keeps the Requests of a worker from knocking, each for itself, at a server that is away: one of them tries
+// now and then, and the others are held back. It opens for the whole server where that cannot be reached, and for one
+// model where the server says that it is not there.
 type circuit struct {
 	pauses Pauses
 
@@ -54,8 +56,8 @@ func newCircuit(longest time.Duration) *circuit {
 	return &circuit{pauses: Pauses{longest}, outages: map[string]*outage{}}
 }
 
-// admit returns why a Request to a model is not sent now. Where it returns nil, the Request is sent; if the server was away, it is the one that
-// knocks, and the others wait for what becomes of it.
+// admit returns why a Request to a model is not sent now. Where it returns nil, the Request is sent; if the server
+// was away, it is the one that knocks, and the others wait for what becomes of it.
 func (c *circuit) admit(model string, now time.Time) *Error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -74,8 +76,8 @@ func (c *circuit) admit(model string, now time.Time) *Error {
 	return nil
 }
 
-// miss takes an attempt that has found a server, or a model, away, and returns the error with the time until the next attempt. One that began
-// before the last failure tells nothing new, and lengthens no pause.
+// miss takes an attempt that has found a server, or a model, away, and returns the error with the time until the next
+// attempt. One that began before the last failure tells nothing new, and lengthens no pause.
 func (c *circuit) miss(key string, e Error, began, now time.Time) *Error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -93,7 +95,8 @@ func (c *circuit) miss(key string, e Error, began, now time.Time) *Error {
 	return o.refusal(now)
 }
 
-// refusal says why, and when to come again: not all at the same moment, so that the first one has knocked when the others come.
+// refusal says why, and when to come again: not all at the same moment, so that the first one has knocked when the
+// others come.
 func (o *outage) refusal(now time.Time) *Error {
 	e := o.why
 	e.RetryAfter = max(o.next.Sub(now), 0) + rand.N(o.pause/5+1)

@@ -68,7 +68,8 @@ func (c *Client) options() []option.RequestOption {
 	return append(options, option.WithAPIKey(c.config.Key))
 }
 
-// maxFileBytes is how much is read of an answer that is no stream: of the file of a batch at most, which holds one reply.
+// maxFileBytes is how much is read of an answer that is no stream: of the file of a batch at most, which holds one
+// reply.
 const maxFileBytes = 2 * maxReplyBytes
 
 // keepResponse keeps the response: the library forgets its status where an error's body is not written as OpenAI writes it.
@@ -83,8 +84,8 @@ func (x *exchange) keepResponse(r *http.Request, next option.MiddlewareNext) (*h
 	return response, err
 }
 
-// respondInTime gives up shortly before the Request's own time is over where the server has sent nothing at all by then, not even a status: it is
-// away, and there must be time left to say so.
+// respondInTime gives up shortly before the Request's own time is over where the server has sent nothing at all by
+// then, not even a status: it is away, and there must be time left to say so.
 func (x *exchange) respondInTime(r *http.Request, next option.MiddlewareNext) (*http.Response, error) {
 	x.began = time.Now()
 	deadline, limited := r.Context().Deadline()

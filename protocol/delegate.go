@@ -59,7 +59,8 @@ type DelegateReport struct {
 type DelegateRef struct {
 	Call string `json:"call"`
 	ProcessRef
-	// Status, Waiting and HeldUp are what it told last, and Code why it is paused; Claim is its share of what its instance may begin.
+	// Status, Waiting and HeldUp are what it told last, and Code why it is paused; Claim is its share of what its
+	// instance may begin.
 	Status  runresult.Status `json:"status,omitempty"`
 	Waiting []string         `json:"waiting,omitempty"`
 	HeldUp  []turn.HeldUp    `json:"heldUp,omitempty"`

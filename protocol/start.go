@@ -41,7 +41,8 @@ type BegunByHand struct {
 	At time.Time `json:"at"`
 }
 
-// aroundHand is how far the moment that names a process of a schedule may be from the one at which somebody began it by hand.
+// aroundHand is how far the moment that names a process of a schedule may be from the one at which somebody began it
+// by hand.
 const aroundHand = time.Minute
 
 // Starters lists who started the process with an id: StartedBy, and who began it by hand where it is one of a schedule.

@@ -34,15 +34,16 @@ type Options struct {
 	ID string
 	// Start is what each process starts from. Its own ID is not looked at.
 	Start client.StartOptions
-	// Every is an interval of whole seconds, Cron a list of cron expressions, such as "0 2 * * 1-5" or "@daily"; one of both is needed.
+	// Every is an interval of whole seconds, Cron a list of cron expressions, such as "0 2 * * 1-5" or "@daily"; one
+	// of both is needed.
 	Every time.Duration
 	Cron  []string
 	// TimeZone is that of the cron expressions, such as "Europe/Berlin"; empty: UTC.
 	TimeZone string
 	// Overlap is what happens where a process of the schedule still runs when the next one is due: a key of Overlaps; empty: "skip".
 	Overlap string
-	// CatchUp is how late a process may still be started that was missed while Temporal was away, MinCatchUp at least; 0: a year, as
-	// Temporal has it.
+	// CatchUp is how late a process may still be started that was missed while Temporal was away, MinCatchUp at
+	// least; 0: a year, as Temporal has it.
 	CatchUp time.Duration
 	Paused  bool
 	Note    string
@@ -252,8 +253,8 @@ func (s *Schedules) Resume(ctx context.Context, id, note string) error {
 	return s.change(ctx, "resume", id, func(h sdk.ScheduleHandle) error { return h.Unpause(ctx, sdk.ScheduleUnpauseOptions{Note: note}) })
 }
 
-// Now starts a process at once, beside the times of the schedule. by is who does: it counts as one who started it, where a policy keeps those from
-// deciding. Where it is empty, nobody of whom such a policy asks can decide.
+// Now starts a process at once, beside the times of the schedule. by is who does: it counts as one who started it,
+// where a policy keeps those from deciding. Where it is empty, nobody of whom such a policy asks can decide.
 func (s *Schedules) Now(ctx context.Context, id, by string) error {
 	if err := deciders.CheckName(by); by != "" && err != nil {
 		return invalid("start a process of schedule %s: by %w", id, err)
@@ -275,7 +276,8 @@ func (s *Schedules) Now(ctx context.Context, id, by string) error {
 // mostByHand is of how many processes a schedule remembers who began them: of the latest.
 const mostByHand = 100
 
-// withBegun has the processes that the schedule starts from now on know who began one by hand: it may be started later, behind others.
+// withBegun has the processes that the schedule starts from now on know who began one by hand: it may be started
+// later, behind others.
 func (s *Schedules) withBegun(ctx context.Context, b protocol.BegunByHand) func(sdk.ScheduleUpdateInput) (*sdk.ScheduleUpdate, error) {
 	return func(in sdk.ScheduleUpdateInput) (*sdk.ScheduleUpdate, error) {
 		schedule := in.Description.Schedule

@@ -1,7 +1,8 @@
 // Package devtest gives tests a real Temporal server in a process of its own.
 //
-// Test binaries do not link the server, which would take each of them a minute, and the race detector does not slow it down. It is built by
-// "go run", which keeps what it built: the first test that needs it after a change of package devserver waits for that.
+// Test binaries do not link the server, which would take each of them a minute, and the race detector does not slow
+// it down. It is built by "go run", which keeps what it built: the first test that needs it after a change of package
+// devserver waits for that.
 package devtest
 
 import (
@@ -113,8 +114,8 @@ func end(in io.Closer, cmd *exec.Cmd) {
 	_ = cmd.Wait()
 }
 
-// dependOnServer finds the module, and looks at the server's files: the go command takes a test's result from its cache where all files that the
-// test looked at are as they were, and the test binary does not tell of these.
+// dependOnServer finds the module, and looks at the server's files: the go command takes a test's result from its
+// cache where all files that the test looked at are as they were, and the test binary does not tell of these.
 func dependOnServer() (root string, err error) {
 	if root, err = moduleRoot(); err != nil {
 		return "", err

@@ -25,7 +25,8 @@ type Issuer struct {
 	Audience string // whom the tokens are for: aud
 	// Name and Groups are the claims with what policies call a person, and with the groups; empty: email and groups.
 	Name, Groups string
-	// Unverified counts an email of which the issuer does not say whether it is verified. One that it calls unverified never counts.
+	// Unverified counts an email of which the issuer does not say whether it is verified. One that it calls
+	// unverified never counts.
 	Unverified bool
 	Roles      *Roles
 	// Key signs decisions for those people for whom it may speak; nil: decisions are declared.
@@ -106,7 +107,8 @@ func (g *IssuerGuard) Identify(r *http.Request) (*Person, error) {
 	return g.person(claims)
 }
 
-// away says to whoever asks that the issuer does not answer, and why to the log alone: that names addresses of the inner network.
+// away says to whoever asks that the issuer does not answer, and why to the log alone: that names addresses of the
+// inner network.
 func away(err error) error {
 	return fmt.Errorf("%w: %w", &Refusal{http.StatusServiceUnavailable, CodeIssuerAway, "the issuer of tokens does not answer"}, err)
 }

@@ -144,7 +144,8 @@ func (a *API) resumeAll(ctx context.Context, in *resumeAllInput) (*struct{ Body 
 	return &struct{ Body ResumedList }{ResumedList{all}}, nil
 }
 
-// ResumeAll lets paused processes go on, for as long as the gateway's patience lasts: all, or those that are paused with a code.
+// ResumeAll lets paused processes go on, for as long as the gateway's patience lasts: all, or those that are paused
+// with a code.
 func (a *API) ResumeAll(ctx context.Context, because string, by client.By) ([]client.Resumed, error) {
 	ctx, cancel := context.WithTimeout(ctx, a.Patience)
 	defer cancel()

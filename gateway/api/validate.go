@@ -16,9 +16,9 @@ import (
 	"processidea/model/diag"
 )
 
-// validator holds a body against its schema while it reads it, token by token. The framework's own validator makes a value of the whole body
-// first, with numbers as floats, and an error of everything that is wrong with it: both take a hundred times the memory of a body that is meant
-// to harm. It judges scalars here, where there is one at a time.
+// validator holds a body against its schema while it reads it, token by token. The framework's own validator makes a
+// value of the whole body first, with numbers as floats, and an error of everything that is wrong with it: both take
+// a hundred times the memory of a body that is meant to harm. It judges scalars here, where there is one at a time.
 type validator struct {
 	*json.Decoder
 	registry huma.Registry

@@ -147,7 +147,8 @@ func isFromHere(r *http.Request) bool {
 // act answers a request of whoever is logged in. An error is shown to them.
 type act func(w http.ResponseWriter, r *http.Request) error
 
-// page lets in who is logged in and has a right. Pages that act on a process show it too: they also take the right to look.
+// page lets in who is logged in and has a right. Pages that act on a process show it too: they also take the right to
+// look.
 func (d *Desk) page(right access.Right, do act) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		ticket, ok := d.sessions.Read(r)

@@ -23,7 +23,8 @@ func isMultipart(r *http.Request) bool {
 	return strings.HasPrefix(r.Header.Get("Content-Type"), "multipart/form-data")
 }
 
-// readForm reads a form, with the files that it brings, which stay in memory. Call done when the request has been answered.
+// readForm reads a form, with the files that it brings, which stay in memory. Call done when the request has been
+// answered.
 func (d *Desk) readForm(w http.ResponseWriter, r *http.Request) (done func(), err error) {
 	_, done, err = d.Intake.Read(w, r, mostOf(r))
 	switch {

@@ -28,7 +28,8 @@ const (
 // MaxBody is in bytes. Standard Webhooks asks for less than 20 KB.
 const MaxBody = 1 << 20
 
-// queryLimits bound what each expression of a rule takes. The numbers in a webhook are a stranger's, who must not choose how much it is.
+// queryLimits bound what each expression of a rule takes. The numbers in a webhook are a stranger's, who must not
+// choose how much it is.
 var queryLimits = jq.Limits{Time: 2 * time.Second, Value: 8 * MaxBody, Total: 16 * MaxBody}
 
 // Receive gives what a webhook starts; nil: its rule starts nothing from it. The error is an *access.Refusal where the webhook is to blame. No

@@ -1,7 +1,8 @@
 // Package intake reads the bodies of requests: the one road on which what strangers send comes into a gateway.
 //
-// Invariants: what is read at once, by all requests together, is bounded: a body waits for its turn, and whoever would wait too long gets
-// 503 with Retry-After, and none of it is read. No JSON is passed on that has more parts than its length allows (jsonval.CheckParts).
+// Invariants: what is read at once, by all requests together, is bounded: a body waits for its turn, and whoever
+// would wait too long gets 503 with Retry-After, and none of it is read. No JSON is passed on that has more parts
+// than its length allows (jsonval.CheckParts).
 package intake
 
 import (
@@ -50,8 +51,9 @@ func New(bodyTime time.Duration) *Intake {
 	return &Intake{semaphore.NewWeighted(smallAtOnce), semaphore.NewWeighted(largeAtOnce), bodyTime}
 }
 
-// Read reads the body of a request, of at most limit bytes, and puts it in the request in place of the one that comes in. Call done when the
-// request has been answered: until then others wait for the memory. The error is an *access.Refusal.
+// Read reads the body of a request, of at most limit bytes, and puts it in the request in place of the one that comes
+// in. Call done when the request has been answered: until then others wait for the memory. The error is an
+// *access.Refusal.
 func (i *Intake) Read(w http.ResponseWriter, r *http.Request, limit int64) (body []byte, done func(), err error) {
 	done = func() {}
 	if r.Body == nil || r.Body == http.NoBody {

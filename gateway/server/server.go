@@ -135,8 +135,8 @@ func (g *Gateway) admitted(page http.Handler) http.Handler {
 	})
 }
 
-// fenceOf gives the fence of a page. People are logged in at the desk, and browsers bring their session along for every page of the same site: it takes
-// requests of its own origin alone, whatever origins the API lists.
+// fenceOf gives the fence of a page. People are logged in at the desk, and browsers bring their session along for
+// every page of the same site: it takes requests of its own origin alone, whatever origins the API lists.
 func (g *Gateway) fenceOf(r *http.Request) access.Fence {
 	f := g.Fence
 	if desk.Has(r.URL.Path) {

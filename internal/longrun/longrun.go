@@ -1,5 +1,5 @@
-// Package longrun is the switch for tests that only repeat what shorter ones prove: more often, larger, in a second browser, at other
-// lengths, on another database. The ordinary run leaves them out.
+// Package longrun is the switch for tests that only repeat what shorter ones prove: more often, larger, in a second
+// browser, at other lengths, on another database. The ordinary run leaves them out.
 package longrun
 
 import (

@@ -7,14 +7,15 @@ import (
 
 type failable struct{}
 
-// Failable returns a context that goroutines can end by Fail: that of an activity, which fails when one does that works for it.
+// Failable returns a context that goroutines can end by Fail: that of an activity, which fails when one does that
+// works for it.
 func Failable(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	return context.WithValue(ctx, failable{}, cancel), func() { cancel(nil) }
 }
 
-// Fail ends the Failable context that this one is made from, with the error of a goroutine that works for it. Without an error, and without
-// such a context, it does nothing.
+// Fail ends the Failable context that this one is made from, with the error of a goroutine that works for it. Without
+// an error, and without such a context, it does nothing.
 func Fail(ctx context.Context, err error) {
 	if cancel, ok := ctx.Value(failable{}).(context.CancelCauseFunc); ok && err != nil {
 		cancel(err)

@@ -1,8 +1,10 @@
-// Package safego starts goroutines that cannot end the program. Go ends a program whose goroutine panics, and with a worker all that runs on
-// it. Here a panic becomes an error of what the goroutine works for, and a line at ERROR with its stack in the program's log (slog.Default).
+// Package safego starts goroutines that cannot end the program. Go ends a program whose goroutine panics, and with a
+// worker all that runs on it. Here a panic becomes an error of what the goroutine works for, and a line at ERROR with
+// its stack in the program's log (slog.Default).
 //
-// Whoever starts a goroutine names its place, as in "activities.heartbeat": the log says it, and tests have it panic there. What cannot be
-// recovered from still ends the program: no memory, a stack that overflows, a map that two goroutines write at once.
+// Whoever starts a goroutine names its place, as in "activities.heartbeat": the log says it, and tests have it panic
+// there. What cannot be recovered from still ends the program: no memory, a stack that overflows, a map that two
+// goroutines write at once.
 package safego
 
 import (
@@ -30,7 +32,8 @@ func (e *PanicError) Error() string { return e.Place + " panicked: " + e.Value }
 // StackTrace is where it panicked.
 func (e *PanicError) StackTrace() string { return e.Stack }
 
-// Go starts f. When the goroutine ends, done is called with f's error or panic; a nil done means that nobody waits for it.
+// Go starts f. When the goroutine ends, done is called with f's error or panic; a nil done means that nobody waits
+// for it.
 func Go(place string, f func() error, done func(error)) {
 	go func() {
 		ended := false
@@ -56,7 +59,8 @@ func Go(place string, f func() error, done func(error)) {
 	}()
 }
 
-// Run calls f on this goroutine, and returns its panic as an error. It is for what libraries call on goroutines of their own.
+// Run calls f on this goroutine, and returns its panic as an error. It is for what libraries call on goroutines of
+// their own.
 func Run(place string, f func() error) (err error) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -125,7 +129,8 @@ func Stack() string {
 	return stack
 }
 
-// Text is a panic's value as text. Printing a value whose own String method panics again and again would end the program.
+// Text is a panic's value as text. Printing a value whose own String method panics again and again would end the
+// program.
 func Text(value any) (text string) {
 	defer func() {
 		if recover() != nil {
@@ -137,7 +142,8 @@ func Text(value any) (text string) {
 
 var injected atomic.Pointer[func(place string)]
 
-// Inject has f called at the start of every goroutine, on it, so that a test can let it panic; nil: no longer. It is for tests alone.
+// Inject has f called at the start of every goroutine, on it, so that a test can let it panic; nil: no longer. It is
+// for tests alone.
 func Inject(f func(place string)) {
 	if f == nil {
 		injected.Store(nil)

@@ -28,7 +28,8 @@ func (i *Instance) SetPeopleAllowedToDecide(starters []string, earlier []decider
 // SetCausers tells the instance who has added or revised it. They count as those who started the process.
 func (i *Instance) SetCausers(names []string) { i.causers = names }
 
-// CausersOf lists who caused a Call beside those who started the process: who added or revised the instance, and who changed the Call itself.
+// CausersOf lists who caused a Call beside those who started the process: who added or revised the instance, and who
+// changed the Call itself.
 func (i *Instance) CausersOf(rec *CallRecord) []string {
 	list := slices.Clone(i.causers)
 	for _, d := range rec.Decisions {

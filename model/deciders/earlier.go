@@ -7,8 +7,8 @@ import (
 	"processidea/model/jsonval"
 )
 
-// Keys of an Idea's meta: who started the process, and the processes that it was forked from; who else caused what its instances do; and what was
-// decided on Calls in the processes that it was forked from.
+// Keys of an Idea's meta: who started the process, and the processes that it was forked from; who else caused what
+// its instances do; and what was decided on Calls in the processes that it was forked from.
 const (
 	startersKey = "startedBy"
 	causersKey  = "causedBy"
@@ -48,8 +48,8 @@ func WithStarters(source map[string]any, starters []string) map[string]any {
 	return withMeta(source, startersKey, all)
 }
 
-// ReadCausers reads who has added or revised an instance, or amended its Plan, since the process started. A name that is empty is of somebody who did
-// not say who they are.
+// ReadCausers reads who has added or revised an instance, or amended its Plan, since the process started. A name that
+// is empty is of somebody who did not say who they are.
 func ReadCausers(source map[string]any, token string) []string {
 	all := jsonval.AsObject(jsonval.AsObject(source["meta"])[causersKey])
 	list, _ := jsonval.AsStringList(all[ofAll])
@@ -60,10 +60,12 @@ func ReadCausers(source map[string]any, token string) []string {
 	return list
 }
 
-// ofAll stands among the tokens for every instance, those that are still to come included. It is also the token of the only one.
+// ofAll stands among the tokens for every instance, those that are still to come included. It is also the token of
+// the only one.
 const ofAll = ""
 
-// WithCauser returns an Idea's source that names somebody who has added or revised these instances; the token "" is all of them.
+// WithCauser returns an Idea's source that names somebody who has added or revised these instances; the token "" is
+// all of them.
 func WithCauser(source map[string]any, name string, tokens ...string) map[string]any {
 	all := maps.Clone(jsonval.AsObject(jsonval.AsObject(source["meta"])[causersKey]))
 	if all == nil {

@@ -12,13 +12,14 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// This file says when two names are one person's, and which names there can be. Every road on which a name comes in goes through it.
+// This file says when two names are one person's, and which names there can be. Every road on which a name comes in
+// goes through it.
 
 // MaxName is how many characters a name has at most.
 const MaxName = 200
 
-// normalizeName is what is compared of a name. Neither case nor width, nor how an accent is composed, nor the white space around and within makes
-// another person: RFC 8266, with all cases folded.
+// normalizeName is what is compared of a name. Neither case nor width, nor how an accent is composed, nor the white
+// space around and within makes another person: RFC 8266, with all cases folded.
 func normalizeName(name string) string {
 	if isPlain(name) {
 		return strings.ToLower(strings.Join(strings.Fields(name), " "))
@@ -42,7 +43,8 @@ func containsName(list []string, name string) bool {
 	return slices.ContainsFunc(list, func(other string) bool { return SameName(other, name) })
 }
 
-// unseen are the characters of control and format, those without a meaning of their own, line ends, and those that are shown as nothing.
+// unseen are the characters of control and format, those without a meaning of their own, line ends, and those that
+// are shown as nothing.
 var unseen = []*unicode.RangeTable{unicode.C, unicode.Zl, unicode.Zp, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector}
 
 const brailleBlank = '\u2800' // a sign, and shown as a space
@@ -63,8 +65,9 @@ func CheckGroup(name string) error {
 	return nil
 }
 
-// CheckName returns why a name cannot be a person's: as CheckGroup, or one of its words mixes letters of several scripts that look alike, such as a
-// Cyrillic a among Latin letters. A word ends at white space and at the @ of an address.
+// CheckName returns why a name cannot be a person's: as CheckGroup, or one of its words mixes letters of several
+// scripts that look alike, such as a Cyrillic a among Latin letters. A word ends at white space and at the @ of an
+// address.
 func CheckName(name string) error {
 	if err := CheckGroup(name); err != nil || isPlain(name) {
 		return err

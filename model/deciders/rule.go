@@ -20,7 +20,8 @@ type Rule struct {
 	People []string `json:"people,omitempty"`
 	// Count is how many people must approve, each once; 0 is 1.
 	Count int `json:"count,omitempty"`
-	// NotStarter excludes who started the process, and who caused the Call besides: added or revised its instance, or changed it.
+	// NotStarter excludes who started the process, and who caused the Call besides: added or revised its instance,
+	// or changed it.
 	NotStarter bool `json:"notStarter,omitempty"`
 	// ExcludedCallNames excludes who decided on these Calls of the same instance: ids without an instance, or names of Tools, for every Call of the Tool.
 	NotSameAs []string `json:"notSameAs,omitempty"`
@@ -132,7 +133,8 @@ type Person struct {
 	Signed bool `json:"signed,omitempty"`
 }
 
-// whyNot says why a person may not decide, or "" if they may. starters are those who started the process, causers those who caused the Call besides.
+// whyNot says why a person may not decide, or "" if they may. starters are those who started the process, causers
+// those who caused the Call besides.
 func (r Rule) whyNot(p Person, starters, causers []string) string {
 	anybody := len(r.Groups) == 0 && len(r.People) == 0
 	inGroup := slices.ContainsFunc(p.Groups, func(g string) bool { return containsName(r.Groups, g) })
@@ -213,8 +215,9 @@ func (rules Rules) RequiredApprovals() int {
 	return n
 }
 
-// DenialReason says why a person may not decide: under the first Rule that says so; "" if they may. starters are those who started the process, and
-// causers those who caused the Call besides. What ExcludedCallNames excludes is not looked at.
+// DenialReason says why a person may not decide: under the first Rule that says so; "" if they may. starters are
+// those who started the process, and causers those who caused the Call besides. What ExcludedCallNames excludes is
+// not looked at.
 func (rules Rules) DenialReason(p Person, starters []string, causers ...string) string {
 	if rules.Signed() && !p.Signed {
 		return "it takes a signed decision, and this one has no proof"

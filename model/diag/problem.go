@@ -36,8 +36,8 @@ const (
 	maxMessage = 4000
 )
 
-// Problems is everything that is wrong with a file, in the order of the file's parts. Who is sent a file of millions of mistakes needs no
-// millions of sentences: Add, Warn and Append keep MaxListed of a kind and count the rest.
+// Problems is everything that is wrong with a file, in the order of the file's parts. Who is sent a file of millions
+// of mistakes needs no millions of sentences: Add, Warn and Append keep MaxListed of a kind and count the rest.
 type Problems []Problem
 
 // Error lists the problems, one in a line.

@@ -58,8 +58,8 @@ func ReadCount(v any, most int) (int, error) {
 	return 0, fmt.Errorf("want a whole number from 1 to %d, not %s", most, Shown(v))
 }
 
-// Every duration that somebody may write is within these: what is shorter no server of processes can tell from nothing, and sums
-// of what is longer would pass what a Go duration can hold.
+// Every duration that somebody may write is within these: what is shorter no server of processes can tell from
+// nothing, and sums of what is longer would pass what a Go duration can hold.
 const (
 	MinDuration = time.Millisecond
 	MaxDuration = 10 * 365 * 24 * time.Hour
@@ -68,8 +68,8 @@ const (
 // DurationRange is how the bounds of a duration are told to people.
 const DurationRange = "from 1ms to 10 years (87600h)"
 
-// ReadDuration reads "72h", "10s", or a number of seconds. Beside the error for one that is too short or too long it returns the
-// nearest that is not, for processes that began with it.
+// ReadDuration reads "72h", "10s", or a number of seconds. Beside the error for one that is too short or too long it
+// returns the nearest that is not, for processes that began with it.
 func ReadDuration(v any) (time.Duration, error) {
 	d := time.Duration(0)
 	switch v := v.(type) {
@@ -88,7 +88,8 @@ func ReadDuration(v any) (time.Duration, error) {
 	return d, nil
 }
 
-// ParseDuration reads "72h" or "10s", where a number of seconds is no duration: of a flag, or of a request to the gateway.
+// ParseDuration reads "72h" or "10s", where a number of seconds is no duration: of a flag, or of a request to the
+// gateway.
 func ParseDuration(text string) (time.Duration, error) {
 	d, err := ReadDuration(text)
 	if err != nil {

@@ -12,8 +12,8 @@ import (
 	"processidea/model/jsonval"
 )
 
-// The validator makes an error of several hundred bytes of everything that does not fit. So a large value is looked at part by part first, and no
-// further than to the first few parts that do not fit.
+// The validator makes an error of several hundred bytes of everything that does not fit. So a large value is looked
+// at part by part first, and no further than to the first few parts that do not fit.
 
 const (
 	largeValue = 20_000 // values that it holds
@@ -25,7 +25,8 @@ type misfits struct {
 	texts []string // no more than maxErrors+1
 }
 
-// checkParts gives what is found of a large value that surely does not fit. A value of which nothing is found may still not fit.
+// checkParts gives what is found of a large value that surely does not fit. A value of which nothing is found may
+// still not fit.
 func checkParts(s *jsonschema.Schema, v any) error {
 	if countValueNodes(v, largeValue) <= largeValue || refersDynamically(s) {
 		return nil

@@ -2,8 +2,9 @@ package jsonval
 
 import "fmt"
 
-// A value takes many times the memory of its text: an object of one key about four hundred bytes. So a text from outside may have so many
-// parts for its length, and what is denser than that is refused before anything of it is read.
+// A value takes many times the memory of its text: an object of one key about four hundred bytes. So a text from
+// outside may have so many parts for its length, and what is denser than that is refused before anything of it is
+// read.
 const (
 	freeParts    = 200_000
 	bytesPerPart = 8
@@ -11,10 +12,12 @@ const (
 	ObjectParts = 8
 )
 
-// MaxParts is how many parts a text of so many bytes may have: objects, arrays, keys and elements, or the cells of a table.
+// MaxParts is how many parts a text of so many bytes may have: objects, arrays, keys and elements, or the cells of a
+// table.
 func MaxParts(bytes int) int { return freeParts + bytes/bytesPerPart }
 
-// CheckParts refuses a text of JSON, or of JSON Lines, that has more parts than MaxParts allows. It says nothing of the text's form.
+// CheckParts refuses a text of JSON, or of JSON Lines, that has more parts than MaxParts allows. It says nothing of
+// the text's form.
 func CheckParts(text []byte) error {
 	left, quoted, escaped := MaxParts(len(text)), false, false
 	for _, b := range text {

@@ -51,7 +51,8 @@ func (l LLMs) Timeout() (all time.Duration) {
 	return all
 }
 
-// Patience is how long a Request is made again while the LLMs' servers are away: the longest counts, since any of them may answer. 0: as the worker says.
+// Patience is how long a Request is made again while the LLMs' servers are away: the longest counts, since any of
+// them may answer. 0: as the worker says.
 func (l LLMs) Patience() (longest time.Duration) {
 	for _, one := range l {
 		longest = max(longest, one.Patience)

@@ -277,15 +277,17 @@ func (l *Loop) isRequestDue(now time.Time) bool {
 	return false
 }
 
-// InterimReportChange is the change of the rules by which busy instances report before a Request that does not cover them.
+// InterimReportChange is the change of the rules by which busy instances report before a Request that does not cover
+// them.
 const InterimReportChange = "interim reports before a Request for others"
 
-// reportPatience bounds how long a Request waits for interim reports: an instance that cannot answer does not hold up the others.
+// reportPatience bounds how long a Request waits for interim reports: an instance that cannot answer does not hold up
+// the others.
 const reportPatience = 5 * time.Second
 
-// awaitsReports asks the busy instances, once each, for a report of what they have done so far, and tells whether one is still to come before
-// the deadline. An instance reports by itself only when it is idle. The Idea of a Request for others would call its finished Calls running,
-// and a fork at that Idea would repeat their effects.
+// awaitsReports asks the busy instances, once each, for a report of what they have done so far, and tells whether one
+// is still to come before the deadline. An instance reports by itself only when it is idle. The Idea of a Request for
+// others would call its finished Calls running, and a fork at that Idea would repeat their effects.
 func (l *Loop) awaitsReports(now, deadline time.Time) (awaited bool) {
 	if !now.Before(deadline) || !l.Knows(InterimReportChange) {
 		return false

@@ -95,7 +95,8 @@ var besides = map[string]string{
 	"context.[]":                        `{"type": "plan", "plan": [], "stage": "complete", "when": false}`,
 }
 
-// In is an Idea with a value at the place; "*" is the first key that the Idea has there. The Idea itself is left as it is.
+// In is an Idea with a value at the place; "*" is the first key that the Idea has there. The Idea itself is left as
+// it is.
 func (l Leaf) In(idea map[string]any, value any) map[string]any {
 	return jsonval.AsObject(put(idea, l.Path, 0, value))
 }
@@ -126,8 +127,8 @@ func put(node any, path []string, at int, value any) any {
 	return m
 }
 
-// Edges are the values, as JSON, that show what a reader makes of a place: the smallest and the largest that it takes, what is just beyond
-// them, and what is no number at all.
+// Edges are the values, as JSON, that show what a reader makes of a place: the smallest and the largest that it
+// takes, what is just beyond them, and what is no number at all.
 func (l Leaf) Edges() []string {
 	beyond := []string{`0`, `-1`, `1.5`, `1e-10`, `-0.5`, `9007199254740993`, `9223372036854775807`, `1e300`, `"1"`, `"many"`, `""`, `true`, `[]`, `{}`,
 		`"NaN"`, `"Infinity"`}

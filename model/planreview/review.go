@@ -14,8 +14,9 @@ import (
 	"processidea/model/turn"
 )
 
-// CheckDecision returns a decision as it counts for what waits, or why it changes nothing. starters are those who started the process, and causers
-// those who added or revised instances of the Plan. Whether the Calls of an amendment can run is checked elsewhere.
+// CheckDecision returns a decision as it counts for what waits, or why it changes nothing. starters are those who
+// started the process, and causers those who added or revised instances of the Plan. Whether the Calls of an
+// amendment can run is checked elsewhere.
 func CheckDecision(p *Pending, d turn.Decision, starters, causers []string, now time.Time) (turn.Decision, error) {
 	switch {
 	case p == nil:

@@ -35,7 +35,8 @@ type Result struct {
 	Failures turn.Failures   `json:"failures"`
 	Usage    turn.TokenUsage `json:"usage"`
 	Error    *diag.Fault     `json:"error"`
-	// HeldUp is what holds the process up, its parts and its delegates, that nobody inside them can mend; absent: nothing does.
+	// HeldUp is what holds the process up, its parts and its delegates, that nobody inside them can mend; absent:
+	// nothing does.
 	HeldUp []turn.HeldUp `json:"heldUp,omitempty"`
 	// NotWrittenResults lists what Calls gave and State did not take.
 	NotWrittenResults []UnwrittenResult `json:"notWritten,omitempty"`

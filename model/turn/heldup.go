@@ -6,14 +6,16 @@ import (
 	"time"
 )
 
-// HeldUp is something that holds a process up and that nobody inside the process can mend. The process waits, and goes on by itself once the cause
-// is gone: it is not paused.
+// HeldUp is something that holds a process up and that nobody inside the process can mend. The process waits, and
+// goes on by itself once the cause is gone: it is not paused.
 type HeldUp struct {
-	// Cause is a code of faults, such as CodeLLMUnreachable. Message says in plain words what is wrong, Mend what mends it.
+	// Cause is a code of faults, such as CodeLLMUnreachable. Message says in plain words what is wrong, Mend what
+	// mends it.
 	Cause   string `json:"cause"`
 	Message string `json:"message"`
 	Mend    string `json:"mend,omitempty"`
-	// Since is when it was first found. Next is when it is tried again, Until when the process pauses for it; zero: not by the clock.
+	// Since is when it was first found. Next is when it is tried again, Until when the process pauses for it; zero:
+	// not by the clock.
 	Since time.Time `json:"since"`
 	Next  time.Time `json:"next,omitzero"`
 	Until time.Time `json:"until,omitzero"`
@@ -26,8 +28,8 @@ type HeldUp struct {
 // Forever is the patience of what has a time limit of its own.
 const Forever = time.Duration(math.MaxInt64)
 
-// WaitOut decides whether something that is away is tried once more after a pause: while the patience lasts, which is counted from the first
-// attempt. It says since when, when next and until when.
+// WaitOut decides whether something that is away is tried once more after a pause: while the patience lasts, which is
+// counted from the first attempt. It says since when, when next and until when.
 func (h *HeldUp) WaitOut(begun, now time.Time, pause, patience time.Duration) (again bool) {
 	h.Since, h.Next = begun, now.Add(pause)
 	if patience == Forever {

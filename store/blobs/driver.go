@@ -159,8 +159,8 @@ func KeyOfClaim(p *commonpb.Payload) string { return claimOf(p)[claimKey] }
 // OwnerOfClaim returns the process with whose data key a payload in the store is encrypted; empty if it is none.
 func OwnerOfClaim(p *commonpb.Payload) string { return claimOf(p)[claimOwner] }
 
-// Resolve returns the payload that a claim stands for, and any other as it is. Temporal's SDK does so for workflows and activities; what a
-// schedule starts is handed out unresolved.
+// Resolve returns the payload that a claim stands for, and any other as it is. Temporal's SDK does so for workflows
+// and activities; what a schedule starts is handed out unresolved.
 func (s *Store) Resolve(ctx context.Context, p *commonpb.Payload) (*commonpb.Payload, error) {
 	claim := claimOf(p)
 	if claim == nil {

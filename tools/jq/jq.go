@@ -1,8 +1,9 @@
-// Package jq runs the part of the language jq that reads and computes, within bounds on time and on memory: the expressions of processes and of
-// rules for webhooks, over data of strangers.
+// Package jq runs the part of the language jq that reads and computes, within bounds on time and on memory: the
+// expressions of processes and of rules for webhooks, over data of strangers.
 //
-// Time alone bounds nothing: `.text * .n` fills the memory in one step, and so does `. + .` thirty times over. So an expression is rewritten
-// before it is compiled: whatever makes a value is counted, and what makes values without being counted is refused.
+// Time alone bounds nothing: `.text * .n` fills the memory in one step, and so does `. + .` thirty times over. So an
+// expression is rewritten before it is compiled: whatever makes a value is counted, and what makes values without
+// being counted is refused.
 package jq
 
 import (
@@ -34,7 +35,8 @@ type Query struct {
 	budget *budget
 }
 
-// Compile compiles an expression. There is no environment, no input and no module to reach. The error says what of it is not allowed.
+// Compile compiles an expression. There is no environment, no input and no module to reach. The error says what of it
+// is not allowed.
 func Compile(text string, most Limits) (*Query, error) {
 	query, err := gojq.Parse(text)
 	if err != nil {

@@ -6,8 +6,8 @@ import (
 	"net/http"
 )
 
-// Transport sends requests by another one, and reads no more of an answer than so many bytes, as they are after decompression: a server may
-// send without end, and a thousand bytes of gzip stand for a million.
+// Transport sends requests by another one, and reads no more of an answer than so many bytes, as they are after
+// decompression: a server may send without end, and a thousand bytes of gzip stand for a million.
 type Transport struct {
 	Next http.RoundTripper
 	Most int64

@@ -34,8 +34,8 @@ type Limits struct {
 	ActivityPollers int
 	// LostAfter is after how long without a heartbeat its activities count as lost with it; 0: protocol.HeartbeatTimeout, which is the least.
 	LostAfter time.Duration
-	// LLMPatience is how long Requests are made again while an LLM's server is away, where an Idea does not say; 0: activities.DefaultLLMPatience.
-	// LLMPause is the longest pause between two attempts; 0: llm.DefaultLongestPause.
+	// LLMPatience is how long Requests are made again while an LLM's server is away, where an Idea does not say; 0:
+	// activities.DefaultLLMPatience. LLMPause is the longest pause between two attempts; 0: llm.DefaultLongestPause.
 	LLMPatience, LLMPause time.Duration
 	// SaveActions has processes that begin here save what a hosted server bills (actions), at the price of some milliseconds.
 	SaveActions bool
@@ -48,7 +48,8 @@ var Alone = Limits{EagerCalls: workflows.MaxRunning, Memory: 256 << 20}
 // MemoryVariable names in the environment how many bytes Calls and Requests may hold together, for a worker that has no flags.
 const MemoryVariable = "PROCESSIDEA_MAX_MEMORY_BYTES"
 
-// PatienceVariable and PauseVariable name in the environment Limits.LLMPatience and Limits.LLMPause, for a worker that has no flags.
+// PatienceVariable and PauseVariable name in the environment Limits.LLMPatience and Limits.LLMPause, for a worker
+// that has no flags.
 const (
 	PatienceVariable = "PROCESSIDEA_LLM_PATIENCE"
 	PauseVariable    = "PROCESSIDEA_LLM_PAUSE"

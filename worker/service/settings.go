@@ -107,7 +107,8 @@ func (s *settings) declare(f *pflag.FlagSet) {
 	f.VisitAll(func(f *pflag.Flag) { f.Usage += " ($" + variable(f.Name) + ")" })
 }
 
-// The bounds of what a worker can be told. What is above them no machine has, or Temporal refuses: a namespace has room for 1,200 polls.
+// The bounds of what a worker can be told. What is above them no machine has, or Temporal refuses: a namespace has
+// room for 1,200 polls.
 const (
 	maxAtOnce = 1_000_000
 	maxPolls  = 500

@@ -31,8 +31,8 @@ func Main() {
 	}
 }
 
-// PanicsVariable lists places of package safego, as JSON: at each of them one goroutine of the worker panics, the one after so many; -1:
-// every one does.
+// PanicsVariable lists places of package safego, as JSON: at each of them one goroutine of the worker panics, the one
+// after so many; -1: every one does.
 const PanicsVariable = "PROCESSIDEA_TEST_PANICS"
 
 func panicAt(list string) {

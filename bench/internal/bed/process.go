@@ -76,7 +76,8 @@ func (b *Bed) end(ctx context.Context, run client.WorkflowRun) (*runresult.Resul
 	}
 }
 
-// isDeadline reports whether a wait took too long, as the context or the Temporal server says it. Either may say so first.
+// isDeadline reports whether a wait took too long, as the context or the Temporal server says it. Either may say so
+// first.
 func isDeadline(err error) bool {
 	var late *serviceerror.DeadlineExceeded
 	return errors.Is(err, context.DeadlineExceeded) || errors.As(err, &late)

@@ -1,5 +1,5 @@
-// Command temporal is the Temporal server of package devtest. Its one argument is a devserver.Options as JSON. It writes its address to
-// standard output, and serves until its standard input ends.
+// Command temporal is the Temporal server of package devtest. Its one argument is a devserver.Options as JSON. It
+// writes its address to standard output, and serves until its standard input ends.
 package main
 
 import (

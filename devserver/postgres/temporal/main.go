@@ -1,5 +1,6 @@
-// Command temporal is the programs that the containers of docker-compose.yml hold, for the tests of package postgres: the server, and the tool
-// that makes its databases. Built for them alone, it is not linked where there is no PostgreSQL.
+// Command temporal is the programs that the containers of docker-compose.yml hold, for the tests of package postgres:
+// the server, and the tool that makes its databases. Built for them alone, it is not linked where there is no
+// PostgreSQL.
 package main
 
 import (

@@ -60,7 +60,8 @@ func New(secret []byte) (*Sessions, error) {
 	return &Sessions{aead: aead, ended: ended}, nil
 }
 
-// mostEnded is how many sessions are remembered that were ended: of more than that within Lasts, copies of the first count again.
+// mostEnded is how many sessions are remembered that were ended: of more than that within Lasts, copies of the first
+// count again.
 const mostEnded = 100_000
 
 const ticketUse = "ticket"

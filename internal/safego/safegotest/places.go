@@ -170,5 +170,6 @@ func (r *reader) readCall(c *ast.CallExpr) {
 	r.Places[text] = r.folder
 }
 
-// OfWorkers are folders whose goroutines run in a worker. A test in workflows has every one of theirs panic there that no other test names.
+// OfWorkers are folders whose goroutines run in a worker. A test in workflows has every one of theirs panic there
+// that no other test names.
 var OfWorkers = []string{"activities", "heap", "llm", "rehearsal", "store", "tools", "worker"}

@@ -1,4 +1,5 @@
-// Package safemcp keeps what handles messages of the Model Context Protocol from ending the program: the SDK calls it on goroutines of its own.
+// Package safemcp keeps what handles messages of the Model Context Protocol from ending the program: the SDK calls it
+// on goroutines of its own.
 package safemcp
 
 import (

@@ -2,7 +2,8 @@ package server
 
 import "context"
 
-// Temporal runs Temporal servers in this program. One weighs 150 MB: it is given to the verbs, so that their packages can be tested without.
+// Temporal runs Temporal servers in this program. One weighs 150 MB: it is given to the verbs, so that their packages
+// can be tested without.
 type Temporal interface {
 	// Start runs a server on a folder, and returns when it can be used.
 	Start(ctx context.Context, o TemporalOptions) (TemporalServer, error)

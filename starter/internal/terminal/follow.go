@@ -28,7 +28,8 @@ type Follower struct {
 	Over          <-chan time.Time // the end of the wait; nil: never
 	ThroughPauses bool             // a pause is no end
 	Person        *Person          // at the terminal; nil: nobody
-	// LLMWait is how long an LLM's server may be away that has never answered the process, whose address may be wrong; 0: for ever.
+	// LLMWait is how long an LLM's server may be away that has never answered the process, whose address may be
+	// wrong; 0: for ever.
 	LLMWait time.Duration
 	away    <-chan time.Time // the end of that; nil: it is not away
 

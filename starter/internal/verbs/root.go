@@ -24,8 +24,8 @@ import (
 	"processidea/worker/engine"
 )
 
-// Execute runs one command line and gives the program's exit code. own is what a program of one's own brings along, temporal
-// runs the embedded server.
+// Execute runs one command line and gives the program's exit code. own is what a program of one's own brings along,
+// temporal runs the embedded server.
 func Execute(args []string, out, err io.Writer, own engine.Own, temporal server.Temporal) int {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()

@@ -91,13 +91,15 @@ func newCore(ctx workflow.Context, start protocol.ProcessStart, idea *ideafile.I
 	return c
 }
 
-// setIdea makes an Idea the one that counts from now on. Its meta is that of the start, where it stands who caused what.
+// setIdea makes an Idea the one that counts from now on. Its meta is that of the start, where it stands who caused
+// what.
 func (c *processCore) setIdea(idea *ideafile.Idea) {
 	c.idea = idea.WithMeta(c.start.Idea["meta"])
 	c.setup.Idea = c.idea.Source
 }
 
-// recordCauser keeps who has added or revised instances; the token "" is all of them. The start carries it into the runs to come.
+// recordCauser keeps who has added or revised instances; the token "" is all of them. The start carries it into the
+// runs to come.
 func (c *processCore) recordCauser(by string, tokens ...string) {
 	c.start.Idea = deciders.WithCauser(c.start.Idea, by, tokens...)
 	c.setIdea(c.idea)

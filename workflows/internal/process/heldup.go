@@ -11,7 +11,8 @@ import (
 	"processidea/workflows/internal/mailbox"
 )
 
-// This file says what holds a process up. Who finds it out tells by a signal: an activity that is tried again and again is not heard of otherwise.
+// This file says what holds a process up. Who finds it out tells by a signal: an activity that is tried again and
+// again is not heard of otherwise.
 
 func (c *processCore) registerHeldUp(ctx workflow.Context) {
 	mailbox.OnSignal(c.inbox, ctx, protocol.SignalHeldUp, "From an activity: what it waits for that nobody in the process can mend.", c.onHeldUp)
@@ -34,7 +35,8 @@ func (c *processCore) beginRequest(number int) { c.askedRequest, c.heldUp = numb
 // maxHeldUp bounds what is told of parts and delegates, which mostly wait for the same.
 const maxHeldUp = 20
 
-// heldUpList lists what holds the process up itself, and then some delegates. untried: no Request has been answered yet.
+// heldUpList lists what holds the process up itself, and then some delegates. untried: no Request has been answered
+// yet.
 func (c *processCore) heldUpList(untried bool, delegates []turn.DelegateView) (list []turn.HeldUp) {
 	if c.heldUp != nil {
 		own := *c.heldUp

@@ -78,7 +78,8 @@ func (p *unsplitProcess) sendHold(ctx workflow.Context, token string, s protocol
 	p.outbox.Send(ctx, protocol.InstanceID(p.processID, token), mailbox.OutgoingSignal{Signal: protocol.SignalHold, Payload: s})
 }
 
-// askForReports has instances that are at work tell what they have done so far, for the Idea of a Request that does not cover them.
+// askForReports has instances that are at work tell what they have done so far, for the Idea of a Request that does
+// not cover them.
 func (p *unsplitProcess) askForReports(ctx workflow.Context) {
 	for _, m := range p.loop.TakeInstancesToReport() {
 		p.sendHold(ctx, m.Token, protocol.HoldSignal{Held: p.instancesHeld, Report: true})

@@ -32,8 +32,9 @@ func (c *processCore) withRequestOptions(ctx workflow.Context, input *turn.Reque
 		StartToCloseTimeout: c.idea.Config.LLMs.AnswerTimeout(),
 		HeartbeatTimeout:    liveness.HeartbeatTimeout(ctx),
 		Summary:             requestSummary(input),
-		// Only what goes wrong before the first byte is tried again: after it, a second answer would be a different Plan
-		// on top of the first. The activity says after how long, and when it gives up: how patient it is, is also the worker's.
+		// Only what goes wrong before the first byte is tried again: after it, a second answer would be a different
+		// Plan on top of the first. The activity says after how long, and when it gives up: how patient it is, is
+		// also the worker's.
 		RetryPolicy: &temporal.RetryPolicy{
 			InitialInterval: time.Second, BackoffCoefficient: 2, MaximumInterval: time.Minute,
 			NonRetryableErrorTypes: []string{protocol.HeartbeatLost, startToCloseLost},

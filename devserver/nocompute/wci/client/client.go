@@ -13,7 +13,8 @@ import (
 
 // Client is what the server calls. A version without a compute configuration is what every version is here.
 type Client interface {
-	// DescribeWorkerControllerInstance answers serviceerror.NotFound, on which the server describes the version without.
+	// DescribeWorkerControllerInstance answers serviceerror.NotFound, on which the server describes the version
+	// without.
 	DescribeWorkerControllerInstance(context.Context, *namespace.Namespace, *deploymentpb.WorkerDeploymentVersion,
 	) (*iface.QueryDescribeWorkerControllerInstanceResponse, []byte, error)
 	// ValidateWorkerControllerInstanceSpec answers serviceerror.InvalidArgument.
