@@ -51,7 +51,8 @@ func (a *Activities) attemptBatch(ctx context.Context, setup protocol.SharedRequ
 		return nil, err
 	}
 	r.question.Settings = asked.settings
-	sent := &protocol.SentBatch{Server: asked.settings.Server, Key: batchKey(activity.GetInfo(ctx)), Request: input.RequestNumber}
+	sent := &protocol.SentBatch{Server: asked.settings.Server, Key: batchKey(activity.GetInfo(ctx)),
+		Request: input.RequestNumber}
 	if sent.ID, err = client.SendBatch(ctx, r.question, sent.Key); err != nil {
 		return nil, err
 	}

@@ -30,7 +30,8 @@ const otherAttempts = 5
 
 // attempt makes one attempt at a Request. Its error says whether there is another one: what the retry policy of a
 // Request leaves open.
-func (a *Activities) attempt(ctx context.Context, setup protocol.SharedRequestSetup, input *turn.RequestInput, try func() error) error {
+func (a *Activities) attempt(ctx context.Context, setup protocol.SharedRequestSetup, input *turn.RequestInput,
+	try func() error) error {
 	err := safego.Run("activities.request", try)
 	if err == nil {
 		return nil
@@ -69,8 +70,8 @@ func (a *Activities) waitOut(ctx context.Context, request int, said time.Duratio
 		return llmError(&again)
 	}
 	if !e.HeldBack {
-		activity.GetLogger(ctx).Warn("the LLM does not answer; the Request waits", "request", request, "error", e.Message,
-			"again", held.Next, "until", held.Until)
+		activity.GetLogger(ctx).Warn("the LLM does not answer; the Request waits", "request", request,
+			"error", e.Message, "again", held.Next, "until", held.Until)
 	}
 	a.tell(ctx, protocol.HeldUpSignal{Request: request, HeldUp: &held})
 	return llmError(&again)

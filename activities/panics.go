@@ -18,7 +18,8 @@ type panics struct {
 	interceptor.WorkerInterceptorBase
 }
 
-func (*panics) InterceptActivity(_ context.Context, next interceptor.ActivityInboundInterceptor) interceptor.ActivityInboundInterceptor {
+func (*panics) InterceptActivity(_ context.Context,
+	next interceptor.ActivityInboundInterceptor) interceptor.ActivityInboundInterceptor {
 	return &panicsOfActivity{interceptor.ActivityInboundInterceptorBase{Next: next}}
 }
 

@@ -64,7 +64,8 @@ func BindTools(idea *ideafile.Idea, functions *tools.Registry, runners *runner.R
 	}
 	for _, s := range idea.Config.MCP {
 		if err := mcptool.Check(s); err != nil {
-			r.Problems.Append(diag.Problem{JSONPath: jsonval.JSONPathWithKeys("$", "config", "mcp", s.Name), Message: err.Error()})
+			r.Problems.Append(diag.Problem{JSONPath: jsonval.JSONPathWithKeys("$", "config", "mcp", s.Name),
+				Message: err.Error()})
 		}
 	}
 	return r

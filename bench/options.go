@@ -39,7 +39,8 @@ func readOptions(args []string, stderr io.Writer) (options, error) {
 	f.StringVar(&o.profile, "cpuprofile", "", "file for a processor profile of all works, for go tool pprof")
 	f.StringVar(&o.hops, "hops", "", "file to add every event of every history to, in the order of time")
 	f.IntVar(&o.rounds, "rounds", 0, "how often each work is done (default: what suits the work)")
-	f.BoolVar(&o.quick, "quick", false, "small sizes, one round: whether it works, not how fast; without names every work there is")
+	f.BoolVar(&o.quick, "quick", false,
+		"small sizes, one round: whether it works, not how fast; without names every work there is")
 	for {
 		if err := f.Parse(args); err != nil {
 			return o, err

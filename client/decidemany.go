@@ -188,7 +188,8 @@ func (b *bulk) look(ctx context.Context) (done bool, err error) {
 }
 
 // lookAt asks the instances of some decisions and returns those of which nothing is known yet.
-func (b *bulk) lookAt(ctx context.Context, asked []openDecision, refusals map[string]string, gone bool) (still []openDecision, err error) {
+func (b *bulk) lookAt(ctx context.Context, asked []openDecision, refusals map[string]string,
+	gone bool) (still []openDecision, err error) {
 	known := make([]bool, len(asked))
 	var g safego.Group
 	g.SetLimit(queriesAtOnce)

@@ -74,12 +74,13 @@ func (c *Client) List(ctx context.Context, o ListOptions) ([]Summary, error) {
 // knows of it.
 func (c *Client) paused(ctx context.Context) ([]Summary, error) {
 	found := []Summary{}
-	err := c.executions(ctx, Filter{Status: runresult.StatusPaused}.query(), func(info *workflowpb.WorkflowExecutionInfo) bool {
-		if !strings.Contains(info.GetExecution().GetWorkflowId(), "/") {
-			found = append(found, c.summary(info))
-		}
-		return true
-	})
+	err := c.executions(ctx, Filter{Status: runresult.StatusPaused}.query(),
+		func(info *workflowpb.WorkflowExecutionInfo) bool {
+			if !strings.Contains(info.GetExecution().GetWorkflowId(), "/") {
+				found = append(found, c.summary(info))
+			}
+			return true
+		})
 	if err != nil {
 		return nil, fmt.Errorf("list processes: %w", err)
 	}

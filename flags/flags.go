@@ -45,7 +45,8 @@ func (v *Value) Bounds() (least, most string) { return v.least, v.most }
 
 // Int adds a flag for a whole number from least to most. into holds the default.
 func Int[N int | int64](f *pflag.FlagSet, into *N, name string, least, most N, usage string) {
-	v := &Value{kind: "int", least: fmt.Sprint(least), most: fmt.Sprint(most), text: func() string { return fmt.Sprint(*into) }}
+	v := &Value{kind: "int", least: fmt.Sprint(least), most: fmt.Sprint(most),
+		text: func() string { return fmt.Sprint(*into) }}
 	v.set = func(text string) error {
 		n, err := strconv.ParseInt(text, 10, 64)
 		if err != nil || N(n) < least || N(n) > most {
@@ -63,7 +64,8 @@ func Float(f *pflag.FlagSet, into *float64, name string, least, most float64, us
 	v := &Value{kind: "float", least: shown(least), most: shown(most), text: func() string { return shown(*into) }}
 	v.set = func(text string) error {
 		n, err := strconv.ParseFloat(text, 64)
-		if err != nil || math.IsNaN(n) || n != 0 && (n < least || n > most) || n == 0 && strings.ContainsAny(mantissa(text), "123456789") {
+		tiny := n == 0 && strings.ContainsAny(mantissa(text), "123456789")
+		if err != nil || math.IsNaN(n) || n != 0 && (n < least || n > most) || tiny {
 			return fmt.Errorf("want 0, or a number from %s to %s", v.least, v.most)
 		}
 		*into = n
@@ -81,12 +83,14 @@ func mantissa(text string) string {
 // Duration adds a flag for a duration from least, at most that of fields.ReadDuration, or for 0 where orZero says so.
 // into holds the default.
 func Duration(f *pflag.FlagSet, into *time.Duration, name string, least time.Duration, orZero bool, usage string) {
-	v := &Value{kind: "duration", least: short(least), most: short(fields.MaxDuration), text: func() string { return short(*into) }}
+	v := &Value{kind: "duration", least: short(least), most: short(fields.MaxDuration),
+		text: func() string { return short(*into) }}
 	if orZero {
 		v.least = "0"
 	}
 	v.set = func(text string) error {
-		if d, err := time.ParseDuration(text); orZero && err == nil && d == 0 && !strings.ContainsAny(text, "123456789") {
+		if d, err := time.ParseDuration(text); orZero && err == nil && d == 0 &&
+			!strings.ContainsAny(text, "123456789") {
 			*into = 0
 			return nil
 		}

@@ -158,7 +158,8 @@ func (o Options) check() error {
 	case o.Every < 0 || o.Every%time.Second != 0 || o.Every > fields.MaxDuration:
 		return invalid("make schedule %s: want an interval of a second or more, in whole seconds, up to 10 years, not %s", o.ID, o.Every)
 	case o.CatchUp != 0 && (o.CatchUp < MinCatchUp || o.CatchUp > fields.MaxDuration):
-		return invalid("make schedule %s: want to catch up what was missed by %s to 10 years, not %s", o.ID, MinCatchUp, o.CatchUp)
+		return invalid("make schedule %s: want to catch up what was missed by %s to 10 years, not %s", o.ID,
+			MinCatchUp, o.CatchUp)
 	case o.Overlap != "" && !known:
 		return invalid("make schedule %s: there is no overlap %q; there are %s", o.ID, o.Overlap, strings.Join(slices.Sorted(maps.Keys(Overlaps)), ", "))
 	}
@@ -278,7 +279,8 @@ const mostByHand = 100
 
 // withBegun has the processes that the schedule starts from now on know who began one by hand: it may be started
 // later, behind others.
-func (s *Schedules) withBegun(ctx context.Context, b protocol.BegunByHand) func(sdk.ScheduleUpdateInput) (*sdk.ScheduleUpdate, error) {
+func (s *Schedules) withBegun(ctx context.Context,
+	b protocol.BegunByHand) func(sdk.ScheduleUpdateInput) (*sdk.ScheduleUpdate, error) {
 	return func(in sdk.ScheduleUpdateInput) (*sdk.ScheduleUpdate, error) {
 		schedule := in.Description.Schedule
 		action, isStart := schedule.Action.(*sdk.ScheduleWorkflowAction)

@@ -121,12 +121,13 @@ func dependOnServer() (root string, err error) {
 		return "", err
 	}
 	for _, at := range []string{"go.mod", "devserver", "heap"} {
-		err = errors.Join(err, filepath.WalkDir(filepath.Join(root, at), func(path string, d fs.DirEntry, err error) error {
-			if err == nil && !d.IsDir() {
-				_, err = os.Stat(path)
-			}
-			return err
-		}))
+		err = errors.Join(err, filepath.WalkDir(filepath.Join(root, at),
+			func(path string, d fs.DirEntry, err error) error {
+				if err == nil && !d.IsDir() {
+					_, err = os.Stat(path)
+				}
+				return err
+			}))
 	}
 	return root, err
 }

@@ -34,7 +34,8 @@ func AddNamespace(ctx context.Context, address, name string, attributes map[stri
 	return nil
 }
 
-func addNamespace(ctx context.Context, conn *grpc.ClientConn, name string, attributes map[string]enumspb.IndexedValueType) error {
+func addNamespace(ctx context.Context, conn *grpc.ClientConn, name string,
+	attributes map[string]enumspb.IndexedValueType) error {
 	workflows := workflowservice.NewWorkflowServiceClient(conn)
 	_, err := workflows.RegisterNamespace(ctx, &workflowservice.RegisterNamespaceRequest{
 		Namespace: name, WorkflowExecutionRetentionPeriod: durationpb.New(24 * time.Hour)})
@@ -42,15 +43,16 @@ func addNamespace(ctx context.Context, conn *grpc.ClientConn, name string, attri
 		return err
 	}
 	if err := retry(ctx, func() error {
-		_, err := operatorservice.NewOperatorServiceClient(conn).AddSearchAttributes(ctx, &operatorservice.AddSearchAttributesRequest{
-			Namespace: name, SearchAttributes: attributes})
+		_, err := operatorservice.NewOperatorServiceClient(conn).AddSearchAttributes(ctx,
+			&operatorservice.AddSearchAttributesRequest{Namespace: name, SearchAttributes: attributes})
 		return err
 	}); err != nil {
 		return err
 	}
 	used := strings.Join(slices.Sorted(maps.Keys(attributes)), " IS NULL AND ") + " IS NULL"
 	return retry(ctx, func() error {
-		_, err := workflows.CountWorkflowExecutions(ctx, &workflowservice.CountWorkflowExecutionsRequest{Namespace: name, Query: used})
+		_, err := workflows.CountWorkflowExecutions(ctx,
+			&workflowservice.CountWorkflowExecutionsRequest{Namespace: name, Query: used})
 		return err
 	})
 }

@@ -76,7 +76,8 @@ func NewIssuerGuard(i Issuer) (*IssuerGuard, error) {
 	if i.Groups == "" {
 		i.Groups = claimGroups
 	}
-	return &IssuerGuard{issuer: i, http: &http.Client{Timeout: issuerTime, Transport: &memory.Transport{Next: http.DefaultTransport, Most: maxIssuer}}}, nil
+	return &IssuerGuard{issuer: i, http: &http.Client{Timeout: issuerTime,
+		Transport: &memory.Transport{Next: http.DefaultTransport, Most: maxIssuer}}}, nil
 }
 
 // Identify reads the bearer token.
@@ -110,7 +111,8 @@ func (g *IssuerGuard) Identify(r *http.Request) (*Person, error) {
 // away says to whoever asks that the issuer does not answer, and why to the log alone: that names addresses of the
 // inner network.
 func away(err error) error {
-	return fmt.Errorf("%w: %w", &Refusal{http.StatusServiceUnavailable, CodeIssuerAway, "the issuer of tokens does not answer"}, err)
+	return fmt.Errorf("%w: %w", &Refusal{http.StatusServiceUnavailable, CodeIssuerAway,
+		"the issuer of tokens does not answer"}, err)
 }
 
 // clockSkew is how far the issuer's clock may be ahead.
@@ -122,7 +124,8 @@ func claimsOf(token *oidc.IDToken) (claims Claims, err error) {
 		return nil, unauthorized(CodeBadToken, "the token's claims cannot be read")
 	}
 	if token.IssuedAt.After(time.Now().Add(clockSkew)) { // the library looks at exp and nbf
-		return nil, unauthorized(CodeBadToken, "the token was issued in the future: its iat is ahead of this machine's clock")
+		return nil, unauthorized(CodeBadToken,
+			"the token was issued in the future: its iat is ahead of this machine's clock")
 	}
 	return claims, nil
 }
@@ -140,7 +143,8 @@ func (g *IssuerGuard) person(claims Claims) (*Person, error) {
 		return nil, unauthorized(CodeBadToken, "the token's "+g.issuer.Name+": "+err.Error())
 	}
 	if g.issuer.Name == claimEmail && !g.isVerified(claims) {
-		return nil, unauthorized(CodeBadToken, "the token's email is not verified, or it does not say so (email_verified)")
+		return nil, unauthorized(CodeBadToken,
+			"the token's email is not verified, or it does not say so (email_verified)")
 	}
 	groups, ok := jsonval.AsStringList(claims[g.issuer.Groups])
 	if one, isText := claims[g.issuer.Groups].(string); isText {
@@ -150,7 +154,8 @@ func (g *IssuerGuard) person(claims Claims) (*Person, error) {
 		return nil, unauthorized(CodeBadToken, "the token's "+g.issuer.Groups+" is no list of names")
 	}
 	// Neither roles nor policies can name such a group: it would give no right.
-	groups = slices.DeleteFunc(slices.Clone(groups), func(group string) bool { return deciders.CheckGroup(group) != nil })
+	groups = slices.DeleteFunc(slices.Clone(groups),
+		func(group string) bool { return deciders.CheckGroup(group) != nil })
 	return g.Known(name, groups)
 }
 

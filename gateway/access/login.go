@@ -128,7 +128,8 @@ func (l *IssuerLogin) Finish(ctx context.Context, a Attempt, code string) (*Pers
 // more adds what the issuer tells at its userinfo endpoint alone. What the signed token says stays as it is.
 func (l *IssuerLogin) more(ctx context.Context, provider *oidc.Provider, tokens *oauth2.Token, subject string, claims Claims) Claims {
 	saysVerified := l.issuer.Name != claimEmail || claims[claimVerified] != nil
-	if provider.UserInfoEndpoint() == "" || claims[l.issuer.Name] != nil && claims[l.issuer.Groups] != nil && saysVerified {
+	if provider.UserInfoEndpoint() == "" || claims[l.issuer.Name] != nil && claims[l.issuer.Groups] != nil &&
+		saysVerified {
 		return claims
 	}
 	info, err := provider.UserInfo(ctx, oauth2.StaticTokenSource(tokens))

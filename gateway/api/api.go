@@ -217,7 +217,8 @@ func (a *API) validate(op *huma.Operation, mediaType string, body []byte) error 
 	}
 	var any any
 	if err := a.huma.Unmarshal(cmp.Or(mediaType, "application/json"), []byte("null"), &any); err != nil {
-		return problem(http.StatusUnsupportedMediaType, CodeMediaType, "the body is of a type that is not read here: send application/json")
+		return problem(http.StatusUnsupportedMediaType, CodeMediaType,
+			"the body is of a type that is not read here: send application/json")
 	}
 	return validateBody(a.huma.OpenAPI().Components.Schemas, op.RequestBody.Content["application/json"].Schema, body)
 }

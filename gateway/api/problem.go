@@ -135,7 +135,8 @@ func ProblemOf(err error) *Problem {
 		return problem(http.StatusServiceUnavailable, CodeUnreachable, err.Error())
 	}
 	// What it is may name files and addresses of the server: it is for the log, where who asked has it from.
-	return problem(http.StatusInternalServerError, CodeInternal, "something went wrong at the gateway; its log says what")
+	return problem(http.StatusInternalServerError, CodeInternal,
+		"something went wrong at the gateway; its log says what")
 }
 
 func places(list diag.Problems) []Place {
@@ -168,7 +169,8 @@ func init() {
 			var at huma.ErrorDetailer
 			if errors.As(err, &at) {
 				d := at.ErrorDetail()
-				p.Problems = append(p.Problems, Place{Path: jsonval.Clip(d.Location, longestPlace), Message: jsonval.Clip(d.Message, longestPlace)})
+				p.Problems = append(p.Problems, Place{Path: jsonval.Clip(d.Location, longestPlace),
+					Message: jsonval.Clip(d.Message, longestPlace)})
 			} else if err != nil {
 				p.Problems = append(p.Problems, Place{Path: "body", Message: err.Error()})
 			}

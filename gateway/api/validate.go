@@ -40,7 +40,8 @@ func validateBody(registry huma.Registry, s *huma.Schema, body []byte) error {
 		}
 	}
 	if err != nil {
-		return huma.NewError(http.StatusBadRequest, "validation failed", &huma.ErrorDetail{Location: "body", Message: err.Error()})
+		return huma.NewError(http.StatusBadRequest, "validation failed",
+			&huma.ErrorDetail{Location: "body", Message: err.Error()})
 	}
 	if len(v.wrong) == 0 {
 		return nil
@@ -101,7 +102,8 @@ func (v *validator) judge(s *huma.Schema, x any) {
 		x, _ = n.Float64()
 	}
 	var found huma.ValidateResult
-	huma.Validate(v.registry, s, huma.NewPathBuffer(slices.Clone(v.path), len(v.path)), huma.ModeWriteToServer, x, &found)
+	huma.Validate(v.registry, s, huma.NewPathBuffer(slices.Clone(v.path), len(v.path)), huma.ModeWriteToServer, x,
+		&found)
 	for _, err := range found.Errors {
 		var detail *huma.ErrorDetail
 		if errors.As(err, &detail) {

@@ -66,7 +66,8 @@ func (d *Desk) showProcesses(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	p.Codes, p.Told = []string{turn.CodeLLMUnreachable, turn.CodeLLMError, turn.CodeLimitReached, turn.CodePaused}, toldOfResumed(q)
+	p.Codes, p.Told = []string{turn.CodeLLMUnreachable, turn.CodeLLMError, turn.CodeLimitReached,
+		turn.CodePaused}, toldOfResumed(q)
 	for _, s := range list.Processes {
 		p.Rows = append(p.Rows, processRow{s, processHref(s.Process)})
 	}

@@ -103,7 +103,8 @@ func (all *works) join(ctx context.Context, key string, find func(context.Contex
 	if w == nil {
 		w = &work{done: make(chan struct{})}
 		all.under[key] = w
-		safego.Go("desk.work", func() error { return all.do(context.WithoutCancel(ctx), w, find) }, func(err error) { all.ended(key, w, err) })
+		safego.Go("desk.work", func() error { return all.do(context.WithoutCancel(ctx), w, find) },
+			func(err error) { all.ended(key, w, err) })
 	}
 	return w
 }

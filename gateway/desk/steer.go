@@ -61,7 +61,8 @@ func (d *Desk) resumeAll(w http.ResponseWriter, r *http.Request) error {
 			left++
 		}
 	}
-	told := url.Values{"status": {string(runresult.StatusPaused)}, "resumed": {strconv.Itoa(len(all) - left)}, "left": {strconv.Itoa(left)}}
+	told := url.Values{"status": {string(runresult.StatusPaused)}, "resumed": {strconv.Itoa(len(all) - left)},
+		"left": {strconv.Itoa(left)}}
 	http.Redirect(w, r, "/desk/processes?"+told.Encode(), http.StatusSeeOther)
 	return nil
 }

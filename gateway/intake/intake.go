@@ -114,9 +114,11 @@ func (i *Intake) read(w http.ResponseWriter, r *http.Request, limit int64) ([]by
 	case errors.As(err, &large):
 		return nil, tooLarge(limit)
 	case errors.As(err, &late) && late.Timeout():
-		return nil, &access.Refusal{Status: http.StatusRequestTimeout, Code: CodeSlow, Message: "the body took too long to come in"}
+		return nil, &access.Refusal{Status: http.StatusRequestTimeout, Code: CodeSlow,
+			Message: "the body took too long to come in"}
 	}
-	return nil, &access.Refusal{Status: http.StatusBadRequest, Code: CodeCutOff, Message: "the body cannot be read: " + err.Error()}
+	return nil, &access.Refusal{Status: http.StatusBadRequest, Code: CodeCutOff,
+		Message: "the body cannot be read: " + err.Error()}
 }
 
 func tooLarge(limit int64) error {
@@ -126,7 +128,8 @@ func tooLarge(limit int64) error {
 
 func dense(body []byte) error {
 	if err := jsonval.CheckParts(body); err != nil {
-		return &access.Refusal{Status: http.StatusRequestEntityTooLarge, Code: CodeTooLarge, Message: "the body: " + err.Error()}
+		return &access.Refusal{Status: http.StatusRequestEntityTooLarge, Code: CodeTooLarge,
+			Message: "the body: " + err.Error()}
 	}
 	return nil
 }

@@ -462,3 +462,14 @@ func TestTheConditionOfACallIsChecked(t *testing.T) {
 		})
 	}
 }
+
+func TestAPlanHasTenThousandCallsAtMost(t *testing.T) {
+	t.Parallel()
+	for n, isTooLarge := range map[int]bool{0: false, 1: false, 10_000: false, 10_001: true} {
+		calls := strings.TrimSuffix(strings.Repeat(`{"_tool": "analyze", "text": "x"},`, n), ",")
+		got := problemLines(Check(checkedIdea(t, "", `{"type": "plan", "plan": [`+calls+`]}`), nil))
+		if strings.Contains(got, "a Plan has at most 10000 Calls") != isTooLarge || strings.Contains(got, "error ") != isTooLarge {
+			t.Errorf("%d Calls: %.300s", n, got)
+		}
+	}
+}

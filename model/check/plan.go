@@ -66,7 +66,8 @@ const maxPlanCalls = 10_000
 
 func (c *checker) checkPlan(m locatedMessage) {
 	if n := len(m.PlanCalls); n > maxPlanCalls {
-		c.addError(m.jsonPath+".plan", `a Plan has at most %d Calls, not %d; one Call with "_instance": "*" runs in every instance`, maxPlanCalls, n)
+		c.addError(m.jsonPath+".plan",
+			`a Plan has at most %d Calls, not %d; one Call with "_instance": "*" runs in every instance`, maxPlanCalls, n)
 		return
 	}
 	tokens := c.instanceTokens

@@ -45,7 +45,8 @@ func containsName(list []string, name string) bool {
 
 // unseen are the characters of control and format, those without a meaning of their own, line ends, and those that
 // are shown as nothing.
-var unseen = []*unicode.RangeTable{unicode.C, unicode.Zl, unicode.Zp, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector}
+var unseen = []*unicode.RangeTable{unicode.C, unicode.Zl, unicode.Zp, unicode.Other_Default_Ignorable_Code_Point,
+	unicode.Variation_Selector}
 
 const brailleBlank = '\u2800' // a sign, and shown as a space
 
@@ -72,7 +73,8 @@ func CheckName(name string) error {
 	if err := CheckGroup(name); err != nil || isPlain(name) {
 		return err
 	}
-	for _, word := range strings.FieldsFunc(norm.NFKC.String(name), func(r rune) bool { return unicode.IsSpace(r) || r == '@' }) {
+	for _, word := range strings.FieldsFunc(norm.NFKC.String(name),
+		func(r rune) bool { return unicode.IsSpace(r) || r == '@' }) {
 		if a, b := mixedScripts(word); b != "" {
 			return fmt.Errorf("%+q mixes %s and %s letters in one word: they look alike, and it is not known who is meant", name, a, b)
 		}
@@ -81,7 +83,8 @@ func CheckName(name string) error {
 }
 
 // writtenTogether are scripts that languages mix within a word: what UTS 39 calls highly restrictive.
-var writtenTogether = [][]string{{"Latin", "Han", "Hiragana", "Katakana"}, {"Latin", "Han", "Bopomofo"}, {"Latin", "Han", "Hangul"}}
+var writtenTogether = [][]string{{"Latin", "Han", "Hiragana", "Katakana"}, {"Latin", "Han", "Bopomofo"},
+	{"Latin", "Han", "Hangul"}}
 
 // mixedScripts returns two scripts whose letters no language mixes; b is "" where the word has none.
 func mixedScripts(word string) (a, b string) {

@@ -44,5 +44,6 @@ func CheckParts(text []byte) error {
 
 // TooManyParts is the error of a text of so many bytes that has more parts than it may.
 func TooManyParts(bytes int) error {
-	return fmt.Errorf("it has more than %d values and keys, which is the most for %d bytes: send it in several parts", MaxParts(bytes), bytes)
+	return fmt.Errorf("it has more than %d values and keys, which is the most for %d bytes: send it in several parts",
+		MaxParts(bytes), bytes)
 }

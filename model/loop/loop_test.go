@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	"processidea/model/diag"
 	"processidea/model/ideafile"
@@ -12,7 +11,6 @@ import (
 	"processidea/model/limits"
 	"processidea/model/loop"
 	"processidea/model/modeltest"
-	"processidea/model/price"
 	"processidea/model/runresult"
 	"processidea/model/turn"
 )
@@ -292,77 +290,6 @@ func TestAttemptsBeforeTheFirstByteAreTurns(t *testing.T) {
 	r.Complete, r.HTTPAttempts = true, 3
 	s.Conclude(r)
 	s.WantEqual("number and turn", fmt.Sprint(s.ExpectRequest().RequestNumber, s.Input.Turn), "2 4")
-}
-
-// A limit on money cannot be kept where nobody knows what tokens cost.
-func TestTokensWithoutAPricePauseAProcessThatHasALimitOfMoney(t *testing.T) {
-	t.Parallel()
-	s := modeltest.NewScenario(t, "", `"config": {"limits": {"money": 5}}`)
-	s.Usage = turn.TokenUsage{PromptTokens: 7, UnpricedTokens: 7}
-	s.ReplyWith(`{"calls":[{"_tool":"work"}],"output":null}`)
-	s.ExpectStep(loop.StepPaused)
-	s.WantEqual("why", s.Loop.PauseReason().Error(), "limit_reached: 7 tokens have no price, so that the limit of $5.00 cannot be kept: name the LLM's prices in config.prices, or in the worker's PROCESSIDEA_PRICES")
-	s.Loop.Resume(limits.Limits{Money: price.NoLimit})
-	s.ExpectRequest()
-}
-
-func TestALimitPausesAndAHigherOneLetsItGoOn(t *testing.T) {
-	t.Parallel()
-	again := `{"calls":[{"_tool":"work"}],"output":null}`
-	for _, c := range []struct {
-		name, limits, why string
-		higher            limits.Limits
-	}{
-		{"Requests", `{"requests": 2}`, "limit_reached: 2 Requests were made, the limit", limits.Limits{Requests: 3}},
-		{"tokens", `{"tokens": 220}`, "limit_reached: 220 tokens were used; the limit is 220", limits.Limits{Tokens: 221}},
-		{"money", `{"money": 0.02}`, "limit_reached: the LLM has cost $0.02; the limit is $0.02", limits.Limits{Money: price.Dollar / 40}},
-		{"Calls", `{"calls": 2}`, "limit_reached: 2 Calls were made; the limit is 2", limits.Limits{Calls: 3}},
-		{"duration", `{"duration": "2m"}`, "limit_reached: the process has run for 2m0s, the limit", limits.Limits{Duration: 3 * time.Minute}},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			s := modeltest.NewScenario(t, "", `"config": {"limits": `+c.limits+`}`)
-			s.Usage = turn.TokenUsage{PromptTokens: 100, CompletionTokens: 10, Cost: price.Dollar / 100}
-			for range 2 {
-				s.ReplyWith(again)
-				s.Now = s.Now.Add(time.Minute)
-			}
-			s.ExpectStep(loop.StepPaused)
-			s.WantEqual("why", s.Loop.PauseReason().Error(), c.why)
-			s.WantEqual("the result", s.Loop.Result(runresult.StatusPaused, false).Error.Error(), c.why)
-			s.Loop.Resume(limits.Limits{})
-			s.ExpectStep(loop.StepPaused)
-			s.Loop.Resume(c.higher)
-			s.ReplyWith(again)
-			s.Now = s.Now.Add(time.Minute)
-			s.ExpectStep(loop.StepPaused)
-		})
-	}
-}
-
-func TestALimitDoesNotStopWhatIsOver(t *testing.T) {
-	t.Parallel()
-	s := modeltest.NewScenario(t, "", `"config": {"limits": {"requests": 1, "tokens": 1}}`)
-	s.ReplyWith(modeltest.EmptyReply)
-	s.ExpectStep(loop.StepFinished)
-}
-
-func TestLimitsThatAreNotSaidAreTheDefaultsAndNullIsNone(t *testing.T) {
-	t.Parallel()
-	for _, c := range []struct {
-		config string
-		want   loop.Step
-	}{{`{}`, loop.StepPaused}, {`{"limits": {"tokens": null}}`, loop.StepRequest}} {
-		s := modeltest.NewScenario(t, "", `"config": `+c.config)
-		s.Now = s.Now.Add(1000 * time.Hour)
-		for range 2 {
-			r := s.ExpectRequest()
-			s.Loop.ApplyReply(turn.LLMReply{Complete: true, Usage: turn.TokenUsage{PromptTokens: limits.DefaultTokenLimit / 2}})
-			s.RunToIdle("", r.RequestNumber)
-			s.DeliverReport(s.Report("", r.RequestNumber))
-			s.Loop.ConcludeRequest()
-		}
-		s.ExpectStep(c.want)
-	}
 }
 
 func TestLatentResultsAreAskedForByThemselves(t *testing.T) {

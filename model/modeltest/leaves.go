@@ -130,10 +130,12 @@ func put(node any, path []string, at int, value any) any {
 // Edges are the values, as JSON, that show what a reader makes of a place: the smallest and the largest that it
 // takes, what is just beyond them, and what is no number at all.
 func (l Leaf) Edges() []string {
-	beyond := []string{`0`, `-1`, `1.5`, `1e-10`, `-0.5`, `9007199254740993`, `9223372036854775807`, `1e300`, `"1"`, `"many"`, `""`, `true`, `[]`, `{}`,
+	beyond := []string{`0`, `-1`, `1.5`, `1e-10`, `-0.5`, `9007199254740993`, `9223372036854775807`, `1e300`, `"1"`,
+		`"many"`, `""`, `true`, `[]`, `{}`,
 		`"NaN"`, `"Infinity"`}
 	if l.IsDuration {
-		return append(beyond, `"1ns"`, `"1us"`, `"999us"`, `"1ms"`, `"1s"`, `"2s"`, `"3s"`, `"100y"`, `"1000000h"`, `"87600h"`, `"87600h1ms"`,
+		return append(beyond, `"1ns"`, `"1us"`, `"999us"`, `"1ms"`, `"1s"`, `"2s"`, `"3s"`, `"100y"`, `"1000000h"`,
+			`"87600h"`, `"87600h1ms"`,
 			`"0s"`, `"-1s"`, `0.001`, `0.0009`, `0.5`, `2`, `315360000`, `315360001`, `"1.5"`, `"2562047h"`, `"2562048h"`, `"1e3s"`)
 	}
 	edges := append(beyond, `1`, `1.0`, `1e2`)

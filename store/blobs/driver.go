@@ -166,7 +166,8 @@ func (s *Store) Resolve(ctx context.Context, p *commonpb.Payload) (*commonpb.Pay
 	if claim == nil {
 		return p, nil
 	}
-	found, err := driver{s}.Retrieve(converter.StorageDriverRetrieveContext{Context: ctx}, []converter.StorageDriverClaim{{ClaimData: claim}})
+	found, err := driver{s}.Retrieve(converter.StorageDriverRetrieveContext{Context: ctx},
+		[]converter.StorageDriverClaim{{ClaimData: claim}})
 	if err != nil {
 		return nil, err
 	}

@@ -82,7 +82,8 @@ func (d *dialer) dial(ctx context.Context, network, address string) (net.Conn, e
 		Resolver:  d.resolver,
 		Control: func(_, address string, _ syscall.RawConn) error {
 			// It is called on goroutines of the transport and of package net.
-			return safego.Run("http.dial", func() error { return d.check(address, d.allow.names(hostName(host), port)) })
+			return safego.Run("http.dial",
+				func() error { return d.check(address, d.allow.names(hostName(host), port)) })
 		},
 	}
 	return inner.DialContext(ctx, network, address)

@@ -20,7 +20,8 @@ func (c *conn) call(ctx context.Context, tool string, params map[string]any, key
 	question := c.asked.listen()
 	var r *mcp.CallToolResult
 	err := c.within(ctx, func(ctx context.Context) (err error) {
-		r, err = c.session.CallTool(ctx, &mcp.CallToolParams{Meta: mcp.Meta{keyMeta: key}, Name: tool, Arguments: params})
+		r, err = c.session.CallTool(ctx, &mcp.CallToolParams{Meta: mcp.Meta{keyMeta: key}, Name: tool,
+			Arguments: params})
 		return err
 	})
 	if asked := question(); asked != nil && err == nil {

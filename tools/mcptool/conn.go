@@ -100,7 +100,8 @@ func (h *Hub) transport(server mcpserver.Server, c *conn) (t mcp.Transport, said
 		Endpoint: filled[""], DisableStandaloneSSE: true, MaxRetries: -1,
 		HTTPClient: &http.Client{
 			Transport: &memory.Transport{
-				Next: withHeaders{h.options.HTTP.RoundTripper(), headers}, Most: maxMessage + maxAround, Over: func() { c.breakOff(errTooLarge) },
+				Next: withHeaders{h.options.HTTP.RoundTripper(),
+					headers}, Most: maxMessage + maxAround, Over: func() { c.breakOff(errTooLarge) },
 			},
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		},
@@ -153,7 +154,8 @@ func (c *conn) list(ctx context.Context) ([]mcppalette.ToolSpec, error) {
 			if len(offers) == maxTools {
 				return refused{fmt.Errorf("it offers more than %d tools", maxTools)}
 			}
-			o := mcppalette.ToolSpec{Name: t.Name, Description: t.Description, OutputSchema: jsonval.ToJSONValue(t.OutputSchema)}
+			o := mcppalette.ToolSpec{Name: t.Name, Description: t.Description,
+				OutputSchema: jsonval.ToJSONValue(t.OutputSchema)}
 			o.InputSchema, _ = jsonval.ToJSONValue(t.InputSchema).(map[string]any)
 			offers = append(offers, o)
 		}

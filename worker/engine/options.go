@@ -97,7 +97,8 @@ func (p Parts) options() worker.Options {
 		// The server holds back what is over the rate. Held back in the worker it would miss its heartbeats, and count as
 		// lost.
 		TaskQueueActivitiesPerSecond: p.Limits.CallsPerSecond,
-		Interceptors: append([]interceptor.WorkerInterceptor{workflows.NewSignalOrderInterceptor(), workflows.NewHeartbeatInterceptor(lostAfter), &owned{},
+		Interceptors: append([]interceptor.WorkerInterceptor{workflows.NewSignalOrderInterceptor(),
+			workflows.NewHeartbeatInterceptor(lostAfter), &owned{},
 			activities.NewPanicInterceptor()},
 			p.Interceptors...),
 		DeploymentOptions: p.Version.options(),

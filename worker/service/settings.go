@@ -97,9 +97,11 @@ func (s *settings) declare(f *pflag.FlagSet) {
 	f.StringVar(&s.listen, "listen", "127.0.0.1:9464", "`address` of /healthz, /readyz and /metrics; empty: none of them")
 	f.StringVar(&s.gateway, "gateway", "", "`address` at which to serve the HTTP API too; docs/gateway.md says who may use it")
 	s.declareBounded(f)
-	f.StringVar(&s.deployment, "deployment", "", "`name` of the Worker Deployment that it is of, for versions; with --build-id")
+	f.StringVar(&s.deployment, "deployment", "",
+		"`name` of the Worker Deployment that it is of, for versions; with --build-id")
 	f.StringVar(&s.buildID, "build-id", "", "its `version` in that deployment, such as a commit")
-	f.StringVar(&s.gateIdeas, "gate-ideas", "", "`folder` of the Idea files that the workflow Gate checks and simulates with this version")
+	f.StringVar(&s.gateIdeas, "gate-ideas", "",
+		"`folder` of the Idea files that the workflow Gate checks and simulates with this version")
 	flags.Int(f, &s.gateHistories, "gate-histories", 0, maxAtOnce,
 		"histories that the workflow Gate replays: so many of what runs, and so many of what has ended; 0: none")
 	f.TextVar(&s.logLevel, "log-level", slog.LevelInfo, "the least `level` that is logged: debug, info, warn or error")
@@ -135,7 +137,8 @@ func (s *settings) declareBounded(f *pflag.FlagSet) {
 		"the longest pause between two attempts at an LLM's server that is away; at least 10ms")
 	f.BoolVar(&s.saveActions, "save-actions", true,
 		"processes that begin here take fewer of the actions that a hosted Temporal bills, and some milliseconds more for each report of an instance")
-	flags.Int(f, &s.maxResult, "max-result-bytes", 1, maxBytes, "size of one Call's result; a larger one is the Call's error")
+	flags.Int(f, &s.maxResult, "max-result-bytes", 1, maxBytes,
+		"size of one Call's result; a larger one is the Call's error")
 	flags.Int(f, &s.maxMemory, "max-memory-bytes", 1, maxBytes,
 		"memory that Calls and Requests may hold together, by an estimate; what is large waits for room")
 	flags.Int(f, &s.memoryLimit, "memory-limit-bytes", 0, maxBytes,

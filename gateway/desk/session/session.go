@@ -95,7 +95,8 @@ func (s *Sessions) End(w http.ResponseWriter, r *http.Request) {
 // Read tells who is logged in; ok is false where nobody is.
 func (s *Sessions) Read(r *http.Request) (t Ticket, ok bool) {
 	c, err := r.Cookie(s.cookie(r).Name)
-	if err != nil || !s.Unseal(ticketUse, c.Value, &t) || time.Now().After(t.Until) || t.ID == "" || s.ended.Contains(t.ID) {
+	if err != nil || !s.Unseal(ticketUse, c.Value, &t) || time.Now().After(t.Until) || t.ID == "" ||
+		s.ended.Contains(t.ID) {
 		return Ticket{}, false
 	}
 	return t, true

@@ -45,7 +45,8 @@ func ReadSource(t testing.TB) *Source {
 		name = filepath.ToSlash(name)
 		if d.IsDir() {
 			_, own := os.Stat(filepath.Join(file, "go.mod"))
-			if name != "." && (own == nil || slices.Contains(exempt, name) || d.Name() == "testdata" || strings.HasPrefix(d.Name(), ".")) {
+			if name != "." && (own == nil || slices.Contains(exempt, name) || d.Name() == "testdata" ||
+				strings.HasPrefix(d.Name(), ".")) {
 				return fs.SkipDir
 			}
 			return nil
@@ -117,7 +118,8 @@ type reader struct {
 
 func (r *reader) refuse(at ast.Node, what string) {
 	if r.folder != "internal/safego" {
-		r.Problems = append(r.Problems, fmt.Sprintf("%s: %s: a panic there ends the program; use package safego", r.set.Position(at.Pos()), what))
+		r.Problems = append(r.Problems, fmt.Sprintf("%s: %s: a panic there ends the program; use package safego",
+			r.set.Position(at.Pos()), what))
 	}
 }
 

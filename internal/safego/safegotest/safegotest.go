@@ -57,7 +57,8 @@ type buffer struct {
 }
 
 func (b *buffer) Write(line []byte) (int, error) {
-	if text := string(line); strings.Contains(text, "level=ERROR") && strings.Contains(text, b.place) && strings.Contains(text, "stack=") {
+	if text := string(line); strings.Contains(text, "level=ERROR") && strings.Contains(text, b.place) &&
+		strings.Contains(text, "stack=") {
 		b.once.Do(func() { close(b.panicked) })
 	}
 	return len(line), nil

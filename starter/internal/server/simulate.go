@@ -36,7 +36,8 @@ func (p Place) simulate(ctx context.Context, source ideafiles.Source) (*simulati
 		return nil, fmt.Errorf("make folder for simulation: %w", err)
 	}
 	defer func() { _ = os.RemoveAll(folder) }()
-	apart := Place{Data: folder, Store: filepath.Join(folder, "store"), Own: p.Own, Temporal: p.Temporal, Note: func(string, ...any) {}}
+	apart := Place{Data: folder, Store: filepath.Join(folder, "store"), Own: p.Own, Temporal: p.Temporal,
+		Note: func(string, ...any) {}}
 	s, err := apart.Enter(ctx, Hosting{UIPort: -1, GatewayPort: -1, Worker: true, Isolated: true})
 	if err != nil {
 		return nil, err

@@ -80,7 +80,8 @@ func (i *instance) delegateStartInput(ctx workflow.Context, r dataflow.ReadyCall
 	}
 	return protocol.ProcessStart{
 		Quota: start.Quota, Idea: idea, Replies: i.setup.Replies, Attributes: i.setup.Attributes, ContinueEvery: i.setup.ContinueEvery,
-		StartedBy: append(slices.Clone(i.setup.StartedBy), i.dataflow.CausersOf(r.Record)...), SaveActions: i.setup.SaveActions,
+		StartedBy: append(slices.Clone(i.setup.StartedBy),
+			i.dataflow.CausersOf(r.Record)...), SaveActions: i.setup.SaveActions,
 		Delegation: protocol.DelegationContext{
 			Files: d.Files, File: key, Depth: d.Depth + 1, Above: append(i.setup.Owners(), self),
 			To:        &protocol.ParentCall{Instance: self.ID, Call: r.Record.ID, Writes: r.Tool.DelegateWritablePaths},

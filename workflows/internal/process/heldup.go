@@ -15,7 +15,8 @@ import (
 // again is not heard of otherwise.
 
 func (c *processCore) registerHeldUp(ctx workflow.Context) {
-	mailbox.OnSignal(c.inbox, ctx, protocol.SignalHeldUp, "From an activity: what it waits for that nobody in the process can mend.", c.onHeldUp)
+	mailbox.OnSignal(c.inbox, ctx, protocol.SignalHeldUp,
+		"From an activity: what it waits for that nobody in the process can mend.", c.onHeldUp)
 }
 
 // onHeldUp takes what the Request in flight waits for. Of one that has ended nothing is heard any more.

@@ -166,7 +166,8 @@ func (p *unsplitProcess) sendResumedCalls(ctx workflow.Context) {
 			mailbox.DeliverSignalsAndWait(ctx, list)
 			list, request = nil, t.Request
 		}
-		list = append(list, protocol.NewSignalDelivery(protocol.InstanceID(p.processID, t.Token), protocol.SignalCalls, p.callsSignal(t)))
+		list = append(list, protocol.NewSignalDelivery(protocol.InstanceID(p.processID, t.Token), protocol.SignalCalls,
+			p.callsSignal(t)))
 	}
 	mailbox.DeliverSignalsAndWait(ctx, list)
 }

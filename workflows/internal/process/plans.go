@@ -97,7 +97,8 @@ func (p *unsplitProcess) decidePlan(ctx workflow.Context, d turn.Decision) error
 	if pending != nil && d.Proof != "" {
 		d.Finding = proofs.Verify(ctx, d.Proof, pending.Name(), p.processID)
 	}
-	d, err := planreview.CheckDecision(pending, d, deciders.ReadStarters(p.idea.Source), p.causersOf(tokensOf(pending)), workflow.Now(ctx))
+	d, err := planreview.CheckDecision(pending, d, deciders.ReadStarters(p.idea.Source),
+		p.causersOf(tokensOf(pending)), workflow.Now(ctx))
 	if err == nil && d.Kind == planreview.SteerAmendPlan {
 		d.Calls = pending.WithLargeValues(d.Calls)
 		err = p.checkAmendment(ctx, pending, d.Calls)

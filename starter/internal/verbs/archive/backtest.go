@@ -55,7 +55,8 @@ Where the new Idea needs Requests, every instance gets what the LLM planned for 
 	c.Flags().StringVar(&o.replies, "replies", "", "`file` of recorded replies that answer the new Idea's Requests")
 	c.Flags().BoolVar(&o.llm, "llm", false, "ask the LLM that is configured")
 	o.most = -1
-	flags.Int(c.Flags(), &o.most, "max-differences", -1, fields.MaxCount, "exit with 1 where more than `N` instances are not the same, from 0; -1: no limit")
+	flags.Int(c.Flags(), &o.most, "max-differences", -1, fields.MaxCount,
+		"exit with 1 where more than `N` instances are not the same, from 0; -1: no limit")
 	_ = c.MarkFlagFilename("replies")
 	return c
 }

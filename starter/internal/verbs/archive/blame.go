@@ -32,7 +32,8 @@ It is read from the store; no server is needed.`,
   starter blame refund-17 amount --at 2 --json`,
 		RunE: func(c *cobra.Command, args []string) error { return blame(c.Context(), a, args[0], args[1], at) },
 	}
-	flags.Int(c.Flags(), &at, "at", 1, fields.MaxCount, "`number` of the Idea that shows the value, from 1 (default the latest)")
+	flags.Int(c.Flags(), &at, "at", 1, fields.MaxCount,
+		"`number` of the Idea that shows the value, from 1 (default the latest)")
 	return c
 }
 

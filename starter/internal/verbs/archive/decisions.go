@@ -34,7 +34,8 @@ store; no server is needed. What was decided since the latest Idea is in the nex
 			return decisions(c.Context(), a, args[0], at)
 		},
 	}
-	flags.Int(c.Flags(), &at, "at", 1, fields.MaxCount, "`number` of the last Idea that counts, from 1 (default the latest)")
+	flags.Int(c.Flags(), &at, "at", 1, fields.MaxCount,
+		"`number` of the last Idea that counts, from 1 (default the latest)")
 	return c
 }
 

@@ -61,18 +61,21 @@ it. It says what became of each.`,
 			if all || because != "" || len(args) == 0 {
 				return resumeAll(c, a, args, all, because, by.who())
 			}
-			return steer(c.Context(), a, args[0], turn.SteerResume, func(p *client.Process) error { return p.Resume(c.Context(), set, by.who()) })
+			return steer(c.Context(), a, args[0], turn.SteerResume,
+				func(p *client.Process) error { return p.Resume(c.Context(), set, by.who()) })
 		},
 	}
 	by.add(c)
 	f := c.Flags()
 	f.BoolVar(&all, "all", false, "all paused processes")
-	f.StringVar(&because, "because", "", "with --all: those alone that are paused with this `code`, such as llm_unreachable")
+	f.StringVar(&because, "because", "",
+		"with --all: those alone that are paused with this `code`, such as llm_unreachable")
 	flags.Int(f, &set.Requests, "requests", 1, fields.MaxCount, "the new limit of Requests, in all")
 	flags.Int(f, &set.Tokens, "tokens", 1, fields.MaxCount, "the new limit of tokens, in all")
 	flags.Int(f, &set.Calls, "calls", 1, fields.MaxCount, "the new limit of Calls, in all")
 	flags.Money(f, &set.Money, "money", "the new limit of what the LLM costs in US dollars, in all; 0 is no limit")
-	flags.Duration(f, &set.Duration, "duration", fields.MinDuration, false, "the new limit of time since the start, such as 72h")
+	flags.Duration(f, &set.Duration, "duration", fields.MinDuration, false,
+		"the new limit of time since the start, such as 72h")
 	return c
 }
 

@@ -50,7 +50,8 @@ func (o *launchOptions) addFlags(c *cobra.Command) {
 }
 
 func addWaitFlag(c *cobra.Command, wait *time.Duration) {
-	flags.Duration(c.Flags(), wait, "wait", fields.MinDuration, true, "return after so long even if the process is still at work (default 0: wait for its end)")
+	flags.Duration(c.Flags(), wait, "wait", fields.MinDuration, true,
+		"return after so long even if the process is still at work (default 0: wait for its end)")
 }
 
 // change puts into an Idea what the command line says of it.

@@ -62,7 +62,8 @@ Temporal was away (a year unless said). Both are Temporal's own.`,
 	c.Flags().StringArrayVar(&o.Cron, "cron", nil, "a cron `expression`, such as \"0 2 * * 1-5\" or @daily; may be repeated")
 	c.Flags().StringVar(&o.TimeZone, "timezone", "", "the time `zone` of the cron expressions, such as Europe/Berlin (default UTC)")
 	c.Flags().StringVar(&o.Overlap, "overlap", "skip", "what happens where the one before still runs")
-	flags.Duration(c.Flags(), &o.CatchUp, "catch-up", schedules.MinCatchUp, false, "how late a missed one may still be started, from 10s (default a year)")
+	flags.Duration(c.Flags(), &o.CatchUp, "catch-up", schedules.MinCatchUp, false,
+		"how late a missed one may still be started, from 10s (default a year)")
 	c.Flags().BoolVar(&o.Paused, "paused", false, "start none until it is resumed")
 	c.Flags().StringVar(&o.Note, "note", "", "a `text` for people")
 	return c

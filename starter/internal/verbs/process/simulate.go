@@ -140,7 +140,8 @@ func placeApart(a *app.App, keep string) (p server.Place, tidy func(), err error
 		tidy = func() { _ = os.RemoveAll(folder) }
 	}
 	data, err := filepath.Abs(keep)
-	return server.Place{Data: data, Store: filepath.Join(data, "store"), Own: a.Own, Temporal: a.Temporal, Note: a.Note}, tidy, err
+	return server.Place{Data: data, Store: filepath.Join(data, "store"), Own: a.Own, Temporal: a.Temporal,
+		Note: a.Note}, tidy, err
 }
 
 // carryOut runs the simulation on a server of its own, whose worker reaches nothing but the LLM.
