@@ -2,6 +2,7 @@ package llm
 
 import (
 	"cmp"
+	"errors"
 	"math/rand/v2"
 	"net/http"
 	"sync"
@@ -36,7 +37,7 @@ func (p Pauses) next(d time.Duration) time.Duration { return min(d+d/2, p.longes
 
 // circuit keeps the Requests of a worker from knocking, each for itself, at a server that is away: one of them tries
 // now and then, and the others are held back. It opens for the whole server where that cannot be reached, and for one
-// model where the server says that it is not there.
+// model where the server says that it is not there, or says nothing for long.
 type circuit struct {
 	pauses Pauses
 
@@ -116,13 +117,20 @@ func (c *circuit) answered(model string, status int) {
 // isAway reports whether a status says that what was to answer is not there.
 func isAway(status int) bool { return status >= http.StatusBadGateway }
 
-// whereAway tells which circuit an error before the first byte opens: that of the server, "", or of the model.
-func (x *exchange) whereAway() (key string, away bool) {
+// longSilence is how long a server must have sent nothing for others to be held back. An Idea may allow its Requests
+// less time than the server needs, and that is no reason for the Requests of others to wait.
+const longSilence = 30 * time.Second
+
+// whereAway tells which circuit an error before the first byte opens: that of the server, "", or of the model. A
+// server that is silent may be loading that model.
+func (x *exchange) whereAway(err error) (key string, away bool) {
 	switch {
 	case x.serverError != nil:
 		return x.params.Model, isAway(x.serverError.status)
 	case x.began.IsZero(), x.response != nil: // it was not asked, or answered and broke off
 		return "", false
+	case errors.Is(err, errNoResponse), errors.Is(err, errNoFirstByte):
+		return x.params.Model, time.Since(x.began) >= longSilence
 	}
 	return "", true
 }

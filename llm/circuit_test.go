@@ -139,8 +139,28 @@ func TestAServerThatTakesARequestAndSendsNothingIsAway(t *testing.T) {
 		!strings.Contains(e.Message, errNoResponse.Error()) || ctx.Err() != nil {
 		t.Errorf("%+v, %v", e, ctx.Err())
 	}
-	if held := c.circuit.admit("any", time.Now()); held == nil {
-		t.Error("it is not known to be away")
+	if held := c.circuit.admit("any", time.Now()); held != nil {
+		t.Errorf("others wait because one Request had little time: %v", held)
+	}
+}
+
+// A server that is silent for long is away, for whoever asks the same model. What an Idea sets for itself, the time of a
+// Request or of its first byte, holds up no other process.
+func TestASilentServerHoldsOthersUpOnlyWhereItHadTime(t *testing.T) {
+	for _, silent := range []error{errNoResponse, errNoFirstByte} {
+		for waited, want := range map[time.Duration]bool{longSilence - time.Second: false, longSilence: true} {
+			c := newClient(t, Config{BaseURL: "http://127.0.0.1:1/v1"})
+			x := c.newExchange(question(t))
+			x.params.Model, x.began = "silent", time.Now().Add(-waited)
+			if e := x.failure(t.Context(), silent); !e.Retry {
+				t.Errorf("%v after %s: %+v", silent, waited, e)
+			}
+			for model, want := range map[string]bool{"silent": want, "another": false} {
+				if held := c.circuit.admit(model, time.Now()); (held != nil) != want {
+					t.Errorf("%v after %s: a Request to the model %q is held back: %v", silent, waited, model, held)
+				}
+			}
+		}
 	}
 }
 

@@ -34,7 +34,7 @@ func (x *exchange) failure(ctx context.Context, err error) *Error {
 		return held
 	}
 	e := x.classify(err)
-	key, away := x.whereAway()
+	key, away := x.whereAway(err)
 	if !away || !e.Retry || ctx.Err() != nil {
 		return e
 	}
