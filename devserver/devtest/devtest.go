@@ -73,6 +73,10 @@ func Shared(attributes map[string]enumspb.IndexedValueType) (*Server, func(), er
 	}, nil
 }
 
+// memory is what a server may take, in bytes: the tests of a package leave thousands of workflows in it, and with less
+// it would collect garbage most of the time.
+const memory = 2 << 30
+
 // Run runs a server until it is stopped, or until this process is gone.
 func Run(o Options) (*Server, error) {
 	root, err := dependOnServer()
@@ -82,7 +86,8 @@ func Run(o Options) (*Server, error) {
 	options, err := json.Marshal(struct {
 		Options
 		UIPort int
-	}{o, -1})
+		Memory int64
+	}{o, -1, memory})
 	if err != nil {
 		return nil, fmt.Errorf("devtest: write options: %w", err)
 	}
