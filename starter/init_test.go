@@ -90,7 +90,11 @@ func TestInitWritesAGoProgramWhoseTestPasses(t *testing.T) {
 		t.Fatalf("%v: %s", err, e.out)
 	}
 	soundBySchema(t, filepath.Join(d.dir, "Desk", "idea.json"))
-	for _, args := range [][]string{{"mod", "tidy", "-diff"}, {"vet", "./..."}, {"test", "./..."}} {
+	commands := [][]string{{"mod", "tidy", "-diff"}, {"test", "-vet=off", "./..."}}
+	if longrun.Enabled() {
+		commands = append(commands, []string{"vet", "./..."}) // which looks at every dependency
+	}
+	for _, args := range commands {
 		c := exec.CommandContext(t.Context(), "go", args...)
 		c.Dir, c.Env = filepath.Join(d.dir, "Desk"), append(os.Environ(), "GOFLAGS=", "GOWORK=off")
 		if said, err := c.CombinedOutput(); err != nil {

@@ -3,19 +3,21 @@ package workflows_test
 import (
 	"strings"
 	"testing"
+
+	"processidea/internal/longrun"
 )
 
 // A Plan that is optimal gives the instances in which it fails to the LLM.
 func TestWhatFallsBackToTheLLMComesToTheSameInParts(t *testing.T) {
 	t.Parallel()
-	for name, c := range map[string]struct {
+	for name, c := range longrun.Rows(t, 2, map[string]struct {
 		form, output string
 	}{
 		"with an output of the Plan": {`, "output": {"type": "object", "properties": {"all": {}}, "required": ["all"]}`, `, "output": {"all": "†state.said"}`},
 		"without a form":             {``, `, "output": {"all": "†state.said"}`},
 		"without an output":          {``, ``},
 		"with a form alone":          {`, "output": {"type": "object", "properties": {"all": {}}, "required": ["all"]}`, ``},
-	} {
+	}) {
 		t.Run(strings.ReplaceAll(name, " ", "-"), func(t *testing.T) {
 			t.Parallel()
 			asOneAndInParts(t, func(t *testing.T, config string) (*scenario, map[string]string) {

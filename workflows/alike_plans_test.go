@@ -3,6 +3,8 @@ package workflows_test
 import (
 	"strings"
 	"testing"
+
+	"processidea/internal/longrun"
 )
 
 const alikeTools = `"shout": ` + textTool + `, "whisper": ` + textTool + `, "refuse": ` + textTool
@@ -61,7 +63,7 @@ var directPlans = map[string]struct{ tools, form, context string }{
 // A Plan that runs directly comes to the same in parts, and asks nobody. What starts from its last Idea does nothing more.
 func TestADirectPlanComesToTheSameInParts(t *testing.T) {
 	t.Parallel()
-	for name, c := range directPlans {
+	for name, c := range longrun.Rows(t, 4, directPlans) {
 		t.Run(strings.ReplaceAll(name, " ", "-"), func(t *testing.T) {
 			t.Parallel()
 			asOneAndInParts(t, func(t *testing.T, config string) (*scenario, map[string]string) {

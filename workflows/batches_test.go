@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"processidea/internal/longrun"
 	"processidea/model/jsonval"
 	"processidea/model/runresult"
 	"processidea/model/turn"
@@ -114,10 +115,10 @@ func answerJSON(w http.ResponseWriter, v any) {
 func TestARequestIsAskedAsABatch(t *testing.T) {
 	t.Parallel()
 	const paidAlready = `{"when": "\"paid\":", "solution": {"calls": []}}`
-	for name, split := range map[string]struct {
+	for name, split := range longrun.Rows(t, 2, map[string]struct {
 		config string
 		least  int
-	}{"in one piece": {`"batch": 9`, 1}, "in parts": {`"batch": 1`, 2}} {
+	}{"in one piece": {`"batch": 9`, 1}, "in parts": {`"batch": 1`, 2}}) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			till := newTill(t)

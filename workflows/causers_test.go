@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"processidea/internal/longrun"
 	"processidea/model/deciders"
 	"processidea/model/ideafile"
 	"processidea/model/turn"
@@ -27,7 +28,7 @@ func (s *scenario) decides(process, under, call, by, refused string) {
 // Who adds or revises an instance has no more say there than who started the process, and as much elsewhere.
 func TestWhoCausedACallDecidesOnItNowhere(t *testing.T) {
 	t.Parallel()
-	for name, c := range map[string]struct {
+	for name, c := range longrun.Rows(t, 2, map[string]struct {
 		config string
 		under  func(token string) string
 		every  int
@@ -36,7 +37,7 @@ func TestWhoCausedACallDecidesOnItNowhere(t *testing.T) {
 		"in parts":             {`"batch": 1`, func(token string) string { return "/~part/" + token + "/" + token }, 0},
 		"continued as new":     {"", func(token string) string { return "/" + token }, 1},
 		"parts, continued too": {`"batch": 1`, func(token string) string { return "/~part/" + token + "/" + token }, 1},
-	} {
+	}) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			till := newTill(t)

@@ -9,6 +9,7 @@ import (
 	"os/signal"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -77,16 +78,19 @@ type crash struct {
 	seen map[string][]string // Idempotency-Keys by tool path
 }
 
+var crashes atomic.Int64
+
 func newCrash(t *testing.T) *crash {
 	t.Helper()
 	atLength(t)
+	space := fmt.Sprintf("%s-%d", t.Name(), crashes.Add(1)) // with -count a test runs again
 	_, err := temporalClient.WorkflowService().RegisterNamespace(t.Context(), &workflowservice.RegisterNamespaceRequest{
-		Namespace: t.Name(), WorkflowExecutionRetentionPeriod: durationpb.New(24 * time.Hour)})
+		Namespace: space, WorkflowExecutionRetentionPeriod: durationpb.New(24 * time.Hour)})
 	if err != nil {
 		t.Fatal(err)
 	}
 	c, err := client.Dial(engine.ClientOptions(client.Options{
-		HostPort: server.Address(), Namespace: t.Name(), Logger: quiet{}}, store))
+		HostPort: server.Address(), Namespace: space, Logger: quiet{}}, store))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,7 +99,7 @@ func newCrash(t *testing.T) *crash {
 		_, err := c.DescribeTaskQueue(t.Context(), "process-idea", 1)
 		return err == nil
 	})
-	return &crash{t: t, client: c, id: t.Name(), seen: map[string][]string{}}
+	return &crash{t: t, client: c, id: space, seen: map[string][]string{}}
 }
 
 // work starts a worker and gives what kills it.
@@ -218,7 +222,7 @@ func (c *crash) workHandingOutTo(token string) {
 		case *workflowservice.SignalWorkflowExecutionRequest:
 			sent := in.Input.String()
 			isLost = in.SignalName == protocol.SignalCalls && strings.Contains(sent, `\"request\":1,`) && !strings.Contains(sent, `\"rest\":true`) &&
-				in.WorkflowExecution.WorkflowId != protocol.InstanceID(c.id, token)
+				in.WorkflowExecution.WorkflowId != protocol.InstanceID(c.t.Name(), token)
 		}
 		if isLost {
 			<-ctx.Done()

@@ -170,7 +170,7 @@ func (s *scenario) decideAll(to, id, kind, by string, list []protocol.Approval, 
 // Of people who decide on everything at the same moment each counts once for each Call, wherever the Calls wait.
 func TestPeopleWhoDecideOnManyAtOnceCountOnceForEach(t *testing.T) {
 	t.Parallel()
-	for name, c := range map[string]struct {
+	for name, c := range longrun.Rows(t, 3, map[string]struct {
 		config, context string
 		calls, every    int
 	}{
@@ -179,7 +179,7 @@ func TestPeopleWhoDecideOnManyAtOnceCountOnceForEach(t *testing.T) {
 		"the parts of a split":          {`"batch": 2`, rows(1, 5) + `,` + payOnce, 5, 0},
 		"parts that continue as new":    {`"batch": 2`, rows(1, 5) + `,` + payOnce, 5, 1},
 		"a broadcast, continued as new": {"", rows(1, 5) + `,` + payOnce, 5, 1},
-	} {
+	}) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			till := newTill(t)
@@ -257,7 +257,7 @@ func TestManyCallsOfDelegatesAndForksAreDecidedOn(t *testing.T) {
 // A workflow task in which a thousand wrong decisions are refused is short, or the SDK takes it for one that hangs.
 func TestAThousandDecisionsOnCallsThatThereAreNotAreRefused(t *testing.T) {
 	t.Parallel()
-	for name, batch := range map[string]int{"in one piece": 40, "in parts": 20} {
+	for name, batch := range longrun.Rows(t, 2, map[string]int{"in one piece": 40, "in parts": 20}) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := paying(t, newTill(t), fmt.Sprintf(`"batch": %d`, batch), "true", rows(1, 40)+`,`+payOnce)
@@ -285,7 +285,7 @@ func TestAThousandDecisionsOnCallsThatThereAreNotAreRefused(t *testing.T) {
 // Whoever decides last is heard last, though the first decisions are many and wait for their turn.
 func TestADecisionDoesNotOvertakeManyThatWaitForTheirTurn(t *testing.T) {
 	t.Parallel()
-	for name, batch := range map[string]int{"in one piece": 300, "in parts": 75} {
+	for name, batch := range longrun.Rows(t, 2, map[string]int{"in one piece": 300, "in parts": 75}) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			atLength(t)
@@ -309,7 +309,7 @@ func TestADecisionDoesNotOvertakeManyThatWaitForTheirTurn(t *testing.T) {
 func TestManyDecisionsAreRefusedAsSingleOnesAre(t *testing.T) {
 	t.Parallel()
 	till := newTill(t)
-	for name, config := range map[string]string{"in one piece": "", "in parts": `"batch": 1`} {
+	for name, config := range longrun.Rows(t, 2, map[string]string{"in one piece": "", "in parts": `"batch": 1`}) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := paying(t, till, config, "true", rows(1, 3)+`,`+payOnce)

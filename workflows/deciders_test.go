@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"processidea/internal/longrun"
 	"processidea/model/deciders"
 	"processidea/model/ideafile"
 	"processidea/model/turn"
@@ -60,7 +61,7 @@ func (s *scenario) outcome(to, instance, kind string, payload map[string]any) st
 // Wherever a Call waits, it is the same people who decide: two of finance, neither of whom started the process, each once.
 func TestTwoPeopleDecideWhereverTheCallWaits(t *testing.T) {
 	t.Parallel()
-	for name, c := range map[string]struct {
+	for name, c := range longrun.Rows(t, 2, map[string]struct {
 		config, policy, context string
 		instances               []string // workflow ids under the process, each with the Call 0.1
 		every                   int
@@ -70,7 +71,7 @@ func TestTwoPeopleDecideWhereverTheCallWaits(t *testing.T) {
 		"a broadcast Call":     {"", twoOfFinance, rows(1, 2) + `,` + payOnce, []string{"/1", "/2"}, 0},
 		"the parts of a split": {`"batch": 1`, twoOfFinance, rows(1, 2) + `,` + payOnce, []string{"/~part/1/1", "/~part/2/2"}, 0},
 		"a limit of config":    {`"approval": ` + strings.Replace(twoOfFinance, "{", `{"all": true, `, 1), "false", rows(1, 1) + `,` + payOnce, []string{"/1"}, 0},
-	} {
+	}) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			till := newTill(t)

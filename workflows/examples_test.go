@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"processidea/examples/diamond/shop"
+	"processidea/internal/longrun"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
 	"processidea/model/runresult"
@@ -75,7 +76,7 @@ var outcomes = map[string]struct {
 func TestEveryExampleRunsToItsEnd(t *testing.T) {
 	t.Parallel()
 	atLength(t)
-	for name, want := range outcomes {
+	for name, want := range longrun.Rows(t, 3, outcomes) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			if name == "diamond" {
@@ -119,7 +120,7 @@ func TestEveryExampleRunsToItsEnd(t *testing.T) {
 func TestEveryExampleOfSeveralInstancesComesToTheSameInParts(t *testing.T) {
 	t.Parallel()
 	atLength(t)
-	for name, c := range map[string]struct {
+	for name, c := range longrun.Rows(t, 3, map[string]struct {
 		instances, batch, waiting int
 		when, reply               string // replaces what brings a reply for all, and a reply that only parts ask for
 	}{
@@ -129,7 +130,7 @@ func TestEveryExampleOfSeveralInstancesComesToTheSameInParts(t *testing.T) {
 		"sentiment":           {instances: 2, batch: 1, reply: `{"when":"Write the output","solution":{"calls":[],"output":{"summary":"One text is positive (①), one is negative (②)."}}}`},
 		"employees":           {instances: 2, batch: 1, when: "employee_B", reply: `{"when":"Carry out the request","solution":{"calls":[],"output":null}}`},
 		"refunds":             {instances: 20, batch: 3, waiting: 3},
-	} {
+	}) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			idea, replies := example(t, name)

@@ -10,6 +10,7 @@ import (
 	"go.temporal.io/api/serviceerror"
 	"go.temporal.io/api/workflowservice/v1"
 
+	"processidea/internal/longrun"
 	"processidea/model/ideafile"
 	"processidea/model/runresult"
 	"processidea/model/turn"
@@ -44,7 +45,7 @@ func TestAProcessGoesOnWithoutAnInstanceThatWasTerminatedOrDeletedDuringARequest
 	t.Parallel()
 	const shout = `{"solution": {"calls": [{"_tool": "shout", "_instance": "*", "text": "†state.text", "_outputPath": "a"}]}}`
 	const again = `{"solution": {"calls": [{"_tool": "shout", "_instance": "*", "text": "†state.a", "_outputPath": "b"}]}}`
-	for name, c := range map[string]struct {
+	for name, c := range longrun.Rows(t, 2, map[string]struct {
 		request int
 		remove  func(*scenario, string)
 	}{
@@ -52,7 +53,7 @@ func TestAProcessGoesOnWithoutAnInstanceThatWasTerminatedOrDeletedDuringARequest
 		"terminated-in-the-first":  {1, (*scenario).terminateInstance},
 		"deleted-in-the-second":    {2, (*scenario).deleteInstance},
 		"terminated-in-the-second": {2, (*scenario).terminateInstance},
-	} {
+	}) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			speaking, goOn := make(chan struct{}), make(chan struct{})

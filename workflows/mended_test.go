@@ -14,6 +14,7 @@ import (
 	enumspb "go.temporal.io/api/enums/v1"
 	"go.temporal.io/api/workflowservice/v1"
 
+	"processidea/internal/longrun"
 	"processidea/model/ideafile"
 	"processidea/model/runresult"
 	"processidea/model/turn"
@@ -187,7 +188,7 @@ func TestAProcessWhoseStoreCannotBeWrittenWaitsAndGoesOnWhenItCan(t *testing.T) 
 // What a tool did is not lost, nor done twice, because its result could not be stored at once.
 func TestALargeResultWaitsForTheStoreAndItsToolIsNotRunAgain(t *testing.T) {
 	t.Parallel()
-	for name, size := range map[string]int{"by-its-handle": 200_000, "in-a-payload": 20_000} {
+	for name, size := range longrun.Rows(t, 2, map[string]int{"by-its-handle": 200_000, "in-a-payload": 20_000}) {
 		t.Run(name, func(t *testing.T) { largeResultWaits(t, size) })
 	}
 }

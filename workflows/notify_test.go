@@ -34,6 +34,10 @@ func (b *board) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "not now", http.StatusServiceUnavailable)
 		return
 	}
+	// A worker that is killed after it told people, and before Temporal knew, tells them again.
+	if slices.Contains(b.ids, id) {
+		return
+	}
 	var body struct{ Data turn.ApprovalNotices }
 	_ = json.NewDecoder(r.Body).Decode(&body)
 	b.ids, b.got = append(b.ids, id), append(b.got, body.Data)

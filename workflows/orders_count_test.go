@@ -8,6 +8,7 @@ import (
 
 	"go.temporal.io/sdk/client"
 
+	"processidea/internal/longrun"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
 	"processidea/model/turn"
@@ -37,14 +38,14 @@ func approvedUnder(t *testing.T, c client.Client, order string, instances []stri
 func TestAnApprovalUnderAnOrderThatIsRefusedIsGivenToAnotherCall(t *testing.T) {
 	t.Parallel()
 	plan := `{"type": "plan", "stage": "complete", "plan": [{"_tool": "book", "n": 1, "_outputPath": "booked"}, {"_tool": "pay", "n": 2, "_outputPath": "paid"}]}`
-	for name, c := range map[string]struct {
+	for name, c := range longrun.Rows(t, 2, map[string]struct {
 		config string
 		every  int
 	}{
 		"in one piece":         {"", 0},
 		"in parts":             {`"batch": 2`, 0},
 		"parts, continued too": {`"batch": 2`, 1},
-	} {
+	}) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			till := newTill(t)

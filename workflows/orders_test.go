@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"processidea/internal/longrun"
 	"processidea/model/ideafile"
 	"processidea/model/standing"
 	"processidea/model/turn"
@@ -48,7 +49,7 @@ func (s *scenario) order(id string) (o standing.Order) {
 func TestAStandingOrderApprovesAsManyCallsAsItSays(t *testing.T) {
 	t.Parallel()
 	atLength(t)
-	for name, c := range map[string]struct {
+	for name, c := range longrun.Rows(t, 2, map[string]struct {
 		config string
 		every  int
 	}{
@@ -56,7 +57,7 @@ func TestAStandingOrderApprovesAsManyCallsAsItSays(t *testing.T) {
 		"in parts":             {`"batch": 4`, 0},
 		"continued as new":     {"", 1},
 		"parts, continued too": {`"batch": 4`, 1},
-	} {
+	}) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			till := newTill(t)

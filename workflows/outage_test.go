@@ -15,6 +15,7 @@ import (
 	"go.temporal.io/sdk/client"
 
 	"processidea/devserver/devtest"
+	"processidea/internal/longrun"
 	"processidea/model/jsonval"
 	"processidea/model/runresult"
 	"processidea/model/turn"
@@ -97,7 +98,8 @@ func status(code int) http.HandlerFunc {
 
 // A server that is away holds a process up, whose worker is even killed meanwhile, and the process goes on by itself when it is back.
 func TestAnLLMThatIsAwayHoldsAProcessUpThatGoesOnWhenItIsBack(t *testing.T) {
-	for name, row := range map[string]struct {
+	t.Parallel()
+	for name, row := range longrun.Rows(t, 2, map[string]struct {
 		away   http.HandlerFunc // nil: nobody listens
 		config string
 		says   string
@@ -108,8 +110,9 @@ func TestAnLLMThatIsAwayHoldsAProcessUpThatGoesOnWhenItIsBack(t *testing.T) {
 		"it hangs":       {hang, `, "config": {"llm": {"timeout": "2s"}}`, "it has sent nothing"},
 		"two are away":   {status(http.StatusBadGateway), `, "config": {"llm": [{"model": "a"}, {"model": "b"}]}`, "none of 2 LLMs answers"},
 		"by batch":       {status(http.StatusServiceUnavailable), `, "config": {"llm": {"batch": true}}`, "answered 503"},
-	} {
+	}) {
 		t.Run(strings.ReplaceAll(name, " ", "-"), func(t *testing.T) {
+			t.Parallel()
 			c, o := newCrash(t), newOutage(t)
 			if row.away != nil {
 				o.answers(row.away)
@@ -150,6 +153,7 @@ func (s *scenario) withConfig(text string) {
 }
 
 func TestAnLLMThatStaysAwayLongerThanThePatiencePausesTheProcess(t *testing.T) {
+	t.Parallel()
 	c, o := newCrash(t), newOutage(t)
 	s := newScenario(t, fmt.Sprintf(outageIdea, httpTool(c.tool("go", nil), ""), ""), goOnce, nothingMore)
 	s.withConfig(`, "config": {"llm": {"patience": "1s"}}`)
@@ -165,6 +169,7 @@ func TestAnLLMThatStaysAwayLongerThanThePatiencePausesTheProcess(t *testing.T) {
 
 // A person can pause a process that waits, have it go on, and end it.
 func TestAProcessThatIsHeldUpTakesAPauseAResumeAndItsEndAtOnce(t *testing.T) {
+	t.Parallel()
 	c, o := newCrash(t), newOutage(t)
 	s := newScenario(t, fmt.Sprintf(outageIdea, httpTool(c.tool("go", nil), ""), ""), goOnce, nothingMore)
 	c.productionWith([]string{envLLM + "=http://" + o.address + "/v1"}) // with pauses as they are
@@ -185,6 +190,7 @@ func TestAProcessThatIsHeldUpTakesAPauseAResumeAndItsEndAtOnce(t *testing.T) {
 
 // 101 instances are two parts, and each Request of these waits; a delegate's waiting is its caller's too.
 func TestPartsAndDelegatesThatAreHeldUpSaySoAndGoOn(t *testing.T) {
+	t.Parallel()
 	c, o := newCrash(t), newOutage(t)
 	s := newScenario(t, manyInstances(newTill(t), 101, 101, `{}`), payAll, nothingMore)
 	s.script(`{"when": "\"paid\":", "solution": {"calls": []}}`, payAll, payAll, payAll, payAll)
@@ -202,6 +208,7 @@ func TestPartsAndDelegatesThatAreHeldUpSaySoAndGoOn(t *testing.T) {
 
 // While a server is away, the Requests of a worker do not knock each for itself; all go on when it is back.
 func TestFiftyProcessesKnockOnce(t *testing.T) {
+	t.Parallel()
 	c, o := newCrash(t), newOutage(t)
 	o.answers(status(http.StatusServiceUnavailable))
 	var all []*scenario

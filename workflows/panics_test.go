@@ -8,6 +8,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 
 	"processidea/internal/safego/safegotest"
@@ -21,6 +22,7 @@ import (
 // One goroutine panics at every place that starts one in a worker: the worker lives, what runs on it comes to its end, and the log says where.
 // The places are found in the source: a new one is in it by itself, or has a test of its own that names it.
 func TestNoGoroutineEndsAWorker(t *testing.T) {
+	t.Parallel()
 	c := newCrash(t)
 	after := placesOfWorkers(t)
 	server := newMCPServer(t)
@@ -52,7 +54,7 @@ func TestNoGoroutineEndsAWorker(t *testing.T) {
 	if status, _ := worker.Get("/healthz"); status != http.StatusOK {
 		t.Errorf("the worker answers %d", status)
 	}
-	stop(t, worker)
+	worker.Signal(syscall.SIGTERM)
 	code, log := worker.Wait()
 	if code != 0 {
 		t.Errorf("it ended with %d", code)
@@ -65,6 +67,7 @@ func TestNoGoroutineEndsAWorker(t *testing.T) {
 }
 
 func TestAPanicOfTheWorkerItselfEndsItWithTheReason(t *testing.T) {
+	t.Parallel()
 	c := newCrash(t)
 	p := workertest.Start(t, []string{"TEMPORAL_ADDRESS=" + server.Address(), "TEMPORAL_NAMESPACE=" + c.id, "PROCESSIDEA_STORE=" + storeDir,
 		workertest.PanicsVariable + `={"worker.run": 0}`})

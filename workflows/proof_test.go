@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"processidea/internal/longrun"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
 	"processidea/model/proof"
@@ -197,7 +198,7 @@ const signedByTwo = `{"proof": "signed", "by": {"groups": ["finance"], "count": 
 func TestASignedDecisionIsTheOnlyOneThatCountsWhereverTheCallWaits(t *testing.T) {
 	t.Parallel()
 	text := `{"type": "text", "text": "t"},`
-	for name, c := range map[string]struct {
+	for name, c := range longrun.Rows(t, 2, map[string]struct {
 		config, policy, context string
 		instances               []string // workflow ids under the process, each with the Call 0.1
 		every                   int
@@ -208,7 +209,7 @@ func TestASignedDecisionIsTheOnlyOneThatCountsWhereverTheCallWaits(t *testing.T)
 		"the parts of a split": {`"batch": 1`, signedByTwo, rows(1, 3) + `,` + payOnce, []string{"/~part/1/1", "/~part/2/2", "/~part/3/3"}, 0},
 		"a limit of config": {`"approval": {"tools": ["pay"], "proof": "signed", "by": {"count": 2, "notStarter": true}}`,
 			`{"proof": "declared", "by": {"groups": ["finance"]}}`, text + payOnce, []string{"/main"}, 0},
-	} {
+	}) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			till := newTill(t)

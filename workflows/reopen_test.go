@@ -7,6 +7,7 @@ import (
 
 	enumspb "go.temporal.io/api/enums/v1"
 
+	"processidea/internal/longrun"
 	"processidea/model/ideafile"
 	"processidea/model/turn"
 	"processidea/protocol"
@@ -115,7 +116,7 @@ func TestOfAProcessInPartsAnInstanceIsReopenedWhileItsPartIsAtWork(t *testing.T)
 // A delegate is a process: who knows its id reopens an instance of it, and its caller goes on waiting.
 func TestInADelegateAnInstanceIsReopened(t *testing.T) {
 	t.Parallel()
-	for name, batch := range map[string]int{"in one piece": 3, "in parts, i0 beside one that waits": 2} {
+	for name, batch := range longrun.Rows(t, 2, map[string]int{"in one piece": 3, "in parts, i0 beside one that waits": 2}) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			till := newTill(t)

@@ -53,7 +53,7 @@ func TestAToolSeesTheFirstCallBeforeTheLLMHasSaidItsLastToken(t *testing.T) {
 func TestABadReplyIsToldToTheNextRequest(t *testing.T) {
 	t.Parallel()
 	good := `{"solution": {"calls": []}}`
-	for name, row := range map[string]struct{ reply, want string }{
+	for name, row := range longrun.Rows(t, 3, map[string]struct{ reply, want string }{
 		"it is no JSON":                    {`{"raw": "I think we should shout."}`, "not_json"},
 		"it is another form":               {`{"raw": "{\"plan\": []}"}`, "not_json"},
 		"it is a list":                     {`{"raw": "[]"}`, "not_json"},
@@ -67,7 +67,8 @@ func TestABadReplyIsToldToTheNextRequest(t *testing.T) {
 		"it is nested without end":         {`{"raw": "{\"calls\": [` + strings.Repeat("[", 20_000) + `"}`, "not_json"},
 		"it has a key twice":               {`{"raw": "{\"calls\": [], \"calls\": []}"}`, "not_json"},
 		"its output is too large a number": {`{"raw": "{\"calls\": [], \"output\": {\"n\": 1e10000000}}"}`, "not_json"},
-	} {
+	}) {
+
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := newScenario(t, `{"schema": {"tools": {"shout": `+textTool+`}}, "context": [{"type": "text", "text": "Go."}]}`,
@@ -196,14 +197,14 @@ const (
 
 func TestAnOutputOfWhatIsKnownBesideCallsEndsTheProcessInOneRequest(t *testing.T) {
 	t.Parallel()
-	for name, c := range map[string]struct {
+	for name, c := range longrun.Rows(t, 2, map[string]struct {
 		config    string
 		instances int
 		// Each of two parts makes its own Request, and one more is about the whole: it alone is left where the solution is run again.
 		requests, requestsAgain int
 	}{
 		"of a few": {`{}`, 3, 1, 0}, "in parts": {`{"batch": 2}`, 3, 3, 1}, "of 101, in parts": {`{"batch": 60}`, 101, 3, 1},
-	} {
+	}) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			if c.instances > 100 {
@@ -260,12 +261,12 @@ func (s *scenario) wantOutput(r runresult.Result, requests int, output string) {
 // What a person refuses is planned otherwise, and the output that was given is put right in the same Request: nobody is asked for it at the end.
 func TestAnOutputIsPutRightForWhoWasRefused(t *testing.T) {
 	t.Parallel()
-	for name, c := range map[string]struct {
+	for name, c := range longrun.Rows(t, 2, map[string]struct {
 		config                             string
 		instances, requests, requestsAgain int
 	}{
 		"of a few": {`{}`, 3, 2, 0}, "of 101, in parts": {`{"batch": 60}`, 101, 4, 1},
-	} {
+	}) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			if c.instances > 100 {

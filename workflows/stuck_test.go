@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"processidea/internal/longrun"
 	"processidea/model/ideafile"
 	"processidea/model/runresult"
 	"processidea/model/turn"
@@ -25,13 +26,14 @@ func TestWhatTheWorkerLacksForAToolPausesTheProcessAndTheCallIsTriedAgain(t *tes
 	t.Parallel()
 	const rows = `{"type": "state", "_instance": "1"}, {"type": "state", "_instance": "2"}, {"type": "state", "_instance": "3"}, {"type": "state", "_instance": "4"}`
 	const call = `{"_tool": "ask", "_outputPath": "†state.a || †state.failed"}, {"_tool": "shout", "text": "quiet", "_outputPath": "a"}`
-	for name, c := range map[string]struct{ config, context string }{
+	for name, c := range longrun.Rows(t, 2, map[string]struct{ config, context string }{
 		"planned":           {"", ""},
 		"for many":          {"", rows},
 		"in parts":          {`"batch": 2`, rows},
 		"by a direct Plan":  {"", `{"type": "plan", "stage": "complete", "plan": [` + call + `]}`},
 		"directly in parts": {`"batch": 3`, rows + `, {"type": "plan", "stage": "complete", "plan": [` + call + `]}`},
-	} {
+	}) {
+
 		t.Run(strings.ReplaceAll(name, " ", "-"), func(t *testing.T) {
 			t.Parallel()
 			secret := "TEST_STUCK_" + strings.ToUpper(strings.NewReplacer("-", "_", " ", "_").Replace(name))

@@ -31,7 +31,7 @@ func wantLoudInTheFirstAndTheThird(t *testing.T, r runresult.Result) {
 func TestACallForSomeInstancesRunsInThoseAlone(t *testing.T) {
 	t.Parallel()
 	plan := `{"type": "plan", "stage": "complete", "plan": [` + forTheFirstAndTheThird + `]}, `
-	for name, c := range map[string]struct {
+	for name, c := range longrun.Rows(t, 2, map[string]struct {
 		config, plan string
 		instances    int
 		replies      []string
@@ -41,7 +41,7 @@ func TestACallForSomeInstancesRunsInThoseAlone(t *testing.T) {
 		"by a Plan of a hundred":   {`{}`, plan, 101, nil},
 		"by the LLM":               {`{}`, "", 3, []string{`{"when": "Calls so far", "solution": {"calls": []}}`, `{"solution": {"calls": [` + forTheFirstAndTheThird + `]}}`}},
 		"by a Plan that is staged": {`{}`, strings.Replace(plan, "complete", "optimal", 1), 3, []string{`{"solution": {"calls": []}}`}},
-	} {
+	}) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			if c.instances > 100 {

@@ -3,7 +3,11 @@
 package longrun
 
 import (
+	"hash/fnv"
+	"iter"
+	"maps"
 	"os"
+	"slices"
 	"testing"
 )
 
@@ -15,5 +19,28 @@ func Only(t testing.TB) {
 	t.Helper()
 	if !Enabled() {
 		t.Skip("in the long run only: set PROCESSIDEA_LONG=1")
+	}
+}
+
+// Rows gives the rows of a table in which a rule is tried in one form after the other: all of them in the long run,
+// one with -short, and otherwise one in so many, at least one. Which ones follows from the test's name, so that tests
+// with the same forms do not all take the same.
+func Rows[R any](t testing.TB, oneIn int, table map[string]R) iter.Seq2[string, R] {
+	names := slices.Sorted(maps.Keys(table))
+	switch {
+	case Enabled():
+		oneIn = 1
+	case testing.Short() || oneIn > len(names):
+		oneIn = len(names)
+	}
+	h := fnv.New32a()
+	_, _ = h.Write([]byte(t.Name()))
+	first := int(h.Sum32() % uint32(max(oneIn, 1))) //nolint:gosec // the rows of a table are few
+	return func(yield func(string, R) bool) {
+		for n := first; n < len(names); n += oneIn {
+			if !yield(names[n], table[names[n]]) {
+				return
+			}
+		}
 	}
 }
