@@ -13,7 +13,7 @@ type level struct {
 	escapes []escape // by where they stand
 	depth   int
 
-	spaced string // the text with a space for every +, as forms write spaces
+	spaced string // the text in lower case with a space for every +, as forms write spaces
 	lower  string // the text in lower case
 	base64 string // the text with the usual characters of base64 for those of URLs
 }
@@ -25,7 +25,8 @@ func newLevel(text string) *level {
 }
 
 func (l *level) set(text string) {
-	l.text, l.spaced, l.lower, l.base64 = text, strings.ReplaceAll(text, "+", " "), lower(text), standard.Replace(text)
+	l.text, l.lower, l.base64 = text, lower(text), standard.Replace(text)
+	l.spaced = strings.ReplaceAll(l.lower, "+", " ")
 }
 
 var standard = strings.NewReplacer("-", "+", "_", "/")

@@ -9,7 +9,7 @@ import (
 // needle is one secret, in all forms in which it is looked for.
 type needle struct {
 	mark   string
-	plain  []string // as it is, and with what looks like an escape in it undone, as it is in the texts
+	plain  []string // in lower case: as it is, and with what looks like an escape in it undone, as it is in the texts
 	spaced []string // the same with a space for every +; none where there is no space in it
 	hex    string   // in lower case
 	base64 []string // without what depends on the bytes around it
@@ -22,7 +22,7 @@ const leastInside = 8
 func newNeedle(name, value string) needle {
 	n := needle{mark: "[secret " + name + "]", hex: hex.EncodeToString([]byte(value))}
 	for l := newLevel(value); l != nil && len(l.text) >= Least; l = l.deeper() {
-		n.plain = append(n.plain, l.text)
+		n.plain = append(n.plain, l.lower)
 		if strings.Contains(l.text, " ") {
 			n.spaced = append(n.spaced, l.spaced)
 		}
@@ -45,7 +45,7 @@ func newNeedle(name, value string) needle {
 func (n needle) in(l *level) []span {
 	var spans []span
 	for _, form := range n.plain {
-		spans = append(spans, n.find(l, l.text, form, nil)...)
+		spans = append(spans, n.find(l, l.lower, form, nil)...)
 	}
 	for _, form := range n.spaced {
 		spans = append(spans, n.find(l, l.spaced, form, nil)...)

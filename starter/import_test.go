@@ -27,7 +27,7 @@ func TestToolsOfAnOpenAPIDocumentStandInAnIdeaAndPassTheCheck(t *testing.T) {
 	d := newDesk(t, map[string]string{"pets.yaml": petsDocument})
 	e := d.do("tools", "import", "pets.yaml", "--approve", "none").is(exit.Done).
 		complains(`starter: import pets.yaml: DELETE /pets/{id}: cookie parameter "sid" is left out: an HTTP tool sends none`).
-		complains("import pets.yaml: 2 Tools; the worker needs API_KEY (the key of api_key), named in PROCESSIDEA_TOOL_SECRETS; PROCESSIDEA_HTTP_ALLOW must name pets.example")
+		complains("import pets.yaml: 2 Tools; the worker needs API_KEY@pets.example (the key of api_key), named in PROCESSIDEA_TOOL_SECRETS; PROCESSIDEA_HTTP_ALLOW must name pets.example")
 	idea := `{"schema": ` + e.out + `, "context": [{"type": "text", "text": "Look after the pets."}]}`
 	if err := os.WriteFile(filepath.Join(d.dir, "idea.json"), []byte(idea), 0o600); err != nil {
 		t.Fatal(err)

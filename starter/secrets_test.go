@@ -91,7 +91,7 @@ func parrotFiles(at string) map[string]string {
 func TestASecretThatServersRepeatStandsNowhere(t *testing.T) {
 	server := parrot(t)
 	// The server's files are looked through.
-	d := newDesk(t, parrotFiles(server.URL)).ownServer().set("PROCESSIDEA_HTTP_ALLOW="+strings.TrimPrefix(server.URL, "http://"), "TOKEN="+toolSecret, "PROCESSIDEA_TOOL_SECRETS=TOKEN")
+	d := newDesk(t, parrotFiles(server.URL)).ownServer().set("PROCESSIDEA_HTTP_ALLOW="+strings.TrimPrefix(server.URL, "http://"), "TOKEN="+toolSecret, "PROCESSIDEA_TOOL_SECRETS=TOKEN@127.0.0.1")
 	done := d.do("run", ".", "--id", "p", "--json", noUI).is(exit.Done)
 	if r := done.result(); r.Calls.Done != 3 || r.Calls.Failed != 2 {
 		t.Errorf("%+v", r.Calls)

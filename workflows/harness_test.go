@@ -123,7 +123,7 @@ func startWorker() (worker.Worker, error) {
 	builtin.Register(registry, nil)
 	registerTestTools(registry)
 	registerDoze(registry)
-	reached := httptool.New(httptool.Options{Allow: strings.TrimPrefix(toolbox.server.URL, "http://"), Secrets: "TEST_*", LookupEnv: lookupVariable})
+	reached := httptool.New(httptool.Options{Allow: strings.TrimPrefix(toolbox.server.URL, "http://"), Secrets: "TEST_*@*", LookupEnv: lookupVariable})
 	deciders, err := signers.open()
 	if err != nil {
 		return nil, err

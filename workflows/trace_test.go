@@ -69,7 +69,7 @@ func TestATraceLeadsFromTheProcessOverItsRequestsToTheirCallsAndKeepsSecrets(t *
 		`{"solution": {"calls": [{"_tool": "bad", "n": 1, "_outputPath": "b"}]}}`, `{"solution": {"calls": []}}`)
 	r := telemetrytest.NewReceiver(t)
 	// Nothing is kept in memory: every workflow task replays all that was before.
-	p := c.productionWith(append(r.Environment(), "TEST_TRACE_KEY=secret-hush", "PROCESSIDEA_TOOL_SECRETS=TEST_TRACE_KEY"), "--cached-workflows", "0")
+	p := c.productionWith(append(r.Environment(), "TEST_TRACE_KEY=secret-hush", "PROCESSIDEA_TOOL_SECRETS=TEST_TRACE_KEY@127.0.0.1"), "--cached-workflows", "0")
 	c.finish(c.start(s))
 	flush(t, p)
 

@@ -83,6 +83,9 @@ func (c *Client) Do(ctx context.Context, s Spec, params, scopes map[string]any, 
 		return fail(finalCause{err})
 	}
 	r, err := c.prepare(s, &filling{params: params, vault: v, read: map[string]bool{}}, scopes)
+	if err == nil {
+		err = v.bound(hostName(r.url.Hostname()), portOf(r.url))
+	}
 	if err != nil {
 		return fail(finalCause{err})
 	}

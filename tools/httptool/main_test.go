@@ -91,9 +91,14 @@ func client(t *testing.T, env map[string]string, servers ...*httptest.Server) *C
 	return c
 }
 
-// secretsFor lists those names that a list may hold.
-func secretsFor(names []string) string {
-	return strings.Join(slices.DeleteFunc(names, func(name string) bool { return CheckSecretNames(name) != nil }), ",")
+// secretsFor lists those names that a list may hold, for any host.
+func secretsFor(names []string) (list string) {
+	for _, name := range names {
+		if _, err := ReadSecretNames(name + "@*"); err == nil {
+			list += name + "@*,"
+		}
+	}
+	return list
 }
 
 func parse(t *testing.T, text string) Spec {

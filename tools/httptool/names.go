@@ -95,54 +95,100 @@ func notForTools(name string) string {
 	return fmt.Sprintf("environment variable %s is not for tools", name)
 }
 
-// SecretsVariable names the environment variable that lists what $env:NAME may name, with commas or spaces between:
-// `SHOP_TOKEN, CRM_*`; * at the end stands for whatever follows.
+// SecretsVariable names the environment variable that lists what $env:NAME may name, and which host may be told it, with commas or spaces
+// between: `SHOP_TOKEN@shop.example.com, CRM_*@*.crm.example`. * at the end of a name stands for whatever follows; hosts are written as in
+// AllowVariable, and @* is any host. A program that the worker starts counts as localhost.
 const SecretsVariable = "PROCESSIDEA_TOOL_SECRETS"
 
-// secretNames are the variables of the environment that tools may be given. All others are the worker's own: keys of LLMs, of
-// clouds, of databases.
-type secretNames struct{ names, prefixes []string }
+// secretNames are the variables of the environment that tools may be given, each with where it may go. All others are the worker's own: keys
+// of LLMs, of clouds, of databases.
+type secretNames []secretEntry
+
+type secretEntry struct {
+	name  string
+	open  bool // it is the beginning of names
+	hosts *allowList
+}
 
 var (
 	oneSecret   = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*\*?$`)
 	betweenThem = func(r rune) bool { return r == ',' || r == ' ' || r == '\t' || r == '\n' }
 )
 
-// CheckSecretNames returns what is wrong with a list of secrets.
-func CheckSecretNames(text string) error {
-	_, err := parseSecretNames(text)
-	return err
+// ReadSecretNames returns what is wrong with a list of secrets, and those of its entries that may be told to any host.
+func ReadSecretNames(text string) (anywhere []string, err error) {
+	list, err := parseSecretNames(text)
+	for _, e := range list {
+		if e.hosts.all {
+			anywhere = append(anywhere, e.String())
+		}
+	}
+	return anywhere, err
 }
 
-func parseSecretNames(text string) (s secretNames, err error) {
+func (e secretEntry) String() string {
+	if e.open {
+		return e.name + "*"
+	}
+	return e.name
+}
+
+func parseSecretNames(text string) (list secretNames, err error) {
 	for entry := range strings.FieldsFuncSeq(text, betweenThem) {
-		prefix, open := strings.CutSuffix(entry, "*")
+		name, host, bound := strings.Cut(entry, "@")
+		e := secretEntry{hosts: &allowList{named: map[string]bool{}}}
+		e.name, e.open = strings.CutSuffix(name, "*")
 		switch {
-		case !oneSecret.MatchString(entry):
-			return secretNames{}, fmt.Errorf("httptool: parse %s: entry %q: it is no name of a variable, nor the beginning of one and a *", SecretsVariable, entry)
-		case !forTools(prefix):
-			return secretNames{}, fmt.Errorf("httptool: parse %s: entry %q: variables that begin like this are never for tools", SecretsVariable, entry)
-		case open:
-			s.prefixes = append(s.prefixes, prefix)
+		case !oneSecret.MatchString(name):
+			err = errors.New("want NAME@HOST: its name is none of a variable, nor the beginning of one and a *")
+		case !forTools(e.name):
+			err = errors.New("variables that begin like this are never for tools")
+		case !bound:
+			err = fmt.Errorf("it does not say which host may be told it: write %s@shop.example.com, or %s@* for any host", name, name)
 		default:
-			s.names = append(s.names, entry)
+			err = e.hosts.add(host)
 		}
+		if err != nil {
+			return nil, fmt.Errorf("httptool: parse %s: entry %q: %w", SecretsVariable, entry, err)
+		}
+		list = append(list, e)
 	}
-	return s, nil
+	return list, nil
 }
 
-func (s secretNames) has(name string) bool {
-	for _, n := range s.names {
-		if n == name {
-			return true
+func (s secretNames) has(name string) bool { return len(s.of(name)) > 0 }
+
+// of are the entries of a name.
+func (s secretNames) of(name string) (list secretNames) {
+	for _, e := range s {
+		if e.name == name || e.open && strings.HasPrefix(name, e.name) {
+			list = append(list, e)
 		}
 	}
-	for _, p := range s.prefixes {
-		if strings.HasPrefix(name, p) {
-			return true
-		}
+	return list
+}
+
+// mayGo reports whether a host may be told the secret of a name.
+func (s secretNames) mayGo(name, host, port string) bool {
+	return slices.ContainsFunc(s.of(name), func(e secretEntry) bool { return e.hosts.admits(host, port) })
+}
+
+// HostOf is the host of a server's address, as AllowVariable names it: "localhost" for no address, that of a program of this machine, and
+// "HOST" where the host is known only once a Call's parameters and secrets are in place.
+func HostOf(address string) string {
+	if address == "" {
+		return "localhost"
 	}
-	return false
+	scheme, rest, _ := strings.Cut(address, "://")
+	host, _, _ := strings.Cut(rest, "/")
+	if host, _, _ = strings.Cut(host, "?"); strings.ContainsAny(host, "{}$") {
+		return "HOST"
+	}
+	u, err := checkedURL(scheme+"://"+host, "")
+	if err != nil {
+		return "HOST"
+	}
+	return place(hostName(u.Hostname()), u.Port())
 }
 
 // SecretsIn lists the variables that a text names, in their order.

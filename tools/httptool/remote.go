@@ -9,18 +9,29 @@ import (
 // CheckSecrets refuses a text with a $env: that no name follows, or one of a variable that is not for tools.
 func CheckSecrets(text string) error { return checkSecrets(text) }
 
-// Fill puts the secrets into texts such as headers and variables, and gives what strikes them out of what comes back.
-func (c *Client) Fill(texts map[string]string) (map[string]string, *secret.Striker, error) {
+// Fill puts the secrets into the address of a server and into texts such as headers, and gives what strikes them out of what comes back. An
+// empty address is that of a program of this machine.
+func (c *Client) Fill(address string, texts map[string]string) (filledAddress string, filled map[string]string, s *secret.Striker, err error) {
 	v := c.vault()
-	out := make(map[string]string, len(texts))
-	for name, text := range texts {
-		filled, err := v.put(text, nil)
-		if err != nil {
-			return nil, nil, err
-		}
-		out[name] = filled
+	filledAddress, err = v.put(address, nil)
+	if err != nil {
+		return "", nil, nil, err
 	}
-	return out, v.striker(), nil
+	filled = make(map[string]string, len(texts))
+	for name, text := range texts {
+		if filled[name], err = v.put(text, nil); err != nil {
+			return "", nil, nil, err
+		}
+	}
+	host, port := "localhost", ""
+	if address != "" {
+		u, err := checkedURL(filledAddress, "")
+		if err != nil {
+			return "", nil, nil, finalCause{err}
+		}
+		host, port = hostName(u.Hostname()), portOf(u)
+	}
+	return filledAddress, filled, v.striker(), v.bound(host, port)
 }
 
 // RoundTripper sends requests under the same rules as those of HTTP tools: to allowed hosts, at addresses that are looked

@@ -147,7 +147,7 @@ func TestTheEnvironmentIsAskedOnlyForNamesOfTheSpec(t *testing.T) {
 	t.Parallel()
 	s, _ := serve(t, func(w http.ResponseWriter, r *http.Request) { _, _ = io.WriteString(w, `{"a":"$env:OTHER"}`) })
 	var asked []string
-	c := New(Options{Allow: strings.TrimPrefix(s.URL, "http://"), Secrets: "NAME", LookupEnv: func(n string) (string, bool) { asked = append(asked, n); return "value", true }})
+	c := New(Options{Allow: strings.TrimPrefix(s.URL, "http://"), Secrets: "NAME@127.0.0.1", LookupEnv: func(n string) (string, bool) { asked = append(asked, n); return "value", true }})
 	defer c.Close()
 	if _, err := c.Do(bg, Spec{URL: s.URL, Headers: map[string]string{"A": "$env:NAME"}}, object(t, `{"x":"$env:OTHER"}`), nil, "k"); err != nil {
 		t.Fatal(err)
@@ -163,13 +163,13 @@ func TestOnlyWhatTheListNamesIsGivenToTools(t *testing.T) {
 	env := map[string]string{"SHOP_TOKEN": "shop-value", "CRM_KEY": "crm-value", "CRM": "crm-itself", "OPENAI_API_KEY": "sk-own", "AWS_SECRET_ACCESS_KEY": "aws-own",
 		"OTEL_EXPORTER_OTLP_HEADERS": "otel-own", "SHOP_TOKEN_2": "other", "PATH": "/bin"}
 	for _, c := range []struct{ list, given string }{
-		{"", ""}, {"SHOP_TOKEN, CRM_*", "SHOP_TOKEN CRM_KEY"}, {"CRM", "CRM"}, {"CRM*\nSHOP_TOKEN", "CRM CRM_KEY SHOP_TOKEN"}, {"OPENAI_API_KEY", "OPENAI_API_KEY"},
-		{"SHOP_TOKEN, *", ""}, {"SHOP-TOKEN SHOP_TOKEN", ""},
+		{"", ""}, {"SHOP_TOKEN@*, CRM_*@*", "SHOP_TOKEN CRM_KEY"}, {"CRM@*", "CRM"}, {"CRM*@*\nSHOP_TOKEN@*", "CRM CRM_KEY SHOP_TOKEN"},
+		{"OPENAI_API_KEY@*", "OPENAI_API_KEY"}, {"SHOP_TOKEN@*, *@*", ""}, {"SHOP-TOKEN@* SHOP_TOKEN@*", ""}, {"SHOP_TOKEN", ""},
 	} {
 		c0 := New(Options{Allow: strings.TrimPrefix(s.URL, "http://"), Secrets: c.list, LookupEnv: func(n string) (string, bool) { v, ok := env[n]; return v, ok }})
 		for name, value := range env {
 			_, err := c0.Do(bg, Spec{URL: s.URL, Headers: map[string]string{"K": "$env:" + name}}, nil, nil, "k")
-			_, _, fillErr := c0.Fill(map[string]string{"X": "$env:" + name})
+			_, _, _, fillErr := c0.Fill(s.URL, map[string]string{"X": "$env:" + name})
 			sent := asked.take()
 			if strings.Contains(" "+c.given+" ", " "+name+" ") {
 				if err != nil || fillErr != nil || len(sent) != 1 || sent[0].Header.Get("K") != value {
@@ -186,14 +186,64 @@ func TestOnlyWhatTheListNamesIsGivenToTools(t *testing.T) {
 	}
 }
 
+// A secret goes to its host alone, wherever an Idea would have it sent, and whatever part of the request it stands in.
+func TestASecretIsToldToItsHostAlone(t *testing.T) {
+	t.Parallel()
+	s, asked := serve(t, nil)
+	own := strings.TrimPrefix(s.URL, "http://")
+	_, port, _ := strings.Cut(own, ":")
+	spec := func(how string) Spec {
+		return map[string]Spec{
+			"header": {URL: s.URL, Headers: map[string]string{"K": "$env:KEY"}},
+			"path":   {URL: s.URL + "/$env:KEY"},
+			"query":  {URL: s.URL + "/?k=$env:KEY"},
+			"body":   {URL: s.URL, Method: "POST", Body: map[string]any{"k": "$env:KEY"}},
+		}[how]
+	}
+	for list, told := range map[string]bool{
+		"KEY@*": true, "KEY@127.0.0.1": true, "KEY@" + own: true, "K*@127.0.0.1:" + port: true, "KEY@shop.example KEY@" + own: true,
+		"KEY@shop.example": false, "KEY@127.0.0.1:1": false, "KEY@localhost": false, "KEY@*.example": false, "OTHER@" + own: false,
+	} {
+		c := New(Options{Allow: own, Secrets: list, LookupEnv: func(string) (string, bool) { return "the-very-secret", true }})
+		for _, how := range []string{"header", "path", "query", "body"} {
+			_, err := c.Do(bg, spec(how), nil, nil, "k")
+			_, _, _, fillErr := c.Fill(s.URL+"/mcp", map[string]string{"K": "$env:KEY"})
+			if n := len(asked.take()); (err == nil) != told || (fillErr == nil) != told || (n == 1) != told {
+				t.Errorf("%s in the %s: %d requests, %v, %v", list, how, n, err, fillErr)
+			}
+			if err != nil && (!strings.Contains(err.Error(), "KEY") || !strings.Contains(err.Error(), SecretsVariable) || strings.Contains(err.Error(), "very-secret")) {
+				t.Error(err)
+			}
+		}
+		_, _, _, err := c.Fill("", map[string]string{"K": "$env:KEY"}) // of a program
+		if program := list == "KEY@*" || list == "KEY@localhost"; (err == nil) != program {
+			t.Errorf("%s of a program: %v", list, err)
+		}
+		c.Close()
+	}
+}
+
+func TestWhichHostAnAddressNames(t *testing.T) {
+	t.Parallel()
+	for address, want := range map[string]string{
+		"": "localhost", "https://shop.example/a?b={c}": "shop.example", "http://SHOP.example:8080": "shop.example:8080", "https://{host}/a": "HOST",
+		"https://$env:SHOP/a": "HOST", "https://x{y}.example": "HOST", "nonsense": "HOST",
+	} {
+		if got := HostOf(address); got != want {
+			t.Errorf("%s is at %s", address, got)
+		}
+	}
+}
+
 func TestAListOfSecretsThatCannotBeMeantIsRefused(t *testing.T) {
 	t.Parallel()
 	for text, ok := range map[string]bool{
-		"": true, " , ": true, "A": true, "A_B, C*": true, "a*\tb1": true,
-		"*": false, "A**": false, "*A": false, "A-B": false, "$env:A": false, "1A": false, "A=1": false,
-		"PROCESSIDEA_KEYS": false, "PROCESSIDEA_*": false, "TEMPORAL_API_KEY": false, "TEMPORAL_*": false,
+		"": true, " , ": true, "A@h": true, "A_B@h:80, C*@*.h.example": true, "a*@*\tb1@[::1]": true, "A@127.0.0.1": true,
+		"*@h": false, "A**@h": false, "*A@h": false, "A-B@h": false, "$env:A@h": false, "1A@h": false, "A=1": false, "A": false, "A*": false,
+		"A@": false, "@h": false, "A@h@i": false, "A@https://h": false, "A@h:0": false, "A@h/path": false,
+		"PROCESSIDEA_KEYS@h": false, "PROCESSIDEA_*@h": false, "TEMPORAL_API_KEY@h": false, "TEMPORAL_*@h": false,
 	} {
-		if err := CheckSecretNames(text); (err == nil) != ok || (err != nil && !strings.Contains(err.Error(), SecretsVariable)) {
+		if _, err := ReadSecretNames(text); (err == nil) != ok || (err != nil && !strings.Contains(err.Error(), SecretsVariable)) {
 			t.Errorf("%q: %v", text, err)
 		}
 	}

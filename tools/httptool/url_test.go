@@ -16,7 +16,10 @@ func fillFor(text, method string, params map[string]any, env map[string]string) 
 	if err != nil {
 		return "", err
 	}
-	allowed := secretNames{names: append(slices.Collect(maps.Keys(env)), "NOT_THERE")}
+	allowed, err := parseSecretNames(secretsFor(append(slices.Collect(maps.Keys(env)), "NOT_THERE")))
+	if err != nil {
+		return "", err
+	}
 	v := &vault{allowed: allowed, used: map[string]string{}, known: &known{values: map[string]string{}}, lookup: func(n string) (string, bool) { x, ok := env[n]; return x, ok }}
 	u, err := fillURL(s, &filling{params: params, vault: v, read: map[string]bool{}})
 	if err != nil {

@@ -97,7 +97,7 @@ func (h *Hub) run(server mcpserver.Server, c *conn) (mcp.Transport, func() strin
 	if err := h.admit(server); err != nil {
 		return nil, nil, err
 	}
-	filled, striker, err := h.options.HTTP.Fill(server.Env)
+	_, filled, striker, err := h.options.HTTP.Fill("", server.Env)
 	if err != nil {
 		return nil, nil, refused{fmt.Errorf("env: %w", err)}
 	}

@@ -84,20 +84,13 @@ func (h *Hub) transport(server mcpserver.Server, c *conn) (t mcp.Transport, said
 	if len(server.Command) > 0 {
 		return h.run(server, c)
 	}
-	filled, striker, err := h.options.HTTP.Fill(map[string]string{"": server.URL})
+	address, headers, striker, err := h.options.HTTP.Fill(server.URL, server.Headers)
 	if err != nil {
-		return nil, nil, refused{fmt.Errorf("url: %w", err)}
-	}
-	headers, also, err := h.options.HTTP.Fill(server.Headers)
-	if err != nil {
-		return nil, nil, refused{fmt.Errorf("headers: %w", err)}
+		return nil, nil, refused{fmt.Errorf("url and headers: %w", err)}
 	}
 	c.striker = striker
-	if also != nil {
-		c.striker = also // it knows what the one before it was given too
-	}
 	return &mcp.StreamableClientTransport{
-		Endpoint: filled[""], DisableStandaloneSSE: true, MaxRetries: -1,
+		Endpoint: address, DisableStandaloneSSE: true, MaxRetries: -1,
 		HTTPClient: &http.Client{
 			Transport: &memory.Transport{
 				Next: withHeaders{h.options.HTTP.RoundTripper(),

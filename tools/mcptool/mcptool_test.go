@@ -38,7 +38,7 @@ func hub(t *testing.T, commands, hosts string, env map[string]string) *mcptool.H
 		}
 		return os.LookupEnv(name)
 	}
-	client := httptool.New(httptool.Options{Allow: hosts, Secrets: "T*, NOT_THERE, SERVER_*", LookupEnv: lookup})
+	client := httptool.New(httptool.Options{Allow: hosts, Secrets: "T*@*, NOT_THERE@*, SERVER_*@*", LookupEnv: lookup})
 	h := mcptool.New(mcptool.Options{Commands: commands, HTTP: client, LookupEnv: lookup})
 	t.Cleanup(func() { h.Close(); client.Close() })
 	return h

@@ -7,6 +7,7 @@ import (
 	"net"
 	"os"
 	"slices"
+	"strings"
 	"time"
 
 	"go.temporal.io/sdk/client"
@@ -184,8 +185,16 @@ func (p *Parts) check() (err error) {
 	if err := mcptool.CheckCommands(p.getenv(mcptool.CommandsVariable)); err != nil {
 		return err
 	}
-	if err := httptool.CheckSecretNames(p.getenv(httptool.SecretsVariable)); err != nil {
+	if err := httptool.CheckAllow(p.getenv(httptool.AllowVariable)); err != nil {
 		return err
+	}
+	anywhere, err := httptool.ReadSecretNames(p.getenv(httptool.SecretsVariable))
+	if err != nil {
+		return err
+	}
+	if len(anywhere) > 0 {
+		p.Log.Warn("any host may be told these secrets: whoever may start processes can read them", "variable", httptool.SecretsVariable,
+			"names", strings.Join(anywhere, ", "))
 	}
 	if p.Notices == nil {
 		p.Notices, err = notify.FromEnvironment(p.getenv)

@@ -129,7 +129,7 @@ func TestAnImportedToolIsCalled(t *testing.T) {
 		_, _ = w.Write([]byte(`[{"id": 1, "name": "Ada", "owner": null, "parents": []}]`))
 	}))
 	defer s.Close()
-	client := httptool.New(httptool.Options{Allow: strings.TrimPrefix(s.URL, "http://"), Secrets: "API_KEY PETSHOP_* PATH* A* B* S*", LookupEnv: func(n string) (string, bool) { return "secret-of-" + n, true }})
+	client := httptool.New(httptool.Options{Allow: strings.TrimPrefix(s.URL, "http://"), Secrets: "API_KEY@* PETSHOP_*@* PATH*@* A*@* B*@* S*@*", LookupEnv: func(n string) (string, bool) { return "secret-of-" + n, true }})
 	defer client.Close()
 	petshop := imported(t, document(t, "petshop.yaml"), openapi.Options{Server: s.URL + "/api/"})
 	orders := imported(t, document(t, "orders.json"), openapi.Options{Server: s.URL, Secrets: "SHOP_"})

@@ -88,16 +88,17 @@ func checkFiles(a *app.App, given string, files fileFlags) error {
 // secretsText says which secrets a file's Tools and MCP servers need; whether they may have them, the worker knows.
 func secretsText(idea *ideafile.Idea) string {
 	names := map[string]bool{}
-	note := func(v any) {
+	note := func(v any, address string) {
 		for _, name := range httptool.SecretsIn(string(jsonval.Encode(jsonval.ToJSONValue(v)))) {
-			names[name] = true
+			names[name+"@"+httptool.HostOf(address)] = true
 		}
 	}
 	for _, t := range idea.Tools {
-		note(t.Source["_activity"])
+		activity := jsonval.AsObject(t.Source["_activity"])
+		note(activity, jsonval.AsText(jsonval.AsObject(activity["http"])["url"]))
 	}
 	for _, s := range idea.Config.MCP {
-		note(s)
+		note(s, s.URL)
 	}
 	if len(names) == 0 {
 		return ""

@@ -114,8 +114,12 @@ func explain(a *app.App, file string, r *openapi.Result) {
 	}
 	text := fmt.Sprintf("import %s: %s", file, print.Plural(len(r.Tools), "Tool"))
 	var needs []string
+	host := "HOST"
+	if len(r.Hosts) == 1 {
+		host = r.Hosts[0]
+	}
 	for _, name := range slices.Sorted(maps.Keys(r.Secrets)) {
-		needs = append(needs, fmt.Sprintf("%s (%s)", name, r.Secrets[name]))
+		needs = append(needs, fmt.Sprintf("%s@%s (%s)", name, host, r.Secrets[name]))
 	}
 	if len(needs) > 0 {
 		text += "; the worker needs " + strings.Join(needs, ", ") + ", named in " + httptool.SecretsVariable
