@@ -37,7 +37,8 @@ func parseAllow(text string) (*allowList, error) {
 			continue
 		}
 		if err := list.add(entry); err != nil {
-			return nil, fmt.Errorf("httptool: parse %s: entry %q: %w, such as shop.example.com or 127.0.0.1:8080", AllowVariable, entry, err)
+			return nil, fmt.Errorf("httptool: parse %s: entry %q: %w, such as shop.example.com or 127.0.0.1:8080",
+				AllowVariable, entry, err)
 		}
 	}
 	return list, nil

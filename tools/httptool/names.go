@@ -95,13 +95,14 @@ func notForTools(name string) string {
 	return fmt.Sprintf("environment variable %s is not for tools", name)
 }
 
-// SecretsVariable names the environment variable that lists what $env:NAME may name, and which host may be told it, with commas or spaces
-// between: `SHOP_TOKEN@shop.example.com, CRM_*@*.crm.example`. * at the end of a name stands for whatever follows; hosts are written as in
-// AllowVariable, and @* is any host. A program that the worker starts counts as localhost.
+// SecretsVariable names the environment variable that lists what $env:NAME may name, and which host may be told it,
+// with commas or spaces between: `SHOP_TOKEN@shop.example.com, CRM_*@*.crm.example`. * at the end of a name stands
+// for whatever follows; hosts are written as in AllowVariable, and @* is any host. A program that the worker starts
+// counts as localhost.
 const SecretsVariable = "PROCESSIDEA_TOOL_SECRETS"
 
-// secretNames are the variables of the environment that tools may be given, each with where it may go. All others are the worker's own: keys
-// of LLMs, of clouds, of databases.
+// secretNames are the variables of the environment that tools may be given, each with where it may go. All others are
+// the worker's own: keys of LLMs, of clouds, of databases.
 type secretNames []secretEntry
 
 type secretEntry struct {
@@ -144,7 +145,8 @@ func parseSecretNames(text string) (list secretNames, err error) {
 		case !forTools(e.name):
 			err = errors.New("variables that begin like this are never for tools")
 		case !bound:
-			err = fmt.Errorf("it does not say which host may be told it: write %s@shop.example.com, or %s@* for any host", name, name)
+			err = fmt.Errorf("it does not say which host may be told it: write %s@shop.example.com, or %s@* for any host",
+				name, name)
 		default:
 			err = e.hosts.add(host)
 		}
@@ -173,8 +175,8 @@ func (s secretNames) mayGo(name, host, port string) bool {
 	return slices.ContainsFunc(s.of(name), func(e secretEntry) bool { return e.hosts.admits(host, port) })
 }
 
-// HostOf is the host of a server's address, as AllowVariable names it: "localhost" for no address, that of a program of this machine, and
-// "HOST" where the host is known only once a Call's parameters and secrets are in place.
+// HostOf is the host of a server's address, as AllowVariable names it: "localhost" for no address, that of a program
+// of this machine, and "HOST" where the host is known only once a Call's parameters and secrets are in place.
 func HostOf(address string) string {
 	if address == "" {
 		return "localhost"

@@ -9,9 +9,11 @@ import (
 // CheckSecrets refuses a text with a $env: that no name follows, or one of a variable that is not for tools.
 func CheckSecrets(text string) error { return checkSecrets(text) }
 
-// Fill puts the secrets into the address of a server and into texts such as headers, and gives what strikes them out of what comes back. An
-// empty address is that of a program of this machine.
-func (c *Client) Fill(address string, texts map[string]string) (filledAddress string, filled map[string]string, s *secret.Striker, err error) {
+// Fill puts the secrets into the address of a server and into texts such as headers, and gives what strikes them out
+// of what comes back. An empty address is that of a program of this machine.
+func (c *Client) Fill(address string, texts map[string]string) (
+	filledAddress string, filled map[string]string, s *secret.Striker, err error,
+) {
 	v := c.vault()
 	filledAddress, err = v.put(address, nil)
 	if err != nil {

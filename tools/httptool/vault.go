@@ -50,7 +50,8 @@ func (v *vault) secret(name string) (string, error) {
 		return "", errors.New(notForTools(name))
 	}
 	if !v.allowed.has(name) {
-		return "", refuse("environment variable %s may not be given to tools: whoever runs the worker adds %s@HOST to %s", name, name, SecretsVariable)
+		return "", refuse("environment variable %s may not be given to tools: whoever runs the worker adds %s@HOST to %s",
+			name, name, SecretsVariable)
 	}
 	value, ok := v.lookup(name)
 	value = strings.TrimRight(value, "\r\n")
@@ -62,11 +63,13 @@ func (v *vault) secret(name string) (string, error) {
 	return value, nil
 }
 
-// bound refuses a secret that was handed out and that a host may not be told. The host of a program of this machine is localhost.
+// bound refuses a secret that was handed out and that a host may not be told. The host of a program of this machine
+// is localhost.
 func (v *vault) bound(host, port string) error {
 	for _, name := range slices.Sorted(maps.Keys(v.used)) {
 		if !v.allowed.mayGo(name, host, port) {
-			return refuse("environment variable %s may not be told to %s: whoever runs the worker adds %s@%s to %s", name, host, name, host, SecretsVariable)
+			return refuse("environment variable %s may not be told to %s: whoever runs the worker adds %s@%s to %s",
+				name, host, name, host, SecretsVariable)
 		}
 	}
 	return nil

@@ -193,8 +193,8 @@ func (p *Parts) check() (err error) {
 		return err
 	}
 	if len(anywhere) > 0 {
-		p.Log.Warn("any host may be told these secrets: whoever may start processes can read them", "variable", httptool.SecretsVariable,
-			"names", strings.Join(anywhere, ", "))
+		p.Log.Warn("any host may be told these secrets: whoever may start processes can read them",
+			"variable", httptool.SecretsVariable, "names", strings.Join(anywhere, ", "))
 	}
 	if p.Notices == nil {
 		p.Notices, err = notify.FromEnvironment(p.getenv)
