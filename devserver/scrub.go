@@ -8,26 +8,30 @@ import (
 	"path/filepath"
 	"time"
 
+	persistencespb "go.temporal.io/server/api/persistence/v1"
+	"go.temporal.io/server/common/persistence"
 	sqliteplugin "go.temporal.io/server/common/persistence/sql/sqlplugin/sqlite"
 )
 
 const (
 	// historyLag is how long a server may take to delete the events of workflows that it knows no more.
-	historyLag = 20 * time.Second
+	historyLag = 10 * time.Second
 	// scrubEvery is how often a database at work is asked again.
 	scrubEvery = 200 * time.Millisecond
 )
 
-// Scrub removes from the files of a database what was deleted there: SQLite leaves the bytes of deleted rows where they were, until it needs
-// the room. It waits for the server that is to delete them, and works while that runs, in this program or in another.
-func Scrub(ctx context.Context, dir string) error {
+// Scrub removes from the files of a database what was deleted there: SQLite leaves the bytes of deleted rows where
+// they were, until it needs the room. forgotten tells by its id whether a workflow was deleted. It waits for the
+// server that is to delete their events, and deletes those that no server ever will: of starts that it refused. It
+// works while the server runs, in this program or in another.
+func Scrub(ctx context.Context, dir string, forgotten func(workflow string) bool) error {
 	path := filepath.Join(dir, databaseFile)
 	address := url.URL{Scheme: "file", Path: path, RawQuery: "mode=rw&_pragma=busy_timeout(10000)&_pragma=secure_delete(1)"}
 	db, err := sql.Open(sqliteplugin.PluginName, address.String())
 	if err == nil {
 		defer func() { _ = db.Close() }()
 		db.SetMaxOpenConns(1)
-		err = scrub(ctx, db)
+		err = scrub(ctx, db, forgotten)
 	}
 	if err != nil {
 		return fmt.Errorf("devserver: scrub %s: %w", path, err)
@@ -35,17 +39,26 @@ func Scrub(ctx context.Context, dir string) error {
 	return nil
 }
 
-func scrub(ctx context.Context, db *sql.DB) error {
+func scrub(ctx context.Context, db *sql.DB, forgotten func(workflow string) bool) error {
 	lag, cancel := context.WithTimeout(ctx, historyLag)
 	defer cancel()
-	// A run's events are deleted last, after the run. What stays longer belongs to no run that was deleted just now.
+	// A run's events are deleted last, after the run.
+	var left []branch
 	err := again(lag, func() (done bool, err error) {
-		left := 0
-		err = db.QueryRowContext(lag, `SELECT COUNT(*) FROM history_tree WHERE tree_id NOT IN (SELECT run_id FROM executions)`).Scan(&left)
-		return left == 0, err
+		left, err = ownerless(lag, db, forgotten)
+		return len(left) == 0, err
 	})
 	if err != nil && lag.Err() == nil {
 		return err
+	}
+	// The server keeps the events of a start that it refuses, for an id that there was: they belong to no run.
+	for _, b := range left {
+		for _, table := range []string{"history_node", "history_tree"} {
+			_, err := db.ExecContext(ctx, `DELETE FROM `+table+` WHERE tree_id = ? AND branch_id = ?`, b.tree, b.id)
+			if err != nil {
+				return err
+			}
+		}
 	}
 	// VACUUM writes all that there is anew, without what is not; the checkpoint then empties the log.
 	return again(ctx, func() (done bool, err error) {
@@ -56,6 +69,35 @@ func scrub(ctx context.Context, db *sql.DB) error {
 		err = db.QueryRowContext(ctx, `PRAGMA wal_checkpoint(TRUNCATE)`).Scan(&busy, &logged, &moved)
 		return busy == 0, err
 	})
+}
+
+// branch is a history of events.
+type branch struct{ tree, id []byte }
+
+// ownerless gives the histories of forgotten workflows that belong to no run.
+func ownerless(ctx context.Context, db *sql.DB, forgotten func(workflow string) bool) (list []branch, err error) {
+	rows, err := db.QueryContext(ctx,
+		`SELECT tree_id, branch_id, data FROM history_tree WHERE tree_id NOT IN (SELECT run_id FROM executions)`)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = rows.Close() }()
+	for rows.Next() {
+		var b branch
+		var data []byte
+		if err := rows.Scan(&b.tree, &b.id, &data); err != nil {
+			return nil, err
+		}
+		var info persistencespb.HistoryTreeInfo
+		if err := info.Unmarshal(data); err != nil {
+			return nil, err
+		}
+		_, workflow, _, err := persistence.SplitHistoryGarbageCleanupInfo(info.GetInfo())
+		if err == nil && forgotten(workflow) {
+			list = append(list, b)
+		}
+	}
+	return list, rows.Err()
 }
 
 // again does something until it is done, fails, or the context ends.

@@ -1,13 +1,21 @@
 package main
 
 import (
+	"errors"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
 
+	enumspb "go.temporal.io/api/enums/v1"
+	"go.temporal.io/api/serviceerror"
+	sdk "go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/log"
+
 	"processidea/client/forget"
+	"processidea/protocol"
 	"processidea/starter/internal/exit"
 	"processidea/store/chain"
 )
@@ -75,6 +83,36 @@ func TestAForgottenProcessIsNowhereAndOthersAreAsTheyWere(t *testing.T) {
 	d.do("run", "Ada", "--id", "again").is(exit.Done) // the program relies on nothing that is gone
 	d.do("verify", "again").is(exit.Done)
 	d.do("forget", "nobody").is(exit.Usage).complains("neither Temporal nor the store knows")
+}
+
+// Temporal keeps the input of a start that it refuses. Forgetting reaches it, wherever the way to the server comes from.
+func TestWhatTemporalKeepsOfARefusedStartIsForgotten(t *testing.T) {
+	d := patients(t)
+	n, _ := d.dev()
+	d.do("run", "Ada", "--id", "a", "--json").is(exit.Done) // again, which starts nothing
+	c, err := sdk.Dial(sdk.Options{HostPort: n.Address, Namespace: n.Namespace, Logger: log.NewStructuredLogger(slog.New(slog.DiscardHandler))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	_, err = c.ExecuteWorkflow(t.Context(), sdk.StartWorkflowOptions{
+		ID: "a", TaskQueue: protocol.TaskQueue, WorkflowExecutionErrorWhenAlreadyStarted: true,
+		WorkflowIDReusePolicy: enumspb.WORKFLOW_ID_REUSE_POLICY_REJECT_DUPLICATE,
+	}, protocol.ProcessType, "a start by somebody else, about Ada")
+	var there *serviceerror.WorkflowExecutionAlreadyStarted
+	if !errors.As(err, &there) {
+		t.Fatalf("the start is not refused: %v", err)
+	}
+	remote := "TEMPORAL_ADDRESS=" + strings.Replace(n.Address, "127.0.0.1", "localhost", 1)
+	elsewhere := d.at(t.TempDir()).set(remote, "PROCESSIDEA_STORE="+n.Store)
+	elsewhere.do("forget", "b").is(exit.Done).complains("the files of Temporal's server were not looked at")
+	e := d.set(remote, "PROCESSIDEA_STORE="+n.Store).do("forget", "a", "--by", "ann", "--reason", "she asked for it").is(exit.Done)
+	if strings.Contains(e.err, "not looked at") {
+		t.Error(e.err)
+	}
+	for text, files := range found(t, d.data(), aboutAda...) {
+		t.Errorf("%q still stands in %q", text, files)
+	}
 }
 
 func TestTheDataKeyOfAForgottenProcessIsDestroyed(t *testing.T) {

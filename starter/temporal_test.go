@@ -36,7 +36,7 @@ func (s sharedTemporal) Start(ctx context.Context, o server.TemporalOptions) (se
 }
 
 // Scrub does nothing: the folder has no database.
-func (sharedTemporal) Scrub(context.Context, string) error { return nil }
+func (sharedTemporal) Scrub(context.Context, string, func(string) bool) error { return nil }
 
 type namespace struct{ address, name string }
 

@@ -21,7 +21,7 @@ type fake struct {
 	now              client.Revision
 	ideas            int
 	down, noWorker   bool
-	none             bool
+	never            error // why there is nothing to be seen
 	looks, questions atomic.Int64
 	reads            atomic.Int64
 }
@@ -33,8 +33,8 @@ func (f *fake) Revision(context.Context) (client.Revision, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	switch {
-	case f.none:
-		return client.Revision{}, client.ErrNotFound
+	case f.never != nil:
+		return client.Revision{}, f.never
 	case f.down:
 		return client.Revision{}, errors.New("connection refused")
 	}
@@ -235,9 +235,11 @@ func TestWhoIsSlowMissesWhatCameInBetweenAndHoldsNobodyUp(t *testing.T) {
 }
 
 func TestWhatIsNoProcessIsNotFollowed(t *testing.T) {
-	feed := feedOf(&fake{none: true})
-	if _, err := feed.Follow(t.Context(), "p", Cursor{}, true); !errors.Is(err, client.ErrNotFound) || feed.Watched() != 0 {
-		t.Error(err)
+	for _, never := range []error{client.ErrNotFound, client.ErrForgotten} {
+		feed := feedOf(&fake{never: never})
+		if _, err := feed.Follow(t.Context(), "p", Cursor{}, true); !errors.Is(err, never) || feed.Watched() != 0 {
+			t.Error(err)
+		}
 	}
 }
 

@@ -102,7 +102,7 @@ func (w *watcher) look(ctx context.Context, seen client.Revision) (client.Revisi
 	}
 	now, err := w.source.Revision(ctx)
 	switch {
-	case errors.Is(err, client.ErrNotFound):
+	case errors.Is(err, client.ErrNotFound), errors.Is(err, client.ErrForgotten):
 		w.set(nil, err)
 		return seen, errOver
 	case err != nil:

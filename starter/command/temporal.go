@@ -18,4 +18,6 @@ func (embedded) Start(ctx context.Context, o server.TemporalOptions) (server.Tem
 	})
 }
 
-func (embedded) Scrub(ctx context.Context, dir string) error { return devserver.Scrub(ctx, dir) }
+func (embedded) Scrub(ctx context.Context, dir string, forgotten func(workflow string) bool) error {
+	return devserver.Scrub(ctx, dir, forgotten)
+}

@@ -50,8 +50,8 @@ func ClientOptions(o client.Options, store *blobs.Store) client.Options {
 		o.Logger = discreet{o.Logger}
 	}
 	o.ExternalStorage = store.ExternalStorage()
-	o.ConnectionOptions.DialOptions = slices.Concat([]grpc.DialOption{recovering()}, o.ConnectionOptions.DialOptions,
-		[]grpc.DialOption{ASCIIHeaders(), guarded(store.Keys(), o.Logger)})
+	o.ConnectionOptions.DialOptions = slices.Concat(
+		[]grpc.DialOption{recovering(), repeating()}, o.ConnectionOptions.DialOptions, []grpc.DialOption{ASCIIHeaders(), guarded(store.Keys(), o.Logger)})
 	if o.ConnectionOptions.GrpcCompression == nil && onThisMachine(o.HostPort) {
 		o.ConnectionOptions.GrpcCompression = &client.GrpcCompressionNone{}
 	}

@@ -39,6 +39,11 @@ var ErrOtherFile = errors.New("a process of this id was started from another fil
 
 // StartOrAttach starts a process, or finds the one that was started under the same id from the same file.
 func StartOrAttach(ctx context.Context, c client.Client, namespace string, s StartProcess) (run client.WorkflowRun, attached bool, err error) {
+	// Nothing is sent where the process is there: a server may keep the input of a start that it refuses, in a history
+	// that belongs to no workflow, and nobody could erase it.
+	if run, err = attach(ctx, c, s); run != nil || err != nil {
+		return run, true, err
+	}
 	attributes := s.searchAttributes(ctx, c, namespace)
 	o := client.StartWorkflowOptions{
 		ID: s.ID, TaskQueue: protocol.TaskQueue,
@@ -59,10 +64,27 @@ func StartOrAttach(ctx context.Context, c client.Client, namespace string, s Sta
 	case !errors.As(err, &started):
 		return nil, false, fmt.Errorf("engine: start process %s: %w", s.ID, err)
 	}
-	if err := sameFile(ctx, c, s); err != nil {
-		return nil, true, fmt.Errorf("engine: start process %s: %w", s.ID, err)
+	run, err = attach(ctx, c, s) // somebody else was quicker
+	if run == nil && err == nil {
+		err = fmt.Errorf("engine: start process %s: %w", s.ID, started)
 	}
-	return c.GetWorkflow(ctx, s.ID, ""), true, nil
+	return run, true, err
+}
+
+// attach gives the process of this id if there is one, and it was started from the same file; nil: there is none.
+func attach(ctx context.Context, c client.Client, s StartProcess) (client.WorkflowRun, error) {
+	d, err := c.DescribeWorkflow(ctx, s.ID, "")
+	var none *serviceerror.NotFound
+	if errors.As(err, &none) {
+		return nil, nil
+	}
+	if err == nil {
+		err = sameFile(d, s.File)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("engine: start process %s: %w", s.ID, err)
+	}
+	return c.GetWorkflow(ctx, s.ID, ""), nil
 }
 
 // ScheduledAction is what a Temporal Schedule does to start the process: each time under its id with the time behind it.
@@ -91,18 +113,14 @@ func (s *StartProcess) searchAttributes(ctx context.Context, c client.Client, na
 	)
 }
 
-func sameFile(ctx context.Context, c client.Client, s StartProcess) error {
-	d, err := c.DescribeWorkflow(ctx, s.ID, "")
-	if err != nil {
-		return err
-	}
+func sameFile(d *client.WorkflowExecutionDescription, want string) error {
 	var file string
-	err = d.GetMemoValue(protocol.MemoFile, &file)
+	err := d.GetMemoValue(protocol.MemoFile, &file)
 	var missing *encryption.MissingKeyError
 	if errors.As(err, &missing) {
 		return err
 	}
-	if err != nil || file != s.File {
+	if err != nil || file != want {
 		return ErrOtherFile
 	}
 	return nil

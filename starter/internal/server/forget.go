@@ -6,22 +6,44 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net"
 	"os"
 	"path/filepath"
 	"regexp"
+
+	"processidea/store/blobs"
 )
 
-// Forget removes from the files of the embedded server what was deleted there of a process, and the lines of its log that name it.
-func (s *Session) Forget(ctx context.Context, process string) error {
-	if !s.Embedded {
-		return nil
+// Forget removes from the files of the embedded server what was deleted there of a process, and the lines of its log
+// that name it. reached is false where the server is another: its files are not this program's.
+func (s *Session) Forget(ctx context.Context, process string) (reached bool, err error) {
+	if !s.Embedded && !s.Place.runs(s.Place.Remote.HostPort) {
+		return false, nil
 	}
 	for _, name := range []string{logFile, logFile + ".old"} {
 		if err := blank(filepath.Join(s.Place.Data, name), process); err != nil {
-			return fmt.Errorf("remove %s from the log: %w", process, err)
+			return false, fmt.Errorf("remove %s from the log: %w", process, err)
 		}
 	}
-	return s.Place.Temporal.Scrub(ctx, s.Place.Data)
+	return true, s.Place.Temporal.Scrub(ctx, s.Place.Data, func(workflow string) bool {
+		return blobs.RootOf(workflow) == process
+	})
+}
+
+// runs reports whether the server that runs on the folder answers at an address.
+func (p Place) runs(address string) bool {
+	n, ok := p.RunningServer()
+	return ok && (n.Address == address || port(address) != "" && port(n.Address) == port(address))
+}
+
+// port is the port of an address on this machine; empty: it is on another.
+func port(address string) string {
+	host, port, err := net.SplitHostPort(address)
+	ip := net.ParseIP(host)
+	if err != nil || host != "localhost" && (ip == nil || !ip.IsLoopback()) {
+		return ""
+	}
+	return port
 }
 
 // blank writes over the lines of a log that name a process. The log stays as long as it is: others are writing at its end.

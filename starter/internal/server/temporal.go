@@ -7,8 +7,9 @@ import "context"
 type Temporal interface {
 	// Start runs a server on a folder, and returns when it can be used.
 	Start(ctx context.Context, o TemporalOptions) (TemporalServer, error)
-	// Scrub removes from the folder's files what a server deleted there.
-	Scrub(ctx context.Context, dir string) error
+	// Scrub removes from the folder's files what a server deleted there, and what it keeps of workflows that are
+	// forgotten.
+	Scrub(ctx context.Context, dir string, forgotten func(workflow string) bool) error
 }
 
 // TemporalOptions are those of devserver.Options that a Place decides on.

@@ -27,7 +27,11 @@ when, by whom and why it was forgotten; verify still checks that one leads to th
 
 Where the store is encrypted, the process's data key is destroyed, so that copies of
 what it encrypted, such as backups, cannot be opened any more. Without encryption, and
-in Temporal, forgetting is deleting: backups keep what they hold.
+in Temporal, forgetting is deleting: backups keep what they hold. Of a server that is not
+embedded the database's files and logs are not looked at.
+
+What --by and --reason say stays in the chain for ever: name nobody there who is to be
+forgotten.
 
 A process at work is refused, unless --cancel ends it first. So is one with forks, which
 hold what it had worked on by then, unless --with-forks forgets them too. What was
@@ -42,7 +46,7 @@ interrupted is completed when the same command is given again. It cannot be undo
 	c.Flags().BoolVar(&o.Cancel, "cancel", false, "end the process first, if it is at work")
 	c.Flags().BoolVar(&o.WithForks, "with-forks", false, "forget the processes that were forked from it too")
 	c.Flags().StringVar(&o.Name, "by", "", "the `name` of who does it (default: the user's)")
-	c.Flags().StringVar(&o.Reason, "reason", "", "why")
+	c.Flags().StringVar(&o.Reason, "reason", "", "why; it stays for ever")
 	return c
 }
 
@@ -61,8 +65,13 @@ func forgetProcess(ctx context.Context, a *app.App, id string, o forget.Options)
 	if err != nil {
 		return err
 	}
-	if err := forgetFiles(ctx, s, *r); err != nil {
+	reached, err := forgetFiles(ctx, s, *r)
+	if err != nil {
 		return fmt.Errorf("%w; what remains in the server's files goes when %s is forgotten again", err, id)
+	}
+	if !reached {
+		a.Note("%s", "the files of Temporal's server were not looked at: its database may hold what it deleted until the room"+
+			" is used again, and the starts that it refused; its logs and backups hold what they held")
 	}
 	if a.JSON {
 		return a.PrintJSON(r)
@@ -70,10 +79,10 @@ func forgetProcess(ctx context.Context, a *app.App, id string, o forget.Options)
 	return a.Print(forgottenText(*r))
 }
 
-func forgetFiles(ctx context.Context, s *server.Session, r forget.Result) error {
+func forgetFiles(ctx context.Context, s *server.Session, r forget.Result) (reached bool, err error) {
 	for _, fork := range r.Forks {
-		if err := forgetFiles(ctx, s, fork); err != nil {
-			return err
+		if reached, err = forgetFiles(ctx, s, fork); err != nil {
+			return reached, err
 		}
 	}
 	return s.Forget(ctx, r.Process)

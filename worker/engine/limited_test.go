@@ -1,0 +1,81 @@
+package engine_test
+
+import (
+	"context"
+	"net"
+	"sync/atomic"
+	"testing"
+
+	enumspb "go.temporal.io/api/enums/v1"
+	"go.temporal.io/api/errordetails/v1"
+	"go.temporal.io/api/workflowservice/v1"
+	"go.temporal.io/sdk/client"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"processidea/store/blobs"
+	"processidea/worker/engine"
+)
+
+// busy is a server that has taken too many requests, for the first few of them.
+type busy struct {
+	workflowservice.UnimplementedWorkflowServiceServer
+	asked   atomic.Int32
+	refusal error
+}
+
+func (b *busy) GetSystemInfo(context.Context, *workflowservice.GetSystemInfoRequest) (
+	*workflowservice.GetSystemInfoResponse, error,
+) {
+	return &workflowservice.GetSystemInfoResponse{}, nil
+}
+
+func (b *busy) ListWorkflowExecutions(context.Context, *workflowservice.ListWorkflowExecutionsRequest) (
+	*workflowservice.ListWorkflowExecutionsResponse, error,
+) {
+	if b.asked.Add(1) <= 3 {
+		return nil, b.refusal
+	}
+	return &workflowservice.ListWorkflowExecutionsResponse{}, nil
+}
+
+func TestAListThatTheServerIsAskedForTooOftenIsAskedForAgain(t *testing.T) {
+	limited, err := status.New(codes.ResourceExhausted, "namespace rate limit exceeded").
+		WithDetails(&errordetails.ResourceExhaustedFailure{Cause: enumspb.RESOURCE_EXHAUSTED_CAUSE_RPS_LIMIT})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, row := range map[string]struct {
+		refusal error
+		asked   int32
+	}{
+		"too many":  {limited.Err(), 4},
+		"too large": {status.Error(codes.ResourceExhausted, "message larger than max"), 1},
+		"away":      {status.Error(codes.NotFound, "no such namespace"), 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+			if err != nil {
+				t.Fatal(err)
+			}
+			g, b := grpc.NewServer(), &busy{refusal: row.refusal}
+			workflowservice.RegisterWorkflowServiceServer(g, b)
+			go func() { _ = g.Serve(l) }()
+			t.Cleanup(g.Stop)
+			store, err := blobs.Open(t.Context(), "mem://")
+			if err != nil {
+				t.Fatal(err)
+			}
+			c, err := client.Dial(engine.ClientOptions(client.Options{HostPort: l.Addr().String()}, store))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer c.Close()
+			_, err = c.WorkflowService().ListWorkflowExecutions(t.Context(), &workflowservice.ListWorkflowExecutionsRequest{})
+			if n := b.asked.Load(); n != row.asked || (err == nil) != (row.asked > 1) {
+				t.Errorf("it is asked %d times, and answers %v", n, err)
+			}
+		})
+	}
+}
