@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/google/uuid"
 
@@ -133,7 +135,30 @@ func fateOf(v InstanceStatus, id string) (count Count, refusal string, known boo
 		}
 	}
 	known, refusal = refusalOf(v.Refusals, id)
+	if !known && laterIsRefused(v.Refusals, id) {
+		known, refusal = true, "it was refused; why is not kept any more, since many others were refused after it"
+	}
 	return count, refusal, known
+}
+
+// laterIsRefused reports whether an instance has refused a decision that came behind this one in the same signal. An
+// instance takes them in their order, and keeps the last hundred refusals.
+func laterIsRefused(refusals []turn.RefusedSignal, id string) bool {
+	signal, place, ok := cutPlace(id)
+	return ok && slices.ContainsFunc(refusals, func(r turn.RefusedSignal) bool {
+		same, later, ok := cutPlace(r.ID)
+		return ok && same == signal && later > place
+	})
+}
+
+// cutPlace takes the id of one of many decisions apart: that of the signal, and its place there.
+func cutPlace(id string) (signal string, place int, ok bool) {
+	at := strings.LastIndex(id, "/")
+	if at < 0 {
+		return "", 0, false
+	}
+	place, err := strconv.Atoi(id[at+1:])
+	return id[:at], place, err == nil
 }
 
 func (p *Process) refused(d Decision, why error) error {

@@ -283,6 +283,35 @@ func TestAThousandDecisionsOnCallsThatThereAreNotAreRefused(t *testing.T) {
 }
 
 // Whoever decides last is heard last, though the first decisions are many and wait for their turn.
+// An instance keeps its last hundred refusals. Whoever decides on more than that at once hears of each all the same.
+func TestEachOfManyDecisionsIsAnsweredThoughAnInstanceRefusesMoreThanItKeeps(t *testing.T) {
+	t.Parallel()
+	var calls []string
+	for n := range 150 {
+		calls = append(calls, fmt.Sprintf(`{"_tool": "pay", "n": %d}`, n))
+	}
+	s := paying(t, newTill(t), "", `{"by": {"notStarter": true}}`,
+		`{"type": "text", "text": "t"}, {"type": "plan", "stage": "complete", "plan": [`+strings.Join(calls, ",")+`]}`)
+	s.start()
+	var list []client.Decision
+	for _, a := range s.waitsFor(150) {
+		list = append(list, client.Decision{Kind: client.Approve, Call: a.CallID, By: "sam"})
+	}
+	outcomes, err := client.New(s.client, s.namespace, store).Process(s.id).DecideMany(t.Context(), list)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, o := range outcomes {
+		if o.Refused == "" {
+			t.Errorf("the decision on %s counts", o.Decision.Call)
+		}
+	}
+	if last := outcomes[149].Refused; !strings.Contains(last, "sam started the process") {
+		t.Error(last)
+	}
+	s.cancel()
+}
+
 func TestADecisionDoesNotOvertakeManyThatWaitForTheirTurn(t *testing.T) {
 	t.Parallel()
 	for name, batch := range longrun.Rows(t, 2, map[string]int{"in one piece": 300, "in parts": 75}) {

@@ -113,7 +113,7 @@ func (m *Message) readPlanRecord(path string, ps *diag.Problems) {
 		return
 	}
 	for _, id := range jsonval.SortedKeys(record) {
-		if m.IsDirectPlan() {
+		if m.Source["stage"] != nil { // also where it is a wrong one: all mistakes are told at once
 			m.checkPlanRecordEntry(id, record[id], jsonval.JSONPathWithKey(path+".record", id), ps)
 		}
 	}
