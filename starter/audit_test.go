@@ -75,6 +75,18 @@ func says(t *testing.T, line string, code int, wants ...string) (out string) {
 	return out
 }
 
+func TestWhatNeedsTheStoreAloneGoesOnWhereTemporalsConfigurationCannotBeRead(t *testing.T) {
+	audited(t)
+	file := filepath.Join(t.TempDir(), "temporal.toml")
+	if err := os.WriteFile(file, []byte("[profile"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("TEMPORAL_CONFIG_FILE", file)
+	says(t, "history|p 1", exit.Done, "idea  created")
+	says(t, "verify|p 1", exit.Done, "p 1: whole")
+	says(t, "list", exit.Usage, "!read how to reach Temporal")
+}
+
 func TestAChainIsAuditedWithTheStoreAlone(t *testing.T) {
 	dir := audited(t)
 	says(t, "history|p 1", exit.Done, "idea  created", "\n2     ", "\n3     ")
@@ -91,6 +103,11 @@ func TestAChainIsAuditedWithTheStoreAlone(t *testing.T) {
 	says(t, "blame|p 1|②:n", exit.Done, "Idea 2 is the first that shows it")
 	says(t, "blame|p 1|①:mood|--json", exit.Done, `"by":"1.1@①"`, `"saw":1`)
 	says(t, "verify|p 1", exit.Done, "p 1: whole, 3 Ideas, the latest has the digest ")
+
+	says(t, "verify|--all", exit.Done, "p 1: whole, 3 Ideas", "broken; not checked: values that belong to no chain")
+	says(t, "verify|--all|--json", exit.Done, `[{"process":"`, `"whole":true`)
+	says(t, "verify", exit.Usage, "!name a process or a file, or say --all")
+	says(t, "verify|--all|p 1", exit.Usage, "!--all is for the chains of the store")
 
 	file := filepath.Join(t.TempDir(), "p.jsonl")
 	says(t, "export|p 1|-o|"+file, exit.Done, file+": whole, 3 Ideas")

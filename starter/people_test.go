@@ -271,4 +271,12 @@ func TestStandingOrdersFromTheCommandLine(t *testing.T) {
 	d.do("allow", "p", "--tool", "note", "--until", "2100-01-01T00:00:00Z").is(exit.Done)
 	d.do("watch", "p").is(exit.Done)
 	d.do("decisions", "p").is(exit.Done).tells("standing order short", "allow by ann", "disallow by bob")
+	var blamed strings.Builder
+	for _, place := range []string{"①:noted", "②:noted", "③:noted"} {
+		blamed.WriteString(d.do("blame", "p", place).is(exit.Done).out)
+	}
+	const byOrder = "decided by the standing order short of ann, at which nobody looked: approve"
+	if n := strings.Count(blamed.String(), byOrder); n != 2 {
+		t.Errorf("%d values were approved under the order:\n%s", n, blamed.String())
+	}
 }

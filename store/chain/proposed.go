@@ -80,7 +80,9 @@ func (s *Store) reads(ctx context.Context, p *Proposed, e turn.LogEntry, call ma
 	for _, r := range references {
 		read := Read{Reference: r.String()}
 		read.Value, read.Found = jsonval.ValueAt(payload[r.Kind], r.Path)
-		p.Reads = append(p.Reads, read)
+		if !slices.ContainsFunc(p.Reads, func(other Read) bool { return other.Reference == read.Reference }) {
+			p.Reads = append(p.Reads, read)
+		}
 	}
 	return nil
 }

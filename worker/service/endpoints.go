@@ -36,7 +36,11 @@ func (s *service) serve(ctx context.Context) error {
 
 func (s *service) endpoints() http.Handler {
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { answer(w, http.StatusOK, "alive", nil) })
+	for _, name := range []string{"/livez", "/healthz"} {
+		mux.HandleFunc("GET "+name, func(w http.ResponseWriter, _ *http.Request) {
+			answer(w, http.StatusOK, "alive", nil)
+		})
+	}
 	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, r *http.Request) {
 		if troubles := s.health.troubles(r.Context()); len(troubles) > 0 {
 			answer(w, http.StatusServiceUnavailable, "not ready", troubles)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"os"
 	"time"
 
 	"go.temporal.io/sdk/client"
@@ -76,6 +77,10 @@ func (s *service) openStore(ctx context.Context) error {
 	}
 	if err != nil {
 		return err
+	}
+	if s.place == nil && os.Getenv(engine.StoreVariable) == "" {
+		s.log.Warn("no store is named: this worker keeps one of its own, in which no other program looks",
+			"variable", engine.StoreVariable, "store", place)
 	}
 	if id := s.store.Keys().Primary(); id != "" {
 		s.log.Info("encrypting", "key", id)

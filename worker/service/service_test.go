@@ -30,8 +30,10 @@ func silent(t *testing.T) string {
 
 func TestAWorkerThatHasNotReachedTemporalIsAliveAndNotReadyAndCanBeStopped(t *testing.T) {
 	p := workertest.Start(t, []string{"TEMPORAL_ADDRESS=" + silent(t), "PROCESSIDEA_STORE=" + t.TempDir()})
-	if status, body := p.Get("/healthz"); status != http.StatusOK || body != `{"status":"alive"}`+"\n" {
-		t.Errorf("/healthz: %d %s", status, body)
+	for _, path := range []string{"/livez", "/healthz"} {
+		if status, body := p.Get(path); status != http.StatusOK || body != `{"status":"alive"}`+"\n" {
+			t.Errorf("%s: %d %s", path, status, body)
+		}
 	}
 	if status, body := p.Get("/readyz"); status != http.StatusServiceUnavailable || body != `{"status":"not ready","troubles":["starting"]}`+"\n" {
 		t.Errorf("/readyz: %d %s", status, body)
@@ -54,8 +56,10 @@ func TestAPanicOfTheEndpointsDoesNotEndAWorker(t *testing.T) {
 }
 
 func TestAWorkerThatCannotReachTemporalEndsWithACodeOfItsOwn(t *testing.T) {
-	p := workertest.Start(t, []string{"TEMPORAL_ADDRESS=127.0.0.1:1", "PROCESSIDEA_STORE=" + t.TempDir()})
-	if code, log := p.Wait(); code != 4 || !strings.Contains(log, "worker: reach Temporal at 127.0.0.1:1: unreachable: ") {
+	data := t.TempDir()
+	p := workertest.Start(t, []string{"TEMPORAL_ADDRESS=127.0.0.1:1", "PROCESSIDEA_STORE=", "PROCESSIDEA_DATA=" + data})
+	if code, log := p.Wait(); code != 4 || !strings.Contains(log, "worker: reach Temporal at 127.0.0.1:1: unreachable: ") ||
+		!strings.Contains(log, `"no store is named`) || !strings.Contains(log, data) {
 		t.Errorf("it ended with %d:\n%s", code, log)
 	}
 }

@@ -25,7 +25,9 @@ type Place struct {
 	Store  string       // a folder, or a bucket's URL
 	Chosen bool         // somebody said which store: a flag, or PROCESSIDEA_STORE
 	Remote *sdk.Options // nil: the embedded server
-	Own    engine.Own   // what this program's workers have beside what is built in
+	// unread is why the configuration that names the remote server cannot be read. What needs the store alone goes on.
+	unread error
+	Own    engine.Own // what this program's workers have beside what is built in
 	// Temporal runs the embedded server.
 	Temporal Temporal
 	// Note tells the person at the terminal something.
@@ -48,9 +50,9 @@ func Find(data, store string, note func(format string, args ...any)) (Place, err
 	}
 	o, set, err := engine.TemporalFromEnvironment()
 	if err != nil {
-		return p, &exit.Error{Code: exit.Usage, Cause: err}
+		p.unread = &exit.Error{Code: exit.Usage, Cause: err}
 	}
-	if set {
+	if set || err != nil {
 		p.Remote = &o
 	}
 	return p, nil

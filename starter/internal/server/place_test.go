@@ -90,7 +90,8 @@ func TestAProfileMeansARemoteServer(t *testing.T) {
 	}
 	t.Setenv("TEMPORAL_PROFILE", "other")
 	var e *exit.Error
-	if _, err := Find("", "", nil); !errors.As(err, &e) || e.Code != exit.Usage {
+	// What needs the store alone goes on.
+	if _, err := placeOf(t, "").Enter(t.Context(), Hosting{}); !errors.As(err, &e) || e.Code != exit.Usage {
 		t.Errorf("an unknown profile gives %v", err)
 	}
 }

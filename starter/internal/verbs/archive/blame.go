@@ -20,7 +20,7 @@ import (
 
 // Blame says which Call or person wrote a value.
 func Blame(a *app.App) *cobra.Command {
-	at := 0
+	at, v := 0, values{}
 	c := &cobra.Command{
 		Use:   "blame ID PATH",
 		Short: "Say which Call or person wrote a value of a process's State",
@@ -30,14 +30,15 @@ of an instance: ①:user.name, or user.name where there is only one without a na
 It is read from the store; no server is needed.`,
 		Example: `  starter blame moderation-3 ①:sentiment
   starter blame refund-17 amount --at 2 --json`,
-		RunE: func(c *cobra.Command, args []string) error { return blame(c.Context(), a, args[0], args[1], at) },
+		RunE: func(c *cobra.Command, args []string) error { return blame(c.Context(), a, args[0], args[1], at, v) },
 	}
 	flags.Int(c.Flags(), &at, "at", 1, fields.MaxCount,
 		"`number` of the Idea that shows the value, from 1 (default the latest)")
+	v.flag(c)
 	return c
 }
 
-func blame(ctx context.Context, a *app.App, id, path string, at int) error {
+func blame(ctx context.Context, a *app.App, id, path string, at int, v values) error {
 	return a.Read(ctx, func(archive *client.Archive) error {
 		b, err := archive.Chain(id).Blame(ctx, path, at)
 		switch {
@@ -46,24 +47,24 @@ func blame(ctx context.Context, a *app.App, id, path string, at int) error {
 		case a.JSON:
 			return a.PrintJSON(b)
 		}
-		return a.Print(blameText(b))
+		return a.Print(v.blameText(b))
 	})
 }
 
-func blameText(b *chain.Blame) string {
+func (v values) blameText(b *chain.Blame) string {
 	var t strings.Builder
 	place := b.Path
 	if b.Instance != "" {
 		place = b.Instance + ":" + place
 	}
-	value := print.Shown(b.Value)
+	value := v.text(b.Value)
 	if b.Gone {
 		value = "nothing any more"
 	}
 	fmt.Fprintf(&t, "%s of %s, Idea %d: %s\n", print.Printable(place), print.Printable(b.Process), b.Idea, value)
 	switch {
 	case b.Last != nil:
-		fmt.Fprintf(&t, "written %s\n", writtenText(*b.Last))
+		fmt.Fprintf(&t, "written %s\n", v.writtenText(*b.Last))
 	case b.By == chain.ByStart:
 		t.WriteString("it stood there from the beginning\n")
 	default:
@@ -72,30 +73,30 @@ func blameText(b *chain.Blame) string {
 	if o, ok := b.Origin.(map[string]any); ok {
 		from, _ := o["process"].(string)
 		fmt.Fprintf(&t, "the process was %swho wrote it there: %s blame %s %s --at %s\n",
-			originText(o), print.Program, print.Quote(from), print.Quote(place), print.Shown(o["at"]))
+			originText(o), print.Program, print.Quote(from), print.Quote(place), v.text(o["at"]))
 	}
 	for _, d := range b.Decisions {
 		fmt.Fprintf(&t, "%s\n", decisionText(d))
-		for _, line := range changeText(d) {
+		for _, line := range v.changeText(d) {
 			fmt.Fprintf(&t, "  %s\n", line)
 		}
 	}
 	if b.Call != nil {
-		writeProposed(&t, b)
+		v.writeProposed(&t, b)
 	}
 	if b.Adapted != nil {
 		fmt.Fprintf(&t, "fitted to the tool by the LLM: %s to %s, as %s\n",
-			print.Shown(b.Adapted.OriginalParams), print.Shown(b.Adapted.AdaptedParams), print.Printable(b.Adapted.Reason))
+			v.text(b.Adapted.OriginalParams), v.text(b.Adapted.AdaptedParams), print.Printable(b.Adapted.Reason))
 	}
 	for _, w := range b.Earlier {
-		fmt.Fprintf(&t, "earlier %s\n", writtenText(w))
+		fmt.Fprintf(&t, "earlier %s\n", v.writtenText(w))
 	}
 	fmt.Fprintf(&t, "Idea %d was %s\n", b.Idea, sealedText(b.Sealed))
 	return t.String()
 }
 
 // writtenText says who wrote, when and what.
-func writtenText(w chain.Written) string {
+func (v values) writtenText(w chain.Written) string {
 	how := "by " + print.Printable(w.By)
 	if !w.When.IsZero() {
 		how += ", " + w.When.Local().Format(time.DateTime)
@@ -107,11 +108,15 @@ func writtenText(w chain.Written) string {
 	if path == "" {
 		path = "the whole State"
 	}
-	return fmt.Sprintf("%s: %s = %s (log of Idea %d)", how, print.Printable(path), print.Shown(w.Value), w.Idea)
+	return fmt.Sprintf("%s: %s = %s (log of Idea %d)", how, print.Printable(path), v.text(w.Value), w.Idea)
 }
 
 func decisionText(d turn.Decision) string {
-	text := print.Printable("decided by " + cmp.Or(d.DecidedBy, "a person") + ": " + d.Kind)
+	by := cmp.Or(d.DecidedBy, "a person")
+	if d.OrderID != "" {
+		by = fmt.Sprintf("the standing order %s of %s, at which nobody looked", d.OrderID, by)
+	}
+	text := print.Printable("decided by " + by + ": " + d.Kind)
 	if signed := d.SignedText(); signed != "" {
 		text += ", " + print.Printable(signed)
 	}
@@ -124,19 +129,19 @@ func decisionText(d turn.Decision) string {
 	return text
 }
 
-func writeProposed(t *strings.Builder, b *chain.Blame) {
+func (v values) writeProposed(t *strings.Builder, b *chain.Blame) {
 	c := b.Call
 	fmt.Fprintf(t, "call %s of Request %d: %s\n", print.Printable(c.ID), c.Request, print.Printable(c.Tool))
 	if c.Written != nil {
-		fmt.Fprintf(t, "  planned: %s\n", print.Shown(c.Written))
+		fmt.Fprintf(t, "  planned: %s\n", v.text(c.Written))
 	}
 	if c.Ran != nil {
-		fmt.Fprintf(t, "  ran: %s\n", callText(c.Ran.Tool, c.Ran.Params))
+		fmt.Fprintf(t, "  ran: %s\n", v.callText(c.Ran.Tool, c.Ran.Params))
 	}
 	for _, r := range c.Reads {
 		value := "nothing"
 		if r.Found {
-			value = print.Shown(r.Value)
+			value = v.text(r.Value)
 		}
 		fmt.Fprintf(t, "  %s is %s (in Idea %d)\n", print.Printable(r.Reference), value, b.Last.Idea)
 	}

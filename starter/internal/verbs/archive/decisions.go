@@ -19,7 +19,7 @@ import (
 
 // Decisions lists what people decided.
 func Decisions(a *app.App) *cobra.Command {
-	at := 0
+	at, v := 0, values{}
 	c := &cobra.Command{
 		Use:   "decisions ID",
 		Short: "List what people decided in a process, and what came of it",
@@ -31,15 +31,16 @@ store; no server is needed. What was decided since the latest Idea is in the nex
 		Example: `  starter decisions refunds
   starter decisions refunds --at 2 --json`,
 		RunE: func(c *cobra.Command, args []string) error {
-			return decisions(c.Context(), a, args[0], at)
+			return decisions(c.Context(), a, args[0], at, v)
 		},
 	}
 	flags.Int(c.Flags(), &at, "at", 1, fields.MaxCount,
 		"`number` of the last Idea that counts, from 1 (default the latest)")
+	v.flag(c)
 	return c
 }
 
-func decisions(ctx context.Context, a *app.App, id string, at int) error {
+func decisions(ctx context.Context, a *app.App, id string, at int, v values) error {
 	return a.Read(ctx, func(archive *client.Archive) error {
 		made, err := archive.Chain(id).Decisions(ctx, at)
 		if err != nil {
@@ -59,7 +60,7 @@ func decisions(ctx context.Context, a *app.App, id string, at int) error {
 			}
 		}
 		head := fmt.Sprintf("%s: %s up to Idea %d, %s\n", print.Printable(id), print.Plural(len(made), "decision"), last.At, sealedText(last.Created))
-		return a.Print(head + decidedText(made))
+		return a.Print(head + v.decidedText(made))
 	})
 }
 
@@ -69,7 +70,7 @@ func sealedText(at time.Time) string {
 }
 
 // decidedText tells decisions, each with what it changed and what came of it.
-func decidedText(made []client.Decided) string {
+func (v values) decidedText(made []client.Decided) string {
 	var b strings.Builder
 	for _, d := range made {
 		what := d.Kind
@@ -77,11 +78,11 @@ func decidedText(made []client.Decided) string {
 			what = d.CallID + "  " + what
 		}
 		fmt.Fprintf(&b, "%s  %s\n", d.DecidedAt.Local().Format(time.DateTime), print.Printable(what+byText(d.Decision)))
-		for _, line := range changeText(d.Decision) {
+		for _, line := range v.changeText(d.Decision) {
 			fmt.Fprintf(&b, "    %s\n", line)
 		}
 		if d.Outcome != nil {
-			fmt.Fprintf(&b, "    %s\n", outcomeText(*d.Outcome))
+			fmt.Fprintf(&b, "    %s\n", v.outcomeText(*d.Outcome))
 		}
 	}
 	return b.String()
@@ -115,28 +116,28 @@ func byText(d turn.Decision) string {
 }
 
 // changeText says what was shown, and what the decision made of it.
-func changeText(d turn.Decision) (lines []string) {
+func (v values) changeText(d turn.Decision) (lines []string) {
 	if d.Tool != "" {
-		lines = append(lines, "shown "+callText(d.Tool, d.ShownParams))
+		lines = append(lines, "shown "+v.callText(d.Tool, d.ShownParams))
 	}
 	switch d.Kind {
 	case client.Amend:
-		lines = append(lines, "to run with "+print.Shown(d.AmendedParams))
+		lines = append(lines, "to run with "+v.text(d.AmendedParams))
 	case client.Replace:
-		lines = append(lines, "replaced by "+print.Shown(d.Replacement))
+		lines = append(lines, "replaced by "+v.text(d.Replacement))
 	case client.Answer:
-		lines = append(lines, "answered "+print.Shown(d.GivenResult))
+		lines = append(lines, "answered "+v.text(d.GivenResult))
 	}
 	if o := d.Order; o != nil {
-		lines = append(lines, "order "+print.Shown(jsonval.ToJSONValue(o)))
+		lines = append(lines, "order "+v.text(jsonval.ToJSONValue(o)))
 	} else if d.Kind == turn.SteerDisallow {
 		lines = append(lines, "order "+print.Printable(d.OrderID))
 	}
 	if len(d.Context) > 0 {
-		lines = append(lines, "messages "+print.Shown(d.Context))
+		lines = append(lines, "messages "+v.text(d.Context))
 	}
 	if len(d.Instances) > 0 {
-		lines = append(lines, "instances "+print.FitWidth(print.Printable(strings.Join(d.Instances, ", ")), print.WidestValue))
+		lines = append(lines, "instances "+v.fit(strings.Join(d.Instances, ", ")))
 	}
 	if d.Limits != nil {
 		lines = append(lines, fmt.Sprintf("limits %+v", *d.Limits))
@@ -144,15 +145,15 @@ func changeText(d turn.Decision) (lines []string) {
 	return lines
 }
 
-func callText(tool string, params map[string]any) string {
-	return print.Printable(tool) + " " + print.Shown(params)
+func (v values) callText(tool string, params map[string]any) string {
+	return print.Printable(tool) + " " + v.text(params)
 }
 
 // outcomeText says what became of a Call in the end.
-func outcomeText(o turn.CallOutcome) string {
+func (v values) outcomeText(o turn.CallOutcome) string {
 	text := "nothing ran"
 	if o.RanCall != nil {
-		text = "ran " + callText(o.RanCall.Tool, o.RanCall.Params)
+		text = "ran " + v.callText(o.RanCall.Tool, o.RanCall.Params)
 	}
 	text += ": " + string(o.Status)
 	if o.Fault != nil {

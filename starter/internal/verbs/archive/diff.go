@@ -91,7 +91,7 @@ func diffText(d *client.Diff) string {
 		b.WriteString(strings.Join(lines[instance], ""))
 	}
 	if len(d.Decisions) > 0 {
-		b.WriteString("decided between them\n" + decidedText(d.Decisions))
+		b.WriteString("decided between them\n" + values{}.decidedText(d.Decisions))
 	}
 	return b.String()
 }

@@ -23,9 +23,9 @@ import (
 
 // Verify checks every digest of a chain.
 func Verify(a *app.App) *cobra.Command {
-	withTemporal, deciders := false, ""
+	withTemporal, all, deciders := false, false, ""
 	c := &cobra.Command{
-		Use:   "verify ID|FILE",
+		Use:   "verify [ID|FILE]",
 		Short: "Check every digest of a process's chain, or of an exported one",
 		Long: `Check a process's chain: that its Ideas are numbered without a gap and each names
 the one before, and that every manifest, part, value and log is what its digest says.
@@ -39,16 +39,27 @@ signature is checked too; a key that was withdrawn since proves what was decided
 
 Whoever can write the store can write a whole chain anew, with digests that fit.
 --temporal therefore compares every Idea with the digest that Temporal's history of
-the process has of it, for as long as the history is kept.`,
+the process has of it, for as long as the history is kept.
+
+With --all every chain of the store is checked. Values that belong to no chain, which gc
+removes, and the store's own settings are not.`,
 		Example: `  starter verify refund-17
   starter verify refund-17 --store /backup/store
   starter verify refund-17 --temporal
-  starter verify refund-17.jsonl --deciders deciders.json --json`,
+  starter verify refund-17.jsonl --deciders deciders.json --json
+  starter verify --all --store /backup/store`,
 		RunE: func(c *cobra.Command, args []string) error {
 			keys, err := decidersKeys(c.Context(), deciders)
 			switch {
 			case err != nil:
 				return err
+			case all && (withTemporal || len(args) > 0):
+				return exit.Usagef("verify: --all is for the chains of the store: " +
+					"it goes with no ID, no file and no --temporal")
+			case all:
+				return verifyAll(c.Context(), a, keys)
+			case len(args) == 0:
+				return exit.Usagef("verify: name a process or a file, or say --all")
 			case withTemporal:
 				return verifyWithTemporal(c.Context(), a, args[0], keys)
 			}
@@ -56,6 +67,7 @@ the process has of it, for as long as the history is kept.`,
 		},
 	}
 	c.Flags().BoolVar(&withTemporal, "temporal", false, "compare it with the digests in Temporal's history too")
+	c.Flags().BoolVar(&all, "all", false, "check every chain of the store")
 	c.Flags().StringVar(&deciders, "deciders", "", "check signatures of decisions with the keys in this JWKS `file` (default $PROCESSIDEA_DECIDERS)")
 	return c
 }
@@ -108,6 +120,54 @@ func verify(ctx context.Context, a *app.App, of string, keys *signing.Keys) erro
 		}
 		return printReport(a, of, r)
 	})
+}
+
+// processReport is what the check of one chain found, among those of others.
+type processReport struct {
+	Process string `json:"process"`
+	*chain.Report
+}
+
+func verifyAll(ctx context.Context, a *app.App, keys *signing.Keys) error {
+	return a.Read(ctx, func(archive *client.Archive) error {
+		if keys != nil {
+			archive = archive.Trusting(keys)
+		}
+		processes, err := archive.Processes(ctx)
+		if err != nil {
+			return err
+		}
+		reports, broken := []processReport{}, 0
+		for _, id := range processes {
+			r, err := archive.Chain(id).Verify(ctx)
+			if err != nil {
+				return err
+			}
+			if !r.Whole {
+				broken++
+			}
+			reports = append(reports, processReport{id, r})
+		}
+		if a.JSON {
+			err = a.PrintJSON(reports)
+		} else {
+			err = a.Print(allReportsText(reports, broken))
+		}
+		if err == nil && broken > 0 {
+			err = exit.With(exit.Failed)
+		}
+		return err
+	})
+}
+
+func allReportsText(reports []processReport, broken int) string {
+	var b strings.Builder
+	for _, r := range reports {
+		b.WriteString(reportText(r.Process, r.Report))
+	}
+	fmt.Fprintf(&b, "%s checked, %d broken; "+
+		"not checked: values that belong to no chain, and the store's own settings\n", print.Plural(len(reports), "chain"), broken)
+	return b.String()
 }
 
 func verifyFile(name string, keys *signing.Keys) (*chain.Report, error) {

@@ -3,6 +3,7 @@ package process
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"strings"
 	"time"
@@ -93,8 +94,17 @@ func (l *launched) leave(ctx context.Context) error {
 	if l.process.Attached() {
 		return printSnapshot(ctx, l.App, l.process)
 	}
+	tokens := l.definition.Read.InstanceTokens()
+	if !l.JSON {
+		of := ""
+		if len(tokens) > 1 {
+			of = ", " + print.Plural(len(tokens), "instance")
+		}
+		return l.Print(fmt.Sprintf("%s: running%s; to follow it: %s watch %s\n", print.Printable(l.process.ID()), of,
+			print.Program, print.Quote(l.process.ID())))
+	}
 	result := runresult.Result{ProcessID: l.process.ID(), Status: runresult.StatusRunning, Instances: map[string]runresult.Instance{}}
-	for _, token := range l.definition.Read.InstanceTokens() {
+	for _, token := range tokens {
 		result.Instances[token] = runresult.Instance{Status: ideafile.InstanceWorking}
 	}
 	return l.FinishWith(result, ownInputs(l.definition.Read))
