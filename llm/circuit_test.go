@@ -144,8 +144,8 @@ func TestAServerThatTakesARequestAndSendsNothingIsAway(t *testing.T) {
 	}
 }
 
-// A server that is silent for long is away, for whoever asks the same model. What an Idea sets for itself, the time of a
-// Request or of its first byte, holds up no other process.
+// A server that is silent for long is away, for whoever asks the same model. What an Idea sets for itself, the time of
+// a Request or of its first byte, holds up no other process.
 func TestASilentServerHoldsOthersUpOnlyWhereItHadTime(t *testing.T) {
 	for _, silent := range []error{errNoResponse, errNoFirstByte} {
 		for waited, want := range map[time.Duration]bool{longSilence - time.Second: false, longSilence: true} {

@@ -3,8 +3,8 @@
 // and replaces each by [secret NAME] in texts and JSON values.
 //
 // Invariants:
-//   - A secret is found in any spelling that servers are known to use: upper and lower case, JSON, URL and HTML escapes, hex, base64, and escapes
-//     within escapes.
+//   - A secret is found in any spelling that servers are known to use: upper and lower case, JSON, URL and HTML
+//     escapes, hex, base64, and escapes within escapes.
 //   - Text is struck before it is shortened: half a secret would not be found.
 //   - What holds no secret is returned as it was.
 package secret

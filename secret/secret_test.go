@@ -106,7 +106,9 @@ func TestASecretIsStruckOutHoweverItIsWritten(t *testing.T) {
 
 func TestASecretIsStruckOutInLettersOfAnotherCase(t *testing.T) {
 	const value = `s3cr&t/"Val ue+TAIL`
-	for name, letters := range map[string]string{"capitals": ascii(value, 'a', 'z', 'A'), "small letters": ascii(value, 'A', 'Z', 'a')} {
+	for name, letters := range map[string]string{
+		"capitals": ascii(value, 'a', 'z', 'A'), "small letters": ascii(value, 'A', 'Z', 'a'),
+	} {
 		for _, how := range []string{"as it is", "JSON", "JSON in ASCII", "a query", "a path", "HTML"} {
 			if got := NewStriker(map[string]string{"KEY": value}).Text("<" + encoders[how](letters) + ">"); !strings.Contains(got, "[secret KEY]") || strings.Contains(strings.ToLower(got), "s3cr") {
 				t.Errorf("%s, %s: %s", name, how, got)

@@ -16,7 +16,9 @@ func TestWhatWasForgottenIsGone(t *testing.T) {
 	if _, err := forget.Process(t.Context(), engineOn, id, o); err != nil {
 		t.Fatal(err)
 	}
-	for _, path := range []string{"", "/ideas/1", "/ideas/latest", "/diff?from=1&to=2", "/blame?place=x", "/graph", "/events"} {
+	for _, path := range []string{
+		"", "/ideas/1", "/ideas/latest", "/diff?from=1&to=2", "/blame?place=x", "/graph", "/events",
+	} {
 		h.get(page+path).problem(410, "forgotten")
 	}
 	h.get(page + "/ideas").is(200)

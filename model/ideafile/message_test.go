@@ -64,8 +64,10 @@ func TestAMessageIsRefusedWhen(t *testing.T) {
 func TestAWrongStageDoesNotHideAWrongRecord(t *testing.T) {
 	t.Parallel()
 	var ps diag.Problems
-	ideafile.ReadMessage(modeltest.MustDecodeJSON(`{"type":"plan","plan":[],"stage":"best","record":{"first":"done"}}`), "$.m", &ps)
-	if got := ps.Error(); !strings.Contains(got, "$.m.stage: want") || !strings.Contains(got, "$.m.record.first: want a status") {
+	message := modeltest.MustDecodeJSON(`{"type":"plan","plan":[],"stage":"best","record":{"first":"done"}}`)
+	ideafile.ReadMessage(message, "$.m", &ps)
+	got := ps.Error()
+	if !strings.Contains(got, "$.m.stage: want") || !strings.Contains(got, "$.m.record.first: want a status") {
 		t.Error(got)
 	}
 }
