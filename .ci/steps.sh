@@ -22,7 +22,8 @@ step() {
 	[ "$status" = 0 ] && return
 	{
 		echo "-- $name"
-		grep -E -e '--- FAIL' -e '^FAIL' -e '^ +[a-z_]+_test\.go:[0-9]+: ' -e 'DATA RACE' -e '^panic: ' -e '^[^ ]+\.go:[0-9]+:' \
+		grep -E -e '--- FAIL' -e '^FAIL' -e '^ +[a-z_]+_test\.go:[0-9]+: ' -e 'DATA RACE' -e '^panic: ' \
+			-e '^\s+Test[^ ]* \([0-9hms.]+\)$' -e '^[^ ]+\.go:[0-9]+:' \
 			-e 'FALLS SHORT' -e 'DID NOT RUN' "$said/step" | cut -c1-500 || tail -n 5 "$said/step"
 	} >>"$failures"
 }

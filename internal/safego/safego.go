@@ -35,6 +35,7 @@ func (e *PanicError) StackTrace() string { return e.Stack }
 // Go starts f. When the goroutine ends, done is called with f's error or panic; a nil done means that nobody waits
 // for it.
 func Go(place string, f func() error, done func(error)) {
+	inject := injected.Load() // of the test that starts the goroutine, though another may have begun before it runs
 	go func() {
 		ended := false
 		var err error
@@ -53,7 +54,7 @@ func Go(place string, f func() error, done func(error)) {
 				done(err)
 			}
 		}()
-		inject(place)
+		inject.call(place)
 		err = f()
 		ended = true
 	}()
@@ -67,7 +68,7 @@ func Run(place string, f func() error) (err error) {
 			err = caught(place, v)
 		}
 	}()
-	inject(place)
+	injected.Load().call(place)
 	return f()
 }
 
@@ -140,20 +141,18 @@ func Text(value any) (text string) {
 	return fmt.Sprint(value)
 }
 
-var injected atomic.Pointer[func(place string)]
+type injection func(place string)
+
+var injected atomic.Pointer[injection]
 
 // Inject has f called at the start of every goroutine, on it, so that a test can let it panic; nil: no longer. It is
 // for tests alone.
 func Inject(f func(place string)) {
-	if f == nil {
-		injected.Store(nil)
-		return
-	}
-	injected.Store(&f)
+	injected.Store((*injection)(&f))
 }
 
-func inject(place string) {
-	if f := injected.Load(); f != nil {
+func (f *injection) call(place string) {
+	if f != nil && *f != nil {
 		(*f)(place)
 	}
 }
