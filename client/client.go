@@ -9,9 +9,9 @@ import (
 	sdklog "go.temporal.io/sdk/log"
 
 	"processidea/client/internal/kind"
+	"processidea/connect"
 	"processidea/store/blobs"
 	"processidea/store/encryption"
-	"processidea/worker/engine"
 )
 
 // Options say where Temporal and the store are.
@@ -36,21 +36,21 @@ type Options struct {
 // FromEnvironment reads Options as the worker and starter do: TEMPORAL_ADDRESS and its kin or a profile of Temporal's
 // configuration file, PROCESSIDEA_STORE (or store under PROCESSIDEA_DATA) and PROCESSIDEA_KEYS.
 func FromEnvironment() (Options, error) {
-	temporal, _, err := engine.TemporalFromEnvironment()
+	temporal, _, err := connect.TemporalFromEnvironment()
 	if err != nil {
 		return Options{}, kind.Of(ErrInvalid, err)
 	}
-	data, err := engine.DataFolder("")
+	data, err := connect.DataFolder("")
 	if err != nil {
 		return Options{}, err
 	}
 	keys, err := KeysFromEnvironment()
-	return Options{Temporal: temporal, Store: engine.StorePlace(data), Keys: keys}, err
+	return Options{Temporal: temporal, Store: connect.StorePlace(data), Keys: keys}, err
 }
 
 // KeysFromEnvironment reads the keys of PROCESSIDEA_KEYS; nil where it is not set. The error wraps ErrKeys.
 func KeysFromEnvironment() (*encryption.Keys, error) {
-	keys, err := engine.KeysFromEnvironment()
+	keys, err := connect.KeysFromEnvironment()
 	return keys, kind.Of(ErrKeys, err)
 }
 
@@ -81,7 +81,7 @@ func Dial(ctx context.Context, o Options) (*Client, error) {
 	options.Logger = sdklog.NewStructuredLogger(logger)
 	ctx, cancel := context.WithTimeout(ctx, dialTimeout)
 	defer cancel()
-	temporal, err := sdk.DialContext(ctx, engine.ClientOptions(options, archive.values))
+	temporal, err := sdk.DialContext(ctx, connect.ClientOptions(options, archive.values))
 	if err != nil {
 		archive.Close()
 		return nil, kind.Errorf(ErrUnreachable, "reach Temporal at %s: %w", options.HostPort, err)
@@ -95,7 +95,7 @@ func Dial(ctx context.Context, o Options) (*Client, error) {
 	return c, nil
 }
 
-// New makes a Client of what a program has already: a Temporal client whose options went through engine.ClientOptions,
+// New makes a Client of what a program has already: a Temporal client whose options went through connect.ClientOptions,
 // the namespace that it is in, and the store. Closing the Client leaves both open.
 func New(temporal sdk.Client, namespace string, store *blobs.Store) *Client {
 	return &Client{temporal: temporal, namespace: namespace, archive: newArchive(store)}

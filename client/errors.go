@@ -8,9 +8,9 @@ import (
 	"go.temporal.io/api/serviceerror"
 
 	"processidea/client/ideafiles"
+	"processidea/connect"
 	"processidea/store/blobs"
 	"processidea/store/chain"
-	"processidea/worker/engine"
 )
 
 // The kinds of errors, to be told apart with errors.Is. An error of none of these kinds is one of the store or of the
@@ -23,7 +23,7 @@ var (
 	// ErrRefused: a decision, or another signal, changed nothing. See also RefusedError.
 	ErrRefused = errors.New("refused")
 	// ErrOtherStart: a process of the id was started from something else.
-	ErrOtherStart = engine.ErrOtherFile
+	ErrOtherStart = connect.ErrOtherFile
 	// ErrUnreachable: the Temporal server does not answer.
 	ErrUnreachable = errors.New("the server cannot be reached")
 	// ErrNoWorker: the server answers, and no worker does.

@@ -45,7 +45,7 @@ func (a *Archive) Harden(ctx context.Context, o HardenOptions) (*harden.Result, 
 	}
 	first := runs[0].Ideas
 	idea, _ := ideafile.ReadIdea(first[len(first)-1])
-	made, err := harden.Harden(runs, o.Tools.Bind(idea).Bindings, o.Template)
+	made, err := harden.Harden(runs, o.Tools.Bind(idea), o.Template)
 	if err == nil && o.Complete {
 		err = made.MarkComplete()
 	}

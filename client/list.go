@@ -15,11 +15,11 @@ import (
 	"go.temporal.io/sdk/converter"
 
 	"processidea/client/internal/kind"
+	"processidea/connect"
 	"processidea/internal/safego"
 	"processidea/model/runresult"
 	"processidea/model/turn"
 	"processidea/protocol"
-	"processidea/worker/engine"
 )
 
 // Summary is a process as List shows it. Path and Version are those of its Idea's meta; Ended is nil while it is open.
@@ -203,7 +203,7 @@ func (c *Client) summary(info *workflowpb.WorkflowExecutionInfo) Summary {
 	if s.Awaiting = awaitingOf(info); attributeOf(info) == protocol.StatusHeldUp {
 		s.Waiting = []string{protocol.StatusHeldUp}
 	}
-	memo, values := info.GetMemo().GetFields(), engine.DataConverter(c.archive.values.Keys())
+	memo, values := info.GetMemo().GetFields(), connect.DataConverter(c.archive.values.Keys())
 	_ = values.FromPayload(memo[protocol.MemoPath], &s.Path)
 	_ = values.FromPayload(memo[protocol.MemoVersion], &s.Version)
 	if end := info.GetCloseTime(); end != nil {

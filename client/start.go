@@ -15,6 +15,7 @@ import (
 	"processidea/client/ideafiles"
 	"processidea/client/internal/kind"
 	"processidea/client/internal/offload"
+	"processidea/connect"
 	"processidea/model/deciders"
 	"processidea/model/delegate"
 	"processidea/model/diag"
@@ -22,7 +23,6 @@ import (
 	"processidea/model/jsonval"
 	"processidea/protocol"
 	"processidea/store/blobs"
-	"processidea/worker/engine"
 )
 
 // StartOptions say what a process starts from. It carries all of it: the workers need none of the files.
@@ -48,7 +48,7 @@ type StartOptions struct {
 	// By is who starts the process. Where a policy keeps who started it from deciding, nobody can decide without it.
 	By string
 	// Version pins the process to a version of the workers, with all that it starts; zero: it moves on with whatever is current.
-	Version engine.Version
+	Version connect.Version
 }
 
 // ParseIdea reads an Idea file from JSON. The error is an *InvalidError with everything that is wrong with its form.
@@ -75,7 +75,7 @@ func (c *Client) Start(ctx context.Context, o StartOptions) (*Process, error) {
 	if err != nil {
 		return nil, err
 	}
-	_, attached, err := engine.StartOrAttach(ctx, c.temporal, c.namespace, prepared)
+	_, attached, err := connect.StartOrAttach(ctx, c.temporal, c.namespace, prepared)
 	if err != nil {
 		return nil, startError(prepared.ID, err)
 	}
@@ -84,12 +84,12 @@ func (c *Client) Start(ctx context.Context, o StartOptions) (*Process, error) {
 
 // Prepare does all that Start does before it starts, for what starts processes later: it checks the Idea, and puts large values into the
 // store, where they belong to no process. The errors are those of Start.
-func (c *Client) Prepare(ctx context.Context, o StartOptions) (engine.StartProcess, error) {
+func (c *Client) Prepare(ctx context.Context, o StartOptions) (connect.StartProcess, error) {
 	return c.prepare(ctx, o, false)
 }
 
 // prepare has the values belong to the process where it is that one that starts.
-func (c *Client) prepare(ctx context.Context, o StartOptions, own bool) (s engine.StartProcess, err error) {
+func (c *Client) prepare(ctx context.Context, o StartOptions, own bool) (s connect.StartProcess, err error) {
 	if s.Idea, err = o.read(); err != nil {
 		return s, err
 	}
@@ -99,7 +99,7 @@ func (c *Client) prepare(ctx context.Context, o StartOptions, own bool) (s engin
 	if err := c.checkStore(ctx, o.ID); err != nil {
 		return s, err
 	}
-	err = engine.BeginStore(ctx, c.temporal, c.archive.values)
+	err = connect.BeginStore(ctx, c.temporal, c.archive.values)
 	if errors.Is(err, blobs.ErrAway) {
 		return s, kind.Errorf(ErrUnreachable, "start process %s: %w", o.ID, err)
 	}
@@ -120,7 +120,7 @@ func (c *Client) checkStore(ctx context.Context, process string) error {
 	ctx, cancel := context.WithTimeout(ctx, queryTimeout)
 	defer cancel()
 	here := c.archive.Store().ID()
-	ids, err := engine.StoresOfWorkers(ctx, c.temporal)
+	ids, err := connect.StoresOfWorkers(ctx, c.temporal)
 	if other := err == nil && len(ids) > 0 && !slices.Contains(ids, here); !other { // the start itself tells of a server that does not answer
 		return nil
 	}

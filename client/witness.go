@@ -14,10 +14,10 @@ import (
 	"go.temporal.io/sdk/converter"
 
 	"processidea/client/internal/kind"
+	"processidea/connect"
 	"processidea/protocol"
 	"processidea/signing"
 	"processidea/store/chain"
-	"processidea/worker/engine"
 )
 
 // VerifyWithTemporal is Chain.Verify, and compares every Idea with the digest that Temporal's history of the process has of it. Whoever can
@@ -51,7 +51,7 @@ func (c *Client) digestsInHistory(ctx context.Context, process string) (chain.Di
 
 // readSeals adds what one run sealed.
 func (c *Client) readSeals(ctx context.Context, process, run string, found chain.Digests) error {
-	seals := sealReader{values: engine.DataConverter(c.archive.values.Keys()), scheduled: map[int64]string{}}
+	seals := sealReader{values: connect.DataConverter(c.archive.values.Keys()), scheduled: map[int64]string{}}
 	events := c.temporal.GetWorkflowHistory(ctx, process, run, false, enumspb.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
 	for events.HasNext() {
 		event, err := events.Next()

@@ -9,7 +9,6 @@ import (
 	"strconv"
 	"testing"
 
-	"processidea/activities"
 	"processidea/model/check"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
@@ -130,12 +129,11 @@ func TestEveryExampleIsSoundAndItsToolsCanBeBound(t *testing.T) {
 			t.Errorf("%s: %v", name, problems)
 		}
 		idea, _ := parsed(t, name)
-		known := builtins()
-		r := activities.BindTools(idea, known, kinds.New(kinds.Deps{Tools: known}))
-		if len(r.Problems) > 0 {
-			t.Errorf("%s: %v", name, r.Problems)
+		bindings, problems := kinds.Knowing(builtins(), nil).Bind(idea)
+		if len(problems) > 0 {
+			t.Errorf("%s: %v", name, problems)
 		}
-		if errs := check.Check(idea, r.Bindings).Errors(); len(errs) > 0 {
+		if errs := check.Check(idea, bindings).Errors(); len(errs) > 0 {
 			t.Errorf("%s: %v", name, errs)
 		}
 		if idea.ProcessPath != name {

@@ -9,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"processidea/activities"
 	"processidea/model/dataflow"
 	"processidea/model/diag"
 	"processidea/model/ideafile"
@@ -58,7 +57,7 @@ func startWith(t *testing.T, idea *ideafile.Idea, replies []rehearsal.Reply, all
 	p := &play{t: t, idea: idea, llm: rehearsal.NewHandler(replies), tools: functions, runs: map[string]*dataflow.Instance{},
 		told: map[string]ideafile.CallStatus{}, lost: map[int]int{}, http: httptool.New(httptool.Options{Allow: allow})}
 	t.Cleanup(p.http.Close)
-	p.bindings = activities.BindTools(idea, p.tools, kinds.New(kinds.Deps{Tools: p.tools})).Bindings
+	p.bindings, _ = kinds.Knowing(p.tools, nil).Bind(idea)
 	p.mind = loop.New(idea, "play", p.bindings, p.started)
 	for _, token := range idea.InstanceTokens() {
 		p.runs[token] = dataflow.New(ideafile.Palette{Tools: idea.Tools, BindingByTool: p.bindings}, own(idea, token), token)

@@ -16,10 +16,13 @@ import (
 
 	"processidea/client"
 	"processidea/client/ideafiles"
+	"processidea/connect"
 	"processidea/devserver"
 	"processidea/model/runresult"
+	"processidea/rehearsal"
 	"processidea/store/blobs"
 	"processidea/tools"
+	"processidea/tools/kinds"
 	"processidea/worker/engine"
 )
 
@@ -35,7 +38,9 @@ func Start(t testing.TB, path string, options ...Option) *Process {
 	parts := engine.Parts{Getenv: s.getenv, Asked: p.noteRequest, Limits: engine.Alone, StopTimeout: time.Second}.With(s.own)
 	parts.Tools.Replace(s.fakes)
 	parts.Tools.Watch(p.noteCall)
-	d, err := s.load(t, path, ideafiles.Tools{Registry: parts.Tools, Runners: parts.Runners})
+	d, err := s.load(t, path, ideafiles.Tools{
+		Known: kinds.Knowing(parts.Tools, parts.Runners), Replies: rehearsal.Check,
+	})
 	if err != nil {
 		t.Fatalf("processtest: %v", err)
 	}
@@ -72,7 +77,7 @@ func (s *settings) getenv(name string) string {
 func serve(t testing.TB, parts engine.Parts) *client.Client {
 	t.Helper()
 	dir := t.TempDir()
-	server, err := devserver.Start(t.Context(), devserver.Options{Dir: dir, UIPort: -1, SearchAttributes: engine.SearchAttributes})
+	server, err := devserver.Start(t.Context(), devserver.Options{Dir: dir, UIPort: -1, SearchAttributes: connect.SearchAttributes})
 	if err != nil {
 		t.Fatalf("processtest: %v", err)
 	}
@@ -89,7 +94,7 @@ func serve(t testing.TB, parts engine.Parts) *client.Client {
 		}
 	})
 	parts.Log = slog.New(slog.NewTextHandler(logger, &slog.HandlerOptions{Level: slog.LevelWarn}))
-	temporal, err := sdk.DialContext(t.Context(), engine.ClientOptions(sdk.Options{
+	temporal, err := sdk.DialContext(t.Context(), connect.ClientOptions(sdk.Options{
 		HostPort: server.Address(), Namespace: server.Namespace(), Logger: log.NewStructuredLogger(parts.Log),
 	}, store))
 	if err != nil {

@@ -46,6 +46,12 @@ func Parse(data []byte) ([]Reply, error) {
 	return replies, nil
 }
 
+// Check says how many replies a replies file has, and what is wrong with it, as Parse does.
+func Check(data []byte) (replies int, err error) {
+	list, err := Parse(data)
+	return len(list), err
+}
+
 // readers fill in a reply, one for each key that a line may have.
 var readers = map[string]func(*Reply, json.RawMessage) error{
 	"solution":      func(r *Reply, v json.RawMessage) (err error) { r.Content, err = solution(v); return },

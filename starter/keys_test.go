@@ -9,9 +9,9 @@ import (
 	"testing"
 	"time"
 
+	"processidea/connect"
 	"processidea/starter/internal/exit"
 	"processidea/store/encryption"
-	"processidea/worker/engine"
 )
 
 func TestAFreshKeyIsOneLineThatTheProgramReads(t *testing.T) {
@@ -52,7 +52,7 @@ func TestTheCodecServerOfTheProgramShowsWhatIsEncrypted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	payloads, err := engine.DataConverter(keys).ToPayloads("what a process works on")
+	payloads, err := connect.DataConverter(keys).ToPayloads("what a process works on")
 	if err != nil {
 		t.Fatal(err)
 	}

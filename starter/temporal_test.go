@@ -8,6 +8,7 @@ import (
 	"sync"
 	"testing"
 
+	"processidea/connect"
 	"processidea/devserver/devtest"
 	"processidea/starter/command"
 	"processidea/starter/internal/server"
@@ -32,7 +33,7 @@ type sharedTemporal struct{ address string }
 
 func (s sharedTemporal) Start(ctx context.Context, o server.TemporalOptions) (server.TemporalServer, error) {
 	n := namespace{s.address, fmt.Sprintf("%.16x", sha256.Sum256([]byte(o.Dir)))}
-	return n, devtest.AddNamespace(ctx, n.address, n.name, engine.SearchAttributes)
+	return n, devtest.AddNamespace(ctx, n.address, n.name, connect.SearchAttributes)
 }
 
 // Scrub does nothing: the folder has no database.

@@ -19,6 +19,7 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/protobuf/types/known/durationpb"
 
+	"processidea/connect"
 	llmclient "processidea/llm"
 	"processidea/model/ideafile"
 	"processidea/model/runresult"
@@ -49,7 +50,7 @@ func runAsWorker(address string) int {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
-	c, err := client.Dial(engine.ClientOptions(client.Options{HostPort: address, Namespace: os.Getenv(envSpace), Logger: quiet{}}, s))
+	c, err := client.Dial(connect.ClientOptions(client.Options{HostPort: address, Namespace: os.Getenv(envSpace), Logger: quiet{}}, s))
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
@@ -89,7 +90,7 @@ func newCrash(t *testing.T) *crash {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := client.Dial(engine.ClientOptions(client.Options{
+	c, err := client.Dial(connect.ClientOptions(client.Options{
 		HostPort: server.Address(), Namespace: space, Logger: quiet{}}, store))
 	if err != nil {
 		t.Fatal(err)
@@ -230,7 +231,7 @@ func (c *crash) workHandingOutTo(token string) {
 		}
 		return call(ctx, method, in, out, conn, options...)
 	}
-	own, err := client.Dial(engine.ClientOptions(client.Options{HostPort: server.Address(), Namespace: c.id, Logger: quiet{},
+	own, err := client.Dial(connect.ClientOptions(client.Options{HostPort: server.Address(), Namespace: c.id, Logger: quiet{},
 		ConnectionOptions: client.ConnectionOptions{DialOptions: []grpc.DialOption{grpc.WithChainUnaryInterceptor(lossy)}}}, store))
 	if err != nil {
 		c.t.Fatal(err)

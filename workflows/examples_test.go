@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"processidea/connect"
 	"processidea/examples/diamond/shop"
 	"processidea/internal/longrun"
 	"processidea/model/ideafile"
@@ -21,7 +22,6 @@ import (
 	"processidea/protocol"
 	"processidea/tools/mcptool/mcptest"
 	"processidea/tools/mcptool/npmtest"
-	"processidea/worker/engine"
 )
 
 // example is one folder of examples/, with its rows as messages and its replies as the LLM.
@@ -90,7 +90,7 @@ func TestEveryExampleRunsToItsEnd(t *testing.T) {
 			if errs := problems.Errors(); len(errs) > 0 {
 				t.Fatal(errs)
 			}
-			run, _, err := engine.StartOrAttach(t.Context(), temporalClient, server.Namespace(), engine.StartProcess{
+			run, _, err := connect.StartOrAttach(t.Context(), temporalClient, server.Namespace(), connect.StartProcess{
 				ID: "example-" + name, Idea: read, Start: protocol.ProcessStart{Idea: idea, Replies: replies, ContinueEvery: *continueEvery, Delegation: delegatesOf(t, name)}, File: name,
 			})
 			if err != nil {

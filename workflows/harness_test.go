@@ -23,6 +23,7 @@ import (
 	"go.temporal.io/sdk/worker"
 
 	"processidea/client/ideafiles"
+	"processidea/connect"
 	"processidea/devserver/devtest"
 	llmclient "processidea/llm"
 	"processidea/model/ideafile"
@@ -75,7 +76,7 @@ func run(m *testing.M) int {
 	}
 	defer release()
 	var stop func()
-	if server, stop, err = devtest.Shared(engine.SearchAttributes); err != nil {
+	if server, stop, err = devtest.Shared(connect.SearchAttributes); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
@@ -90,7 +91,7 @@ func run(m *testing.M) int {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
-	if temporalClient, err = client.Dial(engine.ClientOptions(client.Options{
+	if temporalClient, err = client.Dial(connect.ClientOptions(client.Options{
 		HostPort: server.Address(), Namespace: server.Namespace(), Logger: quiet{},
 	}, store)); err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -297,7 +298,7 @@ func (s *scenario) start() client.WorkflowRun {
 	if len(problems) > 0 {
 		s.t.Fatal(problems)
 	}
-	run, _, err := engine.StartOrAttach(s.t.Context(), s.client, s.namespace, engine.StartProcess{
+	run, _, err := connect.StartOrAttach(s.t.Context(), s.client, s.namespace, connect.StartProcess{
 		ID: s.id, Idea: idea, Start: protocol.ProcessStart{Idea: s.idea, Replies: s.scripted, StartedBy: s.startedBy, ContinueEvery: max(*continueEvery, s.every, roundOf(s.t)), Delegation: protocol.DelegationContext{Files: s.files},
 			WithSolution: s.withCalls}, File: "test",
 	})

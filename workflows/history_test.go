@@ -13,7 +13,7 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/protobuf/encoding/protojson"
 
-	"processidea/worker/engine"
+	"processidea/connect"
 )
 
 // history reads a workflow's events as the server has them.
@@ -27,7 +27,7 @@ func historyIn(t *testing.T, namespace, id string) *historypb.History {
 	h := &historypb.History{}
 	raw, err := client.Dial(client.Options{
 		HostPort: server.Address(), Namespace: namespace, Logger: quiet{},
-		ConnectionOptions: client.ConnectionOptions{DialOptions: []grpc.DialOption{engine.ASCIIHeaders()}},
+		ConnectionOptions: client.ConnectionOptions{DialOptions: []grpc.DialOption{connect.ASCIIHeaders()}},
 	})
 	if err != nil {
 		t.Fatal(err)

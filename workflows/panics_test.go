@@ -89,7 +89,7 @@ func placesOfWorkers(t *testing.T) map[string]int {
 			after[place] = 0
 		}
 	}
-	const requests = "engine.grpc"
+	const requests = "connect.grpc"
 	after[requests] = 30 // those before connect the worker
 	return after
 }

@@ -19,10 +19,10 @@ import (
 	enumspb "go.temporal.io/api/enums/v1"
 	"go.temporal.io/sdk/client"
 
+	"processidea/connect"
 	"processidea/model/runresult"
 	"processidea/protocol"
 	"processidea/rehearsal"
-	"processidea/worker/engine"
 	"processidea/worker/workertest"
 )
 
@@ -256,7 +256,7 @@ func TestAWorkerThatAUserBuildsRunsTheUsersTools(t *testing.T) {
 	t.Parallel()
 	c := newCrash(t)
 	// As a client does before it starts a process, which may be there before this worker is.
-	if err := engine.BeginStore(t.Context(), c.client, store); err != nil {
+	if err := connect.BeginStore(t.Context(), c.client, store); err != nil {
 		t.Fatal(err)
 	}
 	worker := exec.CommandContext(t.Context(), built(t), "worker", "--listen", "")

@@ -16,8 +16,8 @@ import (
 	"go.temporal.io/sdk/client"
 	sdklog "go.temporal.io/sdk/log"
 
+	"processidea/connect"
 	"processidea/store/blobs"
-	"processidea/worker/engine"
 )
 
 // bed is what everything runs on: the two programs that are killed, and the tools and the LLM, which are not.
@@ -76,7 +76,7 @@ func freeAddress(ctx context.Context) (string, error) {
 // dial connects to the server, which may take a while to start.
 func (b *bed) dial(ctx context.Context) error {
 	silent := sdklog.NewStructuredLogger(slog.New(slog.DiscardHandler))
-	o := engine.ClientOptions(client.Options{HostPort: b.address, Logger: silent}, b.store)
+	o := connect.ClientOptions(client.Options{HostPort: b.address, Logger: silent}, b.store)
 	return eventually(ctx, time.Minute, func() (err error) {
 		b.client, err = client.DialContext(ctx, o)
 		return err

@@ -11,9 +11,9 @@ import (
 	enumspb "go.temporal.io/api/enums/v1"
 	historypb "go.temporal.io/api/history/v1"
 
+	"processidea/connect"
 	"processidea/model/jsonval"
 	"processidea/protocol"
-	"processidea/worker/engine"
 )
 
 // check holds a process against the rules.
@@ -100,7 +100,7 @@ func (r *trial) event(id string, e *historypb.HistoryEvent, scheduled map[int64]
 // keyOf gives the Idempotency-Key of the Call that an activity runs; empty where it runs none.
 func keyOf(activity string, input *commonpb.Payloads) string {
 	var in protocol.ExecuteInput
-	if activity != protocol.ActivityExecute || engine.DataConverter(nil).FromPayloads(input, &in) != nil {
+	if activity != protocol.ActivityExecute || connect.DataConverter(nil).FromPayloads(input, &in) != nil {
 		return ""
 	}
 	return protocol.IdempotencyKey(in.Process, in.Token, in.Call)

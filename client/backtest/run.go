@@ -48,7 +48,7 @@ func Run(ctx context.Context, archive *client.Archive, s ideafiles.Source, known
 	}
 	d, problems, err := ideafiles.LoadIdea(s)
 	if err == nil {
-		err = d.ReadReplies(&problems)
+		err = d.ReadReplies(known, &problems)
 	}
 	if err == nil && len(problems.Errors()) > 0 {
 		err = &ideafiles.InvalidError{Source: s.Given, Problems: problems}
@@ -71,8 +71,7 @@ func Run(ctx context.Context, archive *client.Archive, s ideafiles.Source, known
 		return nil, nil, err
 	}
 	defer stop()
-	bind := func(i *ideafile.Idea) map[string]ideafile.ToolBinding { return known.Bind(i).Bindings }
-	made, err := backtest.Compare(d.Read, bind, planner, past...)
+	made, err := backtest.Compare(d.Read, known.Bind, planner, past...)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -12,6 +12,8 @@ import (
 
 	"processidea/client/ideafiles"
 	"processidea/model/diag"
+	"processidea/rehearsal"
+	"processidea/tools/kinds"
 )
 
 // Files of millions of mistakes are refused with a hundred of them, and take little memory. Not parallel: it measures the memory of the program.
@@ -73,7 +75,7 @@ func TestNoFileTakesMuchMoreMemoryThanItsSize(t *testing.T) {
 		var problems diag.Problems
 		var text string
 		taken := atItsPeak(func() {
-			_, problems, err = ideafiles.Load(source, ideafiles.Tools{Elsewhere: true})
+			_, problems, err = ideafiles.Load(source, ideafiles.Tools{Known: kinds.Knowing(nil, nil), Replies: rehearsal.Check, Elsewhere: true})
 			text = problems.Error()
 		})
 		if err != nil || len(problems.Errors()) == 0 || len(problems) > 2*(diag.MaxListed+1) || len(text) > size {

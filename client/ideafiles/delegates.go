@@ -77,7 +77,8 @@ func (r *delegateReader) readDelegate(key string) error {
 	}
 	if r.known != nil {
 		// What a Call will give the delegate is not known yet, so that whether its own Calls find what they read cannot be told.
-		for _, p := range r.known.Bind(read).Problems {
+		_, wrong := r.known.bind(read)
+		for _, p := range wrong {
 			p.JSONPath, p.IsWarning = key+": "+p.JSONPath, r.known.Elsewhere
 			r.problems.Append(p)
 		}

@@ -11,7 +11,6 @@ import (
 	"processidea/model/diag"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
-	"processidea/rehearsal"
 )
 
 // Definition is what the files of a process say, put together: what a process starts from.
@@ -43,7 +42,7 @@ func LoadWith(s Source, known Tools, change func(*Definition)) (*Definition, dia
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := d.ReadReplies(&problems); err != nil {
+	if err := d.ReadReplies(known, &problems); err != nil {
 		return nil, nil, err
 	}
 	if d.Read == nil {
@@ -106,7 +105,7 @@ func decodeFile(path string, data []byte) (any, *diag.Problem) {
 func decodeCause(err error) string { return strings.TrimPrefix(err.Error(), "model: decode JSON: ") }
 
 // ReadReplies reads the replies file that the source names, where it names one, and adds what is wrong with it.
-func (d *Definition) ReadReplies(problems *diag.Problems) error {
+func (d *Definition) ReadReplies(tools Tools, problems *diag.Problems) error {
 	if d.Source.Replies == "" {
 		return nil
 	}
@@ -115,16 +114,16 @@ func (d *Definition) ReadReplies(problems *diag.Problems) error {
 		return err
 	}
 	name := filepath.Base(d.Source.Replies)
-	var replies []rehearsal.Reply
-	if err = jsonval.CheckParts(data); err == nil {
-		replies, err = rehearsal.Parse(data)
+	replies := 1
+	if err = jsonval.CheckParts(data); err == nil && tools.Replies != nil {
+		replies, err = tools.Replies(data)
 	}
 	switch {
 	case err != nil:
 		for line := range strings.SplitSeq(err.Error(), "\n") {
 			problems.Append(diag.Problem{JSONPath: name, Message: strings.TrimPrefix(line, "rehearsal: parse ")})
 		}
-	case len(replies) == 0:
+	case replies == 0:
 		problems.Append(diag.Problem{JSONPath: name, Message: "it holds no reply"})
 	}
 	d.Replies = string(data)

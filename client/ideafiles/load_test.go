@@ -7,8 +7,10 @@ import (
 	"strings"
 	"testing"
 
+	"processidea/rehearsal"
 	"processidea/tools"
 	"processidea/tools/builtin"
+	"processidea/tools/kinds"
 )
 
 // folder makes a folder of files.
@@ -41,7 +43,7 @@ func loaded(t *testing.T, given, instances, replies string) *Definition {
 var builtins = func() Tools {
 	r := tools.NewRegistry()
 	builtin.Register(r, nil)
-	return Tools{Registry: r}
+	return Tools{Known: kinds.Knowing(r, nil), Replies: rehearsal.Check}
 }()
 
 const (

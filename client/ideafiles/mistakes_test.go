@@ -11,6 +11,7 @@ import (
 	"processidea/model/modeltest"
 	"processidea/tools"
 	"processidea/tools/builtin"
+	"processidea/tools/kinds"
 )
 
 // Everything that is found of a file: by reading it, by binding its Tools and by checking it.
@@ -93,7 +94,7 @@ func found(t *testing.T, text string) diag.Problems {
 	idea, problems := ideafile.ReadIdea(modeltest.MustDecodeJSON(text))
 	functions := tools.NewRegistry()
 	builtin.Register(functions, nil)
-	return append(problems, ideafiles.Tools{Registry: functions}.Problems(idea)...)
+	return append(problems, ideafiles.Tools{Known: kinds.Knowing(functions, nil)}.Problems(idea)...)
 }
 
 // A payload stands under its kind, under data, or flat.

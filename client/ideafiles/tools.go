@@ -4,55 +4,57 @@ import (
 	"slices"
 	"strings"
 
-	"processidea/activities"
 	"processidea/model/check"
 	"processidea/model/diag"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
-	"processidea/protocol"
-	"processidea/tools"
-	"processidea/tools/kinds"
-	"processidea/tools/runner"
 )
 
-// Tools is what is known here of the Go tools that the workers have.
+// Known are Tools that a program knows: kinds.Known is one.
+type Known interface {
+	// Names are those of the Go functions.
+	Names() []string
+	// Bind says what runs each Tool of an Idea, and what is wrong with those that nothing runs.
+	Bind(idea *ideafile.Idea) (map[string]ideafile.ToolBinding, diag.Problems)
+}
+
+// Tools is what is known here of the Tools that the workers have.
 type Tools struct {
-	// Registry holds the Go tools; nil: the built-in ones are not known either.
-	Registry *tools.Registry
-	// Runners run kinds of Tools beside those that are built in.
-	Runners map[ideafile.ToolKind]runner.Runner
-	// Elsewhere: the workers belong to another program and may know more tools than the Registry, so that a missing one
-	// is a warning.
+	// Known checks Tools; nil: the workers do, once the process starts.
+	Known Known
+	// Elsewhere: the workers belong to another program and may know more Tools, so that a missing one is a warning.
 	Elsewhere bool
-	// OthersPossible: nothing is to be run now, and another worker may have tools that the Registry does not have, so that one is a
-	// warning that resembles none of those.
+	// OthersPossible: nothing is to be run now, and another worker may have further Tools, so that one is a warning that
+	// resembles none of those that are known.
 	OthersPossible bool
+	// Replies says what is wrong with a replies file, a line for each mistake; nil: the workers do.
+	Replies func(data []byte) (replies int, err error)
 }
 
 // Problems reports everything that is wrong with an Idea beyond its form, in the order of its places: unknown tools,
 // parameters that do not fit, References that nobody writes.
 func (t Tools) Problems(idea *ideafile.Idea) diag.Problems {
-	bound := t.Bind(idea)
-	for n := range bound.Problems {
-		problem := &bound.Problems[n]
+	bindings, found := t.bind(idea)
+	for n := range found {
+		problem := &found[n]
 		name, isActivity := activityAt(idea, problem.JSONPath)
-		if isActivity && t.OthersPossible && diag.NearestName(name, t.registry().Names()) == "" {
+		if isActivity && t.OthersPossible && diag.NearestName(name, t.names()) == "" {
 			problem.IsWarning = true
 			problem.Message += "; a worker of your own may have it, and must then run the process"
 			continue
 		}
 		problem.IsWarning = t.Elsewhere || problem.IsWarning
 		if isActivity {
-			problem.Message += diag.DidYouMeanOrListNames(name, t.registry().Names())
+			problem.Message += diag.DidYouMeanOrListNames(name, t.names())
 		}
 	}
-	problems := t.misspelt(idea, bound.Bindings)
-	problems.Append(check.Check(idea, bound.Bindings)...)
+	problems := t.misspelt(idea, bindings)
+	problems.Append(check.Check(idea, bindings)...)
 	if t.Elsewhere {
-		soften(problems, check.CheckDirectPlans(idea, bound.Bindings))
+		soften(problems, check.CheckDirectPlans(idea, bindings))
 	}
-	bound.Problems.Append(problems...)
-	return bound.Problems.SortedByPath()
+	found.Append(problems...)
+	return found.SortedByPath()
 }
 
 // misspelt warns of Tools whose name is nearly that of a Go tool: what nothing runs, the LLM writes by itself.
@@ -79,7 +81,7 @@ func (t Tools) unused(bindings map[string]ideafile.ToolBinding) []string {
 	for _, b := range bindings {
 		used[b.GoFunctionName] = true
 	}
-	return slices.DeleteFunc(t.registry().Names(), func(name string) bool { return used[name] })
+	return slices.DeleteFunc(t.names(), func(name string) bool { return used[name] })
 }
 
 // fewestLetters is how long a name must be for a letter more or less to be a slip of the pen: "vote" is not meant as "note".
@@ -112,27 +114,31 @@ func activityAt(idea *ideafile.Idea, at string) (name string, ok bool) {
 	return "", false
 }
 
-func (t Tools) registry() *tools.Registry {
-	if t.Registry == nil {
-		return tools.NewRegistry()
+func (t Tools) names() []string {
+	if t.Known == nil {
+		return nil
 	}
-	return t.Registry
+	return slices.Clone(t.Known.Names())
 }
 
-// Bind says what runs each Tool of an Idea. A Tool that is known elsewhere only, or that is among the problems already,
-// is taken for a Go function.
-func (t Tools) Bind(idea *ideafile.Idea) *protocol.PrepareResult {
-	runners := kinds.New(kinds.Deps{Tools: t.registry()})
-	for kind, x := range t.Runners {
-		runners.Register(kind, x)
+// Bind says what runs each Tool of an Idea. A Tool that is known elsewhere only, or that nothing can run, is taken for a
+// Go function.
+func (t Tools) Bind(idea *ideafile.Idea) map[string]ideafile.ToolBinding {
+	bindings, _ := t.bind(idea)
+	return bindings
+}
+
+func (t Tools) bind(idea *ideafile.Idea) (bindings map[string]ideafile.ToolBinding, problems diag.Problems) {
+	bindings = map[string]ideafile.ToolBinding{}
+	if t.Known != nil {
+		bindings, problems = t.Known.Bind(idea)
 	}
-	bound := activities.BindTools(idea, t.registry(), runners)
 	for _, tool := range idea.Tools {
-		if _, ok := bound.Bindings[tool.Name]; !ok {
-			bound.Bindings[tool.Name] = ideafile.ToolBinding{Kind: ideafile.KindGo, GoFunctionName: tool.Name}
+		if _, ok := bindings[tool.Name]; !ok {
+			bindings[tool.Name] = ideafile.ToolBinding{Kind: ideafile.KindGo, GoFunctionName: tool.Name}
 		}
 	}
-	return bound
+	return bindings, problems
 }
 
 // soften makes warnings of the problems that only the workers can judge: what is taken for a latent Tool here may be a

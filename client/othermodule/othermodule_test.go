@@ -13,6 +13,7 @@ import (
 	sdk "go.temporal.io/sdk/client"
 	sdklog "go.temporal.io/sdk/log"
 
+	"processidea/connect"
 	"processidea/devserver/devtest"
 	"processidea/store/blobs"
 	"processidea/worker/engine"
@@ -94,7 +95,7 @@ func serve(t *testing.T, store string) string {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = values.Close() })
-	c, err := sdk.DialContext(t.Context(), engine.ClientOptions(sdk.Options{
+	c, err := sdk.DialContext(t.Context(), connect.ClientOptions(sdk.Options{
 		HostPort: server.Address(), Namespace: server.Namespace(), Logger: sdklog.NewStructuredLogger(slog.New(slog.DiscardHandler)),
 	}, values))
 	if err != nil {

@@ -22,10 +22,10 @@ import (
 
 	"processidea/client"
 	"processidea/client/internal/kind"
+	"processidea/connect"
 	"processidea/model/deciders"
 	"processidea/model/fields"
 	"processidea/protocol"
-	"processidea/worker/engine"
 )
 
 // Options say what is started, and when.
@@ -105,7 +105,7 @@ func (s *Schedules) Make(ctx context.Context, o Options) error {
 		overlap = "skip"
 	}
 	_, err = s.client.Temporal().ScheduleClient().Create(ctx, sdk.ScheduleOptions{
-		ID: o.ID, Spec: spec, Action: engine.ScheduledAction(ctx, s.client.Temporal(), s.client.Namespace(), prepared), Overlap: Overlaps[overlap],
+		ID: o.ID, Spec: spec, Action: connect.ScheduledAction(ctx, s.client.Temporal(), s.client.Namespace(), prepared), Overlap: Overlaps[overlap],
 		CatchupWindow: o.CatchUp, Note: o.Note, Paused: o.Paused, Memo: map[string]any{memoPath: prepared.Idea.ProcessPath, memoWhen: o.when()},
 	})
 	var refused *serviceerror.InvalidArgument
@@ -184,7 +184,7 @@ func (s *Schedules) List(ctx context.Context) ([]Schedule, error) {
 	if err != nil {
 		return nil, fmt.Errorf("list schedules: %w", err)
 	}
-	values := engine.DataConverter(s.client.Archive().Store().Keys())
+	values := connect.DataConverter(s.client.Archive().Store().Keys())
 	for list.HasNext() {
 		e, err := list.Next()
 		if err != nil {
@@ -208,7 +208,7 @@ func (s *Schedules) Find(ctx context.Context, id string) (*Schedule, error) {
 		return nil, s.do("find", id, err)
 	}
 	one := &Schedule{ID: id, Paused: d.Schedule.State.Paused, Note: d.Schedule.State.Note, Next: d.Info.NextActionTimes}
-	one.add(d.Info.RecentActions, d.Memo, engine.DataConverter(s.client.Archive().Store().Keys()))
+	one.add(d.Info.RecentActions, d.Memo, connect.DataConverter(s.client.Archive().Store().Keys()))
 	return one, nil
 }
 
@@ -296,7 +296,7 @@ func (s *Schedules) withBegun(ctx context.Context,
 			return nil, err
 		}
 		var start protocol.ProcessStart
-		if err := engine.DataConverter(s.client.Archive().Store().Keys()).FromPayload(payload, &start); err != nil {
+		if err := connect.DataConverter(s.client.Archive().Store().Keys()).FromPayload(payload, &start); err != nil {
 			return nil, err
 		}
 		start.ByHand = append(start.ByHand, b)

@@ -14,11 +14,11 @@ import (
 	"go.temporal.io/sdk/log"
 	"go.temporal.io/sdk/temporal"
 
+	"processidea/connect"
 	"processidea/model/ideafile"
 	"processidea/model/runresult"
 	"processidea/protocol"
 	"processidea/store/blobs"
-	"processidea/worker/engine"
 	"processidea/worker/workertest"
 )
 
@@ -38,7 +38,7 @@ func newBed(t *testing.T, address, namespace string, env []string) *bed {
 		t.Fatal(err)
 	}
 	o := client.Options{HostPort: address, Namespace: namespace, Logger: log.NewStructuredLogger(slog.New(slog.DiscardHandler))}
-	c, err := client.Dial(engine.ClientOptions(o, store))
+	c, err := client.Dial(connect.ClientOptions(o, store))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,7 +62,7 @@ func (b *bed) work(t *testing.T, program string, args ...string) (stop func()) {
 // begin starts an example.
 func (b *bed) begin(t *testing.T, id, name string, idea *ideafile.Idea, start protocol.ProcessStart) client.WorkflowRun {
 	t.Helper()
-	run, _, err := engine.StartOrAttach(t.Context(), b.client, b.namespace, engine.StartProcess{ID: id, Idea: idea, Start: start, File: name})
+	run, _, err := connect.StartOrAttach(t.Context(), b.client, b.namespace, connect.StartProcess{ID: id, Idea: idea, Start: start, File: name})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,10 +6,10 @@ import (
 	"strings"
 	"testing"
 
+	"processidea/connect"
 	"processidea/devserver/devtest"
 	"processidea/internal/longrun"
 	"processidea/model/runresult"
-	"processidea/worker/engine"
 )
 
 // beds are the two servers, and what the examples need beside them.
@@ -29,7 +29,7 @@ func newBeds(t *testing.T) beds {
 	address := startTemporal(t, c, temporal, here)
 	namespace := c.Services["worker"].Environment["TEMPORAL_NAMESPACE"]
 	prepare(t, address, namespace)
-	server, err := devtest.Run(devtest.Options{Dir: t.TempDir(), SearchAttributes: engine.SearchAttributes})
+	server, err := devtest.Run(devtest.Options{Dir: t.TempDir(), SearchAttributes: connect.SearchAttributes})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,7 +17,7 @@ import (
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/types/known/durationpb"
 
-	"processidea/worker/engine"
+	"processidea/connect"
 )
 
 // setUp runs the script that makes the databases, with Temporal's own tool.
@@ -76,7 +76,7 @@ func prepare(t *testing.T, address, namespace string) {
 	})
 	await(t, "the search attributes can be made", func(ctx context.Context) error {
 		_, err := operatorservice.NewOperatorServiceClient(conn).AddSearchAttributes(ctx, &operatorservice.AddSearchAttributesRequest{
-			Namespace: namespace, SearchAttributes: engine.SearchAttributes})
+			Namespace: namespace, SearchAttributes: connect.SearchAttributes})
 		return err
 	})
 	await(t, "the search attributes can be used", func(ctx context.Context) error {

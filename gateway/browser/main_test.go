@@ -21,6 +21,7 @@ import (
 	sdklog "go.temporal.io/sdk/log"
 
 	"processidea/client"
+	"processidea/connect"
 	"processidea/devserver/devtest"
 	"processidea/gateway/access"
 	"processidea/gateway/server"
@@ -68,7 +69,7 @@ func begin() (stop func(), err error) {
 		return stop, err
 	}
 	undo = append(undo, func() { _ = os.RemoveAll(dir) })
-	onDisk = devtest.Options{Dir: filepath.Join(dir, "temporal"), SearchAttributes: engine.SearchAttributes}
+	onDisk = devtest.Options{Dir: filepath.Join(dir, "temporal"), SearchAttributes: connect.SearchAttributes}
 	if temporal, err = devtest.Run(onDisk); err != nil {
 		return stop, err
 	}
@@ -78,7 +79,7 @@ func begin() (stop func(), err error) {
 		return stop, err
 	}
 	options := sdk.Options{HostPort: temporal.Address(), Namespace: temporal.Namespace(), Logger: sdklog.NewStructuredLogger(slog.New(slog.DiscardHandler))}
-	of, err := sdk.Dial(engine.ClientOptions(options, values))
+	of, err := sdk.Dial(connect.ClientOptions(options, values))
 	if err != nil {
 		return stop, err
 	}

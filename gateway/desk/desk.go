@@ -78,7 +78,7 @@ func New(o Options) (*Desk, error) {
 	}
 	d := &Desk{Options: o, plans: plans, sessions: sessions, mux: http.NewServeMux(), seen: newSeen(), checks: newChecks(),
 		reading: newWorks(readAtOnce), asking: newWorks(askedAtOnce), listing: newWorks(askedAtOnce)}
-	if d.Tools.Registry == nil { // the workers' tools are not known here
+	if d.Tools.Known == nil { // the workers' tools are not known here
 		d.Tools.Elsewhere = true
 	}
 	d.mux.HandleFunc("GET /{$}", d.enterOr(d.page(access.Look, d.inbox)))

@@ -15,7 +15,9 @@ import (
 	"processidea/client"
 	"processidea/client/ideafiles"
 	"processidea/model/jsonval"
+	"processidea/rehearsal"
 	"processidea/tools/jq"
+	"processidea/tools/kinds"
 )
 
 // Rules are those of a file.
@@ -163,13 +165,18 @@ func (r *rule) load() (*ideafiles.Definition, error) {
 	}
 	d, problems, err := ideafiles.LoadIdea(source)
 	if err == nil {
-		err = d.ReadReplies(&problems)
+		err = d.ReadReplies(elsewhere(), &problems)
 	}
 	if err == nil && d.Read != nil {
-		err = d.ReadDelegates(ideafiles.Tools{Elsewhere: true}, &problems)
+		err = d.ReadDelegates(elsewhere(), &problems)
 	}
 	if errs := problems.Errors(); err == nil && len(errs) > 0 {
 		err = &client.InvalidError{Source: source.Given, Problems: errs}
 	}
 	return d, err
+}
+
+// elsewhere is what is known here of the Tools of workers that run elsewhere: their kinds, and no Go function.
+func elsewhere() ideafiles.Tools {
+	return ideafiles.Tools{Known: kinds.Knowing(nil, nil), Replies: rehearsal.Check, Elsewhere: true}
 }

@@ -23,11 +23,11 @@ import (
 	"google.golang.org/grpc"
 
 	"processidea/client"
+	"processidea/connect"
 	"processidea/gateway/access"
 	"processidea/gateway/hooks"
 	"processidea/gateway/server"
 	"processidea/store/blobs"
-	"processidea/worker/engine"
 )
 
 // asGateway has this test binary be a gateway, so that its memory is measured alone. It holds the folder with the files of Ideas and rules.
@@ -79,7 +79,7 @@ func serve(folder string) error {
 		return err
 	}
 	quiet := sdklog.NewStructuredLogger(slog.New(slog.DiscardHandler))
-	temporal, err := sdk.NewLazyClient(engine.ClientOptions(sdk.Options{HostPort: l.Addr().String(), Logger: quiet}, values))
+	temporal, err := sdk.NewLazyClient(connect.ClientOptions(sdk.Options{HostPort: l.Addr().String(), Logger: quiet}, values))
 	if err != nil {
 		return err
 	}

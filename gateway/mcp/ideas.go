@@ -6,6 +6,8 @@ import (
 	"processidea/client/ideafiles"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
+	"processidea/rehearsal"
+	"processidea/tools/kinds"
 )
 
 // startable is an Idea file of the folder.
@@ -52,7 +54,7 @@ func load(s ideafiles.Source) (*ideafiles.Definition, error) {
 	s.Instances, s.Replies = "", ""
 	d, problems, err := ideafiles.LoadIdea(s)
 	if err == nil && d.Read != nil {
-		err = d.ReadDelegates(ideafiles.Tools{Elsewhere: true}, &problems)
+		err = d.ReadDelegates(elsewhere(), &problems)
 	}
 	if errs := problems.Errors(); err == nil && len(errs) > 0 {
 		err = &ideafiles.InvalidError{Source: s.Given, Problems: errs}
@@ -84,4 +86,9 @@ func (s startable) description() string {
 		}
 	}
 	return text
+}
+
+// elsewhere is what is known here of the Tools of workers that run elsewhere: their kinds, and no Go function.
+func elsewhere() ideafiles.Tools {
+	return ideafiles.Tools{Known: kinds.Knowing(nil, nil), Replies: rehearsal.Check, Elsewhere: true}
 }

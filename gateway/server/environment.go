@@ -11,7 +11,9 @@ import (
 	"processidea/client/ideafiles"
 	"processidea/gateway/access"
 	"processidea/gateway/hooks"
+	"processidea/rehearsal"
 	"processidea/signing"
+	"processidea/tools/kinds"
 )
 
 // The variables of the environment that say who may use a gateway.
@@ -89,7 +91,7 @@ func FromEnvironment(address string, who access.Person, getenv func(string) stri
 
 // AgentsFromEnvironment reads what agents may use.
 func AgentsFromEnvironment(getenv func(string) string) Agents {
-	return Agents{Ideas: getenv(IdeasVariable), Approvals: getenv(ApprovalsVariable) == "true", Tools: ideafiles.Tools{Elsewhere: true}}
+	return Agents{Ideas: getenv(IdeasVariable), Approvals: getenv(ApprovalsVariable) == "true", Tools: ideafiles.Tools{Known: kinds.Knowing(nil, nil), Replies: rehearsal.Check, Elsewhere: true}}
 }
 
 // HooksFromEnvironment reads the rules for webhooks that the environment names; nil: it names none.

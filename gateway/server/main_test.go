@@ -23,6 +23,7 @@ import (
 	"google.golang.org/grpc"
 
 	"processidea/client"
+	"processidea/connect"
 	"processidea/devserver/devtest"
 	"processidea/gateway/access"
 	"processidea/gateway/server"
@@ -64,7 +65,7 @@ func begin() (stop func(), err error) {
 		}
 	}
 	var stopServer func()
-	if temporal, stopServer, err = devtest.Shared(engine.SearchAttributes); err != nil {
+	if temporal, stopServer, err = devtest.Shared(connect.SearchAttributes); err != nil {
 		return stop, err
 	}
 	undo = append(undo, stopServer)
@@ -73,7 +74,7 @@ func begin() (stop func(), err error) {
 	}
 	quiet := sdklog.NewStructuredLogger(slog.New(slog.DiscardHandler))
 	options := sdk.Options{HostPort: temporal.Address(), Namespace: temporal.Namespace(), Logger: quiet}
-	of, err := sdk.Dial(engine.ClientOptions(options, values))
+	of, err := sdk.Dial(connect.ClientOptions(options, values))
 	if err != nil {
 		return stop, err
 	}
@@ -96,7 +97,7 @@ func begin() (stop func(), err error) {
 	}
 	undo = append(undo, w.Stop)
 	options.ConnectionOptions.DialOptions = []grpc.DialOption{grpc.WithChainUnaryInterceptor(calls.count)}
-	counted, err := sdk.Dial(engine.ClientOptions(options, values))
+	counted, err := sdk.Dial(connect.ClientOptions(options, values))
 	if err != nil {
 		return stop, err
 	}

@@ -3,9 +3,9 @@ package command
 import (
 	"context"
 
+	"processidea/connect"
 	"processidea/devserver"
 	"processidea/starter/internal/server"
-	"processidea/worker/engine"
 )
 
 // embedded runs the server of package devserver.
@@ -13,7 +13,7 @@ type embedded struct{}
 
 func (embedded) Start(ctx context.Context, o server.TemporalOptions) (server.TemporalServer, error) {
 	return devserver.Start(ctx, devserver.Options{
-		Memory: o.Memory, Dir: o.Dir, Port: o.Port, UIPort: o.UIPort, UsualUIPorts: o.UsualUIPorts, SearchAttributes: engine.SearchAttributes,
+		Memory: o.Memory, Dir: o.Dir, Port: o.Port, UIPort: o.UIPort, UsualUIPorts: o.UsualUIPorts, SearchAttributes: connect.SearchAttributes,
 		CodecEndpoint: o.CodecEndpoint,
 	})
 }

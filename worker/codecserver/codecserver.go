@@ -12,8 +12,8 @@ import (
 
 	"go.temporal.io/sdk/converter"
 
+	"processidea/connect"
 	"processidea/store/blobs"
-	"processidea/worker/engine"
 )
 
 // Options say what is shown, and to whom.
@@ -37,7 +37,7 @@ func Handler(o Options) (http.Handler, error) {
 		}
 	}
 	payloads, err := converter.NewPayloadHTTPHandler(converter.PayloadHTTPHandlerOptions{
-		PreStorageCodecs: []converter.PayloadCodec{engine.Codec(o.Store.Keys())},
+		PreStorageCodecs: []converter.PayloadCodec{connect.Codec(o.Store.Keys())},
 		ExternalStorage:  o.Store.ExternalStorage(),
 	})
 	if err != nil {

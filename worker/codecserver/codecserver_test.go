@@ -12,9 +12,9 @@ import (
 	"go.temporal.io/sdk/converter"
 	"google.golang.org/protobuf/encoding/protojson"
 
+	"processidea/connect"
 	"processidea/store/blobs"
 	"processidea/store/encryption"
-	"processidea/worker/engine"
 )
 
 func keys(t *testing.T, id string) *encryption.Keys {
@@ -141,7 +141,7 @@ func TestEncryptedPayloadsAreShownWhereverTheyLie(t *testing.T) {
 		t.Fatal(err)
 	}
 	url := serve(t, Options{Store: store})
-	values := engine.DataConverter(store.Keys())
+	values := connect.DataConverter(store.Keys())
 	small, err := values.ToPayload("small")
 	if err != nil {
 		t.Fatal(err)
@@ -154,7 +154,7 @@ func TestEncryptedPayloadsAreShownWhereverTheyLie(t *testing.T) {
 	if err != nil || claims[0].ClaimData["key"] != "k1" {
 		t.Fatalf("%v, %v", claims, err)
 	}
-	plain, _ := engine.DataConverter(nil).ToPayload("plain")
+	plain, _ := connect.DataConverter(nil).ToPayload("plain")
 	encoded, err := protojson.Marshal(&commonpb.Payloads{Payloads: []*commonpb.Payload{small, large, plain}})
 	if err != nil {
 		t.Fatal(err)
@@ -183,7 +183,7 @@ func TestEncryptedPayloadsAreShownWhereverTheyLie(t *testing.T) {
 }
 
 func TestAMissingKeyIsNamedToWhoAsks(t *testing.T) {
-	p, err := engine.DataConverter(keys(t, "k1")).ToPayload("hello")
+	p, err := connect.DataConverter(keys(t, "k1")).ToPayload("hello")
 	if err != nil {
 		t.Fatal(err)
 	}

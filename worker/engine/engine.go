@@ -4,20 +4,16 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"net"
 	"os"
-	"slices"
 	"strings"
 	"time"
 
 	"go.temporal.io/sdk/client"
-	"go.temporal.io/sdk/converter"
 	"go.temporal.io/sdk/interceptor"
-	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/worker"
-	"google.golang.org/grpc"
 
 	"processidea/activities"
+	"processidea/connect"
 	"processidea/internal/safego"
 	"processidea/llm"
 	"processidea/model/ideafile"
@@ -26,7 +22,6 @@ import (
 	"processidea/protocol"
 	"processidea/signing"
 	"processidea/store/blobs"
-	"processidea/store/encryption"
 	"processidea/tools"
 	"processidea/tools/builtin"
 	"processidea/tools/httptool"
@@ -35,45 +30,6 @@ import (
 	"processidea/worker/orphans"
 	"processidea/workflows"
 )
-
-// ClientOptions adds to a client's options how payloads are encoded, encrypted with the store's keys, and kept in the store
-// if they are large. Every client and every worker of a process needs the same, or it sees references to payloads instead
-// of payloads. The logger is told when a key is missing.
-func ClientOptions(o client.Options, store *blobs.Store) client.Options {
-	o.DataConverter = DataConverter(store.Keys())
-	o.FailureConverter = temporal.NewDefaultFailureConverter(temporal.DefaultFailureConverterOptions{
-		DataConverter: o.DataConverter,
-		// Errors repeat what tools and LLMs said. Unencrypted they stay where operators read them.
-		EncodeCommonAttributes: store.Keys() != nil,
-	})
-	if store.Keys() != nil && o.Logger != nil {
-		o.Logger = discreet{o.Logger}
-	}
-	o.ExternalStorage = store.ExternalStorage()
-	o.ConnectionOptions.DialOptions = slices.Concat(
-		[]grpc.DialOption{recovering(), repeating()}, o.ConnectionOptions.DialOptions, []grpc.DialOption{ASCIIHeaders(), guarded(store.Keys(), o.Logger)})
-	if o.ConnectionOptions.GrpcCompression == nil && onThisMachine(o.HostPort) {
-		o.ConnectionOptions.GrpcCompression = &client.GrpcCompressionNone{}
-	}
-	return o
-}
-
-// onThisMachine reports whether a server is reached over the loopback interface, where compression only costs.
-func onThisMachine(hostPort string) bool {
-	host, _, err := net.SplitHostPort(hostPort)
-	ip := net.ParseIP(host)
-	return err == nil && (host == "localhost" || (ip != nil && ip.IsLoopback()))
-}
-
-// DataConverter encodes values as all parts of the program do, and encrypts them where there are keys.
-func DataConverter(keys *encryption.Keys) converter.DataConverter {
-	return converter.NewCodecDataConverter(protocol.DataConverter(), Codec(keys))
-}
-
-// Codec encrypts and decrypts payloads. What keeps a payload inline stays readable.
-func Codec(keys *encryption.Keys) converter.PayloadCodec {
-	return keys.Codec(converter.MetadataMessageType)
-}
 
 // Parts is what a worker is made of. Zero values are filled from the environment by FromEnvironment.
 type Parts struct {
@@ -104,7 +60,7 @@ type Parts struct {
 	// then counts as lost with the worker, and is run again by another.
 	StopTimeout time.Duration
 	Limits      Limits
-	Version     Version
+	Version     connect.Version
 	// Interceptors look on at workflows and activities; they may give no command.
 	Interceptors []interceptor.WorkerInterceptor
 	// Getenv is the environment that fills in what is missing; nil: os.Getenv.
@@ -172,7 +128,7 @@ func NewWorker(c client.Client, p Parts) (worker.Worker, error) {
 		return nil, fmt.Errorf("engine: make worker: %w", err)
 	}
 	o := p.options()
-	o.Identity = identity(p.Store)
+	o.Identity = connect.WorkerIdentity(p.Store)
 	w := worker.New(c, protocol.TaskQueue, o)
 	workflows.Register(w)
 	a.Register(w)

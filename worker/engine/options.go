@@ -101,7 +101,7 @@ func (p Parts) options() worker.Options {
 			workflows.NewHeartbeatInterceptor(lostAfter), &owned{},
 			activities.NewPanicInterceptor()},
 			p.Interceptors...),
-		DeploymentOptions: p.Version.options(),
+		DeploymentOptions: versioning(p.Version),
 	}
 	if p.Limits.EagerCalls > 0 {
 		o.MaxEagerActivityReservationsPerWorkflowTask = &p.Limits.EagerCalls

@@ -15,8 +15,8 @@ import (
 
 	"processidea/client"
 	"processidea/client/ideafiles"
+	"processidea/connect"
 	"processidea/store/blobs"
-	"processidea/worker/engine"
 )
 
 // Workflow is the type under which the gate is started. It takes nothing, and gives a Report.
@@ -29,7 +29,7 @@ type Options struct {
 	Temporal  sdk.Client
 	Namespace string
 	Store     *blobs.Store
-	Version   engine.Version // the worker's own; zero: it has none
+	Version   connect.Version // the worker's own; zero: it has none
 	// Ideas is the folder of the Idea files that are checked and simulated; empty: none.
 	Ideas string
 	// Tools are those of this worker.

@@ -18,12 +18,14 @@ import (
 
 	"processidea/client"
 	"processidea/client/ideafiles"
+	"processidea/connect"
 	"processidea/devserver/devtest"
 	"processidea/internal/safego/safegotest"
 	"processidea/protocol"
 	"processidea/store/blobs"
 	"processidea/tools"
 	"processidea/tools/builtin"
+	"processidea/tools/kinds"
 	"processidea/worker/engine"
 	"processidea/worker/gate"
 )
@@ -43,7 +45,7 @@ func newSite(t *testing.T, files map[string]string) *site {
 	if testing.Short() {
 		t.Skip("it has a server of its own")
 	}
-	server, stop, err := devtest.Shared(engine.SearchAttributes)
+	server, stop, err := devtest.Shared(connect.SearchAttributes)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,7 +55,7 @@ func newSite(t *testing.T, files map[string]string) *site {
 		t.Fatal(err)
 	}
 	quiet := slog.New(slog.DiscardHandler)
-	temporal, err := sdk.Dial(engine.ClientOptions(sdk.Options{HostPort: server.Address(), Namespace: server.Namespace(), Logger: sdklog.NewStructuredLogger(quiet)}, store))
+	temporal, err := sdk.Dial(connect.ClientOptions(sdk.Options{HostPort: server.Address(), Namespace: server.Namespace(), Logger: sdklog.NewStructuredLogger(quiet)}, store))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -67,16 +69,16 @@ func newSite(t *testing.T, files map[string]string) *site {
 	known := tools.NewRegistry()
 	builtin.Register(known, nil)
 	return &site{t, temporal, gate.Options{
-		Temporal: temporal, Namespace: server.Namespace(), Store: store, Ideas: folder, Tools: ideafiles.Tools{Registry: known}, Histories: 50, Log: quiet,
+		Temporal: temporal, Namespace: server.Namespace(), Store: store, Ideas: folder, Tools: ideafiles.Tools{Known: kinds.Knowing(known, nil)}, Histories: 50, Log: quiet,
 	}}
 }
 
 // work starts a worker of a version; empty: of none.
 func (s *site) work(build string) {
 	s.Helper()
-	var v engine.Version
+	var v connect.Version
 	if build != "" {
-		v = engine.Version{Deployment: "tests", BuildID: build}
+		v = connect.Version{Deployment: "tests", BuildID: build}
 	}
 	w, err := engine.NewWorker(s.temporal, engine.Parts{Store: s.Store, Version: v, StopTimeout: time.Second})
 	if err != nil {
@@ -94,7 +96,7 @@ func (s *site) work(build string) {
 func (s *site) pass() (r gate.Report, err error) {
 	s.Helper()
 	o := sdk.StartWorkflowOptions{ID: "gate-" + s.Name(), TaskQueue: protocol.TaskQueue}
-	if s.Version != (engine.Version{}) {
+	if s.Version != (connect.Version{}) {
 		o.VersioningOverride = &sdk.PinnedVersioningOverride{
 			Version: worker.WorkerDeploymentVersion{DeploymentName: s.Version.Deployment, BuildID: s.Version.BuildID},
 		}

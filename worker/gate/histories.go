@@ -16,8 +16,8 @@ import (
 	"go.temporal.io/sdk/worker"
 	"go.temporal.io/sdk/workflow"
 
+	"processidea/connect"
 	"processidea/protocol"
-	"processidea/worker/engine"
 	"processidea/workflows"
 )
 
@@ -64,7 +64,7 @@ func (o Options) replay(ctx context.Context, e workflow.Execution, r *Report) er
 		h.Events = append(h.Events, event)
 	}
 	replayer, err := worker.NewWorkflowReplayerWithOptions(worker.WorkflowReplayerOptions{
-		DataConverter: engine.DataConverter(o.Store.Keys()), ExternalStorage: o.Store.ExternalStorage(),
+		DataConverter: connect.DataConverter(o.Store.Keys()), ExternalStorage: o.Store.ExternalStorage(),
 		DisableDeadlockDetection: true, // a replay is about order, and this machine has other work
 		Interceptors:             []interceptor.WorkerInterceptor{workflows.NewSignalOrderInterceptor(), workflows.NewHeartbeatInterceptor(time.Minute)},
 	})

@@ -14,10 +14,13 @@ import (
 	"go.temporal.io/sdk/worker"
 
 	"processidea/client/ideafiles"
+	"processidea/connect"
 	"processidea/heap"
 	"processidea/protocol"
+	"processidea/rehearsal"
 	"processidea/store/blobs"
 	"processidea/store/encryption"
+	"processidea/tools/kinds"
 	"processidea/worker/engine"
 	"processidea/worker/gate"
 	"processidea/worker/telemetry"
@@ -71,16 +74,16 @@ func (s *service) openStore(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	s.store, err = engine.OpenStore(ctx, place, blobs.WithCache(s.storeCache))
+	s.store, err = connect.OpenStore(ctx, place, blobs.WithCache(s.storeCache))
 	if encryption.IsKeyError(err) {
 		return fmt.Errorf("%w: %w", errUsage, err)
 	}
 	if err != nil {
 		return err
 	}
-	if s.place == nil && os.Getenv(engine.StoreVariable) == "" {
+	if s.place == nil && os.Getenv(connect.StoreVariable) == "" {
 		s.log.Warn("no store is named: this worker keeps one of its own, in which no other program looks",
-			"variable", engine.StoreVariable, "store", place)
+			"variable", connect.StoreVariable, "store", place)
 	}
 	if id := s.store.Keys().Primary(); id != "" {
 		s.log.Info("encrypting", "key", id)
@@ -93,8 +96,8 @@ func (s *service) storePlace() (string, error) {
 	if s.place != nil {
 		return s.place(), nil
 	}
-	data, err := engine.DataFolder("")
-	return engine.StorePlace(data), err
+	data, err := connect.DataFolder("")
+	return connect.StorePlace(data), err
 }
 
 // storePoll is how often a store that is away is looked for.
@@ -106,7 +109,7 @@ func (s *service) beginStore(ctx context.Context) error {
 	defer tick.Stop()
 	said := false
 	for {
-		err := engine.BeginStore(ctx, s.client, s.store)
+		err := connect.BeginStore(ctx, s.client, s.store)
 		switch {
 		case encryption.IsKeyError(err):
 			return fmt.Errorf("%w: %w", errUsage, err)
@@ -128,7 +131,7 @@ func (s *service) beginStore(ctx context.Context) error {
 }
 
 func (s *service) connect(ctx context.Context) error {
-	o, _, err := engine.TemporalFromEnvironment()
+	o, _, err := connect.TemporalFromEnvironment()
 	if err != nil {
 		return fmt.Errorf("%w: %w", errUsage, err)
 	}
@@ -140,7 +143,7 @@ func (s *service) connect(ctx context.Context) error {
 	o.ConnectionOptions.DialOptions = append(o.ConnectionOptions.DialOptions, s.polls.watch())
 	dialing, cancel := context.WithTimeout(ctx, dialTimeout)
 	defer cancel()
-	s.client, err = client.DialContext(dialing, engine.ClientOptions(o, s.store))
+	s.client, err = client.DialContext(dialing, connect.ClientOptions(o, s.store))
 	if err != nil {
 		return fmt.Errorf("reach Temporal at %s: %w: %w", o.HostPort, errUnreachable, err)
 	}
@@ -153,7 +156,7 @@ func (s *service) connect(ctx context.Context) error {
 func (s *service) make(context.Context) (err error) {
 	parts := engine.Parts{
 		Store: s.store, Log: s.log, Observer: s.observer(), Interceptors: s.interceptors(), StopTimeout: s.drain, Limits: s.limits(),
-		Version: engine.Version{Deployment: s.deployment, BuildID: s.buildID}, Runners: s.runners,
+		Version: connect.Version{Deployment: s.deployment, BuildID: s.buildID}, Runners: s.runners,
 	}.With(s.own)
 	for _, register := range s.tools {
 		register(parts.Tools)
@@ -168,7 +171,7 @@ func (s *service) make(context.Context) (err error) {
 	}
 	gate.Register(s.worker, gate.Options{
 		Temporal: s.client, Namespace: s.namespace, Store: s.store, Version: parts.Version, Ideas: s.gateIdeas, Histories: s.gateHistories, Log: s.log,
-		Tools: ideafiles.Tools{Registry: parts.Tools, Runners: parts.Runners},
+		Tools: ideafiles.Tools{Known: kinds.Knowing(parts.Tools, parts.Runners), Replies: rehearsal.Check},
 	})
 	return nil
 }

@@ -22,6 +22,7 @@ import (
 	"processidea/bench/internal/script"
 	project "processidea/client"
 	"processidea/client/actions"
+	"processidea/connect"
 	"processidea/devserver"
 	"processidea/examples/diamond/shop"
 	"processidea/llm"
@@ -63,7 +64,7 @@ func New(ctx context.Context, limits engine.Limits) (*Bed, error) {
 	if b.dir, err = os.MkdirTemp("", "bench"); err != nil {
 		return nil, err
 	}
-	if b.server, err = devserver.Start(ctx, devserver.Options{Dir: b.dir, UIPort: -1, SearchAttributes: engine.SearchAttributes}); err != nil {
+	if b.server, err = devserver.Start(ctx, devserver.Options{Dir: b.dir, UIPort: -1, SearchAttributes: connect.SearchAttributes}); err != nil {
 		return nil, err
 	}
 	if b.store, err = blobs.Open(ctx, b.dir+"/store"); err != nil {
@@ -72,11 +73,11 @@ func New(ctx context.Context, limits engine.Limits) (*Bed, error) {
 	silent := sdklog.NewStructuredLogger(slog.New(slog.DiscardHandler))
 	o := client.Options{HostPort: b.server.Address(), Namespace: b.server.Namespace(), Logger: silent}
 	o.ConnectionOptions.DialOptions = []grpc.DialOption{grpc.WithChainUnaryInterceptor(b.boundary.Interceptor())}
-	if b.client, err = client.DialContext(ctx, engine.ClientOptions(o, b.store)); err != nil {
+	if b.client, err = client.DialContext(ctx, connect.ClientOptions(o, b.store)); err != nil {
 		return nil, err
 	}
 	o.ConnectionOptions.DialOptions = nil
-	if b.person, err = client.DialContext(ctx, engine.ClientOptions(o, b.store)); err != nil {
+	if b.person, err = client.DialContext(ctx, connect.ClientOptions(o, b.store)); err != nil {
 		return nil, err
 	}
 	b.tool = httptest.NewServer(b.tools())

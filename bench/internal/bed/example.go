@@ -13,6 +13,8 @@ import (
 	project "processidea/client"
 	"processidea/client/ideafiles"
 	"processidea/model/jsonval"
+	"processidea/rehearsal"
+	"processidea/tools/kinds"
 )
 
 // shopAddress is where examples expect their shop.
@@ -49,7 +51,7 @@ func (b *Bed) readExample(name string) (o project.StartOptions, err error) {
 	if err != nil {
 		return o, err
 	}
-	d, problems, err := ideafiles.Load(source, ideafiles.Tools{Registry: newTools()})
+	d, problems, err := ideafiles.Load(source, ideafiles.Tools{Known: kinds.Knowing(newTools(), nil), Replies: rehearsal.Check})
 	if err == nil && len(problems.Errors()) > 0 {
 		err = problems.Errors()
 	}

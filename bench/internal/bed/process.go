@@ -11,11 +11,11 @@ import (
 	"go.temporal.io/sdk/client"
 
 	project "processidea/client"
+	"processidea/connect"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
 	"processidea/model/runresult"
 	"processidea/protocol"
-	"processidea/worker/engine"
 )
 
 // Process is a process to run: its id and the parts of its Idea.
@@ -42,7 +42,7 @@ func (b *Bed) run(ctx context.Context, id string, source map[string]any, begun f
 	if len(problems) > 0 {
 		return nil, problems
 	}
-	run, _, err := engine.StartOrAttach(ctx, b.client, b.server.Namespace(), engine.StartProcess{
+	run, _, err := connect.StartOrAttach(ctx, b.client, b.server.Namespace(), connect.StartProcess{
 		ID: id, Idea: idea, Start: protocol.ProcessStart{Idea: source}, File: id,
 	})
 	if err != nil {

@@ -174,4 +174,4 @@ func (r *reader) readCall(c *ast.CallExpr) {
 
 // OfWorkers are folders whose goroutines run in a worker. A test in workflows has every one of theirs panic there
 // that no other test names.
-var OfWorkers = []string{"activities", "heap", "llm", "rehearsal", "store", "tools", "worker"}
+var OfWorkers = []string{"activities", "connect", "heap", "llm", "rehearsal", "store", "tools", "worker"}

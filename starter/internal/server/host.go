@@ -13,6 +13,7 @@ import (
 
 	"processidea/activities"
 	"processidea/client"
+	"processidea/connect"
 	"processidea/heap"
 	"processidea/starter/internal/exit"
 	"processidea/store/blobs"
@@ -159,7 +160,7 @@ func (s *Session) codec(ctx context.Context) (archive *client.Archive, endpoint 
 
 // beginStore begins the store, or finds it, for whoever has it open.
 func (s *Session) beginStore(ctx context.Context, unpacker *client.Archive) error {
-	err := engine.BeginStore(ctx, s.Temporal(), s.Archive().Store())
+	err := connect.BeginStore(ctx, s.Temporal(), s.Archive().Store())
 	if errors.Is(err, blobs.ErrAway) {
 		return exit.Unreachablef("open store: %w", err)
 	}

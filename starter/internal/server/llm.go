@@ -4,7 +4,6 @@ import (
 	"os"
 
 	"processidea/client/ideafiles"
-	"processidea/model/ideafile"
 	"processidea/model/loop"
 	"processidea/starter/internal/exit"
 	"processidea/worker/engine"
@@ -40,6 +39,5 @@ func (p Place) ChooseReplies(d *ideafiles.Definition) error {
 
 // needsLLM reports whether a process, or a delegate that its Plans call, needs an LLM even if nothing goes wrong.
 func (p Place) needsLLM(d *ideafiles.Definition) bool {
-	bind := func(i *ideafile.Idea) map[string]ideafile.ToolBinding { return p.Tools().Bind(i).Bindings }
-	return loop.DelegateIdeaFiles{IdeaFilesByPath: d.Delegates, Bind: bind}.IdeaNeedsLLM(d.Read)
+	return loop.DelegateIdeaFiles{IdeaFilesByPath: d.Delegates, Bind: p.Tools().Bind}.IdeaNeedsLLM(d.Read)
 }

@@ -14,8 +14,11 @@ import (
 
 	"processidea/client"
 	"processidea/client/ideafiles"
+	"processidea/connect"
+	"processidea/rehearsal"
 	"processidea/starter/internal/exit"
 	"processidea/starter/internal/print"
+	"processidea/tools/kinds"
 	"processidea/worker/engine"
 )
 
@@ -37,18 +40,18 @@ type Place struct {
 // Find reads from the environment where Temporal and the store are. data and store are those that were asked for; empty:
 // the environment's.
 func Find(data, store string, note func(format string, args ...any)) (Place, error) {
-	folder, err := engine.DataFolder(data)
+	folder, err := connect.DataFolder(data)
 	if err != nil {
 		return Place{}, err
 	}
-	p := Place{Data: folder, Store: engine.StorePlace(folder), Chosen: os.Getenv(engine.StoreVariable) != "", Note: note}
-	switch own := engine.DataStore(folder); {
+	p := Place{Data: folder, Store: connect.StorePlace(folder), Chosen: os.Getenv(connect.StoreVariable) != "", Note: note}
+	switch own := connect.DataStore(folder); {
 	case store != "":
-		p.Store, p.Chosen = engine.StoreAt(store), true
+		p.Store, p.Chosen = connect.StoreAt(store), true
 	case data != "" && p.Chosen && p.Store != own && isFolder(own):
-		return p, exit.Usagef("--data %s has a store of its own, and %s names %s: say with --store which one is meant", data, engine.StoreVariable, p.Store)
+		return p, exit.Usagef("--data %s has a store of its own, and %s names %s: say with --store which one is meant", data, connect.StoreVariable, p.Store)
 	}
-	o, set, err := engine.TemporalFromEnvironment()
+	o, set, err := connect.TemporalFromEnvironment()
 	if err != nil {
 		p.unread = &exit.Error{Code: exit.Usage, Cause: err}
 	}
@@ -61,7 +64,9 @@ func Find(data, store string, note func(format string, args ...any)) (Place, err
 // Tools is what is known here of the tools that the workers have.
 func (p Place) Tools() ideafiles.Tools {
 	parts := engine.Parts{}.With(p.Own)
-	return ideafiles.Tools{Registry: parts.Tools, Runners: parts.Runners, Elsewhere: p.Remote != nil}
+	return ideafiles.Tools{
+		Known: kinds.Knowing(parts.Tools, parts.Runners), Replies: rehearsal.Check, Elsewhere: p.Remote != nil,
+	}
 }
 
 const (

@@ -13,12 +13,10 @@ import (
 	"strings"
 	"testing"
 
-	"processidea/activities"
 	"processidea/model/check"
 	"processidea/model/ideafile"
 	"processidea/model/jsonschema"
 	"processidea/model/jsonval"
-	"processidea/tools"
 	"processidea/tools/httptool"
 	"processidea/tools/httptool/openapi"
 	"processidea/tools/kinds"
@@ -80,11 +78,11 @@ func TestWhatIsImportedPassesTheCheck(t *testing.T) {
 		if errs := problems.Errors(); len(errs) > 0 {
 			t.Fatalf("%s: %s", name, errs)
 		}
-		bound := activities.BindTools(idea, tools.NewRegistry(), kinds.New(kinds.Deps{}))
-		if problems := append(bound.Problems, check.Check(idea, bound.Bindings)...).Errors(); len(problems) > 0 {
+		bindings, wrong := kinds.Knowing(nil, nil).Bind(idea)
+		if problems := append(wrong, check.Check(idea, bindings)...).Errors(); len(problems) > 0 {
 			t.Errorf("%s: %s", name, problems)
 		}
-		for tool, b := range bound.Bindings {
+		for tool, b := range bindings {
 			if b.Kind != ideafile.KindHTTP {
 				t.Errorf("%s: %s is of kind %s", name, tool, b.Kind)
 			}

@@ -128,7 +128,7 @@ const shownTools = 40
 func runnersText(d *ideafiles.Definition, known ideafiles.Tools) string {
 	words := map[ideafile.ToolKind]string{ideafile.KindGo: "a Go function", ideafile.KindHTTP: "an HTTP request", ideafile.KindMCP: "an MCP server",
 		ideafile.KindLatent: "nothing: the LLM writes its result", ideafile.KindDelegate: "another Idea, as a process of its own"}
-	bindings := known.Bind(d.Read).Bindings
+	bindings := known.Bind(d.Read)
 	counts := map[ideafile.ToolKind]int{}
 	var b strings.Builder
 	for _, t := range d.Read.Tools {

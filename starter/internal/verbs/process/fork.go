@@ -108,7 +108,7 @@ func prepareFork(ctx context.Context, a *app.App, p server.Place, o *forkOptions
 	}}
 	var problems diag.Problems
 	d.Read, problems = ideafile.ReadIdea(idea)
-	if err := d.ReadReplies(&problems); err != nil {
+	if err := d.ReadReplies(p.Tools(), &problems); err != nil {
 		return nil, err
 	}
 	problems.Append(p.Tools().Problems(d.Read)...)

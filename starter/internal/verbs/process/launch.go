@@ -45,7 +45,7 @@ func introduce(a *app.App, p server.Place, d *ideafiles.Definition, problems dia
 
 // latentTools are those whose results the LLM writes.
 func latentTools(p server.Place, d *ideafiles.Definition) (names []string) {
-	bindings := p.Tools().Bind(d.Read).Bindings
+	bindings := p.Tools().Bind(d.Read)
 	for _, t := range d.Read.Tools {
 		if bindings[t.Name].Kind == ideafile.KindLatent {
 			names = append(names, t.Name)

@@ -1,4 +1,4 @@
-package engine_test
+package connect_test
 
 import (
 	"context"
@@ -14,8 +14,8 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
+	"processidea/connect"
 	"processidea/store/blobs"
-	"processidea/worker/engine"
 )
 
 // busy is a server that has taken too many requests, for the first few of them.
@@ -67,7 +67,7 @@ func TestAListThatTheServerIsAskedForTooOftenIsAskedForAgain(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			c, err := client.Dial(engine.ClientOptions(client.Options{HostPort: l.Addr().String()}, store))
+			c, err := client.Dial(connect.ClientOptions(client.Options{HostPort: l.Addr().String()}, store))
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -1,4 +1,4 @@
-package engine
+package connect
 
 import (
 	"context"
@@ -18,8 +18,8 @@ import (
 // storeMark stands in a worker's identity before the id of its store.
 const storeMark = " store:"
 
-// identity names a worker to Temporal, with the store that it works with.
-func identity(s *blobs.Store) string {
+// WorkerIdentity names a worker to Temporal, with the store that it works with.
+func WorkerIdentity(s *blobs.Store) string {
 	host, _ := os.Hostname()
 	return fmt.Sprintf("%d@%s%s%s", os.Getpid(), host, storeMark, s.ID())
 }
@@ -31,7 +31,7 @@ const pollerAge = 2 * time.Minute
 func StoresOfWorkers(ctx context.Context, c client.Client) ([]string, error) {
 	d, err := c.DescribeTaskQueue(ctx, protocol.TaskQueue, enumspb.TASK_QUEUE_TYPE_WORKFLOW)
 	if err != nil {
-		return nil, fmt.Errorf("engine: ask who works on task queue %s: %w", protocol.TaskQueue, err)
+		return nil, fmt.Errorf("connect: ask who works on task queue %s: %w", protocol.TaskQueue, err)
 	}
 	var ids []string
 	for _, p := range d.GetPollers() {

@@ -1,4 +1,4 @@
-package engine
+package connect
 
 import (
 	"context"
@@ -16,7 +16,7 @@ func recovering() grpc.DialOption {
 	return grpc.WithChainUnaryInterceptor(func(ctx context.Context, method string, req, reply any, cc *grpc.ClientConn,
 		invoker grpc.UnaryInvoker, opts ...grpc.CallOption) error {
 		var answered error
-		if err := safego.Run("engine.grpc", func() error {
+		if err := safego.Run("connect.grpc", func() error {
 			answered = invoker(ctx, method, req, reply, cc, opts...)
 			return nil
 		}); err != nil {

@@ -1,4 +1,4 @@
-package engine
+package connect
 
 import (
 	"context"
@@ -54,7 +54,7 @@ func StartOrAttach(ctx context.Context, c client.Client, namespace string, s Sta
 		TypedSearchAttributes:                    attributes,
 	}
 	if s.Version != (Version{}) {
-		o.VersioningOverride = &client.PinnedVersioningOverride{Version: s.Version.ofDeployment()}
+		o.VersioningOverride = &client.PinnedVersioningOverride{Version: s.Version.OfDeployment()}
 	}
 	run, err = c.ExecuteWorkflow(ctx, o, protocol.ProcessType, s.Start)
 	var started *serviceerror.WorkflowExecutionAlreadyStarted
@@ -62,11 +62,11 @@ func StartOrAttach(ctx context.Context, c client.Client, namespace string, s Sta
 	case err == nil:
 		return run, false, nil
 	case !errors.As(err, &started):
-		return nil, false, fmt.Errorf("engine: start process %s: %w", s.ID, err)
+		return nil, false, fmt.Errorf("connect: start process %s: %w", s.ID, err)
 	}
 	run, err = attach(ctx, c, s) // somebody else was quicker
 	if run == nil && err == nil {
-		err = fmt.Errorf("engine: start process %s: %w", s.ID, started)
+		err = fmt.Errorf("connect: start process %s: %w", s.ID, started)
 	}
 	return run, true, err
 }
@@ -82,7 +82,7 @@ func attach(ctx context.Context, c client.Client, s StartProcess) (client.Workfl
 		err = sameFile(d, s.File)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("engine: start process %s: %w", s.ID, err)
+		return nil, fmt.Errorf("connect: start process %s: %w", s.ID, err)
 	}
 	return c.GetWorkflow(ctx, s.ID, ""), nil
 }

@@ -1,4 +1,4 @@
-package engine
+package connect
 
 import (
 	"cmp"
@@ -33,7 +33,7 @@ const defaultData = ".processidea"
 func DataFolder(asked string) (string, error) {
 	dir, err := filepath.Abs(cmp.Or(asked, os.Getenv(DataVariable), defaultData))
 	if err != nil {
-		return "", fmt.Errorf("engine: find data folder: %w", err)
+		return "", fmt.Errorf("connect: find data folder: %w", err)
 	}
 	return dir, nil
 }
@@ -109,7 +109,7 @@ func checkNoProcesses(ctx context.Context, c client.Client, place string) error 
 	case errors.As(err, &denied), errors.As(err, &unimplemented): // whoever may not count begins as on an empty server
 		return nil
 	case err != nil:
-		return fmt.Errorf("engine: begin a store at %s: count the processes that Temporal knows: %w", place, err)
+		return fmt.Errorf("connect: begin a store at %s: count the processes that Temporal knows: %w", place, err)
 	case n.GetCount() == 0:
 		return nil
 	}
@@ -126,7 +126,7 @@ func TemporalFromEnvironment() (o client.Options, set bool, err error) {
 		o, err = profile.ToClientOptions(envconfig.ToClientOptionsRequest{})
 	}
 	if err != nil {
-		return o, false, fmt.Errorf("engine: read how to reach Temporal: %w", err)
+		return o, false, fmt.Errorf("connect: read how to reach Temporal: %w", err)
 	}
 	o.HostPort = cmp.Or(o.HostPort, client.DefaultHostPort)
 	o.Namespace = cmp.Or(o.Namespace, client.DefaultNamespace)

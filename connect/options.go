@@ -1,0 +1,54 @@
+package connect
+
+import (
+	"net"
+	"slices"
+
+	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/converter"
+	"go.temporal.io/sdk/temporal"
+	"google.golang.org/grpc"
+
+	"processidea/protocol"
+	"processidea/store/blobs"
+	"processidea/store/encryption"
+)
+
+// ClientOptions adds to a client's options how payloads are encoded, encrypted with the store's keys, and kept in the store
+// if they are large. Every client and every worker of a process needs the same, or it sees references to payloads instead
+// of payloads. The logger is told when a key is missing.
+func ClientOptions(o client.Options, store *blobs.Store) client.Options {
+	o.DataConverter = DataConverter(store.Keys())
+	o.FailureConverter = temporal.NewDefaultFailureConverter(temporal.DefaultFailureConverterOptions{
+		DataConverter: o.DataConverter,
+		// Errors repeat what tools and LLMs said. Unencrypted they stay where operators read them.
+		EncodeCommonAttributes: store.Keys() != nil,
+	})
+	if store.Keys() != nil && o.Logger != nil {
+		o.Logger = discreet{o.Logger}
+	}
+	o.ExternalStorage = store.ExternalStorage()
+	o.ConnectionOptions.DialOptions = slices.Concat(
+		[]grpc.DialOption{recovering(), repeating()}, o.ConnectionOptions.DialOptions, []grpc.DialOption{ASCIIHeaders(), guarded(store.Keys(), o.Logger)})
+	if o.ConnectionOptions.GrpcCompression == nil && onThisMachine(o.HostPort) {
+		o.ConnectionOptions.GrpcCompression = &client.GrpcCompressionNone{}
+	}
+	return o
+}
+
+// onThisMachine reports whether a server is reached over the loopback interface, where compression only costs.
+func onThisMachine(hostPort string) bool {
+	host, _, err := net.SplitHostPort(hostPort)
+	ip := net.ParseIP(host)
+	return err == nil && (host == "localhost" || (ip != nil && ip.IsLoopback()))
+}
+
+// DataConverter encodes values as all parts of the program do, and encrypts them where there are keys.
+func DataConverter(keys *encryption.Keys) converter.DataConverter {
+	return converter.NewCodecDataConverter(protocol.DataConverter(), Codec(keys))
+}
+
+// Codec encrypts and decrypts payloads. What keeps a payload inline stays readable.
+func Codec(keys *encryption.Keys) converter.PayloadCodec {
+	return keys.Codec(converter.MetadataMessageType)
+}

@@ -1,0 +1,12 @@
+package connect
+
+import "go.temporal.io/sdk/worker"
+
+// Version is the Worker Deployment Version that a worker serves: a deployment and a build of it. The zero value is none,
+// a worker without versions.
+type Version struct{ Deployment, BuildID string }
+
+// OfDeployment is the version as the SDK has it.
+func (v Version) OfDeployment() worker.WorkerDeploymentVersion {
+	return worker.WorkerDeploymentVersion{DeploymentName: v.Deployment, BuildID: v.BuildID}
+}

@@ -1,0 +1,105 @@
+package kinds
+
+import (
+	"errors"
+
+	"processidea/model/diag"
+	"processidea/model/ideafile"
+	"processidea/model/jsonval"
+	"processidea/model/simulate"
+	"processidea/tools"
+	"processidea/tools/mcptool"
+	"processidea/tools/runner"
+)
+
+// Known are the Tools that a program knows.
+type Known struct {
+	Functions *tools.Registry  // written in Go
+	Runners   *runner.Registry // of all kinds
+}
+
+// Knowing gives what a program knows that has these Go functions, and runners of kinds beside those that come with it. It
+// serves to check Ideas, and runs nothing.
+func Knowing(functions *tools.Registry, more map[ideafile.ToolKind]runner.Runner) Known {
+	if functions == nil {
+		functions = tools.NewRegistry()
+	}
+	k := Known{functions, New(Deps{Tools: functions})}
+	for kind, r := range more {
+		k.Runners.Register(kind, r)
+	}
+	return k
+}
+
+// Names are those of the Go functions.
+func (k Known) Names() []string { return k.Functions.Names() }
+
+// Bind binds an Idea's Tools to Go functions and to the kinds that are known, and says which of them cannot be bound.
+func (k Known) Bind(idea *ideafile.Idea) (bindings map[string]ideafile.ToolBinding, problems diag.Problems) {
+	bindings = map[string]ideafile.ToolBinding{}
+	for _, t := range idea.Tools {
+		b, ps, err := k.bind(idea, t)
+		for _, p := range ps {
+			p.JSONPath = jsonval.JSONPathWithKeys("$", "schema", "tools", t.Name) + p.JSONPath
+			problems.Append(p)
+		}
+		if err != nil {
+			path := jsonval.JSONPathWithKeys("$", "schema", "tools", t.Name, "_activity")
+			problems.Append(diag.Problem{JSONPath: path, Message: err.Error()})
+			continue
+		}
+		if s := idea.EffectiveSimulation(); s != nil {
+			b = s.SimulateBinding(b)
+			problems.Append(checkToolCanBeSimulated(t, b)...)
+		}
+		bindings[t.Name] = b
+	}
+	for _, s := range idea.Config.MCP {
+		if err := mcptool.Check(s); err != nil {
+			problems.Append(diag.Problem{JSONPath: jsonval.JSONPathWithKeys("$", "config", "mcp", s.Name),
+				Message: err.Error()})
+		}
+	}
+	return bindings, problems
+}
+
+// bind binds one Tool. In a simulation, functions and kinds need not be known: nothing is run by them.
+func (k Known) bind(idea *ideafile.Idea, t *ideafile.Tool) (ideafile.ToolBinding, diag.Problems, error) {
+	b, err := t.BindToRunner(func(name string) (pure, ok bool) {
+		known, ok := k.Functions.Lookup(name)
+		return ok && known.Pure, ok
+	})
+	if err != nil {
+		if idea.Simulation != nil {
+			return ideafile.ToolBinding{Kind: ideafile.KindGo}, nil, nil
+		}
+		return b, nil, err
+	}
+	if !b.Kind.HasRunner() {
+		return b, nil, nil
+	}
+	spec := t.RunnerSpec(b, idea.Config.MCP)
+	err = k.Runners.Validate(b.Kind, spec)
+	var unknown *runner.UnknownKindError
+	if idea.Simulation != nil && (err == nil || errors.As(err, &unknown)) {
+		return b, nil, nil
+	}
+	if err != nil {
+		return b, nil, err
+	}
+	return b, k.Runners.CheckTool(b.Kind, t, spec), nil
+}
+
+// checkToolCanBeSimulated warns of a Tool for which no result can be made up.
+func checkToolCanBeSimulated(t *ideafile.Tool, b ideafile.ToolBinding) (ps diag.Problems) {
+	if !b.Kind.HasRunner() || t.OutputSchema == nil {
+		return nil
+	}
+	if _, err := simulate.FakeResult(t.Name, t.OutputSchema.Source, nil); err != nil {
+		ps = append(ps, diag.Problem{
+			JSONPath: jsonval.JSONPathWithKeys("$", "schema", "tools", t.Name, "_output"), IsWarning: true,
+			Message: "the tool cannot be simulated, and its Calls fail: " + err.Error(),
+		})
+	}
+	return ps
+}
