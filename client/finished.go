@@ -3,7 +3,7 @@ package client
 import (
 	"context"
 
-	"processidea/model/harden"
+	"processidea/learn/harden"
 )
 
 // FinishedRun reads the whole chain of a process and, where it was split, those of its parts. The error wraps ErrNotFound for one without a chain.

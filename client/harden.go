@@ -9,7 +9,7 @@ import (
 
 	"processidea/client/ideafiles"
 	"processidea/client/internal/kind"
-	"processidea/model/harden"
+	"processidea/learn/harden"
 	"processidea/model/ideafile"
 	"processidea/protocol"
 	"processidea/store/chain"

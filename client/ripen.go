@@ -4,8 +4,8 @@ import (
 	"context"
 
 	"processidea/client/internal/kind"
+	"processidea/learn/ripen"
 	"processidea/model/ideafile"
-	"processidea/model/ripen"
 	"processidea/protocol"
 )
 

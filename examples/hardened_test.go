@@ -3,8 +3,8 @@ package examples_test
 import (
 	"testing"
 
+	"processidea/learn/harden"
 	"processidea/model/check"
-	"processidea/model/harden"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
 	"processidea/model/runresult"

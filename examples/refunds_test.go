@@ -4,9 +4,9 @@ import (
 	"strings"
 	"testing"
 
+	"processidea/learn/ripen"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
-	"processidea/model/ripen"
 	"processidea/model/runresult"
 	"processidea/model/turn"
 )

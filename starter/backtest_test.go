@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"processidea/client/backtest"
-	comparison "processidea/model/backtest"
+	comparison "processidea/learn/backtest"
 	"processidea/model/jsonval"
 	"processidea/rehearsal"
 	"processidea/starter/internal/exit"

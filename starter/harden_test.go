@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"processidea/model/harden"
+	"processidea/learn/harden"
 	"processidea/model/jsonval"
 	"processidea/starter/internal/exit"
 )

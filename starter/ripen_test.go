@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"processidea/model/ripen"
+	"processidea/learn/ripen"
 	"processidea/protocol"
 	"processidea/starter/internal/exit"
 )

@@ -12,7 +12,7 @@ import (
 
 	"go.temporal.io/sdk/temporal"
 
-	"processidea/model/harden"
+	"processidea/learn/harden"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
 	"processidea/model/runresult"

@@ -1,5 +1,5 @@
 // Package backtest runs the files of a new process over the instances of processes that have finished, with the results that Calls had there,
-// and reports what would differ: see model/backtest, which does it.
+// and reports what would differ: see learn/backtest, which does it.
 //
 //	report, problems, err := backtest.Run(ctx, archive, source, tools, backtest.Options{Processes: []string{"refunds-1"}})
 //

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"processidea/client/ideafiles"
+	"processidea/learn/backtest"
 	"processidea/llm"
-	"processidea/model/backtest"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
 	"processidea/model/prompt"

@@ -7,10 +7,10 @@ import (
 	"processidea/client"
 	"processidea/client/ideafiles"
 	"processidea/client/internal/kind"
+	"processidea/learn/backtest"
+	"processidea/learn/harden"
 	"processidea/llm"
-	"processidea/model/backtest"
 	"processidea/model/diag"
-	"processidea/model/harden"
 	"processidea/model/ideafile"
 )
 
@@ -109,7 +109,7 @@ func warnings(known ideafiles.Tools, file, whole *ideafile.Idea) (problems diag.
 	return problems
 }
 
-// asRun is a finished process as model/backtest reads it.
+// asRun is a finished process as learn/backtest reads it.
 func asRun(run harden.FinishedRun) backtest.Run {
 	out := backtest.Run{ProcessID: run.ProcessID, Ideas: run.Ideas, Log: run.Log}
 	for _, part := range run.Parts {

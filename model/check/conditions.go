@@ -1,7 +1,6 @@
 package check
 
 import (
-	"processidea/model/condition"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
 	"processidea/model/refexpr"
@@ -13,7 +12,7 @@ func (p *planChecker) checkConditions() {
 		if s.invalid || s.rawCall[ideafile.WhenKey] == nil {
 			continue
 		}
-		rule := condition.Rule{When: s.rawCall[ideafile.WhenKey], Unless: s.rawCall[ideafile.UnlessKey]}
+		rule := refexpr.Condition{When: s.rawCall[ideafile.WhenKey], Unless: s.rawCall[ideafile.UnlessKey]}
 		for _, path := range rule.Reads(ideafile.TypeState) {
 			if len(path) == 0 || anyCallWrites(p.calls[:n], path) || !anyCallWrites(p.calls[n:], path) {
 				continue

@@ -3,7 +3,6 @@ package dataflow
 import (
 	"maps"
 
-	"processidea/model/condition"
 	"processidea/model/diag"
 	"processidea/model/ideafile"
 	"processidea/model/refexpr"
@@ -39,9 +38,9 @@ func (i *Instance) applyCondition(rec *CallRecord) {
 	maps.Copy(view, i.contextView.PayloadByKind)
 	view[ideafile.TypeState] = i.state.PartsBeforeCall(rec.Request, rec.Index, reads)
 	switch rec.Condition.Decide(view) {
-	case condition.Do:
+	case refexpr.Do:
 		rec.ConditionMet = true
-	case condition.Omit:
+	case refexpr.Omit:
 		rec.endWithStatus(ideafile.Skipped, nil)
 		rec.SkippedBecauseOf, rec.UntakenBranchReference = SkippedByCondition, ideafile.WhenKey
 		if len(reads) > 0 {

@@ -6,7 +6,6 @@ import (
 	"strconv"
 	"strings"
 
-	"processidea/model/condition"
 	"processidea/model/ideafile/spelling"
 	"processidea/model/jsonval"
 	"processidea/model/refexpr"
@@ -34,7 +33,7 @@ type Call struct {
 	// Calls (†call.1.3), which must be done.
 	AfterReferences []string `json:"after,omitempty"`
 	// Condition says whether the Call runs; nil: it does.
-	Condition *condition.Rule `json:"condition,omitempty"`
+	Condition *refexpr.Condition `json:"condition,omitempty"`
 	// Output is the result that the LLM wrote for a latent Tool. It counts if HasOutput.
 	Output    any    `json:"output,omitempty"`
 	HasOutput bool   `json:"hasOutput,omitempty"`

@@ -3,7 +3,6 @@ package ideafile
 import (
 	"errors"
 	"fmt"
-	"processidea/model/condition"
 	"strings"
 
 	"processidea/model/diag"
@@ -128,7 +127,7 @@ func ParseAfter(v any) ([]string, *diag.Fault) {
 	return list, nil
 }
 
-// The meta properties with which a Call of a Plan that runs directly says whether it is to run: see condition.Rule. The LLM cannot write them.
+// The meta properties with which a Call of a Plan that runs directly says whether it is to run: see refexpr.Condition. The LLM cannot write them.
 const (
 	WhenKey   = "_when"
 	UnlessKey = "_unless"
@@ -139,7 +138,7 @@ func readCondition(c *Call, m map[string]any) *diag.Fault {
 	if m[WhenKey] == nil && m[UnlessKey] == nil {
 		return nil
 	}
-	c.Condition = &condition.Rule{When: m[WhenKey], Unless: m[UnlessKey]}
+	c.Condition = &refexpr.Condition{When: m[WhenKey], Unless: m[UnlessKey]}
 	if err := c.Condition.Check(); err != nil {
 		return diag.Faultf(CodeBadForm, "%s and %s: %s", WhenKey, UnlessKey, err)
 	}

@@ -3,7 +3,6 @@ package plangraph
 import (
 	"strings"
 
-	"processidea/model/condition"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
 	"processidea/model/refexpr"
@@ -38,7 +37,7 @@ func (c *graphCall) readRawCall(m map[string]any) {
 			c.collectReads(m[k])
 		}
 	}
-	rule := condition.Rule{When: m[ideafile.WhenKey], Unless: m[ideafile.UnlessKey]}
+	rule := refexpr.Condition{When: m[ideafile.WhenKey], Unless: m[ideafile.UnlessKey]}
 	for _, kind := range []string{ideafile.TypeInput, ideafile.TypeState} {
 		for _, path := range rule.Reads(kind) {
 			c.conditionReads = append(c.conditionReads, refexpr.Reference{Kind: kind, Path: path})

@@ -5,6 +5,7 @@
 //     A plain Reference is an Expression with one alternative of one term.
 //   - OutputPath is where in State a result goes: paths joined by && are all written, branches joined by || exclude each other.
 //   - Resolve puts values in place of the Expressions in a Call's parameters.
+//   - Condition says over what the instance sees whether a Call runs: two JSON Schemas, a Call's _when and _unless.
 //
 // A string is an Expression if it begins with exactly one dagger; two daggers stand for a literal one.
 //

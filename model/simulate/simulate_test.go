@@ -5,10 +5,10 @@ import (
 	"strings"
 	"testing"
 
+	"processidea/learn/harden"
 	"processidea/model/dataflow"
 	"processidea/model/delegate"
 	"processidea/model/diag"
-	"processidea/model/harden"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
 	"processidea/model/modeltest"

@@ -7,7 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"processidea/client"
-	"processidea/model/harden"
+	"processidea/learn/harden"
 	"processidea/model/jsonval"
 	"processidea/starter/internal/app"
 	"processidea/starter/internal/exit"

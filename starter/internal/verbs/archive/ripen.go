@@ -6,9 +6,9 @@ import (
 	"strings"
 
 	"processidea/client"
+	"processidea/learn/ripen"
 	"processidea/model/diag"
 	"processidea/model/jsonval"
-	"processidea/model/ripen"
 	"processidea/starter/internal/app"
 	"processidea/starter/internal/print"
 )

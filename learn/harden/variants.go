@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"processidea/model/condition"
+	"processidea/learn/condition"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
 )

@@ -1,4 +1,4 @@
-package condition
+package refexpr
 
 import (
 	"errors"
@@ -8,30 +8,30 @@ import (
 	"processidea/model/jsonval"
 )
 
-// Rule says over a view whether something is to be done. Both parts are JSON Schemas.
-type Rule struct {
+// Condition says over a view whether something is to be done. Both parts are JSON Schemas.
+type Condition struct {
 	// When must hold. Without Unless, nothing is done where it does not.
 	When any `json:"when"`
 	// Unless is where nothing is done; where neither holds, it cannot be told. nil: wherever When does not hold.
 	Unless any `json:"unless,omitempty"`
 }
 
-// Decision is what a Rule says of a view.
-type Decision int
+// Verdict is what a Condition says of a view.
+type Verdict int
 
-// What a Rule says.
+// What a Condition says.
 const (
-	Do Decision = iota
+	Do Verdict = iota
 	Omit
 	Undecided
 )
 
-// Check returns why the Rule cannot be evaluated, or nil.
-func (r *Rule) Check() error {
-	if r.When == nil {
+// Check returns why the Condition cannot be evaluated, or nil.
+func (c *Condition) Check() error {
+	if c.When == nil {
 		return errors.New("the second stands beside the first alone")
 	}
-	for _, source := range []any{r.When, r.Unless} {
+	for _, source := range []any{c.When, c.Unless} {
 		if source == nil {
 			continue
 		}
@@ -42,12 +42,12 @@ func (r *Rule) Check() error {
 	return nil
 }
 
-// Decide evaluates the Rule. A part that cannot be evaluated does not hold.
-func (r *Rule) Decide(view any) Decision {
+// Decide evaluates the Condition. A part that cannot be evaluated does not hold.
+func (c *Condition) Decide(view any) Verdict {
 	switch {
-	case Holds(r.When, view):
+	case Holds(c.When, view):
 		return Do
-	case r.Unless == nil || Holds(r.Unless, view):
+	case c.Unless == nil || Holds(c.Unless, view):
 		return Omit
 	}
 	return Undecided
@@ -63,9 +63,9 @@ func Holds(schema, view any) bool {
 	return ok && err == nil
 }
 
-// Reads lists the places below one key of a view that the Rule looks at.
-func (r *Rule) Reads(key string) []jsonval.Path {
-	all := append(schemaReads(r.When, key, nil), schemaReads(r.Unless, key, nil)...)
+// Reads lists the places below one key of a view that the Condition looks at.
+func (c *Condition) Reads(key string) []jsonval.Path {
+	all := append(schemaReads(c.When, key, nil), schemaReads(c.Unless, key, nil)...)
 	slices.SortFunc(all, func(a, b jsonval.Path) int { return slices.Compare(a, b) })
 	return slices.CompactFunc(all, func(a, b jsonval.Path) bool { return slices.Equal(a, b) })
 }

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"processidea/model/condition"
+	"processidea/learn/condition"
 	"processidea/model/diag"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
@@ -16,7 +16,7 @@ import (
 
 // callCondition is when a Call runs, as it was found.
 type callCondition struct {
-	condition.Rule
+	refexpr.Condition
 	text        string
 	fromStart   bool // it looks at nothing that a Call writes
 	inInstances map[*instanceRun]bool
@@ -48,7 +48,7 @@ func (h *hardener) findConditions(unplanned map[*mergedCall]bool) bool {
 			continue
 		}
 		found = true
-		c.condition = &callCondition{Rule: condition.Rule{When: made.When, Unless: made.Unless}, text: made.Text, fromStart: s.readsStartAlone(made.Reads),
+		c.condition = &callCondition{Condition: refexpr.Condition{When: made.When, Unless: made.Unless}, text: made.Text, fromStart: s.readsStartAlone(made.Reads),
 			inInstances: s.inInstances(h.instances)}
 		also := ""
 		if len(made.Also) > 0 {
@@ -212,7 +212,7 @@ func (h *hardener) knownCondition(s *conditionSearch) *callCondition {
 	if len(when) == 0 || len(unless) == 0 {
 		return nil
 	}
-	known := &callCondition{Rule: condition.Rule{When: anyHolds(when), Unless: anyHolds(unless)}, text: "the Plan that it ran by says so",
+	known := &callCondition{Condition: refexpr.Condition{When: anyHolds(when), Unless: anyHolds(unless)}, text: "the Plan that it ran by says so",
 		inInstances: s.inInstances(h.instances)}
 	reads := known.Reads(ideafile.TypeState)
 	for n := range reads {
@@ -220,7 +220,7 @@ func (h *hardener) knownCondition(s *conditionSearch) *callCondition {
 	}
 	known.fromStart = s.readsStartAlone(reads)
 	for _, sample := range s.search.Samples {
-		if (known.Decide(sample.View) == condition.Do) != sample.InClass || known.Decide(sample.View) == condition.Undecided {
+		if (known.Decide(sample.View) == refexpr.Do) != sample.InClass || known.Decide(sample.View) == refexpr.Undecided {
 			return nil
 		}
 	}
@@ -229,14 +229,14 @@ func (h *hardener) knownCondition(s *conditionSearch) *callCondition {
 }
 
 // ownRule is the condition that the Call has in a Plan.
-func (s *conditionSearch) ownRule(plan ideafile.Message) condition.Rule {
+func (s *conditionSearch) ownRule(plan ideafile.Message) refexpr.Condition {
 	for _, w := range plan.PlanCalls {
 		raw := w.RawObject()
 		if s.call.sameAs(raw) {
-			return condition.Rule{When: raw[ideafile.WhenKey], Unless: raw[ideafile.UnlessKey]}
+			return refexpr.Condition{When: raw[ideafile.WhenKey], Unless: raw[ideafile.UnlessKey]}
 		}
 	}
-	return condition.Rule{}
+	return refexpr.Condition{}
 }
 
 // sameAs reports whether a Call of a Plan is this one, whatever its condition.

@@ -8,7 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"processidea/model/backtest"
+	"processidea/learn/backtest"
 	"processidea/model/diag"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"

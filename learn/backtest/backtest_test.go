@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"processidea/model/backtest"
+	"processidea/learn/backtest"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
 	"processidea/model/loop"

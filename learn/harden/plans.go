@@ -5,10 +5,10 @@ import (
 	"slices"
 	"strings"
 
-	"processidea/model/condition"
 	"processidea/model/directplan"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
+	"processidea/model/refexpr"
 )
 
 // maxPlans bounds into how many Plans the conditions over what was there at the start divide the Calls. Where there were more, the Calls
@@ -136,7 +136,7 @@ func applicablePlan(plans []hardenedPlan, r *instanceRun) (p hardenedPlan, ok bo
 		view[kind] = payload
 	}
 	for _, p := range plans {
-		if p.when == nil || condition.Holds(p.when, view) {
+		if p.when == nil || refexpr.Holds(p.when, view) {
 			return p, true
 		}
 	}

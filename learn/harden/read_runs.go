@@ -5,10 +5,10 @@ import (
 	"slices"
 	"strings"
 
-	"processidea/model/condition"
 	"processidea/model/diag"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
+	"processidea/model/refexpr"
 	"processidea/model/statelog"
 	"processidea/model/turn"
 )
@@ -320,7 +320,7 @@ func (r *instanceRun) addPastCalls(past []turn.PastCall, recordedCalls map[ideaf
 		recorded := &recordedCall{requestNumber: p.Request, index: p.Index, rawCall: withoutCondition(raw), status: status,
 			decisions: p.DecisionsByInstance[r.instanceToken]}
 		recorded.result, recorded.hasResult = p.ResultByInstance[r.instanceToken]
-		rule := condition.Rule{When: raw[ideafile.WhenKey], Unless: raw[ideafile.UnlessKey]}
+		rule := refexpr.Condition{When: raw[ideafile.WhenKey], Unless: raw[ideafile.UnlessKey]}
 		recorded.conditionReads = rule.Reads(ideafile.TypeState)
 		recordedCalls[ideafile.CallKey{Request: p.Request, Index: p.Index}] = recorded
 	}

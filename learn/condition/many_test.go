@@ -9,8 +9,9 @@ import (
 	"strings"
 	"testing"
 
-	"processidea/model/condition"
+	"processidea/learn/condition"
 	"processidea/model/jsonval"
+	"processidea/model/refexpr"
 )
 
 // part is one test of a truth, over a drawn view.
@@ -142,9 +143,9 @@ func TestNothingWrongIsSaidOfAnyView(t *testing.T) {
 			continue
 		}
 		count.whole++
-		rule := condition.Rule{When: c.When, Unless: c.Unless}
+		rule := refexpr.Condition{When: c.When, Unless: c.Unless}
 		for _, sample := range s.Samples {
-			if want := map[bool]condition.Decision{true: condition.Do, false: condition.Omit}[sample.InClass]; rule.Decide(sample.View) != want {
+			if want := map[bool]refexpr.Verdict{true: refexpr.Do, false: refexpr.Omit}[sample.InClass]; rule.Decide(sample.View) != want {
 				t.Fatalf("seed %d, %s: it says %d of a sample, want %d", seed, truth, rule.Decide(sample.View), want)
 			}
 		}
@@ -155,9 +156,9 @@ func TestNothingWrongIsSaidOfAnyView(t *testing.T) {
 			}
 			count.views++
 			got := rule.Decide(v)
-			if got == condition.Undecided {
+			if got == refexpr.Undecided {
 				count.open++
-			} else if (got == condition.Do) != truth.holds(v) {
+			} else if (got == refexpr.Do) != truth.holds(v) {
 				count.wrong++
 				t.Errorf("seed %d: of %d samples by %s it found %s, and says %d of %s\nwhen %s\nunless %s", seed, n, truth, c.Text, got, jsonval.Encode(v),
 					jsonval.Encode(c.When), jsonval.Encode(c.Unless))

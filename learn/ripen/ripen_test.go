@@ -7,11 +7,11 @@ import (
 	"strings"
 	"testing"
 
+	"processidea/learn/ripen"
 	"processidea/model/diag"
 	"processidea/model/ideafile"
 	"processidea/model/jsonschema"
 	"processidea/model/jsonval"
-	"processidea/model/ripen"
 	"processidea/model/turn"
 )
 

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"processidea/model/condition"
+	"processidea/learn/condition"
 	"processidea/model/ideafile"
 	"processidea/model/jsonschema"
 	"processidea/model/jsonval"

@@ -1,8 +1,8 @@
 // Package backtest runs a new Idea over the instances of processes that have finished, with the results that Calls had there, and says
 // what would differ. Nothing runs outside, and nobody is asked but the Planner, where the new Idea needs one.
 //
-//	past, err := backtest.Read(backtest.Run{ProcessID: id, Ideas: ideas, Log: log})
-//	report, err := backtest.Compare(newIdea, bind, planner, past...)
+//	past, err := Read(Run{ProcessID: id, Ideas: ideas, Log: log})
+//	report, err := Compare(newIdea, bind, planner, past...)
 //
 // Every instance is run twice by the same dataflow.Instance that runs real ones: as it went (pastRun), and as the new Idea would have it go
 // (newProcess, with the loop.Loop of a real process). Each run leaves a trace, the Calls with what became of them, and two traces are

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"processidea/model/condition"
+	"processidea/learn/condition"
 	"processidea/model/jsonschema"
 	"processidea/model/jsonval"
 )

@@ -3,9 +3,9 @@ package harden
 import (
 	"slices"
 
-	"processidea/model/condition"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
+	"processidea/model/refexpr"
 )
 
 // keepUntriedConditions keeps the conditions of Calls that stood in Plans which ran directly, where these runs say nothing of them: every instance
@@ -18,7 +18,7 @@ func (h *hardener) keepUntriedConditions() {
 			if raw[ideafile.WhenKey] == nil {
 				continue
 			}
-			rule := condition.Rule{When: raw[ideafile.WhenKey], Unless: raw[ideafile.UnlessKey]}
+			rule := refexpr.Condition{When: raw[ideafile.WhenKey], Unless: raw[ideafile.UnlessKey]}
 			ran := h.callRunAs(withoutCondition(raw))
 			if ran == nil {
 				h.insertUntried(r, raw, rule, plan.PlanCalls[n+1:])
@@ -45,8 +45,8 @@ func (h *hardener) callRunAs(raw map[string]any) *mergedCall {
 	return nil
 }
 
-func (h *hardener) keepCondition(c *mergedCall, rule condition.Rule) {
-	c.condition = &callCondition{Rule: rule, text: "the Plan that it ran by says so", inInstances: map[*instanceRun]bool{}}
+func (h *hardener) keepCondition(c *mergedCall, rule refexpr.Condition) {
+	c.condition = &callCondition{Condition: rule, text: "the Plan that it ran by says so", inInstances: map[*instanceRun]bool{}}
 	for _, other := range h.mergedCalls {
 		other.fallback = other.fallback || other != c && other.alternativeOf(c)
 	}
@@ -54,7 +54,7 @@ func (h *hardener) keepCondition(c *mergedCall, rule condition.Rule) {
 }
 
 // insertUntried adds a Call that no instance had, before what followed it in its Plan.
-func (h *hardener) insertUntried(r *instanceRun, raw map[string]any, rule condition.Rule, later []ideafile.WrittenCall) {
+func (h *hardener) insertUntried(r *instanceRun, raw map[string]any, rule refexpr.Condition, later []ideafile.WrittenCall) {
 	palette := ideafile.Palette{Tools: r.process.lastIdea.Tools, BindingByTool: h.bindings, InstanceTokens: []string{r.instanceToken},
 		UntargetedCallsGoToAll: true}
 	call, _, fault := palette.ReadCall(ideafile.ParseWrittenCall(withoutCondition(raw)).WithoutTarget())

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"processidea/model/backtest"
+	"processidea/learn/backtest"
 	"processidea/model/diag"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
