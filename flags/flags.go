@@ -15,7 +15,7 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"processidea/model/fields"
+	"processidea/model/jsonval"
 	"processidea/model/price"
 )
 
@@ -80,10 +80,10 @@ func mantissa(text string) string {
 	return before
 }
 
-// Duration adds a flag for a duration from least, at most that of fields.ReadDuration, or for 0 where orZero says so.
+// Duration adds a flag for a duration from least, at most that of jsonval.ReadDuration, or for 0 where orZero says so.
 // into holds the default.
 func Duration(f *pflag.FlagSet, into *time.Duration, name string, least time.Duration, orZero bool, usage string) {
-	v := &Value{kind: "duration", least: short(least), most: short(fields.MaxDuration),
+	v := &Value{kind: "duration", least: short(least), most: short(jsonval.MaxDuration),
 		text: func() string { return short(*into) }}
 	if orZero {
 		v.least = "0"
@@ -94,7 +94,7 @@ func Duration(f *pflag.FlagSet, into *time.Duration, name string, least time.Dur
 			*into = 0
 			return nil
 		}
-		d, err := fields.ParseDuration(text)
+		d, err := jsonval.ParseDuration(text)
 		if err == nil && d < least {
 			err = fmt.Errorf("want %s at least", short(least))
 		}

@@ -24,7 +24,7 @@ import (
 	"processidea/client/internal/kind"
 	"processidea/connect"
 	"processidea/model/deciders"
-	"processidea/model/fields"
+	"processidea/model/jsonval"
 	"processidea/protocol"
 )
 
@@ -155,9 +155,9 @@ func (o Options) check() error {
 		return fmt.Errorf("make schedule %s: %w", o.ID, err)
 	case (o.Every > 0) == (len(o.Cron) > 0):
 		return invalid("make schedule %s: want an interval or cron expressions, and not both", o.ID)
-	case o.Every < 0 || o.Every%time.Second != 0 || o.Every > fields.MaxDuration:
+	case o.Every < 0 || o.Every%time.Second != 0 || o.Every > jsonval.MaxDuration:
 		return invalid("make schedule %s: want an interval of a second or more, in whole seconds, up to 10 years, not %s", o.ID, o.Every)
-	case o.CatchUp != 0 && (o.CatchUp < MinCatchUp || o.CatchUp > fields.MaxDuration):
+	case o.CatchUp != 0 && (o.CatchUp < MinCatchUp || o.CatchUp > jsonval.MaxDuration):
 		return invalid("make schedule %s: want to catch up what was missed by %s to 10 years, not %s", o.ID,
 			MinCatchUp, o.CatchUp)
 	case o.Overlap != "" && !known:

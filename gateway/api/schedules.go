@@ -10,7 +10,7 @@ import (
 
 	"processidea/client/schedules"
 	"processidea/gateway/access"
-	"processidea/model/fields"
+	"processidea/model/jsonval"
 )
 
 func (a *API) addSchedules() {
@@ -75,7 +75,7 @@ func readDuration(path, text string) (time.Duration, error) {
 	if text == "" {
 		return 0, nil
 	}
-	d, err := fields.ParseDuration(text)
+	d, err := jsonval.ParseDuration(text)
 	if err != nil {
 		return 0, invalidAt(path, err)
 	}

@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"processidea/model/diag"
-	"processidea/model/fields"
 	"processidea/model/jsonval"
 )
 
@@ -72,7 +71,7 @@ func (r *Rule) readKey(key string, v any) (err error) {
 		r.NotSameAs, err = readNames(v, CheckGroup)
 	case "count":
 		var n int
-		if n, err = fields.ReadCount(v, maxCount); err != nil {
+		if n, err = jsonval.ReadCount(v, maxCount); err != nil {
 			return fmt.Errorf("how many people must approve: %w", err)
 		}
 		r.Count = max(r.Count, n)

@@ -8,7 +8,6 @@ import (
 
 	"processidea/model/deciders"
 	"processidea/model/diag"
-	"processidea/model/fields"
 	"processidea/model/jsonschema"
 	"processidea/model/jsonval"
 	"processidea/model/reminder"
@@ -73,7 +72,7 @@ func (a *ApprovalPolicy) read(m map[string]any, path string, ps *diag.Problems) 
 		case "when":
 			a.readParamsCondition(m[k], at, ps)
 		case "timeout":
-			a.Timeout, err = fields.ReadDuration(m[k])
+			a.Timeout, err = jsonval.ReadDuration(m[k])
 		case "onTimeout":
 			s, _ := m[k].(string)
 			a.TimeoutAction = s
@@ -136,7 +135,7 @@ func (a *ApprovalPolicy) readParamsCondition(v any, path string, ps *diag.Proble
 		a.ParamsCondition = s
 		return
 	}
-	reason := fields.WithoutPackagePrefix(err)
+	reason := diag.WithoutPackagePrefix(err)
 	if jsonschema.CheckRefs(v) != nil {
 		ps.Add(path, "%s", reason)
 		return

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"processidea/model/diag"
-	"processidea/model/fields"
 	"processidea/model/jsonval"
 	"processidea/model/limits"
 	"processidea/model/llmconfig"
@@ -59,9 +58,9 @@ func (i *Idea) readConfig(config map[string]any, ps *diag.Problems) {
 		case "llm":
 			c.LLMs = llmconfig.Read(config[k], at, ps)
 		case "limits":
-			c.Limits = limits.Read(fields.ReadObject(config, k, "$.config", ps), at, ps)
+			c.Limits = limits.Read(diag.ReadObject(config, k, "$.config", ps), at, ps)
 		case "gather":
-			c.RequestGatherDelay, err = fields.ReadDuration(config[k])
+			c.RequestGatherDelay, err = jsonval.ReadDuration(config[k])
 			c.PeopleGatherDelay = min(c.RequestGatherDelay, DefaultGatherDelay)
 		case "batch":
 			c.MaxInstancesPerPart, err = readMaxInstancesPerPart(config[k])
@@ -72,13 +71,13 @@ func (i *Idea) readConfig(config map[string]any, ps *diag.Problems) {
 				err = errors.New("want true or false")
 			}
 		case "approval":
-			c.Approval = readApprovalOverride(fields.ReadObject(config, k, "$.config", ps), at, ps)
+			c.Approval = readApprovalOverride(diag.ReadObject(config, k, "$.config", ps), at, ps)
 		case "settle":
 			err = c.readSettle(config[k])
 		case "prices":
-			c.Prices = price.Read(fields.ReadObject(config, k, "$.config", ps), at, ps)
+			c.Prices = price.Read(diag.ReadObject(config, k, "$.config", ps), at, ps)
 		case "mcp":
-			c.MCP = mcpserver.ReadServers(fields.ReadObject(config, k, "$.config", ps), at, ps)
+			c.MCP = mcpserver.ReadServers(diag.ReadObject(config, k, "$.config", ps), at, ps)
 		default:
 			err = fmt.Errorf("unknown key %q; config has adapt, approval, batch, gather, limits, llm, mcp, prices and settle", k)
 		}
@@ -103,7 +102,7 @@ func (c *Config) readSettle(v any) error {
 
 // readMaxInstancesPerPart returns the default beside an error, as a batch of none cannot be made.
 func readMaxInstancesPerPart(v any) (int, error) {
-	n, err := fields.ReadPositiveInt(v)
+	n, err := jsonval.ReadPositiveInt(v)
 	if err != nil {
 		return DefaultBatchSize, err
 	}

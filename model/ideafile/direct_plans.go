@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"processidea/model/diag"
-	"processidea/model/fields"
 	"processidea/model/jsonschema"
 	"processidea/model/jsonval"
 )
@@ -43,14 +42,14 @@ func (m *Message) readDirectPlanKeys(path string, ps *diag.Problems) {
 	default:
 		ps.Add(path+".stage", "want %s or %s; without a stage the Plan guides the LLM", StageOptimal, StageComplete)
 	}
-	m.PlanName = fields.ReadOptionalText(m.Source, "name", path, ps)
+	m.PlanName = diag.ReadOptionalText(m.Source, "name", path, ps)
 	if when := m.Source["when"]; when != nil {
-		m.PlanViewCondition = fields.CompileSchema(when, path+".when", ps)
+		m.PlanViewCondition = jsonschema.CompileInFile(when, path+".when", ps)
 	}
 	m.PlanOutput = m.Source["output"]
 	m.readPlanRecord(path, ps)
 	if v := m.Source[CallIndexOffsetKey]; v != nil {
-		n, err := fields.ReadPositiveInt(v)
+		n, err := jsonval.ReadPositiveInt(v)
 		if err != nil || !m.IsDirectPlan() {
 			ps.Add(path+"."+CallIndexOffsetKey, "want the number of a Call, in a Plan with a stage")
 		}

@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"processidea/model/diag"
-	"processidea/model/fields"
 	"processidea/model/jsonschema"
 	"processidea/model/jsonval"
 )
@@ -39,7 +38,7 @@ type Idea struct {
 func ParseIdea(data []byte) (*Idea, diag.Problems) {
 	v, err := jsonval.Decode(data)
 	if err != nil {
-		return nil, diag.Problems{{JSONPath: "$", Message: fields.WithoutPackagePrefix(err)}}
+		return nil, diag.Problems{{JSONPath: "$", Message: diag.WithoutPackagePrefix(err)}}
 	}
 	return ReadIdea(v)
 }
@@ -64,16 +63,16 @@ func readIdea(v any, checked bool) (*Idea, diag.Problems) {
 		}
 	}
 	i := &Idea{Source: source, Config: defaultConfig()}
-	i.readMeta(fields.ReadObject(source, "meta", "$", &ps), &ps)
-	i.readConfig(fields.ReadObject(source, "config", "$", &ps), &ps)
-	i.readSchema(fields.ReadObject(source, "schema", "$", &ps), checked, &ps)
+	i.readMeta(diag.ReadObject(source, "meta", "$", &ps), &ps)
+	i.readConfig(diag.ReadObject(source, "config", "$", &ps), &ps)
+	i.readSchema(diag.ReadObject(source, "schema", "$", &ps), checked, &ps)
 	i.checkMCPServerNames(&ps)
 	i.checkApprovalOverride(&ps)
 	i.readContext(source["context"], &ps)
 	i.checkDeciders(&ps)
 	i.checkConfusableTokens(&ps)
 	i.markSimulatedIfMessageIs()
-	fields.ReadObject(source, DelegatesKey, "$", &ps) // delegate.CheckFiles tells of what is in it
+	diag.ReadObject(source, DelegatesKey, "$", &ps) // delegate.CheckFiles tells of what is in it
 	if s := source["solution"]; s != nil && jsonval.TypeOf(s) != "object" {
 		ps.Add("$.solution", "want an object, not %s", jsonval.TypeOf(s))
 	}
@@ -82,8 +81,8 @@ func readIdea(v any, checked bool) (*Idea, diag.Problems) {
 
 func (i *Idea) readMeta(meta map[string]any, ps *diag.Problems) {
 	i.readSimulation(meta[simulatedMetaKey], ps)
-	i.ProcessPath = fields.ReadOptionalText(meta, "path", "$.meta", ps)
-	i.ProcessVersion = fields.ReadOptionalText(meta, "version", "$.meta", ps)
+	i.ProcessPath = diag.ReadOptionalText(meta, "path", "$.meta", ps)
+	i.ProcessVersion = diag.ReadOptionalText(meta, "version", "$.meta", ps)
 	switch template := meta["template"].(type) {
 	case nil:
 	case bool:
@@ -101,7 +100,7 @@ func (i *Idea) readSchema(schema map[string]any, checked bool, ps *diag.Problems
 	}
 	i.readTools(schema, checked, ps)
 	if out := schema["output"]; out != nil {
-		i.OutputSchema = fields.CompileSchema(out, "$.schema.output", ps)
+		i.OutputSchema = jsonschema.CompileInFile(out, "$.schema.output", ps)
 	}
 }
 

@@ -7,7 +7,6 @@ import (
 	"unicode"
 
 	"processidea/model/diag"
-	"processidea/model/fields"
 	"processidea/model/ideafile/spelling"
 	"processidea/model/jsonschema"
 	"processidea/model/jsonval"
@@ -322,7 +321,7 @@ func (m *Message) readInstanceEndStatus(siblings map[string]any, path string, ps
 func (m *Message) readPayloadSchema(path string, ps *diag.Problems) {
 	m.PayloadSchema = m.Source["schema"]
 	if m.PayloadSchema != nil {
-		fields.CompileSchema(m.PayloadSchema, path+".schema", ps)
+		jsonschema.CompileInFile(m.PayloadSchema, path+".schema", ps)
 	}
 }
 

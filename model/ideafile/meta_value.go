@@ -2,7 +2,6 @@ package ideafile
 
 import (
 	"processidea/model/diag"
-	"processidea/model/fields"
 	"processidea/model/jsonschema"
 	"processidea/model/jsonval"
 )
@@ -23,7 +22,7 @@ func readMetaProperty(source map[string]any, key, path string, ps *diag.Problems
 	}
 	at := jsonval.JSONPathWithKey(path, key)
 	if schema, ok := v.(map[string]any); ok {
-		return MetaProperty{IsDeclared: true, Schema: fields.CompileSchema(schema, at, ps)}
+		return MetaProperty{IsDeclared: true, Schema: jsonschema.CompileInFile(schema, at, ps)}
 	}
 	if err := check(v); err != nil {
 		ps.Add(at, "%s", err)

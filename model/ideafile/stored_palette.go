@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"processidea/model/diag"
-	"processidea/model/fields"
 	"processidea/model/jsonval"
 )
 
@@ -67,7 +66,7 @@ func WithTools(idea map[string]any, tools map[string]any) map[string]any {
 
 // readTools reads the palette. Tools that were found sound before, and outlines, are read without another look at their schemas.
 func (i *Idea) readTools(schema map[string]any, checked bool, ps *diag.Problems) {
-	tools := fields.ReadObject(schema, "tools", "$.schema", ps)
+	tools := diag.ReadObject(schema, "tools", "$.schema", ps)
 	if _, outlines, stored := ReadStoredPalette(tools); stored {
 		tools, checked = outlines, true
 	}

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"processidea/model/diag"
-	"processidea/model/fields"
 	"processidea/model/jsonschema"
 	"processidea/model/jsonval"
 	"processidea/model/refexpr"
@@ -93,7 +92,7 @@ func (t *Tool) readMeta(path string, ps *diag.Problems) {
 	t.Approval = readApprovalPolicy(t.Source["_approval"], path+"._approval", ps)
 	t.Approval.dropUnsatisfiableCondition(t, path+"._approval", ps)
 	if out := t.Source["_output"]; out != nil {
-		t.OutputSchema = fields.CompileSchema(out, path+"._output", ps)
+		t.OutputSchema = jsonschema.CompileInFile(out, path+"._output", ps)
 	}
 	t.OutputPath = readMetaProperty(t.Source, "_outputPath", path, ps, func(v any) error {
 		_, err := refexpr.ParseOutputPath(v)
@@ -150,7 +149,7 @@ func (t *Tool) readTimeout(path string, ps *diag.Problems) {
 		return
 	}
 	var err error
-	if t.Timeout, err = fields.ReadDuration(v); err != nil {
+	if t.Timeout, err = jsonval.ReadDuration(v); err != nil {
 		ps.Add(path+"._timeout", "%s", err)
 	}
 }
@@ -161,7 +160,7 @@ func (t *Tool) readRetry(path string, ps *diag.Problems) {
 		return
 	}
 	retry, ok := v.(map[string]any)
-	n, err := fields.ReadPositiveInt(retry["attempts"])
+	n, err := jsonval.ReadPositiveInt(retry["attempts"])
 	switch {
 	case !ok || len(retry) != 1 || retry["attempts"] == nil:
 		ps.Add(path+"._retry", `want {"attempts": N} with N from 1`)

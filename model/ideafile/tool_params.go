@@ -4,7 +4,6 @@ import (
 	"strings"
 
 	"processidea/model/diag"
-	"processidea/model/fields"
 	"processidea/model/jsonschema"
 	"processidea/model/jsonval"
 	"processidea/model/refexpr"
@@ -15,7 +14,7 @@ func (t *Tool) readParams(path string, ps *diag.Problems) {
 		ps.Add(path+".type", `a tool's parameters are an object: "type" must be "object"`)
 	}
 	schema := t.ParamsSchemaSource()
-	t.ParamsSchema = fields.CompileSchema(schema, path, ps)
+	t.ParamsSchema = jsonschema.CompileInFile(schema, path, ps)
 	if t.ParamsSchema == nil {
 		return
 	}
@@ -34,7 +33,7 @@ func (t *Tool) readParams(path string, ps *diag.Problems) {
 			}
 			t.WiredParams[name] = ref
 		}
-		t.SchemaByParam[name] = fields.CompileSchemaPart(schema, "/properties/"+jsonschema.EscapePointerStep(name), at, ps)
+		t.SchemaByParam[name] = jsonschema.CompilePartInFile(schema, "/properties/"+jsonschema.EscapePointerStep(name), at, ps)
 	}
 }
 

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"processidea/model/diag"
-	"processidea/model/fields"
 	"processidea/model/jsonval"
 	"processidea/model/price"
 )
@@ -51,9 +50,9 @@ func Read(m map[string]any, path string, ps *diag.Problems) Limits {
 		case m[k] == nil:
 			l.Duration = NoLimit
 		case counted:
-			*count, err = fields.ReadPositiveInt(m[k])
+			*count, err = jsonval.ReadPositiveInt(m[k])
 		default:
-			l.Duration, err = fields.ReadDuration(m[k])
+			l.Duration, err = jsonval.ReadDuration(m[k])
 		}
 		if err != nil {
 			ps.Add(jsonval.JSONPathWithKey(path, k), "%s", err)

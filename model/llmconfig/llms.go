@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"processidea/model/diag"
-	"processidea/model/fields"
 	"processidea/model/jsonval"
 )
 
@@ -119,11 +118,11 @@ func readOne(m map[string]any, path string, ps *diag.Problems) LLM {
 		case "temperature":
 			llm.Temperature, err = readTemperature(m[k])
 		case "maxTokens":
-			llm.MaxTokens, err = fields.ReadPositiveInt(m[k])
+			llm.MaxTokens, err = jsonval.ReadPositiveInt(m[k])
 		case "timeout":
-			llm.Timeout, err = fields.ReadDuration(m[k])
+			llm.Timeout, err = jsonval.ReadDuration(m[k])
 		case "patience":
-			llm.Patience, err = fields.ReadDuration(m[k])
+			llm.Patience, err = jsonval.ReadDuration(m[k])
 		default:
 			err = fmt.Errorf("unknown key %q; llm has batch, maxTokens, model, patience, server, temperature and timeout", k)
 		}
@@ -153,7 +152,7 @@ func readBool(v any) (bool, error) {
 func readTemperature(v any) (*float64, error) {
 	n, err := jsonval.ToFloat(v)
 	if err != nil || n < 0 || n > 2 {
-		return nil, fmt.Errorf("want a number from 0 to 2, not %s", fields.Shown(v))
+		return nil, fmt.Errorf("want a number from 0 to 2, not %s", jsonval.Shown(v))
 	}
 	return &n, nil
 }

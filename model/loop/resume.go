@@ -6,7 +6,6 @@ import (
 	"sort"
 
 	"processidea/model/diag"
-	"processidea/model/fields"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
 	"processidea/model/resumption"
@@ -103,7 +102,7 @@ func (l *Loop) restoreErrors(context []ideafile.Message) {
 
 // earlierRequestCountOf returns how many Requests came before the one whose Idea this is, by its meta; 0 where that is no such number.
 func earlierRequestCountOf(i *ideafile.Idea) int {
-	n, err := fields.ReadPositiveInt(jsonval.AsObject(i.Source["meta"])["request"])
+	n, err := jsonval.ReadPositiveInt(jsonval.AsObject(i.Source["meta"])["request"])
 	if err != nil {
 		return 0
 	}

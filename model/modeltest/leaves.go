@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"processidea/model/fields"
 	"processidea/model/jsonval"
 )
 
@@ -151,7 +150,7 @@ func (l Leaf) Edges() []string {
 // Smallest and Largest are the values, as JSON, between which the place takes all.
 func (l Leaf) Smallest() string {
 	if l.IsDuration {
-		return `"` + fields.MinDuration.String() + `"`
+		return `"` + jsonval.MinDuration.String() + `"`
 	}
 	return l.Least.String()
 }

@@ -6,7 +6,6 @@ import (
 
 	"processidea/model/deciders"
 	"processidea/model/diag"
-	"processidea/model/fields"
 	"processidea/model/jsonval"
 )
 
@@ -44,7 +43,7 @@ func (p *Policy) ReadKey(key string, v any, path string, ps *diag.Problems) {
 	}
 	for n, raw := range list {
 		at := fmt.Sprintf("%s[%d]", path, n)
-		after, err := fields.ReadDuration(raw)
+		after, err := jsonval.ReadDuration(raw)
 		switch {
 		case err != nil:
 			ps.Add(at, "%s", err)
@@ -70,7 +69,7 @@ func readEscalation(v any, path string, ps *diag.Problems) *Escalation {
 		}
 	}
 	var err error
-	if e.After, err = fields.ReadDuration(m["after"]); err != nil {
+	if e.After, err = jsonval.ReadDuration(m["after"]); err != nil {
 		ps.Add(path+".after", "%s", err)
 		wrong = true
 	}

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"processidea/model/deciders"
-	"processidea/model/fields"
+	"processidea/model/jsonval"
 )
 
 // Schedule is what is still to come, and what has come, while one Call waits. nil: nothing does. It is never changed, only replaced, so that
@@ -65,7 +65,7 @@ func (g Governing) Schedule(since time.Time) *Schedule {
 
 // Escalated returns who may decide once every escalation has come.
 func (g Governing) Escalated(rules deciders.Rules) deciders.Rules {
-	_, rules = g.Schedule(time.Time{}).After(time.Time{}.Add(2*fields.MaxDuration), rules)
+	_, rules = g.Schedule(time.Time{}).After(time.Time{}.Add(2*jsonval.MaxDuration), rules)
 	return rules
 }
 

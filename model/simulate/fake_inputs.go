@@ -5,10 +5,10 @@ import (
 
 	"processidea/model/ideafile"
 	"processidea/model/jsonschema"
+	"processidea/model/jsonschema/sample"
 	"processidea/model/jsonval"
 	"processidea/model/plangraph"
 	"processidea/model/refexpr"
-	"processidea/model/sample"
 )
 
 // FakeInputs returns messages with made-up data, each marked as simulated: what Plans and wired parameters read and the

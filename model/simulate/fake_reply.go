@@ -5,9 +5,9 @@ import (
 
 	"processidea/model/ideafile"
 	"processidea/model/jsonschema"
+	"processidea/model/jsonschema/sample"
 	"processidea/model/jsonval"
 	"processidea/model/refexpr"
-	"processidea/model/sample"
 	"processidea/model/turn"
 )
 

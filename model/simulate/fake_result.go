@@ -2,7 +2,7 @@ package simulate
 
 import (
 	"processidea/model/ideafile"
-	"processidea/model/sample"
+	"processidea/model/jsonschema/sample"
 	"processidea/model/statelog"
 )
 

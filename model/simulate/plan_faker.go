@@ -6,9 +6,9 @@ import (
 
 	"processidea/model/ideafile"
 	"processidea/model/jsonschema"
+	"processidea/model/jsonschema/sample"
 	"processidea/model/jsonval"
 	"processidea/model/refexpr"
-	"processidea/model/sample"
 	"processidea/model/statelog"
 )
 

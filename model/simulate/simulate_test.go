@@ -10,10 +10,10 @@ import (
 	"processidea/model/delegate"
 	"processidea/model/diag"
 	"processidea/model/ideafile"
+	"processidea/model/jsonschema/sample"
 	"processidea/model/jsonval"
 	"processidea/model/modeltest"
 	"processidea/model/refexpr"
-	"processidea/model/sample"
 	"processidea/model/statelog"
 	"processidea/model/turn"
 )

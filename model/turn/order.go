@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"processidea/model/deciders"
-	"processidea/model/fields"
 	"processidea/model/ideafile"
 	"processidea/model/jsonschema"
 	"processidea/model/jsonval"
@@ -85,7 +84,7 @@ func readCount(v any) (int, error) {
 	if v == nil {
 		return 0, nil
 	}
-	n, err := fields.ReadCount(v, MaxOrderCount)
+	n, err := jsonval.ReadCount(v, MaxOrderCount)
 	if err != nil {
 		return 0, fmt.Errorf(`"count" says how many Calls: %w`, err)
 	}

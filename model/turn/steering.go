@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"processidea/model/diag"
-	"processidea/model/fields"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
 	"processidea/model/limits"
@@ -48,7 +47,7 @@ func ReadSteering(kind string, m map[string]any) (s SteeringPayload, err error) 
 		return s, err
 	}
 	var ps diag.Problems
-	s.Limits = limits.Read(fields.ReadObject(own, "limits", "$", &ps), "$.limits", &ps)
+	s.Limits = limits.Read(diag.ReadObject(own, "limits", "$", &ps), "$.limits", &ps)
 	if c, ok := own["context"]; ok {
 		s.Context, ok = c.([]any)
 		if !ok {

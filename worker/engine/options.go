@@ -13,7 +13,7 @@ import (
 	"processidea/activities"
 	"processidea/heap"
 	"processidea/llm"
-	"processidea/model/fields"
+	"processidea/model/jsonval"
 	"processidea/protocol"
 	"processidea/tools/kinds"
 	"processidea/tools/memory"
@@ -65,7 +65,7 @@ func AloneIn(getenv func(string) string) (Limits, error) {
 		if text == "" || err != nil {
 			continue
 		}
-		if *to, err = fields.ParseDuration(text); err != nil {
+		if *to, err = jsonval.ParseDuration(text); err != nil {
 			err = fmt.Errorf("engine: read %s: %w", name, err)
 		}
 	}

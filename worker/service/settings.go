@@ -11,8 +11,8 @@ import (
 	"processidea/activities"
 	"processidea/flags"
 	"processidea/llm"
-	"processidea/model/fields"
 	"processidea/model/ideafile"
+	"processidea/model/jsonval"
 	"processidea/protocol"
 	"processidea/store/blobs"
 	"processidea/tools"
@@ -119,7 +119,7 @@ const (
 
 // declareBounded adds the flags that are numbers.
 func (s *settings) declareBounded(f *pflag.FlagSet) {
-	flags.Duration(f, &s.drain, "drain", fields.MinDuration, true,
+	flags.Duration(f, &s.drain, "drain", jsonval.MinDuration, true,
 		"how long Calls and Requests that run may still take once the worker is told to stop; 0: none")
 	flags.Int(f, &s.maxRequests, "max-requests", 1, maxAtOnce, "Requests to LLMs at once; more wait for their turn")
 	flags.Int(f, &s.maxCalls, "max-calls", 1, maxAtOnce, "Calls at once; a slot that no Request needs may run one more")

@@ -15,7 +15,7 @@ import (
 	"processidea/flags"
 	comparison "processidea/learn/backtest"
 	"processidea/llm"
-	"processidea/model/fields"
+	"processidea/model/jsonval"
 	"processidea/starter/internal/app"
 	"processidea/starter/internal/exit"
 	"processidea/starter/internal/print"
@@ -55,7 +55,7 @@ Where the new Idea needs Requests, every instance gets what the LLM planned for 
 	c.Flags().StringVar(&o.replies, "replies", "", "`file` of recorded replies that answer the new Idea's Requests")
 	c.Flags().BoolVar(&o.llm, "llm", false, "ask the LLM that is configured")
 	o.most = -1
-	flags.Int(c.Flags(), &o.most, "max-differences", -1, fields.MaxCount,
+	flags.Int(c.Flags(), &o.most, "max-differences", -1, jsonval.MaxCount,
 		"exit with 1 where more than `N` instances are not the same, from 0; -1: no limit")
 	_ = c.MarkFlagFilename("replies")
 	return c

@@ -11,7 +11,7 @@ import (
 
 	"processidea/client"
 	"processidea/flags"
-	"processidea/model/fields"
+	"processidea/model/jsonval"
 	"processidea/model/turn"
 	"processidea/starter/internal/app"
 	"processidea/starter/internal/print"
@@ -32,7 +32,7 @@ It is read from the store; no server is needed.`,
   starter blame refund-17 amount --at 2 --json`,
 		RunE: func(c *cobra.Command, args []string) error { return blame(c.Context(), a, args[0], args[1], at, v) },
 	}
-	flags.Int(c.Flags(), &at, "at", 1, fields.MaxCount,
+	flags.Int(c.Flags(), &at, "at", 1, jsonval.MaxCount,
 		"`number` of the Idea that shows the value, from 1 (default the latest)")
 	v.flag(c)
 	return c

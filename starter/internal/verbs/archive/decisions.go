@@ -10,7 +10,6 @@ import (
 
 	"processidea/client"
 	"processidea/flags"
-	"processidea/model/fields"
 	"processidea/model/jsonval"
 	"processidea/model/turn"
 	"processidea/starter/internal/app"
@@ -34,7 +33,7 @@ store; no server is needed. What was decided since the latest Idea is in the nex
 			return decisions(c.Context(), a, args[0], at, v)
 		},
 	}
-	flags.Int(c.Flags(), &at, "at", 1, fields.MaxCount,
+	flags.Int(c.Flags(), &at, "at", 1, jsonval.MaxCount,
 		"`number` of the last Idea that counts, from 1 (default the latest)")
 	v.flag(c)
 	return c

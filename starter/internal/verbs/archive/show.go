@@ -9,7 +9,6 @@ import (
 
 	"processidea/client"
 	"processidea/flags"
-	"processidea/model/fields"
 	"processidea/model/jsonval"
 	"processidea/starter/internal/app"
 	"processidea/starter/internal/exit"
@@ -41,7 +40,7 @@ server, for as long as they are kept; queries and heartbeats stand in none of th
 			return show(c.Context(), a, args[0], at)
 		},
 	}
-	flags.Int(c.Flags(), &at, "at", 1, fields.MaxCount, "`number` of the Idea, from 1 (default the latest)")
+	flags.Int(c.Flags(), &at, "at", 1, jsonval.MaxCount, "`number` of the Idea, from 1 (default the latest)")
 	c.Flags().BoolVar(&withActions, "actions", false, "say what it has taken of that a hosted Temporal bills")
 	return c
 }

@@ -9,7 +9,7 @@ import (
 
 	"processidea/client"
 	"processidea/flags"
-	"processidea/model/fields"
+	"processidea/model/jsonval"
 	"processidea/model/limits"
 	"processidea/model/turn"
 	"processidea/starter/internal/app"
@@ -70,11 +70,11 @@ it. It says what became of each.`,
 	f.BoolVar(&all, "all", false, "all paused processes")
 	f.StringVar(&because, "because", "",
 		"with --all: those alone that are paused with this `code`, such as llm_unreachable")
-	flags.Int(f, &set.Requests, "requests", 1, fields.MaxCount, "the new limit of Requests, in all")
-	flags.Int(f, &set.Tokens, "tokens", 1, fields.MaxCount, "the new limit of tokens, in all")
-	flags.Int(f, &set.Calls, "calls", 1, fields.MaxCount, "the new limit of Calls, in all")
+	flags.Int(f, &set.Requests, "requests", 1, jsonval.MaxCount, "the new limit of Requests, in all")
+	flags.Int(f, &set.Tokens, "tokens", 1, jsonval.MaxCount, "the new limit of tokens, in all")
+	flags.Int(f, &set.Calls, "calls", 1, jsonval.MaxCount, "the new limit of Calls, in all")
 	flags.Money(f, &set.Money, "money", "the new limit of what the LLM costs in US dollars, in all; 0 is no limit")
-	flags.Duration(f, &set.Duration, "duration", fields.MinDuration, false,
+	flags.Duration(f, &set.Duration, "duration", jsonval.MinDuration, false,
 		"the new limit of time since the start, such as 72h")
 	return c
 }

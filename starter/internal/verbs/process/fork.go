@@ -11,8 +11,8 @@ import (
 	"processidea/client/ideafiles"
 	"processidea/flags"
 	"processidea/model/diag"
-	"processidea/model/fields"
 	"processidea/model/ideafile"
+	"processidea/model/jsonval"
 	"processidea/starter/internal/app"
 	"processidea/starter/internal/exit"
 	"processidea/starter/internal/print"
@@ -58,7 +58,7 @@ Effects that Calls had in the outside world are there for both processes.`,
 			return fork(c.Context(), a, o)
 		},
 	}
-	flags.Int(c.Flags(), &o.at, "at", 1, fields.MaxCount, "`number` of the Idea, from 1")
+	flags.Int(c.Flags(), &o.at, "at", 1, jsonval.MaxCount, "`number` of the Idea, from 1")
 	addRepliesFlag(c, &o.replies)
 	addChangesFlags(c, &o.changes)
 	o.addFlags(c)

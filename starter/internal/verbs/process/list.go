@@ -9,7 +9,7 @@ import (
 
 	"processidea/client"
 	"processidea/flags"
-	"processidea/model/fields"
+	"processidea/model/jsonval"
 	"processidea/model/runresult"
 	"processidea/starter/internal/app"
 	"processidea/starter/internal/print"
@@ -27,7 +27,7 @@ func List(a *app.App) *cobra.Command {
   starter list --json --limit 0`,
 		RunE: func(c *cobra.Command, _ []string) error { return list(c.Context(), a, o) },
 	}
-	flags.Int(c.Flags(), &o.Limit, "limit", 0, fields.MaxCount, "list so many at most; 0: all")
+	flags.Int(c.Flags(), &o.Limit, "limit", 0, jsonval.MaxCount, "list so many at most; 0: all")
 	c.Flags().BoolVar(&o.Paused, "paused", false, "list those alone that are paused, with the code and the reason")
 	return c
 }

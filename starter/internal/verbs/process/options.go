@@ -8,7 +8,6 @@ import (
 	"processidea/client"
 	"processidea/client/ideafiles"
 	"processidea/flags"
-	"processidea/model/fields"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
 	"processidea/starter/internal/app"
@@ -43,14 +42,14 @@ func (o *launchOptions) addFlags(c *cobra.Command) {
 	c.Flags().BoolVar(&o.detach, "detach", false, "start the process and return at once")
 	addWaitFlag(c, &o.wait)
 	o.llmWait = time.Minute
-	flags.Duration(c.Flags(), &o.llmWait, "llm-wait", fields.MinDuration, true,
+	flags.Duration(c.Flags(), &o.llmWait, "llm-wait", jsonval.MinDuration, true,
 		"return with exit code 4 where the LLM's server is away for so long and has never answered the process; 0: go on waiting")
 	c.Flags().StringArrayVar(&o.groups, "group", nil,
 		"a `group` that who decides at the terminal is of; may be repeated (default $PROCESSIDEA_GROUPS, with commas between)")
 }
 
 func addWaitFlag(c *cobra.Command, wait *time.Duration) {
-	flags.Duration(c.Flags(), wait, "wait", fields.MinDuration, true,
+	flags.Duration(c.Flags(), wait, "wait", jsonval.MinDuration, true,
 		"return after so long even if the process is still at work (default 0: wait for its end)")
 }
 
