@@ -12,7 +12,7 @@ import (
 
 	"processidea/internal/safego"
 	"processidea/llm"
-	"processidea/model/price"
+	"processidea/model/ideafile/price"
 	"processidea/model/prompt"
 	"processidea/notify"
 	"processidea/protocol"

@@ -9,7 +9,7 @@ import (
 	"go.temporal.io/sdk/activity"
 
 	"processidea/llm"
-	"processidea/model/llmconfig"
+	"processidea/model/ideafile"
 	"processidea/model/turn"
 	"processidea/protocol"
 	"processidea/tools/memory"
@@ -68,7 +68,7 @@ func batchKey(i activity.Info) string {
 // ReadBatch returns what a batch has answered. While the server is at work it fails, with the time after which Temporal is to try again: no worker
 // is held up meanwhile, and none needs to run.
 func (a *Activities) ReadBatch(ctx context.Context, sent protocol.SentBatch) (*protocol.BatchAnswer, error) {
-	client, err := a.candidates(llmconfig.LLMs{{Server: sent.Server}})[0].configured()
+	client, err := a.candidates(ideafile.LLMs{{Server: sent.Server}})[0].configured()
 	if err != nil {
 		return nil, llmError(err)
 	}

@@ -3,7 +3,7 @@ package activities
 import (
 	"processidea/llm"
 	"processidea/model/ideafile"
-	"processidea/model/price"
+	"processidea/model/ideafile/price"
 )
 
 // addCost adds to the usage of an answer what it cost: by the prices of the Idea, else by the worker's, of the LLM as its server names it, else as

@@ -5,8 +5,7 @@ import (
 
 	"processidea/llm"
 	"processidea/model/ideafile"
-	"processidea/model/limits"
-	"processidea/model/price"
+	"processidea/model/ideafile/price"
 	"processidea/model/turn"
 )
 
@@ -29,7 +28,7 @@ func TestARequestCostsWhatTheIdeaElseTheWorkerSays(t *testing.T) {
 	} {
 		answer := &llm.Reply{Model: "m", Served: "m-2026-01", Usage: turn.TokenUsage{PromptTokens: 1000, CachedTokens: 500, CompletionTokens: 100}}
 		a := &Activities{Prices: c.worker}
-		a.addCost(answer, ideafile.Config{Prices: c.idea, Limits: limits.Limits{Money: c.limit}}, false)
+		a.addCost(answer, ideafile.Config{Prices: c.idea, Limits: ideafile.Limits{Money: c.limit}}, false)
 		if got := (turn.TokenUsage{Cost: answer.Usage.Cost, UnpricedTokens: answer.Usage.UnpricedTokens}); got != c.want {
 			t.Errorf("%s: %+v, want %+v", name, got, c.want)
 		}

@@ -7,7 +7,7 @@ import (
 	"fmt"
 
 	"processidea/model/ideafile"
-	"processidea/model/mcppalette"
+	"processidea/model/ideafile/mcppalette"
 	"processidea/protocol"
 )
 

@@ -8,8 +8,8 @@ import (
 
 	"processidea/llm"
 	"processidea/model/ideafile"
+	"processidea/model/ideafile/mcppalette"
 	"processidea/model/jsonval"
-	"processidea/model/mcppalette"
 	"processidea/tools/httptool"
 	"processidea/tools/mcptool"
 	"processidea/tools/mcptool/mcptest"

@@ -12,8 +12,8 @@ import (
 	"processidea/internal/safego"
 	"processidea/llm"
 	"processidea/model/diag"
+	"processidea/model/ideafile"
 	"processidea/model/jsonval"
-	"processidea/model/llmconfig"
 	"processidea/model/turn"
 	"processidea/protocol"
 )
@@ -37,7 +37,7 @@ func (a *Activities) attempt(ctx context.Context, setup protocol.SharedRequestSe
 		return nil
 	}
 	config := jsonval.AsObject(setup.Idea["config"])
-	patience := llmconfig.Read(config["llm"], "", new(diag.Problems)).Patience()
+	patience := ideafile.ReadLLMs(config["llm"], "", new(diag.Problems)).Patience()
 	return a.waitOut(ctx, input.RequestNumber, patience, err)
 }
 

@@ -11,18 +11,18 @@ import (
 	"go.temporal.io/sdk/activity"
 
 	"processidea/llm"
-	"processidea/model/llmconfig"
+	"processidea/model/ideafile"
 	"processidea/model/turn"
 )
 
 // candidate is an LLM that may answer a Request.
 type candidate struct {
 	client   *llm.Client
-	settings llmconfig.LLM
+	settings ideafile.LLM
 }
 
 // candidates are the LLMs of an Idea on this worker's servers. One on a server that the worker does not know has no client.
-func (a *Activities) candidates(llms llmconfig.LLMs) (all []candidate) {
+func (a *Activities) candidates(llms ideafile.LLMs) (all []candidate) {
 	for _, one := range llms {
 		client := a.LLM
 		if one.Server != "" {

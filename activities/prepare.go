@@ -6,6 +6,7 @@ import (
 	"processidea/model/check"
 	"processidea/model/delegate"
 	"processidea/model/ideafile"
+	"processidea/model/ideafile/delegate"
 	"processidea/protocol"
 	"processidea/tools/kinds"
 )

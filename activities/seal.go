@@ -7,7 +7,7 @@ import (
 
 	"go.temporal.io/sdk/temporal"
 
-	"processidea/model/delegate"
+	"processidea/model/ideafile/delegate"
 	"processidea/model/jsonval"
 	"processidea/model/turn"
 	"processidea/protocol"

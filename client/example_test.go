@@ -12,7 +12,7 @@ import (
 
 	"processidea/client"
 	"processidea/client/ideafiles"
-	"processidea/model/limits"
+	"processidea/model/ideafile"
 )
 
 func ExampleDial() {
@@ -93,7 +93,7 @@ func ExampleProcess_Decide() {
 
 func ExampleProcess_Resume() {
 	var p *client.Process // from Start or Attach
-	err := p.Resume(context.Background(), limits.Limits{Requests: 100}, client.By{Name: "ann", Reason: "the batch is larger than we thought"})
+	err := p.Resume(context.Background(), ideafile.Limits{Requests: 100}, client.By{Name: "ann", Reason: "the batch is larger than we thought"})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"time"
 
-	"processidea/model/delegate"
 	"processidea/model/ideafile"
+	"processidea/model/ideafile/delegate"
 	"processidea/model/jsonval"
 	"processidea/model/loop"
 	"processidea/model/turn"

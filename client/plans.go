@@ -10,10 +10,10 @@ import (
 
 	"processidea/client/internal/kind"
 	"processidea/model/ideafile"
+	"processidea/model/ideafile/price"
 	"processidea/model/jsonval"
 	"processidea/model/plangraph"
 	"processidea/model/planreview"
-	"processidea/model/price"
 	"processidea/model/refexpr"
 	"processidea/model/runresult"
 	"processidea/protocol"

@@ -8,7 +8,7 @@ import (
 
 	"go.temporal.io/api/serviceerror"
 
-	"processidea/model/limits"
+	"processidea/model/ideafile"
 	"processidea/model/runresult"
 	"processidea/model/turn"
 	"processidea/protocol"
@@ -127,7 +127,7 @@ func TestARefusalIsATypedErrorWithItsReason(t *testing.T) {
 		return InstanceStatus{Refusals: []turn.RefusedSignal{{ID: id, Reason: "not now"}}}
 	})
 	for signal, err := range map[string]error{
-		"resume":  p.Resume(t.Context(), limits.Limits{}, By{}),
+		"resume":  p.Resume(t.Context(), ideafile.Limits{}, By{}),
 		"revise":  p.Revise(t.Context(), Correction{}, By{}),
 		"approve": instance.Decide(t.Context(), Decision{Kind: Approve, Call: "1.1"}),
 	} {

@@ -5,7 +5,7 @@ import (
 	"errors"
 
 	"processidea/internal/safego"
-	"processidea/model/limits"
+	"processidea/model/ideafile"
 )
 
 // Resumed is what became of one process that was to go on.
@@ -37,7 +37,7 @@ func (c *Client) resumeEach(ctx context.Context, all []Resumed, by By) error {
 	g.SetLimit(queriesAtOnce)
 	for n := range all {
 		g.Go("client.resume", func() error {
-			all[n].take(c.Process(all[n].Process).Resume(ctx, limits.Limits{}, by))
+			all[n].take(c.Process(all[n].Process).Resume(ctx, ideafile.Limits{}, by))
 			return nil
 		})
 	}

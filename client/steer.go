@@ -10,7 +10,6 @@ import (
 	"processidea/client/ideafiles"
 	"processidea/client/internal/offload"
 	"processidea/model/ideafile"
-	"processidea/model/limits"
 	"processidea/model/runresult"
 	"processidea/model/turn"
 	"processidea/protocol"
@@ -38,7 +37,7 @@ type Correction struct {
 	// Reopen names instances that have ended and are worked on again.
 	Reopen []string
 	// Limits are the new ones; 0 keeps one.
-	Limits limits.Limits
+	Limits ideafile.Limits
 }
 
 // Addition is what Add brings: rows of data as StartOptions.Instances, messages with an "_instance" that is new, or both.
@@ -54,7 +53,7 @@ func (p *Process) Pause(ctx context.Context, by By) error {
 }
 
 // Resume lets a paused process go on. Limits are the new ones, in all; 0 keeps one.
-func (p *Process) Resume(ctx context.Context, limits limits.Limits, by By) error {
+func (p *Process) Resume(ctx context.Context, limits ideafile.Limits, by By) error {
 	return p.steer(ctx, turn.SteerResume, withLimits(by.payload(), limits))
 }
 
@@ -118,7 +117,7 @@ func (p *Process) Cancel(ctx context.Context) error {
 }
 
 // withLimits adds the limits that are given to a signal.
-func withLimits(payload map[string]any, l limits.Limits) map[string]any {
+func withLimits(payload map[string]any, l ideafile.Limits) map[string]any {
 	limits := map[string]any{}
 	for name, n := range map[string]int{"requests": l.Requests, "tokens": l.Tokens, "calls": l.Calls} {
 		switch {

@@ -15,8 +15,8 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"processidea/model/ideafile/price"
 	"processidea/model/jsonval"
-	"processidea/model/price"
 )
 
 // Value is a flag's value that has bounds.

@@ -7,7 +7,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"processidea/flags"
-	"processidea/model/price"
+	"processidea/model/ideafile/price"
 )
 
 func TestAFlagIsSetToTheDigitOrRefused(t *testing.T) {

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"processidea/model/diag"
-	"processidea/model/llmconfig"
+	"processidea/model/ideafile"
 	"processidea/model/prompt"
 	"processidea/model/turn"
 )
@@ -40,7 +40,7 @@ func (c *Client) Configured() bool { return c != nil && c.config.Configured() }
 type Request struct {
 	Messages []prompt.Message
 	Form     prompt.ResponseFormat // the JSON Schema of the reply
-	Settings llmconfig.LLM         // the Idea's; empty fields are the Client's, or the server's own
+	Settings ideafile.LLM          // the Idea's; empty fields are the Client's, or the server's own
 	// FirstByteTimeout is how long the server may say nothing; 0: as long as the context lasts.
 	FirstByteTimeout time.Duration
 	// OnAnswer is told when the first event of the answer is there; nil: nobody is.

@@ -1,9 +1,9 @@
 package protocol
 
 import (
-	"processidea/model/delegate"
 	"processidea/model/diag"
 	"processidea/model/ideafile"
+	"processidea/model/ideafile/delegate"
 	"processidea/model/jsonval"
 	"processidea/model/quota"
 	"processidea/model/runresult"

@@ -3,7 +3,6 @@ package protocol
 import (
 	"processidea/model/deciders"
 	"processidea/model/ideafile"
-	"processidea/model/mcpserver"
 	"processidea/model/statelog"
 	"processidea/model/turn"
 )
@@ -33,7 +32,7 @@ type SharedInstanceSetup struct {
 	// ContinueEvery is that of the process's Start.
 	ContinueEvery int `json:"continueEvery,omitempty"`
 	// Servers are the MCP servers of the Idea.
-	Servers []mcpserver.Server `json:"servers,omitempty"`
+	Servers []ideafile.MCPServer `json:"servers,omitempty"`
 	// Held is whether the process is paused: nothing starts until it goes on.
 	Held bool `json:"held,omitempty"`
 	// Delegation, LLM and Replies are what the delegates of Calls begin with.

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"processidea/model/price"
+	"processidea/model/ideafile/price"
 	"processidea/model/runresult"
 	"processidea/model/turn"
 )

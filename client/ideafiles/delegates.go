@@ -6,9 +6,9 @@ import (
 	"os"
 	"path/filepath"
 
-	"processidea/model/delegate"
 	"processidea/model/diag"
 	"processidea/model/ideafile"
+	"processidea/model/ideafile/delegate"
 )
 
 // delegateReader reads the Idea files that the delegates of an Idea run, and of those in turn, so that the process carries

@@ -18,9 +18,9 @@ import (
 	"processidea/client"
 	"processidea/client/ideafiles"
 	"processidea/client/readable"
+	"processidea/model/ideafile/price"
 	"processidea/model/jsonval"
 	"processidea/model/plangraph"
-	"processidea/model/price"
 	"processidea/store/chain"
 )
 

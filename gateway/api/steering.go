@@ -9,7 +9,7 @@ import (
 	"processidea/client"
 	"processidea/client/ideafiles"
 	"processidea/gateway/access"
-	"processidea/model/limits"
+	"processidea/model/ideafile"
 )
 
 func (a *API) addSteering() {
@@ -89,11 +89,11 @@ type NewLimits struct {
 	Duration string   `json:"duration,omitempty" doc:"such as 36h or 90m" example:"36h"`
 }
 
-func (l *NewLimits) read() (out limits.Limits, err error) {
+func (l *NewLimits) read() (out ideafile.Limits, err error) {
 	if l == nil {
 		return out, nil
 	}
-	out = limits.Limits{Requests: l.Requests, Tokens: l.Tokens, Calls: l.Calls}
+	out = ideafile.Limits{Requests: l.Requests, Tokens: l.Tokens, Calls: l.Calls}
 	out.Duration, err = readDuration("body.limits.duration", l.Duration)
 	return out, err
 }
@@ -108,7 +108,7 @@ type resumeInput struct {
 }
 
 func (a *API) resume(ctx context.Context, in *resumeInput) (*struct{}, error) {
-	by, set := client.By{Name: access.From(ctx).Name}, limits.Limits{}
+	by, set := client.By{Name: access.From(ctx).Name}, ideafile.Limits{}
 	if in.Body != nil {
 		var err error
 		if set, err = in.Body.Limits.read(); err != nil {

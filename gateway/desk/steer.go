@@ -10,7 +10,7 @@ import (
 
 	"processidea/client"
 	"processidea/gateway/access"
-	"processidea/model/limits"
+	"processidea/model/ideafile"
 	"processidea/model/runresult"
 )
 
@@ -24,7 +24,7 @@ func (d *Desk) steer(w http.ResponseWriter, r *http.Request) error {
 	case "pause":
 		do = func(ctx context.Context, p *client.Process) error { return p.Pause(ctx, by) }
 	case "resume":
-		do = func(ctx context.Context, p *client.Process) error { return p.Resume(ctx, limits.Limits{}, by) }
+		do = func(ctx context.Context, p *client.Process) error { return p.Resume(ctx, ideafile.Limits{}, by) }
 	case "revise":
 		if text == "" {
 			return unfit("A correction needs a text: the LLM reads it, and plans on.")

@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"processidea/model/diag"
-	"processidea/model/directplan"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
 )
@@ -32,7 +31,7 @@ func Check(idea *ideafile.Idea, bindings map[string]ideafile.ToolBinding) diag.P
 
 func newChecker(idea *ideafile.Idea, bindings map[string]ideafile.ToolBinding) *checker {
 	c := &checker{idea: idea, bindings: bindings, instanceTokens: idea.InstanceTokens(), findingIndex: map[string]int{}, hasOwnContext: map[string]bool{}}
-	c.views, c.directPlans = ideafile.InstanceViewsByToken(idea.Context, c.instanceTokens), directplan.FindPlans(idea.Context)
+	c.views, c.directPlans = ideafile.InstanceViewsByToken(idea.Context, c.instanceTokens), ideafile.FindDirectPlans(idea.Context)
 	c.readMessages()
 	return c
 }
@@ -43,7 +42,7 @@ type checker struct {
 	bindings       map[string]ideafile.ToolBinding
 	instanceTokens []string
 	views          map[string]ideafile.InstanceView
-	directPlans    directplan.Plans
+	directPlans    ideafile.DirectPlans
 	messagePaths   []string // where the Messages of idea.Context are in the file, by index
 	messages       []locatedMessage
 	findings       []finding

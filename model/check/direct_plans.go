@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"processidea/model/diag"
-	"processidea/model/directplan"
 	"processidea/model/ideafile"
 )
 
@@ -62,7 +61,7 @@ func (c *checker) latentCallIndexes(m locatedMessage) (list []int) {
 		tokens = []string{m.InstanceToken}
 	}
 	for _, token := range tokens {
-		list = append(list, directplan.UnansweredLatentCalls(m.Message, token, c.bindings)...)
+		list = append(list, ideafile.UnansweredLatentCalls(m.Message, token, c.bindings)...)
 	}
 	slices.Sort(list)
 	return slices.Compact(list)

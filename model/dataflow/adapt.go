@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"processidea/model/diag"
-	"processidea/model/directplan"
 	"processidea/model/ideafile"
 	"processidea/model/jsonschema"
 	"processidea/model/jsonval"
@@ -33,7 +32,7 @@ func (i *Instance) requestAdaptation(rec *CallRecord, tool *ideafile.Tool, param
 
 // llmForbidden reports whether the LLM may not be asked about the instance, as its Plan is declared complete.
 func (i *Instance) llmForbidden() bool {
-	at, noneMatches := directplan.FindPlans(i.contextMessages).ChooseForInstance(i.token, i.contextView)
+	at, noneMatches := ideafile.FindDirectPlans(i.contextMessages).ChooseForInstance(i.token, i.contextView)
 	return noneMatches || (at >= 0 && i.contextMessages[at].PlanStage == ideafile.StageComplete)
 }
 

@@ -4,10 +4,8 @@ import (
 	"slices"
 
 	"processidea/model/diag"
-	"processidea/model/directplan"
 	"processidea/model/ideafile"
 	"processidea/model/refexpr"
-	"processidea/model/resumption"
 	"processidea/model/turn"
 )
 
@@ -17,8 +15,8 @@ func (i *Instance) HasDirectPlan() bool { return i.directPlanContextIndex() >= 0
 // directPlanContextIndex returns the position of the instance's direct Plan in its context; -1 if it has none, had ended in an earlier process,
 // or had gone over to the LLM there.
 func (i *Instance) directPlanContextIndex() int {
-	at, _ := directplan.FindPlans(i.contextMessages).ChooseForInstance(i.token, i.contextView)
-	if at < 0 || resumption.InstanceEndStatus(i.contextMessages, i.token) != "" || slices.Contains(i.contextMessages[at].FallbackInstances, i.token) {
+	at, _ := ideafile.FindDirectPlans(i.contextMessages).ChooseForInstance(i.token, i.contextView)
+	if at < 0 || ideafile.InstanceEndStatus(i.contextMessages, i.token) != "" || slices.Contains(i.contextMessages[at].FallbackInstances, i.token) {
 		return -1
 	}
 	return at
@@ -101,7 +99,7 @@ func (i *Instance) findSameEarlierCall(call ideafile.WrittenCall, upTo int) *Cal
 func (i *Instance) restoreCallOfEarlierProcess(rec *CallRecord, p turn.PastCall) {
 	status := p.StatusByInstance[i.token]
 	if !p.IsFinalFor(i.token) {
-		rec.ReviewReason = resumption.ReviewReasonOnResume(ideafile.FindTool(i.palette.Tools, rec.Tool), status)
+		rec.ReviewReason = ideafile.ReviewReasonOnResume(ideafile.FindTool(i.palette.Tools, rec.Tool), status)
 		return
 	}
 	rec.Decisions, rec.FromEarlierProcess = p.DecisionsByInstance[i.token], true

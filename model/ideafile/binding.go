@@ -2,8 +2,6 @@ package ideafile
 
 import (
 	"fmt"
-
-	"processidea/model/mcpserver"
 )
 
 // ToolKind is how a Tool is run. There may be others than those below: a worker knows a runner for each.
@@ -59,7 +57,7 @@ func (t *Tool) BindToRunner(lookup func(name string) (pure, ok bool)) (ToolBindi
 
 // RunnerSpec is what the runner of a Tool's kind is given of the Tool: a Go function's name, an MCPSpec, and of any other kind
 // what stands in `_activity` under it.
-func (t *Tool) RunnerSpec(b ToolBinding, servers []mcpserver.Server) any {
+func (t *Tool) RunnerSpec(b ToolBinding, servers []MCPServer) any {
 	switch b.Kind {
 	case KindGo:
 		return b.GoFunctionName

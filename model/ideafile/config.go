@@ -6,17 +6,14 @@ import (
 	"time"
 
 	"processidea/model/diag"
+	"processidea/model/ideafile/price"
 	"processidea/model/jsonval"
-	"processidea/model/limits"
-	"processidea/model/llmconfig"
-	"processidea/model/mcpserver"
-	"processidea/model/price"
 )
 
 // Config is how a process is run (`config`).
 type Config struct {
-	LLMs   llmconfig.LLMs
-	Limits limits.Limits
+	LLMs   LLMs
+	Limits Limits
 	// Prices of LLMs count before those of the worker.
 	Prices price.List
 	// Approval adds to the Tools' approval policies.
@@ -35,7 +32,7 @@ type Config struct {
 	// MaxInstancesPerPart is the number of instances above which a process is split into parts of that size.
 	MaxInstancesPerPart int
 	// MCP lists the servers whose tools join the palette, sorted by name.
-	MCP []mcpserver.Server
+	MCP []MCPServer
 }
 
 // Defaults of a Config.
@@ -45,7 +42,7 @@ const (
 )
 
 func defaultConfig() Config {
-	return Config{LLMs: llmconfig.Default(), AdaptValuesWithLLM: true, RequestGatherDelay: DefaultGatherDelay,
+	return Config{LLMs: DefaultLLMs(), AdaptValuesWithLLM: true, RequestGatherDelay: DefaultGatherDelay,
 		MaxInstancesPerPart: DefaultBatchSize}
 }
 
@@ -56,9 +53,9 @@ func (i *Idea) readConfig(config map[string]any, ps *diag.Problems) {
 		var err error
 		switch k {
 		case "llm":
-			c.LLMs = llmconfig.Read(config[k], at, ps)
+			c.LLMs = ReadLLMs(config[k], at, ps)
 		case "limits":
-			c.Limits = limits.Read(diag.ReadObject(config, k, "$.config", ps), at, ps)
+			c.Limits = ReadLimits(diag.ReadObject(config, k, "$.config", ps), at, ps)
 		case "gather":
 			c.RequestGatherDelay, err = jsonval.ReadDuration(config[k])
 			c.PeopleGatherDelay = min(c.RequestGatherDelay, DefaultGatherDelay)
@@ -77,7 +74,7 @@ func (i *Idea) readConfig(config map[string]any, ps *diag.Problems) {
 		case "prices":
 			c.Prices = price.Read(diag.ReadObject(config, k, "$.config", ps), at, ps)
 		case "mcp":
-			c.MCP = mcpserver.ReadServers(diag.ReadObject(config, k, "$.config", ps), at, ps)
+			c.MCP = ReadMCPServers(diag.ReadObject(config, k, "$.config", ps), at, ps)
 		default:
 			err = fmt.Errorf("unknown key %q; config has adapt, approval, batch, gather, limits, llm, mcp, prices and settle", k)
 		}

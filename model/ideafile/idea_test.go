@@ -10,8 +10,6 @@ import (
 	"processidea/model/diag"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
-	"processidea/model/limits"
-	"processidea/model/llmconfig"
 	"processidea/model/modeltest"
 )
 
@@ -57,7 +55,7 @@ func TestAnIdeaFileIsRead(t *testing.T) {
 	if c := idea.Config.LLMs[0]; c.Model != "gpt-5-mini" || *c.Temperature != 0 || c.MaxTokens != 9 || c.Timeout != time.Minute {
 		t.Errorf("llm is %+v", c)
 	}
-	if l := idea.Config.Limits; l != (limits.Limits{Requests: 50, Tokens: 10, Calls: 5, Duration: time.Hour}) {
+	if l := idea.Config.Limits; l != (ideafile.Limits{Requests: 50, Tokens: 10, Calls: 5, Duration: time.Hour}) {
 		t.Errorf("limits are %+v", l)
 	}
 	if !jsonval.Equal(idea.Source, modeltest.MustDecodeJSON(wholeIdea)) {
@@ -71,7 +69,7 @@ func TestNullIsNoLimitAndWhatIsNotSaidIsTheDefault(t *testing.T) {
 	if len(ps) > 0 {
 		t.Fatal(ps)
 	}
-	want := limits.Limits{Requests: limits.NoLimit, Tokens: 3 * limits.DefaultTokenLimit, Calls: 7, Duration: limits.NoLimit}
+	want := ideafile.Limits{Requests: ideafile.NoLimit, Tokens: 3 * ideafile.DefaultTokenLimit, Calls: 7, Duration: ideafile.NoLimit}
 	if got := idea.Config.Limits.WithDefaults(3); got != want {
 		t.Errorf("%+v", got)
 	}
@@ -122,7 +120,7 @@ func TestAnIdeaSaysNothingMoreThanItMust(t *testing.T) {
 		if len(ps) > 0 {
 			t.Fatalf("%s: %s", text, ps)
 		}
-		if idea.Config.LLMs[0] != llmconfig.Default()[0] || idea.Config.Limits != (limits.Limits{}) {
+		if idea.Config.LLMs[0] != ideafile.DefaultLLMs()[0] || idea.Config.Limits != (ideafile.Limits{}) {
 			t.Errorf("%s: config is %+v", text, idea.Config)
 		}
 	}

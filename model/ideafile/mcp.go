@@ -7,7 +7,6 @@ import (
 
 	"processidea/model/diag"
 	"processidea/model/jsonval"
-	"processidea/model/mcpserver"
 )
 
 // MCPToolRef is the tool of a server that a Tool runs (`_activity: {"mcp": {…}}`).
@@ -21,18 +20,18 @@ type MCPToolRef struct {
 // MCPRunnerSpec is what the runner of MCP tools is told of a Tool.
 type MCPRunnerSpec struct {
 	// Server is what the Idea says of the tool's server; nil: nothing.
-	Server *mcpserver.Server `json:"server,omitempty"`
-	Tool   MCPToolRef        `json:"tool"`
+	Server *MCPServer `json:"server,omitempty"`
+	Tool   MCPToolRef `json:"tool"`
 }
 
 // MCPServer returns a server of `config.mcp` by its name.
-func (i *Idea) MCPServer(name string) (mcpserver.Server, bool) {
+func (i *Idea) MCPServer(name string) (MCPServer, bool) {
 	for _, s := range i.Config.MCP {
 		if s.Name == name {
 			return s, true
 		}
 	}
-	return mcpserver.Server{}, false
+	return MCPServer{}, false
 }
 
 // MCPToolRef returns the tool of a server that the Tool runs; ok is false for a Tool of another kind. Without a name of its own, the
@@ -53,7 +52,7 @@ func (t *Tool) MCPToolRef() (m MCPToolRef, ok bool) {
 }
 
 // mcpRunnerSpec is nil where the Tool is none of a server.
-func (t *Tool) mcpRunnerSpec(servers []mcpserver.Server) any {
+func (t *Tool) mcpRunnerSpec(servers []MCPServer) any {
 	tool, ok := t.MCPToolRef()
 	if !ok {
 		return nil
@@ -95,8 +94,8 @@ func (i *Idea) checkMCPServerNames(ps *diag.Problems) {
 
 // MCPServersToAskForTools returns the servers that must be asked for their tools before the process starts: those of which not all `tools` are in
 // the palette, pinned by a digest.
-func (i *Idea) MCPServersToAskForTools() []mcpserver.Server {
-	var out []mcpserver.Server
+func (i *Idea) MCPServersToAskForTools() []MCPServer {
+	var out []MCPServer
 	for _, s := range i.Config.MCP {
 		if !i.hasToolsPinnedByDigest(s) {
 			out = append(out, s)
@@ -105,7 +104,7 @@ func (i *Idea) MCPServersToAskForTools() []mcpserver.Server {
 	return out
 }
 
-func (i *Idea) hasToolsPinnedByDigest(s mcpserver.Server) bool {
+func (i *Idea) hasToolsPinnedByDigest(s MCPServer) bool {
 	if s.ToolNames == nil {
 		return false
 	}

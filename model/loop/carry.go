@@ -6,7 +6,6 @@ import (
 
 	"processidea/model/diag"
 	"processidea/model/ideafile"
-	"processidea/model/limits"
 	"processidea/model/planreview"
 	"processidea/model/progress"
 	"processidea/model/statelog"
@@ -51,7 +50,7 @@ type CarriedLoop struct {
 	PlanOutputTried bool                   `json:"planOutput,omitempty"`
 	OutputFault     *diag.Fault            `json:"outputFault,omitempty"`
 	PauseReason     *diag.Fault            `json:"paused,omitempty"`
-	Limits          limits.Limits          `json:"limits"`
+	Limits          ideafile.Limits        `json:"limits"`
 	SelfPauseCount  int                    `json:"ownPauses,omitempty"`
 	Progress        progress.StallDetector `json:"progress,omitzero"`
 	// UnassignedFailures: see Loop.Failures.

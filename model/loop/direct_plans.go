@@ -5,13 +5,11 @@ import (
 	"slices"
 	"time"
 
-	"processidea/model/delegate"
 	"processidea/model/diag"
-	"processidea/model/directplan"
 	"processidea/model/ideafile"
+	"processidea/model/ideafile/delegate"
 	"processidea/model/jsonval"
 	"processidea/model/output"
-	"processidea/model/resumption"
 	"processidea/model/turn"
 )
 
@@ -19,7 +17,7 @@ import (
 const CodeNoPlan = "no_plan"
 
 // assignDirectPlan assigns an instance that joins its direct Plan, if one matches.
-func (l *Loop) assignDirectPlan(plans directplan.Plans, inst *InstanceProgress, view ideafile.InstanceView) {
+func (l *Loop) assignDirectPlan(plans ideafile.DirectPlans, inst *InstanceProgress, view ideafile.InstanceView) {
 	at, noneMatches := plans.ChooseForInstance(inst.Token, view)
 	switch {
 	case at >= 0 && slices.Contains(l.idea.Context[at].FallbackInstances, inst.Token):
@@ -42,7 +40,7 @@ func (l *Loop) RunsDirectPlan() bool {
 // replaceDirectPlans gives the instances that a direct Plan runs the one that took its place, if one was added behind a position in the
 // context that is for them, and returns them.
 func (l *Loop) replaceDirectPlans(behind int) (replaced []*InstanceProgress) {
-	plans, views := directplan.FindPlans(l.idea.Context), ideafile.InstanceViewsByToken(l.idea.Context, l.InstanceTokens())
+	plans, views := ideafile.FindDirectPlans(l.idea.Context), ideafile.InstanceViewsByToken(l.idea.Context, l.InstanceTokens())
 	for _, inst := range l.instances {
 		if inst.Status != ideafile.InstanceWorking || inst.plannerKind != plannedByDirectPlan {
 			continue
@@ -217,7 +215,7 @@ func (l *Loop) needsLLM(inst *InstanceProgress) bool {
 	}
 	plan := l.idea.Context[inst.DirectPlanPosition-1]
 	leavesOutput := l.idea.OutputSchema != nil && plan.PlanOutput == nil
-	return plan.PlanStage == ideafile.StageOptimal && (leavesOutput || len(directplan.UnansweredLatentCalls(plan, inst.Token, l.bindings)) > 0)
+	return plan.PlanStage == ideafile.StageOptimal && (leavesOutput || len(ideafile.UnansweredLatentCalls(plan, inst.Token, l.bindings)) > 0)
 }
 
 // restoreDirectPlans restores what the records of direct Plans tell of the process before. Where a Plan goes on, the Calls that do not
@@ -263,7 +261,7 @@ func (l *Loop) CountResumedDirectPlanCalls() (askedAgain, takenUp int) {
 	l.eachPastDirectCall(func(inst *InstanceProgress, p turn.PastCall) {
 		switch status := p.StatusByInstance[inst.Token]; {
 		case status.IsFinal(), inst.Status != ideafile.InstanceWorking, inst.plannerKind != plannedByDirectPlan:
-		case resumption.ReviewReasonOnResume(l.idea.Tool(p.WrittenCall.Tool), status) != "":
+		case ideafile.ReviewReasonOnResume(l.idea.Tool(p.WrittenCall.Tool), status) != "":
 			askedAgain++
 		default:
 			takenUp++

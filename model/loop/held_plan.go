@@ -7,7 +7,6 @@ import (
 
 	"processidea/model/deciders"
 	"processidea/model/diag"
-	"processidea/model/directplan"
 	"processidea/model/ideafile"
 	"processidea/model/planreview"
 	"processidea/model/turn"
@@ -317,7 +316,7 @@ func (l *Loop) checkPlansSeen(messages []ideafile.Message, tokens []string) erro
 		return nil
 	}
 	context := l.idea.WithMessages(messages).Context
-	plans, views := directplan.FindPlans(context), ideafile.InstanceViewsByToken(context, tokens)
+	plans, views := ideafile.FindDirectPlans(context), ideafile.InstanceViewsByToken(context, tokens)
 	for _, token := range tokens {
 		at, _ := plans.ChooseForInstance(token, views[token])
 		seen := func(inst *InstanceProgress) bool { return inst.DirectPlanPosition == at+1 }

@@ -5,7 +5,7 @@ import (
 
 	"processidea/model/diag"
 	"processidea/model/ideafile"
-	"processidea/model/price"
+	"processidea/model/ideafile/price"
 	"processidea/model/progress"
 	"processidea/model/quota"
 	"processidea/model/statelog"

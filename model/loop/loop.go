@@ -5,10 +5,8 @@ import (
 
 	"processidea/model/deciders"
 	"processidea/model/diag"
-	"processidea/model/directplan"
 	"processidea/model/ideafile"
 	"processidea/model/ideafile/spelling"
-	"processidea/model/limits"
 	"processidea/model/output"
 	"processidea/model/planreview"
 	"processidea/model/progress"
@@ -61,7 +59,7 @@ type Loop struct {
 	pauseReason                      *diag.Fault       // nil: it is not paused
 	selfPauseCount                   int               // see SelfPauseCount
 	progress                         progress.StallDetector
-	limits                           limits.Limits
+	limits                           ideafile.Limits
 	parentQuota                      turn.Quota          // what the process that this one is a part or a delegate of allows
 	awaitsQuota                      bool                // a Request is due that the quota does not allow
 	instancesWithNewQuota            []*InstanceProgress // whose Quota TakeInstancesWithNewQuota has not returned yet
@@ -127,7 +125,7 @@ func (l *Loop) BindTools(idea *ideafile.Idea, bindings map[string]ideafile.ToolB
 
 // addNewInstances adds instances: ready for a Request, unless a direct Plan runs them.
 func (l *Loop) addNewInstances(tokens []string) {
-	views, plans := ideafile.InstanceViewsByToken(l.idea.Context, tokens), directplan.FindPlans(l.idea.Context)
+	views, plans := ideafile.InstanceViewsByToken(l.idea.Context, tokens), ideafile.FindDirectPlans(l.idea.Context)
 	for _, token := range tokens {
 		view := views[token]
 		inst := &InstanceProgress{
@@ -279,7 +277,7 @@ func (l *Loop) PauseWithFault(f *diag.Fault) { l.pause(f) }
 func (l *Loop) PauseWithParent(f *diag.Fault) { l.pauseReason = f }
 
 // Resume lets a paused process go on, with new limits where they are given; 0 keeps a limit.
-func (l *Loop) Resume(limits limits.Limits) {
+func (l *Loop) Resume(limits ideafile.Limits) {
 	l.pauseReason, l.badRepliesInRow, l.badOutputsInRow, l.workerLossesInRow = nil, 0, 0, 0
 	l.progress = l.progress.ResetAfterPause()
 	l.setLimits(limits)
@@ -288,7 +286,7 @@ func (l *Loop) Resume(limits limits.Limits) {
 	}
 }
 
-func (l *Loop) setLimits(limits limits.Limits) { l.limits = l.limits.MergedWith(limits) }
+func (l *Loop) setLimits(limits ideafile.Limits) { l.limits = l.limits.MergedWith(limits) }
 
 // MarkAllHeldByPause marks every instance as held: a paused process starts them so.
 func (l *Loop) MarkAllHeldByPause() {

@@ -8,7 +8,6 @@ import (
 	"processidea/model/diag"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
-	"processidea/model/limits"
 	"processidea/model/loop"
 	"processidea/model/modeltest"
 	"processidea/model/runresult"
@@ -241,7 +240,7 @@ func TestThreeBadRepliesInARowPause(t *testing.T) {
 	s.InterruptRequest(turn.LLMReply{Fault: diag.Faultf(turn.CodeEndlessReply, "on and on")})
 	s.ExpectStep(loop.StepPaused)
 	s.WantEqual("why", s.Loop.PauseReason().Error(), "bad_replies: 3 bad replies in a row; the last one: on and on")
-	s.Loop.Resume(limits.Limits{})
+	s.Loop.Resume(ideafile.Limits{})
 	s.WantEqual("it goes on", fmt.Sprint(s.ExpectRequest().RequestNumber), "7")
 	s.ReplyWith(modeltest.EmptyReply)
 	s.ExpectStep(loop.StepFinished)
@@ -263,7 +262,7 @@ func TestRequestsThatTakeTheirWorkersDownOneAfterTheOtherPauseTheProcess(t *test
 		s.InterruptRequest(turn.LLMReply{WorkerLost: true, Fault: diag.Faultf(turn.CodeWorkerLost, "gone")})
 	}
 	s.ExpectStep(loop.StepPaused)
-	s.Loop.Resume(limits.Limits{})
+	s.Loop.Resume(ideafile.Limits{})
 	s.WantEqual("it goes on", fmt.Sprint(s.ExpectRequest().RequestNumber), "11")
 }
 
@@ -274,7 +273,7 @@ func TestWhatAskingAgainDoesNotMendPausesAtOnce(t *testing.T) {
 	s.ExpectStep(loop.StepPaused)
 	s.WantEqual("why", s.Loop.PauseReason().Error(), "llm_error: 401 no such key")
 	s.WantEqual("the result", s.Loop.Result(runresult.StatusPaused, false).Error.Error(), "llm_error: 401 no such key")
-	s.Loop.Resume(limits.Limits{})
+	s.Loop.Resume(ideafile.Limits{})
 	s.ReplyWith(modeltest.EmptyReply)
 	s.ExpectStep(loop.StepFinished)
 	if s.Loop.Result(runresult.StatusCompleted, false).Error != nil {
@@ -332,7 +331,7 @@ func TestResultsThatStayAwayAreAskedForAgainAndTheThirdTimePauses(t *testing.T) 
 	s.ReplyWith(`{"calls":[{"_call":"9.9@②","_output":"good"},"x",{"_call":"1.1@②"}],"output":null}`)
 	s.ExpectStep(loop.StepPaused)
 	s.WantEqual("why", s.Loop.PauseReason().Error(), "bad_replies: 3 bad replies in a row; the last one: results that were asked for are missing")
-	s.Loop.Resume(limits.Limits{})
+	s.Loop.Resume(ideafile.Limits{})
 	s.ReplyWith(`{"calls":[{"_call":"1.1@②","_output":"good"}],"output":null}`)
 	s.ReplyWith(modeltest.EmptyReply)
 	s.ExpectStep(loop.StepFinished)

@@ -8,7 +8,6 @@ import (
 	"processidea/model/diag"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
-	"processidea/model/resumption"
 	"processidea/model/statelog"
 	"processidea/model/turn"
 )
@@ -141,7 +140,7 @@ func (l *Loop) restoreCall(p turn.PastCall) {
 			c.FromEarlierProcess = true
 			inst.calls[key] = c
 		} else {
-			l.resumeCall(inst, p.Request, ResumedCall{p.Index, p.WrittenCall, resumption.ReviewReasonOnResume(l.idea.Tool(p.WrittenCall.Tool), status)})
+			l.resumeCall(inst, p.Request, ResumedCall{p.Index, p.WrittenCall, ideafile.ReviewReasonOnResume(l.idea.Tool(p.WrittenCall.Tool), status)})
 		}
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"processidea/model/diag"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
-	"processidea/model/limits"
 	"processidea/model/loop"
 	"processidea/model/modeltest"
 	"processidea/model/runresult"
@@ -268,7 +267,7 @@ func TestAWrongOutputIsSentBackAndTheThirdInARowPauses(t *testing.T) {
 			s.ReplyWith(`{"calls":[],"output":` + c.output + `}`)
 			s.ExpectStep(loop.StepPaused)
 			s.WantEqual("why", s.Loop.PauseReason().Error(), "bad_outputs: 3 bad outputs in a row; the last one: "+c.why)
-			s.Loop.Resume(limits.Limits{})
+			s.Loop.Resume(ideafile.Limits{})
 			s.ReplyWith(`{"calls":[],"output":{"summary":"at last"}}`)
 			s.ExpectStep(loop.StepFinished)
 			s.WantEqual("the output", s.OutputJSON(), `{"summary":"at last"}`)

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 
-	"processidea/model/directplan"
 	"processidea/model/ideafile"
 	"processidea/model/ideafile/spelling"
 	"processidea/model/jsonval"
@@ -17,7 +16,7 @@ import (
 // ApplyRevision applies a correction: messages that come after all others, and limits. It returns the instances to send it to. An error
 // says why nothing has changed.
 func (l *Loop) ApplyRevision(s turn.SteeringPayload) (touched []*InstanceProgress, err error) {
-	context, tokens, err := ideafile.ExtractReopenedTokens(l.WithInstanceTokensResolved(directplan.NumberPlans(l.idea.Context, s.Context)))
+	context, tokens, err := ideafile.ExtractReopenedTokens(l.WithInstanceTokensResolved(ideafile.NumberDirectPlans(l.idea.Context, s.Context)))
 	if err != nil {
 		return nil, err
 	}

@@ -9,7 +9,6 @@ import (
 	"processidea/model/diag"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
-	"processidea/model/limits"
 	"processidea/model/loop"
 	"processidea/model/modeltest"
 	"processidea/model/runresult"
@@ -42,7 +41,7 @@ func TestARefusedCorrectionChangesNothingAtAll(t *testing.T) {
 		`{"type":"state","schema":{"type":"no"}}`:             ``,
 	} {
 		before := allOf(s.Loop)
-		r := turn.SteeringPayload{Limits: limits.Limits{Requests: 7}, Context: modeltest.DecodeJSON(t, "["+good+message+"]").([]any)}
+		r := turn.SteeringPayload{Limits: ideafile.Limits{Requests: 7}, Context: modeltest.DecodeJSON(t, "["+good+message+"]").([]any)}
 		_, err := s.Loop.ApplyRevision(r)
 		if got := modeltest.ErrorText(err); err == nil || why != "" && got != why {
 			t.Errorf("%s: got %q, want %q", message, got, why)
@@ -145,7 +144,7 @@ func TestLimitsAloneAreACorrectionOfNobody(t *testing.T) {
 	if touched := s.Revise(`{"limits":{"requests":2}}`); len(touched) > 0 || !s.Loop.AllCorrectionsAcked() {
 		t.Errorf("it touches %v", touched)
 	}
-	s.Loop.Resume(limits.Limits{})
+	s.Loop.Resume(ideafile.Limits{})
 	s.ExpectRequest()
 }
 
@@ -192,7 +191,7 @@ func TestAPausedProcessStartsNothingAndGoesOnWhenResumed(t *testing.T) {
 	s.Decide(ideafile.Approve, "1.1@①")
 	s.CompleteSlow("1.3@③")
 	s.ExpectStep(loop.StepPaused)
-	s.Loop.Resume(limits.Limits{})
+	s.Loop.Resume(ideafile.Limits{})
 	s.ExpectRequestFor("① ② ③")
 }
 
@@ -211,7 +210,7 @@ func TestARequestThatIsUnderWayWhenItIsPausedStillCounts(t *testing.T) {
 	s.ReplyWith(`{"calls":[{"_tool":"work","_instance":"①","_outputPath":"b"}],"output":null}`)
 	s.WantEqual("they are", s.Statuses(), "① working, ② settled")
 	s.ExpectStep(loop.StepPaused)
-	s.Loop.Resume(limits.Limits{})
+	s.Loop.Resume(ideafile.Limits{})
 	s.ExpectRequestFor("①")
 }
 
@@ -222,7 +221,7 @@ func TestAProcessThatIsPausedAtItsEndIsOverOnlyWhenResumed(t *testing.T) {
 	s.Loop.Pause("ann", "")
 	s.ReplyWith(modeltest.EmptyReply)
 	s.ExpectStep(loop.StepPaused)
-	s.Loop.Resume(limits.Limits{})
+	s.Loop.Resume(ideafile.Limits{})
 	s.ExpectStep(loop.StepFinished)
 }
 
@@ -230,17 +229,17 @@ func TestALimitOfRequestsPausesBeforeTheRequestThatWouldBreakIt(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		limits, why string
-		more        limits.Limits
+		more        ideafile.Limits
 	}{
-		{`{"requests": 1}`, "limit_reached: 1 Requests were made, the limit", limits.Limits{Requests: 2}},
-		{`{"tokens": 110}`, "limit_reached: 110 tokens were used; the limit is 110", limits.Limits{Tokens: 111}},
-		{`{"calls": 3}`, "limit_reached: 3 Calls were made; the limit is 3", limits.Limits{Calls: 4}},
+		{`{"requests": 1}`, "limit_reached: 1 Requests were made, the limit", ideafile.Limits{Requests: 2}},
+		{`{"tokens": 110}`, "limit_reached: 110 tokens were used; the limit is 110", ideafile.Limits{Tokens: 111}},
+		{`{"calls": 3}`, "limit_reached: 3 Calls were made; the limit is 3", ideafile.Limits{Calls: 4}},
 	} {
 		s := modeltest.NewScenarioWithPeople(t, "", modeltest.ThreeInstances, `"config": {"limits": `+c.limits+`}`)
 		s.ReplyWith(every("work", "fail", "work"))
 		s.ExpectStep(loop.StepPaused)
 		s.WantEqual(c.limits, s.Loop.PauseReason().Error(), c.why)
-		s.Loop.Resume(limits.Limits{})
+		s.Loop.Resume(ideafile.Limits{})
 		s.ExpectStep(loop.StepPaused)
 		s.Loop.Resume(c.more)
 		s.ExpectRequestFor("① ② ③")
@@ -269,9 +268,9 @@ func TestAProcessThatHasRunForTooLongIsPausedOnTime(t *testing.T) {
 	s.AdvanceClock(1)
 	s.ExpectStep(loop.StepPaused)
 	s.WantEqual("why", s.Loop.PauseReason().Error(), "limit_reached: the process has run for 1m0s, the limit")
-	s.Loop.Resume(limits.Limits{})
+	s.Loop.Resume(ideafile.Limits{})
 	s.ExpectStep(loop.StepPaused)
-	s.Loop.Resume(limits.Limits{Duration: time.Hour})
+	s.Loop.Resume(ideafile.Limits{Duration: time.Hour})
 	s.ExpectWait(5 * time.Second)
 	s.AdvanceClock(5 * time.Second)
 	s.ExpectRequestFor("①")
@@ -298,7 +297,7 @@ func TestNobodyDecidedInTimeAndTheProcessIsPaused(t *testing.T) {
 	}
 	s.ExpectStep(loop.StepPaused)
 	s.WantEqual("the first is told", s.Loop.PauseReason().Error(), "approval_overdue: nobody decided on 1.1@① within 1h0m0s")
-	s.Loop.Resume(limits.Limits{})
+	s.Loop.Resume(ideafile.Limits{})
 	s.ExpectWait(0)
 	s.WantEqual("they wait on", s.DescribeInstances(), "① waiting, ② waiting")
 	s.Decide(ideafile.Approve, "1.1@①")
@@ -360,7 +359,7 @@ func TestRequestsThatBringNothingNewPauseTheProcess(t *testing.T) {
 		if f.Code != turn.CodeNoProgress || !strings.Contains(f.Message, c.why) || !strings.Contains(f.Message, "revise the process") {
 			t.Errorf("%s: %v", name, f)
 		}
-		s.Loop.Resume(limits.Limits{})
+		s.Loop.Resume(ideafile.Limits{})
 		for range 3 {
 			s.ReplyWith(`{"calls":[` + c.replies[len(c.replies)-1] + `],"output":null}`)
 		}
@@ -432,7 +431,7 @@ func TestAPauseThatWasAskedForBeforeTheLatestOneEndedIsOvertaken(t *testing.T) {
 	if s.Loop.PauseReason() == nil {
 		t.Error("it lacks that still, and is not paused")
 	}
-	s.Loop.Resume(limits.Limits{})
+	s.Loop.Resume(ideafile.Limits{})
 	s.DeliverReport(lacks("approval_overdue", 0)) // no Call is tried again for that
 	if s.Loop.PauseReason() == nil {
 		t.Error("nobody decided in time, and it is not paused")

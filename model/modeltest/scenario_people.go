@@ -9,7 +9,6 @@ import (
 
 	"processidea/model/dataflow"
 	"processidea/model/diag"
-	"processidea/model/directplan"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
 	"processidea/model/loop"
@@ -139,7 +138,7 @@ func (s *Scenario) ApplyCorrections(token, by string) {
 	for _, r := range s.Corrections[token] {
 		before := s.Loop.Idea().Context
 		context, _, _ := ideafile.ExtractReopenedTokens(r.Context)
-		messages, err := ideafile.ReadMessages(directplan.NumberPlans(before[:len(before)-len(context)], context))
+		messages, err := ideafile.ReadMessages(ideafile.NumberDirectPlans(before[:len(before)-len(context)], context))
 		if err != nil {
 			s.T.Fatal(err)
 		}

@@ -4,14 +4,14 @@ import (
 	"slices"
 
 	"processidea/model/diag"
-	"processidea/model/limits"
+	"processidea/model/ideafile"
 	"processidea/model/turn"
 )
 
 // Ledger is the account of the Requests and Calls that somebody and those who work for it have begun: a process and its instances, or
 // a whole and its parts. A Quota is dealt out as it is needed, so that no more is begun than all together may.
 type Ledger struct {
-	Limits       limits.Limits
+	Limits       ideafile.Limits
 	ParentQuota  turn.Quota    // what whoever this works for allows
 	UnclaimedUse turn.QuotaUse // what was begun without a claimant
 	Claimants    []Consumer
@@ -25,7 +25,7 @@ type Consumer struct {
 
 // SetLimits sets the limits for which leave is asked: those that are said, and the defaults, so many times as much, once half
 // of one is used. Few processes come near a default, and asking costs signals.
-func (b *Ledger) SetLimits(said limits.Limits, times int) {
+func (b *Ledger) SetLimits(said ideafile.Limits, times int) {
 	limits, use := said.WithDefaults(times), b.TotalUse(turn.Quota{})
 	if said.Requests == 0 && use.Requests < limits.Requests/2 {
 		limits.Requests = 0
@@ -160,7 +160,7 @@ func (b Ledger) Allocate() (changed []int, f *diag.Fault) {
 }
 
 // UsageLimitFault returns the limit on tokens, on money or on Calls that is reached; nil if none.
-func UsageLimitFault(limits limits.Limits, usage turn.TokenUsage, calls int) *diag.Fault {
+func UsageLimitFault(limits ideafile.Limits, usage turn.TokenUsage, calls int) *diag.Fault {
 	f := tokenLimitFault(limits, usage)
 	if f == nil && limits.Calls > 0 && calls >= limits.Calls {
 		f = diag.Faultf(turn.CodeLimitReached, "%d Calls were made; the limit is %d", calls, limits.Calls)
@@ -170,7 +170,7 @@ func UsageLimitFault(limits limits.Limits, usage turn.TokenUsage, calls int) *di
 
 // tokenLimitFault returns the limit on tokens or on what they cost that is reached. Where tokens have no price, a limit on money cannot be kept:
 // that counts as reached.
-func tokenLimitFault(limits limits.Limits, usage turn.TokenUsage) *diag.Fault {
+func tokenLimitFault(limits ideafile.Limits, usage turn.TokenUsage) *diag.Fault {
 	switch tokens := usage.Total(); {
 	case limits.Tokens > 0 && tokens >= limits.Tokens:
 		return diag.Faultf(turn.CodeLimitReached, "%d tokens were used; the limit is %d", tokens, limits.Tokens)

@@ -6,7 +6,7 @@ import (
 
 	"processidea/model/diag"
 	"processidea/model/ideafile"
-	"processidea/model/price"
+	"processidea/model/ideafile/price"
 	"processidea/model/turn"
 )
 

@@ -7,9 +7,9 @@ import (
 
 	"processidea/learn/harden"
 	"processidea/model/dataflow"
-	"processidea/model/delegate"
 	"processidea/model/diag"
 	"processidea/model/ideafile"
+	"processidea/model/ideafile/delegate"
 	"processidea/model/jsonschema/sample"
 	"processidea/model/jsonval"
 	"processidea/model/modeltest"

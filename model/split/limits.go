@@ -4,8 +4,8 @@ import (
 	"time"
 
 	"processidea/model/diag"
-	"processidea/model/limits"
-	"processidea/model/price"
+	"processidea/model/ideafile"
+	"processidea/model/ideafile/price"
 	"processidea/model/quota"
 	"processidea/model/runresult"
 	"processidea/model/turn"
@@ -16,7 +16,7 @@ import (
 // DurationLimitFault returns the limit of time where it is reached, and until when the process may run; zero: its time is not limited.
 func (p *Process) DurationLimitFault(now time.Time) (reached *diag.Fault, until time.Time) {
 	all := p.Limits
-	p.Limits = limits.Limits{Requests: limits.NoLimit, Tokens: limits.NoLimit, Money: price.NoLimit, Calls: limits.NoLimit, Duration: all.Duration}
+	p.Limits = ideafile.Limits{Requests: ideafile.NoLimit, Tokens: ideafile.NoLimit, Money: price.NoLimit, Calls: ideafile.NoLimit, Duration: all.Duration}
 	reached, until = p.LimitFault(now)
 	p.Limits = all
 	return reached, until

@@ -5,7 +5,6 @@ import (
 
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
-	"processidea/model/limits"
 	"processidea/model/runresult"
 	"processidea/model/split"
 	"processidea/model/turn"
@@ -20,10 +19,10 @@ func TestLeaveIsAskedForOnlyWhereLimitsAreSaidOrADefaultIsNear(t *testing.T) {
 		told   int
 	}{
 		{``, turn.QuotaUse{}, 0},
-		{``, turn.QuotaUse{Calls: limits.DefaultCallLimit - 1, Requests: limits.DefaultRequestLimit - 1}, 0}, // of twice as many
-		{``, turn.QuotaUse{Calls: limits.DefaultCallLimit}, 1},
-		{``, turn.QuotaUse{Requests: limits.DefaultRequestLimit}, 1},
-		{`, "limits": {"calls": null}`, turn.QuotaUse{Calls: 2 * limits.DefaultCallLimit}, 0},
+		{``, turn.QuotaUse{Calls: ideafile.DefaultCallLimit - 1, Requests: ideafile.DefaultRequestLimit - 1}, 0}, // of twice as many
+		{``, turn.QuotaUse{Calls: ideafile.DefaultCallLimit}, 1},
+		{``, turn.QuotaUse{Requests: ideafile.DefaultRequestLimit}, 1},
+		{`, "limits": {"calls": null}`, turn.QuotaUse{Calls: 2 * ideafile.DefaultCallLimit}, 0},
 		{`, "limits": {"calls": 500}`, turn.QuotaUse{}, 1},
 	} {
 		_, p := newSplit(t, 4, c.config)

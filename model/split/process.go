@@ -10,8 +10,6 @@ import (
 	"processidea/model/ideafile"
 	"processidea/model/ideafile/spelling"
 	"processidea/model/jsonval"
-	"processidea/model/limits"
-	"processidea/model/resumption"
 	"processidea/model/runresult"
 	"processidea/model/turn"
 )
@@ -23,12 +21,12 @@ const maxWorkingParts = 3
 // Process is a process with more instances than one Request may cover, split into parts that are processes themselves. It is plain
 // data, which a workflow carries over as it is.
 type Process struct {
-	InstancesPerPart int           `json:"size"` // instances of one part at most
-	All              []Part        `json:"list"`
-	Started          time.Time     `json:"started"`
-	Limits           limits.Limits `json:"limits"`
-	ParentQuota      turn.Quota    `json:"quota"` // what the process allows that this one is a delegate of
-	PauseReason      *diag.Fault   `json:"paused,omitempty"`
+	InstancesPerPart int             `json:"size"` // instances of one part at most
+	All              []Part          `json:"list"`
+	Started          time.Time       `json:"started"`
+	Limits           ideafile.Limits `json:"limits"`
+	ParentQuota      turn.Quota      `json:"quota"` // what the process allows that this one is a delegate of
+	PauseReason      *diag.Fault     `json:"paused,omitempty"`
 	// OwnReport counts what the process itself did beside its parts, and holds its output.
 	OwnReport PartReport `json:"extra"`
 	// BadOutputsInRow counts the Requests for the output that brought none, OutputErrors are what the next one is told, and
@@ -65,7 +63,7 @@ func New(i *ideafile.Idea, now time.Time) *Process {
 	}
 	p := &Process{InstancesPerPart: i.Config.MaxInstancesPerPart, Started: now, Limits: i.Config.Limits, ParentQuota: turn.Unlimited}
 	p.AddInstances(tokens)
-	if out := jsonval.AsObject(i.Source["solution"])["output"]; out != nil && i.OutputSchema != nil && resumption.AllInstancesEnded(i.Context, tokens) &&
+	if out := jsonval.AsObject(i.Source["solution"])["output"]; out != nil && i.OutputSchema != nil && ideafile.AllInstancesEnded(i.Context, tokens) &&
 		(jsonval.ContainsBlobHandle(out) || i.OutputSchema.Validate(out) == nil) {
 		p.OwnReport.Output = out // it is final: every instance had ended in the process before
 	}

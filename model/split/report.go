@@ -5,11 +5,11 @@ import (
 
 	"processidea/model/diag"
 	"processidea/model/ideafile"
+	"processidea/model/ideafile/price"
 	"processidea/model/jsonval"
 	"processidea/model/loop"
 	"processidea/model/output"
 	"processidea/model/planreview"
-	"processidea/model/price"
 	"processidea/model/runresult"
 	"processidea/model/turn"
 )

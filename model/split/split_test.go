@@ -10,7 +10,6 @@ import (
 	"processidea/model/diag"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
-	"processidea/model/limits"
 	"processidea/model/loop"
 	"processidea/model/modeltest"
 	"processidea/model/output"
@@ -160,11 +159,11 @@ func TestLimitsHoldForAllPartsTogether(t *testing.T) {
 	if f, _ := p.LimitFault(modeltest.StartTime); f == nil || !strings.Contains(f.Message, "5 Requests") {
 		t.Errorf("%v", f)
 	}
-	p.Limits = p.Limits.MergedWith(limits.Limits{Requests: limits.NoLimit})
+	p.Limits = p.Limits.MergedWith(ideafile.Limits{Requests: ideafile.NoLimit})
 	if f, _ := p.LimitFault(modeltest.StartTime); f != nil {
 		t.Errorf("%v", f)
 	}
-	p.Limits = p.Limits.MergedWith(limits.Limits{Requests: 9})
+	p.Limits = p.Limits.MergedWith(ideafile.Limits{Requests: 9})
 	if f, _ := p.LimitFault(modeltest.StartTime.Add(59 * time.Minute)); f != nil {
 		t.Errorf("%v", f)
 	}
@@ -486,7 +485,7 @@ func TestAPartThatPausesByItselfPausesTheWholeOnceForEachPause(t *testing.T) {
 func TestThePartsShareTheLimitsThatHoldByDefault(t *testing.T) {
 	t.Parallel()
 	_, p := newSplit(t, 6, "") // two parts
-	for requests, want := range map[int]bool{2*limits.DefaultRequestLimit - 1: false, 2 * limits.DefaultRequestLimit: true} {
+	for requests, want := range map[int]bool{2*ideafile.DefaultRequestLimit - 1: false, 2 * ideafile.DefaultRequestLimit: true} {
 		p.ApplyReport(split.PartReport{Number: 1, Requests: requests})
 		if f, _ := p.LimitFault(modeltest.StartTime); (f != nil) != want {
 			t.Errorf("after %d: %v", requests, f)

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 
-	"processidea/model/directplan"
 	"processidea/model/ideafile"
 	"processidea/model/loop"
 	"processidea/model/statelog"
@@ -13,7 +12,7 @@ import (
 // CheckCorrections returns why one of people's messages cannot be applied, so that nothing has changed: what the parts would refuse, as far as
 // the whole knows. Of the States it knows what they began with, and of a message for all what they share.
 func (p *Process) CheckCorrections(i *ideafile.Idea, messages []ideafile.Message) error {
-	plans := directplan.FindPlans(i.Context)
+	plans := ideafile.FindDirectPlans(i.Context)
 	for n, msg := range messages {
 		err := p.checkCorrection(i, plans, msg)
 		if err != nil {
@@ -23,7 +22,7 @@ func (p *Process) CheckCorrections(i *ideafile.Idea, messages []ideafile.Message
 	return nil
 }
 
-func (p *Process) checkCorrection(i *ideafile.Idea, plans directplan.Plans, msg ideafile.Message) error {
+func (p *Process) checkCorrection(i *ideafile.Idea, plans ideafile.DirectPlans, msg ideafile.Message) error {
 	token := msg.InstanceToken
 	view := ideafile.InstanceViewsByToken(i.Context, []string{token})[token]
 	replaceable := slices.ContainsFunc(i.Context, ideafile.Message.IsDirectPlan)

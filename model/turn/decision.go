@@ -9,7 +9,6 @@ import (
 	"processidea/model/deciders"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
-	"processidea/model/limits"
 	"processidea/model/proof"
 	"processidea/model/reminder"
 )
@@ -59,9 +58,9 @@ type Decision struct {
 	Calls        []ideafile.WrittenCall `json:"calls,omitempty"`
 	PlannedCalls []ideafile.WrittenCall `json:"planned,omitempty"`
 	// Context holds the Messages of a revision, Instances the tokens that were added, Limits the new limits; 0 keeps one.
-	Context   []any          `json:"context,omitempty"`
-	Instances []string       `json:"instances,omitempty"`
-	Limits    *limits.Limits `json:"limits,omitempty"`
+	Context   []any            `json:"context,omitempty"`
+	Instances []string         `json:"instances,omitempty"`
+	Limits    *ideafile.Limits `json:"limits,omitempty"`
 }
 
 // What stands in By when no person decided.

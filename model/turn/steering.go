@@ -6,7 +6,6 @@ import (
 	"processidea/model/diag"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
-	"processidea/model/limits"
 )
 
 // The signals by which people steer a process.
@@ -26,7 +25,7 @@ const (
 type SteeringPayload struct {
 	ID, By, Reason string
 	// Limits of resume and revise; 0 keeps one.
-	Limits limits.Limits
+	Limits ideafile.Limits
 	// Context is the messages of revise and add, as written.
 	Context []any
 }
@@ -47,7 +46,7 @@ func ReadSteering(kind string, m map[string]any) (s SteeringPayload, err error) 
 		return s, err
 	}
 	var ps diag.Problems
-	s.Limits = limits.Read(diag.ReadObject(own, "limits", "$", &ps), "$.limits", &ps)
+	s.Limits = ideafile.ReadLimits(diag.ReadObject(own, "limits", "$", &ps), "$.limits", &ps)
 	if c, ok := own["context"]; ok {
 		s.Context, ok = c.([]any)
 		if !ok {
@@ -62,7 +61,7 @@ func ReadSteering(kind string, m map[string]any) (s SteeringPayload, err error) 
 	switch {
 	case len(ps) > 0:
 		return s, ps
-	case kind == SteerAdd && len(s.Context) == 0, kind == SteerRevise && len(s.Context) == 0 && s.Limits == limits.Limits{}:
+	case kind == SteerAdd && len(s.Context) == 0, kind == SteerRevise && len(s.Context) == 0 && s.Limits == ideafile.Limits{}:
 		return s, fmt.Errorf("it says nothing: %q is missing", "context")
 	}
 	return s, nil

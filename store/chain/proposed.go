@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"processidea/model/directplan"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
 	"processidea/model/refexpr"
@@ -58,7 +57,7 @@ func (s *Store) proposedIn(ctx context.Context, p *Proposed, e turn.LogEntry, m 
 	}
 	calls, _ := jsonval.AsObject(whole["solution"])["calls"].([]any)
 	if e.Request == 0 {
-		calls = directplan.CallsOfInstance(whole, e.Instance)
+		calls = ideafile.RecordedCallsOfInstance(whole, e.Instance)
 	}
 	if e.Index >= 1 && e.Index <= len(calls) {
 		p.Written = calls[e.Index-1]

@@ -7,12 +7,12 @@ import (
 	"slices"
 	"strings"
 
-	"processidea/model/mcpserver"
+	"processidea/model/ideafile"
 	"processidea/tools/httptool"
 )
 
 // Check returns what is wrong with a server of an Idea, as far as that can be told without it.
-func Check(s mcpserver.Server) error {
+func Check(s ideafile.MCPServer) error {
 	for _, part := range []struct {
 		name  string
 		texts map[string]string

@@ -10,7 +10,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"processidea/model/mcpserver"
+	"processidea/model/ideafile"
 )
 
 // CommandsVariable names the environment variable that lists the commands which Idea files may have a worker run, one
@@ -57,7 +57,7 @@ func (c command) allows(words []string) bool {
 }
 
 // admit returns why a server's command may not be run.
-func (h *Hub) admit(server mcpserver.Server) error {
+func (h *Hub) admit(server ideafile.MCPServer) error {
 	if h.commandsErr != nil {
 		return refused{h.commandsErr}
 	}
@@ -93,7 +93,7 @@ func about(what, text string) string {
 }
 
 // run makes the transport to a program that is run for it.
-func (h *Hub) run(server mcpserver.Server, c *conn) (mcp.Transport, func() string, error) {
+func (h *Hub) run(server ideafile.MCPServer, c *conn) (mcp.Transport, func() string, error) {
 	if err := h.admit(server); err != nil {
 		return nil, nil, err
 	}

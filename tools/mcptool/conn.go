@@ -11,9 +11,9 @@ import (
 
 	"processidea/internal/safego"
 	"processidea/internal/safego/safemcp"
+	"processidea/model/ideafile"
+	"processidea/model/ideafile/mcppalette"
 	"processidea/model/jsonval"
-	"processidea/model/mcppalette"
-	"processidea/model/mcpserver"
 	"processidea/secret"
 	"processidea/tools/memory"
 )
@@ -54,7 +54,7 @@ func (c *conn) close(closing *sync.WaitGroup) {
 }
 
 // dial connects to a server.
-func (h *Hub) dial(ctx context.Context, server mcpserver.Server) (*conn, error) {
+func (h *Hub) dial(ctx context.Context, server ideafile.MCPServer) (*conn, error) {
 	c := &conn{}
 	c.broken, c.breakOff = context.WithCancelCause(h.ctx)
 	transport, said, err := h.transport(server, c)
@@ -80,7 +80,7 @@ func (h *Hub) dial(ctx context.Context, server mcpserver.Server) (*conn, error) 
 }
 
 // transport connects to a server; said is what it wrote on standard error, for the error of a server that does not answer.
-func (h *Hub) transport(server mcpserver.Server, c *conn) (t mcp.Transport, said func() string, err error) {
+func (h *Hub) transport(server ideafile.MCPServer, c *conn) (t mcp.Transport, said func() string, err error) {
 	if len(server.Command) > 0 {
 		return h.run(server, c)
 	}

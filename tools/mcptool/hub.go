@@ -11,9 +11,8 @@ import (
 	"time"
 
 	"processidea/model/ideafile"
+	"processidea/model/ideafile/mcppalette"
 	"processidea/model/jsonval"
-	"processidea/model/mcppalette"
-	"processidea/model/mcpserver"
 	"processidea/tools/httptool"
 )
 
@@ -84,7 +83,7 @@ func (h *Hub) Close() {
 var errClosed = errors.New("the worker is stopping")
 
 // session returns the session with a server, one for each.
-func (h *Hub) session(server mcpserver.Server) (*session, error) {
+func (h *Hub) session(server ideafile.MCPServer) (*session, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.closed {
@@ -101,7 +100,7 @@ func (h *Hub) session(server mcpserver.Server) (*session, error) {
 }
 
 // List asks a server for its tools. Errors are of type *Error.
-func (h *Hub) List(ctx context.Context, server mcpserver.Server) ([]mcppalette.ToolSpec, error) {
+func (h *Hub) List(ctx context.Context, server ideafile.MCPServer) ([]mcppalette.ToolSpec, error) {
 	act := "list tools of " + server.Name
 	s, err := h.session(server)
 	if err != nil {
@@ -116,7 +115,7 @@ func (h *Hub) List(ctx context.Context, server mcpserver.Server) ([]mcppalette.T
 }
 
 // Call calls a tool of a server, if it is still the one that was pinned. Errors are of type *Error.
-func (h *Hub) Call(ctx context.Context, server mcpserver.Server, tool ideafile.MCPToolRef, params map[string]any, key string) (any, error) {
+func (h *Hub) Call(ctx context.Context, server ideafile.MCPServer, tool ideafile.MCPToolRef, params map[string]any, key string) (any, error) {
 	act := fmt.Sprintf("call %s of %s", tool.ToolNameOnServer, server.Name)
 	s, err := h.session(server)
 	if err != nil {

@@ -18,7 +18,6 @@ import (
 
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
-	"processidea/model/mcpserver"
 	"processidea/tools/httptool"
 	"processidea/tools/mcptool"
 	"processidea/tools/mcptool/mcptest"
@@ -45,20 +44,20 @@ func hub(t *testing.T, commands, hosts string, env map[string]string) *mcptool.H
 }
 
 // program is this test binary as an MCP server.
-func program(words ...string) mcpserver.Server {
-	return mcpserver.Server{Name: "own", Command: append([]string{os.Args[0], mcptest.Argument}, words...)}
+func program(words ...string) ideafile.MCPServer {
+	return ideafile.MCPServer{Name: "own", Command: append([]string{os.Args[0], mcptest.Argument}, words...)}
 }
 
 // served is an MCP server over HTTP.
-func served(t *testing.T, h http.Handler) (mcpserver.Server, string) {
+func served(t *testing.T, h http.Handler) (ideafile.MCPServer, string) {
 	t.Helper()
 	s := httptest.NewServer(h)
 	t.Cleanup(s.Close)
-	return mcpserver.Server{Name: "far", URL: s.URL}, strings.TrimPrefix(s.URL, "http://")
+	return ideafile.MCPServer{Name: "far", URL: s.URL}, strings.TrimPrefix(s.URL, "http://")
 }
 
 // pinned lists a server's tools and gives one of them as a process would keep it.
-func pinned(t *testing.T, h *mcptool.Hub, s mcpserver.Server, name string) ideafile.MCPToolRef {
+func pinned(t *testing.T, h *mcptool.Hub, s ideafile.MCPServer, name string) ideafile.MCPToolRef {
 	t.Helper()
 	offers, err := h.List(t.Context(), s)
 	if err != nil {
@@ -73,7 +72,7 @@ func pinned(t *testing.T, h *mcptool.Hub, s mcpserver.Server, name string) ideaf
 	return ideafile.MCPToolRef{}
 }
 
-func callOf(t *testing.T, h *mcptool.Hub, s mcpserver.Server, name, params string) (any, *mcptool.Error) {
+func callOf(t *testing.T, h *mcptool.Hub, s ideafile.MCPServer, name, params string) (any, *mcptool.Error) {
 	t.Helper()
 	in, err := jsonval.DecodeObject([]byte(params))
 	if err != nil {
@@ -91,7 +90,7 @@ func TestAToolIsCalledOverHTTPAndAsAProgram(t *testing.T) {
 	t.Parallel()
 	far, host := served(t, mcptest.Handler(mcptest.New("Adds.", nil)))
 	h := hub(t, os.Args[0]+" *", host, nil)
-	for _, s := range []mcpserver.Server{far, program()} {
+	for _, s := range []ideafile.MCPServer{far, program()} {
 		for _, c := range []struct{ tool, params, want string }{
 			{"add", `{"a": 2, "b": 3}`, `{"sum":5}`},
 			{"echo", `{"text": "hello"}`, `"hello"`},
@@ -197,7 +196,7 @@ func TestAQuestionOfAToolIsForAPerson(t *testing.T) {
 	old, oldHost := served(t, mcptest.Handler(mcptest.New("Adds.", nil)))
 	far, host := served(t, mcptest.Stateless(mcptest.New("Adds.", &asked)))
 	h := hub(t, os.Args[0]+" *", host+","+oldHost, nil)
-	for _, s := range []mcpserver.Server{far, old, program()} {
+	for _, s := range []ideafile.MCPServer{far, old, program()} {
 		_, err := callOf(t, h, s, "book", `{}`)
 		if err == nil || err.Code != ideafile.CodeInputWanted || err.Retry || !strings.Contains(err.Error(), "For how many people?") ||
 			!strings.Contains(err.Error(), `"people":{"type":"integer"}`) {

@@ -7,9 +7,8 @@ import (
 	"testing"
 
 	"processidea/model/ideafile"
+	"processidea/model/ideafile/mcppalette"
 	"processidea/model/jsonval"
-	"processidea/model/mcppalette"
-	"processidea/model/mcpserver"
 	"processidea/tools/mcptool/npmtest"
 )
 
@@ -17,7 +16,7 @@ import (
 
 func TestTheReferenceServerEverythingIsUnderstood(t *testing.T) {
 	t.Parallel()
-	s := mcpserver.Server{Name: "every", Command: append(npmtest.Program(t, npmtest.Everything, "mcp-server-everything"), "stdio")}
+	s := ideafile.MCPServer{Name: "every", Command: append(npmtest.Program(t, npmtest.Everything, "mcp-server-everything"), "stdio")}
 	h := hub(t, strings.Join(s.Command, " "), "", nil)
 	idea, problems := ideafile.ParseIdea([]byte(`{"config": {"mcp": {"every": {"command": ["x"]}}}}`))
 	offers, err := h.List(t.Context(), s)
@@ -56,7 +55,7 @@ func TestTheReferenceServerForFilesReadsAndWrites(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "a.txt"), []byte("what stands in a"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	s := mcpserver.Server{Name: "files", Command: append(npmtest.Program(t, npmtest.Filesystem, "mcp-server-filesystem"), dir)}
+	s := ideafile.MCPServer{Name: "files", Command: append(npmtest.Program(t, npmtest.Filesystem, "mcp-server-filesystem"), dir)}
 	h := hub(t, strings.Join(s.Command, " "), "", nil)
 	value, failed := callOf(t, h, s, "read_text_file", string(jsonval.Encode(map[string]any{"path": filepath.Join(dir, "a.txt")})))
 	if failed != nil || !strings.Contains(string(jsonval.Encode(value)), "what stands in a") {

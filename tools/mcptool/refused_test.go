@@ -14,13 +14,12 @@ import (
 	"time"
 
 	"processidea/model/ideafile"
-	"processidea/model/mcpserver"
 	"processidea/tools/httptool"
 	"processidea/tools/mcptool"
 	"processidea/tools/mcptool/mcptest"
 )
 
-func refusal(t *testing.T, h *mcptool.Hub, s mcpserver.Server, want string) {
+func refusal(t *testing.T, h *mcptool.Hub, s ideafile.MCPServer, want string) {
 	t.Helper()
 	_, err := h.List(t.Context(), s)
 	var e *mcptool.Error
@@ -35,7 +34,7 @@ func TestNoProgramRunsThatTheWorkerDoesNotAllow(t *testing.T) {
 	exact := os.Args[0] + " " + mcptest.Argument
 	refusal(t, hub(t, "", "*", nil), program(), "is not in PROCESSIDEA_MCP_COMMANDS")
 	refusal(t, hub(t, "other; "+exact, "", nil), program("and", "more"), "is not in PROCESSIDEA_MCP_COMMANDS")
-	refusal(t, hub(t, exact, "", nil), mcpserver.Server{Name: "own", Command: []string{os.Args[0]}}, "is not in PROCESSIDEA_MCP_COMMANDS")
+	refusal(t, hub(t, exact, "", nil), ideafile.MCPServer{Name: "own", Command: []string{os.Args[0]}}, "is not in PROCESSIDEA_MCP_COMMANDS")
 	refusal(t, hub(t, exact+"; *", "", nil), program(), `entry "*" names no program`)
 	preload := program()
 	preload.Env = map[string]string{"LD_PRELOAD": "/tmp/x.so"}
@@ -104,7 +103,7 @@ func TestAServerThatDoesNotStartSaysWhyWithoutItsSecrets(t *testing.T) {
 	if !strings.Contains(err.Error(), "it wrote: ready with [secret SERVER_TOKEN]") || strings.Contains(err.Error(), "own-token") {
 		t.Error(err)
 	}
-	missing := mcpserver.Server{Name: "m", Command: []string{"no-such-program-here"}}
+	missing := ideafile.MCPServer{Name: "m", Command: []string{"no-such-program-here"}}
 	if _, err := hub(t, "no-such-program-here", "", nil).List(t.Context(), missing); err == nil || !strings.Contains(err.Error(), "no-such-program-here") {
 		t.Error(err)
 	}

@@ -7,14 +7,14 @@ import (
 	"time"
 
 	"processidea/internal/safego"
-	"processidea/model/mcppalette"
-	"processidea/model/mcpserver"
+	"processidea/model/ideafile"
+	"processidea/model/ideafile/mcppalette"
 )
 
 // session is the session with one server. It is made by the first call, and made again after it has broken.
 type session struct {
 	hub    *Hub
-	server mcpserver.Server
+	server ideafile.MCPServer
 
 	connecting sync.Mutex // one at a time
 	mu         sync.Mutex

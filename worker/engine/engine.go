@@ -17,7 +17,7 @@ import (
 	"processidea/internal/safego"
 	"processidea/llm"
 	"processidea/model/ideafile"
-	"processidea/model/price"
+	"processidea/model/ideafile/price"
 	"processidea/notify"
 	"processidea/protocol"
 	"processidea/signing"

@@ -5,8 +5,8 @@ import (
 	"os"
 
 	"processidea/model/diag"
+	"processidea/model/ideafile/price"
 	"processidea/model/jsonval"
-	"processidea/model/price"
 )
 
 // PricesVariable names the file with the prices of LLMs: a JSON object as config.prices of an Idea.

@@ -9,7 +9,7 @@ import (
 	"go.opentelemetry.io/otel/metric"
 
 	"processidea/activities"
-	"processidea/model/price"
+	"processidea/model/ideafile/price"
 )
 
 // meters are what this program counts itself.

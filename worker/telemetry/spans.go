@@ -14,7 +14,7 @@ import (
 
 	"processidea/activities"
 	"processidea/model/ideafile"
-	"processidea/model/price"
+	"processidea/model/ideafile/price"
 	"processidea/model/runresult"
 )
 

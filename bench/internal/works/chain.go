@@ -9,8 +9,8 @@ import (
 	"processidea/bench/internal/report"
 	"processidea/bench/internal/script"
 	"processidea/bench/internal/usage"
+	"processidea/model/ideafile"
 	"processidea/model/jsonval"
-	usual "processidea/model/limits"
 )
 
 // maxGrowth is how many times slower the last steps of a chain may be than the twentieth.
@@ -81,7 +81,7 @@ func runChain(ctx context.Context, b *bed.Bed, id, tool string, n int) ([]time.D
 		return nil, err
 	}
 	p := bed.Process{ID: id, Tools: map[string]any{tool: bed.GoTool(tool)}, Messages: []any{bed.TextMessage("Go on.")}}
-	if n >= usual.DefaultRequestLimit { // with the Request after the last Call it makes more
+	if n >= ideafile.DefaultRequestLimit { // with the Request after the last Call it makes more
 		p.Limits = map[string]any{"requests": nil, "tokens": nil}
 	}
 	result, err := b.Run(ctx, p)

@@ -8,9 +8,9 @@ import (
 	"go.temporal.io/sdk/workflow"
 
 	"processidea/model/dataflow"
-	"processidea/model/delegate"
 	"processidea/model/diag"
 	"processidea/model/ideafile"
+	"processidea/model/ideafile/delegate"
 	"processidea/model/quota"
 	"processidea/model/runresult"
 	"processidea/model/turn"

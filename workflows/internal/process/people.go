@@ -9,9 +9,7 @@ import (
 
 	"processidea/model/dataflow"
 	"processidea/model/diag"
-	"processidea/model/directplan"
 	"processidea/model/ideafile"
-	"processidea/model/limits"
 	"processidea/model/loop"
 	"processidea/model/runresult"
 	"processidea/model/turn"
@@ -112,7 +110,7 @@ func (p *unsplitProcess) onParentSignal(ctx workflow.Context, s protocol.ParentS
 		if p.pauseReason() == nil {
 			p.releaseInstances(ctx)
 		}
-		p.loop.Resume(limits.Limits{})
+		p.loop.Resume(ideafile.Limits{})
 	}
 }
 
@@ -126,7 +124,7 @@ func (p *unsplitProcess) Revise(ctx workflow.Context, s turn.SteeringPayload) er
 		p.deferUntilRunning(turn.SteerRevise, s, p.Revise)
 		return nil
 	}
-	s.Context = p.loop.WithInstanceTokensResolved(directplan.NumberPlans(p.idea.Context, s.Context))
+	s.Context = p.loop.WithInstanceTokensResolved(ideafile.NumberDirectPlans(p.idea.Context, s.Context))
 	touched, err := p.loop.ApplyRevision(s)
 	if err != nil {
 		return err
@@ -149,7 +147,7 @@ func steeringDecision(ctx workflow.Context, kind string, s turn.SteeringPayload)
 	if kind == turn.SteerRevise {
 		d.Context = s.Context
 	}
-	if s.Limits != (limits.Limits{}) {
+	if s.Limits != (ideafile.Limits{}) {
 		d.Limits = &s.Limits
 	}
 	return d

@@ -6,7 +6,6 @@ import (
 	"go.temporal.io/sdk/workflow"
 
 	"processidea/model/diag"
-	"processidea/model/directplan"
 	"processidea/model/ideafile"
 	"processidea/model/ideafile/spelling"
 	"processidea/model/turn"
@@ -71,7 +70,7 @@ func (p *splitProcess) Revise(ctx workflow.Context, s turn.SteeringPayload) erro
 	if err != nil {
 		return err
 	}
-	s.Context = directplan.NumberPlans(p.idea.Context, s.Context)
+	s.Context = ideafile.NumberDirectPlans(p.idea.Context, s.Context)
 	plain, _, _ := ideafile.ExtractReopenedTokens(s.Context)
 	read, err := ideafile.ReadMessages(plain)
 	if err == nil && len(reopened) == 0 { // else the parts check, which know what is reopened

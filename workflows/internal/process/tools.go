@@ -10,7 +10,7 @@ import (
 
 	"processidea/model/diag"
 	"processidea/model/ideafile"
-	"processidea/model/mcppalette"
+	"processidea/model/ideafile/mcppalette"
 	"processidea/protocol"
 	"processidea/workflows/internal/display"
 	"processidea/workflows/internal/liveness"

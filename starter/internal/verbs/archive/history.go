@@ -13,7 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"processidea/client"
-	"processidea/model/price"
+	"processidea/model/ideafile/price"
 	"processidea/starter/internal/app"
 	"processidea/starter/internal/print"
 	"processidea/store/chain"

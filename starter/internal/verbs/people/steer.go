@@ -9,8 +9,8 @@ import (
 
 	"processidea/client"
 	"processidea/flags"
+	"processidea/model/ideafile"
 	"processidea/model/jsonval"
-	"processidea/model/limits"
 	"processidea/model/turn"
 	"processidea/starter/internal/app"
 	"processidea/starter/internal/exit"
@@ -43,7 +43,7 @@ Decisions are taken in the meantime; what they let run starts when the process g
 // Resume lets a paused process go on.
 func Resume(a *app.App) *cobra.Command {
 	var by byFlags
-	var set limits.Limits
+	var set ideafile.Limits
 	var all bool
 	var because string
 	c := &cobra.Command{

@@ -1,4 +1,4 @@
-package llmconfig
+package ideafile
 
 import (
 	"fmt"
@@ -30,8 +30,8 @@ type LLM struct {
 // LLMs are asked in their order: the next one where the one before it has said nothing. There is one at least.
 type LLMs []LLM
 
-// DefaultTimeout is that of an LLM whose `timeout` is not said.
-const DefaultTimeout = 5 * time.Minute
+// DefaultLLMTimeout is that of an LLM whose `timeout` is not said.
+const DefaultLLMTimeout = 5 * time.Minute
 
 // DefaultBatchTimeout is that of an LLM that is asked by batches: servers take a day at most.
 const DefaultBatchTimeout = 25 * time.Hour
@@ -39,8 +39,8 @@ const DefaultBatchTimeout = 25 * time.Hour
 // maxLLMs is how many a list may have: each one that fails costs time.
 const maxLLMs = 8
 
-// Default is one of which the Idea says nothing.
-func Default() LLMs { return LLMs{{Timeout: DefaultTimeout}} }
+// DefaultLLMs is one of which the Idea says nothing.
+func DefaultLLMs() LLMs { return LLMs{{Timeout: DefaultLLMTimeout}} }
 
 // Timeout is how long a Request may take in all, at most what a duration can hold.
 func (l LLMs) Timeout() (all time.Duration) {
@@ -67,17 +67,17 @@ func (l LLMs) anyBatch() bool { return slices.ContainsFunc(l, func(one LLM) bool
 // AnswerTimeout is how long an answer may take once it comes: that of a batch comes all at once.
 func (l LLMs) AnswerTimeout() time.Duration {
 	if l.ByBatch() {
-		return DefaultTimeout
+		return DefaultLLMTimeout
 	}
 	return l.Timeout()
 }
 
-// Read reads one, {"model", "server", "temperature", "maxTokens", "timeout", "batch"}, or a list of them.
-func Read(v any, path string, ps *diag.Problems) LLMs {
+// ReadLLMs reads one, {"model", "server", "temperature", "maxTokens", "timeout", "batch"}, or a list of them.
+func ReadLLMs(v any, path string, ps *diag.Problems) LLMs {
 	switch v := v.(type) {
 	case nil:
 	case map[string]any:
-		return LLMs{readOne(v, path, ps)}
+		return LLMs{readLLM(v, path, ps)}
 	case []any:
 		if len(v) == 0 || len(v) > maxLLMs {
 			ps.Add(path, "want 1 to %d LLMs, not %d", maxLLMs, len(v))
@@ -90,7 +90,7 @@ func Read(v any, path string, ps *diag.Problems) LLMs {
 			if !ok {
 				ps.Add(at, "want an object, not %s", jsonval.TypeOf(one))
 			}
-			all = append(all, readOne(settings, at, ps))
+			all = append(all, readLLM(settings, at, ps))
 		}
 		if len(all) > 1 && all.anyBatch() {
 			ps.Add(path, "one LLM alone can be asked by batches: a batch is waited for, and no other LLM is asked meanwhile")
@@ -99,11 +99,11 @@ func Read(v any, path string, ps *diag.Problems) LLMs {
 	default:
 		ps.Add(path, "want an object, or a list of objects that are asked in their order, not %s", jsonval.TypeOf(v))
 	}
-	return Default()
+	return DefaultLLMs()
 }
 
-func readOne(m map[string]any, path string, ps *diag.Problems) LLM {
-	llm := LLM{Timeout: DefaultTimeout}
+func readLLM(m map[string]any, path string, ps *diag.Problems) LLM {
+	llm := LLM{Timeout: DefaultLLMTimeout}
 	for _, k := range jsonval.SortedKeys(m) {
 		var err error
 		switch k {
@@ -112,9 +112,9 @@ func readOne(m map[string]any, path string, ps *diag.Problems) LLM {
 				llm.Timeout = DefaultBatchTimeout // "timeout" is read later
 			}
 		case "model":
-			llm.Model, err = readName(m[k])
+			llm.Model, err = readLLMName(m[k])
 		case "server":
-			llm.Server, err = readName(m[k])
+			llm.Server, err = readLLMName(m[k])
 		case "temperature":
 			llm.Temperature, err = readTemperature(m[k])
 		case "maxTokens":
@@ -133,7 +133,7 @@ func readOne(m map[string]any, path string, ps *diag.Problems) LLM {
 	return llm
 }
 
-func readName(v any) (string, error) {
+func readLLMName(v any) (string, error) {
 	name, ok := v.(string)
 	if !ok {
 		return "", fmt.Errorf("want a string, not %s", jsonval.TypeOf(v))

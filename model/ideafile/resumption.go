@@ -1,21 +1,18 @@
-// Package resumption tells from what an earlier process left how its instances had ended, and which of its Calls a person must look at first.
-package resumption
+package ideafile
 
 import (
 	"slices"
-
-	"processidea/model/ideafile"
 )
 
 // InstanceEndStatus returns how an instance had ended in the process that a context comes from: settled or failed, as its last State message says;
 // "" where it had not.
-func InstanceEndStatus(context []ideafile.Message, token string) ideafile.InstanceStatus {
+func InstanceEndStatus(context []Message, token string) InstanceStatus {
 	for n := len(context) - 1; n >= 0; n-- {
 		m := context[n]
-		if m.InstanceToken != token || m.PayloadKind != ideafile.TypeState {
+		if m.InstanceToken != token || m.PayloadKind != TypeState {
 			continue
 		}
-		if m.InstanceEndStatus == ideafile.InstanceSettled || m.InstanceEndStatus == ideafile.InstanceFailed {
+		if m.InstanceEndStatus == InstanceSettled || m.InstanceEndStatus == InstanceFailed {
 			return m.InstanceEndStatus
 		}
 		return ""
@@ -24,11 +21,11 @@ func InstanceEndStatus(context []ideafile.Message, token string) ideafile.Instan
 }
 
 // AllInstancesEnded reports whether every instance had ended in the process that a context comes from.
-func AllInstancesEnded(context []ideafile.Message, tokens []string) bool {
+func AllInstancesEnded(context []Message, tokens []string) bool {
 	ended := map[string]bool{}
 	for _, m := range context {
-		if m.PayloadKind == ideafile.TypeState {
-			ended[m.InstanceToken] = m.InstanceEndStatus == ideafile.InstanceSettled || m.InstanceEndStatus == ideafile.InstanceFailed
+		if m.PayloadKind == TypeState {
+			ended[m.InstanceToken] = m.InstanceEndStatus == InstanceSettled || m.InstanceEndStatus == InstanceFailed
 		}
 	}
 	return !slices.ContainsFunc(tokens, func(token string) bool { return !ended[token] })
@@ -36,11 +33,11 @@ func AllInstancesEnded(context []ideafile.Message, tokens []string) bool {
 
 // ReviewReasonOnResume returns why a person must review a Call that a process takes up from an earlier one, whatever its Tool's policy says: a
 // person had been asked about it, or it was running and must not run twice. Empty: the policy decides.
-func ReviewReasonOnResume(t *ideafile.Tool, was ideafile.CallStatus) string {
+func ReviewReasonOnResume(t *Tool, was CallStatus) string {
 	switch {
-	case was == ideafile.AwaitingApproval:
+	case was == AwaitingApproval:
 		return "it waited for a person in the process before"
-	case was == ideafile.Running && t != nil && t.MaxAttempts == 1:
+	case was == Running && t != nil && t.MaxAttempts == 1:
 		return "it was running in the process before; it may have had its effect, and it must not run twice"
 	}
 	return ""

@@ -1,5 +1,4 @@
-// Package mcpserver reads what an Idea says of the MCP servers whose tools it wants.
-package mcpserver
+package ideafile
 
 import (
 	"strings"
@@ -8,8 +7,8 @@ import (
 	"processidea/model/jsonval"
 )
 
-// Server is a server of `config.mcp`: a command that a worker starts, or a URL.
-type Server struct {
+// MCPServer is a server of `config.mcp`: a command that a worker starts, or a URL.
+type MCPServer struct {
 	Name string `json:"name"`
 	// Command is a program and its arguments, Env its environment. $env:NAME in a value stands for a secret of the worker.
 	Command []string          `json:"command,omitempty"`
@@ -24,9 +23,9 @@ type Server struct {
 // maxServerName bounds a server's name in bytes: the names of its Tools begin with it.
 const maxServerName = 32
 
-// ReadServers reads `config.mcp`: servers by name.
-func ReadServers(servers map[string]any, path string, ps *diag.Problems) []Server {
-	var list []Server
+// ReadMCPServers reads `config.mcp`: servers by name.
+func ReadMCPServers(servers map[string]any, path string, ps *diag.Problems) []MCPServer {
+	var list []MCPServer
 	for _, name := range jsonval.SortedKeys(servers) {
 		at := jsonval.JSONPathWithKey(path, name)
 		m, ok := servers[name].(map[string]any)
@@ -37,7 +36,7 @@ func ReadServers(servers map[string]any, path string, ps *diag.Problems) []Serve
 		if !isServerName(name) {
 			ps.Add(at, "a server's name has 1 to %d letters, digits, - and _, and does not begin with _", maxServerName)
 		}
-		list = append(list, readServer(name, m, at, ps))
+		list = append(list, readMCPServer(name, m, at, ps))
 	}
 	return list
 }
@@ -48,8 +47,8 @@ func isServerName(name string) bool {
 
 const serverNameChars = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
 
-func readServer(name string, m map[string]any, path string, ps *diag.Problems) Server {
-	s := Server{Name: name}
+func readMCPServer(name string, m map[string]any, path string, ps *diag.Problems) MCPServer {
+	s := MCPServer{Name: name}
 	for _, k := range jsonval.SortedKeys(m) {
 		var ok bool
 		switch k {

@@ -5,9 +5,9 @@ import (
 	"strings"
 	"testing"
 
-	"processidea/model/delegate"
 	"processidea/model/diag"
 	"processidea/model/ideafile"
+	"processidea/model/ideafile/delegate"
 	"processidea/model/jsonval"
 	"processidea/model/modeltest"
 )

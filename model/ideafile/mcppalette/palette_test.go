@@ -7,7 +7,7 @@ import (
 
 	"processidea/model/check"
 	"processidea/model/ideafile"
-	"processidea/model/mcppalette"
+	"processidea/model/ideafile/mcppalette"
 	"processidea/model/modeltest"
 )
 

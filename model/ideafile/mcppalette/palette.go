@@ -11,7 +11,6 @@ import (
 	"processidea/model/diag"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
-	"processidea/model/mcpserver"
 )
 
 // ToolSpec is a tool as an MCP server describes it. What else a server says about it (annotations, hints) is not trusted and not kept.
@@ -59,7 +58,7 @@ type builder struct {
 	palette Palette
 }
 
-func (b *builder) addServerTools(s mcpserver.Server, offers []ToolSpec) {
+func (b *builder) addServerTools(s ideafile.MCPServer, offers []ToolSpec) {
 	b.palette.ToolNamesByServer[s.Name] = []string{}
 	byName := map[string]ToolSpec{}
 	for _, spec := range offers {
@@ -105,12 +104,12 @@ func (b *builder) reportMissingTool(path, server, name string, offered map[strin
 		server, jsonval.Clip(name, 80), diag.FirstNamesAndCount(jsonval.SortedKeys(offered)))
 }
 
-func (b *builder) addServerToolName(s mcpserver.Server, spec ToolSpec) {
+func (b *builder) addServerToolName(s ideafile.MCPServer, spec ToolSpec) {
 	b.palette.ToolNamesByServer[s.Name] = append(b.palette.ToolNamesByServer[s.Name], spec.Name)
 }
 
 // addTool adds a tool as it is offered. An invalid one is left out, and a problem only if the file asks for it by name.
-func (b *builder) addTool(s mcpserver.Server, spec ToolSpec) {
+func (b *builder) addTool(s ideafile.MCPServer, spec ToolSpec) {
 	name := s.Name + "_" + spec.Name
 	path := jsonval.JSONPathWithKeys("$", "schema", "tools", name)
 	tool := spec.toolSource(s.Name)
@@ -135,7 +134,7 @@ func (b *builder) addTool(s mcpserver.Server, spec ToolSpec) {
 }
 
 // applyToolOverride merges what the file says about a tool over what the server says.
-func (b *builder) applyToolOverride(s mcpserver.Server, spec ToolSpec, t *ideafile.Tool) {
+func (b *builder) applyToolOverride(s ideafile.MCPServer, spec ToolSpec, t *ideafile.Tool) {
 	path := jsonval.JSONPathWithKeys("$", "schema", "tools", t.Name)
 	if m, _ := t.MCPToolRef(); m.SpecDigest != "" && m.SpecDigest != spec.Digest() {
 		b.palette.Problems.Add(path+"._activity.mcp.digest", "the MCP server %s offers another form of %q than this one, with the digest %s",

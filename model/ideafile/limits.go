@@ -1,5 +1,4 @@
-// Package limits holds what a process may use at most: Requests, tokens, Calls, time.
-package limits
+package ideafile
 
 import (
 	"cmp"
@@ -7,8 +6,8 @@ import (
 	"time"
 
 	"processidea/model/diag"
+	"processidea/model/ideafile/price"
 	"processidea/model/jsonval"
-	"processidea/model/price"
 )
 
 // Limits are limits that pause a process which reaches one of them. 0 is not said: WithDefaults tells what holds then. Below 0 is no limit.
@@ -31,8 +30,8 @@ const (
 	DefaultCallLimit    = 100_000
 )
 
-// Read reads {"requests","tokens","money","calls","duration"}; null is no limit.
-func Read(m map[string]any, path string, ps *diag.Problems) Limits {
+// ReadLimits reads {"requests","tokens","money","calls","duration"}; null is no limit.
+func ReadLimits(m map[string]any, path string, ps *diag.Problems) Limits {
 	var l Limits
 	counts := map[string]*int{"requests": &l.Requests, "tokens": &l.Tokens, "calls": &l.Calls}
 	for _, k := range jsonval.SortedKeys(m) {

@@ -1,0 +1,106 @@
+package ideafile
+
+import (
+	"slices"
+
+	"processidea/model/diag"
+	"processidea/model/jsonval"
+)
+
+// DirectPlans are the DirectPlans of a context that run directly, as positions in it by the instance that owns them.
+type DirectPlans struct {
+	messages              []Message
+	planIndexesByInstance map[string][]int
+	begunPlansByInstance  map[string][]int // the DirectPlans that an earlier process began in an instance, by token
+}
+
+// FindDirectPlans returns the DirectPlans of a context that run directly.
+func FindDirectPlans(context []Message) DirectPlans {
+	d := DirectPlans{messages: context, planIndexesByInstance: map[string][]int{}, begunPlansByInstance: map[string][]int{}}
+	for n, m := range context {
+		if !m.IsDirectPlan() {
+			continue
+		}
+		d.planIndexesByInstance[m.InstanceToken] = append(d.planIndexesByInstance[m.InstanceToken], n)
+		//workflowcheck:ignore -- each by itself
+		for token := range m.RecordedInstanceTokens() {
+			d.begunPlansByInstance[token] = append(d.begunPlansByInstance[token], n)
+		}
+	}
+	return d
+}
+
+// ChooseForInstance returns the position of an instance's Plan: the first one that applies to its view, its own DirectPlans before the shared ones. It
+// returns -1 if none applies; one that took the place of another goes first. llmForbidden then reports whether there are DirectPlans and all are
+// ideafile.StageComplete. A Plan that was begun in an earlier process stays the instance's, whatever its Calls have made of the view since.
+func (d DirectPlans) ChooseForInstance(token string, view InstanceView) (at int, llmForbidden bool) {
+	plans := d.planIndexesByInstance[token]
+	if token != "" {
+		plans = append(plans[:len(plans):len(plans)], d.planIndexesByInstance[""]...)
+	}
+	llmForbidden = len(plans) > 0
+	for _, n := range slices.Backward(plans) {
+		if d.messages[n].CallIndexOffset > 0 && d.messages[n].PlanAppliesTo(view) {
+			return n, false
+		}
+	}
+	if begun := d.begunPlansByInstance[token]; len(begun) == 1 && slices.Contains(plans, begun[0]) {
+		return begun[0], false
+	}
+	for _, n := range plans {
+		if d.messages[n].PlanAppliesTo(view) {
+			return n, false
+		}
+		llmForbidden = llmForbidden && d.messages[n].PlanStage == StageComplete
+	}
+	return -1, llmForbidden
+}
+
+// NumberDirectPlans numbers the DirectPlans that run directly among messages which people add to a context: their Calls come after those of all
+// such DirectPlans before, so that none is taken for another, and the DirectPlans take the place of those.
+func NumberDirectPlans(context []Message, added []any) []any {
+	after := 0
+	for _, m := range context {
+		if m.IsDirectPlan() {
+			after = max(after, m.CallIndexOffset+len(m.PlanCalls))
+		}
+	}
+	out := slices.Clone(added)
+	for n, raw := range added {
+		m, ok := ReadMessage(raw, "", new(diag.Problems))
+		if !ok || !m.IsDirectPlan() || m.CallIndexOffset > 0 {
+			continue
+		}
+		numbered := jsonval.WithoutKey(m.Source, CallIndexOffsetKey)
+		numbered[CallIndexOffsetKey] = jsonval.ToJSONValue(max(after, 1))
+		after = max(after, 1) + len(m.PlanCalls)
+		out[n] = numbered
+	}
+	return out
+}
+
+// UnansweredLatentCalls lists the positions of the Plan's Calls whose results the LLM would have to write in an instance.
+func UnansweredLatentCalls(plan Message, token string, bindings map[string]ToolBinding) []int {
+	var list []int
+	ids := plan.RecordedCallIDs()
+	for n, w := range plan.PlanCalls {
+		done := ids != nil && plan.RecordedStatusByInstance(ids[n], []string{token})[token] == Done
+		if bindings[w.Tool].Kind == KindLatent && w.RawObject()["_output"] == nil && !done {
+			list = append(list, n)
+		}
+	}
+	return list
+}
+
+// RecordedCallsOfInstance returns the Calls, as written, of the Plan that runs an instance of an Idea without a Request; nil if none does.
+func RecordedCallsOfInstance(source map[string]any, token string) []any {
+	i, _ := ReadIdea(source)
+	if i == nil {
+		return nil
+	}
+	at, _ := FindDirectPlans(i.Context).ChooseForInstance(token, InstanceViewOf(i.Context, token))
+	if at < 0 {
+		return nil
+	}
+	return RawWrittenCalls(i.Context[at].PlanCalls)
+}
