@@ -5,7 +5,6 @@ import (
 
 	"processidea/model/diag"
 	"processidea/model/ideafile"
-	"processidea/model/texthint"
 	"processidea/model/turn"
 )
 
@@ -85,7 +84,7 @@ func (i *Instance) resolveAndCheckCall(rec *CallRecord) []ReadyCall {
 	params, err := i.resolveParams(rec)
 	if err == nil {
 		params = rec.ParamsAdaptation.ApplyTo(params)
-		err = texthint.Add(tool.ValidateParams(params), tool.ParamsSchemaSource(), rec.Params, params, i.contextView.PayloadByKind)
+		err = addTextHint(tool.ValidateParams(params), tool.ParamsSchemaSource(), rec.Params, params, i.contextView.PayloadByKind)
 		if err != nil {
 			requested := i.requestAdaptation(rec, tool, params, err)
 			if requested {

@@ -1,7 +1,5 @@
 package dataflow
 
-import "processidea/model/waitgraph"
-
 // callToBreakDeadlock breaks a deadlock: of Calls that wait for each other, it returns the first in Plan order that has all
 // inputs; else the first with a pending result; nil if there is no deadlock or a Request is open.
 func (i *Instance) callToBreakDeadlock() *CallRecord {
@@ -24,8 +22,8 @@ func (i *Instance) callToBreakDeadlock() *CallRecord {
 }
 
 // mutuallyWaitingCalls returns the Calls that wait only for each other, each with the Calls it waits for.
-func (i *Instance) mutuallyWaitingCalls() waitgraph.Graph[*CallRecord] {
-	waits := waitgraph.Graph[*CallRecord]{}
+func (i *Instance) mutuallyWaitingCalls() WaitGraph[*CallRecord] {
+	waits := WaitGraph[*CallRecord]{}
 	for _, rec := range i.callRecords {
 		if rec.phase == resultPending || rec.isUnstarted() {
 			waits[rec] = i.awaitedCalls(rec)

@@ -1,5 +1,4 @@
-// Package texthint says which parameter of a Call came as a text where another type is wanted.
-package texthint
+package dataflow
 
 import (
 	"fmt"
@@ -11,26 +10,26 @@ import (
 	"processidea/model/refexpr"
 )
 
-// Add adds to the error of parameters that do not fit their Tool which of them came as a text and reads as what is
+// addTextHint adds to the error of parameters that do not fit their Tool which of them came as a text and reads as what is
 // wanted: the columns of a CSV file are texts, and nobody sees it. raw are the parameters with their References, which lead into payloads,
 // by kind; schema is that of all parameters.
-func Add(err error, schema any, raw, params, payloads map[string]any) error {
+func addTextHint(err error, schema any, raw, params, payloads map[string]any) error {
 	if err == nil {
 		return nil
 	}
 	for _, k := range jsonval.SortedKeys(raw) {
-		if cause := hint(schema, payloads, jsonval.Path{k}, raw[k], params[k]); cause != "" {
+		if cause := textHint(schema, payloads, jsonval.Path{k}, raw[k], params[k]); cause != "" {
 			return fmt.Errorf("%w; %s", err, cause)
 		}
 	}
 	return err
 }
 
-func hint(schema any, payloads map[string]any, at jsonval.Path, raw, value any) string {
+func textHint(schema any, payloads map[string]any, at jsonval.Path, raw, value any) string {
 	switch raw := raw.(type) {
 	case map[string]any:
 		for _, k := range jsonval.SortedKeys(raw) {
-			if cause := hint(schema, payloads, append(at[:len(at):len(at)], k), raw[k], jsonval.AsObject(value)[k]); cause != "" {
+			if cause := textHint(schema, payloads, append(at[:len(at):len(at)], k), raw[k], jsonval.AsObject(value)[k]); cause != "" {
 				return cause
 			}
 		}

@@ -1,13 +1,12 @@
-// Package waitgraph tells who waits for each other.
-package waitgraph
+package dataflow
 
 import "slices"
 
-// Graph has, by who waits, for whom.
-type Graph[N comparable] map[N][]N
+// WaitGraph has, by who waits, for whom.
+type WaitGraph[N comparable] map[N][]N
 
 // KeepMutual leaves those in the graph that wait only for others in it, directly or not: nobody outside can free them.
-func (g Graph[N]) KeepMutual() {
+func (g WaitGraph[N]) KeepMutual() {
 	isFree := func(n N) bool { _, waits := g[n]; return !waits }
 	for freed := true; freed; {
 		freed = false
@@ -22,7 +21,7 @@ func (g Graph[N]) KeepMutual() {
 }
 
 // IsInClosedCycle reports whether everybody for whom one waits, directly or not, waits for it in turn.
-func (g Graph[N]) IsInClosedCycle(n N) bool {
+func (g WaitGraph[N]) IsInClosedCycle(n N) bool {
 	//workflowcheck:ignore -- the order does not matter: all or not all
 	for other := range g.reach(n) {
 		if !g.reach(other)[n] {
@@ -33,7 +32,7 @@ func (g Graph[N]) IsInClosedCycle(n N) bool {
 }
 
 // reach returns those for whom one waits, directly or not.
-func (g Graph[N]) reach(from N) map[N]bool {
+func (g WaitGraph[N]) reach(from N) map[N]bool {
 	seen := map[N]bool{}
 	for todo := slices.Clone(g[from]); len(todo) > 0; {
 		n := todo[0]
