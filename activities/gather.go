@@ -5,7 +5,7 @@ import (
 	"errors"
 
 	"processidea/model/ideafile"
-	"processidea/model/output"
+	"processidea/model/loop"
 	"processidea/model/turn"
 	"processidea/protocol"
 	"processidea/store/chain"
@@ -47,7 +47,7 @@ func (a *Activities) GatherParts(ctx context.Context, in protocol.GatherInput) (
 		if errs := problems.Errors(); len(errs) > 0 {
 			return nil, nonRetryableError(turn.CodeInvalidIdea, errs)
 		}
-		g.Output, g.Fault = output.ResolveWirings(idea, in.Wirings, func(token string) any { return g.States[token] }, nil)
+		g.Output, g.Fault = loop.ResolveWirings(idea, in.Wirings, func(token string) any { return g.States[token] }, nil)
 	}
 	if g.Fault != nil || in.StatesOnly {
 		return g, nil

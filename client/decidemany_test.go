@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"processidea/model/jsonval"
-	"processidea/model/runresult"
+	"processidea/model/loop"
 	"processidea/model/turn"
 	"processidea/protocol"
 )
@@ -68,7 +68,7 @@ func TestOnlyDecisionsOnInstancesThatThereAreAreSent(t *testing.T) {
 		return context.Canceled
 	}}
 	f.view = func() (any, error) {
-		return protocol.ProcessView{Result: runresult.Result{ProcessID: "p", Instances: map[string]runresult.Instance{"①": {}, "②": {}}}}, nil
+		return protocol.ProcessView{Result: loop.Result{ProcessID: "p", Instances: map[string]loop.InstanceResult{"①": {}, "②": {}}}}, nil
 	}
 	_, err := f.on(t).DecideMany(t.Context(), []Decision{{Kind: Approve, Call: "1.1@9"}, {Kind: Approve, Call: "1.1@2"}})
 	if list, _ := sent["decisions"].([]any); err == nil || len(list) != 1 || jsonval.AsObject(list[0])["call"] != "1.1@2" {

@@ -9,7 +9,7 @@ import (
 	"processidea/client/internal/kind"
 	"processidea/client/internal/pace"
 	"processidea/internal/safego"
-	"processidea/model/runresult"
+	"processidea/model/loop"
 	"processidea/protocol"
 )
 
@@ -32,10 +32,10 @@ const (
 // Event is something that was seen of a process.
 type Event struct {
 	Kind   EventKind
-	Status Status           // of EventStatus: Status.Awaiting counts the Calls that wait for a person
-	Result runresult.Result // of EventEnded, with every value whole
-	Err    error            // of EventUnseen
-	Since  time.Time        // of EventUnseen: when the process was last seen, or Events was called
+	Status Status      // of EventStatus: Status.Awaiting counts the Calls that wait for a person
+	Result loop.Result // of EventEnded, with every value whole
+	Err    error       // of EventUnseen
+	Since  time.Time   // of EventUnseen: when the process was last seen, or Events was called
 }
 
 // Events follows the process until it has ended, through pauses and through times in which no server answers. It ends
@@ -71,14 +71,14 @@ func (p *Process) Events(ctx context.Context) iter.Seq2[Event, error] {
 }
 
 type ending struct {
-	result runresult.Result
+	result loop.Result
 	err    error
 }
 
 // watchEnd waits for the end of the process, whatever happens to the server in between.
 func (p *Process) watchEnd(ctx context.Context) chan ending {
 	ended := make(chan ending, 2)
-	var r runresult.Result
+	var r loop.Result
 	safego.Go("client.events.end", func() (err error) {
 		r, err = p.Result(ctx)
 		for IsUnreachable(err) && ctx.Err() == nil {

@@ -14,7 +14,7 @@ import (
 	"go.temporal.io/sdk/converter"
 
 	"processidea/model/ideafile"
-	"processidea/model/runresult"
+	"processidea/model/loop"
 	"processidea/protocol"
 	"processidea/store/blobs"
 )
@@ -45,7 +45,7 @@ type fakeTemporal struct {
 	status enumspb.WorkflowExecutionStatus
 	view   func() (any, error) // what queries get
 	signal func(name string, payload map[string]any) error
-	end    chan runresult.Result
+	end    chan loop.Result
 	down   error
 	length func() int64 // of its history, whenever it is described; nil: 0
 }
@@ -100,13 +100,13 @@ func (f *fakeTemporal) GetWorkflow(context.Context, string, string) sdk.Workflow
 
 type fakeRun struct {
 	sdk.WorkflowRun
-	end chan runresult.Result
+	end chan loop.Result
 }
 
 func (r fakeRun) Get(ctx context.Context, to any) error {
 	select {
 	case result := <-r.end:
-		*to.(*runresult.Result) = result
+		*to.(*loop.Result) = result
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()

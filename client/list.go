@@ -17,19 +17,19 @@ import (
 	"processidea/client/internal/kind"
 	"processidea/connect"
 	"processidea/internal/safego"
-	"processidea/model/runresult"
+	"processidea/model/loop"
 	"processidea/model/turn"
 	"processidea/protocol"
 )
 
 // Summary is a process as List shows it. Path and Version are those of its Idea's meta; Ended is nil while it is open.
 type Summary struct {
-	Process string           `json:"process"`
-	Status  runresult.Status `json:"status"`
-	Path    string           `json:"path"`
-	Version string           `json:"version"`
-	Started time.Time        `json:"started"`
-	Ended   *time.Time       `json:"ended"`
+	Process string      `json:"process"`
+	Status  loop.Status `json:"status"`
+	Path    string      `json:"path"`
+	Version string      `json:"version"`
+	Started time.Time   `json:"started"`
+	Ended   *time.Time  `json:"ended"`
 	// Awaiting counts the Calls that wait for a person, where the search attributes are registered or a worker answers. Waiting says why the
 	// process is paused, or whom it is asking, as far as a worker answers.
 	Awaiting int      `json:"awaiting"`
@@ -74,7 +74,7 @@ func (c *Client) List(ctx context.Context, o ListOptions) ([]Summary, error) {
 // knows of it.
 func (c *Client) paused(ctx context.Context) ([]Summary, error) {
 	found := []Summary{}
-	err := c.executions(ctx, Filter{Status: runresult.StatusPaused}.query(),
+	err := c.executions(ctx, Filter{Status: loop.StatusPaused}.query(),
 		func(info *workflowpb.WorkflowExecutionInfo) bool {
 			if !strings.Contains(info.GetExecution().GetWorkflowId(), "/") {
 				found = append(found, c.summary(info))
@@ -87,12 +87,12 @@ func (c *Client) paused(ctx context.Context) ([]Summary, error) {
 	if err := c.addWaiting(ctx, found); err != nil {
 		return nil, err
 	}
-	return slices.DeleteFunc(found, func(s Summary) bool { return s.Status != runresult.StatusPaused }), ctx.Err()
+	return slices.DeleteFunc(found, func(s Summary) bool { return s.Status != loop.StatusPaused }), ctx.Err()
 }
 
 // Filter says which processes are meant; empty fields mean any.
 type Filter struct {
-	Status   runresult.Status
+	Status   loop.Status
 	Path     string // of the Idea's meta
 	Awaiting bool   // only those in which a Call waits for a person
 }
@@ -136,9 +136,9 @@ func (c *Client) ListPage(ctx context.Context, f Filter, size int, from []byte) 
 }
 
 // executionStatuses are Temporal's for a status of ours.
-var executionStatuses = map[runresult.Status]string{
-	runresult.StatusRunning: "'Running'", runresult.StatusPaused: "'Running'", runresult.StatusCompleted: "'Completed'",
-	runresult.StatusFailed: "'Failed', 'TimedOut'", runresult.StatusCancelled: "'Canceled', 'Terminated'",
+var executionStatuses = map[loop.Status]string{
+	loop.StatusRunning: "'Running'", loop.StatusPaused: "'Running'", loop.StatusCompleted: "'Completed'",
+	loop.StatusFailed: "'Failed', 'TimedOut'", loop.StatusCancelled: "'Canceled', 'Terminated'",
 }
 
 func (f Filter) query() string {
@@ -221,19 +221,19 @@ func awaitingOf(info *workflowpb.WorkflowExecutionInfo) (n int) {
 
 // statusOf is a process's status as far as Temporal knows it. That it is paused is a search attribute, where those are
 // registered.
-func statusOf(info *workflowpb.WorkflowExecutionInfo) runresult.Status {
+func statusOf(info *workflowpb.WorkflowExecutionInfo) loop.Status {
 	switch info.GetStatus() {
 	case enumspb.WORKFLOW_EXECUTION_STATUS_COMPLETED:
-		return runresult.StatusCompleted
+		return loop.StatusCompleted
 	case enumspb.WORKFLOW_EXECUTION_STATUS_FAILED, enumspb.WORKFLOW_EXECUTION_STATUS_TIMED_OUT:
-		return runresult.StatusFailed
+		return loop.StatusFailed
 	case enumspb.WORKFLOW_EXECUTION_STATUS_CANCELED, enumspb.WORKFLOW_EXECUTION_STATUS_TERMINATED:
-		return runresult.StatusCancelled
+		return loop.StatusCancelled
 	}
-	if attributeOf(info) == string(runresult.StatusPaused) {
-		return runresult.StatusPaused
+	if attributeOf(info) == string(loop.StatusPaused) {
+		return loop.StatusPaused
 	}
-	return runresult.StatusRunning
+	return loop.StatusRunning
 }
 
 // attributeOf is the search attribute of a process's status; empty where it is not registered.

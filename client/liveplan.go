@@ -8,7 +8,7 @@ import (
 	"processidea/internal/safego"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
-	"processidea/model/runresult"
+	"processidea/model/loop"
 	"processidea/protocol"
 )
 
@@ -83,7 +83,7 @@ func (p *Process) livePlanOfParts(ctx context.Context, parts []protocol.PartView
 		g.Go("client.plan", func() (err error) {
 			switch part.Status {
 			case "": // it has not begun
-			case runresult.StatusRunning, runresult.StatusPaused:
+			case loop.StatusRunning, loop.StatusPaused:
 				plans[n], _, err = p.client.Process(part.Process).planOfProcess(ctx)
 			default:
 				plans[n], err = p.client.Chain(part.Process).PlanWithStatus(ctx)

@@ -11,7 +11,7 @@ import (
 
 	"processidea/internal/safego"
 	"processidea/internal/safego/safegotest"
-	"processidea/model/runresult"
+	"processidea/model/loop"
 	"processidea/protocol"
 )
 
@@ -25,11 +25,11 @@ func (listing) ListWorkflow(context.Context, *workflowservice.ListWorkflowExecut
 
 // It is not parallel: every goroutine of the program sees the fault.
 func TestAPanicIsTheErrorOfWhatWasAsked(t *testing.T) {
-	of := map[string]runresult.Instance{"a": {}}
+	of := map[string]loop.InstanceResult{"a": {}}
 	for place, ask := range map[string]func(context.Context, *Process) error{
 		"client.instances": func(ctx context.Context, p *Process) error { _, err := p.Instances(ctx); return err },
 		"client.states": func(ctx context.Context, p *Process) error {
-			_, err := p.WithStates(ctx, Status{Result: runresult.Result{Instances: of}})
+			_, err := p.WithStates(ctx, Status{Result: loop.Result{Instances: of}})
 			return err
 		},
 		"client.list":    func(ctx context.Context, p *Process) error { return p.client.addWaiting(ctx, make([]Summary, 1)) },
@@ -49,7 +49,7 @@ func TestAPanicIsTheErrorOfWhatWasAsked(t *testing.T) {
 	} {
 		t.Run(place, func(t *testing.T) {
 			safegotest.Panic(t, place)
-			f := &fakeTemporal{view: func() (any, error) { return Status{Result: runresult.Result{Instances: of}}, nil }}
+			f := &fakeTemporal{view: func() (any, error) { return Status{Result: loop.Result{Instances: of}}, nil }}
 			p := f.on(t)
 			p.client.temporal = listing{f}
 			var panicked *safego.PanicError

@@ -12,10 +12,10 @@ import (
 	"processidea/model/ideafile"
 	"processidea/model/ideafile/price"
 	"processidea/model/jsonval"
+	"processidea/model/loop"
 	"processidea/model/plangraph"
 	"processidea/model/planreview"
 	"processidea/model/refexpr"
-	"processidea/model/runresult"
 	"processidea/protocol"
 	"processidea/signing"
 )
@@ -170,7 +170,7 @@ func (p *Process) pastRuns(ctx context.Context) *PastRuns {
 	if path == "" {
 		return nil
 	}
-	page, err := p.client.ListPage(ctx, Filter{Status: runresult.StatusCompleted, Path: path}, maxPastRuns, nil)
+	page, err := p.client.ListPage(ctx, Filter{Status: loop.StatusCompleted, Path: path}, maxPastRuns, nil)
 	if err != nil {
 		return nil // the server does not know the search attributes
 	}

@@ -9,22 +9,22 @@ import (
 	"go.temporal.io/api/serviceerror"
 
 	"processidea/model/ideafile"
-	"processidea/model/runresult"
+	"processidea/model/loop"
 	"processidea/model/turn"
 	"processidea/protocol"
 )
 
 func TestEventsTellChangesSilenceAndTheEnd(t *testing.T) {
 	var asked atomic.Int64
-	f := &fakeTemporal{end: make(chan runresult.Result, 1)}
+	f := &fakeTemporal{end: make(chan loop.Result, 1)}
 	f.view = func() (any, error) {
 		switch n := asked.Add(1); {
 		case n <= 2: // the same twice
-			return Status{Result: runresult.Result{Status: runresult.StatusRunning}}, nil
+			return Status{Result: loop.Result{Status: loop.StatusRunning}}, nil
 		case n == 3:
 			return nil, errors.New("no poller")
 		case n == 4:
-			return Status{Result: runresult.Result{Status: runresult.StatusPaused}}, nil
+			return Status{Result: loop.Result{Status: loop.StatusPaused}}, nil
 		}
 		return Status{Awaiting: 1}, nil
 	}
@@ -37,7 +37,7 @@ func TestEventsTellChangesSilenceAndTheEnd(t *testing.T) {
 		case EventStatus:
 			got = append(got, string(e.Status.Status))
 			if e.Status.Awaiting > 0 && len(f.end) == 0 && len(got) == 5 {
-				f.end <- runresult.Result{ProcessID: "p", Status: runresult.StatusCompleted}
+				f.end <- loop.Result{ProcessID: "p", Status: loop.StatusCompleted}
 			}
 		case EventUnseen:
 			if !errors.Is(e.Err, ErrNoWorker) || e.Since.IsZero() {
@@ -56,10 +56,10 @@ func TestEventsTellChangesSilenceAndTheEnd(t *testing.T) {
 
 // A query is an action that is billed, a description is none.
 func TestAProcessIsAskedWhereItStandsOnlyWhenSomethingHasHappened(t *testing.T) {
-	f := &fakeTemporal{end: make(chan runresult.Result, 1)}
+	f := &fakeTemporal{end: make(chan loop.Result, 1)}
 	var asked, atRest, looks atomic.Int64
 	f.view = func() (any, error) {
-		return Status{Result: runresult.Result{Status: runresult.StatusRunning, Requests: int(asked.Add(1))}}, nil
+		return Status{Result: loop.Result{Status: loop.StatusRunning, Requests: int(asked.Add(1))}}, nil
 	}
 	f.length = func() int64 {
 		if looks.Add(1) < 5 {
@@ -75,7 +75,7 @@ func TestAProcessIsAskedWhereItStandsOnlyWhenSomethingHasHappened(t *testing.T) 
 			t.Fatal(err)
 		}
 		if e.Kind == EventStatus && atRest.Load() > 0 {
-			f.end <- runresult.Result{ProcessID: "p", Status: runresult.StatusCompleted}
+			f.end <- loop.Result{ProcessID: "p", Status: loop.StatusCompleted}
 		}
 	}
 	if atRest.Load() != 2 || asked.Load() != 3 { // once unseen, once for what is seen first, once for the change
@@ -84,7 +84,7 @@ func TestAProcessIsAskedWhereItStandsOnlyWhenSomethingHasHappened(t *testing.T) 
 }
 
 func TestEventsEndWithTheirContext(t *testing.T) {
-	f := &fakeTemporal{end: make(chan runresult.Result), down: errors.New("refused")}
+	f := &fakeTemporal{end: make(chan loop.Result), down: errors.New("refused")}
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	var last error
@@ -120,7 +120,7 @@ func TestWhatPauseReturnsNilForHasTakenEffect(t *testing.T) {
 
 func TestARefusalIsATypedErrorWithItsReason(t *testing.T) {
 	refused := func(id string) any {
-		return Status{Result: runresult.Result{ProcessID: "p"}, Refusals: []turn.RefusedSignal{{ID: id, Reason: "not now"}}}
+		return Status{Result: loop.Result{ProcessID: "p"}, Refusals: []turn.RefusedSignal{{ID: id, Reason: "not now"}}}
 	}
 	p := answering(t, refused)
 	instance := answering(t, func(id string) any {
@@ -150,7 +150,7 @@ func TestASignalToWhatHasEndedIsRefused(t *testing.T) {
 
 func TestASnapshotWithoutAWorkerIsTheStatusAlone(t *testing.T) {
 	r, err := (&fakeTemporal{}).on(t).Snapshot(t.Context())
-	if !errors.Is(err, ErrNoWorker) || r.Status != runresult.StatusRunning || r.ProcessID != "p" {
+	if !errors.Is(err, ErrNoWorker) || r.Status != loop.StatusRunning || r.ProcessID != "p" {
 		t.Errorf("%+v, %v", r, err)
 	}
 	if _, err := (&fakeTemporal{down: errors.New("refused")}).on(t).Snapshot(t.Context()); !errors.Is(err, ErrUnreachable) {

@@ -9,7 +9,7 @@ import (
 
 	"processidea/client/internal/kind"
 	"processidea/model/diag"
-	"processidea/model/runresult"
+	"processidea/model/loop"
 	"processidea/model/turn"
 	"processidea/protocol"
 	"processidea/store/blobs"
@@ -18,8 +18,8 @@ import (
 // Result waits for the end of the process, through pauses too, and gives what it came to, with every value whole. A
 // process that failed or was cancelled is a Result with that status and no error. The error is an *InvalidError where a
 // worker refused the Idea.
-func (p *Process) Result(ctx context.Context) (runresult.Result, error) {
-	var r runresult.Result
+func (p *Process) Result(ctx context.Context) (loop.Result, error) {
+	var r loop.Result
 	err := p.client.temporal.GetWorkflow(ctx, p.id, "").Get(ctx, &r)
 	r, err = outcome(p.id, r, err)
 	if err != nil {
@@ -30,12 +30,12 @@ func (p *Process) Result(ctx context.Context) (runresult.Result, error) {
 
 // outcome makes a Result of how a Process workflow ended. What the process itself said of its end is in the failure's
 // details; where somebody else ended it there is nothing but the error.
-func outcome(id string, r runresult.Result, err error) (runresult.Result, error) {
+func outcome(id string, r loop.Result, err error) (loop.Result, error) {
 	var ended *temporal.WorkflowExecutionError
 	if err == nil || !errors.As(err, &ended) {
 		return r, err
 	}
-	r = runresult.Result{ProcessID: id, Status: runresult.StatusFailed, Instances: map[string]runresult.Instance{}}
+	r = loop.Result{ProcessID: id, Status: loop.StatusFailed, Instances: map[string]loop.InstanceResult{}}
 	var failed *temporal.ApplicationError
 	var cancelled *temporal.CanceledError
 	var terminated *temporal.TerminatedError
@@ -46,10 +46,10 @@ func outcome(id string, r runresult.Result, err error) (runresult.Result, error)
 		r.Error = &diag.Fault{Code: failed.Type(), Message: failed.Message()}
 		_ = failed.Details(&r)
 	case errors.As(err, &cancelled):
-		r.Status = runresult.StatusCancelled
+		r.Status = loop.StatusCancelled
 		_ = cancelled.Details(&r)
 	case errors.As(err, &terminated):
-		r.Status = runresult.StatusCancelled
+		r.Status = loop.StatusCancelled
 		r.Error = &diag.Fault{Code: "terminated", Message: "the workflow was terminated"}
 	default:
 		r.Error = &diag.Fault{Code: "failed", Message: ended.Unwrap().Error()}
@@ -67,7 +67,7 @@ func refusedIdea(id string, failed *temporal.ApplicationError) error {
 }
 
 // whole puts the values of the store back into a Result.
-func (p *Process) whole(ctx context.Context, r runresult.Result) (runresult.Result, error) {
+func (p *Process) whole(ctx context.Context, r loop.Result) (loop.Result, error) {
 	values := p.client.archive.values
 	ctx = blobs.ForProcess(ctx, p.id)
 	var err error

@@ -12,7 +12,7 @@ import (
 
 	"processidea/client/internal/kind"
 	"processidea/internal/safego"
-	"processidea/model/runresult"
+	"processidea/model/loop"
 	"processidea/protocol"
 )
 
@@ -68,10 +68,10 @@ func (p *Process) Instances(ctx context.Context) (map[string]InstanceStatus, err
 
 // Snapshot gives the process as it stands, with every State, and waits for nothing. Of an instance that does not answer
 // the State is nil. Where no worker answers at all, the Result holds the status alone, and the error wraps ErrNoWorker.
-func (p *Process) Snapshot(ctx context.Context) (runresult.Result, error) {
+func (p *Process) Snapshot(ctx context.Context) (loop.Result, error) {
 	info, err := p.describe(ctx)
 	if err != nil {
-		return runresult.Result{}, err
+		return loop.Result{}, err
 	}
 	if info.GetStatus() != enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING {
 		return p.Result(ctx)
@@ -81,15 +81,15 @@ func (p *Process) Snapshot(ctx context.Context) (runresult.Result, error) {
 		return p.WithStates(ctx, v)
 	}
 	if down := p.client.health(ctx); down != nil {
-		return runresult.Result{}, kind.Errorf(ErrUnreachable, "look at %s: %w", p.id, down)
+		return loop.Result{}, kind.Errorf(ErrUnreachable, "look at %s: %w", p.id, down)
 	}
-	return runresult.Result{ProcessID: p.id, Status: statusOf(info), Instances: map[string]runresult.Instance{}},
+	return loop.Result{ProcessID: p.id, Status: statusOf(info), Instances: map[string]loop.InstanceResult{}},
 		kind.Errorf(ErrNoWorker, "look at %s: no worker answers, so that its status alone is known: %w", p.id, err)
 }
 
 // WithStates adds to a Status the State of every instance, with every value whole. Of an instance that does not answer the
 // State is nil.
-func (p *Process) WithStates(ctx context.Context, v Status) (runresult.Result, error) {
+func (p *Process) WithStates(ctx context.Context, v Status) (loop.Result, error) {
 	tokens := slices.Collect(maps.Keys(v.Instances))
 	states := make([]any, len(tokens))
 	var g safego.Group
@@ -105,9 +105,9 @@ func (p *Process) WithStates(ctx context.Context, v Status) (runresult.Result, e
 		})
 	}
 	if err := g.Wait(); err != nil {
-		return runresult.Result{}, fmt.Errorf("look at %s: %w", p.id, err)
+		return loop.Result{}, fmt.Errorf("look at %s: %w", p.id, err)
 	}
-	instances := map[string]runresult.Instance{}
+	instances := map[string]loop.InstanceResult{}
 	for n, token := range tokens {
 		i := v.Instances[token]
 		i.State = states[n]

@@ -10,7 +10,7 @@ import (
 	"processidea/client/ideafiles"
 	"processidea/client/internal/offload"
 	"processidea/model/ideafile"
-	"processidea/model/runresult"
+	"processidea/model/loop"
 	"processidea/model/turn"
 	"processidea/protocol"
 	"processidea/store/blobs"
@@ -110,7 +110,7 @@ func (p *Process) Cancel(ctx context.Context) error {
 		return err
 	}
 	r, err := p.Result(ctx)
-	if err == nil && r.Status != runresult.StatusCancelled {
+	if err == nil && r.Status != loop.StatusCancelled {
 		err = &RefusedError{Process: p.id, Signal: name, Reason: "the process had just ended as " + string(r.Status)}
 	}
 	return err

@@ -7,13 +7,13 @@ import (
 	"processidea/model/check"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
-	"processidea/model/runresult"
+	"processidea/model/loop"
 )
 
 const hardened = "hardened-moderation"
 
 // hardenedResult runs the hardened Plan over rows with no LLM.
-func hardenedResult(t *testing.T, of string) runresult.Result {
+func hardenedResult(t *testing.T, of string) loop.Result {
 	t.Helper()
 	idea, err := jsonval.DecodeObject(read(t, hardened, "idea.json"))
 	if err != nil {
@@ -53,7 +53,7 @@ func TestTheHardenedPlanJudgesNewComments(t *testing.T) {
 			t.Errorf("comment %d: %v, want %s", n+1, got, want)
 		}
 	}
-	if r.Status != runresult.StatusCompleted || r.Requests != 0 {
+	if r.Status != loop.StatusCompleted || r.Requests != 0 {
 		t.Errorf("%s after %d requests", r.Status, r.Requests)
 	}
 }
@@ -88,7 +88,7 @@ func TestTheHardenedIdeaIsWhatHardenMakesOfTheRun(t *testing.T) {
 }
 
 // endedContext is the context of the Idea that is sealed at the end: the final States, and every Call done.
-func endedContext(first map[string]any, r runresult.Result) []any {
+func endedContext(first map[string]any, r loop.Result) []any {
 	var context []any
 	for _, raw := range first["context"].([]any) {
 		m := raw.(map[string]any)

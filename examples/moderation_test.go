@@ -5,12 +5,12 @@ import (
 	"testing"
 
 	"processidea/model/jsonval"
-	"processidea/model/runresult"
+	"processidea/model/loop"
 	"processidea/model/turn"
 )
 
 // decided gives the decision of every comment, by its id, as the real tools come to it.
-func decided(t *testing.T) (runresult.Result, map[string]map[string]any) {
+func decided(t *testing.T) (loop.Result, map[string]map[string]any) {
 	t.Helper()
 	idea, replies := parsed(t, "moderation")
 	r := start(t, idea, replies, "").through()
@@ -24,7 +24,7 @@ func decided(t *testing.T) (runresult.Result, map[string]map[string]any) {
 
 func TestAHundredCommentsTakeOneRequestAndSixCalls(t *testing.T) {
 	r, decisions := decided(t)
-	if r.Status != runresult.StatusCompleted || r.Requests != 1 || r.Calls != (turn.CallCounts{Done: 600}) || len(decisions) != 100 {
+	if r.Status != loop.StatusCompleted || r.Requests != 1 || r.Calls != (turn.CallCounts{Done: 600}) || len(decisions) != 100 {
 		t.Fatalf("%s after %d requests, calls %+v, %d decisions: %v", r.Status, r.Requests, r.Calls, len(decisions), r.Error)
 	}
 	output := r.Output.(map[string]any)["decisions"].(map[string]any)

@@ -10,7 +10,6 @@ import (
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
 	"processidea/model/loop"
-	"processidea/model/runresult"
 	"processidea/model/turn"
 )
 
@@ -29,7 +28,7 @@ func begin(t *testing.T, name string) *play {
 }
 
 // states is what every instance of a result holds, in canonical bytes.
-func states(r runresult.Result) string {
+func states(r loop.Result) string {
 	return fmt.Sprintf("%s %s %s", r.Status, jsonval.Encode(r.Output), jsonval.Encode(jsonval.ToJSONValue(r.Instances)))
 }
 
@@ -57,7 +56,7 @@ func TestOnlyTheEmployeeWhoIsNamedChanges(t *testing.T) {
 	if first != "urgent" || old != "Add CSV export to the invoices page" || name != "Bo Lindqvist" {
 		t.Errorf("employee_B is now %s", jsonval.Encode(b))
 	}
-	if r.Status != runresult.StatusCompleted || r.Requests != 1 || r.Calls != (turn.CallCounts{Done: 1}) {
+	if r.Status != loop.StatusCompleted || r.Requests != 1 || r.Calls != (turn.CallCounts{Done: 1}) {
 		t.Errorf("%s after %d requests, calls %+v", r.Status, r.Requests, r.Calls)
 	}
 }

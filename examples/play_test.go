@@ -15,7 +15,6 @@ import (
 	"processidea/model/jsonval"
 	"processidea/model/loop"
 	"processidea/model/prompt"
-	"processidea/model/runresult"
 	"processidea/model/turn"
 	"processidea/rehearsal"
 	"processidea/tools"
@@ -75,7 +74,7 @@ func own(idea *ideafile.Idea, token string) (context []ideafile.Message) {
 }
 
 // through plays to the end.
-func (p *play) through() runresult.Result {
+func (p *play) through() loop.Result {
 	p.t.Helper()
 	for range 50 {
 		step, brief := p.mind.Advance(p.started)
@@ -86,7 +85,7 @@ func (p *play) through() runresult.Result {
 			p.request(brief)
 		case loop.StepWait:
 			if p.person == nil {
-				return p.mind.Result(runresult.StatusRunning, true)
+				return p.mind.Result(loop.StatusRunning, true)
 			}
 			p.decide()
 		default:
@@ -94,7 +93,7 @@ func (p *play) through() runresult.Result {
 		}
 	}
 	p.t.Fatal("it does not end")
-	return runresult.Result{}
+	return loop.Result{}
 }
 
 // runPlans lets the Plans that run directly come to their end.

@@ -7,12 +7,12 @@ import (
 	"processidea/learn/ripen"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
-	"processidea/model/runresult"
+	"processidea/model/loop"
 	"processidea/model/turn"
 )
 
 // tally counts the instances of a result by status.
-func tally(r runresult.Result) map[ideafile.InstanceStatus]int {
+func tally(r loop.Result) map[ideafile.InstanceStatus]int {
 	n := map[ideafile.InstanceStatus]int{}
 	for _, i := range r.Instances {
 		n[i.Status]++
@@ -34,7 +34,7 @@ func TestElevenRefundsWaitAndTheOthersSettleWithoutThem(t *testing.T) {
 		return turn.Decision{Kind: ideafile.Approve, CallID: what.CallID, ApprovalDigest: what.Digest, DecidedBy: "ann"}
 	}
 	r = p.through()
-	if r.Status != runresult.StatusCompleted || r.Requests != 2 || r.Calls != (turn.CallCounts{Done: 400, Rejected: 3}) {
+	if r.Status != loop.StatusCompleted || r.Requests != 2 || r.Calls != (turn.CallCounts{Done: 400, Rejected: 3}) {
 		t.Errorf("%s after %d Requests, %+v", r.Status, r.Requests, r.Calls)
 	}
 	f := ripen.Judge([]ripen.Run{{ProcessID: "refunds", Tools: p.idea.Tools, Log: append(p.log, p.mind.TakeUnsealedLog()...)}})

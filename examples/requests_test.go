@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"processidea/model/ideafile"
-	"processidea/model/runresult"
+	"processidea/model/loop"
 	"processidea/model/turn"
 	"processidea/rehearsal"
 	"processidea/tools"
@@ -60,7 +60,7 @@ func TestNoExampleMakesARequestOnlyToHearThatNothingIsLeft(t *testing.T) {
 			}
 			p := beginAny(t, name)
 			r := p.through()
-			if r.Status != runresult.StatusCompleted || r.Requests != want.requests || p.inVain != want.inVain {
+			if r.Status != loop.StatusCompleted || r.Requests != want.requests || p.inVain != want.inVain {
 				t.Errorf("%s after %d Requests, %d in vain", r.Status, r.Requests, p.inVain)
 			}
 		})

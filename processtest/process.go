@@ -13,7 +13,7 @@ import (
 	"processidea/client"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
-	"processidea/model/runresult"
+	"processidea/model/loop"
 	"processidea/protocol"
 )
 
@@ -26,7 +26,7 @@ type Process struct {
 	client    *client.Client
 	delegates map[string]bool // Tools that run processes
 	ended     chan struct{}   // closed at the end, once result and err are there
-	result    runresult.Result
+	result    loop.Result
 	err       error
 
 	mu    sync.Mutex
@@ -49,20 +49,20 @@ func (p *Process) followEnd() {
 }
 
 // Result waits for the end of the process, and gives what it came to. One that pauses, or waits for a person, fails the test.
-func (p *Process) Result() runresult.Result {
+func (p *Process) Result() loop.Result {
 	p.t.Helper()
 	r, waiting := p.rest()
 	switch {
 	case len(waiting) > 0:
 		p.t.Fatalf("processtest: process %s does not end: it waits for a person at %s", p.ID(), describeWaiting(waiting))
-	case r.Status == runresult.StatusPaused:
+	case r.Status == loop.StatusPaused:
 		p.t.Fatalf("processtest: process %s does not end: it is paused: %s", p.ID(), errorOf(r))
 	}
 	return r
 }
 
 // Rest waits until the process has ended, is paused, or waits for nothing but people, and tells how it stands.
-func (p *Process) Rest() runresult.Result {
+func (p *Process) Rest() loop.Result {
 	p.t.Helper()
 	r, _ := p.rest()
 	return r
@@ -98,7 +98,7 @@ func describeWaiting(waiting []client.Approval) string {
 	return strings.Join(calls, ", ")
 }
 
-func errorOf(r runresult.Result) string {
+func errorOf(r loop.Result) string {
 	if r.Error == nil {
 		return "no error"
 	}
@@ -106,7 +106,7 @@ func errorOf(r runresult.Result) string {
 }
 
 // rest waits until nothing happens any more, and gives what waits for people.
-func (p *Process) rest() (runresult.Result, []client.Approval) {
+func (p *Process) rest() (loop.Result, []client.Approval) {
 	p.t.Helper()
 	ctx, cancel := p.context()
 	defer cancel()
@@ -135,12 +135,12 @@ func (p *Process) rest() (runresult.Result, []client.Approval) {
 }
 
 // look finds out whether the process, which has not ended, rests.
-func (p *Process) look(ctx context.Context) (r runresult.Result, waiting []client.Approval, resting bool, err error) {
+func (p *Process) look(ctx context.Context) (r loop.Result, waiting []client.Approval, resting bool, err error) {
 	status, err := p.Process.Status(ctx)
 	if err != nil {
 		return r, nil, false, err
 	}
-	if status.Status != runresult.StatusPaused {
+	if status.Status != loop.StatusPaused {
 		waiting, resting, err = p.waitingIn(ctx, p.Process, status)
 		if !resting || len(waiting) == 0 {
 			return r, nil, false, err
@@ -192,9 +192,9 @@ func (p *Process) waitingInDelegate(ctx context.Context, id string) (waiting []c
 	switch {
 	case err != nil:
 		return nil, false, err
-	case status.Status == runresult.StatusPaused:
+	case status.Status == loop.StatusPaused:
 		return nil, true, nil
-	case status.Status != runresult.StatusRunning:
+	case status.Status != loop.StatusRunning:
 		return nil, false, nil
 	}
 	return p.waitingIn(ctx, q, status)

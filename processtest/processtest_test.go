@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"processidea/client"
-	"processidea/model/runresult"
+	"processidea/model/loop"
 	"processidea/processtest"
 	"processidea/tools"
 )
@@ -146,7 +146,7 @@ func TestEachRowIsAnInstance(t *testing.T) {
 	p.CheckState("②", `{"doubled": 4}`) // the process rests
 	p.Answer(waiting[0], 5)
 	p.CheckState("three", `{"doubled": 5}`)
-	if r := p.Result(); r.Status != runresult.StatusCompleted || len(p.Calls("double")) != 2 {
+	if r := p.Result(); r.Status != loop.StatusCompleted || len(p.Calls("double")) != 2 {
 		t.Errorf("%+v", r)
 	}
 }

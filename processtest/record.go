@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"processidea/model/jsonval"
+	"processidea/model/loop"
 	"processidea/model/prompt"
-	"processidea/model/runresult"
 	"processidea/tools/runner"
 )
 
@@ -92,7 +92,7 @@ func (p *Process) CheckOutput(want string) {
 	p.check("the output", r.Output, want, r)
 }
 
-func (p *Process) check(what string, got any, want string, r runresult.Result) {
+func (p *Process) check(what string, got any, want string, r loop.Result) {
 	p.t.Helper()
 	expected, err := jsonval.Decode([]byte(want))
 	if err != nil {

@@ -18,7 +18,7 @@ import (
 	"processidea/client/ideafiles"
 	"processidea/connect"
 	"processidea/devserver"
-	"processidea/model/runresult"
+	"processidea/model/loop"
 	"processidea/rehearsal"
 	"processidea/store/blobs"
 	"processidea/tools"
@@ -60,7 +60,7 @@ func Start(t testing.TB, path string, options ...Option) *Process {
 }
 
 // Run starts a process and waits for its end.
-func Run(t testing.TB, path string, options ...Option) runresult.Result {
+func Run(t testing.TB, path string, options ...Option) loop.Result {
 	t.Helper()
 	return Start(t, path, options...).Result()
 }

@@ -5,8 +5,8 @@ import (
 	"processidea/model/ideafile"
 	"processidea/model/ideafile/delegate"
 	"processidea/model/jsonval"
-	"processidea/model/quota"
-	"processidea/model/runresult"
+	"processidea/model/loop"
+	"processidea/model/loop/quota"
 	"processidea/model/turn"
 )
 
@@ -43,10 +43,10 @@ type ParentCall struct {
 
 // DelegateReport is the payload of the signal by which a delegate tells its instance how it stands, and at last what it came to.
 type DelegateReport struct {
-	Call   string           `json:"call"`
-	Status runresult.Status `json:"status"`
-	Output any              `json:"output"`
-	Error  *diag.Fault      `json:"error,omitempty"`
+	Call   string      `json:"call"`
+	Status loop.Status `json:"status"`
+	Output any         `json:"output"`
+	Error  *diag.Fault `json:"error,omitempty"`
 	// Handed are the values that it hands back to its parent's State, by path.
 	Handed map[string]any `json:"handed,omitempty"`
 	// Waiting is what it waits for, as its query "status" tells, and Use what it has begun and used, and needs.
@@ -61,7 +61,7 @@ type DelegateRef struct {
 	ProcessRef
 	// Status, Waiting and HeldUp are what it told last, and Code why it is paused; Claim is its share of what its
 	// instance may begin.
-	Status  runresult.Status `json:"status,omitempty"`
+	Status  loop.Status      `json:"status,omitempty"`
 	Waiting []string         `json:"waiting,omitempty"`
 	HeldUp  []turn.HeldUp    `json:"heldUp,omitempty"`
 	Code    string           `json:"code,omitempty"`

@@ -3,7 +3,7 @@ package protocol
 import (
 	"processidea/model/diag"
 	"processidea/model/ideafile"
-	"processidea/model/output"
+	"processidea/model/loop"
 	"processidea/model/turn"
 )
 
@@ -63,7 +63,7 @@ type GatherInput struct {
 	// WithoutStates leaves the States out of the answer.
 	WithoutStates bool `json:"stateless,omitempty"`
 	// Wirings are what Output is to be made of, in order; none: it is as given.
-	Wirings []output.Wiring `json:"wirings,omitempty"`
+	Wirings []loop.Wiring `json:"wirings,omitempty"`
 	// StatesOnly is whether nothing is to be sealed.
 	StatesOnly bool `json:"statesOnly,omitempty"`
 	// Delegation has the files that the Idea carries for its delegates.

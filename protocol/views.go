@@ -4,8 +4,8 @@ import (
 	"slices"
 	"time"
 
+	"processidea/model/loop"
 	"processidea/model/planreview"
-	"processidea/model/runresult"
 	"processidea/model/standing"
 	"processidea/model/turn"
 )
@@ -24,7 +24,7 @@ const WaitingForLLM = "Request "
 
 // ProcessView answers the query "status" of a process: as `run --json` without States, and what it waits for.
 type ProcessView struct {
-	runresult.Result
+	loop.Result
 	// Waiting tells people what the process waits for.
 	Waiting []string `json:"waiting"`
 	// Awaiting counts the Calls, and the Plans, that wait for a person.
@@ -54,9 +54,9 @@ func (v ProcessView) InstanceID(token string) string {
 
 // PartView is one part of a process that is split.
 type PartView struct {
-	Process   string           `json:"process"`
-	Status    runresult.Status `json:"status"` // empty: it has not reported yet
-	Instances []string         `json:"instances"`
+	Process   string      `json:"process"`
+	Status    loop.Status `json:"status"` // empty: it has not reported yet
+	Instances []string    `json:"instances"`
 }
 
 // AcceptedSignal is a signal by which somebody steered the process and which has taken effect.

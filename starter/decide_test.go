@@ -10,7 +10,7 @@ import (
 
 	"github.com/creack/pty"
 
-	"processidea/model/runresult"
+	"processidea/model/loop"
 	"processidea/starter/internal/exit"
 )
 
@@ -79,7 +79,7 @@ func TestManyCallsAreDecidedOnWithOneCommand(t *testing.T) {
 	if e := d.do("approve", "p", "1.1@1", "--by", "cid").is(exit.Done); e.out != "p 1.1@1: approve taken, 2 of 2\n" {
 		t.Error(e.out)
 	}
-	if r := d.do("watch", "p", "--json").is(exit.Done).result(); r.Status != runresult.StatusCompleted || r.Calls.Done != 3 {
+	if r := d.do("watch", "p", "--json").is(exit.Done).result(); r.Status != loop.StatusCompleted || r.Calls.Done != 3 {
 		t.Errorf("%+v", r)
 	}
 	d.do("decide", "p", "--approve", "--yes").is(exit.Usage).complains("nobody is waited for")
@@ -161,7 +161,7 @@ func TestEachOfManyDecisionsIsSigned(t *testing.T) {
 	if e := d.do("decide", "p", "--approve", "--yes", "--key", "bob.key", "--reason", "all fine").is(exit.Done); e.out != "p: approve taken on 3 Calls, 2 of 2\n" {
 		t.Error(e.out)
 	}
-	d.eventually("it ends", func() bool { return d.do("result", "p", "--json").result().Status == runresult.StatusCompleted })
+	d.eventually("it ends", func() bool { return d.do("result", "p", "--json").result().Status == loop.StatusCompleted })
 	if e := d.do("verify", "p").is(exit.Done); !strings.Contains(e.out, "6 decisions: 0 declared, 6 signed; every signature is right") {
 		t.Error(e.out)
 	}

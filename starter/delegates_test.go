@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"processidea/model/jsonval"
-	"processidea/model/runresult"
+	"processidea/model/loop"
 	"processidea/protocol"
 	"processidea/starter/internal/exit"
 )
@@ -36,7 +36,7 @@ func (d *desk) removed() *desk {
 func TestAForkHasTheFilesOfItsDelegates(t *testing.T) {
 	d := researched(t).removed()
 	r := d.do("fork", "p", "--at", "1", "--replies", "replies.jsonl", "--json").is(exit.Done).result()
-	if r.Status != runresult.StatusCompleted || !strings.Contains(string(jsonval.Encode(r.Output)), "A History of the Window Tax") {
+	if r.Status != loop.StatusCompleted || !strings.Contains(string(jsonval.Encode(r.Output)), "A History of the Window Tax") {
 		t.Errorf("%+v", r)
 	}
 	d.do("verify", "p-fork-1").is(exit.Done)
@@ -71,7 +71,7 @@ func TestTheFilesOfDelegatesTravelWithTheChainsOfParts(t *testing.T) {
 		{"type": "plan", "stage": "complete", "plan": [{"_tool": "research", "question": "Why?"}]}]}`), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	found := func(r runresult.Result) {
+	found := func(r loop.Result) {
 		t.Helper()
 		for _, token := range []string{"①", "②"} {
 			if state := string(jsonval.Encode(r.Instances[token].State)); !strings.Contains(state, "Glass was dear") || !strings.Contains(state, "A History of the Window Tax") {

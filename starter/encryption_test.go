@@ -12,7 +12,7 @@ import (
 	"syscall"
 	"testing"
 
-	"processidea/model/runresult"
+	"processidea/model/loop"
 	"processidea/model/turn"
 	"processidea/starter/internal/exit"
 	"processidea/store/encryption"
@@ -198,7 +198,7 @@ func TestAProcessWaitsForAWorkerThatHasItsKey(t *testing.T) {
 	}
 	g.release()
 	r := both.do("watch", "p", "--json").is(exit.Done).result()
-	if r.Status != runresult.StatusCompleted || r.Calls != (turn.CallCounts{Done: 1}) {
+	if r.Status != loop.StatusCompleted || r.Calls != (turn.CallCounts{Done: 1}) {
 		t.Errorf("%+v", r)
 	}
 	select {

@@ -10,7 +10,7 @@ import (
 
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
-	"processidea/model/runresult"
+	"processidea/model/loop"
 	"processidea/starter/internal/exit"
 )
 
@@ -80,7 +80,7 @@ func (d *desk) end(args ...string) {
 	d.Helper()
 	id := args[len(args)-1]
 	d.do(append(args, "--replies", "more.jsonl", "--detach")...).is(exit.Done)
-	var r runresult.Result
+	var r loop.Result
 	d.eventually("it ends", func() bool {
 		r = d.do("result", id, "--json").result()
 		for token, i := range r.Instances {
@@ -88,9 +88,9 @@ func (d *desk) end(args ...string) {
 				d.do("approve", id, "1.3@"+token)
 			}
 		}
-		return r.Status != runresult.StatusRunning
+		return r.Status != loop.StatusRunning
 	})
-	if large, _ := r.Instances["②"].State.(map[string]any)["large"].(string); r.Status != runresult.StatusCompleted || len(large) < jsonval.LargeValueBytes {
+	if large, _ := r.Instances["②"].State.(map[string]any)["large"].(string); r.Status != loop.StatusCompleted || len(large) < jsonval.LargeValueBytes {
 		d.Errorf("%s: %.300s", args, jsonval.Encode(jsonval.ToJSONValue(r)))
 	}
 	d.do("verify", id).is(exit.Done)

@@ -13,7 +13,7 @@ import (
 
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
-	"processidea/model/runresult"
+	"processidea/model/loop"
 	"processidea/model/turn"
 	"processidea/protocol"
 	"processidea/starter/internal/exit"
@@ -97,7 +97,7 @@ func TestAForkGoesOnWhereItsIdeaStood(t *testing.T) {
 	want(t, c.String(), `{"/look":2,"/tell":1}`)
 	e := d.do("fork", "p", "--at", "2", "--replies", "more.jsonl", "--detach", "--json").is(exit.Done)
 	e.complains("1 Call is asked about again").complains("1 instance is left as settled").complains("effects in the outside world are shared")
-	if r := e.result(); r.ProcessID != "p-fork-1" || r.Status != runresult.StatusRunning {
+	if r := e.result(); r.ProcessID != "p-fork-1" || r.Status != loop.StatusRunning {
 		t.Errorf("%+v", r)
 	}
 	before, after := d.asked("p"), d.asked("p-fork-1")

@@ -17,7 +17,7 @@ import (
 	"time"
 
 	"processidea/devserver/devtest"
-	"processidea/model/runresult"
+	"processidea/model/loop"
 	"processidea/starter/internal/server"
 )
 
@@ -214,7 +214,7 @@ func (e ended) json(into any) {
 	}
 }
 
-func (e ended) result() (r runresult.Result) {
+func (e ended) result() (r loop.Result) {
 	e.t.Helper()
 	e.json(&r)
 	return r

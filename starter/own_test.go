@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"processidea/devserver/devtest"
-	"processidea/model/runresult"
+	"processidea/model/loop"
 )
 
 // TestAProgramOfOnesOwnDoesEverythingWithItsTools builds the example as its user would, in its own module.
@@ -27,7 +27,7 @@ func TestAProgramOfOnesOwnDoesEverythingWithItsTools(t *testing.T) {
 	d.program = program
 	d.do("check", ".").is(0).tells("checkStock is run by a Go function", "nothing is wrong")
 	r := d.do("run", ".", "--json", "--ui-port=-1").is(0).result()
-	if reserved := r.Instances[""].State; r.Status != runresult.StatusCompleted || r.Calls.Done != 4 {
+	if reserved := r.Instances[""].State; r.Status != loop.StatusCompleted || r.Calls.Done != 4 {
 		t.Errorf("%+v with %v", r, reserved)
 	}
 	d.do("simulate", ".", "--json").is(0)

@@ -15,7 +15,7 @@ import (
 
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
-	"processidea/model/runresult"
+	"processidea/model/loop"
 	"processidea/model/turn"
 	"processidea/protocol"
 	"processidea/starter/internal/exit"
@@ -86,7 +86,7 @@ func TestPeopleDecideFromTheCommandLine(t *testing.T) {
 	d.do("approve", "p", "1.1@②", "--json").is(exit.Usage).complains("refused: ")
 	d.do("amend", "p", "1.1@3", "--params", `{"text": "no"}`).is(exit.Done)
 	r := d.do("watch", "p", "--json").is(exit.Done).result()
-	if r.Status != runresult.StatusCompleted || r.Calls.Done != 3 || !strings.Contains(string(jsonval.Encode(r.Instances["③"].State)), `"text":"no"`) {
+	if r.Status != loop.StatusCompleted || r.Calls.Done != 3 || !strings.Contains(string(jsonval.Encode(r.Instances["③"].State)), `"text":"no"`) {
 		t.Errorf("%+v", r)
 	}
 	d.do("approve", "p", "1.1@②").is(exit.Usage).complains("1.1@② was decided on already (approved by ann) and waits for nobody: it is done")
@@ -120,7 +120,7 @@ func TestPeopleSteerFromTheCommandLine(t *testing.T) {
 	d.do("resume", "p", "--requests", "50").is(exit.Done)
 	d.do("cancel", "p").is(exit.Done)
 	d.do("cancel", "p").is(exit.Usage).complains("the process has ended")
-	if r := d.do("result", "p", "--json").is(exit.Failed).result(); r.Status != runresult.StatusCancelled || r.Instances["①"].Status != ideafile.InstanceSettled {
+	if r := d.do("result", "p", "--json").is(exit.Failed).result(); r.Status != loop.StatusCancelled || r.Instances["①"].Status != ideafile.InstanceSettled {
 		t.Errorf("%+v", r)
 	}
 }
@@ -161,10 +161,10 @@ func TestDeadlinesAndPausesOutliveTheServer(t *testing.T) {
 	d.eventually("the deadline has passed", func() bool { return time.Now().After(deadline) })
 	d.dev()
 	r := d.do("watch", "late", "--json").is(exit.Done).result()
-	if r.Calls.Rejected != 2 || r.Calls.Done != 1 || r.Status != runresult.StatusCompleted {
+	if r.Calls.Rejected != 2 || r.Calls.Done != 1 || r.Status != loop.StatusCompleted {
 		t.Errorf("%+v", r)
 	}
-	if r := d.do("result", "paused", "--json").is(exit.Paused).result(); r.Status != runresult.StatusPaused {
+	if r := d.do("result", "paused", "--json").is(exit.Paused).result(); r.Status != loop.StatusPaused {
 		t.Errorf("%+v", r)
 	}
 	d.do("resume", "paused").is(exit.Done)

@@ -9,7 +9,7 @@ import (
 	"processidea/client/backtest"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
-	"processidea/model/runresult"
+	"processidea/model/loop"
 	"processidea/starter/internal/exit"
 )
 
@@ -28,7 +28,7 @@ func TestAProcessRipensFromFreeToCompleteInFiveCommands(t *testing.T) {
 	if len(lines) != 5 {
 		t.Errorf("there are %d commands", len(lines))
 	}
-	var runs []runresult.Result
+	var runs []loop.Result
 	for _, line := range lines {
 		line, _, _ = strings.Cut(line, "#")
 		args := strings.Fields(strings.TrimPrefix(line, program))

@@ -14,7 +14,7 @@ import (
 	"processidea/client"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
-	"processidea/model/runresult"
+	"processidea/model/loop"
 	"processidea/model/turn"
 	"processidea/rehearsal"
 	"processidea/starter/internal/exit"
@@ -81,7 +81,7 @@ func TestAProcessThatFailsIsExitCode1(t *testing.T) {
 		"replies.jsonl": strings.Repeat(nothingMore+"\n", 4),
 	})
 	r := d.do("run", ".", noUI, "--json").is(exit.Failed).result()
-	if r.Status != runresult.StatusFailed || r.Error.Code != turn.CodeMissingRequired || r.Instances[""].Status != ideafile.InstanceFailed || r.Instances[""].State == nil {
+	if r.Status != loop.StatusFailed || r.Error.Code != turn.CodeMissingRequired || r.Instances[""].Status != ideafile.InstanceFailed || r.Instances[""].State == nil {
 		t.Errorf("%+v", r)
 	}
 }
@@ -92,7 +92,7 @@ func TestAProcessThatPausesIsExitCode3WithItsStates(t *testing.T) {
 	d := newDesk(t, files)
 	r := d.do("run", ".", noUI, "--json").is(exit.Paused).result()
 	state, _ := r.Instances["①"].State.(map[string]any)
-	if r.Status != runresult.StatusPaused || r.Error.Code != turn.CodeBadReplies || state["text"] != "This is wonderful!" {
+	if r.Status != loop.StatusPaused || r.Error.Code != turn.CodeBadReplies || state["text"] != "This is wonderful!" {
 		t.Errorf("%+v", r)
 	}
 }
@@ -100,7 +100,7 @@ func TestAProcessThatPausesIsExitCode3WithItsStates(t *testing.T) {
 func TestAnLLMThatCannotBeReachedIsExitCode4(t *testing.T) {
 	d := newDesk(t, judge()).set("OPENAI_BASE_URL=http://127.0.0.1:1/v1")
 	e := d.do("run", ".", noUI, "--json", "--llm-wait", "1s").is(exit.Unreachable)
-	if r := e.result(); r.Status != runresult.StatusRunning || len(r.HeldUp) != 1 || r.HeldUp[0].Cause != turn.CodeLLMUnreachable || !r.HeldUp[0].Untried {
+	if r := e.result(); r.Status != loop.StatusRunning || len(r.HeldUp) != 1 || r.HeldUp[0].Cause != turn.CodeLLMUnreachable || !r.HeldUp[0].Untried {
 		t.Errorf("%+v", r)
 	}
 	if !strings.Contains(e.err, "held up since ") || !strings.Contains(e.err, "127.0.0.1:1 cannot be reached") {
@@ -200,7 +200,7 @@ func TestACallThatEndsWhileAnInterruptedRunDrainsIsNotRunAgain(t *testing.T) {
 func TestAtTheEndOfTheWaitTheProcessIsStillRunning(t *testing.T) {
 	d, g := gated(t)
 	r := d.do("run", ".", noUI, "--json", "--wait", "1s").is(exit.Done).result()
-	if r.Status != runresult.StatusRunning || r.Instances[""].Status != ideafile.InstanceWorking {
+	if r.Status != loop.StatusRunning || r.Instances[""].Status != ideafile.InstanceWorking {
 		t.Errorf("%+v", r)
 	}
 	g.key(d)

@@ -7,7 +7,7 @@ import (
 
 	"processidea/client"
 	"processidea/client/schedules"
-	"processidea/model/runresult"
+	"processidea/model/loop"
 	"processidea/starter/internal/exit"
 )
 
@@ -37,7 +37,7 @@ func TestAScheduleStartsProcessesUntilItIsPausedOrEnded(t *testing.T) {
 	d.do("schedule", "now", "nightly").is(exit.Done)
 	d.eventually("one was started at once", func() bool { list := d.schedules(); return len(list[0].Latest) == 1 })
 	id := d.schedules()[0].Latest[0].Process
-	if r := d.do("watch", id, "--json").is(exit.Done).result(); !strings.HasPrefix(id, "nightly-2") || r.Status != runresult.StatusCompleted || r.Calls.Done != 1 {
+	if r := d.do("watch", id, "--json").is(exit.Done).result(); !strings.HasPrefix(id, "nightly-2") || r.Status != loop.StatusCompleted || r.Calls.Done != 1 {
 		t.Errorf("%s: %+v", id, r)
 	}
 

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"processidea/devserver/devtest"
-	"processidea/model/runresult"
+	"processidea/model/loop"
 	"processidea/starter/internal/exit"
 	"processidea/starter/internal/server"
 )
@@ -43,7 +43,7 @@ func TestAServerElsewhereIsUsedByItsAddress(t *testing.T) {
 	n, _ := d.dev()
 	remote := d.at(folder(t, judge())).set("TEMPORAL_ADDRESS="+n.Address, "PROCESSIDEA_STORE="+n.Store)
 	r := remote.do("run", ".", "--id", "p", "--json").is(exit.Done).result()
-	if r.Status != runresult.StatusCompleted {
+	if r.Status != loop.StatusCompleted {
 		t.Errorf("%+v", r)
 	}
 	if _, err := os.Stat(filepath.Join(remote.dir, ".processidea")); err == nil {
@@ -96,7 +96,7 @@ func TestAWorkerOfItsOwnRunsTheProcesses(t *testing.T) {
 	if err := w.Start(); err != nil {
 		t.Fatal(err)
 	}
-	if r := p.end().is(exit.Done).result(); r.Status != runresult.StatusCompleted {
+	if r := p.end().is(exit.Done).result(); r.Status != loop.StatusCompleted {
 		t.Errorf("%+v", r)
 	}
 	elsewhere := d.at(d.dir).set("TEMPORAL_ADDRESS="+n.Address, "PROCESSIDEA_STORE="+t.TempDir())

@@ -12,7 +12,7 @@ import (
 	"processidea/client/simulation"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
-	"processidea/model/runresult"
+	"processidea/model/loop"
 	"processidea/rehearsal"
 	"processidea/starter/internal/exit"
 )
@@ -54,7 +54,7 @@ func TestASimulationTouchesNothingAndReportsWhatItWouldTake(t *testing.T) {
 	if n.Load() != 0 {
 		t.Errorf("%d requests went out", n.Load())
 	}
-	if r.Simulated == nil || r.Status != runresult.StatusCompleted || r.Requests != 2 || r.Calls.Done != 8 || r.Approvals != 2 || !r.Estimated || r.Usage.PromptTokens == 0 || r.Total.Requests != 2 {
+	if r.Simulated == nil || r.Status != loop.StatusCompleted || r.Requests != 2 || r.Calls.Done != 8 || r.Approvals != 2 || !r.Estimated || r.Usage.PromptTokens == 0 || r.Total.Requests != 2 {
 		t.Errorf("%s", e.out)
 	}
 	if r.Tools["price"][ideafile.Done] != 2 || r.Tools["pay"][ideafile.Done] != 2 || len(r.Tools) != 4 || len(r.Open) != 0 || len(r.Unasked) != 1 || len(r.MadeUp) != 1 {
@@ -197,7 +197,7 @@ func TestEveryExampleCanBeSimulated(t *testing.T) {
 		e := d.do(args...).is(exit.Done)
 		var r simulation.Report
 		e.json(&r)
-		if r.Status != runresult.StatusCompleted || r.Graph == "" || r.Simulated == nil {
+		if r.Status != loop.StatusCompleted || r.Graph == "" || r.Simulated == nil {
 			t.Errorf("%s: %s", folder, e.out)
 		}
 	}

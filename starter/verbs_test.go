@@ -14,7 +14,7 @@ import (
 	"processidea/client"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
-	"processidea/model/runresult"
+	"processidea/model/loop"
 	"processidea/starter/internal/exit"
 	"processidea/store/chain"
 )
@@ -29,7 +29,7 @@ func TestTheVerbsLookAtProcessesOnARunningServer(t *testing.T) {
 	var list []client.Summary
 	d.eventually("the list says that the process is completed", func() bool {
 		d.do("list", "--json").is(exit.Done).json(&list)
-		return len(list) == 1 && list[0].Status == runresult.StatusCompleted
+		return len(list) == 1 && list[0].Status == loop.StatusCompleted
 	})
 	if l := list[0]; l.Process != "p" || l.Path != "moderation" || l.Version != "7" || l.Ended == nil || l.Ended.Before(l.Started) {
 		t.Errorf("%+v", l)
@@ -102,21 +102,21 @@ func TestADetachedProcessIsFollowedLater(t *testing.T) {
 	d.do("run", ".", "--id", "p", "--detach").is(exit.Usage).quiet().complains("no server runs in", "starter dev")
 	d.dev()
 	e := d.do("run", ".", "--id", "p", "--detach", "--json").is(exit.Done)
-	if r := e.result(); r.Status != runresult.StatusRunning || r.Instances[""].Status != ideafile.InstanceWorking || r.ProcessID != "p" {
+	if r := e.result(); r.Status != loop.StatusRunning || r.Instances[""].Status != ideafile.InstanceWorking || r.ProcessID != "p" {
 		t.Errorf("%+v", r)
 	}
 	g.key(d)
 	r := d.do("result", "p", "--json").is(exit.Done).result()
-	if r.Status != runresult.StatusRunning || string(jsonval.Encode(r.Instances[""].State)) != `{"n":1}` {
+	if r.Status != loop.StatusRunning || string(jsonval.Encode(r.Instances[""].State)) != `{"n":1}` {
 		t.Errorf("%+v", r)
 	}
 	watcher := d.start("watch", "p", "--json")
 	watcher.says("p: running")
 	g.release()
-	if r := watcher.end().is(exit.Done).result(); r.Status != runresult.StatusCompleted {
+	if r := watcher.end().is(exit.Done).result(); r.Status != loop.StatusCompleted {
 		t.Errorf("%+v", r)
 	}
-	if r := d.do("run", ".", "--id", "p", "--detach", "--json").is(exit.Done).result(); r.Status != runresult.StatusCompleted {
+	if r := d.do("run", ".", "--id", "p", "--detach", "--json").is(exit.Done).result(); r.Status != loop.StatusCompleted {
 		t.Errorf("attached to an ended process: %+v", r)
 	}
 }
@@ -131,13 +131,13 @@ func TestAPausedProcessIsSeenAsPaused(t *testing.T) {
 	if e := d.do("result", "p").is(exit.Paused); !strings.Contains(e.out, "p: paused · ") || !strings.Contains(e.out, "bad_replies: ") {
 		t.Error(e.out)
 	}
-	if r := d.do("watch", "p", "--wait", "1s", "--json").is(exit.Paused).result(); r.Status != runresult.StatusPaused {
+	if r := d.do("watch", "p", "--wait", "1s", "--json").is(exit.Paused).result(); r.Status != loop.StatusPaused {
 		t.Errorf("%+v", r)
 	}
 	var list []client.Summary
 	d.eventually("the list says that the process is paused", func() bool {
 		d.do("list", "--json").is(exit.Done).json(&list)
-		return len(list) == 1 && list[0].Status == runresult.StatusPaused
+		return len(list) == 1 && list[0].Status == loop.StatusPaused
 	})
 }
 
@@ -159,7 +159,7 @@ func TestAProcessThatSomebodyEndsIsCancelled(t *testing.T) {
 			t.Fatal(err)
 		}
 		r := p.end().is(exit.Failed).result()
-		if r.Status != runresult.StatusCancelled || r.ProcessID != id {
+		if r.Status != loop.StatusCancelled || r.ProcessID != id {
 			t.Errorf("%s: %+v", id, r)
 		}
 		if state := r.Instances[""].State; id == "cancelled" && string(jsonval.Encode(state)) != `{"n":1}` {

@@ -15,7 +15,7 @@ import (
 	"processidea/learn/harden"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
-	"processidea/model/runresult"
+	"processidea/model/loop"
 	"processidea/protocol"
 	"processidea/store/chain"
 )
@@ -23,7 +23,7 @@ import (
 // played is what a process came to, as far as it must not depend on whether it was split.
 type played struct {
 	s *scenario
-	r runresult.Result
+	r loop.Result
 }
 
 // asOneAndInParts has a test play its process as one and, as another process, in parts of three instances, and checks that both come to
@@ -61,7 +61,7 @@ func asOneAndInParts(t *testing.T, play func(t *testing.T, config string) (*scen
 var incidental = regexp.MustCompile(`"(at|digest)":"[^"]*"| since [^ ]*Z|[^" /]*/(as-one|in-parts)|[^" ]*-(as-one|in-parts)`)
 
 // came waits for the end of the process, whatever it is.
-func (s *scenario) came(t *testing.T) (r runresult.Result) {
+func (s *scenario) came(t *testing.T) (r loop.Result) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
@@ -181,7 +181,7 @@ func (p played) story(t *testing.T, id string) harden.FinishedRun {
 func (p played) forkComesToTheSame(t *testing.T) {
 	t.Helper()
 	f := p.fork(t)
-	for _, r := range []*runresult.Result{&f.r, &p.r} {
+	for _, r := range []*loop.Result{&f.r, &p.r} {
 		r.Output = p.restored(t, r.Output)
 		for token, i := range r.Instances {
 			i.State = p.restored(t, i.State)

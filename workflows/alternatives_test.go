@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"processidea/model/runresult"
+	"processidea/model/loop"
 	"processidea/protocol"
 )
 
@@ -37,7 +37,7 @@ func TestAGoalThatAnAlternativeReachedIsNotAskedAbout(t *testing.T) {
 			s := newScenario(t, ideaOfAlternatives(c.config))
 			s.scripted, s.every = `{"when": "What to do now", `+strings.TrimPrefix(strings.ReplaceAll(refuseOrShout, "\n", ""), "{"), c.again
 			r := s.end(s.start())
-			if r.Status != runresult.StatusCompleted || r.Requests != c.requests || r.Calls.Failed != 3 || r.Calls.Done != 3 || asJSON(r.Instances["b"].State) != `{"text":"y","word":"Y"}` {
+			if r.Status != loop.StatusCompleted || r.Requests != c.requests || r.Calls.Failed != 3 || r.Calls.Done != 3 || asJSON(r.Instances["b"].State) != `{"text":"y","word":"Y"}` {
 				t.Errorf("%s", asJSON(r))
 			}
 			for _, id := range []string{s.id, protocol.InstanceID(s.id, "b")} {
@@ -62,7 +62,7 @@ func TestAWiredOutputIsMadeOfTheInstancesThatHaveTheValue(t *testing.T) {
 				{"when": "\"text\":\"z\"", "solution": {"calls": [{"_tool": "shout", "_instance": "*", "text": "†state.text", "_outputPath": "word"}, {"_tool": "shout", "_instance": "c", "text": "†state.text", "_outputPath": "more"}], "output": {"all": "†state.more"}}}`
 			s.scripted = strings.ReplaceAll(s.scripted, "\n\t\t\t\t", "\n")
 			want := map[string]string{`{}`: `{"all":{"a":"X"}}`, `{"batch": 2}`: `{"all":{"a":"X","c":"Z"}}`}[config]
-			if r := s.end(s.start()); r.Status != runresult.StatusCompleted || asJSON(r.Output) != want {
+			if r := s.end(s.start()); r.Status != loop.StatusCompleted || asJSON(r.Output) != want {
 				t.Errorf("%s", asJSON(r))
 			}
 		})

@@ -15,7 +15,7 @@ import (
 
 	"processidea/internal/longrun"
 	"processidea/model/jsonval"
-	"processidea/model/runresult"
+	"processidea/model/loop"
 	"processidea/model/turn"
 )
 
@@ -125,7 +125,7 @@ func TestARequestIsAskedAsABatch(t *testing.T) {
 			s := newScenario(t, manyInstances(till, 2, 2, `{`+split.config+`, "llm": {"batch": true}, "prices": {"*": {"input": 1000, "output": 1000, "batch": 0.5}}}`),
 				paidAlready, payAll, payAll, payAll, payAll)
 			r := s.end(s.start())
-			if r.Status != runresult.StatusCompleted || r.Calls.Done != 2 {
+			if r.Status != loop.StatusCompleted || r.Calls.Done != 2 {
 				t.Fatalf("%s %+v", r.Status, r.Calls)
 			}
 			made := llm.batches.madeFor(s.id)
@@ -149,12 +149,12 @@ func TestABatchThatHasFailedPausesTheProcess(t *testing.T) {
 	till := newTill(t)
 	s := newScenario(t, manyInstances(till, 1, 1, `{"llm": {"batch": true}}`), `{"status": 400, "raw": "it is too long"}`, payAll, nothingMore)
 	run := s.start()
-	eventually(t, "it is paused", func() bool { return s.processStatus().Status == runresult.StatusPaused })
+	eventually(t, "it is paused", func() bool { return s.processStatus().Status == loop.StatusPaused })
 	if why := asJSON(s.processStatus()); !strings.Contains(why, "it is too long") {
 		t.Errorf("it says %s", why)
 	}
 	s.signal(s.id, turn.SteerResume, map[string]any{"by": "ann"})
-	if r := s.end(run); r.Status != runresult.StatusCompleted || r.Calls.Done != 1 {
+	if r := s.end(run); r.Status != loop.StatusCompleted || r.Calls.Done != 1 {
 		t.Errorf("%s %+v", r.Status, r.Calls)
 	}
 }

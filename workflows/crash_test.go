@@ -22,7 +22,7 @@ import (
 	"processidea/connect"
 	llmclient "processidea/llm"
 	"processidea/model/ideafile"
-	"processidea/model/runresult"
+	"processidea/model/loop"
 	"processidea/model/turn"
 	"processidea/protocol"
 	"processidea/rehearsal"
@@ -150,11 +150,11 @@ func (c *crash) start(s *scenario) client.WorkflowRun {
 	return s.start()
 }
 
-func (c *crash) finish(run client.WorkflowRun) runresult.Result {
+func (c *crash) finish(run client.WorkflowRun) loop.Result {
 	c.t.Helper()
 	ctx, cancel := context.WithTimeout(c.t.Context(), 5*time.Minute)
 	defer cancel()
-	var r runresult.Result
+	var r loop.Result
 	if err := run.Get(ctx, &r); err != nil {
 		c.t.Fatal(err)
 	}
@@ -386,7 +386,7 @@ func TestASplitProcessGoesOnWhereItsWorkersWereKilled(t *testing.T) {
 		kill = c.work()
 	}
 	r := c.finish(run)
-	if r.Status != runresult.StatusCompleted || r.Calls.Done != 12 || len(r.Instances) != 12 {
+	if r.Status != loop.StatusCompleted || r.Calls.Done != 12 || len(r.Instances) != 12 {
 		t.Errorf("%s %+v, %d instances", r.Status, r.Calls, len(r.Instances))
 	}
 	keys := map[string]int{}

@@ -9,7 +9,7 @@ import (
 
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
-	"processidea/model/runresult"
+	"processidea/model/loop"
 	"processidea/model/turn"
 	"processidea/protocol"
 )
@@ -82,7 +82,7 @@ func TestWhatPeopleSendWhileServersAreAskedIsHeardAtOnceOrDoneAfterwards(t *test
 	s.signal(s.id, ideafile.Approve, []byte{1})
 	s.signal(s.id, turn.SteerPause, map[string]any{"by": "ann", "id": "paused"})
 	s.heard(1, 3)
-	if v := s.processStatus(); v.Status != runresult.StatusPaused || v.Accepted[0].ID != "paused" {
+	if v := s.processStatus(); v.Status != loop.StatusPaused || v.Accepted[0].ID != "paused" {
 		t.Errorf("it is %s, after %+v", v.Status, v.Accepted)
 	}
 	release()
@@ -93,7 +93,7 @@ func TestWhatPeopleSendWhileServersAreAskedIsHeardAtOnceOrDoneAfterwards(t *test
 			t.Errorf("refused: %+v", v.Refusals[n])
 		}
 	}
-	if len(s.llm.Requests()) > 0 || v.Status != runresult.StatusPaused {
+	if len(s.llm.Requests()) > 0 || v.Status != loop.StatusPaused {
 		t.Errorf("it is %s, after %d Requests", v.Status, len(s.llm.Requests()))
 	}
 	s.signal(s.id, turn.SteerResume, map[string]any{"by": "ann"})
@@ -158,7 +158,7 @@ func TestASplitProcessHearsPeopleWhileItsServersAreAskedAndWhenTheyAreDown(t *te
 	s := newScenario(t, server.several(`, "batch": 1`, "①", "②"))
 	s.script(`{"when": "\"sum\":{\"sum\":", "solution": {"calls": []}}`, strings.Replace(addsForAll, `{"solution"`, `{"when": "Go.", "solution"`, 1))
 	run := s.start()
-	eventually(t, "the process is paused", func() bool { return s.processStatus().Status == runresult.StatusPaused })
+	eventually(t, "the process is paused", func() bool { return s.processStatus().Status == loop.StatusPaused })
 	s.signal(s.id, turn.SteerPause, map[string]any{"by": "ann"})
 	s.heard(0, 1)
 	server.describe("Adds two numbers.")

@@ -15,7 +15,7 @@ import (
 
 	"processidea/activities"
 	"processidea/model/ideafile"
-	"processidea/model/runresult"
+	"processidea/model/loop"
 	"processidea/protocol"
 	"processidea/rehearsal"
 	"processidea/workflows"
@@ -92,7 +92,7 @@ func TestAnInstanceThatHasEndedIsClosedWhileOthersWaitForPeople(t *testing.T) {
 	t.Parallel()
 	s := oneOfMany(t)
 	eventually(t, "the first is closed", func() bool { return s.closed("i0") == "Completed" })
-	if status := s.processStatus().Status; status != runresult.StatusRunning || s.closed("i1") != "" {
+	if status := s.processStatus().Status; status != loop.StatusRunning || s.closed("i1") != "" {
 		t.Errorf("the process is %s, another instance %q", status, s.closed("i1"))
 	}
 	s.cancel()

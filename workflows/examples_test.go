@@ -17,7 +17,7 @@ import (
 	"processidea/internal/longrun"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
-	"processidea/model/runresult"
+	"processidea/model/loop"
 	"processidea/model/turn"
 	"processidea/protocol"
 	"processidea/tools/mcptool/mcptest"
@@ -99,13 +99,13 @@ func TestEveryExampleRunsToItsEnd(t *testing.T) {
 			if name == "refunds" {
 				sign(t, run.GetID(), 189, 11)
 			}
-			var r runresult.Result
+			var r loop.Result
 			ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 			defer cancel()
 			if err := run.Get(ctx, &r); err != nil {
 				t.Fatal(err)
 			}
-			if r.Status != runresult.StatusCompleted || r.Requests != want.requests || r.Calls != want.calls {
+			if r.Status != loop.StatusCompleted || r.Requests != want.requests || r.Calls != want.calls {
 				t.Errorf("%s after %d requests, %+v", r.Status, r.Requests, r.Calls)
 			}
 			replays(t, name, run.GetID())
@@ -140,7 +140,7 @@ func TestEveryExampleOfSeveralInstancesComesToTheSameInParts(t *testing.T) {
 			} else {
 				replies = c.reply + "\n" + replies
 			}
-			var results [2]runresult.Result
+			var results [2]loop.Result
 			for n, batch := range []int{1000, c.batch} {
 				config, _ := idea["config"].(map[string]any)
 				idea["config"] = jsonval.DeepMerge(config, map[string]any{"gather": "10m", "batch": batch})

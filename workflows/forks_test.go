@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"processidea/model/ideafile"
-	"processidea/model/runresult"
+	"processidea/model/loop"
 	"processidea/model/turn"
 	"processidea/store/chain"
 )
@@ -22,7 +22,7 @@ func TestAForkOfASplitProcessThatHasEndedDoesNothing(t *testing.T) {
 		"context": [`+rows(1, 5)+`, {"type": "plan", "stage": "complete", "plan": [{"_tool": "pay", "n": 1}, {"_tool": "refuse", "text": "†state.text", "_outputPath": "said"},
 			{"_tool": "pay", "_instance": "4", "n": 2, "_outputPath": "said"}]}]}`)
 	r := s.cameTo()
-	if r.Status != runresult.StatusFailed || r.Calls.Done != 6 || len(till.seen()) != 6 {
+	if r.Status != loop.StatusFailed || r.Calls.Done != 6 || len(till.seen()) != 6 {
 		t.Fatalf("%s %+v, %d payments", r.Status, r.Calls, len(till.seen()))
 	}
 	chains, of := chain.New(store), s.id
@@ -49,7 +49,7 @@ func TestAForkOfASplitProcessThatHasEndedDoesNothing(t *testing.T) {
 }
 
 // cameTo is what the process came to, whether it failed or not.
-func (s *scenario) cameTo() runresult.Result {
+func (s *scenario) cameTo() loop.Result {
 	s.t.Helper()
 	_ = s.start().Get(s.t.Context(), nil)
 	return s.processStatus().Result
@@ -96,7 +96,7 @@ func TestAStreamOfRefusedSignalsStopsNothing(t *testing.T) {
 	close(stop)
 	<-stopped
 	r := s.end(run)
-	if r.Status != runresult.StatusCompleted || r.Requests != 11 || r.Calls.Done != 10 || sent < 10 {
+	if r.Status != loop.StatusCompleted || r.Requests != 11 || r.Calls.Done != 10 || sent < 10 {
 		t.Errorf("%s %+v after %d Requests and %d signals", r.Status, r.Calls, r.Requests, sent)
 	}
 	if err := replay(t, store, history(t, s.id)); err != nil {

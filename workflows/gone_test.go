@@ -12,7 +12,7 @@ import (
 
 	"processidea/internal/longrun"
 	"processidea/model/ideafile"
-	"processidea/model/runresult"
+	"processidea/model/loop"
 	"processidea/model/turn"
 	"processidea/protocol"
 	"processidea/rehearsal"
@@ -80,7 +80,7 @@ func TestAProcessGoesOnWithoutAnInstanceThatWasTerminatedOrDeletedDuringARequest
 			if one, two := r.Instances["1"], r.Instances["2"]; one.Status != ideafile.InstanceSettled || two.Status != ideafile.InstanceFailed {
 				t.Errorf("%+v", r.Instances)
 			}
-			if r.Status != runresult.StatusFailed || r.Error == nil || r.Error.Code != turn.CodeInstanceGone {
+			if r.Status != loop.StatusFailed || r.Error == nil || r.Error.Code != turn.CodeInstanceGone {
 				t.Errorf("it is %s with %+v", r.Status, r.Error)
 			}
 		})

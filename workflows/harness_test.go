@@ -29,7 +29,7 @@ import (
 	"processidea/model/ideafile"
 	"processidea/model/jsonschema"
 	"processidea/model/jsonval"
-	"processidea/model/runresult"
+	"processidea/model/loop"
 	"processidea/protocol"
 	"processidea/rehearsal"
 	"processidea/store/blobs"
@@ -317,9 +317,9 @@ func atLength(t *testing.T) {
 }
 
 // finish runs the process to its end.
-func (s *scenario) finish() runresult.Result {
+func (s *scenario) finish() loop.Result {
 	s.t.Helper()
-	var r runresult.Result
+	var r loop.Result
 	ctx, cancel := context.WithTimeout(s.t.Context(), 5*time.Minute)
 	defer cancel()
 	if err := s.start().Get(ctx, &r); err != nil {
@@ -330,7 +330,7 @@ func (s *scenario) finish() runresult.Result {
 }
 
 // shows checks what a process that has ended says of itself.
-func (s *scenario) shows(want runresult.Status) {
+func (s *scenario) shows(want loop.Status) {
 	s.t.Helper()
 	if v := s.processStatus(); v.Status != want {
 		s.t.Errorf("it has ended as %s, and says %s", want, v.Status)

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"processidea/model/ideafile"
-	"processidea/model/runresult"
+	"processidea/model/loop"
 	"processidea/model/turn"
 	"processidea/protocol"
 )
@@ -26,7 +26,7 @@ func (s *scenario) pausedAtLimit(till *till, payments int) {
 	s.t.Helper()
 	eventually(s.t, "it is paused", func() bool {
 		v := s.processStatus()
-		return v.Status == runresult.StatusPaused && v.Error != nil && v.Error.Code == turn.CodeLimitReached
+		return v.Status == loop.StatusPaused && v.Error != nil && v.Error.Code == turn.CodeLimitReached
 	})
 	eventually(s.t, fmt.Sprintf("%d were paid", payments), func() bool { return len(till.seen()) == payments })
 }
@@ -47,7 +47,7 @@ func TestALimitOfCallsStopsPlansThatRunDirectly(t *testing.T) {
 			s.signal(s.id, turn.SteerResume, map[string]any{"limits": map[string]any{"calls": 8}})
 			s.pausedAtLimit(till, 8)
 			s.signal(s.id, turn.SteerResume, map[string]any{"limits": map[string]any{"calls": 12}})
-			if r := s.end(run); r.Status != runresult.StatusCompleted || r.Calls.Done != 12 || len(till.seen()) != 12 {
+			if r := s.end(run); r.Status != loop.StatusCompleted || r.Calls.Done != 12 || len(till.seen()) != 12 {
 				t.Errorf("%s %+v, %d payments", r.Status, r.Calls, len(till.seen()))
 			}
 		})
@@ -76,9 +76,9 @@ func TestALimitOfCallsCountsWhatDelegatesDoAtAnyDepth(t *testing.T) {
 	inner := protocol.DelegateID(protocol.DelegateID(s.id, "0.1"), "0.1")
 	of := *s
 	of.id = inner
-	eventually(t, "the inner one is paused with it", func() bool { return of.processStatus().Status == runresult.StatusPaused })
+	eventually(t, "the inner one is paused with it", func() bool { return of.processStatus().Status == loop.StatusPaused })
 	s.signal(s.id, turn.SteerResume, map[string]any{"limits": map[string]any{"calls": 20}})
-	if r := s.end(run); r.Status != runresult.StatusCompleted || len(till.seen()) != 6 || asJSON(r.Output) != `{"said":{"said":"paid"}}` {
+	if r := s.end(run); r.Status != loop.StatusCompleted || len(till.seen()) != 6 || asJSON(r.Output) != `{"said":{"said":"paid"}}` {
 		t.Errorf("%s with %s, %d payments", r.Status, asJSON(r.Output), len(till.seen()))
 	}
 }
@@ -90,12 +90,12 @@ func TestALimitOfRequestsCountsThoseOfDelegates(t *testing.T) {
 	s.file("review.json", strings.Replace(reviewFile, `"schema": {`, `"schema": {"tools": {"shout": `+textTool+`}, `, 1))
 	s.idea["config"].(map[string]any)["limits"] = map[string]any{"requests": json.Number("2")}
 	run := s.start()
-	eventually(t, "it is paused", func() bool { return s.processStatus().Status == runresult.StatusPaused })
+	eventually(t, "it is paused", func() bool { return s.processStatus().Status == loop.StatusPaused })
 	if n := len(s.llm.Requests()); n != 2 {
 		t.Errorf("it is paused after %d Requests", n)
 	}
 	s.signal(s.id, turn.SteerResume, map[string]any{"limits": map[string]any{"requests": 9}})
-	if r := s.end(run); r.Status != runresult.StatusCompleted || len(s.llm.Requests()) != 4 {
+	if r := s.end(run); r.Status != loop.StatusCompleted || len(s.llm.Requests()) != 4 {
 		t.Errorf("%s after %d Requests", r.Status, len(s.llm.Requests()))
 	}
 }
@@ -116,7 +116,7 @@ func TestAPauseReachesDelegatesAtAnyDepthAndTheyGoOnWithTheirCaller(t *testing.T
 	run := s.start()
 	eventually(t, "the first payment is under way", func() bool { return len(till.seen()) == 1 })
 	s.signal(s.id, turn.SteerPause, map[string]any{"by": "ann"})
-	eventually(t, "the inner one is paused", func() bool { return inner.processStatus().Status == runresult.StatusPaused })
+	eventually(t, "the inner one is paused", func() bool { return inner.processStatus().Status == loop.StatusPaused })
 	eventually(t, "its instance has heard of it", func() bool { return hasHeard(t, protocol.InstanceID(inner.id, ""), protocol.SignalHold) })
 	close(release)
 	eventually(t, "the first is paid", func() bool {
@@ -128,7 +128,7 @@ func TestAPauseReachesDelegatesAtAnyDepthAndTheyGoOnWithTheirCaller(t *testing.T
 		t.Errorf("%d payments while it is paused", n)
 	}
 	s.signal(s.id, turn.SteerResume, map[string]any{})
-	if r := s.end(run); r.Status != runresult.StatusCompleted || len(till.seen()) != 2 {
+	if r := s.end(run); r.Status != loop.StatusCompleted || len(till.seen()) != 2 {
 		t.Errorf("%s, %d payments", r.Status, len(till.seen()))
 	}
 }
@@ -155,14 +155,14 @@ func TestADelegateThatIsPausedShowsAtItsCallerAndGoesOnWithIt(t *testing.T) {
 	delegate := protocol.DelegateID(s.id, "1.1")
 	eventually(t, "its caller is paused with it", func() bool {
 		v := s.processStatus()
-		return v.Status == runresult.StatusPaused && v.Error != nil && strings.Contains(v.Error.Message, "delegate "+delegate)
+		return v.Status == loop.StatusPaused && v.Error != nil && strings.Contains(v.Error.Message, "delegate "+delegate)
 	})
 	if v := s.processStatus(); !strings.Contains(strings.Join(v.Waiting, "\n"), "delegate "+delegate+": paused: 3 bad replies") {
 		t.Errorf("it waits for %q", v.Waiting)
 	}
 	s.script(reviewed, `{"when": "You are a reviewer.", "solution": {"calls": [], "output": "fine"}}`)
 	s.signal(s.id, turn.SteerResume, map[string]any{})
-	if r := s.end(run); r.Status != runresult.StatusCompleted || !strings.Contains(asJSON(r.Instances[""].State), `"verdict":"fine"`) {
+	if r := s.end(run); r.Status != loop.StatusCompleted || !strings.Contains(asJSON(r.Instances[""].State), `"verdict":"fine"`) {
 		t.Errorf("%s with %s", r.Status, asJSON(r.Instances[""].State))
 	}
 }

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"processidea/model/jsonval"
-	"processidea/model/runresult"
+	"processidea/model/loop"
 )
 
 // An LLM that does not answer leads to the next one of the list, in every Request: in one piece and in parts. The Idea says who answered.
@@ -20,7 +20,7 @@ func TestTheNextLLMOfAListAnswersWhereTheFirstDoesNot(t *testing.T) {
 			config := s.idea["config"].(map[string]any)
 			config["llm"] = []any{map[string]any{"model": "away", "server": "nowhere"}, map[string]any{"model": s.id}}
 			r := s.end(s.start())
-			if r.Status != runresult.StatusCompleted || r.Calls.Done != 2 {
+			if r.Status != loop.StatusCompleted || r.Calls.Done != 2 {
 				t.Fatalf("%s %+v", r.Status, r.Calls)
 			}
 			if meta := jsonval.AsObject(s.sealedLast()["meta"]); name == "in one piece" && !strings.Contains(asJSON(meta["llm"]), `"model":"`+s.id) {

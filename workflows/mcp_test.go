@@ -12,7 +12,7 @@ import (
 	"processidea/model/diag"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
-	"processidea/model/runresult"
+	"processidea/model/loop"
 	"processidea/model/turn"
 	"processidea/tools/mcptool/mcptest"
 )
@@ -132,7 +132,7 @@ func TestAnMCPServerThatIsDownPausesTheProcessUntilItIsMended(t *testing.T) {
 	s := newScenario(t, server.idea(`{"free": {"_activity": {"mcp": {"server": "calc", "tool": "add"}}, "_approval": false}}`),
 		strings.Replace(adds, "calc_add", "free", 1), nothingMore)
 	run := s.start()
-	eventually(t, "the process is paused", func() bool { return s.processStatus().Status == runresult.StatusPaused })
+	eventually(t, "the process is paused", func() bool { return s.processStatus().Status == loop.StatusPaused })
 	view := s.processStatus()
 	if view.Error.Code != ideafile.CodeMCPUnreachable || !strings.Contains(view.Error.Message, "MCP server calc") || !strings.Contains(view.Waiting[0], "paused") {
 		t.Errorf("%+v %v", view.Error, view.Waiting)
@@ -141,7 +141,7 @@ func TestAnMCPServerThatIsDownPausesTheProcessUntilItIsMended(t *testing.T) {
 	s.signal(s.id, turn.SteerResume, map[string]any{})
 	eventually(t, "it is paused again", func() bool {
 		v := s.processStatus()
-		return len(v.Accepted) == 1 && v.Refused == 1 && v.Status == runresult.StatusPaused
+		return len(v.Accepted) == 1 && v.Refused == 1 && v.Status == loop.StatusPaused
 	})
 	server.describe("Adds two numbers.")
 	s.signal(s.id, turn.SteerResume, map[string]any{"by": "ann"})
@@ -155,7 +155,7 @@ func TestWhatTheWorkerDoesNotAllowPausesTheProcess(t *testing.T) {
 	t.Parallel()
 	s := newScenario(t, `{"config": {"mcp": {"sh": {"command": ["sh", "-c", "touch /tmp/owned"]}}}, "context": [{"type": "text", "text": "Go."}]}`)
 	run := s.start()
-	eventually(t, "the process is paused", func() bool { return s.processStatus().Status == runresult.StatusPaused })
+	eventually(t, "the process is paused", func() bool { return s.processStatus().Status == loop.StatusPaused })
 	if e := s.processStatus().Error; e.Code != ideafile.CodeMCPRefused || !strings.Contains(e.Message, "is not in PROCESSIDEA_MCP_COMMANDS") {
 		t.Errorf("%+v", e)
 	}

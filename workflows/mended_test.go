@@ -16,7 +16,7 @@ import (
 
 	"processidea/internal/longrun"
 	"processidea/model/ideafile"
-	"processidea/model/runresult"
+	"processidea/model/loop"
 	"processidea/model/turn"
 	"processidea/protocol"
 	"processidea/rehearsal"
@@ -31,7 +31,7 @@ import (
 // pausedWith waits until the process is paused, and checks the reason.
 func (s *scenario) pausedWith(code string, says ...string) {
 	s.t.Helper()
-	eventually(s.t, "the process pauses", func() bool { return s.processStatus().Status == runresult.StatusPaused })
+	eventually(s.t, "the process pauses", func() bool { return s.processStatus().Status == loop.StatusPaused })
 	view := s.processStatus()
 	if view.Error.Code != code {
 		s.t.Errorf("it pauses with %+v", view.Error)
@@ -170,7 +170,7 @@ func TestAProcessWhoseStoreCannotBeWrittenWaitsAndGoesOnWhenItCan(t *testing.T) 
 	})
 	b.mend()
 	r := c.finish(run)
-	if r.Status != runresult.StatusCompleted || r.Calls.Done != 1 || len(c.calls("go")) != 1 {
+	if r.Status != loop.StatusCompleted || r.Calls.Done != 1 || len(c.calls("go")) != 1 {
 		t.Errorf("%+v after %d calls", r, len(c.calls("go")))
 	}
 	kept, err := blobs.Open(t.Context(), b.dir)
@@ -213,7 +213,7 @@ func largeResultWaits(t *testing.T, size int) {
 	})
 	b.mend()
 	// The result itself may lie in the store of the worker, which this program's client does not read.
-	eventually(t, "the process ends", func() bool { return s.processStatus().Status == runresult.StatusCompleted })
+	eventually(t, "the process ends", func() bool { return s.processStatus().Status == loop.StatusCompleted })
 	if r := s.processStatus(); r.Calls.Done != 1 {
 		t.Errorf("%+v", r)
 	}

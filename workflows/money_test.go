@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"processidea/model/ideafile/price"
-	"processidea/model/runresult"
+	"processidea/model/loop"
 	"processidea/model/turn"
 )
 
@@ -26,7 +26,7 @@ func TestALimitOfMoneyPausesAndAHigherOneLetsItGoOn(t *testing.T) {
 			}
 			s.signal(s.id, turn.SteerResume, map[string]any{"limits": map[string]any{"money": 100}})
 			r := s.end(run)
-			if r.Status != runresult.StatusCompleted || r.Usage.Cost <= 0 || r.Usage.UnpricedTokens != 0 || r.Calls.Done != 2 {
+			if r.Status != loop.StatusCompleted || r.Usage.Cost <= 0 || r.Usage.UnpricedTokens != 0 || r.Calls.Done != 2 {
 				t.Errorf("%s %+v %+v", r.Status, r.Usage, r.Calls)
 			}
 			var shares price.Money

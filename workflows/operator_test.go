@@ -14,7 +14,7 @@ import (
 
 	"processidea/model/dataflow"
 	"processidea/model/ideafile"
-	"processidea/model/runresult"
+	"processidea/model/loop"
 	"processidea/model/turn"
 	"processidea/protocol"
 )
@@ -146,7 +146,7 @@ func TestNobodyDecidesInTime(t *testing.T) {
 		"wait": `+till.pay(`{"timeout": "500ms", "onTimeout": "pause"}`)+`}}, "context": [{"type": "text", "text": "Go."}]}`,
 		`{"solution": {"calls": [{"_tool": "pay", "n": 1, "_outputPath": "a"}, {"_tool": "lax", "n": 2, "_outputPath": "b"}, {"_tool": "wait", "n": 3, "_outputPath": "c"}]}}`, nothingMore)
 	run := s.start()
-	eventually(t, "it pauses", func() bool { return s.processStatus().Status == runresult.StatusPaused })
+	eventually(t, "it pauses", func() bool { return s.processStatus().Status == loop.StatusPaused })
 	if f := s.processStatus().Error; f.Code != dataflow.CodeOverdue || !strings.Contains(f.Message, "nobody decided on 1.3 within 500ms") {
 		t.Errorf("%+v", f)
 	}

@@ -13,7 +13,7 @@ import (
 	"go.temporal.io/api/workflowservice/v1"
 
 	"processidea/model/ideafile"
-	"processidea/model/runresult"
+	"processidea/model/loop"
 	"processidea/protocol"
 	"processidea/tools"
 	"processidea/tools/httptool"
@@ -90,7 +90,7 @@ func TestWorkersEndTheInstancesOfAProcessThatIsGoneAndNoOthers(t *testing.T) {
 		for _, waits := range s.pending() {
 			s.decideOn(ideafile.Approve, waits.CallID)
 		}
-		if r := c.finish(c.client.GetWorkflow(t.Context(), s.id, "")); r.Status != runresult.StatusCompleted || r.Calls.Done != 3 {
+		if r := c.finish(c.client.GetWorkflow(t.Context(), s.id, "")); r.Status != loop.StatusCompleted || r.Calls.Done != 3 {
 			t.Errorf("%s is %s with %+v", s.id, r.Status, r.Calls)
 		}
 	}
@@ -189,7 +189,7 @@ func TestAnInstanceThatSavesActionsSetsNoTimerAndReportsByCommand(t *testing.T) 
 	c := thrifty(t)
 	s := newScenario(t, `{"schema": {"tools": {"shout": `+textTool+`}}, "context": [`+rows(1, 3)+
 		`, {"type": "plan", "stage": "complete", "plan": [{"_tool": "shout", "text": "†state.text", "_outputPath": "loud"}]}]}`)
-	if r := c.finish(c.start(s)); r.Status != runresult.StatusCompleted || r.Calls.Done != 3 {
+	if r := c.finish(c.start(s)); r.Status != loop.StatusCompleted || r.Calls.Done != 3 {
 		t.Fatalf("%s with %+v", r.Status, r.Calls)
 	}
 	kinds := map[enumspb.EventType]int{}

@@ -17,7 +17,7 @@ import (
 	"processidea/devserver/devtest"
 	"processidea/internal/longrun"
 	"processidea/model/jsonval"
-	"processidea/model/runresult"
+	"processidea/model/loop"
 	"processidea/model/turn"
 )
 
@@ -66,7 +66,7 @@ func (o *outage) environment(more ...string) []string {
 // heldUp waits until a process says that it is held up, and checks what it says.
 func (s *scenario) heldUp(says ...string) {
 	s.t.Helper()
-	var v runresult.Result
+	var v loop.Result
 	var waiting []string
 	eventually(s.t, "the process says that it is held up", func() bool {
 		view := s.processStatus()
@@ -74,7 +74,7 @@ func (s *scenario) heldUp(says ...string) {
 		return len(v.HeldUp) > 0
 	})
 	h := v.HeldUp[0]
-	if v.Status != runresult.StatusRunning || h.Cause != turn.CodeLLMUnreachable || h.Since.IsZero() || h.Next.IsZero() || h.Until.Before(h.Next) || h.Mend == "" {
+	if v.Status != loop.StatusRunning || h.Cause != turn.CodeLLMUnreachable || h.Since.IsZero() || h.Next.IsZero() || h.Until.Before(h.Next) || h.Mend == "" {
 		s.t.Errorf("%s: %+v", v.Status, h)
 	}
 	for _, text := range says {
@@ -131,7 +131,7 @@ func TestAnLLMThatIsAwayHoldsAProcessUpThatGoesOnWhenItIsBack(t *testing.T) {
 				s.heldUp(row.says)
 			}
 			o.answers(nil)
-			if r := c.finish(run); r.Status != runresult.StatusCompleted || r.Calls.Done != 1 || len(r.HeldUp) > 0 {
+			if r := c.finish(run); r.Status != loop.StatusCompleted || r.Calls.Done != 1 || len(r.HeldUp) > 0 {
 				t.Errorf("%+v", r)
 			}
 		})
@@ -176,16 +176,16 @@ func TestAProcessThatIsHeldUpTakesAPauseAResumeAndItsEndAtOnce(t *testing.T) {
 	c.start(s)
 	s.heldUp("connection refused")
 	s.signal(s.id, turn.SteerPause, map[string]any{})
-	eventually(t, "it is paused", func() bool { return s.processStatus().Status == runresult.StatusPaused })
+	eventually(t, "it is paused", func() bool { return s.processStatus().Status == loop.StatusPaused })
 	s.signal(s.id, turn.SteerResume, map[string]any{})
 	eventually(t, "it is held up again", func() bool {
 		v := s.processStatus()
-		return v.Status == runresult.StatusRunning && len(v.HeldUp) == 1
+		return v.Status == loop.StatusRunning && len(v.HeldUp) == 1
 	})
 	if err := c.client.CancelWorkflow(t.Context(), s.id, ""); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "it is cancelled", func() bool { return s.processStatus().Status == runresult.StatusCancelled })
+	eventually(t, "it is cancelled", func() bool { return s.processStatus().Status == loop.StatusCancelled })
 }
 
 // 101 instances are two parts, and each Request of these waits; a delegate's waiting is its caller's too.
@@ -201,7 +201,7 @@ func TestPartsAndDelegatesThatAreHeldUpSaySoAndGoOn(t *testing.T) {
 		t.Errorf("%+v", h)
 	}
 	o.answers(nil)
-	if r := c.finish(run); r.Status != runresult.StatusCompleted || r.Calls.Done != 101 {
+	if r := c.finish(run); r.Status != loop.StatusCompleted || r.Calls.Done != 101 {
 		t.Errorf("%s %+v", r.Status, r.Calls)
 	}
 }
@@ -233,7 +233,7 @@ func TestFiftyProcessesKnockOnce(t *testing.T) {
 	}
 	o.answers(nil)
 	for _, run := range runs {
-		if r := c.finish(run); r.Status != runresult.StatusCompleted {
+		if r := c.finish(run); r.Status != loop.StatusCompleted {
 			t.Errorf("%+v", r)
 		}
 	}

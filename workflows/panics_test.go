@@ -13,7 +13,7 @@ import (
 
 	"processidea/internal/safego/safegotest"
 	"processidea/model/ideafile"
-	"processidea/model/runresult"
+	"processidea/model/loop"
 	"processidea/tools/mcptool"
 	"processidea/tools/mcptool/mcptest"
 	"processidea/worker/workertest"
@@ -40,7 +40,7 @@ func TestNoGoroutineEndsAWorker(t *testing.T) {
 	}
 	worker := c.productionWith([]string{workertest.PanicsVariable + "=" + string(list),
 		mcptool.CommandsVariable + "=" + os.Args[0] + " " + mcptest.Argument + " *"})
-	if r := c.finish(c.start(s)); r.Status != runresult.StatusCompleted {
+	if r := c.finish(c.start(s)); r.Status != loop.StatusCompleted {
 		t.Errorf("it ended as %s: %s", r.Status, asJSON(r))
 	} else if state, _ := r.Instances[""].State.(map[string]any); asJSON(state["far"]) != `{"sum":3}` || asJSON(state["free"]) != `{"sum":5}` || state["get"] != "get" {
 		t.Errorf("the State is %s", asJSON(state))
@@ -48,7 +48,7 @@ func TestNoGoroutineEndsAWorker(t *testing.T) {
 	scripted := newScenario(t, `{"context": [{"type": "text", "text": "Go."}]}`)
 	scripted.id += "-scripted"
 	scripted.scripted = nothingMore + "\n" + nothingMore // a Request that is repeated plays the next line
-	if r := c.finish(c.start(scripted)); r.Status != runresult.StatusCompleted {
+	if r := c.finish(c.start(scripted)); r.Status != loop.StatusCompleted {
 		t.Errorf("the scripted one ended as %s", r.Status)
 	}
 	if status, _ := worker.Get("/healthz"); status != http.StatusOK {

@@ -9,7 +9,7 @@ import (
 	"go.temporal.io/sdk/temporal"
 
 	"processidea/model/ideafile"
-	"processidea/model/runresult"
+	"processidea/model/loop"
 	"processidea/model/turn"
 	"processidea/protocol"
 	"processidea/store/chain"
@@ -33,7 +33,7 @@ func TestAProcessOfManyInstancesIsSplitAndGathersItsParts(t *testing.T) {
 		"context": [{"type": "text", "text": "Go."}, `+rows(1, 64)+`]}`)
 	s.scripted = strings.Join([]string{oneForAll, `{"solution": {"calls": [], "output": {"n": 10}}}`, `{"solution": {"calls": [], "output": {"n": 64}}}`}, "\n")
 	r := s.finish()
-	if r.Status != runresult.StatusCompleted || r.Calls.Done != 64 || len(r.Instances) != 64 || asJSON(r.Output) != `{"n":64}` || r.Requests != 15 {
+	if r.Status != loop.StatusCompleted || r.Calls.Done != 64 || len(r.Instances) != 64 || asJSON(r.Output) != `{"n":64}` || r.Requests != 15 {
 		t.Errorf("%s %+v %s after %d Requests, %d instances", r.Status, r.Calls, asJSON(r.Output), r.Requests, len(r.Instances))
 	}
 	for n := 1; n <= 64; n++ {
@@ -63,7 +63,7 @@ func TestAWrongOutputOverAllPartsIsToldToTheLLM(t *testing.T) {
 		`{"when": "\"loud\"", "solution": {"calls": [], "output": {"all": "in words"}}}`,
 		strings.Replace(oneForAll, "{", `{"when": "Go.", `, 1))
 	run := s.start()
-	eventually(t, "it is paused", func() bool { return s.processStatus().Status == runresult.StatusPaused })
+	eventually(t, "it is paused", func() bool { return s.processStatus().Status == loop.StatusPaused })
 	if v := s.processStatus(); v.Requests != 7 || !strings.Contains(v.Error.Message, "†state.never") {
 		t.Errorf("after %d Requests: %v", v.Requests, v.Error)
 	}
@@ -72,7 +72,7 @@ func TestAWrongOutputOverAllPartsIsToldToTheLLM(t *testing.T) {
 	}
 	s.script(`{"solution": {"calls": [], "output": {"all": "†state.loud"}}}`)
 	s.signal(s.id, turn.SteerResume, map[string]any{})
-	if r := s.end(run); r.Status != runresult.StatusCompleted || asJSON(r.Output) != `{"all":{"1":"T1","2":"T2","3":"T3"}}` {
+	if r := s.end(run); r.Status != loop.StatusCompleted || asJSON(r.Output) != `{"all":{"1":"T1","2":"T2","3":"T3"}}` {
 		t.Errorf("%s with %s", r.Status, asJSON(r.Output))
 	}
 }
@@ -91,11 +91,11 @@ func TestACompletePlanInPartsAsksNobodyForItsOutput(t *testing.T) {
 				`{"type": "plan", "stage": "complete", "plan": [{"_tool": "weigh", "n": "†state.n", "_outputPath": "weight"}], "output": {"all": "†state.weight"}}]}`)
 			err := s.start().Get(t.Context(), nil)
 			var app *temporal.ApplicationError
-			var r runresult.Result
+			var r loop.Result
 			if !errors.As(err, &app) || app.Details(&r) != nil {
 				t.Fatalf("it ended with %v", err)
 			}
-			if r.Status != runresult.StatusFailed || r.Requests != 0 || len(s.llm.Requests()) != 0 || asJSON(r.Output) != c.wants {
+			if r.Status != loop.StatusFailed || r.Requests != 0 || len(s.llm.Requests()) != 0 || asJSON(r.Output) != c.wants {
 				t.Errorf("%s after %d Requests with %s", r.Status, r.Requests, asJSON(r.Output))
 			}
 		})
@@ -111,12 +111,12 @@ func TestPartsDoNotWaitForTheSlowCallsOfOthersUpToThreeAtATime(t *testing.T) {
 {"solution": {"calls": []}}`
 	run := s.start()
 	eventually(t, "three Calls run", func() bool { return len(till.seen()) == 3 })
-	eventually(t, "the whole has heard of three", func() bool { return s.processStatus().Parts[2].Status == runresult.StatusRunning })
+	eventually(t, "the whole has heard of three", func() bool { return s.processStatus().Parts[2].Status == loop.StatusRunning })
 	if _, err := s.client.DescribeWorkflowExecution(t.Context(), protocol.PartID(s.id, 4), ""); err == nil {
 		t.Error("a fourth is at work with them")
 	}
 	close(release)
-	if r := s.end(run); r.Status != runresult.StatusCompleted || r.Calls.Done != 4 || len(till.seen()) != 4 {
+	if r := s.end(run); r.Status != loop.StatusCompleted || r.Calls.Done != 4 || len(till.seen()) != 4 {
 		t.Errorf("%s %+v, %d payments", r.Status, r.Calls, len(till.seen()))
 	}
 }
@@ -139,17 +139,17 @@ func TestPeopleDecideOnSteerAndAddToPartsThroughTheWhole(t *testing.T) {
 		v := s.processStatus()
 		paused := 0
 		for _, part := range v.Parts {
-			if part.Status == runresult.StatusPaused {
+			if part.Status == loop.StatusPaused {
 				paused++
 			}
 		}
-		return v.Status == runresult.StatusPaused && paused == 4
+		return v.Status == loop.StatusPaused && paused == 4
 	})
 	s.signal(s.id, turn.SteerResume, map[string]any{})
 	for _, a := range append(waiting, s.waitsFor(8)[7]) {
 		s.signal(s.id, ideafile.Approve, map[string]any{"call": a.CallID, "digest": a.Digest, "by": "bob"})
 	}
-	if r := s.end(run); r.Status != runresult.StatusCompleted || r.Calls.Done != 8 || len(till.seen()) != 8 || len(r.Instances) != 8 {
+	if r := s.end(run); r.Status != loop.StatusCompleted || r.Calls.Done != 8 || len(till.seen()) != 8 || len(r.Instances) != 8 {
 		t.Errorf("%s %+v, %d payments", r.Status, r.Calls, len(till.seen()))
 	}
 	s.keep("steered-parts", "/~part/3", "/~part/3/7")
@@ -168,7 +168,7 @@ func TestASplitProcessThatIsCancelledTakesItsPartsAlong(t *testing.T) {
 	if err := run.Get(t.Context(), nil); err == nil || !strings.Contains(err.Error(), "canceled") {
 		t.Errorf("it ended with %v", err)
 	}
-	s.shows(runresult.StatusCancelled)
+	s.shows(loop.StatusCancelled)
 	for _, id := range []string{protocol.PartID(s.id, 2), protocol.InstanceID(protocol.PartID(s.id, 2), "4")} {
 		if err := s.client.GetWorkflow(t.Context(), id, "").Get(t.Context(), nil); err == nil {
 			t.Errorf("%s has not been cancelled", id)
@@ -181,7 +181,7 @@ func TestPartsGoOnWhereTheIdeaStoodThatTheWholeStartsFrom(t *testing.T) {
 	s := newScenario(t, `{"config": {"batch": 2, "gather": "5m"}, "schema": {"tools": {"shout": `+textTool+`}}, "context": [{"type": "text", "text": "Go."}, `+rows(1, 4)+`,
 		{"type": "plan", "plan": [{"_tool": "shout", "_instance": "*", "text": "†state.text"}], "record": {"1.1": {"done": ["1", "2", "3", "4"]}}}]}`)
 	s.scripted, s.every = nothingMore, 1
-	if r := s.finish(); r.Status != runresult.StatusCompleted || r.Calls.Done != 0 {
+	if r := s.finish(); r.Status != loop.StatusCompleted || r.Calls.Done != 0 {
 		t.Errorf("%s %+v", r.Status, r.Calls)
 	}
 	idea, err := chain.New(store).Load(t.Context(), protocol.PartID(s.id, 2), 1)

@@ -20,7 +20,7 @@ import (
 	"processidea/internal/longrun"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
-	"processidea/model/runresult"
+	"processidea/model/loop"
 	"processidea/model/turn"
 	"processidea/protocol"
 	"processidea/store/chain"
@@ -105,7 +105,7 @@ func (s *scenario) instance(token string) (v protocol.InstanceView) {
 	return v
 }
 
-func (s *scenario) end(run client.WorkflowRun) (r runresult.Result) {
+func (s *scenario) end(run client.WorkflowRun) (r loop.Result) {
 	s.t.Helper()
 	ctx, cancel := context.WithTimeout(s.t.Context(), 5*time.Minute)
 	defer cancel()
@@ -319,7 +319,7 @@ func TestAPauseLetsRunningCallsFinishAndStartsNothing(t *testing.T) {
 	s.waitsFor(1)
 	eventually(t, "the first runs", func() bool { return len(till.seen()) == 1 })
 	s.signal(s.id, turn.SteerPause, map[string]any{"by": "ann", "reason": "lunch", "id": "p1"})
-	eventually(t, "it is paused", func() bool { return s.processStatus().Status == runresult.StatusPaused })
+	eventually(t, "it is paused", func() bool { return s.processStatus().Status == loop.StatusPaused })
 	eventually(t, "the instance holds", func() bool { return strings.Contains(s.details("/main"), "the process is paused") })
 	close(hold)
 	eventually(t, "the running Call finishes", func() bool { return s.instance("").Calls[0].Status == ideafile.Done })
@@ -456,7 +456,7 @@ func TestAClientThatKnowsNothingOfThisProjectCanDecideAndSteer(t *testing.T) {
 		})
 	}
 	send(s.id, "pause", `{"by": "shell"}`)
-	eventually(t, "it is paused", func() bool { return s.processStatus().Status == runresult.StatusPaused })
+	eventually(t, "it is paused", func() bool { return s.processStatus().Status == loop.StatusPaused })
 	send(s.id, "resume", `{}`)
 	send(s.id+"/1", "amend", `{"call": "1.1@1", "params": {"n": 3}}`)
 	eventually(t, "it is amended", func() bool { return fmt.Sprint(s.waitsFor(1)[0].Params["n"]) == "3" })

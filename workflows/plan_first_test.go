@@ -9,8 +9,8 @@ import (
 
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
+	"processidea/model/loop"
 	"processidea/model/planreview"
-	"processidea/model/runresult"
 	"processidea/protocol"
 	"processidea/store/chain"
 )
@@ -32,7 +32,7 @@ func (s *scenario) planOf(request int) protocol.PlanView {
 	s.t.Helper()
 	var plan protocol.PlanView
 	eventually(s.t, fmt.Sprintf("the Plan of Request %d waits", request), func() bool {
-		if v := s.processStatus(); v.Status != runresult.StatusRunning {
+		if v := s.processStatus(); v.Status != loop.StatusRunning {
 			s.t.Fatalf("it does not wait: %s", asJSON(v))
 		}
 		plan = s.planWaits(1)[0]
@@ -90,7 +90,7 @@ func TestNothingOfAPlanRunsBeforeAPersonHasApprovedItAsAWhole(t *testing.T) {
 	}
 	s.decide(ideafile.Approve, "1.2@2", "")
 	r := s.approveTheRest(run)
-	if r.Status != runresult.StatusCompleted || r.Calls.Done != 3 || len(till.seen()) != 2 {
+	if r.Status != loop.StatusCompleted || r.Calls.Done != 3 || len(till.seen()) != 2 {
 		t.Errorf("%s %+v, %d payments\n%s", r.Status, r.Calls, len(till.seen()), s.story())
 	}
 	decided := ""
@@ -123,12 +123,12 @@ func TestNothingOfAPlanRunsBeforeAPersonHasApprovedItAsAWhole(t *testing.T) {
 }
 
 // approveTheRest approves every Plan that waits until the process has ended.
-func (s *scenario) approveTheRest(run interface{ GetID() string }) runresult.Result {
+func (s *scenario) approveTheRest(run interface{ GetID() string }) loop.Result {
 	s.t.Helper()
 	approved := map[string]bool{}
 	eventually(s.t, "the process ends", func() bool {
 		v := s.processStatus()
-		if v.Status != runresult.StatusRunning {
+		if v.Status != loop.StatusRunning {
 			return true
 		}
 		if v.Refused > 20 {
@@ -164,7 +164,7 @@ func TestARejectedPlanRunsNothingAndTheNextRequestReadsWhy(t *testing.T) {
 	}
 	s.decidePlan(planreview.SteerApprovePlan, s.planOf(4), nil)
 	r := s.approveTheRest(run)
-	if r.Status != runresult.StatusCompleted || asJSON(till.seen()) != `["{\"n\":4}"]` || r.Calls.Total() != 1 {
+	if r.Status != loop.StatusCompleted || asJSON(till.seen()) != `["{\"n\":4}"]` || r.Calls.Total() != 1 {
 		t.Errorf("%s %+v, %s\n%s", r.Status, r.Calls, asJSON(till.seen()), s.story())
 	}
 	for n := 1; n <= 3; n++ {
@@ -203,7 +203,7 @@ func TestAPlanRunsAsAPersonHasAmendedItAndEveryCallIsCheckedAsTheLLMsAre(t *test
 	}
 	s.decidePlan(planreview.SteerAmendPlan, plan, map[string]any{"reason": "one is enough", "calls": s.calls(`[{"_tool": "pay", "_instance": "1", "n": 7, "_outputPath": "paid"}]`)})
 	r := s.approveTheRest(run)
-	if r.Status != runresult.StatusCompleted || asJSON(till.seen()) != `["{\"n\":7}"]` {
+	if r.Status != loop.StatusCompleted || asJSON(till.seen()) != `["{\"n\":7}"]` {
 		t.Errorf("%s %+v, %s\n%s", r.Status, r.Calls, asJSON(till.seen()), s.story())
 	}
 	text := s.prompt(2)
@@ -244,10 +244,10 @@ func TestADirectPlanWaitsBeforeAnyInstanceStarts(t *testing.T) {
 			r := s.approveTheRest(run)
 			paid := strings.Join(till.seen(), " ")
 			switch {
-			case c.decision == planreview.SteerApprovePlan && (r.Status != runresult.StatusCompleted || len(till.seen()) != 2 || r.Requests != 0),
-				c.decision == planreview.SteerAmendPlan && (r.Status != runresult.StatusCompleted || strings.Count(paid, `{"n":5}`) != 2 || strings.Count(paid, `"n":6`) != 1),
-				c.stage == "complete" && c.decision == planreview.SteerRejectPlan && (r.Status != runresult.StatusFailed || paid != "" || r.Requests != 0),
-				c.stage == "optimal" && (r.Status != runresult.StatusCompleted || paid != `{"n":9} {"n":9}` || !strings.Contains(s.prompt(1), "was rejected by ann: because")):
+			case c.decision == planreview.SteerApprovePlan && (r.Status != loop.StatusCompleted || len(till.seen()) != 2 || r.Requests != 0),
+				c.decision == planreview.SteerAmendPlan && (r.Status != loop.StatusCompleted || strings.Count(paid, `{"n":5}`) != 2 || strings.Count(paid, `"n":6`) != 1),
+				c.stage == "complete" && c.decision == planreview.SteerRejectPlan && (r.Status != loop.StatusFailed || paid != "" || r.Requests != 0),
+				c.stage == "optimal" && (r.Status != loop.StatusCompleted || paid != `{"n":9} {"n":9}` || !strings.Contains(s.prompt(1), "was rejected by ann: because")):
 				t.Errorf("%s %+v, %s: %s", r.Status, r.Calls, paid, asJSON(r))
 			}
 		})
@@ -274,7 +274,7 @@ func TestEveryPartOfAProcessHasItsPlanDecided(t *testing.T) {
 	s.decidePlan(planreview.SteerRejectPlan, plans[1], map[string]any{"reason": "not these"})
 	s.decidePlan(planreview.SteerApprovePlan, plans[0], nil)
 	r := s.approveTheRest(run)
-	if r.Status != runresult.StatusCompleted || r.Calls.Done != 3 || len(till.seen()) != 3 {
+	if r.Status != loop.StatusCompleted || r.Calls.Done != 3 || len(till.seen()) != 3 {
 		t.Errorf("%s %+v, %d payments", r.Status, r.Calls, len(till.seen()))
 	}
 }
@@ -302,7 +302,7 @@ func TestPlansThatWaitOutliveTheirWorker(t *testing.T) {
 	r := c.finish(run)
 	keys := c.calls("pay")
 	slices.Sort(keys)
-	if keys = slices.Compact(keys); r.Status != runresult.StatusCompleted || r.Calls.Done != 101 || len(keys) != 101 {
+	if keys = slices.Compact(keys); r.Status != loop.StatusCompleted || r.Calls.Done != 101 || len(keys) != 101 {
 		t.Errorf("%s, %+v, %d payments", r.Status, r.Calls, len(keys))
 	}
 }
@@ -326,7 +326,7 @@ func TestThePlanOfADelegateWaitsWhereItsCallerSaysSo(t *testing.T) {
 	}
 	delegate.decidePlan(planreview.SteerApprovePlan, plan, nil)
 	r := s.approveTheRest(run)
-	if r.Status != runresult.StatusCompleted || len(till.seen()) != 1 {
+	if r.Status != loop.StatusCompleted || len(till.seen()) != 1 {
 		t.Errorf("%s %s", r.Status, asJSON(r))
 	}
 }
@@ -367,7 +367,7 @@ func TestAForkAsksAgainAboutAPlanThatWaitedAndAboutCallsThatWereLeft(t *testing.
 	eventually(t, "it cannot be amended", func() bool { return late.processStatus().Refused == 1 })
 	late.decidePlan(planreview.SteerRejectPlan, left, map[string]any{"reason": "not twice"})
 	r := late.came(t)
-	if r.Status != runresult.StatusCompleted || r.Calls.Rejected != 1 || len(till.seen()) != 0 || !strings.Contains(late.prompt(1), "not twice") {
+	if r.Status != loop.StatusCompleted || r.Calls.Rejected != 1 || len(till.seen()) != 0 || !strings.Contains(late.prompt(1), "not twice") {
 		t.Errorf("%s %+v, %d payments\n%s", r.Status, r.Calls, len(till.seen()), late.story())
 	}
 	s.cancel()

@@ -3,7 +3,7 @@ package workflows_test
 import (
 	"testing"
 
-	"processidea/model/runresult"
+	"processidea/model/loop"
 	"processidea/model/turn"
 )
 
@@ -30,14 +30,14 @@ func TestASignalThatDoesNotFitChangesNothingAndIsKept(t *testing.T) {
 	s := newScenario(t, `{"schema": {"tools": {"shout": `+textTool+`}}, "context": [{"type": "text", "text": "Go."}]}`,
 		`{"status": 401}`, `{"solution": {"calls": []}}`)
 	run := s.start()
-	eventually(t, "the process pauses", func() bool { return s.processStatus().Status == runresult.StatusPaused })
+	eventually(t, "the process pauses", func() bool { return s.processStatus().Status == loop.StatusPaused })
 	for _, payload := range []any{"text", []int{1}, map[string]any{"limit": 7}, map[string]any{"limits": map[string]any{"requests": -1}}, nil, []byte{1, 2}} {
 		if err := temporalClient.SignalWorkflow(t.Context(), s.id, "", turn.SteerResume, payload); err != nil {
 			t.Fatal(err)
 		}
 	}
 	eventually(t, "all are refused", func() bool { return len(s.processStatus().Refusals) == 6 })
-	if v := s.processStatus(); v.Status != runresult.StatusPaused {
+	if v := s.processStatus(); v.Status != loop.StatusPaused {
 		t.Errorf("%+v", v)
 	}
 	if err := temporalClient.SignalWorkflow(t.Context(), s.id, "", turn.SteerResume, map[string]any{"limits": map[string]any{"requests": 9}}); err != nil {
@@ -54,14 +54,14 @@ func TestReachingALimitPausesAndAHigherOneLetsItGoOn(t *testing.T) {
 		"context": [{"type": "state", "text": "hi"}]}`,
 		`{"solution": {"calls": [{"_tool": "shout", "text": "†state.text", "_outputPath": "loud"}]}}`, `{"solution": {"calls": []}}`)
 	run := s.start()
-	eventually(t, "the process pauses", func() bool { return s.processStatus().Status == runresult.StatusPaused })
+	eventually(t, "the process pauses", func() bool { return s.processStatus().Status == loop.StatusPaused })
 	if f := s.processStatus().Error; f.Code != turn.CodeLimitReached {
 		t.Errorf("%+v", f)
 	}
 	if err := temporalClient.SignalWorkflow(t.Context(), s.id, "", turn.SteerResume, map[string]any{"limits": map[string]any{"requests": 2}}); err != nil {
 		t.Fatal(err)
 	}
-	var r runresult.Result
+	var r loop.Result
 	if err := run.Get(t.Context(), &r); err != nil || r.Requests != 2 {
 		t.Errorf("%v %+v", err, r)
 	}

@@ -8,7 +8,7 @@ import (
 
 	"processidea/client"
 	"processidea/model/jsonval"
-	"processidea/model/runresult"
+	"processidea/model/loop"
 	"processidea/model/turn"
 	"processidea/protocol"
 )
@@ -47,7 +47,7 @@ func TestAProcessWhoseIdeaIsRefusedSaysSoWhereverOneLooks(t *testing.T) {
 			}
 			p := client.New(temporalClient, server.Namespace(), store).Process(id)
 			v, err := p.Status(t.Context())
-			if err != nil || v.Status != runresult.StatusFailed || v.Error == nil || v.Error.Code != turn.CodeInvalidIdea || v.Error.Message == "" || len(v.Instances) > 0 {
+			if err != nil || v.Status != loop.StatusFailed || v.Error == nil || v.Error.Code != turn.CodeInvalidIdea || v.Error.Message == "" || len(v.Instances) > 0 {
 				t.Errorf("it says %+v (%v)", v, err)
 			}
 			if list, err := p.Instances(t.Context()); err != nil || len(list) > 0 {

@@ -16,7 +16,7 @@ import (
 	"go.temporal.io/sdk/workflow"
 	"google.golang.org/protobuf/encoding/protojson"
 
-	"processidea/model/runresult"
+	"processidea/model/loop"
 	"processidea/protocol"
 	"processidea/store/blobs"
 	"processidea/workflows"
@@ -81,7 +81,7 @@ func oneInstance(name, process string) string {
 	return process + "/main"
 }
 
-func recordHistories(t *testing.T, name string, r runresult.Result) {
+func recordHistories(t *testing.T, name string, r loop.Result) {
 	t.Helper()
 	recordHistory(t, name+"-process", r.ProcessID)
 	recordHistory(t, name+"-instance", oneInstance(name, r.ProcessID))

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"processidea/model/ideafile"
-	"processidea/model/runresult"
+	"processidea/model/loop"
 	"processidea/protocol"
 	"processidea/store/chain"
 )
@@ -59,7 +59,7 @@ func TestASimulationRunsWholeAndTouchesNothing(t *testing.T) {
 		simulate(ideafile.FakedBySchemas, ideafile.FakedBySchemas)
 	s.file("ask.json", strings.ReplaceAll(askFile, "URL", url))
 	r := s.finish()
-	if r.Status != runresult.StatusCompleted || r.Requests != 2 || r.Calls.Done != 10 || asJSON(r.Output) != `{"n":2}` || r.Usage.PromptTokens == 0 || r.Simulated == nil {
+	if r.Status != loop.StatusCompleted || r.Requests != 2 || r.Calls.Done != 10 || asJSON(r.Output) != `{"n":2}` || r.Usage.PromptTokens == 0 || r.Simulated == nil {
 		t.Fatalf("%+v\n%s", r, s.story())
 	}
 	want := `{"answer":{"said":"simulated"},"file":"simulated: files","item":"lamp","paid":"simulated: pay","price":{"cents":5},"thing":"simulated: foreign"}`
@@ -107,7 +107,7 @@ func TestASimulationOfPartsThatContinueAsNewIsOneToo(t *testing.T) {
 	s.file("ask.json", strings.ReplaceAll(askFile, "URL", url))
 	s.every = 1
 	r := s.finish()
-	if r.Status != runresult.StatusCompleted || r.Calls.Done != 24 || r.Simulated == nil || n.Load() != 0 || asJSON(r.Instances["12"].State) != `{"item":"t12","paid":"simulated: pay","price":{"cents":5}}` {
+	if r.Status != loop.StatusCompleted || r.Calls.Done != 24 || r.Simulated == nil || n.Load() != 0 || asJSON(r.Instances["12"].State) != `{"item":"t12","paid":"simulated: pay","price":{"cents":5}}` {
 		t.Fatalf("%+v, %d requests, %s", r, n.Load(), s.story())
 	}
 	s.marked(s.id, 2)
@@ -147,7 +147,7 @@ func TestAPlanThatMayAskNobodyIsPlayedBySchemasEvenWhereAnLLMPlays(t *testing.T)
 	s := newScenario(t, `{`+marketConfig+`, `+strings.Replace(market(url), `"_approval": true, `, "", 1)+`, "context": [{"type": "state", "item": "lamp"}, {"type": "plan", "stage": "complete", "output": {"n": "†state.price.cents"},
 		"plan": [{"_tool": "price", "item": "†state.item", "_outputPath": "price"}]}]}`).simulate(ideafile.FakedByLLM, ideafile.FakedByLLM)
 	s.file("ask.json", strings.ReplaceAll(askFile, "URL", url))
-	if r := s.finish(); r.Status != runresult.StatusCompleted || asJSON(r.Output) != `{"n":5}` || n.Load() != 0 || r.Requests != 0 {
+	if r := s.finish(); r.Status != loop.StatusCompleted || asJSON(r.Output) != `{"n":5}` || n.Load() != 0 || r.Requests != 0 {
 		t.Errorf("%+v, %d requests, %s", r, n.Load(), s.story())
 	}
 }

@@ -14,7 +14,7 @@ import (
 
 	"processidea/internal/longrun"
 	"processidea/model/ideafile"
-	"processidea/model/runresult"
+	"processidea/model/loop"
 	"processidea/model/turn"
 	"processidea/protocol"
 	"processidea/store/chain"
@@ -88,11 +88,11 @@ func TestACompletePlanMakesNoRequestWhateverHappens(t *testing.T) {
 			{"type": "plan", "name": "heavy", "stage": "complete", "plan": [{"_tool": "weigh", "n": "†state.n"}], "output": {}}]}`)
 	err := s.start().Get(t.Context(), nil)
 	var app *temporal.ApplicationError
-	var r runresult.Result
+	var r loop.Result
 	if !errors.As(err, &app) || app.Details(&r) != nil {
 		t.Fatalf("it ended with %v", err)
 	}
-	if r.Status != runresult.StatusFailed || r.Requests != 0 || len(s.llm.Requests()) != 0 || !strings.Contains(r.Error.Message, "0.1@3: ") {
+	if r.Status != loop.StatusFailed || r.Requests != 0 || len(s.llm.Requests()) != 0 || !strings.Contains(r.Error.Message, "0.1@3: ") {
 		t.Errorf("%+v, %v", r, r.Error)
 	}
 	if got := asJSON(r.Output); got != `{"weights":{"1":"light","2":"tool_failed"}}` {
@@ -125,7 +125,7 @@ func TestAPlanThatRunsDirectlyWaitsForPeopleAndPauses(t *testing.T) {
 	s.signal(s.id, turn.SteerAdd, json.RawMessage(`{"id": "a", "context": [{"type": "state", "_instance": "2", "n": 2}]}`))
 	s.signal(s.id, ideafile.Approve, json.RawMessage(`{"call": "0.1@1"}`))
 	eventually(t, "the second instance is there", func() bool { return len(s.processStatus().Accepted) == 2 })
-	if v := s.processStatus(); v.Status != runresult.StatusPaused || v.Awaiting > 1 {
+	if v := s.processStatus(); v.Status != loop.StatusPaused || v.Awaiting > 1 {
 		t.Errorf("%+v", v)
 	}
 	s.signal(s.id, turn.SteerResume, json.RawMessage(`{}`))
@@ -138,7 +138,7 @@ func TestAPlanThatRunsDirectlyWaitsForPeopleAndPauses(t *testing.T) {
 		return false
 	})
 	s.signal(s.id, ideafile.Approve, json.RawMessage(`{"call": "0.1@2"}`))
-	var r runresult.Result
+	var r loop.Result
 	if err := run.Get(t.Context(), &r); err != nil {
 		t.Fatal(err)
 	}
@@ -190,7 +190,7 @@ func TestPeoplePutAnotherPlanInThePlaceOfTheOneOfADelegate(t *testing.T) {
 		"plan":   []any{map[string]any{"_tool": "weigh", "n": 1, "_outputPath": "a"}, map[string]any{"_tool": "weigh", "n": "†state.a", "_outputPath": "note"}},
 		"output": map[string]any{"noted": "†state.note"}}}})
 	r := s.end(run)
-	if got := asJSON(r.Instances[""].State); r.Status != runresult.StatusCompleted || got != `{"note":5,"verdict":{"noted":5}}` || r.Requests != 0 {
+	if got := asJSON(r.Instances[""].State); r.Status != loop.StatusCompleted || got != `{"note":5,"verdict":{"noted":5}}` || r.Requests != 0 {
 		t.Errorf("%s %s: %+v\n%s", r.Status, got, r.Error, s.story())
 	}
 	if len(till.seen()) > 0 || weighed.Load() != 2 {
@@ -220,7 +220,7 @@ func TestPeoplePutAnotherPlanInThePlaceOfTheOneAtWork(t *testing.T) {
 				"plan":   []any{map[string]any{"_tool": "weigh", "n": 1, "_outputPath": "a"}, map[string]any{"_tool": "weigh", "n": "†state.a", "_outputPath": "c"}},
 				"output": map[string]any{"all": "†state.c"}}}})
 			r := s.end(run)
-			if r.Status != runresult.StatusCompleted || r.Requests != 0 || len(till.seen()) > 0 || weighed.Load() != int64(2*rows) {
+			if r.Status != loop.StatusCompleted || r.Requests != 0 || len(till.seen()) > 0 || weighed.Load() != int64(2*rows) {
 				t.Errorf("%s after %d Requests, %d weighed, paid %v: %+v", r.Status, r.Requests, weighed.Load(), till.seen(), r.Error)
 			}
 			if all, _ := r.Output.(map[string]any)["all"].(map[string]any); len(all) != rows {

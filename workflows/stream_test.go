@@ -16,7 +16,7 @@ import (
 	"processidea/internal/longrun"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
-	"processidea/model/runresult"
+	"processidea/model/loop"
 	"processidea/model/turn"
 	"processidea/rehearsal"
 	"processidea/store/chain"
@@ -95,14 +95,14 @@ func TestThreeBadRepliesInARowPauseTheProcessAndResumeLetsItGoOn(t *testing.T) {
 	s := newScenario(t, `{"schema": {"tools": {"shout": `+textTool+`}}, "context": [{"type": "text", "text": "Go."}]}`,
 		`{"raw": "a"}`, `{"raw": "b"}`, `{"raw": "c"}`, `{"solution": {"calls": []}}`)
 	run := s.start()
-	eventually(t, "the process pauses", func() bool { return s.processStatus().Status == runresult.StatusPaused })
+	eventually(t, "the process pauses", func() bool { return s.processStatus().Status == loop.StatusPaused })
 	if f := s.processStatus().Error; f == nil || f.Code != turn.CodeBadReplies {
 		t.Errorf("%+v", f)
 	}
 	if err := temporalClient.SignalWorkflow(t.Context(), s.id, "", turn.SteerResume, map[string]any{}); err != nil {
 		t.Fatal(err)
 	}
-	var r runresult.Result
+	var r loop.Result
 	if err := run.Get(t.Context(), &r); err != nil || r.Requests != 4 {
 		t.Errorf("%v %+v", err, r)
 	}
@@ -114,7 +114,7 @@ func TestARefusedKeyPausesAtOnce(t *testing.T) {
 	s := newScenario(t, `{"schema": {"tools": {"shout": `+textTool+`}}, "context": [{"type": "text", "text": "Go."}]}`,
 		`{"status": 401, "raw": "no such key"}`)
 	s.start()
-	eventually(t, "the process pauses", func() bool { return s.processStatus().Status == runresult.StatusPaused })
+	eventually(t, "the process pauses", func() bool { return s.processStatus().Status == loop.StatusPaused })
 	if f := s.processStatus().Error; f.Code != turn.CodeLLMError || !strings.Contains(f.Message, "no such key") {
 		t.Errorf("%+v", f)
 	}
@@ -215,7 +215,7 @@ func TestAnOutputOfWhatIsKnownBesideCallsEndsTheProcessInOneRequest(t *testing.T
 			comesToIt := func(requests int) {
 				t.Helper()
 				r := s.finish()
-				if r.Status != runresult.StatusCompleted || r.Calls.Done != c.instances || r.Requests > requests || !strings.Contains(asJSON(r.Output), `"law":"Denmark"`) {
+				if r.Status != loop.StatusCompleted || r.Calls.Done != c.instances || r.Requests > requests || !strings.Contains(asJSON(r.Output), `"law":"Denmark"`) {
 					t.Errorf("%s, %d Requests, %+v, %.200s\n%s", r.Status, r.Requests, r.Calls, asJSON(r.Output), s.story())
 				}
 			}
@@ -251,9 +251,9 @@ func (s *scenario) refuseLoudness() {
 }
 
 // wantOutput wants a process that is completed with this output, after so many Requests at most.
-func (s *scenario) wantOutput(r runresult.Result, requests int, output string) {
+func (s *scenario) wantOutput(r loop.Result, requests int, output string) {
 	s.t.Helper()
-	if r.Status != runresult.StatusCompleted || r.Requests > requests || asJSON(r.Output) != output {
+	if r.Status != loop.StatusCompleted || r.Requests > requests || asJSON(r.Output) != output {
 		s.t.Errorf("%s, %d Requests, %+v, %.200s\n%s", r.Status, r.Requests, r.Calls, asJSON(r.Output), s.story())
 	}
 }
@@ -429,8 +429,8 @@ func TestAnInstanceThatLacksWhatItsSchemaRequiresFailsAfterThreeHints(t *testing
 		`{"solution": {"calls": []}}`, `{"solution": {"calls": []}}`, `{"solution": {"calls": []}}`, `{"solution": {"calls": []}}`)
 	err := s.start().Get(t.Context(), nil)
 	var app *temporal.ApplicationError
-	var r runresult.Result
-	if !errors.As(err, &app) || app.Details(&r) != nil || r.Status != runresult.StatusFailed || r.Requests != 4 {
+	var r loop.Result
+	if !errors.As(err, &app) || app.Details(&r) != nil || r.Status != loop.StatusFailed || r.Requests != 4 {
 		t.Errorf("%v %+v", err, r)
 	}
 	if !strings.Contains(s.prompt(2), "still missing: loud") {
@@ -457,8 +457,8 @@ func TestACancelledProcessTakesItsInstancesAlong(t *testing.T) {
 	}
 	err := run.Get(t.Context(), nil)
 	var c *temporal.CanceledError
-	var r runresult.Result
-	if !errors.As(err, &c) || c.Details(&r) != nil || r.Status != runresult.StatusCancelled {
+	var r loop.Result
+	if !errors.As(err, &c) || c.Details(&r) != nil || r.Status != loop.StatusCancelled {
 		t.Errorf("%v %+v", err, r)
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
@@ -466,6 +466,6 @@ func TestACancelledProcessTakesItsInstancesAlong(t *testing.T) {
 	if err := temporalClient.GetWorkflow(ctx, s.id+"/main", "").Get(ctx, nil); !errors.As(err, &c) {
 		t.Errorf("the instance ended with %v", err)
 	}
-	s.shows(runresult.StatusCancelled)
+	s.shows(loop.StatusCancelled)
 	s.keep("cancelled")
 }

@@ -8,12 +8,12 @@ import (
 
 	"processidea/internal/longrun"
 	"processidea/model/ideafile"
-	"processidea/model/runresult"
+	"processidea/model/loop"
 	"processidea/model/turn"
 )
 
 // pausesAndGoesOn waits until the process has paused for a reason, mends that, and resumes it.
-func (s *scenario) pausesAndGoesOn(code, why string, mend func()) runresult.Result {
+func (s *scenario) pausesAndGoesOn(code, why string, mend func()) loop.Result {
 	s.t.Helper()
 	run := s.start()
 	s.pausedWith(code, why)

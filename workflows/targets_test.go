@@ -6,15 +6,15 @@ import (
 	"testing"
 
 	"processidea/internal/longrun"
-	"processidea/model/runresult"
+	"processidea/model/loop"
 	"processidea/store/chain"
 )
 
 const forTheFirstAndTheThird = `{"_tool": "shout", "_instance": ["1", "3"], "text": "†state.text", "_outputPath": "loud"}`
 
-func wantLoudInTheFirstAndTheThird(t *testing.T, r runresult.Result) {
+func wantLoudInTheFirstAndTheThird(t *testing.T, r loop.Result) {
 	t.Helper()
-	if r.Status != runresult.StatusCompleted || r.Calls.Done != 2 {
+	if r.Status != loop.StatusCompleted || r.Calls.Done != 2 {
 		t.Errorf("%s %+v", r.Status, r.Calls)
 	}
 	for token, i := range r.Instances {

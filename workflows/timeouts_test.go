@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"processidea/model/runresult"
+	"processidea/model/loop"
 	"processidea/model/turn"
 )
 
@@ -19,7 +19,7 @@ func TestAToolMayHaveAShortTimeout(t *testing.T) {
 			tool := strings.Replace(textTool, `{`, `{"_timeout": `+timeout+`, `, 1)
 			s := newScenario(t, `{"schema": {"tools": {"shout": `+tool+`}}, "context": [{"type": "text", "text": "Go."}]}`,
 				`{"solution": {"calls": [{"_tool": "shout", "text": "quick", "_outputPath": "a"}]}}`, nothingMore)
-			if r := s.finish(); r.Status != runresult.StatusCompleted || asJSON(r.Instances[""].State) != `{"a":"QUICK"}` {
+			if r := s.finish(); r.Status != loop.StatusCompleted || asJSON(r.Instances[""].State) != `{"a":"QUICK"}` {
 				t.Errorf("%s with %s", r.Status, asJSON(r.Instances[""].State))
 			}
 		})
@@ -45,7 +45,7 @@ func TestAnLLMThatExceedsAShortTimeoutPausesItsProcess(t *testing.T) {
 	s.pausedWith(turn.CodeBadReplies, "the reply took longer than a Request may")
 	s.script(nothingMore)
 	s.signal(s.id, turn.SteerResume, map[string]any{"by": "ann"})
-	if r := s.end(run); r.Status != runresult.StatusCompleted {
+	if r := s.end(run); r.Status != loop.StatusCompleted {
 		t.Errorf("%s after the LLM came back", r.Status)
 	}
 }

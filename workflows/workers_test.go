@@ -20,7 +20,7 @@ import (
 	"go.temporal.io/sdk/client"
 
 	"processidea/connect"
-	"processidea/model/runresult"
+	"processidea/model/loop"
 	"processidea/protocol"
 	"processidea/rehearsal"
 	"processidea/worker/workertest"
@@ -271,7 +271,7 @@ func TestAWorkerThatAUserBuildsRunsTheUsersTools(t *testing.T) {
 	s := newScenario(t, asJSON(idea), strings.Split(strings.TrimSpace(replies), "\n")...)
 	r := c.finish(c.start(s))
 	want := `{"chairs":40,"lamps":3,"reserved":{"chair":{"article":"chair","count":2,"left":38},"lamp":{"article":"lamp","count":1,"left":2}}}`
-	if got := asJSON(r.Instances[""].State); got != want || r.Status != runresult.StatusCompleted {
+	if got := asJSON(r.Instances[""].State); got != want || r.Status != loop.StatusCompleted {
 		t.Errorf("%s with %s", r.Status, got)
 	}
 	if err := worker.Process.Signal(syscall.SIGTERM); err != nil {

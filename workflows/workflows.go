@@ -7,7 +7,7 @@ import (
 	"go.temporal.io/sdk/worker"
 	"go.temporal.io/sdk/workflow"
 
-	"processidea/model/runresult"
+	"processidea/model/loop"
 	"processidea/protocol"
 	"processidea/workflows/internal/instance"
 	"processidea/workflows/internal/liveness"
@@ -17,7 +17,7 @@ import (
 
 // ProcessWorkflow asks the LLM once for all instances, hears from each what became of its Calls, and asks again, until every instance
 // has settled or failed. It returns the process's result; one in which an instance failed fails, with the result as details.
-func ProcessWorkflow(ctx workflow.Context, start protocol.ProcessStart, carried *process.ContinueAsNewInput) (*runresult.Result, error) {
+func ProcessWorkflow(ctx workflow.Context, start protocol.ProcessStart, carried *process.ContinueAsNewInput) (*loop.Result, error) {
 	return process.Run(ctx, start, carried)
 }
 

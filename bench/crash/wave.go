@@ -12,7 +12,7 @@ import (
 	enumspb "go.temporal.io/api/enums/v1"
 	"golang.org/x/sync/errgroup"
 
-	"processidea/model/runresult"
+	"processidea/model/loop"
 )
 
 // trial is what is tried and what came of it.
@@ -28,7 +28,7 @@ type trial struct {
 type process struct {
 	id     string
 	of     testCase
-	result *runresult.Result
+	result *loop.Result
 	err    error
 }
 
@@ -46,7 +46,7 @@ func (r *trial) undisturbed(ctx context.Context) error {
 	r.figures.Undisturbed = seconds(time.Since(begin))
 	r.calm = map[string]*process{}
 	for _, p := range all {
-		if p.err != nil || p.result.Status != runresult.StatusCompleted {
+		if p.err != nil || p.result.Status != loop.StatusCompleted {
 			return fmt.Errorf("undisturbed, %s does not complete: %+v, %w", p.id, p.result, p.err)
 		}
 		r.calm[p.of.name] = p
@@ -177,7 +177,7 @@ func (r *trial) awaitAll(ctx context.Context, all []*process) {
 func (p *process) await(ctx context.Context, r *trial) {
 	p.err = errors.New("it does not end")
 	for ctx.Err() == nil {
-		var result runresult.Result
+		var result loop.Result
 		try, cancel := context.WithTimeout(ctx, 10*time.Second)
 		err := r.client.GetWorkflow(try, p.id, "").Get(try, &result)
 		cancel()

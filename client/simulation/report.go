@@ -9,15 +9,15 @@ import (
 
 	"processidea/client"
 	"processidea/model/ideafile"
+	"processidea/model/loop"
 	"processidea/model/plangraph"
-	"processidea/model/runresult"
 	"processidea/model/turn"
 	"processidea/protocol"
 )
 
 // Report is what simulate --json prints: what run prints, and what a simulation is made for.
 type Report struct {
-	runresult.Result
+	loop.Result
 	// Total is the Requests and tokens of the process with its delegates. Estimated: no LLM counted the tokens.
 	Total     Cost `json:"total"`
 	Estimated bool `json:"estimated"`
@@ -45,13 +45,13 @@ type Cost struct {
 
 // DelegateCost is what a delegate of a simulated process took.
 type DelegateCost struct {
-	Process string           `json:"process"`
-	Status  runresult.Status `json:"status"`
+	Process string      `json:"process"`
+	Status  loop.Status `json:"status"`
 	Cost
 }
 
 // Report looks at everything that the simulated process came to. result is that of the process, ended or not.
-func (p *Prepared) Report(ctx context.Context, c *client.Client, process *client.Process, result runresult.Result) (*Report, error) {
+func (p *Prepared) Report(ctx context.Context, c *client.Client, process *client.Process, result loop.Result) (*Report, error) {
 	r := &Report{
 		Result: result, Estimated: p.By.LLMRepliesFrom != ideafile.FakedByLLM, Tools: map[string]map[ideafile.CallStatus]int{},
 		Delegates: []DelegateCost{}, Open: []string{}, MadeUp: append([]string{}, p.MadeUp...), Unasked: append([]string{}, p.Unasked...),

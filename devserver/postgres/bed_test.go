@@ -16,7 +16,7 @@ import (
 
 	"processidea/connect"
 	"processidea/model/ideafile"
-	"processidea/model/runresult"
+	"processidea/model/loop"
 	"processidea/protocol"
 	"processidea/store/blobs"
 	"processidea/worker/workertest"
@@ -70,7 +70,7 @@ func (b *bed) begin(t *testing.T, id, name string, idea *ideafile.Idea, start pr
 }
 
 // come decides on all that waits for a person, and gives what a process comes to.
-func (b *bed) come(t *testing.T, run client.WorkflowRun) (r runresult.Result) {
+func (b *bed) come(t *testing.T, run client.WorkflowRun) (r loop.Result) {
 	t.Helper()
 	decided := map[string]bool{}
 	await(t, run.GetID()+" ends", func(ctx context.Context) error {
@@ -79,7 +79,7 @@ func (b *bed) come(t *testing.T, run client.WorkflowRun) (r runresult.Result) {
 			return err
 		}
 		status, _ := d.TypedSearchAttributes.GetKeyword(statusKey)
-		if status == string(runresult.StatusPaused) {
+		if status == string(loop.StatusPaused) {
 			t.Fatalf("%s is paused", run.GetID())
 		}
 		awaiting, _ := d.TypedSearchAttributes.GetInt64(awaitingKey)
@@ -159,7 +159,7 @@ func (b *bed) finds(t *testing.T, id, path string) {
 }
 
 // lost lists the activities that were begun again, or given up, because nobody heard of their worker.
-func (b *bed) lost(t *testing.T, r runresult.Result) (list []string) {
+func (b *bed) lost(t *testing.T, r loop.Result) (list []string) {
 	t.Helper()
 	ids := []string{r.ProcessID}
 	for token := range r.Instances {

@@ -9,7 +9,7 @@ import (
 	"processidea/connect"
 	"processidea/devserver/devtest"
 	"processidea/internal/longrun"
-	"processidea/model/runresult"
+	"processidea/model/loop"
 )
 
 // beds are the two servers, and what the examples need beside them.
@@ -69,7 +69,7 @@ func (b beds) compare(t *testing.T, name string) {
 			}
 			t.Errorf("on PostgreSQL it comes to something else than on the embedded server:\n%s", d)
 		}
-		if got.Status != runresult.StatusCompleted || got.Calls.Done == 0 {
+		if got.Status != loop.StatusCompleted || got.Calls.Done == 0 {
 			t.Errorf("it comes to %s with %+v", got.Status, got.Calls)
 		}
 		b.production.finds(t, id, idea.ProcessPath)

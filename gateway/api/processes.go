@@ -16,7 +16,7 @@ import (
 	"processidea/client"
 	"processidea/gateway/access"
 	"processidea/model/ideafile/spelling"
-	"processidea/model/runresult"
+	"processidea/model/loop"
 	"processidea/protocol"
 	"processidea/store/blobs"
 )
@@ -168,7 +168,7 @@ type ProcessPage struct {
 }
 
 func (a *API) list(ctx context.Context, in *listInput) (*struct{ Body ProcessPage }, error) {
-	page, err := a.List(ctx, client.Filter{Status: runresult.Status(in.Status), Path: in.Path, Awaiting: in.Awaiting}, in.Limit, in.Page)
+	page, err := a.List(ctx, client.Filter{Status: loop.Status(in.Status), Path: in.Path, Awaiting: in.Awaiting}, in.Limit, in.Page)
 	if err != nil {
 		return nil, err
 	}
@@ -276,8 +276,8 @@ func complete(v client.Status) client.Status {
 	return v
 }
 
-func withoutStates(r runresult.Result) runresult.Result {
-	instances := map[string]runresult.Instance{}
+func withoutStates(r loop.Result) loop.Result {
+	instances := map[string]loop.InstanceResult{}
 	for token, i := range r.Instances {
 		i.State = nil
 		instances[token] = i
@@ -291,7 +291,7 @@ type resultInput struct {
 	Wait int `query:"wait" minimum:"0" maximum:"60" doc:"how many seconds to wait for the end"`
 }
 
-func (a *API) result(ctx context.Context, in *resultInput) (*struct{ Body runresult.Result }, error) {
+func (a *API) result(ctx context.Context, in *resultInput) (*struct{ Body loop.Result }, error) {
 	p, err := a.Client.Attach(ctx, in.ID)
 	if err != nil {
 		return nil, err
@@ -303,7 +303,7 @@ func (a *API) result(ctx context.Context, in *resultInput) (*struct{ Body runres
 	if err != nil {
 		return nil, err
 	}
-	return &struct{ Body runresult.Result }{r}, nil
+	return &struct{ Body loop.Result }{r}, nil
 }
 
 // awaitEnd follows a process until it has ended, as all do who follow it.

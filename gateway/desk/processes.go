@@ -20,8 +20,8 @@ import (
 	"processidea/gateway/api"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
+	"processidea/model/loop"
 	"processidea/model/plangraph"
-	"processidea/model/runresult"
 	"processidea/model/turn"
 	"processidea/protocol"
 )
@@ -38,7 +38,7 @@ func processHref(id string) string { return "/desk/processes/" + url.PathEscape(
 type processesPage struct {
 	frame
 	Status   string
-	Statuses []runresult.Status
+	Statuses []loop.Status
 	Rows     []processRow
 	Next     string
 	Codes    []string // why processes pause, of those that are mostly mended from outside
@@ -53,15 +53,15 @@ type processRow struct {
 // showProcesses lists the processes that somebody started.
 func (d *Desk) showProcesses(w http.ResponseWriter, r *http.Request) error {
 	q := r.URL.Query()
-	p := processesPage{frame: d.frame(r, "Processes"), Status: q.Get("status"), Statuses: []runresult.Status{
-		runresult.StatusRunning, runresult.StatusPaused, runresult.StatusCompleted, runresult.StatusFailed, runresult.StatusCancelled,
+	p := processesPage{frame: d.frame(r, "Processes"), Status: q.Get("status"), Statuses: []loop.Status{
+		loop.StatusRunning, loop.StatusPaused, loop.StatusCompleted, loop.StatusFailed, loop.StatusCancelled,
 	}}
-	if !slices.Contains(p.Statuses, runresult.Status(p.Status)) {
+	if !slices.Contains(p.Statuses, loop.Status(p.Status)) {
 		p.Status = ""
 	}
 	key := fmt.Sprintf("processes\n%d %s %s", d.API.Acts(), p.Status, q.Get("page"))
 	list, err := soon(r.Context(), d.listing, key, func(ctx context.Context, _ *work) (api.ProcessPage, error) {
-		return d.API.List(ctx, client.Filter{Status: runresult.Status(p.Status)}, processesAtOnce, q.Get("page"))
+		return d.API.List(ctx, client.Filter{Status: loop.Status(p.Status)}, processesAtOnce, q.Get("page"))
 	})
 	if err != nil {
 		return err
@@ -128,7 +128,7 @@ func (d *Desk) showProcess(w http.ResponseWriter, r *http.Request) error {
 	}
 	p := processPage{frame: d.frame(r, visible(clip(id, cellLength))), Status: status, Href: processHref(id)}
 	p.Live = true
-	p.Ended = status.Status != runresult.StatusRunning && status.Status != runresult.StatusPaused
+	p.Ended = status.Status != loop.StatusRunning && status.Status != loop.StatusPaused
 	plan, err := d.planSoon(r.Context(), id, len(status.Instances), !p.Ended && status.Unseen == "")
 	if err != nil {
 		return err

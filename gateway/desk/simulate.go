@@ -12,12 +12,12 @@ import (
 	"processidea/client/ideafiles"
 	"processidea/client/simulation"
 	"processidea/model/ideafile"
-	"processidea/model/runresult"
+	"processidea/model/loop"
 )
 
 // trial is what a simulation came to, in plain words.
 type trial struct {
-	Status    runresult.Status
+	Status    loop.Status
 	Sums      []fact
 	Tools     []fact
 	Open      []string
@@ -103,7 +103,7 @@ func shortList(all []string) (short []string) {
 }
 
 // settled counts the instances that need nothing more.
-func settled(instances map[string]runresult.Instance) (n int) {
+func settled(instances map[string]loop.InstanceResult) (n int) {
 	for _, i := range instances {
 		if i.Status == ideafile.InstanceSettled || i.Status == ideafile.InstanceFailed {
 			n++

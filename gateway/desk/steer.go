@@ -11,7 +11,7 @@ import (
 	"processidea/client"
 	"processidea/gateway/access"
 	"processidea/model/ideafile"
-	"processidea/model/runresult"
+	"processidea/model/loop"
 )
 
 // steer pauses a process, lets it go on, corrects it, or ends it.
@@ -61,7 +61,7 @@ func (d *Desk) resumeAll(w http.ResponseWriter, r *http.Request) error {
 			left++
 		}
 	}
-	told := url.Values{"status": {string(runresult.StatusPaused)}, "resumed": {strconv.Itoa(len(all) - left)},
+	told := url.Values{"status": {string(loop.StatusPaused)}, "resumed": {strconv.Itoa(len(all) - left)},
 		"left": {strconv.Itoa(left)}}
 	http.Redirect(w, r, "/desk/processes?"+told.Encode(), http.StatusSeeOther)
 	return nil

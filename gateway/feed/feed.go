@@ -12,7 +12,7 @@ import (
 
 	"processidea/client"
 	"processidea/internal/safego"
-	"processidea/model/runresult"
+	"processidea/model/loop"
 	"processidea/store/chain"
 )
 
@@ -20,7 +20,7 @@ import (
 type Source interface {
 	Revision(ctx context.Context) (client.Revision, error)
 	Status(ctx context.Context) (client.Status, error)
-	Result(ctx context.Context) (runresult.Result, error)
+	Result(ctx context.Context) (loop.Result, error)
 	// Idea tells of a sealed one.
 	Idea(ctx context.Context, at int) (chain.Link, error)
 }

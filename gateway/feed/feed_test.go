@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"processidea/client"
-	"processidea/model/runresult"
+	"processidea/model/loop"
 	"processidea/store/chain"
 )
 
@@ -48,14 +48,14 @@ func (f *fake) Status(context.Context) (client.Status, error) {
 	if f.noWorker {
 		return client.Status{}, errors.New("no poller")
 	}
-	return client.Status{Result: runresult.Result{ProcessID: "p", Status: runresult.StatusRunning, Ideas: f.ideas, Requests: int(f.now.Events)}}, nil
+	return client.Status{Result: loop.Result{ProcessID: "p", Status: loop.StatusRunning, Ideas: f.ideas, Requests: int(f.now.Events)}}, nil
 }
 
-func (f *fake) Result(context.Context) (runresult.Result, error) {
+func (f *fake) Result(context.Context) (loop.Result, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return runresult.Result{ProcessID: "p", Status: runresult.StatusCompleted, Ideas: f.ideas,
-		Instances: map[string]runresult.Instance{"": {State: "large"}}}, nil
+	return loop.Result{ProcessID: "p", Status: loop.StatusCompleted, Ideas: f.ideas,
+		Instances: map[string]loop.InstanceResult{"": {State: "large"}}}, nil
 }
 
 func (f *fake) Idea(_ context.Context, at int) (chain.Link, error) {

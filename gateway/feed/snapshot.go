@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"processidea/client"
-	"processidea/model/runresult"
+	"processidea/model/loop"
 )
 
 // Kind tells Snapshots apart.
@@ -27,7 +27,7 @@ const (
 type Snapshot struct {
 	Kind   Kind
 	Cursor Cursor
-	// Data is JSON: a client.Status, a runresult.Result without States of what has ended, or an Unseen.
+	// Data is JSON: a client.Status, a loop.Result without States of what has ended, or an Unseen.
 	Data []byte
 }
 
@@ -84,7 +84,7 @@ func statusSnapshot(r client.Revision, v client.Status) (*Snapshot, error) {
 	return &Snapshot{KindStatus, cursorOf(r, v.Ideas), data}, err
 }
 
-func endedSnapshot(r client.Revision, v runresult.Result) (*Snapshot, error) {
+func endedSnapshot(r client.Revision, v loop.Result) (*Snapshot, error) {
 	instances := maps.Clone(v.Instances)
 	for token, i := range instances {
 		i.State = nil // GET …/result has it: a State may be large

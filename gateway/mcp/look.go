@@ -10,7 +10,7 @@ import (
 
 	"processidea/client"
 	"processidea/model/ideafile/spelling"
-	"processidea/model/runresult"
+	"processidea/model/loop"
 )
 
 const processArgument = `"process": {"type": "string", "minLength": 1, "description": "the id of a process"}`
@@ -57,7 +57,7 @@ func number(args map[string]any, key string, otherwise int) int {
 
 func (a *agent) list(ctx context.Context, args map[string]any) (any, error) {
 	awaiting, _ := args["awaiting"].(bool)
-	filter := client.Filter{Status: runresult.Status(text(args, "status")), Path: text(args, "path"), Awaiting: awaiting}
+	filter := client.Filter{Status: loop.Status(text(args, "status")), Path: text(args, "path"), Awaiting: awaiting}
 	page, err := a.Client.ListPage(ctx, filter, mostListed, nil)
 	if err != nil {
 		return nil, err
@@ -96,7 +96,7 @@ func (a *agent) stand(ctx context.Context, p *client.Process, wait int, instance
 		return nil, err
 	}
 	if instance != "" {
-		maps.DeleteFunc(r.Instances, func(token string, _ runresult.Instance) bool { return !spelling.MatchesToken(instance, token) })
+		maps.DeleteFunc(r.Instances, func(token string, _ loop.InstanceResult) bool { return !spelling.MatchesToken(instance, token) })
 		if len(r.Instances) == 0 {
 			return nil, fmt.Errorf("process %s has no instance %s", p.ID(), instance)
 		}

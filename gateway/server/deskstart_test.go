@@ -18,7 +18,7 @@ import (
 	"processidea/gateway/access"
 	"processidea/gateway/desk"
 	"processidea/gateway/server"
-	"processidea/model/runresult"
+	"processidea/model/loop"
 )
 
 // upload sends a form as browsers send one with files: pairs of a field and name=text.
@@ -97,7 +97,7 @@ func TestTheIdeaOfAFolderAndDelegatesOfAnUploadAreTaken(t *testing.T) {
 		o.Agents = server.Agents{Ideas: folder, Tools: ideafiles.Tools{Elsewhere: true}}
 		o.Simulate = func(_ context.Context, s ideafiles.Source) (*simulation.Report, error) {
 			tried = append(tried, s)
-			return &simulation.Report{Result: runresult.Result{Status: "completed"}, Approvals: 7, Open: []string{"<i>open</i>"}}, nil
+			return &simulation.Report{Result: loop.Result{Status: "completed"}, Approvals: 7, Open: []string{"<i>open</i>"}}, nil
 		}
 	})
 	b := h.browse()

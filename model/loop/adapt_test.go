@@ -11,7 +11,6 @@ import (
 	"processidea/model/loop"
 	"processidea/model/modeltest"
 	"processidea/model/prompt"
-	"processidea/model/runresult"
 	"processidea/model/turn"
 )
 
@@ -79,7 +78,7 @@ func TestAllThatDoesNotFitIsAskedForInOneRequest(t *testing.T) {
 	}
 	c := s.ReplyWith(answer)
 	s.WantEqual("no Idea's solution", string(jsonval.Encode(jsonval.ToJSONValue(c.Calls))), "[]")
-	s.WantEqual("the Requests", string(jsonval.Encode(jsonval.ToJSONValue(s.Loop.Result(runresult.StatusRunning, false).Requests))), "2")
+	s.WantEqual("the Requests", string(jsonval.Encode(jsonval.ToJSONValue(s.Loop.Result(loop.StatusRunning, false).Requests))), "2")
 	for _, token := range []string{"①", "②"} {
 		s.WantEqual(token, string(s.Instances[token].FindCall("1.1@"+token).Status), "done")
 	}

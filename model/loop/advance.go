@@ -7,7 +7,7 @@ import (
 
 	"processidea/model/diag"
 	"processidea/model/ideafile"
-	"processidea/model/quota"
+	"processidea/model/loop/quota"
 	"processidea/model/turn"
 )
 

@@ -7,7 +7,6 @@ import (
 	"processidea/model/diag"
 	"processidea/model/ideafile"
 	"processidea/model/planreview"
-	"processidea/model/progress"
 	"processidea/model/statelog"
 	"processidea/model/turn"
 )
@@ -47,12 +46,12 @@ type CarriedLoop struct {
 	// DraftOutput is an output that did not count, and may be put right.
 	DraftOutput *turn.DraftOutput `json:"draftOutput,omitempty"`
 	// PlanOutputTried and OutputFault: see takeDirectPlanOutput.
-	PlanOutputTried bool                   `json:"planOutput,omitempty"`
-	OutputFault     *diag.Fault            `json:"outputFault,omitempty"`
-	PauseReason     *diag.Fault            `json:"paused,omitempty"`
-	Limits          ideafile.Limits        `json:"limits"`
-	SelfPauseCount  int                    `json:"ownPauses,omitempty"`
-	Progress        progress.StallDetector `json:"progress,omitzero"`
+	PlanOutputTried bool            `json:"planOutput,omitempty"`
+	OutputFault     *diag.Fault     `json:"outputFault,omitempty"`
+	PauseReason     *diag.Fault     `json:"paused,omitempty"`
+	Limits          ideafile.Limits `json:"limits"`
+	SelfPauseCount  int             `json:"ownPauses,omitempty"`
+	Progress        StallDetector   `json:"progress,omitzero"`
 	// UnassignedFailures: see Loop.Failures.
 	UnassignedFailures turn.Failures `json:"unassignedFailures,omitempty"`
 	ParentQuota        turn.Quota    `json:"quota"`

@@ -9,7 +9,6 @@ import (
 	"processidea/model/ideafile"
 	"processidea/model/ideafile/delegate"
 	"processidea/model/jsonval"
-	"processidea/model/output"
 	"processidea/model/turn"
 )
 
@@ -132,11 +131,11 @@ func (l *Loop) takeDirectPlanOutput() {
 	}
 	if len(wirings) == 0 {
 		if l.idea.OutputSchema != nil && !l.LLMAllowed() {
-			l.outputFault = output.NoPlanOutputFault()
+			l.outputFault = NoPlanOutputFault()
 		}
 		return
 	}
-	out, f := output.ResolveWirings(l.idea, wirings, l.stateOfInstance, l.Knows)
+	out, f := ResolveWirings(l.idea, wirings, l.stateOfInstance, l.Knows)
 	switch {
 	case f == nil:
 		l.setOutput(out, nil)
@@ -154,7 +153,7 @@ func (l *Loop) AnyFellBackToLLM() bool {
 
 // DirectPlanOutputWirings returns the output of each direct Plan, in their order, over the instances that settled by it; nil where a settled
 // instance has no Plan with an output.
-func (l *Loop) DirectPlanOutputWirings() (list []output.Wiring) {
+func (l *Loop) DirectPlanOutputWirings() (list []Wiring) {
 	byPlan := map[int][]*InstanceProgress{}
 	for _, inst := range l.instances {
 		if inst.Status != ideafile.InstanceSettled {

@@ -15,7 +15,6 @@ import (
 	"processidea/model/jsonval"
 	"processidea/model/loop"
 	"processidea/model/modeltest"
-	"processidea/model/runresult"
 	"processidea/model/turn"
 )
 
@@ -39,7 +38,7 @@ func TestAPlanRunsDirectlyWithNoRequest(t *testing.T) {
 		s.WantEqual("they", s.Statuses(), "① settled, ② settled")
 		s.WantEqual("the outcome", string(s.Loop.FinalStatus()), "completed")
 		s.WantEqual("its Calls", s.Instances["②"].CallRecords()[0].ID, "0.1@②")
-		r := s.Loop.Result(runresult.StatusCompleted, true)
+		r := s.Loop.Result(loop.StatusCompleted, true)
 		s.WantEqual("②", string(jsonval.Encode(r.Instances["②"].State)), `{"a":2,"b":2}`)
 		if r.Requests != 0 || r.Calls.Done != 2 || r.Output != nil {
 			t.Errorf("%+v", r)
@@ -96,7 +95,7 @@ func TestInstancesInWhichSomethingFailsGoBackToTheLLMTogether(t *testing.T) {
 	s.ReplyWith(modeltest.EmptyReply)
 	s.ExpectStep(loop.StepFinished)
 	s.WantEqual("at the end", s.Statuses(), "① settled, ② settled, ③ settled")
-	if r := s.Loop.Result(runresult.StatusCompleted, false); r.Requests != 2 || r.Calls.Failed != 2 || r.Calls.Blocked != 2 || r.Calls.Done != 4 {
+	if r := s.Loop.Result(loop.StatusCompleted, false); r.Requests != 2 || r.Calls.Failed != 2 || r.Calls.Blocked != 2 || r.Calls.Done != 4 {
 		t.Errorf("%+v", r)
 	}
 }
@@ -165,7 +164,7 @@ func TestAFailureThatNothingCoversFailsAnInstanceOfACompletePlan(t *testing.T) {
 		s.ExpectStep(loop.StepFinished)
 		s.WantEqual(name, s.Statuses(), "① failed")
 		s.WantEqual(name, string(s.Loop.FinalStatus()), "failed")
-		if r := s.Loop.Result(runresult.StatusFailed, true); r.Requests != 0 || r.Error == nil || !strings.Contains(r.Error.Message, "0.") {
+		if r := s.Loop.Result(loop.StatusFailed, true); r.Requests != 0 || r.Error == nil || !strings.Contains(r.Error.Message, "0.") {
 			t.Errorf("%s: %+v", name, r.Error)
 		}
 	}
@@ -179,7 +178,7 @@ func TestAStateThatLacksWhatItsSchemaRequiresIsAFailureOfThePlan(t *testing.T) {
 	s := modeltest.NewScenario(t, "", context(ideafile.StageComplete))
 	s.RunDirectPlans()
 	s.ExpectStep(loop.StepFinished)
-	s.WantEqual("complete", s.Loop.Result(runresult.StatusFailed, false).Error.Error(), "missing_required: its State still lacks [mood]")
+	s.WantEqual("complete", s.Loop.Result(loop.StatusFailed, false).Error.Error(), "missing_required: its State still lacks [mood]")
 	s = modeltest.NewScenario(t, "", context(ideafile.StageOptimal))
 	s.RunDirectPlans()
 	s.WantEqual("optimal", fmt.Sprint(s.ExpectRequest().Instances[0].MissingRequiredPaths), "[mood]")
@@ -313,7 +312,7 @@ func TestACompletePlanWhoseOutputCannotBeHadFails(t *testing.T) {
 		s.RunDirectPlans()
 		s.ExpectStep(loop.StepFinished)
 		s.WantEqual(name, string(s.Loop.FinalStatus()), "failed")
-		if f := s.Loop.Result(runresult.StatusFailed, false).Error; f == nil || !strings.HasPrefix(f.Error(), c.want) {
+		if f := s.Loop.Result(loop.StatusFailed, false).Error; f == nil || !strings.HasPrefix(f.Error(), c.want) {
 			t.Errorf("%s: %v", name, f)
 		}
 	}
@@ -451,8 +450,8 @@ func TestNobodyIsAskedForACompletePlanWhateverHappens(t *testing.T) {
 				rt.Fatalf("%s is %s in\n%s", rec.ID, rec.Status, p)
 			}
 		}
-		if s.Loop.FinalStatus() == runresult.StatusFailed {
-			if failed++; s.Loop.Result(runresult.StatusFailed, true).Error.Message == "" {
+		if s.Loop.FinalStatus() == loop.StatusFailed {
+			if failed++; s.Loop.Result(loop.StatusFailed, true).Error.Message == "" {
 				rt.Fatalf("it does not say why it failed")
 			}
 		}

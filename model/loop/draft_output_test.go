@@ -9,7 +9,6 @@ import (
 	"processidea/model/loop"
 	"processidea/model/modeltest"
 	"processidea/model/planreview"
-	"processidea/model/runresult"
 	"processidea/model/turn"
 )
 
@@ -64,7 +63,7 @@ func wantFinished(s *modeltest.Scenario, requests int, output string) {
 	s.T.Helper()
 	s.ExpectStep(loop.StepFinished)
 	s.WantEqual("the output", s.OutputJSON(), output)
-	if n := s.Loop.Result(runresult.StatusCompleted, false).Requests; n != requests {
+	if n := s.Loop.Result(loop.StatusCompleted, false).Requests; n != requests {
 		s.T.Errorf("%d Requests were made", n)
 	}
 }

@@ -6,8 +6,7 @@ import (
 	"processidea/model/diag"
 	"processidea/model/ideafile"
 	"processidea/model/ideafile/price"
-	"processidea/model/progress"
-	"processidea/model/quota"
+	"processidea/model/loop/quota"
 	"processidea/model/statelog"
 	"processidea/model/turn"
 )
@@ -83,7 +82,7 @@ type carriedProgress struct {
 	LastReportNumber [2]int `json:"report,omitzero"`        // the last report that was applied: its number, and its sender's count of workflow events
 	WantedReport     int    `json:"wantedReport,omitempty"` // the number of the report that the next Request waits for; 0: none
 	PlanHeld         bool   `json:"planHeld,omitempty"`     // a Plan for it waits for a person, and it has heard nothing of it
-	Watched          int    `json:"watched,omitempty"`      // the last Request whose Calls progress.StallDetector has looked at
+	Watched          int    `json:"watched,omitempty"`      // the last Request whose Calls StallDetector has looked at
 }
 
 // plannerKind is who plans for an instance. A direct Plan may give way to the LLM, once; nothing else changes.
@@ -258,8 +257,8 @@ func (l *Loop) noProgressFault() *diag.Fault {
 	return l.progress.StallFault(failures)
 }
 
-func (l *Loop) countProgress() progress.Counts {
-	m := progress.Counts{PeopleActions: len(l.idea.Context)}
+func (l *Loop) countProgress() ProgressCounts {
+	m := ProgressCounts{PeopleActions: len(l.idea.Context)}
 	for _, inst := range l.instances {
 		m.StateWrites += len(inst.state.Writes())
 		if inst.Status != ideafile.InstanceWorking || inst.ReopenCount > 0 {
@@ -294,9 +293,9 @@ func (l *Loop) takeNewFailures(instances []*InstanceProgress) (digests []string,
 				continue
 			}
 			if call == "" {
-				call = progress.CallFingerprint(p.call)
+				call = CallFingerprint(p.call)
 			}
-			d := progress.FailureDigest(call, c)
+			d := FailureDigest(call, c)
 			if !slices.Contains(digests, d) {
 				digests = append(digests, d)
 			}

@@ -8,7 +8,6 @@ import (
 	"processidea/model/ideafile/price"
 	"processidea/model/loop"
 	"processidea/model/modeltest"
-	"processidea/model/runresult"
 	"processidea/model/turn"
 )
 
@@ -46,7 +45,7 @@ func TestALimitPausesAndAHigherOneLetsItGoOn(t *testing.T) {
 			}
 			s.ExpectStep(loop.StepPaused)
 			s.WantEqual("why", s.Loop.PauseReason().Error(), c.why)
-			s.WantEqual("the result", s.Loop.Result(runresult.StatusPaused, false).Error.Error(), c.why)
+			s.WantEqual("the result", s.Loop.Result(loop.StatusPaused, false).Error.Error(), c.why)
 			s.Loop.Resume(ideafile.Limits{})
 			s.ExpectStep(loop.StepPaused)
 			s.Loop.Resume(c.higher)

@@ -7,10 +7,8 @@ import (
 	"processidea/model/diag"
 	"processidea/model/ideafile"
 	"processidea/model/ideafile/spelling"
-	"processidea/model/output"
+	"processidea/model/loop/quota"
 	"processidea/model/planreview"
-	"processidea/model/progress"
-	"processidea/model/quota"
 	"processidea/model/statelog"
 	"processidea/model/turn"
 )
@@ -58,7 +56,7 @@ type Loop struct {
 	outputFault                      *diag.Fault       // why there is no output, where the LLM may not be asked for it
 	pauseReason                      *diag.Fault       // nil: it is not paused
 	selfPauseCount                   int               // see SelfPauseCount
-	progress                         progress.StallDetector
+	progress                         StallDetector
 	limits                           ideafile.Limits
 	parentQuota                      turn.Quota          // what the process that this one is a part or a delegate of allows
 	awaitsQuota                      bool                // a Request is due that the quota does not allow
@@ -69,7 +67,7 @@ type Loop struct {
 	planDeciders                     deciders.Rules // who may decide on Plans
 	pendingPlan                      *planreview.Pending
 
-	// Knows reports whether the process began after a change of the rules, such as output.Change; else it goes on by the old ones.
+	// Knows reports whether the process began after a change of the rules, such as ChangeOutputs; else it goes on by the old ones.
 	Knows func(change string) bool
 }
 
@@ -200,7 +198,7 @@ func (l *Loop) WiredOutput() any { return l.wiredOutput }
 // setOutput sets the output, and keeps it as it was written where that was of References alone.
 func (l *Loop) setOutput(out, written any) {
 	l.output, l.hasOutput, l.badOutputsInRow, l.wiredOutput = out, true, 0, nil
-	if output.HasOnlyReferences(written) {
+	if HasOnlyReferences(written) {
 		l.wiredOutput = written
 	}
 }

@@ -12,7 +12,6 @@ import (
 	"processidea/model/loop"
 	"processidea/model/modeltest"
 	"processidea/model/refexpr"
-	"processidea/model/runresult"
 	"processidea/model/turn"
 )
 
@@ -95,10 +94,10 @@ func TestAnyProcessKeepsTheRules(t *testing.T) {
 		}
 		switch step, _ := s.Loop.Advance(s.Now); step {
 		case loop.StepFinished:
-			if ended++; s.Loop.FinalStatus() == runresult.StatusFailed {
+			if ended++; s.Loop.FinalStatus() == loop.StatusFailed {
 				failed++
 			}
-			if s.Idea.OutputSchema != nil && s.Loop.FinalStatus() == runresult.StatusCompleted && s.Loop.Output() == nil {
+			if s.Idea.OutputSchema != nil && s.Loop.FinalStatus() == loop.StatusCompleted && s.Loop.Output() == nil {
 				rt.Fatalf("it is complete and has no output")
 			}
 		case loop.StepPaused:

@@ -10,7 +10,6 @@ import (
 	"processidea/model/jsonval"
 	"processidea/model/loop"
 	"processidea/model/modeltest"
-	"processidea/model/runresult"
 	"processidea/model/turn"
 )
 
@@ -86,7 +85,7 @@ func TestWhatTheMindDidNotAskForChangesNothing(t *testing.T) {
 	s.Loop.ApplyReply(turn.LLMReply{Complete: true, Calls: ideafile.ParseWrittenCalls([]any{"twice"}), Usage: turn.TokenUsage{PromptTokens: 1}})
 	s.DeliverReport(turn.InstanceReport{ClosedThroughRequest: 1, Idle: true})
 	s.Loop.ConcludeRequest()
-	r := s.Loop.Result(runresult.StatusRunning, false)
+	r := s.Loop.Result(loop.StatusRunning, false)
 	s.WantEqual("it counts once", fmt.Sprint(r.Requests, r.Usage.PromptTokens), "1 1")
 }
 
@@ -272,11 +271,11 @@ func TestWhatAskingAgainDoesNotMendPausesAtOnce(t *testing.T) {
 	s.InterruptRequest(turn.LLMReply{NotRetryable: true, Fault: diag.Faultf(turn.CodeLLMError, "401 no such key")})
 	s.ExpectStep(loop.StepPaused)
 	s.WantEqual("why", s.Loop.PauseReason().Error(), "llm_error: 401 no such key")
-	s.WantEqual("the result", s.Loop.Result(runresult.StatusPaused, false).Error.Error(), "llm_error: 401 no such key")
+	s.WantEqual("the result", s.Loop.Result(loop.StatusPaused, false).Error.Error(), "llm_error: 401 no such key")
 	s.Loop.Resume(ideafile.Limits{})
 	s.ReplyWith(modeltest.EmptyReply)
 	s.ExpectStep(loop.StepFinished)
-	if s.Loop.Result(runresult.StatusCompleted, false).Error != nil {
+	if s.Loop.Result(loop.StatusCompleted, false).Error != nil {
 		t.Error("what is over is forgotten")
 	}
 }
@@ -359,7 +358,7 @@ func TestEveryCallIsCountedByItsEnd(t *testing.T) {
 		`{"calls":["1.4@②"],"code":"blocked","count":1,"message":"†state.never is not there and no Call writes it","status":"blocked","tool":"work"}],"ideas":0,`+
 		`"instances":{"①":{"state":{"a":1,"b":"work done"},"status":"settled"},"②":{"state":{"a":2,"b":"work done"},"status":"settled"}},`+
 		`"output":null,"process":"p","requests":2,"status":"completed","usage":{"completionTokens":20,"promptTokens":200}}`)
-	if r := s.Loop.Result(runresult.StatusCompleted, false); r.Instances["①"].State != nil {
+	if r := s.Loop.Result(loop.StatusCompleted, false); r.Instances["①"].State != nil {
 		t.Error("States are left out where they were not asked for")
 	}
 }
@@ -406,7 +405,7 @@ func TestACarriedMindIsTheSameToWhoeverLooks(t *testing.T) {
 	m := modeltest.CarryLoop(t, s.Idea, s.Bindings, s.Loop)
 	for what, look := range map[string]func(*loop.Loop) any{
 		"the Idea":   func(m *loop.Loop) any { return m.Idea().Source },
-		"the result": func(m *loop.Loop) any { return jsonval.ToJSONValue(m.Result(runresult.StatusRunning, true)) },
+		"the result": func(m *loop.Loop) any { return jsonval.ToJSONValue(m.Result(loop.StatusRunning, true)) },
 		"the brief":  func(m *loop.Loop) any { return jsonval.ToJSONValue(m.AllInstancesInput()) },
 		"the log":    func(m *loop.Loop) any { return turn.EncodeLog(m.TakeUnsealedLog()) },
 		"the limits": func(m *loop.Loop) any { return jsonval.ToJSONValue(m.CarryIntoNextRun().Limits) },
@@ -432,7 +431,7 @@ func TestWhatHasNoPlaceInStateIsSaid(t *testing.T) {
 		"2.1 not_written: what it gave for †state.b"+before+" in ①, ②\n2.3 not_written: what it gave for †state.a"+before+" in ②")
 	s.WantEqual("of the results", string(jsonval.Encode(jsonval.ToJSONValue(b.PlanEntries[0].ResultByInstance))), `{"①":{"a":7,"b":8},"②":{"a":7,"b":8}}`)
 	s.WantEqual("a Call without any place has not run", string(s.Instances["①"].FindCall("2.2@①").Status)+" by "+s.Instances["①"].FindCall("2.2@①").SkippedBecauseOf, "skipped by 1.1@①")
-	r := s.Loop.Result(runresult.StatusRunning, false)
+	r := s.Loop.Result(loop.StatusRunning, false)
 	s.WantEqual("the result", string(jsonval.Encode(jsonval.ToJSONValue(r.NotWrittenResults))), `[{"by":"1.1","call":"2.1","instances":["①","②"],"path":"†state.a"},`+
 		`{"by":"1.1","call":"2.1","instances":["①","②"],"path":"†state.b"},{"by":"1.1","call":"2.3","instances":["②"],"path":"†state.a"}]`)
 	s.ReplyWith(modeltest.EmptyReply)

@@ -10,7 +10,6 @@ import (
 	"processidea/model/ideafile"
 	"processidea/model/loop"
 	"processidea/model/modeltest"
-	"processidea/model/notice"
 	"processidea/model/reminder"
 	"processidea/model/turn"
 )
@@ -29,7 +28,7 @@ func noticed(n turn.ApprovalNotices) string {
 func TestPeopleAreToldOnceOfWhatWaitsAndOfWhatWasDecided(t *testing.T) {
 	t.Parallel()
 	s := modeltest.NewScenarioWithPeople(t, "", modeltest.ThreeInstances)
-	watch := notice.SentNotices{}
+	watch := loop.SentNotices{}
 	s.WantEqual("before anything waits", noticed(watch.TakeChanges(s.Loop)), "0: ")
 	s.ExpectRequest()
 	s.ReplyWith(`{"calls": [{"_tool": "pay", "n": 1, "_instance": "*", "_outputPath": "a"}]}`)
@@ -47,7 +46,7 @@ func TestPeopleAreToldOnceOfWhatWaitsAndOfWhatWasDecided(t *testing.T) {
 func TestPeopleAreToldOnceOfEachReminderAndOfAnEscalation(t *testing.T) {
 	t.Parallel()
 	m := loop.New(modeltest.IdeaFrom(t, `{"context": [{"type": "state", "_instance": "①", "state": {}}]}`), "p", nil, modeltest.StartTime)
-	watch, reports := notice.SentNotices{}, 0
+	watch, reports := loop.SentNotices{}, 0
 	told := func(s *reminder.Schedule) string {
 		reports++
 		pending := []turn.PendingApproval{{CallID: "1.1@①", Digest: "d", WhileWaiting: s}}
@@ -74,7 +73,7 @@ func TestPeopleAreToldOnceOfEachReminderAndOfAnEscalation(t *testing.T) {
 			t.Errorf("after %d hours, again: %q", after, got)
 		}
 	}
-	watch = notice.SentNotices{} // no worker was there to tell anybody before
+	watch = loop.SentNotices{} // no worker was there to tell anybody before
 	if got := told(s); got != "1: +1.1@①1.1@① escalated to people of heads" {
 		t.Errorf("of a Call that nobody has heard of and that was escalated people are told %q", got)
 	}
@@ -88,7 +87,7 @@ func TestNoticesOfManyCallsNameTheFirstAndCountTheRest(t *testing.T) {
 		pending = append(pending, turn.PendingApproval{CallID: fmt.Sprint(n), Digest: fmt.Sprint(n)})
 	}
 	m.ApplyReport(turn.InstanceReport{Token: "①", ReportNumber: 1, WorkflowHistoryLength: 1, PendingApprovals: pending})
-	watch := notice.SentNotices{}
+	watch := loop.SentNotices{}
 	if n := watch.TakeChanges(m); n.AwaitingCount != 50 || len(n.NewlyWaiting) != 20 || n.OmittedWaiting != 30 || n.NewlyWaiting[0].CallID != "0" {
 		t.Errorf("%+v", n)
 	}

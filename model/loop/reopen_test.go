@@ -12,7 +12,6 @@ import (
 	"processidea/model/jsonval"
 	"processidea/model/loop"
 	"processidea/model/modeltest"
-	"processidea/model/runresult"
 	"processidea/model/turn"
 )
 
@@ -76,7 +75,7 @@ func TestAReopenedInstanceSettlesAgainOnceItsGoalIsReached(t *testing.T) {
 	s.WantEqual("by its goal", s.Statuses(), "① working, ② settled")
 	s.ReplyWith(`{"calls":[{"_tool":"work","_instance":"②","_outputPath":"c"},{"_tool":"work","_instance":"①","_outputPath":"b"}],"output":null}`)
 	s.ExpectStep(loop.StepFinished)
-	s.WantEqual("Requests", fmt.Sprint(s.Loop.Result(runresult.StatusCompleted, false).Requests), "2")
+	s.WantEqual("Requests", fmt.Sprint(s.Loop.Result(loop.StatusCompleted, false).Requests), "2")
 }
 
 func TestAnInstanceThatACallReopenedAndThatFailsIsShownAgain(t *testing.T) {
@@ -232,7 +231,7 @@ func TestAnyProcessThatSettlesTogetherEndsTheSameWhicheverInstanceReportsFirst(t
 					}
 				}
 			}
-			r := s.Loop.Result(runresult.StatusCompleted, true)
+			r := s.Loop.Result(loop.StatusCompleted, true)
 			return s.Statuses() + string(jsonval.Encode(jsonval.ToJSONValue([]any{r.Instances, r.Calls, r.Requests})))
 		}
 		if one, other := play([]string{"①", "②", "③"}), play([]string{"③", "②", "①"}); one != other {

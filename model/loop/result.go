@@ -7,17 +7,16 @@ import (
 
 	"processidea/model/diag"
 	"processidea/model/ideafile"
-	"processidea/model/runresult"
 	"processidea/model/turn"
 )
 
 // notWrittenResults lists what State did not take, instance by instance.
-func (l *Loop) notWrittenResults() (list []runresult.UnwrittenResult) {
+func (l *Loop) notWrittenResults() (list []UnwrittenResult) {
 	for _, inst := range l.instances {
 		for _, key := range sortedCallKeys(inst.calls) {
 			for _, n := range inst.calls[key].NotWrittenPaths {
 				n.WrittenBy, _, _ = strings.Cut(n.WrittenBy, "@")
-				list = runresult.AddUnwrittenResult(list, runresult.UnwrittenResult{CallID: key.ID(""), UnwrittenPath: n, Instances: []string{inst.Token}})
+				list = AddUnwrittenResult(list, UnwrittenResult{CallID: key.ID(""), UnwrittenPath: n, Instances: []string{inst.Token}})
 			}
 		}
 	}
@@ -64,31 +63,31 @@ func (p *InstanceProgress) addFailures(list turn.Failures, ofInterest func(turn.
 }
 
 // Result returns the process as it stands.
-func (l *Loop) Result(status runresult.Status, withStates bool) runresult.Result {
-	r := runresult.Result{
-		ProcessID: l.processID, Status: status, Output: l.output, Instances: map[string]runresult.Instance{},
+func (l *Loop) Result(status Status, withStates bool) Result {
+	r := Result{
+		ProcessID: l.processID, Status: status, Output: l.output, Instances: map[string]InstanceResult{},
 		Requests: l.requestCount, Calls: l.CallCounts(), Failures: l.Failures(), Usage: l.usage, Error: l.pauseReason, Simulated: l.idea.Simulation,
 		NotWrittenResults: l.notWrittenResults(),
 	}
 	for _, inst := range l.instances {
-		i := runresult.Instance{Status: inst.DisplayStatus(), Cost: inst.LLMCost}
+		i := InstanceResult{Status: inst.DisplayStatus(), Cost: inst.LLMCost}
 		if withStates {
 			i.State = inst.state.Snapshot()
 		}
 		r.Instances[inst.Token] = i
 	}
-	if f := l.firstFailure(); f != nil && status == runresult.StatusFailed {
+	if f := l.firstFailure(); f != nil && status == StatusFailed {
 		r.Error = f
 	}
 	return r
 }
 
 // FinalStatus is the status of a process that is finished.
-func (l *Loop) FinalStatus() runresult.Status {
+func (l *Loop) FinalStatus() Status {
 	if l.firstFailure() != nil {
-		return runresult.StatusFailed
+		return StatusFailed
 	}
-	return runresult.StatusCompleted
+	return StatusCompleted
 }
 
 func (l *Loop) firstFailure() *diag.Fault {

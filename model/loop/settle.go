@@ -5,7 +5,6 @@ import (
 
 	"processidea/model/diag"
 	"processidea/model/ideafile"
-	"processidea/model/output"
 	"processidea/model/statelog"
 	"processidea/model/turn"
 )
@@ -176,5 +175,5 @@ func (l *Loop) resolveAndCheckOutput(out any) (any, *diag.Fault) {
 	if out == nil {
 		return nil, diag.Faultf(ideafile.CodeBadOutput, "there are no calls and no output; the output form wants one")
 	}
-	return output.ResolveWirings(l.idea, []output.Wiring{l.newOutputWiring(out, l.instances)}, l.stateOfInstance, l.Knows)
+	return ResolveWirings(l.idea, []Wiring{l.newOutputWiring(out, l.instances)}, l.stateOfInstance, l.Knows)
 }

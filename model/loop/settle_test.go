@@ -9,7 +9,6 @@ import (
 	"processidea/model/jsonval"
 	"processidea/model/loop"
 	"processidea/model/modeltest"
-	"processidea/model/runresult"
 	"processidea/model/turn"
 )
 
@@ -100,7 +99,7 @@ func TestAnInstanceThatLacksWhatItsSchemaRequiresIsToldThreeTimesThenItHasFailed
 	s.WantEqual("in the end", s.Statuses(), "① failed, ② settled")
 	s.ExpectStep(loop.StepFinished)
 	s.WantEqual("the process", string(s.Loop.FinalStatus()), "failed")
-	s.WantEqual("why", s.Loop.Result(runresult.StatusFailed, false).Error.Error(), "missing_required: 1 of 2 instances failed; the first, ①: its State still lacks [mood]")
+	s.WantEqual("why", s.Loop.Result(loop.StatusFailed, false).Error.Error(), "missing_required: 1 of 2 instances failed; the first, ①: its State still lacks [mood]")
 }
 
 const goalIsMood = `"context": [{"type": "state", "state": {}, ` + modeltest.StateSchemaRequiringMood + `}]`
@@ -282,7 +281,7 @@ func TestAWiredOutputEndsTheProcessInOneRequest(t *testing.T) {
 	s.ExpectStep(loop.StepFinished)
 	s.WantEqual("the output", s.OutputJSON(), `{"summary":"well"}`)
 	s.WantEqual("the instance", s.Statuses(), "settled")
-	if len(s.Ended) != 1 || s.Loop.Result(runresult.StatusCompleted, false).Requests != 1 {
+	if len(s.Ended) != 1 || s.Loop.Result(loop.StatusCompleted, false).Requests != 1 {
 		t.Errorf("ended %v", s.Ended)
 	}
 }
@@ -481,5 +480,5 @@ func TestWhereEveryInstanceFailedNoOutputIsAskedFor(t *testing.T) {
 	}
 	s.ExpectStep(loop.StepFinished)
 	s.WantEqual("the process", string(s.Loop.FinalStatus()), "failed")
-	s.WantEqual("why", s.Loop.Result(runresult.StatusFailed, false).Error.Error(), "missing_required: its State still lacks [mood]")
+	s.WantEqual("why", s.Loop.Result(loop.StatusFailed, false).Error.Error(), "missing_required: its State still lacks [mood]")
 }

@@ -11,7 +11,6 @@ import (
 	"processidea/model/jsonval"
 	"processidea/model/loop"
 	"processidea/model/modeltest"
-	"processidea/model/runresult"
 	"processidea/model/turn"
 )
 
@@ -406,7 +405,7 @@ func TestAPlanThatIsAtWorkGivesWayToAnotherThatPeopleBring(t *testing.T) {
 	r := s.Loop.Result(s.Loop.FinalStatus(), true)
 	s.WantEqual("its output", string(jsonval.Encode(r.Output)), `{"new":{"①":1,"②":2}}`)
 	s.WantEqual("① has", string(jsonval.Encode(r.Instances["①"].State)), `{"a":1,"b":1,"e":1}`)
-	if ran["work"] != 6 || ran["pay"] != 0 || r.Status != runresult.StatusCompleted {
+	if ran["work"] != 6 || ran["pay"] != 0 || r.Status != loop.StatusCompleted {
 		t.Errorf("%s after %v", r.Status, ran)
 	}
 	s.WantEqual("the Calls", fmt.Sprintf("%+v", r.Calls), "{Done:6 Failed:0 Rejected:0 Skipped:6 Blocked:0}")

@@ -6,8 +6,6 @@ import (
 	"processidea/model/diag"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
-	"processidea/model/output"
-	"processidea/model/planresult"
 	"processidea/model/turn"
 )
 
@@ -28,7 +26,7 @@ func (l *Loop) doesReplyWireOutput(req *llmRequest) bool {
 		return false
 	}
 	written := l.idea.OutputSchema.WithoutNulls(req.reply.Output)
-	return output.HasOnlyReferences(written) || (written != nil && req.reply.Finished && l.Knows(KnownOutputChange))
+	return HasOnlyReferences(written) || (written != nil && req.reply.Finished && l.Knows(KnownOutputChange))
 }
 
 // mayReplyGiveOutput reports whether the output of a reply can be that of the whole process: it is about every instance, or what the LLM has said
@@ -142,7 +140,7 @@ func (l *Loop) addOutputNotTakenError(request int) {
 // breaksWiredOutput reports whether a wired output can no longer hold for an instance. An output that says what is known holds no longer where a person
 // decided otherwise than was known.
 func (l *Loop) breaksWiredOutput(inst *InstanceProgress) bool {
-	isOfKnownValues := !output.HasOnlyReferences(l.idea.OutputSchema.WithoutNulls(l.wiredRequest.reply.Output))
+	isOfKnownValues := !HasOnlyReferences(l.idea.OutputSchema.WithoutNulls(l.wiredRequest.reply.Output))
 	return l.departsFromPlan(inst, l.requestOfWiredOutput(inst), isOfKnownValues)
 }
 
@@ -182,8 +180,8 @@ func anyMissesRequiredPaths(instances []*InstanceProgress) bool {
 }
 
 // planOf is what is known of the Calls that a Request planned for an instance.
-func (l *Loop) planOf(inst *InstanceProgress, request int) planresult.Plan {
-	p := planresult.Plan{Idea: l.idea, State: inst.state.CurrentValue, Knows: l.Knows}
+func (l *Loop) planOf(inst *InstanceProgress, request int) PlanResult {
+	p := PlanResult{Idea: l.idea, State: inst.state.CurrentValue, Knows: l.Knows}
 	//workflowcheck:ignore -- in any order
 	for key, c := range inst.calls {
 		if key.Request == request {
@@ -201,8 +199,8 @@ func (l *Loop) planOf(inst *InstanceProgress, request int) planresult.Plan {
 	return p
 }
 
-func (l *Loop) newOutputWiring(out any, instances []*InstanceProgress) output.Wiring {
-	w := output.Wiring{Output: out}
+func (l *Loop) newOutputWiring(out any, instances []*InstanceProgress) Wiring {
+	w := Wiring{Output: out}
 	for _, inst := range instances {
 		w.Instances = append(w.Instances, inst.Token)
 	}

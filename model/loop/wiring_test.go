@@ -10,7 +10,6 @@ import (
 	"processidea/model/jsonval"
 	"processidea/model/loop"
 	"processidea/model/modeltest"
-	"processidea/model/runresult"
 )
 
 const anything = `{"type": "object"}`
@@ -32,7 +31,7 @@ func TestAWiredOutputHoldsAsLongAsItsCallsRunAndNobodyIsAskedAbout(t *testing.T)
 	s.ExpectStep(loop.StepFinished)
 	s.WantEqual("the output", s.OutputJSON(), `{"all":{"①":"work done","②":"done at last"}}`)
 	s.WantEqual("they have", s.Statuses(), "① settled, ② settled")
-	if len(s.Loop.TakeEndedInstances()) != 2 || s.Loop.Result(runresult.StatusCompleted, false).Requests != 1 {
+	if len(s.Loop.TakeEndedInstances()) != 2 || s.Loop.Result(loop.StatusCompleted, false).Requests != 1 {
 		t.Error("two instances end by one Request")
 	}
 }
@@ -266,7 +265,7 @@ func TestAnOutputOfWhatIsKnownCountsOnceItsCallsHaveSucceeded(t *testing.T) {
 	s.CompleteSlow("1.2@②")
 	s.ExpectStep(loop.StepFinished)
 	s.WantEqual("the output", s.OutputJSON(), `{"all":{"①":"work done","②":"done at last"},"law":"Denmark"}`)
-	if n := s.Loop.Result(runresult.StatusCompleted, false).Requests; n != 1 {
+	if n := s.Loop.Result(loop.StatusCompleted, false).Requests; n != 1 {
 		t.Errorf("%d Requests were made", n)
 	}
 }

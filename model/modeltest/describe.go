@@ -7,7 +7,6 @@ import (
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
 	"processidea/model/loop"
-	"processidea/model/runresult"
 	"processidea/model/turn"
 )
 
@@ -59,7 +58,7 @@ func (s *Scenario) WantEqual(what, got, want string) {
 
 // StateOf returns the State of an instance as the loop knows it, as JSON.
 func StateOf(l *loop.Loop, token string) string {
-	return string(jsonval.Encode(l.Result(runresult.StatusRunning, true).Instances[token].State))
+	return string(jsonval.Encode(l.Result(loop.StatusRunning, true).Instances[token].State))
 }
 
 // OutputJSON returns the process's output as JSON.

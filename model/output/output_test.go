@@ -4,8 +4,8 @@ import (
 	"testing"
 
 	"processidea/model/jsonval"
+	"processidea/model/loop"
 	"processidea/model/modeltest"
-	"processidea/model/output"
 )
 
 func TestAnOutputIsMadeOfTheInstancesThatHaveTheValue(t *testing.T) {
@@ -13,7 +13,7 @@ func TestAnOutputIsMadeOfTheInstancesThatHaveTheValue(t *testing.T) {
 	states := map[string]any{"a": modeltest.DecodeJSON(t, `{"x":1}`), "b": modeltest.DecodeJSON(t, `{"x":null}`), "c": modeltest.DecodeJSON(t, `{}`)}
 	for name, c := range map[string]struct {
 		written string
-		old     bool // a process from before output.Change
+		old     bool // a process from before loop.ChangeOutputs
 		want    string
 		asked   bool
 	}{
@@ -26,10 +26,10 @@ func TestAnOutputIsMadeOfTheInstancesThatHaveTheValue(t *testing.T) {
 	} {
 		asked := false
 		idea := modeltest.IdeaFrom(t, `{"schema": {"tools": {}, "output": {"type": "object"}}, "context": [{"type": "input", "z": 5}]}`)
-		wirings := []output.Wiring{{Output: modeltest.DecodeJSON(t, c.written), Instances: []string{"a", "b", "c"}}}
-		out, f := output.ResolveWirings(idea, wirings, func(token string) any { return states[token] }, func(change string) bool {
+		wirings := []loop.Wiring{{Output: modeltest.DecodeJSON(t, c.written), Instances: []string{"a", "b", "c"}}}
+		out, f := loop.ResolveWirings(idea, wirings, func(token string) any { return states[token] }, func(change string) bool {
 			asked = true
-			return change == output.Change && !c.old
+			return change == loop.ChangeOutputs && !c.old
 		})
 		got := string(jsonval.Encode(out))
 		if f != nil {

@@ -6,8 +6,8 @@ import (
 	"processidea/model/diag"
 	"processidea/model/ideafile"
 	"processidea/model/ideafile/price"
-	"processidea/model/quota"
-	"processidea/model/runresult"
+	"processidea/model/loop"
+	"processidea/model/loop/quota"
 	"processidea/model/turn"
 )
 
@@ -91,7 +91,7 @@ func (p *Process) StallFault() *diag.Fault {
 		r := part.Report
 		switch {
 		case r.IsFinished():
-		case r.Status != runresult.StatusPaused:
+		case r.Status != loop.StatusPaused:
 			return nil
 		case f == nil && r.Error != nil:
 			f = diag.Faultf(r.Error.Code, "part %d is paused: %s", part.Number, r.Error.Message)

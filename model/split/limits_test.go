@@ -5,7 +5,7 @@ import (
 
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
-	"processidea/model/runresult"
+	"processidea/model/loop"
 	"processidea/model/split"
 	"processidea/model/turn"
 )
@@ -27,7 +27,7 @@ func TestLeaveIsAskedForOnlyWhereLimitsAreSaidOrADefaultIsNear(t *testing.T) {
 	} {
 		_, p := newSplit(t, 4, c.config)
 		startAll(p)
-		p.ApplyReport(split.PartReport{Number: 1, Sequence: 1, Status: runresult.StatusRunning, QuotaUse: c.used})
+		p.ApplyReport(split.PartReport{Number: 1, Sequence: 1, Status: loop.StatusRunning, QuotaUse: c.used})
 		numbers, f := p.AllocateQuotas()
 		if len(numbers) != c.told || f != nil {
 			t.Errorf("%s, %+v used: %v are told, %v", c.config, c.used, numbers, f)
@@ -41,7 +41,7 @@ func TestTheLimitPausesOnlyOnceAllThatWasGivenCanHaveBegun(t *testing.T) {
 	_, p := newSplit(t, 4, `, "limits": {"calls": 5}`)
 	startAll(p)
 	needs := func(number, sequence, calls, needed int, heard turn.Quota, unheard bool) {
-		p.ApplyReport(split.PartReport{Number: number, Sequence: sequence, Status: runresult.StatusRunning, QuotaUse: turn.QuotaUse{
+		p.ApplyReport(split.PartReport{Number: number, Sequence: sequence, Status: loop.StatusRunning, QuotaUse: turn.QuotaUse{
 			Calls: calls, NeededQuota: turn.Quota{Calls: needed}, HeardQuota: heard, HasUnheardGrants: unheard,
 		}})
 	}

@@ -8,7 +8,6 @@ import (
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
 	"processidea/model/loop"
-	"processidea/model/output"
 	"processidea/model/turn"
 )
 
@@ -48,7 +47,7 @@ func (p *Process) AnyPartWithoutOutput() bool {
 
 // OutputSource returns what the output of the process is made of, once all parts have ended; ask: the LLM is to be asked for it
 // first. Neither: the process has no output, or it stands already.
-func (p *Process) OutputSource(i *ideafile.Idea) (list []output.Wiring, ask bool) {
+func (p *Process) OutputSource(i *ideafile.Idea) (list []loop.Wiring, ask bool) {
 	switch list = p.partOutputWirings(i); {
 	case p.OwnReport.Output != nil || p.OwnReport.Error != nil || p.settledInstanceCount() == 0:
 		return nil, false
@@ -59,7 +58,7 @@ func (p *Process) OutputSource(i *ideafile.Idea) (list []output.Wiring, ask bool
 	case i.OutputSchema == nil:
 		return nil, false
 	case p.llmForbidden():
-		p.OwnReport.Error = output.NoPlanOutputFault()
+		p.OwnReport.Error = loop.NoPlanOutputFault()
 		return nil, false
 	case slices.ContainsFunc(p.All, Part.cancelledOrTerminated):
 		return nil, false
@@ -93,7 +92,7 @@ func (p *Process) ApplyOutputReply(i *ideafile.Idea, r turn.LLMReply) {
 	case i.OutputSchema.WithoutNulls(r.Output) == nil:
 		p.refuseReply(diag.Faultf(ideafile.CodeBadOutput, "there is no output; the output form wants one"))
 	default:
-		p.OwnReport.OutputWirings = []output.Wiring{{Output: i.OutputSchema.WithoutNulls(r.Output), Instances: p.allInstanceTokens()}}
+		p.OwnReport.OutputWirings = []loop.Wiring{{Output: i.OutputSchema.WithoutNulls(r.Output), Instances: p.allInstanceTokens()}}
 	}
 }
 
@@ -131,7 +130,7 @@ func (p *Process) AcceptOutput(i *ideafile.Idea, out any, f *diag.Fault) (good b
 
 // partOutputWirings returns what the parts wired, as if they were one: the outputs of direct Plans, or that of replies where it is the same
 // in all parts; nil where a part with a settled instance has neither.
-func (p *Process) partOutputWirings(i *ideafile.Idea) []output.Wiring {
+func (p *Process) partOutputWirings(i *ideafile.Idea) []loop.Wiring {
 	var settled []Part
 	var wired []string
 	for _, part := range p.All {
@@ -154,18 +153,18 @@ func (p *Process) partOutputWirings(i *ideafile.Idea) []output.Wiring {
 }
 
 // replyOutputWirings returns the output that replies wired in the same way in all parts.
-func (p *Process) replyOutputWirings(settled []Part) []output.Wiring {
+func (p *Process) replyOutputWirings(settled []Part) []loop.Wiring {
 	if slices.ContainsFunc(settled, func(part Part) bool {
 		return part.Report.WiredOutput == nil || len(part.Report.OutputWirings) > 0
 	}) {
 		return nil
 	}
-	return []output.Wiring{{Output: settled[0].Report.WiredOutput, Instances: p.allInstanceTokens()}}
+	return []loop.Wiring{{Output: settled[0].Report.WiredOutput, Instances: p.allInstanceTokens()}}
 }
 
 // planOutputWirings returns the outputs of direct Plans in the order in which these stand in the context of the whole.
-func planOutputWirings(i *ideafile.Idea, settled []Part) []output.Wiring {
-	byPlace := map[int]output.Wiring{}
+func planOutputWirings(i *ideafile.Idea, settled []Part) []loop.Wiring {
+	byPlace := map[int]loop.Wiring{}
 	for _, part := range settled {
 		if len(part.Report.OutputWirings) == 0 {
 			return nil
@@ -177,10 +176,10 @@ func planOutputWirings(i *ideafile.Idea, settled []Part) []output.Wiring {
 			}
 			place := places[w.DirectPlanPosition-1]
 			whole := byPlace[place]
-			byPlace[place] = output.Wiring{Output: w.Output, Instances: append(whole.Instances, w.Instances...), DirectPlanPosition: place}
+			byPlace[place] = loop.Wiring{Output: w.Output, Instances: append(whole.Instances, w.Instances...), DirectPlanPosition: place}
 		}
 	}
-	var list []output.Wiring
+	var list []loop.Wiring
 	for _, place := range jsonval.SortedKeys(byPlace) {
 		list = append(list, byPlace[place])
 	}

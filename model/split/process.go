@@ -10,7 +10,7 @@ import (
 	"processidea/model/ideafile"
 	"processidea/model/ideafile/spelling"
 	"processidea/model/jsonval"
-	"processidea/model/runresult"
+	"processidea/model/loop"
 	"processidea/model/turn"
 )
 
@@ -128,7 +128,7 @@ func (p *Process) ApplyReport(r PartReport) {
 		return
 	}
 	overtaken := r.ResumeCount < part.ResumeCount // it goes on with what it has paused for
-	if r.Status == runresult.StatusPaused && r.Error != nil && r.SelfPauseCount > before.SelfPauseCount && p.PauseReason == nil && !overtaken {
+	if r.Status == loop.StatusPaused && r.Error != nil && r.SelfPauseCount > before.SelfPauseCount && p.PauseReason == nil && !overtaken {
 		p.PauseReason = diag.Faultf(r.Error.Code, "part %d: %s", r.Number, r.Error.Message)
 	}
 	*before = r
@@ -217,8 +217,8 @@ func (p *Process) MarkSealed(at int) {
 }
 
 // Result returns the process as it stands, without States.
-func (p *Process) Result(process string, status runresult.Status) runresult.Result {
-	r := runresult.Result{ProcessID: process, Status: status, Instances: map[string]runresult.Instance{}, Error: p.PauseReason, Output: p.OwnReport.Output}
+func (p *Process) Result(process string, status loop.Status) loop.Result {
+	r := loop.Result{ProcessID: process, Status: status, Instances: map[string]loop.InstanceResult{}, Error: p.PauseReason, Output: p.OwnReport.Output}
 	add := func(part PartReport) {
 		r.Requests += part.Requests
 		r.Ideas += part.Ideas
@@ -226,7 +226,7 @@ func (p *Process) Result(process string, status runresult.Status) runresult.Resu
 		r.Failures = r.Failures.Merge(part.Failures)
 		r.Usage.Add(part.Usage)
 		for _, n := range part.NotWrittenResults {
-			r.NotWrittenResults = runresult.AddUnwrittenResult(r.NotWrittenResults, n)
+			r.NotWrittenResults = loop.AddUnwrittenResult(r.NotWrittenResults, n)
 		}
 	}
 	add(p.OwnReport)
@@ -237,27 +237,27 @@ func (p *Process) Result(process string, status runresult.Status) runresult.Resu
 			if !ok {
 				s = ideafile.InstanceWorking
 			}
-			r.Instances[token] = runresult.Instance{Status: s, Cost: part.Report.Costs[token]}
+			r.Instances[token] = loop.InstanceResult{Status: s, Cost: part.Report.Costs[token]}
 		}
 	}
-	if f := p.firstFailure(); f != nil && status == runresult.StatusFailed {
+	if f := p.firstFailure(); f != nil && status == loop.StatusFailed {
 		r.Error = f
 	}
 	return r
 }
 
 // FinalStatus is the status of a process whose parts have all ended.
-func (p *Process) FinalStatus() runresult.Status {
+func (p *Process) FinalStatus() loop.Status {
 	if p.firstFailure() != nil {
-		return runresult.StatusFailed
+		return loop.StatusFailed
 	}
-	return runresult.StatusCompleted
+	return loop.StatusCompleted
 }
 
 func (p *Process) firstFailure() *diag.Fault {
 	failed, first := 0, (*diag.Fault)(nil)
 	for _, part := range p.All {
-		if s := part.Report.Status; s != runresult.StatusFailed && s != runresult.StatusCancelled {
+		if s := part.Report.Status; s != loop.StatusFailed && s != loop.StatusCancelled {
 			continue
 		}
 		failed++
@@ -272,7 +272,7 @@ func (p *Process) firstFailure() *diag.Fault {
 
 // cancelledOrTerminated reports whether somebody cancelled or terminated the part.
 func (part Part) cancelledOrTerminated() bool {
-	return part.Report.Status == runresult.StatusCancelled || len(part.Report.Instances) == 0
+	return part.Report.Status == loop.StatusCancelled || len(part.Report.Instances) == 0
 }
 
 func (p *Process) settledInstanceCount() (n int) {

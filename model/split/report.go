@@ -8,32 +8,30 @@ import (
 	"processidea/model/ideafile/price"
 	"processidea/model/jsonval"
 	"processidea/model/loop"
-	"processidea/model/output"
 	"processidea/model/planreview"
-	"processidea/model/runresult"
 	"processidea/model/turn"
 )
 
 // PartReport is what a part reports to the process that it is part of.
 type PartReport struct {
-	Number   int              `json:"number"`
-	Sequence int              `json:"seq"` // counts the part's reports
-	Status   runresult.Status `json:"status"`
+	Number   int         `json:"number"`
+	Sequence int         `json:"seq"` // counts the part's reports
+	Status   loop.Status `json:"status"`
 	// AwaitsOnlyPeople: see Loop.AwaitsOnlyPeople.
 	AwaitsOnlyPeople bool `json:"waits,omitempty"`
 	// Resting reports whether the part is at rest, as its latest Idea says: see Loop.IsAtRest.
-	Resting           bool                        `json:"rests,omitempty"`
-	Requests          int                         `json:"requests"`
-	Turns             int                         `json:"turns"`
-	Ideas             int                         `json:"ideas"`
-	Calls             turn.CallCounts             `json:"calls"`
-	Failures          turn.Failures               `json:"failures,omitempty"`
-	Usage             turn.TokenUsage             `json:"usage"`
-	Error             *diag.Fault                 `json:"error,omitempty"`
-	Output            any                         `json:"output,omitempty"`
-	NotWrittenResults []runresult.UnwrittenResult `json:"notWritten,omitempty"`
+	Resting           bool                   `json:"rests,omitempty"`
+	Requests          int                    `json:"requests"`
+	Turns             int                    `json:"turns"`
+	Ideas             int                    `json:"ideas"`
+	Calls             turn.CallCounts        `json:"calls"`
+	Failures          turn.Failures          `json:"failures,omitempty"`
+	Usage             turn.TokenUsage        `json:"usage"`
+	Error             *diag.Fault            `json:"error,omitempty"`
+	Output            any                    `json:"output,omitempty"`
+	NotWrittenResults []loop.UnwrittenResult `json:"notWritten,omitempty"`
 	// OutputWirings are the outputs of the direct Plans by which its instances settled; none where one of them has no output.
-	OutputWirings []output.Wiring `json:"wirings,omitempty"`
+	OutputWirings []loop.Wiring `json:"wirings,omitempty"`
 	// WiredOutput is Output as the LLM wrote it, where that is of References alone.
 	WiredOutput any `json:"wiredOutput,omitempty"`
 	// LLMForbidden is whether the LLM may be asked about none of its instances, FellBackToLLM whether it took over from a direct Plan.
@@ -61,7 +59,7 @@ type PartReport struct {
 }
 
 // AddOutcome adds to the last report of a part what its loop has come to.
-func (r *PartReport) AddOutcome(l *loop.Loop, status runresult.Status) {
+func (r *PartReport) AddOutcome(l *loop.Loop, status loop.Status) {
 	r.Output, r.OutputWirings, r.WiredOutput = l.Output(), l.DirectPlanOutputWirings(), l.WiredOutput()
 	r.LLMForbidden, r.FellBackToLLM = !l.LLMAllowed(), l.AnyFellBackToLLM()
 	r.Error, r.Instances = l.Result(status, false).Error, map[string]ideafile.InstanceStatus{}
@@ -78,7 +76,7 @@ func (r *PartReport) AddOutcome(l *loop.Loop, status runresult.Status) {
 
 // IsFinished reports whether the part has ended.
 func (r PartReport) IsFinished() bool {
-	return r.Status == runresult.StatusCompleted || r.Status == runresult.StatusFailed || r.Status == runresult.StatusCancelled
+	return r.Status == loop.StatusCompleted || r.Status == loop.StatusFailed || r.Status == loop.StatusCancelled
 }
 
 // ReportFilter keeps a part from reporting what its parent need not know now.

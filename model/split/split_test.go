@@ -12,8 +12,6 @@ import (
 	"processidea/model/jsonval"
 	"processidea/model/loop"
 	"processidea/model/modeltest"
-	"processidea/model/output"
-	"processidea/model/runresult"
 	"processidea/model/split"
 	"processidea/model/turn"
 )
@@ -77,13 +75,13 @@ func TestOnePartBeginsAtATimeSomeAreAtWorkAndNoneWaitsForOneThatWaitsForPeople(t
 	}{
 		{"at first", split.PartReport{}, "[1]"},
 		{"while the first begins", split.PartReport{}, "[]"},
-		{"when it has begun", split.PartReport{Number: 1, Sequence: 1, Status: runresult.StatusRunning}, "[2]"},
-		{"when the second has", split.PartReport{Number: 2, Sequence: 1, Status: runresult.StatusRunning}, "[3]"},
-		{"when three are at work", split.PartReport{Number: 3, Sequence: 1, Status: runresult.StatusRunning}, "[]"},
-		{"when one of them waits for people", split.PartReport{Number: 2, Sequence: 2, Status: runresult.StatusRunning, AwaitsOnlyPeople: true}, "[4]"},
-		{"when one has ended while another begins", split.PartReport{Number: 3, Sequence: 2, Status: runresult.StatusCompleted}, "[]"},
-		{"when that one has ended before it told of anything", split.PartReport{Number: 4, Status: runresult.StatusFailed}, "[5]"},
-		{"when it is at work", split.PartReport{Number: 5, Sequence: 1, Status: runresult.StatusRunning}, "[6]"},
+		{"when it has begun", split.PartReport{Number: 1, Sequence: 1, Status: loop.StatusRunning}, "[2]"},
+		{"when the second has", split.PartReport{Number: 2, Sequence: 1, Status: loop.StatusRunning}, "[3]"},
+		{"when three are at work", split.PartReport{Number: 3, Sequence: 1, Status: loop.StatusRunning}, "[]"},
+		{"when one of them waits for people", split.PartReport{Number: 2, Sequence: 2, Status: loop.StatusRunning, AwaitsOnlyPeople: true}, "[4]"},
+		{"when one has ended while another begins", split.PartReport{Number: 3, Sequence: 2, Status: loop.StatusCompleted}, "[]"},
+		{"when that one has ended before it told of anything", split.PartReport{Number: 4, Status: loop.StatusFailed}, "[5]"},
+		{"when it is at work", split.PartReport{Number: 5, Sequence: 1, Status: loop.StatusRunning}, "[6]"},
 	} {
 		p.ApplyReport(step.heard)
 		if got := fmt.Sprint(numbersOf(startAll(p))); got != step.start {
@@ -91,7 +89,7 @@ func TestOnePartBeginsAtATimeSomeAreAtWorkAndNoneWaitsForOneThatWaitsForPeople(t
 		}
 	}
 	p.PauseReason = turn.PauseFault("ann", "")
-	p.ApplyReport(split.PartReport{Number: 6, Sequence: 1, Status: runresult.StatusCompleted})
+	p.ApplyReport(split.PartReport{Number: 6, Sequence: 1, Status: loop.StatusCompleted})
 	if got := p.StartNextPart(); got != nil || fmt.Sprint(p.RunningParts()) != "[1 2 5]" {
 		t.Errorf("while it is paused %v is started and %v run", got, p.RunningParts())
 	}
@@ -108,7 +106,7 @@ func startAll(p *split.Process) (parts []split.Part) {
 func TestAPartTellsOfEndedCallsATenthAtATimeAndOfAllElseAtOnce(t *testing.T) {
 	t.Parallel()
 	var told split.ReportFilter
-	report := split.PartReport{Status: runresult.StatusRunning}
+	report := split.PartReport{Status: loop.StatusRunning}
 	for _, step := range []struct {
 		what   string
 		change func()
@@ -130,8 +128,8 @@ func TestAPartTellsOfEndedCallsATenthAtATimeAndOfAllElseAtOnce(t *testing.T) {
 		}
 	}
 	var few split.ReportFilter
-	few.ShouldSend(split.PartReport{Status: runresult.StatusRunning}, 3)
-	if !few.ShouldSend(split.PartReport{Status: runresult.StatusRunning, Calls: turn.CallCounts{Done: 1}}, 3) {
+	few.ShouldSend(split.PartReport{Status: loop.StatusRunning}, 3)
+	if !few.ShouldSend(split.PartReport{Status: loop.StatusRunning, Calls: turn.CallCounts{Done: 1}}, 3) {
 		t.Error("one Call of three instances is no news")
 	}
 }
@@ -139,8 +137,8 @@ func TestAPartTellsOfEndedCallsATenthAtATimeAndOfAllElseAtOnce(t *testing.T) {
 func TestAnOldReportIsNotTakenForALaterOne(t *testing.T) {
 	t.Parallel()
 	_, p := newSplit(t, 4, "")
-	p.ApplyReport(split.PartReport{Number: 1, Sequence: 3, Status: runresult.StatusCompleted})
-	p.ApplyReport(split.PartReport{Number: 1, Sequence: 2, Status: runresult.StatusRunning})
+	p.ApplyReport(split.PartReport{Number: 1, Sequence: 3, Status: loop.StatusCompleted})
+	p.ApplyReport(split.PartReport{Number: 1, Sequence: 2, Status: loop.StatusRunning})
 	p.ApplyReport(split.PartReport{Number: 9, Sequence: 1})
 	if !p.All[0].Report.IsFinished() || p.IsFinished() {
 		t.Errorf("%+v", p.All)
@@ -176,9 +174,9 @@ func TestThePartsResultsAddUp(t *testing.T) {
 	t.Parallel()
 	_, p := newSplit(t, 4, "")
 	unlucky := turn.Failures{}.AddFailedCall("1.1@1", ideafile.Failed, "pay", diag.Fault{Code: ideafile.CodeToolFailed, Message: "no luck"})
-	p.ApplyReport(split.PartReport{Number: 1, Status: runresult.StatusCompleted, Requests: 2, Ideas: 3, Calls: turn.CallCounts{Done: 3}, Usage: turn.TokenUsage{PromptTokens: 10, CompletionTokens: 1}, Failures: unlucky,
+	p.ApplyReport(split.PartReport{Number: 1, Status: loop.StatusCompleted, Requests: 2, Ideas: 3, Calls: turn.CallCounts{Done: 3}, Usage: turn.TokenUsage{PromptTokens: 10, CompletionTokens: 1}, Failures: unlucky,
 		Instances: map[string]ideafile.InstanceStatus{"1": ideafile.InstanceSettled, "2": ideafile.InstanceSettled, "3": ideafile.InstanceSettled}})
-	p.ApplyReport(split.PartReport{Number: 2, Status: runresult.StatusFailed, Requests: 1, Calls: turn.CallCounts{Failed: 1}, Error: diag.Faultf(turn.CodeMissingRequired, "no luck"), Failures: unlucky,
+	p.ApplyReport(split.PartReport{Number: 2, Status: loop.StatusFailed, Requests: 1, Calls: turn.CallCounts{Failed: 1}, Error: diag.Faultf(turn.CodeMissingRequired, "no luck"), Failures: unlucky,
 		Instances: map[string]ideafile.InstanceStatus{"4": ideafile.InstanceFailed}})
 	r := p.Result("p", p.FinalStatus())
 	if got := string(jsonval.Encode(jsonval.ToJSONValue(r))); got != `{"calls":{"blocked":0,"done":3,"failed":1,"rejected":0,"skipped":0},"error":{"code":"missing_required","message":"part 2: no luck"},`+
@@ -196,7 +194,7 @@ func ended(t *testing.T, idea string, reports ...split.PartReport) (*ideafile.Id
 	for n, r := range reports {
 		startAll(p)
 		r.Number, r.Sequence, r.Instances = n+1, 1, map[string]ideafile.InstanceStatus{}
-		r.Status = cmp.Or(r.Status, runresult.StatusCompleted)
+		r.Status = cmp.Or(r.Status, loop.StatusCompleted)
 		for _, token := range p.All[n].Tokens {
 			r.Instances[token] = ideafile.InstanceSettled
 		}
@@ -230,7 +228,7 @@ func TestAnOutputOverAllPartsThatIsNoGoodIsToldAndAskedForThreeTimes(t *testing.
 			}
 			p.ApplyOutputReply(i, c.reply)
 			if list, ask := p.OutputSource(i); !ask {
-				out, f := output.ResolveWirings(i, list, func(token string) any { return states[token] }, nil)
+				out, f := loop.ResolveWirings(i, list, func(token string) any { return states[token] }, nil)
 				p.AcceptOutput(i, out, f)
 			}
 		}
@@ -322,7 +320,7 @@ func TestADirectPlanComesToTheSameInParts(t *testing.T) {
 	}
 }
 
-func directly(t *testing.T, i *ideafile.Idea) runresult.Result {
+func directly(t *testing.T, i *ideafile.Idea) loop.Result {
 	t.Helper()
 	s := modeltest.NewScenarioOf(t, i, false)
 	s.RunDirectPlans()
@@ -330,7 +328,7 @@ func directly(t *testing.T, i *ideafile.Idea) runresult.Result {
 	return s.Loop.Result(s.Loop.FinalStatus(), true)
 }
 
-func directlyInParts(t *testing.T, i *ideafile.Idea) runresult.Result {
+func directlyInParts(t *testing.T, i *ideafile.Idea) loop.Result {
 	t.Helper()
 	p, states := split.New(i, modeltest.StartTime), map[string]any{}
 	for _, part := range p.All {
@@ -351,7 +349,7 @@ func directlyInParts(t *testing.T, i *ideafile.Idea) runresult.Result {
 		t.Fatal("the LLM is asked")
 	}
 	if len(list) > 0 {
-		out, f := output.ResolveWirings(i, list, func(token string) any { return states[token] }, nil)
+		out, f := loop.ResolveWirings(i, list, func(token string) any { return states[token] }, nil)
 		p.AcceptOutput(i, out, f)
 	}
 	r := p.Result("p", p.FinalStatus())
@@ -447,7 +445,7 @@ func TestTheOutputOfAProcessInPartsThatHasEndedIsFinal(t *testing.T) {
 func TestAPartThatPausesByItselfPausesTheWholeOnceForEachPause(t *testing.T) {
 	t.Parallel()
 	_, p := newSplit(t, 6, "")
-	paused := split.PartReport{Number: 2, Sequence: 1, Status: runresult.StatusPaused, Error: diag.Faultf(turn.CodeNoProgress, "in vain"), SelfPauseCount: 1}
+	paused := split.PartReport{Number: 2, Sequence: 1, Status: loop.StatusPaused, Error: diag.Faultf(turn.CodeNoProgress, "in vain"), SelfPauseCount: 1}
 	p.ApplyReport(paused)
 	if p.PauseReason == nil || p.PauseReason.Error() != "no_progress: part 2: in vain" {
 		t.Fatalf("%v", p.PauseReason)
@@ -476,7 +474,7 @@ func TestAPartThatPausesByItselfPausesTheWholeOnceForEachPause(t *testing.T) {
 		t.Error("it has paused after that")
 	}
 	p.PauseReason = nil
-	p.ApplyReport(split.PartReport{Number: 1, Sequence: 1, Status: runresult.StatusPaused, Error: turn.PauseFault("ann", "")})
+	p.ApplyReport(split.PartReport{Number: 1, Sequence: 1, Status: loop.StatusPaused, Error: turn.PauseFault("ann", "")})
 	if p.PauseReason != nil {
 		t.Errorf("a person has paused the part alone: %v", p.PauseReason)
 	}

@@ -10,7 +10,7 @@ import (
 	"processidea/client/ideafiles"
 	"processidea/client/simulation"
 	"processidea/internal/safego"
-	"processidea/model/runresult"
+	"processidea/model/loop"
 )
 
 // longestSimulation is how long one may take: nothing in it takes long by itself.
@@ -74,7 +74,7 @@ func (o Options) simulate(ctx context.Context, s ideafiles.Source, made *simulat
 		return p.Cancel(ctx)
 	case err != nil:
 		return err
-	case result.Status != runresult.StatusCompleted:
+	case result.Status != loop.StatusCompleted:
 		r.refuse("%s: its simulation %s ended as %s", s.Given, p.ID(), result.Status)
 	}
 	return nil

@@ -15,7 +15,7 @@ import (
 	"processidea/activities"
 	"processidea/model/ideafile"
 	"processidea/model/ideafile/price"
-	"processidea/model/runresult"
+	"processidea/model/loop"
 )
 
 // What spans say that no convention has a name for.
@@ -147,7 +147,7 @@ func (t *Traces) process(r processRun) {
 	_, span := t.tracer.Start(ctx, strings.TrimSpace("invoke_workflow "+r.path), trace.WithTimestamp(r.began), trace.WithAttributes(
 		semconv.GenAIOperationNameInvokeWorkflow, semconv.GenAIAgentName(r.path), semconv.SessionID(r.id), semconv.GenAIConversationID(r.id),
 		keyProcess.String(r.id)))
-	good := string(runresult.StatusCompleted)
+	good := string(loop.StatusCompleted)
 	if r.outcome == continued {
 		good = continued
 	}

@@ -7,7 +7,7 @@ import (
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/workflow"
 
-	"processidea/model/runresult"
+	"processidea/model/loop"
 	"processidea/protocol"
 )
 
@@ -64,13 +64,13 @@ func outcome(err error) string {
 	var app *temporal.ApplicationError
 	switch {
 	case err == nil:
-		return string(runresult.StatusCompleted)
+		return string(loop.StatusCompleted)
 	case workflow.IsContinueAsNewError(err):
 		return continued
 	case temporal.IsCanceledError(err):
-		return string(runresult.StatusCancelled)
+		return string(loop.StatusCancelled)
 	case errors.As(err, &app) && app.Type() != "":
 		return app.Type()
 	}
-	return string(runresult.StatusFailed)
+	return string(loop.StatusFailed)
 }

@@ -14,7 +14,7 @@ import (
 	"processidea/connect"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
-	"processidea/model/runresult"
+	"processidea/model/loop"
 	"processidea/protocol"
 )
 
@@ -28,16 +28,16 @@ type Process struct {
 }
 
 // Run starts a process and waits for it to complete.
-func (b *Bed) Run(ctx context.Context, p Process) (*runresult.Result, error) {
+func (b *Bed) Run(ctx context.Context, p Process) (*loop.Result, error) {
 	return b.run(ctx, p.ID, p.source(), func() {})
 }
 
 // RunWith is Run, and calls begun once the process is started.
-func (b *Bed) RunWith(ctx context.Context, p Process, begun func()) (*runresult.Result, error) {
+func (b *Bed) RunWith(ctx context.Context, p Process, begun func()) (*loop.Result, error) {
 	return b.run(ctx, p.ID, p.source(), begun)
 }
 
-func (b *Bed) run(ctx context.Context, id string, source map[string]any, begun func()) (*runresult.Result, error) {
+func (b *Bed) run(ctx context.Context, id string, source map[string]any, begun func()) (*loop.Result, error) {
 	idea, problems := ideafile.ReadIdea(source)
 	if len(problems) > 0 {
 		return nil, problems
@@ -60,9 +60,9 @@ func (b *Bed) run(ctx context.Context, id string, source map[string]any, begun f
 const pausedEvery = 5 * time.Second
 
 // end waits for a process to end. One that is paused never does here: the error says why it is.
-func (b *Bed) end(ctx context.Context, run client.WorkflowRun) (*runresult.Result, error) {
+func (b *Bed) end(ctx context.Context, run client.WorkflowRun) (*loop.Result, error) {
 	for {
-		var r runresult.Result
+		var r loop.Result
 		wait, stop := context.WithTimeout(ctx, pausedEvery)
 		err := run.Get(wait, &r)
 		stop()
@@ -70,7 +70,7 @@ func (b *Bed) end(ctx context.Context, run client.WorkflowRun) (*runresult.Resul
 			return &r, err
 		}
 		v, err := project.New(b.person, b.server.Namespace(), b.store).Process(run.GetID()).Status(ctx)
-		if err == nil && v.Status == runresult.StatusPaused {
+		if err == nil && v.Status == loop.StatusPaused {
 			return nil, fmt.Errorf("process %s is paused: %s", run.GetID(), strings.Join(v.Waiting, "; "))
 		}
 	}

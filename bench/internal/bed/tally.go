@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"processidea/model/jsonval"
-	"processidea/model/runresult"
+	"processidea/model/loop"
 )
 
 // Tally is what processes had and did.
@@ -23,8 +23,8 @@ func (b *Bed) Tally() Tally {
 }
 
 // note adds what a process has come to; the error is for one that has not completed.
-func (b *Bed) note(id string, r runresult.Result) error {
-	if r.Status != runresult.StatusCompleted {
+func (b *Bed) note(id string, r loop.Result) error {
+	if r.Status != loop.StatusCompleted {
 		return fmt.Errorf("process %s ended as %s: %s", id, r.Status, jsonval.Encode(jsonval.ToJSONValue(r.Error)))
 	}
 	b.mu.Lock()

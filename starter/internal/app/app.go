@@ -20,7 +20,7 @@ import (
 	"processidea/client"
 	"processidea/flags"
 	"processidea/model/diag"
-	"processidea/model/runresult"
+	"processidea/model/loop"
 	"processidea/starter/internal/exit"
 	"processidea/starter/internal/print"
 	"processidea/starter/internal/server"
@@ -99,10 +99,10 @@ func (a *App) Print(text string) error {
 }
 
 // Finish prints a Result and gives the error that stands for its exit code.
-func (a *App) Finish(r runresult.Result) error { return a.FinishWith(r, nil) }
+func (a *App) Finish(r loop.Result) error { return a.FinishWith(r, nil) }
 
 // FinishWith is Finish with the instances' own inputs, by token, which tell people the instances apart.
-func (a *App) FinishWith(r runresult.Result, inputs map[string]any) error {
+func (a *App) FinishWith(r loop.Result, inputs map[string]any) error {
 	var err error
 	if a.JSON {
 		err = a.PrintJSON(r)

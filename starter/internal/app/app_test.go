@@ -12,7 +12,7 @@ import (
 	"processidea/client"
 	"processidea/model/diag"
 	"processidea/model/ideafile"
-	"processidea/model/runresult"
+	"processidea/model/loop"
 	"processidea/model/turn"
 	"processidea/starter/internal/exit"
 )
@@ -66,8 +66,8 @@ func TestEveryProblemIsALineWithItsPlace(t *testing.T) {
 func TestJSONIsOneLineWithEverythingAsItWas(t *testing.T) {
 	var b bytes.Buffer
 	a := &App{Out: &b, JSON: true}
-	if err := a.Finish(runresult.Result{ProcessID: "p", Status: runresult.StatusCompleted, Output: "<a> & \u2028",
-		Instances: map[string]runresult.Instance{"": {Status: ideafile.InstanceSettled, State: map[string]any{}}}}); err != nil {
+	if err := a.Finish(loop.Result{ProcessID: "p", Status: loop.StatusCompleted, Output: "<a> & \u2028",
+		Instances: map[string]loop.InstanceResult{"": {Status: ideafile.InstanceSettled, State: map[string]any{}}}}); err != nil {
 		t.Fatal(err)
 	}
 	want := `{"process":"p","status":"completed","output":"<a> & \u2028","instances":{"":{"status":"settled","state":{}}},` +
@@ -88,7 +88,7 @@ func TestCallsCountInTheExitCodeWhereThatIsAskedFor(t *testing.T) {
 		{turn.CallCounts{Blocked: 1}, true, exit.Failed}, {turn.CallCounts{Rejected: 1, Skipped: 1}, true, exit.Done},
 	} {
 		a := &App{Out: &bytes.Buffer{}, JSON: true, CallsMustSucceed: c.asked}
-		if got := exit.CodeOf(a.Finish(runresult.Result{Status: runresult.StatusCompleted, Calls: c.calls})); got != c.want {
+		if got := exit.CodeOf(a.Finish(loop.Result{Status: loop.StatusCompleted, Calls: c.calls})); got != c.want {
 			t.Errorf("%+v: exit %d", c, got)
 		}
 	}

@@ -9,7 +9,7 @@ import (
 
 	"processidea/client"
 	"processidea/model/ideafile"
-	"processidea/model/runresult"
+	"processidea/model/loop"
 	"processidea/model/turn"
 )
 
@@ -80,16 +80,16 @@ func CodeOf(err error) int {
 }
 
 // CodeOfResult gives the code for a process that stands as r says.
-func CodeOfResult(r runresult.Result) int {
+func CodeOfResult(r loop.Result) int {
 	switch r.Status {
-	case runresult.StatusCompleted:
+	case loop.StatusCompleted:
 		return Done
-	case runresult.StatusPaused:
+	case loop.StatusPaused:
 		if r.Error != nil && r.Error.Code == turn.CodeLLMUnreachable {
 			return Unreachable
 		}
 		return Paused
-	case runresult.StatusRunning:
+	case loop.StatusRunning:
 		if slices.ContainsFunc(r.HeldUp, func(h turn.HeldUp) bool { return h.Cause == turn.CodeLLMUnreachable }) {
 			return Unreachable
 		}

@@ -7,7 +7,7 @@ import (
 	"sort"
 	"strings"
 
-	"processidea/model/runresult"
+	"processidea/model/loop"
 )
 
 const (
@@ -23,7 +23,7 @@ type census struct {
 }
 
 // takeCensus finds the paths where most instances have a text or a boolean, and only a few different ones.
-func takeCensus(instances map[string]runresult.Instance) []census {
+func takeCensus(instances map[string]loop.InstanceResult) []census {
 	if len(instances) < censusFrom {
 		return nil
 	}

@@ -6,17 +6,17 @@ import (
 	"testing"
 
 	"processidea/model/ideafile"
-	"processidea/model/runresult"
+	"processidea/model/loop"
 )
 
 func TestABatchIsSummedUpByWhatItsInstancesHoldOneOfAFewOf(t *testing.T) {
-	r := runresult.Result{ProcessID: "p", Status: runresult.StatusCompleted, Instances: map[string]runresult.Instance{}}
+	r := loop.Result{ProcessID: "p", Status: loop.StatusCompleted, Instances: map[string]loop.InstanceResult{}}
 	for i := range 10 {
 		decision := "allow"
 		if i >= 7 {
 			decision = "remove"
 		}
-		r.Instances[fmt.Sprint(i)] = runresult.Instance{Status: ideafile.InstanceSettled, State: map[string]any{
+		r.Instances[fmt.Sprint(i)] = loop.InstanceResult{Status: ideafile.InstanceSettled, State: map[string]any{
 			"text": fmt.Sprint("text ", i), "same": "everywhere", "spam": i == 9,
 			"decision": map[string]any{"decision": decision, "reason": fmt.Sprint("reason ", i), "rule": nil},
 		}}

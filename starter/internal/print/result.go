@@ -10,11 +10,11 @@ import (
 	"strings"
 
 	"processidea/client/ideafiles"
-	"processidea/model/runresult"
+	"processidea/model/loop"
 )
 
 // Result prints a Result for people, its tables no wider than the terminal. inputs are the instances' own, by token.
-func Result(w io.Writer, r runresult.Result, inputs map[string]any) error {
+func Result(w io.Writer, r loop.Result, inputs map[string]any) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: %s\n", Printable(r.ProcessID), headline(r))
 	if r.Error != nil {
@@ -39,7 +39,7 @@ func Result(w io.Writer, r runresult.Result, inputs map[string]any) error {
 const shownNotWritten = 10
 
 // printNotWritten prints what Calls gave and State did not take.
-func printNotWritten(b *strings.Builder, list []runresult.UnwrittenResult) {
+func printNotWritten(b *strings.Builder, list []loop.UnwrittenResult) {
 	for n, w := range list {
 		if n == shownNotWritten {
 			fmt.Fprintf(b, "not written: %d more: --json shows all\n", len(list)-n)
@@ -54,7 +54,7 @@ func printNotWritten(b *strings.Builder, list []runresult.UnwrittenResult) {
 }
 
 // printFailures prints why Calls did not succeed: each reason once, with how many and which.
-func printFailures(b *strings.Builder, r runresult.Result) {
+func printFailures(b *strings.Builder, r loop.Result) {
 	if len(r.Failures) == 0 {
 		return
 	}
@@ -69,7 +69,7 @@ func printFailures(b *strings.Builder, r runresult.Result) {
 	}
 }
 
-func headline(r runresult.Result) string {
+func headline(r loop.Result) string {
 	status := string(r.Status)
 	if r.Simulated != nil {
 		status += " (simulated)"
@@ -101,7 +101,7 @@ func PluralIs(n int, what string) string {
 }
 
 // width is the terminal's; 0 where there is none.
-func printInstances(b *strings.Builder, instances map[string]runresult.Instance, inputs map[string]any, width int) {
+func printInstances(b *strings.Builder, instances map[string]loop.InstanceResult, inputs map[string]any, width int) {
 	tokens := slices.Collect(maps.Keys(instances))
 	sort.Slice(tokens, func(i, j int) bool { return ideafiles.TokenLess(tokens[i], tokens[j]) })
 	switch len(tokens) {
@@ -142,7 +142,7 @@ func TableWidth(w io.Writer) int {
 }
 
 // printInstance prints the only instance, a line for each key of its State: no longer than a terminal's, where width is one's.
-func printInstance(b *strings.Builder, token string, i runresult.Instance, width int) {
+func printInstance(b *strings.Builder, token string, i loop.InstanceResult, width int) {
 	fmt.Fprintf(b, "\n%s\n", strings.TrimSpace(Printable(token)+" "+string(i.Status)))
 	state, _ := i.State.(map[string]any)
 	if len(state) == 0 {
@@ -164,7 +164,7 @@ func printInstance(b *strings.Builder, token string, i runresult.Instance, width
 }
 
 // tableColumns shows many instances, a line each: who they are, how they stand, what they were given, and the keys of their States.
-func tableColumns(tokens []string, instances map[string]runresult.Instance, inputs map[string]any, all []census) [][]string {
+func tableColumns(tokens []string, instances map[string]loop.InstanceResult, inputs map[string]any, all []census) [][]string {
 	who, status, costs, given := []string{"instance"}, []string{"status"}, []string{"cost"}, []string{"input"}
 	keys, anyInput, anyCost := map[string]bool{}, false, false
 	for _, token := range tokens {
@@ -236,7 +236,7 @@ func Blocks(b *strings.Builder, columns [][]string, width int) {
 	}
 }
 
-func column(key string, tokens []string, instances map[string]runresult.Instance) []string {
+func column(key string, tokens []string, instances map[string]loop.InstanceResult) []string {
 	c := []string{FitWidth(Printable(key), widestCell)}
 	for _, token := range tokens {
 		state, _ := instances[token].State.(map[string]any)

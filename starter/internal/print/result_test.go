@@ -9,11 +9,11 @@ import (
 
 	"processidea/model/diag"
 	"processidea/model/ideafile"
-	"processidea/model/runresult"
+	"processidea/model/loop"
 	"processidea/model/turn"
 )
 
-func printed(t *testing.T, r runresult.Result) string {
+func printed(t *testing.T, r loop.Result) string {
 	t.Helper()
 	var b bytes.Buffer
 	if err := Result(&b, r, nil); err != nil {
@@ -30,10 +30,10 @@ func want(t *testing.T, got, want string) {
 }
 
 func TestTheOnlyInstanceIsPrintedKeyByKey(t *testing.T) {
-	want(t, printed(t, runresult.Result{
-		ProcessID: "p", Status: runresult.StatusCompleted, Ideas: 1, Requests: 2, Calls: turn.CallCounts{Done: 1, Skipped: 2},
+	want(t, printed(t, loop.Result{
+		ProcessID: "p", Status: loop.StatusCompleted, Ideas: 1, Requests: 2, Calls: turn.CallCounts{Done: 1, Skipped: 2},
 		Usage: turn.TokenUsage{PromptTokens: 3, CompletionTokens: 4}, Output: map[string]any{"n": json.Number("12345678901234567890"), "s": "<a> & ①"},
-		Instances: map[string]runresult.Instance{"": {Status: ideafile.InstanceSettled, State: map[string]any{
+		Instances: map[string]loop.InstanceResult{"": {Status: ideafile.InstanceSettled, State: map[string]any{
 			"text": "two\nlines", "list": []any{json.Number("1"), nil}, "a longer key": true,
 		}}},
 	}), `p: completed · 1 Idea · 2 Requests · calls: 1 done, 2 skipped · tokens: 3 in, 4 out
@@ -52,9 +52,9 @@ settled
 }
 
 func TestManyInstancesArePrintedAsATable(t *testing.T) {
-	want(t, printed(t, runresult.Result{
-		ProcessID: "p", Status: runresult.StatusFailed, Error: &diag.Fault{Code: "missing_required", Message: "no x"},
-		Instances: map[string]runresult.Instance{
+	want(t, printed(t, loop.Result{
+		ProcessID: "p", Status: loop.StatusFailed, Error: &diag.Fault{Code: "missing_required", Message: "no x"},
+		Instances: map[string]loop.InstanceResult{
 			"②":  {Status: ideafile.InstanceFailed, State: map[string]any{"text": strings.Repeat("long ", 20)}},
 			"51": {Status: ideafile.InstanceWorking},
 			"①":  {Status: ideafile.InstanceSettled, State: map[string]any{"mood": "good", "text": "ok"}},
@@ -74,8 +74,8 @@ func TestATableIsNoWiderThanItCanBeRead(t *testing.T) {
 	for n := range 30 {
 		state["key"+strconv.Itoa(n+1)] = strings.Repeat("x", 50)
 	}
-	one := runresult.Instance{Status: ideafile.InstanceSettled, State: state}
-	text := printed(t, runresult.Result{Instances: map[string]runresult.Instance{"①": one, "②": one}})
+	one := loop.InstanceResult{Status: ideafile.InstanceSettled, State: state}
+	text := printed(t, loop.Result{Instances: map[string]loop.InstanceResult{"①": one, "②": one}})
 	for line := range strings.Lines(text) {
 		if len([]rune(line)) > widestTable {
 			t.Errorf("a line of %d characters", len([]rune(line)))
@@ -88,8 +88,8 @@ func TestATableIsNoWiderThanItCanBeRead(t *testing.T) {
 
 func TestATableFitsTheTerminalAndTellsTheRowsApart(t *testing.T) {
 	state := map[string]any{"judged": "the customer is right in all that he says about it", "z": "last"}
-	one := runresult.Instance{Status: ideafile.InstanceSettled, State: state}
-	instances := map[string]runresult.Instance{"①": one, "②": one}
+	one := loop.InstanceResult{Status: ideafile.InstanceSettled, State: state}
+	instances := map[string]loop.InstanceResult{"①": one, "②": one}
 	inputs := map[string]any{"①": map[string]any{"order": "R-1"}, "②": map[string]any{"order": "R-2"}}
 	for width, lines := range map[int]string{
 		50: `
@@ -112,7 +112,7 @@ instance  status   input
 }
 
 func TestTheValuesOfOneInstanceFitTheTerminal(t *testing.T) {
-	one := map[string]runresult.Instance{"": {Status: ideafile.InstanceSettled, State: map[string]any{"answer": strings.Repeat("y", 200), "mood": "good"}}}
+	one := map[string]loop.InstanceResult{"": {Status: ideafile.InstanceSettled, State: map[string]any{"answer": strings.Repeat("y", 200), "mood": "good"}}}
 	for width, most := range map[int]int{40: 40, 120: 120, 0: WidestValue + len("  answer  ")} {
 		var b strings.Builder
 		printInstances(&b, one, nil, width)
@@ -128,9 +128,9 @@ func TestTheValuesOfOneInstanceFitTheTerminal(t *testing.T) {
 
 func TestDataDoesNotSteerTheTerminal(t *testing.T) {
 	evil := "\x1b[2J\u009b31m\u202egood\a"
-	text := printed(t, runresult.Result{
+	text := printed(t, loop.Result{
 		ProcessID: evil, Error: &diag.Fault{Code: "x", Message: evil}, Output: map[string]any{evil: evil},
-		Instances: map[string]runresult.Instance{evil: {State: map[string]any{evil: evil}}, "b": {}},
+		Instances: map[string]loop.InstanceResult{evil: {State: map[string]any{evil: evil}}, "b": {}},
 	})
 	if strings.ContainsAny(text, "\x1b\u009b\u202e\a") {
 		t.Errorf("%q", text)
@@ -151,7 +151,7 @@ func TestWhyCallsDidNotSucceedIsPrintedOnceForEachReason(t *testing.T) {
 		failures = failures.AddFailedCall(id, ideafile.Failed, "pay", diag.Fault{Code: ideafile.CodeToolFailed, Message: "the card is\nunknown"})
 	}
 	failures = failures.AddFailedCall("1.2@1", ideafile.Blocked, "ship", diag.Fault{Code: ideafile.CodeBlocked, Message: "†state.paid is not there"})
-	r := runresult.Result{ProcessID: "p", Status: runresult.StatusCompleted, Calls: turn.CallCounts{Failed: 8, Blocked: 1}, Failures: failures}
+	r := loop.Result{ProcessID: "p", Status: loop.StatusCompleted, Calls: turn.CallCounts{Failed: 8, Blocked: 1}, Failures: failures}
 	want(t, printed(t, r), `p: completed · 0 Ideas · 0 Requests · calls: 8 failed, 1 blocked
 
 why calls did not succeed

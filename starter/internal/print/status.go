@@ -6,7 +6,7 @@ import (
 
 	"processidea/client"
 	"processidea/model/ideafile"
-	"processidea/model/runresult"
+	"processidea/model/loop"
 	"processidea/model/turn"
 	"processidea/protocol"
 )
@@ -53,7 +53,7 @@ func mostFrequent(list turn.Failures) *turn.CallFailure {
 }
 
 // tally counts the instances by status.
-func tally(r runresult.Result) string {
+func tally(r loop.Result) string {
 	n := map[ideafile.InstanceStatus]int{}
 	for _, i := range r.Instances {
 		n[i.Status]++

@@ -8,7 +8,7 @@ import (
 
 	"processidea/client"
 	"processidea/internal/safego"
-	"processidea/model/runresult"
+	"processidea/model/loop"
 	"processidea/model/turn"
 	"processidea/starter/internal/exit"
 	"processidea/starter/internal/server"
@@ -45,7 +45,7 @@ type seen struct {
 
 // Follow gives the process's Result once it has ended or paused, or as it stands when the wait is over. The error is
 // ErrAbandoned where the program went away whose server was used.
-func (f *Follower) Follow(ctx context.Context) (runresult.Result, error) {
+func (f *Follower) Follow(ctx context.Context) (loop.Result, error) {
 	defer f.Progress.Clear()
 	watch, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -58,7 +58,7 @@ func (f *Follower) Follow(ctx context.Context) (runresult.Result, error) {
 				return s.event.Result, s.err
 			}
 			if err := f.take(ctx, s.event); err != nil {
-				return runresult.Result{}, err
+				return loop.Result{}, err
 			}
 			if f.paused() {
 				return f.Process.WithStates(ctx, *f.status)
@@ -67,7 +67,7 @@ func (f *Follower) Follow(ctx context.Context) (runresult.Result, error) {
 		case <-f.away:
 			return f.snapshot(ctx)
 		case <-ctx.Done():
-			return runresult.Result{}, ctx.Err()
+			return loop.Result{}, ctx.Err()
 		case <-f.Over:
 			return f.snapshot(ctx)
 		case line, ok := <-f.Person.typed():
@@ -76,7 +76,7 @@ func (f *Follower) Follow(ctx context.Context) (runresult.Result, error) {
 				continue
 			}
 			if err := f.Person.answer(ctx, line); err != nil {
-				return runresult.Result{}, err
+				return loop.Result{}, err
 			}
 		}
 	}
@@ -136,7 +136,7 @@ func later(a, b time.Time) time.Time {
 }
 
 func (f *Follower) paused() bool {
-	return f.status != nil && f.status.Status == runresult.StatusPaused && !f.ThroughPauses
+	return f.status != nil && f.status.Status == loop.StatusPaused && !f.ThroughPauses
 }
 
 // watchLLM begins to count when an LLM's server is away that has never answered the process.
@@ -151,7 +151,7 @@ func (f *Follower) watchLLM() {
 }
 
 // snapshot gives the process as it stands at the end of the wait. That no worker answers is no error then.
-func (f *Follower) snapshot(ctx context.Context) (runresult.Result, error) {
+func (f *Follower) snapshot(ctx context.Context) (loop.Result, error) {
 	r, err := f.Process.Snapshot(ctx)
 	if errors.Is(err, client.ErrNoWorker) {
 		f.Session.Place.Note("%s", err)

@@ -8,7 +8,7 @@ import (
 
 	"processidea/client"
 	"processidea/model/ideafile"
-	"processidea/model/runresult"
+	"processidea/model/loop"
 	"processidea/model/turn"
 )
 
@@ -19,10 +19,10 @@ func want(t *testing.T, got, want string) {
 	}
 }
 
-func viewOf(status runresult.Status, waiting string) client.Event {
+func viewOf(status loop.Status, waiting string) client.Event {
 	return client.Event{Kind: client.EventStatus, Status: client.Status{
 		Waiting: []string{waiting},
-		Result: runresult.Result{Status: status, Calls: turn.CallCounts{Done: 2, Failed: 1}, Instances: map[string]runresult.Instance{
+		Result: loop.Result{Status: status, Calls: turn.CallCounts{Done: 2, Failed: 1}, Instances: map[string]loop.InstanceResult{
 			"①": {Status: ideafile.InstanceSettled}, "②": {Status: ideafile.InstanceWorking},
 		}},
 	}}
@@ -32,9 +32,9 @@ func TestProgressIsALineForEveryChange(t *testing.T) {
 	var b bytes.Buffer
 	p := &Progress{out: &b, id: "p"}
 	for range 3 {
-		p.Show(viewOf(runresult.StatusRunning, "Request 1"))
+		p.Show(viewOf(loop.StatusRunning, "Request 1"))
 	}
-	p.Show(viewOf(runresult.StatusPaused, "paused:\nno"))
+	p.Show(viewOf(loop.StatusPaused, "paused:\nno"))
 	p.Clear()
 	want(t, b.String(), "p: running · Request 1 · 1 working, 1 settled · calls: 2 done, 1 failed\n"+
 		"p: paused · paused: no · 1 working, 1 settled · calls: 2 done, 1 failed\n")
@@ -43,8 +43,8 @@ func TestProgressIsALineForEveryChange(t *testing.T) {
 func TestAtATerminalProgressIsOneLineInPlace(t *testing.T) {
 	var b bytes.Buffer
 	p := &Progress{out: &b, id: "p", width: func() int { return 20 }}
-	p.Show(viewOf(runresult.StatusRunning, "Request 1"))
-	p.Show(viewOf(runresult.StatusRunning, "Request 1"))
+	p.Show(viewOf(loop.StatusRunning, "Request 1"))
+	p.Show(viewOf(loop.StatusRunning, "Request 1"))
 	p.Clear()
 	want(t, b.String(), "\r\x1b[Kp: running · Reque…\r\x1b[K")
 }

@@ -11,8 +11,8 @@ import (
 	"processidea/model/diag"
 	"processidea/model/ideafile"
 	"processidea/model/ideafile/delegate"
-	"processidea/model/quota"
-	"processidea/model/runresult"
+	"processidea/model/loop"
+	"processidea/model/loop/quota"
 	"processidea/model/turn"
 	"processidea/protocol"
 	"processidea/workflows/internal/display"
@@ -118,10 +118,10 @@ func (i *instance) onDelegateReport(ctx workflow.Context, r protocol.DelegateRep
 		ref.Code = r.Error.Code
 	}
 	i.delegates[r.Call] = ref
-	if r.Status == runresult.StatusRunning || r.Status == runresult.StatusPaused {
+	if r.Status == loop.StatusRunning || r.Status == loop.StatusPaused {
 		return
 	}
-	if r.Status != runresult.StatusCompleted {
+	if r.Status != loop.StatusCompleted {
 		why := "it was " + string(r.Status)
 		if r.Error != nil {
 			why = r.Error.Message
@@ -215,7 +215,7 @@ func (i *instance) delegateViews() (list []turn.DelegateView) {
 // countActiveDelegates counts the delegates that are not paused.
 func (i *instance) countActiveDelegates() (n int) {
 	for _, ref := range i.runningDelegateRefs() {
-		if ref.Status != runresult.StatusPaused {
+		if ref.Status != loop.StatusPaused {
 			n++
 		}
 	}

@@ -8,7 +8,6 @@ import (
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
 	"processidea/model/loop"
-	"processidea/model/notice"
 	"processidea/model/split"
 	"processidea/model/standing"
 	"processidea/model/turn"
@@ -38,7 +37,7 @@ type ContinueAsNewInput struct {
 	NotifiesPeople  bool                      `json:"notifies,omitempty"`
 	LLMMayAdapt     bool                      `json:"adapts,omitempty"`
 	SavesActions    bool                      `json:"savesActions,omitempty"`
-	SentNotices     notice.SentNotices        `json:"watch,omitempty"`
+	SentNotices     loop.SentNotices          `json:"watch,omitempty"`
 	// UndeliveredSignals are signals that were not handled, and Unsent those that were not sent.
 	UndeliveredSignals   []mailbox.CarriedSignal         `json:"undelivered,omitempty"`
 	UnsentSignals        []mailbox.CarriedOutgoingSignal `json:"unsent,omitempty"`

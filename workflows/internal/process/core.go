@@ -12,7 +12,7 @@ import (
 	"processidea/model/ideafile"
 	"processidea/model/ideafile/delegate"
 	"processidea/model/jsonval"
-	"processidea/model/runresult"
+	"processidea/model/loop"
 	"processidea/model/turn"
 	"processidea/protocol"
 	"processidea/workflows/internal/display"
@@ -32,9 +32,9 @@ type processCore struct {
 	outbox *mailbox.Outbox
 
 	phase           phase
-	askedMCPServers []string         // MCP servers that are being asked for their tools
-	outcome         runresult.Status // how it ended; set when the phase becomes over
-	orphaned        bool             // a process that it belongs to is gone: it ends as if it were cancelled
+	askedMCPServers []string    // MCP servers that are being asked for their tools
+	outcome         loop.Status // how it ended; set when the phase becomes over
+	orphaned        bool        // a process that it belongs to is gone: it ends as if it were cancelled
 
 	lastSealed            protocol.IdeaRef          // the latest Idea of the chain
 	acceptedSignals       []protocol.AcceptedSignal // the last signals by which people steered it
@@ -131,14 +131,14 @@ func (c *processCore) processRef() protocol.ProcessRef {
 }
 
 // markEnded notes that the process is over.
-func (c *processCore) markEnded(outcome runresult.Status) { c.phase, c.outcome = over, outcome }
+func (c *processCore) markEnded(outcome loop.Status) { c.phase, c.outcome = over, outcome }
 
 // status is the process's status, given why it is paused; nil: it is not.
-func (c *processCore) status(paused *diag.Fault) runresult.Status {
+func (c *processCore) status(paused *diag.Fault) loop.Status {
 	if c.phase != over && paused != nil {
-		return runresult.StatusPaused
+		return loop.StatusPaused
 	}
-	return cmp.Or(c.outcome, runresult.StatusRunning)
+	return cmp.Or(c.outcome, loop.StatusRunning)
 }
 
 // approvalOverride is what is added to the approval policies of the Tools.

@@ -7,7 +7,6 @@ import (
 	"processidea/model/ideafile/delegate"
 	"processidea/model/jsonval"
 	"processidea/model/loop"
-	"processidea/model/runresult"
 	"processidea/model/turn"
 	"processidea/protocol"
 	"processidea/workflows/internal/mailbox"
@@ -30,7 +29,7 @@ func (p *unsplitProcess) sendInstanceEndsAndSeal(ctx workflow.Context) bool {
 }
 
 // finish ends the process.
-func (p *unsplitProcess) finish(ctx workflow.Context) (*runresult.Result, error) {
+func (p *unsplitProcess) finish(ctx workflow.Context) (*loop.Result, error) {
 	p.showDetails(ctx, loop.StepFinished)
 	status := p.loop.FinalStatus()
 	p.markEnded(status)
@@ -41,8 +40,8 @@ func (p *unsplitProcess) finish(ctx workflow.Context) (*runresult.Result, error)
 }
 
 // workflowResult is what the workflow returns. A process in which an instance failed fails, with everything in its error's details.
-func workflowResult(r runresult.Result) (*runresult.Result, error) {
-	if r.Status == runresult.StatusFailed {
+func workflowResult(r loop.Result) (*loop.Result, error) {
+	if r.Status == loop.StatusFailed {
 		return nil, temporal.NewNonRetryableApplicationError(r.Error.Message, r.Error.Code, nil, r)
 	}
 	return &r, nil
@@ -62,21 +61,21 @@ func (p *unsplitProcess) cancel(ctx workflow.Context) error {
 	if p.phase != opening && (p.loop.HasUnsealedChanges() || p.lastSealed.At == 0) {
 		p.sealCurrentState(ctx)
 	}
-	p.markEnded(runresult.StatusCancelled)
-	p.setAttributes(ctx, string(runresult.StatusCancelled), 0)
-	p.reportToParent(ctx, runresult.StatusCancelled, true)
-	p.reportToCaller(ctx, p.result(runresult.StatusCancelled, true), p.loop.QuotaUse())
-	return temporal.NewCanceledError(p.result(runresult.StatusCancelled, true))
+	p.markEnded(loop.StatusCancelled)
+	p.setAttributes(ctx, string(loop.StatusCancelled), 0)
+	p.reportToParent(ctx, loop.StatusCancelled, true)
+	p.reportToCaller(ctx, p.result(loop.StatusCancelled, true), p.loop.QuotaUse())
+	return temporal.NewCanceledError(p.result(loop.StatusCancelled, true))
 }
 
-func (p *unsplitProcess) result(status runresult.Status, withStates bool) runresult.Result {
+func (p *unsplitProcess) result(status loop.Status, withStates bool) loop.Result {
 	r := p.loop.Result(status, withStates)
 	r.Ideas = p.lastSealed.At
 	return r
 }
 
 // reportToCaller tells the Call that this process runs for what it has come to, if it is a delegate.
-func (c *processCore) reportToCaller(ctx workflow.Context, r runresult.Result, use turn.QuotaUse) {
+func (c *processCore) reportToCaller(ctx workflow.Context, r loop.Result, use turn.QuotaUse) {
 	to := c.start.Delegation.To
 	if to == nil {
 		return
@@ -102,7 +101,7 @@ func (c *processCore) reportProgress(ctx workflow.Context, v protocol.ProcessVie
 		Call: to.Call, Status: v.Status, Waiting: v.Waiting[:min(len(v.Waiting), maxToldWaiting)],
 		HeldUp: v.HeldUp[:min(len(v.HeldUp), maxToldWaiting)], Use: use,
 	}
-	if v.Status == runresult.StatusPaused {
+	if v.Status == loop.StatusPaused {
 		report.Error = v.Error
 	}
 	comparable := report

@@ -5,7 +5,7 @@ import (
 
 	"go.temporal.io/sdk/workflow"
 
-	"processidea/model/runresult"
+	"processidea/model/loop"
 	"processidea/model/turn"
 	"processidea/protocol"
 	"processidea/workflows/internal/mailbox"
@@ -51,15 +51,15 @@ func (c *processCore) heldUpList(untried bool, delegates []turn.DelegateView) (l
 }
 
 // heldUpAttribute is the search attribute of a status.
-func heldUpAttribute(status runresult.Status, list []turn.HeldUp) string {
-	if status == runresult.StatusRunning && len(list) > 0 {
+func heldUpAttribute(status loop.Status, list []turn.HeldUp) string {
+	if status == loop.StatusRunning && len(list) > 0 {
 		return protocol.StatusHeldUp
 	}
 	return string(status)
 }
 
 func (p *unsplitProcess) heldUps() []turn.HeldUp {
-	untried := p.heldUp != nil && p.result(runresult.StatusRunning, false).Requests <= 1
+	untried := p.heldUp != nil && p.result(loop.StatusRunning, false).Requests <= 1
 	return p.heldUpList(untried, p.delegateViews())
 }
 

@@ -5,8 +5,6 @@ import (
 
 	"processidea/model/ideafile"
 	"processidea/model/loop"
-	"processidea/model/notice"
-	"processidea/model/runresult"
 	"processidea/model/split"
 	"processidea/model/turn"
 	"processidea/protocol"
@@ -36,8 +34,8 @@ type unsplitProcess struct {
 	instancesHeld bool                   // the instances were told that the process is paused
 	revisions     []turn.SteeringPayload // not sealed yet
 
-	sentNotices notice.SentNotices // what people were told of
-	notifying   bool               // a notification is on its way
+	sentNotices loop.SentNotices // what people were told of
+	notifying   bool             // a notification is on its way
 
 	reportFilter split.ReportFilter // what the process that this is a part of was told
 	reportCount  int                // how often
@@ -45,7 +43,7 @@ type unsplitProcess struct {
 }
 
 func newUnsplitProcess(ctx workflow.Context, c *processCore, carried *ContinueAsNewInput) *unsplitProcess {
-	p := &unsplitProcess{processCore: c, sentNotices: notice.SentNotices{}}
+	p := &unsplitProcess{processCore: c, sentNotices: loop.SentNotices{}}
 	if carried != nil {
 		p.restore(carried)
 	} else {
@@ -113,7 +111,7 @@ func (p *unsplitProcess) startFirstRun(ctx workflow.Context) error {
 }
 
 // run is the main loop, from the first Request to the result.
-func (p *unsplitProcess) run(ctx workflow.Context) (*runresult.Result, error) {
+func (p *unsplitProcess) run(ctx workflow.Context) (*loop.Result, error) {
 	for {
 		err := p.startJoiningInstances(ctx)
 		if p.mustStop(ctx) {

@@ -3,7 +3,7 @@ package process
 import (
 	"go.temporal.io/sdk/workflow"
 
-	"processidea/model/runresult"
+	"processidea/model/loop"
 	"processidea/model/split"
 	"processidea/protocol"
 	"processidea/workflows/internal/mailbox"
@@ -13,7 +13,7 @@ import (
 
 // reportToParent reports what has changed. One report is on its way at a time, except that the last one waits for none;
 // reports are numbered, so that none is taken for a later one.
-func (p *unsplitProcess) reportToParent(ctx workflow.Context, status runresult.Status, last bool) {
+func (p *unsplitProcess) reportToParent(ctx workflow.Context, status loop.Status, last bool) {
 	if p.start.Part == nil || (!last && p.outbox.HasQueuedFor(p.start.Part.Of.ID)) {
 		return
 	}
@@ -35,7 +35,7 @@ func (p *unsplitProcess) reportToParent(ctx workflow.Context, status runresult.S
 	}
 }
 
-func (p *unsplitProcess) partReport(status runresult.Status, last bool) split.PartReport {
+func (p *unsplitProcess) partReport(status loop.Status, last bool) split.PartReport {
 	result := p.result(status, false)
 	r := split.PartReport{
 		Number: p.start.Part.Number, Status: status, Requests: result.Requests, Turns: p.loop.TurnCount(), Ideas: p.lastSealed.At, Calls: result.Calls,
@@ -50,7 +50,7 @@ func (p *unsplitProcess) partReport(status runresult.Status, last bool) split.Pa
 	r.HeldUp = p.heldUps()
 	r.PendingPlan = p.loop.PendingPlan()
 	r.AwaitsOnlyPeople = (len(r.PendingApprovals) > 0 || r.PendingPlan != nil) && p.loop.AwaitsOnlyPeople()
-	if f := p.loop.StallFault(); r.Error == nil && status == runresult.StatusPaused {
+	if f := p.loop.StallFault(); r.Error == nil && status == loop.StatusPaused {
 		r.Error = f
 	}
 	if last {

@@ -11,7 +11,6 @@ import (
 	"processidea/model/diag"
 	"processidea/model/ideafile"
 	"processidea/model/loop"
-	"processidea/model/runresult"
 	"processidea/model/turn"
 	"processidea/protocol"
 	"processidea/workflows/internal/mailbox"
@@ -63,7 +62,7 @@ func (p *unsplitProcess) Resume(ctx workflow.Context, s turn.SteeringPayload) er
 // process that is paused go on with it.
 func (p *unsplitProcess) resumeDelegates(ctx workflow.Context) (any bool) {
 	for _, m := range p.loop.Instances() {
-		paused := slices.ContainsFunc(m.Delegates, func(d turn.DelegateView) bool { return d.Status == string(runresult.StatusPaused) })
+		paused := slices.ContainsFunc(m.Delegates, func(d turn.DelegateView) bool { return d.Status == string(loop.StatusPaused) })
 		if m.Status == ideafile.InstanceWorking && paused {
 			any = true
 			p.sendHold(ctx, m.Token, protocol.HoldSignal{Held: p.instancesHeld, Resume: true})

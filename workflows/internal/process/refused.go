@@ -7,7 +7,7 @@ import (
 	"go.temporal.io/sdk/workflow"
 
 	"processidea/model/diag"
-	"processidea/model/runresult"
+	"processidea/model/loop"
 	"processidea/model/turn"
 	"processidea/protocol"
 )
@@ -35,8 +35,8 @@ func answerAsRefused(ctx workflow.Context, err error) error {
 
 func (r refused) view() protocol.ProcessView {
 	return protocol.ProcessView{
-		Result: runresult.Result{
-			ProcessID: r.processID, Status: runresult.StatusFailed, Instances: map[string]runresult.Instance{}, Error: &r.fault,
+		Result: loop.Result{
+			ProcessID: r.processID, Status: loop.StatusFailed, Instances: map[string]loop.InstanceResult{}, Error: &r.fault,
 		},
 		Waiting: []string{}, Refusals: []turn.RefusedSignal{}, Accepted: []protocol.AcceptedSignal{},
 	}

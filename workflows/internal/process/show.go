@@ -8,7 +8,6 @@ import (
 
 	"processidea/model/ideafile"
 	"processidea/model/loop"
-	"processidea/model/runresult"
 	"processidea/model/turn"
 	"processidea/workflows/internal/display"
 )
@@ -63,14 +62,14 @@ func (p *unsplitProcess) showStarting(ctx workflow.Context) {
 	p.showDetails(ctx, loop.StepWait)
 }
 
-func (p *unsplitProcess) statusForStep(step loop.Step) runresult.Status {
+func (p *unsplitProcess) statusForStep(step loop.Step) loop.Status {
 	switch {
 	case step == loop.StepFinished:
 		return p.loop.FinalStatus()
 	case step == loop.StepPaused, p.loop.StallFault() != nil:
-		return runresult.StatusPaused
+		return loop.StatusPaused
 	}
-	return runresult.StatusRunning
+	return loop.StatusRunning
 }
 
 func (p *unsplitProcess) statusText(step loop.Step) string {

@@ -7,7 +7,7 @@ import (
 	"go.temporal.io/sdk/workflow"
 
 	"processidea/model/diag"
-	"processidea/model/runresult"
+	"processidea/model/loop"
 	"processidea/model/split"
 	"processidea/model/turn"
 	"processidea/protocol"
@@ -64,7 +64,7 @@ func (p *splitProcess) onPartReport(ctx workflow.Context, r split.PartReport) {
 // pauseOtherParts pauses the parts beside one that has paused for a reason of its own.
 func (p *splitProcess) pauseOtherParts(ctx workflow.Context, paused int, f *diag.Fault) {
 	for _, number := range p.parts.RunningParts() {
-		if number != paused && p.parts.All[number-1].Report.Status != runresult.StatusPaused {
+		if number != paused && p.parts.All[number-1].Report.Status != loop.StatusPaused {
 			p.outbox.Send(ctx, protocol.PartID(p.processID, number), mailbox.OutgoingSignal{
 				Signal: turn.SteerPause, Payload: forwardedPayload(fmt.Sprintf("part %d", paused), f.Message),
 			})
@@ -73,7 +73,7 @@ func (p *splitProcess) pauseOtherParts(ctx workflow.Context, paused int, f *diag
 }
 
 // run is the main loop, from the first part to the result.
-func (p *splitProcess) run(ctx workflow.Context) (*runresult.Result, error) {
+func (p *splitProcess) run(ctx workflow.Context) (*loop.Result, error) {
 	for ctx.Err() == nil {
 		p.loopIterations++
 		if p.orders.TakeFreed() {
@@ -159,7 +159,7 @@ func (p *splitProcess) onPartClosed(number int, err error) {
 	if err == nil || r.IsFinished() {
 		return
 	}
-	r.Number, r.Status, r.AwaitsOnlyPeople, r.Instances = number, runresult.StatusFailed, false, nil
+	r.Number, r.Status, r.AwaitsOnlyPeople, r.Instances = number, loop.StatusFailed, false, nil
 	r.Error = &diag.Fault{Code: turn.CodeWorkerLost, Message: "it was ended from outside"}
 	p.parts.ApplyReport(r)
 }

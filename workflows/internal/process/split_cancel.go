@@ -7,7 +7,7 @@ import (
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/workflow"
 
-	"processidea/model/runresult"
+	"processidea/model/loop"
 	"processidea/protocol"
 	"processidea/workflows/internal/mailbox"
 )
@@ -26,9 +26,9 @@ func (p *splitProcess) cancel(ctx workflow.Context) error {
 		p.awaitLastReports(ctx, cancelled)
 		p.gatherCancelledStates(ctx)
 	}
-	p.markEnded(runresult.StatusCancelled)
-	p.setAttributes(ctx, string(runresult.StatusCancelled), 0)
-	r := p.resultWithStates(runresult.StatusCancelled)
+	p.markEnded(loop.StatusCancelled)
+	p.setAttributes(ctx, string(loop.StatusCancelled), 0)
+	r := p.resultWithStates(loop.StatusCancelled)
 	p.reportToCaller(ctx, r, p.parts.QuotaUse())
 	return temporal.NewCanceledError(r)
 }

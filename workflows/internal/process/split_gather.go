@@ -6,7 +6,7 @@ import (
 
 	"go.temporal.io/sdk/workflow"
 
-	"processidea/model/runresult"
+	"processidea/model/loop"
 	"processidea/model/turn"
 	"processidea/protocol"
 	"processidea/workflows/internal/liveness"
@@ -69,7 +69,7 @@ func (p *splitProcess) askForOutput(ctx workflow.Context) error {
 }
 
 // finish ends the process.
-func (p *splitProcess) finish(ctx workflow.Context) (*runresult.Result, error) {
+func (p *splitProcess) finish(ctx workflow.Context) (*loop.Result, error) {
 	p.markEnded(p.parts.FinalStatus())
 	p.showDetails(ctx, p.outcome)
 	r := p.resultWithStates(p.outcome)
@@ -77,7 +77,7 @@ func (p *splitProcess) finish(ctx workflow.Context) (*runresult.Result, error) {
 	return workflowResult(r)
 }
 
-func (p *splitProcess) resultWithStates(status runresult.Status) runresult.Result {
+func (p *splitProcess) resultWithStates(status loop.Status) loop.Result {
 	r := p.result(status)
 	//workflowcheck:ignore -- each by itself
 	for token, i := range r.Instances {
@@ -132,7 +132,7 @@ func (p *splitProcess) gatherInput() protocol.GatherInput {
 }
 
 // result is the process as it stands, without States.
-func (p *splitProcess) result(status runresult.Status) runresult.Result {
+func (p *splitProcess) result(status loop.Status) loop.Result {
 	r := p.parts.Result(p.processID, status)
 	r.Simulated = p.idea.Simulation
 	return r

@@ -8,7 +8,7 @@ import (
 	"go.temporal.io/sdk/workflow"
 
 	"processidea/model/ideafile"
-	"processidea/model/runresult"
+	"processidea/model/loop"
 	"processidea/model/turn"
 	"processidea/protocol"
 	"processidea/workflows/internal/display"
@@ -28,7 +28,7 @@ func (p *splitProcess) view() protocol.ProcessView {
 	stalled := p.parts.StallFault()
 	plans := p.plans()
 	v := p.processViewOf(p.result(p.status(cmp.Or(p.pauseReason(), stalled))), pending, plans)
-	if v.Error == nil && v.Status == runresult.StatusPaused {
+	if v.Error == nil && v.Status == loop.StatusPaused {
 		v.Error = stalled
 	}
 	for _, part := range p.parts.All {
@@ -43,7 +43,7 @@ func (p *splitProcess) view() protocol.ProcessView {
 		v.Waiting = append(v.Waiting, heldUpLines(v.HeldUp)...)
 	}
 	for _, part := range p.parts.All {
-		if r := part.Report; r.Status == runresult.StatusPaused && r.Error != nil && p.pauseReason() == nil {
+		if r := part.Report; r.Status == loop.StatusPaused && r.Error != nil && p.pauseReason() == nil {
 			v.Waiting = append(v.Waiting, fmt.Sprintf("part %d is paused: %s", part.Number, r.Error.Message))
 		}
 		v.Waiting = append(v.Waiting, delegateStatusLines(part.Report.Delegates)...)
@@ -75,9 +75,9 @@ func (p *splitProcess) addApprovalContexts([]protocol.Approval) {}
 const shownParts = 50 // each is a workflow of its own
 
 // showDetails shows how far the parts are.
-func (p *splitProcess) showDetails(ctx workflow.Context, status runresult.Status) {
-	if status == runresult.StatusRunning && p.parts.StallFault() != nil {
-		status = runresult.StatusPaused
+func (p *splitProcess) showDetails(ctx workflow.Context, status loop.Status) {
+	if status == loop.StatusRunning && p.parts.StallFault() != nil {
+		status = loop.StatusPaused
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "**%s** — %s, in %d parts\n\n| Part | Instances | Status | Requests | Calls done | failed |\n| --- | --- | --- | --- | --- | --- |\n",
@@ -92,7 +92,7 @@ func (p *splitProcess) showDetails(ctx workflow.Context, status runresult.Status
 	shown := 0
 	for _, part := range p.parts.All {
 		r := part.Report
-		if part.Started && (!r.IsFinished() || r.Status != runresult.StatusCompleted) && shown < shownParts {
+		if part.Started && (!r.IsFinished() || r.Status != loop.StatusCompleted) && shown < shownParts {
 			shown++
 			fmt.Fprintf(&b, "| `%s` | %d | %s | %d | %d | %d |\n",
 				protocol.PartID(p.processID, part.Number), len(part.Tokens), r.Status, r.Requests, r.Calls.Done, r.Calls.Failed)

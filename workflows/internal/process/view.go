@@ -10,7 +10,7 @@ import (
 	"processidea/model/diag"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
-	"processidea/model/runresult"
+	"processidea/model/loop"
 	"processidea/model/turn"
 	"processidea/protocol"
 	"processidea/workflows/internal/display"
@@ -49,7 +49,7 @@ func (c *processCore) registerQueries(ctx workflow.Context, v queryableProcess, 
 }
 
 // processViewOf is what the query "status" answers, but for what the process waits for beside a person's decisions.
-func (c *processCore) processViewOf(r runresult.Result, pending []protocol.Approval, plans []protocol.PlanView) protocol.ProcessView {
+func (c *processCore) processViewOf(r loop.Result, pending []protocol.Approval, plans []protocol.PlanView) protocol.ProcessView {
 	waiting := []string{}
 	if len(c.askedMCPServers) > 0 {
 		waiting = append(waiting, c.askingMCPServersText())
@@ -78,7 +78,7 @@ func (p *unsplitProcess) view() protocol.ProcessView {
 	stalled := p.loop.StallFault()
 	plans := p.plans()
 	v := p.processViewOf(p.result(p.status(cmp.Or(p.pauseReason(), stalled)), false), pending, plans)
-	if v.Error == nil && v.Status == runresult.StatusPaused {
+	if v.Error == nil && v.Status == loop.StatusPaused {
 		v.Error = stalled
 	}
 	v.HeldUp = p.heldUps()

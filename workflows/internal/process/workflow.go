@@ -4,14 +4,14 @@ import (
 	"go.temporal.io/sdk/workflow"
 
 	"processidea/model/ideafile"
-	"processidea/model/runresult"
+	"processidea/model/loop"
 	"processidea/model/split"
 	"processidea/protocol"
 )
 
 // Run is the Process workflow. It reads the Idea and runs it: a process of no more instances than one Request may cover as
 // itself, one of more split into parts. Given what an earlier run carried, it goes on from there.
-func Run(ctx workflow.Context, start protocol.ProcessStart, carried *ContinueAsNewInput) (*runresult.Result, error) {
+func Run(ctx workflow.Context, start protocol.ProcessStart, carried *ContinueAsNewInput) (*loop.Result, error) {
 	idea, err := readIdea(&start, workflow.GetInfo(ctx).WorkflowExecution.ID)
 	if err != nil {
 		return nil, answerAsRefused(ctx, err)
@@ -23,7 +23,7 @@ func Run(ctx workflow.Context, start protocol.ProcessStart, carried *ContinueAsN
 	return runUnsplit(ctx, c, carried)
 }
 
-func runUnsplit(ctx workflow.Context, c *processCore, carried *ContinueAsNewInput) (*runresult.Result, error) {
+func runUnsplit(ctx workflow.Context, c *processCore, carried *ContinueAsNewInput) (*loop.Result, error) {
 	p := newUnsplitProcess(ctx, c, carried)
 	p.registerHandlers(ctx)
 	err := p.registerQueryHandlers(ctx)
@@ -37,7 +37,7 @@ func runUnsplit(ctx workflow.Context, c *processCore, carried *ContinueAsNewInpu
 	return p.run(ctx)
 }
 
-func runSplit(ctx workflow.Context, c *processCore, parts *split.Process, carried *ContinueAsNewInput) (*runresult.Result, error) {
+func runSplit(ctx workflow.Context, c *processCore, parts *split.Process, carried *ContinueAsNewInput) (*loop.Result, error) {
 	p := newSplitProcess(c, parts, carried)
 	p.registerHandlers(ctx)
 	err := p.registerQueryHandlers(ctx)

@@ -11,7 +11,7 @@ import (
 	"processidea/client"
 	"processidea/client/ideafiles"
 	"processidea/model/ideafile"
-	"processidea/model/runresult"
+	"processidea/model/loop"
 	"processidea/starter/internal/app"
 	"processidea/starter/internal/exit"
 	"processidea/starter/internal/print"
@@ -103,16 +103,16 @@ func (l *launched) leave(ctx context.Context) error {
 		return l.Print(fmt.Sprintf("%s: running%s; to follow it: %s watch %s\n", print.Printable(l.process.ID()), of,
 			print.Program, print.Quote(l.process.ID())))
 	}
-	result := runresult.Result{ProcessID: l.process.ID(), Status: runresult.StatusRunning, Instances: map[string]runresult.Instance{}}
+	result := loop.Result{ProcessID: l.process.ID(), Status: loop.StatusRunning, Instances: map[string]loop.InstanceResult{}}
 	for _, token := range tokens {
-		result.Instances[token] = runresult.Instance{Status: ideafile.InstanceWorking}
+		result.Instances[token] = loop.InstanceResult{Status: ideafile.InstanceWorking}
 	}
 	return l.FinishWith(result, ownInputs(l.definition.Read))
 }
 
 // follow waits for the process. When the program goes away whose server was used, the process goes on at the next one,
 // which may be this.
-func (l *launched) follow(ctx context.Context) (runresult.Result, error) {
+func (l *launched) follow(ctx context.Context) (loop.Result, error) {
 	var over <-chan time.Time
 	if l.options.wait > 0 {
 		over = time.After(l.options.wait)

@@ -10,7 +10,7 @@ import (
 	"processidea/client"
 	"processidea/flags"
 	"processidea/model/jsonval"
-	"processidea/model/runresult"
+	"processidea/model/loop"
 	"processidea/starter/internal/app"
 	"processidea/starter/internal/print"
 	"processidea/starter/internal/server"
@@ -64,7 +64,7 @@ func listText(processes []client.Summary, width int) string {
 // waitsFor says why a process is paused, and how many decisions it waits for.
 func waitsFor(p client.Summary) string {
 	waiting := p.Waiting
-	if p.Code != "" && p.Status == runresult.StatusPaused {
+	if p.Code != "" && p.Status == loop.StatusPaused {
 		waiting = []string{p.Code + ": " + strings.Join(waiting, "; ")}
 	}
 	if p.Awaiting > 0 && p.Ended == nil {

@@ -8,7 +8,7 @@ import (
 
 	"processidea/client"
 	"processidea/model/ideafile"
-	"processidea/model/runresult"
+	"processidea/model/loop"
 	"processidea/starter/internal/app"
 )
 
@@ -43,7 +43,7 @@ func printSnapshot(ctx context.Context, a *app.App, p *client.Process) error {
 }
 
 // inputsOf gives the own inputs of a process's instances, for a table that people read.
-func inputsOf(ctx context.Context, a *app.App, p *client.Process, r runresult.Result) map[string]any {
+func inputsOf(ctx context.Context, a *app.App, p *client.Process, r loop.Result) map[string]any {
 	if a.JSON || len(r.Instances) < 2 {
 		return nil
 	}

@@ -1,4 +1,4 @@
-package planresult_test
+package loop_test
 
 import (
 	"slices"
@@ -7,8 +7,8 @@ import (
 	"pgregory.net/rapid"
 
 	"processidea/model/ideafile"
+	"processidea/model/loop"
 	"processidea/model/modeltest"
-	"processidea/model/planresult"
 	"processidea/model/turn"
 )
 
@@ -20,8 +20,8 @@ type call struct {
 	decisions []turn.Decision
 }
 
-func planOf(t rapid.TB, state string, calls ...call) planresult.Plan {
-	p := planresult.Plan{Idea: modeltest.IdeaFrom(t, tools), State: modeltest.DecodeJSON(t, state), Knows: func(string) bool { return true }}
+func planOf(t rapid.TB, state string, calls ...call) loop.PlanResult {
+	p := loop.PlanResult{Idea: modeltest.IdeaFrom(t, tools), State: modeltest.DecodeJSON(t, state), Knows: func(string) bool { return true }}
 	p.WrittenCall = func(key ideafile.CallKey) ideafile.WrittenCall {
 		return ideafile.ParseWrittenCall(modeltest.DecodeJSON(t, calls[key.Index-1].written))
 	}
@@ -80,7 +80,7 @@ func TestAPlanHasFailedOrSucceededWhere(t *testing.T) {
 	}
 }
 
-func resultOf(p planresult.Plan) string {
+func resultOf(p loop.PlanResult) string {
 	switch {
 	case p.Failed():
 		return "failed"
@@ -94,14 +94,14 @@ func TestWhereAlternativesDoNotCountACallThatFailedHasFailed(t *testing.T) {
 	t.Parallel()
 	asked := 0
 	p := planOf(t, `{"a":1}`, do(ideafile.Failed, "a"), do(ideafile.Done, "a"))
-	p.Knows = func(change string) bool { asked++; return change != planresult.Change }
+	p.Knows = func(change string) bool { asked++; return change != loop.ChangeAlternatives }
 	if !p.Failed() || p.Succeeded() || asked == 0 {
 		t.Error("the Call was made up for")
 	}
 	asked = 0
 	for _, c := range []call{do(ideafile.Done, "a"), do(ideafile.Failed, "b")} {
 		p := planOf(t, `{"a":1}`, c)
-		p.Knows = func(change string) bool { asked++; return change != planresult.Change }
+		p.Knows = func(change string) bool { asked++; return change != loop.ChangeAlternatives }
 		p.Failed()
 	}
 	if asked > 0 {

@@ -1,5 +1,4 @@
-// Package runresult is what a process comes to, as `run --json` prints it.
-package runresult
+package loop
 
 import (
 	"slices"
@@ -24,13 +23,13 @@ const (
 
 // Result is what `run --json` prints.
 type Result struct {
-	ProcessID string              `json:"process"`
-	Status    Status              `json:"status"`
-	Output    any                 `json:"output"`
-	Instances map[string]Instance `json:"instances"`
-	Ideas     int                 `json:"ideas"`
-	Requests  int                 `json:"requests"`
-	Calls     turn.CallCounts     `json:"calls"`
+	ProcessID string                    `json:"process"`
+	Status    Status                    `json:"status"`
+	Output    any                       `json:"output"`
+	Instances map[string]InstanceResult `json:"instances"`
+	Ideas     int                       `json:"ideas"`
+	Requests  int                       `json:"requests"`
+	Calls     turn.CallCounts           `json:"calls"`
 	// Failures says why Calls failed, were blocked or rejected: each reason once.
 	Failures turn.Failures   `json:"failures"`
 	Usage    turn.TokenUsage `json:"usage"`
@@ -61,8 +60,8 @@ func AddUnwrittenResult(list []UnwrittenResult, n UnwrittenResult) []UnwrittenRe
 	return list
 }
 
-// Instance is one instance in a Result. State is absent where it was not asked for.
-type Instance struct {
+// InstanceResult is one instance in a Result. State is absent where it was not asked for.
+type InstanceResult struct {
 	Status ideafile.InstanceStatus `json:"status"`
 	State  any                     `json:"state,omitempty"`
 	// Cost is its share of what the Requests about it cost, where there are prices: each of n instances has an nth.

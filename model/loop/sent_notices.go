@@ -1,11 +1,9 @@
-// Package notice keeps which Calls people were told of that wait for them, and says what is new.
-package notice
+package loop
 
 import (
 	"sort"
 
 	"processidea/model/jsonval"
-	"processidea/model/loop"
 	"processidea/model/turn"
 )
 
@@ -13,7 +11,7 @@ import (
 type SentNotices map[string]turn.ApprovalNotice
 
 // TakeChanges returns what has changed since its last call.
-func (s SentNotices) TakeChanges(l *loop.Loop) turn.ApprovalNotices {
+func (s SentNotices) TakeChanges(l *Loop) turn.ApprovalNotices {
 	n := turn.ApprovalNotices{ProcessID: l.ProcessID(), IdeaPath: l.Idea().ProcessPath, NewlyWaiting: []turn.ApprovalNotice{},
 		NewlyDecided: []turn.ApprovalNotice{}}
 	now := map[string]bool{}

@@ -1,4 +1,4 @@
-package output
+package loop
 
 import (
 	"fmt"
@@ -17,11 +17,11 @@ type Wiring struct {
 	DirectPlanPosition int `json:"place,omitempty"`
 }
 
-// Change names what processes that began before it do otherwise: where one instance had no value, the output was refused.
-const Change = "outputs leave out instances without a value"
+// ChangeOutputs names what processes that began before it do otherwise: where one instance had no value, the output was refused.
+const ChangeOutputs = "outputs leave out instances without a value"
 
 // ResolveWirings makes the output of a process of what was wired: each output over its instances, laid over each other in their
-// order, and checked against the output form. knows is asked for Change, only where the answer decides; nil: yes.
+// order, and checked against the output form. knows is asked for ChangeOutputs, only where the answer decides; nil: yes.
 func ResolveWirings(i *ideafile.Idea, list []Wiring, stateOf func(token string) any, knows func(change string) bool) (out any, f *diag.Fault) {
 	shared, whose := ideafile.InstanceViewOf(i.Context, ""), "the output"
 	for n, w := range list {
@@ -60,7 +60,7 @@ func (w Wiring) resolveReferences(shared ideafile.InstanceView, stateOf func(tok
 		if inNone = len(all) == 0; inNone {
 			return nil, false
 		}
-		return all, len(all) == len(w.Instances) || knows == nil || knows(Change)
+		return all, len(all) == len(w.Instances) || knows == nil || knows(ChangeOutputs)
 	})
 	if inNone {
 		return nil, fmt.Errorf("%w in any instance", err)

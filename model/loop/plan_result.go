@@ -1,4 +1,4 @@
-package planresult
+package loop
 
 import (
 	"slices"
@@ -10,46 +10,46 @@ import (
 	"processidea/model/turn"
 )
 
-// Change names what processes that began before it do otherwise: there the LLM was asked about every Call that came to nothing.
-const Change = "alternatives make up for a Call"
+// ChangeAlternatives names what processes that began before it do otherwise: there the LLM was asked about every Call that came to nothing.
+const ChangeAlternatives = "alternatives make up for a Call"
 
-// Plan is what is known of the Calls that one Request planned for an instance.
-type Plan struct {
+// PlanResult is what is known of the Calls that one Request planned for an instance.
+type PlanResult struct {
 	Idea  *ideafile.Idea
 	State any // the instance's
 	// Reports are those of the Calls, in any order.
 	Reports []turn.CallReport
 	// WrittenCall returns a Call as the LLM wrote it, the zero WrittenCall where that is not known.
 	WrittenCall func(ideafile.CallKey) ideafile.WrittenCall
-	// Knows is asked for Change, only where the answer decides.
+	// Knows is asked for ChangeAlternatives, only where the answer decides.
 	Knows func(change string) bool
 }
 
 // Failed reports whether a Call came to nothing and neither is nor may still be made up for.
-func (p Plan) Failed() bool {
+func (p PlanResult) Failed() bool {
 	toNothing := p.callsThatCameToNothing()
 	for _, c := range toNothing {
 		if !p.madeUpFor(c) && !p.mayBeMadeUpFor(c) {
 			return true
 		}
 	}
-	return len(toNothing) > 0 && !p.Knows(Change)
+	return len(toNothing) > 0 && !p.Knows(ChangeAlternatives)
 }
 
 // Succeeded reports whether every Call is done, skipped because its value existed already, or made up for.
-func (p Plan) Succeeded() bool {
+func (p PlanResult) Succeeded() bool {
 	unfinished := slices.ContainsFunc(p.Reports, func(c turn.CallReport) bool { return !c.Status.IsFinal() })
 	return !unfinished && !p.Failed()
 }
 
 // WasOverruled reports whether a person decided otherwise on a Call than it was planned.
-func (p Plan) WasOverruled() bool {
+func (p PlanResult) WasOverruled() bool {
 	return slices.ContainsFunc(p.Reports, func(c turn.CallReport) bool {
 		return slices.ContainsFunc(c.Decisions, func(d turn.Decision) bool { return d.Kind != ideafile.Approve })
 	})
 }
 
-func (p Plan) callsThatCameToNothing() (list []turn.CallReport) {
+func (p PlanResult) callsThatCameToNothing() (list []turn.CallReport) {
 	for _, c := range p.Reports {
 		if c.Status.IsFinal() && c.Status != ideafile.Done && c.Status != ideafile.Skipped {
 			list = append(list, c)
@@ -60,7 +60,7 @@ func (p Plan) callsThatCameToNothing() (list []turn.CallReport) {
 
 // madeUpFor reports whether State has a value at every path of one of the Call's branches. What is within a value that lies in the store is not
 // known here.
-func (p Plan) madeUpFor(c turn.CallReport) bool {
+func (p PlanResult) madeUpFor(c turn.CallReport) bool {
 	for _, branch := range p.valueOf(c) {
 		missing := slices.ContainsFunc(branch, func(path jsonval.Path) bool {
 			_, there := jsonval.ValueAt(p.State, path)
@@ -73,8 +73,8 @@ func (p Plan) madeUpFor(c turn.CallReport) bool {
 	return false
 }
 
-// mayBeMadeUpFor reports whether an unfinished Call of the Plan may bring the value of a Call that came to nothing.
-func (p Plan) mayBeMadeUpFor(c turn.CallReport) bool {
+// mayBeMadeUpFor reports whether an unfinished Call of the PlanResult may bring the value of a Call that came to nothing.
+func (p PlanResult) mayBeMadeUpFor(c turn.CallReport) bool {
 	wanted := p.valueOf(c).Paths()
 	return slices.ContainsFunc(p.Reports, func(other turn.CallReport) bool {
 		return !other.Status.IsFinal() && slices.ContainsFunc(p.valueOf(other).Paths(), func(path jsonval.Path) bool {
@@ -85,7 +85,7 @@ func (p Plan) mayBeMadeUpFor(c turn.CallReport) bool {
 
 // valueOf returns the paths of the value that a Call is for; none where no value tells that another Call has done the same, or where the LLM
 // must read what people said of the Call.
-func (p Plan) valueOf(c turn.CallReport) refexpr.OutputPath {
+func (p PlanResult) valueOf(c turn.CallReport) refexpr.OutputPath {
 	call, ok := p.Idea.OutputOf(p.WrittenCall(c.CallKey()))
 	if !ok || call.OutputPath.WritesWholeState() || statelog.IsUpdateWrite(call.OutputMethod, firstPath(call.OutputPath)) {
 		return nil

@@ -1,4 +1,4 @@
-package progress
+package loop
 
 import (
 	"crypto/sha256"
@@ -20,15 +20,15 @@ const maxFruitless = 3
 // StallDetector tells whether Requests still bring anything new: a write to State, a Call that is done, an instance that has
 // ended, something that a person did, or at least another failure.
 type StallDetector struct {
-	LastProgress Counts `json:"mark,omitzero"`
+	LastProgress ProgressCounts `json:"mark,omitzero"`
 	// FailureDigests are the digests of what has failed since LastProgress was, and why.
 	FailureDigests []string `json:"failures,omitempty"`
 	// FruitlessRequests counts the Requests in a row that brought nothing new. One that brings a new failure is the first of them.
 	FruitlessRequests int `json:"fruitless,omitempty"`
 }
 
-// Counts is how far a process has come. Its numbers never fall.
-type Counts struct {
+// ProgressCounts is how far a process has come. Its numbers never fall.
+type ProgressCounts struct {
 	StateWrites    int `json:"writes,omitempty"`
 	DoneCalls      int `json:"done,omitempty"`
 	EndedInstances int `json:"ended,omitempty"`
@@ -36,7 +36,7 @@ type Counts struct {
 }
 
 // UpdateAfterRequest is the watch after a Request, by what has failed of it.
-func (w StallDetector) UpdateAfterRequest(mark Counts, failures []string) StallDetector {
+func (w StallDetector) UpdateAfterRequest(mark ProgressCounts, failures []string) StallDetector {
 	if mark != w.LastProgress {
 		return StallDetector{LastProgress: mark, FailureDigests: failures}
 	}
@@ -54,8 +54,8 @@ func (w StallDetector) UpdateAfterRequest(mark Counts, failures []string) StallD
 }
 
 // AtFirstRequest is the watch of a process at its first Request.
-func (w StallDetector) AtFirstRequest(mark Counts) StallDetector {
-	if w.LastProgress == (Counts{}) {
+func (w StallDetector) AtFirstRequest(mark ProgressCounts) StallDetector {
+	if w.LastProgress == (ProgressCounts{}) {
 		w.LastProgress = mark
 	}
 	return w
