@@ -4,9 +4,9 @@ import (
 	"context"
 
 	"processidea/client/internal/kind"
+	"processidea/model/check/plangraph"
 	"processidea/model/deciders"
 	"processidea/model/ideafile"
-	"processidea/model/plangraph"
 	"processidea/store/chain"
 )
 

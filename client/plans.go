@@ -9,11 +9,11 @@ import (
 	"strings"
 
 	"processidea/client/internal/kind"
+	"processidea/model/check/plangraph"
 	"processidea/model/ideafile"
 	"processidea/model/ideafile/price"
 	"processidea/model/jsonval"
 	"processidea/model/loop"
-	"processidea/model/plangraph"
 	"processidea/model/planreview"
 	"processidea/model/refexpr"
 	"processidea/protocol"

@@ -18,9 +18,9 @@ import (
 	"processidea/client"
 	"processidea/client/ideafiles"
 	"processidea/client/readable"
+	"processidea/model/check/plangraph"
 	"processidea/model/ideafile/price"
 	"processidea/model/jsonval"
-	"processidea/model/plangraph"
 	"processidea/store/chain"
 )
 

@@ -8,9 +8,9 @@ import (
 	"slices"
 
 	"processidea/client"
+	"processidea/model/check/plangraph"
 	"processidea/model/ideafile"
 	"processidea/model/loop"
-	"processidea/model/plangraph"
 	"processidea/model/turn"
 	"processidea/protocol"
 )

@@ -16,8 +16,8 @@ import (
 	"processidea/client"
 	"processidea/client/report"
 	"processidea/gateway/access"
+	"processidea/model/check/plangraph"
 	"processidea/model/jsonval"
-	"processidea/model/plangraph"
 	"processidea/store/chain"
 )
 

@@ -14,8 +14,8 @@ import (
 	"processidea/gateway/api"
 	"processidea/gateway/desk/form"
 	"processidea/gateway/desk/planpage"
+	"processidea/model/check/plangraph"
 	"processidea/model/ideafile"
-	"processidea/model/plangraph"
 	"processidea/model/turn"
 )
 

@@ -18,10 +18,10 @@ import (
 	"processidea/client/report"
 	"processidea/gateway/access"
 	"processidea/gateway/api"
+	"processidea/model/check/plangraph"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
 	"processidea/model/loop"
-	"processidea/model/plangraph"
 	"processidea/model/turn"
 	"processidea/protocol"
 )

@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"processidea/model/check/plangraph"
 	"processidea/model/modeltest"
-	"processidea/model/plangraph"
 )
 
 func TestCheckFollowsExpressions(t *testing.T) {

@@ -22,8 +22,8 @@ func (i *Instance) callToBreakDeadlock() *CallRecord {
 }
 
 // mutuallyWaitingCalls returns the Calls that wait only for each other, each with the Calls it waits for.
-func (i *Instance) mutuallyWaitingCalls() WaitGraph[*CallRecord] {
-	waits := WaitGraph[*CallRecord]{}
+func (i *Instance) mutuallyWaitingCalls() waitGraph[*CallRecord] {
+	waits := waitGraph[*CallRecord]{}
 	for _, rec := range i.callRecords {
 		if rec.phase == resultPending || rec.isUnstarted() {
 			waits[rec] = i.awaitedCalls(rec)

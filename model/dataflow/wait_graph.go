@@ -2,11 +2,11 @@ package dataflow
 
 import "slices"
 
-// WaitGraph has, by who waits, for whom.
-type WaitGraph[N comparable] map[N][]N
+// waitGraph maps each waiter to what it waits for.
+type waitGraph[N comparable] map[N][]N
 
 // KeepMutual leaves those in the graph that wait only for others in it, directly or not: nobody outside can free them.
-func (g WaitGraph[N]) KeepMutual() {
+func (g waitGraph[N]) KeepMutual() {
 	isFree := func(n N) bool { _, waits := g[n]; return !waits }
 	for freed := true; freed; {
 		freed = false
@@ -21,7 +21,7 @@ func (g WaitGraph[N]) KeepMutual() {
 }
 
 // IsInClosedCycle reports whether everybody for whom one waits, directly or not, waits for it in turn.
-func (g WaitGraph[N]) IsInClosedCycle(n N) bool {
+func (g waitGraph[N]) IsInClosedCycle(n N) bool {
 	//workflowcheck:ignore -- the order does not matter: all or not all
 	for other := range g.reach(n) {
 		if !g.reach(other)[n] {
@@ -32,7 +32,7 @@ func (g WaitGraph[N]) IsInClosedCycle(n N) bool {
 }
 
 // reach returns those for whom one waits, directly or not.
-func (g WaitGraph[N]) reach(from N) map[N]bool {
+func (g waitGraph[N]) reach(from N) map[N]bool {
 	seen := map[N]bool{}
 	for todo := slices.Clone(g[from]); len(todo) > 0; {
 		n := todo[0]

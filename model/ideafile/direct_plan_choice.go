@@ -7,7 +7,7 @@ import (
 	"processidea/model/jsonval"
 )
 
-// DirectPlans are the DirectPlans of a context that run directly, as positions in it by the instance that owns them.
+// DirectPlans are the Plans of a context that run directly, as positions in it by the instance that owns them.
 type DirectPlans struct {
 	messages              []Message
 	planIndexesByInstance map[string][]int

@@ -9,7 +9,10 @@ import (
 	"processidea/model/refexpr"
 )
 
-// Wiring is an output as it was written, with References, and the instances over whose States they are resolved.
+// Wiring is an output as it was written, with References, and the instances over whose States they are resolved: a Reference to State stands for
+// an object with the value of each instance that has one, by its token. One that has failed, or took another way, is left out.
+//
+// Invariant: the same Wirings over the same States give the same output, whether the process is split or not.
 type Wiring struct {
 	Output    any      `json:"output"`
 	Instances []string `json:"instances"`

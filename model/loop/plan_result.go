@@ -13,7 +13,18 @@ import (
 // ChangeAlternatives names what processes that began before it do otherwise: there the LLM was asked about every Call that came to nothing.
 const ChangeAlternatives = "alternatives make up for a Call"
 
-// PlanResult is what is known of the Calls that one Request planned for an instance.
+// PlanResult is what is known of the Calls that one Request planned for an instance: it tells whether each brought what it was for, or another
+// Call brought that in its place. It depends on how the Calls ended and on State alone, not on the order in which they did.
+//
+//	the Call                                          and State at its output path          the Plan
+//	failed, blocked, or rejected since nobody         holds a value                         it is made up for: as good as done
+//	decided in time                                   holds none, and an unfinished Call    it may still be made up for
+//	                                                  of the Plan writes the same path
+//	                                                  holds none                            has failed
+//	rejected by a person                              whatever it holds                     has failed: the LLM reads the reason
+//	changed by a person, and failed or blocked then   whatever it holds                     has failed: the path may be another one
+//	without an output path, an update, or for the     whatever it holds                     has failed: no value tells that
+//	whole State                                                                             another Call did the same
 type PlanResult struct {
 	Idea  *ideafile.Idea
 	State any // the instance's
@@ -73,7 +84,7 @@ func (p PlanResult) madeUpFor(c turn.CallReport) bool {
 	return false
 }
 
-// mayBeMadeUpFor reports whether an unfinished Call of the PlanResult may bring the value of a Call that came to nothing.
+// mayBeMadeUpFor reports whether an unfinished Call of the Plan may bring the value of a Call that came to nothing.
 func (p PlanResult) mayBeMadeUpFor(c turn.CallReport) bool {
 	wanted := p.valueOf(c).Paths()
 	return slices.ContainsFunc(p.Reports, func(other turn.CallReport) bool {

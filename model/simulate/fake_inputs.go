@@ -3,11 +3,11 @@ package simulate
 import (
 	"slices"
 
+	"processidea/model/check/plangraph"
 	"processidea/model/ideafile"
 	"processidea/model/jsonschema"
 	"processidea/model/jsonschema/sample"
 	"processidea/model/jsonval"
-	"processidea/model/plangraph"
 	"processidea/model/refexpr"
 )
 

@@ -9,9 +9,9 @@ import (
 	"processidea/client"
 	"processidea/client/readable"
 	"processidea/gateway/desk/form"
+	"processidea/model/check/plangraph"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
-	"processidea/model/plangraph"
 )
 
 const (

@@ -10,10 +10,10 @@ import (
 	"processidea/gateway/api"
 	"processidea/gateway/desk/form"
 	"processidea/gateway/desk/planpage"
+	"processidea/model/check/plangraph"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
 	"processidea/model/modeltest"
-	"processidea/model/plangraph"
 )
 
 // waiting is a page of a Plan of two Calls, of Tools that are known.

@@ -7,10 +7,10 @@ import (
 
 	"go.temporal.io/sdk/workflow"
 
+	"processidea/model/check"
 	"processidea/model/deciders"
 	"processidea/model/ideafile"
 	"processidea/model/loop"
-	"processidea/model/plancheck"
 	"processidea/model/planreview"
 	"processidea/model/turn"
 	"processidea/protocol"
@@ -124,7 +124,7 @@ func (p *unsplitProcess) decidePlan(ctx workflow.Context, d turn.Decision) error
 
 // checkAmendment returns why the Calls of an amendment cannot run.
 func (p *unsplitProcess) checkAmendment(ctx workflow.Context, pending *planreview.Pending, calls []ideafile.WrittenCall) error {
-	c := plancheck.Process{Context: p.loop.Idea().Context, Palette: ideafile.Palette{
+	c := check.AmendedPlan{Context: p.loop.Idea().Context, Palette: ideafile.Palette{
 		Tools: p.idea.Tools, BindingByTool: p.setup.Bindings, ApprovalOverride: p.approvalOverride(), AdaptValuesWithLLM: p.llmMayAdapt,
 	}}
 	if handle, isStored := ideafile.StoredPaletteHandle(p.idea.Source); isStored {

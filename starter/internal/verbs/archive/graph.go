@@ -13,7 +13,7 @@ import (
 
 	"processidea/client"
 	"processidea/client/ideafiles"
-	"processidea/model/plangraph"
+	"processidea/model/check/plangraph"
 	"processidea/starter/internal/app"
 	"processidea/starter/internal/exit"
 )

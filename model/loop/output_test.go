@@ -1,4 +1,4 @@
-package output_test
+package loop_test
 
 import (
 	"testing"

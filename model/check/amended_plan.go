@@ -1,6 +1,4 @@
-// Package plancheck checks the Calls of a Plan that a person has amended, exactly as those of the LLM are: each is handed to its instance, which does
-// not run it here.
-package plancheck
+package check
 
 import (
 	"fmt"
@@ -11,14 +9,14 @@ import (
 	"processidea/model/turn"
 )
 
-// Process is what Calls are checked against.
-type Process struct {
+// AmendedPlan is what the Calls of a Plan that a person has amended are checked against.
+type AmendedPlan struct {
 	Palette ideafile.Palette
 	Context []ideafile.Message
 }
 
 // RequestCalls returns what is wrong with the first wrong Call of a Request's Plan; nil if all can run.
-func (p Process) RequestCalls(input *turn.RequestInput, calls []ideafile.WrittenCall) error {
+func (p AmendedPlan) RequestCalls(input *turn.RequestInput, calls []ideafile.WrittenCall) error {
 	p.Palette.InstanceTokens, p.Palette.ReopenableTokens = input.InstanceTokens(), input.ReopenableTokens
 	instances := map[string]*dataflow.Instance{}
 	for n, w := range calls {
@@ -43,7 +41,7 @@ func (p Process) RequestCalls(input *turn.RequestInput, calls []ideafile.Written
 }
 
 // DirectCalls is RequestCalls for the direct Plan of some instances, which Context holds as amended.
-func (p Process) DirectCalls(tokens []string, calls []ideafile.WrittenCall, offset int) error {
+func (p AmendedPlan) DirectCalls(tokens []string, calls []ideafile.WrittenCall, offset int) error {
 	p.Palette.UntargetedCallsGoToAll, p.Palette.AllowsConditions, p.Palette.InstanceTokens = true, true, tokens
 	for n, w := range calls {
 		if _, _, f := p.Palette.ReadCall(w); f != nil {
@@ -62,7 +60,7 @@ func (p Process) DirectCalls(tokens []string, calls []ideafile.WrittenCall, offs
 	return nil
 }
 
-func (p Process) instance(token string) *dataflow.Instance {
+func (p AmendedPlan) instance(token string) *dataflow.Instance {
 	own := slices.DeleteFunc(slices.Clone(p.Context), func(m ideafile.Message) bool { return m.InstanceToken != "" && m.InstanceToken != token })
 	return dataflow.New(p.Palette, own, token)
 }

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"processidea/model/check/plangraph"
 	"processidea/model/ideafile"
-	"processidea/model/plangraph"
 )
 
 // elements reads a picture, and gives its elements by their names with the texts in them.
