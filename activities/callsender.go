@@ -7,14 +7,14 @@ import (
 	"sync"
 	"time"
 
-	"processidea/internal/safego"
-	"processidea/model/deciders"
-	"processidea/protocol"
-
 	enumspb "go.temporal.io/api/enums/v1"
 	"go.temporal.io/api/serviceerror"
 	workflowpb "go.temporal.io/api/workflow/v1"
 	"go.temporal.io/sdk/client"
+
+	"processidea/internal/safego"
+	"processidea/model/approval/policy"
+	"processidea/protocol"
 )
 
 // maxConcurrentSignals bounds the signals that are under way at once.
@@ -151,7 +151,7 @@ func (c *callSender) sendBatch(token string, b *callBatch) error {
 	c.mu.Lock()
 	s := b.takePending()
 	c.mu.Unlock()
-	s.Request, s.CausedBy = c.request, deciders.ReadCausers(c.idea, token)
+	s.Request, s.CausedBy = c.request, policy.ReadCausers(c.idea, token)
 	return c.deliver(token, s)
 }
 

@@ -8,13 +8,13 @@ import (
 
 	"go.temporal.io/sdk/activity"
 
+	"processidea/model/approval"
 	"processidea/model/ideafile"
-	"processidea/model/turn"
 	"processidea/notify"
 )
 
 // NotifyPeople tells people what has changed for them; nobody, if the worker knows no address.
-func (a *Activities) NotifyPeople(ctx context.Context, n turn.ApprovalNotices) error {
+func (a *Activities) NotifyPeople(ctx context.Context, n approval.Notices) error {
 	if a.Notices == nil {
 		return nil
 	}

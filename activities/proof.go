@@ -3,7 +3,7 @@ package activities
 import (
 	"context"
 
-	"processidea/model/proof"
+	"processidea/model/approval/proof"
 	"processidea/protocol"
 )
 

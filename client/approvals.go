@@ -16,7 +16,7 @@ import (
 )
 
 // Approval is a Call that waits for a person: what would run, exactly as it would, since when, and what happens at the
-// deadline. Its fields are Process, Instance, those of turn.PendingApproval (Call, Digest, Tool, Params, Since, Deadline, Allow and
+// deadline. Its fields are Process, Instance, those of approval.Pending (Call, Digest, Tool, Params, Since, Deadline, Allow and
 // others), and the case: State and Input of the instance.
 type Approval = protocol.Approval
 
@@ -27,7 +27,7 @@ type Waiting struct {
 }
 
 // PendingPlan is a Plan that waits as a whole, as its process tells of it. Its fields are Process (of a split one, the part) and those of
-// planreview.Pending.
+// approval.Plan.
 type PendingPlan = protocol.PlanView
 
 // Approvals lists the Calls that wait for a person in the process, with every value whole. The error wraps ErrNoWorker or

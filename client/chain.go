@@ -4,8 +4,8 @@ import (
 	"context"
 
 	"processidea/client/internal/kind"
+	"processidea/model/approval/policy"
 	"processidea/model/check/plangraph"
-	"processidea/model/deciders"
 	"processidea/model/ideafile"
 	"processidea/store/chain"
 )
@@ -136,17 +136,17 @@ func (c *Chain) withEarlierDeciders(ctx context.Context, fork map[string]any, at
 	if err != nil {
 		return nil, err
 	}
-	var earlier []deciders.PriorDecision
+	var earlier []policy.PriorDecision
 	for _, d := range made {
 		if d.CallID != "" && d.DecidedBy != "" {
-			e := deciders.PriorDecision{CallID: d.CallID, Tool: d.Tool, By: d.DecidedBy, Proof: d.Proof}
+			e := policy.PriorDecision{CallID: d.CallID, Tool: d.Tool, By: d.DecidedBy, Proof: d.Proof}
 			if d.OrderID != "" {
 				e.Proof = "" // it proves a standing order, and names no Call
 			}
 			earlier = append(earlier, e)
 		}
 	}
-	return deciders.WithPriorDecisions(fork, earlier), nil
+	return policy.WithPriorDecisions(fork, earlier), nil
 }
 
 // Plan gives the Calls of the latest solution that has any, for plangraph.RenderMermaid and plangraph.RenderDOT; where none has, those of

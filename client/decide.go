@@ -11,20 +11,21 @@ import (
 	"github.com/google/uuid"
 
 	"processidea/client/internal/kind"
+	"processidea/model/approval"
+	"processidea/model/approval/policy"
 	"processidea/model/ideafile"
 	"processidea/model/ideafile/spelling"
 	"processidea/model/jsonval"
-	"processidea/model/turn"
 	"processidea/protocol"
 )
 
 // What a person can decide on a Call that waits.
 const (
-	Approve = ideafile.Approve // it runs as it is shown
-	Reject  = ideafile.Reject  // it does not run; the reason goes to the LLM
-	Amend   = ideafile.Amend   // it runs with other parameters
-	Replace = ideafile.Replace // another Call takes its place
-	Answer  = ideafile.Answer  // a person gives its result; nothing runs
+	Approve = policy.Approve // it runs as it is shown
+	Reject  = policy.Reject  // it does not run; the reason goes to the LLM
+	Amend   = policy.Amend   // it runs with other parameters
+	Replace = policy.Replace // another Call takes its place
+	Answer  = policy.Answer  // a person gives its result; nothing runs
 )
 
 // Decision is what somebody decides on a Call that waits.
@@ -72,7 +73,7 @@ func (d Decision) Validate() error {
 	default:
 		return kind.Errorf(ErrInvalid, "there is no decision %q", d.Kind)
 	}
-	_, err := turn.ReadDecision(d.Kind, d.payload())
+	_, err := approval.ReadDecision(d.Kind, d.payload())
 	return kind.Of(ErrInvalid, err)
 }
 
@@ -130,7 +131,7 @@ func (p *Process) DecideAndCount(ctx context.Context, d Decision) (count Count, 
 // fateOf finds out what an instance has made of the decision with an id.
 func fateOf(v InstanceStatus, id string) (count Count, refusal string, known bool) {
 	for _, c := range v.Calls {
-		if have, want := turn.CountSame(c.Decisions, id); have > 0 {
+		if have, want := approval.CountSame(c.Decisions, id); have > 0 {
 			return Count{have, want}, "", true
 		}
 	}
@@ -143,9 +144,9 @@ func fateOf(v InstanceStatus, id string) (count Count, refusal string, known boo
 
 // laterIsRefused reports whether an instance has refused a decision that came behind this one in the same signal. An
 // instance takes them in their order, and keeps the last hundred refusals.
-func laterIsRefused(refusals []turn.RefusedSignal, id string) bool {
+func laterIsRefused(refusals []approval.RefusedSignal, id string) bool {
 	signal, place, ok := cutPlace(id)
-	return ok && slices.ContainsFunc(refusals, func(r turn.RefusedSignal) bool {
+	return ok && slices.ContainsFunc(refusals, func(r approval.RefusedSignal) bool {
 		same, later, ok := cutPlace(r.ID)
 		return ok && same == signal && later > place
 	})
@@ -174,7 +175,7 @@ func (p *Process) instanceOf(ctx context.Context, call string) (string, error) {
 	}
 	id, known := p.instanceIn(v, call)
 	if !known {
-		return "", turn.UnknownCallError(call, nil, p.pending(ctx))
+		return "", approval.UnknownCallError(call, nil, p.pending(ctx))
 	}
 	return id, nil
 }
@@ -193,13 +194,13 @@ func (p *Process) instanceIn(v Status, call string) (id string, known bool) {
 }
 
 // pending lists what waits for a person, as far as the process answers.
-func (p *Process) pending(ctx context.Context) (list []turn.PendingApproval) {
+func (p *Process) pending(ctx context.Context) (list []approval.Pending) {
 	var v protocol.ProcessApprovals
 	if p.client.query(ctx, p.id, protocol.QueryApprovals, &v) != nil {
 		return nil
 	}
 	for _, a := range v.Approvals {
-		list = append(list, a.PendingApproval)
+		list = append(list, a.Pending)
 	}
 	return list
 }
@@ -214,15 +215,15 @@ func (p *Process) whyNotWaiting(ctx context.Context, instance, call string) erro
 	var ids []string
 	for _, c := range v.Calls {
 		if c.ID == ideafile.CallIDInInstance(call, ideafile.InstanceTokenOfCallID(c.ID)) {
-			return turn.CallNotWaitingError(c.ID, c.Status, c.Decisions)
+			return approval.CallNotWaitingError(c.ID, c.Status, c.Decisions)
 		}
 		ids = append(ids, c.ID)
 	}
-	return turn.UnknownCallError(call, ids, p.pending(ctx))
+	return approval.UnknownCallError(call, ids, p.pending(ctx))
 }
 
 // refusalOf finds a signal among those that changed nothing.
-func refusalOf(refusals []turn.RefusedSignal, id string) (refused bool, reason string) {
+func refusalOf(refusals []approval.RefusedSignal, id string) (refused bool, reason string) {
 	for _, r := range refusals {
 		if r.ID == id {
 			return true, r.Reason

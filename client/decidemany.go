@@ -11,13 +11,13 @@ import (
 
 	"processidea/client/internal/kind"
 	"processidea/internal/safego"
+	"processidea/model/approval"
 	"processidea/model/jsonval"
-	"processidea/model/turn"
 	"processidea/protocol"
 )
 
 // MaxDecisionsAtOnce is how many decisions DecideMany sends in one signal.
-const MaxDecisionsAtOnce = turn.MaxDecisionsAtOnce
+const MaxDecisionsAtOnce = approval.MaxDecisionsAtOnce
 
 // Outcome is what became of one of many decisions.
 type Outcome struct {
@@ -33,7 +33,7 @@ type Outcome struct {
 // refused; it wraps ErrInvalid where a decision breaks its form, or where all of them are too many or together larger than 2 MB as JSON: nothing
 // was sent then. Without a worker it waits for one.
 func (p *Process) DecideMany(ctx context.Context, list []Decision) ([]Outcome, error) {
-	many, err := turn.ReadDecisions(manyPayload(list))
+	many, err := approval.ReadDecisions(manyPayload(list))
 	if err != nil {
 		return nil, kind.Errorf(ErrInvalid, "decide on %s: %w", p.id, err)
 	}
@@ -48,11 +48,11 @@ func (p *Process) DecideMany(ctx context.Context, list []Decision) ([]Outcome, e
 		return b.outcomes, err
 	}
 	payload := manyPayload(sendable)
-	if _, err := turn.ReadDecisions(payload); err != nil { // with what was signed
+	if _, err := approval.ReadDecisions(payload); err != nil { // with what was signed
 		return nil, kind.Errorf(ErrInvalid, "decide on %s: %w", p.id, err)
 	}
 	payload["id"] = b.id
-	sent, err := p.client.signal(ctx, p.id, turn.SteerDecide, payload)
+	sent, err := p.client.signal(ctx, p.id, approval.SteerDecide, payload)
 	if err == nil && sent {
 		err = b.untilDealtOut(ctx)
 	}
@@ -111,12 +111,12 @@ func (b *bulk) address(ctx context.Context, list []Decision) (sendable []Decisio
 	if err != nil {
 		v = Status{}
 	}
-	pending := sync.OnceValue(func() []turn.PendingApproval { return b.process.pending(ctx) })
+	pending := sync.OnceValue(func() []approval.Pending { return b.process.pending(ctx) })
 	for n, d := range list {
 		b.outcomes[n].Decision = d
 		instance, known := b.process.instanceIn(v, d.Call)
 		if !known {
-			b.outcomes[n].Refused = turn.UnknownCallError(d.Call, nil, pending()).Error()
+			b.outcomes[n].Refused = approval.UnknownCallError(d.Call, nil, pending()).Error()
 			continue
 		}
 		var refused *RefusedError
@@ -155,7 +155,7 @@ func (b *bulk) untilDealtOut(ctx context.Context) error {
 		return done || refused || b.process.ended(ctx), nil
 	})
 	if err == nil && reason != "" {
-		err = &RefusedError{Process: b.process.id, Signal: turn.SteerDecide, Reason: reason}
+		err = &RefusedError{Process: b.process.id, Signal: approval.SteerDecide, Reason: reason}
 	}
 	return err
 }

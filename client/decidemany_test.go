@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
+	"processidea/model/approval"
 	"processidea/model/jsonval"
 	"processidea/model/loop"
-	"processidea/model/turn"
 	"processidea/protocol"
 )
 
@@ -26,7 +26,7 @@ func TestWhatManyDecisionsHaveInCommonIsSaidOnceAndNothingIsTakenOver(t *testing
 	if got := string(jsonval.Encode(payload)); got != want {
 		t.Errorf("got\n%s, want\n%s", got, want)
 	}
-	many, err := turn.ReadDecisions(payload)
+	many, err := approval.ReadDecisions(payload)
 	if err != nil {
 		t.Fatal(err)
 	}

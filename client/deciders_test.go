@@ -4,8 +4,8 @@ import (
 	"testing"
 	"time"
 
-	"processidea/model/deciders"
-	"processidea/model/ideafile"
+	"processidea/model/approval"
+	"processidea/model/approval/policy"
 	"processidea/model/turn"
 	"processidea/protocol"
 	"processidea/store/chain"
@@ -23,7 +23,7 @@ func TestAForkTellsWhoDecidedOnTheCallsThatItsPoliciesName(t *testing.T) {
 		return sealed
 	}
 	approved := func(call, tool, by string) turn.LogEntry {
-		return turn.LogEntry{Decision: &turn.Decision{Kind: ideafile.Approve, CallID: call, Tool: tool, DecidedBy: by, DecidedAt: time.Now()}}
+		return turn.LogEntry{Decision: &approval.Decision{Kind: policy.Approve, CallID: call, Tool: tool, DecidedBy: by, DecidedAt: time.Now()}}
 	}
 	idea := ideaOf(t, `{"schema": {"tools": {"prepare": {"_approval": true}, "pay": {"_approval": {"by": {"notSameAs": ["prepare"]}}}}},
 		"context": [{"type": "text", "text": "t"}]}`).Source
@@ -34,13 +34,13 @@ func TestAForkTellsWhoDecidedOnTheCallsThatItsPoliciesName(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := deciders.PriorDecision{CallID: "1.1", Tool: "prepare", By: "ann"}
-	if got := deciders.ReadPriorDecisions(fork); len(got) != 1 || got[0] != want {
+	want := policy.PriorDecision{CallID: "1.1", Tool: "prepare", By: "ann"}
+	if got := policy.ReadPriorDecisions(fork); len(got) != 1 || got[0] != want {
 		t.Errorf("%+v", got)
 	}
 	seal("q", 1, "", fork, approved("3.1", "prepare", "cid"))
 	again, err := archive.Chain("q").Fork(t.Context(), 1)
-	if got := deciders.ReadPriorDecisions(again); err != nil || len(got) != 2 || got[0] != want || got[1].By != "cid" {
+	if got := policy.ReadPriorDecisions(again); err != nil || len(got) != 2 || got[0] != want || got[1].By != "cid" {
 		t.Errorf("%+v, %v", got, err)
 	}
 }

@@ -5,14 +5,15 @@ import (
 	"slices"
 
 	"processidea/client/internal/kind"
+	"processidea/model/approval"
 	"processidea/model/turn"
 	"processidea/store/ideadiff"
 )
 
 // Decided is what somebody decided on a Call or on the process: approve, reject, amend, replace or answer; pause, resume, revise or add. Its
-// fields are Instance, Idea, Outcome and those of turn.Decision: Kind, Call, By, Reason, At, Tool, Shown, Params and others.
+// fields are Instance, Idea, Outcome and those of approval.Decision: Kind, Call, By, Reason, At, Tool, Shown, Params and others.
 type Decided struct {
-	turn.Decision
+	approval.Decision
 	Instance string `json:"instance"`
 	// Idea is the one whose log tells of it.
 	Idea int `json:"idea"`

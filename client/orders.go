@@ -5,8 +5,8 @@ import (
 	"time"
 
 	"processidea/client/internal/kind"
+	"processidea/model/approval"
 	"processidea/model/jsonval"
-	"processidea/model/turn"
 	"processidea/signing"
 )
 
@@ -52,7 +52,7 @@ func (o StandingOrder) payload() map[string]any {
 
 // Validate reports what is wrong with the form of an order, without asking anybody; the error wraps ErrInvalid.
 func (o StandingOrder) Validate() error {
-	_, err := turn.ReadStandingOrder(o.payload())
+	_, err := approval.ReadStandingOrder(o.payload())
 	return kind.Of(ErrInvalid, err)
 }
 
@@ -60,28 +60,28 @@ func (o StandingOrder) Validate() error {
 // gives the order may not decide on its Calls, the id is taken. It wraps ErrInvalid where the order breaks its form. Status().Orders says how many
 // Calls were approved under it.
 func (p *Process) Allow(ctx context.Context, o StandingOrder) error {
-	order, err := turn.ReadStandingOrder(o.payload())
+	order, err := approval.ReadStandingOrder(o.payload())
 	if err == nil && o.Key != nil && o.Proof == "" {
 		o.Proof, err = o.Key.Sign(signing.NewClaims(order.ToProve(p.id), o.ID, o.Groups))
 	}
 	if err != nil {
-		return kind.Errorf(ErrInvalid, "%s: %w", turn.SteerAllow, err)
+		return kind.Errorf(ErrInvalid, "%s: %w", approval.SteerAllow, err)
 	}
-	var before []turn.RefusedSignal // with the order's id, which is the signal's
+	var before []approval.RefusedSignal // with the order's id, which is the signal's
 	if v, err := p.Status(ctx); err == nil {
 		before = v.Refusals
 		for _, given := range v.Orders {
 			if given.ID == o.ID {
-				return &RefusedError{Process: p.id, Signal: turn.SteerAllow, Reason: "there is an order " + o.ID + " already: give this one another id"}
+				return &RefusedError{Process: p.id, Signal: approval.SteerAllow, Reason: "there is an order " + o.ID + " already: give this one another id"}
 			}
 		}
 	}
-	return p.steerAs(ctx, o.ID, turn.SteerAllow, o.payload(), before...)
+	return p.steerAs(ctx, o.ID, approval.SteerAllow, o.payload(), before...)
 }
 
 // Disallow ends a standing order. What was approved under it stays so.
 func (p *Process) Disallow(ctx context.Context, order string, by By) error {
 	payload := by.payload()
 	payload["order"] = order
-	return p.steer(ctx, turn.SteerDisallow, payload)
+	return p.steer(ctx, approval.SteerDisallow, payload)
 }

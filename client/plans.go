@@ -9,19 +9,19 @@ import (
 	"strings"
 
 	"processidea/client/internal/kind"
+	"processidea/model/approval"
 	"processidea/model/check/plangraph"
 	"processidea/model/ideafile"
 	"processidea/model/ideafile/price"
 	"processidea/model/jsonval"
 	"processidea/model/loop"
-	"processidea/model/planreview"
 	"processidea/model/refexpr"
 	"processidea/protocol"
 	"processidea/signing"
 )
 
 // Plan is a Plan that waits, as a whole, for a person: nothing of it has begun. Its fields are Process (of a split one, the part), those of
-// planreview.Pending, its picture, and what earlier processes of the same Idea took.
+// approval.Plan, its picture, and what earlier processes of the same Idea took.
 type Plan struct {
 	protocol.PlanView
 	// Mermaid is the picture of the Plan.
@@ -29,7 +29,7 @@ type Plan struct {
 	// Drawn are the Calls as pictures show them: where its Tool says where a result goes, the Call does.
 	Drawn []any `json:"-"`
 	// CallsByTool counts what would run, once for each instance.
-	CallsByTool []planreview.ToolCount `json:"callsByTool"`
+	CallsByTool []approval.PlanToolCount `json:"callsByTool"`
 	// Edges say what each Call reads, and from which other one.
 	Edges []plangraph.Edge `json:"edges"`
 	// AskedLater lists the Calls about which a person will be asked again before they run, whoever approves the Plan; nil: nothing is known of it.
@@ -130,7 +130,7 @@ func askedLater(p PendingPlan, idea *ideafile.Idea) (list []AskedLater) {
 		if t == nil {
 			continue
 		}
-		policy := idea.Config.Approval.PolicyFor(t)
+		policy := idea.Config.Approval.PolicyFor(t.Name, t.Approval)
 		params := maps.Clone(c.Written.RawObject())
 		maps.DeleteFunc(params, func(key string, _ any) bool { return strings.HasPrefix(key, "_") })
 		reads, err := refexpr.FindExpressions(params)
@@ -197,7 +197,7 @@ func (p *Process) pastRuns(ctx context.Context) *PastRuns {
 
 // PlanDecision is what a person decides on a Plan that waits.
 type PlanDecision struct {
-	Kind string // planreview.SteerApprovePlan, SteerAmendPlan or SteerRejectPlan
+	Kind string // approval.SteerApprovePlan, SteerAmendPlan or SteerRejectPlan
 	// Request and Digest name the Plan; without a Digest it is the one that waits when the decision is made, whatever it is.
 	Request int
 	Digest  string
@@ -230,11 +230,11 @@ func (d PlanDecision) payload() map[string]any {
 // Validate reports what is wrong with the form of a decision, without asking anybody; the error wraps ErrInvalid.
 func (d PlanDecision) Validate() error {
 	switch d.Kind {
-	case planreview.SteerApprovePlan, planreview.SteerAmendPlan, planreview.SteerRejectPlan:
+	case approval.SteerApprovePlan, approval.SteerAmendPlan, approval.SteerRejectPlan:
 	default:
 		return kind.Errorf(ErrInvalid, "there is no decision %q on a Plan", d.Kind)
 	}
-	_, err := planreview.ReadDecision(d.Kind, d.payload())
+	_, err := approval.ReadPlanDecision(d.Kind, d.payload())
 	return kind.Of(ErrInvalid, err)
 }
 
@@ -249,7 +249,7 @@ func (p *Process) DecidePlanAndCount(ctx context.Context, d PlanDecision) (Count
 		return Count{}, err
 	}
 	want := 1 // one rejection is enough
-	if d.Kind != planreview.SteerRejectPlan {
+	if d.Kind != approval.SteerRejectPlan {
 		want = plan.Deciders.RequiredApprovals()
 	}
 	if want > 1 {
@@ -278,7 +278,7 @@ func (p *Process) DecidePlan(ctx context.Context, d PlanDecision) error {
 		return &RefusedError{Process: p.id, Signal: d.Kind, Reason: err.Error()}
 	}
 	d.Request, d.Digest = plan.Request, plan.Digest
-	said, err := planreview.ReadDecision(d.Kind, d.payload())
+	said, err := approval.ReadPlanDecision(d.Kind, d.payload())
 	if err == nil && d.Key != nil && d.Proof == "" {
 		said.CallID, said.ApprovalDigest = plan.ProofCall(), plan.Digest
 		d.Proof, err = d.Key.Sign(signing.NewClaims(said.ToProve(plan.Process), plan.Digest, d.Groups))

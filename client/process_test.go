@@ -8,9 +8,9 @@ import (
 
 	"go.temporal.io/api/serviceerror"
 
+	"processidea/model/approval"
 	"processidea/model/ideafile"
 	"processidea/model/loop"
-	"processidea/model/turn"
 	"processidea/protocol"
 )
 
@@ -120,11 +120,11 @@ func TestWhatPauseReturnsNilForHasTakenEffect(t *testing.T) {
 
 func TestARefusalIsATypedErrorWithItsReason(t *testing.T) {
 	refused := func(id string) any {
-		return Status{Result: loop.Result{ProcessID: "p"}, Refusals: []turn.RefusedSignal{{ID: id, Reason: "not now"}}}
+		return Status{Result: loop.Result{ProcessID: "p"}, Refusals: []approval.RefusedSignal{{ID: id, Reason: "not now"}}}
 	}
 	p := answering(t, refused)
 	instance := answering(t, func(id string) any {
-		return InstanceStatus{Refusals: []turn.RefusedSignal{{ID: id, Reason: "not now"}}}
+		return InstanceStatus{Refusals: []approval.RefusedSignal{{ID: id, Reason: "not now"}}}
 	})
 	for signal, err := range map[string]error{
 		"resume":  p.Resume(t.Context(), ideafile.Limits{}, By{}),

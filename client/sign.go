@@ -4,9 +4,9 @@ import (
 	"context"
 
 	"processidea/client/internal/kind"
+	"processidea/model/approval/proof"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
-	"processidea/model/proof"
 	"processidea/protocol"
 	"processidea/signing"
 )

@@ -16,7 +16,7 @@ import (
 	"processidea/client/internal/kind"
 	"processidea/client/internal/offload"
 	"processidea/connect"
-	"processidea/model/deciders"
+	"processidea/model/approval/policy"
 	"processidea/model/diag"
 	"processidea/model/ideafile"
 	"processidea/model/ideafile/delegate"
@@ -134,7 +134,7 @@ func (o *StartOptions) read() (*ideafile.Idea, error) {
 	var carried diag.Problems
 	o.Idea, o.Delegates, carried = delegate.ExtractFiles(o.Idea, o.Delegates)
 	read, problems := ideafile.ReadIdea(o.Idea)
-	if err := deciders.CheckName(o.By); o.By != "" && err != nil {
+	if err := policy.CheckName(o.By); o.By != "" && err != nil {
 		return nil, kind.Errorf(ErrInvalid, "start process %s by %w", o.ID, err)
 	}
 	problems.Append(carried...)

@@ -9,9 +9,9 @@ import (
 
 	"processidea/client/ideafiles"
 	"processidea/client/internal/offload"
+	"processidea/model/approval"
 	"processidea/model/ideafile"
 	"processidea/model/loop"
-	"processidea/model/turn"
 	"processidea/protocol"
 	"processidea/store/blobs"
 )
@@ -49,12 +49,12 @@ type Addition struct {
 // Pause lets the Calls that run finish and starts nothing new, until Resume. Like its kin it waits until that has taken
 // effect; the error is a *RefusedError where it was refused. Without a worker it waits for one.
 func (p *Process) Pause(ctx context.Context, by By) error {
-	return p.steer(ctx, turn.SteerPause, by.payload())
+	return p.steer(ctx, approval.SteerPause, by.payload())
 }
 
 // Resume lets a paused process go on. Limits are the new ones, in all; 0 keeps one.
 func (p *Process) Resume(ctx context.Context, limits ideafile.Limits, by By) error {
-	return p.steer(ctx, turn.SteerResume, withLimits(by.payload(), limits))
+	return p.steer(ctx, approval.SteerResume, withLimits(by.payload(), limits))
 }
 
 // Revise corrects a process: values of State, inputs, instructions, Plans or limits, or instances that are worked on again. It makes a new Idea.
@@ -67,7 +67,7 @@ func (p *Process) Revise(ctx context.Context, c Correction, by By) error {
 	if context != nil {
 		payload["context"] = context
 	}
-	return p.steer(ctx, turn.SteerRevise, payload)
+	return p.steer(ctx, approval.SteerRevise, payload)
 }
 
 // Add brings new instances to a process that is at work. They are in its next Request.
@@ -86,7 +86,7 @@ func (p *Process) Add(ctx context.Context, a Addition, by By) error {
 	}
 	payload := by.payload()
 	payload["context"] = messages
-	return p.steer(ctx, turn.SteerAdd, payload)
+	return p.steer(ctx, approval.SteerAdd, payload)
 }
 
 // Cancel ends the process: its Request and its Calls are broken off, and nothing more runs. It returns when the process
@@ -151,7 +151,7 @@ func (p *Process) steer(ctx context.Context, name string, payload map[string]any
 }
 
 // steerAs is steer, with an id for the signal, of which others before may have been refused.
-func (p *Process) steerAs(ctx context.Context, id, name string, payload map[string]any, before ...turn.RefusedSignal) error {
+func (p *Process) steerAs(ctx context.Context, id, name string, payload map[string]any, before ...approval.RefusedSignal) error {
 	payload, err := offload.Idea(blobs.ForProcess(ctx, p.id), p.client.archive.values, payload)
 	if err != nil {
 		return err
@@ -173,7 +173,7 @@ func (p *Process) steerAs(ctx context.Context, id, name string, payload map[stri
 		for _, a := range v.Accepted {
 			done = done || a.ID == id
 		}
-		now := slices.DeleteFunc(v.Refusals, func(r turn.RefusedSignal) bool { return slices.Contains(before, r) })
+		now := slices.DeleteFunc(v.Refusals, func(r approval.RefusedSignal) bool { return slices.Contains(before, r) })
 		refused, why := refusalOf(now, id)
 		reason = why
 		return done || refused || p.ended(ctx), nil

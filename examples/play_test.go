@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"processidea/model/approval"
 	"processidea/model/dataflow"
 	"processidea/model/diag"
 	"processidea/model/ideafile"
@@ -36,7 +37,7 @@ type play struct {
 	lost     map[int]int                              // Requests whose worker is lost, and after how many Calls were handed out
 	left     int                                      // Calls that may still be handed out in this Request
 	number   int                                      // of the last Request
-	person   func(turn.PendingApproval) turn.Decision // who decides; nil: nobody
+	person   func(approval.Pending) approval.Decision // who decides; nil: nobody
 	sealed   func(idea map[string]any)                // hears the Idea of every Request; nil: nobody
 	log      []turn.LogEntry                          // of all Requests that were concluded
 	started  time.Time

@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"processidea/learn/ripen"
+	"processidea/model/approval"
+	"processidea/model/approval/policy"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
 	"processidea/model/loop"
@@ -26,12 +28,12 @@ func TestElevenRefundsWaitAndTheOthersSettleWithoutThem(t *testing.T) {
 	if n := tally(r); n[ideafile.InstanceSettled] != 189 || n[ideafile.InstanceWaiting] != 11 || r.Requests != 1 || r.Calls != (turn.CallCounts{Done: 389}) {
 		t.Errorf("%v after %d Requests, %+v", n, r.Requests, r.Calls)
 	}
-	p.person = func(what turn.PendingApproval) turn.Decision {
+	p.person = func(what approval.Pending) approval.Decision {
 		cents, _ := jsonval.ValueAt(what.Params, jsonval.Path{"values", "cents"})
 		if string(jsonval.Encode(cents)) == "229900" {
-			return turn.Decision{Kind: ideafile.Reject, CallID: what.CallID, ApprovalDigest: what.Digest, DecidedBy: "ann", Reason: "too dear"}
+			return approval.Decision{Kind: policy.Reject, CallID: what.CallID, ApprovalDigest: what.Digest, DecidedBy: "ann", Reason: "too dear"}
 		}
-		return turn.Decision{Kind: ideafile.Approve, CallID: what.CallID, ApprovalDigest: what.Digest, DecidedBy: "ann"}
+		return approval.Decision{Kind: policy.Approve, CallID: what.CallID, ApprovalDigest: what.Digest, DecidedBy: "ann"}
 	}
 	r = p.through()
 	if r.Status != loop.StatusCompleted || r.Requests != 2 || r.Calls != (turn.CallCounts{Done: 400, Rejected: 3}) {

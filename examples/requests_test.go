@@ -5,9 +5,10 @@ import (
 	"path/filepath"
 	"testing"
 
+	"processidea/model/approval"
+	"processidea/model/approval/policy"
 	"processidea/model/ideafile"
 	"processidea/model/loop"
-	"processidea/model/turn"
 	"processidea/rehearsal"
 	"processidea/tools"
 )
@@ -93,8 +94,8 @@ func beginAny(t *testing.T, name string) *play {
 	default:
 		p = begin(t, name)
 	}
-	p.person = func(what turn.PendingApproval) turn.Decision {
-		return turn.Decision{Kind: ideafile.Approve, CallID: what.CallID, ApprovalDigest: what.Digest, DecidedBy: "ann"}
+	p.person = func(what approval.Pending) approval.Decision {
+		return approval.Decision{Kind: policy.Approve, CallID: what.CallID, ApprovalDigest: what.Digest, DecidedBy: "ann"}
 	}
 	if p.mind.RunsDirectPlan() {
 		p.runPlans()

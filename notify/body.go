@@ -6,9 +6,9 @@ import (
 	"strings"
 	"time"
 
-	"processidea/model/deciders"
+	"processidea/model/approval"
+	"processidea/model/approval/policy"
 	"processidea/model/jsonval"
-	"processidea/model/turn"
 )
 
 // event is what a notice is about, in the words of Standard Webhooks.
@@ -16,7 +16,7 @@ const event = "approvals.changed"
 
 // body is what is posted. Slack documents the fields that its webhooks take, and promises nothing of others: it is sent
 // the text alone.
-func (s *Sender) body(n turn.ApprovalNotices) []byte {
+func (s *Sender) body(n approval.Notices) []byte {
 	text := s.text(n)
 	if s.format == FormatSlack {
 		return jsonval.Encode(map[string]any{"text": slackEscape.Replace(text)})
@@ -30,7 +30,7 @@ func (s *Sender) body(n turn.ApprovalNotices) []byte {
 var slackEscape = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
 
 // text says it in lines for people.
-func (s *Sender) text(n turn.ApprovalNotices) string {
+func (s *Sender) text(n approval.Notices) string {
 	name := n.ProcessID
 	if n.IdeaPath != "" {
 		name = n.IdeaPath + " (" + n.ProcessID + ")"
@@ -53,7 +53,7 @@ func (s *Sender) text(n turn.ApprovalNotices) string {
 }
 
 // waiting tells of Calls that wait, a line each.
-func waiting(what string, list []turn.ApprovalNotice) (lines []string) {
+func waiting(what string, list []approval.Notice) (lines []string) {
 	for _, w := range list {
 		line := fmt.Sprintf("• %s: %s %s", what, w.CallID, w.Tool)
 		if w.Reminders > 0 {
@@ -63,7 +63,7 @@ func waiting(what string, list []turn.ApprovalNotice) (lines []string) {
 			line += ", until " + w.Deadline.UTC().Format(time.RFC3339)
 		}
 		for _, to := range w.EscalatedTo {
-			line += "; may decide too: " + jsonval.Clip(deciders.Rules{to}.String(), 200)
+			line += "; may decide too: " + jsonval.Clip(policy.Rules{to}.String(), 200)
 		}
 		lines = append(lines, line)
 	}
@@ -87,7 +87,7 @@ func more(n int, what string) []string {
 	return []string{fmt.Sprintf("• %d more %s", n, what)}
 }
 
-func decided(d turn.ApprovalNotice) string {
+func decided(d approval.Notice) string {
 	switch {
 	case d.DecisionKind == "":
 		return "waits no more"

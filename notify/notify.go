@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"processidea/model/turn"
+	"processidea/model/approval"
 	"processidea/secret"
 )
 
@@ -79,7 +79,7 @@ type Error struct {
 func (e *Error) Error() string { return "notify: post notice: " + e.text }
 
 // Send posts notices once. id is the same on every attempt. Errors are of type *Error.
-func (s *Sender) Send(ctx context.Context, id string, n turn.ApprovalNotices) error {
+func (s *Sender) Send(ctx context.Context, id string, n approval.Notices) error {
 	body := s.body(n)
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, s.url, bytes.NewReader(body))
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"processidea/model/deciders"
-	"processidea/model/turn"
+	"processidea/model/approval"
+	"processidea/model/approval/policy"
 )
 
 const someSecret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
@@ -51,10 +51,10 @@ func sender(t *testing.T, url, format string) *Sender {
 	return s
 }
 
-var oneNotice = turn.ApprovalNotices{
+var oneNotice = approval.Notices{
 	ProcessID: "p 1", IdeaPath: "refunds", AwaitingCount: 2,
-	NewlyWaiting: []turn.ApprovalNotice{{CallID: "1.1@①", Instance: "①", Tool: "refund", Digest: "d", AllowedDecisions: []string{"approve"}}},
-	NewlyDecided: []turn.ApprovalNotice{{CallID: "1.1@②", Instance: "②", Tool: "refund", DecisionKind: "reject", DecidedBy: "<!channel> & ann"}}, OmittedDecided: 3,
+	NewlyWaiting: []approval.Notice{{CallID: "1.1@①", Instance: "①", Tool: "refund", Digest: "d", AllowedDecisions: []string{"approve"}}},
+	NewlyDecided: []approval.Notice{{CallID: "1.1@②", Instance: "②", Tool: "refund", DecisionKind: "reject", DecidedBy: "<!channel> & ann"}}, OmittedDecided: 3,
 }
 
 func TestANoticeIsPostedInBothFormats(t *testing.T) {
@@ -67,7 +67,7 @@ func TestANoticeIsPostedInBothFormats(t *testing.T) {
 	}
 	var body struct {
 		Type, Timestamp, Text string
-		Data                  turn.ApprovalNotices
+		Data                  approval.Notices
 	}
 	if err := json.Unmarshal(got, &body); err != nil || body.Type != "approvals.changed" || body.Data.NewlyWaiting[0].CallID != "1.1@①" || body.Data.AwaitingCount != 2 {
 		t.Errorf("%s %v", got, err)
@@ -90,10 +90,10 @@ func TestRemindersAndEscalationsSayWhatWaitsStillAndWhoMayDecide(t *testing.T) {
 	var got []byte
 	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { got, _ = io.ReadAll(r.Body) }))
 	defer server.Close()
-	still := turn.ApprovalNotice{CallID: "1.1@①", Tool: "refund", Since: time.Unix(0, 0), Reminders: 1}
+	still := approval.Notice{CallID: "1.1@①", Tool: "refund", Since: time.Unix(0, 0), Reminders: 1}
 	escalated := still
-	escalated.EscalatedTo = deciders.Rules{{Groups: []string{"<heads>"}}}
-	n := turn.ApprovalNotices{ProcessID: "p", AwaitingCount: 9, Reminders: []turn.ApprovalNotice{still}, OmittedReminders: 2, Escalations: []turn.ApprovalNotice{escalated}, OmittedEscalations: 3}
+	escalated.EscalatedTo = policy.Rules{{Groups: []string{"<heads>"}}}
+	n := approval.Notices{ProcessID: "p", AwaitingCount: 9, Reminders: []approval.Notice{still}, OmittedReminders: 2, Escalations: []approval.Notice{escalated}, OmittedEscalations: 3}
 	if err := sender(t, server.URL, "slack").Send(t.Context(), "m", n); err != nil {
 		t.Fatal(err)
 	}

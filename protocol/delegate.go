@@ -1,6 +1,7 @@
 package protocol
 
 import (
+	"processidea/model/approval/policy"
 	"processidea/model/diag"
 	"processidea/model/ideafile"
 	"processidea/model/ideafile/delegate"
@@ -22,7 +23,7 @@ type DelegationContext struct {
 	// To is the Call that this process runs for; nil: it is no delegate.
 	To *ParentCall `json:"to,omitempty"`
 	// Oversight is what the processes that this one works for say of who may decide.
-	Oversight []ideafile.ApprovalOverride `json:"oversight,omitempty"`
+	Oversight []policy.Override `json:"oversight,omitempty"`
 }
 
 // ForIdea is what the Ideas of a process need of it: its files, where one of the Tools runs a file.

@@ -1,7 +1,7 @@
 package protocol
 
 import (
-	"processidea/model/deciders"
+	"processidea/model/approval/policy"
 	"processidea/model/ideafile"
 	"processidea/model/statelog"
 	"processidea/model/turn"
@@ -17,7 +17,7 @@ type SharedInstanceSetup struct {
 	Palette   any                             `json:"palette,omitempty"`
 	Context   []any                           `json:"context,omitempty"`
 	Bindings  map[string]ideafile.ToolBinding `json:"bindings"`
-	Oversight ideafile.ApprovalOverride       `json:"oversight,omitzero"`
+	Oversight policy.Override                 `json:"oversight,omitzero"`
 	// Adapt is whether the LLM may be asked to fit values to the Tools' schemas.
 	Adapt bool `json:"adapt,omitempty"`
 	// Path is that of the process's Idea.
@@ -40,8 +40,8 @@ type SharedInstanceSetup struct {
 	LLM        any               `json:"llm,omitempty"`
 	Replies    string            `json:"replies,omitempty"`
 	// StartedBy is who started the process, and Decided what was decided on Calls in the processes that it was forked from.
-	StartedBy []string                 `json:"startedBy,omitempty"`
-	Decided   []deciders.PriorDecision `json:"decided,omitempty"`
+	StartedBy []string               `json:"startedBy,omitempty"`
+	Decided   []policy.PriorDecision `json:"decided,omitempty"`
 }
 
 // InstanceStart is what one instance has for itself.

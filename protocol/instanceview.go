@@ -1,6 +1,7 @@
 package protocol
 
 import (
+	"processidea/model/approval"
 	"processidea/model/diag"
 	"processidea/model/ideafile"
 	"processidea/model/refexpr"
@@ -12,8 +13,8 @@ type InstanceView struct {
 	State any        `json:"state"`
 	Calls []CallView `json:"calls"`
 	// Refusals are the last hundred signals that changed nothing, Refused counts them all.
-	Refusals []turn.RefusedSignal `json:"refusals"`
-	Refused  int                  `json:"refused"`
+	Refusals []approval.RefusedSignal `json:"refusals"`
+	Refused  int                      `json:"refused"`
 }
 
 func (InstanceView) inline() {}
@@ -33,5 +34,5 @@ type CallView struct {
 	// NotWritten lists the places in State that kept what they had, although the result was for them.
 	NotWritten []turn.UnwrittenPath `json:"notWritten,omitempty"`
 	// Decisions are those that people took, each with the digest of what was decided on.
-	Decisions []turn.Decision `json:"decisions,omitempty"`
+	Decisions []approval.Decision `json:"decisions,omitempty"`
 }

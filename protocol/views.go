@@ -4,9 +4,8 @@ import (
 	"slices"
 	"time"
 
+	"processidea/model/approval"
 	"processidea/model/loop"
-	"processidea/model/planreview"
-	"processidea/model/standing"
 	"processidea/model/turn"
 )
 
@@ -30,12 +29,12 @@ type ProcessView struct {
 	// Awaiting counts the Calls, and the Plans, that wait for a person.
 	Awaiting int `json:"awaiting"`
 	// Refusals are the last hundred signals that changed nothing, Refused counts them all.
-	Refusals []turn.RefusedSignal `json:"refusals"`
-	Refused  int                  `json:"refused"`
+	Refusals []approval.RefusedSignal `json:"refusals"`
+	Refused  int                      `json:"refused"`
 	// Accepted are the last hundred signals by which people steered the process.
 	Accepted []AcceptedSignal `json:"accepted"`
 	// Orders are the standing orders that people gave, those that have ended included.
-	Orders standing.Orders `json:"orders,omitempty"`
+	Orders approval.Orders `json:"orders,omitempty"`
 	// Parts are those of a process that is split: their instances are <process of the part>/<token>.
 	Parts []PartView `json:"parts,omitempty"`
 }
@@ -77,7 +76,7 @@ type ApprovalContext struct {
 
 // ApprovalsView answers the query "approvals" of an instance.
 type ApprovalsView struct {
-	Approvals []turn.PendingApproval `json:"approvals"`
+	Approvals []approval.Pending `json:"approvals"`
 	ApprovalContext
 }
 
@@ -87,7 +86,7 @@ func (ApprovalsView) inline() {}
 type Approval struct {
 	Process  string `json:"process"`
 	Instance string `json:"instance"`
-	turn.PendingApproval
+	approval.Pending
 	ApprovalContext
 }
 
@@ -103,7 +102,7 @@ func (ProcessApprovals) inline() {}
 // PlanView is a Plan that waits for a person, with the process whose Plan it is: of a split one, the part.
 type PlanView struct {
 	Process string `json:"process"`
-	planreview.Pending
+	approval.Plan
 }
 
 // PlanProgress answers the query "plan" of a process: the Calls of its latest Plan, and in how many instances each has which status. Of a process that is

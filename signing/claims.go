@@ -5,7 +5,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"processidea/model/proof"
+	"processidea/model/approval/proof"
 )
 
 // NewClaims are the claims of a proof that is made now, with an id of its own: of a decision on a Call, or of a standing order, by the id by which call

@@ -15,9 +15,9 @@ import (
 
 	"github.com/go-jose/go-jose/v4"
 
-	"processidea/model/deciders"
+	"processidea/model/approval/policy"
+	"processidea/model/approval/proof"
 	"processidea/model/jsonval"
-	"processidea/model/proof"
 	"processidea/signing/passkey"
 )
 
@@ -115,13 +115,13 @@ func (k *Key) readMembers(m map[string]any) (err error) {
 	if strings.TrimSpace(k.Issuer) == "" {
 		return errors.New(`it does not say "iss", the issuer that its proofs name`)
 	}
-	if k.People, err = readNames(m, "people", deciders.CheckName); err != nil {
+	if k.People, err = readNames(m, "people", policy.CheckName); err != nil {
 		return err
 	}
 	if len(k.People) == 0 {
 		return errors.New(`it does not say "people", for whom it may speak (["*"]: anybody)`)
 	}
-	if k.Groups, err = readNames(m, "groups", deciders.CheckGroup); err != nil {
+	if k.Groups, err = readNames(m, "groups", policy.CheckGroup); err != nil {
 		return err
 	}
 	name, isText := m["name"].(string)
@@ -163,7 +163,7 @@ func (k *Key) whyNotFor(c proof.Claims) string {
 		return fmt.Sprintf("the key %s is not one of the issuer %s", k.ID, c.Issuer)
 	case !all && !namedIn(k.People, c.Subject):
 		return fmt.Sprintf("the key %s may not speak for %s", k.ID, c.Subject)
-	case !all && c.Name != "" && c.Name != k.Name && !deciders.SameName(c.Name, c.Subject):
+	case !all && c.Name != "" && c.Name != k.Name && !policy.SameName(c.Name, c.Subject):
 		return fmt.Sprintf("the key %s may not call %s %s", k.ID, c.Subject, c.Name)
 	}
 	for _, group := range c.Groups {
@@ -175,5 +175,5 @@ func (k *Key) whyNotFor(c proof.Claims) string {
 }
 
 func namedIn(list []string, name string) bool {
-	return slices.ContainsFunc(list, func(other string) bool { return deciders.SameName(other, name) })
+	return slices.ContainsFunc(list, func(other string) bool { return policy.SameName(other, name) })
 }

@@ -8,9 +8,9 @@ import (
 
 	"github.com/go-jose/go-jose/v4"
 
-	"processidea/model/deciders"
+	"processidea/model/approval/policy"
+	"processidea/model/approval/proof"
 	"processidea/model/jsonval"
-	"processidea/model/proof"
 	"processidea/signing/passkey"
 )
 
@@ -49,7 +49,7 @@ func (k *Keys) Passkeys(person string, at time.Time) (list []*Key) {
 		return nil
 	}
 	for _, key := range k.list {
-		if key.Passkey != nil && deciders.SameName(key.People[0], person) && (key.Withdrawn.IsZero() || at.Before(key.Withdrawn)) {
+		if key.Passkey != nil && policy.SameName(key.People[0], person) && (key.Withdrawn.IsZero() || at.Before(key.Withdrawn)) {
 			list = append(list, key)
 		}
 	}

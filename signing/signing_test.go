@@ -21,8 +21,8 @@ import (
 
 	"github.com/go-jose/go-jose/v4"
 
+	"processidea/model/approval/proof"
 	"processidea/model/jsonval"
-	"processidea/model/proof"
 )
 
 func claims(change ...func(*proof.Claims)) proof.Claims {

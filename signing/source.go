@@ -13,7 +13,7 @@ import (
 	"sync"
 	"time"
 
-	"processidea/model/proof"
+	"processidea/model/approval/proof"
 )
 
 // DecidersVariable names the environment variable with the place of the keys that a worker trusts.

@@ -3,7 +3,7 @@ package signing
 import (
 	"slices"
 
-	"processidea/model/proof"
+	"processidea/model/approval/proof"
 )
 
 // NewIssuerKey makes an Ed25519 key that may speak for anybody, of any group: that of a program which knows who is there, such as the gateway.

@@ -8,8 +8,8 @@ import (
 
 	"github.com/go-jose/go-jose/v4"
 
+	"processidea/model/approval/proof"
 	"processidea/model/jsonval"
-	"processidea/model/proof"
 	"processidea/signing/passkey"
 )
 

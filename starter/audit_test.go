@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"processidea/model/approval"
 	"processidea/model/jsonval"
 	"processidea/model/turn"
 	"processidea/starter/internal/exit"
@@ -42,7 +43,7 @@ func audited(t *testing.T) (dir string) {
 		}
 		log := [][]turn.LogEntry{nil, {{Instance: "①", Path: jsonval.Path{"mood"}, Value: "good", Author: "1.1@①", Request: 1, Index: 1, WrittenAt: made}}, {
 			{Instance: "①", Path: jsonval.Path{"name"}, Value: "Ada", Author: "person:Grace", Request: 2, Index: 1,
-				Decision: &turn.Decision{Kind: "answer", DecidedBy: "Grace", Reason: "she said so"}},
+				Decision: &approval.Decision{Kind: "answer", DecidedBy: "Grace", Reason: "she said so"}},
 		}}[i]
 		sealed, err := chains.Seal(t.Context(), chain.Entry{Process: "p 1", At: i + 1, Parent: parent, Idea: idea, Log: log, Created: made})
 		if err != nil {

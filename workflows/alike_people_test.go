@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"processidea/model/ideafile"
-	"processidea/model/turn"
+	"processidea/model/approval"
+	"processidea/model/approval/policy"
 	"processidea/store/chain"
 )
 
@@ -26,25 +26,25 @@ func TestWhatPeopleDecideComesToTheSameInParts(t *testing.T) {
 			facts["fork "+name] = fact
 		}
 		for _, s := range []*scenario{s, fork} {
-			s.decide(ideafile.Approve, "0.1@1", `{"by": "ann"}`)
-			s.decide(ideafile.Reject, "0.1@2", `{"by": "bob", "reason": "no"}`)
-			s.decide(ideafile.Amend, "0.1@3", `{"by": "cy", "reason": "less", "params": {"n": 30}}`)
-			s.decide(ideafile.Replace, "0.1@4", `{"by": "dan", "reason": "politely", "with": {"_tool": "shout", "text": "sorry"}}`)
-			s.decide(ideafile.Answer, "0.1@5", `{"by": "eve", "reason": "in cash", "output": "by hand"}`)
+			s.decide(policy.Approve, "0.1@1", `{"by": "ann"}`)
+			s.decide(policy.Reject, "0.1@2", `{"by": "bob", "reason": "no"}`)
+			s.decide(policy.Amend, "0.1@3", `{"by": "cy", "reason": "less", "params": {"n": 30}}`)
+			s.decide(policy.Replace, "0.1@4", `{"by": "dan", "reason": "politely", "with": {"_tool": "shout", "text": "sorry"}}`)
+			s.decide(policy.Answer, "0.1@5", `{"by": "eve", "reason": "in cash", "output": "by hand"}`)
 			eventually(t, "what was amended waits again", func() bool {
 				return strings.Contains(asJSON(s.pending()), `"n":30`) && len(s.pending()) == 2
 			})
-			s.decide(ideafile.Approve, "0.1@3", `{"by": "fay"}`)
-			s.signal(s.id, turn.SteerPause, map[string]any{"by": "gus", "reason": "lunch", "id": "p"})
-			s.signal(s.id, turn.SteerResume, map[string]any{"by": "gus", "reason": "full", "id": "r"})
-			s.signal(s.id, turn.SteerRevise, map[string]any{"by": "hal", "reason": "a slip", "id": "v", "context": []any{map[string]any{"type": "state", "_instance": "6", "note": "mind"}}})
+			s.decide(policy.Approve, "0.1@3", `{"by": "fay"}`)
+			s.signal(s.id, approval.SteerPause, map[string]any{"by": "gus", "reason": "lunch", "id": "p"})
+			s.signal(s.id, approval.SteerResume, map[string]any{"by": "gus", "reason": "full", "id": "r"})
+			s.signal(s.id, approval.SteerRevise, map[string]any{"by": "hal", "reason": "a slip", "id": "v", "context": []any{map[string]any{"type": "state", "_instance": "6", "note": "mind"}}})
 			eventually(t, "it is revised", func() bool {
 				return len(s.processStatus().Accepted) == 3 && strings.Contains(asJSON(s.sealedLast()), "mind")
 			})
 			for name, fact := range s.midway(1) {
 				facts["one left, "+strings.TrimPrefix(fork.id, s.id)+name] = fact
 			}
-			s.decide(ideafile.Approve, "0.1@6", "")
+			s.decide(policy.Approve, "0.1@6", "")
 		}
 		f := played{fork, fork.came(t)}
 		for name, fact := range f.facts(t) {

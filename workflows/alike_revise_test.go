@@ -4,26 +4,26 @@ import (
 	"fmt"
 	"testing"
 
-	"processidea/model/ideafile"
+	"processidea/model/approval"
+	"processidea/model/approval/policy"
 	"processidea/model/jsonval"
-	"processidea/model/turn"
 )
 
 // steering is what people bring while a process runs, most of which is refused.
 var steering = []struct{ kind, message string }{
-	{turn.SteerRevise, `{"type": "state", "_instance": "5", "note": "mind"}`},
-	{turn.SteerRevise, `{"type": "state", "_instance": "1", "note": "it has settled"}`},
-	{turn.SteerRevise, `{"type": "state", "_instance": "17", "note": "nobody"}`},
-	{turn.SteerRevise, `{"type": "state", "note": "all"}`},
-	{turn.SteerRevise, `{"type": "state", "_instance": "6", "n": {"m": 1}}`},
-	{turn.SteerRevise, `{"type": "state", "_instance": "6", "state": {"n": 60}, "schema": {"type": "object", "properties": {"n": {"type": "string"}}}}`},
-	{turn.SteerRevise, `{"type": "text", "text": "hello"}`},
-	{turn.SteerRevise, `{"type": "plan", "_instance": "1", "stage": "complete", "plan": [{"_tool": "whisper", "text": "One", "_outputPath": "loud"}], "output": {"all": "†state.loud"}}`},
-	{turn.SteerAdd, `{"type": "state", "_instance": "7", "n": 3}`},
-	{turn.SteerAdd, `{"type": "state", "_instance": "8", "n": 8}`},
-	{turn.SteerAdd, `{"type": "state", "_instance": "3", "n": 3}`},
-	{turn.SteerAdd, `{"type": "state", "n": 3}`},
-	{turn.SteerAdd, `{"type": "plan", "_instance": "9", "stage": "complete", "plan": [{"_tool": "whisper", "text": "Nine", "_outputPath": "loud"}], "output": {"all": "†state.loud"}}`},
+	{approval.SteerRevise, `{"type": "state", "_instance": "5", "note": "mind"}`},
+	{approval.SteerRevise, `{"type": "state", "_instance": "1", "note": "it has settled"}`},
+	{approval.SteerRevise, `{"type": "state", "_instance": "17", "note": "nobody"}`},
+	{approval.SteerRevise, `{"type": "state", "note": "all"}`},
+	{approval.SteerRevise, `{"type": "state", "_instance": "6", "n": {"m": 1}}`},
+	{approval.SteerRevise, `{"type": "state", "_instance": "6", "state": {"n": 60}, "schema": {"type": "object", "properties": {"n": {"type": "string"}}}}`},
+	{approval.SteerRevise, `{"type": "text", "text": "hello"}`},
+	{approval.SteerRevise, `{"type": "plan", "_instance": "1", "stage": "complete", "plan": [{"_tool": "whisper", "text": "One", "_outputPath": "loud"}], "output": {"all": "†state.loud"}}`},
+	{approval.SteerAdd, `{"type": "state", "_instance": "7", "n": 3}`},
+	{approval.SteerAdd, `{"type": "state", "_instance": "8", "n": 8}`},
+	{approval.SteerAdd, `{"type": "state", "_instance": "3", "n": 3}`},
+	{approval.SteerAdd, `{"type": "state", "n": 3}`},
+	{approval.SteerAdd, `{"type": "plan", "_instance": "9", "stage": "complete", "plan": [{"_tool": "whisper", "text": "Nine", "_outputPath": "loud"}], "output": {"all": "†state.loud"}}`},
 }
 
 // A process in parts refuses what its parts would refuse.
@@ -51,7 +51,7 @@ func TestWhatPeopleReviseAndAddComesToTheSameInParts(t *testing.T) {
 			facts["then, "+name] = fact
 		}
 		for _, a := range s.waitsFor(4) {
-			s.decide(ideafile.Approve, a.CallID, "")
+			s.decide(policy.Approve, a.CallID, "")
 		}
 		return s, facts
 	})

@@ -5,7 +5,7 @@ import (
 	"sync"
 	"testing"
 
-	"processidea/model/ideafile"
+	"processidea/model/approval/policy"
 	"processidea/tools"
 )
 
@@ -45,16 +45,16 @@ func TestSignalsThatComeTogetherAreTakenInTheOrderInWhichTheyWereSent(t *testing
 		`{"solution": {"calls": [{"_tool": "pay", "n": 1, "to": "bo"}, {"_tool": "doze", "of": "`+t.Name()+`"}]}}`, nothingMore)
 	run := s.start()
 	<-d.began
-	s.signal(s.id+"/main", ideafile.Answer, map[string]any{"call": "1.7", "by": "cy", "output": 1}) // the SDK offers the first of all first
-	s.signal(s.id+"/main", ideafile.Reject, map[string]any{"call": "1.1", "by": "ann", "reason": "no"})
-	s.signal(s.id+"/main", ideafile.Approve, map[string]any{"call": "1.1", "by": "bo"})
+	s.signal(s.id+"/main", policy.Answer, map[string]any{"call": "1.7", "by": "cy", "output": 1}) // the SDK offers the first of all first
+	s.signal(s.id+"/main", policy.Reject, map[string]any{"call": "1.1", "by": "ann", "reason": "no"})
+	s.signal(s.id+"/main", policy.Approve, map[string]any{"call": "1.1", "by": "bo"})
 	close(d.woken)
 	r := s.end(run)
 	s.keep("crossed", "/main")
 	if r.Calls.Done != 1 || r.Calls.Rejected != 1 || len(till.seen()) > 0 {
 		t.Errorf("%+v after %d payments", r.Calls, len(till.seen()))
 	}
-	if v := s.processStatus(); v.Refused != 2 || v.Refusals[1].Signal != ideafile.Approve {
+	if v := s.processStatus(); v.Refused != 2 || v.Refusals[1].Signal != policy.Approve {
 		t.Errorf("refused: %+v", v.Refusals)
 	}
 	s.replays("main")

@@ -14,9 +14,9 @@ import (
 	"time"
 
 	"processidea/internal/longrun"
+	"processidea/model/approval"
 	"processidea/model/jsonval"
 	"processidea/model/loop"
-	"processidea/model/turn"
 )
 
 // batchServer is the batch interface of an LLM server: what is in a batch is answered by the server itself, once somebody has looked at it.
@@ -153,7 +153,7 @@ func TestABatchThatHasFailedPausesTheProcess(t *testing.T) {
 	if why := asJSON(s.processStatus()); !strings.Contains(why, "it is too long") {
 		t.Errorf("it says %s", why)
 	}
-	s.signal(s.id, turn.SteerResume, map[string]any{"by": "ann"})
+	s.signal(s.id, approval.SteerResume, map[string]any{"by": "ann"})
 	if r := s.end(run); r.Status != loop.StatusCompleted || r.Calls.Done != 1 {
 		t.Errorf("%s %+v", r.Status, r.Calls)
 	}

@@ -6,9 +6,8 @@ import (
 	"testing"
 
 	"processidea/internal/longrun"
-	"processidea/model/deciders"
-	"processidea/model/ideafile"
-	"processidea/model/turn"
+	"processidea/model/approval"
+	"processidea/model/approval/policy"
 	"processidea/protocol"
 	"processidea/store/chain"
 )
@@ -19,7 +18,7 @@ const notTheirs = `{"by": {"people": ["sam", "ann", "bob"], "notStarter": true}}
 // decides has somebody approve a Call, and says what is wanted in the reason of the refusal; "": it is taken.
 func (s *scenario) decides(process, under, call, by, refused string) {
 	s.t.Helper()
-	got := s.decideAs(process, process+under, ideafile.Approve, call, by)
+	got := s.decideAs(process, process+under, policy.Approve, call, by)
 	if !strings.Contains(got, refused) || (refused == "") != (got == "") {
 		s.t.Fatalf("%s on %s: %q, want %q", by, call, got, refused)
 	}
@@ -46,7 +45,7 @@ func TestWhoCausedACallDecidesOnItNowhere(t *testing.T) {
 			run := s.start()
 			s.waitsFor(2)
 			for verb, context := range map[string]string{
-				turn.SteerAdd: `{"type": "state", "_instance": "3", "text": "t3"}`, turn.SteerRevise: `{"type": "state", "_instance": "1", "note": "mind"}`,
+				approval.SteerAdd: `{"type": "state", "_instance": "3", "text": "t3"}`, approval.SteerRevise: `{"type": "state", "_instance": "1", "note": "mind"}`,
 			} {
 				if why := s.steer(verb, map[string]any{"id": verb, "by": "ann", "context": s.calls("[" + context + "]")}); why != "" {
 					t.Fatal(why)
@@ -54,7 +53,7 @@ func TestWhoCausedACallDecidesOnItNowhere(t *testing.T) {
 			}
 			s.waitsFor(3)
 			order := map[string]any{"id": "anns", "tool": "pay", "count": 9, "by": "ann", "reason": "routine"}
-			if why := s.steer(turn.SteerAllow, order); why != "" {
+			if why := s.steer(approval.SteerAllow, order); why != "" {
 				t.Fatal(why)
 			}
 			eventually(t, "ann's order covers what she has not caused", func() bool { return len(till.seen()) == 1 && s.processStatus().Awaiting == 2 })
@@ -66,7 +65,7 @@ func TestWhoCausedACallDecidesOnItNowhere(t *testing.T) {
 			s.end(run)
 			idea := chain.Fork(s.sealedLast())
 			for token, want := range map[string][]string{"1": {"ann"}, "2": nil, "3": {"ann"}} {
-				if got := deciders.ReadCausers(idea, token); !slices.Equal(got, want) {
+				if got := policy.ReadCausers(idea, token); !slices.Equal(got, want) {
 					t.Errorf("a fork is told that %s was caused by %q", token, got)
 				}
 			}
@@ -84,7 +83,7 @@ func TestWhoTellsTheLLMSomethingCausedWhatItPlansThen(t *testing.T) {
 	s.startedBy = []string{"sam"}
 	run := s.start()
 	s.waitsFor(1)
-	if why := s.steer(turn.SteerRevise, map[string]any{"id": "v", "by": "ann", "context": s.calls(`[{"type": "text", "text": "Pay twice."}]`)}); why != "" {
+	if why := s.steer(approval.SteerRevise, map[string]any{"id": "v", "by": "ann", "context": s.calls(`[{"type": "text", "text": "Pay twice."}]`)}); why != "" {
 		t.Fatal(why)
 	}
 	s.decides(s.id, "/main", "1.1", "bob", "")
@@ -114,7 +113,7 @@ func TestWhatSomebodyUnnamedCausedNobodyDecidesOn(t *testing.T) {
 	s := paying(t, till, "", notTheirs, rows(1, 1)+`,`+payOnce)
 	s.start()
 	s.waitsFor(1)
-	if why := s.steer(turn.SteerAdd, map[string]any{"id": "a", "context": s.calls(`[{"type": "state", "_instance": "2", "text": "t2"}]`)}); why != "" {
+	if why := s.steer(approval.SteerAdd, map[string]any{"id": "a", "context": s.calls(`[{"type": "state", "_instance": "2", "text": "t2"}]`)}); why != "" {
 		t.Fatal(why)
 	}
 	s.waitsFor(2)
@@ -132,7 +131,7 @@ func TestWhoCausedTheCallOfADelegateDecidesOnNothingInIt(t *testing.T) {
 	s.startedBy = []string{"sam"}
 	s.file("settle.json", `{"schema": {"tools": {"pay": `+till.pay(notTheirs)+`}}, "context": [`+payOnce+`]}`)
 	run := s.start()
-	if why := s.steer(turn.SteerAdd, map[string]any{"id": "a", "by": "ann", "context": s.calls(`[{"type": "state", "_instance": "2", "text": "t2"}]`)}); why != "" {
+	if why := s.steer(approval.SteerAdd, map[string]any{"id": "a", "by": "ann", "context": s.calls(`[{"type": "state", "_instance": "2", "text": "t2"}]`)}); why != "" {
 		t.Fatal(why)
 	}
 	for token, refused := range map[string]string{"1": "", "2": "ann started the process"} {

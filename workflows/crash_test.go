@@ -21,9 +21,10 @@ import (
 
 	"processidea/connect"
 	llmclient "processidea/llm"
+	"processidea/model/approval"
+	"processidea/model/approval/policy"
 	"processidea/model/ideafile"
 	"processidea/model/loop"
-	"processidea/model/turn"
 	"processidea/protocol"
 	"processidea/rehearsal"
 	"processidea/store/blobs"
@@ -339,8 +340,8 @@ func TestACallCutOffBetweenEffectAndReportComesAgainWithTheSameKey(t *testing.T)
 	})
 	kill()
 	c.work()
-	waits := func() []turn.PendingApproval {
-		var v struct{ Approvals []turn.PendingApproval }
+	waits := func() []approval.Pending {
+		var v struct{ Approvals []approval.Pending }
 		q, err := c.client.QueryWorkflow(t.Context(), s.id+"/main", "", "approvals")
 		if err != nil || q.Get(&v) != nil {
 			return nil
@@ -351,7 +352,7 @@ func TestACallCutOffBetweenEffectAndReportComesAgainWithTheSameKey(t *testing.T)
 	if p := waits()[0]; p.CallID != "1.3" || !strings.Contains(p.ReviewReason, "the worker was lost") || len(c.calls("once")) != 1 {
 		t.Errorf("%+v after %d calls", p, len(c.calls("once")))
 	}
-	if err := c.client.SignalWorkflow(t.Context(), s.id, "", ideafile.Answer, map[string]any{"call": "1.3", "by": "ann", "output": "seen"}); err != nil {
+	if err := c.client.SignalWorkflow(t.Context(), s.id, "", policy.Answer, map[string]any{"call": "1.3", "by": "ann", "output": "seen"}); err != nil {
 		t.Fatal(err)
 	}
 	r := c.finish(run)

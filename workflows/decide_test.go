@@ -9,8 +9,9 @@ import (
 	"processidea/client"
 	"processidea/client/bulk"
 	"processidea/internal/longrun"
+	"processidea/model/approval"
+	"processidea/model/approval/policy"
 	"processidea/model/ideafile"
-	"processidea/model/turn"
 	"processidea/protocol"
 	"processidea/store/chain"
 )
@@ -74,14 +75,14 @@ func TestOneSignalDecidesOnManyCalls(t *testing.T) {
 		switch {
 		case n == 3 || n == last:
 			a.Digest = strings.Repeat("0", 64)
-			decisions = append(decisions, one(ideafile.Approve, a))
+			decisions = append(decisions, one(policy.Approve, a))
 		case n == middle:
-			decisions = append(decisions, one(ideafile.Amend, a, "params", map[string]any{"n": "many"}))
+			decisions = append(decisions, one(policy.Amend, a, "params", map[string]any{"n": "many"}))
 		default:
-			decisions = append(decisions, one(ideafile.Approve, a))
+			decisions = append(decisions, one(policy.Approve, a))
 		}
 	}
-	s.signal(s.id, turn.SteerDecide, map[string]any{"id": "all", "by": "ann", "decisions": decisions})
+	s.signal(s.id, approval.SteerDecide, map[string]any{"id": "all", "by": "ann", "decisions": decisions})
 	refused := s.settled("all", waiting)
 	for n, why := range wrong {
 		if got := refused[fmt.Sprintf("all/%d", n+1)]; !strings.Contains(got, why) {
@@ -150,7 +151,7 @@ func (s *scenario) settled(signal string, list []protocol.Approval) map[string]s
 				}
 			}
 			return slices.ContainsFunc(v.Calls, func(c protocol.CallView) bool {
-				return slices.ContainsFunc(c.Decisions, func(d turn.Decision) bool { return d.SignalID == id })
+				return slices.ContainsFunc(c.Decisions, func(d approval.Decision) bool { return d.SignalID == id })
 			})
 		})
 	}
@@ -164,7 +165,7 @@ func (s *scenario) decideAll(to, id, kind, by string, list []protocol.Approval, 
 	for _, a := range list {
 		decisions = append(decisions, one(kind, a, more...))
 	}
-	s.signal(to, turn.SteerDecide, map[string]any{"id": id, "by": by, "groups": []any{"finance"}, "decisions": decisions})
+	s.signal(to, approval.SteerDecide, map[string]any{"id": id, "by": by, "groups": []any{"finance"}, "decisions": decisions})
 }
 
 // Of people who decide on everything at the same moment each counts once for each Call, wherever the Calls wait.
@@ -187,9 +188,9 @@ func TestPeopleWhoDecideOnManyAtOnceCountOnceForEach(t *testing.T) {
 			s.every = c.every
 			run := s.start()
 			list := s.waitsFor(c.calls)
-			s.decideAll(s.id, "ann", ideafile.Approve, "ann", list)
-			s.decideAll(s.id, "again", ideafile.Approve, " Ann ", list)
-			s.decideAll(s.id, "sam", ideafile.Approve, "sam", list)
+			s.decideAll(s.id, "ann", policy.Approve, "ann", list)
+			s.decideAll(s.id, "again", policy.Approve, " Ann ", list)
+			s.decideAll(s.id, "sam", policy.Approve, "sam", list)
 			for id, why := range map[string]string{"ann": "", "again": "has decided on it already (approve); it takes 2 people", "sam": "sam started the process"} {
 				refused := s.settled(id, list)
 				if want := c.calls; why == "" && len(refused) != 0 || why != "" && len(refused) != want {
@@ -204,8 +205,8 @@ func TestPeopleWhoDecideOnManyAtOnceCountOnceForEach(t *testing.T) {
 			if n := len(till.seen()); n != 0 {
 				t.Errorf("%d payments after one person", n)
 			}
-			s.decideAll(s.id, "bob", ideafile.Approve, "bob", list)
-			s.decideAll(s.id, "cid", ideafile.Approve, "cid", list)
+			s.decideAll(s.id, "bob", policy.Approve, "bob", list)
+			s.decideAll(s.id, "cid", policy.Approve, "cid", list)
 			s.end(run)
 			if n := len(till.seen()); n != c.calls {
 				t.Errorf("%d payments", n)
@@ -224,7 +225,7 @@ func TestManyCallsOfDelegatesAndForksAreDecidedOn(t *testing.T) {
 	run := s.start()
 	inner := *s
 	inner.id = protocol.DelegateID(s.id, "0.1")
-	inner.decideAll(inner.id, "all", ideafile.Approve, "ann", inner.waitsFor(3))
+	inner.decideAll(inner.id, "all", policy.Approve, "ann", inner.waitsFor(3))
 	s.end(run)
 	if n := len(till.seen()); n != 3 {
 		t.Errorf("%d payments", n)
@@ -247,7 +248,7 @@ func TestManyCallsOfDelegatesAndForksAreDecidedOn(t *testing.T) {
 	fork := paying(t, till, "", "true", "")
 	fork.id, fork.idea = s.id+"-fork", chain.Fork(idea)
 	run = fork.start()
-	fork.decideAll(fork.id, "all", ideafile.Approve, "ann", fork.waitsFor(3))
+	fork.decideAll(fork.id, "all", policy.Approve, "ann", fork.waitsFor(3))
 	if r := fork.end(run); r.Calls.Done != 3 || len(till.seen()) != 6 {
 		t.Errorf("%+v, %d payments", r.Calls, len(till.seen()))
 	}
@@ -268,7 +269,7 @@ func TestAThousandDecisionsOnCallsThatThereAreNotAreRefused(t *testing.T) {
 				decisions = append(decisions, map[string]any{"call": fmt.Sprintf("7.7@%d", n%40+1), "decision": "approve"},
 					map[string]any{"call": fmt.Sprintf("0.1@nobody%d", n), "decision": "approve"})
 			}
-			s.signal(s.id, turn.SteerDecide, map[string]any{"id": "wrong", "decisions": decisions})
+			s.signal(s.id, approval.SteerDecide, map[string]any{"id": "wrong", "decisions": decisions})
 			eventually(t, "they are refused", func() bool { return s.processStatus().Refused >= 500 })
 			refusals := s.processStatus().Refusals
 			if last := refusals[len(refusals)-1]; !strings.Contains(last.Reason, "there is no Call") {
@@ -322,9 +323,9 @@ func TestADecisionDoesNotOvertakeManyThatWaitForTheirTurn(t *testing.T) {
 			s := paying(t, till, fmt.Sprintf(`"batch": %d`, batch), "true", rows(1, 150)+`,`+payOnce)
 			run := s.start()
 			list := s.waitsFor(150)
-			s.decideAll(s.id, "all", ideafile.Answer, "ann", list, "output", "by hand")
+			s.decideAll(s.id, "all", policy.Answer, "ann", list, "output", "by hand")
 			last := list[len(list)-1]
-			s.signal(s.id, ideafile.Approve, map[string]any{"call": ideafile.TypeableCallID(last.CallID), "by": "bob", "id": "late"})
+			s.signal(s.id, policy.Approve, map[string]any{"call": ideafile.TypeableCallID(last.CallID), "by": "bob", "id": "late"})
 			if r := s.end(run); len(till.seen()) != 0 || r.Calls.Done != 150 {
 				t.Errorf("%d payments, %+v", len(till.seen()), r.Calls)
 			}
@@ -344,14 +345,14 @@ func TestManyDecisionsAreRefusedAsSingleOnesAre(t *testing.T) {
 			s := paying(t, till, config, "true", rows(1, 3)+`,`+payOnce)
 			run := s.start()
 			list := s.waitsFor(3)
-			s.signal(s.id, turn.SteerDecide, map[string]any{"id": "none", "by": "ann", "decisions": []any{}})
-			s.signal(protocol.InstanceID(list[0].Process, list[0].Instance), turn.SteerDecide, map[string]any{"id": "there", "decisions": []any{one(ideafile.Approve, list[0])}})
-			s.decideAll(list[0].Process, "first", ideafile.Approve, "ann", list[:1]) // a part takes them too
+			s.signal(s.id, approval.SteerDecide, map[string]any{"id": "none", "by": "ann", "decisions": []any{}})
+			s.signal(protocol.InstanceID(list[0].Process, list[0].Instance), approval.SteerDecide, map[string]any{"id": "there", "decisions": []any{one(policy.Approve, list[0])}})
+			s.decideAll(list[0].Process, "first", policy.Approve, "ann", list[:1]) // a part takes them too
 			eventually(t, "the first settles", func() bool { return len(s.waitsFor(2)) == 2 })
 			eventually(t, "it has ended", func() bool { return s.processStatus().Instances["1"].Status == ideafile.InstanceSettled })
-			s.signal(s.id, turn.SteerDecide, map[string]any{"id": "x", "by": "ann", "decisions": []any{
-				one(ideafile.Approve, list[0]), map[string]any{"call": "0.1@9", "decision": "approve"}, map[string]any{"call": "0.1@2", "decision": "pause"},
-				one(ideafile.Amend, list[1]), "0.1@3", one(ideafile.Approve, list[1], "by", "your name"), map[string]any{"decision": "reject", "reason": "no"},
+			s.signal(s.id, approval.SteerDecide, map[string]any{"id": "x", "by": "ann", "decisions": []any{
+				one(policy.Approve, list[0]), map[string]any{"call": "0.1@9", "decision": "approve"}, map[string]any{"call": "0.1@2", "decision": "pause"},
+				one(policy.Amend, list[1]), "0.1@3", one(policy.Approve, list[1], "by", "your name"), map[string]any{"decision": "reject", "reason": "no"},
 			}})
 			want := map[string]string{
 				"none": `it decides nothing: "decisions" is missing`,
@@ -377,7 +378,7 @@ func TestManyDecisionsAreRefusedAsSingleOnesAre(t *testing.T) {
 			if got := found["there"]; !strings.Contains(got, "decide goes to the process, "+list[0].Process) {
 				t.Error(got)
 			}
-			s.decideAll(s.id, "rest", ideafile.Approve, "ann", list[1:])
+			s.decideAll(s.id, "rest", policy.Approve, "ann", list[1:])
 			if r := s.end(run); r.Calls.Done != 3 {
 				t.Errorf("%+v", r.Calls)
 			}

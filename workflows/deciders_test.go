@@ -7,9 +7,9 @@ import (
 	"testing"
 
 	"processidea/internal/longrun"
-	"processidea/model/deciders"
+	"processidea/model/approval"
+	"processidea/model/approval/policy"
 	"processidea/model/ideafile"
-	"processidea/model/turn"
 	"processidea/protocol"
 	"processidea/store/chain"
 )
@@ -46,7 +46,7 @@ func (s *scenario) outcome(to, instance, kind string, payload map[string]any) st
 			return false
 		}
 		for _, c := range v.Calls {
-			done = done || slices.ContainsFunc(c.Decisions, func(d turn.Decision) bool { return d.SignalID == id })
+			done = done || slices.ContainsFunc(c.Decisions, func(d approval.Decision) bool { return d.SignalID == id })
 		}
 		for _, r := range v.Refusals {
 			if r.ID == id {
@@ -90,7 +90,7 @@ func TestTwoPeopleDecideWhereverTheCallWaits(t *testing.T) {
 					if step.by == "bob" && c.every == 0 {
 						s.toldSoFar(call, "ann")
 					}
-					if got := s.decideAs(s.id, instance, ideafile.Approve, call, step.by); !strings.Contains(got, step.refused) || (step.refused == "") != (got == "") {
+					if got := s.decideAs(s.id, instance, policy.Approve, call, step.by); !strings.Contains(got, step.refused) || (step.refused == "") != (got == "") {
 						t.Fatalf("%s on %s: %q, want %q", step.by, call, got, step.refused)
 					}
 				}
@@ -132,7 +132,7 @@ func TestADelegateLoosensNothing(t *testing.T) {
 	for _, step := range []struct{ by, refused string }{
 		{"sam", "sam started the process"}, {"eve", "eve may not decide on it, only sam, ann, bob may"}, {"ann", ""}, {"bob", ""},
 	} {
-		if got := s.decideAs(delegate, delegate+"/main", ideafile.Approve, "0.1", step.by); !strings.Contains(got, step.refused) || (step.refused == "") != (got == "") {
+		if got := s.decideAs(delegate, delegate+"/main", policy.Approve, "0.1", step.by); !strings.Contains(got, step.refused) || (step.refused == "") != (got == "") {
 			t.Fatalf("%s: %q, want %q", step.by, got, step.refused)
 		}
 	}
@@ -149,7 +149,7 @@ func TestTheChainTellsWhoStartedItAndEachWhoApproved(t *testing.T) {
 	run := s.start()
 	digest := s.waitsFor(1)[0].Digest
 	for _, by := range []string{"ann", "bob"} {
-		if got := s.decideAs(s.id, s.id+"/main", ideafile.Approve, "0.1", by); got != "" {
+		if got := s.decideAs(s.id, s.id+"/main", policy.Approve, "0.1", by); got != "" {
 			t.Fatal(got)
 		}
 	}
@@ -159,7 +159,7 @@ func TestTheChainTellsWhoStartedItAndEachWhoApproved(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var made []turn.Decision
+	var made []approval.Decision
 	for _, l := range links {
 		log, err := chains.LogAt(t.Context(), s.id, l.At)
 		if err != nil {
@@ -176,8 +176,8 @@ func TestTheChainTellsWhoStartedItAndEachWhoApproved(t *testing.T) {
 		t.Errorf("%+v", made)
 	}
 	last, err := chains.Load(t.Context(), s.id, len(links))
-	if err != nil || !slices.Equal(deciders.ReadStarters(last), []string{"sam"}) || !slices.Equal(deciders.ReadStarters(chain.Fork(last)), []string{"sam"}) {
-		t.Errorf("started by %v, %v", deciders.ReadStarters(last), err)
+	if err != nil || !slices.Equal(policy.ReadStarters(last), []string{"sam"}) || !slices.Equal(policy.ReadStarters(chain.Fork(last)), []string{"sam"}) {
+		t.Errorf("started by %v, %v", policy.ReadStarters(last), err)
 	}
 }
 
@@ -188,7 +188,7 @@ func TestAForkLoosensNothing(t *testing.T) {
 	s := paying(t, till, "", twoOfFinance, `{"type": "text", "text": "t"},`+payOnce)
 	s.start()
 	s.waitsFor(1)
-	if got := s.decideAs(s.id, s.id+"/main", ideafile.Approve, "0.1", "ann"); got != "" {
+	if got := s.decideAs(s.id, s.id+"/main", policy.Approve, "0.1", "ann"); got != "" {
 		t.Fatal(got)
 	}
 	s.toldSoFar("0.1", "ann")
@@ -209,7 +209,7 @@ func TestAForkLoosensNothing(t *testing.T) {
 	for _, step := range []struct{ by, refused string }{
 		{"sam", "sam started the process"}, {"eve", "eve started the process"}, {"bob", ""}, {"cid", ""},
 	} {
-		if got := fork.decideAs(fork.id, fork.id+"/main", ideafile.Approve, "0.1", step.by); !strings.Contains(got, step.refused) || (step.refused == "") != (got == "") {
+		if got := fork.decideAs(fork.id, fork.id+"/main", policy.Approve, "0.1", step.by); !strings.Contains(got, step.refused) || (step.refused == "") != (got == "") {
 			t.Fatalf("%s: %q, want %q", step.by, got, step.refused)
 		}
 	}
@@ -228,14 +228,14 @@ func TestDecisionsAtTheSameMomentCountAsOneAfterTheOther(t *testing.T) {
 	run := s.start()
 	s.waitsFor(1)
 	for n := range 5 {
-		s.signal(s.id+"/main", ideafile.Approve, map[string]any{"call": "0.1", "by": "ann", "groups": []any{"finance"}, "id": fmt.Sprint(n)})
+		s.signal(s.id+"/main", policy.Approve, map[string]any{"call": "0.1", "by": "ann", "groups": []any{"finance"}, "id": fmt.Sprint(n)})
 	}
 	eventually(t, "four are refused", func() bool { return len(s.instance("").Refusals) == 4 })
 	if v := s.instance("").Calls[0]; v.Status != ideafile.AwaitingApproval || len(v.Decisions) != 1 {
 		t.Errorf("%+v", v)
 	}
-	s.signal(s.id+"/main", ideafile.Approve, map[string]any{"call": "0.1", "by": "bob", "groups": []any{"finance"}})
-	s.signal(s.id+"/main", ideafile.Reject, map[string]any{"call": "0.1", "by": "cid", "groups": []any{"finance"}, "reason": "no"})
+	s.signal(s.id+"/main", policy.Approve, map[string]any{"call": "0.1", "by": "bob", "groups": []any{"finance"}})
+	s.signal(s.id+"/main", policy.Reject, map[string]any{"call": "0.1", "by": "cid", "groups": []any{"finance"}, "reason": "no"})
 	if r := s.end(run); r.Calls.Done != 1 || len(till.seen()) != 1 {
 		t.Errorf("%+v, %d payments", r.Calls, len(till.seen()))
 	}

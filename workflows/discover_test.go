@@ -7,10 +7,11 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"processidea/model/approval"
+	"processidea/model/approval/policy"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
 	"processidea/model/loop"
-	"processidea/model/turn"
 	"processidea/protocol"
 )
 
@@ -72,15 +73,15 @@ func TestWhatPeopleSendWhileServersAreAskedIsHeardAtOnceOrDoneAfterwards(t *test
 	run := s.start()
 	s.isAsking()
 	added := []any{map[string]any{"type": "state", "_instance": "②", "state": map[string]any{"n": 10}}}
-	s.signal(s.id, turn.SteerAdd, map[string]any{"context": added, "by": "bo", "id": "added"})
-	s.signal(s.id, turn.SteerAdd, map[string]any{"context": added, "by": "bo", "id": "twice"})
-	s.signal(s.id, turn.SteerRevise, map[string]any{"context": []any{
+	s.signal(s.id, approval.SteerAdd, map[string]any{"context": added, "by": "bo", "id": "added"})
+	s.signal(s.id, approval.SteerAdd, map[string]any{"context": added, "by": "bo", "id": "twice"})
+	s.signal(s.id, approval.SteerRevise, map[string]any{"context": []any{
 		map[string]any{"type": "text", "text": "Mind the gap."},
 		map[string]any{"type": "state", "_instance": "①", "state": map[string]any{"n": 5}}}, "by": "cy", "id": "revised"})
-	s.signal(s.id, turn.SteerResume, map[string]any{"id": "too early"})
-	s.signal(s.id, ideafile.Approve, map[string]any{"call": "1.1@①", "id": "approved"})
-	s.signal(s.id, ideafile.Approve, []byte{1})
-	s.signal(s.id, turn.SteerPause, map[string]any{"by": "ann", "id": "paused"})
+	s.signal(s.id, approval.SteerResume, map[string]any{"id": "too early"})
+	s.signal(s.id, policy.Approve, map[string]any{"call": "1.1@①", "id": "approved"})
+	s.signal(s.id, policy.Approve, []byte{1})
+	s.signal(s.id, approval.SteerPause, map[string]any{"by": "ann", "id": "paused"})
 	s.heard(1, 3)
 	if v := s.processStatus(); v.Status != loop.StatusPaused || v.Accepted[0].ID != "paused" {
 		t.Errorf("it is %s, after %+v", v.Status, v.Accepted)
@@ -96,7 +97,7 @@ func TestWhatPeopleSendWhileServersAreAskedIsHeardAtOnceOrDoneAfterwards(t *test
 	if len(s.llm.Requests()) > 0 || v.Status != loop.StatusPaused {
 		t.Errorf("it is %s, after %d Requests", v.Status, len(s.llm.Requests()))
 	}
-	s.signal(s.id, turn.SteerResume, map[string]any{"by": "ann"})
+	s.signal(s.id, approval.SteerResume, map[string]any{"by": "ann"})
 	r := s.end(run)
 	if asJSON(r.Instances["①"].State) != `{"n":5,"sum":{"sum":7}}` || asJSON(r.Instances["②"].State) != `{"n":10,"sum":{"sum":12}}` {
 		t.Errorf("%s", asJSON(r.Instances))
@@ -118,14 +119,14 @@ func TestAPauseWhileServersAreAskedHoldsAPlanThatRunsDirectly(t *testing.T) {
 		"_activity": map[string]any{"mcp": map[string]any{"server": "calc"}}, "_approval": false}}}}).(map[string]any)
 	run := s.start()
 	s.isAsking()
-	s.signal(s.id, turn.SteerPause, map[string]any{"by": "ann"})
+	s.signal(s.id, approval.SteerPause, map[string]any{"by": "ann"})
 	s.heard(1, 0)
 	release()
 	eventually(t, "the instance knows its Plan", func() bool { return len(s.instance("①").Calls) == 1 })
 	if c := s.instance("①").Calls[0]; c.Status != ideafile.Waiting || server.calls.Load() > 0 {
 		t.Errorf("%+v after %d calls", c, server.calls.Load())
 	}
-	s.signal(s.id, turn.SteerResume, map[string]any{})
+	s.signal(s.id, approval.SteerResume, map[string]any{})
 	if r := s.end(run); r.Calls.Done != 1 || server.calls.Load() != 1 {
 		t.Errorf("%+v after %d calls", r.Calls, server.calls.Load())
 	}
@@ -159,18 +160,18 @@ func TestASplitProcessHearsPeopleWhileItsServersAreAskedAndWhenTheyAreDown(t *te
 	s.script(`{"when": "\"sum\":{\"sum\":", "solution": {"calls": []}}`, strings.Replace(addsForAll, `{"solution"`, `{"when": "Go.", "solution"`, 1))
 	run := s.start()
 	eventually(t, "the process is paused", func() bool { return s.processStatus().Status == loop.StatusPaused })
-	s.signal(s.id, turn.SteerPause, map[string]any{"by": "ann"})
+	s.signal(s.id, approval.SteerPause, map[string]any{"by": "ann"})
 	s.heard(0, 1)
 	server.describe("Adds two numbers.")
 	release := server.hang(t)
-	s.signal(s.id, turn.SteerResume, map[string]any{})
+	s.signal(s.id, approval.SteerResume, map[string]any{})
 	s.heard(1, 1)
-	s.signal(s.id, turn.SteerPause, map[string]any{"by": "bo"})
-	s.signal(s.id, turn.SteerAdd, map[string]any{"context": []any{
+	s.signal(s.id, approval.SteerPause, map[string]any{"by": "bo"})
+	s.signal(s.id, approval.SteerAdd, map[string]any{"context": []any{
 		map[string]any{"type": "state", "_instance": "③", "state": map[string]any{"n": 10}}}})
 	s.heard(3, 1)
 	release()
-	s.signal(s.id, turn.SteerResume, map[string]any{})
+	s.signal(s.id, approval.SteerResume, map[string]any{})
 	if r := s.end(run); asJSON(r.Instances["③"].State) != `{"n":10,"sum":{"sum":12}}` || r.Calls.Done != 3 {
 		t.Errorf("%s", asJSON(r))
 	}

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	llmclient "processidea/llm"
-	"processidea/model/ideafile"
+	"processidea/model/approval/policy"
 	"processidea/rehearsal"
 	"processidea/tools/httptool"
 	"processidea/worker/engine"
@@ -184,7 +184,7 @@ func TestACallThatIsCutOffHasNotFailed(t *testing.T) {
 	if w := s.waitsFor(1)[0]; w.CallID != "1.2" || !strings.Contains(w.ReviewReason, "it may have had its effect") {
 		t.Errorf("%+v", w)
 	}
-	s.decide(ideafile.Answer, "1.2", `{"output": "seen"}`)
+	s.decide(policy.Answer, "1.2", `{"output": "seen"}`)
 	r := c.finish(run)
 	if got := asJSON(r.Instances[""].State); got != `{"a":"done","b":"seen"}` || seenAgain()[s.id+"/main/1.1"] != 3 {
 		t.Errorf("%s after %v", got, seenAgain())

@@ -15,6 +15,7 @@ import (
 	"processidea/connect"
 	"processidea/examples/diamond/shop"
 	"processidea/internal/longrun"
+	"processidea/model/approval/policy"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
 	"processidea/model/loop"
@@ -199,10 +200,10 @@ func sign(t *testing.T, id string, others, waiting int) {
 	})
 	for n, a := range s.waitsFor(waiting) {
 		if n == 0 {
-			s.decide(ideafile.Reject, a.CallID, `{"reason": "it was used"}`)
+			s.decide(policy.Reject, a.CallID, `{"reason": "it was used"}`)
 			continue
 		}
-		s.decide(ideafile.Approve, a.CallID, `{"digest": "`+a.Digest+`"}`)
+		s.decide(policy.Approve, a.CallID, `{"digest": "`+a.Digest+`"}`)
 	}
 }
 
@@ -256,7 +257,7 @@ func TestTheExampleOfMCPWritesItsFileOnceAPersonHasSeenIt(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(desk, "actions.md")); a.Tool != "files_write_file" || err == nil {
 		t.Errorf("before anybody decides: %+v, %v", a, err)
 	}
-	s.decide(ideafile.Approve, a.CallID, "")
+	s.decide(policy.Approve, a.CallID, "")
 	if r := s.end(run); r.Calls.Done != 3 || r.Requests != 3 {
 		t.Errorf("%+v after %d Requests\n%s", r.Calls, r.Requests, s.story())
 	}
@@ -275,7 +276,7 @@ func TestAnMCPServerThatTheWorkerRunsServesAProcess(t *testing.T) {
 	  "context": [{"type": "text", "text": "Go."}]}`, adds, nothingMore)
 	run := s.start()
 	s.waitsFor(1)
-	s.decide(ideafile.Approve, "1.1", "")
+	s.decide(policy.Approve, "1.1", "")
 	if got := asJSON(s.end(run).Instances[""].State); got != `{"sum":{"sum":5}}` {
 		t.Errorf("the State is %s", got)
 	}

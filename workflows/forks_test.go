@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"processidea/model/ideafile"
+	"processidea/model/approval/policy"
 	"processidea/model/loop"
 	"processidea/model/turn"
 	"processidea/store/chain"
@@ -83,7 +83,7 @@ func TestAStreamOfRefusedSignalsStopsNothing(t *testing.T) {
 			case <-tick.C:
 			}
 			to := []string{s.id, s.id + "/main"}[sent%2]
-			err := s.client.SignalWorkflow(t.Context(), to, "", ideafile.Approve, map[string]any{"call": "9.9", "id": fmt.Sprint(sent)})
+			err := s.client.SignalWorkflow(t.Context(), to, "", policy.Approve, map[string]any{"call": "9.9", "id": fmt.Sprint(sent)})
 			if err == nil {
 				sent++
 			}

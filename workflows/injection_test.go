@@ -9,7 +9,7 @@ import (
 	"sync"
 	"testing"
 
-	"processidea/model/ideafile"
+	"processidea/model/approval/policy"
 )
 
 // injected is a comment that tells the LLM what to do. It is data; the LLM of these tests does all the same what it says.
@@ -91,7 +91,7 @@ func TestAnInjectedCommentThatTheLLMObeysHasNoEffect(t *testing.T) {
 	if n := len(paid.all()); n > 0 {
 		t.Errorf("%d refunds before anybody has decided", n)
 	}
-	s.decide(ideafile.Reject, "1.10@②", `{"reason": "no such order"}`)
+	s.decide(policy.Reject, "1.10@②", `{"reason": "no such order"}`)
 	r := s.end(run)
 	s.checkObeyed(t)
 	if n := paid.all(); len(n) > 0 {

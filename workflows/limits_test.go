@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"processidea/model/approval"
 	"processidea/model/ideafile"
 	"processidea/model/loop"
 	"processidea/model/turn"
@@ -44,9 +45,9 @@ func TestALimitOfCallsStopsPlansThatRunDirectly(t *testing.T) {
 			s := newScenario(t, `{"config": {"batch": 4, "limits": {"calls": 5}}, "schema": {"tools": {"pay": `+till.pay("false")+`}}, `+context+`}`)
 			run := s.start()
 			s.pausedAtLimit(till, 5)
-			s.signal(s.id, turn.SteerResume, map[string]any{"limits": map[string]any{"calls": 8}})
+			s.signal(s.id, approval.SteerResume, map[string]any{"limits": map[string]any{"calls": 8}})
 			s.pausedAtLimit(till, 8)
-			s.signal(s.id, turn.SteerResume, map[string]any{"limits": map[string]any{"calls": 12}})
+			s.signal(s.id, approval.SteerResume, map[string]any{"limits": map[string]any{"calls": 12}})
 			if r := s.end(run); r.Status != loop.StatusCompleted || r.Calls.Done != 12 || len(till.seen()) != 12 {
 				t.Errorf("%s %+v, %d payments", r.Status, r.Calls, len(till.seen()))
 			}
@@ -77,7 +78,7 @@ func TestALimitOfCallsCountsWhatDelegatesDoAtAnyDepth(t *testing.T) {
 	of := *s
 	of.id = inner
 	eventually(t, "the inner one is paused with it", func() bool { return of.processStatus().Status == loop.StatusPaused })
-	s.signal(s.id, turn.SteerResume, map[string]any{"limits": map[string]any{"calls": 20}})
+	s.signal(s.id, approval.SteerResume, map[string]any{"limits": map[string]any{"calls": 20}})
 	if r := s.end(run); r.Status != loop.StatusCompleted || len(till.seen()) != 6 || asJSON(r.Output) != `{"said":{"said":"paid"}}` {
 		t.Errorf("%s with %s, %d payments", r.Status, asJSON(r.Output), len(till.seen()))
 	}
@@ -94,7 +95,7 @@ func TestALimitOfRequestsCountsThoseOfDelegates(t *testing.T) {
 	if n := len(s.llm.Requests()); n != 2 {
 		t.Errorf("it is paused after %d Requests", n)
 	}
-	s.signal(s.id, turn.SteerResume, map[string]any{"limits": map[string]any{"requests": 9}})
+	s.signal(s.id, approval.SteerResume, map[string]any{"limits": map[string]any{"requests": 9}})
 	if r := s.end(run); r.Status != loop.StatusCompleted || len(s.llm.Requests()) != 4 {
 		t.Errorf("%s after %d Requests", r.Status, len(s.llm.Requests()))
 	}
@@ -115,7 +116,7 @@ func TestAPauseReachesDelegatesAtAnyDepthAndTheyGoOnWithTheirCaller(t *testing.T
 		{"_tool": "pay", "n": 1, "_outputPath": "a"}, {"_tool": "pay", "n": 2, "to": "†state.a", "_outputPath": "b"}], "output": "paid"}]}`)
 	run := s.start()
 	eventually(t, "the first payment is under way", func() bool { return len(till.seen()) == 1 })
-	s.signal(s.id, turn.SteerPause, map[string]any{"by": "ann"})
+	s.signal(s.id, approval.SteerPause, map[string]any{"by": "ann"})
 	eventually(t, "the inner one is paused", func() bool { return inner.processStatus().Status == loop.StatusPaused })
 	eventually(t, "its instance has heard of it", func() bool { return hasHeard(t, protocol.InstanceID(inner.id, ""), protocol.SignalHold) })
 	close(release)
@@ -127,7 +128,7 @@ func TestAPauseReachesDelegatesAtAnyDepthAndTheyGoOnWithTheirCaller(t *testing.T
 	if n := len(till.seen()); n != 1 {
 		t.Errorf("%d payments while it is paused", n)
 	}
-	s.signal(s.id, turn.SteerResume, map[string]any{})
+	s.signal(s.id, approval.SteerResume, map[string]any{})
 	if r := s.end(run); r.Status != loop.StatusCompleted || len(till.seen()) != 2 {
 		t.Errorf("%s, %d payments", r.Status, len(till.seen()))
 	}
@@ -161,7 +162,7 @@ func TestADelegateThatIsPausedShowsAtItsCallerAndGoesOnWithIt(t *testing.T) {
 		t.Errorf("it waits for %q", v.Waiting)
 	}
 	s.script(reviewed, `{"when": "You are a reviewer.", "solution": {"calls": [], "output": "fine"}}`)
-	s.signal(s.id, turn.SteerResume, map[string]any{})
+	s.signal(s.id, approval.SteerResume, map[string]any{})
 	if r := s.end(run); r.Status != loop.StatusCompleted || !strings.Contains(asJSON(r.Instances[""].State), `"verdict":"fine"`) {
 		t.Errorf("%s with %s", r.Status, asJSON(r.Instances[""].State))
 	}

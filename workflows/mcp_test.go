@@ -9,11 +9,12 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"processidea/model/approval"
+	"processidea/model/approval/policy"
 	"processidea/model/diag"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
 	"processidea/model/loop"
-	"processidea/model/turn"
 	"processidea/tools/mcptool/mcptest"
 )
 
@@ -58,7 +59,7 @@ func TestToolsOfAnMCPServerJoinThePaletteAndAskAPerson(t *testing.T) {
 	if a := s.waitsFor(1)[0]; a.Tool != "calc_add" || asJSON(a.Params) != `{"a":2,"b":3}` {
 		t.Errorf("what waits is %+v", a)
 	}
-	s.decide(ideafile.Approve, "1.1", "")
+	s.decide(policy.Approve, "1.1", "")
 	r := s.end(run)
 	if got := asJSON(r.Instances[""].State); got != `{"sum":{"sum":5}}` {
 		t.Errorf("the State is %s", got)
@@ -137,14 +138,14 @@ func TestAnMCPServerThatIsDownPausesTheProcessUntilItIsMended(t *testing.T) {
 	if view.Error.Code != ideafile.CodeMCPUnreachable || !strings.Contains(view.Error.Message, "MCP server calc") || !strings.Contains(view.Waiting[0], "paused") {
 		t.Errorf("%+v %v", view.Error, view.Waiting)
 	}
-	s.signal(s.id, turn.SteerResume, "nonsense")
-	s.signal(s.id, turn.SteerResume, map[string]any{})
+	s.signal(s.id, approval.SteerResume, "nonsense")
+	s.signal(s.id, approval.SteerResume, map[string]any{})
 	eventually(t, "it is paused again", func() bool {
 		v := s.processStatus()
 		return len(v.Accepted) == 1 && v.Refused == 1 && v.Status == loop.StatusPaused
 	})
 	server.describe("Adds two numbers.")
-	s.signal(s.id, turn.SteerResume, map[string]any{"by": "ann"})
+	s.signal(s.id, approval.SteerResume, map[string]any{"by": "ann"})
 	if got := asJSON(s.end(run).Instances[""].State); got != `{"sum":{"sum":5}}` {
 		t.Errorf("the State is %s", got)
 	}
@@ -183,7 +184,7 @@ func TestAToolThatChangesWhileAPersonThinksIsNotCalled(t *testing.T) {
 	run := s.start()
 	s.waitsFor(1)
 	server.describe("Adds two numbers, and tells somebody.")
-	s.decide(ideafile.Approve, "1.1", "")
+	s.decide(policy.Approve, "1.1", "")
 	s.end(run)
 	if c := s.callFault("1.1"); c == nil || c.Code != ideafile.CodeToolChanged {
 		t.Errorf("%+v", c)
@@ -200,8 +201,8 @@ func TestAToolsQuestionWaitsForAPersonWhoAnswersTheCall(t *testing.T) {
 	if strings.Join(a.AllowedDecisions, " ") != "answer reject" || !strings.Contains(a.ReviewReason, "For how many people?") {
 		t.Errorf("%+v", a)
 	}
-	s.decide(ideafile.Approve, "1.1", "")
-	s.decide(ideafile.Answer, "1.1", `{"output": "table 7"}`)
+	s.decide(policy.Approve, "1.1", "")
+	s.decide(policy.Answer, "1.1", `{"output": "table 7"}`)
 	if r := s.end(run); asJSON(r.Instances[""].State) != `{"table":"table 7"}` {
 		t.Errorf("the State is %s", asJSON(r.Instances[""].State))
 	}
@@ -233,7 +234,7 @@ func TestACallWhoseConnectionBreaksIsNotRepeatedWithoutAPerson(t *testing.T) {
 	if n := server.calls.Load(); n != 1 {
 		t.Errorf("it was called %d times", n)
 	}
-	s.decide(ideafile.Approve, "1.1", "")
+	s.decide(policy.Approve, "1.1", "")
 	if r := s.end(run); asJSON(r.Instances[""].State) != `{"n":"counted"}` || server.calls.Load() != 2 {
 		t.Errorf("the State is %s after %d calls", asJSON(r.Instances[""].State), server.calls.Load())
 	}

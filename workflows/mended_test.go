@@ -15,7 +15,8 @@ import (
 	"go.temporal.io/api/workflowservice/v1"
 
 	"processidea/internal/longrun"
-	"processidea/model/ideafile"
+	"processidea/model/approval"
+	"processidea/model/approval/policy"
 	"processidea/model/loop"
 	"processidea/model/turn"
 	"processidea/protocol"
@@ -71,7 +72,7 @@ func TestAWrongLLMKeyPausesAProcessThatGoesOnWithTheRightOne(t *testing.T) {
 	first.Signal(syscall.SIGTERM)
 	stopped(t, first)
 	c.productionWith([]string{base, "OPENAI_API_KEY=" + right})
-	s.signal(s.id, turn.SteerResume, map[string]any{"by": "ann"})
+	s.signal(s.id, approval.SteerResume, map[string]any{"by": "ann"})
 	if r := c.finish(run); r.Calls.Done != 1 || len(c.calls("go")) != 1 {
 		t.Errorf("%+v", r)
 	}
@@ -86,7 +87,7 @@ func TestOnAServerWithoutTheSearchAttributesAProcessRunsAndNoneIsSet(t *testing.
 		goOnce, nothingMore)
 	run := c.start(s)
 	s.waitsFor(1)
-	s.decide(ideafile.Approve, "1.1", "")
+	s.decide(policy.Approve, "1.1", "")
 	if r := c.finish(run); r.Calls.Done != 1 {
 		t.Errorf("%+v", r)
 	}

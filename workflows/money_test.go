@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"processidea/model/approval"
 	"processidea/model/ideafile/price"
 	"processidea/model/loop"
 	"processidea/model/turn"
@@ -24,7 +25,7 @@ func TestALimitOfMoneyPausesAndAHigherOneLetsItGoOn(t *testing.T) {
 			if n := len(till.seen()); n > 2 {
 				t.Errorf("%d payments", n)
 			}
-			s.signal(s.id, turn.SteerResume, map[string]any{"limits": map[string]any{"money": 100}})
+			s.signal(s.id, approval.SteerResume, map[string]any{"limits": map[string]any{"money": 100}})
 			r := s.end(run)
 			if r.Status != loop.StatusCompleted || r.Usage.Cost <= 0 || r.Usage.UnpricedTokens != 0 || r.Calls.Done != 2 {
 				t.Errorf("%s %+v %+v", r.Status, r.Usage, r.Calls)

@@ -9,8 +9,8 @@ import (
 
 	enumspb "go.temporal.io/api/enums/v1"
 
-	"processidea/model/ideafile"
-	"processidea/model/turn"
+	"processidea/model/approval"
+	"processidea/model/approval/policy"
 	"processidea/notify"
 	"processidea/protocol"
 )
@@ -21,7 +21,7 @@ type board struct {
 	fail    int // notices that are still to be refused
 	refused []string
 	ids     []string
-	got     []turn.ApprovalNotices
+	got     []approval.Notices
 }
 
 func (b *board) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -38,12 +38,12 @@ func (b *board) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if slices.Contains(b.ids, id) {
 		return
 	}
-	var body struct{ Data turn.ApprovalNotices }
+	var body struct{ Data approval.Notices }
 	_ = json.NewDecoder(r.Body).Decode(&body)
 	b.ids, b.got = append(b.ids, id), append(b.got, body.Data)
 }
 
-func (b *board) all() []turn.ApprovalNotices {
+func (b *board) all() []approval.Notices {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return slices.Clone(b.got)
@@ -78,16 +78,16 @@ func TestPeopleAreToldWhatWaitsAndWhatWasDecidedAndTheProcessWaitsForNoNotice(t 
 	if waiting != 2 {
 		t.Errorf("%+v", b.all())
 	}
-	s.signal(s.id, ideafile.Approve, map[string]any{"call": "1.1@①", "by": "ann"})
+	s.signal(s.id, policy.Approve, map[string]any{"call": "1.1@①", "by": "ann"})
 	eventually(t, "people are told that one is decided", func() bool {
 		all := b.all()
 		last := all[len(all)-1]
-		return len(last.NewlyDecided) == 1 && last.NewlyDecided[0].DecisionKind == ideafile.Approve && last.NewlyDecided[0].DecidedBy == "ann" && last.AwaitingCount == 1
+		return len(last.NewlyDecided) == 1 && last.NewlyDecided[0].DecisionKind == policy.Approve && last.NewlyDecided[0].DecidedBy == "ann" && last.AwaitingCount == 1
 	})
 	b.mu.Lock()
 	b.fail = 1000 // nobody can be told any more
 	b.mu.Unlock()
-	s.signal(s.id, ideafile.Approve, map[string]any{"call": "1.1@②", "by": "ann"})
+	s.signal(s.id, policy.Approve, map[string]any{"call": "1.1@②", "by": "ann"})
 	if r := c.finish(run); r.Calls.Done != 2 {
 		t.Errorf("%+v", r.Calls)
 	}
@@ -101,8 +101,8 @@ func TestWhereNobodyIsToBeToldHistorySaysNothingOfIt(t *testing.T) {
 	s := newScenario(t, shoutsAfterAPerson, bothShout, nothingMore)
 	run := s.start()
 	s.waitsFor(2)
-	s.decide(ideafile.Approve, "1.1@①", "")
-	s.decide(ideafile.Approve, "1.1@②", "")
+	s.decide(policy.Approve, "1.1@①", "")
+	s.decide(policy.Approve, "1.1@②", "")
 	s.end(run)
 	events := s.client.GetWorkflowHistory(t.Context(), s.id, "", false, enumspb.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
 	for events.HasNext() {

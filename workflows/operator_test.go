@@ -12,8 +12,9 @@ import (
 	"go.temporal.io/api/workflowservice/v1"
 	"go.temporal.io/sdk/client"
 
+	"processidea/model/approval"
+	"processidea/model/approval/policy"
 	"processidea/model/dataflow"
-	"processidea/model/ideafile"
 	"processidea/model/loop"
 	"processidea/model/turn"
 	"processidea/protocol"
@@ -28,7 +29,7 @@ func TestAFloodOfSignalsFailsNoWorkflowTaskAndEveryValidOneHasItsEffectOnce(t *t
 	s.waitsFor(20)
 	nonsense := []any{"no", 7, nil, []byte{0xff}, []any{}, map[string]any{"call": "1.1@i999"}, map[string]any{"call": strings.Repeat("x", 5000)},
 		map[string]any{"call": "1.1@i0", "digest": "0"}, map[string]any{"call": "1.1@i0", "surprise": 1}, map[string]any{"context": []any{map[string]any{"type": "plan"}}}}
-	names := []string{ideafile.Approve, ideafile.Reject, ideafile.Amend, ideafile.Answer, turn.SteerAdd, turn.SteerRevise, turn.SteerResume, "report", "calls", "close"}
+	names := []string{policy.Approve, policy.Reject, policy.Amend, policy.Answer, approval.SteerAdd, approval.SteerRevise, approval.SteerResume, "report", "calls", "close"}
 	var wg sync.WaitGroup
 	for part := range 10 {
 		wg.Go(func() {
@@ -39,7 +40,7 @@ func TestAFloodOfSignalsFailsNoWorkflowTaskAndEveryValidOneHasItsEffectOnce(t *t
 				}
 				_ = s.client.SignalWorkflow(t.Context(), to, "", names[(part+n)%len(names)], nonsense[(part*7+n)%len(nonsense)])
 				// Each is decided 25 times over: once counts.
-				_ = s.client.SignalWorkflow(t.Context(), s.id, "", ideafile.Approve, map[string]any{"call": fmt.Sprintf("1.1@i%d", n%20), "by": fmt.Sprint(part)})
+				_ = s.client.SignalWorkflow(t.Context(), s.id, "", policy.Approve, map[string]any{"call": fmt.Sprintf("1.1@i%d", n%20), "by": fmt.Sprint(part)})
 			}
 		})
 	}
@@ -106,7 +107,7 @@ func TestAnOperatorSeesWhatWaitsAndTheJSONToSend(t *testing.T) {
 		return ids
 	}
 	eventually(t, "the filter finds the process and its instance", func() bool { return len(list()) == 2 })
-	s.decide(ideafile.Approve, "1.1", "")
+	s.decide(policy.Approve, "1.1", "")
 	s.end(run)
 	eventually(t, "the filter finds neither", func() bool { return len(list()) == 0 })
 }
@@ -134,7 +135,7 @@ func TestDetailsCanBeReadWithoutOurStoreHoweverLongTheyAre(t *testing.T) {
 	}
 	s.client = ours
 	for n := range 12 {
-		s.decide(ideafile.Reject, fmt.Sprintf("1.%d", n+1), `{"reason": "too long"}`)
+		s.decide(policy.Reject, fmt.Sprintf("1.%d", n+1), `{"reason": "too long"}`)
 	}
 	s.end(run)
 }
@@ -150,9 +151,9 @@ func TestNobodyDecidesInTime(t *testing.T) {
 	if f := s.processStatus().Error; f.Code != dataflow.CodeOverdue || !strings.Contains(f.Message, "nobody decided on 1.3 within 500ms") {
 		t.Errorf("%+v", f)
 	}
-	s.signal(s.id, turn.SteerResume, map[string]any{})
+	s.signal(s.id, approval.SteerResume, map[string]any{})
 	s.waitsFor(1)
-	s.decide(ideafile.Approve, "1.3", "")
+	s.decide(policy.Approve, "1.3", "")
 	r := s.end(run)
 	if r.Calls != (turn.CallCounts{Done: 2, Rejected: 1}) || !strings.Contains(s.prompt(2), "rejected by timeout: nobody decided within 200ms") {
 		t.Errorf("%+v\n%s", r.Calls, s.prompt(2))
@@ -169,7 +170,7 @@ func TestADecisionThatComesWhileNoWorkerRunsCounts(t *testing.T) {
 	run := c.start(s)
 	shown := s.waitsFor(2)
 	kill()
-	s.signal(s.id+"/main", ideafile.Approve, map[string]any{"call": "1.1", "by": "ann"})
+	s.signal(s.id+"/main", policy.Approve, map[string]any{"call": "1.1", "by": "ann"})
 	eventually(t, "the deadline passes", func() bool { return time.Now().After(shown[1].Deadline.Add(100 * time.Millisecond)) })
 	c.work()
 	if r := c.finish(run); asJSON(r.Instances[""].State) != `{"a":"pay","b":"late"}` || len(c.calls("pay")) != 1 || len(c.calls("late")) != 1 {

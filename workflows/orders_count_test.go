@@ -9,9 +9,9 @@ import (
 	"go.temporal.io/sdk/client"
 
 	"processidea/internal/longrun"
-	"processidea/model/ideafile"
+	"processidea/model/approval"
+	"processidea/model/approval/policy"
 	"processidea/model/jsonval"
-	"processidea/model/turn"
 	"processidea/protocol"
 	"processidea/store/chain"
 )
@@ -26,7 +26,7 @@ func approvedUnder(t *testing.T, c client.Client, order string, instances []stri
 			return err == nil && q.Get(&v) == nil
 		})
 		for _, call := range v.Calls {
-			if slices.ContainsFunc(call.Decisions, func(d turn.Decision) bool { return d.OrderID == order }) {
+			if slices.ContainsFunc(call.Decisions, func(d approval.Decision) bool { return d.OrderID == order }) {
 				calls = append(calls, call.ID)
 			}
 		}
@@ -60,19 +60,19 @@ func TestAnApprovalUnderAnOrderThatIsRefusedIsGivenToAnotherCall(t *testing.T) {
 				if n > 4 {
 					by = "bob"
 				}
-				list = append(list, map[string]any{"call": fmt.Sprintf("0.1@%d", n), "decision": ideafile.Approve, "by": by})
+				list = append(list, map[string]any{"call": fmt.Sprintf("0.1@%d", n), "decision": policy.Approve, "by": by})
 			}
-			s.signal(s.id, turn.SteerDecide, map[string]any{"id": "book", "decisions": list})
+			s.signal(s.id, approval.SteerDecide, map[string]any{"id": "book", "decisions": list})
 			eventually(t, "six are booked", func() bool { return len(till.seen()) == 6 })
 			s.waitsFor(6)
-			if why := s.steer(turn.SteerAllow, map[string]any{"id": "two", "tool": "pay", "count": 2, "by": "ann"}); why != "" {
+			if why := s.steer(approval.SteerAllow, map[string]any{"id": "two", "tool": "pay", "count": 2, "by": "ann"}); why != "" {
 				t.Fatal(why)
 			}
 			eventually(t, "two are paid", func() bool { return len(till.seen()) == 8 && s.processStatus().Awaiting == 4 })
 			if v := s.processStatus(); s.order("two").Approved != 2 || v.Refused != 0 {
 				t.Errorf("%+v, %+v", s.order("two"), v.Refusals)
 			}
-			s.decideAll(s.id, "rest", ideafile.Approve, "cid", s.waitsFor(4))
+			s.decideAll(s.id, "rest", policy.Approve, "cid", s.waitsFor(4))
 			s.end(run)
 			if len(till.seen()) != 12 {
 				t.Errorf("%d payments", len(till.seen()))
@@ -97,10 +97,10 @@ func TestAnOrderOfFortyApprovesFortyThoughTheWorkerIsKilledAndOthersDecide(t *te
 		id := fmt.Sprintf("%s/~part/%d/%d", s.id, (n-1)/20+1, n)
 		instances = append(instances, id)
 		if n%6 == 1 {
-			s.signal(id, ideafile.Answer, map[string]any{"call": fmt.Sprintf("0.1@%d", n), "by": "bob", "output": "in the shop"})
+			s.signal(id, policy.Answer, map[string]any{"call": fmt.Sprintf("0.1@%d", n), "by": "bob", "output": "in the shop"})
 		}
 	}
-	s.signal(s.id, turn.SteerAllow, map[string]any{"id": "forty", "tool": "pay", "count": 40, "by": "ann"})
+	s.signal(s.id, approval.SteerAllow, map[string]any{"id": "forty", "tool": "pay", "count": 40, "by": "ann"})
 	kill = c.work()
 	eventually(t, "some are paid", func() bool { return len(c.calls("pay")) > 5 })
 	kill()
@@ -113,7 +113,7 @@ func TestAnOrderOfFortyApprovesFortyThoughTheWorkerIsKilledAndOthersDecide(t *te
 	if v := s.processStatus(); v.Refused != 0 {
 		t.Errorf("%+v", v.Refusals)
 	}
-	s.decideAll(s.id, "rest", ideafile.Approve, "cid", s.waitsFor(10))
+	s.decideAll(s.id, "rest", policy.Approve, "cid", s.waitsFor(10))
 	c.finish(run)
 	keys := c.calls("pay")
 	slices.Sort(keys)
@@ -132,14 +132,14 @@ func TestOnlyTheWholeProcessTakesOrdersAndApprovesUnderThem(t *testing.T) {
 	part := &scenario{t: t, id: protocol.PartID(s.id, 2), client: s.client, namespace: s.namespace}
 	want := " goes to the whole process, " + s.id + ": this is its part 2"
 	order := map[string]any{"id": "all", "tool": "pay", "count": 3, "by": "ann"}
-	if why := part.steer(turn.SteerAllow, order); why != "allow"+want {
+	if why := part.steer(approval.SteerAllow, order); why != "allow"+want {
 		t.Error(why)
 	}
-	if why := part.steer(turn.SteerDisallow, map[string]any{"order": "all", "id": "end"}); why != "disallow"+want {
+	if why := part.steer(approval.SteerDisallow, map[string]any{"order": "all", "id": "end"}); why != "disallow"+want {
 		t.Error(why)
 	}
 	order["count"] = 1
-	if why := s.steer(turn.SteerAllow, order); why != "" {
+	if why := s.steer(approval.SteerAllow, order); why != "" {
 		t.Fatal(why)
 	}
 	left := s.waitsFor(2)
@@ -149,14 +149,14 @@ func TestOnlyTheWholeProcessTakesOrdersAndApprovesUnderThem(t *testing.T) {
 		return v.Refused == n && strings.Contains(v.Refusals[n-1].Reason, "the process itself approves what a standing order covers")
 	}
 	before := s.processStatus().Refused
-	s.signal(s.id, ideafile.Approve, forged)
+	s.signal(s.id, policy.Approve, forged)
 	eventually(t, "it is refused", func() bool { return refused(before + 1) })
-	s.signal(s.id, turn.SteerDecide, map[string]any{"decisions": []any{jsonval.DeepMerge(forged, map[string]any{"decision": ideafile.Approve})}})
+	s.signal(s.id, approval.SteerDecide, map[string]any{"decisions": []any{jsonval.DeepMerge(forged, map[string]any{"decision": policy.Approve})}})
 	eventually(t, "it is refused among many", func() bool { return refused(before + 2) })
 	if o := s.order("all"); o.Approved != 1 || len(till.seen()) != 1 {
 		t.Errorf("%+v, %d payments", o, len(till.seen()))
 	}
-	s.decideAll(s.id, "rest", ideafile.Approve, "cid", s.waitsFor(2))
+	s.decideAll(s.id, "rest", policy.Approve, "cid", s.waitsFor(2))
 	s.end(run)
 }
 
@@ -169,7 +169,7 @@ func TestAnOrderCoversNoDelegate(t *testing.T) {
 	s.file("settle.json", `{"schema": {"tools": {"pay": `+till.pay("true")+`}}, "context": [`+payOnce+`]}`)
 	run := s.start()
 	order := map[string]any{"id": "all", "tool": "pay", "count": 10, "by": "ann"}
-	if why := s.steer(turn.SteerAllow, order); why != "" {
+	if why := s.steer(approval.SteerAllow, order); why != "" {
 		t.Fatal(why)
 	}
 	eventually(t, "its own Call is paid", func() bool { return len(till.seen()) == 1 })
@@ -178,7 +178,7 @@ func TestAnOrderCoversNoDelegate(t *testing.T) {
 	if o := s.order("all"); o.Approved != 1 || len(till.seen()) != 1 {
 		t.Errorf("%+v, %d payments", o, len(till.seen()))
 	}
-	if why := delegate.steer(turn.SteerAllow, order); why != "" {
+	if why := delegate.steer(approval.SteerAllow, order); why != "" {
 		t.Fatal(why)
 	}
 	s.end(run)
@@ -197,7 +197,7 @@ func TestAForkTakesNoOrdersAlongAndBeginsToWaitAnew(t *testing.T) {
 	s := newScenario(t, idea)
 	s.startedBy = []string{"sam"}
 	run := s.start()
-	if why := s.steer(turn.SteerAllow, map[string]any{"id": "all", "tool": "pay", "count": 10, "by": "ann"}); why != "" {
+	if why := s.steer(approval.SteerAllow, map[string]any{"id": "all", "tool": "pay", "count": 10, "by": "ann"}); why != "" {
 		t.Fatal(why)
 	}
 	escalated := func(s *scenario) (a protocol.Approval) {
@@ -227,7 +227,7 @@ func TestAForkTakesNoOrdersAlongAndBeginsToWaitAnew(t *testing.T) {
 	a := escalated(fork)
 	if w := a.WhileWaiting; a.CallID != "0.2" || !a.Since.After(before.Since) || !w.Escalations[0].At.After(before.WhileWaiting.Escalations[0].At) ||
 		w.Escalations[0].At.Sub(a.Since) != before.WhileWaiting.Escalations[0].At.Sub(before.Since) {
-		t.Errorf("%+v, before the fork %+v", a.PendingApproval, before.PendingApproval)
+		t.Errorf("%+v, before the fork %+v", a.Pending, before.Pending)
 	}
 	for _, p := range []*scenario{s, fork} {
 		if why := p.decideOf(p.id+"/main", "0.2", "hal", "heads"); why != "" {
@@ -239,6 +239,6 @@ func TestAForkTakesNoOrdersAlongAndBeginsToWaitAnew(t *testing.T) {
 	if len(fork.processStatus().Orders) != 0 || s.order("all").Approved != 2 || len(till.seen()) != 4 {
 		t.Errorf("%+v, %+v, %d payments", fork.processStatus().Orders, s.order("all"), len(till.seen()))
 	}
-	fork.decide(ideafile.Approve, "0.3", "")
+	fork.decide(policy.Approve, "0.3", "")
 	fork.end(forked)
 }

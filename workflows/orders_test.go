@@ -6,9 +6,8 @@ import (
 	"testing"
 
 	"processidea/internal/longrun"
-	"processidea/model/ideafile"
-	"processidea/model/standing"
-	"processidea/model/turn"
+	"processidea/model/approval"
+	"processidea/model/approval/policy"
 	"processidea/store/chain"
 )
 
@@ -35,7 +34,7 @@ func (s *scenario) steer(name string, payload map[string]any) (refused string) {
 }
 
 // order is a standing order of the process, as it shows it.
-func (s *scenario) order(id string) (o standing.Order) {
+func (s *scenario) order(id string) (o approval.GivenOrder) {
 	s.t.Helper()
 	for _, given := range s.processStatus().Orders {
 		if given.ID == id {
@@ -66,7 +65,7 @@ func TestAStandingOrderApprovesAsManyCallsAsItSays(t *testing.T) {
 			run := s.start()
 			order := map[string]any{"id": "small", "tool": "pay", "count": 7, "by": "ann", "groups": []any{"finance"}, "reason": "routine",
 				"when": map[string]any{"properties": map[string]any{"n": map[string]any{"maximum": 5}}}}
-			if why := s.steer(turn.SteerAllow, order); why != "" {
+			if why := s.steer(approval.SteerAllow, order); why != "" {
 				t.Fatal(why)
 			}
 			eventually(t, "seven are paid", func() bool { return len(till.seen()) == 7 && s.processStatus().Awaiting == 5 })
@@ -75,17 +74,17 @@ func TestAStandingOrderApprovesAsManyCallsAsItSays(t *testing.T) {
 			}
 			// Another order of who may not decide, and one that is ended before anything fits it, change nothing.
 			order["id"], order["by"] = "sams", "sam"
-			if why := s.steer(turn.SteerAllow, order); !strings.Contains(why, "sam started the process") {
+			if why := s.steer(approval.SteerAllow, order); !strings.Contains(why, "sam started the process") {
 				t.Errorf("the starter gave an order: %q", why)
 			}
 			order["id"], order["by"] = "small", "bob"
-			s.signal(s.id, turn.SteerAllow, order)
+			s.signal(s.id, approval.SteerAllow, order)
 			eventually(t, "two orders of one name are refused", func() bool {
 				refusals := s.processStatus().Refusals
 				return len(refusals) > 0 && strings.Contains(refusals[len(refusals)-1].Reason, "already")
 			})
 			order["id"] = "rest"
-			if why := s.steer(turn.SteerAllow, order); why != "" {
+			if why := s.steer(approval.SteerAllow, order); why != "" {
 				t.Fatal(why)
 			}
 			s.end(run)
@@ -108,9 +107,9 @@ func TestAStandingOrderApprovesAsManyCallsAsItSays(t *testing.T) {
 					t.Fatal(err)
 				}
 				for _, e := range log {
-					if d := e.Decision; d != nil && d.Kind == ideafile.Approve {
+					if d := e.Decision; d != nil && d.Kind == policy.Approve {
 						under[d.OrderID]++
-					} else if d != nil && d.Kind == turn.SteerAllow {
+					} else if d != nil && d.Kind == approval.SteerAllow {
 						under["given "+d.Order.ID]++
 					}
 				}
@@ -129,28 +128,28 @@ func TestAStandingOrderCoversNothingThatAPersonChanged(t *testing.T) {
 	s := paying(t, till, "", "true", rows(1, 2)+`,`+payOnce)
 	run := s.start()
 	s.waitsFor(2)
-	if why := s.outcome(s.id, s.id+"/1", ideafile.Amend, map[string]any{"call": "0.1@1", "params": map[string]any{"n": 3}, "id": "amended"}); why != "" {
+	if why := s.outcome(s.id, s.id+"/1", policy.Amend, map[string]any{"call": "0.1@1", "params": map[string]any{"n": 3}, "id": "amended"}); why != "" {
 		t.Fatal(why)
 	}
 	// It waits again, as it was changed.
 	s.waitsFor(2)
-	if why := s.steer(turn.SteerAllow, map[string]any{"id": "all", "tool": "pay", "count": 10}); why != "" {
+	if why := s.steer(approval.SteerAllow, map[string]any{"id": "all", "tool": "pay", "count": 10}); why != "" {
 		t.Fatal(why)
 	}
 	eventually(t, "the other one is paid", func() bool { return len(till.seen()) == 1 && s.processStatus().Awaiting == 1 })
 	if o := s.order("all"); o.Approved != 1 {
 		t.Errorf("%+v", o)
 	}
-	if why := s.steer(turn.SteerDisallow, map[string]any{"order": "all", "id": "end", "by": "ann"}); why != "" {
+	if why := s.steer(approval.SteerDisallow, map[string]any{"order": "all", "id": "end", "by": "ann"}); why != "" {
 		t.Fatal(why)
 	}
 	if o := s.order("all"); o.Ended == nil || o.Ended.By != "ann" {
 		t.Errorf("%+v", o)
 	}
-	if why := s.steer(turn.SteerDisallow, map[string]any{"order": "all", "id": "again"}); !strings.Contains(why, "ended already") {
+	if why := s.steer(approval.SteerDisallow, map[string]any{"order": "all", "id": "again"}); !strings.Contains(why, "ended already") {
 		t.Error(why)
 	}
-	s.decide(ideafile.Approve, "0.1@1", "")
+	s.decide(policy.Approve, "0.1@1", "")
 	s.end(run)
 	if len(till.seen()) != 2 {
 		t.Errorf("%d payments", len(till.seen()))
@@ -166,7 +165,7 @@ func TestAStandingOrderIsOnePersonsApproval(t *testing.T) {
 	s.waitsFor(3)
 	give := func(id, by string) {
 		t.Helper()
-		if why := s.steer(turn.SteerAllow, map[string]any{"id": id, "tool": "pay", "count": 10, "by": by, "groups": []any{"finance"}}); why != "" {
+		if why := s.steer(approval.SteerAllow, map[string]any{"id": id, "tool": "pay", "count": 10, "by": by, "groups": []any{"finance"}}); why != "" {
 			t.Fatal(why)
 		}
 	}
@@ -179,7 +178,7 @@ func TestAStandingOrderIsOnePersonsApproval(t *testing.T) {
 		return n == 3
 	})
 	give("anns second", "Ann")
-	if why := s.decideAs(s.id, s.id+"/1", ideafile.Approve, "0.1@1", "bob"); why != "" {
+	if why := s.decideAs(s.id, s.id+"/1", policy.Approve, "0.1@1", "bob"); why != "" {
 		t.Error(why)
 	}
 	eventually(t, "one is paid", func() bool { return len(till.seen()) == 1 })

@@ -12,7 +12,7 @@ import (
 	workflowpb "go.temporal.io/api/workflow/v1"
 	"go.temporal.io/api/workflowservice/v1"
 
-	"processidea/model/ideafile"
+	"processidea/model/approval/policy"
 	"processidea/model/loop"
 	"processidea/protocol"
 	"processidea/tools"
@@ -88,7 +88,7 @@ func TestWorkersEndTheInstancesOfAProcessThatIsGoneAndNoOthers(t *testing.T) {
 	}
 	for _, s := range []*scenario{here, continued} {
 		for _, waits := range s.pending() {
-			s.decideOn(ideafile.Approve, waits.CallID)
+			s.decideOn(policy.Approve, waits.CallID)
 		}
 		if r := c.finish(c.client.GetWorkflow(t.Context(), s.id, "")); r.Status != loop.StatusCompleted || r.Calls.Done != 3 {
 			t.Errorf("%s is %s with %+v", s.id, r.Status, r.Calls)

@@ -16,6 +16,7 @@ import (
 
 	"processidea/devserver/devtest"
 	"processidea/internal/longrun"
+	"processidea/model/approval"
 	"processidea/model/jsonval"
 	"processidea/model/loop"
 	"processidea/model/turn"
@@ -161,7 +162,7 @@ func TestAnLLMThatStaysAwayLongerThanThePatiencePausesTheProcess(t *testing.T) {
 	run := c.start(s)
 	s.pausedWith(turn.CodeLLMUnreachable, "connection refused", o.address, "as long as the patience lasts")
 	o.answers(nil)
-	s.signal(s.id, turn.SteerResume, map[string]any{})
+	s.signal(s.id, approval.SteerResume, map[string]any{})
 	if r := c.finish(run); r.Calls.Done != 1 || r.Requests < 2 {
 		t.Errorf("%+v", r)
 	}
@@ -175,9 +176,9 @@ func TestAProcessThatIsHeldUpTakesAPauseAResumeAndItsEndAtOnce(t *testing.T) {
 	c.productionWith([]string{envLLM + "=http://" + o.address + "/v1"}) // with pauses as they are
 	c.start(s)
 	s.heldUp("connection refused")
-	s.signal(s.id, turn.SteerPause, map[string]any{})
+	s.signal(s.id, approval.SteerPause, map[string]any{})
 	eventually(t, "it is paused", func() bool { return s.processStatus().Status == loop.StatusPaused })
-	s.signal(s.id, turn.SteerResume, map[string]any{})
+	s.signal(s.id, approval.SteerResume, map[string]any{})
 	eventually(t, "it is held up again", func() bool {
 		v := s.processStatus()
 		return v.Status == loop.StatusRunning && len(v.HeldUp) == 1

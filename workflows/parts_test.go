@@ -8,9 +8,10 @@ import (
 
 	"go.temporal.io/sdk/temporal"
 
+	"processidea/model/approval"
+	"processidea/model/approval/policy"
 	"processidea/model/ideafile"
 	"processidea/model/loop"
-	"processidea/model/turn"
 	"processidea/protocol"
 	"processidea/store/chain"
 )
@@ -71,7 +72,7 @@ func TestAWrongOutputOverAllPartsIsToldToTheLLM(t *testing.T) {
 		t.Errorf("the LLM was told\n%s", s.prompt(len(seen)))
 	}
 	s.script(`{"solution": {"calls": [], "output": {"all": "†state.loud"}}}`)
-	s.signal(s.id, turn.SteerResume, map[string]any{})
+	s.signal(s.id, approval.SteerResume, map[string]any{})
 	if r := s.end(run); r.Status != loop.StatusCompleted || asJSON(r.Output) != `{"all":{"1":"T1","2":"T2","3":"T3"}}` {
 		t.Errorf("%s with %s", r.Status, asJSON(r.Output))
 	}
@@ -129,12 +130,12 @@ func TestPeopleDecideOnSteerAndAddToPartsThroughTheWhole(t *testing.T) {
 {"solution": {"calls": []}}`
 	run := s.start()
 	waiting := s.waitsFor(7)
-	s.signal(s.id, turn.SteerAdd, map[string]any{"context": []any{map[string]any{"type": "state", "_instance": "8", "text": "t8"}}})
+	s.signal(s.id, approval.SteerAdd, map[string]any{"context": []any{map[string]any{"type": "state", "_instance": "8", "text": "t8"}}})
 	s.waitsFor(8)
-	s.signal(s.id, turn.SteerAdd, map[string]any{"context": []any{map[string]any{"type": "state", "_instance": "3"}}, "id": "twice"})
-	s.signal(s.id, ideafile.Approve, map[string]any{"call": "1.1@nobody", "id": "nobody"})
+	s.signal(s.id, approval.SteerAdd, map[string]any{"context": []any{map[string]any{"type": "state", "_instance": "3"}}, "id": "twice"})
+	s.signal(s.id, policy.Approve, map[string]any{"call": "1.1@nobody", "id": "nobody"})
 	eventually(t, "both are refused", func() bool { return s.processStatus().Refused == 2 })
-	s.signal(s.id, turn.SteerPause, map[string]any{"by": "ann"})
+	s.signal(s.id, approval.SteerPause, map[string]any{"by": "ann"})
 	eventually(t, "every part is paused", func() bool {
 		v := s.processStatus()
 		paused := 0
@@ -145,9 +146,9 @@ func TestPeopleDecideOnSteerAndAddToPartsThroughTheWhole(t *testing.T) {
 		}
 		return v.Status == loop.StatusPaused && paused == 4
 	})
-	s.signal(s.id, turn.SteerResume, map[string]any{})
+	s.signal(s.id, approval.SteerResume, map[string]any{})
 	for _, a := range append(waiting, s.waitsFor(8)[7]) {
-		s.signal(s.id, ideafile.Approve, map[string]any{"call": a.CallID, "digest": a.Digest, "by": "bob"})
+		s.signal(s.id, policy.Approve, map[string]any{"call": a.CallID, "digest": a.Digest, "by": "bob"})
 	}
 	if r := s.end(run); r.Status != loop.StatusCompleted || r.Calls.Done != 8 || len(till.seen()) != 8 || len(r.Instances) != 8 {
 		t.Errorf("%s %+v, %d payments", r.Status, r.Calls, len(till.seen()))

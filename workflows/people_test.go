@@ -18,6 +18,8 @@ import (
 	"go.temporal.io/sdk/converter"
 
 	"processidea/internal/longrun"
+	"processidea/model/approval"
+	"processidea/model/approval/policy"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
 	"processidea/model/loop"
@@ -127,13 +129,13 @@ func TestWhatIsShownIsByteForByteWhatRuns(t *testing.T) {
 	if len(till.seen()) != 0 || shown.CallID != "1.1" || shown.Tool != "pay" || len(shown.Digest) != 64 {
 		t.Errorf("%d payments, shown %+v", len(till.seen()), shown)
 	}
-	s.decide(ideafile.Approve, "1.1", fmt.Sprintf(`{"digest": %q, "reason": "fine"}`, shown.Digest))
+	s.decide(policy.Approve, "1.1", fmt.Sprintf(`{"digest": %q, "reason": "fine"}`, shown.Digest))
 	r := s.end(run)
 	if got := till.seen(); len(got) != 1 || got[0] != string(jsonval.Encode(shown.Params)) {
 		t.Errorf("shown %s, sent %q", jsonval.Encode(shown.Params), got)
 	}
 	d := s.instance("").Calls[0].Decisions
-	if len(d) != 1 || d[0].ApprovalDigest != shown.Digest || d[0].DecidedBy != "ann" || d[0].Reason != "fine" || d[0].Kind != ideafile.Approve || d[0].DecidedAt.IsZero() {
+	if len(d) != 1 || d[0].ApprovalDigest != shown.Digest || d[0].DecidedBy != "ann" || d[0].Reason != "fine" || d[0].Kind != policy.Approve || d[0].DecidedAt.IsZero() {
 		t.Errorf("%+v", d)
 	}
 	if r.Requests != 2 || r.Calls.Done != 1 || !strings.Contains(s.prompt(2), "approved by ann: fine") {
@@ -153,19 +155,19 @@ func TestADecisionThatDoesNotFitChangesNothingAndIsKeptWithItsReason(t *testing.
 		payload any
 		reason  string
 	}{
-		{ideafile.Approve, map[string]any{"call": "1.1", "digest": "0000", "id": "0"}, "the digest is not that of what waits now"},
-		{ideafile.Approve, map[string]any{"call": "1.2", "id": "1"}, `there is no Call "1.2"`},
-		{ideafile.Approve, map[string]any{"call": "1.1@①", "id": "2"}, `there is no Call "1.1@①"`},
-		{ideafile.Reject, map[string]any{"call": "1.1", "reason": "no", "id": "3"}, "reject is not allowed here; allowed: approve, amend"},
-		{ideafile.Amend, map[string]any{"call": "1.1", "params": map[string]any{"n": "many"}, "id": "4"}, "params: /n: expected integer"},
-		{ideafile.Approve, map[string]any{"call": 7, "id": "5"}, `"call" is a string, not number`},
-		{ideafile.Approve, map[string]any{"call": "1.1", "force": true, "id": "6"}, `unknown key "force"`},
-		{ideafile.Approve, "1.1", "want an object"},
-		{ideafile.Approve, []byte{1}, "want one JSON object"},
-		{ideafile.Approve, nil, "want one JSON object"},
+		{policy.Approve, map[string]any{"call": "1.1", "digest": "0000", "id": "0"}, "the digest is not that of what waits now"},
+		{policy.Approve, map[string]any{"call": "1.2", "id": "1"}, `there is no Call "1.2"`},
+		{policy.Approve, map[string]any{"call": "1.1@①", "id": "2"}, `there is no Call "1.1@①"`},
+		{policy.Reject, map[string]any{"call": "1.1", "reason": "no", "id": "3"}, "reject is not allowed here; allowed: approve, amend"},
+		{policy.Amend, map[string]any{"call": "1.1", "params": map[string]any{"n": "many"}, "id": "4"}, "params: /n: expected integer"},
+		{policy.Approve, map[string]any{"call": 7, "id": "5"}, `"call" is a string, not number`},
+		{policy.Approve, map[string]any{"call": "1.1", "force": true, "id": "6"}, `unknown key "force"`},
+		{policy.Approve, "1.1", "want an object"},
+		{policy.Approve, []byte{1}, "want one JSON object"},
+		{policy.Approve, nil, "want one JSON object"},
 	} {
 		s.signal(s.id, c.signal, c.payload)
-		var last turn.RefusedSignal
+		var last approval.RefusedSignal
 		eventually(t, c.reason, func() bool {
 			v := s.processStatus()
 			if len(v.Refusals) == n+1 {
@@ -180,7 +182,7 @@ func TestADecisionThatDoesNotFitChangesNothingAndIsKeptWithItsReason(t *testing.
 	if v := s.instance(""); len(v.Refusals) != 4 || v.Calls[0].Status != ideafile.AwaitingApproval || len(till.seen()) != 0 {
 		t.Errorf("%+v", v)
 	}
-	s.decide(ideafile.Approve, "1.1", "")
+	s.decide(policy.Approve, "1.1", "")
 	s.end(run)
 	if len(till.seen()) != 1 {
 		t.Errorf("%d payments", len(till.seen()))
@@ -199,12 +201,12 @@ func TestDecisionsAreToldAsFactsAndTheRejectedCallMeetsTheApprovalAgain(t *testi
 		nothingMore)
 	run := s.start()
 	s.waitsFor(4)
-	s.decide(ideafile.Reject, "1.1", `{"reason": "too dear"}`)
-	s.decide(ideafile.Amend, "1.2", `{"params": {"n": 6}, "reason": "a tenth"}`)
-	s.decide(ideafile.Replace, "1.3", `{"with": {"_tool": "shout", "text": "sorry"}}`)
-	s.decide(ideafile.Answer, "1.4", `{"output": "by hand"}`)
+	s.decide(policy.Reject, "1.1", `{"reason": "too dear"}`)
+	s.decide(policy.Amend, "1.2", `{"params": {"n": 6}, "reason": "a tenth"}`)
+	s.decide(policy.Replace, "1.3", `{"with": {"_tool": "shout", "text": "sorry"}}`)
+	s.decide(policy.Answer, "1.4", `{"output": "by hand"}`)
 	eventually(t, "the Call that was proposed again waits again", func() bool { return s.waitsFor(1)[0].CallID == "2.2" })
-	s.decide(ideafile.Reject, "2.2", `{"reason": "still too dear"}`)
+	s.decide(policy.Reject, "2.2", `{"reason": "still too dear"}`)
 	r := s.end(run)
 	if got := asJSON(r.Instances[""].State); got != `{"b":"paid","c":"SORRY","d":"by hand","e":"paid","f":"HI"}` {
 		t.Error(got)
@@ -233,7 +235,7 @@ func TestAProcessMayAskForMoreApprovalsThanItsTools(t *testing.T) {
 		`{"solution": {"calls": [{"_tool": "pay", "n": 1, "_outputPath": "a"}, {"_tool": "shout", "text": "free", "_outputPath": "b"}]}}`, nothingMore)
 	run := s.start()
 	s.waitsFor(1)
-	s.decide(ideafile.Approve, "1.1", "")
+	s.decide(policy.Approve, "1.1", "")
 	if r := s.end(run); r.Calls.Done != 2 {
 		t.Errorf("%+v", r)
 	}
@@ -277,7 +279,7 @@ func TestOfManyInstancesMostSettleWhileTheOthersWaitAndShareARequest(t *testing.
 		t.Errorf("%d payments, %d Requests", len(till.seen()), len(s.llm.Requests()))
 	}
 	for n := settled; n < count; n++ {
-		s.decide(ideafile.Approve, fmt.Sprintf("1.1@i%d", n), "")
+		s.decide(policy.Approve, fmt.Sprintf("1.1@i%d", n), "")
 		s.waitsFor(count - 1 - n)
 	}
 	if r := s.end(run); r.Requests != 3 || r.Calls.Done != count || len(till.seen()) != count {
@@ -318,21 +320,21 @@ func TestAPauseLetsRunningCallsFinishAndStartsNothing(t *testing.T) {
 	run := s.start()
 	s.waitsFor(1)
 	eventually(t, "the first runs", func() bool { return len(till.seen()) == 1 })
-	s.signal(s.id, turn.SteerPause, map[string]any{"by": "ann", "reason": "lunch", "id": "p1"})
+	s.signal(s.id, approval.SteerPause, map[string]any{"by": "ann", "reason": "lunch", "id": "p1"})
 	eventually(t, "it is paused", func() bool { return s.processStatus().Status == loop.StatusPaused })
 	eventually(t, "the instance holds", func() bool { return strings.Contains(s.details("/main"), "the process is paused") })
 	close(hold)
 	eventually(t, "the running Call finishes", func() bool { return s.instance("").Calls[0].Status == ideafile.Done })
-	s.decide(ideafile.Approve, "1.3", "")
+	s.decide(policy.Approve, "1.3", "")
 	eventually(t, "the decision is taken", func() bool { return len(s.instance("").Calls[2].Decisions) == 1 })
 	eventually(t, "where it stands is sealed", func() bool { return s.processStatus().Ideas >= 2 })
 	v := s.processStatus()
 	if len(till.seen()) != 1 || v.Error == nil || v.Error.Message != "paused by ann: lunch" || v.Accepted[0].ID != "p1" {
 		t.Errorf("%d ran; %+v", len(till.seen()), v)
 	}
-	s.signal(s.id, turn.SteerPause, map[string]any{})
+	s.signal(s.id, approval.SteerPause, map[string]any{})
 	eventually(t, "a second pause is refused", func() bool { return len(s.processStatus().Refusals) == 1 })
-	s.signal(s.id, turn.SteerResume, map[string]any{})
+	s.signal(s.id, approval.SteerResume, map[string]any{})
 	if r := s.end(run); r.Calls.Done != 3 || len(till.seen()) != 3 {
 		t.Errorf("%+v", r)
 	}
@@ -359,9 +361,9 @@ func TestARevisionMakesANewIdeaAndLeavesTheOldOneAsItIs(t *testing.T) {
 	s.waitsFor(1)
 	eventually(t, "it has come to rest, and is sealed", func() bool { return s.processStatus().Ideas == 2 })
 	before := asJSON(s.sealed(1))
-	s.signal(s.id, turn.SteerRevise, map[string]any{"context": []any{map[string]any{"type": "state", "n": "many"}}})
+	s.signal(s.id, approval.SteerRevise, map[string]any{"context": []any{map[string]any{"type": "state", "n": "many"}}})
 	eventually(t, "a value that does not fit is refused", func() bool { return len(s.processStatus().Refusals) == 1 })
-	s.signal(s.id, turn.SteerRevise, map[string]any{"id": "r1", "by": "ann", "reason": "wrong", "context": []any{
+	s.signal(s.id, approval.SteerRevise, map[string]any{"id": "r1", "by": "ann", "reason": "wrong", "context": []any{
 		map[string]any{"type": "state", "n": 7}, map[string]any{"type": "input", "greeting": "hello"}, map[string]any{"type": "instruction", "instruction": "Be kind."}}})
 	eventually(t, "it is accepted and sealed", func() bool { v := s.processStatus(); return len(v.Accepted) == 1 && v.Ideas == 3 })
 	if v := s.processStatus(); len(v.Refusals) != 1 {
@@ -370,9 +372,9 @@ func TestARevisionMakesANewIdeaAndLeavesTheOldOneAsItIs(t *testing.T) {
 	if asJSON(s.sealed(1)) != before || !strings.Contains(asJSON(s.sealed(3)), `"n":7`) || !strings.Contains(asJSON(s.sealed(3)), "Be kind.") {
 		t.Errorf("%s\n%s", asJSON(s.sealed(1)), asJSON(s.sealed(3)))
 	}
-	s.decide(ideafile.Approve, "1.1", "") // as it was shown, with 5
+	s.decide(policy.Approve, "1.1", "") // as it was shown, with 5
 	eventually(t, "the second waits", func() bool { return s.waitsFor(1)[0].CallID == "2.2" })
-	s.decide(ideafile.Approve, "2.2", "")
+	s.decide(policy.Approve, "2.2", "")
 	if r := s.end(run); asJSON(r.Instances[""].State) != `{"a":"paid","b":"HELLO","c":"paid","n":7}` {
 		t.Error(asJSON(r.Instances[""].State))
 	}
@@ -397,12 +399,12 @@ func TestInstancesThatAreAddedAreInTheNextRequest(t *testing.T) {
 	for n := range 50 {
 		context = append(context, map[string]any{"type": "state", "_instance": fmt.Sprintf("j%d", n), "n": 1})
 	}
-	s.signal(s.id, turn.SteerAdd, map[string]any{"context": []any{map[string]any{"type": "state", "_instance": "i0"}}})
-	s.signal(s.id, turn.SteerAdd, map[string]any{"context": []any{map[string]any{"type": "text", "text": "for all"}}})
-	s.signal(s.id, turn.SteerAdd, map[string]any{"context": context, "id": "a1"})
+	s.signal(s.id, approval.SteerAdd, map[string]any{"context": []any{map[string]any{"type": "state", "_instance": "i0"}}})
+	s.signal(s.id, approval.SteerAdd, map[string]any{"context": []any{map[string]any{"type": "text", "text": "for all"}}})
+	s.signal(s.id, approval.SteerAdd, map[string]any{"context": context, "id": "a1"})
 	eventually(t, "they are added", func() bool { return len(s.processStatus().Instances) == 52 })
 	eventually(t, "they are paid", func() bool { return len(till.seen()) == 51 })
-	s.decide(ideafile.Approve, "1.1@i1", "")
+	s.decide(policy.Approve, "1.1@i1", "")
 	r := s.end(run)
 	if r.Calls.Done != 52 || r.Instances["j49"].Status != ideafile.InstanceSettled || len(s.processStatus().Refusals) != 2 {
 		t.Errorf("%+v", r.Calls)
@@ -423,7 +425,7 @@ func TestNothingRunsForAProcessThatWasTerminated(t *testing.T) {
 	if err := temporalClient.TerminateWorkflow(t.Context(), s.id, "", "test"); err != nil {
 		t.Fatal(err)
 	}
-	s.signal(s.id+"/main", ideafile.Approve, map[string]any{"call": "1.1"})
+	s.signal(s.id+"/main", policy.Approve, map[string]any{"call": "1.1"})
 	err := temporalClient.GetWorkflow(t.Context(), s.id+"/main", "").Get(t.Context(), nil)
 	if err == nil || !strings.Contains(err.Error(), "the process is gone") || len(till.seen()) != 0 {
 		t.Errorf("%v, %d payments", err, len(till.seen()))

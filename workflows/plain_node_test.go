@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"processidea/model/ideafile"
-	"processidea/model/turn"
+	"processidea/model/approval"
+	"processidea/model/approval/policy"
 	"processidea/tools/mcptool/npmtest"
 )
 
@@ -45,8 +45,8 @@ func TestTheGoSDKAloneDecidesOnManyAndCancels(t *testing.T) {
 	run := s.start()
 	s.waitsFor(4)
 	plain := s.plainClient()
-	decisions := []map[string]string{{"call": "1.1@13", "decision": ideafile.Approve}, {"call": "1.1@2", "decision": ideafile.Reject, "reason": "no"}}
-	if err := plain.SignalWorkflow(t.Context(), s.id, "", turn.SteerDecide, map[string]any{"decisions": decisions, "by": "nora"}); err != nil {
+	decisions := []map[string]string{{"call": "1.1@13", "decision": policy.Approve}, {"call": "1.1@2", "decision": policy.Reject, "reason": "no"}}
+	if err := plain.SignalWorkflow(t.Context(), s.id, "", approval.SteerDecide, map[string]any{"decisions": decisions, "by": "nora"}); err != nil {
 		t.Fatal(err)
 	}
 	s.waitsFor(2)

@@ -6,14 +6,13 @@ import (
 	"strings"
 	"testing"
 
+	commonpb "go.temporal.io/api/common/v1"
 	querypb "go.temporal.io/api/query/v1"
 	"go.temporal.io/api/workflowservice/v1"
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/converter"
 
-	commonpb "go.temporal.io/api/common/v1"
-
-	"processidea/model/ideafile"
+	"processidea/model/approval/policy"
 	"processidea/model/jsonval"
 )
 
@@ -97,7 +96,7 @@ func TestAClientWithoutOurCodeQueriesAndSignalsEveryWorkflow(t *testing.T) {
 	})
 	for id, payload := range map[string]string{s.id + "/13": `{"call": "1.1@13"}`, s.id: `{"call": "1.1@a%20b%2F%C3%A9", "by": "bo"}`} {
 		v, _ := jsonval.Decode([]byte(payload))
-		if err := plain.SignalWorkflow(t.Context(), id, "", ideafile.Approve, v); err != nil {
+		if err := plain.SignalWorkflow(t.Context(), id, "", policy.Approve, v); err != nil {
 			t.Errorf("%s: %v", id, err)
 		}
 	}

@@ -7,10 +7,11 @@ import (
 	"strings"
 	"testing"
 
+	"processidea/model/approval"
+	"processidea/model/approval/policy"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
 	"processidea/model/loop"
-	"processidea/model/planreview"
 	"processidea/protocol"
 	"processidea/store/chain"
 )
@@ -73,22 +74,22 @@ func TestNothingOfAPlanRunsBeforeAPersonHasApprovedItAsAWhole(t *testing.T) {
 	if v := s.processStatus(); v.Awaiting != 1 || !strings.Contains(asJSON(v.Waiting), "a person: the Plan of Request 1 (3 Calls") || v.Instances["3"].Status != ideafile.InstanceWaiting {
 		t.Errorf("%s", asJSON(v))
 	}
-	s.signal(s.id, planreview.SteerApprovePlan, map[string]any{"request": 1, "digest": "another", "by": "ann", "id": "old"})
-	s.signal(s.id, planreview.SteerApprovePlan, map[string]any{"request": 2, "by": "ann", "id": "wrong"})
-	s.signal(s.id, planreview.SteerRejectPlan, map[string]any{"request": 1, "by": "ann", "id": "silent"})
+	s.signal(s.id, approval.SteerApprovePlan, map[string]any{"request": 1, "digest": "another", "by": "ann", "id": "old"})
+	s.signal(s.id, approval.SteerApprovePlan, map[string]any{"request": 2, "by": "ann", "id": "wrong"})
+	s.signal(s.id, approval.SteerRejectPlan, map[string]any{"request": 1, "by": "ann", "id": "silent"})
 	eventually(t, "three are refused", func() bool { return s.processStatus().Refused == 3 })
 	for _, token := range []string{"1", "2", "3"} {
 		if v := s.instance(token); len(v.Calls) != 0 {
 			t.Errorf("instance %s has heard of %s", token, asJSON(v.Calls))
 		}
 	}
-	s.decidePlan(planreview.SteerApprovePlan, plan, map[string]any{"reason": "fine", "id": "yes"})
+	s.decidePlan(approval.SteerApprovePlan, plan, map[string]any{"reason": "fine", "id": "yes"})
 	// Who approves the Plan does not approve its Calls.
 	waits := s.waitsFor(1)
 	if waits[0].CallID != "1.2@2" {
 		t.Fatalf("%s", asJSON(waits))
 	}
-	s.decide(ideafile.Approve, "1.2@2", "")
+	s.decide(policy.Approve, "1.2@2", "")
 	r := s.approveTheRest(run)
 	if r.Status != loop.StatusCompleted || r.Calls.Done != 3 || len(till.seen()) != 2 {
 		t.Errorf("%s %+v, %d payments\n%s", r.Status, r.Calls, len(till.seen()), s.story())
@@ -140,7 +141,7 @@ func (s *scenario) approveTheRest(run interface{ GetID() string }) loop.Result {
 			for _, plan := range a.Plans {
 				if which := asJSON(plan); !approved[which] { // a part tells of it until it has heard
 					approved[which] = true
-					s.decidePlan(planreview.SteerApprovePlan, plan, nil)
+					s.decidePlan(approval.SteerApprovePlan, plan, nil)
 				}
 			}
 		}
@@ -160,9 +161,9 @@ func TestARejectedPlanRunsNothingAndTheNextRequestReadsWhy(t *testing.T) {
 	s.every = 1
 	run := s.start()
 	for n := 1; n <= 3; n++ {
-		s.decidePlan(planreview.SteerRejectPlan, s.planOf(n), map[string]any{"reason": fmt.Sprintf("too little, %d times", n)})
+		s.decidePlan(approval.SteerRejectPlan, s.planOf(n), map[string]any{"reason": fmt.Sprintf("too little, %d times", n)})
 	}
-	s.decidePlan(planreview.SteerApprovePlan, s.planOf(4), nil)
+	s.decidePlan(approval.SteerApprovePlan, s.planOf(4), nil)
 	r := s.approveTheRest(run)
 	if r.Status != loop.StatusCompleted || asJSON(till.seen()) != `["{\"n\":4}"]` || r.Calls.Total() != 1 {
 		t.Errorf("%s %+v, %s\n%s", r.Status, r.Calls, asJSON(till.seen()), s.story())
@@ -188,7 +189,7 @@ func TestAPlanRunsAsAPersonHasAmendedItAndEveryCallIsCheckedAsTheLLMsAre(t *test
 		`[{"_tool": "steal", "_instance": "1"}]`, `[{"_tool": "pay", "_instance": "9", "n": 1}]`, `[{"_tool": "pay", "n": 1}]`, `[{"_tool": "pay", "_instance": "1", "n": "much"}]`,
 		`[{"_tool": "pay", "_instance": "1", "n": 1, "_outputPath": "hidden"}]`, `[{"_tool": "pay", "_instance": "1", "n": 1, "to": "†input.nobody"}]`, `[]`,
 	} {
-		s.decidePlan(planreview.SteerAmendPlan, plan, map[string]any{"calls": s.calls(wrong)})
+		s.decidePlan(approval.SteerAmendPlan, plan, map[string]any{"calls": s.calls(wrong)})
 		eventually(t, wrong+" is refused", func() bool { return s.processStatus().Refused == n+1 })
 	}
 	reasons := ""
@@ -201,7 +202,7 @@ func TestAPlanRunsAsAPersonHasAmendedItAndEveryCallIsCheckedAsTheLLMsAre(t *test
 			t.Errorf("nothing is refused because of %q:\n%s", want, reasons)
 		}
 	}
-	s.decidePlan(planreview.SteerAmendPlan, plan, map[string]any{"reason": "one is enough", "calls": s.calls(`[{"_tool": "pay", "_instance": "1", "n": 7, "_outputPath": "paid"}]`)})
+	s.decidePlan(approval.SteerAmendPlan, plan, map[string]any{"reason": "one is enough", "calls": s.calls(`[{"_tool": "pay", "_instance": "1", "n": 7, "_outputPath": "paid"}]`)})
 	r := s.approveTheRest(run)
 	if r.Status != loop.StatusCompleted || asJSON(till.seen()) != `["{\"n\":7}"]` {
 		t.Errorf("%s %+v, %s\n%s", r.Status, r.Calls, asJSON(till.seen()), s.story())
@@ -217,7 +218,7 @@ func TestAPlanRunsAsAPersonHasAmendedItAndEveryCallIsCheckedAsTheLLMsAre(t *test
 func TestADirectPlanWaitsBeforeAnyInstanceStarts(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ stage, decision string }{
-		{"complete", planreview.SteerApprovePlan}, {"complete", planreview.SteerAmendPlan}, {"complete", planreview.SteerRejectPlan}, {"optimal", planreview.SteerRejectPlan},
+		{"complete", approval.SteerApprovePlan}, {"complete", approval.SteerAmendPlan}, {"complete", approval.SteerRejectPlan}, {"optimal", approval.SteerRejectPlan},
 	} {
 		t.Run(c.stage+" "+c.decision, func(t *testing.T) {
 			t.Parallel()
@@ -235,7 +236,7 @@ func TestADirectPlanWaitsBeforeAnyInstanceStarts(t *testing.T) {
 				t.Error("no Idea stands yet")
 			}
 			more := map[string]any{"reason": "because"}
-			if c.decision == planreview.SteerAmendPlan {
+			if c.decision == approval.SteerAmendPlan {
 				s.decidePlan(c.decision, plan, map[string]any{"calls": s.calls(`[{"_tool": "steal"}]`)})
 				eventually(t, "a wrong Call is refused", func() bool { return s.processStatus().Refused == 1 })
 				more["calls"] = s.calls(`[{"_tool": "pay", "n": 5, "_outputPath": "paid"}, {"_tool": "pay", "_instance": "2", "n": 6, "to": "†state.paid", "_outputPath": "more"}]`)
@@ -244,9 +245,9 @@ func TestADirectPlanWaitsBeforeAnyInstanceStarts(t *testing.T) {
 			r := s.approveTheRest(run)
 			paid := strings.Join(till.seen(), " ")
 			switch {
-			case c.decision == planreview.SteerApprovePlan && (r.Status != loop.StatusCompleted || len(till.seen()) != 2 || r.Requests != 0),
-				c.decision == planreview.SteerAmendPlan && (r.Status != loop.StatusCompleted || strings.Count(paid, `{"n":5}`) != 2 || strings.Count(paid, `"n":6`) != 1),
-				c.stage == "complete" && c.decision == planreview.SteerRejectPlan && (r.Status != loop.StatusFailed || paid != "" || r.Requests != 0),
+			case c.decision == approval.SteerApprovePlan && (r.Status != loop.StatusCompleted || len(till.seen()) != 2 || r.Requests != 0),
+				c.decision == approval.SteerAmendPlan && (r.Status != loop.StatusCompleted || strings.Count(paid, `{"n":5}`) != 2 || strings.Count(paid, `"n":6`) != 1),
+				c.stage == "complete" && c.decision == approval.SteerRejectPlan && (r.Status != loop.StatusFailed || paid != "" || r.Requests != 0),
 				c.stage == "optimal" && (r.Status != loop.StatusCompleted || paid != `{"n":9} {"n":9}` || !strings.Contains(s.prompt(1), "was rejected by ann: because")):
 				t.Errorf("%s %+v, %s: %s", r.Status, r.Calls, paid, asJSON(r))
 			}
@@ -266,13 +267,13 @@ func TestEveryPartOfAProcessHasItsPlanDecided(t *testing.T) {
 	if len(till.seen()) != 0 || s.processStatus().Awaiting != 3 {
 		t.Fatalf("%d payments, %s", len(till.seen()), asJSON(s.processStatus()))
 	}
-	s.signal(s.id, planreview.SteerApprovePlan, map[string]any{"request": 1, "by": "ann", "id": "which"})
+	s.signal(s.id, approval.SteerApprovePlan, map[string]any{"request": 1, "by": "ann", "id": "which"})
 	eventually(t, "it is asked which", func() bool {
 		v := s.processStatus()
 		return v.Refused == 1 && strings.Contains(v.Refusals[0].Reason, "wait in 3 parts")
 	})
-	s.decidePlan(planreview.SteerRejectPlan, plans[1], map[string]any{"reason": "not these"})
-	s.decidePlan(planreview.SteerApprovePlan, plans[0], nil)
+	s.decidePlan(approval.SteerRejectPlan, plans[1], map[string]any{"reason": "not these"})
+	s.decidePlan(approval.SteerApprovePlan, plans[0], nil)
 	r := s.approveTheRest(run)
 	if r.Status != loop.StatusCompleted || r.Calls.Done != 3 || len(till.seen()) != 3 {
 		t.Errorf("%s %+v, %d payments", r.Status, r.Calls, len(till.seen()))
@@ -293,7 +294,7 @@ func TestPlansThatWaitOutliveTheirWorker(t *testing.T) {
 	}
 	kill()
 	for _, plan := range plans { // nobody works
-		s.decidePlan(planreview.SteerApprovePlan, plan, nil)
+		s.decidePlan(approval.SteerApprovePlan, plan, nil)
 	}
 	kill = c.work()
 	eventually(t, "some are paid", func() bool { return len(c.calls("pay")) > 5 })
@@ -317,14 +318,14 @@ func TestThePlanOfADelegateWaitsWhereItsCallerSaysSo(t *testing.T) {
 		"context": []any{map[string]any{"type": "plan", "stage": "complete", "plan": []any{map[string]any{"_tool": "pay", "n": 1, "_outputPath": "paid"}}}},
 	}}
 	run := s.start()
-	s.decidePlan(planreview.SteerApprovePlan, s.planOf(1), nil)
+	s.decidePlan(approval.SteerApprovePlan, s.planOf(1), nil)
 	delegate := *s
 	delegate.id = protocol.DelegateID(s.id, "1.1")
 	plan := delegate.planOf(0)
 	if len(till.seen()) != 0 {
 		t.Error("the delegate has paid")
 	}
-	delegate.decidePlan(planreview.SteerApprovePlan, plan, nil)
+	delegate.decidePlan(approval.SteerApprovePlan, plan, nil)
 	r := s.approveTheRest(run)
 	if r.Status != loop.StatusCompleted || len(till.seen()) != 1 {
 		t.Errorf("%s %s", r.Status, asJSON(r))
@@ -355,7 +356,7 @@ func TestAForkAsksAgainAboutAPlanThatWaitedAndAboutCallsThatWereLeft(t *testing.
 	if p := early.planOf(1); !strings.Contains(asJSON(p.Calls), `"n":2`) {
 		t.Errorf("%s", asJSON(p))
 	}
-	s.decidePlan(planreview.SteerApprovePlan, plan, nil)
+	s.decidePlan(approval.SteerApprovePlan, plan, nil)
 	s.waitsFor(1)
 	eventually(t, "the rest is sealed", func() bool { return strings.Contains(asJSON(s.sealedLast()), "awaiting-approval") })
 	late := s.forkNow("late", nothingMore)
@@ -363,9 +364,9 @@ func TestAForkAsksAgainAboutAPlanThatWaitedAndAboutCallsThatWereLeft(t *testing.
 	if len(left.Calls) != 1 || left.Calls[0].CallID != "1.1" || left.NotAmendable == "" {
 		t.Fatalf("%s", asJSON(left))
 	}
-	late.decidePlan(planreview.SteerAmendPlan, left, map[string]any{"calls": s.calls(`[{"_tool": "pay", "n": 3}]`)})
+	late.decidePlan(approval.SteerAmendPlan, left, map[string]any{"calls": s.calls(`[{"_tool": "pay", "n": 3}]`)})
 	eventually(t, "it cannot be amended", func() bool { return late.processStatus().Refused == 1 })
-	late.decidePlan(planreview.SteerRejectPlan, left, map[string]any{"reason": "not twice"})
+	late.decidePlan(approval.SteerRejectPlan, left, map[string]any{"reason": "not twice"})
 	r := late.came(t)
 	if r.Status != loop.StatusCompleted || r.Calls.Rejected != 1 || len(till.seen()) != 0 || !strings.Contains(late.prompt(1), "not twice") {
 		t.Errorf("%s %+v, %d payments\n%s", r.Status, r.Calls, len(till.seen()), late.story())

@@ -3,6 +3,7 @@ package workflows_test
 import (
 	"testing"
 
+	"processidea/model/approval"
 	"processidea/model/loop"
 	"processidea/model/turn"
 )
@@ -32,7 +33,7 @@ func TestASignalThatDoesNotFitChangesNothingAndIsKept(t *testing.T) {
 	run := s.start()
 	eventually(t, "the process pauses", func() bool { return s.processStatus().Status == loop.StatusPaused })
 	for _, payload := range []any{"text", []int{1}, map[string]any{"limit": 7}, map[string]any{"limits": map[string]any{"requests": -1}}, nil, []byte{1, 2}} {
-		if err := temporalClient.SignalWorkflow(t.Context(), s.id, "", turn.SteerResume, payload); err != nil {
+		if err := temporalClient.SignalWorkflow(t.Context(), s.id, "", approval.SteerResume, payload); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -40,7 +41,7 @@ func TestASignalThatDoesNotFitChangesNothingAndIsKept(t *testing.T) {
 	if v := s.processStatus(); v.Status != loop.StatusPaused {
 		t.Errorf("%+v", v)
 	}
-	if err := temporalClient.SignalWorkflow(t.Context(), s.id, "", turn.SteerResume, map[string]any{"limits": map[string]any{"requests": 9}}); err != nil {
+	if err := temporalClient.SignalWorkflow(t.Context(), s.id, "", approval.SteerResume, map[string]any{"limits": map[string]any{"requests": 9}}); err != nil {
 		t.Fatal(err)
 	}
 	if err := run.Get(t.Context(), nil); err != nil {
@@ -58,7 +59,7 @@ func TestReachingALimitPausesAndAHigherOneLetsItGoOn(t *testing.T) {
 	if f := s.processStatus().Error; f.Code != turn.CodeLimitReached {
 		t.Errorf("%+v", f)
 	}
-	if err := temporalClient.SignalWorkflow(t.Context(), s.id, "", turn.SteerResume, map[string]any{"limits": map[string]any{"requests": 2}}); err != nil {
+	if err := temporalClient.SignalWorkflow(t.Context(), s.id, "", approval.SteerResume, map[string]any{"limits": map[string]any{"requests": 2}}); err != nil {
 		t.Fatal(err)
 	}
 	var r loop.Result

@@ -13,10 +13,10 @@ import (
 	"time"
 
 	"processidea/internal/longrun"
-	"processidea/model/ideafile"
+	"processidea/model/approval"
+	"processidea/model/approval/policy"
+	"processidea/model/approval/proof"
 	"processidea/model/jsonval"
-	"processidea/model/proof"
-	"processidea/model/turn"
 	"processidea/protocol"
 	"processidea/signing"
 	"processidea/store/chain"
@@ -83,7 +83,7 @@ func (s *scenario) proven(process string, want proofs.Counts) {
 }
 
 // claims are what a proof of a decision on what waits says, before somebody signs it.
-func claimsFor(process string, a turn.PendingApproval, kind string, details map[string]any) proof.Claims {
+func claimsFor(process string, a approval.Pending, kind string, details map[string]any) proof.Claims {
 	return proof.Claims{
 		IssuedAt: time.Now().Unix(), ID: fmt.Sprint(time.Now().UnixNano()), Process: process, Call: a.CallID, Digest: a.Digest, Decision: kind,
 		Details: proof.Details(details),
@@ -111,7 +111,7 @@ func forge(t *testing.T, k *signing.PrivateKey, c proof.Claims, header string) s
 }
 
 // waiting gives what waits in an instance.
-func (s *scenario) waiting(instance string) turn.PendingApproval {
+func (s *scenario) waiting(instance string) approval.Pending {
 	s.t.Helper()
 	var v protocol.ApprovalsView
 	eventually(s.t, "a Call waits in "+instance, func() bool {
@@ -245,17 +245,17 @@ func (s *scenario) decideSigned(process, instance string, wrong bool) {
 		for k, v := range more {
 			payload[k] = v
 		}
-		return s.outcome(process, instance, ideafile.Approve, payload)
+		return s.outcome(process, instance, policy.Approve, payload)
 	}
 	for _, w := range s.wrongProofs() {
-		if got := send(w.name, w.proof(claimsFor(process, a, ideafile.Approve, nil)), w.more); wrong && !strings.Contains(got, w.want) {
+		if got := send(w.name, w.proof(claimsFor(process, a, policy.Approve, nil)), w.more); wrong && !strings.Contains(got, w.want) {
 			s.t.Fatalf("%s: %q, want %q", w.name, got, w.want)
 		}
 		if !wrong {
 			break
 		}
 	}
-	anns := s.sign("ann", claimsFor(process, a, ideafile.Approve, nil))
+	anns := s.sign("ann", claimsFor(process, a, policy.Approve, nil))
 	for _, step := range []struct {
 		name, jws, want string
 		more            map[string]any
@@ -263,8 +263,8 @@ func (s *scenario) decideSigned(process, instance string, wrong bool) {
 		{"ann", anns, "", map[string]any{"groups": []any{"heads"}}},
 		{"ann's proof again", anns, "was used already", nil},
 		{"ann's proof again, by bob", anns, "was used already", map[string]any{"by": "bob"}},
-		{"ann again", s.sign("ann", claimsFor(process, a, ideafile.Approve, nil)), "ann has decided on it already", nil},
-		{"bob", s.sign("bob", claimsFor(process, a, ideafile.Approve, nil)), "", map[string]any{"by": "Bob", "digest": a.Digest}},
+		{"ann again", s.sign("ann", claimsFor(process, a, policy.Approve, nil)), "ann has decided on it already", nil},
+		{"bob", s.sign("bob", claimsFor(process, a, policy.Approve, nil)), "", map[string]any{"by": "Bob", "digest": a.Digest}},
 	} {
 		if got := send(step.name, step.jws, step.more); !strings.Contains(got, step.want) || (step.want == "") != (got == "") {
 			s.t.Fatalf("%s: %q, want %q", step.name, got, step.want)
@@ -283,8 +283,8 @@ func TestADelegateLoosensNoProof(t *testing.T) {
 	run := s.start()
 	delegate := protocol.DelegateID(s.id, "0.1")
 	a := s.waiting(delegate + "/main")
-	callers := s.sign("ann", claimsFor(s.id, a, ideafile.Approve, nil))
-	if got := s.outcome(delegate, delegate+"/main", ideafile.Approve, map[string]any{"call": "0.1", "id": "caller's", "proof": callers}); !strings.Contains(got, "for process "+s.id+", not for "+delegate) {
+	callers := s.sign("ann", claimsFor(s.id, a, policy.Approve, nil))
+	if got := s.outcome(delegate, delegate+"/main", policy.Approve, map[string]any{"call": "0.1", "id": "caller's", "proof": callers}); !strings.Contains(got, "for process "+s.id+", not for "+delegate) {
 		t.Error(got)
 	}
 	s.decideSigned(delegate, delegate+"/main", true)
@@ -308,8 +308,8 @@ func TestAForkKeepsProofsAndTakesNoneOfWhereItComesFrom(t *testing.T) {
 	answer := func(who string) string {
 		a := s.waiting(s.id + "/main")
 		details := map[string]any{"output": map[string]any{"n": 7}}
-		return s.outcome(s.id, s.id+"/main", ideafile.Answer, map[string]any{"call": a.CallID, "id": who, "output": details["output"],
-			"proof": s.sign(who, claimsFor(s.id, a, ideafile.Answer, details))})
+		return s.outcome(s.id, s.id+"/main", policy.Answer, map[string]any{"call": a.CallID, "id": who, "output": details["output"],
+			"proof": s.sign(who, claimsFor(s.id, a, policy.Answer, details))})
 	}
 	for _, who := range []string{"ann", "bob"} {
 		if got := answer(who); got != "" {
@@ -318,7 +318,7 @@ func TestAForkKeepsProofsAndTakesNoneOfWhereItComesFrom(t *testing.T) {
 	}
 	eventually(t, "book waits", func() bool { return s.waiting(s.id+"/main").CallID == "0.2" })
 	a := s.waiting(s.id + "/main")
-	cids := s.sign("cid", claimsFor(s.id, a, ideafile.Approve, nil))
+	cids := s.sign("cid", claimsFor(s.id, a, policy.Approve, nil))
 	chains := chain.New(store)
 	var from map[string]any
 	eventually(t, "the answers are sealed", func() bool {
@@ -339,14 +339,14 @@ func TestAForkKeepsProofsAndTakesNoneOfWhereItComesFrom(t *testing.T) {
 	}{
 		{"no proof", "no proof", nil},
 		{"the proof for the origin", "for process " + s.id + ", not for " + fork.id, cids},
-		{"ann, who paid", "ann decided on 0.1", s.sign("ann", claimsFor(fork.id, a, ideafile.Approve, nil))},
-		{"cid", "", s.sign("cid", claimsFor(fork.id, a, ideafile.Approve, nil))},
+		{"ann, who paid", "ann decided on 0.1", s.sign("ann", claimsFor(fork.id, a, policy.Approve, nil))},
+		{"cid", "", s.sign("cid", claimsFor(fork.id, a, policy.Approve, nil))},
 	} {
 		payload := map[string]any{"call": "0.2", "id": step.name}
 		if step.jws != nil {
 			payload["proof"] = step.jws
 		}
-		if got := fork.outcome(fork.id, fork.id+"/main", ideafile.Approve, payload); !strings.Contains(got, step.want) || (step.want == "") != (got == "") {
+		if got := fork.outcome(fork.id, fork.id+"/main", policy.Approve, payload); !strings.Contains(got, step.want) || (step.want == "") != (got == "") {
 			t.Fatalf("%s: %q, want %q", step.name, got, step.want)
 		}
 	}
@@ -364,13 +364,13 @@ func TestEachOfManyDecisionsHasItsOwnProof(t *testing.T) {
 	list := []any{}
 	for n, a := range s.waitsFor(4) {
 		who := []string{"ann", "eve", "bob", "cid"}[n]
-		list = append(list, map[string]any{"call": a.CallID, "decision": ideafile.Approve, "proof": s.sign(who, claimsFor(s.id, a.PendingApproval, ideafile.Approve, nil))})
+		list = append(list, map[string]any{"call": a.CallID, "decision": policy.Approve, "proof": s.sign(who, claimsFor(s.id, a.Pending, policy.Approve, nil))})
 	}
-	s.signal(s.id, turn.SteerDecide, map[string]any{"id": "many", "decisions": list})
+	s.signal(s.id, approval.SteerDecide, map[string]any{"id": "many", "decisions": list})
 	eventually(t, "three are paid", func() bool { return len(till.seen()) == 3 })
 	left := s.waitsFor(1)
-	s.signal(s.id, turn.SteerDecide, map[string]any{"id": "one", "proof": s.sign("ann", claimsFor(s.id, left[0].PendingApproval, ideafile.Approve, map[string]any{"reason": "all"})),
-		"reason": "all", "decisions": []any{map[string]any{"call": left[0].CallID, "decision": ideafile.Approve}}})
+	s.signal(s.id, approval.SteerDecide, map[string]any{"id": "one", "proof": s.sign("ann", claimsFor(s.id, left[0].Pending, policy.Approve, map[string]any{"reason": "all"})),
+		"reason": "all", "decisions": []any{map[string]any{"call": left[0].CallID, "decision": policy.Approve}}})
 	s.end(run)
 	s.proven(s.id, proofs.Counts{Signed: 4, Proven: 4})
 }
@@ -385,10 +385,10 @@ func TestASignedStandingOrderProvesWhatItApproves(t *testing.T) {
 			s := paying(t, till, config, `{"proof": "signed", "by": {"groups": ["finance"]}}`, rows(1, 3)+`,`+payOnce)
 			run := s.start()
 			s.waitsFor(3)
-			o := turn.StandingOrder{ID: "small", Tool: "pay", Count: 10}
+			o := approval.StandingOrder{ID: "small", Tool: "pay", Count: 10}
 			want := o.ToProve(s.id)
 			c := proof.Claims{IssuedAt: time.Now().Unix(), ID: "order", Process: want.Process, Call: o.ID, Digest: want.Digest, Decision: want.Kind, Details: want.Details}
-			s.signal(s.id, turn.SteerAllow, map[string]any{"id": o.ID, "tool": o.Tool, "count": o.Count, "proof": s.sign("ann", c)})
+			s.signal(s.id, approval.SteerAllow, map[string]any{"id": o.ID, "tool": o.Tool, "count": o.Count, "proof": s.sign("ann", c)})
 			s.end(run)
 			s.proven(s.id, proofs.Counts{Signed: 3, Proven: 3})
 			if config != "" {
@@ -404,15 +404,15 @@ func TestAProofThatNobodyWantsIsCheckedToo(t *testing.T) {
 	till := newTill(t)
 	s := paying(t, till, "", "true", `{"type": "text", "text": "t"},`+payOnce)
 	run := s.start()
-	a := s.waitsFor(1)[0].PendingApproval
+	a := s.waitsFor(1)[0].Pending
 	for _, step := range []struct {
 		name, want string
 		proof      string
 	}{
-		{"another Call", "for Call 0.9", s.sign("eve", func() proof.Claims { c := claimsFor(s.id, a, ideafile.Approve, nil); c.Call = "0.9"; return c }())},
-		{"eve", "", s.sign("eve", claimsFor(s.id, a, ideafile.Approve, nil))},
+		{"another Call", "for Call 0.9", s.sign("eve", func() proof.Claims { c := claimsFor(s.id, a, policy.Approve, nil); c.Call = "0.9"; return c }())},
+		{"eve", "", s.sign("eve", claimsFor(s.id, a, policy.Approve, nil))},
 	} {
-		got := s.outcome(s.id, s.id+"/main", ideafile.Approve, map[string]any{"call": "0.1", "id": step.name, "proof": step.proof})
+		got := s.outcome(s.id, s.id+"/main", policy.Approve, map[string]any{"call": "0.1", "id": step.name, "proof": step.proof})
 		if !strings.Contains(got, step.want) || (step.want == "") != (got == "") {
 			t.Fatalf("%s: %q, want %q", step.name, got, step.want)
 		}

@@ -7,7 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"processidea/model/ideafile"
+	"processidea/model/approval"
+	"processidea/model/approval/policy"
 	"processidea/model/jsonval"
 	"processidea/model/turn"
 	"processidea/store/chain"
@@ -43,16 +44,16 @@ func TestEveryDecisionStandsInTheChainWithWhatRanInTheEnd(t *testing.T) {
 			{"_tool": "pay", "n": 800, "_outputPath": "third"}, {"_tool": "pay", "n": 900}]}]}`)
 	run := s.start()
 	s.waitsFor(4)
-	s.decide(ideafile.Amend, "0.1", `{"by": "dan", "reason": "too much", "params": {"n": 60}}`)
+	s.decide(policy.Amend, "0.1", `{"by": "dan", "reason": "too much", "params": {"n": 60}}`)
 	eventually(t, "what was amended waits again", func() bool { return len(s.instance("").Calls[0].Decisions) == 1 })
-	s.decide(ideafile.Approve, "0.1", `{"by": "eve"}`)
-	s.decide(ideafile.Replace, "0.2", `{"by": "dan", "reason": "be polite", "with": {"_tool": "shout", "text": "sorry"}}`)
-	s.decide(ideafile.Answer, "0.3", `{"by": "fay", "reason": "in cash", "output": "paid by hand"}`)
-	s.signal(s.id, turn.SteerPause, map[string]any{"by": "gus", "reason": "lunch"})
-	s.signal(s.id, turn.SteerResume, map[string]any{"by": "gus", "reason": "full"})
-	s.signal(s.id, turn.SteerRevise, map[string]any{"by": "hal", "reason": "a slip", "context": []any{map[string]any{"type": "state", "note": "mind"}}})
+	s.decide(policy.Approve, "0.1", `{"by": "eve"}`)
+	s.decide(policy.Replace, "0.2", `{"by": "dan", "reason": "be polite", "with": {"_tool": "shout", "text": "sorry"}}`)
+	s.decide(policy.Answer, "0.3", `{"by": "fay", "reason": "in cash", "output": "paid by hand"}`)
+	s.signal(s.id, approval.SteerPause, map[string]any{"by": "gus", "reason": "lunch"})
+	s.signal(s.id, approval.SteerResume, map[string]any{"by": "gus", "reason": "full"})
+	s.signal(s.id, approval.SteerRevise, map[string]any{"by": "hal", "reason": "a slip", "context": []any{map[string]any{"type": "state", "note": "mind"}}})
 	eventually(t, "it is revised", func() bool { return len(s.processStatus().Accepted) == 3 })
-	s.decide(ideafile.Reject, "0.4", `{"by": "ivy", "reason": "never"}`)
+	s.decide(policy.Reject, "0.4", `{"by": "ivy", "reason": "never"}`)
 	_ = run.Get(t.Context(), nil)
 	v := s.processStatus()
 	told := strings.Join(s.decided(s.id, v.Ideas), "\n")
@@ -116,7 +117,7 @@ func TestAPlanThatRunsDirectlyIsSealedWhenItBeginsWaitsAndEnds(t *testing.T) {
 		t.Errorf("it waits with %s", waits)
 	}
 	s.blames("loud", "0.1", "shout")
-	s.decide(ideafile.Approve, "0.2", "")
+	s.decide(policy.Approve, "0.2", "")
 	if r := s.end(run); r.Ideas != 3 || !strings.Contains(asJSON(s.sealed(3)), `"paid":"paid"`) {
 		t.Errorf("it ends with %+v", r)
 	}
@@ -143,7 +144,7 @@ func TestAPauseSealsWhatWasDoneAndAgainWhatStillRanThen(t *testing.T) {
 		{"type": "plan", "stage": "complete", "plan": [`+strings.Join(plan, ",")+`]}]}`)
 	run := s.start()
 	eventually(t, "seven are done", func() bool { return strings.Count(asJSON(s.instance("").Calls), `"status":"done"`) == quick })
-	s.signal(s.id, turn.SteerPause, map[string]any{"by": "ann", "reason": "lunch"})
+	s.signal(s.id, approval.SteerPause, map[string]any{"by": "ann", "reason": "lunch"})
 	eventually(t, "the pause is sealed", func() bool { return s.processStatus().Ideas == 2 })
 	if v := s.processStatus(); v.Calls.Done != quick {
 		t.Errorf("%+v", v.Calls)
@@ -156,7 +157,7 @@ func TestAPauseSealsWhatWasDoneAndAgainWhatStillRanThen(t *testing.T) {
 	if rested := asJSON(s.sealed(3)); strings.Count(rested, `:"done"`) != calls {
 		t.Errorf("then it sealed %s", rested)
 	}
-	s.signal(s.id, turn.SteerResume, map[string]any{})
+	s.signal(s.id, approval.SteerResume, map[string]any{})
 	if r := s.end(run); r.Calls != (turn.CallCounts{Done: calls}) {
 		t.Errorf("%+v", r)
 	}

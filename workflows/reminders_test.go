@@ -5,7 +5,8 @@ import (
 	"syscall"
 	"testing"
 
-	"processidea/model/ideafile"
+	"processidea/model/approval"
+	"processidea/model/approval/policy"
 	"processidea/model/turn"
 	"processidea/notify"
 	"processidea/protocol"
@@ -42,7 +43,7 @@ const soonEscalated = `{"by": {"groups": ["finance"], "notStarter": true}, "remi
 // decideOf takes a decision of somebody of a group on a Call of an instance, and returns why it was refused; "" if it was taken.
 func (s *scenario) decideOf(instance, call, by, group string) string {
 	s.t.Helper()
-	return s.outcome(s.id, instance, ideafile.Approve, map[string]any{"call": call, "by": by, "groups": []any{group}, "id": by + " " + call})
+	return s.outcome(s.id, instance, policy.Approve, map[string]any{"call": call, "by": by, "groups": []any{group}, "id": by + " " + call})
 }
 
 // Reminders and escalations hold in every form of a process, though all workers are killed meanwhile.
@@ -178,14 +179,14 @@ func TestRemindersReachDelegates(t *testing.T) {
 		q, err := s.client.QueryWorkflow(t.Context(), delegate, "", protocol.QueryApprovals)
 		return err == nil && q.Get(&v) == nil && len(v.Approvals) == 1 && v.Approvals[0].WhileWaiting.Key() == "r1e1"
 	})
-	if why := s.outcome(delegate, delegate+"/main", ideafile.Approve, map[string]any{"call": "0.1", "by": "hal", "groups": []any{"heads"}, "id": "hal"}); why != "" {
+	if why := s.outcome(delegate, delegate+"/main", policy.Approve, map[string]any{"call": "0.1", "by": "hal", "groups": []any{"heads"}, "id": "hal"}); why != "" {
 		t.Error(why)
 	}
 	s.end(run)
 }
 
 // decisionsInChain lists what people decided, as the chain has it.
-func (s *scenario) decisionsInChain() (made []turn.Decision) {
+func (s *scenario) decisionsInChain() (made []approval.Decision) {
 	s.t.Helper()
 	chains := chain.New(store)
 	last, err := chains.Latest(s.t.Context(), s.id)

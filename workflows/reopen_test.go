@@ -8,8 +8,9 @@ import (
 	enumspb "go.temporal.io/api/enums/v1"
 
 	"processidea/internal/longrun"
+	"processidea/model/approval"
+	"processidea/model/approval/policy"
 	"processidea/model/ideafile"
-	"processidea/model/turn"
 	"processidea/protocol"
 	"processidea/store/chain"
 )
@@ -35,8 +36,8 @@ func TestAnInstanceThatHasEndedGoesOnWhereAPersonReopensIt(t *testing.T) {
 	run := s.start()
 	s.waitsFor(1)
 	eventually(t, "i0 has ended", func() bool { return s.closed("i0") != "" })
-	s.signal(s.id, turn.SteerRevise, map[string]any{"id": "early", "context": []any{map[string]any{"type": "state", "_instance": "i0", "n": 5}}})
-	s.signal(s.id, turn.SteerRevise, map[string]any{"id": "again", "by": "ann", "reason": "they wrote again", "context": []any{
+	s.signal(s.id, approval.SteerRevise, map[string]any{"id": "early", "context": []any{map[string]any{"type": "state", "_instance": "i0", "n": 5}}})
+	s.signal(s.id, approval.SteerRevise, map[string]any{"id": "again", "by": "ann", "reason": "they wrote again", "context": []any{
 		map[string]any{"type": "state", "_instance": "i0", "reopen": true, "state": map[string]any{"note": "hurry"}}}})
 	eventually(t, "it has settled again", func() bool { return len(till.seen()) == 2 && s.closed("i0") != "" })
 	if p := s.prompt(3); !strings.Contains(p, "It had ended and was reopened by ann: they wrote again") || !strings.Contains(p, `"note":"hurry"`) {
@@ -46,7 +47,7 @@ func TestAnInstanceThatHasEndedGoesOnWhereAPersonReopensIt(t *testing.T) {
 	if len(v.Accepted) != 1 || len(v.Refusals) != 1 || !strings.Contains(asJSON(v.Refusals), "i0 has settled; with") {
 		t.Errorf("%+v %+v", v.Accepted, v.Refusals)
 	}
-	s.decide(ideafile.Approve, "1.1@i1", "")
+	s.decide(policy.Approve, "1.1@i1", "")
 	r := s.end(run)
 	if got := asJSON(r.Instances["i0"].State); got != `{"more":"paid","n":1,"note":"hurry","paid":"paid"}` || r.Calls.Done != 3 || r.Requests != 5 {
 		t.Errorf("%s %+v %d", got, r.Calls, r.Requests)
@@ -61,7 +62,7 @@ func TestWhereAllSettleTogetherACallReopensAnInstance(t *testing.T) {
 	run := s.start()
 	s.waitsFor(1)
 	eventually(t, "i0 has settled", func() bool { return s.processStatus().Instances["i0"].Status == ideafile.InstanceSettled })
-	s.decide(ideafile.Approve, "1.1@i1", "")
+	s.decide(policy.Approve, "1.1@i1", "")
 	r := s.end(run)
 	if got := asJSON(r.Instances["i0"].State); got != `{"more":"paid","n":1,"paid":"paid"}` || r.Calls.Done != 3 || r.Requests != 4 {
 		t.Errorf("%s %+v %d", got, r.Calls, r.Requests)
@@ -97,17 +98,17 @@ func TestOfAProcessInPartsAnInstanceIsReopenedWhileItsPartIsAtWork(t *testing.T)
 		d, err := s.client.DescribeWorkflowExecution(t.Context(), protocol.InstanceID(part, "i0"), "")
 		return err == nil && d.GetWorkflowExecutionInfo().GetStatus() != enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING
 	})
-	s.signal(s.id, turn.SteerRevise, map[string]any{"id": "x", "context": []any{map[string]any{"type": "state", "_instance": "i9", "reopen": true}}})
-	s.signal(s.id, turn.SteerRevise, map[string]any{"id": "again", "context": []any{map[string]any{"type": "state", "_instance": "i0", "reopen": true}}})
+	s.signal(s.id, approval.SteerRevise, map[string]any{"id": "x", "context": []any{map[string]any{"type": "state", "_instance": "i9", "reopen": true}}})
+	s.signal(s.id, approval.SteerRevise, map[string]any{"id": "again", "context": []any{map[string]any{"type": "state", "_instance": "i0", "reopen": true}}})
 	eventually(t, "it is paid once more", func() bool { return len(till.seen()) == 2 })
-	s.decide(ideafile.Approve, "1.1@i2", "")
+	s.decide(policy.Approve, "1.1@i2", "")
 	eventually(t, "the second part has ended", func() bool { return s.processStatus().Instances["i2"].Status == ideafile.InstanceSettled })
-	s.signal(s.id, turn.SteerRevise, map[string]any{"id": "late", "context": []any{map[string]any{"type": "state", "_instance": "i2", "reopen": true}}})
+	s.signal(s.id, approval.SteerRevise, map[string]any{"id": "late", "context": []any{map[string]any{"type": "state", "_instance": "i2", "reopen": true}}})
 	eventually(t, "what cannot be is refused", func() bool { return len(s.processStatus().Refusals) == 2 })
 	if text := asJSON(s.processStatus().Refusals); !strings.Contains(text, "there is no instance i9") || !strings.Contains(text, "part 2, which has ended") {
 		t.Error(text)
 	}
-	s.decide(ideafile.Approve, "1.1@i1", "")
+	s.decide(policy.Approve, "1.1@i1", "")
 	if r := s.end(run); asJSON(r.Instances["i0"].State) != `{"more":"paid","n":1,"paid":"paid"}` || r.Calls.Done != 4 {
 		t.Errorf("%s %+v", asJSON(r.Instances), r.Calls)
 	}
@@ -130,10 +131,10 @@ func TestInADelegateAnInstanceIsReopened(t *testing.T) {
 			inner.id = protocol.DelegateID(s.id, "0.1")
 			inner.waitsFor(2)
 			eventually(t, "i0 has settled", func() bool { return inner.processStatus().Instances["i0"].Status == ideafile.InstanceSettled })
-			inner.signal(inner.id, turn.SteerRevise, map[string]any{"id": "again", "context": []any{map[string]any{"type": "state", "_instance": "i0", "reopen": true}}})
+			inner.signal(inner.id, approval.SteerRevise, map[string]any{"id": "again", "context": []any{map[string]any{"type": "state", "_instance": "i0", "reopen": true}}})
 			eventually(t, "it is paid once more", func() bool { return len(till.seen()) == 2 })
 			for _, call := range []string{"1.1@i1", "1.1@i2"} {
-				inner.decide(ideafile.Approve, call, "")
+				inner.decide(policy.Approve, call, "")
 			}
 			s.end(run)
 			if n := len(till.seen()); n != 4 {

@@ -13,6 +13,8 @@ import (
 	"go.temporal.io/sdk/temporal"
 
 	"processidea/internal/longrun"
+	"processidea/model/approval"
+	"processidea/model/approval/policy"
 	"processidea/model/ideafile"
 	"processidea/model/loop"
 	"processidea/model/turn"
@@ -121,14 +123,14 @@ func TestAPlanThatRunsDirectlyWaitsForPeopleAndPauses(t *testing.T) {
 		`{"solution": {"calls": [{"_call": "0.2@1", "_output": "one"}, {"_call": "0.2@2", "_output": "two"}]}}`)
 	run := s.start()
 	eventually(t, "somebody is asked", func() bool { return s.processStatus().Awaiting == 1 })
-	s.signal(s.id, turn.SteerPause, json.RawMessage(`{"id": "p"}`))
-	s.signal(s.id, turn.SteerAdd, json.RawMessage(`{"id": "a", "context": [{"type": "state", "_instance": "2", "n": 2}]}`))
-	s.signal(s.id, ideafile.Approve, json.RawMessage(`{"call": "0.1@1"}`))
+	s.signal(s.id, approval.SteerPause, json.RawMessage(`{"id": "p"}`))
+	s.signal(s.id, approval.SteerAdd, json.RawMessage(`{"id": "a", "context": [{"type": "state", "_instance": "2", "n": 2}]}`))
+	s.signal(s.id, policy.Approve, json.RawMessage(`{"call": "0.1@1"}`))
 	eventually(t, "the second instance is there", func() bool { return len(s.processStatus().Accepted) == 2 })
 	if v := s.processStatus(); v.Status != loop.StatusPaused || v.Awaiting > 1 {
 		t.Errorf("%+v", v)
 	}
-	s.signal(s.id, turn.SteerResume, json.RawMessage(`{}`))
+	s.signal(s.id, approval.SteerResume, json.RawMessage(`{}`))
 	eventually(t, "it asks about the second", func() bool {
 		for _, line := range s.processStatus().Waiting {
 			if strings.Contains(line, "0.1@2 weigh") {
@@ -137,7 +139,7 @@ func TestAPlanThatRunsDirectlyWaitsForPeopleAndPauses(t *testing.T) {
 		}
 		return false
 	})
-	s.signal(s.id, ideafile.Approve, json.RawMessage(`{"call": "0.1@2"}`))
+	s.signal(s.id, policy.Approve, json.RawMessage(`{"call": "0.1@2"}`))
 	var r loop.Result
 	if err := run.Get(t.Context(), &r); err != nil {
 		t.Fatal(err)
@@ -186,7 +188,7 @@ func TestPeoplePutAnotherPlanInThePlaceOfTheOneOfADelegate(t *testing.T) {
 	delegate := *s
 	delegate.id = protocol.DelegateID(s.id, "0.1")
 	delegate.waitsFor(1)
-	s.signal(delegate.id, turn.SteerRevise, map[string]any{"id": "r1", "by": "ann", "context": []any{map[string]any{"type": "plan", "stage": "complete",
+	s.signal(delegate.id, approval.SteerRevise, map[string]any{"id": "r1", "by": "ann", "context": []any{map[string]any{"type": "plan", "stage": "complete",
 		"plan":   []any{map[string]any{"_tool": "weigh", "n": 1, "_outputPath": "a"}, map[string]any{"_tool": "weigh", "n": "†state.a", "_outputPath": "note"}},
 		"output": map[string]any{"noted": "†state.note"}}}})
 	r := s.end(run)
@@ -216,7 +218,7 @@ func TestPeoplePutAnotherPlanInThePlaceOfTheOneAtWork(t *testing.T) {
 				{"type": "plan", "stage": "complete", "plan": [{"_tool": "weigh", "n": 1, "_outputPath": "a"}, {"_tool": "pay", "n": "†state.a", "_outputPath": "b"}], "output": {"all": "†state.b"}}]}`)
 			run := s.start()
 			s.waitsFor(rows)
-			s.signal(s.id, turn.SteerRevise, map[string]any{"id": "r1", "by": "ann", "context": []any{map[string]any{"type": "plan", "stage": "complete",
+			s.signal(s.id, approval.SteerRevise, map[string]any{"id": "r1", "by": "ann", "context": []any{map[string]any{"type": "plan", "stage": "complete",
 				"plan":   []any{map[string]any{"_tool": "weigh", "n": 1, "_outputPath": "a"}, map[string]any{"_tool": "weigh", "n": "†state.a", "_outputPath": "c"}},
 				"output": map[string]any{"all": "†state.c"}}}})
 			r := s.end(run)

@@ -14,7 +14,8 @@ import (
 	"go.temporal.io/sdk/temporal"
 
 	"processidea/internal/longrun"
-	"processidea/model/ideafile"
+	"processidea/model/approval"
+	"processidea/model/approval/policy"
 	"processidea/model/jsonval"
 	"processidea/model/loop"
 	"processidea/model/turn"
@@ -99,7 +100,7 @@ func TestThreeBadRepliesInARowPauseTheProcessAndResumeLetsItGoOn(t *testing.T) {
 	if f := s.processStatus().Error; f == nil || f.Code != turn.CodeBadReplies {
 		t.Errorf("%+v", f)
 	}
-	if err := temporalClient.SignalWorkflow(t.Context(), s.id, "", turn.SteerResume, map[string]any{}); err != nil {
+	if err := temporalClient.SignalWorkflow(t.Context(), s.id, "", approval.SteerResume, map[string]any{}); err != nil {
 		t.Fatal(err)
 	}
 	var r loop.Result
@@ -247,7 +248,7 @@ func softly(t *testing.T, more, config string, instances int) *scenario {
 
 func (s *scenario) refuseLoudness() {
 	s.t.Helper()
-	s.decide(ideafile.Reject, s.waitsFor(1)[0].CallID, `{"reason": "not so loud"}`)
+	s.decide(policy.Reject, s.waitsFor(1)[0].CallID, `{"reason": "not so loud"}`)
 }
 
 // wantOutput wants a process that is completed with this output, after so many Requests at most.
@@ -334,7 +335,7 @@ func TestNotesOfFinishedInstancesSaveARequestForTheOutput(t *testing.T) {
 			}
 			s := noting(t, "", c.batch, c.instances)
 			run := s.start()
-			s.decide(ideafile.Approve, s.waitsFor(1)[0].CallID, `{}`)
+			s.decide(policy.Approve, s.waitsFor(1)[0].CallID, `{}`)
 			s.wantOutput(s.end(run), c.requests, c.output)
 			if c.instances > c.batch {
 				return
@@ -360,7 +361,7 @@ func TestNotesAreKeptThoughTheWorkerIsKilledAndTheProcessContinuesAsNew(t *testi
 	s.waitsFor(1)
 	kill()
 	cr.work()
-	s.decide(ideafile.Approve, s.waitsFor(1)[0].CallID, `{}`)
+	s.decide(policy.Approve, s.waitsFor(1)[0].CallID, `{}`)
 	s.wantOutput(cr.finish(run), 2, `{"loud":3}`)
 }
 

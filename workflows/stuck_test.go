@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"processidea/internal/longrun"
+	"processidea/model/approval"
 	"processidea/model/ideafile"
 	"processidea/model/loop"
 	"processidea/model/turn"
@@ -18,7 +19,7 @@ func (s *scenario) pausesAndGoesOn(code, why string, mend func()) loop.Result {
 	run := s.start()
 	s.pausedWith(code, why)
 	mend()
-	s.signal(s.id, turn.SteerResume, map[string]any{"by": "ann"})
+	s.signal(s.id, approval.SteerResume, map[string]any{"by": "ann"})
 	return s.end(run)
 }
 
@@ -68,7 +69,7 @@ func TestRequestsThatBringNothingNewPauseTheProcess(t *testing.T) {
 			s.script(`{"when": "\"b\":", "solution": {"calls": []}}`,
 				`{"when": "Shout it.", "solution": {"calls": [{"_tool": "shout", "_instance": "*", "text": "†state.text", "_outputPath": "b"}]}}`, refuse)
 			r := s.pausesAndGoesOn(turn.CodeNoProgress, "refuse: tool_failed: ", func() {
-				s.signal(s.id, turn.SteerRevise, map[string]any{"context": []any{map[string]any{"type": "text", "text": "Shout it."}}})
+				s.signal(s.id, approval.SteerRevise, map[string]any{"context": []any{map[string]any{"type": "text", "text": "Shout it."}}})
 				eventually(t, "the revision is taken", func() bool { return len(s.processStatus().Accepted) > 0 })
 			})
 			for token, i := range r.Instances {

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"processidea/model/approval"
 	"processidea/model/loop"
 	"processidea/model/turn"
 )
@@ -44,7 +45,7 @@ func TestAnLLMThatExceedsAShortTimeoutPausesItsProcess(t *testing.T) {
 	run := s.start()
 	s.pausedWith(turn.CodeBadReplies, "the reply took longer than a Request may")
 	s.script(nothingMore)
-	s.signal(s.id, turn.SteerResume, map[string]any{"by": "ann"})
+	s.signal(s.id, approval.SteerResume, map[string]any{"by": "ann"})
 	if r := s.end(run); r.Status != loop.StatusCompleted {
 		t.Errorf("%s after the LLM came back", r.Status)
 	}

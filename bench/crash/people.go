@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"processidea/model/ideafile"
+	"processidea/model/approval/policy"
 	"processidea/model/jsonval"
 	"processidea/protocol"
 )
@@ -35,11 +35,11 @@ func (r *trial) pending(ctx context.Context, id string) []protocol.Approval {
 }
 
 func (r *trial) decide(ctx context.Context, a protocol.Approval) {
-	signal, payload := ideafile.Approve, map[string]any{"call": a.CallID, "digest": a.Digest, "by": "crash"}
+	signal, payload := policy.Approve, map[string]any{"call": a.CallID, "digest": a.Digest, "by": "crash"}
 	if a.ReviewReason != "" {
 		r.figures.asked(a.Process + " " + a.Digest)
 		if e := r.tools.effect(protocol.IdempotencyKey(a.Process, a.Instance, a.CallID)); e != nil {
-			signal = ideafile.Answer
+			signal = policy.Answer
 			payload["output"], _ = jsonval.Decode([]byte(e.answer))
 		}
 	}

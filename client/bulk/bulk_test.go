@@ -7,18 +7,18 @@ import (
 
 	"processidea/client"
 	"processidea/client/bulk"
-	"processidea/model/deciders"
+	"processidea/model/approval"
+	"processidea/model/approval/policy"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
 	"processidea/model/modeltest"
 	"processidea/model/refexpr"
-	"processidea/model/turn"
 )
 
 // waiting is a Call of an instance that waits with some parameters.
 func waiting(call, tool, params string) client.Approval {
-	return client.Approval{Process: "p", Instance: ideafile.InstanceTokenOfCallID(call), PendingApproval: turn.PendingApproval{
-		CallID: call, Tool: tool, Digest: "digest of " + call, Params: modeltest.MustDecodeJSON(params).(map[string]any), AllowedDecisions: ideafile.AllDecisionKinds(),
+	return client.Approval{Process: "p", Instance: ideafile.InstanceTokenOfCallID(call), Pending: approval.Pending{
+		CallID: call, Tool: tool, Digest: "digest of " + call, Params: modeltest.MustDecodeJSON(params).(map[string]any), AllowedDecisions: policy.AllKinds(),
 	}}
 }
 
@@ -58,28 +58,28 @@ func TestATableTellsAllThatADigestCovers(t *testing.T) {
 	a := waiting("1.1@①", "settle", `{}`)
 	before := asJSON(bulk.TableOf([]client.Approval{a}))
 	deadline := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
-	for name, change := range map[string]func(p *turn.PendingApproval){
-		"tool":   func(p *turn.PendingApproval) { p.Tool = "pay" },
-		"params": func(p *turn.PendingApproval) { p.Params = map[string]any{"a": map[string]any{}} },
-		"deep": func(p *turn.PendingApproval) {
+	for name, change := range map[string]func(p *approval.Pending){
+		"tool":   func(p *approval.Pending) { p.Tool = "pay" },
+		"params": func(p *approval.Pending) { p.Params = map[string]any{"a": map[string]any{}} },
+		"deep": func(p *approval.Pending) {
 			p.Params = modeltest.MustDecodeJSON(`{"a":{"b":{"c":{"d":1}}}}`).(map[string]any)
 		},
-		"method": func(p *turn.PendingApproval) {
+		"method": func(p *approval.Pending) {
 			p.OutputPath, _ = refexpr.ParseOutputPath("done")
 		},
-		"scopes":   func(p *turn.PendingApproval) { p.ScopeValues = map[string]any{"s": "1"} },
-		"output":   func(p *turn.PendingApproval) { p.Output = "1" },
-		"fitted":   func(p *turn.PendingApproval) { p.ParamsAdaptation = &turn.ParamsAdaptation{} },
-		"why":      func(p *turn.PendingApproval) { p.ReviewReason = "its worker was lost" },
-		"deciders": func(p *turn.PendingApproval) { p.Deciders = deciders.Rules{{Count: 2}} },
-		"so far": func(p *turn.PendingApproval) {
-			p.DecidedSoFar = []turn.Vote{{Kind: "approve", DecidedBy: "ann", Groups: []string{"finance"}}}
+		"scopes":   func(p *approval.Pending) { p.ScopeValues = map[string]any{"s": "1"} },
+		"output":   func(p *approval.Pending) { p.Output = "1" },
+		"fitted":   func(p *approval.Pending) { p.ParamsAdaptation = &approval.ParamsAdaptation{} },
+		"why":      func(p *approval.Pending) { p.ReviewReason = "its worker was lost" },
+		"deciders": func(p *approval.Pending) { p.Deciders = policy.Rules{{Count: 2}} },
+		"so far": func(p *approval.Pending) {
+			p.DecidedSoFar = []approval.Vote{{Kind: "approve", DecidedBy: "ann", Groups: []string{"finance"}}}
 		},
-		"deadline": func(p *turn.PendingApproval) { p.Deadline, p.OnTimeout = &deadline, "reject" },
-		"allowed":  func(p *turn.PendingApproval) { p.AllowedDecisions = []string{"approve"} },
+		"deadline": func(p *approval.Pending) { p.Deadline, p.OnTimeout = &deadline, "reject" },
+		"allowed":  func(p *approval.Pending) { p.AllowedDecisions = []string{"approve"} },
 	} {
 		changed := a
-		change(&changed.PendingApproval)
+		change(&changed.Pending)
 		if got := asJSON(bulk.TableOf([]client.Approval{changed})); got == before {
 			t.Errorf("%s is not told", name)
 		}

@@ -5,9 +5,9 @@ import (
 	"slices"
 
 	"processidea/client"
+	"processidea/model/approval"
 	"processidea/model/ideafile"
 	"processidea/model/jsonschema"
-	"processidea/model/turn"
 )
 
 // Selection says which of the Calls that wait are meant: those that fit everything that is given.
@@ -31,7 +31,7 @@ func (s Selection) Of(list []client.Approval) (meant []client.Approval, err erro
 	}
 	for _, call := range s.Calls {
 		if !slices.ContainsFunc(list, func(a client.Approval) bool { return means(call, a.CallID) }) {
-			return nil, fmt.Errorf("%w: %w", client.ErrInvalid, turn.UnknownCallError(call, nil, pendingOf(list)))
+			return nil, fmt.Errorf("%w: %w", client.ErrInvalid, approval.UnknownCallError(call, nil, pendingOf(list)))
 		}
 	}
 	for _, a := range list {
@@ -57,9 +57,9 @@ func means(typed, id string) bool {
 	return isID && key.ID("") == typed
 }
 
-func pendingOf(list []client.Approval) (pending []turn.PendingApproval) {
+func pendingOf(list []client.Approval) (pending []approval.Pending) {
 	for _, a := range list {
-		pending = append(pending, a.PendingApproval)
+		pending = append(pending, a.Pending)
 	}
 	return pending
 }

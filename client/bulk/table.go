@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"processidea/client"
+	"processidea/model/approval/policy"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
 )
@@ -164,7 +165,7 @@ func fieldsOf(a client.Approval) []Field {
 	}
 	add(FieldSoFar, soFar, len(soFar) > 0)
 	add(FieldTimeout, a.OnTimeout, a.Deadline != nil)
-	add(FieldAllowed, a.AllowedDecisions, len(a.AllowedDecisions) < len(ideafile.AllDecisionKinds()))
+	add(FieldAllowed, a.AllowedDecisions, len(a.AllowedDecisions) < len(policy.AllKinds()))
 	return fields
 }
 

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"processidea/model/deciders"
+	"processidea/model/approval/policy"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
 	"processidea/model/turn"
@@ -152,7 +152,7 @@ func (e *editor) addKey(key string, v any) error {
 		kept := e.part("meta")
 		e.idea[key] = jsonval.DeepMerge(e.part(key), object)
 		meta := maps.Clone(e.part("meta"))
-		for _, own := range append(deciders.MetaKeys(), "origin") { // these belong to the chain
+		for _, own := range append(policy.MetaKeys(), "origin") { // these belong to the chain
 			if delete(meta, own); kept[own] != nil {
 				meta[own] = kept[own]
 			}

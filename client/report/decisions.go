@@ -7,6 +7,7 @@ import (
 
 	"processidea/client"
 	"processidea/client/readable"
+	"processidea/model/approval"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
 	"processidea/model/turn"
@@ -36,7 +37,7 @@ func Decisions(made []client.Decided) []Decision {
 	for n, d := range made {
 		out[n] = Decision{When: d.DecidedAt, Idea: d.Idea, Who: who(d.Decision), What: what(d.Decision), Proof: proofOf(d.Decision),
 			Reason: text(d.Reason),
-			Order:  d.Kind == turn.SteerAllow || d.Kind == turn.SteerDisallow, Details: details(d)}
+			Order:  d.Kind == approval.SteerAllow || d.Kind == approval.SteerDisallow, Details: details(d)}
 	}
 	return out
 }
@@ -47,12 +48,12 @@ func value(v any) string { return readable.ShortText(v, longestDetail) }
 
 var verbs = map[string]string{
 	client.Approve: "approved", client.Reject: "rejected", client.Amend: "changed", client.Replace: "put another Call in the place of",
-	client.Answer: "gave the result of", turn.SteerPause: "paused the process", turn.SteerResume: "let the process go on",
-	turn.SteerRevise: "corrected the process",
-	turn.SteerAdd:    "added instances", turn.SteerAllow: "gave a standing order", turn.SteerDisallow: "ended a standing order",
+	client.Answer: "gave the result of", approval.SteerPause: "paused the process", approval.SteerResume: "let the process go on",
+	approval.SteerRevise: "corrected the process",
+	approval.SteerAdd:    "added instances", approval.SteerAllow: "gave a standing order", approval.SteerDisallow: "ended a standing order",
 }
 
-func what(d turn.Decision) string {
+func what(d approval.Decision) string {
 	verb := verbs[d.Kind]
 	if verb == "" {
 		verb = d.Kind
@@ -63,11 +64,11 @@ func what(d turn.Decision) string {
 	return text(strings.TrimSpace(verb + " " + d.CallID + " " + d.Tool))
 }
 
-func who(d turn.Decision) string {
+func who(d approval.Decision) string {
 	switch d.DecidedBy {
-	case turn.DecidedByTimeout:
+	case approval.DecidedByTimeout:
 		return "nobody: the deadline had come"
-	case turn.DecidedByProcess:
+	case approval.DecidedByProcess:
 		return "the process itself"
 	case ideafile.SimulatedPerson:
 		return "nobody: it is a simulation"
@@ -81,13 +82,13 @@ func who(d turn.Decision) string {
 }
 
 // proofOf says how it is proved who decided. What the words claim is checked by verifying the chain.
-func proofOf(d turn.Decision) string {
+func proofOf(d approval.Decision) string {
 	under := ""
 	if d.OrderID != "" && d.CallID != "" {
 		under = "under the standing order " + d.OrderID + "; "
 	}
 	switch s := d.Signed; {
-	case d.DecidedBy == turn.DecidedByTimeout || d.DecidedBy == turn.DecidedByProcess || d.DecidedBy == ideafile.SimulatedPerson:
+	case d.DecidedBy == approval.DecidedByTimeout || d.DecidedBy == approval.DecidedByProcess || d.DecidedBy == ideafile.SimulatedPerson:
 		return ""
 	case s != nil:
 		name := ""
@@ -116,7 +117,7 @@ func details(d client.Decided) (list []Detail) {
 	}
 	if o := d.Order; o != nil {
 		list = append(list, Detail{"The order", orderText(*o)})
-	} else if d.Kind == turn.SteerDisallow {
+	} else if d.Kind == approval.SteerDisallow {
 		add("The order", d.OrderID)
 	}
 	if len(d.Context) > 0 {
@@ -135,7 +136,7 @@ func details(d client.Decided) (list []Detail) {
 }
 
 // orderText says in words what a standing order allows.
-func orderText(o turn.StandingOrder) string {
+func orderText(o approval.StandingOrder) string {
 	s := fmt.Sprintf("%s: Calls of %s are approved", o.ID, o.Tool)
 	if o.When != nil {
 		s += " whose parameters fit " + string(jsonval.Encode(o.When))

@@ -6,27 +6,27 @@ import (
 	"time"
 
 	"processidea/client"
+	"processidea/model/approval"
+	"processidea/model/approval/proof"
 	"processidea/model/ideafile"
-	"processidea/model/proof"
-	"processidea/model/turn"
 	"processidea/store/chain"
 	"processidea/store/proofs"
 )
 
 func TestEachDecisionSaysInWordsWhoTookItAndHowThatIsProved(t *testing.T) {
 	for _, c := range []struct {
-		d           turn.Decision
+		d           approval.Decision
 		what, proof string
 		who         string
 	}{
-		{turn.Decision{Kind: "approve", CallID: "1.1", Tool: "pay", DecidedBy: "ann", Groups: []string{"finance"}}, "approved 1.1 pay", "declared", "ann of finance"},
-		{turn.Decision{Kind: "approve", CallID: "1.1", DecidedBy: "ann", Signed: &proof.Signed{Key: "K1", Issuer: "https://i", ID: "J"}}, "approved 1.1",
+		{approval.Decision{Kind: "approve", CallID: "1.1", Tool: "pay", DecidedBy: "ann", Groups: []string{"finance"}}, "approved 1.1 pay", "declared", "ann of finance"},
+		{approval.Decision{Kind: "approve", CallID: "1.1", DecidedBy: "ann", Signed: &proof.Signed{Key: "K1", Issuer: "https://i", ID: "J"}}, "approved 1.1",
 			"signed: key K1, issuer https://i, proof J", "ann"},
-		{turn.Decision{Kind: "approve", CallID: "1.1", DecidedBy: "ann", OrderID: "small"}, "approved", "under the standing order small; declared", "ann"},
-		{turn.Decision{Kind: "reject", CallID: "1.1", DecidedBy: turn.DecidedByTimeout}, "rejected 1.1", "", "nobody: the deadline had come"},
-		{turn.Decision{Kind: "pause", DecidedBy: turn.DecidedByProcess}, "paused the process", "", "the process itself"},
-		{turn.Decision{Kind: "approve", CallID: "1.1", DecidedBy: ideafile.SimulatedPerson}, "approved", "", "nobody: it is a simulation"},
-		{turn.Decision{Kind: "amend", CallID: "\u202e1", DecidedBy: "a\u0000b"}, "changed ⟨U+202E⟩1", "declared", "a⟨U+0000⟩b"},
+		{approval.Decision{Kind: "approve", CallID: "1.1", DecidedBy: "ann", OrderID: "small"}, "approved", "under the standing order small; declared", "ann"},
+		{approval.Decision{Kind: "reject", CallID: "1.1", DecidedBy: approval.DecidedByTimeout}, "rejected 1.1", "", "nobody: the deadline had come"},
+		{approval.Decision{Kind: "pause", DecidedBy: approval.DecidedByProcess}, "paused the process", "", "the process itself"},
+		{approval.Decision{Kind: "approve", CallID: "1.1", DecidedBy: ideafile.SimulatedPerson}, "approved", "", "nobody: it is a simulation"},
+		{approval.Decision{Kind: "amend", CallID: "\u202e1", DecidedBy: "a\u0000b"}, "changed ⟨U+202E⟩1", "declared", "a⟨U+0000⟩b"},
 	} {
 		got := Decisions([]client.Decided{{Decision: c.d}})[0]
 		if !strings.HasPrefix(got.What, c.what) || !strings.HasPrefix(got.Proof, c.proof) || c.proof == "" && got.Proof != "" || got.Who != c.who {
@@ -36,8 +36,8 @@ func TestEachDecisionSaysInWordsWhoTookItAndHowThatIsProved(t *testing.T) {
 }
 
 func TestAStandingOrderSaysWhatItAllows(t *testing.T) {
-	o := turn.StandingOrder{ID: "small", Tool: "pay", When: map[string]any{"properties": map[string]any{}}, Count: 5, Until: time.Now()}
-	all := Decisions([]client.Decided{{Decision: turn.Decision{Kind: "approve", CallID: "1.1"}}, {Decision: turn.Decision{Kind: turn.SteerAllow, DecidedBy: "ann", Order: &o}}})
+	o := approval.StandingOrder{ID: "small", Tool: "pay", When: map[string]any{"properties": map[string]any{}}, Count: 5, Until: time.Now()}
+	all := Decisions([]client.Decided{{Decision: approval.Decision{Kind: "approve", CallID: "1.1"}}, {Decision: approval.Decision{Kind: approval.SteerAllow, DecidedBy: "ann", Order: &o}}})
 	orders := Orders(all)
 	if len(orders) != 1 || !strings.Contains(orders[0].Details[0].Text, `small: Calls of pay are approved whose parameters fit {"properties":{}}, 5 Calls at most, until`) {
 		t.Errorf("%+v", orders)

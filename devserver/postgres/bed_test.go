@@ -15,6 +15,7 @@ import (
 	"go.temporal.io/sdk/temporal"
 
 	"processidea/connect"
+	"processidea/model/approval/policy"
 	"processidea/model/ideafile"
 	"processidea/model/loop"
 	"processidea/protocol"
@@ -126,9 +127,9 @@ func (b *bed) decide(t *testing.T, id string, decided map[string]bool) {
 			continue
 		}
 		decided[a.Digest] = true
-		kind := ideafile.Approve
+		kind := policy.Approve
 		if n == 0 && len(v.Approvals) > 1 {
-			kind = ideafile.Reject
+			kind = policy.Reject
 		}
 		payload := map[string]any{"call": a.CallID, "digest": a.Digest, "by": "ann", "reason": "it was used"}
 		if err := b.client.SignalWorkflow(t.Context(), id, "", kind, payload); err != nil {

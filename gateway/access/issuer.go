@@ -13,7 +13,7 @@ import (
 
 	"github.com/coreos/go-oidc/v3/oidc"
 
-	"processidea/model/deciders"
+	"processidea/model/approval/policy"
 	"processidea/model/jsonval"
 	"processidea/signing"
 	"processidea/tools/memory"
@@ -139,7 +139,7 @@ func (g *IssuerGuard) person(claims Claims) (*Person, error) {
 	if strings.TrimSpace(name) == "" || name == anybody {
 		return nil, unauthorized(CodeBadToken, "the token does not say "+g.issuer.Name+", by which people are known here")
 	}
-	if err := deciders.CheckName(name); err != nil {
+	if err := policy.CheckName(name); err != nil {
 		return nil, unauthorized(CodeBadToken, "the token's "+g.issuer.Name+": "+err.Error())
 	}
 	if g.issuer.Name == claimEmail && !g.isVerified(claims) {
@@ -155,7 +155,7 @@ func (g *IssuerGuard) person(claims Claims) (*Person, error) {
 	}
 	// Neither roles nor policies can name such a group: it would give no right.
 	groups = slices.DeleteFunc(slices.Clone(groups),
-		func(group string) bool { return deciders.CheckGroup(group) != nil })
+		func(group string) bool { return policy.CheckGroup(group) != nil })
 	return g.Known(name, groups)
 }
 

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"sync"
 
-	"processidea/model/deciders"
+	"processidea/model/approval/policy"
 	"processidea/model/jsonval"
 )
 
@@ -54,7 +54,7 @@ func (r *Roles) Of(name string, groups []string) ([]Right, error) {
 
 func (r role) isOf(name string, groups []string) bool {
 	named := func(list []string, one string) bool {
-		return slices.ContainsFunc(list, func(n string) bool { return deciders.SameName(n, one) })
+		return slices.ContainsFunc(list, func(n string) bool { return policy.SameName(n, one) })
 	}
 	return slices.Contains(r.people, anybody) || named(r.people, name) ||
 		slices.ContainsFunc(groups, func(g string) bool { return named(r.groups, g) })
@@ -130,12 +130,12 @@ func readRole(v any) (out role, err error) {
 		return out, fmt.Errorf("a role names people or groups")
 	}
 	for _, name := range out.people {
-		if err := deciders.CheckName(name); err != nil {
+		if err := policy.CheckName(name); err != nil {
 			return out, fmt.Errorf("people: %w", err)
 		}
 	}
 	for _, name := range out.groups {
-		if err := deciders.CheckGroup(name); err != nil {
+		if err := policy.CheckGroup(name); err != nil {
 			return out, fmt.Errorf("groups: %w", err)
 		}
 	}

@@ -9,8 +9,8 @@ import (
 
 	"processidea/client"
 	"processidea/gateway/access"
+	"processidea/model/approval/proof"
 	"processidea/model/ideafile/spelling"
-	"processidea/model/proof"
 	"processidea/protocol"
 )
 

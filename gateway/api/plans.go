@@ -11,7 +11,7 @@ import (
 
 	"processidea/client"
 	"processidea/gateway/access"
-	"processidea/model/planreview"
+	"processidea/model/approval"
 )
 
 func (a *API) addPlans() {
@@ -37,7 +37,7 @@ func (a *API) addPlans() {
 // WaitingPlan is a Plan that waits as a whole, in a list over all processes.
 type WaitingPlan struct {
 	client.PendingPlan
-	CallsByTool []planreview.ToolCount `json:"callsByTool" nullable:"false" doc:"what would run, once for each instance"`
+	CallsByTool []approval.PlanToolCount `json:"callsByTool" nullable:"false" doc:"what would run, once for each instance"`
 }
 
 // WaitingPlanList is the Plans that wait, in all processes.
@@ -120,7 +120,7 @@ func (a *API) decidePlan(ctx context.Context, in *struct {
 
 // planSignals are the signals of the decisions on a Plan.
 var planSignals = map[string]string{
-	client.Approve: planreview.SteerApprovePlan, client.Amend: planreview.SteerAmendPlan, client.Reject: planreview.SteerRejectPlan,
+	client.Approve: approval.SteerApprovePlan, client.Amend: approval.SteerAmendPlan, client.Reject: approval.SteerRejectPlan,
 }
 
 // DecidePlan takes a decision on a Plan for whoever asks. If it was refused because another Plan waits by now, the error is a *Problem with that one.

@@ -7,6 +7,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"processidea/client/schedules"
+	"processidea/model/approval"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
 	"processidea/model/refexpr"
@@ -32,7 +33,7 @@ func newRegistry() huma.Registry {
 
 // names are those of types that are alike in several packages.
 var names = map[reflect.Type]string{
-	reflect.TypeFor[turn.Decision]():      "DecisionTaken",
+	reflect.TypeFor[approval.Decision]():  "DecisionTaken",
 	reflect.TypeFor[chain.Link]():         "IdeaLink",
 	reflect.TypeFor[schedules.Schedule](): "ProcessSchedule",
 	reflect.TypeFor[schedules.Started]():  "ScheduledStart",

@@ -11,7 +11,7 @@ import (
 	"processidea/gateway/api"
 	"processidea/gateway/desk/form"
 	"processidea/gateway/desk/planpage"
-	"processidea/model/amend"
+	"processidea/model/approval"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
 )
@@ -125,7 +125,7 @@ func (p *callPage) readAmend(decision *api.Decision, values url.Values) {
 	case changes == nil:
 		p.Wrong = "Nothing is changed. To have it run as it is, approve it."
 	case p.Tool != nil:
-		merged, err := amend.MergeParams(p.Tool, shown, changes)
+		merged, err := approval.MergeParams(p.Tool, shown, changes)
 		if err != nil {
 			p.Wrong = "This does not fit the Tool: " + err.Error()
 		} else if !jsonval.Equal(any(merged), any(wanted)) {

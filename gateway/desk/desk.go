@@ -117,8 +117,8 @@ func New(o Options) (*Desk, error) {
 // Has reports whether a path is one of the desk's.
 func Has(path string) bool { return path == "/" || strings.HasPrefix(path, "/desk/") }
 
-// policy allows nothing but what comes from here; nothing in a page runs or looks by itself.
-const policy = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; " +
+// contentPolicy allows nothing but what comes from here; nothing in a page runs or looks by itself.
+const contentPolicy = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; " +
 	"frame-ancestors 'none'"
 
 // mostForm is in bytes of what a form sends: a thousand decisions, or one value of 64 KB, which escapes make larger.
@@ -127,7 +127,7 @@ const mostForm = 2 << 20
 // ServeHTTP answers a request.
 func (d *Desk) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
-	h.Set("Content-Security-Policy", policy)
+	h.Set("Content-Security-Policy", contentPolicy)
 	// Without it browsers do not say which page posts a form.
 	h.Set("Referrer-Policy", "same-origin")
 	h.Set("Cross-Origin-Opener-Policy", "same-origin")

@@ -12,7 +12,7 @@ import (
 
 	"processidea/client"
 	"processidea/gateway/access"
-	"processidea/model/deciders"
+	"processidea/model/approval/policy"
 	"processidea/model/jsonval"
 )
 
@@ -119,11 +119,11 @@ func valueHolds(v any, text string) bool {
 
 // denial is why a person may not decide on a Call by the gateway's word, as far as that is known before they try; "": they may.
 func denial(who *access.Person, a client.Approval) string {
-	return denialAs(who, a, deciders.Person{Name: who.Name, Groups: who.Groups, Signed: who.Key != nil})
+	return denialAs(who, a, policy.Person{Name: who.Name, Groups: who.Groups, Signed: who.Key != nil})
 }
 
 // denialAs is denial of a person as a proof tells of them.
-func denialAs(who *access.Person, a client.Approval, as deciders.Person) string {
+func denialAs(who *access.Person, a client.Approval, as policy.Person) string {
 	if !who.May(access.Decide) {
 		return "You may look, and not decide."
 	}
@@ -132,7 +132,7 @@ func denialAs(who *access.Person, a client.Approval, as deciders.Person) string 
 		rules[n].NotStarter, rules[n].NotSameAs = false, nil // who that was is known where it is decided
 	}
 	for _, v := range a.DecidedSoFar {
-		if deciders.SameName(v.DecidedBy, who.Name) {
+		if policy.SameName(v.DecidedBy, who.Name) {
 			return "You have decided; others must too."
 		}
 	}

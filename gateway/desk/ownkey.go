@@ -8,7 +8,7 @@ import (
 	"processidea/gateway/access"
 	"processidea/gateway/api"
 	"processidea/gateway/desk/ownkey"
-	"processidea/model/deciders"
+	"processidea/model/approval/policy"
 	"processidea/signing"
 )
 
@@ -41,6 +41,6 @@ func (d *Desk) decider(r *http.Request) *access.Person {
 // mayByPasskey reports whether a person may decide on a Call by a signature of their own.
 func mayByPasskey(who *access.Person, a client.Approval) bool {
 	return slices.ContainsFunc(who.Passkeys, func(k *signing.Key) bool {
-		return denialAs(who, a, deciders.Person{Name: k.People[0], AlsoNamed: k.Name, Groups: k.Groups, Signed: true}) == ""
+		return denialAs(who, a, policy.Person{Name: k.People[0], AlsoNamed: k.Name, Groups: k.Groups, Signed: true}) == ""
 	})
 }

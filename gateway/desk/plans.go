@@ -14,16 +14,16 @@ import (
 	"processidea/gateway/api"
 	"processidea/gateway/desk/form"
 	"processidea/gateway/desk/planpage"
+	"processidea/model/approval"
 	"processidea/model/check/plangraph"
 	"processidea/model/ideafile"
-	"processidea/model/turn"
 )
 
 func planHref(process string) string { return "/desk/plans/" + url.PathEscape(process) }
 
 // planDenial is denial for a Plan.
 func planDenial(who *access.Person, p client.PendingPlan) string {
-	return denial(who, client.Approval{PendingApproval: turn.PendingApproval{Deciders: p.Deciders, DecidedSoFar: p.DecidedSoFar}})
+	return denial(who, client.Approval{Pending: approval.Pending{Deciders: p.Deciders, DecidedSoFar: p.DecidedSoFar}})
 }
 
 // planRow is a Plan that waits, in the inbox.
@@ -44,8 +44,8 @@ func (f filter) fitsPlan(p client.PendingPlan, now time.Time) bool {
 		return false
 	}
 	for _, c := range p.Calls { // one of its Calls fits, or the Plan itself
-		as := turn.PendingApproval{CallID: c.CallID, Tool: c.Written.Tool, Params: c.Written.RawObject(), Since: p.Since}
-		if f.fits(client.Approval{Process: p.Process, PendingApproval: as}, now) {
+		as := approval.Pending{CallID: c.CallID, Tool: c.Written.Tool, Params: c.Written.RawObject(), Since: p.Since}
+		if f.fits(client.Approval{Process: p.Process, Pending: as}, now) {
 			return true
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"processidea/learn/backtest"
+	"processidea/model/approval"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
 	"processidea/model/loop"
@@ -39,10 +40,10 @@ func scenario(t *testing.T, context string) *modeltest.Scenario {
 	return s
 }
 
-func approve(s *modeltest.Scenario, p turn.PendingApproval) { s.Decide("approve", p.CallID) }
+func approve(s *modeltest.Scenario, p approval.Pending) { s.Decide("approve", p.CallID) }
 
 // finish plays a process to its end, and reads it from the chain that it leaves.
-func finish(t *testing.T, s *modeltest.Scenario, decide func(*modeltest.Scenario, turn.PendingApproval), replies ...string) *backtest.Past {
+func finish(t *testing.T, s *modeltest.Scenario, decide func(*modeltest.Scenario, approval.Pending), replies ...string) *backtest.Past {
 	t.Helper()
 	run := backtest.Run{ProcessID: "p"}
 	seal := func(in *turn.RequestInput, calls []ideafile.WrittenCall, output any, request int, log []turn.LogEntry) {
@@ -222,7 +223,7 @@ func TestPeoplesDecisionsAreTakenAgainForCallsThatAreEqual(t *testing.T) {
 		{"answer", `{"output": "by hand"}`, "ann answered it"},
 		{"replace", `{"with": {"_tool": "rate", "of": "†state.order"}}`, "ann replaced it"},
 	} {
-		decide := func(s *modeltest.Scenario, p turn.PendingApproval) { s.Decide(c.kind, p.CallID, c.more) }
+		decide := func(s *modeltest.Scenario, p approval.Pending) { s.Decide(c.kind, p.CallID, c.more) }
 		past := finish(t, scenario(t, orders), decide, reply(plan), reply(`[]`), reply(`[]`))
 		again := compare(t, idea(t, ""), nil, past)
 		want(t, again, "① same", "② same", "③ same")

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"processidea/learn/backtest"
+	"processidea/model/approval"
 	"processidea/model/diag"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
@@ -178,7 +179,7 @@ func TestWhoMayDecideAndUntilWhenIsNotLookedAt(t *testing.T) {
 func TestACallForAllIsForThoseThatItsRequestCovered(t *testing.T) {
 	t.Parallel()
 	waited := 0
-	late := func(s *modeltest.Scenario, p turn.PendingApproval) {
+	late := func(s *modeltest.Scenario, p approval.Pending) {
 		if waited++; waited > 1 {
 			approve(s, p)
 		}

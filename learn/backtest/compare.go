@@ -5,9 +5,10 @@ import (
 	"slices"
 	"strings"
 
+	"processidea/model/approval"
+	"processidea/model/approval/policy"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
-	"processidea/model/turn"
 )
 
 // The kinds of differences.
@@ -141,9 +142,9 @@ func because(c *tracedCall) string {
 }
 
 // decidedThen says what people did.
-func decidedThen(decisions []turn.Decision) string {
-	verbs := map[string]string{ideafile.Approve: "approved", ideafile.Reject: "rejected", ideafile.Amend: "amended", ideafile.Replace: "replaced",
-		ideafile.Answer: "answered"}
+func decidedThen(decisions []approval.Decision) string {
+	verbs := map[string]string{policy.Approve: "approved", policy.Reject: "rejected", policy.Amend: "amended", policy.Replace: "replaced",
+		policy.Answer: "answered"}
 	var parts []string
 	for _, d := range decisions {
 		by := d.DecidedBy

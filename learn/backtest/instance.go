@@ -1,6 +1,8 @@
 package backtest
 
 import (
+	"processidea/model/approval"
+	"processidea/model/approval/policy"
 	"processidea/model/dataflow"
 	"processidea/model/diag"
 	"processidea/model/ideafile"
@@ -14,7 +16,7 @@ type memory interface {
 	// outcome is what a Call came to; known is false where nobody knows.
 	outcome(call dataflow.ReadyCall) (o outcome, known bool)
 	// decide is the decision that is taken on what waits; asked counts the earlier ones on this Call. ok is false where nobody took one.
-	decide(rec *dataflow.CallRecord, p turn.PendingApproval, asked int) (d turn.Decision, ok bool)
+	decide(rec *dataflow.CallRecord, p approval.Pending, asked int) (d approval.Decision, ok bool)
 	// answer is what the LLM made of a question; known is false where it was not asked this.
 	answer(rec *dataflow.CallRecord, q turn.LLMQuestion) (o outcome, known bool)
 }
@@ -110,7 +112,7 @@ func (p *player) decideAll() (moved bool) {
 		if p.unknown[rec.ID] {
 			continue
 		}
-		approve := turn.Decision{Kind: ideafile.Approve, CallID: rec.ID, DecidedBy: ideafile.SimulatedPerson, Reason: "nobody had decided on such a Call"}
+		approve := approval.Decision{Kind: policy.Approve, CallID: rec.ID, DecidedBy: ideafile.SimulatedPerson, Reason: "nobody had decided on such a Call"}
 		if err := p.flow.ApplyDecision(approve); err != nil {
 			p.unknown[rec.ID] = true
 			p.stuck = append(p.stuck, rec.ID+" waits for a person: "+err.Error())
@@ -159,14 +161,14 @@ func (p *player) trace() *trace {
 }
 
 // withoutDeciders are the Tools with their policies as they count here: whether a person is asked, never whom or until when.
-func withoutDeciders(tools []*ideafile.Tool, override ideafile.ApprovalOverride) []*ideafile.Tool {
+func withoutDeciders(tools []*ideafile.Tool, override policy.Override) []*ideafile.Tool {
 	out := make([]*ideafile.Tool, len(tools))
 	for n, tool := range tools {
 		plain := *tool
-		if policy := override.PolicyFor(tool); policy != nil {
-			alone := *policy
+		if here := override.PolicyFor(tool.Name, tool.Approval); here != nil {
+			alone := *here
 			alone.Deciders, alone.Timeout = nil, 0
-			alone.WhileWaiting = ideafile.ApprovalPolicy{}.WhileWaiting
+			alone.WhileWaiting = policy.Approval{}.WhileWaiting
 			plain.Approval = &alone
 		}
 		out[n] = &plain

@@ -1,6 +1,7 @@
 package backtest
 
 import (
+	"processidea/model/approval"
 	"processidea/model/dataflow"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
@@ -70,14 +71,14 @@ func (k *known) outcome(ready dataflow.ReadyCall) (outcome, bool) {
 	return outcome{result: c.result, handedBack: c.handedBack}, true
 }
 
-func (k *known) decide(rec *dataflow.CallRecord, p turn.PendingApproval, asked int) (turn.Decision, bool) {
+func (k *known) decide(rec *dataflow.CallRecord, p approval.Pending, asked int) (approval.Decision, bool) {
 	if asked == 0 {
 		c := k.find(rec, p.Tool, p.Params, whatWasShown, k.decided)
 		k.deciding[rec.ID], k.decided[c] = c, true
 	}
 	c := k.deciding[rec.ID]
 	if c == nil || asked >= len(c.decisions) {
-		return turn.Decision{}, false
+		return approval.Decision{}, false
 	}
 	return again(c.decisions[asked]), true
 }

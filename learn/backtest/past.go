@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"processidea/model/approval"
 	"processidea/model/diag"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
@@ -64,8 +65,8 @@ type pastCall struct {
 	fault     *diag.Fault
 	result    any
 	hasResult bool
-	decisions []turn.Decision
-	adapted   *turn.ParamsAdaptation
+	decisions []approval.Decision
+	adapted   *approval.ParamsAdaptation
 	// handedBack are the values that a delegate wrote into State beside its result, by path.
 	handedBack map[string]any
 }

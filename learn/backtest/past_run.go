@@ -3,6 +3,8 @@ package backtest
 import (
 	"slices"
 
+	"processidea/model/approval"
+	"processidea/model/approval/policy"
 	"processidea/model/dataflow"
 	"processidea/model/diag"
 	"processidea/model/ideafile"
@@ -52,7 +54,7 @@ func (c *tracedCall) describeAs(call *pastCall) {
 	if len(c.decisions) == 0 {
 		c.decisions = call.decisions
 	}
-	answered := len(c.decisions) > 0 && c.decisions[len(c.decisions)-1].Kind == ideafile.Answer
+	answered := len(c.decisions) > 0 && c.decisions[len(c.decisions)-1].Kind == policy.Answer
 	c.ran = !answered && c.params != nil && (c.status == ideafile.Done || c.status == ideafile.Failed && wasRun(c.fault))
 	c.hasResult = c.hasResult && c.status == ideafile.Done
 }
@@ -108,10 +110,10 @@ func (r recorded) outcome(ready dataflow.ReadyCall) (outcome, bool) {
 	return outcome{fault: diag.Faultf(ideafile.CodeToolFailed, "it was %s", c.status)}, true
 }
 
-func (r recorded) decide(rec *dataflow.CallRecord, _ turn.PendingApproval, asked int) (turn.Decision, bool) {
+func (r recorded) decide(rec *dataflow.CallRecord, _ approval.Pending, asked int) (approval.Decision, bool) {
 	c := r.find(rec)
 	if c == nil || asked >= len(c.decisions) {
-		return turn.Decision{}, false
+		return approval.Decision{}, false
 	}
 	return again(c.decisions[asked]), true
 }
@@ -125,7 +127,7 @@ func (r recorded) answer(rec *dataflow.CallRecord, q turn.LLMQuestion) (outcome,
 }
 
 // again is a decision as it is taken once more: whoever took it, of what groups and under which proof, is looked at no more.
-func again(d turn.Decision) turn.Decision {
-	return turn.Decision{Kind: d.Kind, DecidedBy: d.DecidedBy, Reason: d.Reason, AmendedParams: d.AmendedParams, Replacement: d.Replacement,
+func again(d approval.Decision) approval.Decision {
+	return approval.Decision{Kind: d.Kind, DecidedBy: d.DecidedBy, Reason: d.Reason, AmendedParams: d.AmendedParams, Replacement: d.Replacement,
 		GivenResult: d.GivenResult}
 }

@@ -3,12 +3,13 @@ package backtest
 import (
 	"slices"
 
+	"processidea/model/approval"
+	"processidea/model/approval/policy"
 	"processidea/model/dataflow"
 	"processidea/model/diag"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
 	"processidea/model/refexpr"
-	"processidea/model/turn"
 )
 
 // trace is how one run of an instance went.
@@ -34,7 +35,7 @@ type tracedCall struct {
 	ranParams map[string]any
 	ran       bool
 	asked     bool // a person was asked, or would be
-	decisions []turn.Decision
+	decisions []approval.Decision
 	status    ideafile.CallStatus
 	fault     *diag.Fault
 	reason    string // why it did not run
@@ -46,7 +47,7 @@ type tracedCall struct {
 	output    refexpr.OutputPath
 	depth     int // how many Calls stand one behind the other before it
 
-	adapted    *turn.ParamsAdaptation
+	adapted    *approval.ParamsAdaptation
 	handedBack map[string]any
 }
 
@@ -81,7 +82,7 @@ func traceCall(flow *dataflow.Instance, rec *dataflow.CallRecord, started datafl
 	c.ranTool, c.ranParams = rec.Tool, rec.ParamsAdaptation.ApplyTo(c.params)
 	if n := len(rec.Decisions); n > 0 {
 		c.tool, c.params = rec.Decisions[0].Tool, rec.Decisions[0].ShownParams
-		c.ran = c.ran && rec.Decisions[n-1].Kind != ideafile.Answer
+		c.ran = c.ran && rec.Decisions[n-1].Kind != policy.Answer
 	}
 	if !c.ran {
 		c.reason = whyNotRun(rec)

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"processidea/model/approval"
 	"processidea/model/diag"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
@@ -136,7 +137,7 @@ type recordedCall struct {
 	hasResult            bool
 	givenParams          map[string]any // its parameters when it ran; nil where that is not known
 	adapted              bool           // the LLM fitted them
-	decisions            []turn.Decision
+	decisions            []approval.Decision
 	conditionReads       []jsonval.Path // what its condition looked at, in a Plan that ran directly
 }
 

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"processidea/model/approval/policy"
 	"processidea/model/dataflow"
 	"processidea/model/diag"
 	"processidea/model/ideafile"
@@ -81,7 +82,7 @@ func (h *hardener) reportHumanOverrides(r *instanceRun) {
 			h.addDifference([]*instanceRun{r}, "%s: the LLM fitted its parameters to the Tool", recorded.call.Tool)
 		}
 		for _, decision := range recorded.decisions {
-			if decision.Kind != ideafile.Approve {
+			if decision.Kind != policy.Approve {
 				h.addDifference([]*instanceRun{r}, "%s: a person decided otherwise: %s", recorded.call.Tool, decision.Kind)
 			}
 		}

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"processidea/learn/condition"
+	"processidea/model/approval"
+	"processidea/model/approval/policy"
 	"processidea/model/ideafile"
 	"processidea/model/jsonschema"
 	"processidea/model/jsonval"
@@ -82,7 +84,7 @@ func readRun(tools map[string]*tool, run Run) {
 	byCall := map[string]*asked{}
 	for _, e := range run.Log {
 		d := e.Decision
-		if d == nil || d.CallID == "" || d.Tool == "" || !slices.Contains(ideafile.AllDecisionKinds(), d.Kind) {
+		if d == nil || d.CallID == "" || d.Tool == "" || !slices.Contains(policy.AllKinds(), d.Kind) {
 			continue
 		}
 		if tools[d.Tool] == nil {
@@ -97,21 +99,21 @@ func readRun(tools map[string]*tool, run Run) {
 			byCall[d.CallID] = call
 			tools[d.Tool].calls = append(tools[d.Tool].calls, call)
 		}
-		switch unseen := d.DecidedBy == turn.DecidedByTimeout || d.OrderID != ""; {
+		switch unseen := d.DecidedBy == approval.DecidedByTimeout || d.OrderID != ""; {
 		case unseen:
-		case call.kind == "" || call.kind == ideafile.Approve && d.Kind != ideafile.Approve:
+		case call.kind == "" || call.kind == policy.Approve && d.Kind != policy.Approve:
 			call.kind, call.params = d.Kind, d.ShownParams
 		}
 	}
 }
 
 // pastTense are what people did, as it stands in a sentence.
-var pastTense = map[string]string{ideafile.Amend: "amended", ideafile.Reject: "rejected", ideafile.Replace: "replaced", ideafile.Answer: "answered"}
+var pastTense = map[string]string{policy.Amend: "amended", policy.Reject: "rejected", policy.Replace: "replaced", policy.Answer: "answered"}
 
 func (t *tool) judge() Finding {
 	f := Finding{Tool: t.name, Counts: t.counts(), Facts: []string{}}
-	for _, kind := range ideafile.AllDecisionKinds() {
-		if kind != ideafile.Approve {
+	for _, kind := range policy.AllKinds() {
+		if kind != policy.Approve {
 			f.Facts = append(f.Facts, t.factsOf(kind)...)
 		}
 	}
@@ -132,8 +134,8 @@ func (t *tool) judge() Finding {
 }
 
 func (t *tool) counts() (c Counts) {
-	of := map[string]*int{ideafile.Approve: &c.Approved, ideafile.Amend: &c.Amended, ideafile.Reject: &c.Rejected, ideafile.Replace: &c.Replaced,
-		ideafile.Answer: &c.Answered, "": &c.Unseen}
+	of := map[string]*int{policy.Approve: &c.Approved, policy.Amend: &c.Amended, policy.Reject: &c.Rejected, policy.Replace: &c.Replaced,
+		policy.Answer: &c.Answered, "": &c.Unseen}
 	for _, call := range t.calls {
 		*of[call.kind]++
 	}
@@ -145,7 +147,7 @@ func (t *tool) search(kinds ...string) condition.Search {
 	var s condition.Search
 	for _, call := range t.calls {
 		if slices.Contains(kinds, call.kind) {
-			s.Samples = append(s.Samples, condition.Sample{Name: call.name, View: any(call.params), InClass: call.kind != ideafile.Approve})
+			s.Samples = append(s.Samples, condition.Sample{Name: call.name, View: any(call.params), InClass: call.kind != policy.Approve})
 		}
 	}
 	return s
@@ -153,7 +155,7 @@ func (t *tool) search(kinds ...string) condition.Search {
 
 // factsOf says what all Calls of one kind had, and those that were approved as they were had not, or not all.
 func (t *tool) factsOf(kind string) []string {
-	s := t.search(kind, ideafile.Approve)
+	s := t.search(kind, policy.Approve)
 	n := 0
 	for _, sample := range s.Samples {
 		if sample.InClass {
@@ -191,7 +193,7 @@ func tell(s condition.Search) (c *condition.Condition, others int, doubt *condit
 
 // propose finds the policy that would have asked about all Calls that people changed, and about as few others as may be.
 func (t *tool) propose(f *Finding) {
-	s := t.search(ideafile.AllDecisionKinds()...)
+	s := t.search(policy.AllKinds()...)
 	found, _, doubt := tell(s)
 	if found == nil {
 		f.Why = "nothing tells which people change, so that all must be asked about: " + doubt.Reason
@@ -204,17 +206,17 @@ func (t *tool) propose(f *Finding) {
 	if t.present != nil {
 		when = map[string]any{"allOf": []any{t.present, when}}
 	}
-	policy := ideafile.ApprovalPolicy{ParamsCondition: jsonschema.NewLazySchema(when, "")}
+	shorter := policy.Approval{ParamsCondition: jsonschema.NewLazySchema(when, "")}
 	var missed []string
 	for _, call := range t.calls {
-		switch asks := policy.RequiresReviewOf(call.params); {
+		switch asks := shorter.RequiresReviewOf(call.params); {
 		case call.kind == "":
-		case asks && call.kind == ideafile.Approve:
+		case asks && call.kind == policy.Approve:
 			f.AskedInVain = append(f.AskedInVain, call.name)
 			f.Asked++
 		case asks:
 			f.Asked++
-		case call.kind != ideafile.Approve:
+		case call.kind != policy.Approve:
 			missed = append(missed, call.name)
 		default:
 			f.Unasked++

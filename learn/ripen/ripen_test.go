@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"processidea/learn/ripen"
+	"processidea/model/approval"
+	"processidea/model/approval/policy"
 	"processidea/model/diag"
 	"processidea/model/ideafile"
 	"processidea/model/jsonschema"
@@ -16,9 +18,9 @@ import (
 )
 
 // history is one process in which people decided on n Calls of pay: decide says of the nth what its parameters were and what was done.
-func history(t *testing.T, n int, approval string, decide func(n int) (params string, kind string)) ripen.Run {
+func history(t *testing.T, n int, asks string, decide func(n int) (params string, kind string)) ripen.Run {
 	t.Helper()
-	source, err := jsonval.DecodeObject([]byte(`{"schema": {"tools": {"pay": {"type": "object", "properties": {"amount": {}, "to": {}, "note": {}}, "_activity": "pay", "_approval": ` + approval + `}}}}`))
+	source, err := jsonval.DecodeObject([]byte(`{"schema": {"tools": {"pay": {"type": "object", "properties": {"amount": {}, "to": {}, "note": {}}, "_activity": "pay", "_approval": ` + asks + `}}}}`))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -33,9 +35,9 @@ func history(t *testing.T, n int, approval string, decide func(n int) (params st
 		if err != nil {
 			t.Fatal(err)
 		}
-		d := &turn.Decision{Kind: kind, CallID: fmt.Sprintf("1.1@i%d", k), DecidedBy: "ann", Tool: "pay", ShownParams: params}
+		d := &approval.Decision{Kind: kind, CallID: fmt.Sprintf("1.1@i%d", k), DecidedBy: "ann", Tool: "pay", ShownParams: params}
 		if by, nobody := strings.CutPrefix(kind, "nobody:"); nobody {
-			d.Kind, d.DecidedBy = by, turn.DecidedByTimeout
+			d.Kind, d.DecidedBy = by, approval.DecidedByTimeout
 		}
 		run.Log = append(run.Log, turn.LogEntry{Decision: d})
 	}
@@ -58,7 +60,7 @@ func asks(t *testing.T, f ripen.Finding, params string) bool {
 	if err != nil {
 		t.Fatal(err)
 	}
-	policy := ideafile.ApprovalPolicy{ParamsCondition: jsonschema.NewLazySchema(f.When, "")}
+	policy := policy.Approval{ParamsCondition: jsonschema.NewLazySchema(f.When, "")}
 	return policy.RequiresReviewOf(v)
 }
 
@@ -67,9 +69,9 @@ func TestTheRuleByWhichPeopleAmendedIsFoundInFiveHundredDecisions(t *testing.T) 
 	random := rand.New(rand.NewSource(1))
 	f := judged(t, history(t, 500, "true", func(n int) (string, string) {
 		amount := 10 + random.Intn(780)
-		kind := ideafile.Approve
+		kind := policy.Approve
 		if n%25 == 3 {
-			amount, kind = 810+random.Intn(1000), ideafile.Amend
+			amount, kind = 810+random.Intn(1000), policy.Amend
 		}
 		return fmt.Sprintf(`{"amount": %d, "to": "shop %d", "note": "n%d"}`, amount, random.Intn(9), n), kind
 	}))
@@ -90,9 +92,9 @@ func TestCallsApprovedAmongThoseThatWereChangedAreNamed(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewSource(2))
 	f := judged(t, history(t, 240, "true", func(n int) (string, string) {
-		amount, kind := random.Intn(800), ideafile.Approve
+		amount, kind := random.Intn(800), policy.Approve
 		if n%20 == 1 {
-			amount, kind = 900+random.Intn(100), ideafile.Reject
+			amount, kind = 900+random.Intn(100), policy.Reject
 		} else if n == 50 || n == 100 {
 			amount = 950
 		}
@@ -119,10 +121,10 @@ func TestNoPolicyIsProposedThatWouldHaveMissedAChange(t *testing.T) {
 			params := fmt.Sprintf(`{"amount": %d, "to": %q, "note": "n%d"}`, amount, to, n)
 			hit := []bool{amount > 800, to == "b", amount > 500 && to == "a", false}[rule] || random.Intn(40) < noise/9
 			if !hit {
-				return params, ideafile.Approve
+				return params, policy.Approve
 			}
 			changed[params] = true
-			return params, []string{ideafile.Amend, ideafile.Reject, ideafile.Replace, ideafile.Answer}[random.Intn(4)]
+			return params, []string{policy.Amend, policy.Reject, policy.Replace, policy.Answer}[random.Intn(4)]
 		}))
 		if f.When == nil {
 			if f.Why == "" {
@@ -148,19 +150,19 @@ func TestNothingIsProposedWhereTooLittleIsKnown(t *testing.T) {
 		kind func(n int) string
 		why  string
 	}{
-		"nobody changed anything": {func(int) string { return ideafile.Approve }, "people approved all as they were"},
+		"nobody changed anything": {func(int) string { return policy.Approve }, "people approved all as they were"},
 		"two were changed": {func(n int) string {
 			if n > 97 {
-				return ideafile.Amend
+				return policy.Amend
 			}
-			return ideafile.Approve
+			return policy.Approve
 		}, "2 changed: too few"},
-		"nobody looked": {func(n int) string { return "nobody:" + ideafile.Reject }, "people approved all as they were"},
+		"nobody looked": {func(n int) string { return "nobody:" + policy.Reject }, "people approved all as they were"},
 		"changed at random": {func(n int) string {
 			if n*7%13 < 3 {
-				return ideafile.Amend
+				return policy.Amend
 			}
-			return ideafile.Approve
+			return policy.Approve
 		}, "nothing tells which people change"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -175,9 +177,9 @@ func TestNothingIsProposedWhereTooLittleIsKnown(t *testing.T) {
 func TestAPolicyNeverAsksWhereThePresentOneDoesNot(t *testing.T) {
 	t.Parallel()
 	f := judged(t, history(t, 100, `{"when": {"properties": {"amount": {"minimum": 100}}, "required": ["amount"]}}`, func(n int) (string, string) {
-		kind := ideafile.Approve
+		kind := policy.Approve
 		if n >= 80 {
-			kind = ideafile.Reject
+			kind = policy.Reject
 		}
 		return fmt.Sprintf(`{"amount": %d}`, 100+n*10), kind
 	}))

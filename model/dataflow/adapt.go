@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"processidea/model/approval"
 	"processidea/model/diag"
 	"processidea/model/ideafile"
 	"processidea/model/jsonschema"
@@ -22,7 +23,7 @@ func (i *Instance) requestAdaptation(rec *CallRecord, tool *ideafile.Tool, param
 	if len(names) == 0 {
 		return false
 	}
-	rec.ParamsAdaptation = &turn.ParamsAdaptation{Reason: why.Error(), OriginalParams: map[string]any{}}
+	rec.ParamsAdaptation = &approval.ParamsAdaptation{Reason: why.Error(), OriginalParams: map[string]any{}}
 	for _, k := range names {
 		rec.ParamsAdaptation.OriginalParams[k] = params[k]
 	}

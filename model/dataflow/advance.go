@@ -3,6 +3,7 @@ package dataflow
 import (
 	"slices"
 
+	"processidea/model/approval/policy"
 	"processidea/model/diag"
 	"processidea/model/ideafile"
 	"processidea/model/turn"
@@ -111,13 +112,13 @@ func (i *Instance) resolveAndCheckCall(rec *CallRecord) []ReadyCall {
 
 // reasonForReview returns the policy by which a person must review a Call, and why where the policy is not the reason; nil if
 // nobody must.
-func (i *Instance) reasonForReview(ready ReadyCall) (policy *ideafile.ApprovalPolicy, why string) {
-	policy, why = i.palette.ApprovalOverride.PolicyFor(ready.Tool), ready.Record.ReviewReason
+func (i *Instance) reasonForReview(ready ReadyCall) (asks *policy.Approval, why string) {
+	asks, why = i.palette.ApprovalOverride.PolicyFor(ready.Tool.Name, ready.Tool.Approval), ready.Record.ReviewReason
 	switch {
-	case policy.RequiresReviewOf(ready.Params):
-		return policy, why
+	case asks.RequiresReviewOf(ready.Params):
+		return asks, why
 	case why != "":
-		return &ideafile.ApprovalPolicy{AllowedDecisions: []string{ideafile.Approve, ideafile.Reject, ideafile.Answer}}, why
+		return &policy.Approval{AllowedDecisions: []string{policy.Approve, policy.Reject, policy.Answer}}, why
 	}
 	return nil, ""
 }

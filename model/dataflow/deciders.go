@@ -6,17 +6,17 @@ import (
 	"slices"
 	"strings"
 
-	"processidea/model/deciders"
+	"processidea/model/approval"
+	"processidea/model/approval/policy"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
-	"processidea/model/turn"
 )
 
 // This file holds who may decide: the rules of a Tool's policy and of `config.approval` (package deciders), applied to one decision.
 
 // SetPeopleAllowedToDecide tells the instance who started the process, and what was decided on Calls of the instance in the processes that this
 // one was forked from.
-func (i *Instance) SetPeopleAllowedToDecide(starters []string, earlier []deciders.PriorDecision) {
+func (i *Instance) SetPeopleAllowedToDecide(starters []string, earlier []policy.PriorDecision) {
 	i.starters, i.earlierDecisions = starters, nil
 	for _, e := range earlier {
 		if ideafile.InstanceTokenOfCallID(e.CallID) == i.token {
@@ -33,7 +33,7 @@ func (i *Instance) SetCausers(names []string) { i.causers = names }
 func (i *Instance) CausersOf(rec *CallRecord) []string {
 	list := slices.Clone(i.causers)
 	for _, d := range rec.Decisions {
-		if d.Kind == ideafile.Replace || d.Kind == ideafile.Amend {
+		if d.Kind == policy.Replace || d.Kind == policy.Amend {
 			list = append(list, d.Decider().Names()...)
 		}
 	}
@@ -41,7 +41,7 @@ func (i *Instance) CausersOf(rec *CallRecord) []string {
 }
 
 // checkDecider returns why this person may not take the decision on what waits.
-func (i *Instance) checkDecider(rec *CallRecord, d turn.Decision) error {
+func (i *Instance) checkDecider(rec *CallRecord, d approval.Decision) error {
 	if err := i.checkNotExcludedElsewhere(rec, d); err != nil {
 		return err
 	}
@@ -55,7 +55,7 @@ func (i *Instance) checkDecider(rec *CallRecord, d turn.Decision) error {
 			return errors.New(rules.DenialReason(d.Decider(), i.starters, i.CausersOf(rec)...))
 		}
 		return fmt.Errorf(`it does not say who decides, and not everybody may: "by" is missing (%s)`, rules)
-	case deciders.SameName(name, turn.DecidedByTimeout), deciders.SameName(name, turn.DecidedByProcess):
+	case policy.SameName(name, approval.DecidedByTimeout), policy.SameName(name, approval.DecidedByProcess):
 		return fmt.Errorf("%q is nobody's name", d.DecidedBy)
 	}
 	if why := rules.DenialReason(d.Decider(), i.starters, i.CausersOf(rec)...); why != "" {
@@ -76,10 +76,10 @@ func (i *Instance) checkDecider(rec *CallRecord, d turn.Decision) error {
 }
 
 // checkNotExcludedElsewhere refuses a person who has decided on a Call that whoever decides on this one may not decide on.
-func (i *Instance) checkNotExcludedElsewhere(rec *CallRecord, d turn.Decision) error {
+func (i *Instance) checkNotExcludedElsewhere(rec *CallRecord, d approval.Decision) error {
 	for _, other := range i.callRecords {
 		for _, made := range other.Decisions {
-			if other == rec || !deciders.SameName(made.DecidedBy, d.DecidedBy) || d.DecidedBy == "" {
+			if other == rec || !policy.SameName(made.DecidedBy, d.DecidedBy) || d.DecidedBy == "" {
 				continue
 			}
 			if slices.ContainsFunc(made.Deciders.ExcludedCallNames(), func(name string) bool { return i.callMatchesName(rec, name) }) {
@@ -93,7 +93,7 @@ func (i *Instance) checkNotExcludedElsewhere(rec *CallRecord, d turn.Decision) e
 // callMatchesName reports whether a name in NotSameAs, an id or a Tool's name, means a Call.
 func (i *Instance) callMatchesName(rec *CallRecord, name string) bool {
 	return slices.Contains(i.callIDsNamed(name), rec.ID) || rec.Tool == name ||
-		slices.ContainsFunc(rec.Decisions, func(d turn.Decision) bool { return d.Tool == name }) ||
+		slices.ContainsFunc(rec.Decisions, func(d approval.Decision) bool { return d.Tool == name }) ||
 		rec.PendingApproval != nil && rec.PendingApproval.Tool == name
 }
 
@@ -116,14 +116,14 @@ func (i *Instance) callIDsNamed(name string) []string {
 // decidedCall returns a Call beside rec, meant by a name in NotSameAs, on which the person decided.
 func (i *Instance) decidedCall(rec *CallRecord, name, person string) (id string, found bool) {
 	for _, other := range i.callRecords {
-		by := func(d turn.Decision) bool { return deciders.SameName(d.DecidedBy, person) }
+		by := func(d approval.Decision) bool { return policy.SameName(d.DecidedBy, person) }
 		if other != rec && i.callMatchesName(other, name) && slices.ContainsFunc(other.Decisions, by) {
 			return other.ID, true
 		}
 	}
 	ids := i.callIDsNamed(name)
 	for _, e := range i.earlierDecisions {
-		if (e.Tool == name || slices.Contains(ids, e.CallID)) && deciders.SameName(e.By, person) {
+		if (e.Tool == name || slices.Contains(ids, e.CallID)) && policy.SameName(e.By, person) {
 			return e.CallID, true
 		}
 	}
@@ -132,25 +132,25 @@ func (i *Instance) decidedCall(rec *CallRecord, name, person string) (id string,
 
 func (i *Instance) hasCall(name string) bool {
 	return slices.ContainsFunc(i.callIDsNamed(name), func(id string) bool {
-		return i.FindCall(id) != nil || slices.ContainsFunc(i.earlierDecisions, func(e deciders.PriorDecision) bool { return e.CallID == id })
+		return i.FindCall(id) != nil || slices.ContainsFunc(i.earlierDecisions, func(e policy.PriorDecision) bool { return e.CallID == id })
 	})
 }
 
 // isVote reports whether others may have to decide the same before the decision counts. A single person rejects, amends and replaces; what
 // comes of the latter two is decided on by itself.
-func isVote(d turn.Decision) bool { return d.Kind == ideafile.Approve || d.Kind == ideafile.Answer }
+func isVote(d approval.Decision) bool { return d.Kind == policy.Approve || d.Kind == policy.Answer }
 
 // findVote returns what a person has decided on what waits now.
-func findVote(rec *CallRecord, person string) (turn.Vote, bool) {
-	at := slices.IndexFunc(rec.PendingApproval.DecidedSoFar, func(v turn.Vote) bool { return deciders.SameName(v.DecidedBy, person) })
+func findVote(rec *CallRecord, person string) (approval.Vote, bool) {
+	at := slices.IndexFunc(rec.PendingApproval.DecidedSoFar, func(v approval.Vote) bool { return policy.SameName(v.DecidedBy, person) })
 	if at < 0 {
-		return turn.Vote{}, false
+		return approval.Vote{}, false
 	}
 	return rec.PendingApproval.DecidedSoFar[at], true
 }
 
 // needsMoreDecisions reports whether a decision still needs others who decide the same.
-func (i *Instance) needsMoreDecisions(rec *CallRecord, d turn.Decision) bool {
+func (i *Instance) needsMoreDecisions(rec *CallRecord, d approval.Decision) bool {
 	same := 1
 	for _, made := range rec.Decisions {
 		if made.ApprovalDigest == d.ApprovalDigest && made.Kind == d.Kind && jsonval.Equal(made.GivenResult, d.GivenResult) {
@@ -161,8 +161,8 @@ func (i *Instance) needsMoreDecisions(rec *CallRecord, d turn.Decision) bool {
 }
 
 // addVote keeps a decision that needs others. The Call goes on waiting, under the same digest.
-func (i *Instance) addVote(rec *CallRecord, d turn.Decision) error {
-	if d.Kind == ideafile.Answer {
+func (i *Instance) addVote(rec *CallRecord, d approval.Decision) error {
+	if d.Kind == policy.Answer {
 		if _, err := i.readGivenResult(rec, d); err != nil {
 			return err
 		}
@@ -170,7 +170,7 @@ func (i *Instance) addVote(rec *CallRecord, d turn.Decision) error {
 	}
 	rec.Decisions = append(rec.Decisions, d)
 	p := *rec.PendingApproval
-	p.DecidedSoFar = append(slices.Clone(p.DecidedSoFar), turn.Vote{Kind: d.Kind, DecidedBy: d.DecidedBy, Groups: d.Groups, DecidedAt: d.DecidedAt})
+	p.DecidedSoFar = append(slices.Clone(p.DecidedSoFar), approval.Vote{Kind: d.Kind, DecidedBy: d.DecidedBy, Groups: d.Groups, DecidedAt: d.DecidedAt})
 	rec.PendingApproval = &p
 	return nil
 }

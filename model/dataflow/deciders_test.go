@@ -7,13 +7,13 @@ import (
 	"strings"
 	"testing"
 
+	"processidea/model/approval"
+	"processidea/model/approval/policy"
 	"processidea/model/dataflow"
-	"processidea/model/deciders"
 	"processidea/model/diag"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
 	"processidea/model/modeltest"
-	"processidea/model/turn"
 )
 
 // vault is an instance that was started by sam, with Calls of pay (1.1, under the policy) and prepare (1.2, which anybody may approve).
@@ -63,7 +63,7 @@ func approve(i *dataflow.Instance, call, by string, groups ...string) error {
 	if groups != nil {
 		p["groups"] = jsonval.ToJSONValue(groups)
 	}
-	return decide(i, ideafile.Approve, string(jsonval.Encode(p)))
+	return decide(i, policy.Approve, string(jsonval.Encode(p)))
 }
 
 const twoOfFinance = `{"groups": ["finance"], "people": ["eve"], "count": 2, "notStarter": true}`
@@ -84,7 +84,7 @@ func TestWhoDoesNotFitIsRefusedAndTheCallWaitsOn(t *testing.T) {
 		`{"call": "1.1", "by": "bob", "groups": ["x", " Finance "]}`: "",
 	} {
 		i := vault(t, twoOfFinance, "")
-		err := decide(i, ideafile.Approve, payload)
+		err := decide(i, policy.Approve, payload)
 		if got := modeltest.ErrorText(err); !strings.Contains(got, why) || (why == "") != (err == nil) {
 			t.Errorf("%s: %q, want %q", payload, got, why)
 		}
@@ -132,7 +132,7 @@ func TestOneRejectionRejectsEvenByWhoHasApproved(t *testing.T) {
 	for _, who := range []string{"ann", "eve"} {
 		i := vault(t, twoOfFinance, "")
 		_ = approve(i, "1.1", "ann", "finance")
-		if err := decide(i, ideafile.Reject, fmt.Sprintf(`{"call": "1.1", "by": %q, "groups": ["finance"], "reason": "no"}`, who)); err != nil {
+		if err := decide(i, policy.Reject, fmt.Sprintf(`{"call": "1.1", "by": %q, "groups": ["finance"], "reason": "no"}`, who)); err != nil {
 			t.Fatal(err)
 		}
 		if rec := i.CallRecords()[0]; rec.Status != ideafile.Rejected || len(rec.Decisions) != 2 {
@@ -140,7 +140,7 @@ func TestOneRejectionRejectsEvenByWhoHasApproved(t *testing.T) {
 		}
 	}
 	i := vault(t, twoOfFinance, "")
-	if decide(i, ideafile.Reject, `{"call": "1.1", "by": "sam", "groups": ["finance"], "reason": "no"}`) == nil {
+	if decide(i, policy.Reject, `{"call": "1.1", "by": "sam", "groups": ["finance"], "reason": "no"}`) == nil {
 		t.Error("who may not decide rejects")
 	}
 }
@@ -148,8 +148,8 @@ func TestOneRejectionRejectsEvenByWhoHasApproved(t *testing.T) {
 func TestAnAmendedOrReplacedCallStartsItsCountAnew(t *testing.T) {
 	t.Parallel()
 	for kind, change := range map[string]string{
-		ideafile.Amend:   `"params": {"cents": 700}`,
-		ideafile.Replace: `"with": {"_tool": "pay", "cents": 700}`,
+		policy.Amend:   `"params": {"cents": 700}`,
+		policy.Replace: `"with": {"_tool": "pay", "cents": 700}`,
 	} {
 		i := vault(t, twoOfFinance, "")
 		_ = approve(i, "1.1", "ann", "finance")
@@ -180,7 +180,7 @@ func TestAsManyPeopleGiveTheSameResultOrNoneCounts(t *testing.T) {
 	t.Parallel()
 	i := vault(t, twoOfFinance, "")
 	answer := func(by, output string) error {
-		return decide(i, ideafile.Answer, fmt.Sprintf(`{"call": "1.1", "by": %q, "groups": ["finance"], "output": %s}`, by, output))
+		return decide(i, policy.Answer, fmt.Sprintf(`{"call": "1.1", "by": %q, "groups": ["finance"], "output": %s}`, by, output))
 	}
 	for _, step := range []func() error{
 		func() error { return answer("ann", `{"paid": 1}`) },
@@ -222,12 +222,12 @@ func TestWhoDecidedOnOneCallMayNotDecideOnTheOtherWhicheverComesFirst(t *testing
 			t.Errorf("%s: %v", name, err)
 		}
 		i = vault(t, by, "")
-		i.SetPeopleAllowedToDecide(nil, []deciders.PriorDecision{{CallID: "1.2", Tool: "prepare", By: "ann"}})
+		i.SetPeopleAllowedToDecide(nil, []policy.PriorDecision{{CallID: "1.2", Tool: "prepare", By: "ann"}})
 		if approve(i, "1.1", "ann") == nil {
 			t.Errorf("%s: who decided in the process before decides", name)
 		}
 		i = vault(t, by, "")
-		i.SetPeopleAllowedToDecide(nil, []deciders.PriorDecision{{CallID: "1.2@②", Tool: "prepare", By: "ann"}, {CallID: "1.2", Tool: "prepare", By: "bob"}})
+		i.SetPeopleAllowedToDecide(nil, []policy.PriorDecision{{CallID: "1.2@②", Tool: "prepare", By: "ann"}, {CallID: "1.2", Tool: "prepare", By: "bob"}})
 		if err := approve(i, "1.1", "ann"); err != nil {
 			t.Errorf("%s: a decision in another instance counts: %v", name, err)
 		}
@@ -238,8 +238,8 @@ func TestWhoDecidedOnOneCallMayNotDecideOnTheOtherWhicheverComesFirst(t *testing
 }
 
 func TestWhoRevisedTheInstanceOrChangedTheCallDoesNotDecideOnIt(t *testing.T) {
-	const policy = `{"people": ["ann", "bob"], "notStarter": true}`
-	i := vault(t, policy, "")
+	const who = `{"people": ["ann", "bob"], "notStarter": true}`
+	i := vault(t, who, "")
 	i.SetCausers([]string{"ann"})
 	if err := approve(i, "1.1", "Ann"); err == nil || !strings.Contains(err.Error(), "had a hand in it") {
 		t.Errorf("who revised the instance: %v", err)
@@ -248,9 +248,9 @@ func TestWhoRevisedTheInstanceOrChangedTheCallDoesNotDecideOnIt(t *testing.T) {
 		t.Error(err)
 	}
 	for kind, payload := range map[string]string{
-		ideafile.Replace: `{"call": "1.1", "by": "ann", "with": {"_tool": "pay", "cents": 9000}}`, ideafile.Amend: `{"call": "1.1", "by": "ann", "params": {"cents": 9000}}`,
+		policy.Replace: `{"call": "1.1", "by": "ann", "with": {"_tool": "pay", "cents": 9000}}`, policy.Amend: `{"call": "1.1", "by": "ann", "params": {"cents": 9000}}`,
 	} {
-		i := vault(t, policy, "")
+		i := vault(t, who, "")
 		if err := decide(i, kind, payload); err != nil {
 			t.Fatal(err)
 		}
@@ -315,7 +315,7 @@ func TestWhoDecidesHoldsForWhateverReasonAPersonIsAsked(t *testing.T) {
 func TestNothingThatCertainPeopleMustApproveIsApprovedByItself(t *testing.T) {
 	t.Parallel()
 	palette := modeltest.PaletteFrom(t, `{"pay": {"_activity": "do", "type": "object", "properties": {}, "_approval": {"timeout": "1h", "onTimeout": "approve"}}}`)
-	palette.ApprovalOverride.Deciders = &deciders.Rule{Count: 2}
+	palette.ApprovalOverride.Deciders = &policy.Rule{Count: 2}
 	i := dataflow.New(*palette, nil, "")
 	i.SetTime(modeltest.StartTime)
 	i.AcceptCall(1, 1, ideafile.ParseWrittenCall(modeltest.MustDecodeJSON(`{"_tool": "pay"}`)))
@@ -324,7 +324,7 @@ func TestNothingThatCertainPeopleMustApproveIsApprovedByItself(t *testing.T) {
 	deadline, _ := i.NextDeadline()
 	i.SetTime(deadline)
 	i.ApplyDeadlines()
-	if rec := i.CallRecords()[0]; rec.Status != ideafile.Rejected || rec.Decisions[0].DecidedBy != turn.DecidedByTimeout {
+	if rec := i.CallRecords()[0]; rec.Status != ideafile.Rejected || rec.Decisions[0].DecidedBy != approval.DecidedByTimeout {
 		t.Errorf("%+v", rec)
 	}
 }
@@ -380,7 +380,7 @@ func TestMistakesInWhoMayDecideAreNamed(t *testing.T) {
 		t.Error("a deadline approves what people must", ps)
 	}
 	broken := ideafile.ReadTool("pay", modeltest.MustDecodeJSON(`{"_approval": {"by": {"counts": 2}}}`), "$", nil)
-	if (ideafile.ApprovalOverride{}).DecidersFor(broken).RequiredApprovals() < 1000 {
+	if (policy.Override{}).DecidersFor(broken.Name, broken.Approval).RequiredApprovals() < 1000 {
 		t.Error("a policy that cannot be read lets somebody through")
 	}
 }

@@ -5,7 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"processidea/model/amend"
+	"processidea/model/approval"
+	"processidea/model/approval/policy"
 	"processidea/model/diag"
 	"processidea/model/ideafile"
 	"processidea/model/ideafile/spelling"
@@ -14,7 +15,7 @@ import (
 )
 
 // ApplyDecision applies a person's decision. An error says why the decision changed nothing.
-func (i *Instance) ApplyDecision(d turn.Decision) error {
+func (i *Instance) ApplyDecision(d approval.Decision) error {
 	rec, err := i.callAwaitingDecision(d)
 	if err != nil {
 		return err
@@ -36,30 +37,30 @@ func (i *Instance) ApplyDecision(d turn.Decision) error {
 		return i.addVote(rec, d)
 	}
 	switch d.Kind {
-	case ideafile.Approve:
+	case policy.Approve:
 		i.approveCall(rec, d)
 		return nil
-	case ideafile.Reject:
+	case policy.Reject:
 		i.rejectCall(rec, d)
 		return nil
-	case ideafile.Amend:
+	case policy.Amend:
 		return i.amendCall(rec, d)
-	case ideafile.Replace:
+	case policy.Replace:
 		return i.replaceCall(rec, d)
-	case ideafile.Answer:
+	case policy.Answer:
 		return i.answerCall(rec, d)
 	}
 	return fmt.Errorf("there is no decision %q", jsonval.Clip(d.Kind, 80))
 }
 
 // callAwaitingDecision returns the Call that a decision is about, or why the decision does not apply.
-func (i *Instance) callAwaitingDecision(d turn.Decision) (*CallRecord, error) {
+func (i *Instance) callAwaitingDecision(d approval.Decision) (*CallRecord, error) {
 	rec := i.FindCall(ideafile.CallIDInInstance(d.CallID, i.token))
 	switch {
 	case rec == nil:
-		return nil, turn.UnknownCallError(d.CallID, i.callIDs(), i.PendingApprovals())
+		return nil, approval.UnknownCallError(d.CallID, i.callIDs(), i.PendingApprovals())
 	case rec.PendingApproval == nil:
-		return nil, turn.CallNotWaitingError(rec.ID, rec.Status, rec.Decisions)
+		return nil, approval.CallNotWaitingError(rec.ID, rec.Status, rec.Decisions)
 	case d.ApprovalDigest != "" && d.ApprovalDigest != rec.PendingApproval.Digest:
 		return nil, fmt.Errorf("the digest is not that of what waits now, %s", rec.PendingApproval.Digest)
 	case !slices.Contains(rec.PendingApproval.AllowedDecisions, d.Kind):
@@ -76,34 +77,34 @@ func (i *Instance) callIDs() []string {
 	return ids
 }
 
-func (r *CallRecord) recordDecision(d turn.Decision) {
+func (r *CallRecord) recordDecision(d approval.Decision) {
 	d.Told = r.PendingApproval.WhileWaiting.Told()
 	r.PendingApproval = nil
 	r.Decisions = append(r.Decisions, d)
 }
 
 // approveCall lets a Call run, at the next Advance, exactly as it was shown.
-func (i *Instance) approveCall(rec *CallRecord, d turn.Decision) {
+func (i *Instance) approveCall(rec *CallRecord, d approval.Decision) {
 	rec.recordDecision(d)
 	rec.moveTo(approved)
 }
 
-func (i *Instance) rejectCall(rec *CallRecord, d turn.Decision) {
+func (i *Instance) rejectCall(rec *CallRecord, d approval.Decision) {
 	rec.recordDecision(d)
 	rec.endWithStatus(ideafile.Rejected, diag.Faultf(CodeRejected, "%s", d.Describe()))
 }
 
 // amendCall lets a Call run with other parameters; where the Tool's policy asks about these too, a person is asked again. The decision
 // keeps all of the parameters, as they will run.
-func (i *Instance) amendCall(rec *CallRecord, d turn.Decision) error {
+func (i *Instance) amendCall(rec *CallRecord, d approval.Decision) error {
 	ready := *rec.readyCall
-	changed, err := amend.MergeParams(ready.Tool, ready.Params, d.AmendedParams)
+	changed, err := approval.MergeParams(ready.Tool, ready.Params, d.AmendedParams)
 	if err != nil {
 		return fmt.Errorf("params: %w", err)
 	}
 	ready.Params, d.AmendedParams = changed, changed
 	rec.recordDecision(d)
-	if policy := i.palette.ApprovalOverride.PolicyFor(ready.Tool); policy.RequiresReviewOf(ready.Params) {
+	if policy := i.palette.ApprovalOverride.PolicyFor(ready.Tool.Name, ready.Tool.Approval); policy.RequiresReviewOf(ready.Params) {
 		i.requestReview(rec, ready, policy, "")
 		return nil
 	}
@@ -114,7 +115,7 @@ func (i *Instance) amendCall(rec *CallRecord, d turn.Decision) error {
 
 // replaceCall puts another Call in the place of one that waits. It is read as if the LLM had written it and falls under its own
 // Tool's policy. Where it names no output path, it takes that of the Call it replaces.
-func (i *Instance) replaceCall(rec *CallRecord, d turn.Decision) error {
+func (i *Instance) replaceCall(rec *CallRecord, d approval.Decision) error {
 	template := i.palette
 	template.UntargetedCallsGoToAll = true
 	asNamed := ideafile.WithTokensNormalized([]any{d.Replacement}, func(word string) (string, bool) {
@@ -145,7 +146,7 @@ func (i *Instance) replaceCall(rec *CallRecord, d turn.Decision) error {
 }
 
 // answerCall takes the result from a person, who may name the branch that it takes.
-func (i *Instance) answerCall(rec *CallRecord, d turn.Decision) error {
+func (i *Instance) answerCall(rec *CallRecord, d approval.Decision) error {
 	value, err := i.readGivenResult(rec, d)
 	if err != nil {
 		return err
@@ -166,7 +167,7 @@ func (i *Instance) answerCall(rec *CallRecord, d turn.Decision) error {
 }
 
 // readGivenResult checks the result that a person gives.
-func (i *Instance) readGivenResult(rec *CallRecord, d turn.Decision) (any, error) {
+func (i *Instance) readGivenResult(rec *CallRecord, d approval.Decision) (any, error) {
 	value, err := i.recordBranchTaken(rec, d.GivenResult)
 	if err == nil {
 		err = ideafile.FindTool(i.palette.Tools, rec.Tool).OutputSchema.Validate(value)

@@ -4,11 +4,12 @@ import (
 	"encoding/json"
 	"testing"
 
+	"processidea/model/approval"
+	"processidea/model/approval/policy"
 	"processidea/model/dataflow"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
 	"processidea/model/modeltest"
-	"processidea/model/turn"
 )
 
 const settleTool = `{"settle": {"_activity": "do", "type": "object", "properties": {
@@ -36,7 +37,7 @@ func waitingSettlement(t *testing.T) *dataflow.Instance {
 }
 
 func decide(i *dataflow.Instance, kind, payload string) error {
-	d, err := turn.ReadDecision(kind, modeltest.MustDecodeJSON(payload).(map[string]any))
+	d, err := approval.ReadDecision(kind, modeltest.MustDecodeJSON(payload).(map[string]any))
 	if err == nil {
 		err = i.ApplyDecision(d)
 	}
@@ -53,7 +54,7 @@ func TestAnAmendmentGivesOnlyWhatChanges(t *testing.T) {
 		`{}`: `{"copy":"c","template":"Dear …","tone":"kind","values":{"cents":60000,"note":"n","order":"R-1"}}`,
 	} {
 		i := waitingSettlement(t)
-		if err := decide(i, ideafile.Amend, `{"call": "1.1@⑬", "params": `+changes+`}`); err != nil {
+		if err := decide(i, policy.Amend, `{"call": "1.1@⑬", "params": `+changes+`}`); err != nil {
 			t.Fatalf("%s: %v", changes, err)
 		}
 		shown := jsonval.WithoutKey(i.PendingApprovals()[0].Params, "big")
@@ -74,28 +75,28 @@ func TestAnAmendmentLeavesAloneWhatIsWiredUnknownOrElsewhere(t *testing.T) {
 		`{"big": {"x": 1}}`:           `params: "big" is larger than 64 KB: it cannot be changed in parts`,
 	} {
 		i := waitingSettlement(t)
-		if got := modeltest.ErrorText(decide(i, ideafile.Amend, `{"call": "1.1@⑬", "params": `+changes+`}`)); got != why {
+		if got := modeltest.ErrorText(decide(i, policy.Amend, `{"call": "1.1@⑬", "params": `+changes+`}`)); got != why {
 			t.Errorf("%s: %q, want %q", changes, got, why)
 		}
 	}
 	i := waitingSettlement(t)
-	if decide(i, ideafile.Amend, `{"call": "1.1@⑬", "params": {"values": {"cents": null}}}`) == nil || len(i.CallRecords()[0].Decisions) != 0 {
+	if decide(i, policy.Amend, `{"call": "1.1@⑬", "params": {"values": {"cents": null}}}`) == nil || len(i.CallRecords()[0].Decisions) != 0 {
 		t.Error("a required part was taken away")
 	}
 }
 
 func TestEveryDecisionHasABranchAndNothingElseIsTaken(t *testing.T) {
 	t.Parallel()
-	for _, kind := range ideafile.AllDecisionKinds() {
+	for _, kind := range policy.AllKinds() {
 		i := waitingSettlement(t)
-		d := turn.Decision{Kind: kind, CallID: "1.1@⑬", Reason: "r", GivenResult: "o", Replacement: map[string]any{"_tool": "settle", "values": map[string]any{"order": "R", "cents": json.Number("1")}}}
+		d := approval.Decision{Kind: kind, CallID: "1.1@⑬", Reason: "r", GivenResult: "o", Replacement: map[string]any{"_tool": "settle", "values": map[string]any{"order": "R", "cents": json.Number("1")}}}
 		if err := i.ApplyDecision(d); err != nil || len(i.CallRecords()[0].Decisions) != 1 || i.CallRecords()[0].Decisions[0].Describe() == " by a person: r" {
 			t.Errorf("%s: %v, %+v", kind, err, i.CallRecords()[0].Decisions)
 		}
 	}
 	i := waitingSettlement(t)
 	i.CallRecords()[0].PendingApproval.AllowedDecisions = []string{"escalate"} // as if a Tool allowed what has no branch
-	if err := i.ApplyDecision(turn.Decision{Kind: "escalate", CallID: "1.1@⑬"}); err == nil || len(i.CallRecords()[0].Decisions) != 0 {
+	if err := i.ApplyDecision(approval.Decision{Kind: "escalate", CallID: "1.1@⑬"}); err == nil || len(i.CallRecords()[0].Decisions) != 0 {
 		t.Errorf("%v, %+v", err, i.CallRecords()[0].Decisions)
 	}
 }
@@ -103,11 +104,11 @@ func TestEveryDecisionHasABranchAndNothingElseIsTaken(t *testing.T) {
 func TestACallIsNamedAsItIsTypedToo(t *testing.T) {
 	t.Parallel()
 	i := waitingSettlement(t)
-	if err := decide(i, ideafile.Replace, `{"call": "1.1@13", "with": {"_tool": "settle", "_instance": "13", "values": {"order": "R-3", "cents": 1}}}`); err != nil {
+	if err := decide(i, policy.Replace, `{"call": "1.1@13", "with": {"_tool": "settle", "_instance": "13", "values": {"order": "R-3", "cents": 1}}}`); err != nil {
 		t.Fatal(err)
 	}
 	i.Advance()
-	if err := decide(i, ideafile.Approve, `{"call": "1.1@13", "by": "eve"}`); err != nil {
+	if err := decide(i, policy.Approve, `{"call": "1.1@13", "by": "eve"}`); err != nil {
 		t.Fatal(err)
 	}
 	if d := i.CallRecords()[0].Decisions; len(d) != 2 || d[1].CallID != "1.1@⑬" {
@@ -118,7 +119,7 @@ func TestACallIsNamedAsItIsTypedToo(t *testing.T) {
 		`{"call": "1.1@12"}`: `there is no Call "1.1@12"; did you mean 1.1@⑬? Nothing waits for a person here`,
 		`{"call": "1.1"}`:    `there is no Call "1.1". Nothing waits for a person here`,
 	} {
-		if got := modeltest.ErrorText(decide(i, ideafile.Approve, payload)); len(got) < len(why) || got[:len(why)] != why {
+		if got := modeltest.ErrorText(decide(i, policy.Approve, payload)); len(got) < len(why) || got[:len(why)] != why {
 			t.Errorf("%s: %q, want %q", payload, got, why)
 		}
 	}

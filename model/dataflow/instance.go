@@ -4,7 +4,7 @@ import (
 	"slices"
 	"time"
 
-	"processidea/model/deciders"
+	"processidea/model/approval/policy"
 	"processidea/model/diag"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
@@ -37,7 +37,7 @@ type Instance struct {
 	// starters started the process, and earlierDecisions were taken in those that it was forked from; see SetPeopleAllowedToDecide.
 	starters         []string
 	causers          []string // see SetCausers
-	earlierDecisions []deciders.PriorDecision
+	earlierDecisions []policy.PriorDecision
 }
 
 // AddTools adds Tools to the palette: those that the instance was started without and that a Call is about to use.

@@ -9,13 +9,14 @@ import (
 	"testing"
 	"time"
 
+	"processidea/model/approval"
+	"processidea/model/approval/policy"
 	"processidea/model/dataflow"
 	"processidea/model/diag"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
 	"processidea/model/modeltest"
 	"processidea/model/refexpr"
-	"processidea/model/turn"
 )
 
 // TestRunTranscripts plays the files under testdata/run. A file holds scenes, each begun by its rule:
@@ -175,13 +176,13 @@ func (s *scene) step(line string) []string {
 	case "lacks":
 		s.run.PostponeCall(rest, diag.Faultf(ideafile.CodeNotAllowed, "it may not"))
 		return s.paused()
-	case ideafile.Approve, ideafile.Reject, ideafile.Amend, ideafile.Replace, ideafile.Answer:
+	case policy.Approve, policy.Reject, policy.Amend, policy.Replace, policy.Answer:
 		id, more, _ := strings.Cut(rest, " ")
 		m := map[string]any{"call": id, "by": "ann"}
 		if more != "" {
 			m = jsonval.DeepMerge(m, modeltest.MustDecodeJSON(more)).(map[string]any)
 		}
-		d, err := turn.ReadDecision(verb, m)
+		d, err := approval.ReadDecision(verb, m)
 		if err == nil {
 			err = s.run.ApplyDecision(d)
 		}

@@ -9,17 +9,18 @@ import (
 
 	"pgregory.net/rapid"
 
+	"processidea/model/approval"
+	"processidea/model/approval/policy"
 	"processidea/model/dataflow"
 	"processidea/model/diag"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
 	"processidea/model/modeltest"
-	"processidea/model/turn"
 )
 
 // drawnDecisions says of each Call what people decide on it: the first time it waits the first of the list, and so on;
 // after the list they approve.
-type drawnDecisions map[string][]turn.Decision
+type drawnDecisions map[string][]approval.Decision
 
 func (d drawnDecisions) String() string {
 	var b strings.Builder
@@ -53,16 +54,16 @@ func drawDecisions(t *rapid.T, p modeltest.DrawnPlan) drawnDecisions {
 	return all
 }
 
-func drawDecision(t *rapid.T, id string) turn.Decision {
-	d := turn.Decision{CallID: id, DecidedBy: "ann", Kind: rapid.SampledFrom(append(ideafile.AllDecisionKinds(), expired)).Draw(t, "decision")}
+func drawDecision(t *rapid.T, id string) approval.Decision {
+	d := approval.Decision{CallID: id, DecidedBy: "ann", Kind: rapid.SampledFrom(append(policy.AllKinds(), expired)).Draw(t, "decision")}
 	switch d.Kind {
-	case ideafile.Reject:
+	case policy.Reject:
 		d.Reason = "no"
-	case ideafile.Amend:
+	case policy.Amend:
 		d.AmendedParams = map[string]any{"by": "hand", "p0": rapid.SampledFrom([]any{nil, "†state.a", "safe"}).Draw(t, "params")}
-	case ideafile.Answer:
+	case policy.Answer:
 		d.GivenResult = rapid.SampledFrom([]any{"answered", map[string]any{"b": "answered"}, nil}).Draw(t, "output")
-	case ideafile.Replace:
+	case policy.Replace:
 		d.Replacement = map[string]any{"_tool": rapid.SampledFrom([]string{"work", "free", "think", "nobody"}).Draw(t, "tool"), "p0": rapid.SampledFrom([]any{"†state.a", "†input.x", "x"}).Draw(t, "with")}
 	}
 	return d
@@ -114,7 +115,7 @@ func newWatched(plan modeltest.DrawnPlan, decisions drawnDecisions) *watched {
 func (w *watched) next(t modeltest.Fataler) {
 	for _, ready := range w.Instance.Advance() {
 		rec := ready.Record
-		last := turn.Decision{}
+		last := approval.Decision{}
 		if len(rec.Decisions) > 0 {
 			last = rec.Decisions[len(rec.Decisions)-1]
 		}
@@ -123,7 +124,7 @@ func (w *watched) next(t modeltest.Fataler) {
 		switch asks := ideafile.FindTool(watchedTools().Tools, rec.Tool).Approval.RequiresReviewOf(ready.Params); {
 		case w.ran[rec.ID]:
 			t.Fatalf("%s started twice", rec.ID)
-		case asks && last.Kind != ideafile.Approve:
+		case asks && last.Kind != policy.Approve:
 			t.Fatalf("%s runs, and nobody has approved it: %+v", rec.ID, rec.Decisions)
 		case asks && (!asked || seen != given):
 			t.Fatalf("%s runs with %s, and shown was %s", rec.ID, given, seen)
@@ -141,8 +142,8 @@ func (w *watched) next(t modeltest.Fataler) {
 }
 
 // decide takes the next decision on a Call that waits. One that is refused changes nothing and is passed over.
-func (w *watched) decide(t modeltest.Fataler, p turn.PendingApproval) {
-	d := turn.Decision{CallID: p.CallID, Kind: ideafile.Approve, DecidedBy: "bob"}
+func (w *watched) decide(t modeltest.Fataler, p approval.Pending) {
+	d := approval.Decision{CallID: p.CallID, Kind: policy.Approve, DecidedBy: "bob"}
 	if list := w.decisions[p.CallID]; len(list) > 0 {
 		d, w.decisions[p.CallID] = list[0], list[1:]
 	}
@@ -155,7 +156,7 @@ func (w *watched) decide(t modeltest.Fataler, p turn.PendingApproval) {
 	before := w.Outcome() + string(jsonval.Encode(jsonval.ToJSONValue(w.Instance.PendingApprovals())))
 	if err := w.Instance.ApplyDecision(d); err == nil {
 		w.kinds[d.Kind]++
-		if rec := w.Instance.FindCall(p.CallID); d.Kind == ideafile.Amend {
+		if rec := w.Instance.FindCall(p.CallID); d.Kind == policy.Amend {
 			want := jsonval.DeepMerge(p.Params, d.AmendedParams).(map[string]any)
 			if want["p0"] == nil {
 				delete(want, "p0")
@@ -166,7 +167,7 @@ func (w *watched) decide(t modeltest.Fataler, p turn.PendingApproval) {
 		}
 	} else if after := w.Outcome() + string(jsonval.Encode(jsonval.ToJSONValue(w.Instance.PendingApprovals()))); after != before {
 		t.Fatalf("a refused decision (%s) made\n%s\nof\n%s", err, after, before)
-	} else if d.Kind == ideafile.Approve {
+	} else if d.Kind == policy.Approve {
 		t.Fatalf("%s cannot be approved: %s", p.CallID, err)
 	}
 }
@@ -225,7 +226,7 @@ func TestPeopleDecideOnAnyPlanAndEveryCallReachesAnEnd(t *testing.T) {
 			taken[kind] += n
 		}
 	})
-	for _, kind := range append(ideafile.AllDecisionKinds(), expired) {
+	for _, kind := range append(policy.AllKinds(), expired) {
 		if !testing.Short() && taken[kind] == 0 {
 			t.Errorf("nobody ever took the decision %s: the test tests too little", kind)
 		}

@@ -3,6 +3,7 @@ package dataflow
 import (
 	"slices"
 
+	"processidea/model/approval"
 	"processidea/model/diag"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
@@ -31,16 +32,16 @@ type CallRecord struct {
 	// Result is what State does not hold of the Call's result: see turn.CallReport.
 	Result any `json:"result,omitempty"`
 	// ParamsAdaptation is what the LLM had to adapt to the Tool's schema before the Call could run; nil where all fitted.
-	ParamsAdaptation *turn.ParamsAdaptation `json:"adapted,omitempty"`
+	ParamsAdaptation *approval.ParamsAdaptation `json:"adapted,omitempty"`
 	// PendingResult is the result of an update that is not applied yet. Invariant: nil unless hasResult.
 	PendingResult any `json:"value,omitempty"`
 
 	// ReviewReason is why a person must review the Call whatever its Tool's policy says; empty: the policy decides.
 	ReviewReason string `json:"doubt,omitempty"`
 	// PendingApproval is what a person is shown. Invariant: nil unless the phase is reviewing.
-	PendingApproval *turn.PendingApproval `json:"pending,omitempty"`
+	PendingApproval *approval.Pending `json:"pending,omitempty"`
 	// Decisions are those that people took, in order.
-	Decisions []turn.Decision `json:"decisions,omitempty"`
+	Decisions []approval.Decision `json:"decisions,omitempty"`
 
 	// NotWrittenPaths lists the places in State that kept what they had, although the result was for them.
 	NotWrittenPaths []turn.UnwrittenPath `json:"notWritten,omitempty"`

@@ -4,9 +4,10 @@ import (
 	"fmt"
 	"time"
 
+	"processidea/model/approval"
+	"processidea/model/approval/policy"
 	"processidea/model/diag"
 	"processidea/model/ideafile"
-	"processidea/model/turn"
 )
 
 // CodeRejected marks a Call that a person rejected.
@@ -36,13 +37,13 @@ func (i *Instance) ApplyDeadlines() {
 func (i *Instance) expireCall(rec *CallRecord) {
 	p := rec.PendingApproval
 	waited := p.Deadline.Sub(p.Since)
-	d := turn.Decision{Kind: p.OnTimeout, CallID: rec.ID, ApprovalDigest: p.Digest, DecidedBy: turn.DecidedByTimeout,
+	d := approval.Decision{Kind: p.OnTimeout, CallID: rec.ID, ApprovalDigest: p.Digest, DecidedBy: approval.DecidedByTimeout,
 		DecidedAt: i.currentTime, Tool: p.Tool, ShownParams: p.Params,
 		Reason: fmt.Sprintf("nobody decided within %s", waited)}
 	switch p.OnTimeout {
-	case ideafile.Approve:
+	case policy.Approve:
 		i.approveCall(rec, d)
-	case ideafile.Reject:
+	case policy.Reject:
 		i.rejectCall(rec, d)
 	default:
 		p.Deadline = nil
@@ -69,8 +70,8 @@ func (i *Instance) NextDeadline() (next time.Time, ok bool) {
 }
 
 // PendingApprovals lists the Calls that wait for a person, in Plan order.
-func (i *Instance) PendingApprovals() []turn.PendingApproval {
-	var list []turn.PendingApproval
+func (i *Instance) PendingApprovals() []approval.Pending {
+	var list []approval.Pending
 	for _, rec := range i.callRecords {
 		if rec.PendingApproval != nil {
 			list = append(list, *rec.PendingApproval)
@@ -80,21 +81,21 @@ func (i *Instance) PendingApprovals() []turn.PendingApproval {
 }
 
 // requestReview makes a Call wait for a person. Invariant: what is shown is kept, and is exactly what will run.
-func (i *Instance) requestReview(rec *CallRecord, ready ReadyCall, policy *ideafile.ApprovalPolicy, why string) {
-	p := &turn.PendingApproval{
+func (i *Instance) requestReview(rec *CallRecord, ready ReadyCall, asks *policy.Approval, why string) {
+	p := &approval.Pending{
 		CallID: rec.ID, Tool: rec.Tool, Params: ready.Params, OutputPath: rec.OutputPath, OutputMethod: rec.OutputMethod, ScopeValues: ready.ScopeValues,
-		ParamsAdaptation: rec.ParamsAdaptation, Since: i.currentTime, AllowedDecisions: policy.AllowedDecisions, ReviewReason: why,
+		ParamsAdaptation: rec.ParamsAdaptation, Since: i.currentTime, AllowedDecisions: asks.AllowedDecisions, ReviewReason: why,
 	}
 	if rec.HasOutput {
 		p.Output = rec.Output
 	}
-	rules, whileWaiting := i.palette.ApprovalOverride.PeopleFor(ready.Tool)
+	rules, whileWaiting := i.palette.ApprovalOverride.PeopleFor(ready.Tool.Name, ready.Tool.Approval)
 	p.Deciders, p.WhileWaiting = rules, whileWaiting.Schedule(i.currentTime)
-	if policy.Timeout > 0 {
-		until := i.currentTime.Add(policy.Timeout)
-		p.Deadline, p.OnTimeout = &until, policy.TimeoutAction
-		if len(p.Deciders) > 0 && p.OnTimeout == ideafile.Approve {
-			p.OnTimeout = ideafile.Reject // nothing that certain people must approve is approved by itself
+	if asks.Timeout > 0 {
+		until := i.currentTime.Add(asks.Timeout)
+		p.Deadline, p.OnTimeout = &until, asks.TimeoutAction
+		if len(p.Deciders) > 0 && p.OnTimeout == policy.Approve {
+			p.OnTimeout = policy.Reject // nothing that certain people must approve is approved by itself
 		}
 	}
 	rec.timesAsked++
@@ -108,8 +109,8 @@ func (i *Instance) requestReview(rec *CallRecord, ready ReadyCall, policy *ideaf
 
 // autoApproveInSimulation approves a Call in a simulation, where nobody is asked.
 func (i *Instance) autoApproveInSimulation(rec *CallRecord) {
-	i.approveCall(rec, turn.Decision{
-		Kind: ideafile.Approve, CallID: rec.ID, ApprovalDigest: rec.PendingApproval.Digest, DecidedBy: ideafile.SimulatedPerson,
+	i.approveCall(rec, approval.Decision{
+		Kind: policy.Approve, CallID: rec.ID, ApprovalDigest: rec.PendingApproval.Digest, DecidedBy: ideafile.SimulatedPerson,
 		DecidedAt: i.currentTime, Reason: "nobody is asked in a simulation",
 		Tool: rec.PendingApproval.Tool, ShownParams: rec.PendingApproval.Params,
 	})
@@ -125,17 +126,17 @@ func (i *Instance) RequireReview(id, why string) {
 // RequireEffectReview has a person decide on a running Call that may or may not have had its effect: it must not run twice by
 // itself.
 func (i *Instance) RequireEffectReview(id, why string) {
-	i.requestReviewWhileRunning(id, why, ideafile.Approve, ideafile.Reject, ideafile.Answer)
+	i.requestReviewWhileRunning(id, why, policy.Approve, policy.Reject, policy.Answer)
 }
 
 // RequireResultFromPerson has a person give the result of a running Call whose tool asks for more than it got, or reject the Call.
 func (i *Instance) RequireResultFromPerson(id, why string) {
-	i.requestReviewWhileRunning(id, why, ideafile.Answer, ideafile.Reject)
+	i.requestReviewWhileRunning(id, why, policy.Answer, policy.Reject)
 }
 
 func (i *Instance) requestReviewWhileRunning(id, why string, allow ...string) {
 	rec := i.FindCall(id)
 	if rec != nil && rec.phase == running && rec.readyCall != nil {
-		i.requestReview(rec, *rec.readyCall, &ideafile.ApprovalPolicy{AllowedDecisions: allow}, why)
+		i.requestReview(rec, *rec.readyCall, &policy.Approval{AllowedDecisions: allow}, why)
 	}
 }

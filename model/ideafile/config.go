@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"processidea/model/approval/policy"
 	"processidea/model/diag"
 	"processidea/model/ideafile/price"
 	"processidea/model/jsonval"
@@ -17,7 +18,7 @@ type Config struct {
 	// Prices of LLMs count before those of the worker.
 	Prices price.List
 	// Approval adds to the Tools' approval policies.
-	Approval ApprovalOverride
+	Approval policy.Override
 	// AdaptValuesWithLLM allows asking the LLM to adapt values that came through References to a Tool's schema.
 	AdaptValuesWithLLM bool
 	// AskLLMBeforeSettling has the LLM asked before an instance settles, even where its State holds all that is required.
@@ -68,7 +69,7 @@ func (i *Idea) readConfig(config map[string]any, ps *diag.Problems) {
 				err = errors.New("want true or false")
 			}
 		case "approval":
-			c.Approval = readApprovalOverride(diag.ReadObject(config, k, "$.config", ps), at, ps)
+			c.Approval = policy.ReadOverride(diag.ReadObject(config, k, "$.config", ps), at, ps)
 		case "settle":
 			err = c.readSettle(config[k])
 		case "prices":

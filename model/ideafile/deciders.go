@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"processidea/model/deciders"
+	"processidea/model/approval/policy"
 	"processidea/model/diag"
 	"processidea/model/jsonval"
 )
@@ -19,7 +19,7 @@ func (i *Idea) checkDeciders(ps *diag.Problems) {
 	i.checkNotSameAs(i.Config.Approval.Deciders, "$.config.approval.by", ps)
 }
 
-func (i *Idea) checkNotSameAs(r *deciders.Rule, path string, ps *diag.Problems) {
+func (i *Idea) checkNotSameAs(r *policy.Rule, path string, ps *diag.Problems) {
 	if r == nil {
 		return
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"processidea/model/approval/policy"
 	"processidea/model/diag"
 	"processidea/model/jsonval"
 )
@@ -18,8 +19,8 @@ type Palette struct {
 	InstanceTokens []string
 	// ReopenableTokens are instances that have settled and that a Call reopens by naming them; "*" does not mean them.
 	ReopenableTokens []string
-	// ApprovalOverride is what the process adds to the Tools' approval policies.
-	ApprovalOverride ApprovalOverride
+	// Override is what the process adds to the Tools' approval policies.
+	ApprovalOverride policy.Override
 	// AdaptValuesWithLLM allows asking the LLM to adapt values that came through References to a Tool's schema.
 	AdaptValuesWithLLM bool
 	// UntargetedCallsGoToAll makes a Call without `_instance` one for every instance, as in a Plan message. In a Request such a Call is an

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"processidea/model/approval/policy"
 	"processidea/model/diag"
 	"processidea/model/jsonschema"
 	"processidea/model/jsonval"
@@ -33,7 +34,7 @@ type Tool struct {
 	// DelegateWritablePaths are the paths of its parent's State that a delegate may write (`_writes`).
 	DelegateWritablePaths []jsonval.Path
 	// Approval says when a person must look at a Call; nil: never.
-	Approval *ApprovalPolicy
+	Approval *policy.Approval
 
 	// ParamsSchema describes all parameters together, SchemaByParam each declared one.
 	ParamsSchema  *jsonschema.Schema
@@ -89,8 +90,8 @@ func (t *Tool) readMeta(path string, ps *diag.Problems) {
 	}
 	t.readDelegate(path, ps)
 	t.readDelegateWritablePaths(path, ps)
-	t.Approval = readApprovalPolicy(t.Source["_approval"], path+"._approval", ps)
-	t.Approval.dropUnsatisfiableCondition(t, path+"._approval", ps)
+	t.Approval = policy.ReadApproval(t.Source["_approval"], path+"._approval", ps)
+	t.dropUnsatisfiableCondition(path+"._approval", ps)
 	if out := t.Source["_output"]; out != nil {
 		t.OutputSchema = jsonschema.CompileInFile(out, path+"._output", ps)
 	}

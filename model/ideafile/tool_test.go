@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"processidea/model/approval/policy"
 	"processidea/model/diag"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
@@ -208,7 +209,7 @@ func TestAPolicyWantsProofOfWhoDecides(t *testing.T) {
 		}
 		ps := &diag.Problems{}
 		tool := ideafile.ReadTool("t", m, "$.t", ps)
-		rules := ideafile.ApprovalOverride{}.DecidersFor(tool)
+		rules := policy.Override{}.DecidersFor(tool.Name, tool.Approval)
 		text := fmt.Sprint(ps.Errors())
 		if rules.Signed() != c.signed || (c.fault == "") != (len(ps.Errors()) == 0) || !strings.Contains(text, c.fault) {
 			t.Errorf("%s: signed %v, %s", c.policy, rules.Signed(), text)

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"processidea/model/approval/policy"
 	"processidea/model/diag"
 	"processidea/model/ideafile"
 	"processidea/model/jsonschema"
@@ -150,7 +151,7 @@ func TestAPersonIsShownWhatWasFittedAndFromWhat(t *testing.T) {
 		t.Fatalf("%+v", pending)
 	}
 	s.WantEqual("shown", string(jsonval.Encode(jsonval.ToJSONValue(pending[0].Params)))+string(jsonval.Encode(jsonval.ToJSONValue(pending[0].ParamsAdaptation.OriginalParams))), `{"n":5}{"n":"five"}`)
-	s.Decide(ideafile.Approve, "1.1")
+	s.Decide(policy.Approve, "1.1")
 	s.WantEqual("run", string(jsonval.Encode(jsonval.ToJSONValue(s.Instances[""].FindCall("1.1").Status))), `"done"`)
 }
 

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"processidea/model/approval"
 	"processidea/model/diag"
 	"processidea/model/ideafile"
 	"processidea/model/loop/quota"
@@ -219,7 +220,7 @@ func (l *Loop) AllReportedSincePause() bool {
 
 // HasUnsealedPause reports whether no Idea tells of the pause yet.
 func (l *Loop) HasUnsealedPause() bool {
-	return slices.ContainsFunc(l.unsealedLog, func(e turn.LogEntry) bool { return e.Decision != nil && e.Decision.Kind == turn.SteerPause })
+	return slices.ContainsFunc(l.unsealedLog, func(e turn.LogEntry) bool { return e.Decision != nil && e.Decision.Kind == approval.SteerPause })
 }
 
 // readyInstances lists the instances that the next Request can be about.

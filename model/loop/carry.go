@@ -4,9 +4,9 @@ import (
 	"slices"
 	"time"
 
+	"processidea/model/approval"
 	"processidea/model/diag"
 	"processidea/model/ideafile"
-	"processidea/model/planreview"
 	"processidea/model/statelog"
 	"processidea/model/turn"
 )
@@ -61,9 +61,9 @@ type CarriedLoop struct {
 
 // CarriedHeldPlan is a Plan that waits for a person, with the Request that made it and the reply.
 type CarriedHeldPlan struct {
-	Pending planreview.Pending `json:"pending"`
-	Input   turn.RequestInput  `json:"input"`
-	Reply   turn.LLMReply      `json:"reply"`
+	Pending approval.Plan     `json:"pending"`
+	Input   turn.RequestInput `json:"input"`
+	Reply   turn.LLMReply     `json:"reply"`
 }
 
 // CarriedInstance is an InstanceProgress, with what of it takes another form when it is carried.

@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"slices"
 
+	"processidea/model/approval"
 	"processidea/model/diag"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
-	"processidea/model/planreview"
 	"processidea/model/turn"
 )
 
@@ -205,7 +205,7 @@ func (l *Loop) plannedCallsOfRequest(request int) []ideafile.WrittenCall {
 // is not a bad reply.
 func (l *Loop) countBadReply(req *llmRequest) {
 	switch {
-	case req.reply.Fault != nil && req.reply.Fault.Code == planreview.CodeRejected:
+	case req.reply.Fault != nil && req.reply.Fault.Code == approval.CodePlanRejected:
 		l.badRepliesInRow, l.workerLossesInRow = 0, 0
 		return
 	case req.reply.NotRetryable:

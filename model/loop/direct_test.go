@@ -9,13 +9,13 @@ import (
 
 	"pgregory.net/rapid"
 
+	"processidea/model/approval"
 	"processidea/model/dataflow"
 	"processidea/model/diag"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
 	"processidea/model/loop"
 	"processidea/model/modeltest"
-	"processidea/model/turn"
 )
 
 // directContext is a context of States and one Plan that runs directly.
@@ -342,7 +342,7 @@ func TestAPlanThatRunsDirectlyTakesThePlaceOfNoneWhereNoneIsAtWork(t *testing.T)
 	t.Parallel()
 	s := modeltest.NewScenario(t, "", modeltest.TwoInstances)
 	revise := func(text string) error {
-		_, err := s.Loop.ApplyRevision(turn.SteeringPayload{Context: modeltest.DecodeJSON(t, text).([]any)})
+		_, err := s.Loop.ApplyRevision(approval.SteeringPayload{Context: modeltest.DecodeJSON(t, text).([]any)})
 		return err
 	}
 	if err := revise(`[{"type":"plan","stage":"optimal","plan":[]}]`); err == nil || !strings.Contains(err.Error(), "without its stage") {
@@ -357,7 +357,7 @@ func TestInstancesThatAreAddedRunTheirPlanToo(t *testing.T) {
 	t.Parallel()
 	s := modeltest.NewScenario(t, "", directContext(ideafile.StageOptimal, `{"_tool":"work","x":"†state.a","_outputPath":"b"}`, `, "output": {"all": "†state.b"}`, `{"a":1}`))
 	s.RunDirectPlans()
-	tokens, err := s.Loop.AddInstances(turn.SteeringPayload{Context: modeltest.DecodeJSON(t, `[{"type":"state","_instance":"②","a":2}]`).([]any)})
+	tokens, err := s.Loop.AddInstances(approval.SteeringPayload{Context: modeltest.DecodeJSON(t, `[{"type":"state","_instance":"②","a":2}]`).([]any)})
 	if err != nil {
 		t.Fatal(err)
 	}

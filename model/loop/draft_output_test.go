@@ -4,11 +4,12 @@ import (
 	"strings"
 	"testing"
 
+	"processidea/model/approval"
+	"processidea/model/approval/policy"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
 	"processidea/model/loop"
 	"processidea/model/modeltest"
-	"processidea/model/planreview"
 	"processidea/model/turn"
 )
 
@@ -51,9 +52,9 @@ func refused(t *testing.T, approved bool, rest ...string) *modeltest.Scenario {
 	s.ReplyWith(counted)
 	s.ExpectWait(0)
 	if approved {
-		s.Decide(ideafile.Approve, "1.3@③")
+		s.Decide(policy.Approve, "1.3@③")
 	}
-	s.Decide(ideafile.Reject, "1.2@②", `{"reason":"not him"}`)
+	s.Decide(policy.Reject, "1.2@②", `{"reason":"not him"}`)
 	gather(s)
 	wantDraft(s, "②", `{"paid":2}`)
 	return s
@@ -81,7 +82,7 @@ func TestAnOutputIsPutRightWhileOthersWaitForPeople(t *testing.T) {
 	s.ReplyWith(otherwise("work", "②", `{"paid":1}`))
 	s.ExpectWait(0)
 	s.WantEqual("the output", s.OutputJSON(), "null")
-	s.Decide(ideafile.Approve, "1.3@③")
+	s.Decide(policy.Approve, "1.3@③")
 	wantFinished(s, 2, `{"paid":1}`)
 }
 
@@ -90,7 +91,7 @@ func TestAnOutputIsPutRightOnceMoreWhereAnotherIsRefusedToo(t *testing.T) {
 	s := refused(t, false)
 	s.ReplyWith(otherwise("work", "②", `{"paid":1}`))
 	s.ExpectWait(0)
-	s.Decide(ideafile.Reject, "1.3@③", `{"reason":"nor him"}`)
+	s.Decide(policy.Reject, "1.3@③", `{"reason":"nor him"}`)
 	wantDraft(s, "③", `{"paid":1}`)
 	s.ReplyWith(otherwise("work", "③", `{"paid":0}`))
 	wantFinished(s, 3, `{"paid":0}`)
@@ -130,11 +131,11 @@ func TestAnOutputIsNotPutRightWhere(t *testing.T) {
 	t.Parallel()
 	for name, happens := range map[string]func(*modeltest.Scenario){
 		"a person amended the Call of another, which has settled": func(s *modeltest.Scenario) {
-			s.Decide(ideafile.Amend, "1.3@③", `{"params":{"x":"half"}}`)
-			s.Decide(ideafile.Approve, "1.3@③")
+			s.Decide(policy.Amend, "1.3@③", `{"params":{"x":"half"}}`)
+			s.Decide(policy.Approve, "1.3@③")
 		},
 		"a person gave the result for another": func(s *modeltest.Scenario) {
-			s.Decide(ideafile.Answer, "1.3@③", `{"output":"paid by hand"}`)
+			s.Decide(policy.Answer, "1.3@③", `{"output":"paid by hand"}`)
 		},
 		"somebody told the process more": func(s *modeltest.Scenario) {
 			s.Revise(`{"context":[{"type":"text","text":"count the refused ones too"}]}`)
@@ -145,7 +146,7 @@ func TestAnOutputIsNotPutRightWhere(t *testing.T) {
 			s.ReplyWith(counted)
 			s.ExpectWait(0)
 			happens(s)
-			s.Decide(ideafile.Reject, "1.2@②", `{"reason":"not him"}`)
+			s.Decide(policy.Reject, "1.2@②", `{"reason":"not him"}`)
 			gather(s)
 			if in := s.ExpectRequest(); in.DraftOutput != nil {
 				t.Errorf("the Request about %v has the output %v", in.InstanceTokens(), in.DraftOutput.Output)
@@ -158,7 +159,7 @@ func TestAnOutputIsNotPutRightWhere(t *testing.T) {
 func TestAnOutputThatWasPutRightIsPutRightAgainWhereAnotherCameOutOtherwiseMeanwhile(t *testing.T) {
 	t.Parallel()
 	s := refused(t, false)
-	s.Decide(ideafile.Reject, "1.3@③", `{"reason":"nor him"}`)
+	s.Decide(policy.Reject, "1.3@③", `{"reason":"nor him"}`)
 	s.ReplyWith(otherwise("work", "②", `{"paid":1}`))
 	s.WantEqual("the output", s.OutputJSON(), "null")
 	wantDraft(s, "③", `{"paid":1}`)
@@ -171,11 +172,11 @@ func TestAnOutputThatWasPutRightDoesNotCountWhereMeanwhile(t *testing.T) {
 	t.Parallel()
 	for name, happens := range map[string]func(*modeltest.Scenario){
 		"an instance has joined": func(s *modeltest.Scenario) {
-			s.Decide(ideafile.Approve, "1.3@③")
+			s.Decide(policy.Approve, "1.3@③")
 			s.AddInstances(`[{"type":"state","_instance":"④","state":{"b":4},"schema":{"type":"object","required":["b"]}}]`)
 		},
 		"somebody told the process more": func(s *modeltest.Scenario) {
-			s.Decide(ideafile.Approve, "1.3@③")
+			s.Decide(policy.Approve, "1.3@③")
 			s.Revise(`{"context":[{"type":"text","text":"count the refused ones too"}]}`)
 		},
 	} {
@@ -198,8 +199,8 @@ func TestAProcessThatBeganBeforePutsNoOutputRight(t *testing.T) {
 	s.Loop.Knows = func(change string) bool { return change != loop.DraftOutputChange }
 	s.ReplyWith(counted)
 	s.ExpectWait(0)
-	s.Decide(ideafile.Approve, "1.3@③")
-	s.Decide(ideafile.Reject, "1.2@②", `{"reason":"not him"}`)
+	s.Decide(policy.Approve, "1.3@③")
+	s.Decide(policy.Reject, "1.2@②", `{"reason":"not him"}`)
 	wantDraft(s, "②", "null")
 	s.ReplyWith(otherwise("work", "②", `{"paid":1}`))
 	if in := s.ExpectRequest(); !in.OutputOnly {
@@ -245,7 +246,7 @@ func TestAnOutputOfReferencesThatDoesNotSayThatItIsAllIsNoDraft(t *testing.T) {
 	t.Parallel()
 	s := modeltest.NewScenarioWithPeople(t, anything, threeGoals)
 	s.ReplyWith(`{"calls":[{"_tool":"work","_instance":["①","③"],"_outputPath":"b"},{"_tool":"pay","_instance":"②","_outputPath":"b"}],"output":{"all":"†state.b"}}`)
-	s.Decide(ideafile.Reject, "1.2@②", `{"reason":"not him"}`)
+	s.Decide(policy.Reject, "1.2@②", `{"reason":"not him"}`)
 	gather(s)
 	wantDraft(s, "②", "null")
 }
@@ -261,21 +262,21 @@ func TestAnOutputThatWasPutRightWronglyIsNoDraft(t *testing.T) {
 // A solution of which only some instances are open ends the process that is run from it, as it did before; not where another is still open.
 func TestAnOutputThatWasPutRightEndsTheProcessThatIsRunAgain(t *testing.T) {
 	t.Parallel()
-	for decision, finished := range map[string]bool{ideafile.Approve: true, "": false} {
+	for decision, finished := range map[string]bool{policy.Approve: true, "": false} {
 		s := modeltest.NewScenarioWithPeople(t, anything, threeGoals)
 		s.ReplyWith(counted)
 		s.ExpectWait(0)
 		if decision != "" {
 			s.Decide(decision, "1.3@③")
 		}
-		s.Decide(ideafile.Reject, "1.2@②", `{"reason":"not him"}`)
+		s.Decide(policy.Reject, "1.2@②", `{"reason":"not him"}`)
 		gather(s)
 		wantDraft(s, "②", `{"paid":2}`)
 		idea := sealed(s, s.ReplyWith(otherwise("work", "②", `{"paid":1}`)))
 		idea.Source["solution"].(map[string]any)["finished"] = true
 		next := again(s, modeltest.IdeaFrom(t, string(jsonval.Encode(idea.Source))), true)
 		if decision == "" {
-			next.Decide(ideafile.Approve, "1.3@③")
+			next.Decide(policy.Approve, "1.3@③")
 		}
 		if step, _ := next.Loop.Advance(next.Now); (step == loop.StepFinished) != finished {
 			t.Errorf("where ③ is decided with %q, the process does %s next; its output: %s", decision, step, next.OutputJSON())
@@ -311,14 +312,14 @@ func TestAnOutputIsNotPutRightWhereAnotherHasFailedThatHadNoGoal(t *testing.T) {
 	s := modeltest.NewScenarioWithPeople(t, anything, modeltest.ThreeInstances)
 	s.ReplyWith(`{"calls":[{"_tool":"pay","_instance":"*","_outputPath":"b"}],"output":{"paid":3},"finished":true}`)
 	s.ExpectWait(0)
-	s.Decide(ideafile.Reject, "1.1@②", `{"reason":"not him"}`)
+	s.Decide(policy.Reject, "1.1@②", `{"reason":"not him"}`)
 	gather(s)
 	wantDraft(s, "②", `{"paid":3}`)
 	in := s.ExpectRequest()
 	r := s.DeliverCalls([]any{modeltest.DecodeJSON(t, `{"_tool":"work","_instance":"②","_outputPath":"b"}`)})
 	r.Complete, r.Finished, r.Output, r.GoneInstances = true, true, map[string]any{"paid": 2}, []string{"③"}
 	c := s.Conclude(r)
-	s.Decide(ideafile.Approve, "1.1@①")
+	s.Decide(policy.Approve, "1.1@①")
 	if step, _ := s.Loop.Advance(s.Now); step == loop.StepFinished {
 		t.Errorf("after the Request about %v it ends with %s", in.InstanceTokens(), s.OutputJSON())
 	}
@@ -348,8 +349,8 @@ func TestAnOutputIsNotPutRightWhereAnInstanceHasJoinedThatRunsByItself(t *testin
 	s.ExpectWait(0)
 	s.AddInstances(`[{"type":"state","_instance":"④","state":{}},{"type":"plan","_instance":"④","stage":"complete","plan":[{"_tool":"slow","_outputPath":"b"}]}]`)
 	s.RunDirectPlans()
-	s.Decide(ideafile.Approve, "1.3@③")
-	s.Decide(ideafile.Reject, "1.2@②", `{"reason":"not him"}`)
+	s.Decide(policy.Approve, "1.3@③")
+	s.Decide(policy.Reject, "1.2@②", `{"reason":"not him"}`)
 	gather(s)
 	wantDraft(s, "②", "null")
 }
@@ -360,15 +361,15 @@ func TestAnOutputThatCannotBeShownWholeIsNoDraft(t *testing.T) {
 	s := modeltest.NewScenarioWithPeople(t, anything, threeGoals)
 	s.ReplyWith(strings.Replace(counted, `{"paid":2}`, `{"paid":`+string(jsonval.Encode(modeltest.NewBlobHandleValue("string", 80_000)))+`}`, 1))
 	s.ExpectWait(0)
-	s.Decide(ideafile.Approve, "1.3@③")
-	s.Decide(ideafile.Reject, "1.2@②", `{"reason":"not him"}`)
+	s.Decide(policy.Approve, "1.3@③")
+	s.Decide(policy.Reject, "1.2@②", `{"reason":"not him"}`)
 	wantDraft(s, "②", "null")
 }
 
 // What the LLM said of its Plan is not said of the one that a person made of it.
 func TestAnOutputDoesNotCountWhereAPersonChangedThePlanThatWaited(t *testing.T) {
 	t.Parallel()
-	for kind, finished := range map[string]bool{planreview.SteerApprovePlan: true, planreview.SteerAmendPlan: false} {
+	for kind, finished := range map[string]bool{approval.SteerApprovePlan: true, approval.SteerAmendPlan: false} {
 		s := &heldScenario{Scenario: modeltest.NewScenario(t, anything, modeltest.TwoInstances)}
 		s.ExpectRequest()
 		s.Loop.HoldPlans(nil)

@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"slices"
 
+	"processidea/model/approval"
 	"processidea/model/diag"
 	"processidea/model/ideafile"
-	"processidea/model/planreview"
 	"processidea/model/turn"
 )
 
@@ -59,13 +59,13 @@ func (l *Loop) addRequestErrors(req *llmRequest, accepted int) {
 	}
 	l.addErrorsFor(l.coveredInstances(req.input), list...)
 	if req.amendment != "" { // for the next Request, if there is one
-		l.addError(turn.ContextError{Fault: diag.Fault{Code: planreview.CodeAmended, Message: req.amendment}})
+		l.addError(turn.ContextError{Fault: diag.Fault{Code: approval.CodePlanAmended, Message: req.amendment}})
 	}
 }
 
 func (l *Loop) truncatedReplyFault(req *llmRequest, accepted int) diag.Fault {
 	f := *req.reply.Fault
-	if f.Code == planreview.CodeRejected {
+	if f.Code == approval.CodePlanRejected {
 		return f
 	}
 	f.Message = fmt.Sprintf("request %d was cut off: %s", req.input.RequestNumber, f.Message)

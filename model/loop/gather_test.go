@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"processidea/model/approval/policy"
 	"processidea/model/ideafile"
 	"processidea/model/loop"
 	"processidea/model/modeltest"
@@ -83,10 +84,10 @@ func TestWhoComesBackFromADecisionIsGatheredWhileOthersStillWaitForOne(t *testin
 	s := modeltest.NewScenarioWithPeople(t, "", modeltest.ThreeInstances)
 	s.ReplyWith(every("pay", "pay", "pay"))
 	s.ExpectWait(0)
-	s.Decide(ideafile.Approve, "1.1@①")
+	s.Decide(policy.Approve, "1.1@①")
 	s.ExpectWait(ideafile.DefaultGatherDelay)
 	s.AdvanceClock(4 * time.Second)
-	s.Decide(ideafile.Reject, "1.2@②", `{"reason":"no"}`)
+	s.Decide(policy.Reject, "1.2@②", `{"reason":"no"}`)
 	s.ExpectWait(ideafile.DefaultGatherDelay - 4*time.Second)
 	s.AdvanceClock(ideafile.DefaultGatherDelay - 4*time.Second)
 	s.ExpectRequestFor("① ②")
@@ -96,11 +97,11 @@ func TestWhenTheLastOneIsDecidedTheRequestStartsAtOnce(t *testing.T) {
 	t.Parallel()
 	s := modeltest.NewScenarioWithPeople(t, "", modeltest.ThreeInstances)
 	s.ReplyWith(every("pay", "pay", "pay"))
-	s.Decide(ideafile.Approve, "1.1@①")
+	s.Decide(policy.Approve, "1.1@①")
 	s.ExpectWait(ideafile.DefaultGatherDelay)
-	s.Decide(ideafile.Answer, "1.2@②", `{"output":1}`)
+	s.Decide(policy.Answer, "1.2@②", `{"output":1}`)
 	s.ExpectWait(ideafile.DefaultGatherDelay)
-	s.Decide(ideafile.Approve, "1.3@③")
+	s.Decide(policy.Approve, "1.3@③")
 	s.ExpectRequestFor("① ② ③")
 }
 
@@ -108,7 +109,7 @@ func TestWhoDoesNotComeBackFromADecisionIsNotHeldByPeople(t *testing.T) {
 	t.Parallel()
 	s := modeltest.NewScenarioWithPeople(t, "", modeltest.ThreeInstances)
 	s.ReplyWith(every("pay", "pay", "slow"))
-	s.Decide(ideafile.Approve, "1.1@①")
+	s.Decide(policy.Approve, "1.1@①")
 	s.ExpectWait(ideafile.DefaultGatherDelay)
 	s.CompleteSlow("1.3@③")
 	s.ExpectRequestFor("① ③")
@@ -119,7 +120,7 @@ func TestOnceAskedAboutAnInstanceDoesNotComeBackFromItsDecisionAgain(t *testing.
 	s := modeltest.NewScenarioWithPeople(t, "", modeltest.ThreeInstances)
 	s.ReplyWith(every("pay", "pay", "work"))
 	s.ReplyWith(`{"calls":[],"output":null}`) // ③ settles
-	s.Decide(ideafile.Approve, "1.1@①")
+	s.Decide(policy.Approve, "1.1@①")
 	s.ExpectWait(ideafile.DefaultGatherDelay)
 	s.AdvanceClock(ideafile.DefaultGatherDelay)
 	s.ReplyWith(`{"calls":[{"_tool":"work","_instance":"①","_outputPath":"c"}],"output":null}`)
@@ -130,10 +131,10 @@ func TestAnInstanceWithTwoCallsToDecideWaitsForBoth(t *testing.T) {
 	t.Parallel()
 	s := modeltest.NewScenarioWithPeople(t, "")
 	s.ReplyWith(`{"calls":[{"_tool":"pay","_outputPath":"b"},{"_tool":"pay","_outputPath":"c"}],"output":null}`)
-	s.Decide(ideafile.Approve, "1.1")
+	s.Decide(policy.Approve, "1.1")
 	s.ExpectWait(0)
 	s.WantEqual("it", s.DescribeInstances(), "waiting")
-	s.Decide(ideafile.Approve, "1.2")
+	s.Decide(policy.Approve, "1.2")
 	s.ExpectRequest()
 	s.WantEqual("it", s.DescribeInstances(), "working")
 }
@@ -143,7 +144,7 @@ func TestAnInstanceWhoseApprovedCallRunsIsRunning(t *testing.T) {
 	s := modeltest.NewScenarioWithPeople(t, "", modeltest.ThreeInstances, `"config": {"approval": {"tools": ["slow"]}}`)
 	s.ReplyWith(every("slow", "slow", "work"))
 	s.WantEqual("they are", s.DescribeInstances(), "① waiting, ② waiting, ③ working")
-	s.Decide(ideafile.Approve, "1.1@①")
+	s.Decide(policy.Approve, "1.1@①")
 	s.WantEqual("they are", s.DescribeInstances(), "① working, ② waiting, ③ working")
 	s.ExpectWait(ideafile.DefaultGatherDelay)
 	s.CompleteSlow("1.1@①")
@@ -158,7 +159,7 @@ func TestWhoWaitsForAPersonIsNeitherCoveredNorSettledByARequestForOthers(t *test
 	s.ReplyWith(modeltest.EmptyReply)
 	s.WantEqual("they are", s.DescribeInstances(), "① waiting, ② settled")
 	s.ExpectWait(0)
-	s.Decide(ideafile.Reject, "1.1@①", `{"reason":"no"}`)
+	s.Decide(policy.Reject, "1.1@①", `{"reason":"no"}`)
 	s.ExpectRequestFor("①")
 	s.ReplyWith(modeltest.EmptyReply)
 	s.WantEqual("they are", s.DescribeInstances(), "① settled, ② settled")
@@ -202,8 +203,8 @@ func TestAFileThatNamesTheGatheringTimeHasItForPeopleWhoWereJustAskedToo(t *test
 	s.ReplyWith(every("work", "pay", "pay"))
 	s.ExpectWait(10 * time.Second)
 	s.AdvanceClock(2 * time.Second)
-	s.Decide(ideafile.Approve, "1.2@②")
-	s.Decide(ideafile.Reject, "1.3@③", `{"reason":"no"}`)
+	s.Decide(policy.Approve, "1.2@②")
+	s.Decide(policy.Reject, "1.3@③", `{"reason":"no"}`)
 	s.ExpectRequestFor("① ② ③")
 }
 

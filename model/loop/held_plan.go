@@ -5,10 +5,10 @@ import (
 	"slices"
 	"time"
 
-	"processidea/model/deciders"
+	"processidea/model/approval"
+	"processidea/model/approval/policy"
 	"processidea/model/diag"
 	"processidea/model/ideafile"
-	"processidea/model/planreview"
 	"processidea/model/turn"
 )
 
@@ -16,13 +16,13 @@ import (
 // held was sent to any instance.
 
 // HoldPlans has every Plan wait until one of those who may decide has.
-func (l *Loop) HoldPlans(who deciders.Rules) { l.holdsPlans, l.planDeciders = true, who }
+func (l *Loop) HoldPlans(who policy.Rules) { l.holdsPlans, l.planDeciders = true, who }
 
 // HoldsPlans reports whether Plans wait for people.
 func (l *Loop) HoldsPlans() bool { return l.holdsPlans }
 
 // PendingPlan returns the Plan that waits for a decision; nil: none does.
-func (l *Loop) PendingPlan() *planreview.Pending { return l.pendingPlan }
+func (l *Loop) PendingPlan() *approval.Plan { return l.pendingPlan }
 
 // HoldReply holds the Plan of the Request that was just replied to, and reports whether it has any Call that an instance would take: there is nothing
 // to decide on otherwise.
@@ -31,7 +31,7 @@ func (l *Loop) HoldReply(now time.Time) bool {
 	if !l.holdsPlans || req == nil || req.reply == nil || !req.reply.Complete || !HandsOutCalls(req.input) {
 		return false
 	}
-	p, deliverable := planreview.OfRequest(req.input, req.reply.Calls)
+	p, deliverable := turn.PlanOfRequest(req.input, req.reply.Calls)
 	if !deliverable {
 		return false
 	}
@@ -47,7 +47,7 @@ func HandsOutCalls(input *turn.RequestInput) bool {
 	return !input.OutputOnly && len(input.Questions) == 0
 }
 
-func (l *Loop) hold(p planreview.Pending, now time.Time, waiting []*InstanceProgress) {
+func (l *Loop) hold(p approval.Plan, now time.Time, waiting []*InstanceProgress) {
 	p.Since, p.Deciders = now, l.planDeciders
 	p.SetDigest(l.processID)
 	l.pendingPlan = &p
@@ -59,7 +59,7 @@ func (l *Loop) hold(p planreview.Pending, now time.Time, waiting []*InstanceProg
 // HoldStart holds what a process begins with and no Request has made: the direct Plans of its instances, and the Calls that an earlier process had left.
 // It reports whether there is any.
 func (l *Loop) HoldStart(now time.Time) bool {
-	var p planreview.Pending
+	var p approval.Plan
 	var waiting []*InstanceProgress
 	positions := map[int]bool{}
 	for _, inst := range l.instances {
@@ -92,9 +92,9 @@ func (l *Loop) HoldStart(now time.Time) bool {
 }
 
 // callsThatBegin lists the Calls of direct Plans that have not ended, or those that are resumed.
-func (l *Loop) callsThatBegin(direct bool) (list []planreview.Call) {
+func (l *Loop) callsThatBegin(direct bool) (list []approval.PlanCall) {
 	for _, planned := range l.plannedCalls {
-		c := planreview.Call{CallID: planned.ID(""), Written: planned.call}
+		c := approval.PlanCall{CallID: planned.ID(""), Written: planned.call}
 		any := false
 		for _, inst := range l.instances {
 			if (direct && l.beginsDirectly(inst, planned)) || (!direct && l.resumes(inst, planned.CallKey)) {
@@ -126,16 +126,16 @@ func (l *Loop) resumes(inst *InstanceProgress, key ideafile.CallKey) bool {
 }
 
 // DecidePlan takes a decision on the Plan that waits, which was checked before, and reports whether the Plan waits no more.
-func (l *Loop) DecidePlan(d turn.Decision) (decided bool) {
+func (l *Loop) DecidePlan(d approval.Decision) (decided bool) {
 	p := l.pendingPlan
 	d.ApprovalDigest = p.Digest
-	if d.Kind != planreview.SteerApprovePlan {
+	if d.Kind != approval.SteerApprovePlan {
 		d.PlannedCalls = p.Planned()
 	}
-	if d.Kind == planreview.SteerAmendPlan {
+	if d.Kind == approval.SteerAmendPlan {
 		p = l.amendPending(d)
 	}
-	more := d.Kind != planreview.SteerRejectPlan && p.WithVote(d)
+	more := d.Kind != approval.SteerRejectPlan && p.WithVote(d)
 	if more {
 		l.LogSteering(d)
 		return false
@@ -154,10 +154,10 @@ func (l *Loop) DecidePlan(d turn.Decision) (decided bool) {
 }
 
 // amendPending puts the Calls of an amendment in the place of those that wait.
-func (l *Loop) amendPending(d turn.Decision) *planreview.Pending {
-	var calls []planreview.Call
+func (l *Loop) amendPending(d approval.Decision) *approval.Plan {
+	var calls []approval.PlanCall
 	if l.pendingPlan.Request > 0 {
-		amended, _ := planreview.OfRequest(l.requestInFlight.input, d.Calls)
+		amended, _ := turn.PlanOfRequest(l.requestInFlight.input, d.Calls)
 		calls = amended.Calls
 	} else {
 		l.replaceDirectPlanCalls(d.Calls)
@@ -169,16 +169,16 @@ func (l *Loop) amendPending(d turn.Decision) *planreview.Pending {
 
 // decideReply lets the reply to the Request in flight count as decided. Its Idea is the process as it stands now, since others may have been sealed
 // meanwhile.
-func (l *Loop) decideReply(p planreview.Pending, d turn.Decision) {
+func (l *Loop) decideReply(p approval.Plan, d approval.Decision) {
 	req := l.requestInFlight
-	if d.Kind != planreview.SteerApprovePlan && l.Knows(DraftOutputChange) { // they were said of the Plan as the LLM made it
+	if d.Kind != approval.SteerApprovePlan && l.Knows(DraftOutputChange) { // they were said of the Plan as the LLM made it
 		req.reply.Finished, req.reply.Notes = false, ""
 	}
 	switch {
-	case d.Kind == planreview.SteerRejectPlan:
-		p.Reject(req.reply, d)
+	case d.Kind == approval.SteerRejectPlan:
+		turn.RejectPlan(p, req.reply, d)
 	case p.Original != nil:
-		planreview.Amend(req.input, req.reply, p.WrittenCalls())
+		turn.AmendPlan(req.input, req.reply, p.WrittenCalls())
 		req.amendment = p.ToldOfAmendment(d)
 	}
 	req.hadUnsealedChanges = true
@@ -188,26 +188,26 @@ func (l *Loop) decideReply(p planreview.Pending, d turn.Decision) {
 }
 
 // decideStart has what the process begins with run as it was decided. Where it is rejected, the LLM plans in its place, if it may be asked at all.
-func (l *Loop) decideStart(p planreview.Pending, d turn.Decision) {
+func (l *Loop) decideStart(p approval.Plan, d approval.Decision) {
 	switch {
-	case d.Kind == planreview.SteerRejectPlan:
+	case d.Kind == approval.SteerRejectPlan:
 		l.rejectResumedCalls(d)
-		l.rejectDirectPlans(diag.Faultf(planreview.CodeRejected, "%s", p.ToldOfRejection(d)))
+		l.rejectDirectPlans(diag.Faultf(approval.CodePlanRejected, "%s", p.ToldOfRejection(d)))
 	case p.Original != nil:
-		l.addError(turn.ContextError{Fault: *diag.Faultf(planreview.CodeAmended, "%s", p.ToldOfAmendment(d))})
+		l.addError(turn.ContextError{Fault: *diag.Faultf(approval.CodePlanAmended, "%s", p.ToldOfAmendment(d))})
 	}
 }
 
 // rejectResumedCalls ends the Calls that an earlier process had left as ones that a person rejected.
-func (l *Loop) rejectResumedCalls(d turn.Decision) {
-	d.Kind, d.PlanRequest, d.PlannedCalls = ideafile.Reject, nil, nil // what a person decided on each of them
+func (l *Loop) rejectResumedCalls(d approval.Decision) {
+	d.Kind, d.PlanRequest, d.PlannedCalls = policy.Reject, nil, nil // what a person decided on each of them
 	for _, r := range l.TakeResumedCalls() {
 		inst := l.instance(r.Token)
 		for _, c := range r.Calls {
 			key := ideafile.CallKey{Request: r.Request, Index: c.Index}
 			made := d
 			made.CallID = key.ID(r.Token)
-			inst.calls[key] = turn.CallReport{Request: r.Request, Index: c.Index, Status: ideafile.Rejected, Decisions: []turn.Decision{made},
+			inst.calls[key] = turn.CallReport{Request: r.Request, Index: c.Index, Status: ideafile.Rejected, Decisions: []approval.Decision{made},
 				Fault: diag.Faultf(string(ideafile.Rejected), "%s", made.Describe())}
 		}
 		inst.Idle = true
@@ -288,7 +288,7 @@ func (l *Loop) PlanToHandOut() (list []ResumedCalls) {
 	req := l.requestInFlight
 	byToken := map[string][]ResumedCall{}
 	for n, w := range req.reply.Calls {
-		tokens, _ := planreview.TargetInstances(req.input, w)
+		tokens, _ := turn.TargetInstances(req.input, w)
 		for _, token := range tokens {
 			byToken[token] = append(byToken[token], ResumedCall{Index: n + 1, Call: w})
 		}

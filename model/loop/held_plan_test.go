@@ -5,19 +5,19 @@ import (
 	"strings"
 	"testing"
 
-	"processidea/model/deciders"
+	"processidea/model/approval"
+	"processidea/model/approval/policy"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
 	"processidea/model/loop"
 	"processidea/model/modeltest"
-	"processidea/model/planreview"
 	"processidea/model/turn"
 )
 
 // heldScenario plays processes whose Plans wait for people.
 type heldScenario struct {
 	*modeltest.Scenario
-	who deciders.Rules
+	who policy.Rules
 }
 
 func calls(t *testing.T, text string) []ideafile.WrittenCall {
@@ -43,11 +43,11 @@ func (s *heldScenario) holdReply(t *testing.T, written string) bool {
 func (s *heldScenario) decide(t *testing.T, kind, by, amended string) (decided bool) {
 	t.Helper()
 	p := s.Loop.PendingPlan()
-	d := turn.Decision{Kind: kind, PlanRequest: &p.Request, ApprovalDigest: p.Digest, DecidedBy: by, Reason: "it is so"}
-	if kind == planreview.SteerAmendPlan {
+	d := approval.Decision{Kind: kind, PlanRequest: &p.Request, ApprovalDigest: p.Digest, DecidedBy: by, Reason: "it is so"}
+	if kind == approval.SteerAmendPlan {
 		d.Calls = calls(t, amended)
 	}
-	d, err := planreview.CheckDecision(p, d, nil, nil, s.Now)
+	d, err := approval.CheckPlanDecision(p, d, nil, nil, s.Now)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -97,13 +97,13 @@ func TestWhatRunsOfAPlanThatWaitedIsWhatAPersonLeftOfIt(t *testing.T) {
 	t.Parallel()
 	plan := workOne + ", " + workTwo + ", " + workBoth
 	for name, row := range map[string]struct{ kind, amended, states, told string }{
-		"approved": {planreview.SteerApprovePlan, "", `①{"a":1,"b":"one","c":"both"} ②{"a":2,"b":"two","c":"both"}`, ""},
-		"a Call is taken out": {planreview.SteerAmendPlan, workOne + ", " + workBoth, `①{"a":1,"b":"one","c":"both"} ②{"a":2,"c":"both"}`,
+		"approved": {approval.SteerApprovePlan, "", `①{"a":1,"b":"one","c":"both"} ②{"a":2,"b":"two","c":"both"}`, ""},
+		"a Call is taken out": {approval.SteerAmendPlan, workOne + ", " + workBoth, `①{"a":1,"b":"one","c":"both"} ②{"a":2,"c":"both"}`,
 			`These did not run as planned: [{"_instance":"②","_outputPath":"b","_tool":"work","x":"two"}]`},
-		"a Call is changed": {planreview.SteerAmendPlan, strings.Replace(plan, "one", "uno", 1), `①{"a":1,"b":"uno","c":"both"} ②{"a":2,"b":"two","c":"both"}`, "These did not run as planned"},
-		"a Call is added": {planreview.SteerAmendPlan, plan + `, {"_tool": "work", "_instance": "②", "x": "†state.c", "_outputPath": "d"}`,
+		"a Call is changed": {approval.SteerAmendPlan, strings.Replace(plan, "one", "uno", 1), `①{"a":1,"b":"uno","c":"both"} ②{"a":2,"b":"two","c":"both"}`, "These did not run as planned"},
+		"a Call is added": {approval.SteerAmendPlan, plan + `, {"_tool": "work", "_instance": "②", "x": "†state.c", "_outputPath": "d"}`,
 			`①{"a":1,"b":"one","c":"both"} ②{"a":2,"b":"two","c":"both","d":"both"}`, "was amended by ann: it is so"},
-		"all of one instance's Calls are taken out": {planreview.SteerAmendPlan, workOne, `①{"a":1,"b":"one"} ②{"a":2}`, "These did not run as planned"},
+		"all of one instance's Calls are taken out": {approval.SteerAmendPlan, workOne, `①{"a":1,"b":"one"} ②{"a":2}`, "These did not run as planned"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newHeld(t)
@@ -130,7 +130,7 @@ func TestNothingRunsOfARejectedPlanAndTheNextRequestIsToldWhy(t *testing.T) {
 	t.Parallel()
 	s := newHeld(t)
 	s.holdReply(t, workOne+", "+workTwo)
-	s.decide(t, planreview.SteerRejectPlan, "ann", "")
+	s.decide(t, approval.SteerRejectPlan, "ann", "")
 	for _, token := range s.Loop.InstanceTokens() {
 		s.RunToIdle(token, 1)
 		s.DeliverReport(s.Report(token, 1))
@@ -150,21 +150,21 @@ func TestNothingRunsOfARejectedPlanAndTheNextRequestIsToldWhy(t *testing.T) {
 func TestAPlanThatWasChangedMeanwhileIsDecidedOnAnew(t *testing.T) {
 	t.Parallel()
 	s := newHeld(t)
-	s.who = deciders.Rules{{Count: 2}}
+	s.who = policy.Rules{{Count: 2}}
 	s.holdReply(t, workOne+", "+workTwo)
 	seen := *s.Loop.PendingPlan()
-	if s.decide(t, planreview.SteerApprovePlan, "ann", "") {
+	if s.decide(t, approval.SteerApprovePlan, "ann", "") {
 		t.Fatal("one of two decided alone")
 	}
-	if s.decide(t, planreview.SteerAmendPlan, "bob", workOne) {
+	if s.decide(t, approval.SteerAmendPlan, "bob", workOne) {
 		t.Fatal("who amends decided alone")
 	}
-	_, err := planreview.CheckDecision(s.Loop.PendingPlan(), turn.Decision{Kind: planreview.SteerApprovePlan, PlanRequest: &seen.Request,
+	_, err := approval.CheckPlanDecision(s.Loop.PendingPlan(), approval.Decision{Kind: approval.SteerApprovePlan, PlanRequest: &seen.Request,
 		ApprovalDigest: seen.Digest, DecidedBy: "cy"}, nil, nil, s.Now)
 	if err == nil || !strings.Contains(err.Error(), "the digest is not that of the Plan that waits now") {
 		t.Errorf("who saw the Plan before decides on this one: %v", err)
 	}
-	if !s.decide(t, planreview.SteerApprovePlan, "ann", "") {
+	if !s.decide(t, approval.SteerApprovePlan, "ann", "") {
 		t.Fatal("two have decided, and it waits")
 	}
 	s.handOut(t)
@@ -217,11 +217,11 @@ const sharedPlan = `{"type": "plan", "stage": "STAGE", "plan": [{"_tool": "work"
 func TestADirectPlanThatWaitedRunsAsItWasDecided(t *testing.T) {
 	t.Parallel()
 	for name, row := range map[string]struct{ kind, stage, amended, states, end string }{
-		"approved":         {planreview.SteerApprovePlan, "optimal", "", `①{"a":1,"b":1,"c":1} ②{"a":2,"b":2,"c":2}`, "① settled, ② settled"},
-		"taken out":        {planreview.SteerAmendPlan, "complete", `{"_tool": "work", "x": "†state.a", "_outputPath": "b"}`, `①{"a":1,"b":1} ②{"a":2,"b":2}`, "① settled, ② settled"},
-		"changed, added":   {planreview.SteerAmendPlan, "optimal", `{"_tool": "work", "x": 7, "_outputPath": "b"}, {"_tool": "work", "x": "†state.b", "_outputPath": "e"}`, `①{"a":1,"b":7,"e":7} ②{"a":2,"b":7,"e":7}`, "① settled, ② settled"},
-		"rejected":         {planreview.SteerRejectPlan, "optimal", "", `①{"a":1} ②{"a":2}`, "① working, ② working"},
-		"rejected, no LLM": {planreview.SteerRejectPlan, "complete", "", `①{"a":1} ②{"a":2}`, "① failed, ② failed"},
+		"approved":         {approval.SteerApprovePlan, "optimal", "", `①{"a":1,"b":1,"c":1} ②{"a":2,"b":2,"c":2}`, "① settled, ② settled"},
+		"taken out":        {approval.SteerAmendPlan, "complete", `{"_tool": "work", "x": "†state.a", "_outputPath": "b"}`, `①{"a":1,"b":1} ②{"a":2,"b":2}`, "① settled, ② settled"},
+		"changed, added":   {approval.SteerAmendPlan, "optimal", `{"_tool": "work", "x": 7, "_outputPath": "b"}, {"_tool": "work", "x": "†state.b", "_outputPath": "e"}`, `①{"a":1,"b":7,"e":7} ②{"a":2,"b":7,"e":7}`, "① settled, ② settled"},
+		"rejected":         {approval.SteerRejectPlan, "optimal", "", `①{"a":1} ②{"a":2}`, "① working, ② working"},
+		"rejected, no LLM": {approval.SteerRejectPlan, "complete", "", `①{"a":1} ②{"a":2}`, "① failed, ② failed"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := heldStart(t, row.stage, sharedPlan)
@@ -229,7 +229,7 @@ func TestADirectPlanThatWaitedRunsAsItWasDecided(t *testing.T) {
 			if !s.decide(t, row.kind, "ann", row.amended) {
 				t.Fatal("it waits still")
 			}
-			if row.kind != planreview.SteerRejectPlan {
+			if row.kind != approval.SteerRejectPlan {
 				s.StartInstances(s.Loop.InstanceTokens()) // only now
 				s.RunDirectPlans()
 			}
@@ -258,12 +258,12 @@ func TestPlansThatCannotBeAmendedSayWhy(t *testing.T) {
 func TestAnAddedInstanceRunsNoPlanThatNobodyHasSeen(t *testing.T) {
 	t.Parallel()
 	add := func(s *heldScenario, state string) error {
-		_, err := s.Loop.AddInstances(turn.SteeringPayload{Context: modeltest.DecodeJSON(t, `[{"type": "state", "_instance": "③", "state": `+state+`}]`).([]any)})
+		_, err := s.Loop.AddInstances(approval.SteeringPayload{Context: modeltest.DecodeJSON(t, `[{"type": "state", "_instance": "③", "state": `+state+`}]`).([]any)})
 		return err
 	}
 	rare := `{"type": "plan", "stage": "STAGE", "when": {"properties": {"state": {"required": ["rare"]}}}, "plan": [{"_tool": "work"}]}, `
 	s := heldStart(t, "optimal", rare+sharedPlan)
-	s.decide(t, planreview.SteerApprovePlan, "ann", "")
+	s.decide(t, approval.SteerApprovePlan, "ann", "")
 	if err := add(s, `{"rare": 1}`); err == nil || !strings.Contains(err.Error(), "instance ③ would run a Plan of the file that nobody has approved") {
 		t.Errorf("a Plan that nobody has seen: %v", err)
 	}

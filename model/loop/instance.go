@@ -3,6 +3,7 @@ package loop
 import (
 	"slices"
 
+	"processidea/model/approval"
 	"processidea/model/diag"
 	"processidea/model/ideafile"
 	"processidea/model/ideafile/price"
@@ -19,7 +20,7 @@ type InstanceProgress struct {
 	// MissingRequiredPaths lists what the State schema requires and State does not have.
 	MissingRequiredPaths []string `json:"missing,omitempty"`
 	// PendingApprovals lists the Calls that wait for a person.
-	PendingApprovals []turn.PendingApproval `json:"pending,omitempty"`
+	PendingApprovals []approval.Pending `json:"pending,omitempty"`
 
 	carriedProgress
 
@@ -242,7 +243,7 @@ func (l *Loop) logDecisions(inst *InstanceProgress, c turn.CallReport) {
 }
 
 // LogSteering logs what somebody decided on the whole process.
-func (l *Loop) LogSteering(d turn.Decision) {
+func (l *Loop) LogSteering(d approval.Decision) {
 	l.unsealedLog = append(l.unsealedLog, turn.LogEntry{Decision: &d})
 	l.hasUnsealedChanges = true
 }
@@ -270,7 +271,7 @@ func (l *Loop) countProgress() ProgressCounts {
 				m.DoneCalls++
 			}
 			for _, d := range c.Decisions {
-				if d.DecidedBy != turn.DecidedByTimeout {
+				if d.DecidedBy != approval.DecidedByTimeout {
 					m.PeopleActions++
 				}
 			}

@@ -3,12 +3,12 @@ package loop
 import (
 	"time"
 
-	"processidea/model/deciders"
+	"processidea/model/approval"
+	"processidea/model/approval/policy"
 	"processidea/model/diag"
 	"processidea/model/ideafile"
 	"processidea/model/ideafile/spelling"
 	"processidea/model/loop/quota"
-	"processidea/model/planreview"
 	"processidea/model/statelog"
 	"processidea/model/turn"
 )
@@ -63,9 +63,9 @@ type Loop struct {
 	instancesWithNewQuota            []*InstanceProgress // whose Quota TakeInstancesWithNewQuota has not returned yet
 	instancesToReport                []*InstanceProgress // that TakeInstancesToReport has not returned yet
 	resumedCalls                     []ResumedCalls
-	holdsPlans                       bool           // see HoldPlans
-	planDeciders                     deciders.Rules // who may decide on Plans
-	pendingPlan                      *planreview.Pending
+	holdsPlans                       bool         // see HoldPlans
+	planDeciders                     policy.Rules // who may decide on Plans
+	pendingPlan                      *approval.Plan
 
 	// Knows reports whether the process began after a change of the rules, such as ChangeOutputs; else it goes on by the old ones.
 	Knows func(change string) bool

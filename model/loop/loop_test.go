@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"processidea/model/approval"
 	"processidea/model/diag"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
@@ -387,9 +388,9 @@ func TestALongProcessShowsTheLLMNoMoreThanAShortOne(t *testing.T) {
 
 func TestTheLastHundredRefusalsAreKeptAndAllAreCounted(t *testing.T) {
 	t.Parallel()
-	var r turn.RefusedSignals
+	var r approval.RefusedSignals
 	for n := range 250 {
-		r.Add(turn.RefusedSignal{Signal: "resume", Reason: fmt.Sprint(n)})
+		r.Add(approval.RefusedSignal{Signal: "resume", Reason: fmt.Sprint(n)})
 	}
 	if r.TotalCount != 250 || len(r.MostRecent) != 100 || r.MostRecent[0].Reason != "150" || r.MostRecent[99].Reason != "249" {
 		t.Errorf("%d, the last %d, from %s", r.TotalCount, len(r.MostRecent), r.MostRecent[0].Reason)

@@ -4,11 +4,11 @@ import (
 	"strings"
 	"testing"
 
-	"processidea/model/ideafile"
+	"processidea/model/approval"
+	"processidea/model/approval/policy"
 	"processidea/model/jsonval"
 	"processidea/model/loop"
 	"processidea/model/modeltest"
-	"processidea/model/planreview"
 	"processidea/model/turn"
 )
 
@@ -48,7 +48,7 @@ func TestNotesLetTheOutputComeWithTheLastCalls(t *testing.T) {
 	wantKnown(s, "②", true, "①, ③ paid")
 	s.ReplyWith(otherwise("work", "②", `{"paid":3}`))
 	s.ExpectWait(0)
-	s.Decide(ideafile.Approve, "1.3@③")
+	s.Decide(policy.Approve, "1.3@③")
 	wantFinished(s, 3, `{"paid":3}`)
 }
 
@@ -58,7 +58,7 @@ func TestNotesAddUp(t *testing.T) {
 	gather(s)
 	s.ReplyWith(`{"calls":[{"_tool":"work","_instance":"②","_outputPath":"b"}],"finished":false,"output":null,"notes":"② paid later"}`)
 	s.ExpectWait(0)
-	s.Decide(ideafile.Reject, "1.3@③", `{"reason":"not him"}`)
+	s.Decide(policy.Reject, "1.3@③", `{"reason":"not him"}`)
 	in := s.ExpectRequestFor("③")
 	if len(in.Notes) != 2 || in.Notes[0].Request != 1 || in.Notes[1] != (turn.Note{Request: 2, Text: "② paid later"}) || !in.ReplyMayHoldOutput() {
 		t.Errorf("%+v", in)
@@ -81,20 +81,20 @@ func TestNotesDoNotLetTheOutputComeWhere(t *testing.T) {
 		"none are kept of an instance that is finished since": {func(s *modeltest.Scenario) {
 			gather(s)
 			planMore(s)
-			s.Decide(ideafile.Reject, "1.3@③", `{"reason":"not him"}`)
+			s.Decide(policy.Reject, "1.3@③", `{"reason":"not him"}`)
 		}, "③"},
 		"a person amended the Call of another": {func(s *modeltest.Scenario) {
-			s.Decide(ideafile.Amend, "1.3@③", `{"params":{"x":"half"}}`)
-			s.Decide(ideafile.Approve, "1.3@③")
+			s.Decide(policy.Amend, "1.3@③", `{"params":{"x":"half"}}`)
+			s.Decide(policy.Approve, "1.3@③")
 		}, "②"},
 		"somebody told the process more": {func(s *modeltest.Scenario) {
-			s.Decide(ideafile.Approve, "1.3@③")
+			s.Decide(policy.Approve, "1.3@③")
 			s.Revise(`{"context":[{"type":"text","_instance":"②","text":"count the refused ones too"}]}`)
 		}, "②"},
 		"an instance has joined that runs by itself": {func(s *modeltest.Scenario) {
 			s.AddInstances(`[{"type":"state","_instance":"④","state":{}},{"type":"plan","_instance":"④","stage":"complete","plan":[{"_tool":"slow","_outputPath":"b"}]}]`)
 			s.RunDirectPlans()
-			s.Decide(ideafile.Approve, "1.3@③")
+			s.Decide(policy.Approve, "1.3@③")
 		}, "②"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -130,7 +130,7 @@ func TestAnOutputByNotesIsPutRightWhereAnotherCameOutOtherwiseMeanwhile(t *testi
 	s := lookedUp(t, noted)
 	gather(s)
 	s.ExpectRequestFor("②")
-	s.Decide(ideafile.Reject, "1.3@③", `{"reason":"not him"}`)
+	s.Decide(policy.Reject, "1.3@③", `{"reason":"not him"}`)
 	s.ReplyWith(otherwise("work", "②", `{"paid":3}`))
 	s.WantEqual("the output", s.OutputJSON(), "null")
 	wantDraft(s, "③", `{"paid":3}`)
@@ -142,7 +142,7 @@ func TestNotesAreShownWhereTheOutputAloneIsWanted(t *testing.T) {
 	t.Parallel()
 	s := lookedUp(t, strings.Replace(noted, `"_instance":"②","_outputPath":"a"`, `"_instance":"②","_outputPath":"b"`, 1))
 	s.ExpectWait(0)
-	s.Decide(ideafile.Approve, "1.3@③")
+	s.Decide(policy.Approve, "1.3@③")
 	if in := s.ExpectRequest(); !in.OutputOnly || len(in.Notes) != 1 {
 		t.Errorf("%+v", in)
 	}
@@ -181,7 +181,7 @@ func TestAProcessThatBeganBeforeKeepsNoNotes(t *testing.T) {
 // What the LLM noted of its Plan is not said of the one that a person made of it.
 func TestNotesDoNotCountWhereAPersonChangedThePlanThatWaited(t *testing.T) {
 	t.Parallel()
-	for kind, want := range map[string]string{planreview.SteerApprovePlan: "paid", planreview.SteerAmendPlan: ""} {
+	for kind, want := range map[string]string{approval.SteerApprovePlan: "paid", approval.SteerAmendPlan: ""} {
 		s := &heldScenario{Scenario: modeltest.NewScenario(t, anything, modeltest.TwoInstances)}
 		s.ExpectRequest()
 		s.Loop.HoldPlans(nil)
@@ -217,7 +217,7 @@ func TestNotesOfASolutionThatIsRunAgainAreItsOwn(t *testing.T) {
 		wantKnown(next, "②", true, "①, ③ paid")
 		next.ReplyWith(otherwise("work", "②", `{"paid":3}`))
 		next.ExpectWait(0)
-		next.Decide(ideafile.Approve, "1.3@③")
+		next.Decide(policy.Approve, "1.3@③")
 		wantFinished(next, 1, `{"paid":3}`)
 	}
 }
@@ -229,7 +229,7 @@ func TestNotesSayNothingOfWhatAnOutputSaidThatIsNoDraft(t *testing.T) {
 	gather(s)
 	s.ReplyWith(otherwise("pay", "②", `{"paid":`+string(jsonval.Encode(modeltest.NewBlobHandleValue("string", 80_000)))+`}`))
 	s.ExpectWait(0)
-	s.Decide(ideafile.Reject, "1.3@③", `{"reason":"not him"}`)
+	s.Decide(policy.Reject, "1.3@③", `{"reason":"not him"}`)
 	gather(s)
 	if in := s.ExpectRequestFor("③"); in.ReplyMayHoldOutput() {
 		t.Errorf("%+v", in)

@@ -1,9 +1,11 @@
 package loop
 
-import "processidea/model/turn"
+import (
+	"processidea/model/approval"
+)
 
 // NoticeWithDecision returns a notice with what was decided on the Call.
-func (l *Loop) NoticeWithDecision(n turn.ApprovalNotice) turn.ApprovalNotice {
+func (l *Loop) NoticeWithDecision(n approval.Notice) approval.Notice {
 	inst := l.byToken[n.Instance]
 	if inst == nil {
 		return n

@@ -6,15 +6,14 @@ import (
 	"testing"
 	"time"
 
-	"processidea/model/deciders"
-	"processidea/model/ideafile"
+	"processidea/model/approval"
+	"processidea/model/approval/policy"
 	"processidea/model/loop"
 	"processidea/model/modeltest"
-	"processidea/model/reminder"
 	"processidea/model/turn"
 )
 
-func noticed(n turn.ApprovalNotices) string {
+func noticed(n approval.Notices) string {
 	var parts []string
 	for _, w := range n.NewlyWaiting {
 		parts = append(parts, "+"+w.CallID)
@@ -34,8 +33,8 @@ func TestPeopleAreToldOnceOfWhatWaitsAndOfWhatWasDecided(t *testing.T) {
 	s.ReplyWith(`{"calls": [{"_tool": "pay", "n": 1, "_instance": "*", "_outputPath": "a"}]}`)
 	s.WantEqual("three wait", noticed(watch.TakeChanges(s.Loop)), "3: +1.1@①, +1.1@②, +1.1@③")
 	s.WantEqual("again", noticed(watch.TakeChanges(s.Loop)), "3: ")
-	s.Decide(ideafile.Approve, "1.1@①")
-	s.Decide(ideafile.Reject, "1.1@③", `{"reason": "no"}`)
+	s.Decide(policy.Approve, "1.1@①")
+	s.Decide(policy.Reject, "1.1@③", `{"reason": "no"}`)
 	s.WantEqual("two are decided", noticed(watch.TakeChanges(s.Loop)), "1: -1.1@① approve ann, -1.1@③ reject ann")
 	s.WantEqual("again", noticed(watch.TakeChanges(s.Loop)), "1: ")
 	if len(watch) != 1 {
@@ -47,9 +46,9 @@ func TestPeopleAreToldOnceOfEachReminderAndOfAnEscalation(t *testing.T) {
 	t.Parallel()
 	m := loop.New(modeltest.IdeaFrom(t, `{"context": [{"type": "state", "_instance": "①", "state": {}}]}`), "p", nil, modeltest.StartTime)
 	watch, reports := loop.SentNotices{}, 0
-	told := func(s *reminder.Schedule) string {
+	told := func(s *policy.Schedule) string {
 		reports++
-		pending := []turn.PendingApproval{{CallID: "1.1@①", Digest: "d", WhileWaiting: s}}
+		pending := []approval.Pending{{CallID: "1.1@①", Digest: "d", WhileWaiting: s}}
 		m.ApplyReport(turn.InstanceReport{Token: "①", ReportNumber: reports, WorkflowHistoryLength: reports, PendingApprovals: pending})
 		n := watch.TakeChanges(m)
 		var parts []string
@@ -61,8 +60,8 @@ func TestPeopleAreToldOnceOfEachReminderAndOfAnEscalation(t *testing.T) {
 		}
 		return noticed(n) + strings.Join(parts, ", ")
 	}
-	var g reminder.Governing
-	g.Add(reminder.Policy{RemindAfter: []time.Duration{time.Hour, 3 * time.Hour}, Escalation: &reminder.Escalation{After: 2 * time.Hour, To: deciders.Rule{Groups: []string{"heads"}}}}, -1)
+	var g policy.Governing
+	g.Add(policy.WhileWaiting{RemindAfter: []time.Duration{time.Hour, 3 * time.Hour}, Escalation: &policy.Escalation{After: 2 * time.Hour, To: policy.Rule{Groups: []string{"heads"}}}}, -1)
 	s := g.Schedule(modeltest.StartTime)
 	for after, want := range []string{"1: +1.1@①", "1: 1.1@① reminded 1", "1: 1.1@① escalated to people of heads", "1: 1.1@① reminded 2", "1: "} {
 		s, _ = s.After(modeltest.StartTime.Add(time.Duration(after)*time.Hour), nil)
@@ -82,9 +81,9 @@ func TestPeopleAreToldOnceOfEachReminderAndOfAnEscalation(t *testing.T) {
 func TestNoticesOfManyCallsNameTheFirstAndCountTheRest(t *testing.T) {
 	t.Parallel()
 	m := loop.New(modeltest.IdeaFrom(t, `{"context": [{"type": "state", "_instance": "①", "state": {}}]}`), "p", nil, modeltest.StartTime)
-	var pending []turn.PendingApproval
+	var pending []approval.Pending
 	for n := range 50 {
-		pending = append(pending, turn.PendingApproval{CallID: fmt.Sprint(n), Digest: fmt.Sprint(n)})
+		pending = append(pending, approval.Pending{CallID: fmt.Sprint(n), Digest: fmt.Sprint(n)})
 	}
 	m.ApplyReport(turn.InstanceReport{Token: "①", ReportNumber: 1, WorkflowHistoryLength: 1, PendingApprovals: pending})
 	watch := loop.SentNotices{}

@@ -3,6 +3,8 @@ package loop
 import (
 	"slices"
 
+	"processidea/model/approval"
+	"processidea/model/approval/policy"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
 	"processidea/model/refexpr"
@@ -56,7 +58,7 @@ func (p PlanResult) Succeeded() bool {
 // WasOverruled reports whether a person decided otherwise on a Call than it was planned.
 func (p PlanResult) WasOverruled() bool {
 	return slices.ContainsFunc(p.Reports, func(c turn.CallReport) bool {
-		return slices.ContainsFunc(c.Decisions, func(d turn.Decision) bool { return d.Kind != ideafile.Approve })
+		return slices.ContainsFunc(c.Decisions, func(d approval.Decision) bool { return d.Kind != policy.Approve })
 	})
 }
 
@@ -116,6 +118,6 @@ func firstPath(o refexpr.OutputPath) jsonval.Path {
 }
 
 // mustBeRead reports whether a decision may tell the LLM how to go on: a person changed the Call, or refused it, with a reason.
-func mustBeRead(d turn.Decision) bool {
-	return d.Kind != ideafile.Approve && d.DecidedBy != turn.DecidedByTimeout
+func mustBeRead(d approval.Decision) bool {
+	return d.Kind != policy.Approve && d.DecidedBy != approval.DecidedByTimeout
 }

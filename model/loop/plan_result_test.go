@@ -6,6 +6,8 @@ import (
 
 	"pgregory.net/rapid"
 
+	"processidea/model/approval"
+	"processidea/model/approval/policy"
 	"processidea/model/ideafile"
 	"processidea/model/loop"
 	"processidea/model/modeltest"
@@ -17,7 +19,7 @@ const tools = `{"schema": {"tools": {"do": {"type": "object"}, "list": {"type": 
 type call struct {
 	status    ideafile.CallStatus
 	written   string // the Call, without its Tool, which is do
-	decisions []turn.Decision
+	decisions []approval.Decision
 }
 
 func planOf(t rapid.TB, state string, calls ...call) loop.PlanResult {
@@ -31,7 +33,7 @@ func planOf(t rapid.TB, state string, calls ...call) loop.PlanResult {
 	return p
 }
 
-func do(status ideafile.CallStatus, path string, decisions ...turn.Decision) call {
+func do(status ideafile.CallStatus, path string, decisions ...approval.Decision) call {
 	if path == "" {
 		return call{status, `{"_tool":"do"}`, decisions}
 	}
@@ -41,8 +43,8 @@ func do(status ideafile.CallStatus, path string, decisions ...turn.Decision) cal
 func TestAPlanHasFailedOrSucceededWhere(t *testing.T) {
 	t.Parallel()
 	const done, failed, blocked, rejected, skipped, running = ideafile.Done, ideafile.Failed, ideafile.Blocked, ideafile.Rejected, ideafile.Skipped, ideafile.Running
-	refused := turn.Decision{Kind: ideafile.Reject, DecidedBy: "ann", Reason: "call them first"}
-	late := turn.Decision{Kind: ideafile.Reject, DecidedBy: turn.DecidedByTimeout, Reason: "nobody decided within 1h"}
+	refused := approval.Decision{Kind: policy.Reject, DecidedBy: "ann", Reason: "call them first"}
+	late := approval.Decision{Kind: policy.Reject, DecidedBy: approval.DecidedByTimeout, Reason: "nobody decided within 1h"}
 	for name, c := range map[string]struct {
 		state string
 		calls []call
@@ -71,8 +73,8 @@ func TestAPlanHasFailedOrSucceededWhere(t *testing.T) {
 		"a person refused one":                    {`{"a":1}`, []call{do(rejected, "a", refused), do(done, "a")}, "failed"},
 		"a person refused one, another runs":      {`{}`, []call{do(rejected, "a", refused), do(running, "a")}, "failed"},
 		"nobody decided in time":                  {`{"a":1}`, []call{do(rejected, "a", late), do(done, "a")}, "succeeded"},
-		"one was approved and failed":             {`{"a":1}`, []call{do(failed, "a", turn.Decision{Kind: ideafile.Approve, Reason: "fine"}), do(done, "a")}, "succeeded"},
-		"one was amended and failed":              {`{"a":1}`, []call{do(failed, "a", turn.Decision{Kind: ideafile.Amend}), do(done, "a")}, "failed"},
+		"one was approved and failed":             {`{"a":1}`, []call{do(failed, "a", approval.Decision{Kind: policy.Approve, Reason: "fine"}), do(done, "a")}, "succeeded"},
+		"one was amended and failed":              {`{"a":1}`, []call{do(failed, "a", approval.Decision{Kind: policy.Amend}), do(done, "a")}, "failed"},
 	} {
 		if got := resultOf(planOf(t, c.state, c.calls...)); got != c.want {
 			t.Errorf("%s: %s, not %s", name, got, c.want)

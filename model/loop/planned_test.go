@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"processidea/model/approval/policy"
 	"processidea/model/diag"
 	"processidea/model/ideafile"
 	"processidea/model/modeltest"
@@ -15,10 +16,10 @@ import (
 
 // overruling lists decisions that change what the LLM had proposed, and how it is told.
 var overruling = []struct{ kind, rest, call, fact string }{
-	{ideafile.Reject, `{"reason":"too much"}`, "1.1 rejected 1", "1.1 rejected by ann: too much"},
-	{ideafile.Amend, `{"params":{"n":5},"reason":"less"}`, "1.1 awaiting-approval 1", `1.1 amended by ann to run with {"n":5}: less`},
-	{ideafile.Replace, `{"with":{"_tool":"work","x":1}}`, "1.1 done 1", `1.1 replaced by ann with {"_tool":"work","x":1}`},
-	{ideafile.Answer, `{"output":"by hand"}`, "1.1 done 1", "1.1 answered by ann"},
+	{policy.Reject, `{"reason":"too much"}`, "1.1 rejected 1", "1.1 rejected by ann: too much"},
+	{policy.Amend, `{"params":{"n":5},"reason":"less"}`, "1.1 awaiting-approval 1", `1.1 amended by ann to run with {"n":5}: less`},
+	{policy.Replace, `{"with":{"_tool":"work","x":1}}`, "1.1 done 1", `1.1 replaced by ann with {"_tool":"work","x":1}`},
+	{policy.Answer, `{"output":"by hand"}`, "1.1 done 1", "1.1 answered by ann"},
 }
 
 const payOnce = `{"calls":[{"_tool":"pay","n":500,"_outputPath":"b"}],"output":null}`
@@ -30,8 +31,8 @@ func TestTheNextRequestIsToldWhatAPersonDecided(t *testing.T) {
 			s := modeltest.NewScenarioWithPeople(t, "")
 			s.ReplyWith(payOnce)
 			s.Decide(c.kind, "1.1", c.rest)
-			if c.kind == ideafile.Amend {
-				s.Decide(ideafile.Approve, "1.1")
+			if c.kind == policy.Amend {
+				s.Decide(policy.Approve, "1.1")
 				c.call, c.fact = "1.1 done 1", c.fact+"\n1.1 approved by ann"
 			}
 			b := s.ExpectRequest()
@@ -55,8 +56,8 @@ func TestWhatAPersonDecidedOtherwiseIsToldTwoRequestsLaterToo(t *testing.T) {
 			s := modeltest.NewScenarioWithPeople(t, "")
 			s.ReplyWith(payOnce)
 			s.Decide(c.kind, "1.1", c.rest)
-			if c.kind == ideafile.Amend {
-				s.Decide(ideafile.Approve, "1.1")
+			if c.kind == policy.Amend {
+				s.Decide(policy.Approve, "1.1")
 			}
 			for _, path := range []string{"c", "d"} {
 				s.ReplyWith(`{"calls":[{"_tool":"work","_outputPath":"` + path + `"}],"output":null}`)
@@ -74,7 +75,7 @@ func TestWhatWasApprovedAsProposedIsToldOnce(t *testing.T) {
 	t.Parallel()
 	s := modeltest.NewScenarioWithPeople(t, "")
 	s.ReplyWith(payOnce)
-	s.Decide(ideafile.Approve, "1.1", `{"reason":"fine"}`)
+	s.Decide(policy.Approve, "1.1", `{"reason":"fine"}`)
 	s.WantEqual("the next one", modeltest.DescribeDecisions(s.ExpectRequest()), "1.1 approved by ann: fine")
 	s.ReplyWith(`{"calls":[{"_tool":"work","_outputPath":"c"}],"output":null}`)
 	s.WantEqual("the one after it", modeltest.DescribePlan(s.ExpectRequest())+modeltest.DescribeDecisions(s.Input), "2.1 done 1")
@@ -84,7 +85,7 @@ func TestARejectedCallWithoutAnOutputPathIsToldAsAFactAndNoError(t *testing.T) {
 	t.Parallel()
 	s := modeltest.NewScenarioWithPeople(t, "")
 	s.ReplyWith(`{"calls":[{"_tool":"pay"},{"_tool":"work","_outputPath":"b"}],"output":null}`)
-	s.Decide(ideafile.Reject, "1.1", `{"reason":"no"}`)
+	s.Decide(policy.Reject, "1.1", `{"reason":"no"}`)
 	s.WantEqual("the Calls", modeltest.DescribePlan(s.ExpectRequest()), "1.1 rejected 1; 1.2 done 1")
 	s.WantEqual("the errors", modeltest.DescribeErrors(s.Input), "")
 }
@@ -92,7 +93,7 @@ func TestARejectedCallWithoutAnOutputPathIsToldAsAFactAndNoError(t *testing.T) {
 func TestTheDeadlineIsToldAsAFactToo(t *testing.T) {
 	t.Parallel()
 	s := modeltest.NewScenarioWithPeople(t, "")
-	s.Idea.Tool("due").Approval.TimeoutAction = ideafile.Reject
+	s.Idea.Tool("due").Approval.TimeoutAction = policy.Reject
 	s.ReplyWith(`{"calls":[{"_tool":"due","_outputPath":"b"}],"output":null}`)
 	s.AdvanceClock(time.Hour)
 	s.Instances[""].SetTime(s.Now)
@@ -105,9 +106,9 @@ func TestDecisionsOnManyInstancesAreToldTogetherWhereTheyAreTheSame(t *testing.T
 	t.Parallel()
 	s := modeltest.NewScenarioWithPeople(t, "", modeltest.ThreeInstances)
 	s.ReplyWith(`{"calls":[{"_tool":"pay","_instance":"*","_outputPath":"b"}],"output":null}`)
-	s.Decide(ideafile.Reject, "1.1@①", `{"reason":"no"}`)
-	s.Decide(ideafile.Approve, "1.1@②")
-	s.Decide(ideafile.Reject, "1.1@③", `{"reason":"no"}`)
+	s.Decide(policy.Reject, "1.1@①", `{"reason":"no"}`)
+	s.Decide(policy.Approve, "1.1@②")
+	s.Decide(policy.Reject, "1.1@③", `{"reason":"no"}`)
 	b := s.ExpectRequest()
 	s.WantEqual("the Calls", modeltest.DescribePlan(b), "1.1 done 1 rejected 2")
 	s.WantEqual("each by itself", modeltest.DescribeDecisions(b), "1.1 ① rejected by ann: no\n1.1 ② approved by ann\n1.1 ③ rejected by ann: no")
@@ -120,10 +121,10 @@ func TestARequestIsToldOnlyWhatWasDecidedInTheInstancesItCovers(t *testing.T) {
 	t.Parallel()
 	s := modeltest.NewScenarioWithPeople(t, "", modeltest.ThreeInstances)
 	s.ReplyWith(every("pay", "pay", "work"))
-	s.Decide(ideafile.Reject, "1.1@①", `{"reason":"no"}`)
+	s.Decide(policy.Reject, "1.1@①", `{"reason":"no"}`)
 	s.WantEqual("about ① and ③", modeltest.DescribeDecisions(s.ExpectRequestFor("① ③")), "1.1 ① rejected by ann: no")
 	s.ReplyWith(modeltest.EmptyReply)
-	s.Decide(ideafile.Reject, "1.2@②", `{"reason":"never"}`)
+	s.Decide(policy.Reject, "1.2@②", `{"reason":"never"}`)
 	s.WantEqual("about ②", modeltest.DescribeDecisions(s.ExpectRequestFor("②")), "1.2 ② rejected by ann: never")
 }
 
@@ -171,7 +172,7 @@ func TestCallsThatNobodyNeedsToSeeAreForgotten(t *testing.T) {
 		s.ReplyWith(fmt.Sprintf(`{"calls":[{"_tool":"work","_instance":"*","_outputPath":"c%d"}],"output":null}`, n))
 		kept("another about ② and ③", 2) // the last, and the one for which a person is waited for
 	}
-	s.Decide(ideafile.Reject, "1.1@①", `{"reason":"no"}`)
+	s.Decide(policy.Reject, "1.1@①", `{"reason":"no"}`)
 	for n := range 5 {
 		s.ReplyWith(fmt.Sprintf(`{"calls":[{"_tool":"work","_instance":"*","_outputPath":"d%d"}],"output":null}`, n))
 		kept("another about all", 2) // the last, and the one that was rejected
@@ -187,8 +188,8 @@ func TestWhoWritesTheOutputIsToldWhatPeopleDecidedOtherwise(t *testing.T) {
 	s := modeltest.NewScenarioWithPeople(t, `{"type": "string"}`, `"context": [{"type": "state", "_instance": "①", "state": {}, `+goal+`},
 		{"type": "state", "_instance": "②", "state": {}, `+goal+`}]`)
 	s.ReplyWith(`{"calls":[{"_tool":"pay","_instance":"*","_outputPath":"b"}]}`)
-	s.Decide(ideafile.Reject, "1.1@①", `{"reason":"not delivered"}`)
-	s.Decide(ideafile.Approve, "1.1@②")
+	s.Decide(policy.Reject, "1.1@①", `{"reason":"not delivered"}`)
+	s.Decide(policy.Approve, "1.1@②")
 	s.ReplyWith(`{"calls":[{"_tool":"work","_instance":["①"],"_outputPath":"c"}]}`) // it has settled before ② has
 	s.ReplyWith(`{"calls":[{"_tool":"work","_instance":["②"],"_outputPath":"c"}]}`)
 	closing := s.ExpectRequest()
@@ -216,7 +217,7 @@ func TestThatARequestBrokeOffIsToldOfEachInstanceItCovered(t *testing.T) {
 	second := s.InterruptRequest(turn.LLMReply{Fault: diag.Faultf(turn.CodeTruncated, "short")}, `{"_tool":"work","_instance":"*","_outputPath":"c"}`)
 	s.WantEqual("the chain has", modeltest.DescribeErrors(second.AllInstancesInput), gone)
 	const short = "truncated: request 2 was cut off: short; the Call that had come was taken"
-	s.Decide(ideafile.Approve, "1.2@②")
+	s.Decide(policy.Approve, "1.2@②")
 	s.WantEqual("and about the one that waited, each of its own", modeltest.DescribeErrors(s.ExpectRequestFor("① ② ③")), gone+" in ②\n"+short+" in ①, ③")
 	s.ReplyWith(planForC)
 	s.WantEqual("about all again", modeltest.DescribeErrors(s.ExpectRequest()), "")
@@ -229,7 +230,7 @@ func TestAFaultOfACallForNobodyIsToldOfEachInstanceThatWasCovered(t *testing.T) 
 	const nobody = `1.1 bad_instance: the Request covers no instance "④"`
 	s.WantEqual("about the two that do not wait", modeltest.DescribeErrors(s.ExpectRequestFor("① ③")), nobody)
 	s.ReplyWith(modeltest.EmptyReply)
-	s.Decide(ideafile.Approve, "1.3@②")
+	s.Decide(policy.Approve, "1.3@②")
 	s.WantEqual("and about the one that waited", modeltest.DescribeErrors(s.ExpectRequestFor("②")), nobody)
 	s.ReplyWith(planForC)
 	s.WantEqual("once", modeltest.DescribeErrors(s.ExpectRequestFor("②")), "")

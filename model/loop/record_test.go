@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"processidea/model/approval"
 	"processidea/model/ideafile"
 	"processidea/model/loop"
 	"processidea/model/modeltest"
@@ -35,7 +36,7 @@ func TestTheLogTellsOfEveryDecisionAndOfWhatRanInTheEnd(t *testing.T) {
 	s.Decide("amend", "1.1", `{"params": {"n": 200}}`)
 	s.Decide("approve", "1.1")
 	s.Decide("reject", "1.2", `{"reason": "no"}`)
-	s.Loop.LogSteering(turn.Decision{Kind: turn.SteerPause, DecidedBy: "bo"})
+	s.Loop.LogSteering(approval.Decision{Kind: approval.SteerPause, DecidedBy: "bo"})
 	log := s.Loop.TakeUnsealedLog()
 	s.WantEqual("the log", tell(log), "amend 1.1 by ann; approve 1.1 by ann; 1.1 done as &{huge map[n:200]}; a by 1.1; reject 1.2 by ann; 1.2 rejected as <nil>; pause  by bo")
 	if d := log[0].Decision; d.Tool != "huge" || fmt.Sprint(d.ShownParams) != "map[n:500]" || fmt.Sprint(d.AmendedParams) != "map[n:200]" {
@@ -59,7 +60,7 @@ func TestAProcessIsAtRestWhenNothingOfItRuns(t *testing.T) {
 		t.Error("a Call runs")
 	}
 	s.Loop.Pause("ann", "lunch")
-	s.Loop.LogSteering(turn.Decision{Kind: turn.SteerPause, DecidedBy: "ann"})
+	s.Loop.LogSteering(approval.Decision{Kind: approval.SteerPause, DecidedBy: "ann"})
 	if s.Loop.AllReportedSincePause() || !s.Loop.HasUnsealedPause() {
 		t.Error("② has not said what it had done")
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"processidea/model/approval"
 	"processidea/model/ideafile"
 	"processidea/model/statelog"
 	"processidea/model/turn"
@@ -105,7 +106,7 @@ func (l *Loop) instancesToReopen(tokens []string) (list []*InstanceProgress, err
 }
 
 // reopenByPerson reopens an instance. One that was told that it has ended is started anew: TakeRestarts returns it.
-func (l *Loop) reopenByPerson(inst *InstanceProgress, s turn.SteeringPayload) {
+func (l *Loop) reopenByPerson(inst *InstanceProgress, s approval.SteeringPayload) {
 	told := !inst.SettledForNow && !slices.Contains(l.newlyEndedInstances, inst)
 	l.newlyEndedInstances = slices.DeleteFunc(slices.Clone(l.newlyEndedInstances), func(e *InstanceProgress) bool { return e == inst })
 	l.reopen(inst)

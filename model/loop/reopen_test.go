@@ -7,6 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"processidea/model/approval"
 	"processidea/model/diag"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
@@ -332,7 +333,7 @@ func TestWhatCannotBeReopenedIsRefusedAndChangesNothing(t *testing.T) {
 		`{"type":"state","_instance":"②","reopen":"yes"}`: `$.context[0].reopen: want true, not "yes"; a value of that name stands under the key of its kind`,
 	} {
 		before := allOf(s.Loop)
-		_, err := s.Loop.ApplyRevision(turn.SteeringPayload{Context: modeltest.DecodeJSON(t, "["+message+"]").([]any)})
+		_, err := s.Loop.ApplyRevision(approval.SteeringPayload{Context: modeltest.DecodeJSON(t, "["+message+"]").([]any)})
 		s.WantEqual(message, modeltest.ErrorText(err), why)
 		s.WantEqual("after "+message, allOf(s.Loop), before)
 	}

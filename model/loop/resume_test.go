@@ -7,6 +7,8 @@ import (
 
 	"pgregory.net/rapid"
 
+	"processidea/model/approval"
+	"processidea/model/approval/policy"
 	"processidea/model/check"
 	"processidea/model/dataflow"
 	"processidea/model/diag"
@@ -22,7 +24,7 @@ func again(s *modeltest.Scenario, i *ideafile.Idea, withSolution bool) *modeltes
 	s.T.Helper()
 	next := &modeltest.Scenario{
 		T: s.T, Idea: i, Now: modeltest.StartTime, Bindings: s.Bindings, RunTool: s.RunTool,
-		Instances: map[string]*dataflow.Instance{}, Reported: map[string]map[string]modeltest.ReportedCall{}, CorrectionsAcked: map[string]int{}, Corrections: map[string][]turn.SteeringPayload{},
+		Instances: map[string]*dataflow.Instance{}, Reported: map[string]map[string]modeltest.ReportedCall{}, CorrectionsAcked: map[string]int{}, Corrections: map[string][]approval.SteeringPayload{},
 	}
 	next.Loop = loop.New(i, "q", s.Bindings, modeltest.StartTime)
 	if withSolution {
@@ -84,7 +86,7 @@ func TestAProcessGoesOnWhereTheIdeaStoodThatItStartsFrom(t *testing.T) {
 	s.WantEqual("what it began with is not counted", fmt.Sprintf("%+v", q.Loop.CallCounts()), "{Done:0 Failed:0 Rejected:0 Skipped:0 Blocked:0}")
 	s.WantEqual("its first Idea has the same context but for what it has done itself", contextText(sealed(q, c)),
 		contextText(second))
-	q.Decide(ideafile.Approve, "1.2@②")
+	q.Decide(policy.Approve, "1.2@②")
 	q.CompleteSlow("1.3@③")
 	s.WantEqual("and goes on", modeltest.DescribePlan(q.ExpectRequestFor("② ③")), "1.2 done 1; 1.3 done 1")
 }
@@ -154,7 +156,7 @@ func TestACallThatMustNotRunTwiceAndWasRunningWaitsForAPerson(t *testing.T) {
 	if len(p) != 1 || !strings.Contains(p[0].ReviewReason, "it must not run twice") || fmt.Sprint(p[0].AllowedDecisions) != "[approve reject answer]" {
 		t.Fatalf("%+v", p)
 	}
-	q.Decide(ideafile.Approve, "1.1")
+	q.Decide(policy.Approve, "1.1")
 	s.WantEqual("it is asked about once", string(q.Instances[""].FindCall("1.1").Status), "running")
 }
 
@@ -182,9 +184,9 @@ func TestFactsOfTheProcessBeforeAreToldWithResultsAndDecisions(t *testing.T) {
 	t.Parallel()
 	s := modeltest.NewScenarioWithPeople(t, "", modeltest.ThreeInstances)
 	s.ReplyWith(`{"calls":[{"_tool":"pay","_instance":"*","x":1}],"output":null}`)
-	s.Decide(ideafile.Approve, "1.1@①")
-	s.Decide(ideafile.Reject, "1.1@②", `{"reason":"too much"}`)
-	s.Decide(ideafile.Approve, "1.1@③")
+	s.Decide(policy.Approve, "1.1@①")
+	s.Decide(policy.Reject, "1.1@②", `{"reason":"too much"}`)
+	s.Decide(policy.Approve, "1.1@③")
 	idea := modeltest.SnapshotFile(t, s.Idea, s.Loop.AllInstancesInput(), nil, nil)
 	q := again(s, idea, false)
 	before, after := s.ReplyWith(modeltest.EmptyReply).AllInstancesInput, q.ExpectRequest()
@@ -292,7 +294,7 @@ func TestACallThatIsPutInThePlaceOfOneInDoubtIsNotInDoubt(t *testing.T) {
 	t.Parallel()
 	s, second := halfway(t)
 	q := again(s, second, false)
-	q.Decide(ideafile.Replace, "1.2@②", `{"with": {"_tool": "work", "x": 7}}`)
+	q.Decide(policy.Replace, "1.2@②", `{"with": {"_tool": "work", "x": 7}}`)
 	s.WantEqual("it has run", string(q.Instances["②"].FindCall("1.2@②").Status), "done")
 }
 
@@ -334,7 +336,7 @@ func TestAForkOfTheLastIdeaOfAProcessThatHasEndedDoesNothing(t *testing.T) {
 			s := modeltest.NewScenarioWithPeople(t, modeltest.SummarySchema, `"context": [{"type": "input", "say": "said"}, {"type": "state", "_instance": "①", "a": 1}, {"type": "state", "_instance": "②", "a": 200},
 				{"type": "plan", `+output+`"plan": [{"_tool":"log"},{"_tool":"work"},{"_tool":"huge","n":"†state.a"}]}]`)
 			s.RunDirectPlans()
-			s.Decide(ideafile.Reject, "0.3@②", `{"reason":"no"}`)
+			s.Decide(policy.Reject, "0.3@②", `{"reason":"no"}`)
 			return lastIdea(s, nil)
 		},
 	} {
@@ -383,7 +385,7 @@ func resting(t *testing.T, stage string) *modeltest.Scenario {
 	s.RunDirectPlans()
 	for _, token := range []string{"①", "②", "③"} {
 		if token != "②" {
-			s.Decide(ideafile.Reject, "0.5@"+token, `{"reason":"no"}`)
+			s.Decide(policy.Reject, "0.5@"+token, `{"reason":"no"}`)
 		}
 	}
 	return s
@@ -415,7 +417,7 @@ func TestAForkOfADirectPlanThatRestsGoesOnWithoutWhatHadEnded(t *testing.T) {
 			s.WantEqual("a person is asked", s.Instances["①"].PendingApprovals()[0].ReviewReason, "it waited for a person in the process before")
 			s.WantEqual("what had ended is not counted", fmt.Sprint(s.Loop.CallCounts().Total()), "0")
 		}
-		s.Decide(ideafile.Approve, "0.6@①")
+		s.Decide(policy.Approve, "0.6@①")
 		s.CompleteSlow("0.7@①")
 		if stage == ideafile.StageComplete {
 			s.ExpectStep(loop.StepWait)

@@ -3,17 +3,17 @@ package loop
 import (
 	"sort"
 
+	"processidea/model/approval"
 	"processidea/model/jsonval"
-	"processidea/model/turn"
 )
 
 // SentNotices holds the notices that people were sent of Calls that wait for them, by digest.
-type SentNotices map[string]turn.ApprovalNotice
+type SentNotices map[string]approval.Notice
 
 // TakeChanges returns what has changed since its last call.
-func (s SentNotices) TakeChanges(l *Loop) turn.ApprovalNotices {
-	n := turn.ApprovalNotices{ProcessID: l.ProcessID(), IdeaPath: l.Idea().ProcessPath, NewlyWaiting: []turn.ApprovalNotice{},
-		NewlyDecided: []turn.ApprovalNotice{}}
+func (s SentNotices) TakeChanges(l *Loop) approval.Notices {
+	n := approval.Notices{ProcessID: l.ProcessID(), IdeaPath: l.Idea().ProcessPath, NewlyWaiting: []approval.Notice{},
+		NewlyDecided: []approval.Notice{}}
 	now := map[string]bool{}
 	for _, inst := range l.Instances() {
 		for _, p := range inst.PendingApprovals {
@@ -51,9 +51,9 @@ func (s SentNotices) TakeChanges(l *Loop) turn.ApprovalNotices {
 	return n
 }
 
-func firstNotices(list []turn.ApprovalNotice) (first []turn.ApprovalNotice, more int) {
-	if len(list) <= turn.MaxNotices {
+func firstNotices(list []approval.Notice) (first []approval.Notice, more int) {
+	if len(list) <= approval.MaxNotices {
 		return list, 0
 	}
-	return list[:turn.MaxNotices], len(list) - turn.MaxNotices
+	return list[:approval.MaxNotices], len(list) - approval.MaxNotices
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"testing"
 
+	"processidea/model/approval/policy"
 	"processidea/model/diag"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
@@ -177,7 +178,7 @@ func TestWhatAPersonSaidOfARefusedCallIsReadBeforeTheInstanceSettles(t *testing.
 	s := modeltest.NewScenarioWithPeople(t, "", `"context": [{"type": "state", "_instance": "①", "state": {}, `+modeltest.StateSchemaRequiringMood+`}]`)
 	s.ReplyWith(`{"calls":[{"_tool":"pay","_instance":"①","_outputPath":"mood"},{"_tool":"work","_instance":"①","x":"good","_outputPath":"mood"}]}`)
 	s.ExpectWait(0)
-	s.Decide(ideafile.Reject, "1.1@①", `{"reason":"write to them first"}`)
+	s.Decide(policy.Reject, "1.1@①", `{"reason":"write to them first"}`)
 	s.WantEqual("the alternative", modeltest.StateOf(s.Loop, "①"), `{"mood":"good"}`)
 	s.ExpectRequestFor("①")
 	s.ReplyWith(modeltest.EmptyReply)
@@ -189,7 +190,7 @@ func TestACallThatAPersonChangedAndThatFailedThenIsToldToTheLLM(t *testing.T) {
 	s := modeltest.NewScenarioWithPeople(t, "", `"context": [{"type": "state", "_instance": "①", "state": {}, `+modeltest.StateSchemaRequiringMood+`}]`)
 	s.ReplyWith(`{"calls":[{"_tool":"pay","_instance":"①","_outputPath":"mood"},{"_tool":"work","_instance":"①","x":"good","_outputPath":"mood"}]}`)
 	s.ExpectWait(0)
-	s.Decide(ideafile.Replace, "1.1@①", `{"with":{"_tool":"fail"}}`)
+	s.Decide(policy.Replace, "1.1@①", `{"with":{"_tool":"fail"}}`)
 	s.ExpectRequestFor("①")
 }
 

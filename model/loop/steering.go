@@ -5,17 +5,17 @@ import (
 	"fmt"
 	"slices"
 
+	"processidea/model/approval"
 	"processidea/model/ideafile"
 	"processidea/model/ideafile/spelling"
 	"processidea/model/jsonval"
 	"processidea/model/refexpr"
 	"processidea/model/statelog"
-	"processidea/model/turn"
 )
 
 // ApplyRevision applies a correction: messages that come after all others, and limits. It returns the instances to send it to. An error
 // says why nothing has changed.
-func (l *Loop) ApplyRevision(s turn.SteeringPayload) (touched []*InstanceProgress, err error) {
+func (l *Loop) ApplyRevision(s approval.SteeringPayload) (touched []*InstanceProgress, err error) {
 	context, tokens, err := ideafile.ExtractReopenedTokens(l.WithInstanceTokensResolved(ideafile.NumberDirectPlans(l.idea.Context, s.Context)))
 	if err != nil {
 		return nil, err
@@ -67,17 +67,17 @@ func (l *Loop) CheckCallWaiting(call string, briefly func() bool) error {
 	key, isCall := ideafile.ParseCallKey(call)
 	if known && isCall {
 		if report, reported := l.instance(token).calls[key]; reported {
-			return turn.CallNotWaitingError(key.ID(token), report.Status, report.Decisions)
+			return approval.CallNotWaitingError(key.ID(token), report.Status, report.Decisions)
 		}
 	}
 	if briefly != nil && briefly() {
-		return turn.ErrUnknownCallBriefly(call)
+		return approval.ErrUnknownCallBriefly(call)
 	}
-	var pending []turn.PendingApproval
+	var pending []approval.Pending
 	for _, inst := range l.instances {
 		pending = append(pending, inst.PendingApprovals...)
 	}
-	return turn.UnknownCallError(call, nil, pending)
+	return approval.UnknownCallError(call, nil, pending)
 }
 
 // ErrNoPlanToReplace refuses a Plan that is to run directly where none does.
@@ -165,7 +165,7 @@ func CheckStateCorrection(msg ideafile.Message, view ideafile.InstanceView, stat
 }
 
 // AddInstances adds instances and returns their tokens.
-func (l *Loop) AddInstances(s turn.SteeringPayload) ([]string, error) {
+func (l *Loop) AddInstances(s approval.SteeringPayload) ([]string, error) {
 	messages, err := ideafile.ReadMessages(s.Context)
 	if err != nil {
 		return nil, err

@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"processidea/model/approval"
+	"processidea/model/approval/policy"
 	"processidea/model/diag"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
@@ -40,7 +42,7 @@ func TestARefusedCorrectionChangesNothingAtAll(t *testing.T) {
 		`{"type":"state","schema":{"type":"no"}}`:             ``,
 	} {
 		before := allOf(s.Loop)
-		r := turn.SteeringPayload{Limits: ideafile.Limits{Requests: 7}, Context: modeltest.DecodeJSON(t, "["+good+message+"]").([]any)}
+		r := approval.SteeringPayload{Limits: ideafile.Limits{Requests: 7}, Context: modeltest.DecodeJSON(t, "["+good+message+"]").([]any)}
 		_, err := s.Loop.ApplyRevision(r)
 		if got := modeltest.ErrorText(err); err == nil || why != "" && got != why {
 			t.Errorf("%s: got %q, want %q", message, got, why)
@@ -131,7 +133,7 @@ func TestACorrectionThatArrivesAfterASettlingSolutionIsRefused(t *testing.T) {
 	t.Parallel()
 	s := modeltest.NewScenarioWithPeople(t, "", modeltest.TwoInstances)
 	s.ReplyWith(`{"calls":[{"_tool":"work","_instance":"①","_outputPath":"b"}],"output":null}`)
-	_, err := s.Loop.ApplyRevision(turn.SteeringPayload{Context: modeltest.DecodeJSON(t, `[{"type":"state","_instance":"②","a":5}]`).([]any)})
+	_, err := s.Loop.ApplyRevision(approval.SteeringPayload{Context: modeltest.DecodeJSON(t, `[{"type":"state","_instance":"②","a":5}]`).([]any)})
 	s.WantEqual("it", modeltest.ErrorText(err), `$.context[0]: instance ② has settled; with "reopen": true in the message it is worked on again`)
 }
 
@@ -160,12 +162,12 @@ func TestAddRefusesWhatIsNoNewInstance(t *testing.T) {
 		`{"type":"state","_instance":5,"a":1}`:    `$.context[1]._instance: want a string, not number`,
 	} {
 		before := allOf(s.Loop)
-		_, err := s.Loop.AddInstances(turn.SteeringPayload{Context: modeltest.DecodeJSON(t, `[{"type":"state","_instance":"③","a":3},`+message+`]`).([]any)})
+		_, err := s.Loop.AddInstances(approval.SteeringPayload{Context: modeltest.DecodeJSON(t, `[{"type":"state","_instance":"③","a":3},`+message+`]`).([]any)})
 		s.WantEqual(message, modeltest.ErrorText(err), why)
 		s.WantEqual("after "+message, allOf(s.Loop), before)
 	}
 	one := modeltest.NewScenarioWithPeople(t, "")
-	_, err := one.Loop.AddInstances(turn.SteeringPayload{Context: modeltest.DecodeJSON(t, `[{"type":"state","_instance":"③","a":3}]`).([]any)})
+	_, err := one.Loop.AddInstances(approval.SteeringPayload{Context: modeltest.DecodeJSON(t, `[{"type":"state","_instance":"③","a":3}]`).([]any)})
 	s.WantEqual("an anonymous process", modeltest.ErrorText(err), "the process has one instance without a name, and takes no others")
 }
 
@@ -187,7 +189,7 @@ func TestAPausedProcessStartsNothingAndGoesOnWhenResumed(t *testing.T) {
 	s.WantEqual("why", s.Loop.PauseReason().Error(), "paused: paused by a person: lunch")
 	s.AdvanceClock(time.Hour)
 	s.ExpectStep(loop.StepPaused)
-	s.Decide(ideafile.Approve, "1.1@①")
+	s.Decide(policy.Approve, "1.1@①")
 	s.CompleteSlow("1.3@③")
 	s.ExpectStep(loop.StepPaused)
 	s.Loop.Resume(ideafile.Limits{})
@@ -250,7 +252,7 @@ func TestALimitDoesNotPauseWhileThereIsNothingToAsk(t *testing.T) {
 	s := modeltest.NewScenarioWithPeople(t, "", `"config": {"limits": {"requests": 1}}`)
 	s.ReplyWith(`{"calls":[{"_tool":"pay","_outputPath":"b"}],"output":null}`)
 	s.ExpectWait(0)
-	s.Decide(ideafile.Approve, "1.1")
+	s.Decide(policy.Approve, "1.1")
 	s.ExpectStep(loop.StepPaused)
 }
 
@@ -260,7 +262,7 @@ func TestAProcessThatHasRunForTooLongIsPausedOnTime(t *testing.T) {
 	s.ReplyWith(every("pay", "pay", "pay"))
 	s.ExpectWait(time.Minute)
 	s.AdvanceClock(55 * time.Second)
-	s.Decide(ideafile.Approve, "1.1@①")
+	s.Decide(policy.Approve, "1.1@①")
 	s.ExpectWait(5 * time.Second) // sooner than the gathering time
 	s.AdvanceClock(5*time.Second - 1)
 	s.ExpectWait(1)
@@ -299,15 +301,15 @@ func TestNobodyDecidedInTimeAndTheProcessIsPaused(t *testing.T) {
 	s.Loop.Resume(ideafile.Limits{})
 	s.ExpectWait(0)
 	s.WantEqual("they wait on", s.DescribeInstances(), "① waiting, ② waiting")
-	s.Decide(ideafile.Approve, "1.1@①")
-	s.Decide(ideafile.Approve, "1.1@②")
+	s.Decide(policy.Approve, "1.1@①")
+	s.Decide(policy.Approve, "1.1@②")
 	s.ExpectRequestFor("① ②")
 }
 
 func TestACorrectionMayNameAnInstanceAsItIsTyped(t *testing.T) {
 	t.Parallel()
 	s := modeltest.NewScenarioWithPeople(t, "", typed)
-	touched, err := s.Loop.ApplyRevision(turn.SteeringPayload{Context: modeltest.DecodeJSON(t, `[{"type":"state","_instance":"2","n":5}]`).([]any)})
+	touched, err := s.Loop.ApplyRevision(approval.SteeringPayload{Context: modeltest.DecodeJSON(t, `[{"type":"state","_instance":"2","n":5}]`).([]any)})
 	if err != nil || len(touched) != 1 || touched[0].Token != "②" {
 		t.Fatalf("%v, %v", touched, err)
 	}
@@ -319,7 +321,7 @@ func TestWhoDecidesOnACallOfTheProcessHearsWhatBecameOfIt(t *testing.T) {
 	t.Parallel()
 	s := modeltest.NewScenarioWithPeople(t, "", modeltest.TwoInstances)
 	s.ReplyWith(`{"calls":[{"_tool":"pay","_instance":"*","n":1,"_outputPath":"z"}],"output":null}`)
-	s.Decide(ideafile.Approve, "1.1@①")
+	s.Decide(policy.Approve, "1.1@①")
 	for call, want := range map[string]string{
 		"1.1@1": "1.1@① was decided on already (approved by ann) and waits for nobody: it is done",
 		"1.1@2": "1.1@② waits for nobody: its instance has ended",
@@ -371,7 +373,7 @@ func TestWhatPeopleDoIsSomethingNew(t *testing.T) {
 	s := modeltest.NewScenarioWithPeople(t, "")
 	for n := range 5 {
 		s.ReplyWith(`{"calls":[{"_tool":"pay"}],"output":null}`)
-		s.Decide(ideafile.Reject, fmt.Sprintf("%d.1", n+1), `{"reason":"no"}`)
+		s.Decide(policy.Reject, fmt.Sprintf("%d.1", n+1), `{"reason":"no"}`)
 	}
 	s.ExpectRequest()
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"processidea/model/approval/policy"
 	"processidea/model/diag"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
@@ -90,7 +91,7 @@ func TestAWiredOutputIsDroppedRatherThanMakingOthersWaitForAPerson(t *testing.T)
 	s := modeltest.NewScenarioWithPeople(t, anything, modeltest.TwoInstances)
 	s.ReplyWith(wired("work", "pay"))
 	s.ExpectRequestFor("①")
-	s.Decide(ideafile.Approve, "1.2@②")
+	s.Decide(policy.Approve, "1.2@②")
 	s.ReplyWith(modeltest.EmptyReply)
 	s.WantEqual("the output", s.OutputJSON(), "null")
 	s.ExpectRequestFor("②")
@@ -111,9 +112,9 @@ func TestAWiredOutputHoldsWhereEverybodyWaitsForAPerson(t *testing.T) {
 	s.ReplyWith(wired("pay", "pay"))
 	s.ExpectWait(0)
 	s.WantEqual("they are", s.DescribeInstances(), "① waiting, ② waiting")
-	s.Decide(ideafile.Approve, "1.1@①") // and so one is free, and would wait for the other
+	s.Decide(policy.Approve, "1.1@①") // and so one is free, and would wait for the other
 	s.ExpectWait(ideafile.DefaultGatherDelay)
-	s.Decide(ideafile.Approve, "1.2@②")
+	s.Decide(policy.Approve, "1.2@②")
 	s.ExpectRequestFor("① ②")
 }
 
@@ -122,7 +123,7 @@ func TestAWiredOutputOfOneInstanceWaitsForItsPerson(t *testing.T) {
 	s := modeltest.NewScenarioWithPeople(t, modeltest.SummarySchema)
 	s.ReplyWith(`{"calls":[{"_tool":"pay","x":"paid","_outputPath":"b"}],"output":{"summary":"†state.b"}}`)
 	s.ExpectWait(0)
-	s.Decide(ideafile.Approve, "1.1")
+	s.Decide(policy.Approve, "1.1")
 	s.ExpectStep(loop.StepFinished)
 	s.WantEqual("the output", s.OutputJSON(), `{"summary":"paid"}`)
 }
@@ -131,7 +132,7 @@ func TestAWiredOutputTakesThePersonsResult(t *testing.T) {
 	t.Parallel()
 	s := modeltest.NewScenarioWithPeople(t, modeltest.SummarySchema)
 	s.ReplyWith(`{"calls":[{"_tool":"pay","_outputPath":"b"}],"output":{"summary":"†state.b"}}`)
-	s.Decide(ideafile.Answer, "1.1", `{"output":"by hand"}`)
+	s.Decide(policy.Answer, "1.1", `{"output":"by hand"}`)
 	s.ExpectStep(loop.StepFinished)
 	s.WantEqual("the output", s.OutputJSON(), `{"summary":"by hand"}`)
 }
@@ -140,7 +141,7 @@ func TestARejectedCallDropsAWiredOutput(t *testing.T) {
 	t.Parallel()
 	s := modeltest.NewScenarioWithPeople(t, modeltest.SummarySchema, `"context": [{"type": "state", "a": "there"}]`)
 	s.ReplyWith(`{"calls":[{"_tool":"pay","_outputPath":"b"}],"output":{"summary":"†state.a"}}`)
-	s.Decide(ideafile.Reject, "1.1", `{"reason":"too much"}`)
+	s.Decide(policy.Reject, "1.1", `{"reason":"too much"}`)
 	s.WantEqual("what is told", modeltest.DescribeDecisions(s.ExpectRequest()), "1.1 rejected by ann: too much")
 	s.WantEqual("the output", s.OutputJSON(), "null")
 }
@@ -315,8 +316,8 @@ func TestAnOutputOfWhatIsKnownIsGivenAgainWhereAPersonDecidedOtherwise(t *testin
 		s := modeltest.NewScenarioWithPeople(t, modeltest.SummarySchema)
 		s.ReplyWith(`{"calls":[{"_tool":"pay","x":"full","_outputPath":"b"}],"output":` + output + `,"finished":true}`)
 		s.ExpectWait(0)
-		s.Decide(ideafile.Amend, "1.1", `{"params":{"x":"half"}}`)
-		s.Decide(ideafile.Approve, "1.1")
+		s.Decide(policy.Amend, "1.1", `{"params":{"x":"half"}}`)
+		s.Decide(policy.Approve, "1.1")
 		if step, _ := s.Loop.Advance(s.Now); (step == loop.StepFinished) != finished {
 			t.Errorf("with %s it goes on with %q", output, step)
 		}
@@ -341,7 +342,7 @@ func TestInstancesSettleWhileAnOutputWaitsForAPerson(t *testing.T) {
 	s.ReplyWith(known("work", "pay"))
 	s.ExpectWait(0)
 	s.WantEqual("they are", s.Statuses(), "① settled, ② working")
-	s.Decide(ideafile.Approve, "1.2@②")
+	s.Decide(policy.Approve, "1.2@②")
 	s.ExpectStep(loop.StepFinished)
 	s.WantEqual("the output", s.OutputJSON(), `{"all":{"①":"work done","②":"pay done"},"law":"Denmark"}`)
 }
@@ -351,7 +352,7 @@ func TestAnOutputThatWaitedForAPersonWhoRefusesIsAskedForAtTheEnd(t *testing.T) 
 	s := modeltest.NewScenarioWithPeople(t, anything, twoGoals)
 	s.ReplyWith(known("work", "pay"))
 	s.ExpectWait(0)
-	s.Decide(ideafile.Reject, "1.2@②", `{"reason":"not him"}`)
+	s.Decide(policy.Reject, "1.2@②", `{"reason":"not him"}`)
 	s.ExpectRequestFor("②")
 	s.ReplyWith(`{"calls":[{"_tool":"work","_instance":"②","_outputPath":"b"}]}`)
 	if in := s.ExpectRequest(); !in.OutputOnly {

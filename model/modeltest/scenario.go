@@ -6,6 +6,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"processidea/model/approval"
 	"processidea/model/dataflow"
 	"processidea/model/diag"
 	"processidea/model/ideafile"
@@ -57,7 +58,7 @@ type Scenario struct {
 	Reported map[string]map[string]ReportedCall
 	// CorrectionsAcked counts the corrections that each instance has applied, and Corrections are those that it has not.
 	CorrectionsAcked map[string]int
-	Corrections      map[string][]turn.SteeringPayload
+	Corrections      map[string][]approval.SteeringPayload
 	isPart           bool
 	named            []string // the instances that the Calls of the last reply are for
 	// reportCount numbers the reports of all instances together.
@@ -98,7 +99,7 @@ func NewScenarioOf(t rapid.TB, idea *ideafile.Idea, isPart bool) *Scenario {
 	s := &Scenario{
 		T: t, Idea: idea, isPart: isPart, Now: StartTime,
 		Instances: map[string]*dataflow.Instance{}, Bindings: map[string]ideafile.ToolBinding{}, Reported: map[string]map[string]ReportedCall{},
-		CorrectionsAcked: map[string]int{}, Corrections: map[string][]turn.SteeringPayload{}, RunTool: defaultTool,
+		CorrectionsAcked: map[string]int{}, Corrections: map[string][]approval.SteeringPayload{}, RunTool: defaultTool,
 	}
 	for _, tool := range s.Idea.Tools {
 		s.Bindings[tool.Name] = ideafile.ToolBinding{Kind: ideafile.KindGo}

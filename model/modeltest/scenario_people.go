@@ -7,6 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"processidea/model/approval"
 	"processidea/model/dataflow"
 	"processidea/model/diag"
 	"processidea/model/ideafile"
@@ -47,7 +48,7 @@ func (s *Scenario) Decide(kind, id string, more ...string) {
 	}
 	instance := s.Instances[ideafile.InstanceTokenOfCallID(id)]
 	instance.SetTime(s.Now)
-	d, err := turn.ReadDecision(kind, m)
+	d, err := approval.ReadDecision(kind, m)
 	if err == nil {
 		err = instance.ApplyDecision(d)
 	}
@@ -95,7 +96,7 @@ func (s *Scenario) ExpectRequestFor(tokens string) *turn.RequestInput {
 // AddInstances adds instances to the running process, as the signal add does.
 func (s *Scenario) AddInstances(context string) {
 	s.T.Helper()
-	tokens, err := s.Loop.AddInstances(turn.SteeringPayload{Context: DecodeJSON(s.T, context).([]any)})
+	tokens, err := s.Loop.AddInstances(approval.SteeringPayload{Context: DecodeJSON(s.T, context).([]any)})
 	if err != nil {
 		s.T.Fatal(err)
 	}
@@ -105,7 +106,7 @@ func (s *Scenario) AddInstances(context string) {
 // Revise sends the process a correction, as the signal revise does, and returns the instances that it concerns.
 func (s *Scenario) Revise(payload string) []*loop.InstanceProgress {
 	s.T.Helper()
-	r, err := turn.ReadSteering(turn.SteerRevise, DecodeJSON(s.T, payload).(map[string]any))
+	r, err := approval.ReadSteering(approval.SteerRevise, DecodeJSON(s.T, payload).(map[string]any))
 	if err != nil {
 		s.T.Fatal(err)
 	}

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"processidea/model/approval"
+	"processidea/model/approval/policy"
 	"processidea/model/diag"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
@@ -87,7 +89,7 @@ func TestAHostileDocumentAddsNoLineThatIsNotData(t *testing.T) {
 		request := &turn.RequestInput{RequestNumber: 2,
 			Instances: []turn.InstanceInput{{Token: "①", State: map[string]any{"doc": doc, doc: []any{doc}}, ReopenReason: "reopened by ann: " + doc}},
 			PlanEntries: []turn.PlannedCallSummary{{CallID: "1.1", Call: ideafile.ParseWrittenCall(call), StatusCounts: map[ideafile.CallStatus]int{ideafile.Failed: 1},
-				ResultByInstance: map[string]any{"①": doc}, Decisions: []turn.InstanceDecision{{Token: "①", Decision: turn.Decision{Kind: ideafile.Reject, DecidedBy: "ann", Reason: doc}}}}},
+				ResultByInstance: map[string]any{"①": doc}, Decisions: []turn.InstanceDecision{{Token: "①", Decision: approval.Decision{Kind: policy.Reject, DecidedBy: "ann", Reason: doc}}}}},
 			Errors: []turn.ContextError{{CallID: "1.1", Instances: []string{"①"}, Fault: diag.Fault{Code: "tool_failed", Message: doc}}}}
 		questions := &turn.RequestInput{RequestNumber: 2, Instances: request.Instances,
 			Questions: []turn.LLMQuestion{{CallID: "1.1@①", Token: "①", Tool: "read", Params: map[string]any{doc: doc}, ParamsError: doc}}}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"processidea/model/approval/policy"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
 	"processidea/model/turn"
@@ -82,7 +83,7 @@ func (w *promptWriter) callIDExample() string {
 func (w *promptWriter) doneLabel(entry turn.PlannedCallSummary) (string, bool) {
 	output, hasOutput := w.idea.OutputPathOf(entry.Call)
 	for _, d := range entry.Decisions {
-		if d.Decision.Kind != ideafile.Approve || d.Decision.Reason != "" {
+		if d.Decision.Kind != policy.Approve || d.Decision.Reason != "" {
 			return "", false
 		}
 	}
@@ -133,7 +134,7 @@ func (w *promptWriter) writeDecisions(decisions []turn.InstanceDecision) {
 	tokensByFact := map[string][]string{}
 	for _, d := range decisions {
 		fact := d.Decision.Describe()
-		if d.Decision.Kind == ideafile.Approve && d.Decision.Reason == "" {
+		if d.Decision.Kind == policy.Approve && d.Decision.Reason == "" {
 			continue
 		}
 		if tokensByFact[fact] == nil {

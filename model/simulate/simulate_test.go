@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"processidea/learn/harden"
+	"processidea/model/approval"
+	"processidea/model/approval/policy"
 	"processidea/model/dataflow"
 	"processidea/model/diag"
 	"processidea/model/ideafile"
@@ -102,7 +104,7 @@ func TestNobodyIsAskedInASimulationAndTheRecordSaysSo(t *testing.T) {
 		t.Fatalf("%v, %v", ready, r.PendingApprovals())
 	}
 	d := ready[0].Record.Decisions
-	if len(d) != 1 || d[0].DecidedBy != ideafile.SimulatedPerson || d[0].Kind != ideafile.Approve || d[0].ApprovalDigest == "" || d[0].Reason == "" {
+	if len(d) != 1 || d[0].DecidedBy != ideafile.SimulatedPerson || d[0].Kind != policy.Approve || d[0].ApprovalDigest == "" || d[0].Reason == "" {
 		t.Errorf("%+v", d)
 	}
 }
@@ -161,8 +163,8 @@ func TestAResultIsMadeUpToFitTheToolAndTheState(t *testing.T) {
 func TestNothingSimulatedIsTakenForReal(t *testing.T) {
 	t.Parallel()
 	marked := modeltest.DecodeJSON(t, `{"context": [{"type": "state", "state": {"a": 1}, "_simulated": true}]}`).(map[string]any)
-	for _, kind := range []string{turn.SteerAdd, turn.SteerRevise} {
-		if _, err := turn.ReadSteering(kind, marked); err == nil || !strings.Contains(err.Error(), "simulated") {
+	for _, kind := range []string{approval.SteerAdd, approval.SteerRevise} {
+		if _, err := approval.ReadSteering(kind, marked); err == nil || !strings.Contains(err.Error(), "simulated") {
 			t.Errorf("%s: %v", kind, err)
 		}
 	}

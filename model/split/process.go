@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"processidea/model/approval"
 	"processidea/model/diag"
 	"processidea/model/ideafile"
 	"processidea/model/ideafile/spelling"
@@ -108,8 +109,8 @@ func (p *Process) FindInstance(word string) (token string, ok bool) {
 }
 
 // PendingApprovals lists the Calls that wait for a person.
-func (p *Process) PendingApprovals() []turn.PendingApproval {
-	var list []turn.PendingApproval
+func (p *Process) PendingApprovals() []approval.Pending {
+	var list []approval.Pending
 	for _, part := range p.All {
 		list = append(list, part.Report.PendingApprovals...)
 	}
@@ -204,7 +205,7 @@ func (p *Process) HasUnsealedChanges() bool {
 }
 
 // LogSteering logs what somebody decided on the whole process.
-func (p *Process) LogSteering(d turn.Decision) {
+func (p *Process) LogSteering(d approval.Decision) {
 	p.UnsealedLog = append(p.UnsealedLog, turn.LogEntry{Decision: &d})
 }
 

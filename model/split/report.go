@@ -3,12 +3,12 @@ package split
 import (
 	"slices"
 
+	"processidea/model/approval"
 	"processidea/model/diag"
 	"processidea/model/ideafile"
 	"processidea/model/ideafile/price"
 	"processidea/model/jsonval"
 	"processidea/model/loop"
-	"processidea/model/planreview"
 	"processidea/model/turn"
 )
 
@@ -41,17 +41,17 @@ type PartReport struct {
 	Instances map[string]ideafile.InstanceStatus `json:"instances,omitempty"`
 	// Costs are the shares of its instances in what its Requests cost; in the last report alone.
 	Costs            map[string]price.Money `json:"costs,omitempty"`
-	PendingApprovals []turn.PendingApproval `json:"pending,omitempty"`
+	PendingApprovals []approval.Pending     `json:"pending,omitempty"`
 	// PendingPlan is its Plan that waits for a person; nil: none does.
-	PendingPlan *planreview.Pending `json:"plan,omitempty"`
+	PendingPlan *approval.Plan `json:"plan,omitempty"`
 	// QuotaUse is what it has begun and used, with all delegates, and what it needs. Delegates are those under way.
 	QuotaUse  turn.QuotaUse       `json:"use,omitzero"`
 	Delegates []turn.DelegateView `json:"delegates,omitempty"`
 	// HeldUp is what holds the part up, and its delegates.
 	HeldUp []turn.HeldUp `json:"heldUp,omitempty"`
 	// Digest is that of the part's latest Idea.
-	Digest         string               `json:"digest,omitempty"`
-	RefusedSignals []turn.RefusedSignal `json:"refusals,omitempty"`
+	Digest         string                   `json:"digest,omitempty"`
+	RefusedSignals []approval.RefusedSignal `json:"refusals,omitempty"`
 	// SelfPauseCount: see Loop.SelfPauseCount.
 	SelfPauseCount int `json:"ownPauses,omitempty"`
 	// ResumeCount counts how often the part has heard from the whole that it goes on.

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"processidea/model/approval"
 	"processidea/model/diag"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
@@ -118,7 +119,7 @@ func TestAPartTellsOfEndedCallsATenthAtATimeAndOfAllElseAtOnce(t *testing.T) {
 		{"a tenth one, which failed", func() { report.Calls.Failed = 1 }, true},
 		{"nine more", func() { report.Calls.Done = 18 }, false},
 		{"a Request", func() { report.Requests = 1 }, true},
-		{"a decision to be made", func() { report.PendingApprovals = []turn.PendingApproval{{CallID: "1.1"}} }, true},
+		{"a decision to be made", func() { report.PendingApprovals = []approval.Pending{{CallID: "1.1"}} }, true},
 		{"many Calls", func() { report.Calls.Done = 500 }, true},
 		{"less than a tenth of them", func() { report.Calls.Done = 549 }, false},
 		{"a tenth of them", func() { report.Calls.Done = 560 }, true},

@@ -1,6 +1,7 @@
-// Package turn holds what travels between the agent loop, the instances, the LLM and people during one turn of a process: one
-// Request, the Calls that it brings, and what became of them. The packages loop and dataflow do not know each other; they meet
-// here. All types are data: the decisions about them are taken in loop and dataflow.
+// Package turn holds what travels between the agent loop, the instances and the LLM during one turn of a process: one
+// Request, the Calls that it brings, and what became of them. The packages loop and dataflow do not know each other; they
+// meet here. All types are data: the decisions about them are taken in loop and dataflow. What people see and decide is in
+// package approval.
 //
 // What travels:
 //
@@ -8,10 +9,6 @@
 //	RequestInput    loop → LLM           the instances covered, the Plan so far, the errors; or LLMQuestions about single Calls
 //	LLMReply        LLM → loop           the whole solution, or why it broke off
 //	InstanceReport  instance → loop      Calls and writes that changed, LLMQuestions, PendingApprovals; highest closed Request
-//	PendingApproval instance → people    a ready Call, exactly as it would run, with its digest
-//	Notice          loop → people        a Call began to wait, waits still, or stopped waiting
-//	Decision        people → instance    approve, reject, amend, replace or answer, for one digest
-//	RefusedSignal   instance → people    a signal that changed nothing, and why
 //	Snapshot        loop → chain         the Idea of a Request, a file from which a process can start; with it LogEntry
 //
 // The life of a Request (the Calls themselves travel from the stream straight to their instances):
@@ -33,7 +30,6 @@
 //   - Once an instance has accepted a Call of a Request, the LLM is not asked again under its number.
 //   - A process has one Request in flight at most.
 //   - InstanceReports may arrive twice and in any order, and before or after the LLMReply.
-//   - What a person decides on is what runs: a Decision with an outdated digest is refused.
 //   - JSON tags are wire format and recorded history. They keep the old words (covered, quiet, told); do not rename them with
 //     the Go names.
 package turn

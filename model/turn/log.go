@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"processidea/model/approval"
 	"processidea/model/diag"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
@@ -35,11 +36,11 @@ type LogEntry struct {
 	// Reason is why a person wrote.
 	Reason string `json:"reason,omitempty"`
 	// Decision is what somebody decided. In a write it is that behind the write: older chains have it there.
-	Decision *Decision `json:"decision,omitempty"`
+	Decision *approval.Decision `json:"decision,omitempty"`
 	// Outcome is what became of a Call in the end.
 	Outcome *CallOutcome `json:"outcome,omitempty"`
 	// ParamsAdaptation is set when the LLM adapted the Call's parameters before it ran.
-	ParamsAdaptation *ParamsAdaptation `json:"adapted,omitempty"`
+	ParamsAdaptation *approval.ParamsAdaptation `json:"adapted,omitempty"`
 	// PartProcessID is the process whose log this was first in: it is part of the one whose log this is.
 	PartProcessID string `json:"part,omitempty"`
 }
@@ -97,10 +98,10 @@ func EncodeLog(log []LogEntry) any {
 
 // DecisionsForWrite returns what people decided on the Call that made a write, or the revision that did, and the Call as it ran then; nil if
 // nothing ran. log is all that is logged of the instance.
-func DecisionsForWrite(write LogEntry, log []LogEntry) (made []Decision, ran *ExecutedCall) {
+func DecisionsForWrite(write LogEntry, log []LogEntry) (made []approval.Decision, ran *ExecutedCall) {
 	if write.Correction > 0 {
 		name, _ := write.PersonName()
-		return []Decision{{Kind: "revise", DecidedBy: name, Reason: write.Reason, DecidedAt: write.WrittenAt}}, nil
+		return []approval.Decision{{Kind: "revise", DecidedBy: name, Reason: write.Reason, DecidedAt: write.WrittenAt}}, nil
 	}
 	if write.Decision != nil {
 		made = append(made, *write.Decision)
@@ -123,7 +124,7 @@ func SummarizeDecisions(log []LogEntry) []any {
 	for _, e := range log {
 		if e.Decision != nil && !e.IsWrite() {
 			d := e.Decision
-			list = append(list, jsonval.ToJSONValue(Decision{Kind: d.Kind, CallID: d.CallID, DecidedBy: d.DecidedBy,
+			list = append(list, jsonval.ToJSONValue(approval.Decision{Kind: d.Kind, CallID: d.CallID, DecidedBy: d.DecidedBy,
 				Groups: d.Groups, Reason: d.Reason, SignalID: d.SignalID, DecidedAt: d.DecidedAt.UTC(), Instances: d.Instances, Told: d.Told,
 				PlanRequest: d.PlanRequest}))
 		}
@@ -140,4 +141,10 @@ func DecodeLog(v any) ([]LogEntry, error) {
 		return nil, fmt.Errorf("turn: decode log: %w", err)
 	}
 	return log, nil
+}
+
+// ExecutedCall is a Call as it really ran: after people's decisions, with its References resolved.
+type ExecutedCall struct {
+	Tool   string         `json:"tool"`
+	Params map[string]any `json:"params"`
 }

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"processidea/model/approval"
 	"processidea/model/diag"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
@@ -20,7 +21,7 @@ type PastCall struct {
 	WrittenCall         ideafile.WrittenCall
 	StatusByInstance    map[string]ideafile.CallStatus
 	ResultByInstance    map[string]any
-	DecisionsByInstance map[string][]Decision
+	DecisionsByInstance map[string][]approval.Decision
 	RanCallByInstance   map[string]ExecutedCall
 	// FaultByInstance say why the Call failed or is blocked; only the record of a Plan that runs directly has them.
 	FaultByInstance map[string]*diag.Fault
@@ -83,7 +84,7 @@ func ReadPastDirectPlanCalls(m ideafile.Message, tokens []string) []PastCall {
 func newPastCall(request, index int) PastCall {
 	return PastCall{
 		Request: request, Index: index, StatusByInstance: map[string]ideafile.CallStatus{}, ResultByInstance: map[string]any{},
-		DecisionsByInstance: map[string][]Decision{}, FaultByInstance: map[string]*diag.Fault{},
+		DecisionsByInstance: map[string][]approval.Decision{}, FaultByInstance: map[string]*diag.Fault{},
 	}
 }
 
@@ -141,7 +142,7 @@ func (p *PastCall) readPlanEntry(entry map[string]any) {
 }
 
 // RecordedDecisions reads what the record of a Plan says was decided on one of its Calls.
-func RecordedDecisions(entry any) (made []Decision) {
+func RecordedDecisions(entry any) (made []approval.Decision) {
 	for _, one := range readList[InstanceDecision](jsonval.AsObject(entry)[recordDecided]) {
 		made = append(made, one.Decision)
 	}

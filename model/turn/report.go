@@ -3,6 +3,8 @@ package turn
 import (
 	"strings"
 
+	"processidea/model/approval"
+	"processidea/model/approval/policy"
 	"processidea/model/diag"
 	"processidea/model/ideafile"
 	"processidea/model/statelog"
@@ -44,7 +46,7 @@ type InstanceReport struct {
 	// Questions are those that the instance's Calls have for the LLM.
 	Questions []LLMQuestion `json:"asking,omitempty"`
 	// PendingApprovals are the Calls that wait for a person.
-	PendingApprovals []PendingApproval `json:"pending,omitempty"`
+	PendingApprovals []approval.Pending `json:"pending,omitempty"`
 	// AckedCorrectionCount counts the corrections that the instance has applied.
 	AckedCorrectionCount int `json:"corrected,omitempty"`
 	// PauseFault pauses the process: nobody decided on a Call in time, and its Tool asks for a pause then; or a Call cannot run
@@ -59,7 +61,7 @@ type InstanceReport struct {
 	Delegates []DelegateView `json:"delegates,omitempty"`
 	Stalled   bool           `json:"stalled,omitempty"`
 	// RefusedSignals are those since the last Report.
-	RefusedSignals []RefusedSignal `json:"refusals,omitempty"`
+	RefusedSignals []approval.RefusedSignal `json:"refusals,omitempty"`
 }
 
 // CallReport is how one Call stands in one instance.
@@ -76,11 +78,11 @@ type CallReport struct {
 	// NotWrittenPaths lists the places in State that kept what they had, although the Call's result was for them.
 	NotWrittenPaths []UnwrittenPath `json:"notWritten,omitempty"`
 	// Decisions are people's, in the order in which they were made.
-	Decisions []Decision `json:"decisions,omitempty"`
+	Decisions []approval.Decision `json:"decisions,omitempty"`
 	// ExecutedCall is the Call as it ran, if people had decided on it.
 	RanCall *ExecutedCall `json:"ran,omitempty"`
 	// ParamsAdaptation is set when the LLM was asked to adapt some of the Call's parameters.
-	ParamsAdaptation *ParamsAdaptation `json:"adapted,omitempty"`
+	ParamsAdaptation *approval.ParamsAdaptation `json:"adapted,omitempty"`
 	// Call is sent for a Request that broke off: only the instances know which Calls of it were accepted.
 	Call ideafile.WrittenCall `json:"call,omitzero"`
 	// FromEarlierProcess marks a Call that had ended in the process whose Idea this one started from.
@@ -95,7 +97,7 @@ func (c CallReport) CallKey() ideafile.CallKey {
 // WasOverruledByPerson reports whether a person decided otherwise than the LLM had proposed.
 func (c CallReport) WasOverruledByPerson() bool {
 	for _, d := range c.Decisions {
-		if d.Kind != ideafile.Approve {
+		if d.Kind != policy.Approve {
 			return true
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"processidea/model/approval"
 	"processidea/model/diag"
 	"processidea/model/ideafile"
 )
@@ -118,8 +119,8 @@ type PlannedCallSummary struct {
 
 // InstanceDecision is a person's decision on a Call of one instance.
 type InstanceDecision struct {
-	Token    string   `json:"token"`
-	Decision Decision `json:"decision"`
+	Token    string            `json:"token"`
+	Decision approval.Decision `json:"decision"`
 }
 
 // ContextError is an error that the next Request tells the LLM about. It becomes an error message in the context.

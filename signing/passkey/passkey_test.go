@@ -17,8 +17,8 @@ import (
 	"github.com/go-webauthn/webauthn/protocol/webauthncbor"
 	"pgregory.net/rapid"
 
+	"processidea/model/approval/proof"
 	"processidea/model/jsonval"
-	"processidea/model/proof"
 	"processidea/signing"
 	"processidea/signing/passkey"
 )

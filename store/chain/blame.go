@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"processidea/model/approval"
 	"processidea/model/ideafile"
 	"processidea/model/ideafile/spelling"
 	"processidea/model/jsonval"
@@ -38,10 +39,10 @@ type Blame struct {
 	Earlier []Written `json:"earlier"`
 	Call    *Proposed `json:"call,omitempty"`
 	// Decisions are those on the Call, in order, or the revision; Decision is the last one.
-	Decisions []turn.Decision `json:"decisions,omitempty"`
-	Decision  *turn.Decision  `json:"decision,omitempty"`
+	Decisions []approval.Decision `json:"decisions,omitempty"`
+	Decision  *approval.Decision  `json:"decision,omitempty"`
 	// Adapted is what the LLM fitted of the Call's parameters before it ran.
-	Adapted *turn.ParamsAdaptation `json:"adapted,omitempty"`
+	Adapted *approval.ParamsAdaptation `json:"adapted,omitempty"`
 	// Since is, for an unknown author, the first Idea that shows the value.
 	Since int `json:"since,omitempty"`
 

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"processidea/model/approval"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
 	"processidea/model/turn"
@@ -47,7 +48,7 @@ func refund(t *testing.T) *shelf {
 	three := idea(t, `{"①": {"text": "Broken!", "user": {"mood": "strong", "name": "Ada"}, "notes": ["begun", "a"], "odd": 1}, "②": {"a": 1}}`, noCalls, "①", "②")
 	answer := written(t, 2, 1, "①", "user.name", `"Ada"`)
 	answer.Author, answer.Call = turn.PersonPrefix+"Grace", ideafile.ParseWrittenCall(object(t, `{"_tool": "ask", "_instance": "①", "who": "†state.user.mood"}`))
-	answer.Decision = &turn.Decision{Kind: "answer", DecidedBy: "Grace", Reason: "I asked her", DecidedAt: noon}
+	answer.Decision = &approval.Decision{Kind: "answer", DecidedBy: "Grace", Reason: "I asked her", DecidedAt: noon}
 	story.seal(three, answer)
 	story.seal(three)
 	return s
@@ -211,7 +212,7 @@ func TestBlameNamesEveryDecisionAndWhatRan(t *testing.T) {
 	one["meta"].(map[string]any)["request"] = 1
 	story.seal(one)
 	params := map[string]any{"n": 60}
-	decisions := []turn.Decision{
+	decisions := []approval.Decision{
 		{Kind: "amend", CallID: "1.1@①", DecidedBy: "dan", Reason: "too much", DecidedAt: noon, Tool: "pay", ShownParams: map[string]any{"n": 600}, AmendedParams: params},
 		{Kind: "replace", CallID: "1.1@①", DecidedBy: "eve", DecidedAt: noon, Tool: "pay", ShownParams: params, Replacement: map[string]any{"_tool": "offerVoucher"}},
 		{Kind: "pause", DecidedBy: "ann", Reason: "lunch", DecidedAt: noon},

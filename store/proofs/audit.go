@@ -7,10 +7,11 @@ import (
 	"strings"
 	"time"
 
-	"processidea/model/deciders"
+	"processidea/model/approval"
+	"processidea/model/approval/policy"
+	"processidea/model/approval/proof"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
-	"processidea/model/proof"
 	"processidea/model/turn"
 )
 
@@ -65,12 +66,12 @@ func (a *Audit) Log(process string, log any) (problems []string) {
 }
 
 // isPersons reports whether a person took the decision, on a Call.
-func isPersons(d turn.Decision) bool {
-	own := []string{turn.DecidedByTimeout, turn.DecidedByProcess, ideafile.SimulatedPerson}
-	return slices.Contains(ideafile.AllDecisionKinds(), d.Kind) && d.CallID != "" && !slices.Contains(own, d.DecidedBy)
+func isPersons(d approval.Decision) bool {
+	own := []string{approval.DecidedByTimeout, approval.DecidedByProcess, ideafile.SimulatedPerson}
+	return slices.Contains(policy.AllKinds(), d.Kind) && d.CallID != "" && !slices.Contains(own, d.DecidedBy)
 }
 
-func (a *Audit) decision(process string, d turn.Decision) string {
+func (a *Audit) decision(process string, d approval.Decision) string {
 	switch {
 	case d.Proof == "" && d.Signed != nil:
 		return "its proof is gone"
@@ -95,14 +96,14 @@ func (a *Audit) decision(process string, d turn.Decision) string {
 	if why := a.check(process, d); why != "" {
 		return why
 	}
-	if d.Kind == ideafile.Amend && !amendedAsSaid(d) {
+	if d.Kind == policy.Amend && !amendedAsSaid(d) {
 		return "it ran with other parameters than the proof says"
 	}
 	return ""
 }
 
 // check compares a proof with its decision, and with the keys.
-func (a *Audit) check(process string, d turn.Decision) string {
+func (a *Audit) check(process string, d approval.Decision) string {
 	f := proof.Finding{Key: d.Signed.Key}
 	if a.keys != nil {
 		f = a.keys.Verify(d.Proof)
@@ -123,7 +124,7 @@ func (a *Audit) check(process string, d turn.Decision) string {
 	switch {
 	case why != "":
 		return why
-	case !deciders.SameName(c.Subject, d.DecidedBy):
+	case !policy.SameName(c.Subject, d.DecidedBy):
 		return fmt.Sprintf("its proof is that of %s", c.Subject)
 	case !slices.Equal(c.Groups, d.Groups):
 		return fmt.Sprintf("its proof names the groups %q, and the decision %q", c.Groups, d.Groups)
@@ -153,7 +154,7 @@ func readUnchecked(jws string) (c proof.Claims, why string) {
 }
 
 // amendedAsSaid reports whether an amended Call ran with what was shown and what the amendment changed of it; a null took something away.
-func amendedAsSaid(d turn.Decision) bool {
+func amendedAsSaid(d approval.Decision) bool {
 	said := d.Signed.Params
 	for _, k := range jsonval.SortedKeys(d.ShownParams) {
 		if _, changed := said[k]; !changed && !jsonval.Equal(d.AmendedParams[k], d.ShownParams[k]) {
@@ -201,7 +202,7 @@ func (a *Audit) Carried(idea map[string]any) (problems []string) {
 			}
 		}
 	}
-	for _, e := range deciders.ReadPriorDecisions(idea) {
+	for _, e := range policy.ReadPriorDecisions(idea) {
 		if e.Proof == "" {
 			continue
 		}
@@ -211,7 +212,7 @@ func (a *Audit) Carried(idea map[string]any) (problems []string) {
 			f := a.keys.Verify(e.Proof)
 			c, why = f.Claims, f.Refused
 		}
-		if why == "" && (c.Call != e.CallID && c.Call != ideafile.TypeableCallID(e.CallID) || !deciders.SameName(c.Subject, e.By)) {
+		if why == "" && (c.Call != e.CallID && c.Call != ideafile.TypeableCallID(e.CallID) || !policy.SameName(c.Subject, e.By)) {
 			why = fmt.Sprintf("its proof is that of %s, for %s", c.Subject, c.Call)
 		}
 		if why != "" {
@@ -221,7 +222,7 @@ func (a *Audit) Carried(idea map[string]any) (problems []string) {
 	return problems
 }
 
-func (a *Audit) carried(d turn.Decision) string {
+func (a *Audit) carried(d approval.Decision) string {
 	a.Counts.Carried++
 	proven := a.Proven
 	why := a.check("", d)

@@ -6,10 +6,10 @@ import (
 	"testing"
 	"time"
 
-	"processidea/model/deciders"
-	"processidea/model/ideafile"
+	"processidea/model/approval"
+	"processidea/model/approval/policy"
+	"processidea/model/approval/proof"
 	"processidea/model/jsonval"
-	"processidea/model/proof"
 	"processidea/model/turn"
 	"processidea/signing"
 	"processidea/store/proofs"
@@ -41,7 +41,7 @@ func keysOf(t *testing.T, k *signing.PrivateKey, withdrawn string) *signing.Keys
 }
 
 // decided is a signed decision, taken as an instance would.
-func decided(t *testing.T, k *signing.PrivateKey, keys *signing.Keys, d turn.Decision) turn.Decision {
+func decided(t *testing.T, k *signing.PrivateKey, keys *signing.Keys, d approval.Decision) approval.Decision {
 	t.Helper()
 	d.CallID, d.ApprovalDigest = "1.2@⑬", "ab"
 	want := d.ToProve("refunds")
@@ -52,16 +52,16 @@ func decided(t *testing.T, k *signing.PrivateKey, keys *signing.Keys, d turn.Dec
 	f := keys.Verify(jws)
 	f.Process = "refunds"
 	d.Proof, d.Finding = jws, &f
-	d, err = d.Proven(turn.PendingApproval{CallID: d.CallID, Digest: "ab", Since: at}, nil, at)
+	d, err = d.Proven(approval.Pending{CallID: d.CallID, Digest: "ab", Since: at}, nil, at)
 	if err != nil {
 		t.Fatal(err)
 	}
 	d.DecidedAt, d.Finding = at, nil
-	d.Deciders = deciders.Rules{{Groups: []string{"finance"}, Signed: true}}
+	d.Deciders = policy.Rules{{Groups: []string{"finance"}, Signed: true}}
 	return d
 }
 
-func logOf(list ...turn.Decision) any {
+func logOf(list ...approval.Decision) any {
 	var log []turn.LogEntry
 	for n := range list {
 		log = append(log, turn.LogEntry{Instance: "⑬", Decision: &list[n]})
@@ -73,12 +73,12 @@ func TestADecisionOfEveryKindIsProvenAgain(t *testing.T) {
 	t.Parallel()
 	k, keys := signer(t, "")
 	handle := map[string]any{jsonval.BlobHandleKey: map[string]any{"digest": "x"}}
-	for _, d := range []turn.Decision{
-		{Kind: ideafile.Approve},
-		{Kind: ideafile.Reject, Reason: "no"},
-		{Kind: ideafile.Replace, Replacement: map[string]any{"_tool": "x", "n": json.Number("1.50")}},
-		{Kind: ideafile.Answer, GivenResult: nil},
-		{Kind: ideafile.Answer, GivenResult: jsonval.EscapeBlobHandles(handle)},
+	for _, d := range []approval.Decision{
+		{Kind: policy.Approve},
+		{Kind: policy.Reject, Reason: "no"},
+		{Kind: policy.Replace, Replacement: map[string]any{"_tool": "x", "n": json.Number("1.50")}},
+		{Kind: policy.Answer, GivenResult: nil},
+		{Kind: policy.Answer, GivenResult: jsonval.EscapeBlobHandles(handle)},
 	} {
 		d = decided(t, k, keys, d)
 		for _, with := range []proofs.Keys{nil, keys} {
@@ -94,7 +94,7 @@ func TestADecisionOfEveryKindIsProvenAgain(t *testing.T) {
 func TestAnAmendmentIsProvenByWhatItsSignerGave(t *testing.T) {
 	t.Parallel()
 	k, keys := signer(t, "")
-	d := decided(t, k, keys, turn.Decision{Kind: ideafile.Amend, AmendedParams: map[string]any{"values": map[string]any{"cents": json.Number("5"), "note": nil}}})
+	d := decided(t, k, keys, approval.Decision{Kind: policy.Amend, AmendedParams: map[string]any{"values": map[string]any{"cents": json.Number("5"), "note": nil}}})
 	d.ShownParams = map[string]any{"to": "ann", "values": map[string]any{"cents": json.Number("9"), "note": "x", "order": "7"}}
 	for params, want := range map[string]string{
 		`{"to":"ann","values":{"cents":5,"order":"7"}}`:             "",
@@ -119,28 +119,28 @@ func TestAProofThatWasTouchedIsFound(t *testing.T) {
 	for _, c := range []struct {
 		name, process, want string
 		keys                proofs.Keys
-		change              func(d *turn.Decision)
+		change              func(d *approval.Decision)
 	}{
-		{"untouched", "refunds", "", keys, func(*turn.Decision) {}},
-		{"in a part", "refunds/~part/3", "", keys, func(*turn.Decision) {}},
-		{"removed", "refunds", "its proof is gone", nil, func(d *turn.Decision) { d.Proof = "" }},
-		{"removed with what was found", "refunds", "its policy wants one", nil, func(d *turn.Decision) { d.Proof, d.Signed = "", nil }},
-		{"what was found removed", "refunds", "never checked", nil, func(d *turn.Decision) { d.Signed = nil }},
-		{"moved to another Call", "refunds", "for Call 1.2@⑬, not for 1.3@⑬", nil, func(d *turn.Decision) { d.CallID = "1.3@⑬" }},
-		{"moved to another process", "wages", "for process refunds, not for wages", nil, func(*turn.Decision) {}},
-		{"another digest", "refunds", "another digest", nil, func(d *turn.Decision) { d.ApprovalDigest = "cd" }},
-		{"another decision", "refunds", "one to approve, and the decision is to answer", nil, func(d *turn.Decision) { d.Kind = ideafile.Answer }},
-		{"another reason", "refunds", "another reason", nil, func(d *turn.Decision) { d.Reason = "because" }},
-		{"another person", "refunds", "its proof is that of ann", nil, func(d *turn.Decision) { d.DecidedBy = "bob" }},
-		{"another group", "refunds", "names the groups", nil, func(d *turn.Decision) { d.Groups = []string{"heads"} }},
-		{"another key", "refunds", "another than the one that was checked", keys, func(d *turn.Decision) { d.Signed.Key = "x" }},
-		{"a changed signature", "refunds", "the signature is not", keys, func(d *turn.Decision) { d.Proof = d.Proof[:len(d.Proof)-8] + "AAAAAAAA" }},
-		{"no JWS", "refunds", "no compact JWS", nil, func(d *turn.Decision) { d.Proof = "x" }},
-		{"a key that is gone", "refunds", "not among those", otherKeys, func(*turn.Decision) {}},
-		{"a key withdrawn later", "refunds", "", keysOf(t, k, "2026-11-23T12:00:01Z"), func(*turn.Decision) {}},
-		{"a key withdrawn before", "refunds", "was withdrawn", keysOf(t, k, "2026-11-23T12:00:00Z"), func(*turn.Decision) {}},
+		{"untouched", "refunds", "", keys, func(*approval.Decision) {}},
+		{"in a part", "refunds/~part/3", "", keys, func(*approval.Decision) {}},
+		{"removed", "refunds", "its proof is gone", nil, func(d *approval.Decision) { d.Proof = "" }},
+		{"removed with what was found", "refunds", "its policy wants one", nil, func(d *approval.Decision) { d.Proof, d.Signed = "", nil }},
+		{"what was found removed", "refunds", "never checked", nil, func(d *approval.Decision) { d.Signed = nil }},
+		{"moved to another Call", "refunds", "for Call 1.2@⑬, not for 1.3@⑬", nil, func(d *approval.Decision) { d.CallID = "1.3@⑬" }},
+		{"moved to another process", "wages", "for process refunds, not for wages", nil, func(*approval.Decision) {}},
+		{"another digest", "refunds", "another digest", nil, func(d *approval.Decision) { d.ApprovalDigest = "cd" }},
+		{"another decision", "refunds", "one to approve, and the decision is to answer", nil, func(d *approval.Decision) { d.Kind = policy.Answer }},
+		{"another reason", "refunds", "another reason", nil, func(d *approval.Decision) { d.Reason = "because" }},
+		{"another person", "refunds", "its proof is that of ann", nil, func(d *approval.Decision) { d.DecidedBy = "bob" }},
+		{"another group", "refunds", "names the groups", nil, func(d *approval.Decision) { d.Groups = []string{"heads"} }},
+		{"another key", "refunds", "another than the one that was checked", keys, func(d *approval.Decision) { d.Signed.Key = "x" }},
+		{"a changed signature", "refunds", "the signature is not", keys, func(d *approval.Decision) { d.Proof = d.Proof[:len(d.Proof)-8] + "AAAAAAAA" }},
+		{"no JWS", "refunds", "no compact JWS", nil, func(d *approval.Decision) { d.Proof = "x" }},
+		{"a key that is gone", "refunds", "not among those", otherKeys, func(*approval.Decision) {}},
+		{"a key withdrawn later", "refunds", "", keysOf(t, k, "2026-11-23T12:00:01Z"), func(*approval.Decision) {}},
+		{"a key withdrawn before", "refunds", "was withdrawn", keysOf(t, k, "2026-11-23T12:00:00Z"), func(*approval.Decision) {}},
 	} {
-		d := decided(t, k, keys, turn.Decision{Kind: ideafile.Approve})
+		d := decided(t, k, keys, approval.Decision{Kind: policy.Approve})
 		c.change(&d)
 		if got := strings.Join(proofs.New(c.keys).Log(c.process, logOf(d)), ""); !strings.Contains(got, c.want) || (c.want == "") != (got == "") {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)
@@ -151,10 +151,10 @@ func TestAProofThatWasTouchedIsFound(t *testing.T) {
 func TestAProofCountsOnceAndDeclaredDecisionsAreCounted(t *testing.T) {
 	t.Parallel()
 	k, keys := signer(t, "")
-	d := decided(t, k, keys, turn.Decision{Kind: ideafile.Approve})
-	declared := turn.Decision{Kind: ideafile.Approve, CallID: "1.3", DecidedBy: "bob"}
-	late := turn.Decision{Kind: ideafile.Reject, CallID: "1.4", DecidedBy: turn.DecidedByTimeout, Deciders: d.Deciders}
-	pause := turn.Decision{Kind: turn.SteerPause, DecidedBy: "bob"}
+	d := decided(t, k, keys, approval.Decision{Kind: policy.Approve})
+	declared := approval.Decision{Kind: policy.Approve, CallID: "1.3", DecidedBy: "bob"}
+	late := approval.Decision{Kind: policy.Reject, CallID: "1.4", DecidedBy: approval.DecidedByTimeout, Deciders: d.Deciders}
+	pause := approval.Decision{Kind: approval.SteerPause, DecidedBy: "bob"}
 	a := proofs.New(keys)
 	problems := a.Log("refunds", logOf(d, declared, late, pause, d))
 	if len(problems) != 1 || !strings.Contains(problems[0], "for another decision already") || a.Counts != (proofs.Counts{Declared: 1, Signed: 2, Proven: 1}) {
@@ -165,11 +165,11 @@ func TestAProofCountsOnceAndDeclaredDecisionsAreCounted(t *testing.T) {
 func TestAForkCarriesProofsOfWhereItComesFrom(t *testing.T) {
 	t.Parallel()
 	k, keys := signer(t, "")
-	d := decided(t, k, keys, turn.Decision{Kind: ideafile.Approve})
-	idea := func(d turn.Decision, by string) map[string]any {
-		return deciders.WithPriorDecisions(map[string]any{"context": []any{map[string]any{"type": "plan", "record": map[string]any{
+	d := decided(t, k, keys, approval.Decision{Kind: policy.Approve})
+	idea := func(d approval.Decision, by string) map[string]any {
+		return policy.WithPriorDecisions(map[string]any{"context": []any{map[string]any{"type": "plan", "record": map[string]any{
 			"1.2": map[string]any{"decided": []any{jsonval.ToJSONValue(turn.InstanceDecision{Token: "⑬", Decision: d})}},
-		}}}}, []deciders.PriorDecision{{CallID: "1.2@⑬", By: by, Proof: d.Proof}, {CallID: "1.1", By: "eve"}})
+		}}}}, []policy.PriorDecision{{CallID: "1.2@⑬", By: by, Proof: d.Proof}, {CallID: "1.1", By: "eve"}})
 	}
 	a := proofs.New(keys)
 	if problems := a.Carried(idea(d, "ann")); len(problems) > 0 || a.Counts != (proofs.Counts{Carried: 2}) {
@@ -186,7 +186,7 @@ func TestAForkCarriesProofsOfWhereItComesFrom(t *testing.T) {
 func TestApprovalsUnderASignedOrderAreProvenByTheOrder(t *testing.T) {
 	t.Parallel()
 	k, keys := signer(t, "")
-	o := turn.StandingOrder{ID: "small", Tool: "pay", Count: 2, Until: at.Add(time.Hour), Reason: "routine",
+	o := approval.StandingOrder{ID: "small", Tool: "pay", Count: 2, Until: at.Add(time.Hour), Reason: "routine",
 		When: map[string]any{"properties": map[string]any{"cents": map[string]any{"maximum": json.Number("50")}}}}
 	want := o.ToProve("refunds")
 	jws, err := k.Sign(proof.Claims{IssuedAt: at.Unix(), ID: "1", Process: want.Process, Call: o.ID, Digest: want.Digest, Decision: want.Kind, Details: want.Details})
@@ -194,9 +194,9 @@ func TestApprovalsUnderASignedOrderAreProvenByTheOrder(t *testing.T) {
 		t.Fatal(err)
 	}
 	o.Proof = jws
-	given := turn.Decision{Kind: turn.SteerAllow, DecidedBy: "ann", Groups: []string{"finance"}, Reason: o.Reason, Proof: jws, DecidedAt: at, Order: &o}
-	under := func(call, cents string, when time.Duration) turn.Decision {
-		return turn.Decision{Kind: ideafile.Approve, CallID: call, ApprovalDigest: call, DecidedBy: "ann", Groups: []string{"finance"}, Reason: o.Reason, Proof: jws,
+	given := approval.Decision{Kind: approval.SteerAllow, DecidedBy: "ann", Groups: []string{"finance"}, Reason: o.Reason, Proof: jws, DecidedAt: at, Order: &o}
+	under := func(call, cents string, when time.Duration) approval.Decision {
+		return approval.Decision{Kind: policy.Approve, CallID: call, ApprovalDigest: call, DecidedBy: "ann", Groups: []string{"finance"}, Reason: o.Reason, Proof: jws,
 			Signed: &proof.Signed{Key: k.Thumbprint, Issuer: "ann", ID: "1"}, DecidedAt: at.Add(when), Tool: "pay", OrderID: o.ID,
 			ShownParams: map[string]any{"cents": json.Number(cents)}}
 	}
@@ -215,7 +215,7 @@ func TestApprovalsUnderASignedOrderAreProvenByTheOrder(t *testing.T) {
 		"the same Call twice":  {logOf(given, a, a), "for another decision already"},
 		"more than it says":    {logOf(given, under("1.1@①", "51", 1)), "the decision on 1.1@①"},
 		"too late":             {logOf(given, under("1.1@①", "10", time.Hour)), "it held until"},
-		"another order's":      {logOf(given, func() turn.Decision { d := under("1.1@①", "10", 1); d.OrderID = "large"; return d }()), "for Call small, not for large"},
+		"another order's":      {logOf(given, func() approval.Decision { d := under("1.1@①", "10", 1); d.OrderID = "large"; return d }()), "for Call small, not for large"},
 		"an order was changed": {logOf(other, a), "another digest"},
 	} {
 		audit := proofs.New(keys)

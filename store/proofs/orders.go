@@ -4,14 +4,15 @@ import (
 	"fmt"
 	"time"
 
-	"processidea/model/deciders"
-	"processidea/model/proof"
+	"processidea/model/approval"
+	"processidea/model/approval/policy"
+	"processidea/model/approval/proof"
 	"processidea/model/turn"
 )
 
 // order is a standing order of which a log tells, and what was approved under it.
 type order struct {
-	turn.StandingOrder
+	approval.StandingOrder
 	approved int
 }
 
@@ -19,7 +20,7 @@ type order struct {
 func (a *Audit) noteOrders(process string, entries []turn.LogEntry) (problems []string) {
 	for _, e := range entries {
 		d := e.Decision
-		if d == nil || d.Kind != turn.SteerAllow || d.Order == nil {
+		if d == nil || d.Kind != approval.SteerAllow || d.Order == nil {
 			continue
 		}
 		a.orders[d.Order.ID] = &order{StandingOrder: *d.Order}
@@ -31,7 +32,7 @@ func (a *Audit) noteOrders(process string, entries []turn.LogEntry) (problems []
 }
 
 // checkOrder compares the proof of an order with the order, and with the keys.
-func (a *Audit) checkOrder(process string, d turn.Decision) string {
+func (a *Audit) checkOrder(process string, d approval.Decision) string {
 	if d.Proof == "" {
 		return ""
 	}
@@ -48,7 +49,7 @@ func (a *Audit) checkOrder(process string, d turn.Decision) string {
 	switch {
 	case err != nil:
 		return err.Error()
-	case !deciders.SameName(f.Claims.Subject, d.DecidedBy):
+	case !policy.SameName(f.Claims.Subject, d.DecidedBy):
 		return fmt.Sprintf("its proof is that of %s", f.Claims.Subject)
 	}
 	return ""
@@ -57,16 +58,16 @@ func (a *Audit) checkOrder(process string, d turn.Decision) string {
 // toProve is what the proof of a decision must be for: the decision, or the standing order that it was taken under; and why that order does not hold
 // for the Call. When somebody ended it is not looked at: approvals were on their way then. A part's own chain does not tell of the orders of the
 // whole: there the proof must be one of an order of that id.
-func (a *Audit) toProve(process string, d turn.Decision, c proof.Claims) (want proof.Decision, why string) {
+func (a *Audit) toProve(process string, d approval.Decision, c proof.Claims) (want proof.Decision, why string) {
 	if d.OrderID == "" {
 		return d.ToProve(process), ""
 	}
 	o := a.orders[d.OrderID]
 	if o == nil {
-		return proof.Decision{Process: process, CallIDs: []string{d.OrderID}, Digest: c.Digest, Kind: turn.SteerAllow, Details: c.Details}, ""
+		return proof.Decision{Process: process, CallIDs: []string{d.OrderID}, Digest: c.Digest, Kind: approval.SteerAllow, Details: c.Details}, ""
 	}
 	o.approved++
-	why = o.WhyNotCovered(turn.PendingApproval{Tool: d.Tool, Params: d.ShownParams}, d.DecidedAt)
+	why = o.WhyNotCovered(approval.Pending{Tool: d.Tool, Params: d.ShownParams}, d.DecidedAt)
 	if o.Count > 0 && o.approved > o.Count {
 		why = fmt.Sprintf("the standing order %s gives leave for %d Calls, and this is one more", o.ID, o.Count)
 	}

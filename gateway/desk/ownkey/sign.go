@@ -7,8 +7,8 @@ import (
 
 	"processidea/gateway/access"
 	"processidea/gateway/api"
+	"processidea/model/approval/proof"
 	"processidea/model/jsonval"
-	"processidea/model/proof"
 	"processidea/signing/passkey"
 )
 

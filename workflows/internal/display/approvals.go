@@ -4,10 +4,9 @@ import (
 	"fmt"
 	"strings"
 
-	"processidea/model/ideafile"
+	"processidea/model/approval"
+	"processidea/model/approval/policy"
 	"processidea/model/jsonval"
-	"processidea/model/planreview"
-	"processidea/model/turn"
 	"processidea/protocol"
 )
 
@@ -58,7 +57,7 @@ func writeApproval(b *strings.Builder, a protocol.Approval) {
 	workflowID := strings.ReplaceAll(protocol.InstanceID(a.Process, a.Instance), "`", "'")
 	fmt.Fprintf(b, "\n\n%s\n%sTo decide, send the workflow `%s` one of these signals: %s. The payload of `%s`:\n\n%s",
 		fencedJSON(shown), approvalContextMarkdown(a), workflowID, inlineCodeList(a.AllowedDecisions), a.AllowedDecisions[0],
-		fencedJSON(examplePayload(a.AllowedDecisions[0], a.PendingApproval)))
+		fencedJSON(examplePayload(a.AllowedDecisions[0], a.Pending)))
 }
 
 // shownPlanCalls is how many Calls of a Plan are listed; the query has them all.
@@ -91,7 +90,7 @@ func writePlan(b *strings.Builder, v protocol.PlanView) {
 	}
 	fmt.Fprintf(b, "\nNothing of it has begun. To decide, send the workflow `%s` the signal `approve-plan`, `reject-plan` (with a `reason`), or "+
 		"`amend-plan` (with `calls`, all of them). The payload of `approve-plan`:\n\n%s",
-		strings.ReplaceAll(v.Process, "`", "'"), fencedJSON(v.Payload(planreview.SteerApprovePlan)))
+		strings.ReplaceAll(v.Process, "`", "'"), fencedJSON(v.Payload(approval.SteerApprovePlan)))
 }
 
 func sentenceCase(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
@@ -119,26 +118,26 @@ func outputPathSuffix(a protocol.Approval) string {
 }
 
 // examplePayload is the payload of a decision's signal, complete but for what only a person knows.
-func examplePayload(kind string, p turn.PendingApproval) map[string]any {
-	m := map[string]any{"call": p.CallID, "digest": p.Digest, "by": turn.PlaceholderName}
+func examplePayload(kind string, p approval.Pending) map[string]any {
+	m := map[string]any{"call": p.CallID, "digest": p.Digest, "by": approval.PlaceholderName}
 	if p.Deciders.RequiresGroups() {
-		m["groups"] = []string{turn.PlaceholderGroup}
+		m["groups"] = []string{approval.PlaceholderGroup}
 	}
 	switch kind {
-	case ideafile.Reject:
-		m["reason"] = turn.PlaceholderReason
-	case ideafile.Amend:
+	case policy.Reject:
+		m["reason"] = approval.PlaceholderReason
+	case policy.Amend:
 		m["params"] = p.Params
-	case ideafile.Replace:
-		m["with"] = map[string]any{"_tool": turn.PlaceholderTool}
-	case ideafile.Answer:
-		m["output"] = turn.PlaceholderOutput
+	case policy.Replace:
+		m["with"] = map[string]any{"_tool": approval.PlaceholderTool}
+	case policy.Answer:
+		m["output"] = approval.PlaceholderOutput
 	}
 	return m
 }
 
 // WriteRefusals shows the last signals that changed nothing.
-func WriteRefusals(b *strings.Builder, r turn.RefusedSignals) {
+func WriteRefusals(b *strings.Builder, r approval.RefusedSignals) {
 	if r.TotalCount == 0 {
 		return
 	}

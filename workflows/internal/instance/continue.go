@@ -6,6 +6,7 @@ import (
 
 	"go.temporal.io/sdk/workflow"
 
+	"processidea/model/approval"
 	"processidea/model/dataflow"
 	"processidea/model/ideafile"
 	"processidea/model/turn"
@@ -29,8 +30,8 @@ type ContinueAsNewInput struct {
 	ChangedSinceStarting bool                     `json:"dirty,omitempty"`
 	MustCheckOwners      bool                     `json:"waited,omitempty"`
 	CorrectionCount      int                      `json:"corrected,omitempty"`
-	Refusals             turn.RefusedSignals      `json:"refusals"`
-	UnreportedRefusals   []turn.RefusedSignal     `json:"untold,omitempty"`
+	Refusals             approval.RefusedSignals  `json:"refusals"`
+	UnreportedRefusals   []approval.RefusedSignal `json:"untold,omitempty"`
 	Delegates            []protocol.DelegateRef   `json:"delegates,omitempty"`
 	// UndeliveredSignals are signals that were not handled, and Unsent those that were not sent.
 	UndeliveredSignals []mailbox.CarriedSignal         `json:"undelivered,omitempty"`

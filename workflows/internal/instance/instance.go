@@ -6,6 +6,7 @@ import (
 
 	"go.temporal.io/sdk/workflow"
 
+	"processidea/model/approval"
 	"processidea/model/dataflow"
 	"processidea/model/ideafile"
 	"processidea/model/turn"
@@ -185,9 +186,9 @@ func (i *instance) onHoldSignal(ctx workflow.Context, s protocol.HoldSignal) {
 	i.held, i.reportWanted = s.Held, s.Report || (i.reportWanted && s.Held)
 	switch {
 	case pauses:
-		i.sendParentSignalToDelegates(ctx, protocol.ParentSignal{Steer: turn.SteerPause, Reason: s.Reason})
+		i.sendParentSignalToDelegates(ctx, protocol.ParentSignal{Steer: approval.SteerPause, Reason: s.Reason})
 	case resumes:
-		i.sendParentSignalToDelegates(ctx, protocol.ParentSignal{Steer: turn.SteerResume})
+		i.sendParentSignalToDelegates(ctx, protocol.ParentSignal{Steer: approval.SteerResume})
 	}
 }
 
@@ -203,7 +204,7 @@ func (i *instance) onCorrectSignal(ctx workflow.Context, s protocol.CorrectionSi
 func (i *instance) onEndSignal(_ workflow.Context, s protocol.EndSignal) { i.endStatus = s.Status }
 
 // applyDecision takes a person's decision on a Call.
-func (i *instance) applyDecision(ctx workflow.Context, d turn.Decision) error {
+func (i *instance) applyDecision(ctx workflow.Context, d approval.Decision) error {
 	i.loadMissingTools(ctx, []string{ideafile.ParseWrittenCall(d.Replacement).Tool})
 	i.verifyProof(ctx, &d)
 	i.markChanged(ctx)

@@ -3,13 +3,13 @@ package instance
 import (
 	"go.temporal.io/sdk/workflow"
 
+	"processidea/model/approval"
 	"processidea/model/ideafile"
-	"processidea/model/turn"
 	"processidea/workflows/internal/proofs"
 )
 
 // verifyProof has a worker check the proof of a decision, if there is one.
-func (i *instance) verifyProof(ctx workflow.Context, d *turn.Decision) {
+func (i *instance) verifyProof(ctx workflow.Context, d *approval.Decision) {
 	rec := i.dataflow.FindCall(ideafile.CallIDInInstance(d.CallID, i.ownSetup.Token))
 	if d.Proof == "" || rec == nil || rec.PendingApproval == nil {
 		return // there is nothing to prove

@@ -5,6 +5,7 @@ import (
 
 	"go.temporal.io/sdk/workflow"
 
+	"processidea/model/approval"
 	"processidea/model/dataflow"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
@@ -79,7 +80,7 @@ func (i *instance) totalHistoryLength(ctx workflow.Context) int {
 }
 
 // pendingApprovalsFingerprint tells one set of pending approvals, what some of those who must decide have, and what people were told, from another.
-func pendingApprovalsFingerprint(list []turn.PendingApproval) string {
+func pendingApprovalsFingerprint(list []approval.Pending) string {
 	var b strings.Builder
 	for _, p := range list {
 		b.WriteString(p.Digest + strings.Repeat("+", len(p.DecidedSoFar)) + p.WhileWaiting.Key() + " ")

@@ -6,10 +6,10 @@ import (
 
 	"go.temporal.io/sdk/workflow"
 
+	"processidea/model/approval"
 	"processidea/model/dataflow"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
-	"processidea/model/turn"
 	"processidea/protocol"
 	"processidea/workflows/internal/display"
 )
@@ -26,7 +26,7 @@ func (i *instance) registerQueryHandlers(ctx workflow.Context) error {
 }
 
 func (i *instance) approvals() protocol.ApprovalsView {
-	return protocol.ApprovalsView{Approvals: append([]turn.PendingApproval{}, i.dataflow.PendingApprovals()...), ApprovalContext: i.approvalContext()}
+	return protocol.ApprovalsView{Approvals: append([]approval.Pending{}, i.dataflow.PendingApprovals()...), ApprovalContext: i.approvalContext()}
 }
 
 // approvalContext is what a person who decides sees of the instance.
@@ -64,7 +64,7 @@ func (i *instance) showDetails(ctx workflow.Context) {
 	fmt.Fprintf(&b, "**Instance %s** of `%s`: %s\n\n", display.EscapeMarkdown(name), i.setup.Process, i.statusText())
 	var pending []protocol.Approval
 	for _, p := range i.dataflow.PendingApprovals() {
-		pending = append(pending, protocol.Approval{Process: i.setup.Process, Instance: i.ownSetup.Token, PendingApproval: p, ApprovalContext: i.approvalContext()})
+		pending = append(pending, protocol.Approval{Process: i.setup.Process, Instance: i.ownSetup.Token, Pending: p, ApprovalContext: i.approvalContext()})
 	}
 	display.WritePendingApprovals(&b, pending)
 	display.WriteRefusals(&b, i.inbox.Refusals)

@@ -6,15 +6,15 @@ import (
 	"go.temporal.io/sdk/converter"
 	"go.temporal.io/sdk/workflow"
 
-	"processidea/model/turn"
+	"processidea/model/approval"
 )
 
 // Inbox is where everything that happens to a workflow comes in, one event at a time: signals in the order of history.
 type Inbox struct {
 	// Refusals are the signals that changed nothing.
-	Refusals turn.RefusedSignals
+	Refusals approval.RefusedSignals
 	// UnreportedRefusals are those of them that no report has named yet.
-	UnreportedRefusals []turn.RefusedSignal
+	UnreportedRefusals []approval.RefusedSignal
 
 	selector workflow.Selector
 	sources  []*source // of the selector, in its order

@@ -5,8 +5,8 @@ import (
 
 	"go.temporal.io/sdk/workflow"
 
+	"processidea/model/approval"
 	"processidea/model/jsonval"
-	"processidea/model/turn"
 )
 
 // maxRefusals bounds a report: of a flood of nonsense the last ones are as good as all.
@@ -21,10 +21,10 @@ func (b *Inbox) RecordRefusal(ctx workflow.Context, signal string, payload map[s
 		s, _ := payload[k].(string)
 		return jsonval.Clip(s, 200)
 	}
-	r := turn.RefusedSignal{
+	r := approval.RefusedSignal{
 		Signal: signal, ID: text("id"), CallID: text("call"), By: text("by"), Reason: jsonval.Clip(reason, 1000), RefusedAt: workflow.Now(ctx),
 	}
-	if r.OrderID = turn.OrderNamedIn(payload); r.OrderID != "" {
+	if r.OrderID = approval.OrderNamedIn(payload); r.OrderID != "" {
 		r.Digest = text("digest")
 	}
 	b.Refusals.Add(r)
@@ -32,12 +32,12 @@ func (b *Inbox) RecordRefusal(ctx workflow.Context, signal string, payload map[s
 }
 
 // ReportRefusal has a refusal named in the next report. Each approval under a standing order that was refused is, since it was counted.
-func (b *Inbox) ReportRefusal(r turn.RefusedSignal) {
+func (b *Inbox) ReportRefusal(r approval.RefusedSignal) {
 	b.UnreportedRefusals = append(b.UnreportedRefusals, r)
 	if len(b.UnreportedRefusals) <= maxRefusals {
 		return
 	}
-	drop := slices.IndexFunc(b.UnreportedRefusals, func(r turn.RefusedSignal) bool { return r.OrderID == "" })
+	drop := slices.IndexFunc(b.UnreportedRefusals, func(r approval.RefusedSignal) bool { return r.OrderID == "" })
 	if drop < 0 && len(b.UnreportedRefusals) > maxRefusalsUnderOrders {
 		drop = 0
 	}
@@ -48,8 +48,8 @@ func (b *Inbox) ReportRefusal(r turn.RefusedSignal) {
 
 // refuseEach is Refuse for a signal that may bring many decisions: each of them is refused as it would be alone.
 func (b *Inbox) refuseEach(ctx workflow.Context, signal string, payload map[string]any, reason string) {
-	many, err := turn.ReadDecisions(payload)
-	if signal != turn.SteerDecide || err != nil {
+	many, err := approval.ReadDecisions(payload)
+	if signal != approval.SteerDecide || err != nil {
 		b.RecordRefusal(ctx, signal, payload, reason)
 		return
 	}
@@ -59,13 +59,13 @@ func (b *Inbox) refuseEach(ctx workflow.Context, signal string, payload map[stri
 }
 
 // TakeUnreportedRefusals returns what was refused since it was called last.
-func (b *Inbox) TakeUnreportedRefusals() []turn.RefusedSignal {
+func (b *Inbox) TakeUnreportedRefusals() []approval.RefusedSignal {
 	r := b.UnreportedRefusals
 	b.UnreportedRefusals = nil
 	return r
 }
 
 // LastRefusals are the refusals as a query answers them: a list, never null.
-func (b *Inbox) LastRefusals() []turn.RefusedSignal {
-	return append([]turn.RefusedSignal{}, b.Refusals.MostRecent...)
+func (b *Inbox) LastRefusals() []approval.RefusedSignal {
+	return append([]approval.RefusedSignal{}, b.Refusals.MostRecent...)
 }

@@ -5,12 +5,11 @@ import (
 
 	"go.temporal.io/sdk/workflow"
 
-	"processidea/model/deciders"
+	"processidea/model/approval"
+	"processidea/model/approval/policy"
+	"processidea/model/approval/proof"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
-	"processidea/model/proof"
-	"processidea/model/standing"
-	"processidea/model/turn"
 	"processidea/protocol"
 	"processidea/workflows/internal/mailbox"
 	"processidea/workflows/internal/proofs"
@@ -18,7 +17,7 @@ import (
 
 // Keeper keeps the orders of one process.
 type Keeper struct {
-	Orders standing.Orders
+	Orders approval.Orders
 	// freed: an approval was taken back, so that something may be approved that could not be before.
 	freed bool
 	part  *protocol.PartRef
@@ -31,8 +30,8 @@ func New(part *protocol.PartRef, inbox *mailbox.Inbox, outbox *mailbox.Outbox) *
 	k := &Keeper{part: part, inbox: inbox}
 	if part == nil {
 		outbox.TakeUndelivered = func(payload map[string]any) bool {
-			return k.takeBack(turn.RefusedSignal{
-				CallID: jsonval.AsText(payload["call"]), OrderID: turn.OrderNamedIn(payload), Digest: jsonval.AsText(payload["digest"]),
+			return k.takeBack(approval.RefusedSignal{
+				CallID: jsonval.AsText(payload["call"]), OrderID: approval.OrderNamedIn(payload), Digest: jsonval.AsText(payload["digest"]),
 			})
 		}
 	}
@@ -43,13 +42,13 @@ func New(part *protocol.PartRef, inbox *mailbox.Inbox, outbox *mailbox.Outbox) *
 type Scope struct {
 	ProcessID  string
 	Idea       *ideafile.Idea
-	Override   ideafile.ApprovalOverride
+	Override   policy.Override
 	ToolsKnown bool
 }
 
 // Give takes an order in, and returns what the log of the process says of it.
-func (k *Keeper) Give(ctx workflow.Context, o turn.StandingOrder, s Scope) (given turn.Decision, err error) {
-	if err := k.checkWhole(turn.SteerAllow); err != nil {
+func (k *Keeper) Give(ctx workflow.Context, o approval.StandingOrder, s Scope) (given approval.Decision, err error) {
+	if err := k.checkWhole(approval.SteerAllow); err != nil {
 		return given, err
 	}
 	var finding *proof.Finding
@@ -61,23 +60,23 @@ func (k *Keeper) Give(ctx workflow.Context, o turn.StandingOrder, s Scope) (give
 	if err != nil {
 		return given, err
 	}
-	if err := standing.Check(o, giver, s.Idea, s.Override, deciders.ReadStarters(s.Idea.Source), now, s.ToolsKnown); err != nil {
+	if err := approval.CheckStandingOrder(o, giver, s.Idea, s.Override, policy.ReadStarters(s.Idea.Source), now, s.ToolsKnown); err != nil {
 		return given, err
 	}
 	if err := k.Orders.Give(o, giver, now); err != nil {
 		return given, err
 	}
-	return turn.Decision{
-		Kind: turn.SteerAllow, DecidedBy: giver.Name, Groups: giver.Groups, Reason: o.Reason, Proof: o.Proof, SignalID: o.ID, DecidedAt: now, Order: &o,
+	return approval.Decision{
+		Kind: approval.SteerAllow, DecidedBy: giver.Name, Groups: giver.Groups, Reason: o.Reason, Proof: o.Proof, SignalID: o.ID, DecidedAt: now, Order: &o,
 	}, nil
 }
 
 // End ends an order.
-func (k *Keeper) End(ctx workflow.Context, order string, s turn.SteeringPayload) error {
-	if err := k.checkWhole(turn.SteerDisallow); err != nil {
+func (k *Keeper) End(ctx workflow.Context, order string, s approval.SteeringPayload) error {
+	if err := k.checkWhole(approval.SteerDisallow); err != nil {
 		return err
 	}
-	return k.Orders.End(order, standing.Ending{By: s.By, Reason: s.Reason, EndedAt: workflow.Now(ctx)})
+	return k.Orders.End(order, approval.OrderEnding{By: s.By, Reason: s.Reason, EndedAt: workflow.Now(ctx)})
 }
 
 // checkWhole refuses in a part what only the whole takes.
@@ -90,21 +89,21 @@ func (k *Keeper) checkWhole(signal string) error {
 
 // CheckDecision refuses a decision that says it is taken under an order, where people send it: what an order covers the process finds itself, and counts
 // it. A part takes it, since the whole sends it there.
-func (k *Keeper) CheckDecision(d turn.Decision) error {
+func (k *Keeper) CheckDecision(d approval.Decision) error {
 	if d.Order == nil || k.part != nil {
 		return nil
 	}
-	return fmt.Errorf("the process itself approves what a standing order covers: %s gives an order, and %s names none", turn.SteerAllow, d.Kind)
+	return fmt.Errorf("the process itself approves what a standing order covers: %s gives an order, and %s names none", approval.SteerAllow, d.Kind)
 }
 
 // Approve has approvals sent of what waits with an owner, an instance or a part, and is covered by orders.
 func (k *Keeper) Approve(
-	ctx workflow.Context, idea *ideafile.Idea, owner string, waits []turn.PendingApproval, send func(call string, payload map[string]any),
+	ctx workflow.Context, idea *ideafile.Idea, owner string, waits []approval.Pending, send func(call string, payload map[string]any),
 ) {
 	if len(k.Orders) == 0 {
 		return
 	}
-	for _, a := range k.Orders.Cover(owner, waits, deciders.ReadStarters(idea.Source), workflow.Now(ctx)) {
+	for _, a := range k.Orders.Cover(owner, waits, policy.ReadStarters(idea.Source), workflow.Now(ctx)) {
 		send(a.Pending.CallID, a.Order.Approval(a.Pending))
 	}
 }
@@ -118,7 +117,7 @@ func (k *Keeper) TakeFreed() bool {
 
 // TakeRefusals keeps the signals that instances or parts refused. Of an approval under an order nobody needs to hear: no person has sent it. A part tells
 // the whole, which has counted it.
-func (k *Keeper) TakeRefusals(list []turn.RefusedSignal) {
+func (k *Keeper) TakeRefusals(list []approval.RefusedSignal) {
 	for _, refusal := range list {
 		switch {
 		case k.takeBack(refusal):
@@ -130,7 +129,7 @@ func (k *Keeper) TakeRefusals(list []turn.RefusedSignal) {
 	}
 }
 
-func (k *Keeper) takeBack(r turn.RefusedSignal) bool {
+func (k *Keeper) takeBack(r approval.RefusedSignal) bool {
 	taken := k.Orders.TakeBack(r)
 	k.freed = k.freed || taken
 	return taken

@@ -5,12 +5,11 @@ import (
 
 	"go.temporal.io/sdk/workflow"
 
+	"processidea/model/approval"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
 	"processidea/model/loop"
 	"processidea/model/split"
-	"processidea/model/standing"
-	"processidea/model/turn"
 	"processidea/protocol"
 	"processidea/workflows/internal/lifecycle"
 	"processidea/workflows/internal/mailbox"
@@ -27,23 +26,23 @@ type ContinueAsNewInput struct {
 	LastSealed protocol.IdeaRef                `json:"last"`
 	BaseIdea   protocol.IdeaRef                `json:"base"`
 	// Unsealed is what the States of Base differ in from those of Mind.
-	Unsealed        map[string]any            `json:"unsealed,omitempty"`
-	InstancesHeld   bool                      `json:"held,omitempty"`
-	AcceptedSignals []protocol.AcceptedSignal `json:"accepted,omitempty"`
-	Revisions       []turn.SteeringPayload    `json:"revisions,omitempty"`
-	Refusals        turn.RefusedSignals       `json:"refusals"`
-	Reports         int                       `json:"reports,omitempty"`
-	Resumes         int                       `json:"resumes,omitempty"`
-	NotifiesPeople  bool                      `json:"notifies,omitempty"`
-	LLMMayAdapt     bool                      `json:"adapts,omitempty"`
-	SavesActions    bool                      `json:"savesActions,omitempty"`
-	SentNotices     loop.SentNotices          `json:"watch,omitempty"`
+	Unsealed        map[string]any             `json:"unsealed,omitempty"`
+	InstancesHeld   bool                       `json:"held,omitempty"`
+	AcceptedSignals []protocol.AcceptedSignal  `json:"accepted,omitempty"`
+	Revisions       []approval.SteeringPayload `json:"revisions,omitempty"`
+	Refusals        approval.RefusedSignals    `json:"refusals"`
+	Reports         int                        `json:"reports,omitempty"`
+	Resumes         int                        `json:"resumes,omitempty"`
+	NotifiesPeople  bool                       `json:"notifies,omitempty"`
+	LLMMayAdapt     bool                       `json:"adapts,omitempty"`
+	SavesActions    bool                       `json:"savesActions,omitempty"`
+	SentNotices     loop.SentNotices           `json:"watch,omitempty"`
 	// UndeliveredSignals are signals that were not handled, and Unsent those that were not sent.
 	UndeliveredSignals   []mailbox.CarriedSignal         `json:"undelivered,omitempty"`
 	UnsentSignals        []mailbox.CarriedOutgoingSignal `json:"unsent,omitempty"`
 	LastReportedProgress string                          `json:"progress,omitempty"`
-	Orders               standing.Orders                 `json:"orders,omitempty"`
-	UnreportedRefusals   []turn.RefusedSignal            `json:"untold,omitempty"` // by a part
+	Orders               approval.Orders                 `json:"orders,omitempty"`
+	UnreportedRefusals   []approval.RefusedSignal        `json:"untold,omitempty"` // by a part
 }
 
 // CarriedParts is what a process that is split carries.

@@ -7,7 +7,8 @@ import (
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/workflow"
 
-	"processidea/model/deciders"
+	"processidea/model/approval"
+	"processidea/model/approval/policy"
 	"processidea/model/diag"
 	"processidea/model/ideafile"
 	"processidea/model/ideafile/delegate"
@@ -65,7 +66,7 @@ const (
 func readIdea(start *protocol.ProcessStart, process string) (*ideafile.Idea, error) {
 	var carried diag.Problems
 	start.Idea, start.Delegation.Files, carried = delegate.ExtractFiles(start.Idea, start.Delegation.Files)
-	start.Idea = deciders.WithStarters(start.Idea, start.Starters(process))
+	start.Idea = policy.WithStarters(start.Idea, start.Starters(process))
 	idea, problems := ideafile.ReadIdeaWithCheckedTools(start.Idea)
 	problems.Append(carried...)
 	return idea, invalidIdeaError(problems)
@@ -101,12 +102,12 @@ func (c *processCore) setIdea(idea *ideafile.Idea) {
 // recordCauser keeps who has added or revised instances; the token "" is all of them. The start carries it into the
 // runs to come.
 func (c *processCore) recordCauser(by string, tokens ...string) {
-	c.start.Idea = deciders.WithCauser(c.start.Idea, by, tokens...)
+	c.start.Idea = policy.WithCauser(c.start.Idea, by, tokens...)
 	c.setIdea(c.idea)
 }
 
 // recordReviser is recordCauser for the instances that messages are about. New limits alone cause no Call.
-func (c *processCore) recordReviser(s turn.SteeringPayload) {
+func (c *processCore) recordReviser(s approval.SteeringPayload) {
 	var tokens []string
 	for _, message := range s.Context {
 		tokens = append(tokens, jsonval.AsText(jsonval.AsObject(message)["_instance"]))
@@ -118,9 +119,9 @@ func (c *processCore) recordReviser(s turn.SteeringPayload) {
 
 // causersOf lists who has added or revised any of these instances; none: the only one.
 func (c *processCore) causersOf(tokens []string) []string {
-	list := deciders.ReadCausers(c.idea.Source, "")
+	list := policy.ReadCausers(c.idea.Source, "")
 	for _, token := range tokens {
-		list = append(list, deciders.ReadCausers(c.idea.Source, token)...)
+		list = append(list, policy.ReadCausers(c.idea.Source, token)...)
 	}
 	return list
 }
@@ -142,7 +143,7 @@ func (c *processCore) status(paused *diag.Fault) loop.Status {
 }
 
 // approvalOverride is what is added to the approval policies of the Tools.
-func (c *processCore) approvalOverride() ideafile.ApprovalOverride {
+func (c *processCore) approvalOverride() policy.Override {
 	o := c.idea.Config.Approval
 	o.Outer = c.start.Delegation.Oversight
 	return o
@@ -167,7 +168,7 @@ func (c *processCore) setAttributes(ctx workflow.Context, status string, awaitin
 const maxAccepted = 100
 
 // recordAcceptedSignal keeps a signal that has taken effect, for who asks.
-func (c *processCore) recordAcceptedSignal(ctx workflow.Context, kind string, s turn.SteeringPayload) {
+func (c *processCore) recordAcceptedSignal(ctx workflow.Context, kind string, s approval.SteeringPayload) {
 	c.acceptedSignals = append(c.acceptedSignals, protocol.AcceptedSignal{ID: s.ID, Signal: kind, By: s.By, Reason: s.Reason, At: workflow.Now(ctx)})
 	if len(c.acceptedSignals) > maxAccepted {
 		c.acceptedSignals = c.acceptedSignals[1:]

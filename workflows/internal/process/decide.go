@@ -5,10 +5,10 @@ import (
 
 	"go.temporal.io/sdk/workflow"
 
+	"processidea/model/approval"
 	"processidea/model/ideafile"
 	"processidea/model/ideafile/spelling"
 	"processidea/model/jsonval"
-	"processidea/model/turn"
 	"processidea/protocol"
 	"processidea/workflows/internal/mailbox"
 )
@@ -19,7 +19,7 @@ import (
 type sender func(ctx workflow.Context, to string, s mailbox.OutgoingSignal)
 
 // Decide passes a decision on to the instance that it is about. What the instance refuses, it reports.
-func (p *unsplitProcess) Decide(ctx workflow.Context, kind string, payload map[string]any, d turn.Decision) error {
+func (p *unsplitProcess) Decide(ctx workflow.Context, kind string, payload map[string]any, d approval.Decision) error {
 	if err := p.orders.CheckDecision(d); err != nil {
 		return err
 	}
@@ -46,13 +46,13 @@ func (p *unsplitProcess) passOn(ctx workflow.Context, kind string, payload map[s
 const maxExplained = 20
 
 // DecideMany passes each decision on to its instance, in turn.
-func (p *unsplitProcess) DecideMany(ctx workflow.Context, many turn.ManyDecisions) error {
+func (p *unsplitProcess) DecideMany(ctx workflow.Context, many approval.ManyDecisions) error {
 	names, unknown := spelling.NewTokenIndex(p.loop.InstanceTokens()), 0
 	briefly := func() bool {
 		unknown++
 		return unknown > maxExplained
 	}
-	p.acceptMany(ctx, many, func(one turn.OneOfMany) error {
+	p.acceptMany(ctx, many, func(one approval.OneOfMany) error {
 		return p.passOn(ctx, one.Kind, one.Payload, withToken(one.CallID, names), p.outbox.SendInTurn, briefly)
 	})
 	return nil
@@ -68,7 +68,7 @@ func withToken(id string, names *spelling.TokenIndex) string {
 }
 
 // acceptMany hands out the decisions that have a form. Each of the others is refused, as it would be alone.
-func (c *processCore) acceptMany(ctx workflow.Context, many turn.ManyDecisions, handOut func(turn.OneOfMany) error) {
+func (c *processCore) acceptMany(ctx workflow.Context, many approval.ManyDecisions, handOut func(approval.OneOfMany) error) {
 	for _, one := range many.List {
 		err := one.Invalid
 		if err == nil {
@@ -81,19 +81,19 @@ func (c *processCore) acceptMany(ctx workflow.Context, many turn.ManyDecisions, 
 			c.inbox.RecordRefusal(ctx, one.Kind, one.Payload, mailbox.RefusalReason(err))
 		}
 	}
-	c.recordAcceptedSignal(ctx, turn.SteerDecide, turn.SteeringPayload{ID: many.ID, By: many.By, Reason: many.Reason})
+	c.recordAcceptedSignal(ctx, approval.SteerDecide, approval.SteeringPayload{ID: many.ID, By: many.By, Reason: many.Reason})
 }
 
 const nothingWaitsThere = "the instance has not begun or has ended: nothing waits there"
 
 // Decide passes a decision on to the instance that it is about; by its part where that deals out decisions that came before.
-func (p *splitProcess) Decide(ctx workflow.Context, kind string, payload map[string]any, d turn.Decision) error {
+func (p *splitProcess) Decide(ctx workflow.Context, kind string, payload map[string]any, d approval.Decision) error {
 	if err := p.orders.CheckDecision(d); err != nil {
 		return err
 	}
 	token, number := p.instanceOfCall(d.CallID)
 	if number == 0 {
-		return turn.UnknownCallError(d.CallID, nil, p.parts.PendingApprovals())
+		return approval.UnknownCallError(d.CallID, nil, p.parts.PendingApprovals())
 	}
 	to := protocol.PartID(p.processID, number)
 	if !p.decidesThroughParts {
@@ -104,22 +104,22 @@ func (p *splitProcess) Decide(ctx workflow.Context, kind string, payload map[str
 }
 
 // DecideMany gives each part the decisions that are for its instances.
-func (p *splitProcess) DecideMany(ctx workflow.Context, many turn.ManyDecisions) error {
-	names, unknown, ofPart := spelling.NewTokenIndex(p.parts.InstanceTokens()), 0, map[int][]turn.OneOfMany{}
-	p.acceptMany(ctx, many, func(one turn.OneOfMany) error {
+func (p *splitProcess) DecideMany(ctx workflow.Context, many approval.ManyDecisions) error {
+	names, unknown, ofPart := spelling.NewTokenIndex(p.parts.InstanceTokens()), 0, map[int][]approval.OneOfMany{}
+	p.acceptMany(ctx, many, func(one approval.OneOfMany) error {
 		_, number := p.instanceOfCall(withToken(one.CallID, names))
 		if number == 0 {
 			if unknown++; unknown > maxExplained {
-				return turn.ErrUnknownCallBriefly(one.CallID)
+				return approval.ErrUnknownCallBriefly(one.CallID)
 			}
-			return turn.UnknownCallError(one.CallID, nil, p.parts.PendingApprovals())
+			return approval.UnknownCallError(one.CallID, nil, p.parts.PendingApprovals())
 		}
 		ofPart[number] = append(ofPart[number], one)
 		return nil
 	})
 	for _, number := range jsonval.SortedKeys(ofPart) {
 		p.outbox.SendInTurn(ctx, protocol.PartID(p.processID, number), mailbox.OutgoingSignal{
-			Signal: turn.SteerDecide, Payload: many.Passed(protocol.ForwardedID, ofPart[number]), RefusalReason: nothingWaitsThere,
+			Signal: approval.SteerDecide, Payload: many.Passed(protocol.ForwardedID, ofPart[number]), RefusalReason: nothingWaitsThere,
 		})
 	}
 	p.decidesThroughParts = true

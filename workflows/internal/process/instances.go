@@ -5,7 +5,8 @@ import (
 
 	"go.temporal.io/sdk/workflow"
 
-	"processidea/model/deciders"
+	"processidea/model/approval"
+	"processidea/model/approval/policy"
 	"processidea/model/ideafile"
 	"processidea/model/loop"
 	"processidea/model/turn"
@@ -20,8 +21,8 @@ import (
 // joiningInstances is instances that have not started yet.
 type joiningInstances struct {
 	instanceTokens []string
-	addSteering    *turn.SteeringPayload // by which people added them; nil: the process begins with them
-	reopened       *instanceRestart      // the only one of them, which had ended; nil: they are new
+	addSteering    *approval.SteeringPayload // by which people added them; nil: the process begins with them
+	reopened       *instanceRestart          // the only one of them, which had ended; nil: they are new
 }
 
 // startJoiningInstances starts the instances that have joined since it was called last.
@@ -39,7 +40,7 @@ func (p *unsplitProcess) startJoiningInstances(ctx workflow.Context) error {
 			return err
 		}
 		if j.addSteering != nil {
-			p.recordAcceptedSignal(ctx, turn.SteerAdd, *j.addSteering)
+			p.recordAcceptedSignal(ctx, approval.SteerAdd, *j.addSteering)
 		}
 	}
 	p.sendResumedCalls(ctx)
@@ -77,7 +78,7 @@ func (p *unsplitProcess) startInstance(ctx workflow.Context, setup protocol.Shar
 	if q := p.loop.QuotaOf(own.Token); q != turn.Unlimited {
 		own.Quota = &q
 	}
-	own.CausedBy = deciders.ReadCausers(p.idea.Source, own.Token)
+	own.CausedBy = policy.ReadCausers(p.idea.Source, own.Token)
 	summary := "the only instance"
 	if own.Token != "" {
 		summary = "instance " + own.Token
@@ -118,7 +119,7 @@ func (p *unsplitProcess) instanceSetup() protocol.SharedInstanceSetup {
 		Oversight: p.approvalOverride(), Attributes: p.start.Attributes, ContinueEvery: p.start.ContinueEvery,
 		Servers: p.idea.Config.MCP, Held: p.pauseReason() != nil, Adapt: p.llmMayAdapt, SaveActions: p.savesActions,
 		Delegation: p.delegationContext(),
-		StartedBy:  deciders.ReadStarters(p.idea.Source), Decided: deciders.ReadPriorDecisions(p.idea.Source),
+		StartedBy:  policy.ReadStarters(p.idea.Source), Decided: policy.ReadPriorDecisions(p.idea.Source),
 	}
 	if p.hasDelegates() {
 		config, _ := p.idea.Source["config"].(map[string]any)
@@ -173,7 +174,7 @@ func (p *unsplitProcess) sendResumedCalls(ctx workflow.Context) {
 }
 
 func (p *unsplitProcess) callsSignal(t loop.ResumedCalls) protocol.CallsSignal {
-	s := protocol.CallsSignal{Request: t.Request, Last: true, CausedBy: deciders.ReadCausers(p.idea.Source, t.Token)}
+	s := protocol.CallsSignal{Request: t.Request, Last: true, CausedBy: policy.ReadCausers(p.idea.Source, t.Token)}
 	for _, c := range t.Calls {
 		s.Calls = append(s.Calls, protocol.DeliveredCall{Index: c.Index, Call: c.Call, Why: c.ReviewReason})
 	}

@@ -3,8 +3,8 @@ package process
 import (
 	"go.temporal.io/sdk/workflow"
 
-	"processidea/model/ideafile"
-	"processidea/model/turn"
+	"processidea/model/approval"
+	"processidea/model/approval/policy"
 	"processidea/protocol"
 	"processidea/workflows/internal/mailbox"
 	"processidea/workflows/internal/orders"
@@ -12,29 +12,29 @@ import (
 
 // This file takes standing orders, and sends the approvals under them.
 
-func (c *processCore) giveOrder(ctx workflow.Context, o turn.StandingOrder, log func(turn.Decision)) error {
+func (c *processCore) giveOrder(ctx workflow.Context, o approval.StandingOrder, log func(approval.Decision)) error {
 	given, err := c.orders.Give(ctx, o, orders.Scope{ProcessID: c.processID, Idea: c.idea, Override: c.approvalOverride(), ToolsKnown: c.phase != opening})
 	if err != nil {
 		return err
 	}
 	log(given)
-	c.recordAcceptedSignal(ctx, turn.SteerAllow, turn.SteeringPayload{ID: o.ID, By: given.DecidedBy, Reason: o.Reason})
+	c.recordAcceptedSignal(ctx, approval.SteerAllow, approval.SteeringPayload{ID: o.ID, By: given.DecidedBy, Reason: o.Reason})
 	return nil
 }
 
-func (c *processCore) endOrder(ctx workflow.Context, order string, s turn.SteeringPayload, log func(turn.Decision)) error {
+func (c *processCore) endOrder(ctx workflow.Context, order string, s approval.SteeringPayload, log func(approval.Decision)) error {
 	if err := c.orders.End(ctx, order, s); err != nil {
 		return err
 	}
-	d := steeringDecision(ctx, turn.SteerDisallow, s)
+	d := steeringDecision(ctx, approval.SteerDisallow, s)
 	d.OrderID = order
 	log(d)
-	c.recordAcceptedSignal(ctx, turn.SteerDisallow, s)
+	c.recordAcceptedSignal(ctx, approval.SteerDisallow, s)
 	return nil
 }
 
 // Allow takes a standing order, and approves what waits and is covered.
-func (p *unsplitProcess) Allow(ctx workflow.Context, o turn.StandingOrder) error {
+func (p *unsplitProcess) Allow(ctx workflow.Context, o approval.StandingOrder) error {
 	if err := p.giveOrder(ctx, o, p.loop.LogSteering); err != nil {
 		return err
 	}
@@ -43,7 +43,7 @@ func (p *unsplitProcess) Allow(ctx workflow.Context, o turn.StandingOrder) error
 }
 
 // Disallow ends a standing order.
-func (p *unsplitProcess) Disallow(ctx workflow.Context, order string, s turn.SteeringPayload) error {
+func (p *unsplitProcess) Disallow(ctx workflow.Context, order string, s approval.SteeringPayload) error {
 	return p.endOrder(ctx, order, s, p.loop.LogSteering)
 }
 
@@ -53,7 +53,7 @@ func (p *unsplitProcess) approveAll(ctx workflow.Context) {
 	}
 }
 
-func (p *unsplitProcess) approveOf(ctx workflow.Context, token string, waits []turn.PendingApproval) {
+func (p *unsplitProcess) approveOf(ctx workflow.Context, token string, waits []approval.Pending) {
 	p.orders.Approve(ctx, p.idea, token, waits, func(_ string, payload map[string]any) {
 		p.outbox.SendInTurn(ctx, protocol.InstanceID(p.processID, token), approvalUnderOrder(payload))
 	})
@@ -61,11 +61,11 @@ func (p *unsplitProcess) approveOf(ctx workflow.Context, token string, waits []t
 
 // approvalUnderOrder approves a Call under an order. Where nobody receives it, it is taken back.
 func approvalUnderOrder(payload map[string]any) mailbox.OutgoingSignal {
-	return mailbox.OutgoingSignal{Signal: ideafile.Approve, Payload: payload, RefusalReason: nothingWaitsThere}
+	return mailbox.OutgoingSignal{Signal: policy.Approve, Payload: payload, RefusalReason: nothingWaitsThere}
 }
 
 // Allow takes a standing order for all parts, and approves what waits and is covered.
-func (p *splitProcess) Allow(ctx workflow.Context, o turn.StandingOrder) error {
+func (p *splitProcess) Allow(ctx workflow.Context, o approval.StandingOrder) error {
 	if err := p.giveOrder(ctx, o, p.parts.LogSteering); err != nil {
 		return err
 	}
@@ -74,7 +74,7 @@ func (p *splitProcess) Allow(ctx workflow.Context, o turn.StandingOrder) error {
 }
 
 // Disallow ends a standing order.
-func (p *splitProcess) Disallow(ctx workflow.Context, order string, s turn.SteeringPayload) error {
+func (p *splitProcess) Disallow(ctx workflow.Context, order string, s approval.SteeringPayload) error {
 	return p.endOrder(ctx, order, s, p.parts.LogSteering)
 }
 
@@ -84,7 +84,7 @@ func (p *splitProcess) approveAll(ctx workflow.Context) {
 	}
 }
 
-func (p *splitProcess) approveOf(ctx workflow.Context, number int, waits []turn.PendingApproval) {
+func (p *splitProcess) approveOf(ctx workflow.Context, number int, waits []approval.Pending) {
 	to := protocol.PartID(p.processID, number)
 	p.orders.Approve(ctx, p.idea, to, waits, func(call string, payload map[string]any) {
 		at := to

@@ -3,6 +3,7 @@ package process
 import (
 	"go.temporal.io/sdk/workflow"
 
+	"processidea/model/approval"
 	"processidea/model/ideafile"
 	"processidea/model/loop"
 	"processidea/model/split"
@@ -31,8 +32,8 @@ type unsplitProcess struct {
 	earlySignals   []signalBeforeStart
 	endedInstances endedInstances
 
-	instancesHeld bool                   // the instances were told that the process is paused
-	revisions     []turn.SteeringPayload // not sealed yet
+	instancesHeld bool                       // the instances were told that the process is paused
+	revisions     []approval.SteeringPayload // not sealed yet
 
 	sentNotices loop.SentNotices // what people were told of
 	notifying   bool             // a notification is on its way

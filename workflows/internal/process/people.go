@@ -7,6 +7,7 @@ import (
 
 	"go.temporal.io/sdk/workflow"
 
+	"processidea/model/approval"
 	"processidea/model/dataflow"
 	"processidea/model/diag"
 	"processidea/model/ideafile"
@@ -19,7 +20,7 @@ import (
 // This file handles what people signal an ordinary process (signals.Process).
 
 // Pause lets running Calls finish and starts nothing new.
-func (p *unsplitProcess) Pause(ctx workflow.Context, s turn.SteeringPayload) error {
+func (p *unsplitProcess) Pause(ctx workflow.Context, s approval.SteeringPayload) error {
 	if f := p.pauseReason(); f != nil {
 		if s.ID == protocol.ForwardedID {
 			return nil
@@ -27,8 +28,8 @@ func (p *unsplitProcess) Pause(ctx workflow.Context, s turn.SteeringPayload) err
 		return alreadyPausedError(f)
 	}
 	p.loop.Pause(s.By, s.Reason)
-	p.loop.LogSteering(steeringDecision(ctx, turn.SteerPause, s))
-	p.recordAcceptedSignal(ctx, turn.SteerPause, s)
+	p.loop.LogSteering(steeringDecision(ctx, approval.SteerPause, s))
+	p.recordAcceptedSignal(ctx, approval.SteerPause, s)
 	return nil
 }
 
@@ -37,7 +38,7 @@ func alreadyPausedError(f *diag.Fault) error {
 }
 
 // Resume lets a paused process go on.
-func (p *unsplitProcess) Resume(ctx workflow.Context, s turn.SteeringPayload) error {
+func (p *unsplitProcess) Resume(ctx workflow.Context, s approval.SteeringPayload) error {
 	resumed := p.resumeDelegates(ctx)
 	if s.ID == protocol.ForwardedID {
 		p.resumesHeard++
@@ -53,8 +54,8 @@ func (p *unsplitProcess) Resume(ctx workflow.Context, s turn.SteeringPayload) er
 		p.propagatePause(ctx) // an instance that has put off a Call goes on only if it is told so
 	}
 	p.loop.Resume(s.Limits)
-	p.loop.LogSteering(steeringDecision(ctx, turn.SteerResume, s))
-	p.recordAcceptedSignal(ctx, turn.SteerResume, s)
+	p.loop.LogSteering(steeringDecision(ctx, approval.SteerResume, s))
+	p.recordAcceptedSignal(ctx, approval.SteerResume, s)
 	return nil
 }
 
@@ -101,9 +102,9 @@ func (p *unsplitProcess) onParentSignal(ctx workflow.Context, s protocol.ParentS
 		p.loop.SetParentQuota(*s.Quota)
 	}
 	switch {
-	case s.Steer == turn.SteerPause && p.pauseReason() == nil:
+	case s.Steer == approval.SteerPause && p.pauseReason() == nil:
 		p.loop.PauseWithParent(parentPausedFault(s))
-	case s.Steer == turn.SteerResume:
+	case s.Steer == approval.SteerResume:
 		p.resumesHeard++
 		p.resumeDelegates(ctx)
 		if p.pauseReason() == nil {
@@ -118,9 +119,9 @@ func parentPausedFault(s protocol.ParentSignal) *diag.Fault {
 }
 
 // Revise takes a correction and sends the instances what concerns them. It is accepted once they have taken it in.
-func (p *unsplitProcess) Revise(ctx workflow.Context, s turn.SteeringPayload) error {
+func (p *unsplitProcess) Revise(ctx workflow.Context, s approval.SteeringPayload) error {
 	if p.phase == opening {
-		p.deferUntilRunning(turn.SteerRevise, s, p.Revise)
+		p.deferUntilRunning(approval.SteerRevise, s, p.Revise)
 		return nil
 	}
 	s.Context = p.loop.WithInstanceTokensResolved(ideafile.NumberDirectPlans(p.idea.Context, s.Context))
@@ -135,15 +136,15 @@ func (p *unsplitProcess) Revise(ctx workflow.Context, s turn.SteeringPayload) er
 	for _, m := range touched {
 		p.sendCorrection(ctx, m.Token, protocol.CorrectionSignal{Context: messagesForInstance(messages, m.Token), By: s.By, Reason: s.Reason})
 	}
-	p.loop.LogSteering(steeringDecision(ctx, turn.SteerRevise, s))
+	p.loop.LogSteering(steeringDecision(ctx, approval.SteerRevise, s))
 	p.revisions = append(p.revisions, s)
 	return nil
 }
 
 // steeringDecision is a steering signal as the chain keeps it. Of an addition the Ideas hold the messages.
-func steeringDecision(ctx workflow.Context, kind string, s turn.SteeringPayload) turn.Decision {
-	d := turn.Decision{Kind: kind, DecidedBy: s.By, Reason: s.Reason, SignalID: s.ID, DecidedAt: workflow.Now(ctx)}
-	if kind == turn.SteerRevise {
+func steeringDecision(ctx workflow.Context, kind string, s approval.SteeringPayload) approval.Decision {
+	d := approval.Decision{Kind: kind, DecidedBy: s.By, Reason: s.Reason, SignalID: s.ID, DecidedAt: workflow.Now(ctx)}
+	if kind == approval.SteerRevise {
 		d.Context = s.Context
 	}
 	if s.Limits != (ideafile.Limits{}) {
@@ -154,14 +155,14 @@ func steeringDecision(ctx workflow.Context, kind string, s turn.SteeringPayload)
 
 // logAutomaticPause logs a pause that no person asked for.
 func (p *unsplitProcess) logAutomaticPause(ctx workflow.Context, f *diag.Fault) {
-	by := turn.DecidedByProcess
+	by := approval.DecidedByProcess
 	switch f.Code {
 	case turn.CodePaused:
 		return
 	case dataflow.CodeOverdue:
-		by = turn.DecidedByTimeout
+		by = approval.DecidedByTimeout
 	}
-	p.loop.LogSteering(turn.Decision{Kind: turn.SteerPause, DecidedBy: by, Reason: f.Message, DecidedAt: workflow.Now(ctx)})
+	p.loop.LogSteering(approval.Decision{Kind: approval.SteerPause, DecidedBy: by, Reason: f.Message, DecidedAt: workflow.Now(ctx)})
 }
 
 // messagesForInstance picks the messages that an instance sees.
@@ -177,9 +178,9 @@ func messagesForInstance(context []any, token string) []any {
 }
 
 // AddInstances takes in more instances. It is accepted once they have started.
-func (p *unsplitProcess) AddInstances(ctx workflow.Context, s turn.SteeringPayload) error {
+func (p *unsplitProcess) AddInstances(ctx workflow.Context, s approval.SteeringPayload) error {
 	if p.phase == opening {
-		p.deferUntilRunning(turn.SteerAdd, s, p.AddInstances)
+		p.deferUntilRunning(approval.SteerAdd, s, p.AddInstances)
 		return nil
 	}
 	tokens, err := p.loop.AddInstances(s)
@@ -188,7 +189,7 @@ func (p *unsplitProcess) AddInstances(ctx workflow.Context, s turn.SteeringPaylo
 	}
 	p.setIdea(p.loop.Idea())
 	p.recordCauser(s.By, tokens...)
-	d := steeringDecision(ctx, turn.SteerAdd, s)
+	d := steeringDecision(ctx, approval.SteerAdd, s)
 	d.Instances = tokens
 	p.loop.LogSteering(d)
 	p.joining = append(p.joining, joiningInstances{instanceTokens: tokens, addSteering: &s})
@@ -198,11 +199,11 @@ func (p *unsplitProcess) AddInstances(ctx workflow.Context, s turn.SteeringPaylo
 // signalBeforeStart is a signal that needs instances, of a process that has none yet.
 type signalBeforeStart struct {
 	kind     string
-	steering turn.SteeringPayload
-	handle   func(workflow.Context, turn.SteeringPayload) error
+	steering approval.SteeringPayload
+	handle   func(workflow.Context, approval.SteeringPayload) error
 }
 
-func (p *unsplitProcess) deferUntilRunning(kind string, s turn.SteeringPayload, handle func(workflow.Context, turn.SteeringPayload) error) {
+func (p *unsplitProcess) deferUntilRunning(kind string, s approval.SteeringPayload, handle func(workflow.Context, approval.SteeringPayload) error) {
 	p.earlySignals = append(p.earlySignals, signalBeforeStart{kind, s, handle})
 }
 
@@ -241,7 +242,7 @@ func (p *unsplitProcess) sealRevisions(ctx workflow.Context) {
 	}
 	p.sealCurrentState(ctx)
 	for _, s := range p.revisions {
-		p.recordAcceptedSignal(ctx, turn.SteerRevise, s)
+		p.recordAcceptedSignal(ctx, approval.SteerRevise, s)
 	}
 	p.revisions = nil
 }

@@ -7,11 +7,11 @@ import (
 
 	"go.temporal.io/sdk/workflow"
 
+	"processidea/model/approval"
+	"processidea/model/approval/policy"
 	"processidea/model/check"
-	"processidea/model/deciders"
 	"processidea/model/ideafile"
 	"processidea/model/loop"
-	"processidea/model/planreview"
 	"processidea/model/turn"
 	"processidea/protocol"
 	"processidea/workflows/internal/mailbox"
@@ -78,52 +78,52 @@ func (p *unsplitProcess) awaitStartDecision(ctx workflow.Context) error {
 }
 
 // ApprovePlan has the Plan that waits run.
-func (p *unsplitProcess) ApprovePlan(ctx workflow.Context, _ map[string]any, d turn.Decision) error {
+func (p *unsplitProcess) ApprovePlan(ctx workflow.Context, _ map[string]any, d approval.Decision) error {
 	return p.decidePlan(ctx, d)
 }
 
 // AmendPlan has the Plan run with other Calls.
-func (p *unsplitProcess) AmendPlan(ctx workflow.Context, _ map[string]any, d turn.Decision) error {
+func (p *unsplitProcess) AmendPlan(ctx workflow.Context, _ map[string]any, d approval.Decision) error {
 	return p.decidePlan(ctx, d)
 }
 
 // RejectPlan has nothing of the Plan run.
-func (p *unsplitProcess) RejectPlan(ctx workflow.Context, _ map[string]any, d turn.Decision) error {
+func (p *unsplitProcess) RejectPlan(ctx workflow.Context, _ map[string]any, d approval.Decision) error {
 	return p.decidePlan(ctx, d)
 }
 
-func (p *unsplitProcess) decidePlan(ctx workflow.Context, d turn.Decision) error {
+func (p *unsplitProcess) decidePlan(ctx workflow.Context, d approval.Decision) error {
 	pending := p.loop.PendingPlan()
 	if pending != nil && d.Proof != "" {
 		d.Finding = proofs.Verify(ctx, d.Proof, pending.Name(), p.processID)
 	}
-	d, err := planreview.CheckDecision(pending, d, deciders.ReadStarters(p.idea.Source),
+	d, err := approval.CheckPlanDecision(pending, d, policy.ReadStarters(p.idea.Source),
 		p.causersOf(tokensOf(pending)), workflow.Now(ctx))
-	if err == nil && d.Kind == planreview.SteerAmendPlan {
+	if err == nil && d.Kind == approval.SteerAmendPlan {
 		d.Calls = pending.WithLargeValues(d.Calls)
 		err = p.checkAmendment(ctx, pending, d.Calls)
 	}
 	if err != nil {
 		return err
 	}
-	if d.Kind == planreview.SteerAmendPlan {
+	if d.Kind == approval.SteerAmendPlan {
 		p.recordCauser(d.DecidedBy, tokensOf(pending)...)
 	}
 	request := p.loop.RequestInFlight()
 	if p.loop.DecidePlan(d) && request != nil {
 		p.ideaAtRequest = p.idea
-		if d.Kind == planreview.SteerRejectPlan {
+		if d.Kind == approval.SteerRejectPlan {
 			p.closeRequest(ctx, request, protocol.CloseSignal{})
 		} else {
 			p.handOutPlan(ctx)
 		}
 	}
-	p.recordAcceptedSignal(ctx, d.Kind, turn.SteeringPayload{ID: d.SignalID, By: d.DecidedBy, Reason: d.Reason})
+	p.recordAcceptedSignal(ctx, d.Kind, approval.SteeringPayload{ID: d.SignalID, By: d.DecidedBy, Reason: d.Reason})
 	return nil
 }
 
 // checkAmendment returns why the Calls of an amendment cannot run.
-func (p *unsplitProcess) checkAmendment(ctx workflow.Context, pending *planreview.Pending, calls []ideafile.WrittenCall) error {
+func (p *unsplitProcess) checkAmendment(ctx workflow.Context, pending *approval.Plan, calls []ideafile.WrittenCall) error {
 	c := check.AmendedPlan{Context: p.loop.Idea().Context, Palette: ideafile.Palette{
 		Tools: p.idea.Tools, BindingByTool: p.setup.Bindings, ApprovalOverride: p.approvalOverride(), AdaptValuesWithLLM: p.llmMayAdapt,
 	}}
@@ -139,7 +139,7 @@ func (p *unsplitProcess) checkAmendment(ctx workflow.Context, pending *planrevie
 }
 
 // tokensOf lists the instances of a Plan that waits: "" is the only one.
-func tokensOf(pending *planreview.Pending) []string {
+func tokensOf(pending *approval.Plan) []string {
 	if pending == nil || len(pending.Instances) == 0 {
 		return []string{""}
 	}
@@ -149,7 +149,7 @@ func tokensOf(pending *planreview.Pending) []string {
 // plans lists the Plan that waits, if one does.
 func (p *unsplitProcess) plans() []protocol.PlanView {
 	if pending := p.loop.PendingPlan(); pending != nil {
-		return []protocol.PlanView{{Process: p.processID, Pending: *pending}}
+		return []protocol.PlanView{{Process: p.processID, Plan: *pending}}
 	}
 	return nil
 }
@@ -160,23 +160,23 @@ func planWaitingText(v protocol.PlanView) string {
 }
 
 // ApprovePlan passes the approval of a part's Plan on.
-func (p *splitProcess) ApprovePlan(ctx workflow.Context, payload map[string]any, d turn.Decision) error {
+func (p *splitProcess) ApprovePlan(ctx workflow.Context, payload map[string]any, d approval.Decision) error {
 	return p.passPlanDecisionOn(ctx, payload, d)
 }
 
 // AmendPlan passes the amendment of a part's Plan on.
-func (p *splitProcess) AmendPlan(ctx workflow.Context, payload map[string]any, d turn.Decision) error {
+func (p *splitProcess) AmendPlan(ctx workflow.Context, payload map[string]any, d approval.Decision) error {
 	return p.passPlanDecisionOn(ctx, payload, d)
 }
 
 // RejectPlan passes the rejection of a part's Plan on.
-func (p *splitProcess) RejectPlan(ctx workflow.Context, payload map[string]any, d turn.Decision) error {
+func (p *splitProcess) RejectPlan(ctx workflow.Context, payload map[string]any, d approval.Decision) error {
 	return p.passPlanDecisionOn(ctx, payload, d)
 }
 
 // passPlanDecisionOn sends a decision to the part whose Plan it is about, by the digest; without one, by the number of the Request, where only one Plan
 // of that number waits.
-func (p *splitProcess) passPlanDecisionOn(ctx workflow.Context, payload map[string]any, d turn.Decision) error {
+func (p *splitProcess) passPlanDecisionOn(ctx workflow.Context, payload map[string]any, d approval.Decision) error {
 	var of []string
 	for _, v := range p.plans() {
 		if d.ApprovalDigest == v.Digest || (d.ApprovalDigest == "" && v.Request == *d.PlanRequest) {
@@ -199,7 +199,7 @@ func (p *splitProcess) passPlanDecisionOn(ctx workflow.Context, payload map[stri
 func (p *splitProcess) plans() (list []protocol.PlanView) {
 	for _, part := range p.parts.All {
 		if pending := part.Report.PendingPlan; pending != nil && !part.Report.IsFinished() {
-			list = append(list, protocol.PlanView{Process: protocol.PartID(p.processID, part.Number), Pending: *pending})
+			list = append(list, protocol.PlanView{Process: protocol.PartID(p.processID, part.Number), Plan: *pending})
 		}
 	}
 	return list

@@ -6,6 +6,7 @@ import (
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/workflow"
 
+	"processidea/model/approval"
 	"processidea/model/diag"
 	"processidea/model/loop"
 	"processidea/model/turn"
@@ -38,7 +39,7 @@ func (r refused) view() protocol.ProcessView {
 		Result: loop.Result{
 			ProcessID: r.processID, Status: loop.StatusFailed, Instances: map[string]loop.InstanceResult{}, Error: &r.fault,
 		},
-		Waiting: []string{}, Refusals: []turn.RefusedSignal{}, Accepted: []protocol.AcceptedSignal{},
+		Waiting: []string{}, Refusals: []approval.RefusedSignal{}, Accepted: []protocol.AcceptedSignal{},
 	}
 }
 

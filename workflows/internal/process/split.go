@@ -6,6 +6,7 @@ import (
 
 	"go.temporal.io/sdk/workflow"
 
+	"processidea/model/approval"
 	"processidea/model/diag"
 	"processidea/model/loop"
 	"processidea/model/split"
@@ -66,7 +67,7 @@ func (p *splitProcess) pauseOtherParts(ctx workflow.Context, paused int, f *diag
 	for _, number := range p.parts.RunningParts() {
 		if number != paused && p.parts.All[number-1].Report.Status != loop.StatusPaused {
 			p.outbox.Send(ctx, protocol.PartID(p.processID, number), mailbox.OutgoingSignal{
-				Signal: turn.SteerPause, Payload: forwardedPayload(fmt.Sprintf("part %d", paused), f.Message),
+				Signal: approval.SteerPause, Payload: forwardedPayload(fmt.Sprintf("part %d", paused), f.Message),
 			})
 		}
 	}
@@ -175,8 +176,8 @@ func (p *splitProcess) applyLimits(ctx workflow.Context) {
 	if reached != nil {
 		p.parts.PauseReason = reached
 		p.inbox.WakeAt(ctx, time.Time{}, "")
-		p.parts.LogSteering(turn.Decision{Kind: turn.SteerPause, DecidedBy: turn.DecidedByProcess, Reason: reached.Message, DecidedAt: workflow.Now(ctx)})
-		p.sendToParts(ctx, turn.SteerPause, forwardedPayload("the limit", reached.Message))
+		p.parts.LogSteering(approval.Decision{Kind: approval.SteerPause, DecidedBy: approval.DecidedByProcess, Reason: reached.Message, DecidedAt: workflow.Now(ctx)})
+		p.sendToParts(ctx, approval.SteerPause, forwardedPayload("the limit", reached.Message))
 	}
 }
 
@@ -191,7 +192,7 @@ func (p *splitProcess) allocateQuotas(ctx workflow.Context) {
 	}
 	if reached != nil {
 		p.parts.PauseReason = reached
-		p.sendToParts(ctx, turn.SteerPause, forwardedPayload("the limit", reached.Message))
+		p.sendToParts(ctx, approval.SteerPause, forwardedPayload("the limit", reached.Message))
 	}
 }
 
@@ -206,10 +207,10 @@ func (p *splitProcess) onParentSignal(ctx workflow.Context, s protocol.ParentSig
 	}
 	var numbers []int
 	switch {
-	case s.Steer == turn.SteerPause && p.pauseReason() == nil:
+	case s.Steer == approval.SteerPause && p.pauseReason() == nil:
 		p.parts.PauseReason = parentPausedFault(s)
 		numbers = p.parts.RunningParts()
-	case s.Steer == turn.SteerResume:
+	case s.Steer == approval.SteerResume:
 		p.parts.PauseReason, p.mcpUnreachableFault = nil, nil
 		numbers = p.parts.TakePartsToResume()
 	}

@@ -5,6 +5,7 @@ import (
 
 	"go.temporal.io/sdk/workflow"
 
+	"processidea/model/approval"
 	"processidea/model/diag"
 	"processidea/model/ideafile"
 	"processidea/model/ideafile/spelling"
@@ -16,27 +17,27 @@ import (
 // This file handles what people signal a split process (signals.Process): it passes on what is for the parts.
 
 // Pause pauses the parts, and starts no other.
-func (p *splitProcess) Pause(ctx workflow.Context, s turn.SteeringPayload) error {
+func (p *splitProcess) Pause(ctx workflow.Context, s approval.SteeringPayload) error {
 	if f := p.pauseReason(); f != nil {
 		return alreadyPausedError(f)
 	}
 	p.parts.PauseReason = turn.PauseFault(s.By, s.Reason)
-	p.parts.LogSteering(steeringDecision(ctx, turn.SteerPause, s))
-	p.forwardToParts(ctx, turn.SteerPause, s)
+	p.parts.LogSteering(steeringDecision(ctx, approval.SteerPause, s))
+	p.forwardToParts(ctx, approval.SteerPause, s)
 	return nil
 }
 
 // Resume lets the parts go on. The limits are the whole process's: the parts have none.
-func (p *splitProcess) Resume(ctx workflow.Context, s turn.SteeringPayload) error {
+func (p *splitProcess) Resume(ctx workflow.Context, s approval.SteeringPayload) error {
 	p.parts.PauseReason, p.mcpUnreachableFault = nil, nil
 	p.parts.Limits = p.parts.Limits.MergedWith(s.Limits)
-	p.parts.LogSteering(steeringDecision(ctx, turn.SteerResume, s))
-	p.forwardToParts(ctx, turn.SteerResume, s)
+	p.parts.LogSteering(steeringDecision(ctx, approval.SteerResume, s))
+	p.forwardToParts(ctx, approval.SteerResume, s)
 	return nil
 }
 
 // forwardToParts sends the parts a signal that they all handle as the whole does, and accepts it.
-func (p *splitProcess) forwardToParts(ctx workflow.Context, kind string, s turn.SteeringPayload) {
+func (p *splitProcess) forwardToParts(ctx workflow.Context, kind string, s approval.SteeringPayload) {
 	p.sendToParts(ctx, kind, forwardedPayload(s.By, s.Reason))
 	p.recordAcceptedSignal(ctx, kind, s)
 }
@@ -49,7 +50,7 @@ func forwardedPayload(by, reason string) map[string]any {
 // sendToParts sends a steering signal to every part that works.
 func (p *splitProcess) sendToParts(ctx workflow.Context, kind string, payload map[string]any) {
 	numbers := p.parts.RunningParts()
-	if kind == turn.SteerResume {
+	if kind == approval.SteerResume {
 		numbers = p.parts.TakePartsToResume()
 	}
 	for _, number := range numbers {
@@ -58,7 +59,7 @@ func (p *splitProcess) sendToParts(ctx workflow.Context, kind string, payload ma
 }
 
 // Revise gives each part what concerns it. Those that have not started will start with it.
-func (p *splitProcess) Revise(ctx workflow.Context, s turn.SteeringPayload) error {
+func (p *splitProcess) Revise(ctx workflow.Context, s approval.SteeringPayload) error {
 	s.Context = ideafile.WithTokensNormalized(s.Context, spelling.NewTokenIndex(p.parts.InstanceTokens()).FindToken)
 	messages, reopened, err := ideafile.ExtractReopenedTokens(s.Context)
 	if err == nil {
@@ -86,12 +87,12 @@ func (p *splitProcess) Revise(ctx workflow.Context, s turn.SteeringPayload) erro
 		list := p.parts.All[number-1].FilterContext(s.Context)
 		if len(list) > 0 {
 			p.outbox.Send(ctx, protocol.PartID(p.processID, number), mailbox.OutgoingSignal{
-				Signal: turn.SteerRevise, Payload: map[string]any{"context": list, "by": s.By, "reason": s.Reason, "id": protocol.ForwardedID},
+				Signal: approval.SteerRevise, Payload: map[string]any{"context": list, "by": s.By, "reason": s.Reason, "id": protocol.ForwardedID},
 			})
 		}
 	}
-	p.parts.LogSteering(steeringDecision(ctx, turn.SteerRevise, s))
-	p.recordAcceptedSignal(ctx, turn.SteerRevise, s)
+	p.parts.LogSteering(steeringDecision(ctx, approval.SteerRevise, s))
+	p.recordAcceptedSignal(ctx, approval.SteerRevise, s)
 	return nil
 }
 
@@ -113,18 +114,18 @@ func (p *splitProcess) checkReopenable(tokens []string) error {
 }
 
 // AddInstances makes parts of more instances.
-func (p *splitProcess) AddInstances(ctx workflow.Context, s turn.SteeringPayload) error {
+func (p *splitProcess) AddInstances(ctx workflow.Context, s approval.SteeringPayload) error {
 	err := p.validateMessages(s.Context, true)
 	if err != nil {
 		return err
 	}
 	p.setIdea(p.idea.WithRawMessages(s.Context))
-	d := steeringDecision(ctx, turn.SteerAdd, s)
+	d := steeringDecision(ctx, approval.SteerAdd, s)
 	d.Instances = ideafile.SplitContextByInstance(s.Context).InstanceTokens
 	p.recordCauser(s.By, d.Instances...)
 	p.parts.LogSteering(d)
 	p.parts.AddInstances(d.Instances)
-	p.recordAcceptedSignal(ctx, turn.SteerAdd, s)
+	p.recordAcceptedSignal(ctx, approval.SteerAdd, s)
 	return nil
 }
 

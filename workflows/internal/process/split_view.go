@@ -62,7 +62,7 @@ func (p *splitProcess) approvals() protocol.ProcessApprovals {
 	for _, part := range p.parts.All {
 		for _, a := range part.Report.PendingApprovals {
 			v.Approvals = append(v.Approvals, protocol.Approval{
-				Process: protocol.PartID(p.processID, part.Number), Instance: ideafile.InstanceTokenOfCallID(a.CallID), PendingApproval: a,
+				Process: protocol.PartID(p.processID, part.Number), Instance: ideafile.InstanceTokenOfCallID(a.CallID), Pending: a,
 			})
 		}
 	}

@@ -127,7 +127,7 @@ func (p *unsplitProcess) approvals() protocol.ProcessApprovals {
 	v := protocol.ProcessApprovals{Approvals: []protocol.Approval{}}
 	for _, m := range p.loop.Instances() {
 		for _, a := range m.PendingApprovals {
-			v.Approvals = append(v.Approvals, protocol.Approval{Process: p.processID, Instance: m.Token, PendingApproval: a})
+			v.Approvals = append(v.Approvals, protocol.Approval{Process: p.processID, Instance: m.Token, Pending: a})
 		}
 	}
 	return v

@@ -9,7 +9,7 @@ import (
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/workflow"
 
-	"processidea/model/proof"
+	"processidea/model/approval/proof"
 	"processidea/protocol"
 )
 

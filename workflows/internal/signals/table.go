@@ -6,9 +6,8 @@ import (
 
 	"go.temporal.io/sdk/workflow"
 
-	"processidea/model/ideafile"
-	"processidea/model/planreview"
-	"processidea/model/turn"
+	"processidea/model/approval"
+	"processidea/model/approval/policy"
 	"processidea/workflows/internal/mailbox"
 )
 
@@ -16,46 +15,46 @@ import (
 // among the refusals.
 type ProcessHandler interface {
 	// Decide passes a decision on, payload unchanged, to the instance that it is about.
-	Decide(ctx workflow.Context, kind string, payload map[string]any, d turn.Decision) error
+	Decide(ctx workflow.Context, kind string, payload map[string]any, d approval.Decision) error
 	// DecideMany passes each of many decisions on, as Decide does. One that is refused leaves the others as they are.
-	DecideMany(ctx workflow.Context, many turn.ManyDecisions) error
-	Pause(ctx workflow.Context, s turn.SteeringPayload) error
-	Resume(ctx workflow.Context, s turn.SteeringPayload) error
-	Revise(ctx workflow.Context, s turn.SteeringPayload) error
-	AddInstances(ctx workflow.Context, s turn.SteeringPayload) error
+	DecideMany(ctx workflow.Context, many approval.ManyDecisions) error
+	Pause(ctx workflow.Context, s approval.SteeringPayload) error
+	Resume(ctx workflow.Context, s approval.SteeringPayload) error
+	Revise(ctx workflow.Context, s approval.SteeringPayload) error
+	AddInstances(ctx workflow.Context, s approval.SteeringPayload) error
 	// Allow takes a standing order, and Disallow ends the one of an id.
-	Allow(ctx workflow.Context, o turn.StandingOrder) error
-	Disallow(ctx workflow.Context, order string, s turn.SteeringPayload) error
+	Allow(ctx workflow.Context, o approval.StandingOrder) error
+	Disallow(ctx workflow.Context, order string, s approval.SteeringPayload) error
 	// ApprovePlan, AmendPlan and RejectPlan decide on a Plan that waits as a whole.
-	ApprovePlan(ctx workflow.Context, payload map[string]any, d turn.Decision) error
-	AmendPlan(ctx workflow.Context, payload map[string]any, d turn.Decision) error
-	RejectPlan(ctx workflow.Context, payload map[string]any, d turn.Decision) error
+	ApprovePlan(ctx workflow.Context, payload map[string]any, d approval.Decision) error
+	AmendPlan(ctx workflow.Context, payload map[string]any, d approval.Decision) error
+	RejectPlan(ctx workflow.Context, payload map[string]any, d approval.Decision) error
 }
 
 // table holds every kind of signal from people, in the order in which the Temporal UI shows them.
 var table = []signalKind{
-	decisionSignal(ideafile.Approve, `Run a Call that waits, as shown: {"call", "digest"?, "by"?, "reason"?, "proof"?}.`),
-	decisionSignal(ideafile.Reject, `Do not run a Call that waits: {"call", "reason", "digest"?, "by"?, "proof"?}. The reason goes to the LLM.`),
-	decisionSignal(ideafile.Amend, `Run a Call that waits with other parameters: {"call", "params", "digest"?, "by"?, "reason"?, "proof"?}.`),
-	decisionSignal(ideafile.Replace, `Put another Call in the place of one that waits: {"call", "with": {"_tool", …}, "digest"?, "by"?, "reason"?, "proof"?}.`),
-	decisionSignal(ideafile.Answer, `Give the result of a Call that waits; nothing runs: {"call", "output", "digest"?, "by"?, "reason"?, "proof"?}.`),
+	decisionSignal(policy.Approve, `Run a Call that waits, as shown: {"call", "digest"?, "by"?, "reason"?, "proof"?}.`),
+	decisionSignal(policy.Reject, `Do not run a Call that waits: {"call", "reason", "digest"?, "by"?, "proof"?}. The reason goes to the LLM.`),
+	decisionSignal(policy.Amend, `Run a Call that waits with other parameters: {"call", "params", "digest"?, "by"?, "reason"?, "proof"?}.`),
+	decisionSignal(policy.Replace, `Put another Call in the place of one that waits: {"call", "with": {"_tool", …}, "digest"?, "by"?, "reason"?, "proof"?}.`),
+	decisionSignal(policy.Answer, `Give the result of a Call that waits; nothing runs: {"call", "output", "digest"?, "by"?, "reason"?, "proof"?}.`),
 
-	steeringSignal(turn.SteerPause, `Let running Calls finish and start nothing new: {"by"?, "reason"?}.`, ProcessHandler.Pause),
-	steeringSignal(turn.SteerResume, `Go on: {"by"?, "reason"?, "limits"?: {"requests", "tokens", "calls", "duration"}}.`, ProcessHandler.Resume),
-	steeringSignal(turn.SteerRevise, `Correct the process: {"context": [messages], "limits"?, "by"?, "reason"?}. It makes a new Idea.`, ProcessHandler.Revise),
-	steeringSignal(turn.SteerAdd, `Add instances: {"context": [messages with a new _instance], "by"?, "reason"?}.`, ProcessHandler.AddInstances),
+	steeringSignal(approval.SteerPause, `Let running Calls finish and start nothing new: {"by"?, "reason"?}.`, ProcessHandler.Pause),
+	steeringSignal(approval.SteerResume, `Go on: {"by"?, "reason"?, "limits"?: {"requests", "tokens", "calls", "duration"}}.`, ProcessHandler.Resume),
+	steeringSignal(approval.SteerRevise, `Correct the process: {"context": [messages], "limits"?, "by"?, "reason"?}. It makes a new Idea.`, ProcessHandler.Revise),
+	steeringSignal(approval.SteerAdd, `Add instances: {"context": [messages with a new _instance], "by"?, "reason"?}.`, ProcessHandler.AddInstances),
 
-	{turn.SteerDecide, `Decide on many Calls that wait, up to 1,000: {"decisions": [{"call", "decision", "digest"?, …}], "by"?, "groups"?, "reason"?}.`,
+	{approval.SteerDecide, `Decide on many Calls that wait, up to 1,000: {"decisions": [{"call", "decision", "digest"?, …}], "by"?, "groups"?, "reason"?}.`,
 		decideMany, false},
-	{turn.SteerAllow, `Give leave beforehand: {"id", "tool", "when"?: schema of the parameters, "count"?, "until"?, "by"?, "groups"?, "reason"?, "proof"?}.`,
+	{approval.SteerAllow, `Give leave beforehand: {"id", "tool", "when"?: schema of the parameters, "count"?, "until"?, "by"?, "groups"?, "reason"?, "proof"?}.`,
 		allow, false},
-	{turn.SteerDisallow, `End what allow gave: {"order": its id, "by"?, "reason"?}.`, disallow, false},
+	{approval.SteerDisallow, `End what allow gave: {"order": its id, "by"?, "reason"?}.`, disallow, false},
 
-	planSignal(planreview.SteerApprovePlan, `Run a Plan that waits, as shown: {"request", "digest"?, "by"?, "groups"?, "reason"?, "proof"?}.`,
+	planSignal(approval.SteerApprovePlan, `Run a Plan that waits, as shown: {"request", "digest"?, "by"?, "groups"?, "reason"?, "proof"?}.`,
 		ProcessHandler.ApprovePlan),
-	planSignal(planreview.SteerAmendPlan, `Run a Plan that waits with other Calls: {"request", "calls": all of them, "digest"?, "by"?, "reason"?, …}.`,
+	planSignal(approval.SteerAmendPlan, `Run a Plan that waits with other Calls: {"request", "calls": all of them, "digest"?, "by"?, "reason"?, …}.`,
 		ProcessHandler.AmendPlan),
-	planSignal(planreview.SteerRejectPlan, `Run nothing of a Plan that waits: {"request", "reason", "digest"?, "by"?, …}. The reason goes to the LLM.`,
+	planSignal(approval.SteerRejectPlan, `Run nothing of a Plan that waits: {"request", "reason", "digest"?, "by"?, …}. The reason goes to the LLM.`,
 		ProcessHandler.RejectPlan),
 }
 
@@ -79,16 +78,16 @@ func decisionSignal(kind, description string) signalKind {
 }
 
 // readDecision reads the payload of a decision's signal.
-func readDecision(ctx workflow.Context, kind string, payload map[string]any) (turn.Decision, error) {
+func readDecision(ctx workflow.Context, kind string, payload map[string]any) (approval.Decision, error) {
 	if payload["proof"] != nil && !mailbox.TakesProofs(ctx) {
-		return turn.Decision{}, errors.New(`unknown key "proof"`)
+		return approval.Decision{}, errors.New(`unknown key "proof"`)
 	}
-	return turn.ReadDecision(kind, payload)
+	return approval.ReadDecision(kind, payload)
 }
 
-func steeringSignal(kind, description string, steer func(ProcessHandler, workflow.Context, turn.SteeringPayload) error) signalKind {
+func steeringSignal(kind, description string, steer func(ProcessHandler, workflow.Context, approval.SteeringPayload) error) signalKind {
 	return signalKind{kind, description, func(p ProcessHandler, ctx workflow.Context, payload map[string]any) error {
-		s, err := turn.ReadSteering(kind, payload)
+		s, err := approval.ReadSteering(kind, payload)
 		if err != nil {
 			return err
 		}
@@ -97,10 +96,10 @@ func steeringSignal(kind, description string, steer func(ProcessHandler, workflo
 }
 
 func planSignal(
-	kind, description string, decide func(ProcessHandler, workflow.Context, map[string]any, turn.Decision) error,
+	kind, description string, decide func(ProcessHandler, workflow.Context, map[string]any, approval.Decision) error,
 ) signalKind {
 	return signalKind{kind, description, func(p ProcessHandler, ctx workflow.Context, payload map[string]any) error {
-		d, err := planreview.ReadDecision(kind, payload)
+		d, err := approval.ReadPlanDecision(kind, payload)
 		if err != nil {
 			return err
 		}
@@ -109,7 +108,7 @@ func planSignal(
 }
 
 func decideMany(p ProcessHandler, ctx workflow.Context, payload map[string]any) error {
-	many, err := turn.ReadDecisions(payload)
+	many, err := approval.ReadDecisions(payload)
 	if err != nil {
 		return err
 	}
@@ -117,7 +116,7 @@ func decideMany(p ProcessHandler, ctx workflow.Context, payload map[string]any) 
 }
 
 func allow(p ProcessHandler, ctx workflow.Context, payload map[string]any) error {
-	o, err := turn.ReadStandingOrder(payload)
+	o, err := approval.ReadStandingOrder(payload)
 	if err != nil {
 		return err
 	}
@@ -125,7 +124,7 @@ func allow(p ProcessHandler, ctx workflow.Context, payload map[string]any) error
 }
 
 func disallow(p ProcessHandler, ctx workflow.Context, payload map[string]any) error {
-	order, s, err := turn.ReadOrderEnd(payload)
+	order, s, err := approval.ReadOrderEnd(payload)
 	if err != nil {
 		return err
 	}
@@ -142,7 +141,7 @@ func RegisterProcessSignals(ctx workflow.Context, b *mailbox.Inbox, p ProcessHan
 }
 
 // RegisterInstanceSignals has an instance handle decisions, and refuse what steers: that goes to its process.
-func RegisterInstanceSignals(ctx workflow.Context, b *mailbox.Inbox, process string, decide func(workflow.Context, turn.Decision) error) {
+func RegisterInstanceSignals(ctx workflow.Context, b *mailbox.Inbox, process string, decide func(workflow.Context, approval.Decision) error) {
 	for _, s := range table {
 		if s.isDecision {
 			mailbox.OnPersonSignal(b, ctx, s.name, s.description, func(ctx workflow.Context, payload map[string]any) error {

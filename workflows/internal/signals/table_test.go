@@ -15,9 +15,8 @@ import (
 
 	"go.temporal.io/sdk/workflow"
 
-	"processidea/model/ideafile"
-	"processidea/model/planreview"
-	"processidea/model/turn"
+	"processidea/model/approval"
+	"processidea/model/approval/policy"
 )
 
 // steeringKinds are the kinds of steering signals that package loop knows: the values of its constants Steer….
@@ -68,14 +67,14 @@ func steeringKinds(t *testing.T) (kinds []string) {
 func TestEveryKindThatTheModelKnowsIsHandledOnceAndNoOther(t *testing.T) {
 	t.Parallel()
 	steering := steeringKinds(t)
-	if len(steering) < 4 || !slices.Contains(steering, turn.SteerPause) {
+	if len(steering) < 4 || !slices.Contains(steering, approval.SteerPause) {
 		t.Fatalf("the model's steering signals were not found, only %q", steering)
 	}
-	want := append(slices.Clone(ideafile.AllDecisionKinds()), steering...)
+	want := append(slices.Clone(policy.AllKinds()), steering...)
 	var got []string
 	for _, s := range table {
 		got = append(got, s.name)
-		if s.isDecision != slices.Contains(ideafile.AllDecisionKinds(), s.name) {
+		if s.isDecision != slices.Contains(policy.AllKinds(), s.name) {
 			t.Errorf("%s: decides is %v", s.name, s.isDecision)
 		}
 		if s.description == "" {
@@ -91,21 +90,21 @@ func TestEveryKindThatTheModelKnowsIsHandledOnceAndNoOther(t *testing.T) {
 
 // payloads are valid, by kind. A kind without one fails the test below.
 var payloads = map[string]map[string]any{
-	ideafile.Approve:            {"call": "1.1"},
-	ideafile.Reject:             {"call": "1.1", "reason": "no"},
-	ideafile.Amend:              {"call": "1.1", "params": map[string]any{}},
-	ideafile.Replace:            {"call": "1.1", "with": map[string]any{"_tool": "t"}},
-	ideafile.Answer:             {"call": "1.1", "output": 1},
-	turn.SteerDecide:            {"decisions": []any{map[string]any{"call": "1.1", "decision": "approve"}}},
-	turn.SteerAllow:             {"id": "o", "tool": "t", "count": json.Number("1")},
-	turn.SteerDisallow:          {"id": "o"},
-	planreview.SteerApprovePlan: {"request": json.Number("1")},
-	planreview.SteerAmendPlan:   {"request": json.Number("1"), "calls": []any{map[string]any{"_tool": "t"}}},
-	planreview.SteerRejectPlan:  {"request": json.Number("1"), "reason": "no"},
-	turn.SteerPause:             {},
-	turn.SteerResume:            {},
-	turn.SteerRevise:            {"context": []any{map[string]any{"type": "text", "text": "t"}}},
-	turn.SteerAdd:               {"context": []any{map[string]any{"type": "text", "text": "t", "_instance": "1"}}},
+	policy.Approve:            {"call": "1.1"},
+	policy.Reject:             {"call": "1.1", "reason": "no"},
+	policy.Amend:              {"call": "1.1", "params": map[string]any{}},
+	policy.Replace:            {"call": "1.1", "with": map[string]any{"_tool": "t"}},
+	policy.Answer:             {"call": "1.1", "output": 1},
+	approval.SteerDecide:      {"decisions": []any{map[string]any{"call": "1.1", "decision": "approve"}}},
+	approval.SteerAllow:       {"id": "o", "tool": "t", "count": json.Number("1")},
+	approval.SteerDisallow:    {"id": "o"},
+	approval.SteerApprovePlan: {"request": json.Number("1")},
+	approval.SteerAmendPlan:   {"request": json.Number("1"), "calls": []any{map[string]any{"_tool": "t"}}},
+	approval.SteerRejectPlan:  {"request": json.Number("1"), "reason": "no"},
+	approval.SteerPause:       {},
+	approval.SteerResume:      {},
+	approval.SteerRevise:      {"context": []any{map[string]any{"type": "text", "text": "t"}}},
+	approval.SteerAdd:         {"context": []any{map[string]any{"type": "text", "text": "t", "_instance": "1"}}},
 }
 
 func TestEverySignalReachesAMethodOfItsOwnAndEveryMethodIsReached(t *testing.T) {
@@ -136,29 +135,31 @@ func (r *recorder) note(method string) error {
 	return nil
 }
 
-func (r *recorder) Decide(_ workflow.Context, kind string, _ map[string]any, d turn.Decision) error {
+func (r *recorder) Decide(_ workflow.Context, kind string, _ map[string]any, d approval.Decision) error {
 	if d.Kind != kind {
 		r.called = append(r.called, "another decision")
 	}
 	return r.note("Decide")
 }
-func (r *recorder) DecideMany(workflow.Context, turn.ManyDecisions) error {
+func (r *recorder) DecideMany(workflow.Context, approval.ManyDecisions) error {
 	return r.note("DecideMany")
 }
-func (r *recorder) Allow(workflow.Context, turn.StandingOrder) error { return r.note("Allow") }
-func (r *recorder) Disallow(workflow.Context, string, turn.SteeringPayload) error {
+func (r *recorder) Allow(workflow.Context, approval.StandingOrder) error { return r.note("Allow") }
+func (r *recorder) Disallow(workflow.Context, string, approval.SteeringPayload) error {
 	return r.note("Disallow")
 }
-func (r *recorder) ApprovePlan(workflow.Context, map[string]any, turn.Decision) error {
+func (r *recorder) ApprovePlan(workflow.Context, map[string]any, approval.Decision) error {
 	return r.note("ApprovePlan")
 }
-func (r *recorder) AmendPlan(workflow.Context, map[string]any, turn.Decision) error {
+func (r *recorder) AmendPlan(workflow.Context, map[string]any, approval.Decision) error {
 	return r.note("AmendPlan")
 }
-func (r *recorder) RejectPlan(workflow.Context, map[string]any, turn.Decision) error {
+func (r *recorder) RejectPlan(workflow.Context, map[string]any, approval.Decision) error {
 	return r.note("RejectPlan")
 }
-func (r *recorder) Pause(workflow.Context, turn.SteeringPayload) error        { return r.note("Pause") }
-func (r *recorder) Resume(workflow.Context, turn.SteeringPayload) error       { return r.note("Resume") }
-func (r *recorder) Revise(workflow.Context, turn.SteeringPayload) error       { return r.note("Revise") }
-func (r *recorder) AddInstances(workflow.Context, turn.SteeringPayload) error { return r.note("Add") }
+func (r *recorder) Pause(workflow.Context, approval.SteeringPayload) error  { return r.note("Pause") }
+func (r *recorder) Resume(workflow.Context, approval.SteeringPayload) error { return r.note("Resume") }
+func (r *recorder) Revise(workflow.Context, approval.SteeringPayload) error { return r.note("Revise") }
+func (r *recorder) AddInstances(workflow.Context, approval.SteeringPayload) error {
+	return r.note("Add")
+}

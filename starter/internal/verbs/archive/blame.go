@@ -11,8 +11,8 @@ import (
 
 	"processidea/client"
 	"processidea/flags"
+	"processidea/model/approval"
 	"processidea/model/jsonval"
-	"processidea/model/turn"
 	"processidea/starter/internal/app"
 	"processidea/starter/internal/print"
 	"processidea/store/chain"
@@ -111,7 +111,7 @@ func (v values) writtenText(w chain.Written) string {
 	return fmt.Sprintf("%s: %s = %s (log of Idea %d)", how, print.Printable(path), v.text(w.Value), w.Idea)
 }
 
-func decisionText(d turn.Decision) string {
+func decisionText(d approval.Decision) string {
 	by := cmp.Or(d.DecidedBy, "a person")
 	if d.OrderID != "" {
 		by = fmt.Sprintf("the standing order %s of %s, at which nobody looked", d.OrderID, by)

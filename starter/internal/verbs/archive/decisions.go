@@ -10,6 +10,7 @@ import (
 
 	"processidea/client"
 	"processidea/flags"
+	"processidea/model/approval"
 	"processidea/model/jsonval"
 	"processidea/model/turn"
 	"processidea/starter/internal/app"
@@ -88,7 +89,7 @@ func (v values) decidedText(made []client.Decided) string {
 }
 
 // byText says who decided, whether others must too, and why.
-func byText(d turn.Decision) string {
+func byText(d approval.Decision) string {
 	text := ""
 	if d.DecidedBy != "" {
 		text = " by " + d.DecidedBy
@@ -115,7 +116,7 @@ func byText(d turn.Decision) string {
 }
 
 // changeText says what was shown, and what the decision made of it.
-func (v values) changeText(d turn.Decision) (lines []string) {
+func (v values) changeText(d approval.Decision) (lines []string) {
 	if d.Tool != "" {
 		lines = append(lines, "shown "+v.callText(d.Tool, d.ShownParams))
 	}
@@ -129,7 +130,7 @@ func (v values) changeText(d turn.Decision) (lines []string) {
 	}
 	if o := d.Order; o != nil {
 		lines = append(lines, "order "+v.text(jsonval.ToJSONValue(o)))
-	} else if d.Kind == turn.SteerDisallow {
+	} else if d.Kind == approval.SteerDisallow {
 		lines = append(lines, "order "+print.Printable(d.OrderID))
 	}
 	if len(d.Context) > 0 {

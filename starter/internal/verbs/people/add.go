@@ -8,7 +8,7 @@ import (
 
 	"processidea/client"
 	"processidea/client/ideafiles"
-	"processidea/model/turn"
+	"processidea/model/approval"
 	"processidea/starter/internal/app"
 	"processidea/starter/internal/exit"
 )
@@ -48,6 +48,6 @@ func add(ctx context.Context, a *app.App, process, file string, by client.By) er
 		if errs := problems.Errors(); len(errs) > 0 {
 			return &client.InvalidError{Source: filepath.Base(file), Problems: errs}
 		}
-		return printOutcome(a, process, turn.SteerAdd, "", p.Add(ctx, client.Addition{Context: messages}, by))
+		return printOutcome(a, process, approval.SteerAdd, "", p.Add(ctx, client.Addition{Context: messages}, by))
 	})
 }

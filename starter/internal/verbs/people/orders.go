@@ -12,9 +12,8 @@ import (
 
 	"processidea/client"
 	"processidea/flags"
+	"processidea/model/approval"
 	"processidea/model/jsonval"
-	"processidea/model/standing"
-	"processidea/model/turn"
 	"processidea/starter/internal/app"
 	"processidea/starter/internal/exit"
 	"processidea/starter/internal/print"
@@ -59,7 +58,7 @@ signed, as it must be for a Tool whose decisions are. Without --tool the orders 
 	}
 	c.Flags().StringVar(&o.tool, "tool", "", "the `Tool` whose Calls are approved")
 	c.Flags().StringVar(&o.when, "when", "", "the JSON `Schema` that their parameters fit, or @file (default any)")
-	flags.Int(c.Flags(), &o.count, "count", 1, turn.MaxOrderCount, "how many Calls are approved at most")
+	flags.Int(c.Flags(), &o.count, "count", 1, approval.MaxOrderCount, "how many Calls are approved at most")
 	c.Flags().StringVar(&o.until, "until", "", "the `time` from which none is, such as 2026-12-04T18:00:00Z")
 	addGroupFlag(c, &o.groups)
 	addKeyFlag(c, &o.key)
@@ -92,7 +91,7 @@ func allow(ctx context.Context, a *app.App, process, id string, o orderFlags) er
 	if err := order.Validate(); err != nil {
 		return exit.Usagef("allow %s: %w", id, err)
 	}
-	return steer(ctx, a, process, turn.SteerAllow, func(p *client.Process) error { return p.Allow(ctx, order) })
+	return steer(ctx, a, process, approval.SteerAllow, func(p *client.Process) error { return p.Allow(ctx, order) })
 }
 
 // Disallow ends a standing order.
@@ -103,7 +102,7 @@ func Disallow(a *app.App) *cobra.Command {
 		Short:   "End a standing order; what was approved under it stays so",
 		Example: `  starter disallow refunds small --reason "the sale is over"`,
 		RunE: func(c *cobra.Command, args []string) error {
-			return steer(c.Context(), a, args[0], turn.SteerDisallow, func(p *client.Process) error { return p.Disallow(c.Context(), args[1], by.who()) })
+			return steer(c.Context(), a, args[0], approval.SteerDisallow, func(p *client.Process) error { return p.Disallow(c.Context(), args[1], by.who()) })
 		},
 	}
 	by.add(c)
@@ -118,7 +117,7 @@ func listOrders(ctx context.Context, a *app.App, process string) error {
 		case err != nil:
 			return err
 		case a.JSON:
-			return a.PrintJSON(append(standing.Orders{}, v.Orders...))
+			return a.PrintJSON(append(approval.Orders{}, v.Orders...))
 		case len(v.Orders) == 0:
 			return a.Print("there is no standing order\n")
 		}
@@ -133,14 +132,14 @@ func ordersInForce(ctx context.Context, s *server.Session, process string) strin
 		return "" // what waits was told all the same
 	}
 	now := time.Now()
-	list := slices.DeleteFunc(v.Orders, func(o *standing.Order) bool { return !o.IsInForce(now) })
+	list := slices.DeleteFunc(v.Orders, func(o *approval.GivenOrder) bool { return !o.IsInForce(now) })
 	if len(list) == 0 {
 		return ""
 	}
 	return "standing orders:\n" + ordersText(list, now)
 }
 
-func ordersText(list standing.Orders, now time.Time) string {
+func ordersText(list approval.Orders, now time.Time) string {
 	var b strings.Builder
 	for _, o := range list {
 		fmt.Fprintf(&b, "%s: %s", print.Printable(o.ID), print.Printable(o.Tool))

@@ -11,8 +11,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"processidea/client"
+	"processidea/model/approval"
 	"processidea/model/jsonval"
-	"processidea/model/planreview"
 	"processidea/starter/internal/app"
 	"processidea/starter/internal/exit"
 	"processidea/starter/internal/print"
@@ -108,24 +108,24 @@ type planFlags struct {
 // PlanDecisions are the verbs that decide on a Plan.
 func PlanDecisions(a *app.App) []*cobra.Command {
 	return []*cobra.Command{
-		planVerb(a, planreview.SteerApprovePlan, "Have a Plan that waits run, as it was shown",
+		planVerb(a, approval.SteerApprovePlan, "Have a Plan that waits run, as it was shown",
 			"  starter approve-plan refund-17\n  starter approve-plan refund-17 --digest 5f0c… --reason checked"),
-		planVerb(a, planreview.SteerAmendPlan, "Have a Plan that waits run with other Calls: some taken out, changed or added",
+		planVerb(a, approval.SteerAmendPlan, "Have a Plan that waits run with other Calls: some taken out, changed or added",
 			"  starter amend-plan refund-17 --file calls.json --reason \"one is enough\"\n  starter plan refund-17 --calls > calls.json   # to begin with"),
-		planVerb(a, planreview.SteerRejectPlan, "Have nothing of a Plan run; the next Request reads why",
+		planVerb(a, approval.SteerRejectPlan, "Have nothing of a Plan run; the next Request reads why",
 			"  starter reject-plan refund-17 --reason \"ask the customer first\""),
 	}
 }
 
 var planVerbs = map[string]string{
-	planreview.SteerApprovePlan: `Have a Plan that waits, as a whole, run as it was shown. The approval policies of its
+	approval.SteerApprovePlan: `Have a Plan that waits, as a whole, run as it was shown. The approval policies of its
 Calls' Tools hold as ever: who approves the Plan approves none of its Calls by that.
 REQUEST is the number of the Request that made it, 0 for a Plan that begins the
 process; without it the only one that waits is meant.`,
-	planreview.SteerAmendPlan: `Have a Plan that waits, as a whole, run with other Calls. --file holds all of them as a JSON list, as
+	approval.SteerAmendPlan: `Have a Plan that waits, as a whole, run with other Calls. --file holds all of them as a JSON list, as
 "starter plan ID --calls" prints them. Each is checked as the LLM's are; if one cannot
 run, nothing changes and you are told why. REQUEST is as with approve-plan.`,
-	planreview.SteerRejectPlan: `Have nothing of a Plan run that waits as a whole. The next Request reads why. A direct
+	approval.SteerRejectPlan: `Have nothing of a Plan run that waits as a whole. The next Request reads why. A direct
 Plan of stage "optimal" gives way to the LLM; one of stage "complete" fails its
 instances. REQUEST is as with approve-plan.`,
 }
@@ -137,7 +137,7 @@ func planVerb(a *app.App, kind, short, example string) *cobra.Command {
 		RunE: func(c *cobra.Command, args []string) error { return decidePlan(c.Context(), a, kind, args, f) },
 	}
 	c.Flags().StringVar(&f.digest, "digest", "", "the `digest` of the Plan as you saw it: another one is not decided on")
-	if kind == planreview.SteerAmendPlan {
+	if kind == approval.SteerAmendPlan {
 		c.Flags().StringVar(&f.file, "file", "", "the JSON `file` with all Calls of the Plan")
 	} else {
 		c.Flags().BoolVar(&f.all, "all", false, "every Plan that waits, in all parts")
@@ -154,10 +154,10 @@ func decidePlan(ctx context.Context, a *app.App, kind string, args []string, f p
 		return err
 	}
 	d := client.PlanDecision{Kind: kind, Digest: f.digest, By: who.By, Groups: who.Groups, Reason: f.by.reason, Key: who.Key}
-	if kind == planreview.SteerRejectPlan && strings.TrimSpace(d.Reason) == "" {
+	if kind == approval.SteerRejectPlan && strings.TrimSpace(d.Reason) == "" {
 		return exit.Usagef("%s %s: a rejection says why: --reason is missing", kind, args[0])
 	}
-	if kind == planreview.SteerAmendPlan {
+	if kind == approval.SteerAmendPlan {
 		calls, err := readCalls(f.file)
 		if err != nil {
 			return exit.Usagef("%s %s: --file: %w", kind, args[0], err)

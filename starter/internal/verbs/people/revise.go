@@ -8,7 +8,7 @@ import (
 
 	"processidea/client"
 	"processidea/client/ideafiles"
-	"processidea/model/turn"
+	"processidea/model/approval"
 	"processidea/starter/internal/app"
 	"processidea/starter/internal/exit"
 )
@@ -42,7 +42,7 @@ in a message for the instance does the same.`,
 }
 
 func revise(ctx context.Context, a *app.App, process, file string, reopen []string, by client.By) error {
-	var read turn.SteeringPayload
+	var read approval.SteeringPayload
 	if file != "" || len(reopen) == 0 {
 		var err error
 		read, err = readCorrection(file)
@@ -52,12 +52,12 @@ func revise(ctx context.Context, a *app.App, process, file string, reopen []stri
 	}
 	c := client.Correction{Context: read.Context, Reopen: reopen, Limits: read.Limits}
 	by = client.By{Name: cmp.Or(read.By, by.Name), Reason: cmp.Or(read.Reason, by.Reason)}
-	return steer(ctx, a, process, turn.SteerRevise, func(p *client.Process) error { return p.Revise(ctx, c, by) })
+	return steer(ctx, a, process, approval.SteerRevise, func(p *client.Process) error { return p.Revise(ctx, c, by) })
 }
 
 // readCorrection reads a file with messages, and limits beside them or where an Idea has them. What it says of who and
 // why counts instead of the flags.
-func readCorrection(file string) (c turn.SteeringPayload, err error) {
+func readCorrection(file string) (c approval.SteeringPayload, err error) {
 	if file == "" {
 		return c, exit.Usagef("revise: --file is missing")
 	}
@@ -81,7 +81,7 @@ func readCorrection(file string) (c turn.SteeringPayload, err error) {
 	default:
 		return c, exit.Usagef("read %s: want a list of messages, or an object with context", file)
 	}
-	c, err = turn.ReadSteering(turn.SteerRevise, payload)
+	c, err = approval.ReadSteering(approval.SteerRevise, payload)
 	if err != nil {
 		return c, exit.Usagef("read %s: %w", file, err)
 	}

@@ -9,9 +9,9 @@ import (
 
 	"processidea/client"
 	"processidea/flags"
+	"processidea/model/approval"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
-	"processidea/model/turn"
 	"processidea/starter/internal/app"
 	"processidea/starter/internal/exit"
 	"processidea/starter/internal/print"
@@ -33,7 +33,7 @@ func Pause(a *app.App) *cobra.Command {
 Decisions are taken in the meantime; what they let run starts when the process goes on.`,
 		Example: `  starter pause refunds --reason "the bank is closed"`,
 		RunE: func(c *cobra.Command, args []string) error {
-			return steer(c.Context(), a, args[0], turn.SteerPause, func(p *client.Process) error { return p.Pause(c.Context(), by.who()) })
+			return steer(c.Context(), a, args[0], approval.SteerPause, func(p *client.Process) error { return p.Pause(c.Context(), by.who()) })
 		},
 	}
 	by.add(c)
@@ -61,7 +61,7 @@ it. It says what became of each.`,
 			if all || because != "" || len(args) == 0 {
 				return resumeAll(c, a, args, all, because, by.who())
 			}
-			return steer(c.Context(), a, args[0], turn.SteerResume,
+			return steer(c.Context(), a, args[0], approval.SteerResume,
 				func(p *client.Process) error { return p.Resume(c.Context(), set, by.who()) })
 		},
 	}

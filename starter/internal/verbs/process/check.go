@@ -110,7 +110,7 @@ func secretsText(idea *ideafile.Idea) string {
 func decidersText(idea *ideafile.Idea) string {
 	var names []string
 	for _, t := range idea.Tools {
-		if idea.Config.Approval.DecidersFor(t).Signed() {
+		if idea.Config.Approval.DecidersFor(t.Name, t.Approval).Signed() {
 			names = append(names, t.Name)
 		}
 	}

@@ -1,0 +1,42 @@
+package approval
+
+import "processidea/model/jsonval"
+
+// ParamsAdaptation records that resolved parameters of a Call did not fit its Tool's schema, and what the LLM made of them. Only
+// values that came through a Reference are adapted.
+type ParamsAdaptation struct {
+	// Reason is why the values did not fit.
+	Reason string `json:"why"`
+	// OriginalParams holds the parameters that the LLM was asked to change.
+	OriginalParams map[string]any `json:"from"`
+	// AdaptedParams holds the parameters that the LLM wrote; nil while it has not answered.
+	AdaptedParams map[string]any `json:"to,omitempty"`
+}
+
+// IsAnswered reports whether the LLM has adapted the parameters.
+func (a *ParamsAdaptation) IsAnswered() bool { return a != nil && a.AdaptedParams != nil }
+
+// FaultPrefix introduces the error of parameters that do not fit even after they were adapted; empty before.
+func (a *ParamsAdaptation) FaultPrefix() string {
+	if !a.IsAnswered() {
+		return ""
+	}
+	return "the values were fitted to the schema and still do not fit: "
+}
+
+// ApplyTo returns the parameters with the adapted ones in place of those that the LLM was asked to change.
+func (a *ParamsAdaptation) ApplyTo(params map[string]any) map[string]any {
+	if !a.IsAnswered() {
+		return params
+	}
+	out := map[string]any{}
+	for _, k := range jsonval.SortedKeys(params) {
+		if _, adapted := a.OriginalParams[k]; !adapted {
+			out[k] = params[k]
+		}
+	}
+	for _, k := range jsonval.SortedKeys(a.AdaptedParams) {
+		out[k] = a.AdaptedParams[k]
+	}
+	return out
+}

@@ -1,0 +1,56 @@
+package approval
+
+import (
+	"fmt"
+	"maps"
+	"strings"
+
+	"processidea/model/diag"
+	"processidea/model/ideafile"
+	"processidea/model/jsonval"
+)
+
+// MergeParams lays what a person changes over the parameters that were shown: objects key by key, anything else as a whole. null
+// takes away what the Tool does not take null for. What the Tool's designer has wired stays.
+func MergeParams(tool *ideafile.Tool, shown, changes map[string]any) (map[string]any, error) {
+	for _, k := range jsonval.SortedKeys(changes) {
+		_, declared := tool.SchemaByParam[k]
+		_, wired := tool.WiredParams[k]
+		switch {
+		case strings.HasPrefix(k, "_"):
+			return nil, fmt.Errorf("%q is a meta property; amend gives parameters alone", jsonval.Clip(k, 80))
+		case wired && !jsonval.Equal(changes[k], shown[k]):
+			return nil, fmt.Errorf("parameter %q is wired by the tool's designer: nobody changes it here", k)
+		case !declared && !tool.AllowsExtraParams:
+			return nil, fmt.Errorf("tool %q has no parameter %q%s", tool.Name, jsonval.Clip(k, 80), diag.DidYouMean(k, jsonval.SortedKeys(tool.SchemaByParam)))
+		}
+	}
+	if k := findChangedStoredObject(shown, changes); k != "" {
+		return nil, fmt.Errorf("%q is larger than 64 KB: it cannot be changed in parts", jsonval.Clip(k, 80))
+	}
+	params, touched := map[string]any{}, map[string]any{}
+	maps.Copy(params, shown)
+	for _, k := range jsonval.SortedKeys(changes) {
+		touched[k] = jsonval.DeepMerge(shown[k], changes[k])
+		delete(params, k)
+	}
+	maps.Copy(params, tool.WithoutNullParams(touched))
+	return params, tool.ValidateParams(params)
+}
+
+// findChangedStoredObject returns the key of an object that changes reach into although it is not here, but in the store; "" if there is none.
+func findChangedStoredObject(shown, changes map[string]any) string {
+	for _, k := range jsonval.SortedKeys(changes) {
+		inner, isObject := changes[k].(map[string]any)
+		if !isObject {
+			continue
+		}
+		if _, stored := jsonval.AsBlobHandle(shown[k]); stored {
+			return k
+		}
+		if found := findChangedStoredObject(jsonval.AsObject(shown[k]), inner); found != "" {
+			return found
+		}
+	}
+	return ""
+}

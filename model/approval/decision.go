@@ -1,0 +1,235 @@
+package approval
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"processidea/model/approval/policy"
+	"processidea/model/approval/proof"
+	"processidea/model/ideafile"
+	"processidea/model/jsonval"
+)
+
+// Decision is what a person decided: on a Call, whose record keeps it, or on the whole process. The log of the next Idea keeps
+// every one.
+type Decision struct {
+	// Kind is approve, reject, amend, replace or answer; of a process pause, resume, revise or add; of a
+	// Plan approve-plan, amend-plan or reject-plan.
+	Kind string `json:"decision"`
+	// CallID is the Call's id; empty if it is about the process.
+	CallID string `json:"call,omitempty"`
+	// ApprovalDigest is that of the Pending that the person saw; empty if the signal named none.
+	ApprovalDigest string `json:"digest,omitempty"`
+	// DecidedBy is the person's name, DecidedByTimeout or DecidedByProcess.
+	DecidedBy string `json:"by,omitempty"`
+	// Groups are those of which the person says they are, or of which the proof says it.
+	Groups []string `json:"groups,omitempty"`
+	Reason string   `json:"reason,omitempty"`
+	// Proof is the signature that the signal brought, as it was: a compact JWS; empty: the decision is declared, and says of itself who takes it.
+	Proof string `json:"proof,omitempty"`
+	// Signed is set once the proof was found right. Finding is what its check found, until then.
+	Signed  *proof.Signed  `json:"signed,omitempty"`
+	Finding *proof.Finding `json:"-"`
+	// SignalID is as the signal's payload had it.
+	SignalID  string    `json:"id,omitempty"`
+	DecidedAt time.Time `json:"at"`
+	// Tool and Shown are what would have run, as the person was shown it.
+	Tool        string         `json:"tool,omitempty"`
+	ShownParams map[string]any `json:"shown,omitempty"`
+	// OrderID names the standing order under which the decision was taken, and Order is that order until then; or the one that a process was given.
+	OrderID string         `json:"under,omitempty"`
+	Order   *StandingOrder `json:"order,omitempty"`
+	// Deciders are the rules that said who may take the decision; none: anybody might.
+	Deciders policy.Rules `json:"deciders,omitempty"`
+	// Told is what people were told while the Call waited; nil: nothing beside that it waits.
+	Told *policy.Told `json:"told,omitempty"`
+	// AmendedParams of an amended Call: values, never References.
+	AmendedParams map[string]any `json:"params,omitempty"`
+	// Replacement is the Call to run instead, in the form in which the LLM writes Calls.
+	Replacement map[string]any `json:"with,omitempty"`
+	// GivenResult is the result that the person gave in place of running the Call.
+	GivenResult any `json:"output,omitempty"`
+	// PlanRequest is the Request whose Plan was decided on as a whole; nil: it is no such decision. Calls are the Plan's as a person amended it, and
+	// PlannedCalls those that were planned, of a Plan that was amended or rejected.
+	PlanRequest  *int                   `json:"request,omitempty"`
+	Calls        []ideafile.WrittenCall `json:"calls,omitempty"`
+	PlannedCalls []ideafile.WrittenCall `json:"planned,omitempty"`
+	// Context holds the Messages of a revision, Instances the tokens that were added, Limits the new limits; 0 keeps one.
+	Context   []any            `json:"context,omitempty"`
+	Instances []string         `json:"instances,omitempty"`
+	Limits    *ideafile.Limits `json:"limits,omitempty"`
+}
+
+// What stands in By when no person decided.
+const (
+	DecidedByTimeout = "timeout" // nobody did before the deadline
+	DecidedByProcess = "process" // the process paused by itself, as at a limit
+)
+
+// What stands in payloads that people are shown, in place of what only they know. A signal that still has one says nothing.
+const (
+	PlaceholderName   = "your name"
+	PlaceholderGroup  = "your group"
+	PlaceholderReason = "<why>"
+	PlaceholderTool   = "<name of a tool>"
+	PlaceholderOutput = "<the result>"
+)
+
+var placeholders = []string{PlaceholderName, PlaceholderGroup, PlaceholderReason, PlaceholderTool, PlaceholderOutput}
+
+// CheckNoPlaceholder refuses a value in which a placeholder was left.
+func CheckNoPlaceholder(key string, v any) error {
+	s, ok := v.(string)
+	if ok && slices.Contains(placeholders, strings.TrimSpace(s)) {
+		return fmt.Errorf("%q is still %q, as it was shown: put your own there", key, s)
+	}
+	return nil
+}
+
+const (
+	maxReasonLength = 2000 // characters
+	maxNameLength   = 200  // characters of a person's or a group's name, of a signal's id and of a Call's id
+	maxProofLength  = proof.MaxLength
+	maxGroups       = 100
+)
+
+// ReadDecision reads the payload of a decision's signal; kind is the signal's name. The keys are call, digest, by, groups, reason, proof
+// and id, and params for amend, with for replace, output for answer; for approve order, alone, where it is taken under one.
+func ReadDecision(kind string, m map[string]any) (d Decision, err error) {
+	d.Kind = kind
+	if d.Groups, err = ReadGroups(m["groups"]); err != nil {
+		return d, err
+	}
+	order := m[orderKey]
+	m = jsonval.WithoutKey(jsonval.WithoutKey(m, "groups"), orderKey)
+	payloadKey := map[string]string{policy.Amend: "params", policy.Replace: "with", policy.Answer: "output"}[kind]
+	err = ReadByAndReason(m, payloadKey, map[string]*string{
+		"call": &d.CallID, "digest": &d.ApprovalDigest, "by": &d.DecidedBy, "reason": &d.Reason, "proof": &d.Proof,
+		"id": &d.SignalID,
+	})
+	if err == nil && order != nil {
+		err = d.readOrder(order)
+	}
+	if err != nil {
+		return d, err
+	}
+	value, present := m[payloadKey]
+	switch {
+	case d.CallID == "":
+		return d, fmt.Errorf(`it names no Call: "call" is missing`)
+	case kind == policy.Reject && strings.TrimSpace(d.Reason) == "":
+		return d, fmt.Errorf(`a rejection says why: "reason" is missing`)
+	case payloadKey != "" && !present:
+		return d, fmt.Errorf("%s wants %q", kind, payloadKey)
+	case payloadKey != "" && len(jsonval.Encode(value)) > jsonval.LargeValueBytes:
+		return d, fmt.Errorf("%q is larger than 64 KB", payloadKey)
+	}
+	if err := CheckNoPlaceholder(payloadKey, value); err != nil {
+		return d, err
+	}
+	if err := CheckNoPlaceholder("_tool", jsonval.AsObject(value)["_tool"]); kind == policy.Replace && err != nil {
+		return d, err
+	}
+	// A value that looks like a handle is data: a person must not be able to read from the store with it.
+	object, isObject := jsonval.EscapeBlobHandles(value).(map[string]any)
+	switch {
+	case kind == policy.Answer:
+		d.GivenResult = jsonval.EscapeBlobHandles(value)
+	case payloadKey != "" && !isObject:
+		return d, fmt.Errorf("%q is an object, not %s", payloadKey, jsonval.TypeOf(value))
+	case kind == policy.Amend:
+		d.AmendedParams = object
+	case kind == policy.Replace:
+		d.Replacement = object
+	}
+	return d, nil
+}
+
+// ReadGroups reads the groups of which the person says they are; null is none.
+func ReadGroups(v any) ([]string, error) {
+	list, ok := jsonval.AsStringList(v)
+	if (!ok && v != nil) || len(list) > maxGroups {
+		return nil, fmt.Errorf(`"groups" is a list of at most %d names`, maxGroups)
+	}
+	for _, group := range list {
+		if err := policy.CheckGroup(group); err != nil && strings.TrimSpace(group) != "" {
+			return nil, fmt.Errorf(`"groups": %w`, err)
+		}
+		if err := CheckNoPlaceholder("groups", group); err != nil {
+			return nil, err
+		}
+	}
+	return list, nil
+}
+
+// ReadByAndReason reads the text keys of a signal's payload into texts. payloadKey is the one key that may hold something other
+// than a text; empty if there is none. Any other key is an error.
+func ReadByAndReason(m map[string]any, payloadKey string, texts map[string]*string) error {
+	for _, k := range jsonval.SortedKeys(m) {
+		target, known := texts[k]
+		if !known && (payloadKey == "" || k != payloadKey) {
+			return fmt.Errorf("unknown key %q", jsonval.Clip(k, 80))
+		}
+		if !known || m[k] == nil {
+			continue
+		}
+		s, ok := m[k].(string)
+		if !ok {
+			return fmt.Errorf("%q is a string, not %s", k, jsonval.TypeOf(m[k]))
+		}
+		if err := CheckNoPlaceholder(k, s); err != nil {
+			return err
+		}
+		limit := maxNameLength
+		switch k {
+		case "reason":
+			limit = maxReasonLength
+		case "proof":
+			limit = maxProofLength
+		}
+		if len([]rune(s)) > limit {
+			return fmt.Errorf("%q is longer than %d characters", k, limit)
+		}
+		if k == "by" && strings.TrimSpace(s) != "" {
+			if err := policy.CheckName(s); err != nil {
+				return fmt.Errorf(`"by": %w`, err)
+			}
+		}
+		*target = s
+	}
+	return nil
+}
+
+// Describe says in words for the LLM what was decided, so that it does not propose the same again.
+func (d Decision) Describe() string {
+	s := d.pastTenseVerb() + " by " + d.decider()
+	switch d.Kind {
+	case policy.Amend:
+		s += " to run with " + string(jsonval.Encode(d.AmendedParams))
+	case policy.Replace:
+		s += " with " + string(jsonval.Encode(d.Replacement))
+	}
+	if d.Reason != "" {
+		s += ": " + d.Reason
+	}
+	return s
+}
+
+func (d Decision) pastTenseVerb() string {
+	return map[string]string{
+		policy.Approve: "approved", policy.Reject: "rejected", policy.Amend: "amended", policy.Replace: "replaced", policy.Answer: "answered",
+	}[d.Kind]
+}
+
+func (d Decision) decider() string {
+	name := d.DecidedBy
+	if name == "" {
+		name = "a person"
+	}
+	if d.OrderID != "" {
+		name += " (standing order " + d.OrderID + ")"
+	}
+	return name
+}

@@ -1,0 +1,120 @@
+package approval
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"processidea/model/approval/policy"
+	"processidea/model/jsonval"
+)
+
+// Limits of one such signal.
+const (
+	MaxDecisionsAtOnce  = 1000
+	MaxBytesOfDecisions = 2 << 20 // as JSON: a Temporal server takes no larger payload from a client without our store
+)
+
+const (
+	decisionKindKey = "decision"
+	decisionsKey    = "decisions"
+	signalIDKey     = "id"
+)
+
+// ManyDecisions is the payload of SteerDecide.
+type ManyDecisions struct {
+	// ID, By and Reason are the signal's own.
+	ID, By, Reason string
+	List           []OneOfMany
+	common         map[string]any // what each decision has that does not say it itself
+}
+
+// OneOfMany is one of many decisions, as the signal that it would be alone.
+type OneOfMany struct {
+	Decision
+	// Payload is that of its own signal, whose name is Kind.
+	Payload map[string]any
+	// Invalid is what is wrong with the decision's form; nil: nothing.
+	Invalid error
+	written map[string]any
+}
+
+// ReadDecisions reads the payload of SteerDecide: decisions, each with the keys of its own signal (ReadDecision) and decision, its kind; and by,
+// groups, reason and proof, which count for every decision that has none of its own. The nth decision without an id has that of the signal and
+// its number: x/1. An error is about the whole; what is wrong with one decision is said there.
+func ReadDecisions(m map[string]any) (many ManyDecisions, err error) {
+	var proof string
+	if _, err := ReadGroups(m["groups"]); err != nil {
+		return many, err
+	}
+	texts := jsonval.WithoutKey(jsonval.WithoutKey(m, "groups"), decisionsKey)
+	err = ReadByAndReason(texts, "", map[string]*string{signalIDKey: &many.ID, "by": &many.By, "reason": &many.Reason, "proof": &proof})
+	list, isList := m[decisionsKey].([]any)
+	switch {
+	case err != nil:
+		return many, err
+	case !isList && m[decisionsKey] != nil:
+		return many, fmt.Errorf("%q is a list, not %s", decisionsKey, jsonval.TypeOf(m[decisionsKey]))
+	case len(list) == 0:
+		return many, fmt.Errorf("it decides nothing: %q is missing", decisionsKey)
+	case len(list) > MaxDecisionsAtOnce:
+		return many, fmt.Errorf("%d decisions are too many for one signal, which takes %d: send them in several", len(list), MaxDecisionsAtOnce)
+	case jsonval.SizeUpToLimit(m, MaxBytesOfDecisions) > MaxBytesOfDecisions:
+		return many, errors.New("the decisions are larger than 2 MB together: send them in several signals")
+	}
+	many.common = map[string]any{}
+	for _, key := range []string{"by", "groups", "reason", "proof"} {
+		if v := m[key]; v != nil && v != "" {
+			many.common[key] = v
+		}
+	}
+	for n, raw := range list {
+		many.List = append(many.List, many.read(n, raw))
+	}
+	return many, nil
+}
+
+func (many *ManyDecisions) read(n int, raw any) (one OneOfMany) {
+	object, isObject := raw.(map[string]any)
+	if !isObject {
+		one.Kind, one.Payload = SteerDecide, map[string]any{}
+		one.Invalid = fmt.Errorf("decisions[%d] is an object, not %s", n, jsonval.TypeOf(raw))
+		return one
+	}
+	one.written = map[string]any{}
+	for _, k := range jsonval.SortedKeys(object) {
+		if v := object[k]; v != nil || !slices.Contains([]string{"by", "groups", "reason", "proof", signalIDKey}, k) { // null there says nothing
+			one.written[k] = v
+		}
+	}
+	if jsonval.AsText(object[signalIDKey]) == "" && many.ID != "" {
+		one.written[signalIDKey] = fmt.Sprintf("%s/%d", many.ID, n+1)
+	}
+	one.Payload = maps.Clone(many.common)
+	maps.Copy(one.Payload, one.written)
+	kind := jsonval.AsText(one.Payload[decisionKindKey])
+	delete(one.Payload, decisionKindKey)
+	if !slices.Contains(policy.AllKinds(), kind) {
+		one.Kind = SteerDecide
+		one.Invalid = fmt.Errorf("decisions[%d]: %q is one of %s", n, decisionKindKey, strings.Join(policy.AllKinds(), ", "))
+		return one
+	}
+	one.Decision, one.Invalid = ReadDecision(kind, one.Payload)
+	if one.Invalid != nil {
+		one.Invalid = fmt.Errorf("decisions[%d]: %w", n, one.Invalid)
+	}
+	return one
+}
+
+// Passed is the payload of a signal that passes some of the decisions on, under an id of its own.
+func (many ManyDecisions) Passed(id string, some []OneOfMany) map[string]any {
+	list := make([]any, len(some))
+	for n, one := range some {
+		list[n] = one.written
+	}
+	payload := maps.Clone(many.common)
+	payload[signalIDKey], payload[decisionsKey] = id, list
+	return payload
+}

@@ -1,0 +1,85 @@
+package approval
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"processidea/model/diag"
+	"processidea/model/ideafile"
+	"processidea/model/jsonval"
+)
+
+// CallNotWaitingError says why nobody can decide on a Call that there is: how it stands, and who has decided on it.
+func CallNotWaitingError(id string, status ideafile.CallStatus, decisions []Decision) error {
+	var b strings.Builder
+	b.WriteString(id)
+	if n := len(decisions); n > 0 {
+		fmt.Fprintf(&b, " was decided on already (%s) and", decisions[n-1].describeBriefly())
+	}
+	b.WriteString(" waits for nobody: ")
+	switch status {
+	case ideafile.Waiting:
+		b.WriteString("it is not ready yet")
+	case ideafile.AwaitingApproval:
+		b.WriteString("its instance has ended")
+	default:
+		b.WriteString("it is " + string(status))
+	}
+	return errors.New(b.String())
+}
+
+// describeBriefly is Describe without what was put in place of the Call's own.
+func (d Decision) describeBriefly() string {
+	d.AmendedParams, d.Replacement = nil, nil
+	text := d.pastTenseVerb() + " by " + d.decider()
+	if d.Reason != "" {
+		text += ": " + jsonval.Clip(d.Reason, 200)
+	}
+	return text
+}
+
+// UnknownCallError says that there is no Call of an id, which one was probably meant, and what waits. known may hold further ids that
+// could have been meant.
+func UnknownCallError(id string, known []string, waiting []Pending) error {
+	text := ErrUnknownCallBriefly(id).Error()
+	var pending, shown []string
+	for _, p := range waiting {
+		pending = append(pending, p.CallID)
+		shown = append(shown, p.CallID+" "+p.Tool)
+	}
+	near := nearestCallSuggestion(id, pending, known)
+	if near == "" {
+		near = "."
+	}
+	if len(shown) == 0 {
+		return errors.New(text + near + " Nothing waits for a person here")
+	}
+	return errors.New(text + near + " What waits for a person here: " + diag.FirstNamesAndCount(shown))
+}
+
+// ErrUnknownCallBriefly is UnknownCallError without a proposal, which takes long to find among many.
+func ErrUnknownCallBriefly(id string) error {
+	return fmt.Errorf("there is no Call %q", jsonval.Clip(id, 80))
+}
+
+// nearestCallSuggestion proposes the Call that was probably meant: one that waits rather than another one, and one of the same place in the Plan
+// rather than one that is spelled alike.
+func nearestCallSuggestion(id string, pending, known []string) string {
+	place, _, _ := strings.Cut(id, "@")
+	for _, p := range pending {
+		if other, _, _ := strings.Cut(p, "@"); other == place {
+			return "; did you mean " + p + "?"
+		}
+	}
+	for _, ids := range [][]string{pending, known} {
+		byTyped := map[string]string{}
+		for _, p := range ids {
+			byTyped[ideafile.TypeableCallID(p)] = p
+		}
+		if near, ok := byTyped[diag.NearestName(ideafile.TypeableCallID(id), jsonval.SortedKeys(byTyped))]; ok {
+			return "; did you mean " + near + "?"
+		}
+	}
+	return ""
+}

@@ -1,0 +1,65 @@
+package approval
+
+import (
+	"time"
+
+	"processidea/model/approval/policy"
+)
+
+// Notice tells people that a Call began to wait for them, waits still, or stopped waiting. It holds neither parameters nor results: notices
+// are sent to places where not every reader may see those.
+type Notice struct {
+	CallID           string     `json:"call"`
+	Instance         string     `json:"instance"`
+	Tool             string     `json:"tool"`
+	Digest           string     `json:"digest"`
+	Since            time.Time  `json:"since"`
+	Deadline         *time.Time `json:"deadline,omitempty"`
+	AllowedDecisions []string   `json:"allow"`
+	// DecisionKind was made by By. Both are empty while the Call waits, and when it stopped waiting without a decision.
+	DecisionKind string `json:"decision,omitempty"`
+	DecidedBy    string `json:"by,omitempty"`
+	// Reminders counts how often people were reminded of the Call. EscalatedTo are those who may decide too by now.
+	Reminders   int          `json:"reminders,omitempty"`
+	EscalatedTo policy.Rules `json:"escalatedTo,omitempty"`
+}
+
+// Notices is one notification about a process.
+type Notices struct {
+	ProcessID string `json:"process"`
+	IdeaPath  string `json:"path,omitempty"`
+	// AwaitingCount is the number of Calls that wait now.
+	AwaitingCount int `json:"awaiting"`
+	// NewlyWaiting are Calls that began to wait and NewlyDecided Calls that stopped waiting since the last notification, up to
+	// MaxNotices of each. OmittedWaiting and OmittedDecided count the rest.
+	NewlyWaiting   []Notice `json:"waiting"`
+	NewlyDecided   []Notice `json:"decided"`
+	OmittedWaiting int      `json:"moreWaiting,omitempty"`
+	OmittedDecided int      `json:"moreDecided,omitempty"`
+	// Reminders are Calls that wait still, and Escalations those on which others may decide since the last notification; up to MaxNotices of each.
+	Reminders          []Notice `json:"reminders,omitempty"`
+	Escalations        []Notice `json:"escalations,omitempty"`
+	OmittedReminders   int      `json:"moreReminders,omitempty"`
+	OmittedEscalations int      `json:"moreEscalations,omitempty"`
+}
+
+// MaxNotices bounds each list of a Notices.
+const MaxNotices = 20
+
+// IsEmpty reports whether there is nothing to notify people of.
+func (n Notices) IsEmpty() bool {
+	return len(n.NewlyWaiting)+len(n.NewlyDecided)+len(n.Reminders)+len(n.Escalations) == 0
+}
+
+// Notice returns the notice of a Call that waits.
+func (p Pending) Notice(token string) Notice {
+	n := Notice{CallID: p.CallID, Instance: token, Tool: p.Tool, Digest: p.Digest, Since: p.Since,
+		Deadline: p.Deadline, AllowedDecisions: p.AllowedDecisions}
+	if told := p.WhileWaiting.Told(); told != nil {
+		n.Reminders = len(told.RemindedAt)
+		for _, e := range told.Escalated {
+			n.EscalatedTo = append(n.EscalatedTo, e.To)
+		}
+	}
+	return n
+}

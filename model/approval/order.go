@@ -1,0 +1,241 @@
+package approval
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"time"
+
+	"processidea/model/approval/policy"
+	"processidea/model/approval/proof"
+	"processidea/model/jsonschema"
+	"processidea/model/jsonval"
+)
+
+// StandingOrder is leave that a person gives beforehand: Calls of a Tool that fit are approved under it.
+type StandingOrder struct {
+	ID   string `json:"id"`
+	Tool string `json:"tool"`
+	// When is a JSON Schema that a Call's parameters fit; nil: any do.
+	When map[string]any `json:"when,omitempty"`
+	// Count is how many Calls it approves at most; 0: no limit. Until is the moment from which it approves none; zero: no limit.
+	Count  int       `json:"count,omitempty"`
+	Until  time.Time `json:"until,omitzero"`
+	By     string    `json:"by,omitempty"`
+	Groups []string  `json:"groups,omitempty"`
+	Reason string    `json:"reason,omitempty"`
+	// Proof is the signature that the order brought.
+	Proof string `json:"proof,omitempty"`
+}
+
+// MaxOrderCount is how many Calls one order may approve.
+const MaxOrderCount = 100_000
+
+const (
+	maxOrderIDLength = 100
+	maxWhenBytes     = 16 << 10
+	orderKey         = "order"
+)
+
+// ReadStandingOrder reads the payload of SteerAllow: id, tool, when, count, until, by, groups, reason and proof.
+func ReadStandingOrder(m map[string]any) (o StandingOrder, err error) {
+	if o.Groups, err = ReadGroups(m["groups"]); err != nil {
+		return o, err
+	}
+	until := ""
+	texts := map[string]any{}
+	for _, k := range jsonval.SortedKeys(m) {
+		switch k {
+		case "groups", "when", "count":
+		default:
+			texts[k] = m[k]
+		}
+	}
+	err = ReadByAndReason(texts, "", map[string]*string{
+		signalIDKey: &o.ID, "tool": &o.Tool, "until": &until, "by": &o.By, "reason": &o.Reason, "proof": &o.Proof,
+	})
+	if err != nil {
+		return o, err
+	}
+	if until != "" {
+		if o.Until, err = time.Parse(time.RFC3339Nano, until); err != nil {
+			return o, fmt.Errorf(`"until" is a time such as 2026-12-01T18:00:00Z, not %q`, until)
+		}
+		o.Until = o.Until.UTC() // so that it is signed, kept and shown alike
+	}
+	if o.Count, err = readCount(m["count"]); err != nil {
+		return o, err
+	}
+	switch {
+	case o.ID == "":
+		return o, fmt.Errorf(`it has no name: "id" is missing`)
+	case len(o.ID) > maxOrderIDLength:
+		return o, fmt.Errorf(`"id" is longer than %d characters`, maxOrderIDLength)
+	case o.Tool == "":
+		return o, fmt.Errorf(`it names no Tool: "tool" is missing`)
+	case o.Count == 0 && o.Until.IsZero():
+		return o, fmt.Errorf(`it would never end: it wants "count" or "until"`)
+	}
+	return o, o.readWhen(m["when"])
+}
+
+func readCount(v any) (int, error) {
+	if v == nil {
+		return 0, nil
+	}
+	n, err := jsonval.ReadCount(v, MaxOrderCount)
+	if err != nil {
+		return 0, fmt.Errorf(`"count" says how many Calls: %w`, err)
+	}
+	return n, nil
+}
+
+func (o *StandingOrder) readWhen(v any) error {
+	if v == nil {
+		return nil
+	}
+	when, isObject := v.(map[string]any)
+	switch {
+	case !isObject:
+		return fmt.Errorf(`"when" is a JSON Schema, an object, not %s`, jsonval.TypeOf(v))
+	case jsonval.SizeUpToLimit(when, maxWhenBytes) > maxWhenBytes:
+		return fmt.Errorf(`"when" is larger than %d KB`, maxWhenBytes>>10)
+	}
+	if _, err := jsonschema.CompileSchema(when); err != nil {
+		return fmt.Errorf("when: %w", err)
+	}
+	o.When = when
+	return nil
+}
+
+// NamedParams lists the parameters that the condition names.
+func (o StandingOrder) NamedParams() []string {
+	return jsonval.SortedKeys(jsonval.AsObject(o.When["properties"]))
+}
+
+// WhyNotCovered returns why a Call that waits is not approved under the order at a moment; "" if it is. Who may give the order is not looked at.
+func (o StandingOrder) WhyNotCovered(p Pending, now time.Time) string {
+	switch {
+	case p.Tool != o.Tool:
+		return "it is for " + o.Tool
+	case !o.Until.IsZero() && !now.Before(o.Until):
+		return "it held until " + o.Until.UTC().Format(time.RFC3339)
+	case p.ReviewReason != "":
+		return "a person must look at the Call: " + p.ReviewReason
+	case p.TimesAsked > 0:
+		return "the Call is not the one that was planned: people have decided on it before"
+	case jsonval.ContainsBlobHandle(p.Params):
+		return "the Call has a value over 64 KB"
+	}
+	if name := absentProperty(o.When, p.Params); name != "" {
+		return "the Call has no " + name
+	}
+	schema, err := jsonschema.CompileSchema(o.When)
+	if err == nil && o.When != nil {
+		err = schema.Validate(jsonval.ToJSONValue(p.Params))
+	}
+	if err != nil {
+		return err.Error()
+	}
+	return ""
+}
+
+// absentProperty returns a property that a schema names, at any depth of properties, and a value has not; "" if it has all. JSON Schema lets an
+// absent one pass; but whoever gives leave up to an amount gives none where there is no amount.
+func absentProperty(schema map[string]any, value any) string {
+	properties := jsonval.AsObject(schema["properties"])
+	for _, name := range jsonval.SortedKeys(properties) {
+		inner, has := jsonval.AsObject(value)[name]
+		if !has {
+			return name
+		}
+		if deeper := absentProperty(jsonval.AsObject(properties[name]), inner); deeper != "" {
+			return name + "." + deeper
+		}
+	}
+	return ""
+}
+
+// CheckOrder returns why a decision under a standing order does not hold for what waits, on which others were made before: an order never covers what
+// a person has changed.
+func (d Decision) CheckOrder(p Pending, made []Decision, now time.Time) error {
+	if d.Order == nil {
+		return nil
+	}
+	why := d.Order.WhyNotCovered(p, now)
+	for _, before := range made {
+		if before.Kind == policy.Amend || before.Kind == policy.Replace {
+			why = "a person has changed the Call"
+		}
+	}
+	if why != "" {
+		return fmt.Errorf("the standing order %s does not cover it: %s", d.Order.ID, why)
+	}
+	return nil
+}
+
+// Approval is the payload of the signal that approves a Call under the order.
+func (o StandingOrder) Approval(p Pending) map[string]any {
+	return map[string]any{"call": p.CallID, "digest": p.Digest, signalIDKey: o.SignalID(), orderKey: jsonval.ToJSONValue(o)}
+}
+
+// OrderNamedIn returns the id of the order under which the payload of a signal approves a Call; "" where it is under none.
+func OrderNamedIn(payload map[string]any) string {
+	return jsonval.Clip(jsonval.AsText(jsonval.AsObject(payload[orderKey])[signalIDKey]), maxOrderIDLength)
+}
+
+// SignalID is the id of the signals that approve Calls under the order.
+func (o StandingOrder) SignalID() string { return orderKey + ":" + o.ID }
+
+// ToProve is what a proof of the order must be for: call is the order's id, digest that of Digest, and decision SteerAllow.
+func (o StandingOrder) ToProve(process string) proof.Decision {
+	return proof.Decision{
+		Process: process, CallIDs: []string{o.ID}, Digest: o.Digest(), Kind: SteerAllow, Details: proof.Details(map[string]any{"reason": o.Reason}),
+	}
+}
+
+// Digest is the SHA-256, in hex, of the canonical JSON of those of id, tool, when, count and until that the order has, until in UTC.
+func (o StandingOrder) Digest() string {
+	said := StandingOrder{ID: o.ID, Tool: o.Tool, When: o.When, Count: o.Count, Until: o.Until.UTC()}
+	sum := sha256.Sum256(jsonval.Encode(jsonval.ToJSONValue(said)))
+	return hex.EncodeToString(sum[:])
+}
+
+// Giver is who gave the order, as it says, or as its proof does. The error says why the proof does not count; finding is what its check found.
+func (o StandingOrder) Giver(finding *proof.Finding, now time.Time) (policy.Person, error) {
+	d := Decision{Kind: SteerAllow, Order: &o, DecidedBy: o.By, Groups: o.Groups, Reason: o.Reason, Proof: o.Proof, Finding: finding}
+	d, err := d.Proven(Pending{}, nil, now)
+	return d.Decider(), err
+}
+
+// readOrder reads the order under which a decision is taken: the decision is that of whoever gave it.
+func (d *Decision) readOrder(v any) error {
+	m, ok := v.(map[string]any)
+	switch {
+	case d.Kind != policy.Approve:
+		return fmt.Errorf("only an approval can stand under an order")
+	case !ok:
+		return fmt.Errorf("%q is an object, not %s", orderKey, jsonval.TypeOf(v))
+	case d.DecidedBy != "" || len(d.Groups) > 0 || d.Reason != "" || d.Proof != "":
+		return fmt.Errorf("an approval under an order is that of whoever gave the order, and says nothing else")
+	}
+	o, err := ReadStandingOrder(m)
+	if err != nil {
+		return fmt.Errorf("%s: %w", orderKey, err)
+	}
+	d.Order, d.OrderID = &o, o.ID
+	d.DecidedBy, d.Groups, d.Reason, d.Proof = o.By, o.Groups, o.Reason, o.Proof
+	return nil
+}
+
+// ReadOrderEnd reads the payload of SteerDisallow: order, the id of the one that ends, or id in its place; by and reason.
+func ReadOrderEnd(m map[string]any) (order string, s SteeringPayload, err error) {
+	err = ReadByAndReason(m, "", map[string]*string{orderKey: &order, signalIDKey: &s.ID, "by": &s.By, "reason": &s.Reason})
+	if order == "" {
+		order = s.ID
+	}
+	if err == nil && order == "" {
+		err = fmt.Errorf("it names no order: %q is missing", orderKey)
+	}
+	return order, s, err
+}

@@ -1,0 +1,239 @@
+package approval
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"processidea/model/approval/policy"
+	"processidea/model/diag"
+	"processidea/model/ideafile"
+	"processidea/model/jsonval"
+)
+
+const maxOrders = 100 // of one process, those that have ended included
+
+// Orders are the standing orders of one process, in the order in which they were given. The zero value has none.
+type Orders []*GivenOrder
+
+// GivenOrder is one standing order, and what has become of it.
+type GivenOrder struct {
+	StandingOrder
+	GivenAt time.Time `json:"at"`
+	// Giver is who gave it, as it says, or as its proof does.
+	Giver policy.Person `json:"giver"`
+	// Approved is how many Calls were approved under it.
+	Approved int `json:"approved"`
+	// Handled are the Calls that still wait as far as is known, and that were approved under it: their digests, by owner and Call.
+	Handled map[string]map[string]string `json:"handled,omitempty"`
+	// TakenBack are the Calls whose approval under it was refused, and does not count: their digests, by Call.
+	TakenBack map[string]string `json:"takenBack,omitempty"`
+	// Ended is who ended it, and why; nil: nobody has.
+	Ended *OrderEnding `json:"ended,omitempty"`
+}
+
+// OrderEnding is the end of an order that a person has ended.
+type OrderEnding struct {
+	By      string    `json:"by,omitempty"`
+	Reason  string    `json:"reason,omitempty"`
+	EndedAt time.Time `json:"at"`
+}
+
+// CheckStandingOrder returns why an order cannot be given: its Tool is not there, or lacks what the condition names, or whoever gives it may not decide on the
+// Tool's Calls. starters are those who started the process. While the
+// Tools of MCP servers are still being looked up (toolsKnown false), one that is not there may come.
+func CheckStandingOrder(o StandingOrder, giver policy.Person, idea *ideafile.Idea, override policy.Override, starters []string, now time.Time,
+	toolsKnown bool,
+) error {
+	if !o.Until.IsZero() && !now.Before(o.Until) {
+		return fmt.Errorf("until %s is past", o.Until.UTC().Format(time.RFC3339))
+	}
+	tool := idea.Tool(o.Tool)
+	if tool == nil && !toolsKnown {
+		return nil
+	}
+	if tool == nil {
+		var names []string
+		for _, t := range idea.Tools {
+			names = append(names, t.Name)
+		}
+		return fmt.Errorf("there is no Tool %q%s", jsonval.Clip(o.Tool, 80), diag.DidYouMeanOrListNames(o.Tool, names))
+	}
+	params := jsonval.AsObject(tool.Source["properties"])
+	for _, name := range o.NamedParams() {
+		if _, has := params[name]; !has {
+			return fmt.Errorf("when: %s has no parameter %q%s", o.Tool, jsonval.Clip(name, 80), diag.DidYouMean(name, jsonval.SortedKeys(params)))
+		}
+	}
+	rules, whileWaiting := override.PeopleFor(tool.Name, tool.Approval)
+	if len(rules) == 0 {
+		return nil
+	}
+	rules = whileWaiting.Escalated(rules) // who may decide in the end gives an order for what is escalated by then
+	if strings.TrimSpace(giver.Name) == "" {
+		return fmt.Errorf(`it does not say who gives it, and not everybody may: "by" is missing (%s)`, rules)
+	}
+	if why := rules.DenialReason(giver, starters); why != "" {
+		return fmt.Errorf("%s", why)
+	}
+	return nil
+}
+
+// Give adds an order.
+func (l *Orders) Give(o StandingOrder, giver policy.Person, now time.Time) error {
+	switch {
+	case slices.ContainsFunc(*l, func(given *GivenOrder) bool { return given.ID == o.ID }):
+		return fmt.Errorf("there is an order %q already: give this one another id", o.ID)
+	case len(*l) >= maxOrders:
+		return fmt.Errorf("the process has been given %d orders, and takes no more", maxOrders)
+	}
+	*l = append(*l, &GivenOrder{StandingOrder: o, Giver: giver, GivenAt: now})
+	return nil
+}
+
+// End ends an order.
+func (l Orders) End(id string, e OrderEnding) error {
+	var ids []string
+	for _, o := range l {
+		switch {
+		case o.ID == id && o.Ended != nil:
+			return fmt.Errorf("the order %q was ended already", id)
+		case o.ID == id:
+			o.Ended = &e
+			return nil
+		}
+		ids = append(ids, o.ID)
+	}
+	return fmt.Errorf("there is no order %q%s", jsonval.Clip(id, 80), diag.DidYouMeanOrListNames(id, ids))
+}
+
+// IsInForce reports whether an order may approve Calls at a moment.
+func (o *GivenOrder) IsInForce(now time.Time) bool {
+	return o.Ended == nil && (o.Count == 0 || o.Approved < o.Count) && (o.Until.IsZero() || now.Before(o.Until))
+}
+
+// OrderApproval is a Call that is to be approved under an order.
+type OrderApproval struct {
+	Order   StandingOrder
+	Pending Pending
+}
+
+// Cover returns what of all that waits with an owner, an instance or a part, is approved now, each under the first order that covers it, and
+// counts it. Where several people must approve, an order gives the approval of whoever gave it.
+func (l Orders) Cover(owner string, waits []Pending, starters []string, now time.Time) (list []OrderApproval) {
+	for _, o := range l {
+		o.forget(owner, waits)
+	}
+	for _, p := range waits {
+		people := l.whoApproved(owner, p)
+		for _, o := range l {
+			if len(people) >= p.Deciders.RequiredApprovals() {
+				break
+			}
+			if o.IsInForce(now) && !o.hasHandled(owner, p) && !o.isOfAny(people) && o.covers(p, starters, now) {
+				o.Approved++
+				o.note(owner, p)
+				people = append(people, o.Giver.Name)
+				list = append(list, OrderApproval{o.StandingOrder, p})
+			}
+		}
+	}
+	return list
+}
+
+// whoApproved lists the people whose approval of a Call is known or under way.
+func (l Orders) whoApproved(owner string, p Pending) (people []string) {
+	for _, v := range p.DecidedSoFar {
+		people = append(people, v.DecidedBy)
+	}
+	for _, o := range l {
+		if o.hasApproved(owner, p) && !o.isOfAny(people) {
+			people = append(people, o.Giver.Name)
+		}
+	}
+	return people
+}
+
+func (o *GivenOrder) isOfAny(people []string) bool {
+	return slices.ContainsFunc(people, func(name string) bool { return policy.SameName(name, o.Giver.Name) })
+}
+
+// covers reports whether an order approves a Call, as far as the process knows. The instance knows more, and may refuse.
+func (o *GivenOrder) covers(p Pending, starters []string, now time.Time) bool {
+	return slices.Contains(p.AllowedDecisions, policy.Approve) && o.WhyNotCovered(p, now) == "" &&
+		(len(p.Deciders) == 0 || p.Deciders.DenialReason(o.Giver, starters) == "")
+}
+
+// TakeBack takes back what was counted for a Call whose approval was refused, and reports whether it was under one of the orders: somebody else had
+// decided on it before, or it could no longer be decided on. Of one that is told twice, as where a worker was killed, the second time changes nothing.
+func (l Orders) TakeBack(r RefusedSignal) bool {
+	at := slices.IndexFunc(l, func(o *GivenOrder) bool { return r.OrderID != "" && o.ID == r.OrderID })
+	if at < 0 {
+		return false
+	}
+	o := l[at]
+	if digest, has := o.TakenBack[r.CallID]; has && digest == r.Digest {
+		return true
+	}
+	if o.TakenBack == nil {
+		o.TakenBack = map[string]string{}
+	}
+	o.TakenBack[r.CallID] = r.Digest
+	//workflowcheck:ignore -- a Call is of one owner
+	for _, calls := range o.Handled {
+		if calls[r.CallID] == r.Digest {
+			delete(calls, r.CallID)
+		}
+	}
+	o.Approved = max(0, o.Approved-1) // also of a Call that waits no more, as far as is known: somebody else was first
+	return true
+}
+
+func (o *GivenOrder) hasHandled(owner string, p Pending) bool {
+	digest, refused := o.TakenBack[p.CallID]
+	return o.hasApproved(owner, p) || (refused && digest == p.Digest)
+}
+
+func (o *GivenOrder) hasApproved(owner string, p Pending) bool {
+	return o.Handled[owner][p.CallID] == p.Digest
+}
+
+func (o *GivenOrder) note(owner string, p Pending) {
+	if o.Handled == nil {
+		o.Handled = map[string]map[string]string{}
+	}
+	if o.Handled[owner] == nil {
+		o.Handled[owner] = map[string]string{}
+	}
+	o.Handled[owner][p.CallID] = p.Digest
+}
+
+// forget drops what waits no more.
+func (o *GivenOrder) forget(owner string, waits []Pending) {
+	handled := o.Handled[owner]
+	if len(handled) == 0 {
+		return
+	}
+	still := map[string]string{}
+	for _, p := range waits {
+		if o.hasApproved(owner, p) {
+			still[p.CallID] = handled[p.CallID]
+		}
+	}
+	o.Handled[owner] = still
+	if len(still) == 0 {
+		delete(o.Handled, owner)
+	}
+}
+
+// View is the orders as people are shown them.
+func (l Orders) View() Orders {
+	shown := make(Orders, len(l))
+	for n, o := range l {
+		copied := *o
+		copied.Handled, copied.TakenBack = nil, nil
+		shown[n] = &copied
+	}
+	return shown
+}

@@ -1,0 +1,141 @@
+package approval
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"slices"
+	"strings"
+	"time"
+
+	"processidea/model/approval/policy"
+	"processidea/model/diag"
+	"processidea/model/jsonval"
+	"processidea/model/refexpr"
+)
+
+// Pending is a Call that waits for a person's decision.
+//
+// Invariant: its References are resolved, so that what the person is shown is exactly what will run. A Decision that names another
+// Digest is refused.
+type Pending struct {
+	CallID string `json:"call"`
+	// Digest is the SHA-256, in hex, of the canonical JSON of call, tool and params and, if they are set, of outputPath,
+	// outputMethod, scopes, output and asked.
+	Digest       string             `json:"digest"`
+	Tool         string             `json:"tool"`
+	Params       map[string]any     `json:"params"`
+	OutputPath   refexpr.OutputPath `json:"outputPath,omitempty"`
+	OutputMethod string             `json:"outputMethod,omitempty"`
+	// ScopeValues are the values that the Tool is given beside its parameters.
+	ScopeValues map[string]any `json:"scopes,omitempty"`
+	// ParamsAdaptation is set when the LLM adapted Params to the Tool's schema.
+	ParamsAdaptation *ParamsAdaptation `json:"adapted,omitempty"`
+	// Output is the result that the LLM wrote for a latent Tool.
+	Output   any        `json:"output,omitempty"`
+	Since    time.Time  `json:"since"`
+	Deadline *time.Time `json:"deadline"`
+	// OnTimeout is the decision that is taken at the deadline, or "pause".
+	OnTimeout        string   `json:"onTimeout,omitempty"`
+	AllowedDecisions []string `json:"allow"`
+	// ReviewReason is why a person is asked, when it is not because of the Tool's policy.
+	ReviewReason string `json:"why,omitempty"`
+	// TimesAsked is set when a person was asked about the Call before. It is part of the digest, so that a decision on what was
+	// asked before cannot decide this.
+	TimesAsked int `json:"asked,omitempty"`
+	// Deciders say who may decide; none: anybody. DecidedSoFar are those who have, while others still must.
+	Deciders     policy.Rules `json:"deciders,omitempty"`
+	DecidedSoFar []Vote       `json:"decided,omitempty"`
+	// WhileWaiting is when people are reminded of the Call, and when others may decide too; nil: never.
+	WhileWaiting *policy.Schedule `json:"whileWaiting,omitempty"`
+}
+
+// Vote is a decision that is not enough by itself: others must decide the same.
+type Vote struct {
+	Kind      string    `json:"decision"`
+	DecidedBy string    `json:"by"`
+	Groups    []string  `json:"groups,omitempty"` // those of which the person says they are
+	DecidedAt time.Time `json:"at"`
+}
+
+// InWords tells who decided, of which groups and, if it is no approval, what: "ann of finance, answer".
+func (v Vote) InWords() string {
+	text := v.DecidedBy
+	if len(v.Groups) > 0 {
+		text += " of " + strings.Join(v.Groups, " and ")
+	}
+	if v.Kind != policy.Approve {
+		text += ", " + v.Kind
+	}
+	return text
+}
+
+// DecidersInWords tells who decides and who has decided so far: "2 of: people of finance (so far ann)"; "" where anybody may.
+func (p Pending) DecidersInWords() string {
+	if len(p.Deciders) == 0 {
+		return ""
+	}
+	text := p.Deciders.String()
+	var names []string
+	for _, v := range p.DecidedSoFar {
+		names = append(names, v.InWords())
+	}
+	if len(names) > 0 {
+		text += " (so far " + diag.FirstNamesAndCount(names) + ")"
+	}
+	return text
+}
+
+// CountSame tells, of the decisions on a Call, how many people decided the same as the signal with an id, itself among them and up to it, and how
+// many must; have is 0 where there is no decision of that id. A single person rejects, amends and replaces.
+func CountSame(made []Decision, id string) (have, want int) {
+	at := slices.IndexFunc(made, func(d Decision) bool { return d.SignalID == id })
+	if at < 0 {
+		return 0, 0
+	}
+	d := made[at]
+	if d.Kind != policy.Approve && d.Kind != policy.Answer {
+		return 1, 1
+	}
+	for _, other := range made[:at+1] {
+		if other.Kind == d.Kind && other.ApprovalDigest == d.ApprovalDigest && jsonval.Equal(other.GivenResult, d.GivenResult) {
+			have++
+		}
+	}
+	return have, d.Deciders.RequiredApprovals()
+}
+
+// LetTimePass has happen what is due at a moment: reminders, and escalations, after which others may decide too.
+func (p *Pending) LetTimePass(now time.Time) {
+	p.WhileWaiting, p.Deciders = p.WhileWaiting.After(now, p.Deciders)
+}
+
+// NextMoment returns when something happens by itself next; ok is false where nothing does.
+func (p Pending) NextMoment() (next time.Time, ok bool) {
+	next, ok = p.WhileWaiting.Next()
+	if p.Deadline != nil && (!ok || p.Deadline.Before(next)) {
+		return *p.Deadline, true
+	}
+	return next, ok
+}
+
+// SetDigest computes the digest.
+func (p *Pending) SetDigest() {
+	m := map[string]any{"call": p.CallID, "tool": p.Tool, "params": p.Params}
+	if len(p.OutputPath) > 0 {
+		m["outputPath"] = p.OutputPath.String()
+	}
+	if p.OutputMethod != "" {
+		m["outputMethod"] = p.OutputMethod
+	}
+	if p.ScopeValues != nil {
+		m["scopes"] = p.ScopeValues
+	}
+	if p.Output != nil {
+		m["output"] = p.Output
+	}
+	if p.TimesAsked > 0 {
+		m["asked"] = p.TimesAsked
+	}
+	sum := sha256.Sum256(jsonval.Encode(jsonval.ToJSONValue(m)))
+	p.Digest = hex.EncodeToString(sum[:])
+}

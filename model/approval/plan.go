@@ -1,0 +1,129 @@
+package approval
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"processidea/model/approval/policy"
+	"processidea/model/ideafile"
+	"processidea/model/jsonval"
+)
+
+// Plan is a Plan that waits, as a whole, until a person has decided on it: nothing of it has begun.
+//
+// Invariant: what was shown is what runs. A Decision that names another Digest is refused.
+type Plan struct {
+	// Request is the one that made the Plan; 0: it is the direct Plans of the Idea, or what an earlier process had left unfinished.
+	Request int `json:"request"`
+	// Digest is the SHA-256, in hex, of the canonical JSON of the process's id, request and, for each Call, its id, instances and what was written.
+	Digest string     `json:"digest"`
+	Calls  []PlanCall `json:"calls"`
+	// Instances are those that wait for the decision; none: the only one.
+	Instances []string  `json:"instances,omitempty"`
+	Since     time.Time `json:"since"`
+	// Deciders say who may decide; none: anybody. DecidedSoFar are those who have, while others still must.
+	Deciders     policy.Rules `json:"deciders,omitempty"`
+	DecidedSoFar []Vote       `json:"decided,omitempty"`
+	// NotAmendable is why the Plan can only be approved or rejected; empty: it can be amended.
+	NotAmendable string `json:"notAmendable,omitempty"`
+	// Original are the Calls as they were planned, once a person has amended them and others must still decide.
+	Original []ideafile.WrittenCall `json:"original,omitempty"`
+}
+
+// PlanCall is one Call of a Plan that waits.
+type PlanCall struct {
+	CallID string `json:"call"`
+	// Instances are those that it is for; none: the only one, or none that there is.
+	Instances []string             `json:"instances,omitempty"`
+	Written   ideafile.WrittenCall `json:"as"`
+	// Error is why it will fail as it stands; empty: nothing is known against it.
+	Error string `json:"error,omitempty"`
+}
+
+// SetDigest computes the digest; process is the id of the one whose Plan it is.
+func (p *Plan) SetDigest(process string) {
+	calls := make([]any, len(p.Calls))
+	for n, c := range p.Calls {
+		calls[n] = map[string]any{"call": c.CallID, "instances": c.Instances, "as": c.Written}
+	}
+	sum := sha256.Sum256(jsonval.Encode(jsonval.ToJSONValue(map[string]any{"process": process, "request": p.Request, "calls": calls})))
+	p.Digest = hex.EncodeToString(sum[:])
+}
+
+// Name names the Plan in the middle of a sentence.
+func (p Plan) Name() string {
+	if p.Request == 0 {
+		return "the Plan that begins the process"
+	}
+	return fmt.Sprintf("the Plan of Request %d", p.Request)
+}
+
+// WrittenCalls lists the Calls as they were written: what amend-plan is given, changed.
+func (p Plan) WrittenCalls() []ideafile.WrittenCall {
+	calls := make([]ideafile.WrittenCall, len(p.Calls))
+	for n, c := range p.Calls {
+		calls[n] = c.Written
+	}
+	return calls
+}
+
+// PlanToolCount is how many Calls a Plan has of one Tool, each counted once for each instance.
+type PlanToolCount struct {
+	Tool  string `json:"tool"`
+	Calls int    `json:"calls"`
+}
+
+// CountByTool counts the Calls by Tool, in the order of the Tools' first Calls.
+func (p Plan) CountByTool() (counts []PlanToolCount) {
+	for _, c := range p.Calls {
+		at := slices.IndexFunc(counts, func(t PlanToolCount) bool { return t.Tool == c.Written.Tool })
+		if at < 0 {
+			at, counts = len(counts), append(counts, PlanToolCount{Tool: c.Written.Tool})
+		}
+		counts[at].Calls += max(1, len(c.Instances))
+	}
+	return counts
+}
+
+// Summary tells how much the Plan is: "4 Calls: 3 quote, 1 order".
+func (p Plan) Summary() string {
+	total, parts := 0, []string{}
+	for _, t := range p.CountByTool() {
+		total += t.Calls
+		parts = append(parts, fmt.Sprintf("%d %s", t.Calls, t.Tool))
+	}
+	noun := "Calls"
+	if total == 1 {
+		noun = "Call"
+	}
+	return fmt.Sprintf("%d %s: %s", total, noun, strings.Join(parts, ", "))
+}
+
+// DecidersInWords tells who decides and who has decided so far; "" where anybody may.
+func (p Plan) DecidersInWords() string {
+	return Pending{Deciders: p.Deciders, DecidedSoFar: p.DecidedSoFar}.DecidersInWords()
+}
+
+// ProofCall is what a proof of a decision on the Plan names in place of a Call.
+func (p Plan) ProofCall() string { return fmt.Sprintf("plan:%d", p.Request) }
+
+// asApproval is the Plan in the form of a Call that waits, for the rules on proofs that hold for both.
+func (p Plan) asApproval() Pending {
+	return Pending{CallID: p.ProofCall(), Digest: p.Digest, Since: p.Since, Deciders: p.Deciders, DecidedSoFar: p.DecidedSoFar}
+}
+
+// Payload is the payload that decides on the Plan as shown; by and reason are placeholders.
+func (p Plan) Payload(kind string) map[string]any {
+	m := map[string]any{"request": p.Request, "digest": p.Digest, "by": PlaceholderName}
+	switch kind {
+	case SteerRejectPlan:
+		m["reason"] = PlaceholderReason
+	case SteerAmendPlan:
+		m["calls"] = p.WrittenCalls()
+	}
+	return m
+}

@@ -1,0 +1,89 @@
+package approval
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"processidea/model/ideafile"
+	"processidea/model/jsonval"
+)
+
+// The signals by which people decide on a Plan that waits as a whole.
+const (
+	SteerApprovePlan = "approve-plan"
+	SteerAmendPlan   = "amend-plan"
+	SteerRejectPlan  = "reject-plan"
+)
+
+// Error codes of Plans on which people decided. The next Request is told both.
+const (
+	CodePlanRejected = "plan_rejected"
+	CodePlanAmended  = "plan_amended"
+)
+
+// maxAmendedCalls bounds what one signal brings: a Plan of more Calls is better asked for in parts.
+const maxAmendedCalls = 1000
+
+// ReadPlanDecision reads the payload of such a signal: request, digest, by, groups, reason, proof and id, and calls for amend-plan: all Calls of
+// the Plan as it is to run, in the form in which the LLM writes them.
+func ReadPlanDecision(kind string, m map[string]any) (d Decision, err error) {
+	d.Kind = kind
+	if d.Groups, err = ReadGroups(m["groups"]); err != nil {
+		return d, err
+	}
+	if d.PlanRequest, err = readRequestNumber(m["request"]); err != nil {
+		return d, err
+	}
+	payloadKey := ""
+	if kind == SteerAmendPlan {
+		payloadKey = "calls"
+	}
+	texts := jsonval.WithoutKey(jsonval.WithoutKey(m, "groups"), "request")
+	err = ReadByAndReason(texts, payloadKey, map[string]*string{
+		"digest": &d.ApprovalDigest, "by": &d.DecidedBy, "reason": &d.Reason, "proof": &d.Proof, "id": &d.SignalID,
+	})
+	switch {
+	case err != nil:
+		return d, err
+	case kind == SteerRejectPlan && strings.TrimSpace(d.Reason) == "":
+		return d, errors.New(`a rejection says why: "reason" is missing`)
+	case kind == SteerAmendPlan:
+		d.Calls, err = readAmendedCalls(m["calls"])
+	}
+	return d, err
+}
+
+// readRequestNumber reads the number of the Request whose Plan it is; 0 for a Plan that runs without one.
+func readRequestNumber(v any) (*int, error) {
+	number, _ := v.(json.Number)
+	n, err := number.Int64()
+	switch {
+	case v == nil:
+		return nil, errors.New(`it names no Plan: "request" is missing, the number of the Request that made it`)
+	case err != nil || n < 0:
+		return nil, fmt.Errorf(`"request" is the number of a Request, or 0, not %s`, jsonval.Clip(string(jsonval.Encode(v)), 40))
+	}
+	request := int(n)
+	return &request, nil
+}
+
+func readAmendedCalls(v any) ([]ideafile.WrittenCall, error) {
+	list, ok := v.([]any)
+	switch {
+	case !ok:
+		return nil, fmt.Errorf(`amend-plan wants "calls", a list of all Calls of the Plan, not %s`, jsonval.TypeOf(v))
+	case len(list) == 0:
+		return nil, errors.New(`"calls" is empty: reject-plan has none of them run`)
+	case len(list) > maxAmendedCalls:
+		return nil, fmt.Errorf(`"calls" has %d Calls, more than %d`, len(list), maxAmendedCalls)
+	}
+	calls := ideafile.ParseWrittenCalls(list)
+	for n, call := range calls {
+		if err := CheckNoPlaceholder("_tool", call.Tool); err != nil {
+			return nil, fmt.Errorf("calls[%d]: %w", n, err)
+		}
+	}
+	return calls, nil
+}

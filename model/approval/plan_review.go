@@ -1,0 +1,138 @@
+package approval
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"processidea/model/approval/policy"
+	"processidea/model/ideafile"
+	"processidea/model/jsonval"
+)
+
+// CheckPlanDecision returns a decision as it counts for what waits, or why it changes nothing. starters are those who
+// started the process, and causers those who added or revised instances of the Plan. Whether the Calls of an
+// amendment can run is checked elsewhere.
+func CheckPlanDecision(p *Plan, d Decision, starters, causers []string, now time.Time) (Decision, error) {
+	switch {
+	case p == nil:
+		return d, errors.New("no Plan waits for a decision")
+	case *d.PlanRequest != p.Request:
+		return d, fmt.Errorf("what waits is %s: no Plan of Request %d waits", p.Name(), *d.PlanRequest)
+	case d.ApprovalDigest != "" && d.ApprovalDigest != p.Digest:
+		return d, fmt.Errorf("the digest is not that of the Plan that waits now, %s", p.Digest)
+	case d.Kind == SteerAmendPlan && p.NotAmendable != "":
+		return d, errors.New(p.NotAmendable)
+	}
+	about := d
+	about.CallID, about.ApprovalDigest = p.ProofCall(), p.Digest
+	proven, err := about.Proven(p.asApproval(), nil, now)
+	if err != nil {
+		return d, err
+	}
+	proven.CallID, proven.DecidedAt, proven.Deciders = "", now, p.Deciders
+	return proven, p.checkDecider(proven, starters, causers)
+}
+
+// checkDecider returns why this person may not take the decision.
+func (p *Plan) checkDecider(d Decision, starters, causers []string) error {
+	if len(p.Deciders) == 0 {
+		return nil
+	}
+	switch name := strings.TrimSpace(d.DecidedBy); {
+	case name == "":
+		if !p.Deciders.Signed() {
+			return fmt.Errorf(`it does not say who decides, and not everybody may: "by" is missing (%s)`, p.Deciders)
+		}
+	case policy.SameName(name, DecidedByTimeout), policy.SameName(name, DecidedByProcess):
+		return fmt.Errorf("%q is nobody's name", name)
+	}
+	if why := p.Deciders.DenialReason(d.Decider(), starters, causers...); why != "" {
+		return errors.New(why)
+	}
+	same := func(v Vote) bool { return policy.SameName(v.DecidedBy, d.DecidedBy) }
+	if d.Kind == SteerApprovePlan && slices.ContainsFunc(p.DecidedSoFar, same) {
+		return fmt.Errorf("%s has decided on it already; it takes %d people", d.DecidedBy, p.Deciders.RequiredApprovals())
+	}
+	return nil
+}
+
+// WithVote counts an approval, or an amendment, which approves what it makes of the Plan, and reports whether others must still approve.
+func (p *Plan) WithVote(d Decision) (more bool) {
+	p.DecidedSoFar = append(slices.Clone(p.DecidedSoFar), Vote{Kind: policy.Approve, DecidedBy: d.DecidedBy, Groups: d.Groups, DecidedAt: d.DecidedAt})
+	return len(p.DecidedSoFar) < p.Deciders.RequiredApprovals()
+}
+
+// Amended returns the Plan with other Calls in the place of its own: whoever approved it before must see what has become of it.
+func (p Plan) Amended(process string, calls []PlanCall) *Plan {
+	if p.Original == nil {
+		p.Original = p.WrittenCalls()
+	}
+	p.Calls, p.DecidedSoFar = calls, nil
+	p.SetDigest(process)
+	return &p
+}
+
+// Describe says for the LLM what was decided on a Plan, by whom and why.
+func (p Plan) Describe(d Decision) string {
+	by, verb := d.DecidedBy, map[string]string{SteerApprovePlan: "approved", SteerAmendPlan: "amended", SteerRejectPlan: "rejected"}[d.Kind]
+	if by == "" {
+		by = "a person"
+	}
+	s := fmt.Sprintf("%s was %s by %s", p.Name(), verb, by)
+	if d.Reason != "" {
+		s += ": " + d.Reason
+	}
+	return s
+}
+
+// maxTold is how many bytes the next Request is told of the Calls of a Plan.
+const maxTold = 2000
+
+// ToldOfRejection says for the LLM that nothing of the Plan ran, and what it was, so that it does not propose the same again.
+func (p Plan) ToldOfRejection(d Decision) string {
+	return jsonval.Clip(fmt.Sprintf("%s; none of its calls ran. They were: %s", p.Describe(d), jsonval.Encode(jsonval.ToJSONValue(p.Planned()))), maxTold)
+}
+
+// ToldOfAmendment says for the LLM that the Plan ran as a person had changed it, and which of its Calls did not.
+func (p Plan) ToldOfAmendment(d Decision) string {
+	s := p.Describe(d) + "; the calls that are listed are as amended"
+	if gone := p.removed(); len(gone) > 0 {
+		s += ". These did not run as planned: " + string(jsonval.Encode(jsonval.ToJSONValue(gone)))
+	}
+	return jsonval.Clip(s, maxTold)
+}
+
+// Planned are the Calls as they were planned, before people amended them.
+func (p Plan) Planned() []ideafile.WrittenCall {
+	if p.Original != nil {
+		return p.Original
+	}
+	return p.WrittenCalls()
+}
+
+// removed lists the planned Calls that the Plan as amended has no more.
+func (p Plan) removed() (gone []ideafile.WrittenCall) {
+	for _, planned := range p.Planned() {
+		if !slices.ContainsFunc(p.Calls, func(c PlanCall) bool { return jsonval.Equal(c.Written.RawValue(), planned.RawValue()) }) {
+			gone = append(gone, planned)
+		}
+	}
+	return gone
+}
+
+// WithLargeValues returns the Calls of an amendment in which those that a person left as they were shown are the planned ones: what stands in them for
+// a value in the store means that value, which nothing that comes from outside does.
+func (p Plan) WithLargeValues(calls []ideafile.WrittenCall) []ideafile.WrittenCall {
+	out := slices.Clone(calls)
+	for n, w := range calls {
+		for _, planned := range p.Calls {
+			if jsonval.Equal(w.RawValue(), jsonval.EscapeBlobHandles(planned.Written.RawValue())) {
+				out[n] = planned.Written
+			}
+		}
+	}
+	return out
+}

@@ -1,0 +1,150 @@
+package policy
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"processidea/model/diag"
+	"processidea/model/jsonschema"
+	"processidea/model/jsonval"
+)
+
+// The decisions that a person can take on a Call that waits for one.
+const (
+	Approve = "approve" // it runs as shown
+	Reject  = "reject"  // it does not run
+	Amend   = "amend"   // it runs with other parameters
+	Replace = "replace" // another Call runs instead
+	Answer  = "answer"  // the person gives its result, and nothing runs
+)
+
+var allKinds = []string{Approve, Reject, Amend, Replace, Answer}
+
+// AllKinds lists the decisions that a person can take. Their signals have the same names.
+func AllKinds() []string { return allKinds }
+
+// onTimeoutPause pauses the process at the deadline instead of deciding.
+const onTimeoutPause = "pause"
+
+// Approval is a Tool's approval policy (`_approval`): when a person must decide on a Call before it runs, and what happens when nobody
+// does.
+type Approval struct {
+	// ParamsCondition is a JSON Schema over the resolved parameters; nil: always, also for one that does not compile.
+	ParamsCondition *jsonschema.Schema
+	// Timeout is the time after which TimeoutAction happens: "reject", "approve" or "pause". 0: it never does.
+	Timeout       time.Duration
+	TimeoutAction string
+	// AllowedDecisions lists the decisions that a person may take.
+	AllowedDecisions []string
+	// Deciders say who may decide; nil: anybody.
+	Deciders *Rule
+	// WhileWaiting says what happens while nobody decides.
+	WhileWaiting WhileWaiting
+}
+
+// ReadApproval reads `_approval`. It returns nil for a Tool whose Calls need no approval.
+func ReadApproval(v any, path string, ps *diag.Problems) *Approval {
+	a := &Approval{TimeoutAction: Reject, AllowedDecisions: allKinds}
+	switch v := v.(type) {
+	case nil:
+		return nil
+	case bool:
+		if !v {
+			return nil
+		}
+	case map[string]any:
+		a.read(v, path, ps)
+	default:
+		ps.Add(path, "want true, false or an object, not %s", jsonval.TypeOf(v))
+	}
+	return a
+}
+
+func (a *Approval) read(m map[string]any, path string, ps *diag.Problems) {
+	for _, k := range jsonval.SortedKeys(m) {
+		at := jsonval.JSONPathWithKey(path, k)
+		var err error
+		switch k {
+		case "when":
+			a.readParamsCondition(m[k], at, ps)
+		case "timeout":
+			a.Timeout, err = jsonval.ReadDuration(m[k])
+		case "onTimeout":
+			s, _ := m[k].(string)
+			a.TimeoutAction = s
+			if !slices.Contains([]string{Reject, Approve, onTimeoutPause}, s) {
+				err = fmt.Errorf("want reject, approve or pause")
+			}
+		case "allow":
+			a.AllowedDecisions, err = readAllowedDecisions(m[k])
+		case "by":
+			a.Deciders = ReadRule(m[k], at, ps)
+		case "proof": // after "by"
+			a.Deciders, err = ReadProof(m[k], a.Deciders)
+		case "remind", "escalate":
+			a.WhileWaiting.ReadKey(k, m[k], at, ps)
+		default:
+			err = fmt.Errorf("unknown key %q; _approval has allow, by, escalate, onTimeout, proof, remind, timeout and when", k)
+		}
+		if err != nil {
+			ps.Add(at, "%s", err)
+		}
+	}
+	if m["onTimeout"] != nil && m["timeout"] == nil {
+		ps.Add(path+".onTimeout", "it never happens: there is no timeout")
+	}
+	ends := a.Timeout
+	if a.TimeoutAction == onTimeoutPause {
+		ends = 0 // the Call waits on while the process is paused
+	}
+	a.WhileWaiting.Check(a.Deciders, ends, path, ps)
+	if a.Deciders != nil && a.TimeoutAction == Approve {
+		ps.Add(path+".onTimeout", "by or proof says who must approve, and this would approve without them: want reject or pause")
+	}
+}
+
+// readParamsCondition compiles the condition. One that does not compile must not let every Call through: a person is asked about each, and the
+// file's author is warned. A schema that refers to another document is an error, as everywhere.
+func (a *Approval) readParamsCondition(v any, path string, ps *diag.Problems) {
+	if ps == nil {
+		a.ParamsCondition = jsonschema.NewLazySchema(v, "") // one that does not compile cannot be evaluated, so that a person is asked
+		return
+	}
+	s, err := jsonschema.CompileSchema(v)
+	if err == nil {
+		a.ParamsCondition = s
+		return
+	}
+	reason := diag.WithoutPackagePrefix(err)
+	if jsonschema.CheckRefs(v) != nil {
+		ps.Add(path, "%s", reason)
+		return
+	}
+	ps.Warn(path, "it cannot be evaluated, so that a person is asked about every Call: %s", reason)
+}
+
+func readAllowedDecisions(v any) ([]string, error) {
+	list, ok := jsonval.AsStringList(v)
+	for _, d := range list {
+		ok = ok && slices.Contains(allKinds, d)
+	}
+	if !ok || len(list) == 0 {
+		return nil, fmt.Errorf("want a list of %s", strings.Join(allKinds, ", "))
+	}
+	return list, nil
+}
+
+// RequiresReviewOf reports whether a person must decide on a Call with these resolved parameters. If the condition cannot be evaluated, a
+// person must.
+func (a *Approval) RequiresReviewOf(params map[string]any) bool {
+	if a == nil {
+		return false
+	}
+	if a.ParamsCondition == nil || jsonval.ContainsBlobHandle(params) {
+		return true
+	}
+	holds, err := a.ParamsCondition.Matches(params)
+	return holds || err != nil
+}

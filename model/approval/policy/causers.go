@@ -1,0 +1,108 @@
+package policy
+
+import (
+	"maps"
+	"slices"
+
+	"processidea/model/jsonval"
+)
+
+// Keys of an Idea's meta: who started the process, and the processes that it was forked from; who else caused what
+// its instances do; and what was decided on Calls in the processes that it was forked from.
+const (
+	startersKey = "startedBy"
+	causersKey  = "causedBy"
+	earlierKey  = "decided"
+)
+
+// MetaKeys lists the keys of an Idea's meta that belong to the chain: nobody who makes a fork says what stands there.
+func MetaKeys() []string { return []string{startersKey, causersKey, earlierKey} }
+
+// PriorDecision is who decided on a Call in a process that this one was forked from.
+type PriorDecision struct {
+	CallID string `json:"call"`
+	Tool   string `json:"tool,omitempty"`
+	By     string `json:"by"`
+	// Proof is that of a signed decision.
+	Proof string `json:"proof,omitempty"`
+}
+
+// ReadStarters reads who started the process, and those that it was forked from, from an Idea's source.
+func ReadStarters(source map[string]any) []string {
+	list, _ := jsonval.AsStringList(jsonval.AsObject(source["meta"])[startersKey])
+	return list
+}
+
+// WithStarters returns an Idea's source that names these people too.
+func WithStarters(source map[string]any, starters []string) map[string]any {
+	all := ReadStarters(source)
+	before := len(all)
+	for _, name := range starters {
+		if !containsName(all, name) {
+			all = append(all[:len(all):len(all)], name)
+		}
+	}
+	if len(all) == before {
+		return source
+	}
+	return withMeta(source, startersKey, all)
+}
+
+// ReadCausers reads who has added or revised an instance, or amended its Plan, since the process started. A name that
+// is empty is of somebody who did not say who they are.
+func ReadCausers(source map[string]any, token string) []string {
+	all := jsonval.AsObject(jsonval.AsObject(source["meta"])[causersKey])
+	list, _ := jsonval.AsStringList(all[ofAll])
+	if token != ofAll {
+		own, _ := jsonval.AsStringList(all[token])
+		list = append(list[:len(list):len(list)], own...)
+	}
+	return list
+}
+
+// ofAll stands among the tokens for every instance, those that are still to come included. It is also the token of
+// the only one.
+const ofAll = ""
+
+// WithCauser returns an Idea's source that names somebody who has added or revised these instances; the token "" is
+// all of them.
+func WithCauser(source map[string]any, name string, tokens ...string) map[string]any {
+	all := maps.Clone(jsonval.AsObject(jsonval.AsObject(source["meta"])[causersKey]))
+	if all == nil {
+		all = map[string]any{}
+	}
+	for _, token := range tokens {
+		if list, _ := jsonval.AsStringList(all[token]); !containsName(list, name) {
+			all[token] = jsonval.ToJSONValue(append(slices.Clone(list), name))
+		}
+	}
+	return withMeta(source, causersKey, all)
+}
+
+// ReadPriorDecisions reads what was decided in the processes that this one was forked from.
+func ReadPriorDecisions(source map[string]any) (list []PriorDecision) {
+	entries, _ := jsonval.AsObject(source["meta"])[earlierKey].([]any)
+	for _, raw := range entries {
+		e := jsonval.AsObject(raw)
+		list = append(list, PriorDecision{
+			CallID: jsonval.AsText(e["call"]), Tool: jsonval.AsText(e["tool"]), By: jsonval.AsText(e["by"]), Proof: jsonval.AsText(e["proof"]),
+		})
+	}
+	return list
+}
+
+// WithPriorDecisions returns an Idea's source that tells these decisions too.
+func WithPriorDecisions(source map[string]any, made []PriorDecision) map[string]any {
+	if len(made) == 0 {
+		return source
+	}
+	return withMeta(source, earlierKey, append(ReadPriorDecisions(source), made...))
+}
+
+func withMeta(source map[string]any, key string, v any) map[string]any {
+	meta := jsonval.WithoutKey(jsonval.AsObject(source["meta"]), key)
+	meta[key] = jsonval.ToJSONValue(v)
+	out := jsonval.WithoutKey(source, "meta")
+	out["meta"] = meta
+	return out
+}

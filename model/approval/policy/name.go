@@ -1,0 +1,119 @@
+package policy
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+
+	"golang.org/x/text/cases"
+	"golang.org/x/text/secure/precis"
+	"golang.org/x/text/unicode/norm"
+)
+
+// This file says when two names are one person's, and which names there can be. Every road on which a name comes in
+// goes through it.
+
+// MaxName is how many characters a name has at most.
+const MaxName = 200
+
+// normalizeName is what is compared of a name. Neither case nor width, nor how an accent is composed, nor the white
+// space around and within makes another person: RFC 8266, with all cases folded.
+func normalizeName(name string) string {
+	if isPlain(name) {
+		return strings.ToLower(strings.Join(strings.Fields(name), " "))
+	}
+	key, err := precis.Nickname.CompareKey(name)
+	if err != nil { // it was taken before names were checked, or it is empty
+		key = strings.Join(strings.Fields(norm.NFKC.String(name)), " ")
+	}
+	return norm.NFKC.String(cases.Fold().String(key))
+}
+
+// isPlain reports whether a name is of ASCII alone, as nearly all are: they are compared often.
+func isPlain(name string) bool {
+	return !strings.ContainsFunc(name, func(r rune) bool { return r > unicode.MaxASCII })
+}
+
+// SameName reports whether two names are one person's, or one group's.
+func SameName(a, b string) bool { return normalizeName(a) == normalizeName(b) }
+
+func containsName(list []string, name string) bool {
+	return slices.ContainsFunc(list, func(other string) bool { return SameName(other, name) })
+}
+
+// unseen are the characters of control and format, those without a meaning of their own, line ends, and those that
+// are shown as nothing.
+var unseen = []*unicode.RangeTable{unicode.C, unicode.Zl, unicode.Zp, unicode.Other_Default_Ignorable_Code_Point,
+	unicode.Variation_Selector}
+
+const brailleBlank = '\u2800' // a sign, and shown as a space
+
+// CheckGroup returns why a name of a group cannot be one: it is empty, too long, or has a character that nobody sees.
+func CheckGroup(name string) error {
+	switch {
+	case normalizeName(name) == "":
+		return errors.New("a name is not empty")
+	case len([]rune(name)) > MaxName:
+		return fmt.Errorf("a name has at most %d characters", MaxName)
+	}
+	for _, r := range name {
+		if unicode.In(r, unseen...) || r == unicode.ReplacementChar || r == brailleBlank {
+			return fmt.Errorf("%+q has a character that nobody sees (%U): a name has letters, digits, signs and spaces", name, r)
+		}
+	}
+	return nil
+}
+
+// CheckName returns why a name cannot be a person's: as CheckGroup, or one of its words mixes letters of several
+// scripts that look alike, such as a Cyrillic a among Latin letters. A word ends at white space and at the @ of an
+// address.
+func CheckName(name string) error {
+	if err := CheckGroup(name); err != nil || isPlain(name) {
+		return err
+	}
+	for _, word := range strings.FieldsFunc(norm.NFKC.String(name),
+		func(r rune) bool { return unicode.IsSpace(r) || r == '@' }) {
+		if a, b := mixedScripts(word); b != "" {
+			return fmt.Errorf("%+q mixes %s and %s letters in one word: they look alike, and it is not known who is meant", name, a, b)
+		}
+	}
+	return nil
+}
+
+// writtenTogether are scripts that languages mix within a word: what UTS 39 calls highly restrictive.
+var writtenTogether = [][]string{{"Latin", "Han", "Hiragana", "Katakana"}, {"Latin", "Han", "Bopomofo"},
+	{"Latin", "Han", "Hangul"}}
+
+// mixedScripts returns two scripts whose letters no language mixes; b is "" where the word has none.
+func mixedScripts(word string) (a, b string) {
+	var scripts []string
+	for _, r := range word {
+		if s := scriptOf(r); s != "" && !slices.Contains(scripts, s) {
+			scripts = append(scripts, s)
+		}
+	}
+	together := func(set []string) bool {
+		return !slices.ContainsFunc(scripts, func(s string) bool { return !slices.Contains(set, s) })
+	}
+	if len(scripts) < 2 || slices.ContainsFunc(writtenTogether, together) {
+		return "", ""
+	}
+	slices.Sort(scripts)
+	return scripts[0], scripts[1]
+}
+
+// scriptOf returns the script of a letter; "" where it is of all, as digits are.
+func scriptOf(r rune) string {
+	if unicode.In(r, unicode.Common, unicode.Inherited) {
+		return ""
+	}
+	//workflowcheck:ignore -- a letter is of one script
+	for name, table := range unicode.Scripts {
+		if unicode.Is(table, r) {
+			return name
+		}
+	}
+	return ""
+}

@@ -1,0 +1,284 @@
+package policy
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"processidea/model/diag"
+	"processidea/model/jsonval"
+)
+
+// Rule says who may decide. The zero Rule lets anybody who gives a name.
+type Rule struct {
+	// Groups and People name who may decide: people of one of the groups, and these people. Both empty: anybody.
+	Groups []string `json:"groups,omitempty"`
+	People []string `json:"people,omitempty"`
+	// Count is how many people must approve, each once; 0 is 1.
+	Count int `json:"count,omitempty"`
+	// NotStarter excludes who started the process, and who caused the Call besides: added or revised its instance,
+	// or changed it.
+	NotStarter bool `json:"notStarter,omitempty"`
+	// ExcludedCallNames excludes who decided on these Calls of the same instance: ids without an instance, or names of Tools, for every Call of the Tool.
+	NotSameAs []string `json:"notSameAs,omitempty"`
+	// Signed wants proof of who decides (`proof` of a policy). It is no key of `by`.
+	Signed bool `json:"signed,omitempty"`
+}
+
+const (
+	maxCount = 100
+	maxNames = 1000 // people or groups of one Rule
+	// nobody is the Count of a Rule that cannot be read: it must let nobody through.
+	nobody = math.MaxInt32
+)
+
+// ReadRule reads a Rule as an Idea file has it; nil where there is none.
+func ReadRule(v any, path string, ps *diag.Problems) *Rule {
+	if v == nil {
+		return nil
+	}
+	m, ok := v.(map[string]any)
+	if !ok {
+		ps.Add(path, "want an object, not %s", jsonval.TypeOf(v))
+		return nil
+	}
+	r := &Rule{}
+	for _, k := range jsonval.SortedKeys(m) {
+		if err := r.readKey(k, m[k]); err != nil {
+			ps.Add(jsonval.JSONPathWithKey(path, k), "%s", err)
+			r.Count = nobody
+		}
+	}
+	switch {
+	case len(m) == 0:
+		ps.Add(path, "it says nothing; by has count, groups, notSameAs, notStarter and people")
+	case len(r.Groups) == 0 && len(r.People) > 0 && r.Count > len(r.People) && r.Count != nobody:
+		ps.Add(path+".count", "%d people must approve, and only %d may", r.Count, len(r.People))
+	}
+	return r
+}
+
+func (r *Rule) readKey(key string, v any) (err error) {
+	switch key {
+	case "groups":
+		r.Groups, err = readNames(v, CheckGroup)
+	case "people":
+		r.People, err = readNames(v, CheckName)
+	case "notSameAs":
+		r.NotSameAs, err = readNames(v, CheckGroup)
+	case "count":
+		var n int
+		if n, err = jsonval.ReadCount(v, maxCount); err != nil {
+			return fmt.Errorf("how many people must approve: %w", err)
+		}
+		r.Count = max(r.Count, n)
+	case "notStarter":
+		var ok bool
+		if r.NotStarter, ok = v.(bool); !ok {
+			return fmt.Errorf("want true or false, not %s", jsonval.TypeOf(v))
+		}
+	default:
+		return fmt.Errorf("unknown key %q; by has count, groups, notSameAs, notStarter and people%s", jsonval.Clip(key, 80),
+			diag.DidYouMean(key, []string{"count", "groups", "notSameAs", "notStarter", "people"}))
+	}
+	return err
+}
+
+// readNames reads a list of names, in which nobody stands twice: two spellings of one person are one person.
+func readNames(v any, check func(string) error) ([]string, error) {
+	list, ok := jsonval.AsStringList(v)
+	if !ok || len(list) == 0 || len(list) > maxNames {
+		return nil, fmt.Errorf("want a list of 1 to %d names", maxNames)
+	}
+	seen := map[string]bool{}
+	for _, name := range list {
+		if err := check(name); err != nil {
+			return nil, err
+		}
+		key := normalizeName(name)
+		if seen[key] {
+			return nil, fmt.Errorf("%q stands there twice", name)
+		}
+		seen[key] = true
+	}
+	return list, nil
+}
+
+// ReadProof reads `proof` of a policy, "declared" or "signed", into its Rule, which it makes where a signed decision is wanted and there is none.
+func ReadProof(v any, r *Rule) (*Rule, error) {
+	switch v {
+	case "declared":
+		return r, nil
+	case "signed":
+		if r == nil {
+			r = &Rule{}
+		}
+		r.Signed = true
+		return r, nil
+	}
+	return &Rule{Signed: true, Count: nobody}, errors.New("want declared or signed")
+}
+
+// Person is who decides, as the decision says, or as its proof does.
+type Person struct {
+	Name   string   `json:"name,omitempty"`
+	Groups []string `json:"groups,omitempty"`
+	// AlsoNamed is another name of the same person, under which they may have started the process; empty: there is none.
+	AlsoNamed string `json:"alsoNamed,omitempty"`
+	// Signed is whether the decision has a proof that was found right.
+	Signed bool `json:"signed,omitempty"`
+}
+
+// whyNot says why a person may not decide, or "" if they may. starters are those who started the process, causers
+// those who caused the Call besides.
+func (r Rule) whyNot(p Person, starters, causers []string) string {
+	anybody := len(r.Groups) == 0 && len(r.People) == 0
+	inGroup := slices.ContainsFunc(p.Groups, func(g string) bool { return containsName(r.Groups, g) })
+	switch {
+	case !anybody && !inGroup && !containsName(r.People, p.Name):
+		why := fmt.Sprintf("%s may not decide on it, only %s may", p.Name, r.describeDeciders())
+		if len(r.Groups) > 0 && len(p.Groups) == 0 {
+			why += "; the decision names no group"
+		}
+		return why
+	case r.NotStarter && (len(starters) == 0 || containsName(starters, "")):
+		return "who started the process may not decide on it, and its start does not say who that was"
+	case r.NotStarter && p.isAmong(starters):
+		return p.Name + " started the process, and may not decide on it"
+	case r.NotStarter && containsName(causers, ""):
+		return "who added or revised the instance may not decide on it, and they did not say who they are"
+	case r.NotStarter && p.isAmong(causers):
+		return p.Name + " had a hand in it (added or revised the instance, or changed the Call), and may not decide on it"
+	}
+	return ""
+}
+
+func (p Person) isAmong(list []string) bool {
+	return slices.ContainsFunc(p.Names(), func(name string) bool { return containsName(list, name) })
+}
+
+// Names lists what the person is called.
+func (p Person) Names() []string {
+	if p.AlsoNamed == "" {
+		return []string{p.Name}
+	}
+	return []string{p.Name, p.AlsoNamed}
+}
+
+// WithAlso returns a Rule under which others may decide too: the Groups and People of another. Where anybody may, it stays as it is.
+func (r Rule) WithAlso(others Rule) Rule {
+	if len(r.Groups)+len(r.People) == 0 {
+		return r
+	}
+	r.Groups, r.People = withNames(r.Groups, others.Groups), withNames(r.People, others.People)
+	return r
+}
+
+func withNames(list, more []string) []string {
+	list = slices.Clone(list)
+	for _, name := range more {
+		if !containsName(list, name) {
+			list = append(list, name)
+		}
+	}
+	return list
+}
+
+// describeDeciders names the people in words.
+func (r Rule) describeDeciders() string {
+	var parts []string
+	if len(r.People) > 0 {
+		parts = append(parts, diag.FirstNamesAndCount(r.People))
+	}
+	if len(r.Groups) > 0 {
+		parts = append(parts, "people of "+diag.FirstNamesAndCount(r.Groups))
+	}
+	if len(parts) == 0 {
+		return "anybody"
+	}
+	return strings.Join(parts, " and ")
+}
+
+// Rules all hold at once.
+type Rules []Rule
+
+// RequiredApprovals is how many people must approve.
+func (rules Rules) RequiredApprovals() int {
+	n := 1
+	for _, r := range rules {
+		n = max(n, r.Count)
+	}
+	return n
+}
+
+// DenialReason says why a person may not decide: under the first Rule that says so; "" if they may. starters are
+// those who started the process, and causers those who caused the Call besides. What ExcludedCallNames excludes is
+// not looked at.
+func (rules Rules) DenialReason(p Person, starters []string, causers ...string) string {
+	if rules.Signed() && !p.Signed {
+		return "it takes a signed decision, and this one has no proof"
+	}
+	for _, r := range rules {
+		if why := r.whyNot(p, starters, causers); why != "" {
+			return why
+		}
+	}
+	return ""
+}
+
+// Signed reports whether a decision must have a proof.
+func (rules Rules) Signed() bool {
+	return slices.ContainsFunc(rules, func(r Rule) bool { return r.Signed })
+}
+
+// RequiresGroups reports whether a decision must say of which groups the person is.
+func (rules Rules) RequiresGroups() bool {
+	return slices.ContainsFunc(rules, func(r Rule) bool { return len(r.Groups) > 0 })
+}
+
+// ExcludedCallNames lists what stands in any of the Rules.
+func (rules Rules) ExcludedCallNames() (list []string) {
+	for _, r := range rules {
+		list = append(list, r.NotSameAs...)
+	}
+	return list
+}
+
+// String tells who decides, in words: "2 people of finance; not who started the process".
+func (rules Rules) String() string {
+	var parts []string
+	for _, r := range rules {
+		if len(r.Groups)+len(r.People) > 0 {
+			parts = append(parts, r.describeDeciders())
+		}
+	}
+	text := strings.Join(parts, ", who are also ")
+	switch n := rules.RequiredApprovals(); {
+	case n > 1 && text == "":
+		text = fmt.Sprintf("%d people", n)
+	case n > 1:
+		text = fmt.Sprintf("%d of: %s", n, text)
+	}
+	if rules.Signed() {
+		text = cmp.Or(text, "anybody") + ", signed"
+	}
+	var not []string
+	if slices.ContainsFunc(rules, func(r Rule) bool { return r.NotStarter }) {
+		not = append(not, "who started the process")
+	}
+	if list := rules.ExcludedCallNames(); len(list) > 0 {
+		not = append(not, "who decided on "+diag.FirstNamesAndCount(list))
+	}
+	switch {
+	case len(not) == 0 && text == "":
+		return "anybody"
+	case len(not) == 0:
+		return text
+	case text == "":
+		text = "anybody"
+	}
+	return text + "; not " + strings.Join(not, " nor ")
+}

@@ -1,0 +1,193 @@
+package policy
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"processidea/model/jsonval"
+)
+
+// Schedule is what is still to come, and what has come, while one Call waits. nil: nothing does. It is never changed, only replaced, so that
+// whoever was given one keeps what it was.
+type Schedule struct {
+	// RemindAt are the reminders to come, and RemindedAt when people were reminded.
+	RemindAt    []time.Time `json:"remindAt,omitempty"`
+	RemindedAt  []time.Time `json:"reminded,omitempty"`
+	Escalations []Planned   `json:"escalations,omitempty"`
+}
+
+// Planned is an escalation of one Call.
+type Planned struct {
+	At time.Time `json:"at"`
+	// To names who may decide too then, and Rule which of the Call's rules it adds them to; -1: none, as anybody may decide.
+	To   Rule `json:"by"`
+	Rule int  `json:"rule"`
+	// DoneAt is when it happened; zero: not yet.
+	DoneAt time.Time `json:"done,omitzero"`
+}
+
+// Governing are the Policies that hold for the Calls of one Tool, each with the number of the rule that it stands beside.
+type Governing []governed
+
+type governed struct {
+	WhileWaiting
+	rule int
+}
+
+// Add adds a Policy that stands beside a rule; -1: beside none.
+func (g *Governing) Add(p WhileWaiting, rule int) {
+	if !p.IsZero() {
+		*g = append(*g, governed{p, rule})
+	}
+}
+
+// Schedule returns that of a Call that begins to wait; nil where nothing is to happen.
+func (g Governing) Schedule(since time.Time) *Schedule {
+	if len(g) == 0 {
+		return nil
+	}
+	s := &Schedule{}
+	for _, p := range g {
+		for _, after := range p.RemindAfter {
+			s.RemindAt = append(s.RemindAt, since.UTC().Add(after))
+		}
+		if e := p.Escalation; e != nil {
+			s.Escalations = append(s.Escalations, Planned{At: since.UTC().Add(e.After), To: e.To, Rule: p.rule})
+		}
+	}
+	slices.SortFunc(s.RemindAt, time.Time.Compare)
+	s.RemindAt = slices.CompactFunc(s.RemindAt, time.Time.Equal)
+	return s
+}
+
+// Escalated returns who may decide once every escalation has come.
+func (g Governing) Escalated(rules Rules) Rules {
+	_, rules = g.Schedule(time.Time{}).After(time.Time{}.Add(2*jsonval.MaxDuration), rules)
+	return rules
+}
+
+// Next returns when something happens next; ok is false where nothing does.
+func (s *Schedule) Next() (at time.Time, ok bool) {
+	if s == nil {
+		return at, false
+	}
+	times := slices.Clone(s.RemindAt)
+	for _, e := range s.Escalations {
+		if e.DoneAt.IsZero() {
+			times = append(times, e.At)
+		}
+	}
+	if len(times) == 0 {
+		return at, false
+	}
+	return slices.MinFunc(times, time.Time.Compare), true
+}
+
+// After returns the Schedule, and who may decide, once all that is due at a moment has happened.
+func (s *Schedule) After(now time.Time, rules Rules) (*Schedule, Rules) {
+	if next, ok := s.Next(); !ok || now.Before(next) {
+		return s, rules
+	}
+	after := Schedule{RemindedAt: slices.Clone(s.RemindedAt), Escalations: slices.Clone(s.Escalations)}
+	due := 0
+	for due < len(s.RemindAt) && !now.Before(s.RemindAt[due]) {
+		due++
+	}
+	if after.RemindAt = s.RemindAt[due:]; due > 0 {
+		after.RemindedAt = append(after.RemindedAt, now.UTC())
+	}
+	for n := range after.Escalations {
+		e := &after.Escalations[n]
+		if !e.DoneAt.IsZero() || now.Before(e.At) {
+			continue
+		}
+		e.DoneAt = now.UTC()
+		if e.Rule >= 0 && e.Rule < len(rules) {
+			rules = slices.Clone(rules)
+			rules[e.Rule] = rules[e.Rule].WithAlso(e.To)
+		}
+	}
+	return &after, rules
+}
+
+// Told is what people were told while a Call waited: the record of a decision keeps it.
+type Told struct {
+	RemindedAt []time.Time `json:"reminded,omitempty"`
+	// Escalated are the escalations that had happened.
+	Escalated []Planned `json:"escalated,omitempty"`
+}
+
+// Told returns what people were told so far; nil where that is nothing.
+func (s *Schedule) Told() *Told {
+	if s == nil {
+		return nil
+	}
+	t := Told{RemindedAt: s.RemindedAt}
+	for _, e := range s.Escalations {
+		if !e.DoneAt.IsZero() {
+			t.Escalated = append(t.Escalated, e)
+		}
+	}
+	if len(t.RemindedAt)+len(t.Escalated) == 0 {
+		return nil
+	}
+	return &t
+}
+
+// Key tells how far a Schedule has come; "" where nothing has happened yet.
+func (s *Schedule) Key() string {
+	told := s.Told()
+	if told == nil {
+		return ""
+	}
+	return fmt.Sprintf("r%de%d", len(told.RemindedAt), len(told.Escalated))
+}
+
+// Lines say in words what has happened and what happens next; format writes a time.
+func (s *Schedule) Lines(format func(time.Time) string) (lines []string) {
+	if s == nil {
+		return nil
+	}
+	if n := len(s.RemindedAt); n > 0 {
+		lines = append(lines, fmt.Sprintf("people were reminded %s, last at %s", times(n), format(s.RemindedAt[n-1])))
+	}
+	if len(s.RemindAt) > 0 {
+		lines = append(lines, "the next reminder is at "+format(s.RemindAt[0]))
+	}
+	for _, e := range s.Escalations {
+		who := Rules{e.To}.String()
+		if e.DoneAt.IsZero() {
+			lines = append(lines, fmt.Sprintf("from %s %s may decide too", format(e.At), who))
+		} else {
+			lines = append(lines, fmt.Sprintf("since %s %s may decide too", format(e.DoneAt), who))
+		}
+	}
+	return lines
+}
+
+// String tells it in words: "reminded twice, escalated to people of heads".
+func (t *Told) String() string {
+	if t == nil {
+		return ""
+	}
+	var parts []string
+	if n := len(t.RemindedAt); n > 0 {
+		parts = append(parts, "reminded "+times(n))
+	}
+	for _, e := range t.Escalated {
+		parts = append(parts, "escalated to "+Rules{e.To}.String())
+	}
+	return strings.Join(parts, ", ")
+}
+
+func times(n int) string {
+	switch n {
+	case 1:
+		return "once"
+	case 2:
+		return "twice"
+	}
+	return fmt.Sprintf("%d times", n)
+}

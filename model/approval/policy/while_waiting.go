@@ -1,0 +1,120 @@
+package policy
+
+import (
+	"fmt"
+	"time"
+
+	"processidea/model/diag"
+	"processidea/model/jsonval"
+)
+
+// WhileWaiting is what an approval policy says of the time in which nobody decides: its keys `remind` and `escalate`. The zero Policy says nothing.
+type WhileWaiting struct {
+	// RemindAfter says how long after a Call began to wait people are reminded of it, ascending.
+	RemindAfter []time.Duration `json:"remindAfter,omitempty"`
+	Escalation  *Escalation     `json:"escalation,omitempty"`
+}
+
+// Escalation says that others may decide too on a Call that has waited for so long.
+type Escalation struct {
+	After time.Duration `json:"after"`
+	// To names the others: its Groups and People alone.
+	To Rule `json:"by"`
+}
+
+// maxReminders is how many one Policy may have.
+const maxReminders = 20
+
+// IsZero reports whether a Policy says nothing.
+func (p WhileWaiting) IsZero() bool { return len(p.RemindAfter) == 0 && p.Escalation == nil }
+
+// ReadKey reads `remind`, ["4h", "24h"], or `escalate`, {"after": "48h", "by": {"groups", "people"}}. What cannot be read says nothing: it must let
+// nobody decide.
+func (p *WhileWaiting) ReadKey(key string, v any, path string, ps *diag.Problems) {
+	if key == "escalate" {
+		p.Escalation = readEscalation(v, path, ps)
+		return
+	}
+	list, ok := v.([]any)
+	if !ok || len(list) == 0 || len(list) > maxReminders {
+		ps.Add(path, `want a list of 1 to %d durations, such as ["4h", "24h"]`, maxReminders)
+		return
+	}
+	for n, raw := range list {
+		at := fmt.Sprintf("%s[%d]", path, n)
+		after, err := jsonval.ReadDuration(raw)
+		switch {
+		case err != nil:
+			ps.Add(at, "%s", err)
+		case n > 0 && len(p.RemindAfter) == n && after <= p.RemindAfter[n-1]:
+			ps.Add(at, "%s is not after the reminder before it, %s: every duration counts from when the Call began to wait", after, p.RemindAfter[n-1])
+		default:
+			p.RemindAfter = append(p.RemindAfter, after)
+		}
+	}
+}
+
+func readEscalation(v any, path string, ps *diag.Problems) *Escalation {
+	m, ok := v.(map[string]any)
+	if !ok {
+		ps.Add(path, `want {"after": "48h", "by": {"groups": ["heads"]}}, not %s`, jsonval.TypeOf(v))
+		return nil
+	}
+	e, wrong := &Escalation{}, false
+	for _, k := range jsonval.SortedKeys(m) {
+		if k != "after" && k != "by" {
+			ps.Add(jsonval.JSONPathWithKey(path, k), "unknown key %q; escalate has after and by%s", jsonval.Clip(k, 80), diag.DidYouMean(k, []string{"after", "by"}))
+			wrong = true
+		}
+	}
+	var err error
+	if e.After, err = jsonval.ReadDuration(m["after"]); err != nil {
+		ps.Add(path+".after", "%s", err)
+		wrong = true
+	}
+	names, isObject := m["by"].(map[string]any)
+	if !isObject {
+		ps.Add(path+".by", `want who may decide then: {"groups": ["heads"], "people": ["ann@example.com"]}`)
+		return nil
+	}
+	for _, k := range jsonval.SortedKeys(names) {
+		if k != "groups" && k != "people" {
+			ps.Add(jsonval.JSONPathWithKey(path+".by", k), "unknown key %q; escalate.by has groups and people: how many must decide and who may not stays as it is",
+				jsonval.Clip(k, 80))
+			wrong = true
+		}
+	}
+	var inNames diag.Problems
+	if r := ReadRule(m["by"], path+".by", &inNames); r != nil {
+		e.To = *r
+	}
+	if wrong {
+		return nil
+	}
+	if len(inNames) > 0 {
+		for _, p := range inNames {
+			ps.Add(p.JSONPath, "%s", p.Message)
+		}
+		return nil
+	}
+	return e
+}
+
+// Check says what of a Policy can never happen: rule is who decides anyway, and timeout when the waiting ends by itself, 0 for never.
+func (p WhileWaiting) Check(rule *Rule, timeout time.Duration, path string, ps *diag.Problems) {
+	for n, after := range p.RemindAfter {
+		if timeout > 0 && after >= timeout {
+			ps.Add(fmt.Sprintf("%s.remind[%d]", path, n), "it never happens: nobody is waited for after %s", timeout)
+		}
+	}
+	e := p.Escalation
+	if e == nil {
+		return
+	}
+	if timeout > 0 && e.After >= timeout {
+		ps.Add(path+".escalate.after", "it never happens: nobody is waited for after %s", timeout)
+	}
+	if rule == nil || len(rule.Groups)+len(rule.People) == 0 {
+		ps.Warn(path+".escalate.by", "it lets nobody decide who may not anyway: only the people and groups of by beside it are added to")
+	}
+}

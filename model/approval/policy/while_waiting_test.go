@@ -1,0 +1,167 @@
+package policy_test
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"processidea/model/approval/policy"
+	"processidea/model/diag"
+	"processidea/model/modeltest"
+)
+
+var noon = time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
+
+func read(t *testing.T, text string) (p policy.WhileWaiting, ps diag.Problems) {
+	t.Helper()
+	m := modeltest.DecodeJSON(t, text).(map[string]any)
+	for _, k := range []string{"remind", "escalate"} {
+		if v, has := m[k]; has {
+			p.ReadKey(k, v, "$."+k, &ps)
+		}
+	}
+	return p, ps
+}
+
+func TestWhatCannotBeMeantIsRefused(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		`{"remind": ["4h", "24h"], "escalate": {"after": "48h", "by": {"groups": ["heads"]}}}`: "",
+		`{"remind": [3600]}`: "",
+		`{"remind": "4h"}`:   `$.remind: want a list of 1 to 20 durations`,
+		`{"remind": []}`:     `$.remind: want a list of 1 to 20 durations`,
+		`{"remind": ["1s","2s","3s","4s","5s","6s","7s","8s","9s","10s","11s","12s","13s","14s","15s","16s","17s","18s","19s","20s","21s"]}`: `want a list of 1 to 20`,
+		`{"remind": ["4 hours"]}`:                                                                 `$.remind[0]: want a duration`,
+		`{"remind": ["4h", "-1h"]}`:                                                               `$.remind[1]: want a duration`,
+		`{"remind": ["24h", "4h"]}`:                                                               `$.remind[1]: 4h0m0s is not after the reminder before it`,
+		`{"remind": ["4h", "240m"]}`:                                                              `$.remind[1]: 4h0m0s is not after`,
+		`{"remind": ["1000000h"]}`:                                                                `$.remind[0]: want a duration from 1ms to 10 years`,
+		`{"escalate": "48h"}`:                                                                     `$.escalate: want {"after": "48h"`,
+		`{"escalate": {"by": {"groups": ["heads"]}}}`:                                             `$.escalate.after: want a duration`,
+		`{"escalate": {"after": "soon", "by": {"groups": ["heads"]}}}`:                            `$.escalate.after: want a duration`,
+		`{"escalate": {"after": "48h"}}`:                                                          `$.escalate.by: want who may decide then`,
+		`{"escalate": {"after": "48h", "by": {}}}`:                                                `$.escalate.by: it says nothing`,
+		`{"escalate": {"after": "48h", "by": {"groups": []}}}`:                                    `$.escalate.by.groups: want a list of 1 to 1000 names`,
+		`{"escalate": {"after": "48h", "by": {"groups": ["heads"], "count": 1}}}`:                 `$.escalate.by.count: unknown key "count"; escalate.by has groups and people`,
+		`{"escalate": {"after": "48h", "by": {"groups": ["heads"], "notStarter": false}}}`:        `$.escalate.by.notStarter: unknown key`,
+		`{"escalate": {"after": "48h", "by": {"groups": ["heads"]}, "proof": "declared"}}`:        `$.escalate.proof: unknown key "proof"; escalate has after and by`,
+		`{"escalate": {"after": "48h", "by": {"people": ["ann", "ann "]}}}`:                       `stands there twice`,
+		`{"escalate": {"aftr": "48h", "after": "48h", "by": {"people": ["ann"], "groups": [7]}}}`: `$.escalate.aftr: unknown key "aftr"`,
+	} {
+		p, ps := read(t, text)
+		if got := ps.Error(); (want == "") != (len(ps) == 0) || !strings.Contains(got, want) {
+			t.Errorf("%s: %q, want %q", text, got, want)
+		}
+		if want != "" && p.Escalation != nil {
+			t.Errorf("%s lets %+v decide", text, p.Escalation)
+		}
+	}
+}
+
+func TestWhatNeverHappensIsSaid(t *testing.T) {
+	t.Parallel()
+	p, _ := read(t, `{"remind": ["4h", "72h"], "escalate": {"after": "80h", "by": {"groups": ["heads"]}}}`)
+	var ps diag.Problems
+	p.Check(&policy.Rule{Groups: []string{"finance"}}, 72*time.Hour, "$._approval", &ps)
+	if len(ps.Errors()) != 2 || !strings.Contains(ps.Error(), "$._approval.remind[1]: it never happens") || !strings.Contains(ps.Error(), "$._approval.escalate.after: it never happens") {
+		t.Error(ps)
+	}
+	ps = nil
+	p.Check(&policy.Rule{Count: 2}, 0, "$._approval", &ps)
+	if len(ps.Errors()) != 0 || len(ps) != 1 || !strings.Contains(ps.Error(), "it lets nobody decide who may not anyway") {
+		t.Error(ps)
+	}
+}
+
+func schedule(t *testing.T, text string) *policy.Schedule {
+	t.Helper()
+	p, ps := read(t, text)
+	if len(ps) > 0 {
+		t.Fatal(ps)
+	}
+	var g policy.Governing
+	g.Add(p, 0)
+	return g.Schedule(noon)
+}
+
+func TestPeopleAreRemindedOnceForAllThatIsDue(t *testing.T) {
+	t.Parallel()
+	s := schedule(t, `{"remind": ["1h", "2h", "4h"]}`)
+	if next, ok := s.Next(); !ok || !next.Equal(noon.Add(time.Hour)) {
+		t.Error(next, ok)
+	}
+	early, _ := s.After(noon.Add(time.Hour-1), nil)
+	if early != s || early.Key() != "" || early.Told() != nil {
+		t.Errorf("%+v", early)
+	}
+	// Nobody worked for three hours: two reminders are due, and people are told once.
+	late, _ := s.After(noon.Add(3*time.Hour), nil)
+	if late.Key() != "r1e0" || s.Key() != "" || !late.RemindedAt[0].Equal(noon.Add(3*time.Hour)) {
+		t.Errorf("%+v, and what was before %+v", late, s)
+	}
+	if next, ok := late.Next(); !ok || !next.Equal(noon.Add(4*time.Hour)) {
+		t.Error(next, ok)
+	}
+	last, _ := late.After(noon.Add(4*time.Hour), nil)
+	if _, ok := last.Next(); ok || last.Key() != "r2e0" || last.Told().String() != "reminded twice" {
+		t.Errorf("%+v", last)
+	}
+}
+
+func TestAnEscalationAddsPeopleAndLoosensNothingElse(t *testing.T) {
+	t.Parallel()
+	s := schedule(t, `{"escalate": {"after": "48h", "by": {"groups": ["heads", "Finance"], "people": ["eve"]}}}`)
+	other := policy.Rule{People: []string{"zoe"}}
+	rules := policy.Rules{{Groups: []string{"finance"}, Count: 2, NotStarter: true, NotSameAs: []string{"1.1"}, Signed: true}, other}
+	after, widened := s.After(noon.Add(48*time.Hour), rules)
+	want := policy.Rule{Groups: []string{"finance", "heads"}, People: []string{"eve"}, Count: 2, NotStarter: true, NotSameAs: []string{"1.1"}, Signed: true}
+	if got := widened[0]; !slices.Equal(got.Groups, want.Groups) || !slices.Equal(got.People, want.People) || got.Count != 2 || !got.NotStarter || !got.Signed || len(got.NotSameAs) != 1 {
+		t.Errorf("%+v", got)
+	}
+	if len(rules[0].Groups) != 1 || len(widened[1].People) != 1 {
+		t.Errorf("what was before is %+v, the other rule %+v", rules, widened[1])
+	}
+	if again, rules := after.After(noon.Add(100*time.Hour), widened); again != after || len(rules[0].Groups) != 2 {
+		t.Errorf("it happens again: %+v", again)
+	}
+	if after.Told().String() != "escalated to eve and people of heads, Finance" {
+		t.Error(after.Told())
+	}
+	// Where anybody may decide, nobody becomes the only one who may.
+	if _, open := s.After(noon.Add(48*time.Hour), policy.Rules{{Count: 2}}); len(open[0].Groups)+len(open[0].People) != 0 {
+		t.Errorf("%+v", open)
+	}
+	// One that stands beside no rule changes none.
+	var g policy.Governing
+	p, _ := read(t, `{"escalate": {"after": "1h", "by": {"groups": ["heads"]}}}`)
+	g.Add(p, -1)
+	if _, same := g.Schedule(noon).After(noon.Add(time.Hour), rules); len(same[0].Groups) != 1 {
+		t.Errorf("%+v", same)
+	}
+}
+
+func TestAScheduleTravels(t *testing.T) {
+	t.Parallel()
+	s, rules := schedule(t, `{"remind": ["1h", "2h"], "escalate": {"after": "1h", "by": {"groups": ["heads"]}}}`).After(noon.Add(time.Hour), policy.Rules{{Groups: []string{"finance"}}})
+	data, err := json.Marshal(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var back *policy.Schedule
+	if err := json.Unmarshal(data, &back); err != nil {
+		t.Fatal(err)
+	}
+	if _, same := back.After(noon.Add(time.Hour), rules); back.Key() != "r1e1" || len(same[0].Groups) != 2 {
+		t.Errorf("%s: %+v", data, same)
+	}
+	format := func(at time.Time) string { return at.Format("15:04") }
+	if got := strings.Join(back.Lines(format), "; "); got != "people were reminded once, last at 13:00; the next reminder is at 14:00; since 13:00 people of heads may decide too" {
+		t.Error(got)
+	}
+	var none *policy.Schedule
+	if _, ok := none.Next(); ok || none.Key() != "" || none.Lines(format) != nil || none.Told().String() != "" {
+		t.Error("nothing is to happen, and something does")
+	}
+}

@@ -1,0 +1,103 @@
+package approval
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"processidea/model/approval/policy"
+	"processidea/model/approval/proof"
+	"processidea/model/ideafile"
+	"processidea/model/jsonval"
+)
+
+// Proven returns a decision on what waits as its proof has it: by the person and of the groups that are proven, whatever the signal said. A
+// decision without a proof stays as it is. The error says why the proof does not count; made are the decisions on the Call so far.
+func (d Decision) Proven(p Pending, made []Decision, now time.Time) (Decision, error) {
+	if d.Proof == "" {
+		return d, nil
+	}
+	if d.Finding == nil {
+		return d, errors.New("nobody has checked the proof")
+	}
+	f, c := d.Finding, d.Finding.Claims
+	since, about := p.Since, d
+	about.CallID, about.ApprovalDigest = p.CallID, p.Digest
+	toProve := about.ToProve(f.Process)
+	if d.Order != nil {
+		since, toProve, made = time.Time{}, d.Order.ToProve(f.Process), nil // one proof for every Call that the order covers
+	}
+	if err := f.CheckTime(since, now); err != nil {
+		return d, err
+	}
+	if err := c.CheckFor(toProve); err != nil {
+		return d, err
+	}
+	for _, name := range []string{c.Subject, cmp.Or(c.Name, c.Subject)} {
+		if err := policy.CheckName(name); err != nil {
+			return d, fmt.Errorf("who signed: %w", err)
+		}
+	}
+	used := func(other Decision) bool {
+		return other.Signed != nil && other.Signed.ID == c.ID && other.Signed.Issuer == c.Issuer
+	}
+	if slices.ContainsFunc(made, used) {
+		return d, errors.New("the proof was used already: it counts once")
+	}
+	if d.DecidedBy != "" && !policy.SameName(d.DecidedBy, c.Subject) && !policy.SameName(d.DecidedBy, c.Name) {
+		return d, fmt.Errorf("the proof is that of %s, and the decision says that it is by %s", c.Subject, d.DecidedBy)
+	}
+	d.DecidedBy, d.Groups = c.Subject, c.Groups
+	d.Signed = &proof.Signed{Key: f.Key, Issuer: c.Issuer, ID: c.ID, Params: d.AmendedParams}
+	if c.Name != c.Subject {
+		d.Signed.Name = c.Name
+	}
+	return d, nil
+}
+
+// ToProve is what a proof of a decision on a Call of the process must be for.
+func (d Decision) ToProve(process string) proof.Decision {
+	return proof.Decision{
+		Process: process, CallIDs: []string{d.CallID, ideafile.TypeableCallID(d.CallID)}, Digest: d.ApprovalDigest, Kind: d.Kind,
+		Details: d.details(),
+	}
+}
+
+// details are those of the decision as its signal had it.
+func (d Decision) details() string {
+	said := map[string]any{"reason": d.Reason}
+	switch d.Kind {
+	case policy.Amend:
+		said["params"] = jsonval.UnescapeBlobHandles(d.AmendedParams)
+		if d.Signed != nil {
+			said["params"] = jsonval.UnescapeBlobHandles(d.Signed.Params)
+		}
+	case policy.Replace:
+		said["with"] = jsonval.UnescapeBlobHandles(d.Replacement)
+	case policy.Answer:
+		said["output"] = jsonval.UnescapeBlobHandles(d.GivenResult)
+	}
+	if d.Calls != nil {
+		said["calls"] = jsonval.UnescapeBlobHandles(jsonval.ToJSONValue(d.Calls))
+	}
+	return proof.Details(said)
+}
+
+// Decider is who takes the decision, for the rules on who may.
+func (d Decision) Decider() policy.Person {
+	p := policy.Person{Name: d.DecidedBy, Groups: d.Groups}
+	if d.Signed != nil {
+		p.Signed, p.AlsoNamed = true, d.Signed.Name
+	}
+	return p
+}
+
+// SignedText tells of a signed decision by which key it was signed; "" of a declared one.
+func (d Decision) SignedText() string {
+	if d.Signed == nil {
+		return ""
+	}
+	return fmt.Sprintf("signed (key %s)", d.Signed.Key)
+}

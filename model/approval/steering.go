@@ -1,0 +1,68 @@
+package approval
+
+import (
+	"fmt"
+
+	"processidea/model/diag"
+	"processidea/model/ideafile"
+	"processidea/model/jsonval"
+)
+
+// The signals by which people steer a process.
+const (
+	SteerPause  = "pause"
+	SteerResume = "resume"
+	SteerRevise = "revise"
+	SteerAdd    = "add"
+	// SteerDecide brings many decisions at once (ReadDecisions).
+	SteerDecide = "decide"
+	// SteerAllow gives a standing order (ReadStandingOrder), SteerDisallow ends one.
+	SteerAllow    = "allow"
+	SteerDisallow = "disallow"
+)
+
+// SteeringPayload is the payload of such a signal.
+type SteeringPayload struct {
+	ID, By, Reason string
+	// Limits of resume and revise; 0 keeps one.
+	Limits ideafile.Limits
+	// Context is the messages of revise and add, as written.
+	Context []any
+}
+
+// ReadSteering reads the payload of a steering signal: id, by and reason; for resume limits; for add context; for revise both.
+func ReadSteering(kind string, m map[string]any) (s SteeringPayload, err error) {
+	own := map[string]any{}
+	texts := map[string]any{}
+	for _, k := range jsonval.SortedKeys(m) {
+		switch {
+		case k == "limits" && (kind == SteerResume || kind == SteerRevise), k == "context" && (kind == SteerRevise || kind == SteerAdd):
+			own[k] = m[k]
+		default:
+			texts[k] = m[k]
+		}
+	}
+	if err := ReadByAndReason(texts, "", map[string]*string{"id": &s.ID, "by": &s.By, "reason": &s.Reason}); err != nil {
+		return s, err
+	}
+	var ps diag.Problems
+	s.Limits = ideafile.ReadLimits(diag.ReadObject(own, "limits", "$", &ps), "$.limits", &ps)
+	if c, ok := own["context"]; ok {
+		s.Context, ok = c.([]any)
+		if !ok {
+			ps.Add("$.context", "want a list of messages, not %s", jsonval.TypeOf(c))
+		}
+	}
+	for n, raw := range s.Context {
+		if ideafile.IsMessageMarkedSimulated(raw) {
+			ps.Add(fmt.Sprintf("$.context[%d]", n), "it is marked as simulated: nothing in it is real")
+		}
+	}
+	switch {
+	case len(ps) > 0:
+		return s, ps
+	case kind == SteerAdd && len(s.Context) == 0, kind == SteerRevise && len(s.Context) == 0 && s.Limits == ideafile.Limits{}:
+		return s, fmt.Errorf("it says nothing: %q is missing", "context")
+	}
+	return s, nil
+}

@@ -1,0 +1,41 @@
+package ideafile
+
+import (
+	"fmt"
+
+	"processidea/model/diag"
+	"processidea/model/jsonschema"
+	"processidea/model/jsonval"
+)
+
+// checkApprovalOverride refuses unknown Tools: whoever names one relies on a person being asked.
+func (i *Idea) checkApprovalOverride(ps *diag.Problems) {
+	for n, name := range i.Config.Approval.ToolNames {
+		at := fmt.Sprintf("$.config.approval.tools[%d]", n)
+		if i.Tool(name) != nil {
+			continue
+		}
+		if server, ok := i.FindCandidateMCPServer(name); ok {
+			ps.Warn(at, "%s", CandidateToolWarning(name, server))
+			continue
+		}
+		ps.Add(at, "the palette has no tool %q", jsonval.Clip(name, 80))
+	}
+}
+
+// dropUnsatisfiableCondition has a person asked about every Call where the condition requires a parameter that the Tool does not have: no Call would
+// ever fit it, and each would run unasked.
+func (t *Tool) dropUnsatisfiableCondition(path string, ps *diag.Problems) {
+	a := t.Approval
+	if a == nil || a.ParamsCondition == nil || t.AllowsExtraParams {
+		return
+	}
+	for _, name := range jsonschema.RequiredProperties(a.ParamsCondition.Source) {
+		if _, declared := t.SchemaByParam[name]; !declared {
+			ps.Warn(path+".when", "it requires %q, which is no parameter of the tool, so that a person is asked about every Call%s",
+				jsonval.Clip(name, 80), diag.DidYouMean(name, jsonval.SortedKeys(t.SchemaByParam)))
+			a.ParamsCondition = nil
+			return
+		}
+	}
+}

@@ -1,0 +1,63 @@
+package turn
+
+import (
+	"slices"
+
+	"processidea/model/approval"
+	"processidea/model/diag"
+	"processidea/model/ideafile"
+)
+
+// PlanOfRequest makes the Plan of a Request, from the Calls of its reply. Those that no instance takes stand in it with the reason.
+func PlanOfRequest(input *RequestInput, calls []ideafile.WrittenCall) (p approval.Plan, deliverable bool) {
+	p.Request = input.RequestNumber
+	for _, token := range input.InstanceTokens() {
+		if token != "" {
+			p.Instances = append(p.Instances, token)
+		}
+	}
+	for n, w := range calls {
+		c := approval.PlanCall{CallID: ideafile.FormatCallID(p.Request, n+1, ""), Written: w}
+		tokens, f := TargetInstances(input, w)
+		if f != nil {
+			c.Error = f.Message
+		}
+		if len(tokens) > 0 {
+			deliverable, c.Instances = true, named(tokens)
+		}
+		p.Calls = append(p.Calls, c)
+	}
+	return p, deliverable
+}
+
+func named(tokens []string) []string {
+	if len(tokens) == 1 && tokens[0] == "" {
+		return nil
+	}
+	return tokens
+}
+
+// TargetInstances returns the instances that a Call of a Request's Plan is for, or why it is for none.
+func TargetInstances(input *RequestInput, w ideafile.WrittenCall) ([]string, *diag.Fault) {
+	palette := ideafile.Palette{InstanceTokens: input.InstanceTokens(), ReopenableTokens: input.ReopenableTokens}
+	return palette.TargetInstances(w)
+}
+
+// AmendPlan puts the Calls of a Plan that a person has changed into the reply that planned it. An instance of which a person took out every Call does not
+// settle by that: it is asked about again.
+func AmendPlan(input *RequestInput, reply *LLMReply, calls []ideafile.WrittenCall) {
+	reply.Calls, reply.CallFaults = calls, nil
+	for n, w := range calls {
+		tokens, f := TargetInstances(input, w)
+		if f != nil {
+			reply.CallFaults = append(reply.CallFaults, CallFault{Index: n + 1, Fault: *f})
+		}
+		reply.InstancesWithoutCalls = slices.DeleteFunc(reply.InstancesWithoutCalls, func(t string) bool { return slices.Contains(tokens, t) })
+	}
+}
+
+// RejectPlan has the reply bring nothing: none of its Calls, no output, and no instance settles by it.
+func RejectPlan(p approval.Plan, reply *LLMReply, d approval.Decision) {
+	reply.Calls, reply.CallFaults, reply.InstancesWithoutCalls, reply.Output, reply.OutputFault = nil, nil, nil, nil, nil
+	reply.Complete, reply.Fault = false, diag.Faultf(approval.CodePlanRejected, "%s", p.ToldOfRejection(d))
+}
