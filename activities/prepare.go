@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"processidea/model/check"
-	"processidea/model/delegate"
 	"processidea/model/ideafile"
 	"processidea/model/ideafile/delegate"
 	"processidea/protocol"
