@@ -9,8 +9,8 @@ import (
 
 	"processidea/model/loop"
 	"processidea/protocol"
+	"processidea/workflows/internal/activity"
 	"processidea/workflows/internal/instance"
-	"processidea/workflows/internal/liveness"
 	"processidea/workflows/internal/mailbox"
 	"processidea/workflows/internal/process"
 )
@@ -44,7 +44,7 @@ func NewSignalOrderInterceptor() interceptor.WorkerInterceptor {
 // NewHeartbeatInterceptor is an interceptor for a worker whose activities count as lost after another time without a heartbeat than
 // protocol.HeartbeatTimeout.
 func NewHeartbeatInterceptor(timeout time.Duration) interceptor.WorkerInterceptor {
-	return liveness.NewInterceptor(timeout)
+	return activity.NewInterceptor(timeout)
 }
 
 // MaxRunning is how many Calls of one instance run at once at most.

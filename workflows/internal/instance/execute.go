@@ -12,8 +12,8 @@ import (
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
 	"processidea/protocol"
+	"processidea/workflows/internal/activity"
 	"processidea/workflows/internal/lifecycle"
-	"processidea/workflows/internal/liveness"
 )
 
 // This file runs Calls.
@@ -89,7 +89,7 @@ func (i *instance) executeAsActivity(ctx workflow.Context, r dataflow.ReadyCall,
 	i.running++
 	f := workflow.ExecuteActivity(workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
 		StartToCloseTimeout: r.Tool.Timeout,
-		HeartbeatTimeout:    liveness.HeartbeatTimeout(ctx),
+		HeartbeatTimeout:    activity.HeartbeatTimeout(ctx),
 		RetryPolicy:         callRetryPolicy(attempts),
 		Summary:             i.callActivitySummary(r),
 	}), protocol.ActivityExecute, i.executeInput(r))

@@ -11,10 +11,10 @@ import (
 	"processidea/model/ideafile"
 	"processidea/model/turn"
 	"processidea/protocol"
+	"processidea/workflows/internal/activity"
 	"processidea/workflows/internal/display"
 	"processidea/workflows/internal/mailbox"
 	"processidea/workflows/internal/signals"
-	"processidea/workflows/internal/stored"
 )
 
 // instance is what an Instance workflow holds while it runs.
@@ -65,7 +65,7 @@ func newInstance(ctx workflow.Context, setup protocol.SharedInstanceSetup, own p
 	i.outbox = mailbox.NewOutbox(i.inbox)
 	i.outbox.AlwaysByCommand = setup.SaveActions
 	palette := ideafile.Palette{
-		Tools: stored.ReadTools(setup.Tools), BindingByTool: setup.Bindings, ApprovalOverride: setup.Oversight, AdaptValuesWithLLM: setup.Adapt,
+		Tools: activity.ReadTools(setup.Tools), BindingByTool: setup.Bindings, ApprovalOverride: setup.Oversight, AdaptValuesWithLLM: setup.Adapt,
 	}
 	context := readContextMessages(setup.Context, own.Context)
 	palette.Tools = append(palette.Tools, i.loadTools(ctx, append(toolsOfPlans(context), carried.toolNames()...))...)

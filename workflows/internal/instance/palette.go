@@ -8,7 +8,7 @@ import (
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
 	"processidea/protocol"
-	"processidea/workflows/internal/stored"
+	"processidea/workflows/internal/activity"
 )
 
 // This file loads Tools where the palette is too large to travel to every instance: those that Calls of this instance use, once each.
@@ -33,7 +33,7 @@ func (i *instance) loadTools(ctx workflow.Context, names []string) []*ideafile.T
 		return nil
 	}
 	slices.Sort(missing)
-	return stored.ReadTools(stored.Object(ctx, i.setup.Palette, missing))
+	return activity.ReadTools(activity.LoadObject(ctx, i.setup.Palette, missing))
 }
 
 func toolsOfCalls(s protocol.CallsSignal) (names []string) {
@@ -66,7 +66,7 @@ func (c *ContinueAsNewInput) toolNames() (names []string) {
 // loadStoredFile returns an Idea file that a process carries: as it is, or loaded where they are too large to travel.
 func loadStoredFile(ctx workflow.Context, file any) (map[string]any, bool) {
 	if _, isStored := jsonval.AsBlobHandle(file); isStored {
-		loaded := stored.Object(ctx, file, nil)
+		loaded := activity.LoadObject(ctx, file, nil)
 		return loaded, loaded != nil
 	}
 	m, ok := file.(map[string]any)

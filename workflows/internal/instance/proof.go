@@ -5,7 +5,7 @@ import (
 
 	"processidea/model/approval"
 	"processidea/model/ideafile"
-	"processidea/workflows/internal/proofs"
+	"processidea/workflows/internal/activity"
 )
 
 // verifyProof has a worker check the proof of a decision, if there is one.
@@ -14,5 +14,5 @@ func (i *instance) verifyProof(ctx workflow.Context, d *approval.Decision) {
 	if d.Proof == "" || rec == nil || rec.PendingApproval == nil {
 		return // there is nothing to prove
 	}
-	d.Finding = proofs.Verify(ctx, d.Proof, "a decision on "+d.CallID, i.setup.Process)
+	d.Finding = activity.VerifyProof(ctx, d.Proof, "a decision on "+d.CallID, i.setup.Process)
 }

@@ -9,7 +9,7 @@ import (
 	"processidea/model/diag"
 	"processidea/model/ideafile"
 	"processidea/protocol"
-	"processidea/workflows/internal/liveness"
+	"processidea/workflows/internal/activity"
 	"processidea/workflows/internal/mailbox"
 )
 
@@ -24,7 +24,7 @@ func (i *instance) combineBlobUpdates(ctx workflow.Context) {
 		}
 		i.running++
 		f := workflow.ExecuteActivity(workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
-			StartToCloseTimeout: 2 * time.Minute, HeartbeatTimeout: liveness.HeartbeatTimeout(ctx),
+			StartToCloseTimeout: 2 * time.Minute, HeartbeatTimeout: activity.HeartbeatTimeout(ctx),
 			Summary: "update what is stored: " + callSummary(i.ownSetup.Token, i.dataflow.FindCall(u.CallID)),
 		}), protocol.ActivityCombine, protocol.CombineInput{OutputMethod: u.OutputMethod, Updates: u.Updates, Landing: u.Contract})
 		i.inbox.OnFutureReady(f, func(f workflow.Future) { i.onStoredUpdatesCombined(ctx, u, f) })

@@ -11,8 +11,8 @@ import (
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
 	"processidea/protocol"
+	"processidea/workflows/internal/activity"
 	"processidea/workflows/internal/mailbox"
-	"processidea/workflows/internal/proofs"
 )
 
 // Keeper keeps the orders of one process.
@@ -53,7 +53,7 @@ func (k *Keeper) Give(ctx workflow.Context, o approval.StandingOrder, s Scope) (
 	}
 	var finding *proof.Finding
 	if o.Proof != "" {
-		finding = proofs.Verify(ctx, o.Proof, "the standing order "+o.ID, s.ProcessID)
+		finding = activity.VerifyProof(ctx, o.Proof, "the standing order "+o.ID, s.ProcessID)
 	}
 	now := workflow.Now(ctx)
 	giver, err := o.Giver(finding, now)

@@ -10,7 +10,7 @@ import (
 	"processidea/model/ideafile"
 	"processidea/model/turn"
 	"processidea/protocol"
-	"processidea/workflows/internal/liveness"
+	"processidea/workflows/internal/activity"
 )
 
 // askLLM makes a Request: at once, or through the LLM's batch interface where the Idea says so. bare is the input that travels.
@@ -41,7 +41,7 @@ func (c *processCore) asksByBatch() bool {
 func (c *processCore) waitForBatch(ctx workflow.Context, number int, bare *turn.RequestInput, states protocol.RequestStates) (protocol.BatchAnswer, error) {
 	var sent protocol.SentBatch
 	sending := workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
-		StartToCloseTimeout: 5 * time.Minute, HeartbeatTimeout: liveness.HeartbeatTimeout(ctx),
+		StartToCloseTimeout: 5 * time.Minute, HeartbeatTimeout: activity.HeartbeatTimeout(ctx),
 		Summary:     fmt.Sprintf("%s%d: send it as a batch", protocol.WaitingForLLM, number),
 		RetryPolicy: &temporal.RetryPolicy{InitialInterval: time.Second, MaximumInterval: time.Minute}, // the activity says when it gives up
 	})

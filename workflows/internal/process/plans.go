@@ -14,9 +14,8 @@ import (
 	"processidea/model/loop"
 	"processidea/model/turn"
 	"processidea/protocol"
+	"processidea/workflows/internal/activity"
 	"processidea/workflows/internal/mailbox"
-	"processidea/workflows/internal/proofs"
-	"processidea/workflows/internal/stored"
 )
 
 // This file holds Plans until people have decided on them, and hands them out then.
@@ -95,7 +94,7 @@ func (p *unsplitProcess) RejectPlan(ctx workflow.Context, _ map[string]any, d ap
 func (p *unsplitProcess) decidePlan(ctx workflow.Context, d approval.Decision) error {
 	pending := p.loop.PendingPlan()
 	if pending != nil && d.Proof != "" {
-		d.Finding = proofs.Verify(ctx, d.Proof, pending.Name(), p.processID)
+		d.Finding = activity.VerifyProof(ctx, d.Proof, pending.Name(), p.processID)
 	}
 	d, err := approval.CheckPlanDecision(pending, d, policy.ReadStarters(p.idea.Source),
 		p.causersOf(tokensOf(pending)), workflow.Now(ctx))
@@ -128,7 +127,7 @@ func (p *unsplitProcess) checkAmendment(ctx workflow.Context, pending *approval.
 		Tools: p.idea.Tools, BindingByTool: p.setup.Bindings, ApprovalOverride: p.approvalOverride(), AdaptValuesWithLLM: p.llmMayAdapt,
 	}}
 	if handle, isStored := ideafile.StoredPaletteHandle(p.idea.Source); isStored {
-		c.Palette.Tools = stored.Tools(ctx, handle.AsJSONValue(), calls)
+		c.Palette.Tools = activity.LoadTools(ctx, handle.AsJSONValue(), calls)
 	}
 	if request := p.loop.RequestInFlight(); request != nil {
 		return c.RequestCalls(request, calls)

@@ -13,7 +13,7 @@ import (
 	"processidea/model/loop"
 	"processidea/model/turn"
 	"processidea/protocol"
-	"processidea/workflows/internal/liveness"
+	"processidea/workflows/internal/activity"
 	"processidea/workflows/internal/mailbox"
 )
 
@@ -30,7 +30,7 @@ func (p *unsplitProcess) startRequest(ctx workflow.Context, input *turn.RequestI
 func (c *processCore) withRequestOptions(ctx workflow.Context, input *turn.RequestInput) workflow.Context {
 	return workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
 		StartToCloseTimeout: c.idea.Config.LLMs.AnswerTimeout(),
-		HeartbeatTimeout:    liveness.HeartbeatTimeout(ctx),
+		HeartbeatTimeout:    activity.HeartbeatTimeout(ctx),
 		Summary:             requestSummary(input),
 		// Only what goes wrong before the first byte is tried again: after it, a second answer would be a different
 		// Plan on top of the first. The activity says after how long, and when it gives up: how patient it is, is

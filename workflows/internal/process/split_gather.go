@@ -9,7 +9,7 @@ import (
 	"processidea/model/loop"
 	"processidea/model/turn"
 	"processidea/protocol"
-	"processidea/workflows/internal/liveness"
+	"processidea/workflows/internal/activity"
 )
 
 // This file makes one result of what the parts came to.
@@ -91,7 +91,7 @@ func (p *splitProcess) resultWithStates(status loop.Status) loop.Result {
 // output.
 func (p *splitProcess) gatherParts(ctx workflow.Context, in protocol.GatherInput, summary string) (g protocol.GatherResult, err error) {
 	err = workflow.ExecuteActivity(workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
-		StartToCloseTimeout: 10 * time.Minute, HeartbeatTimeout: liveness.HeartbeatTimeout(ctx), Summary: summary,
+		StartToCloseTimeout: 10 * time.Minute, HeartbeatTimeout: activity.HeartbeatTimeout(ctx), Summary: summary,
 	}), protocol.ActivityGather, in).Get(ctx, &g)
 	if err == nil && g.Last.At > 0 {
 		p.lastSealed = g.Last

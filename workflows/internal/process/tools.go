@@ -12,8 +12,8 @@ import (
 	"processidea/model/ideafile"
 	"processidea/model/ideafile/mcppalette"
 	"processidea/protocol"
+	"processidea/workflows/internal/activity"
 	"processidea/workflows/internal/display"
-	"processidea/workflows/internal/liveness"
 )
 
 // This file looks up the Tools of a process that opens: those that its MCP servers offer, and what this worker binds each to.
@@ -136,7 +136,7 @@ func (c *processCore) askMCPServers(ctx workflow.Context, o startingProcess) (fo
 	defer func() { c.askedMCPServers = nil }()
 	display.SetDetails(ctx, fmt.Sprintf("**%s** — %s\n", display.EscapeMarkdown(c.title()), display.EscapeMarkdown(c.askingMCPServersText())))
 	ctx = workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
-		StartToCloseTimeout: discoverTimeout, HeartbeatTimeout: liveness.HeartbeatTimeout(ctx),
+		StartToCloseTimeout: discoverTimeout, HeartbeatTimeout: activity.HeartbeatTimeout(ctx),
 		RetryPolicy: &temporal.RetryPolicy{InitialInterval: time.Second, BackoffCoefficient: 2, MaximumAttempts: discoverAttempts},
 		Summary:     display.TruncateBytes("ask MCP servers for their tools: "+strings.Join(names, ", "), 200),
 	})

@@ -1,5 +1,4 @@
-// Package stored loads, for workflows, what is too large to travel: Tools of a palette, and Idea files of delegates.
-package stored
+package activity
 
 import (
 	"maps"
@@ -13,9 +12,9 @@ import (
 	"processidea/protocol"
 )
 
-// Object reads members of a stored object, within the workflow task if it can; no members: all. If the store does not answer it waits in an activity,
+// LoadObject reads members of a stored object, within the workflow task if it can; no members: all. If the store does not answer it waits in an activity,
 // which an operator sees, for as long as it takes.
-func Object(ctx workflow.Context, handle any, members []string) (object map[string]any) {
+func LoadObject(ctx workflow.Context, handle any, members []string) (object map[string]any) {
 	const summary = "load what the Calls use"
 	in := protocol.LoadInput{Handle: handle, Members: members}
 	err := workflow.ExecuteLocalActivity(workflow.WithLocalActivityOptions(ctx, workflow.LocalActivityOptions{
@@ -33,14 +32,14 @@ func Object(ctx workflow.Context, handle any, members []string) (object map[stri
 	return object
 }
 
-// Tools reads those Tools of a stored palette that some Calls use.
-func Tools(ctx workflow.Context, palette any, calls []ideafile.WrittenCall) []*ideafile.Tool {
+// LoadTools reads those Tools of a stored palette that some Calls use.
+func LoadTools(ctx workflow.Context, palette any, calls []ideafile.WrittenCall) []*ideafile.Tool {
 	names := map[string]bool{}
 	for _, c := range calls {
 		names[c.Tool] = true
 	}
 	//workflowcheck:ignore -- sorted
-	return ReadTools(Object(ctx, palette, slices.Sorted(maps.Keys(names))))
+	return ReadTools(LoadObject(ctx, palette, slices.Sorted(maps.Keys(names))))
 }
 
 // ReadTools reads Tools. The process had them checked: what is wrong with them was said there.

@@ -1,7 +1,4 @@
-// Package liveness gives workflows the time after which an activity without a heartbeat counts as lost with its worker. It is a setting of
-// the worker that schedules the activity, since every heartbeat is an action that a hosted server bills: it is in no history before the activity
-// is scheduled, and a replay does not look at it.
-package liveness
+package activity
 
 import (
 	"time"

@@ -1,7 +1,4 @@
-// Package proofs has a worker check the proofs of decisions and of standing orders, for workflows.
-//
-// Invariant: what was found is in the history. On replay a decision is judged as it was, whatever the keys are by then.
-package proofs
+package activity
 
 import (
 	"time"
@@ -13,9 +10,9 @@ import (
 	"processidea/protocol"
 )
 
-// Verify checks a proof with the keys that the worker trusts. about says in the Temporal UI what the proof is of, and process is the one that it
+// VerifyProof checks a proof with the keys that the worker trusts. about says in the Temporal UI what the proof is of, and process is the one that it
 // must be for. What is wrong with the proof stands in the Finding.
-func Verify(ctx workflow.Context, jws, about, process string) *proof.Finding {
+func VerifyProof(ctx workflow.Context, jws, about, process string) *proof.Finding {
 	found := &proof.Finding{}
 	err := workflow.ExecuteLocalActivity(workflow.WithLocalActivityOptions(ctx, workflow.LocalActivityOptions{
 		StartToCloseTimeout: time.Minute, RetryPolicy: &temporal.RetryPolicy{MaximumAttempts: 2}, Summary: "check the proof of " + about,
