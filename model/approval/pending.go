@@ -85,6 +85,14 @@ func (p Pending) DecidersInWords() string {
 	return text
 }
 
+// Told are the lines that people are told of why they are asked, beside who decides and until when.
+func (p Pending) Told() (lines []string) {
+	if p.ReviewReason != "" {
+		lines = append(lines, p.ReviewReason)
+	}
+	return lines
+}
+
 // CountSame tells, of the decisions on a Call, how many people decided the same as the signal with an id, itself among them and up to it, and how
 // many must; have is 0 where there is no decision of that id. A single person rejects, amends and replaces.
 func CountSame(made []Decision, id string) (have, want int) {

@@ -26,8 +26,8 @@ func Approval(p client.Approval) string {
 	for _, line := range p.WhileWaiting.Lines(func(at time.Time) string { return at.Local().Format(time.DateTime) }) {
 		fmt.Fprintf(&b, "  %s\n", Printable(line))
 	}
-	if p.ReviewReason != "" {
-		fmt.Fprintf(&b, "  %s\n", Printable(p.ReviewReason))
+	for _, line := range p.Told() {
+		fmt.Fprintf(&b, "  %s\n", Printable(line))
 	}
 	fmt.Fprintf(&b, "  params %s\n", Printable(string(jsonval.Encode(jsonval.ToJSONValue(p.Params)))))
 	writeCase(&b, p)

@@ -44,8 +44,8 @@ func writeApproval(b *strings.Builder, a protocol.Approval) {
 	for _, line := range a.WhileWaiting.Lines(formatTime) {
 		fmt.Fprintf(b, "; %s", EscapeMarkdown(line))
 	}
-	if a.ReviewReason != "" {
-		fmt.Fprintf(b, " (%s)", EscapeMarkdown(a.ReviewReason))
+	for _, line := range a.Told() {
+		fmt.Fprintf(b, " (%s)", EscapeMarkdown(line))
 	}
 	shown := map[string]any{"params": a.Params}
 	if a.Output != nil {
