@@ -71,6 +71,7 @@ func TestATableTellsAllThatADigestCovers(t *testing.T) {
 		"output":   func(p *approval.Pending) { p.Output = "1" },
 		"fitted":   func(p *approval.Pending) { p.ParamsAdaptation = &approval.ParamsAdaptation{} },
 		"why":      func(p *approval.Pending) { p.ReviewReason = "its worker was lost" },
+		"note":     func(p *approval.Pending) { p.Note = "look at the receipt" },
 		"deciders": func(p *approval.Pending) { p.Deciders = policy.Rules{{Count: 2}} },
 		"so far": func(p *approval.Pending) {
 			p.DecidedSoFar = []approval.Vote{{Kind: "approve", DecidedBy: "ann", Groups: []string{"finance"}}}

@@ -27,7 +27,7 @@ func payment(id string, rows ...string) map[string]any {
 							"how": {"enum": ["card", "cash"]}, "urgent": {"type": ["boolean", "null"]}, "note": {"type": "string", "maxLength": 900},
 							"lines": {"type": "array", "items": {"type": "object", "properties": {"sku": {"type": "string"}}, "required": ["sku"]}}}}},
 					"_activity": "formatText", "_outputPath": "†state.receipt",
-					"_approval": {"timeout": "72h", "onTimeout": "reject"}},
+					"_approval": {"timeout": "72h", "onTimeout": "reject", "note": "Look at the receipt first."}},
 				"say": {"description": "Writes to a customer.", "type": "object", "properties": {"template": {"type": "string"}, "values": {"type": "object"}},
 					"required": ["template", "values"], "_activity": "formatText", "_outputPath": "†state.receipt"}}},
 			"context": [{"type": "input", "input": {"letter": "Order {order}: {cents} cents"}},
@@ -242,7 +242,7 @@ func TestACallThatHasChangedIsShownAnew(t *testing.T) {
 	for _, button := range []string{"Approve", "Change it", "Give this result"} {
 		f := p.form(button)
 		f.values.Set("digest", strings.Repeat("0", 64))
-		f.press(button).is(409).says("has changed since you looked, and nothing was decided", "What would run", "order A")
+		f.press(button).is(409).says("has changed since you looked, and nothing was decided", "What would run", "Look at the receipt first.", "order A")
 	}
 	h.waiting(id, 1)
 	p.form("Reject").set("reason", "enough").press("Reject").is(200)

@@ -41,6 +41,15 @@ func vault(t *testing.T, by, override string) *dataflow.Instance {
 	return i
 }
 
+func TestWhoIsAskedIsToldThePolicysNoteWhichIsNoPartOfWhatRuns(t *testing.T) {
+	t.Parallel()
+	plain := vault(t, `{"people": ["ann"]}`, "").PendingApprovals()[0]
+	noted := carried(t, vault(t, `{"people": ["ann"]}, "note": "look at the receipt"`, `{"all": true}`)).PendingApprovals()[0]
+	if told := noted.Told(); !slices.Equal(told, []string{"look at the receipt"}) || plain.Told() != nil || noted.Digest != plain.Digest {
+		t.Errorf("told %q, of %s and %s", told, noted.Digest, plain.Digest)
+	}
+}
+
 // carried is the instance after it has continued as new.
 func carried(t *testing.T, i *dataflow.Instance) *dataflow.Instance {
 	t.Helper()

@@ -89,6 +89,9 @@ func (i *Instance) requestReview(rec *CallRecord, ready ReadyCall, asks *policy.
 	if rec.HasOutput {
 		p.Output = rec.Output
 	}
+	if own := ready.Tool.Approval; own != nil {
+		p.Note = own.Note
+	}
 	rules, whileWaiting := i.palette.ApprovalOverride.PeopleFor(ready.Tool.Name, ready.Tool.Approval)
 	p.Deciders, p.WhileWaiting = rules, whileWaiting.Schedule(i.currentTime)
 	if asks.Timeout > 0 {

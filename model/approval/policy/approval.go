@@ -42,7 +42,11 @@ type Approval struct {
 	Deciders *Rule
 	// WhileWaiting says what happens while nobody decides.
 	WhileWaiting WhileWaiting
+	// Note is told to whoever is asked.
+	Note string
 }
+
+const maxNoteLength = 2000 // characters
 
 // ReadApproval reads `_approval`. It returns nil for a Tool whose Calls need no approval.
 func ReadApproval(v any, path string, ps *diag.Problems) *Approval {
@@ -85,8 +89,10 @@ func (a *Approval) read(m map[string]any, path string, ps *diag.Problems) {
 			a.Deciders, err = ReadProof(m[k], a.Deciders)
 		case "remind", "escalate":
 			a.WhileWaiting.ReadKey(k, m[k], at, ps)
+		case "note":
+			a.Note, err = readNote(m[k])
 		default:
-			err = fmt.Errorf("unknown key %q; _approval has allow, by, escalate, onTimeout, proof, remind, timeout and when", k)
+			err = fmt.Errorf("unknown key %q; _approval has allow, by, escalate, note, onTimeout, proof, remind, timeout and when", k)
 		}
 		if err != nil {
 			ps.Add(at, "%s", err)
@@ -123,6 +129,14 @@ func (a *Approval) readParamsCondition(v any, path string, ps *diag.Problems) {
 		return
 	}
 	ps.Warn(path, "it cannot be evaluated, so that a person is asked about every Call: %s", reason)
+}
+
+func readNote(v any) (string, error) {
+	note, ok := v.(string)
+	if !ok || strings.TrimSpace(note) == "" || len([]rune(note)) > maxNoteLength {
+		return "", fmt.Errorf("want a text of at most %d characters, not %s", maxNoteLength, jsonval.Shown(v))
+	}
+	return note, nil
 }
 
 func readAllowedDecisions(v any) ([]string, error) {
