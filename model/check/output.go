@@ -32,8 +32,8 @@ func (f outputFormChecker) checkValue(v any, at jsonval.Path, path string) {
 	if !place.IsDescribed {
 		return
 	}
-	if refs, err := refexpr.FindReferences(v); err == nil && len(refs) == 0 {
-		literal, _ := refexpr.ResolveReferences(v, nil) // without References it only turns a double dagger into one
+	if parsed, err := refexpr.Parse(v); err == nil && len(parsed.Expressions) == 0 {
+		literal, _ := parsed.Resolve(nil) // without References it only turns a double dagger into one
 		if reason := schemaMismatchReason(f.outputForm, place, literal); reason != "" {
 			f.addError(path, "it does not fit the output form: %s", reason)
 		}

@@ -53,11 +53,11 @@ func (i *Instance) insertCall(palette ideafile.Palette, key ideafile.CallKey, wr
 // acceptOrRefuseCall checks what depends on the instance, that References outside State resolve and that the State schema allows the
 // output paths, and notes on the Record what the Call reads.
 func (i *Instance) acceptOrRefuseCall(rec *CallRecord) *diag.Fault {
-	list, err := refexpr.FindExpressions(rec.Params)
-	if err != nil {
+	var err error
+	if rec.parsedParams, err = refexpr.Parse(rec.Params); err != nil {
 		return diag.Faultf(ideafile.CodeBadReference, "%s", err)
 	}
-	for _, e := range list {
+	for _, e := range rec.parsedParams.Expressions {
 		if why := i.unresolvableExpressionReason(e); why != "" {
 			return diag.Faultf(ideafile.CodeBadReference, "%s", why)
 		}

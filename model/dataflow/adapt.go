@@ -67,17 +67,14 @@ func checkLiterals(t *ideafile.Tool, raw map[string]any) error {
 }
 
 func checkLiteral(t *ideafile.Tool, at jsonval.Path, v any) error {
-	if refs, err := refexpr.FindReferences(v); err != nil || len(refs) == 0 {
+	if parsed, err := refexpr.Parse(v); err != nil || len(parsed.Expressions) == 0 {
 		form := t.ParamsSchemaSource()
-		p := jsonschema.SubschemaAt(form, at)
-		if !p.IsDescribed || jsonval.ContainsBlobHandle(v) {
-			return nil
-		}
-		literal, err := refexpr.ResolveReferences(v, nil)
-		if err != nil {
+		place := jsonschema.SubschemaAt(form, at)
+		if err != nil || !place.IsDescribed || jsonval.ContainsBlobHandle(v) {
 			return err
 		}
-		schema, err := jsonschema.CompileAt(form, p.Pointer)
+		literal, _ := parsed.Resolve(nil)
+		schema, err := jsonschema.CompileAt(form, place.Pointer)
 		if err != nil {
 			return err
 		}
@@ -127,8 +124,8 @@ func (i *Instance) ApplyAdaptedParams(id string, params map[string]any) {
 
 // literalsUnchanged reports whether an adapted value still holds every literal that stood beside References.
 func literalsUnchanged(raw, fitted any) bool {
-	if refs, err := refexpr.FindReferences(raw); err != nil || len(refs) == 0 {
-		literal, err := refexpr.ResolveReferences(raw, nil)
+	if p, err := refexpr.Parse(raw); err != nil || len(p.Expressions) == 0 {
+		literal, _ := p.Resolve(nil)
 		return err == nil && jsonval.Equal(literal, fitted)
 	}
 	switch raw := raw.(type) {

@@ -138,8 +138,8 @@ func (i *Instance) replaceCall(rec *CallRecord, d approval.Decision) error {
 		return fmt.Errorf("with: %s", f.Message)
 	}
 	rec.recordDecision(d)
-	rec.Call, rec.readExpressions, rec.scopePaths, rec.delegateWritePaths = call, replacement.readExpressions, replacement.scopePaths,
-		replacement.delegateWritePaths
+	rec.Call, rec.parsedParams, rec.readExpressions = call, replacement.parsedParams, replacement.readExpressions
+	rec.scopePaths, rec.delegateWritePaths = replacement.scopePaths, replacement.delegateWritePaths
 	rec.readyCall, rec.ParamsAdaptation = nil, nil
 	rec.moveTo(waiting)
 	return nil

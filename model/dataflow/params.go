@@ -19,7 +19,8 @@ func (i *Instance) ResolvedParams(rec *CallRecord) (map[string]any, error) {
 }
 
 func (i *Instance) resolveParams(rec *CallRecord) (map[string]any, error) {
-	v, err := refexpr.ResolveReferences(rec.Params, i.stateLookupForCall(rec))
+	lookup := i.stateLookupForCall(rec)
+	v, err := rec.parsedParams.Resolve(func(e refexpr.Expression) (any, bool) { return e.Evaluate(lookup) })
 	if err != nil {
 		return nil, err
 	}

@@ -56,7 +56,8 @@ type CallRecord struct {
 	// DelegateValuesByPath holds, by path, what a delegate returned beside its result, until the result is applied.
 	DelegateValuesByPath map[string]any `json:"handed,omitempty"`
 
-	readExpressions    []refexpr.Expression // the parameters that read State
+	parsedParams       refexpr.Parsed
+	readExpressions    []refexpr.Expression // those of its parameters that read State, and what it comes after
 	scopePaths         []jsonval.Path       // the scopes in State
 	delegateWritePaths []jsonval.Path       // for which a delegate may hand values back
 

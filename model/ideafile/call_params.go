@@ -51,14 +51,14 @@ func (t *Tool) ReadParam(name string, v any) (out any, present bool, f *diag.Fau
 		return nil, false, nil
 	}
 	v = jsonschema.WithoutNulls(t.Source, jsonval.Path{name}, v)
-	refs, err := refexpr.FindReferences(v)
+	parsed, err := refexpr.Parse(v)
 	if err != nil {
 		return nil, false, diag.Faultf(CodeBadReference, "parameter %q: %s", name, err)
 	}
-	if len(refs) > 0 || jsonval.ContainsBlobHandle(v) {
+	if len(parsed.Expressions) > 0 || jsonval.ContainsBlobHandle(v) {
 		return v, true, nil
 	}
-	literal, _ := refexpr.ResolveReferences(v, nil) // without References it only turns †† into †
+	literal, _ := parsed.Resolve(nil) // without References it only turns †† into †
 	if err := schema.Validate(literal); err != nil {
 		return nil, false, diag.Faultf(CodeBadParams, "parameter %q: %s", name, err)
 	}

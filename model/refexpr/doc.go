@@ -4,7 +4,7 @@
 //   - Expression joins References: †a || †b is the first alternative that is present, †a && †b needs both and gives the last.
 //     A plain Reference is an Expression with one alternative of one term.
 //   - OutputPath is where in State a result goes: paths joined by && are all written, branches joined by || exclude each other.
-//   - Resolve puts values in place of the Expressions in a Call's parameters.
+//   - Parsed is a parameter value whose Expressions are parsed, once; Resolve puts values in their place, as often as is wanted.
 //   - Condition says over what the instance sees whether a Call runs: two JSON Schemas, a Call's _when and _unless.
 //
 // A string is an Expression if it begins with exactly one dagger; two daggers stand for a literal one.

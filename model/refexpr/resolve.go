@@ -7,31 +7,97 @@ import (
 	"processidea/model/jsonval"
 )
 
-// FindReferences lists the terms of every expression in a parameter value, at any depth, in a fixed order. One that cannot be
-// parsed is an error.
-func FindReferences(v any) ([]Reference, error) {
-	list, err := FindExpressions(v)
+// Parsed is a parameter value whose expressions are parsed: once, however often it is resolved.
+type Parsed struct {
+	// Expressions are those in it, plain ones and those in Templates, at any depth, in a fixed order.
+	Expressions []Expression
+	tree        any // the value, with an Expression or a Template in place of each text that is one
+}
+
+// Parse parses the expressions in a parameter value. One that cannot be parsed is an error.
+func Parse(v any) (p Parsed, err error) {
+	p.tree, err = mapLeaves(v, p.parseLeaf)
+	return p, err
+}
+
+func (p *Parsed) parseLeaf(v any) (any, error) {
+	s, isText := v.(string)
+	switch {
+	case !isText:
+		return v, nil
+	case !IsReference(s):
+		return strings.TrimPrefix(s, Dagger), nil // ††x stands for †x
+	case IsTemplate(s):
+		t, err := ParseTemplate(s)
+		p.Expressions = append(p.Expressions, t.expressions...)
+		return t, err
+	}
+	e, err := ParseExpression(s)
+	p.Expressions = append(p.Expressions, e)
+	return e, err
+}
+
+// mapLeaves gives a copy of a value in which each leaf is what f makes of it, in the order of keys.
+func mapLeaves(v any, f func(any) (any, error)) (out any, err error) {
+	switch v := v.(type) {
+	case map[string]any:
+		object := make(map[string]any, len(v))
+		for _, k := range jsonval.SortedKeys(v) {
+			if object[k], err = mapLeaves(v[k], f); err != nil {
+				return nil, err
+			}
+		}
+		return object, nil
+	case []any:
+		list := make([]any, len(v))
+		for n, e := range v {
+			if list[n], err = mapLeaves(e, f); err != nil {
+				return nil, err
+			}
+		}
+		return list, nil
+	}
+	return f(v)
+}
+
+// Resolve gives a copy of the value in which the value of each expression takes its place. A value that was put in is
+// data: it is never read as a Reference again. An expression without a value is an error, and so is a whole of more than
+// jsonval.MaxWhole bytes: ten thousand References to one text are a small value, until each is that text.
+func (p Parsed) Resolve(find func(Expression) (any, bool)) (any, error) {
+	r := resolver{find: find, bytesLeft: jsonval.MaxWhole}
+	return mapLeaves(p.tree, r.resolveLeaf)
+}
+
+// FindExpressions lists the expressions in a parameter value: see Parsed.
+func FindExpressions(v any) ([]Expression, error) {
+	p, err := Parse(v)
 	if err != nil {
 		return nil, err
 	}
-	var all []Reference
+	return p.Expressions, nil
+}
+
+// FindReferences lists the terms of every expression in a parameter value.
+func FindReferences(v any) (all []Reference, err error) {
+	list, err := FindExpressions(v)
 	for _, e := range list {
 		all = append(all, e.References()...)
 	}
-	return all, nil
+	return all, err
 }
 
-// ResolveReferences gives a copy of a parameter value in which the value of each expression takes its place. A value that was put in is
-// data: it is never read as a Reference again. An expression without a value is an error, and so is a whole of more than
-// jsonval.MaxWhole bytes: ten thousand References to one text are a small value, until each is that text.
+// ResolveReferences parses and resolves a parameter value.
 func ResolveReferences(v any, lookup func(Reference) (any, bool)) (any, error) {
 	return ResolveExpressions(v, func(e Expression) (any, bool) { return e.Evaluate(lookup) })
 }
 
-// ResolveExpressions is Resolve for a caller that finds the value of an expression as a whole.
+// ResolveExpressions is ResolveReferences for a caller that finds the value of an expression as a whole.
 func ResolveExpressions(v any, find func(Expression) (any, bool)) (any, error) {
-	r := resolver{find: find, bytesLeft: jsonval.MaxWhole}
-	return r.resolve(v)
+	p, err := Parse(v)
+	if err != nil {
+		return nil, err
+	}
+	return p.Resolve(find)
 }
 
 type resolver struct {
@@ -39,50 +105,14 @@ type resolver struct {
 	bytesLeft int // bytes that values may still take
 }
 
-func (r *resolver) resolve(v any) (any, error) {
+func (r *resolver) resolveLeaf(v any) (any, error) {
 	switch v := v.(type) {
-	case string:
-		return r.resolveString(v)
-	case map[string]any:
-		out := make(map[string]any, len(v))
-		for _, k := range jsonval.SortedKeys(v) {
-			e, err := r.resolve(v[k])
-			if err != nil {
-				return nil, err
-			}
-			out[k] = e
-		}
-		return out, nil
-	case []any:
-		out := make([]any, len(v))
-		for i, e := range v {
-			e, err := r.resolve(e)
-			if err != nil {
-				return nil, err
-			}
-			out[i] = e
-		}
-		return out, nil
+	case Expression:
+		return r.valueOfReference(v)
+	case Template:
+		return v.render(r.valueOfReference)
 	}
 	return v, nil
-}
-
-func (r *resolver) resolveString(s string) (any, error) {
-	if !IsReference(s) {
-		return strings.TrimPrefix(s, Dagger), nil // ††x stands for †x
-	}
-	if IsTemplate(s) {
-		t, err := ParseTemplate(s)
-		if err != nil {
-			return nil, err
-		}
-		return t.render(r.valueOfReference)
-	}
-	e, err := ParseExpression(s)
-	if err != nil {
-		return nil, err
-	}
-	return r.valueOfReference(e)
 }
 
 // valueOfReference finds the value of an expression, for which there must be room.

@@ -86,9 +86,6 @@ func parseExpressionWithoutDaggers(s string) (Expression, error) {
 	return ParseExpression(strings.Join(alternatives, orSign))
 }
 
-// Expressions lists the expressions of the Template, in order.
-func (t Template) Expressions() []Expression { return t.expressions }
-
 // render gives the text with the values in it, or the error of one. A value that lies in the store is an error.
 func (t Template) render(value func(Expression) (any, error)) (any, error) {
 	var b strings.Builder
