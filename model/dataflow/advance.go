@@ -11,12 +11,12 @@ import (
 
 // ReadyCall is a Call that may run, with its References resolved.
 type ReadyCall struct {
-	Record  *CallRecord
-	Tool    *ideafile.Tool
-	Binding ideafile.ToolBinding
-	Params  map[string]any
+	Record  *CallRecord          `json:"-"`
+	Tool    *ideafile.Tool       `json:"-"`
+	Binding ideafile.ToolBinding `json:"-"`
+	Params  map[string]any       `json:"params"`
 	// ScopeValues holds what the Call gets beside its parameters, by scope.
-	ScopeValues map[string]any
+	ScopeValues map[string]any `json:"scopes,omitempty"`
 }
 
 // Advance moves every Call as far as it can go without outside help and returns, in Plan order, the Calls that must be run

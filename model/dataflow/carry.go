@@ -35,7 +35,7 @@ type CarriedCallRecord struct {
 	CallRecord
 	WrittenCall ideafile.WrittenCall `json:"written,omitzero"`
 	// ReadyCall is the Call as it was started or shown to a person; nil where it was neither.
-	ReadyCall *CarriedReadyCall `json:"ready,omitempty"`
+	ReadyCall *ReadyCall `json:"ready,omitempty"`
 	// CallsAwaitingLLM, ResultPending, Combining and Approved tell apart the phases that share a status; see restorePhase.
 	AwaitingLLM         bool   `json:"asking,omitempty"`
 	ResultPending       bool   `json:"arrived,omitempty"`
@@ -43,12 +43,6 @@ type CarriedCallRecord struct {
 	Approved            bool   `json:"cleared,omitempty"`
 	TimesAsked          int    `json:"asked,omitempty"`
 	ResultGivenByPerson string `json:"author,omitempty"`
-}
-
-// CarriedReadyCall is what a ReadyCall holds that does not follow from its Record.
-type CarriedReadyCall struct {
-	Params      map[string]any `json:"params"`
-	ScopeValues map[string]any `json:"scopes,omitempty"`
 }
 
 // CarryIntoNextRun returns the Instance as data for Restore.
@@ -68,12 +62,9 @@ func (i *Instance) CarryIntoNextRun() CarriedInstance {
 }
 
 func (r *CallRecord) carryIntoNextRun() CarriedCallRecord {
-	c := CarriedCallRecord{CallRecord: *r, WrittenCall: r.WrittenCall, TimesAsked: r.timesAsked, ResultGivenByPerson: r.resultGivenByPerson,
-		AwaitingLLM: r.awaitingLLM(), ResultPending: r.phase == resultPending, Combining: r.phase == combining, Approved: r.phase == approved}
-	if r.readyCall != nil {
-		c.ReadyCall = &CarriedReadyCall{Params: r.readyCall.Params, ScopeValues: r.readyCall.ScopeValues}
-	}
-	return c
+	return CarriedCallRecord{CallRecord: *r, WrittenCall: r.WrittenCall, TimesAsked: r.timesAsked, ResultGivenByPerson: r.resultGivenByPerson,
+		AwaitingLLM: r.awaitingLLM(), ResultPending: r.phase == resultPending, Combining: r.phase == combining, Approved: r.phase == approved,
+		ReadyCall: r.readyCall}
 }
 
 // StartParameters returns what the Instance was started with, which Restore takes beside what was carried.

@@ -28,7 +28,7 @@ type CarriedLoop struct {
 	UnassignedCalls   int                  `json:"unnamed,omitempty"`
 	WiredRequest      *CarriedWiredRequest `json:"wiring,omitempty"`
 	ReadySince        time.Time            `json:"readySince,omitzero"`
-	PlannedCalls      []CarriedPlannedCall `json:"plan,omitempty"`
+	PlannedCalls      []PlannedCall        `json:"plan,omitempty"`
 	PendingErrors     []PendingError       `json:"troubles,omitempty"`
 	LastErrorID       int                  `json:"notes,omitempty"`
 	// UnsealedLog is what changed since the last Idea.
@@ -78,16 +78,6 @@ type CarriedInstance struct {
 	NoPlanMatched        bool               `json:"barred,omitempty"`
 }
 
-// CarriedPlannedCall is a plannedCall.
-type CarriedPlannedCall struct {
-	Request            int                  `json:"request"`
-	Index              int                  `json:"index"`
-	Call               ideafile.WrittenCall `json:"call"`
-	Unassigned         bool                 `json:"nobody,omitempty"`
-	OnlyForInstances   []string             `json:"only,omitempty"`
-	DirectPlanPosition int                  `json:"direct,omitempty"`
-}
-
 // CarriedWiredRequest is the Request whose wired output waits for its Calls.
 type CarriedWiredRequest struct {
 	Request  int  `json:"request"`
@@ -112,7 +102,7 @@ func (l *Loop) CarryIntoNextRun() CarriedLoop {
 		Output: l.output, HasOutput: l.hasOutput, WiredOutput: l.wiredOutput, DraftOutput: l.draftOutput, LLMNotes: l.notes,
 		PlanOutputTried: l.planOutputTried, OutputFault: l.outputFault,
 		PauseReason: l.pauseReason, Limits: l.limits, ParentQuota: l.parentQuota, SelfPauseCount: l.selfPauseCount, Progress: l.progress,
-		UnassignedFailures: l.unassignedFailures,
+		UnassignedFailures: l.unassignedFailures, PlannedCalls: slices.Clone(l.plannedCalls),
 	}
 	for _, msg := range l.idea.Context[l.initialMessageCount:] {
 		c.AddedMessages = append(c.AddedMessages, msg.Source)
@@ -123,9 +113,6 @@ func (l *Loop) CarryIntoNextRun() CarriedLoop {
 			carried.InitialState = inst.state.InitialValue
 		}
 		c.Instances = append(c.Instances, carried)
-	}
-	for _, p := range l.plannedCalls {
-		c.PlannedCalls = append(c.PlannedCalls, CarriedPlannedCall{p.Request, p.Index, p.call, p.unassigned, p.onlyForInstances, p.directPlanPosition})
 	}
 	if l.pendingPlan != nil && l.requestInFlight != nil {
 		c.HeldPlan = &CarriedHeldPlan{*l.pendingPlan, *l.requestInFlight.input, *l.requestInFlight.reply}
@@ -160,7 +147,7 @@ func sortedCallKeys[V any](calls map[ideafile.CallKey]V) []ideafile.CallKey {
 // Restore rebuilds a Loop from Carried. Idea, process and bindings must be those that it was started with.
 func Restore(idea *ideafile.Idea, process string, bindings map[string]ideafile.ToolBinding, c CarriedLoop) *Loop {
 	l := New(idea, process, bindings, c.Started)
-	l.plannedCalls, l.newlyEndedInstances, l.resumedCalls, l.priorRequests = nil, nil, nil, c.PriorRequests
+	l.plannedCalls, l.newlyEndedInstances, l.resumedCalls, l.priorRequests = c.PlannedCalls, nil, nil, c.PriorRequests
 	l.idea = l.idea.WithRawMessages(c.AddedMessages)
 	for i, carried := range c.Instances {
 		if i == len(l.instances) {
@@ -177,11 +164,6 @@ func Restore(idea *ideafile.Idea, process string, bindings map[string]ideafile.T
 	l.pauseReason, l.limits, l.parentQuota, l.selfPauseCount = c.PauseReason, c.Limits, c.ParentQuota, c.SelfPauseCount
 	l.progress, l.unassignedFailures = c.Progress, c.UnassignedFailures
 	l.answeringLLMs, l.answeringLLMsSealed = c.AnsweringLLMs, c.AnsweringLLMsSealed
-	for _, p := range c.PlannedCalls {
-		key := ideafile.CallKey{Request: p.Request, Index: p.Index}
-		l.plannedCalls = append(l.plannedCalls, plannedCall{CallKey: key, call: p.Call, unassigned: p.Unassigned,
-			onlyForInstances: p.OnlyForInstances, directPlanPosition: p.DirectPlanPosition})
-	}
 	if h := c.HeldPlan; h != nil {
 		l.pendingPlan, l.requestInFlight = &h.Pending, &llmRequest{input: &h.Input, reply: &h.Reply}
 	}

@@ -112,7 +112,7 @@ func (l *Loop) recordPlannedCalls(req *llmRequest) int {
 	if len(calls) == 0 && !req.reply.Complete {
 		return accepted
 	}
-	var kept []plannedCall
+	var kept []PlannedCall
 	for _, p := range l.plannedCalls {
 		if l.mayBeShownToLLM(p) {
 			kept = append(kept, p)
@@ -120,7 +120,7 @@ func (l *Loop) recordPlannedCalls(req *llmRequest) int {
 	}
 	for _, index := range jsonval.SortedKeys(calls) {
 		unassigned := slices.ContainsFunc(req.reply.CallFaults, func(f turn.CallFault) bool { return f.Index == index })
-		kept = append(kept, plannedCall{CallKey: ideafile.CallKey{Request: n, Index: index}, call: calls[index], unassigned: unassigned})
+		kept = append(kept, PlannedCall{Request: n, Index: index, Call: calls[index], Unassigned: unassigned})
 	}
 	l.plannedCalls = kept
 	return accepted
@@ -195,7 +195,7 @@ func (l *Loop) plannedCallsOfRequest(request int) []ideafile.WrittenCall {
 	calls := []ideafile.WrittenCall{}
 	for _, p := range l.plannedCalls {
 		if p.Request == request {
-			calls = append(calls, p.call)
+			calls = append(calls, p.Call)
 		}
 	}
 	return calls

@@ -56,17 +56,17 @@ func (l *Loop) replaceDirectPlans(behind int) (replaced []*InstanceProgress) {
 // addDirectPlanCalls keeps the Calls of a direct Plan for later Requests to see.
 func (l *Loop) addDirectPlanCalls(at int) {
 	for _, p := range l.plannedCalls {
-		if p.directPlanPosition == at+1 {
+		if p.DirectPlanPosition == at+1 {
 			return
 		}
 	}
-	var calls []plannedCall
+	var calls []PlannedCall
 	for n, call := range l.idea.Context[at].PlanCalls {
-		calls = append(calls, plannedCall{CallKey: ideafile.CallKey{Index: l.idea.Context[at].CallIndexOffset + n + 1}, call: call, directPlanPosition: at + 1})
+		calls = append(calls, PlannedCall{Index: l.idea.Context[at].CallIndexOffset + n + 1, Call: call, DirectPlanPosition: at + 1})
 	}
 	l.plannedCalls = append(calls, l.plannedCalls...)
-	slices.SortStableFunc(l.plannedCalls, func(a, b plannedCall) int {
-		return cmp.Or(a.Request-b.Request, a.directPlanPosition-b.directPlanPosition)
+	slices.SortStableFunc(l.plannedCalls, func(a, b PlannedCall) int {
+		return cmp.Or(a.Request-b.Request, a.DirectPlanPosition-b.DirectPlanPosition)
 	})
 }
 

@@ -118,17 +118,17 @@ func (l *Loop) callErrors(instances []*InstanceProgress) []turn.ContextError {
 	entries := map[callFault]int{}
 	for _, p := range l.plannedCalls {
 		for _, inst := range instances {
-			c, ok := inst.calls[p.CallKey]
-			if !ok || !p.isPlannedFor(inst) || inst.callsWithErrorsShown[p.CallKey] {
+			c, ok := inst.calls[p.key()]
+			if !ok || !p.isPlannedFor(inst) || inst.callsWithErrorsShown[p.key()] {
 				continue
 			}
 			for _, f := range c.FaultsForLLM() {
-				key := callFault{p.CallKey, f}
+				key := callFault{p.key(), f}
 				at, seen := entries[key]
 				if !seen {
 					at = len(list)
 					entries[key] = at
-					list = append(list, turn.ContextError{CallID: p.ID(""), Fault: f})
+					list = append(list, turn.ContextError{CallID: p.key().ID(""), Fault: f})
 				}
 				if inst.Token != "" {
 					list[at].Instances = append(list[at].Instances, inst.Token)

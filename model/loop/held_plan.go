@@ -94,10 +94,10 @@ func (l *Loop) HoldStart(now time.Time) bool {
 // callsThatBegin lists the Calls of direct Plans that have not ended, or those that are resumed.
 func (l *Loop) callsThatBegin(direct bool) (list []approval.PlanCall) {
 	for _, planned := range l.plannedCalls {
-		c := approval.PlanCall{CallID: planned.ID(""), Written: planned.call}
+		c := approval.PlanCall{CallID: planned.key().ID(""), Written: planned.Call}
 		any := false
 		for _, inst := range l.instances {
-			if (direct && l.beginsDirectly(inst, planned)) || (!direct && l.resumes(inst, planned.CallKey)) {
+			if (direct && l.beginsDirectly(inst, planned)) || (!direct && l.resumes(inst, planned.key())) {
 				any = true
 				if inst.Token != "" {
 					c.Instances = append(c.Instances, inst.Token)
@@ -111,12 +111,12 @@ func (l *Loop) callsThatBegin(direct bool) (list []approval.PlanCall) {
 	return list
 }
 
-func (l *Loop) beginsDirectly(inst *InstanceProgress, p plannedCall) bool {
-	if inst.plannerKind != plannedByDirectPlan || inst.Status != ideafile.InstanceWorking || p.directPlanPosition == 0 || !p.isPlannedFor(inst) {
+func (l *Loop) beginsDirectly(inst *InstanceProgress, p PlannedCall) bool {
+	if inst.plannerKind != plannedByDirectPlan || inst.Status != ideafile.InstanceWorking || p.DirectPlanPosition == 0 || !p.isPlannedFor(inst) {
 		return false
 	}
-	c, reported := inst.calls[p.CallKey]
-	return !(reported && c.Status.IsFinal()) && slices.Contains(p.call.TargetInstances([]string{inst.Token}), inst.Token)
+	c, reported := inst.calls[p.key()]
+	return !(reported && c.Status.IsFinal()) && slices.Contains(p.Call.TargetInstances([]string{inst.Token}), inst.Token)
 }
 
 func (l *Loop) resumes(inst *InstanceProgress, key ideafile.CallKey) bool {
@@ -251,7 +251,7 @@ func (l *Loop) replaceDirectPlanCalls(calls []ideafile.WrittenCall) {
 		}
 		return m.WithPlanCalls(calls)
 	})
-	l.plannedCalls = slices.DeleteFunc(l.plannedCalls, func(p plannedCall) bool { return p.directPlanPosition == at })
+	l.plannedCalls = slices.DeleteFunc(l.plannedCalls, func(p PlannedCall) bool { return p.DirectPlanPosition == at })
 	l.addDirectPlanCalls(at - 1)
 }
 

@@ -289,12 +289,12 @@ func (l *Loop) takeNewFailures(instances []*InstanceProgress) (digests []string,
 			if p.Request <= inst.Watched {
 				continue
 			}
-			c, reported := inst.calls[p.CallKey]
-			if !p.unassigned && (!reported || !c.Status.IsFinal() || c.Status == ideafile.Done) {
+			c, reported := inst.calls[p.key()]
+			if !p.Unassigned && (!reported || !c.Status.IsFinal() || c.Status == ideafile.Done) {
 				continue
 			}
 			if call == "" {
-				call = CallFingerprint(p.call)
+				call = CallFingerprint(p.Call)
 			}
 			d := FailureDigest(call, c)
 			if !slices.Contains(digests, d) {

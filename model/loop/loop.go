@@ -39,7 +39,7 @@ type Loop struct {
 	wiredRequest                     *llmRequest // see "the life of a Request" in doc.go
 	readySince                       time.Time   // since when an instance is ready for a Request; zero: none is
 	wakeTime                         time.Time
-	plannedCalls                     []plannedCall // the Calls that a later Request may be shown, in Plan order
+	plannedCalls                     []PlannedCall // the Calls that a later Request may be shown, in Plan order
 	pendingErrors                    []PendingError
 	lastErrorID                      int
 	newlyEndedInstances              []*InstanceProgress // that TakeEndedInstances has not returned yet
@@ -82,15 +82,21 @@ type llmRequest struct {
 	amendment          string             // what the LLM is told of a person's changes of its Plan; empty: there were none
 }
 
-// plannedCall is a Call of an earlier Request, or of a direct Plan, as written.
-type plannedCall struct {
-	ideafile.CallKey
-	call       ideafile.WrittenCall
-	unassigned bool // it names no instance that its Request covered
-	// onlyForInstances lists the instances that it was planned for in the process before; nil: for all. The parts of a process that was split numbered
+// PlannedCall is a Call of an earlier Request, or of a direct Plan, as written.
+type PlannedCall struct {
+	Request    int                  `json:"request"`
+	Index      int                  `json:"index"`
+	Call       ideafile.WrittenCall `json:"call"`
+	Unassigned bool                 `json:"nobody,omitempty"` // it names no instance that its Request covered
+	// OnlyForInstances lists the instances that it was planned for in the process before; nil: for all. The parts of a process that was split numbered
 	// their Requests each by themselves, so that two Calls may have one place.
-	onlyForInstances   []string
-	directPlanPosition int // the place in the context, from 1, of the direct Plan it is part of; 0: a Request planned it
+	OnlyForInstances []string `json:"only,omitempty"`
+	// DirectPlanPosition is the place in the context, from 1, of the direct Plan it is part of; 0: a Request planned it.
+	DirectPlanPosition int `json:"direct,omitempty"`
+}
+
+func (p PlannedCall) key() ideafile.CallKey {
+	return ideafile.CallKey{Request: p.Request, Index: p.Index}
 }
 
 const (

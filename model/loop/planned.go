@@ -9,8 +9,8 @@ import (
 
 // planEntries sums up what became of each planned Call over some of the instances, for the LLM.
 func (l *Loop) planEntries(instances []*InstanceProgress) []turn.PlannedCallSummary {
-	return l.summarizeCalls(l.plannedCalls, instances, func(p plannedCall, inst *InstanceProgress) (turn.CallReport, bool) {
-		c, ok := inst.calls[p.CallKey]
+	return l.summarizeCalls(l.plannedCalls, instances, func(p PlannedCall, inst *InstanceProgress) (turn.CallReport, bool) {
+		c, ok := inst.calls[p.key()]
 		return c, ok && l.isShownToLLM(p, inst, c)
 	})
 }
@@ -19,8 +19,8 @@ func (l *Loop) planEntries(instances []*InstanceProgress) []turn.PlannedCallSumm
 // in flight, as far as they are known, and with those that an instance has been sent and has not reported of yet.
 func (l *Loop) planEntriesForIdea() []turn.PlannedCallSummary {
 	accepted := l.callsAcceptedInFlight()
-	return l.summarizeCalls(slices.Concat(l.plannedCalls, accepted), l.instances, func(p plannedCall, inst *InstanceProgress) (turn.CallReport, bool) {
-		c, ok := inst.calls[p.CallKey]
+	return l.summarizeCalls(slices.Concat(l.plannedCalls, accepted), l.instances, func(p PlannedCall, inst *InstanceProgress) (turn.CallReport, bool) {
+		c, ok := inst.calls[p.key()]
 		if !ok {
 			return turn.CallReport{Request: p.Request, Index: p.Index, Status: ideafile.Running}, p.isUnreportedBy(inst)
 		}
@@ -29,46 +29,46 @@ func (l *Loop) planEntriesForIdea() []turn.PlannedCallSummary {
 }
 
 // isUnreportedBy reports whether an instance at work was sent a Call of a Request and has not reported of that Request yet.
-func (p plannedCall) isUnreportedBy(inst *InstanceProgress) bool {
-	return p.Request > 0 && !p.unassigned && inst.Status == ideafile.InstanceWorking && inst.LastPlanningRequest == p.Request &&
+func (p PlannedCall) isUnreportedBy(inst *InstanceProgress) bool {
+	return p.Request > 0 && !p.Unassigned && inst.Status == ideafile.InstanceWorking && inst.LastPlanningRequest == p.Request &&
 		inst.ClosedThroughRequest < p.Request &&
-		slices.Contains(p.call.TargetInstances([]string{inst.Token}), inst.Token)
+		slices.Contains(p.Call.TargetInstances([]string{inst.Token}), inst.Token)
 }
 
 // callsAcceptedInFlight lists the Calls of the Request in flight that instances have reported.
-func (l *Loop) callsAcceptedInFlight() (list []plannedCall) {
+func (l *Loop) callsAcceptedInFlight() (list []PlannedCall) {
 	if l.requestInFlight == nil {
 		return nil
 	}
 	for _, inst := range l.instancesNamedByMessages(l.requestInFlight.input) {
 		for _, key := range sortedCallKeys(inst.calls) {
-			known := slices.ContainsFunc(list, func(p plannedCall) bool { return p.CallKey == key })
+			known := slices.ContainsFunc(list, func(p PlannedCall) bool { return p.key() == key })
 			if c := inst.calls[key]; key.Request == l.requestInFlight.input.RequestNumber && !known && !c.Call.IsZero() {
-				list = append(list, plannedCall{CallKey: key, call: c.Call})
+				list = append(list, PlannedCall{Request: key.Request, Index: key.Index, Call: c.Call})
 			}
 		}
 	}
-	slices.SortFunc(list, func(a, b plannedCall) int { return a.CallKey.Compare(b.CallKey) })
+	slices.SortFunc(list, func(a, b PlannedCall) int { return a.key().Compare(b.key()) })
 	return list
 }
 
 // summarizeCalls sums up what became of each of some Calls over some of the instances. reportOf returns the report that counts; ok is false
 // where none does.
 func (l *Loop) summarizeCalls(
-	calls []plannedCall, instances []*InstanceProgress, reportOf func(plannedCall, *InstanceProgress) (c turn.CallReport, ok bool),
+	calls []PlannedCall, instances []*InstanceProgress, reportOf func(PlannedCall, *InstanceProgress) (c turn.CallReport, ok bool),
 ) []turn.PlannedCallSummary {
 	var out []turn.PlannedCallSummary
 	for _, p := range calls {
-		e := turn.PlannedCallSummary{CallID: p.ID(""), Call: p.call, StatusCounts: map[ideafile.CallStatus]int{}, ResultByInstance: map[string]any{}}
-		if p.directPlanPosition > 0 {
-			e.DirectPlan, e.PlanName = p.directPlanPosition, l.idea.Context[p.directPlanPosition-1].PlanName
+		e := turn.PlannedCallSummary{CallID: p.key().ID(""), Call: p.Call, StatusCounts: map[ideafile.CallStatus]int{}, ResultByInstance: map[string]any{}}
+		if p.DirectPlanPosition > 0 {
+			e.DirectPlan, e.PlanName = p.DirectPlanPosition, l.idea.Context[p.DirectPlanPosition-1].PlanName
 		}
 		for _, inst := range instances {
 			if c, ok := reportOf(p, inst); ok && p.isPlannedFor(inst) {
 				e.AddReport(inst.Token, c)
 			}
 		}
-		if len(e.StatusCounts) > 0 || (p.unassigned && anyLastPlannedByRequest(instances, p.Request)) {
+		if len(e.StatusCounts) > 0 || (p.Unassigned && anyLastPlannedByRequest(instances, p.Request)) {
 			out = append(out, e)
 		}
 	}
@@ -77,8 +77,8 @@ func (l *Loop) summarizeCalls(
 
 // isShownToLLM reports whether a Request about an instance shows a Call: those of the instance's last plan, those whose result is not
 // in State, and those on which a person decided otherwise than the LLM had proposed.
-func (l *Loop) isShownToLLM(p plannedCall, inst *InstanceProgress, c turn.CallReport) bool {
-	return p.Request == inst.LastPlanningRequest || l.idea.HasNoOutputPath(p.call) || c.WasOverruledByPerson()
+func (l *Loop) isShownToLLM(p PlannedCall, inst *InstanceProgress, c turn.CallReport) bool {
+	return p.Request == inst.LastPlanningRequest || l.idea.HasNoOutputPath(p.Call) || c.WasOverruledByPerson()
 }
 
 func anyLastPlannedByRequest(instances []*InstanceProgress, request int) bool {
@@ -86,8 +86,8 @@ func anyLastPlannedByRequest(instances []*InstanceProgress, request int) bool {
 }
 
 // mayBeShownToLLM reports whether a later Request may show a Call; the others are dropped.
-func (l *Loop) mayBeShownToLLM(p plannedCall) bool {
-	if l.idea.HasNoOutputPath(p.call) {
+func (l *Loop) mayBeShownToLLM(p PlannedCall) bool {
+	if l.idea.HasNoOutputPath(p.Call) {
 		return true
 	}
 	for _, inst := range l.instances {
@@ -95,16 +95,16 @@ func (l *Loop) mayBeShownToLLM(p plannedCall) bool {
 			continue
 		}
 		if inst.Status != ideafile.InstanceWorking {
-			if l.idea.OutputSchema != nil && inst.calls[p.CallKey].WasOverruledByPerson() {
+			if l.idea.OutputSchema != nil && inst.calls[p.key()].WasOverruledByPerson() {
 				return true // the output is about it
 			}
 			continue
 		}
-		if p.directPlanPosition > 0 && inst.LastPlanningRequest == 0 {
+		if p.DirectPlanPosition > 0 && inst.LastPlanningRequest == 0 {
 			return true // it may still be running there
 		}
-		c, reported := inst.calls[p.CallKey]
-		ofLastPlan := inst.LastPlanningRequest == p.Request && (reported || p.unassigned || inst.ClosedThroughRequest < p.Request)
+		c, reported := inst.calls[p.key()]
+		ofLastPlan := inst.LastPlanningRequest == p.Request && (reported || p.Unassigned || inst.ClosedThroughRequest < p.Request)
 		if ofLastPlan || (reported && c.WasOverruledByPerson()) {
 			return true
 		}
@@ -113,18 +113,18 @@ func (l *Loop) mayBeShownToLLM(p plannedCall) bool {
 }
 
 // isPlannedFor reports whether a Call may be an instance's: a Call of a direct Plan belongs to the instances of that Plan.
-func (p plannedCall) isPlannedFor(inst *InstanceProgress) bool {
-	if p.Request == 0 && p.directPlanPosition > 0 {
-		return p.directPlanPosition == inst.DirectPlanPosition
+func (p PlannedCall) isPlannedFor(inst *InstanceProgress) bool {
+	if p.Request == 0 && p.DirectPlanPosition > 0 {
+		return p.DirectPlanPosition == inst.DirectPlanPosition
 	}
-	return len(p.onlyForInstances) == 0 || slices.Contains(p.onlyForInstances, inst.Token)
+	return len(p.OnlyForInstances) == 0 || slices.Contains(p.OnlyForInstances, inst.Token)
 }
 
 // LatestPlan lists the Calls of the latest Plan, and counts in how many instances each has which status. What an instance was sent and has not reported of
 // counts as running: instances report once nothing of them runs, or a person must look.
 func (l *Loop) LatestPlan() []turn.CallCount {
 	calls, latest := slices.Concat(l.plannedCalls, l.callsAcceptedInFlight()), 0
-	calls = slices.DeleteFunc(calls, func(p plannedCall) bool { return p.unassigned })
+	calls = slices.DeleteFunc(calls, func(p PlannedCall) bool { return p.Unassigned })
 	for _, p := range calls {
 		latest = max(latest, p.Request)
 	}
@@ -133,7 +133,7 @@ func (l *Loop) LatestPlan() []turn.CallCount {
 		if p.Request != latest {
 			continue
 		}
-		c := turn.CallCount{CallID: p.ID(""), Written: p.call, Statuses: map[ideafile.CallStatus]int{}}
+		c := turn.CallCount{CallID: p.key().ID(""), Written: p.Call, Statuses: map[ideafile.CallStatus]int{}}
 		for _, inst := range l.instances {
 			if status, is := l.statusIn(inst, p); is {
 				c.Statuses[status]++
@@ -145,11 +145,11 @@ func (l *Loop) LatestPlan() []turn.CallCount {
 }
 
 // statusIn tells how a Call stands in an instance, as far as is known; is is false where it is none of the instance's.
-func (l *Loop) statusIn(inst *InstanceProgress, p plannedCall) (status ideafile.CallStatus, is bool) {
+func (l *Loop) statusIn(inst *InstanceProgress, p PlannedCall) (status ideafile.CallStatus, is bool) {
 	if !p.isPlannedFor(inst) {
 		return "", false
 	}
-	if c, reported := inst.calls[p.CallKey]; reported {
+	if c, reported := inst.calls[p.key()]; reported {
 		return c.Status, true
 	}
 	return ideafile.Running, p.isUnreportedBy(inst) || (l.beginsDirectly(inst, p) && !inst.PlanHeld)

@@ -127,8 +127,8 @@ func (l *Loop) restoreStatus(msg ideafile.Message) {
 func (l *Loop) restoreCall(p turn.PastCall) {
 	l.priorRequests = max(l.priorRequests, p.Request)
 	key := ideafile.CallKey{Request: p.Request, Index: p.Index}
-	l.plannedCalls = append(l.plannedCalls, plannedCall{CallKey: key, call: p.WrittenCall, unassigned: len(p.StatusByInstance) == 0,
-		onlyForInstances: jsonval.SortedKeys(p.StatusByInstance)})
+	l.plannedCalls = append(l.plannedCalls, PlannedCall{Request: key.Request, Index: key.Index, Call: p.WrittenCall, Unassigned: len(p.StatusByInstance) == 0,
+		OnlyForInstances: jsonval.SortedKeys(p.StatusByInstance)})
 	for _, token := range jsonval.SortedKeys(p.StatusByInstance) {
 		inst := l.instance(token)
 		if inst == nil {
@@ -171,8 +171,8 @@ func (l *Loop) HasResumedCalls() bool { return len(l.resumedCalls) > 0 }
 // resumedCallOfWrite returns the resumed Call that made a write in an instance.
 func (l *Loop) resumedCallOfWrite(inst *InstanceProgress, w statelog.Write) ideafile.WrittenCall {
 	for _, p := range l.plannedCalls {
-		if p.CallKey == (ideafile.CallKey{Request: w.Request, Index: w.Index}) && p.isPlannedFor(inst) {
-			return p.call
+		if p.key() == (ideafile.CallKey{Request: w.Request, Index: w.Index}) && p.isPlannedFor(inst) {
+			return p.Call
 		}
 	}
 	return ideafile.WrittenCall{}
@@ -243,7 +243,7 @@ func (l *Loop) resumePlannedCall(index int, call ideafile.WrittenCall, tokens []
 		return
 	}
 	key := ideafile.CallKey{Request: l.priorRequests, Index: index}
-	l.plannedCalls = append(l.plannedCalls, plannedCall{CallKey: key, call: call, unassigned: len(tokens) == 0})
+	l.plannedCalls = append(l.plannedCalls, PlannedCall{Request: key.Request, Index: key.Index, Call: call, Unassigned: len(tokens) == 0})
 	for _, inst := range unfinished {
 		inst.LastPlanningRequest = l.priorRequests
 		l.resumeCall(inst, l.priorRequests, ResumedCall{Index: index, Call: call})
@@ -253,8 +253,8 @@ func (l *Loop) resumePlannedCall(index int, call ideafile.WrittenCall, tokens []
 // wasDoneEarlier reports whether the record calls an equivalent Call done in an instance.
 func (l *Loop) wasDoneEarlier(inst *InstanceProgress, call ideafile.WrittenCall) bool {
 	for _, p := range l.plannedCalls {
-		c, ok := inst.calls[p.CallKey]
-		if ok && p.isPlannedFor(inst) && c.FromEarlierProcess && c.Status == ideafile.Done && p.call.SameCallAs(call) {
+		c, ok := inst.calls[p.key()]
+		if ok && p.isPlannedFor(inst) && c.FromEarlierProcess && c.Status == ideafile.Done && p.Call.SameCallAs(call) {
 			return true
 		}
 	}

@@ -98,7 +98,7 @@ func (l *Loop) isShownForErrorsAlone(inst *InstanceProgress, outputOnly bool) bo
 
 // hasCallWithoutInstance reports whether a Request planned a Call that names no instance it covered: it may have been meant for any.
 func (l *Loop) hasCallWithoutInstance(request int) bool {
-	return slices.ContainsFunc(l.plannedCalls, func(p plannedCall) bool { return p.unassigned && p.Request == request })
+	return slices.ContainsFunc(l.plannedCalls, func(p PlannedCall) bool { return p.Unassigned && p.Request == request })
 }
 
 // wouldCompleteBySettling reports whether the process reaches its goal if some instances settle by a Request.

@@ -190,8 +190,8 @@ func (l *Loop) planOf(inst *InstanceProgress, request int) PlanResult {
 	}
 	p.WrittenCall = func(key ideafile.CallKey) ideafile.WrittenCall {
 		for _, planned := range l.plannedCalls {
-			if planned.CallKey == key && planned.isPlannedFor(inst) {
-				return planned.call
+			if planned.key() == key && planned.isPlannedFor(inst) {
+				return planned.Call
 			}
 		}
 		return ideafile.WrittenCall{}

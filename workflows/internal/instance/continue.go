@@ -9,6 +9,7 @@ import (
 	"processidea/model/approval"
 	"processidea/model/dataflow"
 	"processidea/model/ideafile"
+	"processidea/model/jsonval"
 	"processidea/model/turn"
 	"processidea/protocol"
 	"processidea/workflows/internal/lifecycle"
@@ -22,7 +23,7 @@ type ContinueAsNewInput struct {
 	RefusedThrough       int                      `json:"refused,omitempty"`
 	BrokenRequests       []int                    `json:"broke,omitempty"`
 	ToldThrough          int                      `json:"toldCalls,omitempty"`
-	Reported             CarriedReportState       `json:"told"`
+	Reported             ReportState              `json:"told"`
 	WorkerLosses         map[string]int           `json:"deaths,omitempty"`
 	QueuedCalls          []string                 `json:"queue,omitempty"` // ids of Calls
 	Held                 bool                     `json:"held,omitempty"`
@@ -40,23 +41,23 @@ type ContinueAsNewInput struct {
 	Begun              turn.QuotaUse                   `json:"begun,omitzero"`
 }
 
-// CarriedReportState is what the process has been told.
-type CarriedReportState struct {
-	ReportCount          int                   `json:"reports,omitempty"`
-	HistoryLength        int                   `json:"events,omitempty"` // of all runs so far
-	ClosedThrough        int                   `json:"closed,omitempty"`
-	RefusedThrough       int                   `json:"refused,omitempty"`
-	ToldThrough          int                   `json:"toldCalls,omitempty"`
-	CorrectionCount      int                   `json:"corrected,omitempty"`
-	Idle                 bool                  `json:"quiet,omitempty"`
-	Running              int                   `json:"running,omitempty"`
-	PendingApprovalsKey  string                `json:"pending,omitempty"`
-	QuotaAndDelegatesKey string                `json:"others,omitempty"`
-	Calls                []CarriedReportedCall `json:"calls,omitempty"`
+// ReportState is what the process has been told.
+type ReportState struct {
+	ReportCount          int            `json:"reports,omitempty"`
+	HistoryLength        int            `json:"events,omitempty"` // of the runs before this one
+	ClosedThrough        int            `json:"closed,omitempty"`
+	RefusedThrough       int            `json:"refused,omitempty"`
+	ToldThrough          int            `json:"toldCalls,omitempty"`
+	CorrectionCount      int            `json:"corrected,omitempty"`
+	Idle                 bool           `json:"quiet,omitempty"`   // nothing of the instance runs
+	Running              int            `json:"running,omitempty"` // Calls that ran on while the process was paused
+	PendingApprovalsKey  string         `json:"pending,omitempty"` // see pendingApprovalsFingerprint
+	QuotaAndDelegatesKey string         `json:"others,omitempty"`  // what it needs, and how its delegates stand
+	Calls                []ReportedCall `json:"calls,omitempty"`
 }
 
-// CarriedReportedCall is what the process has been told of a Call.
-type CarriedReportedCall struct {
+// ReportedCall is what the process has been told of a Call.
+type ReportedCall struct {
 	ID            string              `json:"id"`
 	Status        ideafile.CallStatus `json:"status"`
 	DecisionCount int                 `json:"decisions,omitempty"`
@@ -121,17 +122,11 @@ func (i *instance) continueAsNew(ctx workflow.Context) error {
 	return workflow.NewContinueAsNewError(ctx, protocol.InstanceType, i.setup, own, c)
 }
 
-func (r reportState) toCarried() CarriedReportState {
-	c := CarriedReportState{
-		ReportCount: r.reportCount, ClosedThrough: r.closedThrough, RefusedThrough: r.refusedThrough, ToldThrough: r.toldThrough, CorrectionCount: r.correctionCount,
-		Idle: r.idle, Running: r.running, PendingApprovalsKey: r.pendingApprovalsKey,
-		QuotaAndDelegatesKey: r.quotaAndDelegatesKey,
+func (r reportState) toCarried() ReportState {
+	c := r.ReportState
+	for _, id := range jsonval.SortedKeys(r.calls) {
+		c.Calls = append(c.Calls, r.calls[id])
 	}
-	//workflowcheck:ignore -- sorted below
-	for id, of := range r.calls {
-		c.Calls = append(c.Calls, CarriedReportedCall{id, of.status, of.decisionCount})
-	}
-	sort.Slice(c.Calls, func(a, b int) bool { return c.Calls[a].ID < c.Calls[b].ID })
 	return c
 }
 
@@ -157,13 +152,12 @@ func (i *instance) restore(c *ContinueAsNewInput) {
 	i.reported.restore(c.Reported)
 }
 
-func (r *reportState) restore(c CarriedReportState) {
-	r.reportCount, r.earlierHistoryLength, r.refusedThrough, r.toldThrough = c.ReportCount, c.HistoryLength, c.RefusedThrough, c.ToldThrough
-	r.closedThrough, r.correctionCount, r.idle, r.running, r.pendingApprovalsKey, r.quotaAndDelegatesKey = c.ClosedThrough,
-		c.CorrectionCount, c.Idle, c.Running, c.PendingApprovalsKey, c.QuotaAndDelegatesKey
+func (r *reportState) restore(c ReportState) {
 	for _, of := range c.Calls {
-		r.calls[of.ID] = reportedCall{of.Status, of.DecisionCount}
+		r.calls[of.ID] = of
 	}
+	c.Calls = nil
+	r.ReportState = c
 }
 
 // inputForReopened is what an instance that had ended would have carried: it goes on as if it had continued as new.
@@ -173,7 +167,7 @@ func inputForReopened(setup protocol.SharedInstanceSetup, own protocol.InstanceS
 		Dataflow:      dataflow.RebuildFromReports(own.Token, r.ClosedThrough, r.Writes, r.Calls),
 		ClosedThrough: r.ClosedThrough, RefusedThrough: r.ClosedThrough, Held: setup.Held, Releases: r.Releases, CorrectionCount: r.Corrections,
 		Quota: turn.Unlimited, Begun: r.Begun,
-		Reported: CarriedReportState{
+		Reported: ReportState{
 			ReportCount: r.ReportNumber, HistoryLength: r.HistoryLength, ClosedThrough: r.ClosedThrough, RefusedThrough: r.ClosedThrough,
 			CorrectionCount: r.Corrections, Idle: true,
 		},
@@ -182,7 +176,7 @@ func inputForReopened(setup protocol.SharedInstanceSetup, own protocol.InstanceS
 		c.Quota = *own.Quota
 	}
 	for _, call := range r.Calls {
-		c.Reported.Calls = append(c.Reported.Calls, CarriedReportedCall{call.CallKey().ID(own.Token), call.Status, len(call.Decisions)})
+		c.Reported.Calls = append(c.Reported.Calls, ReportedCall{call.CallKey().ID(own.Token), call.Status, len(call.Decisions)})
 	}
 	return c
 }

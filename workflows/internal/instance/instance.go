@@ -60,7 +60,7 @@ func newInstance(ctx workflow.Context, setup protocol.SharedInstanceSetup, own p
 	i := &instance{
 		setup: setup, ownSetup: own, brokenRequests: map[int]bool{},
 		workerLosses: map[string]int{}, delegates: map[string]protocol.DelegateRef{}, quota: turn.Unlimited,
-		reported: reportState{idle: true, calls: map[string]reportedCall{}}, loadedTools: map[string]bool{}, inbox: mailbox.NewInbox(ctx),
+		reported: reportState{ReportState{Idle: true}, map[string]ReportedCall{}}, loadedTools: map[string]bool{}, inbox: mailbox.NewInbox(ctx),
 	}
 	i.outbox = mailbox.NewOutbox(i.inbox)
 	i.outbox.AlwaysByCommand = setup.SaveActions
@@ -100,7 +100,7 @@ func (i *instance) startFirstRun(ctx workflow.Context) {
 	if !i.dataflow.HasDirectPlan() {
 		return
 	}
-	i.reported.idle = false // the process waits for what becomes of the Plan
+	i.reported.Idle = false // the process waits for what becomes of the Plan
 	i.markChanged(ctx)
 	i.dataflow.StartDirectPlan()
 }

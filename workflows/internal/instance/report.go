@@ -7,30 +7,16 @@ import (
 
 	"processidea/model/approval"
 	"processidea/model/dataflow"
-	"processidea/model/ideafile"
 	"processidea/model/jsonval"
 	"processidea/model/turn"
 	"processidea/protocol"
 	"processidea/workflows/internal/mailbox"
 )
 
-// reportState is what the process has been told.
+// reportState is a ReportState with its Calls by id.
 type reportState struct {
-	reportCount                    int // how often
-	earlierHistoryLength           int // of the histories of the runs before this one
-	closedThrough, correctionCount int
-	refusedThrough, toldThrough    int
-	idle                           bool // nothing of the instance runs
-	running                        int  // Calls that ran on while the process was paused
-	calls                          map[string]reportedCall
-	pendingApprovalsKey            string // see pendingApprovalsFingerprint
-	quotaAndDelegatesKey           string // what it needs, and how its delegates stand
-}
-
-// reportedCall is what the process has been told of a Call.
-type reportedCall struct {
-	status        ideafile.CallStatus
-	decisionCount int
+	ReportState
+	calls map[string]ReportedCall
 }
 
 // reportToProcess tells the process what has changed when the instance becomes idle, or earlier if the process must know: a Request
@@ -47,36 +33,36 @@ func (i *instance) reportToProcess(ctx workflow.Context) {
 	refused := i.inbox.TakeUnreportedRefusals()
 
 	before := &i.reported
-	becameIdle := idle && (!before.idle || i.closedThrough != before.closedThrough)
-	resumedWhileHeld := !idle && before.idle && i.held
-	closedBroken := (i.brokenRequests[i.refusedThrough] && i.refusedThrough != before.refusedThrough) || i.toldThrough != before.toldThrough
+	becameIdle := idle && (!before.Idle || i.closedThrough != before.ClosedThrough)
+	resumedWhileHeld := !idle && before.Idle && i.held
+	closedBroken := (i.brokenRequests[i.refusedThrough] && i.refusedThrough != before.RefusedThrough) || i.toldThrough != before.ToldThrough
 	use, delegates, stalled := i.quotaUse(), i.delegateViews(), i.isStalled()
 	others := quotaAndDelegatesFingerprint(use, i.quota, delegates, stalled)
-	awaitedChanged := pending != before.pendingApprovalsKey || i.correctionCount != before.correctionCount || others != before.quotaAndDelegatesKey
+	awaitedChanged := pending != before.PendingApprovalsKey || i.correctionCount != before.CorrectionCount || others != before.QuotaAndDelegatesKey
 	running := i.running + i.countActiveDelegates()
-	pauseReached := i.reportWanted || (i.held && running == 0 && before.running > 0)
+	pauseReached := i.reportWanted || (i.held && running == 0 && before.Running > 0)
 	if !becameIdle && !resumedWhileHeld && !closedBroken && !awaitedChanged && !pauseReached && pauseFor == nil && len(refused) == 0 {
-		before.idle = idle
+		before.Idle = idle
 		return
 	}
-	before.idle, before.closedThrough, before.correctionCount, before.pendingApprovalsKey, i.reportWanted = idle, i.closedThrough,
+	before.Idle, before.ClosedThrough, before.CorrectionCount, before.PendingApprovalsKey, i.reportWanted = idle, i.closedThrough,
 		i.correctionCount, pending, false
-	before.quotaAndDelegatesKey, before.refusedThrough, before.toldThrough = others, i.refusedThrough, i.toldThrough
-	if before.running = 0; i.held {
-		before.running = running
+	before.QuotaAndDelegatesKey, before.RefusedThrough, before.ToldThrough = others, i.refusedThrough, i.toldThrough
+	if before.Running = 0; i.held {
+		before.Running = running
 	}
 	r := i.takeUnreportedChanges()
 	r.QuotaUse, r.Delegates, r.Stalled = use, delegates, stalled
-	before.reportCount++
-	r.ReportNumber, r.WorkflowHistoryLength = before.reportCount, i.totalHistoryLength(ctx)
-	r.Idle, r.PauseFault, r.RefusedSignals, r.HeldByPause, r.Running = idle, pauseFor, refused, i.held, before.running
+	before.ReportCount++
+	r.ReportNumber, r.WorkflowHistoryLength = before.ReportCount, i.totalHistoryLength(ctx)
+	r.Idle, r.PauseFault, r.RefusedSignals, r.HeldByPause, r.Running = idle, pauseFor, refused, i.held, before.Running
 	r.HeardReleaseNumber = i.releases
 	i.outbox.Send(ctx, i.setup.Process, mailbox.OutgoingSignal{Signal: protocol.SignalReport, Payload: r, Repeatable: true})
 }
 
 // totalHistoryLength counts the events of this run's history and of those before.
 func (i *instance) totalHistoryLength(ctx workflow.Context) int {
-	return i.reported.earlierHistoryLength + workflow.GetInfo(ctx).GetCurrentHistoryLength()
+	return i.reported.HistoryLength + workflow.GetInfo(ctx).GetCurrentHistoryLength()
 }
 
 // pendingApprovalsFingerprint tells one set of pending approvals, what some of those who must decide have, and what people were told, from another.
@@ -106,7 +92,7 @@ func (i *instance) takeUnreportedChanges() turn.InstanceReport {
 	}
 	r.Writes = i.dataflow.TakeNewWrites()
 	for _, rec := range i.dataflow.CallRecords() {
-		now := reportedCall{rec.Status, len(rec.Decisions)}
+		now := ReportedCall{rec.ID, rec.Status, len(rec.Decisions)}
 		before, known := i.reported.calls[rec.ID]
 		if known && before == now {
 			continue
