@@ -91,7 +91,7 @@ var besides = map[string]string{
 	"schema.tools.*._approval.escalate": `{"after": "1h", "by": {"people": ["eve"]}}`,
 	"schema.tools.*._approval":          `{"by": {"groups": ["clerks"]}}`,
 	"config.approval":                   `{"by": {"groups": ["clerks"]}, "all": true}`,
-	"context.[]":                        `{"type": "plan", "plan": [], "stage": "complete", "when": false}`,
+	"context.[]":                        `{"type": "plan", "plan": [], "stage": "complete", "when": true}`,
 }
 
 // In is an Idea with a value at the place; "*" is the first key that the Idea has there. The Idea itself is left as
