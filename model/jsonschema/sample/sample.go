@@ -3,14 +3,13 @@ package sample
 import (
 	"errors"
 	"fmt"
-	"slices"
 
 	"processidea/model/jsonschema"
 	"processidea/model/jsonval"
 )
 
 // ErrNoSample is the error for a schema for which no value was found.
-var ErrNoSample = errors.New("no value was found that fits the schema")
+var ErrNoSample = errors.New("no value was found that fits the schema; give it an example (`examples`)")
 
 // SimulatedText is a made-up text if the schema asks for no other.
 const SimulatedText = "simulated"
@@ -18,166 +17,153 @@ const SimulatedText = "simulated"
 // samples remembers what was made up, by schema.
 var samples jsonschema.Cache[any]
 
-// MakeSample makes up a value that fits a JSON Schema: `const`, an example, the default or a choice of `enum` if the schema has one,
-// and else a small value with every named property and one item. A schema that says nothing gives SimulatedText. An error
-// wraps ErrNoSample, or says what is wrong with the schema.
+// MakeSample makes up a value that fits a JSON Schema: `const`, an example, the default or a choice of `enum` if the
+// schema has one, and else a small value with every named property and one item. A schema that says nothing gives
+// SimulatedText. An error wraps ErrNoSample, or says what is wrong with the schema.
 func MakeSample(schema any) (any, error) {
-	key := string(jsonval.Encode(jsonschema.WithoutMetaKeys(schema)))
+	root := jsonschema.WithoutMetaKeys(schema)
+	key := string(jsonval.Encode(root))
 	if v, ok := samples.Get(key); ok {
 		return v, nil
 	}
-	v, err := makeUncachedSample(schema)
-	if err == nil {
-		samples.Put(key, v)
-	}
-	return v, err
-}
-
-func makeUncachedSample(schema any) (any, error) {
 	whole, err := jsonschema.CompileSchema(schema)
 	if err != nil {
 		return nil, err
 	}
-	root := jsonschema.WithoutMetaKeys(schema)
-	s := &sampler{rootSchema: root, stepsLeft: maxVisits, refDepth: map[string]int{}, compiledByJSON: map[string]*jsonschema.Schema{}}
-	for _, v := range s.generateValues(root, 1) {
-		if whole.Validate(v) == nil {
-			return v, nil
-		}
+	s := &sampler{rootSchema: root, visitsLeft: maxVisits, refDepth: map[string]int{}}
+	v, ok := s.makeValue(root)
+	if !ok || whole.Validate(v) != nil {
+		return nil, fmt.Errorf("sample: make a value: %w", ErrNoSample)
 	}
-	return nil, fmt.Errorf("sample: make a value: %w", ErrNoSample)
+	samples.Put(key, v)
+	return v, nil
 }
 
 const (
-	maxVisits     = 20_000 // nodes of a schema visited, after which no more values are made
-	maxReferences = 2      // how often a reference may be followed within itself
-	maxLength     = 10_000 // items of an array, and characters of a string
-	triedValues   = 4      // values of one schema that are tried if the first does not fit
+	maxVisits     = 2_000 // nodes of a schema visited, after which no value is made
+	maxReferences = 2     // how often a reference may be followed within itself
+	maxLength     = 1_000 // items of an array, and characters of a string
 )
 
 // sampler makes values for the nodes of one schema.
 type sampler struct {
-	rootSchema     any
-	stepsLeft      int                           // nodes that may still be visited
-	refDepth       map[string]int                // how often each reference is being followed
-	compiledByJSON map[string]*jsonschema.Schema // nodes by their JSON; nil for one that does not compile by itself
+	rootSchema any
+	visitsLeft int
+	refDepth   map[string]int // how often each reference is being followed
 }
 
-// generateValues gives up to n different values that fit a node of the schema, the preferred one first.
-func (s *sampler) generateValues(schema any, n int) []any {
-	s.stepsLeft--
-	if s.stepsLeft < 0 || n <= 0 {
-		return nil
+// makeValue gives a value for a node of the schema. ok is false if none is found.
+func (s *sampler) makeValue(schema any) (v any, ok bool) {
+	if s.visitsLeft--; s.visitsLeft < 0 || schema == false {
+		return nil, false
 	}
-	m, ok := schema.(map[string]any)
-	if !ok {
-		if schema == false {
-			return nil
+	node := jsonval.AsObject(schema)
+	if target, ref := s.referredNode(node); ref != "" {
+		if s.refDepth[ref] >= maxReferences || target == false {
+			return nil, false
 		}
-		m = map[string]any{}
+		s.refDepth[ref]++
+		defer func() { s.refDepth[ref]-- }()
+		return s.makeValue(mergeSchemas(jsonval.AsObject(target), jsonval.WithoutKey(node, "$ref")))
 	}
-	flat, done := s.flatten(m)
-	defer done()
-	if flat == nil {
-		return nil
+	if parts, ok := node["allOf"].([]any); ok {
+		node = jsonval.WithoutKey(node, "allOf")
+		for _, part := range parts {
+			if part == false {
+				return nil, false
+			}
+			node = mergeSchemas(node, jsonval.AsObject(part))
+		}
+		return s.makeValue(node)
 	}
-	p := &candidates{wantedCount: n, isValid: s.validatorFor(m)}
-	s.proposeValues(flat, p)
-	return p.wantedValues()
+	return s.makeFlatValue(node)
 }
 
-// proposeValues adds candidates in the order of preference until there are enough.
-func (s *sampler) proposeValues(m map[string]any, p *candidates) {
-	if c, ok := m["const"]; ok {
-		p.addFromSchema(c)
-		return
+// referredNode gives the node that a `$ref` names by a JSON pointer. ref is empty if there is none.
+func (s *sampler) referredNode(node map[string]any) (target any, ref string) {
+	ref, ok := node["$ref"].(string)
+	if !ok || len(ref) == 0 {
+		return nil, ""
 	}
-	examples, _ := m["examples"].([]any)
-	p.addFromSchema(examples...)
-	if d, ok := m["default"]; ok {
-		p.addFromSchema(d)
+	if target, ok = jsonschema.ResolvePointer(s.rootSchema, ref[1:]); !ok {
+		return false, ref
 	}
-	if enum, ok := m["enum"].([]any); ok {
-		p.addFromSchema(enum...)
-		return
-	}
-	for _, branch := range choiceSchemas(m) {
-		if p.isFull() {
-			return
-		}
-		p.addGenerated(s.generateValues(branch, max(p.wantedCount, triedValues)))
-	}
-	if !hasChoices(m) {
-		s.proposeValuesByType(m, p)
-	}
+	return target, ref
 }
 
-// proposeValuesByType makes values of each type that a node allows.
-func (s *sampler) proposeValuesByType(m map[string]any, p *candidates) {
-	for _, typ := range typesToTry(m) {
-		if p.isFull() {
-			return
-		}
-		n := max(p.wantedCount, triedValues)
-		switch typ {
-		case "object":
-			p.addGenerated(s.makeObjects(m, n))
-		case "array":
-			p.addGenerated(s.makeArrays(m, n))
-		case "string":
-			p.addGenerated(makeTexts(m, n))
-		case "integer", "number":
-			p.addGenerated(makeNumbers(m, typ == "integer", n))
-		case "boolean":
-			p.addGenerated([]any{false, true})
-		case "null":
-			p.addGenerated([]any{nil})
+// makeFlatValue gives a value for a node without references and `allOf`.
+func (s *sampler) makeFlatValue(node map[string]any) (any, bool) {
+	if c, ok := node["const"]; ok {
+		return c, true
+	}
+	for _, v := range namedValues(node) {
+		if s.fits(node, v) {
+			return v, true
 		}
 	}
-}
-
-// keywordTypes lists which type a schema without `type` means if it has a keyword.
-var keywordTypes = []struct{ typ, keyword string }{
-	{"object", "properties"}, {"object", "required"}, {"object", "additionalProperties"}, {"object", "patternProperties"},
-	{"object", "minProperties"}, {"object", "propertyNames"}, {"object", "dependentRequired"}, {"object", "dependentSchemas"},
-	{"array", "items"}, {"array", "prefixItems"}, {"array", "contains"}, {"array", "minItems"}, {"array", "uniqueItems"},
-	{"number", "minimum"}, {"number", "maximum"}, {"number", "exclusiveMinimum"}, {"number", "exclusiveMaximum"}, {"number", "multipleOf"},
-}
-
-// typesToTry lists the types that a schema allows, null last. A schema without `type` allows all; those come first that its
-// keywords are about.
-func typesToTry(m map[string]any) []string {
-	list := typeList(m["type"])
-	if m["type"] == nil {
-		list = typesByKeyword(m)
+	if choices := choicesOf(node); len(choices) > 0 {
+		null := false // which shows nothing, so it is for want of another
+		for _, choice := range choices {
+			v, ok := s.makeValue(choice)
+			if ok = ok && s.fits(node, v); ok && v != nil {
+				return v, true
+			}
+			null = null || ok
+		}
+		return nil, null
 	}
-	isNull := func(typ string) bool { return typ == "null" }
-	others := slices.DeleteFunc(slices.Clone(list), isNull)
-	if len(others) == len(list) {
-		return others
+	if _, ok := node["enum"]; ok {
+		return nil, false
 	}
-	return append(others, "null")
-}
-
-func typesByKeyword(m map[string]any) (list []string) {
-	for _, k := range keywordTypes {
-		if _, ok := m[k.keyword]; ok && !slices.Contains(list, k.typ) {
-			list = append(list, k.typ)
+	for _, typ := range typesOf(node) {
+		if v, ok := s.smallest(typ, node); ok {
+			return v, true
 		}
 	}
-	for _, typ := range []string{"string", "integer", "boolean", "object", "array", "null"} {
-		if !slices.Contains(list, typ) {
-			list = append(list, typ)
-		}
-	}
-	return list
+	return nil, false
 }
 
-// typeList reads `type`, which is a string or a list of them.
-func typeList(v any) []string {
-	if s, ok := v.(string); ok {
-		return []string{s}
+// namedValues lists what a node names itself, the best first.
+func namedValues(node map[string]any) []any {
+	examples, _ := node["examples"].([]any)
+	named := append([]any{}, examples...)
+	if d, ok := node["default"]; ok {
+		named = append(named, d)
 	}
-	list, _ := jsonval.AsStringList(v)
-	return list
+	enum, _ := node["enum"].([]any)
+	return append(named, enum...)
+}
+
+// fits reports whether a value fits a node whose references lead into the whole schema.
+func (s *sampler) fits(node map[string]any, v any) bool {
+	root := jsonval.AsObject(s.rootSchema)
+	whole := map[string]any{"allOf": []any{node}}
+	for _, key := range []string{"$schema", "$defs", "definitions"} {
+		if defs, ok := root[key]; ok {
+			whole[key] = defs
+		}
+	}
+	c, err := jsonschema.CompileSchema(whole)
+	return err != nil || c.Validate(v) == nil // the whole schema decides in the end
+}
+
+// choicesOf gives a schema for each choice of `oneOf` or `anyOf`, or for each outcome of `if`.
+func choicesOf(node map[string]any) (choices []any) {
+	for _, key := range []string{"oneOf", "anyOf"} {
+		list, _ := node[key].([]any)
+		for _, choice := range list {
+			if choice != false {
+				choices = append(choices, mergeSchemas(jsonval.WithoutKey(node, key), jsonval.AsObject(choice)))
+			}
+		}
+		if len(list) > 0 {
+			return choices
+		}
+	}
+	if cond, ok := node["if"]; ok {
+		rest := jsonval.WithoutKey(jsonval.WithoutKey(jsonval.WithoutKey(node, "if"), "then"), "else")
+		holds := mergeSchemas(mergeSchemas(rest, jsonval.AsObject(cond)), jsonval.AsObject(node["then"]))
+		return []any{holds, mergeSchemas(rest, jsonval.AsObject(node["else"]))}
+	}
+	return nil
 }

@@ -1,0 +1,251 @@
+package sample
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math/big"
+	"regexp/syntax"
+	"slices"
+	"strings"
+
+	"processidea/model/jsonval"
+)
+
+// typesOf lists the types that a node allows, null last. Without `type` it is what its keywords are about.
+func typesOf(node map[string]any) []string {
+	switch typ := node["type"].(type) {
+	case string:
+		return []string{typ}
+	case []any:
+		list, _ := jsonval.AsStringList(typ)
+		slices.SortStableFunc(list, func(a, b string) int { return strings.Count(a, "null") - strings.Count(b, "null") })
+		return list
+	}
+	for _, k := range []struct{ keyword, typ string }{
+		{"properties", "object"}, {"required", "object"}, {"items", "array"}, {"prefixItems", "array"}, {"minItems", "array"},
+		{"minimum", "number"}, {"exclusiveMinimum", "number"}, {"maximum", "number"}, {"multipleOf", "number"},
+	} {
+		if _, ok := node[k.keyword]; ok {
+			return []string{k.typ}
+		}
+	}
+	return []string{"string"}
+}
+
+// smallest makes the smallest value of a type that shows something.
+func (s *sampler) smallest(typ string, node map[string]any) (any, bool) {
+	switch typ {
+	case "object":
+		return s.makeObject(node)
+	case "array":
+		return s.makeArray(node)
+	case "string":
+		return makeText(node)
+	case "integer", "number":
+		return makeNumber(node, typ == "integer")
+	case "boolean":
+		return false, true
+	}
+	return nil, typ == "null"
+}
+
+// makeObject makes an object with every named property that can be made. ok is false if a required one cannot be.
+func (s *sampler) makeObject(node map[string]any) (any, bool) {
+	properties := jsonval.AsObject(node["properties"])
+	required, _ := jsonval.AsStringList(node["required"])
+	out := map[string]any{}
+	for _, name := range slices.Concat(required, jsonval.SortedKeys(properties)) {
+		schema, named := properties[name]
+		if !named {
+			schema = node["additionalProperties"]
+		}
+		v, ok := s.makeValue(schema)
+		switch {
+		case ok && (slices.Contains(required, name) || len(out) < intKeyword(node, "maxProperties", maxLength)):
+			out[name] = v
+		case !ok && slices.Contains(required, name):
+			return nil, false
+		}
+	}
+	return out, true
+}
+
+// makeArray makes an array of as many items as it must have, and of one if it may.
+func (s *sampler) makeArray(node map[string]any) (any, bool) {
+	prefix, _ := node["prefixItems"].([]any)
+	least := intKeyword(node, "minItems", 0)
+	size := min(max(least, len(prefix), 1), intKeyword(node, "maxItems", maxLength), maxLength)
+	list := []any{}
+	for n := range size {
+		schema := node["items"]
+		if n < len(prefix) {
+			schema = prefix[n]
+		}
+		v, ok := s.makeValue(schema)
+		if !ok {
+			break
+		}
+		list = append(list, v)
+	}
+	return list, len(list) >= least
+}
+
+// formats holds a text for each format that JSON Schema names.
+var formats = map[string]string{
+	"date-time": "2000-01-01T00:00:00Z", "date": "2000-01-01", "time": "00:00:00Z", "duration": "P1D",
+	"email": "simulated@example.com", "idn-email": "simulated@example.com", "hostname": "simulated.example",
+	"idn-hostname": "simulated.example", "ipv4": "192.0.2.1", "ipv6": "2001:db8::1",
+	"uri": "https://example.com/simulated", "uri-reference": "/simulated", "iri": "https://example.com/simulated",
+	"iri-reference": "/simulated", "uri-template": "/simulated/{id}", "uuid": "00000000-0000-4000-8000-000000000000",
+	"json-pointer": "/simulated", "relative-json-pointer": "0", "regex": "simulated",
+}
+
+// makeText makes the text of a format or of a pattern, and else SimulatedText, cut or filled to the length that is wanted.
+func makeText(node map[string]any) (any, bool) {
+	if text, ok := formats[fmt.Sprint(node["format"])]; ok {
+		return text, true
+	}
+	least, most := intKeyword(node, "minLength", 0), intKeyword(node, "maxLength", maxLength)
+	if pattern, ok := node["pattern"].(string); ok {
+		re, err := syntax.Parse(pattern, syntax.Perl)
+		if err != nil {
+			return nil, false
+		}
+		return matchOf(re.Simplify(), least), true
+	}
+	text := SimulatedText
+	if pad := min(least, maxLength) - len(text); pad > 0 {
+		text += strings.Repeat(".", pad)
+	}
+	return text[:min(len(text), most)], least <= most
+}
+
+// matchOf writes a text that matches a pattern; what may be repeated without end is repeated up to so many times.
+func matchOf(re *syntax.Regexp, more int) string {
+	switch re.Op {
+	case syntax.OpLiteral:
+		return string(re.Rune)
+	case syntax.OpCharClass:
+		return string(printableOf(re.Rune))
+	case syntax.OpAnyChar, syntax.OpAnyCharNotNL:
+		return "a"
+	case syntax.OpStar, syntax.OpPlus:
+		return strings.Repeat(matchOf(re.Sub[0], 0), min(max(more, 1), maxLength))
+	case syntax.OpAlternate, syntax.OpCapture:
+		return matchOf(re.Sub[0], more)
+	case syntax.OpConcat:
+		var b strings.Builder
+		for _, sub := range re.Sub {
+			b.WriteString(matchOf(sub, more-b.Len()))
+		}
+		return b.String()
+	}
+	return "" // an anchor, a word boundary, or what may be left out
+}
+
+// printableOf gives a character of a class: a letter or digit where there is one.
+func printableOf(ranges []rune) rune {
+	for _, wanted := range "aA0" {
+		for n := 0; n+1 < len(ranges); n += 2 {
+			if ranges[n] <= wanted && wanted <= ranges[n+1] {
+				return wanted
+			}
+		}
+	}
+	return ranges[len(ranges)-2]
+}
+
+// makeNumber makes the number nearest to zero that lies between the bounds, as a multiple of what is wanted.
+func makeNumber(node map[string]any, whole bool) (any, bool) {
+	step := exactNumber(node["multipleOf"])
+	switch {
+	case whole && step == nil:
+		step = big.NewRat(1, 1)
+	case whole:
+		step.SetInt(step.Num()) // its least multiple that is an integer
+	}
+	up := numberFrom(exactNumber(node["minimum"]), exactNumber(node["exclusiveMinimum"]), step)
+	down := numberFrom(negated(exactNumber(node["maximum"])), negated(exactNumber(node["exclusiveMaximum"])), step)
+	v := new(big.Rat)
+	switch {
+	case up != nil && up.Sign() > 0:
+		v = up
+	case down != nil && down.Sign() > 0:
+		v.Neg(down)
+	}
+	if v.IsInt() {
+		return json.Number(v.Num().String()), true
+	}
+	return json.Number(strings.TrimRight(v.FloatString(20), "0")), true
+}
+
+// numberFrom gives the least number from a bound, or beyond one that is excluded; nil if there is neither.
+func numberFrom(bound, beyond, step *big.Rat) *big.Rat {
+	excluded := beyond != nil && (bound == nil || beyond.Cmp(bound) >= 0)
+	if excluded {
+		bound = beyond
+	}
+	switch {
+	case bound == nil:
+		return nil
+	case step == nil && excluded:
+		return new(big.Rat).Add(bound, big.NewRat(1, 8))
+	case step == nil:
+		return bound
+	}
+	quotient := new(big.Rat).Quo(bound, step)
+	times := new(big.Int).Div(quotient.Num(), quotient.Denom())
+	if excluded || !quotient.IsInt() {
+		times.Add(times, big.NewInt(1))
+	}
+	return quotient.Mul(step, new(big.Rat).SetInt(times))
+}
+
+func negated(v *big.Rat) *big.Rat {
+	if v == nil {
+		return nil
+	}
+	return v.Neg(v)
+}
+
+// exactNumber reads a number exactly. It gives nil if v is none.
+func exactNumber(v any) *big.Rat {
+	n, ok := v.(json.Number)
+	if !ok {
+		return nil
+	}
+	r, _ := new(big.Rat).SetString(string(n))
+	return r
+}
+
+// intKeyword reads a keyword that counts something. It gives otherwise if the schema does not have it.
+func intKeyword(node map[string]any, key string, otherwise int) int {
+	if r := exactNumber(node[key]); r != nil && r.IsInt() && r.Num().IsInt64() {
+		return int(r.Num().Int64())
+	}
+	return otherwise
+}
+
+// mergeSchemas gives a schema that a value mostly fits if it fits both; the whole schema decides in the end.
+func mergeSchemas(a, b map[string]any) map[string]any {
+	out := maps.Clone(a)
+	if out == nil {
+		out = map[string]any{}
+	}
+	for _, k := range jsonval.SortedKeys(b) {
+		before, both := out[k]
+		out[k] = b[k]
+		switch list, isList := before.([]any); {
+		case !both:
+		case k == "properties":
+			out[k] = jsonval.MergeWith(before, b[k], func(x, y any) any { return map[string]any{"allOf": []any{x, y}} })
+		case k == "items":
+			out[k] = map[string]any{"allOf": []any{before, b[k]}}
+		case isList && (k == "required" || k == "allOf"):
+			more, _ := b[k].([]any)
+			out[k] = slices.Concat(list, more)
+		}
+	}
+	return out
+}
