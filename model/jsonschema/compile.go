@@ -22,11 +22,10 @@ const schemaURL = "idea:///schema"
 
 // parsedSchema is a whole schema, read once, of which parts are compiled.
 type parsedSchema struct {
-	mu               sync.Mutex
-	compiler         *jsonschema.Compiler    // guarded by mu
-	partByPointer    map[string]compiledPart // guarded by mu, by JSON pointer
-	stepCounter      stepCounter
-	sameValueChecker inPlaceChecker // guarded by mu
+	mu            sync.Mutex
+	compiler      *jsonschema.Compiler    // guarded by mu
+	partByPointer map[string]compiledPart // guarded by mu, by JSON pointer
+	stepCounter   *stepCounter
 }
 
 type compiledPart struct {
@@ -55,7 +54,7 @@ func (r *parsedSchema) compilePart(pointer string) (s *jsonschema.Schema, err er
 	if s, err = r.compiler.Compile(schemaURL + "#" + pointer); err != nil {
 		return nil, errors.New(validationErrorText(err))
 	}
-	return s, r.sameValueChecker.checkSubschemaCount(s)
+	return s, r.stepCounter.checkSubschemaCount(s)
 }
 
 // parseSchema reads a schema's JSON.
@@ -81,7 +80,7 @@ func parseSchema(text []byte) (*parsedSchema, error) {
 	if err := c.AddResource(schemaURL, bytes.NewReader(text)); err != nil {
 		return nil, err
 	}
-	return &parsedSchema{compiler: c, partByPointer: map[string]compiledPart{}, stepCounter: newStepCounter(), sameValueChecker: newInPlaceChecker()}, nil
+	return &parsedSchema{compiler: c, partByPointer: map[string]compiledPart{}, stepCounter: newStepCounter()}, nil
 }
 
 // newDraftKeywords are those that drafts 2019-09 and 2020-12 read in different ways.

@@ -124,6 +124,6 @@ func (n *nullRemover) schemaAtAccepts(pointer string, v any) bool {
 	if err != nil {
 		return false
 	}
-	n.stepsLeft -= s.stepCounter.countSteps(s.Compiled, v, n.stepsLeft)
+	n.stepsLeft -= s.stepCounter.countSteps(s.Compiled, v)
 	return n.stepsLeft > 0 && s.Validate(v) == nil
 }

@@ -16,7 +16,7 @@ type Schema struct {
 	Compiled *jsonschema.Schema
 	// compileLazily compiles it when it is first used; nil for one that is compiled, or that allows every value.
 	compileLazily func() (*jsonschema.Schema, error)
-	stepCounter   stepCounter
+	stepCounter   *stepCounter
 }
 
 // CompileSchema compiles a JSON Schema, of draft 2020-12 unless `$schema` says otherwise. It ignores meta properties, whose

@@ -65,6 +65,23 @@ func TestAValueThatWouldBeCheckedTooOftenIsRefusedBeforeItIsChecked(t *testing.T
 	}
 }
 
+func TestADeepValueOfASchemaThatRefersToItselfByOneWayEachIsChecked(t *testing.T) {
+	t.Parallel()
+	for _, schema := range []string{
+		`{"properties":{"left":{"$ref":"#"},"right":{"$ref":"#"},"n":{"type":"integer"}}}`,
+		`{"anyOf":[{"type":"string"},{"type":"array","items":{"$ref":"#"}},{"type":"object","additionalProperties":{"$ref":"#"}}]}`,
+	} {
+		s, err := jsonschema.CompileSchema(modeltest.MustDecodeJSON(schema))
+		if err != nil {
+			t.Fatal(err)
+		}
+		v := modeltest.MustDecodeJSON(strings.Repeat(`{"left":`, 60) + "{}" + strings.Repeat("}", 60))
+		if err := s.Validate(v); err != nil && strings.Contains(err.Error(), "cannot be checked") {
+			t.Errorf("%s: %v", schema, err)
+		}
+	}
+}
+
 func TestALargeValueOfASimpleSchemaIsChecked(t *testing.T) {
 	t.Parallel()
 	s, err := jsonschema.CompileSchema(modeltest.MustDecodeJSON(`{"items":{"type":"object","properties":{"n":{"type":"string"}}}}`))
