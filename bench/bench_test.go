@@ -1,9 +1,8 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
-	"encoding/xml"
-	"errors"
 	"io"
 	"os"
 	"path/filepath"
@@ -32,8 +31,8 @@ const asProgram = "BENCH_AS_PROGRAM"
 func TestAQuickRunOfTwoWorksGivesTheirFigures(t *testing.T) {
 	t.Setenv(asProgram, "1")
 	dir := t.TempDir()
-	figures, plot := filepath.Join(dir, "figures.json"), filepath.Join(dir, "plot.svg")
-	o, err := readOptions([]string{"--quick", "chain", "--json", figures, "instances", "--svg", plot}, io.Discard)
+	figures := filepath.Join(dir, "figures.json")
+	o, err := readOptions([]string{"--quick", "chain", "--json", figures, "instances"}, io.Discard)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,15 +57,13 @@ func TestAQuickRunOfTwoWorksGivesTheirFigures(t *testing.T) {
 			t.Errorf("the table has no line for %q", want)
 		}
 	}
-	wellFormed(t, plot)
-	if o, err = readOptions([]string{"--from", figures, "--from", figures, "--svg", plot + "2"}, io.Discard); err != nil {
+	if o, err = readOptions([]string{"--from", figures, "--from", figures}, io.Discard); err != nil {
 		t.Fatal(err)
 	}
 	var again strings.Builder
 	if err := run(t.Context(), o, &again); err != nil || again.String() != table.String() {
 		t.Errorf("from what was saved: %v\n%s\nnot\n%s", err, again.String(), table.String())
 	}
-	wellFormed(t, plot+"2")
 }
 
 func TestManyRunsComeToOneEndByAPlanAndToSeveralByAnLLMThatVaries(t *testing.T) {
@@ -89,11 +86,13 @@ func TestManyRunsComeToOneEndByAPlanAndToSeveralByAnLLMThatVaries(t *testing.T) 
 
 func TestAWorkThatFailsInItsProcessIsNamed(t *testing.T) {
 	t.Setenv(asProgram, "1")
-	o, err := readOptions([]string{"--quick", "chain", "batch", "--hops", t.TempDir()}, io.Discard)
+	o, err := readOptions([]string{"--quick", "chain", "batch"}, io.Discard)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := run(t.Context(), o, io.Discard); err == nil || !strings.Contains(err.Error(), "measure chain") {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := run(ctx, o, io.Discard); err == nil || !strings.Contains(err.Error(), "measure chain") {
 		t.Errorf("the error is %v", err)
 	}
 }
@@ -153,31 +152,6 @@ func readReport(t *testing.T, name string) (r savedReport) {
 		t.Fatal(err)
 	}
 	return r
-}
-
-func wellFormed(t *testing.T, name string) {
-	t.Helper()
-	f, err := os.Open(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	d, circles := xml.NewDecoder(f), 0
-	for {
-		token, err := d.Token()
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		if e, ok := token.(xml.StartElement); ok && e.Name.Local == "circle" {
-			circles++
-		}
-	}
-	if circles == 0 {
-		t.Error("nothing is drawn")
-	}
 }
 
 func TestAnUnknownWorkIsRefusedByName(t *testing.T) {

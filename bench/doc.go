@@ -4,7 +4,7 @@
 //	go run ./bench                                # every work but the largest, about eleven minutes
 //	go run ./bench chain --rounds 1               # one work, once
 //	go run ./bench --quick                        # every work there is, once and small: whether it still works
-//	go run ./bench --json figures.json --svg figures.svg
+//	go run ./bench --json figures.json
 //	go run ./bench memory                         # how much memory `starter run` takes for works that are hard on it
 //
 // How to read it: every figure is the median over all rounds, with the tenth and the ninetieth percentile beside it; plain is the

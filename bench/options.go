@@ -12,13 +12,12 @@ import (
 
 // options is the command line.
 type options struct {
-	works     []works.Work
-	json, svg string
-	from      []string
-	profile   string
-	hops      string
-	rounds    int
-	quick     bool
+	works   []works.Work
+	json    string
+	from    []string
+	profile string
+	rounds  int
+	quick   bool
 }
 
 // readOptions takes flags before, between and after the names of works. Without names it takes every work that lasts minutes at
@@ -32,12 +31,10 @@ func readOptions(args []string, stderr io.Writer) (options, error) {
 		f.PrintDefaults()
 	}
 	f.StringVar(&o.json, "json", "", "file for the figures as JSON")
-	f.StringVar(&o.svg, "svg", "", "file for the plots")
 	f.Func("from", "measure nothing, and take the figures from a `file` that --json made; may be given several times: "+
 		"of a work that is in several the last one counts",
 		func(name string) error { o.from = append(o.from, name); return nil })
 	f.StringVar(&o.profile, "cpuprofile", "", "file for a processor profile of all works, for go tool pprof")
-	f.StringVar(&o.hops, "hops", "", "file to add every event of every history to, in the order of time")
 	f.IntVar(&o.rounds, "rounds", 0, "how often each work is done (default: what suits the work)")
 	f.BoolVar(&o.quick, "quick", false,
 		"small sizes, one round: whether it works, not how fast; without names every work there is")
@@ -70,7 +67,7 @@ func (o options) inOneProcess() bool { return len(o.works) == 1 || o.profile != 
 
 // arguments gives the flags with which another process does some rounds of a work as this one would.
 func (o options) arguments(rounds int) []string {
-	return []string{"--rounds", strconv.Itoa(rounds), "--hops", o.hops, "--quick=" + strconv.FormatBool(o.quick)}
+	return []string{"--rounds", strconv.Itoa(rounds), "--quick=" + strconv.FormatBool(o.quick)}
 }
 
 // passes is how often all works are gone through, each time with a share of their rounds. A machine slows down and recovers within

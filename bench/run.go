@@ -23,11 +23,6 @@ func run(ctx context.Context, o options, out io.Writer) error {
 	}
 	report.PrintTable(out, figures)
 	report.PrintGrowths(out, report.Growths(figures))
-	if o.svg != "" {
-		if err := report.SavePlot(o.svg, figures); err != nil {
-			return err
-		}
-	}
 	if o.json != "" {
 		if err := report.Save(o.json, o.quick, figures); err != nil {
 			return err
@@ -114,7 +109,7 @@ func measureHere(ctx context.Context, o options) ([]report.Figure, error) {
 	records := recordsOf(o.works)
 	for i, w := range o.works {
 		for round := range o.roundsOf(w) {
-			if err := once(ctx, w, records[i], o, works.Size{Round: round, Quick: o.quick}); err != nil {
+			if err := once(ctx, w, records[i], works.Size{Round: round, Quick: o.quick}); err != nil {
 				return nil, fmt.Errorf("measure %s: %w", w.Name, err)
 			}
 		}
@@ -128,8 +123,7 @@ func warmUp(ctx context.Context, o options) error {
 		return nil
 	}
 	w := o.works[0]
-	o.hops = ""
-	if err := once(ctx, w, &report.Record{Work: w.Name}, o, works.Size{Quick: true}); err != nil {
+	if err := once(ctx, w, &report.Record{Work: w.Name}, works.Size{Quick: true}); err != nil {
 		return fmt.Errorf("warm up with %s: %w", w.Name, err)
 	}
 	return nil
@@ -161,14 +155,11 @@ func recordsOf(list []works.Work) (records []*report.Record) {
 }
 
 // once does one round of a work on a new bed.
-func once(ctx context.Context, w works.Work, r *report.Record, o options, s works.Size) error {
+func once(ctx context.Context, w works.Work, r *report.Record, s works.Size) error {
 	b, err := bed.New(ctx, w.Limits())
 	if err != nil {
 		return err
 	}
 	defer b.Close()
-	if err := w.Run(ctx, b, r, s); err != nil || o.hops == "" {
-		return err
-	}
-	return b.WriteHops(ctx, o.hops, fmt.Sprintf("%s, round %d", w.Name, s.Round+1))
+	return w.Run(ctx, b, r, s)
 }

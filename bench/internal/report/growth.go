@@ -4,8 +4,10 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"regexp"
 	"slices"
 	"strconv"
+	"strings"
 )
 
 // maxUneven bounds how much the cost of one more may vary: the greatest against the smallest.
@@ -32,23 +34,59 @@ type Step struct {
 	Unit string  `json:"unit"`
 }
 
-// Growths gives the growth of every line of the plots that was measured over two orders of magnitude or more.
+// line is one figure of one work at several sizes.
+type line struct {
+	name, axis, prefix string
+	points             []point
+}
+
+// point is a median at a size, in seconds or MB, and its standard error, which is 0 if there was one round.
+type point struct{ x, y, off float64 }
+
+// sizeSuffix ends the name of a work that differs from another in its size alone.
+var sizeSuffix = regexp.MustCompile(`-\d+$`)
+
+// Growths gives the growth of time and bytes of every work that was measured over two orders of magnitude or more.
 func Growths(figures []Figure) (all []Growth) {
-	for _, p := range plots(figures) {
-		for _, l := range p.lines {
-			points := l.tenfold()
-			if l.plain || len(points) < 3 {
-				continue
-			}
-			g := Growth{Name: p.prefix + ", " + l.name, Axis: p.axis}
-			for n, to := range points[1:] {
-				g.Steps = append(g.Steps, p.step(points[n], to))
-			}
-			g.compare()
-			all = append(all, g)
+	for _, l := range linesOf(figures) {
+		points := l.tenfold()
+		if len(points) < 3 {
+			continue
 		}
+		g := Growth{Name: l.prefix + ", " + l.name, Axis: l.axis}
+		for n, to := range points[1:] {
+			g.Steps = append(g.Steps, l.step(points[n], to))
+		}
+		g.compare()
+		all = append(all, g)
 	}
 	return all
+}
+
+// linesOf brings the figures together that differ in their size alone.
+func linesOf(figures []Figure) (lines []line) {
+	for _, f := range figures {
+		prefix := f.Name[:min(len(f.Name), len("time"))]
+		if prefix != "time" {
+			prefix = "bytes"
+		}
+		rest, measured := strings.CutPrefix(f.Name, prefix)
+		if !measured || f.Axis == "" || f.At <= 0 || f.Ours.Median <= 0 || f.isPart() {
+			continue
+		}
+		unit := 1.0
+		if f.Unit == "ms" {
+			unit = 1000
+		}
+		name := sizeSuffix.ReplaceAllString(f.Work, "") + strings.TrimPrefix(rest, ":")
+		at := slices.IndexFunc(lines, func(l line) bool { return l.name == name && l.axis == f.Axis && l.prefix == prefix })
+		if at < 0 {
+			at, lines = len(lines), append(lines, line{name: name, axis: f.Axis, prefix: prefix})
+		}
+		lines[at].points = append(lines[at].points, point{float64(f.At), f.Ours.Median / unit, f.Ours.Off / unit})
+		slices.SortFunc(lines[at].points, func(a, b point) int { return int(a.x - b.x) })
+	}
+	return lines
 }
 
 // compare holds the steps against the limit.
@@ -72,9 +110,9 @@ func (l line) tenfold() (points []point) {
 	return points
 }
 
-func (p panel) step(from, to point) Step {
+func (l line) step(from, to point) Step {
 	unit, scale := "ms", 1000.0
-	if p.prefix == "bytes" {
+	if l.prefix == "bytes" {
 		unit, scale = "KB", 1024
 	}
 	each := scale / (to.x - from.x)

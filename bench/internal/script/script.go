@@ -25,8 +25,6 @@ func Reply(calls []string, output, pace string) string {
 // Script is the scripted LLM of one process: a handler of Chat Completions that notes when it was asked, began to answer and had
 // answered.
 type Script struct {
-	Begun time.Time // when the process was started; set by whoever starts it
-
 	handler http.Handler
 
 	mu    sync.Mutex

@@ -108,7 +108,6 @@ func ofManyInstances(ctx context.Context, b *bed.Bed, s Size) []billed {
 			_, err := runInstances(ctx, b, s.of(300, 30), bed.GoTool("instant"))
 			return err
 		}},
-		{name: "large States", run: func() error { _, _, err := runLargeStates(ctx, b, 4, 50, 100<<10); return err }},
 	}
 }
 

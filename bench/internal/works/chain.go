@@ -48,21 +48,6 @@ func measureChain(ctx context.Context, b *bed.Bed, r *report.Record, n int) erro
 	return err
 }
 
-// smallChainWork is the chain with results of a few bytes. It shows what a Request costs if State, which every Request holds whole,
-// does not grow.
-func smallChainWork(full int) func(context.Context, *bed.Bed, *report.Record, Size) error {
-	return func(ctx context.Context, b *bed.Bed, r *report.Record, s Size) error {
-		n := s.of(full, 6)
-		gaps, err := runChain(ctx, b, "chain", "instant", n)
-		if err != nil {
-			return err
-		}
-		r.Figure("overhead a step", "ms").On("requests", n).Add(inMS(gaps)...)
-		r.Figure("time", "s").On("requests", n).Add(sumSeconds(gaps))
-		return countBytes(ctx, b, r, "requests", n, limits{})
-	}
-}
-
 // limit gives a limit that holds for a chain of 200 alone.
 func limit(promised float64, n int) float64 { return limitIf(n == 200, promised) }
 
