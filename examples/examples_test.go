@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"testing"
 
+	"processidea/examples/texttools"
 	"processidea/model/check"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
@@ -120,6 +121,7 @@ func parsed(t *testing.T, name string, replace ...string) (*ideafile.Idea, []reh
 func builtins() *tools.Registry {
 	r := tools.NewRegistry()
 	builtin.Register(r, nil)
+	texttools.Register(r)
 	return r
 }
 

@@ -8,14 +8,13 @@ import (
 	"processidea/starter/internal/app"
 	"processidea/starter/internal/exit"
 	"processidea/starter/internal/verbs"
-	"processidea/worker/engine"
 )
 
 // called runs a command line in this program.
 func called(t *testing.T, args ...string) (out, err string, code int) {
 	t.Helper()
 	var o, e bytes.Buffer
-	code = verbs.Execute(args, &o, &e, engine.Own{}, sharedTemporal{})
+	code = verbs.Execute(args, &o, &e, offered(), sharedTemporal{})
 	return o.String(), e.String(), code
 }
 

@@ -10,9 +10,11 @@ import (
 
 	"processidea/connect"
 	"processidea/devserver/devtest"
+	"processidea/examples/texttools"
 	"processidea/starter/command"
 	"processidea/starter/internal/server"
 	"processidea/starter/internal/verbs"
+	"processidea/tools"
 	"processidea/worker/engine"
 )
 
@@ -22,9 +24,16 @@ const onTemporal = "STARTER_TEST_TEMPORAL"
 // asStarter is the program: with the embedded server, or with a namespace of another one in its place.
 func asStarter() int {
 	if address := os.Getenv(onTemporal); address != "" {
-		return verbs.Execute(os.Args[1:], os.Stdout, os.Stderr, engine.Own{}, sharedTemporal{address})
+		return verbs.Execute(os.Args[1:], os.Stdout, os.Stderr, offered(), sharedTemporal{address})
 	}
-	return command.Execute(os.Args[1:], os.Stdout, os.Stderr, command.WithName("starter"))
+	return command.Execute(os.Args[1:], os.Stdout, os.Stderr, command.WithName("starter"), command.WithTools(texttools.Register))
+}
+
+// offered is what the program has beside what every program of package command has.
+func offered() engine.Own {
+	own := engine.Own{Tools: tools.NewRegistry()}
+	texttools.Register(own.Tools)
+	return own
 }
 
 // sharedTemporal gives each folder a namespace of one server, in place of a server of its own. All else is the program's: the folder's lock and

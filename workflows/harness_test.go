@@ -25,6 +25,7 @@ import (
 	"processidea/client/ideafiles"
 	"processidea/connect"
 	"processidea/devserver/devtest"
+	"processidea/examples/texttools"
 	llmclient "processidea/llm"
 	"processidea/model/ideafile"
 	"processidea/model/jsonschema"
@@ -122,6 +123,7 @@ func startWorker() (worker.Worker, error) {
 	toolbox.server = httptest.NewServer(toolbox)
 	registry := tools.NewRegistry()
 	builtin.Register(registry, nil)
+	texttools.Register(registry)
 	registerTestTools(registry)
 	registerDoze(registry)
 	reached := httptool.New(httptool.Options{Allow: strings.TrimPrefix(toolbox.server.URL, "http://"), Secrets: "TEST_*@*", LookupEnv: lookupVariable})

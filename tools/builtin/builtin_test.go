@@ -12,7 +12,7 @@ func TestTheBuiltInToolsAreKnownByTheirNames(t *testing.T) {
 	t.Parallel()
 	r := tools.NewRegistry()
 	Register(r, getter(nil))
-	want := "analyzeSentiment currentTime decide fetch findSimilar formatText matchWords note scoreSentiment selectJSON"
+	want := "currentTime decide fetch formatText note selectJSON"
 	if got := strings.Join(r.Names(), " "); got != want {
 		t.Errorf("%s", got)
 	}

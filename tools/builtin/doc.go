@@ -1,5 +1,5 @@
-// Package builtin holds the Go tools that come with the program: analyzeSentiment and scoreSentiment, matchWords,
-// findSimilar, decide, selectJSON, formatText, currentTime, note, and fetch. Register adds them to a registry.
+// Package builtin holds the Go tools that come with the program: decide, selectJSON, formatText, currentTime, note, and
+// fetch. Register adds them to a registry.
 //
 // Invariants:
 //   - All but currentTime and fetch are pure: they have no effect and do no I/O, and run within workflow tasks.

@@ -45,24 +45,6 @@ func TestATextThatWouldBecomeTooLargeIsRefusedBeforeItIsMade(t *testing.T) {
 	}
 }
 
-func TestATextThatIsTooLongToSearchIsRefused(t *testing.T) {
-	t.Parallel()
-	long := strings.Repeat("x", maxSearched+1)
-	for name, params := range map[string]map[string]any{
-		"matchWords":       {"text": long, "words": []any{"x"}},
-		"findSimilar":      {"text": "a", "texts": []any{"a", long}},
-		"analyzeSentiment": {"text": long},
-		"scoreSentiment":   {"text": long},
-	} {
-		if _, err := builtin(t, name).Call(bg, params); err == nil || !tools.IsFinal(err) || !strings.Contains(err.Error(), "are too many to search at once") {
-			t.Errorf("%s: %v", name, err)
-		}
-	}
-	if _, err := builtin(t, "matchWords").Call(bg, map[string]any{"text": "x", "words": []any{long}}); err == nil || !strings.Contains(err.Error(), "words:") {
-		t.Errorf("words: %v", err)
-	}
-}
-
 func TestTheTimeIsToldInItsZoneAndFormat(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 7, 1, 22, 30, 5, 0, time.UTC)

@@ -15,7 +15,10 @@ import (
 	"sync"
 	"testing"
 
+	"processidea/examples/texttools"
 	"processidea/internal/safego/safegotest"
+	"processidea/tools"
+	"processidea/worker/engine"
 	"processidea/worker/service"
 )
 
@@ -27,7 +30,9 @@ const asked = "PROCESSIDEA_TEST_AS_WORKER"
 func Main() {
 	if os.Getenv(asked) != "" {
 		panicAt(os.Getenv(PanicsVariable))
-		os.Exit(service.Execute(os.Args[1:], os.Stdout, os.Stderr))
+		own := engine.Own{Tools: tools.NewRegistry()}
+		texttools.Register(own.Tools) // what examples use
+		os.Exit(service.Execute(os.Args[1:], os.Stdout, os.Stderr, service.WithOwn(own)))
 	}
 }
 

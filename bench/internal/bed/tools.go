@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"processidea/bench/internal/script"
+	"processidea/examples/texttools"
 	"processidea/tools"
 	"processidea/tools/builtin"
 )
@@ -25,6 +26,7 @@ func newTools() *tools.Registry {
 	tools.Register(r, "wait", Wait)
 	tools.Register(r, "pause", Pause)
 	builtin.Register(r, nil)
+	texttools.Register(r)
 	return r
 }
 

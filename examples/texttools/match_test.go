@@ -1,11 +1,9 @@
-package builtin
+package texttools
 
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
-	"sync"
 	"testing"
 
 	"golang.org/x/text/cases"
@@ -125,25 +123,6 @@ func TestFoldingKnowsWhereEachByteCameFrom(t *testing.T) {
 			t.Fatalf("%q folds to %q, in one case to %q", s, f.text, folded.text)
 		}
 	})
-}
-
-func TestAMatcherIsKeptAndSharedByCalls(t *testing.T) {
-	t.Parallel()
-	var wg sync.WaitGroup
-	for i := range 40 {
-		wg.Go(func() {
-			words := []string{"spam", fmt.Sprint("w", i%10)}
-			got, err := matchWords(bg, matchWordsParams{Text: "spam W" + fmt.Sprint(i%10), Words: words})
-			if err != nil || !slices.Equal(got.Words, words) {
-				t.Errorf("%+v, %v", got, err)
-			}
-		})
-	}
-	wg.Wait()
-	first, again, other := matcherFor([]string{"a", "b"}), matcherFor([]string{"a", "b"}), matcherFor([]string{"a\x00b"})
-	if first != again || first == other {
-		t.Error("the same words have one matcher, others another")
-	}
 }
 
 func BenchmarkMatchWords(b *testing.B) {

@@ -1,4 +1,4 @@
-package builtin
+package texttools
 
 import (
 	"strings"
@@ -25,7 +25,7 @@ func TestAMoodIsPositiveNeutralOrNegative(t *testing.T) {
 			t.Errorf("%q: %s, %v, want %s", text, got, err, want)
 		}
 	}
-	if r := string(builtin(t, "analyzeSentiment").Result); r != `{"type":"string","enum":["positive","neutral","negative"]}` {
+	if r := string(tool(t, "analyzeSentiment").Result); r != `{"type":"string","enum":["positive","neutral","negative"]}` {
 		t.Errorf("result %s", r)
 	}
 }
@@ -65,11 +65,11 @@ func TestWhatIsNotEnglishIsAnErrorAndNotNeutral(t *testing.T) {
 
 func TestTheAnalyzerIsSharedByCalls(t *testing.T) {
 	t.Parallel()
-	tool := builtin(t, "analyzeSentiment")
+	analyze := tool(t, "analyzeSentiment")
 	var wg sync.WaitGroup
 	for range 20 {
 		wg.Go(func() {
-			if got, err := tool.Call(bg, map[string]any{"text": "I love this GREAT idea"}); got != "positive" || err != nil {
+			if got, err := analyze.Call(bg, map[string]any{"text": "I love this GREAT idea"}); got != "positive" || err != nil {
 				t.Errorf("%v, %v", got, err)
 			}
 		})

@@ -1,4 +1,4 @@
-package builtin
+package texttools
 
 import (
 	"context"
@@ -63,7 +63,7 @@ func analyzeSentiment(ctx context.Context, in sentimentParams) (Mood, error) {
 var analyzer = sync.OnceValue(govader.NewSentimentIntensityAnalyzer)
 
 func scoreSentiment(_ context.Context, in sentimentParams) (sentimentScore, error) {
-	if err := checkSize("text", len(in.Text), maxScored); err != nil {
+	if err := checkSize("text", len(in.Text), maxSearched); err != nil {
 		return sentimentScore{}, err
 	}
 	if err := checkEnglish(in); err != nil {

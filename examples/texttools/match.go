@@ -1,0 +1,91 @@
+package texttools
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+
+	"processidea/tools"
+)
+
+// maxMatches is how many places are listed; all are counted.
+const maxMatches = 1000
+
+type matchWordsParams struct {
+	Text       string   `json:"text" jsonschema:"The text to search."`
+	Words      []string `json:"words" jsonschema:"The words or phrases to look for."`
+	WholeWords *bool    `json:"wholeWords,omitempty" jsonschema:"Whether a match must be a whole word; true unless said. Scripts without spaces match anywhere."`
+}
+
+type wordMatch struct {
+	Word  string `json:"word" jsonschema:"The word as it was given."`
+	Start int    `json:"start" jsonschema:"Where it begins, in characters from 0."`
+	End   int    `json:"end" jsonschema:"The character after its last."`
+}
+
+type matchWordsResult struct {
+	Matches []wordMatch `json:"matches" jsonschema:"The first 1,000 places, in the order of the text."`
+	Count   int         `json:"count" jsonschema:"How many places there are."`
+	Words   []string    `json:"words" jsonschema:"The words that were found, sorted, each once."`
+}
+
+func registerMatchWords(r *tools.Registry) {
+	tools.Register(r, "matchWords", matchWords, tools.Pure(),
+		tools.Describe("Finds where any of many words stand in a text, whatever their case, their width or invisible characters among their letters."))
+}
+
+func matchWords(ctx context.Context, in matchWordsParams) (matchWordsResult, error) {
+	size := 0
+	for _, word := range in.Words {
+		size += len(word)
+	}
+	if err := cmp.Or(checkSize("text", len(in.Text), maxSearched), checkSize("words", size, maxWords)); err != nil {
+		return matchWordsResult{}, err
+	}
+	text, whole := fold(in.Text), in.WholeWords == nil || *in.WholeWords
+	var result matchWordsResult
+	for pattern, word := range foldedWords(in.Words) {
+		if ctx.Err() != nil {
+			return matchWordsResult{}, ctx.Err()
+		}
+		if result.find(text, pattern, word, whole) {
+			result.Words = append(result.Words, word)
+		}
+	}
+	slices.Sort(result.Words)
+	return result, nil
+}
+
+// foldedWords gives each word as it was given by the form in which it is looked for; one without visible characters is
+// left out.
+func foldedWords(words []string) map[string]string {
+	given := map[string]string{}
+	for _, word := range words {
+		pattern := strings.TrimSpace(string(fold(word).text))
+		if _, twice := given[pattern]; !twice && pattern != "" {
+			given[pattern] = word
+		}
+	}
+	return given
+}
+
+// find adds each place of a word, and reports whether there is one. Places may overlap: a longer word hides none within it.
+func (r *matchWordsResult) find(text *folded, pattern, word string, whole bool) (found bool) {
+	for at := 0; ; at++ {
+		next := bytes.Index(text.text[at:], []byte(pattern))
+		if next < 0 {
+			break
+		}
+		at += next
+		if end := at + len(pattern); !whole || text.whole(at, end) {
+			found = true
+			r.Count++
+			r.Matches = append(r.Matches, wordMatch{word, int(text.from[at]), int(text.to[end-1])})
+		}
+	}
+	slices.SortFunc(r.Matches, func(a, b wordMatch) int { return cmp.Or(a.Start-b.Start, a.End-b.End) })
+	r.Matches = r.Matches[:min(len(r.Matches), maxMatches)]
+	return found
+}

@@ -1,0 +1,29 @@
+package texttools
+
+import (
+	"fmt"
+
+	"processidea/tools"
+)
+
+const (
+	// maxSearched is how many bytes of text are searched, compared or scored at once: in the form in which that is done they take
+	// up to a hundred times as many.
+	maxSearched = 256 << 10
+	maxWords    = 32 << 10 // of all words to look for
+)
+
+// Register registers the tools.
+func Register(r *tools.Registry) {
+	registerSentiment(r)
+	registerMatchWords(r)
+	registerFindSimilar(r)
+}
+
+// checkSize refuses a text that is longer than a tool can search, in bytes.
+func checkSize(what string, size, limit int) error {
+	if size > limit {
+		return tools.Final(fmt.Errorf("%s: %d bytes are too many to search at once; the limit is %d", what, size, limit))
+	}
+	return nil
+}
