@@ -31,22 +31,12 @@ type settings struct {
 
 // WithTools registers the Go tools that the process may use beside the built-in ones, as command.WithTools does.
 func WithTools(register func(*tools.Registry)) Option {
-	return func(s *settings) {
-		if s.own.Tools == nil {
-			s.own.Tools = tools.NewRegistry()
-		}
-		register(s.own.Tools)
-	}
+	return func(s *settings) { s.own.Register(register) }
 }
 
 // WithRunner adds a kind of Tool, as command.WithRunner does.
 func WithRunner(kind ideafile.ToolKind, x runner.Runner) Option {
-	return func(s *settings) {
-		if s.own.Runners == nil {
-			s.own.Runners = map[ideafile.ToolKind]runner.Runner{}
-		}
-		s.own.Runners[kind] = x
-	}
+	return func(s *settings) { s.own.AddRunner(kind, x) }
 }
 
 // Fake runs fn for a Tool of the Idea, or of a delegate's, whatever runs it otherwise: a Go function, HTTP, MCP, a delegate, or the LLM

@@ -35,23 +35,13 @@ type settings struct {
 // WithTools registers Go functions as tools beside the built-in ones. register is called once, before the command line is read. A name that is taken
 // or unfit, and a type without a JSON Schema, panics then. It may be given several times.
 func WithTools(register func(*tools.Registry)) Option {
-	return func(s *settings) {
-		if s.own.Tools == nil {
-			s.own.Tools = tools.NewRegistry()
-		}
-		register(s.own.Tools)
-	}
+	return func(s *settings) { s.own.Register(register) }
 }
 
 // WithRunner adds a kind of Tool: Tools with `_activity: {"<kind>": …}` are run by x. A kind that is taken panics when
 // it is first looked at.
 func WithRunner(kind ideafile.ToolKind, x runner.Runner) Option {
-	return func(s *settings) {
-		if s.own.Runners == nil {
-			s.own.Runners = map[ideafile.ToolKind]runner.Runner{}
-		}
-		s.own.Runners[kind] = x
-	}
+	return func(s *settings) { s.own.AddRunner(kind, x) }
 }
 
 // WithName is the program's name, as its messages and its help have it. Without it that is the name of the program's file.

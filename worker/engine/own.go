@@ -16,6 +16,22 @@ type Own struct {
 	Runners map[ideafile.ToolKind]runner.Runner
 }
 
+// Register registers Go functions as tools. A name that is taken or unfit, and a type without a JSON Schema, panics.
+func (o *Own) Register(register func(*tools.Registry)) {
+	if o.Tools == nil {
+		o.Tools = tools.NewRegistry()
+	}
+	register(o.Tools)
+}
+
+// AddRunner adds a kind of Tool: Tools with `_activity: {"<kind>": …}` are run by x.
+func (o *Own) AddRunner(kind ideafile.ToolKind, x runner.Runner) {
+	if o.Runners == nil {
+		o.Runners = map[ideafile.ToolKind]runner.Runner{}
+	}
+	o.Runners[kind] = x
+}
+
 // With adds what a program of one's own brings to what the environment gives. It panics on a tool whose name is taken.
 func (p Parts) With(own Own) Parts {
 	p = p.FromEnvironment()

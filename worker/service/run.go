@@ -156,11 +156,8 @@ func (s *service) connect(ctx context.Context) error {
 func (s *service) make(context.Context) (err error) {
 	parts := engine.Parts{
 		Store: s.store, Log: s.log, Observer: s.observer(), Interceptors: s.interceptors(), StopTimeout: s.drain, Limits: s.limits(),
-		Version: connect.Version{Deployment: s.deployment, BuildID: s.buildID}, Runners: s.runners,
+		Version: connect.Version{Deployment: s.deployment, BuildID: s.buildID},
 	}.With(s.own)
-	for _, register := range s.tools {
-		register(parts.Tools)
-	}
 	if !parts.LLM.Configured() {
 		s.log.Warn("no LLM is configured: only processes with recorded replies can run; set OPENAI_API_KEY or OPENAI_BASE_URL")
 	}

@@ -45,29 +45,22 @@ type settings struct {
 	logLevel  slog.Level
 	logFormat string
 
-	tools   []func(*tools.Registry) // of those who build a worker of their own
-	runners map[ideafile.ToolKind]runner.Runner
-	own     engine.Own
-	place   func() string // where the store is; nil: where the environment says
+	own   engine.Own
+	place func() string // where the store is; nil: where the environment says
 }
 
 // Option adds to a worker what no flag can.
 type Option func(*settings)
 
-// WithTools registers tools beside the built-in ones. A name that is taken, or unfit, panics when the worker starts.
+// WithTools registers tools beside the built-in ones. A name that is taken, or unfit, panics.
 func WithTools(register func(*tools.Registry)) Option {
-	return func(s *settings) { s.tools = append(s.tools, register) }
+	return func(s *settings) { s.own.Register(register) }
 }
 
 // WithRunner adds a kind of Tool: Tools with `_activity: {"<kind>": …}` are run by x. A kind that is taken panics when the
 // worker starts.
 func WithRunner(kind ideafile.ToolKind, x runner.Runner) Option {
-	return func(s *settings) {
-		if s.runners == nil {
-			s.runners = map[ideafile.ToolKind]runner.Runner{}
-		}
-		s.runners[kind] = x
-	}
+	return func(s *settings) { s.own.AddRunner(kind, x) }
 }
 
 // WithOwn adds what a program of one's own brings along.

@@ -17,8 +17,6 @@ import (
 
 	"processidea/examples/texttools"
 	"processidea/internal/safego/safegotest"
-	"processidea/tools"
-	"processidea/worker/engine"
 	"processidea/worker/service"
 )
 
@@ -30,9 +28,7 @@ const asked = "PROCESSIDEA_TEST_AS_WORKER"
 func Main() {
 	if os.Getenv(asked) != "" {
 		panicAt(os.Getenv(PanicsVariable))
-		own := engine.Own{Tools: tools.NewRegistry()}
-		texttools.Register(own.Tools) // what examples use
-		os.Exit(service.Execute(os.Args[1:], os.Stdout, os.Stderr, service.WithOwn(own)))
+		os.Exit(service.Execute(os.Args[1:], os.Stdout, os.Stderr, service.WithTools(texttools.Register))) // for examples
 	}
 }
 
