@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"processidea/model/ideafile/spelling"
-	"processidea/model/jsonval"
 	"processidea/model/refexpr"
 )
 
@@ -72,31 +71,6 @@ func CallIDInInstance(id, token string) string {
 		return key + "@" + token
 	}
 	return id
-}
-
-// ToLLMFormat returns the Call in the form in which the LLM writes it.
-func (c Call) ToLLMFormat(token string) map[string]any {
-	m := map[string]any{"_tool": c.Tool}
-	//workflowcheck:ignore -- a map again
-	for k, v := range c.Params {
-		m[k] = v
-	}
-	if token != "" {
-		m["_instance"] = token
-	}
-	if c.OutputPath != nil {
-		m["_outputPath"] = c.OutputPath.ReferenceText()
-	}
-	if c.OutputMethod != "" {
-		m["_outputMethod"] = c.OutputMethod
-	}
-	if len(c.ReadableScopes) > 0 {
-		m["_scopes"] = jsonval.ToJSONValue(c.ReadableScopes)
-	}
-	if len(c.AfterReferences) > 0 {
-		m["_after"] = jsonval.ToJSONValue(c.AfterReferences)
-	}
-	return m
 }
 
 // CallKey is the place of a Call in the Plan: its Request, and its index there, from 1. A Plan that runs directly is Request 0. Within an

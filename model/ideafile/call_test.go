@@ -241,9 +241,9 @@ func TestACallIsWrittenAsItWasRead(t *testing.T) {
 		if f != nil {
 			return // a dagger that is no Reference
 		}
-		again, _, f := p.ReadCall(ideafile.ParseWrittenCall(call.ToLLMFormat("①")))
+		again, _, f := p.ReadCall(ideafile.ParseWrittenCall(toLLMFormat(call, "①")))
 		if f != nil || !jsonval.Equal(jsonval.ToJSONValue(again), jsonval.ToJSONValue(call)) {
-			rt.Fatalf("%s was read as %s, written as %s and read as %s, %v", jsonval.Encode(raw), jsonval.Encode(call), jsonval.Encode(call.ToLLMFormat("①")), jsonval.Encode(again), f)
+			rt.Fatalf("%s was read as %s, written as %s and read as %s, %v", jsonval.Encode(raw), jsonval.Encode(call), jsonval.Encode(toLLMFormat(call, "①")), jsonval.Encode(again), f)
 		}
 		data, err := json.Marshal(call) // as it travels in a workflow's input
 		var back ideafile.Call
@@ -256,4 +256,28 @@ func TestACallIsWrittenAsItWasRead(t *testing.T) {
 			rt.Fatalf("%s came back as %s, %v", jsonval.Encode(call), jsonval.Encode(back), err)
 		}
 	})
+}
+
+// toLLMFormat returns a Call in the form in which the LLM writes it.
+func toLLMFormat(c ideafile.Call, token string) map[string]any {
+	m := map[string]any{"_tool": c.Tool}
+	for k, v := range c.Params {
+		m[k] = v
+	}
+	if token != "" {
+		m["_instance"] = token
+	}
+	if c.OutputPath != nil {
+		m["_outputPath"] = c.OutputPath.ReferenceText()
+	}
+	if c.OutputMethod != "" {
+		m["_outputMethod"] = c.OutputMethod
+	}
+	if len(c.ReadableScopes) > 0 {
+		m["_scopes"] = jsonval.ToJSONValue(c.ReadableScopes)
+	}
+	if len(c.AfterReferences) > 0 {
+		m["_after"] = jsonval.ToJSONValue(c.AfterReferences)
+	}
+	return m
 }

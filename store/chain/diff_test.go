@@ -167,3 +167,16 @@ func TestThePatchOfADiffLeadsFromOneIdeaToTheOther(t *testing.T) {
 		}
 	})
 }
+
+// Diff compares two Ideas of a process.
+func (s *Store) Diff(ctx context.Context, process string, a, b int) (*ideadiff.Diff, error) {
+	from, err := s.Load(ctx, process, a)
+	if err != nil {
+		return nil, err
+	}
+	to, err := s.Load(ctx, process, b)
+	if err != nil {
+		return nil, err
+	}
+	return ideadiff.Compare(process, a, b, from, to)
+}

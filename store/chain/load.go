@@ -12,7 +12,6 @@ import (
 	"processidea/model/turn"
 	"processidea/protocol"
 	"processidea/store/blobs"
-	"processidea/store/ideadiff"
 )
 
 // Load gives an Idea of a process whole, with its digest: a file from which a process can start. The error wraps
@@ -28,19 +27,6 @@ func (s *Store) Load(ctx context.Context, process string, at int) (map[string]an
 		return nil, fmt.Errorf("chain: load Idea %d of %s: %w", at, process, err)
 	}
 	return whole, nil
-}
-
-// Diff compares two Ideas of a process.
-func (s *Store) Diff(ctx context.Context, process string, a, b int) (*ideadiff.Diff, error) {
-	from, err := s.Load(ctx, process, a)
-	if err != nil {
-		return nil, err
-	}
-	to, err := s.Load(ctx, process, b)
-	if err != nil {
-		return nil, err
-	}
-	return ideadiff.Compare(process, a, b, from, to)
 }
 
 // load returns the whole Idea of a manifest, after checking that it has the digest that the manifest names.
