@@ -18,15 +18,12 @@ type Work struct {
 	Done      int // Calls that are done in the end
 	Instances int // 0: one, without a file
 	Row       func(i int) map[string]any
-	// Apart: another process starts it, since what `starter run` prints in the end is as large as the State.
-	Apart bool
 }
 
 // Cases are all that is measured.
 var Cases = []Case{
 	{"idle", 300, idle},
 	{"batch", 600, batch},
-	{"results", 1280, results},
 	{"stream", 1280, stream},
 	{"plan", 500, plan},
 	{"hostile", 1280, hostile},
@@ -79,14 +76,6 @@ func batch(quick bool) Work {
 			return row
 		},
 	}
-}
-
-// results is fifty independent Calls that give nearly 20 MB each, which is the most that is taken.
-func results(quick bool) Work {
-	n, size := sized(quick, 50, 2), sized(quick, 20<<20, 2<<20)
-	return Work{Apart: true, Done: n, Replies: []reply{calls(n, func(i int) string {
-		return fmt.Sprintf(`{"_tool":"get","bytes":%d,"_outputPath":"r%d"}`, size-i-10, i+1)
-	}), done}}
 }
 
 // stream is an LLM that answers with nearly 32 MB, which is the most that is taken: first in Calls of 64 KB, then 19 MB in one Call.

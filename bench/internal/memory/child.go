@@ -12,7 +12,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"processidea/starter/command"
 )
@@ -56,9 +55,6 @@ func (c Case) measure(ctx context.Context, o options) (mb float64, err error) {
 	if s.program, err = os.Executable(); err != nil {
 		return 0, err
 	}
-	if w.Apart {
-		return s.serve(ctx, w, asked, o.profile)
-	}
 	return s.run(ctx, w, asked, o.profile)
 }
 
@@ -83,62 +79,6 @@ func (s starter) run(ctx context.Context, w Work, asked *llm, profile string) (m
 		err = w.check(out, asked)
 	}
 	return peakOf(cmd.ProcessState), err
-}
-
-// serve measures `starter dev`, with which another process starts the work.
-func (s starter) serve(ctx context.Context, w Work, asked *llm, profile string) (mb float64, err error) {
-	cmd := s.command(ctx, profile, "dev")
-	if err := cmd.Start(); err != nil {
-		return 0, err
-	}
-	err = s.startApart(ctx, w, asked)
-	_ = cmd.Process.Signal(os.Interrupt)
-	if stopped := cmd.Wait(); err == nil {
-		err = stopped
-	}
-	return peakOf(cmd.ProcessState), err
-}
-
-func (s starter) startApart(ctx context.Context, w Work, asked *llm) error {
-	err := until(ctx, func() (bool, error) {
-		_, err := os.Stat(filepath.Join(s.dir, "data", "server.json"))
-		return err == nil, nil
-	})
-	if err == nil {
-		_, err = output(s.command(ctx, "", append(w.arguments(s.dir), "--detach")...))
-	}
-	if err != nil {
-		return err
-	}
-	return until(ctx, func() (bool, error) {
-		if asked.requests() < len(w.Replies) {
-			return false, nil
-		}
-		out, err := output(s.command(ctx, "", "list", "--json"))
-		if err != nil || bytes.Contains(out, []byte(`"completed"`)) {
-			return true, err
-		}
-		if bytes.Contains(out, []byte(`"running"`)) {
-			return false, nil
-		}
-		return true, fmt.Errorf("it ended as %s", out)
-	})
-}
-
-// until asks now and then whether something holds.
-func until(ctx context.Context, holds func() (bool, error)) error {
-	tick := time.NewTicker(time.Second)
-	defer tick.Stop()
-	for {
-		if ok, err := holds(); ok || err != nil {
-			return err
-		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-tick.C:
-		}
-	}
 }
 
 func output(cmd *exec.Cmd) ([]byte, error) {
