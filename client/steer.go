@@ -3,6 +3,7 @@ package client
 import (
 	"context"
 	"fmt"
+	"path/filepath"
 	"slices"
 
 	"github.com/google/uuid"
@@ -87,6 +88,19 @@ func (p *Process) Add(ctx context.Context, a Addition, by By) error {
 	payload := by.payload()
 	payload["context"] = messages
 	return p.steer(ctx, approval.SteerAdd, payload)
+}
+
+// AddRows is Add of the rows of a file, JSON Lines or CSV by its name. The error is an *InvalidError where something is wrong with them.
+func (p *Process) AddRows(ctx context.Context, file string, data []byte, by By) error {
+	idea, err := p.Idea(ctx)
+	if err != nil {
+		return err
+	}
+	messages, problems := ideafiles.ReadRows(file, data, idea)
+	if errs := problems.Errors(); len(errs) > 0 {
+		return &InvalidError{Source: filepath.Base(file), Problems: errs}
+	}
+	return p.Add(ctx, Addition{Context: messages}, by)
 }
 
 // Cancel ends the process: its Request and its Calls are broken off, and nothing more runs. It returns when the process

@@ -63,14 +63,12 @@ reached; 130 interrupted.`,
 	root.PersistentFlags().StringVar(&a.Store, "store", "", "the store: a folder or a bucket's `URL` (default $PROCESSIDEA_STORE, else that of the data folder)")
 	root.AddCommand(
 		process.Run(a), process.Fork(a), process.Simulate(a), process.Check(a), process.List(a), process.Watch(a), process.Result(a), process.Schedule(a),
-		people.Approvals(a), people.Decide(a), people.Pause(a), people.Resume(a), people.Revise(a), people.Add(a), people.Cancel(a),
-		people.Allow(a), people.Disallow(a), people.Plan(a),
+		people.Approvals(a), people.Plan(a),
 		archive.Show(a), archive.History(a), archive.Decisions(a), archive.Diff(a), archive.Blame(a), archive.Verify(a), archive.Export(a),
 		archive.Graph(a), archive.Harden(a), archive.Backtest(a), archive.GC(a), archive.Forget(a),
 		setup.Init(a), setup.Dev(a), setup.MCP(a), setup.Worker(a), setup.Tools(a), setup.Codec(a), setup.Keys(a), setup.Schema(a),
 	)
-	root.AddCommand(people.Decisions(a)...)
-	root.AddCommand(people.PlanDecisions(a)...)
+	root.AddCommand(people.Acts(a)...)
 	arguments.Apply(a, root)
 	rename(root)
 	return root

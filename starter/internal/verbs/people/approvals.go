@@ -73,9 +73,14 @@ func approvalsOf(ctx context.Context, s *server.Session, args []string) ([]clien
 	}
 	list, err := p.Approvals(ctx)
 	if isInstance {
-		list = slices.DeleteFunc(list, func(a client.Approval) bool { return !spelling.MatchesToken(word, a.Instance) })
+		list = inInstance(list, word)
 	}
 	return list, err
+}
+
+// inInstance keeps those of one instance.
+func inInstance(list []client.Approval, word string) []client.Approval {
+	return slices.DeleteFunc(list, func(a client.Approval) bool { return !spelling.MatchesToken(word, a.Instance) })
 }
 
 // plansOf lists the Plans that wait, in the process that is named or in all.

@@ -8,123 +8,96 @@ import (
 	"os"
 	"strings"
 
-	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 	"golang.org/x/term"
 
 	"processidea/client"
 	"processidea/client/bulk"
-	"processidea/model/ideafile/spelling"
 	"processidea/protocol"
 	"processidea/starter/internal/app"
 	"processidea/starter/internal/exit"
 	"processidea/starter/internal/print"
 )
 
-// deciding is what decide is asked for.
-type deciding struct {
-	selection            bulk.Selection
-	where, key           string // JSON, or @file; a file
+// selected says which Calls decide is about, and how it is shown.
+type selected struct {
+	bulk.Selection
+	where                string // JSON, or @file
 	approve, reject, yes bool
-	all                  bool // show every row
 	decision             client.Decision
 }
 
-// Decide decides on many Calls at once.
-func Decide(a *app.App) *cobra.Command {
-	var o deciding
-	c := &cobra.Command{
-		Use:   "decide ID --approve|--reject [--tool NAME] [--where SCHEMA] [--call CALL …]",
-		Short: "Approve or reject many Calls that wait, with one signal",
-		Long: `Approve or reject many Calls that wait, with one signal. A table shows them first: what
-is alike is said once, what differs stands in columns, and a Call that waits in many
-instances and is the same there is one row. Then it asks; --yes does without. What is
-decided on is what the table shows, and nothing else.
-
---where is a JSON Schema over the parameters, as they would run. ID may be an instance,
-refunds/13. It waits until each decision is taken or refused, and says why one was
-refused (exit 2). One signal decides on 1,000 Calls: where more fit, run it again.`,
-		Example: `  starter decide refunds --tool settle --where '{"properties": {"amount": {"maximum": 600}}}' --approve
-  starter decide refunds --call 1.2@13 --call 1.2@19 --reject --reason "not without a receipt"
-  starter decide refunds --tool settle --approve --by ann --group finance --yes --json`,
-		RunE: func(c *cobra.Command, args []string) error {
-			if err := o.read(); err != nil {
-				return err
-			}
-			return decideMany(c.Context(), a, args[0], o)
-		},
-	}
-	f := c.Flags()
+func manyFlags(f *pflag.FlagSet, g *given) {
+	o := &g.many
+	decidesFlags(f, g)
+	f.Lookup("reason").Usage = "why; the LLM is told"
 	f.BoolVar(&o.approve, "approve", false, "let them run, as they are shown")
 	f.BoolVar(&o.reject, "reject", false, "do not let them run; the --reason goes to the LLM")
-	f.StringVar(&o.selection.Tool, "tool", "", "Calls of the tool of this `name`")
+	f.StringVar(&o.Tool, "tool", "", "Calls of the tool of this `name`")
 	f.StringVar(&o.where, "where", "", "Calls whose parameters fit this JSON Schema, as `JSON` or @file")
-	f.StringArrayVar(&o.selection.Calls, "call", nil, "this `Call`; may be repeated. 1.2 is that Call in every instance")
-	f.StringVar(&o.decision.Reason, "reason", "", "why; the LLM is told")
+	f.StringArrayVar(&o.Calls, "call", nil, "this `Call`; may be repeated. 1.2 is that Call in every instance")
 	f.BoolVar(&o.yes, "yes", false, "do not ask")
-	f.BoolVar(&o.all, "all", false, "show every row of the table, however many there are")
-	addByFlag(c, &o.decision.By)
-	addGroupFlag(c, &o.decision.Groups)
-	addKeyFlag(c, &o.key)
-	return c
+	f.BoolVar(&g.all, "all", false, "show every row of the table, however many there are")
 }
 
 // read refuses what cannot be meant before anybody is asked.
-func (o *deciding) read() (err error) {
+func (o *selected) read(g *given) (err error) {
 	if o.approve == o.reject {
 		return exit.Usagef("decide: want --approve or --reject")
+	}
+	if o.where != "" {
+		if o.Where, err = jsonValue(o.where); err != nil {
+			return exit.Usagef("read --where: %w", err)
+		}
+	}
+	if o.decision, err = g.decision(); err != nil {
+		return err
 	}
 	o.decision.Kind = client.Approve
 	if o.reject {
 		o.decision.Kind = client.Reject
-	}
-	if o.where != "" {
-		if o.selection.Where, err = jsonValue(o.where); err != nil {
-			return exit.Usagef("read --where: %w", err)
-		}
-	}
-	if err := decideBy(&o.decision, o.key); err != nil {
-		return err
 	}
 	whole := o.decision
 	whole.Call = "1.1" // any
 	if err := whole.Validate(); err != nil {
 		return exit.Usagef("decide: %w", err)
 	}
-	_, err = o.selection.Of(nil)
-	if len(o.selection.Calls) > 0 {
-		_, err = bulk.Selection{Where: o.selection.Where}.Of(nil)
+	_, err = o.Of(nil)
+	if len(o.Calls) > 0 {
+		_, err = bulk.Selection{Where: o.Where}.Of(nil)
 	}
 	return err
 }
 
-func decideMany(ctx context.Context, a *app.App, given string, o deciding) error {
-	process, word, isInstance := protocol.ParseInstanceID(given)
-	return a.VisitProcess(ctx, process, func(p *client.Process) error {
-		waiting, err := p.Approvals(ctx)
+func decideMany(ctx context.Context, a *app.App, g *given) (done bool, err error) {
+	o := &g.many
+	if err := o.read(g); err != nil {
+		return true, err
+	}
+	process, word, isInstance := protocol.ParseInstanceID(g.args[0])
+	return true, a.VisitProcess(ctx, process, func(p *client.Process) error {
+		there, err := p.Approvals(ctx)
 		if err != nil {
 			return err
 		}
-		var there []client.Approval
-		for _, w := range waiting {
-			if !isInstance || spelling.MatchesToken(word, w.Instance) {
-				there = append(there, w)
-			}
+		if isInstance {
+			there = inInstance(there, word)
 		}
-		list, err := o.selection.Of(there)
+		list, err := o.Of(there)
 		switch {
 		case err != nil:
-			return fmt.Errorf("decide on %s: %w", given, err)
+			return fmt.Errorf("decide on %s: %w", g.args[0], err)
 		case len(list) == 0 && len(there) == 0:
-			return exit.Usagef("decide on %s: nobody is waited for", given)
+			return exit.Usagef("decide on %s: nobody is waited for", g.args[0])
 		case len(list) == 0:
-			return exit.Usagef("decide on %s: none of the %s that wait there fits", given, print.Plural(len(there), "Call"))
+			return exit.Usagef("decide on %s: none of the %s that wait there fits", g.args[0], print.Plural(len(there), "Call"))
 		}
-		return o.show(ctx, a, p, list)
+		return o.show(ctx, a, p, list, g.all)
 	})
 }
 
 // show shows what is to be decided on, asks, and decides.
-func (o *deciding) show(ctx context.Context, a *app.App, p *client.Process, list []client.Approval) error {
+func (o *selected) show(ctx context.Context, a *app.App, p *client.Process, list []client.Approval, all bool) error {
 	fitting := len(list)
 	list = list[:min(fitting, client.MaxDecisionsAtOnce)]
 	table := bulk.TableOf(list)
@@ -134,7 +107,7 @@ func (o *deciding) show(ctx context.Context, a *app.App, p *client.Process, list
 		if o.yes {
 			out = a.Err // the result alone goes to standard output
 		}
-		if _, err := io.WriteString(out, tableText(p.ID(), table, fitting, print.TableWidth(out), o.all)); err != nil {
+		if _, err := io.WriteString(out, tableText(p.ID(), table, fitting, print.TableWidth(out), all)); err != nil {
 			return err
 		}
 	}

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
-	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"processidea/client"
 	"processidea/flags"
@@ -20,98 +20,53 @@ import (
 	"processidea/starter/internal/server"
 )
 
-// orderFlags are what allow is given.
-type orderFlags struct {
-	tool, when, until string
-	count             int
-	groups            []string
-	key               string // a file
-	by                byFlags
+func orderFlags(f *pflag.FlagSet, g *given) {
+	decidesFlags(f, g)
+	f.StringVar(&g.order.Tool, "tool", "", "the `Tool` whose Calls are approved")
+	f.StringVar(&g.when, "when", "", "the JSON `Schema` that their parameters fit, or @file (default any)")
+	flags.Int(f, &g.order.Count, "count", 1, approval.MaxOrderCount, "how many Calls are approved at most")
+	f.StringVar(&g.until, "until", "", "the `time` from which none is, such as 2026-12-04T18:00:00Z")
 }
 
-// Allow gives a standing order, or lists those that were given.
-func Allow(a *app.App) *cobra.Command {
-	var o orderFlags
-	c := &cobra.Command{
-		Use:   "allow ID [ORDER] [--tool TOOL]",
-		Short: "Give leave beforehand: Calls of a Tool that fit are approved",
-		Long: `Give leave beforehand, a standing order: Calls of a Tool that wait for a person, and
-fit, are approved under it, as if you approved each, until it has approved as many as
---count says, or --until is reached. ORDER is a name of your own (default: one is made
-up), by which "disallow" ends it. It takes the right to decide on these Calls, and is on record with each.
-
-It never covers a Call that a person has changed, nor one that somebody must look at
-for another reason than the Tool's policy. With a key ("starter keys person") it is
-signed, as it must be for a Tool whose decisions are. Without --tool the orders are listed.`,
-		Example: `  starter allow refunds small --tool settle --count 40 --until 2026-12-04T18:00:00Z \
-    --when '{"properties": {"values": {"properties": {"cents": {"maximum": 60000}}}}}'
-  starter allow refunds`,
-		RunE: func(c *cobra.Command, args []string) error {
-			switch {
-			case len(args) == 2:
-				return allow(c.Context(), a, args[0], args[1], o)
-			case o.tool != "":
-				return allow(c.Context(), a, args[0], o.tool+"-"+uuid.NewString()[:8], o)
-			}
-			return listOrders(c.Context(), a, args[0])
-		},
+// allow gives a standing order.
+func allow(g *given) (do deed, err error) {
+	o := &g.order
+	if len(g.args) == 2 {
+		o.ID = g.args[1]
+	} else {
+		o.ID = o.Tool + "-" + uuid.NewString()[:8]
 	}
-	c.Flags().StringVar(&o.tool, "tool", "", "the `Tool` whose Calls are approved")
-	c.Flags().StringVar(&o.when, "when", "", "the JSON `Schema` that their parameters fit, or @file (default any)")
-	flags.Int(c.Flags(), &o.count, "count", 1, approval.MaxOrderCount, "how many Calls are approved at most")
-	c.Flags().StringVar(&o.until, "until", "", "the `time` from which none is, such as 2026-12-04T18:00:00Z")
-	addGroupFlag(c, &o.groups)
-	addKeyFlag(c, &o.key)
-	o.by.add(c)
-	return c
-}
-
-func allow(ctx context.Context, a *app.App, process, id string, o orderFlags) error {
-	giver := client.Decision{By: o.by.by, Groups: o.groups}
-	if err := decideBy(&giver, o.key); err != nil {
-		return err
+	giver, err := g.decision()
+	if err != nil {
+		return nil, err
 	}
-	order := client.StandingOrder{ID: id, Tool: o.tool, Count: o.count, By: giver.By, Groups: giver.Groups, Reason: o.by.reason, Key: giver.Key}
-	if o.when != "" {
-		v, err := jsonValue(o.when)
+	o.By, o.Groups, o.Reason, o.Key = giver.By, giver.Groups, giver.Reason, giver.Key
+	if g.when != "" {
+		v, err := jsonValue(g.when)
 		if err != nil {
-			return exit.Usagef("allow %s: --when: %w", id, err)
+			return nil, exit.Usagef("allow %s: --when: %w", o.ID, err)
 		}
-		if order.When = jsonval.AsObject(v); order.When == nil {
-			return exit.Usagef("allow %s: --when is a JSON Schema, an object", id)
+		if o.When = jsonval.AsObject(v); o.When == nil {
+			return nil, exit.Usagef("allow %s: --when is a JSON Schema, an object", o.ID)
 		}
 	}
-	if o.until != "" {
-		at, err := time.Parse(time.RFC3339, o.until)
-		if err != nil {
-			return exit.Usagef("allow %s: --until is a time such as 2026-12-04T18:00:00Z, not %q", id, o.until)
+	if g.until != "" {
+		if o.Until, err = time.Parse(time.RFC3339, g.until); err != nil {
+			return nil, exit.Usagef("allow %s: --until is a time such as 2026-12-04T18:00:00Z, not %q", o.ID, g.until)
 		}
-		order.Until = at
 	}
-	if err := order.Validate(); err != nil {
-		return exit.Usagef("allow %s: %w", id, err)
+	if err := o.Validate(); err != nil {
+		return nil, exit.Usagef("allow %s: %w", o.ID, err)
 	}
-	return steer(ctx, a, process, approval.SteerAllow, func(p *client.Process) error { return p.Allow(ctx, order) })
+	return steering(func(ctx context.Context, p *client.Process, g *given) error { return p.Allow(ctx, g.order) })(g)
 }
 
-// Disallow ends a standing order.
-func Disallow(a *app.App) *cobra.Command {
-	var by byFlags
-	c := &cobra.Command{
-		Use:     "disallow ID ORDER",
-		Short:   "End a standing order; what was approved under it stays so",
-		Example: `  starter disallow refunds small --reason "the sale is over"`,
-		RunE: func(c *cobra.Command, args []string) error {
-			return steer(c.Context(), a, args[0], approval.SteerDisallow, func(p *client.Process) error { return p.Disallow(c.Context(), args[1], by.who()) })
-		},
+// listOrders prints the standing orders of a process, where none is given.
+func listOrders(ctx context.Context, a *app.App, g *given) (done bool, err error) {
+	if len(g.args) == 2 || g.order.Tool != "" {
+		return false, nil
 	}
-	by.add(c)
-	return c
-}
-
-// listOrders prints the standing orders of a process.
-func listOrders(ctx context.Context, a *app.App, process string) error {
-	return a.VisitProcess(ctx, process, func(p *client.Process) error {
+	return true, a.VisitProcess(ctx, g.args[0], func(p *client.Process) error {
 		v, err := p.Status(ctx)
 		switch {
 		case err != nil:

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"processidea/client"
 	"processidea/model/approval"
@@ -97,108 +98,63 @@ func plansText(plans []client.Plan, mermaid bool) string {
 	return b.String()
 }
 
-// planFlags are what the decisions on a Plan are given.
-type planFlags struct {
-	digest, key, file string
-	all               bool
-	groups            []string
-	by                byFlags
-}
-
-// PlanDecisions are the verbs that decide on a Plan.
-func PlanDecisions(a *app.App) []*cobra.Command {
-	return []*cobra.Command{
-		planVerb(a, approval.SteerApprovePlan, "Have a Plan that waits run, as it was shown",
-			"  starter approve-plan refund-17\n  starter approve-plan refund-17 --digest 5f0c… --reason checked"),
-		planVerb(a, approval.SteerAmendPlan, "Have a Plan that waits run with other Calls: some taken out, changed or added",
-			"  starter amend-plan refund-17 --file calls.json --reason \"one is enough\"\n  starter plan refund-17 --calls > calls.json   # to begin with"),
-		planVerb(a, approval.SteerRejectPlan, "Have nothing of a Plan run; the next Request reads why",
-			"  starter reject-plan refund-17 --reason \"ask the customer first\""),
-	}
-}
-
-var planVerbs = map[string]string{
-	approval.SteerApprovePlan: `Have a Plan that waits, as a whole, run as it was shown. The approval policies of its
-Calls' Tools hold as ever: who approves the Plan approves none of its Calls by that.
-REQUEST is the number of the Request that made it, 0 for a Plan that begins the
-process; without it the only one that waits is meant.`,
-	approval.SteerAmendPlan: `Have a Plan that waits, as a whole, run with other Calls. --file holds all of them as a JSON list, as
-"starter plan ID --calls" prints them. Each is checked as the LLM's are; if one cannot
-run, nothing changes and you are told why. REQUEST is as with approve-plan.`,
-	approval.SteerRejectPlan: `Have nothing of a Plan run that waits as a whole. The next Request reads why. A direct
-Plan of stage "optimal" gives way to the LLM; one of stage "complete" fails its
-instances. REQUEST is as with approve-plan.`,
-}
-
-func planVerb(a *app.App, kind, short, example string) *cobra.Command {
-	var f planFlags
-	c := &cobra.Command{
-		Use: kind + " ID [REQUEST]", Short: short, Long: planVerbs[kind], Example: example,
-		RunE: func(c *cobra.Command, args []string) error { return decidePlan(c.Context(), a, kind, args, f) },
-	}
-	c.Flags().StringVar(&f.digest, "digest", "", "the `digest` of the Plan as you saw it: another one is not decided on")
-	if kind == approval.SteerAmendPlan {
-		c.Flags().StringVar(&f.file, "file", "", "the JSON `file` with all Calls of the Plan")
+func planFlags(f *pflag.FlagSet, g *given) {
+	decidesFlags(f, g)
+	f.StringVar(&g.digest, "digest", "", "the `digest` of the Plan as you saw it: another one is not decided on")
+	if g.verb == approval.SteerAmendPlan {
+		f.StringVar(&g.file, "file", "", "the JSON `file` with all Calls of the Plan")
 	} else {
-		c.Flags().BoolVar(&f.all, "all", false, "every Plan that waits, in all parts")
+		f.BoolVar(&g.all, "all", false, "every Plan that waits, in all parts")
 	}
-	addGroupFlag(c, &f.groups)
-	addKeyFlag(c, &f.key)
-	f.by.add(c)
-	return c
 }
 
-func decidePlan(ctx context.Context, a *app.App, kind string, args []string, f planFlags) error {
-	who := client.Decision{By: f.by.by, Groups: f.groups}
-	if err := decideBy(&who, f.key); err != nil {
-		return err
+// decidePlan decides on a Plan, or on all.
+func decidePlan(g *given) (deed, error) {
+	who, err := g.decision()
+	if err != nil {
+		return nil, err
 	}
-	d := client.PlanDecision{Kind: kind, Digest: f.digest, By: who.By, Groups: who.Groups, Reason: f.by.reason, Key: who.Key}
-	if kind == approval.SteerRejectPlan && strings.TrimSpace(d.Reason) == "" {
-		return exit.Usagef("%s %s: a rejection says why: --reason is missing", kind, args[0])
+	d := client.PlanDecision{Kind: g.verb, By: who.By, Groups: who.Groups, Reason: who.Reason, Key: who.Key}
+	if d.Kind == approval.SteerRejectPlan && strings.TrimSpace(d.Reason) == "" {
+		return nil, exit.Usagef("%s %s: a rejection says why: --reason is missing", d.Kind, g.process)
 	}
-	if kind == approval.SteerAmendPlan {
-		calls, err := readCalls(f.file)
-		if err != nil {
-			return exit.Usagef("%s %s: --file: %w", kind, args[0], err)
+	if d.Kind == approval.SteerAmendPlan {
+		if d.Calls, err = readCalls(g.file); err != nil {
+			return nil, exit.Usagef("%s %s: --file: %w", d.Kind, g.process, err)
 		}
-		d.Calls = calls
 	}
-	return steer(ctx, a, args[0], kind, func(p *client.Process) error {
+	return steering(func(ctx context.Context, p *client.Process, g *given) error {
 		plans, err := p.Plans(ctx)
 		if err == nil {
-			plans, err = meantPlans(plans, args, f)
-		}
-		if err != nil {
-			return err
+			plans, err = meantPlans(plans, g)
 		}
 		for _, plan := range plans {
 			d.Request, d.Digest = plan.Request, plan.Digest
-			if err := p.DecidePlan(ctx, d); err != nil {
-				return err
+			if err == nil {
+				err = p.DecidePlan(ctx, d)
 			}
 		}
-		return nil
-	})
+		return err
+	})(g)
 }
 
 // meantPlans picks the Plans that a decision is about.
-func meantPlans(plans []client.Plan, args []string, f planFlags) ([]client.Plan, error) {
-	if len(args) > 1 {
-		n, err := strconv.Atoi(args[1])
+func meantPlans(plans []client.Plan, g *given) ([]client.Plan, error) {
+	if len(g.args) > 1 {
+		n, err := strconv.Atoi(g.args[1])
 		if err != nil {
-			return nil, exit.Usagef("decide on a Plan of %s: REQUEST is the number of a Request, not %q", args[0], args[1])
+			return nil, exit.Usagef("decide on a Plan of %s: REQUEST is the number of a Request, not %q", g.process, g.args[1])
 		}
 		plans = slices.DeleteFunc(plans, func(p client.Plan) bool { return p.Request != n })
 	}
-	if f.digest != "" {
-		plans = slices.DeleteFunc(plans, func(p client.Plan) bool { return !strings.HasPrefix(p.Digest, f.digest) })
+	if g.digest != "" {
+		plans = slices.DeleteFunc(plans, func(p client.Plan) bool { return !strings.HasPrefix(p.Digest, g.digest) })
 	}
 	switch {
 	case len(plans) == 0:
-		return nil, exit.Usagef("decide on a Plan of %s: no such Plan waits (starter plan %s)", args[0], args[0])
-	case len(plans) > 1 && !f.all:
-		return nil, exit.Usagef("decide on a Plan of %s: %d wait: name one with --digest, or all with --all", args[0], len(plans))
+		return nil, exit.Usagef("decide on a Plan of %s: no such Plan waits (starter plan %s)", g.process, g.process)
+	case len(plans) > 1 && !g.all:
+		return nil, exit.Usagef("decide on a Plan of %s: %d wait: name one with --digest, or all with --all", g.process, len(plans))
 	}
 	return plans, nil
 }

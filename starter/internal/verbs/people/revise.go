@@ -4,55 +4,49 @@ import (
 	"cmp"
 	"context"
 
-	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"processidea/client"
 	"processidea/client/ideafiles"
 	"processidea/model/approval"
-	"processidea/starter/internal/app"
 	"processidea/starter/internal/exit"
 )
 
-// Revise corrects a process.
-func Revise(a *app.App) *cobra.Command {
-	var by byFlags
-	file, reopen := "", []string(nil)
-	c := &cobra.Command{
-		Use:   "revise ID [--file FILE] [--reopen TOKEN]",
-		Short: "Correct a process: new values, inputs, instructions, Plan or limits, or an instance to work on again",
-		Long: `Correct a process. The file, JSON or YAML, holds messages as an Idea's context does:
-a list, or an object with "context", and "limits" if wanted. They come after all others:
-a state message sets values of one instance, or of all; input, data, text, instruction
-and plan messages are seen from the next Request on. The correction makes a new Idea;
-the old one stays as it is.
-
---reopen has an instance that has settled or failed worked on again: the next Request is
-about it, and is told the --reason. What was written stays. In the file, "reopen": true
-in a message for the instance does the same.`,
-		Example: `  starter revise refunds --file correction.json --reason "wrong price list"
-  starter revise refunds --reopen 13 --reason "the customer wrote again"`,
-		RunE: func(c *cobra.Command, args []string) error {
-			return revise(c.Context(), a, args[0], file, reopen, by.who())
-		},
-	}
-	by.add(c)
-	c.Flags().StringVar(&file, "file", "", "the `file` with the correction")
-	c.Flags().StringSliceVar(&reopen, "reopen", nil, "`TOKEN` of an instance that has ended, to work on again")
-	return c
+func reviseFlags(f *pflag.FlagSet, g *given) {
+	byFlags(f, g)
+	f.StringVar(&g.file, "file", "", "the `file` with the correction")
+	f.StringSliceVar(&g.reopen, "reopen", nil, "`TOKEN` of an instance that has ended, to work on again")
 }
 
-func revise(ctx context.Context, a *app.App, process, file string, reopen []string, by client.By) error {
+func revise(g *given) (do deed, err error) {
 	var read approval.SteeringPayload
-	if file != "" || len(reopen) == 0 {
-		var err error
-		read, err = readCorrection(file)
-		if err != nil {
-			return err
+	if g.file != "" || len(g.reopen) == 0 {
+		if read, err = readCorrection(g.file); err != nil {
+			return nil, err
 		}
 	}
-	c := client.Correction{Context: read.Context, Reopen: reopen, Limits: read.Limits}
-	by = client.By{Name: cmp.Or(read.By, by.Name), Reason: cmp.Or(read.Reason, by.Reason)}
-	return steer(ctx, a, process, approval.SteerRevise, func(p *client.Process) error { return p.Revise(ctx, c, by) })
+	c := client.Correction{Context: read.Context, Reopen: g.reopen, Limits: read.Limits}
+	by := client.By{Name: cmp.Or(read.By, g.who().Name), Reason: cmp.Or(read.Reason, g.reason)}
+	return steering(func(ctx context.Context, p *client.Process, _ *given) error { return p.Revise(ctx, c, by) })(g)
+}
+
+func addFlags(f *pflag.FlagSet, g *given) {
+	byFlags(f, g)
+	f.StringVar(&g.file, "instances", "", "the `file` with the rows")
+}
+
+// add brings the rows of a file to a process that is at work.
+func add(g *given) (deed, error) {
+	if g.file == "" {
+		return nil, exit.Usagef("add to %s: --instances is missing", g.process)
+	}
+	data, err := ideafiles.ReadFile(g.file)
+	if err != nil {
+		return nil, err
+	}
+	return steering(func(ctx context.Context, p *client.Process, g *given) error {
+		return p.AddRows(ctx, g.file, data, g.who())
+	})(g)
 }
 
 // readCorrection reads a file with messages, and limits beside them or where an Idea has them. What it says of who and

@@ -1,0 +1,225 @@
+package people
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"processidea/client"
+	"processidea/model/approval"
+	"processidea/starter/internal/app"
+)
+
+// act is a verb by which people act on a process.
+type act struct {
+	name, args                 string
+	short, long, example, help string // long begins with short where help follows it instead
+	flags                      func(*pflag.FlagSet, *given)
+	// deed reads what is given, refuses what cannot be meant before anybody is asked, and returns what is to be done.
+	deed func(*given) (deed, error)
+	// instead does something else where that is asked for.
+	instead func(context.Context, *app.App, *given) (done bool, err error)
+}
+
+// deed does something to a process, and counts who has decided so where several must.
+type deed = func(context.Context, *client.Process) (client.Count, error)
+
+var acts = []act{
+	{
+		name: client.Approve, args: "ID CALL", short: "Let a Call that waits run, as it is shown", help: aboutDecisions,
+		example: `  starter approve refund-17 1.2
+  starter approve refunds 1.2@13 --digest 5f0c… --by ann`,
+		flags: decisionFlags, deed: decide,
+	},
+	{
+		name: client.Reject, args: "ID CALL", short: "Do not let a Call that waits run; the reason goes to the LLM", help: aboutDecisions,
+		example: `  starter reject refunds 1.2@13 --reason "not without a receipt"`,
+		flags:   decisionFlags, deed: decide,
+	},
+	{
+		name: client.Amend, args: "ID CALL", short: "Let a Call that waits run with other parameters", help: aboutDecisions,
+		example: `  starter amend refunds 1.2@13 --params '{"values": {"cents": 25000}}' --reason "half of it"`,
+		flags:   valueFlag("params", "the parameters that change, as `JSON` or @file; null takes an optional one away"), deed: decide,
+	},
+	{
+		name: client.Replace, args: "ID CALL", short: "Put another Call in the place of one that waits", help: aboutDecisions,
+		example: `  starter replace refunds 1.2@13 --with '{"_tool": "apologise", "values": {"order": "†state.order", "customer": "†state.customer"}}'`,
+		flags:   valueFlag("with", "the Call that takes its place, as `JSON` or @file"), deed: decide,
+	},
+	{
+		name: client.Answer, args: "ID CALL", short: "Give the result of a Call that waits; nothing runs", help: aboutDecisions,
+		example: `  starter answer refunds 1.2@13 --output '"paid by hand"' --reason "in the shop"`,
+		flags:   valueFlag("output", "the result, as `JSON` or @file"), deed: decide,
+	},
+	{
+		name: approval.SteerDecide, args: "ID --approve|--reject [--tool NAME] [--where SCHEMA] [--call CALL …]",
+		short: "Approve or reject many Calls that wait, with one signal",
+		long: `Approve or reject many Calls that wait, with one signal. A table shows them first: what
+is alike is said once, what differs stands in columns, and a Call that waits in many
+instances and is the same there is one row. Then it asks; --yes does without. What is
+decided on is what the table shows, and nothing else.
+
+--where is a JSON Schema over the parameters, as they would run. ID may be an instance,
+refunds/13. It waits until each decision is taken or refused, and says why one was
+refused (exit 2). One signal decides on 1,000 Calls: where more fit, run it again.`,
+		example: `  starter decide refunds --tool settle --where '{"properties": {"amount": {"maximum": 600}}}' --approve
+  starter decide refunds --call 1.2@13 --call 1.2@19 --reject --reason "not without a receipt"
+  starter decide refunds --tool settle --approve --by ann --group finance --yes --json`,
+		flags: manyFlags, instead: decideMany,
+	},
+	{
+		name: approval.SteerAllow, args: "ID [ORDER] [--tool TOOL]", short: "Give leave beforehand: Calls of a Tool that fit are approved",
+		long: `Give leave beforehand, a standing order: Calls of a Tool that wait for a person, and
+fit, are approved under it, as if you approved each, until it has approved as many as
+--count says, or --until is reached. ORDER is a name of your own (default: one is made
+up), by which "disallow" ends it. It takes the right to decide on these Calls, and is on record with each.
+
+It never covers a Call that a person has changed, nor one that somebody must look at
+for another reason than the Tool's policy. With a key ("starter keys person") it is
+signed, as it must be for a Tool whose decisions are. Without --tool the orders are listed.`,
+		example: `  starter allow refunds small --tool settle --count 40 --until 2026-12-04T18:00:00Z \
+    --when '{"properties": {"values": {"properties": {"cents": {"maximum": 60000}}}}}'
+  starter allow refunds`,
+		flags: orderFlags, deed: allow, instead: listOrders,
+	},
+	{
+		name: approval.SteerDisallow, args: "ID ORDER", short: "End a standing order; what was approved under it stays so",
+		example: `  starter disallow refunds small --reason "the sale is over"`, flags: byFlags,
+		deed: steering(func(ctx context.Context, p *client.Process, g *given) error {
+			return p.Disallow(ctx, g.args[1], g.who())
+		}),
+	},
+	{
+		name: approval.SteerApprovePlan, args: "ID [REQUEST]", short: "Have a Plan that waits run, as it was shown",
+		long: `Have a Plan that waits, as a whole, run as it was shown. The approval policies of its
+Calls' Tools hold as ever: who approves the Plan approves none of its Calls by that.
+REQUEST is the number of the Request that made it, 0 for a Plan that begins the
+process; without it the only one that waits is meant.`,
+		example: `  starter approve-plan refund-17
+  starter approve-plan refund-17 --digest 5f0c… --reason checked`,
+		flags: planFlags, deed: decidePlan,
+	},
+	{
+		name: approval.SteerAmendPlan, args: "ID [REQUEST]",
+		short: "Have a Plan that waits run with other Calls: some taken out, changed or added",
+		long: `Have a Plan that waits, as a whole, run with other Calls. --file holds all of them as a JSON list, as
+"starter plan ID --calls" prints them. Each is checked as the LLM's are; if one cannot
+run, nothing changes and you are told why. REQUEST is as with approve-plan.`,
+		example: `  starter amend-plan refund-17 --file calls.json --reason "one is enough"
+  starter plan refund-17 --calls > calls.json   # to begin with`,
+		flags: planFlags, deed: decidePlan,
+	},
+	{
+		name: approval.SteerRejectPlan, args: "ID [REQUEST]", short: "Have nothing of a Plan run; the next Request reads why",
+		long: `Have nothing of a Plan run that waits as a whole. The next Request reads why. A direct
+Plan of stage "optimal" gives way to the LLM; one of stage "complete" fails its
+instances. REQUEST is as with approve-plan.`,
+		example: `  starter reject-plan refund-17 --reason "ask the customer first"`,
+		flags:   planFlags, deed: decidePlan,
+	},
+	{
+		name: approval.SteerPause, args: "ID", short: "Let the running Calls of a process finish and start nothing new",
+		long: `Let the running Calls of a process finish and start nothing new, until "resume".
+Decisions are taken in the meantime; what they let run starts when the process goes on.`,
+		example: `  starter pause refunds --reason "the bank is closed"`, flags: byFlags,
+		deed: steering(func(ctx context.Context, p *client.Process, g *given) error { return p.Pause(ctx, g.who()) }),
+	},
+	{
+		name: approval.SteerResume, args: "[ID]",
+		short: "Let a paused process go on, with higher limits where it has reached one, or all of them",
+		long: `Let a paused process go on, with higher limits where it has reached one.
+
+With --all every paused process goes on that somebody started, with its parts and its
+delegates; with --because those alone that are paused with a code: list --paused shows
+it. It says what became of each.`,
+		example: `  starter resume refunds
+  starter resume refunds --requests 100
+  starter resume --all --because llm_unreachable`,
+		flags: resumeFlags, instead: resumeAll,
+		deed: steering(func(ctx context.Context, p *client.Process, g *given) error { return p.Resume(ctx, g.limits, g.who()) }),
+	},
+	{
+		name: approval.SteerRevise, args: "ID [--file FILE] [--reopen TOKEN]",
+		short: "Correct a process: new values, inputs, instructions, Plan or limits, or an instance to work on again",
+		long: `Correct a process. The file, JSON or YAML, holds messages as an Idea's context does:
+a list, or an object with "context", and "limits" if wanted. They come after all others:
+a state message sets values of one instance, or of all; input, data, text, instruction
+and plan messages are seen from the next Request on. The correction makes a new Idea;
+the old one stays as it is.
+
+--reopen has an instance that has settled or failed worked on again: the next Request is
+about it, and is told the --reason. What was written stays. In the file, "reopen": true
+in a message for the instance does the same.`,
+		example: `  starter revise refunds --file correction.json --reason "wrong price list"
+  starter revise refunds --reopen 13 --reason "the customer wrote again"`,
+		flags: reviseFlags, deed: revise,
+	},
+	{
+		name: approval.SteerAdd, args: "ID --instances FILE", short: "Add instances to a process that is at work",
+		long: `Add instances to a process that is at work: one a row of a JSON Lines or CSV file, as
+"run --instances" reads it. Rows without a name are named after those that the process
+has. The new instances are in its next Request.`,
+		example: `  starter add refunds --instances late.jsonl`, flags: addFlags, deed: add,
+	},
+	{
+		name: "cancel", args: "ID", short: "End a process: its Request and its Calls are broken off, nothing more runs",
+		long: `End a process. Its Request and its Calls are broken off and nothing more runs; what
+has had its effect keeps it. It waits until the process has ended.`,
+		example: `  starter cancel refunds`,
+		deed:    steering(func(ctx context.Context, p *client.Process, _ *given) error { return p.Cancel(ctx) }),
+	},
+}
+
+const aboutDecisions = `.
+
+CALL is as "approvals" shows it, or as it is typed more easily: 1.2@13 for 1.2@⑬. ID may
+be an instance, refunds/13; then CALL is 1.2. It waits until the decision is taken
+(exit 0), or refused (exit 2), and says why. With a key ("starter keys person") it is
+signed: the proof then says who decides, and of which groups.`
+
+// Acts are the verbs by which people act on processes.
+func Acts(a *app.App) (all []*cobra.Command) {
+	for _, one := range acts {
+		g := &given{verb: one.name}
+		c := &cobra.Command{Use: one.name + " " + one.args, Short: one.short, Long: one.long, Example: one.example}
+		if one.help != "" {
+			c.Long = one.short + one.help
+		}
+		if g.flags = c.Flags(); one.flags != nil {
+			one.flags(g.flags, g)
+		}
+		c.RunE = func(c *cobra.Command, args []string) error {
+			g.args = args
+			return one.run(c.Context(), a, g)
+		}
+		all = append(all, c)
+	}
+	return all
+}
+
+func (t act) run(ctx context.Context, a *app.App, g *given) error {
+	if t.instead != nil {
+		if done, err := t.instead(ctx, a, g); done || err != nil {
+			return err
+		}
+	}
+	g.process = g.args[0]
+	do, err := t.deed(g)
+	if err != nil {
+		return err
+	}
+	return a.VisitProcess(ctx, g.process, func(p *client.Process) error {
+		count, err := do(ctx, p)
+		return printOutcome(a, outcome{Process: g.process, Signal: t.name, Call: g.call, Count: countOf(count)}, err)
+	})
+}
+
+// steering is the deed of a verb that has nothing to refuse beforehand, and is no decision.
+func steering(do func(context.Context, *client.Process, *given) error) func(*given) (deed, error) {
+	return func(g *given) (deed, error) {
+		return func(ctx context.Context, p *client.Process) (none client.Count, err error) {
+			return none, do(ctx, p, g)
+		}, nil
+	}
+}

@@ -1,0 +1,73 @@
+package people
+
+import (
+	"cmp"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"processidea/client"
+	"processidea/client/ideafiles"
+	"processidea/model/ideafile"
+	"processidea/model/jsonval"
+	"processidea/starter/internal/app"
+)
+
+// given is what a verb that acts is given: its arguments, and the flags that it has.
+type given struct {
+	verb          string
+	args          []string
+	flags         *pflag.FlagSet
+	process, call string // that it is done to
+
+	by, reason, key, digest string // key is a file
+	groups                  []string
+	value, valueFlag        string // JSON, or @file, and the flag that brings it
+	file                    string
+	all                     bool
+	reopen                  []string
+	limits                  ideafile.Limits
+	because                 string // why those have paused that go on
+	order                   client.StandingOrder
+	when, until             string // of the order
+	many                    selected
+}
+
+func byFlags(f *pflag.FlagSet, g *given) {
+	f.StringVar(&g.by, "by", "", "the `name` of who does it (default: the user's)")
+	f.StringVar(&g.reason, "reason", "", "why")
+}
+
+// decidesFlags are those of whoever decides, by the name or by a proof.
+func decidesFlags(f *pflag.FlagSet, g *given) {
+	byFlags(f, g)
+	f.StringArrayVar(&g.groups, "group", nil,
+		"a `group` that who decides is of, where the policy asks for one; may be repeated (default $PROCESSIDEA_GROUPS, with commas between)")
+	f.StringVar(&g.key, "key", "", "sign with the private key in this `file` (default $PROCESSIDEA_KEY)")
+}
+
+// who says who acts, and why.
+func (g *given) who() client.By {
+	return client.By{Name: cmp.Or(g.by, app.UserName()), Reason: g.reason}
+}
+
+// decision says who takes a decision: by a proof where there is a key, else by name, and groups that the environment may name.
+func (g *given) decision() (d client.Decision, err error) {
+	d = client.Decision{Call: g.call, Digest: g.digest, By: g.by, Groups: g.groups, Reason: g.reason}
+	if d.Key, err = app.SigningKey(g.key); err == nil && d.Key == nil {
+		d.By, d.Groups = g.who().Name, app.GroupsOr(g.groups)
+	}
+	return d, err
+}
+
+// jsonValue reads JSON from a flag, or from the file that it names behind an @.
+func jsonValue(text string) (any, error) {
+	data := []byte(text)
+	if path, ok := strings.CutPrefix(text, "@"); ok {
+		var err error
+		if data, err = ideafiles.ReadFile(path); err != nil {
+			return nil, err
+		}
+	}
+	return jsonval.Decode(data)
+}

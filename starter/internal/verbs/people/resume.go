@@ -1,0 +1,80 @@
+package people
+
+import (
+	"cmp"
+	"context"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"processidea/client"
+	"processidea/flags"
+	"processidea/model/jsonval"
+	"processidea/starter/internal/app"
+	"processidea/starter/internal/exit"
+	"processidea/starter/internal/print"
+	"processidea/starter/internal/server"
+)
+
+func resumeFlags(f *pflag.FlagSet, g *given) {
+	byFlags(f, g)
+	f.BoolVar(&g.all, "all", false, "all paused processes")
+	f.StringVar(&g.because, "because", "",
+		"with --all: those alone that are paused with this `code`, such as llm_unreachable")
+	set := &g.limits
+	flags.Int(f, &set.Requests, "requests", 1, jsonval.MaxCount, "the new limit of Requests, in all")
+	flags.Int(f, &set.Tokens, "tokens", 1, jsonval.MaxCount, "the new limit of tokens, in all")
+	flags.Int(f, &set.Calls, "calls", 1, jsonval.MaxCount, "the new limit of Calls, in all")
+	flags.Money(f, &set.Money, "money", "the new limit of what the LLM costs in US dollars, in all; 0 is no limit")
+	flags.Duration(f, &set.Duration, "duration", jsonval.MinDuration, false,
+		"the new limit of time since the start, such as 72h")
+}
+
+// resumeAll lets all paused processes go on, or those that are paused with a code.
+func resumeAll(ctx context.Context, a *app.App, g *given) (done bool, err error) {
+	if !g.all && g.because == "" && len(g.args) > 0 {
+		return false, nil
+	}
+	for _, limit := range []string{"requests", "tokens", "calls", "money", "duration"} {
+		if g.flags.Changed(limit) {
+			return true, exit.Usagef("resume: --%s is for one process; name it", limit)
+		}
+	}
+	switch {
+	case len(g.args) > 0:
+		return true, exit.Usagef("resume %s: --all and --because are for all processes, and name none", g.args[0])
+	case !g.all:
+		return true, exit.Usagef("resume: name a process, or say --all")
+	}
+	return true, a.Visit(ctx, func(s *server.Session) error {
+		list, err := s.ResumeAll(ctx, g.because, g.who())
+		if err != nil {
+			return err
+		}
+		return printResumed(a, list)
+	})
+}
+
+// printResumed says what became of each; the exit code says whether one did not go on.
+func printResumed(a *app.App, list []client.Resumed) error {
+	var lines strings.Builder
+	left := 0
+	for _, r := range list {
+		text := r.Process + ": resume taken"
+		if !r.Resumed {
+			left++
+			text = r.Process + ": not resumed: " + r.Reason
+		}
+		lines.WriteString(print.Printable(text) + "\n")
+	}
+	var err error
+	if a.JSON {
+		err = a.PrintJSON(list)
+	} else {
+		err = a.Print(cmp.Or(lines.String(), "none is paused so\n"))
+	}
+	if err == nil && left > 0 {
+		err = exit.With(exit.Usage)
+	}
+	return err
+}
