@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net/http"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -140,6 +141,9 @@ func operation[I, O any](a *API, right access.Right, op huma.Operation, do func(
 		op.SkipValidateBody = true // it has been by then
 		op.BodyReadTimeout = -1    // and read
 	}
+	if strings.Contains(op.Path, "{") {
+		op.Errors = append(op.Errors, http.StatusNotFound)
+	}
 	if op.Method == http.MethodPost {
 		op.Errors = append(op.Errors, http.StatusBadRequest, http.StatusRequestTimeout, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType)
 	}
@@ -155,6 +159,28 @@ func operation[I, O any](a *API, right access.Right, op huma.Operation, do func(
 		}
 		return out, nil
 	})
+}
+
+// get adds an operation that looks and changes nothing. Where its path names a process or a schedule, there may be none.
+func get[I, O any](a *API, tag, id, path, summary, description string, do func(context.Context, *I) (O, error)) {
+	look(a, huma.Operation{OperationID: id, Path: path, Summary: summary, Description: description, Tags: []string{tag}}, answer(do))
+}
+
+// look is get, of an operation that answers with more than a body.
+func look[I, O any](a *API, op huma.Operation, do func(context.Context, *I) (*O, error)) {
+	op.Method = http.MethodGet
+	operation(a, access.Look, op, do)
+}
+
+// answer has a handler answer with a body.
+func answer[I, O any](do func(context.Context, *I) (O, error)) func(context.Context, *I) (*struct{ Body O }, error) {
+	return func(ctx context.Context, in *I) (*struct{ Body O }, error) {
+		body, err := do(ctx, in)
+		if err != nil {
+			return nil, err
+		}
+		return &struct{ Body O }{body}, nil
+	}
 }
 
 // explain makes a problem of an error, and logs what is nobody's mistake.

@@ -15,38 +15,36 @@ import (
 
 	"processidea/client"
 	"processidea/client/report"
-	"processidea/gateway/access"
 	"processidea/model/check/plangraph"
 	"processidea/model/jsonval"
 	"processidea/store/chain"
 )
 
 func (a *API) addChains() {
-	chains, none := []string{"chain"}, []int{http.StatusNotFound}
-	operation(a, access.Look, huma.Operation{
-		OperationID: "list-ideas", Method: http.MethodGet, Path: "/api/processes/{id}/ideas", Summary: "List the Ideas of a process", Tags: chains, Errors: none,
-		Description: "Lists the Ideas of a process's chain in order: when each was sealed, by which Request, and how much it holds.",
-	}, a.ideas)
-	operation(a, access.Look, huma.Operation{
-		OperationID: "get-idea", Method: http.MethodGet, Path: "/api/processes/{id}/ideas/{k}", Summary: "Get an Idea", Tags: chains, Errors: none,
-		Description: "Gives an Idea whole, as a file from which a process can start. k is its number, from 1, or latest.",
-	}, a.idea)
-	operation(a, access.Look, huma.Operation{
-		OperationID: "compare-ideas", Method: http.MethodGet, Path: "/api/processes/{id}/diff", Summary: "Compare two Ideas", Tags: chains, Errors: none,
-		Description: "Tells how two Ideas differ: values, Calls, what people decided in between, and a JSON Patch (RFC 6902).",
-	}, a.diff)
-	operation(a, access.Look, huma.Operation{
-		OperationID: "blame-value", Method: http.MethodGet, Path: "/api/processes/{id}/blame", Summary: "Find who wrote a value", Tags: chains, Errors: none,
-		Description: "Tells which Call or person wrote a value of State, what was proposed and what was read for it.",
-	}, a.blame)
-	operation(a, access.Look, huma.Operation{
-		OperationID: "draw-plan", Method: http.MethodGet, Path: "/api/processes/{id}/graph", Summary: "Draw the Plan of a process", Tags: chains, Errors: none,
-		Description: "Draws the Plan that waits for a person, where one does; else the Calls of the latest solution that has any, or else of the Plan messages. " +
-			"It is text: Mermaid, DOT, the language of Graphviz, or SVG.",
-	}, a.graph)
-	operation(a, access.Look, huma.Operation{
-		OperationID: "export-report", Method: http.MethodGet, Path: "/api/processes/{id}/export.html", Summary: "Get what a process did, as one HTML file",
-		Tags: chains, Errors: none,
+	const tag, of = "chain", "/api/processes/{id}/"
+	get(a, tag, "list-ideas", of+"ideas", "List the Ideas of a process",
+		"Lists the Ideas of a process's chain in order: when each was sealed, by which Request, and how much it holds.",
+		func(ctx context.Context, in *Target) (list IdeaList, err error) {
+			list.Ideas, err = a.Client.Chain(in.ID).Ideas(ctx)
+			return list, err
+		})
+	get(a, tag, "get-idea", of+"ideas/{k}", "Get an Idea",
+		"Gives an Idea whole, as a file from which a process can start. k is its number, from 1, or latest.", a.idea)
+	get(a, tag, "compare-ideas", of+"diff", "Compare two Ideas",
+		"Tells how two Ideas differ: values, Calls, what people decided in between, and a JSON Patch (RFC 6902).",
+		func(ctx context.Context, in *diffInput) (*client.Diff, error) {
+			return a.Client.Chain(in.ID).Diff(ctx, in.From, in.To)
+		})
+	get(a, tag, "blame-value", of+"blame", "Find who wrote a value",
+		"Tells which Call or person wrote a value of State, what was proposed and what was read for it.",
+		func(ctx context.Context, in *blameInput) (*chain.Blame, error) {
+			return a.Client.Chain(in.ID).Blame(ctx, in.Place, in.At)
+		})
+	get(a, tag, "draw-plan", of+"graph", "Draw the Plan of a process",
+		"Draws the Plan that waits for a person, where one does; else the Calls of the latest solution that has any, or else of the Plan messages. "+
+			"It is text: Mermaid, DOT, the language of Graphviz, or SVG.", a.graph)
+	look(a, huma.Operation{
+		OperationID: "export-report", Path: of + "export.html", Summary: "Get what a process did, as one HTML file", Tags: []string{tag},
 		Description: "Gives one HTML file that opens anywhere, without a script and without loading anything: who decided what and how that is proved, the Plan " +
 			"as a picture, each instance's State with its authors, the Ideas with their digests, and how to check it.",
 		Responses: map[string]*huma.Response{
@@ -84,26 +82,15 @@ type IdeaList struct {
 	Ideas []chain.Link `json:"ideas" nullable:"false"`
 }
 
-func (a *API) ideas(ctx context.Context, in *Target) (*struct{ Body IdeaList }, error) {
-	links, err := a.Client.Chain(in.ID).Ideas(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return &struct{ Body IdeaList }{IdeaList{links}}, nil
-}
-
 type ideaInput struct {
 	Target
 	K string `path:"k" pattern:"^([1-9][0-9]{0,8}|latest)$" doc:"the number of an Idea, from 1, or latest" example:"1"`
 }
 
-func (a *API) idea(ctx context.Context, in *ideaInput) (*struct{ Body Object }, error) {
+func (a *API) idea(ctx context.Context, in *ideaInput) (Object, error) {
 	k, _ := strconv.Atoi(in.K) // 0 is the latest
 	idea, err := a.Client.Chain(in.ID).Load(ctx, k)
-	if err != nil {
-		return nil, err
-	}
-	return &struct{ Body Object }{jsonval.Encode(idea)}, nil
+	return jsonval.Encode(idea), err
 }
 
 type diffInput struct {
@@ -112,26 +99,10 @@ type diffInput struct {
 	To   int `query:"to" required:"true" minimum:"1" doc:"the number of another"`
 }
 
-func (a *API) diff(ctx context.Context, in *diffInput) (*struct{ Body *client.Diff }, error) {
-	d, err := a.Client.Chain(in.ID).Diff(ctx, in.From, in.To)
-	if err != nil {
-		return nil, err
-	}
-	return &struct{ Body *client.Diff }{d}, nil
-}
-
 type blameInput struct {
 	Target
 	Place string `query:"place" required:"true" doc:"TOKEN:path, such as ①:user.name, or user.name in the anonymous instance" example:"①:user.name"`
 	At    int    `query:"at" minimum:"1" doc:"as this Idea shows it; absent: the latest"`
-}
-
-func (a *API) blame(ctx context.Context, in *blameInput) (*struct{ Body *chain.Blame }, error) {
-	b, err := a.Client.Chain(in.ID).Blame(ctx, in.Place, in.At)
-	if err != nil {
-		return nil, err
-	}
-	return &struct{ Body *chain.Blame }{b}, nil
 }
 
 type graphInput struct {
@@ -151,23 +122,23 @@ type Graph struct {
 // plansTime is how long a drawing waits to hear which Plans wait: where nobody answers, what is in the store is drawn.
 const plansTime = 3 * time.Second
 
-func (a *API) graph(ctx context.Context, in *graphInput) (*struct{ Body Graph }, error) {
-	out := Graph{Format: in.Format}
+func (a *API) graph(ctx context.Context, in *graphInput) (out Graph, err error) {
+	out.Format = in.Format
 	drawing := &client.PlanDrawing{}
 	soon, cancel := context.WithTimeout(ctx, plansTime)
 	defer cancel()
 	list, err := a.PlansOf(soon, in.ID)
 	if err != nil && in.Digest != "" {
-		return nil, err
+		return out, err
 	}
 	drawing.Calls, out.Waiting = waitingPlan(list, in.Digest)
 	switch {
 	case out.Waiting:
 	case in.Digest != "":
-		return nil, problem(http.StatusNotFound, CodeNotFound, "no Plan with that digest waits in "+in.ID)
+		return out, problem(http.StatusNotFound, CodeNotFound, "no Plan with that digest waits in "+in.ID)
 	default: // of a process that Temporal does not know the store may have Ideas
 		if drawing, err = a.Client.Chain(in.ID).PlanWithStatus(ctx); err != nil {
-			return nil, err
+			return out, err
 		}
 	}
 	switch out.Calls = len(drawing.Calls); in.Format {
@@ -178,5 +149,5 @@ func (a *API) graph(ctx context.Context, in *graphInput) (*struct{ Body Graph },
 	default:
 		out.Graph = plangraph.RenderMermaid(drawing.Calls)
 	}
-	return &struct{ Body Graph }{out}, nil
+	return out, nil
 }

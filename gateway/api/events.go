@@ -9,7 +9,6 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
-	"processidea/gateway/access"
 	"processidea/gateway/feed"
 )
 
@@ -24,14 +23,13 @@ const (
 func (a *API) addEvents() {
 	r := a.huma.OpenAPI().Components.Schemas
 	_ = r.Schema(typeOf[feed.Unseen](), true, "")
-	operation(a, access.Look, huma.Operation{
-		OperationID: "follow-process", Method: http.MethodGet, Path: "/api/processes/{id}/events", Summary: "Follow a process", Tags: []string{"processes"},
+	look(a, huma.Operation{
+		OperationID: "follow-process", Path: "/api/processes/{id}/events", Summary: "Follow a process", Tags: []string{"processes"},
 		Description: "Follows a process until it has ended, as server-sent events. status: where it stands, whenever that has changed, as getting the process " +
 			"gives it; the first one comes at once. idea: an Idea was sealed, as listing the Ideas gives it. unseen: it cannot be asked, {code, message, since}. " +
 			"ended: what it came to, as its result without States; nothing comes after it.\n\n" +
 			"Who is slow gets the latest status and misses those in between; Ideas are all told. With the id of the last event as Last-Event-ID it goes on " +
 			"after that one, at any gateway: every Idea since, and the status if it is another. 204: the end had been told already.",
-		Errors: []int{http.StatusNotFound},
 		Responses: map[string]*huma.Response{
 			"200": {Description: "The events", Content: map[string]*huma.MediaType{eventStream: {Schema: &huma.Schema{Type: huma.TypeString}}}},
 			"204": {Description: "The process has ended, and that was told already"},

@@ -22,7 +22,7 @@ func (a *API) addHooks() {
 			"came before; 204: the rule starts nothing from it.",
 		Security:         []map[string][]string{{signatureScheme: {}}},
 		SkipValidateBody: true, // what it must be is the rule's to say
-		MaxBodyBytes:     hooks.MaxBody, DefaultStatus: http.StatusCreated, Errors: []int{http.StatusNotFound, http.StatusConflict},
+		MaxBodyBytes:     hooks.MaxBody, DefaultStatus: http.StatusCreated, Errors: []int{http.StatusConflict},
 		Responses: map[string]*huma.Response{"200": startedResponse, "201": startedResponse, "204": {Description: "The rule starts nothing from it"}},
 	}, a.receive)
 	// The framework takes what is not read as JSON for a text.

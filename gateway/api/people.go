@@ -15,21 +15,26 @@ import (
 )
 
 func (a *API) addPeople() {
-	people := []string{"people"}
-	operation(a, access.Look, huma.Operation{
-		OperationID: "list-approvals", Method: http.MethodGet, Path: "/api/approvals", Summary: "List what waits for a person, in all processes", Tags: people,
-		Description: "Lists the Calls that wait for a person: what would run, exactly as it would, since when, who may decide, and the case.",
-	}, a.allApprovals)
-	operation(a, access.Look, huma.Operation{
-		OperationID: "list-process-approvals", Method: http.MethodGet, Path: "/api/processes/{id}/approvals", Summary: "List what waits for a person in a process",
-		Tags: people, Errors: []int{http.StatusNotFound},
-		Description: "Lists the Calls that wait for a person in a process, or in one instance of it: refunds%2F13.",
-	}, a.approvals)
+	const tag = "people"
+	get(a, tag, "list-approvals", "/api/approvals", "List what waits for a person, in all processes",
+		"Lists the Calls that wait for a person: what would run, exactly as it would, since when, who may decide, and the case.",
+		func(ctx context.Context, _ *struct{}) (ApprovalList, error) {
+			all, err := a.AllWaiting(ctx)
+			return ApprovalList{all.Approvals}, err
+		})
+	get(a, tag, "list-process-approvals", "/api/processes/{id}/approvals", "List what waits for a person in a process",
+		"Lists the Calls that wait for a person in a process, or in one instance of it: refunds%2F13.",
+		func(ctx context.Context, in *Target) (list ApprovalList, err error) {
+			list.Approvals, err = a.WaitingIn(ctx, in.ID)
+			return list, err
+		})
 	operation(a, access.Decide, huma.Operation{
-		OperationID: "decide", Method: http.MethodPost, Path: "/api/decisions", Summary: "Decide on Calls that wait", Tags: people,
+		OperationID: "decide", Method: http.MethodPost, Path: "/api/decisions", Summary: "Decide on Calls that wait", Tags: []string{tag},
 		Description: "Decides on up to 1,000 Calls, of any processes. Each decision is judged by itself and has a result of its own, in the order of the " +
 			"decisions. Who decides is whoever the token names; where the gateway has a key, it signs the decision for that person.",
-	}, a.decide)
+	}, answer(func(ctx context.Context, in *struct{ Body decideBody }) (DecisionResults, error) {
+		return DecisionResults{a.Decide(ctx, in.Body.Decisions)}, nil
+	}))
 }
 
 // ApprovalList is what waits for a person.
@@ -39,28 +44,12 @@ type ApprovalList struct {
 
 type everywhere struct{}
 
-func (a *API) allApprovals(ctx context.Context, _ *struct{}) (*struct{ Body ApprovalList }, error) {
-	all, err := a.AllWaiting(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return &struct{ Body ApprovalList }{ApprovalList{all.Approvals}}, nil
-}
-
 // AllWaiting lists what waits for a person in all processes. It is for reading alone: others get the same.
 func (a *API) AllWaiting(ctx context.Context) (client.Waiting, error) {
 	return share(ctx, &a.shared, everywhere{}, a.Client.Waiting)
 }
 
 type approvalsKey string
-
-func (a *API) approvals(ctx context.Context, in *Target) (*struct{ Body ApprovalList }, error) {
-	list, err := a.WaitingIn(ctx, in.ID)
-	if err != nil {
-		return nil, err
-	}
-	return &struct{ Body ApprovalList }{ApprovalList{list}}, nil
-}
 
 // WaitingIn is Waiting in one process, or in one instance of it. The error wraps client.ErrNotFound where there is none of the id.
 func (a *API) WaitingIn(ctx context.Context, id string) ([]client.Approval, error) {
@@ -125,10 +114,6 @@ type DecisionResult struct {
 // DecisionResults are in the order of the decisions.
 type DecisionResults struct {
 	Results []DecisionResult `json:"results" nullable:"false"`
-}
-
-func (a *API) decide(ctx context.Context, in *struct{ Body decideBody }) (*struct{ Body DecisionResults }, error) {
-	return &struct{ Body DecisionResults }{DecisionResults{a.Decide(ctx, in.Body.Decisions)}}, nil
 }
 
 // Decide takes decisions for whoever asks, each judged by itself. The results are in their order.

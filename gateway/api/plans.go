@@ -15,23 +15,27 @@ import (
 )
 
 func (a *API) addPlans() {
-	people := []string{"people"}
-	operation(a, access.Look, huma.Operation{
-		OperationID: "list-plans", Method: http.MethodGet, Path: "/api/plans", Summary: "List the Plans that wait for a person, in all processes", Tags: people,
-		Description: "Lists the Plans that wait as a whole: nothing of them has begun. The same of one process tells more: what each Call reads, what earlier " +
-			"processes took, and about which Calls a person will be asked again.",
-	}, a.allPlans)
-	operation(a, access.Look, huma.Operation{
-		OperationID: "list-process-plans", Method: http.MethodGet, Path: "/api/processes/{id}/plans", Summary: "List the Plans that wait in a process", Tags: people,
-		Errors:      []int{http.StatusNotFound},
-		Description: "Lists the Plans that wait as a whole in a process: one at most, and one in each part of a process that is split.",
-	}, a.plans)
+	const tag = "people"
+	get(a, tag, "list-plans", "/api/plans", "List the Plans that wait for a person, in all processes",
+		"Lists the Plans that wait as a whole: nothing of them has begun. The same of one process tells more: what each Call reads, what earlier "+
+			"processes took, and about which Calls a person will be asked again.", a.allPlans)
+	get(a, tag, "list-process-plans", "/api/processes/{id}/plans", "List the Plans that wait in a process",
+		"Lists the Plans that wait as a whole in a process: one at most, and one in each part of a process that is split.",
+		func(ctx context.Context, in *Target) (list PlanList, err error) {
+			list.Plans, err = a.PlansOf(ctx, in.ID)
+			return list, err
+		})
 	operation(a, access.Decide, huma.Operation{
-		OperationID: "decide-plan", Method: http.MethodPost, Path: "/api/processes/{id}/plans/decision", Summary: "Decide on a Plan that waits", Tags: people,
-		Errors: []int{http.StatusNotFound, http.StatusConflict},
+		OperationID: "decide-plan", Method: http.MethodPost, Path: "/api/processes/{id}/plans/decision", Summary: "Decide on a Plan that waits",
+		Tags: []string{tag}, Errors: []int{http.StatusConflict},
 		Description: "Approves, amends or rejects a Plan as it was shown: the digest names it. If something else waits by now, nothing is decided, and the problem " +
 			"changed brings it. Who decides is whoever the token names; where the gateway has a key, it signs the decision for that person.",
-	}, a.decidePlan)
+	}, answer(func(ctx context.Context, in *struct {
+		Target
+		Body PlanDecision
+	}) (PlanDecided, error) {
+		return a.DecidePlan(ctx, in.ID, in.Body)
+	}))
 }
 
 // WaitingPlan is a Plan that waits as a whole, in a list over all processes.
@@ -50,24 +54,13 @@ type PlanList struct {
 	Plans []client.Plan `json:"plans" nullable:"false"`
 }
 
-func (a *API) allPlans(ctx context.Context, _ *struct{}) (*struct{ Body WaitingPlanList }, error) {
+func (a *API) allPlans(ctx context.Context, _ *struct{}) (WaitingPlanList, error) {
 	all, err := a.AllWaiting(ctx)
-	if err != nil {
-		return nil, err
-	}
 	list := []WaitingPlan{}
 	for _, p := range all.Plans {
 		list = append(list, WaitingPlan{p, p.CountByTool()})
 	}
-	return &struct{ Body WaitingPlanList }{WaitingPlanList{list}}, nil
-}
-
-func (a *API) plans(ctx context.Context, in *Target) (*struct{ Body PlanList }, error) {
-	list, err := a.PlansOf(ctx, in.ID)
-	if err != nil {
-		return nil, err
-	}
-	return &struct{ Body PlanList }{PlanList{list}}, nil
+	return WaitingPlanList{list}, err
 }
 
 type plansKey string
@@ -105,17 +98,6 @@ type PlanDecided struct {
 	Process string       `json:"process" doc:"the one whose Plan it is: of a split one, the part"`
 	Request int          `json:"request" doc:"the one that made the Plan; 0: it began the process"`
 	Count   client.Count `json:"count" doc:"how many have decided the same, of how many must: 1 of 2 leaves the Plan waiting"`
-}
-
-func (a *API) decidePlan(ctx context.Context, in *struct {
-	Target
-	Body PlanDecision
-}) (*struct{ Body PlanDecided }, error) {
-	out, err := a.DecidePlan(ctx, in.ID, in.Body)
-	if err != nil {
-		return nil, err
-	}
-	return &struct{ Body PlanDecided }{out}, nil
 }
 
 // planSignals are the signals of the decisions on a Plan.

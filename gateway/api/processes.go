@@ -29,42 +29,29 @@ func (a *API) addProcesses() {
 		DefaultStatus: http.StatusCreated, MaxBodyBytes: largestIdea, Errors: []int{http.StatusConflict},
 		Responses: map[string]*huma.Response{"200": startedResponse, "201": startedResponse},
 	}, a.start)
-	operation(a, access.Look, huma.Operation{
-		OperationID: "list-processes", Method: http.MethodGet, Path: "/api/processes", Summary: "List processes, the latest first", Tags: []string{"processes"},
-		Description: "Lists the processes that somebody started, and none that a process started. A page may hold fewer than limit although more follow: " +
+	const tag, of = "processes", "/api/processes/{id}"
+	get(a, tag, "list-processes", "/api/processes", "List processes, the latest first",
+		"Lists the processes that somebody started, and none that a process started. A page may hold fewer than limit although more follow: "+
 			"next is then there.",
-	}, a.list)
-	operation(a, access.Look, huma.Operation{
-		OperationID: "get-process", Method: http.MethodGet, Path: "/api/processes/{id}", Summary: "See where a process stands", Tags: []string{"processes"},
-		Description: "Tells where a process stands, without the States of its instances. Where no worker answers, its status alone is known, and unseen says why.",
-		Errors:      []int{http.StatusNotFound},
-	}, a.get)
-	operation(a, access.Look, huma.Operation{
-		OperationID: "get-result", Method: http.MethodGet, Path: "/api/processes/{id}/result", Summary: "Get what a process has come to", Tags: []string{"processes"},
+		func(ctx context.Context, in *listInput) (ProcessPage, error) {
+			return a.List(ctx, client.Filter{Status: loop.Status(in.Status), Path: in.Path, Awaiting: in.Awaiting}, in.Limit, in.Page)
+		})
+	get(a, tag, "get-process", of, "See where a process stands",
+		"Tells where a process stands, without the States of its instances. Where no worker answers, its status alone is known, and unseen says why.",
+		func(ctx context.Context, in *Target) (ProcessStatus, error) { return a.Status(ctx, in.ID) })
+	look(a, huma.Operation{
+		OperationID: "get-result", Path: of + "/result", Summary: "Get what a process has come to", Tags: []string{tag},
 		Description: "Gives what a process came to, with every value whole. Of one that is at work: after wait it is the problem not-ended.",
-		Errors:      []int{http.StatusNotFound, http.StatusConflict},
-	}, a.result)
-	operation(a, access.Look, huma.Operation{
-		OperationID: "list-instances", Method: http.MethodGet, Path: "/api/processes/{id}/instances", Summary: "See where the instances stand",
-		Tags:        []string{"processes"},
-		Description: "Gives the State of each instance and what became of each of its Calls, by token. A worker must be there to answer.",
-		Errors:      []int{http.StatusNotFound},
-	}, a.instances)
-	operation(a, access.Look, huma.Operation{
-		OperationID: "count-actions", Method: http.MethodGet, Path: "/api/processes/{id}/actions", Summary: "Count what a hosted Temporal bills",
-		Tags: []string{"processes"},
-		Description: "Counts the actions that the process has taken so far, in the histories of all its workflows, as far as the server still has them. " +
+		Errors:      []int{http.StatusConflict},
+	}, answer(a.result))
+	get(a, tag, "list-instances", of+"/instances", "See where the instances stand",
+		"Gives the State of each instance and what became of each of its Calls, by token. A worker must be there to answer.", a.instances)
+	get(a, tag, "count-actions", of+"/actions", "Count what a hosted Temporal bills",
+		"Counts the actions that the process has taken so far, in the histories of all its workflows, as far as the server still has them. "+
 			"Queries and heartbeats stand in none. It reads every history: ask for it now and then, not all the time.",
-		Errors: []int{http.StatusNotFound},
-	}, a.actions)
-}
-
-func (a *API) actions(ctx context.Context, in *Target) (*struct{ Body client.ActionsTaken }, error) {
-	taken, err := a.Client.Process(in.ID).Actions(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return &struct{ Body client.ActionsTaken }{taken}, nil
+		func(ctx context.Context, in *Target) (client.ActionsTaken, error) {
+			return a.Client.Process(in.ID).Actions(ctx)
+		})
 }
 
 type startBody struct {
@@ -167,14 +154,6 @@ type ProcessPage struct {
 	Next      string           `json:"next,omitempty" doc:"the page after this one, for the parameter page; absent: there is none"`
 }
 
-func (a *API) list(ctx context.Context, in *listInput) (*struct{ Body ProcessPage }, error) {
-	page, err := a.List(ctx, client.Filter{Status: loop.Status(in.Status), Path: in.Path, Awaiting: in.Awaiting}, in.Limit, in.Page)
-	if err != nil {
-		return nil, err
-	}
-	return &struct{ Body ProcessPage }{page}, nil
-}
-
 // List gives a page of processes; at is Next of the page before, or empty.
 func (a *API) List(ctx context.Context, f client.Filter, limit int, at string) (ProcessPage, error) {
 	from, err := readPage(at)
@@ -222,14 +201,6 @@ func readPage(text string) ([]byte, error) {
 type ProcessStatus struct {
 	protocol.ProcessView
 	Unseen string `json:"unseen,omitempty" doc:"why the status alone is known: no worker answers"`
-}
-
-func (a *API) get(ctx context.Context, in *Target) (*struct{ Body ProcessStatus }, error) {
-	v, err := a.Status(ctx, in.ID)
-	if err != nil {
-		return nil, err
-	}
-	return &struct{ Body ProcessStatus }{v}, nil
 }
 
 // Status tells where a process stands. It is for reading alone: others get the same one. The error wraps client.ErrNotFound where there is none of the id.
@@ -291,19 +262,15 @@ type resultInput struct {
 	Wait int `query:"wait" minimum:"0" maximum:"60" doc:"how many seconds to wait for the end"`
 }
 
-func (a *API) result(ctx context.Context, in *resultInput) (*struct{ Body loop.Result }, error) {
+func (a *API) result(ctx context.Context, in *resultInput) (r loop.Result, err error) {
 	p, err := a.Client.Attach(ctx, in.ID)
-	if err != nil {
-		return nil, err
+	if err == nil {
+		err = a.awaitEnd(ctx, p, time.Duration(in.Wait)*time.Second)
 	}
-	if err := a.awaitEnd(ctx, p, time.Duration(in.Wait)*time.Second); err != nil {
-		return nil, err
+	if err == nil {
+		r, err = p.Result(ctx)
 	}
-	r, err := p.Result(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return &struct{ Body loop.Result }{r}, nil
+	return r, err
 }
 
 // awaitEnd follows a process until it has ended, as all do who follow it.
@@ -335,14 +302,14 @@ type InstanceList struct {
 	Instances map[string]client.InstanceStatus `json:"instances"`
 }
 
-func (a *API) instances(ctx context.Context, in *instancesInput) (*struct{ Body InstanceList }, error) {
+func (a *API) instances(ctx context.Context, in *instancesInput) (list InstanceList, err error) {
 	p, err := a.Client.Attach(ctx, in.ID)
 	if err != nil {
-		return nil, err
+		return list, err
 	}
 	all, err := p.Instances(ctx)
 	if err != nil {
-		return nil, unanswered(err)
+		return list, unanswered(err)
 	}
 	for token, i := range all {
 		if in.Instance != "" && !spelling.MatchesToken(in.Instance, token) {
@@ -350,14 +317,14 @@ func (a *API) instances(ctx context.Context, in *instancesInput) (*struct{ Body 
 			continue
 		}
 		if i.State, err = a.Client.Archive().Store().Restore(blobs.ForProcess(ctx, in.ID), i.State); err != nil {
-			return nil, err
+			return list, err
 		}
 		all[token] = i
 	}
 	if in.Instance != "" && len(all) == 0 {
-		return nil, problem(http.StatusNotFound, CodeNotFound, "process "+in.ID+" has no instance "+in.Instance)
+		return list, problem(http.StatusNotFound, CodeNotFound, "process "+in.ID+" has no instance "+in.Instance)
 	}
-	return &struct{ Body InstanceList }{InstanceList{all}}, nil
+	return InstanceList{all}, nil
 }
 
 // unanswered is the error of a question that nobody answered: the process is there, as was just seen.

@@ -14,36 +14,34 @@ import (
 )
 
 func (a *API) addSchedules() {
-	tags, none := []string{"schedules"}, []int{http.StatusNotFound}
-	operation(a, access.Start, huma.Operation{
-		OperationID: "make-schedule", Method: http.MethodPost, Path: "/api/schedules", Summary: "Make a schedule", Tags: tags,
-		Description:   "Has Temporal start a process by the clock. The schedule holds all that its processes start from.",
-		DefaultStatus: http.StatusCreated, MaxBodyBytes: largestIdea, Errors: []int{http.StatusConflict},
-	}, a.makeSchedule)
-	operation(a, access.Look, huma.Operation{
-		OperationID: "list-schedules", Method: http.MethodGet, Path: "/api/schedules", Summary: "List schedules", Tags: tags,
-		Description: "Lists the schedules that start processes, by their ids. What was done a moment ago may be missing.",
-	}, a.listSchedules)
-	operation(a, access.Look, huma.Operation{
-		OperationID: "get-schedule", Method: http.MethodGet, Path: "/api/schedules/{id}", Summary: "See how a schedule stands", Tags: tags, Errors: none,
-		Description: "Tells when a schedule starts processes, whether it is paused, what comes next, and what it started last.",
-	}, a.getSchedule)
-	operation(a, access.Steer, huma.Operation{
-		OperationID: "pause-schedule", Method: http.MethodPost, Path: "/api/schedules/{id}/pause", Summary: "Pause a schedule", Tags: tags, Errors: none,
-		Description: "Has a schedule start nothing. What it has started goes on.", DefaultStatus: http.StatusNoContent,
-	}, a.changeSchedule((*schedules.Schedules).Pause))
-	operation(a, access.Steer, huma.Operation{
-		OperationID: "resume-schedule", Method: http.MethodPost, Path: "/api/schedules/{id}/resume", Summary: "Let a paused schedule go on", Tags: tags,
-		Description: "Has a paused schedule start processes again. Times that have passed are not made up for.", DefaultStatus: http.StatusNoContent, Errors: none,
-	}, a.changeSchedule((*schedules.Schedules).Resume))
-	operation(a, access.Start, huma.Operation{
-		OperationID: "start-scheduled", Method: http.MethodPost, Path: "/api/schedules/{id}/now", Summary: "Start a process of a schedule at once", Tags: tags,
-		Description: "Starts one more process, beside the times of the schedule.", DefaultStatus: http.StatusNoContent, Errors: none,
-	}, a.startScheduled)
-	operation(a, access.Steer, huma.Operation{
-		OperationID: "end-schedule", Method: http.MethodDelete, Path: "/api/schedules/{id}", Summary: "Remove a schedule", Tags: tags, Errors: none,
-		Description: "Removes a schedule. What it has started goes on.", DefaultStatus: http.StatusNoContent,
-	}, a.endSchedule)
+	const tag, all, of = "schedules", "/api/schedules", "/api/schedules/{id}"
+	change := func(id, method, path, summary, description string) huma.Operation {
+		return huma.Operation{OperationID: id, Method: method, Path: path, Summary: summary, Tags: []string{tag}, Description: description,
+			DefaultStatus: http.StatusNoContent}
+	}
+	made := change("make-schedule", http.MethodPost, all, "Make a schedule",
+		"Has Temporal start a process by the clock. The schedule holds all that its processes start from.")
+	made.DefaultStatus, made.MaxBodyBytes, made.Errors = http.StatusCreated, largestIdea, []int{http.StatusConflict}
+	operation(a, access.Start, made, a.makeSchedule)
+	get(a, tag, "list-schedules", all, "List schedules",
+		"Lists the schedules that start processes, by their ids. What was done a moment ago may be missing.",
+		func(ctx context.Context, _ *struct{}) (list ScheduleList, err error) {
+			list.Schedules, err = share(ctx, &a.shared, allSchedules{}, schedules.Of(a.Client).List)
+			return list, err
+		})
+	get(a, tag, "get-schedule", of, "See how a schedule stands",
+		"Tells when a schedule starts processes, whether it is paused, what comes next, and what it started last.",
+		func(ctx context.Context, in *ScheduleTarget) (*schedules.Schedule, error) {
+			return schedules.Of(a.Client).Find(ctx, in.ID)
+		})
+	operation(a, access.Steer, change("pause-schedule", http.MethodPost, of+"/pause", "Pause a schedule",
+		"Has a schedule start nothing. What it has started goes on."), a.changeSchedule((*schedules.Schedules).Pause))
+	operation(a, access.Steer, change("resume-schedule", http.MethodPost, of+"/resume", "Let a paused schedule go on",
+		"Has a paused schedule start processes again. Times that have passed are not made up for."), a.changeSchedule((*schedules.Schedules).Resume))
+	operation(a, access.Start, change("start-scheduled", http.MethodPost, of+"/now", "Start a process of a schedule at once",
+		"Starts one more process, beside the times of the schedule."), a.startScheduled)
+	operation(a, access.Steer, change("end-schedule", http.MethodDelete, of, "Remove a schedule",
+		"Removes a schedule. What it has started goes on."), a.endSchedule)
 }
 
 type scheduleBody struct {
@@ -109,30 +107,14 @@ type ScheduleList struct {
 
 type allSchedules struct{}
 
-func (a *API) listSchedules(ctx context.Context, _ *struct{}) (*struct{ Body ScheduleList }, error) {
-	all, err := share(ctx, &a.shared, allSchedules{}, schedules.Of(a.Client).List)
-	if err != nil {
-		return nil, err
-	}
-	return &struct{ Body ScheduleList }{ScheduleList{all}}, nil
-}
-
 // ScheduleTarget names a schedule.
 type ScheduleTarget struct {
 	ID string `path:"id" doc:"the id of a schedule" example:"nightly"`
 }
 
-func (a *API) getSchedule(ctx context.Context, in *ScheduleTarget) (*struct{ Body *schedules.Schedule }, error) {
-	s, err := schedules.Of(a.Client).Find(ctx, in.ID)
-	if err != nil {
-		return nil, err
-	}
-	return &struct{ Body *schedules.Schedule }{s}, nil
-}
-
 type changeScheduleInput struct {
 	ScheduleTarget
-	Body *reasonBody
+	Body *ReasonBody
 }
 
 type scheduleChange = func(s *schedules.Schedules, ctx context.Context, id, note string) error

@@ -16,7 +16,7 @@ const sharedFor = time.Second
 // this gateway is in every answer that is asked for after it.
 type shared struct {
 	mu      sync.Mutex
-	answers map[any]*answer
+	answers map[any]*sharedAnswer
 	// recent are answers that took long, for those who would rather have an old one than wait; acts counts what made them wrong.
 	recent map[any]recent
 	acts   int
@@ -82,7 +82,7 @@ func (s *shared) remember(key, v any, acts int) {
 	})
 }
 
-type answer struct {
+type sharedAnswer struct {
 	done  chan struct{}
 	value any
 	err   error
@@ -113,15 +113,15 @@ func share[T any](ctx context.Context, s *shared, key any, ask func(context.Cont
 	return v, a.err
 }
 
-func (s *shared) find(key any) (a *answer, mine bool) {
+func (s *shared) find(key any) (a *sharedAnswer, mine bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.answers == nil {
-		s.answers = map[any]*answer{}
+		s.answers = map[any]*sharedAnswer{}
 	}
 	a = s.answers[key]
 	if a == nil || !a.until.IsZero() && time.Now().After(a.until) {
-		a, mine = &answer{done: make(chan struct{})}, true
+		a, mine = &sharedAnswer{done: make(chan struct{})}, true
 		s.answers[key] = a
 	}
 	return a, mine
@@ -137,7 +137,7 @@ func (s *shared) forget() {
 }
 
 // answered hands the answer out, and forgets it after a while. An error is forgotten at once, but for those who wait.
-func (s *shared) answered(key any, a *answer) {
+func (s *shared) answered(key any, a *sharedAnswer) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	a.until = time.Now().Add(sharedFor)

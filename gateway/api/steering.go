@@ -13,55 +13,64 @@ import (
 )
 
 func (a *API) addSteering() {
-	steering, errs := []string{"steering"}, []int{http.StatusNotFound, http.StatusConflict}
-	steer := func(verb, summary, description string) huma.Operation {
-		return huma.Operation{
-			OperationID: verb + "-process", Method: http.MethodPost, Path: "/api/processes/{id}/" + verb, Summary: summary, Tags: steering, Errors: errs,
-			Description:  description + " It answers once that has taken effect; 409 refused: it changed nothing.",
-			MaxBodyBytes: largestIdea, DefaultStatus: http.StatusNoContent,
-		}
-	}
-	operation(a, access.Steer, steer("pause", "Pause a process", "Lets the Calls that run finish, and starts nothing new."), a.pause)
-	operation(a, access.Steer, steer("resume", "Let a paused process go on", "Lets a paused process go on, with new limits where they are given."), a.resume)
-	operation(a, access.Steer, steer("revise", "Correct a process",
-		"Brings corrections: values of State, inputs, instructions, Plans, limits, or instances that are worked on again."), a.revise)
-	operation(a, access.Steer, steer("add", "Add instances to a process", "Brings new instances to a process that is at work."), a.add)
-	operation(a, access.Steer, steer("cancel", "End a process", "Breaks off its Request and its Calls; nothing more runs."), a.cancel)
+	steer(a, "pause", "Pause a process", "Lets the Calls that run finish, and starts nothing new.",
+		func(ctx context.Context, p *client.Process, b *ReasonBody) error { return p.Pause(ctx, b.by(ctx)) })
+	steer(a, "resume", "Let a paused process go on", "Lets a paused process go on, with new limits where they are given.", resume)
+	steer(a, "revise", "Correct a process",
+		"Brings corrections: values of State, inputs, instructions, Plans, limits, or instances that are worked on again.", revise)
+	steer(a, "add", "Add instances to a process", "Brings new instances to a process that is at work.", add)
+	steer(a, "cancel", "End a process", "Breaks off its Request and its Calls; nothing more runs.",
+		func(ctx context.Context, p *client.Process, _ *ReasonBody) error { return p.Cancel(ctx) })
 	operation(a, access.Steer, huma.Operation{
-		OperationID: "resume-processes", Method: http.MethodPost, Path: "/api/processes/resume", Summary: "Let all paused processes go on", Tags: steering,
+		OperationID: "resume-processes", Method: http.MethodPost, Path: "/api/processes/resume", Summary: "Let all paused processes go on",
 		Description: "Lets every paused process go on that somebody started, with its parts and delegates, or those that are paused with a code. It answers " +
 			"once that has taken effect, and says what became of each.",
-		MaxBodyBytes: largestIdea,
-	}, a.resumeAll)
+		Tags: []string{steering}, MaxBodyBytes: largestIdea,
+	}, answer(a.resumeAll))
 	operation(a, access.Start, huma.Operation{
-		OperationID: "fork-process", Method: http.MethodPost, Path: "/api/processes/{id}/fork", Summary: "Start a process from an Idea of another", Tags: steering,
+		OperationID: "fork-process", Method: http.MethodPost, Path: "/api/processes/{id}/fork", Summary: "Start a process from an Idea of another",
 		Description: "Starts a new process that goes on where the other one stood in an Idea. The other one is left as it is; effects that Calls had are " +
 			"there for both.",
-		Errors: errs, MaxBodyBytes: largestIdea, DefaultStatus: http.StatusCreated,
+		Tags: []string{steering}, Errors: []int{http.StatusConflict}, MaxBodyBytes: largestIdea, DefaultStatus: http.StatusCreated,
 		Responses: map[string]*huma.Response{"200": startedResponse, "201": startedResponse},
 	}, a.fork)
 }
 
-type reasonBody struct {
+const steering = "steering" // a tag
+
+// ReasonBody says why something is done.
+type ReasonBody struct {
 	_      struct{} `additionalProperties:"false"`
 	Reason string   `json:"reason,omitempty" doc:"why, for the record"`
 }
 
-type reasonInput struct {
-	Target
-	Body *reasonBody
-}
-
-func (in *reasonInput) by(ctx context.Context) client.By {
+// by says who asks, and why.
+func (b *ReasonBody) by(ctx context.Context) client.By {
 	by := client.By{Name: access.From(ctx).Name}
-	if in.Body != nil {
-		by.Reason = in.Body.Reason
+	if b != nil {
+		by.Reason = b.Reason
 	}
 	return by
 }
 
+type steerInput[B any] struct {
+	Target
+	Body B // a pointer: it may be left out
+}
+
+// steer adds an act of steering. do refuses a body that cannot be meant, and sends it.
+func steer[B any](a *API, verb, summary, description string, do func(context.Context, *client.Process, B) error) {
+	operation(a, access.Steer, huma.Operation{
+		OperationID: verb + "-process", Method: http.MethodPost, Path: "/api/processes/{id}/" + verb, Summary: summary,
+		Description: description + " It answers once that has taken effect; 409 refused: it changed nothing.",
+		Tags:        []string{steering}, Errors: []int{http.StatusConflict}, MaxBodyBytes: largestIdea, DefaultStatus: http.StatusNoContent,
+	}, func(ctx context.Context, in *steerInput[B]) (*struct{}, error) {
+		return nil, a.Steer(ctx, in.ID, func(ctx context.Context, p *client.Process) error { return do(ctx, p, in.Body) })
+	})
+}
+
 // Steer does something to a process, for as long as the gateway's patience lasts.
-func (a *API) Steer(ctx context.Context, id string, do func(context.Context, *client.Process) error) (*struct{}, error) {
+func (a *API) Steer(ctx context.Context, id string, do func(context.Context, *client.Process) error) error {
 	ctx, cancel := context.WithTimeout(ctx, a.Patience)
 	defer cancel()
 	p, err := a.Client.Attach(ctx, id)
@@ -69,15 +78,7 @@ func (a *API) Steer(ctx context.Context, id string, do func(context.Context, *cl
 		err = do(ctx, p)
 	}
 	a.Acted(id)
-	return nil, err
-}
-
-func (a *API) pause(ctx context.Context, in *reasonInput) (*struct{}, error) {
-	return a.Steer(ctx, in.ID, func(ctx context.Context, p *client.Process) error { return p.Pause(ctx, in.by(ctx)) })
-}
-
-func (a *API) cancel(ctx context.Context, in *reasonInput) (*struct{}, error) {
-	return a.Steer(ctx, in.ID, func(ctx context.Context, p *client.Process) error { return p.Cancel(ctx) })
+	return err
 }
 
 // NewLimits are limits of a process, in all.
@@ -98,33 +99,25 @@ func (l *NewLimits) read() (out ideafile.Limits, err error) {
 	return out, err
 }
 
-type resumeInput struct {
-	Target
-	Body *struct {
-		_      struct{}   `additionalProperties:"false"`
-		Reason string     `json:"reason,omitempty" doc:"why, for the record"`
-		Limits *NewLimits `json:"limits,omitempty"`
-	}
+type resumeInputBody struct {
+	ReasonBody
+	Limits *NewLimits `json:"limits,omitempty"`
 }
 
-func (a *API) resume(ctx context.Context, in *resumeInput) (*struct{}, error) {
-	by, set := client.By{Name: access.From(ctx).Name}, ideafile.Limits{}
-	if in.Body != nil {
-		var err error
-		if set, err = in.Body.Limits.read(); err != nil {
-			return nil, err
-		}
-		by.Reason = in.Body.Reason
+func resume(ctx context.Context, p *client.Process, b *resumeInputBody) error {
+	if b == nil {
+		b = &resumeInputBody{}
 	}
-	return a.Steer(ctx, in.ID, func(ctx context.Context, p *client.Process) error { return p.Resume(ctx, set, by) })
+	set, err := b.Limits.read()
+	if err != nil {
+		return err
+	}
+	return p.Resume(ctx, set, b.by(ctx))
 }
 
-type resumeAllInput struct {
-	Body *struct {
-		_       struct{} `additionalProperties:"false"`
-		Because string   `json:"because,omitempty" doc:"only those that are paused with this code; absent: all" example:"llm_unreachable"`
-		Reason  string   `json:"reason,omitempty" doc:"why, for the record"`
-	}
+type resumeAllInputBody struct {
+	ReasonBody
+	Because string `json:"because,omitempty" doc:"only those that are paused with this code; absent: all" example:"llm_unreachable"`
 }
 
 // ResumedList is what became of processes that were to go on.
@@ -132,16 +125,13 @@ type ResumedList struct {
 	Processes []client.Resumed `json:"processes" nullable:"false"`
 }
 
-func (a *API) resumeAll(ctx context.Context, in *resumeAllInput) (*struct{ Body ResumedList }, error) {
-	by, because := client.By{Name: access.From(ctx).Name}, ""
-	if in.Body != nil {
-		by.Reason, because = in.Body.Reason, in.Body.Because
+func (a *API) resumeAll(ctx context.Context, in *struct{ Body *resumeAllInputBody }) (list ResumedList, err error) {
+	body := in.Body
+	if body == nil {
+		body = &resumeAllInputBody{}
 	}
-	all, err := a.ResumeAll(ctx, because, by)
-	if err != nil {
-		return nil, err
-	}
-	return &struct{ Body ResumedList }{ResumedList{all}}, nil
+	list.Processes, err = a.ResumeAll(ctx, body.Because, body.by(ctx))
+	return list, err
 }
 
 // ResumeAll lets paused processes go on, for as long as the gateway's patience lasts: all, or those that are paused
@@ -156,55 +146,39 @@ func (a *API) ResumeAll(ctx context.Context, because string, by client.By) ([]cl
 	return all, err
 }
 
-type reviseInput struct {
-	Target
-	Body struct {
-		_       struct{}   `additionalProperties:"false"`
-		Context []Object   `json:"context,omitempty" nullable:"false" doc:"messages as an Idea's context holds them, which come after all others"`
-		Reopen  []string   `json:"reopen,omitempty" nullable:"false" doc:"tokens of instances that have ended and are worked on again"`
-		Limits  *NewLimits `json:"limits,omitempty"`
-		Reason  string     `json:"reason,omitempty" doc:"why, for the record"`
-	}
+type reviseInputBody struct {
+	ReasonBody
+	Context []Object   `json:"context,omitempty" nullable:"false" doc:"messages as an Idea's context holds them, which come after all others"`
+	Reopen  []string   `json:"reopen,omitempty" nullable:"false" doc:"tokens of instances that have ended and are worked on again"`
+	Limits  *NewLimits `json:"limits,omitempty"`
 }
 
-func (a *API) revise(ctx context.Context, in *reviseInput) (*struct{}, error) {
-	context_, err := readValues(in.Body.Context, "body.context")
-	if err != nil {
-		return nil, err
+func revise(ctx context.Context, p *client.Process, b reviseInputBody) (err error) {
+	c := client.Correction{Reopen: b.Reopen}
+	if c.Context, err = readValues(b.Context, "body.context"); err != nil {
+		return err
 	}
-	set, err := in.Body.Limits.read()
-	if err != nil {
-		return nil, err
+	if c.Limits, err = b.Limits.read(); err != nil {
+		return err
 	}
-	by := client.By{Name: access.From(ctx).Name, Reason: in.Body.Reason}
-	return a.Steer(ctx, in.ID, func(ctx context.Context, p *client.Process) error {
-		return p.Revise(ctx, client.Correction{Context: context_, Reopen: in.Body.Reopen, Limits: set}, by)
-	})
+	return p.Revise(ctx, c, b.by(ctx))
 }
 
-type addInput struct {
-	Target
-	Body struct {
-		_         struct{} `additionalProperties:"false"`
-		Instances []Object `json:"instances,omitempty" nullable:"false" doc:"rows of data, each an instance's input"`
-		Context   []Object `json:"context,omitempty" nullable:"false" doc:"messages with an _instance that is new"`
-		Reason    string   `json:"reason,omitempty" doc:"why, for the record"`
-	}
+type addInputBody struct {
+	ReasonBody
+	Instances []Object `json:"instances,omitempty" nullable:"false" doc:"rows of data, each an instance's input"`
+	Context   []Object `json:"context,omitempty" nullable:"false" doc:"messages with an _instance that is new"`
 }
 
-func (a *API) add(ctx context.Context, in *addInput) (*struct{}, error) {
-	rows, err := readObjects(in.Body.Instances, "body.instances")
-	if err != nil {
-		return nil, err
+func add(ctx context.Context, p *client.Process, b addInputBody) (err error) {
+	var rows client.Addition
+	if rows.Instances, err = readObjects(b.Instances, "body.instances"); err != nil {
+		return err
 	}
-	messages, err := readValues(in.Body.Context, "body.context")
-	if err != nil {
-		return nil, err
+	if rows.Context, err = readValues(b.Context, "body.context"); err != nil {
+		return err
 	}
-	by := client.By{Name: access.From(ctx).Name, Reason: in.Body.Reason}
-	return a.Steer(ctx, in.ID, func(ctx context.Context, p *client.Process) error {
-		return p.Add(ctx, client.Addition{Instances: rows, Context: messages}, by)
-	})
+	return p.Add(ctx, rows, b.by(ctx))
 }
 
 type forkInput struct {

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"processidea/client"
-	"processidea/client/ideafiles"
 	"processidea/gateway/access"
 	"processidea/gateway/api"
 )
@@ -67,16 +66,7 @@ func (d *Desk) addRows(ctx context.Context, p *addPage) error {
 	}
 	p.Rows.nameRows()
 	by := client.By{Name: access.From(ctx).Name, Reason: p.Reason}
-	_, err := d.API.Steer(ctx, p.Process, func(ctx context.Context, of *client.Process) error {
-		idea, err := of.Idea(ctx)
-		if err != nil {
-			return err
-		}
-		messages, problems := ideafiles.ReadRows(p.Rows.Name, []byte(p.Rows.Text), idea)
-		if errs := problems.Errors(); len(errs) > 0 {
-			return &client.InvalidError{Source: p.Process, Problems: errs}
-		}
-		return of.Add(ctx, client.Addition{Context: messages}, by)
+	return d.API.Steer(ctx, p.Process, func(ctx context.Context, of *client.Process) error {
+		return of.AddRows(ctx, p.Rows.Name, []byte(p.Rows.Text), by)
 	})
-	return err
 }

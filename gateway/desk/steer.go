@@ -41,7 +41,7 @@ func (d *Desk) steer(w http.ResponseWriter, r *http.Request) error {
 	default:
 		return unfit("There is no such button.")
 	}
-	if _, err := d.API.Steer(r.Context(), id, do); err != nil {
+	if err := d.API.Steer(r.Context(), id, do); err != nil {
 		return err
 	}
 	http.Redirect(w, r, processHref(id), http.StatusSeeOther)
