@@ -41,9 +41,9 @@ const DefaultPatience = 30 * time.Second
 // API answers requests.
 type API struct {
 	Options
-	huma   huma.API
-	mux    *http.ServeMux
-	shared shared
+	huma    huma.API
+	mux     *http.ServeMux
+	answers *answers
 }
 
 const (
@@ -56,7 +56,7 @@ func New(o Options) *API {
 	if o.Patience == 0 {
 		o.Patience = DefaultPatience
 	}
-	a := &API{Options: o, mux: http.NewServeMux()}
+	a := &API{Options: o, mux: http.NewServeMux(), answers: newAnswers()}
 	config := huma.DefaultConfig("Process Idea", Version)
 	config.Info.Description = description
 	config.DocsPath, config.SchemasPath, config.CreateHooks = "", "", nil
@@ -251,15 +251,15 @@ func (a *API) validate(op *huma.Operation, mediaType string, body []byte) error 
 
 // Acted has whoever follows or looks see what was done to a process.
 func (a *API) Acted(process string) {
-	a.shared.forget()
+	a.answers.forget()
 	a.Feed.Poke(process)
 }
 
 // Acts counts what was done here: an answer that was asked for before the last of it may not show it.
 func (a *API) Acts() int {
-	a.shared.mu.Lock()
-	defer a.shared.mu.Unlock()
-	return a.shared.acts
+	a.answers.mu.Lock()
+	defer a.answers.mu.Unlock()
+	return a.answers.acts
 }
 
 var (

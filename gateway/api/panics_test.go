@@ -15,10 +15,10 @@ import (
 // These tests are not parallel: every goroutine of the program sees the fault.
 
 func TestWhoSharesAnAnswerHearsOfAPanicAndTheNextIsAnswered(t *testing.T) {
-	safegotest.Panic(t, "gateway.share")
-	s := &shared{}
+	safegotest.Panic(t, "gateway.shared")
+	s := newAnswers()
 	ask := func(context.Context) (int, error) { return 1, nil }
-	if _, err := share(t.Context(), s, "key", ask); err == nil || !strings.Contains(err.Error(), "gateway.share panicked") {
+	if _, err := share(t.Context(), s, "key", ask); err == nil || !strings.Contains(err.Error(), "gateway.shared panicked") {
 		t.Errorf("%v", err)
 	}
 	if v, err := share(t.Context(), s, "key", ask); v != 1 || err != nil {
@@ -27,11 +27,11 @@ func TestWhoSharesAnAnswerHearsOfAPanicAndTheNextIsAnswered(t *testing.T) {
 }
 
 func TestAPanicWhileAnswersAreForgottenIsLogged(t *testing.T) {
-	for _, place := range []string{"gateway.share.forget", "gateway.share.recent"} {
+	for _, place := range []string{"gateway.shared.forget", "gateway.share.recent"} {
 		t.Run(place, func(t *testing.T) {
 			safegotest.Panic(t, place)
 			synctest.Test(t, func(t *testing.T) {
-				s := &shared{}
+				s := newAnswers()
 				ask := func(context.Context) (int, error) { return 1, nil }
 				if v, err := shareRecent(t.Context(), s, "key", func(int) bool { return true }, ask); v != 1 || err != nil {
 					t.Errorf("%d, %v", v, err)
@@ -44,7 +44,7 @@ func TestAPanicWhileAnswersAreForgottenIsLogged(t *testing.T) {
 
 func TestAPanicFailsTheDecisionsOfOneProcessAlone(t *testing.T) {
 	safegotest.Panic(t, "gateway.decide")
-	a := &API{}
+	a := &API{answers: newAnswers()}
 	a.Feed = feed.New(nil)
 	// There is no client: the second process's decision panics by itself.
 	results := a.decideAll(t.Context(), &access.Person{Name: "ann"}, []Decision{{Process: "p", Call: "1.1", Decision: "approve"}, {Process: "q", Call: "1.1", Decision: "approve"}})

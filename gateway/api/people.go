@@ -46,7 +46,7 @@ type everywhere struct{}
 
 // AllWaiting lists what waits for a person in all processes. It is for reading alone: others get the same.
 func (a *API) AllWaiting(ctx context.Context) (client.Waiting, error) {
-	return share(ctx, &a.shared, everywhere{}, a.Client.Waiting)
+	return share(ctx, a.answers, everywhere{}, a.Client.Waiting)
 }
 
 type approvalsKey string
@@ -63,7 +63,7 @@ func (a *API) WaitingIn(ctx context.Context, id string) ([]client.Approval, erro
 	if err != nil {
 		return nil, err
 	}
-	list, err := share(ctx, &a.shared, approvalsKey(p.ID()), func(ctx context.Context) ([]client.Approval, error) {
+	list, err := share(ctx, a.answers, approvalsKey(p.ID()), func(ctx context.Context) ([]client.Approval, error) {
 		now, err := p.Revision(ctx)
 		if err != nil || now.Ended {
 			return []client.Approval{}, err // nothing waits any more, whoever answers

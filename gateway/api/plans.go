@@ -68,7 +68,7 @@ type plansKey string
 // PlansOf lists the Plans that wait in a process. The list is for reading alone: others get the same one. The error wraps client.ErrNotFound where there
 // is no process of the id.
 func (a *API) PlansOf(ctx context.Context, id string) ([]client.Plan, error) {
-	return share(ctx, &a.shared, plansKey(id), func(ctx context.Context) ([]client.Plan, error) {
+	return share(ctx, a.answers, plansKey(id), func(ctx context.Context) ([]client.Plan, error) {
 		p, err := a.Client.Attach(ctx, id)
 		if err != nil {
 			return nil, err
@@ -247,5 +247,5 @@ type livePlanKey string
 
 // LivePlan gives the Calls of the latest Plan of a process that is at work, as they stand now. It is for reading alone: others get the same one.
 func (a *API) LivePlan(ctx context.Context, id string) (*client.PlanDrawing, error) {
-	return share(ctx, &a.shared, livePlanKey(id), a.Client.Process(id).LivePlan)
+	return share(ctx, a.answers, livePlanKey(id), a.Client.Process(id).LivePlan)
 }

@@ -160,7 +160,7 @@ func (a *API) List(ctx context.Context, f client.Filter, limit int, at string) (
 	if err != nil {
 		return ProcessPage{}, invalidAt("query.page", err)
 	}
-	page, err := share(ctx, &a.shared, listKey{f, limit, at}, func(ctx context.Context) (client.Page, error) {
+	page, err := share(ctx, a.answers, listKey{f, limit, at}, func(ctx context.Context) (client.Page, error) {
 		return a.Client.ListPage(ctx, f, limit, from)
 	})
 	if err != nil {
@@ -205,7 +205,7 @@ type ProcessStatus struct {
 
 // Status tells where a process stands. It is for reading alone: others get the same one. The error wraps client.ErrNotFound where there is none of the id.
 func (a *API) Status(ctx context.Context, id string) (ProcessStatus, error) {
-	return share(ctx, &a.shared, statusKey(id), func(ctx context.Context) (ProcessStatus, error) { return a.statusOf(ctx, id) })
+	return share(ctx, a.answers, statusKey(id), func(ctx context.Context) (ProcessStatus, error) { return a.statusOf(ctx, id) })
 }
 
 type statusKey string
@@ -216,7 +216,7 @@ const manyInstances = 1000
 // RecentStatus is Status, for a page that people wait for: of a process of many instances that is busy it may be some seconds old.
 func (a *API) RecentStatus(ctx context.Context, id string) (ProcessStatus, error) {
 	large := func(s ProcessStatus) bool { return len(s.Instances) >= manyInstances }
-	return shareRecent(ctx, &a.shared, statusKey(id), large, func(ctx context.Context) (ProcessStatus, error) { return a.statusOf(ctx, id) })
+	return shareRecent(ctx, a.answers, statusKey(id), large, func(ctx context.Context) (ProcessStatus, error) { return a.statusOf(ctx, id) })
 }
 
 func (a *API) statusOf(ctx context.Context, id string) (ProcessStatus, error) {
@@ -264,32 +264,17 @@ type resultInput struct {
 
 func (a *API) result(ctx context.Context, in *resultInput) (r loop.Result, err error) {
 	p, err := a.Client.Attach(ctx, in.ID)
-	if err == nil {
-		err = a.awaitEnd(ctx, p, time.Duration(in.Wait)*time.Second)
+	if err != nil {
+		return r, err
 	}
-	if err == nil {
-		r, err = p.Result(ctx)
-	}
-	return r, err
-}
-
-// awaitEnd follows a process until it has ended, as all do who follow it.
-func (a *API) awaitEnd(ctx context.Context, p *client.Process, wait time.Duration) error {
-	now, err := p.Revision(ctx)
-	if err != nil || now.Ended {
-		return err
-	}
-	notEnded := problem(http.StatusConflict, CodeNotEnded, "process "+p.ID()+" is still at work")
-	if wait == 0 {
-		return notEnded
-	}
-	ctx, cancel := context.WithTimeout(ctx, wait)
-	defer cancel()
-	ended, err := a.Feed.Ended(ctx, p.ID())
+	ended, err := a.Feed.EndedWithin(ctx, p, time.Duration(in.Wait)*time.Second)
 	if err == nil && !ended {
-		return notEnded
+		err = problem(http.StatusConflict, CodeNotEnded, "process "+p.ID()+" is still at work")
 	}
-	return err
+	if err != nil {
+		return r, err
+	}
+	return p.Result(ctx)
 }
 
 type instancesInput struct {

@@ -26,7 +26,7 @@ func (a *API) addSchedules() {
 	get(a, tag, "list-schedules", all, "List schedules",
 		"Lists the schedules that start processes, by their ids. What was done a moment ago may be missing.",
 		func(ctx context.Context, _ *struct{}) (list ScheduleList, err error) {
-			list.Schedules, err = share(ctx, &a.shared, allSchedules{}, schedules.Of(a.Client).List)
+			list.Schedules, err = share(ctx, a.answers, allSchedules{}, schedules.Of(a.Client).List)
 			return list, err
 		})
 	get(a, tag, "get-schedule", of, "See how a schedule stands",
@@ -92,7 +92,7 @@ func (a *API) makeSchedule(ctx context.Context, in *struct{ Body scheduleBody })
 	}
 	o.Start.By = access.From(ctx).Name
 	err = schedules.Of(a.Client).Make(ctx, o)
-	a.shared.forget()
+	a.answers.forget()
 	if err != nil {
 		return nil, err
 	}
@@ -126,7 +126,7 @@ func (a *API) changeSchedule(do scheduleChange) func(context.Context, *changeSch
 			note += ": " + in.Body.Reason
 		}
 		err := do(schedules.Of(a.Client), ctx, in.ID, note)
-		a.shared.forget()
+		a.answers.forget()
 		return nil, err
 	}
 }
@@ -137,6 +137,6 @@ func (a *API) startScheduled(ctx context.Context, in *ScheduleTarget) (*struct{}
 
 func (a *API) endSchedule(ctx context.Context, in *ScheduleTarget) (*struct{}, error) {
 	err := schedules.Of(a.Client).End(ctx, in.ID)
-	a.shared.forget()
+	a.answers.forget()
 	return nil, err
 }

@@ -6,7 +6,7 @@ import (
 )
 
 func TestAnAnswerThatTakesLongIsReplacedByTheOneBeforeUntilSomebodyActs(t *testing.T) {
-	s, release := &shared{}, make(chan struct{})
+	s, release := newAnswers(), make(chan struct{})
 	keep := func(int) bool { return true }
 	now := func(n int) func(context.Context) (int, error) {
 		return func(context.Context) (int, error) { return n, nil }
@@ -15,9 +15,7 @@ func TestAnAnswerThatTakesLongIsReplacedByTheOneBeforeUntilSomebodyActs(t *testi
 	if v, err := shareRecent(t.Context(), s, "key", keep, now(1)); v != 1 || err != nil {
 		t.Fatal(v, err)
 	}
-	s.mu.Lock()
-	clear(s.answers) // as after a second
-	s.mu.Unlock()
+	s.Forget() // as after a second
 	if v, err := shareRecent(t.Context(), s, "key", keep, never); v != 1 || err != nil {
 		t.Errorf("instead of waiting it gives %d, %v", v, err)
 	}

@@ -25,7 +25,7 @@ type addPage struct {
 
 func (d *Desk) addPage(r *http.Request) *addPage {
 	id := r.PathValue("process")
-	return &addPage{frame: d.frame(r, "Add instances to "+visible(clip(id, cellLength))), Process: id, Href: processHref(id)}
+	return &addPage{frame: d.frame(r, "Add instances to "+short(id)), Process: id, Href: processHref(id)}
 }
 
 func (d *Desk) showAdd(w http.ResponseWriter, r *http.Request) error {
@@ -33,12 +33,11 @@ func (d *Desk) showAdd(w http.ResponseWriter, r *http.Request) error {
 	if _, err := d.API.Status(r.Context(), p.Process); err != nil {
 		return err
 	}
-	d.render(w, r, http.StatusOK, "add", p)
-	return nil
+	return d.show(w, r, "add", p)
 }
 
-// add brings the rows of a file to a process. Where something is wrong with them, they stand in the form again.
-func (d *Desk) add(w http.ResponseWriter, r *http.Request) (err error) {
+// addInstances brings the rows of a file to a process. Where something is wrong with them, they stand in the form again.
+func (d *Desk) addInstances(w http.ResponseWriter, r *http.Request) (err error) {
 	p := d.addPage(r)
 	p.Reason = strings.TrimSpace(r.PostForm.Get("reason"))
 	if p.Rows, err = chosen(r, "rows", "rows.jsonl"); err != nil {
@@ -46,15 +45,14 @@ func (d *Desk) add(w http.ResponseWriter, r *http.Request) (err error) {
 	}
 	status := http.StatusUnprocessableEntity
 	if err = d.addRows(r.Context(), p); err == nil {
-		http.Redirect(w, r, p.Href+"#instances", http.StatusSeeOther)
-		return nil
+		return lead(w, r, p.Href+"#instances")
 	}
 	var invalid *client.InvalidError
 	if errors.As(err, &invalid) {
 		p.Findings, p.Left = findingsOf(invalid.Problems)
 	} else {
 		problem := api.ProblemOf(err)
-		p.Wrong, status = visible(clip(problem.Detail, longestText)), problem.Status
+		p.Wrong, status = long(problem.Detail), problem.Status
 	}
 	d.render(w, r, status, "add", p)
 	return nil

@@ -9,8 +9,6 @@ import (
 	"strings"
 
 	"processidea/client"
-	"processidea/gateway/access"
-	"processidea/gateway/api"
 	"processidea/gateway/desk/form"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
@@ -68,8 +66,7 @@ func (d *Desk) showCall(w http.ResponseWriter, r *http.Request) error {
 	p.With = r.URL.Query().Get("with")
 	p.addReplace()
 	p.addForms()
-	d.render(w, r, http.StatusOK, "call", p)
-	return nil
+	return d.show(w, r, "call", p)
 }
 
 // find gives the Call of the address, as it waits now.
@@ -84,9 +81,8 @@ func (d *Desk) find(r *http.Request) (client.Approval, error) {
 			return a, nil
 		}
 	}
-	return client.Approval{}, &access.Refusal{Status: http.StatusNotFound, Code: api.CodeNotFound,
-		Message: fmt.Sprintf("Call %s of %s waits for nobody any more: somebody has decided, its time was over, or there is no such Call.",
-			visible(call), visible(process))}
+	return client.Approval{}, gone(fmt.Sprintf("Call %s of %s waits for nobody any more: somebody has decided, its time was over, or there is no such Call.",
+		visible(call), visible(process)))
 }
 
 // tools gives those of a process; none where they cannot be read.
@@ -106,7 +102,7 @@ func (d *Desk) callPage(r *http.Request, a client.Approval) *callPage {
 		Href: callHref(a.Process, a.CallID), ProcessHref: processHref(a.Process), Tool: ideafile.FindTool(tools, a.Tool), ByItself: byItself(a),
 		Deciders: a.DecidersInWords(), Denied: denial(who, a), Passkey: mayByPasskey(who, a), Allowed: map[string]bool{}, Meanwhile: a.WhileWaiting.Lines(stamp),
 	}
-	p.Title = visible(clip(p.Title, cellLength))
+	p.Title = short(p.Title)
 	for _, t := range tools {
 		p.Tools = append(p.Tools, t.Name)
 	}

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"processidea/client"
-	"processidea/gateway/access"
 	"processidea/gateway/api"
 	"processidea/gateway/desk/planpage"
 )
@@ -42,11 +41,7 @@ func (d *Desk) decideMany(w http.ResponseWriter, r *http.Request) error {
 		}
 		list = append(list, api.Decision{Process: p.Process, Call: p.Call, Digest: p.Digest, Decision: kind, Reason: reason})
 	}
-	return d.tell(w, r, outcomes{Kind: kind, Back: back, Who: access.From(r.Context()).Name, List: d.API.Decide(r.Context(), list)})
-}
-
-func unfit(message string) error {
-	return &access.Refusal{Status: http.StatusUnprocessableEntity, Code: api.CodeInvalid, Message: message}
+	return d.tell(w, r, outcomes{Kind: kind, Back: back, Who: nameOf(r), List: d.API.Decide(r.Context(), list)})
 }
 
 // outcomes are what became of decisions.
@@ -73,14 +68,13 @@ func (d *Desk) tell(w http.ResponseWriter, r *http.Request, o outcomes) error {
 		d.renderOutcome(w, r, o)
 		return nil
 	}
-	http.Redirect(w, r, "/desk/outcome?o="+url.QueryEscape(text), http.StatusSeeOther)
-	return nil
+	return lead(w, r, "/desk/outcome?o="+url.QueryEscape(text))
 }
 
 func (d *Desk) showOutcome(w http.ResponseWriter, r *http.Request) error {
 	var o outcomes
-	if !d.sessions.Unseal(outcomeUse, r.URL.Query().Get("o"), &o) || o.Who != access.From(r.Context()).Name {
-		return &access.Refusal{Status: http.StatusNotFound, Code: api.CodeNotFound, Message: "This address does not tell what became of a decision."}
+	if !d.sessions.Unseal(outcomeUse, r.URL.Query().Get("o"), &o) || o.Who != nameOf(r) {
+		return gone("This address does not tell what became of a decision.")
 	}
 	d.renderOutcome(w, r, o)
 	return nil

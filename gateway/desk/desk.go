@@ -17,6 +17,7 @@ import (
 	"processidea/gateway/desk/ownkey"
 	"processidea/gateway/desk/session"
 	"processidea/gateway/intake"
+	"processidea/gateway/shared"
 	"processidea/signing"
 )
 
@@ -60,9 +61,9 @@ type Desk struct {
 	seen     *seen
 	checks   *checks
 	plans    *lru.Cache[string, drawnPlan] // as they were seen last, by the process
-	reading  *works                        // of the store
-	asking   *works                        // of workers
-	listing  *works                        // of the server
+	reading  *shared.Works                 // of the store
+	asking   *shared.Works                 // of workers
+	listing  *shared.Works                 // of the server
 	own      *ownkey.Pages
 }
 
@@ -84,32 +85,40 @@ func New(o Options) (*Desk, error) {
 	d.mux.HandleFunc("GET /{$}", d.enterOr(d.page(access.Look, d.inbox)))
 	d.mux.HandleFunc("POST /desk/enter", d.enter)
 	d.mux.HandleFunc("POST /desk/leave", d.leave)
+	d.mux.HandleFunc("GET /desk/assets/{version}/{name}", asset)
 	d.addLogin()
 	d.addOwnKey()
-	d.mux.HandleFunc("GET /desk/assets/{version}/{name}", asset)
-	d.mux.HandleFunc("GET /desk/calls/{process}/{call}", d.page(access.Look, d.showCall))
-	d.mux.HandleFunc("POST /desk/calls/{process}/{call}", d.page(access.Decide, d.decideCall))
-	d.mux.HandleFunc("POST /desk/decide", d.page(access.Decide, d.decideMany))
-	d.mux.HandleFunc("GET /desk/outcome", d.page(access.Look, d.showOutcome))
-	d.mux.HandleFunc("GET /desk/plans/{process}", d.page(access.Look, d.showPlan))
-	d.mux.HandleFunc("POST /desk/plans/{process}", d.page(access.Decide, d.decidePlan))
-	d.mux.HandleFunc("GET /desk/plans/{process}/plan.svg", d.page(access.Look, d.drawWaiting))
-	d.mux.HandleFunc("GET /desk/plan-outcome", d.page(access.Look, d.showPlanOutcome))
-	d.mux.HandleFunc("GET /desk/processes", d.page(access.Look, d.showProcesses))
-	d.mux.HandleFunc("POST /desk/processes", d.page(access.Steer, d.resumeAll))
-	d.mux.HandleFunc("GET /desk/start", d.page(access.Start, d.showStart))
-	d.mux.HandleFunc("POST /desk/start", d.page(access.Start, d.start))
-	d.mux.HandleFunc("GET /desk/processes/{process}/add", d.page(access.Steer, d.showAdd))
-	d.mux.HandleFunc("POST /desk/processes/{process}/add", d.page(access.Steer, d.add))
-	d.mux.HandleFunc("GET /desk/processes/{process}", d.page(access.Look, d.showProcess))
-	d.mux.HandleFunc("POST /desk/processes/{process}", d.page(access.Steer, d.steer))
-	d.mux.HandleFunc("GET /desk/processes/{process}/plan.svg", d.page(access.Look, d.drawPlan))
-	d.mux.HandleFunc("GET /desk/processes/{process}/idea", d.page(access.Look, d.showIdea))
-	d.mux.HandleFunc("POST /desk/processes/{process}/fork", d.page(access.Start, d.fork))
-	d.mux.HandleFunc("GET /desk/processes/{process}/verify", d.page(access.Look, d.verify))
-	d.mux.HandleFunc("GET /desk/processes/{process}/export.html", d.page(access.Look, d.export))
+	d.add(access.Look, map[string]act{
+		"GET /desk/calls/{process}/{call}":          d.showCall,
+		"GET /desk/outcome":                         d.showOutcome,
+		"GET /desk/plans/{process}":                 d.showPlan,
+		"GET /desk/plans/{process}/plan.svg":        d.drawWaiting,
+		"GET /desk/plan-outcome":                    d.showPlanOutcome,
+		"GET /desk/processes":                       d.showProcesses,
+		"GET /desk/processes/{process}":             d.showProcess,
+		"GET /desk/processes/{process}/plan.svg":    d.drawPlan,
+		"GET /desk/processes/{process}/idea":        d.showIdea,
+		"GET /desk/processes/{process}/verify":      d.verify,
+		"GET /desk/processes/{process}/export.html": d.export,
+	})
+	d.add(access.Decide, map[string]act{
+		"POST /desk/calls/{process}/{call}": d.decideCall,
+		"POST /desk/decide":                 d.decideMany,
+		"POST /desk/plans/{process}":        d.decidePlan,
+	})
+	d.add(access.Start, map[string]act{
+		"GET /desk/start":                     d.showStart,
+		"POST /desk/start":                    d.start,
+		"POST /desk/processes/{process}/fork": d.fork,
+	})
+	d.add(access.Steer, map[string]act{
+		"POST /desk/processes":               d.resumeAll,
+		"POST /desk/processes/{process}":     d.steer,
+		"GET /desk/processes/{process}/add":  d.showAdd,
+		"POST /desk/processes/{process}/add": d.addInstances,
+	})
 	d.mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
-		d.fail(w, r, &access.Refusal{Status: http.StatusNotFound, Code: api.CodeNotFound, Message: "There is no such page."})
+		d.fail(w, r, gone("There is no such page."))
 	})
 	return d, nil
 }
@@ -146,6 +155,13 @@ func isFromHere(r *http.Request) bool {
 
 // act answers a request of whoever is logged in. An error is shown to them.
 type act func(w http.ResponseWriter, r *http.Request) error
+
+// add adds pages that take a right.
+func (d *Desk) add(right access.Right, pages map[string]act) {
+	for pattern, do := range pages {
+		d.mux.HandleFunc(pattern, d.page(right, do))
+	}
+}
 
 // page lets in who is logged in and has a right. Pages that act on a process show it too: they also take the right to
 // look.

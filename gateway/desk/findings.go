@@ -27,7 +27,7 @@ func findingsOf(problems diag.Problems, folders ...string) (all []finding, left 
 				left += p.More
 				continue
 			}
-			all = append(all, finding{placeText(without(p.JSONPath, folders)), visible(clip(without(p.Message, folders), longestText)), p.IsWarning})
+			all = append(all, finding{placeText(without(p.JSONPath, folders)), long(without(p.Message, folders)), p.IsWarning})
 		}
 	}
 	return all, left
@@ -49,5 +49,5 @@ func placeText(place string) string {
 			place += ", " + m[3]
 		}
 	}
-	return visible(clip(place, cellLength))
+	return short(place)
 }

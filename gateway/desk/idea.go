@@ -9,7 +9,6 @@ import (
 
 	"processidea/client"
 	"processidea/client/report"
-	"processidea/gateway/access"
 	"processidea/store/chain"
 	"processidea/store/ideadiff"
 )
@@ -63,13 +62,12 @@ func (d *Desk) showIdea(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	p.Link, p.Title = s.now.Link, fmt.Sprintf("Idea %d of %s", p.At, visible(clip(id, cellLength)))
+	p.Link, p.Title = s.now.Link, fmt.Sprintf("Idea %d of %s", p.At, short(id))
 	p.addStates(s)
 	if s.changes != nil {
 		p.addChanges(s.changes)
 	}
-	d.render(w, r, http.StatusOK, "idea", &p)
-	return nil
+	return d.show(w, r, "idea", &p)
 }
 
 // sight is what there is to be seen of an Idea.
@@ -157,7 +155,7 @@ func (p *ideaPage) addChanges(d *client.Diff) {
 		case len(p.Changes) == mostChanges:
 			p.Left++
 		default:
-			row := changeRow{Instance: visible(instance), What: what, Path: visible(clip(path, cellLength))}
+			row := changeRow{Instance: visible(instance), What: what, Path: short(path)}
 			if what != ideadiff.Added {
 				row.From = shortText(from, cellLength)
 			}
@@ -176,7 +174,7 @@ func (p *ideaPage) addChanges(d *client.Diff) {
 	for _, one := range d.Decisions {
 		text := one.CallID + " was " + one.Describe()
 		if p.Instance == "" || one.Instance == p.Instance {
-			p.Decided = append(p.Decided, visible(clip(text, longestText)))
+			p.Decided = append(p.Decided, long(text))
 		}
 	}
 }
@@ -192,10 +190,9 @@ func (d *Desk) fork(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	p, err := d.Client.Start(r.Context(), client.StartOptions{Idea: idea, ForkOf: id, By: access.From(r.Context()).Name})
+	p, err := d.Client.Start(r.Context(), client.StartOptions{Idea: idea, ForkOf: id, By: nameOf(r)})
 	if err != nil {
 		return err
 	}
-	http.Redirect(w, r, processHref(p.ID()), http.StatusSeeOther)
-	return nil
+	return lead(w, r, processHref(p.ID()))
 }

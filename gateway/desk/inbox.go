@@ -141,21 +141,19 @@ func denialAs(who *access.Person, a client.Approval, as policy.Person) string {
 
 type inboxPage struct {
 	frame
-	Filter      filter
-	Narrowed    bool
-	Tools       []string
-	Groups      []group
-	Plans       []planRow
-	Total       int // that fit the filter
-	First, Last int // of those, on this page
-	Others      int // that fit, and are for others to decide
-	OtherPlans  int // as Others
-	Prev, Next  string
-	All         string // the page with what is for others too
-	Mine        string
-	Back        string // this page
-	Larger      string // the page with more of them at once
-	MostAtOnce  int
+	Filter     filter
+	Narrowed   bool
+	Tools      []string
+	Groups     []group
+	Plans      []planRow
+	part              // of those that fit the filter
+	Others     int    // that fit, and are for others to decide
+	OtherPlans int    // as Others
+	All        string // the page with what is for others too
+	Mine       string
+	Back       string // this page
+	Larger     string // the page with more of them at once
+	MostAtOnce int
 }
 
 func (d *Desk) inbox(w http.ResponseWriter, r *http.Request) error {
@@ -195,22 +193,12 @@ func (d *Desk) inbox(w http.ResponseWriter, r *http.Request) error {
 	p.Tools = jsonval.SortedKeys(tools)
 	sortByUrgency(fit)
 	fit = groupedInOrder(fit)
-	p.Total = len(fit)
-	pages := max((len(fit)+f.Size-1)/f.Size, 1)
-	f.Page = min(f.Page, pages)
-	from, to := (f.Page-1)*f.Size, min(f.Page*f.Size, len(fit))
-	p.First, p.Last = from+1, to
-	p.Groups = groupsOf(fit[from:to], who, p.Now)
-	if f.Page > 1 {
-		p.Prev = f.at(f.Page - 1)
-	}
-	if f.Page < pages {
-		p.Next = f.at(f.Page + 1)
-	}
+	p.part = partOf(len(fit), f.Size, f.Page, f.at)
+	f.Page = (p.First + f.Size - 1) / f.Size
+	p.Groups = groupsOf(fit[p.First-1:p.Last], who, p.Now)
 	p.Back = f.query()
 	p.setLinks(f)
-	d.render(w, r, http.StatusOK, "inbox", p)
-	return nil
+	return d.show(w, r, "inbox", p)
 }
 
 func (p *inboxPage) setLinks(f filter) {

@@ -17,7 +17,7 @@ func origins(wired map[string]string, a client.Approval) func(path jsonval.Path,
 	collectPlaces(places, "†state", a.State, 0)
 	return func(path jsonval.Path, v any) string {
 		if ref, is := wired[pathName(path)]; is {
-			return "always " + visible(clip(ref, cellLength)) + ", which the Tool's designer wired"
+			return "always " + short(ref) + ", which the Tool's designer wired"
 		}
 		if key, is := placeKey(v); is && strings.TrimSpace(places[key]) != "" {
 			return "the same as " + places[key]

@@ -28,7 +28,7 @@ func (d *Desk) showOwn(w http.ResponseWriter, r *http.Request, status int, page,
 }
 
 func (d *Desk) tellOwn(w http.ResponseWriter, r *http.Request, kind string, became api.DecisionResult) error {
-	return d.tell(w, r, outcomes{Kind: kind, Back: "/", Who: access.From(r.Context()).Name, List: []api.DecisionResult{became}})
+	return d.tell(w, r, outcomes{Kind: kind, Back: "/", Who: nameOf(r), List: []api.DecisionResult{became}})
 }
 
 // decider is whoever asks, with their passkeys.

@@ -14,12 +14,12 @@ import (
 // These tests are not parallel: every goroutine of the program sees the fault.
 
 func TestWhoLooksHearsOfAPanicAndMayLookAgain(t *testing.T) {
-	safegotest.Panic(t, "desk.work")
+	safegotest.Panic(t, "gateway.shared")
 	all := newWorks(1)
 	look := func() (int, error) {
 		return soon(t.Context(), all, "key", func(context.Context, *work) (int, error) { return 1, nil })
 	}
-	if _, err := look(); err == nil || !strings.Contains(err.Error(), "desk.work panicked") {
+	if _, err := look(); err == nil || !strings.Contains(err.Error(), "gateway.shared panicked") {
 		t.Errorf("%v", err)
 	}
 	if v, err := look(); v != 1 || err != nil {
@@ -28,7 +28,7 @@ func TestWhoLooksHearsOfAPanicAndMayLookAgain(t *testing.T) {
 }
 
 func TestAPanicWhileAPageIsForgottenIsLogged(t *testing.T) {
-	safegotest.Panic(t, "desk.forget")
+	safegotest.Panic(t, "gateway.shared.forget")
 	synctest.Test(t, func(t *testing.T) {
 		_, err := soon(t.Context(), newWorks(1), "key", func(context.Context, *work) (int, error) {
 			<-time.After(time.Minute)

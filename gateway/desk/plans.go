@@ -69,8 +69,7 @@ func (d *Desk) findPlan(r *http.Request) (client.Plan, error) {
 		}
 	}
 	if err == nil {
-		err = &access.Refusal{Status: http.StatusNotFound, Code: api.CodeNotFound,
-			Message: fmt.Sprintf("No Plan of %s waits for anybody any more: somebody has decided on it, or there is none.", visible(id))}
+		err = gone(fmt.Sprintf("No Plan of %s waits for anybody any more: somebody has decided on it, or there is none.", visible(id)))
 	}
 	return client.Plan{}, err
 }
@@ -129,7 +128,7 @@ func (d *Desk) decidePlan(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return d.planRefused(w, r, p, err)
 	}
-	text, err := d.sessions.Seal(planOutcomeUse, planOutcome{said.Decision, done, access.From(r.Context()).Name})
+	text, err := d.sessions.Seal(planOutcomeUse, planOutcome{said.Decision, done, nameOf(r)})
 	if err == nil {
 		http.Redirect(w, r, "/desk/plan-outcome?o="+url.QueryEscape(text), http.StatusSeeOther)
 	}
@@ -174,8 +173,8 @@ type planOutcome struct {
 
 func (d *Desk) showPlanOutcome(w http.ResponseWriter, r *http.Request) error {
 	var o planOutcome
-	if !d.sessions.Unseal(planOutcomeUse, r.URL.Query().Get("o"), &o) || o.Who != access.From(r.Context()).Name {
-		return &access.Refusal{Status: http.StatusNotFound, Code: api.CodeNotFound, Message: "This address does not tell what became of a decision."}
+	if !d.sessions.Unseal(planOutcomeUse, r.URL.Query().Get("o"), &o) || o.Who != nameOf(r) {
+		return gone("This address does not tell what became of a decision.")
 	}
 	more := ""
 	if o.Done.Count.Have < o.Done.Count.Want {

@@ -16,7 +16,6 @@ import (
 	"processidea/client"
 	"processidea/client/ideafiles"
 	"processidea/client/report"
-	"processidea/gateway/access"
 	"processidea/gateway/api"
 	"processidea/model/check/plangraph"
 	"processidea/model/ideafile"
@@ -74,8 +73,7 @@ func (d *Desk) showProcesses(w http.ResponseWriter, r *http.Request) error {
 	if list.Next != "" {
 		p.Next = "/desk/processes?" + url.Values{"status": {p.Status}, "page": {list.Next}}.Encode()
 	}
-	d.render(w, r, http.StatusOK, "processes", p)
-	return nil
+	return d.show(w, r, "processes", p)
 }
 
 type processPage struct {
@@ -90,20 +88,18 @@ type processPage struct {
 	Counts     []count
 	Instances  []instanceRow
 	Shown      string // the status of those that are listed; empty: of any
-	First      int    // of those, on this page
-	Total      int
-	Prev, All  string
-	Next       string
-	Ideas      []report.Idea
-	Priced     bool // some of them cost something
-	Latest     int  // the number of the latest Idea
-	Finished   int  // instances that have come to their end
-	Left       int  // Ideas before those that are listed
-	Failures   []string
-	Plans      []string // the processes in which Plans wait: this one, or its parts
-	AwaitCall  int      // Calls that wait for a person
-	WaitsFor   []string // beside people, whose Calls are counted
-	Actions    *client.ActionsTaken
+	part
+	All       string
+	Ideas     []report.Idea
+	Priced    bool // some of them cost something
+	Latest    int  // the number of the latest Idea
+	Finished  int  // instances that have come to their end
+	Left      int  // Ideas before those that are listed
+	Failures  []string
+	Plans     []string // the processes in which Plans wait: this one, or its parts
+	AwaitCall int      // Calls that wait for a person
+	WaitsFor  []string // beside people, whose Calls are counted
+	Actions   *client.ActionsTaken
 }
 
 type count struct {
@@ -126,7 +122,7 @@ func (d *Desk) showProcess(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	p := processPage{frame: d.frame(r, visible(clip(id, cellLength))), Status: status, Href: processHref(id)}
+	p := processPage{frame: d.frame(r, short(id)), Status: status, Href: processHref(id)}
 	p.Live = true
 	p.Ended = status.Status != loop.StatusRunning && status.Status != loop.StatusPaused
 	plan, err := d.planSoon(r.Context(), id, len(status.Instances), !p.Ended && status.Unseen == "")
@@ -152,18 +148,17 @@ func (d *Desk) showProcess(w http.ResponseWriter, r *http.Request) error {
 		p.Actions, p.Live = &taken, false
 	}
 	for _, f := range status.Failures {
-		p.Failures = append(p.Failures, visible(clip(fmt.Sprintf("%s: %s (%s, %s)", f.Tool, f.Message, f.Status, plural(f.Count, "time")), longestText)))
+		p.Failures = append(p.Failures, long(fmt.Sprintf("%s: %s (%s, %s)", f.Tool, f.Message, f.Status, plural(f.Count, "time"))))
 	}
 	if p.AwaitCall = status.Awaiting; slices.ContainsFunc(status.Waiting, func(s string) bool { return strings.HasPrefix(s, protocol.WaitingForPlanDecision) }) {
 		p.addPlans(d.API.PlansOf(r.Context(), id))
 	}
 	for _, one := range status.Waiting {
 		if !strings.HasPrefix(one, protocol.WaitingForPerson) && !strings.HasPrefix(one, turn.HeldUpPrefix) {
-			p.WaitsFor = append(p.WaitsFor, visible(clip(one, longestText)))
+			p.WaitsFor = append(p.WaitsFor, long(one))
 		}
 	}
-	d.render(w, r, http.StatusOK, "process", p)
-	return nil
+	return d.show(w, r, "process", p)
 }
 
 // addPlans leads to the Plans that wait.
@@ -204,28 +199,17 @@ func (p *processPage) list(q url.Values) {
 	}
 	slices.SortFunc(p.Counts, func(a, b count) int { return strings.Compare(string(a.Status), string(b.Status)) })
 	sort.Slice(tokens, func(i, j int) bool { return ideafiles.TokenLess(tokens[i], tokens[j]) })
-	page := readFilter(q).Page
-	pages := max((len(tokens)+instancesAtOnce-1)/instancesAtOnce, 1)
-	page = min(page, pages)
-	from := (page - 1) * instancesAtOnce
-	p.First, p.Total = from+1, len(tokens)
-	for _, token := range tokens[from:min(from+instancesAtOnce, len(tokens))] {
+	p.part = partOf(len(tokens), instancesAtOnce, readFilter(q).Page, func(n int) string {
+		f := filter{Page: n, Size: usualSize}.query()
+		return p.Href + "?" + url.Values{"status": {p.Shown}}.Encode() + "&" + strings.TrimPrefix(strings.TrimPrefix(f, "/"), "?") + "#instances"
+	})
+	for _, token := range tokens[p.First-1 : p.Last] {
 		i := p.Status.Instances[token]
 		row := instanceRow{Token: token, Status: i.Status, Href: p.Href + "/idea?" + url.Values{"instance": {token}}.Encode()}
 		if i.Cost != 0 {
 			row.Cost = i.Cost.String()
 		}
 		p.Instances = append(p.Instances, row)
-	}
-	at := func(n int) string {
-		f := filter{Page: n, Size: usualSize}.query()
-		return p.Href + "?" + url.Values{"status": {p.Shown}}.Encode() + "&" + strings.TrimPrefix(strings.TrimPrefix(f, "/"), "?") + "#instances"
-	}
-	if page > 1 {
-		p.Prev = at(page - 1)
-	}
-	if page < pages {
-		p.Next = at(page + 1)
 	}
 }
 
@@ -236,7 +220,7 @@ func (d *Desk) drawPlan(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if len(plan.Calls) > mostDrawn {
-		return &access.Refusal{Status: http.StatusNotFound, Code: api.CodeNotFound, Message: "The Plan has too many Calls for a picture."}
+		return gone("The Plan has too many Calls for a picture.")
 	}
 	w.Header().Set("Content-Type", mediaTypes[".svg"])
 	_, _ = w.Write([]byte(plangraph.RenderSVG(plan.Calls, plan.Statuses)))

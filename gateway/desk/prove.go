@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"net/url"
 	"strconv"
 	"time"
 
@@ -28,10 +27,7 @@ type verifyPage struct {
 	Proof     string
 	Decisions []report.Decision
 	Orders    []report.Decision
-	First     int // of those on this page
-	Total     int
-	Prev      string
-	Next      string
+	part
 }
 
 // verify checks the chain of a process, and says who decided what and how that is proved.
@@ -41,24 +37,14 @@ func (d *Desk) verify(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	p := verifyPage{frame: d.frame(r, "The record of "+visible(clip(id, cellLength))), Process: id, Href: processHref(id), Report: c.report,
+	p := verifyPage{frame: d.frame(r, "The record of "+short(id)), Process: id, Href: processHref(id), Report: c.report,
 		Proof: report.Proof(c.report), Checked: c.at}
 	all := c.decisions
-	p.Orders, p.Total = report.Orders(all), len(all)
+	p.Orders = report.Orders(all)
 	page, _ := strconv.Atoi(r.URL.Query().Get("page"))
-	pages := max((len(all)+decisionsAtOnce-1)/decisionsAtOnce, 1)
-	page = min(max(page, 1), pages)
-	from := (page - 1) * decisionsAtOnce
-	p.First, p.Decisions = from+1, all[from:min(from+decisionsAtOnce, len(all))]
-	at := func(n int) string { return p.Href + "/verify?" + url.Values{"page": {strconv.Itoa(n)}}.Encode() }
-	if page > 1 {
-		p.Prev = at(page - 1)
-	}
-	if page < pages {
-		p.Next = at(page + 1)
-	}
-	d.render(w, r, http.StatusOK, "verify", p)
-	return nil
+	p.part = partOf(len(all), decisionsAtOnce, page, func(n int) string { return p.Href + "/verify?page=" + strconv.Itoa(n) })
+	p.Decisions = all[p.First-1 : p.Last]
+	return d.show(w, r, "verify", p)
 }
 
 // check is what a look at the whole chain of a process came to.
@@ -97,7 +83,7 @@ func (d *Desk) check(ctx context.Context, process string, again bool) (*check, e
 		return c, nil
 	}
 	return soon(ctx, d.reading, "check\n"+key, func(ctx context.Context, w *work) (*check, error) {
-		checked, err := chain.VerifyWithProgress(ctx, w.progress)
+		checked, err := chain.VerifyWithProgress(ctx, w.Progress)
 		if err != nil {
 			return nil, err
 		}

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"processidea/gateway/access"
+	"processidea/gateway/api"
 	"processidea/gateway/desk/form"
 )
 
@@ -85,6 +86,51 @@ func (d *Desk) render(w http.ResponseWriter, r *http.Request, status int, name s
 	if r.Method != http.MethodHead {
 		_, _ = w.Write(b.Bytes())
 	}
+}
+
+// show shows a page.
+func (d *Desk) show(w http.ResponseWriter, r *http.Request, name string, data any) error {
+	d.render(w, r, http.StatusOK, name, data)
+	return nil
+}
+
+// lead leads to another page.
+func lead(w http.ResponseWriter, r *http.Request, to string) error {
+	http.Redirect(w, r, to, http.StatusSeeOther)
+	return nil
+}
+
+// nameOf is the name of whoever asks.
+func nameOf(r *http.Request) string { return access.From(r.Context()).Name }
+
+// refusal is an error that is shown as it is.
+func refusal(status int, code, message string) error {
+	return &access.Refusal{Status: status, Code: code, Message: message}
+}
+
+func gone(message string) error { return refusal(http.StatusNotFound, api.CodeNotFound, message) }
+
+func unfit(message string) error {
+	return refusal(http.StatusUnprocessableEntity, api.CodeInvalid, message)
+}
+
+// part is what a page shows of a long list: the items from First on, of Total.
+type part struct {
+	First, Last, Total int
+	Prev, Next         string
+}
+
+// partOf picks a part by its number, from 1; at gives the addresses of others.
+func partOf(total, size, page int, at func(page int) string) (p part) {
+	page = min(max(page, 1), max((total+size-1)/size, 1))
+	p = part{First: (page-1)*size + 1, Last: min(page*size, total), Total: total}
+	if page > 1 {
+		p.Prev = at(page - 1)
+	}
+	if p.Last < total {
+		p.Next = at(page + 1)
+	}
+	return p
 }
 
 // assets is the folder of what pages load. It changes with what is in it, so that browsers keep it.

@@ -67,7 +67,7 @@ func trialOf(r *simulation.Report) *trial {
 		for _, status := range slices.Sorted(maps.Keys(r.Tools[name])) {
 			parts = append(parts, fmt.Sprintf("%d %s", r.Tools[name][status], status))
 		}
-		t.Tools = append(t.Tools, fact{Name: visible(clip(name, cellLength)), Text: strings.Join(parts, ", ")})
+		t.Tools = append(t.Tools, fact{Name: short(name), Text: strings.Join(parts, ", ")})
 	}
 	t.Open = shortList(r.Open)
 	t.OpenLeft = len(r.Open) - len(t.Open)
@@ -88,7 +88,7 @@ func trialOf(r *simulation.Report) *trial {
 			break
 		}
 		state := tell.Tell(string(r.Instances[token].Status), r.Instances[token].State)
-		t.Instances = append(t.Instances, instanceState{Token: visible(clip(token, cellLength)), State: state})
+		t.Instances = append(t.Instances, instanceState{Token: short(token), State: state})
 	}
 	return t
 }
@@ -97,7 +97,7 @@ func trialOf(r *simulation.Report) *trial {
 func shortList(all []string) (short []string) {
 	const most = 50
 	for _, one := range all[:min(len(all), most)] {
-		short = append(short, visible(clip(one, longestText)))
+		short = append(short, long(one))
 	}
 	return short
 }

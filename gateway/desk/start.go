@@ -64,8 +64,7 @@ func (d *Desk) startPage(r *http.Request) *startPage {
 func (d *Desk) showStart(w http.ResponseWriter, r *http.Request) error {
 	p := d.startPage(r)
 	p.Offer = r.URL.Query().Get("idea")
-	d.render(w, r, http.StatusOK, "start", p)
-	return nil
+	return d.show(w, r, "start", p)
 }
 
 // start checks what was sent, simulates it, or starts it. Where something is wrong, all of it stands in the form again.
@@ -76,8 +75,7 @@ func (d *Desk) start(w http.ResponseWriter, r *http.Request) error {
 	var wrong *access.Refusal
 	switch {
 	case err == nil && started != "":
-		http.Redirect(w, r, processHref(started), http.StatusSeeOther)
-		return nil
+		return lead(w, r, processHref(started))
 	case errors.As(err, &wrong):
 		p.Wrong, status = wrong.Message, wrong.Status
 	case err != nil:
@@ -100,7 +98,7 @@ func (p *startPage) explain(err error) (status int) {
 		return http.StatusUnprocessableEntity
 	}
 	problem := api.ProblemOf(err)
-	p.Wrong = visible(clip(without(problem.Detail, p.folders), longestText))
+	p.Wrong = long(without(problem.Detail, p.folders))
 	return problem.Status
 }
 
@@ -218,7 +216,7 @@ func (p *startPage) lay(folder string) (s ideafiles.Source, err error) {
 	write := func(in string, f file) error {
 		to := filepath.FromSlash(f.Name)
 		if !filepath.IsLocal(to) || strings.ContainsRune(f.Name, 0) {
-			return unfit(fmt.Sprintf("%s is no name of a file: name it as the Idea does, such as parts/letter.json.", visible(clip(f.Name, cellLength))))
+			return unfit(fmt.Sprintf("%s is no name of a file: name it as the Idea does, such as parts/letter.json.", short(f.Name)))
 		}
 		to = filepath.Join(in, to)
 		err := os.MkdirAll(filepath.Dir(to), 0o700)
@@ -226,14 +224,14 @@ func (p *startPage) lay(folder string) (s ideafiles.Source, err error) {
 			err = os.WriteFile(to, []byte(f.Text), 0o600)
 		}
 		if err != nil {
-			return unfit(fmt.Sprintf("%s cannot be kept under this name.", visible(clip(f.Name, cellLength))))
+			return unfit(fmt.Sprintf("%s cannot be kept under this name.", short(f.Name)))
 		}
 		return nil
 	}
 	if p.Offer == "" {
 		for _, f := range append([]file{p.Idea}, p.Files...) {
 			if f.Name == p.Idea.Name && f != p.Idea {
-				return s, unfit(fmt.Sprintf("Two files are named %s: the Idea, and one that it names.", visible(clip(f.Name, cellLength))))
+				return s, unfit(fmt.Sprintf("Two files are named %s: the Idea, and one that it names.", short(f.Name)))
 			}
 			if err := write(ideas, f); err != nil {
 				return s, err

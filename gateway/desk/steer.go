@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"processidea/client"
-	"processidea/gateway/access"
 	"processidea/model/ideafile"
 	"processidea/model/loop"
 )
@@ -17,7 +16,7 @@ import (
 // steer pauses a process, lets it go on, corrects it, or ends it.
 func (d *Desk) steer(w http.ResponseWriter, r *http.Request) error {
 	id := r.PathValue("process")
-	by := client.By{Name: access.From(r.Context()).Name, Reason: strings.TrimSpace(r.PostForm.Get("reason"))}
+	by := client.By{Name: nameOf(r), Reason: strings.TrimSpace(r.PostForm.Get("reason"))}
 	text := strings.TrimSpace(strings.ReplaceAll(r.PostForm.Get("text"), "\r\n", "\n"))
 	var do func(context.Context, *client.Process) error
 	switch r.PostForm.Get("do") {
@@ -44,13 +43,12 @@ func (d *Desk) steer(w http.ResponseWriter, r *http.Request) error {
 	if err := d.API.Steer(r.Context(), id, do); err != nil {
 		return err
 	}
-	http.Redirect(w, r, processHref(id), http.StatusSeeOther)
-	return nil
+	return lead(w, r, processHref(id))
 }
 
 // resumeAll lets all paused processes go on, or those that are paused with a code.
 func (d *Desk) resumeAll(w http.ResponseWriter, r *http.Request) error {
-	by := client.By{Name: access.From(r.Context()).Name, Reason: strings.TrimSpace(r.PostForm.Get("reason"))}
+	by := client.By{Name: nameOf(r), Reason: strings.TrimSpace(r.PostForm.Get("reason"))}
 	all, err := d.API.ResumeAll(r.Context(), strings.TrimSpace(r.PostForm.Get("because")), by)
 	if err != nil {
 		return err
@@ -63,8 +61,7 @@ func (d *Desk) resumeAll(w http.ResponseWriter, r *http.Request) error {
 	}
 	told := url.Values{"status": {string(loop.StatusPaused)}, "resumed": {strconv.Itoa(len(all) - left)},
 		"left": {strconv.Itoa(left)}}
-	http.Redirect(w, r, "/desk/processes?"+told.Encode(), http.StatusSeeOther)
-	return nil
+	return lead(w, r, "/desk/processes?"+told.Encode())
 }
 
 // toldOfResumed says what became of those that were to go on; the address has the numbers.

@@ -61,7 +61,7 @@ func uploaded(r *http.Request, field string) (files []file, err error) {
 		}
 		text := strings.TrimPrefix(string(data), "\ufeff")
 		if !utf8.ValidString(text) || strings.ContainsRune(text, 0) {
-			return nil, unfit(visible(clip(baseName(h.Filename), cellLength)) +
+			return nil, unfit(short(baseName(h.Filename)) +
 				" is no text in UTF-8: choose an Idea file (JSON or YAML), or rows (CSV or JSON Lines).")
 		}
 		files = append(files, file{baseName(h.Filename), text})

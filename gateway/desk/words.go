@@ -15,6 +15,10 @@ var (
 
 type fact = readable.Fact
 
+// short and long are texts from outside, as they stand in a name or a cell, and in a paragraph.
+func short(s string) string { return visible(clip(s, cellLength)) }
+func long(s string) string  { return visible(clip(s, longestText)) }
+
 const longestText = readable.LongestText
 
 // factsOf tells the members of a value.

@@ -221,3 +221,14 @@ func (f *Feed) Ended(ctx context.Context, process string) (bool, error) {
 	}
 	return false, nil
 }
+
+// EndedWithin reports whether a process has ended: at once, or once it has, within a while.
+func (f *Feed) EndedWithin(ctx context.Context, p *client.Process, wait time.Duration) (bool, error) {
+	now, err := p.Revision(ctx)
+	if err != nil || now.Ended || wait == 0 {
+		return now.Ended, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, wait)
+	defer cancel()
+	return f.Ended(ctx, p.ID())
+}

@@ -75,7 +75,7 @@ func (a *agent) get(ctx context.Context, args map[string]any) (any, error) {
 
 // stand tells where a process stands, after waiting for its end for a while.
 func (a *agent) stand(ctx context.Context, p *client.Process, wait int, instance string) (any, error) {
-	ended, err := a.ended(ctx, p, wait)
+	ended, err := a.Feed.EndedWithin(ctx, p, time.Duration(wait)*time.Second)
 	if err != nil {
 		return nil, err
 	}
@@ -115,17 +115,6 @@ func withHint(v client.Status) any {
 		next = "people decide on what list_approvals shows: ask get_process again later"
 	}
 	return standing{v, next}
-}
-
-// ended waits until a process has ended, as all do who follow it.
-func (a *agent) ended(ctx context.Context, p *client.Process, wait int) (bool, error) {
-	now, err := p.Revision(ctx)
-	if err != nil || now.Ended || wait == 0 {
-		return now.Ended, err
-	}
-	ctx, cancel := context.WithTimeout(ctx, time.Duration(wait)*time.Second)
-	defer cancel()
-	return a.Feed.Ended(ctx, p.ID())
 }
 
 func (a *agent) approvals(ctx context.Context, args map[string]any) (any, error) {

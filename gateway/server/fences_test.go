@@ -16,7 +16,7 @@ import (
 // route is a method and an address.
 type route struct{ method, path string }
 
-var deskRoute = regexp.MustCompile(`HandleFunc\("(GET|POST) (/[^"]*)"`)
+var deskRoute = regexp.MustCompile(`"(GET|POST) (/[^"]*)"`)
 
 // deskRoutes are all of the desk, as its source names them, with these in the place of what an address leaves open.
 func deskRoutes(t *testing.T, process, call string) (list []route) {

@@ -1,0 +1,140 @@
+// Package shared has those who ask for the same be given the same: one finds it, to the end, whoever goes away meanwhile.
+package shared
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"processidea/internal/safego"
+)
+
+// Works are things that are found once for all who ask for them at a time.
+type Works struct {
+	// Longest ends what nobody can be waiting for any more.
+	Longest time.Duration
+	// Keep says how long what came of a work is given to those who ask later.
+	Keep func(awaited bool, err error) time.Duration
+
+	atOnce chan struct{} // nil: any number are found at a time
+	mu     sync.Mutex
+	under  map[any]*Work
+}
+
+// Bound has no more than so many things be found at a time.
+func (all *Works) Bound(n int) *Works { all.atOnce = make(chan struct{}, n); return all }
+
+// Work is one thing that is being found, or has been.
+type Work struct {
+	done    chan struct{}
+	value   any
+	err     error
+	awaited bool // somebody was told to ask again
+
+	mu          sync.Mutex
+	checked, of int
+}
+
+// Progress says how far the work is.
+func (w *Work) Progress(checked, of int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.checked, w.of = checked, of
+}
+
+// Late is the error of who would not wait until something was found, and how far the work was.
+type Late struct{ Checked, Of int }
+
+func (*Late) Error() string { return "shared: it is being worked out" }
+
+// Ask gives what find finds, or has found a moment ago. The error is a *Late where that takes longer than patience, unless it is 0:
+// who asks again is given what was found.
+func Ask[T any](ctx context.Context, all *Works, key any, patience time.Duration, find func(context.Context, *Work) (T, error)) (v T, err error) {
+	w := all.join(ctx, key, func(ctx context.Context, w *Work) (any, error) { return find(ctx, w) })
+	var late <-chan time.Time
+	if patience > 0 {
+		timer := time.NewTimer(patience)
+		defer timer.Stop()
+		late = timer.C
+	}
+	select {
+	case <-ctx.Done():
+		return v, ctx.Err()
+	case <-late:
+		return v, all.putOff(w)
+	case <-w.done:
+		all.taken(key, w)
+		v, _ = w.value.(T)
+		return v, w.err
+	}
+}
+
+func (all *Works) join(ctx context.Context, key any, find func(context.Context, *Work) (any, error)) *Work {
+	all.mu.Lock()
+	defer all.mu.Unlock()
+	w := all.under[key]
+	if w == nil {
+		w = &Work{done: make(chan struct{})}
+		if all.under == nil {
+			all.under = map[any]*Work{}
+		}
+		all.under[key] = w
+		safego.Go("gateway.shared", func() (err error) {
+			if all.atOnce != nil {
+				all.atOnce <- struct{}{}
+				defer func() { <-all.atOnce }()
+			}
+			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), all.Longest)
+			defer cancel()
+			w.value, err = find(ctx, w)
+			return err
+		}, func(err error) { all.ended(key, w, err) })
+	}
+	return w
+}
+
+func (all *Works) ended(key any, w *Work, err error) {
+	all.mu.Lock()
+	defer all.mu.Unlock()
+	w.err = err
+	close(w.done)
+	if kept := all.Keep(w.awaited, err); kept > 0 {
+		safego.AfterFunc(kept, "gateway.shared.forget", func() { all.forget(key, w) })
+	} else if all.under[key] == w {
+		delete(all.under, key)
+	}
+}
+
+// putOff notes that somebody was told to ask again.
+func (all *Works) putOff(w *Work) error {
+	all.mu.Lock()
+	w.awaited = true
+	all.mu.Unlock()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return &Late{w.checked, w.of}
+}
+
+// taken forgets what came of a work for which somebody was told to ask again, and has.
+func (all *Works) taken(key any, w *Work) {
+	all.mu.Lock()
+	defer all.mu.Unlock()
+	if w.awaited && all.under[key] == w {
+		delete(all.under, key)
+	}
+}
+
+func (all *Works) forget(key any, w *Work) {
+	all.mu.Lock()
+	defer all.mu.Unlock()
+	if all.under[key] == w {
+		delete(all.under, key)
+	}
+}
+
+// Forget has everything be found anew for who asks from now on.
+func (all *Works) Forget() {
+	all.mu.Lock()
+	defer all.mu.Unlock()
+	clear(all.under)
+}
