@@ -29,27 +29,30 @@ import (
 type StartOptions struct {
 	// ID names the process. A second start with the same id and content attaches to it. Empty: one is made up, of ForkOf
 	// or of the path in the Idea's meta.
-	ID string
+	ID string `json:"id,omitempty" maxLength:"200" doc:"names the process: printable ASCII without a slash; absent: one is made up"`
 	// Idea is an Idea file as a JSON value, with numbers as json.Number: from ParseIdea, package ideafiles, or Chain.Fork.
-	Idea map[string]any
+	Idea map[string]any `json:"idea" doc:"an Idea file"`
 	// Instances are rows of data, each an instance's input, or a message where it has a "type". "_instance" names an
 	// instance; those without are named ①, ②, … in order.
-	Instances []map[string]any
+	Instances []map[string]any `json:"instances,omitempty" nullable:"false" doc:"rows of data, each an instance's input, or a message; _instance names it"`
 	// Replies is a scripted LLM in the form of a replies file, JSON Lines; empty: the workers ask theirs.
-	Replies string
+	Replies string `json:"replies,omitempty" doc:"a scripted LLM: the text of a replies file, JSON Lines; absent: the workers ask theirs"`
 	// Delegates are the Idea files of delegates as JSON values, by the paths under which _delegate names them: those that
 	// the Idea does not carry.
-	Delegates map[string]any
+	Delegates IdeaFiles `json:"delegates,omitempty" doc:"the Idea files of delegates, by the paths under which _delegate names them"`
 	// WithSolution takes up the Calls of the Idea's solution, minus those that its record calls done.
-	WithSolution bool
+	WithSolution bool `json:"withSolution,omitempty" doc:"take up the Calls of the Idea's solution, minus those that its record calls done"`
 	// ForkOf is the process that the Idea was forked from, by which a fork without an ID is named: ForkOf-fork-1, or the
 	// next number that is free.
-	ForkOf string
+	ForkOf string `json:"-"`
 	// By is who starts the process. Where a policy keeps who started it from deciding, nobody can decide without it.
-	By string
+	By string `json:"-"`
 	// Version pins the process to a version of the workers, with all that it starts; zero: it moves on with whatever is current.
-	Version connect.Version
+	Version connect.Version `json:"-"`
 }
+
+// IdeaFiles are Idea files as JSON values, objects, by their paths.
+type IdeaFiles map[string]any
 
 // ParseIdea reads an Idea file from JSON. The error is an *InvalidError with everything that is wrong with its form.
 func ParseIdea(data []byte) (map[string]any, error) {
@@ -196,7 +199,7 @@ func (o *StartOptions) digest() string {
 	h.Write([]byte("\n" + o.Replies))
 	if len(o.Delegates) > 0 {
 		h.Write([]byte("\n"))
-		h.Write(jsonval.Encode(o.Delegates))
+		h.Write(jsonval.Encode(map[string]any(o.Delegates)))
 	}
 	if o.WithSolution {
 		h.Write([]byte("\nwith its solution"))

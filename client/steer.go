@@ -18,7 +18,10 @@ import (
 )
 
 // By is who steers a process, and why. Both may be empty.
-type By struct{ Name, Reason string }
+type By struct {
+	Name   string `json:"-"`
+	Reason string `json:"reason,omitempty" doc:"why, for the record"`
+}
 
 func (b By) payload() map[string]any {
 	p := map[string]any{}
@@ -34,18 +37,21 @@ func (b By) payload() map[string]any {
 // Correction is what Revise brings.
 type Correction struct {
 	// Context is messages as an Idea's context holds them, which come after all others.
-	Context []any
+	Context Messages `json:"context,omitempty" nullable:"false" doc:"messages as an Idea's context holds them, which come after all others"`
 	// Reopen names instances that have ended and are worked on again.
-	Reopen []string
+	Reopen []string `json:"reopen,omitempty" nullable:"false" doc:"tokens of instances that have ended and are worked on again"`
 	// Limits are the new ones; 0 keeps one.
-	Limits ideafile.Limits
+	Limits ideafile.Limits `json:"-"`
 }
 
 // Addition is what Add brings: rows of data as StartOptions.Instances, messages with an "_instance" that is new, or both.
 type Addition struct {
-	Instances []map[string]any
-	Context   []any
+	Instances []map[string]any `json:"instances,omitempty" nullable:"false" doc:"rows of data, each an instance's input"`
+	Context   Messages         `json:"context,omitempty" nullable:"false" doc:"messages with an _instance that is new"`
 }
+
+// Messages are messages as an Idea's context holds them: JSON objects, with numbers as json.Number.
+type Messages []any
 
 // Pause lets the Calls that run finish and starts nothing new, until Resume. Like its kin it waits until that has taken
 // effect; the error is a *RefusedError where it was refused. Without a worker it waits for one.
@@ -61,7 +67,7 @@ func (p *Process) Resume(ctx context.Context, limits ideafile.Limits, by By) err
 // Revise corrects a process: values of State, inputs, instructions, Plans or limits, or instances that are worked on again. It makes a new Idea.
 func (p *Process) Revise(ctx context.Context, c Correction, by By) error {
 	payload := withLimits(by.payload(), c.Limits)
-	context := c.Context
+	context := []any(c.Context)
 	for _, token := range c.Reopen {
 		context = append(context[:len(context):len(context)], map[string]any{"type": ideafile.TypeState, "_instance": token, ideafile.ReopenKey: true})
 	}
@@ -73,7 +79,7 @@ func (p *Process) Revise(ctx context.Context, c Correction, by By) error {
 
 // Add brings new instances to a process that is at work. They are in its next Request.
 func (p *Process) Add(ctx context.Context, a Addition, by By) error {
-	messages := a.Context
+	messages := []any(a.Context)
 	if len(a.Instances) > 0 {
 		idea, err := p.Idea(ctx)
 		if err != nil {

@@ -15,15 +15,17 @@ import (
 // Changes are how a fork differs from the Idea that it comes from. They are applied in the order in which the
 // fields stand here. Places are written as starter blame takes them: TOKEN:path, or path in the anonymous instance.
 type Changes struct {
-	File      string         // Idea file, whole or in part, or a list of messages: comes after the Idea
-	More      map[string]any // an Idea, whole or in part, that comes after the Idea; it takes no files of delegates
-	PlanFile  string         // a list of Calls, or a plan message
-	Input     string         // a file, or a JSON object, that is added to the input
-	StateFile string         // {"TOKEN": {…}}, or one State where there are no tokens, merged into the States
-	Unset     []string       // TOKEN:path of a value that is taken out of State, so that it can be written again
-	Set       []string       // TOKEN:path=JSON, a value that is put into State
-	LLM       string         // the name of the LLM to ask
-	Reopen    []string       // tokens of instances that had ended and are planned for anew; "all" stands for every one
+	File      string         `json:"-"`                                                                                          // Idea file, whole or in part, or a list of messages: comes after the Idea
+	More      map[string]any `json:"idea,omitempty" doc:"a part of an Idea that comes after it: messages, Tools, configuration"` // it takes no files of delegates
+	PlanFile  string         `json:"-"`                                                                                          // a list of Calls, or a plan message
+	Input     string         `json:"-"`                                                                                          // a file, or a JSON object, that is added to the input
+	StateFile string         `json:"-"`                                                                                          // {"TOKEN": {…}}, or one State where there are no tokens, merged into the States
+	// Unset is taken out of State: TOKEN:path. Set is put into it: TOKEN:path=JSON.
+	Unset []string `json:"unset,omitempty" nullable:"false" doc:"TOKEN:path: values that are taken out of State, so that they can be written again"`
+	Set   []string `json:"set,omitempty" nullable:"false" doc:"TOKEN:path=JSON: values that are put into State"`
+	LLM   string   `json:"llm,omitempty" doc:"the name of the LLM to ask"`
+	// Reopen are tokens of instances that had ended; "all" stands for every one.
+	Reopen []string `json:"reopen,omitempty" nullable:"false" doc:"tokens of instances that had ended and are planned for anew; or all"`
 }
 
 // Apply makes the changed Idea, in place. The error wraps ErrInvalid.

@@ -60,6 +60,8 @@ func New(o Options) *API {
 	config := huma.DefaultConfig("Process Idea", Version)
 	config.Info.Description = description
 	config.DocsPath, config.SchemasPath, config.CreateHooks = "", "", nil
+	strict := huma.Format{Marshal: huma.DefaultJSONFormat.Marshal, Unmarshal: unmarshal}
+	config.Formats = map[string]huma.Format{"application/json": strict, "json": strict}
 	config.AllowAdditionalPropertiesByDefault = true
 	config.RejectUnknownQueryParameters = true
 	config.Components.Schemas = newRegistry()

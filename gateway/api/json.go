@@ -1,11 +1,11 @@
 package api
 
 import (
+	"bytes"
 	"encoding/json"
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"processidea/client"
 	"processidea/model/jsonval"
 )
 
@@ -59,8 +59,7 @@ func (o Object) read(path string) (map[string]any, error) {
 	return m, nil
 }
 
-func readObjects(list []Object, path string) ([]map[string]any, error) {
-	var out []map[string]any
+func readValues(list []Object, path string) (out []any, err error) {
 	for n, o := range list {
 		m, err := o.read(at(path, n))
 		if err != nil {
@@ -71,14 +70,16 @@ func readObjects(list []Object, path string) ([]map[string]any, error) {
 	return out, nil
 }
 
-func readValues(list []Object, path string) ([]any, error) {
-	objects, err := readObjects(list, path)
-	var out []any
-	for _, o := range objects {
-		out = append(out, o)
+// unmarshal reads a body strictly, with numbers as they were written.
+func unmarshal(data []byte, into any) error {
+	whole, err := jsonval.Decode(data)
+	if any, ok := into.(*any); ok || err != nil {
+		if ok {
+			*any = whole
+		}
+		return err
 	}
-	return out, err
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.UseNumber()
+	return d.Decode(into)
 }
-
-// readIdea reads an Idea whose form is right.
-func readIdea(o Object) (map[string]any, error) { return client.ParseIdea(o) }

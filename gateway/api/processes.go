@@ -55,18 +55,8 @@ func (a *API) addProcesses() {
 }
 
 type startBody struct {
-	_  struct{} `additionalProperties:"false"`
-	ID string   `json:"id,omitempty" maxLength:"200" doc:"names the process: printable ASCII without a slash; absent: one is made up"`
-	StartFrom
-}
-
-// StartFrom is what a process starts from.
-type StartFrom struct {
-	Idea         Object            `json:"idea" doc:"an Idea file"`
-	Instances    []Object          `json:"instances,omitempty" nullable:"false" doc:"rows of data, each an instance's input, or a message; _instance names it"`
-	Delegates    map[string]Object `json:"delegates,omitempty" doc:"the Idea files of delegates, by the paths under which _delegate names them"`
-	Replies      string            `json:"replies,omitempty" doc:"a scripted LLM: the text of a replies file, JSON Lines; absent: the workers ask theirs"`
-	WithSolution bool              `json:"withSolution,omitempty" doc:"take up the Calls of the Idea's solution, minus those that its record calls done"`
+	_ struct{} `additionalProperties:"false"`
+	client.StartOptions
 }
 
 // Started names a process.
@@ -89,43 +79,11 @@ func (a *API) start(ctx context.Context, in *struct{ Body startBody }) (*startOu
 			return nil, invalidAt("body.id", err)
 		}
 	}
-	o, err := in.Body.options()
-	if err != nil {
-		return nil, err
-	}
-	o.ID, o.By = in.Body.ID, access.From(ctx).Name
-	return a.begin(ctx, o)
-}
-
-// options reads what a process starts from.
-func (b *StartFrom) options() (o client.StartOptions, err error) {
-	o = client.StartOptions{Replies: b.Replies, WithSolution: b.WithSolution}
-	if o.Idea, err = readIdea(b.Idea); err != nil {
-		return o, err
-	}
-	if o.Instances, err = readObjects(b.Instances, "body.instances"); err != nil {
-		return o, err
-	}
-	o.Delegates, err = readDelegates(b.Delegates)
-	return o, err
-}
-
-func readDelegates(files map[string]Object) (map[string]any, error) {
-	var out map[string]any
-	for path, file := range files {
-		idea, err := file.read("body.delegates." + path)
-		if err != nil {
-			return nil, err
-		}
-		if out == nil {
-			out = map[string]any{}
-		}
-		out[path] = idea
-	}
-	return out, nil
+	return a.begin(ctx, in.Body.StartOptions)
 }
 
 func (a *API) begin(ctx context.Context, o client.StartOptions) (*startOutput, error) {
+	o.By = access.From(ctx).Name
 	p, err := a.Client.Start(ctx, o)
 	a.Acted(o.ID)
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"processidea/client"
 	"processidea/client/schedules"
 	"processidea/gateway/access"
 	"processidea/model/jsonval"
@@ -46,7 +47,7 @@ func (a *API) addSchedules() {
 
 type scheduleBody struct {
 	_ struct{} `additionalProperties:"false"`
-	StartFrom
+	client.StartOptions
 	ID       string   `json:"id" maxLength:"179" doc:"names the schedule; its processes are named after it and the time"`
 	Cron     []string `json:"cron,omitempty" nullable:"false" doc:"cron expressions of five fields, or @daily and its kin" example:"[\"0 3 * * *\"]"`
 	Every    string   `json:"every,omitempty" doc:"in place of cron: how long from one start to the next" example:"12h"`
@@ -65,8 +66,8 @@ func (b *scheduleBody) read() (o schedules.Options, err error) {
 	if o.CatchUp, err = readDuration("body.catchUp", b.CatchUp); err != nil {
 		return o, err
 	}
-	o.Start, err = b.options()
-	return o, err
+	o.Start = b.StartOptions
+	return o, nil
 }
 
 func readDuration(path, text string) (time.Duration, error) {

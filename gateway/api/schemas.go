@@ -6,6 +6,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"processidea/client"
 	"processidea/client/schedules"
 	"processidea/model/approval"
 	"processidea/model/ideafile"
@@ -25,6 +26,8 @@ func newRegistry() huma.Registry {
 		reflect.TypeFor[jsonval.Path]():          reflect.TypeFor[string](),
 		reflect.TypeFor[ideafile.WrittenCall]():  reflect.TypeFor[Value](),
 		reflect.TypeFor[jsonval.OrderedObject](): reflect.TypeFor[Object](),
+		reflect.TypeFor[client.Messages]():       reflect.TypeFor[[]Object](),
+		reflect.TypeFor[client.IdeaFiles]():      reflect.TypeFor[map[string]Object](),
 	} {
 		r.RegisterTypeAlias(from, to)
 	}

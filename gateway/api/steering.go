@@ -40,16 +40,16 @@ const steering = "steering" // a tag
 
 // ReasonBody says why something is done.
 type ReasonBody struct {
-	_      struct{} `additionalProperties:"false"`
-	Reason string   `json:"reason,omitempty" doc:"why, for the record"`
+	_ struct{} `additionalProperties:"false"`
+	client.By
 }
 
 // by says who asks, and why.
-func (b *ReasonBody) by(ctx context.Context) client.By {
-	by := client.By{Name: access.From(ctx).Name}
+func (b *ReasonBody) by(ctx context.Context) (by client.By) {
 	if b != nil {
-		by.Reason = b.Reason
+		by = b.By
 	}
+	by.Name = access.From(ctx).Name
 	return by
 }
 
@@ -148,77 +148,52 @@ func (a *API) ResumeAll(ctx context.Context, because string, by client.By) ([]cl
 
 type reviseInputBody struct {
 	ReasonBody
-	Context []Object   `json:"context,omitempty" nullable:"false" doc:"messages as an Idea's context holds them, which come after all others"`
-	Reopen  []string   `json:"reopen,omitempty" nullable:"false" doc:"tokens of instances that have ended and are worked on again"`
-	Limits  *NewLimits `json:"limits,omitempty"`
+	client.Correction
+	Limits *NewLimits `json:"limits,omitempty"`
 }
 
 func revise(ctx context.Context, p *client.Process, b reviseInputBody) (err error) {
-	c := client.Correction{Reopen: b.Reopen}
-	if c.Context, err = readValues(b.Context, "body.context"); err != nil {
+	if b.Correction.Limits, err = b.Limits.read(); err != nil {
 		return err
 	}
-	if c.Limits, err = b.Limits.read(); err != nil {
-		return err
-	}
-	return p.Revise(ctx, c, b.by(ctx))
+	return p.Revise(ctx, b.Correction, b.by(ctx))
 }
 
 type addInputBody struct {
 	ReasonBody
-	Instances []Object `json:"instances,omitempty" nullable:"false" doc:"rows of data, each an instance's input"`
-	Context   []Object `json:"context,omitempty" nullable:"false" doc:"messages with an _instance that is new"`
+	client.Addition
 }
 
-func add(ctx context.Context, p *client.Process, b addInputBody) (err error) {
-	var rows client.Addition
-	if rows.Instances, err = readObjects(b.Instances, "body.instances"); err != nil {
-		return err
-	}
-	if rows.Context, err = readValues(b.Context, "body.context"); err != nil {
-		return err
-	}
-	return p.Add(ctx, rows, b.by(ctx))
+func add(ctx context.Context, p *client.Process, b addInputBody) error {
+	return p.Add(ctx, b.Addition, b.by(ctx))
 }
 
 type forkInput struct {
 	Target
 	Body struct {
-		_         struct{}          `additionalProperties:"false"`
-		At        int               `json:"at" minimum:"1" doc:"the number of the Idea"`
-		ID        string            `json:"id,omitempty" maxLength:"200" doc:"of the new process; absent: ID-fork-N"`
-		Set       []string          `json:"set,omitempty" nullable:"false" doc:"TOKEN:path=JSON: values that are put into State"`
-		Unset     []string          `json:"unset,omitempty" nullable:"false" doc:"TOKEN:path: values that are taken out of State, so that they can be written again"`
-		Idea      Object            `json:"idea,omitempty" doc:"a part of an Idea that comes after it: messages, Tools, configuration"`
-		LLM       string            `json:"llm,omitempty" doc:"the name of the LLM to ask"`
-		Reopen    []string          `json:"reopen,omitempty" nullable:"false" doc:"tokens of instances that had ended and are planned for anew; or all"`
-		Replies   string            `json:"replies,omitempty" doc:"as in starting a process"`
-		Delegates map[string]Object `json:"delegates,omitempty" doc:"as in starting a process"`
+		_  struct{} `additionalProperties:"false"`
+		At int      `json:"at" minimum:"1" doc:"the number of the Idea"`
+		ID string   `json:"id,omitempty" maxLength:"200" doc:"of the new process; absent: ID-fork-N"`
+		ideafiles.Changes
+		Replies   string           `json:"replies,omitempty" doc:"as in starting a process"`
+		Delegates client.IdeaFiles `json:"delegates,omitempty" doc:"as in starting a process"`
 	}
 }
 
 func (a *API) fork(ctx context.Context, in *forkInput) (*startOutput, error) {
 	b := in.Body
-	o := client.StartOptions{ID: b.ID, Replies: b.Replies, By: access.From(ctx).Name}
+	o := client.StartOptions{ID: b.ID, Replies: b.Replies, Delegates: b.Delegates}
 	if o.ID == "" {
 		o.ForkOf = in.ID
 	} else if err := client.ValidateID(o.ID); err != nil {
 		return nil, invalidAt("body.id", err)
-	}
-	more, err := b.Idea.read("body.idea")
-	if err != nil {
-		return nil, err
-	}
-	if o.Delegates, err = readDelegates(b.Delegates); err != nil {
-		return nil, err
 	}
 	idea, err := a.Client.Chain(in.ID).Fork(ctx, b.At)
 	if err != nil {
 		return nil, err
 	}
 	// Whatever names a file stays empty: it would be one of this machine.
-	changes := ideafiles.Changes{More: more, Set: b.Set, Unset: b.Unset, LLM: b.LLM, Reopen: b.Reopen}
-	if o.Idea, err = changes.Apply(idea); err != nil {
+	if o.Idea, err = b.Changes.Apply(idea); err != nil {
 		return nil, err
 	}
 	return a.begin(ctx, o)

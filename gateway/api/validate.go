@@ -133,7 +133,7 @@ func (v *validator) array(s *huma.Schema) error {
 
 // object reads the rest of an object.
 func (v *validator) object(s *huma.Schema) error {
-	if len(s.Properties) == 0 && s.AdditionalProperties == true {
+	if len(s.Properties) == 0 && isFree(s.AdditionalProperties) {
 		return v.skip()
 	}
 	seen := map[string]bool{}
@@ -153,6 +153,12 @@ func (v *validator) object(s *huma.Schema) error {
 		}
 	}
 	return v.skip()
+}
+
+// isFree reports whether any other keys may stand in an object, with any values.
+func isFree(other any) bool {
+	s, isSchema := other.(*huma.Schema)
+	return other == true || isSchema && s.Ref == "" && s.Type == ""
 }
 
 // property reads the value of a key.
