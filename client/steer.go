@@ -96,7 +96,8 @@ func (p *Process) Add(ctx context.Context, a Addition, by By) error {
 	return p.steer(ctx, approval.SteerAdd, payload)
 }
 
-// AddRows is Add of the rows of a file, JSON Lines or CSV by its name. The error is an *InvalidError where something is wrong with them.
+// AddRows is Add of the rows of a file, JSON Lines or CSV by its name. The error is an *InvalidError where something
+// is wrong with them.
 func (p *Process) AddRows(ctx context.Context, file string, data []byte, by By) error {
 	idea, err := p.Idea(ctx)
 	if err != nil {

@@ -15,11 +15,16 @@ import (
 // Changes are how a fork differs from the Idea that it comes from. They are applied in the order in which the
 // fields stand here. Places are written as starter blame takes them: TOKEN:path, or path in the anonymous instance.
 type Changes struct {
-	File      string         `json:"-"`                                                                                          // Idea file, whole or in part, or a list of messages: comes after the Idea
-	More      map[string]any `json:"idea,omitempty" doc:"a part of an Idea that comes after it: messages, Tools, configuration"` // it takes no files of delegates
-	PlanFile  string         `json:"-"`                                                                                          // a list of Calls, or a plan message
-	Input     string         `json:"-"`                                                                                          // a file, or a JSON object, that is added to the input
-	StateFile string         `json:"-"`                                                                                          // {"TOKEN": {…}}, or one State where there are no tokens, merged into the States
+	// File is an Idea file, whole or in part, or a list of messages: it comes after the Idea.
+	File string `json:"-"`
+	// More is an Idea, whole or in part, that comes after the Idea; it takes no files of delegates.
+	More map[string]any `json:"idea,omitempty" doc:"a part of an Idea that comes after it: messages, Tools, configuration"`
+	// PlanFile is a list of Calls, or a plan message.
+	PlanFile string `json:"-"`
+	// Input is a file, or a JSON object, that is added to the input.
+	Input string `json:"-"`
+	// StateFile is {"TOKEN": {…}}, or one State where there are no tokens, merged into the States.
+	StateFile string `json:"-"`
 	// Unset is taken out of State: TOKEN:path. Set is put into it: TOKEN:path=JSON.
 	Unset []string `json:"unset,omitempty" nullable:"false" doc:"TOKEN:path: values that are taken out of State, so that they can be written again"`
 	Set   []string `json:"set,omitempty" nullable:"false" doc:"TOKEN:path=JSON: values that are put into State"`

@@ -163,9 +163,11 @@ func operation[I, O any](a *API, right access.Right, op huma.Operation, do func(
 	})
 }
 
-// get adds an operation that looks and changes nothing. Where its path names a process or a schedule, there may be none.
+// get adds an operation that looks and changes nothing. Where its path names a process or a schedule, there may be
+// none.
 func get[I, O any](a *API, tag, id, path, summary, description string, do func(context.Context, *I) (O, error)) {
-	look(a, huma.Operation{OperationID: id, Path: path, Summary: summary, Description: description, Tags: []string{tag}}, answer(do))
+	look(a, huma.Operation{OperationID: id, Path: path, Summary: summary, Description: description,
+		Tags: []string{tag}}, answer(do))
 }
 
 // look is get, of an operation that answers with more than a body.

@@ -41,10 +41,12 @@ func (a *API) addChains() {
 			return a.Client.Chain(in.ID).Blame(ctx, in.Place, in.At)
 		})
 	get(a, tag, "draw-plan", of+"graph", "Draw the Plan of a process",
-		"Draws the Plan that waits for a person, where one does; else the Calls of the latest solution that has any, or else of the Plan messages. "+
+		"Draws the Plan that waits for a person, where one does; else the Calls of the latest solution that has any, or "+
+			"else of the Plan messages. "+
 			"It is text: Mermaid, DOT, the language of Graphviz, or SVG.", a.graph)
 	look(a, huma.Operation{
-		OperationID: "export-report", Path: of + "export.html", Summary: "Get what a process did, as one HTML file", Tags: []string{tag},
+		OperationID: "export-report", Path: of + "export.html", Summary: "Get what a process did, as one HTML file",
+		Tags: []string{tag},
 		Description: "Gives one HTML file that opens anywhere, without a script and without loading anything: who decided what and how that is proved, the Plan " +
 			"as a picture, each instance's State with its authors, the Ideas with their digests, and how to check it.",
 		Responses: map[string]*huma.Response{

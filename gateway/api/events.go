@@ -24,7 +24,8 @@ func (a *API) addEvents() {
 	r := a.huma.OpenAPI().Components.Schemas
 	_ = r.Schema(typeOf[feed.Unseen](), true, "")
 	look(a, huma.Operation{
-		OperationID: "follow-process", Path: "/api/processes/{id}/events", Summary: "Follow a process", Tags: []string{"processes"},
+		OperationID: "follow-process", Path: "/api/processes/{id}/events", Summary: "Follow a process",
+		Tags: []string{"processes"},
 		Description: "Follows a process until it has ended, as server-sent events. status: where it stands, whenever that has changed, as getting the process " +
 			"gives it; the first one comes at once. idea: an Idea was sealed, as listing the Ideas gives it. unseen: it cannot be asked, {code, message, since}. " +
 			"ended: what it came to, as its result without States; nothing comes after it.\n\n" +

@@ -18,7 +18,8 @@ func TestWhoSharesAnAnswerHearsOfAPanicAndTheNextIsAnswered(t *testing.T) {
 	safegotest.Panic(t, "gateway.shared")
 	s := newAnswers()
 	ask := func(context.Context) (int, error) { return 1, nil }
-	if _, err := share(t.Context(), s, "key", ask); err == nil || !strings.Contains(err.Error(), "gateway.shared panicked") {
+	if _, err := share(t.Context(), s, "key", ask); err == nil || !strings.Contains(err.Error(), "gateway.shared "+
+		"panicked") {
 		t.Errorf("%v", err)
 	}
 	if v, err := share(t.Context(), s, "key", ask); v != 1 || err != nil {

@@ -17,7 +17,8 @@ import (
 func (a *API) addPeople() {
 	const tag = "people"
 	get(a, tag, "list-approvals", "/api/approvals", "List what waits for a person, in all processes",
-		"Lists the Calls that wait for a person: what would run, exactly as it would, since when, who may decide, and the case.",
+		"Lists the Calls that wait for a person: what would run, exactly as it would, since when, who may decide, and "+
+			"the case.",
 		func(ctx context.Context, _ *struct{}) (ApprovalList, error) {
 			all, err := a.AllWaiting(ctx)
 			return ApprovalList{all.Approvals}, err
@@ -29,7 +30,8 @@ func (a *API) addPeople() {
 			return list, err
 		})
 	operation(a, access.Decide, huma.Operation{
-		OperationID: "decide", Method: http.MethodPost, Path: "/api/decisions", Summary: "Decide on Calls that wait", Tags: []string{tag},
+		OperationID: "decide", Method: http.MethodPost, Path: "/api/decisions", Summary: "Decide on Calls that wait",
+		Tags: []string{tag},
 		Description: "Decides on up to 1,000 Calls, of any processes. Each decision is judged by itself and has a result of its own, in the order of the " +
 			"decisions. Who decides is whoever the token names; where the gateway has a key, it signs the decision for that person.",
 	}, answer(func(ctx context.Context, in *struct{ Body decideBody }) (DecisionResults, error) {

@@ -17,7 +17,8 @@ import (
 func (a *API) addPlans() {
 	const tag = "people"
 	get(a, tag, "list-plans", "/api/plans", "List the Plans that wait for a person, in all processes",
-		"Lists the Plans that wait as a whole: nothing of them has begun. The same of one process tells more: what each Call reads, what earlier "+
+		"Lists the Plans that wait as a whole: nothing of them has begun. The same of one process tells more: what each "+
+			"Call reads, what earlier "+
 			"processes took, and about which Calls a person will be asked again.", a.allPlans)
 	get(a, tag, "list-process-plans", "/api/processes/{id}/plans", "List the Plans that wait in a process",
 		"Lists the Plans that wait as a whole in a process: one at most, and one in each part of a process that is split.",
@@ -26,8 +27,9 @@ func (a *API) addPlans() {
 			return list, err
 		})
 	operation(a, access.Decide, huma.Operation{
-		OperationID: "decide-plan", Method: http.MethodPost, Path: "/api/processes/{id}/plans/decision", Summary: "Decide on a Plan that waits",
-		Tags: []string{tag}, Errors: []int{http.StatusConflict},
+		OperationID: "decide-plan", Method: http.MethodPost, Path: "/api/processes/{id}/plans/decision",
+		Summary: "Decide on a Plan that waits",
+		Tags:    []string{tag}, Errors: []int{http.StatusConflict},
 		Description: "Approves, amends or rejects a Plan as it was shown: the digest names it. If something else waits by now, nothing is decided, and the problem " +
 			"changed brings it. Who decides is whoever the token names; where the gateway has a key, it signs the decision for that person.",
 	}, answer(func(ctx context.Context, in *struct {

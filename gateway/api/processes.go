@@ -31,13 +31,16 @@ func (a *API) addProcesses() {
 	}, a.start)
 	const tag, of = "processes", "/api/processes/{id}"
 	get(a, tag, "list-processes", "/api/processes", "List processes, the latest first",
-		"Lists the processes that somebody started, and none that a process started. A page may hold fewer than limit although more follow: "+
+		"Lists the processes that somebody started, and none that a process started. A page may hold fewer than limit "+
+			"although more follow: "+
 			"next is then there.",
 		func(ctx context.Context, in *listInput) (ProcessPage, error) {
-			return a.List(ctx, client.Filter{Status: loop.Status(in.Status), Path: in.Path, Awaiting: in.Awaiting}, in.Limit, in.Page)
+			return a.List(ctx, client.Filter{Status: loop.Status(in.Status), Path: in.Path, Awaiting: in.Awaiting},
+				in.Limit, in.Page)
 		})
 	get(a, tag, "get-process", of, "See where a process stands",
-		"Tells where a process stands, without the States of its instances. Where no worker answers, its status alone is known, and unseen says why.",
+		"Tells where a process stands, without the States of its instances. Where no worker answers, its status alone "+
+			"is known, and unseen says why.",
 		func(ctx context.Context, in *Target) (ProcessStatus, error) { return a.Status(ctx, in.ID) })
 	look(a, huma.Operation{
 		OperationID: "get-result", Path: of + "/result", Summary: "Get what a process has come to", Tags: []string{tag},
@@ -47,7 +50,8 @@ func (a *API) addProcesses() {
 	get(a, tag, "list-instances", of+"/instances", "See where the instances stand",
 		"Gives the State of each instance and what became of each of its Calls, by token. A worker must be there to answer.", a.instances)
 	get(a, tag, "count-actions", of+"/actions", "Count what a hosted Temporal bills",
-		"Counts the actions that the process has taken so far, in the histories of all its workflows, as far as the server still has them. "+
+		"Counts the actions that the process has taken so far, in the histories of all its workflows, as far as the "+
+			"server still has them. "+
 			"Queries and heartbeats stand in none. It reads every history: ask for it now and then, not all the time.",
 		func(ctx context.Context, in *Target) (client.ActionsTaken, error) {
 			return a.Client.Process(in.ID).Actions(ctx)
@@ -163,7 +167,10 @@ type ProcessStatus struct {
 
 // Status tells where a process stands. It is for reading alone: others get the same one. The error wraps client.ErrNotFound where there is none of the id.
 func (a *API) Status(ctx context.Context, id string) (ProcessStatus, error) {
-	return share(ctx, a.answers, statusKey(id), func(ctx context.Context) (ProcessStatus, error) { return a.statusOf(ctx, id) })
+	return share(ctx, a.answers, statusKey(id), func(ctx context.Context) (ProcessStatus,
+		error) {
+		return a.statusOf(ctx, id)
+	})
 }
 
 type statusKey string
@@ -174,7 +181,10 @@ const manyInstances = 1000
 // RecentStatus is Status, for a page that people wait for: of a process of many instances that is busy it may be some seconds old.
 func (a *API) RecentStatus(ctx context.Context, id string) (ProcessStatus, error) {
 	large := func(s ProcessStatus) bool { return len(s.Instances) >= manyInstances }
-	return shareRecent(ctx, a.answers, statusKey(id), large, func(ctx context.Context) (ProcessStatus, error) { return a.statusOf(ctx, id) })
+	return shareRecent(ctx, a.answers, statusKey(id), large, func(ctx context.Context) (ProcessStatus,
+		error) {
+		return a.statusOf(ctx, id)
+	})
 }
 
 func (a *API) statusOf(ctx context.Context, id string) (ProcessStatus, error) {

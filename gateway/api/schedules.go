@@ -17,7 +17,8 @@ import (
 func (a *API) addSchedules() {
 	const tag, all, of = "schedules", "/api/schedules", "/api/schedules/{id}"
 	change := func(id, method, path, summary, description string) huma.Operation {
-		return huma.Operation{OperationID: id, Method: method, Path: path, Summary: summary, Tags: []string{tag}, Description: description,
+		return huma.Operation{OperationID: id, Method: method, Path: path, Summary: summary, Tags: []string{tag},
+			Description:   description,
 			DefaultStatus: http.StatusNoContent}
 	}
 	made := change("make-schedule", http.MethodPost, all, "Make a schedule",
@@ -38,8 +39,10 @@ func (a *API) addSchedules() {
 	operation(a, access.Steer, change("pause-schedule", http.MethodPost, of+"/pause", "Pause a schedule",
 		"Has a schedule start nothing. What it has started goes on."), a.changeSchedule((*schedules.Schedules).Pause))
 	operation(a, access.Steer, change("resume-schedule", http.MethodPost, of+"/resume", "Let a paused schedule go on",
-		"Has a paused schedule start processes again. Times that have passed are not made up for."), a.changeSchedule((*schedules.Schedules).Resume))
-	operation(a, access.Start, change("start-scheduled", http.MethodPost, of+"/now", "Start a process of a schedule at once",
+		"Has a paused schedule start processes again. Times that have passed are not made up for."),
+		a.changeSchedule((*schedules.Schedules).Resume))
+	operation(a, access.Start, change("start-scheduled", http.MethodPost, of+"/now", "Start a process of a schedule "+
+		"at once",
 		"Starts one more process, beside the times of the schedule."), a.startScheduled)
 	operation(a, access.Steer, change("end-schedule", http.MethodDelete, of, "Remove a schedule",
 		"Removes a schedule. What it has started goes on."), a.endSchedule)

@@ -13,7 +13,8 @@ import (
 // sharedFor is how long an answer is good for those who ask the same.
 const sharedFor = time.Second
 
-// answers are what was asked a moment ago: the server is asked once a second, however many ask. What somebody did at this gateway is
+// answers are what was asked a moment ago: the server is asked once a second, however many ask. What somebody did at
+// this gateway is
 // in every answer that is asked for after it.
 type answers struct {
 	shared.Works
@@ -45,7 +46,9 @@ const (
 )
 
 // shareRecent is share; where that takes long, and keep says of the answer before that it may stand for this one, it gives that one.
-func shareRecent[T any](ctx context.Context, s *answers, key any, keep func(T) bool, ask func(context.Context) (T, error)) (T, error) {
+func shareRecent[T any](
+	ctx context.Context, s *answers, key any, keep func(T) bool, ask func(context.Context) (T, error),
+) (T, error) {
 	asking := func(ctx context.Context) (T, error) {
 		s.mu.Lock()
 		acts := s.acts

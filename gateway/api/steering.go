@@ -15,24 +15,29 @@ import (
 func (a *API) addSteering() {
 	steer(a, "pause", "Pause a process", "Lets the Calls that run finish, and starts nothing new.",
 		func(ctx context.Context, p *client.Process, b *ReasonBody) error { return p.Pause(ctx, b.by(ctx)) })
-	steer(a, "resume", "Let a paused process go on", "Lets a paused process go on, with new limits where they are given.", resume)
+	steer(a, "resume", "Let a paused process go on",
+		"Lets a paused process go on, with new limits where they are given.", resume)
 	steer(a, "revise", "Correct a process",
-		"Brings corrections: values of State, inputs, instructions, Plans, limits, or instances that are worked on again.", revise)
+		"Brings corrections: values of State, inputs, instructions, Plans, limits, or instances that are "+
+			"worked on again.", revise)
 	steer(a, "add", "Add instances to a process", "Brings new instances to a process that is at work.", add)
 	steer(a, "cancel", "End a process", "Breaks off its Request and its Calls; nothing more runs.",
 		func(ctx context.Context, p *client.Process, _ *ReasonBody) error { return p.Cancel(ctx) })
 	operation(a, access.Steer, huma.Operation{
-		OperationID: "resume-processes", Method: http.MethodPost, Path: "/api/processes/resume", Summary: "Let all paused processes go on",
+		OperationID: "resume-processes", Method: http.MethodPost, Path: "/api/processes/resume",
+		Summary: "Let all paused processes go on",
 		Description: "Lets every paused process go on that somebody started, with its parts and delegates, or those that are paused with a code. It answers " +
 			"once that has taken effect, and says what became of each.",
 		Tags: []string{steering}, MaxBodyBytes: largestIdea,
 	}, answer(a.resumeAll))
 	operation(a, access.Start, huma.Operation{
-		OperationID: "fork-process", Method: http.MethodPost, Path: "/api/processes/{id}/fork", Summary: "Start a process from an Idea of another",
+		OperationID: "fork-process", Method: http.MethodPost, Path: "/api/processes/{id}/fork",
+		Summary: "Start a process from an Idea of another",
 		Description: "Starts a new process that goes on where the other one stood in an Idea. The other one is left as it is; effects that Calls had are " +
 			"there for both.",
-		Tags: []string{steering}, Errors: []int{http.StatusConflict}, MaxBodyBytes: largestIdea, DefaultStatus: http.StatusCreated,
-		Responses: map[string]*huma.Response{"200": startedResponse, "201": startedResponse},
+		Tags: []string{steering}, Errors: []int{http.StatusConflict}, MaxBodyBytes: largestIdea,
+		DefaultStatus: http.StatusCreated,
+		Responses:     map[string]*huma.Response{"200": startedResponse, "201": startedResponse},
 	}, a.fork)
 }
 
@@ -63,7 +68,8 @@ func steer[B any](a *API, verb, summary, description string, do func(context.Con
 	operation(a, access.Steer, huma.Operation{
 		OperationID: verb + "-process", Method: http.MethodPost, Path: "/api/processes/{id}/" + verb, Summary: summary,
 		Description: description + " It answers once that has taken effect; 409 refused: it changed nothing.",
-		Tags:        []string{steering}, Errors: []int{http.StatusConflict}, MaxBodyBytes: largestIdea, DefaultStatus: http.StatusNoContent,
+		Tags:        []string{steering}, Errors: []int{http.StatusConflict}, MaxBodyBytes: largestIdea,
+		DefaultStatus: http.StatusNoContent,
 	}, func(ctx context.Context, in *steerInput[B]) (*struct{}, error) {
 		return nil, a.Steer(ctx, in.ID, func(ctx context.Context, p *client.Process) error { return do(ctx, p, in.Body) })
 	})

@@ -36,7 +36,8 @@ func (d *Desk) showAdd(w http.ResponseWriter, r *http.Request) error {
 	return d.show(w, r, "add", p)
 }
 
-// addInstances brings the rows of a file to a process. Where something is wrong with them, they stand in the form again.
+// addInstances brings the rows of a file to a process. Where something is wrong with them, they stand in the form
+// again.
 func (d *Desk) addInstances(w http.ResponseWriter, r *http.Request) (err error) {
 	p := d.addPage(r)
 	p.Reason = strings.TrimSpace(r.PostForm.Get("reason"))

@@ -81,7 +81,8 @@ func (d *Desk) find(r *http.Request) (client.Approval, error) {
 			return a, nil
 		}
 	}
-	return client.Approval{}, gone(fmt.Sprintf("Call %s of %s waits for nobody any more: somebody has decided, its time was over, or there is no such Call.",
+	return client.Approval{}, gone(fmt.Sprintf("Call %s of %s waits for nobody any more: somebody has decided, its "+
+		"time was over, or there is no such Call.",
 		visible(call), visible(process)))
 }
 

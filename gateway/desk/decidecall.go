@@ -47,7 +47,8 @@ func (d *Desk) decideCall(w http.ResponseWriter, r *http.Request) error {
 			return d.own.Ask(w, r, decision, a.Tool, p.Href)
 		}
 	}
-	o := outcomes{Kind: decision.Decision, Back: "/", Who: nameOf(r), List: d.API.Decide(r.Context(), []api.Decision{decision})}
+	o := outcomes{Kind: decision.Decision, Back: "/", Who: nameOf(r), List: d.API.Decide(r.Context(),
+		[]api.Decision{decision})}
 	if err == nil && o.List[0].Outcome != api.OutcomeTaken {
 		if now, found := d.find(r); found == nil {
 			p := d.callPage(r, now)

@@ -148,7 +148,8 @@ func (d *Desk) showProcess(w http.ResponseWriter, r *http.Request) error {
 		p.Actions, p.Live = &taken, false
 	}
 	for _, f := range status.Failures {
-		p.Failures = append(p.Failures, long(fmt.Sprintf("%s: %s (%s, %s)", f.Tool, f.Message, f.Status, plural(f.Count, "time"))))
+		p.Failures = append(p.Failures, long(fmt.Sprintf("%s: %s (%s, %s)", f.Tool, f.Message, f.Status,
+			plural(f.Count, "time"))))
 	}
 	if p.AwaitCall = status.Awaiting; slices.ContainsFunc(status.Waiting, func(s string) bool { return strings.HasPrefix(s, protocol.WaitingForPlanDecision) }) {
 		p.addPlans(d.API.PlansOf(r.Context(), id))
@@ -201,7 +202,8 @@ func (p *processPage) list(q url.Values) {
 	sort.Slice(tokens, func(i, j int) bool { return ideafiles.TokenLess(tokens[i], tokens[j]) })
 	p.part = partOf(len(tokens), instancesAtOnce, readFilter(q).Page, func(n int) string {
 		f := filter{Page: n, Size: usualSize}.query()
-		return p.Href + "?" + url.Values{"status": {p.Shown}}.Encode() + "&" + strings.TrimPrefix(strings.TrimPrefix(f, "/"), "?") + "#instances"
+		return p.Href + "?" + url.Values{"status": {p.Shown}}.Encode() + "&" + strings.TrimPrefix(strings.TrimPrefix(f,
+			"/"), "?") + "#instances"
 	})
 	for _, token := range tokens[p.First-1 : p.Last] {
 		i := p.Status.Instances[token]

@@ -42,7 +42,8 @@ func (d *Desk) verify(w http.ResponseWriter, r *http.Request) error {
 	all := c.decisions
 	p.Orders = report.Orders(all)
 	page, _ := strconv.Atoi(r.URL.Query().Get("page"))
-	p.part = partOf(len(all), decisionsAtOnce, page, func(n int) string { return p.Href + "/verify?page=" + strconv.Itoa(n) })
+	p.part = partOf(len(all), decisionsAtOnce, page,
+		func(n int) string { return p.Href + "/verify?page=" + strconv.Itoa(n) })
 	p.Decisions = all[p.First-1 : p.Last]
 	return d.show(w, r, "verify", p)
 }

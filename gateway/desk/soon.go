@@ -56,7 +56,9 @@ func patienceLeft(ctx context.Context) time.Duration {
 }
 
 // soon gives what find finds, unless that takes longer than a page may: the error is then an *underWay, and who asks again is given it.
-func soon[T any](ctx context.Context, all *shared.Works, key string, find func(context.Context, *work) (T, error)) (T, error) {
+func soon[T any](
+	ctx context.Context, all *shared.Works, key string, find func(context.Context, *work) (T, error),
+) (T, error) {
 	return shared.Ask(ctx, all, key, patienceLeft(ctx), find)
 }
 

@@ -216,7 +216,8 @@ func (p *startPage) lay(folder string) (s ideafiles.Source, err error) {
 	write := func(in string, f file) error {
 		to := filepath.FromSlash(f.Name)
 		if !filepath.IsLocal(to) || strings.ContainsRune(f.Name, 0) {
-			return unfit(fmt.Sprintf("%s is no name of a file: name it as the Idea does, such as parts/letter.json.", short(f.Name)))
+			return unfit(fmt.Sprintf("%s is no name of a file: name it as the Idea does, such as parts/letter.json.",
+				short(f.Name)))
 		}
 		to = filepath.Join(in, to)
 		err := os.MkdirAll(filepath.Dir(to), 0o700)

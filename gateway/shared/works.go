@@ -1,4 +1,5 @@
-// Package shared has those who ask for the same be given the same: one finds it, to the end, whoever goes away meanwhile.
+// Package shared has those who ask for the same be given the same: one finds it, to the end, whoever goes away
+// meanwhile.
 package shared
 
 import (
@@ -47,9 +48,12 @@ type Late struct{ Checked, Of int }
 
 func (*Late) Error() string { return "shared: it is being worked out" }
 
-// Ask gives what find finds, or has found a moment ago. The error is a *Late where that takes longer than patience, unless it is 0:
+// Ask gives what find finds, or has found a moment ago. The error is a *Late where that takes longer than patience,
+// unless it is 0:
 // who asks again is given what was found.
-func Ask[T any](ctx context.Context, all *Works, key any, patience time.Duration, find func(context.Context, *Work) (T, error)) (v T, err error) {
+func Ask[T any](
+	ctx context.Context, all *Works, key any, patience time.Duration, find func(context.Context, *Work) (T, error),
+) (v T, err error) {
 	w := all.join(ctx, key, func(ctx context.Context, w *Work) (any, error) { return find(ctx, w) })
 	var late <-chan time.Time
 	if patience > 0 {

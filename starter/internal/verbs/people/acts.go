@@ -33,7 +33,8 @@ var acts = []act{
 		flags: decisionFlags, deed: decide,
 	},
 	{
-		name: client.Reject, args: "ID CALL", short: "Do not let a Call that waits run; the reason goes to the LLM", help: aboutDecisions,
+		name: client.Reject, args: "ID CALL", short: "Do not let a Call that waits run; the reason goes to the LLM",
+		help:    aboutDecisions,
 		example: `  starter reject refunds 1.2@13 --reason "not without a receipt"`,
 		flags:   decisionFlags, deed: decide,
 	},
@@ -48,7 +49,8 @@ var acts = []act{
 		flags:   valueFlag("with", "the Call that takes its place, as `JSON` or @file"), deed: decide,
 	},
 	{
-		name: client.Answer, args: "ID CALL", short: "Give the result of a Call that waits; nothing runs", help: aboutDecisions,
+		name: client.Answer, args: "ID CALL", short: "Give the result of a Call that waits; nothing runs",
+		help:    aboutDecisions,
 		example: `  starter answer refunds 1.2@13 --output '"paid by hand"' --reason "in the shop"`,
 		flags:   valueFlag("output", "the result, as `JSON` or @file"), deed: decide,
 	},
@@ -69,7 +71,8 @@ refused (exit 2). One signal decides on 1,000 Calls: where more fit, run it agai
 		flags: manyFlags, instead: decideMany,
 	},
 	{
-		name: approval.SteerAllow, args: "ID [ORDER] [--tool TOOL]", short: "Give leave beforehand: Calls of a Tool that fit are approved",
+		name: approval.SteerAllow, args: "ID [ORDER] [--tool TOOL]", short: "Give leave beforehand: Calls of a Tool " +
+			"that fit are approved",
 		long: `Give leave beforehand, a standing order: Calls of a Tool that wait for a person, and
 fit, are approved under it, as if you approved each, until it has approved as many as
 --count says, or --until is reached. ORDER is a name of your own (default: one is made
@@ -137,7 +140,10 @@ it. It says what became of each.`,
   starter resume refunds --requests 100
   starter resume --all --because llm_unreachable`,
 		flags: resumeFlags, instead: resumeAll,
-		deed: steering(func(ctx context.Context, p *client.Process, g *given) error { return p.Resume(ctx, g.limits, g.who()) }),
+		deed: steering(func(ctx context.Context, p *client.Process, g *given) error {
+			return p.Resume(ctx, g.limits,
+				g.who())
+		}),
 	},
 	{
 		name: approval.SteerRevise, args: "ID [--file FILE] [--reopen TOKEN]",

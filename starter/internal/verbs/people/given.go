@@ -42,7 +42,8 @@ func byFlags(f *pflag.FlagSet, g *given) {
 func decidesFlags(f *pflag.FlagSet, g *given) {
 	byFlags(f, g)
 	f.StringArrayVar(&g.groups, "group", nil,
-		"a `group` that who decides is of, where the policy asks for one; may be repeated (default $PROCESSIDEA_GROUPS, with commas between)")
+		"a `group` that who decides is of, where the policy asks for one; may be repeated "+
+			"(default $PROCESSIDEA_GROUPS, with commas between)")
 	f.StringVar(&g.key, "key", "", "sign with the private key in this `file` (default $PROCESSIDEA_KEY)")
 }
 
@@ -51,7 +52,8 @@ func (g *given) who() client.By {
 	return client.By{Name: cmp.Or(g.by, app.UserName()), Reason: g.reason}
 }
 
-// decision says who takes a decision: by a proof where there is a key, else by name, and groups that the environment may name.
+// decision says who takes a decision: by a proof where there is a key, else by name, and groups that the environment
+// may name.
 func (g *given) decision() (d client.Decision, err error) {
 	d = client.Decision{Call: g.call, Digest: g.digest, By: g.by, Groups: g.groups, Reason: g.reason}
 	if d.Key, err = app.SigningKey(g.key); err == nil && d.Key == nil {

@@ -21,7 +21,8 @@ type outcome struct {
 	Count *client.Count `json:"count,omitempty"`
 }
 
-// printOutcome says what became of a signal, how many have decided where several must, and gives the error for the exit code.
+// printOutcome says what became of a signal, how many have decided where several must, and gives the error for the
+// exit code.
 func printOutcome(a *app.App, o outcome, err error) error {
 	var refused *client.RefusedError
 	if o.Accepted = !errors.As(err, &refused); !o.Accepted {

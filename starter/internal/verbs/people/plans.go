@@ -154,7 +154,8 @@ func meantPlans(plans []client.Plan, g *given) ([]client.Plan, error) {
 	case len(plans) == 0:
 		return nil, exit.Usagef("decide on a Plan of %s: no such Plan waits (starter plan %s)", g.process, g.process)
 	case len(plans) > 1 && !g.all:
-		return nil, exit.Usagef("decide on a Plan of %s: %d wait: name one with --digest, or all with --all", g.process, len(plans))
+		return nil, exit.Usagef("decide on a Plan of %s: %d wait: name one with --digest, or all with --all",
+			g.process, len(plans))
 	}
 	return plans, nil
 }
