@@ -42,7 +42,7 @@ func (h *hardener) alignCalls() {
 	predecessors := map[*mergedCall]map[*mergedCall]bool{}
 	for _, instance := range h.instances {
 		var previous *mergedCall
-		for _, keyed := range assignAlignmentKeys(instance.recordedCalls) {
+		for _, keyed := range assignAlignmentKeys(withoutPlannedAgain(instance.recordedCalls)) {
 			call := callsByKey[keyed.numberedAlignmentKey]
 			if call == nil {
 				call = &mergedCall{numberedAlignmentKey: keyed.numberedAlignmentKey, recordedByInstance: map[*instanceRun]*recordedCall{}}
@@ -77,6 +77,19 @@ func assignAlignmentKeys(recordedCalls []*recordedCall) []callWithKey {
 		out = append(out, callWithKey{fmt.Sprintf("%s\x00%d", key, count[key]), recorded})
 	}
 	return out
+}
+
+// withoutPlannedAgain leaves out the Calls that were blocked, and of which the instance planned one alike later: the later
+// one stands for both.
+func withoutPlannedAgain(recordedCalls []*recordedCall) []*recordedCall {
+	var kept []*recordedCall
+	for n, recorded := range recordedCalls {
+		alike := func(later *recordedCall) bool { return later.alignmentKey() == recorded.alignmentKey() }
+		if recorded.status != ideafile.Blocked || !slices.ContainsFunc(recordedCalls[n+1:], alike) {
+			kept = append(kept, recorded)
+		}
+	}
+	return kept
 }
 
 func (c *recordedCall) alignmentKey() string {

@@ -41,7 +41,9 @@ func (h *hardener) findConditions(unplanned map[*mergedCall]bool) bool {
 		s := h.newConditionSearch(c)
 		made, doubt := s.search.Find()
 		if doubt != nil {
-			c.doubt = doubt.Reason
+			if c.doubt = doubt.Reason; s.allInClass() {
+				c.doubt = "where it was planned it did not run everywhere, so that a person decides whether it should: " + h.notRunIn(c)
+			}
 			if known := h.knownCondition(s); known != nil {
 				c.condition, found = known, true
 			}
@@ -61,6 +63,28 @@ func (h *hardener) findConditions(unplanned map[*mergedCall]bool) bool {
 			countInstances(made.Total-made.InClass), also)
 	}
 	return found
+}
+
+// reached reports whether a Call came to its turn in an instance: it was planned there, and nothing blocked it.
+func (c *mergedCall) reached(r *instanceRun) bool {
+	recorded := c.recordedByInstance[r]
+	return recorded != nil && recorded.status != ideafile.Blocked
+}
+
+// allInClass reports whether the Call came to its turn in every instance: no condition tells them apart.
+func (s *conditionSearch) allInClass() bool {
+	return !slices.ContainsFunc(s.search.Samples, func(sample condition.Sample) bool { return !sample.InClass })
+}
+
+// notRunIn names the instances in which a Call came to its turn and brought nothing, with what became of it there.
+func (h *hardener) notRunIn(c *mergedCall) string {
+	var names []string
+	for _, r := range h.instances {
+		if recorded := c.recordedByInstance[r]; recorded != nil && (recorded.status != ideafile.Done || !recorded.hasResult) {
+			names = append(names, string(recorded.status)+" in "+r.name)
+		}
+	}
+	return diag.FirstNamesAndCount(names)
 }
 
 func countInstances(n int) string {
@@ -85,7 +109,7 @@ func (h *hardener) newConditionSearch(c *mergedCall) *conditionSearch {
 	}
 	s.search.NameOf = func(p jsonval.Path) string { return refexpr.Reference{Kind: p[0], Path: p[1:]}.String() }
 	for _, r := range h.instances {
-		s.search.Samples = append(s.search.Samples, condition.Sample{Name: r.name, View: s.viewOf(r), InClass: c.recordedByInstance[r] != nil})
+		s.search.Samples = append(s.search.Samples, condition.Sample{Name: r.name, View: s.viewOf(r), InClass: c.reached(r)})
 	}
 	return s
 }

@@ -40,6 +40,36 @@ func TestACallThatNeverRanIsLeftOut(t *testing.T) {
 	h.hasNote(t, "left out: find → †state.item, which never ran (planned in p1)")
 }
 
+// What blocked a Call is gone where the LLM plans it again: the Plan has it once, aligned with where it ran at first.
+func TestACallThatWasPlannedAgainAfterItWasBlockedIsThereOnce(t *testing.T) {
+	t.Parallel()
+	blocked := triedRun(2, `{"1.1": {"failed": 1}, "1.2": {"blocked": 1}, "1.3": {"done": 1}, "1.4": {"done": 1}}`, true)
+	blocked.calls = []string{findCall, sendCall, searchCall, sendCall}
+	done := triedRun(1, `{"1.1": {"failed": 1}, "1.2": {"done": 1}, "1.3": {"done": 1}}`, true)
+	for name, runs := range map[string][]runFixture{"beside one that ran at once": {done, blocked}, "alone": {blocked}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := hardenRuns(t, runs...)
+			h.is(t, `[`+findCall+`,`+searchCall+`,`+sendCall+`]`)
+			for _, note := range h.Notes {
+				if strings.Contains(note, "no. 2") {
+					t.Errorf("it speaks of a second one: %s", note)
+				}
+			}
+		})
+	}
+}
+
+// A Call that came to its turn everywhere, and did not run in one instance, is for a person: the runs do not tell why.
+func TestWhatAPersonWouldHaveToDecideIsNamed(t *testing.T) {
+	t.Parallel()
+	rejected := sentRun(2)
+	rejected.record, rejected.end = `{"1.1": {"done": 1}, "1.2": {"rejected": 1}}`, `{"order": "o2", "mail": "m2@x", "item": "item 2"}`
+	h := hardenRuns(t, sentRun(1), rejected)
+	h.is(t, `[`+findCall+`]`, "send → †state.sent: it ran in some instances alone: where it was planned it did not run everywhere, "+
+		"so that a person decides whether it should: rejected in p2 (in p1)")
+}
+
 // What was refused before it could run is the LLM's mistake, and says nothing of the Tool.
 func TestACallThatWasRefusedAtOnceIsNoPartOfThePlan(t *testing.T) {
 	t.Parallel()
