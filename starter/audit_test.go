@@ -121,7 +121,7 @@ func TestAChainIsAuditedWithTheStoreAlone(t *testing.T) {
 	if err := os.WriteFile(file, []byte(strings.Replace(string(whole), "good", "evil", 1)), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	says(t, "verify|"+file, exit.Failed, ": broken, 3 Ideas\n  Idea 2: line 3: ", "cannot be loaded: [2]")
+	says(t, "verify|"+file, exit.Failed, ": broken, 3 Ideas\n  Idea 2: line 3: ", "1 Idea cannot be loaded: 2")
 	says(t, "verify|"+file+"|--json", exit.Failed, `"whole":false,`, `"broken":[{"at":2,"part":"line 3"`)
 }
 
@@ -135,7 +135,8 @@ func TestABrokenChainFailsTheAudit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	says(t, "verify|p 1", exit.Failed, "p 1: broken, 3 Ideas\n  Idea 2: ideas/p%201/2.json: ")
+	says(t, "verify|p 1", exit.Failed, "p 1: broken, 3 Ideas\n  Idea 2: ideas/p%201/2.json: ",
+		"\n    later Ideas that stand on it, and cannot be loaded either: 3\n", "2 Ideas cannot be loaded: 2, 3")
 	says(t, "show|p 1|--at|2", exit.Failed, "!load Idea 2 of p 1: ideas/p%201/2.json: ")
 	says(t, "history|p 1", exit.Failed, "!ideas/p%201/2.json")
 	file := filepath.Join(t.TempDir(), "p.jsonl")

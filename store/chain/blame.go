@@ -31,9 +31,12 @@ type Blame struct {
 	// Gone says that nothing stands there any more: Last took away what did.
 	Gone bool `json:"gone,omitempty"`
 	// By is a Call's id, a person (person:NAME), "start" for what stood there from the beginning, or "unknown" where the
-	// log does not say. Origin is, for "start", the Idea that the process was forked from.
+	// log does not say. Origin is, for "start", the Idea that the process was forked from, and Found the Idea of that
+	// process, or of the one that it was forked from in its turn, where the value stands; nil: none holds it that is
+	// still there.
 	By     string `json:"by"`
 	Origin any    `json:"origin,omitempty"`
+	Found  *Found `json:"found,omitempty"`
 	// Last is the write that counts, Earlier are those before it, the latest first.
 	Last    *Written  `json:"last,omitempty"`
 	Earlier []Written `json:"earlier"`
@@ -47,6 +50,12 @@ type Blame struct {
 	Since int `json:"since,omitempty"`
 
 	ran *turn.ExecutedCall
+}
+
+// Found is where a value stands.
+type Found struct {
+	Process string `json:"process"`
+	Idea    int    `json:"idea"`
 }
 
 // Written is one write that a path's value comes from.
@@ -139,10 +148,29 @@ func (s *Store) blame(ctx context.Context, process, place string, at int) (*Blam
 		err = s.propose(ctx, b, manifests)
 	case there:
 		err = s.unlogged(ctx, b, manifests, path)
+		if err == nil && b.Origin != nil {
+			b.Found, err = s.findInOrigin(ctx, b, place)
+		}
 	default:
 		err = s.nothingThere(b, state, path)
 	}
 	return b, err
+}
+
+// findInOrigin finds the Idea of another process where a value stands that a fork began with.
+func (s *Store) findInOrigin(ctx context.Context, b *Blame, place string) (*Found, error) {
+	from := &manifest{Meta: jsonval.AsObject(b.Origin)}
+	process, at := from.text("process"), from.number("at")
+	there, err := s.blame(blobs.ForProcess(ctx, process), process, place, at)
+	switch {
+	case lost(err), errors.Is(err, ErrNoIdea), errors.Is(err, ErrNoValue), errors.Is(err, ErrBadPlace):
+		return nil, nil
+	case err != nil:
+		return nil, err
+	case !jsonval.Equal(there.Value, b.Value):
+		return nil, nil
+	}
+	return cmp.Or(there.Found, &Found{process, at}), nil
 }
 
 // nothingThere says why there is nobody to blame. What was written since the latest Idea is in the next one.
@@ -266,6 +294,7 @@ func (s *Store) credited(ctx context.Context, b *Blame, all []Written, first *ma
 			Author: e.Author, Request: e.Request, Index: e.Index, CorrectionNumber: e.Correction}
 	}
 	initial := ideafile.SplitContextByInstance(whole["context"]).InstanceView(b.Instance).PayloadByKind[ideafile.TypeState]
+	initial = withoutWrites(initial, all, first.number("at"))
 	list, value, _ := statelog.ContributingWrites(initial, writes, path)
 	var made []Written
 	for n, w := range all {
@@ -274,6 +303,19 @@ func (s *Store) credited(ctx context.Context, b *Blame, all []Written, first *ma
 		}
 	}
 	return made, nil
+}
+
+// withoutWrites is the State of the first Idea without what its own log says was written. A fork whose Calls ran before
+// its first Request has such.
+func withoutWrites(state any, all []Written, first int) any {
+	for _, w := range all {
+		if w.Idea == first && !statelog.IsUpdateWrite(w.Method, w.entry.Path) {
+			if before, ok := jsonval.RemoveAt(state, w.entry.Path); ok {
+				state = before
+			}
+		}
+	}
+	return state
 }
 
 // join appends a key to a path, as people read it.

@@ -189,8 +189,42 @@ func TestWhatAForkBeganWithNamesItsOrigin(t *testing.T) {
 	i["meta"].(map[string]any)["origin"] = object(t, `{"process": "o", "at": 2, "digest": "d"}`)
 	newStory(t, s, "p").seal(i)
 	b, err := s.Blame(t.Context(), "p", "x", 0)
-	if err != nil || b.By != ByStart || jsonOf(b.Origin) != `{"at":2,"digest":"d","process":"o"}` {
+	if err != nil || b.By != ByStart || jsonOf(b.Origin) != `{"at":2,"digest":"d","process":"o"}` || b.Found != nil {
 		t.Errorf("%+v, %v", b, err)
+	}
+}
+
+// The Calls of a fork that waited may run before its first Idea: the log of that tells of them, and its State holds what
+// they wrote.
+func TestWhatAForkWroteBeforeItsFirstIdeaIsBlamedOnItsCall(t *testing.T) {
+	t.Parallel()
+	s := newShelf(t)
+	newStory(t, s, "o").seal(idea(t, `{"": {"x": 1}}`, noCalls, ""))
+	forked := func(process, from, state string) *story {
+		i := idea(t, state, noCalls, "")
+		i["meta"].(map[string]any)["origin"] = object(t, fmt.Sprintf(`{"process": %q, "at": 1, "digest": "d"}`, from))
+		story := newStory(t, s, process)
+		story.seal(i, written(t, 1, 1, "", "paid", `50`))
+		return story
+	}
+	forked("p", "o", `{"": {"x": 1, "paid": 50, "by hand": 2}}`)
+	forked("q", "p", `{"": {"x": 1, "paid": 50, "by hand": 2}}`)
+	for place, want := range map[string]string{"x": `{"idea":1,"process":"o"}`, `["by hand"]`: "null"} {
+		b, err := s.Blame(t.Context(), "p", place, 0)
+		if err != nil || b.By != ByStart || jsonOf(b.Found) != want {
+			t.Errorf("%s: %+v, found in %+v, %v", place, b, b.Found, err)
+		}
+	}
+	b, err := s.Blame(t.Context(), "p", "paid", 0)
+	if err != nil || b.By != "1.1" || b.Last == nil || b.Last.Idea != 1 || b.Origin != nil {
+		t.Errorf("%+v, %v", b, err)
+	}
+	if b, err = s.Blame(t.Context(), "q", "x", 0); err != nil || b.Found == nil || b.Found.Process != "o" {
+		t.Errorf("a fork of a fork: %+v, %v", b, err)
+	}
+	b, err = s.Blame(t.Context(), "q", `["by hand"]`, 0)
+	if err != nil || b.Found == nil || b.Found.Process != "p" {
+		t.Errorf("put there by hand: %+v, %v", b, err)
 	}
 }
 

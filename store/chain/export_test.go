@@ -184,7 +184,7 @@ func TestAnIdeaOfAnotherNumberIsFound(t *testing.T) {
 	i["meta"].(map[string]any)["digest"] = digest
 	lines := jsonOf(exportHead{exportFormat, exportVersion, "p", 1, digest}) + "\n" + jsonOf(map[string]any{"idea": i}) + "\n"
 	r := verifiedExport(t, []byte(lines))
-	if r.Whole || r.Broken[0] != (Broken{1, "line 2", "it is Idea 2 and stands where Idea 1 belongs"}) {
+	if r.Whole || jsonOf(r.Broken[0]) != `{"at":1,"harms":[1],"part":"line 2","problem":"it is Idea 2 and stands where Idea 1 belongs"}` {
 		t.Errorf("%+v", r)
 	}
 }

@@ -3,6 +3,7 @@ package chain
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"processidea/store/blobs"
@@ -88,34 +89,43 @@ type Report struct {
 	// Forgotten says who had the contents removed: the digests of the Ideas are checked as far as they lead to each other.
 	Forgotten *Forgotten `json:"forgotten,omitempty"`
 
-	known map[string]bool // the parts in Broken
+	known map[string]int // the parts in Broken: where there
 }
 
 // Broken is one broken place of a chain: the first Idea that it harms, the part (a name in the store, or a line of an
-// export), and what is wrong.
+// export), what is wrong, and the Ideas that cannot be loaded because they stand on that part.
 type Broken struct {
 	At      int    `json:"at"`
 	Part    string `json:"part"`
 	Problem string `json:"problem"`
+	Harms   []int  `json:"harms,omitempty"`
 }
 
 func newReport(process string) *Report {
-	return &Report{Process: process, Broken: []Broken{}, Unreadable: []int{}, known: map[string]bool{}}
+	return &Report{Process: process, Broken: []Broken{}, Unreadable: []int{}, known: map[string]int{}}
 }
 
 // add notes a broken place, each once.
 func (r *Report) add(at int, part, format string, args ...any) {
-	if r.known[part] {
+	if _, told := r.known[part]; told {
 		return
 	}
-	r.known[part] = true
-	r.Broken = append(r.Broken, Broken{at, part, fmt.Sprintf(format, args...)})
+	r.known[part] = len(r.Broken)
+	r.Broken = append(r.Broken, Broken{At: at, Part: part, Problem: fmt.Sprintf(format, args...)})
+}
+
+// harms notes that an Idea cannot be loaded because of a broken part.
+func (r *Report) harms(part string, at int) {
+	n, told := r.known[part]
+	if told && !slices.Contains(r.Broken[n].Harms, at) {
+		r.Broken[n].Harms = append(r.Broken[n].Harms, at)
+	}
 }
 
 // addProblems notes what is wrong with decisions, each by itself.
 func (r *Report) addProblems(at int, place string, problems []string) {
 	for _, p := range problems {
-		r.Broken = append(r.Broken, Broken{at, place, p})
+		r.Broken = append(r.Broken, Broken{At: at, Part: place, Problem: p})
 	}
 }
 

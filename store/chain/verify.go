@@ -152,6 +152,7 @@ func (v *verifier) broken(at int, err error) error {
 		part = b.part
 	}
 	v.report.add(at, part, "%s", problemOf(err))
+	v.report.harms(part, at)
 	return nil
 }
 

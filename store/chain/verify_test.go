@@ -89,6 +89,24 @@ func TestAChangedByteIsFoundAndNamed(t *testing.T) {
 	}
 }
 
+// Who reads that many Ideas cannot be loaded must see which one was changed, and which only stand on it.
+func TestAChangedPartNamesTheIdeasThatStandOnIt(t *testing.T) {
+	t.Parallel()
+	s := newShelf(t)
+	newStory(t, s, "p").grow(8)
+	for name, data := range s.files(t) {
+		s.write(t, name, append(bytes.Clone(data), ' '))
+		r := s.cold(t).verified(t, "p")
+		if len(r.Broken) != 1 || !slices.Equal(r.Broken[0].Harms, r.Unreadable) {
+			t.Errorf("%s: %+v, and Ideas %v cannot be loaded", name, r.Broken, r.Unreadable)
+		}
+		if name == Place("p", 2) && (r.Broken[0].At != 2 || r.Broken[0].Harms[0] != 2 || len(r.Broken[0].Harms) < 3) {
+			t.Errorf("%+v", r.Broken[0])
+		}
+		s.write(t, name, data)
+	}
+}
+
 func TestAMissingFileIsFoundAndNamed(t *testing.T) {
 	t.Parallel()
 	s := smallChain(t)
@@ -220,7 +238,7 @@ func TestAnIdeaThatNamesAnotherParentIsFound(t *testing.T) {
 	story.last = strings.Repeat("a", 64)
 	story.grow(1)
 	r := s.cold(t).verified(t, "p")
-	if len(r.Broken) != 1 || r.Broken[0] != (Broken{3, Place("p", 3), "its parent is not the Idea before it"}) || len(r.Unreadable) > 0 {
+	if len(r.Broken) != 1 || r.Broken[0].Part != Place("p", 3) || r.Broken[0].Problem != "its parent is not the Idea before it" || len(r.Unreadable) > 0 {
 		t.Errorf("%+v", r)
 	}
 	s.cold(t).load(t, "p", 3)

@@ -72,6 +72,7 @@ func (v *exportVerifier) read(data []byte) {
 	if v.line > 1 {
 		v.report.Ideas++
 		v.report.Unreadable = append(v.report.Unreadable, v.line-1)
+		v.report.harms(fmt.Sprintf("line %d", v.line), v.line-1)
 		v.before, v.last = "", ""
 	}
 }

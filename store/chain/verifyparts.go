@@ -23,7 +23,9 @@ func (v *verifier) parts(ctx context.Context, m *manifest) (whole bool, err erro
 			return false, err
 		}
 		if err != nil {
-			v.report.add(at, v.values.Name(ctx, p.digest), "%s%s", p.at, problemOf(err))
+			part := v.values.Name(ctx, p.digest)
+			v.report.add(at, part, "%s%s", p.at, problemOf(err))
+			v.report.harms(part, at)
 			whole = false
 		}
 	}

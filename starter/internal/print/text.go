@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"regexp"
+	"strconv"
 	"strings"
 	"time"
 	"unicode"
@@ -102,3 +103,23 @@ func JSON(w io.Writer, v any) error {
 
 // Shown is a value as JSON on one line.
 func Shown(v any) string { return FitWidth(Printable(string(jsonval.Encode(v))), WidestValue) }
+
+// Ranges lists numbers, which rise, with those that follow each other together: "2, 4 to 7".
+func Ranges(numbers []int) string {
+	var parts []string
+	for from := 0; from < len(numbers); {
+		to := from
+		for to+1 < len(numbers) && numbers[to+1] == numbers[to]+1 {
+			to++
+		}
+		text := strconv.Itoa(numbers[from])
+		switch {
+		case to == from+1:
+			text += ", " + strconv.Itoa(numbers[to])
+		case to > from:
+			text += " to " + strconv.Itoa(numbers[to])
+		}
+		parts, from = append(parts, text), to+1
+	}
+	return FitWidth(strings.Join(parts, ", "), WidestValue)
+}

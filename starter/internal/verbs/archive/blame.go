@@ -71,9 +71,13 @@ func (v values) blameText(b *chain.Blame) string {
 		fmt.Fprintf(&t, "the log does not say who wrote it; Idea %d is the first that shows it\n", b.Since)
 	}
 	if o, ok := b.Origin.(map[string]any); ok {
-		from, _ := o["process"].(string)
-		fmt.Fprintf(&t, "the process was %swho wrote it there: %s blame %s %s --at %s\n",
-			originText(o), print.Program, print.Quote(from), print.Quote(place), v.text(o["at"]))
+		fmt.Fprintf(&t, "the process was %s", originText(o))
+		if f := b.Found; f != nil {
+			fmt.Fprintf(&t, "it stands in Idea %d of %s; who wrote it there: %s blame %s %s --at %d\n",
+				f.Idea, print.Printable(f.Process), print.Program, print.Quote(f.Process), print.Quote(place), f.Idea)
+		} else {
+			t.WriteString("that Idea does not hold it, or is not in the store any more: who made the fork may have put it there\n")
+		}
 	}
 	for _, d := range b.Decisions {
 		fmt.Fprintf(&t, "%s\n", decisionText(d))

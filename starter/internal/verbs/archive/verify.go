@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -239,9 +240,19 @@ func reportText(of string, r *chain.Report) string {
 	fmt.Fprintf(&b, "%s: broken, %s\n", print.Printable(of), print.Plural(r.Ideas, "Idea"))
 	for _, p := range r.Broken {
 		fmt.Fprintf(&b, "  Idea %d: %s: %s\n", p.At, print.Printable(p.Part), print.Printable(p.Problem))
+		b.WriteString(harmedText(p))
 	}
 	if len(r.Unreadable) > 0 {
-		fmt.Fprintf(&b, "  %s cannot be loaded: %s\n", print.Plural(len(r.Unreadable), "Idea"), print.Shown(r.Unreadable))
+		fmt.Fprintf(&b, "  %s cannot be loaded: %s\n", print.Plural(len(r.Unreadable), "Idea"), print.Ranges(r.Unreadable))
 	}
 	return b.String()
+}
+
+// harmedText says which Ideas stand on a broken part: the first one that holds it, and the later ones.
+func harmedText(p chain.Broken) string {
+	later := slices.DeleteFunc(slices.Clone(p.Harms), func(at int) bool { return at == p.At })
+	if len(later) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("    later Ideas that stand on it, and cannot be loaded either: %s\n", print.Ranges(later))
 }
