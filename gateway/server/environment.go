@@ -91,7 +91,8 @@ func FromEnvironment(address string, who access.Person, getenv func(string) stri
 
 // AgentsFromEnvironment reads what agents may use.
 func AgentsFromEnvironment(getenv func(string) string) Agents {
-	return Agents{Ideas: getenv(IdeasVariable), Approvals: getenv(ApprovalsVariable) == "true", Tools: ideafiles.Tools{Known: kinds.Knowing(nil, nil), Replies: rehearsal.Check, Elsewhere: true}}
+	return Agents{Ideas: getenv(IdeasVariable), Approvals: getenv(ApprovalsVariable) == "true",
+		Tools: ideafiles.Tools{Known: kinds.Knowing(nil, nil), Replies: rehearsal.Check, Elsewhere: true}}
 }
 
 // HooksFromEnvironment reads the rules for webhooks that the environment names; nil: it names none.

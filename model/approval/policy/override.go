@@ -23,6 +23,7 @@ type Override struct {
 	Outer []Override `json:"outer,omitempty"`
 }
 
+// ReadOverride reads what a process says of approvals, strictly.
 func ReadOverride(m map[string]any, path string, ps *diag.Problems) (o Override) {
 	for _, k := range jsonval.SortedKeys(m) {
 		ok := true
