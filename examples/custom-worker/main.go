@@ -1,8 +1,11 @@
 // Command custom-worker is starter and worker with two tools more.
 package main
 
-import "processidea/starter/command"
+import (
+	"processidea/examples/texttools"
+	"processidea/starter/command"
+)
 
 func main() {
-	command.Main(command.WithTools(newStore().register))
+	command.Main(command.WithTools(texttools.Register), command.WithTools(newStore().register))
 }
