@@ -15,9 +15,9 @@ import (
 	"processidea/store/blobs"
 )
 
-// Approval is a Call that waits for a person: what would run, exactly as it would, since when, and what happens at the
-// deadline. Its fields are Process, Instance, those of approval.Pending (Call, Digest, Tool, Params, Since, Deadline, Allow and
-// others), and the case: State and Input of the instance.
+// Approval is a Call that waits for a person: what would run, exactly as it would, since when, and what happens at
+// the deadline. Its fields are Process, Instance, those of approval.Pending (Call, Digest, Tool, Params, Since,
+// Deadline, Allow and others), and the case: State and Input of the instance.
 type Approval = protocol.Approval
 
 // Waiting is all that waits for a person: Calls, and Plans as a whole.

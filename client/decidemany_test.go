@@ -68,7 +68,8 @@ func TestOnlyDecisionsOnInstancesThatThereAreAreSent(t *testing.T) {
 		return context.Canceled
 	}}
 	f.view = func() (any, error) {
-		return protocol.ProcessView{Result: loop.Result{ProcessID: "p", Instances: map[string]loop.InstanceResult{"①": {}, "②": {}}}}, nil
+		of := map[string]loop.InstanceResult{"①": {}, "②": {}}
+		return protocol.ProcessView{Result: loop.Result{ProcessID: "p", Instances: of}}, nil
 	}
 	_, err := f.on(t).DecideMany(t.Context(), []Decision{{Kind: Approve, Call: "1.1@9"}, {Kind: Approve, Call: "1.1@2"}})
 	if list, _ := sent["decisions"].([]any); err == nil || len(list) != 1 || jsonval.AsObject(list[0])["call"] != "1.1@2" {

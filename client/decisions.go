@@ -10,8 +10,9 @@ import (
 	"processidea/store/ideadiff"
 )
 
-// Decided is what somebody decided on a Call or on the process: approve, reject, amend, replace or answer; pause, resume, revise or add. Its
-// fields are Instance, Idea, Outcome and those of approval.Decision: Kind, Call, By, Reason, At, Tool, Shown, Params and others.
+// Decided is what somebody decided on a Call or on the process: approve, reject, amend, replace or answer; pause,
+// resume, revise or add. Its fields are Instance, Idea, Outcome and those of approval.Decision: Kind, Call, By,
+// Reason, At, Tool, Shown, Params and others.
 type Decided struct {
 	approval.Decision
 	Instance string `json:"instance"`

@@ -1,5 +1,5 @@
-// Package connect is how a program reaches Temporal and the store: where they are (the environment), the options that every
-// client of processes needs, and how a process is started.
+// Package connect is how a program reaches Temporal and the store: where they are (the environment), the options that
+// every client of processes needs, and how a process is started.
 //
 // Invariants:
 //   - Every client and every worker of a process is made from the same converter, keys and store, or it sees references to

@@ -14,9 +14,9 @@ import (
 	"processidea/store/encryption"
 )
 
-// ClientOptions adds to a client's options how payloads are encoded, encrypted with the store's keys, and kept in the store
-// if they are large. Every client and every worker of a process needs the same, or it sees references to payloads instead
-// of payloads. The logger is told when a key is missing.
+// ClientOptions adds to a client's options how payloads are encoded, encrypted with the store's keys, and kept in the
+// store if they are large. Every client and every worker of a process needs the same, or it sees references to
+// payloads instead of payloads. The logger is told when a key is missing.
 func ClientOptions(o client.Options, store *blobs.Store) client.Options {
 	o.DataConverter = DataConverter(store.Keys())
 	o.FailureConverter = temporal.NewDefaultFailureConverter(temporal.DefaultFailureConverterOptions{

@@ -18,7 +18,8 @@ import (
 // waiting is a Call of an instance that waits with some parameters.
 func waiting(call, tool, params string) client.Approval {
 	return client.Approval{Process: "p", Instance: ideafile.InstanceTokenOfCallID(call), Pending: approval.Pending{
-		CallID: call, Tool: tool, Digest: "digest of " + call, Params: modeltest.MustDecodeJSON(params).(map[string]any), AllowedDecisions: policy.AllKinds(),
+		CallID: call, Tool: tool, Digest: "digest of " + call,
+		Params: modeltest.MustDecodeJSON(params).(map[string]any), AllowedDecisions: policy.AllKinds(),
 	}}
 }
 

@@ -24,8 +24,8 @@ type Tools struct {
 	Known Known
 	// Elsewhere: the workers belong to another program and may know more Tools, so that a missing one is a warning.
 	Elsewhere bool
-	// OthersPossible: nothing is to be run now, and another worker may have further Tools, so that one is a warning that
-	// resembles none of those that are known.
+	// OthersPossible: nothing is to be run now, and another worker may have further Tools, so that one is a warning
+	// that resembles none of those that are known.
 	OthersPossible bool
 	// Replies says what is wrong with a replies file, a line for each mistake; nil: the workers do.
 	Replies func(data []byte) (replies int, err error)
@@ -121,8 +121,8 @@ func (t Tools) names() []string {
 	return slices.Clone(t.Known.Names())
 }
 
-// Bind says what runs each Tool of an Idea. A Tool that is known elsewhere only, or that nothing can run, is taken for a
-// Go function.
+// Bind says what runs each Tool of an Idea. A Tool that is known elsewhere only, or that nothing can run, is taken
+// for a Go function.
 func (t Tools) Bind(idea *ideafile.Idea) map[string]ideafile.ToolBinding {
 	bindings, _ := t.bind(idea)
 	return bindings

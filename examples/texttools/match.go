@@ -71,7 +71,8 @@ func foldedWords(words []string) map[string]string {
 	return given
 }
 
-// find adds each place of a word, and reports whether there is one. Places may overlap: a longer word hides none within it.
+// find adds each place of a word, and reports whether there is one. Places may overlap: a longer word hides none
+// within it.
 func (r *matchWordsResult) find(text *folded, pattern, word string, whole bool) (found bool) {
 	for at := 0; ; at++ {
 		next := bytes.Index(text.text[at:], []byte(pattern))

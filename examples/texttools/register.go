@@ -7,8 +7,8 @@ import (
 )
 
 const (
-	// maxSearched is how many bytes of text are searched, compared or scored at once: in the form in which that is done they take
-	// up to a hundred times as many.
+	// maxSearched is how many bytes of text are searched, compared or scored at once: in the form in which that is
+	// done they take up to a hundred times as many.
 	maxSearched = 256 << 10
 	maxWords    = 32 << 10 // of all words to look for
 )

@@ -79,8 +79,8 @@ func assignAlignmentKeys(recordedCalls []*recordedCall) []callWithKey {
 	return out
 }
 
-// withoutPlannedAgain leaves out the Calls that were blocked, and of which the instance planned one alike later: the later
-// one stands for both.
+// withoutPlannedAgain leaves out the Calls that were blocked, and of which the instance planned one alike later: the
+// later one stands for both.
 func withoutPlannedAgain(recordedCalls []*recordedCall) []*recordedCall {
 	var kept []*recordedCall
 	for n, recorded := range recordedCalls {

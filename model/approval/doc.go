@@ -1,5 +1,6 @@
-// Package approval is people's part in a process, as data and as rules that need nothing else: what waits for them (Pending, Plan), what they
-// signal (Decision, ManyDecisions, StandingOrder, SteeringPayload), who of them it is (Proven), and what they are told (Notice, RefusedSignal).
+// Package approval is people's part in a process, as data and as rules that need nothing else: what waits for them
+// (Pending, Plan), what they signal (Decision, ManyDecisions, StandingOrder, SteeringPayload), who of them it is
+// (Proven), and what they are told (Notice, RefusedSignal).
 //
 //	type           from → to            says
 //	Pending        instance → people    a ready Call, exactly as it would run, with its digest
@@ -9,8 +10,8 @@
 //	StandingOrder  people → process     Calls that fit are approved; Orders keeps them
 //	RefusedSignal  instance → people    a signal that changed nothing, and why
 //
-// What an Idea file says of approvals is in policy, below; what a signature must say in proof. Which Call waits, and what a decision does to it, is
-// decided in dataflow; what holds a whole Plan, in loop.
+// What an Idea file says of approvals is in policy, below; what a signature must say in proof. Which Call waits, and
+// what a decision does to it, is decided in dataflow; what holds a whole Plan, in loop.
 //
 // Invariants:
 //   - What a person decides on is what runs: a Decision with an outdated digest is refused.

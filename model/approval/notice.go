@@ -6,8 +6,8 @@ import (
 	"processidea/model/approval/policy"
 )
 
-// Notice tells people that a Call began to wait for them, waits still, or stopped waiting. It holds neither parameters nor results: notices
-// are sent to places where not every reader may see those.
+// Notice tells people that a Call began to wait for them, waits still, or stopped waiting. It holds neither
+// parameters nor results: notices are sent to places where not every reader may see those.
 type Notice struct {
 	CallID           string     `json:"call"`
 	Instance         string     `json:"instance"`

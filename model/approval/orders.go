@@ -40,9 +40,9 @@ type OrderEnding struct {
 	EndedAt time.Time `json:"at"`
 }
 
-// CheckStandingOrder returns why an order cannot be given: its Tool is not there, or lacks what the condition names, or whoever gives it may not decide on the
-// Tool's Calls. starters are those who started the process. While the
-// Tools of MCP servers are still being looked up (toolsKnown false), one that is not there may come.
+// CheckStandingOrder returns why an order cannot be given: its Tool is not there, or lacks what the condition names,
+// or whoever gives it may not decide on the Tool's Calls. starters are those who started the process. While the Tools
+// of MCP servers are still being looked up (toolsKnown false), one that is not there may come.
 func CheckStandingOrder(o StandingOrder, giver policy.Person, idea *ideafile.Idea, override policy.Override, starters []string, now time.Time,
 	toolsKnown bool,
 ) error {

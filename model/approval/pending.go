@@ -39,7 +39,8 @@ type Pending struct {
 	AllowedDecisions []string `json:"allow"`
 	// ReviewReason is why a person is asked, when it is not because of the Tool's policy.
 	ReviewReason string `json:"why,omitempty"`
-	// Note is what the Tool's policy says to whoever is asked. It changes nothing of what runs, and is not part of the digest.
+	// Note is what the Tool's policy says to whoever is asked. It changes nothing of what runs, and is not part of
+	// the digest.
 	Note string `json:"note,omitempty"`
 	// TimesAsked is set when a person was asked about the Call before. It is part of the digest, so that a decision on what was
 	// asked before cannot decide this.

@@ -26,8 +26,8 @@ const (
 // maxAmendedCalls bounds what one signal brings: a Plan of more Calls is better asked for in parts.
 const maxAmendedCalls = 1000
 
-// ReadPlanDecision reads the payload of such a signal: request, digest, by, groups, reason, proof and id, and calls for amend-plan: all Calls of
-// the Plan as it is to run, in the form in which the LLM writes them.
+// ReadPlanDecision reads the payload of such a signal: request, digest, by, groups, reason, proof and id, and calls
+// for amend-plan: all Calls of the Plan as it is to run, in the form in which the LLM writes them.
 func ReadPlanDecision(kind string, m map[string]any) (d Decision, err error) {
 	d.Kind = kind
 	if d.Groups, err = ReadGroups(m["groups"]); err != nil {

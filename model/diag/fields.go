@@ -32,7 +32,8 @@ func ReadOptionalText(m map[string]any, key, path string, ps *Problems) string {
 	return text
 }
 
-// WithoutPackagePrefix is an error's text without the package that it begins with, which means nothing to the author of an Idea file.
+// WithoutPackagePrefix is an error's text without the package that it begins with, which means nothing to the author
+// of an Idea file.
 func WithoutPackagePrefix(err error) string {
 	text := err.Error()
 	for _, prefix := range []string{"model: ", "jsonval: ", "jsonschema: "} {

@@ -23,8 +23,8 @@ func (i *Idea) checkApprovalOverride(ps *diag.Problems) {
 	}
 }
 
-// dropUnsatisfiableCondition has a person asked about every Call where the condition requires a parameter that the Tool does not have: no Call would
-// ever fit it, and each would run unasked.
+// dropUnsatisfiableCondition has a person asked about every Call where the condition requires a parameter that the
+// Tool does not have: no Call would ever fit it, and each would run unasked.
 func (t *Tool) dropUnsatisfiableCondition(path string, ps *diag.Problems) {
 	a := t.Approval
 	if a == nil || a.ParamsCondition == nil || t.AllowsExtraParams {

@@ -127,7 +127,8 @@ func ParseAfter(v any) ([]string, *diag.Fault) {
 	return list, nil
 }
 
-// The meta properties with which a Call of a Plan that runs directly says whether it is to run: see refexpr.Condition. The LLM cannot write them.
+// The meta properties with which a Call of a Plan that runs directly says whether it is to run: see
+// refexpr.Condition. The LLM cannot write them.
 const (
 	WhenKey   = "_when"
 	UnlessKey = "_unless"

@@ -30,9 +30,10 @@ func FindDirectPlans(context []Message) DirectPlans {
 	return d
 }
 
-// ChooseForInstance returns the position of an instance's Plan: the first one that applies to its view, its own DirectPlans before the shared ones. It
-// returns -1 if none applies; one that took the place of another goes first. llmForbidden then reports whether there are DirectPlans and all are
-// ideafile.StageComplete. A Plan that was begun in an earlier process stays the instance's, whatever its Calls have made of the view since.
+// ChooseForInstance returns the position of an instance's Plan: the first one that applies to its view, its own
+// DirectPlans before the shared ones. It returns -1 if none applies; one that took the place of another goes first.
+// llmForbidden then reports whether there are DirectPlans and all are ideafile.StageComplete. A Plan that was begun
+// in an earlier process stays the instance's, whatever its Calls have made of the view since.
 func (d DirectPlans) ChooseForInstance(token string, view InstanceView) (at int, llmForbidden bool) {
 	plans := d.planIndexesByInstance[token]
 	if token != "" {
@@ -56,8 +57,9 @@ func (d DirectPlans) ChooseForInstance(token string, view InstanceView) (at int,
 	return -1, llmForbidden
 }
 
-// NumberDirectPlans numbers the DirectPlans that run directly among messages which people add to a context: their Calls come after those of all
-// such DirectPlans before, so that none is taken for another, and the DirectPlans take the place of those.
+// NumberDirectPlans numbers the DirectPlans that run directly among messages which people add to a context: their
+// Calls come after those of all such DirectPlans before, so that none is taken for another, and the DirectPlans take
+// the place of those.
 func NumberDirectPlans(context []Message, added []any) []any {
 	after := 0
 	for _, m := range context {
@@ -79,7 +81,8 @@ func NumberDirectPlans(context []Message, added []any) []any {
 	return out
 }
 
-// UnansweredLatentCalls lists the positions of the Plan's Calls whose results the LLM would have to write in an instance.
+// UnansweredLatentCalls lists the positions of the Plan's Calls whose results the LLM would have to write in an
+// instance.
 func UnansweredLatentCalls(plan Message, token string, bindings map[string]ToolBinding) []int {
 	var list []int
 	ids := plan.RecordedCallIDs()
@@ -92,7 +95,8 @@ func UnansweredLatentCalls(plan Message, token string, bindings map[string]ToolB
 	return list
 }
 
-// RecordedCallsOfInstance returns the Calls, as written, of the Plan that runs an instance of an Idea without a Request; nil if none does.
+// RecordedCallsOfInstance returns the Calls, as written, of the Plan that runs an instance of an Idea without a
+// Request; nil if none does.
 func RecordedCallsOfInstance(source map[string]any, token string) []any {
 	i, _ := ReadIdea(source)
 	if i == nil {

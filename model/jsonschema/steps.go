@@ -10,8 +10,8 @@ import (
 )
 
 // The validator looks at a value once for every way that leads to it through a schema, and cannot be stopped:
-// references that multiply would keep it at work for years. So the ways are bounded before: by what one value at a depth
-// can be held against at most, times the number of values there.
+// references that multiply would keep it at work for years. So the ways are bounded before: by what one value at a
+// depth can be held against at most, times the number of values there.
 
 const (
 	// maxSteps is how many parts of a schema one value, with all that it holds, may be held against.
@@ -79,8 +79,8 @@ func (c *stepCounter) checkSubschemaCount(s *jsonschema.Schema) error {
 	return nil
 }
 
-// mostWays counts the parts of a schema that one value is held against which lies so many levels within: infinitely many
-// of one that leads back to itself over the same value.
+// mostWays counts the parts of a schema that one value is held against which lies so many levels within: infinitely
+// many of one that leads back to itself over the same value.
 func (c *stepCounter) mostWays(s *jsonschema.Schema, depth int) float64 {
 	ways := c.countWays(schemaAtDepth{s, depth, false})
 	if depth > 0 {
@@ -192,7 +192,8 @@ func subschemasForItems(s *jsonschema.Schema) []*jsonschema.Schema {
 	return slices.DeleteFunc(list, func(p *jsonschema.Schema) bool { return p == nil })
 }
 
-// subschemasForKeys lists the parts that are held against what an object holds: fixed by one key each, and others by any.
+// subschemasForKeys lists the parts that are held against what an object holds: fixed by one key each, and others by
+// any.
 func subschemasForKeys(s *jsonschema.Schema) (fixed, others []*jsonschema.Schema) {
 	//workflowcheck:ignore -- counted, in any order
 	for _, p := range s.Properties {

@@ -67,7 +67,8 @@ type Loop struct {
 	planDeciders                     policy.Rules // who may decide on Plans
 	pendingPlan                      *approval.Plan
 
-	// Knows reports whether the process began after a change of the rules, such as ChangeOutputs; else it goes on by the old ones.
+	// Knows reports whether the process began after a change of the rules, such as ChangeOutputs; else it goes on by
+	// the old ones.
 	Knows func(change string) bool
 }
 
@@ -88,10 +89,11 @@ type PlannedCall struct {
 	Index      int                  `json:"index"`
 	Call       ideafile.WrittenCall `json:"call"`
 	Unassigned bool                 `json:"nobody,omitempty"` // it names no instance that its Request covered
-	// OnlyForInstances lists the instances that it was planned for in the process before; nil: for all. The parts of a process that was split numbered
-	// their Requests each by themselves, so that two Calls may have one place.
+	// OnlyForInstances lists the instances that it was planned for in the process before; nil: for all. The parts of
+	// a process that was split numbered their Requests each by themselves, so that two Calls may have one place.
 	OnlyForInstances []string `json:"only,omitempty"`
-	// DirectPlanPosition is the place in the context, from 1, of the direct Plan it is part of; 0: a Request planned it.
+	// DirectPlanPosition is the place in the context, from 1, of the direct Plan it is part of; 0: a Request planned
+	// it.
 	DirectPlanPosition int `json:"direct,omitempty"`
 }
 

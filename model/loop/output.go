@@ -9,8 +9,9 @@ import (
 	"processidea/model/refexpr"
 )
 
-// Wiring is an output as it was written, with References, and the instances over whose States they are resolved: a Reference to State stands for
-// an object with the value of each instance that has one, by its token. One that has failed, or took another way, is left out.
+// Wiring is an output as it was written, with References, and the instances over whose States they are resolved: a
+// Reference to State stands for an object with the value of each instance that has one, by its token. One that has
+// failed, or took another way, is left out.
 //
 // Invariant: the same Wirings over the same States give the same output, whether the process is split or not.
 type Wiring struct {
@@ -20,11 +21,13 @@ type Wiring struct {
 	DirectPlanPosition int `json:"place,omitempty"`
 }
 
-// ChangeOutputs names what processes that began before it do otherwise: where one instance had no value, the output was refused.
+// ChangeOutputs names what processes that began before it do otherwise: where one instance had no value, the output
+// was refused.
 const ChangeOutputs = "outputs leave out instances without a value"
 
-// ResolveWirings makes the output of a process of what was wired: each output over its instances, laid over each other in their
-// order, and checked against the output form. knows is asked for ChangeOutputs, only where the answer decides; nil: yes.
+// ResolveWirings makes the output of a process of what was wired: each output over its instances, laid over each
+// other in their order, and checked against the output form. knows is asked for ChangeOutputs, only where the answer
+// decides; nil: yes.
 func ResolveWirings(i *ideafile.Idea, list []Wiring, stateOf func(token string) any, knows func(change string) bool) (out any, f *diag.Fault) {
 	shared, whose := ideafile.InstanceViewOf(i.Context, ""), "the output"
 	for n, w := range list {

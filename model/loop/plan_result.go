@@ -12,11 +12,13 @@ import (
 	"processidea/model/turn"
 )
 
-// ChangeAlternatives names what processes that began before it do otherwise: there the LLM was asked about every Call that came to nothing.
+// ChangeAlternatives names what processes that began before it do otherwise: there the LLM was asked about every Call
+// that came to nothing.
 const ChangeAlternatives = "alternatives make up for a Call"
 
-// PlanResult is what is known of the Calls that one Request planned for an instance: it tells whether each brought what it was for, or another
-// Call brought that in its place. It depends on how the Calls ended and on State alone, not on the order in which they did.
+// PlanResult is what is known of the Calls that one Request planned for an instance: it tells whether each brought
+// what it was for, or another Call brought that in its place. It depends on how the Calls ended and on State alone,
+// not on the order in which they did.
 //
 //	the Call                                          and State at its output path          the Plan
 //	failed, blocked, or rejected since nobody         holds a value                         it is made up for: as good as done

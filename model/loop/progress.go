@@ -17,8 +17,9 @@ import (
 // maxFruitless is how many Requests in a row may bring nothing new, before the process pauses.
 const maxFruitless = 3
 
-// StallDetector tells whether Requests still bring anything new: a write to State, a Call that is done, an instance that has
-// ended, something that a person did, or at least another failure. Failures that differ in numbers, times and ids alone are one.
+// StallDetector tells whether Requests still bring anything new: a write to State, a Call that is done, an instance
+// that has ended, something that a person did, or at least another failure. Failures that differ in numbers, times
+// and ids alone are one.
 type StallDetector struct {
 	LastProgress ProgressCounts `json:"mark,omitzero"`
 	// FailureDigests are the digests of what has failed since LastProgress was, and why.

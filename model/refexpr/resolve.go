@@ -61,8 +61,8 @@ func mapLeaves(v any, f func(any) (any, error)) (out any, err error) {
 }
 
 // Resolve gives a copy of the value in which the value of each expression takes its place. A value that was put in is
-// data: it is never read as a Reference again. An expression without a value is an error, and so is a whole of more than
-// jsonval.MaxWhole bytes: ten thousand References to one text are a small value, until each is that text.
+// data: it is never read as a Reference again. An expression without a value is an error, and so is a whole of more
+// than jsonval.MaxWhole bytes: ten thousand References to one text are a small value, until each is that text.
 func (p Parsed) Resolve(find func(Expression) (any, bool)) (any, error) {
 	r := resolver{find: find, bytesLeft: jsonval.MaxWhole}
 	return mapLeaves(p.tree, r.resolveLeaf)

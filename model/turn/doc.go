@@ -1,7 +1,7 @@
 // Package turn holds what travels between the agent loop, the instances and the LLM during one turn of a process: one
-// Request, the Calls that it brings, and what became of them. The packages loop and dataflow do not know each other; they
-// meet here. All types are data: the decisions about them are taken in loop and dataflow. What people see and decide is in
-// package approval.
+// Request, the Calls that it brings, and what became of them. The packages loop and dataflow do not know each other;
+// they meet here. All types are data: the decisions about them are taken in loop and dataflow. What people see and
+// decide is in package approval.
 //
 // What travels:
 //

@@ -8,7 +8,8 @@ import (
 	"processidea/model/ideafile"
 )
 
-// PlanOfRequest makes the Plan of a Request, from the Calls of its reply. Those that no instance takes stand in it with the reason.
+// PlanOfRequest makes the Plan of a Request, from the Calls of its reply. Those that no instance takes stand in it
+// with the reason.
 func PlanOfRequest(input *RequestInput, calls []ideafile.WrittenCall) (p approval.Plan, deliverable bool) {
 	p.Request = input.RequestNumber
 	for _, token := range input.InstanceTokens() {
@@ -43,8 +44,8 @@ func TargetInstances(input *RequestInput, w ideafile.WrittenCall) ([]string, *di
 	return palette.TargetInstances(w)
 }
 
-// AmendPlan puts the Calls of a Plan that a person has changed into the reply that planned it. An instance of which a person took out every Call does not
-// settle by that: it is asked about again.
+// AmendPlan puts the Calls of a Plan that a person has changed into the reply that planned it. An instance of which a
+// person took out every Call does not settle by that: it is asked about again.
 func AmendPlan(input *RequestInput, reply *LLMReply, calls []ideafile.WrittenCall) {
 	reply.Calls, reply.CallFaults = calls, nil
 	for n, w := range calls {

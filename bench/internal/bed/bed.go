@@ -64,7 +64,10 @@ func New(ctx context.Context, limits engine.Limits) (*Bed, error) {
 	if b.dir, err = os.MkdirTemp("", "bench"); err != nil {
 		return nil, err
 	}
-	if b.server, err = devserver.Start(ctx, devserver.Options{Dir: b.dir, UIPort: -1, SearchAttributes: connect.SearchAttributes}); err != nil {
+	b.server, err = devserver.Start(ctx, devserver.Options{
+		Dir: b.dir, UIPort: -1, SearchAttributes: connect.SearchAttributes,
+	})
+	if err != nil {
 		return nil, err
 	}
 	if b.store, err = blobs.Open(ctx, b.dir+"/store"); err != nil {

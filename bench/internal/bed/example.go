@@ -51,7 +51,8 @@ func (b *Bed) readExample(name string) (o project.StartOptions, err error) {
 	if err != nil {
 		return o, err
 	}
-	d, problems, err := ideafiles.Load(source, ideafiles.Tools{Known: kinds.Knowing(newTools(), nil), Replies: rehearsal.Check})
+	known := ideafiles.Tools{Known: kinds.Knowing(newTools(), nil), Replies: rehearsal.Check}
+	d, problems, err := ideafiles.Load(source, known)
 	if err == nil && len(problems.Errors()) > 0 {
 		err = problems.Errors()
 	}

@@ -79,7 +79,9 @@ func linesOf(figures []Figure) (lines []line) {
 			unit = 1000
 		}
 		name := sizeSuffix.ReplaceAllString(f.Work, "") + strings.TrimPrefix(rest, ":")
-		at := slices.IndexFunc(lines, func(l line) bool { return l.name == name && l.axis == f.Axis && l.prefix == prefix })
+		at := slices.IndexFunc(lines, func(l line) bool {
+			return l.name == name && l.axis == f.Axis && l.prefix == prefix
+		})
 		if at < 0 {
 			at, lines = len(lines), append(lines, line{name: name, axis: f.Axis, prefix: prefix})
 		}

@@ -28,8 +28,8 @@ func AllKinds() []string { return allKinds }
 // onTimeoutPause pauses the process at the deadline instead of deciding.
 const onTimeoutPause = "pause"
 
-// Approval is a Tool's approval policy (`_approval`): when a person must decide on a Call before it runs, and what happens when nobody
-// does.
+// Approval is a Tool's approval policy (`_approval`): when a person must decide on a Call before it runs, and what
+// happens when nobody does.
 type Approval struct {
 	// ParamsCondition is a JSON Schema over the resolved parameters; nil: always, also for one that does not compile.
 	ParamsCondition *jsonschema.Schema

@@ -1,5 +1,6 @@
-// Package policy is what an Idea file says of approvals: when a person is asked about a Tool's Calls (Approval, and Override for the whole process),
-// who may decide (Rules), and what happens while nobody does (WhileWaiting, and its Schedule for one Call).
+// Package policy is what an Idea file says of approvals: when a person is asked about a Tool's Calls (Approval, and
+// Override for the whole process), who may decide (Rules), and what happens while nobody does (WhileWaiting, and its
+// Schedule for one Call).
 //
 // Invariants:
 //   - Rules only narrow. A person who may decide under several of them may decide under each.

@@ -8,7 +8,8 @@ import (
 	"processidea/model/jsonval"
 )
 
-// WhileWaiting is what an approval policy says of the time in which nobody decides: its keys `remind` and `escalate`. The zero Policy says nothing.
+// WhileWaiting is what an approval policy says of the time in which nobody decides: its keys `remind` and `escalate`.
+// The zero Policy says nothing.
 type WhileWaiting struct {
 	// RemindAfter says how long after a Call began to wait people are reminded of it, ascending.
 	RemindAfter []time.Duration `json:"remindAfter,omitempty"`

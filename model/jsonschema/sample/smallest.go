@@ -101,7 +101,8 @@ var formats = map[string]string{
 	"json-pointer": "/simulated", "relative-json-pointer": "0", "regex": "simulated",
 }
 
-// makeText makes the text of a format or of a pattern, and else SimulatedText, cut or filled to the length that is wanted.
+// makeText makes the text of a format or of a pattern, and else SimulatedText, cut or filled to the length that is
+// wanted.
 func makeText(node map[string]any) (any, bool) {
 	if text, ok := formats[fmt.Sprint(node["format"])]; ok {
 		return text, true

@@ -10,8 +10,8 @@ import (
 	"processidea/protocol"
 )
 
-// VerifyProof checks a proof with the keys that the worker trusts. about says in the Temporal UI what the proof is of, and process is the one that it
-// must be for. What is wrong with the proof stands in the Finding.
+// VerifyProof checks a proof with the keys that the worker trusts. about says in the Temporal UI what the proof is
+// of, and process is the one that it must be for. What is wrong with the proof stands in the Finding.
 func VerifyProof(ctx workflow.Context, jws, about, process string) *proof.Finding {
 	found := &proof.Finding{}
 	err := workflow.ExecuteLocalActivity(workflow.WithLocalActivityOptions(ctx, workflow.LocalActivityOptions{

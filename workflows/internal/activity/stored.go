@@ -12,8 +12,8 @@ import (
 	"processidea/protocol"
 )
 
-// LoadObject reads members of a stored object, within the workflow task if it can; no members: all. If the store does not answer it waits in an activity,
-// which an operator sees, for as long as it takes.
+// LoadObject reads members of a stored object, within the workflow task if it can; no members: all. If the store does
+// not answer it waits in an activity, which an operator sees, for as long as it takes.
 func LoadObject(ctx workflow.Context, handle any, members []string) (object map[string]any) {
 	const summary = "load what the Calls use"
 	in := protocol.LoadInput{Handle: handle, Members: members}

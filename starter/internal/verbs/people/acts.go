@@ -141,8 +141,7 @@ it. It says what became of each.`,
   starter resume --all --because llm_unreachable`,
 		flags: resumeFlags, instead: resumeAll,
 		deed: steering(func(ctx context.Context, p *client.Process, g *given) error {
-			return p.Resume(ctx, g.limits,
-				g.who())
+			return p.Resume(ctx, g.limits, g.who())
 		}),
 	},
 	{
