@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -19,6 +20,7 @@ import (
 	"processidea/model/jsonval"
 	"processidea/model/loop"
 	"processidea/model/turn"
+	"processidea/protocol"
 	"processidea/rehearsal"
 	"processidea/store/chain"
 )
@@ -259,6 +261,16 @@ func (s *scenario) wantOutput(r loop.Result, requests int, output string) {
 	}
 }
 
+// wholeReplyIsIn waits for the end of the Request in flight: a Call of it may wait for people long before.
+func (s *scenario) wholeReplyIsIn() {
+	s.t.Helper()
+	eventually(s.t, "the reply has come whole", func() bool {
+		return !slices.ContainsFunc(s.processStatus().Waiting, func(line string) bool {
+			return strings.HasPrefix(line, protocol.WaitingForLLM)
+		})
+	})
+}
+
 // What a person refuses is planned otherwise, and the output that was given is put right in the same Request: nobody is asked for it at the end.
 func TestAnOutputIsPutRightForWhoWasRefused(t *testing.T) {
 	t.Parallel()
@@ -292,6 +304,7 @@ func TestAnOutputIsPutRightThoughTheWorkerIsKilledAndTheProcessContinuesAsNew(t 
 	s.every = 1
 	run := cr.start(s)
 	s.waitsFor(1)
+	s.wholeReplyIsIn()
 	kill()
 	cr.work()
 	s.refuseLoudness()
@@ -359,6 +372,7 @@ func TestNotesAreKeptThoughTheWorkerIsKilledAndTheProcessContinuesAsNew(t *testi
 	s.every = 1
 	run := cr.start(s)
 	s.waitsFor(1)
+	s.wholeReplyIsIn()
 	kill()
 	cr.work()
 	s.decide(policy.Approve, s.waitsFor(1)[0].CallID, `{}`)
