@@ -88,7 +88,7 @@ func (a *Activities) checkStore(ctx context.Context, in protocol.ExecuteInput) e
 
 // resultNotStoredError is the error of a Tool that ran and whose result could not be kept. One that is not pure has had its effect all the same.
 func resultNotStoredError(in protocol.ExecuteInput, err error) error {
-	if in.Binding.IsPureFunction && isTransient(err) {
+	if in.Binding.IsPureFunction && blobs.IsTransient(err) {
 		return storeUnavailableError(err)
 	}
 	return temporal.NewApplicationErrorWithOptions(jsonval.Clip("the tool ran, and its result could not be kept: "+err.Error(), maxErrorMessage),

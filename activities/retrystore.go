@@ -2,14 +2,12 @@ package activities
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"go.temporal.io/sdk/activity"
 
 	"processidea/protocol"
 	"processidea/store/blobs"
-	"processidea/store/encryption"
 )
 
 // Pauses between attempts at the store double from the first to the second. The last attempt ends before the activity's
@@ -30,7 +28,7 @@ func retryStoreOperation[T any](ctx context.Context, do func() (T, error)) (T, e
 	}
 	limited, cancel := context.WithDeadline(ctx, activity.GetInfo(ctx).Deadline.Add(-reportTime))
 	defer cancel()
-	for pause := minStorePause; err != nil && isTransient(err) && sleepUntilDone(limited, pause); pause = min(2*pause, maxStorePause) {
+	for pause := minStorePause; err != nil && blobs.IsTransient(err) && sleepUntilDone(limited, pause); pause = min(2*pause, maxStorePause) {
 		v, err = do()
 	}
 	return v, err
@@ -48,17 +46,6 @@ func (a *Activities) checkStorable(ctx context.Context, result any) error {
 
 // ProbeStore fails until the store can be written.
 func (a *Activities) ProbeStore(ctx context.Context) error { return a.Store.Try(ctx) }
-
-// isTransient reports whether a store's failure may pass by itself. Lost values, and values under a key that is not here, do
-// not come back.
-func isTransient(err error) bool {
-	for _, lost := range []error{blobs.ErrMissing, blobs.ErrChanged, blobs.ErrUnfit, blobs.ErrTooLarge, blobs.ErrForgotten} {
-		if errors.Is(err, lost) {
-			return false
-		}
-	}
-	return !encryption.IsKeyError(err)
-}
 
 // sleepUntilDone waits, and reports whether the context was still valid at the end.
 func sleepUntilDone(ctx context.Context, d time.Duration) bool {

@@ -28,7 +28,10 @@ type Store struct {
 	keys     *encryption.Keys
 	noted    atomic.Bool // the bucket says that the primary key is in use
 	unsynced bool
-	failing  atomic.Bool // the last write failed
+	failing  atomic.Bool  // the last write failed
+	refused  atomic.Int64 // the size of what could not be written last
+	// Failed is told of each write and read that fails, and whose it was; empty: nobody's. It is set before the first.
+	Failed func(process string, err error)
 
 	id      atomic.Value // a string, once it is known
 	marking sync.Mutex
@@ -54,6 +57,17 @@ var (
 	ErrUnfit   = errors.New("the stored value is not what its handle says")
 )
 
+// IsTransient reports whether a store's failure may pass by itself. Lost values, and values under a key that is not here,
+// do not come back.
+func IsTransient(err error) bool {
+	for _, lost := range []error{ErrMissing, ErrChanged, ErrUnfit, ErrTooLarge, ErrForgotten} {
+		if errors.Is(err, lost) {
+			return false
+		}
+	}
+	return !encryption.IsKeyError(err)
+}
+
 // ErrTooLarge means that a value has more bytes than it may, once stored values are put in the places of their handles.
 var ErrTooLarge = errors.New("the value is too large with all that it refers to")
 
@@ -70,7 +84,7 @@ func (s *Store) put(ctx context.Context, data []byte, where func(context.Context
 		removal, err = s.lastRemoval(ctx)
 	}
 	if err != nil {
-		return "", fmt.Errorf("blobs: put %s: %w", digest, err)
+		return "", s.tell(ctx, fmt.Errorf("blobs: put %s: %w", digest, err))
 	}
 	if known, ok := s.sure.Get(at.name); ok && time.Since(known) < Freshness/2 {
 		return digest, nil
@@ -80,7 +94,7 @@ func (s *Store) put(ctx context.Context, data []byte, where func(context.Context
 		err = s.writeAt(ctx, at, data)
 	}
 	if err != nil {
-		return "", fmt.Errorf("blobs: put %s: %w", digest, err)
+		return "", s.tell(ctx, fmt.Errorf("blobs: put %s: %w", digest, err))
 	}
 	s.sure.Add(at.name, time.Now())
 	s.cache.add(digest, data)
@@ -151,7 +165,7 @@ func (s *Store) check(ctx context.Context, digest string, where func(context.Con
 		data, err = s.readFirst(ctx, places)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("blobs: get %s: %w", digest, err)
+		return nil, s.tell(ctx, fmt.Errorf("blobs: get %s: %w", digest, err))
 	}
 	return data, nil
 }
@@ -177,6 +191,14 @@ func (s *Store) readFirst(ctx context.Context, places []location) ([]byte, error
 	return nil, s.notFound(ctx)
 }
 
+// tell tells of an error, and returns it.
+func (s *Store) tell(ctx context.Context, err error) error {
+	if s.Failed != nil && ctx.Err() == nil {
+		s.Failed(ownerIn(ctx), err)
+	}
+	return err
+}
+
 func digestOf(data []byte) string {
 	sum := sha256.Sum256(data)
 	return hex.EncodeToString(sum[:])
@@ -194,7 +216,7 @@ func (s *Store) Write(ctx context.Context, name string, data []byte) error {
 		err = s.writeAll(ctx, name, data)
 	}
 	if err != nil {
-		return fmt.Errorf("blobs: write %s: %w", name, err)
+		return s.tell(ctx, fmt.Errorf("blobs: write %s: %w", name, err))
 	}
 	return nil
 }
@@ -212,7 +234,7 @@ func (s *Store) Read(ctx context.Context, name string) (data []byte, ok bool, er
 		data, err = s.openNamed(ctx, name, data)
 	}
 	if err != nil {
-		return nil, false, fmt.Errorf("blobs: read %s: %w", name, err)
+		return nil, false, s.tell(ctx, fmt.Errorf("blobs: read %s: %w", name, err))
 	}
 	return data, true, nil
 }

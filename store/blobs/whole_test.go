@@ -72,16 +72,28 @@ func TestWhatAFullDiskCutsOffIsNotThereAndIsWrittenOnceThereIsRoom(t *testing.T)
 		if err := s.NoteKeys(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		before := len(all(t, dir))
+		ofP := ForProcess(t.Context(), "p/main")
+		if _, err := s.Put(ofP, []byte("what makes the data key of p")); err != nil {
+			t.Fatal(err)
+		}
+		before, failed := len(all(t, dir)), 0
+		s.Failed = func(process string, err error) {
+			if process == "p" && errors.Is(err, syscall.EFBIG) {
+				failed++
+			}
+		}
 		for _, c := range []struct {
 			data []byte
 			room uint64
 		}{{big, 100_000}, {small, 100}} {
 			room := full(t, c.room)
-			_, put := s.Put(t.Context(), c.data)
-			written := s.Write(t.Context(), "ideas/p/1.json", c.data)
-			unfit := s.Writable(t.Context())
+			_, put := s.Put(ofP, c.data)
+			written := s.Write(ofP, "ideas/p/1.json", c.data)
+			unfit, tried := s.Writable(t.Context()), s.TryRefused(t.Context())
 			room()
+			if !errors.Is(tried, syscall.EFBIG) || s.TryRefused(t.Context()) != nil {
+				t.Errorf("there is no room for as much as was refused: %v", tried)
+			}
 			if err := s.Writable(t.Context()); err != nil || errors.Is(unfit, syscall.EFBIG) != (c.room < uint64(len(trial))) {
 				t.Errorf("with room for %d bytes: %v; then: %v", c.room, unfit, err)
 			}
@@ -92,6 +104,9 @@ func TestWhatAFullDiskCutsOffIsNotThereAndIsWrittenOnceThereIsRoom(t *testing.T)
 			if left := all(t, dir); len(left) != before {
 				t.Errorf("it left %q", left)
 			}
+		}
+		if failed != 4 {
+			t.Errorf("it told %d times of what was not written", failed)
 		}
 		digest, err := s.Put(t.Context(), big)
 		if err != nil {

@@ -19,8 +19,17 @@ const trialName = "health/worker"
 
 var trial = bytes.Repeat([]byte("who wanted to know whether the store can be written wrote this\n"), 1<<10)
 
+// mostTried bounds what TryRefused writes.
+const mostTried = 16 << 20
+
 // Try returns an error where nothing can be written now: it writes something of no meaning.
 func (s *Store) Try(ctx context.Context) error { return s.Write(ForProcess(ctx, ""), trialName, trial) }
+
+// TryRefused is Try with as much as could not be written last: where that is large, something small may find room.
+func (s *Store) TryRefused(ctx context.Context) error {
+	times := 1 + int(s.refused.Load())/len(trial)
+	return s.Write(ForProcess(ctx, ""), trialName, bytes.Repeat(trial, times))
+}
 
 // Writable is Try where there is reason to doubt; else it costs next to nothing.
 func (s *Store) Writable(ctx context.Context) error {
@@ -36,7 +45,9 @@ func (s *Store) Writable(ctx context.Context) error {
 func (s *Store) writeAll(ctx context.Context, name string, data []byte) error {
 	err := s.writeObject(ctx, name, data)
 	if ctx.Err() == nil {
-		s.failing.Store(err != nil)
+		if s.failing.Store(err != nil); err != nil {
+			s.refused.Store(int64(min(len(data), mostTried)))
+		}
 	}
 	return err
 }
