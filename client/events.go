@@ -10,6 +10,7 @@ import (
 	"processidea/client/internal/pace"
 	"processidea/internal/safego"
 	"processidea/model/loop"
+	"processidea/model/turn"
 	"processidea/protocol"
 )
 
@@ -105,7 +106,7 @@ func (p *Process) watchStatus(ctx context.Context, failed func(error)) <-chan Ev
 			event := Event{Kind: EventStatus, Status: v}
 			switch {
 			case err != nil:
-				event = Event{Kind: EventUnseen, Err: p.client.unseen(ctx, err), Since: seen}
+				event = Event{Kind: EventUnseen, Err: p.client.unseen(ctx, p.id, err), Since: seen}
 				last = nil // once it is seen again, that is new
 			case last != nil && v.Awaiting == 0 && reflect.DeepEqual(*last, v):
 				seen = time.Now()
@@ -155,10 +156,19 @@ func (p *Process) untilWorthAsking() func(ctx context.Context, unseen bool) {
 	}
 }
 
-// unseen says why a process cannot be asked: it tells a worker that does not answer from a server that does not either.
-func (c *Client) unseen(ctx context.Context, cause error) error {
+// unseen says why a process cannot be asked: it tells a worker that does not answer from a server that does not either,
+// and one that is not there from one that cannot go on.
+func (c *Client) unseen(ctx context.Context, process string, cause error) error {
 	if down := c.health(ctx); down != nil {
 		return kind.Errorf(ErrUnreachable, "the server does not answer: %w", down)
 	}
-	return kind.Errorf(ErrNoWorker, "no worker answers on task queue %s: %w", protocol.TaskQueue, cause)
+	switch h := c.whyUnseen(ctx, process, cause); {
+	case h == nil:
+		return kind.Errorf(ErrNoWorker, "a worker serves the task queue %s, and does not answer yet: %w",
+			protocol.TaskQueue, cause)
+	case h.Cause == turn.CodeNoWorker:
+		return kind.Errorf(ErrNoWorker, "no worker answers on task queue %s: %w", protocol.TaskQueue, cause)
+	default:
+		return kind.Errorf(ErrNoWorker, "%s; %s: %w", h.Message, h.Mend, cause)
+	}
 }

@@ -8,6 +8,7 @@ import (
 	commonpb "go.temporal.io/api/common/v1"
 	enumspb "go.temporal.io/api/enums/v1"
 	"go.temporal.io/api/serviceerror"
+	taskqueuepb "go.temporal.io/api/taskqueue/v1"
 	workflowpb "go.temporal.io/api/workflow/v1"
 	"go.temporal.io/api/workflowservice/v1"
 	sdk "go.temporal.io/sdk/client"
@@ -41,13 +42,15 @@ func ideaOf(t *testing.T, text string) *ideafile.Idea {
 // fakeTemporal is a server on which one process runs. What a test does not set answers that there is nothing.
 type fakeTemporal struct {
 	sdk.Client
-	kind   string // the workflow's type
-	status enumspb.WorkflowExecutionStatus
-	view   func() (any, error) // what queries get
-	signal func(name string, payload map[string]any) error
-	end    chan loop.Result
-	down   error
-	length func() int64 // of its history, whenever it is described; nil: 0
+	kind    string // the workflow's type
+	status  enumspb.WorkflowExecutionStatus
+	view    func() (any, error) // what queries get
+	signal  func(name string, payload map[string]any) error
+	end     chan loop.Result
+	down    error
+	length  func() int64                        // of its history, whenever it is described; nil: 0
+	pollers []*taskqueuepb.PollerInfo           // of the task queue
+	task    *workflowpb.PendingWorkflowTaskInfo // that no worker has done
 }
 
 // on gives the process of the fake.
@@ -70,8 +73,16 @@ func (f *fakeTemporal) DescribeWorkflowExecution(context.Context, string, string
 		length = f.length()
 	}
 	return &workflowservice.DescribeWorkflowExecutionResponse{
+		PendingWorkflowTask:   f.task,
 		WorkflowExecutionInfo: &workflowpb.WorkflowExecutionInfo{Type: &commonpb.WorkflowType{Name: f.kind}, Status: f.status, HistoryLength: length},
 	}, nil
+}
+
+// DescribeTaskQueue tells of the workers that ask for work: those of f.pollers.
+func (f *fakeTemporal) DescribeTaskQueue(
+	context.Context, string, enumspb.TaskQueueType,
+) (*workflowservice.DescribeTaskQueueResponse, error) {
+	return &workflowservice.DescribeTaskQueueResponse{Pollers: f.pollers}, nil
 }
 
 func (f *fakeTemporal) QueryWorkflow(context.Context, string, string, string, ...any) (converter.EncodedValue, error) {

@@ -129,9 +129,22 @@ func (c *Client) ListPage(ctx context.Context, f Filter, size int, from []byte) 
 		}
 		page.Next = answer.GetNextPageToken()
 		if len(page.Processes) > 0 || len(page.Next) == 0 {
+			c.addNoWorker(ctx, page.Processes)
 			return page, nil
 		}
 		request.NextPageToken = page.Next
+	}
+}
+
+// addNoWorker says of running processes that no worker serves them, where that is so.
+func (c *Client) addNoWorker(ctx context.Context, list []Summary) {
+	running := func(s Summary) bool { return s.Status == loop.StatusRunning }
+	if !slices.ContainsFunc(list, running) || c.served(ctx) {
+		return
+	}
+	h := noWorker()
+	for n := range list {
+		list[n].addUnseen(&h)
 	}
 }
 
@@ -171,6 +184,9 @@ func (c *Client) addWaiting(ctx context.Context, found []Summary) error {
 			}
 			if err == nil && v.Error != nil {
 				s.Code = v.Error.Code
+			}
+			if err != nil {
+				s.addUnseen(c.whyUnseen(ctx, s.Process, err))
 			}
 			return nil
 		})

@@ -13,6 +13,7 @@ import (
 	"processidea/client/internal/kind"
 	"processidea/internal/safego"
 	"processidea/model/loop"
+	"processidea/model/turn"
 	"processidea/protocol"
 )
 
@@ -83,8 +84,12 @@ func (p *Process) Snapshot(ctx context.Context) (loop.Result, error) {
 	if down := p.client.health(ctx); down != nil {
 		return loop.Result{}, kind.Errorf(ErrUnreachable, "look at %s: %w", p.id, down)
 	}
-	return loop.Result{ProcessID: p.id, Status: statusOf(info), Instances: map[string]loop.InstanceResult{}},
-		kind.Errorf(ErrNoWorker, "look at %s: no worker answers, so that its status alone is known: %w", p.id, err)
+	r := loop.Result{ProcessID: p.id, Status: statusOf(info), Instances: map[string]loop.InstanceResult{}}
+	why := "no worker answers"
+	if h := p.client.whyUnseen(ctx, p.id, err); h != nil {
+		r.HeldUp, why = []turn.HeldUp{*h}, h.Message
+	}
+	return r, kind.Errorf(ErrNoWorker, "look at %s: %s, so that its status alone is known: %w", p.id, why, err)
 }
 
 // WithStates adds to a Status the State of every instance, with every value whole. Of an instance that does not answer the

@@ -2,6 +2,7 @@ package desk
 
 import (
 	"cmp"
+	"context"
 	"encoding/json"
 	"net/http"
 	"net/url"
@@ -139,6 +140,9 @@ func denialAs(who *access.Person, a client.Approval, as policy.Person) string {
 	return rules.DenialReason(as, nil)
 }
 
+// mostHeldUp bounds what is counted.
+const mostHeldUp = 1000
+
 type inboxPage struct {
 	frame
 	Filter     filter
@@ -149,6 +153,7 @@ type inboxPage struct {
 	part              // of those that fit the filter
 	Others     int    // that fit, and are for others to decide
 	OtherPlans int    // as Others
+	HeldUp     int    // processes, up to mostHeldUp
 	All        string // the page with what is for others too
 	Mine       string
 	Back       string // this page
@@ -164,6 +169,10 @@ func (d *Desk) inbox(w http.ResponseWriter, r *http.Request) error {
 	f, who := readFilter(r.URL.Query()), d.decider(r)
 	p := inboxPage{frame: d.frame(r, "Inbox"), Filter: f, Narrowed: f.narrows(), MostAtOnce: mostSize}
 	p.Live = true
+	// Where it cannot be counted, such as without the search attributes, nothing is said.
+	p.HeldUp, _ = ask(r.Context(), d, "held up", func(ctx context.Context) (int, error) {
+		return d.Client.HeldUp(ctx, mostHeldUp)
+	})
 	tools := map[string]bool{}
 	var fit []client.Approval
 	for _, a := range all.Approvals {

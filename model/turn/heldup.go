@@ -1,7 +1,6 @@
 package turn
 
 import (
-	"fmt"
 	"math"
 	"time"
 )
@@ -41,7 +40,7 @@ func (h *HeldUp) WaitOut(begun, now time.Time, pause, patience time.Duration) (a
 }
 
 // HeldUpPrefix begins the line that String returns, where it is no part's and no delegate's.
-const HeldUpPrefix = "held up "
+const HeldUpPrefix = "held up"
 
 // String says it in one line. Times are UTC.
 func (h HeldUp) String() string {
@@ -49,7 +48,11 @@ func (h HeldUp) String() string {
 	if h.Process != "" {
 		text = h.Process + " is "
 	}
-	text += fmt.Sprintf("%ssince %s: %s", HeldUpPrefix, h.clock(h.Since), h.Message)
+	text += HeldUpPrefix
+	if !h.Since.IsZero() {
+		text += " since " + h.clock(h.Since)
+	}
+	text += ": " + h.Message
 	if !h.Next.IsZero() {
 		text += "; asked again at " + h.clock(h.Next)
 	}
@@ -59,7 +62,7 @@ func (h HeldUp) String() string {
 // clock leaves the day out where all happens within one.
 func (h HeldUp) clock(t time.Time) string {
 	form := "15:04:05 UTC"
-	if last := h.Next; !last.IsZero() && last.Sub(h.Since) > 12*time.Hour {
+	if last := h.Next; last.IsZero() || last.Sub(h.Since) > 12*time.Hour {
 		form = time.RFC3339
 	}
 	return t.UTC().Format(form)

@@ -131,6 +131,11 @@ const (
 	CodeEndlessReply    = "endless"          // the reply exceeded its limit of time or size
 	CodeLLMError        = "llm_error"        // the server refused the Request for good
 	CodeLLMUnreachable  = "llm_unreachable"  // no server answered, after all retries
+	CodeStoreFull       = "store_full"       // of what holds processes up: the store has no room left
+	CodeStoreForbidden  = "store_forbidden"  // the worker may not write in the store
+	CodeKeysMissing     = "keys_missing"     // no worker has the key of what the process keeps
+	CodeNoWorker        = "no_worker"        // no worker serves the task queue
+	CodeWorkerFails     = "worker_fails"     // a worker is there and cannot go on with the process
 	CodeBadReplies      = "bad_replies"      // three bad replies in a row
 	CodeNotWritten      = "not_written"      // a part of a Call's result has no place in State
 	CodeOutputNotTaken  = "output_not_taken" // an output came too early

@@ -80,7 +80,7 @@ func heldUpLines(list []turn.HeldUp) (lines []string) {
 		lines = append(lines, list[0].String())
 	}
 	if more := len(list) - 1; more > 0 {
-		lines = append(lines, fmt.Sprintf("%sin %d more places", turn.HeldUpPrefix, more))
+		lines = append(lines, fmt.Sprintf("%s in %d more places", turn.HeldUpPrefix, more))
 	}
 	return lines
 }

@@ -1,0 +1,101 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	commonpb "go.temporal.io/api/common/v1"
+	"go.temporal.io/api/serviceerror"
+	taskqueuepb "go.temporal.io/api/taskqueue/v1"
+	workflowpb "go.temporal.io/api/workflow/v1"
+	"go.temporal.io/api/workflowservice/v1"
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	"processidea/model/turn"
+	"processidea/protocol"
+)
+
+// A process that does not answer is told from one that no worker serves, and from one that its worker cannot go on
+// with.
+func TestWhyAProcessDoesNotAnswerIsSaid(t *testing.T) {
+	t.Parallel()
+	polled := func(ago time.Duration) []*taskqueuepb.PollerInfo {
+		return []*taskqueuepb.PollerInfo{{LastAccessTime: timestamppb.New(time.Now().Add(-ago))}}
+	}
+	first := &workflowpb.PendingWorkflowTaskInfo{Attempt: 1}
+	fails := &workflowpb.PendingWorkflowTaskInfo{Attempt: 7, OriginalScheduledTime: timestamppb.Now()}
+	noKey := serviceerror.NewQueryFailed("the worker: encrypted with key k2")
+	for name, row := range map[string]struct {
+		pollers []*taskqueuepb.PollerInfo
+		task    *workflowpb.PendingWorkflowTaskInfo
+		says    error
+		cause   string
+		text    string
+	}{
+		"nobody asks for work":       {nil, nil, nil, turn.CodeNoWorker, "no worker serves the task queue process-idea"},
+		"who asked is gone":          {polled(5 * time.Minute), fails, nil, turn.CodeNoWorker, "no worker serves"},
+		"a worker fails at it":       {polled(time.Second), fails, nil, turn.CodeWorkerFails, "go on with the process (attempt 7)"},
+		"it is only slow":            {polled(time.Second), nil, nil, "", "does not answer yet"},
+		"its first attempt is at it": {polled(time.Second), first, nil, "", "does not answer yet"},
+		"the worker lacks the key":   {polled(time.Second), fails, noKey, turn.CodeKeysMissing, "key k2"},
+	} {
+		t.Run(strings.ReplaceAll(name, " ", "-"), func(t *testing.T) {
+			t.Parallel()
+			f := &fakeTemporal{pollers: row.pollers, task: row.task}
+			if row.says != nil {
+				f.view = func() (any, error) { return nil, row.says }
+			}
+			p := f.on(t)
+			r, err := p.Snapshot(t.Context())
+			if !errors.Is(err, ErrNoWorker) || (row.cause == "") != (len(r.HeldUp) == 0) {
+				t.Fatalf("%+v, %v", r, err)
+			}
+			for _, h := range r.HeldUp {
+				if h.Cause != row.cause || !strings.Contains(h.Message, row.text) || h.Mend == "" {
+					t.Errorf("%+v", h)
+				}
+			}
+			_, unanswered := p.Status(t.Context())
+			if err := p.client.unseen(t.Context(), "p", unanswered); !errors.Is(err, ErrNoWorker) ||
+				(row.cause != turn.CodeNoWorker && !strings.Contains(err.Error(), row.text)) {
+				t.Errorf("%v", err)
+			}
+		})
+	}
+}
+
+// crowd lists what runs, and whether it is held up: more than one workflow of some processes.
+type crowd struct{ *fakeTemporal }
+
+func (crowd) ListWorkflow(
+	_ context.Context, r *workflowservice.ListWorkflowExecutionsRequest,
+) (*workflowservice.ListWorkflowExecutionsResponse, error) {
+	held := map[string]bool{"a": true, "a/parts/1": true, "b": false, "c/go": true}
+	answer := &workflowservice.ListWorkflowExecutionsResponse{}
+	for id, is := range held {
+		if is || !strings.Contains(r.Query, protocol.AttributeStatus+" = 'held up'") {
+			answer.Executions = append(answer.Executions,
+				&workflowpb.WorkflowExecutionInfo{Execution: &commonpb.WorkflowExecution{WorkflowId: id}})
+		}
+	}
+	return answer, nil
+}
+
+func TestProcessesThatAreHeldUpAreCountedAndAllThatRunWhereNoWorkerIs(t *testing.T) {
+	t.Parallel()
+	there := []*taskqueuepb.PollerInfo{{LastAccessTime: timestamppb.Now()}}
+	for _, row := range []struct {
+		pollers    []*taskqueuepb.PollerInfo
+		most, want int
+	}{{there, 9, 2}, {nil, 9, 3}, {nil, 2, 2}} {
+		f := &fakeTemporal{pollers: row.pollers}
+		p := f.on(t)
+		p.client.temporal = crowd{f}
+		if n, err := p.client.HeldUp(t.Context(), row.most); err != nil || n != row.want {
+			t.Errorf("%d of at most %d, %v", n, row.most, err)
+		}
+	}
+}
