@@ -70,7 +70,8 @@ func (a *Activities) waitOut(ctx context.Context, request int, said time.Duratio
 		return llmError(&again)
 	}
 	if !e.HeldBack {
-		activity.GetLogger(ctx).Warn("the LLM does not answer; the Request waits", "request", request,
+		activity.GetLogger(ctx).Warn("the LLM does not answer; the Request waits",
+			"process", info.WorkflowExecution.ID, "request", request,
 			"error", e.Message, "again", held.Next, "until", held.Until)
 	}
 	a.tell(ctx, protocol.HeldUpSignal{Request: request, HeldUp: &held})
@@ -81,8 +82,9 @@ const mendLLM = "it goes on by itself once the server answers; which one is aske
 
 // goOn tells the process that a Request which has waited goes on.
 func (a *Activities) goOn(ctx context.Context, request int) {
-	if activity.GetInfo(ctx).Attempt > 1 {
-		activity.GetLogger(ctx).Info("the LLM answers; the Request goes on", "request", request)
+	if info := activity.GetInfo(ctx); info.Attempt > 1 {
+		activity.GetLogger(ctx).Info("the LLM answers; the Request goes on",
+			"process", info.WorkflowExecution.ID, "request", request)
 		a.tell(ctx, protocol.HeldUpSignal{Request: request})
 	}
 }

@@ -56,6 +56,10 @@ type CallAttempt struct {
 
 // observeCall tells the observer of a Call.
 func (a *Activities) observeCall(ctx context.Context, in protocol.ExecuteInput) (context.Context, func(error)) {
+	if n := activity.GetInfo(ctx).Attempt; n > 1 {
+		activity.GetLogger(ctx).Info("a Call is run again: it failed before, or its worker was lost",
+			"process", in.Process, "instance", in.Token, "call", in.Call, "tool", in.Tool, "attempt", n)
+	}
 	if a.Observer == nil {
 		return ctx, func(error) {}
 	}

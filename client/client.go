@@ -78,7 +78,7 @@ func Dial(ctx context.Context, o Options) (*Client, error) {
 		logger = slog.New(slog.DiscardHandler)
 	}
 	options := o.Temporal
-	options.Logger = sdklog.NewStructuredLogger(logger)
+	options.Logger = connect.Quiet(sdklog.NewStructuredLogger(logger))
 	ctx, cancel := context.WithTimeout(ctx, dialTimeout)
 	defer cancel()
 	temporal, err := sdk.DialContext(ctx, connect.ClientOptions(options, archive.values))

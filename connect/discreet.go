@@ -25,6 +25,10 @@ func (l discreet) With(kv ...any) log.Logger {
 func withoutTexts(kv []any) []any {
 	out := slices.Clone(kv)
 	for n, v := range out {
+		if n%2 == 1 && out[n-1] == "reason" {
+			out[n] = "(its text is encrypted)"
+			continue
+		}
 		err, _ := v.(error)
 		var said *temporal.ApplicationError
 		if errors.As(err, &said) {

@@ -70,6 +70,9 @@ const (
 	AttributeAwaiting = "IdeaAwaiting"
 	AttributePath     = "IdeaPath"
 
+	// MetricProcesses counts processes by status and code.
+	MetricProcesses = "processidea_processes"
+
 	// StatusHeldUp is AttributeStatus of a process that runs and is held up.
 	StatusHeldUp = "held up"
 )

@@ -139,6 +139,9 @@ func (s *service) connect(ctx context.Context) error {
 		return err
 	}
 	o.Logger = log.NewStructuredLogger(s.log)
+	if s.logLevel > slog.LevelDebug {
+		o.Logger = connect.Quiet(o.Logger)
+	}
 	o.MetricsHandler = s.metrics.SDK(func(err error) { s.log.Warn("a metric could not be made", "error", err) })
 	o.ConnectionOptions.DialOptions = append(o.ConnectionOptions.DialOptions, s.polls.watch())
 	dialing, cancel := context.WithTimeout(ctx, dialTimeout)

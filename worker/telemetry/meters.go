@@ -23,6 +23,7 @@ type meters struct {
 	cost      metric.Float64Counter
 	calls     metric.Int64Counter
 	callTook  metric.Float64Histogram
+	repeated  metric.Int64Counter
 }
 
 func newMeters(m metric.Meter) (t meters, err error) {
@@ -49,6 +50,8 @@ func newMeters(m metric.Meter) (t meters, err error) {
 		cost:      cost,
 		calls:     counter("calls", "Calls and attempts at them that are over, by tool and outcome."),
 		callTook:  seconds("call_duration", "How long Calls and attempts at them ran."),
+		repeated: counter("calls_repeated",
+			"Attempts at Calls that had been tried before: a Tool failed, or a worker was lost."),
 	}
 	return t, errors.Join(errs...)
 }
@@ -72,9 +75,12 @@ func (m *Metrics) Request(r activities.RequestAttempt) {
 	t.unpriced.Add(ctx, int64(r.Usage.UnpricedTokens), metric.WithAttributes(llm))
 }
 
-// Call counts a Call when it is over.
+// Call counts a Call when it is over, and one that comes again when it begins.
 func (m *Metrics) Call(ctx context.Context, c activities.CallAttempt) (context.Context, func(outcome string)) {
 	began := time.Now()
+	if c.Attempt > 1 {
+		m.meters.repeated.Add(ctx, 1, metric.WithAttributes(attribute.String("tool", c.Tool)))
+	}
 	return ctx, func(outcome string) {
 		which := metric.WithAttributes(attribute.String("tool", c.Tool), attribute.String("outcome", outcome))
 		m.meters.calls.Add(context.Background(), 1, which)

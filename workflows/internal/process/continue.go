@@ -70,6 +70,7 @@ func (c *processCore) restore(from *ContinueAsNewInput) {
 	c.setup.Bindings, c.acceptedSignals, c.inbox.Refusals, c.lastSealed = from.Bindings, from.AcceptedSignals, from.Refusals, from.LastSealed
 	c.phase, c.lastReportedProgress, c.orders.Orders = running, from.LastReportedProgress, from.Orders
 	c.inbox.UnreportedRefusals = from.UnreportedRefusals
+	c.journaled = loop.StatusRunning
 }
 
 // handleCarriedSignals handles and sends what an earlier run has left.
@@ -143,6 +144,7 @@ func (p *unsplitProcess) continueAsNew(ctx workflow.Context) error {
 func (p *unsplitProcess) restore(from *ContinueAsNewInput) {
 	p.processCore.restore(from)
 	p.loop = loop.Restore(p.idea, p.processID, from.Bindings, from.Loop)
+	p.journaled = p.status(p.pauseReason())
 	p.setIdea(p.loop.Idea())
 	p.baseIdea, p.instancesHeld, p.revisions = from.BaseIdea, from.InstancesHeld, from.Revisions
 	p.reportCount, p.resumesHeard = from.Reports, from.Resumes

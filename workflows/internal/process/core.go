@@ -46,6 +46,7 @@ type processCore struct {
 
 	askedRequest int          // the number of the Request in flight; 0: none
 	heldUp       *turn.HeldUp // what that waits for; nil: nothing unusual
+	journaled    loop.Status  // the status that the log tells of last; empty: none yet
 
 	notifiesPeople bool // the worker knows whom to tell what waits for people
 	llmMayAdapt    bool // the LLM may be asked to fit values to schemas
@@ -132,7 +133,9 @@ func (c *processCore) processRef() protocol.ProcessRef {
 }
 
 // markEnded notes that the process is over.
-func (c *processCore) markEnded(outcome loop.Status) { c.phase, c.outcome = over, outcome }
+func (c *processCore) markEnded(outcome loop.Status) {
+	c.phase, c.outcome = over, outcome
+}
 
 // status is the process's status, given why it is paused; nil: it is not.
 func (c *processCore) status(paused *diag.Fault) loop.Status {

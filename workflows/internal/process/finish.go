@@ -62,6 +62,7 @@ func (p *unsplitProcess) cancel(ctx workflow.Context) error {
 		p.sealCurrentState(ctx)
 	}
 	p.markEnded(loop.StatusCancelled)
+	p.journal(ctx, loop.StatusCancelled, nil)
 	p.setAttributes(ctx, string(loop.StatusCancelled), 0)
 	p.reportToParent(ctx, loop.StatusCancelled, true)
 	p.reportToCaller(ctx, p.result(loop.StatusCancelled, true), p.loop.QuotaUse())

@@ -27,8 +27,10 @@ func answerAsRefused(ctx workflow.Context, err error) error {
 		return err
 	}
 	id := workflow.GetInfo(ctx).WorkflowExecution.ID
+	c := &processCore{processID: id}
+	c.journal(ctx, loop.StatusFailed, &diag.Fault{Code: turn.CodeInvalidIdea, Message: failed.Message()})
 	r := refused{id, diag.Fault{Code: turn.CodeInvalidIdea, Message: failed.Message()}}
-	if failed := (&processCore{processID: id}).registerQueries(ctx, r, "", "instances"); failed != nil {
+	if failed := c.registerQueries(ctx, r, "", "instances"); failed != nil {
 		return failed
 	}
 	return err

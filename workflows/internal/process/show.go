@@ -1,6 +1,7 @@
 package process
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -38,6 +39,7 @@ func (p *unsplitProcess) showDetails(ctx workflow.Context, step loop.Step) {
 	display.WritePendingApprovals(&b, pending)
 	display.WriteRefusals(&b, p.inbox.Refusals)
 	display.SetDetails(ctx, b.String())
+	p.journal(ctx, status, cmp.Or(r.Error, p.pauseReason(), p.loop.StallFault()))
 	p.setAttributes(ctx, heldUpAttribute(status, p.heldUps()), len(pending)+len(plans))
 }
 

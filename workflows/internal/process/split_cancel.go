@@ -27,6 +27,7 @@ func (p *splitProcess) cancel(ctx workflow.Context) error {
 		p.gatherCancelledStates(ctx)
 	}
 	p.markEnded(loop.StatusCancelled)
+	p.journal(ctx, loop.StatusCancelled, nil)
 	p.setAttributes(ctx, string(loop.StatusCancelled), 0)
 	r := p.resultWithStates(loop.StatusCancelled)
 	p.reportToCaller(ctx, r, p.parts.QuotaUse())

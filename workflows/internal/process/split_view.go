@@ -107,6 +107,7 @@ func (p *splitProcess) showDetails(ctx workflow.Context, status loop.Status) {
 	display.WritePendingApprovals(&b, pending)
 	display.WriteRefusals(&b, p.inbox.Refusals)
 	display.SetDetails(ctx, b.String())
+	p.journal(ctx, status, cmp.Or(all.Error, p.pauseReason(), p.parts.StallFault()))
 	p.setAttributes(ctx, heldUpAttribute(status, heldUp), len(pending)+len(plans))
 }
 

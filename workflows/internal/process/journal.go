@@ -1,0 +1,50 @@
+package process
+
+import (
+	"go.temporal.io/sdk/workflow"
+
+	"processidea/model/diag"
+	"processidea/model/loop"
+	"processidea/protocol"
+)
+
+// This file tells the worker's log and its metrics how a process stands. Neither hears of a replay.
+
+// journal tells that the process has come to another status, and why. Parts are left out: their process speaks for
+// them.
+func (c *processCore) journal(ctx workflow.Context, status loop.Status, why *diag.Fault) {
+	if c.start.Part != nil || c.journaled == status {
+		return
+	}
+	before := c.journaled
+	c.journaled = status
+	log, words := workflow.GetLogger(ctx), []any{"process", c.processID}
+	code := ""
+	if why != nil {
+		code = why.Code
+		words = append(words, "code", why.Code, "reason", why.Message)
+	}
+	switch {
+	case status == loop.StatusRunning && before == "":
+		log.Info("the process began", words...)
+		c.count(ctx, "began", "")
+		return
+	case status == loop.StatusRunning:
+		log.Info("the process goes on", words...)
+		c.count(ctx, "resumed", "")
+		return
+	case status == loop.StatusPaused:
+		log.Warn("the process is paused", words...)
+	case status == loop.StatusFailed:
+		log.Warn("the process has failed", words...)
+	default:
+		log.Info("the process has ended", append(words, "status", string(status))...)
+	}
+	c.count(ctx, string(status), code)
+}
+
+// count counts a process by its status, and by the code that says why.
+func (c *processCore) count(ctx workflow.Context, status, code string) {
+	workflow.GetMetricsHandler(ctx).WithTags(map[string]string{"status": status, "code": code}).
+		Counter(protocol.MetricProcesses).Inc(1)
+}
