@@ -68,6 +68,8 @@ type Activities struct {
 	SaveActions bool
 	// Observer is told what Requests and Calls came to; nil: nobody is.
 	Observer Observer
+	// HoldUps notes which processes wait for an LLM's server; nil: nobody does.
+	HoldUps HoldUps
 
 	objects *objectCache
 }

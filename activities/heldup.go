@@ -99,12 +99,20 @@ func (a *Activities) goOnIfTold(ctx context.Context, request int) {
 	}
 }
 
+// heldUpSlack is what an attempt may take before a process counts as held up no more: another worker may have made it.
+const heldUpSlack = time.Minute
+
 // tell tells the process what it waits for. Where that does not arrive, it waits all the same.
 func (a *Activities) tell(ctx context.Context, s protocol.HeldUpSignal) {
 	if s.Request == 0 {
 		return
 	}
 	of := activity.GetInfo(ctx).WorkflowExecution
+	if a.HoldUps != nil && s.HeldUp != nil {
+		a.HoldUps.Waits(of.ID, s.HeldUp.Cause, s.HeldUp.Next.Add(heldUpSlack))
+	} else if a.HoldUps != nil {
+		a.HoldUps.GoesOn(of.ID, turn.CodeLLMUnreachable)
+	}
 	if err := a.Client.SignalWorkflow(ctx, of.ID, of.RunID, protocol.SignalHeldUp, s); err != nil {
 		activity.GetLogger(ctx).Warn("the process could not be told what it waits for", "error", err)
 	}

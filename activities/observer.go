@@ -24,6 +24,17 @@ type Observer interface {
 	Call(context.Context, CallAttempt) (_ context.Context, end func(outcome string))
 }
 
+// HoldUpObserver is an Observer that is told how many processes a worker holds up for a cause.
+type HoldUpObserver interface {
+	HeldUp(cause string, processes int)
+}
+
+// HoldUps notes that a process waits for something until a time, and that it goes on.
+type HoldUps interface {
+	Waits(process, cause string, until time.Time)
+	GoesOn(process, cause string)
+}
+
 // Outcomes beside the codes of faults (ideafile.CodeToolFailed, turn.CodeTruncated, …).
 const (
 	OutcomeWhole  = "whole"   // of a Request: the solution is complete

@@ -53,6 +53,9 @@ const (
 	SignalCorrect = "correct"
 	// SignalHeldUp tells a process what its Request waits for (HeldUpSignal). The activity that waits sends it.
 	SignalHeldUp = "heldUp"
+	// SignalHoldUp tells a process what holds up all that a worker does for it (HoldUpSignal). The worker sends it,
+	// again and again while that lasts.
+	SignalHoldUp = "holdUp"
 
 	QueryStatus    = "status"
 	QueryIdea      = "idea"

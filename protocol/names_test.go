@@ -20,6 +20,7 @@ func TestNamesNeverChange(t *testing.T) {
 		protocol.SignalCalls: "calls", protocol.SignalClose: "close", protocol.SignalEnd: "end", protocol.SignalReport: "report",
 		protocol.SignalPart: "part", protocol.SignalDelegate: "delegate", protocol.SignalHold: "hold", protocol.SignalCorrect: "correct", protocol.SignalLead: "lead",
 		protocol.SignalHeldUp: "heldUp",
+		protocol.SignalHoldUp: "holdUp",
 
 		protocol.QueryStatus: "status", protocol.QueryIdea: "idea", protocol.QueryApprovals: "approvals", protocol.QueryPlan: "plan",
 		protocol.MemoPath: "path", protocol.MemoVersion: "version", protocol.MemoFile: "file",

@@ -50,6 +50,12 @@ type HeldUpSignal struct {
 	HeldUp  *turn.HeldUp `json:"heldUp,omitempty"`
 }
 
+// HoldUpSignal tells a process what a cause is about; nil: it is gone.
+type HoldUpSignal struct {
+	Cause  string       `json:"cause"`
+	HeldUp *turn.HeldUp `json:"heldUp,omitempty"`
+}
+
 // EndSignal ends an instance with a status.
 type EndSignal struct {
 	Status ideafile.InstanceStatus `json:"status"`

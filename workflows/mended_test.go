@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -169,10 +171,34 @@ func TestAProcessWhoseStoreCannotBeWrittenWaitsAndGoesOnWhenItCan(t *testing.T) 
 		status, body := p.Get("/readyz")
 		return status == http.StatusServiceUnavailable && strings.Contains(body, "store: ")
 	})
+	eventually(t, "the process says that its store holds it up, and what mends it", func() bool {
+		v := s.processStatus()
+		return len(v.HeldUp) == 1 && strings.HasPrefix(v.HeldUp[0].Cause, "store_") && v.HeldUp[0].Mend != "" &&
+			slices.Contains(v.Waiting, v.HeldUp[0].String())
+	})
+	_, metrics := p.Get("/metrics")
+	for _, counted := range []string{
+		`processidea_held_up{[^}]*cause="store_[a-z]+"[^}]*} 1\n`, `processidea_processes_total{[^}]*status="began"[^}]*} 1\n`,
+	} {
+		if !regexp.MustCompile(counted).MatchString(metrics) {
+			t.Errorf("the metrics do not count %s", counted)
+		}
+	}
 	b.mend()
 	r := c.finish(run)
-	if r.Status != loop.StatusCompleted || r.Calls.Done != 1 || len(c.calls("go")) != 1 {
+	if r.Status != loop.StatusCompleted || r.Calls.Done != 1 || len(c.calls("go")) != 1 ||
+		len(s.processStatus().HeldUp) > 0 {
 		t.Errorf("%+v after %d calls", r, len(c.calls("go")))
+	}
+	p.Signal(syscall.SIGTERM)
+	_, log := p.Wait()
+	for _, says := range []string{"the process began", "the process is held up", "the process has ended"} {
+		if n := strings.Count(log, `"msg":"`+says+`"`); n != 1 {
+			t.Errorf("the log says %d times that %s", n, says)
+		}
+	}
+	if strings.Contains(log, "Started Worker") {
+		t.Error("the log holds what the SDK tells of itself")
 	}
 	kept, err := blobs.Open(t.Context(), b.dir)
 	if err != nil {

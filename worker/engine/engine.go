@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"os"
 	"strings"
+	"sync"
 	"time"
 
 	"go.temporal.io/sdk/client"
@@ -27,6 +28,7 @@ import (
 	"processidea/tools/httptool"
 	"processidea/tools/mcptool"
 	"processidea/tools/runner"
+	"processidea/worker/holdups"
 	"processidea/worker/orphans"
 	"processidea/workflows"
 )
@@ -127,13 +129,27 @@ func NewWorker(c client.Client, p Parts) (worker.Worker, error) {
 	if err != nil {
 		return nil, fmt.Errorf("engine: make worker: %w", err)
 	}
+	held := p.holdUps(c)
+	a.HoldUps, p.Store.Failed = held, held.StoreFailed
 	o := p.options()
 	o.Identity = connect.WorkerIdentity(p.Store)
 	w := worker.New(c, protocol.TaskQueue, o)
 	workflows.Register(w)
 	a.Register(w)
 	watch := func(ctx context.Context) { orphans.Watch(ctx, c, p.Log) }
-	return &running{Worker: w, mcp: p.MCP, watch: watch}, nil
+	return &running{Worker: w, mcp: p.MCP, orphans: watch, holdUps: held.Watch}, nil
+}
+
+// holdUps keeps which processes the worker holds up.
+func (p Parts) holdUps(c client.Client) *holdups.Keeper {
+	tell := func(ctx context.Context, process string, s protocol.HoldUpSignal) error {
+		return c.SignalWorkflow(ctx, process, "", protocol.SignalHoldUp, s)
+	}
+	o := holdups.Options{Try: p.Store.TryRefused, Tell: tell, Log: p.Log}
+	if observer, ok := p.Observer.(activities.HoldUpObserver); ok {
+		o.Observe = observer.HeldUp
+	}
+	return holdups.New(o)
 }
 
 // check refuses settings that cannot be meant, before anything is started with them.
@@ -169,13 +185,13 @@ func (p *Parts) check() (err error) {
 	return err
 }
 
-// running is a worker with what goes on beside it: it looks for instances whose process is gone, and ends the sessions with MCP servers when it
-// has stopped.
+// running is a worker with what goes on beside it: it looks for instances whose process is gone, and after what holds
+// processes up, and ends the sessions with MCP servers when it has stopped.
 type running struct {
 	worker.Worker
-	mcp   *mcptool.Hub
-	watch func(context.Context)
-	stop  func()
+	mcp              *mcptool.Hub
+	orphans, holdUps func(context.Context)
+	stop             func()
 }
 
 func (r *running) Start() error {
@@ -203,7 +219,10 @@ func (r *running) Run(interrupt <-chan any) error {
 // beginWatch returns what ends it, and waits until it has.
 func (r *running) beginWatch() (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
-	ended := make(chan struct{})
-	safego.Go("engine.orphans", func() error { r.watch(ctx); return nil }, func(error) { close(ended) })
-	return func() { cancel(); <-ended }
+	var ended sync.WaitGroup
+	ended.Add(2)
+	done := func(error) { ended.Done() }
+	safego.Go("engine.orphans", func() error { r.orphans(ctx); return nil }, done)
+	safego.Go("engine.holdups", func() error { r.holdUps(ctx); return nil }, done)
+	return func() { cancel(); ended.Wait() }
 }

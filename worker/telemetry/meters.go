@@ -24,6 +24,7 @@ type meters struct {
 	calls     metric.Int64Counter
 	callTook  metric.Float64Histogram
 	repeated  metric.Int64Counter
+	heldUp    metric.Int64Gauge
 }
 
 func newMeters(m metric.Meter) (t meters, err error) {
@@ -34,6 +35,9 @@ func newMeters(m metric.Meter) (t meters, err error) {
 		return c
 	}
 	cost, err := m.Float64Counter("processidea_cost_dollars", metric.WithDescription("What LLMs cost that have a price, in US dollars."))
+	errs = append(errs, err)
+	heldUp, err := m.Int64Gauge("processidea_held_up",
+		metric.WithDescription("Processes that this worker holds up, by cause: what nobody inside them can mend."))
 	errs = append(errs, err)
 	seconds := func(name, what string) metric.Float64Histogram {
 		h, err := m.Float64Histogram("processidea_"+name, metric.WithDescription(what), metric.WithUnit("s"))
@@ -52,6 +56,7 @@ func newMeters(m metric.Meter) (t meters, err error) {
 		callTook:  seconds("call_duration", "How long Calls and attempts at them ran."),
 		repeated: counter("calls_repeated",
 			"Attempts at Calls that had been tried before: a Tool failed, or a worker was lost."),
+		heldUp: heldUp,
 	}
 	return t, errors.Join(errs...)
 }
@@ -73,6 +78,12 @@ func (m *Metrics) Request(r activities.RequestAttempt) {
 	t.tokens.Add(ctx, int64(r.Usage.ReasoningTokens), metric.WithAttributes(llm, attribute.String("type", "reasoning")))
 	t.cost.Add(ctx, float64(r.Usage.Cost)/float64(price.Dollar), metric.WithAttributes(llm))
 	t.unpriced.Add(ctx, int64(r.Usage.UnpricedTokens), metric.WithAttributes(llm))
+}
+
+// HeldUp sets how many processes a cause holds up.
+func (m *Metrics) HeldUp(cause string, processes int) {
+	which := metric.WithAttributes(attribute.String("cause", cause))
+	m.meters.heldUp.Record(context.Background(), int64(processes), which)
 }
 
 // Call counts a Call when it is over, and one that comes again when it begins.

@@ -16,6 +16,15 @@ func (all Observers) Request(r activities.RequestAttempt) {
 	}
 }
 
+// HeldUp tells those who want to know.
+func (all Observers) HeldUp(cause string, processes int) {
+	for _, o := range all {
+		if o, ok := o.(activities.HoldUpObserver); ok {
+			o.HeldUp(cause, processes)
+		}
+	}
+}
+
 // Call tells all of a Call; the Tool gets what they put into its context, each on top of the one before.
 func (all Observers) Call(ctx context.Context, c activities.CallAttempt) (context.Context, func(outcome string)) {
 	ends := make([]func(string), len(all))

@@ -44,9 +44,10 @@ type processCore struct {
 	continueAsNewDueSince time.Time // since when it should continue as new and does not; zero: it need not
 	lastReportedProgress  string    // what the Call was told of this process that it is a delegate of
 
-	askedRequest int          // the number of the Request in flight; 0: none
-	heldUp       *turn.HeldUp // what that waits for; nil: nothing unusual
-	journaled    loop.Status  // the status that the log tells of last; empty: none yet
+	askedRequest int               // the number of the Request in flight; 0: none
+	heldUp       *turn.HeldUp      // what that waits for; nil: nothing unusual
+	journaled    loop.Status       // the status that the log tells of last; empty: none yet
+	holdUps      map[string]holdUp // what workers tell of, by cause
 
 	notifiesPeople bool // the worker knows whom to tell what waits for people
 	llmMayAdapt    bool // the LLM may be asked to fit values to schemas
@@ -134,7 +135,7 @@ func (c *processCore) processRef() protocol.ProcessRef {
 
 // markEnded notes that the process is over.
 func (c *processCore) markEnded(outcome loop.Status) {
-	c.phase, c.outcome = over, outcome
+	c.phase, c.outcome, c.holdUps = over, outcome, nil
 }
 
 // status is the process's status, given why it is paused; nil: it is not.

@@ -2,12 +2,15 @@ package process
 
 import (
 	"fmt"
+	"time"
 
 	"go.temporal.io/sdk/workflow"
 
+	"processidea/model/jsonval"
 	"processidea/model/loop"
 	"processidea/model/turn"
 	"processidea/protocol"
+	"processidea/workflows/internal/display"
 	"processidea/workflows/internal/mailbox"
 )
 
@@ -17,6 +20,7 @@ import (
 func (c *processCore) registerHeldUp(ctx workflow.Context) {
 	mailbox.OnSignal(c.inbox, ctx, protocol.SignalHeldUp,
 		"From an activity: what it waits for that nobody in the process can mend.", c.onHeldUp)
+	c.listenForHoldUps(ctx)
 }
 
 // onHeldUp takes what the Request in flight waits for. Of one that has ended nothing is heard any more.
@@ -30,20 +34,96 @@ func (c *processCore) onHeldUp(_ workflow.Context, s protocol.HeldUpSignal) {
 	c.heldUp = s.HeldUp
 }
 
+// listenForHoldUps hears workers beside the main loop, which may wait for an activity that is held up itself.
+func (c *processCore) listenForHoldUps(ctx workflow.Context) {
+	told := workflow.GetSignalChannel(ctx, protocol.SignalHoldUp)
+	workflow.Go(ctx, func(ctx workflow.Context) {
+		for {
+			var s protocol.HoldUpSignal
+			if more := told.Receive(ctx, &s); !more {
+				return
+			}
+			c.noteHoldUp(workflow.Now(ctx), s)
+			if c.phase != over && c.journaled == loop.StatusRunning {
+				status := heldUpAttribute(loop.StatusRunning, c.ownHeldUps(false))
+				display.SearchAttributes{Registered: c.start.Attributes}.SetStatus(ctx, status)
+			}
+			c.inbox.WakeInNextTask(ctx)
+		}
+	})
+}
+
+// holdUp is what a worker has told last of a cause.
+type holdUp struct {
+	turn.HeldUp
+	told time.Time
+}
+
+// holdUpLasts is how long a cause counts after a worker told of it last: one that is killed never takes it back. It is
+// longer than two of the pauses after which it is told again (package holdups).
+const holdUpLasts = 11 * time.Minute
+
+func (c *processCore) noteHoldUp(now time.Time, s protocol.HoldUpSignal) {
+	if s.HeldUp == nil {
+		delete(c.holdUps, s.Cause)
+		return
+	}
+	if c.holdUps == nil {
+		c.holdUps = map[string]holdUp{}
+	}
+	h := holdUp{*s.HeldUp, now}
+	if before, known := c.holdUps[s.Cause]; known {
+		h.Since = before.Since
+	}
+	c.holdUps[s.Cause] = h
+}
+
+// forgetHoldUps leaves out what no worker tells of any more, and gives the time at which there may be more of it; zero:
+// there is none.
+func (c *processCore) forgetHoldUps(now time.Time) (again time.Time) {
+	for _, cause := range jsonval.SortedKeys(c.holdUps) {
+		end := c.holdUps[cause].told.Add(holdUpLasts)
+		switch {
+		case !end.After(now):
+			delete(c.holdUps, cause)
+		case again.IsZero() || end.Before(again):
+			again = end
+		}
+	}
+	return again
+}
+
+// wakeAt is inbox.WakeAt, and wakes the process when what holds it up is to be forgotten.
+func (c *processCore) wakeAt(ctx workflow.Context, t time.Time, summary string) {
+	if again := c.forgetHoldUps(workflow.Now(ctx)); !again.IsZero() && (t.IsZero() || again.Before(t)) {
+		t, summary = again, "until nobody tells any more what holds the process up"
+	}
+	c.inbox.WakeAt(ctx, t, summary)
+}
+
+// ownHeldUps lists what holds the process up itself: first what its Request waits for. untried: no Request has been
+// answered yet.
+func (c *processCore) ownHeldUps(untried bool) (list []turn.HeldUp) {
+	if c.heldUp != nil {
+		own := *c.heldUp
+		own.Untried = untried
+		list = append(list, own)
+	}
+	for _, cause := range jsonval.SortedKeys(c.holdUps) {
+		list = append(list, c.holdUps[cause].HeldUp)
+	}
+	return list
+}
+
 // beginRequest notes which Request is in flight; 0: none.
 func (c *processCore) beginRequest(number int) { c.askedRequest, c.heldUp = number, nil }
 
 // maxHeldUp bounds what is told of parts and delegates, which mostly wait for the same.
 const maxHeldUp = 20
 
-// heldUpList lists what holds the process up itself, and then some delegates. untried: no Request has been answered
-// yet.
+// heldUpList lists what holds the process up itself, and then some delegates.
 func (c *processCore) heldUpList(untried bool, delegates []turn.DelegateView) (list []turn.HeldUp) {
-	if c.heldUp != nil {
-		own := *c.heldUp
-		own.Untried = untried
-		list = append(list, own)
-	}
+	list = c.ownHeldUps(untried)
 	for _, d := range delegates {
 		list = append(list, turn.HeldUpIn(d.ProcessID, d.HeldUp)...)
 	}

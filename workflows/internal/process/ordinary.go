@@ -161,11 +161,12 @@ func (p *unsplitProcess) takeNextStep(ctx workflow.Context) loop.Step {
 
 // publishStatus tells everybody who looks, before the process waits for what comes next.
 func (p *unsplitProcess) publishStatus(ctx workflow.Context, step loop.Step) {
+	p.forgetHoldUps(workflow.Now(ctx))
 	p.notifyPeople(ctx)
 	p.showDetails(ctx, step)
 	p.reportToParent(ctx, p.statusForStep(step), false)
 	if p.start.Delegation.To != nil {
 		p.reportProgress(ctx, p.view(), p.loop.QuotaUse())
 	}
-	p.inbox.WakeAt(ctx, p.loop.NextWakeTime(), "until the next Request is due")
+	p.wakeAt(ctx, p.loop.NextWakeTime(), "until the next Request is due")
 }

@@ -87,8 +87,8 @@ func (p *unsplitProcess) statusText(step loop.Step) string {
 	if plan := p.loop.PendingPlan(); plan != nil {
 		return plan.Name() + " waits for a person"
 	}
-	if p.heldUp != nil {
-		return display.EscapeMarkdown(p.heldUp.String())
+	if own := p.ownHeldUps(false); len(own) > 0 {
+		return display.EscapeMarkdown(own[0].String())
 	}
 	if b := p.loop.RequestInFlight(); b != nil {
 		return display.EscapeMarkdown(requestSummary(b))

@@ -168,14 +168,14 @@ func (p *splitProcess) onPartClosed(number int, err error) {
 // applyLimits pauses the parts when the time of the process is over. What else is limited they ask for.
 func (p *splitProcess) applyLimits(ctx workflow.Context) {
 	if p.parts.PauseReason != nil || p.parts.IsFinished() {
-		p.inbox.WakeAt(ctx, time.Time{}, "")
+		p.wakeAt(ctx, time.Time{}, "")
 		return
 	}
 	reached, until := p.parts.DurationLimitFault(workflow.Now(ctx))
-	p.inbox.WakeAt(ctx, until, "until the process has run for as long as it may")
+	p.wakeAt(ctx, until, "until the process has run for as long as it may")
 	if reached != nil {
 		p.parts.PauseReason = reached
-		p.inbox.WakeAt(ctx, time.Time{}, "")
+		p.wakeAt(ctx, time.Time{}, "")
 		p.parts.LogSteering(approval.Decision{Kind: approval.SteerPause, DecidedBy: approval.DecidedByProcess, Reason: reached.Message, DecidedAt: workflow.Now(ctx)})
 		p.sendToParts(ctx, approval.SteerPause, forwardedPayload("the limit", reached.Message))
 	}

@@ -84,8 +84,10 @@ func (p *unsplitProcess) view() protocol.ProcessView {
 	v.HeldUp = p.heldUps()
 	if f := p.pauseReason(); f != nil {
 		v.Waiting = append(v.Waiting, pauseWaitingText(f))
-	} else if p.heldUp != nil {
-		v.Waiting = append(v.Waiting, p.heldUp.String())
+	} else if own := p.ownHeldUps(false); len(own) > 0 {
+		for _, h := range own {
+			v.Waiting = append(v.Waiting, h.String())
+		}
 	} else if b := p.loop.RequestInFlight(); b != nil && len(plans) == 0 {
 		v.Waiting = append(v.Waiting, requestSummary(b))
 	}

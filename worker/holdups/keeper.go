@@ -1,0 +1,218 @@
+package holdups
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"log/slog"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"go.temporal.io/api/serviceerror"
+
+	"processidea/internal/safego"
+	"processidea/model/turn"
+	"processidea/protocol"
+)
+
+const (
+	every   = 2 * time.Second  // between two looks
+	lasting = 2 * time.Second  // how long a cause lasts before anybody is told
+	quiet   = 15 * time.Second // how long nothing may have failed before a cause counts as gone
+	renewal = 5 * time.Minute  // between two times that a process is told
+)
+
+// Options are what a Keeper looks at and whom it tells.
+type Options struct {
+	// Try returns an error where the store takes nothing.
+	Try func(context.Context) error
+	// Tell signals a process.
+	Tell func(ctx context.Context, process string, s protocol.HoldUpSignal) error
+	// Observe is told how many processes a cause holds up; nil: nobody is.
+	Observe func(cause string, processes int)
+	Log     *slog.Logger
+}
+
+// Keeper knows which processes are held up, and by what.
+type Keeper struct {
+	Options
+	mu       sync.Mutex
+	held     map[key]*holdUp
+	observed map[string]int // what was observed last of each cause
+}
+
+type key struct{ process, cause string }
+
+// holdUp is what holds one process up.
+type holdUp struct {
+	turn.HeldUp
+	err    error
+	latest time.Time // when it was found last
+	told   time.Time // when the process was told last; zero: it was not
+	// until is when it counts as gone where others tell the process; zero: it is for the Keeper to tell.
+	until time.Time
+}
+
+// New makes a Keeper that knows nothing yet.
+func New(o Options) *Keeper {
+	return &Keeper{Options: o, held: map[key]*holdUp{}, observed: map[string]int{}}
+}
+
+// StoreFailed notes that something of a process could not be written, or read.
+func (k *Keeper) StoreFailed(process string, err error) {
+	h := ofStore(err)
+	if process == "" || h.Cause == "" {
+		return
+	}
+	now := time.Now()
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	known := k.held[key{process, h.Cause}]
+	if known == nil {
+		h.Since = now
+		known = &holdUp{HeldUp: h}
+		k.held[key{process, h.Cause}] = known
+	}
+	known.err, known.latest = err, now
+}
+
+// Waits notes that a process waits until a time, as it is told already.
+func (k *Keeper) Waits(process, cause string, until time.Time) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.held[key{process, cause}] = &holdUp{until: until}
+}
+
+// GoesOn takes back what Waits noted.
+func (k *Keeper) GoesOn(process, cause string) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	delete(k.held, key{process, cause})
+}
+
+// Watch looks after what is held up until ctx ends.
+func (k *Keeper) Watch(ctx context.Context) {
+	tick := time.NewTicker(every)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case now := <-tick.C:
+			err := safego.Run("holdups.look", func() error { k.look(ctx, now); return nil })
+			if err != nil {
+				k.Log.Error("what holds processes up could not be looked at", "error", err)
+			}
+		}
+	}
+}
+
+// look tells what is new, and takes back what is gone.
+func (k *Keeper) look(ctx context.Context, now time.Time) {
+	list := k.mine(now)
+	if len(list) > 0 {
+		trying, cancel := context.WithTimeout(ctx, every)
+		err := k.Try(trying)
+		cancel()
+		for _, at := range list {
+			k.tell(ctx, at, now, err)
+		}
+	}
+	k.observe()
+}
+
+// mine lists what is for the Keeper to tell, and forgets the rest that is over.
+func (k *Keeper) mine(now time.Time) (list []key) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for at, h := range k.held {
+		switch {
+		case h.until.IsZero():
+			list = append(list, at)
+		case h.until.Before(now):
+			delete(k.held, at)
+		}
+	}
+	slices.SortFunc(list, func(a, b key) int {
+		return cmp.Or(strings.Compare(a.process, b.process), strings.Compare(a.cause, b.cause))
+	})
+	return list
+}
+
+// tell tells a process of one thing that holds it up, or that it is gone. away is why the store takes nothing now.
+func (k *Keeper) tell(ctx context.Context, at key, now time.Time, away error) {
+	k.mu.Lock()
+	h := k.held[at]
+	if h == nil {
+		k.mu.Unlock()
+		return
+	}
+	seen := *h
+	k.mu.Unlock()
+	said := protocol.HoldUpSignal{Cause: at.cause}
+	switch gone := away == nil && now.Sub(seen.latest) >= quiet; {
+	case gone && seen.told.IsZero():
+		k.GoesOn(at.process, at.cause)
+		return
+	case gone:
+	case now.Sub(seen.told) < renewal, seen.told.IsZero() && !seen.lasts(now, away):
+		return
+	default:
+		said.HeldUp = &seen.HeldUp
+	}
+	if seen.told.IsZero() {
+		k.Log.Warn("the process is held up", "process", at.process, "cause", at.cause, "reason", seen.Message,
+			"mend", seen.Mend, "error", seen.err)
+	}
+	err := k.Tell(ctx, at.process, said)
+	var none *serviceerror.NotFound
+	switch ended := errors.As(err, &none); {
+	case err != nil && !ended:
+		return // it is told in the next look
+	case ended:
+		k.GoesOn(at.process, at.cause)
+	case said.HeldUp == nil:
+		k.GoesOn(at.process, at.cause)
+		k.Log.Info("the process is held up no more", "process", at.process, "cause", at.cause)
+	default:
+		k.mu.Lock()
+		h.told = now
+		k.mu.Unlock()
+	}
+}
+
+// lasts reports whether a cause is more than one thing that went wrong: the store takes nothing now, or failed again.
+func (h *holdUp) lasts(now time.Time, away error) bool {
+	if away == nil {
+		now = h.latest
+	}
+	return now.Sub(h.Since) >= lasting
+}
+
+// observe tells how many processes each cause holds up, where that has changed.
+func (k *Keeper) observe() {
+	if k.Observe == nil {
+		return
+	}
+	k.mu.Lock()
+	counts := map[string]int{}
+	for cause := range k.observed {
+		counts[cause] = 0
+	}
+	for at := range k.held {
+		counts[at.cause]++
+	}
+	changed := map[string]int{}
+	for cause, n := range counts {
+		if before, known := k.observed[cause]; !known || before != n {
+			changed[cause] = n
+		}
+	}
+	k.observed = counts
+	k.mu.Unlock()
+	for cause, n := range changed {
+		k.Observe(cause, n)
+	}
+}

@@ -1,0 +1,186 @@
+package holdups
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"strings"
+	"syscall"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"processidea/internal/safego/safegotest"
+	"processidea/model/ideafile"
+	"processidea/model/turn"
+	"processidea/protocol"
+	"processidea/store/blobs"
+	"processidea/store/encryption"
+)
+
+// trial is a Keeper of one test, with what it says to whom.
+type trial struct {
+	*Keeper
+	log   bytes.Buffer
+	away  error // why the store takes nothing
+	told  []string
+	count map[string]int
+}
+
+// begin runs a Keeper until the test ends.
+func begin(t *testing.T) *trial {
+	r := &trial{count: map[string]int{}}
+	r.Keeper = New(Options{
+		Try: func(context.Context) error { return r.away },
+		Tell: func(_ context.Context, process string, s protocol.HoldUpSignal) error {
+			what := "gone"
+			if s.HeldUp != nil {
+				what = s.HeldUp.Message
+			}
+			r.told = append(r.told, process+": "+s.Cause+": "+what)
+			return nil
+		},
+		Observe: func(cause string, n int) { r.count[cause] = n },
+		Log:     slog.New(slog.NewTextHandler(&r.log, nil)),
+	})
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan struct{})
+	go func() { defer close(ended); r.Watch(ctx) }()
+	t.Cleanup(func() { stop(); <-ended })
+	return r
+}
+
+// after lets some time go by.
+func after(d time.Duration) {
+	<-time.After(d)
+	synctest.Wait()
+}
+
+var errFull = fmt.Errorf("write values/ab: %w", syscall.ENOSPC)
+
+func TestAFullStoreIsToldToItsProcessAndTakenBack(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r := begin(t)
+		r.away = errFull
+		for range 5 {
+			r.StoreFailed("p", errFull)
+		}
+		after(time.Minute)
+		const says = "p: store_full: there is no room left in the store"
+		if len(r.told) != 1 || r.told[0] != says || r.count["store_full"] != 1 {
+			t.Errorf("after a minute: %q, %v", r.told, r.count)
+		}
+		log := r.log.String()
+		for _, text := range []string{"level=WARN", "process=p", "no space left", "make room"} {
+			if strings.Count(log, text) != 1 {
+				t.Errorf("the log does not say %q once: %s", text, log)
+			}
+		}
+		after(10 * time.Minute)
+		if n := len(r.told); n < 2 || n > 3 {
+			t.Errorf("after ten minutes it is told %d times: a process forgets what it hears no more", n)
+		}
+		r.away = nil
+		after(time.Minute)
+		if last := r.told[len(r.told)-1]; last != "p: store_full: gone" || r.count["store_full"] != 0 {
+			t.Errorf("with room again: %q, %v", r.told, r.count)
+		}
+		if n := len(r.told); !strings.Contains(r.log.String(), "held up no more") {
+			t.Errorf("%d, %s", n, r.log.String())
+		}
+	})
+}
+
+// A small value may find room where the large ones do not.
+func TestAStoreThatTakesSmallValuesAloneHoldsUpAllTheSame(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r := begin(t)
+		for range 10 {
+			r.StoreFailed("p", errFull)
+			after(5 * time.Second)
+		}
+		if len(r.told) != 1 || !strings.Contains(r.told[0], "no room") {
+			t.Errorf("%q", r.told)
+		}
+	})
+}
+
+func TestAWriteThatFailsOnceIsToldToNobody(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r := begin(t)
+		r.StoreFailed("p", errFull)
+		r.StoreFailed("", errFull)
+		for range 2 { // what no store would take or give is told of elsewhere
+			r.StoreFailed("q", blobs.ErrForgotten)
+			r.StoreFailed("q", fmt.Errorf("get ab: %w", blobs.ErrMissing))
+			r.StoreFailed("q", &encryption.MissingKeyError{IDs: []string{"k2"}})
+			after(5 * time.Second)
+		}
+		after(time.Minute)
+		if len(r.told) > 0 || r.log.Len() > 0 || len(r.held) > 0 {
+			t.Errorf("%q, %s", r.told, r.log.String())
+		}
+	})
+}
+
+func TestWhatAProcessIsToldByOthersIsCountedUntilItIsOver(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r := begin(t)
+		for _, process := range []string{"p", "q", "r"} {
+			r.Waits(process, turn.CodeLLMUnreachable, time.Now().Add(time.Minute))
+		}
+		r.GoesOn("p", turn.CodeLLMUnreachable)
+		after(10 * time.Second)
+		if r.count[turn.CodeLLMUnreachable] != 2 || len(r.told) > 0 {
+			t.Errorf("%v, %q", r.count, r.told)
+		}
+		after(2 * time.Minute)
+		if r.count[turn.CodeLLMUnreachable] != 0 {
+			t.Errorf("%v", r.count)
+		}
+	})
+}
+
+func TestTheCauseIsSaidWithoutPlacesOfTheMachine(t *testing.T) {
+	t.Parallel()
+	for cause, err := range map[string]error{
+		turn.CodeStoreFull:      errFull,
+		turn.CodeStoreForbidden: &fs.PathError{Op: "open", Path: "/srv/store", Err: syscall.EACCES},
+		ideafile.CodeStoreAway:  fmt.Errorf("%w: at /srv/store", blobs.ErrAway),
+	} {
+		h := ofStore(err)
+		if h.Cause != cause || h.Message == "" || h.Mend == "" || strings.Contains(h.Message+h.Mend, "/srv") {
+			t.Errorf("%v: %+v", err, h)
+		}
+		if !WaitedFor(err) || MayNotWrite(err) != (cause == turn.CodeStoreForbidden) {
+			t.Errorf("a worker does not wait for what mends %v", err)
+		}
+	}
+	if h := ofStore(&fs.PathError{Op: "mkdir", Path: "/srv", Err: syscall.EROFS}); h.Cause != turn.CodeStoreForbidden {
+		t.Errorf("%+v", h)
+	}
+	other := errors.New("503 at /srv")
+	if h := ofStore(other); h.Cause != ideafile.CodeStoreAway || strings.Contains(h.Message, "/srv") || WaitedFor(other) {
+		t.Errorf("%+v", h)
+	}
+}
+
+// It is not parallel: every goroutine of the program sees the fault. The goroutine itself is engine.holdups.
+func TestAPanicDoesNotEndTheWatch(t *testing.T) {
+	safegotest.Panic(t, "holdups.look")
+	synctest.Test(t, func(t *testing.T) {
+		r := begin(t)
+		r.StoreFailed("p", errFull)
+		after(time.Minute)
+		if !strings.Contains(r.log.String(), "could not be looked at") {
+			t.Errorf("%s", r.log.String())
+		}
+	})
+}
