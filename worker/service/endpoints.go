@@ -42,11 +42,12 @@ func (s *service) endpoints() http.Handler {
 		})
 	}
 	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, r *http.Request) {
-		if troubles := s.health.troubles(r.Context()); len(troubles) > 0 {
+		ready, troubles := s.health.troubles(r.Context())
+		if !ready {
 			answer(w, http.StatusServiceUnavailable, "not ready", troubles)
 			return
 		}
-		answer(w, http.StatusOK, "ready", nil)
+		answer(w, http.StatusOK, "ready", troubles)
 	})
 	mux.Handle("GET /metrics", s.metrics.Handler())
 	return mux

@@ -2,10 +2,13 @@ package service
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"log/slog"
 	"sync"
 	"time"
 
+	"go.temporal.io/api/serviceerror"
 	"go.temporal.io/sdk/client"
 )
 
@@ -31,6 +34,8 @@ type condition struct {
 	name  string
 	every time.Duration
 	holds func(context.Context) error
+	// aside: the worker is ready without it, and says so.
+	aside bool
 
 	mu  sync.Mutex
 	at  time.Time
@@ -46,27 +51,79 @@ func (h *health) set(p phase) {
 }
 
 func (h *health) require(name string, every time.Duration, holds func(context.Context) error) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.conditions = append(h.conditions, &condition{name: name, every: every, holds: holds})
+	h.add(&condition{name: name, every: every, holds: holds})
 }
 
-// troubles returns why the worker is not ready; empty if it is.
-func (h *health) troubles(ctx context.Context) []string {
+// mention has a condition told that is none of being ready.
+func (h *health) mention(name string, every time.Duration, holds func(context.Context) error) {
+	h.add(&condition{name: name, every: every, holds: holds, aside: true})
+}
+
+func (h *health) add(c *condition) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.conditions = append(h.conditions, c)
+}
+
+// troubles returns whether the worker is ready, and why not, or what is to be said of it all the same.
+func (h *health) troubles(ctx context.Context) (ready bool, all []string) {
 	h.mu.Lock()
 	now, conditions := h.phase, h.conditions
 	h.mu.Unlock()
 	if now != working {
-		return []string{string(now)}
+		return false, []string{string(now)}
 	}
-	var all []string
+	ready = true
 	for _, c := range conditions {
 		if err := c.look(ctx); err != nil {
-			all = append(all, c.name+": "+err.Error())
+			all, ready = append(all, c.name+": "+err.Error()), ready && c.aside
 		}
 	}
-	return all
+	return ready, all
 }
+
+// watchEvery is the pause between two looks at the conditions.
+const watchEvery = 5 * time.Second
+
+// watch logs the conditions that have failed twice in a row, and those that hold again.
+func (h *health) watch(ctx context.Context, log *slog.Logger) {
+	tick := time.NewTicker(watchEvery)
+	defer tick.Stop()
+	failed := map[string]int{}
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+			h.tellOnce(ctx, log, failed)
+		}
+	}
+}
+
+// tellOnce logs what has changed. failed is how often in a row each condition has failed.
+func (h *health) tellOnce(ctx context.Context, log *slog.Logger, failed map[string]int) {
+	h.mu.Lock()
+	now, conditions := h.phase, h.conditions
+	h.mu.Unlock()
+	for _, c := range conditions {
+		err := c.look(ctx)
+		switch {
+		case now != working:
+		case err != nil:
+			if failed[c.name]++; failed[c.name] == toldAfter {
+				log.Warn(c.name+": this worker is held up", "error", err)
+			}
+		case failed[c.name] >= toldAfter:
+			failed[c.name] = 0
+			log.Info(c.name + ": this worker is held up no more")
+		default:
+			failed[c.name] = 0
+		}
+	}
+}
+
+// toldAfter is after how many failures in a row a condition is told of.
+const toldAfter = 2
 
 // patience bounds one check.
 const patience = 2 * time.Second
@@ -95,4 +152,32 @@ const storeEvery = 15 * time.Second
 
 func (s *service) writes(ctx context.Context) error {
 	return s.store.Try(ctx)
+}
+
+// currentEvery is how often it is asked which build is current.
+const currentEvery = 30 * time.Second
+
+// current checks that this build is the one that new work goes to. A deployment that is not there yet says nothing.
+func (s *service) current(ctx context.Context) error {
+	deployment := s.client.WorkerDeploymentClient().GetHandle(s.deployment)
+	d, err := deployment.Describe(ctx, client.WorkerDeploymentDescribeOptions{})
+	var none *serviceerror.NotFound
+	if errors.As(err, &none) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("it could not be asked which build is current: %w", err)
+	}
+	routing, current := d.Info.RoutingConfig, "none is"
+	if v := routing.CurrentVersion; v != nil {
+		current = v.BuildID + " is"
+		if v.BuildID == s.buildID {
+			return nil
+		}
+	}
+	if v := routing.RampingVersion; v != nil && v.BuildID == s.buildID {
+		return nil
+	}
+	return fmt.Errorf("build %s of deployment %s is not current (%s): it gets nothing new until it is made so",
+		s.buildID, s.deployment, current)
 }

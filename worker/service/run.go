@@ -3,7 +3,6 @@ package service
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -23,6 +22,7 @@ import (
 	"processidea/tools/kinds"
 	"processidea/worker/engine"
 	"processidea/worker/gate"
+	"processidea/worker/holdups"
 	"processidea/worker/telemetry"
 )
 
@@ -103,17 +103,24 @@ func (s *service) storePlace() (string, error) {
 // storePoll is how often a store that is away is looked for.
 const storePoll = 2 * time.Second
 
-// beginStore waits for a store that is away.
+// beginStore waits for a store that is away, or in which this worker may not write: whatever it began would stand
+// still.
 func (s *service) beginStore(ctx context.Context) error {
 	tick := time.NewTicker(storePoll)
 	defer tick.Stop()
 	said := false
 	for {
 		err := connect.BeginStore(ctx, s.client, s.store)
+		if err == nil {
+			// What else is amiss, such as no room, is told where it holds a process up.
+			if err = s.store.Try(ctx); !holdups.MayNotWrite(err) {
+				err = nil
+			}
+		}
 		switch {
 		case encryption.IsKeyError(err):
 			return fmt.Errorf("%w: %w", errUsage, err)
-		case !errors.Is(err, blobs.ErrAway):
+		case !holdups.WaitedFor(err):
 			s.health.set(starting)
 			return err
 		}

@@ -16,7 +16,17 @@ func (s *service) work(ctx context.Context) error {
 	s.health.require("pollers", 0, s.polls.check)
 	s.health.require("temporal", time.Second, s.answers)
 	s.health.require("store", storeEvery, s.writes)
+	if s.buildID != "" {
+		s.health.mention("version", currentEvery, s.current)
+	}
 	s.health.set(working)
+	watching, stop := context.WithCancel(ctx)
+	defer stop()
+	safego.Go("worker.health", func() error { s.health.watch(watching, s.log); return nil }, func(err error) {
+		if err != nil {
+			s.log.Error("nobody looks any more at whether this worker is ready", "error", err)
+		}
+	})
 	interrupt := make(chan any)
 	ended := make(chan error, 1)
 	safego.Go("worker.run", func() error { return s.worker.Run(interrupt) }, func(err error) { ended <- err })
