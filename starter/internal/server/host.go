@@ -30,6 +30,8 @@ type Hosting struct {
 	Isolated     bool // the worker reaches nothing but the LLM
 	// GatewayPort is that of the gateway; 0: a usual one; negative: no gateway.
 	GatewayPort int
+	// Warn is whether a person reads along: what the log warns of is told on the terminal too.
+	Warn bool
 	// Heard is told what the LLM said; nil: nobody is.
 	Heard activities.ReplyRecorder
 }
@@ -78,7 +80,7 @@ func (p Place) HostAlone(ctx context.Context, h Hosting) (*Session, error) {
 func (s *Session) serve(ctx context.Context, h Hosting) error {
 	// A killed program may have left the file: it names a server that is gone.
 	_ = os.Remove(filepath.Join(s.Place.Data, ServerFile))
-	log, err := s.logTo()
+	log, err := s.logTo(h.Warn)
 	if err != nil {
 		return err
 	}
@@ -190,9 +192,13 @@ const (
 	largestLog = 10 << 20 // bytes; a larger one is set aside when the next server starts
 )
 
-// logTo opens the file that takes the logs of the worker and of its client.
-func (s *Session) logTo() (*slog.Logger, error) {
-	path := filepath.Join(s.Place.Data, logFile)
+// LogFile is where the logs of the worker and of its client are.
+func (p Place) LogFile() string { return filepath.Join(p.Data, logFile) }
+
+// logTo opens the file that takes the logs of the worker and of its client. warn: what is to be warned of is written on
+// the terminal too.
+func (s *Session) logTo(warn bool) (*slog.Logger, error) {
+	path := s.Place.LogFile()
 	if info, err := os.Stat(path); err == nil && info.Size() > largestLog {
 		_ = os.Rename(path, path+".old")
 	}
@@ -201,7 +207,11 @@ func (s *Session) logTo() (*slog.Logger, error) {
 		return nil, fmt.Errorf("open log: %w", err)
 	}
 	s.undo = append(s.undo, func() { _ = f.Close() })
-	log := slog.New(slog.NewTextHandler(f, nil))
+	var to slog.Handler = slog.NewTextHandler(f, nil)
+	if warn {
+		to = slog.NewMultiHandler(to, slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
+	}
+	log := slog.New(to)
 	slog.SetDefault(log) // for what panics, and for libraries
 	return log, nil
 }

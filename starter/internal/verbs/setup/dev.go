@@ -41,6 +41,7 @@ func dev(ctx context.Context, a *app.App, h server.Hosting) error {
 	if h.Port < 0 {
 		return exit.Usagef("listen on port %d: it is negative", h.Port)
 	}
+	h.Warn = true
 	s, err := p.HostAlone(ctx, h)
 	if err != nil {
 		return err
@@ -60,6 +61,7 @@ func introduceServer(a *app.App, s *server.Session, h server.Hosting) error {
 		return a.PrintJSON(n)
 	}
 	a.Note("Temporal is at %s, its data in %s", n.Address, s.Place.Data)
+	a.Note("the worker's log is %s; what it warns of stands here too", s.Place.LogFile())
 	if n.UI != "" {
 		a.Note("its web UI is at %s", n.UI)
 	}
