@@ -5,10 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
-	"strings"
-
-	"github.com/google/uuid"
 
 	"processidea/client/internal/kind"
 	"processidea/model/approval"
@@ -85,11 +81,9 @@ func (p *Process) Decide(ctx context.Context, d Decision) error {
 	return err
 }
 
-// Count is how many people have decided the same on a Call, of how many must: 1 of 2 leaves it waiting for another one.
-type Count struct {
-	Have int `json:"have"`
-	Want int `json:"want"`
-}
+// Count is how many people have decided the same, of how many must: 1 of 2 leaves a Call, or a Plan, waiting for
+// another one.
+type Count = approval.Count
 
 // DecideAndCount is Decide, and tells how many have decided now.
 func (p *Process) DecideAndCount(ctx context.Context, d Decision) (count Count, err error) {
@@ -103,63 +97,9 @@ func (p *Process) DecideAndCount(ctx context.Context, d Decision) (count Count, 
 	if d, err = p.sign(ctx, instance, d); err != nil {
 		return count, err
 	}
-	payload := d.payload()
-	id := uuid.NewString()
-	payload["id"] = id
-	sent, err := p.client.signal(ctx, instance, d.Kind, payload)
-	if err != nil {
-		return count, err
-	}
-	if !sent {
-		return count, p.refused(d, p.whyNotWaiting(ctx, instance, d.Call))
-	}
-	reason := ""
-	err = p.until(ctx, func() (done bool, err error) {
-		var v InstanceStatus
-		if err := p.client.query(ctx, instance, protocol.QueryStatus, &v); err != nil {
-			return false, err
-		}
-		count, reason, done = fateOf(v, id)
-		return done, nil
+	return p.act(ctx, instance, d.Kind, d.Call, d.payload(), func() error {
+		return p.whyNotWaiting(ctx, instance, d.Call)
 	})
-	if err == nil && reason != "" {
-		err = &RefusedError{p.id, d.Kind, d.Call, reason}
-	}
-	return count, err
-}
-
-// fateOf finds out what an instance has made of the decision with an id.
-func fateOf(v InstanceStatus, id string) (count Count, refusal string, known bool) {
-	for _, c := range v.Calls {
-		if have, want := approval.CountSame(c.Decisions, id); have > 0 {
-			return Count{have, want}, "", true
-		}
-	}
-	known, refusal = refusalOf(v.Refusals, id)
-	if !known && laterIsRefused(v.Refusals, id) {
-		known, refusal = true, "it was refused; why is not kept any more, since many others were refused after it"
-	}
-	return count, refusal, known
-}
-
-// laterIsRefused reports whether an instance has refused a decision that came behind this one in the same signal. An
-// instance takes them in their order, and keeps the last hundred refusals.
-func laterIsRefused(refusals []approval.RefusedSignal, id string) bool {
-	signal, place, ok := cutPlace(id)
-	return ok && slices.ContainsFunc(refusals, func(r approval.RefusedSignal) bool {
-		same, later, ok := cutPlace(r.ID)
-		return ok && same == signal && later > place
-	})
-}
-
-// cutPlace takes the id of one of many decisions apart: that of the signal, and its place there.
-func cutPlace(id string) (signal string, place int, ok bool) {
-	at := strings.LastIndex(id, "/")
-	if at < 0 {
-		return "", 0, false
-	}
-	place, err := strconv.Atoi(id[at+1:])
-	return id[:at], place, err == nil
 }
 
 func (p *Process) refused(d Decision, why error) error {
@@ -220,14 +160,4 @@ func (p *Process) whyNotWaiting(ctx context.Context, instance, call string) erro
 		ids = append(ids, c.ID)
 	}
 	return approval.UnknownCallError(call, ids, p.pending(ctx))
-}
-
-// refusalOf finds a signal among those that changed nothing.
-func refusalOf(refusals []approval.RefusedSignal, id string) (refused bool, reason string) {
-	for _, r := range refusals {
-		if r.ID == id {
-			return true, r.Reason
-		}
-	}
-	return false, ""
 }

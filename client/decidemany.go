@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"sync"
 
 	"github.com/google/uuid"
@@ -13,7 +12,6 @@ import (
 	"processidea/internal/safego"
 	"processidea/model/approval"
 	"processidea/model/jsonval"
-	"processidea/protocol"
 )
 
 // MaxDecisionsAtOnce is how many decisions DecideMany sends in one signal.
@@ -42,25 +40,25 @@ func (p *Process) DecideMany(ctx context.Context, list []Decision) ([]Outcome, e
 			return nil, kind.Errorf(ErrInvalid, "decide on %s %s: %w", p.id, list[n].Call, one.Invalid)
 		}
 	}
-	b := &bulk{process: p, id: uuid.NewString(), outcomes: make([]Outcome, len(list))}
+	b := &bulk{process: p, outcomes: make([]Outcome, len(list))}
 	sendable, err := b.address(ctx, list)
 	if err != nil || len(sendable) == 0 {
 		return b.outcomes, err
 	}
-	payload := manyPayload(sendable)
+	payload, id := manyPayload(sendable), uuid.NewString()
 	if _, err := approval.ReadDecisions(payload); err != nil { // with what was signed
 		return nil, kind.Errorf(ErrInvalid, "decide on %s: %w", p.id, err)
 	}
-	payload["id"] = b.id
+	payload["id"] = id
 	sent, err := p.client.signal(ctx, p.id, approval.SteerDecide, payload)
+	became := make([]approval.Outcome, len(b.open))
 	if err == nil && sent {
-		err = b.untilDealtOut(ctx)
+		became, err = b.ask(ctx, id)
 	}
 	if err != nil {
 		return nil, err
 	}
-	b.gone = !sent
-	return b.outcomes, p.until(ctx, func() (bool, error) { return b.look(ctx) })
+	return b.outcomes, b.tell(ctx, became)
 }
 
 // manyPayload is that of the signal: what all decisions have in common is said once.
@@ -93,16 +91,14 @@ func manyPayload(list []Decision) map[string]any {
 // bulk is a signal of many decisions that is under way.
 type bulk struct {
 	process  *Process
-	id       string // the signal's
-	gone     bool   // the process has ended: what is not decided on now will never be
 	outcomes []Outcome
-	open     []openDecision // whose outcome is not known yet
+	open     []openDecision // those that were sent, in the order of the signal
 }
 
-// openDecision is one whose outcome is not known yet.
+// openDecision is one that was sent, and the workflow of its instance.
 type openDecision struct {
-	id, instance string // of the decision, and of the workflow that it goes to
-	outcome      *Outcome
+	instance string
+	outcome  *Outcome
 }
 
 // address finds the instance of each decision, and returns those decisions that have one, signed where they have a Key. The others are refused.
@@ -128,7 +124,7 @@ func (b *bulk) address(ctx context.Context, list []Decision) (sendable []Decisio
 			return nil, err
 		}
 		sendable = append(sendable, d)
-		b.open = append(b.open, openDecision{fmt.Sprintf("%s/%d", b.id, len(sendable)), instance, &b.outcomes[n]})
+		b.open = append(b.open, openDecision{instance, &b.outcomes[n]})
 	}
 	return sendable, nil
 }
@@ -141,98 +137,35 @@ func (b *bulk) sign(ctx context.Context, instance string, d Decision) (Decision,
 	return b.process.signAs(d, d.Call)
 }
 
-// untilDealtOut waits until the process has taken the signal.
-func (b *bulk) untilDealtOut(ctx context.Context) error {
-	reason := ""
-	err := b.process.until(ctx, func() (done bool, err error) {
-		v, err := b.process.Status(ctx)
-		if err != nil {
-			return false, err
-		}
-		done = slices.ContainsFunc(v.Accepted, func(a protocol.AcceptedSignal) bool { return a.ID == b.id })
-		refused, why := refusalOf(v.Refusals, b.id)
-		reason = why
-		return done || refused || b.process.ended(ctx), nil
-	})
-	if err == nil && reason != "" {
-		err = &RefusedError{Process: b.process.id, Signal: approval.SteerDecide, Reason: reason}
+// ask asks the process what became of the signal, and of its decisions.
+func (b *bulk) ask(ctx context.Context, id string) ([]approval.Outcome, error) {
+	ids := []string{id}
+	for n := range b.open {
+		ids = append(ids, fmt.Sprintf("%s/%d", id, n+1))
 	}
-	return err
-}
-
-// lookedAtOnce is how many instances are asked before it is judged whether asking more is worth while.
-const lookedAtOnce = 4 * queriesAtOnce
-
-// look asks the instances what they have made of the decisions that are open, and reports whether none is left. The instances get their signals
-// one after the other: where none of those asked has its own, the others are left for later.
-func (b *bulk) look(ctx context.Context) (done bool, err error) {
-	refusals, gone := map[string]string{}, b.gone || b.process.ended(ctx)
-	if v, err := b.process.Status(ctx); err == nil {
-		for _, r := range v.Refusals {
-			refusals[r.ID] = r.Reason
-		}
+	became, err := b.process.outcomes(ctx, b.process.id, ids)
+	if err == nil && became[0].Became == approval.ActRefused {
+		err = &RefusedError{Process: b.process.id, Signal: approval.SteerDecide, Reason: became[0].Reason}
 	}
-	for left := len(b.open); left > 0; left -= lookedAtOnce {
-		asked := b.open[:min(lookedAtOnce, left)]
-		before := len(b.open)
-		still, err := b.lookAt(ctx, asked, refusals, gone)
-		if err != nil {
-			return false, err
-		}
-		b.open = append(slices.Clone(b.open[len(asked):]), still...)
-		if len(b.open) == before {
-			break
-		}
-	}
-	return len(b.open) == 0, ctx.Err()
-}
-
-// lookAt asks the instances of some decisions and returns those of which nothing is known yet.
-func (b *bulk) lookAt(ctx context.Context, asked []openDecision, refusals map[string]string,
-	gone bool) (still []openDecision, err error) {
-	known := make([]bool, len(asked))
-	var g safego.Group
-	g.SetLimit(queriesAtOnce)
-	for n, d := range asked {
-		if reason, refused := refusals[d.id]; refused {
-			known[n], d.outcome.Refused = true, reason
-			continue
-		}
-		g.Go("client.decisions", func() error {
-			known[n] = b.process.learn(ctx, d, gone)
-			return nil
-		})
-	}
-	if err := g.Wait(); err != nil {
+	if err != nil {
 		return nil, err
 	}
-	for n, d := range asked {
-		if !known[n] {
-			still = append(still, d)
-		}
-	}
-	return still, nil
+	return became[1:], nil
 }
 
-// learn finds out what an instance has made of a decision. One that has ended without it will never take it; nor will any, once the process is gone.
-func (p *Process) learn(ctx context.Context, d openDecision, gone bool) (known bool) {
-	var v InstanceStatus
-	info, err := p.client.temporal.DescribeWorkflowExecution(ctx, d.instance, "")
-	ended := isNotFound(err) || err == nil && info.GetWorkflowExecutionInfo().GetCloseTime() != nil
-	timeout := queryTimeout
-	if ended {
-		timeout = slowQueryTimeout
+// tell puts down what became of the decisions. One that the process has ended without was not taken: its instance says
+// why.
+func (b *bulk) tell(ctx context.Context, became []approval.Outcome) error {
+	var g safego.Group
+	g.SetLimit(queriesAtOnce)
+	for n, d := range b.open {
+		d.outcome.Count, d.outcome.Refused = became[n].Count, became[n].Reason
+		if became[n].Became != approval.ActTaken && became[n].Became != approval.ActRefused {
+			g.Go("client.decisions", func() error {
+				d.outcome.Refused = b.process.whyNotWaiting(ctx, d.instance, d.outcome.Call).Error()
+				return ctx.Err()
+			})
+		}
 	}
-	err = p.client.queryFor(ctx, timeout, d.instance, protocol.QueryStatus, &v)
-	if err == nil {
-		d.outcome.Count, d.outcome.Refused, known = fateOf(v, d.id)
-	}
-	if known || !ended && !gone {
-		return known
-	}
-	if err != nil && !isNotFound(err) {
-		return false
-	}
-	d.outcome.Refused = p.whyNotWaiting(ctx, d.instance, d.outcome.Call).Error()
-	return true
+	return g.Wait()
 }

@@ -14,6 +14,7 @@ import (
 	sdk "go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/converter"
 
+	"processidea/model/approval"
 	"processidea/model/ideafile"
 	"processidea/model/loop"
 	"processidea/protocol"
@@ -42,10 +43,12 @@ func ideaOf(t *testing.T, text string) *ideafile.Idea {
 // fakeTemporal is a server on which one process runs. What a test does not set answers that there is nothing.
 type fakeTemporal struct {
 	sdk.Client
-	kind    string // the workflow's type
-	status  enumspb.WorkflowExecutionStatus
-	view    func() (any, error) // what queries get
-	signal  func(name string, payload map[string]any) error
+	kind   string // the workflow's type
+	status enumspb.WorkflowExecutionStatus
+	view   func() (any, error) // what queries get
+	signal func(name string, payload map[string]any) error
+	// outcome answers what became of an act; nil: nobody answers.
+	outcome func(id string) approval.Outcome
 	end     chan loop.Result
 	down    error
 	length  func() int64                        // of its history, whenever it is described; nil: 0
@@ -99,6 +102,29 @@ func (f *fakeTemporal) QueryWorkflow(context.Context, string, string, string, ..
 
 func (f *fakeTemporal) SignalWorkflow(_ context.Context, _, _, name string, payload any) error {
 	return f.signal(name, payload.(map[string]any))
+}
+
+func (f *fakeTemporal) UpdateWorkflow(
+	_ context.Context, o sdk.UpdateWorkflowOptions,
+) (sdk.WorkflowUpdateHandle, error) {
+	if f.outcome == nil {
+		return nil, sdk.NewWorkflowUpdateServiceTimeoutOrCanceledError(context.DeadlineExceeded)
+	}
+	answer := protocol.OutcomeAnswer{}
+	for _, id := range o.Args[0].(protocol.OutcomeQuestion).IDs {
+		answer.Acts = append(answer.Acts, f.outcome(id))
+	}
+	return answered{answer: answer}, nil
+}
+
+type answered struct {
+	sdk.WorkflowUpdateHandle
+	answer protocol.OutcomeAnswer
+}
+
+func (a answered) Get(_ context.Context, to any) error {
+	*to.(*protocol.OutcomeAnswer) = a.answer
+	return nil
 }
 
 func (f *fakeTemporal) CheckHealth(context.Context, *sdk.CheckHealthRequest) (*sdk.CheckHealthResponse, error) {

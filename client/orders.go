@@ -67,16 +67,7 @@ func (p *Process) Allow(ctx context.Context, o StandingOrder) error {
 	if err != nil {
 		return kind.Errorf(ErrInvalid, "%s: %w", approval.SteerAllow, err)
 	}
-	var before []approval.RefusedSignal // with the order's id, which is the signal's
-	if v, err := p.Status(ctx); err == nil {
-		before = v.Refusals
-		for _, given := range v.Orders {
-			if given.ID == o.ID {
-				return &RefusedError{Process: p.id, Signal: approval.SteerAllow, Reason: "there is an order " + o.ID + " already: give this one another id"}
-			}
-		}
-	}
-	return p.steerAs(ctx, o.ID, approval.SteerAllow, o.payload(), before...)
+	return p.steer(ctx, approval.SteerAllow, o.payload())
 }
 
 // Disallow ends a standing order. What was approved under it stays so.

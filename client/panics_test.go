@@ -11,6 +11,7 @@ import (
 
 	"processidea/internal/safego"
 	"processidea/internal/safego/safegotest"
+	"processidea/model/approval"
 	"processidea/model/loop"
 	"processidea/protocol"
 )
@@ -41,9 +42,8 @@ func TestAPanicIsTheErrorOfWhatWasAsked(t *testing.T) {
 			return err
 		},
 		"client.decisions": func(ctx context.Context, p *Process) error {
-			b := &bulk{process: p, gone: true, open: []openDecision{{outcome: &Outcome{}}}}
-			_, err := b.look(ctx)
-			return err
+			b := &bulk{process: p, open: []openDecision{{outcome: &Outcome{}}}}
+			return b.tell(ctx, make([]approval.Outcome, 1))
 		},
 		"client.events.end": firstError, "client.events.status": firstError,
 	} {

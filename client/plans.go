@@ -238,44 +238,22 @@ func (d PlanDecision) Validate() error {
 	return kind.Of(ErrInvalid, err)
 }
 
-// DecidePlanAndCount is DecidePlan, and tells how many have decided so now, of how many must: 1 of 2 leaves the Plan waiting for another person.
-func (p *Process) DecidePlanAndCount(ctx context.Context, d PlanDecision) (Count, error) {
-	before, err := p.askWhatWaits(ctx)
-	if err != nil {
-		return Count{}, err
-	}
-	plan, _ := d.find(before.Plans)
-	if err := p.DecidePlan(ctx, d); err != nil {
-		return Count{}, err
-	}
-	want := 1 // one rejection is enough
-	if d.Kind != approval.SteerRejectPlan {
-		want = plan.Deciders.RequiredApprovals()
-	}
-	if want > 1 {
-		after, err := p.client.Process(plan.Process).askWhatWaits(ctx)
-		if err != nil {
-			return Count{}, err
-		}
-		for _, waits := range after.Plans {
-			if n := len(waits.DecidedSoFar); waits.Request == plan.Request && n > 0 {
-				return Count{n, want}, nil
-			}
-		}
-	}
-	return Count{want, want}, nil
-}
-
 // DecidePlan approves, amends or rejects a Plan that waits, and returns when that has taken effect. The error is a *RefusedError where it has not: no
 // such Plan waits, who decides may not, a Call of an amendment cannot run. It wraps ErrInvalid where the decision breaks its form.
 func (p *Process) DecidePlan(ctx context.Context, d PlanDecision) error {
+	_, err := p.DecidePlanAndCount(ctx, d)
+	return err
+}
+
+// DecidePlanAndCount is DecidePlan, and tells how many have decided so now.
+func (p *Process) DecidePlanAndCount(ctx context.Context, d PlanDecision) (Count, error) {
 	v, err := p.askWhatWaits(ctx)
 	if err != nil {
-		return err
+		return Count{}, err
 	}
 	plan, err := d.find(v.Plans)
 	if err != nil {
-		return &RefusedError{Process: p.id, Signal: d.Kind, Reason: err.Error()}
+		return Count{}, &RefusedError{Process: p.id, Signal: d.Kind, Reason: err.Error()}
 	}
 	d.Request, d.Digest = plan.Request, plan.Digest
 	said, err := approval.ReadPlanDecision(d.Kind, d.payload())
@@ -284,9 +262,9 @@ func (p *Process) DecidePlan(ctx context.Context, d PlanDecision) error {
 		d.Proof, err = d.Key.Sign(signing.NewClaims(said.ToProve(plan.Process), plan.Digest, d.Groups))
 	}
 	if err != nil {
-		return kind.Errorf(ErrInvalid, "%s: %w", d.Kind, err)
+		return Count{}, kind.Errorf(ErrInvalid, "%s: %w", d.Kind, err)
 	}
-	return p.client.Process(plan.Process).steer(ctx, d.Kind, d.payload())
+	return p.client.Process(plan.Process).steerAndCount(ctx, d.Kind, d.payload())
 }
 
 // find returns the Plan that the decision is about.

@@ -100,36 +100,41 @@ func TestEventsEndWithTheirContext(t *testing.T) {
 	}
 }
 
-// answering takes a signal, and answers queries as a process does that did with it what the test says.
-func answering(t *testing.T, view func(id string) any) *Process {
-	f, id := &fakeTemporal{}, ""
+// answering takes a signal and answers as a process does that did with it what the test says.
+func answering(t *testing.T, became approval.Outcome) *Process {
+	f, sent := &fakeTemporal{}, ""
 	f.signal = func(_ string, payload map[string]any) error {
-		id, _ = payload["id"].(string)
+		sent, _ = payload["id"].(string)
 		return nil
 	}
-	f.view = func() (any, error) { return view(id), nil }
+	f.view = func() (any, error) { return Status{Result: loop.Result{ProcessID: "p"}}, nil }
+	f.outcome = func(id string) approval.Outcome {
+		if sent == "" || id != sent {
+			t.Errorf("%q is asked for, and %q was sent", id, sent)
+		}
+		return became
+	}
 	return f.on(t)
 }
 
 func TestWhatPauseReturnsNilForHasTakenEffect(t *testing.T) {
-	p := answering(t, func(id string) any { return Status{Accepted: []protocol.AcceptedSignal{{ID: id, Signal: "pause"}}} })
+	p := answering(t, approval.Outcome{Became: approval.ActTaken})
 	if err := p.Pause(t.Context(), By{Name: "ann"}); err != nil {
 		t.Error(err)
+	}
+	p = answering(t, approval.Outcome{Became: approval.ActTaken, Count: Count{Have: 1, Want: 2}})
+	count, err := p.DecideAndCount(t.Context(), Decision{Kind: Approve, Call: "1.1"})
+	if err != nil || count.Have != 1 || count.Want != 2 {
+		t.Errorf("%+v, %v", count, err)
 	}
 }
 
 func TestARefusalIsATypedErrorWithItsReason(t *testing.T) {
-	refused := func(id string) any {
-		return Status{Result: loop.Result{ProcessID: "p"}, Refusals: []approval.RefusedSignal{{ID: id, Reason: "not now"}}}
-	}
-	p := answering(t, refused)
-	instance := answering(t, func(id string) any {
-		return InstanceStatus{Refusals: []approval.RefusedSignal{{ID: id, Reason: "not now"}}}
-	})
+	p := answering(t, approval.Outcome{Became: approval.ActRefused, Reason: "not now"})
 	for signal, err := range map[string]error{
 		"resume":  p.Resume(t.Context(), ideafile.Limits{}, By{}),
 		"revise":  p.Revise(t.Context(), Correction{}, By{}),
-		"approve": instance.Decide(t.Context(), Decision{Kind: Approve, Call: "1.1"}),
+		"approve": p.Decide(t.Context(), Decision{Kind: Approve, Call: "1.1"}),
 	} {
 		var r *RefusedError
 		if !errors.As(err, &r) || !errors.Is(err, ErrRefused) || r.Reason != "not now" || r.Signal != signal || r.Process != "p" {

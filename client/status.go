@@ -26,7 +26,7 @@ const (
 )
 
 // Status is where a process stands: what Result tells, without States, and what it waits for. Its fields are
-// those of loop.Result (Status, Output, Instances, Calls, Usage, Error, …), Awaiting, Waiting, Refusals, Accepted and Parts.
+// those of loop.Result (Status, Output, Instances, Calls, Usage, Error, …), Awaiting, Waiting, Refusals and Parts.
 type Status = protocol.ProcessView
 
 // InstanceStatus is where one instance stands: its State and what became of each of its Calls. Large values of the State
@@ -127,10 +127,12 @@ func (c *Client) query(ctx context.Context, workflow, name string, to any) error
 	return c.queryFor(ctx, queryTimeout, workflow, name, to)
 }
 
-func (c *Client) queryFor(ctx context.Context, timeout time.Duration, workflow, name string, to any) error {
+func (c *Client) queryFor(
+	ctx context.Context, timeout time.Duration, workflow, name string, to any, args ...any,
+) error {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	answer, err := c.temporal.QueryWorkflow(ctx, workflow, "", name)
+	answer, err := c.temporal.QueryWorkflow(ctx, workflow, "", name, args...)
 	if err != nil {
 		return err
 	}

@@ -2,9 +2,9 @@ package client
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
-	"slices"
 
 	"github.com/google/uuid"
 
@@ -168,39 +168,14 @@ func withLimits(payload map[string]any, l ideafile.Limits) map[string]any {
 
 // steer signals the process and waits until the signal has taken effect.
 func (p *Process) steer(ctx context.Context, name string, payload map[string]any) error {
-	return p.steerAs(ctx, uuid.NewString(), name, payload)
+	_, err := p.steerAndCount(ctx, name, payload)
+	return err
 }
 
-// steerAs is steer, with an id for the signal, of which others before may have been refused.
-func (p *Process) steerAs(ctx context.Context, id, name string, payload map[string]any, before ...approval.RefusedSignal) error {
+func (p *Process) steerAndCount(ctx context.Context, name string, payload map[string]any) (Count, error) {
 	payload, err := offload.Idea(blobs.ForProcess(ctx, p.id), p.client.archive.values, payload)
 	if err != nil {
-		return err
+		return Count{}, err
 	}
-	payload["id"] = id
-	sent, err := p.client.signal(ctx, p.id, name, payload)
-	if err != nil {
-		return err
-	}
-	if !sent {
-		return &RefusedError{Process: p.id, Signal: name, Reason: "the process has ended"}
-	}
-	reason := ""
-	err = p.until(ctx, func() (done bool, err error) {
-		v, err := p.Status(ctx)
-		if err != nil {
-			return false, err
-		}
-		for _, a := range v.Accepted {
-			done = done || a.ID == id
-		}
-		now := slices.DeleteFunc(v.Refusals, func(r approval.RefusedSignal) bool { return slices.Contains(before, r) })
-		refused, why := refusalOf(now, id)
-		reason = why
-		return done || refused || p.ended(ctx), nil
-	})
-	if err == nil && reason != "" {
-		err = &RefusedError{Process: p.id, Signal: name, Reason: reason}
-	}
-	return err
+	return p.act(ctx, p.id, name, "", payload, func() error { return errors.New("the process has ended") })
 }

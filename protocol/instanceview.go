@@ -13,8 +13,8 @@ type InstanceView struct {
 	State any        `json:"state"`
 	Calls []CallView `json:"calls"`
 	// Refusals are the last hundred signals that changed nothing, Refused counts them all.
-	Refusals []approval.RefusedSignal `json:"refusals"`
-	Refused  int                      `json:"refused"`
+	Refusals []approval.Fate `json:"refusals"`
+	Refused  int             `json:"refused"`
 }
 
 func (InstanceView) inline() {}

@@ -57,6 +57,10 @@ const (
 	// again and again while that lasts.
 	SignalHoldUp = "holdUp"
 
+	// UpdateOutcome asks what became of acts (OutcomeQuestion, OutcomeAnswer). A query of this name answers at once,
+	// for a workflow that has ended.
+	UpdateOutcome = "outcome"
+
 	QueryStatus    = "status"
 	QueryIdea      = "idea"
 	QueryApprovals = "approvals"

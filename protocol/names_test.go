@@ -23,7 +23,8 @@ func TestNamesNeverChange(t *testing.T) {
 		protocol.SignalHoldUp: "holdUp",
 
 		protocol.QueryStatus: "status", protocol.QueryIdea: "idea", protocol.QueryApprovals: "approvals", protocol.QueryPlan: "plan",
-		protocol.MemoPath: "path", protocol.MemoVersion: "version", protocol.MemoFile: "file",
+		protocol.UpdateOutcome: "outcome",
+		protocol.MemoPath:      "path", protocol.MemoVersion: "version", protocol.MemoFile: "file",
 		protocol.AttributeStatus: "IdeaStatus", protocol.AttributeAwaiting: "IdeaAwaiting", protocol.AttributePath: "IdeaPath",
 	} {
 		if got != want {

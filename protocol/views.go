@@ -2,14 +2,14 @@ package protocol
 
 import (
 	"slices"
-	"time"
 
 	"processidea/model/approval"
 	"processidea/model/loop"
 	"processidea/model/turn"
 )
 
-// InlinePayload marks answers to queries. They stay in the payload whatever their size, since people without our store read them.
+// InlinePayload marks answers to queries. They stay in the payload whatever their size, since people without our
+// store read them.
 type InlinePayload interface{ inline() }
 
 // WaitingForPerson begins each line of ProcessView.Waiting that is about a pending approval, or a Plan.
@@ -29,10 +29,8 @@ type ProcessView struct {
 	// Awaiting counts the Calls, and the Plans, that wait for a person.
 	Awaiting int `json:"awaiting"`
 	// Refusals are the last hundred signals that changed nothing, Refused counts them all.
-	Refusals []approval.RefusedSignal `json:"refusals"`
-	Refused  int                      `json:"refused"`
-	// Accepted are the last hundred signals by which people steered the process.
-	Accepted []AcceptedSignal `json:"accepted"`
+	Refusals []approval.Fate `json:"refusals"`
+	Refused  int             `json:"refused"`
 	// Orders are the standing orders that people gave, those that have ended included.
 	Orders approval.Orders `json:"orders,omitempty"`
 	// Parts are those of a process that is split: their instances are <process of the part>/<token>.
@@ -58,17 +56,22 @@ type PartView struct {
 	Instances []string    `json:"instances"`
 }
 
-// AcceptedSignal is a signal by which somebody steered the process and which has taken effect.
-type AcceptedSignal struct {
-	ID     string    `json:"id,omitempty"` // as the signal gave it
-	Signal string    `json:"signal"`
-	By     string    `json:"by,omitempty"`
-	Reason string    `json:"reason,omitempty"`
-	At     time.Time `json:"at"`
+// OutcomeQuestion asks a workflow what became of acts that were sent to it: signals, and the decisions that one of
+// them brought. Their ids are those of the payloads, 1 to 200 characters each; the nth decision of a signal with the
+// id x, if it has none, has x/n. At most 2,000 are asked for at once.
+type OutcomeQuestion struct {
+	IDs []string `json:"ids"`
 }
 
-// ApprovalContext is what a person who decides on a Call sees of its instance: its State as it is now, and its own input. Both are nil where
-// they would make an answer too large: the instance's own answer has them.
+// OutcomeAnswer answers it, in the order of the ids.
+type OutcomeAnswer struct {
+	Acts []approval.Outcome `json:"acts"`
+}
+
+func (OutcomeAnswer) inline() {}
+
+// ApprovalContext is what a person who decides on a Call sees of its instance: its State as it is now, and its own
+// input. Both are nil where they would make an answer too large: the instance's own answer has them.
 type ApprovalContext struct {
 	Input any `json:"input,omitempty"`
 	State any `json:"state,omitempty"`
@@ -105,8 +108,8 @@ type PlanView struct {
 	approval.Plan
 }
 
-// PlanProgress answers the query "plan" of a process: the Calls of its latest Plan, and in how many instances each has which status. Of a process that is
-// split the parts know.
+// PlanProgress answers the query "plan" of a process: the Calls of its latest Plan, and in how many instances each
+// has which status. Of a process that is split the parts know.
 type PlanProgress struct {
 	Calls []turn.CallCount `json:"calls"`
 }

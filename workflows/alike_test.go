@@ -96,11 +96,6 @@ func (p played) facts(t *testing.T) map[string]string {
 		"failures": asJSON(p.r.Failures), "not written": asJSON(p.r.NotWrittenResults), "Requests made": fmt.Sprint(p.r.Requests > 0),
 		"refused": fmt.Sprint(v.Refused), "waiting": strings.Join(v.Waiting, "\n"),
 	}
-	var accepted []string
-	for _, a := range v.Accepted {
-		accepted = append(accepted, a.Signal+" "+a.ID+" "+a.By+" "+a.Reason)
-	}
-	facts["accepted"] = strings.Join(accepted, "\n")
 	if p.r.Requests == 0 { // an Idea of a Request is one of its part
 		p.chainFacts(t, facts)
 	}

@@ -1,9 +1,11 @@
 package workflows_test
 
 import (
-	"fmt"
+	"maps"
 	"strings"
 	"testing"
+
+	"github.com/google/uuid"
 
 	"processidea/internal/longrun"
 	"processidea/model/approval"
@@ -14,26 +16,19 @@ import (
 // steer sends a steering signal and returns why it was refused; "" if it was accepted.
 func (s *scenario) steer(name string, payload map[string]any) (refused string) {
 	s.t.Helper()
-	id := fmt.Sprint(payload["id"])
+	act, key := uuid.NewString(), "id"
+	if name == approval.SteerAllow {
+		key = "act"
+	}
+	payload = maps.Clone(payload)
+	payload[key] = act
 	s.signal(s.id, name, payload)
-	eventually(s.t, name+" "+id+" is heard", func() bool {
-		v := s.processStatus()
-		for _, a := range v.Accepted {
-			if a.ID == id && a.Signal == name {
-				return true
-			}
-		}
-		for _, r := range v.Refusals {
-			if r.ID == id && r.Signal == name {
-				refused = r.Reason
-			}
-		}
-		return refused != ""
-	})
-	return refused
+	if became := s.became(s.id, act)[0]; became != approval.ActTaken {
+		return became
+	}
+	return ""
 }
 
-// order is a standing order of the process, as it shows it.
 func (s *scenario) order(id string) (o approval.GivenOrder) {
 	s.t.Helper()
 	for _, given := range s.processStatus().Orders {

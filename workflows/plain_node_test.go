@@ -28,7 +28,7 @@ func TestAClientInAnotherLanguageDecidesAsksAndCancels(t *testing.T) {
 	c := exec.CommandContext(t.Context(), "node", "testdata/plain.js", server.Address(), s.namespace, s.id)
 	c.Env = append(os.Environ(), "NODE_PATH="+modules)
 	out, err := c.CombinedOutput()
-	want := "of the instance: 1.1@⑬ ann\nrefused: many/3 9.9@2\naccepted: decide nora\nended: CancelledFailure CANCELLED\n"
+	want := "of the instance: 1.1@⑬ ann\nrefused: many/3 9.9@2\nbecame: taken taken taken refused\nended: CancelledFailure CANCELLED\n"
 	if err != nil || string(out) != want {
 		t.Fatalf("%v: it wrote\n%s\nwant\n%s", err, out, want)
 	}

@@ -126,7 +126,7 @@ func TestAPlanThatRunsDirectlyWaitsForPeopleAndPauses(t *testing.T) {
 	s.signal(s.id, approval.SteerPause, json.RawMessage(`{"id": "p"}`))
 	s.signal(s.id, approval.SteerAdd, json.RawMessage(`{"id": "a", "context": [{"type": "state", "_instance": "2", "n": 2}]}`))
 	s.signal(s.id, policy.Approve, json.RawMessage(`{"call": "0.1@1"}`))
-	eventually(t, "the second instance is there", func() bool { return len(s.processStatus().Accepted) == 2 })
+	s.areTaken("p", "a")
 	if v := s.processStatus(); v.Status != loop.StatusPaused || v.Awaiting > 1 {
 		t.Errorf("%+v", v)
 	}

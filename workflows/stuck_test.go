@@ -69,8 +69,9 @@ func TestRequestsThatBringNothingNewPauseTheProcess(t *testing.T) {
 			s.script(`{"when": "\"b\":", "solution": {"calls": []}}`,
 				`{"when": "Shout it.", "solution": {"calls": [{"_tool": "shout", "_instance": "*", "text": "†state.text", "_outputPath": "b"}]}}`, refuse)
 			r := s.pausesAndGoesOn(turn.CodeNoProgress, "refuse: tool_failed: ", func() {
-				s.signal(s.id, approval.SteerRevise, map[string]any{"context": []any{map[string]any{"type": "text", "text": "Shout it."}}})
-				eventually(t, "the revision is taken", func() bool { return len(s.processStatus().Accepted) > 0 })
+				s.signal(s.id, approval.SteerRevise, map[string]any{"id": "v",
+					"context": []any{map[string]any{"type": "text", "text": "Shout it."}}})
+				s.areTaken("v")
 			})
 			for token, i := range r.Instances {
 				if !strings.Contains(asJSON(i.State), `"b":"T`) {

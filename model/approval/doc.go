@@ -1,6 +1,6 @@
 // Package approval is people's part in a process, as data and as rules that need nothing else: what waits for them
 // (Pending, Plan), what they signal (Decision, ManyDecisions, StandingOrder, SteeringPayload), who of them it is
-// (Proven), and what they are told (Notice, RefusedSignal).
+// (Proven), and what they are told (Notice, Fate).
 //
 //	type           from → to            says
 //	Pending        instance → people    a ready Call, exactly as it would run, with its digest
@@ -8,7 +8,7 @@
 //	Notice         loop → people        a Call began to wait, waits still, or stopped waiting
 //	Decision       people → instance    approve, reject, amend, replace or answer, for one digest
 //	StandingOrder  people → process     Calls that fit are approved; Orders keeps them
-//	RefusedSignal  instance → people    a signal that changed nothing, and why
+//	Fate           instance → people    what became of an act: taken, or refused and why
 //
 // What an Idea file says of approvals is in policy, below; what a signature must say in proof. Which Call waits, and
 // what a decision does to it, is decided in dataflow; what holds a whole Plan, in loop.

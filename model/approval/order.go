@@ -35,14 +35,16 @@ const (
 	maxOrderIDLength = 100
 	maxWhenBytes     = 16 << 10
 	orderKey         = "order"
+	actKey           = "act"
 )
 
-// ReadStandingOrder reads the payload of SteerAllow: id, tool, when, count, until, by, groups, reason and proof.
+// ReadStandingOrder reads the payload of SteerAllow: id, tool, when, count, until, by, groups, reason and proof; and
+// act, the id of the signal itself, which is no part of the order.
 func ReadStandingOrder(m map[string]any) (o StandingOrder, err error) {
 	if o.Groups, err = ReadGroups(m["groups"]); err != nil {
 		return o, err
 	}
-	until := ""
+	until, act := "", ""
 	texts := map[string]any{}
 	for _, k := range jsonval.SortedKeys(m) {
 		switch k {
@@ -53,6 +55,7 @@ func ReadStandingOrder(m map[string]any) (o StandingOrder, err error) {
 	}
 	err = ReadByAndReason(texts, "", map[string]*string{
 		signalIDKey: &o.ID, "tool": &o.Tool, "until": &until, "by": &o.By, "reason": &o.Reason, "proof": &o.Proof,
+		actKey: &act,
 	})
 	if err != nil {
 		return o, err

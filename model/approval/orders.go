@@ -167,7 +167,7 @@ func (o *GivenOrder) covers(p Pending, starters []string, now time.Time) bool {
 
 // TakeBack takes back what was counted for a Call whose approval was refused, and reports whether it was under one of the orders: somebody else had
 // decided on it before, or it could no longer be decided on. Of one that is told twice, as where a worker was killed, the second time changes nothing.
-func (l Orders) TakeBack(r RefusedSignal) bool {
+func (l Orders) TakeBack(r Fate) bool {
 	at := slices.IndexFunc(l, func(o *GivenOrder) bool { return r.OrderID != "" && o.ID == r.OrderID })
 	if at < 0 {
 		return false

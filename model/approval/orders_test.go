@@ -87,8 +87,10 @@ func TestAnOrderApprovesWhatFitsUntilItsCountIsReached(t *testing.T) {
 	}
 }
 
-func refused(order string, p approval.Pending) approval.RefusedSignal {
-	return approval.RefusedSignal{Signal: policy.Approve, ID: "order:" + order, CallID: p.CallID, OrderID: order, Digest: p.Digest}
+func refused(order string, p approval.Pending) approval.Fate {
+	return approval.Fate{
+		Signal: policy.Approve, ID: "order:" + order, CallID: p.CallID, OrderID: order, Digest: p.Digest,
+	}
 }
 
 func TestAnOrderHoldsForItsTimeAndUntilItIsEnded(t *testing.T) {

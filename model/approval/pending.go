@@ -100,22 +100,23 @@ func (p Pending) Told() (lines []string) {
 }
 
 // CountSame tells, of the decisions on a Call, how many people decided the same as the signal with an id, itself among them and up to it, and how
-// many must; have is 0 where there is no decision of that id. A single person rejects, amends and replaces.
-func CountSame(made []Decision, id string) (have, want int) {
+// many must; zero where there is no decision of that id. A single person rejects, amends and replaces.
+func CountSame(made []Decision, id string) Count {
 	at := slices.IndexFunc(made, func(d Decision) bool { return d.SignalID == id })
 	if at < 0 {
-		return 0, 0
+		return Count{}
 	}
 	d := made[at]
 	if d.Kind != policy.Approve && d.Kind != policy.Answer {
-		return 1, 1
+		return Count{1, 1}
 	}
+	have := 0
 	for _, other := range made[:at+1] {
 		if other.Kind == d.Kind && other.ApprovalDigest == d.ApprovalDigest && jsonval.Equal(other.GivenResult, d.GivenResult) {
 			have++
 		}
 	}
-	return have, d.Deciders.RequiredApprovals()
+	return Count{have, d.Deciders.RequiredApprovals()}
 }
 
 // LetTimePass has happen what is due at a moment: reminders, and escalations, after which others may decide too.

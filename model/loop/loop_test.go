@@ -5,7 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"processidea/model/approval"
 	"processidea/model/diag"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
@@ -383,17 +382,6 @@ func TestALongProcessShowsTheLLMNoMoreThanAShortOne(t *testing.T) {
 	}
 	if sizes[60] != sizes[2] {
 		t.Errorf("%d Calls are shown after 2 Requests, %d after 60", sizes[2], sizes[60])
-	}
-}
-
-func TestTheLastHundredRefusalsAreKeptAndAllAreCounted(t *testing.T) {
-	t.Parallel()
-	var r approval.RefusedSignals
-	for n := range 250 {
-		r.Add(approval.RefusedSignal{Signal: "resume", Reason: fmt.Sprint(n)})
-	}
-	if r.TotalCount != 250 || len(r.MostRecent) != 100 || r.MostRecent[0].Reason != "150" || r.MostRecent[99].Reason != "249" {
-		t.Errorf("%d, the last %d, from %s", r.TotalCount, len(r.MostRecent), r.MostRecent[0].Reason)
 	}
 }
 

@@ -50,8 +50,8 @@ type PartReport struct {
 	// HeldUp is what holds the part up, and its delegates.
 	HeldUp []turn.HeldUp `json:"heldUp,omitempty"`
 	// Digest is that of the part's latest Idea.
-	Digest         string                   `json:"digest,omitempty"`
-	RefusedSignals []approval.RefusedSignal `json:"refusals,omitempty"`
+	Digest string          `json:"digest,omitempty"`
+	Fates  []approval.Fate `json:"refusals,omitempty"`
 	// SelfPauseCount: see Loop.SelfPauseCount.
 	SelfPauseCount int `json:"ownPauses,omitempty"`
 	// ResumeCount counts how often the part has heard from the whole that it goes on.

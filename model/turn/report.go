@@ -60,8 +60,8 @@ type InstanceReport struct {
 	QuotaUse  QuotaUse       `json:"use,omitzero"`
 	Delegates []DelegateView `json:"delegates,omitempty"`
 	Stalled   bool           `json:"stalled,omitempty"`
-	// RefusedSignals are those since the last Report.
-	RefusedSignals []approval.RefusedSignal `json:"refusals,omitempty"`
+	// Fates are what became of acts since the last Report.
+	Fates []approval.Fate `json:"refusals,omitempty"`
 }
 
 // CallReport is how one Call stands in one instance.

@@ -30,7 +30,8 @@ async function main([address, namespace, process]) {
   });
   const status = await ask(whole, 'status', (s) => s.awaiting === 1 && s.refused === 1 && s.calls.done === 3);
   console.log('refused:', status.refusals[0].id, status.refusals[0].call);
-  console.log('accepted:', status.accepted[0].signal, status.accepted[0].by);
+  const { acts } = await whole.executeUpdate('outcome', { args: [{ ids: ['many', 'many/1', 'many/2', 'many/3'] }] });
+  console.log('became:', ...acts.map((a) => a.became));
 
   await whole.cancel();
   const ended = await whole.result().then((r) => r.status, (e) => e.cause.constructor.name);

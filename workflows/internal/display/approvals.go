@@ -137,12 +137,14 @@ func examplePayload(kind string, p approval.Pending) map[string]any {
 }
 
 // WriteRefusals shows the last signals that changed nothing.
-func WriteRefusals(b *strings.Builder, r approval.RefusedSignals) {
-	if r.TotalCount == 0 {
+func WriteRefusals(b *strings.Builder, fates *approval.Fates) {
+	if fates.RefusedCount == 0 {
 		return
 	}
-	fmt.Fprintf(b, "\n### Signals that changed nothing: %d\n\n", r.TotalCount)
-	for _, one := range r.MostRecent[max(0, len(r.MostRecent)-shownRefusals):] {
-		fmt.Fprintf(b, "- `%s` %s at %s: %s\n", one.Signal, EscapeMarkdown(one.CallID), formatTime(one.RefusedAt), EscapeMarkdown(TruncateBytes(one.Reason, 300)))
+	fmt.Fprintf(b, "\n### Signals that changed nothing: %d\n\n", fates.RefusedCount)
+	list := fates.Refusals()
+	for _, one := range list[max(0, len(list)-shownRefusals):] {
+		fmt.Fprintf(b, "- `%s` %s at %s: %s\n", one.Signal, EscapeMarkdown(one.CallID), formatTime(one.At),
+			EscapeMarkdown(TruncateBytes(one.Reason, 300)))
 	}
 }

@@ -31,8 +31,8 @@ type ContinueAsNewInput struct {
 	ChangedSinceStarting bool                     `json:"dirty,omitempty"`
 	MustCheckOwners      bool                     `json:"waited,omitempty"`
 	CorrectionCount      int                      `json:"corrected,omitempty"`
-	Refusals             approval.RefusedSignals  `json:"refusals"`
-	UnreportedRefusals   []approval.RefusedSignal `json:"untold,omitempty"`
+	Fates                approval.Fates           `json:"refusals"`
+	UnreportedFates      []approval.Fate          `json:"untold,omitempty"`
 	Delegates            []protocol.DelegateRef   `json:"delegates,omitempty"`
 	// UndeliveredSignals are signals that were not handled, and Unsent those that were not sent.
 	UndeliveredSignals []mailbox.CarriedSignal         `json:"undelivered,omitempty"`
@@ -82,6 +82,7 @@ func (i *instance) shouldHoldCalls(ctx workflow.Context) bool {
 func (i *instance) canContinueAsNew(ctx workflow.Context) bool {
 	if !i.isContinueAsNewDue(ctx) || i.running > 0 {
 		i.outbox.ReleaseSignals(ctx)
+		i.inbox.StayOpen()
 		i.continueAsNewDueSince = time.Time{}
 		return false
 	}
@@ -89,7 +90,7 @@ func (i *instance) canContinueAsNew(ctx workflow.Context) bool {
 		i.continueAsNewDueSince = workflow.Now(ctx)
 	}
 	i.outbox.HoldSignals()
-	if !i.outbox.NothingInFlight() {
+	if !i.inbox.CanContinueAsNew(ctx, false) || !i.outbox.NothingInFlight() {
 		return false
 	}
 	if !i.inbox.HasNoSignalSinceWait() {
@@ -105,7 +106,8 @@ func (i *instance) continueAsNew(ctx workflow.Context) error {
 		Dataflow: i.dataflow.CarryIntoNextRun(), ClosedThrough: i.closedThrough, RefusedThrough: i.refusedThrough, ToldThrough: i.toldThrough,
 		Reported:     i.reported.toCarried(),
 		WorkerLosses: i.workerLosses, Held: i.held, Releases: i.releases, ChangedSinceStarting: i.changedSinceStarting,
-		MustCheckOwners: i.mustCheckOwners, CorrectionCount: i.correctionCount, Refusals: i.inbox.Refusals, UnreportedRefusals: i.inbox.UnreportedRefusals,
+		MustCheckOwners: i.mustCheckOwners, CorrectionCount: i.correctionCount,
+		Fates: i.inbox.Fates, UnreportedFates: i.inbox.Unreported,
 		Delegates: i.runningDelegateRefs(), UndeliveredSignals: i.inbox.TakeUnhandled(), UnsentSignals: i.outbox.QueuedSignals(), Quota: i.quota, Begun: i.begun,
 	}
 	c.Reported.HistoryLength = i.totalHistoryLength(ctx)
@@ -135,7 +137,7 @@ func (i *instance) restore(c *ContinueAsNewInput) {
 	i.closedThrough, i.held, i.changedSinceStarting, i.mustCheckOwners, i.correctionCount = c.ClosedThrough, c.Held, c.ChangedSinceStarting,
 		c.MustCheckOwners, c.CorrectionCount
 	i.quota, i.begun, i.refusedThrough, i.toldThrough, i.releases = c.Quota, c.Begun, c.RefusedThrough, c.ToldThrough, c.Releases
-	i.inbox.Refusals, i.inbox.UnreportedRefusals = c.Refusals, c.UnreportedRefusals
+	i.inbox.Fates, i.inbox.Unreported = c.Fates, c.UnreportedFates
 	for _, n := range c.BrokenRequests {
 		i.brokenRequests[n] = true
 	}

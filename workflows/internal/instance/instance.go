@@ -62,7 +62,7 @@ func newInstance(ctx workflow.Context, setup protocol.SharedInstanceSetup, own p
 		workerLosses: map[string]int{}, delegates: map[string]protocol.DelegateRef{}, quota: turn.Unlimited,
 		reported: reportState{ReportState{Idle: true}, map[string]ReportedCall{}}, loadedTools: map[string]bool{}, inbox: mailbox.NewInbox(ctx),
 	}
-	i.outbox = mailbox.NewOutbox(i.inbox)
+	i.outbox, i.inbox.Reports = mailbox.NewOutbox(i.inbox), true
 	i.outbox.AlwaysByCommand = setup.SaveActions
 	palette := ideafile.Palette{
 		Tools: activity.ReadTools(setup.Tools), BindingByTool: setup.Bindings, ApprovalOverride: setup.Oversight, AdaptValuesWithLLM: setup.Adapt,
@@ -203,17 +203,17 @@ func (i *instance) onCorrectSignal(ctx workflow.Context, s protocol.CorrectionSi
 
 func (i *instance) onEndSignal(_ workflow.Context, s protocol.EndSignal) { i.endStatus = s.Status }
 
-// applyDecision takes a person's decision on a Call.
-func (i *instance) applyDecision(ctx workflow.Context, d approval.Decision) error {
+// applyDecision takes a person's decision on a Call, and returns how many have decided so now.
+func (i *instance) applyDecision(ctx workflow.Context, d approval.Decision) (count approval.Count, err error) {
 	i.loadMissingTools(ctx, []string{ideafile.ParseWrittenCall(d.Replacement).Tool})
 	i.verifyProof(ctx, &d)
 	i.markChanged(ctx)
-	err := i.dataflow.ApplyDecision(d)
-	if err != nil {
-		return err
+	if err := i.dataflow.ApplyDecision(d); err != nil {
+		return count, err
 	}
 	i.mustCheckOwners = true
-	return nil
+	call := i.dataflow.FindCall(ideafile.CallIDInInstance(d.CallID, i.ownSetup.Token))
+	return approval.CountSame(call.Decisions, d.SignalID), nil
 }
 
 // markChanged notes that something has happened after which more may be able to start.

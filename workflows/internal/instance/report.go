@@ -30,7 +30,7 @@ func (i *instance) reportToProcess(ctx workflow.Context) {
 	idle := i.dataflow.IsIdle() && !i.changedSinceStarting
 	pending := pendingApprovalsFingerprint(i.dataflow.PendingApprovals())
 	pauseFor := i.dataflow.TakePauseFault()
-	refused := i.inbox.TakeUnreportedRefusals()
+	fates := i.inbox.TakeUnreported()
 
 	before := &i.reported
 	becameIdle := idle && (!before.Idle || i.closedThrough != before.ClosedThrough)
@@ -41,7 +41,8 @@ func (i *instance) reportToProcess(ctx workflow.Context) {
 	awaitedChanged := pending != before.PendingApprovalsKey || i.correctionCount != before.CorrectionCount || others != before.QuotaAndDelegatesKey
 	running := i.running + i.countActiveDelegates()
 	pauseReached := i.reportWanted || (i.held && running == 0 && before.Running > 0)
-	if !becameIdle && !resumedWhileHeld && !closedBroken && !awaitedChanged && !pauseReached && pauseFor == nil && len(refused) == 0 {
+	if !becameIdle && !resumedWhileHeld && !closedBroken && !awaitedChanged && !pauseReached && pauseFor == nil &&
+		len(fates) == 0 {
 		before.Idle = idle
 		return
 	}
@@ -55,7 +56,7 @@ func (i *instance) reportToProcess(ctx workflow.Context) {
 	r.QuotaUse, r.Delegates, r.Stalled = use, delegates, stalled
 	before.ReportCount++
 	r.ReportNumber, r.WorkflowHistoryLength = before.ReportCount, i.totalHistoryLength(ctx)
-	r.Idle, r.PauseFault, r.RefusedSignals, r.HeldByPause, r.Running = idle, pauseFor, refused, i.held, before.Running
+	r.Idle, r.PauseFault, r.Fates, r.HeldByPause, r.Running = idle, pauseFor, fates, i.held, before.Running
 	r.HeardReleaseNumber = i.releases
 	i.outbox.Send(ctx, i.setup.Process, mailbox.OutgoingSignal{Signal: protocol.SignalReport, Payload: r, Repeatable: true})
 }

@@ -36,7 +36,8 @@ func (i *instance) approvalContext() protocol.ApprovalContext {
 
 func (i *instance) view() protocol.InstanceView {
 	v := protocol.InstanceView{
-		State: i.dataflow.State(), Calls: []protocol.CallView{}, Refusals: i.inbox.LastRefusals(), Refused: i.inbox.Refusals.TotalCount,
+		State: i.dataflow.State(), Calls: []protocol.CallView{},
+		Refusals: i.inbox.Fates.Refusals(), Refused: i.inbox.Fates.RefusedCount,
 	}
 	for _, rec := range i.dataflow.CallRecords() {
 		c := protocol.CallView{
@@ -67,7 +68,7 @@ func (i *instance) showDetails(ctx workflow.Context) {
 		pending = append(pending, protocol.Approval{Process: i.setup.Process, Instance: i.ownSetup.Token, Pending: p, ApprovalContext: i.approvalContext()})
 	}
 	display.WritePendingApprovals(&b, pending)
-	display.WriteRefusals(&b, i.inbox.Refusals)
+	display.WriteRefusals(&b, &i.inbox.Fates)
 	setCallDetails(&b, i.dataflow.CallRecords())
 	display.SetDetails(ctx, b.String())
 }

@@ -12,12 +12,18 @@ import (
 // Run is the Instance workflow. Given what an earlier run carried, it goes on from there.
 func Run(ctx workflow.Context, setup protocol.SharedInstanceSetup, own protocol.InstanceStart, carried *ContinueAsNewInput) (*protocol.InstanceResult, error) {
 	i := newInstance(ctx, setup, own, carried)
+	r, err := i.run(ctx)
+	i.inbox.Close(ctx)
+	return r, err
+}
+
+func (i *instance) run(ctx workflow.Context) (*protocol.InstanceResult, error) {
 	err := i.registerQueryHandlers(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if !setup.SaveActions { // else workers look after it
-		lifecycle.WatchProcesses(ctx, i.inbox, setup.Owners(), func() { i.orphaned = true })
+	if !i.setup.SaveActions { // else workers look after it
+		lifecycle.WatchProcesses(ctx, i.inbox, i.setup.Owners(), func() { i.orphaned = true })
 	}
 	i.watchDelegates(ctx)
 	for {

@@ -9,12 +9,14 @@ import (
 	"processidea/model/approval"
 )
 
-// Inbox is where everything that happens to a workflow comes in, one event at a time: signals in the order of history.
+// Inbox is where everything that happens to a workflow comes in, one event at a time: signals in the order of
+// history.
 type Inbox struct {
-	// Refusals are the signals that changed nothing.
-	Refusals approval.RefusedSignals
-	// UnreportedRefusals are those of them that no report has named yet.
-	UnreportedRefusals []approval.RefusedSignal
+	// Fates says what became of people's acts.
+	Fates approval.Fates
+	// Unreported are those of them that no report has named yet, where Reports says that reports are sent.
+	Unreported []approval.Fate
+	Reports    bool
 
 	selector workflow.Selector
 	sources  []*source // of the selector, in its order
@@ -25,11 +27,16 @@ type Inbox struct {
 	wakeAt      time.Time // when the timer fires; zero where there is none
 	cancelTimer workflow.CancelFunc
 
-	// How many signals had arrived when Wait blocked last, whether people's were handled since, and whether a timer is set for another
-	// task: see Quiet.
+	// How many signals had arrived when Wait blocked last, whether people's were handled since, and whether a timer
+	// is set for another task: see Quiet.
 	arrivedBeforeWait    int
 	heardPeopleSinceWait bool
 	nextTaskTimerSet     bool
+
+	// opened: signals are being handled. closing: whoever asks what became of acts is answered at once. answered has
+	// something to receive when somebody was answered for whom the workflow waits.
+	opened, closing, wakeWhenAnswered bool
+	answered                          workflow.Channel
 }
 
 // signalHandler is the channel of one kind of signal, and what handles it.
@@ -41,17 +48,22 @@ type signalHandler struct {
 // NewInbox makes the inbox of the workflow that runs in a context.
 func NewInbox(ctx workflow.Context) *Inbox {
 	b := &Inbox{selector: workflow.NewSelector(ctx), arrivals: signalArrivalsOf(ctx), handlers: map[string]signalHandler{}}
-	// What is not received stays pending: a workflow that still hears others after its end was asked for would hear of that alone.
+	// What is not received stays pending: a workflow that still hears others after its end was asked for would hear
+	// of that alone.
 	b.addChannel(ctx.Done(), func(c workflow.ReceiveChannel) { c.ReceiveAsync(nil) })
+	b.answered = workflow.NewBufferedChannel(ctx, 1)
+	b.addChannel(b.answered, func(c workflow.ReceiveChannel) { c.ReceiveAsync(nil) })
+	b.answerOutcomes(ctx)
 	return b
 }
 
 // maxHandledAtOnce bounds what Wait handles before the workflow looks what follows from it.
 const maxHandledAtOnce = 500
 
-// Wait blocks until something happens, then handles what has happened, so that a burst of signals leads to one report instead of one each.
-// Of a flood it handles a part: the next Wait goes on with it.
+// Wait blocks until something happens, then handles what has happened, so that a burst of signals leads to one report
+// instead of one each. Of a flood it handles a part: the next Wait goes on with it.
 func (b *Inbox) Wait(ctx workflow.Context) {
+	b.opened = true
 	b.dropSpentSources(ctx)
 	if !b.selector.HasPending() {
 		b.arrivedBeforeWait, b.heardPeopleSinceWait = b.arrivals.arrivedCount, false
@@ -62,6 +74,7 @@ func (b *Inbox) Wait(ctx workflow.Context) {
 
 // Drain handles all that has happened, without waiting for more.
 func (b *Inbox) Drain(ctx workflow.Context) {
+	b.opened = true
 	for ctx.Err() == nil && b.selector.HasPending() {
 		b.handlePendingBatch(ctx)
 	}

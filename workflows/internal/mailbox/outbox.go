@@ -1,6 +1,7 @@
 package mailbox
 
 import (
+	"errors"
 	"slices"
 
 	"go.temporal.io/sdk/workflow"
@@ -116,7 +117,7 @@ func (o *Outbox) onSendFailed(ctx workflow.Context, s OutgoingSignal, err error)
 		return
 	}
 	if s.RefusalReason != "" {
-		o.inbox.refuseEach(ctx, s.Signal, jsonval.AsObject(s.Payload), s.RefusalReason)
+		o.inbox.refuseEach(ctx, s.Signal, jsonval.AsObject(s.Payload), errors.New(s.RefusalReason))
 		return
 	}
 	workflow.GetLogger(ctx).Warn("a signal was not delivered", "signal", s.Signal, "error", err)

@@ -1,11 +1,10 @@
 package mailbox
 
 import (
-	"strings"
-
 	"go.temporal.io/sdk/converter"
 	"go.temporal.io/sdk/workflow"
 
+	"processidea/model/approval"
 	"processidea/protocol"
 )
 
@@ -15,7 +14,7 @@ func OnSignal[T any](b *Inbox, ctx workflow.Context, name, description string, h
 	b.registerRawHandler(ctx, name, description, func(ctx workflow.Context, raw converter.RawValue) {
 		v, err := protocol.DecodeSignal[T](raw)
 		if err != nil {
-			b.RecordRefusal(ctx, name, nil, err.Error())
+			b.Conclude(ctx, name, nil, err)
 			return
 		}
 		handle(ctx, v)
@@ -23,22 +22,22 @@ func OnSignal[T any](b *Inbox, ctx workflow.Context, name, description string, h
 }
 
 // OnPersonSignal registers the handler for one kind of signal from people and their scripts. The error that handle returns is why
-// the signal changed nothing.
-func OnPersonSignal(b *Inbox, ctx workflow.Context, name, description string, handle func(workflow.Context, map[string]any) error) {
+// the signal changed nothing, or ErrUnderWay; the count is of those who have decided the same.
+func OnPersonSignal(
+	b *Inbox, ctx workflow.Context, name, description string,
+	handle func(workflow.Context, map[string]any) (approval.Count, error),
+) {
 	b.registerRawHandler(ctx, name, description, func(ctx workflow.Context, raw converter.RawValue) {
 		b.heardPeopleSinceWait = true
 		payload, err := protocol.DecodeObject(raw)
+		var count approval.Count
 		if err == nil {
-			err = handle(ctx, payload)
+			b.Begin(ctx, name, payload)
+			count, err = handle(ctx, approval.AsSent(payload))
 		}
-		if err != nil {
-			b.RecordRefusal(ctx, name, payload, RefusalReason(err))
-		}
+		b.conclude(ctx, name, payload, count, err)
 	})
 }
-
-// RefusalReason is an error as the people read it whose signal it refuses.
-func RefusalReason(err error) string { return strings.TrimPrefix(err.Error(), "model: ") }
 
 // registerRawHandler takes signals of one name raw: the SDK would drop a malformed one with nothing but a line in the log.
 //

@@ -30,7 +30,7 @@ func New(part *protocol.PartRef, inbox *mailbox.Inbox, outbox *mailbox.Outbox) *
 	k := &Keeper{part: part, inbox: inbox}
 	if part == nil {
 		outbox.TakeUndelivered = func(payload map[string]any) bool {
-			return k.takeBack(approval.RefusedSignal{
+			return k.takeBack(approval.Fate{
 				CallID: jsonval.AsText(payload["call"]), OrderID: approval.OrderNamedIn(payload), Digest: jsonval.AsText(payload["digest"]),
 			})
 		}
@@ -115,21 +115,21 @@ func (k *Keeper) TakeFreed() bool {
 	return freed
 }
 
-// TakeRefusals keeps the signals that instances or parts refused. Of an approval under an order nobody needs to hear: no person has sent it. A part tells
-// the whole, which has counted it.
-func (k *Keeper) TakeRefusals(list []approval.RefusedSignal) {
-	for _, refusal := range list {
+// TakeFates keeps what became of acts in instances or parts. Of an approval under an order nobody needs to hear: no
+// person has sent it. A part tells the whole, which has counted it.
+func (k *Keeper) TakeFates(list []approval.Fate) {
+	for _, f := range list {
 		switch {
-		case k.takeBack(refusal):
-		case refusal.OrderID != "" && k.part != nil:
-			k.inbox.ReportRefusal(refusal)
+		case k.takeBack(f):
+		case f.OrderID != "" && k.part != nil:
+			k.inbox.Report(f)
 		default:
-			k.inbox.Refusals.Add(refusal)
+			k.inbox.Learn(f)
 		}
 	}
 }
 
-func (k *Keeper) takeBack(r approval.RefusedSignal) bool {
+func (k *Keeper) takeBack(r approval.Fate) bool {
 	taken := k.Orders.TakeBack(r)
 	k.freed = k.freed || taken
 	return taken

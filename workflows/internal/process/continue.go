@@ -26,23 +26,22 @@ type ContinueAsNewInput struct {
 	LastSealed protocol.IdeaRef                `json:"last"`
 	BaseIdea   protocol.IdeaRef                `json:"base"`
 	// Unsealed is what the States of Base differ in from those of Mind.
-	Unsealed        map[string]any             `json:"unsealed,omitempty"`
-	InstancesHeld   bool                       `json:"held,omitempty"`
-	AcceptedSignals []protocol.AcceptedSignal  `json:"accepted,omitempty"`
-	Revisions       []approval.SteeringPayload `json:"revisions,omitempty"`
-	Refusals        approval.RefusedSignals    `json:"refusals"`
-	Reports         int                        `json:"reports,omitempty"`
-	Resumes         int                        `json:"resumes,omitempty"`
-	NotifiesPeople  bool                       `json:"notifies,omitempty"`
-	LLMMayAdapt     bool                       `json:"adapts,omitempty"`
-	SavesActions    bool                       `json:"savesActions,omitempty"`
-	SentNotices     loop.SentNotices           `json:"watch,omitempty"`
+	Unsealed       map[string]any             `json:"unsealed,omitempty"`
+	InstancesHeld  bool                       `json:"held,omitempty"`
+	Revisions      []approval.SteeringPayload `json:"revisions,omitempty"`
+	Fates          approval.Fates             `json:"refusals"`
+	Reports        int                        `json:"reports,omitempty"`
+	Resumes        int                        `json:"resumes,omitempty"`
+	NotifiesPeople bool                       `json:"notifies,omitempty"`
+	LLMMayAdapt    bool                       `json:"adapts,omitempty"`
+	SavesActions   bool                       `json:"savesActions,omitempty"`
+	SentNotices    loop.SentNotices           `json:"watch,omitempty"`
 	// UndeliveredSignals are signals that were not handled, and Unsent those that were not sent.
 	UndeliveredSignals   []mailbox.CarriedSignal         `json:"undelivered,omitempty"`
 	UnsentSignals        []mailbox.CarriedOutgoingSignal `json:"unsent,omitempty"`
 	LastReportedProgress string                          `json:"progress,omitempty"`
 	Orders               approval.Orders                 `json:"orders,omitempty"`
-	UnreportedRefusals   []approval.RefusedSignal        `json:"untold,omitempty"` // by a part
+	UnreportedFates      []approval.Fate                 `json:"untold,omitempty"` // by a part
 }
 
 // CarriedParts is what a process that is split carries.
@@ -59,17 +58,17 @@ const statusContinued = "continued"
 // continueAsNewInput is what both kinds of processes carry.
 func (c *processCore) continueAsNewInput() ContinueAsNewInput {
 	return ContinueAsNewInput{
-		Bindings: c.setup.Bindings, LastSealed: c.lastSealed, AcceptedSignals: c.acceptedSignals, Refusals: c.inbox.Refusals,
+		Bindings: c.setup.Bindings, LastSealed: c.lastSealed, Fates: c.inbox.Fates,
 		UndeliveredSignals: c.inbox.TakeUnhandled(), UnsentSignals: c.outbox.QueuedSignals(), LastReportedProgress: c.lastReportedProgress,
-		Orders: c.orders.Orders, UnreportedRefusals: c.inbox.UnreportedRefusals,
+		Orders: c.orders.Orders, UnreportedFates: c.inbox.Unreported,
 	}
 }
 
 // restore takes in what an earlier run carried.
 func (c *processCore) restore(from *ContinueAsNewInput) {
-	c.setup.Bindings, c.acceptedSignals, c.inbox.Refusals, c.lastSealed = from.Bindings, from.AcceptedSignals, from.Refusals, from.LastSealed
+	c.setup.Bindings, c.inbox.Fates, c.lastSealed = from.Bindings, from.Fates, from.LastSealed
 	c.phase, c.lastReportedProgress, c.orders.Orders = running, from.LastReportedProgress, from.Orders
-	c.inbox.UnreportedRefusals = from.UnreportedRefusals
+	c.inbox.Unreported = from.UnreportedFates
 	c.journaled = loop.StatusRunning
 }
 
@@ -97,15 +96,22 @@ const (
 func (c *processCore) continueAsNewTimingFor(ctx workflow.Context, due, idle bool) continueAsNewTiming {
 	if !due {
 		c.outbox.ReleaseSignals(ctx)
+		c.inbox.StayOpen()
 		c.continueAsNewDueSince = time.Time{}
 		return continueAsNewLater
 	}
 	c.outbox.HoldSignals()
+	now := workflow.Now(ctx)
+	hurry := !c.continueAsNewDueSince.IsZero() && !now.Before(c.continueAsNewDueSince.Add(patience))
 	idle = idle && c.outbox.NothingInFlight()
+	if idle {
+		idle = c.inbox.CanContinueAsNew(ctx, hurry)
+	} else {
+		c.inbox.StayOpen()
+	}
 	if idle && c.inbox.HasNoSignalSinceWait() {
 		return continueAsNewNow
 	}
-	now := workflow.Now(ctx)
 	if c.continueAsNewDueSince.IsZero() {
 		c.continueAsNewDueSince = now
 		c.inbox.WakeAfter(ctx, patience, "until the process goes on without continuing as new")

@@ -37,8 +37,7 @@ type processCore struct {
 	outcome         loop.Status // how it ended; set when the phase becomes over
 	orphaned        bool        // a process that it belongs to is gone: it ends as if it were cancelled
 
-	lastSealed            protocol.IdeaRef          // the latest Idea of the chain
-	acceptedSignals       []protocol.AcceptedSignal // the last signals by which people steered it
+	lastSealed            protocol.IdeaRef // the latest Idea of the chain
 	orders                *orders.Keeper
 	loopIterations        int       // of the main loop, in this run of the workflow
 	continueAsNewDueSince time.Time // since when it should continue as new and does not; zero: it need not
@@ -82,9 +81,9 @@ func invalidIdeaError(problems diag.Problems) error {
 	return nil
 }
 
-func newCore(ctx workflow.Context, start protocol.ProcessStart, idea *ideafile.Idea) *processCore {
-	info, inbox := workflow.GetInfo(ctx), mailbox.NewInbox(ctx)
-	outbox := mailbox.NewOutbox(inbox)
+func newCore(ctx workflow.Context, inbox *mailbox.Inbox, start protocol.ProcessStart, idea *ideafile.Idea) *processCore {
+	info, outbox := workflow.GetInfo(ctx), mailbox.NewOutbox(inbox)
+	inbox.Reports = start.Part != nil
 	c := &processCore{
 		processID: info.WorkflowExecution.ID, firstRunID: info.FirstRunID, start: start,
 		setup: protocol.SharedRequestSetup{Replies: start.Replies}, inbox: inbox, outbox: outbox,
@@ -169,12 +168,7 @@ func (c *processCore) setAttributes(ctx workflow.Context, status string, awaitin
 	a.SetStatus(ctx, status)
 }
 
-const maxAccepted = 100
-
-// recordAcceptedSignal keeps a signal that has taken effect, for who asks.
-func (c *processCore) recordAcceptedSignal(ctx workflow.Context, kind string, s approval.SteeringPayload) {
-	c.acceptedSignals = append(c.acceptedSignals, protocol.AcceptedSignal{ID: s.ID, Signal: kind, By: s.By, Reason: s.Reason, At: workflow.Now(ctx)})
-	if len(c.acceptedSignals) > maxAccepted {
-		c.acceptedSignals = c.acceptedSignals[1:]
-	}
+// takeAct notes that an act of a person has taken effect that was under way.
+func (c *processCore) takeAct(ctx workflow.Context, kind string, s approval.SteeringPayload) {
+	c.inbox.Conclude(ctx, kind, map[string]any{"id": s.ID, "by": s.By}, nil)
 }

@@ -38,7 +38,7 @@ func (p *unsplitProcess) passOn(ctx workflow.Context, kind string, payload map[s
 	send(ctx, protocol.InstanceID(p.processID, token), mailbox.OutgoingSignal{
 		Signal: kind, Payload: payload, RefusalReason: p.loop.CheckCallWaiting(call, briefly).Error(), // if the instance has ended
 	})
-	return nil
+	return mailbox.ErrUnderWay
 }
 
 // maxExplained is of how many unknown Calls of one signal it is said which ones were probably meant: to find that out among a thousand names
@@ -70,6 +70,7 @@ func withToken(id string, names *spelling.TokenIndex) string {
 // acceptMany hands out the decisions that have a form. Each of the others is refused, as it would be alone.
 func (c *processCore) acceptMany(ctx workflow.Context, many approval.ManyDecisions, handOut func(approval.OneOfMany) error) {
 	for _, one := range many.List {
+		c.inbox.Begin(ctx, one.Kind, one.Payload)
 		err := one.Invalid
 		if err == nil {
 			err = c.orders.CheckDecision(one.Decision)
@@ -77,11 +78,8 @@ func (c *processCore) acceptMany(ctx workflow.Context, many approval.ManyDecisio
 		if err == nil {
 			err = handOut(one)
 		}
-		if err != nil {
-			c.inbox.RecordRefusal(ctx, one.Kind, one.Payload, mailbox.RefusalReason(err))
-		}
+		c.inbox.Conclude(ctx, one.Kind, one.Payload, err)
 	}
-	c.recordAcceptedSignal(ctx, approval.SteerDecide, approval.SteeringPayload{ID: many.ID, By: many.By, Reason: many.Reason})
 }
 
 const nothingWaitsThere = "the instance has not begun or has ended: nothing waits there"
@@ -97,10 +95,10 @@ func (p *splitProcess) Decide(ctx workflow.Context, kind string, payload map[str
 	}
 	to := protocol.PartID(p.processID, number)
 	if !p.decidesThroughParts {
-		to = protocol.InstanceID(to, token)
+		to, payload = protocol.InstanceID(to, token), approval.PassedOn(payload)
 	}
 	p.outbox.Send(ctx, to, mailbox.OutgoingSignal{Signal: kind, Payload: payload, RefusalReason: nothingWaitsThere})
-	return nil
+	return mailbox.ErrUnderWay
 }
 
 // DecideMany gives each part the decisions that are for its instances.
@@ -115,7 +113,7 @@ func (p *splitProcess) DecideMany(ctx workflow.Context, many approval.ManyDecisi
 			return approval.UnknownCallError(one.CallID, nil, p.parts.PendingApprovals())
 		}
 		ofPart[number] = append(ofPart[number], one)
-		return nil
+		return mailbox.ErrUnderWay
 	})
 	for _, number := range jsonval.SortedKeys(ofPart) {
 		p.outbox.SendInTurn(ctx, protocol.PartID(p.processID, number), mailbox.OutgoingSignal{

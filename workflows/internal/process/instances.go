@@ -40,7 +40,7 @@ func (p *unsplitProcess) startJoiningInstances(ctx workflow.Context) error {
 			return err
 		}
 		if j.addSteering != nil {
-			p.recordAcceptedSignal(ctx, approval.SteerAdd, *j.addSteering)
+			p.takeAct(ctx, approval.SteerAdd, *j.addSteering)
 		}
 	}
 	p.sendResumedCalls(ctx)

@@ -18,7 +18,6 @@ func (c *processCore) giveOrder(ctx workflow.Context, o approval.StandingOrder, 
 		return err
 	}
 	log(given)
-	c.recordAcceptedSignal(ctx, approval.SteerAllow, approval.SteeringPayload{ID: o.ID, By: given.DecidedBy, Reason: o.Reason})
 	return nil
 }
 
@@ -29,7 +28,6 @@ func (c *processCore) endOrder(ctx workflow.Context, order string, s approval.St
 	d := steeringDecision(ctx, approval.SteerDisallow, s)
 	d.OrderID = order
 	log(d)
-	c.recordAcceptedSignal(ctx, approval.SteerDisallow, s)
 	return nil
 }
 

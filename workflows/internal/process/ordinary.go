@@ -89,7 +89,7 @@ func (p *unsplitProcess) onInstanceReport(ctx workflow.Context, r turn.InstanceR
 	if !p.loop.ApplyReport(r) {
 		return
 	}
-	p.orders.TakeRefusals(r.RefusedSignals)
+	p.orders.TakeFates(r.Fates)
 	p.approveOf(ctx, r.Token, r.PendingApprovals)
 }
 

@@ -20,11 +20,11 @@ func (p *unsplitProcess) reportToParent(ctx workflow.Context, status loop.Status
 	r := p.partReport(status, last)
 	r.Resting = p.loop.IsAtRest(workflow.Now(ctx)) && !p.loop.HasUnsealedChanges()
 	changed := p.reportFilter.ShouldSend(r, len(p.loop.Instances()))
-	if !changed && !last && len(p.inbox.UnreportedRefusals) == 0 {
+	if !changed && !last && len(p.inbox.Unreported) == 0 {
 		return
 	}
 	p.reportCount++
-	r.Sequence, r.RefusedSignals = p.reportCount, p.inbox.TakeUnreportedRefusals()
+	r.Sequence, r.Fates = p.reportCount, p.inbox.TakeUnreported()
 	if !last {
 		p.outbox.Send(ctx, p.start.Part.Of.ID, mailbox.OutgoingSignal{Signal: protocol.SignalPart, Payload: r})
 		return

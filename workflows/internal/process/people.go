@@ -29,7 +29,6 @@ func (p *unsplitProcess) Pause(ctx workflow.Context, s approval.SteeringPayload)
 	}
 	p.loop.Pause(s.By, s.Reason)
 	p.loop.LogSteering(steeringDecision(ctx, approval.SteerPause, s))
-	p.recordAcceptedSignal(ctx, approval.SteerPause, s)
 	return nil
 }
 
@@ -55,7 +54,6 @@ func (p *unsplitProcess) Resume(ctx workflow.Context, s approval.SteeringPayload
 	}
 	p.loop.Resume(s.Limits)
 	p.loop.LogSteering(steeringDecision(ctx, approval.SteerResume, s))
-	p.recordAcceptedSignal(ctx, approval.SteerResume, s)
 	return nil
 }
 
@@ -121,8 +119,7 @@ func parentPausedFault(s protocol.ParentSignal) *diag.Fault {
 // Revise takes a correction and sends the instances what concerns them. It is accepted once they have taken it in.
 func (p *unsplitProcess) Revise(ctx workflow.Context, s approval.SteeringPayload) error {
 	if p.phase == opening {
-		p.deferUntilRunning(approval.SteerRevise, s, p.Revise)
-		return nil
+		return p.deferUntilRunning(approval.SteerRevise, s, p.Revise)
 	}
 	s.Context = p.loop.WithInstanceTokensResolved(ideafile.NumberDirectPlans(p.idea.Context, s.Context))
 	touched, err := p.loop.ApplyRevision(s)
@@ -138,7 +135,7 @@ func (p *unsplitProcess) Revise(ctx workflow.Context, s approval.SteeringPayload
 	}
 	p.loop.LogSteering(steeringDecision(ctx, approval.SteerRevise, s))
 	p.revisions = append(p.revisions, s)
-	return nil
+	return mailbox.ErrUnderWay
 }
 
 // steeringDecision is a steering signal as the chain keeps it. Of an addition the Ideas hold the messages.
@@ -180,8 +177,7 @@ func messagesForInstance(context []any, token string) []any {
 // AddInstances takes in more instances. It is accepted once they have started.
 func (p *unsplitProcess) AddInstances(ctx workflow.Context, s approval.SteeringPayload) error {
 	if p.phase == opening {
-		p.deferUntilRunning(approval.SteerAdd, s, p.AddInstances)
-		return nil
+		return p.deferUntilRunning(approval.SteerAdd, s, p.AddInstances)
 	}
 	tokens, err := p.loop.AddInstances(s)
 	if err != nil {
@@ -193,7 +189,7 @@ func (p *unsplitProcess) AddInstances(ctx workflow.Context, s approval.SteeringP
 	d.Instances = tokens
 	p.loop.LogSteering(d)
 	p.joining = append(p.joining, joiningInstances{instanceTokens: tokens, addSteering: &s})
-	return nil
+	return mailbox.ErrUnderWay
 }
 
 // signalBeforeStart is a signal that needs instances, of a process that has none yet.
@@ -203,8 +199,9 @@ type signalBeforeStart struct {
 	handle   func(workflow.Context, approval.SteeringPayload) error
 }
 
-func (p *unsplitProcess) deferUntilRunning(kind string, s approval.SteeringPayload, handle func(workflow.Context, approval.SteeringPayload) error) {
+func (p *unsplitProcess) deferUntilRunning(kind string, s approval.SteeringPayload, handle func(workflow.Context, approval.SteeringPayload) error) error {
 	p.earlySignals = append(p.earlySignals, signalBeforeStart{kind, s, handle})
+	return mailbox.ErrUnderWay
 }
 
 // handleSignalsBeforeStart starts the instances and then does what people asked for early. If they paused the process, its instances start
@@ -227,9 +224,7 @@ func (p *unsplitProcess) handleSignalsBeforeStart(ctx workflow.Context) error {
 	}
 	for _, e := range p.earlySignals {
 		err := e.handle(ctx, e.steering)
-		if err != nil {
-			p.inbox.RecordRefusal(ctx, e.kind, map[string]any{"id": e.steering.ID, "by": e.steering.By}, mailbox.RefusalReason(err))
-		}
+		p.inbox.Conclude(ctx, e.kind, map[string]any{"id": e.steering.ID, "by": e.steering.By}, err)
 	}
 	p.earlySignals = nil
 	return nil
@@ -242,7 +237,7 @@ func (p *unsplitProcess) sealRevisions(ctx workflow.Context) {
 	}
 	p.sealCurrentState(ctx)
 	for _, s := range p.revisions {
-		p.recordAcceptedSignal(ctx, approval.SteerRevise, s)
+		p.takeAct(ctx, approval.SteerRevise, s)
 	}
 	p.revisions = nil
 }

@@ -108,8 +108,16 @@ func (p *unsplitProcess) decidePlan(ctx workflow.Context, d approval.Decision) e
 	if d.Kind == approval.SteerAmendPlan {
 		p.recordCauser(d.DecidedBy, tokensOf(pending)...)
 	}
-	request := p.loop.RequestInFlight()
-	if p.loop.DecidePlan(d) && request != nil {
+	request, count := p.loop.RequestInFlight(), approval.Count{Have: 1, Want: 1} // one rejection is enough
+	decided := p.loop.DecidePlan(d)
+	if d.Kind != approval.SteerRejectPlan {
+		count.Want = pending.Deciders.RequiredApprovals()
+		count.Have = count.Want
+	}
+	if still := p.loop.PendingPlan(); !decided && still != nil {
+		count.Have = len(still.DecidedSoFar)
+	}
+	if decided && request != nil {
 		p.ideaAtRequest = p.idea
 		if d.Kind == approval.SteerRejectPlan {
 			p.closeRequest(ctx, request, protocol.CloseSignal{})
@@ -117,7 +125,7 @@ func (p *unsplitProcess) decidePlan(ctx workflow.Context, d approval.Decision) e
 			p.handOutPlan(ctx)
 		}
 	}
-	p.recordAcceptedSignal(ctx, d.Kind, approval.SteeringPayload{ID: d.SignalID, By: d.DecidedBy, Reason: d.Reason})
+	p.inbox.Settle(approval.Fate{ID: d.SignalID, Signal: d.Kind, By: d.DecidedBy, At: workflow.Now(ctx), Count: count})
 	return nil
 }
 
@@ -191,7 +199,7 @@ func (p *splitProcess) passPlanDecisionOn(ctx workflow.Context, payload map[stri
 		return fmt.Errorf("Plans of Request %d wait in %d parts: name one by its digest", *d.PlanRequest, len(of))
 	}
 	p.outbox.Send(ctx, of[0], mailbox.OutgoingSignal{Signal: d.Kind, Payload: payload, RefusalReason: "the part has ended: no Plan waits there"})
-	return nil
+	return mailbox.ErrUnderWay
 }
 
 // plans lists the Plans of the parts that wait.

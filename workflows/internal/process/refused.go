@@ -41,7 +41,7 @@ func (r refused) view() protocol.ProcessView {
 		Result: loop.Result{
 			ProcessID: r.processID, Status: loop.StatusFailed, Instances: map[string]loop.InstanceResult{}, Error: &r.fault,
 		},
-		Waiting: []string{}, Refusals: []approval.RefusedSignal{}, Accepted: []protocol.AcceptedSignal{},
+		Waiting: []string{}, Refusals: []approval.Fate{},
 	}
 }
 

@@ -37,7 +37,7 @@ func (p *unsplitProcess) showDetails(ctx workflow.Context, step loop.Step) {
 	plans := p.plans()
 	display.WritePendingPlans(&b, plans)
 	display.WritePendingApprovals(&b, pending)
-	display.WriteRefusals(&b, p.inbox.Refusals)
+	display.WriteRefusals(&b, &p.inbox.Fates)
 	display.SetDetails(ctx, b.String())
 	p.journal(ctx, status, cmp.Or(r.Error, p.pauseReason(), p.loop.StallFault()))
 	p.setAttributes(ctx, heldUpAttribute(status, p.heldUps()), len(pending)+len(plans))

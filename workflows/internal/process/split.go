@@ -53,7 +53,7 @@ func (p *splitProcess) registerHandlers(ctx workflow.Context) {
 }
 
 func (p *splitProcess) onPartReport(ctx workflow.Context, r split.PartReport) {
-	p.orders.TakeRefusals(r.RefusedSignals)
+	p.orders.TakeFates(r.Fates)
 	before := p.parts.PauseReason
 	p.parts.ApplyReport(r)
 	if f := p.parts.PauseReason; f != nil && before == nil {

@@ -23,7 +23,7 @@ func (p *splitProcess) Pause(ctx workflow.Context, s approval.SteeringPayload) e
 	}
 	p.parts.PauseReason = turn.PauseFault(s.By, s.Reason)
 	p.parts.LogSteering(steeringDecision(ctx, approval.SteerPause, s))
-	p.forwardToParts(ctx, approval.SteerPause, s)
+	p.sendToParts(ctx, approval.SteerPause, forwardedPayload(s.By, s.Reason))
 	return nil
 }
 
@@ -32,14 +32,8 @@ func (p *splitProcess) Resume(ctx workflow.Context, s approval.SteeringPayload) 
 	p.parts.PauseReason, p.mcpUnreachableFault = nil, nil
 	p.parts.Limits = p.parts.Limits.MergedWith(s.Limits)
 	p.parts.LogSteering(steeringDecision(ctx, approval.SteerResume, s))
-	p.forwardToParts(ctx, approval.SteerResume, s)
+	p.sendToParts(ctx, approval.SteerResume, forwardedPayload(s.By, s.Reason))
 	return nil
-}
-
-// forwardToParts sends the parts a signal that they all handle as the whole does, and accepts it.
-func (p *splitProcess) forwardToParts(ctx workflow.Context, kind string, s approval.SteeringPayload) {
-	p.sendToParts(ctx, kind, forwardedPayload(s.By, s.Reason))
-	p.recordAcceptedSignal(ctx, kind, s)
 }
 
 // forwardedPayload is the payload of a steering signal to a part.
@@ -92,7 +86,6 @@ func (p *splitProcess) Revise(ctx workflow.Context, s approval.SteeringPayload) 
 		}
 	}
 	p.parts.LogSteering(steeringDecision(ctx, approval.SteerRevise, s))
-	p.recordAcceptedSignal(ctx, approval.SteerRevise, s)
 	return nil
 }
 
@@ -125,7 +118,6 @@ func (p *splitProcess) AddInstances(ctx workflow.Context, s approval.SteeringPay
 	p.recordCauser(s.By, d.Instances...)
 	p.parts.LogSteering(d)
 	p.parts.AddInstances(d.Instances)
-	p.recordAcceptedSignal(ctx, approval.SteerAdd, s)
 	return nil
 }
 

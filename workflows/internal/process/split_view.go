@@ -105,7 +105,7 @@ func (p *splitProcess) showDetails(ctx workflow.Context, status loop.Status) {
 	plans := p.plans()
 	display.WritePendingPlans(&b, plans)
 	display.WritePendingApprovals(&b, pending)
-	display.WriteRefusals(&b, p.inbox.Refusals)
+	display.WriteRefusals(&b, &p.inbox.Fates)
 	display.SetDetails(ctx, b.String())
 	p.journal(ctx, status, cmp.Or(all.Error, p.pauseReason(), p.parts.StallFault()))
 	p.setAttributes(ctx, heldUpAttribute(status, heldUp), len(pending)+len(plans))

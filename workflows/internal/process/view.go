@@ -55,9 +55,9 @@ func (c *processCore) processViewOf(r loop.Result, pending []protocol.Approval, 
 		waiting = append(waiting, c.askingMCPServersText())
 	}
 	return protocol.ProcessView{
-		Result: r, Waiting: waiting, Refusals: c.inbox.LastRefusals(), Refused: c.inbox.Refusals.TotalCount,
-		Accepted: append([]protocol.AcceptedSignal{}, c.acceptedSignals...), Awaiting: len(pending) + len(plans),
-		Orders: c.orders.Orders.View(),
+		Result: r, Waiting: waiting, Refusals: c.inbox.Fates.Refusals(), Refused: c.inbox.Fates.RefusedCount,
+		Awaiting: len(pending) + len(plans),
+		Orders:   c.orders.Orders.View(),
 	}
 }
 

@@ -7,16 +7,24 @@ import (
 	"processidea/model/loop"
 	"processidea/model/split"
 	"processidea/protocol"
+	"processidea/workflows/internal/mailbox"
 )
 
 // Run is the Process workflow. It reads the Idea and runs it: a process of no more instances than one Request may cover as
 // itself, one of more split into parts. Given what an earlier run carried, it goes on from there.
 func Run(ctx workflow.Context, start protocol.ProcessStart, carried *ContinueAsNewInput) (*loop.Result, error) {
+	inbox := mailbox.NewInbox(ctx)
+	r, err := run(ctx, inbox, start, carried)
+	inbox.Close(ctx)
+	return r, err
+}
+
+func run(ctx workflow.Context, inbox *mailbox.Inbox, start protocol.ProcessStart, carried *ContinueAsNewInput) (*loop.Result, error) {
 	idea, err := readIdea(&start, workflow.GetInfo(ctx).WorkflowExecution.ID)
 	if err != nil {
 		return nil, answerAsRefused(ctx, err)
 	}
-	c := newCore(ctx, start, idea)
+	c := newCore(ctx, inbox, start, idea)
 	if parts := splitOrRestoreParts(ctx, idea, carried); parts != nil {
 		return runSplit(ctx, c, parts, carried)
 	}

@@ -134,27 +134,27 @@ func disallow(p ProcessHandler, ctx workflow.Context, payload map[string]any) er
 // RegisterProcessSignals has a process handle every signal of the table.
 func RegisterProcessSignals(ctx workflow.Context, b *mailbox.Inbox, p ProcessHandler) {
 	for _, s := range table {
-		mailbox.OnPersonSignal(b, ctx, s.name, s.description, func(ctx workflow.Context, payload map[string]any) error {
-			return s.handle(p, ctx, payload)
+		mailbox.OnPersonSignal(b, ctx, s.name, s.description, func(ctx workflow.Context, payload map[string]any) (approval.Count, error) {
+			return approval.Count{}, s.handle(p, ctx, payload)
 		})
 	}
 }
 
 // RegisterInstanceSignals has an instance handle decisions, and refuse what steers: that goes to its process.
-func RegisterInstanceSignals(ctx workflow.Context, b *mailbox.Inbox, process string, decide func(workflow.Context, approval.Decision) error) {
+func RegisterInstanceSignals(ctx workflow.Context, b *mailbox.Inbox, process string, decide func(workflow.Context, approval.Decision) (approval.Count, error)) {
 	for _, s := range table {
 		if s.isDecision {
-			mailbox.OnPersonSignal(b, ctx, s.name, s.description, func(ctx workflow.Context, payload map[string]any) error {
+			mailbox.OnPersonSignal(b, ctx, s.name, s.description, func(ctx workflow.Context, payload map[string]any) (approval.Count, error) {
 				d, err := readDecision(ctx, s.name, payload)
 				if err != nil {
-					return err
+					return approval.Count{}, err
 				}
 				return decide(ctx, d)
 			})
 			continue
 		}
-		mailbox.OnPersonSignal(b, ctx, s.name, "Send it to the process, not to an instance.", func(workflow.Context, map[string]any) error {
-			return fmt.Errorf("%s goes to the process, %s", s.name, process)
+		mailbox.OnPersonSignal(b, ctx, s.name, "Send it to the process, not to an instance.", func(workflow.Context, map[string]any) (approval.Count, error) {
+			return approval.Count{}, fmt.Errorf("%s goes to the process, %s", s.name, process)
 		})
 	}
 }

@@ -1,0 +1,118 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/google/uuid"
+	sdk "go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/temporal"
+
+	"processidea/model/approval"
+	"processidea/protocol"
+)
+
+// maxAnswerTime is how long one call to a server may wait for an answer that a worker is there to give.
+const maxAnswerTime = time.Minute
+
+// act sends an act under an id of its own and returns what became of it, which is not refused. gone says why nothing
+// takes it where the workflow has ended before.
+func (p *Process) act(
+	ctx context.Context, workflow, name, call string, payload map[string]any, gone func() error,
+) (Count, error) {
+	id := uuid.NewString()
+	key := "id"
+	if name == approval.SteerAllow {
+		key = "act"
+	}
+	payload[key] = id
+	sent, err := p.client.signal(ctx, workflow, name, payload)
+	if err != nil {
+		return Count{}, err
+	}
+	o := approval.Outcome{}
+	if sent {
+		list, err := p.outcomes(ctx, workflow, []string{id})
+		if err != nil {
+			return Count{}, err
+		}
+		o = list[0]
+	}
+	switch o.Became {
+	case approval.ActTaken:
+		return o.Count, nil
+	case approval.ActRefused:
+		return Count{}, &RefusedError{p.id, name, call, o.Reason}
+	}
+	return Count{}, &RefusedError{p.id, name, call, gone().Error()}
+}
+
+// outcomes asks a workflow what became of acts that were sent to it, and waits until it is known of each. Of a
+// workflow that has ended without knowing it, none is taken or refused.
+func (p *Process) outcomes(ctx context.Context, workflow string, ids []string) (list []approval.Outcome, err error) {
+	question, wait := uuid.NewString(), queryTimeout
+	var failed error
+	err = p.until(ctx, func() (bool, error) {
+		answer, err := p.client.askOutcomes(ctx, wait, workflow, question, ids)
+		var late *sdk.WorkflowUpdateServiceTimeoutOrCanceledError
+		var refused *temporal.ApplicationError
+		switch {
+		case isNotFound(err):
+			list, err = p.client.outcomesOfEnded(ctx, workflow, ids)
+			return err == nil, err
+		case errors.As(err, &late):
+			// Nobody has taken the question, or what it is about takes its time.
+			if err = p.client.query(ctx, workflow, protocol.QueryStatus, new(any)); err == nil {
+				wait = maxAnswerTime
+			}
+			return false, err
+		case errors.As(err, &refused) && refused.Type() != endedBeforeAnswer:
+			failed = err
+			return true, nil
+		case err != nil:
+			return false, err
+		case slices.ContainsFunc(answer, func(o approval.Outcome) bool { return o.Became == approval.ActUnderWay }):
+			question = uuid.NewString() // for the next run of the workflow
+			return false, nil
+		}
+		list = answer
+		return true, nil
+	})
+	if err == nil {
+		err = failed
+	}
+	return list, err
+}
+
+// endedBeforeAnswer is the type of the error of an Update whose workflow ended before it could be answered.
+const endedBeforeAnswer = "AcceptedUpdateCompletedWorkflow"
+
+// askOutcomes asks once; the same question may be asked again, as long as it has not been answered.
+func (c *Client) askOutcomes(
+	ctx context.Context, wait time.Duration, workflow, question string, ids []string,
+) ([]approval.Outcome, error) {
+	ctx, cancel := context.WithTimeout(ctx, wait)
+	defer cancel()
+	var answer protocol.OutcomeAnswer
+	handle, err := c.temporal.UpdateWorkflow(ctx, sdk.UpdateWorkflowOptions{
+		UpdateID: question, WorkflowID: workflow, UpdateName: protocol.UpdateOutcome,
+		WaitForStage: sdk.WorkflowUpdateStageCompleted, Args: []any{protocol.OutcomeQuestion{IDs: ids}},
+	})
+	if err == nil {
+		err = handle.Get(ctx, &answer)
+	}
+	return answer.Acts, err
+}
+
+// outcomesOfEnded asks a workflow that takes no Updates any more.
+func (c *Client) outcomesOfEnded(ctx context.Context, workflow string, ids []string) ([]approval.Outcome, error) {
+	var answer protocol.OutcomeAnswer
+	q := protocol.OutcomeQuestion{IDs: ids}
+	err := c.queryFor(ctx, slowQueryTimeout, workflow, protocol.UpdateOutcome, &answer, q)
+	if isNotFound(err) { // Temporal keeps nothing of it any more
+		return make([]approval.Outcome, len(ids)), nil
+	}
+	return answer.Acts, err
+}

@@ -1,0 +1,203 @@
+package approval
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"processidea/model/jsonval"
+)
+
+// Fate is what became of an act of a person: of a signal, or of one of many decisions that a signal brings.
+type Fate struct {
+	// ID, Call and By are as the act's payload had them.
+	ID     string `json:"id,omitempty"`
+	Signal string `json:"signal"`
+	CallID string `json:"call,omitempty"`
+	By     string `json:"by,omitempty"`
+	// OrderID names the standing order under which the act would have approved the Call, and Digest is that of the
+	// approval; empty: none.
+	OrderID string `json:"under,omitempty"`
+	Digest  string `json:"digest,omitempty"`
+	// Reason is why the act was refused and changed nothing; empty: it was taken.
+	Reason string    `json:"reason,omitempty"`
+	At     time.Time `json:"at"`
+	// Count is how many have decided the same, once a decision was taken.
+	Count Count `json:"count,omitzero"`
+	// PassedOn: a whole process sent the act past its part to the instance, so that the part tells it.
+	PassedOn bool `json:"passedOn,omitempty"`
+}
+
+const passedOnKey = "passedOn"
+
+// PassedOn is the payload of an act that a whole process sends past a part.
+func PassedOn(payload map[string]any) map[string]any {
+	payload = maps.Clone(payload)
+	payload[passedOnKey] = true
+	return payload
+}
+
+// AsSent is the payload of an act as a person sent it.
+func AsSent(payload map[string]any) map[string]any { return jsonval.WithoutKey(payload, passedOnKey) }
+
+// Count is how many people have decided the same, of how many must: 1 of 2 leaves what they decided on waiting for
+// another one.
+type Count struct {
+	Have int `json:"have"`
+	Want int `json:"want"`
+}
+
+// FateOf begins the Fate of an act, given the payload of its signal.
+func FateOf(signal string, payload map[string]any, at time.Time) Fate {
+	text := func(key string) string { return jsonval.Clip(jsonval.AsText(payload[key]), maxNameLength) }
+	f := Fate{
+		Signal: signal, ID: text(signalIDKey), CallID: text("call"), By: text("by"), OrderID: OrderNamedIn(payload),
+		At: at,
+	}
+	if id := text(actKey); signal == SteerAllow && id != "" {
+		f.ID = id
+	}
+	f.PassedOn = payload[passedOnKey] == true
+	if f.OrderID != "" {
+		f.Digest = text("digest")
+	}
+	return f
+}
+
+// Limits of what is kept and asked.
+const (
+	maxFates       = 5000
+	maxRefusals    = 100  // that are listed
+	MaxActsAtOnce  = 2000 // that one question is about
+	maxRefusalText = 1000 // characters
+)
+
+// Fates keeps what became of the latest acts, and which acts are under way. An act without an id is kept where it was
+// refused.
+//
+// Invariants: an id has the Fate that it was given first, until that is one of more than 5,000; an act under way has
+// none.
+type Fates struct {
+	Latest       []Fate          `json:"last"`
+	RefusedCount int             `json:"count"` // of all that were refused
+	UnderWay     map[string]bool `json:"underWay,omitempty"`
+	byID         map[string]Fate // of Latest; nil: not made yet
+}
+
+// Begin notes that an act has come whose Fate will follow.
+func (l *Fates) Begin(id string) {
+	if _, known := l.find(id); id == "" || known {
+		return
+	}
+	if l.UnderWay == nil {
+		l.UnderWay = map[string]bool{}
+	}
+	l.UnderWay[id] = true
+}
+
+// Settle keeps the Fate of an act, and reports whether it did: of what was taken and not under way nobody asks.
+func (l *Fates) Settle(f Fate) (kept bool) {
+	f.Reason = jsonval.Clip(f.Reason, maxRefusalText)
+	if f.Reason != "" {
+		l.RefusedCount++
+	} else if !l.UnderWay[f.ID] {
+		return false
+	}
+	delete(l.UnderWay, f.ID)
+	if _, known := l.find(f.ID); !known && f.ID != "" {
+		l.byID[f.ID] = f
+	}
+	l.Latest = append(l.Latest, f)
+	if len(l.Latest) > maxFates {
+		delete(l.byID, l.Latest[0].ID)
+		l.Latest = l.Latest[1:]
+	}
+	return true
+}
+
+func (l *Fates) find(id string) (f Fate, known bool) {
+	if l.byID == nil {
+		l.byID = map[string]Fate{}
+		for _, f := range l.Latest {
+			if _, earlier := l.byID[f.ID]; !earlier && f.ID != "" {
+				l.byID[f.ID] = f
+			}
+		}
+	}
+	f, known = l.byID[id]
+	return f, known
+}
+
+// Refusals lists the last hundred acts that changed nothing: a list, never nil.
+func (l *Fates) Refusals() []Fate {
+	refusals := []Fate{}
+	for n := len(l.Latest) - 1; n >= 0 && len(refusals) < maxRefusals; n-- {
+		if l.Latest[n].Reason != "" {
+			refusals = append(refusals, l.Latest[n])
+		}
+	}
+	slices.Reverse(refusals)
+	return refusals
+}
+
+// What an Outcome says of an act.
+const (
+	ActTaken    = "taken"
+	ActRefused  = "refused"
+	ActUnderWay = "underWay" // its Fate is not known yet: the workflow goes on in another run, which is asked again
+	ActUnknown  = "unknown"
+)
+
+// Outcome answers what became of the act of an id.
+type Outcome struct {
+	ID     string `json:"id"`
+	Became string `json:"became"`           // taken, refused, underWay or unknown
+	Reason string `json:"reason,omitempty"` // why it was refused, or is not known
+	Count  Count  `json:"count,omitzero"`   // of a decision that was taken
+}
+
+const unknownAct = "no act with this id has come here, or at least 5,000 others came after it: " +
+	"what became of it is not kept any more"
+
+// Outcomes answers what became of acts, in their order. allHeard is whether every act that has come was begun; else
+// one that is not known may yet be.
+func (l *Fates) Outcomes(ids []string, allHeard bool) (list []Outcome) {
+	for _, id := range ids {
+		o := Outcome{ID: id, Became: ActTaken}
+		switch f, known := l.find(id); {
+		case known && f.Reason != "":
+			o.Became, o.Reason = ActRefused, f.Reason
+		case known:
+			o.Count = f.Count
+		case l.UnderWay[id] || !allHeard:
+			o.Became = ActUnderWay
+		default:
+			o.Became, o.Reason = ActUnknown, unknownAct
+		}
+		list = append(list, o)
+	}
+	return list
+}
+
+// Known reports whether the question what became of acts can be answered, as it stays.
+func (l *Fates) Known(ids []string, allHeard bool) bool {
+	return !slices.ContainsFunc(l.Outcomes(ids, allHeard), func(o Outcome) bool { return o.Became == ActUnderWay })
+}
+
+// CheckActIDs returns what is wrong with the ids of a question.
+func CheckActIDs(ids []string) error {
+	switch {
+	case len(ids) == 0:
+		return errors.New(`it asks for nothing: "ids" is missing`)
+	case len(ids) > MaxActsAtOnce:
+		return fmt.Errorf("%d ids are too many for one question, which takes %d", len(ids), MaxActsAtOnce)
+	}
+	for n, id := range ids {
+		if length := len([]rune(id)); length == 0 || length > maxNameLength {
+			return fmt.Errorf("ids[%d] has %d characters, where an id has 1 to %d", n, length, maxNameLength)
+		}
+	}
+	return nil
+}

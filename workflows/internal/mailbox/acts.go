@@ -1,0 +1,157 @@
+package mailbox
+
+import (
+	"errors"
+	"slices"
+	"strings"
+
+	"go.temporal.io/sdk/workflow"
+
+	"processidea/model/approval"
+	"processidea/protocol"
+)
+
+// This file keeps what becomes of people's acts, and answers who asks for it. An act is under way from the moment it
+// is handled until it has a Fate.
+
+// ErrUnderWay is what the handler of an act returns that has its Fate later: Settle brings it.
+var ErrUnderWay = errors.New("what becomes of it is not known yet")
+
+// Reports that nobody takes are bounded: of a flood of nonsense the last ones are as good as all.
+const (
+	maxUnreported           = 100 // without an id, beside those under standing orders
+	maxUnreportedAltogether = 5000
+)
+
+// Begin notes that an act has come; but of no person comes what a whole process sends its parts, and what stands
+// under an order.
+func (b *Inbox) Begin(ctx workflow.Context, signal string, payload map[string]any) {
+	f := approval.FateOf(signal, payload, workflow.Now(ctx))
+	if f.OrderID == "" && f.ID != protocol.ForwardedID {
+		b.Fates.Begin(f.ID)
+	}
+}
+
+// Conclude keeps what the handler of an act returned.
+func (b *Inbox) Conclude(ctx workflow.Context, signal string, payload map[string]any, err error) {
+	b.conclude(ctx, signal, payload, approval.Count{}, err)
+}
+
+func (b *Inbox) conclude(ctx workflow.Context, signal string, payload map[string]any, count approval.Count, err error) {
+	if errors.Is(err, ErrUnderWay) {
+		return
+	}
+	f := approval.FateOf(signal, payload, workflow.Now(ctx))
+	f.Count = count
+	if err != nil {
+		f.Reason = strings.TrimPrefix(err.Error(), "model: ")
+	}
+	b.Settle(f)
+}
+
+// Settle keeps the Fate of an act, for who asks and for the next report.
+func (b *Inbox) Settle(f approval.Fate) {
+	if b.Fates.Settle(f) {
+		b.Report(f)
+	}
+}
+
+// Learn keeps a Fate that another workflow has reported. What came to it from here was sent on, and is reported on.
+func (b *Inbox) Learn(f approval.Fate) {
+	sentOn := b.Fates.UnderWay[f.ID]
+	if kept := b.Fates.Settle(f); kept && sentOn || f.PassedOn {
+		b.Report(f)
+	}
+}
+
+// Report has a Fate named in the next report. Each approval under a standing order that was refused is, since it was
+// counted.
+func (b *Inbox) Report(f approval.Fate) {
+	if !b.Reports {
+		return
+	}
+	b.Unreported = append(b.Unreported, f)
+	if len(b.Unreported) <= maxUnreported {
+		return
+	}
+	drop := slices.IndexFunc(b.Unreported, func(f approval.Fate) bool { return f.OrderID == "" && f.ID == "" })
+	if drop < 0 && len(b.Unreported) > maxUnreportedAltogether {
+		drop = 0
+	}
+	if drop >= 0 {
+		b.Unreported = slices.Delete(b.Unreported, drop, drop+1)
+	}
+}
+
+// TakeUnreported returns what has become of acts since it was called last.
+func (b *Inbox) TakeUnreported() []approval.Fate {
+	list := b.Unreported
+	b.Unreported = nil
+	return list
+}
+
+// refuseEach refuses a signal that nobody received. Of one that brings many decisions each is refused, as it would be
+// alone.
+func (b *Inbox) refuseEach(ctx workflow.Context, signal string, payload map[string]any, reason error) {
+	many, err := approval.ReadDecisions(payload)
+	if signal != approval.SteerDecide || err != nil {
+		b.Conclude(ctx, signal, payload, reason)
+		return
+	}
+	for _, one := range many.List {
+		b.Conclude(ctx, one.Kind, one.Payload, reason)
+	}
+}
+
+// answerOutcomes registers the question what became of acts. It is part of every workflow from its first task on.
+func (b *Inbox) answerOutcomes(ctx workflow.Context) {
+	err := workflow.SetUpdateHandlerWithOptions(ctx, protocol.UpdateOutcome, b.outcome, workflow.UpdateHandlerOptions{
+		Validator:   func(_ workflow.Context, q protocol.OutcomeQuestion) error { return approval.CheckActIDs(q.IDs) },
+		Description: `What became of acts, once it is known of each: {"ids": [those of their payloads]}.`,
+	})
+	if err == nil {
+		now := func(q protocol.OutcomeQuestion) (protocol.OutcomeAnswer, error) {
+			return protocol.OutcomeAnswer{Acts: b.Fates.Outcomes(q.IDs, true)}, nil
+		}
+		err = workflow.SetQueryHandlerWithOptions(ctx, protocol.UpdateOutcome, now, workflow.QueryHandlerOptions{
+			Description: `What the Update "outcome" answers, as it is known: for a workflow that has ended.`,
+		})
+	}
+	if err != nil {
+		panic(err) // the handlers' types are wrong
+	}
+}
+
+// outcome waits until each of the acts has a Fate, or none can come any more.
+func (b *Inbox) outcome(ctx workflow.Context, q protocol.OutcomeQuestion) (protocol.OutcomeAnswer, error) {
+	ctx, done := workflow.NewDisconnectedContext(ctx)
+	defer done()
+	err := workflow.Await(ctx, func() bool { return b.closing || b.Fates.Known(q.IDs, b.hasHandledAll()) })
+	if b.wakeWhenAnswered {
+		b.answered.SendAsync(nil)
+	}
+	return protocol.OutcomeAnswer{Acts: b.Fates.Outcomes(q.IDs, b.hasHandledAll())}, err
+}
+
+// hasHandledAll reports whether every signal that has arrived was handled, or is being.
+func (b *Inbox) hasHandledAll() bool {
+	return b.opened && !slices.ContainsFunc(b.arrivals.unhandledNames, b.isHandled)
+}
+
+// CanContinueAsNew reports whether everybody who asked what became of acts was answered; Wait returns once that is
+// so. hurry: who still waits is answered now, and asks the next run of the workflow.
+func (b *Inbox) CanContinueAsNew(ctx workflow.Context, hurry bool) bool {
+	b.closing, b.wakeWhenAnswered = hurry, true
+	return workflow.AllHandlersFinished(ctx)
+}
+
+// StayOpen takes back what CanContinueAsNew said to those who ask.
+func (b *Inbox) StayOpen() { b.closing, b.wakeWhenAnswered = false, false }
+
+// Close answers whoever still asks, before the workflow ends.
+func (b *Inbox) Close(ctx workflow.Context) {
+	b.closing = true
+	ctx, done := workflow.NewDisconnectedContext(ctx)
+	defer done()
+	_ = workflow.Await(ctx, func() bool { return workflow.AllHandlersFinished(ctx) })
+}

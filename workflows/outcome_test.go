@@ -1,0 +1,206 @@
+package workflows_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+
+	sdk "go.temporal.io/sdk/client"
+
+	"processidea/client"
+	"processidea/internal/longrun"
+	"processidea/model/approval"
+	"processidea/model/approval/policy"
+	"processidea/model/loop"
+	"processidea/protocol"
+	"processidea/store/chain"
+)
+
+// Each instance takes some of the decisions and refuses the others, and whoever sent them hears of each. The long run
+// has a thousand.
+func TestEachOfManyDecisionsIsAnsweredThoughEveryInstanceRefusesSome(t *testing.T) {
+	t.Parallel()
+	for name, config := range map[string]string{"in one piece": "", "in parts": `"batch": 2`} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			atLength(t)
+			instances, each := 5, 24
+			if longrun.Enabled() {
+				each = 200
+			}
+			var calls []string
+			for n := range each {
+				calls = append(calls, fmt.Sprintf(`{"_tool": "pay", "n": %d}`, n))
+			}
+			s := paying(t, newTill(t), config, `{"by": {"count": 2}}`, rows(1, instances)+
+				`, {"type": "plan", "stage": "complete", "plan": [`+strings.Join(calls, ",")+`]}`)
+			s.start()
+			var list []client.Decision
+			for n, a := range s.waitsFor(instances * each) {
+				d := client.Decision{Kind: client.Approve, Call: a.CallID, Digest: a.Digest, By: "ann"}
+				if n%3 == 0 {
+					d.Digest = strings.Repeat("0", 64)
+				}
+				list = append(list, d)
+			}
+			outcomes, err := client.New(s.client, s.namespace, store).Process(s.id).DecideMany(t.Context(), list)
+			if err != nil || len(outcomes) != len(list) {
+				t.Fatalf("%d outcomes, %v", len(outcomes), err)
+			}
+			for n, o := range outcomes {
+				refused := strings.Contains(o.Refused, "the digest is not that of what waits now")
+				wrongCount := !refused && o.Count != (client.Count{Have: 1, Want: 2})
+				if refused != (n%3 == 0) || wrongCount || o.Call != list[n].Call {
+					t.Errorf("decision %d, on %s: %q, %+v", n, o.Call, o.Refused, o.Count)
+				}
+			}
+			s.cancel()
+		})
+	}
+}
+
+// Nothing of an act depends on anybody who asks for it, nor on its id.
+func TestClientsThatOnlySignalAreHeardAndAnActIsAnsweredOnceAndForAll(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		config string
+		every  int
+	}{"in one piece": {"", 0}, "in parts": {`"batch": 1`, 0}, "continued as new": {"", 1}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			till := newTill(t)
+			s := paying(t, till, c.config, "true", rows(1, 3)+`,`+payOnce)
+			s.every = c.every
+			run := s.start()
+			waiting := s.waitsFor(3)
+			s.signal(s.id, approval.SteerPause, map[string]any{})
+			s.signal(s.id, approval.SteerResume, map[string]any{})
+			s.signal(s.id, policy.Approve, map[string]any{"call": waiting[0].CallID})
+			eventually(t, "one is paid", func() bool { return len(till.seen()) == 1 })
+			for range 2 { // the second changes nothing, and nothing of what became of the first
+				s.signal(s.id, policy.Approve, map[string]any{"call": waiting[1].CallID, "id": "once"})
+			}
+			s.signal(s.id, approval.SteerDecide, map[string]any{"id": "many", "decisions": []any{
+				map[string]any{"call": "9.9@2", "decision": "approve"},
+				map[string]any{"call": "0.1@2", "decision": "perhaps", "id": "odd"}}})
+			got := s.became(s.id, "once", "never sent", "many", "many/1", "odd")
+			for n, want := range []string{
+				approval.ActTaken, approval.ActUnknown, approval.ActTaken,
+				`there is no Call "9.9@2"`, `"decision" is one of`,
+			} {
+				if !strings.Contains(got[n], want) {
+					t.Errorf("%q, want %q", got[n], want)
+				}
+			}
+			eventually(t, "the repetition is refused", func() bool { return s.processStatus().Refused == 3 })
+			if again := s.became(s.id, "once")[0]; again != approval.ActTaken {
+				t.Errorf("then %s", again)
+			}
+			s.signal(s.id, policy.Approve, map[string]any{"call": waiting[2].CallID})
+			if r := s.end(run); r.Calls.Done != 3 || len(till.seen()) != 3 {
+				t.Errorf("%+v", r.Calls)
+			}
+		})
+	}
+}
+
+// A fork is a process of its own: what was sent to the other one is not known there.
+func TestAForkKnowsNothingOfActsThatWereSentToItsOrigin(t *testing.T) {
+	t.Parallel()
+	s := paying(t, newTill(t), "", "true", rows(1, 1)+`,`+payOnce)
+	s.start()
+	s.waitsFor(1)
+	s.signal(s.id, approval.SteerPause, map[string]any{"id": "p"})
+	s.areTaken("p")
+	eventually(t, "it is sealed", func() bool { return s.processStatus().Ideas > 0 })
+	fork := newScenario(t, `{}`)
+	fork.id, fork.idea = s.id+"-fork", chain.Fork(s.sealedLast())
+	fork.start()
+	if got := fork.became(fork.id, "p")[0]; got != approval.ActUnknown {
+		t.Error(got)
+	}
+	s.cancel()
+	fork.cancel()
+}
+
+// The server keeps an act while no worker runs, and no question: who asks is told so, and answered once there is a
+// worker again.
+func TestWhatIsSentWhileNoWorkerRunsTakesEffectAndIsAnsweredOnceOneDoes(t *testing.T) {
+	t.Parallel()
+	c := newCrash(t)
+	pay := httpTool(c.tool("pay", nil), `, "_approval": {"by": {"count": 2}}`)
+	s := newScenario(t, `{"schema": {"tools": {"pay": `+pay+`}},
+		"context": [{"type": "text", "text": "t"}, `+payOnce+`]}`)
+	kill := c.work()
+	run := c.start(s)
+	waiting := s.waitsFor(1)
+	kill()
+	for range 2 {
+		s.signal(s.id, approval.SteerPause, map[string]any{"id": "twice"})
+	}
+	told := 0
+	found, err := client.Dial(t.Context(), client.Options{
+		Temporal: sdk.Options{HostPort: server.Address(), Namespace: c.id}, Store: storeDir,
+		OnNoWorker: func(string, error) {
+			told++
+			c.work()
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer found.Close()
+	d := client.Decision{Kind: client.Approve, Call: waiting[0].CallID, By: "ann"}
+	count, err := found.Process(s.id).DecideAndCount(t.Context(), d)
+	if err != nil || told != 1 || count != (client.Count{Have: 1, Want: 2}) {
+		t.Fatalf("%+v, %v; told %d times", count, err, told)
+	}
+	s.areTaken("twice")
+	if v := s.processStatus(); v.Refused != 1 || v.Status != loop.StatusPaused {
+		t.Errorf("%s, %+v", v.Status, v.Refusals)
+	}
+	s.signal(s.id, approval.SteerResume, map[string]any{})
+	s.signal(s.id, policy.Approve, map[string]any{"call": waiting[0].CallID, "by": "bob"})
+	if r := c.finish(run); r.Calls.Done != 1 || len(c.calls("pay")) != 1 {
+		t.Errorf("%+v after %d calls", r.Calls, len(c.calls("pay")))
+	}
+}
+
+func TestAWorkerKilledBetweenAnActAndItsAnswerLosesNeither(t *testing.T) {
+	t.Parallel()
+	c := newCrash(t)
+	mcp := newMCPServer(t)
+	release := mcp.hang(t)
+	s := newScenario(t, mcp.several("", "①"), addsForAll, nothingMore)
+	first := c.production()
+	run := c.start(s)
+	s.isAsking()
+	s.signal(s.id, approval.SteerPause, map[string]any{"id": "p"})
+	s.signal(s.id, approval.SteerRevise, map[string]any{"id": "v",
+		"context": []any{map[string]any{"type": "text", "text": "Mind the gap."}}})
+	ask, err := c.client.UpdateWorkflow(t.Context(), sdk.UpdateWorkflowOptions{
+		WorkflowID: s.id, UpdateName: protocol.UpdateOutcome, WaitForStage: sdk.WorkflowUpdateStageAccepted,
+		Args: []any{protocol.OutcomeQuestion{IDs: []string{"p", "v"}}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	first.Signal(syscall.SIGKILL)
+	first.Wait()
+	release()
+	c.production()
+	var answer protocol.OutcomeAnswer
+	if err := ask.Get(t.Context(), &answer); err != nil {
+		t.Fatal(err)
+	}
+	notTaken := func(o approval.Outcome) bool { return o.Became != approval.ActTaken }
+	if slices.ContainsFunc(answer.Acts, notTaken) || len(answer.Acts) != 2 {
+		t.Errorf("%+v", answer)
+	}
+	s.signal(s.id, approval.SteerResume, map[string]any{})
+	if r := c.finish(run); r.Calls.Done != 1 || !strings.Contains(s.prompt(1), "Mind the gap.") {
+		t.Errorf("%+v", r.Calls)
+	}
+}
