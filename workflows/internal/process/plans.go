@@ -76,22 +76,8 @@ func (p *unsplitProcess) awaitStartDecision(ctx workflow.Context) error {
 	return nil
 }
 
-// ApprovePlan has the Plan that waits run.
-func (p *unsplitProcess) ApprovePlan(ctx workflow.Context, _ map[string]any, d approval.Decision) error {
-	return p.decidePlan(ctx, d)
-}
-
-// AmendPlan has the Plan run with other Calls.
-func (p *unsplitProcess) AmendPlan(ctx workflow.Context, _ map[string]any, d approval.Decision) error {
-	return p.decidePlan(ctx, d)
-}
-
-// RejectPlan has nothing of the Plan run.
-func (p *unsplitProcess) RejectPlan(ctx workflow.Context, _ map[string]any, d approval.Decision) error {
-	return p.decidePlan(ctx, d)
-}
-
-func (p *unsplitProcess) decidePlan(ctx workflow.Context, d approval.Decision) error {
+// DecidePlan takes a decision on the Plan that waits: it runs as it is, with other Calls, or not at all.
+func (p *unsplitProcess) DecidePlan(ctx workflow.Context, _ map[string]any, d approval.Decision) error {
 	pending := p.loop.PendingPlan()
 	if pending != nil && d.Proof != "" {
 		d.Finding = activity.VerifyProof(ctx, d.Proof, pending.Name(), p.processID)
@@ -166,24 +152,9 @@ func planWaitingText(v protocol.PlanView) string {
 	return fmt.Sprintf("%s%s (%s) since %s", protocol.WaitingForPerson, v.Name(), v.Summary(), v.Since.UTC().Format(time.RFC3339))
 }
 
-// ApprovePlan passes the approval of a part's Plan on.
-func (p *splitProcess) ApprovePlan(ctx workflow.Context, payload map[string]any, d approval.Decision) error {
-	return p.passPlanDecisionOn(ctx, payload, d)
-}
-
-// AmendPlan passes the amendment of a part's Plan on.
-func (p *splitProcess) AmendPlan(ctx workflow.Context, payload map[string]any, d approval.Decision) error {
-	return p.passPlanDecisionOn(ctx, payload, d)
-}
-
-// RejectPlan passes the rejection of a part's Plan on.
-func (p *splitProcess) RejectPlan(ctx workflow.Context, payload map[string]any, d approval.Decision) error {
-	return p.passPlanDecisionOn(ctx, payload, d)
-}
-
-// passPlanDecisionOn sends a decision to the part whose Plan it is about, by the digest; without one, by the number of the Request, where only one Plan
-// of that number waits.
-func (p *splitProcess) passPlanDecisionOn(ctx workflow.Context, payload map[string]any, d approval.Decision) error {
+// DecidePlan sends a decision to the part whose Plan it is about, by the digest; without one, by the number of the
+// Request, where only one Plan of that number waits.
+func (p *splitProcess) DecidePlan(ctx workflow.Context, payload map[string]any, d approval.Decision) error {
 	var of []string
 	for _, v := range p.plans() {
 		if d.ApprovalDigest == v.Digest || (d.ApprovalDigest == "" && v.Request == *d.PlanRequest) {

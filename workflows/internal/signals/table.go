@@ -25,10 +25,8 @@ type ProcessHandler interface {
 	// Allow takes a standing order, and Disallow ends the one of an id.
 	Allow(ctx workflow.Context, o approval.StandingOrder) error
 	Disallow(ctx workflow.Context, order string, s approval.SteeringPayload) error
-	// ApprovePlan, AmendPlan and RejectPlan decide on a Plan that waits as a whole.
-	ApprovePlan(ctx workflow.Context, payload map[string]any, d approval.Decision) error
-	AmendPlan(ctx workflow.Context, payload map[string]any, d approval.Decision) error
-	RejectPlan(ctx workflow.Context, payload map[string]any, d approval.Decision) error
+	// DecidePlan takes a decision on a Plan that waits as a whole, or passes it on.
+	DecidePlan(ctx workflow.Context, payload map[string]any, d approval.Decision) error
 }
 
 // table holds every kind of signal from people, in the order in which the Temporal UI shows them.
@@ -50,12 +48,12 @@ var table = []signalKind{
 		allow, false},
 	{approval.SteerDisallow, `End what allow gave: {"order": its id, "by"?, "reason"?}.`, disallow, false},
 
-	planSignal(approval.SteerApprovePlan, `Run a Plan that waits, as shown: {"request", "digest"?, "by"?, "groups"?, "reason"?, "proof"?}.`,
-		ProcessHandler.ApprovePlan),
-	planSignal(approval.SteerAmendPlan, `Run a Plan that waits with other Calls: {"request", "calls": all of them, "digest"?, "by"?, "reason"?, …}.`,
-		ProcessHandler.AmendPlan),
-	planSignal(approval.SteerRejectPlan, `Run nothing of a Plan that waits: {"request", "reason", "digest"?, "by"?, …}. The reason goes to the LLM.`,
-		ProcessHandler.RejectPlan),
+	planSignal(approval.SteerApprovePlan,
+		`Run a Plan that waits, as shown: {"request", "digest"?, "by"?, "groups"?, "reason"?, "proof"?}.`),
+	planSignal(approval.SteerAmendPlan,
+		`Run a Plan that waits with other Calls: {"request", "calls": all of them, "digest"?, "by"?, "reason"?, …}.`),
+	planSignal(approval.SteerRejectPlan,
+		`Run nothing of a Plan that waits: {"request", "reason", "digest"?, "by"?, …}. The reason goes to the LLM.`),
 }
 
 // signalKind is one kind of signal from people.
@@ -95,15 +93,13 @@ func steeringSignal(kind, description string, steer func(ProcessHandler, workflo
 	}, false}
 }
 
-func planSignal(
-	kind, description string, decide func(ProcessHandler, workflow.Context, map[string]any, approval.Decision) error,
-) signalKind {
+func planSignal(kind, description string) signalKind {
 	return signalKind{kind, description, func(p ProcessHandler, ctx workflow.Context, payload map[string]any) error {
 		d, err := approval.ReadPlanDecision(kind, payload)
 		if err != nil {
 			return err
 		}
-		return decide(p, ctx, payload, d)
+		return p.DecidePlan(ctx, payload, d)
 	}, false}
 }
 
@@ -134,27 +130,33 @@ func disallow(p ProcessHandler, ctx workflow.Context, payload map[string]any) er
 // RegisterProcessSignals has a process handle every signal of the table.
 func RegisterProcessSignals(ctx workflow.Context, b *mailbox.Inbox, p ProcessHandler) {
 	for _, s := range table {
-		mailbox.OnPersonSignal(b, ctx, s.name, s.description, func(ctx workflow.Context, payload map[string]any) (approval.Count, error) {
+		handle := func(ctx workflow.Context, payload map[string]any) (approval.Count, error) {
 			return approval.Count{}, s.handle(p, ctx, payload)
-		})
+		}
+		mailbox.OnPersonSignal(b, ctx, s.name, s.description, handle)
 	}
 }
 
 // RegisterInstanceSignals has an instance handle decisions, and refuse what steers: that goes to its process.
-func RegisterInstanceSignals(ctx workflow.Context, b *mailbox.Inbox, process string, decide func(workflow.Context, approval.Decision) (approval.Count, error)) {
+func RegisterInstanceSignals(
+	ctx workflow.Context, b *mailbox.Inbox, process string,
+	decide func(workflow.Context, approval.Decision) (approval.Count, error),
+) {
 	for _, s := range table {
+		description := "Send it to the process, not to an instance."
+		handle := func(workflow.Context, map[string]any) (approval.Count, error) {
+			return approval.Count{}, fmt.Errorf("%s goes to the process, %s", s.name, process)
+		}
 		if s.isDecision {
-			mailbox.OnPersonSignal(b, ctx, s.name, s.description, func(ctx workflow.Context, payload map[string]any) (approval.Count, error) {
+			description = s.description
+			handle = func(ctx workflow.Context, payload map[string]any) (approval.Count, error) {
 				d, err := readDecision(ctx, s.name, payload)
 				if err != nil {
 					return approval.Count{}, err
 				}
 				return decide(ctx, d)
-			})
-			continue
+			}
 		}
-		mailbox.OnPersonSignal(b, ctx, s.name, "Send it to the process, not to an instance.", func(workflow.Context, map[string]any) (approval.Count, error) {
-			return approval.Count{}, fmt.Errorf("%s goes to the process, %s", s.name, process)
-		})
+		mailbox.OnPersonSignal(b, ctx, s.name, description, handle)
 	}
 }

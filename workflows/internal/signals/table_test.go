@@ -111,13 +111,13 @@ func TestEverySignalReachesAMethodOfItsOwnAndEveryMethodIsReached(t *testing.T) 
 	t.Parallel()
 	reached := map[string]string{} // the kind by the method
 	for _, s := range table {
-		p := &recorder{}
+		p := &recorder{kind: s.name}
 		err := s.handle(p, nil, payloads[s.name])
 		if err != nil || len(p.called) != 1 {
 			t.Fatalf("%s calls %q, %v", s.name, p.called, err)
 		}
 		method := p.called[0]
-		if by, taken := reached[method]; taken && !s.isDecision {
+		if by, taken := reached[method]; taken && method != "Decide" && method != "DecidePlan" {
 			t.Errorf("%s and %s both call %s", by, s.name, method)
 		}
 		reached[method] = s.name
@@ -127,19 +127,26 @@ func TestEverySignalReachesAMethodOfItsOwnAndEveryMethodIsReached(t *testing.T) 
 	}
 }
 
-// recorder is a Process that notes which method was called.
-type recorder struct{ called []string }
+// recorder is a Process that notes which method was called, and is told of decisions of one kind.
+type recorder struct {
+	kind   string
+	called []string
+}
 
 func (r *recorder) note(method string) error {
 	r.called = append(r.called, method)
 	return nil
 }
 
-func (r *recorder) Decide(_ workflow.Context, kind string, _ map[string]any, d approval.Decision) error {
-	if d.Kind != kind {
+func (r *recorder) noteDecision(method string, d approval.Decision) error {
+	if d.Kind != r.kind {
 		r.called = append(r.called, "another decision")
 	}
-	return r.note("Decide")
+	return r.note(method)
+}
+
+func (r *recorder) Decide(_ workflow.Context, _ string, _ map[string]any, d approval.Decision) error {
+	return r.noteDecision("Decide", d)
 }
 func (r *recorder) DecideMany(workflow.Context, approval.ManyDecisions) error {
 	return r.note("DecideMany")
@@ -148,14 +155,8 @@ func (r *recorder) Allow(workflow.Context, approval.StandingOrder) error { retur
 func (r *recorder) Disallow(workflow.Context, string, approval.SteeringPayload) error {
 	return r.note("Disallow")
 }
-func (r *recorder) ApprovePlan(workflow.Context, map[string]any, approval.Decision) error {
-	return r.note("ApprovePlan")
-}
-func (r *recorder) AmendPlan(workflow.Context, map[string]any, approval.Decision) error {
-	return r.note("AmendPlan")
-}
-func (r *recorder) RejectPlan(workflow.Context, map[string]any, approval.Decision) error {
-	return r.note("RejectPlan")
+func (r *recorder) DecidePlan(_ workflow.Context, _ map[string]any, d approval.Decision) error {
+	return r.noteDecision("DecidePlan", d)
 }
 func (r *recorder) Pause(workflow.Context, approval.SteeringPayload) error  { return r.note("Pause") }
 func (r *recorder) Resume(workflow.Context, approval.SteeringPayload) error { return r.note("Resume") }
