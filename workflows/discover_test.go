@@ -162,6 +162,9 @@ func TestASplitProcessHearsPeopleWhileItsServersAreAskedAndWhenTheyAreDown(t *te
 	s.script(`{"when": "\"sum\":{\"sum\":", "solution": {"calls": []}}`, strings.Replace(addsForAll, `{"solution"`, `{"when": "Go.", "solution"`, 1))
 	run := s.start()
 	eventually(t, "the process is paused", func() bool { return s.processStatus().Status == loop.StatusPaused })
+	if v := s.processStatus(); v.Error == nil || v.Error.Code != ideafile.CodeMCPUnreachable {
+		t.Errorf("it is paused for %v", v.Error)
+	}
 	s.signal(s.id, approval.SteerPause, map[string]any{"by": "ann"})
 	s.heard(1)
 	server.describe("Adds two numbers.")

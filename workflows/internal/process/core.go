@@ -25,6 +25,9 @@ import (
 type processCore struct {
 	processID, firstRunID string
 
+	own variant                 // what this kind of process does in its own way
+	log func(approval.Decision) // logs what somebody decided on the whole process
+
 	start protocol.ProcessStart
 	idea  *ideafile.Idea              // with every correction
 	setup protocol.SharedRequestSetup // what all Requests share
@@ -51,6 +54,43 @@ type processCore struct {
 	notifiesPeople bool // the worker knows whom to tell what waits for people
 	llmMayAdapt    bool // the LLM may be asked to fit values to schemas
 	savesActions   bool // what a hosted server bills is saved, at the price of time
+}
+
+// variant is what an ordinary process and one that is split into parts do each in its own way.
+type variant interface {
+	// pauseReason is why the process is paused; nil: it is not.
+	pauseReason() *diag.Fault
+	// pauseWithFault pauses the process for a reason of its own, unless it is paused already.
+	pauseWithFault(f *diag.Fault)
+	// showStarting shows a process that has no instances yet.
+	showStarting(ctx workflow.Context)
+	// registerHandlers registers what the process hears and what it is asked.
+	registerHandlers(ctx workflow.Context) error
+	// open begins the process, in its first run.
+	open(ctx workflow.Context) error
+	// run is the main loop, from the first Request or part to the result; cancel ends the process as cancelled.
+	run(ctx workflow.Context) (*loop.Result, error)
+	cancel(ctx workflow.Context) error
+
+	pause(ctx workflow.Context, s approval.SteeringPayload)
+	// resume reports whether anything was paused.
+	resume(ctx workflow.Context, s approval.SteeringPayload) bool
+	// revise takes a correction, the messages of which it may spell otherwise; add returns the instances that are new.
+	// Both return the Idea as it is then. Without one, the error says why nothing has changed.
+	revise(ctx workflow.Context, s *approval.SteeringPayload) (*ideafile.Idea, error)
+	add(s approval.SteeringPayload) (*ideafile.Idea, []string, error)
+
+	instanceTokens() []string
+	// ownerOf finds the instance or the part that a Call belongs to, and why a decision on it is refused that nobody
+	// receives. The error proposes other Calls for one that is not known, which takes long, unless briefly says not
+	// to; nil: it does not.
+	ownerOf(call string, briefly func() bool) (owner, refusal string, err error)
+	// receiverOf is the workflow that decisions on a Call are sent to, and whether that is past the part.
+	receiverOf(owner, call string) (to string, pastPart bool)
+	// dealOut sends some of many decisions.
+	dealOut(ctx workflow.Context, many approval.ManyDecisions, some []ownedDecision)
+	// approveAll approves what waits and is covered by standing orders.
+	approveAll(ctx workflow.Context)
 }
 
 // phase is where a process is in its life; see the package doc.
@@ -81,7 +121,9 @@ func invalidIdeaError(problems diag.Problems) error {
 	return nil
 }
 
-func newCore(ctx workflow.Context, inbox *mailbox.Inbox, start protocol.ProcessStart, idea *ideafile.Idea) *processCore {
+func newCore(
+	ctx workflow.Context, inbox *mailbox.Inbox, start protocol.ProcessStart, idea *ideafile.Idea,
+) *processCore {
 	info, outbox := workflow.GetInfo(ctx), mailbox.NewOutbox(inbox)
 	inbox.Reports = start.Part != nil
 	c := &processCore{
@@ -168,7 +210,7 @@ func (c *processCore) setAttributes(ctx workflow.Context, status string, awaitin
 	a.SetStatus(ctx, status)
 }
 
-// takeAct notes that an act of a person has taken effect that was under way.
-func (c *processCore) takeAct(ctx workflow.Context, kind string, s approval.SteeringPayload) {
-	c.inbox.Conclude(ctx, kind, map[string]any{"id": s.ID, "by": s.By}, nil)
+// concludeAct notes that an act of a person that was under way has taken effect, or is refused after all.
+func (c *processCore) concludeAct(ctx workflow.Context, kind string, s approval.SteeringPayload, refusal error) {
+	c.inbox.Conclude(ctx, kind, map[string]any{"id": s.ID, "by": s.By}, refusal)
 }

@@ -8,53 +8,67 @@ import (
 	"processidea/model/approval"
 	"processidea/model/ideafile"
 	"processidea/model/ideafile/spelling"
-	"processidea/model/jsonval"
 	"processidea/protocol"
 	"processidea/workflows/internal/mailbox"
 )
 
-// This file passes decisions on to the instances that they are about, one by one or many at once.
+// This file passes decisions on to the instances that they are about, one by one or many at once. What an instance
+// refuses, it reports.
 
-// sender is how a signal is sent: at once, or in turn where it is one of many.
-type sender func(ctx workflow.Context, to string, s mailbox.OutgoingSignal)
-
-// Decide passes a decision on to the instance that it is about. What the instance refuses, it reports.
-func (p *unsplitProcess) Decide(ctx workflow.Context, kind string, payload map[string]any, d approval.Decision) error {
-	if err := p.orders.CheckDecision(d); err != nil {
+// Decide passes a decision on to the instance that it is about.
+func (c *processCore) Decide(ctx workflow.Context, payload map[string]any, d approval.Decision) error {
+	owner, refusal, err := c.ownerOfDecision(d, nil)
+	if err != nil {
 		return err
 	}
-	return p.passOn(ctx, kind, payload, d.CallID, p.outbox.Send, nil)
+	to, pastPart := c.own.receiverOf(owner, d.CallID)
+	if pastPart {
+		payload = approval.PassedOn(payload)
+	}
+	c.outbox.Send(ctx, to, mailbox.OutgoingSignal{Signal: d.Kind, Payload: payload, RefusalReason: refusal})
+	return mailbox.ErrUnderWay
 }
 
-// passOn sends a decision to its instance.
-func (p *unsplitProcess) passOn(ctx workflow.Context, kind string, payload map[string]any, call string, send sender, briefly func() bool) error {
-	token, known := p.loop.FindInstance(ideafile.InstanceTokenOfCallID(call))
-	if !known {
-		return p.loop.CheckCallWaiting(call, briefly)
+// ownerOfDecision is ownerOf for a decision that people may take.
+func (c *processCore) ownerOfDecision(d approval.Decision, briefly func() bool) (owner, refusal string, err error) {
+	if err := c.orders.CheckDecision(d); err != nil {
+		return "", "", err
 	}
-	if p.phase == opening {
-		return errors.New("the process has not begun: nothing waits there")
-	}
-	send(ctx, protocol.InstanceID(p.processID, token), mailbox.OutgoingSignal{
-		Signal: kind, Payload: payload, RefusalReason: p.loop.CheckCallWaiting(call, briefly).Error(), // if the instance has ended
-	})
-	return mailbox.ErrUnderWay
+	return c.own.ownerOf(d.CallID, briefly)
 }
 
 // maxExplained is of how many unknown Calls of one signal it is said which ones were probably meant: to find that out among a thousand names
 // takes a millisecond, and a workflow task must be short.
 const maxExplained = 20
 
-// DecideMany passes each decision on to its instance, in turn.
-func (p *unsplitProcess) DecideMany(ctx workflow.Context, many approval.ManyDecisions) error {
-	names, unknown := spelling.NewTokenIndex(p.loop.InstanceTokens()), 0
+// ownedDecision is one of many decisions that an instance or a part is to receive.
+type ownedDecision struct {
+	approval.OneOfMany
+	owner, refusal string
+}
+
+// DecideMany passes each decision on, in turn. One that is refused leaves the others as they are.
+func (c *processCore) DecideMany(ctx workflow.Context, many approval.ManyDecisions) error {
+	names, unknown := spelling.NewTokenIndex(c.own.instanceTokens()), 0
 	briefly := func() bool {
 		unknown++
 		return unknown > maxExplained
 	}
-	p.acceptMany(ctx, many, func(one approval.OneOfMany) error {
-		return p.passOn(ctx, one.Kind, one.Payload, withToken(one.CallID, names), p.outbox.SendInTurn, briefly)
-	})
+	var some []ownedDecision
+	for _, one := range many.List {
+		c.inbox.Begin(ctx, one.Kind, one.Payload)
+		owner, refusal, err := "", "", one.Invalid
+		if err == nil {
+			one.CallID = withToken(one.CallID, names)
+			owner, refusal, err = c.ownerOfDecision(one.Decision, briefly)
+		}
+		if err != nil {
+			c.inbox.Conclude(ctx, one.Kind, one.Payload, err)
+			continue
+		}
+		some = append(some, ownedDecision{one, owner, refusal})
+	}
+	c.own.dealOut(ctx, many, some)
 	return nil
 }
 
@@ -67,65 +81,71 @@ func withToken(id string, names *spelling.TokenIndex) string {
 	return ideafile.CallIDInInstance(id, token)
 }
 
-// acceptMany hands out the decisions that have a form. Each of the others is refused, as it would be alone.
-func (c *processCore) acceptMany(ctx workflow.Context, many approval.ManyDecisions, handOut func(approval.OneOfMany) error) {
-	for _, one := range many.List {
-		c.inbox.Begin(ctx, one.Kind, one.Payload)
-		err := one.Invalid
-		if err == nil {
-			err = c.orders.CheckDecision(one.Decision)
-		}
-		if err == nil {
-			err = handOut(one)
-		}
-		c.inbox.Conclude(ctx, one.Kind, one.Payload, err)
+func (p *unsplitProcess) instanceTokens() []string { return p.loop.InstanceTokens() }
+
+func (p *unsplitProcess) ownerOf(call string, briefly func() bool) (owner, refusal string, err error) {
+	token, known := p.loop.FindInstance(ideafile.InstanceTokenOfCallID(call))
+	if known && p.phase == opening {
+		return "", "", errors.New("the process has not begun: nothing waits there")
+	}
+	err = p.loop.CheckCallWaiting(call, briefly)
+	if !known {
+		return "", "", err
+	}
+	return token, err.Error(), nil // if the instance has ended
+}
+
+func (p *unsplitProcess) receiverOf(owner, _ string) (to string, pastPart bool) {
+	return protocol.InstanceID(p.processID, owner), false
+}
+
+func (p *unsplitProcess) dealOut(ctx workflow.Context, _ approval.ManyDecisions, some []ownedDecision) {
+	for _, one := range some {
+		p.outbox.SendInTurn(ctx, protocol.InstanceID(p.processID, one.owner), mailbox.OutgoingSignal{
+			Signal: one.Kind, Payload: one.Payload, RefusalReason: one.refusal,
+		})
 	}
 }
 
 const nothingWaitsThere = "the instance has not begun or has ended: nothing waits there"
 
-// Decide passes a decision on to the instance that it is about; by its part where that deals out decisions that came before.
-func (p *splitProcess) Decide(ctx workflow.Context, kind string, payload map[string]any, d approval.Decision) error {
-	if err := p.orders.CheckDecision(d); err != nil {
-		return err
+func (p *splitProcess) instanceTokens() []string { return p.parts.InstanceTokens() }
+
+func (p *splitProcess) ownerOf(call string, briefly func() bool) (owner, refusal string, err error) {
+	token, _ := p.parts.FindInstance(ideafile.InstanceTokenOfCallID(call))
+	number := p.parts.PartNumberOf(token)
+	switch {
+	case number > 0:
+		return protocol.PartID(p.processID, number), nothingWaitsThere, nil
+	case briefly != nil && briefly():
+		return "", "", approval.ErrUnknownCallBriefly(call)
 	}
-	token, number := p.instanceOfCall(d.CallID)
-	if number == 0 {
-		return approval.UnknownCallError(d.CallID, nil, p.parts.PendingApprovals())
-	}
-	to := protocol.PartID(p.processID, number)
-	if !p.decidesThroughParts {
-		to, payload = protocol.InstanceID(to, token), approval.PassedOn(payload)
-	}
-	p.outbox.Send(ctx, to, mailbox.OutgoingSignal{Signal: kind, Payload: payload, RefusalReason: nothingWaitsThere})
-	return mailbox.ErrUnderWay
+	return "", "", approval.UnknownCallError(call, nil, p.parts.PendingApprovals())
 }
 
-// DecideMany gives each part the decisions that are for its instances.
-func (p *splitProcess) DecideMany(ctx workflow.Context, many approval.ManyDecisions) error {
-	names, unknown, ofPart := spelling.NewTokenIndex(p.parts.InstanceTokens()), 0, map[int][]approval.OneOfMany{}
-	p.acceptMany(ctx, many, func(one approval.OneOfMany) error {
-		_, number := p.instanceOfCall(withToken(one.CallID, names))
-		if number == 0 {
-			if unknown++; unknown > maxExplained {
-				return approval.ErrUnknownCallBriefly(one.CallID)
-			}
-			return approval.UnknownCallError(one.CallID, nil, p.parts.PendingApprovals())
+// receiverOf is the Call's part where parts deal out decisions that came before.
+func (p *splitProcess) receiverOf(owner, call string) (to string, pastPart bool) {
+	if p.decidesThroughParts {
+		return owner, false
+	}
+	token, _ := p.parts.FindInstance(ideafile.InstanceTokenOfCallID(call))
+	return protocol.InstanceID(owner, token), true
+}
+
+// dealOut gives each part the decisions that are for its instances.
+func (p *splitProcess) dealOut(ctx workflow.Context, many approval.ManyDecisions, some []ownedDecision) {
+	byPart := map[string][]approval.OneOfMany{}
+	for _, one := range some {
+		byPart[one.owner] = append(byPart[one.owner], one.OneOfMany)
+	}
+	for _, part := range p.parts.All {
+		to := protocol.PartID(p.processID, part.Number)
+		if list := byPart[to]; list != nil {
+			p.outbox.SendInTurn(ctx, to, mailbox.OutgoingSignal{
+				Signal: approval.SteerDecide, Payload: many.Passed(protocol.ForwardedID, list),
+				RefusalReason: nothingWaitsThere,
+			})
 		}
-		ofPart[number] = append(ofPart[number], one)
-		return mailbox.ErrUnderWay
-	})
-	for _, number := range jsonval.SortedKeys(ofPart) {
-		p.outbox.SendInTurn(ctx, protocol.PartID(p.processID, number), mailbox.OutgoingSignal{
-			Signal: approval.SteerDecide, Payload: many.Passed(protocol.ForwardedID, ofPart[number]), RefusalReason: nothingWaitsThere,
-		})
 	}
 	p.decidesThroughParts = true
-	return nil
-}
-
-// instanceOfCall returns the instance that a Call's id names, and the number of its part; 0 if there is none.
-func (p *splitProcess) instanceOfCall(id string) (token string, number int) {
-	token, _ = p.parts.FindInstance(ideafile.InstanceTokenOfCallID(id))
-	return token, p.parts.PartNumberOf(token)
 }

@@ -1,7 +1,8 @@
-// Package process is the Process workflow. Run picks one of two types: unsplitProcess, which has instances of its own and
-// asks the LLM for all of them, and splitProcess, which has more instances than one Request may cover and runs them in parts,
-// each a process itself. What both have in common is processCore: the Idea, the inbox and outbox, the chain, standing orders.
-// Decisions are taken by packages loop (Loop) and split (Process); here they become commands.
+// Package process is the Process workflow. Run picks one of two types: unsplitProcess, which has instances of its own
+// and asks the LLM for all of them, and splitProcess, which has more instances than one Request may cover and runs them
+// in parts, each a process itself. What both have in common is processCore: the Idea, the inbox and outbox, the chain,
+// standing orders, and what people signal. What each does in its own way is a variant. Decisions are taken by packages
+// loop (Loop) and split (Process); here they become commands.
 //
 // A process's life (phase):
 //

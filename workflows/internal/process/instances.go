@@ -40,7 +40,7 @@ func (p *unsplitProcess) startJoiningInstances(ctx workflow.Context) error {
 			return err
 		}
 		if j.addSteering != nil {
-			p.takeAct(ctx, approval.SteerAdd, *j.addSteering)
+			p.concludeAct(ctx, approval.SteerAdd, *j.addSteering, nil)
 		}
 	}
 	p.sendResumedCalls(ctx)
@@ -52,7 +52,7 @@ func (p *unsplitProcess) startJoiningInstances(ctx workflow.Context) error {
 func (p *unsplitProcess) startInstances(ctx workflow.Context, tokens []string) error {
 	setup, messages := p.instanceSetup(), messagesByInstance(p.idea)
 	setup.Context = messages[""]
-	p.sendQuotasExcept(ctx, tokens) // these start with theirs
+	p.sendQuotas(ctx, tokens...) // these start with theirs
 	for from := 0; from < len(tokens); from += protocol.MaxPendingChildStarts {
 		var started []workflow.ChildWorkflowFuture
 		for _, token := range tokens[from:min(from+protocol.MaxPendingChildStarts, len(tokens))] {

@@ -12,37 +12,38 @@ import (
 
 // This file takes standing orders, and sends the approvals under them.
 
-func (c *processCore) giveOrder(ctx workflow.Context, o approval.StandingOrder, log func(approval.Decision)) error {
-	given, err := c.orders.Give(ctx, o, orders.Scope{ProcessID: c.processID, Idea: c.idea, Override: c.approvalOverride(), ToolsKnown: c.phase != opening})
+// Allow takes a standing order, and approves what waits and is covered.
+func (c *processCore) Allow(ctx workflow.Context, o approval.StandingOrder) error {
+	given, err := c.orders.Give(ctx, o, orders.Scope{
+		ProcessID: c.processID, Idea: c.idea, Override: c.approvalOverride(), ToolsKnown: c.phase != opening,
+	})
 	if err != nil {
 		return err
 	}
-	log(given)
+	c.log(given)
+	c.own.approveAll(ctx)
 	return nil
 }
 
-func (c *processCore) endOrder(ctx workflow.Context, order string, s approval.SteeringPayload, log func(approval.Decision)) error {
+// Disallow ends a standing order.
+func (c *processCore) Disallow(ctx workflow.Context, order string, s approval.SteeringPayload) error {
 	if err := c.orders.End(ctx, order, s); err != nil {
 		return err
 	}
 	d := steeringDecision(ctx, approval.SteerDisallow, s)
 	d.OrderID = order
-	log(d)
+	c.log(d)
 	return nil
 }
 
-// Allow takes a standing order, and approves what waits and is covered.
-func (p *unsplitProcess) Allow(ctx workflow.Context, o approval.StandingOrder) error {
-	if err := p.giveOrder(ctx, o, p.loop.LogSteering); err != nil {
-		return err
-	}
-	p.approveAll(ctx)
-	return nil
-}
-
-// Disallow ends a standing order.
-func (p *unsplitProcess) Disallow(ctx workflow.Context, order string, s approval.SteeringPayload) error {
-	return p.endOrder(ctx, order, s, p.loop.LogSteering)
+// approveOf approves under orders what waits with an owner, an instance or a part. What nobody receives is taken back.
+func (c *processCore) approveOf(ctx workflow.Context, owner string, waits []approval.Pending) {
+	c.orders.Approve(ctx, c.idea, owner, waits, func(call string, payload map[string]any) {
+		to, _ := c.own.receiverOf(owner, call)
+		c.outbox.SendInTurn(ctx, to, mailbox.OutgoingSignal{
+			Signal: policy.Approve, Payload: payload, RefusalReason: nothingWaitsThere,
+		})
+	})
 }
 
 func (p *unsplitProcess) approveAll(ctx workflow.Context) {
@@ -51,45 +52,8 @@ func (p *unsplitProcess) approveAll(ctx workflow.Context) {
 	}
 }
 
-func (p *unsplitProcess) approveOf(ctx workflow.Context, token string, waits []approval.Pending) {
-	p.orders.Approve(ctx, p.idea, token, waits, func(_ string, payload map[string]any) {
-		p.outbox.SendInTurn(ctx, protocol.InstanceID(p.processID, token), approvalUnderOrder(payload))
-	})
-}
-
-// approvalUnderOrder approves a Call under an order. Where nobody receives it, it is taken back.
-func approvalUnderOrder(payload map[string]any) mailbox.OutgoingSignal {
-	return mailbox.OutgoingSignal{Signal: policy.Approve, Payload: payload, RefusalReason: nothingWaitsThere}
-}
-
-// Allow takes a standing order for all parts, and approves what waits and is covered.
-func (p *splitProcess) Allow(ctx workflow.Context, o approval.StandingOrder) error {
-	if err := p.giveOrder(ctx, o, p.parts.LogSteering); err != nil {
-		return err
-	}
-	p.approveAll(ctx)
-	return nil
-}
-
-// Disallow ends a standing order.
-func (p *splitProcess) Disallow(ctx workflow.Context, order string, s approval.SteeringPayload) error {
-	return p.endOrder(ctx, order, s, p.parts.LogSteering)
-}
-
 func (p *splitProcess) approveAll(ctx workflow.Context) {
 	for _, part := range p.parts.All {
-		p.approveOf(ctx, part.Number, part.Report.PendingApprovals)
+		p.approveOf(ctx, protocol.PartID(p.processID, part.Number), part.Report.PendingApprovals)
 	}
-}
-
-func (p *splitProcess) approveOf(ctx workflow.Context, number int, waits []approval.Pending) {
-	to := protocol.PartID(p.processID, number)
-	p.orders.Approve(ctx, p.idea, to, waits, func(call string, payload map[string]any) {
-		at := to
-		if !p.decidesThroughParts {
-			token, _ := p.instanceOfCall(call)
-			at = protocol.InstanceID(to, token)
-		}
-		p.outbox.SendInTurn(ctx, at, approvalUnderOrder(payload))
-	})
 }

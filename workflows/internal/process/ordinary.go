@@ -29,7 +29,7 @@ type unsplitProcess struct {
 
 	childInstances []workflow.ChildWorkflowFuture // the instances that this run of the workflow started
 	joining        []joiningInstances
-	earlySignals   []signalBeforeStart
+	earlySignals   []func(workflow.Context) // of a process that has no instances yet
 	endedInstances endedInstances
 
 	instancesHeld bool                       // the instances were told that the process is paused
@@ -57,6 +57,7 @@ func newUnsplitProcess(ctx workflow.Context, c *processCore, carried *ContinueAs
 			p.loop.SkipOutput()
 		}
 	}
+	c.log = p.loop.LogSteering
 	p.loop.Knows = func(change string) bool { return mailbox.Knows(ctx, change) }
 	if c.start.Part != nil {
 		p.loop.MarkAsPart()
@@ -66,7 +67,7 @@ func newUnsplitProcess(ctx workflow.Context, c *processCore, carried *ContinueAs
 }
 
 // registerHandlers registers what the process hears. The order is that in which the selector offers what is pending: it never changes.
-func (p *unsplitProcess) registerHandlers(ctx workflow.Context) {
+func (p *unsplitProcess) registerHandlers(ctx workflow.Context) error {
 	if owners := p.lifetimeOwners(); len(owners) > 0 && !p.start.SaveActions { // else workers look after it
 		lifecycle.WatchProcesses(ctx, p.inbox, owners, func() { p.orphaned = true })
 	}
@@ -74,6 +75,7 @@ func (p *unsplitProcess) registerHandlers(ctx workflow.Context) {
 	mailbox.OnSignal(p.inbox, ctx, protocol.SignalLead, "From the process that this one works for: it is paused, or goes on, or allows more.", p.onParentSignal)
 	signals.RegisterProcessSignals(ctx, p.inbox, p)
 	p.registerHeldUp(ctx)
+	return p.registerQueries(ctx, p, "", "instances")
 }
 
 // lifetimeOwners lists the processes with which this one ends: the one that it is a part of, and those that it is a delegate of.
@@ -93,9 +95,8 @@ func (p *unsplitProcess) onInstanceReport(ctx workflow.Context, r turn.InstanceR
 	p.approveOf(ctx, r.Token, r.PendingApprovals)
 }
 
-// startFirstRun opens a process that is new.
-func (p *unsplitProcess) startFirstRun(ctx workflow.Context) error {
-	err := p.bindTools(ctx, p)
+func (p *unsplitProcess) open(ctx workflow.Context) error {
+	err := p.bindTools(ctx)
 	if err != nil {
 		return err
 	}

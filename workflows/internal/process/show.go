@@ -55,7 +55,6 @@ func writeFailuresText(b *strings.Builder, list turn.Failures) {
 
 const shownFailures = 5
 
-// showStarting shows a process that has no instances yet.
 func (p *unsplitProcess) showStarting(ctx workflow.Context) {
 	if p.pauseReason() != nil {
 		p.showDetails(ctx, loop.StepPaused)

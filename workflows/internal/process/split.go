@@ -24,8 +24,6 @@ type splitProcess struct {
 	*processCore
 	parts              *split.Process
 	finalStatesByToken map[string]any // of all instances at the end, by token
-	// mcpUnreachableFault is why the process is paused before it has any part: its MCP servers could not be asked.
-	mcpUnreachableFault *diag.Fault
 	// decidesThroughParts: many decisions at once have come, which the parts deal out. What is decided later goes the same way, so that it does not
 	// overtake them.
 	decidesThroughParts bool
@@ -33,6 +31,7 @@ type splitProcess struct {
 
 func newSplitProcess(c *processCore, parts *split.Process, carried *ContinueAsNewInput) *splitProcess {
 	p := &splitProcess{processCore: c, parts: parts}
+	c.log = parts.LogSteering
 	if carried == nil && c.start.Quota != nil {
 		p.parts.ParentQuota = *c.start.Quota
 	}
@@ -45,12 +44,15 @@ func newSplitProcess(c *processCore, parts *split.Process, carried *ContinueAsNe
 }
 
 // registerHandlers registers what the process hears. The order is that in which the selector offers what is pending: it never changes.
-func (p *splitProcess) registerHandlers(ctx workflow.Context) {
+func (p *splitProcess) registerHandlers(ctx workflow.Context) error {
 	mailbox.OnSignal(p.inbox, ctx, protocol.SignalPart, "From a part: what it has come to.", p.onPartReport)
 	mailbox.OnSignal(p.inbox, ctx, protocol.SignalLead, "From the process that this one works for: it is paused, or goes on, or allows more.", p.onParentSignal)
 	signals.RegisterProcessSignals(ctx, p.inbox, p)
 	p.registerHeldUp(ctx)
+	return p.registerQueries(ctx, p, " Each part has a chain of its own.", "parts")
 }
+
+func (p *splitProcess) open(ctx workflow.Context) error { return p.bindTools(ctx) }
 
 func (p *splitProcess) onPartReport(ctx workflow.Context, r split.PartReport) {
 	p.orders.TakeFates(r.Fates)
@@ -59,18 +61,7 @@ func (p *splitProcess) onPartReport(ctx workflow.Context, r split.PartReport) {
 	if f := p.parts.PauseReason; f != nil && before == nil {
 		p.pauseOtherParts(ctx, r.Number, f)
 	}
-	p.approveOf(ctx, r.Number, p.parts.All[r.Number-1].Report.PendingApprovals)
-}
-
-// pauseOtherParts pauses the parts beside one that has paused for a reason of its own.
-func (p *splitProcess) pauseOtherParts(ctx workflow.Context, paused int, f *diag.Fault) {
-	for _, number := range p.parts.RunningParts() {
-		if number != paused && p.parts.All[number-1].Report.Status != loop.StatusPaused {
-			p.outbox.Send(ctx, protocol.PartID(p.processID, number), mailbox.OutgoingSignal{
-				Signal: approval.SteerPause, Payload: forwardedPayload(fmt.Sprintf("part %d", paused), f.Message),
-			})
-		}
-	}
+	p.approveOf(ctx, protocol.PartID(p.processID, r.Number), p.parts.All[r.Number-1].Report.PendingApprovals)
 }
 
 // run is the main loop, from the first part to the result.
@@ -176,8 +167,9 @@ func (p *splitProcess) applyLimits(ctx workflow.Context) {
 	if reached != nil {
 		p.parts.PauseReason = reached
 		p.wakeAt(ctx, time.Time{}, "")
-		p.parts.LogSteering(approval.Decision{Kind: approval.SteerPause, DecidedBy: approval.DecidedByProcess, Reason: reached.Message, DecidedAt: workflow.Now(ctx)})
-		p.sendToParts(ctx, approval.SteerPause, forwardedPayload("the limit", reached.Message))
+		p.log(steeringDecision(ctx, approval.SteerPause,
+			approval.SteeringPayload{By: approval.DecidedByProcess, Reason: reached.Message}))
+		p.steerParts(ctx, approval.SteerPause, "the limit", reached.Message)
 	}
 }
 
@@ -188,34 +180,11 @@ func (p *splitProcess) allocateQuotas(ctx workflow.Context) {
 	}
 	numbers, reached := p.parts.AllocateQuotas()
 	for _, number := range numbers {
-		p.sendParentSignal(ctx, number, protocol.ParentSignal{Quota: &p.parts.All[number-1].GrantedQuota})
+		p.sendToPart(ctx, number, leadSignal(protocol.ParentSignal{Quota: &p.parts.All[number-1].GrantedQuota}))
 	}
 	if reached != nil {
 		p.parts.PauseReason = reached
-		p.sendToParts(ctx, approval.SteerPause, forwardedPayload("the limit", reached.Message))
-	}
-}
-
-func (p *splitProcess) sendParentSignal(ctx workflow.Context, part int, s protocol.ParentSignal) {
-	p.outbox.Send(ctx, protocol.PartID(p.processID, part), mailbox.OutgoingSignal{Signal: protocol.SignalLead, Payload: s})
-}
-
-// onParentSignal takes what the process that this one is a delegate of has it do.
-func (p *splitProcess) onParentSignal(ctx workflow.Context, s protocol.ParentSignal) {
-	if s.Quota != nil {
-		p.parts.ParentQuota = *s.Quota
-	}
-	var numbers []int
-	switch {
-	case s.Steer == approval.SteerPause && p.pauseReason() == nil:
-		p.parts.PauseReason = parentPausedFault(s)
-		numbers = p.parts.RunningParts()
-	case s.Steer == approval.SteerResume:
-		p.parts.PauseReason, p.mcpUnreachableFault = nil, nil
-		numbers = p.parts.TakePartsToResume()
-	}
-	for _, number := range numbers {
-		p.sendParentSignal(ctx, number, protocol.ParentSignal{Steer: s.Steer, Reason: s.Reason})
+		p.steerParts(ctx, approval.SteerPause, "the limit", reached.Message)
 	}
 }
 

@@ -64,7 +64,7 @@ func (p *splitProcess) askForOutput(ctx workflow.Context) error {
 		}
 		p.parts.ApplyOutputReply(p.idea, r)
 	})
-	p.handleSignalsUntil(ctx, p, answer.IsReady)
+	p.handleSignalsUntil(ctx, answer.IsReady)
 	return nil
 }
 

@@ -16,10 +16,6 @@ import (
 
 // This file answers queries of a split process and shows it in the Temporal UI.
 
-func (p *splitProcess) registerQueryHandlers(ctx workflow.Context) error {
-	return p.registerQueries(ctx, p, " Each part has a chain of its own.", "parts")
-}
-
 // callCounts lists nothing: the parts know.
 func (p *splitProcess) callCounts() []turn.CallCount { return []turn.CallCount{} }
 
@@ -111,7 +107,6 @@ func (p *splitProcess) showDetails(ctx workflow.Context, status loop.Status) {
 	p.setAttributes(ctx, heldUpAttribute(status, heldUp), len(pending)+len(plans))
 }
 
-// showStarting shows a process that has no part yet.
 func (p *splitProcess) showStarting(ctx workflow.Context) {
 	p.showDetails(ctx, p.status(p.pauseReason()))
 }

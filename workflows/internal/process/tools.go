@@ -18,17 +18,6 @@ import (
 
 // This file looks up the Tools of a process that opens: those that its MCP servers offer, and what this worker binds each to.
 
-// startingProcess is a process of either kind while it opens.
-type startingProcess interface {
-	// pauseWithFault pauses the process for a reason of its own.
-	pauseWithFault(f *diag.Fault)
-	pauseReason() *diag.Fault
-	// showStarting shows a process that has no instances yet.
-	showStarting(ctx workflow.Context)
-	// cancel ends the process as cancelled.
-	cancel(ctx workflow.Context) error
-}
-
 // If a server does not answer, the process pauses after a few attempts, as it does for an LLM.
 const (
 	discoverAttempts = 3
@@ -36,8 +25,8 @@ const (
 )
 
 // bindTools finds out which Tools there are, and binds them. The process is open then.
-func (c *processCore) bindTools(ctx workflow.Context, o startingProcess) error {
-	err := c.discoverMCPTools(ctx, o)
+func (c *processCore) bindTools(ctx workflow.Context) error {
+	err := c.discoverMCPTools(ctx)
 	if err != nil {
 		return err
 	}
@@ -86,20 +75,20 @@ func prepareTools(ctx workflow.Context, idea map[string]any, d protocol.Delegati
 
 // discoverMCPTools asks the Idea's MCP servers for their tools and makes them Tools of the palette. A server that cannot be
 // asked pauses the process; when somebody resumes it, the servers are asked again.
-func (c *processCore) discoverMCPTools(ctx workflow.Context, o startingProcess) error {
+func (c *processCore) discoverMCPTools(ctx workflow.Context) error {
 	for len(c.idea.MCPServersToAskForTools()) > 0 {
-		found, err := c.askMCPServers(ctx, o)
+		found, err := c.askMCPServers(ctx)
 		if c.mustStop(ctx) {
-			return o.cancel(ctx)
+			return c.own.cancel(ctx)
 		}
 		if err == nil {
 			return c.addMCPTools(ctx, found)
 		}
-		o.pauseWithFault(mcpDiscoveryFault(err))
-		o.showStarting(ctx)
-		c.handleSignalsUntil(ctx, o, func() bool { return o.pauseReason() == nil })
+		c.own.pauseWithFault(mcpDiscoveryFault(err))
+		c.own.showStarting(ctx)
+		c.handleSignalsUntil(ctx, func() bool { return c.own.pauseReason() == nil })
 		if c.mustStop(ctx) {
-			return o.cancel(ctx)
+			return c.own.cancel(ctx)
 		}
 	}
 	return nil
@@ -110,11 +99,11 @@ func (c *processCore) mustStop(ctx workflow.Context) bool { return ctx.Err() != 
 
 // handleSignalsUntil handles what people signal until something holds. That may take minutes: people must see at once what became of
 // their signals, and a pause and a resume mean something in the order in which they come.
-func (c *processCore) handleSignalsUntil(ctx workflow.Context, o startingProcess, holds func() bool) {
+func (c *processCore) handleSignalsUntil(ctx workflow.Context, holds func() bool) {
 	for !holds() && !c.mustStop(ctx) {
 		c.inbox.Wait(ctx)
 		if !holds() {
-			o.showStarting(ctx)
+			c.own.showStarting(ctx)
 		}
 	}
 }
@@ -127,7 +116,7 @@ func mcpDiscoveryFault(err error) *diag.Fault {
 	return protocol.FaultOf(err)
 }
 
-func (c *processCore) askMCPServers(ctx workflow.Context, o startingProcess) (found mcppalette.Palette, err error) {
+func (c *processCore) askMCPServers(ctx workflow.Context) (found mcppalette.Palette, err error) {
 	var names []string
 	for _, s := range c.idea.MCPServersToAskForTools() {
 		names = append(names, s.Name)
@@ -142,7 +131,7 @@ func (c *processCore) askMCPServers(ctx workflow.Context, o startingProcess) (fo
 	})
 	answer := workflow.ExecuteActivity(ctx, protocol.ActivityDiscover, c.idea.Source)
 	c.inbox.OnFutureReady(answer, func(workflow.Future) {})
-	c.handleSignalsUntil(ctx, o, answer.IsReady)
+	c.handleSignalsUntil(ctx, answer.IsReady)
 	if !answer.IsReady() {
 		return found, ctx.Err()
 	}

@@ -67,10 +67,6 @@ func approvalWaitingText(a protocol.Approval) string {
 	return fmt.Sprintf("%s%s %s since %s", protocol.WaitingForPerson, a.CallID, a.Tool, a.Since.UTC().Format(time.RFC3339))
 }
 
-func (p *unsplitProcess) registerQueryHandlers(ctx workflow.Context) error {
-	return p.registerQueries(ctx, p, "", "instances")
-}
-
 func (p *unsplitProcess) callCounts() []turn.CallCount { return p.loop.LatestPlan() }
 
 func (p *unsplitProcess) view() protocol.ProcessView {

@@ -19,44 +19,28 @@ func Run(ctx workflow.Context, start protocol.ProcessStart, carried *ContinueAsN
 	return r, err
 }
 
-func run(ctx workflow.Context, inbox *mailbox.Inbox, start protocol.ProcessStart, carried *ContinueAsNewInput) (*loop.Result, error) {
+func run(
+	ctx workflow.Context, inbox *mailbox.Inbox, start protocol.ProcessStart, carried *ContinueAsNewInput,
+) (*loop.Result, error) {
 	idea, err := readIdea(&start, workflow.GetInfo(ctx).WorkflowExecution.ID)
 	if err != nil {
 		return nil, answerAsRefused(ctx, err)
 	}
 	c := newCore(ctx, inbox, start, idea)
 	if parts := splitOrRestoreParts(ctx, idea, carried); parts != nil {
-		return runSplit(ctx, c, parts, carried)
+		c.own = newSplitProcess(c, parts, carried)
+	} else {
+		c.own = newUnsplitProcess(ctx, c, carried)
 	}
-	return runUnsplit(ctx, c, carried)
-}
-
-func runUnsplit(ctx workflow.Context, c *processCore, carried *ContinueAsNewInput) (*loop.Result, error) {
-	p := newUnsplitProcess(ctx, c, carried)
-	p.registerHandlers(ctx)
-	err := p.registerQueryHandlers(ctx)
+	err = c.own.registerHandlers(ctx)
 	if err == nil && carried == nil {
-		err = p.startFirstRun(ctx)
+		err = c.own.open(ctx)
 	}
 	if err != nil {
 		return nil, answerAsRefused(ctx, err)
 	}
-	p.handleCarriedSignals(ctx, carried)
-	return p.run(ctx)
-}
-
-func runSplit(ctx workflow.Context, c *processCore, parts *split.Process, carried *ContinueAsNewInput) (*loop.Result, error) {
-	p := newSplitProcess(c, parts, carried)
-	p.registerHandlers(ctx)
-	err := p.registerQueryHandlers(ctx)
-	if err == nil && carried == nil {
-		err = p.bindTools(ctx, p)
-	}
-	if err != nil {
-		return nil, answerAsRefused(ctx, err)
-	}
-	p.handleCarriedSignals(ctx, carried)
-	return p.run(ctx)
+	c.handleCarriedSignals(ctx, carried)
+	return c.own.run(ctx)
 }
 
 // splitOrRestoreParts returns what the process is split into; nil if it is not split.

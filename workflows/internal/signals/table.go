@@ -15,7 +15,7 @@ import (
 // among the refusals.
 type ProcessHandler interface {
 	// Decide passes a decision on, payload unchanged, to the instance that it is about.
-	Decide(ctx workflow.Context, kind string, payload map[string]any, d approval.Decision) error
+	Decide(ctx workflow.Context, payload map[string]any, d approval.Decision) error
 	// DecideMany passes each of many decisions on, as Decide does. One that is refused leaves the others as they are.
 	DecideMany(ctx workflow.Context, many approval.ManyDecisions) error
 	Pause(ctx workflow.Context, s approval.SteeringPayload) error
@@ -71,7 +71,7 @@ func decisionSignal(kind, description string) signalKind {
 		if err != nil {
 			return err
 		}
-		return p.Decide(ctx, kind, payload, d)
+		return p.Decide(ctx, payload, d)
 	}, true}
 }
 

@@ -145,7 +145,7 @@ func (r *recorder) noteDecision(method string, d approval.Decision) error {
 	return r.note(method)
 }
 
-func (r *recorder) Decide(_ workflow.Context, _ string, _ map[string]any, d approval.Decision) error {
+func (r *recorder) Decide(_ workflow.Context, _ map[string]any, d approval.Decision) error {
 	return r.noteDecision("Decide", d)
 }
 func (r *recorder) DecideMany(workflow.Context, approval.ManyDecisions) error {

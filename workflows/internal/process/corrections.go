@@ -1,0 +1,160 @@
+package process
+
+import (
+	"fmt"
+
+	"go.temporal.io/sdk/workflow"
+
+	"processidea/model/approval"
+	"processidea/model/diag"
+	"processidea/model/ideafile"
+	"processidea/model/ideafile/spelling"
+	"processidea/protocol"
+	"processidea/workflows/internal/mailbox"
+)
+
+// This file takes what people correct and add, and sends it on to instances or parts.
+
+// revise sends the instances what concerns them. It is accepted once they have taken it in.
+func (p *unsplitProcess) revise(ctx workflow.Context, s *approval.SteeringPayload) (*ideafile.Idea, error) {
+	if p.phase == opening {
+		return nil, p.deferUntilRunning(approval.SteerRevise, *s, p.Revise)
+	}
+	s.Context = p.loop.WithInstanceTokensResolved(ideafile.NumberDirectPlans(p.idea.Context, s.Context))
+	touched, err := p.loop.ApplyRevision(*s)
+	if err != nil {
+		return nil, err
+	}
+	p.continueReopenedInstances(ctx)
+	messages, _, _ := ideafile.ExtractReopenedTokens(s.Context)
+	for _, m := range touched {
+		p.sendCorrection(ctx, m.Token, protocol.CorrectionSignal{
+			Context: messagesForInstance(messages, m.Token), By: s.By, Reason: s.Reason,
+		})
+	}
+	p.revisions = append(p.revisions, *s)
+	return p.loop.Idea(), mailbox.ErrUnderWay
+}
+
+// messagesForInstance picks the messages that an instance sees.
+func messagesForInstance(context []any, token string) []any {
+	var list []any
+	for _, raw := range context {
+		m, ok := ideafile.ReadMessage(raw, "", new(diag.Problems))
+		if ok && (m.PayloadKind != "" || m.IsDirectPlan()) && (m.InstanceToken == "" || m.InstanceToken == token) {
+			list = append(list, raw)
+		}
+	}
+	return list
+}
+
+// sealRevisions makes a new Idea of what was revised, once every instance has taken it in.
+func (p *unsplitProcess) sealRevisions(ctx workflow.Context) {
+	if len(p.revisions) == 0 || !p.loop.AllCorrectionsAcked() {
+		return
+	}
+	p.sealCurrentState(ctx)
+	for _, s := range p.revisions {
+		p.concludeAct(ctx, approval.SteerRevise, s, nil)
+	}
+	p.revisions = nil
+}
+
+// add has instances start. It is accepted once they have.
+func (p *unsplitProcess) add(s approval.SteeringPayload) (*ideafile.Idea, []string, error) {
+	if p.phase == opening {
+		return nil, nil, p.deferUntilRunning(approval.SteerAdd, s, p.AddInstances)
+	}
+	tokens, err := p.loop.AddInstances(s)
+	if err != nil {
+		return nil, nil, err
+	}
+	p.joining = append(p.joining, joiningInstances{instanceTokens: tokens, addSteering: &s})
+	return p.loop.Idea(), tokens, mailbox.ErrUnderWay
+}
+
+// revise gives each part what concerns it. Those that have not started will start with it.
+func (p *splitProcess) revise(ctx workflow.Context, s *approval.SteeringPayload) (*ideafile.Idea, error) {
+	s.Context = ideafile.WithTokensNormalized(
+		ideafile.NumberDirectPlans(p.idea.Context, s.Context), spelling.NewTokenIndex(p.instanceTokens()).FindToken)
+	messages, reopened, err := ideafile.ExtractReopenedTokens(s.Context)
+	if err == nil {
+		err = p.checkReopenable(reopened)
+	}
+	if err == nil {
+		err = p.validateMessages(messages, false)
+	}
+	if err != nil {
+		return nil, err
+	}
+	read, err := ideafile.ReadMessages(messages)
+	if err == nil && len(reopened) == 0 { // else the parts check, which know what is reopened
+		err = p.parts.CheckCorrections(p.idea, read)
+	}
+	if err != nil {
+		return nil, err
+	}
+	p.parts.Limits = p.parts.Limits.MergedWith(s.Limits)
+	for _, number := range p.parts.RunningParts() {
+		list := p.parts.All[number-1].FilterContext(s.Context)
+		if len(list) > 0 {
+			payload := forwardedPayload(s.By, s.Reason)
+			payload["context"] = list
+			p.sendToPart(ctx, number, mailbox.OutgoingSignal{Signal: approval.SteerRevise, Payload: payload})
+		}
+	}
+	return p.idea.WithMessages(read), nil
+}
+
+// checkReopenable returns why an instance cannot be reopened that a correction names; nil if its part decides.
+func (p *splitProcess) checkReopenable(tokens []string) error {
+	for _, token := range tokens {
+		number := p.parts.PartNumberOf(token)
+		switch {
+		case number == 0:
+			return fmt.Errorf("there is no instance %s; add makes new ones", token)
+		case p.parts.All[number-1].Report.IsFinished():
+			return fmt.Errorf("instance %s belongs to part %d, which has ended with all its instances; "+
+				"a fork with --reopen %s works on it again", token, number, spelling.TypeableToken(token))
+		case !p.parts.All[number-1].Started:
+			return fmt.Errorf("instance %s has not ended: there is nothing to reopen", token)
+		}
+	}
+	return nil
+}
+
+// add makes parts of more instances.
+func (p *splitProcess) add(s approval.SteeringPayload) (*ideafile.Idea, []string, error) {
+	err := p.validateMessages(s.Context, true)
+	if err != nil {
+		return nil, nil, err
+	}
+	tokens := ideafile.SplitContextByInstance(s.Context).InstanceTokens
+	p.parts.AddInstances(tokens)
+	return p.idea.WithRawMessages(s.Context), tokens, nil
+}
+
+// validateMessages returns what is wrong with messages of people: whether they can be read, and whom they are about.
+// newInstances: each must be about an instance that does not exist yet.
+func (p *splitProcess) validateMessages(context []any, newInstances bool) error {
+	names := spelling.NewTokenIndex(p.parts.InstanceTokens())
+	for n, raw := range context {
+		var problems diag.Problems
+		m, ok := ideafile.ReadMessage(raw, fmt.Sprintf("$.context[%d]", n), &problems)
+		known := p.parts.PartNumberOf(m.InstanceToken) > 0
+		switch {
+		case !ok || len(problems.Errors()) > 0:
+			return problems
+		case newInstances && m.InstanceToken == "":
+			return fmt.Errorf("$.context[%d]: it names no new instance", n)
+		case newInstances && known:
+			return fmt.Errorf("$.context[%d]: there is an instance %s already", n, m.InstanceToken)
+		case !newInstances && m.InstanceToken != "" && !known:
+			return fmt.Errorf("$.context[%d]: there is no instance %s; add makes new ones", n, m.InstanceToken)
+		}
+		if alike := names.AddToken(m.InstanceToken); alike != "" && newInstances {
+			return fmt.Errorf("$.context[%d]: %w", n, ideafile.ConfusableTokensError(m.InstanceToken, alike))
+		}
+	}
+	return nil
+}

@@ -1,0 +1,233 @@
+package process
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"go.temporal.io/sdk/workflow"
+
+	"processidea/model/approval"
+	"processidea/model/dataflow"
+	"processidea/model/diag"
+	"processidea/model/ideafile"
+	"processidea/model/loop"
+	"processidea/model/turn"
+	"processidea/protocol"
+	"processidea/workflows/internal/mailbox"
+)
+
+// This file pauses a process and lets it go on: its instances and delegates, or its parts.
+
+func (p *unsplitProcess) pause(_ workflow.Context, s approval.SteeringPayload) {
+	p.loop.Pause(s.By, s.Reason)
+}
+
+func (p *unsplitProcess) resume(ctx workflow.Context, s approval.SteeringPayload) bool {
+	resumed, forwarded := p.resumeDelegates(ctx), s.ID == protocol.ForwardedID
+	if forwarded {
+		p.resumesHeard++
+	}
+	if p.pauseReason() == nil && !resumed {
+		if forwarded {
+			p.releaseInstances(ctx)
+		}
+		return false
+	}
+	if p.phase == running {
+		p.propagatePause(ctx) // an instance that has put off a Call goes on only if it is told so
+	}
+	p.loop.Resume(s.Limits)
+	return true
+}
+
+// resumeDelegates lets those delegates go on that are paused while the process is not, and reports whether there are
+// any. Those of a process that is paused go on with it.
+func (p *unsplitProcess) resumeDelegates(ctx workflow.Context) (any bool) {
+	for _, m := range p.loop.Instances() {
+		paused := slices.ContainsFunc(m.Delegates, func(d turn.DelegateView) bool {
+			return d.Status == string(loop.StatusPaused)
+		})
+		if m.Status == ideafile.InstanceWorking && paused {
+			any = true
+			p.sendHold(ctx, m.Token, protocol.HoldSignal{Held: p.instancesHeld, Resume: true})
+		}
+	}
+	return any
+}
+
+func (p *unsplitProcess) sendHold(ctx workflow.Context, token string, s protocol.HoldSignal) {
+	to := protocol.InstanceID(p.processID, token)
+	p.outbox.Send(ctx, to, mailbox.OutgoingSignal{Signal: protocol.SignalHold, Payload: s})
+}
+
+// askForReports has instances that are at work tell what they have done so far, for the Idea of a Request that does
+// not cover them.
+func (p *unsplitProcess) askForReports(ctx workflow.Context) {
+	for _, m := range p.loop.TakeInstancesToReport() {
+		p.sendHold(ctx, m.Token, protocol.HoldSignal{Held: p.instancesHeld, Report: true})
+	}
+}
+
+// sendQuotas tells the instances what they may begin, as far as that has changed, but those that start with it.
+func (p *unsplitProcess) sendQuotas(ctx workflow.Context, starting ...string) {
+	for _, m := range p.loop.TakeInstancesWithNewQuota() {
+		if !slices.Contains(starting, m.Token) {
+			q := m.Claim.GrantedQuota
+			p.sendHold(ctx, m.Token, protocol.HoldSignal{Held: p.instancesHeld, Quota: &q})
+		}
+	}
+}
+
+// onParentSignal takes what the process that this one is a part or a delegate of has it do.
+func (p *unsplitProcess) onParentSignal(ctx workflow.Context, s protocol.ParentSignal) {
+	if s.Quota != nil {
+		p.loop.SetParentQuota(*s.Quota)
+	}
+	switch {
+	case s.Steer == approval.SteerPause && p.pauseReason() == nil:
+		p.loop.PauseWithParent(parentPausedFault(s))
+	case s.Steer == approval.SteerResume:
+		p.resumesHeard++
+		p.resumeDelegates(ctx)
+		if p.pauseReason() == nil {
+			p.releaseInstances(ctx)
+		}
+		p.loop.Resume(ideafile.Limits{})
+	}
+}
+
+func parentPausedFault(s protocol.ParentSignal) *diag.Fault {
+	return diag.Faultf(turn.CodePaused, "the process that it works for is paused: %s", s.Reason)
+}
+
+// logAutomaticPause logs a pause that no person asked for.
+func (p *unsplitProcess) logAutomaticPause(ctx workflow.Context, f *diag.Fault) {
+	by := approval.DecidedByProcess
+	switch f.Code {
+	case turn.CodePaused:
+		return
+	case dataflow.CodeOverdue:
+		by = approval.DecidedByTimeout
+	}
+	p.log(steeringDecision(ctx, approval.SteerPause, approval.SteeringPayload{By: by, Reason: f.Message}))
+}
+
+func (p *unsplitProcess) pauseWithFault(f *diag.Fault) { p.loop.PauseWithFault(f) }
+
+func (p *unsplitProcess) pauseReason() *diag.Fault { return p.loop.PauseReason() }
+
+// propagatePause keeps the instances from starting anything while the process is paused, and lets them go on with it.
+// Those that are at work tell what they have done so far: a pause is an Idea of the chain (sealAtRest).
+func (p *unsplitProcess) propagatePause(ctx workflow.Context) {
+	paused := p.pauseReason() != nil
+	if paused == p.instancesHeld {
+		return
+	}
+	p.instancesHeld = paused
+	if !paused {
+		p.releaseInstances(ctx)
+		return
+	}
+	p.logAutomaticPause(ctx, p.pauseReason())
+	for _, m := range p.instancesToHold() {
+		p.sendHold(ctx, m.Token, protocol.HoldSignal{Held: true, Report: !m.Idle, Reason: p.pauseReason().Message})
+	}
+}
+
+// releaseInstances tells the instances that they may go on, and that what their Calls lacked when they began may be
+// mended. A process that works for another one does so too where it was not paused itself.
+func (p *unsplitProcess) releaseInstances(ctx workflow.Context) {
+	if p.phase != running {
+		return
+	}
+	for _, m := range p.instancesToHold() {
+		m.ReleaseCount++
+		p.sendHold(ctx, m.Token, protocol.HoldSignal{ReleaseNumber: m.ReleaseCount})
+	}
+}
+
+// instancesToHold lists the instances that a pause holds: those that are being started anew begin as the process is
+// then.
+func (p *unsplitProcess) instancesToHold() []*loop.InstanceProgress {
+	return slices.DeleteFunc(slices.Clone(p.loop.Instances()), func(m *loop.InstanceProgress) bool {
+		return !m.CanReceiveCalls() || p.isRestarting(m.Token)
+	})
+}
+
+// pause pauses the parts, and starts no other.
+func (p *splitProcess) pause(ctx workflow.Context, s approval.SteeringPayload) {
+	p.parts.PauseReason = turn.PauseFault(s.By, s.Reason)
+	p.steerParts(ctx, approval.SteerPause, s.By, s.Reason)
+}
+
+// resume lets the parts go on. The limits are the whole process's: the parts have none.
+func (p *splitProcess) resume(ctx workflow.Context, s approval.SteeringPayload) bool {
+	p.parts.PauseReason = nil
+	p.parts.Limits = p.parts.Limits.MergedWith(s.Limits)
+	p.steerParts(ctx, approval.SteerResume, s.By, s.Reason)
+	return true
+}
+
+// forwardedPayload is the payload of a steering signal to a part.
+func forwardedPayload(by, reason string) map[string]any {
+	return map[string]any{"by": by, "reason": reason, "id": protocol.ForwardedID}
+}
+
+// steerParts sends a steering signal to the parts that it concerns.
+func (p *splitProcess) steerParts(ctx workflow.Context, kind, by, reason string) {
+	p.sendToParts(ctx, kind, mailbox.OutgoingSignal{Signal: kind, Payload: forwardedPayload(by, reason)})
+}
+
+// sendToParts sends a signal to every part that works, and has it resume only what is paused.
+func (p *splitProcess) sendToParts(ctx workflow.Context, kind string, s mailbox.OutgoingSignal) {
+	numbers := p.parts.RunningParts()
+	if kind == approval.SteerResume {
+		numbers = p.parts.TakePartsToResume()
+	}
+	for _, number := range numbers {
+		p.sendToPart(ctx, number, s)
+	}
+}
+
+func (p *splitProcess) sendToPart(ctx workflow.Context, number int, s mailbox.OutgoingSignal) {
+	p.outbox.Send(ctx, protocol.PartID(p.processID, number), s)
+}
+
+// pauseOtherParts pauses the parts beside one that has paused for a reason of its own.
+func (p *splitProcess) pauseOtherParts(ctx workflow.Context, paused int, f *diag.Fault) {
+	for _, number := range p.parts.RunningParts() {
+		if number != paused && p.parts.All[number-1].Report.Status != loop.StatusPaused {
+			p.sendToPart(ctx, number, mailbox.OutgoingSignal{
+				Signal: approval.SteerPause, Payload: forwardedPayload(fmt.Sprintf("part %d", paused), f.Message),
+			})
+		}
+	}
+}
+
+// onParentSignal takes what the process that this one is a delegate of has it do.
+func (p *splitProcess) onParentSignal(ctx workflow.Context, s protocol.ParentSignal) {
+	if s.Quota != nil {
+		p.parts.ParentQuota = *s.Quota
+	}
+	switch {
+	case s.Steer == approval.SteerPause && p.pauseReason() == nil:
+		p.parts.PauseReason = parentPausedFault(s)
+	case s.Steer == approval.SteerResume:
+		p.parts.PauseReason = nil
+	default:
+		return
+	}
+	p.sendToParts(ctx, s.Steer, leadSignal(protocol.ParentSignal{Steer: s.Steer, Reason: s.Reason}))
+}
+
+// leadSignal tells a part what the whole, its parent, has it do.
+func leadSignal(s protocol.ParentSignal) mailbox.OutgoingSignal {
+	return mailbox.OutgoingSignal{Signal: protocol.SignalLead, Payload: s}
+}
+
+func (p *splitProcess) pauseWithFault(f *diag.Fault) {
+	p.parts.PauseReason = cmp.Or(p.parts.PauseReason, f)
+}
+
+func (p *splitProcess) pauseReason() *diag.Fault { return p.parts.PauseReason }
