@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"path/filepath"
 
-	"github.com/google/uuid"
-
 	"processidea/client/ideafiles"
 	"processidea/client/internal/offload"
 	"processidea/model/approval"
