@@ -30,9 +30,6 @@ func TestAProcessIsSeenSteeredAndEndedAtTheDesk(t *testing.T) {
 	p = p.form("Let it go on").press("Let it go on").is(200).says("running")
 	p.form("Send the correction").press("Send the correction").is(422).says("needs a text")
 	p = p.form("Send the correction").set("text", "Be kind.").press("Send the correction").is(200).says("running")
-	if v := h.get("/api/processes/" + id).is(200); !strings.Contains(string(v.body), `"revise"`) || !strings.Contains(string(v.body), "ann") {
-		t.Errorf("who corrected it is not on record: %s", v.body)
-	}
 	p.form("End it").press("End it").is(422).says("Nothing was ended")
 	f := p.form("End it")
 	f.values.Set("sure", "yes")
