@@ -264,7 +264,7 @@ func TestStandingOrdersFromTheCommandLine(t *testing.T) {
 	if e := d.do("approvals", "p").is(exit.Done); !strings.HasSuffix(e.out, "standing orders:\nshort: note where {\"properties\":{\"text\":{\"maxLength\":3}}}, 2 approved of 5, 3 left, by ann\n") {
 		t.Error(e.out)
 	}
-	d.do("allow", "p", "short", "--tool", "note", "--count", "1").is(exit.Usage).complains("there is an order short already")
+	d.do("allow", "p", "short", "--tool", "note", "--count", "1").is(exit.Usage).complains("there is an order \"short\" already")
 	d.do("disallow", "p", "short", "--by", "bob").is(exit.Done).tells("p: disallow taken")
 	d.do("allow", "p").is(exit.Done).tells("; ended by bob")
 	d.do("disallow", "p", "shrot").is(exit.Usage).complains(`there is no order "shrot"; there are short`)
