@@ -34,6 +34,16 @@ func (i *Idea) MCPServer(name string) (MCPServer, bool) {
 	return MCPServer{}, false
 }
 
+// MCPNotes lists what is left out of what MCP servers offer, and why.
+func (i *Idea) MCPNotes() (notes []string) {
+	for _, s := range i.Config.MCP {
+		for _, note := range s.Notes {
+			notes = append(notes, "MCP server "+s.Name+", tool "+note)
+		}
+	}
+	return notes
+}
+
 // MCPToolRef returns the tool of a server that the Tool runs; ok is false for a Tool of another kind. Without a name of its own, the
 // server's tool is called like the Tool.
 func (t *Tool) MCPToolRef() (m MCPToolRef, ok bool) {

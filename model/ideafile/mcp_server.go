@@ -18,6 +18,8 @@ type MCPServer struct {
 	Headers map[string]string `json:"headers,omitempty"`
 	// ToolNames are the names of the server's tools that join the palette; nil: all.
 	ToolNames []string `json:"-"`
+	// Notes say what of the server's tools is left out, and why. They are written when the process starts.
+	Notes []string `json:"-"`
 }
 
 // maxServerName bounds a server's name in bytes: the names of its Tools begin with it.
@@ -65,8 +67,10 @@ func readMCPServer(name string, m map[string]any, path string, ps *diag.Problems
 		case "tools":
 			s.ToolNames, ok = jsonval.AsStringList(m[k])
 			s.ToolNames = append([]string{}, s.ToolNames...)
+		case "notes":
+			s.Notes, ok = jsonval.AsStringList(m[k])
 		default:
-			ps.Add(jsonval.JSONPathWithKey(path, k), "unknown key %q; a server has command and env, or url and headers, and tools", k)
+			ps.Add(jsonval.JSONPathWithKey(path, k), "unknown key %q; a server has command and env, or url and headers, tools and notes", k)
 			continue
 		}
 		if !ok {
@@ -86,6 +90,7 @@ var serverKeyErrors = map[string]string{
 	"url":     `want a URL`,
 	"headers": `want an object of texts`,
 	"tools":   `want a list of the server's tools`,
+	"notes":   `want a list of texts: what of the server's tools is left out`,
 }
 
 func readStringMap(v any) (map[string]string, bool) {

@@ -64,7 +64,7 @@ func (a *answer) failure(anyStatus bool, now time.Time) error {
 	e := a.unfit(nil)
 	e.Retry = retry
 	if retry {
-		e.RetryAfter = parseRetryAfter(a.retryAfter, now)
+		e.RetryAfter = ParseRetryAfter(a.retryAfter, now)
 	}
 	return e
 }
@@ -136,9 +136,9 @@ func (a *answer) decoded() (string, error) {
 
 const maxRetryAfter = 24 * time.Hour
 
-// parseRetryAfter reads seconds or an HTTP date; what it cannot read, and what
+// ParseRetryAfter reads seconds or an HTTP date; what it cannot read, and what
 // is past, is 0.
-func parseRetryAfter(text string, now time.Time) time.Duration {
+func ParseRetryAfter(text string, now time.Time) time.Duration {
 	wait := time.Duration(0)
 	if seconds, err := strconv.ParseUint(strings.TrimSpace(text), 10, 64); err == nil {
 		wait = time.Duration(min(seconds, uint64(maxRetryAfter/time.Second))) * time.Second

@@ -136,7 +136,7 @@ func TestRetryAfterIsSecondsOrADate(t *testing.T) {
 		"Fri, 20 Nov 2026 12:01:30 GMT": 90 * time.Second, "Fri, 20 Nov 2026 11:00:00 GMT": 0,
 		"99999999999999": maxRetryAfter, "18446744073709551615": maxRetryAfter, "Fri, 20 Nov 2099 12:00:00 GMT": maxRetryAfter,
 	} {
-		if got := parseRetryAfter(text, now); got != want {
+		if got := ParseRetryAfter(text, now); got != want {
 			t.Errorf("%q: %v, want %v", text, got, want)
 		}
 	}

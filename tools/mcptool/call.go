@@ -45,6 +45,9 @@ func (c *conn) call(ctx context.Context, tool string, params map[string]any, key
 
 // failed classifies why a call got no result. If nobody knows whether it had its effect, the code says so.
 func (c *conn) failed(ctx context.Context, err error) *Error {
+	if u := unreadIn(err); u != nil {
+		return u.struck(c).failure()
+	}
 	said := spoken(err)
 	switch {
 	case isRefused(err):
@@ -83,7 +86,9 @@ func (c *conn) wanted(asked *mcp.ElicitParams) *Error {
 	if asked.URL != "" {
 		text += " (at " + excerpt(asked.URL) + ")"
 	}
-	if form := jsonval.ToJSONValue(asked.RequestedSchema); form != nil {
+	if said, _ := exactly(asked.Meta); said["requestedSchema"] != nil {
+		text += " Wanted: " + excerpt(string(jsonval.Encode(said["requestedSchema"])))
+	} else if form := jsonval.ToJSONValue(asked.RequestedSchema); form != nil {
 		text += " Wanted: " + excerpt(string(jsonval.Encode(form)))
 	}
 	return &Error{Code: ideafile.CodeInputWanted, Err: c.struck(errors.New(text))}

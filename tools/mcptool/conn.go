@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"sync"
+	"sync/atomic"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -30,6 +31,8 @@ type conn struct {
 	// broken ends when the server has sent more in one answer than is read. What waits for that answer waits in vain.
 	broken   context.Context
 	breakOff context.CancelCauseFunc
+	// protocol is the version of the protocol that the server agreed to; nil before.
+	protocol atomic.Pointer[string]
 }
 
 // within does something that the server must answer, for as long as what it sends can be read.
@@ -69,11 +72,14 @@ func (h *Hub) dial(ctx context.Context, server ideafile.MCPServer) (*conn, error
 	client.AddReceivingMiddleware(safemcp.Middleware("mcp.receive"))
 	c.said = said
 	err = c.within(ctx, func(ctx context.Context) (err error) {
-		c.session, err = client.Connect(ctx, transport, nil)
+		c.session, err = client.Connect(ctx, exact{c, transport}, nil)
 		return err
 	})
 	if err != nil {
 		c.breakOff(nil)
+		if u := unreadIn(err); u != nil {
+			return nil, u.struck(c)
+		}
 		return nil, c.struck(fmt.Errorf("connect: %w%s", err, said()))
 	}
 	return c, nil
@@ -93,18 +99,21 @@ func (h *Hub) transport(server ideafile.MCPServer, c *conn) (t mcp.Transport, sa
 		Endpoint: address, DisableStandaloneSSE: true, MaxRetries: -1,
 		HTTPClient: &http.Client{
 			Transport: &memory.Transport{
-				Next: withHeaders{h.options.HTTP.RoundTripper(),
-					headers}, Most: maxMessage + maxAround, Over: func() { c.breakOff(errTooLarge) },
+				Next: withHeaders{h.options.HTTP.RoundTripper(), headers, c}, Most: maxMessage + maxAround, Over: func() { c.breakOff(errTooLarge) },
 			},
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		},
 	}, func() string { return "" }, nil
 }
 
-// withHeaders sends the headers of the file with every request.
+const headerProtocol = "MCP-Protocol-Version"
+
+// withHeaders sends the headers of the file with every request, and the version of the protocol once it is agreed on. An
+// answer that refuses the request unread is an *unread.
 type withHeaders struct {
 	next    http.RoundTripper
 	headers map[string]string
+	conn    *conn
 }
 
 // RoundTrip is called on goroutines of the SDK.
@@ -114,7 +123,13 @@ func (t withHeaders) RoundTrip(r *http.Request) (answer *http.Response, err erro
 		for name, value := range t.headers {
 			r.Header.Set(name, value)
 		}
+		if version := t.conn.protocol.Load(); version != nil && r.Header.Get(headerProtocol) == "" {
+			r.Header.Set(headerProtocol, *version)
+		}
 		answer, err = t.next.RoundTrip(r) //nolint:bodyclose // who asked closes it
+		if err == nil {
+			err = unreadOf(answer)
+		}
 		return err
 	})
 	return answer, err
@@ -136,23 +151,35 @@ const maxAround = 1 << 20
 // maxTools is how many tools a server may offer.
 const maxTools = 1000
 
+// maxPages is how many pages a server may divide its tools into.
+const maxPages = 200
+
 // list asks for the server's tools.
 func (c *conn) list(ctx context.Context) ([]mcppalette.ToolSpec, error) {
 	var offers []mcppalette.ToolSpec
 	err := c.within(ctx, func(ctx context.Context) error {
-		for t, err := range c.session.Tools(ctx, nil) {
+		seen := map[string]bool{}
+		for cursor := ""; ; {
+			page, err := c.session.ListTools(ctx, &mcp.ListToolsParams{Cursor: cursor})
 			if err != nil {
 				return err
 			}
-			if len(offers) == maxTools {
-				return refused{fmt.Errorf("it offers more than %d tools", maxTools)}
+			for _, t := range page.Tools {
+				offers = append(offers, specOf(t))
 			}
-			o := mcppalette.ToolSpec{Name: t.Name, Description: t.Description,
-				OutputSchema: jsonval.ToJSONValue(t.OutputSchema)}
-			o.InputSchema, _ = jsonval.ToJSONValue(t.InputSchema).(map[string]any)
-			offers = append(offers, o)
+			cursor = page.NextCursor
+			switch {
+			case len(offers) > maxTools:
+				return refused{fmt.Errorf("it offers more than %d tools", maxTools)}
+			case cursor == "":
+				return nil
+			case seen[cursor]:
+				return refused{fmt.Errorf("its list of tools never ends: the cursor %q comes again", jsonval.Clip(cursor, 80))}
+			case len(seen) == maxPages:
+				return refused{fmt.Errorf("its list of tools has more than %d pages", maxPages)}
+			}
+			seen[cursor] = true
 		}
-		return nil
 	})
 	return offers, err
 }

@@ -3,6 +3,7 @@ package mcptool
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 
@@ -15,6 +16,7 @@ type Error struct {
 	Code  string // a code of package model
 	Retry bool   // whether another attempt may succeed
 	Err   error
+	after time.Duration
 	act   string
 }
 
@@ -29,6 +31,9 @@ func (e *Error) Final() bool { return !e.Retry }
 
 // FaultCode is Code, as runner.Code asks for it.
 func (e *Error) FaultCode() string { return e.Code }
+
+// RetryDelay is how long the server wants to be left alone, as runner.RetryDelay asks for it.
+func (e *Error) RetryDelay() time.Duration { return e.after }
 
 func (e *Error) in(act string) *Error {
 	e.act = act
@@ -58,6 +63,9 @@ const codeUnknown, codeRejected = -32001, -32005
 
 // unsent is the Error of a call that did not reach the server.
 func unsent(act string, err error) *Error {
+	if u := unreadIn(err); u != nil {
+		return u.failure().in(act)
+	}
 	code := ideafile.CodeMCPUnreachable
 	if isRefused(err) {
 		code = ideafile.CodeMCPRefused

@@ -130,6 +130,9 @@ func (h *Hub) Call(ctx context.Context, server ideafile.MCPServer, tool ideafile
 		return nil, &Error{act: act, Code: ideafile.CodeToolChanged, Err: err}
 	}
 	value, failed := c.call(ctx, tool.ToolNameOnServer, params, key)
+	for failed != nil && unreadIn(failed) != nil && failed.Retry && wait(ctx, max(failed.after, time.Second)) {
+		value, failed = c.call(ctx, tool.ToolNameOnServer, params, key)
+	}
 	if failed != nil {
 		if c.isTooLarge() {
 			s.drop(c)

@@ -24,8 +24,8 @@ func TestTheReferenceServerEverythingIsUnderstood(t *testing.T) {
 		t.Fatal(err, problems)
 	}
 	f := mcppalette.ResolveTools(idea, map[string][]mcppalette.ToolSpec{"every": offers})
-	if len(f.UnusableTools) > 0 || len(f.Problems) > 0 || len(f.ToolSources) < 8 {
-		t.Errorf("%d tools; left out: %v; %v", len(f.ToolSources), f.UnusableTools, f.Problems)
+	if len(f.NotesByServer) > 0 || len(f.Problems) > 0 || len(f.ToolSources) < 8 {
+		t.Errorf("%d tools; left out: %v; %v", len(f.ToolSources), f.NotesByServer, f.Problems)
 	}
 	if value, err := callOf(t, h, s, "echo", `{"message": "hello"}`); err != nil || value != "Echo: hello" {
 		t.Errorf("%v %v", value, err)

@@ -12,8 +12,12 @@ import (
 // resultOf is a tool's result: its structured content, else the JSON object or list that its text is, else its text. What
 // is more than text is given as a list of the protocol's content blocks.
 func resultOf(r *mcp.CallToolResult) (any, error) {
-	if r.StructuredContent != nil {
-		return jsonval.ToJSONValue(r.StructuredContent), nil
+	said, err := exactly(r.Meta)
+	if err != nil {
+		return nil, fmt.Errorf("the result cannot be read: %w", err)
+	}
+	if structured := said["structuredContent"]; structured != nil {
+		return structured, nil
 	}
 	if text, ok := textOf(r.Content); ok {
 		if strings.HasPrefix(text, "{") || strings.HasPrefix(text, "[") {
@@ -23,11 +27,7 @@ func resultOf(r *mcp.CallToolResult) (any, error) {
 		}
 		return text, nil
 	}
-	blocks := jsonval.ToJSONValue(r.Content)
-	if blocks == nil {
-		return nil, fmt.Errorf("the result is not JSON")
-	}
-	return blocks, nil
+	return said["content"], nil
 }
 
 // textOf joins the blocks of text; ok is false where others are among them.

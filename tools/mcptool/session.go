@@ -42,7 +42,12 @@ func (s *session) offers(ctx context.Context) (c *conn, offers []mcppalette.Tool
 			}
 			s.dropUnlessSaid(c, err)
 		}
-		if try == tries || isRefused(err) || spoken(err) != nil || !wait(ctx, pause) {
+		later := pause
+		if u := unreadIn(err); u != nil {
+			err = u.struck(c)
+			later = max(pause, u.wait)
+		}
+		if try == tries || isRefused(err) || spoken(err) != nil || !wait(ctx, later) {
 			s.end()
 			return nil, nil, nil, err
 		}
@@ -50,8 +55,11 @@ func (s *session) offers(ctx context.Context) (c *conn, offers []mcppalette.Tool
 	}
 }
 
-// wait waits, unless it is not worth while.
+// wait waits, unless time would run out before.
 func wait(ctx context.Context, d time.Duration) bool {
+	if end, ok := ctx.Deadline(); ok && time.Until(end) < d {
+		return false
+	}
 	t := time.NewTimer(d)
 	defer t.Stop()
 	select {

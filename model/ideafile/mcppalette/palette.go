@@ -19,6 +19,8 @@ type ToolSpec struct {
 	Description  string         `json:"description,omitempty"`
 	InputSchema  map[string]any `json:"input"`
 	OutputSchema any            `json:"output,omitempty"`
+	// Unreadable says why nothing of the description can be used; empty if it can.
+	Unreadable string `json:"-"`
 }
 
 // Digest returns the SHA-256, in hex, of the canonical JSON of the spec.
@@ -37,8 +39,8 @@ type Palette struct {
 	StoredTools map[string]any `json:"stored,omitempty"`
 	// ToolNamesByServer lists the tools that joined, by server.
 	ToolNamesByServer map[string][]string `json:"picked"`
-	// UnusableTools lists tools that were left out, each with the reason.
-	UnusableTools []string `json:"left,omitempty"`
+	// NotesByServer lists what of a server's tools is left out, and why: whole tools, and parts of their descriptions.
+	NotesByServer map[string][]string `json:"notes,omitempty"`
 	// Problems are with tools that the file asks for: no server offers them, or not in a usable form.
 	Problems diag.Problems `json:"problems,omitempty"`
 }
@@ -46,7 +48,7 @@ type Palette struct {
 // ResolveTools returns what the tools that servers offer, by server name, add to the Idea's palette. Such a Tool is called
 // <server>_<tool>, needs approval and is never run twice, unless a Tool of the file with `_activity: {"mcp": {…}}` says otherwise.
 func ResolveTools(i *ideafile.Idea, offers map[string][]ToolSpec) Palette {
-	b := builder{idea: i, palette: Palette{ToolSources: map[string]any{}, ToolNamesByServer: map[string][]string{}}}
+	b := builder{idea: i, palette: Palette{ToolSources: map[string]any{}, ToolNamesByServer: map[string][]string{}, NotesByServer: map[string][]string{}}}
 	for _, s := range i.MCPServersToAskForTools() {
 		b.addServerTools(s, offers[s.Name])
 	}
@@ -61,11 +63,13 @@ type builder struct {
 func (b *builder) addServerTools(s ideafile.MCPServer, offers []ToolSpec) {
 	b.palette.ToolNamesByServer[s.Name] = []string{}
 	byName := map[string]ToolSpec{}
-	for _, spec := range offers {
-		byName[spec.Name] = spec
-	}
 	fileTools := b.fileToolsOfServer(s.Name)
 	for _, spec := range offers {
+		if _, twice := byName[spec.Name]; twice {
+			b.note(s, spec, "it is listed twice; the first counts")
+			continue
+		}
+		byName[spec.Name] = spec
 		switch tools := fileTools[spec.Name]; {
 		case len(tools) > 0:
 			for _, t := range tools {
@@ -108,11 +112,18 @@ func (b *builder) addServerToolName(s ideafile.MCPServer, spec ToolSpec) {
 	b.palette.ToolNamesByServer[s.Name] = append(b.palette.ToolNamesByServer[s.Name], spec.Name)
 }
 
+func (b *builder) note(s ideafile.MCPServer, spec ToolSpec, what ...string) {
+	for _, text := range what {
+		b.palette.NotesByServer[s.Name] = append(b.palette.NotesByServer[s.Name],
+			jsonval.Clip(spec.Name, 80)+": "+jsonval.Clip(text, 300))
+	}
+}
+
 // addTool adds a tool as it is offered. An invalid one is left out, and a problem only if the file asks for it by name.
 func (b *builder) addTool(s ideafile.MCPServer, spec ToolSpec) {
 	name := s.Name + "_" + spec.Name
 	path := jsonval.JSONPathWithKeys("$", "schema", "tools", name)
-	tool := spec.toolSource(s.Name)
+	tool, notes := spec.toolSource(s.Name)
 	var ps diag.Problems
 	if _, taken := b.palette.ToolSources[name]; taken || b.idea.Tool(name) != nil {
 		b.palette.Problems.Add(path, `the MCP server %s offers a tool that would be called so too; `+
@@ -125,11 +136,11 @@ func (b *builder) addTool(s ideafile.MCPServer, spec ToolSpec) {
 	case len(errs) == 0:
 		b.palette.ToolSources[name] = tool
 		b.addServerToolName(s, spec)
+		b.note(s, spec, notes...)
 	case s.ToolNames != nil:
 		b.palette.Problems.Append(errs...)
 	default:
-		b.palette.UnusableTools = append(b.palette.UnusableTools, fmt.Sprintf("%s of %s: %s", jsonval.Clip(spec.Name, 80), s.Name,
-			jsonval.Clip(errs[0].Message, 300)))
+		b.note(s, spec, "it is left out: "+errs[0].Message)
 	}
 }
 
@@ -141,7 +152,9 @@ func (b *builder) applyToolOverride(s ideafile.MCPServer, spec ToolSpec, t *idea
 			s.Name, jsonval.Clip(spec.Name, 80), spec.Digest())
 		return
 	}
-	merged, _ := jsonval.DeepMerge(spec.toolSource(s.Name), withoutNullValues(t.Source)).(map[string]any)
+	offered, notes := spec.toolSource(s.Name)
+	b.note(s, spec, notes...)
+	merged, _ := jsonval.DeepMerge(offered, withoutNullValues(t.Source)).(map[string]any)
 	merged["_activity"] = spec.activitySource(s.Name)
 	var ps diag.Problems
 	spec.refuseReferences(path, &ps)
@@ -164,6 +177,9 @@ func withoutNullValues(m map[string]any) map[string]any {
 
 // refuseReferences refuses a schema that wires a parameter: a server must not decide which values of State it is sent.
 func (s ToolSpec) refuseReferences(path string, ps *diag.Problems) {
+	if s.Unreadable != "" {
+		ps.Add(path, "the server's description of it cannot be read: %s", s.Unreadable)
+	}
 	props, _ := s.InputSchema["properties"].(map[string]any)
 	for _, name := range jsonval.SortedKeys(props) {
 		if _, wired := ideafile.WiredReference(props[name]); wired {
@@ -172,23 +188,25 @@ func (s ToolSpec) refuseReferences(path string, ps *diag.Problems) {
 	}
 }
 
-// toolSource returns the source of the Tool. Keys of the server's schema that would be meta properties are dropped.
-func (s ToolSpec) toolSource(server string) map[string]any {
+// toolSource returns the source of the Tool, and what it leaves out. Keys of the server's schema that would be meta
+// properties are dropped.
+func (s ToolSpec) toolSource(server string) (source map[string]any, notes []string) {
+	fitted, notes := s.fitted()
 	t := map[string]any{}
-	for _, k := range jsonval.SortedKeys(s.InputSchema) {
+	for _, k := range jsonval.SortedKeys(fitted.InputSchema) {
 		if !strings.HasPrefix(k, "_") {
-			t[k] = s.InputSchema[k]
+			t[k] = fitted.InputSchema[k]
 		}
 	}
 	delete(t, "description")
-	if s.Description != "" {
-		t["description"] = s.Description
+	if fitted.Description != "" {
+		t["description"] = fitted.Description
 	}
-	if s.OutputSchema != nil {
-		t["_output"] = s.OutputSchema
+	if fitted.OutputSchema != nil {
+		t["_output"] = fitted.OutputSchema
 	}
 	t["_activity"], t["_approval"], t["_retry"] = s.activitySource(server), true, map[string]any{"attempts": jsonval.ToJSONValue(1)}
-	return t
+	return t, notes
 }
 
 func (s ToolSpec) activitySource(server string) map[string]any {
@@ -196,7 +214,7 @@ func (s ToolSpec) activitySource(server string) map[string]any {
 }
 
 // AddToIdeaSource returns an Idea's source with the Tools added. `config.mcp` then names the tools of each server, so that no server has to be
-// asked again.
+// asked again, and says what of them is left out.
 func (p Palette) AddToIdeaSource(source map[string]any) map[string]any {
 	picked := map[string]any{}
 	for _, server := range jsonval.SortedKeys(p.ToolNamesByServer) {
@@ -205,6 +223,9 @@ func (p Palette) AddToIdeaSource(source map[string]any) map[string]any {
 			names = append(names, name)
 		}
 		picked[server] = map[string]any{"tools": names}
+		if notes := p.NotesByServer[server]; len(notes) > 0 {
+			picked[server] = map[string]any{"tools": names, "notes": jsonval.ToJSONValue(notes)}
+		}
 	}
 	out := jsonval.OverlayObject(source, map[string]any{"config": jsonval.DeepMerge(source["config"], map[string]any{"mcp": picked})}).(map[string]any)
 	if p.StoredTools != nil {

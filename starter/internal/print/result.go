@@ -26,6 +26,9 @@ func Result(w io.Writer, r loop.Result, inputs map[string]any) error {
 			fmt.Fprintf(&b, "  %s\n", Printable(h.Mend))
 		}
 	}
+	for _, note := range r.ToolNotes {
+		fmt.Fprintf(&b, "note: %s\n", FitWidth(Printable(note), widestNote))
+	}
 	if r.Output != nil {
 		fmt.Fprintf(&b, "\noutput\n%s\n", firstLines(Indent(r.Output), longestOutput))
 	}
@@ -36,7 +39,10 @@ func Result(w io.Writer, r loop.Result, inputs map[string]any) error {
 	return err
 }
 
-const shownNotWritten = 10
+const (
+	shownNotWritten = 10
+	widestNote      = 300
+)
 
 // printNotWritten prints what Calls gave and State did not take.
 func printNotWritten(b *strings.Builder, list []loop.UnwrittenResult) {

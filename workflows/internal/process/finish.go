@@ -71,7 +71,7 @@ func (p *unsplitProcess) cancel(ctx workflow.Context) error {
 
 func (p *unsplitProcess) result(status loop.Status, withStates bool) loop.Result {
 	r := p.loop.Result(status, withStates)
-	r.Ideas = p.lastSealed.At
+	r.Ideas, r.ToolNotes = p.lastSealed.At, p.idea.MCPNotes()
 	return r
 }
 

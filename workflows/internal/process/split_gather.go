@@ -134,6 +134,6 @@ func (p *splitProcess) gatherInput() protocol.GatherInput {
 // result is the process as it stands, without States.
 func (p *splitProcess) result(status loop.Status) loop.Result {
 	r := p.parts.Result(p.processID, status)
-	r.Simulated = p.idea.Simulation
+	r.Simulated, r.ToolNotes = p.idea.Simulation, p.idea.MCPNotes()
 	return r
 }

@@ -153,13 +153,13 @@ func (c *processCore) addMCPTools(ctx workflow.Context, found mcppalette.Palette
 	if err != nil {
 		return err
 	}
-	for _, left := range found.UnusableTools {
-		workflow.GetLogger(ctx).Warn("a tool of an MCP server cannot be used", "tool", left)
-	}
 	idea, problems := ideafile.ReadIdeaWithCheckedTools(found.AddToIdeaSource(c.idea.Source))
 	err = invalidIdeaError(problems)
 	if err != nil {
 		return err
+	}
+	for _, note := range idea.MCPNotes() {
+		workflow.GetLogger(ctx).Warn("a tool of an MCP server is not used as it is offered", "note", note)
 	}
 	c.setIdea(idea)
 	c.start.Idea = found.AddToIdeaSource(c.start.Idea)

@@ -1,0 +1,224 @@
+package mcppalette
+
+import (
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+
+	"processidea/model/jsonschema"
+	"processidea/model/jsonval"
+)
+
+// Nobody here can change what a server's schema says, and the server checks its own. So what this engine cannot use of it
+// is left out, with a note, and the rest is used: a pattern in a dialect that Go does not have, an optional parameter whose
+// name means something else here, a description that no prompt has room for.
+
+// maxDescription is how long the description of a tool, or within its schema, may be, in bytes.
+const maxDescription = 8 << 10
+
+// foreign fits one schema of a server.
+type foreign struct {
+	notes []string
+	ids   map[string]string // the pointers of parts that have an $id, by it
+}
+
+// fitted returns the spec with what can be used of it, and what was left out.
+func (s ToolSpec) fitted() (ToolSpec, []string) {
+	var notes []string
+	s.Description = clipped(s.Description, "its description", &notes)
+	if input, ok := fit(s.InputSchema, "", &notes).(map[string]any); ok {
+		s.InputSchema = withoutMetaParams(input, &notes)
+	}
+	s.OutputSchema = fit(s.OutputSchema, "result", &notes)
+	return s, notes
+}
+
+func clipped(text, what string, notes *[]string) string {
+	if len(text) <= maxDescription {
+		return text
+	}
+	*notes = append(*notes, fmt.Sprintf("%s has %d bytes and is cut at %d", what, len(text), maxDescription))
+	return jsonval.Clip(text, maxDescription)
+}
+
+// withoutMetaParams leaves out optional parameters whose names begin with _: in a Call those are meta properties.
+func withoutMetaParams(schema map[string]any, notes *[]string) map[string]any {
+	properties := jsonval.AsObject(schema["properties"])
+	required, _ := schema["required"].([]any)
+	kept := map[string]any{}
+	for _, name := range jsonval.SortedKeys(properties) {
+		if strings.HasPrefix(name, "_") && !slices.Contains(required, any(name)) {
+			*notes = append(*notes, fmt.Sprintf("its optional parameter %s is never given: here names that begin with _ mean something else", name))
+			continue
+		}
+		kept[name] = properties[name]
+	}
+	if len(kept) == len(properties) {
+		return schema
+	}
+	schema = maps.Clone(schema)
+	schema["properties"] = kept
+	return schema
+}
+
+func fit(schema any, place string, notes *[]string) any {
+	root, ok := schema.(map[string]any)
+	if !ok {
+		return schema
+	}
+	f := &foreign{ids: map[string]string{}}
+	f.findIDs(root, "")
+	fitted := f.part(root, place, "", "")
+	*notes = append(*notes, f.notes...)
+	return fitted
+}
+
+// The keywords under which schemas stand: by name, in a list, alone.
+var (
+	byName = []string{"properties", "patternProperties", "$defs", "definitions", "dependentSchemas"}
+	inList = []string{"allOf", "anyOf", "oneOf", "prefixItems", "items"}
+	alone  = []string{"items", "additionalItems", "additionalProperties", "not", "if", "then", "else", "contains", "propertyNames",
+		"unevaluatedItems", "unevaluatedProperties"}
+)
+
+// parts visits the schemas within a schema, and puts what the visit returns in their place. The schema is the caller's own.
+func parts(schema map[string]any, visit func(pointer, name string, part map[string]any) any) {
+	for _, keyword := range byName {
+		if named, ok := schema[keyword].(map[string]any); ok {
+			own := make(map[string]any, len(named))
+			for _, name := range jsonval.SortedKeys(named) {
+				own[name] = named[name]
+				if part, ok := named[name].(map[string]any); ok {
+					own[name] = visit("/"+keyword+"/"+jsonschema.EscapePointerStep(name), name, part)
+				}
+			}
+			schema[keyword] = own
+		}
+	}
+	for _, keyword := range inList {
+		if list, ok := schema[keyword].([]any); ok {
+			own := slices.Clone(list)
+			for n := range own {
+				if part, ok := own[n].(map[string]any); ok {
+					own[n] = visit(fmt.Sprintf("/%s/%d", keyword, n), "", part)
+				}
+			}
+			schema[keyword] = own
+		}
+	}
+	for _, keyword := range alone {
+		if part, ok := schema[keyword].(map[string]any); ok {
+			schema[keyword] = visit("/"+keyword, "", part)
+		}
+	}
+}
+
+// findIDs notes the parts that have an $id, by what a $ref may call them: the $id itself, or its last step.
+func (f *foreign) findIDs(part map[string]any, pointer string) {
+	if id := strings.TrimSuffix(jsonval.AsText(part["$id"]), "#"); id != "" {
+		for _, name := range []string{id, id[strings.LastIndexByte(id, '/')+1:]} {
+			if _, taken := f.ids[name]; !taken {
+				f.ids[name] = pointer
+			}
+		}
+	}
+	parts(maps.Clone(part), func(step, _ string, inner map[string]any) any {
+		f.findIDs(inner, pointer+step)
+		return inner
+	})
+}
+
+// part returns a schema with what can be used of it. place tells people where it stands, pointer where in the whole; base
+// is the pointer of the innermost part around it with an $id: references begin there.
+func (f *foreign) part(schema map[string]any, place, pointer, base string) map[string]any {
+	own := maps.Clone(schema)
+	if pointer != "" && jsonval.AsText(own["$id"]) != "" {
+		base = pointer
+		delete(own, "$id")
+	}
+	f.reference(own, base)
+	if text, ok := own["description"].(string); ok {
+		own["description"] = clipped(text, "the description of "+placeName(place), &f.notes)
+	}
+	f.pattern(own, place)
+	f.patternProperties(own, place)
+	parts(own, func(step, name string, inner map[string]any) any {
+		at := place
+		if strings.HasPrefix(step, "/properties/") {
+			at = strings.TrimPrefix(place+"."+name, ".")
+		}
+		return f.part(inner, at, pointer+step, base)
+	})
+	return own
+}
+
+func placeName(place string) string {
+	if place == "" {
+		return "its parameters"
+	}
+	return place
+}
+
+// reference has a $ref that names a part by its $id, or begins in a part that has one, lead there by a pointer.
+func (f *foreign) reference(own map[string]any, base string) {
+	ref, ok := own["$ref"].(string)
+	if !ok {
+		return
+	}
+	name, fragment, _ := strings.Cut(ref, "#")
+	at, known := f.ids[name]
+	switch {
+	case name == "":
+		at = base
+	case !known:
+		return
+	}
+	if fragment == "" || fragment[0] == '/' {
+		own["$ref"] = "#" + at + fragment
+	}
+}
+
+// pattern leaves a pattern that Go cannot read to the server; the LLM is told of it in words.
+func (f *foreign) pattern(own map[string]any, place string) {
+	pattern, ok := own["pattern"].(string)
+	if !ok || readable(pattern) {
+		return
+	}
+	delete(own, "pattern")
+	text := "It matches the regular expression " + pattern + ", which the server checks."
+	if len(text) <= maxDescription {
+		own["description"] = strings.TrimSpace(jsonval.AsText(own["description"]) + " " + text)
+	}
+	f.leave("the pattern of "+placeName(place), pattern)
+}
+
+// patternProperties does the same with the patterns of keys. Where no other keys are allowed, all are then.
+func (f *foreign) patternProperties(own map[string]any, place string) {
+	named := jsonval.AsObject(own["patternProperties"])
+	kept := map[string]any{}
+	for _, pattern := range jsonval.SortedKeys(named) {
+		if readable(pattern) {
+			kept[pattern] = named[pattern]
+			continue
+		}
+		f.leave("a pattern of keys of "+placeName(place), pattern)
+	}
+	if len(kept) == len(named) {
+		return
+	}
+	own["patternProperties"] = kept
+	for _, others := range []string{"additionalProperties", "unevaluatedProperties"} {
+		delete(own, others)
+	}
+}
+
+func (f *foreign) leave(what, pattern string) {
+	f.notes = append(f.notes, fmt.Sprintf("%s is not checked here, only by the server: %s", what, jsonval.Clip(pattern, 100)))
+}
+
+func readable(pattern string) bool {
+	_, err := regexp.Compile(pattern)
+	return err == nil
+}

@@ -1,0 +1,127 @@
+package mcptool
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"processidea/internal/safego"
+	"processidea/model/ideafile/mcppalette"
+	"processidea/model/jsonval"
+)
+
+// exact is a transport that keeps what a server sends to the digit. The SDK decodes results and schemas into `any`, where
+// a number is a float64: 9007199254740993 becomes …992. So whatever is read as values comes a second time, as the JSON
+// text that the server sent, in the field keyExact of the _meta beside it.
+type exact struct {
+	conn *conn
+	mcp.Transport
+}
+
+const keyExact = "processidea/exact"
+
+// Connect connects by the transport beneath.
+func (t exact) Connect(ctx context.Context) (mcp.Connection, error) {
+	c, err := t.Transport.Connect(ctx)
+	return exactConnection{c, t.conn}, err
+}
+
+type exactConnection struct {
+	mcp.Connection
+	conn *conn
+}
+
+// Read is called on a goroutine of the SDK.
+func (c exactConnection) Read(ctx context.Context) (jsonrpc.Message, error) {
+	m, err := c.Connection.Read(ctx)
+	if err != nil {
+		return m, err
+	}
+	return m, safego.Run("mcp.exact", func() error {
+		switch m := m.(type) {
+		case *jsonrpc.Response:
+			m.Result = c.withTools(withExact(m.Result))
+		case *jsonrpc.Request:
+			m.Params = withExact(m.Params)
+		}
+		return nil
+	})
+}
+
+// withTools does for each tool of a list what withExact does for the whole, and notes the version of the protocol that
+// the server agrees to: the SDK tells it to its own connections alone, and servers want it with every request.
+func (c exactConnection) withTools(result json.RawMessage) json.RawMessage {
+	var known struct {
+		Tools           []json.RawMessage `json:"tools"`
+		ProtocolVersion string            `json:"protocolVersion"`
+	}
+	if json.Unmarshal(result, &known) != nil {
+		return result
+	}
+	if known.ProtocolVersion != "" {
+		c.conn.protocol.Store(&known.ProtocolVersion)
+	}
+	if len(known.Tools) == 0 {
+		return result
+	}
+	for n, tool := range known.Tools {
+		known.Tools[n] = withExact(tool)
+	}
+	return with(result, "tools", known.Tools)
+}
+
+// withExact puts the text of an object into its own _meta.
+func withExact(object json.RawMessage) json.RawMessage {
+	var known struct {
+		Meta map[string]json.RawMessage `json:"_meta"`
+	}
+	if len(object) == 0 || object[0] != '{' || json.Unmarshal(object, &known) != nil {
+		return object
+	}
+	text, err := json.Marshal(string(object))
+	if err != nil {
+		return object
+	}
+	meta := known.Meta
+	if meta == nil {
+		meta = map[string]json.RawMessage{}
+	}
+	meta[keyExact] = text
+	return with(object, "_meta", meta)
+}
+
+// with is an object with another value for a key.
+func with(object json.RawMessage, key string, value any) json.RawMessage {
+	var all map[string]json.RawMessage
+	encoded, err := json.Marshal(value)
+	if err != nil || json.Unmarshal(object, &all) != nil {
+		return object
+	}
+	all[key] = encoded
+	whole, err := json.Marshal(all)
+	if err != nil {
+		return object
+	}
+	return whole
+}
+
+// exactly reads what a server sent, from the _meta beside it.
+func exactly(meta mcp.Meta) (map[string]any, error) {
+	text, _ := meta[keyExact].(string)
+	v, err := jsonval.DecodeWithBounds([]byte(text), jsonval.DecodeLimits{MaxDepth: 500, MaxNumberLen: 400, IntegersFitFloat64: true})
+	return jsonval.AsObject(v), err
+}
+
+// specOf is a tool as the server describes it.
+func specOf(t *mcp.Tool) mcppalette.ToolSpec {
+	said, err := exactly(t.Meta)
+	if err != nil {
+		return mcppalette.ToolSpec{Name: t.Name, Unreadable: err.Error()}
+	}
+	return mcppalette.ToolSpec{
+		Name: t.Name, Description: t.Description,
+		InputSchema: jsonval.AsObject(said["inputSchema"]), OutputSchema: said["outputSchema"],
+	}
+}

@@ -1,0 +1,55 @@
+package mcptool
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"time"
+
+	"processidea/model/ideafile"
+	"processidea/tools/httptool"
+)
+
+// unread is the answer of a server that refuses a request before it reads it. Whatever was asked for has not run.
+type unread struct {
+	status int
+	wait   time.Duration // how long the server wants to be left alone; 0 unless it said
+	text   string
+}
+
+// unreadOf returns such an answer, and closes it; nil for every other.
+func unreadOf(r *http.Response) error {
+	switch r.StatusCode {
+	case http.StatusUnauthorized, http.StatusForbidden, http.StatusTooManyRequests:
+	default:
+		return nil
+	}
+	said, _ := io.ReadAll(io.LimitReader(r.Body, 2000))
+	_ = r.Body.Close()
+	text := fmt.Sprintf("the server refused the request: status %d", r.StatusCode)
+	if about := excerpt(string(said)); about != "" {
+		text += ": " + about
+	}
+	return &unread{r.StatusCode, httptool.ParseRetryAfter(r.Header.Get("Retry-After"), time.Now()), text}
+}
+
+func (u *unread) Error() string { return u.text }
+
+func unreadIn(err error) *unread {
+	var u *unread
+	errors.As(err, &u)
+	return u
+}
+
+// struck is the same without the secrets of the connection.
+func (u *unread) struck(c *conn) *unread { return &unread{u.status, u.wait, c.striker.Text(u.text)} }
+
+// failure is the Error of what the server would not do. What it will not take from this worker, whoever runs the worker
+// can mend; a server that is asked too often is asked again.
+func (u *unread) failure() *Error {
+	if u.status == http.StatusTooManyRequests {
+		return &Error{Code: ideafile.CodeMCPUnreachable, Retry: true, Err: u, after: u.wait}
+	}
+	return &Error{Code: ideafile.CodeMCPRefused, Err: u}
+}
