@@ -63,6 +63,7 @@ type chunk struct {
 type choice struct {
 	index                    int
 	content, refusal, finish string
+	reasons                  bool // it has thoughts beside the content
 	functions                []function
 }
 
@@ -79,6 +80,7 @@ func newChunk(v *fastjson.Value, bytes int) chunk {
 		c.choices = append(c.choices, choice{
 			index: o.GetInt("index"), finish: stringAt(o, "finish_reason"),
 			content: contentOf(o.Get("delta", "content")), refusal: stringAt(o, "delta", "refusal"),
+			reasons:   stringAt(o, "delta", "reasoning_content")+stringAt(o, "delta", "reasoning") != "",
 			functions: functionsOf(o.Get("delta")),
 		})
 	}

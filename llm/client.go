@@ -1,8 +1,11 @@
 package llm
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"net/http"
 	"time"
 
@@ -98,6 +101,7 @@ func (c *Client) Stream(ctx context.Context, r Request) (*Reply, error) {
 	reader := newReplyReader(ctx, stream, idle, r.KeepText)
 	reader.reply.FirstByte = time.Now()
 	s, parseErr := readSolution(reader, r.OnCall)
+	reader.keepBehind(s.textBehind(&reader.buffered))
 	reader.readRemainder()
 	reply := x.describe(reader.finish())
 	reply.Output, reply.Notes = s.output, s.notes
@@ -107,13 +111,36 @@ func (c *Client) Stream(ctx context.Context, r Request) (*Reply, error) {
 	if len(r.Completion) == 0 {
 		x.settle(reply.Usage, reader.filter.bytes)
 	}
-	if parseErr != nil {
-		reply.Incomplete = x.incomplete(reply, parseErr, reader.streamError())
+	if parseErr == nil {
+		reply.Incomplete = cmp.Or(reader.functionFault(nil), reader.secondFault())
+		return reply, nil
 	}
-	if f := reader.functionFault(parseErr); f != nil {
-		reply.Incomplete = f
+	streamErr := reader.streamError()
+	if failed := x.nothingSaid(ctx, reader, streamErr); failed != nil {
+		return reply, failed
 	}
+	reply.Incomplete = cmp.Or(reader.functionFault(parseErr), x.incomplete(reply, parseErr, streamErr))
 	return reply, nil
+}
+
+// nothingSaid is the server's error where it accepted a Request, and then sent an error or the end in place of a reply. The
+// error is nil where the LLM has said something, or where the connection is what broke.
+func (x *exchange) nothingSaid(ctx context.Context, r *replyReader, streamErr error) error {
+	var inStream errInStream
+	switch {
+	case !r.saidNothing():
+		return nil
+	case errors.As(streamErr, &inStream):
+		x.serverError = readServerError(streamErr, nil)
+		return x.failure(ctx, streamErr)
+	case streamErr != nil:
+		return nil
+	}
+	message := fmt.Sprintf("the LLM's server at %s sent an empty answer", x.client.host())
+	if r.reasons {
+		message += ", with reasoning only"
+	}
+	return &Error{Code: turn.CodeLLMUnreachable, Message: message, Retry: true}
 }
 
 // transport is shared by all Clients: one of the openai library keeps connections of its own, and each exchange makes one.

@@ -3,6 +3,7 @@ package llm
 import (
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -56,6 +57,63 @@ func TestWhatTheServerAnswersSaysWhetherToAskAgain(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		} else if row.again && (e.RetryAfter < 89*time.Second || e.RetryAfter > 91*time.Second) {
 			t.Errorf("%s: again after %s", name, e.RetryAfter)
+		}
+	}
+}
+
+// A server that accepts a Request and sends no reply has failed, not the LLM: it is asked again, later.
+func TestAServerThatSendsNoReplySaysWhyAndIsAskedAgain(t *testing.T) {
+	t.Parallel()
+	whole := func(text string) http.HandlerFunc {
+		return func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "application/json")
+			_, _ = io.WriteString(w, text)
+		}
+	}
+	for name, row := range map[string]struct {
+		h    http.HandlerFunc
+		want string
+	}{
+		"null choices":           {whole(`{"choices": null, "error_type": "overloaded", "error_message": "come back later"}`), "come back later"},
+		"null choices in events": {streaming(chunks(`{"choices":null,"error_type":"overloaded","error_message":"come back later"}`)), "come back later"},
+		"a type alone":           {whole(`{"choices": null, "error_type": "overloaded"}`), "overloaded"},
+		"in the choice": {whole(`{"choices": [{"index": 0, "error": {"code": 502, "message": "upstream is gone"}, "finish_reason": "error",
+			"message": {"role": "assistant", "content": ""}}]}`), "upstream is gone"},
+		"in the choice of an event": {streaming(chunks(`{"choices":[{"index":0,"delta":{"role":"assistant","content":""}}]}`,
+			`{"choices":[{"index":0,"delta":{},"error":{"message":"upstream is gone"},"finish_reason":"error"}]}`)), "upstream is gone"},
+		"no reason":    {whole(`{"choices": [{"index": 0, "finish_reason": "error", "message": {}}]}`), "does not say why"},
+		"no choices":   {whole(`{"choices": [], "usage": {"prompt_tokens": 3}}`), "empty answer"},
+		"choices null": {whole(`{"choices": null}`), "empty answer"},
+		"no content":   {whole(`{"choices": [{"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": null}}]}`), "empty answer"},
+		"reasoning only": {whole(`{"choices": [{"index": 0, "finish_reason": "stop", "message": {"content": null, "reasoning_content": "{\"calls\": []}"}}]}`),
+			"an empty answer, with reasoning only"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			_, err := replying(t, row.h)
+			if e := refused(t, err); !e.Retry || e.Code != turn.CodeLLMUnreachable || !strings.Contains(e.Message, row.want) {
+				t.Errorf("%+v", e)
+			}
+		})
+	}
+}
+
+func TestASecondObjectInAReplyIsTold(t *testing.T) {
+	t.Parallel()
+	for name, text := range map[string]string{
+		"at once":               solutionText + `{"calls": []}`,
+		"behind some words":     solutionText + "\n\nWait, that is wrong:\n```json\n{\n \"calls\": []}\n```",
+		"each in its own fence": "```json\n" + solutionText + "\n```\nNo:\n```json\n{\"output\": 1, \"calls\": []}\n```",
+	} {
+		for _, pieces := range [][]string{{text}, strings.SplitAfter(text, "{")} {
+			var events []string
+			for _, piece := range pieces {
+				events = append(events, delta(piece))
+			}
+			reply, err := replying(t, streaming(chunks(append(events, finished)...)))
+			if err != nil || len(reply.Calls) != 1 || reply.Incomplete == nil || !strings.Contains(reply.Incomplete.Message, "another one") {
+				t.Errorf("%s: %v, %+v", name, err, reply)
+			}
 		}
 	}
 }

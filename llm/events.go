@@ -3,6 +3,7 @@ package llm
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -107,7 +108,7 @@ func isDone(data []byte) bool { return bytes.HasPrefix(data, []byte("[DONE]")) }
 
 // give makes an event of the data, in the form in which OpenAI sends it, and reports whether it is no error.
 func (e *eventReader) give() bool {
-	data, unusual := e.data, e.bare || e.name == "error" || bytes.Contains(e.data, []byte(`"error"`))
+	data, unusual := e.data, e.bare || e.name == "error" || bytes.Contains(e.data, []byte(`"error`))
 	if unusual {
 		data, e.err = e.normalize(data)
 		e.parsed = nil
@@ -156,11 +157,16 @@ func (e *eventReader) normalize(data []byte) ([]byte, error) {
 		delete(m, "error")
 	case ok:
 		return data, nil
+	case failureIn(m) != nil:
+		return json.Marshal(map[string]json.RawMessage{"error": failureIn(m)})
 	case e.name == "error", string(m["object"]) == `"error"`: // vLLM
 		return json.Marshal(map[string]json.RawMessage{"error": data})
 	}
 	if !e.bare {
 		return json.Marshal(m)
+	}
+	if string(m["choices"]) == "null" {
+		m["choices"] = json.RawMessage("[]")
 	}
 	choices, err := deltas(m["choices"])
 	if err != nil {
@@ -168,6 +174,37 @@ func (e *eventReader) normalize(data []byte) ([]byte, error) {
 	}
 	m["choices"] = choices
 	return json.Marshal(m)
+}
+
+// failureIn returns the error that stands beside choices, or in the first of them; nil: there is none.
+func failureIn(m map[string]json.RawMessage) json.RawMessage {
+	text := cmp.Or(string(m["error_message"]), string(m["error_msg"]), string(m["error_type"]), "null")
+	if text != "null" {
+		failure, _ := json.Marshal(map[string]json.RawMessage{
+			"code": orNull(m["error_code"]), "type": orNull(m["error_type"]), "message": json.RawMessage(text)})
+		return failure
+	}
+	var choices []struct {
+		Error        json.RawMessage `json:"error"`
+		FinishReason string          `json:"finish_reason"`
+	}
+	if json.Unmarshal(m["choices"], &choices) != nil || len(choices) == 0 {
+		return nil
+	}
+	switch first := choices[0]; {
+	case len(first.Error) > 0 && string(first.Error) != "null":
+		return first.Error
+	case first.FinishReason == "error":
+		return json.RawMessage(`"the server gave up on the reply and does not say why"`)
+	}
+	return nil
+}
+
+func orNull(v json.RawMessage) json.RawMessage {
+	if len(v) == 0 {
+		return json.RawMessage("null")
+	}
+	return v
 }
 
 // deltas turns the messages of a whole completion into the deltas of a chunk.

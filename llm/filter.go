@@ -1,6 +1,7 @@
 package llm
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"regexp"
@@ -24,8 +25,9 @@ func (e errPreamble) Error() string {
 type textFilter struct {
 	out      io.Writer
 	begun    bool   // the object's first brace was found
-	thinking bool   // inside <think>…</think>
+	thinking bool   // inside thoughts whose beginning was seen
 	preamble string // what stands before the object, as far as it is needed to find it
+	head     string // how a preamble began that is too long to be kept; only the end of thoughts makes it good
 	bytes    int    // seen so far
 	blank    int    // white space in a row, in characters
 }
@@ -55,42 +57,50 @@ func (f *textFilter) Write(text string) error {
 
 // Close returns what is wrong with a text that has ended before its object began.
 func (f *textFilter) Close() error {
-	if text := strings.TrimSpace(f.preamble); !f.begun && !f.thinking && text != "" {
+	if text := strings.TrimSpace(cmp.Or(f.head, f.preamble)); !f.begun && !f.thinking && text != "" {
 		return errPreamble{text}
 	}
 	return nil
 }
 
 const (
-	thinkOpen, thinkClose = "<think>", "</think>"
-	leadingSpace          = "\uFEFF \t\r\n"
+	leadingSpace = "\uFEFF \t\r\n"
+	// maxThoughts bounds the thoughts whose beginning stands in the prompt, in bytes: before their end they look like prose.
+	maxThoughts = 1 << 20
+	// longestMark is at least as long as what thoughtsEnd finds, in bytes.
+	longestMark = 200
+	headBytes   = 200
 )
 
-// fenced finds an object that opens a Markdown code block.
-var fenced = regexp.MustCompile("(?i)```[ \t]*(?:json[c5]?)?\\s*({)")
+var (
+	// fenced finds an object that opens a Markdown code block.
+	fenced = regexp.MustCompile("(?i)```[ \t]*(?:json[c5]?)?\\s*({)")
+	// thoughtsBegin are the marks with which thoughts begin. Templates of some LLMs put them into the prompt.
+	thoughtsBegin = []string{"<think>", "<|channel|>", "<|start|>"}
+	// thoughtsEnd finds what ends them, and with gpt-oss also what begins the reply: its channels, with or without their marks.
+	thoughtsEnd = regexp.MustCompile(`</think>|<\|channel\|>\s*final\b[^{}]{0,100}?<\|message\|>|assistantfinal`)
+)
 
-// skipPreamble drops text until the opening brace. White space may stand before it, thoughts between their tags, and a
-// Markdown fence with prose before the fence. A brace within prose does not count: it may be an example.
+// skipPreamble drops text until the opening brace. White space may stand before it, thoughts, and a Markdown fence with
+// prose before the fence. A brace within prose does not count: it may be an example.
 func (f *textFilter) skipPreamble(text string) error {
 	f.preamble = strings.TrimLeft(f.preamble+text, leadingSpace)
-	if f.thinking || strings.HasPrefix(f.preamble, thinkOpen) {
-		end := strings.Index(f.preamble, thinkClose)
-		f.thinking = end < 0
-		if f.thinking {
-			f.preamble = f.preamble[max(0, len(f.preamble)-len(thinkClose)):]
-			return nil
-		}
-		f.preamble = strings.TrimLeft(f.preamble[end+len(thinkClose):], leadingSpace)
+	if f.skipThoughts(); f.thinking {
+		return nil
 	}
 	brace := -1
-	if strings.HasPrefix(f.preamble, "{") {
+	if f.head != "" {
+		if f.bytes > maxThoughts {
+			return f.Close()
+		}
+	} else if strings.HasPrefix(f.preamble, "{") {
 		brace = 0
 	} else if found := fenced.FindStringSubmatchIndex(f.preamble); found != nil {
 		brace = found[2]
 	}
 	if brace < 0 {
 		if len(f.preamble) > maxPreamble {
-			return f.Close()
+			f.head = f.preamble[:headBytes]
 		}
 		return nil
 	}
@@ -98,4 +108,20 @@ func (f *textFilter) skipPreamble(text string) error {
 	f.begun, f.preamble = true, ""
 	_, err := io.WriteString(f.out, rest)
 	return err
+}
+
+// skipThoughts drops thoughts that have ended, and of others all that is not needed to find their end.
+func (f *textFilter) skipThoughts() {
+	for _, mark := range thoughtsBegin {
+		f.thinking = f.thinking || strings.HasPrefix(f.preamble, mark)
+	}
+	if !strings.HasPrefix(f.preamble, "{") || f.thinking || f.head != "" {
+		if end := thoughtsEnd.FindStringIndex(f.preamble); end != nil {
+			f.thinking, f.head = false, ""
+			f.preamble = strings.TrimLeft(f.preamble[end[1]:], leadingSpace)
+		}
+	}
+	if f.thinking || f.head != "" {
+		f.preamble = f.preamble[max(0, len(f.preamble)-longestMark):]
+	}
 }

@@ -38,6 +38,12 @@ func TestWhatLLMsPutBeforeAReplyIsTakenOff(t *testing.T) {
 		"<think>\n{}```json{}</think>{3}":       `{3}`,
 		"<think>a</think>\nSo:\n```\n{4}":       `{4}`,
 		"<think>" + prose + prose + prose + "</think>{5}": `{5}`,
+		// The prompt's template has begun the thoughts.
+		"Hm. {1} or\n{2}?\n</think>\n\n{6}": `{6}`, prose + prose + prose + "</think>{7}": `{7}`, "</think>{8}": `{8}`,
+		// gpt-oss, with its marks and without.
+		"<|channel|>analysis<|message|>{no}<|end|><|start|>assistant<|channel|>final <|constrain|>json<|message|>{9}<|return|>": `{9}<|return|>`,
+		"<|channel|>final<|message|>{10}":                        `{10}`,
+		"analysisWe need {this}." + prose + "assistantfinal{11}": `{11}`,
 		"": "", " \n ": "", "<think>and think {": "",
 	} {
 		for _, size := range []int{1, 3, 7, 10_000} {
@@ -50,7 +56,7 @@ func TestWhatLLMsPutBeforeAReplyIsTakenOff(t *testing.T) {
 
 func TestATextWithoutABeginningIsNoReply(t *testing.T) {
 	t.Parallel()
-	for _, text := range []string{"Sure! {}", "[{}]", "null", "I cannot: {\"calls\":[]}", "```python\n{}", "</think>{}", "`{}`",
+	for _, text := range []string{"Sure! {}", "[{}]", "null", "I cannot: {\"calls\":[]}", "```python\n{}", "`{}`",
 		strings.Repeat("So. ", 2000) + "```json\n{}"} {
 		for _, size := range []int{1, 3, 100} {
 			var noObject errPreamble

@@ -5,7 +5,11 @@ import (
 	"context"
 	"errors"
 	"io"
+	"regexp"
 	"strings"
+
+	"processidea/model/diag"
+	"processidea/model/turn"
 )
 
 // replyReader is the text of a reply as an io.Reader. It takes a chunk from the stream only if the parser asks for more, so
@@ -23,6 +27,8 @@ type replyReader struct {
 	err        error            // why no more text is taken: the filter's
 	parsed     bool             // the parser wants no more
 	overtalks  bool             // the LLM has written something behind the solution
+	behind     []byte           // what it has written there, as far as it is kept
+	reasons    bool             // thoughts came beside the text
 	byFunction bool             // the reply is the arguments of a function call
 	functions  []string         // the names of the functions that the LLM called instead of writing, as far as it did
 }
@@ -85,6 +91,7 @@ func (r *replyReader) take(c chunk) {
 		if choice.index != 0 { // one was asked for
 			continue
 		}
+		r.reasons = r.reasons || choice.reasons
 		if choice.finish != "" {
 			r.reply.Finish = choice.finish
 		}
@@ -129,12 +136,39 @@ func (r *replyReader) takeText(text string) {
 	}
 	if r.parsed {
 		r.overtalks = true
+		r.keepBehind([]byte(text))
 		return
 	}
 	r.idle.start()
 	if r.err == nil {
 		r.err = r.filter.Write(text)
 	}
+}
+
+// maxBehind bounds what is kept of what stands behind the solution, in bytes.
+const maxBehind = 64 << 10
+
+func (r *replyReader) keepBehind(text []byte) {
+	r.behind = append(r.behind, text[:min(len(text), maxBehind-len(r.behind))]...)
+}
+
+// another finds the beginning of a second solution.
+var another = regexp.MustCompile(`\{\s*"(calls|output|finished)"\s*:`)
+
+// secondFault says that a second solution stands behind the first, which has begun to be carried out and counts. The LLM
+// must be told: it may be a correction.
+func (r *replyReader) secondFault() *diag.Fault {
+	if !another.Match(r.behind) {
+		return nil
+	}
+	return fault(turn.CodeNotJSON, "behind the reply's JSON object stands another one, which was not read: "+
+		"the Calls of the first count. Write one object alone; plan now what is still to be changed")
+}
+
+// saidNothing reports whether a reply that is over has no text, and nothing that says why.
+func (r *replyReader) saidNothing() bool {
+	why := r.reply.Refusal != "" || r.reply.Finish == "length" || r.reply.Finish == "content_filter"
+	return r.filter.bytes == 0 && len(r.functions) == 0 && !why
 }
 
 // finish returns what was read.

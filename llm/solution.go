@@ -1,6 +1,7 @@
 package llm
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -20,6 +21,7 @@ type solution struct {
 	output   json.RawMessage
 	finished *bool // nil: it does not say
 	notes    string
+	behind   io.Reader // what was read of the text behind it
 }
 
 // readSolution reads {"calls": […], "finished": …, "output": …, "notes": …} from a stream and hands each Call to onCall at the byte that
@@ -51,7 +53,17 @@ func readSolution(r io.Reader, onCall func(index int, raw json.RawMessage)) (*so
 	if !seen["calls"] {
 		return s, errors.New(`"calls" is missing`)
 	}
+	s.behind = d.Buffered()
 	return s, nil
+}
+
+// textBehind returns what was read of the text behind the solution, with what is left of it in a buffer.
+func (s *solution) textBehind(left *bytes.Buffer) []byte {
+	if s.behind == nil {
+		return nil
+	}
+	text, _ := io.ReadAll(io.LimitReader(io.MultiReader(s.behind, left), maxBehind))
+	return text
 }
 
 func (s *solution) member(d *json.Decoder, key string, onCall func(int, json.RawMessage)) error {
