@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"processidea/internal/yamlvalue"
 	"processidea/model/diag"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
@@ -88,7 +89,7 @@ func LoadIdea(s Source) (*Definition, diag.Problems, error) {
 func decodeFile(path string, data []byte) (any, *diag.Problem) {
 	switch strings.ToLower(filepath.Ext(path)) {
 	case ".yaml", ".yml":
-		return decodeYAML(data)
+		return yamlvalue.Decode(data)
 	}
 	err := jsonval.CheckParts(data)
 	var v any

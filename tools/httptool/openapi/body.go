@@ -93,13 +93,21 @@ func (t *tool) readJSON(schema any, body *openapi3.RequestBody) error {
 		return t.readWhole(field{schema: schema, description: body.Description}, body.Required)
 	}
 	template := map[string]any{}
+	t.noteRequired(members, body.Required)
 	for _, m := range members {
 		name := m.name
-		m.required = m.required && body.Required
 		template[name] = t.add(m, "body")
 	}
 	t.body = template
 	return nil
+}
+
+// noteRequired says that members are required although the body is not: hardly any document says that a body is, and a
+// server that wants a member wants the body.
+func (t *tool) noteRequired(members []field, required bool) {
+	if !required && slices.ContainsFunc(members, func(f field) bool { return f.required }) {
+		t.note("the request's body may be left out there, and not here: what it must have is required")
+	}
 }
 
 func (t *tool) readWhole(f field, required bool) error {
@@ -119,13 +127,13 @@ func (t *tool) readForm(schema any, content *openapi3.MediaType, required bool) 
 		return errors.New("its form is no list of named members")
 	}
 	template := map[string]any{}
+	t.noteRequired(members, required)
 	for _, m := range members {
 		name := m.name
-		m.required = m.required && required
 		encoding := content.Encoding[name]
 		kind := t.doc.kind(m.schema)
 		if kind == "object" || (kind == "array" && encoding != nil && encoding.Style != "" && encoding.Style != "form") {
-			if m.required {
+			if m.required && required {
 				return fmt.Errorf("form member %q is needed: %w", name, errForm)
 			}
 			t.note("form member %q is left out: %s", name, errForm)

@@ -30,7 +30,8 @@ const maxValidated = 1 << 20
 
 func load(data []byte) (*document, error) {
 	loader := openapi3.NewLoader() // it loads nothing unless told to
-	doc, err := loader.LoadFromData(data)
+	marked, unread := marked(data)
+	doc, err := loader.LoadFromData(marked)
 	if err != nil {
 		return nil, cause(data, err)
 	}
@@ -44,22 +45,22 @@ func load(data []byte) (*document, error) {
 		return nil, fmt.Errorf("it is of OpenAPI %s; want 3.0 or 3.1", jsonval.Clip(doc.OpenAPI, 20))
 	}
 	d := &document{T: doc, knownNodes: map[string]int{}}
+	if unread != "" {
+		d.notes = append(d.notes, "numbers of more than 15 digits may be read as others: "+unread)
+	}
 	// What is wrong with an example or a pattern keeps nobody from calling an operation.
 	if len(data) > maxValidated {
 		d.notes = append(d.notes, fmt.Sprintf("the document is larger than %d KB, so that it is not asked whether it is valid", maxValidated>>10))
 	} else if err := doc.Validate(loader.Context, openapi3.DisableExamplesValidation(), openapi3.DisableSchemaDefaultsValidation(),
-		openapi3.DisableSchemaPatternValidation()); err != nil {
+		openapi3.DisableSchemaPatternValidation(), openapi3.AllowExtraSiblingFields("pathItems")); err != nil {
 		d.notes = append(d.notes, "the document is not valid: "+firstLine(err.Error()))
 	}
 	text, err := json.Marshal(doc)
 	if err != nil {
 		return nil, err
 	}
-	d.root, err = jsonval.Decode(text)
-	if err != nil {
-		return nil, err
-	}
-	return d, nil
+	d.root, err = decodeMarked(text)
+	return d, err
 }
 
 // cause words why a document could not be read: as JSON, or as YAML where it does not look like JSON.
@@ -111,5 +112,5 @@ func raw(s *openapi3.SchemaRef) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return jsonval.Decode(text)
+	return decodeMarked(text)
 }

@@ -1,9 +1,12 @@
 package openapi_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
+
+	"go.yaml.in/yaml/v3"
 
 	"processidea/model/jsonschema"
 	"processidea/model/jsonval"
@@ -109,7 +112,7 @@ func TestABodyIsItsMembersWhereItHasNamedOnesAndElseOneParameter(t *testing.T) {
 		}
 	}
 	tool, notes, err := one(t, "post", "/x", `{"requestBody": {"content": {"application/json": {"schema": `+members+`}}}}`, "")
-	if err != nil || tool["required"] != nil || len(notes) > 0 {
+	if err != nil || encoded(tool["required"]) != `["a"]` || len(notes) != 1 || !strings.Contains(notes[0], "what it must have is required") {
 		t.Errorf("an optional body: %v %q %s", err, notes, encoded(tool))
 	}
 	tool, notes, err = one(t, "post", "/x", `{"requestBody": {"content": {"application/json": {"schema": true}}}}`, "")
@@ -160,7 +163,7 @@ func TestASchemaOfEitherVersionBecomesOneOfJSONSchema(t *testing.T) {
 		{"3.0.3", `{"type": "string", "example": "a", "xml": {"name": "x"}, "deprecated": true, "externalDocs": {"url": "http://h"}, "x-own": 1}`, `{"type":"string"}`},
 		{"3.0.3", `{"type": "object", "additionalProperties": false, "properties": {"example": {"type": "string"}, "nullable": {"type": "boolean"}, "x-y": {"type": "string", "x-z": 1}}}`,
 			`{"additionalProperties":false,"properties":{"example":{"type":"string"},"nullable":{"type":"boolean"},"x-y":{"type":"string"}},"type":"object"}`},
-		{"3.1.0", `{"type": ["string", "null"], "examples": ["a"], "const": null}`, `{"type":["string","null"]}`},
+		{"3.1.0", `{"type": ["string", "null"], "examples": ["a"], "const": null}`, `{"const":null,"type":["string","null"]}`},
 		{"3.1.0", `{"type": "integer", "exclusiveMinimum": 0}`, `{"exclusiveMinimum":0,"type":"integer"}`},
 		{"3.1.0", `{"$ref": "#/components/schemas/S", "description": "beside"}`, `{"$ref":"#/$defs/S","description":"beside"}`},
 		{"3.0.3", `{"$ref": "#/components/schemas/S"}`, `{"$ref":"#/$defs/S"}`},
@@ -226,6 +229,39 @@ func TestASchemaThatHoldsItselfAloneIsNoTrap(t *testing.T) {
 			`, "components": {"schemas": `+schemas+`}}`), openapi.Options{})
 		if err != nil && !strings.HasPrefix(err.Error(), "openapi: ") {
 			t.Errorf("%s: %v", schemas, err)
+		}
+	}
+}
+
+func TestValuesOfADocumentAreKeptToTheDigit(t *testing.T) {
+	t.Parallel()
+	const id = "9007199254740993"
+	asJSON := `{"openapi": "3.1.0", "info": {"title": "t", "version": "1"}, "servers": [{"url": "https://h.example"}],
+	  "components": {"pathItems": {"shared": {"get": {"responses": {"200": {"description": "ok"}}}}}},
+	  "paths": {"/x": {"post": {"operationId": "x", "responses": {"200": {"description": "ok"}}, "requestBody": {"content": {"application/json": {"schema": {"type": "object", "properties": {
+	    "id": {"type": "integer", "enum": [` + id + `, 7], "maximum": ` + id + `, "default": ` + id + `}, "of": {"$ref": "#/components/schemas/of"}, "none": {"const": null}}}}}}}}}}`
+	asJSON = strings.Replace(asJSON, `"pathItems"`, `"schemas": {"of": {"const": `+id+`, "multipleOf": 0.10}}, "pathItems"`, 1)
+	var v any
+	if err := json.Unmarshal([]byte(strings.ReplaceAll(asJSON, id, `"`+id+`"`)), &v); err != nil {
+		t.Fatal(err)
+	}
+	asYAML, err := yaml.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{"JSON": asJSON, "YAML": strings.ReplaceAll(string(asYAML), `"`+id+`"`, id)} {
+		r, err := openapi.Import([]byte(text), openapi.Options{})
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		got := encoded(r.Tools["x"])
+		for _, want := range []string{`"enum":[` + id + `,7]`, `"maximum":` + id, `"default":` + id, `"const":` + id, `"multipleOf":0.1`, `"none":{"const":null}`} {
+			if !strings.Contains(got, want) {
+				t.Errorf("%s: %s is missing in %s", name, want, got)
+			}
+		}
+		if len(r.Notes) > 0 || strings.Contains(got, "processidea") {
+			t.Errorf("%s: %q %s", name, r.Notes, got)
 		}
 	}
 }

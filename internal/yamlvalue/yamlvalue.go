@@ -1,4 +1,5 @@
-package ideafiles
+// Package yamlvalue reads YAML as the JSON value that it stands for.
+package yamlvalue
 
 import (
 	"bytes"
@@ -20,9 +21,9 @@ const maxNodes = 1_000_000
 // maxYAMLDepth bounds the recursion. It is above the limit of jsonval.Decode, which checks every value in the end.
 const maxYAMLDepth = 200
 
-// decodeYAML reads a YAML file as a JSON value. Numbers keep every digit; a duplicate key is refused, and so is whatever
+// Decode reads a YAML file as a JSON value. Numbers keep every digit; a duplicate key is refused, and so is whatever
 // JSON cannot express.
-func decodeYAML(data []byte) (any, *diag.Problem) {
+func Decode(data []byte) (any, *diag.Problem) {
 	if countParts(data) > jsonval.MaxParts(len(data)) {
 		return nil, &diag.Problem{JSONPath: "$", Message: jsonval.TooManyParts(len(data)).Error()}
 	}
@@ -45,7 +46,7 @@ func decodeYAML(data []byte) (any, *diag.Problem) {
 		return nil, &diag.Problem{JSONPath: at.path, Message: at.message}
 	}
 	if err != nil {
-		return nil, &diag.Problem{JSONPath: "$", Message: decodeCause(err)}
+		return nil, &diag.Problem{JSONPath: "$", Message: strings.TrimPrefix(err.Error(), "model: decode JSON: ")}
 	}
 	return v, nil
 }

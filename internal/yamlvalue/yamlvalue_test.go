@@ -1,9 +1,10 @@
-package ideafiles
+package yamlvalue_test
 
 import (
 	"strings"
 	"testing"
 
+	"processidea/internal/yamlvalue"
 	"processidea/model/diag"
 	"processidea/model/jsonval"
 )
@@ -31,7 +32,7 @@ again: &a {x: [1]}
 alias: *a
 2026: a number as a key
 `
-	v, problem := decodeYAML([]byte(text))
+	v, problem := yamlvalue.Decode([]byte(text))
 	if problem != nil {
 		t.Fatal(problem)
 	}
@@ -61,7 +62,7 @@ func TestWhatJSONCannotSayIsRefusedWithItsPlace(t *testing.T) {
 		strings.Repeat("[", 300):          {JSONPath: "$", Message: ""},
 		"a: " + strings.Repeat("- ", 150): {JSONPath: "$", Message: ""},
 	} {
-		v, problem := decodeYAML([]byte(text))
+		v, problem := yamlvalue.Decode([]byte(text))
 		if problem == nil {
 			t.Errorf("%.40q is read as %s", text, jsonval.Encode(v))
 			continue
@@ -78,10 +79,10 @@ func TestAliasesCannotBlowUp(t *testing.T) {
 	for n := '1'; n <= '9'; n++ {
 		b.WriteString("a" + string(n) + ": &a" + string(n) + " [" + strings.Repeat("*a"+string(n-1)+", ", 9) + "x]\n")
 	}
-	if _, problem := decodeYAML([]byte(b.String())); problem == nil || !strings.Contains(problem.Message, "stands for more than") {
+	if _, problem := yamlvalue.Decode([]byte(b.String())); problem == nil || !strings.Contains(problem.Message, "stands for more than") {
 		t.Errorf("the bomb is met with %v", problem)
 	}
-	if _, problem := decodeYAML([]byte("a: &a [*a]")); problem == nil {
+	if _, problem := yamlvalue.Decode([]byte("a: &a [*a]")); problem == nil {
 		t.Error("a value that holds itself is read")
 	}
 }
