@@ -17,7 +17,9 @@ func NewID(name string) string {
 	return fmt.Sprintf("%s-%s-%s", shortenID(name), time.Now().Format("20060102-150405"), strings.ToLower(rand.Text()[:4]))
 }
 
-const longestID = 200 // bytes
+// longestID is in bytes. It leaves room for the ids of instances, parts and delegates, which begin with it: protocol.DelegateID
+// shortens what is longer.
+const longestID = 120
 
 // shortenID makes a name the beginning of an id: short enough for what is put behind it, and without what no id holds. An accent
 // goes, and its letter stays.

@@ -7,7 +7,9 @@ import (
 	"fmt"
 	"io"
 	"math/big"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"processidea/model/diag"
@@ -18,7 +20,12 @@ import (
 // readCSV reads rows under a header. A field is a text unless its column has another type in the schema of the row's
 // message, which is the input where the row has no type.
 func readCSV(file string, data []byte, idea *ideafile.Idea) (rows []row, ps diag.Problems) {
-	r := csv.NewReader(bytes.NewReader(data))
+	separator, lines, skipped, err := separatorOf(data)
+	if err != nil {
+		return nil, diag.Problems{{JSONPath: file + ":1", Message: err.Error()}}
+	}
+	r := csv.NewReader(bytes.NewReader(lines))
+	r.Comma = separator
 	header, err := r.Read()
 	if err == nil {
 		err = checkHeader(header)
@@ -27,9 +34,14 @@ func readCSV(file string, data []byte, idea *ideafile.Idea) (rows []row, ps diag
 		return nil, nil
 	}
 	if err != nil {
-		return nil, diag.Problems{csvProblem(file, err)}
+		return nil, diag.Problems{csvProblem(file, skipped, err)}
 	}
-	schemas := ideafile.InstanceViewOf(idea.Context, "").SchemaByKind
+	shared := ideafile.InstanceViewOf(idea.Context, "")
+	if missing := missingColumns(header, shared); missing != "" {
+		return nil, diag.Problems{{JSONPath: fmt.Sprintf("%s:%d", file, skipped+1), Message: missing}}
+	}
+	schemas := shared.SchemaByKind
+	empty := 0
 	untyped := untypedColumns{}
 	r.ReuseRecord = true // the texts of its cells are their own
 	for left := jsonval.MaxParts(len(data)); ; {
@@ -39,14 +51,21 @@ func readCSV(file string, data []byte, idea *ideafile.Idea) (rows []row, ps diag
 		}
 		if errors.Is(err, io.EOF) {
 			ps.Append(untyped.warnings(file)...)
+			if empty > 0 {
+				ps.Warn(file, "%d rows without a single value are left out", empty)
+			}
 			return rows, ps
 		}
 		if err != nil {
-			ps.Append(csvProblem(file, err))
+			ps.Append(csvProblem(file, skipped, err))
 			return rows, ps
 		}
+		if isEmptyRow(cells) {
+			empty++
+			continue
+		}
 		line, _ := r.FieldPos(0)
-		row := row{fmt.Sprintf("%s:%d", file, line), map[string]any{}}
+		row := row{fmt.Sprintf("%s:%d", file, skipped+line), map[string]any{}}
 		ps.Append(row.fill(header, cells, schemas, untyped)...)
 		rows = append(rows, row)
 	}
@@ -66,11 +85,40 @@ func checkHeader(header []string) error {
 	return nil
 }
 
-// csvProblem is an error of encoding/csv with its line, where it has one.
-func csvProblem(file string, err error) diag.Problem {
+// missingColumns says which columns the schema of the input requires and the header lacks. Rows of several kinds share one
+// header: of them each is asked for by itself.
+func missingColumns(header []string, shared ideafile.InstanceView) string {
+	if slices.Contains(header, "type") {
+		return ""
+	}
+	given := jsonval.AsObject(shared.PayloadByKind[ideafile.TypeInput])
+	required, _ := jsonval.AsStringList(jsonval.AsObject(shared.SchemaByKind[ideafile.TypeInput])["required"])
+	var missing []string
+	for _, name := range required {
+		if _, known := given[name]; !known && !slices.Contains(header, name) {
+			missing = append(missing, strconv.Quote(name))
+		}
+	}
+	if len(missing) == 0 {
+		return ""
+	}
+	var names []string
+	for _, name := range header {
+		names = append(names, strconv.Quote(name))
+	}
+	return fmt.Sprintf("the schema of the input requires %s, and no column has that name; the columns are %s",
+		strings.Join(missing, ", "), diag.FirstNamesAndCount(names))
+}
+
+// csvProblem is an error of encoding/csv with its line, where it has one. skipped lines stand above what it has read.
+func csvProblem(file string, skipped int, err error) diag.Problem {
 	var at *csv.ParseError
 	if errors.As(err, &at) {
-		return diag.Problem{JSONPath: fmt.Sprintf("%s:%d", file, at.Line), Message: at.Err.Error()}
+		message := at.Err.Error()
+		if errors.Is(at.Err, csv.ErrFieldCount) {
+			message = "the row has another number of cells than the header"
+		}
+		return diag.Problem{JSONPath: fmt.Sprintf("%s:%d", file, skipped+at.Line), Message: message}
 	}
 	return diag.Problem{JSONPath: file + ":1", Message: err.Error()}
 }
@@ -193,10 +241,17 @@ func cell(text string, types []string) (v any, keep bool, err error) {
 		}
 	}
 	if !isText {
-		return nil, false, fmt.Errorf("want %s, not %q", strings.Join(types, " or "), text)
+		err = fmt.Errorf("want %s, not %q", strings.Join(types, " or "), text)
+		if decimalComma.MatchString(text) {
+			err = fmt.Errorf("%w: a decimal is written with a point", err)
+		}
+		return nil, false, err
 	}
 	return text, true, nil
 }
+
+// decimalComma finds 12,50 and 1.234,50.
+var decimalComma = regexp.MustCompile(`^\s*-?[\d.]+,\d+\s*$`)
 
 // cellOf reads a cell as one type other than a text. Spreadsheets write TRUE and FALSE.
 func cellOf(text, want string) (any, bool) {

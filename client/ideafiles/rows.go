@@ -12,6 +12,7 @@ import (
 
 	"processidea/model/diag"
 	"processidea/model/ideafile"
+	"processidea/model/jsonschema"
 	"processidea/model/jsonval"
 )
 
@@ -34,6 +35,10 @@ func ReadRows(path string, data []byte, idea *ideafile.Idea) ([]any, diag.Proble
 func readRows(path string, data []byte, idea *ideafile.Idea) (messages []any, places []string, ps diag.Problems) {
 	var rows []row
 	name := filepath.Base(path)
+	data, problem := utf8Text(name, data)
+	if problem != nil {
+		return nil, nil, diag.Problems{*problem}
+	}
 	switch {
 	case strings.EqualFold(filepath.Ext(path), ".csv"):
 		rows, ps = readCSV(name, data, idea)
@@ -68,17 +73,64 @@ func Messages(rows []map[string]any, idea *ideafile.Idea) ([]any, diag.Problems)
 func messagesOf(rows []row, idea *ideafile.Idea) (messages []any, ps diag.Problems) {
 	names := newNamer(idea)
 	for _, r := range rows {
-		if token, ok := r.fields["_instance"].(string); ok {
-			names.take(token)
+		token, ok := r.fields["_instance"].(string)
+		if !ok {
+			continue
+		}
+		if alike := names.take(token); alike != "" {
+			ps.Add(r.place+" $._instance", "%s", ideafile.ConfusableTokensError(token, alike))
 		}
 	}
-	given := givenBefore(idea)
+	given, fits := givenBefore(idea), inputFits(idea)
 	for _, r := range rows {
 		m := r.message(names)
 		messages = append(messages, m)
-		ps.Append(r.problems(m, given)...)
+		wrong := r.problems(m, given)
+		if len(wrong) == 0 {
+			wrong = r.misfit(m, fits)
+		}
+		ps.Append(wrong...)
 	}
 	return messages, ps
+}
+
+// inputFits returns what says whether the input of a row fits the schema that the Idea has for inputs, together with what
+// all instances share.
+func inputFits(idea *ideafile.Idea) func(input any) error {
+	shared := ideafile.InstanceViewOf(idea.Context, "")
+	source := shared.SchemaByKind[ideafile.TypeInput]
+	if source == nil {
+		return func(any) error { return nil }
+	}
+	schema, err := jsonschema.CompileSchema(source)
+	if err != nil { // which is said of the Idea
+		return func(any) error { return nil }
+	}
+	given := jsonval.AsObject(shared.PayloadByKind[ideafile.TypeInput])
+	return func(input any) error {
+		if given != nil {
+			input = jsonval.OverlayObject(given, input)
+		}
+		if jsonval.ContainsBlobHandle(input) {
+			return nil
+		}
+		return schema.Validate(schema.WithoutNulls(input))
+	}
+}
+
+// misfit says how the input of a row does not fit its schema.
+func (r row) misfit(message map[string]any, fits func(any) error) (ps diag.Problems) {
+	if message["type"] != ideafile.TypeInput {
+		return nil
+	}
+	input := message[ideafile.TypeInput]
+	if input == nil {
+		return nil
+	}
+	if err := fits(input); err != nil {
+		ps.Add(r.place+" $", "the row does not fit the schema of the input: %s", err)
+	}
+	return ps
 }
 
 // payloadOf names the data of one kind that one instance has.

@@ -1,8 +1,11 @@
 package ideafiles
 
 import (
+	"bytes"
+	"encoding/binary"
 	"strings"
 	"testing"
+	"unicode/utf16"
 
 	"processidea/model/diag"
 	"processidea/model/jsonval"
@@ -106,7 +109,7 @@ func TestColumnsAreTextsUnlessTheInputsSchemaSaysOtherwise(t *testing.T) {
 	for row, want := range map[string]string{
 		`7,1.50,TRUE,"{""a"":1}","[1,2]",7,,x,,7`:     `{"either":"x","l":[1,2],"maybe":null,"n":7,"o":{"a":1},"ok":true,"other":"7","s":"7","x":1.50,"z":null}`,
 		`12345678901234567890,1e3,false,{},[],,8,9,,`: `{"either":9,"l":[],"maybe":8,"n":12345678901234567890,"o":{},"ok":false,"other":"","s":"","x":1e3,"z":null}`,
-		`,,,,,,,,,`: `{"either":"","maybe":null,"other":"","s":"","z":null}`,
+		`,,,,,,,,,1`: `{"either":"","maybe":null,"other":"1","s":"","z":null}`,
 	} {
 		wantRows(t, "rows.csv", header+row+"\n", typed, `{"_instance":"①","input":`+want+`,"type":"input"}`)
 	}
@@ -129,11 +132,11 @@ func TestAColumnForTheTypeMakesOtherMessages(t *testing.T) {
 
 func TestACSVFileThatIsNoTableIsRefusedWithItsLine(t *testing.T) {
 	for text, want := range map[string][2]string{
-		"a,b\n1\n":        {"rows.csv:2", "wrong number of fields"},
+		"a,b\n1\n":        {"rows.csv:2", "the row has another number of cells than the header"},
 		"a,a\n1,2\n":      {"rows.csv:1", `two columns are named "a"`},
 		"a,,b\n1,2,3\n":   {"rows.csv:1", "column 2 has no name"},
 		"a\n1\n\"x\ny\n":  {"rows.csv:4", `extraneous or missing " in quoted-field`},
-		"a\n\"x\ny\"\n*,": {"rows.csv:4", "wrong number of fields"},
+		"a\n\"x\ny\"\n*,": {"rows.csv:4", "the row has another number of cells than the header"},
 	} {
 		_, problems := rowsOf(t, "rows.csv", text, noContext)
 		wantProblem(t, problems, want[0], want[1])
@@ -180,4 +183,53 @@ func TestTypesAreProposedForColumnsThatLookLikeThem(t *testing.T) {
 	}
 	_, problems = rowsOf(t, "rows.csv", "type,n\nstate,7\n", noContext)
 	wantProblem(t, problems, "rows.csv:1", `{"schema":{"properties":{"n":{"type":"number"}}},"type":"state"}`)
+}
+
+// Tables as spreadsheets write them are read where it can be told for sure what they say, and refused with a cure where not.
+func TestATableIsReadAsSpreadsheetsWriteIt(t *testing.T) {
+	t.Parallel()
+	const typed = `{"context":[{"type":"input","schema":{"required":["name","amount"],"properties":{"amount":{"type":"number"}}}}]}`
+	utf16 := func(order binary.ByteOrder, text string) string {
+		var b bytes.Buffer
+		for _, unit := range utf16.Encode([]rune("\uFEFF" + text)) {
+			_ = binary.Write(&b, order, unit)
+		}
+		return b.String()
+	}
+	const rows = "name;amount\r\nMüller;12.50\r\n;\r\n  ; \r\n"
+	for name, text := range map[string]string{
+		"semicolons": rows, "tabs": strings.ReplaceAll(rows, ";", "\t"), "commas": strings.ReplaceAll(rows, ";", ","),
+		"a mark": "\uFEFF" + rows, "Excel's own line": "sep=;\r\n" + rows, "another separator": "sep=|\n" + strings.ReplaceAll(rows, ";", "|"),
+		"UTF-16, little end first": utf16(binary.LittleEndian, rows), "UTF-16, big end first": utf16(binary.BigEndian, rows),
+		"names in quotes": strings.Replace(rows, "name;", `"name";`, 1),
+	} {
+		got, problems := rowsOf(t, "rows.csv", text, typed)
+		if want := `{"_instance":"①","input":{"amount":12.50,"name":"Müller"},"type":"input"}`; got != want || len(problems.Errors()) > 0 {
+			t.Errorf("%s: %s %v", name, got, problems)
+		}
+		wantProblem(t, problems, "rows.csv", "2 rows without a single value are left out")
+	}
+	for name, c := range map[string]struct{ text, place, want string }{
+		"Windows-1252":        {"name,amount\nA,1\nM\xfcller,2\n", "rows.csv:3", `save the file as UTF-8`},
+		"UTF-16 without mark": {strings.Join(strings.Split("name,amount\nA,1\n", ""), "\x00") + "\x00", "rows.csv:1", "UTF-16 without its mark"},
+		"half of UTF-16":      {"\xff\xfea", "rows.csv", "begins as UTF-16 and is broken"},
+		"two separators":      {"name,first;amount\nA;1\n", "rows.csv:1", "the header has a comma and a semicolon"},
+		"no such column":      {"sep=;\nname;sum\nA;1\n", "rows.csv:2", `requires "amount", and no column has that name; the columns are "name", "sum"`},
+		"an empty cell":       {"name,amount\nA,1\nB,\n", "rows.csv:3 $", "the row does not fit the schema of the input"},
+		"a decimal comma":     {"name;amount\nA;12,50\n", "rows.csv:2 $.amount", `not "12,50": a decimal is written with a point`},
+		"a long row":          {"sep=;\nname;amount\nA;1;2\n", "rows.csv:3", "another number of cells than the header"},
+		"alike":               {"_instance,name,amount\n①,A,1\n1,B,2\n", "rows.csv:3 $._instance", "are both typed 1"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, problems := rowsOf(t, "rows.csv", c.text, typed)
+			wantProblem(t, problems, c.place, c.want)
+			if len(problems.Errors()) == 0 {
+				t.Error("it is taken")
+			}
+		})
+	}
+	_, problems := rowsOf(t, "rows.jsonl", `{"name":"A"}`, typed)
+	wantProblem(t, problems, "rows.jsonl:1 $", "the row does not fit the schema of the input")
+	shared := strings.Replace(typed, `"context":[`, `"context":[{"type":"input","input":{"amount":3}},`, 1)
+	wantRows(t, "rows.csv", "name\nA\n", shared, `{"_instance":"①","input":{"name":"A"},"type":"input"}`)
 }

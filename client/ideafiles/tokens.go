@@ -32,7 +32,8 @@ func newNamer(idea *ideafile.Idea) *namer {
 	return n
 }
 
-func (n *namer) take(name string) { n.taken.AddToken(name) }
+// take notes a name, and returns another one that it could be taken for; "" if there is none.
+func (n *namer) take(name string) (alike string) { return n.taken.AddToken(name) }
 
 func (n *namer) next() string {
 	for {
