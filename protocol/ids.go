@@ -33,9 +33,17 @@ func PartID(process string, number int) string {
 	return fmt.Sprintf("%s/%s/%d", process, partMark, number)
 }
 
-// DelegateID returns the workflow id of a Call's delegate.
+// maxID is how long an id may be, in bytes: the databases of Temporal and of many others hold no more.
+const maxID = 255
+
+// maxDelegateID leaves room behind a delegate's id for those of its parts and of their instances.
+const maxDelegateID = maxID - len("/"+partMark+"/100000/") - spelling.MaxTypeable
+
+// DelegateID returns the workflow id of a Call's delegate. Where delegates within delegates make it too long, the ids above are
+// shortened.
 func DelegateID(process, call string) string {
-	return process + "/" + callMark + "/" + ideafile.TypeableCallID(call)
+	own := "/" + callMark + "/" + ideafile.TypeableCallID(call)
+	return spelling.Shortened(process, process, maxDelegateID-len(own)) + own
 }
 
 // QueryForAllOf finds the workflows of a process in a list of workflows: its own, its instances', its parts' and its delegates'.
@@ -64,10 +72,11 @@ func ParseInstanceID(id string) (process, word string, ok bool) {
 }
 
 // IdempotencyKey returns the key under which the outside world knows a Call's effect, the same on every attempt:
-// <process>/<token>/<call id>, each part percent-encoded.
+// <process>/<token>/<call id>, each part percent-encoded, and shortened to 255 bytes.
 func IdempotencyKey(process, token, call string) string {
 	if token == "" {
 		token = anonymous
 	}
-	return url.PathEscape(process) + "/" + url.PathEscape(token) + "/" + url.PathEscape(call)
+	key := url.PathEscape(process) + "/" + url.PathEscape(token) + "/" + url.PathEscape(call)
+	return spelling.Shortened(key, key, maxID)
 }

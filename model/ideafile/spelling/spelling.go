@@ -1,6 +1,8 @@
 package spelling
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"strconv"
 	"strings"
@@ -45,12 +47,35 @@ func circledNumber(token string) (n int, ok bool) {
 	return 0, false
 }
 
+// MaxTypeable is how long a token is at most as it stands in ids, in bytes: what is made of them fits the 255 characters that
+// Temporal's databases hold.
+const MaxTypeable = 40
+
 // TypeableToken returns a token as it stands in ids and as people type it: ① is 1. Of any other token, letters, digits, "-", "_" and "."
-// stay, and the rest is percent-encoded.
+// stay, and the rest is percent-encoded. One that would be longer than MaxTypeable ends in ~ and twelve digits of its SHA-256.
 func TypeableToken(token string) string {
 	if n, ok := circledNumber(token); ok {
 		return strconv.Itoa(n)
 	}
+	return Shortened(encoded(token), token, MaxTypeable)
+}
+
+// Shortened returns an id of at most so many bytes: the id itself, or its beginning, ~, and twelve hex digits of the SHA-256
+// of what it stands for. No percent-encoded byte is cut in two.
+func Shortened(id, of string, most int) string {
+	if len(id) <= most {
+		return id
+	}
+	const digits = 12
+	id = id[:most-digits-1]
+	if at := strings.LastIndexByte(id, '%'); at > len(id)-3 && at >= 0 {
+		id = id[:at]
+	}
+	sum := sha256.Sum256([]byte(of))
+	return id + "~" + hex.EncodeToString(sum[:digits/2])
+}
+
+func encoded(token string) string {
 	var b strings.Builder
 	for i := range len(token) {
 		if c := token[i]; isAllowedInCallID(c) {
