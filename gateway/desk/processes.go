@@ -110,7 +110,7 @@ type count struct {
 
 type instanceRow struct {
 	Token  string
-	Status ideafile.InstanceStatus
+	Status string
 	Cost   string
 	Href   string
 }
@@ -207,7 +207,7 @@ func (p *processPage) list(q url.Values) {
 	})
 	for _, token := range tokens[p.First-1 : p.Last] {
 		i := p.Status.Instances[token]
-		row := instanceRow{Token: token, Status: i.Status, Href: p.Href + "/idea?" + url.Values{"instance": {token}}.Encode()}
+		row := instanceRow{Token: token, Status: i.Standing(), Href: p.Href + "/idea?" + url.Values{"instance": {token}}.Encode()}
 		if i.Cost != 0 {
 			row.Cost = i.Cost.String()
 		}

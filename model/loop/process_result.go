@@ -1,6 +1,7 @@
 package loop
 
 import (
+	"fmt"
 	"slices"
 
 	"processidea/model/diag"
@@ -68,4 +69,17 @@ type InstanceResult struct {
 	State  any                     `json:"state,omitempty"`
 	// Cost is its share of what the Requests about it cost, where there are prices: each of n instances has an nth.
 	Cost price.Money `json:"cost,omitempty"`
+	// FailedCalls counts its Calls that failed or were blocked: an instance may settle all the same.
+	FailedCalls int `json:"failedCalls,omitempty"`
+}
+
+// Standing says how the instance stands: its status, and how many of its Calls failed.
+func (i InstanceResult) Standing() string {
+	switch i.FailedCalls {
+	case 0:
+		return string(i.Status)
+	case 1:
+		return string(i.Status) + ", 1 Call failed"
+	}
+	return fmt.Sprintf("%s, %d Calls failed", i.Status, i.FailedCalls)
 }

@@ -27,14 +27,25 @@ func (l *Loop) notWrittenResults() (list []UnwrittenResult) {
 func (l *Loop) CallCounts() turn.CallCounts {
 	c := turn.CallCounts{Failed: l.unassignedCalls}
 	for _, inst := range l.instances {
-		//workflowcheck:ignore -- a sum
-		for _, r := range inst.calls {
-			if !r.FromEarlierProcess {
-				c.Increment(r.Status)
-			}
+		c.Add(inst.callCounts())
+	}
+	return c
+}
+
+func (p *InstanceProgress) callCounts() (c turn.CallCounts) {
+	//workflowcheck:ignore -- a sum
+	for _, r := range p.calls {
+		if !r.FromEarlierProcess {
+			c.Increment(r.Status)
 		}
 	}
 	return c
+}
+
+// FailedCallCount counts the Calls of the instance that failed or were blocked.
+func (p *InstanceProgress) FailedCallCount() int {
+	c := p.callCounts()
+	return c.Failed + c.Blocked
 }
 
 // Failures returns why Calls did not succeed, in the order of the instances.
@@ -70,7 +81,7 @@ func (l *Loop) Result(status Status, withStates bool) Result {
 		NotWrittenResults: l.notWrittenResults(),
 	}
 	for _, inst := range l.instances {
-		i := InstanceResult{Status: inst.DisplayStatus(), Cost: inst.LLMCost}
+		i := InstanceResult{Status: inst.DisplayStatus(), Cost: inst.LLMCost, FailedCalls: inst.FailedCallCount()}
 		if withStates {
 			i.State = inst.state.Snapshot()
 		}

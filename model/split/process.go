@@ -238,7 +238,8 @@ func (p *Process) Result(process string, status loop.Status) loop.Result {
 			if !ok {
 				s = ideafile.InstanceWorking
 			}
-			r.Instances[token] = loop.InstanceResult{Status: s, Cost: part.Report.Costs[token]}
+			r.Instances[token] = loop.InstanceResult{
+				Status: s, Cost: part.Report.Costs[token], FailedCalls: part.Report.FailedCalls[token]}
 		}
 	}
 	if f := p.firstFailure(); f != nil && status == loop.StatusFailed {

@@ -40,8 +40,10 @@ type PartReport struct {
 	// Instances holds the status of those that have ended or wait for a person; in the last report, of all.
 	Instances map[string]ideafile.InstanceStatus `json:"instances,omitempty"`
 	// Costs are the shares of its instances in what its Requests cost; in the last report alone.
-	Costs            map[string]price.Money `json:"costs,omitempty"`
-	PendingApprovals []approval.Pending     `json:"pending,omitempty"`
+	Costs map[string]price.Money `json:"costs,omitempty"`
+	// FailedCalls counts the Calls of its instances that failed or were blocked; in the last report alone.
+	FailedCalls      map[string]int     `json:"failedCalls,omitempty"`
+	PendingApprovals []approval.Pending `json:"pending,omitempty"`
 	// PendingPlan is its Plan that waits for a person; nil: none does.
 	PendingPlan *approval.Plan `json:"plan,omitempty"`
 	// QuotaUse is what it has begun and used, with all delegates, and what it needs. Delegates are those under way.
@@ -70,6 +72,12 @@ func (r *PartReport) AddOutcome(l *loop.Loop, status loop.Status) {
 				r.Costs = map[string]price.Money{}
 			}
 			r.Costs[inst.Token] = inst.LLMCost
+		}
+		if failed := inst.FailedCallCount(); failed > 0 {
+			if r.FailedCalls == nil {
+				r.FailedCalls = map[string]int{}
+			}
+			r.FailedCalls[inst.Token] = failed
 		}
 	}
 }

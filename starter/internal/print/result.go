@@ -149,7 +149,7 @@ func TableWidth(w io.Writer) int {
 
 // printInstance prints the only instance, a line for each key of its State: no longer than a terminal's, where width is one's.
 func printInstance(b *strings.Builder, token string, i loop.InstanceResult, width int) {
-	fmt.Fprintf(b, "\n%s\n", strings.TrimSpace(Printable(token)+" "+string(i.Status)))
+	fmt.Fprintf(b, "\n%s\n", strings.TrimSpace(Printable(token)+" "+i.Standing()))
 	state, _ := i.State.(map[string]any)
 	if len(state) == 0 {
 		return
@@ -183,7 +183,7 @@ func tableColumns(tokens []string, instances map[string]loop.InstanceResult, inp
 			anyInput, text = true, tableCell(input, widestCell)
 		}
 		who = append(who, FitWidth(Printable(token), widestCell))
-		status = append(status, string(instances[token].Status))
+		status = append(status, instances[token].Standing())
 		costs, anyCost = append(costs, instances[token].Cost.String()), anyCost || instances[token].Cost > 0
 		given = append(given, text)
 	}

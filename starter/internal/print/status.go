@@ -35,10 +35,16 @@ func Status(v client.Status) string {
 	if calls := counts(v.Calls); calls != "" {
 		parts = append(parts, "calls: "+calls)
 	}
-	if most := mostFrequent(v.Failures); most != nil {
-		parts = append(parts, string(most.Status)+" "+most.String())
-	}
 	return strings.Join(parts, " · ")
+}
+
+// Failure says why most of the Calls that did not succeed did not; "" if all have.
+func Failure(v client.Status) string {
+	most := mostFrequent(v.Failures)
+	if most == nil {
+		return ""
+	}
+	return string(most.Status) + " " + most.String()
 }
 
 // mostFrequent is the reason for which most Calls did not succeed; nil: all did.

@@ -15,6 +15,7 @@ type Progress struct {
 	id     string
 	width  func() int // columns of the terminal; nil elsewhere
 	last   string
+	failed string        // the failure that was told last
 	unseen time.Time     // since when nothing could be seen; zero while something can
 	grace  time.Duration // how long that may last before it is said
 }
@@ -39,7 +40,7 @@ func terminalWidth(w io.Writer) func() int {
 func (p *Progress) Show(e client.Event) {
 	if e.Kind == client.EventStatus {
 		p.unseen = time.Time{}
-		p.draw(print.Status(e.Status))
+		p.draw(p.statusOf(e.Status))
 		return
 	}
 	if p.unseen.IsZero() {
@@ -48,6 +49,17 @@ func (p *Progress) Show(e client.Event) {
 	if time.Since(p.unseen) >= p.grace {
 		p.draw(e.Err.Error())
 	}
+}
+
+// statusOf says how the process stands. Line under line, a failure is told once, for as long as it stays the same.
+func (p *Progress) statusOf(v client.Status) string {
+	text, failure := print.Status(v), print.Failure(v)
+	told := failure == p.failed && p.width == nil
+	p.failed = failure
+	if failure == "" || told {
+		return text
+	}
+	return text + " · " + failure
 }
 
 func (p *Progress) draw(text string) {

@@ -3,6 +3,7 @@ package terminal
 import (
 	"bytes"
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -59,4 +60,21 @@ func TestAProcessThatNobodyAnswersForIsSaidSoAfterAWhile(t *testing.T) {
 	p.Show(noWorker)
 	p.Show(client.Event{Kind: client.EventUnseen, Err: errors.New("the server does not answer: gone")})
 	want(t, b.String(), "p: no worker answers on task queue process-idea: late\np: the server does not answer: gone\n")
+}
+
+func TestLinesOfProgressTellAFailureOnce(t *testing.T) {
+	t.Parallel()
+	failed := func(waiting, message string) client.Event {
+		e := viewOf(loop.StatusRunning, waiting)
+		e.Status.Failures = turn.Failures{{Status: ideafile.Failed, Tool: "pay", Code: "tool_failed", Message: message, Count: 1}}
+		return e
+	}
+	var b bytes.Buffer
+	p := NewProgress(&b, "p")
+	for _, e := range []client.Event{failed("one", "no money"), failed("two", "no money"), failed("three", "no bank"), failed("four", "no bank")} {
+		p.Show(e)
+	}
+	if got := b.String(); strings.Count(got, "no money") != 1 || strings.Count(got, "no bank") != 1 || strings.Count(got, "\n") != 4 {
+		t.Error(got)
+	}
 }
