@@ -30,7 +30,7 @@ func (s *Store) locations(ctx context.Context, digest string) (all []location, e
 		return nil, err
 	}
 	if own != nil {
-		all = append(all, ownPlace(ownerIn(ctx), own, digest))
+		all = append(all, ownPlace(own, digest))
 	}
 	for _, id := range s.keys.IDs() {
 		name := s.keys.Name(id, digest)
@@ -131,7 +131,7 @@ func (s *Store) sealNamed(ctx context.Context, name string, data []byte) ([]byte
 	}
 	if own != nil {
 		sealed, err := own.Seal(data, boundName+name)
-		return append([]byte(ownHeader+ownerIn(ctx)+"\n"), sealed...), err
+		return append([]byte(ownHeader+own.Owner()+"\n"), sealed...), err
 	}
 	sealed, err := s.keys.Seal(data, boundName+name)
 	return append([]byte(header+s.keys.Primary()+"\n"), sealed...), err

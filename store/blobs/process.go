@@ -30,6 +30,9 @@ const (
 // destroyed stands in the place of a data key that was destroyed, so that none is ever made again.
 const destroyed = "processidea data key destroyed\n"
 
+// moved stands in the place of a data key that another took the place of; the owner of that one and a line end follow.
+const moved = "processidea data key moved "
+
 // ErrForgotten means that what a process worked on was forgotten: nothing of it can be read or written any more.
 var ErrForgotten = errors.New("what the process worked on was forgotten")
 
@@ -86,11 +89,16 @@ func (s *Store) dataKeyOf(ctx context.Context, owner string) (*encryption.DataKe
 		err = ErrForgotten
 	}
 	var opened *encryption.DataKey
-	if err == nil {
+	if next, isMoved := bytes.CutPrefix(wrapped, []byte(moved)); isMoved && err == nil {
+		opened, err = s.dataKeyOf(ctx, string(bytes.TrimSuffix(next, []byte("\n"))))
+	} else if err == nil {
 		opened, err = s.keys.OpenDataKey(owner, wrapped)
 	}
 	if errors.Is(err, encryption.ErrAltered) {
 		err = fmt.Errorf("%w: %w", ErrChanged, err)
+	}
+	if err == nil && opened == nil {
+		err = ErrMissing // the one that took its place
 	}
 	if err != nil {
 		return nil, &DataKeyError{owner, dataKeyName(owner), err}
@@ -144,9 +152,9 @@ func dataKeyName(owner string) string { return dataKeyFolder + url.PathEscape(ow
 func valuesOf(owner string) string { return processFolder + url.PathEscape(owner) + "/" }
 
 // ownPlace is where a value lies that belongs to a process.
-func ownPlace(owner string, key *encryption.DataKey, digest string) location {
+func ownPlace(key *encryption.DataKey, digest string) location {
 	name := key.Name(digest)
-	return location{name: valuesOf(owner) + name[:2] + "/" + name, data: key, digest: digest}
+	return location{name: valuesOf(key.Owner()) + name[:2] + "/" + name, data: key, digest: digest}
 }
 
 // Owners lists the processes that have a data key, or had one that was destroyed.
@@ -169,13 +177,26 @@ func (s *Store) Owned(ctx context.Context, process string) ([]Item, error) {
 // Forget destroys the data key of a process, and removes what was encrypted with it. Nothing can be written for the process any more.
 // Doing it again completes it.
 func (s *Store) Forget(ctx context.Context, process string) error {
-	if s.keys != nil {
-		if err := s.destroy(ctx, dataKeyName(process)); err != nil {
-			return fmt.Errorf("blobs: destroy the data key of %s: %w", process, err)
+	owners, err := s.ownersOf(ctx, process)
+	if err != nil {
+		return err
+	}
+	for _, owner := range owners {
+		if s.keys != nil {
+			if err := s.destroy(ctx, dataKeyName(owner), destroyed); err != nil {
+				return fmt.Errorf("blobs: destroy the data key of %s: %w", owner, err)
+			}
+		}
+		s.dataKeys.Remove(owner)
+		if err := s.removeOwned(ctx, owner); err != nil {
+			return err
 		}
 	}
-	s.dataKeys.Remove(process)
-	items, err := s.Owned(ctx, process)
+	return nil
+}
+
+func (s *Store) removeOwned(ctx context.Context, owner string) error {
+	items, err := s.Owned(ctx, owner)
 	for _, i := range items {
 		if err == nil {
 			err = s.Remove(ctx, i.Name)
@@ -190,14 +211,15 @@ func (s *Store) RemoveDataKey(ctx context.Context, process string) error {
 	return s.Remove(ctx, dataKeyName(process))
 }
 
-// destroy writes over an object, in a folder over its very bytes, before another file takes its place.
-func (s *Store) destroy(ctx context.Context, name string) error {
+// destroy writes over an object, in a folder over its very bytes, before a file that says what became of it takes its
+// place.
+func (s *Store) destroy(ctx context.Context, name, says string) error {
 	if s.folder != "" {
 		if err := overwrite(filepath.Join(s.folder, filepath.FromSlash(name))); err != nil {
 			return err
 		}
 	}
-	return s.writeAll(ctx, name, []byte(destroyed))
+	return s.writeAll(ctx, name, []byte(says))
 }
 
 // overwrite zeroes the bytes of a file, if there is one.

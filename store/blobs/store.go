@@ -159,10 +159,17 @@ func (s *Store) check(ctx context.Context, digest string, where func(context.Con
 	if !IsDigest(digest) {
 		return nil, fmt.Errorf("blobs: get %q: not a digest", digest)
 	}
-	places, err := where(ctx, digest)
-	var data []byte
-	if err == nil {
-		data, err = s.readFirst(ctx, places)
+	read := func() ([]byte, error) {
+		places, err := where(ctx, digest)
+		if err != nil {
+			return nil, err
+		}
+		return s.readFirst(ctx, places)
+	}
+	data, err := read()
+	// Another program may have given the process another data key.
+	if errors.Is(err, ErrMissing) && s.dataKeys.Remove(ownerIn(ctx)) {
+		data, err = read()
 	}
 	if err != nil {
 		return nil, s.tell(ctx, fmt.Errorf("blobs: get %s: %w", digest, err))

@@ -7,7 +7,13 @@ import (
 
 // DataKey encrypts what belongs to one process. It is random, and kept wrapped by a key of Keys: who destroys what it is wrapped in
 // destroys all that it has encrypted.
-type DataKey struct{ key *key }
+type DataKey struct {
+	key   *key
+	owner string
+}
+
+// Owner is what the data key was made for: a process, or what stands for one that got another data key.
+func (d *DataKey) Owner() string { return d.owner }
 
 // wrapHeader begins a wrapped data key; the id of the key that wraps it and a line end follow.
 const wrapHeader = "processidea data key 1 "
@@ -35,7 +41,7 @@ func (k *Keys) OpenDataKey(process string, wrapped []byte) (*DataKey, error) {
 		return nil, err
 	}
 	one, err := newKey("of "+process, secret)
-	return &DataKey{one}, err
+	return &DataKey{one, process}, err
 }
 
 // Seal encrypts, as Keys.Seal does.

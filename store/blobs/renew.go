@@ -1,0 +1,105 @@
+package blobs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"processidea/store/encryption"
+)
+
+// renewed stands between a process and the number of its data key, from the second one on, in the owner that the data
+// key is made for.
+const renewed = "/~"
+
+// Renewal gives what stays of a process another data key, so that nobody can open copies of the rest: Value and Named
+// for all that stays, then Finish. Until then everything is read as before, and all can be done again.
+type Renewal struct {
+	store   *Store
+	process string
+	old     *encryption.DataKey
+	next    string // owner of the new data key
+}
+
+// Renew begins a Renewal; nil where the process has no data key. Nobody may write for the process.
+func (s *Store) Renew(ctx context.Context, process string) (*Renewal, error) {
+	s.dataKeys.Remove(process)
+	old, err := s.dataKeyOf(ctx, process)
+	if old == nil || err != nil {
+		return nil, err
+	}
+	number := 1
+	if _, text, has := strings.Cut(old.Owner(), renewed); has {
+		if number, err = strconv.Atoi(text); err != nil {
+			return nil, fmt.Errorf("blobs: data key of %s: %w", old.Owner(), err)
+		}
+	}
+	return &Renewal{s, process, old, process + renewed + strconv.Itoa(number+1)}, nil
+}
+
+func (r *Renewal) newly(ctx context.Context) context.Context {
+	return context.WithValue(ctx, ownerKey{}, r.next)
+}
+
+// Value keeps a value, if it is encrypted with the data key.
+func (r *Renewal) Value(ctx context.Context, digest string) error {
+	data, err := r.store.readFirst(ctx, []location{ownPlace(r.old, digest)})
+	if errors.Is(err, ErrMissing) {
+		return nil
+	}
+	if err == nil {
+		_, err = r.store.Put(r.newly(ctx), data)
+	}
+	if err != nil {
+		return fmt.Errorf("blobs: encrypt %s anew: %w", digest, err)
+	}
+	return nil
+}
+
+// Named keeps what lies under a name.
+func (r *Renewal) Named(ctx context.Context, name string) error {
+	data, ok, err := r.store.Read(ctx, name)
+	if err == nil && ok {
+		err = r.store.Write(r.newly(ctx), name, data)
+	}
+	return err
+}
+
+// Finish destroys the data key that was, and removes what is left of what it encrypted.
+func (r *Renewal) Finish(ctx context.Context) error {
+	if _, err := r.store.makeDataKey(r.newly(ctx)); err != nil {
+		return err
+	}
+	owners, err := r.store.ownersOf(ctx, r.process)
+	if err != nil {
+		return err
+	}
+	for _, owner := range slices.DeleteFunc(owners, func(o string) bool { return o == r.next }) {
+		if err := r.store.destroy(ctx, dataKeyName(owner), moved+r.next+"\n"); err != nil {
+			return fmt.Errorf("blobs: destroy the data key of %s: %w", owner, err)
+		}
+		r.store.dataKeys.Remove(owner)
+		if err := r.store.removeOwned(ctx, owner); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// ownersOf lists what the data keys of a process were made for: the process, and what stands for it since it got
+// another.
+func (s *Store) ownersOf(ctx context.Context, process string) ([]string, error) {
+	owners := []string{process}
+	items, err := s.Under(ctx, dataKeyFolder+url.PathEscape(process+renewed))
+	for _, i := range items {
+		owner, err := url.PathUnescape(strings.TrimPrefix(i.Name, dataKeyFolder))
+		if err == nil {
+			owners = append(owners, owner)
+		}
+	}
+	return owners, err
+}
