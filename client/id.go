@@ -19,7 +19,7 @@ func NewID(name string) string {
 
 // longestID is in bytes. It leaves room for the ids of instances, parts and delegates, which begin with it: protocol.DelegateID
 // shortens what is longer.
-const longestID = 120
+const longestID = 90
 
 // shortenID makes a name the beginning of an id: short enough for what is put behind it, and without what no id holds. An accent
 // goes, and its letter stays.

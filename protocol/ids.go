@@ -71,6 +71,32 @@ func ParseInstanceID(id string) (process, word string, ok bool) {
 	return process, word, true
 }
 
+// withoutParts gives the words of a workflow's id behind the process that somebody started and the part of it.
+func withoutParts(id string) []string {
+	words := strings.Split(id, "/")[1:]
+	for len(words) > 1 && words[0] == partMark {
+		words = words[2:]
+	}
+	return words
+}
+
+// IsStartedOrPart reports whether a workflow is a process that somebody started, or a part of one.
+func IsStartedOrPart(id string) bool { return len(withoutParts(id)) == 0 }
+
+// IsOfInstance reports whether a workflow is an instance's of a process that somebody started, or of one of its parts,
+// or belongs to it, as the delegate of a Call does.
+func IsOfInstance(id, token string) bool {
+	words := withoutParts(id)
+	switch {
+	case len(words) == 0:
+		return false
+	case len(words) > 1 && words[0] == callMark:
+		_, of, _ := strings.Cut(words[1], "@")
+		return of == spelling.TypeableToken(token)
+	}
+	return words[0] == tokenForID(token)
+}
+
 // IdempotencyKey returns the key under which the outside world knows a Call's effect, the same on every attempt:
 // <process>/<token>/<call id>, each part percent-encoded, and shortened to 255 bytes.
 func IdempotencyKey(process, token, call string) string {

@@ -20,6 +20,11 @@ import (
 type executions struct {
 	*client.Client
 	process string
+	goes    func(workflow string) bool // which of them these are
+}
+
+func executionsOf(c *client.Client, process string) *executions {
+	return &executions{c, process, func(id string) bool { return blobs.RootOf(id) == process }}
 }
 
 const (
@@ -120,8 +125,10 @@ func (x *executions) runs(ctx context.Context) (runs []*workflowpb.WorkflowExecu
 		}
 		return err
 	}
-	if err := look(x.process, ""); err != nil {
-		return nil, 0, err
+	if x.goes(x.process) {
+		if err := look(x.process, ""); err != nil {
+			return nil, 0, err
+		}
 	}
 	list, err := x.list(ctx)
 	for _, e := range list {
@@ -149,7 +156,7 @@ func (x *executions) list(ctx context.Context) (list []*workflowpb.WorkflowExecu
 			return nil, err
 		}
 		for _, e := range page.GetExecutions() {
-			if blobs.RootOf(e.GetExecution().GetWorkflowId()) == x.process {
+			if x.goes(e.GetExecution().GetWorkflowId()) {
 				list = append(list, e)
 			}
 		}

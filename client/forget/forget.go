@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -21,16 +22,30 @@ type Options struct {
 	// WithForks forgets the processes that were forked from it too; otherwise it is refused while there are any, since they hold what it
 	// had worked on by then.
 	WithForks bool
+	// WithHistory deletes, where one instance is forgotten, the histories of the process itself and of its parts too,
+	// which tell of all instances: Temporal does not know the process any more then. Otherwise they stay for as long as
+	// the server keeps them.
+	WithHistory bool
 }
 
-// Result is what was removed.
+// Result is what was removed, and what was not.
 type Result struct {
 	Process string `json:"process"`
+	// Instance is the only one that was forgotten; empty: all.
+	Instance string `json:"instance,omitempty"`
 	chain.ForgottenContents
 	// Executions are the runs of workflows that were deleted in Temporal.
 	Executions int `json:"executions"`
-	// Forks are the processes forked from it that were forgotten too.
+	// Left are workflows whose histories tell of all instances of the process, and stay.
+	Left []string `json:"left,omitempty"`
+	// Forks are the processes forked from it that were forgotten too, or lost the instance.
 	Forks []Result `json:"forks,omitempty"`
+}
+
+// Whole reports whether nothing is left that may tell of what was forgotten.
+func (r Result) Whole() bool {
+	inPart := func(f Result) bool { return !f.Whole() }
+	return len(r.Left)+len(r.Mentions) == 0 && !slices.ContainsFunc(r.Forks, inPart)
 }
 
 // Process removes all that a process worked on, with its instances, parts and delegates: from the store what nobody else needs, and its
@@ -41,34 +56,45 @@ func Process(ctx context.Context, c *client.Client, id string, o Options) (*Resu
 	if strings.Contains(id, "/") {
 		return nil, kind.Errorf(client.ErrInvalid, "forget %s: it goes with the process that it belongs to: forget %s", id, blobs.RootOf(id))
 	}
-	forks, err := forgetForks(ctx, c, id, o)
+	forks, err := forgetForks(ctx, c, id, o, func(fork string) (*Result, error) { return Process(ctx, c, fork, o) })
 	if err != nil {
 		return nil, err
 	}
-	t := &executions{Client: c, process: id}
+	t := executionsOf(c, id)
 	if err := end(ctx, t, o); err != nil {
 		return nil, fmt.Errorf("forget %s: %w", id, err)
 	}
-	store := c.Archive().Store()
-	open := store.Keys().OpenPayload
-	contents, err := chain.New(store).Forget(ctx, chain.Forgetting{
-		Process: id, Forgotten: chain.Forgotten{At: time.Now().UTC(), By: o.Name, Reason: o.Reason}, Settle: blobs.Settling, Open: open,
+	r := &Result{Process: id, Forks: forks}
+	return r, r.remove(ctx, t, o, chain.New(c.Archive().Store()).Forget)
+}
+
+// remove has the store forget, and then deletes the histories, which say where something lies.
+func (r *Result) remove(
+	ctx context.Context, x *executions, o Options,
+	forget func(context.Context, chain.Forgetting) (*chain.ForgottenContents, error),
+) error {
+	open := x.Archive().Store().Keys().OpenPayload
+	contents, err := forget(ctx, chain.Forgetting{
+		Process: r.Process, Instance: r.Instance, Settle: blobs.Settling, Open: open,
+		Forgotten: chain.Forgotten{At: time.Now().UTC(), By: o.Name, Reason: o.Reason},
 		Held: func(ctx context.Context) (own, others *chain.Held, err error) {
-			return chain.ReadTemporalApart(ctx, c.Temporal().WorkflowService(), c.Namespace(), id, open)
+			return chain.ReadTemporalApart(ctx, x.Temporal().WorkflowService(), x.Namespace(), x.goes, open)
 		},
 	})
 	if err != nil {
-		return nil, err
+		return err
 	}
-	deleted, err := t.delete(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("forget %s: delete its histories in Temporal: %w", id, err)
+	r.ForgottenContents = *contents
+	if r.Executions, err = x.delete(ctx); err != nil {
+		return fmt.Errorf("forget %s: delete its histories in Temporal: %w", r.Process, err)
 	}
-	return &Result{Process: id, ForgottenContents: *contents, Executions: deleted, Forks: forks}, nil
+	return nil
 }
 
-// forgetForks forgets the processes that were forked from one, or refuses.
-func forgetForks(ctx context.Context, c *client.Client, id string, o Options) (done []Result, err error) {
+// forgetForks forgets what was forked from a process, or refuses.
+func forgetForks(
+	ctx context.Context, c *client.Client, id string, o Options, forget func(fork string) (*Result, error),
+) (done []Result, err error) {
 	forks, err := chain.New(c.Archive().Store()).Forks(ctx, id)
 	if err != nil {
 		return nil, err
@@ -77,11 +103,14 @@ func forgetForks(ctx context.Context, c *client.Client, id string, o Options) (d
 		return nil, refused(id, "processes that were forked from it hold what it had worked on by then: "+strings.Join(forks, ", "))
 	}
 	for _, fork := range forks {
-		forgotten, err := Process(ctx, c, fork, o)
-		if err != nil {
+		forgotten, err := forget(fork)
+		switch {
+		case errors.Is(err, client.ErrNotFound): // it has other instances
+		case err != nil:
 			return nil, err
+		default:
+			done = append(done, *forgotten)
 		}
-		done = append(done, *forgotten)
 	}
 	return done, nil
 }

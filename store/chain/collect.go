@@ -63,11 +63,12 @@ func (s *Store) collector(ctx context.Context, r Rules) *collector {
 type collector struct {
 	*Store
 	rules  Rules
-	values map[string]*stored // by name
-	ctx    context.Context    // of the whole collection
-	todo   []reference        // what is needed and not looked into yet
-	found  []*stored          // what is needed, each after something that refers to it
-	gone   []blobs.Item       // manifests that go, in the order in which they go
+	values map[string]*stored    // by name
+	ctx    context.Context       // of the whole collection
+	todo   []reference           // what is needed and not looked into yet
+	found  []*stored             // what is needed, each after something that refers to it
+	gone   []blobs.Item          // manifests that go, in the order in which they go
+	keep   func(reference) error // called for each value that is needed; nil: nothing is
 	result Collected
 }
 
@@ -218,7 +219,8 @@ func (c *collector) sweepDataKeys(ctx context.Context) error {
 		return err
 	}
 	for _, owner := range owners {
-		if known[owner.Name] || c.rules.Held.knows(owner.Name) || !owner.Written.Before(c.rules.Before) {
+		root := blobs.RootOf(owner.Name)
+		if known[root] || c.rules.Held.knows(root) || !owner.Written.Before(c.rules.Before) {
 			continue
 		}
 		left, err := c.Store.values.Owned(ctx, owner.Name)

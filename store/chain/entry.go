@@ -13,6 +13,7 @@ import (
 	"processidea/model/jsonval"
 	"processidea/model/turn"
 	"processidea/store/blobs"
+	"processidea/store/texts"
 )
 
 // Entry is one Idea of a chain, before it has a digest.
@@ -36,7 +37,7 @@ type draft struct {
 
 // stale are the keys of meta that each Idea sets for itself: the values of the Idea that its process started from do not
 // apply.
-var stale = []string{"digest", "parent", "log", "decisions", forgottenKey}
+var stale = []string{"digest", "parent", "log", "decisions", forgottenKey, forgottenInstanceKey}
 
 func (e Entry) draft() (draft, error) {
 	switch {
@@ -114,6 +115,13 @@ func ideaOf(meta, body map[string]any) map[string]any {
 	return idea
 }
 
+// eachText goes through all texts of an Idea.
+func (d draft) eachText(w texts.Walk) error {
+	whole := ideaOf(d.meta, d.body)
+	whole["log"] = d.log
+	return w.Each(whole, texts.Place{})
+}
+
 // wholeIdea joins an Idea's meta and body, with every value of the store in its place.
 func wholeIdea(ctx context.Context, values *blobs.Store, meta, body map[string]any) (map[string]any, error) {
 	whole, err := values.Restore(ctx, ideaOf(meta, body))
@@ -143,7 +151,10 @@ func (d draft) counts() Counts {
 
 // ofItself are the keys of meta that describe the Idea itself, and nothing that is made from it. The Request's number
 // stays: the process that starts from the Idea makes that Request again.
-var ofItself = []string{"process", "at", "parent", "digest", "log", "decisions", "llm", "parts", createdAt, forgottenKey}
+var ofItself = []string{
+	"process", "at", "parent", "digest", "log", "decisions", "llm", "parts", createdAt, forgottenKey,
+	forgottenInstanceKey,
+}
 
 // origin is the key of meta that names the Idea from which a process was forked: {"process", "at", "digest"}.
 const origin = "origin"

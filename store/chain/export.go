@@ -83,6 +83,9 @@ func (x *exporter) line(ctx context.Context, m *manifest) (map[string]any, error
 	}
 	x.tip = tip
 	line := map[string]any{"idea": whole}
+	if m.Left != "" {
+		line["left"] = m.Left
+	}
 	log, err := x.logValue(ctx, m)
 	if err != nil || log == nil {
 		return line, err

@@ -15,9 +15,11 @@ import (
 // Forgetting says whose contents are to be forgotten, and on whose word.
 type Forgetting struct {
 	Process string // the one that somebody started; its parts and delegates go with it
+	// Instance is for ForgetInstance the token of the one that is to be forgotten.
+	Instance string
 	Forgotten
-	// Held reads what the histories of the process refer to, and what everything else in Temporal does; nil: there is no Temporal. Nothing
-	// of the process may run.
+	// Held reads what the histories refer to that go, and what everything else in Temporal does; nil: there is no
+	// Temporal. Nothing of the process may run.
 	Held func(context.Context) (own, others *Held, err error)
 	// Open decrypts payloads that lie in the store; nil where none is encrypted.
 	Open Opener
@@ -35,6 +37,8 @@ type ForgottenContents struct {
 	ValueBytes int64 `json:"valueBytes"`
 	// KeyDestroyed says that the process's data key was destroyed: copies of what it encrypted cannot be opened any more.
 	KeyDestroyed bool `json:"keyDestroyed"`
+	// Mentions are places that stay and may tell of an instance that was forgotten.
+	Mentions []Mention `json:"mentions,omitempty"`
 }
 
 // Forget removes the contents of a process from the store, and what only it needed. Of every Idea the digest stays, its parent's, and when
@@ -61,7 +65,8 @@ func (s *Store) forget(ctx context.Context, f Forgetting) (*ForgottenContents, e
 		}
 		done.Ideas += ideas
 	}
-	if err := s.removeUnshared(ctx, f, tree, done); err != nil {
+	unshared := func(ctx context.Context) ([]*stored, error) { return s.unshared(ctx, f, tree) }
+	if err := s.removeUnshared(ctx, f.Settle, unshared, done); err != nil {
 		return nil, fmt.Errorf("remove values: %w", err)
 	}
 	for _, process := range tree {
@@ -175,11 +180,13 @@ func (s *Store) emptyIdea(ctx context.Context, process string, at int, f *Forgot
 // rounds is how often values are looked for that somebody wrote while they were removed.
 const rounds = 3
 
-// removeUnshared removes the values that the process refers to and nobody else does, those last that lead to others.
-func (s *Store) removeUnshared(ctx context.Context, f Forgetting, tree []string, done *ForgottenContents) error {
+// removeUnshared removes the values that nobody needs any more, those last that lead to others.
+func (s *Store) removeUnshared(
+	ctx context.Context, settle time.Duration, list func(context.Context) ([]*stored, error), done *ForgottenContents,
+) error {
 	for range rounds {
 		before := time.Now().Add(time.Hour) // what nobody else can write may be as young as it is
-		unshared, err := s.unshared(ctx, f, tree)
+		unshared, err := list(ctx)
 		if err != nil || len(unshared) == 0 {
 			return err
 		}
@@ -190,10 +197,10 @@ func (s *Store) removeUnshared(ctx context.Context, f Forgetting, tree []string,
 			select {
 			case <-ctx.Done():
 				return ctx.Err()
-			case <-time.After(f.Settle):
+			case <-time.After(settle):
 			}
 			// Somebody may have come to need one meanwhile, and may have written it anew.
-			if unshared, err = s.unshared(ctx, f, tree); err != nil {
+			if unshared, err = list(ctx); err != nil {
 				return err
 			}
 		}
@@ -260,12 +267,18 @@ func (s *Store) unshared(ctx context.Context, f Forgetting, tree []string) ([]*s
 // referred marks the values that some chains and histories refer to.
 func (s *Store) referred(ctx context.Context, held *Held, open Opener, of func(process string) bool, elsewhere bool) (*collector, error) {
 	c := s.collector(ctx, Rules{Open: open})
+	return c, s.mark(ctx, c, held, of, elsewhere)
+}
+
+func (s *Store) mark(
+	ctx context.Context, c *collector, held *Held, of func(process string) bool, elsewhere bool,
+) error {
 	if err := c.list(ctx); err != nil {
-		return nil, err
+		return err
 	}
 	processes, err := c.Processes(ctx)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	for _, process := range slices.DeleteFunc(processes, func(p string) bool { return !of(p) }) {
 		items, err := s.values.Under(ctx, placeOf(process))
@@ -273,16 +286,16 @@ func (s *Store) referred(ctx context.Context, held *Held, open Opener, of func(p
 			err = c.readAll(ctx, process, items)
 		}
 		if err != nil {
-			return nil, err
+			return err
 		}
 	}
 	if elsewhere {
 		if err := c.others(ctx); err != nil {
-			return nil, err
+			return err
 		}
 	}
 	for r := range held.references() {
 		c.need(r)
 	}
-	return c, c.follow(ctx)
+	return c.follow(ctx)
 }

@@ -39,7 +39,7 @@ func (s *Store) load(ctx context.Context, m *manifest, known *state) (map[string
 	if err != nil {
 		return nil, st, err
 	}
-	if digestOf(jsonval.Encode(whole)) != m.Digest {
+	if digestOf(jsonval.Encode(whole)) != m.contents() {
 		return nil, st, brokenf(Place(m.text("process"), st.at), "what it leads to has another digest")
 	}
 	return sealed(whole, m.Digest), st, nil

@@ -2,6 +2,7 @@ package chain
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -34,7 +35,12 @@ type manifest struct {
 	Sum    string `json:"sum,omitempty"`
 	// Forgotten says who had the contents removed; the body and the log are gone then, and most of the meta.
 	Forgotten *Forgotten `json:"forgotten,omitempty"`
+	// Left is the digest of what is left of the Idea where an instance was taken out of it; empty where none was.
+	Left string `json:"left,omitempty"`
 }
+
+// contents is the digest of what the manifest leads to.
+func (m *manifest) contents() string { return cmp.Or(m.Left, m.Digest) }
 
 // Counts is how much an Idea holds: instances, Calls in its solution, and in its log the writes, and how many of them
 // people decided.

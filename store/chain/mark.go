@@ -3,6 +3,7 @@ package chain
 import (
 	"context"
 	"errors"
+	"strings"
 
 	commonpb "go.temporal.io/api/common/v1"
 	"google.golang.org/protobuf/proto"
@@ -77,6 +78,9 @@ func (c *collector) follow(ctx context.Context) error {
 		if gone(err) {
 			continue
 		}
+		if err == nil && c.keep != nil {
+			err = c.keep(r)
+		}
 		if err == nil {
 			data, err = c.rules.Open.inside(data)
 		}
@@ -110,6 +114,9 @@ func gone(err error) bool {
 // readAll marks what things with names of their own refer to, which belong to a process, or to nobody.
 func (c *collector) readAll(ctx context.Context, process string, items []blobs.Item) error {
 	for _, i := range items {
+		if strings.HasSuffix(i.Name, journalName) {
+			continue // it names what is to go
+		}
 		data, _, err := c.Store.values.Read(ctx, i.Name)
 		if errors.Is(err, blobs.ErrForgotten) {
 			continue

@@ -88,6 +88,8 @@ type Report struct {
 	Simulated any `json:"simulated,omitempty"`
 	// Forgotten says who had the contents removed: the digests of the Ideas are checked as far as they lead to each other.
 	Forgotten *Forgotten `json:"forgotten,omitempty"`
+	// ForgottenInstances are those that were taken out of the Ideas.
+	ForgottenInstances []ForgottenInstance `json:"forgottenInstances,omitempty"`
 
 	known map[string]int // the parts in Broken: where there
 }

@@ -55,11 +55,14 @@ func ReadTemporal(ctx context.Context, c workflowservice.WorkflowServiceClient, 
 	return h, nil
 }
 
-// ReadTemporalApart is ReadTemporal, for Forget: it tells apart what the histories of one process refer to, with those of its instances,
-// parts and delegates, and what everything else does.
-func ReadTemporalApart(ctx context.Context, c workflowservice.WorkflowServiceClient, namespace, process string, open Opener) (own, others *Held, err error) {
-	own = newHeld(open, func(id string) bool { return blobs.RootOf(id) == process })
-	others = newHeld(open, func(id string) bool { return blobs.RootOf(id) != process })
+// ReadTemporalApart is ReadTemporal, for Forget: it tells apart what the histories of the workflows refer to that go,
+// and what everything else does.
+func ReadTemporalApart(
+	ctx context.Context, c workflowservice.WorkflowServiceClient, namespace string, goes func(id string) bool,
+	open Opener,
+) (own, others *Held, err error) {
+	own = newHeld(open, goes)
+	others = newHeld(open, func(id string) bool { return !goes(id) })
 	err = own.readExecutions(ctx, c, namespace)
 	if err == nil {
 		err = others.readExecutions(ctx, c, namespace)
@@ -75,6 +78,33 @@ func newHeld(open Opener, of func(id string) bool) *Held {
 }
 
 func (h *Held) readExecutions(ctx context.Context, c workflowservice.WorkflowServiceClient, namespace string) error {
+	return EachExecution(ctx, c, namespace, h.of, func(workflow string, m proto.Message) error {
+		root := blobs.RootOf(workflow)
+		if e, ok := m.(*workflowpb.WorkflowExecutionInfo); ok {
+			h.Executions++
+			h.known[root] = true
+			if isRunning(e) {
+				h.roots[root] = true
+			}
+		}
+		return h.visit(ctx, root, m)
+	})
+}
+
+func (h *Held) readSchedules(ctx context.Context, c workflowservice.WorkflowServiceClient, namespace string) error {
+	return EachSchedule(ctx, c, namespace, func(_ string, m proto.Message) error { return h.visit(ctx, "", m) })
+}
+
+func isRunning(e *workflowpb.WorkflowExecutionInfo) bool {
+	return e.GetStatus() == enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING
+}
+
+// EachExecution gives all that a namespace has of the executions of some workflows (nil: of all), a page of a history
+// at a time: what its list shows of one, what activities of an open one have said, and its events.
+func EachExecution(
+	ctx context.Context, c workflowservice.WorkflowServiceClient, namespace string, of func(workflow string) bool,
+	do func(workflow string, m proto.Message) error,
+) error {
 	request := &workflowservice.ListWorkflowExecutionsRequest{Namespace: namespace, PageSize: 1000}
 	for {
 		page, err := c.ListWorkflowExecutions(ctx, request)
@@ -82,11 +112,13 @@ func (h *Held) readExecutions(ctx context.Context, c workflowservice.WorkflowSer
 			return fmt.Errorf("chain: list executions: %w", err)
 		}
 		for _, e := range page.GetExecutions() {
-			if h.of != nil && !h.of(e.GetExecution().GetWorkflowId()) {
+			workflow := e.GetExecution().GetWorkflowId()
+			if of != nil && !of(workflow) {
 				continue
 			}
-			if err := h.read(ctx, c, namespace, e); err != nil {
-				return fmt.Errorf("chain: read history of %s: %w", e.GetExecution().GetWorkflowId(), err)
+			err := eachOfExecution(ctx, c, namespace, e, func(m proto.Message) error { return do(workflow, m) })
+			if err != nil {
+				return fmt.Errorf("chain: read history of %s: %w", workflow, err)
 			}
 		}
 		request.NextPageToken = page.GetNextPageToken()
@@ -96,43 +128,18 @@ func (h *Held) readExecutions(ctx context.Context, c workflowservice.WorkflowSer
 	}
 }
 
-// readSchedules reads what the namespace's Schedules will start processes from.
-func (h *Held) readSchedules(ctx context.Context, c workflowservice.WorkflowServiceClient, namespace string) error {
-	request := &workflowservice.ListSchedulesRequest{Namespace: namespace, MaximumPageSize: 1000}
-	for {
-		page, err := c.ListSchedules(ctx, request)
-		if err != nil {
-			return fmt.Errorf("chain: list schedules: %w", err)
-		}
-		for _, s := range page.GetSchedules() {
-			d, err := c.DescribeSchedule(ctx, &workflowservice.DescribeScheduleRequest{Namespace: namespace, ScheduleId: s.GetScheduleId()})
-			if err == nil {
-				err = h.visit(ctx, "", d)
-			}
-			if err != nil && !expired(err) {
-				return fmt.Errorf("chain: read schedule %s: %w", s.GetScheduleId(), err)
-			}
-		}
-		request.NextPageToken = page.GetNextPageToken()
-		if len(request.NextPageToken) == 0 {
-			return nil
-		}
-	}
-}
-
-func (h *Held) read(ctx context.Context, c workflowservice.WorkflowServiceClient, namespace string, e *workflowpb.WorkflowExecutionInfo) error {
-	h.Executions++
-	root := blobs.RootOf(e.GetExecution().GetWorkflowId())
-	h.known[root] = true
-	if err := h.visit(ctx, root, e); err != nil {
+func eachOfExecution(
+	ctx context.Context, c workflowservice.WorkflowServiceClient, namespace string, e *workflowpb.WorkflowExecutionInfo,
+	do func(proto.Message) error,
+) error {
+	if err := do(e); err != nil {
 		return err
 	}
-	if e.GetStatus() == enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING {
-		h.roots[root] = true
+	if isRunning(e) {
 		// What an activity has said with its heartbeat stands in no event.
 		d, err := c.DescribeWorkflowExecution(ctx, &workflowservice.DescribeWorkflowExecutionRequest{Namespace: namespace, Execution: e.GetExecution()})
 		if err == nil {
-			err = h.visit(ctx, root, d)
+			err = do(d)
 		}
 		if err != nil && !expired(err) {
 			return err
@@ -145,8 +152,36 @@ func (h *Held) read(ctx context.Context, c workflowservice.WorkflowServiceClient
 			return unlessExpired(err)
 		}
 		for _, event := range page.GetHistory().GetEvents() {
-			if err := h.visit(ctx, root, event); err != nil {
+			if err := do(event); err != nil {
 				return err
+			}
+		}
+		request.NextPageToken = page.GetNextPageToken()
+		if len(request.NextPageToken) == 0 {
+			return nil
+		}
+	}
+}
+
+// EachSchedule gives what the namespace's Schedules will start processes from.
+func EachSchedule(
+	ctx context.Context, c workflowservice.WorkflowServiceClient, namespace string,
+	do func(schedule string, m proto.Message) error,
+) error {
+	request := &workflowservice.ListSchedulesRequest{Namespace: namespace, MaximumPageSize: 1000}
+	for {
+		page, err := c.ListSchedules(ctx, request)
+		if err != nil {
+			return fmt.Errorf("chain: list schedules: %w", err)
+		}
+		for _, s := range page.GetSchedules() {
+			request := &workflowservice.DescribeScheduleRequest{Namespace: namespace, ScheduleId: s.GetScheduleId()}
+			d, err := c.DescribeSchedule(ctx, request)
+			if err == nil {
+				err = do(s.GetScheduleId(), d)
+			}
+			if err != nil && !expired(err) {
+				return fmt.Errorf("chain: read schedule %s: %w", s.GetScheduleId(), err)
 			}
 		}
 		request.NextPageToken = page.GetNextPageToken()

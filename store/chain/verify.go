@@ -85,6 +85,7 @@ func (s *Store) verify(ctx context.Context, process string, witnessed Digests, p
 	}
 	v.report.Decisions = v.audit.Counts
 	v.compareForgotten()
+	v.left.compare(v.report, placeOf(process))
 	if v.before != nil {
 		v.report.Digest, v.report.Created = v.before.Digest, v.before.link().Created
 	}
@@ -110,7 +111,8 @@ type verifier struct {
 	inside    map[string]error // what came of each value, with those that it holds
 	before    *manifest        // of the Idea before; nil where it is not known
 	forgotten []string         // digests of the Ideas whose contents were forgotten
-	tip       *state           // the last Idea that could be read
+	left      leftIdeas
+	tip       *state // the last Idea that could be read
 }
 
 // next checks the next Idea. The error is for a store that does not answer.
@@ -125,6 +127,7 @@ func (v *verifier) next(ctx context.Context, at int) error {
 		return err
 	}
 	v.before = m
+	v.left.note(v.report, m)
 	if v.report.Forgotten != nil && m.Meta[forgottenKey] == nil {
 		v.forgotten = append(v.forgotten, m.Digest)
 		return nil
@@ -224,7 +227,7 @@ func (v *verifier) idea(ctx context.Context, m *manifest) error {
 		v.report.addProblems(at, place, v.audit.Carried(whole))
 	}
 	switch counts := (draft{m.Meta, st.body, log}).counts(); {
-	case digestOf(jsonval.Encode(whole)) != m.Digest:
+	case digestOf(jsonval.Encode(whole)) != m.contents():
 		v.report.add(at, place, "the Idea has another digest than it says")
 	case counts != m.Counts:
 		v.report.add(at, place, "it holds %+v and says %+v", counts, m.Counts)

@@ -57,6 +57,7 @@ type exportVerifier struct {
 	last    string // digest of the last Idea, if it is whole
 	given   map[string]bool
 	needed  map[string]bool
+	left    leftIdeas
 }
 
 func (v *exportVerifier) add(line int, format string, args ...any) {
@@ -111,11 +112,13 @@ func (v *exportVerifier) idea(line map[string]any) error {
 	meta, _ := idea["meta"].(map[string]any)
 	digest, _ := meta["digest"].(string)
 	delete(meta, "digest")
-	if digestOf(jsonval.Encode(idea)) != digest {
+	m := &manifest{Meta: meta, Digest: digest, Left: jsonval.AsText(line["left"])}
+	if digestOf(jsonval.Encode(idea)) != m.contents() {
 		return errors.New("the Idea has another digest than it says")
 	}
+	v.left.note(v.report, m)
 	for _, k := range slices.Sorted(maps.Keys(line)) {
-		if k != "idea" && k != "log" && k != "values" {
+		if k != "idea" && k != "log" && k != "values" && k != "left" {
 			return fmt.Errorf("an Idea's line has no %q", jsonval.Clip(k, 40))
 		}
 	}
@@ -195,6 +198,7 @@ func (v *exportVerifier) need(value any) {
 // end checks the head, now that it is known what follows it.
 func (v *exportVerifier) end() {
 	v.report.Process, v.report.Digest = v.process, v.last
+	v.left.compare(v.report, fmt.Sprintf("line %d", v.line-1))
 	v.report.Decisions = v.audit.Counts
 	switch {
 	case v.process != "" && v.head.Process != v.process:

@@ -49,7 +49,7 @@ func circledNumber(token string) (n int, ok bool) {
 
 // MaxTypeable is how long a token is at most as it stands in ids, in bytes: what is made of them fits the 255 characters that
 // Temporal's databases hold.
-const MaxTypeable = 40
+const MaxTypeable = 32
 
 // TypeableToken returns a token as it stands in ids and as people type it: ① is 1. Of any other token, letters, digits, "-", "_" and "."
 // stay, and the rest is percent-encoded. One that would be longer than MaxTypeable ends in ~ and twelve digits of its SHA-256.

@@ -1,0 +1,86 @@
+package forget
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"processidea/client"
+	"processidea/client/internal/kind"
+	"processidea/protocol"
+	"processidea/store/blobs"
+	"processidea/store/chain"
+)
+
+// Instance removes what one instance of a process worked on, with its delegates: from every Idea, from the store what
+// nobody else needs, and its histories in Temporal. The other instances stay as they were. The process must have ended:
+// the error wraps client.ErrRefused where it is at work, has forks, or has no other instance, and client.ErrNotFound
+// where it has no such one. Doing it again completes what was interrupted.
+func Instance(ctx context.Context, c *client.Client, id, word string, o Options) (*Result, error) {
+	if strings.Contains(id, "/") {
+		return nil, kind.Errorf(client.ErrInvalid,
+			"forget an instance of %s: name the process that somebody started: %s", id, blobs.RootOf(id))
+	}
+	gone := executionsOf(c, id)
+	left, err := closed(ctx, gone)
+	if err != nil {
+		return nil, err
+	}
+	chains := chain.New(c.Archive().Store())
+	token, err := chains.FindInstance(ctx, id, word)
+	if err != nil {
+		return nil, told(id, err)
+	}
+	forks, err := forgetForks(ctx, c, id, o, func(fork string) (*Result, error) {
+		return Instance(ctx, c, fork, token, o)
+	})
+	if err != nil {
+		return nil, err
+	}
+	gone.goes = func(workflow string) bool {
+		own := protocol.IsOfInstance(workflow, token) || o.WithHistory && slices.Contains(left, workflow)
+		return own && blobs.RootOf(workflow) == id
+	}
+	r := &Result{Process: id, Instance: token, Forks: forks}
+	if !o.WithHistory {
+		r.Left = left
+	}
+	if err := gone.terminate(ctx); err != nil {
+		return nil, fmt.Errorf("forget %s of %s: %w", token, id, err)
+	}
+	return r, told(id, r.remove(ctx, gone, o, chains.ForgetInstance))
+}
+
+// told says of which kind an error of the chains is.
+func told(id string, err error) error {
+	switch {
+	case errors.Is(err, chain.ErrNoInstance):
+		return kind.Of(client.ErrNotFound, err)
+	case errors.Is(err, chain.ErrOnlyInstance):
+		return refused(id, err.Error())
+	}
+	return err
+}
+
+// closed refuses a process that is at work, and gives those of its workflows that tell of all instances: its own, and
+// its parts'.
+func closed(ctx context.Context, x *executions) (all []string, err error) {
+	runs, _, err := x.runs(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range runs {
+		id := r.GetExecution().GetWorkflowId()
+		if id == x.process && isOpen(r) {
+			return nil, refused(x.process, "the process is at work, and its instances with it: wait until it has"+
+				" ended, or cancel it, which ends the others' work too")
+		}
+		if protocol.IsStartedOrPart(id) && !slices.Contains(all, id) {
+			all = append(all, id)
+		}
+	}
+	slices.Sort(all)
+	return all, nil
+}

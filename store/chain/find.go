@@ -1,0 +1,117 @@
+package chain
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"processidea/model/jsonval"
+	"processidea/store/blobs"
+	"processidea/store/texts"
+)
+
+// InInstance says where the Ideas of a process hold a text that is one instance's, or nobody's alone.
+type InInstance struct {
+	// Instance is whose it is; empty: nobody's alone.
+	Instance string   `json:"instance,omitempty"`
+	Parts    []string `json:"parts"`
+	// First and Last are the numbers of the first and the last Idea that has it; 0: none has.
+	First int `json:"first,omitempty"`
+	Last  int `json:"last,omitempty"`
+}
+
+// Findings are what Find found in one chain.
+type Findings struct {
+	Found []InInstance
+	// Unread are the Ideas that cannot be read.
+	Unread []int
+}
+
+// Find looks for a text, in whatever case, in all that the Ideas of a process hold: in keys, numbers and large values
+// too. It holds one Idea and one value at a time. A chain that was forgotten holds nothing.
+func (s *Store) Find(ctx context.Context, process string, needle texts.Needle) (*Findings, error) {
+	ctx = blobs.ForProcess(ctx, process)
+	numbers, _, err := s.numbers(ctx, process)
+	f := finder{Store: s, process: process, needle: needle, without: map[string]bool{}}
+	for _, at := range numbers {
+		if err != nil {
+			break
+		}
+		err = f.idea(ctx, at)
+		switch {
+		case errors.Is(err, blobs.ErrForgotten):
+			err = nil
+		case lost(err):
+			f.Unread, err = append(f.Unread, at), nil
+		}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("chain: look through the Ideas of %s: %w", process, err)
+	}
+	slices.SortFunc(f.Found, func(a, b InInstance) int { return strings.Compare(a.Instance, b.Instance) })
+	return &f.Findings, nil
+}
+
+// finder looks through one chain.
+type finder struct {
+	*Store
+	Findings
+	process string
+	needle  texts.Needle
+	tip     *state
+	without map[string]bool // digests of large values that do not hold it
+}
+
+func (f *finder) idea(ctx context.Context, at int) error {
+	m, err := f.manifest(ctx, f.process, at)
+	if err != nil {
+		return err
+	}
+	st, err := f.state(ctx, m, f.tip)
+	if err != nil {
+		return err
+	}
+	f.tip = st
+	log, err := f.logValue(ctx, m)
+	if err != nil {
+		return err
+	}
+	look := func(place texts.Place, text string) {
+		if f.needle.In(text) {
+			f.add(at, place)
+		}
+	}
+	load := func(h jsonval.BlobHandle) (any, error) { return f.load(ctx, h) }
+	return (draft{m.Meta, st.body, log}).eachText(texts.Walk{Load: load, Give: look, Number: look})
+}
+
+// load gives large values that hold the text; of the others nothing, without reading them again.
+func (f *finder) load(ctx context.Context, h jsonval.BlobHandle) (any, error) {
+	if f.without[h.Digest] {
+		return nil, nil
+	}
+	v, err := f.part(ctx, h.Digest)
+	if err != nil {
+		return nil, err
+	}
+	holds := false
+	look := func(_ texts.Place, text string) { holds = holds || f.needle.In(text) }
+	load := func(h jsonval.BlobHandle) (any, error) { return f.load(ctx, h) }
+	err = texts.Walk{Load: load, Give: look, Number: look}.Each(v, texts.Place{})
+	f.without[h.Digest] = err == nil && !holds
+	return v, err
+}
+
+func (f *finder) add(at int, place texts.Place) {
+	n := slices.IndexFunc(f.Found, func(i InInstance) bool { return i.Instance == place.Instance })
+	if n < 0 {
+		n = len(f.Found)
+		f.Found = append(f.Found, InInstance{Instance: place.Instance, First: at})
+	}
+	found := &f.Found[n]
+	if found.Last = at; !slices.Contains(found.Parts, place.Part) {
+		found.Parts = append(found.Parts, place.Part)
+	}
+}

@@ -1,0 +1,458 @@
+package chain
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"processidea/model/ideafile"
+	"processidea/model/jsonval"
+	"processidea/protocol"
+	"processidea/store/blobs"
+	"processidea/store/texts"
+)
+
+// An instance is forgotten in two steps. First every Idea is written without it beside the one that is there, and a
+// journal that says what is to go; then, and again after whatever interrupts it, all that the journal says is done. So
+// a chain can be read, or be completed.
+
+// ErrNoInstance says that a process has no such instance, ErrOnlyInstance that it has no other.
+var (
+	ErrNoInstance   = errors.New("the process has no such instance")
+	ErrOnlyInstance = errors.New("it is the only instance of the process, which is to be forgotten as a whole")
+)
+
+// ForgottenInstance is what an Idea at the end of a chain says of an instance that was taken out of those before.
+type ForgottenInstance struct {
+	Forgotten
+	Instance string `json:"instance"`
+	// Mentions are places that stay and may tell of the instance.
+	Mentions []Mention `json:"mentions,omitempty"`
+}
+
+// Mention is a place in Ideas that stays, and why it may tell of an instance that is gone.
+type Mention struct {
+	Process string `json:"process"`
+	Ideas   []int  `json:"ideas"`
+	Part    string `json:"part"`
+	Why     string `json:"why"`
+}
+
+// journal says what is to be done once the Ideas have been written without the instance.
+type journal struct {
+	Token     string    `json:"token"`
+	Forgotten Forgotten `json:"forgotten"`
+	Chains    []string  `json:"chains"`    // whose Ideas were written anew
+	Delegates []string  `json:"delegates"` // that are forgotten as a whole
+	Values    []string  `json:"values"`    // names of those that may go
+	Ideas     int       `json:"ideas"`
+	Mentions  []Mention `json:"mentions"`
+}
+
+const (
+	journalName = "/forgetting"
+	withoutName = ".without"
+)
+
+func journalOf(process string) string { return strings.TrimSuffix(placeOf(process), "/") + journalName }
+
+// ForgetInstance takes one instance out of all Ideas of a process, forgets its delegates, and removes what only it
+// needed. Every Idea keeps its digest; a last one says when, by whom and why, and names the digests of what is left.
+// With keys the process gets another data key, and the one that was is destroyed. Whatever interrupts it, doing it
+// again completes it.
+func (s *Store) ForgetInstance(ctx context.Context, f Forgetting) (*ForgottenContents, error) {
+	done, err := s.forgetInstance(blobs.ForProcess(ctx, f.Process), f)
+	if err != nil {
+		return nil, fmt.Errorf("chain: forget %s of %s: %w", f.Instance, f.Process, err)
+	}
+	return done, nil
+}
+
+func (s *Store) forgetInstance(ctx context.Context, f Forgetting) (*ForgottenContents, error) {
+	var j journal
+	data, begun, err := s.values.Read(ctx, journalOf(f.Process))
+	switch {
+	case err != nil:
+		return nil, err
+	case begun:
+		if err := json.Unmarshal(data, &j); err != nil {
+			return nil, fmt.Errorf("read %s: %w", journalOf(f.Process), err)
+		}
+		if j.Token != f.Instance {
+			return nil, fmt.Errorf("forgetting %s was interrupted: forget that again first", j.Token)
+		}
+	default:
+		if j, err = s.writeWithout(ctx, f); err != nil {
+			return nil, err
+		}
+		if err := s.values.Write(ctx, journalOf(f.Process), jsonval.Encode(jsonval.ToJSONValue(j))); err != nil {
+			return nil, err
+		}
+	}
+	return s.complete(ctx, f, j)
+}
+
+// FindInstance gives the token of an instance that the Ideas of a process, or of its parts, name, in either spelling.
+// The error wraps ErrNoInstance where none does.
+func (s *Store) FindInstance(ctx context.Context, process, word string) (token string, err error) {
+	tree, err := s.tree(ctx, process)
+	for _, id := range tree {
+		if err != nil || token != "" || strings.Contains(id, "/~call/") {
+			continue
+		}
+		err = s.eachState(blobs.ForProcess(ctx, id), id, func(_ *manifest, st *state) error {
+			if token == "" {
+				token, _ = ideafile.SplitContextByInstance(st.body["context"]).FindInstanceToken(word)
+			}
+			return nil
+		})
+	}
+	if err == nil && token == "" {
+		err = ErrNoInstance
+	}
+	if err != nil {
+		return "", fmt.Errorf("chain: find instance %q of %s: %w", word, process, err)
+	}
+	return token, nil
+}
+
+// writeWithout writes the Ideas of the chains that have the instance anew, beside them.
+func (s *Store) writeWithout(ctx context.Context, f Forgetting) (j journal, err error) {
+	j = journal{Token: f.Instance, Forgotten: f.Forgotten}
+	tree, err := s.tree(ctx, f.Process)
+	if err != nil {
+		return j, err
+	}
+	var chains []string
+	for _, process := range tree {
+		switch {
+		case protocol.IsOfInstance(process, f.Instance):
+			j.Delegates = append(j.Delegates, process)
+		case !strings.Contains(process, "/~call/"):
+			chains = append(chains, process)
+		}
+	}
+	r := &redaction{token: f.Instance, own: map[string]bool{}}
+	if j.Chains, err = s.learn(ctx, r, chains); err != nil {
+		return j, err
+	}
+	j.Mentions = r.told
+	if j.Values, err = s.mayGo(ctx, f, slices.Concat(j.Chains, j.Delegates)); err != nil {
+		return j, err
+	}
+	for _, process := range j.Chains {
+		ideas, mentions, err := s.without(ctx, r, process, f)
+		if err != nil {
+			return j, fmt.Errorf("write the Ideas of %s without it: %w", process, err)
+		}
+		j.Ideas, j.Mentions = j.Ideas+ideas, append(j.Mentions, mentions...)
+	}
+	return j, nil
+}
+
+// learn reads all Ideas, and gives the chains that have the instance.
+func (s *Store) learn(ctx context.Context, r *redaction, chains []string) (with []string, err error) {
+	for _, process := range chains {
+		has := false
+		err := s.eachState(ctx, process, func(m *manifest, st *state) error {
+			has = r.learn(m, st.body) || has
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+		if has {
+			with = append(with, process)
+		}
+	}
+	r.learnt()
+	switch {
+	case len(with) == 0 && r.done:
+		return nil, nil
+	case len(with) == 0:
+		return nil, ErrNoInstance
+	case len(r.others) == 0:
+		return nil, ErrOnlyInstance
+	}
+	return with, nil
+}
+
+// eachState reads the Ideas of a chain one after the other.
+func (s *Store) eachState(ctx context.Context, process string, do func(*manifest, *state) error) error {
+	numbers, _, err := s.numbers(ctx, process)
+	if err != nil {
+		return err
+	}
+	var known *state
+	for _, at := range numbers {
+		m, err := s.manifest(ctx, process, at)
+		if err == nil {
+			known, err = s.state(ctx, m, known)
+		}
+		if err == nil {
+			err = do(m, known)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// mayGo lists the values that the chains and histories refer to of which something goes.
+func (s *Store) mayGo(ctx context.Context, f Forgetting, chains []string) (names []string, err error) {
+	var own *Held
+	if f.Held != nil {
+		if own, _, err = f.Held(ctx); err != nil {
+			return nil, err
+		}
+	}
+	of := func(process string) bool { return slices.Contains(chains, process) }
+	c, err := s.referred(blobs.ForProcess(ctx, ""), own, f.Open, of, false)
+	if err != nil {
+		return nil, err
+	}
+	for _, v := range c.found {
+		names = append(names, v.Name)
+	}
+	return names, nil
+}
+
+// without writes the Ideas of one chain without the instance, and one more that says so.
+func (s *Store) without(
+	ctx context.Context, r *redaction, process string, f Forgetting,
+) (changed int, mentions []Mention, err error) {
+	ctx = blobs.ForProcess(ctx, process)
+	var laid *state
+	var last *manifest
+	var left draft
+	said := leftIdeas{}
+	gather := &mentioned{process: process, r: r}
+	err = s.eachState(ctx, process, func(m *manifest, st *state) error {
+		log, err := s.logValue(ctx, m)
+		if err != nil {
+			return err
+		}
+		left = r.draft(draft{m.Meta, st.body, log})
+		digest, size, err := left.digest(ctx, s.values)
+		if err != nil {
+			return err
+		}
+		last, laid, err = s.lay(ctx, left, st.at, m.Digest, laid, size)
+		if err != nil {
+			return err
+		}
+		if digest != m.Digest {
+			last.Left = digest
+			changed++
+		}
+		said.list = append(said.list, leftIdea{st.at, m.Digest, last.Left})
+		if err := gather.in(s.loader(ctx), st.at, left); err != nil {
+			return err
+		}
+		return s.values.Write(ctx, Place(process, st.at)+withoutName, last.encode())
+	})
+	if err != nil {
+		return 0, nil, err
+	}
+	note, err := s.noteOf(ctx, last, left, f, said.list, laid, gather)
+	if err == nil {
+		err = s.values.Write(ctx, Place(process, note.number("at"))+withoutName, note.encode())
+	}
+	return changed, gather.list, err
+}
+
+// noteOf makes the Idea that says that an instance was forgotten. It has what the last one has, and no Calls.
+func (s *Store) noteOf(
+	ctx context.Context, last *manifest, left draft, f Forgetting, said []leftIdea, laid *state, gather *mentioned,
+) (*manifest, error) {
+	idea := ideaOf(jsonval.WithoutKey(left.meta, "llm"), left.body)
+	if solution, ok := idea["solution"].(map[string]any); ok {
+		idea["solution"] = jsonval.WithoutKey(solution, "calls")
+		idea["solution"].(map[string]any)["calls"] = []any{}
+	}
+	at := laid.at + 1
+	d, err := Entry{Process: last.text("process"), At: at, Parent: last.Digest, Idea: idea}.draft()
+	if err == nil {
+		err = gather.in(s.loader(ctx), at, d)
+	}
+	if err != nil {
+		return nil, err
+	}
+	says := jsonval.AsObject(jsonval.ToJSONValue(ForgottenInstance{f.Forgotten, f.Instance, gather.list}))
+	says[ideasKey] = jsonval.ToJSONValue(said)
+	d.meta[forgottenInstanceKey] = says
+	d.date(dateOf(f.At))
+	digest, size, err := d.digest(ctx, s.values)
+	if err != nil {
+		return nil, err
+	}
+	m, _, err := s.lay(ctx, d, at, digest, laid, size)
+	return m, err
+}
+
+// loader gives values of the store, as far as they can be read.
+func (s *Store) loader(ctx context.Context) func(jsonval.BlobHandle) (any, error) {
+	return func(h jsonval.BlobHandle) (any, error) {
+		v, err := s.part(ctx, h.Digest)
+		if lost(err) {
+			return nil, nil
+		}
+		return v, err
+	}
+}
+
+// mentioned gathers where the Ideas of a chain may tell of the instance that is gone.
+type mentioned struct {
+	process string
+	r       *redaction
+	list    []Mention
+}
+
+func (g *mentioned) in(load func(jsonval.BlobHandle) (any, error), at int, left draft) error {
+	w := texts.Walk{Load: load, Give: func(place texts.Place, text string) {
+		why := g.r.mention(place, text)
+		if why == "" {
+			return
+		}
+		part := place.Part
+		for g.r.mention(texts.Place{}, part) != "" { // it is a key that tells: what is said of it stays for ever
+			part = part[:max(strings.LastIndexByte(part, '.'), 0)]
+		}
+		n := slices.IndexFunc(g.list, func(m Mention) bool { return m.Part == part && m.Why == why })
+		if n < 0 {
+			n = len(g.list)
+			g.list = append(g.list, Mention{Process: g.process, Part: part, Why: why})
+		}
+		if ideas := g.list[n].Ideas; len(ideas) == 0 || ideas[len(ideas)-1] != at {
+			g.list[n].Ideas = append(ideas, at)
+		}
+	}}
+	return left.eachText(w)
+}
+
+// complete does what a journal says.
+func (s *Store) complete(ctx context.Context, f Forgetting, j journal) (*ForgottenContents, error) {
+	done := &ForgottenContents{Chains: append(j.Chains, j.Delegates...), Ideas: j.Ideas, Mentions: j.Mentions}
+	for _, process := range j.Chains {
+		if err := s.eachWithout(ctx, process, s.replace); err != nil {
+			return nil, err
+		}
+		s.tips.forget(process)
+	}
+	for _, process := range j.Delegates {
+		_, err := s.sealForgotten(blobs.ForProcess(ctx, process), process, j.Forgotten)
+		if err == nil {
+			err = s.empty(blobs.ForProcess(ctx, process), process)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("empty the chain of %s: %w", process, err)
+		}
+	}
+	unneeded := func(ctx context.Context) ([]*stored, error) { return s.unneeded(ctx, f, j.Values) }
+	if err := s.removeUnshared(blobs.ForProcess(ctx, ""), f.Settle, unneeded, done); err != nil {
+		return nil, fmt.Errorf("remove values: %w", err)
+	}
+	if len(j.Chains)+len(j.Values) > 0 {
+		var err error
+		if done.KeyDestroyed, err = s.renewKey(blobs.ForProcess(ctx, ""), f); err != nil {
+			return nil, fmt.Errorf("encrypt what stays with another data key: %w", err)
+		}
+	}
+	remove := func(ctx context.Context, beside, _ string) error { return s.values.Remove(ctx, beside) }
+	for _, process := range j.Chains {
+		if err := s.eachWithout(ctx, process, remove); err != nil {
+			return nil, err
+		}
+	}
+	return done, s.values.Remove(ctx, journalOf(f.Process))
+}
+
+// eachWithout goes through what writeWithout wrote beside the Ideas of a chain.
+func (s *Store) eachWithout(
+	ctx context.Context, process string, do func(ctx context.Context, beside, place string) error,
+) error {
+	ctx = blobs.ForProcess(ctx, process)
+	_, strange, err := s.numbers(ctx, process)
+	for _, name := range strange {
+		if place, isWithout := strings.CutSuffix(name, withoutName); isWithout && err == nil {
+			err = do(ctx, name, place)
+		}
+	}
+	return err
+}
+
+func (s *Store) replace(ctx context.Context, beside, place string) error {
+	data, _, err := s.values.Read(ctx, beside)
+	if err == nil {
+		err = s.values.Write(ctx, place, data)
+	}
+	return err
+}
+
+// unneeded lists those of the values that nothing refers to.
+func (s *Store) unneeded(ctx context.Context, f Forgetting, names []string) (list []*stored, err error) {
+	c, err := s.allReferred(ctx, f, nil)
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range names {
+		if v := c.values[name]; v != nil && !v.needed {
+			list = append(list, v)
+		}
+	}
+	return list, nil
+}
+
+// allReferred marks what everything refers to that stays.
+func (s *Store) allReferred(ctx context.Context, f Forgetting, keep func(reference) error) (*collector, error) {
+	var held *Held
+	if f.Held != nil {
+		var err error
+		if _, held, err = f.Held(ctx); err != nil {
+			return nil, err
+		}
+	}
+	c := s.collector(ctx, Rules{Open: f.Open})
+	c.keep = keep
+	return c, s.mark(ctx, c, held, func(string) bool { return true }, true)
+}
+
+// renewKey encrypts all that stays of the process with another data key, and destroys the one that was.
+func (s *Store) renewKey(ctx context.Context, f Forgetting) (destroyed bool, err error) {
+	renewal, err := s.values.Renew(ctx, f.Process)
+	if renewal == nil || err != nil {
+		return false, err
+	}
+	_, err = s.allReferred(ctx, f, func(r reference) error {
+		if r.process != f.Process {
+			return nil
+		}
+		return renewal.Value(ctx, r.digest)
+	})
+	if err != nil {
+		return false, err
+	}
+	tree, err := s.tree(ctx, f.Process)
+	if err != nil {
+		return false, err
+	}
+	for _, process := range tree {
+		items, err := s.values.Under(ctx, placeOf(process))
+		if err != nil {
+			return false, err
+		}
+		for _, i := range items {
+			if err := renewal.Named(ctx, i.Name); err != nil {
+				return false, err
+			}
+		}
+	}
+	if err := renewal.Finish(ctx); err != nil {
+		return false, err
+	}
+	return true, s.removeUnfinished(func(name string) bool { return strings.HasPrefix(name, placeOf(f.Process)) })
+}

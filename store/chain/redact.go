@@ -1,0 +1,195 @@
+package chain
+
+import (
+	"maps"
+	"slices"
+
+	"processidea/model/ideafile"
+	"processidea/model/jsonval"
+	"processidea/model/turn"
+	"processidea/store/texts"
+)
+
+// redaction takes an instance out of Ideas. What it leaves keeps everything else where it is: Calls have their numbers,
+// and the instance its place, as one that has settled and has an empty State.
+type redaction struct {
+	token  string
+	others []string  // the tokens of all other instances
+	done   bool      // an Idea says that the instance is gone already
+	told   []Mention // the places that it names
+	// own are texts that stood in what was taken out and nowhere else; false: somewhere else too.
+	own     map[string]bool
+	needles []texts.Needle // of those that stood nowhere else, once all is learnt
+}
+
+// ownTexts bounds how many texts of the instance are looked for in what stays, ownLength how long the shortest is.
+const (
+	ownTexts  = 500
+	ownLength = 4
+)
+
+// learn remembers what the instance alone says in an Idea. found reports whether the Idea has the instance.
+func (r *redaction) learn(m *manifest, body map[string]any) (found bool) {
+	if says := m.forgottenInstance(); says.Instance == r.token {
+		r.done, r.told = true, append(r.told, says.Mentions...)
+	}
+	owners := ideafile.SplitContextByInstance(body["context"])
+	give := func(mine bool) texts.Walk {
+		return texts.Walk{Give: func(_ texts.Place, text string) {
+			_, known := r.own[text]
+			switch {
+			case !mine && known:
+				r.own[text] = false
+			case mine && !known && len([]rune(text)) >= ownLength && len(r.own) < ownTexts:
+				r.own[text] = true
+			}
+		}}
+	}
+	for _, mine := range []bool{true, false} {
+		for _, token := range owners.InstanceTokens {
+			if (token == r.token) != mine {
+				continue
+			}
+			messages := owners.MessagesByInstance[token]
+			if mine && len(messages) == 1 && jsonval.Equal(messages[0].Source, r.stub()) {
+				continue
+			}
+			found = found || mine
+			if !mine && !slices.Contains(r.others, token) {
+				r.others = append(r.others, token)
+			}
+			for _, m := range messages {
+				_ = give(mine).Each(m.Payload, texts.Place{}) // nothing is loaded, and nothing fails
+			}
+		}
+	}
+	for _, m := range owners.SharedMessages {
+		if m.Type != ideafile.TypePlan && m.Type != ideafile.TypeError {
+			_ = give(false).Each(m.Source, texts.Place{})
+		}
+	}
+	return found
+}
+
+func (r *redaction) draft(d draft) draft {
+	left := draft{meta: maps.Clone(d.meta), body: maps.Clone(d.body), log: d.log}
+	if list, ok := d.body["context"].([]any); ok {
+		left.body["context"] = r.messages(list)
+	}
+	if solution, ok := d.body["solution"].(map[string]any); ok {
+		solution = maps.Clone(solution)
+		if calls, ok := solution["calls"].([]any); ok {
+			solution["calls"] = r.calls(calls)
+		}
+		left.body["solution"] = solution
+	}
+	if list, ok := d.meta["decisions"].([]any); ok {
+		left.meta["decisions"] = r.without(list)
+	}
+	if log, ok := d.log.([]any); ok {
+		left.log = r.without(log)
+		left.meta["log"] = digestOf(jsonval.Encode(left.log))
+	}
+	return left
+}
+
+// without leaves out of a list the instance's token, and what is about the instance, or about a Call of it, alone.
+func (r *redaction) without(list []any) []any {
+	left := []any{}
+	for _, e := range list {
+		m, _ := e.(map[string]any)
+		if of, ok := m["instances"].([]any); ok && slices.Contains(of, any(r.token)) {
+			rest := r.without(of)
+			if len(rest) == 0 {
+				continue
+			}
+			m = maps.Clone(m)
+			m["instances"], e = rest, m
+		}
+		if e != r.token && m["instance"] != r.token && !r.ofCall(jsonval.AsText(m["call"])) {
+			left = append(left, e)
+		}
+	}
+	return left
+}
+
+func (r *redaction) ofCall(id string) bool { return ideafile.InstanceTokenOfCallID(id) == r.token }
+
+// stub is what stays of the instance's Messages.
+func (r *redaction) stub() map[string]any {
+	return map[string]any{"type": ideafile.TypeState, "_instance": r.token, "state": map[string]any{},
+		ideafile.StatusKey: string(ideafile.InstanceSettled)}
+}
+
+func (r *redaction) messages(list []any) []any {
+	left, stands := []any{}, false
+	for _, raw := range list {
+		m, _ := raw.(map[string]any)
+		switch {
+		case m["_instance"] == r.token && !stands:
+			stands = true
+			left = append(left, r.stub())
+		case m["_instance"] == r.token:
+		case m["type"] == ideafile.TypePlan:
+			left = append(left, r.plan(m)...)
+		case m["type"] == ideafile.TypeError:
+			left = append(left, r.without([]any{m})...)
+		default:
+			left = append(left, raw)
+		}
+	}
+	return left
+}
+
+// plan takes the instance out of a Plan, and out of its record; there is none where nothing is left of it.
+func (r *redaction) plan(m map[string]any) []any {
+	raw, ok := turn.FilterPlanRecord(m, r.others)
+	if !ok {
+		return nil
+	}
+	m = maps.Clone(jsonval.AsObject(raw))
+	if calls, ok := m["plan"].([]any); ok {
+		m["plan"] = r.calls(calls)
+	}
+	return []any{m}
+}
+
+// calls leaves of the instance's Calls the Tool.
+func (r *redaction) calls(list []any) []any {
+	left := slices.Clone(list)
+	for n, raw := range left {
+		call := ideafile.ParseWrittenCall(raw)
+		if !slices.Contains(call.Targets, r.token) {
+			continue
+		}
+		if len(call.Targets) == 1 {
+			left[n] = map[string]any{"_tool": call.Tool, "_instance": r.token}
+			continue
+		}
+		rest := slices.DeleteFunc(slices.Clone(call.Targets), func(t string) bool { return t == r.token })
+		shared := maps.Clone(jsonval.AsObject(raw))
+		shared["_instance"] = jsonval.ToJSONValue(rest)
+		left[n] = shared
+	}
+	return left
+}
+
+// mention gives why a text that stays may tell of the instance; "" where it does not.
+func (r *redaction) mention(at texts.Place, text string) string {
+	if text == r.token && at.Instance != r.token {
+		return "names the instance"
+	}
+	if slices.ContainsFunc(r.needles, func(own texts.Needle) bool { return own.In(text) }) {
+		return "has a text of the instance"
+	}
+	return ""
+}
+
+// learnt ends what learn began.
+func (r *redaction) learnt() {
+	for own, alone := range r.own {
+		if alone {
+			r.needles = append(r.needles, texts.NewNeedle(own))
+		}
+	}
+}

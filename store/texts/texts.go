@@ -1,0 +1,118 @@
+// Package texts reads every text in what a process worked on, and tells whose it is. It holds one value at a time.
+package texts
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+
+	"processidea/model/ideafile"
+	"processidea/model/jsonval"
+)
+
+// Place is where a text stands.
+type Place struct {
+	// Instance is the token of the instance that it belongs to; empty: of none, or of all.
+	Instance string
+	// Part is the path of keys that leads there, the first three of them, with dots between; elements of lists are not
+	// told apart.
+	Part  string
+	depth int
+}
+
+const depth = 3
+
+// Walk says what is done with the texts of a value.
+type Walk struct {
+	// Load gives the value of the store that a handle stands for; nil: handles are passed over.
+	Load func(jsonval.BlobHandle) (any, error)
+	// Give is called for every text and every key; Number for every number, where it is not nil.
+	Give, Number func(Place, string)
+}
+
+// Each goes through a value that stands in a place.
+func (w Walk) Each(v any, at Place) error {
+	if h, ok := jsonval.AsBlobHandle(v); ok {
+		if w.Load == nil {
+			return nil
+		}
+		inside, err := w.Load(h)
+		if err != nil {
+			return err
+		}
+		return w.Each(inside, at)
+	}
+	switch v := v.(type) {
+	case string:
+		w.Give(at, v)
+	case json.Number:
+		if w.Number != nil {
+			w.Number(at, v.String())
+		}
+	case []any:
+		for _, e := range v {
+			if err := w.Each(e, at); err != nil {
+				return err
+			}
+		}
+	case map[string]any:
+		return w.object(v, at)
+	}
+	return nil
+}
+
+func (w Walk) object(m map[string]any, at Place) error {
+	if token := owner(m); token != "" {
+		at.Instance = token
+	}
+	for _, k := range slices.Sorted(maps.Keys(m)) {
+		below := at.below(k)
+		w.Give(below, k)
+		if each, ok := m[k].(map[string]any); ok && k == "instances" {
+			for _, token := range slices.Sorted(maps.Keys(each)) {
+				below.Instance = token
+				if err := w.Each(each[token], below); err != nil {
+					return err
+				}
+			}
+			continue
+		}
+		if err := w.Each(m[k], below); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// owner is the instance that an object says it is about: a Message or a Call, an entry of a log, a decision on a Call.
+func owner(m map[string]any) string {
+	for _, k := range []string{"_instance", "instance"} {
+		if token := jsonval.AsText(m[k]); token != "" && token != "*" {
+			return token
+		}
+	}
+	call := jsonval.AsText(m["call"])
+	if _, isCall := ideafile.ParseCallKey(call); !isCall {
+		return ""
+	}
+	return ideafile.InstanceTokenOfCallID(call)
+}
+
+func (p Place) below(key string) Place {
+	if p.depth++; p.depth <= depth {
+		p.Part = strings.TrimPrefix(p.Part+"."+key, ".")
+	}
+	return p
+}
+
+// Needle is a text that is looked for, in whatever case.
+type Needle string
+
+// NewNeedle makes one.
+func NewNeedle(text string) Needle { return Needle(strings.ToLower(text)) }
+
+// In reports whether a text has it.
+func (n Needle) In(text string) bool {
+	return len(text) >= len(n) && strings.Contains(strings.ToLower(text), string(n))
+}
