@@ -308,9 +308,48 @@ func (s *Schedules) withBegun(ctx context.Context,
 	}
 }
 
-// End removes the schedule. The processes that it has started stay.
+// End removes the schedule, with what Temporal keeps of it afterwards: its histories hold what it started processes
+// from. The processes that it has started stay.
 func (s *Schedules) End(ctx context.Context, id string) error {
-	return s.change(ctx, "end", id, func(h sdk.ScheduleHandle) error { return h.Delete(ctx) })
+	return s.change(ctx, "end", id, func(h sdk.ScheduleHandle) error {
+		if err := h.Delete(ctx); err != nil {
+			return err
+		}
+		if err := s.deleteHistories(ctx, schedulerPrefix+id); err != nil {
+			return fmt.Errorf("it has ended, and Temporal keeps what it started from until its retention ends: %w", err)
+		}
+		return nil
+	})
+}
+
+// schedulerPrefix stands before a schedule's id in the id of the server's own workflow that carries it out.
+const schedulerPrefix = "temporal-sys-scheduler:"
+
+// deleteHistories deletes the runs of a workflow that carried a schedule out. A server that has none, or lets nobody
+// delete them, is no failure.
+func (s *Schedules) deleteHistories(ctx context.Context, workflow string) error {
+	service := s.client.Temporal().WorkflowService()
+	runs := []*commonpb.WorkflowExecution{{WorkflowId: workflow}} // the last one, which the list may not show yet
+	page, err := service.ListWorkflowExecutions(ctx, &workflowservice.ListWorkflowExecutionsRequest{
+		Namespace: s.client.Namespace(), PageSize: 1000,
+		Query: fmt.Sprintf("TemporalNamespaceDivision = 'TemporalScheduler' AND WorkflowId = %q", workflow),
+	})
+	for _, e := range page.GetExecutions() {
+		runs = append(runs, e.GetExecution())
+	}
+	for _, run := range runs {
+		if err == nil {
+			_, err = service.DeleteWorkflowExecution(ctx, &workflowservice.DeleteWorkflowExecutionRequest{
+				Namespace: s.client.Namespace(), WorkflowExecution: run,
+			})
+		}
+		var none *serviceerror.NotFound
+		var denied *serviceerror.PermissionDenied
+		if errors.As(err, &none) || errors.As(err, &denied) {
+			err = nil
+		}
+	}
+	return err
 }
 
 // change does something to a schedule that starts processes: others of the namespace are not ours.
