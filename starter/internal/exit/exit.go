@@ -20,6 +20,7 @@ const (
 	Usage       = 2   // bad usage, or an invalid file
 	Paused      = 3   // it is paused, or waits for a person
 	Unreachable = 4   // the server or the LLM cannot be reached
+	Unerased    = 5   // it is forgotten, but not everywhere
 	Interrupted = 130 // as shells have it for SIGINT
 )
 

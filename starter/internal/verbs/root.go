@@ -51,7 +51,7 @@ their own, with its web UI, in .processidea/ under the working directory.
 
 Exit codes: 0 done; 1 the process failed or was cancelled; 2 bad usage or an invalid
 file; 3 it is paused, or it waits for a person; 4 the server or the LLM cannot be
-reached; 130 interrupted.`,
+reached; 5 it is forgotten, but not everywhere; 130 interrupted.`,
 		SilenceErrors:    true,
 		SilenceUsage:     true,
 		PersistentPreRun: func(*cobra.Command, []string) { a.Began = true },
@@ -65,7 +65,7 @@ reached; 130 interrupted.`,
 		process.Run(a), process.Fork(a), process.Simulate(a), process.Check(a), process.List(a), process.Watch(a), process.Result(a), process.Schedule(a),
 		people.Approvals(a), people.Plan(a),
 		archive.Show(a), archive.History(a), archive.Decisions(a), archive.Diff(a), archive.Blame(a), archive.Verify(a), archive.Export(a),
-		archive.Graph(a), archive.Harden(a), archive.Backtest(a), archive.GC(a), archive.Forget(a),
+		archive.Graph(a), archive.Harden(a), archive.Backtest(a), archive.GC(a), archive.Forget(a), archive.Find(a),
 		setup.Init(a), setup.Dev(a), setup.MCP(a), setup.Worker(a), setup.Tools(a), setup.Codec(a), setup.Keys(a), setup.Schema(a),
 	)
 	root.AddCommand(people.Acts(a)...)

@@ -229,12 +229,23 @@ func forgottenIdeasText(f *chain.Forgotten) string {
 	return fmt.Sprintf("%s; the digests still lead from one Idea to the next, and the last one says so\n", print.Printable(f.String()))
 }
 
+// forgottenInstancesText says which instances were taken out of a chain.
+func forgottenInstancesText(list []chain.ForgottenInstance) string {
+	var b strings.Builder
+	for _, f := range list {
+		fmt.Fprintf(&b, "%s was %s; the Ideas have the digests that they had, and the last one says so\n",
+			print.Printable(f.Instance), print.Printable(f.String()))
+	}
+	return b.String()
+}
+
 func reportText(of string, r *chain.Report) string {
 	var b strings.Builder
 	if r.Whole {
 		fmt.Fprintf(&b, "%s: whole, %s, the latest has the digest %s and was %s\n",
 			print.Printable(of), print.Plural(r.Ideas, "Idea"), r.Digest, sealedText(r.Created))
-		b.WriteString(forgottenIdeasText(r.Forgotten) + provenText(r.Decisions) + originText(r.Origin) + simulatedText(r.Simulated))
+		b.WriteString(forgottenIdeasText(r.Forgotten) + forgottenInstancesText(r.ForgottenInstances))
+		b.WriteString(provenText(r.Decisions) + originText(r.Origin) + simulatedText(r.Simulated))
 		return b.String()
 	}
 	fmt.Fprintf(&b, "%s: broken, %s\n", print.Printable(of), print.Plural(r.Ideas, "Idea"))

@@ -1,0 +1,202 @@
+package find
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	commonpb "go.temporal.io/api/common/v1"
+	"go.temporal.io/api/proxy"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protopath"
+	"google.golang.org/protobuf/reflect/protorange"
+
+	"processidea/client"
+	"processidea/client/internal/kind"
+	"processidea/model/ideafile/spelling"
+	"processidea/model/jsonval"
+	"processidea/protocol"
+	"processidea/store/blobs"
+	"processidea/store/chain"
+	"processidea/store/texts"
+)
+
+// Held is where a process, or one of its instances, has a text. Parts are those of Ideas; "history", "id" and
+// "start" are Temporal's.
+type Held struct {
+	Process string `json:"process,omitempty"`
+	chain.InInstance
+	// Schedule is set in place of a process, for what one starts its processes from.
+	Schedule string `json:"schedule,omitempty"`
+}
+
+// Options say where is looked.
+type Options struct {
+	// Each is given what was found, process by process.
+	Each func(Held) error
+	// Unread is told of what could not be looked at.
+	Unread func(what string)
+}
+
+const (
+	partHistory = "history"
+	partID      = "id"
+	partStart   = "start"
+)
+
+// Ideas looks for a text in all Ideas that a store has. It holds the places of one process at a time.
+func Ideas(ctx context.Context, a *client.Archive, text string, o Options) error {
+	needle := texts.NewNeedle(text)
+	if needle == "" {
+		return kind.Errorf(client.ErrInvalid, "find: there is nothing to look for")
+	}
+	processes, err := a.Processes(ctx)
+	if err != nil {
+		return err
+	}
+	chains := chain.New(a.Store())
+	for _, process := range processes {
+		f, err := chains.Find(ctx, process, needle)
+		if err != nil {
+			return err
+		}
+		for _, at := range f.Unread {
+			o.Unread(fmt.Sprintf("Idea %d of %s, which is broken", at, process))
+		}
+		if needle.In(process) {
+			if len(f.Found) == 0 || f.Found[0].Instance != "" {
+				f.Found = slices.Insert(f.Found, 0, chain.InInstance{})
+			}
+			f.Found[0].Parts = append(f.Found[0].Parts, partID)
+		}
+		for _, held := range f.Found {
+			if err := o.Each(Held{Process: process, InInstance: held}); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// Histories looks for a text in the histories that Temporal has of the namespace, and in what Schedules start processes
+// from. It holds one page of events at a time.
+func Histories(ctx context.Context, c *client.Client, text string, o Options) error {
+	s := searcher{Client: c, needle: texts.NewNeedle(text), o: o, told: map[string]bool{}}
+	if s.needle == "" {
+		return kind.Errorf(client.ErrInvalid, "find: there is nothing to look for")
+	}
+	service := c.Temporal().WorkflowService()
+	err := chain.EachExecution(ctx, service, c.Namespace(), nil, func(workflow string, m proto.Message) error {
+		process, word, isInstance := protocol.ParseInstanceID(workflow)
+		return s.message(ctx, workflow, m, func(token string) error {
+			if isInstance { // its history is about it alone
+				token = word
+			}
+			held := chain.InInstance{Instance: token, Parts: []string{partHistory}}
+			return s.tell(Held{Process: process, InInstance: held})
+		})
+	})
+	if err != nil {
+		return fmt.Errorf("find: %w", err)
+	}
+	err = chain.EachSchedule(ctx, service, c.Namespace(), func(schedule string, m proto.Message) error {
+		return s.message(ctx, schedule, m, func(string) error {
+			return s.tell(Held{Schedule: schedule, InInstance: chain.InInstance{Parts: []string{partStart}}})
+		})
+	})
+	if err != nil {
+		return fmt.Errorf("find: %w", err)
+	}
+	return nil
+}
+
+// searcher looks through Temporal.
+type searcher struct {
+	*client.Client
+	needle texts.Needle
+	o      Options
+	told   map[string]bool // by process, instance and Schedule
+}
+
+// tell gives what was found, once.
+func (s *searcher) tell(h Held) error {
+	who := h.Process + "\n" + spelling.TypeableToken(h.Instance) + "\n" + h.Schedule
+	if s.told[who] {
+		return nil
+	}
+	s.told[who] = true
+	return s.o.Each(h)
+}
+
+// message looks at the texts of a message, and into its payloads. found is called with the instances that hold it.
+func (s *searcher) message(ctx context.Context, owner string, m proto.Message, found func(token string) error) error {
+	err := protorange.Range(m.ProtoReflect(), func(v protopath.Values) error {
+		if text, ok := v.Index(-1).Value.Interface().(string); ok && s.needle.In(text) {
+			return found("")
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return proxy.VisitPayloads(ctx, m, proxy.VisitPayloadsOptions{
+		Visitor: func(_ *proxy.VisitPayloadsContext, payloads []*commonpb.Payload) ([]*commonpb.Payload, error) {
+			for _, p := range payloads {
+				if err := s.payload(ctx, owner, p, found); err != nil {
+					return nil, err
+				}
+			}
+			return payloads, nil
+		},
+	})
+}
+
+func (s *searcher) payload(
+	ctx context.Context, owner string, p *commonpb.Payload, found func(token string) error,
+) error {
+	values := s.Archive().Store()
+	whole, err := values.Resolve(ctx, p)
+	if err == nil {
+		whole, err = values.Keys().OpenPayload(whole)
+	}
+	if err != nil {
+		return s.unlessLost(owner, err)
+	}
+	v, err := jsonval.Decode(whole.GetData())
+	if err != nil { // no JSON
+		v = string(whole.GetData())
+	}
+	tokens := map[string]bool{}
+	look := func(at texts.Place, text string) {
+		if s.needle.In(text) {
+			tokens[at.Instance] = true
+		}
+	}
+	load := func(h jsonval.BlobHandle) (any, error) {
+		data, err := values.Get(blobs.ForProcess(ctx, owner), h.Digest)
+		if err != nil {
+			return nil, s.unlessLost(owner, err)
+		}
+		return jsonval.Decode(data)
+	}
+	err = texts.Walk{Load: load, Give: look, Number: look}.Each(v, texts.Place{})
+	for _, token := range slices.Sorted(maps.Keys(tokens)) {
+		if err == nil {
+			err = found(token)
+		}
+	}
+	return err
+}
+
+// unlessLost tells of a value that nobody can read any more, and gives any other error.
+func (s *searcher) unlessLost(owner string, err error) error {
+	for _, lost := range []error{blobs.ErrMissing, blobs.ErrChanged, blobs.ErrForgotten} {
+		if errors.Is(err, lost) {
+			s.o.Unread(fmt.Sprintf("a value in the history of %s: %s", owner, err))
+			return nil
+		}
+	}
+	return err
+}

@@ -1,0 +1,94 @@
+package archive
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"processidea/client"
+	"processidea/client/find"
+	"processidea/starter/internal/app"
+	"processidea/starter/internal/print"
+	"processidea/starter/internal/server"
+)
+
+// Find says which processes hold a text.
+func Find(a *app.App) *cobra.Command {
+	storeOnly := false
+	c := &cobra.Command{
+		Use:   "find TEXT",
+		Short: "Say which processes and instances hold a text",
+		Long: `Look for a text, such as the name of somebody who asks to be forgotten, in whatever
+case: in all Ideas of the store (inputs, States, parameters, outputs, notes, errors, who
+decided and why), in all histories that Temporal has of the namespace, and in what
+schedules start processes from. One line for each process, or instance, that holds it,
+with the parts and the Ideas; with --json each is a line of JSON. Exit code 0 whether
+or not it is found.
+
+It reads the whole store, and holds one Idea or one page of a history at a time. A text
+that is written otherwise is not found: look for each spelling. Prompts are not kept.
+Logs, exports, traces and what left the process are not looked at. --store-only does
+not ask Temporal.`,
+		Example: `  starter find "ada@example.com"
+  starter find 4711 --json --store /backup/store --store-only`,
+		RunE: func(c *cobra.Command, args []string) error {
+			o := find.Options{
+				Each:   func(h find.Held) error { return tellHeld(a, h) },
+				Unread: func(what string) { a.Note("not read: %s", what) },
+			}
+			ideas := func(archive *client.Archive) error { return find.Ideas(c.Context(), archive, args[0], o) }
+			if storeOnly {
+				return a.Read(c.Context(), ideas)
+			}
+			return findAll(c.Context(), a, args[0], ideas, o)
+		},
+	}
+	c.Flags().BoolVar(&storeOnly, "store-only", false, "look at the store alone, and do not ask Temporal")
+	return c
+}
+
+func findAll(ctx context.Context, a *app.App, text string, ideas func(*client.Archive) error, o find.Options) error {
+	p, err := a.Place()
+	if err != nil {
+		return err
+	}
+	s, err := p.Enter(ctx, server.Hosting{UIPort: -1, GatewayPort: -1})
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	if err := ideas(s.Archive()); err != nil {
+		return err
+	}
+	return find.Histories(ctx, s.Client, text, o)
+}
+
+func tellHeld(a *app.App, h find.Held) error {
+	if a.JSON {
+		line, err := json.Marshal(h)
+		if err != nil {
+			return err
+		}
+		return a.Print(string(line) + "\n")
+	}
+	if h.Schedule != "" {
+		return a.Print(fmt.Sprintf("schedule %s: what it starts processes from\n", print.Printable(h.Schedule)))
+	}
+	who := print.Printable(h.Process)
+	if h.Instance != "" {
+		who = print.Printable(h.Instance) + " of " + who
+	}
+	where := print.Printable(strings.Join(h.Parts, ", "))
+	switch {
+	case h.Last == 0 && h.Parts[0] == "history":
+		where += " in Temporal"
+	case h.Last > 0 && h.First == h.Last:
+		where += fmt.Sprintf(" in Idea %d", h.First)
+	case h.Last > 0:
+		where += fmt.Sprintf(" in Ideas %d to %d", h.First, h.Last)
+	}
+	return a.Print(who + ": " + where + "\n")
+}
