@@ -41,7 +41,7 @@ func TestAForkOfASplitProcessThatHasEndedDoesNothing(t *testing.T) {
 		if again.Calls != (turn.CallCounts{}) || again.Requests != 0 || again.Status != r.Status || len(till.seen()) != 6 {
 			t.Errorf("the fork of %s: %s %+v, %d payments, %d Requests", of, again.Status, again.Calls, len(till.seen()), again.Requests)
 		}
-		if a, b := asJSON(again.Instances), asJSON(r.Instances); a != b {
+		if a, b := ends(again.Instances), ends(r.Instances); a != b {
 			t.Errorf("%s\nbecame\n%s", b, a)
 		}
 		of = fork.id
