@@ -1,10 +1,13 @@
 package activities
 
 import (
+	"context"
 	"fmt"
 	"net/http/httptest"
 	"strings"
 	"testing"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"processidea/llm"
 	"processidea/model/ideafile"
@@ -18,11 +21,14 @@ import (
 // No work of a workflow grows with what a server offers: it gets the handle of a large palette alone.
 func TestWhatAServerOffersComesWholeOnlyWhereItIsSmall(t *testing.T) {
 	t.Parallel()
-	for description, want := range map[string]struct{ stored, offered bool }{
-		"Adds two numbers.":                         {offered: true},
-		strings.Repeat("Adds two numbers. ", 5_000): {stored: true},
-	} {
-		server := httptest.NewServer(mcptest.Handler(mcptest.New(description, nil)))
+	const description = "Adds two numbers."
+	for others, want := range map[int]struct{ stored, offered bool }{0: {offered: true}, 100: {stored: true}} {
+		s := mcptest.New(description, nil)
+		for n := range others {
+			s.AddTool(&mcp.Tool{Name: fmt.Sprintf("other-%d", n), Description: strings.Repeat("x", 1000), InputSchema: map[string]any{"type": "object"}},
+				func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) { return nil, nil })
+		}
+		server := httptest.NewServer(mcptest.Handler(s))
 		defer server.Close()
 		a := newWorker(t, llm.Config{})
 		a.MCP = mcptool.New(mcptool.Options{HTTP: httptool.New(httptool.Options{Allow: "127.0.0.1"})})
@@ -42,15 +48,15 @@ func TestWhatAServerOffersComesWholeOnlyWhereItIsSmall(t *testing.T) {
 			t.Fatal(err, found)
 		}
 		if stored, offered := found.StoredTools != nil, len(found.ToolSources) > 0; stored != want.stored || offered != want.offered {
-			t.Errorf("%d bytes: stored %t, offered %t", len(description), stored, offered)
+			t.Errorf("%d tools: stored %t, offered %t", others, stored, offered)
 		}
 		whole, err := a.readIdeaWithTools(t.Context(), found.AddToIdeaSource(idea))
 		if err != nil || whole.Tool("calc_add") == nil || whole.Tool("calc_add").Description != description {
-			t.Errorf("%d bytes: it is not in the palette: %v", len(description), err)
+			t.Errorf("%d others: it is not in the palette: %v", others, err)
 		}
 		outline, problems := ideafile.ReadIdeaWithCheckedTools(found.AddToIdeaSource(idea))
 		if len(problems.Errors()) > 0 || len(outline.MCPServersToAskForTools()) > 0 {
-			t.Errorf("%d bytes: the server is asked again: %v", len(description), problems)
+			t.Errorf("%d others: the server is asked again: %v", others, problems)
 		}
 	}
 }

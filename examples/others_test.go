@@ -27,8 +27,12 @@ func begin(t *testing.T, name string) *play {
 	return start(t, idea, replies, host)
 }
 
-// states is what every instance of a result holds, in canonical bytes.
+// states is what every instance of a result holds, in canonical bytes. How many Calls failed depends on what was lost.
 func states(r loop.Result) string {
+	for token, i := range r.Instances {
+		i.FailedCalls = 0
+		r.Instances[token] = i
+	}
 	return fmt.Sprintf("%s %s %s", r.Status, jsonval.Encode(r.Output), jsonval.Encode(jsonval.ToJSONValue(r.Instances)))
 }
 

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	sdk "go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/converter"
 
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
@@ -43,14 +44,18 @@ func programs(t *testing.T) string {
 	return dir
 }
 
-// temporalCommand does what "temporal workflow query" and "temporal workflow signal" do.
+// temporalCommand does what "temporal workflow query", "signal" and "update execute" do.
 func temporalCommand(args []string, out io.Writer) error {
 	if len(args) < 2 || args[0] != "workflow" {
 		return fmt.Errorf("temporal %q: not here", args)
 	}
-	f := flag.NewFlagSet(args[1], flag.ContinueOnError)
+	verb, rest := args[1], args[2:]
+	if verb == "update" && len(rest) > 0 && rest[0] == "execute" {
+		rest = rest[1:]
+	}
+	f := flag.NewFlagSet(verb, flag.ContinueOnError)
 	id, kind, name, input := f.String("workflow-id", "", ""), f.String("type", "", ""), f.String("name", "", ""), f.String("input", "", "")
-	if err := f.Parse(args[2:]); err != nil {
+	if err := f.Parse(rest); err != nil {
 		return err
 	}
 	c, err := sdk.Dial(sdk.Options{HostPort: os.Getenv("TEMPORAL_ADDRESS")})
@@ -58,19 +63,30 @@ func temporalCommand(args []string, out io.Writer) error {
 		return err
 	}
 	defer c.Close()
-	if args[1] == "signal" {
-		payload, err := jsonval.Decode([]byte(*input))
-		if err != nil {
+	var payload, answer any
+	if *input != "" {
+		if payload, err = jsonval.Decode([]byte(*input)); err != nil {
 			return err
 		}
-		return c.SignalWorkflow(context.Background(), *id, "", *name, payload)
 	}
-	a, err := c.QueryWorkflow(context.Background(), *id, "", *kind)
+	ctx := context.Background()
+	switch verb {
+	case "signal":
+		return c.SignalWorkflow(ctx, *id, "", *name, payload)
+	case "update":
+		var update sdk.WorkflowUpdateHandle
+		update, err = c.UpdateWorkflow(ctx, sdk.UpdateWorkflowOptions{WorkflowID: *id, UpdateName: *name, Args: []any{payload},
+			WaitForStage: sdk.WorkflowUpdateStageCompleted})
+		if err == nil {
+			err = update.Get(ctx, &answer)
+		}
+	default:
+		var query converter.EncodedValue
+		if query, err = c.QueryWorkflow(ctx, *id, "", *kind); err == nil {
+			err = query.Get(&answer)
+		}
+	}
 	if err != nil {
-		return err
-	}
-	var answer any
-	if err := a.Get(&answer); err != nil {
 		return err
 	}
 	_, err = fmt.Fprintln(out, string(jsonval.Encode(answer)))
