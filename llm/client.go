@@ -125,7 +125,7 @@ func (c *Client) Stream(ctx context.Context, r Request) (*Reply, error) {
 
 // nothingSaid is the server's error where it accepted a Request, and then sent an error or the end in place of a reply. The
 // error is nil where the LLM has said something, or where the connection is what broke.
-func (x *exchange) nothingSaid(ctx context.Context, r *replyReader, streamErr error) error {
+func (x *exchange) nothingSaid(ctx context.Context, r *replyReader, streamErr error) *Error {
 	var inStream errInStream
 	switch {
 	case !r.saidNothing():

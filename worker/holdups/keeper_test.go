@@ -7,7 +7,9 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
+	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"testing/synctest"
@@ -24,27 +26,69 @@ import (
 // trial is a Keeper of one test, with what it says to whom.
 type trial struct {
 	*Keeper
-	log   bytes.Buffer
-	away  error // why the store takes nothing
-	told  []string
-	count map[string]int
+	mu    sync.Mutex
+	lines bytes.Buffer   // of the log
+	away  error          // why the store takes nothing
+	heard []string       // what processes were told
+	count map[string]int // what was observed last
+}
+
+// Write takes a line of the log.
+func (r *trial) Write(line []byte) (int, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.lines.Write(line)
+}
+
+func (r *trial) log() string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.lines.String()
+}
+
+func (r *trial) told() []string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Clone(r.heard)
+}
+
+func (r *trial) counted(cause string) int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.count[cause]
+}
+
+func (r *trial) storeTakes(err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.away = err
 }
 
 // begin runs a Keeper until the test ends.
 func begin(t *testing.T) *trial {
 	r := &trial{count: map[string]int{}}
 	r.Keeper = New(Options{
-		Try: func(context.Context) error { return r.away },
+		Try: func(context.Context) error {
+			r.mu.Lock()
+			defer r.mu.Unlock()
+			return r.away
+		},
 		Tell: func(_ context.Context, process string, s protocol.HoldUpSignal) error {
 			what := "gone"
 			if s.HeldUp != nil {
 				what = s.HeldUp.Message
 			}
-			r.told = append(r.told, process+": "+s.Cause+": "+what)
+			r.mu.Lock()
+			defer r.mu.Unlock()
+			r.heard = append(r.heard, process+": "+s.Cause+": "+what)
 			return nil
 		},
-		Observe: func(cause string, n int) { r.count[cause] = n },
-		Log:     slog.New(slog.NewTextHandler(&r.log, nil)),
+		Observe: func(cause string, n int) {
+			r.mu.Lock()
+			defer r.mu.Unlock()
+			r.count[cause] = n
+		},
+		Log: slog.New(slog.NewTextHandler(r, nil)),
 	})
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan struct{})
@@ -65,32 +109,32 @@ func TestAFullStoreIsToldToItsProcessAndTakenBack(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		r := begin(t)
-		r.away = errFull
+		r.storeTakes(errFull)
 		for range 5 {
 			r.StoreFailed("p", errFull)
 		}
 		after(time.Minute)
 		const says = "p: store_full: there is no room left in the store"
-		if len(r.told) != 1 || r.told[0] != says || r.count["store_full"] != 1 {
-			t.Errorf("after a minute: %q, %v", r.told, r.count)
+		if len(r.told()) != 1 || r.told()[0] != says || r.counted("store_full") != 1 {
+			t.Errorf("after a minute: %q, %v", r.told(), r.count)
 		}
-		log := r.log.String()
+		log := r.log()
 		for _, text := range []string{"level=WARN", "process=p", "no space left", "make room"} {
 			if strings.Count(log, text) != 1 {
 				t.Errorf("the log does not say %q once: %s", text, log)
 			}
 		}
 		after(10 * time.Minute)
-		if n := len(r.told); n < 2 || n > 3 {
+		if n := len(r.told()); n < 2 || n > 3 {
 			t.Errorf("after ten minutes it is told %d times: a process forgets what it hears no more", n)
 		}
-		r.away = nil
+		r.storeTakes(nil)
 		after(time.Minute)
-		if last := r.told[len(r.told)-1]; last != "p: store_full: gone" || r.count["store_full"] != 0 {
-			t.Errorf("with room again: %q, %v", r.told, r.count)
+		if last := r.told()[len(r.told())-1]; last != "p: store_full: gone" || r.counted("store_full") != 0 {
+			t.Errorf("with room again: %q, %v", r.told(), r.count)
 		}
-		if n := len(r.told); !strings.Contains(r.log.String(), "held up no more") {
-			t.Errorf("%d, %s", n, r.log.String())
+		if n := len(r.told()); !strings.Contains(r.log(), "held up no more") {
+			t.Errorf("%d, %s", n, r.log())
 		}
 	})
 }
@@ -104,8 +148,8 @@ func TestAStoreThatTakesSmallValuesAloneHoldsUpAllTheSame(t *testing.T) {
 			r.StoreFailed("p", errFull)
 			after(5 * time.Second)
 		}
-		if len(r.told) != 1 || !strings.Contains(r.told[0], "no room") {
-			t.Errorf("%q", r.told)
+		if len(r.told()) != 1 || !strings.Contains(r.told()[0], "no room") {
+			t.Errorf("%q", r.told())
 		}
 	})
 }
@@ -123,8 +167,8 @@ func TestAWriteThatFailsOnceIsToldToNobody(t *testing.T) {
 			after(5 * time.Second)
 		}
 		after(time.Minute)
-		if len(r.told) > 0 || r.log.Len() > 0 || len(r.held) > 0 {
-			t.Errorf("%q, %s", r.told, r.log.String())
+		if len(r.told()) > 0 || r.log() != "" || len(r.held) > 0 {
+			t.Errorf("%q, %s", r.told(), r.log())
 		}
 	})
 }
@@ -138,11 +182,11 @@ func TestWhatAProcessIsToldByOthersIsCountedUntilItIsOver(t *testing.T) {
 		}
 		r.GoesOn("p", turn.CodeLLMUnreachable)
 		after(10 * time.Second)
-		if r.count[turn.CodeLLMUnreachable] != 2 || len(r.told) > 0 {
-			t.Errorf("%v, %q", r.count, r.told)
+		if r.counted(turn.CodeLLMUnreachable) != 2 || len(r.told()) > 0 {
+			t.Errorf("%v, %q", r.count, r.told())
 		}
 		after(2 * time.Minute)
-		if r.count[turn.CodeLLMUnreachable] != 0 {
+		if r.counted(turn.CodeLLMUnreachable) != 0 {
 			t.Errorf("%v", r.count)
 		}
 	})
@@ -179,8 +223,8 @@ func TestAPanicDoesNotEndTheWatch(t *testing.T) {
 		r := begin(t)
 		r.StoreFailed("p", errFull)
 		after(time.Minute)
-		if !strings.Contains(r.log.String(), "could not be looked at") {
-			t.Errorf("%s", r.log.String())
+		if !strings.Contains(r.log(), "could not be looked at") {
+			t.Errorf("%s", r.log())
 		}
 	})
 }

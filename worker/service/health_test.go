@@ -6,39 +6,67 @@ import (
 	"errors"
 	"log/slog"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 )
 
+// lockedBuffer is a log that is read while it is written.
+type lockedBuffer struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (b *lockedBuffer) Write(line []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.text.Write(line)
+}
+
+func (b *lockedBuffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.text.String()
+}
+
 // The log says once that something is amiss, and once that it is not any more; worker.health looks.
 func TestWhatAWorkerLacksIsLoggedOnceAndWhenItIsBack(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		var log bytes.Buffer
-		var away, old error
+		var log lockedBuffer
+		var away, old atomic.Pointer[error]
+		why := func(of *atomic.Pointer[error]) error {
+			if err := of.Load(); err != nil {
+				return *err
+			}
+			return nil
+		}
+		noAnswer, oldBuild := errors.New("it does not answer"), errors.New("build 1 is not current")
 		h := newHealth()
-		h.require("temporal", 0, func(context.Context) error { return away })
-		h.mention("version", 0, func(context.Context) error { return old })
+		h.require("temporal", 0, func(context.Context) error { return why(&away) })
+		h.mention("version", 0, func(context.Context) error { return why(&old) })
 		h.set(working)
 		ctx, stop := context.WithCancel(t.Context())
 		ended := make(chan struct{})
 		go func() { defer close(ended); h.watch(ctx, slog.New(slog.NewTextHandler(&log, nil))) }()
 		pass := func(d time.Duration) { <-time.After(d); synctest.Wait() }
 		pass(time.Minute)
-		away = errors.New("it does not answer")
+		away.Store(&noAnswer)
 		pass(watchEvery)
-		away = nil
+		away.Store(nil)
 		pass(time.Minute)
-		if log.Len() > 0 {
+		if log.String() != "" {
 			t.Errorf("all is well but for a moment: %s", log.String())
 		}
-		away, old = errors.New("it does not answer"), errors.New("build 1 is not current")
+		away.Store(&noAnswer)
+		old.Store(&oldBuild)
 		pass(time.Minute)
 		if ready, troubles := h.troubles(ctx); ready || len(troubles) != 2 {
 			t.Errorf("%t, %q", ready, troubles)
 		}
-		away = nil
+		away.Store(nil)
 		pass(time.Minute)
 		if ready, troubles := h.troubles(ctx); !ready || len(troubles) != 1 {
 			t.Errorf("an old build is ready, and says what it is: %t, %q", ready, troubles)
