@@ -116,25 +116,20 @@ func (c *Client) Stream(ctx context.Context, r Request) (*Reply, error) {
 		return reply, nil
 	}
 	streamErr := reader.streamError()
-	if failed := x.nothingSaid(ctx, reader, streamErr); failed != nil {
-		return reply, failed
+	var inStream errInStream
+	if reader.saidNothing() && (streamErr == nil || errors.As(streamErr, &inStream)) {
+		return reply, x.nothingSaid(ctx, reader, streamErr)
 	}
 	reply.Incomplete = cmp.Or(reader.functionFault(parseErr), x.incomplete(reply, parseErr, streamErr))
 	return reply, nil
 }
 
-// nothingSaid is the server's error where it accepted a Request, and then sent an error or the end in place of a reply. The
-// error is nil where the LLM has said something, or where the connection is what broke.
-func (x *exchange) nothingSaid(ctx context.Context, r *replyReader, streamErr error) *Error {
-	var inStream errInStream
-	switch {
-	case !r.saidNothing():
-		return nil
-	case errors.As(streamErr, &inStream):
-		x.serverError = readServerError(streamErr, nil)
-		return x.failure(ctx, streamErr)
-	case streamErr != nil:
-		return nil
+// nothingSaid is the server's error where it accepted a Request, and then sent an error in its stream, or the end (nil), in
+// place of a reply.
+func (x *exchange) nothingSaid(ctx context.Context, r *replyReader, inStream error) *Error {
+	if inStream != nil {
+		x.serverError = readServerError(inStream, nil)
+		return x.failure(ctx, inStream)
 	}
 	message := fmt.Sprintf("the LLM's server at %s sent an empty answer", x.client.host())
 	if r.reasons {
