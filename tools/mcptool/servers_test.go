@@ -110,8 +110,20 @@ func TestWhatAServerRefusesUnreadHasNotRun(t *testing.T) {
 			}
 		})
 	}
-	s, host := served(t, plainly("403 not for you", ""))
-	refusal(t, hub(t, "", host, nil), s, "status 403: not for you")
+	for _, method := range []string{"initialize", "tools/list"} { // servers look at tokens at the first request
+		var asked atomic.Int32
+		s, host := served(t, plain(func(asks string, _ json.RawMessage) string {
+			if asks == method {
+				asked.Add(1)
+				return "401 not for you"
+			}
+			return map[string]string{"initialize": "{}"}[asks]
+		}))
+		refusal(t, hub(t, "", host, nil), s, "status 401: not for you")
+		if n := asked.Load(); n != 1 {
+			t.Errorf("%s was asked %d times", method, n)
+		}
+	}
 }
 
 func TestAServerThatIsAskedTooOftenIsAskedAgain(t *testing.T) {

@@ -43,11 +43,15 @@ func (s *session) offers(ctx context.Context) (c *conn, offers []mcppalette.Tool
 			s.dropUnlessSaid(c, err)
 		}
 		later := pause
-		if u := unreadIn(err); u != nil {
-			err = u.struck(c)
+		u := unreadIn(err)
+		if u != nil && c != nil { // else dialling has struck it
+			u = u.struck(c)
+			err = u
+		}
+		if u != nil {
 			later = max(pause, u.wait)
 		}
-		if try == tries || isRefused(err) || spoken(err) != nil || !wait(ctx, later) {
+		if try == tries || isRefused(err) || u != nil && !u.later() || spoken(err) != nil || !wait(ctx, later) {
 			s.end()
 			return nil, nil, nil, err
 		}

@@ -45,10 +45,13 @@ func unreadIn(err error) *unread {
 // struck is the same without the secrets of the connection.
 func (u *unread) struck(c *conn) *unread { return &unread{u.status, u.wait, c.striker.Text(u.text)} }
 
+// later reports whether the server takes the request at another time.
+func (u *unread) later() bool { return u.status == http.StatusTooManyRequests }
+
 // failure is the Error of what the server would not do. What it will not take from this worker, whoever runs the worker
 // can mend; a server that is asked too often is asked again.
 func (u *unread) failure() *Error {
-	if u.status == http.StatusTooManyRequests {
+	if u.later() {
 		return &Error{Code: ideafile.CodeMCPUnreachable, Retry: true, Err: u, after: u.wait}
 	}
 	return &Error{Code: ideafile.CodeMCPRefused, Err: u}
