@@ -25,7 +25,10 @@ func TestWhatAServerOffersComesWholeOnlyWhereItIsSmall(t *testing.T) {
 	for others, want := range map[int]struct{ stored, offered bool }{0: {offered: true}, 100: {stored: true}} {
 		s := mcptest.New(description, nil)
 		for n := range others {
-			s.AddTool(&mcp.Tool{Name: fmt.Sprintf("other-%d", n), Description: strings.Repeat("x", 1000), InputSchema: map[string]any{"type": "object"}},
+			s.AddTool(&mcp.Tool{
+				Name: fmt.Sprintf("other-%d", n), Description: strings.Repeat("x", 1000),
+				InputSchema: map[string]any{"type": "object"},
+			},
 				func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) { return nil, nil })
 		}
 		server := httptest.NewServer(mcptest.Handler(s))

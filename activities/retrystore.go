@@ -28,8 +28,10 @@ func retryStoreOperation[T any](ctx context.Context, do func() (T, error)) (T, e
 	}
 	limited, cancel := context.WithDeadline(ctx, activity.GetInfo(ctx).Deadline.Add(-reportTime))
 	defer cancel()
-	for pause := minStorePause; err != nil && blobs.IsTransient(err) && sleepUntilDone(limited, pause); pause = min(2*pause, maxStorePause) {
+	pause := minStorePause
+	for err != nil && blobs.IsTransient(err) && sleepUntilDone(limited, pause) {
 		v, err = do()
+		pause = min(2*pause, maxStorePause)
 	}
 	return v, err
 }

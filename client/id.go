@@ -17,8 +17,8 @@ func NewID(name string) string {
 	return fmt.Sprintf("%s-%s-%s", shortenID(name), time.Now().Format("20060102-150405"), strings.ToLower(rand.Text()[:4]))
 }
 
-// longestID is in bytes. It leaves room for the ids of instances, parts and delegates, which begin with it: protocol.DelegateID
-// shortens what is longer.
+// longestID is in bytes. It leaves room for the ids of instances, parts and delegates, which begin with it:
+// protocol.DelegateID shortens what is longer.
 const longestID = 90
 
 // shortenID makes a name the beginning of an id: short enough for what is put behind it, and without what no id holds. An accent

@@ -124,8 +124,8 @@ func (c *Client) Stream(ctx context.Context, r Request) (*Reply, error) {
 	return reply, nil
 }
 
-// nothingSaid is the server's error where it accepted a Request, and then sent an error in its stream, or the end (nil), in
-// place of a reply.
+// nothingSaid is the server's error where it accepted a Request, and then sent an error in its stream, or the end
+// (nil), in place of a reply.
 func (x *exchange) nothingSaid(ctx context.Context, r *replyReader, inStream error) *Error {
 	if inStream != nil {
 		x.serverError = readServerError(inStream, nil)

@@ -65,7 +65,8 @@ func (f *textFilter) Close() error {
 
 const (
 	leadingSpace = "\uFEFF \t\r\n"
-	// maxThoughts bounds the thoughts whose beginning stands in the prompt, in bytes: before their end they look like prose.
+	// maxThoughts bounds the thoughts whose beginning stands in the prompt, in bytes: before their end they look
+	// like prose.
 	maxThoughts = 1 << 20
 	// longestMark is at least as long as what thoughtsEnd finds, in bytes.
 	longestMark = 200
@@ -77,7 +78,8 @@ var (
 	fenced = regexp.MustCompile("(?i)```[ \t]*(?:json[c5]?)?\\s*({)")
 	// thoughtsBegin are the marks with which thoughts begin. Templates of some LLMs put them into the prompt.
 	thoughtsBegin = []string{"<think>", "<|channel|>", "<|start|>"}
-	// thoughtsEnd finds what ends them, and with gpt-oss also what begins the reply: its channels, with or without their marks.
+	// thoughtsEnd finds what ends them, and with gpt-oss also what begins the reply: its channels, with or without
+	// their marks.
 	thoughtsEnd = regexp.MustCompile(`</think>|<\|channel\|>\s*final\b[^{}]{0,100}?<\|message\|>|assistantfinal`)
 )
 

@@ -155,8 +155,8 @@ func (r *replyReader) keepBehind(text []byte) {
 // another finds the beginning of a second solution.
 var another = regexp.MustCompile(`\{\s*"(calls|output|finished)"\s*:`)
 
-// secondFault says that a second solution stands behind the first, which has begun to be carried out and counts. The LLM
-// must be told: it may be a correction.
+// secondFault says that a second solution stands behind the first, which has begun to be carried out and counts. The
+// LLM must be told: it may be a correction.
 func (r *replyReader) secondFault() *diag.Fault {
 	if !another.Match(r.behind) {
 		return nil

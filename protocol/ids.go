@@ -39,8 +39,8 @@ const maxID = 255
 // maxDelegateID leaves room behind a delegate's id for those of its parts and of their instances.
 const maxDelegateID = maxID - len("/"+partMark+"/100000/") - spelling.MaxTypeable
 
-// DelegateID returns the workflow id of a Call's delegate. Where delegates within delegates make it too long, the ids above are
-// shortened.
+// DelegateID returns the workflow id of a Call's delegate. Where delegates within delegates make it too long, the ids
+// above are shortened.
 func DelegateID(process, call string) string {
 	own := "/" + callMark + "/" + ideafile.TypeableCallID(call)
 	return spelling.Shortened(process, process, maxDelegateID-len(own)) + own

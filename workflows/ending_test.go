@@ -14,6 +14,7 @@ import (
 	"go.temporal.io/sdk/workflow"
 
 	"processidea/activities"
+	"processidea/model/approval/policy"
 	"processidea/model/ideafile"
 	"processidea/model/loop"
 	"processidea/protocol"
@@ -166,4 +167,22 @@ func TestAProcessIsGoneWhenItWasTerminatedOrItsIDIsAnothers(t *testing.T) {
 	if err := temporalClient.TerminateWorkflow(t.Context(), s.id+"/main", "", "test"); err != nil {
 		t.Fatal(err)
 	}
+}
+
+func TestNothingRunsForAProcessThatWasTerminated(t *testing.T) {
+	t.Parallel()
+	till := newTill(t)
+	s := newScenario(t, `{"schema": {"tools": {"pay": `+till.pay("true")+`}}, "context": [{"type": "text", "text": "Go."}]}`,
+		`{"solution": {"calls": [{"_tool": "pay", "n": 1}]}}`, nothingMore)
+	s.start()
+	s.waitsFor(1)
+	if err := temporalClient.TerminateWorkflow(t.Context(), s.id, "", "test"); err != nil {
+		t.Fatal(err)
+	}
+	s.signal(s.id+"/main", policy.Approve, map[string]any{"call": "1.1"})
+	err := temporalClient.GetWorkflow(t.Context(), s.id+"/main", "").Get(t.Context(), nil)
+	if err == nil || !strings.Contains(err.Error(), "the process is gone") || len(till.seen()) != 0 {
+		t.Errorf("%v, %d payments", err, len(till.seen()))
+	}
+	s.keep("terminated", "/main")
 }

@@ -462,24 +462,6 @@ func TestInstancesThatAreAddedAreInTheNextRequest(t *testing.T) {
 	s.keep("add")
 }
 
-func TestNothingRunsForAProcessThatWasTerminated(t *testing.T) {
-	t.Parallel()
-	till := newTill(t)
-	s := newScenario(t, `{"schema": {"tools": {"pay": `+till.pay("true")+`}}, "context": [{"type": "text", "text": "Go."}]}`,
-		`{"solution": {"calls": [{"_tool": "pay", "n": 1}]}}`, nothingMore)
-	s.start()
-	s.waitsFor(1)
-	if err := temporalClient.TerminateWorkflow(t.Context(), s.id, "", "test"); err != nil {
-		t.Fatal(err)
-	}
-	s.signal(s.id+"/main", policy.Approve, map[string]any{"call": "1.1"})
-	err := temporalClient.GetWorkflow(t.Context(), s.id+"/main", "").Get(t.Context(), nil)
-	if err == nil || !strings.Contains(err.Error(), "the process is gone") || len(till.seen()) != 0 {
-		t.Errorf("%v, %d payments", err, len(till.seen()))
-	}
-	s.keep("terminated", "/main")
-}
-
 func TestAClientThatKnowsNothingOfThisProjectCanDecideAndSteer(t *testing.T) {
 	t.Parallel()
 	till := newTill(t)

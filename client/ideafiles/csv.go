@@ -85,8 +85,8 @@ func checkHeader(header []string) error {
 	return nil
 }
 
-// missingColumns says which columns the schema of the input requires and the header lacks. Rows of several kinds share one
-// header: of them each is asked for by itself.
+// missingColumns says which columns the schema of the input requires and the header lacks. Rows of several kinds
+// share one header: of them each is asked for by itself.
 func missingColumns(header []string, shared ideafile.InstanceView) string {
 	if slices.Contains(header, "type") {
 		return ""

@@ -84,7 +84,8 @@ func messagesOf(rows []row, idea *ideafile.Idea) (messages []any, ps diag.Proble
 	given, fits := givenBefore(idea), inputFits(idea)
 	for _, r := range rows {
 		if len(r.fields) > maxFields {
-			ps.Add(r.place, "the row has %d fields, where a spreadsheet has %d columns at most", len(r.fields), maxFields)
+			ps.Add(r.place, "the row has %d fields, where a spreadsheet has %d columns at most",
+				len(r.fields), maxFields)
 			continue
 		}
 		m := r.message(names)
@@ -101,8 +102,8 @@ func messagesOf(rows []row, idea *ideafile.Idea) (messages []any, ps diag.Proble
 // maxFields is how many fields a row has at most.
 const maxFields = 16_384
 
-// inputFits returns what says whether the input of a row fits the schema that the Idea has for inputs, together with what
-// all instances share.
+// inputFits returns what says whether the input of a row fits the schema that the Idea has for inputs, together with
+// what all instances share.
 func inputFits(idea *ideafile.Idea) func(input any) error {
 	shared := ideafile.InstanceViewOf(idea.Context, "")
 	source := shared.SchemaByKind[ideafile.TypeInput]

@@ -36,10 +36,12 @@ func utf8Text(file string, data []byte) ([]byte, *diag.Problem) {
 		n++
 		place := fmt.Sprintf("%s:%d", file, n)
 		if !utf8.Valid(line) {
-			return nil, &diag.Problem{JSONPath: place, Message: "this is no text in UTF-8, so that its letters cannot be told for sure: " + saveAsUTF8}
+			return nil, &diag.Problem{JSONPath: place,
+				Message: "this is no text in UTF-8, so that its letters cannot be told for sure: " + saveAsUTF8}
 		}
 		if bytes.IndexByte(line, 0) >= 0 {
-			return nil, &diag.Problem{JSONPath: place, Message: "a zero byte stands here, as in UTF-16 without its mark: " + saveAsUTF8}
+			return nil, &diag.Problem{JSONPath: place,
+				Message: "a zero byte stands here, as in UTF-16 without its mark: " + saveAsUTF8}
 		}
 	}
 	return text, nil
@@ -48,8 +50,8 @@ func utf8Text(file string, data []byte) ([]byte, *diag.Problem) {
 // separatorNames are what separates the columns of tables, as people call it.
 var separatorNames = map[rune]string{',': "a comma", ';': "a semicolon", '\t': "a tab"}
 
-// separatorOf returns what separates the columns of a CSV file, and its lines from the header on: what a first line sep=
-// says, as Excel writes it, or else the one of the separators that stands in the header, outside quotes.
+// separatorOf returns what separates the columns of a CSV file, and its lines from the header on: what a first line
+// sep= says, as Excel writes it, or else the one of the separators that stands in the header, outside quotes.
 func separatorOf(text []byte) (separator rune, lines []byte, skipped int, err error) {
 	first, rest, _ := bytes.Cut(text, []byte("\n"))
 	said := strings.Trim(strings.TrimRight(string(first), "\r"), `"`)
@@ -85,11 +87,13 @@ func separatorOf(text []byte) (separator rune, lines []byte, skipped int, err er
 		return separator, text, 0, nil
 	}
 	slices.Sort(names)
-	return 0, nil, 0, fmt.Errorf(`the header has %s, so that it cannot be told what separates the columns: put quotes around the names, `+
-		"or write sep=; (with the separator) in a line above the header", strings.Join(names, " and "))
+	return 0, nil, 0, fmt.Errorf("the header has %s, so that it cannot be told what separates the columns: "+
+		"put quotes around the names, or write sep=; (with the separator) in a line above the header",
+		strings.Join(names, " and "))
 }
 
-// isEmptyRow reports whether a row has no cell with anything in it. Spreadsheets write such rows where somebody once typed.
+// isEmptyRow reports whether a row has no cell with anything in it. Spreadsheets write such rows where somebody once
+// typed.
 func isEmptyRow(cells []string) bool {
 	return !slices.ContainsFunc(cells, func(cell string) bool { return strings.TrimSpace(cell) != "" })
 }

@@ -207,7 +207,8 @@ func (p *processPage) list(q url.Values) {
 	})
 	for _, token := range tokens[p.First-1 : p.Last] {
 		i := p.Status.Instances[token]
-		row := instanceRow{Token: token, Status: i.Standing(), Href: p.Href + "/idea?" + url.Values{"instance": {token}}.Encode()}
+		row := instanceRow{Token: token, Status: i.Standing(),
+			Href: p.Href + "/idea?" + url.Values{"instance": {token}}.Encode()}
 		if i.Cost != 0 {
 			row.Cost = i.Cost.String()
 		}

@@ -48,8 +48,8 @@ type Late struct{ Checked, Of int }
 
 func (*Late) Error() string { return "shared: it is being worked out" }
 
-// Ask returns what find finds, or what it found a moment ago. Where find takes longer than patience the error is a *Late,
-// and whoever asks again gets what was found. A patience of 0 waits to the end.
+// Ask returns what find finds, or what it found a moment ago. Where find takes longer than patience the error is a
+// *Late, and whoever asks again gets what was found. A patience of 0 waits to the end.
 func Ask[T any](
 	ctx context.Context, all *Works, key any, patience time.Duration, find func(context.Context, *Work) (T, error),
 ) (v T, err error) {

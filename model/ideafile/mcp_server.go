@@ -70,7 +70,8 @@ func readMCPServer(name string, m map[string]any, path string, ps *diag.Problems
 		case "notes":
 			s.Notes, ok = jsonval.AsStringList(m[k])
 		default:
-			ps.Add(jsonval.JSONPathWithKey(path, k), "unknown key %q; a server has command and env, or url and headers, tools and notes", k)
+			ps.Add(jsonval.JSONPathWithKey(path, k),
+				"unknown key %q; a server has command and env, or url and headers, tools and notes", k)
 			continue
 		}
 		if !ok {

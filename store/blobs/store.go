@@ -57,8 +57,8 @@ var (
 	ErrUnfit   = errors.New("the stored value is not what its handle says")
 )
 
-// IsTransient reports whether a store's failure may pass by itself. Lost values, and values under a key that is not here,
-// do not come back.
+// IsTransient reports whether a store's failure may pass by itself. Lost values, and values under a key that is not
+// here, do not come back.
 func IsTransient(err error) bool {
 	for _, lost := range []error{ErrMissing, ErrChanged, ErrUnfit, ErrTooLarge, ErrForgotten} {
 		if errors.Is(err, lost) {

@@ -99,7 +99,8 @@ func (h *Hub) transport(server ideafile.MCPServer, c *conn) (t mcp.Transport, sa
 		Endpoint: address, DisableStandaloneSSE: true, MaxRetries: -1,
 		HTTPClient: &http.Client{
 			Transport: &memory.Transport{
-				Next: withHeaders{h.options.HTTP.RoundTripper(), headers, c}, Most: maxMessage + maxAround, Over: func() { c.breakOff(errTooLarge) },
+				Next: withHeaders{h.options.HTTP.RoundTripper(), headers, c}, Most: maxMessage + maxAround,
+				Over: func() { c.breakOff(errTooLarge) },
 			},
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		},
@@ -108,8 +109,8 @@ func (h *Hub) transport(server ideafile.MCPServer, c *conn) (t mcp.Transport, sa
 
 const headerProtocol = "MCP-Protocol-Version"
 
-// withHeaders sends the headers of the file with every request, and the version of the protocol once it is agreed on. An
-// answer that refuses the request unread is an *unread.
+// withHeaders sends the headers of the file with every request, and the version of the protocol once it is agreed on.
+// An answer that refuses the request unread is an *unread.
 type withHeaders struct {
 	next    http.RoundTripper
 	headers map[string]string
@@ -174,7 +175,8 @@ func (c *conn) list(ctx context.Context) ([]mcppalette.ToolSpec, error) {
 			case cursor == "":
 				return nil
 			case seen[cursor]:
-				return refused{fmt.Errorf("its list of tools never ends: the cursor %q comes again", jsonval.Clip(cursor, 80))}
+				return refused{fmt.Errorf("its list of tools never ends: the cursor %q comes again",
+					jsonval.Clip(cursor, 80))}
 			case len(seen) == maxPages:
 				return refused{fmt.Errorf("its list of tools has more than %d pages", maxPages)}
 			}

@@ -12,9 +12,9 @@ import (
 	"processidea/model/jsonval"
 )
 
-// exact is a transport that keeps what a server sends to the digit. The SDK decodes results and schemas into `any`, where
-// a number is a float64: 9007199254740993 becomes …992. So whatever is read as values comes a second time, as the JSON
-// text that the server sent, in the field keyExact of the _meta beside it.
+// exact is a transport that keeps what a server sends to the digit. The SDK decodes results and schemas into `any`,
+// where a number is a float64: 9007199254740993 becomes …992. So whatever is read as values comes a second time, as
+// the JSON text that the server sent, in the field keyExact of the _meta beside it.
 type exact struct {
 	conn *conn
 	mcp.Transport
@@ -107,10 +107,13 @@ func with(object json.RawMessage, key string, value any) json.RawMessage {
 	return whole
 }
 
+// serverBounds are those of HTTP Tools' answers: servers write deeper values than LLMs.
+var serverBounds = jsonval.DecodeLimits{MaxDepth: 500, MaxNumberLen: 400, IntegersFitFloat64: true}
+
 // exactly reads what a server sent, from the _meta beside it.
 func exactly(meta mcp.Meta) (map[string]any, error) {
 	text, _ := meta[keyExact].(string)
-	v, err := jsonval.DecodeWithBounds([]byte(text), jsonval.DecodeLimits{MaxDepth: 500, MaxNumberLen: 400, IntegersFitFloat64: true})
+	v, err := jsonval.DecodeWithBounds([]byte(text), serverBounds)
 	return jsonval.AsObject(v), err
 }
 

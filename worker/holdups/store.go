@@ -33,8 +33,9 @@ func ofStore(err error) turn.HeldUp {
 		return turn.HeldUp{Cause: turn.CodeStoreFull, Message: "there is no room left in the store",
 			Mend: "make room where the store lies" + alone}
 	case MayNotWrite(err):
-		return turn.HeldUp{Cause: turn.CodeStoreForbidden, Message: "the worker has no right to read and write in the store",
-			Mend: "let the worker's user read and write where the store lies" + alone}
+		return turn.HeldUp{Cause: turn.CodeStoreForbidden,
+			Message: "the worker has no right to read and write in the store",
+			Mend:    "let the worker's user read and write where the store lies" + alone}
 	case errors.Is(err, blobs.ErrAway):
 		return turn.HeldUp{Cause: ideafile.CodeStoreAway, Message: "the store is not at its place",
 			Mend: "bring it back, such as by mounting its disk" + alone}

@@ -11,9 +11,9 @@ import (
 	"processidea/model/jsonval"
 )
 
-// Nobody here can change what a server's schema says, and the server checks its own. So what this engine cannot use of it
-// is left out, with a note, and the rest is used: a pattern in a dialect that Go does not have, an optional parameter whose
-// name means something else here, a description that no prompt has room for.
+// Nobody here can change what a server's schema says, and the server checks its own. So what this engine cannot use
+// of it is left out, with a note, and the rest is used: a pattern in a dialect that Go does not have, an optional
+// parameter whose name means something else here, a description that no prompt has room for.
 
 // maxDescription is how long the description of a tool, or within its schema, may be, in bytes.
 const maxDescription = 8 << 10
@@ -50,7 +50,8 @@ func withoutMetaParams(schema map[string]any, notes *[]string) map[string]any {
 	kept := map[string]any{}
 	for _, name := range jsonval.SortedKeys(properties) {
 		if strings.HasPrefix(name, "_") && !slices.Contains(required, any(name)) {
-			*notes = append(*notes, fmt.Sprintf("its optional parameter %s is never given: here names that begin with _ mean something else", name))
+			*notes = append(*notes, fmt.Sprintf(
+				"its optional parameter %s is never given: here names that begin with _ mean something else", name))
 			continue
 		}
 		kept[name] = properties[name]
@@ -79,11 +80,12 @@ func fit(schema any, place string, notes *[]string) any {
 var (
 	byName = []string{"properties", "patternProperties", "$defs", "definitions", "dependentSchemas"}
 	inList = []string{"allOf", "anyOf", "oneOf", "prefixItems", "items"}
-	alone  = []string{"items", "additionalItems", "additionalProperties", "not", "if", "then", "else", "contains", "propertyNames",
-		"unevaluatedItems", "unevaluatedProperties"}
+	alone  = []string{"items", "additionalItems", "additionalProperties", "not", "if", "then", "else", "contains",
+		"propertyNames", "unevaluatedItems", "unevaluatedProperties"}
 )
 
-// parts visits the schemas within a schema, and puts what the visit returns in their place. The schema is the caller's own.
+// parts visits the schemas within a schema, and puts what the visit returns in their place. The schema is the
+// caller's own.
 func parts(schema map[string]any, visit func(pointer, name string, part map[string]any) any) {
 	for _, keyword := range byName {
 		if named, ok := schema[keyword].(map[string]any); ok {
@@ -130,8 +132,8 @@ func (f *foreign) findIDs(part map[string]any, pointer string) {
 	})
 }
 
-// part returns a schema with what can be used of it. place tells people where it stands, pointer where in the whole; base
-// is the pointer of the innermost part around it with an $id: references begin there.
+// part returns a schema with what can be used of it. place tells people where it stands, pointer where in the whole;
+// base is the pointer of the innermost part around it with an $id: references begin there.
 func (f *foreign) part(schema map[string]any, place, pointer, base string) map[string]any {
 	own := maps.Clone(schema)
 	if pointer != "" && jsonval.AsText(own["$id"]) != "" {
@@ -215,7 +217,8 @@ func (f *foreign) patternProperties(own map[string]any, place string) {
 }
 
 func (f *foreign) leave(what, pattern string) {
-	f.notes = append(f.notes, fmt.Sprintf("%s is not checked here, only by the server: %s", what, jsonval.Clip(pattern, 100)))
+	f.notes = append(f.notes,
+		fmt.Sprintf("%s is not checked here, only by the server: %s", what, jsonval.Clip(pattern, 100)))
 }
 
 func readable(pattern string) bool {

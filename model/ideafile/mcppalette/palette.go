@@ -48,7 +48,9 @@ type Palette struct {
 // ResolveTools returns what the tools that servers offer, by server name, add to the Idea's palette. Such a Tool is called
 // <server>_<tool>, needs approval and is never run twice, unless a Tool of the file with `_activity: {"mcp": {…}}` says otherwise.
 func ResolveTools(i *ideafile.Idea, offers map[string][]ToolSpec) Palette {
-	b := builder{idea: i, palette: Palette{ToolSources: map[string]any{}, ToolNamesByServer: map[string][]string{}, NotesByServer: map[string][]string{}}}
+	b := builder{idea: i, palette: Palette{
+		ToolSources: map[string]any{}, ToolNamesByServer: map[string][]string{}, NotesByServer: map[string][]string{},
+	}}
 	for _, s := range i.MCPServersToAskForTools() {
 		b.addServerTools(s, offers[s.Name])
 	}
@@ -112,10 +114,21 @@ func (b *builder) addServerToolName(s ideafile.MCPServer, spec ToolSpec) {
 	b.palette.ToolNamesByServer[s.Name] = append(b.palette.ToolNamesByServer[s.Name], spec.Name)
 }
 
+// maxNotes bounds what is said of one server: a hostile one could make the Idea grow by it.
+const maxNotes = 50
+
 func (b *builder) note(s ideafile.MCPServer, spec ToolSpec, what ...string) {
+	notes := b.palette.NotesByServer[s.Name]
 	for _, text := range what {
-		b.palette.NotesByServer[s.Name] = append(b.palette.NotesByServer[s.Name],
-			jsonval.Clip(spec.Name, 80)+": "+jsonval.Clip(text, 300))
+		switch {
+		case len(notes) < maxNotes:
+			notes = append(notes, jsonval.Clip(spec.Name, 80)+": "+jsonval.Clip(text, 300))
+		case len(notes) == maxNotes:
+			notes = append(notes, "and more is left out of this server's tools")
+		}
+	}
+	if len(notes) > 0 {
+		b.palette.NotesByServer[s.Name] = notes
 	}
 }
 

@@ -1,6 +1,7 @@
 package mcppalette_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -181,5 +182,21 @@ func TestANameThatMayComeFromAServerIsAWarning(t *testing.T) {
 	}
 	if got := strings.Join(wrong, " "); got != "$.context[1].plan[2]._tool $.context[1].plan[3]._tool" {
 		t.Errorf("wrong: %s\n%s", got, ps.Error())
+	}
+}
+
+// A server could make an Idea grow without end by what cannot be used of its tools.
+func TestWhatIsSaidOfOneServerIsBounded(t *testing.T) {
+	t.Parallel()
+	var properties []string
+	for n := range 1000 {
+		properties = append(properties, fmt.Sprintf(`"p%d": {"pattern": "(?=x)"}`, n))
+	}
+	bad := offers(t, `{"a": [{"name": "odd", "input": {"properties": {`+strings.Join(properties, ",")+`}}}]}`)
+	idea, _ := ideafile.ParseIdea([]byte(`{"config": {"mcp": {"a": {"url": "https://a.example"}}}}`))
+	f := mcppalette.ResolveTools(idea, bad)
+	notes := f.NotesByServer["a"]
+	if n := len(notes); n != 51 || !strings.Contains(notes[n-1], "and more") || len(f.ToolSources) != 1 {
+		t.Errorf("%d notes, %d tools", n, len(f.ToolSources))
 	}
 }

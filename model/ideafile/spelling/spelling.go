@@ -47,12 +47,13 @@ func circledNumber(token string) (n int, ok bool) {
 	return 0, false
 }
 
-// MaxTypeable is how long a token is at most as it stands in ids, in bytes: what is made of them fits the 255 characters that
-// Temporal's databases hold.
+// MaxTypeable is how long a token is at most as it stands in ids, in bytes: what is made of them fits the 255
+// characters that Temporal's databases hold.
 const MaxTypeable = 32
 
-// TypeableToken returns a token as it stands in ids and as people type it: ① is 1. Of any other token, letters, digits, "-", "_" and "."
-// stay, and the rest is percent-encoded. One that would be longer than MaxTypeable ends in ~ and twelve digits of its SHA-256.
+// TypeableToken returns a token as it stands in ids and as people type it: ① is 1. Of any other token, letters,
+// digits, "-", "_" and "." stay, and the rest is percent-encoded. One that would be longer than MaxTypeable ends in ~
+// and twelve digits of its SHA-256.
 func TypeableToken(token string) string {
 	if n, ok := circledNumber(token); ok {
 		return strconv.Itoa(n)
@@ -60,8 +61,8 @@ func TypeableToken(token string) string {
 	return Shortened(encoded(token), token, MaxTypeable)
 }
 
-// Shortened returns an id of at most so many bytes: the id itself, or its beginning, ~, and twelve hex digits of the SHA-256
-// of what it stands for. No percent-encoded byte is cut in two.
+// Shortened returns an id of at most so many bytes: the id itself, or its beginning, ~, and twelve hex digits of the
+// SHA-256 of what it stands for. No percent-encoded byte is cut in two.
 func Shortened(id, of string, most int) string {
 	if len(id) <= most {
 		return id

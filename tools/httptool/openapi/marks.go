@@ -10,10 +10,10 @@ import (
 	"processidea/model/jsonval"
 )
 
-// The library that reads documents decodes numbers into float64, and leaves out a null where a value may stand: an id of
-// sixteen digits in an enum becomes another one, and `const: null` nothing. So a value that would not survive is given to
-// it in a text that begins with a mark, and taken out of it where a schema is made of what the library read. A bound, which
-// the library wants to be a number, stands a second time beside itself.
+// The library that reads documents decodes numbers into float64, and leaves out a null where a value may stand: an id
+// of sixteen digits in an enum becomes another one, and `const: null` nothing. So a value that would not survive is
+// given to it in a text that begins with a mark, and taken out of it where a schema is made of what the library read.
+// A bound, which the library wants to be a number, stands a second time beside itself.
 const (
 	mark      = "\x00processidea:"
 	markedKey = "x-processidea-exact-"
@@ -25,10 +25,11 @@ var (
 	free = []string{"enum", "const", "default", "example", "examples"}
 )
 
-// marked returns the document with its marks, as JSON. unread says why it has none: it is no JSON, or no YAML that stands
-// for JSON, and is left to the library as it is.
+// marked returns the document with its marks, as JSON. unread says why it has none: it is no JSON, or no YAML that
+// stands for JSON, and is left to the library as it is.
 func marked(data []byte) (_ []byte, unread string) {
-	v, err := jsonval.DecodeWithBounds(bytes.TrimPrefix(data, []byte("\uFEFF")), jsonval.DecodeLimits{MaxDepth: 200, MaxNumberLen: 400})
+	v, err := jsonval.DecodeWithBounds(bytes.TrimPrefix(data, []byte("\uFEFF")),
+		jsonval.DecodeLimits{MaxDepth: 200, MaxNumberLen: 400})
 	if err != nil {
 		of, problem := yamlvalue.Decode(data)
 		if problem != nil {

@@ -1,9 +1,9 @@
 // Package mailbox is how a workflow receives signals and sends them, in order in both directions.
 //
-// Inbox is where everything that happens to a workflow comes in: signals, timers and the ends of activities, one event
-// at a time. A workflow registers a handler for each kind of signal (On for signals from other parts of this program,
-// OnPersonSignal for signals from people), then alternates between Inbox.Wait and its own decisions. Outbox sends
-// signals to other workflows.
+// Inbox is where everything that happens to a workflow comes in: signals, timers and the ends of activities, one
+// event at a time. A workflow registers a handler for each kind of signal (On for signals from other parts of this
+// program, OnPersonSignal for signals from people), then alternates between Inbox.Wait and its own decisions. Outbox
+// sends signals to other workflows.
 //
 // Invariants:
 //   - Signals are handled in history order, whatever their names. The SDK alone keeps that order within one name only;
