@@ -49,6 +49,7 @@ type fakeTemporal struct {
 	signal func(name string, payload map[string]any) error
 	// outcome answers what became of an act; nil: nobody answers.
 	outcome func(id string) approval.Outcome
+	fails   int // how many Updates meet a workflow task that fails
 	end     chan loop.Result
 	down    error
 	length  func() int64                        // of its history, whenever it is described; nil: 0
@@ -107,6 +108,10 @@ func (f *fakeTemporal) SignalWorkflow(_ context.Context, _, _, name string, payl
 func (f *fakeTemporal) UpdateWorkflow(
 	_ context.Context, o sdk.UpdateWorkflowOptions,
 ) (sdk.WorkflowUpdateHandle, error) {
+	if f.fails > 0 {
+		f.fails--
+		return nil, serviceerror.NewWorkflowNotReady("the workflow task failed")
+	}
 	if f.outcome == nil {
 		return nil, sdk.NewWorkflowUpdateServiceTimeoutOrCanceledError(context.DeadlineExceeded)
 	}

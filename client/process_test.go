@@ -129,6 +129,18 @@ func TestWhatPauseReturnsNilForHasTakenEffect(t *testing.T) {
 	}
 }
 
+// A workflow that continues as new while a signal comes in fails its task, and an Update with it.
+func TestAnActWhoseQuestionMeetsATaskThatFailsIsAskedAbout(t *testing.T) {
+	f := &fakeTemporal{
+		signal:  func(string, map[string]any) error { return nil },
+		outcome: func(string) approval.Outcome { return approval.Outcome{Became: approval.ActTaken} },
+		fails:   2,
+	}
+	if err := f.on(t).Pause(t.Context(), By{Name: "ann"}); err != nil || f.fails != 0 {
+		t.Errorf("%v, %d left", err, f.fails)
+	}
+}
+
 func TestARefusalIsATypedErrorWithItsReason(t *testing.T) {
 	p := answering(t, approval.Outcome{Became: approval.ActRefused, Reason: "not now"})
 	for signal, err := range map[string]error{
