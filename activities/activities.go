@@ -71,6 +71,8 @@ type Activities struct {
 	// HoldUps notes which processes wait for an LLM's server; nil: nobody does.
 	HoldUps HoldUps
 
+	toolWaits toolWaits
+
 	objects *objectCache
 }
 

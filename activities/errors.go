@@ -28,10 +28,13 @@ func storeUnavailableError(err error) error {
 	return nonRetryableError(ideafile.CodeStoreAway, errors.New(jsonval.Clip(err.Error(), maxErrorMessage)))
 }
 
+// maxToolWait bounds how long a Tool's server may want to be left alone.
+const maxToolWait = 24 * time.Hour
+
 // toolError turns a runner's error into one of Temporal's: whether to try again, and not before when.
 func toolError(err error) error {
 	return temporal.NewApplicationErrorWithOptions(jsonval.Clip(err.Error(), maxErrorMessage), runner.Code(err), temporal.ApplicationErrorOptions{
-		NonRetryable: tools.IsFinal(err), NextRetryDelay: min(runner.RetryDelay(err), time.Hour), Details: stackOf(err),
+		NonRetryable: tools.IsFinal(err), NextRetryDelay: min(runner.RetryDelay(err), maxToolWait), Details: stackOf(err),
 	})
 }
 

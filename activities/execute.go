@@ -43,6 +43,7 @@ func (a *Activities) executeTool(ctx context.Context, in protocol.ExecuteInput) 
 		return nil, err
 	}
 	value, err := a.runTool(ctx, in, params, scopes)
+	a.tellOfToolWait(ctx, in, err)
 	if err != nil {
 		return nil, toolError(err)
 	}

@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"processidea/internal/retryafter"
 )
 
 // serverError is what a server said against a request, whichever form it said it in.
@@ -120,14 +122,9 @@ func retryAfter(r *http.Response, now time.Time) time.Duration {
 	if r == nil {
 		return 0
 	}
-	d := time.Duration(0)
-	after := r.Header.Get("Retry-After")
+	d := retryafter.Parse(r.Header.Get("Retry-After"), now)
 	if ms, err := strconv.ParseFloat(r.Header.Get("Retry-After-Ms"), 64); err == nil && ms > 0 {
 		d = time.Duration(min(ms, 1e9) * float64(time.Millisecond))
-	} else if seconds, err := strconv.ParseFloat(after, 64); err == nil && seconds > 0 {
-		d = time.Duration(min(seconds, 1e6) * float64(time.Second))
-	} else if at, err := http.ParseTime(after); err == nil {
-		d = at.Sub(now)
 	}
-	return min(max(d, 0), time.Hour)
+	return min(d, time.Hour)
 }

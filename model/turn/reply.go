@@ -134,6 +134,7 @@ const (
 	CodeStoreFull       = "store_full"       // of what holds processes up: the store has no room left
 	CodeStoreForbidden  = "store_forbidden"  // the worker may not write in the store
 	CodeKeysMissing     = "keys_missing"     // no worker has the key of what the process keeps
+	CodeToolWaits       = "tool_waits"       // a Tool's server asks to be left alone for a while
 	CodeNoWorker        = "no_worker"        // no worker serves the task queue
 	CodeWorkerFails     = "worker_fails"     // a worker is there and cannot go on with the process
 	CodeBadReplies      = "bad_replies"      // three bad replies in a row

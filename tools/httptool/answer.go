@@ -6,13 +6,13 @@ import (
 	"io"
 	"mime"
 	"net/http"
-	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
 
 	"golang.org/x/text/encoding/htmlindex"
 
+	"processidea/internal/retryafter"
 	"processidea/model/jsonval"
 	"processidea/tools/memory"
 )
@@ -64,7 +64,7 @@ func (a *answer) failure(anyStatus bool, now time.Time) error {
 	e := a.unfit(nil)
 	e.Retry = retry
 	if retry {
-		e.RetryAfter = ParseRetryAfter(a.retryAfter, now)
+		e.RetryAfter = retryafter.Parse(a.retryAfter, now)
 	}
 	return e
 }
@@ -132,18 +132,4 @@ func (a *answer) decoded() (string, error) {
 		return "", fmt.Errorf("the answer is not text (%s)", a.contentType)
 	}
 	return string(body), nil
-}
-
-const maxRetryAfter = 24 * time.Hour
-
-// ParseRetryAfter reads seconds or an HTTP date; what it cannot read, and what
-// is past, is 0.
-func ParseRetryAfter(text string, now time.Time) time.Duration {
-	wait := time.Duration(0)
-	if seconds, err := strconv.ParseUint(strings.TrimSpace(text), 10, 64); err == nil {
-		wait = time.Duration(min(seconds, uint64(maxRetryAfter/time.Second))) * time.Second
-	} else if at, err := http.ParseTime(text); err == nil {
-		wait = at.Sub(now)
-	}
-	return min(max(wait, 0), maxRetryAfter)
 }

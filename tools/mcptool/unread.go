@@ -7,8 +7,8 @@ import (
 	"net/http"
 	"time"
 
+	"processidea/internal/retryafter"
 	"processidea/model/ideafile"
-	"processidea/tools/httptool"
 )
 
 // unread is the answer of a server that refuses a request before it reads it. Whatever was asked for has not run.
@@ -31,7 +31,7 @@ func unreadOf(r *http.Response) error {
 	if about := excerpt(string(said)); about != "" {
 		text += ": " + about
 	}
-	return &unread{r.StatusCode, httptool.ParseRetryAfter(r.Header.Get("Retry-After"), time.Now()), text}
+	return &unread{r.StatusCode, retryafter.Parse(r.Header.Get("Retry-After"), time.Now()), text}
 }
 
 func (u *unread) Error() string { return u.text }

@@ -63,6 +63,14 @@ type holdUp struct {
 // longer than two of the pauses after which it is told again (package holdups).
 const holdUpLasts = 11 * time.Minute
 
+// end is when it counts as gone where nobody tells of it again.
+func (h holdUp) end() time.Time {
+	if next := h.Next.Add(time.Minute); next.After(h.told.Add(holdUpLasts)) {
+		return next
+	}
+	return h.told.Add(holdUpLasts)
+}
+
 func (c *processCore) noteHoldUp(now time.Time, s protocol.HoldUpSignal) {
 	if s.HeldUp == nil {
 		delete(c.holdUps, s.Cause)
@@ -82,7 +90,7 @@ func (c *processCore) noteHoldUp(now time.Time, s protocol.HoldUpSignal) {
 // there is none.
 func (c *processCore) forgetHoldUps(now time.Time) (again time.Time) {
 	for _, cause := range jsonval.SortedKeys(c.holdUps) {
-		end := c.holdUps[cause].told.Add(holdUpLasts)
+		end := c.holdUps[cause].end()
 		switch {
 		case !end.After(now):
 			delete(c.holdUps, cause)

@@ -1,0 +1,81 @@
+package activities
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"go.temporal.io/sdk/activity"
+
+	"processidea/model/jsonval"
+	"processidea/model/turn"
+	"processidea/protocol"
+	"processidea/tools"
+	"processidea/tools/runner"
+)
+
+// minToldWait is how long a Tool's server must want to be left alone for its process to be told.
+const minToldWait = 30 * time.Second
+
+// toolWaits are the times until which processes know that they wait for a Tool's server, by process. A process is told
+// once of many Calls that wait for the same.
+type toolWaits struct {
+	mu    sync.Mutex
+	until map[string]time.Time
+}
+
+// begin notes a wait, and reports whether the process is to be told of it.
+func (w *toolWaits) begin(process string, until time.Time) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if until.Sub(w.until[process]) < minToldWait {
+		return false
+	}
+	if w.until == nil {
+		w.until = map[string]time.Time{}
+	}
+	w.until[process] = until
+	return true
+}
+
+// end reports whether a process knows of a wait, which is over.
+func (w *toolWaits) end(process string) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	_, told := w.until[process]
+	delete(w.until, process)
+	return told
+}
+
+// tellOfToolWait tells a process that a Call is tried again only when its server wants to be asked again, and that this
+// is over.
+func (a *Activities) tellOfToolWait(ctx context.Context, in protocol.ExecuteInput, err error) {
+	info, wait := activity.GetInfo(ctx), min(runner.RetryDelay(err), maxToolWait)
+	switch {
+	case info.IsLocalActivity || a.Client == nil:
+		return
+	case err == nil:
+		if info.Attempt > 1 && a.toolWaits.end(in.Process) {
+			a.signalHoldUp(ctx, in.Process, protocol.HoldUpSignal{Cause: turn.CodeToolWaits})
+		}
+		return
+	case wait < minToldWait || tools.IsFinal(err), info.RetryPolicy != nil && info.RetryPolicy.MaximumAttempts > 0 &&
+		info.Attempt >= info.RetryPolicy.MaximumAttempts:
+		return
+	}
+	now := time.Now()
+	if !a.toolWaits.begin(in.Process, now.Add(wait)) {
+		return
+	}
+	a.signalHoldUp(ctx, in.Process, protocol.HoldUpSignal{Cause: turn.CodeToolWaits, HeldUp: &turn.HeldUp{
+		Cause: turn.CodeToolWaits, Since: now, Next: now.Add(wait),
+		Message: "Call " + in.Call + " of " + in.Tool + " waits, as its server asks: " + jsonval.Clip(err.Error(), maxErrorMessage),
+		Mend:    "it goes on by itself; reject the Call if it is not to wait",
+	}})
+}
+
+func (a *Activities) signalHoldUp(ctx context.Context, process string, s protocol.HoldUpSignal) {
+	if err := a.Client.SignalWorkflow(ctx, process, "", protocol.SignalHoldUp, s); err != nil {
+		activity.GetLogger(ctx).Warn("the process could not be told what it waits for", "error", err)
+	}
+}
