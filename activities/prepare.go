@@ -6,6 +6,7 @@ import (
 	"processidea/model/check"
 	"processidea/model/ideafile"
 	"processidea/model/ideafile/delegate"
+	"processidea/model/jsonval"
 	"processidea/protocol"
 	"processidea/tools/kinds"
 )
@@ -17,21 +18,35 @@ func (a *Activities) PrepareTools(ctx context.Context, idea map[string]any, d pr
 		return nil, err
 	}
 	read, problems := ideafile.ReadIdea(whole)
+	var within []*ideafile.Idea
 	if read != nil && d.Depth == 0 {
 		files, err := a.restoreFiles(ctx, d.Files)
 		if err != nil {
 			return nil, err
 		}
 		problems.Append(delegate.CheckFiles(read, d.File, files)...)
+		within = readFiles(files)
 	}
 	if errs := problems.Errors(); len(errs) > 0 {
 		return &protocol.PrepareResult{Problems: errs}, nil
 	}
-	r := &protocol.PrepareResult{}
+	r := &protocol.PrepareResult{Lacks: a.lacks(append(within, read)...)}
 	r.Bindings, r.Problems = kinds.Known{Functions: a.Tools, Runners: a.Runners}.Bind(read)
 	r.Notify, r.LLM = a.Notices != nil && read.Simulation == nil, a.LLM.Configured() || shouldFakeReplies(read)
 	r.SaveActions = a.SaveActions
 	r.Problems.Append(check.CheckDirectPlans(read, r.Bindings)...)
 	r.Palette, err = a.storePalette(ctx, idea)
 	return r, err
+}
+
+// readFiles reads the Ideas of delegates, as far as they can be read.
+func readFiles(files map[string]any) (list []*ideafile.Idea) {
+	for _, name := range jsonval.SortedKeys(files) {
+		if source, ok := files[name].(map[string]any); ok {
+			if read, problems := ideafile.ReadIdea(source); len(problems.Errors()) == 0 {
+				list = append(list, read)
+			}
+		}
+	}
+	return list
 }

@@ -16,6 +16,8 @@ type PrepareResult struct {
 	SaveActions bool `json:"saveActions,omitempty"`
 	// Palette takes the place of the Tools in the Idea, which are too large to travel; nil: they are not.
 	Palette map[string]any `json:"palette,omitempty"`
+	// Lacks say what the worker lacks for the Tools of the Idea and its delegates, each with the setting to change.
+	Lacks []string `json:"lacks,omitempty"`
 	// Problems are what is wrong with the Idea and its delegates, and Tools that cannot be bound.
 	Problems diag.Problems `json:"problems,omitempty"`
 }

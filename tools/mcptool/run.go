@@ -15,6 +15,22 @@ func (h *Hub) Validate(spec any) error {
 	return err
 }
 
+// Lacks says what keeps this worker from the server of a Tool.
+func (h *Hub) Lacks(spec any) []error {
+	s, err := readSpec(spec)
+	if err != nil {
+		return nil
+	}
+	if len(s.Server.Command) == 0 {
+		return h.options.HTTP.LacksFor(s.Server.URL, s.Server.Headers)
+	}
+	list := h.options.HTTP.LacksFor("", s.Server.Env)
+	if err := h.admit(*s.Server); err != nil {
+		list = append(list, err)
+	}
+	return list
+}
+
 // Run runs a Call of a tool of an MCP server.
 func (h *Hub) Run(ctx context.Context, in runner.Input) (any, error) {
 	spec, err := readSpec(in.Spec)

@@ -50,6 +50,14 @@ func (r *Registry) CheckTool(kind ideafile.ToolKind, t *ideafile.Tool, spec any)
 	return nil
 }
 
+// Lacks returns what this worker lacks for the Calls of a Tool, as its Runner says.
+func (r *Registry) Lacks(kind ideafile.ToolKind, spec any) []error {
+	if x, ok := r.runners[kind].(Outfitted); ok {
+		return x.Lacks(spec)
+	}
+	return nil
+}
+
 // Unknown is the error of a kind that is not registered.
 func (r *Registry) Unknown(kind ideafile.ToolKind) error {
 	e := &UnknownKindError{Kind: kind}

@@ -27,6 +27,13 @@ type ToolChecker interface {
 	CheckTool(t *ideafile.Tool, spec any) diag.Problems
 }
 
+// Outfitted is a Runner that can tell before any Call runs what this worker lacks for those of a Tool.
+type Outfitted interface {
+	// Lacks says it in sentences that name the setting to change: a host that may not be reached, a secret that is not
+	// there, a program that may not be run. It touches nothing outside the worker.
+	Lacks(spec any) []error
+}
+
 // Input is one Call, ready to run: its parameters are checked and whole.
 type Input struct {
 	Process string

@@ -30,8 +30,8 @@ func (c *processCore) bindTools(ctx workflow.Context) error {
 	if err != nil {
 		return err
 	}
+	prepared, err := c.prepareTools(ctx)
 	c.phase = running
-	prepared, err := prepareTools(ctx, c.idea.Source, c.start.Delegation)
 	if err != nil {
 		return err
 	}
@@ -59,6 +59,24 @@ func (c *processCore) useStoredPalette(palette map[string]any) error {
 
 // prepareTimeout is generous: a palette may have thousands of Tools, and a machine may be slow.
 const prepareTimeout = 3 * time.Minute
+
+// prepareTools binds the Tools once the worker lacks nothing that they need. What it lacks pauses the process before
+// anything of it has an effect; when somebody resumes it, the worker is asked again.
+func (c *processCore) prepareTools(ctx workflow.Context) (*protocol.PrepareResult, error) {
+	for {
+		prepared, err := prepareTools(ctx, c.idea.Source, c.start.Delegation)
+		if err != nil || len(prepared.Lacks) == 0 {
+			return prepared, err
+		}
+		c.own.pauseWithFault(diag.Faultf(ideafile.CodeNotAllowed, "the worker lacks what Tools of the process need: %s. Nothing has run. "+
+			"Mend that where the worker runs, start it again, and resume the process", strings.Join(prepared.Lacks, "; ")))
+		c.own.showStarting(ctx)
+		c.handleSignalsUntil(ctx, func() bool { return c.own.pauseReason() == nil })
+		if c.mustStop(ctx) {
+			return nil, c.own.cancel(ctx)
+		}
+	}
+}
 
 // prepareTools has the worker check the Idea, with its delegates, and say which Tools it knows.
 func prepareTools(ctx workflow.Context, idea map[string]any, d protocol.DelegationContext) (*protocol.PrepareResult, error) {

@@ -18,6 +18,7 @@ import (
 	"processidea/starter/internal/exit"
 	"processidea/starter/internal/print"
 	"processidea/tools/httptool"
+	"processidea/tools/mcptool"
 )
 
 // Check says everything that is wrong with a process's files.
@@ -82,15 +83,20 @@ func checkFiles(a *app.App, given string, files fileFlags) error {
 		verdict = "no errors, " + print.Plural(problems.Count(), "warning")
 	}
 	return a.Print(fmt.Sprintf("%s: %s, %s: %s\n%s", given,
-		print.Plural(len(d.Read.Tools), "Tool"), print.Plural(len(d.Read.InstanceTokens()), "instance"), verdict, secretsText(d.Read)+decidersText(d.Read)))
+		print.Plural(len(d.Read.Tools), "Tool"), print.Plural(len(d.Read.InstanceTokens()), "instance"), verdict, needsText(d.Read)+decidersText(d.Read)))
 }
 
-// secretsText says which secrets a file's Tools and MCP servers need; whether they may have them, the worker knows.
-func secretsText(idea *ideafile.Idea) string {
-	names := map[string]bool{}
+// needsText says what a worker must be given for a file's Tools and MCP servers: hosts, secrets, programs. Whether it has
+// them, the worker says when the process starts, before anything runs.
+func needsText(idea *ideafile.Idea) string {
+	secrets, hosts, commands := map[string]bool{}, map[string]bool{}, map[string]bool{}
 	note := func(v any, address string) {
+		host := httptool.HostOf(address)
+		if address != "" && host != "HOST" {
+			hosts[host] = true
+		}
 		for _, name := range httptool.SecretsIn(string(jsonval.Encode(jsonval.ToJSONValue(v)))) {
-			names[name+"@"+httptool.HostOf(address)] = true
+			secrets[name+"@"+host] = true
 		}
 	}
 	for _, t := range idea.Tools {
@@ -99,11 +105,24 @@ func secretsText(idea *ideafile.Idea) string {
 	}
 	for _, s := range idea.Config.MCP {
 		note(s, s.URL)
+		if len(s.Command) > 0 {
+			commands[strings.Join(s.Command, " ")] = true
+		}
 	}
-	if len(names) == 0 {
-		return ""
+	var b strings.Builder
+	for _, need := range []struct {
+		variable  string
+		separator string
+		values    map[string]bool
+	}{
+		{httptool.AllowVariable, ",", hosts}, {httptool.SecretsVariable, ", ", secrets}, {mcptool.CommandsVariable, "; ", commands},
+	} {
+		if len(need.values) > 0 {
+			fmt.Fprintf(&b, "where its worker runs, %s must list %s\n", need.variable,
+				strings.Join(slices.Sorted(maps.Keys(need.values)), need.separator))
+		}
 	}
-	return fmt.Sprintf("where its worker runs, %s must list %s\n", httptool.SecretsVariable, strings.Join(slices.Sorted(maps.Keys(names)), ", "))
+	return b.String()
 }
 
 // decidersText says which Tools want signed decisions; whether there are keys to check them with, the worker knows.
