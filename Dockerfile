@@ -8,7 +8,7 @@ FROM golang:1.26.8 AS build
 WORKDIR /src
 ENV CGO_ENABLED=0 GOFLAGS=-trimpath
 COPY go.mod go.sum ./
-COPY devserver/nocompute/go.mod devserver/nocompute/
+COPY internal/devserver/nocompute/go.mod internal/devserver/nocompute/
 RUN --mount=type=cache,target=/go/pkg/mod go mod download
 COPY . .
 # Nobody's: a volume takes over the owner of the folder that it is mounted on.

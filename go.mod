@@ -243,5 +243,5 @@ require (
 
 tool go.temporal.io/sdk/contrib/tools/workflowcheck
 
-// Without the clients of clouds: devserver/nocompute/doc.go.
-replace go.temporal.io/auto-scaled-workers => ./devserver/nocompute
+// Without the clients of clouds: internal/devserver/nocompute/doc.go.
+replace go.temporal.io/auto-scaled-workers => ./internal/devserver/nocompute

@@ -3,13 +3,13 @@ package activities
 import (
 	"strings"
 
+	"processidea/internal/rehearsal"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
 	"processidea/model/prompt"
 	"processidea/model/simulate"
 	"processidea/model/turn"
 	"processidea/protocol"
-	"processidea/rehearsal"
 )
 
 // shouldFakeReplies reports whether replies are made up from schemas where nobody else gives one.

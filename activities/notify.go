@@ -8,9 +8,9 @@ import (
 
 	"go.temporal.io/sdk/activity"
 
+	"processidea/activities/notify"
 	"processidea/model/approval"
 	"processidea/model/ideafile"
-	"processidea/notify"
 )
 
 // NotifyPeople tells people what has changed for them; nobody, if the worker knows no address.

@@ -3,8 +3,8 @@ package activities
 import (
 	"strconv"
 
+	"processidea/internal/rehearsal"
 	"processidea/llm"
-	"processidea/rehearsal"
 )
 
 // startScriptedLLM serves a replies file over HTTP on loopback, and returns a client of it. The header has it play the reply to

@@ -4,10 +4,10 @@ import (
 	"context"
 
 	"processidea/client/internal/kind"
-	"processidea/signing"
 	"processidea/store/blobs"
 	"processidea/store/chain"
 	"processidea/store/encryption"
+	"processidea/store/signing"
 )
 
 // Archive is the chains of Ideas that lie in a store. Reading them needs neither a server nor a worker, and works for

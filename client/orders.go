@@ -7,7 +7,7 @@ import (
 	"processidea/client/internal/kind"
 	"processidea/model/approval"
 	"processidea/model/jsonval"
-	"processidea/signing"
+	"processidea/store/signing"
 )
 
 // StandingOrder is leave that somebody gives beforehand: Calls of a Tool that wait for a person, and fit, are approved under it, in the name of

@@ -17,7 +17,7 @@ import (
 	"processidea/model/loop"
 	"processidea/model/refexpr"
 	"processidea/protocol"
-	"processidea/signing"
+	"processidea/store/signing"
 )
 
 // Plan is a Plan that waits, as a whole, for a person: nothing of it has begun. Its fields are Process (of a split one, the part), those of

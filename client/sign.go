@@ -8,7 +8,7 @@ import (
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
 	"processidea/protocol"
-	"processidea/signing"
+	"processidea/store/signing"
 )
 
 // Signer signs decisions for a person: a *signing.PrivateKey does, by which Claims that name nobody are signed for its own person.

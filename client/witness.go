@@ -16,8 +16,8 @@ import (
 	"processidea/client/internal/kind"
 	"processidea/connect"
 	"processidea/protocol"
-	"processidea/signing"
 	"processidea/store/chain"
+	"processidea/store/signing"
 )
 
 // VerifyWithTemporal is Chain.Verify, and compares every Idea with the digest that Temporal's history of the process has of it. Whoever can

@@ -10,10 +10,10 @@ import (
 	"testing"
 
 	"processidea/examples/texttools"
+	"processidea/internal/rehearsal"
 	"processidea/model/check"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
-	"processidea/rehearsal"
 	"processidea/tools"
 	"processidea/tools/builtin"
 	"processidea/tools/kinds"

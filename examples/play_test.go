@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"processidea/internal/rehearsal"
 	"processidea/model/approval"
 	"processidea/model/dataflow"
 	"processidea/model/diag"
@@ -17,7 +18,6 @@ import (
 	"processidea/model/loop"
 	"processidea/model/prompt"
 	"processidea/model/turn"
-	"processidea/rehearsal"
 	"processidea/tools"
 	"processidea/tools/httptool"
 	"processidea/tools/kinds"

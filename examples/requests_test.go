@@ -5,11 +5,11 @@ import (
 	"path/filepath"
 	"testing"
 
+	"processidea/internal/rehearsal"
 	"processidea/model/approval"
 	"processidea/model/approval/policy"
 	"processidea/model/ideafile"
 	"processidea/model/loop"
-	"processidea/rehearsal"
 	"processidea/tools"
 )
 

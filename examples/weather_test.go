@@ -4,12 +4,12 @@ import (
 	"strings"
 	"testing"
 
+	"processidea/internal/rehearsal"
 	"processidea/model/check"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
 	"processidea/model/loop"
 	"processidea/model/turn"
-	"processidea/rehearsal"
 )
 
 const weatherDays = `{"days":{"Bergen":"Bergen. In, with a book.","Lund":"Lund. Out: hardly a cloud.","Sevilla":"Sevilla. Out: hardly a cloud."}}`

@@ -9,9 +9,9 @@ import (
 	"net/url"
 	"time"
 
+	"processidea/internal/secret"
 	"processidea/model/jsonval"
 	"processidea/model/turn"
-	"processidea/secret"
 )
 
 // Error is why a Request got no reply at all.

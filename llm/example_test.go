@@ -5,9 +5,9 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"processidea/internal/rehearsal"
 	"processidea/llm"
 	"processidea/model/prompt"
-	"processidea/rehearsal"
 )
 
 func ExampleClient_Stream() {

@@ -11,9 +11,9 @@ import (
 	"testing"
 
 	"processidea/client/backtest"
+	"processidea/internal/rehearsal"
 	comparison "processidea/learn/backtest"
 	"processidea/model/jsonval"
-	"processidea/rehearsal"
 	"processidea/starter/internal/exit"
 )
 

@@ -11,7 +11,7 @@ import (
 	"syscall"
 	"testing"
 
-	"processidea/devserver/devtest"
+	"processidea/internal/devserver/devtest"
 	"processidea/starter/internal/exit"
 )
 

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"processidea/client/ideafiles"
-	"processidea/devserver/devtest"
+	"processidea/internal/devserver/devtest"
 	"processidea/internal/longrun"
 	"processidea/model/ideafile"
 	"processidea/model/jsonschema"

@@ -16,7 +16,7 @@ import (
 	"testing"
 	"time"
 
-	"processidea/devserver/devtest"
+	"processidea/internal/devserver/devtest"
 	"processidea/model/loop"
 	"processidea/starter/internal/server"
 )

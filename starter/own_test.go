@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"processidea/devserver/devtest"
+	"processidea/internal/devserver/devtest"
 	"processidea/model/loop"
 )
 

@@ -12,11 +12,11 @@ import (
 	"github.com/creack/pty"
 
 	"processidea/client"
+	"processidea/internal/rehearsal"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
 	"processidea/model/loop"
 	"processidea/model/turn"
-	"processidea/rehearsal"
 	"processidea/starter/internal/exit"
 )
 

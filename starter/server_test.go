@@ -8,7 +8,7 @@ import (
 	"syscall"
 	"testing"
 
-	"processidea/devserver/devtest"
+	"processidea/internal/devserver/devtest"
 	"processidea/model/loop"
 	"processidea/starter/internal/exit"
 	"processidea/starter/internal/server"

@@ -9,9 +9,9 @@ import (
 	"testing"
 
 	"processidea/client"
-	"processidea/signing"
 	"processidea/starter/internal/exit"
 	"processidea/store/chain"
+	"processidea/store/signing"
 )
 
 const signedByTwoOfFinance = `{"proof": "signed", "by": {"groups": ["finance"], "count": 2}}`

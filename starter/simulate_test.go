@@ -10,10 +10,10 @@ import (
 	"testing"
 
 	"processidea/client/simulation"
+	"processidea/internal/rehearsal"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
 	"processidea/model/loop"
-	"processidea/rehearsal"
 	"processidea/starter/internal/exit"
 )
 

@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"processidea/connect"
-	"processidea/devserver/devtest"
 	"processidea/examples/texttools"
+	"processidea/internal/devserver/devtest"
 	"processidea/starter/command"
 	"processidea/starter/internal/server"
 	"processidea/starter/internal/verbs"

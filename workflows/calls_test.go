@@ -12,10 +12,10 @@ import (
 	"time"
 
 	"processidea/internal/longrun"
+	"processidea/internal/rehearsal"
 	"processidea/model/ideafile"
 	"processidea/model/turn"
 	"processidea/protocol"
-	"processidea/rehearsal"
 )
 
 const textTool = `{"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]}`

@@ -12,9 +12,9 @@ import (
 	"testing"
 	"time"
 
+	"processidea/internal/rehearsal"
 	llmclient "processidea/llm"
 	"processidea/model/approval/policy"
-	"processidea/rehearsal"
 	"processidea/tools/httptool"
 	"processidea/worker/engine"
 	"processidea/worker/workertest"

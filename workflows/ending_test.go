@@ -14,11 +14,11 @@ import (
 	"go.temporal.io/sdk/workflow"
 
 	"processidea/activities"
+	"processidea/internal/rehearsal"
 	"processidea/model/approval/policy"
 	"processidea/model/ideafile"
 	"processidea/model/loop"
 	"processidea/protocol"
-	"processidea/rehearsal"
 	"processidea/workflows"
 )
 

@@ -11,11 +11,11 @@ import (
 	"go.temporal.io/api/workflowservice/v1"
 
 	"processidea/internal/longrun"
+	"processidea/internal/rehearsal"
 	"processidea/model/ideafile"
 	"processidea/model/loop"
 	"processidea/model/turn"
 	"processidea/protocol"
-	"processidea/rehearsal"
 )
 
 // deleteInstance deletes the workflow of an instance.

@@ -17,12 +17,12 @@ import (
 	"go.temporal.io/api/workflowservice/v1"
 
 	"processidea/internal/longrun"
+	"processidea/internal/rehearsal"
 	"processidea/model/approval"
 	"processidea/model/approval/policy"
 	"processidea/model/loop"
 	"processidea/model/turn"
 	"processidea/protocol"
-	"processidea/rehearsal"
 	"processidea/store/blobs"
 	"processidea/store/chain"
 	"processidea/worker/workertest"

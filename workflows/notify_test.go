@@ -9,9 +9,9 @@ import (
 
 	enumspb "go.temporal.io/api/enums/v1"
 
+	"processidea/activities/notify"
 	"processidea/model/approval"
 	"processidea/model/approval/policy"
-	"processidea/notify"
 	"processidea/protocol"
 )
 

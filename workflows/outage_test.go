@@ -14,7 +14,7 @@ import (
 
 	"go.temporal.io/sdk/client"
 
-	"processidea/devserver/devtest"
+	"processidea/internal/devserver/devtest"
 	"processidea/internal/longrun"
 	"processidea/model/approval"
 	"processidea/model/jsonval"

@@ -18,9 +18,9 @@ import (
 	"processidea/model/approval/proof"
 	"processidea/model/jsonval"
 	"processidea/protocol"
-	"processidea/signing"
 	"processidea/store/chain"
 	"processidea/store/proofs"
+	"processidea/store/signing"
 )
 
 // signers are those whose keys the worker trusts: ann, bob, cid and sam of finance, eve of nothing; gus was of finance until his key was withdrawn. Of the

@@ -5,10 +5,10 @@ import (
 	"syscall"
 	"testing"
 
+	"processidea/activities/notify"
 	"processidea/model/approval"
 	"processidea/model/approval/policy"
 	"processidea/model/turn"
-	"processidea/notify"
 	"processidea/protocol"
 	"processidea/store/chain"
 )

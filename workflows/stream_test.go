@@ -15,13 +15,13 @@ import (
 	"go.temporal.io/sdk/temporal"
 
 	"processidea/internal/longrun"
+	"processidea/internal/rehearsal"
 	"processidea/model/approval"
 	"processidea/model/approval/policy"
 	"processidea/model/jsonval"
 	"processidea/model/loop"
 	"processidea/model/turn"
 	"processidea/protocol"
-	"processidea/rehearsal"
 	"processidea/store/chain"
 )
 

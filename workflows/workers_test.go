@@ -20,9 +20,9 @@ import (
 	"go.temporal.io/sdk/client"
 
 	"processidea/connect"
+	"processidea/internal/rehearsal"
 	"processidea/model/loop"
 	"processidea/protocol"
-	"processidea/rehearsal"
 	"processidea/worker/workertest"
 )
 

@@ -7,8 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"processidea/internal/rehearsal"
 	"processidea/model/jsonval"
-	"processidea/rehearsal"
 )
 
 // testCase is an Idea that processes are started from.

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"sync"
 
+	"processidea/internal/rehearsal"
 	"processidea/model/jsonval"
-	"processidea/rehearsal"
 )
 
 // llm answers every process from its example's replies, by what the prompt says. After a Request that was cut off it repeats its

@@ -9,13 +9,13 @@ import (
 	"time"
 
 	"processidea/client/ideafiles"
+	"processidea/internal/rehearsal"
 	"processidea/learn/backtest"
 	"processidea/llm"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
 	"processidea/model/prompt"
 	"processidea/model/turn"
-	"processidea/rehearsal"
 	"processidea/store/blobs"
 )
 

@@ -11,8 +11,8 @@ import (
 	"testing"
 
 	"processidea/client/ideafiles"
+	"processidea/internal/rehearsal"
 	"processidea/model/diag"
-	"processidea/rehearsal"
 	"processidea/tools/kinds"
 )
 

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"processidea/rehearsal"
+	"processidea/internal/rehearsal"
 	"processidea/tools"
 	"processidea/tools/builtin"
 	"processidea/tools/kinds"

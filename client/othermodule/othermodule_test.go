@@ -14,7 +14,7 @@ import (
 	sdklog "go.temporal.io/sdk/log"
 
 	"processidea/connect"
-	"processidea/devserver/devtest"
+	"processidea/internal/devserver/devtest"
 	"processidea/store/blobs"
 	"processidea/worker/engine"
 )

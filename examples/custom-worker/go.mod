@@ -229,4 +229,4 @@ require (
 replace processidea => ../..
 
 // Without it, the embedded server is built with the clients of clouds, which it never uses.
-replace go.temporal.io/auto-scaled-workers => ../../devserver/nocompute
+replace go.temporal.io/auto-scaled-workers => ../../internal/devserver/nocompute

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"processidea/processtest"
+	"processidea/starter/processtest"
 )
 
 func TestALampAndTwoChairsAreReserved(t *testing.T) {

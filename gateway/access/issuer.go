@@ -15,7 +15,7 @@ import (
 
 	"processidea/model/approval/policy"
 	"processidea/model/jsonval"
-	"processidea/signing"
+	"processidea/store/signing"
 	"processidea/tools/memory"
 )
 

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"processidea/client"
-	"processidea/signing"
+	"processidea/store/signing"
 )
 
 // Right is something that a person may do.

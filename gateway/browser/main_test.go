@@ -22,9 +22,9 @@ import (
 
 	"processidea/client"
 	"processidea/connect"
-	"processidea/devserver/devtest"
 	"processidea/gateway/access"
 	"processidea/gateway/server"
+	"processidea/internal/devserver/devtest"
 	"processidea/store/blobs"
 	"processidea/worker/engine"
 )

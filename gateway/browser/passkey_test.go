@@ -17,8 +17,8 @@ import (
 	"processidea/gateway/access"
 	"processidea/gateway/access/issuertest"
 	"processidea/gateway/server"
-	"processidea/signing"
 	"processidea/store/chain"
+	"processidea/store/signing"
 )
 
 // trusted is the file with the keys that the worker trusts.

@@ -18,7 +18,7 @@ import (
 	"processidea/gateway/desk/session"
 	"processidea/gateway/intake"
 	"processidea/gateway/shared"
-	"processidea/signing"
+	"processidea/store/signing"
 )
 
 // Entrance lets people in, once: after that a session says who they are.

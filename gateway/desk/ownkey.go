@@ -9,7 +9,7 @@ import (
 	"processidea/gateway/api"
 	"processidea/gateway/desk/ownkey"
 	"processidea/model/approval/policy"
-	"processidea/signing"
+	"processidea/store/signing"
 )
 
 // addOwnKey adds the pages on which people make passkeys, and sign.

@@ -14,8 +14,8 @@ import (
 
 	"processidea/client"
 	"processidea/client/ideafiles"
+	"processidea/internal/rehearsal"
 	"processidea/model/jsonval"
-	"processidea/rehearsal"
 	"processidea/tools/jq"
 	"processidea/tools/kinds"
 )

@@ -4,9 +4,9 @@ import (
 	"regexp"
 
 	"processidea/client/ideafiles"
+	"processidea/internal/rehearsal"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
-	"processidea/rehearsal"
 	"processidea/tools/kinds"
 )
 

@@ -14,9 +14,9 @@ import (
 	"processidea/gateway/access"
 	"processidea/gateway/feed"
 	"processidea/internal/safego/safemcp"
+	"processidea/internal/version"
 	"processidea/model/jsonschema"
 	"processidea/model/jsonval"
-	"processidea/version"
 )
 
 // Options say what agents may use.

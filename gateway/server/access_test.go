@@ -23,7 +23,7 @@ import (
 
 	"processidea/gateway/access"
 	"processidea/gateway/server"
-	"processidea/signing"
+	"processidea/store/signing"
 )
 
 type claims map[string]any

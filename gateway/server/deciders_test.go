@@ -12,7 +12,7 @@ import (
 
 	"processidea/gateway/access"
 	"processidea/gateway/server"
-	"processidea/signing"
+	"processidea/store/signing"
 )
 
 // gatewayKey is the one that the worker trusts for anybody's decisions.

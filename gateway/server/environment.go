@@ -11,8 +11,8 @@ import (
 	"processidea/client/ideafiles"
 	"processidea/gateway/access"
 	"processidea/gateway/hooks"
-	"processidea/rehearsal"
-	"processidea/signing"
+	"processidea/internal/rehearsal"
+	"processidea/store/signing"
 	"processidea/tools/kinds"
 )
 

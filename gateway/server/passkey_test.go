@@ -11,8 +11,8 @@ import (
 	"testing"
 
 	"processidea/gateway/server"
-	"processidea/signing"
-	"processidea/signing/passkey"
+	"processidea/store/signing"
+	"processidea/store/signing/passkey"
 )
 
 // withPasskeys serves a gateway that knows which keys count. list lists a passkey of ann for the pages of an origin.

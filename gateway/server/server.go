@@ -20,7 +20,7 @@ import (
 	"processidea/gateway/intake"
 	"processidea/gateway/mcp"
 	"processidea/internal/safego"
-	"processidea/signing"
+	"processidea/store/signing"
 )
 
 // Options say what a gateway is on, and who may use it.

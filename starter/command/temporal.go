@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"processidea/connect"
-	"processidea/devserver"
+	"processidea/internal/devserver"
 	"processidea/starter/internal/server"
 )
 

@@ -11,8 +11,8 @@ import (
 	"processidea/model/approval/proof"
 	"processidea/model/jsonval"
 	"processidea/model/turn"
-	"processidea/signing"
 	"processidea/store/proofs"
+	"processidea/store/signing"
 )
 
 var at = time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC)

@@ -3,7 +3,7 @@ package httptool
 import (
 	"net/http"
 
-	"processidea/secret"
+	"processidea/internal/secret"
 )
 
 // CheckSecrets refuses a text with a $env: that no name follows, or one of a variable that is not for tools.

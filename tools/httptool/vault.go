@@ -7,7 +7,7 @@ import (
 	"strings"
 	"sync"
 
-	"processidea/secret"
+	"processidea/internal/secret"
 )
 
 // vault hands out the secrets of one request and remembers them, so that they

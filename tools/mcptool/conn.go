@@ -12,10 +12,10 @@ import (
 
 	"processidea/internal/safego"
 	"processidea/internal/safego/safemcp"
+	"processidea/internal/secret"
 	"processidea/model/ideafile"
 	"processidea/model/ideafile/mcppalette"
 	"processidea/model/jsonval"
-	"processidea/secret"
 	"processidea/tools/memory"
 )
 

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"sync"
 
-	"processidea/secret"
+	"processidea/internal/secret"
 )
 
 // tail takes what a command writes on standard error: it logs every line, and keeps the end for the error of a server that

@@ -11,7 +11,7 @@ import (
 	"golang.org/x/sync/semaphore"
 
 	"processidea/activities"
-	"processidea/heap"
+	"processidea/internal/heap"
 	"processidea/llm"
 	"processidea/model/jsonval"
 	"processidea/protocol"

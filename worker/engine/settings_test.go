@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"processidea/notify"
+	"processidea/activities/notify"
 	"processidea/store/blobs"
 	"processidea/tools/mcptool"
 )

@@ -19,7 +19,7 @@ import (
 	"processidea/client"
 	"processidea/client/ideafiles"
 	"processidea/connect"
-	"processidea/devserver/devtest"
+	"processidea/internal/devserver/devtest"
 	"processidea/internal/safego/safegotest"
 	"processidea/protocol"
 	"processidea/store/blobs"

@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"processidea/internal/safego"
-	"processidea/version"
+	"processidea/internal/version"
 )
 
 // The program's exit codes.

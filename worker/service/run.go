@@ -14,9 +14,9 @@ import (
 
 	"processidea/client/ideafiles"
 	"processidea/connect"
-	"processidea/heap"
+	"processidea/internal/heap"
+	"processidea/internal/rehearsal"
 	"processidea/protocol"
-	"processidea/rehearsal"
 	"processidea/store/blobs"
 	"processidea/store/encryption"
 	"processidea/tools/kinds"

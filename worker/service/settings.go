@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"processidea/activities"
-	"processidea/flags"
+	"processidea/internal/flags"
 	"processidea/llm"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"

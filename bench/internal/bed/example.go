@@ -12,8 +12,8 @@ import (
 
 	project "processidea/client"
 	"processidea/client/ideafiles"
+	"processidea/internal/rehearsal"
 	"processidea/model/jsonval"
-	"processidea/rehearsal"
 	"processidea/tools/kinds"
 )
 

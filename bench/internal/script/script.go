@@ -8,7 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"processidea/rehearsal"
+	"processidea/internal/rehearsal"
 )
 
 // Pace is an LLM that speaks in real time: 300 ms to the first token, and 100 tokens a second.

@@ -10,7 +10,7 @@ import (
 	"processidea/bench/internal/bed"
 	"processidea/bench/internal/report"
 	"processidea/bench/internal/script"
-	"processidea/rehearsal"
+	"processidea/internal/rehearsal"
 )
 
 // streamWork measures the time from when the LLM's server has sent the byte that closes a Call to when the tool's server has the

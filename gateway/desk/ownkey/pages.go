@@ -12,7 +12,7 @@ import (
 	"processidea/gateway/access"
 	"processidea/gateway/api"
 	"processidea/gateway/desk/session"
-	"processidea/signing"
+	"processidea/store/signing"
 )
 
 // Pages are those on which people make passkeys, and sign.

@@ -11,8 +11,8 @@ import (
 
 	"processidea/gateway/access"
 	"processidea/model/jsonval"
-	"processidea/signing"
-	"processidea/signing/passkey"
+	"processidea/store/signing"
+	"processidea/store/signing/passkey"
 )
 
 // keyPage shows a person's passkeys, and has one made.

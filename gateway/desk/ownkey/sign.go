@@ -9,7 +9,7 @@ import (
 	"processidea/gateway/api"
 	"processidea/model/approval/proof"
 	"processidea/model/jsonval"
-	"processidea/signing/passkey"
+	"processidea/store/signing/passkey"
 )
 
 // signPage asks a person to sign a decision.

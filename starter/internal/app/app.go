@@ -18,7 +18,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"processidea/client"
-	"processidea/flags"
+	"processidea/internal/flags"
 	"processidea/model/diag"
 	"processidea/model/loop"
 	"processidea/starter/internal/exit"

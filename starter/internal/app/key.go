@@ -4,8 +4,8 @@ import (
 	"os"
 
 	"processidea/client"
-	"processidea/signing"
 	"processidea/starter/internal/exit"
+	"processidea/store/signing"
 )
 
 // SigningKey reads the key with which decisions are signed: the file that was named, else that of PROCESSIDEA_KEY; nil where there is none.

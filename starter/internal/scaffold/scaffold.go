@@ -114,7 +114,7 @@ func modules(texts map[string][]byte, name, checkout string) error {
 		return fmt.Errorf("read the modules of Process Idea: %w", err)
 	}
 	text := strings.Replace(string(mod), "module custom-worker", "module "+module(name), 1)
-	text = strings.Replace(text, "=> ../../devserver", "=> "+quoted(filepath.Join(checkout, "devserver")), 1)
+	text = strings.Replace(text, "=> ../../internal/devserver", "=> "+quoted(filepath.Join(checkout, "internal", "devserver")), 1)
 	text = strings.Replace(text, "processidea => ../..", "processidea => "+quoted(checkout), 1)
 	if _, body, ok := strings.Cut(text, "\nmodule "); ok {
 		text = "// replace says where your checkout of Process Idea is.\nmodule " + body

@@ -15,7 +15,7 @@ import (
 	"processidea/client"
 	"processidea/gateway/access"
 	gateway "processidea/gateway/server"
-	"processidea/signing"
+	"processidea/store/signing"
 )
 
 // gatewayFile keeps the token and the port of the folder's gateway, so that its address stays the same.

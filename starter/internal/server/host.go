@@ -14,7 +14,7 @@ import (
 	"processidea/activities"
 	"processidea/client"
 	"processidea/connect"
-	"processidea/heap"
+	"processidea/internal/heap"
 	"processidea/starter/internal/exit"
 	"processidea/store/blobs"
 	"processidea/tools/httptool"

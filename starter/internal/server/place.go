@@ -15,7 +15,7 @@ import (
 	"processidea/client"
 	"processidea/client/ideafiles"
 	"processidea/connect"
-	"processidea/rehearsal"
+	"processidea/internal/rehearsal"
 	"processidea/starter/internal/exit"
 	"processidea/starter/internal/print"
 	"processidea/tools/kinds"

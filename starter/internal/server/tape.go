@@ -6,7 +6,7 @@ import (
 	"sync"
 
 	"processidea/client/ideafiles"
-	"processidea/rehearsal"
+	"processidea/internal/rehearsal"
 	"processidea/starter/internal/exit"
 )
 

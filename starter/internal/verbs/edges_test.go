@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"processidea/flags"
+	"processidea/internal/flags"
 	"processidea/starter/internal/app"
 )
 

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"processidea/internal/safego"
+	"processidea/internal/version"
 	"processidea/starter/internal/app"
 	"processidea/starter/internal/arguments"
 	"processidea/starter/internal/print"
@@ -20,7 +21,6 @@ import (
 	"processidea/starter/internal/verbs/people"
 	"processidea/starter/internal/verbs/process"
 	"processidea/starter/internal/verbs/setup"
-	"processidea/version"
 	"processidea/worker/engine"
 )
 

@@ -12,7 +12,7 @@ import (
 	"processidea/client"
 	"processidea/client/backtest"
 	"processidea/client/ideafiles"
-	"processidea/flags"
+	"processidea/internal/flags"
 	comparison "processidea/learn/backtest"
 	"processidea/llm"
 	"processidea/model/jsonval"

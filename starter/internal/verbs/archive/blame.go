@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"processidea/client"
-	"processidea/flags"
+	"processidea/internal/flags"
 	"processidea/model/approval"
 	"processidea/model/jsonval"
 	"processidea/starter/internal/app"

@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"processidea/client"
-	"processidea/flags"
+	"processidea/internal/flags"
 	"processidea/starter/internal/app"
 	"processidea/starter/internal/exit"
 	"processidea/starter/internal/print"

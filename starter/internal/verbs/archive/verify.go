@@ -13,13 +13,13 @@ import (
 
 	"processidea/client"
 	"processidea/client/ideafiles"
-	"processidea/signing"
 	"processidea/starter/internal/app"
 	"processidea/starter/internal/exit"
 	"processidea/starter/internal/print"
 	"processidea/starter/internal/server"
 	"processidea/store/chain"
 	"processidea/store/proofs"
+	"processidea/store/signing"
 )
 
 // Verify checks every digest of a chain.

@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"processidea/client"
-	"processidea/flags"
+	"processidea/internal/flags"
 	"processidea/model/approval"
 	"processidea/model/jsonval"
 	"processidea/starter/internal/app"

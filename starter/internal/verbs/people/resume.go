@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"processidea/client"
-	"processidea/flags"
+	"processidea/internal/flags"
 	"processidea/model/jsonval"
 	"processidea/starter/internal/app"
 	"processidea/starter/internal/exit"

@@ -13,10 +13,10 @@ import (
 	"processidea/model/diag"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
-	"processidea/signing"
 	"processidea/starter/internal/app"
 	"processidea/starter/internal/exit"
 	"processidea/starter/internal/print"
+	"processidea/store/signing"
 	"processidea/tools/httptool"
 	"processidea/tools/mcptool"
 )

@@ -9,7 +9,7 @@ import (
 
 	"processidea/client"
 	"processidea/client/ideafiles"
-	"processidea/flags"
+	"processidea/internal/flags"
 	"processidea/model/diag"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"

@@ -7,7 +7,7 @@ import (
 
 	"processidea/client"
 	"processidea/client/ideafiles"
-	"processidea/flags"
+	"processidea/internal/flags"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
 	"processidea/starter/internal/app"

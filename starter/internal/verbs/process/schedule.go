@@ -11,7 +11,7 @@ import (
 	"processidea/client"
 	"processidea/client/ideafiles"
 	"processidea/client/schedules"
-	"processidea/flags"
+	"processidea/internal/flags"
 	"processidea/starter/internal/app"
 	"processidea/starter/internal/exit"
 	"processidea/starter/internal/print"

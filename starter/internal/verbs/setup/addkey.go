@@ -8,9 +8,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"processidea/model/jsonval"
-	"processidea/signing"
 	"processidea/starter/internal/app"
 	"processidea/starter/internal/exit"
+	"processidea/store/signing"
 )
 
 // addKey adds a public key that somebody else has made, such as a passkey, to those that workers trust.

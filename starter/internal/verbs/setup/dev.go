@@ -6,12 +6,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"processidea/signing"
 	"processidea/starter/internal/app"
 	"processidea/starter/internal/exit"
 	"processidea/starter/internal/print"
 	"processidea/starter/internal/server"
 	"processidea/store/encryption"
+	"processidea/store/signing"
 )
 
 // Dev runs an embedded Temporal server, its web UI and a worker until stopped.

@@ -4,9 +4,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"processidea/gateway/server"
-	"processidea/signing"
 	"processidea/starter/internal/app"
 	"processidea/starter/internal/exit"
+	"processidea/store/signing"
 )
 
 // gatewayKey makes the key of a gateway.

@@ -11,10 +11,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"processidea/model/jsonval"
-	"processidea/signing"
 	"processidea/starter/internal/app"
 	"processidea/starter/internal/exit"
 	"processidea/starter/internal/print"
+	"processidea/store/signing"
 )
 
 // personKey makes the key of a person.

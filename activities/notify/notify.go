@@ -1,0 +1,102 @@
+package notify
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"processidea/internal/secret"
+	"processidea/model/approval"
+)
+
+// The variables that say where to. They are the worker's: an Idea file cannot have anything sent anywhere.
+const (
+	URLVariable    = "PROCESSIDEA_NOTIFY_URL"    // where notices are posted
+	SecretVariable = "PROCESSIDEA_NOTIFY_SECRET" // whsec_ and base64: signs them; several with spaces between, while one replaces another
+	FormatVariable = "PROCESSIDEA_NOTIFY_FORMAT" // json, or slack: {"text"} alone
+	LinkVariable   = "PROCESSIDEA_NOTIFY_LINK"   // where people look, with {process} in it
+)
+
+// The formats of a notice.
+const (
+	FormatJSON  = "json"
+	FormatSlack = "slack"
+)
+
+// Sender posts notices to one address.
+type Sender struct {
+	url     string
+	format  string
+	link    string
+	keys    [][]byte
+	client  *http.Client
+	striker *secret.Striker
+	now     func() time.Time
+}
+
+// timeout bounds one attempt.
+const timeout = 10 * time.Second
+
+// FromEnvironment makes the Sender that the variables describe; nil where none is wanted.
+func FromEnvironment(getenv func(string) string) (*Sender, error) {
+	address := strings.TrimSpace(getenv(URLVariable))
+	if address == "" {
+		return nil, nil
+	}
+	u, err := url.Parse(address)
+	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" {
+		return nil, fmt.Errorf("notify: read %s: not an http or https URL", URLVariable) // it may hold a secret
+	}
+	s := &Sender{url: address, format: FormatJSON, link: getenv(LinkVariable), now: time.Now}
+	if format := getenv(FormatVariable); format != "" {
+		s.format = format
+	}
+	if s.format != FormatJSON && s.format != FormatSlack {
+		return nil, fmt.Errorf("notify: read %s: %q is neither %s nor %s", FormatVariable, s.format, FormatJSON, FormatSlack)
+	}
+	s.keys, err = readKeys(getenv(SecretVariable))
+	if err != nil {
+		return nil, err
+	}
+	// Of an address like Slack's the path is the secret.
+	s.striker = secret.NewStriker(map[string]string{URLVariable: address, "path": u.EscapedPath()})
+	s.client = &http.Client{Timeout: timeout, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	return s, nil
+}
+
+// Error is why a notice was not delivered.
+type Error struct {
+	Retry bool // whether another attempt may succeed
+	text  string
+}
+
+// Error reads `notify: post notice: cause`.
+func (e *Error) Error() string { return "notify: post notice: " + e.text }
+
+// Send posts notices once. id is the same on every attempt. Errors are of type *Error.
+func (s *Sender) Send(ctx context.Context, id string, n approval.Notices) error {
+	body := s.body(n)
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, s.url, bytes.NewReader(body))
+	if err != nil {
+		return &Error{text: s.striker.Text(err.Error())}
+	}
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("User-Agent", "processidea")
+	s.sign(r.Header, id, body)
+	answer, err := s.client.Do(r)
+	if err != nil {
+		return &Error{Retry: true, text: s.striker.Text(err.Error())}
+	}
+	defer func() { _ = answer.Body.Close() }()
+	said, _ := io.ReadAll(io.LimitReader(answer.Body, 500))
+	if answer.StatusCode >= 200 && answer.StatusCode < 300 {
+		return nil
+	}
+	retry := answer.StatusCode == 408 || answer.StatusCode == 429 || answer.StatusCode >= 500
+	return &Error{Retry: retry, text: fmt.Sprintf("it answers %d: %s", answer.StatusCode, s.striker.Text(strings.TrimSpace(string(said))))}
+}

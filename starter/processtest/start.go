@@ -1,0 +1,155 @@
+package processtest
+
+import (
+	"bytes"
+	"context"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	sdk "go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/log"
+
+	"processidea/client"
+	"processidea/client/ideafiles"
+	"processidea/connect"
+	"processidea/internal/devserver"
+	"processidea/internal/rehearsal"
+	"processidea/model/loop"
+	"processidea/store/blobs"
+	"processidea/tools"
+	"processidea/tools/kinds"
+	"processidea/worker/engine"
+)
+
+// Start starts the process of an Idea file, or of a folder with idea.json (or .yaml) and, beside it, replies.jsonl and instances.jsonl. All
+// of it is gone when the test is over. What is wrong with the files fails the test.
+func Start(t testing.TB, path string, options ...Option) *Process {
+	t.Helper()
+	s := &settings{fakes: tools.NewRegistry(), variables: map[string]string{}, timeout: time.Minute}
+	for _, o := range options {
+		o(s)
+	}
+	p := &Process{t: t, timeout: s.timeout}
+	parts := engine.Parts{Getenv: s.getenv, Asked: p.noteRequest, Limits: engine.Alone, StopTimeout: time.Second}.With(s.own)
+	parts.Tools.Replace(s.fakes)
+	parts.Tools.Watch(p.noteCall)
+	d, err := s.load(t, path, ideafiles.Tools{
+		Known: kinds.Knowing(parts.Tools, parts.Runners), Replies: rehearsal.Check,
+	})
+	if err != nil {
+		t.Fatalf("processtest: %v", err)
+	}
+	p.delegates = delegatesOf(d)
+	c := serve(t, parts)
+	o := client.StartOptions{ID: d.Source.Name(), Idea: d.Idea, Replies: d.Replies, Delegates: d.Delegates}
+	for _, change := range s.start {
+		change(&o)
+	}
+	p.Process, err = c.Start(t.Context(), o)
+	if err != nil {
+		t.Fatalf("processtest: %v", err)
+	}
+	p.client = c
+	p.followEnd()
+	return p
+}
+
+// Run starts a process and waits for its end.
+func Run(t testing.TB, path string, options ...Option) loop.Result {
+	t.Helper()
+	return Start(t, path, options...).Result()
+}
+
+// getenv is the worker's environment: of the program's own, what Process Idea reads is left out.
+func (s *settings) getenv(name string) string {
+	if v, ok := s.variables[name]; ok || strings.HasPrefix(name, "PROCESSIDEA_") || strings.HasPrefix(name, "OPENAI_") {
+		return v
+	}
+	return os.Getenv(name)
+}
+
+// serve runs a server and a worker until the test is over.
+func serve(t testing.TB, parts engine.Parts) *client.Client {
+	t.Helper()
+	dir := t.TempDir()
+	server, err := devserver.Start(t.Context(), devserver.Options{Dir: dir, UIPort: -1, SearchAttributes: connect.SearchAttributes})
+	if err != nil {
+		t.Fatalf("processtest: %v", err)
+	}
+	t.Cleanup(server.Stop)
+	store, err := blobs.Open(t.Context(), filepath.Join(dir, "store"))
+	if err != nil {
+		t.Fatalf("processtest: %v", err)
+	}
+	t.Cleanup(func() { _ = store.Close() })
+	logger := &complaints{}
+	t.Cleanup(func() {
+		if text := logger.String(); t.Failed() && text != "" {
+			t.Logf("the worker said:\n%s", text)
+		}
+	})
+	parts.Log = slog.New(slog.NewTextHandler(logger, &slog.HandlerOptions{Level: slog.LevelWarn}))
+	temporal, err := sdk.DialContext(t.Context(), connect.ClientOptions(sdk.Options{
+		HostPort: server.Address(), Namespace: server.Namespace(), Logger: log.NewStructuredLogger(parts.Log),
+	}, store))
+	if err != nil {
+		t.Fatalf("processtest: %v", err)
+	}
+	t.Cleanup(temporal.Close)
+	parts.Store = store
+	w, err := engine.NewWorker(temporal, parts)
+	if err == nil {
+		err = w.Start()
+	}
+	if err != nil {
+		t.Fatalf("processtest: %v", err)
+	}
+	t.Cleanup(w.Stop)
+	return client.New(temporal, server.Namespace(), store)
+}
+
+// complaints keeps what the worker warns of.
+type complaints struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (c *complaints) Write(line []byte) (int, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.text.Write(line)
+}
+
+func (c *complaints) String() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.text.String()
+}
+
+// delegatesOf are the names of the Tools that run processes.
+func delegatesOf(d *ideafiles.Definition) map[string]bool {
+	names := map[string]bool{}
+	add := func(idea map[string]any) {
+		for name, v := range toolsOf(idea) {
+			if tool, _ := v.(map[string]any); tool["_delegate"] != nil {
+				names[name] = true
+			}
+		}
+	}
+	add(d.Idea)
+	for _, file := range d.Delegates {
+		idea, _ := file.(map[string]any)
+		add(idea)
+	}
+	return names
+}
+
+// context is for what may take as long as the test.
+func (p *Process) context() (context.Context, context.CancelFunc) {
+	return context.WithTimeout(p.t.Context(), p.timeout)
+}

@@ -1,0 +1,89 @@
+package signing
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/go-jose/go-jose/v4"
+
+	"processidea/model/approval/policy"
+	"processidea/model/approval/proof"
+	"processidea/model/jsonval"
+	"processidea/store/signing/passkey"
+)
+
+// readPasskey reads where a passkey is used, of a key that is one.
+func (k *Key) readPasskey(m map[string]any) (err error) {
+	if m["passkey"] == nil {
+		return nil
+	}
+	if len(k.People) != 1 || k.People[0] == anybody || slices.Contains(k.Groups, anybody) {
+		return errors.New("a passkey speaks for one person: name that one, and the groups one by one")
+	}
+	k.Passkey, err = passkey.ReadUse(m["passkey"])
+	return err
+}
+
+// openAssertion is open of a proof that a passkey signed.
+func (k *Key) openAssertion(h header) (payload []byte, err error) {
+	switch {
+	case k.Passkey == nil:
+		return nil, fmt.Errorf("the proof says that a passkey signed it, and the key %s is none", k.ID)
+	case string(h.parts[0]) != string(passkey.Header(h.algorithm, h.keyID)):
+		return nil, fmt.Errorf("the key %s is a passkey, and the header of the proof is not written as that of one", k.ID)
+	}
+	if err := k.Passkey.Verify(k.public, h.parts[1], h.parts[2]); err != nil {
+		return nil, fmt.Errorf("the passkey %s: %w", k.ID, err)
+	}
+	return h.parts[1], nil
+}
+
+// Algorithm is the one with which the key signs, as JWS names it.
+func (k *Key) Algorithm() string { return string(k.algorithm) }
+
+// Passkeys lists those of a person that count at a time, as they were listed.
+func (k *Keys) Passkeys(person string, at time.Time) (list []*Key) {
+	if k == nil {
+		return nil
+	}
+	for _, key := range k.list {
+		if key.Passkey != nil && policy.SameName(key.People[0], person) && (key.Withdrawn.IsZero() || at.Before(key.Withdrawn)) {
+			list = append(list, key)
+		}
+	}
+	return list
+}
+
+// OwnClaims are Claims as a key of one person makes them: of that person, and of all the groups that it may tell of.
+func (k *Key) OwnClaims(c proof.Claims) proof.Claims {
+	c.Issuer, c.Subject, c.Name, c.Groups = k.Issuer, k.People[0], k.Name, k.Groups
+	return c
+}
+
+// PasskeyEntry gives the entry of a JWKS for a passkey, on one line. The person is its issuer.
+func PasskeyEntry(made passkey.Made, use *passkey.Use, person string, groups []string) ([]byte, error) {
+	k := &Key{}
+	jwk := jose.JSONWebKey{Key: made.Public, KeyID: made.ID, Use: "sig"}
+	if err := k.setPublic(jwk); err != nil {
+		return nil, fmt.Errorf("signing: list a passkey: %w", err)
+	}
+	jwk.Algorithm = k.Algorithm()
+	data, err := jwk.MarshalJSON()
+	if err != nil {
+		return nil, fmt.Errorf("signing: list a passkey: %w", err)
+	}
+	m, err := jsonval.DecodeObject(data)
+	if err != nil {
+		return nil, fmt.Errorf("signing: list a passkey: %w", err)
+	}
+	m["iss"], m["people"], m["passkey"] = person, []any{person}, jsonval.ToJSONValue(use)
+	if len(groups) > 0 {
+		m["groups"] = jsonval.ToJSONValue(groups)
+	}
+	if _, err := readKey(m); err != nil {
+		return nil, fmt.Errorf("signing: list a passkey: %w", err)
+	}
+	return jsonval.Encode(m), nil
+}

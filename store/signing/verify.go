@@ -1,0 +1,128 @@
+package signing
+
+import (
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/go-jose/go-jose/v4"
+
+	"processidea/model/approval/proof"
+	"processidea/model/jsonval"
+	"processidea/store/signing/passkey"
+)
+
+// algorithms are those that count. None of them works with a secret that who checks has too.
+var algorithms = []jose.SignatureAlgorithm{jose.EdDSA, jose.ES256, jose.RS256}
+
+// Verify checks a proof: that its form and its signature are right, and that the key may speak for the person and the groups that it names. What it is
+// for, and when, is in the Finding's Claims, and for the caller to compare.
+func (k *Keys) Verify(jws string) proof.Finding {
+	f, err := k.verify(jws)
+	if err != nil {
+		f.Refused = err.Error()
+	}
+	return f
+}
+
+func (k *Keys) verify(jws string) (f proof.Finding, err error) {
+	h, err := readHeader(jws)
+	if err != nil {
+		return f, err
+	}
+	key := k.Find(h.keyID)
+	if key == nil {
+		return f, unknownKey(h.keyID)
+	}
+	if h.algorithm != string(key.algorithm) {
+		return f, fmt.Errorf("the proof says alg %s, and the key %s is one for %s", h.algorithm, key.ID, key.algorithm)
+	}
+	payload, err := key.open(jws, h)
+	if err != nil {
+		return f, err
+	}
+	f.Key, f.Withdrawn = key.Thumbprint, key.Withdrawn
+	if f.Claims, err = proof.ReadClaims(payload); err != nil {
+		return f, err
+	}
+	if why := key.whyNotFor(f.Claims); why != "" {
+		return f, errors.New(why)
+	}
+	return f, nil
+}
+
+// open checks the signature of a proof and gives its payload.
+func (k *Key) open(jws string, h header) (payload []byte, err error) {
+	if k.Passkey != nil || h.kind == passkey.Type {
+		return k.openAssertion(h)
+	}
+	signed, err := jose.ParseSignedCompact(jws, []jose.SignatureAlgorithm{k.algorithm})
+	if err != nil {
+		return nil, errors.New("the proof is no compact JWS")
+	}
+	if payload, err = signed.Verify(k.public); err != nil {
+		return nil, fmt.Errorf("the signature is not one of the key %s over what the proof says", k.ID)
+	}
+	return payload, nil
+}
+
+// unknownKey is the error for a key that is not among those that are trusted.
+type unknownKey string
+
+func (id unknownKey) Error() string {
+	return fmt.Sprintf("the key %s is not among those that may speak for people here", jsonval.Clip(string(id), 80))
+}
+
+type header struct {
+	algorithm, keyID, kind string
+	parts                  [3][]byte // of the proof, decoded
+}
+
+// readHeader reads the protected header, which has alg, kid and perhaps typ, and nothing else: no key, no certificate, and no address of either.
+//
+// The three parts must be base64url as it is written: what can be spelled in two ways would be two proofs.
+func readHeader(jws string) (h header, err error) {
+	parts := strings.Split(jws, ".")
+	if len(parts) != 3 || len(jws) > proof.MaxLength {
+		return h, fmt.Errorf("the proof is no compact JWS of at most %d bytes", proof.MaxLength)
+	}
+	for n, p := range parts {
+		if h.parts[n], err = base64.RawURLEncoding.Strict().DecodeString(p); err != nil || strings.ContainsAny(p, "\r\n") {
+			return h, errors.New("the proof is no compact JWS: it is not base64url")
+		}
+	}
+	m, err := jsonval.DecodeObject(h.parts[0])
+	if err != nil {
+		return h, errors.New("the header of the proof is no JSON object")
+	}
+	for _, k := range jsonval.SortedKeys(m) {
+		switch k {
+		case "alg", "kid", "typ":
+			if _, ok := m[k].(string); !ok {
+				return h, fmt.Errorf("%q in the header of the proof is no text", k)
+			}
+		default:
+			return h, fmt.Errorf("the header of the proof has %q: it has alg, kid and typ alone, and brings no key along", jsonval.Clip(k, 80))
+		}
+	}
+	h.algorithm, _ = m["alg"].(string)
+	h.keyID, _ = m["kid"].(string)
+	h.kind, _ = m["typ"].(string)
+	if !isAlgorithm(h.algorithm) {
+		return h, fmt.Errorf("the proof says alg %q; want EdDSA, ES256 or RS256", jsonval.Clip(h.algorithm, 40))
+	}
+	if h.keyID == "" {
+		return h, errors.New(`the header of the proof does not say "kid", which key signed it`)
+	}
+	return h, nil
+}
+
+func isAlgorithm(name string) bool {
+	for _, a := range algorithms {
+		if string(a) == name {
+			return true
+		}
+	}
+	return false
+}
