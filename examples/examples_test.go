@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"testing"
 
+	"processidea/client/ideafiles"
 	"processidea/examples/texttools"
 	"processidea/internal/rehearsal"
 	"processidea/model/check"
@@ -54,12 +55,29 @@ func source(t *testing.T, name string, replace ...string) map[string]any {
 		t.Fatal(err)
 	}
 	context, _ := idea["context"].([]any)
+	context = append(context, table(t, name, idea)...)
 	for n, row := range rows(t, name) {
 		row["_instance"] = token(n)
 		context = append(context, row)
 	}
 	idea["context"] = context
 	return idea
+}
+
+// table reads an example's instances where they are a table.
+func table(t *testing.T, name string, source map[string]any) []any {
+	t.Helper()
+	file := filepath.Join(name, "instances.csv")
+	data, err := os.ReadFile(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	idea, _ := ideafile.ReadIdea(source)
+	messages, problems := ideafiles.ReadRows(file, data, idea)
+	if err != nil || len(problems) > 0 {
+		t.Fatal(err, problems)
+	}
+	return messages
 }
 
 // rows reads an example's instances; most have none beside their Idea.

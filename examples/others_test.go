@@ -2,29 +2,60 @@ package examples_test
 
 import (
 	"fmt"
+	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
 
 	"processidea/examples/diamond/shop"
+	"processidea/examples/invoices/books"
+	"processidea/model/approval"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
 	"processidea/model/loop"
 	"processidea/model/turn"
 )
 
-// begin starts any example in memory, the diamond with its tool server.
+// servers are what the HTTP Tools of examples call, with the address that the example names.
+var servers = map[string]struct {
+	address string
+	handler func() http.Handler
+}{
+	"diamond":  {"127.0.0.1:8765", shop.Handler},
+	"invoices": {"127.0.0.1:8767", func() http.Handler { return &books.Books{} }},
+}
+
+// begin starts any example in memory, with its server where it has one.
 func begin(t *testing.T, name string) *play {
 	t.Helper()
-	if name != "diamond" {
+	of, has := servers[name]
+	if !has {
 		idea, replies := parsed(t, name)
 		return start(t, idea, replies, "")
 	}
-	server := httptest.NewServer(shop.Handler())
+	server := httptest.NewServer(of.handler())
 	t.Cleanup(server.Close)
 	host := strings.TrimPrefix(server.URL, "http://")
-	idea, replies := parsed(t, name, "127.0.0.1:8765", host)
+	idea, replies := parsed(t, name, of.address, host)
 	return start(t, idea, replies, host)
+}
+
+func TestInvoicesAreChasedAndLargeLettersAreAskedAbout(t *testing.T) {
+	p := beginAny(t, "invoices")
+	approve, asked := p.person, []string{}
+	p.person = func(what approval.Pending) approval.Decision {
+		asked = append(asked, what.CallID)
+		return approve(what)
+	}
+	r := p.through()
+	if r.Status != loop.StatusCompleted || r.Requests != 2 || r.Calls != (turn.CallCounts{Done: 19}) || len(asked) != 3 {
+		t.Errorf("%s after %d requests, calls %+v, asked about %v", r.Status, r.Requests, r.Calls, asked)
+	}
+	for token, want := range map[string]bool{"①": true, "③": false, "⑤": false, "⑧": true} {
+		if _, sent := jsonval.ValueAt(r.Instances[token].State, jsonval.Path{"sent"}); sent != want {
+			t.Errorf("%s is now %s", token, jsonval.Encode(r.Instances[token].State))
+		}
+	}
 }
 
 // states is what every instance of a result holds, in canonical bytes. How many Calls failed depends on what was lost.

@@ -20,6 +20,7 @@ var requestsOf = map[string]struct{ requests, inVain int }{
 	"diamond":             {requests: 2}, // the output, which says which carrier it was
 	"employees":           {requests: 1}, // its reply says that nothing is left
 	"hardened-moderation": {requests: 0},
+	"invoices":            {requests: 2}, // who gets a letter depends on what was looked up
 	"latent":              {requests: 3},
 	"mcp":                 {requests: 3},
 	"moderation":          {requests: 1},

@@ -1,0 +1,73 @@
+// Package books is the bookkeeping that the Tools of the example invoices call: invoices, and the letters that go out.
+package books
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+)
+
+// overdue are the days by which open invoices are overdue. One that is not here is paid.
+var overdue = map[string]int{
+	"2026-101": 31, "2026-102": 45, "2026-104": 20, "2026-105": 9, "2026-107": 60, "2026-108": 15, "2026-109": 90, "2026-111": 3, "2026-112": 28,
+}
+
+const first, last = "2026-101", "2026-112"
+
+// Books keeps what was sent. Its zero value is ready.
+type Books struct {
+	mu      sync.Mutex
+	letters map[string]string // by the key of the Call: one that is sent again is the same letter
+}
+
+// Letters is how many letters went out.
+func (b *Books) Letters() int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return len(b.letters)
+}
+
+// ServeHTTP answers GET /invoices/NUMBER and POST /letters.
+func (b *Books) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /invoices/{number}", func(w http.ResponseWriter, r *http.Request) {
+		number := r.PathValue("number")
+		if len(number) != len(first) || number < first || number > last {
+			http.Error(w, fmt.Sprintf("there is no invoice %q", number), http.StatusNotFound)
+			return
+		}
+		days, open := overdue[number]
+		answer(w, map[string]any{"open": open, "daysOverdue": days, "contact": "accounts+" + strings.TrimPrefix(number, "2026-") + "@customer.example"})
+	})
+	mux.HandleFunc("POST /letters", b.send)
+	mux.ServeHTTP(w, r)
+}
+
+// send takes a letter. The key of a Call is the same on every attempt, so that nobody gets a letter twice.
+func (b *Books) send(w http.ResponseWriter, r *http.Request) {
+	var letter struct {
+		Invoice, Customer, To string
+		Amount                json.Number
+	}
+	if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, 1<<16)).Decode(&letter); err != nil || letter.To == "" {
+		http.Error(w, "want {invoice, customer, amount, to}", http.StatusUnprocessableEntity)
+		return
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	key := r.Header.Get("Idempotency-Key")
+	if b.letters == nil {
+		b.letters = map[string]string{}
+	}
+	if b.letters[key] == "" {
+		b.letters[key] = fmt.Sprintf("L-%s", letter.Invoice)
+	}
+	answer(w, map[string]any{"letter": b.letters[key]})
+}
+
+func answer(w http.ResponseWriter, v any) {
+	w.Header().Set("Content-Type", "application/json")
+	_ = json.NewEncoder(w).Encode(v)
+}
