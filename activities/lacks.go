@@ -22,6 +22,9 @@ func (a *Activities) lacks(ideas ...*ideafile.Idea) []string {
 			continue
 		}
 		for _, t := range idea.Tools {
+			if _, isObject := t.RawActivity.(map[string]any); !isObject {
+				continue // a Go function, or the LLM's own
+			}
 			binding, err := t.BindToRunner(nil)
 			if err != nil {
 				continue

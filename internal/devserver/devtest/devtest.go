@@ -93,7 +93,7 @@ func Run(o Options) (*Server, error) {
 	}
 	// Whether files have changed since the last commit would be built in, and have it linked again and again.
 	// It lives as long as its standard input, which no context ends.
-	cmd := exec.Command("go", "run", "-buildvcs=false", "./devserver/devtest/temporal", string(options)) //nolint:noctx // see above
+	cmd := exec.Command("go", "run", "-buildvcs=false", "./internal/devserver/devtest/temporal", string(options)) //nolint:noctx // see above
 	cmd.Dir, cmd.Stderr = root, os.Stderr
 	// The pipe closes with this process, however it ends.
 	in, err := cmd.StdinPipe()
@@ -125,7 +125,7 @@ func dependOnServer() (root string, err error) {
 	if root, err = moduleRoot(); err != nil {
 		return "", err
 	}
-	for _, at := range []string{"go.mod", "devserver", "heap"} {
+	for _, at := range []string{"go.mod", "internal/devserver", "internal/heap"} {
 		err = errors.Join(err, filepath.WalkDir(filepath.Join(root, at),
 			func(path string, d fs.DirEntry, err error) error {
 				if err == nil && !d.IsDir() {
