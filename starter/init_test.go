@@ -1,11 +1,17 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"processidea/client/ideafiles"
@@ -44,6 +50,68 @@ func TestInitWritesAProcessThatRuns(t *testing.T) {
 	r := d.do("run", "desk", "--id", "first", "--json").is(exit.Done).result()
 	if state := jsonval.AsObject(r.Instances[""].State); state["mood"] != "negative" || jsonval.AsObject(state["answer"])["noted"] == nil {
 		t.Errorf("%v", state)
+	}
+}
+
+// A table of one's own becomes a process whose Tools are servers'.
+func TestInitMakesABeginningOfATable(t *testing.T) {
+	var bodies sync.Map
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		bodies.Store(r.URL.String()+" "+string(body), true)
+		fmt.Fprint(w, `{"ok": true}`)
+	}))
+	defer server.Close()
+	host := strings.TrimPrefix(server.URL, "http://")
+	d := newDesk(t, map[string]string{
+		"rows.csv":  "Order No.;name;amount;paid\n0012;Ada;9007199254740993;\n0013;Bo;2.50;true\n\n",
+		"latin.csv": "name\nM\xfcller\n",
+		"rows.txt":  "name\nAda\n",
+	})
+	d.set("PROCESSIDEA_HTTP_ALLOW=" + host)
+	d.do("init", "chase", "--csv", "rows.csv").is(exit.Usage).complains("say --http too")
+	d.do("init", "chase", "--http", "--csv", "none.csv").is(exit.Usage).complains("none.csv")
+	d.do("init", "chase", "--http", "--csv", "latin.csv").is(exit.Usage).complains("latin.csv:2", "UTF-8")
+	d.do("init", "chase", "--http", "--csv", "rows.txt").is(exit.Usage).complains("ends with .csv")
+	d.do("init", "chase", "--http", "--checkout", ".").is(exit.Usage).complains("exclude each other")
+	d.do("init", "made", "--http").is(exit.Done)
+	for _, name := range []string{"made", "chase"} {
+		if name == "chase" {
+			d.do("init", name, "--http", "--csv", "rows.csv").is(exit.Done)
+		}
+		file := filepath.Join(d.dir, name, "idea.json")
+		soundBySchema(t, file)
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text = bytes.ReplaceAll(text, []byte("127.0.0.1:8080"), []byte(host))
+		if err := os.WriteFile(file, text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if e := d.do("check", name).is(exit.Done); strings.Contains(e.out+e.err, "warning") {
+			t.Error(e.out, e.err)
+		}
+	}
+	d.dev()
+	d.do("run", "chase", "--id", "first", "--detach").is(exit.Done)
+	var waiting []protocol.Approval
+	d.eventually("two are waited for", func() bool {
+		d.do("approvals", "first", "--json").json(&waiting)
+		return len(waiting) == 2
+	})
+	for _, a := range waiting {
+		d.do("approve", "first", a.CallID, "--by", "ann").is(exit.Done)
+	}
+	d.do("run", "chase", "--id", "first", "--json").is(exit.Done)
+	for _, want := range []string{
+		"/lookUp?Order%20No.=0012 ", `/act {"Order No.":"0012","amount":9007199254740993,"name":"Ada","paid":null}`,
+		`/act {"Order No.":"0013","amount":2.50,"name":"Bo","paid":true}`,
+	} {
+		if _, ok := bodies.Load(want); !ok {
+			bodies.Range(func(k, _ any) bool { t.Log(k); return true })
+			t.Errorf("the server was not asked %q", want)
+		}
 	}
 }
 

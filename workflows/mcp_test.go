@@ -107,7 +107,7 @@ func TestALargePaletteOfAnMCPServerLiesInTheStore(t *testing.T) {
 	text := strings.Repeat("Adds two numbers. ", 5_000)
 	for name, large := range map[string]struct{ server, file string }{
 		"what the server offers": {server: text},
-		"what the file has":      {server: "Adds two numbers.", file: `, "other": {"description": "` + text + `", "_activity": {"http": {"url": "http://127.0.0.1:9/"}}}`},
+		"what the file has":      {server: "Adds two numbers.", file: `, "other": {"description": "` + text + `", "_activity": "shout"}`},
 	} {
 		t.Run(strings.ReplaceAll(name, " ", "-"), func(t *testing.T) {
 			t.Parallel()

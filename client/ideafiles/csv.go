@@ -2,6 +2,7 @@ package ideafiles
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/csv"
 	"errors"
 	"fmt"
@@ -17,48 +18,84 @@ import (
 	"processidea/model/jsonval"
 )
 
+// Column is one of a table.
+type Column struct {
+	Name   string
+	Type   string // of all its values, as JSON Schema says it
+	Filled bool   // no row leaves it empty
+}
+
+// Columns reads the columns of a CSV, in their order, as far as they are inputs; and everything that is wrong with it.
+func Columns(path string, data []byte) (list []Column, ps diag.Problems) {
+	if _, ps = ReadRows(path, data, &ideafile.Idea{}); len(ps.Errors()) > 0 {
+		return nil, ps.Errors()
+	}
+	text, _ := utf8Text(path, data)
+	untyped := untypedColumns{}
+	rows, header, _ := readTable(path, text, &ideafile.Idea{}, untyped)
+	for _, name := range header {
+		if name == "type" || name == "_instance" {
+			continue
+		}
+		c := Column{Name: name, Type: cmp.Or(untyped[ideafile.TypeInput][name], "string"), Filled: true}
+		for _, r := range rows {
+			c.Filled = c.Filled && r.fields[name] != ""
+		}
+		list = append(list, c)
+	}
+	return list, nil
+}
+
 // readCSV reads rows under a header. A field is a text unless its column has another type in the schema of the row's
 // message, which is the input where the row has no type.
-func readCSV(file string, data []byte, idea *ideafile.Idea) (rows []row, ps diag.Problems) {
+func readCSV(file string, data []byte, idea *ideafile.Idea) ([]row, diag.Problems) {
+	untyped := untypedColumns{}
+	rows, _, ps := readTable(file, data, idea, untyped)
+	ps.Append(untyped.warnings(file)...)
+	return rows, ps
+}
+
+// readTable reads the rows and the header, and looks at the columns to which the Idea gives no type.
+func readTable(
+	file string, data []byte, idea *ideafile.Idea, untyped untypedColumns,
+) (rows []row, header []string, ps diag.Problems) {
 	separator, lines, skipped, err := separatorOf(data)
 	if err != nil {
-		return nil, diag.Problems{{JSONPath: file + ":1", Message: err.Error()}}
+		return nil, nil, diag.Problems{{JSONPath: file + ":1", Message: err.Error()}}
 	}
 	r := csv.NewReader(bytes.NewReader(lines))
 	r.Comma = separator
-	header, err := r.Read()
+	header, err = r.Read()
 	if err == nil {
 		err = checkHeader(header)
 	}
 	if errors.Is(err, io.EOF) {
-		return nil, nil
+		return nil, nil, nil
 	}
 	if err != nil {
-		return nil, diag.Problems{csvProblem(file, skipped, err)}
+		return nil, nil, diag.Problems{csvProblem(file, skipped, err)}
 	}
 	shared := ideafile.InstanceViewOf(idea.Context, "")
 	if missing := missingColumns(header, shared); missing != "" {
-		return nil, diag.Problems{{JSONPath: fmt.Sprintf("%s:%d", file, skipped+1), Message: missing}}
+		return nil, nil, diag.Problems{{JSONPath: fmt.Sprintf("%s:%d", file, skipped+1), Message: missing}}
 	}
 	schemas := shared.SchemaByKind
 	empty := 0
-	untyped := untypedColumns{}
 	r.ReuseRecord = true // the texts of its cells are their own
 	for left := jsonval.MaxParts(len(data)); ; {
 		cells, err := r.Read()
 		if left -= jsonval.ObjectParts + len(cells); left < 0 && err == nil {
-			return nil, diag.Problems{{JSONPath: file, Message: jsonval.TooManyParts(len(data)).Error()}}
+			return nil, nil, diag.Problems{{JSONPath: file, Message: jsonval.TooManyParts(len(data)).Error()}}
 		}
 		if errors.Is(err, io.EOF) {
-			ps.Append(untyped.warnings(file)...)
 			if empty > 0 {
 				ps.Warn(file, "%d rows without a single value are left out", empty)
 			}
-			return rows, ps
+			return rows, header, ps
 		}
 		if err != nil {
 			ps.Append(csvProblem(file, skipped, err))
-			return rows, ps
+			return rows, header, ps
 		}
 		if isEmptyRow(cells) {
 			empty++

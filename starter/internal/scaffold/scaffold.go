@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"regexp"
 	"runtime"
@@ -26,22 +27,37 @@ type Options struct {
 	Folder   string // is made; if it is there, it is empty
 	Program  string // the command, as its user calls it
 	Checkout string // a checkout of Process Idea, for the Go program; empty: there is no Go in it
+	HTTP     bool   // its Tools are servers' and its instances a table's; there is no Go in it
+	Table    string // a file with the instances, for HTTP; empty: three that are made up
 }
 
 // File is one that was written, by its name in the folder.
 type File struct{ Name, About string }
 
-// abouts are the files, in the order in which one looks at them. Those of Go need a checkout.
-var abouts = []struct {
-	File
-	template string
-	needsGo  bool
-}{
-	{File{"README.md", "how to go on"}, "README.md.tmpl", false},
-	{File{"idea.json", "the process: its Tools, what is known, what State must hold at the end"}, "idea.json.tmpl", false},
-	{File{"replies.jsonl", "what a scripted LLM answers, as long as you have configured none"}, "replies.jsonl.tmpl", false},
-	{File{"main.go", "a Tool of your own in a program that is all of starter and worker"}, "main.go.tmpl", true},
-	{File{"main_test.go", "what must hold, tested on the real engine"}, "main_test.go.tmpl", true},
+// abouts are the files, in the order in which one looks at them.
+func (o Options) abouts() []File {
+	list := []File{
+		{"README.md", "how to go on"},
+		{"idea.json", "the process: its Tools, what is known, what State must hold at the end"},
+		{"replies.jsonl", "what a scripted LLM answers, as long as you have configured none"},
+	}
+	switch {
+	case o.HTTP:
+		list = append(list, File{tableName, "the instances, a row each"})
+	case o.Checkout != "":
+		list = append(list,
+			File{"main.go", "a Tool of your own in a program that is all of starter and worker"},
+			File{"main_test.go", "what must hold, tested on the real engine"})
+	}
+	return list
+}
+
+// templateOf is the template of a file.
+func (o Options) templateOf(file string) string {
+	if o.HTTP {
+		return "http/" + file + ".tmpl"
+	}
+	return file + ".tmpl"
 }
 
 var fitName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]{0,39}$`)
@@ -62,16 +78,22 @@ func Write(o Options) ([]File, error) {
 			return nil, err
 		}
 	}
-	var written []File
 	with := about(o, name)
-	for _, a := range abouts {
-		if a.needsGo && o.Checkout == "" {
-			continue
-		}
-		if texts[a.Name], err = fill(a.template, with); err != nil {
+	written := o.abouts()
+	if o.HTTP {
+		t, err := o.readTable()
+		if err != nil {
 			return nil, err
 		}
-		written = append(written, a.File)
+		texts[tableName], with["Table"] = t.data, t
+	}
+	for _, f := range written {
+		if texts[f.Name] != nil {
+			continue
+		}
+		if texts[f.Name], err = fill(o.templateOf(f.Name), with); err != nil {
+			return nil, err
+		}
 	}
 	if texts[".gitignore"], err = fill("gitignore.tmpl", with); err != nil {
 		return nil, err
@@ -93,7 +115,7 @@ func about(o Options, name string) map[string]any {
 func module(name string) string { return "example.com/" + strings.ToLower(name) }
 
 func fill(name string, with any) ([]byte, error) {
-	t, err := template.New(name).ParseFS(files, "files/"+name)
+	t, err := template.New(path.Base(name)).ParseFS(files, "files/"+name)
 	if err != nil {
 		return nil, err
 	}

@@ -15,8 +15,8 @@ import (
 
 // Init writes a first process of one's own.
 func Init(a *app.App) *cobra.Command {
-	var checkout string
-	var withoutGo bool
+	var checkout, table string
+	var withoutGo, http bool
 	c := &cobra.Command{
 		Use:   "init NAME",
 		Short: "Write a first process of your own: an Idea file, a Tool in Go, a test",
@@ -26,12 +26,20 @@ one of its Calls.
 
 Where there are a go command and the checkout of Process Idea that this program was
 built from, it is a Go program too: with a Tool of its own, and with a test that plays
-the process on the real engine. Nothing is fetched.`,
-		Example: "  starter init desk\n  starter init desk --without-go",
+the process on the real engine. Nothing is fetched.
+
+With --http its Tools are servers', and its instances the rows of a table: of yours with
+--csv, whose columns become the parameters of the Tools.`,
+		Example: "  starter init desk\n  starter init desk --without-go\n  starter init invoices --http --csv rows.csv",
 		RunE: func(_ *cobra.Command, args []string) error {
-			o := scaffold.Options{Folder: args[0], Program: print.Program}
+			o := scaffold.Options{Folder: args[0], Program: print.Program, HTTP: http, Table: table}
 			var err error
 			switch {
+			case table != "" && !http:
+				return exit.Usagef("init: --csv makes a beginning with HTTP Tools: say --http too")
+			case http && checkout != "":
+				return exit.Usagef("init: --http and --checkout exclude each other")
+			case http:
 			case withoutGo && checkout != "":
 				return exit.Usagef("init: --without-go and --checkout exclude each other")
 			case withoutGo:
@@ -55,6 +63,8 @@ the process on the real engine. Nothing is fetched.`,
 		},
 	}
 	c.Flags().BoolVar(&withoutGo, "without-go", false, "no Go program, whatever is there")
+	c.Flags().BoolVar(&http, "http", false, "Tools over HTTP and a table of instances, without a Go program")
+	c.Flags().StringVar(&table, "csv", "", "`file` with the instances, for --http (default three that are made up)")
 	c.Flags().StringVar(&checkout, "checkout", "", "`folder` of a checkout of Process Idea for the Go program (default the one that this program was built from)")
 	return c
 }

@@ -1,0 +1,106 @@
+package scaffold
+
+import (
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"processidea/client/ideafiles"
+	"processidea/model/jsonval"
+)
+
+// tableName is the name of the table in the folder, where "run" finds it.
+const tableName = "instances.csv"
+
+const madeUp = "number;name;amount\n1001;Ada GmbH;240.00\n1002;Bello & Söhne;1180.50\n1003;Çelik Ltd.;89.90\n"
+
+// table is what a beginning is made of: the instances as they are given, and their columns.
+type table struct {
+	data    []byte
+	columns []ideafiles.Column
+}
+
+// readTable reads the instances as "run" will.
+func (o Options) readTable() (t table, err error) {
+	name := tableName
+	t.data = []byte(madeUp)
+	if o.Table != "" {
+		name = filepath.Base(o.Table)
+		if !strings.EqualFold(filepath.Ext(name), ".csv") {
+			return t, fmt.Errorf("read table %s: want a file whose name ends with .csv", o.Table)
+		}
+		if t.data, err = ideafiles.ReadFile(o.Table); err != nil {
+			return t, err
+		}
+	}
+	columns, problems := ideafiles.Columns(name, t.data)
+	if len(problems) > 0 {
+		return t, fmt.Errorf("read table %s:\n%w", o.Table, problems)
+	}
+	for _, c := range columns {
+		if !strings.HasPrefix(c.Name, "_") { // which no parameter of a Tool may
+			t.columns = append(t.columns, c)
+		}
+	}
+	if len(t.columns) == 0 {
+		return t, fmt.Errorf("read table %s: it has no column whose name begins without an underscore", o.Table)
+	}
+	return t, nil
+}
+
+// The texts below are JSON, for the templates. The first column says which row it is, and is a text.
+
+// Key is the first column, as a member of an object's properties.
+func (t table) Key() string { return members(t.columns[:1], property) }
+
+// KeyName is the name of the first column.
+func (t table) KeyName() string { return quote(t.columns[0].Name) }
+
+// Properties are those of all columns.
+func (t table) Properties() string { return members(t.columns, property) }
+
+// Required are the names of the columns that no row leaves empty.
+func (t table) Required() string {
+	var names []string
+	for _, c := range t.columns {
+		if c.Filled {
+			names = append(names, quote(c.Name))
+		}
+	}
+	return strings.Join(names, ", ")
+}
+
+// KeyParam gives a Call the first column.
+func (t table) KeyParam() string { return members(t.columns[:1], param) }
+
+// Params give a Call every column.
+func (t table) Params() string { return members(t.columns, param) }
+
+func members(columns []ideafiles.Column, value func(ideafiles.Column) string) string {
+	list := make([]string, len(columns))
+	for n, c := range columns {
+		list[n] = quote(c.Name) + ": " + value(c)
+	}
+	return strings.Join(list, ", ")
+}
+
+func property(c ideafiles.Column) string {
+	if c.Filled || c.Type == "string" { // an empty cell is an empty text
+		return fmt.Sprintf(`{"type": %q}`, c.Type)
+	}
+	return fmt.Sprintf(`{"type": [%q, "null"]}`, c.Type)
+}
+
+func param(c ideafiles.Column) string {
+	path := jsonval.Path{c.Name}.String()
+	if path[0] != '[' {
+		path = "." + path
+	}
+	return quote("†input" + path)
+}
+
+func quote(text string) string {
+	data, _ := json.Marshal(text) // a string has JSON
+	return string(data)
+}
