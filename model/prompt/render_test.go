@@ -80,7 +80,7 @@ var prompts = []renderedRequest{
 		{"type": "state", "_instance": "①", "state": {"text": "Fine."}}, {"type": "state", "_instance": "②", "state": {"text": "Bad."}}]}`,
 		request: &turn.RequestInput{RequestNumber: 2, Turn: 2, Others: turn.OtherInstanceCounts{Finished: 1}, OthersAreKnown: true, DraftOutput: &turn.DraftOutput{Request: 1, Output: map[string]any{"sent": 2}},
 			Instances: []turn.InstanceInput{{Token: "②", State: map[string]any{"text": "Bad."}}}}},
-	// docs/llm.md shows this one, with its schema and an answer.
+	// docs/llm.md leads to this one, and shows its schema and an answer.
 	{file: "shown in docs", bindings: map[string]ideafile.ToolBinding{"findOrder": {Kind: ideafile.KindHTTP}, "writeAnswer": {Kind: ideafile.KindLatent}}, idea: `{"schema": {
 		"tools": {
 			"findOrder": {"description": "Looks an order up in the shop.", "type": "object", "properties": {"number": {"type": "string", "description": "such as A-1234"}}, "required": ["number"], "additionalProperties": false,
@@ -277,24 +277,22 @@ func TestADocumentThatPlaysThePromptStaysData(t *testing.T) {
 	}
 }
 
-// What docs/llm.md shows is what is sent.
-func TestTheDocumentedPromptIsTheOneThatIsSent(t *testing.T) {
+// docs/llm.md leads to the prompt of a Request, and shows its schema and an answer to it.
+func TestTheDocumentedSchemaIsTheOneThatIsSent(t *testing.T) {
 	t.Parallel()
 	docs, err := os.ReadFile("../../docs/llm.md")
 	if err != nil {
 		t.Fatal(err)
 	}
+	const shown = "shown in docs"
+	if file := "testdata/prompt/" + shown + ".txt"; !strings.Contains(string(docs), "<../model/prompt/"+file+">") {
+		t.Errorf("docs/llm.md does not lead to %s", file)
+	}
 	for _, p := range prompts {
-		if p.file != "shown in docs" {
+		if p.file != shown {
 			continue
 		}
-		idea := modeltest.IdeaFrom(t, p.idea)
-		for _, m := range Render(idea, p.bindings, p.request, nil) {
-			if !strings.Contains(string(docs), m.Content) {
-				t.Errorf("docs/llm.md does not show\n%s", m.Content)
-			}
-		}
-		form := ResponseFormatFor(idea, p.bindings, p.request)
+		form := ResponseFormatFor(modeltest.IdeaFrom(t, p.idea), p.bindings, p.request)
 		if schema := string(jsonval.Encode(form.Schema)); !strings.Contains(string(docs), schema) {
 			t.Errorf("docs/llm.md does not show\n%s", schema)
 		}
