@@ -162,8 +162,10 @@ func TestTheCommandsOfTheDocumentsWork(t *testing.T) {
 		}
 	}
 	call, _, _ := strings.Cut(waiting[0].CallID, "@") // 1.2, unless a Request was lost on a slow machine and made again
-	lines := commandsOf(t, "../docs/people.md", "starter ", "temporal ")
-	lines = append(lines, commandsOf(t, "../docs/operating.md", "starter ", "temporal workflow ")...)
+	var lines []string
+	for _, page := range []string{"people", "signing", "operating", "interfaces"} {
+		lines = append(lines, commandsOf(t, "../docs/"+page+".md", "starter ", "temporal workflow ")...)
+	}
 	for _, line := range lines {
 		line = strings.ReplaceAll(line, "1.2@", call+"@")
 		c := exec.Command("sh", "-c", line)
