@@ -3,14 +3,11 @@ package service
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"os"
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/spf13/pflag"
 )
 
 // read reads a command line in an environment.
@@ -79,25 +76,6 @@ func TestWhatCannotBeMeantIsRefusedByName(t *testing.T) {
 	if _, err := read(map[string]string{"PROCESSIDEA_DRAIN": "soon"}); !errors.Is(err, errUsage) || !strings.Contains(err.Error(), `PROCESSIDEA_DRAIN: "soon"`) {
 		t.Errorf("a variable: %v", err)
 	}
-}
-
-func TestTheDocumentListsEveryFlagAsItIs(t *testing.T) {
-	text, err := os.ReadFile("../../docs/worker.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	s := usual()
-	f := pflag.NewFlagSet("worker", pflag.ContinueOnError)
-	s.declare(f)
-	f.VisitAll(func(f *pflag.Flag) {
-		_, meaning := pflag.UnquoteUsage(f)
-		meaning = strings.TrimSuffix(meaning, " ($"+variable(f.Name)+")")
-		row := fmt.Sprintf("| `--%s` | `%s` | `%s` | %s |", f.Name, variable(f.Name), f.DefValue, meaning)
-		row = strings.ReplaceAll(row, "| `` |", "| |")
-		if !strings.Contains(string(text), "\n"+row+"\n") {
-			t.Errorf("docs/worker.md lacks\n%s", row)
-		}
-	})
 }
 
 func TestHelpNamesTheVariableOfEveryFlag(t *testing.T) {

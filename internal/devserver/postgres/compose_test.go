@@ -61,13 +61,13 @@ func (c compose) environment(t *testing.T, service string, replace map[string]st
 	return env
 }
 
-// familyOfSettings is what docs/worker.md names with an ellipsis, or another project's documents do.
+// familyOfSettings is what docs/settings.md names with an ellipsis, or another project's documents do.
 var familyOfSettings = regexp.MustCompile(`^(PROCESSIDEA_NOTIFY|TEMPORAL|OTEL)_`)
 
 // What starter and worker are given are settings that the documents name, each under its own name; and no image is one that changes.
 func TestTheComposeFilePassesSettingsThatTheWorkerReadsAndPinsItsImages(t *testing.T) {
 	t.Parallel()
-	doc, err := os.ReadFile(root + "/docs/worker.md")
+	doc, err := os.ReadFile(root + "/docs/settings.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,7 +76,7 @@ func TestTheComposeFilePassesSettingsThatTheWorkerReadsAndPinsItsImages(t *testi
 		for name, value := range c.Services[service].Environment {
 			abbreviated := familyOfSettings.MatchString(name)
 			if !abbreviated && !strings.Contains(string(doc), "`"+name+"`") {
-				t.Errorf("%s is given %s, which docs/worker.md does not name", service, name)
+				t.Errorf("%s is given %s, which docs/settings.md does not name", service, name)
 			}
 			if from := regexp.MustCompile(`^\$\{(\w+)`).FindStringSubmatch(value); from != nil && from[1] != name {
 				t.Errorf("%s is given %s from %s", service, name, from[1])
