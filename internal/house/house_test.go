@@ -1,4 +1,4 @@
-// Package house_test holds the folders of the repository to the drawing in ARCHITECTURE.md.
+// Package house_test holds the folders of the repository to the drawing in ARCHITECTURE.md, and the documents to their links.
 package house_test
 
 import (
