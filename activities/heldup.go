@@ -62,7 +62,7 @@ func (a *Activities) waitOut(ctx context.Context, request int, said time.Duratio
 	}
 	again := *e
 	again.RetryAfter = cmp.Or(e.RetryAfter, a.LLMPauses.After(int(info.Attempt)))
-	held := turn.HeldUp{Cause: e.Code, Message: e.Message, Mend: mendLLM}
+	held := turn.HeldUp{Cause: e.Code, Message: e.Message, Mend: cmp.Or(e.Mend, mendLLM)}
 	patience := cmp.Or(said, a.LLMPatience, DefaultLLMPatience)
 	if !held.WaitOut(info.ScheduledTime, time.Now(), again.RetryAfter, patience) {
 		again.Retry = false

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"net/url"
 	"time"
 
@@ -20,8 +19,9 @@ type Error struct {
 	Message    string // without the key
 	Retry      bool   // whether another attempt may succeed
 	RetryAfter time.Duration
-	HeldBack   bool // the server was not asked: it was away a moment ago, and others knock
-	Pending    bool // nothing is wrong: a batch is not ready yet
+	Mend       string // what ends it; empty: an answer of the server
+	HeldBack   bool   // the server was not asked: it was away a moment ago, and others knock
+	Pending    bool   // nothing is wrong: a batch is not ready yet
 }
 
 // Error returns the message.
@@ -44,7 +44,11 @@ func (x *exchange) failure(ctx context.Context, err error) *Error {
 func (x *exchange) classify(err error) *Error {
 	var limited errRateLimited
 	if errors.As(err, &limited) {
-		return &Error{Code: turn.CodeLLMUnreachable, Message: limited.Error(), Retry: true, RetryAfter: limited.wait}
+		e := &Error{Code: turn.CodeLLMUnreachable, Message: limited.Error(), Retry: true, RetryAfter: limited.wait}
+		if limited.words == "" {
+			e.Mend = "it goes on by itself; higher limits are settings of the worker"
+		}
+		return e
 	}
 	if errors.Is(err, errNoFirstByte) {
 		return &Error{Code: turn.CodeLLMUnreachable, Message: err.Error(), Retry: true}
@@ -54,8 +58,7 @@ func (x *exchange) classify(err error) *Error {
 		message := fmt.Sprintf("the LLM's server at %s cannot be reached: %s", x.client.host(), x.redact(x.cause(err)))
 		return &Error{Code: turn.CodeLLMUnreachable, Message: message, Retry: true}
 	}
-	message := x.redact(cmp.Or(e.message, e.code, e.kind, http.StatusText(e.status)))
-	message = fmt.Sprintf("the LLM's server answered %d: %s", e.status, message)
+	message := fmt.Sprintf("the LLM's server answered %d: %s", e.status, x.redact(e.text()))
 	if !e.transient() {
 		return &Error{Code: turn.CodeLLMError, Message: message}
 	}

@@ -185,7 +185,7 @@ func (x *exchange) pauseClient() {
 		return
 	}
 	if x.serverError.status == http.StatusTooManyRequests { // of one that is away the circuit knows
-		x.client.limiter.pause(x.params.Model, retryAfter(x.response, time.Now()))
+		x.client.limiter.pause(x.params.Model, retryAfter(x.response, time.Now()), x.redact(x.serverError.text()))
 	}
 }
 

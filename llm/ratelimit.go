@@ -17,8 +17,14 @@ type rateLimiter struct {
 	requests, tokens *rate.Limiter
 
 	mu           sync.Mutex
-	pausedUntil  map[string]time.Time // by model
-	reservations map[string]time.Time // when those may be sent that were told to come again, by Request.RateKey
+	paused       map[string]modelPause // by model
+	reservations map[string]time.Time  // when those may be sent that were told to come again, by Request.RateKey
+}
+
+// modelPause is how long a server wants to hear nothing for a model, in its own words.
+type modelPause struct {
+	until time.Time
+	words string
 }
 
 // newRateLimiter reads the limits of a Config.
@@ -31,7 +37,7 @@ func newRateLimiter(c Config) (*rateLimiter, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &rateLimiter{requests: requests, tokens: tokens, reservations: map[string]time.Time{}, pausedUntil: map[string]time.Time{}}, nil
+	return &rateLimiter{requests: requests, tokens: tokens, reservations: map[string]time.Time{}, paused: map[string]modelPause{}}, nil
 }
 
 // perMinute returns a limiter that lets one second's worth through at once, because servers count in seconds too.
@@ -47,10 +53,17 @@ func perMinute(name, text string) (*rate.Limiter, error) {
 }
 
 // errRateLimited means that a Request's reservation is too far off to wait for.
-type errRateLimited struct{ wait time.Duration }
+type errRateLimited struct {
+	wait  time.Duration
+	words string // of the server that asked for it; empty: the limits are the worker's own
+}
 
 func (e errRateLimited) Error() string {
-	return fmt.Sprintf("the rate limit lets nothing through for another %s", e.wait.Round(time.Second))
+	if wait := e.wait.Round(time.Second); e.words == "" {
+		return fmt.Sprintf("the worker's own limit (OPENAI_RPM, OPENAI_TPM) lets no Request through for another %s", wait)
+	} else {
+		return fmt.Sprintf("the LLM's server wants no Request for another %s: %s", wait, e.words)
+	}
 }
 
 // wait waits until a Request of about so many tokens may be sent. A Request that would wait for more than half of the time
@@ -58,12 +71,12 @@ func (e errRateLimited) Error() string {
 // its full time.
 func (l *rateLimiter) wait(ctx context.Context, key, model string, tokens int) error {
 	for {
-		d := l.delay(key, model, tokens, time.Now())
+		d, words := l.delay(key, model, tokens, time.Now())
 		if d <= 0 {
 			return nil
 		}
 		if deadline, ok := ctx.Deadline(); ok && d > time.Until(deadline)/2 {
-			return errRateLimited{d}
+			return errRateLimited{d, words}
 		}
 		select {
 		case <-ctx.Done():
@@ -73,14 +86,15 @@ func (l *rateLimiter) wait(ctx context.Context, key, model string, tokens int) e
 	}
 }
 
-// delay is how long a Request still has to wait. It uses its reservation up where that is no time at all.
-func (l *rateLimiter) delay(key, model string, tokens int, now time.Time) time.Duration {
+// delay is how long a Request still has to wait, and the words of the server that asked for it. It uses its reservation
+// up where that is no time at all.
+func (l *rateLimiter) delay(key, model string, tokens int, now time.Time) (wait time.Duration, words string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if pause := l.pausedUntil[model].Sub(now); pause > 0 {
+	if pause := l.paused[model].until.Sub(now); pause > 0 {
 		// Reservations that fall into the pause are made anew after it, and spread: otherwise all would be due at once.
 		delete(l.reservations, key)
-		return pause + rand.N(min(pause/10, maxSpread)+1)
+		return pause + rand.N(min(pause/10, maxSpread)+1), l.paused[model].words
 	}
 	at, ok := l.reservations[key]
 	if !ok {
@@ -89,10 +103,10 @@ func (l *rateLimiter) delay(key, model string, tokens int, now time.Time) time.D
 		l.forget(now)
 	}
 	if at.After(now) {
-		return at.Sub(now)
+		return at.Sub(now), ""
 	}
 	delete(l.reservations, key)
-	return 0
+	return 0, ""
 }
 
 // maxSpread is how far apart Requests are sent that waited for the same moment.
@@ -125,14 +139,14 @@ func (l *rateLimiter) forget(now time.Time) {
 // settle charges what a Request used beyond its estimate.
 func (l *rateLimiter) settle(tokens int) { l.charge(tokens, time.Now()) }
 
-// pause holds all Requests to a model back for as long as its server says.
-func (l *rateLimiter) pause(model string, d time.Duration) {
+// pause holds all Requests to a model back for as long as its server says, in its words.
+func (l *rateLimiter) pause(model string, d time.Duration, words string) {
 	if d <= 0 {
 		return
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if until := time.Now().Add(d); until.After(l.pausedUntil[model]) {
-		l.pausedUntil[model] = until
+	if until := time.Now().Add(d); until.After(l.paused[model].until) {
+		l.paused[model] = modelPause{until, words}
 	}
 }

@@ -83,7 +83,7 @@ func TestAPauseHoldsEveryRequestAndIsNotFollowedByAllOfThemAtOnce(t *testing.T) 
 			_ = limiter.wait(t.Context(), "first", "", 0)
 			start := time.Now()
 			if rpm == "" {
-				limiter.pause("", time.Minute)
+				limiter.pause("", time.Minute, "slow down")
 			}
 			var mu sync.Mutex
 			var last time.Duration
@@ -101,8 +101,8 @@ func TestAPauseHoldsEveryRequestAndIsNotFollowedByAllOfThemAtOnce(t *testing.T) 
 				})
 			}
 			synctest.Wait() // each waits, or has its turn within twenty seconds
-			limiter.pause("", time.Minute)
-			limiter.pause("", time.Second) // a shorter one takes nothing away
+			limiter.pause("", time.Minute, "slow down")
+			limiter.pause("", time.Second, "slow down") // a shorter one takes nothing away
 			all.Wait()
 			if last < least || last > 2*time.Minute {
 				t.Errorf("the last after %s", last)
@@ -120,10 +120,16 @@ func TestWhoCannotWaitComesAgainAtHisTurn(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Second)
 		defer cancel()
 		// The second's turn is in a minute, the third's in two; each has half of a hundred seconds to wait.
-		if err := limiter.wait(ctx, "p/2", "", 0); !errors.As(err, &busy) || busy.wait != time.Minute {
+		if err := limiter.wait(ctx, "p/2", "", 0); !errors.As(err, &busy) || busy.wait != time.Minute || !strings.Contains(err.Error(), "OPENAI_RPM") {
 			t.Fatal(err)
 		}
 		if err := limiter.wait(ctx, "p/3", "", 0); !errors.As(err, &busy) || busy.wait != 2*time.Minute {
+			t.Fatal(err)
+		}
+		limiter.pause("m", time.Hour, "come back later")
+		// Up to five seconds are added, so that not all come at once.
+		err := limiter.wait(ctx, "p/5", "m", 0)
+		if err == nil || !strings.Contains(err.Error(), "wants no Request for another 1h0m") || !strings.Contains(err.Error(), "come back later") {
 			t.Fatal(err)
 		}
 		<-time.After(30 * time.Second)
@@ -151,7 +157,7 @@ func TestWithoutLimitsNobodyWaitsAndAWaitEndsWithItsContext(t *testing.T) {
 		if d := time.Since(start); d != 0 {
 			t.Errorf("waited %s", d)
 		}
-		limiter.pause("", time.Hour)
+		limiter.pause("", time.Hour, "slow down")
 		ctx, cancel := context.WithCancel(t.Context())
 		go cancel()
 		if err := limiter.wait(ctx, "p/1", "", 0); !errors.Is(err, context.Canceled) {

@@ -20,6 +20,11 @@ type serverError struct {
 	raw                 string
 }
 
+// text is what the server said, or what its status means.
+func (e *serverError) text() string {
+	return cmp.Or(e.message, e.code, e.kind, http.StatusText(e.status))
+}
+
 // maxErrorBody bounds how much of an error's body is read, in bytes.
 const maxErrorBody = 64 << 10
 
