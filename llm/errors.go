@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"mime"
 	"net/url"
 	"time"
 
@@ -56,13 +57,23 @@ func (x *exchange) classify(err error) *Error {
 	e := x.serverError
 	if e == nil {
 		message := fmt.Sprintf("the LLM's server at %s cannot be reached: %s", x.client.host(), x.redact(x.cause(err)))
-		return &Error{Code: turn.CodeLLMUnreachable, Message: message, Retry: true}
+		return &Error{Code: turn.CodeLLMUnreachable, Message: message, Retry: !x.isPage(err)}
 	}
 	message := fmt.Sprintf("the LLM's server answered %d: %s", e.status, x.redact(e.text()))
 	if !e.transient() {
 		return &Error{Code: turn.CodeLLMError, Message: message}
 	}
 	return &Error{Code: turn.CodeLLMUnreachable, Message: message, Retry: true, RetryAfter: retryAfter(x.response, time.Now())}
+}
+
+// isPage reports whether a page for people came in place of an answer, as from a proxy that wants a login, or from an
+// address that is not an LLM's: a person must mend that, and waiting does not.
+func (x *exchange) isPage(err error) bool {
+	if !errors.Is(err, errEmptyResponse) || x.response == nil {
+		return false
+	}
+	kind, _, _ := mime.ParseMediaType(x.response.Header.Get("Content-Type"))
+	return kind == "text/html"
 }
 
 func (x *exchange) cause(err error) string {

@@ -48,7 +48,7 @@ func TestAServersErrorIsReadInEveryFormItComesIn(t *testing.T) {
 		"in a whole answer":      {streaming(`{"error":{"message":"bad","code":400}}`), "answered 400: bad", false},
 		"no answer at all":       {streaming(""), "empty response", true},
 		"done, and nothing else": {streaming(chunks(done)), "empty response", true},
-		"a page":                 {refusing(200, "<!DOCTYPE html>\n<p>Log in: here</p>\n"), `LLM returned an empty response: 200 OK of type "text/html; charset=utf-8"`, true},
+		"a page":                 {refusing(200, "<!DOCTYPE html>\n<p>Log in: here</p>\n"), `LLM returned an empty response: 200 OK of type "text/html; charset=utf-8"`, false},
 		"another answer":         {refusing(200, `{"models":[]}`), `the answer is no completion: {"models":[]}`, true},
 	} {
 		t.Run(name, func(t *testing.T) {
