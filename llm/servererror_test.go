@@ -57,7 +57,11 @@ func TestAServersErrorIsReadInEveryFormItComesIn(t *testing.T) {
 			if e.Retry != row.again || !strings.Contains(e.Error(), row.words) {
 				t.Errorf("%v", err)
 			}
-			if code := map[bool]string{true: turn.CodeLLMUnreachable, false: turn.CodeLLMError}[row.again]; e.Code != code {
+			code := turn.CodeLLMError
+			if row.again || name == "a page" { // of which nothing is the LLM's
+				code = turn.CodeLLMUnreachable
+			}
+			if e.Code != code {
 				t.Errorf("code %s", e.Code)
 			}
 			if len(reply.Calls) > 0 {
