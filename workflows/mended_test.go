@@ -179,6 +179,7 @@ func TestAProcessWhoseStoreCannotBeWrittenWaitsAndGoesOnWhenItCan(t *testing.T) 
 	_, metrics := p.Get("/metrics")
 	for _, counted := range []string{
 		`processidea_held_up{[^}]*cause="store_[a-z]+"[^}]*} 1\n`, `processidea_processes_total{[^}]*status="began"[^}]*} 1\n`,
+		`# HELP processidea_processes_total Processes that began`,
 	} {
 		if !regexp.MustCompile(counted).MatchString(metrics) {
 			t.Errorf("the metrics do not count %s", counted)

@@ -9,9 +9,12 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 	exporter "go.opentelemetry.io/otel/exporters/prometheus"
+	api "go.opentelemetry.io/otel/metric"
 	"go.opentelemetry.io/otel/sdk/metric"
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/contrib/opentelemetry"
+
+	"processidea/protocol"
 )
 
 // Metrics are those of one worker: the Temporal SDK's, this program's, and those of Go and of the operating system's
@@ -52,8 +55,19 @@ func (m *Metrics) Handler() http.Handler {
 // SDK takes the metrics of a Temporal client and of its workers.
 func (m *Metrics) SDK(onError func(error)) client.MetricsHandler {
 	return opentelemetry.NewMetricsHandler(opentelemetry.MetricsHandlerOptions{
-		Meter: m.provider.Meter("temporal-sdk-go"), UseMonotonicCounters: true, OnError: onError,
+		Meter: describing{m.provider.Meter("temporal-sdk-go")}, UseMonotonicCounters: true, OnError: onError,
 	})
+}
+
+// describing gives a metric that workflows count its description, which the SDK cannot take.
+type describing struct{ api.Meter }
+
+// Int64Counter makes a counter.
+func (d describing) Int64Counter(name string, options ...api.Int64CounterOption) (api.Int64Counter, error) {
+	if name == protocol.MetricProcesses {
+		options = append(options, api.WithDescription("Processes that began, paused, went on and ended, by status and code."))
+	}
+	return d.Meter.Int64Counter(name, options...)
 }
 
 // Close ends the counting.
