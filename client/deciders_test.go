@@ -49,7 +49,7 @@ func TestAStartSaysWhoStartsTheProcess(t *testing.T) {
 	c := New(&fakeTemporal{}, "default", storeOf(t))
 	idea := ideaOf(t, `{"context": [{"type": "text", "text": "t"}]}`).Source
 	start, err := c.prepareStart(t.Context(), StartOptions{Idea: idea, By: "ann"})
-	if err != nil || len(start.StartedBy) != 1 || start.StartedBy[0] != "ann" {
+	if err != nil || len(start.StartedBy) != 1 || start.StartedBy[0].Name != "ann" {
 		t.Errorf("%+v, %v", start, err)
 	}
 	if a, b := (&StartOptions{Idea: idea, By: "ann"}).digest(), (&StartOptions{Idea: idea}).digest(); a != b {

@@ -194,12 +194,16 @@ func (c *Client) addWaiting(ctx context.Context, found []Summary) error {
 	return g.Wait()
 }
 
-// waitingOf is what a process waits for beside people: why it is paused, or whom it is asking.
+// waitingOf is what a process waits for beside people: whom it is asking and what holds it up, or, in the last line,
+// why it is paused. What is paused may be held up too, as where the store has no room for its last Idea.
 func waitingOf(v Status) []string {
-	if v.Error != nil {
-		return []string{v.Error.Message}
-	}
 	lines := []string{}
+	if v.Error != nil {
+		for _, h := range v.HeldUp {
+			lines = append(lines, h.String())
+		}
+		return append(lines, v.Error.Message)
+	}
 	for _, line := range v.Waiting {
 		switch {
 		case strings.HasPrefix(line, protocol.WaitingForLLM):

@@ -173,7 +173,7 @@ func normalRows(rows []map[string]any) []map[string]any {
 func (c *Client) prepareStart(ctx context.Context, o StartOptions) (start protocol.ProcessStart, err error) {
 	start = protocol.ProcessStart{Replies: o.Replies, WithSolution: o.WithSolution}
 	if o.By != "" {
-		start.StartedBy = []string{o.By}
+		start.StartedBy = []policy.Identity{{Name: o.By, Account: AccountOf(ctx)}}
 	}
 	if start.Idea, err = offload.Idea(ctx, c.archive.values, o.Idea); err != nil {
 		return start, err

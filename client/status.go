@@ -67,6 +67,22 @@ func (p *Process) Instances(ctx context.Context) (map[string]InstanceStatus, err
 	return out, err
 }
 
+// HeldUp tells what holds the process up that nobody in it can mend, as far as it, or Temporal, can tell.
+func (p *Process) HeldUp(ctx context.Context) ([]turn.HeldUp, error) {
+	info, err := p.describe(ctx)
+	if err != nil || info.GetStatus() != enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING {
+		return nil, err
+	}
+	v, err := p.Status(ctx)
+	if err == nil {
+		return v.HeldUp, nil
+	}
+	if h := p.client.whyUnseen(ctx, p.id, err); h != nil {
+		return []turn.HeldUp{*h}, nil
+	}
+	return nil, err
+}
+
 // Snapshot gives the process as it stands, with every State, and waits for nothing. Of an instance that does not answer
 // the State is nil. Where no worker answers at all, the Result holds the status alone, and the error wraps ErrNoWorker.
 func (p *Process) Snapshot(ctx context.Context) (loop.Result, error) {

@@ -27,6 +27,7 @@ func isNotFound(err error) bool {
 
 // signal sends a signal; sent is false where nobody is there to take it.
 func (c *Client) signal(ctx context.Context, workflow, name string, payload map[string]any) (sent bool, err error) {
+	addAccount(ctx, payload)
 	err = c.temporal.SignalWorkflow(ctx, workflow, "", name, payload)
 	switch {
 	case isNotFound(err):

@@ -40,7 +40,7 @@ type SharedInstanceSetup struct {
 	LLM        any               `json:"llm,omitempty"`
 	Replies    string            `json:"replies,omitempty"`
 	// StartedBy is who started the process, and Decided what was decided on Calls in the processes that it was forked from.
-	StartedBy []string               `json:"startedBy,omitempty"`
+	StartedBy []policy.Identity      `json:"startedBy,omitempty"`
 	Decided   []policy.PriorDecision `json:"decided,omitempty"`
 }
 
@@ -49,7 +49,7 @@ type InstanceStart struct {
 	Token   string `json:"token"`
 	Context []any  `json:"context,omitempty"`
 	// CausedBy is who has added or revised it; "" is somebody who did not say who they are.
-	CausedBy []string `json:"causedBy,omitempty"`
+	CausedBy []policy.Identity `json:"causedBy,omitempty"`
 	// Quota is what it may begin; nil: any number.
 	Quota *turn.Quota `json:"quota,omitempty"`
 	// Reopened is what the instance goes on from that had ended; nil: it is new.

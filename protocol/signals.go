@@ -1,6 +1,7 @@
 package protocol
 
 import (
+	"processidea/model/approval/policy"
 	"processidea/model/ideafile"
 	"processidea/model/turn"
 )
@@ -15,7 +16,7 @@ type CallsSignal struct {
 	// Rest is whether the process sends it, after the Request broke off.
 	Rest bool `json:"rest,omitempty"`
 	// CausedBy is who has added or revised the instance before the Calls were planned.
-	CausedBy []string `json:"causedBy,omitempty"`
+	CausedBy []policy.Identity `json:"causedBy,omitempty"`
 }
 
 // DeliveredCall is a Call as written, with its index from 1.
@@ -86,5 +87,6 @@ type ParentSignal struct {
 type CorrectionSignal struct {
 	Context []any  `json:"context"`
 	By      string `json:"by,omitempty"`
-	Reason  string `json:"reason,omitempty"`
+	policy.Account
+	Reason string `json:"reason,omitempty"`
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"processidea/model/approval/policy"
 	"processidea/model/ideafile"
 	"processidea/model/turn"
 )
@@ -28,7 +29,7 @@ type ProcessStart struct {
 	// Delegation is what the process knows of delegates, and whether it is one.
 	Delegation DelegationContext `json:"delegation,omitzero"`
 	// StartedBy is who started the process, as the start says; of a delegate, who started the process that it works for.
-	StartedBy []string `json:"startedBy,omitempty"`
+	StartedBy []policy.Identity `json:"startedBy,omitempty"`
 	// ByHand is who began processes of a schedule by hand, in the order of time.
 	ByHand []BegunByHand `json:"byHand,omitempty"`
 	// SaveActions is that of the process that this one is a part or a delegate of: see SharedInstanceSetup.
@@ -37,7 +38,8 @@ type ProcessStart struct {
 
 // BegunByHand is who began a process of a schedule by hand, and when; an empty By did not say who they are.
 type BegunByHand struct {
-	By string    `json:"by"`
+	By string `json:"by"`
+	policy.Account
 	At time.Time `json:"at"`
 }
 
@@ -46,12 +48,12 @@ type BegunByHand struct {
 const aroundHand = time.Minute
 
 // Starters lists who started the process with an id: StartedBy, and who began it by hand where it is one of a schedule.
-func (s ProcessStart) Starters(process string) []string {
+func (s ProcessStart) Starters(process string) []policy.Identity {
 	list := slices.Clone(s.StartedBy)
 	at, err := time.Parse(time.RFC3339, process[max(0, len(process)-len("2026-11-23T02:00:00Z")):])
 	for _, b := range s.ByHand {
 		if err == nil && at.Sub(b.At).Abs() <= aroundHand {
-			list = append(list, b.By)
+			list = append(list, policy.Identity{Name: b.By, Account: b.Account})
 		}
 	}
 	return list

@@ -111,6 +111,28 @@ func TestAnLLMThatCannotBeReachedIsExitCode4(t *testing.T) {
 	}
 }
 
+// What reads the store alone would say nothing of a process that stands still.
+func TestWhatReadsTheStoreSaysWhatHoldsAProcessUpWhereAServerTells(t *testing.T) {
+	d := newDesk(t, judge()).set("OPENAI_BASE_URL=http://127.0.0.1:1/v1")
+	_, dev := d.dev()
+	d.do("run", ".", "--id", "p", "--detach").is(exit.Done)
+	const why = "p: held up since "
+	d.eventually("show says so", func() bool { return strings.Contains(d.do("show", "p").err, why) })
+	for _, verb := range []string{"history", "decisions"} {
+		if e := d.do(verb, "p"); !strings.Contains(e.err, why) || !strings.Contains(e.err, "once the server answers") {
+			t.Errorf("%s: %s", verb, e.err)
+		}
+	}
+	if e := d.do("show", "p", "--json"); strings.Contains(e.err, why) {
+		t.Errorf("a program is told: %s", e.err)
+	}
+	dev.signal(syscall.SIGTERM)
+	dev.end()
+	if e := d.do("show", "p"); strings.Contains(e.err, why) || strings.Contains(e.err, "none runs there") {
+		t.Errorf("without a server: %s", e.err)
+	}
+}
+
 func TestWithAnLLMTheFoldersRepliesAreNotUsedAndItsWordsCanBeRecorded(t *testing.T) {
 	files := judge()
 	replies, err := rehearsal.Parse([]byte(files["replies.jsonl"]))

@@ -8,6 +8,7 @@ import (
 	"processidea/internal/longrun"
 	"processidea/model/approval"
 	"processidea/model/approval/policy"
+	"processidea/model/jsonval"
 	"processidea/protocol"
 	"processidea/store/chain"
 )
@@ -65,10 +66,54 @@ func TestWhoCausedACallDecidesOnItNowhere(t *testing.T) {
 			s.end(run)
 			idea := chain.Fork(s.sealedLast())
 			for token, want := range map[string][]string{"1": {"ann"}, "2": nil, "3": {"ann"}} {
-				if got := policy.ReadCausers(idea, token); !slices.Equal(got, want) {
-					t.Errorf("a fork is told that %s was caused by %q", token, got)
+				if got := policy.ReadCausers(idea, token); !slices.Equal(got, policy.Named(want...)) {
+					t.Errorf("a fork is told that %s was caused by %v", token, got)
 				}
 			}
+		})
+	}
+}
+
+// A person who has another name at the next login has caused what they caused; one of that name at another issuer has not.
+func TestWhoCausedACallIsKnownByTheirAccount(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		config string
+		under  func(token string) string
+		every  int
+	}{
+		"in one piece":            {"", func(token string) string { return "/" + token }, 0},
+		"parts, continued as new": {`"batch": 1`, func(token string) string { return "/~part/" + token + "/" + token }, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			till := newTill(t)
+			s := paying(t, till, c.config, notTheirs, rows(1, 2)+`,`+payOnce)
+			s.every = c.every
+			run := s.start()
+			s.waitsFor(2)
+			revision := map[string]any{"by": "eve", "iss": "https://id.example.com", "sub": "1",
+				"context": s.calls(`[{"type": "state", "_instance": "1", "note": "mind"}]`)}
+			if why := s.steer(approval.SteerRevise, revision); why != "" {
+				t.Fatal(why)
+			}
+			eventually(t, "the revision has come to the instance", func() bool {
+				q, err := s.client.QueryWorkflow(t.Context(), s.id+c.under("1"), "", protocol.QueryStatus)
+				var v protocol.InstanceView
+				return err == nil && q.Get(&v) == nil && jsonval.AsObject(v.State)["note"] == "mind"
+			})
+			approve := func(issuer string) string {
+				return s.outcome(s.id, s.id+c.under("1"), policy.Approve,
+					map[string]any{"call": "0.1@1", "by": "ann", "iss": issuer, "sub": "1", "id": issuer})
+			}
+			if got := approve("https://id.example.com"); !strings.Contains(got, "had a hand in it") {
+				t.Errorf("eve, who is called ann now: %q", got)
+			}
+			if got := approve("https://other.example.com"); got != "" {
+				t.Errorf("ann of another issuer: %q", got)
+			}
+			s.decides(s.id, c.under("2"), "0.1@2", "ann", "")
+			s.end(run)
 		})
 	}
 }

@@ -176,7 +176,7 @@ func TestTheChainTellsWhoStartedItAndEachWhoApproved(t *testing.T) {
 		t.Errorf("%+v", made)
 	}
 	last, err := chains.Load(t.Context(), s.id, len(links))
-	if err != nil || !slices.Equal(policy.ReadStarters(last), []string{"sam"}) || !slices.Equal(policy.ReadStarters(chain.Fork(last)), []string{"sam"}) {
+	if err != nil || !slices.Equal(policy.ReadStarters(last), policy.Named("sam")) || !slices.Equal(policy.ReadStarters(chain.Fork(last)), policy.Named("sam")) {
 		t.Errorf("started by %v, %v", policy.ReadStarters(last), err)
 	}
 }

@@ -28,6 +28,7 @@ import (
 	"processidea/internal/devserver/devtest"
 	"processidea/internal/rehearsal"
 	llmclient "processidea/llm"
+	"processidea/model/approval/policy"
 	"processidea/model/ideafile"
 	"processidea/model/jsonschema"
 	"processidea/model/jsonval"
@@ -301,7 +302,7 @@ func (s *scenario) start() client.WorkflowRun {
 		s.t.Fatal(problems)
 	}
 	run, _, err := connect.StartOrAttach(s.t.Context(), s.client, s.namespace, connect.StartProcess{
-		ID: s.id, Idea: idea, Start: protocol.ProcessStart{Idea: s.idea, Replies: s.scripted, StartedBy: s.startedBy, ContinueEvery: max(*continueEvery, s.every, roundOf(s.t)), Delegation: protocol.DelegationContext{Files: s.files},
+		ID: s.id, Idea: idea, Start: protocol.ProcessStart{Idea: s.idea, Replies: s.scripted, StartedBy: policy.Named(s.startedBy...), ContinueEvery: max(*continueEvery, s.every, roundOf(s.t)), Delegation: protocol.DelegationContext{Files: s.files},
 			WithSolution: s.withCalls}, File: "test",
 	})
 	if err != nil {

@@ -260,7 +260,7 @@ func (s *Schedules) Now(ctx context.Context, id, by string) error {
 	if err := policy.CheckName(by); by != "" && err != nil {
 		return invalid("start a process of schedule %s: by %w", id, err)
 	}
-	begun := protocol.BegunByHand{By: by, At: time.Now().UTC().Truncate(time.Second)}
+	begun := protocol.BegunByHand{By: by, Account: client.AccountOf(ctx), At: time.Now().UTC().Truncate(time.Second)}
 	return s.change(ctx, "start a process of", id, func(h sdk.ScheduleHandle) error {
 		if err := h.Update(ctx, sdk.ScheduleUpdateOptions{DoUpdate: s.withBegun(ctx, begun)}); err != nil {
 			return err

@@ -13,6 +13,7 @@ import (
 
 	"github.com/coreos/go-oidc/v3/oidc"
 
+	"processidea/client"
 	"processidea/model/approval/policy"
 	"processidea/model/jsonval"
 	"processidea/store/signing"
@@ -105,7 +106,7 @@ func (g *IssuerGuard) Identify(r *http.Request) (*Person, error) {
 	if err != nil {
 		return nil, err
 	}
-	return g.person(claims)
+	return g.person(claims, verified)
 }
 
 // away says to whoever asks that the issuer does not answer, and why to the log alone: that names addresses of the
@@ -134,7 +135,7 @@ func claimsOf(token *oidc.IDToken) (claims Claims, err error) {
 type Claims map[string]any
 
 // person finds out who it is, of which groups, and what they may do.
-func (g *IssuerGuard) person(claims Claims) (*Person, error) {
+func (g *IssuerGuard) person(claims Claims, token *oidc.IDToken) (*Person, error) {
 	name, _ := claims[g.issuer.Name].(string)
 	if strings.TrimSpace(name) == "" || name == anybody {
 		return nil, unauthorized(CodeBadToken, "the token does not say "+g.issuer.Name+", by which people are known here")
@@ -156,7 +157,7 @@ func (g *IssuerGuard) person(claims Claims) (*Person, error) {
 	// Neither roles nor policies can name such a group: it would give no right.
 	groups = slices.DeleteFunc(slices.Clone(groups),
 		func(group string) bool { return policy.CheckGroup(group) != nil })
-	return g.Known(name, groups)
+	return g.Known(name, groups, client.Account{Issuer: token.Issuer, Subject: token.Subject})
 }
 
 // isVerified reports whether the email counts.
@@ -165,14 +166,15 @@ func (g *IssuerGuard) isVerified(claims Claims) bool {
 	return verified == true || verified == "true" || !said && g.issuer.Unverified
 }
 
-// Known gives the person of a name and of groups, which the issuer told once, and what they may do now.
-func (g *IssuerGuard) Known(name string, groups []string) (*Person, error) {
+// Known gives the person of a name, of groups and of an account, which the issuer told once, and what they may do now.
+func (g *IssuerGuard) Known(name string, groups []string, account client.Account) (*Person, error) {
 	rights, err := g.issuer.Roles.Of(name, groups)
 	if err != nil {
 		return nil, err
 	}
-	p := &Person{Name: name, Groups: groups, Rights: rights}
+	p := &Person{Name: name, Groups: groups, Account: account, Rights: rights}
 	if speaker := g.issuer.Key.For(name, groups); speaker != nil {
+		speaker.Account = account
 		p.Key = speaker
 	}
 	return p, nil

@@ -122,7 +122,7 @@ func (l *IssuerLogin) Finish(ctx context.Context, a Attempt, code string) (*Pers
 	if err != nil {
 		return nil, err
 	}
-	return l.person(l.more(ctx, provider, tokens, token.Subject, claims))
+	return l.person(l.more(ctx, provider, tokens, token.Subject, claims), token)
 }
 
 // more adds what the issuer tells at its userinfo endpoint alone. What the signed token says stays as it is.

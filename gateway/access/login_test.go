@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"processidea/client"
 	"processidea/gateway/access"
 	"processidea/gateway/access/issuertest"
 )
@@ -166,7 +167,7 @@ func TestGatewaysOfOneClientTakeEachOthersSessionsAndNoOthers(t *testing.T) {
 	if string(one.SessionSecret()) != string(two.SessionSecret()) || string(one.SessionSecret()) == string(other.SessionSecret()) {
 		t.Error("sessions are not those of the client")
 	}
-	if who, err := one.Known("ann@example.com", []string{"guests"}); err != nil || len(who.Rights) != 0 {
+	if who, err := one.Known("ann@example.com", []string{"guests"}, client.Account{}); err != nil || len(who.Rights) != 0 {
 		t.Errorf("rights are not those of now: %+v %v", who, err)
 	}
 }

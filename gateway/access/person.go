@@ -26,7 +26,9 @@ var Rights = []Right{Look, Start, Decide, Steer}
 type Person struct {
 	Name   string
 	Groups []string
-	Rights []Right
+	// Account is theirs at the issuer of tokens that told who they are; zero where none did.
+	Account client.Account
+	Rights  []Right
 	// NamesOthers says that the person may say that somebody else decides: as at a terminal, where nobody asks who is there.
 	NamesOthers bool
 	// Key signs the person's decisions; nil: they are declared.
@@ -42,7 +44,7 @@ type personKey struct{}
 
 // With gives a context that carries the person.
 func With(ctx context.Context, p *Person) context.Context {
-	return context.WithValue(ctx, personKey{}, p)
+	return client.WithAccount(context.WithValue(ctx, personKey{}, p), p.Account)
 }
 
 // From gives the person of a request; one without a name and without rights where nobody has been identified.

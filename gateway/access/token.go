@@ -7,6 +7,8 @@ import (
 	"errors"
 	"net/http"
 	"strings"
+
+	"processidea/client"
 )
 
 // Guard finds out who sent a request. The error is a *Refusal, or one of what it asks.
@@ -48,11 +50,11 @@ func (g *TokenGuard) Identify(r *http.Request) (*Person, error) {
 	if subtle.ConstantTimeCompare(got[:], g.digest[:]) != 1 {
 		return nil, unauthorized(CodeBadToken, "the token is not this gateway's")
 	}
-	return g.Known(g.person.Name, nil)
+	return g.Known(g.person.Name, nil, client.Account{})
 }
 
 // Known gives the person who came with the token before. Whoever has the token is the same one, whatever they were called then.
-func (g *TokenGuard) Known(string, []string) (*Person, error) {
+func (g *TokenGuard) Known(string, []string, client.Account) (*Person, error) {
 	p := g.person
 	return &p, nil
 }

@@ -24,8 +24,8 @@ import (
 // Entrance lets people in, once: after that a session says who they are.
 type Entrance interface {
 	access.Guard
-	// Known gives the person who came in under a name and with groups, and what they may do now.
-	Known(name string, groups []string) (*access.Person, error)
+	// Known gives the person who came in under a name, with groups and an account, and what they may do now.
+	Known(name string, groups []string, account client.Account) (*access.Person, error)
 	// SessionSecret is what sessions are sealed with: the same at every gateway of the same people.
 	SessionSecret() []byte
 }
@@ -172,7 +172,7 @@ func (d *Desk) page(right access.Right, do act) http.HandlerFunc {
 			d.askWho(w, r, http.StatusUnauthorized, "")
 			return
 		}
-		who, err := d.Entrance.Known(ticket.Name, ticket.Groups)
+		who, err := d.Entrance.Known(ticket.Name, ticket.Groups, ticket.Account)
 		if err == nil {
 			r = r.WithContext(withPatience(access.With(r.Context(), who)))
 		}

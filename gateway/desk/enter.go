@@ -49,7 +49,7 @@ func (d *Desk) admit(w http.ResponseWriter, r *http.Request, to string) {
 		d.askWho(w, r, http.StatusUnauthorized, "That is not the token of this desk. The program prints a new address when it makes a new one.")
 		return
 	}
-	if err := d.sessions.Begin(w, r, session.Ticket{Name: who.Name, Groups: who.Groups}); err != nil {
+	if err := d.sessions.Begin(w, r, session.Ticket{Name: who.Name, Groups: who.Groups, Account: who.Account}); err != nil {
 		d.fail(w, r, err)
 		return
 	}

@@ -120,7 +120,7 @@ func valueHolds(v any, text string) bool {
 
 // denial is why a person may not decide on a Call by the gateway's word, as far as that is known before they try; "": they may.
 func denial(who *access.Person, a client.Approval) string {
-	return denialAs(who, a, policy.Person{Name: who.Name, Groups: who.Groups, Signed: who.Key != nil})
+	return denialAs(who, a, policy.Person{Name: who.Name, Groups: who.Groups, Account: who.Account, Signed: who.Key != nil})
 }
 
 // denialAs is denial of a person as a proof tells of them.
@@ -133,7 +133,7 @@ func denialAs(who *access.Person, a client.Approval, as policy.Person) string {
 		rules[n].NotStarter, rules[n].NotSameAs = false, nil // who that was is known where it is decided
 	}
 	for _, v := range a.DecidedSoFar {
-		if policy.SameName(v.DecidedBy, who.Name) {
+		if v.Identity().Is(policy.Identity{Name: who.Name, Account: who.Account}) {
 			return "You have decided; others must too."
 		}
 	}

@@ -70,7 +70,7 @@ func (d *Desk) finishLogin(w http.ResponseWriter, r *http.Request) {
 	}
 	who, err := d.login.Finish(r.Context(), a, q.Get("code"))
 	if err == nil {
-		err = d.sessions.Begin(w, r, session.Ticket{Name: who.Name, Groups: who.Groups})
+		err = d.sessions.Begin(w, r, session.Ticket{Name: who.Name, Groups: who.Groups, Account: who.Account})
 	}
 	if err != nil {
 		d.fail(w, r, err)

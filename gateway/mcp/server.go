@@ -105,7 +105,7 @@ func (a *agent) add(m *sdk.Server, t tool) {
 		Name: t.name, Description: t.description, InputSchema: json.RawMessage(t.schema),
 		Annotations: &sdk.ToolAnnotations{ReadOnlyHint: t.looks, OpenWorldHint: &open},
 	}, func(ctx context.Context, r *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
-		text, err := a.call(ctx, t, r.Params.Arguments)
+		text, err := a.call(access.With(ctx, a.who), t, r.Params.Arguments)
 		if err != nil {
 			a.Log.Info("an agent's call failed", "tool", t.name, "by", a.who.Name, "error", err)
 			text = err.Error()

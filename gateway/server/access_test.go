@@ -76,9 +76,12 @@ func (i *issuer) open(t *testing.T, key *signing.PrivateKey) *house {
 }
 
 func (i *issuer) claims(more claims) claims {
-	c := claims{"iss": i.url, "aud": "process-idea", "sub": "s", "email": "ann@example.com", "email_verified": true, "groups": []string{"staff"},
+	c := claims{"iss": i.url, "aud": "process-idea", "sub": nil, "email": "ann@example.com", "email_verified": true, "groups": []string{"staff"},
 		"iat": time.Now().Unix(), "exp": time.Now().Add(time.Hour).Unix()}
 	maps.Copy(c, more)
+	if c["sub"] == nil { // each email is of an account of its own
+		c["sub"] = fmt.Sprint("account of ", c["email"])
+	}
 	for k, v := range c {
 		if v == nil {
 			delete(c, k)

@@ -88,6 +88,39 @@ func TestTheGatewaySignsADecisionForThePersonThatTheTokenNames(t *testing.T) {
 	}
 }
 
+// A person is who the issuer says: by another name they stay one, and ann of another issuer is another ann.
+func TestAPersonIsTheirIssuersAccountAndNotTheirName(t *testing.T) {
+	one, other := newIssuer(t), newIssuer(t)
+	for name, key := range map[string]*signing.PrivateKey{"signed": gatewayKey, "declared": nil} {
+		h, elsewhere := one.open(t, key), other.open(t, key)
+		body := payout("accounts-" + name)
+		if key == nil {
+			body["idea"] = json.RawMessage(strings.Replace(string(body["idea"].(json.RawMessage)), `"proof": "signed", `, "", 1))
+		}
+		id := body["id"].(string)
+		h.as(one.token(claims{"email": "ann@example.com", "sub": "1"})).post("/api/processes", body).is(201)
+		waits := h.as(one.token(nil)).waiting(id, 1)[0]
+		for _, c := range []struct {
+			gateway             *house
+			issuer              *issuer
+			email, sub, outcome string
+			reason              string
+		}{
+			{h, one, "ann.lee@example.com", "1", "refused", "started"},
+			{h, one, "ann@example.com", "another client's", "refused", "started"},
+			{elsewhere, other, "ann@example.com", "1", "taken", ""},
+			{elsewhere, other, "annie@example.com", "1", "refused", "already"},
+			{h, one, "annie@example.com", "7", "taken", ""},
+		} {
+			as := c.gateway.as(c.issuer.token(claims{"email": c.email, "sub": c.sub, "groups": []string{"finance", "staff"}}))
+			r := as.decide(decisionOn(waits, "approve"))[0]
+			if reason, _ := r["reason"].(string); r["outcome"] != c.outcome || !strings.Contains(reason, c.reason) {
+				t.Errorf("%s: %s, %s: %v", name, c.email, c.sub, r)
+			}
+		}
+	}
+}
+
 func jsonText(v any) string { data, _ := json.Marshal(v); return string(data) }
 
 func TestAKeySignsForThoseForWhomItMaySpeak(t *testing.T) {

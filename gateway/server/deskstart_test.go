@@ -13,6 +13,7 @@ import (
 
 	"golang.org/x/net/html"
 
+	"processidea/client"
 	"processidea/client/ideafiles"
 	"processidea/client/simulation"
 	"processidea/gateway/access"
@@ -118,7 +119,7 @@ func TestTheIdeaOfAFolderAndDelegatesOfAnUploadAreTaken(t *testing.T) {
 // onlookers may look, and nothing else.
 type onlookers struct{ desk.Entrance }
 
-func (o onlookers) Known(name string, groups []string) (*access.Person, error) {
+func (o onlookers) Known(name string, groups []string, _ client.Account) (*access.Person, error) {
 	return &access.Person{Name: name, Groups: groups, Rights: []access.Right{access.Look}}, nil
 }
 

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"processidea/client"
 	"processidea/gateway/access"
 	"processidea/gateway/server"
 )
@@ -68,8 +69,8 @@ func (g withRights) Identify(r *http.Request) (*access.Person, error) {
 	return g.limited(g.TokenGuard.Identify(r))
 }
 
-func (g withRights) Known(name string, groups []string) (*access.Person, error) {
-	return g.limited(g.TokenGuard.Known(name, groups))
+func (g withRights) Known(name string, groups []string, account client.Account) (*access.Person, error) {
+	return g.limited(g.TokenGuard.Known(name, groups, account))
 }
 
 func (g withRights) limited(p *access.Person, err error) (*access.Person, error) {

@@ -24,6 +24,8 @@ type Decision struct {
 	ApprovalDigest string `json:"digest,omitempty"`
 	// DecidedBy is the person's name, DecidedByTimeout or DecidedByProcess.
 	DecidedBy string `json:"by,omitempty"`
+	// Account is the person's at an issuer of tokens, where the proof, or else the signal, tells it.
+	policy.Account
 	// Groups are those of which the person says they are, or of which the proof says it.
 	Groups []string `json:"groups,omitempty"`
 	Reason string   `json:"reason,omitempty"`
@@ -107,7 +109,7 @@ func ReadDecision(kind string, m map[string]any) (d Decision, err error) {
 	payloadKey := map[string]string{policy.Amend: "params", policy.Replace: "with", policy.Answer: "output"}[kind]
 	err = ReadByAndReason(m, payloadKey, map[string]*string{
 		"call": &d.CallID, "digest": &d.ApprovalDigest, "by": &d.DecidedBy, "reason": &d.Reason, "proof": &d.Proof,
-		"id": &d.SignalID,
+		"id": &d.SignalID, issuerKey: &d.Issuer, subjectKey: &d.Subject,
 	})
 	if err == nil && order != nil {
 		err = d.readOrder(order)
@@ -164,6 +166,19 @@ func ReadGroups(v any) ([]string, error) {
 	return list, nil
 }
 
+// The keys under which signals bring the account of who sends them, beside by.
+const (
+	issuerKey  = "iss"
+	subjectKey = "sub"
+)
+
+// AddAccount puts the account of who sends a signal into its payload, where that says who it is by.
+func AddAccount(payload map[string]any, a policy.Account) {
+	if a != (policy.Account{}) && jsonval.AsText(payload["by"]) != "" {
+		payload[issuerKey], payload[subjectKey] = a.Issuer, a.Subject
+	}
+}
+
 // ReadByAndReason reads the text keys of a signal's payload into texts. payloadKey is the one key that may hold something other
 // than a text; empty if there is none. Any other key is an error.
 func ReadByAndReason(m map[string]any, payloadKey string, texts map[string]*string) error {
@@ -184,6 +199,8 @@ func ReadByAndReason(m map[string]any, payloadKey string, texts map[string]*stri
 		}
 		limit := maxNameLength
 		switch k {
+		case issuerKey, subjectKey:
+			limit = proof.MaxIDLength
 		case "reason":
 			limit = maxReasonLength
 		case "proof":

@@ -50,7 +50,8 @@ func ReadDecisions(m map[string]any) (many ManyDecisions, err error) {
 		return many, err
 	}
 	texts := jsonval.WithoutKey(jsonval.WithoutKey(m, "groups"), decisionsKey)
-	err = ReadByAndReason(texts, "", map[string]*string{signalIDKey: &many.ID, "by": &many.By, "reason": &many.Reason, "proof": &proof})
+	err = ReadByAndReason(texts, "", map[string]*string{signalIDKey: &many.ID, "by": &many.By, "reason": &many.Reason, "proof": &proof,
+		issuerKey: new(string), subjectKey: new(string)})
 	list, isList := m[decisionsKey].([]any)
 	switch {
 	case err != nil:
@@ -65,7 +66,7 @@ func ReadDecisions(m map[string]any) (many ManyDecisions, err error) {
 		return many, errors.New("the decisions are larger than 2 MB together: send them in several signals")
 	}
 	many.common = map[string]any{}
-	for _, key := range []string{"by", "groups", "reason", "proof"} {
+	for _, key := range []string{"by", issuerKey, subjectKey, "groups", "reason", "proof"} {
 		if v := m[key]; v != nil && v != "" {
 			many.common[key] = v
 		}
@@ -85,7 +86,7 @@ func (many *ManyDecisions) read(n int, raw any) (one OneOfMany) {
 	}
 	one.written = map[string]any{}
 	for _, k := range jsonval.SortedKeys(object) {
-		if v := object[k]; v != nil || !slices.Contains([]string{"by", "groups", "reason", "proof", signalIDKey}, k) { // null there says nothing
+		if v := object[k]; v != nil || !slices.Contains([]string{"by", issuerKey, subjectKey, "groups", "reason", "proof", signalIDKey}, k) { // null there says nothing
 			one.written[k] = v
 		}
 	}
@@ -93,6 +94,10 @@ func (many *ManyDecisions) read(n int, raw any) (one OneOfMany) {
 		one.written[signalIDKey] = fmt.Sprintf("%s/%d", many.ID, n+1)
 	}
 	one.Payload = maps.Clone(many.common)
+	if one.written["by"] != nil { // somebody else's account is not theirs
+		delete(one.Payload, issuerKey)
+		delete(one.Payload, subjectKey)
+	}
 	maps.Copy(one.Payload, one.written)
 	kind := jsonval.AsText(one.Payload[decisionKindKey])
 	delete(one.Payload, decisionKindKey)

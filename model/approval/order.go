@@ -19,11 +19,12 @@ type StandingOrder struct {
 	// When is a JSON Schema that a Call's parameters fit; nil: any do.
 	When map[string]any `json:"when,omitempty"`
 	// Count is how many Calls it approves at most; 0: no limit. Until is the moment from which it approves none; zero: no limit.
-	Count  int       `json:"count,omitempty"`
-	Until  time.Time `json:"until,omitzero"`
-	By     string    `json:"by,omitempty"`
-	Groups []string  `json:"groups,omitempty"`
-	Reason string    `json:"reason,omitempty"`
+	Count int       `json:"count,omitempty"`
+	Until time.Time `json:"until,omitzero"`
+	By    string    `json:"by,omitempty"`
+	policy.Account
+	Groups []string `json:"groups,omitempty"`
+	Reason string   `json:"reason,omitempty"`
 	// Proof is the signature that the order brought.
 	Proof string `json:"proof,omitempty"`
 }
@@ -55,7 +56,7 @@ func ReadStandingOrder(m map[string]any) (o StandingOrder, err error) {
 	}
 	err = ReadByAndReason(texts, "", map[string]*string{
 		signalIDKey: &o.ID, "tool": &o.Tool, "until": &until, "by": &o.By, "reason": &o.Reason, "proof": &o.Proof,
-		actKey: &act,
+		actKey: &act, issuerKey: &o.Issuer, subjectKey: &o.Subject,
 	})
 	if err != nil {
 		return o, err
@@ -206,7 +207,7 @@ func (o StandingOrder) Digest() string {
 
 // Giver is who gave the order, as it says, or as its proof does. The error says why the proof does not count; finding is what its check found.
 func (o StandingOrder) Giver(finding *proof.Finding, now time.Time) (policy.Person, error) {
-	d := Decision{Kind: SteerAllow, Order: &o, DecidedBy: o.By, Groups: o.Groups, Reason: o.Reason, Proof: o.Proof, Finding: finding}
+	d := Decision{Kind: SteerAllow, Order: &o, DecidedBy: o.By, Account: o.Account, Groups: o.Groups, Reason: o.Reason, Proof: o.Proof, Finding: finding}
 	d, err := d.Proven(Pending{}, nil, now)
 	return d.Decider(), err
 }
@@ -227,13 +228,14 @@ func (d *Decision) readOrder(v any) error {
 		return fmt.Errorf("%s: %w", orderKey, err)
 	}
 	d.Order, d.OrderID = &o, o.ID
-	d.DecidedBy, d.Groups, d.Reason, d.Proof = o.By, o.Groups, o.Reason, o.Proof
+	d.DecidedBy, d.Account, d.Groups, d.Reason, d.Proof = o.By, o.Account, o.Groups, o.Reason, o.Proof
 	return nil
 }
 
 // ReadOrderEnd reads the payload of SteerDisallow: order, the id of the one that ends, or id in its place; by and reason.
 func ReadOrderEnd(m map[string]any) (order string, s SteeringPayload, err error) {
-	err = ReadByAndReason(m, "", map[string]*string{orderKey: &order, signalIDKey: &s.ID, "by": &s.By, "reason": &s.Reason})
+	err = ReadByAndReason(m, "", map[string]*string{orderKey: &order, signalIDKey: &s.ID, "by": &s.By, "reason": &s.Reason,
+		issuerKey: &s.Issuer, subjectKey: &s.Subject})
 	if order == "" {
 		order = s.ID
 	}

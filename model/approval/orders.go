@@ -43,7 +43,7 @@ type OrderEnding struct {
 // CheckStandingOrder returns why an order cannot be given: its Tool is not there, or lacks what the condition names,
 // or whoever gives it may not decide on the Tool's Calls. starters are those who started the process. While the Tools
 // of MCP servers are still being looked up (toolsKnown false), one that is not there may come.
-func CheckStandingOrder(o StandingOrder, giver policy.Person, idea *ideafile.Idea, override policy.Override, starters []string, now time.Time,
+func CheckStandingOrder(o StandingOrder, giver policy.Person, idea *ideafile.Idea, override policy.Override, starters []policy.Identity, now time.Time,
 	toolsKnown bool,
 ) error {
 	if !o.Until.IsZero() && !now.Before(o.Until) {
@@ -121,7 +121,7 @@ type OrderApproval struct {
 
 // Cover returns what of all that waits with an owner, an instance or a part, is approved now, each under the first order that covers it, and
 // counts it. Where several people must approve, an order gives the approval of whoever gave it.
-func (l Orders) Cover(owner string, waits []Pending, starters []string, now time.Time) (list []OrderApproval) {
+func (l Orders) Cover(owner string, waits []Pending, starters []policy.Identity, now time.Time) (list []OrderApproval) {
 	for _, o := range l {
 		o.forget(owner, waits)
 	}
@@ -134,7 +134,7 @@ func (l Orders) Cover(owner string, waits []Pending, starters []string, now time
 			if o.IsInForce(now) && !o.hasHandled(owner, p) && !o.isOfAny(people) && o.covers(p, starters, now) {
 				o.Approved++
 				o.note(owner, p)
-				people = append(people, o.Giver.Name)
+				people = append(people, o.giver())
 				list = append(list, OrderApproval{o.StandingOrder, p})
 			}
 		}
@@ -143,24 +143,28 @@ func (l Orders) Cover(owner string, waits []Pending, starters []string, now time
 }
 
 // whoApproved lists the people whose approval of a Call is known or under way.
-func (l Orders) whoApproved(owner string, p Pending) (people []string) {
+func (l Orders) whoApproved(owner string, p Pending) (people []policy.Identity) {
 	for _, v := range p.DecidedSoFar {
-		people = append(people, v.DecidedBy)
+		people = append(people, v.Identity())
 	}
 	for _, o := range l {
 		if o.hasApproved(owner, p) && !o.isOfAny(people) {
-			people = append(people, o.Giver.Name)
+			people = append(people, o.giver())
 		}
 	}
 	return people
 }
 
-func (o *GivenOrder) isOfAny(people []string) bool {
-	return slices.ContainsFunc(people, func(name string) bool { return policy.SameName(name, o.Giver.Name) })
+func (o *GivenOrder) giver() policy.Identity {
+	return policy.Identity{Name: o.Giver.Name, Account: o.Giver.Account}
+}
+
+func (o *GivenOrder) isOfAny(people []policy.Identity) bool {
+	return slices.ContainsFunc(people, o.giver().Is)
 }
 
 // covers reports whether an order approves a Call, as far as the process knows. The instance knows more, and may refuse.
-func (o *GivenOrder) covers(p Pending, starters []string, now time.Time) bool {
+func (o *GivenOrder) covers(p Pending, starters []policy.Identity, now time.Time) bool {
 	return slices.Contains(p.AllowedDecisions, policy.Approve) && o.WhyNotCovered(p, now) == "" &&
 		(len(p.Deciders) == 0 || p.Deciders.DenialReason(o.Giver, starters) == "")
 }

@@ -136,7 +136,7 @@ func TestAnOrderIsTheApprovalOfWhoGaveIt(t *testing.T) {
 		"one person twice":              {[]string{of("a", "ann", "finance"), of("b", "Ann", "finance")}, "a 1.1"},
 		"one who may, one who must not": {[]string{of("a", "sam", "finance"), of("b", "bob", "finance")}, "b 1.1"},
 	} {
-		if got := approved(given(t, c.orders...).Cover("①", list, []string{"sam"}, noon)); got != c.want {
+		if got := approved(given(t, c.orders...).Cover("①", list, policy.Named("sam"), noon)); got != c.want {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
 	}

@@ -54,10 +54,16 @@ type Pending struct {
 
 // Vote is a decision that is not enough by itself: others must decide the same.
 type Vote struct {
-	Kind      string    `json:"decision"`
-	DecidedBy string    `json:"by"`
+	Kind      string `json:"decision"`
+	DecidedBy string `json:"by"`
+	policy.Account
 	Groups    []string  `json:"groups,omitempty"` // those of which the person says they are
 	DecidedAt time.Time `json:"at"`
+}
+
+// Identity is who decided.
+func (v Vote) Identity() policy.Identity {
+	return policy.Identity{Name: v.DecidedBy, Account: v.Account}
 }
 
 // InWords tells who decided, of which groups and, if it is no approval, what: "ann of finance, answer".

@@ -43,6 +43,7 @@ func ReadPlanDecision(kind string, m map[string]any) (d Decision, err error) {
 	texts := jsonval.WithoutKey(jsonval.WithoutKey(m, "groups"), "request")
 	err = ReadByAndReason(texts, payloadKey, map[string]*string{
 		"digest": &d.ApprovalDigest, "by": &d.DecidedBy, "reason": &d.Reason, "proof": &d.Proof, "id": &d.SignalID,
+		issuerKey: &d.Issuer, subjectKey: &d.Subject,
 	})
 	switch {
 	case err != nil:

@@ -15,7 +15,7 @@ import (
 // CheckPlanDecision returns a decision as it counts for what waits, or why it changes nothing. starters are those who
 // started the process, and causers those who added or revised instances of the Plan. Whether the Calls of an
 // amendment can run is checked elsewhere.
-func CheckPlanDecision(p *Plan, d Decision, starters, causers []string, now time.Time) (Decision, error) {
+func CheckPlanDecision(p *Plan, d Decision, starters, causers []policy.Identity, now time.Time) (Decision, error) {
 	switch {
 	case p == nil:
 		return d, errors.New("no Plan waits for a decision")
@@ -37,7 +37,7 @@ func CheckPlanDecision(p *Plan, d Decision, starters, causers []string, now time
 }
 
 // checkDecider returns why this person may not take the decision.
-func (p *Plan) checkDecider(d Decision, starters, causers []string) error {
+func (p *Plan) checkDecider(d Decision, starters, causers []policy.Identity) error {
 	if len(p.Deciders) == 0 {
 		return nil
 	}
@@ -52,7 +52,7 @@ func (p *Plan) checkDecider(d Decision, starters, causers []string) error {
 	if why := p.Deciders.DenialReason(d.Decider(), starters, causers...); why != "" {
 		return errors.New(why)
 	}
-	same := func(v Vote) bool { return policy.SameName(v.DecidedBy, d.DecidedBy) }
+	same := func(v Vote) bool { return v.Identity().Is(d.Identity()) }
 	if d.Kind == SteerApprovePlan && slices.ContainsFunc(p.DecidedSoFar, same) {
 		return fmt.Errorf("%s has decided on it already; it takes %d people", d.DecidedBy, p.Deciders.RequiredApprovals())
 	}
@@ -61,7 +61,7 @@ func (p *Plan) checkDecider(d Decision, starters, causers []string) error {
 
 // WithVote counts an approval, or an amendment, which approves what it makes of the Plan, and reports whether others must still approve.
 func (p *Plan) WithVote(d Decision) (more bool) {
-	p.DecidedSoFar = append(slices.Clone(p.DecidedSoFar), Vote{Kind: policy.Approve, DecidedBy: d.DecidedBy, Groups: d.Groups, DecidedAt: d.DecidedAt})
+	p.DecidedSoFar = append(slices.Clone(p.DecidedSoFar), d.Vote(policy.Approve))
 	return len(p.DecidedSoFar) < p.Deciders.RequiredApprovals()
 }
 

@@ -49,12 +49,22 @@ func (d Decision) Proven(p Pending, made []Decision, now time.Time) (Decision, e
 	if d.DecidedBy != "" && !policy.SameName(d.DecidedBy, c.Subject) && !policy.SameName(d.DecidedBy, c.Name) {
 		return d, fmt.Errorf("the proof is that of %s, and the decision says that it is by %s", c.Subject, d.DecidedBy)
 	}
-	d.DecidedBy, d.Groups = c.Subject, c.Groups
+	d.DecidedBy, d.Groups, d.Account = c.Subject, c.Groups, c.SubjectID.Account
 	d.Signed = &proof.Signed{Key: f.Key, Issuer: c.Issuer, ID: c.ID, Params: d.AmendedParams}
 	if c.Name != c.Subject {
 		d.Signed.Name = c.Name
 	}
 	return d, nil
+}
+
+// Identity is who took the decision.
+func (d Decision) Identity() policy.Identity {
+	return policy.Identity{Name: d.DecidedBy, Account: d.Account}
+}
+
+// Vote is the decision as one of several that must be alike, of a kind.
+func (d Decision) Vote(kind string) Vote {
+	return Vote{Kind: kind, DecidedBy: d.DecidedBy, Account: d.Account, Groups: d.Groups, DecidedAt: d.DecidedAt}
 }
 
 // ToProve is what a proof of a decision on a Call of the process must be for.
@@ -87,7 +97,7 @@ func (d Decision) details() string {
 
 // Decider is who takes the decision, for the rules on who may.
 func (d Decision) Decider() policy.Person {
-	p := policy.Person{Name: d.DecidedBy, Groups: d.Groups}
+	p := policy.Person{Name: d.DecidedBy, Groups: d.Groups, Account: d.Account}
 	if d.Signed != nil {
 		p.Signed, p.AlsoNamed = true, d.Signed.Name
 	}

@@ -3,6 +3,7 @@ package approval
 import (
 	"fmt"
 
+	"processidea/model/approval/policy"
 	"processidea/model/diag"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
@@ -24,10 +25,16 @@ const (
 // SteeringPayload is the payload of such a signal.
 type SteeringPayload struct {
 	ID, By, Reason string
+	policy.Account
 	// Limits of resume and revise; 0 keeps one.
 	Limits ideafile.Limits
 	// Context is the messages of revise and add, as written.
 	Context []any
+}
+
+// Identity is who steers.
+func (s SteeringPayload) Identity() policy.Identity {
+	return policy.Identity{Name: s.By, Account: s.Account}
 }
 
 // ReadSteering reads the payload of a steering signal: id, by and reason; for resume limits; for add context; for revise both.
@@ -42,7 +49,8 @@ func ReadSteering(kind string, m map[string]any) (s SteeringPayload, err error) 
 			texts[k] = m[k]
 		}
 	}
-	if err := ReadByAndReason(texts, "", map[string]*string{"id": &s.ID, "by": &s.By, "reason": &s.Reason}); err != nil {
+	if err := ReadByAndReason(texts, "", map[string]*string{"id": &s.ID, "by": &s.By, "reason": &s.Reason,
+		issuerKey: &s.Issuer, subjectKey: &s.Subject}); err != nil {
 		return s, err
 	}
 	var ps diag.Problems

@@ -16,7 +16,7 @@ import (
 
 // SetPeopleAllowedToDecide tells the instance who started the process, and what was decided on Calls of the instance in the processes that this
 // one was forked from.
-func (i *Instance) SetPeopleAllowedToDecide(starters []string, earlier []policy.PriorDecision) {
+func (i *Instance) SetPeopleAllowedToDecide(starters []policy.Identity, earlier []policy.PriorDecision) {
 	i.starters, i.earlierDecisions = starters, nil
 	for _, e := range earlier {
 		if ideafile.InstanceTokenOfCallID(e.CallID) == i.token {
@@ -26,15 +26,15 @@ func (i *Instance) SetPeopleAllowedToDecide(starters []string, earlier []policy.
 }
 
 // SetCausers tells the instance who has added or revised it. They count as those who started the process.
-func (i *Instance) SetCausers(names []string) { i.causers = names }
+func (i *Instance) SetCausers(people []policy.Identity) { i.causers = people }
 
 // CausersOf lists who caused a Call beside those who started the process: who added or revised the instance, and who
 // changed the Call itself.
-func (i *Instance) CausersOf(rec *CallRecord) []string {
+func (i *Instance) CausersOf(rec *CallRecord) []policy.Identity {
 	list := slices.Clone(i.causers)
 	for _, d := range rec.Decisions {
 		if d.Kind == policy.Replace || d.Kind == policy.Amend {
-			list = append(list, d.Decider().Names()...)
+			list = append(list, d.Decider().Identities()...)
 		}
 	}
 	return list
@@ -62,14 +62,14 @@ func (i *Instance) checkDecider(rec *CallRecord, d approval.Decision) error {
 		return errors.New(why)
 	}
 	for _, other := range rules.ExcludedCallNames() {
-		if id, found := i.decidedCall(rec, other, d.DecidedBy); found {
+		if id, found := i.decidedCall(rec, other, d.Identity()); found {
 			return fmt.Errorf("%s decided on %s, and may not decide on %s too", d.DecidedBy, id, rec.ID)
 		}
 		if _, isID := ideafile.ParseCallKey(other); isID && !i.hasCall(other) {
 			return fmt.Errorf("who decided on %s may not decide on it, and there is no such Call", other)
 		}
 	}
-	if v, has := findVote(rec, d.DecidedBy); has && isVote(d) {
+	if v, has := findVote(rec, d.Identity()); has && isVote(d) {
 		return fmt.Errorf("%s has decided on it already (%s); it takes %d people", v.DecidedBy, v.Kind, rules.RequiredApprovals())
 	}
 	return nil
@@ -79,7 +79,7 @@ func (i *Instance) checkDecider(rec *CallRecord, d approval.Decision) error {
 func (i *Instance) checkNotExcludedElsewhere(rec *CallRecord, d approval.Decision) error {
 	for _, other := range i.callRecords {
 		for _, made := range other.Decisions {
-			if other == rec || !policy.SameName(made.DecidedBy, d.DecidedBy) || d.DecidedBy == "" {
+			if other == rec || d.DecidedBy == "" || !made.Identity().Is(d.Identity()) {
 				continue
 			}
 			if slices.ContainsFunc(made.Deciders.ExcludedCallNames(), func(name string) bool { return i.callMatchesName(rec, name) }) {
@@ -114,16 +114,16 @@ func (i *Instance) callIDsNamed(name string) []string {
 }
 
 // decidedCall returns a Call beside rec, meant by a name in NotSameAs, on which the person decided.
-func (i *Instance) decidedCall(rec *CallRecord, name, person string) (id string, found bool) {
+func (i *Instance) decidedCall(rec *CallRecord, name string, person policy.Identity) (id string, found bool) {
 	for _, other := range i.callRecords {
-		by := func(d approval.Decision) bool { return policy.SameName(d.DecidedBy, person) }
+		by := func(d approval.Decision) bool { return d.Identity().Is(person) }
 		if other != rec && i.callMatchesName(other, name) && slices.ContainsFunc(other.Decisions, by) {
 			return other.ID, true
 		}
 	}
 	ids := i.callIDsNamed(name)
 	for _, e := range i.earlierDecisions {
-		if (e.Tool == name || slices.Contains(ids, e.CallID)) && policy.SameName(e.By, person) {
+		if (e.Tool == name || slices.Contains(ids, e.CallID)) && person.Is(policy.Identity{Name: e.By, Account: e.Account}) {
 			return e.CallID, true
 		}
 	}
@@ -141,8 +141,8 @@ func (i *Instance) hasCall(name string) bool {
 func isVote(d approval.Decision) bool { return d.Kind == policy.Approve || d.Kind == policy.Answer }
 
 // findVote returns what a person has decided on what waits now.
-func findVote(rec *CallRecord, person string) (approval.Vote, bool) {
-	at := slices.IndexFunc(rec.PendingApproval.DecidedSoFar, func(v approval.Vote) bool { return policy.SameName(v.DecidedBy, person) })
+func findVote(rec *CallRecord, person policy.Identity) (approval.Vote, bool) {
+	at := slices.IndexFunc(rec.PendingApproval.DecidedSoFar, func(v approval.Vote) bool { return v.Identity().Is(person) })
 	if at < 0 {
 		return approval.Vote{}, false
 	}
@@ -170,7 +170,7 @@ func (i *Instance) addVote(rec *CallRecord, d approval.Decision) error {
 	}
 	rec.Decisions = append(rec.Decisions, d)
 	p := *rec.PendingApproval
-	p.DecidedSoFar = append(slices.Clone(p.DecidedSoFar), approval.Vote{Kind: d.Kind, DecidedBy: d.DecidedBy, Groups: d.Groups, DecidedAt: d.DecidedAt})
+	p.DecidedSoFar = append(slices.Clone(p.DecidedSoFar), d.Vote(d.Kind))
 	rec.PendingApproval = &p
 	return nil
 }

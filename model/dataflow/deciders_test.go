@@ -31,7 +31,7 @@ func vault(t *testing.T, by, override string) *dataflow.Instance {
 		palette.ApprovalOverride = idea.Config.Approval
 	}
 	i := dataflow.New(*palette, nil, "")
-	i.SetPeopleAllowedToDecide([]string{"sam"}, nil)
+	i.SetPeopleAllowedToDecide(policy.Named("sam"), nil)
 	i.SetTime(modeltest.StartTime)
 	for n, call := range []string{`{"_tool": "pay", "cents": 600}`, `{"_tool": "prepare"}`} {
 		i.AcceptCall(1, n+1, ideafile.ParseWrittenCall(modeltest.MustDecodeJSON(call)))
@@ -63,7 +63,7 @@ func carried(t *testing.T, i *dataflow.Instance) *dataflow.Instance {
 	}
 	palette, context, token := i.StartParameters()
 	next := dataflow.Restore(palette, context, token, c)
-	next.SetPeopleAllowedToDecide([]string{"sam"}, nil)
+	next.SetPeopleAllowedToDecide(policy.Named("sam"), nil)
 	return next
 }
 
@@ -249,7 +249,7 @@ func TestWhoDecidedOnOneCallMayNotDecideOnTheOtherWhicheverComesFirst(t *testing
 func TestWhoRevisedTheInstanceOrChangedTheCallDoesNotDecideOnIt(t *testing.T) {
 	const who = `{"people": ["ann", "bob"], "notStarter": true}`
 	i := vault(t, who, "")
-	i.SetCausers([]string{"ann"})
+	i.SetCausers(policy.Named("ann"))
 	if err := approve(i, "1.1", "Ann"); err == nil || !strings.Contains(err.Error(), "had a hand in it") {
 		t.Errorf("who revised the instance: %v", err)
 	}
@@ -268,8 +268,8 @@ func TestWhoRevisedTheInstanceOrChangedTheCallDoesNotDecideOnIt(t *testing.T) {
 		if err := approve(i, "1.1", "ann"); err == nil || !strings.Contains(err.Error(), "had a hand in it") {
 			t.Errorf("%s: they approve what they made: %v", kind, err)
 		}
-		if got := i.CausersOf(i.FindCall("1.1")); !slices.Equal(got, []string{"ann"}) {
-			t.Errorf("%s: a delegate would be told of %q", kind, got)
+		if got := i.CausersOf(i.FindCall("1.1")); !slices.Equal(got, policy.Named("ann")) {
+			t.Errorf("%s: a delegate would be told of %v", kind, got)
 		}
 		if err := approve(i, "1.1", "bob"); err != nil || len(i.Advance()) != 1 {
 			t.Errorf("%s: %v", kind, err)

@@ -35,8 +35,8 @@ type Instance struct {
 	planStarted     bool // StartDirectPlan was called
 	planAfter       int  // the Calls of the direct Plan come after this one; 0: it took no other's place
 	// starters started the process, and earlierDecisions were taken in those that it was forked from; see SetPeopleAllowedToDecide.
-	starters         []string
-	causers          []string // see SetCausers
+	starters         []policy.Identity
+	causers          []policy.Identity // see SetCausers
 	earlierDecisions []policy.PriorDecision
 }
 

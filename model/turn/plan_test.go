@@ -133,7 +133,7 @@ func TestOnlyWhoMayDecideDecidesOnThePlanThatWaits(t *testing.T) {
 		t.Error("two of two are not enough")
 	}
 	p.Deciders[0].NotStarter = true
-	if _, err := approval.CheckPlanDecision(p, decision(t, p, approval.SteerRejectPlan, "ann"), []string{"sam"}, []string{"Ann"}, now); err == nil {
+	if _, err := approval.CheckPlanDecision(p, decision(t, p, approval.SteerRejectPlan, "ann"), policy.Named("sam"), policy.Named("Ann"), now); err == nil {
 		t.Error("who revised an instance decides on its Plan")
 	}
 	p.Deciders[0].NotStarter = false

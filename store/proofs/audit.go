@@ -128,7 +128,7 @@ func (a *Audit) check(process string, d approval.Decision) string {
 		return fmt.Sprintf("its proof is that of %s", c.Subject)
 	case !slices.Equal(c.Groups, d.Groups):
 		return fmt.Sprintf("its proof names the groups %q, and the decision %q", c.Groups, d.Groups)
-	case c.Issuer != d.Signed.Issuer, c.ID != d.Signed.ID, d.Signed.Name != "" && d.Signed.Name != c.Name, f.Key != d.Signed.Key:
+	case c.SubjectID.Account != d.Account, c.Issuer != d.Signed.Issuer, c.ID != d.Signed.ID, d.Signed.Name != "" && d.Signed.Name != c.Name, f.Key != d.Signed.Key:
 		return "its proof is another than the one that was checked when it was taken"
 	}
 	if a.keys != nil {

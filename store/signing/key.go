@@ -166,6 +166,9 @@ func (k *Key) whyNotFor(c proof.Claims) string {
 	case !all && c.Name != "" && c.Name != k.Name && !policy.SameName(c.Name, c.Subject):
 		return fmt.Sprintf("the key %s may not call %s %s", k.ID, c.Subject, c.Name)
 	}
+	if !all && c.SubjectID != (proof.SubjectID{}) {
+		return fmt.Sprintf("the key %s may not say which account %s has: only one that may speak for anybody does", k.ID, c.Subject)
+	}
 	for _, group := range c.Groups {
 		if !slices.Contains(k.Groups, anybody) && !namedIn(k.Groups, group) {
 			return fmt.Sprintf("the key %s may not say that %s is of %s", k.ID, c.Subject, group)

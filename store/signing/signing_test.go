@@ -21,6 +21,7 @@ import (
 
 	"github.com/go-jose/go-jose/v4"
 
+	"processidea/model/approval/policy"
 	"processidea/model/approval/proof"
 	"processidea/model/jsonval"
 )
@@ -180,6 +181,35 @@ func TestWhatIsNoProofIsRefusedWithItsReason(t *testing.T) {
 	}
 	if f := (*Keys)(nil).Verify(good); f.Refused == "" {
 		t.Error("no keys, and a proof counts")
+	}
+}
+
+// With an account of their own making somebody would be as many people as a policy wants.
+func TestOnlyAKeyThatMaySpeakForAnybodySaysWhoseAccountItIs(t *testing.T) {
+	t.Parallel()
+	account := policy.Account{Issuer: "https://id.example.com", Subject: "7"}
+	told := func(c *proof.Claims) { c.Issuer, c.SubjectID = "", proof.SubjectIDOf(account) }
+	ann := personKey(t, "ann", "finance")
+	if _, err := ann.Sign(claims(told)); err == nil || !strings.Contains(err.Error(), "which account") {
+		t.Errorf("her own key: %v", err)
+	}
+	forged := *ann
+	forged.People = []string{anybody}
+	proven := sign(t, &forged, claims(told))
+	if f := parse(t, jwks(t, ann)).Verify(proven); !strings.Contains(f.Refused, "which account") {
+		t.Errorf("her own key, by her own program: %+v", f)
+	}
+	gateway := must(NewIssuerKey("https://gateway.example.com"))
+	speaker := gateway.For("ann", []string{"finance"})
+	speaker.Account = account
+	text := must(speaker.Sign(claims(func(c *proof.Claims) { c.Issuer = "" })))
+	if f := parse(t, jwks(t, gateway)).Verify(text); f.Refused != "" || f.Claims.SubjectID.Account != account {
+		t.Errorf("the gateway's key: %+v", f)
+	}
+	speaker = ann.For("ann", nil)
+	speaker.Account = account
+	if _, err := speaker.Sign(claims()); err != nil {
+		t.Errorf("a gateway with a key of hers alone says nothing of her account: %v", err)
 	}
 }
 

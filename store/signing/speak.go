@@ -3,6 +3,7 @@ package signing
 import (
 	"slices"
 
+	"processidea/model/approval/policy"
 	"processidea/model/approval/proof"
 )
 
@@ -21,6 +22,8 @@ type Speaker struct {
 	key    *PrivateKey
 	person string
 	groups []string
+	// Account is the person's, where an issuer of tokens told who they are.
+	Account policy.Account
 }
 
 // For gives what signs for a person, with those of the groups that the key may tell of; nil where the key may not speak for the person.
@@ -41,5 +44,8 @@ func (k *PrivateKey) For(person string, groups []string) *Speaker {
 // Sign signs Claims as the person's.
 func (s *Speaker) Sign(c proof.Claims) (string, error) {
 	c.Subject, c.Groups = s.person, s.groups
+	if slices.Contains(s.key.People, anybody) {
+		c.SubjectID = proof.SubjectIDOf(s.Account)
+	}
 	return s.key.Sign(c)
 }

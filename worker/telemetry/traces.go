@@ -3,6 +3,7 @@ package telemetry
 import (
 	"context"
 	"fmt"
+	"net/url"
 	"strings"
 
 	"go.opentelemetry.io/otel/exporters/otlp/otlptrace"
@@ -30,7 +31,8 @@ type Traces struct {
 const serviceName = "process-idea-worker"
 
 // NewTraces makes traces of a Temporal namespace, as OpenTelemetry's standard variables say; nil where they name no
-// endpoint, or switch traces off.
+// endpoint, or switch traces off. An endpoint that cannot be read is an error: the exporter would write a line of its own,
+// and send to another address.
 func NewTraces(ctx context.Context, namespace string, getenv func(string) string) (*Traces, error) {
 	if !wanted(getenv) {
 		return nil, nil
@@ -62,12 +64,22 @@ func (t *Traces) Close(ctx context.Context) error {
 
 func wanted(getenv func(string) string) bool {
 	exporter := getenv("OTEL_TRACES_EXPORTER")
-	return getenv("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT")+getenv("OTEL_EXPORTER_OTLP_ENDPOINT") != "" &&
+	return getenv(endpoints[0])+getenv(endpoints[1]) != "" &&
 		!strings.EqualFold(getenv("OTEL_SDK_DISABLED"), "true") && (exporter == "" || exporter == "otlp")
 }
 
+// endpoints are the variables that say where traces go.
+var endpoints = []string{"OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT"}
+
 // otlpClient speaks the protocol that is asked for. It reads the other variables itself.
 func otlpClient(getenv func(string) string) (otlptrace.Client, error) {
+	for _, name := range endpoints {
+		text := getenv(name)
+		u, err := url.Parse(text)
+		if text != "" && (err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https") {
+			return nil, fmt.Errorf("%s is %q; it is the collector's address, such as http://collector:4318", name, text)
+		}
+	}
 	for _, name := range []string{"OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", "OTEL_EXPORTER_OTLP_PROTOCOL"} {
 		switch wire := getenv(name); wire {
 		case "":

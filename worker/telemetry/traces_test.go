@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"strings"
 	"testing"
 	"time"
 
@@ -65,6 +66,12 @@ func TestTracesAreOffUnlessThereIsAnEndpointAndNobodySwitchesThemOff(t *testing.
 	}
 	if _, err := NewTraces(t.Context(), "space", func(name string) string { return with("OTEL_EXPORTER_OTLP_PROTOCOL", "smoke")[name] }); err == nil {
 		t.Error("a protocol that does not exist is taken")
+	}
+	for _, address := range []string{"::bad", "collector:4318", "collector", "ftp://collector", "http://"} {
+		_, err := NewTraces(t.Context(), "space", func(name string) string { return map[string]string{"OTEL_EXPORTER_OTLP_ENDPOINT": address}[name] })
+		if err == nil || !strings.Contains(err.Error(), "OTEL_EXPORTER_OTLP_ENDPOINT is ") {
+			t.Errorf("%s is taken for an address: %v", address, err)
+		}
 	}
 }
 

@@ -17,6 +17,8 @@ import (
 	"time"
 
 	lru "github.com/hashicorp/golang-lru/v2"
+
+	"processidea/client"
 )
 
 // Lasts is how long somebody stays logged in.
@@ -24,10 +26,11 @@ const Lasts = 12 * time.Hour
 
 // Ticket says who is logged in.
 type Ticket struct {
-	ID     string    `json:"id"` // made up where it begins
-	Name   string    `json:"name"`
-	Groups []string  `json:"groups,omitempty"`
-	Until  time.Time `json:"until"`
+	ID     string   `json:"id"` // made up where it begins
+	Name   string   `json:"name"`
+	Groups []string `json:"groups,omitempty"`
+	client.Account
+	Until time.Time `json:"until"`
 }
 
 // Sessions open, read and end sessions. It is safe for concurrent use.

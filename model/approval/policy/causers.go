@@ -2,7 +2,6 @@ package policy
 
 import (
 	"maps"
-	"slices"
 
 	"processidea/model/jsonval"
 )
@@ -23,23 +22,24 @@ type PriorDecision struct {
 	CallID string `json:"call"`
 	Tool   string `json:"tool,omitempty"`
 	By     string `json:"by"`
+	// Account is theirs where the proof told it.
+	Account
 	// Proof is that of a signed decision.
 	Proof string `json:"proof,omitempty"`
 }
 
 // ReadStarters reads who started the process, and those that it was forked from, from an Idea's source.
-func ReadStarters(source map[string]any) []string {
-	list, _ := jsonval.AsStringList(jsonval.AsObject(source["meta"])[startersKey])
-	return list
+func ReadStarters(source map[string]any) []Identity {
+	return readIdentities(jsonval.AsObject(source["meta"])[startersKey])
 }
 
 // WithStarters returns an Idea's source that names these people too.
-func WithStarters(source map[string]any, starters []string) map[string]any {
+func WithStarters(source map[string]any, starters []Identity) map[string]any {
 	all := ReadStarters(source)
 	before := len(all)
-	for _, name := range starters {
-		if !containsName(all, name) {
-			all = append(all[:len(all):len(all)], name)
+	for _, who := range starters {
+		if !isRecorded(all, who) {
+			all = append(all[:len(all):len(all)], who)
 		}
 	}
 	if len(all) == before {
@@ -50,12 +50,11 @@ func WithStarters(source map[string]any, starters []string) map[string]any {
 
 // ReadCausers reads who has added or revised an instance, or amended its Plan, since the process started. A name that
 // is empty is of somebody who did not say who they are.
-func ReadCausers(source map[string]any, token string) []string {
+func ReadCausers(source map[string]any, token string) []Identity {
 	all := jsonval.AsObject(jsonval.AsObject(source["meta"])[causersKey])
-	list, _ := jsonval.AsStringList(all[ofAll])
+	list := readIdentities(all[ofAll])
 	if token != ofAll {
-		own, _ := jsonval.AsStringList(all[token])
-		list = append(list[:len(list):len(list)], own...)
+		list = append(list, readIdentities(all[token])...)
 	}
 	return list
 }
@@ -66,14 +65,14 @@ const ofAll = ""
 
 // WithCauser returns an Idea's source that names somebody who has added or revised these instances; the token "" is
 // all of them.
-func WithCauser(source map[string]any, name string, tokens ...string) map[string]any {
+func WithCauser(source map[string]any, who Identity, tokens ...string) map[string]any {
 	all := maps.Clone(jsonval.AsObject(jsonval.AsObject(source["meta"])[causersKey]))
 	if all == nil {
 		all = map[string]any{}
 	}
 	for _, token := range tokens {
-		if list, _ := jsonval.AsStringList(all[token]); !containsName(list, name) {
-			all[token] = jsonval.ToJSONValue(append(slices.Clone(list), name))
+		if list := readIdentities(all[token]); !isRecorded(list, who) {
+			all[token] = jsonval.ToJSONValue(append(list, who))
 		}
 	}
 	return withMeta(source, causersKey, all)
@@ -85,7 +84,8 @@ func ReadPriorDecisions(source map[string]any) (list []PriorDecision) {
 	for _, raw := range entries {
 		e := jsonval.AsObject(raw)
 		list = append(list, PriorDecision{
-			CallID: jsonval.AsText(e["call"]), Tool: jsonval.AsText(e["tool"]), By: jsonval.AsText(e["by"]), Proof: jsonval.AsText(e["proof"]),
+			CallID: jsonval.AsText(e["call"]), Tool: jsonval.AsText(e["tool"]), By: jsonval.AsText(e["by"]),
+			Account: Account{jsonval.AsText(e["iss"]), jsonval.AsText(e["sub"])}, Proof: jsonval.AsText(e["proof"]),
 		})
 	}
 	return list

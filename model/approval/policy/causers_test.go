@@ -10,25 +10,25 @@ import (
 func TestWhoCausedWhatIsAddedToTheIdeaAndTakenFromNobody(t *testing.T) {
 	t.Parallel()
 	given := map[string]any{"meta": map[string]any{"path": "p", "startedBy": []any{"zed"}, "causedBy": map[string]any{"①": []any{"eve"}}}}
-	idea := policy.WithStarters(given, []string{"ann", "ZED"})
-	idea = policy.WithCauser(idea, "bob", "②", "②", "")
-	idea = policy.WithCauser(policy.WithCauser(idea, "BOB", "②"), "", "③")
-	if got := policy.ReadStarters(idea); !slices.Equal(got, []string{"zed", "ann"}) {
-		t.Errorf("started by %q", got)
+	idea := policy.WithStarters(given, policy.Named("ann", "ZED"))
+	idea = policy.WithCauser(idea, policy.Identity{Name: "bob"}, "②", "②", "")
+	idea = policy.WithCauser(policy.WithCauser(idea, policy.Identity{Name: "BOB"}, "②"), policy.Identity{}, "③")
+	if got := policy.ReadStarters(idea); !slices.Equal(got, policy.Named("zed", "ann")) {
+		t.Errorf("started by %v", got)
 	}
 	for token, want := range map[string][]string{"": {"bob"}, "①": {"bob", "eve"}, "②": {"bob", "bob"}, "③": {"bob", ""}, "④": {"bob"}} {
-		if got := policy.ReadCausers(idea, token); !slices.Equal(got, want) {
-			t.Errorf("%s is caused by %q, want %q", token, got, want)
+		if got := policy.ReadCausers(idea, token); !slices.Equal(got, policy.Named(want...)) {
+			t.Errorf("%s is caused by %v, want %q", token, got, want)
 		}
 	}
 	if got := policy.ReadCausers(given, "②"); len(got) != 0 {
-		t.Errorf("what was given has changed: %q", got)
+		t.Errorf("what was given has changed: %v", got)
 	}
 }
 
 func TestWhoCausedACallDecidesOnItNoMoreThanWhoStartedTheProcess(t *testing.T) {
 	t.Parallel()
-	starters, causers := []string{"sam"}, []string{"ann", "s-7"}
+	starters, causers := policy.Named("sam"), policy.Named("ann", "s-7")
 	rules := policy.Rules{{NotStarter: true}}
 	for _, p := range []policy.Person{{Name: "sam"}, {Name: "ANN"}, {Name: "x", AlsoNamed: "Ann"}, {Name: "s-7"}, {Name: "x", AlsoNamed: "sam"}} {
 		if rules.DenialReason(p, starters, causers...) == "" {
@@ -42,8 +42,8 @@ func TestWhoCausedACallDecidesOnItNoMoreThanWhoStartedTheProcess(t *testing.T) {
 	if why := rules.DenialReason(bob, starters, causers...); why != "" {
 		t.Error(why)
 	}
-	for name, list := range map[string][2][]string{
-		"nobody started it": {nil, causers}, "a starter without a name": {{"sam", ""}, nil}, "a causer without a name": {starters, {"ann", ""}},
+	for name, list := range map[string][2][]policy.Identity{
+		"nobody started it": {nil, causers}, "a starter without a name": {policy.Named("sam", ""), nil}, "a causer without a name": {starters, policy.Named("ann", "")},
 	} {
 		if rules.DenialReason(bob, list[0], list[1]...) == "" {
 			t.Errorf("%s: it may have been bob, who decides", name)

@@ -128,13 +128,15 @@ type Person struct {
 	Groups []string `json:"groups,omitempty"`
 	// AlsoNamed is another name of the same person, under which they may have started the process; empty: there is none.
 	AlsoNamed string `json:"alsoNamed,omitempty"`
+	// Account is the person's where it is known.
+	Account
 	// Signed is whether the decision has a proof that was found right.
 	Signed bool `json:"signed,omitempty"`
 }
 
 // whyNot says why a person may not decide, or "" if they may. starters are those who started the process, causers
 // those who caused the Call besides.
-func (r Rule) whyNot(p Person, starters, causers []string) string {
+func (r Rule) whyNot(p Person, starters, causers []Identity) string {
 	anybody := len(r.Groups) == 0 && len(r.People) == 0
 	inGroup := slices.ContainsFunc(p.Groups, func(g string) bool { return containsName(r.Groups, g) })
 	switch {
@@ -144,11 +146,11 @@ func (r Rule) whyNot(p Person, starters, causers []string) string {
 			why += "; the decision names no group"
 		}
 		return why
-	case r.NotStarter && (len(starters) == 0 || containsName(starters, "")):
+	case r.NotStarter && (len(starters) == 0 || containsUnknown(starters)):
 		return "who started the process may not decide on it, and its start does not say who that was"
 	case r.NotStarter && p.isAmong(starters):
 		return p.Name + " started the process, and may not decide on it"
-	case r.NotStarter && containsName(causers, ""):
+	case r.NotStarter && containsUnknown(causers):
 		return "who added or revised the instance may not decide on it, and they did not say who they are"
 	case r.NotStarter && p.isAmong(causers):
 		return p.Name + " had a hand in it (added or revised the instance, or changed the Call), and may not decide on it"
@@ -156,16 +158,17 @@ func (r Rule) whyNot(p Person, starters, causers []string) string {
 	return ""
 }
 
-func (p Person) isAmong(list []string) bool {
-	return slices.ContainsFunc(p.Names(), func(name string) bool { return containsName(list, name) })
+func (p Person) isAmong(list []Identity) bool {
+	return slices.ContainsFunc(p.Identities(), func(who Identity) bool { return containsPerson(list, who) })
 }
 
-// Names lists what the person is called.
-func (p Person) Names() []string {
-	if p.AlsoNamed == "" {
-		return []string{p.Name}
+// Identities lists who the person is, by each of their names.
+func (p Person) Identities() []Identity {
+	list := []Identity{{p.Name, p.Account}}
+	if p.AlsoNamed != "" {
+		list = append(list, Identity{p.AlsoNamed, p.Account})
 	}
-	return []string{p.Name, p.AlsoNamed}
+	return list
 }
 
 // WithAlso returns a Rule under which others may decide too: the Groups and People of another. Where anybody may, it stays as it is.
@@ -217,7 +220,7 @@ func (rules Rules) RequiredApprovals() int {
 // DenialReason says why a person may not decide: under the first Rule that says so; "" if they may. starters are
 // those who started the process, and causers those who caused the Call besides. What ExcludedCallNames excludes is
 // not looked at.
-func (rules Rules) DenialReason(p Person, starters []string, causers ...string) string {
+func (rules Rules) DenialReason(p Person, starters []Identity, causers ...Identity) string {
 	if rules.Signed() && !p.Signed {
 		return "it takes a signed decision, and this one has no proof"
 	}

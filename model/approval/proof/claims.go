@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"processidea/model/approval/policy"
 	"processidea/model/jsonval"
 )
 
@@ -15,7 +16,7 @@ const MaxLength = 16_000
 
 const (
 	maxNameLength = 200  // characters of a name
-	maxIDLength   = 1000 // characters of any other text of Claims; Temporal's ids have at most as many
+	MaxIDLength   = 1000 // characters of any other text of Claims; Temporal's ids have at most as many
 	maxGroups     = 100
 )
 
@@ -24,9 +25,11 @@ type Claims struct {
 	// Issuer says for whom the key speaks as which authority; a person's own key is its own issuer.
 	Issuer string `json:"iss"`
 	// Subject is who decides: the name that policies know. Name is what else the person is called; empty: the same.
-	Subject string   `json:"sub"`
-	Name    string   `json:"name,omitempty"`
-	Groups  []string `json:"groups,omitempty"`
+	Subject string `json:"sub"`
+	Name    string `json:"name,omitempty"`
+	// SubjectID is zero where the proof tells no account.
+	SubjectID SubjectID `json:"sub_id,omitzero"`
+	Groups    []string  `json:"groups,omitempty"`
 	// IssuedAt and Expires are seconds since 1970; Expires 0: it does not.
 	IssuedAt int64 `json:"iat"`
 	Expires  int64 `json:"exp,omitempty"`
@@ -42,6 +45,23 @@ type Claims struct {
 	Details string `json:"details"`
 }
 
+// SubjectID is the account of who decides at the issuer of tokens that told who they are, as RFC 9493 writes one. Only
+// a key that may speak for anybody tells one: with a key of one's own somebody could be as many people as they like.
+type SubjectID struct {
+	Format string `json:"format"`
+	policy.Account
+}
+
+const issuerAndSubject = "iss_sub" // a Format
+
+// SubjectIDOf writes an account.
+func SubjectIDOf(a policy.Account) SubjectID {
+	if a == (policy.Account{}) {
+		return SubjectID{}
+	}
+	return SubjectID{issuerAndSubject, a}
+}
+
 // ReadClaims reads the payload of a proof. Keys that it does not know are left alone, as RFC 7519 has it.
 func ReadClaims(payload []byte) (Claims, error) {
 	m, err := jsonval.DecodeObject(payload)
@@ -54,7 +74,7 @@ func ReadClaims(payload []byte) (Claims, error) {
 		"decision": &c.Decision, "details": &c.Details,
 	}
 	for _, k := range jsonval.SortedKeys(texts) {
-		if *texts[k], err = readText(m, k, maxIDLength); err != nil {
+		if *texts[k], err = readText(m, k, MaxIDLength); err != nil {
 			return Claims{}, err
 		}
 	}
@@ -62,6 +82,9 @@ func ReadClaims(payload []byte) (Claims, error) {
 		c.Name, err = readText(m, "name", maxNameLength)
 	}
 	if err != nil {
+		return Claims{}, err
+	}
+	if c.SubjectID, err = readSubjectID(m["sub_id"]); err != nil {
 		return Claims{}, err
 	}
 	if c.Groups, err = readGroups(m["groups"]); err == nil {
@@ -87,6 +110,22 @@ func readText(m map[string]any, key string, longest int) (string, error) {
 		return "", fmt.Errorf("%q of the proof is longer than %d characters", key, longest)
 	}
 	return s, nil
+}
+
+// readSubjectID reads an account; those of other formats say nothing here.
+func readSubjectID(v any) (id SubjectID, err error) {
+	m, isObject := v.(map[string]any)
+	if !isObject || m["format"] != issuerAndSubject {
+		return SubjectID{}, nil
+	}
+	id.Format = issuerAndSubject
+	if id.Issuer, err = readText(m, "iss", MaxIDLength); err == nil {
+		id.Subject, err = readText(m, "sub", MaxIDLength)
+	}
+	if err != nil {
+		return SubjectID{}, fmt.Errorf(`"sub_id": %w`, err)
+	}
+	return id, nil
 }
 
 func readGroups(v any) ([]string, error) {

@@ -7,6 +7,7 @@ import (
 	"go.temporal.io/sdk/workflow"
 
 	"processidea/model/approval"
+	"processidea/model/approval/policy"
 	"processidea/model/dataflow"
 	"processidea/model/ideafile"
 	"processidea/model/turn"
@@ -118,10 +119,10 @@ func (i *instance) registerHandlers(ctx workflow.Context) {
 }
 
 // addCausers notes who has revised the instance. What it was started with carries it into the runs to come.
-func (i *instance) addCausers(names ...string) {
-	for _, name := range names {
-		if !slices.Contains(i.ownSetup.CausedBy, name) {
-			i.ownSetup.CausedBy = append(slices.Clone(i.ownSetup.CausedBy), name)
+func (i *instance) addCausers(people ...policy.Identity) {
+	for _, who := range people {
+		if !slices.Contains(i.ownSetup.CausedBy, who) {
+			i.ownSetup.CausedBy = append(slices.Clone(i.ownSetup.CausedBy), who)
 		}
 	}
 	i.dataflow.SetCausers(i.ownSetup.CausedBy)
@@ -196,7 +197,7 @@ func (i *instance) onCorrectSignal(ctx workflow.Context, s protocol.CorrectionSi
 	context := readContextMessages(s.Context)
 	i.loadMissingTools(ctx, toolsOfPlans(context))
 	i.markChanged(ctx)
-	i.addCausers(s.By)
+	i.addCausers(policy.Identity{Name: s.By, Account: s.Account})
 	i.dataflow.ApplyRevision(context, s.By, s.Reason)
 	i.correctionCount++
 }

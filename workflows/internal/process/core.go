@@ -144,7 +144,7 @@ func (c *processCore) setIdea(idea *ideafile.Idea) {
 
 // recordCauser keeps who has added or revised instances; the token "" is all of them. The start carries it into the
 // runs to come.
-func (c *processCore) recordCauser(by string, tokens ...string) {
+func (c *processCore) recordCauser(by policy.Identity, tokens ...string) {
 	c.start.Idea = policy.WithCauser(c.start.Idea, by, tokens...)
 	c.setIdea(c.idea)
 }
@@ -156,12 +156,12 @@ func (c *processCore) recordReviser(s approval.SteeringPayload) {
 		tokens = append(tokens, jsonval.AsText(jsonval.AsObject(message)["_instance"]))
 	}
 	if tokens != nil {
-		c.recordCauser(s.By, tokens...)
+		c.recordCauser(s.Identity(), tokens...)
 	}
 }
 
 // causersOf lists who has added or revised any of these instances; none: the only one.
-func (c *processCore) causersOf(tokens []string) []string {
+func (c *processCore) causersOf(tokens []string) []policy.Identity {
 	list := policy.ReadCausers(c.idea.Source, "")
 	for _, token := range tokens {
 		list = append(list, policy.ReadCausers(c.idea.Source, token)...)

@@ -29,7 +29,7 @@ func (p *unsplitProcess) revise(ctx workflow.Context, s *approval.SteeringPayloa
 	messages, _, _ := ideafile.ExtractReopenedTokens(s.Context)
 	for _, m := range touched {
 		p.sendCorrection(ctx, m.Token, protocol.CorrectionSignal{
-			Context: messagesForInstance(messages, m.Token), By: s.By, Reason: s.Reason,
+			Context: messagesForInstance(messages, m.Token), By: s.By, Account: s.Account, Reason: s.Reason,
 		})
 	}
 	p.revisions = append(p.revisions, *s)
@@ -99,6 +99,7 @@ func (p *splitProcess) revise(ctx workflow.Context, s *approval.SteeringPayload)
 		list := p.parts.All[number-1].FilterContext(s.Context)
 		if len(list) > 0 {
 			payload := forwardedPayload(s.By, s.Reason)
+			approval.AddAccount(payload, s.Account)
 			payload["context"] = list
 			p.sendToPart(ctx, number, mailbox.OutgoingSignal{Signal: approval.SteerRevise, Payload: payload})
 		}

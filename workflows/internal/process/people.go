@@ -61,7 +61,7 @@ func (c *processCore) AddInstances(ctx workflow.Context, s approval.SteeringPayl
 		return err
 	}
 	c.setIdea(idea)
-	c.recordCauser(s.By, tokens...)
+	c.recordCauser(s.Identity(), tokens...)
 	d := steeringDecision(ctx, approval.SteerAdd, s)
 	d.Instances = tokens
 	c.log(d)
@@ -70,7 +70,8 @@ func (c *processCore) AddInstances(ctx workflow.Context, s approval.SteeringPayl
 
 // steeringDecision is a steering signal as the chain keeps it. Of an addition the Ideas hold the messages.
 func steeringDecision(ctx workflow.Context, kind string, s approval.SteeringPayload) approval.Decision {
-	d := approval.Decision{Kind: kind, DecidedBy: s.By, Reason: s.Reason, SignalID: s.ID, DecidedAt: workflow.Now(ctx)}
+	d := approval.Decision{Kind: kind, DecidedBy: s.By, Account: s.Account, Reason: s.Reason,
+		SignalID: s.ID, DecidedAt: workflow.Now(ctx)}
 	if kind == approval.SteerRevise {
 		d.Context = s.Context
 	}

@@ -92,7 +92,7 @@ func (p *unsplitProcess) DecidePlan(ctx workflow.Context, _ map[string]any, d ap
 		return err
 	}
 	if d.Kind == approval.SteerAmendPlan {
-		p.recordCauser(d.DecidedBy, tokensOf(pending)...)
+		p.recordCauser(d.Identity(), tokensOf(pending)...)
 	}
 	request, count := p.loop.RequestInFlight(), approval.Count{Have: 1, Want: 1} // one rejection is enough
 	decided := p.loop.DecidePlan(d)

@@ -116,17 +116,7 @@ func (v values) writtenText(w chain.Written) string {
 }
 
 func decisionText(d approval.Decision) string {
-	by := cmp.Or(d.DecidedBy, "a person")
-	if d.OrderID != "" {
-		by = fmt.Sprintf("the standing order %s of %s, at which nobody looked", d.OrderID, by)
-	}
-	text := print.Printable("decided by " + by + ": " + d.Kind)
-	if signed := d.SignedText(); signed != "" {
-		text += ", " + print.Printable(signed)
-	}
-	if d.Reason != "" {
-		text += print.Printable(", because " + d.Reason)
-	}
+	text := print.Printable("decided by " + deciderText(d) + ": " + d.Kind + grounds(d))
 	if !d.DecidedAt.IsZero() {
 		text += ", " + d.DecidedAt.Local().Format(time.DateTime)
 	}

@@ -1,21 +1,45 @@
 package archive
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 
+	"processidea/client"
 	"processidea/model/approval"
 	"processidea/model/approval/policy"
+	"processidea/store/ideadiff"
 )
 
 func TestADecisionTellsTheGroupsAndWhetherOthersMustDecideToo(t *testing.T) {
 	two := policy.Rules{{Groups: []string{"finance"}, Count: 2}}
 	for want, d := range map[string]approval.Decision{
-		" by ann of finance, one of 2 who must": {Kind: "approve", DecidedBy: "ann", Groups: []string{"finance"}, Deciders: two},
-		" by ann of finance, because late":      {Kind: "reject", DecidedBy: "ann", Groups: []string{"finance"}, Deciders: two, Reason: "late"},
-		" by ann":                               {Kind: "approve", DecidedBy: "ann"},
+		"ann of finance, one of 2 who must": {Kind: "approve", DecidedBy: "ann", Groups: []string{"finance"}, Deciders: two},
+		"ann of finance, because late":      {Kind: "reject", DecidedBy: "ann", Groups: []string{"finance"}, Deciders: two, Reason: "late"},
+		"ann":                               {Kind: "approve", DecidedBy: "ann"},
+		"a person":                          {Kind: "approve"},
+		"the standing order o of ann, at which nobody looked, because dull": {Kind: "approve", DecidedBy: "ann", OrderID: "o", Reason: "dull"},
 	} {
-		if got := byText(d); got != want {
+		if got := deciderText(d) + grounds(d); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
+		if got := decisionText(d); !strings.HasPrefix(got, "decided by "+deciderText(d)+": "+d.Kind) {
+			t.Errorf("blame: %q", got)
+		}
+		if got := (values{}).decidedText([]client.Decided{{Decision: d}}); !strings.Contains(got, "  "+d.Kind+" by "+want) {
+			t.Errorf("decisions: %q", got)
+		}
+	}
+}
+
+func TestWhatDiffersIsPrintedWholeWhereThatIsWanted(t *testing.T) {
+	long := strings.Repeat("long ", 100)
+	d := &client.Diff{Diff: &ideadiff.Diff{Process: "p", A: 1, B: 2}}
+	d.Changes = append(d.Changes, ideadiff.Change{What: ideadiff.Changed, Path: "a", From: long, To: long + "er"})
+	if got := (values{}).diffText(d); strings.Contains(got, long) {
+		t.Errorf("it is not cut: %s", got)
+	}
+	if got := (values{whole: true}).diffText(d); !strings.Contains(got, fmt.Sprintf("~ a  %q → %q", long, long+"er")) {
+		t.Errorf("it is cut: %s", got)
 	}
 }

@@ -1,6 +1,7 @@
 package archive
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -41,7 +42,7 @@ store; no server is needed. What was decided since the latest Idea is in the nex
 }
 
 func decisions(ctx context.Context, a *app.App, id string, at int, v values) error {
-	return a.Read(ctx, func(archive *client.Archive) error {
+	return readAt(ctx, a, id, at, func(archive *client.Archive) error {
 		made, err := archive.Chain(id).Decisions(ctx, at)
 		if err != nil {
 			return err
@@ -73,11 +74,11 @@ func sealedText(at time.Time) string {
 func (v values) decidedText(made []client.Decided) string {
 	var b strings.Builder
 	for _, d := range made {
-		what := d.Kind
+		what := d.Kind + " by " + deciderText(d.Decision) + grounds(d.Decision)
 		if d.CallID != "" {
 			what = d.CallID + "  " + what
 		}
-		fmt.Fprintf(&b, "%s  %s\n", d.DecidedAt.Local().Format(time.DateTime), print.Printable(what+byText(d.Decision)))
+		fmt.Fprintf(&b, "%s  %s\n", d.DecidedAt.Local().Format(time.DateTime), print.Printable(what))
 		for _, line := range v.changeText(d.Decision) {
 			fmt.Fprintf(&b, "    %s\n", line)
 		}
@@ -88,20 +89,22 @@ func (v values) decidedText(made []client.Decided) string {
 	return b.String()
 }
 
-// byText says who decided, whether others must too, and why.
-func byText(d approval.Decision) string {
-	text := ""
-	if d.DecidedBy != "" {
-		text = " by " + d.DecidedBy
-	}
+// deciderText names who decided: a person, of their groups, or the standing order under which nobody looked.
+func deciderText(d approval.Decision) string {
+	text := cmp.Or(d.DecidedBy, "a person")
 	if len(d.Groups) > 0 {
 		text += " of " + strings.Join(d.Groups, ", ")
 	}
+	if d.OrderID != "" && d.Kind == client.Approve {
+		text = fmt.Sprintf("the standing order %s of %s, at which nobody looked", d.OrderID, text)
+	}
+	return text
+}
+
+// grounds says how a decision is proved, whether others must decide too, and why it was taken.
+func grounds(d approval.Decision) (text string) {
 	if signed := d.SignedText(); signed != "" {
 		text += ", " + signed
-	}
-	if d.OrderID != "" && d.Kind == client.Approve {
-		text += ", under the standing order " + d.OrderID
 	}
 	if n := d.Deciders.RequiredApprovals(); n > 1 && (d.Kind == client.Approve || d.Kind == client.Answer) {
 		text += fmt.Sprintf(", one of %d who must", n)

@@ -19,7 +19,7 @@ import (
 
 // Diff compares two Ideas of a process.
 func Diff(a *app.App) *cobra.Command {
-	patch := false
+	patch, v := false, values{}
 	c := &cobra.Command{
 		Use:   "diff ID A B",
 		Short: "Compare two Ideas of a process",
@@ -31,14 +31,15 @@ store; no server is needed.`,
 		Example: `  starter diff refund-17 1 3
   starter diff refund-17 1 3 --patch`,
 		RunE: func(c *cobra.Command, args []string) error {
-			return diff(c.Context(), a, args[0], args[1], args[2], patch)
+			return diff(c.Context(), a, args[0], args[1], args[2], patch, v)
 		},
 	}
 	c.Flags().BoolVar(&patch, "patch", false, "print a JSON Patch (RFC 6902)")
+	v.flag(c)
 	return c
 }
 
-func diff(ctx context.Context, a *app.App, id, from, to string, patch bool) error {
+func diff(ctx context.Context, a *app.App, id, from, to string, patch bool, v values) error {
 	return a.Read(ctx, func(archive *client.Archive) error {
 		var numbers [2]int
 		for i, text := range []string{from, to} {
@@ -57,14 +58,14 @@ func diff(ctx context.Context, a *app.App, id, from, to string, patch bool) erro
 		case a.JSON:
 			return a.PrintJSON(d)
 		}
-		return a.Print(diffText(d))
+		return a.Print(v.diffText(d))
 	})
 }
 
 var signs = map[string]string{ideadiff.Added: "+", ideadiff.Changed: "~", ideadiff.Removed: "-"}
 
 // diffText tells a Diff instance by instance; what everybody has comes first, without a name.
-func diffText(d *client.Diff) string {
+func (v values) diffText(d *client.Diff) string {
 	lines, instances := map[string][]string{}, []string{""}
 	add := func(instance, line string) {
 		if !slices.Contains(instances, instance) {
@@ -73,11 +74,11 @@ func diffText(d *client.Diff) string {
 		lines[instance] = append(lines[instance], "  "+line+"\n")
 	}
 	for _, c := range d.Changes {
-		add(c.Instance, fmt.Sprintf("%s %s  %s", signs[c.What], print.Printable(c.Path), fromTo(c.What, c.From, c.To)))
+		add(c.Instance, fmt.Sprintf("%s %s  %s", signs[c.What], print.Printable(c.Path), v.fromTo(c.What, c.From, c.To)))
 	}
 	for _, c := range d.Calls {
 		name := strings.TrimSpace("call " + c.ID + " " + print.Printable(c.Tool))
-		add(c.Instance, fmt.Sprintf("%s %s  %s", signs[c.What], name, fromTo(c.What, c.From, c.To)))
+		add(c.Instance, fmt.Sprintf("%s %s  %s", signs[c.What], name, v.fromTo(c.What, c.From, c.To)))
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: Idea %d → Idea %d\n", print.Printable(d.Process), d.A, d.B)
@@ -91,17 +92,17 @@ func diffText(d *client.Diff) string {
 		b.WriteString(strings.Join(lines[instance], ""))
 	}
 	if len(d.Decisions) > 0 {
-		b.WriteString("decided between them\n" + values{}.decidedText(d.Decisions))
+		b.WriteString("decided between them\n" + v.decidedText(d.Decisions))
 	}
 	return b.String()
 }
 
-func fromTo(what string, from, to any) string {
+func (v values) fromTo(what string, from, to any) string {
 	switch what {
 	case ideadiff.Added:
-		return print.Shown(to)
+		return v.text(to)
 	case ideadiff.Removed:
-		return print.Shown(from)
+		return v.text(from)
 	}
-	return print.Shown(from) + " → " + print.Shown(to)
+	return v.text(from) + " → " + v.text(to)
 }

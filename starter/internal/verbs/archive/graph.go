@@ -7,7 +7,6 @@ import (
 	"os"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -88,12 +87,9 @@ func callsOf(ctx context.Context, a *app.App, of string) (calls []any, err error
 	return calls, err
 }
 
-// waitingTime is how long it is waited for a server to say which Plans wait: where none answers, what is in the store is drawn.
-const waitingTime = 5 * time.Second
-
 // waitingCalls gives the Calls of the Plan that waits for a person; nil where none does, or nobody can say.
 func waitingCalls(ctx context.Context, a *app.App, process string) (calls []any) {
-	ctx, cancel := context.WithTimeout(ctx, waitingTime)
+	ctx, cancel := context.WithTimeout(ctx, serverTime)
 	defer cancel()
 	_ = a.VisitProcess(ctx, process, func(p *client.Process) error {
 		now, err := p.Revision(ctx)

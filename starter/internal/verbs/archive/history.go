@@ -34,7 +34,7 @@ store; no server is needed.`,
 }
 
 func history(ctx context.Context, a *app.App, id string) error {
-	return a.Read(ctx, func(archive *client.Archive) error {
+	return readAt(ctx, a, id, 0, func(archive *client.Archive) error {
 		links, err := archive.Chain(id).Ideas(ctx)
 		switch {
 		case err != nil:

@@ -22,7 +22,8 @@ func Show(a *app.App) *cobra.Command {
 		Use:   "show ID",
 		Short: "Print an Idea of a process, as a file that run accepts",
 		Long: `Print an Idea of a process's chain: the latest one, or the one of a number. It is a
-file that run accepts. It is read from the store; no server is needed.
+file that run accepts. It is read from the store; no server is needed. Where one
+answers, what holds the process up is said on standard error.
 
 --actions says instead what the process has taken of that a hosted Temporal bills, by
 kind. It reads the histories of the process, its instances and its delegates from the
@@ -59,7 +60,7 @@ func showActions(ctx context.Context, a *app.App, id string) error {
 }
 
 func show(ctx context.Context, a *app.App, id string, at int) error {
-	return a.Read(ctx, func(archive *client.Archive) error {
+	return readAt(ctx, a, id, at, func(archive *client.Archive) error {
 		idea, err := archive.Chain(id).Load(ctx, at)
 		if err != nil {
 			return err
@@ -81,9 +82,41 @@ func noteAge(a *app.App, id string, idea map[string]any) {
 	}
 }
 
-// noteLatest says on standard error how old the latest Idea of a process is.
+// serverTime is how long it is waited for a server to say what the store does not tell. Where none answers, what is in
+// the store is all.
+const serverTime = 5 * time.Second
+
+// readAt is Read for what shows a process up to an Idea. Where that is the latest, 0, people are told what holds the
+// process up: also where there is no Idea for that reason.
+func readAt(ctx context.Context, a *app.App, id string, at int, do func(*client.Archive) error) error {
+	err := a.Read(ctx, do)
+	if at == 0 && !a.JSON {
+		noteHeldUp(ctx, a, id)
+	}
+	return err
+}
+
+// noteHeldUp says on standard error what holds a process up, where a server tells: the latest Idea may be an old one
+// for that reason.
+func noteHeldUp(ctx context.Context, a *app.App, id string) {
+	ctx, cancel := context.WithTimeout(ctx, serverTime)
+	defer cancel()
+	_ = a.VisitProcess(ctx, id, func(p *client.Process) error {
+		held, err := p.HeldUp(ctx)
+		for _, h := range held {
+			a.Note("%s: %s", id, h)
+			if h.Mend != "" {
+				a.Note("%s: %s", id, h.Mend)
+			}
+		}
+		return err
+	})
+}
+
+// noteLatest says on standard error how old the latest Idea of a process is, and what holds the process up.
 func noteLatest(ctx context.Context, a *app.App, c *client.Chain, id string) {
 	if last, err := c.Latest(ctx); err == nil {
 		a.Note("Idea %d of %s, the latest, was %s", last.At, id, sealedText(last.Created))
 	}
+	noteHeldUp(ctx, a, id)
 }

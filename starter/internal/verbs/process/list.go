@@ -2,6 +2,7 @@ package process
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"time"
 
@@ -63,9 +64,9 @@ func listText(processes []client.Summary, width int) string {
 
 // waitsFor says why a process is paused, and how many decisions it waits for.
 func waitsFor(p client.Summary) string {
-	waiting := p.Waiting
-	if p.Code != "" && p.Status == loop.StatusPaused {
-		waiting = []string{p.Code + ": " + strings.Join(waiting, "; ")}
+	waiting := slices.Clone(p.Waiting)
+	if last := len(waiting) - 1; last >= 0 && p.Code != "" && p.Status == loop.StatusPaused {
+		waiting[last] = p.Code + ": " + waiting[last]
 	}
 	if p.Awaiting > 0 && p.Ended == nil {
 		waiting = append(waiting, print.Plural(p.Awaiting, "decision"))

@@ -1,0 +1,100 @@
+package policy
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"processidea/model/jsonval"
+)
+
+// Account is who somebody is at an issuer of tokens: what stays where a name changes, and tells two issuers' people
+// of one name apart. The zero Account says that no issuer is known.
+type Account struct {
+	Issuer  string `json:"iss,omitempty"`
+	Subject string `json:"sub,omitempty"`
+}
+
+// Identity is a person as records name them: by the name that people are shown, and by the account where it is known.
+// As JSON one without an account is the name alone.
+type Identity struct {
+	Name string
+	Account
+}
+
+// Named gives people of whom the names alone are known.
+func Named(names ...string) (list []Identity) {
+	for _, name := range names {
+		list = append(list, Identity{Name: name})
+	}
+	return list
+}
+
+// Is reports whether two are one person. People of two issuers never are. At one issuer the subject tells, and so does
+// the name: some issuers tell each of their clients another subject of a person. Where an account is not known, the
+// names are all there is.
+func (a Identity) Is(b Identity) bool {
+	if a.Issuer != "" && b.Issuer != "" {
+		switch {
+		case a.Issuer != b.Issuer:
+			return false
+		case a.Subject == b.Subject:
+			return true
+		}
+	}
+	return SameName(a.Name, b.Name)
+}
+
+func containsPerson(list []Identity, who Identity) bool { return slices.ContainsFunc(list, who.Is) }
+
+// isRecorded reports whether a list has the person with what is known of their account.
+func isRecorded(list []Identity, who Identity) bool {
+	return slices.ContainsFunc(list, func(a Identity) bool { return a.Is(who) && a.Account == who.Account })
+}
+
+// containsUnknown reports whether a list has somebody who did not say who they are.
+func containsUnknown(list []Identity) bool {
+	return slices.ContainsFunc(list, func(who Identity) bool { return who.Name == "" })
+}
+
+// writtenIdentity is an Identity with an account.
+type writtenIdentity struct {
+	Name string `json:"name"`
+	Account
+}
+
+// MarshalJSON writes the name alone where there is no account.
+func (a Identity) MarshalJSON() ([]byte, error) {
+	if a.Account == (Account{}) {
+		return json.Marshal(a.Name)
+	}
+	return json.Marshal(writtenIdentity(a))
+}
+
+// UnmarshalJSON reads what MarshalJSON wrote.
+func (a *Identity) UnmarshalJSON(data []byte) error {
+	*a = Identity{}
+	if err := json.Unmarshal(data, &a.Name); err == nil {
+		return nil
+	}
+	if err := json.Unmarshal(data, (*writtenIdentity)(a)); err != nil {
+		return fmt.Errorf("policy: read who somebody is: %w", err)
+	}
+	return nil
+}
+
+// readIdentities reads a list of an Idea's meta; nil where it is none.
+func readIdentities(v any) (list []Identity) {
+	entries, _ := v.([]any)
+	for _, entry := range entries {
+		name, isName := entry.(string)
+		who := Identity{Name: name}
+		if m, isObject := entry.(map[string]any); isObject {
+			who = Identity{jsonval.AsText(m["name"]), Account{jsonval.AsText(m["iss"]), jsonval.AsText(m["sub"])}}
+		} else if !isName {
+			return nil
+		}
+		list = append(list, who)
+	}
+	return list
+}
