@@ -7,7 +7,7 @@ import (
 
 	"processidea/tools"
 	"processidea/tools/memory"
-	"processidea/tools/placeholder"
+	"processidea/model/ideafile/placeholder"
 )
 
 type formatTextParams struct {

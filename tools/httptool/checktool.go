@@ -6,7 +6,7 @@ import (
 	"processidea/model/diag"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
-	"processidea/tools/placeholder"
+	"processidea/model/ideafile/placeholder"
 )
 
 // CheckTool reports names in the templates of the spec that are no parameters of the Tool: a Call that must fill one fails.

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"processidea/model/jsonval"
-	"processidea/tools/placeholder"
+	"processidea/model/ideafile/placeholder"
 )
 
 var errTooLarge = fmt.Errorf("with its parameters in place it would have more than %d MB", jsonval.MaxWhole>>20)
