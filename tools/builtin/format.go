@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"strings"
 
+	"processidea/model/ideafile/placeholder"
 	"processidea/tools"
 	"processidea/tools/memory"
-	"processidea/model/ideafile/placeholder"
 )
 
 type formatTextParams struct {

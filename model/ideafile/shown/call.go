@@ -51,6 +51,30 @@ type Call struct {
 
 	Parts     Parts  `json:"-"` // of Sentence
 	ToolTitle string `json:"-"`
+	// Hidden are the names of those parameters that only operators look at.
+	Hidden []string `json:"-"`
+	// Language is the one in which it is said.
+	Language Language `json:"-"`
+}
+
+// Field is that of a name; nil where there is none.
+func (c Call) Field(name string) *Field {
+	for n := range c.Fields {
+		if c.Fields[n].Name == name {
+			return &c.Fields[n]
+		}
+	}
+	return nil
+}
+
+// Amount is the first money that the Call is about; nil where it is about none.
+func (c Call) Amount() *Field {
+	for n := range c.Fields {
+		if c.Fields[n].Format.Display == Money {
+			return &c.Fields[n]
+		}
+	}
+	return nil
 }
 
 // Case is what an instance is about: its input and its State.
@@ -134,12 +158,12 @@ func (w *Words) State() Format { return w.state }
 
 // Call puts a Call with its parameters into words.
 func (w *Words) Call(tool string, params map[string]any, token string, c Case, l Language) Call {
-	out := Call{InstanceName: w.Name(token, c, l), ToolTitle: w.Tool(tool)}
+	out := Call{InstanceName: w.Name(token, c, l), ToolTitle: w.Tool(tool), Language: l}
 	t := w.tools[tool]
 	if t == nil {
 		t = &toolWords{}
 	}
-	out.Fields = t.fields(params, l)
+	out.Fields, out.Hidden = t.fields(params, l)
 	parts, ok := t.title.fill(l, w.lookup(t, params, c))
 	if !ok {
 		parts = usualSentence(out.ToolTitle, out.Fields)
@@ -182,12 +206,13 @@ func (w *Words) inputWith(own any, path jsonval.Path) any {
 }
 
 // fields lists parameters in the order of the schema; the members of an object that the schema describes are fields of their own.
-func (t *toolWords) fields(params map[string]any, l Language) (list []Field) {
+func (t *toolWords) fields(params map[string]any, l Language) (list []Field, hidden []string) {
 	var add func(prefix string, f Format, values map[string]any, top bool)
 	add = func(prefix string, f Format, values map[string]any, top bool) {
 		for _, name := range orderOf(f, values) {
 			member, v := f.Properties[name], values[name]
 			if member.Display == Hidden {
+				hidden = append(hidden, prefix+name)
 				continue
 			}
 			if below, isObject := v.(map[string]any); isObject && member.Properties != nil && len(below) > 0 {
@@ -206,7 +231,7 @@ func (t *toolWords) fields(params map[string]any, l Language) (list []Field) {
 		}
 	}
 	add("", t.format, params, true)
-	return list
+	return list, hidden
 }
 
 // orderOf lists the members that there are: those of the schema first.
