@@ -16,7 +16,8 @@ import (
 )
 
 // Approval is a Call that waits for a person: what would run, exactly as it would, since when, and what happens at
-// the deadline. Its fields are Process, Instance, those of approval.Pending (Call, Digest, Tool, Params, Since,
+// the deadline. Its fields are Process, Instance, how people call it all (Sentence, InstanceName, Fields, in the
+// language of the context: see WithLanguage), Reasoning, those of approval.Pending (Call, Digest, Tool, Params, Since,
 // Deadline, Allow and others), and the case: State and Input of the instance.
 type Approval = protocol.Approval
 
@@ -57,6 +58,7 @@ func (p *Process) Waiting(ctx context.Context) (Waiting, error) {
 			return Waiting{}, fmt.Errorf("read the case of %s: %w", v.Approvals[n].CallID, err)
 		}
 	}
+	p.addWords(ctx, v.Approvals)
 	return Waiting{v.Approvals, v.Plans}, nil
 }
 

@@ -5,11 +5,13 @@ import (
 	"log/slog"
 	"time"
 
+	lru "github.com/hashicorp/golang-lru/v2"
 	sdk "go.temporal.io/sdk/client"
 	sdklog "go.temporal.io/sdk/log"
 
 	"processidea/client/internal/kind"
 	"processidea/connect"
+	"processidea/model/ideafile/shown"
 	"processidea/store/blobs"
 	"processidea/store/encryption"
 )
@@ -61,6 +63,7 @@ type Client struct {
 	archive    *Archive
 	onNoWorker func(process string, cause error)
 	live       bool
+	words      *lru.Cache[string, *shown.Words]
 	close      []func()
 }
 
@@ -98,7 +101,8 @@ func Dial(ctx context.Context, o Options) (*Client, error) {
 // New makes a Client of what a program has already: a Temporal client whose options went through connect.ClientOptions,
 // the namespace that it is in, and the store. Closing the Client leaves both open.
 func New(temporal sdk.Client, namespace string, store *blobs.Store) *Client {
-	return &Client{temporal: temporal, namespace: namespace, archive: newArchive(store)}
+	words, _ := lru.New[string, *shown.Words](mostWords) // the only error is that of a size below one
+	return &Client{temporal: temporal, namespace: namespace, archive: newArchive(store), words: words}
 }
 
 // Close lets go of what Dial opened.

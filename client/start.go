@@ -35,6 +35,8 @@ type StartOptions struct {
 	// Instances are rows of data, each an instance's input, or a message where it has a "type". "_instance" names an
 	// instance; those without are named ①, ②, … in order.
 	Instances []map[string]any `json:"instances,omitempty" nullable:"false" doc:"rows of data, each an instance's input, or a message; _instance names it"`
+	// Key is the column of Instances that names them for people; empty: config.instanceName of the Idea does.
+	Key string `json:"key,omitempty" doc:"the column of instances that names them for people; absent: as config.instanceName of the Idea says"`
 	// Replies is a scripted LLM in the form of a replies file, JSON Lines; empty: the workers ask theirs.
 	Replies string `json:"replies,omitempty" doc:"a scripted LLM: the text of a replies file, JSON Lines; absent: the workers ask theirs"`
 	// Delegates are the Idea files of delegates as JSON values, by the paths under which _delegate names them: those that
@@ -155,6 +157,13 @@ func (o *StartOptions) read() (*ideafile.Idea, error) {
 	messages, problems := ideafiles.Messages(normalRows(o.Instances), read)
 	if errs := problems.Errors(); len(errs) > 0 {
 		return nil, &InvalidError{Source: cmp.Or(o.ID, "Idea"), Problems: errs}
+	}
+	if o.Key != "" {
+		named, wrong := ideafiles.NamedBy(o.Idea, o.Key, messages)
+		if wrong != nil {
+			return nil, &InvalidError{Source: cmp.Or(o.ID, "Idea"), Problems: diag.Problems{*wrong}}
+		}
+		o.Idea = named
 	}
 	o.Idea = ideafiles.WithMessages(o.Idea, messages)
 	read, _ = ideafile.ReadIdea(o.Idea)

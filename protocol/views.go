@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"processidea/model/approval"
+	"processidea/model/ideafile/shown"
 	"processidea/model/loop"
 	"processidea/model/turn"
 )
@@ -91,6 +92,10 @@ type Approval struct {
 	Instance string `json:"instance"`
 	approval.Pending
 	ApprovalContext
+	// Call and Reasoning are added by whoever reads the answer: the workflow tells what runs, and not how it is called.
+	shown.Call
+	// Reasoning is the reason that the LLM gave for the Call, where it did.
+	Reasoning string `json:"reasoning,omitempty"`
 }
 
 // ProcessApprovals answers the query "approvals" of a process.

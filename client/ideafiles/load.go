@@ -134,7 +134,10 @@ func (d *Definition) ReadReplies(tools Tools, problems *diag.Problems) error {
 // addRows puts the rows of the instances file behind the messages of the Idea; whole is false where one of them is wrong.
 func (d *Definition) addRows(problems *diag.Problems) (whole bool, err error) {
 	if d.Source.Instances == "" {
-		return true, nil
+		if d.Source.Key != "" {
+			problems.Append(diag.Problem{JSONPath: "key", Message: "a column names instances, and there are no rows: give a file of them (--instances)"})
+		}
+		return d.Source.Key == "", nil
 	}
 	data, err := ReadFile(d.Source.Instances)
 	if err != nil {
@@ -144,6 +147,14 @@ func (d *Definition) addRows(problems *diag.Problems) (whole bool, err error) {
 	problems.Append(wrong...)
 	if len(wrong.Errors()) > 0 {
 		return false, nil
+	}
+	if d.Source.Key != "" {
+		named, wrong := NamedBy(d.Idea, d.Source.Key, messages)
+		if wrong != nil {
+			problems.Append(*wrong)
+			return false, nil
+		}
+		d.Idea = named
 	}
 	context, _ := d.Idea["context"].([]any)
 	d.rowPlaces, d.firstRow = places, len(context)

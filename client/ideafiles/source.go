@@ -12,7 +12,9 @@ type Source struct {
 	Given     string // as the caller names it: a file, or a folder that stands for its files
 	Idea      string // the Idea file, JSON or YAML
 	Instances string // rows, .jsonl, .csv or .json; may be empty
-	Replies   string // recorded replies, JSON Lines; may be empty
+	// Key is the column of the rows that names the instances; empty: the Idea file says how they are named.
+	Key     string
+	Replies string // recorded replies, JSON Lines; may be empty
 	// RepliesGiven: the caller named the replies; else they lay in the folder.
 	RepliesGiven bool
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"processidea/model/ideafile/shown"
 	"processidea/model/jsonval"
 )
 
@@ -18,7 +19,10 @@ type Fact struct {
 	Block  bool   // the text has lines, or is long
 	From   string // where the value comes from; empty: it is not known, or is said of what it is part of
 	Facts  []Fact
-	Left   int  // members or items that are not shown
+	Left   int // members or items that are not shown
+	// Letter is a text with what came from data marked; Href leads to what the text is the address of.
+	Letter shown.Parts
+	Href   string
 	Folded bool // there are so many below it that they are shown when they are asked for
 }
 
@@ -44,6 +48,9 @@ func NewTeller() *Teller { return &Teller{Left: MostFacts, Bytes: longestTexts} 
 
 // Tell makes a fact of a value.
 func (t *Teller) Tell(name string, v any) Fact { return t.tell(name, nil, "", v) }
+
+// TellAt is Tell for a value at a path.
+func (t *Teller) TellAt(path jsonval.Path, name string, v any) Fact { return t.tell(name, path, "", v) }
 
 func (t *Teller) tell(name string, path jsonval.Path, said string, v any) Fact {
 	t.Left--

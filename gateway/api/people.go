@@ -10,6 +10,7 @@ import (
 	"processidea/client"
 	"processidea/gateway/access"
 	"processidea/model/approval/proof"
+	"processidea/model/ideafile/shown"
 	"processidea/model/ideafile/spelling"
 	"processidea/protocol"
 )
@@ -44,14 +45,17 @@ type ApprovalList struct {
 	Approvals []client.Approval `json:"approvals" nullable:"false"`
 }
 
-type everywhere struct{}
+type everywhere struct{ language shown.Language }
 
 // AllWaiting lists what waits for a person in all processes. It is for reading alone: others get the same.
 func (a *API) AllWaiting(ctx context.Context) (client.Waiting, error) {
-	return share(ctx, a.answers, everywhere{}, a.Client.Waiting)
+	return share(ctx, a.answers, everywhere{client.LanguageOf(ctx)}, a.Client.Waiting)
 }
 
-type approvalsKey string
+type approvalsKey struct {
+	process  string
+	language shown.Language
+}
 
 // WaitingIn is Waiting in one process, or in one instance of it. The error wraps client.ErrNotFound where there is none of the id.
 func (a *API) WaitingIn(ctx context.Context, id string) ([]client.Approval, error) {
@@ -65,7 +69,7 @@ func (a *API) WaitingIn(ctx context.Context, id string) ([]client.Approval, erro
 	if err != nil {
 		return nil, err
 	}
-	list, err := share(ctx, a.answers, approvalsKey(p.ID()), func(ctx context.Context) ([]client.Approval, error) {
+	list, err := share(ctx, a.answers, approvalsKey{p.ID(), client.LanguageOf(ctx)}, func(ctx context.Context) ([]client.Approval, error) {
 		now, err := p.Revision(ctx)
 		if err != nil || now.Ended {
 			return []client.Approval{}, err // nothing waits any more, whoever answers

@@ -12,7 +12,7 @@ func (t *tab) show(id, order string) {
 	t.Helper()
 	t.open("/?process=" + id + "&text=" + order)
 	t.press("//tbody//th//a")
-	t.says("What would run", order)
+	t.says("What would happen", order)
 }
 
 func TestAPersonDecidesInABrowserInEveryWay(t *testing.T) {
@@ -29,12 +29,12 @@ func decideInEveryWay(b *tab, id string) {
 	b.Helper()
 	b.show(id, "coat")
 	b.press(button("Approve"))
-	b.says("Done", "1 Call is approved")
+	b.says("Done", "1 case is approved")
 
 	b.show(id, "shoe")
 	b.write("#reject-reason", "not ours")
 	b.press(button("Reject"))
-	b.says("1 Call is rejected")
+	b.says("1 case is rejected")
 
 	b.show(id, "hat")
 	b.click(summary("Change it"))
@@ -44,16 +44,16 @@ func decideInEveryWay(b *tab, id string) {
 	b.says("this is no number")
 	b.write(`//*[@id="p/values/cents"]`, "3")
 	b.press(button("Change it"))
-	b.says("1 Call is changed", "waits again")
+	b.says("1 case is changed", "waits again")
 	b.press(link("approve it"))
 	b.press(button("Approve"))
-	b.says("1 Call is approved")
+	b.says("1 case is approved")
 
 	b.show(id, "scarf")
 	b.click(summary("Give its result"))
 	b.write("#answer-text", "given by hand")
 	b.press(button("Give this result"))
-	b.says("1 Call is answered")
+	b.says("1 case is answered")
 
 	b.show(id, "glove")
 	b.click(summary("Have another Call"))
@@ -65,7 +65,7 @@ func decideInEveryWay(b *tab, id string) {
 	}
 	b.write(`//*[@id="w/values~more"]`, `{"x": "†input.values.order"}`)
 	b.press(button("Replace it by this Call"))
-	b.says("1 Call is replaced")
+	b.says("1 case is replaced")
 }
 
 // exists reports whether the page has what an XPath finds and does not see yet, as it is in something closed.
@@ -86,7 +86,7 @@ func manyDecided(h *house) {
 	first.click(box("A1"))
 	first.click(box("A2"))
 	first.press(button("Approve the selected"))
-	first.says("2 Calls are approved")
+	first.says("2 cases are approved")
 	// The box of the whole table ticks those of its rows.
 	second.click("//input[@data-all]")
 	if ticked := js[int](second, `document.querySelectorAll("input[name=pick]:checked").length`); ticked != 3 {
@@ -94,7 +94,7 @@ func manyDecided(h *house) {
 	}
 	second.write("//form[@action='/desk/decide']//input[@name='reason']", "too late")
 	second.press(button("Reject the selected"))
-	second.says("Done in part", "1 Call is rejected", "2 Calls are as before", "It was refused")
+	second.says("Done in part", "1 case is rejected", "2 cases are as before", "It was refused")
 	if got := h.receipts(id); got != "Order A1: 1 cents; Order A2: 2 cents; <nil>" {
 		h.Error(got)
 	}
@@ -125,12 +125,12 @@ func TestThePersonAtTheKeyboardReachesEveryControlAndDecides(t *testing.T) {
 		b.key("as agreed")
 		b.tabTo("the button", func(f focused) bool { return f.Text == "Approve the selected" })
 		b.enter()
-		b.says("1 Call is approved")
+		b.says("1 case is approved")
 		b.tabTo("the way back", func(f focused) bool { return f.Text == "Back to the inbox" })
 		b.enter()
 		b.tabTo("the Call", func(f focused) bool { return f.Kind == "a" && strings.Contains(f.Text, "@") })
 		b.enter()
-		b.says("What would run")
+		b.says("What would happen")
 		reachesAll(b)
 		b.open(b.address()) // behind the last control is the browser itself
 		b.tabTo("what changes it", func(f focused) bool { return f.Kind == "summary" && strings.Contains(f.Text, "Change it") })
@@ -139,7 +139,7 @@ func TestThePersonAtTheKeyboardReachesEveryControlAndDecides(t *testing.T) {
 		b.key("7") // Tab has selected what is there
 		b.tabTo("the button", func(f focused) bool { return f.Kind == "button" && f.Text == "Change it" })
 		b.enter()
-		b.says("1 Call is changed")
+		b.says("1 case is changed")
 	})
 }
 

@@ -50,19 +50,19 @@ func TestHostileDataIsTextInABrowser(t *testing.T) {
 			continue
 		}
 		b.press("//tbody//th//a")
-		b.says("What would run")
+		b.says("What would happen")
 		b.ranNothing("the Call " + order)
 	}
 	b.open(inbox + "&text=txt.exe")
 	b.press("//tbody//th//a")
 	b.write("#reject-reason", "no "+nasty[:60])
 	b.press(button("Reject"))
-	b.says("1 Call is rejected")
+	b.says("1 case is rejected")
 	b.ranNothing("the outcome")
 	b.open(inbox)
 	b.click("//input[@data-all]")
 	b.press(button("Approve the selected"))
-	b.says("2 Calls are approved")
+	b.says("2 cases are approved")
 	h.ended(id)
 	for _, page := range []string{at, at + "/idea?at=1", at + "/idea?at=2", at + "/idea?at=3", at + "/verify", "/desk/processes", "/?text=" + url.QueryEscape(nasty),
 		"/desk/calls/" + url.PathEscape(nasty) + "/" + url.PathEscape(nasty), "/desk/" + url.PathEscape(nasty)} {

@@ -57,7 +57,7 @@ func TestPeopleLogInAtTheirIssuerAndDecideAsWhoTheyAre(t *testing.T) {
 		b.says("Who are you?")
 		b.click("//a[contains(., 'ann')]")
 		b.arrives("/?process=" + id)
-		b.says("You are ann@example.com", "1 Call waits for you", "Approve the selected")
+		b.says("You are ann@example.com", "1 case waits for you", "Approve the selected")
 		if shown := js[string](b, `document.cookie`); shown != "" {
 			t.Errorf("a script reads the session: %s", shown)
 		}
@@ -76,7 +76,7 @@ func TestPeopleLogInAtTheirIssuerAndDecideAsWhoTheyAre(t *testing.T) {
 		}
 		b.show(id, "A1")
 		b.press(button("Approve"))
-		b.says("1 Call is approved")
+		b.says("1 case is approved")
 	}
 	if got := starter.receipts(id); got != "Order A1: 1 cents" {
 		t.Error(got)

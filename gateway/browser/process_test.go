@@ -34,7 +34,7 @@ func followed(h *house) {
 	id := h.pays(row("A1", 1), row("A2", 2))
 	b := h.browse()
 	b.open("/desk/processes/" + id)
-	b.says(id+" running", "2 Calls wait for a person")
+	b.says(id+" running", "2 cases wait for a person")
 	js[any](b, `window.same = "page"`)
 	restartTemporal(h.T)
 	h.stop()
@@ -43,7 +43,7 @@ func followed(h *house) {
 	other.open("/?process=" + id)
 	other.click("//input[@data-all]")
 	other.press(button("Approve the selected"))
-	other.says("2 Calls are approved")
+	other.says("2 cases are approved")
 	eventually(h, "the page shows the end by itself", func() bool { return strings.Contains(b.text(), id+" completed") })
 	if js[string](b, `window.same || ""`) != "page" {
 		h.Error("the page was loaded anew")

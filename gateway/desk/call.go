@@ -11,6 +11,7 @@ import (
 	"processidea/client"
 	"processidea/gateway/desk/form"
 	"processidea/model/ideafile"
+	"processidea/model/ideafile/shown"
 	"processidea/model/jsonval"
 )
 
@@ -24,6 +25,8 @@ type callPage struct {
 	Tool        *ideafile.Tool // nil: it is not known
 	Tools       []string       // those that another Call may be of
 	Params      []fact
+	Raw         string // the parameters as JSON
+	Name        string // of the instance; empty: it has none
 	Adapted     []fact
 	Output      *fact
 	Scopes      []fact
@@ -60,7 +63,7 @@ const (
 func (d *Desk) showCall(w http.ResponseWriter, r *http.Request) error {
 	a, err := d.find(r)
 	if err != nil {
-		return err
+		return d.showDecided(w, r, err)
 	}
 	p := d.callPage(r, a)
 	p.With = r.URL.Query().Get("with")
@@ -99,7 +102,7 @@ func (d *Desk) tools(ctx context.Context, process string) []*ideafile.Tool {
 func (d *Desk) callPage(r *http.Request, a client.Approval) *callPage {
 	tools, who := d.tools(r.Context(), a.Process), d.decider(r)
 	p := &callPage{
-		tools: tools, frame: d.frame(r, a.Tool+" · "+a.CallID), A: a,
+		tools: tools, frame: d.frame(r, a.Sentence), A: a,
 		Href: callHref(a.Process, a.CallID), ProcessHref: processHref(a.Process), Tool: ideafile.FindTool(tools, a.Tool), ByItself: byItself(a),
 		Deciders: a.DecidersInWords(), Denied: denial(who, a), Passkey: mayByPasskey(who, a), Allowed: map[string]bool{}, Meanwhile: a.WhileWaiting.Lines(stamp),
 	}
@@ -117,11 +120,9 @@ func (d *Desk) callPage(r *http.Request, a client.Approval) *callPage {
 			p.Policy = form.Pretty(policy)
 		}
 	}
-	t := newTeller()
-	t.From = origins(wired, a)
-	all := t.Tell("", a.Params)
-	if p.Params = all.Facts; all.Left > 0 {
-		p.Params = append(p.Params, fact{Name: "And", Text: plural(all.Left, "other parameter")})
+	p.Params, p.Raw = factsOfFields(a, origins(wired, a)), form.Pretty(any(a.Params))
+	if a.InstanceName != a.Instance {
+		p.Name = a.InstanceName
 	}
 	if a.ParamsAdaptation != nil {
 		p.Adapted = factsOf(jsonval.ToJSONValue(a.ParamsAdaptation.OriginalParams), nil)
@@ -135,6 +136,41 @@ func (d *Desk) callPage(r *http.Request, a client.Approval) *callPage {
 		}
 	}
 	return p
+}
+
+// factsOfFields tells the parameters of a Call in the words of its Tool.
+func factsOfFields(a client.Approval, from func(jsonval.Path, any) string) (facts []fact) {
+	t := newTeller()
+	t.From = from
+	for n, field := range a.Fields {
+		if t.Left <= 0 {
+			return append(facts, fact{Name: "And", Text: plural(len(a.Fields)-n, "other value")})
+		}
+		var f fact
+		switch field.Value.(type) {
+		case []any, map[string]any:
+			f = t.TellAt(jsonval.Path{field.Name}, field.Title, field.Value)
+		default:
+			f = t.TellAt(jsonval.Path{field.Name}, field.Title, field.Shown)
+			f.From = from(jsonval.Path{field.Name}, field.Value)
+		}
+		if len(f.Facts) == 0 {
+			f.Number, f.Letter = isNumber(field.Value) || field.Format.Display == shown.Money, field.Parts
+		}
+		if display := field.Format.Display; display == shown.Link || display == shown.Image {
+			f.Href = webAddress(field.Shown)
+		}
+		facts = append(facts, f)
+	}
+	return facts
+}
+
+// webAddress is an address that a page may lead to; "" for any other text.
+func webAddress(text string) string {
+	if u, err := url.Parse(text); err == nil && (u.Scheme == "https" || u.Scheme == "http") && u.Host != "" {
+		return text
+	}
+	return ""
 }
 
 func anyMap(m map[string]any) any { return jsonval.ToJSONValue(m) }

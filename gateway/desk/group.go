@@ -11,13 +11,14 @@ import (
 	"processidea/client"
 	"processidea/client/bulk"
 	"processidea/gateway/access"
+	"processidea/model/ideafile/shown"
 	"processidea/model/jsonval"
 )
 
 // group is Calls of one Tool that are alike enough for one table.
 type group struct {
 	ID        string
-	Tool      string
+	Tool      string // its title
 	Count     int
 	Processes int
 	Process   string // the one, where there is one
@@ -28,6 +29,7 @@ type group struct {
 	Decidable int
 	CanReject bool
 	CanAccept bool
+	HasSums   bool
 }
 
 type labelled struct {
@@ -38,6 +40,7 @@ type labelled struct {
 type column struct {
 	Name, Full string
 	Number     bool
+	Sum        string // of money
 }
 
 // row is one Call.
@@ -46,7 +49,8 @@ type row struct {
 	Href     string
 	Process  string
 	Call     string
-	Instance string
+	Name     string // what people call the instance; of one without a name, the Call
+	Sentence shown.Parts
 	Cells    []labelled
 	Since    time.Time
 	Deadline *time.Time
@@ -88,7 +92,7 @@ const (
 func groupOf(list []client.Approval, who *access.Person) group {
 	t := bulk.TableOf(list)
 	g := group{
-		Tool: list[0].Tool, Count: len(list), CanAccept: slices.Contains(list[0].AllowedDecisions, client.Approve),
+		Tool: list[0].ToolTitle, Count: len(list), CanAccept: slices.Contains(list[0].AllowedDecisions, client.Approve),
 		CanReject: slices.Contains(list[0].AllowedDecisions, client.Reject),
 	}
 	processes := map[string]bool{}
@@ -99,15 +103,21 @@ func groupOf(list []client.Approval, who *access.Person) group {
 	if g.Processes = len(processes); g.Processes == 1 {
 		g.Process = list[0].Process
 	}
-	names := shortNames(t)
+	names := fieldTitles(t, list)
+	isLeftOut := func(name string) bool {
+		return slices.Contains(spanFields, name) || slices.Contains(list[0].Hidden, name)
+	}
 	for _, f := range t.Alike {
-		if !slices.Contains(spanFields, f.Name) {
-			g.Alike = append(g.Alike, labelled{names[f.Name], f.Name, shortText(f.Value, alikeLength), isNumber(f.Value)})
+		if !isLeftOut(f.Name) {
+			text, number := cellOf(list[0], f.Name, f.Value, alikeLength)
+			g.Alike = append(g.Alike, labelled{names[f.Name], f.Name, text, number})
 		}
 	}
-	for _, name := range t.Columns {
-		if !slices.Contains(spanFields, name) {
-			g.Columns = append(g.Columns, column{Name: names[name], Full: name, Number: true})
+	for _, name := range inOrder(t.Columns, list[0].Fields) {
+		if !isLeftOut(name) {
+			c := column{Name: names[name], Full: name, Number: true, Sum: sumOf(list, name)}
+			g.HasSums = g.HasSums || c.Sum != ""
+			g.Columns = append(g.Columns, c)
 		}
 	}
 	for _, a := range list {
@@ -123,14 +133,15 @@ func (g *group) addRow(a client.Approval, who *access.Person) {
 		values[f.Name] = f.Value
 	}
 	r := row{
-		Pick: pick{a.Process, a.CallID, a.Digest}.text(), Href: callHref(a.Process, a.CallID), Process: a.Process, Call: a.CallID, Instance: a.Instance,
-		Since: a.Since, Deadline: a.Deadline, Timeout: byItself(a), Denied: denial(who, a),
+		Pick: pick{a.Process, a.CallID, a.Digest}.text(), Href: callHref(a.Process, a.CallID), Process: a.Process, Call: a.CallID, Name: nameOfCase(a),
+		Sentence: a.Parts,
+		Since:    a.Since, Deadline: a.Deadline, Timeout: byItself(a), Denied: denial(who, a),
 	}
 	for n := range g.Columns {
 		c := &g.Columns[n]
 		cell := labelled{Full: c.Full}
 		if v, has := values[c.Full]; has {
-			cell.Text, cell.Number = shortText(v, cellLength), isNumber(v)
+			cell.Text, cell.Number = cellOf(a, c.Full, v, cellLength)
 			c.Number = c.Number && cell.Number
 		}
 		r.Cells = append(r.Cells, cell)
@@ -142,6 +153,65 @@ func (g *group) addRow(a client.Approval, who *access.Person) {
 		g.Decidable++
 	}
 	g.Rows = append(g.Rows, r)
+}
+
+// nameOfCase is what people call the instance of a Call; where nothing says that, the Call's id.
+func nameOfCase(a client.Approval) string {
+	if a.InstanceName == "" || a.InstanceName == a.Instance {
+		return a.CallID
+	}
+	return a.InstanceName
+}
+
+// cellOf shows one value of a Call, and tells whether it stands to the right, as numbers do.
+func cellOf(a client.Approval, name string, v any, length int) (text string, number bool) {
+	f := a.Field(name)
+	if f == nil {
+		return shortText(v, length), isNumber(v)
+	}
+	return shortText(f.Shown, length), isNumber(v) || f.Format.Display == shown.Money
+}
+
+// sumOf adds up the money of a column; "" where it is none, or of several currencies.
+func sumOf(list []client.Approval, name string) string {
+	var values []any
+	var format shown.Format
+	for _, a := range list {
+		f := a.Field(name)
+		if f == nil || f.Format.Display != shown.Money || len(values) > 0 && f.Format.Currency != format.Currency {
+			return ""
+		}
+		format, values = f.Format, append(values, f.Value)
+	}
+	text, ok := format.Sum(values, list[0].Language)
+	if !ok || len(values) < 2 {
+		return ""
+	}
+	return text
+}
+
+// inOrder puts the names of columns into the order of the schema; those that it does not name come last.
+func inOrder(names []string, fields []shown.Field) []string {
+	at := map[string]int{}
+	for n, f := range fields {
+		at[f.Name] = n - len(fields)
+	}
+	names = slices.Clone(names)
+	slices.SortStableFunc(names, func(a, b string) int { return at[a] - at[b] })
+	return names
+}
+
+// fieldTitles are the names of fields as people read them: those that schemas give, and for others what is left of the name.
+func fieldTitles(t bulk.Table, list []client.Approval) map[string]string {
+	names := shortNames(t)
+	for _, a := range list {
+		for _, f := range a.Fields {
+			if _, has := names[f.Name]; has && f.Format.Title != "" {
+				names[f.Name] = short(f.Title)
+			}
+		}
+	}
+	return names
 }
 
 // shortNames leaves out what leads to a member, where no other has the same name.

@@ -14,6 +14,7 @@ import (
 	"processidea/client"
 	"processidea/gateway/access"
 	"processidea/model/approval/policy"
+	"processidea/model/ideafile/shown"
 	"processidea/model/jsonval"
 )
 
@@ -92,8 +93,13 @@ func (f filter) fits(a client.Approval, now time.Time) bool {
 
 // holdsText looks for a text in everything that is shown of a Call.
 func holdsText(a client.Approval, text string) bool {
-	for _, s := range []string{a.Process, a.CallID, a.Tool, a.ReviewReason} {
+	for _, s := range []string{a.Process, a.CallID, a.Tool, a.ReviewReason, a.Sentence, a.InstanceName, a.Reasoning} {
 		if strings.Contains(strings.ToLower(s), text) {
+			return true
+		}
+	}
+	for _, f := range a.Fields {
+		if strings.Contains(strings.ToLower(f.Shown), text) {
 			return true
 		}
 	}
@@ -223,23 +229,52 @@ func (p *inboxPage) setLinks(f filter) {
 	}
 }
 
+// byAmount puts what is about the most money first, a currency after the other.
+func byAmount(a, b client.Approval) int {
+	var x, y shown.Field
+	if f := a.Amount(); f != nil {
+		x = *f
+	}
+	if f := b.Amount(); f != nil {
+		y = *f
+	}
+	return cmp.Or(cmp.Compare(y.Format.Currency, x.Format.Currency), y.Format.Compare(y.Value, x.Value))
+}
+
+// byDeadline puts what is decided soonest by itself first.
+func byDeadline(a, b client.Approval) int {
+	switch {
+	case a.Deadline != nil && b.Deadline != nil:
+		return a.Deadline.Compare(*b.Deadline)
+	case a.Deadline != nil:
+		return -1
+	case b.Deadline != nil:
+		return 1
+	}
+	return 0
+}
+
+// byHourOfDeadline is byDeadline of those that differ by enough to matter: what was planned together differs by moments.
+func byHourOfDeadline(a, b client.Approval) int {
+	hour := func(t *time.Time) *time.Time {
+		if t == nil {
+			return nil
+		}
+		whole := t.Truncate(time.Hour)
+		return &whole
+	}
+	a.Deadline, b.Deadline = hour(a.Deadline), hour(b.Deadline)
+	return byDeadline(a, b)
+}
+
 // sortByUrgency puts what is decided soonest by itself first, and then what has waited longest.
 func sortByUrgency(list []client.Approval) {
 	slices.SortStableFunc(list, func(a, b client.Approval) int {
-		switch {
-		case a.Deadline != nil && b.Deadline != nil && !a.Deadline.Equal(*b.Deadline):
-			return a.Deadline.Compare(*b.Deadline)
-		case (a.Deadline == nil) != (b.Deadline == nil):
-			if a.Deadline != nil {
-				return -1
-			}
-			return 1
-		}
-		return cmp.Or(a.Since.Compare(b.Since), cmp.Compare(a.Process, b.Process), cmp.Compare(a.CallID, b.CallID))
+		return cmp.Or(byDeadline(a, b), a.Since.Compare(b.Since), cmp.Compare(a.Process, b.Process), cmp.Compare(a.CallID, b.CallID))
 	})
 }
 
-// groupedInOrder brings those together that stand in one table, in the order of the first of each.
+// groupedInOrder brings those together that stand in one table, in the order of the first of each: in a table by deadline, then by amount.
 func groupedInOrder(list []client.Approval) []client.Approval {
 	first := map[string]int{}
 	for n, a := range list {
@@ -247,6 +282,11 @@ func groupedInOrder(list []client.Approval) []client.Approval {
 			first[groupKey(a)] = n
 		}
 	}
-	slices.SortStableFunc(list, func(a, b client.Approval) int { return cmp.Compare(first[groupKey(a)], first[groupKey(b)]) })
+	slices.SortStableFunc(list, func(a, b client.Approval) int {
+		if order := cmp.Compare(first[groupKey(a)], first[groupKey(b)]); order != 0 {
+			return order
+		}
+		return cmp.Or(byHourOfDeadline(a, b), byAmount(a, b), byDeadline(a, b))
+	})
 	return list
 }

@@ -17,13 +17,23 @@ func origins(wired map[string]string, a client.Approval) func(path jsonval.Path,
 	collectPlaces(places, "†state", a.State, 0)
 	return func(path jsonval.Path, v any) string {
 		if ref, is := wired[pathName(path)]; is {
-			return "always " + short(ref) + ", which the Tool's designer wired"
+			return "always " + spoken(short(ref))
 		}
 		if key, is := placeKey(v); is && strings.TrimSpace(places[key]) != "" {
-			return "the same as " + places[key]
+			return "the same as " + spoken(places[key])
 		}
 		return ""
 	}
+}
+
+// spoken says a place in words: †input.order is order in what it began with.
+func spoken(place string) string {
+	for start, whole := range map[string]string{"†input.": "what it began with", "†state.": "what is known of it"} {
+		if name, is := strings.CutPrefix(place, start); is {
+			return "“" + name + "” in " + whole
+		}
+	}
+	return place
 }
 
 const severalPlaces = " "

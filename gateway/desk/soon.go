@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"time"
 
+	"processidea/client"
 	"processidea/gateway/shared"
 )
 
@@ -64,7 +65,7 @@ func soon[T any](
 
 // ask is soon of what people's acts change: who has acted is not given what was asked before.
 func ask[T any](ctx context.Context, d *Desk, key string, find func(context.Context) (T, error)) (T, error) {
-	key += "\n" + strconv.Itoa(d.API.Acts())
+	key += "\n" + strconv.Itoa(d.API.Acts()) + " " + string(client.LanguageOf(ctx))
 	return soon(ctx, d.asking, key, func(ctx context.Context, _ *work) (T, error) { return find(ctx) })
 }
 

@@ -132,23 +132,23 @@ func TestManyCallsAreDecidedOnTogether(t *testing.T) {
 	id := h.pays(`{"values": {"order": "A1", "cents": 10.50, "how": "card"}}`, `{"values": {"order": "A2", "cents": 12345678901234567890, "how": "card"}}`,
 		`{"values": {"order": "A3", "cents": 3, "how": "card"}}`, `{"values": {"order": "A4", "cents": 4, "how": "card"}}`)
 	b := h.browse()
-	p := b.open("/?process="+id).is(200).says("4 Calls wait for you", "pay 4 Calls of "+id, "The same in all:", "12345678901234567890", "10.50", "in 2 days", "it is rejected")
+	p := b.open("/?process="+id).is(200).says("4 cases wait for you", "Pay 4 cases of "+id, "The same in all:", "12345678901234567890", "10.50", "in 2 days", "it is rejected")
 	if heads := all(p.root, "th"); !slices.ContainsFunc(heads, func(n *html.Node) bool { return textOf(n) == "cents" && attribute(n, "class") == "number" }) {
 		t.Errorf("what differs stands in no column: %s", p.text())
 	}
 	p.form("Approve").press("Approve the selected").is(422).says("No Call was selected")
 	p.form("Approve").tick("A1").press("Reject the selected").is(422).says("needs a reason")
-	done := p.form("Approve").tick("A1", "A2").press("Approve the selected").is(200).says("Done", "2 Calls are approved", "It is approved.")
+	done := p.form("Approve").tick("A1", "A2").press("Approve the selected").is(200).says("Done", "2 cases are approved", "It is approved.")
 	if !strings.HasPrefix(done.address, "/desk/outcome?") {
 		t.Errorf("a reload of %s would send it again", done.address)
 	}
-	b.open(done.address).is(200).says("2 Calls are approved")
-	left := done.link("Back to the inbox").is(200).says("2 Calls wait for you").lacks("A1")
+	b.open(done.address).is(200).says("2 cases are approved")
+	left := done.link("Back to the inbox").is(200).says("2 cases wait for you").lacks("A1")
 	if !strings.Contains(left.address, "process=") {
 		t.Errorf("the filter is gone: %s", left.address)
 	}
 	// The page of before: two are decided already, and two are not.
-	p.form("Approve").set("all", "yes", "reason", "too late").press("Reject the selected").is(200).says("Done in part", "2 Calls are rejected", "2 Calls are as before", "It was refused")
+	p.form("Approve").set("all", "yes", "reason", "too late").press("Reject the selected").is(200).says("Done in part", "2 cases are rejected", "2 cases are as before", "It was refused")
 	if got := h.receipts(id); !strings.Contains(got, "Order A1: 10.50 cents") || !strings.Contains(got, "12345678901234567890 cents") || strings.Contains(got, "A3") {
 		t.Error(got)
 	}
@@ -163,7 +163,7 @@ func TestTheInboxIsFiltered(t *testing.T) {
 		"": 2, "&text=COAT": 1, "&text=nobody": 0, "&tool=pay": 2, "&tool=say": 0, "&age=1h": 0, "&due=7d": 2, "&due=1d": 0, "&who=all": 2, "&size=1": 2, "&text=" + id: 2,
 	} {
 		p := b.open("/?process=" + id + query).is(200)
-		want := map[int]string{0: "Nothing that waits fits", 1: "1 Call waits", 2: "2 Calls wait"}[n]
+		want := map[int]string{0: "Nothing that waits fits", 1: "1 case waits", 2: "2 cases wait"}[n]
 		p.says(want)
 	}
 	p := b.open("/?size=1&process=" + id).is(200).says("These are 1 to 1")
@@ -176,14 +176,14 @@ func TestACallIsUnderstoodAndApproved(t *testing.T) {
 	id := h.pays(`{"values": {"order": "A-77", "cents": 1.10}}`)
 	b := h.browse()
 	p := b.open("/?process=" + id).link("@").is(200)
-	p.says("Pays a customer.", "order A-77", "the same as †input.values.order", "1.10", "†input.letter, which the Tool's designer wired", "it is rejected in 2 days", "†state.receipt",
-		"Its input", "digest ")
-	p.form("Approve").press("Approve").is(200).says("1 Call is approved")
+	p.says("Pays a customer.", "Order A-77", "the same as “values.order” in what it began with", "1.10", "always “letter” in what it began with", "it is rejected in 2 days", "†state.receipt",
+		"What it began with", "For operators", "Digest ")
+	p.form("Approve").press("Approve").is(200).says("1 case is approved")
 	p.form("Approve").press("Approve").is(200).says("Nothing was decided", "refused")
 	if got := h.receipts(id); got != "Order A-77: 1.10 cents" {
 		t.Error(got)
 	}
-	b.open(p.address).is(404).says("waits for nobody any more")
+	b.open(p.address).is(200).says("waits for nobody any more", "It was approved by ann", "A-77")
 }
 
 func TestACallIsChangedByItsForm(t *testing.T) {
@@ -200,8 +200,8 @@ func TestACallIsChangedByItsForm(t *testing.T) {
 		t.Errorf("%v", f.values)
 	}
 	f.set("p/values/lines/1/sku", "y", "p/values/urgent~state", "null", "p/values/how~state", "given", "p/values/how", `"cash"`, "reason", "as it was agreed").
-		press("Change it").is(200).says("1 Call is changed", "waits again").
-		link("approve it").is(200).says("order A-2", "12345678901234567890.10").form("Approve").press("Approve").is(200).says("1 Call is approved")
+		press("Change it").is(200).says("1 case is changed", "waits again").
+		link("approve it").is(200).says("Order A-2", "12345678901234567890.10").form("Approve").press("Approve").is(200).says("1 case is approved")
 	if got := h.receipts(id); got != "Order A-2: 12345678901234567890.10 cents" {
 		t.Error(got)
 	}
@@ -223,12 +223,12 @@ func TestACallIsRejectedAnsweredAndReplaced(t *testing.T) {
 	}
 	p := show("coat")
 	p.form("Reject").press("Reject").is(422).says("needs a reason")
-	p.form("Reject").set("reason", "not ours").press("Reject").is(200).says("1 Call is rejected")
+	p.form("Reject").set("reason", "not ours").press("Reject").is(200).says("1 case is rejected")
 	p = show("shoe")
 	p.form("Give this result").set("answer-is", "json", "answer", "{").press("Give this result").is(422).says("is no JSON")
-	p.form("Give this result").set("answer", "given by hand").press("Give this result").is(200).says("1 Call is answered")
+	p.form("Give this result").set("answer", "given by hand").press("Give this result").is(200).says("1 case is answered")
 	p = show("glove").form("Show its form").set("with", "say").press("Show its form").is(200)
-	p.form("Replace it").set("w/template", "Instead of {x}", "w/values~more", `{"x": "†input.values.order"}`).press("Replace it").is(200).says("1 Call is replaced")
+	p.form("Replace it").set("w/template", "Instead of {x}", "w/values~more", `{"x": "†input.values.order"}`).press("Replace it").is(200).says("1 case is replaced")
 	if got := h.receipts(id); got != "<nil>; Instead of glove; given by hand" {
 		t.Error(got)
 	}
@@ -242,7 +242,7 @@ func TestACallThatHasChangedIsShownAnew(t *testing.T) {
 	for _, button := range []string{"Approve", "Change it", "Give this result"} {
 		f := p.form(button)
 		f.values.Set("digest", strings.Repeat("0", 64))
-		f.press(button).is(409).says("has changed since you looked, and nothing was decided", "What would run", "Look at the receipt first.", "order A")
+		f.press(button).is(409).says("has changed since you looked, and nothing was decided", "What would happen", "Look at the receipt first.", "order A")
 	}
 	h.waiting(id, 1)
 	p.form("Reject").set("reason", "enough").press("Reject").is(200)
@@ -280,7 +280,7 @@ func TestHostileDataIsTextAtTheDesk(t *testing.T) {
 	b.open("/?text=txt.exe&process="+id).is(200).says("⟨U+202E⟩", "<script>alert(1)</script>")
 	// A text that a browser would change stays as it is when something else is changed.
 	p := b.open("/?text=txt.exe&process=" + id).link("@").is(200)
-	p.form("Change it").set("p/values/cents", "7").press("Change it").is(200).says("1 Call is changed")
+	p.form("Change it").set("p/values/cents", "7").press("Change it").is(200).says("1 case is changed")
 	b.open("/?process="+id).form("Approve").set("all", "yes").press("Approve the selected").is(200)
 	if got := h.receipts(id); !strings.Contains(got, nasty+": 7 cents") {
 		t.Error(got[:min(len(got), 400)])
@@ -294,8 +294,8 @@ func TestWhoMayNotDecideIsTold(t *testing.T) {
 	h.post("/api/processes", start).is(201)
 	h.waiting(id, 1)
 	b := h.browse()
-	b.open("/?process=" + id).is(200).says("1 Call waits for other people")
-	p := b.open("/?who=all&process="+id).is(200).says("1 Call waits.", "signed").lacks("Approve the selected")
-	p.link("0.1").is(200).says("What would run", "2 of").lacks("Approve it")
+	b.open("/?process=" + id).is(200).says("1 case waits for other people")
+	p := b.open("/?who=all&process="+id).is(200).says("1 case waits.", "signed").lacks("Approve the selected")
+	p.link("0.1").is(200).says("What would happen", "2 of").lacks("Approve it")
 	h.post("/api/processes/"+id+"/cancel", map[string]any{}).is(204)
 }

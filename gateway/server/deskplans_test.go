@@ -15,7 +15,7 @@ func TestAPlanIsFoundInTheInboxUnderstoodAndApproved(t *testing.T) {
 	b.open("/?process=" + id + "&due=1h").is(200).says("Nothing that waits fits")
 	b.open("/?process=" + id + "&text=4a").is(200).says("1 Plan waits")
 	eventually(t, "the page of the process leads to the Plan", func() bool {
-		return strings.Contains(b.open("/desk/processes/"+id).is(200).lacks("1 Call waits").text(), "Its Plan waits for a person")
+		return strings.Contains(b.open("/desk/processes/"+id).is(200).lacks("1 case waits").text(), "Its Plan waits for a person")
 	})
 	p := b.open("/?process=" + id).link("the Plan of Request 1").is(200)
 	p.says("The Plan of Request 1", "nothing of it has begun", "If nobody decides, it goes on waiting", "①, ②", "It runs the workers' function formatText.",

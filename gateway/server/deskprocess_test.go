@@ -11,7 +11,7 @@ func TestAProcessIsSeenSteeredAndEndedAtTheDesk(t *testing.T) {
 	h := open(t)
 	id := h.pays(`{"values": {"order": "A1", "cents": 1}}`, `{"values": {"order": "A2", "cents": 2}}`)
 	b := h.browse()
-	p := b.open("/desk/processes?status=running").is(200).link(id).is(200).says(id+" running", "2 Calls wait for a person", "2 waiting", "The Plan", "Idea 1", "Pause")
+	p := b.open("/desk/processes?status=running").is(200).link(id).is(200).says(id+" running", "2 cases wait for a person", "2 waiting", "The Plan", "Idea 1", "Pause")
 	if live := all(p.root, "body"); !has(live[0], "data-live") {
 		t.Error("the page does not look again")
 	}

@@ -45,7 +45,7 @@ func TestWhoHasAPasskeyMaySignAnyDecisionAndMayAlsoNot(t *testing.T) {
 	asked.values.Set("sign", "passkey")
 	asked.post(asked.address, asked.values).is(422).says("Your passkeys are for the desk at https://desk.example.com, and this is " + h.url)
 	h.waiting(id, 1)
-	p.form("Approve").press("Approve").is(200).says("1 Call is approved")
+	p.form("Approve").press("Approve").is(200).says("1 case is approved")
 	if got := h.receipts(id); got != "Order A1: 1 cents" {
 		t.Error(got)
 	}

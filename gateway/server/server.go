@@ -20,6 +20,7 @@ import (
 	"processidea/gateway/intake"
 	"processidea/gateway/mcp"
 	"processidea/internal/safego"
+	"processidea/model/ideafile/shown"
 	"processidea/store/signing"
 )
 
@@ -170,7 +171,9 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
-	g.api.ServeHTTP(w, r)
+	h.Add("Vary", "Accept-Language")
+	language := shown.LanguageFor(r.Header.Get("Accept-Language"))
+	g.api.ServeHTTP(w, r.WithContext(client.WithLanguage(r.Context(), language)))
 }
 
 // Serve answers on a listener until ctx ends, and then lets what is under way come to its end for a moment.

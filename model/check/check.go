@@ -23,6 +23,7 @@ func Check(idea *ideafile.Idea, bindings map[string]ideafile.ToolBinding) diag.P
 	c.checkStates()
 	c.checkSomePlanApplies()
 	c.checkSettle()
+	c.checkDisplay()
 	for _, m := range c.messages {
 		c.checkMessage(m)
 	}

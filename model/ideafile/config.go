@@ -32,6 +32,8 @@ type Config struct {
 	PeopleGatherDelay time.Duration
 	// MaxInstancesPerPart is the number of instances above which a process is split into parts of that size.
 	MaxInstancesPerPart int
+	// InstanceName is a template of what people call an instance (`config.instanceName`); empty: its token.
+	InstanceName string
 	// MCP lists the servers whose tools join the palette, sorted by name.
 	MCP []MCPServer
 }
@@ -70,6 +72,8 @@ func (i *Idea) readConfig(config map[string]any, ps *diag.Problems) {
 			}
 		case "approval":
 			c.Approval = policy.ReadOverride(diag.ReadObject(config, k, "$.config", ps), at, ps)
+		case "instanceName":
+			c.InstanceName = readTemplate(config[k], at, ps)
 		case "settle":
 			err = c.readSettle(config[k])
 		case "prices":
@@ -77,7 +81,7 @@ func (i *Idea) readConfig(config map[string]any, ps *diag.Problems) {
 		case "mcp":
 			c.MCP = ReadMCPServers(diag.ReadObject(config, k, "$.config", ps), at, ps)
 		default:
-			err = fmt.Errorf("unknown key %q; config has adapt, approval, batch, gather, limits, llm, mcp, prices and settle", k)
+			err = fmt.Errorf("unknown key %q; config has adapt, approval, batch, gather, instanceName, limits, llm, mcp, prices and settle", k)
 		}
 		if err != nil {
 			ps.Add(at, "%s", err)

@@ -138,7 +138,7 @@ func TestAnIdeaFileIsRefusedWhen(t *testing.T) {
 		{"its path is no string", `{"meta":{"path":1}}`, "$.meta.path: want a string, not number"},
 		{"its version is a number", `{"meta":{"version":1}}`, "$.meta.version: want a string, not number"},
 		{"config is a list", `{"config":[]}`, "$.config: want an object, not array"},
-		{"config has an unknown key", `{"config":{"model":"x"}}`, `$.config.model: unknown key "model"; config has adapt, approval, batch, gather, limits, llm, mcp, prices and settle`},
+		{"config has an unknown key", `{"config":{"model":"x"}}`, `$.config.model: unknown key "model"; config has adapt, approval, batch, gather, instanceName, limits, llm, mcp, prices and settle`},
 		{"instances settle in a way that is unknown", `{"config":{"settle":"alone"}}`, `$.config.settle: want "asked", with which the LLM is asked before`},
 		{"llm is no object", `{"config":{"llm":"gpt"}}`, "$.config.llm: want an object, or a list of objects"},
 		{"llm has an unknown key", `{"config":{"llm":{"key":"s"}}}`, `$.config.llm.key: unknown key "key"`},

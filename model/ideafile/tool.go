@@ -17,6 +17,8 @@ import (
 type Tool struct {
 	Name        string
 	Description string
+	// Title is a template of the sentence that tells people what a Call does (`_title`); empty: none.
+	Title string
 	// Source is the Tool as it was written.
 	Source map[string]any
 	// OutputSchema is the schema of the result (`_output`); nil where nothing is said.
@@ -52,7 +54,7 @@ const (
 
 // ToolMetaKeys lists the meta properties of a Tool.
 var ToolMetaKeys = []string{"_activity", "_approval", "_delegate", "_output", "_outputMethod", "_outputPath", "_retry",
-	"_scopes", "_timeout", "_writes"}
+	"_scopes", "_timeout", "_title", "_writes"}
 
 // ReadTool reads one Tool of the palette. Its problems are added to ps, with their places under path. nil is for a Tool that was found sound
 // before: its schemas are compiled when they are first used.
@@ -104,6 +106,7 @@ func (t *Tool) readMeta(path string, ps *diag.Problems) {
 		_, err := parseScopes(v)
 		return err
 	})
+	t.Title = readTemplate(t.Source["_title"], path+"._title", ps)
 	t.readActivity(path, ps)
 	t.readTimeout(path, ps)
 	t.readRetry(path, ps)

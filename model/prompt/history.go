@@ -8,6 +8,7 @@ import (
 
 	"processidea/model/approval/policy"
 	"processidea/model/ideafile"
+	"processidea/model/jsonschema"
 	"processidea/model/jsonval"
 	"processidea/model/turn"
 )
@@ -113,7 +114,7 @@ func (w *promptWriter) callText(call ideafile.WrittenCall) string {
 		required, _ = jsonval.AsStringList(t.Source["required"])
 	}
 	var params []string
-	for _, name := range orderedNames(fields, required) {
+	for _, name := range jsonschema.OrderedNames(fields, required) {
 		if fields[name] != nil && !strings.HasPrefix(name, "_") {
 			params = append(params, quotedFieldName(name)+": "+string(w.encode(fields[name])))
 		}

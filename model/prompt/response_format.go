@@ -116,7 +116,7 @@ func (b *formatBuilder) addDefinition(name string, schema any) jsonval.OrderedOb
 
 // addRebasedDefinition adds a definition for a designer's schema, whose "#/…" references are rewritten to its new place.
 func (b *formatBuilder) addRebasedDefinition(name string, schema any) jsonval.OrderedObject {
-	return b.addDefinition(name, jsonschema.RebaseRefs(jsonschema.WithoutMetaKeys(schema), definitionRef(name)))
+	return b.addDefinition(name, jsonschema.RebaseRefs(jsonschema.WithoutDisplay(jsonschema.WithoutMetaKeys(schema)), definitionRef(name)))
 }
 
 func definitionRef(name string) string { return "#/$defs/" + jsonschema.EscapePointerStep(name) }
@@ -181,7 +181,7 @@ func (b *formatBuilder) callSchema(t *ideafile.Tool) any {
 	optional := map[string]bool{"_reasoningForCall": true}
 	params, _ := t.Source["properties"].(map[string]any)
 	required, _ := jsonval.AsStringList(t.Source["required"])
-	for _, name := range orderedNames(params, required) {
+	for _, name := range jsonschema.OrderedNames(params, required) {
 		if _, wired := t.WiredParams[name]; wired {
 			continue
 		}
@@ -330,7 +330,7 @@ func acceptsAnyString(schema any) bool {
 	}
 	//workflowcheck:ignore -- visits all: the order does not matter
 	for k := range object {
-		if k != "type" && k != "description" && k != "title" && k != "default" && k != "examples" {
+		if k != "type" && k != "description" && k != "default" && k != "examples" && !jsonschema.IsDisplayKey(object, k) {
 			return false
 		}
 	}

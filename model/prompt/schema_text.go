@@ -21,6 +21,7 @@ func schemaText(root, schema any) string { return schemaTextWithNames(root, sche
 
 // schemaTextWithNames is schemaText with names in place of the types of fields that have one.
 func schemaTextWithNames(root, schema any, names map[string]string) string {
+	root, schema = jsonschema.WithoutDisplay(root), jsonschema.WithoutDisplay(schema)
 	w := &schemaWriter{root: root, names: names}
 	text := w.typeText(schema, 0)
 	if w.inexpressible {
@@ -103,7 +104,7 @@ func (w *schemaWriter) objectType(m map[string]any, depth int) string {
 	props, _ := m["properties"].(map[string]any)
 	required, _ := jsonval.AsStringList(m["required"])
 	var fields []string
-	for _, name := range orderedNames(props, required) {
+	for _, name := range jsonschema.OrderedNames(props, required) {
 		mark := "?"
 		if slices.Contains(required, name) {
 			mark = ""
@@ -124,7 +125,7 @@ func (w *schemaWriter) objectType(m map[string]any, depth int) string {
 
 // expressibleKeywords are those of JSON Schema that a type and its comment can say.
 var expressibleKeywords = append([]string{"type", "properties", "required", "additionalProperties", "items", "enum", "const", "anyOf", "oneOf", "description",
-	"title", "$defs", "definitions", "$schema", "$id", "$comment", "examples", "deprecated", "readOnly", "writeOnly"}, constraintKeywords...)
+	"$defs", "definitions", "$schema", "$id", "$comment", "examples", "deprecated", "readOnly", "writeOnly"}, constraintKeywords...)
 
 // constraintKeywords are written into the comment beside a type.
 var constraintKeywords = []string{"default", "format", "pattern", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "minLength",
@@ -156,17 +157,6 @@ func hasOnlyKeys(m map[string]any, keys ...string) bool {
 		}
 	}
 	return true
-}
-
-// orderedNames lists an object's names: the required ones as the designer wrote them, then the others by name.
-func orderedNames(m map[string]any, required []string) []string {
-	var names []string
-	for _, name := range append(slices.Clone(required), jsonval.SortedKeys(m)...) {
-		if _, ok := m[name]; ok && !slices.Contains(names, name) {
-			names = append(names, name)
-		}
-	}
-	return names
 }
 
 func quotedFieldName(name string) string {

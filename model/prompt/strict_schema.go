@@ -14,7 +14,7 @@ import (
 
 // strictKeywords are the keywords that a strict schema may use; every other one is refused.
 var strictKeywords = map[string]bool{
-	"type": true, "description": true, "title": true, "properties": true, "required": true, "additionalProperties": true,
+	"type": true, "description": true, "properties": true, "required": true, "additionalProperties": true,
 	"items": true, "enum": true, "const": true, "anyOf": true, "$ref": true, "$defs": true, "pattern": true, "format": true,
 	"minimum": true, "maximum": true, "exclusiveMinimum": true, "exclusiveMaximum": true, "multipleOf": true,
 	"minItems": true, "maxItems": true,
@@ -58,7 +58,7 @@ func toStrictSchema(schema any, transform schemaTransform) (strict any, reason s
 	}
 	for _, k := range jsonval.SortedKeys(m) {
 		switch {
-		case ignoredKeywords[k], looseKeywords[k], k == "oneOf", strings.HasPrefix(k, "_"):
+		case ignoredKeywords[k], looseKeywords[k], k == "oneOf", strings.HasPrefix(k, "_"), jsonschema.IsDisplayKey(m, k):
 		case !strictKeywords[k]:
 			return nil, fmt.Sprintf("keyword %q", k)
 		}
@@ -101,7 +101,7 @@ func toInlinedStrictSchema(root, part any, transform schemaTransform) (strict an
 func strictAnyOf(m map[string]any, keyword string, transform schemaTransform) (any, string) {
 	list, ok := m[keyword].([]any)
 	for _, k := range jsonval.SortedKeys(m) { // any other constraint would have to be merged into every choice
-		ok = ok && (k == keyword || k == "description" || k == "title" || !strictKeywords[k] || ignoredKeywords[k])
+		ok = ok && (k == keyword || k == "description" || !strictKeywords[k] || ignoredKeywords[k])
 	}
 	if !ok {
 		return nil, keyword + " beside other keywords"
@@ -206,13 +206,10 @@ func scalarTypes(m map[string]any) (types any, ok bool) {
 	return names, len(names) > 0
 }
 
-// schemaAnnotations are the keywords that only inform the reader.
+// schemaAnnotations are the keywords that only inform the LLM; what people alone are shown is none of them.
 func schemaAnnotations(m map[string]any) jsonval.OrderedObject {
-	out := jsonval.OrderedObject{}
-	for _, k := range []string{"title", "description"} {
-		if v, ok := m[k]; ok {
-			out = append(out, jsonval.OrderedField{Key: k, Value: v})
-		}
+	if v, ok := m["description"]; ok {
+		return jsonval.OrderedObject{{Key: "description", Value: v}}
 	}
-	return out
+	return jsonval.OrderedObject{}
 }

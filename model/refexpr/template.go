@@ -86,6 +86,23 @@ func parseExpressionWithoutDaggers(s string) (Expression, error) {
 	return ParseExpression(strings.Join(alternatives, orSign))
 }
 
+// Each visits the parts of a template in their order.
+func (t Template) Each(literal func(string), value func(Expression)) {
+	for n, e := range t.expressions {
+		literal(t.literalTexts[n])
+		value(e)
+	}
+	literal(t.literalTexts[len(t.expressions)])
+}
+
+// References lists what a template reads.
+func (t Template) References() (all []Reference) {
+	for _, e := range t.expressions {
+		all = append(all, e.References()...)
+	}
+	return all
+}
+
 // render gives the text with the values in it, or the error of one. A value that lies in the store is an error.
 func (t Template) render(value func(Expression) (any, error)) (any, error) {
 	var b strings.Builder

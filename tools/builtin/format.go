@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"strings"
 
+	"processidea/model/ideafile/placeholder"
 	"processidea/tools"
 	"processidea/tools/memory"
-	"processidea/tools/placeholder"
 )
 
 type formatTextParams struct {

@@ -5,8 +5,8 @@ import (
 
 	"processidea/model/diag"
 	"processidea/model/ideafile"
+	"processidea/model/ideafile/placeholder"
 	"processidea/model/jsonval"
-	"processidea/tools/placeholder"
 )
 
 // CheckTool reports names in the templates of the spec that are no parameters of the Tool: a Call that must fill one fails.

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"processidea/model/ideafile/placeholder"
 	"processidea/model/jsonval"
-	"processidea/tools/placeholder"
 )
 
 var errTooLarge = fmt.Errorf("with its parameters in place it would have more than %d MB", jsonval.MaxWhole>>20)

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"processidea/tools/placeholder"
+	"processidea/model/ideafile/placeholder"
 )
 
 // Parameters lists the names that the templates of the spec read, sorted; a

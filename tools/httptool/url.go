@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"processidea/tools/placeholder"
+	"processidea/model/ideafile/placeholder"
 )
 
 // urlTemplate is a URL cut where the meaning of its text changes: no parameter

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"processidea/tools/placeholder"
+	"processidea/model/ideafile/placeholder"
 )
 
 // fillURL makes the request's URL. Parameters that have no place of their own

@@ -6,12 +6,20 @@ import (
 	"time"
 
 	"processidea/client"
+	"processidea/model/ideafile/shown"
 	"processidea/model/jsonval"
 )
 
 // Approval shows one approval to a person.
 func Approval(p client.Approval) string {
 	var b strings.Builder
+	if p.Sentence != "" {
+		b.WriteString(Printable(p.Sentence))
+		if p.InstanceName != "" && p.InstanceName != p.Instance {
+			fmt.Fprintf(&b, " · %s", Printable(p.InstanceName))
+		}
+		b.WriteString("\n  ")
+	}
 	fmt.Fprintf(&b, "%s %s  %s", Printable(p.Process), Printable(p.CallID), Printable(p.Tool))
 	if len(p.OutputPath) > 0 {
 		fmt.Fprintf(&b, " → %s", Printable(p.OutputPath.ReferenceText()))
@@ -28,6 +36,14 @@ func Approval(p client.Approval) string {
 	}
 	for _, line := range p.Told() {
 		fmt.Fprintf(&b, "  %s\n", Printable(line))
+	}
+	if p.Reasoning != "" {
+		fmt.Fprintf(&b, "  the LLM's reason: %s\n", FitWidth(Printable(p.Reasoning), longestCase))
+	}
+	for _, f := range p.Fields {
+		if f.Format.Title != "" || f.Format.Display != shown.Plain {
+			fmt.Fprintf(&b, "  %s: %s\n", Printable(f.Title), FitWidth(Printable(f.Shown), longestCase))
+		}
 	}
 	fmt.Fprintf(&b, "  params %s\n", Printable(string(jsonval.Encode(jsonval.ToJSONValue(p.Params)))))
 	writeCase(&b, p)

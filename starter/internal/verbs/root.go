@@ -2,6 +2,7 @@
 package verbs
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"os"
@@ -11,8 +12,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"processidea/client"
 	"processidea/internal/safego"
 	"processidea/internal/version"
+	"processidea/model/ideafile/shown"
 	"processidea/starter/internal/app"
 	"processidea/starter/internal/arguments"
 	"processidea/starter/internal/print"
@@ -34,7 +37,8 @@ func Execute(args []string, out, err io.Writer, own engine.Own, temporal server.
 	a := &app.App{In: os.Stdin, Out: out, Err: err, Own: own, Temporal: temporal}
 	root := Root(a)
 	root.SetArgs(args)
-	return a.Fail(root.ExecuteContext(ctx))
+	reader := shown.LanguageFor(cmp.Or(os.Getenv("LC_ALL"), os.Getenv("LC_MESSAGES"), os.Getenv("LANG")))
+	return a.Fail(root.ExecuteContext(client.WithLanguage(ctx, reader)))
 }
 
 // Root is the command with all its verbs.

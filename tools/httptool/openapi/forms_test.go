@@ -140,7 +140,7 @@ func TestTheOutputIsTheFormOfEverySuccess(t *testing.T) {
 		`{"200": {"content": {"application/json": {"schema": {}}}}}`:       `null`,
 		`{"200": ` + a + `, "202": {"content": {"application/json": {}}}}`: `null`,
 		`{"200": {"content": {"application/json": {"schema": {"type": "object", "required": ["in", "out"],
-			"properties": {"in": {"type": "string", "writeOnly": true}, "out": {"type": "string", "format": "date-time", "readOnly": true}}}}}}}`: `{"properties":{"out":{"type":"string"}},"required":["out"],"type":"object"}`,
+			"properties": {"in": {"type": "string", "writeOnly": true}, "out": {"type": "string", "format": "date-time", "readOnly": true}}}}}}}`: `{"properties":{"out":{"_display":"datetime","type":"string"}},"required":["out"],"type":"object"}`,
 	} {
 		tool, _, err := one(t, "get", "/x", `{"responses": `+responses+`}`, "")
 		if err != nil || encoded(tool["_output"]) != want {

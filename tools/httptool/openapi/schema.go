@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"processidea/model/jsonschema"
 )
 
 // kind is the type of a schema's values: object, array, another one, or empty where they may be of several.
@@ -132,10 +134,16 @@ var (
 // formats that are both checked and taken in strict mode.
 var formats = []string{"date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid"}
 
+// displayOfFormat is how people are shown values of a format.
+var displayOfFormat = map[string]string{"date": "date", "date-time": "datetime"}
+
 // keywords turns the keywords of one schema into those of JSON Schema 2020-12.
 func (c *converter) keywords(m map[string]any) map[string]any {
 	out := map[string]any{}
 	for k, v := range m {
+		if k == "format" && displayOfFormat[text(v)] != "" {
+			out[jsonschema.DisplayKey] = displayOfFormat[text(v)]
+		}
 		switch {
 		case slices.Contains(ofValues, k):
 			out[k] = v

@@ -7,10 +7,11 @@ import (
 )
 
 // fileFlags are the files that a command line names beside the Idea file.
-type fileFlags struct{ instances, replies string }
+type fileFlags struct{ instances, key, replies string }
 
 func (f *fileFlags) add(c *cobra.Command) {
 	c.Flags().StringVar(&f.instances, "instances", "", "`file` of instances, one a row: .jsonl or .csv")
+	c.Flags().StringVar(&f.key, "key", "", "`column` of the instances that names them for people, such as order")
 	addRepliesFlag(c, &f.replies)
 	_ = c.MarkFlagFilename("instances")
 }
@@ -21,5 +22,7 @@ func addRepliesFlag(c *cobra.Command, replies *string) {
 }
 
 func (f *fileFlags) find(given string) (ideafiles.Source, error) {
-	return ideafiles.Find(given, f.instances, f.replies)
+	source, err := ideafiles.Find(given, f.instances, f.replies)
+	source.Key = f.key
+	return source, err
 }

@@ -1,0 +1,34 @@
+package ideafiles
+
+import (
+	"maps"
+
+	"processidea/model/diag"
+	"processidea/model/ideafile"
+	"processidea/model/jsonval"
+	"processidea/model/refexpr"
+)
+
+// NamedBy has a column of a table name the instances of an Idea: config.instanceName reads it. messages are those of the rows; where
+// none of them has the column, the problem says which there are.
+func NamedBy(idea map[string]any, column string, messages []any) (map[string]any, *diag.Problem) {
+	known := map[string]bool{}
+	for _, m := range messages {
+		for name := range jsonval.AsObject(jsonval.AsObject(m)[ideafile.TypeInput]) {
+			known[name] = true
+		}
+	}
+	if !known[column] {
+		names := jsonval.SortedKeys(known)
+		return nil, &diag.Problem{JSONPath: "key", Message: "no row has a column " + jsonval.Shown(column) + diag.DidYouMeanOrListNames(column, names)}
+	}
+	read := refexpr.Reference{Kind: ideafile.TypeInput, Path: jsonval.Path{column}}.String()
+	out := maps.Clone(idea)
+	config := maps.Clone(jsonval.AsObject(idea["config"]))
+	if config == nil {
+		config = map[string]any{}
+	}
+	config["instanceName"] = refexpr.Dagger + "`${" + read[len(refexpr.Dagger):] + "}`"
+	out["config"] = config
+	return out, nil
+}

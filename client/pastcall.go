@@ -1,0 +1,53 @@
+package client
+
+import (
+	"context"
+
+	"processidea/client/internal/kind"
+	"processidea/model/approval"
+	"processidea/model/ideafile"
+	"processidea/model/ideafile/shown"
+	"processidea/model/jsonval"
+	"processidea/protocol"
+	"processidea/store/blobs"
+)
+
+// PastCall is what was decided on a Call that waits no more, in the words of the business.
+type PastCall struct {
+	shown.Call
+	// Tool is that of the Call, Status what has become of it, Decisions what was decided on it, in order.
+	Tool      string
+	Status    ideafile.CallStatus
+	Decisions []approval.Decision
+}
+
+// PastCall tells what became of a Call by its id. The error wraps ErrNotFound where the process has no such Call that anybody decided on.
+func (p *Process) PastCall(ctx context.Context, call string) (PastCall, error) {
+	token := ideafile.InstanceTokenOfCallID(call)
+	var v InstanceStatus
+	if err := p.client.query(ctx, protocol.InstanceID(p.id, token), protocol.QueryStatus, &v); err != nil {
+		return PastCall{}, kind.Errorf(ErrNotFound, "ask the instance of %s in %s: %w", call, p.id, err)
+	}
+	for _, c := range v.Calls {
+		if c.ID != call || len(c.Decisions) == 0 {
+			continue
+		}
+		d := PastCall{Tool: c.Tool, Status: c.Status, Decisions: c.Decisions}
+		params := map[string]any{}
+		for n := range d.Decisions { // what was looked at last
+			if d.Decisions[n].ShownParams != nil {
+				params = d.Decisions[n].ShownParams
+			}
+		}
+		var about protocol.ApprovalsView // of a Call that waits no more the names alone may be missing
+		_ = p.client.query(ctx, protocol.InstanceID(p.id, token), protocol.QueryApprovals, &about)
+		whole, err := p.client.archive.values.Restore(blobs.ForProcess(ctx, p.id), map[string]any{"params": params, "state": v.State, "input": about.Input})
+		if err != nil {
+			return PastCall{}, err
+		}
+		read := jsonval.AsObject(whole)
+		d.Call = p.Words(ctx).Call(c.Tool, jsonval.AsObject(read["params"]), token, shown.Case{Input: read["input"], State: read["state"]}, LanguageOf(ctx))
+		return d, nil
+	}
+	return PastCall{}, kind.Errorf(ErrNotFound, "find %s in %s: nobody decided on such a Call", call, p.id)
+}

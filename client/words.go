@@ -1,0 +1,110 @@
+package client
+
+import (
+	"context"
+	"fmt"
+
+	enumspb "go.temporal.io/api/enums/v1"
+
+	"processidea/connect"
+	"processidea/model/ideafile"
+	"processidea/model/ideafile/shown"
+	"processidea/model/jsonval"
+	"processidea/protocol"
+	"processidea/store/blobs"
+)
+
+// mostWords is of how many processes the words are remembered.
+const mostWords = 256
+
+type languageKey struct{}
+
+// WithLanguage has the Calls that wait be told in a language; English unless said.
+func WithLanguage(ctx context.Context, l shown.Language) context.Context {
+	return context.WithValue(ctx, languageKey{}, l)
+}
+
+// LanguageOf is the language of a context.
+func LanguageOf(ctx context.Context) shown.Language {
+	if l, said := ctx.Value(languageKey{}).(shown.Language); said {
+		return l
+	}
+	return shown.English
+}
+
+// Words gives how the process's Idea calls things. Where it cannot be read there are the names alone: nobody waits for words.
+func (p *Process) Words(ctx context.Context) *shown.Words {
+	last, err := p.Chain().Length(ctx)
+	if err != nil {
+		return shown.WordsOf(nil)
+	}
+	key := fmt.Sprintf("%s\n%d", p.id, last)
+	if known, ok := p.client.words.Get(key); ok {
+		return known
+	}
+	var source map[string]any
+	if last > 0 {
+		source, err = p.Chain().chains.Load(ctx, p.id, last)
+	} else {
+		source, err = p.startedFrom(ctx)
+	}
+	if err != nil || source == nil {
+		return shown.WordsOf(nil)
+	}
+	idea, problems := ideafile.ReadIdeaWithCheckedTools(source)
+	if len(problems.Errors()) > 0 && idea == nil {
+		return shown.WordsOf(nil)
+	}
+	words := shown.WordsOf(idea)
+	p.client.words.Add(key, words)
+	return words
+}
+
+// startedFrom reads the Idea that the process was started from, which its first event holds: the store has none before the first one is
+// sealed, and a Call may wait for a person before that.
+func (p *Process) startedFrom(ctx context.Context) (map[string]any, error) {
+	ctx = blobs.ForProcess(ctx, p.id)
+	events := p.client.temporal.GetWorkflowHistory(ctx, p.id, "", false, enumspb.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
+	first, err := events.Next()
+	if err != nil {
+		return nil, err
+	}
+	var start protocol.ProcessStart
+	input := first.GetWorkflowExecutionStartedEventAttributes().GetInput()
+	if err := connect.DataConverter(p.client.archive.values.Keys()).FromPayloads(input, &start); err != nil {
+		return nil, err
+	}
+	whole, err := p.client.archive.values.Restore(ctx, start.Idea)
+	return jsonval.AsObject(whole), err
+}
+
+// addWords tells in the words of the business what waits, and why the LLM planned it.
+func (p *Process) addWords(ctx context.Context, list []Approval) {
+	words, reasons := map[string]*shown.Words{}, map[string]map[string]string{}
+	for n := range list {
+		a := &list[n]
+		if words[a.Process] == nil {
+			process := p.client.Process(a.Process)
+			words[a.Process], reasons[a.Process] = process.Words(ctx), process.reasons(ctx)
+		}
+		a.Call = words[a.Process].Call(a.Tool, a.Params, a.Instance, shown.Case{Input: a.Input, State: a.State}, LanguageOf(ctx))
+		if key, isID := ideafile.ParseCallKey(a.CallID); isID {
+			a.Reasoning = reasons[a.Process][key.ID("")]
+		}
+	}
+}
+
+// reasons are those that the LLM gave for the Calls of its latest Plan, by the id of the Call without its instance.
+func (p *Process) reasons(ctx context.Context) map[string]string {
+	var now protocol.PlanProgress
+	if err := p.client.query(ctx, p.id, protocol.QueryPlan, &now); err != nil {
+		return nil
+	}
+	found := map[string]string{}
+	for _, c := range now.Calls {
+		if reason := jsonval.AsText(c.Written.RawObject()["_reasoningForCall"]); reason != "" {
+			found[c.CallID] = reason
+		}
+	}
+	return found
+}

@@ -1,0 +1,79 @@
+package browser_test
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+)
+
+// refunds is a process whose Idea says what the business calls things.
+func refunds(id string) map[string]any {
+	return map[string]any{
+		"id": id, "replies": strings.Repeat(`{"solution": {"calls": []}}`+"\n", 9),
+		"instances": json.RawMessage(`[{"order": "A-1", "customer": "Ann Smith", "cents": 229900, "due": "2026-12-01"},
+			{"order": "A-2", "customer": "مريم (Mary) <b>", "cents": 5, "due": "2026-12-02"}, {"order": "A-3", "customer": "Bob", "cents": 1603000, "due": "2026-11-30"}]`),
+		"idea": json.RawMessage(`{
+			"meta": {"path": "refunds", "version": "1"},
+			"config": {"instanceName": "†` + "`order ${input.order}`" + `"},
+			"schema": {"tools": {"refund": {"title": "Refund a customer", "type": "object", "additionalProperties": false,
+				"required": ["values", "template"], "_title": "†` + "`Refund ${values.cents} to ${values.customer}`" + `",
+				"properties": {"template": {"title": "Letter", "const": "†input.letter", "_display": "letter"}, "values": {"type": "object", "required": ["customer", "cents", "due"], "properties": {
+					"customer": {"title": "Customer", "type": "string"}, "due": {"title": "Due on", "type": "string", "_display": "date"},
+					"cents": {"title": "Amount", "type": "integer", "_display": "money", "currency": "EUR", "minorUnits": true}}}},
+				"_activity": "formatText", "_outputPath": "†state.letter", "_approval": {"timeout": "72h", "onTimeout": "reject"}}}},
+			"context": [{"type": "input", "input": {"letter": "Dear {customer},\nyou get {cents} cents."}},
+				{"type": "plan", "stage": "optimal", "plan": [{"_tool": "refund", "_instance": "*", "_reasoningForCall": "The goods came back whole",
+					"values": {"customer": "†input.customer", "cents": "†input.cents", "due": "†input.due"}}]}]}`),
+	}
+}
+
+// picture keeps how a page looks, for people, where PROCESSIDEA_PICTURES names a folder.
+func (t *tab) picture(name string) {
+	t.Helper()
+	folder := os.Getenv("PROCESSIDEA_PICTURES")
+	c, is := t.page.(*chromiumPage)
+	if folder == "" || !is {
+		return
+	}
+	for _, width := range []int64{1280, 390} {
+		t.width(width)
+		data, err := chromedp.Run(c.ctx, chromedp.FullScreenshot(100))
+		t.did(err)
+		file := filepath.Join(folder, name+map[int64]string{1280: "-wide.png", 390: "-narrow.png"}[width])
+		t.did(os.WriteFile(file, data, 0o600))
+	}
+	t.width(1280)
+}
+
+func TestTheDeskSpeaksTheWordsOfTheBusiness(t *testing.T) {
+	inEach(t, func(h *house) {
+		b, id := h.browse(), h.id()
+		h.begin(refunds(id), 3)
+		b.open("/?process=" + id)
+		b.says("Refund a customer", "3 cases", "order A-1", "2,299.00 EUR", "16,030.00 EUR", "0.05 EUR", "18,329.05 EUR", "30 November 2026", "مريم (Mary) <b>")
+		rows := js[string](b, `[...document.querySelectorAll("tbody tr th a")].map((a) => a.textContent).join(", ")`)
+		if rows != "order A-3, order A-1, order A-2" {
+			t.Errorf("the rows stand as %s", rows)
+		}
+		b.picture("inbox")
+		b.press(link("order A-1"))
+		b.says("Refund 2,299.00 EUR to Ann Smith", "order A-1", "1 December 2026", "Dear Ann Smith,", "you get 229900 cents", "The goods came back whole")
+		if marked := js[string](b, `[...document.querySelectorAll("mark")].map((m) => m.textContent).join(", ")`); marked != "Ann Smith, 229900" {
+			t.Errorf("in the letter is marked %s", marked)
+		}
+		b.picture("call")
+		address := b.address()
+		b.write("#approve-reason", "the goods are here")
+		b.press(button("Approve"))
+		b.says("Done")
+		b.open(address)
+		b.says("Refund 2,299.00 EUR to Ann Smith", "order A-1", "It was approved by ann", "the goods are here")
+		b.picture("decided")
+		b.open("/desk/processes/" + id)
+		b.picture("process")
+	})
+}

@@ -1,0 +1,68 @@
+package desk
+
+import (
+	"errors"
+	"net/http"
+	"strings"
+	"time"
+
+	"processidea/client"
+	"processidea/gateway/access"
+	"processidea/model/approval"
+	"processidea/model/approval/policy"
+	"processidea/model/jsonval"
+)
+
+// decidedPage tells of a Call that waits no more who decided what, when and why.
+type decidedPage struct {
+	frame
+	Process, ProcessHref, Call string
+	D                          client.PastCall
+	Name                       string
+	Facts                      []fact
+	Made                       []decisionMade
+}
+
+type decisionMade struct {
+	Who, What, Reason string
+	At                time.Time
+}
+
+func nothingKnown(jsonval.Path, any) string { return "" }
+
+// showDecided shows what became of a Call that is not among those that wait; notWaiting is said where nothing is known of it.
+func (d *Desk) showDecided(w http.ResponseWriter, r *http.Request, notWaiting error) error {
+	var refused *access.Refusal
+	if !errors.As(notWaiting, &refused) || refused.Status != http.StatusNotFound {
+		return notWaiting
+	}
+	process, call := r.PathValue("process"), r.PathValue("call")
+	decided, err := d.Client.Process(process).PastCall(r.Context(), call)
+	if errors.Is(err, client.ErrNotFound) {
+		return notWaiting
+	}
+	if err != nil {
+		return err
+	}
+	p := decidedPage{frame: d.frame(r, short(decided.Sentence)), Process: process, ProcessHref: processHref(process), Call: call, D: decided}
+	if name := decided.InstanceName; !strings.HasSuffix(call, "@"+name) {
+		p.Name = name
+	}
+	p.Facts = factsOfFields(client.Approval{Call: decided.Call}, nothingKnown)
+	for _, one := range decided.Decisions {
+		p.Made = append(p.Made, decisionMade{whoDecided(one), past[one.Kind], one.Reason, one.DecidedAt})
+	}
+	return d.show(w, r, "decided", p)
+}
+
+// whoDecided names who took a decision.
+func whoDecided(one approval.Decision) string {
+	if one.DecidedBy == approval.DecidedByTimeout {
+		return "nobody in time"
+	}
+	text := approval.Vote{Kind: policy.Approve, DecidedBy: one.DecidedBy, Groups: one.Groups}.InWords()
+	if one.OrderID != "" {
+		text += ", by a standing order"
+	}
+	return text
+}

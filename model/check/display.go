@@ -1,0 +1,103 @@
+package check
+
+import (
+	"fmt"
+	"slices"
+
+	"processidea/model/diag"
+	"processidea/model/ideafile"
+	"processidea/model/ideafile/shown"
+	"processidea/model/jsonschema"
+	"processidea/model/jsonval"
+	"processidea/model/refexpr"
+)
+
+// checkDisplay reports what is wrong with how people are shown values, Calls and instances. None of it keeps a process from running
+// right: but what people decide on would be told in the wrong words.
+func (c *checker) checkDisplay() {
+	for _, t := range c.idea.Tools {
+		path := jsonval.JSONPathWithKey(ideafile.ToolsPath, t.Name)
+		c.checkAnnotations(t.Source, path)
+		c.checkAnnotations(t.Source["_output"], path+"._output")
+		c.checkTemplate(t.Title, path+"._title", t)
+	}
+	if out := c.idea.OutputSchema; out != nil {
+		c.checkAnnotations(out.Source, "$.schema.output")
+	}
+	for _, m := range c.messages {
+		c.checkAnnotations(m.PayloadSchema, m.jsonPath+".schema")
+	}
+	c.checkTemplate(c.idea.Config.InstanceName, "$.config.instanceName", nil)
+}
+
+func (c *checker) checkAnnotations(schema any, path string) {
+	jsonschema.EachSubschema(schema, path, func(at string, part map[string]any) {
+		if key, problem := shown.Problem(part); problem != "" {
+			c.addError(jsonval.JSONPathWithKey(at, key), "%s", problem)
+		}
+	})
+}
+
+// checkTemplate reports what a template reads that is not there. t is the Tool whose parameters it may read; nil: it names an instance.
+func (c *checker) checkTemplate(text, path string, t *ideafile.Tool) {
+	if text == "" {
+		return
+	}
+	parsed, err := refexpr.ParseTemplate(text)
+	if err != nil {
+		return // reading the file told it
+	}
+	for _, r := range parsed.References() {
+		c.checkTemplateRead(r, path, t)
+	}
+}
+
+func (c *checker) checkTemplateRead(r refexpr.Reference, path string, t *ideafile.Tool) {
+	names, steps, mayBeAny := []string{}, append(jsonval.Path{r.Kind}, r.Path...), false
+	if t != nil {
+		names, mayBeAny = jsonval.SortedKeys(jsonval.AsObject(t.Source["properties"])), t.AllowsExtraParams
+	}
+	isParam := slices.Contains(names, r.Kind)
+	switch {
+	case !isParam && (r.Kind == ideafile.TypeInput || r.Kind == ideafile.TypeState):
+		c.checkCaseRead(r, path)
+		return
+	case !isParam && t != nil && r.Kind == ideafile.ParamsKind:
+		steps = r.Path
+	}
+	if t != nil && (mayBeAny || !jsonschema.SubschemaAt(t.ParamsSchemaSource(), steps).IsForbidden && slices.Contains(names, first(steps))) {
+		return
+	}
+	known := append(names, ideafile.TypeInput, ideafile.TypeState)
+	c.addError(path, "it reads %s, which is not there%s", jsonval.Clip(r.String(), 80), diag.DidYouMeanOrListNames(first(steps), known))
+}
+
+// checkCaseRead checks that the input or the State of some instance can have what a template reads.
+func (c *checker) checkCaseRead(r refexpr.Reference, path string) {
+	for _, token := range c.instanceTokens {
+		view := c.views[token]
+		schema := view.SchemaByKind[r.Kind]
+		_, has := jsonval.ValueAt(view.PayloadByKind[r.Kind], r.Path)
+		at := jsonschema.SubschemaAt(schema, r.Path)
+		isOpen := r.Kind == ideafile.TypeState || schema != nil || c.idea.IsTemplate
+		if has || at.IsDescribed && !at.IsForbidden || isOpen && !at.IsForbidden {
+			return
+		}
+	}
+	names := []string{}
+	for _, token := range c.instanceTokens {
+		names = append(names, jsonval.SortedKeys(jsonval.AsObject(c.views[token].PayloadByKind[r.Kind]))...)
+		schema := jsonval.AsObject(c.views[token].SchemaByKind[r.Kind])
+		names = append(names, jsonval.SortedKeys(jsonval.AsObject(schema["properties"]))...)
+	}
+	slices.Sort(names)
+	c.addError(path, "it reads %s, which no instance has%s", jsonval.Clip(r.String(), 80),
+		fmt.Sprint(diag.DidYouMean(first(r.Path), slices.Compact(names))))
+}
+
+func first(p jsonval.Path) string {
+	if len(p) == 0 {
+		return ""
+	}
+	return p[0]
+}

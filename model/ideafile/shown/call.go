@@ -1,0 +1,383 @@
+package shown
+
+import (
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"processidea/model/ideafile"
+	"processidea/model/ideafile/placeholder"
+	"processidea/model/jsonval"
+	"processidea/model/refexpr"
+)
+
+// Part is a piece of a sentence or a letter: of the file's words, or from data.
+type Part struct {
+	Text   string
+	IsData bool
+}
+
+// Parts are pieces in their order.
+type Parts []Part
+
+func (p Parts) String() string {
+	var b strings.Builder
+	for _, one := range p {
+		b.WriteString(one.Text)
+	}
+	return b.String()
+}
+
+// Field is one thing that is known of a Call.
+type Field struct {
+	Name  string `json:"name" doc:"of the parameter; of a member of one, with what leads to it: customer.name"`
+	Title string `json:"title"`
+	Value any    `json:"value"`
+	Shown string `json:"shown" doc:"the value, in the reader's language"`
+
+	Format Format `json:"-"`
+	Parts  Parts  `json:"-"` // of a letter: what came from data is marked
+	Fixed  bool   `json:"-"` // its Tool's designer wired it
+}
+
+// Call is a Call in the words of the business.
+type Call struct {
+	// Sentence says what the Call does.
+	Sentence string `json:"sentence,omitempty" doc:"what the Call does, in the words of its Tool"`
+	// InstanceName is what people call the instance.
+	InstanceName string `json:"instanceName,omitempty" doc:"what people call the instance"`
+	// Fields are the parameters that people are shown, in the order of the Tool's schema.
+	Fields []Field `json:"fields,omitempty" doc:"the parameters as people read them, in the order of the Tool's schema; params has them as they are"`
+
+	Parts     Parts  `json:"-"` // of Sentence
+	ToolTitle string `json:"-"`
+	// Hidden are the names of those parameters that only operators look at.
+	Hidden []string `json:"-"`
+	// Language is the one in which it is said.
+	Language Language `json:"-"`
+}
+
+// Field is that of a name; nil where there is none.
+func (c Call) Field(name string) *Field {
+	for n := range c.Fields {
+		if c.Fields[n].Name == name {
+			return &c.Fields[n]
+		}
+	}
+	return nil
+}
+
+// Amount is the first money that the Call is about; nil where it is about none.
+func (c Call) Amount() *Field {
+	for n := range c.Fields {
+		if c.Fields[n].Format.Display == Money {
+			return &c.Fields[n]
+		}
+	}
+	return nil
+}
+
+// Case is what an instance is about: its input and its State.
+type Case struct{ Input, State any }
+
+// Words are those of one Idea.
+type Words struct {
+	tools  map[string]*toolWords
+	input  Format
+	state  Format
+	shared any // input of all instances
+	name   template
+	tokens map[string][]string // by name: the first two instances that have it
+}
+
+type toolWords struct {
+	tool   *ideafile.Tool
+	format Format
+	title  template
+}
+
+// WordsOf reads the words of an Idea; nil has none, as a process whose Idea is not known yet.
+func WordsOf(idea *ideafile.Idea) *Words {
+	w := &Words{tools: map[string]*toolWords{}, tokens: map[string][]string{}}
+	if idea == nil {
+		return w
+	}
+	view := ideafile.InstanceMessagesView(idea.Context, "")
+	w.shared = view.PayloadByKind[ideafile.TypeInput]
+	w.input = FormatOf(view.SchemaByKind[ideafile.TypeInput], view.SchemaByKind[ideafile.TypeInput])
+	w.state = FormatOf(view.SchemaByKind[ideafile.TypeState], view.SchemaByKind[ideafile.TypeState])
+	for _, t := range idea.Tools {
+		source := t.ParamsSchemaSource()
+		w.tools[t.Name] = &toolWords{tool: t, format: FormatOf(source, source), title: templateOf(t.Title)}
+	}
+	w.name = templateOf(idea.Config.InstanceName)
+	if w.name.parsed == nil {
+		return w
+	}
+	for token, messages := range ideafile.GroupMessagesByInstance(idea.Context) {
+		own := ideafile.InstanceMessagesView(messages, token).PayloadByKind
+		name := w.plainName(token, Case{own[ideafile.TypeInput], own[ideafile.TypeState]}, English)
+		if list := w.tokens[name]; token != "" && len(list) < 2 {
+			w.tokens[name] = append(list, token)
+		}
+	}
+	return w
+}
+
+// Name is what people call an instance: one that others are called too has its token beside it.
+func (w *Words) Name(token string, c Case, l Language) string {
+	name := w.plainName(token, c, l)
+	others := w.tokens[w.plainName(token, c, English)]
+	if name != token && slices.ContainsFunc(others, func(other string) bool { return other != token }) {
+		return name + " (" + token + ")"
+	}
+	return name
+}
+
+func (w *Words) plainName(token string, c Case, l Language) string {
+	parts, ok := w.name.fill(l, w.lookup(nil, nil, c))
+	if name := parts.String(); ok && strings.TrimSpace(name) != "" {
+		return name
+	}
+	return token
+}
+
+// Tool is the title of a Tool.
+func (w *Words) Tool(name string) string {
+	if t := w.tools[name]; t != nil {
+		return t.format.titleOr(name)
+	}
+	return titleFromName(name)
+}
+
+// Input and State are how the values of instances are shown.
+func (w *Words) Input() Format { return w.input }
+
+// State is as Input.
+func (w *Words) State() Format { return w.state }
+
+// Call puts a Call with its parameters into words.
+func (w *Words) Call(tool string, params map[string]any, token string, c Case, l Language) Call {
+	out := Call{InstanceName: w.Name(token, c, l), ToolTitle: w.Tool(tool), Language: l}
+	t := w.tools[tool]
+	if t == nil {
+		t = &toolWords{}
+	}
+	out.Fields, out.Hidden = t.fields(params, l)
+	parts, ok := t.title.fill(l, w.lookup(t, params, c))
+	if !ok {
+		parts = usualSentence(out.ToolTitle, out.Fields)
+	}
+	out.Parts, out.Sentence = parts, parts.String()
+	return out
+}
+
+// lookup finds what a template reads, with how it is shown.
+func (w *Words) lookup(t *toolWords, params map[string]any, c Case) func(refexpr.Reference) (any, Format, bool) {
+	return func(r refexpr.Reference) (any, Format, bool) {
+		value, format, path := any(params), Format{}, append(jsonval.Path{r.Kind}, r.Path...)
+		if t != nil {
+			format = t.format
+		}
+		if _, isParam := params[r.Kind]; !isParam {
+			switch r.Kind {
+			case ideafile.TypeInput:
+				value, format, path = w.inputWith(c.Input, r.Path), w.input, r.Path
+			case ideafile.TypeState:
+				value, format, path = c.State, w.state, r.Path
+			case ideafile.ParamsKind:
+				path = r.Path
+			}
+		}
+		v, ok := jsonval.ValueAt(value, path)
+		return v, format.At(path), ok && v != nil
+	}
+}
+
+// inputWith is the input that has a path: the instance's own, unless only that of all has its first step.
+func (w *Words) inputWith(own any, path jsonval.Path) any {
+	if len(path) > 0 {
+		if _, has := jsonval.ChildValue(own, path[0]); has {
+			return own
+		}
+		return w.shared
+	}
+	return own
+}
+
+// fields lists parameters in the order of the schema; the members of an object that the schema describes are fields of their own.
+func (t *toolWords) fields(params map[string]any, l Language) (list []Field, hidden []string) {
+	var add func(prefix string, f Format, values map[string]any, top bool)
+	add = func(prefix string, f Format, values map[string]any, top bool) {
+		for _, name := range orderOf(f, values) {
+			member, v := f.Properties[name], values[name]
+			if member.Display == Hidden {
+				hidden = append(hidden, prefix+name)
+				continue
+			}
+			if below, isObject := v.(map[string]any); isObject && member.Properties != nil && len(below) > 0 {
+				add(prefix+name+".", member, below, false)
+				continue
+			}
+			one := Field{Name: prefix + name, Title: member.titleOr(name), Value: v, Shown: member.Text(v, l), Format: member}
+			if t.tool != nil && top {
+				_, one.Fixed = t.tool.WiredParams[name]
+			}
+			if text, isText := v.(string); isText && member.Display == Letter {
+				one.Parts = letter(text, params)
+				one.Shown = one.Parts.String()
+			}
+			list = append(list, one)
+		}
+	}
+	add("", t.format, params, true)
+	return list, hidden
+}
+
+// orderOf lists the members that there are: those of the schema first.
+func orderOf(f Format, values map[string]any) (names []string) {
+	for _, name := range f.Order {
+		if _, has := values[name]; has {
+			names = append(names, name)
+		}
+	}
+	for _, name := range jsonval.SortedKeys(values) {
+		if _, known := f.Properties[name]; !known {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// letter fills a template in with the members of the other parameters: those of objects first, since a Tool takes the values of a
+// template as one. A name that stands nowhere stays as it is written.
+func letter(text string, params map[string]any) (parts Parts) {
+	for _, part := range placeholder.Split(text) {
+		if part.Name == "" {
+			parts = append(parts, Part{Text: part.Text})
+			continue
+		}
+		filled := Part{Text: "{" + part.Name + "}"}
+		for _, values := range append(objectsOf(params), params) {
+			if v, has := placeholder.Find(values, part.Name); has {
+				if as, err := placeholder.Text(v); err == nil {
+					filled = Part{as, true}
+					break
+				}
+			}
+		}
+		parts = append(parts, filled)
+	}
+	return parts
+}
+
+func objectsOf(params map[string]any) (list []map[string]any) {
+	for _, name := range jsonval.SortedKeys(params) {
+		if m, ok := params[name].(map[string]any); ok {
+			list = append(list, m)
+		}
+	}
+	return list
+}
+
+// What a sentence without a template tells beside the Tool's title.
+const (
+	mostTold    = 2
+	longestTold = 60
+)
+
+// usualSentence is that of a Tool without a _title: its title, and the two parameters that say most. Money says more than
+// others, and those that the schema has first more than later ones.
+func usualSentence(title string, fields []Field) Parts {
+	var told []Field
+	for _, wantMoney := range []bool{true, false} {
+		for _, f := range fields {
+			if len(told) < mostTold && (f.Format.Display == Money) == wantMoney && f.tells() {
+				told = append(told, f)
+			}
+		}
+	}
+	parts := Parts{{Text: title}}
+	for n, f := range told {
+		before := ", "
+		if n == 0 {
+			before = ": "
+		}
+		parts = append(parts, Part{Text: before}, Part{oneLine(f.Shown, longestTold), true})
+	}
+	return parts
+}
+
+// tells reports whether a field says something at a glance.
+func (f Field) tells() bool {
+	switch f.Format.Display {
+	case Letter, Link, Image, Text:
+		return false
+	}
+	switch f.Value.(type) {
+	case nil, bool, []any, map[string]any:
+		return false
+	}
+	return !f.Fixed && f.Value != "" && utf8.RuneCountInString(f.Shown) <= longestTold && !strings.Contains(f.Shown, "\n")
+}
+
+// longestInSentence is in characters of one value in a sentence or a name.
+const longestInSentence = 120
+
+func oneLine(text string, longest int) string {
+	if len(text) > 8*longest { // as much as it can need, and no more
+		text = strings.ToValidUTF8(text[:8*longest], "")
+	}
+	text = strings.Join(strings.Fields(text), " ")
+	if runes := []rune(text); len(runes) > longest {
+		return string(runes[:longest-1]) + "…"
+	}
+	return text
+}
+
+// template is what `_title` and `config.instanceName` are written in.
+type template struct{ parsed *refexpr.Template }
+
+func templateOf(text string) template {
+	if text == "" {
+		return template{}
+	}
+	t, err := refexpr.ParseTemplate(text)
+	if err != nil {
+		return template{} // reading the file told it
+	}
+	return template{&t}
+}
+
+// fill puts values into the places; ok is false where there is no template, or where it reads what is not there.
+func (t template) fill(l Language, lookup func(refexpr.Reference) (any, Format, bool)) (parts Parts, ok bool) {
+	if t.parsed == nil {
+		return nil, false
+	}
+	ok = true
+	t.parsed.Each(func(text string) {
+		if text != "" {
+			parts = append(parts, Part{Text: text})
+		}
+	}, func(e refexpr.Expression) {
+		v, format, found := firstPresent(e, lookup)
+		ok = ok && found
+		parts = append(parts, Part{oneLine(format.Text(v, l), longestInSentence), true})
+	})
+	return parts, ok
+}
+
+func firstPresent(e refexpr.Expression, lookup func(refexpr.Reference) (any, Format, bool)) (v any, f Format, ok bool) {
+	for _, terms := range e {
+		ok = len(terms) > 0
+		for _, r := range terms {
+			var has bool
+			v, f, has = lookup(r)
+			ok = ok && has
+		}
+		if ok {
+			return v, f, true
+		}
+	}
+	return nil, Format{}, false
+}

@@ -1,0 +1,103 @@
+package shown_test
+
+import (
+	"strings"
+	"testing"
+
+	"processidea/model/ideafile"
+	"processidea/model/ideafile/shown"
+	"processidea/model/jsonval"
+	"processidea/model/modeltest"
+)
+
+const shop = `{"config": {"instanceName": "†` + "`order ${input.order}`" + `"},
+"schema": {"tools": {"refund": {"title": "Refund a customer", "type": "object", "required": ["amount", "to"], "properties": {
+	"amount": {"title": "Amount", "type": "integer", "_display": "money", "currency": "EUR", "minorUnits": true},
+	"to": {"type": "object", "properties": {"name": {"title": "Customer", "type": "string"}, "iban": {"type": "string", "_display": "hidden"}}},
+	"letter": {"const": "†input.letter", "_display": "letter"}, "sentOn": {"type": "string", "_display": "date"}},
+	"_title": "†` + "`Refund ${amount} to ${to.name || input.customer}`" + `"},
+ "close": {"type": "object", "properties": {"caseNumber": {"type": "string"}, "urgent": {"type": "boolean"}}}}},
+"context": [{"type": "input", "input": {"letter": "Dear {name}, we send {amount}. {else}", "customer": "Nobody"}},
+ {"type": "input", "_instance": "①", "input": {"order": "A-1"}}, {"type": "input", "_instance": "②", "input": {"order": "A-2"}},
+ {"type": "input", "_instance": "③", "input": {"order": "A-2"}}]}`
+
+func words(t *testing.T, idea string) *shown.Words {
+	t.Helper()
+	read, ps := ideafile.ParseIdea([]byte(idea))
+	if len(ps.Errors()) > 0 {
+		t.Fatal(ps)
+	}
+	return shown.WordsOf(read)
+}
+
+func input(text string) shown.Case { return shown.Case{Input: modeltest.MustDecodeJSON(text)} }
+
+func params(text string) map[string]any { return jsonval.AsObject(modeltest.MustDecodeJSON(text)) }
+
+func TestACallReadsAsASentenceAndItsFieldsInTheOrderOfTheSchema(t *testing.T) {
+	t.Parallel()
+	c := words(t, shop).Call("refund", params(`{"letter": "Dear {name}, we send {amount}. {else}", "amount": 229900, "sentOn": "2026-11-28",
+		"to": {"iban": "DE1", "name": "Ann"}, "extra": 1}`), "①", input(`{"order": "A-1"}`), shown.English)
+	if c.Sentence != "Refund 2,299.00 EUR to Ann" || c.InstanceName != "order A-1" || c.ToolTitle != "Refund a customer" {
+		t.Errorf("%q of %q: %s", c.Sentence, c.InstanceName, c.ToolTitle)
+	}
+	var got []string
+	for _, f := range c.Fields {
+		got = append(got, f.Name+"|"+f.Title+"|"+f.Shown)
+	}
+	want := []string{"amount|Amount|2,299.00 EUR", "to.name|Customer|Ann", "letter|Letter|Dear Ann, we send 229900. {else}",
+		"sentOn|Sent on|28 November 2026", "extra|Extra|1"}
+	if strings.Join(got, "\n") != strings.Join(want, "\n") {
+		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+	if parts := c.Fields[2].Parts; len(parts) != 6 || !parts[1].IsData || parts[5].IsData {
+		t.Errorf("in the letter is marked %+v", parts)
+	}
+}
+
+func TestWithoutATemplateACallIsToldByWhatSaysMost(t *testing.T) {
+	t.Parallel()
+	w := words(t, shop)
+	for call, want := range map[string]string{
+		`{"caseNumber": "C-7", "urgent": true}`:                              "Close: C-7",
+		`{"caseNumber": "` + strings.Repeat("long ", 30) + `", "other": 12}`: "Close: 12",
+		`{}`: "Close",
+	} {
+		if c := w.Call("close", params(call), "①", shown.Case{}, shown.English); c.Sentence != want {
+			t.Errorf("%s: %q, want %q", call, c.Sentence, want)
+		}
+	}
+	// A template that lacks what it reads is no sentence.
+	if c := w.Call("refund", params(`{"to": {"name": "Ann"}}`), "①", shown.Case{}, shown.German); c.Sentence != "Refund a customer: Ann" {
+		t.Error(c.Sentence)
+	}
+	if c := shown.WordsOf(nil).Call("payOut", params(`{"amount": 5}`), "①", shown.Case{}, shown.English); c.Sentence != "Pay out: 5" || c.InstanceName != "①" {
+		t.Errorf("%+v", c)
+	}
+}
+
+func TestAnInstanceWhoseNameOthersHaveIsToldByItsTokenToo(t *testing.T) {
+	t.Parallel()
+	w := words(t, shop)
+	for _, c := range [][3]string{
+		{"①", `{"order": "A-1"}`, "order A-1"}, {"②", `{"order": "A-2"}`, "order A-2 (②)"}, {"③", `{"order": "A-2"}`, "order A-2 (③)"},
+		{"④", `{"order": "A-1"}`, "order A-1 (④)"}, {"⑤", `{"order": "A-5"}`, "order A-5"}, {"⑥", `{}`, "⑥"}, {"⑦", `{"order": " "}`, "order"},
+	} {
+		if got := w.Name(c[0], input(c[1]), shown.German); strings.TrimSpace(got) != c[2] {
+			t.Errorf("%s is %q, want %q", c[0], got, c[2])
+		}
+	}
+}
+
+func TestWhatAValueHoldsChangesNothingButItself(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("مريم ", 2000)
+	c := words(t, shop).Call("refund", map[string]any{"amount": "<b>${input.order}</b>", "to": map[string]any{"name": long}},
+		"①", shown.Case{Input: map[string]any{"order": "†`${amount}`"}}, shown.English)
+	if len([]rune(c.Sentence)) > 200 || !strings.HasPrefix(c.Sentence, "Refund <b>${input.order}</b> to مريم") || c.InstanceName != "order †`${amount}`" {
+		t.Errorf("%q of %q", c.Sentence, c.InstanceName)
+	}
+	if c.Fields[1].Shown != long {
+		t.Error("a field is cut")
+	}
+}

@@ -1,0 +1,209 @@
+package shown
+
+import (
+	"slices"
+	"strings"
+
+	"golang.org/x/text/currency"
+
+	"processidea/model/jsonschema"
+	"processidea/model/jsonval"
+)
+
+// Display is how a value is shown, as `_display` of its schema says.
+type Display string
+
+// What `_display` may say.
+const (
+	Plain    Display = ""
+	Money    Display = "money"    // with a currency; in its smallest unit where minorUnits is true
+	Percent  Display = "percent"  // of a share: 0.25 is 25 %
+	Date     Display = "date"     // 2026-11-28
+	DateTime Display = "datetime" // as RFC 3339
+	Duration Display = "duration" // 72h, or a number of seconds
+	Text     Display = "text"     // with its lines
+	Letter   Display = "letter"   // a template whose {names} are members of the other parameters
+	Link     Display = "link"     // an address to go to
+	Image    Display = "image"    // an address of a picture
+	Hidden   Display = "hidden"   // for operators alone
+)
+
+// Displays lists what `_display` may say.
+var Displays = []Display{Date, DateTime, Duration, Hidden, Image, Letter, Link, Money, Percent, Text}
+
+// types are those that a value of a Display can have.
+func (d Display) types() []string {
+	switch d {
+	case Money, Percent, Duration:
+		return []string{"integer", "number", "string"}
+	case Hidden:
+		return nil
+	}
+	return []string{"string"}
+}
+
+// Format is what a schema says of how a value is shown.
+type Format struct {
+	Title      string
+	Help       string
+	Display    Display
+	Currency   string // an ISO code; empty: the amount stands alone
+	MinorUnits bool
+	// Properties are those of an object, by name; Order is how they are shown.
+	Properties map[string]Format
+	Order      []string
+}
+
+// deepest is how many levels of members have a format of their own.
+const deepest = 4
+
+// FormatOf reads the format of a part of a schema. What is wrong with it is left out: Check tells it.
+func FormatOf(root, schema any) Format { return formatOf(root, schema, deepest) }
+
+func formatOf(root, schema any, levels int) (f Format) {
+	for range deepest {
+		if m, ok := schema.(map[string]any); ok { // what stands beside a reference counts first
+			f.read(m)
+		}
+		resolved, _ := jsonschema.ResolveLocalRefs(root, schema, "")
+		m, ok := resolved.(map[string]any)
+		if !ok {
+			return f
+		}
+		f.read(m)
+		if f.readProperties(root, m, levels); f.Properties != nil {
+			return f
+		}
+		if schema, ok = besideNull(m); !ok {
+			return f
+		}
+	}
+	return f
+}
+
+func (f *Format) read(m map[string]any) {
+	if f.Title == "" {
+		f.Title = strings.TrimSpace(jsonval.AsText(m[jsonschema.TitleKey]))
+	}
+	if f.Help == "" {
+		f.Help = strings.TrimSpace(jsonval.AsText(m["description"]))
+	}
+	d := Display(jsonval.AsText(m[jsonschema.DisplayKey]))
+	if f.Display != Plain || !slices.Contains(Displays, d) {
+		return
+	}
+	f.Display = d
+	if d == Money {
+		if code := jsonval.AsText(m[jsonschema.CurrencyKey]); isCurrency(code) {
+			f.Currency = strings.ToUpper(code)
+		}
+		f.MinorUnits = m[jsonschema.MinorUnitsKey] == true
+	}
+}
+
+func (f *Format) readProperties(root any, m map[string]any, levels int) {
+	properties, _ := m["properties"].(map[string]any)
+	if len(properties) == 0 || levels == 0 {
+		return
+	}
+	required, _ := jsonval.AsStringList(m["required"])
+	f.Properties, f.Order = map[string]Format{}, jsonschema.OrderedNames(properties, required)
+	for _, name := range f.Order {
+		f.Properties[name] = formatOf(root, properties[name], levels-1)
+	}
+}
+
+// besideNull is the one alternative of a schema beside null.
+func besideNull(m map[string]any) (other any, ok bool) {
+	for _, k := range []string{"anyOf", "oneOf"} {
+		for _, part := range asList(m[k]) {
+			if jsonval.AsObject(part)["type"] == "null" {
+				continue
+			}
+			if other != nil {
+				return nil, false
+			}
+			other = part
+		}
+	}
+	return other, other != nil
+}
+
+// Problem says what is wrong with the annotations of one schema, and under which key; "" where nothing is.
+func Problem(schema map[string]any) (key, problem string) {
+	said, has := schema[jsonschema.DisplayKey]
+	if !has {
+		return "", ""
+	}
+	d := Display(jsonval.AsText(said))
+	if !slices.Contains(Displays, d) {
+		return jsonschema.DisplayKey, "want " + listDisplays() + ", not " + jsonval.Shown(said)
+	}
+	types, _ := jsonval.AsStringList(schema["type"])
+	if one := jsonval.AsText(schema["type"]); one != "" {
+		types = []string{one}
+	}
+	fits := func(name string) bool { return slices.Contains(d.types(), name) }
+	if d.types() != nil && types != nil && !slices.ContainsFunc(types, fits) {
+		return jsonschema.DisplayKey, string(d) + " is for values of type " + jsonschema.JoinWithOr(d.types()) + ", and these are of type " +
+			jsonschema.JoinWithOr(types)
+	}
+	code, hasCode := schema[jsonschema.CurrencyKey]
+	minor, hasMinor := schema[jsonschema.MinorUnitsKey]
+	_, minorIsBool := minor.(bool)
+	switch {
+	case hasCode && !isCurrency(jsonval.AsText(code)):
+		return jsonschema.CurrencyKey, "there is no currency " + jsonval.Shown(code) + `: want its ISO code, such as "EUR"`
+	case hasMinor && !minorIsBool:
+		return jsonschema.MinorUnitsKey, "want true, where the values are in the currency's smallest unit (cents), or false"
+	case d != Money && (hasCode || hasMinor):
+		return jsonschema.DisplayKey, `only "money" has a currency, not ` + jsonval.Shown(said)
+	case minor == true && !hasCode:
+		return jsonschema.MinorUnitsKey, "which unit is the smallest depends on the currency: name it beside"
+	}
+	return "", ""
+}
+
+func listDisplays() string {
+	var names []string
+	for _, d := range Displays {
+		names = append(names, string(d))
+	}
+	return strings.Join(names, ", ")
+}
+
+// At is the format of a member; the zero Format where nothing is said of it.
+func (f Format) At(path jsonval.Path) Format {
+	for _, step := range path {
+		f = f.Properties[step]
+	}
+	return f
+}
+
+// titleOr is the title, or what the name says.
+func (f Format) titleOr(name string) string {
+	if f.Title != "" {
+		return f.Title
+	}
+	return titleFromName(name)
+}
+
+func asList(v any) []any {
+	list, _ := v.([]any)
+	return list
+}
+
+func isCurrency(code string) bool {
+	unit, err := currency.ParseISO(code)
+	return err == nil && unit.String() != "XXX"
+}
+
+// scale is how many digits of a currency stand behind the point.
+func scale(code string) int {
+	unit, err := currency.ParseISO(code)
+	if err != nil {
+		return 2
+	}
+	digits, _ := currency.Standard.Rounding(unit)
+	return digits
+}

@@ -1,0 +1,168 @@
+package shown
+
+import (
+	"encoding/json"
+	"strings"
+	"time"
+
+	"processidea/model/jsonval"
+)
+
+// Text shows a value. One that does not fit the format is shown as it is.
+func (f Format) Text(v any, l Language) string {
+	switch f.Display {
+	case Money:
+		if d, ok := f.amount(v); ok {
+			return f.amountText(d, l)
+		}
+	case Percent:
+		if d, ok := decimalOf(v); ok {
+			return d.shift(2).text(l, 0) + signsByLanguage[l].percent
+		}
+	case Date, DateTime:
+		if text, ok := f.dateText(jsonval.AsText(v), l); ok {
+			return text
+		}
+	case Duration:
+		if text, ok := durationText(v, l); ok {
+			return text
+		}
+	case Text, Letter, Link, Image:
+		if text, ok := v.(string); ok {
+			return text
+		}
+	}
+	return plainText(v, l)
+}
+
+// amount is money in whole units of its currency.
+func (f Format) amount(v any) (d decimal, ok bool) {
+	d, ok = decimalOf(v)
+	if ok && f.MinorUnits {
+		d = d.shift(-scale(f.Currency))
+	}
+	return d, ok && f.Display == Money
+}
+
+func (f Format) amountText(d decimal, l Language) string {
+	return strings.TrimSpace(d.text(l, scale(f.Currency)) + " " + f.Currency)
+}
+
+// Sum adds up money of one format; ok is false where a value is none.
+func (f Format) Sum(values []any, l Language) (text string, ok bool) {
+	sum := decimal{whole: "0"}
+	for _, v := range values {
+		d, isAmount := f.amount(v)
+		if !isAmount {
+			return "", false
+		}
+		sum = sum.plus(d)
+	}
+	return f.amountText(sum, l), true
+}
+
+// Compare orders two amounts of money; what is none comes last.
+func (f Format) Compare(a, b any) int {
+	x, isX := f.amount(a)
+	y, isY := f.amount(b)
+	switch {
+	case isX && isY:
+		most := max(len(x.fraction), len(y.fraction))
+		return x.scaled(most).Cmp(y.scaled(most))
+	case isX:
+		return 1
+	case isY:
+		return -1
+	}
+	return 0
+}
+
+func (f Format) dateText(text string, l Language) (string, bool) {
+	day := func(t time.Time) string { return l.say("date", t.Day(), l.month(int(t.Month())), t.Year()) }
+	if t, err := time.Parse(time.DateOnly, text); err == nil {
+		return day(t), true
+	}
+	t, err := time.Parse(time.RFC3339Nano, text)
+	if err != nil || f.Display == Date {
+		return "", false
+	}
+	zone := t.Format("-07:00")
+	if strings.HasSuffix(text, "Z") || strings.HasSuffix(text, "z") {
+		zone = "UTC"
+	}
+	clock := t.Format("15:04")
+	if t.Second() != 0 {
+		clock = t.Format("15:04:05")
+	}
+	return l.say("at", day(t), clock) + " " + zone, true
+}
+
+// durationText tells whole seconds as days, hours, minutes and seconds.
+func durationText(v any, l Language) (string, bool) {
+	d, err := jsonval.ReadDuration(v)
+	if err != nil || d%time.Second != 0 {
+		return "", false
+	}
+	var parts []string
+	for _, unit := range []struct {
+		noun string
+		of   time.Duration
+	}{{"day", 24 * time.Hour}, {"hour", time.Hour}, {"minute", time.Minute}, {"second", time.Second}} {
+		if n := d / unit.of; n > 0 {
+			parts = append(parts, l.count(int64(n), unit.noun))
+			d %= unit.of
+		}
+	}
+	return strings.Join(parts, " "), true
+}
+
+// plainText shows a value of which nothing is said.
+func plainText(v any, l Language) string {
+	switch v := v.(type) {
+	case nil:
+		return l.say("null")
+	case bool:
+		if v {
+			return l.say("yes")
+		}
+		return l.say("no")
+	case string:
+		if v == "" {
+			return l.say("empty")
+		}
+		return v
+	case json.Number:
+		return v.String()
+	case []any:
+		return listText(v, l)
+	case map[string]any:
+		if len(v) == 0 {
+			return l.say("none")
+		}
+	}
+	return string(jsonval.Encode(v))
+}
+
+// mostListed is how many plain values of a list are shown.
+const mostListed = 10
+
+func listText(list []any, l Language) string {
+	if len(list) == 0 {
+		return l.say("none")
+	}
+	var texts []string
+	for n, one := range list {
+		switch one.(type) {
+		case []any, map[string]any:
+			return l.count(int64(len(list)), "value")
+		}
+		if n < mostListed {
+			texts = append(texts, plainText(one, l))
+		}
+	}
+	text := strings.Join(texts, ", ")
+	if more := len(list) - mostListed; more > 0 {
+		return l.say("and", text, more)
+	}
+	return text
+}

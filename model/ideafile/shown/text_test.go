@@ -1,0 +1,88 @@
+package shown_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"processidea/model/ideafile/shown"
+	"processidea/model/modeltest"
+)
+
+func formatOf(schema string) shown.Format {
+	s := modeltest.MustDecodeJSON(schema)
+	return shown.FormatOf(s, s)
+}
+
+func TestAValueIsShownAsItsSchemaSays(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ schema, value, english, german string }{
+		{`{"_display": "money", "currency": "EUR", "minorUnits": true}`, `229900`, "2,299.00 EUR", "2.299,00 EUR"},
+		{`{"_display": "money", "currency": "EUR", "minorUnits": true}`, `-5`, "-0.05 EUR", "-0,05 EUR"},
+		{`{"_display": "money", "currency": "EUR", "minorUnits": true}`, `12.5`, "0.125 EUR", "0,125 EUR"},
+		{`{"_display": "money", "currency": "eur"}`, `"2299.5"`, "2,299.50 EUR", "2.299,50 EUR"},
+		{`{"_display": "money", "currency": "EUR"}`, `0.005`, "0.005 EUR", "0,005 EUR"},
+		{`{"_display": "money", "currency": "JPY", "minorUnits": true}`, `1234567`, "1,234,567 JPY", "1.234.567 JPY"},
+		{`{"_display": "money", "currency": "BHD", "minorUnits": true}`, `1`, "0.001 BHD", "0,001 BHD"},
+		{`{"_display": "money"}`, `1e3`, "1e3", "1e3"},
+		{`{"_display": "money", "currency": "EUR"}`, `123456789012345678901234567890.12`, "123,456,789,012,345,678,901,234,567,890.12 EUR",
+			"123.456.789.012.345.678.901.234.567.890,12 EUR"},
+		{`{"_display": "money", "currency": "EUR"}`, `"about 5"`, "about 5", "about 5"},
+		{`{"_display": "percent"}`, `0.255`, "25.5%", "25,5\u00a0%"},
+		{`{"_display": "percent"}`, `1`, "100%", "100\u00a0%"},
+		{`{"_display": "date"}`, `"2026-11-28"`, "28 November 2026", "28. November 2026"},
+		{`{"_display": "date"}`, `"2026-11-28T09:14:00Z"`, "2026-11-28T09:14:00Z", "2026-11-28T09:14:00Z"},
+		{`{"_display": "datetime"}`, `"2026-03-01T09:14:00Z"`, "1 March 2026, 09:14 UTC", "1. März 2026, 09:14 Uhr UTC"},
+		{`{"_display": "datetime"}`, `"2026-03-01T09:14:07+02:00"`, "1 March 2026, 09:14:07 +02:00", "1. März 2026, 09:14:07 Uhr +02:00"},
+		{`{"_display": "duration"}`, `"73h0m5s"`, "3 days 1 hour 5 seconds", "3 Tage 1 Stunde 5 Sekunden"},
+		{`{"_display": "duration"}`, `90`, "1 minute 30 seconds", "1 Minute 30 Sekunden"},
+		{`{"_display": "duration"}`, `"soon"`, "soon", "soon"},
+		{`{"_display": "text"}`, `"<b>\nمريم</b>"`, "<b>\nمريم</b>", "<b>\nمريم</b>"},
+		{`{"_display": "nonsense"}`, `12`, "12", "12"},
+		{`{}`, `true`, "yes", "ja"},
+		{`{}`, `null`, "not given", "nicht angegeben"},
+		{`{}`, `""`, "an empty text", "ein leerer Text"},
+		{`{}`, `["a", 1]`, "a, 1", "a, 1"},
+		{`{}`, `[{"a": 1}, 2]`, "2 values", "2 Werte"},
+		{`{"$ref": "#/$defs/m", "$defs": {"m": {"anyOf": [{"type": "null"}, {"type": "number", "_display": "money", "currency": "USD"}]}}}`,
+			`1.5`, "1.50 USD", "1,50 USD"},
+	} {
+		f, v := formatOf(c.schema), modeltest.MustDecodeJSON(c.value)
+		if got := f.Text(v, shown.English); got != c.english {
+			t.Errorf("%s of %s: %q, want %q", c.value, c.schema, got, c.english)
+		}
+		if got := f.Text(v, shown.German); got != c.german {
+			t.Errorf("%s of %s in German: %q, want %q", c.value, c.schema, got, c.german)
+		}
+	}
+}
+
+func TestMoneyIsAddedUpToTheDigit(t *testing.T) {
+	t.Parallel()
+	f := formatOf(`{"_display": "money", "currency": "EUR"}`)
+	values := []any{json.Number("0.1"), json.Number("0.2"), "99999999999999999999.70", json.Number("-0.001")}
+	if text, ok := f.Sum(values, shown.English); !ok || text != "99,999,999,999,999,999,999.999 EUR" {
+		t.Error(text, ok)
+	}
+	if text, ok := f.Sum([]any{json.Number("1"), json.Number("-1.50")}, shown.English); text != "-0.50 EUR" {
+		t.Error(text, ok)
+	}
+	if _, ok := f.Sum([]any{json.Number("1"), "a lot"}, shown.English); ok {
+		t.Error("what is no money is added up")
+	}
+	if f.Compare(json.Number("9.5"), json.Number("10")) >= 0 || f.Compare("?", json.Number("-1")) >= 0 {
+		t.Error("amounts are not in their order")
+	}
+}
+
+func TestReadersHaveTheLanguageThatTheyPreferMost(t *testing.T) {
+	t.Parallel()
+	for preferred, want := range map[string]shown.Language{
+		"": "en", "de": "de", "de-AT,en;q=0.5": "de", "fr, de;q=0.3, en;q=0.8": "en", "de_DE.UTF-8": "de", "C": "en", "en_US.UTF-8": "en", "ja": "en",
+		strings.Repeat("x", 5000): "en",
+	} {
+		if got := shown.LanguageFor(preferred); got != want {
+			t.Errorf("%.40s: %s, want %s", preferred, got, want)
+		}
+	}
+}

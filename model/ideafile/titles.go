@@ -1,0 +1,27 @@
+package ideafile
+
+import (
+	"processidea/model/diag"
+	"processidea/model/jsonval"
+	"processidea/model/refexpr"
+)
+
+// ParamsKind is the kind of References to all parameters of a Call, in a Tool's `_title`.
+const ParamsKind = "params"
+
+// readTemplate reads a template of what people are shown: †`Refund ${amount}`. Empty where there is none, or a broken one.
+func readTemplate(v any, path string, ps *diag.Problems) string {
+	text, isText := v.(string)
+	switch {
+	case v == nil:
+		return ""
+	case !isText || !refexpr.IsTemplate(text):
+		ps.Add(path, "want a template, such as †`order ${input.order}`, not %s", jsonval.Shown(v))
+		return ""
+	}
+	if _, err := refexpr.ParseTemplate(text); err != nil {
+		ps.Add(path, "%s", err)
+		return ""
+	}
+	return text
+}

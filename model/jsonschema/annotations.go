@@ -1,0 +1,112 @@
+package jsonschema
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"processidea/model/jsonval"
+)
+
+// The annotations that say how people are shown a value. They say nothing of what is valid.
+const (
+	TitleKey      = "title"
+	DisplayKey    = "_display"
+	CurrencyKey   = "currency"   // beside _display alone
+	MinorUnitsKey = "minorUnits" // as currency
+)
+
+// IsDisplayKey reports whether a key of a schema says only how people are shown a value.
+func IsDisplayKey(schema map[string]any, key string) bool {
+	switch key {
+	case TitleKey, DisplayKey:
+		return true
+	case CurrencyKey, MinorUnitsKey:
+		return schema[DisplayKey] != nil
+	}
+	return false
+}
+
+// Keywords by what stands under them, where that is schemas.
+var (
+	keywordsOfNamedSchemas = []string{"properties", "patternProperties", "$defs", "definitions", "dependentSchemas"}
+	keywordsOfSchemaLists  = []string{"allOf", "anyOf", "oneOf", "prefixItems", "items"}
+	keywordsOfOneSchema    = []string{"items", "additionalItems", "additionalProperties", "not", "if", "then", "else", "contains", "propertyNames",
+		"unevaluatedItems", "unevaluatedProperties", "contentSchema"}
+)
+
+// WithoutDisplay gives a schema without what says only how people are shown values: the LLM is sent none of it. Values that a schema holds
+// (const, default, …) and parameters that are named so stay.
+func WithoutDisplay(schema any) any {
+	m, ok := schema.(map[string]any)
+	if !ok {
+		return schema
+	}
+	out := make(map[string]any, len(m))
+	//workflowcheck:ignore -- each key by itself, in any order
+	for k, v := range m {
+		if !IsDisplayKey(m, k) {
+			out[k] = subschemas(k, v, func(_ string, part any) any { return WithoutDisplay(part) })
+		}
+	}
+	return out
+}
+
+// subschemas gives what stands under a keyword with its schemas replaced. each gets the steps of the pointer below the schema.
+func subschemas(keyword string, under any, each func(pointer string, part any) any) any {
+	switch v := under.(type) {
+	case []any:
+		if slices.Contains(keywordsOfSchemaLists, keyword) {
+			out := slices.Clone(v)
+			for n, part := range v {
+				out[n] = each("/"+keyword+"/"+strconv.Itoa(n), part)
+			}
+			return out
+		}
+	case map[string]any:
+		if slices.Contains(keywordsOfOneSchema, keyword) {
+			return each("/"+keyword, v)
+		}
+		if slices.Contains(keywordsOfNamedSchemas, keyword) {
+			out := make(map[string]any, len(v))
+			for _, name := range jsonval.SortedKeys(v) {
+				out[name] = each("/"+keyword+"/"+EscapePointerStep(name), v[name])
+			}
+			return out
+		}
+	}
+	return under
+}
+
+// EachSubschema visits a schema and all below it in the order of their keys, each with the place where it stands in the file.
+func EachSubschema(schema any, path string, visit func(path string, schema map[string]any)) {
+	m, ok := schema.(map[string]any)
+	if !ok {
+		return
+	}
+	visit(path, m)
+	for _, k := range jsonval.SortedKeys(m) {
+		if strings.HasPrefix(k, "_") {
+			continue
+		}
+		subschemas(k, m[k], func(pointer string, part any) any {
+			at := path
+			for _, step := range strings.Split(pointer, "/")[1:] {
+				at = jsonval.JSONPathWithKey(at, UnescapePointerStep(step))
+			}
+			EachSubschema(part, at, visit)
+			return part
+		})
+	}
+}
+
+// OrderedNames lists the names of an object's properties: the required ones as the designer wrote them, then the others by name.
+func OrderedNames(properties map[string]any, required []string) []string {
+	var names []string
+	for _, name := range append(slices.Clone(required), jsonval.SortedKeys(properties)...) {
+		if _, ok := properties[name]; ok && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
