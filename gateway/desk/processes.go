@@ -19,6 +19,7 @@ import (
 	"processidea/gateway/api"
 	"processidea/model/check/plangraph"
 	"processidea/model/ideafile"
+	"processidea/model/ideafile/shown"
 	"processidea/model/jsonval"
 	"processidea/model/loop"
 	"processidea/model/turn"
@@ -110,6 +111,7 @@ type count struct {
 
 type instanceRow struct {
 	Token  string
+	Name   string // what people call it; where nothing says that, its token
 	Status string
 	Cost   string
 	Href   string
@@ -139,7 +141,7 @@ func (d *Desk) showProcess(w http.ResponseWriter, r *http.Request) error {
 	}
 	p.Priced = slices.ContainsFunc(p.Ideas, func(i report.Idea) bool { return i.Cost != "" })
 	p.Finished = settled(status.Instances)
-	p.list(r.URL.Query())
+	p.list(r.URL.Query(), d.Client.Process(id).Words(r.Context()))
 	if r.URL.Query().Has("actions") { // reads every history: at once, and not again by itself
 		taken, err := d.Client.Process(id).Actions(r.Context())
 		if err != nil {
@@ -186,7 +188,7 @@ func (d *Desk) ideas(r *http.Request, id string) (list []report.Idea, left int) 
 }
 
 // list picks the instances of the page that is asked for.
-func (p *processPage) list(q url.Values) {
+func (p *processPage) list(q url.Values, words *shown.Words) {
 	numbers, tokens := map[ideafile.InstanceStatus]int{}, []string{}
 	p.Shown = q.Get("status")
 	for token, i := range p.Status.Instances {
@@ -207,7 +209,7 @@ func (p *processPage) list(q url.Values) {
 	})
 	for _, token := range tokens[p.First-1 : p.Last] {
 		i := p.Status.Instances[token]
-		row := instanceRow{Token: token, Status: i.Standing(),
+		row := instanceRow{Token: token, Name: short(words.NameOf(token)), Status: i.Standing(),
 			Href: p.Href + "/idea?" + url.Values{"instance": {token}}.Encode()}
 		if i.Cost != 0 {
 			row.Cost = i.Cost.String()

@@ -77,6 +77,9 @@ func ReadDecisions(m map[string]any) (many ManyDecisions, err error) {
 	return many, nil
 }
 
+// nullable are the members of which null says nothing.
+var nullable = []string{"by", issuerKey, subjectKey, "groups", "reason", "proof", signalIDKey}
+
 func (many *ManyDecisions) read(n int, raw any) (one OneOfMany) {
 	object, isObject := raw.(map[string]any)
 	if !isObject {
@@ -86,7 +89,7 @@ func (many *ManyDecisions) read(n int, raw any) (one OneOfMany) {
 	}
 	one.written = map[string]any{}
 	for _, k := range jsonval.SortedKeys(object) {
-		if v := object[k]; v != nil || !slices.Contains([]string{"by", issuerKey, subjectKey, "groups", "reason", "proof", signalIDKey}, k) { // null there says nothing
+		if v := object[k]; v != nil || !slices.Contains(nullable, k) {
 			one.written[k] = v
 		}
 	}

@@ -14,9 +14,11 @@ import (
 // MaxLength bounds a proof, in bytes of the compact JWS.
 const MaxLength = 16_000
 
+// MaxIDLength bounds any text of Claims but names, in characters; Temporal's ids have at most as many.
+const MaxIDLength = 1000
+
 const (
-	maxNameLength = 200  // characters of a name
-	MaxIDLength   = 1000 // characters of any other text of Claims; Temporal's ids have at most as many
+	maxNameLength = 200 // characters of a name
 	maxGroups     = 100
 )
 

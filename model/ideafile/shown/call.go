@@ -88,6 +88,7 @@ type Words struct {
 	shared any // input of all instances
 	name   template
 	tokens map[string][]string // by name: the first two instances that have it
+	names  map[string]string   // of the instances of the Idea, by token
 }
 
 type toolWords struct {
@@ -98,7 +99,7 @@ type toolWords struct {
 
 // WordsOf reads the words of an Idea; nil has none, as a process whose Idea is not known yet.
 func WordsOf(idea *ideafile.Idea) *Words {
-	w := &Words{tools: map[string]*toolWords{}, tokens: map[string][]string{}}
+	w := &Words{tools: map[string]*toolWords{}, tokens: map[string][]string{}, names: map[string]string{}}
 	if idea == nil {
 		return w
 	}
@@ -117,6 +118,7 @@ func WordsOf(idea *ideafile.Idea) *Words {
 	for token, messages := range ideafile.GroupMessagesByInstance(idea.Context) {
 		own := ideafile.InstanceMessagesView(messages, token).PayloadByKind
 		name := w.plainName(token, Case{own[ideafile.TypeInput], own[ideafile.TypeState]}, English)
+		w.names[token] = name
 		if list := w.tokens[name]; token != "" && len(list) < 2 {
 			w.tokens[name] = append(list, token)
 		}
@@ -129,6 +131,18 @@ func (w *Words) Name(token string, c Case, l Language) string {
 	name := w.plainName(token, c, l)
 	others := w.tokens[w.plainName(token, c, English)]
 	if name != token && slices.ContainsFunc(others, func(other string) bool { return other != token }) {
+		return name + " (" + token + ")"
+	}
+	return name
+}
+
+// NameOf is Name of an instance that the Idea knows, by what the Idea knows of it; of any other, its token.
+func (w *Words) NameOf(token string) string {
+	name, known := w.names[token]
+	switch {
+	case !known || name == token:
+		return token
+	case len(w.tokens[name]) > 1:
 		return name + " (" + token + ")"
 	}
 	return name

@@ -83,6 +83,9 @@ func TestAnInstanceWhoseNameOthersHaveIsToldByItsTokenToo(t *testing.T) {
 		{"①", `{"order": "A-1"}`, "order A-1"}, {"②", `{"order": "A-2"}`, "order A-2 (②)"}, {"③", `{"order": "A-2"}`, "order A-2 (③)"},
 		{"④", `{"order": "A-1"}`, "order A-1 (④)"}, {"⑤", `{"order": "A-5"}`, "order A-5"}, {"⑥", `{}`, "⑥"}, {"⑦", `{"order": " "}`, "order"},
 	} {
+		if token := c[0]; token <= "③" && w.NameOf(token) != c[2] || token > "③" && w.NameOf(token) != token {
+			t.Errorf("by the Idea %s is %q", token, w.NameOf(token))
+		}
 		if got := w.Name(c[0], input(c[1]), shown.German); strings.TrimSpace(got) != c[2] {
 			t.Errorf("%s is %q, want %q", c[0], got, c[2])
 		}
