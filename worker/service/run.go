@@ -14,6 +14,7 @@ import (
 
 	"processidea/client/ideafiles"
 	"processidea/connect"
+	"processidea/internal/flags"
 	"processidea/internal/heap"
 	"processidea/internal/rehearsal"
 	"processidea/protocol"
@@ -49,6 +50,9 @@ func run(ctx context.Context, set settings, log *slog.Logger) error {
 	slog.SetDefault(log) // for what panics, and for libraries
 	s := &service{settings: set, log: log, health: newHealth()}
 	defer s.close()
+	for _, why := range flags.Misspelled(os.Environ()) {
+		log.Warn(why)
+	}
 	for _, step := range []func(context.Context) error{s.measure, s.serve, s.openStore, s.connect, s.beginStore, s.make, s.serveGateway} {
 		err := step(ctx)
 		if ctx.Err() != nil {

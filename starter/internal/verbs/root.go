@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"processidea/client"
+	"processidea/internal/flags"
 	"processidea/internal/safego"
 	"processidea/internal/version"
 	"processidea/model/ideafile/shown"
@@ -56,9 +57,14 @@ their own, with its web UI, in .processidea/ under the working directory.
 Exit codes: 0 done; 1 the process failed or was cancelled; 2 bad usage or an invalid
 file; 3 it is paused, or it waits for a person; 4 the server or the LLM cannot be
 reached; 5 it is forgotten, but not everywhere; 130 interrupted.`,
-		SilenceErrors:    true,
-		SilenceUsage:     true,
-		PersistentPreRun: func(*cobra.Command, []string) { a.Began = true },
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		PersistentPreRun: func(*cobra.Command, []string) {
+			a.Began = true
+			for _, why := range flags.Misspelled(os.Environ()) {
+				a.Note("%s", why)
+			}
+		},
 	}
 	root.SetOut(a.Out)
 	root.SetErr(a.Err)

@@ -1,0 +1,43 @@
+package flags
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+
+	"processidea/model/diag"
+)
+
+const prefix = "PROCESSIDEA_"
+
+// variables are all settings of the environment, without their prefix.
+var variables = strings.Fields(`
+	ACTIVITY_POLLERS BUILD_ID CACHED_WORKFLOWS CALLS_PER_SECOND CODEC_TOKEN DATA DECIDERS DEPLOYMENT DRAIN EAGER_CALLS
+	GATE_HISTORIES GATE_IDEAS GATEWAY GATEWAY_BEYOND GATEWAY_HOSTS GATEWAY_KEY GATEWAY_ORIGINS GATEWAY_TOKEN
+	GATEWAY_URL GROUPS HOOKS HTTP_ALLOW KEY KEYS LISTEN LLM_PATIENCE LLM_PAUSE LOG_FORMAT LOG_LEVEL LONG LOST_AFTER
+	MAX_CALLS MAX_MEMORY_BYTES MAX_PURE_CALLS MAX_REQUESTS MAX_RESULT_BYTES MAX_WORKFLOW_TASKS MCP_APPROVALS
+	MCP_COMMANDS MCP_IDEAS MEMORY_LIMIT_BYTES NOTIFY_FORMAT NOTIFY_LINK NOTIFY_SECRET NOTIFY_URL OIDC_AUDIENCE
+	OIDC_CLIENT_ID OIDC_CLIENT_SECRET OIDC_GROUPS OIDC_ISSUER OIDC_NAME OIDC_SCOPES OIDC_UNVERIFIED PRICES ROLES
+	SAVE_ACTIONS STORE STORE_CACHE_BYTES TOOL_SECRETS WORKFLOW_POLLERS`)
+
+// ofKubernetes are variables that it sets for each Service, and a Service may be named after this program.
+var ofKubernetes = regexp.MustCompile(`_(SERVICE_HOST|SERVICE_PORT.*|PORT|PORT_[0-9].*)$`)
+
+// Misspelled names the variables of an environment that are nearly settings, and would go unread.
+func Misspelled(environ []string) (list []string) {
+	known := map[string]bool{}
+	for _, v := range variables {
+		known[v] = true
+	}
+	for _, line := range environ {
+		variable, _, _ := strings.Cut(line, "=")
+		name, ours := strings.CutPrefix(variable, prefix)
+		if !ours || known[name] || strings.HasPrefix(name, "TEST_") || ofKubernetes.MatchString(name) {
+			continue
+		}
+		if near := diag.NearestName(name, variables); near != "" {
+			list = append(list, fmt.Sprintf("%s is no setting; did you mean %s%s?", variable, prefix, near))
+		}
+	}
+	return list
+}
