@@ -103,16 +103,28 @@ func Until(now, t time.Time) string {
 	return "in " + span(d)
 }
 
+// span is a length of time in words: nobody takes 2 days and 23 hours for 2 days.
 func span(d time.Duration) string {
+	const day = 24 * time.Hour
 	switch {
 	case d < time.Minute:
 		return Plural(int(d/time.Second), "second")
 	case d < time.Hour:
 		return Plural(int(d/time.Minute), "minute")
-	case d < 48*time.Hour:
-		return Plural(int(d/time.Hour), "hour")
+	case d < 2*day:
+		return inUnits(d, time.Hour, "hour", time.Minute, "minute")
 	}
-	return Plural(int(d/(24*time.Hour)), "day")
+	return inUnits(d, day, "day", time.Hour, "hour")
+}
+
+// inUnits names the smaller unit where it counts: beside less than ten of the larger.
+func inUnits(d, large time.Duration, largeName string, small time.Duration, smallName string) string {
+	d = d.Round(small)
+	text := Plural(int(d/large), largeName)
+	if rest := d % large / small; rest > 0 && d < 10*large {
+		text += " " + Plural(int(rest), smallName)
+	}
+	return text
 }
 
 // Took is how long something took.

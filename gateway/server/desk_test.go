@@ -132,7 +132,7 @@ func TestManyCallsAreDecidedOnTogether(t *testing.T) {
 	id := h.pays(`{"values": {"order": "A1", "cents": 10.50, "how": "card"}}`, `{"values": {"order": "A2", "cents": 12345678901234567890, "how": "card"}}`,
 		`{"values": {"order": "A3", "cents": 3, "how": "card"}}`, `{"values": {"order": "A4", "cents": 4, "how": "card"}}`)
 	b := h.browse()
-	p := b.open("/?process="+id).is(200).says("4 cases wait for you", "Pay 4 cases of "+id, "The same in all:", "12345678901234567890", "10.50", "in 2 days", "it is rejected")
+	p := b.open("/?process="+id).is(200).says("4 cases wait for you", "Pay 4 cases of "+id, "The same in all:", "12345678901234567890", "10.50", "in 3 days", "it is rejected")
 	if heads := all(p.root, "th"); !slices.ContainsFunc(heads, func(n *html.Node) bool { return textOf(n) == "cents" && attribute(n, "class") == "number" }) {
 		t.Errorf("what differs stands in no column: %s", p.text())
 	}
@@ -176,7 +176,7 @@ func TestACallIsUnderstoodAndApproved(t *testing.T) {
 	id := h.pays(`{"values": {"order": "A-77", "cents": 1.10}}`)
 	b := h.browse()
 	p := b.open("/?process=" + id).link("@").is(200)
-	p.says("Pays a customer.", "Order A-77", "the same as “values.order” in what it began with", "1.10", "always “letter” in what it began with", "it is rejected in 2 days", "†state.receipt",
+	p.says("Pays a customer.", "Order A-77", "the same as “values.order” in what it began with", "1.10", "always “letter” in what it began with", "it is rejected in 3 days", "†state.receipt",
 		"What it began with", "For operators", "Digest ")
 	p.form("Approve").press("Approve").is(200).says("1 case is approved")
 	p.form("Approve").press("Approve").is(200).says("Nothing was decided", "refused")
