@@ -69,8 +69,8 @@ func rootOf(process string) string { root, _, _ := strings.Cut(process, "/"); re
 
 func groupsOf(list []client.Approval, who *access.Person, now time.Time) (groups []group) {
 	for len(list) > 0 {
-		n := 1
-		for n < len(list) && groupKey(list[n]) == groupKey(list[0]) {
+		n, key := 1, groupKey(list[0])
+		for n < len(list) && groupKey(list[n]) == key {
 			n++
 		}
 		g := groupOf(list[:n], who)

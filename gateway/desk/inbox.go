@@ -276,17 +276,21 @@ func sortByUrgency(list []client.Approval) {
 
 // groupedInOrder brings those together that stand in one table, in the order of the first of each: in a table by deadline, then by amount.
 func groupedInOrder(list []client.Approval) []client.Approval {
-	first := map[string]int{}
-	for n, a := range list {
-		if _, known := first[groupKey(a)]; !known {
-			first[groupKey(a)] = n
+	var keys []string
+	alike := map[string][]client.Approval{}
+	for _, a := range list {
+		key := groupKey(a)
+		if alike[key] == nil {
+			keys = append(keys, key)
 		}
+		alike[key] = append(alike[key], a)
 	}
-	slices.SortStableFunc(list, func(a, b client.Approval) int {
-		if order := cmp.Compare(first[groupKey(a)], first[groupKey(b)]); order != 0 {
-			return order
-		}
-		return cmp.Or(byHourOfDeadline(a, b), byAmount(a, b), byDeadline(a, b))
-	})
-	return list
+	ordered := make([]client.Approval, 0, len(list))
+	for _, key := range keys {
+		slices.SortStableFunc(alike[key], func(a, b client.Approval) int {
+			return cmp.Or(byHourOfDeadline(a, b), byAmount(a, b), byDeadline(a, b))
+		})
+		ordered = append(ordered, alike[key]...)
+	}
+	return ordered
 }
