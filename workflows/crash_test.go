@@ -86,13 +86,13 @@ func newCrash(t *testing.T) *crash {
 	t.Helper()
 	atLength(t)
 	space := fmt.Sprintf("%s-%d", t.Name(), crashes.Add(1)) // with -count a test runs again
-	_, err := temporalClient.WorkflowService().RegisterNamespace(t.Context(), &workflowservice.RegisterNamespaceRequest{
+	_, err := ownClient.WorkflowService().RegisterNamespace(t.Context(), &workflowservice.RegisterNamespaceRequest{
 		Namespace: space, WorkflowExecutionRetentionPeriod: durationpb.New(24 * time.Hour)})
 	if err != nil {
 		t.Fatal(err)
 	}
 	c, err := client.Dial(connect.ClientOptions(client.Options{
-		HostPort: server.Address(), Namespace: space, Logger: quiet{}}, store))
+		HostPort: addressOf(space), Namespace: space, Logger: quiet{}}, store))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -108,7 +108,7 @@ func newCrash(t *testing.T) *crash {
 func (c *crash) work() (kill func()) {
 	c.t.Helper()
 	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), envWorker+"="+server.Address(), envSpace+"="+c.id, envStore+"="+storeDir,
+	cmd.Env = append(os.Environ(), envWorker+"="+addressOf(c.id), envSpace+"="+c.id, envStore+"="+storeDir,
 		envLLM+"="+llmURL+"/v1", "PROCESSIDEA_HTTP_ALLOW="+strings.TrimPrefix(toolbox.server.URL, "http://"))
 	if *saveActions {
 		cmd.Env = append(cmd.Env, envSaves+"=1")
@@ -232,7 +232,7 @@ func (c *crash) workHandingOutTo(token string) {
 		}
 		return call(ctx, method, in, out, conn, options...)
 	}
-	own, err := client.Dial(connect.ClientOptions(client.Options{HostPort: server.Address(), Namespace: c.id, Logger: quiet{},
+	own, err := client.Dial(connect.ClientOptions(client.Options{HostPort: addressOf(c.id), Namespace: c.id, Logger: quiet{},
 		ConnectionOptions: client.ConnectionOptions{DialOptions: []grpc.DialOption{grpc.WithChainUnaryInterceptor(lossy)}}}, store))
 	if err != nil {
 		c.t.Fatal(err)

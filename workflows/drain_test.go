@@ -34,7 +34,7 @@ func (c *crash) production(flags ...string) *workertest.Process {
 func (c *crash) productionWith(env []string, flags ...string) *workertest.Process {
 	c.t.Helper()
 	p := workertest.Start(c.t, append([]string{
-		"TEMPORAL_ADDRESS=" + server.Address(), "TEMPORAL_NAMESPACE=" + c.id, "PROCESSIDEA_STORE=" + storeDir, "PROCESSIDEA_LOST_AFTER=5s",
+		"TEMPORAL_ADDRESS=" + addressOf(c.id), "TEMPORAL_NAMESPACE=" + c.id, "PROCESSIDEA_STORE=" + storeDir, "PROCESSIDEA_LOST_AFTER=5s",
 		envLLM + "=" + llmURL + "/v1", "PROCESSIDEA_HTTP_ALLOW=" + strings.TrimPrefix(toolbox.server.URL, "http://"),
 	}, env...), flags...)
 	eventually(c.t, "the worker is ready", p.Ready)

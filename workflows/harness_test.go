@@ -44,10 +44,13 @@ import (
 )
 
 // The parts that all tests share: one real Temporal server with one worker, a store, and an LLM server that plays the
-// script of the process that asks.
+// script of the process that asks. Namespaces with workers of their own are on another server: SQLite has one writer,
+// and one server leaves half of the machine idle.
 var (
 	server         *devtest.Server
 	temporalClient client.Client
+	ownServer      *devtest.Server
+	ownClient      client.Client
 	store          *blobs.Store
 	storeDir       string
 	llmURL         string
@@ -83,6 +86,17 @@ func run(m *testing.M) int {
 		return 1
 	}
 	defer stop()
+	var stopOwn func()
+	if ownServer, stopOwn, err = devtest.Shared(nil); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer stopOwn()
+	if ownClient, err = client.Dial(client.Options{HostPort: ownServer.Address(), Logger: quiet{}}); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer ownClient.Close()
 	if storeDir, err = os.MkdirTemp("", "store"); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
@@ -107,6 +121,14 @@ func run(m *testing.M) int {
 	}
 	defer w.Stop()
 	return m.Run()
+}
+
+// addressOf is the address of the server that has a namespace.
+func addressOf(namespace string) string {
+	if namespace == server.Namespace() {
+		return server.Address()
+	}
+	return ownServer.Address()
 }
 
 // variables are what tests add to the worker's environment while it works: that of the process is all tests'.

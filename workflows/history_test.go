@@ -26,7 +26,7 @@ func historyIn(t *testing.T, namespace, id string) *historypb.History {
 	t.Helper()
 	h := &historypb.History{}
 	raw, err := client.Dial(client.Options{
-		HostPort: server.Address(), Namespace: namespace, Logger: quiet{},
+		HostPort: addressOf(namespace), Namespace: namespace, Logger: quiet{},
 		ConnectionOptions: client.ConnectionOptions{DialOptions: []grpc.DialOption{connect.ASCIIHeaders()}},
 	})
 	if err != nil {

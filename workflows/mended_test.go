@@ -161,7 +161,7 @@ func TestAProcessWhoseStoreCannotBeWrittenWaitsAndGoesOnWhenItCan(t *testing.T) 
 	c := newCrash(t)
 	b := &broken{t: t, dir: filepath.Join(t.TempDir(), "store")}
 	url := c.tool("go", func(int, *http.Request) { b.breaks() })
-	p := workertest.Start(t, []string{"TEMPORAL_ADDRESS=" + server.Address(), "TEMPORAL_NAMESPACE=" + c.id, "PROCESSIDEA_STORE=" + b.dir, "PROCESSIDEA_LOST_AFTER=5s",
+	p := workertest.Start(t, []string{"TEMPORAL_ADDRESS=" + addressOf(c.id), "TEMPORAL_NAMESPACE=" + c.id, "PROCESSIDEA_STORE=" + b.dir, "PROCESSIDEA_LOST_AFTER=5s",
 		envLLM + "=" + llmURL + "/v1", "PROCESSIDEA_HTTP_ALLOW=" + strings.TrimPrefix(toolbox.server.URL, "http://")})
 	eventually(t, "the worker is ready", p.Ready)
 	s := newScenario(t, `{"schema": {"tools": {"go": `+httpTool(url, "")+`}}, "context": [{"type": "text", "text": "Go."}]}`, goOnce, nothingMore)
@@ -305,7 +305,7 @@ func TestAWorkerThatIsStartedWhileItsStoreIsAwayWaitsForItAndBeginsNone(t *testi
 		n, err := c.client.CountWorkflow(t.Context(), &workflowservice.CountWorkflowExecutionsRequest{Query: "WorkflowType = 'Process'"})
 		return err == nil && n.GetCount() == 1
 	})
-	second := workertest.Start(t, []string{"TEMPORAL_ADDRESS=" + server.Address(), "TEMPORAL_NAMESPACE=" + c.id, "PROCESSIDEA_STORE=" + dir})
+	second := workertest.Start(t, []string{"TEMPORAL_ADDRESS=" + addressOf(c.id), "TEMPORAL_NAMESPACE=" + c.id, "PROCESSIDEA_STORE=" + dir})
 	eventually(t, "the worker says what it waits for", func() bool {
 		status, body := second.Get("/readyz")
 		return status == http.StatusServiceUnavailable && strings.Contains(body, "store: the store is not there: "+dir+" is empty, and Temporal knows 1 processes")

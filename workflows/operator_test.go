@@ -120,7 +120,7 @@ func TestDetailsCanBeReadWithoutOurStoreHoweverLongTheyAre(t *testing.T) {
 		`{"solution": {"calls": [`+strings.Repeat(call+",", 11)+call+`]}}`, nothingMore)
 	run := s.start()
 	s.waitsFor(12)
-	plain, err := client.Dial(client.Options{HostPort: server.Address(), Namespace: s.namespace, Logger: quiet{}})
+	plain, err := client.Dial(client.Options{HostPort: addressOf(s.namespace), Namespace: s.namespace, Logger: quiet{}})
 	if err != nil {
 		t.Fatal(err)
 	}

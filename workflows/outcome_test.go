@@ -142,7 +142,7 @@ func TestWhatIsSentWhileNoWorkerRunsTakesEffectAndIsAnsweredOnceOneDoes(t *testi
 	}
 	told := 0
 	found, err := client.Dial(t.Context(), client.Options{
-		Temporal: sdk.Options{HostPort: server.Address(), Namespace: c.id}, Store: storeDir,
+		Temporal: sdk.Options{HostPort: addressOf(c.id), Namespace: c.id}, Store: storeDir,
 		OnNoWorker: func(string, error) {
 			told++
 			c.work()

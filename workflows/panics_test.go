@@ -69,7 +69,7 @@ func TestNoGoroutineEndsAWorker(t *testing.T) {
 func TestAPanicOfTheWorkerItselfEndsItWithTheReason(t *testing.T) {
 	t.Parallel()
 	c := newCrash(t)
-	p := workertest.Start(t, []string{"TEMPORAL_ADDRESS=" + server.Address(), "TEMPORAL_NAMESPACE=" + c.id, "PROCESSIDEA_STORE=" + storeDir,
+	p := workertest.Start(t, []string{"TEMPORAL_ADDRESS=" + addressOf(c.id), "TEMPORAL_NAMESPACE=" + c.id, "PROCESSIDEA_STORE=" + storeDir,
 		workertest.PanicsVariable + `={"worker.run": 0}`})
 	if code, log := p.Wait(); code != 1 || !strings.Contains(log, "run worker: worker.run panicked: a fault that was put in") {
 		t.Errorf("it ended with %d", code)

@@ -25,7 +25,7 @@ func TestAClientInAnotherLanguageDecidesAsksAndCancels(t *testing.T) {
 	till := newTill(t)
 	s := fourPayments(t, till)
 	s.start()
-	c := exec.CommandContext(t.Context(), "node", "testdata/plain.js", server.Address(), s.namespace, s.id)
+	c := exec.CommandContext(t.Context(), "node", "testdata/plain.js", addressOf(s.namespace), s.namespace, s.id)
 	c.Env = append(os.Environ(), "NODE_PATH="+modules)
 	out, err := c.CombinedOutput()
 	want := "of the instance: 1.1@⑬ ann\nrefused: many/3 9.9@2\nbecame: taken taken taken refused\nended: CancelledFailure CANCELLED\n"

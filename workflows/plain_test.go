@@ -19,7 +19,7 @@ import (
 // plainClient is what anybody's program has: the SDK as it comes, without our converter, store or headers.
 func (s *scenario) plainClient() client.Client {
 	s.t.Helper()
-	c, err := client.Dial(client.Options{HostPort: server.Address(), Namespace: s.namespace, Logger: quiet{}})
+	c, err := client.Dial(client.Options{HostPort: addressOf(s.namespace), Namespace: s.namespace, Logger: quiet{}})
 	if err != nil {
 		s.t.Fatal(err)
 	}

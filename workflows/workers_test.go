@@ -68,7 +68,7 @@ func (w *wire) mend() {
 }
 
 func (w *wire) carry(from net.Conn) {
-	to, err := net.Dial("tcp", server.Address())
+	to, err := net.Dial("tcp", ownServer.Address())
 	if err != nil {
 		_ = from.Close()
 		return
@@ -260,7 +260,7 @@ func TestAWorkerThatAUserBuildsRunsTheUsersTools(t *testing.T) {
 		t.Fatal(err)
 	}
 	worker := exec.CommandContext(t.Context(), built(t), "worker", "--listen", "")
-	worker.Env = append(os.Environ(), "TEMPORAL_ADDRESS="+server.Address(), "TEMPORAL_NAMESPACE="+c.id, "PROCESSIDEA_STORE="+storeDir,
+	worker.Env = append(os.Environ(), "TEMPORAL_ADDRESS="+addressOf(c.id), "TEMPORAL_NAMESPACE="+c.id, "PROCESSIDEA_STORE="+storeDir,
 		envLLM+"="+llmURL+"/v1")
 	var log strings.Builder
 	worker.Stderr = &log
