@@ -74,7 +74,7 @@ func TestPeopleSignDecisionsAndAnybodyChecksThem(t *testing.T) {
 	if e := d.do("decisions", "p").is(exit.Done); strings.Count(e.out, by) != 3 || !strings.Contains(e.out, "approve by ann of finance, "+by) {
 		t.Error(e.out)
 	}
-	if e := d.do("blame", "p", "②:noted").is(exit.Done); !strings.Contains(e.out, "decided by ann: amend, "+by) {
+	if e := d.do("blame", "p", "②:noted").is(exit.Done); !strings.Contains(e.out, "decided by ann of finance: amend, "+by) {
 		t.Error(e.out)
 	}
 	var report chain.Report
