@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"os"
 	"path"
-	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -84,8 +83,7 @@ const wholePlan = `{"solution": {"calls": [{"_tool": "scoreSentiment", "text": "
 func placesOfWorkers(t *testing.T) map[string]int {
 	source, after := safegotest.ReadSource(t), map[string]int{}
 	for place, folder := range source.Places {
-		top, _, _ := strings.Cut(path.Clean(folder), "/")
-		if slices.Contains(safegotest.OfWorkers, top) && !source.Named[place] {
+		if safegotest.IsOfWorkers(path.Clean(folder)) && !source.Named[place] {
 			after[place] = 0
 		}
 	}

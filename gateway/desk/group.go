@@ -58,6 +58,12 @@ type row struct {
 	Denied   string // why this person does not decide on it; empty: they may
 }
 
+// IsNarrow reports whether a phone shows a row as a card, each cell with the name of its column.
+func (g group) IsNarrow() bool { return len(g.Columns) <= widestCard }
+
+// widestCard is the most columns of a table whose rows are cards on a phone.
+const widestCard = 50
+
 // groupKey is the same for Calls that stand in one table: of one Tool, with the same parameters.
 func groupKey(a client.Approval) string {
 	key, _ := json.Marshal([]any{a.Tool, jsonval.SortedKeys(a.Params), a.AllowedDecisions, rootOf(a.Process) == ""})

@@ -174,4 +174,13 @@ func (r *reader) readCall(c *ast.CallExpr) {
 
 // OfWorkers are folders whose goroutines run in a worker. A test in workflows has every one of theirs panic there
 // that no other test names.
-var OfWorkers = []string{"activities", "connect", "heap", "llm", "rehearsal", "store", "tools", "worker"}
+var OfWorkers = []string{
+	"activities", "connect", "internal/heap", "internal/rehearsal", "llm", "store", "tools", "worker",
+}
+
+// IsOfWorkers reports whether a folder is one of OfWorkers, or below one.
+func IsOfWorkers(folder string) bool {
+	return slices.ContainsFunc(OfWorkers, func(of string) bool {
+		return folder == of || strings.HasPrefix(folder, of+"/")
+	})
+}
