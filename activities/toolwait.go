@@ -2,6 +2,8 @@ package activities
 
 import (
 	"context"
+	"fmt"
+	"maps"
 	"sync"
 	"time"
 
@@ -24,10 +26,14 @@ type toolWaits struct {
 	until map[string]time.Time
 }
 
+// longestKept is how long after a wait it is remembered: of a Call that failed, or was cancelled, nobody hears the end.
+const longestKept = time.Hour
+
 // begin notes a wait, and reports whether the process is to be told of it.
-func (w *toolWaits) begin(process string, until time.Time) bool {
+func (w *toolWaits) begin(process string, now, until time.Time) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	maps.DeleteFunc(w.until, func(_ string, over time.Time) bool { return now.Sub(over) > longestKept })
 	if until.Sub(w.until[process]) < minToldWait {
 		return false
 	}
@@ -64,13 +70,14 @@ func (a *Activities) tellOfToolWait(ctx context.Context, in protocol.ExecuteInpu
 		return
 	}
 	now := time.Now()
-	if !a.toolWaits.begin(in.Process, now.Add(wait)) {
+	if !a.toolWaits.begin(in.Process, now, now.Add(wait)) {
 		return
 	}
 	a.signalHoldUp(ctx, in.Process, protocol.HoldUpSignal{Cause: turn.CodeToolWaits, HeldUp: &turn.HeldUp{
 		Cause: turn.CodeToolWaits, Since: now, Next: now.Add(wait),
-		Message: "Call " + in.Call + " of " + in.Tool + " waits, as its server asks: " + jsonval.Clip(err.Error(), maxErrorMessage),
-		Mend:    "it goes on by itself; reject the Call if it is not to wait",
+		Message: fmt.Sprintf("Call %s of %s waits, as its server asks: %s",
+			in.Call, in.Tool, jsonval.Clip(err.Error(), maxErrorMessage)),
+		Mend: "it goes on by itself; reject the Call if it is not to wait",
 	}})
 }
 

@@ -139,7 +139,9 @@ func (c *Chain) withEarlierDeciders(ctx context.Context, fork map[string]any, at
 	var earlier []policy.PriorDecision
 	for _, d := range made {
 		if d.CallID != "" && d.DecidedBy != "" {
-			e := policy.PriorDecision{CallID: d.CallID, Tool: d.Tool, By: d.DecidedBy, Account: d.Account, Proof: d.Proof}
+			e := policy.PriorDecision{
+				CallID: d.CallID, Tool: d.Tool, By: d.DecidedBy, Account: d.Account, Proof: d.Proof,
+			}
 			if d.OrderID != "" {
 				e.Proof = "" // it proves a standing order, and names no Call
 			}

@@ -1,12 +1,14 @@
 package workflows_test
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"syscall"
 	"testing"
 
+	"go.temporal.io/api/serviceerror"
 	sdk "go.temporal.io/sdk/client"
 
 	"processidea/client"
@@ -17,6 +19,58 @@ import (
 	"processidea/protocol"
 	"processidea/store/chain"
 )
+
+// became asks a workflow what became of acts that were sent to it: "taken", "taken 1 of 2", "unknown", or why it was
+// refused.
+func (s *scenario) became(workflow string, ids ...string) (list []string) {
+	s.t.Helper()
+	for slices.Contains(list, approval.ActUnderWay) || list == nil { // the next run or task is asked
+		list = s.askedOnce(workflow, ids)
+	}
+	return list
+}
+
+func (s *scenario) askedOnce(workflow string, ids []string) (list []string) {
+	s.t.Helper()
+	h, err := s.client.UpdateWorkflow(s.t.Context(), sdk.UpdateWorkflowOptions{
+		WorkflowID: workflow, UpdateName: protocol.UpdateOutcome, WaitForStage: sdk.WorkflowUpdateStageCompleted,
+		Args: []any{protocol.OutcomeQuestion{IDs: ids}},
+	})
+	var answer protocol.OutcomeAnswer
+	if err == nil {
+		err = h.Get(s.t.Context(), &answer)
+	}
+	// A workflow that continues as new while a signal comes in fails that task, and the question with it; the next
+	// task answers.
+	var notReady *serviceerror.WorkflowNotReady
+	switch {
+	case errors.As(err, &notReady):
+		return nil
+	case err != nil:
+		s.t.Fatal(err)
+	}
+	for _, o := range answer.Acts {
+		switch {
+		case o.Became == approval.ActRefused:
+			list = append(list, o.Reason)
+		case o.Count.Want > 1:
+			list = append(list, fmt.Sprintf("%s %d of %d", o.Became, o.Count.Have, o.Count.Want))
+		default:
+			list = append(list, o.Became)
+		}
+	}
+	return list
+}
+
+// areTaken checks that acts that were sent to the process have taken effect.
+func (s *scenario) areTaken(ids ...string) {
+	s.t.Helper()
+	for n, became := range s.became(s.id, ids...) {
+		if became != approval.ActTaken {
+			s.t.Errorf("%s: %s", ids[n], became)
+		}
+	}
+}
 
 // Each instance takes some of the decisions and refuses the others, and whoever sent them hears of each. The long run
 // has a thousand.

@@ -9,8 +9,8 @@ import (
 	"processidea/model/refexpr"
 )
 
-// NamedBy has a column of a table name the instances of an Idea: config.instanceName reads it. messages are those of the rows; where
-// none of them has the column, the problem says which there are.
+// NamedBy has a column of a table name the instances of an Idea: config.instanceName reads it. messages are those of the
+// rows; where none of them has the column, the problem says which there are.
 func NamedBy(idea map[string]any, column string, messages []any) (map[string]any, *diag.Problem) {
 	known := map[string]bool{}
 	for _, m := range messages {
@@ -20,7 +20,8 @@ func NamedBy(idea map[string]any, column string, messages []any) (map[string]any
 	}
 	if !known[column] {
 		names := jsonval.SortedKeys(known)
-		return nil, &diag.Problem{JSONPath: "key", Message: "no row has a column " + jsonval.Shown(column) + diag.DidYouMeanOrListNames(column, names)}
+		message := "no row has a column " + jsonval.Shown(column) + diag.DidYouMeanOrListNames(column, names)
+		return nil, &diag.Problem{JSONPath: "key", Message: message}
 	}
 	read := refexpr.Reference{Kind: ideafile.TypeInput, Path: jsonval.Path{column}}.String()
 	out := maps.Clone(idea)

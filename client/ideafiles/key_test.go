@@ -24,7 +24,8 @@ func TestAColumnNamesTheInstances(t *testing.T) {
 			t.Errorf("by %s it is %s: %s", column, name, problems)
 		}
 	}
-	_, wrong := ideafiles.NamedBy(idea, "ordr", []any{map[string]any{"type": "input", "input": map[string]any{"order": "A-1"}}})
+	row := map[string]any{"type": "input", "input": map[string]any{"order": "A-1"}}
+	_, wrong := ideafiles.NamedBy(idea, "ordr", []any{row})
 	if wrong == nil || wrong.Message != `no row has a column "ordr"; did you mean order?` {
 		t.Error(wrong)
 	}

@@ -7,7 +7,9 @@ import (
 	"strings"
 
 	"processidea/client/ideafiles"
+	"processidea/model/ideafile"
 	"processidea/model/jsonval"
+	"processidea/model/refexpr"
 )
 
 // tableName is the name of the table in the folder, where "run" finds it.
@@ -93,11 +95,7 @@ func property(c ideafiles.Column) string {
 }
 
 func param(c ideafiles.Column) string {
-	path := jsonval.Path{c.Name}.String()
-	if path[0] != '[' {
-		path = "." + path
-	}
-	return quote("†input" + path)
+	return quote(refexpr.Reference{Kind: ideafile.TypeInput, Path: jsonval.Path{c.Name}}.String())
 }
 
 func quote(text string) string {
