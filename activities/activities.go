@@ -76,8 +76,8 @@ type Activities struct {
 	objects *objectCache
 }
 
-// ReplyRecorder takes all that the LLM said in one Request of a process, once its stream has ended. An empty finish reason
-// means that it broke off.
+// ReplyRecorder takes all that the LLM said in one Request of a process, once its stream has ended. An empty finish
+// reason means that it broke off.
 type ReplyRecorder func(process, content, finishReason, refusal string)
 
 // PromptRecorder takes what the LLM is asked in a Request of a process, by its number from 1, at each attempt.
@@ -114,8 +114,8 @@ func (a *Activities) Register(r worker.ActivityRegistry) {
 	}
 }
 
-// heartbeat reports until stop is called that the worker lives: an activity of a worker that was lost then ends after the
-// heartbeat timeout, however long it may take otherwise.
+// heartbeat reports until stop is called that the worker lives: an activity of a worker that was lost then ends after
+// the heartbeat timeout, however long it may take otherwise.
 func heartbeat(ctx context.Context) (stop func()) {
 	info := activity.GetInfo(ctx)
 	if info.IsLocalActivity {

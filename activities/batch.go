@@ -15,8 +15,8 @@ import (
 	"processidea/tools/memory"
 )
 
-// SendBatch sends a Request through the LLM's batch interface. The batch has a key that follows from this activity, so that another attempt finds
-// what an earlier one has sent.
+// SendBatch sends a Request through the LLM's batch interface. The batch has a key that follows from this activity, so
+// that another attempt finds what an earlier one has sent.
 func (a *Activities) SendBatch(ctx context.Context, setup protocol.SharedRequestSetup, input *turn.RequestInput,
 	states protocol.RequestStates) (sent *protocol.SentBatch, err error) {
 	err = a.attempt(ctx, setup, input, func() (err error) {
@@ -65,8 +65,8 @@ func batchKey(i activity.Info) string {
 	return "request-" + hex.EncodeToString(sum[:16])
 }
 
-// ReadBatch returns what a batch has answered. While the server is at work it fails, with the time after which Temporal is to try again: no worker
-// is held up meanwhile, and none needs to run.
+// ReadBatch returns what a batch has answered. While the server is at work it fails, with the time after which Temporal
+// is to try again: no worker is held up meanwhile, and none needs to run.
 func (a *Activities) ReadBatch(ctx context.Context, sent protocol.SentBatch) (*protocol.BatchAnswer, error) {
 	client, err := a.candidates(ideafile.LLMs{{Server: sent.Server}})[0].configured()
 	if err != nil {

@@ -20,9 +20,9 @@ import (
 // maxConcurrentSignals bounds the signals that are under way at once.
 const maxConcurrentSignals = 16
 
-// A Call waits a moment for others to close behind it, so that the Calls of one burst go in one signal: until nothing has
-// closed for batchDelay, but for maxBatchDelay at most, and not at all behind the last one. A batch of maxBatch goes at
-// once, so that it is run while the rest of the reply is still being written.
+// A Call waits a moment for others to close behind it, so that the Calls of one burst go in one signal: until nothing
+// has closed for batchDelay, but for maxBatchDelay at most, and not at all behind the last one. A batch of maxBatch
+// goes at once, so that it is run while the rest of the reply is still being written.
 const (
 	batchDelay    = time.Millisecond
 	maxBatchDelay = 10 * time.Millisecond
@@ -31,8 +31,8 @@ const (
 
 // callSender signals the Calls of one Request to its instances.
 //
-// Invariants: an instance gets its Calls in the order of add; at most one signal to an instance is under way, and what is
-// added meanwhile goes with the next one.
+// Invariants: an instance gets its Calls in the order of add; at most one signal to an instance is under way, and what
+// is added meanwhile goes with the next one.
 type callSender struct {
 	ctx       context.Context
 	client    client.Client
@@ -49,7 +49,8 @@ type callSender struct {
 	err     error                 // the first
 }
 
-// instanceStartState is what is known about the start of the instances: a workflow that is not found has either not started, or was deleted.
+// instanceStartState is what is known about the start of the instances: a workflow that is not found has either not
+// started, or was deleted.
 type instanceStartState int
 
 const (
@@ -96,8 +97,8 @@ func (c *callSender) addToBatch(token string, change func(*protocol.CallsSignal)
 	}
 }
 
-// waitForBatch waits until a batch should be sent. It looks at the clock instead of being woken for each Call, which would take
-// longer than reading one.
+// waitForBatch waits until a batch should be sent. It looks at the clock instead of being woken for each Call, which
+// would take longer than reading one.
 func (c *callSender) waitForBatch(b *callBatch) {
 	limit := time.Now().Add(maxBatchDelay)
 	for {
@@ -175,8 +176,8 @@ const (
 	quickStart        = time.Second           // what takes longer to start may have been deleted
 )
 
-// deliver sends one signal, for as long as the Request may take. It waits for an instance that has not started yet; one that is gone takes
-// no Calls, and that is no error.
+// deliver sends one signal, for as long as the Request may take. It waits for an instance that has not started yet; one
+// that is gone takes no Calls, and that is no error.
 func (c *callSender) deliver(token string, s protocol.CallsSignal) error {
 	id, begun := protocol.InstanceID(c.process, token), time.Now()
 	for {
@@ -198,7 +199,8 @@ func (c *callSender) deliver(token string, s protocol.CallsSignal) error {
 	}
 }
 
-// isGone reports whether a workflow that takes no signal has ended, or was deleted. overdue: it should have started by now.
+// isGone reports whether a workflow that takes no signal has ended, or was deleted. overdue: it should have started by
+// now.
 func (c *callSender) isGone(id string, overdue bool) bool {
 	d, err := c.client.DescribeWorkflowExecution(c.ctx, id, "")
 	switch {
@@ -215,7 +217,8 @@ func (c *callSender) isGone(id string, overdue bool) bool {
 // isPendingChild reports whether the process may still be starting a workflow; yes where the process does not answer.
 func (c *callSender) isPendingChild(id string) bool {
 	d, err := c.client.DescribeWorkflowExecution(c.ctx, c.process, "")
-	return err != nil || slices.ContainsFunc(d.GetPendingChildren(), func(p *workflowpb.PendingChildExecutionInfo) bool { return p.GetWorkflowId() == id })
+	return err != nil || slices.ContainsFunc(d.GetPendingChildren(),
+		func(p *workflowpb.PendingChildExecutionInfo) bool { return p.GetWorkflowId() == id })
 }
 
 func (c *callSender) markGone(token string) {

@@ -44,12 +44,13 @@ func TestCallsOfOneBurstGoInOneSignal(t *testing.T) {
 		whole bool            // the reply is, at once
 		want  string
 	}{
-		"a reply that comes at once":    {make([]time.Duration, 50), true, "0s: 50 and the last"},
-		"one Call":                      {make([]time.Duration, 1), false, "1ms: 1"},
-		"each right behind another":     {[]time.Duration{0, behind, behind, behind}, false, "3.7ms: 4"},
-		"the reply ends right behind":   {[]time.Duration{0, behind}, true, "900µs: 2 and the last"},
-		"each a while behind another":   {[]time.Duration{0, 5 * time.Millisecond}, false, "1ms: 1, 6ms: 1"},
-		"a full batch":                  {append(make([]time.Duration, maxBatch), behind, behind), false, "0s: 100, 2.8ms: 2"},
+		"a reply that comes at once":  {make([]time.Duration, 50), true, "0s: 50 and the last"},
+		"one Call":                    {make([]time.Duration, 1), false, "1ms: 1"},
+		"each right behind another":   {[]time.Duration{0, behind, behind, behind}, false, "3.7ms: 4"},
+		"the reply ends right behind": {[]time.Duration{0, behind}, true, "900µs: 2 and the last"},
+		"each a while behind another": {[]time.Duration{0, 5 * time.Millisecond}, false, "1ms: 1, 6ms: 1"},
+		"a full batch": {append(make([]time.Duration, maxBatch), behind, behind), false,
+			"0s: 100, 2.8ms: 2"},
 		"more and more, without an end": {slices.Repeat([]time.Duration{behind}, 20), false, "10.9ms: 12, 19ms: 8"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -103,7 +104,8 @@ func TestARequestThatIsCancelledWaitsForNoMoreCalls(t *testing.T) {
 		sender := newCallSender(ctx, told, "p", 1, nil)
 		sender.addToBatch("①", oneCall)
 		cancel()
-		if _, err := sender.waitUntilDelivered(); err != nil || len(told.notes) != 1 || !strings.HasPrefix(told.notes[0], "0s") {
+		if _, err := sender.waitUntilDelivered(); err != nil || len(told.notes) != 1 ||
+			!strings.HasPrefix(told.notes[0], "0s") {
 			t.Errorf("told %q, %v; want one signal at once", told.notes, err)
 		}
 	})

@@ -13,7 +13,8 @@ import (
 	"processidea/tools/memory"
 )
 
-// CombineBlobs updates values that lie in the store: what a Call's result changes needs their content, which workflows do not see.
+// CombineBlobs updates values that lie in the store: what a Call's result changes needs their content, which workflows
+// do not see.
 func (a *Activities) CombineBlobs(ctx context.Context, in protocol.CombineInput) ([]any, error) {
 	defer heartbeat(ctx)()
 	ctx, release := a.Memory.Begin(ctx)
@@ -29,7 +30,8 @@ func (a *Activities) CombineBlobs(ctx context.Context, in protocol.CombineInput)
 }
 
 func (a *Activities) combineBlob(ctx context.Context, in protocol.CombineInput, u statelog.Update) (any, error) {
-	tooLarge := nonRetryableError(ideafile.CodeBadOutput, fmt.Errorf("what is stored and the result together have more than %d MB", jsonval.MaxWhole>>20))
+	tooLarge := nonRetryableError(ideafile.CodeBadOutput,
+		fmt.Errorf("what is stored and the result together have more than %d MB", jsonval.MaxWhole>>20))
 	given := []any{u.Old, u.Value}
 	size := jsonval.SizeWithBlobsUpToLimit(given, jsonval.MaxWhole)
 	if size > jsonval.MaxWhole {
@@ -38,7 +40,8 @@ func (a *Activities) combineBlob(ctx context.Context, in protocol.CombineInput, 
 	if err := memory.Take(ctx, 2*size); err != nil { // what there is, and what it is put together to
 		return nil, err
 	}
-	whole, err := retryStoreOperation(ctx, func() (any, error) { return a.Store.RestoreWithin(ctx, given, jsonval.MaxWhole) })
+	whole, err := retryStoreOperation(ctx,
+		func() (any, error) { return a.Store.RestoreWithin(ctx, given, jsonval.MaxWhole) })
 	switch {
 	case errors.Is(err, blobs.ErrTooLarge):
 		return nil, tooLarge

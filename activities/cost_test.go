@@ -12,24 +12,31 @@ import (
 func TestARequestCostsWhatTheIdeaElseTheWorkerSays(t *testing.T) {
 	t.Parallel()
 	of := func(name string, dollars price.Money) price.List {
-		return price.List{{Name: name, Input: dollars * price.Dollar, CachedInput: dollars * price.Dollar / 10, Output: 2 * dollars * price.Dollar}}
+		return price.List{{Name: name, Input: dollars * price.Dollar, CachedInput: dollars * price.Dollar / 10,
+			Output: 2 * dollars * price.Dollar}}
 	}
 	for name, c := range map[string]struct {
 		idea, worker price.List
 		limit        price.Money
 		want         turn.TokenUsage
 	}{
-		"nobody wants to know":                          {nil, nil, 0, turn.TokenUsage{}},
-		"a limit wants to know, and nobody does":        {nil, nil, 5, turn.TokenUsage{UnpricedTokens: 1_100}},
-		"there are prices of other LLMs":                {of("other", 1), of("another", 1), 0, turn.TokenUsage{UnpricedTokens: 1_100}},
-		"the worker knows what was asked for":           {of("other", 1), of("m", 1), 0, turn.TokenUsage{Cost: 500_000 + 50_000 + 200_000}},
-		"the Idea knows what was served":                {of("m-2026*", 2), of("m", 1), 0, turn.TokenUsage{Cost: 1_500_000}},
-		"the Idea knows what was asked for, and counts": {of("m", 3), of("m-2026-01", 1), 0, turn.TokenUsage{Cost: 2_250_000}},
+		"nobody wants to know":                   {nil, nil, 0, turn.TokenUsage{}},
+		"a limit wants to know, and nobody does": {nil, nil, 5, turn.TokenUsage{UnpricedTokens: 1_100}},
+		"there are prices of other LLMs": {of("other", 1), of("another", 1), 0,
+			turn.TokenUsage{UnpricedTokens: 1_100}},
+		"the worker knows what was asked for": {of("other", 1), of("m", 1), 0,
+			turn.TokenUsage{Cost: 500_000 + 50_000 + 200_000}},
+		"the Idea knows what was served": {of("m-2026*", 2), of("m", 1), 0,
+			turn.TokenUsage{Cost: 1_500_000}},
+		"the Idea knows what was asked for, and counts": {of("m", 3), of("m-2026-01", 1), 0,
+			turn.TokenUsage{Cost: 2_250_000}},
 	} {
-		answer := &llm.Reply{Model: "m", Served: "m-2026-01", Usage: turn.TokenUsage{PromptTokens: 1000, CachedTokens: 500, CompletionTokens: 100}}
+		answer := &llm.Reply{Model: "m", Served: "m-2026-01",
+			Usage: turn.TokenUsage{PromptTokens: 1000, CachedTokens: 500, CompletionTokens: 100}}
 		a := &Activities{Prices: c.worker}
 		a.addCost(answer, ideafile.Config{Prices: c.idea, Limits: ideafile.Limits{Money: c.limit}}, false)
-		if got := (turn.TokenUsage{Cost: answer.Usage.Cost, UnpricedTokens: answer.Usage.UnpricedTokens}); got != c.want {
+		if got := (turn.TokenUsage{Cost: answer.Usage.Cost,
+			UnpricedTokens: answer.Usage.UnpricedTokens}); got != c.want {
 			t.Errorf("%s: %+v, want %+v", name, got, c.want)
 		}
 	}

@@ -11,8 +11,8 @@ import (
 	"processidea/protocol"
 )
 
-// DiscoverMCPTools asks an Idea's MCP servers for their tools. It is done once, when a process starts: the tools become Tools of
-// its palette, each pinned by a digest.
+// DiscoverMCPTools asks an Idea's MCP servers for their tools. It is done once, when a process starts: the tools become
+// Tools of its palette, each pinned by a digest.
 func (a *Activities) DiscoverMCPTools(ctx context.Context, idea map[string]any) (*mcppalette.Palette, error) {
 	defer heartbeat(ctx)()
 	idea, err := a.restoreIdeaTools(ctx, idea)
@@ -35,7 +35,8 @@ func (a *Activities) DiscoverMCPTools(ctx context.Context, idea map[string]any) 
 		offers[s.Name], err = a.MCP.List(ctx, s)
 		if err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded) {
 			// It hangs: another attempt would take as long.
-			return nil, nonRetryableError(ideafile.CodeMCPUnreachable, fmt.Errorf("MCP server %s: it did not answer within %s: %w", s.Name, patience, err))
+			return nil, nonRetryableError(ideafile.CodeMCPUnreachable,
+				fmt.Errorf("MCP server %s: it did not answer within %s: %w", s.Name, patience, err))
 		}
 		if err != nil {
 			return nil, translateShutdownError(ctx, toolError(fmt.Errorf("MCP server %s: %w", s.Name, err)))

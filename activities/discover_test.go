@@ -50,7 +50,8 @@ func TestWhatAServerOffersComesWholeOnlyWhereItIsSmall(t *testing.T) {
 		if err := result.Get(&found); err != nil || len(found.Problems) > 0 {
 			t.Fatal(err, found)
 		}
-		if stored, offered := found.StoredTools != nil, len(found.ToolSources) > 0; stored != want.stored || offered != want.offered {
+		if stored, offered := found.StoredTools != nil, len(found.ToolSources) > 0; stored != want.stored ||
+			offered != want.offered {
 			t.Errorf("%d tools: stored %t, offered %t", others, stored, offered)
 		}
 		whole, err := a.readIdeaWithTools(t.Context(), found.AddToIdeaSource(idea))

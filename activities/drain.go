@@ -10,9 +10,9 @@ import (
 	"processidea/internal/safego"
 )
 
-// translateShutdownError turns an error that the worker's shutdown caused into activity.ErrResultPending, so that the server times the
-// attempt out, as it does for a worker that was killed, and the workflow decides what to do. A reported failure would count
-// as the Tool's own, and claim that an effect which may have happened did not.
+// translateShutdownError turns an error that the worker's shutdown caused into activity.ErrResultPending, so that the
+// server times the attempt out, as it does for a worker that was killed, and the workflow decides what to do. A
+// reported failure would count as the Tool's own, and claim that an effect which may have happened did not.
 func translateShutdownError(ctx context.Context, err error) error {
 	if err != nil && workerStopping(ctx) {
 		return activity.ErrResultPending
@@ -20,8 +20,8 @@ func translateShutdownError(ctx context.Context, err error) error {
 	return err
 }
 
-// workerStopping reports whether the activity was cancelled without anybody asking for it: the worker has stopped and its time
-// to drain is over, or no heartbeat came through to the server, which the SDK takes for the activity's end.
+// workerStopping reports whether the activity was cancelled without anybody asking for it: the worker has stopped and
+// its time to drain is over, or no heartbeat came through to the server, which the SDK takes for the activity's end.
 func workerStopping(ctx context.Context) bool {
 	if !errors.Is(ctx.Err(), context.Canceled) || activity.GetInfo(ctx).IsLocalActivity {
 		return false

@@ -16,14 +16,15 @@ import (
 
 // nonRetryableError returns an error that Temporal does not retry.
 func nonRetryableError(code string, err error) error {
-	return temporal.NewApplicationErrorWithOptions(err.Error(), code, temporal.ApplicationErrorOptions{NonRetryable: true})
+	return temporal.NewApplicationErrorWithOptions(err.Error(), code,
+		temporal.ApplicationErrorOptions{NonRetryable: true})
 }
 
 // invalidIdeaError is the error of an Idea that cannot be read.
 func invalidIdeaError(problems error) error { return nonRetryableError(turn.CodeInvalidIdea, problems) }
 
-// storeUnavailableError is the error of a Call that could not be run, or may be run again, because the store cannot be written. Trying again at once
-// would not help: its instance waits for the store.
+// storeUnavailableError is the error of a Call that could not be run, or may be run again, because the store cannot be
+// written. Trying again at once would not help: its instance waits for the store.
 func storeUnavailableError(err error) error {
 	return nonRetryableError(ideafile.CodeStoreAway, errors.New(jsonval.Clip(err.Error(), maxErrorMessage)))
 }
@@ -33,10 +34,11 @@ const maxToolWait = 24 * time.Hour
 
 // toolError turns a runner's error into one of Temporal's: whether to try again, and not before when.
 func toolError(err error) error {
-	return temporal.NewApplicationErrorWithOptions(jsonval.Clip(err.Error(), maxErrorMessage), runner.Code(err), temporal.ApplicationErrorOptions{
-		NonRetryable: tools.IsFinal(err), Details: stackOf(err),
-		NextRetryDelay: min(runner.RetryDelay(err), maxToolWait),
-	})
+	return temporal.NewApplicationErrorWithOptions(jsonval.Clip(err.Error(), maxErrorMessage), runner.Code(err),
+		temporal.ApplicationErrorOptions{
+			NonRetryable: tools.IsFinal(err), Details: stackOf(err),
+			NextRetryDelay: min(runner.RetryDelay(err), maxToolWait),
+		})
 }
 
 // llmError does the same with an error of the LLM's client. That it is tried again is no error of the worker's.

@@ -21,8 +21,8 @@ import (
 	"processidea/tools/simulated"
 )
 
-// ExecuteCall runs one Call's Tool. Large values are fetched from the store before it and put there after it: workflows see
-// their handles only.
+// ExecuteCall runs one Call's Tool. Large values are fetched from the store before it and put there after it: workflows
+// see their handles only.
 func (a *Activities) ExecuteCall(ctx context.Context, in protocol.ExecuteInput) (any, error) {
 	defer heartbeat(ctx)()
 	ctx, release := a.Memory.Begin(ctx)
@@ -87,12 +87,14 @@ func (a *Activities) checkStore(ctx context.Context, in protocol.ExecuteInput) e
 	return nil
 }
 
-// resultNotStoredError is the error of a Tool that ran and whose result could not be kept. One that is not pure has had its effect all the same.
+// resultNotStoredError is the error of a Tool that ran and whose result could not be kept. One that is not pure has had
+// its effect all the same.
 func resultNotStoredError(in protocol.ExecuteInput, err error) error {
 	if in.Binding.IsPureFunction && blobs.IsTransient(err) {
 		return storeUnavailableError(err)
 	}
-	return temporal.NewApplicationErrorWithOptions(jsonval.Clip("the tool ran, and its result could not be kept: "+err.Error(), maxErrorMessage),
+	return temporal.NewApplicationErrorWithOptions(jsonval.Clip("the tool ran, and its result could not be kept: "+
+		err.Error(), maxErrorMessage),
 		ideafile.CodeOutcomeUnknown, temporal.ApplicationErrorOptions{})
 }
 
@@ -101,9 +103,10 @@ const maxInputs = jsonval.MaxWhole + 1<<10 // with the names around them
 
 var errInputs = fmt.Errorf("parameters and scopes: %w", refexpr.ErrTooLarge)
 
-// restoreInputs returns parameters and scopes with the large values in them. Parameters that had any are checked now: workflows
-// could not.
-func (a *Activities) restoreInputs(ctx context.Context, in protocol.ExecuteInput) (params, scopes map[string]any, err error) {
+// restoreInputs returns parameters and scopes with the large values in them. Parameters that had any are checked now:
+// workflows could not.
+func (a *Activities) restoreInputs(ctx context.Context,
+	in protocol.ExecuteInput) (params, scopes map[string]any, err error) {
 	given := map[string]any{"params": in.Params, "scopes": in.Scopes}
 	size := jsonval.SizeWithBlobsUpToLimit(given, maxInputs)
 	if size > maxInputs {
@@ -136,7 +139,8 @@ func (a *Activities) restoreInputs(ctx context.Context, in protocol.ExecuteInput
 }
 
 // runTool runs the Tool, or makes its result up where it is simulated.
-func (a *Activities) runTool(ctx context.Context, in protocol.ExecuteInput, params, scopes map[string]any) (any, error) {
+func (a *Activities) runTool(ctx context.Context, in protocol.ExecuteInput, params,
+	scopes map[string]any) (any, error) {
 	x, ok := a.Runners.Lookup(in.Binding.Kind)
 	if in.Binding.Simulation != nil {
 		x, ok = simulated.Runner{Functions: a.Tools, Output: in.Output, Contract: in.Landing}, true
@@ -146,8 +150,10 @@ func (a *Activities) runTool(ctx context.Context, in protocol.ExecuteInput, para
 		return nil, a.Runners.Unknown(in.Binding.Kind)
 	}
 	call := runner.Input{
-		Process: in.Process, Token: in.Token, Call: in.Call, Tool: in.Tool, Params: params, Scopes: scopes, Spec: in.Spec,
-		IdempotencyKey: protocol.IdempotencyKey(in.Process, in.Token, in.Call), Attempt: int(activity.GetInfo(ctx).Attempt),
+		Process: in.Process, Token: in.Token, Call: in.Call, Tool: in.Tool, Params: params, Scopes: scopes,
+		Spec:           in.Spec,
+		IdempotencyKey: protocol.IdempotencyKey(in.Process, in.Token, in.Call),
+		Attempt:        int(activity.GetInfo(ctx).Attempt),
 	}
 	var value any
 	// A function that ends its goroutine would otherwise leave its Call without an end.
@@ -163,7 +169,8 @@ func (a *Activities) runTool(ctx context.Context, in protocol.ExecuteInput, para
 	return value, err
 }
 
-// checkResult returns how a result is unfit: too large, not as the Tool's `_output` says, or not as the State schema does.
+// checkResult returns how a result is unfit: too large, not as the Tool's `_output` says, or not as the State schema
+// does.
 func (a *Activities) checkResult(in protocol.ExecuteInput, branch int, value any) error {
 	limit := a.MaxResult
 	if limit == 0 {

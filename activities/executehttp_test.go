@@ -22,7 +22,8 @@ import (
 func execute(t *testing.T, h http.HandlerFunc, in protocol.ExecuteInput) (result any, err error) {
 	t.Helper()
 	s := serve(t, h)
-	in.Process, in.Call, in.Tool, in.Binding = "refunds 7", "3.2@①", "pay", ideafile.ToolBinding{Kind: ideafile.KindHTTP}
+	in.Process, in.Call, in.Tool, in.Binding = "refunds 7", "3.2@①", "pay",
+		ideafile.ToolBinding{Kind: ideafile.KindHTTP}
 	in.Token = "①"
 	in.Spec = map[string]any{"url": s.URL + "/pay", "headers": map[string]any{"Authorization": "Bearer $env:PAY_TOKEN"}}
 	a := newWorker(t, llm.Config{})
@@ -42,11 +43,13 @@ func TestAnHTTPToolIsCalledWithItsKeyItsScopesAndItsSecret(t *testing.T) {
 		head, body = r.Header, string(raw)
 		w.Header().Set("Content-Type", "application/json")
 		_, _ = io.WriteString(w, `{"by":"Bearer t0p-secret","amount":12345678901234567890.10}`)
-	}, protocol.ExecuteInput{Params: map[string]any{"amount": json.Number("1.50")}, Scopes: map[string]any{"state.user": "Ada"}})
+	}, protocol.ExecuteInput{Params: map[string]any{"amount": json.Number("1.50")},
+		Scopes: map[string]any{"state.user": "Ada"}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := string(jsonval.Encode(result)); got != `{"amount":12345678901234567890.10,"by":"Bearer [secret PAY_TOKEN]"}` {
+	if got := string(
+		jsonval.Encode(result)); got != `{"amount":12345678901234567890.10,"by":"Bearer [secret PAY_TOKEN]"}` {
 		t.Error(got)
 	}
 	if body != `{"_scopes":{"state.user":"Ada"},"amount":1.50}` || head.Get("Authorization") != "Bearer t0p-secret" {
@@ -60,7 +63,8 @@ func TestAnHTTPToolIsCalledWithItsKeyItsScopesAndItsSecret(t *testing.T) {
 // The branch that a tool says it took stays in sight of the instance; what goes there is checked and stored by itself.
 func TestAToolSaysWhichBranchItsResultTakes(t *testing.T) {
 	t.Parallel()
-	landing := &statelog.ResultContract{StateSchema: map[string]any{"properties": map[string]any{"ok": map[string]any{"type": "integer"}}}}
+	landing := &statelog.ResultContract{
+		StateSchema: map[string]any{"properties": map[string]any{"ok": map[string]any{"type": "integer"}}}}
 	if err := json.Unmarshal([]byte(`"†state.ok || †state.failed"`), &landing.OutputPath); err != nil {
 		t.Fatal(err)
 	}
@@ -77,7 +81,8 @@ func TestAToolSaysWhichBranchItsResultTakes(t *testing.T) {
 		}, protocol.ExecuteInput{Landing: landing})
 		switch {
 		case c.wrong != "":
-			if app := refused(t, err); app.Type() != ideafile.CodeBadOutput || !strings.Contains(app.Message(), c.wrong) {
+			if app := refused(t, err); app.Type() != ideafile.CodeBadOutput ||
+				!strings.Contains(app.Message(), c.wrong) {
 				t.Errorf("%s: %v", c.body, app)
 			}
 		case err != nil || string(jsonval.Encode(result)) != c.want:
@@ -90,25 +95,30 @@ func TestAToolSaysWhichBranchItsResultTakes(t *testing.T) {
 		_, _ = io.WriteString(w, `{"_outputPath": "failed", "_result": `+large+`}`)
 	}, protocol.ExecuteInput{Landing: landing})
 	said, _ := result.(map[string]any)
-	if _, stored := jsonval.AsBlobHandle(said["_result"]); err != nil || !stored || said["_outputPath"] != "†state.failed" {
+	if _, stored := jsonval.AsBlobHandle(said["_result"]); err != nil || !stored ||
+		said["_outputPath"] != "†state.failed" {
 		t.Errorf("%s, %v", jsonval.Encode(result), err)
 	}
 }
 
 func TestTheStatusOfAnHTTPToolSaysWhetherTemporalTriesAgain(t *testing.T) {
 	t.Parallel()
-	for status, again := range map[int]bool{400: false, 401: false, 404: false, 409: false, 422: false, 408: true, 429: true, 500: true, 503: true} {
+	for status, again := range map[int]bool{400: false, 401: false, 404: false, 409: false, 422: false, 408: true,
+		429: true, 500: true, 503: true} {
 		_, err := execute(t, func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Retry-After", "7")
 			w.WriteHeader(status)
 			_, _ = io.WriteString(w, "t0p-secret is wrong "+strings.Repeat("é", 3000))
 		}, protocol.ExecuteInput{})
 		app := refused(t, err)
-		if app.Type() != ideafile.CodeToolFailed || app.NonRetryable() == again || (app.NextRetryDelay() == 7*time.Second) != again {
+		if app.Type() != ideafile.CodeToolFailed || app.NonRetryable() == again ||
+			(app.NextRetryDelay() == 7*time.Second) != again {
 			t.Errorf("%d: %v, again after %s", status, app, app.NextRetryDelay())
 		}
-		if text := app.Message(); !strings.Contains(text, fmt.Sprintf("status %d", status)) || strings.Contains(text, "t0p-secret") ||
-			!strings.Contains(text, "[secret PAY_TOKEN] is wrong") || strings.Count(text, "é") > 1000 || strings.Count(text, "é") < 900 {
+		if text := app.Message(); !strings.Contains(text, fmt.Sprintf("status %d", status)) ||
+			strings.Contains(text, "t0p-secret") ||
+			!strings.Contains(text, "[secret PAY_TOKEN] is wrong") || strings.Count(text, "é") > 1000 ||
+			strings.Count(text, "é") < 900 {
 			t.Errorf("%d: %s", status, text)
 		}
 	}
@@ -118,11 +128,13 @@ func TestAResultThatIsTooLargeOrOfAnotherFormIsARuntimeError(t *testing.T) {
 	t.Parallel()
 	h := func(w http.ResponseWriter, r *http.Request) { _, _ = io.WriteString(w, `{"paid":"no"}`) }
 	form := map[string]any{"type": "object", "properties": map[string]any{"paid": map[string]any{"type": "boolean"}}}
-	if _, err := execute(t, h, protocol.ExecuteInput{Output: form}); refused(t, err).Type() != ideafile.CodeBadOutput || !refused(t, err).NonRetryable() {
+	if _, err := execute(t, h, protocol.ExecuteInput{Output: form}); refused(t, err).Type() != ideafile.CodeBadOutput ||
+		!refused(t, err).NonRetryable() {
 		t.Errorf("%v", err)
 	}
 	large := func(w http.ResponseWriter, r *http.Request) { _, _ = io.WriteString(w, strings.Repeat("a", 21<<20)) }
-	if _, err := execute(t, large, protocol.ExecuteInput{}); !refused(t, err).NonRetryable() || !strings.Contains(err.Error(), "over 20971520 bytes") {
+	if _, err := execute(t, large, protocol.ExecuteInput{}); !refused(t, err).NonRetryable() ||
+		!strings.Contains(err.Error(), "over 20971520 bytes") {
 		t.Errorf("%v", err)
 	}
 }

@@ -17,9 +17,10 @@ func shouldFakeReplies(idea *ideafile.Idea) bool {
 	return idea.Simulation != nil && idea.Simulation.LLMRepliesFrom != ideafile.FakedByLLM
 }
 
-// makeFakeReply makes up the reply to a Request of a simulation, as a line of a replies file; ok is false where somebody else
-// answers: the LLM, or a script that has something new to say.
-func makeFakeReply(idea *ideafile.Idea, setup protocol.SharedRequestSetup, input *turn.RequestInput, messages []prompt.Message) (line string, ok bool) {
+// makeFakeReply makes up the reply to a Request of a simulation, as a line of a replies file; ok is false where
+// somebody else answers: the LLM, or a script that has something new to say.
+func makeFakeReply(idea *ideafile.Idea, setup protocol.SharedRequestSetup, input *turn.RequestInput,
+	messages []prompt.Message) (line string, ok bool) {
 	if !shouldFakeReplies(idea) || (setup.Replies != "" && hasScriptedAnswer(setup.Replies, input, messages)) {
 		return "", false
 	}
@@ -27,8 +28,9 @@ func makeFakeReply(idea *ideafile.Idea, setup protocol.SharedRequestSetup, input
 	return string(rehearsal.Reply{Content: string(solution)}.Line()), true
 }
 
-// hasScriptedAnswer reports whether the script has an answer to this Request that it has not given before. It may have none,
-// because it was written for other values than those that were made up, and it gives as many answers as it has lines.
+// hasScriptedAnswer reports whether the script has an answer to this Request that it has not given before. It may have
+// none, because it was written for other values than those that were made up, and it gives as many answers as it has
+// lines.
 func hasScriptedAnswer(replies string, input *turn.RequestInput, messages []prompt.Message) bool {
 	parsed, err := rehearsal.Parse([]byte(replies))
 	if err != nil {

@@ -11,9 +11,9 @@ import (
 	"processidea/store/chain"
 )
 
-// GatherParts reads the latest States of the parts of a process from their chains, and what their logs say since it did so last, makes the
-// output of what was wired, and seals the process's own Idea with all of them. An instance whose part has sealed nothing has the State
-// that it starts with.
+// GatherParts reads the latest States of the parts of a process from their chains, and what their logs say since it did
+// so last, makes the output of what was wired, and seals the process's own Idea with all of them. An instance whose
+// part has sealed nothing has the State that it starts with.
 func (a *Activities) GatherParts(ctx context.Context, in protocol.GatherInput) (*protocol.GatherResult, error) {
 	defer heartbeat(ctx)()
 	g := &protocol.GatherResult{States: map[string]any{}}
@@ -47,14 +47,16 @@ func (a *Activities) GatherParts(ctx context.Context, in protocol.GatherInput) (
 		if errs := problems.Errors(); len(errs) > 0 {
 			return nil, nonRetryableError(turn.CodeInvalidIdea, errs)
 		}
-		g.Output, g.Fault = loop.ResolveWirings(idea, in.Wirings, func(token string) any { return g.States[token] }, nil)
+		g.Output, g.Fault = loop.ResolveWirings(idea, in.Wirings, func(token string) any { return g.States[token] },
+			nil)
 	}
 	if g.Fault != nil || in.StatesOnly {
 		return g, nil
 	}
 	sealed, err := a.SealIdea(ctx, protocol.SealInput{
-		Process: in.Process, At: in.At, Parent: in.Parent, Idea: in.Idea, Brief: input, Calls: []ideafile.WrittenCall{}, Output: g.Output,
-		Log: log, LLM: answers, Parts: from, Delegation: in.Delegation,
+		Process: in.Process, At: in.At, Parent: in.Parent, Idea: in.Idea, Brief: input, Calls: []ideafile.WrittenCall{},
+		Output: g.Output,
+		Log:    log, LLM: answers, Parts: from, Delegation: in.Delegation,
 	})
 	if err != nil {
 		return nil, err
@@ -65,8 +67,8 @@ func (a *Activities) GatherParts(ctx context.Context, in protocol.GatherInput) (
 	return g, nil
 }
 
-// lastIdeaOf returns the context of the last Idea of a part, and the States in it; of a part that has sealed none no context, and the
-// States that its instances start with.
+// lastIdeaOf returns the context of the last Idea of a part, and the States in it; of a part that has sealed none no
+// context, and the States that its instances start with.
 func (a *Activities) lastIdeaOf(
 	ctx context.Context, source map[string]any, part protocol.GatherPart,
 ) (last any, states map[string]any, err error) {
@@ -86,7 +88,8 @@ func (a *Activities) lastIdeaOf(
 	return nil, turn.InitialStates(idea.Context, part.Tokens), nil
 }
 
-// readPartLog gives what the log of a part says since it was gathered last, but for what the process has passed on to all parts.
+// readPartLog gives what the log of a part says since it was gathered last, but for what the process has passed on to
+// all parts.
 func (a *Activities) readPartLog(ctx context.Context, part protocol.GatherPart) (log []turn.LogEntry, err error) {
 	for at := part.Since + 1; at <= part.Last.At; at++ {
 		of, err := a.Chains.StoredLogAt(ctx, part.Process, at)

@@ -99,7 +99,8 @@ func requestOf(t testing.TB, a *Activities, idea string) (*turn.LLMReply, error)
 	return requestByIdea(t, a, newEnvironment(), idea)
 }
 
-func requestByIdea(t testing.TB, a *Activities, env *testsuite.TestActivityEnvironment, text string) (*turn.LLMReply, error) {
+func requestByIdea(t testing.TB, a *Activities, env *testsuite.TestActivityEnvironment,
+	text string) (*turn.LLMReply, error) {
 	t.Helper()
 	env.SetDataConverter(protocol.DataConverter())
 	env.RegisterActivityWithOptions(a.SendRequest, activity.RegisterOptions{Name: protocol.ActivityRequest})
@@ -107,8 +108,10 @@ func requestByIdea(t testing.TB, a *Activities, env *testsuite.TestActivityEnvir
 	if err != nil {
 		t.Fatal(err)
 	}
-	setup := protocol.SharedRequestSetup{Idea: idea, Bindings: map[string]ideafile.ToolBinding{"shout": {Kind: ideafile.KindGo, GoFunctionName: "shout"}}}
-	input := &turn.RequestInput{ProcessID: "p", RequestNumber: 1, Turn: 1, Instances: []turn.InstanceInput{{State: map[string]any{}}}}
+	setup := protocol.SharedRequestSetup{Idea: idea,
+		Bindings: map[string]ideafile.ToolBinding{"shout": {Kind: ideafile.KindGo, GoFunctionName: "shout"}}}
+	input := &turn.RequestInput{ProcessID: "p", RequestNumber: 1, Turn: 1,
+		Instances: []turn.InstanceInput{{State: map[string]any{}}}}
 	result, err := env.ExecuteActivity(protocol.ActivityRequest, setup, input)
 	if err != nil {
 		return nil, err
@@ -137,7 +140,8 @@ func streaming(text string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/event-stream")
 		quoted, _ := json.Marshal(text)
-		_, _ = fmt.Fprintf(w, "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":%s}}]}\n\ndata: [DONE]\n\n", quoted)
+		_, _ = fmt.Fprintf(w, "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":%s}}]}\n\ndata: [DONE]\n\n",
+			quoted)
 	}
 }
 

@@ -78,7 +78,8 @@ func (a *Activities) waitOut(ctx context.Context, request int, said time.Duratio
 	return llmError(&again)
 }
 
-const mendLLM = "it goes on by itself once the server answers; which one is asked is a worker's setting (OPENAI_BASE_URL)"
+const mendLLM = "it goes on by itself once the server answers; which one is asked is a worker's setting " +
+	"(OPENAI_BASE_URL)"
 
 // goOn tells the process that a Request which has waited goes on.
 func (a *Activities) goOn(ctx context.Context, request int) {

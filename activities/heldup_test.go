@@ -29,7 +29,8 @@ func TestAnLLMThatIsAwayIsWaitedForAsLongAsThePatienceLasts(t *testing.T) {
 			var asked atomic.Int32
 			a := newWorker(t, llm.Config{})
 			a.LLM, a.LLMPatience = refusing(t, row.status, &asked), row.worker
-			_, err := requestOf(t, a, strings.Replace(shoutIdea, "{", `{"config": {"llm": {"model": "m"`+row.idea+`}}, `, 1))
+			_, err := requestOf(t, a,
+				strings.Replace(shoutIdea, "{", `{"config": {"llm": {"model": "m"`+row.idea+`}}, `, 1))
 			if app := refused(t, err); app.NonRetryable() == row.again || asked.Load() != 1 {
 				t.Errorf("%v, asked %d times", app, asked.Load())
 			}
@@ -37,7 +38,8 @@ func TestAnLLMThatIsAwayIsWaitedForAsLongAsThePatienceLasts(t *testing.T) {
 			if (len(held) == 1) != row.told {
 				t.Fatalf("the process was told %+v", held)
 			}
-			if row.told && (held[0].Request != 1 || held[0].HeldUp.Cause != turn.CodeLLMUnreachable || !held[0].HeldUp.Until.After(held[0].HeldUp.Next)) {
+			if row.told && (held[0].Request != 1 || held[0].HeldUp.Cause != turn.CodeLLMUnreachable ||
+				!held[0].HeldUp.Until.After(held[0].HeldUp.Next)) {
 				t.Errorf("%+v", held[0].HeldUp)
 			}
 		})

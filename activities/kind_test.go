@@ -30,7 +30,8 @@ func (echo) Validate(spec any) error {
 
 func (echo) Run(_ context.Context, in runner.Input) (any, error) {
 	s, _ := runner.DecodeSpec[echoSpec](in.Spec)
-	return fmt.Sprintf("%s (%s, attempt %d)", strings.Repeat(in.Params["text"].(string), s.Times), in.IdempotencyKey, in.Attempt), nil
+	return fmt.Sprintf("%s (%s, attempt %d)", strings.Repeat(in.Params["text"].(string), s.Times), in.IdempotencyKey,
+		in.Attempt), nil
 }
 
 func withEcho(t *testing.T) *Activities {
@@ -44,7 +45,9 @@ func withEcho(t *testing.T) *Activities {
 
 func ideaWith(t *testing.T, activity, more string) map[string]any {
 	t.Helper()
-	idea, err := jsonval.DecodeObject([]byte(`{"schema": {"tools": {"t": {"properties": {"text": {"type": "string"}}, "_activity": ` + activity + `}}}` + more + `}`))
+	idea, err := jsonval.DecodeObject(
+		[]byte(`{"schema": {"tools": {"t": {"properties": {"text": {"type": "string"}}, "_activity": ` + activity +
+			`}}}` + more + `}`))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -83,7 +86,8 @@ func TestAToolIsRefusedWhoseKindOrSpecIsWrong(t *testing.T) {
 		`{"latent": {}}`:                 `want a name, or one kind of tool`,
 	} {
 		r, err := withEcho(t).PrepareTools(t.Context(), ideaWith(t, activity, ""), protocol.DelegationContext{})
-		if err != nil || len(r.Problems) != 1 || !strings.HasPrefix(r.Problems[0].JSONPath, "$.schema.tools.t._activity") || !strings.Contains(r.Problems[0].Message, want) {
+		if err != nil || len(r.Problems) != 1 || !strings.HasPrefix(r.Problems[0].JSONPath,
+			"$.schema.tools.t._activity") || !strings.Contains(r.Problems[0].Message, want) {
 			t.Errorf("%s: %v, %+v", activity, err, r.Problems)
 		}
 	}
@@ -93,13 +97,16 @@ func TestInASimulationAKindNeedNotBeKnown(t *testing.T) {
 	t.Parallel()
 	a := withEcho(t)
 	for activity, problems := range map[string]int{`{"grpc": {}}`: 0, `"nobody"`: 0, `{"echo": {"times": 0}}`: 1} {
-		source := ideafile.Simulation{ToolResultsFrom: ideafile.FakedBySchemas, LLMRepliesFrom: ideafile.FakedBySchemas}.MarkIdea(ideaWith(t, activity, ""))
+		source := ideafile.Simulation{ToolResultsFrom: ideafile.FakedBySchemas,
+			LLMRepliesFrom: ideafile.FakedBySchemas}.MarkIdea(ideaWith(t, activity, ""))
 		r, err := a.PrepareTools(t.Context(), source, protocol.DelegationContext{})
 		if err != nil || len(r.Problems) != problems {
 			t.Errorf("%s: %v, %+v", activity, err, r)
 		}
 	}
-	if v, err := executeIn(t, a, protocol.ExecuteInput{Tool: "t", Binding: ideafile.ToolBinding{Kind: "grpc", Simulation: &ideafile.Simulation{}}}); err != nil {
+	if v, err := executeIn(t, a,
+		protocol.ExecuteInput{Tool: "t",
+			Binding: ideafile.ToolBinding{Kind: "grpc", Simulation: &ideafile.Simulation{}}}); err != nil {
 		t.Errorf("%v, %v", v, err)
 	}
 }

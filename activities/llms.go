@@ -21,7 +21,8 @@ type candidate struct {
 	settings ideafile.LLM
 }
 
-// candidates are the LLMs of an Idea on this worker's servers. One on a server that the worker does not know has no client.
+// candidates are the LLMs of an Idea on this worker's servers. One on a server that the worker does not know has no
+// client.
 func (a *Activities) candidates(llms ideafile.LLMs) (all []candidate) {
 	for _, one := range llms {
 		client := a.LLM
@@ -35,14 +36,17 @@ func (a *Activities) candidates(llms ideafile.LLMs) (all []candidate) {
 
 // errNoLLM and unknownServer are of the worker, and not of the LLM.
 var errNoLLM = &llm.Error{Code: turn.CodeLLMError,
-	Message: "no LLM is configured: set OPENAI_API_KEY or OPENAI_BASE_URL where the worker runs, or start with --replies"}
+	Message: "no LLM is configured: set OPENAI_API_KEY or OPENAI_BASE_URL where the worker runs, " +
+		"or start with --replies"}
 
 func unknownServer(name string) *llm.Error {
-	return &llm.Error{Code: turn.CodeLLMError, Message: fmt.Sprintf("this worker knows no LLM server %q: its OPENAI_SERVERS does not name it", name)}
+	return &llm.Error{Code: turn.CodeLLMError,
+		Message: fmt.Sprintf("this worker knows no LLM server %q: its OPENAI_SERVERS does not name it", name)}
 }
 
-// ask asks the LLMs in their order. The next one is asked where one has said nothing: on top of a part of an answer, another answer would be a
-// different Plan. An error holds what became of each, and tells that the Request may be sent again where one of them may have it so.
+// ask asks the LLMs in their order. The next one is asked where one has said nothing: on top of a part of an answer,
+// another answer would be a different Plan. An error holds what became of each, and tells that the Request may be sent
+// again where one of them may have it so.
 func (r *request) ask(ctx context.Context, seen *RequestAttempt) (*llm.Reply, error) {
 	var failed []failedLLM
 	var answer *llm.Reply
@@ -60,7 +64,8 @@ func (r *request) ask(ctx context.Context, seen *RequestAttempt) (*llm.Reply, er
 		}
 		failed = append(failed, failedLLM{cmp.Or(answer.Model, c.settings.Model), said})
 		if n < len(r.candidates)-1 {
-			activity.GetLogger(ctx).Warn("the LLM does not answer; the next one is asked", "llm", answer.Model, "next", r.candidates[n+1].settings.Model,
+			activity.GetLogger(ctx).Warn("the LLM does not answer; the next one is asked", "llm", answer.Model, "next",
+				r.candidates[n+1].settings.Model,
 				"code", said.Code)
 			r.a.endRequest(seen, nil, said)
 			seen.Began = time.Now()

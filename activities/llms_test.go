@@ -34,7 +34,8 @@ func clientOf(t *testing.T, h http.HandlerFunc) *llm.Client {
 
 // withLLMs is the idea of the tests with two LLMs, the second one on the server "backup".
 func withLLMs(first string) string {
-	return strings.Replace(shoutIdea, "{", `{"config": {"llm": [`+first+`, {"model": "second", "server": "backup"}]}, `, 1)
+	return strings.Replace(shoutIdea, "{", `{"config": {"llm": [`+first+`, {"model": "second", "server": "backup"}]}, `,
+		1)
 }
 
 func TestTheNextLLMIsAskedWhereOneSaysNothing(t *testing.T) {
@@ -62,7 +63,8 @@ func TestTheNextLLMIsAskedWhereOneSaysNothing(t *testing.T) {
 			if n, last := a.Client.(*ears).calls(); n != 1 || !last {
 				t.Errorf("%d calls, last %v", n, last)
 			}
-			if len(seen.requests) != 2 || seen.requests[0].LLM != "first" || seen.requests[0].Outcome == OutcomeWhole || seen.requests[1].Outcome != OutcomeWhole {
+			if len(seen.requests) != 2 || seen.requests[0].LLM != "first" || seen.requests[0].Outcome == OutcomeWhole ||
+				seen.requests[1].Outcome != OutcomeWhole {
 				t.Errorf("the observer saw %+v", seen.requests)
 			}
 		})
@@ -75,7 +77,8 @@ func TestTheNextLLMIsNotAskedOnceOneHasBegunToAnswer(t *testing.T) {
 	a := newWorker(t, serve(t, streaming(strings.TrimSuffix(solutionText, `],"output":null}`))).llm())
 	a.LLMServers = map[string]*llm.Client{"backup": refusing(t, http.StatusTeapot, &asked)}
 	reply, err := requestOf(t, a, withLLMs(`{"model": "first"}`))
-	if err != nil || reply.Complete || reply.Fault.Code != turn.CodeTruncated || len(reply.Calls) != 1 || asked.Load() > 0 {
+	if err != nil || reply.Complete || reply.Fault.Code != turn.CodeTruncated || len(reply.Calls) != 1 ||
+		asked.Load() > 0 {
 		t.Errorf("%v, %+v, the second one was asked %d times", err, reply, asked.Load())
 	}
 }
@@ -93,10 +96,12 @@ func TestWhereNoLLMAnswersTheErrorTellsWhatBecameOfEach(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var asked atomic.Int32
 			a := newWorker(t, llm.Config{})
-			a.LLM, a.LLMServers = refusing(t, c.first, &asked), map[string]*llm.Client{"backup": refusing(t, c.second, &asked)}
+			a.LLM, a.LLMServers = refusing(t, c.first, &asked),
+				map[string]*llm.Client{"backup": refusing(t, c.second, &asked)}
 			_, err := requestOf(t, a, withLLMs(`{"model": "first"}`))
 			app := refused(t, err)
-			if app.NonRetryable() == c.again || (app.NextRetryDelay() > 89*time.Second) != c.again || asked.Load() != 2 {
+			if app.NonRetryable() == c.again || (app.NextRetryDelay() > 89*time.Second) != c.again ||
+				asked.Load() != 2 {
 				t.Errorf("%v, again after %s, asked %d", app, app.NextRetryDelay(), asked.Load())
 			}
 			for _, want := range []string{"none of 2 LLMs answers: first: ", "; second: ", "not today"} {
@@ -114,7 +119,8 @@ func TestAServerThatTheWorkerDoesNotKnowIsNamed(t *testing.T) {
 	a := newWorker(t, llm.Config{})
 	a.LLM = refusing(t, http.StatusUnauthorized, &asked)
 	_, err := requestOf(t, a, withLLMs(`{"model": "first"}`))
-	if app := refused(t, err); !app.NonRetryable() || !strings.Contains(app.Message(), `no LLM server "backup"`) || asked.Load() != 1 {
+	if app := refused(t, err); !app.NonRetryable() || !strings.Contains(app.Message(), `no LLM server "backup"`) ||
+		asked.Load() != 1 {
 		t.Error(app)
 	}
 }

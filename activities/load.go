@@ -11,10 +11,12 @@ import (
 	"processidea/protocol"
 )
 
-// largePalette is how large the Tools of an Idea may be, in bytes of JSON, to travel with it: every instance is started with them.
+// largePalette is how large the Tools of an Idea may be, in bytes of JSON, to travel with it: every instance is started
+// with them.
 const largePalette = jsonval.LargeValueBytes
 
-// keptObjects is how many stored palettes and files are kept in memory, decoded: a hundred instances load Tools of one palette.
+// keptObjects is how many stored palettes and files are kept in memory, decoded: a hundred instances load Tools of one
+// palette.
 const keptObjects = 4
 
 // objectCache keeps the last stored objects that were read. A nil one keeps none.
@@ -108,7 +110,8 @@ func (a *Activities) readIdeaWithTools(ctx context.Context, idea map[string]any)
 // storePalette returns what stands for the Tools of an Idea that are too large to travel; nil for those that are not.
 func (a *Activities) storePalette(ctx context.Context, idea map[string]any) (map[string]any, error) {
 	tools := jsonval.AsObject(jsonval.AsObject(idea["schema"])["tools"])
-	if _, _, stored := ideafile.ReadStoredPalette(tools); stored || jsonval.SizeUpToLimit(tools, largePalette) <= largePalette {
+	if _, _, stored := ideafile.ReadStoredPalette(tools); stored ||
+		jsonval.SizeUpToLimit(tools, largePalette) <= largePalette {
 		return nil, nil
 	}
 	return a.Store.OffloadTools(ctx, tools)

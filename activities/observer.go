@@ -14,13 +14,13 @@ import (
 	"processidea/protocol"
 )
 
-// Observer is told what became of Requests and Calls, for metrics and traces. It is given no prompt, no parameter, no result
-// and no error text.
+// Observer is told what became of Requests and Calls, for metrics and traces. It is given no prompt, no parameter, no
+// result and no error text.
 type Observer interface {
 	// Request is told of an attempt at a Request when it is over.
 	Request(RequestAttempt)
-	// Call is told when a Call begins. The Tool is given the context that it returns, and end is called when it is over,
-	// with its outcome: OutcomeDone, OutcomeCutOff, or the code of what went wrong.
+	// Call is told when a Call begins. The Tool is given the context that it returns, and end is called when it is
+	// over, with its outcome: OutcomeDone, OutcomeCutOff, or the code of what went wrong.
 	Call(context.Context, CallAttempt) (_ context.Context, end func(outcome string))
 }
 
@@ -96,7 +96,8 @@ func (a *Activities) endRequest(seen *RequestAttempt, reply *turn.LLMReply, err 
 
 // describe takes from the LLM's reply what the observer may know.
 func (s *RequestAttempt) describe(r *llm.Reply) {
-	s.LLM, s.Served, s.Server, s.FirstByte, s.Usage, s.Finish = r.Model, r.Served, r.Server, r.FirstByte, r.Usage, r.Finish
+	s.LLM, s.Served, s.Server, s.FirstByte, s.Usage, s.Finish = r.Model, r.Served, r.Server, r.FirstByte,
+		r.Usage, r.Finish
 }
 
 func outcomeOfError(err error, good string) string {

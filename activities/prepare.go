@@ -11,8 +11,10 @@ import (
 	"processidea/tools/kinds"
 )
 
-// PrepareTools checks an Idea and its delegates, and binds its Tools to what this worker knows. It is decided once, when a process starts.
-func (a *Activities) PrepareTools(ctx context.Context, idea map[string]any, d protocol.DelegationContext) (*protocol.PrepareResult, error) {
+// PrepareTools checks an Idea and its delegates, and binds its Tools to what this worker knows. It is decided once,
+// when a process starts.
+func (a *Activities) PrepareTools(ctx context.Context, idea map[string]any,
+	d protocol.DelegationContext) (*protocol.PrepareResult, error) {
 	whole, err := a.restoreIdeaTools(ctx, idea)
 	if err != nil {
 		return nil, err

@@ -20,9 +20,10 @@ import (
 	"processidea/tools/memory"
 )
 
-// SendRequest makes one Request: it streams the LLM's solution and hands each Call to its instance at the byte that closes
-// it. An error means that the LLM said nothing and the Request may be sent again; once it has said something, the result
-// tells what became of it, good or bad. The answer is that of a batch, where one was asked: the LLM is not asked then.
+// SendRequest makes one Request: it streams the LLM's solution and hands each Call to its instance at the byte that
+// closes it. An error means that the LLM said nothing and the Request may be sent again; once it has said something,
+// the result tells what became of it, good or bad. The answer is that of a batch, where one was asked: the LLM is not
+// asked then.
 func (a *Activities) SendRequest(ctx context.Context, setup protocol.SharedRequestSetup, input *turn.RequestInput,
 	states protocol.RequestStates, answer protocol.BatchAnswer) (reply *turn.LLMReply, err error) {
 	err = a.attempt(ctx, setup, input, func() (err error) {
@@ -52,15 +53,16 @@ func (a *Activities) attemptRequest(ctx context.Context, setup protocol.SharedRe
 	}
 	if err := a.checkStorable(ctx, reply); err != nil {
 		// As behind Calls that were not delivered: what arrived of it is the solution.
-		f := diag.Faultf(turn.CodeTruncated, "the reply could not be kept: %s", jsonval.Clip(err.Error(), maxErrorMessage))
+		f := diag.Faultf(turn.CodeTruncated, "the reply could not be kept: %s",
+			jsonval.Clip(err.Error(), maxErrorMessage))
 		return &turn.LLMReply{Fault: f, CallsUndelivered: true, Usage: reply.Usage, AnsweringLLM: reply.AnsweringLLM,
 			HTTPAttempts: reply.HTTPAttempts, GoneInstances: reply.GoneInstances}, nil
 	}
 	return reply, nil
 }
 
-// instanceStartStateOf returns what is known about the start of a Request's instances. Only before a process's first Idea is a Request made while they
-// start, and all that start together are pending children of the process then.
+// instanceStartStateOf returns what is known about the start of a Request's instances. Only before a process's first
+// Idea is a Request made while they start, and all that start together are pending children of the process then.
 func instanceStartStateOf(input *turn.RequestInput, states protocol.RequestStates) instanceStartState {
 	switch {
 	case states.Base.At > 0:
@@ -77,7 +79,8 @@ func requestSize(setup protocol.SharedRequestSetup, states protocol.RequestState
 	return jsonval.SizeUpToLimit(setup.Idea, most) + jsonval.SizeUpToLimit(states.Changes, most)
 }
 
-func (a *Activities) streamRequest(ctx context.Context, setup protocol.SharedRequestSetup, input *turn.RequestInput, starts instanceStartState,
+func (a *Activities) streamRequest(ctx context.Context, setup protocol.SharedRequestSetup, input *turn.RequestInput,
+	starts instanceStartState,
 	batch protocol.BatchAnswer, seen *RequestAttempt) (*turn.LLMReply, error) {
 	r, err := a.newRequest(ctx, setup, input)
 	if err != nil {
@@ -95,7 +98,8 @@ func (a *Activities) streamRequest(ctx context.Context, setup protocol.SharedReq
 		return nil, err
 	}
 	r.reply.AnsweringLLM = &turn.LLMUsage{
-		Request: input.RequestNumber, RequestedModel: answer.Model, ServedModel: answer.Served, PromptDigest: promptDigest(r.question), TokenUsage: answer.Usage,
+		Request: input.RequestNumber, RequestedModel: answer.Model, ServedModel: answer.Served,
+		PromptDigest: promptDigest(r.question), TokenUsage: answer.Usage,
 	}
 	if answer.Downgraded != "" {
 		activity.GetLogger(ctx).Info("the LLM's server takes less than it was asked", "server", answer.Downgraded)
@@ -107,7 +111,8 @@ func (a *Activities) streamRequest(ctx context.Context, setup protocol.SharedReq
 	r.reply.GoneInstances, err = r.calls.waitUntilDelivered()
 	if err != nil {
 		// An error would have Temporal ask again, and some Calls have arrived: the process closes the Request instead.
-		r.markIncomplete(turn.CodeTruncated, "calls could not be handed on: "+jsonval.Clip(err.Error(), maxErrorMessage))
+		r.markIncomplete(turn.CodeTruncated,
+			"calls could not be handed on: "+jsonval.Clip(err.Error(), maxErrorMessage))
 		r.reply.CallsUndelivered = true
 	}
 	return &r.reply, nil
@@ -131,14 +136,16 @@ type request struct {
 	reply      turn.LLMReply
 }
 
-func (a *Activities) newRequest(ctx context.Context, setup protocol.SharedRequestSetup, input *turn.RequestInput) (*request, error) {
+func (a *Activities) newRequest(ctx context.Context, setup protocol.SharedRequestSetup,
+	input *turn.RequestInput) (*request, error) {
 	idea, err := a.readIdeaWithTools(ctx, setup.Idea)
 	if err != nil {
 		return nil, err
 	}
 	r := &request{a: a, ctx: ctx, idea: idea, input: input, named: map[string]bool{}, stop: func() {}}
 	r.reply.HTTPAttempts = int(activity.GetInfo(ctx).Attempt)
-	r.palette = ideafile.Palette{Tools: idea.Tools, BindingByTool: setup.Bindings, InstanceTokens: input.InstanceTokens(),
+	r.palette = ideafile.Palette{Tools: idea.Tools, BindingByTool: setup.Bindings,
+		InstanceTokens:   input.InstanceTokens(),
 		ReopenableTokens: input.ReopenableTokens}
 	if input.OutputOnly {
 		r.palette.InstanceTokens = nil
@@ -150,8 +157,10 @@ func (a *Activities) newRequest(ctx context.Context, setup protocol.SharedReques
 		activity.GetLogger(ctx).Info("the schema is sent without strict mode", "reason", form.NotStrictReason)
 	}
 	r.question = llm.Request{
-		Messages: prompt.Render(idea, setup.Bindings, input, func(h jsonval.BlobHandle) []byte { return a.Store.Peek(ctx, h) }),
-		Form:     form, RateKey: fmt.Sprintf("%s/%d", input.ProcessID, input.RequestNumber), KeepText: a.Recorder != nil, OnCall: r.onCall,
+		Messages: prompt.Render(idea, setup.Bindings, input,
+			func(h jsonval.BlobHandle) []byte { return a.Store.Peek(ctx, h) }),
+		Form: form, RateKey: fmt.Sprintf("%s/%d", input.ProcessID, input.RequestNumber),
+		KeepText: a.Recorder != nil, OnCall: r.onCall,
 		OnAnswer: func() { a.goOn(ctx, input.RequestNumber) },
 	}
 	if err := r.chooseLLMs(setup); err != nil {
@@ -167,7 +176,8 @@ func promptDigest(q llm.Request) string {
 		messages[n] = map[string]any{"role": m.Role, "content": m.Content}
 	}
 	sum := sha256.New()
-	jsonval.EncodeToPooledBuffer(map[string]any{"messages": messages, "schema": q.Form.Schema}, func(data []byte) { sum.Write(data) })
+	jsonval.EncodeToPooledBuffer(map[string]any{"messages": messages, "schema": q.Form.Schema},
+		func(data []byte) { sum.Write(data) })
 	return hex.EncodeToString(sum.Sum(nil))
 }
 
@@ -179,7 +189,8 @@ func (r *request) chooseLLMs(setup protocol.SharedRequestSetup) (err error) {
 		scripted.client, r.question.Header, r.stop, err = startScriptedLLM(line, 1)
 	} else if setup.Replies != "" {
 		// A script's line that says "try again" is followed by the next line.
-		scripted.client, r.question.Header, r.stop, err = startScriptedLLM(setup.Replies, r.input.Turn+r.reply.HTTPAttempts-1)
+		scripted.client, r.question.Header, r.stop,
+			err = startScriptedLLM(setup.Replies, r.input.Turn+r.reply.HTTPAttempts-1)
 	} else {
 		r.candidates = r.a.candidates(r.idea.Config.LLMs)
 		return nil
@@ -225,7 +236,8 @@ func (r *request) onCall(index int, raw json.RawMessage) {
 	}
 }
 
-// textOfBroken is what is kept of a Call that is no JSON. Nothing can be done with it: the beginning of a long one is enough to see what was said.
+// textOfBroken is what is kept of a Call that is no JSON. Nothing can be done with it: the beginning of a long one is
+// enough to see what was said.
 func textOfBroken(raw []byte) string {
 	if len(raw) <= jsonval.LargeValueBytes {
 		return string(raw)
@@ -254,7 +266,8 @@ func (r *request) onResult(index int, v ideafile.WrittenCall) {
 		return
 	}
 	r.calls.addToBatch(asked.Token, func(s *protocol.CallsSignal) {
-		s.Results = append(s.Results, protocol.SentAnswer{Call: asked.CallID, Output: output, Params: params, Fitted: asked.ParamsError != ""})
+		s.Results = append(s.Results, protocol.SentAnswer{Call: asked.CallID, Output: output, Params: params,
+			Fitted: asked.ParamsError != ""})
 	})
 }
 
@@ -294,8 +307,8 @@ func (r *request) markIncomplete(code, message string) {
 	r.reply.Complete, r.reply.Fault = false, &diag.Fault{Code: code, Message: message}
 }
 
-// takeOutput takes the solution's output, and reports whether it can be used at all. Whether it fits its schema is noted
-// beside it.
+// takeOutput takes the solution's output, and reports whether it can be used at all. Whether it fits its schema is
+// noted beside it.
 func (r *request) takeOutput(raw json.RawMessage) bool {
 	if len(raw) == 0 {
 		return true
@@ -308,7 +321,8 @@ func (r *request) takeOutput(raw json.RawMessage) bool {
 	r.reply.OutputFault = turn.CheckOutput(r.idea, v)
 	r.reply.Output, err = retryStoreOperation(r.ctx, func() (any, error) { return r.a.Store.Offload(r.ctx, v) })
 	if err != nil {
-		r.markIncomplete(turn.CodeTruncated, "the output could not be stored: "+jsonval.Clip(err.Error(), maxErrorMessage))
+		r.markIncomplete(turn.CodeTruncated, "the output could not be stored: "+jsonval.Clip(err.Error(),
+			maxErrorMessage))
 		return false
 	}
 	return true

@@ -54,7 +54,8 @@ func TestTheLLMsErrorSaysWhetherTemporalTriesAgain(t *testing.T) {
 		}).llm())
 		_, err := makeRequest(t, a)
 		code := map[bool]string{true: turn.CodeLLMUnreachable, false: turn.CodeLLMError}[again]
-		if app := refused(t, err); app.NonRetryable() == again || (app.NextRetryDelay() == 90*time.Second) != again || app.Type() != code {
+		if app := refused(t, err); app.NonRetryable() == again || (app.NextRetryDelay() == 90*time.Second) != again ||
+			app.Type() != code {
 			t.Errorf("%d: %v, again after %s", status, app, app.NextRetryDelay())
 		}
 		if n, last := a.Client.(*ears).calls(); n > 0 || last {

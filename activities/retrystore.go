@@ -18,9 +18,9 @@ const (
 	reportTime    = 2 * time.Second
 )
 
-// retryStoreOperation tries an operation on the store again for as long as the activity may take: a full disk is no failure of the
-// Tool, and the result of a Tool that has had its effect would be lost. A local activity is tried once, because it runs
-// within a workflow task.
+// retryStoreOperation tries an operation on the store again for as long as the activity may take: a full disk is no
+// failure of the Tool, and the result of a Tool that has had its effect would be lost. A local activity is tried once,
+// because it runs within a workflow task.
 func retryStoreOperation[T any](ctx context.Context, do func() (T, error)) (T, error) {
 	v, err := do()
 	if err == nil || activity.GetInfo(ctx).IsLocalActivity {

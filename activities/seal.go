@@ -55,8 +55,9 @@ func (a *Activities) SealIdea(ctx context.Context, in protocol.SealInput) (*prot
 	return &sealed, nil
 }
 
-// sealedIdeaMeta is the meta of the Idea that the process started from, with the number of the Request that this Idea was sealed
-// by and the LLM that answered, the last answer first. Neither is ever taken over from an Idea of another process.
+// sealedIdeaMeta is the meta of the Idea that the process started from, with the number of the Request that this Idea
+// was sealed by and the LLM that answered, the last answer first. Neither is ever taken over from an Idea of another
+// process.
 func sealedIdeaMeta(meta any, request int, answers []turn.LLMUsage) map[string]any {
 	m, _ := meta.(map[string]any)
 	out := make(map[string]any, len(m)+1)

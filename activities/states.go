@@ -9,9 +9,10 @@ import (
 	"processidea/protocol"
 )
 
-// restoreStates completes a Brief, which travels without States: they are those of the Idea that the Request builds on, with
-// the changes since.
-func (a *Activities) restoreStates(ctx context.Context, setup protocol.SharedRequestSetup, input *turn.RequestInput, states protocol.RequestStates) error {
+// restoreStates completes a Brief, which travels without States: they are those of the Idea that the Request builds on,
+// with the changes since.
+func (a *Activities) restoreStates(ctx context.Context, setup protocol.SharedRequestSetup, input *turn.RequestInput,
+	states protocol.RequestStates) error {
 	base, err := a.statesAt(ctx, setup, input, states.Base)
 	if err == nil {
 		err = input.RestoreStates(base, states.Changes)
@@ -22,7 +23,8 @@ func (a *Activities) restoreStates(ctx context.Context, setup protocol.SharedReq
 	return nil
 }
 
-func (a *Activities) statesAt(ctx context.Context, setup protocol.SharedRequestSetup, input *turn.RequestInput, base protocol.IdeaRef) (map[string]any, error) {
+func (a *Activities) statesAt(ctx context.Context, setup protocol.SharedRequestSetup, input *turn.RequestInput,
+	base protocol.IdeaRef) (map[string]any, error) {
 	if base.At > 0 {
 		return a.Chains.States(ctx, input.ProcessID, base)
 	}

@@ -44,7 +44,8 @@ func TestAQuickRunOfTwoWorksGivesTheirFigures(t *testing.T) {
 	if !r.Quick || r.CPUs < 1 || r.Go == "" {
 		t.Errorf("the run is told as %+v", r)
 	}
-	for _, want := range []string{"chain: overhead a step", "chain: bytes: histories", "chain: bytes: store folder", "chain: bytes: database file",
+	for _, want := range []string{"chain: overhead a step", "chain: bytes: histories", "chain: bytes: store folder",
+		"chain: bytes: database file",
 		"instances: time", "instances: longest history"} {
 		work, name, _ := strings.Cut(want, ": ")
 		i := slices.IndexFunc(r.Figures, func(f report.Figure) bool { return f.Work == work && f.Name == name })
@@ -77,7 +78,8 @@ func TestManyRunsComeToOneEndByAPlanAndToSeveralByAnLLMThatVaries(t *testing.T) 
 		t.Fatal(err)
 	}
 	for _, f := range readReport(t, figures).Figures {
-		want := map[string]float64{"different ends, by the Plan": 1, "different ends, by the LLM": 4, "Requests of the Plan": 0}[f.Name]
+		want := map[string]float64{"different ends, by the Plan": 1, "different ends, by the LLM": 4,
+			"Requests of the Plan": 0}[f.Name]
 		if f.Ours.Median != want || f.At != 5 {
 			t.Errorf("%s: %v of %d", f.Name, f.Ours.Median, f.At)
 		}
@@ -108,7 +110,8 @@ func TestAWorkWhoseProcessPausesEndsWithTheReason(t *testing.T) {
 	}
 	_, err = b.Run(t.Context(), bed.Process{ID: "short", Tools: map[string]any{"instant": bed.GoTool("instant")},
 		Messages: []any{bed.TextMessage("Go on.")}, Limits: map[string]any{"requests": 2}})
-	if err == nil || !strings.Contains(err.Error(), "process short is paused: ") || !strings.Contains(err.Error(), "2 Requests were made, the limit") {
+	if err == nil || !strings.Contains(err.Error(), "process short is paused: ") ||
+		!strings.Contains(err.Error(), "2 Requests were made, the limit") {
 		t.Errorf("the error is %v", err)
 	}
 }
@@ -170,12 +173,14 @@ func TestWhatAHostedServerBillsKeepsItsLimits(t *testing.T) {
 		t.Fatal(err)
 	}
 	var table strings.Builder
-	// On a busy machine what happens to many instances comes in more pieces, each with a signal of its own: that limit is one for a bench.
+	// On a busy machine what happens to many instances comes in more pieces, each with a signal of its own: that limit
+	// is one for a bench.
 	if err := run(t.Context(), o, &table); err != nil && !strings.Contains(err.Error(), "actions an instance") {
 		t.Errorf("%v\n%s", err, table.String())
 	}
 	for _, want := range []string{
-		"| 7 an instance | ", "diamond: actions", "| 34: 3 a Call + 5 a Request | yes |", "example moderation: actions an instance", "example refunds: actions",
+		"| 7 an instance | ", "diamond: actions", "| 34: 3 a Call + 5 a Request | yes |",
+		"example moderation: actions an instance", "example refunds: actions",
 		"| 0.05 a second a running Call | yes |", "| 60 an hour a watcher | yes |",
 	} {
 		if !strings.Contains(table.String(), want) {
@@ -190,10 +195,13 @@ func TestAFirmLimitThatIsPassedIsAnError(t *testing.T) {
 		figures []report.Figure
 		fails   bool
 	}{
-		{[]report.Figure{{Work: "actions", Name: "batch", Met: &no}, {Work: "actions", Name: "chain", Met: &yes}}, true},
-		{[]report.Figure{{Work: "actions", Name: "batch", Met: &yes}, {Work: "chain", Name: "time", Met: &no}}, false}, // the machine may be slow
+		{[]report.Figure{{Work: "actions", Name: "batch", Met: &no}, {Work: "actions", Name: "chain", Met: &yes}},
+			true},
+		// the machine may be slow
+		{[]report.Figure{{Work: "actions", Name: "batch", Met: &yes}, {Work: "chain", Name: "time", Met: &no}}, false},
 	} {
-		if err := firmLimits(c.figures); (err != nil) != c.fails || (c.fails && !strings.Contains(err.Error(), "actions: batch is 0")) {
+		if err := firmLimits(c.figures); (err != nil) != c.fails ||
+			(c.fails && !strings.Contains(err.Error(), "actions: batch is 0")) {
 			t.Errorf("%+v: %v", c.figures, err)
 		}
 	}

@@ -7,17 +7,17 @@
 //	go run ./bench --json figures.json
 //	go run ./bench memory                         # how much memory `starter run` takes for works that are hard on it
 //
-// How to read it: every figure is the median over all rounds, with the tenth and the ninetieth percentile beside it; plain is the
-// median of the same work in plain Go, which keeps nothing; the limit is what the design promises, as a value or as a multiple
-// of plain. The largest works run only by name.
+// How to read it: every figure is the median over all rounds, with the tenth and the ninetieth percentile beside it;
+// plain is the median of the same work in plain Go, which keeps nothing; the limit is what the design promises, as a
+// value or as a multiple of plain. The largest works run only by name.
 //
-// The rooms: internal/works holds what is measured, a file for each work; internal/bed what it is measured on; internal/script
-// what the LLM says; internal/report what becomes of the samples; internal/usage what the system says of this program;
-// internal/memory measures memory, each case in a process that is `starter` itself. Beside
-// them are programs of their own: crash kills workers and servers at random, peers does the same works on other engines.
+// The rooms: internal/works holds what is measured, a file for each work; internal/bed what it is measured on;
+// internal/script what the LLM says; internal/report what becomes of the samples; internal/usage what the system says
+// of this program; internal/memory measures memory, each case in a process that is `starter` itself. Beside them are
+// programs of their own: crash kills workers and servers at random, peers does the same works on other engines.
 //
 // A process that pauses, or does not complete, ends the program with the reason.
 //
-// Invariant: each round runs on a bed of its own, and, unless one work is measured alone or a profile is taken, in a process of
-// its own, so that nothing that one work leaves behind is counted for another.
+// Invariant: each round runs on a bed of its own, and, unless one work is measured alone or a profile is taken, in a
+// process of its own, so that nothing that one work leaves behind is counted for another.
 package main

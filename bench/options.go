@@ -20,8 +20,8 @@ type options struct {
 	quick   bool
 }
 
-// readOptions takes flags before, between and after the names of works. Without names it takes every work that lasts minutes at
-// most; of quick ones all do.
+// readOptions takes flags before, between and after the names of works. Without names it takes every work that lasts
+// minutes at most; of quick ones all do.
 func readOptions(args []string, stderr io.Writer) (options, error) {
 	var o options
 	f := flag.NewFlagSet("bench", flag.ContinueOnError)
@@ -70,8 +70,8 @@ func (o options) arguments(rounds int) []string {
 	return []string{"--rounds", strconv.Itoa(rounds), "--quick=" + strconv.FormatBool(o.quick)}
 }
 
-// passes is how often all works are gone through, each time with a share of their rounds. A machine slows down and recovers within
-// minutes: this way works that are compared with each other meet the same conditions.
+// passes is how often all works are gone through, each time with a share of their rounds. A machine slows down and
+// recovers within minutes: this way works that are compared with each other meet the same conditions.
 const passes = 5
 
 // share gives how many of so many rounds are done in one pass.

@@ -31,7 +31,8 @@ func run(ctx context.Context, o options, out io.Writer) error {
 	return firmLimits(figures)
 }
 
-// firmLimits returns an error that names the limits which were passed, of works whose figures do not depend on the machine's speed.
+// firmLimits returns an error that names the limits which were passed, of works whose figures do not depend on the
+// machine's speed.
 func firmLimits(figures []report.Figure) error {
 	var passed []string
 	for _, f := range figures {
@@ -55,8 +56,8 @@ func figuresFor(ctx context.Context, o options) ([]report.Figure, error) {
 	return measure(ctx, o)
 }
 
-// measure does each work's share of a pass in a process of its own: an embedded server that has stopped leaves some of its memory
-// behind, and clients, which must not be counted for the next work.
+// measure does each work's share of a pass in a process of its own: an embedded server that has stopped leaves some of
+// its memory behind, and clients, which must not be counted for the next work.
 func measure(ctx context.Context, o options) ([]report.Figure, error) {
 	records := recordsOf(o.works)
 	for pass := range passes {
@@ -117,7 +118,8 @@ func measureHere(ctx context.Context, o options) ([]report.Figure, error) {
 	return report.FiguresOf(records), nil
 }
 
-// warmUp does the first work once in small and drops the figures: a program that has just started takes longer for everything.
+// warmUp does the first work once in small and drops the figures: a program that has just started takes longer for
+// everything.
 func warmUp(ctx context.Context, o options) error {
 	if o.quick || len(o.works) == 0 {
 		return nil

@@ -27,12 +27,12 @@ type Waiting struct {
 	Plans     []PendingPlan
 }
 
-// PendingPlan is a Plan that waits as a whole, as its process tells of it. Its fields are Process (of a split one, the part) and those of
-// approval.Plan.
+// PendingPlan is a Plan that waits as a whole, as its process tells of it. Its fields are Process (of a split one, the
+// part) and those of approval.Plan.
 type PendingPlan = protocol.PlanView
 
-// Approvals lists the Calls that wait for a person in the process, with every value whole. The error wraps ErrNoWorker or
-// ErrUnreachable where nobody answers.
+// Approvals lists the Calls that wait for a person in the process, with every value whole. The error wraps ErrNoWorker
+// or ErrUnreachable where nobody answers.
 func (p *Process) Approvals(ctx context.Context) ([]Approval, error) {
 	w, err := p.Waiting(ctx)
 	return w.Approvals, err
@@ -74,8 +74,8 @@ func (p *Process) askWhatWaits(ctx context.Context) (protocol.ProcessApprovals, 
 	return v, kind.Errorf(ErrNoWorker, "ask %s what waits there: no worker answers: %w", p.id, err)
 }
 
-// addMissingCases asks the instances whose case the process's answer leaves out: those of a split process, and those beyond what one
-// answer holds. Of one that does not answer the case is missing.
+// addMissingCases asks the instances whose case the process's answer leaves out: those of a split process, and those
+// beyond what one answer holds. Of one that does not answer the case is missing.
 func (p *Process) addMissingCases(ctx context.Context, list []Approval) error {
 	var g safego.Group
 	g.SetLimit(queriesAtOnce)
@@ -86,7 +86,8 @@ func (p *Process) addMissingCases(ctx context.Context, list []Approval) error {
 		}
 		g.Go("client.cases", func() error {
 			var v protocol.ApprovalsView
-			if err := p.client.query(ctx, protocol.InstanceID(a.Process, a.Instance), protocol.QueryApprovals, &v); err == nil {
+			if err := p.client.query(ctx, protocol.InstanceID(a.Process, a.Instance), protocol.QueryApprovals,
+				&v); err == nil {
 				a.ApprovalContext = v.ApprovalContext
 			}
 			return nil
@@ -150,8 +151,8 @@ func eachOnce[T any](list []T, key func(T) string) []T {
 	})
 }
 
-// awaiting lists the processes in which somebody is waited for; where the search attributes are not registered, all that
-// are open.
+// awaiting lists the processes in which somebody is waited for; where the search attributes are not registered, all
+// that are open.
 func (c *Client) awaiting(ctx context.Context) (ids []string, err error) {
 	open := processQuery + " AND ExecutionStatus = 'Running'"
 	note := func(info *workflowpb.WorkflowExecutionInfo) bool {

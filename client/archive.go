@@ -17,8 +17,8 @@ type Archive struct {
 	chains *chain.Store
 }
 
-// OpenArchive opens a store: a folder, which is made where it is missing, or a bucket's URL. keys decrypt what it holds;
-// nil where nothing is encrypted. The error wraps ErrKeys where they do not fit.
+// OpenArchive opens a store: a folder, which is made where it is missing, or a bucket's URL. keys decrypt what it
+// holds; nil where nothing is encrypted. The error wraps ErrKeys where they do not fit.
 func OpenArchive(ctx context.Context, store string, keys *encryption.Keys) (*Archive, error) {
 	values, err := blobs.Open(ctx, store, blobs.WithKeys(keys))
 	if encryption.IsKeyError(err) {
@@ -32,7 +32,8 @@ func OpenArchive(ctx context.Context, store string, keys *encryption.Keys) (*Arc
 
 func newArchive(values *blobs.Store) *Archive { return &Archive{values, chain.New(values)} }
 
-// Trusting returns the same archive, which is closed with this one: Chain.Verify checks the signatures of decisions with these keys too.
+// Trusting returns the same archive, which is closed with this one: Chain.Verify checks the signatures of decisions
+// with these keys too.
 func (a *Archive) Trusting(deciders *signing.Keys) *Archive {
 	if deciders == nil {
 		return a

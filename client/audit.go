@@ -10,7 +10,8 @@ import (
 )
 
 // Blame says which Call or person wrote a value, as Idea at shows it (0: the latest). The place is TOKEN:path, such as
-// ①:user.name, or user.name in the anonymous instance. The error wraps ErrNoValue or ErrBadPlace where that is the cause.
+// ①:user.name, or user.name in the anonymous instance. The error wraps ErrNoValue or ErrBadPlace where that is the
+// cause.
 func (c *Chain) Blame(ctx context.Context, place string, at int) (*chain.Blame, error) {
 	at, err := c.number(ctx, "look at", at)
 	if err != nil {

@@ -28,7 +28,8 @@ func (c *Chain) length(ctx context.Context, act string) (int, error) {
 	return last, err
 }
 
-// forgotten gives an error that wraps ErrForgotten where the contents of the process were removed; last is its latest Idea.
+// forgotten gives an error that wraps ErrForgotten where the contents of the process were removed; last is its latest
+// Idea.
 func (c *Chain) forgotten(ctx context.Context, last int) error {
 	link, err := c.chains.Link(ctx, c.process, last)
 	if err != nil || link.Forgotten == nil {
@@ -46,8 +47,8 @@ func (c *Chain) readable(ctx context.Context, act string) (int, error) {
 	return last, err
 }
 
-// number checks the number of an Idea that is to be read; 0 is the latest. Of a process that was forgotten the last one can be read, where
-// it is asked for by its number: it says so.
+// number checks the number of an Idea that is to be read; 0 is the latest. Of a process that was forgotten the last one
+// can be read, where it is asked for by its number: it says so.
 func (c *Chain) number(ctx context.Context, act string, at int) (int, error) {
 	number, last, err := c.find(ctx, act, at)
 	if err == nil && (at == 0 || at < last) {
@@ -81,7 +82,8 @@ func (c *Chain) Ideas(ctx context.Context) ([]chain.Link, error) {
 	return c.chains.List(ctx, c.process)
 }
 
-// Latest says of the latest Idea when it was sealed, and how much it holds. The error wraps ErrNotFound where there is none.
+// Latest says of the latest Idea when it was sealed, and how much it holds. The error wraps ErrNotFound where there is
+// none.
 func (c *Chain) Latest(ctx context.Context) (chain.Link, error) { return c.Link(ctx, 0) }
 
 // Link says of an Idea, by its number, when it was sealed, and how much it holds; 0 is the latest.
@@ -93,8 +95,8 @@ func (c *Chain) Link(ctx context.Context, at int) (chain.Link, error) {
 	return c.chains.Link(ctx, c.process, at)
 }
 
-// Load gives an Idea whole, as a JSON value from which a process can start; 0 is the latest. The error wraps ErrNotFound
-// where there is none of the number, and names the part where one is missing or broken.
+// Load gives an Idea whole, as a JSON value from which a process can start; 0 is the latest. The error wraps
+// ErrNotFound where there is none of the number, and names the part where one is missing or broken.
 func (c *Chain) Load(ctx context.Context, at int) (map[string]any, error) {
 	at, err := c.number(ctx, "show", at)
 	if err != nil {
@@ -126,7 +128,8 @@ func (c *Chain) Fork(ctx context.Context, at int) (map[string]any, error) {
 	return c.withEarlierDeciders(ctx, fork, at)
 }
 
-// withEarlierDeciders tells a fork who decided on the Calls that its policies name: whoever did may not decide on certain others.
+// withEarlierDeciders tells a fork who decided on the Calls that its policies name: whoever did may not decide on
+// certain others.
 func (c *Chain) withEarlierDeciders(ctx context.Context, fork map[string]any, at int) (map[string]any, error) {
 	read, _ := ideafile.ReadIdeaWithCheckedTools(fork)
 	if read == nil || !read.HasDeciderExclusions() {
@@ -151,8 +154,8 @@ func (c *Chain) withEarlierDeciders(ctx context.Context, fork map[string]any, at
 	return policy.WithPriorDecisions(fork, earlier), nil
 }
 
-// Plan gives the Calls of the latest solution that has any, for plangraph.RenderMermaid and plangraph.RenderDOT; where none has, those of
-// the Plan messages in the latest Idea.
+// Plan gives the Calls of the latest solution that has any, for plangraph.RenderMermaid and plangraph.RenderDOT; where
+// none has, those of the Plan messages in the latest Idea.
 func (c *Chain) Plan(ctx context.Context) ([]any, error) {
 	p, err := c.PlanWithStatus(ctx)
 	if err != nil {
@@ -161,7 +164,8 @@ func (c *Chain) Plan(ctx context.Context) ([]any, error) {
 	return p.Calls, nil
 }
 
-// PlanDrawing is the Calls of a Plan, and in how many instances each has which status, as far as the latest Idea tells: for plangraph.RenderSVG.
+// PlanDrawing is the Calls of a Plan, and in how many instances each has which status, as far as the latest Idea tells:
+// for plangraph.RenderSVG.
 type PlanDrawing struct {
 	Calls    []any
 	Statuses []map[ideafile.CallStatus]int // beside the Calls; nil: nothing is known

@@ -35,10 +35,11 @@ type Decision struct {
 	Groups []string
 	Reason string // why; the LLM is told. Reject needs one.
 	Proof  string // the signature of the decision, where there is one
-	// Key signs the decision when it is sent, where there is no Proof; nil: it is declared. By may then be empty: the proof says who decides.
+	// Key signs the decision when it is sent, where there is no Proof; nil: it is declared. By may then be empty: the
+	// proof says who decides.
 	Key Signer
-	// Value is for Amend the parameters that change, an object; for Replace the Call, an object as the LLM writes it; for Answer the
-	// result. Numbers may be json.Number. At most 64 KB as JSON.
+	// Value is for Amend the parameters that change, an object; for Replace the Call, an object as the LLM writes it;
+	// for Answer the result. Numbers may be json.Number. At most 64 KB as JSON.
 	Value any
 }
 
@@ -74,8 +75,8 @@ func (d Decision) Validate() error {
 }
 
 // Decide sends a decision and waits until it is taken. The error is a *RefusedError where it was not: the Call waits no
-// longer, something else than the digest's waits there, the parameters do not fit. It wraps ErrInvalid where the decision
-// breaks its form, and ErrUnreachable where the server is gone meanwhile. Without a worker it waits for one.
+// longer, something else than the digest's waits there, the parameters do not fit. It wraps ErrInvalid where the
+// decision breaks its form, and ErrUnreachable where the server is gone meanwhile. Without a worker it waits for one.
 func (p *Process) Decide(ctx context.Context, d Decision) error {
 	_, err := p.DecideAndCount(ctx, d)
 	return err
@@ -106,8 +107,8 @@ func (p *Process) refused(d Decision, why error) error {
 	return &RefusedError{p.id, d.Kind, d.Call, why.Error()}
 }
 
-// instanceOf gives the workflow id of the instance that a Call's id names, in either spelling; the error says that there is none. A
-// process that does not answer is taken for one that is not split.
+// instanceOf gives the workflow id of the instance that a Call's id names, in either spelling; the error says that
+// there is none. A process that does not answer is taken for one that is not split.
 func (p *Process) instanceOf(ctx context.Context, call string) (string, error) {
 	v, err := p.Status(ctx)
 	if err != nil {
@@ -145,8 +146,8 @@ func (p *Process) pending(ctx context.Context) (list []approval.Pending) {
 	return list
 }
 
-// whyNotWaiting says why a Call waits for nobody whose instance takes no signals any more: what became of it, as the instance still
-// tells.
+// whyNotWaiting says why a Call waits for nobody whose instance takes no signals any more: what became of it, as the
+// instance still tells.
 func (p *Process) whyNotWaiting(ctx context.Context, instance, call string) error {
 	var v InstanceStatus
 	if err := p.client.queryFor(ctx, slowQueryTimeout, instance, protocol.QueryStatus, &v); err != nil {

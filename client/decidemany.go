@@ -26,10 +26,11 @@ type Outcome struct {
 	Count Count
 }
 
-// DecideMany sends up to MaxDecisionsAtOnce decisions in one signal and waits until each is taken or refused: each is judged by itself, and a
-// wrong one leaves the others as they are. The outcomes are in the order of the decisions. The error is a *RefusedError where the whole was
-// refused; it wraps ErrInvalid where a decision breaks its form, or where all of them are too many or together larger than 2 MB as JSON: nothing
-// was sent then. Without a worker it waits for one.
+// DecideMany sends up to MaxDecisionsAtOnce decisions in one signal and waits until each is taken or refused: each is
+// judged by itself, and a wrong one leaves the others as they are. The outcomes are in the order of the decisions. The
+// error is a *RefusedError where the whole was refused; it wraps ErrInvalid where a decision breaks its form, or where
+// all of them are too many or together larger than 2 MB as JSON: nothing was sent then. Without a worker it waits for
+// one.
 func (p *Process) DecideMany(ctx context.Context, list []Decision) ([]Outcome, error) {
 	many, err := approval.ReadDecisions(manyPayload(list))
 	if err != nil {
@@ -101,7 +102,8 @@ type openDecision struct {
 	outcome  *Outcome
 }
 
-// address finds the instance of each decision, and returns those decisions that have one, signed where they have a Key. The others are refused.
+// address finds the instance of each decision, and returns those decisions that have one, signed where they have a Key.
+// The others are refused.
 func (b *bulk) address(ctx context.Context, list []Decision) (sendable []Decision, err error) {
 	v, err := b.process.Status(ctx)
 	if err != nil {

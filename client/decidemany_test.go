@@ -20,9 +20,10 @@ func TestWhatManyDecisionsHaveInCommonIsSaidOnceAndNothingIsTakenOver(t *testing
 		{Kind: Answer, Call: "1.1@④", Value: nil},
 	}
 	payload := manyPayload(list)
-	want := `{"by":"ann","decisions":[{"call":"1.1@①","decision":"approve","digest":"ab"},{"call":"1.1@②","decision":"approve"},` +
-		`{"by":"bob","call":"1.1@③","decision":"reject","groups":[],"proof":"p","reason":"no"},` +
-		`{"by":"","call":"1.1@④","decision":"answer","groups":[],"output":null,"reason":""}],"groups":["finance"],"reason":"fine"}`
+	want :=
+		`{"by":"ann","decisions":[{"call":"1.1@①","decision":"approve","digest":"ab"},{"call":"1.1@②","decision":"approve"},` +
+			`{"by":"bob","call":"1.1@③","decision":"reject","groups":[],"proof":"p","reason":"no"},` +
+			`{"by":"","call":"1.1@④","decision":"answer","groups":[],"output":null,"reason":""}],"groups":["finance"],"reason":"fine"}`
 	if got := string(jsonval.Encode(payload)); got != want {
 		t.Errorf("got\n%s, want\n%s", got, want)
 	}
@@ -32,7 +33,8 @@ func TestWhatManyDecisionsHaveInCommonIsSaidOnceAndNothingIsTakenOver(t *testing
 	}
 	for n, d := range list {
 		got := many.List[n]
-		if got.Invalid != nil || got.Kind != d.Kind || got.CallID != d.Call || got.DecidedBy != d.By || got.Reason != d.Reason || got.Proof != d.Proof || len(got.Groups) != len(d.Groups) {
+		if got.Invalid != nil || got.Kind != d.Kind || got.CallID != d.Call || got.DecidedBy != d.By ||
+			got.Reason != d.Reason || got.Proof != d.Proof || len(got.Groups) != len(d.Groups) {
 			t.Errorf("%+v is read as %+v", d, got)
 		}
 	}
@@ -41,7 +43,8 @@ func TestWhatManyDecisionsHaveInCommonIsSaidOnceAndNothingIsTakenOver(t *testing
 func TestDecisionsThatCannotBeMeantAreNotSent(t *testing.T) {
 	large := strings.Repeat("x", 60_000)
 	for name, list := range map[string][]Decision{
-		"none": nil, "no reason": {{Kind: Approve, Call: "1.1"}, {Kind: Reject, Call: "1.2"}}, "no kind": {{Call: "1.1"}},
+		"none": nil, "no reason": {{Kind: Approve, Call: "1.1"}, {Kind: Reject, Call: "1.2"}},
+		"no kind":  {{Call: "1.1"}},
 		"too many": make([]Decision, MaxDecisionsAtOnce+1),
 		"too large": func() (list []Decision) {
 			for range 40 {
@@ -71,8 +74,10 @@ func TestOnlyDecisionsOnInstancesThatThereAreAreSent(t *testing.T) {
 		of := map[string]loop.InstanceResult{"①": {}, "②": {}}
 		return protocol.ProcessView{Result: loop.Result{ProcessID: "p", Instances: of}}, nil
 	}
-	_, err := f.on(t).DecideMany(t.Context(), []Decision{{Kind: Approve, Call: "1.1@9"}, {Kind: Approve, Call: "1.1@2"}})
-	if list, _ := sent["decisions"].([]any); err == nil || len(list) != 1 || jsonval.AsObject(list[0])["call"] != "1.1@2" {
+	_, err := f.on(t).DecideMany(t.Context(),
+		[]Decision{{Kind: Approve, Call: "1.1@9"}, {Kind: Approve, Call: "1.1@2"}})
+	if list, _ := sent["decisions"].([]any); err == nil || len(list) != 1 ||
+		jsonval.AsObject(list[0])["call"] != "1.1@2" {
 		t.Errorf("%v, %v", sent, err)
 	}
 	outcomes, err := f.on(t).DecideMany(t.Context(), []Decision{{Kind: Approve, Call: "1.1@9"}})

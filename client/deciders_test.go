@@ -16,14 +16,16 @@ func TestAForkTellsWhoDecidedOnTheCallsThatItsPoliciesName(t *testing.T) {
 	store := storeOf(t)
 	seal := func(process string, at int, parent string, idea map[string]any, log ...turn.LogEntry) protocol.IdeaRef {
 		t.Helper()
-		sealed, err := chain.New(store).Seal(t.Context(), chain.Entry{Process: process, At: at, Parent: parent, Idea: idea, Log: log, Created: time.Now()})
+		sealed, err := chain.New(store).Seal(t.Context(),
+			chain.Entry{Process: process, At: at, Parent: parent, Idea: idea, Log: log, Created: time.Now()})
 		if err != nil {
 			t.Fatal(err)
 		}
 		return sealed
 	}
 	approved := func(call, tool, by string) turn.LogEntry {
-		return turn.LogEntry{Decision: &approval.Decision{Kind: policy.Approve, CallID: call, Tool: tool, DecidedBy: by, DecidedAt: time.Now()}}
+		return turn.LogEntry{Decision: &approval.Decision{Kind: policy.Approve, CallID: call, Tool: tool, DecidedBy: by,
+			DecidedAt: time.Now()}}
 	}
 	idea := ideaOf(t, `{"schema": {"tools": {"prepare": {"_approval": true}, "pay": {"_approval": {"by": {"notSameAs": ["prepare"]}}}}},
 		"context": [{"type": "text", "text": "t"}]}`).Source

@@ -18,12 +18,13 @@ type Decided struct {
 	Instance string `json:"instance"`
 	// Idea is the one whose log tells of it.
 	Idea int `json:"idea"`
-	// Outcome is what became of the Call in the end; it stands with the last decision on the Call, and is nil while that is open.
+	// Outcome is what became of the Call in the end; it stands with the last decision on the Call, and is nil while
+	// that is open.
 	Outcome *turn.CallOutcome `json:"outcome,omitempty"`
 }
 
-// Decisions lists what people decided up to an Idea (0: the latest), in the order of time, and what came of it. It is read from the chain:
-// what was decided since the latest Idea is in the next one.
+// Decisions lists what people decided up to an Idea (0: the latest), in the order of time, and what came of it. It is
+// read from the chain: what was decided since the latest Idea is in the next one.
 func (c *Chain) Decisions(ctx context.Context, at int) ([]Decided, error) {
 	at, err := c.number(ctx, "list decisions up to", at)
 	if err != nil {
@@ -63,8 +64,8 @@ type Diff struct {
 	Decisions []Decided `json:"decisions"`
 }
 
-// Diff compares two Ideas, by their numbers from 1: values and Calls that were added, changed and removed, what people decided between the
-// two, and a JSON Patch (RFC 6902) that leads from one to the other.
+// Diff compares two Ideas, by their numbers from 1: values and Calls that were added, changed and removed, what people
+// decided between the two, and a JSON Patch (RFC 6902) that leads from one to the other.
 func (c *Chain) Diff(ctx context.Context, a, b int) (*Diff, error) {
 	for _, at := range []int{a, b} {
 		if at < 1 {

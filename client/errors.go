@@ -70,7 +70,9 @@ type ClaimedError struct {
 
 // Error says how many Ideas there are.
 func (e *ClaimedError) Error() string {
-	return fmt.Sprintf("start process %s: the store has %d Ideas of a process of this id that Temporal does not know, or no longer", e.ID, e.Ideas)
+	return fmt.Sprintf(
+		"start process %s: the store has %d Ideas of a process of this id that Temporal does not know, or no longer",
+		e.ID, e.Ideas)
 }
 
 // Unwrap gives ErrInvalid.
@@ -80,5 +82,6 @@ func (e *ClaimedError) Unwrap() error { return ErrInvalid }
 func IsUnreachable(err error) bool {
 	var unavailable *serviceerror.Unavailable
 	var late *serviceerror.DeadlineExceeded
-	return errors.Is(err, ErrUnreachable) || errors.As(err, &unavailable) || errors.As(err, &late) || errors.Is(err, context.DeadlineExceeded)
+	return errors.Is(err, ErrUnreachable) || errors.As(err, &unavailable) || errors.As(err, &late) ||
+		errors.Is(err, context.DeadlineExceeded)
 }

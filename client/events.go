@@ -19,12 +19,12 @@ type EventKind string
 
 // The kinds of Events.
 const (
-	// EventStatus: the process stands otherwise than before. Event.Status says how. The first Event is mostly one. While
-	// Calls wait for a person (Status.Awaiting) it is repeated, with Options.Live several times a second, even if it says nothing new: one
-	// Call may have taken the place of another.
+	// EventStatus: the process stands otherwise than before. Event.Status says how. The first Event is mostly one.
+	// While Calls wait for a person (Status.Awaiting) it is repeated, with Options.Live several times a second, even if
+	// it says nothing new: one Call may have taken the place of another.
 	EventStatus EventKind = "status"
-	// EventUnseen: the process cannot be asked. Event.Err says why; it wraps ErrNoWorker or ErrUnreachable. It is repeated
-	// while that lasts.
+	// EventUnseen: the process cannot be asked. Event.Err says why; it wraps ErrNoWorker or ErrUnreachable. It is
+	// repeated while that lasts.
 	EventUnseen EventKind = "unseen"
 	// EventEnded: the process has ended. Event.Result says how; nothing comes after it.
 	EventEnded EventKind = "ended"
@@ -128,14 +128,16 @@ func (p *Process) watchStatus(ctx context.Context, failed func(error)) <-chan Ev
 	return events
 }
 
-// untilWorthAsking returns what waits until it is time to ask the process again; unseen says that it could not be asked just now.
+// untilWorthAsking returns what waits until it is time to ask the process again; unseen says that it could not be asked
+// just now.
 func (p *Process) untilWorthAsking() func(ctx context.Context, unseen bool) {
 	pacing := pace.New()
 	look := func(ctx context.Context) bool {
 		info, err := p.describe(ctx)
 		// What is wrong with a server that cannot describe it, asking says.
-		return err != nil || pacing.IsWorthAsking(time.Now(), pace.Sight{Run: info.GetExecution().GetRunId(), Events: info.GetHistoryLength(),
-			Status: string(statusOf(info)), Awaiting: awaitingOf(info)})
+		return err != nil || pacing.IsWorthAsking(time.Now(),
+			pace.Sight{Run: info.GetExecution().GetRunId(), Events: info.GetHistoryLength(),
+				Status: string(statusOf(info)), Awaiting: awaitingOf(info)})
 	}
 	failures := 0
 	return func(ctx context.Context, unseen bool) {

@@ -60,7 +60,8 @@ func ExampleProcess_Events() {
 		}
 		switch event.Kind {
 		case client.EventStatus:
-			fmt.Println(event.Status.Status, event.Status.Calls.Done, "Calls done,", event.Status.Awaiting, "wait for a person")
+			fmt.Println(event.Status.Status, event.Status.Calls.Done, "Calls done,", event.Status.Awaiting,
+				"wait for a person")
 		case client.EventUnseen:
 			fmt.Println("not seen since", event.Since.Format(time.Kitchen), event.Err)
 		case client.EventEnded:
@@ -93,7 +94,8 @@ func ExampleProcess_Decide() {
 
 func ExampleProcess_Resume() {
 	var p *client.Process // from Start or Attach
-	err := p.Resume(context.Background(), ideafile.Limits{Requests: 100}, client.By{Name: "ann", Reason: "the batch is larger than we thought"})
+	err := p.Resume(context.Background(), ideafile.Limits{Requests: 100},
+		client.By{Name: "ann", Reason: "the batch is larger than we thought"})
 	if err != nil {
 		log.Fatal(err)
 	}

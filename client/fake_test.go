@@ -68,7 +68,8 @@ func (f *fakeTemporal) on(t *testing.T) *Process {
 	return c.Process("p")
 }
 
-func (f *fakeTemporal) DescribeWorkflowExecution(context.Context, string, string) (*workflowservice.DescribeWorkflowExecutionResponse, error) {
+func (f *fakeTemporal) DescribeWorkflowExecution(context.Context, string,
+	string) (*workflowservice.DescribeWorkflowExecutionResponse, error) {
 	if f.kind == "none" {
 		return nil, serviceerror.NewNotFound("no such workflow")
 	}
@@ -77,8 +78,9 @@ func (f *fakeTemporal) DescribeWorkflowExecution(context.Context, string, string
 		length = f.length()
 	}
 	return &workflowservice.DescribeWorkflowExecutionResponse{
-		PendingWorkflowTask:   f.task,
-		WorkflowExecutionInfo: &workflowpb.WorkflowExecutionInfo{Type: &commonpb.WorkflowType{Name: f.kind}, Status: f.status, HistoryLength: length},
+		PendingWorkflowTask: f.task,
+		WorkflowExecutionInfo: &workflowpb.WorkflowExecutionInfo{Type: &commonpb.WorkflowType{Name: f.kind},
+			Status: f.status, HistoryLength: length},
 	}, nil
 }
 

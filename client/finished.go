@@ -6,7 +6,8 @@ import (
 	"processidea/learn/harden"
 )
 
-// FinishedRun reads the whole chain of a process and, where it was split, those of its parts. The error wraps ErrNotFound for one without a chain.
+// FinishedRun reads the whole chain of a process and, where it was split, those of its parts. The error wraps
+// ErrNotFound for one without a chain.
 func (a *Archive) FinishedRun(ctx context.Context, id string) (harden.FinishedRun, error) {
 	if _, err := a.Chain(id).length(ctx, "read"); err != nil {
 		return harden.FinishedRun{}, err

@@ -18,8 +18,8 @@ type ForkEffects struct {
 	AskedAgain int // Calls that a person is asked about again
 	TakenUp    int // Calls that had not ended at that moment: what had its effect since has it twice
 	Ended      int // instances that are left as settled or failed
-	// DelegatesResumed are Calls whose delegates were under way at that moment, and go on from what they had done by then;
-	// DelegatesBegunAnew are those that had done nothing yet.
+	// DelegatesResumed are Calls whose delegates were under way at that moment, and go on from what they had done by
+	// then; DelegatesBegunAnew are those that had done nothing yet.
 	DelegatesResumed, DelegatesBegunAnew []string
 }
 
@@ -49,7 +49,8 @@ func EffectsOf(idea *ideafile.Idea) ForkEffects {
 	return e
 }
 
-// withDelegates has a fork carry what the delegates that were under way had come to by then: their Calls go on from there.
+// withDelegates has a fork carry what the delegates that were under way had come to by then: their Calls go on from
+// there.
 func (c *Chain) withDelegates(ctx context.Context, fork map[string]any, at int) (map[string]any, error) {
 	read, _ := ideafile.ReadIdeaWithCheckedTools(fork)
 	if read == nil {
@@ -97,7 +98,8 @@ func (c *Chain) forkBy(ctx context.Context, moment time.Time) (map[string]any, e
 		if err != nil {
 			return nil, err
 		}
-		if slices.ContainsFunc(done, func(e turn.LogEntry) bool { return !e.WrittenAt.IsZero() && !e.WrittenAt.After(moment) }) {
+		if slices.ContainsFunc(done,
+			func(e turn.LogEntry) bool { return !e.WrittenAt.IsZero() && !e.WrittenAt.After(moment) }) {
 			at = link.At
 		}
 	}

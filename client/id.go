@@ -14,15 +14,16 @@ import (
 
 // NewID makes up a process's id: the name, the time for people, and something that no other start has.
 func NewID(name string) string {
-	return fmt.Sprintf("%s-%s-%s", shortenID(name), time.Now().Format("20060102-150405"), strings.ToLower(rand.Text()[:4]))
+	return fmt.Sprintf("%s-%s-%s", shortenID(name), time.Now().Format("20060102-150405"),
+		strings.ToLower(rand.Text()[:4]))
 }
 
 // longestID is in bytes. It leaves room for the ids of instances, parts and delegates, which begin with it:
 // protocol.DelegateID shortens what is longer.
 const longestID = 90
 
-// shortenID makes a name the beginning of an id: short enough for what is put behind it, and without what no id holds. An accent
-// goes, and its letter stays.
+// shortenID makes a name the beginning of an id: short enough for what is put behind it, and without what no id holds.
+// An accent goes, and its letter stays.
 func shortenID(name string) string {
 	name = strings.Map(func(r rune) rune {
 		switch {
@@ -49,7 +50,8 @@ func ValidateID(id string) error {
 	case id == "." || id == ".." || strings.HasPrefix(id, "~"):
 		return kind.Errorf(ErrInvalid, "a process's id is no dots and does not begin with ~")
 	case strings.TrimSpace(id) != id || strings.IndexFunc(id, func(r rune) bool { return r < ' ' || r > '~' }) >= 0:
-		return kind.Errorf(ErrInvalid, "a process's id is ASCII, so that every Temporal client can address it, with no control characters and no space "+
+		return kind.Errorf(ErrInvalid, "a process's id is ASCII, so that every Temporal client can address it, with "+
+			"no control characters and no space "+
 			"at its ends; %q would do", shortenID(strings.TrimSpace(id)))
 	}
 	return nil

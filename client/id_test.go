@@ -11,7 +11,8 @@ func TestAnIDNamesOneProcess(t *testing.T) {
 			t.Errorf("%q is refused: %v", id, err)
 		}
 	}
-	for _, id := range []string{"", "a/b", ".", "..", "~part", "a\nb", " a", "\xff", "①", "größe", strings.Repeat("x", 201)} {
+	for _, id := range []string{"", "a/b", ".", "..", "~part", "a\nb", " a", "\xff", "①", "größe",
+		strings.Repeat("x", 201)} {
 		if ValidateID(id) == nil {
 			t.Errorf("%q is taken", id)
 		}

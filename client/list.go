@@ -30,8 +30,8 @@ type Summary struct {
 	Version string      `json:"version"`
 	Started time.Time   `json:"started"`
 	Ended   *time.Time  `json:"ended"`
-	// Awaiting counts the Calls that wait for a person, where the search attributes are registered or a worker answers. Waiting says why the
-	// process is paused, or whom it is asking, as far as a worker answers.
+	// Awaiting counts the Calls that wait for a person, where the search attributes are registered or a worker answers.
+	// Waiting says why the process is paused, or whom it is asking, as far as a worker answers.
 	Awaiting int      `json:"awaiting"`
 	Waiting  []string `json:"waiting"`
 	// Code is why the process is paused, or has failed; HeldUp is what holds it up. Both are empty where no worker
@@ -123,7 +123,8 @@ func (c *Client) ListPage(ctx context.Context, f Filter, size int, from []byte) 
 		}
 		for _, info := range answer.GetExecutions() {
 			s := c.summary(info)
-			if !strings.Contains(s.Process, "/") && (f.Status == "" || s.Status == f.Status) && (f.Path == "" || s.Path == f.Path) {
+			if !strings.Contains(s.Process, "/") && (f.Status == "" || s.Status == f.Status) &&
+				(f.Path == "" || s.Path == f.Path) {
 				page.Processes = append(page.Processes, s)
 			}
 		}
@@ -218,7 +219,8 @@ func waitingOf(v Status) []string {
 // summary leaves out a memo that does not open with the keys at hand.
 func (c *Client) summary(info *workflowpb.WorkflowExecutionInfo) Summary {
 	s := Summary{
-		Process: info.GetExecution().GetWorkflowId(), Status: statusOf(info), Started: info.GetStartTime().AsTime(), Waiting: []string{},
+		Process: info.GetExecution().GetWorkflowId(), Status: statusOf(info), Started: info.GetStartTime().AsTime(),
+		Waiting: []string{},
 	}
 	if s.Awaiting = awaitingOf(info); attributeOf(info) == protocol.StatusHeldUp {
 		s.Waiting = []string{protocol.StatusHeldUp}
@@ -235,7 +237,8 @@ func (c *Client) summary(info *workflowpb.WorkflowExecutionInfo) Summary {
 
 // awaitingOf is how many Calls of a process wait for people; 0 where the search attribute is not registered.
 func awaitingOf(info *workflowpb.WorkflowExecutionInfo) (n int) {
-	_ = converter.GetDefaultDataConverter().FromPayload(info.GetSearchAttributes().GetIndexedFields()[protocol.AttributeAwaiting], &n)
+	_ = converter.GetDefaultDataConverter().FromPayload(
+		info.GetSearchAttributes().GetIndexedFields()[protocol.AttributeAwaiting], &n)
 	return n
 }
 
@@ -258,6 +261,7 @@ func statusOf(info *workflowpb.WorkflowExecutionInfo) loop.Status {
 
 // attributeOf is the search attribute of a process's status; empty where it is not registered.
 func attributeOf(info *workflowpb.WorkflowExecutionInfo) (status string) {
-	_ = converter.GetDefaultDataConverter().FromPayload(info.GetSearchAttributes().GetIndexedFields()[protocol.AttributeStatus], &status)
+	_ = converter.GetDefaultDataConverter().FromPayload(
+		info.GetSearchAttributes().GetIndexedFields()[protocol.AttributeStatus], &status)
 	return status
 }

@@ -12,15 +12,17 @@ import (
 	"processidea/protocol"
 )
 
-// askedOneByOne is of how many instances each is asked how its Calls stand; of more their process tells what they have reported.
+// askedOneByOne is of how many instances each is asked how its Calls stand; of more their process tells what they have
+// reported.
 const askedOneByOne = 32
 
 // partsAsked is of how many parts the Plans are added up: more would take too long.
 const partsAsked = 200
 
-// LivePlan gives the Calls of the latest Plan of a process that is at work, and in how many instances each has which status now. In a process of many
-// instances a Call that was handed out counts as running until its instance has come to rest. A split process has a Plan of its own in each part: those
-// of the parts are counted together where they are the same; otherwise there are no Calls.
+// LivePlan gives the Calls of the latest Plan of a process that is at work, and in how many instances each has which
+// status now. In a process of many instances a Call that was handed out counts as running until its instance has come
+// to rest. A split process has a Plan of its own in each part: those of the parts are counted together where they are
+// the same; otherwise there are no Calls.
 func (p *Process) LivePlan(ctx context.Context) (*PlanDrawing, error) {
 	v, err := p.Status(ctx)
 	if err != nil {
@@ -41,7 +43,8 @@ func (p *Process) planOfProcess(ctx context.Context) (d *PlanDrawing, ids []stri
 	var now protocol.PlanProgress
 	d, err = &PlanDrawing{}, p.client.query(ctx, p.id, protocol.QueryPlan, &now)
 	for _, c := range now.Calls {
-		d.Calls, d.Statuses, ids = append(d.Calls, c.Written.RawValue()), append(d.Statuses, c.Statuses), append(ids, c.CallID)
+		d.Calls, d.Statuses, ids = append(d.Calls, c.Written.RawValue()), append(d.Statuses, c.Statuses),
+			append(ids, c.CallID)
 	}
 	return d, ids, err
 }

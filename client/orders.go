@@ -10,20 +10,23 @@ import (
 	"processidea/store/signing"
 )
 
-// StandingOrder is leave that somebody gives beforehand: Calls of a Tool that wait for a person, and fit, are approved under it, in the name of
-// whoever gave it.
+// StandingOrder is leave that somebody gives beforehand: Calls of a Tool that wait for a person, and fit, are approved
+// under it, in the name of whoever gave it.
 type StandingOrder struct {
 	ID   string // its name, by which it is ended; at most 100 characters
 	Tool string
-	// When is a JSON Schema that the parameters of a Call must fit; nil: any do. A parameter that it names under "properties" must be there.
+	// When is a JSON Schema that the parameters of a Call must fit; nil: any do. A parameter that it names under
+	// "properties" must be there.
 	When map[string]any
-	// Count is how many Calls are approved at most; 0: any number. Until is the moment from which none is; zero: it has no end. One of both is needed.
+	// Count is how many Calls are approved at most; 0: any number. Until is the moment from which none is; zero: it has
+	// no end. One of both is needed.
 	Count  int
 	Until  time.Time
 	By     string // who gives it
 	Groups []string
 	Reason string
-	// Key signs the order, for Tools whose policy wants signed decisions; nil: nothing does. Proof is a compact JWS made elsewhere, and comes first.
+	// Key signs the order, for Tools whose policy wants signed decisions; nil: nothing does. Proof is a compact JWS
+	// made elsewhere, and comes first.
 	Key   Signer
 	Proof string
 }
@@ -56,9 +59,9 @@ func (o StandingOrder) Validate() error {
 	return kind.Of(ErrInvalid, err)
 }
 
-// Allow gives a standing order, and returns when the process has taken it. The error is a *RefusedError where it did not: there is no such Tool, who
-// gives the order may not decide on its Calls, the id is taken. It wraps ErrInvalid where the order breaks its form. Status().Orders says how many
-// Calls were approved under it.
+// Allow gives a standing order, and returns when the process has taken it. The error is a *RefusedError where it did
+// not: there is no such Tool, who gives the order may not decide on its Calls, the id is taken. It wraps ErrInvalid
+// where the order breaks its form. Status().Orders says how many Calls were approved under it.
 func (p *Process) Allow(ctx context.Context, o StandingOrder) error {
 	order, err := approval.ReadStandingOrder(o.payload())
 	if err == nil && o.Key != nil && o.Proof == "" {

@@ -19,7 +19,8 @@ import (
 // listing lists one process.
 type listing struct{ *fakeTemporal }
 
-func (listing) ListWorkflow(context.Context, *workflowservice.ListWorkflowExecutionsRequest) (*workflowservice.ListWorkflowExecutionsResponse, error) {
+func (listing) ListWorkflow(context.Context,
+	*workflowservice.ListWorkflowExecutionsRequest) (*workflowservice.ListWorkflowExecutionsResponse, error) {
 	return &workflowservice.ListWorkflowExecutionsResponse{
 		Executions: []*workflowpb.WorkflowExecutionInfo{{Execution: &commonpb.WorkflowExecution{WorkflowId: "p"}}}}, nil
 }
@@ -33,9 +34,15 @@ func TestAPanicIsTheErrorOfWhatWasAsked(t *testing.T) {
 			_, err := p.WithStates(ctx, Status{Result: loop.Result{Instances: of}})
 			return err
 		},
-		"client.list":    func(ctx context.Context, p *Process) error { return p.client.addWaiting(ctx, make([]Summary, 1)) },
-		"client.resume":  func(ctx context.Context, p *Process) error { return p.client.resumeEach(ctx, make([]Resumed, 1), By{}) },
-		"client.cases":   func(ctx context.Context, p *Process) error { return p.addMissingCases(ctx, make([]Approval, 1)) },
+		"client.list": func(ctx context.Context, p *Process) error {
+			return p.client.addWaiting(ctx, make([]Summary, 1))
+		},
+		"client.resume": func(ctx context.Context, p *Process) error {
+			return p.client.resumeEach(ctx, make([]Resumed, 1), By{})
+		},
+		"client.cases": func(ctx context.Context, p *Process) error {
+			return p.addMissingCases(ctx, make([]Approval, 1))
+		},
 		"client.waiting": func(ctx context.Context, p *Process) error { _, err := p.client.Waiting(ctx); return err },
 		"client.plan": func(ctx context.Context, p *Process) error {
 			_, err := p.livePlanOfParts(ctx, make([]protocol.PartView, 1))

@@ -21,7 +21,8 @@ type PastCall struct {
 	Decisions []approval.Decision
 }
 
-// PastCall tells what became of a Call by its id. The error wraps ErrNotFound where the process has no such Call that anybody decided on.
+// PastCall tells what became of a Call by its id. The error wraps ErrNotFound where the process has no such Call that
+// anybody decided on.
 func (p *Process) PastCall(ctx context.Context, call string) (PastCall, error) {
 	token := ideafile.InstanceTokenOfCallID(call)
 	var v InstanceStatus
@@ -41,12 +42,14 @@ func (p *Process) PastCall(ctx context.Context, call string) (PastCall, error) {
 		}
 		var about protocol.ApprovalsView // of a Call that waits no more the names alone may be missing
 		_ = p.client.query(ctx, protocol.InstanceID(p.id, token), protocol.QueryApprovals, &about)
-		whole, err := p.client.archive.values.Restore(blobs.ForProcess(ctx, p.id), map[string]any{"params": params, "state": v.State, "input": about.Input})
+		whole, err := p.client.archive.values.Restore(blobs.ForProcess(ctx, p.id),
+			map[string]any{"params": params, "state": v.State, "input": about.Input})
 		if err != nil {
 			return PastCall{}, err
 		}
 		read := jsonval.AsObject(whole)
-		d.Call = p.Words(ctx).Call(c.Tool, jsonval.AsObject(read["params"]), token, shown.Case{Input: read["input"], State: read["state"]}, LanguageOf(ctx))
+		d.Call = p.Words(ctx).Call(c.Tool, jsonval.AsObject(read["params"]), token,
+			shown.Case{Input: read["input"], State: read["state"]}, LanguageOf(ctx))
 		return d, nil
 	}
 	return PastCall{}, kind.Errorf(ErrNotFound, "find %s in %s: nobody decided on such a Call", call, p.id)

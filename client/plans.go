@@ -20,8 +20,8 @@ import (
 	"processidea/store/signing"
 )
 
-// Plan is a Plan that waits, as a whole, for a person: nothing of it has begun. Its fields are Process (of a split one, the part), those of
-// approval.Plan, its picture, and what earlier processes of the same Idea took.
+// Plan is a Plan that waits, as a whole, for a person: nothing of it has begun. Its fields are Process (of a split one,
+// the part), those of approval.Plan, its picture, and what earlier processes of the same Idea took.
 type Plan struct {
 	protocol.PlanView
 	// Mermaid is the picture of the Plan.
@@ -32,7 +32,8 @@ type Plan struct {
 	CallsByTool []approval.PlanToolCount `json:"callsByTool"`
 	// Edges say what each Call reads, and from which other one.
 	Edges []plangraph.Edge `json:"edges"`
-	// AskedLater lists the Calls about which a person will be asked again before they run, whoever approves the Plan; nil: nothing is known of it.
+	// AskedLater lists the Calls about which a person will be asked again before they run, whoever approves the Plan;
+	// nil: nothing is known of it.
 	AskedLater []AskedLater `json:"askedLater"`
 	// Past is what earlier processes took; nil: there are none to go by.
 	Past *PastRuns `json:"past"`
@@ -51,7 +52,9 @@ type PastRuns struct {
 
 // String tells it to people.
 func (r PastRuns) String() string {
-	s := fmt.Sprintf("the last %d completed processes of %s took, on average, %.3g instances, %.3g Requests, %.3g Calls, %.6g tokens",
+	s := fmt.Sprintf(
+		"the last %d completed processes of %s took, on average, %.3g instances, %.3g Requests, %.3g Calls, %.6g "+
+			"tokens",
 		r.Processes, r.Path, r.Instances, r.Requests, r.Calls, r.Tokens)
 	if r.Cost > 0 {
 		s += ", " + r.Cost.String()
@@ -77,7 +80,8 @@ func (p *Process) Plans(ctx context.Context) ([]Plan, error) {
 	for _, waits := range v.Plans {
 		calls := withOutputPaths(waits.WrittenCalls(), idea)
 		list = append(list, Plan{
-			PlanView: waits, CallsByTool: waits.CountByTool(), Past: past, Drawn: calls, Mermaid: plangraph.RenderMermaid(calls), Edges: plangraph.Edges(calls),
+			PlanView: waits, CallsByTool: waits.CountByTool(), Past: past, Drawn: calls,
+			Mermaid: plangraph.RenderMermaid(calls), Edges: plangraph.Edges(calls),
 			AskedLater: askedLater(waits, idea),
 		})
 	}
@@ -191,14 +195,16 @@ func (p *Process) pastRuns(ctx context.Context) *PastRuns {
 		return nil
 	}
 	n := float64(all.Processes)
-	all.Instances, all.Requests, all.Calls, all.Tokens, all.Cost = all.Instances/n, all.Requests/n, all.Calls/n, all.Tokens/n, price.Money(cost/n)
+	all.Instances, all.Requests, all.Calls, all.Tokens, all.Cost = all.Instances/n, all.Requests/n, all.Calls/n,
+		all.Tokens/n, price.Money(cost/n)
 	return &all
 }
 
 // PlanDecision is what a person decides on a Plan that waits.
 type PlanDecision struct {
 	Kind string // approval.SteerApprovePlan, SteerAmendPlan or SteerRejectPlan
-	// Request and Digest name the Plan; without a Digest it is the one that waits when the decision is made, whatever it is.
+	// Request and Digest name the Plan; without a Digest it is the one that waits when the decision is made, whatever
+	// it is.
 	Request int
 	Digest  string
 	// Calls are all Calls of an amended Plan, in the form in which the LLM writes them.
@@ -238,8 +244,9 @@ func (d PlanDecision) Validate() error {
 	return kind.Of(ErrInvalid, err)
 }
 
-// DecidePlan approves, amends or rejects a Plan that waits, and returns when that has taken effect. The error is a *RefusedError where it has not: no
-// such Plan waits, who decides may not, a Call of an amendment cannot run. It wraps ErrInvalid where the decision breaks its form.
+// DecidePlan approves, amends or rejects a Plan that waits, and returns when that has taken effect. The error is a
+// *RefusedError where it has not: no such Plan waits, who decides may not, a Call of an amendment cannot run. It wraps
+// ErrInvalid where the decision breaks its form.
 func (p *Process) DecidePlan(ctx context.Context, d PlanDecision) error {
 	_, err := p.DecidePlanAndCount(ctx, d)
 	return err

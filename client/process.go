@@ -25,8 +25,8 @@ type Process struct {
 	attached bool
 }
 
-// Attach finds a process by its id. The error wraps ErrNotFound where Temporal has none, or none any more: its chain may
-// be in the store all the same.
+// Attach finds a process by its id. The error wraps ErrNotFound where Temporal has none, or none any more: its chain
+// may be in the store all the same.
 func (c *Client) Attach(ctx context.Context, id string) (*Process, error) {
 	p := c.Process(id)
 	if _, err := p.describe(ctx); err != nil {
@@ -107,7 +107,8 @@ func (p *Process) Delegates(ctx context.Context) ([]string, error) {
 	err := p.client.executions(ctx, processQuery, func(e *workflowpb.WorkflowExecutionInfo) bool {
 		id := e.GetExecution().GetWorkflowId()
 		below, mine := strings.CutPrefix(id, p.id+"/")
-		if mine && !isPart(id) && strings.Contains(below, "~call/") && e.GetStatus() != enumspb.WORKFLOW_EXECUTION_STATUS_CONTINUED_AS_NEW {
+		if mine && !isPart(id) && strings.Contains(below, "~call/") &&
+			e.GetStatus() != enumspb.WORKFLOW_EXECUTION_STATUS_CONTINUED_AS_NEW {
 			found[id] = true
 		}
 		return true
@@ -134,7 +135,8 @@ func isPart(id string) bool {
 var processQuery = fmt.Sprintf("WorkflowType = '%s'", protocol.ProcessType)
 
 // executions calls visit for every workflow that a query finds, the latest first, until it returns false.
-func (c *Client) executions(ctx context.Context, query string, visit func(*workflowpb.WorkflowExecutionInfo) bool) error {
+func (c *Client) executions(ctx context.Context, query string,
+	visit func(*workflowpb.WorkflowExecutionInfo) bool) error {
 	request := &workflowservice.ListWorkflowExecutionsRequest{Namespace: c.namespace, PageSize: 200, Query: query}
 	for {
 		page, err := c.temporal.ListWorkflow(ctx, request)

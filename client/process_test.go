@@ -49,7 +49,8 @@ func TestEventsTellChangesSilenceAndTheEnd(t *testing.T) {
 		}
 	}
 	want := []string{"running", "unseen", "paused", "", "", "ended completed"}
-	if len(got) < len(want) || got[0] != want[0] || got[1] != want[1] || got[2] != want[2] || got[len(got)-1] != want[5] {
+	if len(got) < len(want) || got[0] != want[0] || got[1] != want[1] || got[2] != want[2] ||
+		got[len(got)-1] != want[5] {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }
@@ -149,7 +150,8 @@ func TestARefusalIsATypedErrorWithItsReason(t *testing.T) {
 		"approve": p.Decide(t.Context(), Decision{Kind: Approve, Call: "1.1"}),
 	} {
 		var r *RefusedError
-		if !errors.As(err, &r) || !errors.Is(err, ErrRefused) || r.Reason != "not now" || r.Signal != signal || r.Process != "p" {
+		if !errors.As(err, &r) || !errors.Is(err, ErrRefused) || r.Reason != "not now" || r.Signal != signal ||
+			r.Process != "p" {
 			t.Errorf("%s: %v", signal, err)
 		}
 	}
@@ -158,7 +160,8 @@ func TestARefusalIsATypedErrorWithItsReason(t *testing.T) {
 func TestASignalToWhatHasEndedIsRefused(t *testing.T) {
 	f := &fakeTemporal{signal: func(string, map[string]any) error { return serviceerror.NewNotFound("it has ended") }}
 	p := f.on(t)
-	for _, err := range []error{p.Pause(t.Context(), By{}), p.Decide(t.Context(), Decision{Kind: Approve, Call: "1.1"})} {
+	for _, err := range []error{p.Pause(t.Context(), By{}),
+		p.Decide(t.Context(), Decision{Kind: Approve, Call: "1.1"})} {
 		if !errors.Is(err, ErrRefused) {
 			t.Error(err)
 		}
@@ -170,7 +173,8 @@ func TestASnapshotWithoutAWorkerIsTheStatusAlone(t *testing.T) {
 	if !errors.Is(err, ErrNoWorker) || r.Status != loop.StatusRunning || r.ProcessID != "p" {
 		t.Errorf("%+v, %v", r, err)
 	}
-	if _, err := (&fakeTemporal{down: errors.New("refused")}).on(t).Snapshot(t.Context()); !errors.Is(err, ErrUnreachable) {
+	if _, err := (&fakeTemporal{down: errors.New("refused")}).on(t).Snapshot(t.Context()); !errors.Is(err,
+		ErrUnreachable) {
 		t.Error(err)
 	}
 }

@@ -15,5 +15,6 @@ func (p *Process) Revision(ctx context.Context) (Revision, error) {
 	if err != nil {
 		return Revision{}, err
 	}
-	return Revision{Run: info.GetExecution().GetRunId(), Events: info.GetHistoryLength(), Ended: info.GetCloseTime() != nil}, nil
+	return Revision{Run: info.GetExecution().GetRunId(), Events: info.GetHistoryLength(),
+		Ended: info.GetCloseTime() != nil}, nil
 }

@@ -9,8 +9,9 @@ import (
 	"processidea/protocol"
 )
 
-// Ripen says what people did with the Calls of processes about which they were asked, by Tool, and proposes policies that would have asked about
-// all that they changed. It reads the chains; the processes need not have finished. The error wraps ErrNotFound for one without a chain.
+// Ripen says what people did with the Calls of processes about which they were asked, by Tool, and proposes policies
+// that would have asked about all that they changed. It reads the chains; the processes need not have finished. The
+// error wraps ErrNotFound for one without a chain.
 func (a *Archive) Ripen(ctx context.Context, processes []string) ([]ripen.Finding, error) {
 	if len(processes) == 0 {
 		return nil, kind.Errorf(ErrInvalid, "harden approvals: no process is named")

@@ -11,13 +11,14 @@ import (
 	"processidea/store/signing"
 )
 
-// Signer signs decisions for a person: a *signing.PrivateKey does, by which Claims that name nobody are signed for its own person.
+// Signer signs decisions for a person: a *signing.PrivateKey does, by which Claims that name nobody are signed for its
+// own person.
 type Signer interface {
 	Sign(proof.Claims) (jws string, err error)
 }
 
-// sign adds the proof to a decision that has a key: of what was shown, or, where the decision names no digest, of what waits now. The error wraps
-// ErrInvalid where the key may not sign it.
+// sign adds the proof to a decision that has a key: of what was shown, or, where the decision names no digest, of what
+// waits now. The error wraps ErrInvalid where the key may not sign it.
 func (p *Process) sign(ctx context.Context, instance string, d Decision) (Decision, error) {
 	if d.Key == nil || d.Proof != "" {
 		return d, nil
@@ -45,16 +46,17 @@ func (p *Process) signAs(d Decision, call string) (Decision, error) {
 	return d, nil
 }
 
-// Claims gives what a proof of the decision says that is made now, for those who have it signed elsewhere, as by a passkey. Who signs sets Issuer,
-// Subject and Groups. The decision names the digest of what was shown.
+// Claims gives what a proof of the decision says that is made now, for those who have it signed elsewhere, as by a
+// passkey. Who signs sets Issuer, Subject and Groups. The decision names the digest of what was shown.
 func (p *Process) Claims(d Decision) proof.Claims { return p.claims(d, d.Call) }
 
 func (p *Process) claims(d Decision, call string) proof.Claims {
-	return signing.NewClaims(proof.Decision{Process: p.id, Digest: d.Digest, Kind: d.Kind, Details: proof.Details(d.payload())}, call, d.Groups)
+	return signing.NewClaims(proof.Decision{Process: p.id, Digest: d.Digest, Kind: d.Kind,
+		Details: proof.Details(d.payload())}, call, d.Groups)
 }
 
-// waitingAs gives the id, as it is written, and the digest of a Call that waits in an instance; of one that does not, or where nobody answers, the
-// id as it was given.
+// waitingAs gives the id, as it is written, and the digest of a Call that waits in an instance; of one that does not,
+// or where nobody answers, the id as it was given.
 func (p *Process) waitingAs(ctx context.Context, instance, call string) (id, digest string) {
 	var v protocol.ApprovalsView
 	_ = p.client.query(ctx, instance, protocol.QueryApprovals, &v)

@@ -27,10 +27,11 @@ import (
 
 // StartOptions say what a process starts from. It carries all of it: the workers need none of the files.
 type StartOptions struct {
-	// ID names the process. A second start with the same id and content attaches to it. Empty: one is made up, of ForkOf
-	// or of the path in the Idea's meta.
+	// ID names the process. A second start with the same id and content attaches to it. Empty: one is made up, of
+	// ForkOf or of the path in the Idea's meta.
 	ID string `json:"id,omitempty" maxLength:"200" doc:"names the process: printable ASCII without a slash; absent: one is made up"`
-	// Idea is an Idea file as a JSON value, with numbers as json.Number: from ParseIdea, package ideafiles, or Chain.Fork.
+	// Idea is an Idea file as a JSON value, with numbers as json.Number: from ParseIdea, package ideafiles, or
+	// Chain.Fork.
 	Idea map[string]any `json:"idea" doc:"an Idea file"`
 	// Instances are rows of data, each an instance's input, or a message where it has a "type". "_instance" names an
 	// instance; those without are named ①, ②, … in order.
@@ -39,17 +40,18 @@ type StartOptions struct {
 	Key string `json:"key,omitempty" doc:"the column of instances that names them for people; absent: as config.instanceName of the Idea says"`
 	// Replies is a scripted LLM in the form of a replies file, JSON Lines; empty: the workers ask theirs.
 	Replies string `json:"replies,omitempty" doc:"a scripted LLM: the text of a replies file, JSON Lines; absent: the workers ask theirs"`
-	// Delegates are the Idea files of delegates as JSON values, by the paths under which _delegate names them: those that
-	// the Idea does not carry.
+	// Delegates are the Idea files of delegates as JSON values, by the paths under which _delegate names them: those
+	// that the Idea does not carry.
 	Delegates IdeaFiles `json:"delegates,omitempty" doc:"the Idea files of delegates, by the paths under which _delegate names them"`
 	// WithSolution takes up the Calls of the Idea's solution, minus those that its record calls done.
 	WithSolution bool `json:"withSolution,omitempty" doc:"take up the Calls of the Idea's solution, minus those that its record calls done"`
-	// ForkOf is the process that the Idea was forked from, by which a fork without an ID is named: ForkOf-fork-1, or the
-	// next number that is free.
+	// ForkOf is the process that the Idea was forked from, by which a fork without an ID is named: ForkOf-fork-1, or
+	// the next number that is free.
 	ForkOf string `json:"-"`
 	// By is who starts the process. Where a policy keeps who started it from deciding, nobody can decide without it.
 	By string `json:"-"`
-	// Version pins the process to a version of the workers, with all that it starts; zero: it moves on with whatever is current.
+	// Version pins the process to a version of the workers, with all that it starts; zero: it moves on with whatever is
+	// current.
 	Version connect.Version `json:"-"`
 }
 
@@ -72,9 +74,10 @@ func ParseIdea(data []byte) (map[string]any, error) {
 // Start starts a process, or attaches to the one that was started with the same id from the same content, whether it is
 // at work or has ended: Attached tells which. It returns once the server has taken the process on.
 //
-// The error is an *InvalidError where the Idea breaks its form, ErrOtherStart where a process of the id was started from
-// something else, a *ClaimedError where the store has Ideas of one that Temporal does not know, and wraps ErrInvalid where
-// the server refuses the start, or the workers work with another store. What only a worker can tell, such as an unknown activity, ends the process: see Result.
+// The error is an *InvalidError where the Idea breaks its form, ErrOtherStart where a process of the id was started
+// from something else, a *ClaimedError where the store has Ideas of one that Temporal does not know, and wraps
+// ErrInvalid where the server refuses the start, or the workers work with another store. What only a worker can tell,
+// such as an unknown activity, ends the process: see Result.
 func (c *Client) Start(ctx context.Context, o StartOptions) (*Process, error) {
 	prepared, err := c.prepare(ctx, o, true)
 	if err != nil {
@@ -87,8 +90,8 @@ func (c *Client) Start(ctx context.Context, o StartOptions) (*Process, error) {
 	return &Process{client: c, id: prepared.ID, attached: attached}, nil
 }
 
-// Prepare does all that Start does before it starts, for what starts processes later: it checks the Idea, and puts large values into the
-// store, where they belong to no process. The errors are those of Start.
+// Prepare does all that Start does before it starts, for what starts processes later: it checks the Idea, and puts
+// large values into the store, where they belong to no process. The errors are those of Start.
 func (c *Client) Prepare(ctx context.Context, o StartOptions) (connect.StartProcess, error) {
 	return c.prepare(ctx, o, false)
 }
@@ -119,22 +122,25 @@ func (c *Client) prepare(ctx context.Context, o StartOptions, own bool) (s conne
 	return s, err
 }
 
-// checkStore returns an error where workers work with another store: they would not find what is put into this one, nor this program what
-// they put there.
+// checkStore returns an error where workers work with another store: they would not find what is put into this one, nor
+// this program what they put there.
 func (c *Client) checkStore(ctx context.Context, process string) error {
 	ctx, cancel := context.WithTimeout(ctx, queryTimeout)
 	defer cancel()
 	here := c.archive.Store().ID()
 	ids, err := connect.StoresOfWorkers(ctx, c.temporal)
-	if other := err == nil && len(ids) > 0 && !slices.Contains(ids, here); !other { // the start itself tells of a server that does not answer
+	// the start itself tells of a server that does not answer
+	if other := err == nil && len(ids) > 0 && !slices.Contains(ids, here); !other {
 		return nil
 	}
-	return kind.Errorf(ErrInvalid, "start process %s: the worker works with another store (%s) than this program (%s): "+
-		"set PROCESSIDEA_STORE to the worker's, or use its --data", process, strings.Join(ids, ", "), cmp.Or(here, "one that nobody has used yet"))
+	return kind.Errorf(ErrInvalid,
+		"start process %s: the worker works with another store (%s) than this program (%s): "+
+			"set PROCESSIDEA_STORE to the worker's, or use its --data", process, strings.Join(ids, ", "),
+		cmp.Or(here, "one that nobody has used yet"))
 }
 
-// read checks the form of the Idea, with the instances as messages of its context, and that all of its delegates' files are there:
-// those that the Idea carries, as one of a chain does, become Delegates.
+// read checks the form of the Idea, with the instances as messages of its context, and that all of its delegates' files
+// are there: those that the Idea carries, as one of a chain does, become Delegates.
 func (o *StartOptions) read() (*ideafile.Idea, error) {
 	var carried diag.Problems
 	o.Idea, o.Delegates, carried = delegate.ExtractFiles(o.Idea, o.Delegates)
@@ -149,7 +155,8 @@ func (o *StartOptions) read() (*ideafile.Idea, error) {
 	}
 	if len(o.Instances) == 0 && read.IsUnfilledTemplate() && read.Simulation == nil {
 		return nil, &InvalidError{Source: cmp.Or(o.ID, "Idea"), Problems: diag.Problems{{JSONPath: "$.meta.template",
-			Message: "a template runs with instances of its own: give it an instances file (run FILE --instances ROWS)"}}}
+			Message: "a template runs with instances of its own: give it an instances file " +
+				"(run FILE --instances ROWS)"}}}
 	}
 	if len(o.Instances) == 0 {
 		return read, nil

@@ -14,7 +14,8 @@ func TestTheDigestIsOfWhatAProcessStartsFromAndNotOfHowItIsWritten(t *testing.T)
 	}
 	const idea = `{"context":[{"type":"text","text":"a"}],"meta":{}}`
 	first := digest(idea, StartOptions{Replies: "r"})
-	if got := digest(`{"meta": {}, "context": [{"text": "a", "type": "text"}]}`, StartOptions{Replies: "r", ID: "x", ForkOf: "y"}); got != first {
+	if got := digest(`{"meta": {}, "context": [{"text": "a", "type": "text"}]}`,
+		StartOptions{Replies: "r", ID: "x", ForkOf: "y"}); got != first {
 		t.Error("the same start has another digest")
 	}
 	delegate := func(text string) map[string]any {
@@ -67,14 +68,16 @@ func TestAnIdeaThatBreaksItsFormIsRefusedWithEveryProblem(t *testing.T) {
 
 func TestADecisionThatBreaksItsFormIsInvalid(t *testing.T) {
 	for _, d := range []Decision{
-		{}, {Kind: "allow", Call: "1.1"}, {Kind: Approve}, {Kind: Reject, Call: "1.1"}, {Kind: Amend, Call: "1.1"}, {Kind: Replace, Call: "1.1", Value: []any{}},
+		{}, {Kind: "allow", Call: "1.1"}, {Kind: Approve}, {Kind: Reject, Call: "1.1"}, {Kind: Amend, Call: "1.1"},
+		{Kind: Replace, Call: "1.1", Value: []any{}},
 	} {
 		if err := d.Validate(); !errors.Is(err, ErrInvalid) {
 			t.Errorf("%+v gives %v", d, err)
 		}
 	}
 	for _, d := range []Decision{
-		{Kind: Approve, Call: "1.1"}, {Kind: Reject, Call: "1.1", Reason: "no"}, {Kind: Amend, Call: "1.1", Value: map[string]any{}}, {Kind: Answer, Call: "1.1"},
+		{Kind: Approve, Call: "1.1"}, {Kind: Reject, Call: "1.1", Reason: "no"},
+		{Kind: Amend, Call: "1.1", Value: map[string]any{}}, {Kind: Answer, Call: "1.1"},
 	} {
 		if err := d.Validate(); err != nil {
 			t.Errorf("%+v gives %v", d, err)

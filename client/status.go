@@ -29,8 +29,8 @@ const (
 // those of loop.Result (Status, Output, Instances, Calls, Usage, Error, …), Awaiting, Waiting, Refusals and Parts.
 type Status = protocol.ProcessView
 
-// InstanceStatus is where one instance stands: its State and what became of each of its Calls. Large values of the State
-// are references to the store.
+// InstanceStatus is where one instance stands: its State and what became of each of its Calls. Large values of the
+// State are references to the store.
 type InstanceStatus = protocol.InstanceView
 
 // Status asks the process where it stands. A worker must be there to answer.
@@ -108,8 +108,8 @@ func (p *Process) Snapshot(ctx context.Context) (loop.Result, error) {
 	return r, kind.Errorf(ErrNoWorker, "look at %s: %s, so that its status alone is known: %w", p.id, why, err)
 }
 
-// WithStates adds to a Status the State of every instance, with every value whole. Of an instance that does not answer the
-// State is nil.
+// WithStates adds to a Status the State of every instance, with every value whole. Of an instance that does not answer
+// the State is nil.
 func (p *Process) WithStates(ctx context.Context, v Status) (loop.Result, error) {
 	tokens := slices.Collect(maps.Keys(v.Instances))
 	states := make([]any, len(tokens))

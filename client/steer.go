@@ -42,7 +42,8 @@ type Correction struct {
 	Limits ideafile.Limits `json:"-"`
 }
 
-// Addition is what Add brings: rows of data as StartOptions.Instances, messages with an "_instance" that is new, or both.
+// Addition is what Add brings: rows of data as StartOptions.Instances, messages with an "_instance" that is new, or
+// both.
 type Addition struct {
 	Instances []map[string]any `json:"instances,omitempty" nullable:"false" doc:"rows of data, each an instance's input"`
 	Context   Messages         `json:"context,omitempty" nullable:"false" doc:"messages with an _instance that is new"`
@@ -62,12 +63,14 @@ func (p *Process) Resume(ctx context.Context, limits ideafile.Limits, by By) err
 	return p.steer(ctx, approval.SteerResume, withLimits(by.payload(), limits))
 }
 
-// Revise corrects a process: values of State, inputs, instructions, Plans or limits, or instances that are worked on again. It makes a new Idea.
+// Revise corrects a process: values of State, inputs, instructions, Plans or limits, or instances that are worked on
+// again. It makes a new Idea.
 func (p *Process) Revise(ctx context.Context, c Correction, by By) error {
 	payload := withLimits(by.payload(), c.Limits)
 	context := []any(c.Context)
 	for _, token := range c.Reopen {
-		context = append(context[:len(context):len(context)], map[string]any{"type": ideafile.TypeState, "_instance": token, ideafile.ReopenKey: true})
+		context = append(context[:len(context):len(context)],
+			map[string]any{"type": ideafile.TypeState, "_instance": token, ideafile.ReopenKey: true})
 	}
 	if context != nil {
 		payload["context"] = context

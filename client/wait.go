@@ -38,8 +38,8 @@ func (c *Client) signal(ctx context.Context, workflow, name string, payload map[
 	return true, nil
 }
 
-// until asks again and again until it is done. Where nobody answers it goes on waiting as long as there is a server, and
-// tells OnNoWorker: what was signalled takes effect when a worker is back.
+// until asks again and again until it is done. Where nobody answers it goes on waiting as long as there is a server,
+// and tells OnNoWorker: what was signalled takes effect when a worker is back.
 func (p *Process) until(ctx context.Context, ask func() (done bool, err error)) error {
 	heard, told, every := time.Now(), false, 20*time.Millisecond
 	for {

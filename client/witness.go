@@ -20,10 +20,12 @@ import (
 	"processidea/store/signing"
 )
 
-// VerifyWithTemporal is Chain.Verify, and compares every Idea with the digest that Temporal's history of the process has of it. Whoever can
-// write the store can write a chain anew, each digest right; but not Temporal's history with it. Report.Witnessed is how many were compared: a
-// history that is past its retention tells of none. With deciders it checks the signatures of decisions too; nil: it does not.
-func (c *Client) VerifyWithTemporal(ctx context.Context, process string, deciders *signing.Keys) (*chain.Report, error) {
+// VerifyWithTemporal is Chain.Verify, and compares every Idea with the digest that Temporal's history of the process
+// has of it. Whoever can write the store can write a chain anew, each digest right; but not Temporal's history with it.
+// Report.Witnessed is how many were compared: a history that is past its retention tells of none. With deciders it
+// checks the signatures of decisions too; nil: it does not.
+func (c *Client) VerifyWithTemporal(ctx context.Context, process string,
+	deciders *signing.Keys) (*chain.Report, error) {
 	if _, err := c.Chain(process).length(ctx, "verify"); err != nil {
 		return nil, err
 	}
@@ -87,7 +89,8 @@ func (r *sealReader) sealedBy(event *historypb.HistoryEvent) protocol.IdeaRef {
 		// A local activity: the SDK keeps its type under "data", and what it gave under "result".
 		marker := event.GetMarkerRecordedEventAttributes()
 		var local struct{ ActivityType string }
-		if payloads := marker.GetDetails()["data"].GetPayloads(); len(payloads) == 1 && converter.GetDefaultDataConverter().FromPayload(payloads[0], &local) == nil {
+		if payloads := marker.GetDetails()["data"].GetPayloads(); len(payloads) == 1 &&
+			converter.GetDefaultDataConverter().FromPayload(payloads[0], &local) == nil {
 			return r.resultOf(local.ActivityType, marker.GetDetails()["result"])
 		}
 	}

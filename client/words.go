@@ -32,7 +32,8 @@ func LanguageOf(ctx context.Context) shown.Language {
 	return shown.English
 }
 
-// Words gives how the process's Idea calls things. Where it cannot be read there are the names alone: nobody waits for words.
+// Words gives how the process's Idea calls things. Where it cannot be read there are the names alone: nobody waits for
+// words.
 func (p *Process) Words(ctx context.Context) *shown.Words {
 	last, err := p.Chain().Length(ctx)
 	if err != nil {
@@ -60,8 +61,8 @@ func (p *Process) Words(ctx context.Context) *shown.Words {
 	return words
 }
 
-// startedFrom reads the Idea that the process was started from, which its first event holds: the store has none before the first one is
-// sealed, and a Call may wait for a person before that.
+// startedFrom reads the Idea that the process was started from, which its first event holds: the store has none before
+// the first one is sealed, and a Call may wait for a person before that.
 func (p *Process) startedFrom(ctx context.Context) (map[string]any, error) {
 	ctx = blobs.ForProcess(ctx, p.id)
 	events := p.client.temporal.GetWorkflowHistory(ctx, p.id, "", false, enumspb.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
@@ -87,7 +88,8 @@ func (p *Process) addWords(ctx context.Context, list []Approval) {
 			process := p.client.Process(a.Process)
 			words[a.Process], reasons[a.Process] = process.Words(ctx), process.reasons(ctx)
 		}
-		a.Call = words[a.Process].Call(a.Tool, a.Params, a.Instance, shown.Case{Input: a.Input, State: a.State}, LanguageOf(ctx))
+		a.Call = words[a.Process].Call(a.Tool, a.Params, a.Instance, shown.Case{Input: a.Input, State: a.State},
+			LanguageOf(ctx))
 		if key, isID := ideafile.ParseCallKey(a.CallID); isID {
 			a.Reasoning = reasons[a.Process][key.ID("")]
 		}

@@ -19,7 +19,8 @@ type counter struct {
 	err   error
 }
 
-func (c counter) CountWorkflow(context.Context, *workflowservice.CountWorkflowExecutionsRequest) (*workflowservice.CountWorkflowExecutionsResponse, error) {
+func (c counter) CountWorkflow(context.Context,
+	*workflowservice.CountWorkflowExecutionsRequest) (*workflowservice.CountWorkflowExecutionsResponse, error) {
 	return &workflowservice.CountWorkflowExecutionsResponse{Count: c.count}, c.err
 }
 

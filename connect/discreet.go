@@ -8,8 +8,8 @@ import (
 	"go.temporal.io/sdk/temporal"
 )
 
-// discreet keeps out of logs what is encrypted in histories: what tools and LLMs said when they failed. The error's code
-// stays; the rest is in the history, for those who have the keys.
+// discreet keeps out of logs what is encrypted in histories: what tools and LLMs said when they failed. The error's
+// code stays; the rest is in the history, for those who have the keys.
 type discreet struct{ log.Logger }
 
 func (l discreet) Debug(msg string, kv ...any) { l.Logger.Debug(msg, withoutTexts(kv)...) }

@@ -21,7 +21,8 @@ func TestOfWhatTheSDKSaysBelowWarnOnlyLinesOfProcessesStay(t *testing.T) {
 	l.Info("yes", "code", "", "process", "p")
 	l.Warn("yes", "Attempt", 2)
 	l.Error("yes")
-	if text := said.String(); strings.Contains(text, "msg=no") || strings.Count(text, "msg=yes Namespace=default") != 3 {
+	if text := said.String(); strings.Contains(text, "msg=no") ||
+		strings.Count(text, "msg=yes Namespace=default") != 3 {
 		t.Error(text)
 	}
 }
@@ -32,7 +33,8 @@ func final(code, text string) error {
 
 func TestWhatToolsSaidStandsInNoLogOfWhatIsEncrypted(t *testing.T) {
 	var said bytes.Buffer
-	l := log.With(discreet{log.NewStructuredLogger(slog.New(slog.NewTextHandler(&said, nil)))}, "first", final("a_code", "hello"))
+	l := log.With(discreet{log.NewStructuredLogger(slog.New(slog.NewTextHandler(&said, nil)))}, "first",
+		final("a_code", "hello"))
 	err := fmt.Errorf("activity: %w", final("a_code", "hello"))
 	l.Debug("d", "Error", err)
 	l.Info("i", "Error", err)

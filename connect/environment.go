@@ -59,7 +59,8 @@ func KeysFromEnvironment() (*encryption.Keys, error) {
 	return encryption.Parse(os.Getenv(encryption.Variable))
 }
 
-// OpenStore opens the store at a place for a worker, with the keys of PROCESSIDEA_KEYS. It is used once BeginStore has found it, or begun it.
+// OpenStore opens the store at a place for a worker, with the keys of PROCESSIDEA_KEYS. It is used once BeginStore has
+// found it, or begun it.
 func OpenStore(ctx context.Context, place string, options ...blobs.Option) (*blobs.Store, error) {
 	keys, err := KeysFromEnvironment()
 	if err != nil {
@@ -80,8 +81,9 @@ func OpenStore(ctx context.Context, place string, options ...blobs.Option) (*blo
 	return s, nil
 }
 
-// BeginStore makes sure that a store is there, or begins one. From then on nobody opens it without its keys: what a worker encrypts, no
-// starter writes in the clear. The error wraps blobs.ErrAway where its folder is empty although Temporal knows processes.
+// BeginStore makes sure that a store is there, or begins one. From then on nobody opens it without its keys: what a
+// worker encrypts, no starter writes in the clear. The error wraps blobs.ErrAway where its folder is empty although
+// Temporal knows processes.
 func BeginStore(ctx context.Context, c client.Client, s *blobs.Store) error {
 	unused, err := s.Unused()
 	if unused && err == nil {
@@ -102,7 +104,8 @@ func markStore(ctx context.Context, s *blobs.Store) error {
 
 // checkNoProcesses returns an error where Temporal knows processes, and with them a store in which their Ideas lie.
 func checkNoProcesses(ctx context.Context, c client.Client, place string) error {
-	n, err := c.CountWorkflow(ctx, &workflowservice.CountWorkflowExecutionsRequest{Query: "WorkflowType = '" + protocol.ProcessType + "'"})
+	n, err := c.CountWorkflow(ctx,
+		&workflowservice.CountWorkflowExecutionsRequest{Query: "WorkflowType = '" + protocol.ProcessType + "'"})
 	var denied *serviceerror.PermissionDenied
 	var unimplemented *serviceerror.Unimplemented
 	switch {
@@ -113,12 +116,16 @@ func checkNoProcesses(ctx context.Context, c client.Client, place string) error 
 	case n.GetCount() == 0:
 		return nil
 	}
-	return fmt.Errorf("%w: %s is empty, and Temporal knows %d processes, whose Ideas lie in a store (is a disk not mounted?); "+
-		"if that is lost, an empty file process-idea-store in the folder lets a new one begin", blobs.ErrAway, place, n.GetCount())
+	return fmt.Errorf(
+		"%w: %s is empty, and Temporal knows %d processes, whose Ideas lie in a store (is a disk not mounted?); "+
+			"if that is lost, an empty file process-idea-store in the folder lets a new one begin",
+		blobs.ErrAway, place,
+		n.GetCount())
 }
 
-// TemporalFromEnvironment reads how to reach Temporal from TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE, TEMPORAL_API_KEY, those
-// for TLS, and the profiles of a configuration file. set is false where none of them says anything. Empty is unset.
+// TemporalFromEnvironment reads how to reach Temporal from TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE, TEMPORAL_API_KEY,
+// those for TLS, and the profiles of a configuration file. set is false where none of them says anything. Empty is
+// unset.
 func TemporalFromEnvironment() (o client.Options, set bool, err error) {
 	profile, err := envconfig.LoadClientConfigProfile(envconfig.LoadClientConfigProfileOptions{EnvLookup: filled{}})
 	if err == nil {

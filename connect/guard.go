@@ -21,9 +21,9 @@ import (
 	"processidea/store/encryption"
 )
 
-// guarded keeps tasks whose payloads cannot be decrypted from the worker. Workflow code that is handed such a payload fails
-// for good, drops a signal, or takes "Encoded failure" for what a tool said; the SDK asks no codec before. Instead the
-// workflow task is failed, and comes again until a worker has the key.
+// guarded keeps tasks whose payloads cannot be decrypted from the worker. Workflow code that is handed such a payload
+// fails for good, drops a signal, or takes "Encoded failure" for what a tool said; the SDK asks no codec before.
+// Instead the workflow task is failed, and comes again until a worker has the key.
 func guarded(keys *encryption.Keys, logger log.Logger) grpc.DialOption {
 	g := &guard{keys: keys, log: logger}
 	return grpc.WithChainUnaryInterceptor(g.intercept)
@@ -67,7 +67,8 @@ type asking interface {
 }
 
 // task fails a workflow task whose payloads cannot be decrypted.
-func (g *guard) task(ctx context.Context, cc *grpc.ClientConn, from asking, t *workflowservice.PollWorkflowTaskQueueResponse) (opens bool) {
+func (g *guard) task(ctx context.Context, cc *grpc.ClientConn, from asking,
+	t *workflowservice.PollWorkflowTaskQueueResponse) (opens bool) {
 	err := g.opens(ctx, t)
 	if err == nil {
 		return true
@@ -82,7 +83,8 @@ func (g *guard) task(ctx context.Context, cc *grpc.ClientConn, from asking, t *w
 
 const refusalTimeout = 5 * time.Second
 
-func refuse(ctx context.Context, c workflowservice.WorkflowServiceClient, from asking, t *workflowservice.PollWorkflowTaskQueueResponse,
+func refuse(ctx context.Context, c workflowservice.WorkflowServiceClient, from asking,
+	t *workflowservice.PollWorkflowTaskQueueResponse,
 	cause error) error {
 	if t.GetQuery() != nil {
 		_, err := c.RespondQueryTaskCompleted(ctx, &workflowservice.RespondQueryTaskCompletedRequest{
@@ -102,8 +104,8 @@ func refuse(ctx context.Context, c workflowservice.WorkflowServiceClient, from a
 	return err
 }
 
-// activity drops an activity task for which a key is missing, as if this worker had died with it: that is no failure of a
-// tool, and another worker may have the key. A payload that was altered is handed on, and fails.
+// activity drops an activity task for which a key is missing, as if this worker had died with it: that is no failure of
+// a tool, and another worker may have the key. A payload that was altered is handed on, and fails.
 func (g *guard) activity(ctx context.Context, t *workflowservice.PollActivityTaskQueueResponse) {
 	err := g.opens(ctx, t)
 	var missing *encryption.MissingKeyError
@@ -145,7 +147,8 @@ func (g *guard) tell(err error, workflow string) {
 	}
 	for _, id := range missing.IDs {
 		if _, known := g.told.LoadOrStore(id, true); !known {
-			g.log.Error("a key is missing: what it encrypted waits for a worker that has it", "key", id, "variable", encryption.Variable, "WorkflowID", workflow)
+			g.log.Error("a key is missing: what it encrypted waits for a worker that has it", "key", id, "variable",
+				encryption.Variable, "WorkflowID", workflow)
 		}
 	}
 }

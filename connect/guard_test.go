@@ -59,11 +59,13 @@ type frontend struct {
 	queried  []*workflowservice.RespondQueryTaskCompletedRequest
 }
 
-func (f *frontend) PollWorkflowTaskQueue(context.Context, *workflowservice.PollWorkflowTaskQueueRequest) (*workflowservice.PollWorkflowTaskQueueResponse, error) {
+func (f *frontend) PollWorkflowTaskQueue(context.Context,
+	*workflowservice.PollWorkflowTaskQueueRequest) (*workflowservice.PollWorkflowTaskQueueResponse, error) {
 	return f.task, nil
 }
 
-func (f *frontend) PollActivityTaskQueue(context.Context, *workflowservice.PollActivityTaskQueueRequest) (*workflowservice.PollActivityTaskQueueResponse, error) {
+func (f *frontend) PollActivityTaskQueue(context.Context,
+	*workflowservice.PollActivityTaskQueueRequest) (*workflowservice.PollActivityTaskQueueResponse, error) {
 	return f.activity, nil
 }
 
@@ -94,7 +96,8 @@ func (f *frontend) RespondQueryTaskCompleted(_ context.Context, r *workflowservi
 }
 
 // behind puts a guard with keys between a worker and a frontend. The log is what the guard says.
-func behind(t *testing.T, f *frontend, k *encryption.Keys) (c workflowservice.WorkflowServiceClient, said *bytes.Buffer) {
+func behind(t *testing.T, f *frontend, k *encryption.Keys) (c workflowservice.WorkflowServiceClient,
+	said *bytes.Buffer) {
 	t.Helper()
 	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
@@ -106,7 +109,8 @@ func behind(t *testing.T, f *frontend, k *encryption.Keys) (c workflowservice.Wo
 	t.Cleanup(server.Stop)
 	said = &bytes.Buffer{}
 	logger := log.NewStructuredLogger(slog.New(slog.NewTextHandler(said, nil)))
-	conn, err := grpc.NewClient(listener.Addr().String(), grpc.WithTransportCredentials(insecure.NewCredentials()), guarded(k, logger))
+	conn, err := grpc.NewClient(listener.Addr().String(), grpc.WithTransportCredentials(insecure.NewCredentials()),
+		guarded(k, logger))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -159,9 +163,10 @@ func encodedBy(t *testing.T, h http.Handler, p *commonpb.Payloads) *commonpb.Pay
 
 // started is a history that begins with payloads.
 func started(p *commonpb.Payloads) *historypb.History {
-	return &historypb.History{Events: []*historypb.HistoryEvent{{Attributes: &historypb.HistoryEvent_WorkflowExecutionStartedEventAttributes{
-		WorkflowExecutionStartedEventAttributes: &historypb.WorkflowExecutionStartedEventAttributes{Input: p},
-	}}}}
+	return &historypb.History{
+		Events: []*historypb.HistoryEvent{{Attributes: &historypb.HistoryEvent_WorkflowExecutionStartedEventAttributes{
+			WorkflowExecutionStartedEventAttributes: &historypb.WorkflowExecutionStartedEventAttributes{Input: p},
+		}}}}
 }
 
 // wentWrong is a history that tells of an activity's error.
@@ -171,9 +176,11 @@ func wentWrong(t *testing.T, k *encryption.Keys) *historypb.History {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &historypb.History{Events: []*historypb.HistoryEvent{{Attributes: &historypb.HistoryEvent_ActivityTaskFailedEventAttributes{
-		ActivityTaskFailedEventAttributes: &historypb.ActivityTaskFailedEventAttributes{Failure: &failurepb.Failure{EncodedAttributes: p}},
-	}}}}
+	return &historypb.History{
+		Events: []*historypb.HistoryEvent{{Attributes: &historypb.HistoryEvent_ActivityTaskFailedEventAttributes{
+			ActivityTaskFailedEventAttributes: &historypb.ActivityTaskFailedEventAttributes{
+				Failure: &failurepb.Failure{EncodedAttributes: p}},
+		}}}}
 }
 
 func TestAWorkflowTaskThatDoesNotOpenFailsAndNeverReachesTheWorker(t *testing.T) {
@@ -181,13 +188,17 @@ func TestAWorkflowTaskThatDoesNotOpenFailsAndNeverReachesTheWorker(t *testing.T)
 	for name, h := range map[string]*historypb.History{
 		"input": started(encrypted(t, k1)), "a claim": started(claimed(t, k1)), "an error": wentWrong(t, k1),
 	} {
-		f := &frontend{task: &workflowservice.PollWorkflowTaskQueueResponse{TaskToken: []byte("token"), Attempt: 1, History: h}}
-		for n, ask := range []func(workflowservice.WorkflowServiceClient) (*workflowservice.PollWorkflowTaskQueueResponse, error){
+		f := &frontend{task: &workflowservice.PollWorkflowTaskQueueResponse{TaskToken: []byte("token"),
+			Attempt: 1, History: h}}
+		for n, ask := range []func(workflowservice.WorkflowServiceClient) (
+			*workflowservice.PollWorkflowTaskQueueResponse, error){
 			func(c workflowservice.WorkflowServiceClient) (*workflowservice.PollWorkflowTaskQueueResponse, error) {
-				return c.PollWorkflowTaskQueue(t.Context(), &workflowservice.PollWorkflowTaskQueueRequest{Namespace: "n", Identity: "i"})
+				return c.PollWorkflowTaskQueue(t.Context(),
+					&workflowservice.PollWorkflowTaskQueueRequest{Namespace: "n", Identity: "i"})
 			},
 			func(c workflowservice.WorkflowServiceClient) (*workflowservice.PollWorkflowTaskQueueResponse, error) {
-				r, err := c.RespondWorkflowTaskCompleted(t.Context(), &workflowservice.RespondWorkflowTaskCompletedRequest{Namespace: "n", Identity: "i"})
+				r, err := c.RespondWorkflowTaskCompleted(t.Context(),
+					&workflowservice.RespondWorkflowTaskCompletedRequest{Namespace: "n", Identity: "i"})
 				return r.GetWorkflowTask(), err
 			},
 		} {
@@ -197,8 +208,10 @@ func TestAWorkflowTaskThatDoesNotOpenFailsAndNeverReachesTheWorker(t *testing.T)
 			if err != nil || len(got.GetTaskToken()) != 0 || got.GetHistory() != nil || (got == nil) != (n == 1) {
 				t.Errorf("%s: %v, %v", name, got, err)
 			}
-			if len(f.failed) != n+1 || string(f.failed[n].GetTaskToken()) != "token" || f.failed[n].GetNamespace() != "n" || f.failed[n].GetIdentity() != "i" ||
-				!strings.Contains(f.failed[n].GetFailure().GetMessage(), "encrypted with key k1, which is not in PROCESSIDEA_KEYS") {
+			if len(f.failed) != n+1 || string(f.failed[n].GetTaskToken()) != "token" ||
+				f.failed[n].GetNamespace() != "n" || f.failed[n].GetIdentity() != "i" ||
+				!strings.Contains(f.failed[n].GetFailure().GetMessage(),
+					"encrypted with key k1, which is not in PROCESSIDEA_KEYS") {
 				t.Errorf("%s: %v", name, f.failed)
 			}
 			if _, _ = ask(c); strings.Count(said.String(), "key=k1 variable=PROCESSIDEA_KEYS") != 1 {
@@ -247,11 +260,14 @@ func TestAnActivityIsDroppedForAMissingKeyAndForNothingElse(t *testing.T) {
 		keys  *encryption.Keys
 		taken bool
 	}{
-		{encrypted(t, k1), k1, true}, {claimed(t, k1), k1, true}, {encrypted(t, nil), k1, true}, {claimed(t, nil), nil, true},
+		{encrypted(t, k1), k1, true}, {claimed(t, k1), k1, true}, {encrypted(t, nil), k1, true},
+		{claimed(t, nil), nil, true},
 		{encrypted(t, k1), impostor, true}, // it fails there, and says why
-		{encrypted(t, k1), nil, false}, {encrypted(t, k1), keys(t, "k2"), false}, {claimed(t, k1), keys(t, "k2"), false},
+		{encrypted(t, k1), nil, false}, {encrypted(t, k1), keys(t, "k2"), false},
+		{claimed(t, k1), keys(t, "k2"), false},
 	} {
-		f := &frontend{activity: &workflowservice.PollActivityTaskQueueResponse{TaskToken: []byte("token"), Input: row.input}}
+		f := &frontend{activity: &workflowservice.PollActivityTaskQueueResponse{TaskToken: []byte("token"),
+			Input: row.input}}
 		c, said := behind(t, f, row.keys)
 		got, err := c.PollActivityTaskQueue(t.Context(), &workflowservice.PollActivityTaskQueueRequest{})
 		if err != nil || (len(got.GetTaskToken()) > 0) != row.taken || (said.Len() > 0) == row.taken {
@@ -264,7 +280,8 @@ func TestAHistoryThatDoesNotOpenIsAnErrorThatNamesTheKey(t *testing.T) {
 	f := &frontend{history: &workflowservice.GetWorkflowExecutionHistoryResponse{History: wentWrong(t, keys(t, "k1"))}}
 	c, _ := behind(t, f, keys(t, "k2"))
 	_, err := c.GetWorkflowExecutionHistory(t.Context(), &workflowservice.GetWorkflowExecutionHistoryRequest{})
-	if status.Code(err) != codes.FailedPrecondition || !strings.Contains(err.Error(), "key k1, which is not in PROCESSIDEA_KEYS") {
+	if status.Code(err) != codes.FailedPrecondition ||
+		!strings.Contains(err.Error(), "key k1, which is not in PROCESSIDEA_KEYS") {
 		t.Error(err)
 	}
 }

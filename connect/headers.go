@@ -11,9 +11,10 @@ import (
 // resourceHeader is a routing hint that the SDK makes of every workflow id.
 const resourceHeader = "temporal-resource-id"
 
-// ASCIIHeaders allows any character in workflow ids. SDK 1.50 puts the workflow id into a gRPC header as it is, and gRPC
-// refuses headers that are not ASCII. The ids of our own workflows are ASCII; whoever asks about another one, such as "refunds/①",
-// is to hear that there is none. The header is a hint for routing between clusters, for which a percent-encoded id serves as well.
+// ASCIIHeaders allows any character in workflow ids. SDK 1.50 puts the workflow id into a gRPC header as it is, and
+// gRPC refuses headers that are not ASCII. The ids of our own workflows are ASCII; whoever asks about another one, such
+// as "refunds/①", is to hear that there is none. The header is a hint for routing between clusters, for which a
+// percent-encoded id serves as well.
 func ASCIIHeaders() grpc.DialOption {
 	return grpc.WithChainUnaryInterceptor(func(ctx context.Context, method string, req, reply any, cc *grpc.ClientConn,
 		invoker grpc.UnaryInvoker, opts ...grpc.CallOption) error {

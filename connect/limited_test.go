@@ -72,7 +72,8 @@ func TestAListThatTheServerIsAskedForTooOftenIsAskedForAgain(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer c.Close()
-			_, err = c.WorkflowService().ListWorkflowExecutions(t.Context(), &workflowservice.ListWorkflowExecutionsRequest{})
+			_, err = c.WorkflowService().ListWorkflowExecutions(t.Context(),
+				&workflowservice.ListWorkflowExecutionsRequest{})
 			if n := b.asked.Load(); n != row.asked || (err == nil) != (row.asked > 1) {
 				t.Errorf("it is asked %d times, and answers %v", n, err)
 			}

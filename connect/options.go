@@ -29,7 +29,8 @@ func ClientOptions(o client.Options, store *blobs.Store) client.Options {
 	}
 	o.ExternalStorage = store.ExternalStorage()
 	o.ConnectionOptions.DialOptions = slices.Concat(
-		[]grpc.DialOption{recovering(), repeating()}, o.ConnectionOptions.DialOptions, []grpc.DialOption{ASCIIHeaders(), guarded(store.Keys(), o.Logger)})
+		[]grpc.DialOption{recovering(), repeating()}, o.ConnectionOptions.DialOptions,
+		[]grpc.DialOption{ASCIIHeaders(), guarded(store.Keys(), o.Logger)})
 	if o.ConnectionOptions.GrpcCompression == nil && onThisMachine(o.HostPort) {
 		o.ConnectionOptions.GrpcCompression = &client.GrpcCompressionNone{}
 	}

@@ -38,7 +38,8 @@ type StartProcess struct {
 var ErrOtherFile = errors.New("a process of this id was started from another file")
 
 // StartOrAttach starts a process, or finds the one that was started under the same id from the same file.
-func StartOrAttach(ctx context.Context, c client.Client, namespace string, s StartProcess) (run client.WorkflowRun, attached bool, err error) {
+func StartOrAttach(ctx context.Context, c client.Client, namespace string,
+	s StartProcess) (run client.WorkflowRun, attached bool, err error) {
 	// Nothing is sent where the process is there: a server may keep the input of a start that it refuses, in a history
 	// that belongs to no workflow, and nobody could erase it.
 	if run, err = attach(ctx, c, s); run != nil || err != nil {
@@ -87,12 +88,15 @@ func attach(ctx context.Context, c client.Client, s StartProcess) (client.Workfl
 	return c.GetWorkflow(ctx, s.ID, ""), nil
 }
 
-// ScheduledAction is what a Temporal Schedule does to start the process: each time under its id with the time behind it.
-func ScheduledAction(ctx context.Context, c client.Client, namespace string, s StartProcess) *client.ScheduleWorkflowAction {
+// ScheduledAction is what a Temporal Schedule does to start the process: each time under its id with the time behind
+// it.
+func ScheduledAction(ctx context.Context, c client.Client, namespace string,
+	s StartProcess) *client.ScheduleWorkflowAction {
 	attributes := s.searchAttributes(ctx, c, namespace)
 	return &client.ScheduleWorkflowAction{
-		ID: s.ID, TaskQueue: protocol.TaskQueue, Workflow: protocol.ProcessType, Args: []any{s.Start}, StaticSummary: s.Idea.ProcessPath,
-		Memo: s.memo(), TypedSearchAttributes: attributes,
+		ID: s.ID, TaskQueue: protocol.TaskQueue, Workflow: protocol.ProcessType, Args: []any{s.Start},
+		StaticSummary: s.Idea.ProcessPath,
+		Memo:          s.memo(), TypedSearchAttributes: attributes,
 	}
 }
 
@@ -103,7 +107,8 @@ func (s *StartProcess) memo() map[string]any {
 }
 
 // searchAttributes are those that the process begins with, where they are registered; it is told whether they are.
-func (s *StartProcess) searchAttributes(ctx context.Context, c client.Client, namespace string) temporal.SearchAttributes {
+func (s *StartProcess) searchAttributes(ctx context.Context, c client.Client,
+	namespace string) temporal.SearchAttributes {
 	if s.Start.Attributes = attributesRegistered(ctx, c, namespace); !s.Start.Attributes {
 		return temporal.SearchAttributes{}
 	}
@@ -129,7 +134,8 @@ func sameFile(d *client.WorkflowExecutionDescription, want string) error {
 // attributesRegistered asks whether the search attributes can be used: setting one that is not registered fails a
 // workflow task for ever.
 func attributesRegistered(ctx context.Context, c client.Client, namespace string) bool {
-	r, err := c.OperatorService().ListSearchAttributes(ctx, &operatorservice.ListSearchAttributesRequest{Namespace: namespace})
+	r, err := c.OperatorService().ListSearchAttributes(ctx,
+		&operatorservice.ListSearchAttributesRequest{Namespace: namespace})
 	if err != nil {
 		return false
 	}

@@ -56,7 +56,8 @@ func ourMetrics(t *testing.T) map[string]bool {
 	defer func() { _ = m.Close(t.Context()) }()
 	now := time.Now()
 	m.Request(activities.RequestAttempt{Began: now, FirstByte: now, Ended: now, Outcome: activities.OutcomeWhole,
-		Usage: turn.TokenUsage{PromptTokens: 1, CompletionTokens: 1, CachedTokens: 1, ReasoningTokens: 1, Cost: 1, UnpricedTokens: 1}})
+		Usage: turn.TokenUsage{PromptTokens: 1, CompletionTokens: 1, CachedTokens: 1, ReasoningTokens: 1, Cost: 1,
+			UnpricedTokens: 1}})
 	_, end := m.Call(t.Context(), activities.CallAttempt{Tool: "t"})
 	end(activities.OutcomeDone)
 	w := httptest.NewRecorder()
@@ -71,19 +72,22 @@ func ourMetrics(t *testing.T) map[string]bool {
 	return names
 }
 
-// sdkMetrics are those of the Temporal SDK, as its source names them: most of them are there only once something is counted.
+// sdkMetrics are those of the Temporal SDK, as its source names them: most of them are there only once something is
+// counted.
 func sdkMetrics(t *testing.T) map[string]bool {
 	t.Helper()
 	dir, err := exec.CommandContext(t.Context(), "go", "list", "-m", "-f", "{{.Dir}}", "go.temporal.io/sdk").Output()
 	if err != nil {
 		t.Fatal(err)
 	}
-	source, err := os.ReadFile(filepath.Join(strings.TrimSpace(string(dir)), "internal", "common", "metrics", "constants.go"))
+	source, err := os.ReadFile(filepath.Join(strings.TrimSpace(string(dir)), "internal", "common", "metrics",
+		"constants.go"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	names := map[string]bool{}
-	for _, m := range regexp.MustCompile(`TemporalMetricsPrefix \+ "([a-z_]+)"`).FindAllStringSubmatch(string(source), -1) {
+	for _, m := range regexp.MustCompile(`TemporalMetricsPrefix \+ "([a-z_]+)"`).FindAllStringSubmatch(string(source),
+		-1) {
 		names["temporal_"+m[1]] = true
 	}
 	if len(names) < 20 {

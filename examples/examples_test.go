@@ -32,8 +32,10 @@ func every(t *testing.T) []string {
 	}
 	var names []string
 	for _, f := range files {
-		// The tools of three are another program's, or processes; package workflows has their tests. Two have no replies.
-		if name := filepath.Dir(f); name != payout && name != "mcp" && name != "custom-worker" && name != "research" && name != hardened {
+		// The tools of three are another program's, or processes; package workflows has their tests. Two have no
+		// replies.
+		if name := filepath.Dir(f); name != payout && name != "mcp" && name != "custom-worker" && name != "research" &&
+			name != hardened {
 			names = append(names, name)
 		}
 	}

@@ -93,7 +93,8 @@ func endedContext(first map[string]any, r loop.Result) []any {
 	for _, raw := range first["context"].([]any) {
 		m := raw.(map[string]any)
 		if token, ok := m["_instance"].(string); ok {
-			m = map[string]any{"type": "state", "_instance": token, "_status": "settled", "state": r.Instances[token].State, "schema": m["schema"]}
+			m = map[string]any{"type": "state", "_instance": token, "_status": "settled",
+				"state": r.Instances[token].State, "schema": m["schema"]}
 		}
 		context = append(context, m)
 	}

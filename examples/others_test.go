@@ -48,7 +48,8 @@ func TestInvoicesAreChasedAndLargeLettersAreAskedAbout(t *testing.T) {
 		return approve(what)
 	}
 	r := p.through()
-	if r.Status != loop.StatusCompleted || r.Requests != 2 || r.Calls != (turn.CallCounts{Done: 19}) || len(asked) != 3 {
+	if r.Status != loop.StatusCompleted || r.Requests != 2 || r.Calls != (turn.CallCounts{Done: 19}) ||
+		len(asked) != 3 {
 		t.Errorf("%s after %d requests, calls %+v, asked about %v", r.Status, r.Requests, r.Calls, asked)
 	}
 	for token, want := range map[string]bool{"①": true, "③": false, "⑤": false, "⑧": true} {
@@ -81,7 +82,8 @@ func TestOnlyTheEmployeeWhoIsNamedChanges(t *testing.T) {
 	p := begin(t, "employees")
 	before := ideafile.InstanceViewOf(p.idea.Context, "employee_A").PayloadByKind[ideafile.TypeState]
 	r := p.through()
-	if got := jsonval.Encode(r.Instances["employee_A"].State); string(got) != string(jsonval.Encode(before)) || !strings.Contains(string(got), "37.50") {
+	if got := jsonval.Encode(r.Instances["employee_A"].State); string(got) != string(jsonval.Encode(before)) ||
+		!strings.Contains(string(got), "37.50") {
 		t.Errorf("employee_A is now %s", got)
 	}
 	b := r.Instances["employee_B"].State
@@ -99,7 +101,8 @@ func TestOnlyTheEmployeeWhoIsNamedChanges(t *testing.T) {
 func TestTheDiamondTakesTheAlternativeWhereTheExpressRefuses(t *testing.T) {
 	r := begin(t, "diamond").through()
 	want := `{"carrier":"standard","deliveryDate":"2026-03-10","quoteId":"Q-A-1187","totalCents":13120}`
-	if got := string(jsonval.Encode(r.Output)); got != want || r.Requests != 2 || r.Calls != (turn.CallCounts{Done: 7, Failed: 1}) {
+	if got := string(jsonval.Encode(r.Output)); got != want || r.Requests != 2 ||
+		r.Calls != (turn.CallCounts{Done: 7, Failed: 1}) {
 		t.Errorf("%s after %d requests, calls %+v", got, r.Requests, r.Calls)
 	}
 }
@@ -120,13 +123,15 @@ func TestALatentResultThatNeedsAnotherIsAskedForByItself(t *testing.T) {
 	p := begin(t, "latent")
 	p.request(step(t, p))
 	asking := step(t, p)
-	if len(asking.Questions) != 1 || asking.Questions[0].CallID != "1.2" || asking.Questions[0].Params["facts"] == "†state.facts" {
+	if len(asking.Questions) != 1 || asking.Questions[0].CallID != "1.2" ||
+		asking.Questions[0].Params["facts"] == "†state.facts" {
 		t.Fatalf("asked for %+v", asking.Questions)
 	}
 	p.request(asking)
 	r := p.through()
 	answer, _ := jsonval.ValueAt(r.Output, jsonval.Path{"answer"})
-	if s, _ := answer.(string); !strings.HasPrefix(s, "Dear Ines Moreau") || r.Requests != 3 || r.Calls != (turn.CallCounts{Done: 2}) {
+	if s, _ := answer.(string); !strings.HasPrefix(s, "Dear Ines Moreau") || r.Requests != 3 ||
+		r.Calls != (turn.CallCounts{Done: 2}) {
 		t.Errorf("%v after %d requests, calls %+v", r.Output, r.Requests, r.Calls)
 	}
 }

@@ -33,16 +33,17 @@ type play struct {
 	http     *httptool.Client
 	mind     *loop.Loop
 	runs     map[string]*dataflow.Instance
-	told     map[string]ideafile.CallStatus           // what the mind was told of each Call
-	lost     map[int]int                              // Requests whose worker is lost, and after how many Calls were handed out
-	left     int                                      // Calls that may still be handed out in this Request
-	number   int                                      // of the last Request
-	person   func(approval.Pending) approval.Decision // who decides; nil: nobody
-	sealed   func(idea map[string]any)                // hears the Idea of every Request; nil: nobody
-	log      []turn.LogEntry                          // of all Requests that were concluded
-	started  time.Time
-	reports  int // that the mind has heard
-	inVain   int // Requests whose reply has neither Calls nor output
+	told     map[string]ideafile.CallStatus // what the mind was told of each Call
+	// Requests whose worker is lost, and after how many Calls were handed out
+	lost    map[int]int
+	left    int                                      // Calls that may still be handed out in this Request
+	number  int                                      // of the last Request
+	person  func(approval.Pending) approval.Decision // who decides; nil: nobody
+	sealed  func(idea map[string]any)                // hears the Idea of every Request; nil: nobody
+	log     []turn.LogEntry                          // of all Requests that were concluded
+	started time.Time
+	reports int // that the mind has heard
+	inVain  int // Requests whose reply has neither Calls nor output
 }
 
 // start begins a play. allow names the hosts that HTTP tools may reach.
@@ -52,15 +53,18 @@ func start(t *testing.T, idea *ideafile.Idea, replies []rehearsal.Reply, allow s
 }
 
 // startWith is start with these functions as tools.
-func startWith(t *testing.T, idea *ideafile.Idea, replies []rehearsal.Reply, allow string, functions *tools.Registry) *play {
+func startWith(t *testing.T, idea *ideafile.Idea, replies []rehearsal.Reply, allow string,
+	functions *tools.Registry) *play {
 	t.Helper()
-	p := &play{t: t, idea: idea, llm: rehearsal.NewHandler(replies), tools: functions, runs: map[string]*dataflow.Instance{},
+	p := &play{t: t, idea: idea, llm: rehearsal.NewHandler(replies), tools: functions,
+		runs: map[string]*dataflow.Instance{},
 		told: map[string]ideafile.CallStatus{}, lost: map[int]int{}, http: httptool.New(httptool.Options{Allow: allow})}
 	t.Cleanup(p.http.Close)
 	p.bindings, _ = kinds.Knowing(p.tools, nil).Bind(idea)
 	p.mind = loop.New(idea, "play", p.bindings, p.started)
 	for _, token := range idea.InstanceTokens() {
-		p.runs[token] = dataflow.New(ideafile.Palette{Tools: idea.Tools, BindingByTool: p.bindings}, own(idea, token), token)
+		p.runs[token] = dataflow.New(ideafile.Palette{Tools: idea.Tools, BindingByTool: p.bindings},
+			own(idea, token), token)
 	}
 	return p
 }
@@ -135,7 +139,8 @@ func (p *play) request(brief *turn.RequestInput) {
 	reply := turn.LLMReply{Complete: !lost, WorkerLost: lost, Output: solution["output"]}
 	reply.Finished, _ = solution["finished"].(bool)
 	if lost {
-		reply.Output, reply.Finished, reply.Fault = nil, false, &diag.Fault{Code: turn.CodeWorkerLost, Message: "the worker was lost"}
+		reply.Output, reply.Finished, reply.Fault = nil, false,
+			&diag.Fault{Code: turn.CodeWorkerLost, Message: "the worker was lost"}
 	}
 	named := map[string]bool{}
 	for i, call := range ideafile.ParseWrittenCalls(solution["calls"].([]any)) {
@@ -261,7 +266,10 @@ func (p *play) execute(r dataflow.ReadyCall) (any, error) {
 func (p *play) report(token string, lost bool) turn.InstanceReport {
 	run := p.runs[token]
 	p.reports++
-	r := turn.InstanceReport{Token: token, ReportNumber: p.reports, ClosedThroughRequest: p.number, PendingApprovals: run.PendingApprovals(), Idle: run.IsIdle(), HasGoal: run.HasGoal(), MissingRequiredPaths: run.MissingRequiredPaths(), PlanFailure: run.DirectPlanFault(), Writes: run.TakeNewWrites()}
+	r := turn.InstanceReport{Token: token, ReportNumber: p.reports, ClosedThroughRequest: p.number,
+		PendingApprovals: run.PendingApprovals(), Idle: run.IsIdle(), HasGoal: run.HasGoal(),
+		MissingRequiredPaths: run.MissingRequiredPaths(), PlanFailure: run.DirectPlanFault(),
+		Writes: run.TakeNewWrites()}
 	if lost {
 		r.ToldThroughRequest = p.number
 	}
@@ -270,7 +278,8 @@ func (p *play) report(token string, lost bool) turn.InstanceReport {
 			continue
 		}
 		p.told[rec.ID] = rec.Status
-		c := turn.CallReport{Request: rec.Request, Index: rec.Index, Status: rec.Status, Fault: rec.Fault, Result: rec.Result, Decisions: rec.Decisions}
+		c := turn.CallReport{Request: rec.Request, Index: rec.Index, Status: rec.Status, Fault: rec.Fault,
+			Result: rec.Result, Decisions: rec.Decisions}
 		if lost {
 			c.Call = rec.WrittenCall
 		}
@@ -281,7 +290,8 @@ func (p *play) report(token string, lost bool) turn.InstanceReport {
 		if err != nil {
 			p.t.Fatal(err)
 		}
-		r.Questions = append(r.Questions, turn.LLMQuestion{CallID: rec.ID, Token: token, Tool: rec.Tool, Params: params})
+		r.Questions = append(r.Questions, turn.LLMQuestion{CallID: rec.ID, Token: token, Tool: rec.Tool,
+			Params: params})
 	}
 	return r
 }

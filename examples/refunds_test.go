@@ -25,22 +25,27 @@ func tally(r loop.Result) map[ideafile.InstanceStatus]int {
 func TestElevenRefundsWaitAndTheOthersSettleWithoutThem(t *testing.T) {
 	p := begin(t, "refunds")
 	r := p.through()
-	if n := tally(r); n[ideafile.InstanceSettled] != 189 || n[ideafile.InstanceWaiting] != 11 || r.Requests != 1 || r.Calls != (turn.CallCounts{Done: 389}) {
+	if n := tally(r); n[ideafile.InstanceSettled] != 189 || n[ideafile.InstanceWaiting] != 11 || r.Requests != 1 ||
+		r.Calls != (turn.CallCounts{Done: 389}) {
 		t.Errorf("%v after %d Requests, %+v", n, r.Requests, r.Calls)
 	}
 	p.person = func(what approval.Pending) approval.Decision {
 		cents, _ := jsonval.ValueAt(what.Params, jsonval.Path{"values", "cents"})
 		if string(jsonval.Encode(cents)) == "229900" {
-			return approval.Decision{Kind: policy.Reject, CallID: what.CallID, ApprovalDigest: what.Digest, DecidedBy: "ann", Reason: "too dear"}
+			return approval.Decision{Kind: policy.Reject, CallID: what.CallID, ApprovalDigest: what.Digest,
+				DecidedBy: "ann", Reason: "too dear"}
 		}
-		return approval.Decision{Kind: policy.Approve, CallID: what.CallID, ApprovalDigest: what.Digest, DecidedBy: "ann"}
+		return approval.Decision{Kind: policy.Approve, CallID: what.CallID, ApprovalDigest: what.Digest,
+			DecidedBy: "ann"}
 	}
 	r = p.through()
 	if r.Status != loop.StatusCompleted || r.Requests != 2 || r.Calls != (turn.CallCounts{Done: 400, Rejected: 3}) {
 		t.Errorf("%s after %d Requests, %+v", r.Status, r.Requests, r.Calls)
 	}
-	f := ripen.Judge([]ripen.Run{{ProcessID: "refunds", Tools: p.idea.Tools, Log: append(p.log, p.mind.TakeUnsealedLog()...)}})
-	if len(f) != 1 || f[0].Counts != (ripen.Counts{Approved: 8, Rejected: 3}) || f[0].When == nil || f[0].Asked != 3+len(f[0].AskedInVain) || f[0].Asked+f[0].Unasked != 11 {
+	f := ripen.Judge(
+		[]ripen.Run{{ProcessID: "refunds", Tools: p.idea.Tools, Log: append(p.log, p.mind.TakeUnsealedLog()...)}})
+	if len(f) != 1 || f[0].Counts != (ripen.Counts{Approved: 8, Rejected: 3}) || f[0].When == nil ||
+		f[0].Asked != 3+len(f[0].AskedInVain) || f[0].Asked+f[0].Unasked != 11 {
 		t.Errorf("of what ann decided it says %s", jsonval.Encode(jsonval.ToJSONValue(f)))
 	}
 	apologies := 0

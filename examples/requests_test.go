@@ -13,8 +13,8 @@ import (
 	"processidea/tools"
 )
 
-// requestsOf is how many Requests each example makes, with the replies that it ships and a person who approves. inVain counts those that only
-// hear that nothing is left.
+// requestsOf is how many Requests each example makes, with the replies that it ships and a person who approves. inVain
+// counts those that only hear that nothing is left.
 var requestsOf = map[string]struct{ requests, inVain int }{
 	"custom-worker":       {requests: 2},
 	"diamond":             {requests: 2}, // the output, which says which carrier it was
@@ -32,8 +32,8 @@ var requestsOf = map[string]struct{ requests, inVain int }{
 	"weather":             {requests: 1},
 }
 
-// playedElsewhere are the examples whose tools are other programs, or processes: package workflows runs them, and counts their Requests. Here
-// their replies are looked at.
+// playedElsewhere are the examples whose tools are other programs, or processes: package workflows runs them, and
+// counts their Requests. Here their replies are looked at.
 var playedElsewhere = map[string]bool{"mcp": true, "research": true}
 
 func TestNoExampleMakesARequestOnlyToHearThatNothingIsLeft(t *testing.T) {
@@ -96,7 +96,8 @@ func beginAny(t *testing.T, name string) *play {
 		p = begin(t, name)
 	}
 	p.person = func(what approval.Pending) approval.Decision {
-		return approval.Decision{Kind: policy.Approve, CallID: what.CallID, ApprovalDigest: what.Digest, DecidedBy: "ann"}
+		return approval.Decision{Kind: policy.Approve, CallID: what.CallID, ApprovalDigest: what.Digest,
+			DecidedBy: "ann"}
 	}
 	if p.mind.RunsDirectPlan() {
 		p.runPlans()
@@ -108,6 +109,8 @@ func beginAny(t *testing.T, name string) *play {
 func storeTools() *tools.Registry {
 	r := builtins()
 	tools.Register(r, "checkStock", func(context.Context, map[string]any) (int, error) { return 3, nil })
-	tools.Register(r, "reserve", func(_ context.Context, order map[string]any) (map[string]any, error) { return order, nil })
+	tools.Register(r, "reserve", func(_ context.Context, order map[string]any) (map[string]any, error) {
+		return order, nil
+	})
 	return r
 }

@@ -17,7 +17,8 @@ const weatherDays = `{"days":{"Bergen":"Bergen. In, with a book.","Lund":"Lund. 
 func TestTheWeatherTakesTheBranchOfEachCityAndJoinsThem(t *testing.T) {
 	p := begin(t, "weather")
 	r := p.through()
-	if got := string(jsonval.Encode(r.Output)); got != weatherDays || r.Requests != 1 || r.Calls != (turn.CallCounts{Done: 9, Skipped: 3}) {
+	if got := string(jsonval.Encode(r.Output)); got != weatherDays || r.Requests != 1 ||
+		r.Calls != (turn.CallCounts{Done: 9, Skipped: 3}) {
 		t.Errorf("%s after %d requests, calls %+v", got, r.Requests, r.Calls)
 	}
 	for token, skipped := range map[string]string{"Bergen": "outside", "Lund": "inside"} {
@@ -36,11 +37,13 @@ var steps = []struct {
 }{
 	{"free", func(state map[string]any) { delete(state, "schema") }, 1, true},
 	{"open", func(map[string]any) {}, 1, true},
-	{"closed", func(state map[string]any) { state["schema"].(map[string]any)["additionalProperties"] = false }, 3, false}, // the second is about one of three instances, so that the output is asked for at the end
+	// the second is about one of three instances, so that the output is asked for at the end
+	{"closed", func(state map[string]any) { state["schema"].(map[string]any)["additionalProperties"] = false }, 3,
+		false},
 }
 
-// One LLM that writes beside the schema: where there is none, and where it is open, that is as good as any path; where it is
-// closed, that one Call is refused, the LLM is told, and its neighbours are done all the same.
+// One LLM that writes beside the schema: where there is none, and where it is open, that is as good as any path; where
+// it is closed, that one Call is refused, the LLM is told, and its neighbours are done all the same.
 func TestAStateSchemaGuidesAndAClosedOneBinds(t *testing.T) {
 	for _, step := range steps {
 		t.Run(step.name, func(t *testing.T) {
@@ -60,7 +63,8 @@ func TestAStateSchemaGuidesAndAClosedOneBinds(t *testing.T) {
 			}
 			r := start(t, idea, replies, "").through()
 			_, umbrellaThere := jsonval.ValueAt(r.Instances["Bergen"].State, jsonval.Path{"umbrella"})
-			if got := string(jsonval.Encode(r.Output)); got != weatherDays || r.Requests != step.requests || umbrellaThere != step.umbrella {
+			if got := string(jsonval.Encode(r.Output)); got != weatherDays || r.Requests != step.requests ||
+				umbrellaThere != step.umbrella {
 				t.Errorf("%s after %d requests, umbrella %v, calls %+v", got, r.Requests, umbrellaThere, r.Calls)
 			}
 		})

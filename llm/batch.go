@@ -25,8 +25,8 @@ const batchKey = "process_idea"
 // mostBatchesSearched bounds how many batches are looked through for one that was sent before.
 const mostBatchesSearched = 1000
 
-// SendBatch sends a Request through the server's batch interface and returns the batch's id. A batch of this key that the server has already is
-// not sent again. The error is of type *Error.
+// SendBatch sends a Request through the server's batch interface and returns the batch's id. A batch of this key that
+// the server has already is not sent again. The error is of type *Error.
 func (c *Client) SendBatch(ctx context.Context, r Request, key string) (id string, err error) {
 	x := c.newExchange(r)
 	if held := c.circuit.admit(x.params.Model, time.Now()); held != nil {
@@ -64,8 +64,9 @@ func (x *exchange) newBatch(ctx context.Context, key string) (string, error) {
 		return "", err
 	}
 	b, err := x.api.Batches.New(ctx, openai.BatchNewParams{
-		InputFileID: file.ID, Endpoint: openai.BatchNewParamsEndpointV1ChatCompletions, CompletionWindow: openai.BatchNewParamsCompletionWindow24h,
-		Metadata: map[string]string{batchKey: key},
+		InputFileID: file.ID, Endpoint: openai.BatchNewParamsEndpointV1ChatCompletions,
+		CompletionWindow: openai.BatchNewParamsCompletionWindow24h,
+		Metadata:         map[string]string{batchKey: key},
 	}, x.options...)
 	if err != nil {
 		return "", err
@@ -80,12 +81,13 @@ func (x *exchange) batchLine(key string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	line, err := json.Marshal(map[string]any{"custom_id": key, "method": http.MethodPost, "url": "/v1/chat/completions", "body": json.RawMessage(body)})
+	line, err := json.Marshal(map[string]any{"custom_id": key, "method": http.MethodPost, "url": "/v1/chat/completions",
+		"body": json.RawMessage(body)})
 	return append(line, '\n'), err
 }
 
-// ReadBatch returns the completion that answers the Request of a key, as JSON, once the batch has it. The error is of type *Error; while the server
-// is at work it is one to try again, with the time after which that makes sense.
+// ReadBatch returns the completion that answers the Request of a key, as JSON, once the batch has it. The error is of
+// type *Error; while the server is at work it is one to try again, with the time after which that makes sense.
 func (c *Client) ReadBatch(ctx context.Context, id, key string) (completion []byte, err error) {
 	x := c.newExchange(Request{})
 	if held := c.circuit.admit(x.params.Model, time.Now()); held != nil {
@@ -109,17 +111,20 @@ func (c *Client) ReadBatch(ctx context.Context, id, key string) (completion []by
 				return line.completion(x)
 			}
 		}
-		return nil, &Error{Code: turn.CodeLLMError, Message: fmt.Sprintf("the batch %s is %s, and has no answer", id, b.Status)}
+		return nil, &Error{Code: turn.CodeLLMError, Message: fmt.Sprintf("the batch %s is %s, and has no answer",
+			id, b.Status)}
 	case openai.BatchStatusFailed:
 		var causes []string
 		for _, e := range b.Errors.Data {
 			causes = append(causes, e.Message)
 		}
-		return nil, &Error{Code: turn.CodeLLMError, Message: x.redact(fmt.Sprintf("the batch %s has failed: %s", id, strings.Join(causes, "; ")))}
+		return nil, &Error{Code: turn.CodeLLMError,
+			Message: x.redact(fmt.Sprintf("the batch %s has failed: %s", id, strings.Join(causes, "; ")))}
 	}
 	return nil, &Error{
-		Code: turn.CodeLLMUnreachable, Retry: true, Pending: true, RetryAfter: nextLook(time.Since(time.Unix(b.CreatedAt, 0))),
-		Message: fmt.Sprintf("the batch %s is %s", id, cmp.Or(string(b.Status), "on its way")),
+		Code: turn.CodeLLMUnreachable, Retry: true, Pending: true,
+		RetryAfter: nextLook(time.Since(time.Unix(b.CreatedAt, 0))),
+		Message:    fmt.Sprintf("the batch %s is %s", id, cmp.Or(string(b.Status), "on its way")),
 	}
 }
 
@@ -176,7 +181,8 @@ func (b *batchOutput) completion(x *exchange) ([]byte, error) {
 		x.serverError.status = b.Response.StatusCode
 		return nil, &Error{Code: turn.CodeLLMError, Message: x.classify(nil).Message}
 	case b.Error != nil:
-		return nil, &Error{Code: turn.CodeLLMError, Message: x.redact(fmt.Sprintf("the batch has no answer: %s: %s", b.Error.Code, b.Error.Message))}
+		return nil, &Error{Code: turn.CodeLLMError,
+			Message: x.redact(fmt.Sprintf("the batch has no answer: %s: %s", b.Error.Code, b.Error.Message))}
 	}
 	return nil, &Error{Code: turn.CodeLLMError, Message: "the batch's answer is empty"}
 }
@@ -194,8 +200,9 @@ func (x *exchange) replay() (*chunkStream, error) {
 		return nil, err
 	}
 	x.response = &http.Response{
-		StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"application/json"}}, Request: &http.Request{URL: address},
-		Body: io.NopCloser(bytes.NewReader(x.request.Completion)),
+		StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"application/json"}},
+		Request: &http.Request{URL: address},
+		Body:    io.NopCloser(bytes.NewReader(x.request.Completion)),
 	}
 	s := &chunkStream{eventReader: newEventReader(x.response, x.onLine)}
 	if s.Next() {

@@ -33,7 +33,8 @@ const completionBody = `{"id": "c1", "object": "chat.completion", "model": "serv
 func answeredLine(key, content string) string {
 	text, _ := json.Marshal(content)
 	body := strings.ReplaceAll(fmt.Sprintf(completionBody, text), "\n\t", " ")
-	return fmt.Sprintf(`{"id": "r1", "custom_id": %q, "response": {"status_code": 200, "body": %s}, "error": null}`+"\n", key, body)
+	return fmt.Sprintf(`{"id": "r1", "custom_id": %q, "response": {"status_code": 200, "body": %s}, "error": null}`+
+		"\n", key, body)
 }
 
 func (b *batches) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -68,7 +69,8 @@ func (b *batches) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 		write(map[string]any{"object": "list", "data": list, "has_more": false})
 	case strings.HasPrefix(path, "/batches/"):
-		write(map[string]any{"id": strings.TrimPrefix(path, "/batches/"), "status": b.status, "created_at": time.Now().Unix(), "output_file_id": "file-out",
+		write(map[string]any{"id": strings.TrimPrefix(path, "/batches/"), "status": b.status,
+			"created_at": time.Now().Unix(), "output_file_id": "file-out",
 			"errors": map[string]any{"data": []any{map[string]any{"message": "no such model"}}}})
 	case path == "/files/file-out/content":
 		_, _ = io.WriteString(w, b.output("the-key"))
@@ -80,7 +82,8 @@ func (b *batches) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func TestARequestIsSentAsABatchOnceAndReadAsIfItCameNow(t *testing.T) {
 	t.Parallel()
 	b := &batches{status: "in_progress", lose: true, output: func(key string) string {
-		return answeredLine("somebody-else", "{}") + "no JSON\n" + answeredLine(key, solutionText) + answeredLine(key, `{"calls": [], "output": null}`)
+		return answeredLine("somebody-else", "{}") + "no JSON\n" + answeredLine(key, solutionText) +
+			answeredLine(key, `{"calls": [], "output": null}`)
 	}}
 	c := newClient(t, serve(t, b.ServeHTTP).config())
 	if _, err := c.SendBatch(t.Context(), question(t), "the-key"); !refused(t, err).Retry {
@@ -92,14 +95,17 @@ func TestARequestIsSentAsABatchOnceAndReadAsIfItCameNow(t *testing.T) {
 		t.Fatalf("%q %v: %d batches, %d files", id, err, len(b.made), b.uploads)
 	}
 	body, _ := b.input["body"].(map[string]any)
-	if b.input["custom_id"] != "the-key" || b.input["url"] != "/v1/chat/completions" || body["model"] != "any" || body["messages"] == nil || body["response_format"] == nil ||
+	if b.input["custom_id"] != "the-key" || b.input["url"] != "/v1/chat/completions" || body["model"] != "any" ||
+		body["messages"] == nil || body["response_format"] == nil ||
 		body["stream"] != nil || body["stream_options"] != nil {
 		t.Errorf("it sent %v", b.input)
 	}
-	if made := b.made[0]; made["completion_window"] != "24h" || made["input_file_id"] != "file-in" || made["endpoint"] != "/v1/chat/completions" {
+	if made := b.made[0]; made["completion_window"] != "24h" || made["input_file_id"] != "file-in" ||
+		made["endpoint"] != "/v1/chat/completions" {
 		t.Errorf("it made %v", made)
 	}
-	if _, err := c.ReadBatch(t.Context(), id, "the-key"); !refused(t, err).Retry || refused(t, err).RetryAfter != shortestLook {
+	if _, err := c.ReadBatch(t.Context(), id, "the-key"); !refused(t, err).Retry ||
+		refused(t, err).RetryAfter != shortestLook {
 		t.Errorf("while it is at work: %+v", err)
 	}
 	b.status = "completed"
@@ -113,7 +119,8 @@ func TestARequestIsSentAsABatchOnceAndReadAsIfItCameNow(t *testing.T) {
 	if err != nil || reply.Incomplete != nil || len(got) != 1 || !strings.Contains(got[0], "shout") {
 		t.Fatalf("%v %+v %q", err, reply, got)
 	}
-	if reply.Served != "served-model" || reply.Usage.PromptTokens != 100 || reply.Usage.CompletionTokens != 20 || reply.Server == "" {
+	if reply.Served != "served-model" || reply.Usage.PromptTokens != 100 || reply.Usage.CompletionTokens != 20 ||
+		reply.Server == "" {
 		t.Errorf("%+v", reply)
 	}
 }
@@ -125,9 +132,11 @@ func TestABatchWithoutAnAnswerSaysWhy(t *testing.T) {
 		"it has expired":            {"expired", "", "the batch b is expired, and has no answer"},
 		"it was cancelled":          {"cancelled", "", "the batch b is cancelled, and has no answer"},
 		"it holds another's answer": {"completed", answeredLine("another", "{}"), "has no answer"},
-		"the Request was refused": {"completed", `{"custom_id": "the-key", "response": {"status_code": 400, "body": {"error": {"message": "too long"}}}}`,
+		"the Request was refused": {"completed",
+			`{"custom_id": "the-key", "response": {"status_code": 400, "body": {"error": {"message": "too long"}}}}`,
 			"the LLM's server answered 400: too long"},
-		"the Request has expired": {"expired", `{"custom_id": "the-key", "response": null, "error": {"code": "batch_expired", "message": "not in time"}}`,
+		"the Request has expired": {"expired",
+			`{"custom_id": "the-key", "response": null, "error": {"code": "batch_expired", "message": "not in time"}}`,
 			"batch_expired: not in time"},
 		"it is empty": {"completed", `{"custom_id": "the-key"}`, "is empty"},
 	} {
@@ -140,7 +149,10 @@ func TestABatchWithoutAnAnswerSaysWhy(t *testing.T) {
 			}
 		})
 	}
-	_, err := newClient(t, serve(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNotFound) }).config()).SendBatch(t.Context(), question(t), "k")
+	_,
+		err := newClient(t, serve(t,
+		func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNotFound) }).config()).SendBatch(
+		t.Context(), question(t), "k")
 	if e := refused(t, err); e.Retry {
 		t.Errorf("a server without batches is asked again: %+v", e)
 	}
@@ -148,7 +160,8 @@ func TestABatchWithoutAnAnswerSaysWhy(t *testing.T) {
 
 func TestABatchIsLookedAtLessOftenAsItGrowsOld(t *testing.T) {
 	t.Parallel()
-	for age, want := range map[time.Duration]time.Duration{0: 2 * time.Second, time.Minute: 7500 * time.Millisecond, 24 * time.Hour: 10 * time.Minute} {
+	for age, want := range map[time.Duration]time.Duration{0: 2 * time.Second, time.Minute: 7500 * time.Millisecond,
+		24 * time.Hour: 10 * time.Minute} {
 		if got := nextLook(age); got != want {
 			t.Errorf("after %s: %s, want %s", age, got, want)
 		}

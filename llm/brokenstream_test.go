@@ -22,25 +22,38 @@ func TestAStreamThatBreaksOffIsATruncatedReplyAndKeepsItsCalls(t *testing.T) {
 		n    int
 		want string
 	}{
-		"it ends without saying so":        {streaming(chunks(said[0], call)), 1, "the stream ended before the reply did"},
-		"it says that it is done too soon": {streaming(chunks(said[0], call, done)), 1, "the stream ended before the reply did"},
-		"an error object comes": {streaming(chunks(said[0], call, `{"error":{"code":502,"message":"Provider disconnected"},"choices":[{"index":0,"delta":{"content":""},"finish_reason":"error"}]}`)),
+		"it ends without saying so": {streaming(chunks(said[0], call)), 1,
+			"the stream ended before the reply did"},
+		"it says that it is done too soon": {streaming(chunks(said[0], call, done)), 1,
+			"the stream ended before the reply did"},
+		"an error object comes": {
+			streaming(chunks(said[0], call,
+				`{"error":{"code":502,"message":"Provider disconnected"},"choices":[{"index":0,"delta":{"content":""},"finish_reason":"error"}]}`)),
 			1, "Provider disconnected"},
-		"an error event comes":         {streaming(chunks(call) + "event: error\ndata: {\"message\":\"out of memory\"}\n\n"), 1, "out of memory"},
-		"an error event is plain text": {streaming(chunks(call) + "event: error\ndata: out of memory\n\n"), 1, "out of memory"},
-		"an error stands on its line":  {streaming(chunks(call) + "error: {\"code\":500,\"message\":\"slot is gone\"}\n\n"), 1, "slot is gone"},
-		"an object says it is an error": {streaming(chunks(call, `{"object":"error","message":"engine is dead","code":500}`)),
+		"an error event comes": {
+			streaming(chunks(call) + "event: error\ndata: {\"message\":\"out of memory\"}\n\n"), 1, "out of memory"},
+		"an error event is plain text": {streaming(chunks(call) + "event: error\ndata: out of memory\n\n"), 1,
+			"out of memory"},
+		"an error stands on its line": {
+			streaming(chunks(call) + "error: {\"code\":500,\"message\":\"slot is gone\"}\n\n"), 1, "slot is gone"},
+		"an object says it is an error": {
+			streaming(chunks(call, `{"object":"error","message":"engine is dead","code":500}`)),
 			1, "engine is dead"},
-		"a chunk is no JSON":      {streaming(chunks(call, `{"choices":[`)), 1, "the stream broke off"},
-		"a chunk is another form": {streaming(chunks(call, `{"choices":5}`)), 1, "the stream ended before the reply did"},
-		"it is too long": {streaming(chunks(call, `{"choices":[{"index":0,"delta":{},"finish_reason":"length"}]}`, done)),
+		"a chunk is no JSON": {streaming(chunks(call, `{"choices":[`)), 1, "the stream broke off"},
+		"a chunk is another form": {streaming(chunks(call, `{"choices":5}`)), 1,
+			"the stream ended before the reply did"},
+		"it is too long": {
+			streaming(chunks(call, `{"choices":[{"index":0,"delta":{},"finish_reason":"length"}]}`, done)),
 			1, "longer than the LLM may write"},
-		"it thinks until it may not": {streaming(chunks(delta("<think>Hm."), `{"choices":[{"index":0,"delta":{},"finish_reason":"length"}]}`, done)),
+		"it thinks until it may not": {
+			streaming(chunks(delta("<think>Hm."), `{"choices":[{"index":0,"delta":{},"finish_reason":"length"}]}`,
+				done)),
 			0, "longer than the LLM may write"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			reply, err := replying(t, row.h)
-			if err != nil || reply.Whole || reply.Incomplete.Code != turn.CodeTruncated || !strings.Contains(reply.Incomplete.Message, row.want) {
+			if err != nil || reply.Whole || reply.Incomplete.Code != turn.CodeTruncated ||
+				!strings.Contains(reply.Incomplete.Message, row.want) {
 				t.Fatalf("%v %+v", err, reply)
 			}
 			if n := len(reply.Calls); n != row.n {
@@ -62,7 +75,9 @@ func TestAConnectionThatIsClosedIsTheEndOfAnOldServersStream(t *testing.T) {
 			t.Errorf("%s: %v %+v", name, err, reply)
 		}
 	}
-	reply, err := makeRequest(t, newClient(t, Config{BaseURL: oldServer(t, "application/json", completion(`{"content":`+quoted(solutionText)+`}`))}))
+	reply, err := makeRequest(t,
+		newClient(
+			t, Config{BaseURL: oldServer(t, "application/json", completion(`{"content":`+quoted(solutionText)+`}`))}))
 	if err != nil || !reply.Whole {
 		t.Errorf("all at once: %v %+v", err, reply)
 	}
@@ -146,7 +161,8 @@ func TestAnLLMThatNeverEndsIsLeftAlone(t *testing.T) {
 func TestAReplyThatNeverBeginsIsTold(t *testing.T) {
 	t.Parallel()
 	reply, err := replying(t, streaming(chunks(spoken("I am afraid I cannot plan that.")...)))
-	if err != nil || reply.Incomplete == nil || reply.Incomplete.Code != turn.CodeNotJSON || !strings.Contains(reply.Incomplete.Message, `it begins with "I am afraid`) {
+	if err != nil || reply.Incomplete == nil || reply.Incomplete.Code != turn.CodeNotJSON ||
+		!strings.Contains(reply.Incomplete.Message, `it begins with "I am afraid`) {
 		t.Fatalf("%v %+v", err, reply.Incomplete)
 	}
 }

@@ -11,8 +11,8 @@ import (
 	"processidea/model/turn"
 )
 
-// chunkStream reads a response chunk by chunk. The openai library's Stream takes many times as long to decode one, and would
-// limit how fast an LLM that sends single tokens is read.
+// chunkStream reads a response chunk by chunk. The openai library's Stream takes many times as long to decode one, and
+// would limit how fast an LLM that sends single tokens is read.
 type chunkStream struct {
 	*eventReader
 	chunk chunk
@@ -35,8 +35,8 @@ func (s *chunkStream) Current() chunk { return s.chunk }
 // maxEndWait is how long Close waits for the end of a response: less than a new connection to a distant LLM takes.
 const maxEndWait = 50 * time.Millisecond
 
-// Close ends the stream. A connection can serve the next Request only if its response was read to the very end, which comes
-// a moment after the last chunk, or, with a server that forgets to end it, never.
+// Close ends the stream. A connection can serve the next Request only if its response was read to the very end, which
+// comes a moment after the last chunk, or, with a server that forgets to end it, never.
 func (s *chunkStream) Close() error {
 	if s.ended && s.Err() == nil {
 		drained := make(chan struct{})
@@ -93,7 +93,8 @@ func usageOf(v *fastjson.Value) turn.TokenUsage {
 		PromptTokens: v.GetInt("prompt_tokens"), CompletionTokens: v.GetInt("completion_tokens"),
 		ReasoningTokens: v.GetInt("completion_tokens_details", "reasoning_tokens"),
 	}
-	u.CachedTokens = max(0, min(u.PromptTokens, max(v.GetInt("prompt_tokens_details", "cached_tokens"), v.GetInt("prompt_cache_hit_tokens"))))
+	u.CachedTokens = max(0, min(u.PromptTokens,
+		max(v.GetInt("prompt_tokens_details", "cached_tokens"), v.GetInt("prompt_cache_hit_tokens"))))
 	return u
 }
 

@@ -19,7 +19,8 @@ func contextOf(t *testing.T, limit time.Duration) (context.Context, context.Canc
 }
 
 func TestPausesGrowToTheLongest(t *testing.T) {
-	for longest, last := range map[time.Duration]time.Duration{0: DefaultLongestPause, time.Minute: time.Minute, time.Millisecond: time.Millisecond} {
+	for longest, last := range map[time.Duration]time.Duration{0: DefaultLongestPause, time.Minute: time.Minute,
+		time.Millisecond: time.Millisecond} {
 		p, before := Pauses{Longest: longest}, time.Duration(0)
 		for n := 1; n <= 40; n++ {
 			d := p.After(n)
@@ -37,7 +38,8 @@ func TestPausesGrowToTheLongest(t *testing.T) {
 	}
 }
 
-// All Requests of a worker come again when they are told to. Hours without an answer take as many knocks as one alone would make.
+// All Requests of a worker come again when they are told to. Hours without an answer take as many knocks as one alone
+// would make.
 func TestOneRequestKnocksForAllAndTheyGoOnWhenTheServerIsBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newCircuit(0)
@@ -93,7 +95,8 @@ func TestARequestThatHangsKeepsOthersFromKnockingForAPauseOnly(t *testing.T) {
 	}
 }
 
-// What one model lacks, the others of the same server do not wait for; nor does anybody for what is wrong with one Request.
+// What one model lacks, the others of the same server do not wait for; nor does anybody for what is wrong with one
+// Request.
 func TestWhatOpensTheCircuitAndForWhom(t *testing.T) {
 	for name, row := range map[string]struct {
 		answer        http.HandlerFunc
@@ -135,7 +138,8 @@ func TestAServerThatTakesARequestAndSendsNothingIsAway(t *testing.T) {
 	ctx, cancel := contextOf(t, 200*time.Millisecond)
 	defer cancel()
 	_, err = c.Stream(ctx, question(t))
-	if e := refused(t, err); !e.Retry || e.Code != turn.CodeLLMUnreachable || !strings.Contains(e.Message, l.Addr().String()) ||
+	if e := refused(t, err); !e.Retry || e.Code != turn.CodeLLMUnreachable ||
+		!strings.Contains(e.Message, l.Addr().String()) ||
 		!strings.Contains(e.Message, errNoResponse.Error()) || ctx.Err() != nil {
 		t.Errorf("%+v, %v", e, ctx.Err())
 	}

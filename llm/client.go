@@ -53,7 +53,8 @@ type Request struct {
 	RateKey string
 	// Header is sent along; nil: nothing more than usual.
 	Header map[string]string
-	// Completion answers the Request in place of the server, as JSON in one line: what ReadBatch returned. Empty: the server is asked.
+	// Completion answers the Request in place of the server, as JSON in one line: what ReadBatch returned. Empty: the
+	// server is asked.
 	Completion json.RawMessage
 	// KeepText has Reply.Text hold all that the LLM wrote.
 	KeepText bool
@@ -81,8 +82,8 @@ type Reply struct {
 	Downgraded string
 }
 
-// Stream sends a Request and reads the reply to its end, or to the end of the solution. The Reply is never nil: beside an
-// error it holds what is known of the server. The error is of type *Error and means that the LLM said nothing.
+// Stream sends a Request and reads the reply to its end, or to the end of the solution. The Reply is never nil: beside
+// an error it holds what is known of the server. The error is of type *Error and means that the LLM said nothing.
 func (c *Client) Stream(ctx context.Context, r Request) (*Reply, error) {
 	listening, hangUp := context.WithCancelCause(ctx)
 	defer hangUp(nil)
@@ -138,7 +139,8 @@ func (x *exchange) nothingSaid(ctx context.Context, r *replyReader, inStream err
 	return &Error{Code: turn.CodeLLMUnreachable, Message: message, Retry: true}
 }
 
-// transport is shared by all Clients: one of the openai library keeps connections of its own, and each exchange makes one.
+// transport is shared by all Clients: one of the openai library keeps connections of its own, and each exchange makes
+// one.
 var transport = &http.Client{Transport: newTransport()}
 
 func newTransport() *http.Transport {

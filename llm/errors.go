@@ -63,7 +63,8 @@ func (x *exchange) classify(err error) *Error {
 	if !e.transient() {
 		return &Error{Code: turn.CodeLLMError, Message: message}
 	}
-	return &Error{Code: turn.CodeLLMUnreachable, Message: message, Retry: true, RetryAfter: retryAfter(x.response, time.Now())}
+	return &Error{Code: turn.CodeLLMUnreachable, Message: message, Retry: true,
+		RetryAfter: retryAfter(x.response, time.Now())}
 }
 
 // isPage reports whether a page for people came in place of an answer, as from a proxy that wants a login, or from an
@@ -96,14 +97,15 @@ func (c *Client) host() string {
 	return u.Host
 }
 
-// minSecretKey is the length in bytes from which a key is redacted: the keys that local servers are given are no secrets,
-// and may be ordinary words.
+// minSecretKey is the length in bytes from which a key is redacted: the keys that local servers are given are no
+// secrets, and may be ordinary words.
 const minSecretKey = 16
 
 // maxMessage bounds what an error quotes, in characters: Temporal cuts messages at 4 KB.
 const maxMessage = 2000
 
-// redact strikes the key out of what a server said, and shortens it: in that order, since half a key would not be found.
+// redact strikes the key out of what a server said, and shortens it: in that order, since half a key would not be
+// found.
 func (x *exchange) redact(text string) string {
 	if key := x.client.config.Key; len(key) >= minSecretKey {
 		text = secret.NewStriker(map[string]string{"OPENAI_API_KEY": key}).Text(text)

@@ -74,24 +74,36 @@ func TestAServerThatSendsNoReplySaysWhyAndIsAskedAgain(t *testing.T) {
 		h    http.HandlerFunc
 		want string
 	}{
-		"null choices":           {whole(`{"choices": null, "error_type": "overloaded", "error_message": "come back later"}`), "come back later"},
-		"null choices in events": {streaming(chunks(`{"choices":null,"error_type":"overloaded","error_message":"come back later"}`)), "come back later"},
-		"a type alone":           {whole(`{"choices": null, "error_type": "overloaded"}`), "overloaded"},
+		"null choices": {
+			whole(`{"choices": null, "error_type": "overloaded", "error_message": "come back later"}`),
+			"come back later"},
+		"null choices in events": {
+			streaming(chunks(`{"choices":null,"error_type":"overloaded","error_message":"come back later"}`)),
+			"come back later"},
+		"a type alone": {whole(`{"choices": null, "error_type": "overloaded"}`), "overloaded"},
 		"in the choice": {whole(`{"choices": [{"index": 0, "error": {"code": 502, "message": "upstream is gone"}, "finish_reason": "error",
 			"message": {"role": "assistant", "content": ""}}]}`), "upstream is gone"},
-		"in the choice of an event": {streaming(chunks(`{"choices":[{"index":0,"delta":{"role":"assistant","content":""}}]}`,
-			`{"choices":[{"index":0,"delta":{},"error":{"message":"upstream is gone"},"finish_reason":"error"}]}`)), "upstream is gone"},
-		"no reason":    {whole(`{"choices": [{"index": 0, "finish_reason": "error", "message": {}}]}`), "does not say why"},
+		"in the choice of an event": {
+			streaming(chunks(`{"choices":[{"index":0,"delta":{"role":"assistant","content":""}}]}`,
+				`{"choices":[{"index":0,"delta":{},"error":{"message":"upstream is gone"},"finish_reason":"error"}]}`)),
+			"upstream is gone"},
+		"no reason": {whole(`{"choices": [{"index": 0, "finish_reason": "error", "message": {}}]}`),
+			"does not say why"},
 		"no choices":   {whole(`{"choices": [], "usage": {"prompt_tokens": 3}}`), "empty answer"},
 		"choices null": {whole(`{"choices": null}`), "empty answer"},
-		"no content":   {whole(`{"choices": [{"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": null}}]}`), "empty answer"},
-		"reasoning only": {whole(`{"choices": [{"index": 0, "finish_reason": "stop", "message": {"content": null, "reasoning_content": "{\"calls\": []}"}}]}`),
+		"no content": {
+			whole(
+				`{"choices": [{"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": null}}]}`), "empty answer"},
+		"reasoning only": {
+			whole(
+				`{"choices": [{"index": 0, "finish_reason": "stop", "message": {"content": null, "reasoning_content": "{\"calls\": []}"}}]}`),
 			"an empty answer, with reasoning only"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			_, err := replying(t, row.h)
-			if e := refused(t, err); !e.Retry || e.Code != turn.CodeLLMUnreachable || !strings.Contains(e.Message, row.want) {
+			if e := refused(t, err); !e.Retry || e.Code != turn.CodeLLMUnreachable ||
+				!strings.Contains(e.Message, row.want) {
 				t.Errorf("%+v", e)
 			}
 		})
@@ -101,9 +113,10 @@ func TestAServerThatSendsNoReplySaysWhyAndIsAskedAgain(t *testing.T) {
 func TestASecondObjectInAReplyIsTold(t *testing.T) {
 	t.Parallel()
 	for name, text := range map[string]string{
-		"at once":               solutionText + `{"calls": []}`,
-		"behind some words":     solutionText + "\n\nWait, that is wrong:\n```json\n{\n \"calls\": []}\n```",
-		"each in its own fence": "```json\n" + solutionText + "\n```\nNo:\n```json\n{\"output\": 1, \"calls\": []}\n```",
+		"at once":           solutionText + `{"calls": []}`,
+		"behind some words": solutionText + "\n\nWait, that is wrong:\n```json\n{\n \"calls\": []}\n```",
+		"each in its own fence": "```json\n" + solutionText +
+			"\n```\nNo:\n```json\n{\"output\": 1, \"calls\": []}\n```",
 	} {
 		for _, pieces := range [][]string{{text}, strings.SplitAfter(text, "{")} {
 			var events []string
@@ -111,7 +124,8 @@ func TestASecondObjectInAReplyIsTold(t *testing.T) {
 				events = append(events, delta(piece))
 			}
 			reply, err := replying(t, streaming(chunks(append(events, finished)...)))
-			if err != nil || len(reply.Calls) != 1 || reply.Incomplete == nil || !strings.Contains(reply.Incomplete.Message, "another one") {
+			if err != nil || len(reply.Calls) != 1 || reply.Incomplete == nil ||
+				!strings.Contains(reply.Incomplete.Message, "another one") {
 				t.Errorf("%s: %v, %+v", name, err, reply)
 			}
 		}
@@ -121,7 +135,8 @@ func TestASecondObjectInAReplyIsTold(t *testing.T) {
 func TestAKeyThatTheServerRepeatsStandsInNoError(t *testing.T) {
 	t.Parallel()
 	for status, body := range map[int]string{
-		401: `{"error": {"message": "Incorrect API key provided: sk-t0p\u002dsecret-of-many"}}`, 500: `no use for sk-t0p-secret-of-many`, 400: `{"error": "sk-t0p-secret-of-many?"}`,
+		401: `{"error": {"message": "Incorrect API key provided: sk-t0p\u002dsecret-of-many"}}`,
+		500: `no use for sk-t0p-secret-of-many`, 400: `{"error": "sk-t0p-secret-of-many?"}`,
 	} {
 		err := opens(t, Config{Key: "sk-t0p-secret-of-many"}, func(w http.ResponseWriter, r *http.Request) {
 			if r.Header.Get("Authorization") != "Bearer sk-t0p-secret-of-many" {
@@ -130,7 +145,8 @@ func TestAKeyThatTheServerRepeatsStandsInNoError(t *testing.T) {
 			w.WriteHeader(status)
 			_, _ = w.Write([]byte(body))
 		})
-		if text := fmt.Sprintf("%v %+v %#v", err, err, err); (strings.Contains(text, "secret") && !strings.Contains(text, "[secret OPENAI_API_KEY]")) ||
+		if text := fmt.Sprintf("%v %+v %#v", err, err, err); (strings.Contains(text, "secret") &&
+			!strings.Contains(text, "[secret OPENAI_API_KEY]")) ||
 			strings.Contains(text, "t0p") {
 			t.Errorf("%d: %s", status, text)
 		}

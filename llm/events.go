@@ -14,10 +14,10 @@ import (
 	"processidea/model/jsonval"
 )
 
-// eventReader reads a server's response as the events of a stream, however it was sent: as server-sent events, as lines of
-// JSON, or as one JSON object. The openai library's own reader loses the first event behind a byte order mark and a last
-// one without an empty line, reads nothing of a response that comes all at once, takes `"error": null` for an error, and
-// goes over each event four times.
+// eventReader reads a server's response as the events of a stream, however it was sent: as server-sent events, as lines
+// of JSON, or as one JSON object. The openai library's own reader loses the first event behind a byte order mark and a
+// last one without an empty line, reads nothing of a response that comes all at once, takes `"error": null` for an
+// error, and goes over each event four times.
 type eventReader struct {
 	response *http.Response
 	lines    *bufio.Scanner
@@ -142,8 +142,8 @@ func (e errInStream) Error() string {
 	return "received error while streaming: " + strings.TrimSpace(e.event)
 }
 
-// normalize turns what some servers send into what OpenAI's own sends: a whole completion into a chunk, and an error into
-// an object under the key "error".
+// normalize turns what some servers send into what OpenAI's own sends: a whole completion into a chunk, and an error
+// into an object under the key "error".
 func (e *eventReader) normalize(data []byte) ([]byte, error) {
 	var m map[string]json.RawMessage
 	if err := json.Unmarshal(data, &m); err != nil {

@@ -57,10 +57,12 @@ func (c *Client) newExchange(r Request) *exchange {
 	return x
 }
 
-// options are those of every HTTP request. Retries are the caller's: the library's own would hide them, and repeat a stream.
+// options are those of every HTTP request. Retries are the caller's: the library's own would hide them, and repeat a
+// stream.
 func (c *Client) options() []option.RequestOption {
 	options := []option.RequestOption{
-		option.WithHTTPClient(transport), option.WithMaxRetries(0), option.WithBaseURL(cmp.Or(c.config.BaseURL, openAI)),
+		option.WithHTTPClient(transport), option.WithMaxRetries(0),
+		option.WithBaseURL(cmp.Or(c.config.BaseURL, openAI)),
 	}
 	if c.config.Key == "" {
 		return append(options, option.WithHeaderDel("Authorization"))
@@ -72,7 +74,8 @@ func (c *Client) options() []option.RequestOption {
 // reply.
 const maxFileBytes = 2 * maxReplyBytes
 
-// keepResponse keeps the response: the library forgets its status where an error's body is not written as OpenAI writes it.
+// keepResponse keeps the response: the library forgets its status where an error's body is not written as OpenAI writes
+// it.
 func (x *exchange) keepResponse(r *http.Request, next option.MiddlewareNext) (*http.Response, error) {
 	response, err := x.respondInTime(r, next)
 	if x.response = response; response != nil {

@@ -20,8 +20,8 @@ func (e errPreamble) Error() string {
 	return fmt.Sprintf("it begins with %q", jsonval.Clip(e.text, 60))
 }
 
-// textFilter stands between the text of a reply and the parser: it drops what LLMs write before the JSON object, and ends a
-// text that would not end by itself.
+// textFilter stands between the text of a reply and the parser: it drops what LLMs write before the JSON object, and
+// ends a text that would not end by itself.
 type textFilter struct {
 	out      io.Writer
 	begun    bool   // the object's first brace was found

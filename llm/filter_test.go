@@ -41,7 +41,8 @@ func TestWhatLLMsPutBeforeAReplyIsTakenOff(t *testing.T) {
 		// The prompt's template has begun the thoughts.
 		"Hm. {1} or\n{2}?\n</think>\n\n{6}": `{6}`, prose + prose + prose + "</think>{7}": `{7}`, "</think>{8}": `{8}`,
 		// gpt-oss, with its marks and without.
-		"<|channel|>analysis<|message|>{no}<|end|><|start|>assistant<|channel|>final <|constrain|>json<|message|>{9}<|return|>": `{9}<|return|>`,
+		"<|channel|>analysis<|message|>{no}<|end|><|start|>assistant<|channel|>final " +
+			"<|constrain|>json<|message|>{9}<|return|>": `{9}<|return|>`,
 		"<|channel|>final<|message|>{10}":                        `{10}`,
 		"analysisWe need {this}." + prose + "assistantfinal{11}": `{11}`,
 		"": "", " \n ": "", "<think>and think {": "",
@@ -69,7 +70,8 @@ func TestATextWithoutABeginningIsNoReply(t *testing.T) {
 
 func TestAReplyWithoutEndIsEnded(t *testing.T) {
 	t.Parallel()
-	for name, piece := range map[string]string{"text": "{" + strings.Repeat("x", 999), "thoughts": "<think>" + strings.Repeat("x", 993)} {
+	for name, piece := range map[string]string{"text": "{" + strings.Repeat("x", 999),
+		"thoughts": "<think>" + strings.Repeat("x", 993)} {
 		f := &textFilter{out: io.Discard}
 		var endless errUnbounded
 		var err error

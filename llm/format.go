@@ -13,7 +13,8 @@ import (
 	"processidea/model/prompt"
 )
 
-// requestFormat is what of the API a request uses. The zero value is all of it; downgrade takes away what a server refuses.
+// requestFormat is what of the API a request uses. The zero value is all of it; downgrade takes away what a server
+// refuses.
 type requestFormat struct {
 	response     responseFormat
 	noUsage      bool // the server does not know stream_options
@@ -90,14 +91,16 @@ func (x *exchange) formatted() (openai.ChatCompletionNewParams, []any) {
 	schema := json.RawMessage(jsonval.Encode(x.request.Form.Schema))
 	switch x.format.response {
 	case schemaResponse:
-		p.ResponseFormat.OfJSONSchema = &shared.ResponseFormatJSONSchemaParam{JSONSchema: shared.ResponseFormatJSONSchemaJSONSchemaParam{
-			Name: "solution", Schema: schema, Strict: param.NewOpt(x.request.Form.Strict),
-		}}
+		p.ResponseFormat.OfJSONSchema = &shared.ResponseFormatJSONSchemaParam{
+			JSONSchema: shared.ResponseFormatJSONSchemaJSONSchemaParam{
+				Name: "solution", Schema: schema, Strict: param.NewOpt(x.request.Form.Strict),
+			}}
 	case objectResponse:
 		p.ResponseFormat.OfJSONObject = &shared.ResponseFormatJSONObjectParam{}
 	}
 	if x.format.response != schemaResponse {
-		note := prompt.Message{Role: "system", Content: "Answer with one JSON object of this JSON Schema:\n" + string(schema)}
+		note := prompt.Message{Role: "system", Content: "Answer with one JSON object of this JSON Schema:\n" +
+			string(schema)}
 		messages = append([]prompt.Message{note}, messages...)
 	}
 	if x.format.noUsage {

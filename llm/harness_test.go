@@ -42,10 +42,12 @@ func question(t testing.TB) Request {
 	}
 	idea, _ := ideafile.ReadIdea(source)
 	bindings := map[string]ideafile.ToolBinding{"shout": {Kind: ideafile.KindGo, GoFunctionName: "shout"}}
-	brief := &turn.RequestInput{ProcessID: "p", RequestNumber: 1, Turn: 1, Instances: []turn.InstanceInput{{State: map[string]any{}}}}
+	brief := &turn.RequestInput{ProcessID: "p", RequestNumber: 1, Turn: 1,
+		Instances: []turn.InstanceInput{{State: map[string]any{}}}}
 	return Request{
-		Messages: prompt.Render(idea, bindings, brief, nil), Form: prompt.ResponseFormatFor(idea, bindings, brief), RateKey: "p/1",
-		OnCall: func(int, json.RawMessage) {},
+		Messages: prompt.Render(idea, bindings, brief, nil), Form: prompt.ResponseFormatFor(idea, bindings, brief),
+		RateKey: "p/1",
+		OnCall:  func(int, json.RawMessage) {},
 	}
 }
 

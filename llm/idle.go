@@ -7,8 +7,8 @@ import (
 	"processidea/internal/safego"
 )
 
-// maxSilence is how long a server may send nothing at all, not even a comment, once the LLM has begun to write. LLMs that
-// think are silent before their first word, for as long as the Request may take.
+// maxSilence is how long a server may send nothing at all, not even a comment, once the LLM has begun to write. LLMs
+// that think are silent before their first word, for as long as the Request may take.
 const maxSilence = time.Minute
 
 var errSilent = errors.New("the LLM fell silent")

@@ -44,7 +44,8 @@ func TestEveryLineOfAStreamIsASignOfLife(t *testing.T) {
 	for e.Next() {
 		said = append(said, e.Event())
 	}
-	if want := strings.Count(text, "\n"); beats != want || e.Err() != nil || len(said) != 2 || said[0] == nil || said[1] != nil {
+	if want := strings.Count(text, "\n"); beats != want || e.Err() != nil || len(said) != 2 || said[0] == nil ||
+		said[1] != nil {
 		t.Errorf("%d beats of %d, %v, %v", beats, want, said, e.Err())
 	}
 }

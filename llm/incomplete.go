@@ -11,8 +11,8 @@ import (
 	"processidea/model/turn"
 )
 
-// incomplete classifies why a solution did not come to its end: parseErr is what the parser met, streamErr how the stream
-// ended before the parser was done.
+// incomplete classifies why a solution did not come to its end: parseErr is what the parser met, streamErr how the
+// stream ended before the parser was done.
 func (x *exchange) incomplete(r *Reply, parseErr, streamErr error) *diag.Fault {
 	var unbounded errUnbounded
 	var preamble errPreamble
@@ -38,7 +38,8 @@ func (x *exchange) incomplete(r *Reply, parseErr, streamErr error) *diag.Fault {
 
 func fault(code, message string) *diag.Fault { return &diag.Fault{Code: code, Message: message} }
 
-// functionFault says that the LLM called functions instead of writing its reply, where that could not be read as the reply.
+// functionFault says that the LLM called functions instead of writing its reply, where that could not be read as the
+// reply.
 func (r *replyReader) functionFault(parseErr error) *diag.Fault {
 	var unbounded errUnbounded
 	wrong := parseErr != nil && !errors.As(parseErr, &unbounded) && r.reply.Finish != "length" && r.reply.Refusal == ""
@@ -46,11 +47,15 @@ func (r *replyReader) functionFault(parseErr error) *diag.Fault {
 	case len(r.functions) == 0, r.filter.begun && !r.byFunction:
 		return nil
 	case len(r.functions) > 1 && (wrong || parseErr == nil):
-		return fault(turn.CodeNotJSON, fmt.Sprintf("the reply came as %d function calls (%s), and only the first was read: "+
-			`there are no functions; write one JSON object {"calls": […], "output": …} as the message`, len(r.functions), functionNames(r.functions)))
+		return fault(turn.CodeNotJSON,
+			fmt.Sprintf("the reply came as %d function calls (%s), and only the first was read: "+
+				`there are no functions; write one JSON object {"calls": […], "output": …} as the message`,
+				len(r.functions), functionNames(r.functions)))
 	case wrong:
-		return fault(turn.CodeNotJSON, fmt.Sprintf("the reply came as a call of the function %s, and its arguments are not of the form: %s; "+
-			`write the JSON object {"calls": […], "output": …} as the message`, functionNames(r.functions), jsonval.Clip(parseErr.Error(), maxMessage)))
+		return fault(turn.CodeNotJSON,
+			fmt.Sprintf("the reply came as a call of the function %s, and its arguments are not of the form: %s; "+
+				`write the JSON object {"calls": […], "output": …} as the message`, functionNames(r.functions),
+				jsonval.Clip(parseErr.Error(), maxMessage)))
 	}
 	return nil
 }

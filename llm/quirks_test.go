@@ -31,7 +31,8 @@ func quoted(s string) string {
 
 // delta is the data of a chunk that carries a piece of the text.
 func delta(text string) string {
-	return `{"id":"c1","object":"chat.completion.chunk","choices":[{"index":0,"delta":{"content":` + quoted(text) + `}}]}`
+	return `{"id":"c1","object":"chat.completion.chunk","choices":[{"index":0,"delta":{"content":` +
+		quoted(text) + `}}]}`
 }
 
 const (
@@ -52,7 +53,8 @@ func spoken(text string) []string {
 // called is a text as the arguments of a function call, in chunks.
 func called(index int, name, arguments string) []string {
 	piece := func(name, arguments string) string {
-		return fmt.Sprintf(`{"id":"c1","choices":[{"index":0,"delta":{"tool_calls":[{"index":%d,"type":"function","function":{"name":%s,"arguments":%s}}]}}]}`,
+		return fmt.Sprintf(
+			`{"id":"c1","choices":[{"index":0,"delta":{"tool_calls":[{"index":%d,"type":"function","function":{"name":%s,"arguments":%s}}]}}]}`,
 			index, quoted(name), quoted(arguments))
 	}
 	data := []string{piece(name, "")}
@@ -106,63 +108,93 @@ func TestAReplyIsReadHoweverTheServerSendsIt(t *testing.T) {
 	}
 	id := 0
 	for name, h := range map[string]http.HandlerFunc{
-		"as OpenAI does":                     streaming(chunks(said...)),
-		"comments keep the line open":        each(func(s string) string { return ": keep-alive\n\n" + s + ":\n" }),
-		"lines end with CR and LF":           each(func(s string) string { return strings.ReplaceAll(s, "\n", "\r\n") }),
-		"no space after the colon":           each(func(s string) string { return strings.Replace(s, "data: ", "data:", 1) }),
-		"events have names and ids":          each(func(s string) string { return "event: message\nid: 4\nretry: 10\n" + s }),
-		"no empty line between events":       each(func(s string) string { return strings.TrimSuffix(s, "\n") }),
-		"no line end after the last event":   streaming(strings.TrimRight(chunks(said[:len(said)-1]...), "\n")),
-		"it begins with a byte order mark":   streaming("\uFEFF" + chunks(said[1:]...)),
-		"the content begins with one":        streaming(chunks(spoken("\uFEFF" + solutionText)...)),
-		"nobody says that it is done":        streaming(chunks(said[:len(said)-1]...)),
-		"it ends without a finish reason":    streaming(chunks(said[:len(said)-3]...)),
-		"it finishes twice":                  with(len(said)-2, finished, finished),
-		"every chunk has another id":         each(func(s string) string { id++; return strings.Replace(s, `"c1"`, fmt.Sprintf(`"c%d"`, id), 1) }),
-		"every chunk says that no error was": each(func(s string) string { return strings.Replace(s, `{"id"`, `{"error":null,"id"`, 1) }),
-		"the role comes alone":               streaming(chunks(append([]string{`{"choices":[{"index":0,"delta":{"role":"assistant"}}]}`}, said[1:]...)...)),
-		"empty choices come first":           with(0, `{"id":"","choices":[],"prompt_filter_results":[]}`),
-		"choices are null":                   with(1, `{"id":"c1","choices":null}`),
-		"content is null":                    with(1, `{"choices":[{"index":0,"delta":{"role":"assistant","content":null}}]}`),
-		"what it says is of other types": with(1, `{"choices":[{"index":"0","delta":["x"],"finish_reason":7},"x",null],"usage":"none"}`,
-			`{"choices":{"index":0,"delta":{"content":"x"}},"usage":[1]}`, `{"choices":[{"index":0,"delta":{"content":{"text":"x"},"refusal":false}}]}`, `[]`),
+		"as OpenAI does":              streaming(chunks(said...)),
+		"comments keep the line open": each(func(s string) string { return ": keep-alive\n\n" + s + ":\n" }),
+		"lines end with CR and LF": each(func(s string) string {
+			return strings.ReplaceAll(s, "\n", "\r\n")
+		}),
+		"no space after the colon": each(func(s string) string {
+			return strings.Replace(s, "data: ", "data:", 1)
+		}),
+		"events have names and ids": each(func(s string) string {
+			return "event: message\nid: 4\nretry: 10\n" + s
+		}),
+		"no empty line between events":     each(func(s string) string { return strings.TrimSuffix(s, "\n") }),
+		"no line end after the last event": streaming(strings.TrimRight(chunks(said[:len(said)-1]...), "\n")),
+		"it begins with a byte order mark": streaming("\uFEFF" + chunks(said[1:]...)),
+		"the content begins with one":      streaming(chunks(spoken("\uFEFF" + solutionText)...)),
+		"nobody says that it is done":      streaming(chunks(said[:len(said)-1]...)),
+		"it ends without a finish reason":  streaming(chunks(said[:len(said)-3]...)),
+		"it finishes twice":                with(len(said)-2, finished, finished),
+		"every chunk has another id": each(func(s string) string {
+			id++
+			return strings.Replace(s, `"c1"`, fmt.Sprintf(`"c%d"`, id), 1)
+		}),
+		"every chunk says that no error was": each(func(s string) string {
+			return strings.Replace(s, `{"id"`, `{"error":null,"id"`, 1)
+		}),
+		"the role comes alone": streaming(
+			chunks(append([]string{`{"choices":[{"index":0,"delta":{"role":"assistant"}}]}`}, said[1:]...)...)),
+		"empty choices come first": with(0, `{"id":"","choices":[],"prompt_filter_results":[]}`),
+		"choices are null":         with(1, `{"id":"c1","choices":null}`),
+		"content is null": with(1,
+			`{"choices":[{"index":0,"delta":{"role":"assistant","content":null}}]}`),
+		"what it says is of other types": with(1,
+			`{"choices":[{"index":"0","delta":["x"],"finish_reason":7},"x",null],"usage":"none"}`,
+			`{"choices":{"index":0,"delta":{"content":"x"}},"usage":[1]}`,
+			`{"choices":[{"index":0,"delta":{"content":{"text":"x"},"refusal":false}}]}`, `[]`),
 		"it thinks aloud beside the content": with(1,
 			`{"choices":[{"index":0,"delta":{"reasoning_content":"I could {\"calls\"","content":null}}]}`,
 			`{"choices":[{"index":0,"delta":{"reasoning":"Hm.","content":""}}]}`),
-		"it thinks aloud in the content":   streaming(chunks(spoken("<think>\nOne {\"calls\":[]} or\n```json\n{}\n```?\n</think>\n\n" + solutionText)...)),
-		"in a Markdown fence":              streaming(chunks(spoken("```json\n" + solutionText + "\n```")...)),
-		"in a fence, with prose around it": streaming(chunks(spoken("Here is the plan {as asked}:\n\n```json\n" + solutionText + "\n```\nTell me if {it} helps.")...)),
-		"in a fence of no language":        streaming(chunks(spoken("Sure!\n```\n" + solutionText + "\n```")...)),
-		"a second choice":                  with(3, `{"choices":[{"index":1,"delta":{"content":"{\"calls\":[]}"},"finish_reason":"stop"}]}`),
+		"it thinks aloud in the content": streaming(
+			chunks(spoken("<think>\nOne {\"calls\":[]} or\n```json\n{}\n```?\n</think>\n\n" + solutionText)...)),
+		"in a Markdown fence": streaming(chunks(spoken("```json\n" + solutionText + "\n```")...)),
+		"in a fence, with prose around it": streaming(
+			chunks(spoken("Here is the plan {as asked}:\n\n```json\n" + solutionText +
+				"\n```\nTell me if {it} helps.")...)),
+		"in a fence of no language": streaming(chunks(spoken("Sure!\n```\n" + solutionText + "\n```")...)),
+		"a second choice": with(3,
+			`{"choices":[{"index":1,"delta":{"content":"{\"calls\":[]}"},"finish_reason":"stop"}]}`),
 		"usage comes with every chunk": each(func(s string) string {
 			return strings.Replace(s, `"id"`, `"usage":{"prompt_tokens":7,"completion_tokens":5},"id"`, 1)
 		}),
 		"as parts of a list": each(func(s string) string {
-			return regexp.MustCompile(`"content":("(?:[^"\\]|\\.)*")`).ReplaceAllString(s, `"content":[{"type":"thinking","thinking":[{"type":"text","text":"Hm."}]},{"type":"text","text":$1}]`)
+			return regexp.MustCompile(`"content":("(?:[^"\\]|\\.)*")`).ReplaceAllString(s,
+				`"content":[{"type":"thinking","thinking":[{"type":"text","text":"Hm."}]},{"type":"text","text":$1}]`)
 		}),
-		"as a function call":             streaming(chunks(called(0, "solution", solutionText)...)),
-		"as a function call, with prose": streaming(chunks(append([]string{delta("I will call {it} now.")}, called(0, "solution", solutionText)...)...)),
+		"as a function call": streaming(chunks(called(0, "solution", solutionText)...)),
+		"as a function call, with prose": streaming(
+			chunks(append([]string{delta("I will call {it} now.")}, called(0, "solution", solutionText)...)...)),
 		"as a function call, older form": each(func(s string) string {
-			return regexp.MustCompile(`{"content":("(?:[^"\\]|\\.)*")}`).ReplaceAllString(s, `{"function_call":{"arguments":$1}}`)
+			return regexp.MustCompile(`{"content":("(?:[^"\\]|\\.)*")}`).ReplaceAllString(s,
+				`{"function_call":{"arguments":$1}}`)
 		}),
 		"all at once, though asked to stream": plain("application/json", whole),
-		"all at once, as a function call":     plain("application/json", completion(`{"role":"assistant","content":null,"tool_calls":[{"id":"t","type":"function","function":{"name":"json","arguments":`+quoted(solutionText)+`}}]}`)),
-		"all at once, as parts of a list":     plain("application/json", completion(`{"role":"assistant","content":[{"type":"text","text":`+quoted(solutionText)+`}]}`)),
-		"all at once, written over many lines": plain("application/json; charset=utf-8", strings.NewReplacer(`{"`, "{\n  \"", `,"`, ",\n  \"").Replace(
-			completion(`{"role":"assistant","content":`+strings.NewReplacer(`{`, `\u007b`, `,`, `\u002c`).Replace(quoted(solutionText))+`}`))),
+		"all at once, as a function call": plain("application/json",
+			completion(
+				`{"role":"assistant","content":null,"tool_calls":[{"id":"t","type":"function","function":{"name":"json","arguments":`+quoted(solutionText)+`}}]}`)),
+		"all at once, as parts of a list": plain("application/json",
+			completion(`{"role":"assistant","content":[{"type":"text","text":`+quoted(solutionText)+`}]}`)),
+		"all at once, written over many lines": plain("application/json; charset=utf-8",
+			strings.NewReplacer(`{"`, "{\n  \"", `,"`, ",\n  \"").Replace(
+				completion(`{"role":"assistant","content":`+strings.NewReplacer(`{`, `\u007b`, `,`,
+					`\u002c`).Replace(quoted(solutionText))+`}`))),
 		"all at once, and called plain text": plain("text/plain", whole),
 		"a stream that is called JSON":       plain("application/json", chunks(said...)),
-		"chunks as lines of JSON":            plain("application/x-ndjson", strings.Join(said[:len(said)-1], "\n")+"\n"),
+		"chunks as lines of JSON": plain("application/x-ndjson",
+			strings.Join(said[:len(said)-1], "\n")+"\n"),
 	} {
 		t.Run(name, func(t *testing.T) {
 			reply, err := replying(t, h)
 			if err != nil || !reply.Whole {
 				t.Fatalf("%v %+v", err, reply)
 			}
-			if len(reply.Calls) != 1 || reply.Calls[0] != `{"_tool":"shout","text":"hi","_outputPath":"loud"}` || string(reply.Output) != "null" {
+			if len(reply.Calls) != 1 || reply.Calls[0] != `{"_tool":"shout","text":"hi","_outputPath":"loud"}` ||
+				string(reply.Output) != "null" {
 				t.Errorf("%q, output %s", reply.Calls, reply.Output)
 			}
-			if strings.Contains(name, "finish reason") == (reply.Usage == turn.TokenUsage{PromptTokens: 7, CompletionTokens: 5}) {
+			if strings.Contains(name, "finish reason") == (reply.Usage == turn.TokenUsage{PromptTokens: 7,
+				CompletionTokens: 5}) {
 				t.Errorf("usage %+v", reply.Usage)
 			}
 		})
@@ -172,12 +204,16 @@ func TestAReplyIsReadHoweverTheServerSendsIt(t *testing.T) {
 func TestFunctionCallsThatAreNoReplyAreNamed(t *testing.T) {
 	t.Parallel()
 	for want, data := range map[string][]string{
-		`a call of the function "shout", and its arguments are not of the form: unknown key "text"`: called(0, "shout", `{"text":"hi"}`),
-		`2 function calls ("shout", "whisper"), and only the first was read`:                        append(called(0, "shout", `{"text":"hi"}`)[:8], called(1, "whisper", `{"text":"ho"}`)...),
-		`2 function calls ("solution", "solution"), and only the first was read`:                    append(called(0, "solution", solutionText)[:8], called(1, "solution", solutionText)...),
+		`a call of the function "shout", and its arguments are not of the form: unknown key "text"`: called(0, "shout",
+			`{"text":"hi"}`),
+		`2 function calls ("shout", "whisper"), and only the first was read`: append(called(0,
+			"shout", `{"text":"hi"}`)[:8], called(1, "whisper", `{"text":"ho"}`)...),
+		`2 function calls ("solution", "solution"), and only the first was read`: append(called(0,
+			"solution", solutionText)[:8], called(1, "solution", solutionText)...),
 	} {
 		reply, err := replying(t, streaming(chunks(data...)))
-		if err != nil || reply.Whole || reply.Incomplete == nil || reply.Incomplete.Code != turn.CodeNotJSON || !strings.Contains(reply.Incomplete.Message, want) {
+		if err != nil || reply.Whole || reply.Incomplete == nil || reply.Incomplete.Code != turn.CodeNotJSON ||
+			!strings.Contains(reply.Incomplete.Message, want) {
 			t.Errorf("%v %+v", err, reply.Incomplete)
 		}
 	}

@@ -11,8 +11,8 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// rateLimiter keeps the Requests of one worker within what its LLM's server allows: so many requests and tokens a minute, and
-// none while the server wants to be left alone.
+// rateLimiter keeps the Requests of one worker within what its LLM's server allows: so many requests and tokens a
+// minute, and none while the server wants to be left alone.
 type rateLimiter struct {
 	requests, tokens *rate.Limiter
 
@@ -37,7 +37,8 @@ func newRateLimiter(c Config) (*rateLimiter, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &rateLimiter{requests: requests, tokens: tokens, reservations: map[string]time.Time{}, paused: map[string]modelPause{}}, nil
+	return &rateLimiter{requests: requests, tokens: tokens, reservations: map[string]time.Time{},
+		paused: map[string]modelPause{}}, nil
 }
 
 // perMinute returns a limiter that lets one second's worth through at once, because servers count in seconds too.
@@ -60,15 +61,16 @@ type errRateLimited struct {
 
 func (e errRateLimited) Error() string {
 	if wait := e.wait.Round(time.Second); e.words == "" {
-		return fmt.Sprintf("the worker's own limit (OPENAI_RPM, OPENAI_TPM) lets no Request through for another %s", wait)
+		return fmt.Sprintf("the worker's own limit (OPENAI_RPM, OPENAI_TPM) lets no Request through for another %s",
+			wait)
 	} else {
 		return fmt.Sprintf("the LLM's server wants no Request for another %s: %s", wait, e.words)
 	}
 }
 
-// wait waits until a Request of about so many tokens may be sent. A Request that would wait for more than half of the time
-// it has left gets errRateLimited and keeps its reservation: waiting counts as part of an attempt, and another attempt has
-// its full time.
+// wait waits until a Request of about so many tokens may be sent. A Request that would wait for more than half of the
+// time it has left gets errRateLimited and keeps its reservation: waiting counts as part of an attempt, and another
+// attempt has its full time.
 func (l *rateLimiter) wait(ctx context.Context, key, model string, tokens int) error {
 	for {
 		d, words := l.delay(key, model, tokens, time.Now())

@@ -120,7 +120,8 @@ func TestWhoCannotWaitComesAgainAtHisTurn(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Second)
 		defer cancel()
 		// The second's turn is in a minute, the third's in two; each has half of a hundred seconds to wait.
-		if err := limiter.wait(ctx, "p/2", "", 0); !errors.As(err, &busy) || busy.wait != time.Minute || !strings.Contains(err.Error(), "OPENAI_RPM") {
+		if err := limiter.wait(ctx, "p/2", "", 0); !errors.As(err, &busy) || busy.wait != time.Minute ||
+			!strings.Contains(err.Error(), "OPENAI_RPM") {
 			t.Fatal(err)
 		}
 		if err := limiter.wait(ctx, "p/3", "", 0); !errors.As(err, &busy) || busy.wait != 2*time.Minute {
@@ -129,7 +130,8 @@ func TestWhoCannotWaitComesAgainAtHisTurn(t *testing.T) {
 		limiter.pause("m", time.Hour, "come back later")
 		// Up to five seconds are added, so that not all come at once.
 		err := limiter.wait(ctx, "p/5", "m", 0)
-		if err == nil || !strings.Contains(err.Error(), "wants no Request for another 1h0m") || !strings.Contains(err.Error(), "come back later") {
+		if err == nil || !strings.Contains(err.Error(), "wants no Request for another 1h0m") ||
+			!strings.Contains(err.Error(), "come back later") {
 			t.Fatal(err)
 		}
 		<-time.After(30 * time.Second)
@@ -219,8 +221,9 @@ func TestTheReplysTokensHoldTheNextRequestUp(t *testing.T) {
 	t.Parallel()
 	heard := spoken(solutionText)
 	for name, said := range map[string]string{
-		"as the server counts them": chunks(append(heard[:len(heard)-2], `{"choices":[],"usage":{"prompt_tokens":1000,"completion_tokens":600000}}`)...),
-		"by the reply's length":     chunks(delta(`{"calls":[],"output":"` + strings.Repeat("word", 500_000) + `"}`)),
+		"as the server counts them": chunks(append(heard[:len(heard)-2],
+			`{"choices":[],"usage":{"prompt_tokens":1000,"completion_tokens":600000}}`)...),
+		"by the reply's length": chunks(delta(`{"calls":[],"output":"` + strings.Repeat("word", 500_000) + `"}`)),
 	} {
 		s := serve(t, streaming(said))
 		l := s.config()

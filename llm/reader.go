@@ -12,8 +12,8 @@ import (
 	"processidea/model/turn"
 )
 
-// replyReader is the text of a reply as an io.Reader. It takes a chunk from the stream only if the parser asks for more, so
-// that a Call that closes within a chunk is handed out before the next chunk is waited for.
+// replyReader is the text of a reply as an io.Reader. It takes a chunk from the stream only if the parser asks for
+// more, so that a Call that closes within a chunk is handed out before the next chunk is waited for.
 type replyReader struct {
 	ctx    context.Context // the caller's; the stream's own also ends with errSilent
 	stream *chunkStream
@@ -62,8 +62,8 @@ func (r *replyReader) next() bool {
 	return true
 }
 
-// readRemainder reads what follows the solution, for the finish reason and the usage. A server whose LLM goes on writing is
-// hung up on once both are known, or once that is too much.
+// readRemainder reads what follows the solution, for the finish reason and the usage. A server whose LLM goes on
+// writing is hung up on once both are known, or once that is too much.
 func (r *replyReader) readRemainder() {
 	r.parsed = true
 	for r.err == nil && r.next() {
@@ -107,7 +107,8 @@ func (r *replyReader) take(c chunk) {
 	}
 }
 
-// takeFunction reads the arguments of the first function that the LLM calls as its reply, unless it has begun to write one.
+// takeFunction reads the arguments of the first function that the LLM calls as its reply, unless it has begun to write
+// one.
 func (r *replyReader) takeFunction(f function) {
 	for len(r.functions) <= min(f.index, maxFunctions) {
 		r.functions = append(r.functions, "")

@@ -28,8 +28,8 @@ func (e *serverError) text() string {
 // maxErrorBody bounds how much of an error's body is read, in bytes.
 const maxErrorBody = 64 << 10
 
-// readServerError reads the error from the response's body, or from the event that ended the stream; nil where the server
-// sent none.
+// readServerError reads the error from the response's body, or from the event that ended the stream; nil where the
+// server sent none.
 func readServerError(err error, response *http.Response) *serverError {
 	var inStream errInStream
 	switch {
@@ -46,8 +46,8 @@ func readServerError(err error, response *http.Response) *serverError {
 	return nil
 }
 
-// parseServerError reads the forms that servers use: OpenAI's {"error": {…}}; the same with a text instead of the object,
-// inside a list, or without the outer object; and plain text.
+// parseServerError reads the forms that servers use: OpenAI's {"error": {…}}; the same with a text instead of the
+// object, inside a list, or without the outer object; and plain text.
 func parseServerError(body []byte) *serverError {
 	e := &serverError{raw: string(body)}
 	var v any

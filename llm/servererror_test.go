@@ -27,29 +27,47 @@ func TestAServersErrorIsReadInEveryFormItComesIn(t *testing.T) {
 		words string
 		again bool
 	}{
-		"OpenAI":                 {refusing(401, `{"error":{"message":"no such key","type":"invalid_request_error","param":null,"code":"invalid_api_key"}}`), "answered 401: no such key", false},
-		"a bare string":          {refusing(404, `{"error":"model \"x\" not found"}`), `answered 404: model "x" not found`, false},
-		"a bare string, busy":    {refusing(503, `{"error":"loading"}`), "answered 503: loading", true},
-		"vLLM":                   {refusing(400, `{"object":"error","message":"too long","type":"BadRequestError","code":400}`), "answered 400: too long", false},
-		"FastAPI":                {refusing(422, `{"detail":[{"loc":["body"],"msg":"field required"}]}`), "field required", false},
-		"FastAPI, a text":        {refusing(403, `{"detail":"Not authenticated"}`), "answered 403: Not authenticated", false},
-		"Google":                 {refusing(429, `[{"error":{"code":429,"message":"Resource exhausted","status":"RESOURCE_EXHAUSTED"}}]`), "answered 429: Resource exhausted", true},
-		"plain text":             {refusing(502, "Bad gateway\n"), "answered 502: Bad gateway", true},
-		"nothing":                {refusing(500, ""), "answered 500: Internal Server Error", true},
-		"null":                   {refusing(500, `{"error":null}`), "answered 500", true},
-		"no credit":              {refusing(402, `{"error":{"code":402,"message":"Insufficient credits"}}`), "answered 402: Insufficient credits", false},
-		"a quota by its code":    {refusing(429, `{"error":{"message":"pay","code":"insufficient_quota"}}`), "answered 429: pay", false},
-		"a quota by its type":    {refusing(429, `{"error":{"message":"pay","type":"insufficient_quota"}}`), "answered 429: pay", false},
-		"in a stream":            {streaming(chunks(`{"error":{"code":401,"message":"no such key"}}`)), "answered 401: no such key", false},
-		"in a stream, busy":      {streaming(": wait\n\n" + chunks(`{"error":{"code":429,"message":"slow down"}}`)), "answered 429: slow down", true},
-		"in a stream, its quota": {streaming(chunks(`{"error":{"code":"insufficient_quota","message":"pay"}}`)), "answered 429: pay", false},
-		"in a stream, no code":   {streaming(chunks(`{"error":"oops"}`)), "answered 500: oops", true},
-		"in an event":            {streaming("event: error\ndata: {\"message\":\"oops\"}\n\n"), "answered 500: oops", true},
+		"OpenAI": {
+			refusing(
+				401,
+				`{"error":{"message":"no such key","type":"invalid_request_error","param":null,"code":"invalid_api_key"}}`), "answered 401: no such key", false},
+		"a bare string": {refusing(404, `{"error":"model \"x\" not found"}`),
+			`answered 404: model "x" not found`, false},
+		"a bare string, busy": {refusing(503, `{"error":"loading"}`), "answered 503: loading", true},
+		"vLLM": {
+			refusing(400, `{"object":"error","message":"too long","type":"BadRequestError","code":400}`),
+			"answered 400: too long", false},
+		"FastAPI": {refusing(422, `{"detail":[{"loc":["body"],"msg":"field required"}]}`),
+			"field required", false},
+		"FastAPI, a text": {refusing(403, `{"detail":"Not authenticated"}`),
+			"answered 403: Not authenticated", false},
+		"Google": {
+			refusing(429, `[{"error":{"code":429,"message":"Resource exhausted","status":"RESOURCE_EXHAUSTED"}}]`),
+			"answered 429: Resource exhausted", true},
+		"plain text": {refusing(502, "Bad gateway\n"), "answered 502: Bad gateway", true},
+		"nothing":    {refusing(500, ""), "answered 500: Internal Server Error", true},
+		"null":       {refusing(500, `{"error":null}`), "answered 500", true},
+		"no credit": {refusing(402, `{"error":{"code":402,"message":"Insufficient credits"}}`),
+			"answered 402: Insufficient credits", false},
+		"a quota by its code": {refusing(429, `{"error":{"message":"pay","code":"insufficient_quota"}}`),
+			"answered 429: pay", false},
+		"a quota by its type": {refusing(429, `{"error":{"message":"pay","type":"insufficient_quota"}}`),
+			"answered 429: pay", false},
+		"in a stream": {streaming(chunks(`{"error":{"code":401,"message":"no such key"}}`)),
+			"answered 401: no such key", false},
+		"in a stream, busy": {streaming(": wait\n\n" + chunks(`{"error":{"code":429,"message":"slow down"}}`)),
+			"answered 429: slow down", true},
+		"in a stream, its quota": {streaming(chunks(`{"error":{"code":"insufficient_quota","message":"pay"}}`)),
+			"answered 429: pay", false},
+		"in a stream, no code": {streaming(chunks(`{"error":"oops"}`)), "answered 500: oops", true},
+		"in an event": {streaming("event: error\ndata: {\"message\":\"oops\"}\n\n"),
+			"answered 500: oops", true},
 		"in a whole answer":      {streaming(`{"error":{"message":"bad","code":400}}`), "answered 400: bad", false},
 		"no answer at all":       {streaming(""), "empty response", true},
 		"done, and nothing else": {streaming(chunks(done)), "empty response", true},
-		"a page":                 {refusing(200, "<!DOCTYPE html>\n<p>Log in: here</p>\n"), `LLM returned an empty response: 200 OK of type "text/html; charset=utf-8"`, false},
-		"another answer":         {refusing(200, `{"models":[]}`), `the answer is no completion: {"models":[]}`, true},
+		"a page": {refusing(200, "<!DOCTYPE html>\n<p>Log in: here</p>\n"),
+			`LLM returned an empty response: 200 OK of type "text/html; charset=utf-8"`, false},
+		"another answer": {refusing(200, `{"models":[]}`), `the answer is no completion: {"models":[]}`, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			reply, err := replying(t, row.h)
@@ -77,8 +95,9 @@ func TestTheServerSaysWhenToAskAgain(t *testing.T) {
 		header, value string
 		least, most   time.Duration
 	}{
-		"seconds":       {"Retry-After", "90", 90 * time.Second, 90 * time.Second},
-		"a date":        {"Retry-After", time.Now().Add(30 * time.Minute).UTC().Format(http.TimeFormat), 20 * time.Minute, 30 * time.Minute},
+		"seconds": {"Retry-After", "90", 90 * time.Second, 90 * time.Second},
+		"a date": {"Retry-After", time.Now().Add(30 * time.Minute).UTC().Format(http.TimeFormat),
+			20 * time.Minute, 30 * time.Minute},
 		"milliseconds":  {"Retry-After-Ms", "2500", 2500 * time.Millisecond, 2500 * time.Millisecond},
 		"a date, past":  {"Retry-After", "Sun, 01 Nov 2020 12:02:00 GMT", 0, 0},
 		"a day":         {"Retry-After", "86400", time.Hour, time.Hour},
@@ -100,12 +119,14 @@ func TestAKeyThatAServerRepeatsIsStruckOut(t *testing.T) {
 	s := serve(t, refusing(401, `{"error":{"message":"Incorrect API key: sk-very-secret-key-1."}}`))
 	l := s.config()
 	l.Key = "sk-very-secret-key-1"
-	if _, err := makeRequest(t, newClient(t, l)); !strings.Contains(refused(t, err).Error(), "Incorrect API key: [secret OPENAI_API_KEY].") {
+	if _, err := makeRequest(t, newClient(t, l)); !strings.Contains(refused(t, err).Error(),
+		"Incorrect API key: [secret OPENAI_API_KEY].") {
 		t.Errorf("%v", err)
 	}
 	s = serve(t, streaming(chunks(delta(`{"calls":[`), `{"error":{"message":"key sk-very-secret-key-1 expired"}}`)))
 	l.BaseURL = s.URL
-	if reply, err := makeRequest(t, newClient(t, l)); err != nil || strings.Contains(reply.Incomplete.Message, "sk-very") || !strings.Contains(reply.Incomplete.Message, "expired") {
+	if reply, err := makeRequest(t, newClient(t, l)); err != nil || strings.Contains(reply.Incomplete.Message,
+		"sk-very") || !strings.Contains(reply.Incomplete.Message, "expired") {
 		t.Errorf("%v %+v", err, reply)
 	}
 }
@@ -161,15 +182,27 @@ func TestWhatAServerDoesNotTakeIsAskedForInAnotherWay(t *testing.T) {
 		complains func(map[string]any) (int, string)
 		formats   string // of the requests, in order
 	}{
-		"it takes all":                 {not(), "json_schema"},
-		"it refuses the schema":        {not("json_schema"), "json_schema json_object"},
-		"it refuses both":              {not("json_schema", "json_object"), "json_schema json_object none"},
-		"it says so in a bare string":  {says(400, `{"error":"json_schema is not supported"}`), "json_schema json_object"},
-		"it says so in plain text":     {says(400, `unknown field: response_format`), "json_schema json_object"},
-		"it says so with a 422":        {says(422, `{"detail":[{"loc":["body","response_format","json_schema"],"msg":"extra fields not permitted"}]}`), "json_schema json_object"},
-		"it cannot make a grammar":     {says(400, `{"error":{"code":400,"message":"Failed to parse grammar","type":"invalid_request_error"}}`), "json_schema json_object"},
-		"it knows no stream options":   {has("stream_options", `{"error":{"message":"Unknown parameter: stream_options"}}`), "json_schema json_schema"},
-		"it knows no completion limit": {has("max_completion_tokens", `{"error":{"message":"Unrecognized request argument supplied: max_completion_tokens"}}`), "json_schema"},
+		"it takes all":          {not(), "json_schema"},
+		"it refuses the schema": {not("json_schema"), "json_schema json_object"},
+		"it refuses both":       {not("json_schema", "json_object"), "json_schema json_object none"},
+		"it says so in a bare string": {says(400, `{"error":"json_schema is not supported"}`),
+			"json_schema json_object"},
+		"it says so in plain text": {says(400, `unknown field: response_format`), "json_schema json_object"},
+		"it says so with a 422": {
+			says(
+				422,
+				`{"detail":[{"loc":["body","response_format","json_schema"],"msg":"extra fields not permitted"}]}`),
+			"json_schema json_object"},
+		"it cannot make a grammar": {
+			says(400, `{"error":{"code":400,"message":"Failed to parse grammar","type":"invalid_request_error"}}`),
+			"json_schema json_object"},
+		"it knows no stream options": {
+			has("stream_options", `{"error":{"message":"Unknown parameter: stream_options"}}`),
+			"json_schema json_schema"},
+		"it knows no completion limit": {
+			has("max_completion_tokens",
+				`{"error":{"message":"Unrecognized request argument supplied: max_completion_tokens"}}`),
+			"json_schema"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := serve(t, choosy(row.complains))
@@ -185,7 +218,8 @@ func TestWhatAServerDoesNotTakeIsAskedForInAnotherWay(t *testing.T) {
 				}
 				formats = append(formats, format)
 				messages := fmt.Sprint(body["messages"])
-				if told := strings.Contains(messages, `"additionalProperties":false`); told != (format != "json_schema") {
+				if told := strings.Contains(messages,
+					`"additionalProperties":false`); told != (format != "json_schema") {
 					t.Errorf("%s: the schema stands in the prompt: %v", format, told)
 				}
 				if body["stream"] != true {

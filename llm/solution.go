@@ -24,8 +24,8 @@ type solution struct {
 	behind   io.Reader // what was read of the text behind it
 }
 
-// readSolution reads {"calls": […], "finished": …, "output": …, "notes": …} from a stream and hands each Call to onCall at the byte that
-// closes it. It returns at the byte that closes the whole.
+// readSolution reads {"calls": […], "finished": …, "output": …, "notes": …} from a stream and hands each Call to onCall
+// at the byte that closes it. It returns at the byte that closes the whole.
 func readSolution(r io.Reader, onCall func(index int, raw json.RawMessage)) (*solution, error) {
 	s := &solution{}
 	d := json.NewDecoder(r)

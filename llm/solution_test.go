@@ -45,8 +45,10 @@ func TestWhatIsNoSolutionIsToldApartFromWhatIsCutOff(t *testing.T) {
 			t.Errorf("%q: %v", whole[:n], err)
 		}
 	}
-	for _, text := range []string{`[]`, `{"calls": {}}`, `{"calls": [}`, `{"calls": [], "calls": []}`, `{"plan": []}`, `{"output": null}`, `{"calls": 1x`, `{"calls": [], "notes": 1}`} {
-		if _, err := readSolution(strings.NewReader(text), func(int, json.RawMessage) {}); err == nil || errors.Is(err, errTruncated) {
+	for _, text := range []string{`[]`, `{"calls": {}}`, `{"calls": [}`, `{"calls": [], "calls": []}`, `{"plan": []}`,
+		`{"output": null}`, `{"calls": 1x`, `{"calls": [], "notes": 1}`} {
+		if _, err := readSolution(strings.NewReader(text), func(int, json.RawMessage) {}); err == nil ||
+			errors.Is(err, errTruncated) {
 			t.Errorf("%s: %v", text, err)
 		}
 	}

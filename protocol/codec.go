@@ -13,8 +13,8 @@ import (
 	"processidea/model/jsonval"
 )
 
-// DataConverter is Temporal's own except for JSON: numbers keep every digit, HTML is not escaped, and an answer to a query
-// is marked (see IsKeptInline).
+// DataConverter is Temporal's own except for JSON: numbers keep every digit, HTML is not escaped, and an answer to a
+// query is marked (see IsKeptInline).
 func DataConverter() converter.DataConverter {
 	return converter.NewCompositeDataConverter(
 		converter.NewNilPayloadConverter(),
@@ -27,16 +27,17 @@ func DataConverter() converter.DataConverter {
 
 type jsonConverter struct{}
 
-// inlineMark begins the payload of an answer to a query. It is white space, which no reader of JSON minds. Metadata would say it
-// more plainly, but a payload with any metadata beside its encoding is none that tools know for JSON: the temporal CLI prints it as
-// base64.
+// inlineMark begins the payload of an answer to a query. It is white space, which no reader of JSON minds. Metadata
+// would say it more plainly, but a payload with any metadata beside its encoding is none that tools know for JSON: the
+// temporal CLI prints it as base64.
 const inlineMark = ' '
 
-// IsKeptInline reports whether a payload is an answer to a query, which stays where it is whatever its size: it is no part of history,
-// and people without our store read it.
+// IsKeptInline reports whether a payload is an answer to a query, which stays where it is whatever its size: it is no
+// part of history, and people without our store read it.
 func IsKeptInline(p *commonpb.Payload) bool {
 	data := p.GetData()
-	return len(data) > 0 && data[0] == inlineMark && string(p.GetMetadata()[converter.MetadataEncoding]) == converter.MetadataEncodingJSON
+	return len(data) > 0 && data[0] == inlineMark &&
+		string(p.GetMetadata()[converter.MetadataEncoding]) == converter.MetadataEncodingJSON
 }
 
 // Encoding is that of plain JSON, which everybody can read.
@@ -80,8 +81,8 @@ func unmarshal(data []byte, to any) error {
 	return nil
 }
 
-// DecodeSignal reads the payload of a signal from another part of this program, which may be of a newer version: unknown keys
-// are ignored.
+// DecodeSignal reads the payload of a signal from another part of this program, which may be of a newer version:
+// unknown keys are ignored.
 func DecodeSignal[T any](raw converter.RawValue) (v T, err error) {
 	data, err := jsonData(raw)
 	if err == nil && !bytes.HasPrefix(bytes.TrimSpace(data), []byte("{")) {

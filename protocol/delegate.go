@@ -11,9 +11,11 @@ import (
 	"processidea/model/turn"
 )
 
-// DelegationContext is what a process knows of delegates: the Idea files that they run and, if it is a delegate itself, for whom.
+// DelegationContext is what a process knows of delegates: the Idea files that they run and, if it is a delegate itself,
+// for whom.
 type DelegationContext struct {
-	// Files are Idea files by their path from the folder of the first one. File is the one of this process; empty: the first.
+	// Files are Idea files by their path from the folder of the first one. File is the one of this process; empty: the
+	// first.
 	Files map[string]any `json:"files,omitempty"`
 	File  string         `json:"file,omitempty"`
 	// Depth counts the delegates within which this process runs.
@@ -42,7 +44,8 @@ type ParentCall struct {
 	Writes []jsonval.Path `json:"writes,omitempty"`
 }
 
-// DelegateReport is the payload of the signal by which a delegate tells its instance how it stands, and at last what it came to.
+// DelegateReport is the payload of the signal by which a delegate tells its instance how it stands, and at last what it
+// came to.
 type DelegateReport struct {
 	Call   string      `json:"call"`
 	Status loop.Status `json:"status"`

@@ -2,8 +2,8 @@ package protocol
 
 import "encoding/json"
 
-// SignalDelivery is a signal to another workflow of this program, whichever of its runs is open. It has no JSON tags: the names of
-// its fields are wire names.
+// SignalDelivery is a signal to another workflow of this program, whichever of its runs is open. It has no JSON tags:
+// the names of its fields are wire names.
 type SignalDelivery struct {
 	To      string
 	Signal  string

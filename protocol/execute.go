@@ -28,8 +28,8 @@ type ExecuteInput struct {
 	WholeState bool `json:"wholeState,omitempty"`
 }
 
-// CombineInput is an update of values that lie in the store: what a Call's result changes, at each of its paths. What comes back are the values
-// after it, in the same order.
+// CombineInput is an update of values that lie in the store: what a Call's result changes, at each of its paths. What
+// comes back are the values after it, in the same order.
 type CombineInput struct {
 	OutputMethod string                   `json:"method"`
 	Updates      []statelog.Update        `json:"updates"`

@@ -17,8 +17,9 @@ const (
 	callMark = "~call"
 )
 
-// InstanceID returns the workflow id of an instance. Like all ids here it is ASCII if the process's is: SDKs put workflow ids into
-// headers, which take nothing else. Either spelling of the token will do, if it is not one that must be encoded.
+// InstanceID returns the workflow id of an instance. Like all ids here it is ASCII if the process's is: SDKs put
+// workflow ids into headers, which take nothing else. Either spelling of the token will do, if it is not one that must
+// be encoded.
 func InstanceID(process, token string) string { return process + "/" + tokenForID(token) }
 
 func tokenForID(token string) string {
@@ -46,7 +47,8 @@ func DelegateID(process, call string) string {
 	return spelling.Shortened(process, process, maxDelegateID-len(own)) + own
 }
 
-// QueryForAllOf finds the workflows of a process in a list of workflows: its own, its instances', its parts' and its delegates'.
+// QueryForAllOf finds the workflows of a process in a list of workflows: its own, its instances', its parts' and its
+// delegates'.
 func QueryForAllOf(process string) string {
 	quoted := func(id string) string {
 		return "'" + strings.ReplaceAll(strings.ReplaceAll(id, `\`, `\\`), "'", `\'`) + "'"
@@ -54,8 +56,8 @@ func QueryForAllOf(process string) string {
 	return "WorkflowId = " + quoted(process) + " OR WorkflowId STARTS_WITH " + quoted(process+"/")
 }
 
-// ParseInstanceID takes the workflow id of an instance apart, whichever way the token is spelled there; ok is false for an id that is
-// a process's. The word is empty for the anonymous instance.
+// ParseInstanceID takes the workflow id of an instance apart, whichever way the token is spelled there; ok is false for
+// an id that is a process's. The word is empty for the anonymous instance.
 func ParseInstanceID(id string) (process, word string, ok bool) {
 	at := strings.LastIndexByte(id, '/')
 	if at < 0 {

@@ -26,8 +26,8 @@ type SharedInstanceSetup struct {
 	Attributes bool `json:"attributes,omitempty"`
 	// Parent is the process that Process is a part of; nil: it is no part.
 	Parent *ProcessRef `json:"whole,omitempty"`
-	// SaveActions: the server bills actions. Reports go by command, and no timer has an instance, a part or a delegate look whether its process is
-	// still there: workers look after all of them.
+	// SaveActions: the server bills actions. Reports go by command, and no timer has an instance, a part or a delegate
+	// look whether its process is still there: workers look after all of them.
 	SaveActions bool `json:"saveActions,omitempty"`
 	// ContinueEvery is that of the process's Start.
 	ContinueEvery int `json:"continueEvery,omitempty"`
@@ -39,7 +39,8 @@ type SharedInstanceSetup struct {
 	Delegation DelegationContext `json:"delegation,omitzero"`
 	LLM        any               `json:"llm,omitempty"`
 	Replies    string            `json:"replies,omitempty"`
-	// StartedBy is who started the process, and Decided what was decided on Calls in the processes that it was forked from.
+	// StartedBy is who started the process, and Decided what was decided on Calls in the processes that it was forked
+	// from.
 	StartedBy []policy.Identity      `json:"startedBy,omitempty"`
 	Decided   []policy.PriorDecision `json:"decided,omitempty"`
 }
@@ -76,8 +77,8 @@ type InstanceResult struct {
 	State  any                     `json:"state"`
 }
 
-// Owners lists the processes with which an instance ends: its own, the one that this is a part of, and those that it is a
-// delegate of.
+// Owners lists the processes with which an instance ends: its own, the one that this is a part of, and those that it is
+// a delegate of.
 func (s SharedInstanceSetup) Owners() []ProcessRef {
 	list := []ProcessRef{{ID: s.Process, FirstRunID: s.FirstRunID}}
 	if s.Parent != nil {

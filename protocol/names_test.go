@@ -12,20 +12,27 @@ func TestNamesNeverChange(t *testing.T) {
 	for got, want := range map[string]string{
 		protocol.TaskQueue: "process-idea", protocol.ProcessType: "Process", protocol.InstanceType: "Instance",
 
-		protocol.ActivityPrepare: "Prepare", protocol.ActivityRequest: "Request", protocol.ActivityExecute: "Execute", protocol.ActivityBurst: "Burst",
-		protocol.ActivitySeal: "Seal", protocol.ActivityGone: "Gone", protocol.ActivityDeliver: "Deliver", protocol.ActivityGather: "Gather",
+		protocol.ActivityPrepare: "Prepare", protocol.ActivityRequest: "Request", protocol.ActivityExecute: "Execute",
+		protocol.ActivityBurst: "Burst",
+		protocol.ActivitySeal:  "Seal", protocol.ActivityGone: "Gone", protocol.ActivityDeliver: "Deliver",
+		protocol.ActivityGather:   "Gather",
 		protocol.ActivityDiscover: "Discover", protocol.ActivityNotify: "Notify", protocol.ActivityLoad: "Load",
-		protocol.ActivityAwaitStore: "AwaitStore", protocol.ActivityVerifyProof: "VerifyProof", protocol.ActivityCombine: "Combine",
+		protocol.ActivityAwaitStore: "AwaitStore", protocol.ActivityVerifyProof: "VerifyProof",
+		protocol.ActivityCombine: "Combine",
 
-		protocol.SignalCalls: "calls", protocol.SignalClose: "close", protocol.SignalEnd: "end", protocol.SignalReport: "report",
-		protocol.SignalPart: "part", protocol.SignalDelegate: "delegate", protocol.SignalHold: "hold", protocol.SignalCorrect: "correct", protocol.SignalLead: "lead",
+		protocol.SignalCalls: "calls", protocol.SignalClose: "close", protocol.SignalEnd: "end",
+		protocol.SignalReport: "report",
+		protocol.SignalPart:   "part", protocol.SignalDelegate: "delegate", protocol.SignalHold: "hold",
+		protocol.SignalCorrect: "correct", protocol.SignalLead: "lead",
 		protocol.SignalHeldUp: "heldUp",
 		protocol.SignalHoldUp: "holdUp",
 
-		protocol.QueryStatus: "status", protocol.QueryIdea: "idea", protocol.QueryApprovals: "approvals", protocol.QueryPlan: "plan",
+		protocol.QueryStatus: "status", protocol.QueryIdea: "idea", protocol.QueryApprovals: "approvals",
+		protocol.QueryPlan:     "plan",
 		protocol.UpdateOutcome: "outcome",
 		protocol.MemoPath:      "path", protocol.MemoVersion: "version", protocol.MemoFile: "file",
-		protocol.AttributeStatus: "IdeaStatus", protocol.AttributeAwaiting: "IdeaAwaiting", protocol.AttributePath: "IdeaPath",
+		protocol.AttributeStatus: "IdeaStatus", protocol.AttributeAwaiting: "IdeaAwaiting",
+		protocol.AttributePath: "IdeaPath",
 	} {
 		if got != want {
 			t.Errorf("%q was %q", got, want)
@@ -60,7 +67,8 @@ func TestIDsNeverChange(t *testing.T) {
 func TestAnInstancesIDIsTakenApartAndAProcessesIsNot(t *testing.T) {
 	t.Parallel()
 	for id, want := range map[string]string{
-		"refunds/13": "refunds|13", "refunds/⑬": "refunds|⑬", "refunds/main": "refunds|", "refunds/~part/2/13": "refunds/~part/2|13",
+		"refunds/13": "refunds|13", "refunds/⑬": "refunds|⑬", "refunds/main": "refunds|",
+		"refunds/~part/2/13":        "refunds/~part/2|13",
 		"refunds/~call/1.2@13/main": "refunds/~call/1.2@13|",
 		"refunds":                   "", "refunds/~part/2": "", "refunds/~call/1.2@13": "",
 	} {

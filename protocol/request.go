@@ -12,7 +12,8 @@ type PrepareResult struct {
 	Notify bool `json:"notify,omitempty"`
 	// LLM is whether the worker knows an LLM to ask.
 	LLM bool `json:"llm,omitempty"`
-	// SaveActions is whether the worker saves what a hosted server bills, at the price of time: see SharedInstanceSetup.
+	// SaveActions is whether the worker saves what a hosted server bills, at the price of time: see
+	// SharedInstanceSetup.
 	SaveActions bool `json:"saveActions,omitempty"`
 	// Palette takes the place of the Tools in the Idea, which are too large to travel; nil: they are not.
 	Palette map[string]any `json:"palette,omitempty"`

@@ -7,7 +7,8 @@ import (
 	"processidea/model/turn"
 )
 
-// SealInput is one Idea of the chain, before it has a digest. It has no JSON tags: the names of its fields are wire names.
+// SealInput is one Idea of the chain, before it has a digest. It has no JSON tags: the names of its fields are wire
+// names.
 type SealInput struct {
 	Process string
 	At      int

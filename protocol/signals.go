@@ -23,12 +23,13 @@ type CallsSignal struct {
 type DeliveredCall struct {
 	Index int                  `json:"index"`
 	Call  ideafile.WrittenCall `json:"call"`
-	// Why is why a person must look at the Call, whatever its Tool's policy is: it comes from a process of another chain.
+	// Why is why a person must look at the Call, whatever its Tool's policy is: it comes from a process of another
+	// chain.
 	Why string `json:"why,omitempty"`
 }
 
-// SentAnswer is the result of a latent Call that was asked for by itself or, if Fitted, a Call's parameters as the LLM fitted
-// them to the Tool's schema.
+// SentAnswer is the result of a latent Call that was asked for by itself or, if Fitted, a Call's parameters as the LLM
+// fitted them to the Tool's schema.
 type SentAnswer struct {
 	Call   string         `json:"call"`
 	Output any            `json:"output"`
@@ -39,9 +40,11 @@ type SentAnswer struct {
 // CloseSignal closes a Request that broke off: the instance accepts nothing more of it from whoever hands it out.
 type CloseSignal struct {
 	Request int `json:"request"`
-	// RestComes is whether the process sends the rest, once it knows what every instance has accepted: until then the Request is open.
+	// RestComes is whether the process sends the rest, once it knows what every instance has accepted: until then the
+	// Request is open.
 	RestComes bool `json:"restComes,omitempty"`
-	// TellCalls is whether the process wants to be told all Calls of the Request again, as they were written: it has not got the reply.
+	// TellCalls is whether the process wants to be told all Calls of the Request again, as they were written: it has
+	// not got the reply.
 	TellCalls bool `json:"tellCalls,omitempty"`
 }
 

@@ -17,8 +17,8 @@ type ProcessStart struct {
 	Replies string `json:"replies,omitempty"`
 	// Attributes is whether the search attributes are registered with the server.
 	Attributes bool `json:"attributes,omitempty"`
-	// ContinueEvery is after how many passes of its main loop a workflow continues as new; 0: when Temporal suggests it.
-	// Only tests set it.
+	// ContinueEvery is after how many passes of its main loop a workflow continues as new; 0: when Temporal suggests
+	// it. Only tests set it.
 	ContinueEvery int `json:"continueEvery,omitempty"`
 	// Part is which part of which process this one is; nil: it is no part.
 	Part *PartRef `json:"part,omitempty"`
@@ -28,7 +28,8 @@ type ProcessStart struct {
 	Quota *turn.Quota `json:"quota,omitempty"`
 	// Delegation is what the process knows of delegates, and whether it is one.
 	Delegation DelegationContext `json:"delegation,omitzero"`
-	// StartedBy is who started the process, as the start says; of a delegate, who started the process that it works for.
+	// StartedBy is who started the process, as the start says; of a delegate, who started the process that it works
+	// for.
 	StartedBy []policy.Identity `json:"startedBy,omitempty"`
 	// ByHand is who began processes of a schedule by hand, in the order of time.
 	ByHand []BegunByHand `json:"byHand,omitempty"`
@@ -73,7 +74,8 @@ type ProcessRef struct {
 	FirstRunID string `json:"firstRunId"`
 }
 
-// MaxPendingChildStarts is how many instances a process starts at a time: over two thousand pending children would leave the workflow stuck.
+// MaxPendingChildStarts is how many instances a process starts at a time: over two thousand pending children would
+// leave the workflow stuck.
 const MaxPendingChildStarts = 200
 
 // MemoSimulated is the memo field of a simulated process: no real Tool was run.

@@ -11,8 +11,10 @@ import (
 func TestAHeartbeatIsAlwaysInTime(t *testing.T) {
 	t.Parallel()
 	for _, timeout := range []time.Duration{
-		math.MinInt64, -1, 0, 1, time.Microsecond, time.Millisecond, 500 * time.Millisecond, time.Second, 2 * time.Second,
-		3*time.Second - 1, 3 * time.Second, 3*time.Second + 1, 4 * time.Second, 4500 * time.Millisecond, 5 * time.Second,
+		math.MinInt64, -1, 0, 1, time.Microsecond, time.Millisecond, 500 * time.Millisecond, time.Second,
+		2 * time.Second,
+		3*time.Second - 1, 3 * time.Second, 3*time.Second + 1, 4 * time.Second, 4500 * time.Millisecond,
+		5 * time.Second,
 		9 * time.Second, time.Minute, 24 * time.Hour, math.MaxInt64,
 	} {
 		interval := protocol.HeartbeatInterval(timeout)

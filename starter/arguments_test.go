@@ -30,7 +30,8 @@ func TestTheShellCompletesWithProcessesAndTheCallsThatWaitInThem(t *testing.T) {
 	d.do("run", ".", "--id", "sums-1", "--detach", "--replies", "replies.jsonl").is(exit.Done)
 	d.do("run", ".", "--id", "sums-2", "--detach", "--replies", "replies.jsonl").is(exit.Done)
 	d.eventually("both wait", func() bool { return strings.Count(d.do("approvals").out, "sums-") == 2 })
-	if got := d.words("show", "sums"); !slices.Contains(got, "sums-1") || !slices.Contains(got, "sums-2") || len(got) != 2 {
+	if got := d.words("show", "sums"); !slices.Contains(got, "sums-1") || !slices.Contains(got, "sums-2") ||
+		len(got) != 2 {
 		t.Errorf("show completes with %q", got)
 	}
 	if got := d.words("approve", "sums-1", ""); !slices.Equal(got, []string{"1.1"}) {

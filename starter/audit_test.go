@@ -15,8 +15,8 @@ import (
 	"processidea/store/chain"
 )
 
-// audited is a store with the chain "p 1": three Ideas of two instances, with a Call that wrote and a person who decided.
-// The verbs of this test read it.
+// audited is a store with the chain "p 1": three Ideas of two instances, with a Call that wrote and a person who
+// decided. The verbs of this test read it.
 func audited(t *testing.T) (dir string) {
 	t.Helper()
 	dir = t.TempDir()
@@ -41,11 +41,14 @@ func audited(t *testing.T) (dir string) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		log := [][]turn.LogEntry{nil, {{Instance: "①", Path: jsonval.Path{"mood"}, Value: "good", Author: "1.1@①", Request: 1, Index: 1, WrittenAt: made}}, {
-			{Instance: "①", Path: jsonval.Path{"name"}, Value: "Ada", Author: "person:Grace", Request: 2, Index: 1,
-				Decision: &approval.Decision{Kind: "answer", DecidedBy: "Grace", Reason: "she said so"}},
-		}}[i]
-		sealed, err := chains.Seal(t.Context(), chain.Entry{Process: "p 1", At: i + 1, Parent: parent, Idea: idea, Log: log, Created: made})
+		log := [][]turn.LogEntry{nil,
+			{{Instance: "①", Path: jsonval.Path{"mood"}, Value: "good", Author: "1.1@①", Request: 1, Index: 1,
+				WrittenAt: made}}, {
+				{Instance: "①", Path: jsonval.Path{"name"}, Value: "Ada", Author: "person:Grace", Request: 2, Index: 1,
+					Decision: &approval.Decision{Kind: "answer", DecidedBy: "Grace", Reason: "she said so"}},
+			}}[i]
+		sealed, err := chains.Seal(t.Context(), chain.Entry{Process: "p 1", At: i + 1, Parent: parent, Idea: idea,
+			Log: log, Created: made})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -91,15 +94,20 @@ func TestWhatNeedsTheStoreAloneGoesOnWhereTemporalsConfigurationCannotBeRead(t *
 func TestAChainIsAuditedWithTheStoreAlone(t *testing.T) {
 	dir := audited(t)
 	says(t, "history|p 1", exit.Done, "idea  created", "\n2     ", "\n3     ")
-	says(t, "history|p 1|--json", exit.Done, `[{"at":1,"digest":"`, `"createdAt":"2020-01-02T03:04:05Z","request":1,"counts":{"instances":2,"calls":1,"writes":0,"decisions":0}}`)
+	says(t, "history|p 1|--json", exit.Done, `[{"at":1,"digest":"`,
+		`"createdAt":"2020-01-02T03:04:05Z","request":1,"counts":{"instances":2,"calls":1,"writes":0,"decisions":0}}`)
 	says(t, "show|p 1|--at|1", exit.Done, `"request": 1`)
-	says(t, "diff|p 1|1|2", exit.Done, "p 1: Idea 1 → Idea 2\n", "①\n  + †state.mood  \"good\"\n  - call 1.1 judge  {", "②\n  ~ †state.n  1 → 12345678901234567890\n")
+	says(t, "diff|p 1|1|2", exit.Done, "p 1: Idea 1 → Idea 2\n", "①\n  + †state.mood  \"good\"\n  - call 1.1 judge  {",
+		"②\n  ~ †state.n  1 → 12345678901234567890\n")
 	says(t, "diff|p 1|2|2", exit.Done, "no value and no Call differs")
-	says(t, "diff|p 1|1|2|--json", exit.Done, `"changes":[{"instance":"①","what":"added","path":"†state.mood","from":null,"to":"good"}`)
+	says(t, "diff|p 1|1|2|--json", exit.Done,
+		`"changes":[{"instance":"①","what":"added","path":"†state.mood","from":null,"to":"good"}`)
 	says(t, "diff|p 1|1|2|--patch", exit.Done, `{"op":"add","path":"/context/0/mood","value":"good"}`)
-	says(t, "blame|p 1|①:mood", exit.Done, `①:mood of p 1, Idea 3: "good"`, "written by 1.1@①, ", "(log of Idea 2)", "call 1.1@① of Request 1: judge",
+	says(t, "blame|p 1|①:mood", exit.Done, `①:mood of p 1, Idea 3: "good"`, "written by 1.1@①, ", "(log of Idea 2)",
+		"call 1.1@① of Request 1: judge",
 		`†state.text is "hi" (in Idea 2)`, "starter show 'p 1' --at 1")
-	says(t, "blame|p 1|①:name", exit.Done, "written by person:Grace: name", "decided by Grace: answer, because she said so")
+	says(t, "blame|p 1|①:name", exit.Done, "written by person:Grace: name",
+		"decided by Grace: answer, because she said so")
 	says(t, "blame|p 1|②:n|--at|1", exit.Done, "it stood there from the beginning")
 	says(t, "blame|p 1|②:n", exit.Done, "Idea 2 is the first that shows it")
 	says(t, "blame|p 1|①:mood|--json", exit.Done, `"by":"1.1@①"`, `"saw":1`)
@@ -176,10 +184,12 @@ func TestAnAuditSaysWhatIsWrongWithTheQuestion(t *testing.T) {
 func TestWhatIsOldIsCollectedOnlyOnDemandAndOnlyWithTemporalsConsent(t *testing.T) {
 	dir := audited(t)
 	says(t, "gc|--older-than|720h", exit.Unreachable, "!127.0.0.1:1")
-	dry := says(t, "gc|--older-than|720h|--store-only", exit.Done, "would remove 1 chain (3 Ideas, ", "  p 1\n", "nothing was removed", "!no Temporal server is asked")
+	dry := says(t, "gc|--older-than|720h|--store-only", exit.Done, "would remove 1 chain (3 Ideas, ", "  p 1\n",
+		"nothing was removed", "!no Temporal server is asked")
 	says(t, "verify|p 1", exit.Done)
 	says(t, "gc|--older-than|720h|--store-only|--json", exit.Done, `{"removed":false,"chains":["p 1"],"ideas":3,`)
-	if did := says(t, "gc|--older-than|720h|--store-only|--yes", exit.Done, "removed 1 chain (3 Ideas, "); strings.Count(did, "\n") != strings.Count(dry, "\n")-1 {
+	if did := says(t, "gc|--older-than|720h|--store-only|--yes", exit.Done,
+		"removed 1 chain (3 Ideas, "); strings.Count(did, "\n") != strings.Count(dry, "\n")-1 {
 		t.Errorf("announced %q, did %q", dry, did)
 	}
 	if left, _ := filepath.Glob(filepath.Join(dir, "ideas", "*", "*")); len(left) > 0 {

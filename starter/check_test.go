@@ -19,7 +19,8 @@ type checked struct {
 }
 
 func TestCheckSaysEverythingAtOnceAndNeedsNothing(t *testing.T) {
-	d := newDesk(t, map[string]string{"bad.json": `{"contxt": [], "context": [{"type": "note"}]}`, "good.json": judgeIdea})
+	d := newDesk(t, map[string]string{"bad.json": `{"contxt": [], "context": [{"type": "note"}]}`,
+		"good.json": judgeIdea})
 	var list []checked
 	d.do("check", "bad.json", "--json").is(exit.Usage).json(&list)
 	if len(list) < 2 || list[0].Path == "" || list[0].Message == "" || list[0].Warning {
@@ -29,13 +30,15 @@ func TestCheckSaysEverythingAtOnceAndNeedsNothing(t *testing.T) {
 	if n := strings.Count(e.err, "\n"); n != len(list) {
 		t.Errorf("%d lines for %d problems: %s", n, len(list), e.err)
 	}
-	if e := d.do("check", "good.json").is(exit.Done); !strings.Contains(e.out, "1 Tool, 2 instances: nothing is wrong") {
+	if e := d.do("check", "good.json").is(exit.Done); !strings.Contains(e.out,
+		"1 Tool, 2 instances: nothing is wrong") {
 		t.Error(e.out)
 	}
 	if e := d.do("check", "good.json", "--json").is(exit.Done); e.out != "[]\n" {
 		t.Error(e.out)
 	}
-	open := strings.Replace(judgeIdea, `"type": "object", "properties": {"text"`, `"type": "object", "properties": {"more": {"type": "object"}, "text"`, 1)
+	open := strings.Replace(judgeIdea, `"type": "object", "properties": {"text"`,
+		`"type": "object", "properties": {"more": {"type": "object"}, "text"`, 1)
 	if err := os.WriteFile(filepath.Join(d.dir, "open.json"), []byte(open), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -43,7 +46,8 @@ func TestCheckSaysEverythingAtOnceAndNeedsNothing(t *testing.T) {
 	if len(list) != 1 || !list[0].Warning {
 		t.Errorf("%+v", list)
 	}
-	if e := d.do("check", "open.json").is(exit.Done).complains("check open.json: warning: $.schema.tools.judge"); !strings.HasSuffix(e.out, "no errors, 1 warning\n") {
+	if e := d.do("check", "open.json").is(exit.Done).complains(
+		"check open.json: warning: $.schema.tools.judge"); !strings.HasSuffix(e.out, "no errors, 1 warning\n") {
 		t.Error(e.out)
 	}
 	if _, err := os.Stat(filepath.Join(d.dir, ".processidea")); err == nil {
@@ -113,15 +117,23 @@ func TestCheckFindsEveryKindOfMistakeWithAMend(t *testing.T) {
 	}
 	plan := "$.context[2].plan"
 	wants := []checked{
-		{"$.schema.tools.arrange._activity", `no activity "analyseSentiment" is registered; did you mean analyzeSentiment?`, false},
-		{"$.schema.tools.pick", "the LLM's server cannot hold replies to the form strictly: 1002 enum values, over 1000; say some of it in a description, or check it in the tool", true},
-		{plan + "[0].score", "a cycle: plan[0] (rank) → plan[1] (rank) → plan[0] (rank); each waits for the one before it, so none can start: have one of them read something else", false},
-		{plan + "[2].score", "no Call writes †state.rnk and no State holds it at the start; did you mean †state.rank?", false},
+		{"$.schema.tools.arrange._activity",
+			`no activity "analyseSentiment" is registered; did you mean analyzeSentiment?`, false},
+		{"$.schema.tools.pick", "the LLM's server cannot hold replies to the form strictly: 1002 enum values, over " +
+			"1000; say some of it in a description, or check it in the tool", true},
+		{plan + "[0].score", "a cycle: plan[0] (rank) → plan[1] (rank) → plan[0] (rank); each waits for the one " +
+			"before it, so none can start: have one of them read something else", false},
+		{plan + "[2].score", "no Call writes †state.rnk and no State holds it at the start; did you mean †state.rank?",
+			false},
 		{plan + "[3]._tool", `unknown tool "rnk"; did you mean rank?`, false},
-		{plan + "[5].score", `†state.word, as plan[8] (pick) writes it, is of type string; the parameter "score" wants number; convert it first, or read another value`, false},
-		{plan + "[6]", "the Call repeats plan[4] (pick): it runs only if that one fails; drop it, or write elsewhere", true},
-		{plan + "[7]._outputPath", "one of †state.kind.of and †state.kind, which plan[4] (pick) writes, lies within the other: the Call is skipped unless that one fails; write beside it", true},
-		{"$.context[3].plan[0]._outputPath", "†state.kinds stands outside the closed State schema; did you mean kind?", false},
+		{plan + "[5].score",
+			`†state.word, as plan[8] (pick) writes it, is of type string; the parameter "score" wants number; convert it first, or read another value`, false},
+		{plan + "[6]", "the Call repeats plan[4] (pick): it runs only if that one fails; drop it, or write elsewhere",
+			true},
+		{plan + "[7]._outputPath", "one of †state.kind.of and †state.kind, which plan[4] (pick) writes, lies within " +
+			"the other: the Call is skipped unless that one fails; write beside it", true},
+		{"$.context[3].plan[0]._outputPath", "†state.kinds stands outside the closed State schema; did you mean kind?",
+			false},
 	}
 	for n, want := range wants {
 		if n >= len(list) || list[n] != want {

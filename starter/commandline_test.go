@@ -29,10 +29,13 @@ func TestACommandLineThatCannotBeMeantIsMisuse(t *testing.T) {
 	t.Setenv("OPENAI_API_KEY", "")
 	t.Setenv("OPENAI_BASE_URL", "")
 	for _, line := range []string{
-		"frobnicate", "run", "run a b", "run --no-such-flag x", "run no-such-file", "run --wait x " + file, "run --wait -1s " + file,
-		"run --id a/b " + file, "run --id= " + file, "run --id ~a " + file, "run --id .. " + file, "run --port -1 " + file,
+		"frobnicate", "run", "run a b", "run --no-such-flag x", "run no-such-file", "run --wait x " + file,
+		"run --wait -1s " + file,
+		"run --id a/b " + file, "run --id= " + file, "run --id ~a " + file, "run --id .. " + file,
+		"run --port -1 " + file,
 		"run --record r --detach " + file, "run --record r " + file, "run --detach " + file,
-		"watch", "watch --wait -1s x", "show", "show --at 0 x", "result", "check", "check no-such-file", "graph", "graph --format png x", "list x", "dev x",
+		"watch", "watch --wait -1s x", "show", "show --at 0 x", "result", "check", "check no-such-file", "graph",
+		"graph --format png x", "list x", "dev x",
 	} {
 		out, err, code := called(t, append(strings.Fields(line), data)...)
 		if code != exit.Usage || out != "" || strings.Count(err, "\n") < 1 || !strings.HasPrefix(err, "starter: ") {

@@ -55,22 +55,27 @@ func TestManyCallsAreDecidedOnWithOneCommand(t *testing.T) {
 		d.do(append([]string{"decide", "p"}, c.line...)...).is(exit.Usage).quiet().complains(c.says)
 	}
 	shown := d.do("decide", "p", "--approve").is(exit.Usage).complains("nothing is decided: --yes decides")
-	for _, want := range []string{"p: 3 Calls\n", "Tool        note", "Decided by  2 of: people of finance", "Call   text\n", "1.1@②  bbb\n"} {
+	for _, want := range []string{"p: 3 Calls\n", "Tool        note", "Decided by  2 of: people of finance",
+		"Call   text\n", "1.1@②  bbb\n"} {
 		if !strings.Contains(shown.out, want) {
 			t.Errorf("%q is not in\n%s", want, shown.out)
 		}
 	}
 	var r decidedMany
-	d.do("decide", "p", "--approve", "--where", long, "--yes", "--by", "ann", "--group", "finance", "--json").is(exit.Done).json(&r)
-	if r.Taken != 2 || r.Refused != 0 || r.Decisions[0].Count.Have != 1 || r.Decisions[0].Count.Want != 2 || len(r.Table.Rows) != 2 || r.Table.Columns[0] != "text" {
+	d.do("decide", "p", "--approve", "--where", long, "--yes", "--by", "ann", "--group", "finance",
+		"--json").is(exit.Done).json(&r)
+	if r.Taken != 2 || r.Refused != 0 || r.Decisions[0].Count.Have != 1 || r.Decisions[0].Count.Want != 2 ||
+		len(r.Table.Rows) != 2 || r.Table.Columns[0] != "text" {
 		t.Errorf("%+v", r)
 	}
 	e := d.do("decide", "p/2", "--approve", "--yes", "--by", "ann", "--group", "finance").is(exit.Usage)
-	if e.out != "p: approve taken on 0 Calls, refused on 1\n  1.1@② refused: ann has decided on it already (approve); it takes 2 people\n" {
+	if e.out != "p: approve taken on 0 Calls, refused on 1\n  1.1@② refused: ann has decided on it already "+
+		"(approve); it takes 2 people\n" {
 		t.Error(e.out)
 	}
 	d.set("PROCESSIDEA_GROUPS=staff, finance")
-	if e := d.do("decide", "p", "--approve", "--call", "1.1", "--yes", "--by", "bob").is(exit.Done); e.out != "p: approve taken on 3 Calls, 1 of 2 on 1, 2 of 2 on 2\n" {
+	if e := d.do("decide", "p", "--approve", "--call", "1.1", "--yes", "--by",
+		"bob").is(exit.Done); e.out != "p: approve taken on 3 Calls, 1 of 2 on 1, 2 of 2 on 2\n" {
 		t.Error(e.out)
 	}
 	if e := d.do("approvals", "p").is(exit.Done); !strings.Contains(e.out, "(so far bob of staff and finance)") {
@@ -118,7 +123,8 @@ func (p *typist) answers(question, line string) {
 
 func TestDecideAsksAtTheTerminalAndFitsIt(t *testing.T) {
 	files := signed("true")
-	files["idea.json"] = strings.ReplaceAll(files["idea.json"], `"text": "cccc"`, `"text": "`+strings.Repeat("long ", 40)+`"`)
+	files["idea.json"] = strings.ReplaceAll(files["idea.json"], `"text": "cccc"`,
+		`"text": "`+strings.Repeat("long ", 40)+`"`)
 	d := newDesk(t, files).set("TERM=xterm")
 	d.dev()
 	d.signable("p", 3)
@@ -132,7 +138,9 @@ func TestDecideAsksAtTheTerminalAndFitsIt(t *testing.T) {
 	}
 	yes := d.typist("decide", "p", "--approve", "--where", `{"properties": {"text": {"maxLength": 3}}}`)
 	yes.answers("approve these 2 Calls? [y]es, [n]o: ", "y")
-	d.eventually("they are taken", func() bool { return strings.Contains(yes.seen.String(), "p: approve taken on 2 Calls") })
+	d.eventually("they are taken", func() bool {
+		return strings.Contains(yes.seen.String(), "p: approve taken on 2 Calls")
+	})
 	d.do("decide", "p", "--reject", "--reason", "too long", "--yes").is(exit.Done)
 	if r := d.do("watch", "p", "--json").is(exit.Done).result(); r.Calls.Done != 2 || r.Calls.Rejected != 1 {
 		t.Errorf("%+v", r)
@@ -141,7 +149,8 @@ func TestDecideAsksAtTheTerminalAndFitsIt(t *testing.T) {
 
 // Who decides while a process runs is of the groups that the command line names.
 func TestWhoDecidesAtTheTerminalNamesGroups(t *testing.T) {
-	d := newDesk(t, signed(`{"when": {"properties": {"text": {"minLength": 4}}}, "by": {"groups": ["finance"]}}`)).set("TERM=xterm")
+	d := newDesk(t, signed(`{"when": {"properties": {"text": {"minLength": 4}}}, "by": {"groups": ["finance"]}}`)).set(
+		"TERM=xterm")
 	run := d.typist("run", ".", "--id", "p", "--ui-port", "-1", "--group", "finance")
 	run.answers("[s]kip: ", "y")
 	if err := run.c.Wait(); err != nil {
@@ -155,14 +164,19 @@ func TestEachOfManyDecisionsIsSigned(t *testing.T) {
 	d.dev()
 	d.signable("p", 3)
 	d.do("decide", "p", "--approve", "--yes", "--by", "ann", "--group", "finance").is(exit.Usage)
-	if e := d.do("decide", "p", "--approve", "--yes", "--key", "ann.key").is(exit.Done); e.out != "p: approve taken on 3 Calls, 1 of 2\n" {
+	if e := d.do("decide", "p", "--approve", "--yes", "--key",
+		"ann.key").is(exit.Done); e.out != "p: approve taken on 3 Calls, 1 of 2\n" {
 		t.Error(e.out)
 	}
-	if e := d.do("decide", "p", "--approve", "--yes", "--key", "bob.key", "--reason", "all fine").is(exit.Done); e.out != "p: approve taken on 3 Calls, 2 of 2\n" {
+	if e := d.do("decide", "p", "--approve", "--yes", "--key", "bob.key", "--reason",
+		"all fine").is(exit.Done); e.out != "p: approve taken on 3 Calls, 2 of 2\n" {
 		t.Error(e.out)
 	}
-	d.eventually("it ends", func() bool { return d.do("result", "p", "--json").result().Status == loop.StatusCompleted })
-	if e := d.do("verify", "p").is(exit.Done); !strings.Contains(e.out, "6 decisions: 0 declared, 6 signed; every signature is right") {
+	d.eventually("it ends", func() bool {
+		return d.do("result", "p", "--json").result().Status == loop.StatusCompleted
+	})
+	if e := d.do("verify", "p").is(exit.Done); !strings.Contains(e.out,
+		"6 decisions: 0 declared, 6 signed; every signature is right") {
 		t.Error(e.out)
 	}
 }

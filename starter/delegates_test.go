@@ -36,7 +36,8 @@ func (d *desk) removed() *desk {
 func TestAForkHasTheFilesOfItsDelegates(t *testing.T) {
 	d := researched(t).removed()
 	r := d.do("fork", "p", "--at", "1", "--replies", "replies.jsonl", "--json").is(exit.Done).result()
-	if r.Status != loop.StatusCompleted || !strings.Contains(string(jsonval.Encode(r.Output)), "A History of the Window Tax") {
+	if r.Status != loop.StatusCompleted || !strings.Contains(string(jsonval.Encode(r.Output)),
+		"A History of the Window Tax") {
 		t.Errorf("%+v", r)
 	}
 	d.do("verify", "p-fork-1").is(exit.Done)
@@ -56,12 +57,14 @@ func TestAForkThatLacksADelegateStartsNothing(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(d.dir, "lacking.json"), []byte(lacking), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	d.do("fork", "p", "--at", "1", "--file", "lacking.json", "--id", "f").is(exit.Usage).complains("the start brings no file none.json")
+	d.do("fork", "p", "--at", "1", "--file", "lacking.json", "--id",
+		"f").is(exit.Usage).complains("the start brings no file none.json")
 	d.do("history", "f").is(exit.Usage)
 	d.do("fork", "p", "--at", "1", "--id", "f", "--replies", "replies.jsonl").is(exit.Done)
 }
 
-// A process of several parts has the files of its delegates in the chains of all, and so have its fork, and the fork of that fork.
+// A process of several parts has the files of its delegates in the chains of all, and so have its fork, and the fork of
+// that fork.
 func TestTheFilesOfDelegatesTravelWithTheChainsOfParts(t *testing.T) {
 	d := researched(t)
 	if err := os.WriteFile(filepath.Join(d.dir, "several.json"), []byte(`{"config": {"batch": 1, "gather": "200ms"}, "schema": {"tools": {
@@ -74,7 +77,8 @@ func TestTheFilesOfDelegatesTravelWithTheChainsOfParts(t *testing.T) {
 	found := func(r loop.Result) {
 		t.Helper()
 		for _, token := range []string{"①", "②"} {
-			if state := string(jsonval.Encode(r.Instances[token].State)); !strings.Contains(state, "Glass was dear") || !strings.Contains(state, "A History of the Window Tax") {
+			if state := string(jsonval.Encode(r.Instances[token].State)); !strings.Contains(state, "Glass was dear") ||
+				!strings.Contains(state, "A History of the Window Tax") {
 				t.Errorf("%s: %s", token, state)
 			}
 		}
@@ -94,9 +98,11 @@ func TestTheFilesOfDelegatesTravelWithTheChainsOfParts(t *testing.T) {
 	elsewhere.do("check", "one.json").is(exit.Done)
 }
 
-// A delegate under way at the Idea of a fork goes on from what it had done by then, within a part too: nothing is done twice.
+// A delegate under way at the Idea of a fork goes on from what it had done by then, within a part too: nothing is done
+// twice.
 func TestADelegateGoesOnInAForkOfItsCaller(t *testing.T) {
-	for name, config := range map[string]string{"whole": "", "in parts": `"config": {"batch": 1, "gather": "200ms"}, `} {
+	for name, config := range map[string]string{"whole": "",
+		"in parts": `"config": {"batch": 1, "gather": "200ms"}, `} {
 		t.Run(name, func(t *testing.T) {
 			c := newCounter(t)
 			d := newDesk(t, map[string]string{
@@ -112,7 +118,8 @@ func TestADelegateGoesOnInAForkOfItsCaller(t *testing.T) {
 				d.eventually("a delegate of "+of+" waits", func() bool {
 					var list []protocol.Approval
 					d.do("approvals", "--json").is(exit.Done).json(&list)
-					n := slices.IndexFunc(list, func(a protocol.Approval) bool { return strings.HasPrefix(a.Process, of+"/") })
+					n := slices.IndexFunc(list,
+						func(a protocol.Approval) bool { return strings.HasPrefix(a.Process, of+"/") })
 					if n >= 0 {
 						a = list[n]
 					}
@@ -128,7 +135,8 @@ func TestADelegateGoesOnInAForkOfItsCaller(t *testing.T) {
 				at = d.latestWith("p", `"running"`)
 				return at != ""
 			})
-			d.do("fork", "p", "--at", at, "--id", "again", "--detach").is(exit.Done).complains("go on from what they had done by then: those of 0.1@②")
+			d.do("fork", "p", "--at", at, "--id", "again",
+				"--detach").is(exit.Done).complains("go on from what they had done by then: those of 0.1@②")
 			asked := waits("again")
 			want(t, c.String(), `{"/tell":1}`)
 			d.do("approve", asked.Process, asked.CallID).is(exit.Done)

@@ -25,7 +25,8 @@ import (
 // temporalCLI names the real temporal CLI, where it is not found by its name; .ci/run installs one.
 const temporalCLI = "PROCESSIDEA_TEMPORAL_CLI"
 
-// asTemporal makes the test binary stand in for the temporal CLI where there is none: a program with nothing but the SDK as it comes.
+// asTemporal makes the test binary stand in for the temporal CLI where there is none: a program with nothing but the
+// SDK as it comes.
 const asTemporal = "STARTER_TEST_AS_TEMPORAL"
 
 // programs makes a folder with the programs that documents name.
@@ -54,7 +55,8 @@ func temporalCommand(args []string, out io.Writer) error {
 		rest = rest[1:]
 	}
 	f := flag.NewFlagSet(verb, flag.ContinueOnError)
-	id, kind, name, input := f.String("workflow-id", "", ""), f.String("type", "", ""), f.String("name", "", ""), f.String("input", "", "")
+	id, kind, name, input := f.String("workflow-id", "", ""), f.String("type", "", ""), f.String("name", "", ""),
+		f.String("input", "", "")
 	if err := f.Parse(rest); err != nil {
 		return err
 	}
@@ -75,7 +77,8 @@ func temporalCommand(args []string, out io.Writer) error {
 		return c.SignalWorkflow(ctx, *id, "", *name, payload)
 	case "update":
 		var update sdk.WorkflowUpdateHandle
-		update, err = c.UpdateWorkflow(ctx, sdk.UpdateWorkflowOptions{WorkflowID: *id, UpdateName: *name, Args: []any{payload},
+		update, err = c.UpdateWorkflow(ctx, sdk.UpdateWorkflowOptions{WorkflowID: *id, UpdateName: *name,
+			Args:         []any{payload},
 			WaitForStage: sdk.WorkflowUpdateStageCompleted})
 		if err == nil {
 			err = update.Get(ctx, &answer)
@@ -156,8 +159,10 @@ func TestTheCommandsOfTheDocumentsWork(t *testing.T) {
 			return len(plans) == 1
 		})
 	}
-	for format, begins := range map[string]string{"mermaid": "flowchart", "dot": "digraph", "svg": "<svg"} { // no Idea has its Calls yet
-		if e := d.do("graph", "refund-17", "--format", format).is(exit.Done); !strings.HasPrefix(e.out, begins) || !strings.Contains(e.err, "waits for a person") {
+	// no Idea has its Calls yet
+	for format, begins := range map[string]string{"mermaid": "flowchart", "dot": "digraph", "svg": "<svg"} {
+		if e := d.do("graph", "refund-17", "--format", format).is(exit.Done); !strings.HasPrefix(e.out, begins) ||
+			!strings.Contains(e.err, "waits for a person") {
 			t.Errorf("%s\n%s", e.out, e.err)
 		}
 	}
@@ -177,7 +182,8 @@ func TestTheCommandsOfTheDocumentsWork(t *testing.T) {
 		if err != nil {
 			t.Errorf("%s: %v\n%s", line, err, out)
 		}
-		if strings.Contains(line, " query ") && !strings.Contains(string(out), call+"@⑬") && !strings.Contains(string(out), `"instances"`) {
+		if strings.Contains(line, " query ") && !strings.Contains(string(out), call+"@⑬") &&
+			!strings.Contains(string(out), `"instances"`) {
 			t.Errorf("%s answers no plain JSON: %s", line, out)
 		}
 	}

@@ -60,8 +60,8 @@ func (e ended) holds(texts ...string) {
 	}
 }
 
-// What the two processes below work on, one of each kind: what came in, what the LLM and the tools said, what was too large
-// for history, errors, and what the Temporal UI shows of it.
+// What the two processes below work on, one of each kind: what came in, what the LLM and the tools said, what was too
+// large for history, errors, and what the Temporal UI shows of it.
 var confidential = []string{
 	"the kettle from order 20417", "Ines Moreau", "Answer the customer's letter", "Within 30 days we replace",
 	"Reads what a customer's letter says", "The kettle leaks from its base", "Another one is on its way to you",
@@ -104,12 +104,14 @@ func runConfidential(t *testing.T, variables ...string) *desk {
 	t.Helper()
 	tools := ward(t)
 	// The server's files are looked through.
-	d := newDesk(t, patient(tools.URL)).ownServer().set("PROCESSIDEA_HTTP_ALLOW=" + strings.TrimPrefix(tools.URL, "http://")).set(variables...)
+	d := newDesk(t, patient(tools.URL)).ownServer().set("PROCESSIDEA_HTTP_ALLOW=" + strings.TrimPrefix(tools.URL,
+		"http://")).set(variables...)
 	example, err := filepath.Abs("../examples/latent")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r := d.do("run", ".", "--id", "the-patient", "--json", noUI).is(exit.Done).result(); r.Calls.Done != 1 || r.Calls.Failed != 1 {
+	if r := d.do("run", ".", "--id", "the-patient", "--json", noUI).is(exit.Done).result(); r.Calls.Done != 1 ||
+		r.Calls.Failed != 1 {
 		t.Errorf("%+v", r)
 	}
 	d.do("run", example, "--id", "the-letter", noUI).is(exit.Done)
@@ -129,7 +131,8 @@ func TestWithKeysNothingThatAProcessWorksOnStandsInTheClear(t *testing.T) {
 		}
 	}
 	// Who has the keys sees all of it.
-	d.do("show", "the-patient", "--json").is(exit.Done).holds("a large value of the start", "a large result", "what went wrong with Ada")
+	d.do("show", "the-patient", "--json").is(exit.Done).holds("a large value of the start", "a large result",
+		"what went wrong with Ada")
 	_, server := d.dev()
 	server.says("all is encrypted with key k1: whoever uses it needs PROCESSIDEA_KEYS")
 	d.do("result", "the-letter").is(exit.Done).holds("Ines Moreau", "Another one is on its way to you")
@@ -142,7 +145,8 @@ func TestWithKeysNothingThatAProcessWorksOnStandsInTheClear(t *testing.T) {
 		t.Errorf("%q stands in %q", text, files)
 	}
 	// Who has none is told so, and writes nothing in the clear.
-	for _, line := range []string{"list", "result the-letter", "show the-letter", "verify the-letter", "run . --id another"} {
+	for _, line := range []string{"list", "result the-letter", "show the-letter", "verify the-letter",
+		"run . --id another"} {
 		d.at(d.dir).set("PROCESSIDEA_KEYS=").do(strings.Fields(line)...).is(exit.Usage).quiet().
 			complains("encrypted with key k1, and PROCESSIDEA_KEYS is not set")
 		d.at(d.dir).set("PROCESSIDEA_KEYS="+freshKey(t, "k1")).do(strings.Fields(line)...).is(exit.Usage).quiet().
@@ -182,7 +186,8 @@ func TestAProcessWaitsForAWorkerThatHasItsKey(t *testing.T) {
 	log := filepath.Join(d.dir, ".processidea", "worker.log")
 	d.eventually("the log names the missing key", func() bool {
 		data, _ := os.ReadFile(log)
-		return bytes.Contains(data, []byte(`msg="a key is missing: what it encrypted waits for a worker that has it" key=k1`))
+		return bytes.Contains(data,
+			[]byte(`msg="a key is missing: what it encrypted waits for a worker that has it" key=k1`))
 	})
 	lacking.do("list", "--json").is(exit.Done).holds(`"status":"running"`)
 	p.signal(syscall.SIGINT)

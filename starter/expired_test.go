@@ -61,7 +61,8 @@ func TestAProcessThatTemporalHasForgottenCanBeReadForkedAndRunAgain(t *testing.T
 	d.do("gc", "--older-than", "720h", "--store-only").is(exit.Done)
 
 	d.dev()
-	d.do("run", ".", "--id", "p", "--detach").is(exit.Usage).quiet().complains("that Temporal does not know", "another id", fmt.Sprintf("starter fork p --at %d", whole.Ideas), "starter gc")
+	d.do("run", ".", "--id", "p", "--detach").is(exit.Usage).quiet().complains("that Temporal does not know",
+		"another id", fmt.Sprintf("starter fork p --at %d", whole.Ideas), "starter gc")
 	for _, l := range links {
 		file, at := fmt.Sprintf("%d.json", l.At), fmt.Sprint(l.At)
 		idea := d.do("show", "p", "--at", at).is(exit.Done).out
@@ -71,7 +72,8 @@ func TestAProcessThatTemporalHasForgottenCanBeReadForkedAndRunAgain(t *testing.T
 		d.end("run", file, "--id", "again-"+at)
 		d.end("fork", "p", "--at", at, "--id", "fork-"+at)
 	}
-	d.do("fork", "p", "--at", "1", "--id", "p", "--replies", "more.jsonl").is(exit.Usage).complains("that Temporal does not know")
+	d.do("fork", "p", "--at", "1", "--id", "p", "--replies",
+		"more.jsonl").is(exit.Usage).complains("that Temporal does not know")
 	d.do("verify", "p").is(exit.Done)
 }
 
@@ -90,7 +92,8 @@ func (d *desk) end(args ...string) {
 		}
 		return r.Status != loop.StatusRunning
 	})
-	if large, _ := r.Instances["②"].State.(map[string]any)["large"].(string); r.Status != loop.StatusCompleted || len(large) < jsonval.LargeValueBytes {
+	if large, _ := r.Instances["②"].State.(map[string]any)["large"].(string); r.Status != loop.StatusCompleted ||
+		len(large) < jsonval.LargeValueBytes {
 		d.Errorf("%s: %.300s", args, jsonval.Encode(jsonval.ToJSONValue(r)))
 	}
 	d.do("verify", id).is(exit.Done)

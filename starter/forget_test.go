@@ -25,7 +25,8 @@ func patients(t *testing.T, variables ...string) *desk {
 	t.Helper()
 	tools := ward(t)
 	// The server's files are looked through.
-	d := newDesk(t, nil).ownServer().set("PROCESSIDEA_HTTP_ALLOW=" + strings.TrimPrefix(tools.URL, "http://")).set(variables...)
+	d := newDesk(t, nil).ownServer().set("PROCESSIDEA_HTTP_ALLOW=" + strings.TrimPrefix(tools.URL,
+		"http://")).set(variables...)
 	for name, id := range map[string]string{"Ada": "a", "Bob": "b"} {
 		files := map[string]string{}
 		for file, text := range patient(tools.URL) {
@@ -44,22 +45,26 @@ func (d *desk) data() string { return filepath.Join(d.dir, ".processidea") }
 // aboutAda are texts of the process about Ada alone.
 var aboutAda = []string{"about Ada", `"Ada"`}
 
-// forgottenAda checks that what Ada's process worked on is nowhere, that everything says so, and that Bob's is as it was.
+// forgottenAda checks that what Ada's process worked on is nowhere, that everything says so, and that Bob's is as it
+// was.
 func (d *desk) forgottenAda() {
 	d.Helper()
 	for text, files := range found(d.T, d.data(), aboutAda...) {
 		d.Errorf("%q still stands in %q", text, files)
 	}
 	for _, line := range []string{
-		"show a", "show a --at 1", "diff a 1 2", "blame a bed-17:patientsName", "export a", "graph a", "decisions a", "result a", "watch a", "fork a --at 1", "harden a",
+		"show a", "show a --at 1", "diff a 1 2", "blame a bed-17:patientsName", "export a", "graph a", "decisions a",
+		"result a", "watch a", "fork a --at 1", "harden a",
 	} {
-		d.do(append(strings.Fields(line), "--store", filepath.Join(d.data(), "store"))...).is(exit.Usage).quiet().complains("forgotten on", "by ann: she asked for it")
+		d.do(append(strings.Fields(line), "--store", filepath.Join(d.data(), "store"))...).is(
+			exit.Usage).quiet().complains("forgotten on", "by ann: she asked for it")
 	}
 	d.do("verify", "a").is(exit.Done).holds("whole", "forgotten on", "by ann: she asked for it")
 	d.do("history", "a").is(exit.Done).holds("forgotten on")
 	var r chain.Report
 	d.do("verify", "a", "--json").is(exit.Done).json(&r)
-	d.do("show", "a", "--at", strconv.Itoa(r.Ideas), "--json").is(exit.Done).holds(`"forgotten"`, "she asked for it", `"parent"`)
+	d.do("show", "a", "--at", strconv.Itoa(r.Ideas), "--json").is(exit.Done).holds(`"forgotten"`,
+		"she asked for it", `"parent"`)
 	d.do("verify", "b").is(exit.Done).holds("whole")
 	d.do("show", "b").is(exit.Done).holds("about Bob", "a large result")
 	d.do("list").is(exit.Done).holds("b ")
@@ -85,12 +90,14 @@ func TestAForgottenProcessIsNowhereAndOthersAreAsTheyWere(t *testing.T) {
 	d.do("forget", "nobody").is(exit.Usage).complains("neither Temporal nor the store knows")
 }
 
-// Temporal keeps the input of a start that it refuses. Forgetting reaches it, wherever the way to the server comes from.
+// Temporal keeps the input of a start that it refuses. Forgetting reaches it, wherever the way to the server comes
+// from.
 func TestWhatTemporalKeepsOfARefusedStartIsForgotten(t *testing.T) {
 	d := patients(t)
 	n, _ := d.dev()
 	d.do("run", "Ada", "--id", "a", "--json").is(exit.Done) // again, which starts nothing
-	c, err := sdk.Dial(sdk.Options{HostPort: n.Address, Namespace: n.Namespace, Logger: log.NewStructuredLogger(slog.New(slog.DiscardHandler))})
+	c, err := sdk.Dial(sdk.Options{HostPort: n.Address, Namespace: n.Namespace,
+		Logger: log.NewStructuredLogger(slog.New(slog.DiscardHandler))})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -106,7 +113,8 @@ func TestWhatTemporalKeepsOfARefusedStartIsForgotten(t *testing.T) {
 	remote := "TEMPORAL_ADDRESS=" + strings.Replace(n.Address, "127.0.0.1", "localhost", 1)
 	elsewhere := d.at(t.TempDir()).set(remote, "PROCESSIDEA_STORE="+n.Store)
 	elsewhere.do("forget", "b").is(exit.Unerased).complains("the files of Temporal's server were not looked at")
-	e := d.set(remote, "PROCESSIDEA_STORE="+n.Store).do("forget", "a", "--by", "ann", "--reason", "she asked for it").is(exit.Done)
+	e := d.set(remote, "PROCESSIDEA_STORE="+n.Store).do("forget", "a", "--by", "ann", "--reason",
+		"she asked for it").is(exit.Done)
 	if strings.Contains(e.err, "not looked at") {
 		t.Error(e.err)
 	}
@@ -157,9 +165,11 @@ func TestAProcessAtWorkIsForgottenOnceItIsCancelled(t *testing.T) {
 	d.do("result", "p").is(exit.Usage).complains("forgotten on")
 }
 
-// What a process had done by its parts and their delegates goes with it, and what a fork of it holds is not left behind.
+// What a process had done by its parts and their delegates goes with it, and what a fork of it holds is not left
+// behind.
 func TestPartsDelegatesAndForksAreForgottenToo(t *testing.T) {
-	for name, variables := range map[string][]string{"plain": nil, "encrypted": {"PROCESSIDEA_KEYS=" + freshKey(t, "k1")}} {
+	for name, variables := range map[string][]string{"plain": nil,
+		"encrypted": {"PROCESSIDEA_KEYS=" + freshKey(t, "k1")}} {
 		t.Run(name, func(t *testing.T) {
 			// The server's files are looked through.
 			d := newDesk(t, map[string]string{}).ownServer().set(variables...)
@@ -180,7 +190,8 @@ func TestPartsDelegatesAndForksAreForgottenToo(t *testing.T) {
 			d.do("verify", "p").is(exit.Done)
 			var r forget.Result
 			d.do("forget", "p", "--with-forks", "--json").is(exit.Done).json(&r)
-			if len(r.Chains) < 5 || len(r.Forks) != 1 || r.Forks[0].Process != "f" { // the process, two parts, a delegate in each
+			// the process, two parts, a delegate in each
+			if len(r.Chains) < 5 || len(r.Forks) != 1 || r.Forks[0].Process != "f" {
 				t.Errorf("%+v", r)
 			}
 			for text, files := range found(t, d.data(), "Ada", "Glass was dear") {

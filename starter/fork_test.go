@@ -49,8 +49,8 @@ func (c *counter) tool(path, more string) string {
 		"_activity": {"http": {"url": "%s/%s"}}%s}`, path, c.URL, path, more)
 }
 
-// batch is a process of three instances: ③ settles by the first Request; in ① something is told, without an output path, and
-// looked at twice; ② waits for a signature. Its State holds a large value.
+// batch is a process of three instances: ③ settles by the first Request; in ① something is told, without an output
+// path, and looked at twice; ② waits for a signature. Its State holds a large value.
 func (c *counter) batch() map[string]string {
 	return map[string]string{
 		"idea.json": `{"meta": {"path": "batch"}, "config": {"gather": "200ms"}, "schema": {"tools": {` +
@@ -59,7 +59,8 @@ func (c *counter) batch() map[string]string {
 			{"type": "state", "_instance": "②", "text": "b", "large": "` + strings.Repeat("large ", jsonval.LargeValueBytes/5) + `"}, {"type": "state", "_instance": "③", "text": "c"}]}`,
 		"replies.jsonl": `{"solution": {"calls": [{"_tool": "tell", "_instance": "①", "text": "†state.text"}, {"_tool": "look", "_instance": "①", "_outputPath": "first"}, ` +
 			`{"_tool": "sign", "_instance": "②", "text": "†state.text"}], "output": null}}` + "\n" +
-			`{"solution": {"calls": [{"_tool": "look", "_instance": "①", "_outputPath": "second"}], "output": null}}` + "\n" + nothingMore + "\n" + nothingMore,
+			`{"solution": {"calls": [{"_tool": "look", "_instance": "①", "_outputPath": "second"}], "output": null}}` +
+			"\n" + nothingMore + "\n" + nothingMore,
 		"more.jsonl": strings.Repeat(nothingMore+"\n", 4),
 	}
 }
@@ -96,28 +97,34 @@ func TestAForkGoesOnWhereItsIdeaStood(t *testing.T) {
 	chain := d.do("export", "p").is(exit.Done).out
 	want(t, c.String(), `{"/look":2,"/tell":1}`)
 	e := d.do("fork", "p", "--at", "2", "--replies", "more.jsonl", "--detach", "--json").is(exit.Done)
-	e.complains("1 Call is asked about again").complains("1 instance is left as settled").complains("effects in the outside world are shared")
+	e.complains("1 Call is asked about again").complains("1 instance is left as settled").complains(
+		"effects in the outside world are shared")
 	if r := e.result(); r.ProcessID != "p-fork-1" || r.Status != loop.StatusRunning {
 		t.Errorf("%+v", r)
 	}
 	before, after := d.asked("p"), d.asked("p-fork-1")
-	if after.CallID != before.CallID || after.Digest != before.Digest || after.Instance != "②" || !after.Since.After(before.Since) {
+	if after.CallID != before.CallID || after.Digest != before.Digest || after.Instance != "②" ||
+		!after.Since.After(before.Since) {
 		t.Errorf("%+v is asked again as %+v", before, after)
 	}
 	d.do("approve", "p-fork-1", after.CallID).is(exit.Done)
 	r := d.do("watch", "p-fork-1", "--json").is(exit.Done).result()
 	state, _ := r.Instances["②"].State.(map[string]any)
-	if r.Calls != (turn.CallCounts{Done: 1}) || state["signed"] != "sign" || len(state["large"].(string)) < jsonval.LargeValueBytes || r.Requests != 2 {
+	if r.Calls != (turn.CallCounts{Done: 1}) || state["signed"] != "sign" ||
+		len(state["large"].(string)) < jsonval.LargeValueBytes || r.Requests != 2 {
 		t.Errorf("%+v", r)
 	}
 	want(t, string(jsonval.Encode(r.Instances["①"].State)), `{"first":"look","text":"a"}`)
 	want(t, c.String(), `{"/look":2,"/sign":1,"/tell":1}`)
 	want(t, d.do("export", "p").is(exit.Done).out, chain)
 	d.asked("p") // and it still waits
-	says(t, "verify|p-fork-1|--data|"+filepath.Join(d.dir, ".processidea"), exit.Done, "whole", "forked from Idea 2 of p, ")
+	says(t, "verify|p-fork-1|--data|"+filepath.Join(d.dir, ".processidea"), exit.Done, "whole",
+		"forked from Idea 2 of p, ")
 	says(t, "history|p-fork-1|--data|"+filepath.Join(d.dir, ".processidea"), exit.Done, "forked from Idea 2 of p, ")
-	says(t, "blame|p-fork-1|①:first|--data|"+filepath.Join(d.dir, ".processidea"), exit.Done, "starter blame p '①:first' --at 2")
-	says(t, "blame|p-fork-1|②:signed|--data|"+filepath.Join(d.dir, ".processidea"), exit.Done, "call 1.3@② of Request 1: sign")
+	says(t, "blame|p-fork-1|①:first|--data|"+filepath.Join(d.dir, ".processidea"), exit.Done,
+		"starter blame p '①:first' --at 2")
+	says(t, "blame|p-fork-1|②:signed|--data|"+filepath.Join(d.dir, ".processidea"), exit.Done,
+		"call 1.3@② of Request 1: sign")
 	var first struct {
 		Meta struct {
 			Origin struct {
@@ -128,7 +135,8 @@ func TestAForkGoesOnWhereItsIdeaStood(t *testing.T) {
 		}
 	}
 	d.do("show", "p-fork-1", "--at", "1", "--json").is(exit.Done).json(&first)
-	if o := first.Meta.Origin; o.Process != "p" || o.At != 2 || !strings.Contains(chain, o.Digest) || first.Meta.Parent != "" {
+	if o := first.Meta.Origin; o.Process != "p" || o.At != 2 || !strings.Contains(chain, o.Digest) ||
+		first.Meta.Parent != "" {
 		t.Errorf("%+v", first)
 	}
 }
@@ -137,8 +145,10 @@ func TestAForkTakesTheSolutionUpOnDemandAndChanges(t *testing.T) {
 	d, c := batched(t)
 	defer func() { want(t, c.String(), `{"/look":4,"/tell":1}`) }()
 	files := map[string]string{
-		"stricter.yaml": "config: {limits: {requests: 9}}\ncontext:\n- {type: instruction, instruction: Be strict.}\n- {type: state, _instance: ④, text: d}\n",
-		"state.json":    `{"①": {"more": {"deep": 1}}}`, "plan.json": `[{"_tool": "look", "_instance": "*", "_outputPath": "planned"}]`,
+		"stricter.yaml": "config: {limits: {requests: 9}}\ncontext:\n- {type: instruction, instruction: Be " +
+			"strict.}\n- {type: state, _instance: ④, text: d}\n",
+		"state.json":    `{"①": {"more": {"deep": 1}}}`,
+		"plan.json":     `[{"_tool": "look", "_instance": "*", "_outputPath": "planned"}]`,
 		"solution.json": `{"solution": {"calls": [{"_tool": "look", "_instance": "①", "_outputPath": "second"}, {"_tool": "tell", "_instance": "①", "text": "†state.text"}]}}`,
 	}
 	for name, text := range files {
@@ -146,8 +156,10 @@ func TestAForkTakesTheSolutionUpOnDemandAndChanges(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	e := d.do("fork", "p", "--at", "2", "--id", "q", "--replies", "more.jsonl", "--with-solution", "--detach", "--set", `②:text="changed"`, "--set", "③:deep.er=[1]",
-		"--unset", "①:text", "--state", "state.json", "--input", `{"rule": "new"}`, "--plan", "plan.json", "--file", "stricter.yaml", "--llm", "another").is(exit.Done)
+	e := d.do("fork", "p", "--at", "2", "--id", "q", "--replies", "more.jsonl", "--with-solution", "--detach", "--set",
+		`②:text="changed"`, "--set", "③:deep.er=[1]",
+		"--unset", "①:text", "--state", "state.json", "--input", `{"rule": "new"}`, "--plan", "plan.json", "--file",
+		"stricter.yaml", "--llm", "another").is(exit.Done)
 	if strings.Contains(e.err, "left as settled") {
 		t.Errorf("③ was changed and stays settled: %s", e.err)
 	}
@@ -172,19 +184,23 @@ func TestAForkTakesTheSolutionUpOnDemandAndChanges(t *testing.T) {
 	want(t, string(jsonval.Encode(r.Instances["③"].State)), `{"deep":{"er":[1]},"text":"c"}`)
 	want(t, c.String(), `{"/look":3,"/tell":1}`)
 	idea := d.do("show", "q", "--json").is(exit.Done).out
-	for _, text := range []string{`"model":"another"`, `"requests":9`, `"instruction":"Be strict."`, `"rule":"new"`, `"_outputPath":"planned"`} {
+	for _, text := range []string{`"model":"another"`, `"requests":9`, `"instruction":"Be strict."`, `"rule":"new"`,
+		`"_outputPath":"planned"`} {
 		if !strings.Contains(idea, text) {
 			t.Errorf("the Idea lacks %s", text)
 		}
 	}
 	// The same again attaches; a fork of the fork goes on from there.
-	d.do("fork", "p", "--at", "2", "--id", "q", "--replies", "more.jsonl", "--detach").is(exit.Usage).complains("another file")
+	d.do("fork", "p", "--at", "2", "--id", "q", "--replies", "more.jsonl",
+		"--detach").is(exit.Usage).complains("another file")
 	// What is taken out of State is not done any more: the same Call comes again.
 	at := strconv.Itoa(waiting.Meta.At)
-	d.do("fork", "q", "--at", at, "--file", "solution.json", "--with-solution", "--unset", "①:second", "--replies", "more.jsonl", "--detach").is(exit.Done)
+	d.do("fork", "q", "--at", at, "--file", "solution.json", "--with-solution", "--unset", "①:second", "--replies",
+		"more.jsonl", "--detach").is(exit.Done)
 	d.do("reject", "q-fork-1", d.asked("q-fork-1").CallID, "--reason", "no").is(exit.Done)
 	d.do("watch", "q-fork-1").is(exit.Done)
-	says(t, "verify|q-fork-1|--data|"+filepath.Join(d.dir, ".processidea"), exit.Done, "whole", "forked from Idea "+at+" of q, ")
+	says(t, "verify|q-fork-1|--data|"+filepath.Join(d.dir, ".processidea"), exit.Done, "whole",
+		"forked from Idea "+at+" of q, ")
 }
 
 func TestAForkSaysWhatIsWrongBeforeAnythingStarts(t *testing.T) {
@@ -227,10 +243,12 @@ func TestRunTakesTheSolutionOfAFileUpOnDemand(t *testing.T) {
 	plan := `[{"_tool": "tell", "text": "twice"}, {"_tool": "look", "_outputPath": "a"}]`
 	idea := `{"schema": {"tools": {` + c.tool("tell", "") + "," + c.tool("look", "") + `}}, "context": [{"type": "plan", "plan": ` + plan + `,
 		"record": {"1.1": {"done": 1, "results": {"": "told"}}, "1.2": {"failed": 1}}}], "solution": {"calls": ` + plan + `, "output": null}}`
-	d := newDesk(t, map[string]string{"a.json": idea, "more.jsonl": nothingMore}).set("PROCESSIDEA_HTTP_ALLOW=" + strings.TrimPrefix(c.URL, "http://"))
+	d := newDesk(t, map[string]string{"a.json": idea, "more.jsonl": nothingMore}).set("PROCESSIDEA_HTTP_ALLOW=" +
+		strings.TrimPrefix(c.URL, "http://"))
 	d.do("run", "a.json", "--id", "plain", "--replies", "more.jsonl", noUI).is(exit.Done)
 	want(t, c.String(), `{}`)
-	r := d.do("run", "a.json", "--id", "taken", "--replies", "more.jsonl", "--with-solution", noUI, "--json").is(exit.Done).result()
+	r := d.do("run", "a.json", "--id", "taken", "--replies", "more.jsonl", "--with-solution", noUI,
+		"--json").is(exit.Done).result()
 	want(t, c.String(), `{"/look":1}`)
 	if r.Calls != (turn.CallCounts{Done: 1}) || string(jsonval.Encode(r.Instances[""].State)) != `{"a":"look"}` {
 		t.Errorf("%+v", r)

@@ -50,7 +50,8 @@ func TestDevServesTheGatewayAtAnAddressThatStaysTheSame(t *testing.T) {
 	if err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("%v %v", info, err)
 	}
-	if log, err := os.ReadFile(filepath.Join(d.dir, ".processidea", "worker.log")); err != nil || strings.Contains(string(log), token) {
+	if log, err := os.ReadFile(filepath.Join(d.dir, ".processidea", "worker.log")); err != nil ||
+		strings.Contains(string(log), token) {
 		t.Errorf("the token stands in the log: %v", err)
 	}
 	d.eventually("it is where it was, unless another program has taken that port", func() bool {
@@ -68,7 +69,8 @@ func TestTheUIOfAFolderStaysWhereItIs(t *testing.T) {
 	n, p := d.dev("--worker=false", "--gateway-port=-1", "--ui-port="+port)
 	p.signal(syscall.SIGINT)
 	p.end().is(exit.Done)
-	if again, _ := d.dev("--worker=false", "--gateway-port=-1", "--ui-port=0"); again.UI != n.UI || !strings.HasSuffix(n.UI, ":"+port) {
+	if again, _ := d.dev("--worker=false", "--gateway-port=-1", "--ui-port=0"); again.UI != n.UI ||
+		!strings.HasSuffix(n.UI, ":"+port) {
 		t.Errorf("it was at %s, and is at %s", n.UI, again.UI)
 	}
 }
@@ -80,12 +82,15 @@ func TestAGatewayRunsAloneAndInAWorker(t *testing.T) {
 		t.Errorf("it serves %s", n.Gateway)
 	}
 	const token = "a-token-that-nobody-guesses"
-	for name, args := range map[string][]string{"gateway": {"--listen", "127.0.0.1:0"}, "worker": {"--gateway", "127.0.0.1:0", "--listen", ""}} {
+	for name, args := range map[string][]string{"gateway": {"--listen", "127.0.0.1:0"},
+		"worker": {"--gateway", "127.0.0.1:0", "--listen", ""}} {
 		program := devtest.Program(t, ".", "processidea/"+name)
-		env := append(d.env[:len(d.env):len(d.env)], "TEMPORAL_ADDRESS="+n.Address, "TEMPORAL_NAMESPACE="+n.Namespace, "PROCESSIDEA_STORE="+n.Store)
+		env := append(d.env[:len(d.env):len(d.env)], "TEMPORAL_ADDRESS="+n.Address, "TEMPORAL_NAMESPACE="+n.Namespace,
+			"PROCESSIDEA_STORE="+n.Store)
 		open := exec.Command(program, args...)
 		open.Env, open.Dir = env, t.TempDir()
-		if out, err := open.CombinedOutput(); err == nil || !strings.Contains(string(out), "PROCESSIDEA_GATEWAY_TOKEN") || open.ProcessState.ExitCode() != exit.Usage {
+		if out, err := open.CombinedOutput(); err == nil ||
+			!strings.Contains(string(out), "PROCESSIDEA_GATEWAY_TOKEN") || open.ProcessState.ExitCode() != exit.Usage {
 			t.Errorf("%s without a token: %v %s", name, err, out)
 		}
 		c := exec.Command(program, args...)

@@ -28,11 +28,13 @@ func exampleFiles(t *testing.T, name string) map[string]string {
 
 func TestAHardenedProcessEndsAlikeWithNoLLM(t *testing.T) {
 	d := newDesk(t, exampleFiles(t, "weather"))
-	planned := d.do("run", "idea.json", "--id", "planned", "--replies", "replies.jsonl", "--json", noUI).is(exit.Done).result()
+	planned := d.do("run", "idea.json", "--id", "planned", "--replies", "replies.jsonl", "--json",
+		noUI).is(exit.Done).result()
 	d.do("harden", "planned", "-o", "hard.json").is(exit.Done).quiet()
 	d.do("check", "hard.json").is(exit.Done)
 	r := d.do("run", "hard.json", "--id", "hard", "--json", noUI).is(exit.Done).result()
-	if r.Requests != 0 || !jsonval.Equal(jsonval.ToJSONValue(r.Instances), jsonval.ToJSONValue(planned.Instances)) || !jsonval.Equal(r.Output, planned.Output) {
+	if r.Requests != 0 || !jsonval.Equal(jsonval.ToJSONValue(r.Instances), jsonval.ToJSONValue(planned.Instances)) ||
+		!jsonval.Equal(r.Output, planned.Output) {
 		t.Errorf("%+v\nafter %+v", r, planned)
 	}
 	rows := `{"type": "state", "_instance": "Oslo", "state": {"city": "Oslo", "forecast": {"clouds": 12}}}`
@@ -41,7 +43,8 @@ func TestAHardenedProcessEndsAlikeWithNoLLM(t *testing.T) {
 	}
 	d.do("harden", "planned", "--template", "-o", "template.json").is(exit.Done).quiet()
 	r = d.do("run", "template.json", "--instances", "rows.jsonl", "--id", "new", "--json", noUI).is(exit.Done).result()
-	if got := string(jsonval.Encode(r.Output)); got != `{"days":{"Oslo":"Oslo. Out: hardly a cloud."}}` || r.Requests != 0 {
+	if got := string(jsonval.Encode(r.Output)); got != `{"days":{"Oslo":"Oslo. Out: hardly a cloud."}}` ||
+		r.Requests != 0 {
 		t.Errorf("it ends with %s after %d Requests", got, r.Requests)
 	}
 }
@@ -77,7 +80,8 @@ func branchingRows(from, n int) string {
 		if k%4 > 1 {
 			text = "This is terrible."
 		}
-		rows = append(rows, fmt.Sprintf(`{"type": "state", "_instance": "c%d", "state": {"amount": %d, "text": %q}}`, k, amount, text))
+		rows = append(rows, fmt.Sprintf(`{"type": "state", "_instance": "c%d", "state": {"amount": %d, "text": %q}}`, k,
+			amount, text))
 	}
 	return strings.Join(rows, "\n")
 }
@@ -87,10 +91,18 @@ func branching(n int) map[string]string {
 	var first, second []string
 	for k := range n {
 		size := map[bool]string{true: "large", false: "small"}[k%2 == 1]
-		first = append(first, fmt.Sprintf(`{"_tool": "analyzeSentiment", "_instance": "c%d", "text": "†state.text", "_outputPath": "mood"}`, k),
-			fmt.Sprintf(`{"_tool": "formatText", "_instance": "c%d", "template": %q, "values": {}, "_outputPath": "size"}`, k, size))
+		first = append(
+			first,
+			fmt.Sprintf(
+				`{"_tool": "analyzeSentiment", "_instance": "c%d", "text": "†state.text", "_outputPath": "mood"}`, k),
+			fmt.Sprintf(
+				`{"_tool": "formatText", "_instance": "c%d", "template": %q, "values": {}, "_outputPath": "size"}`, k,
+				size))
 		if k%4 > 1 {
-			second = append(second, fmt.Sprintf(`{"_tool": "formatText", "_instance": "c%d", "template": "sorry ({mood})", "values": "†state", "_outputPath": "letter"}`, k))
+			second = append(
+				second,
+				fmt.Sprintf(
+					`{"_tool": "formatText", "_instance": "c%d", "template": "sorry ({mood})", "values": "†state", "_outputPath": "letter"}`, k))
 		}
 	}
 	reply := func(calls []string) string {
@@ -106,15 +118,18 @@ func branching(n int) map[string]string {
 	}
 }
 
-// Where the LLM planned other Calls for some than for others, the conditions are found: one over what was there at the start, one over a result.
+// Where the LLM planned other Calls for some than for others, the conditions are found: one over what was there at the
+// start, one over a result.
 func TestAProcessWithTwoBranchesIsHardenedAndRunsOnNewCasesWithNoLLM(t *testing.T) {
 	d := newDesk(t, branching(24))
 	d.do("run", "idea.json", "--id", "planned", "--replies", "replies.jsonl", "--json", noUI).is(exit.Done)
 	e := d.do("harden", "planned", "--template", "-o", "hard.json").is(exit.Done)
 	e.complains(`runs where †state.amount > `)
-	e.complains(`runs where †state.mood is "negative": that tells 12 instances that had it from 12 instances that had not`)
+	e.complains(
+		`runs where †state.mood is "negative": that tells 12 instances that had it from 12 instances that had not`)
 	d.do("check", "hard.json").is(exit.Done)
-	rows := branchingRows(40, 8) + "\n" + `{"type": "state", "_instance": "between", "state": {"amount": 500, "text": "This is wonderful!"}}`
+	rows := branchingRows(40, 8) +
+		"\n" + `{"type": "state", "_instance": "between", "state": {"amount": 500, "text": "This is wonderful!"}}`
 	if err := os.WriteFile(filepath.Join(d.dir, "rows.jsonl"), []byte(branchingRows(40, 8)), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -137,10 +152,13 @@ func TestAProcessWithTwoBranchesIsHardenedAndRunsOnNewCasesWithNoLLM(t *testing.
 	}
 	reply := `{"solution": {"calls": [{"_tool": "formatText", "_instance": "between", "template": "middle", "values": {}, "_outputPath": "size"},
 		{"_tool": "analyzeSentiment", "_instance": "between", "text": "†state.text", "_outputPath": "mood"}], "output": null}}`
-	if err := os.WriteFile(filepath.Join(d.dir, "between.jsonl"), []byte(strings.ReplaceAll(reply, "\n", "")+"\n"+`{"solution": {"calls": [], "output": null}}`), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(d.dir, "between.jsonl"),
+		[]byte(strings.ReplaceAll(reply, "\n", "")+"\n"+`{"solution": {"calls": [], "output": null}}`),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
-	r = d.do("run", "hard.json", "--instances", "rows.jsonl", "--id", "between", "--replies", "between.jsonl", "--json", noUI).is(exit.Done).result()
+	r = d.do("run", "hard.json", "--instances", "rows.jsonl", "--id", "between", "--replies", "between.jsonl", "--json",
+		noUI).is(exit.Done).result()
 	if state := jsonval.AsObject(r.Instances["between"].State); state["size"] != "middle" || r.Requests == 0 {
 		t.Errorf("%v after %d Requests", state, r.Requests)
 	}

@@ -26,21 +26,26 @@ components: {securitySchemes: {api_key: {type: apiKey, in: header, name: X-Key}}
 func TestToolsOfAnOpenAPIDocumentStandInAnIdeaAndPassTheCheck(t *testing.T) {
 	d := newDesk(t, map[string]string{"pets.yaml": petsDocument})
 	e := d.do("tools", "import", "pets.yaml", "--approve", "none").is(exit.Done).
-		complains(`starter: import pets.yaml: DELETE /pets/{id}: cookie parameter "sid" is left out: an HTTP tool sends none`).
-		complains("import pets.yaml: 2 Tools; the worker needs API_KEY@pets.example (the key of api_key), named in PROCESSIDEA_TOOL_SECRETS; PROCESSIDEA_HTTP_ALLOW must name pets.example")
+		complains(
+			`starter: import pets.yaml: DELETE /pets/{id}: cookie parameter "sid" is left out: an HTTP tool sends none`).
+		complains("import pets.yaml: 2 Tools; the worker needs API_KEY@pets.example (the key of api_key), named in " +
+			"PROCESSIDEA_TOOL_SECRETS; PROCESSIDEA_HTTP_ALLOW must name pets.example")
 	idea := `{"schema": ` + e.out + `, "context": [{"type": "text", "text": "Look after the pets."}]}`
 	if err := os.WriteFile(filepath.Join(d.dir, "idea.json"), []byte(idea), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	d.do("check", "idea.json").is(exit.Done)
 
-	d.do("tools", "import", "pets.yaml", "-o", "tools.json", "--only", "dropPet", "--server", "$env:PETS", "--secrets", "SHOP_").is(exit.Done).quiet()
+	d.do("tools", "import", "pets.yaml", "-o", "tools.json", "--only", "dropPet", "--server", "$env:PETS", "--secrets",
+		"SHOP_").is(exit.Done).quiet()
 	data, err := os.ReadFile(filepath.Join(d.dir, "tools.json"))
 	var written struct{ Tools map[string]map[string]any }
-	if err != nil || json.Unmarshal(data, &written) != nil || len(written.Tools) != 1 || written.Tools["dropPet"]["_approval"] != true {
+	if err != nil || json.Unmarshal(data, &written) != nil || len(written.Tools) != 1 ||
+		written.Tools["dropPet"]["_approval"] != true {
 		t.Errorf("%v %s", err, data)
 	}
-	if text := string(data); !strings.Contains(text, `"$env:PETS/pets/{id}"`) || !strings.Contains(text, `"$env:SHOP_API_KEY"`) {
+	if text := string(data); !strings.Contains(text, `"$env:PETS/pets/{id}"`) ||
+		!strings.Contains(text, `"$env:SHOP_API_KEY"`) {
 		t.Error(text)
 	}
 	var r struct {

@@ -48,7 +48,8 @@ func TestInitWritesAProcessThatRuns(t *testing.T) {
 	})
 	d.do("approve", "first", "1.2", "--by", "ann").is(exit.Done)
 	r := d.do("run", "desk", "--id", "first", "--json").is(exit.Done).result()
-	if state := jsonval.AsObject(r.Instances[""].State); state["mood"] != "negative" || jsonval.AsObject(state["answer"])["noted"] == nil {
+	if state := jsonval.AsObject(r.Instances[""].State); state["mood"] != "negative" ||
+		jsonval.AsObject(state["answer"])["noted"] == nil {
 		t.Errorf("%v", state)
 	}
 }
@@ -194,7 +195,8 @@ func TestInitRefusesWhatItCannotDo(t *testing.T) {
 	d.do("init").is(exit.Usage).complains("init: NAME is missing; want starter init NAME")
 	d.do("init", "full").is(exit.Usage).complains("full is not empty")
 	d.do("init", "two words", "--without-go").is(exit.Usage).complains(`"two words" is no name for a process here`)
-	d.do("init", "desk", "--checkout", "other").is(exit.Usage).complains("other is no checkout of Process Idea: its go.mod is another module's")
+	d.do("init", "desk", "--checkout",
+		"other").is(exit.Usage).complains("other is no checkout of Process Idea: its go.mod is another module's")
 	d.do("init", "desk", "--checkout", "none").is(exit.Usage).complains("none is no checkout of Process Idea")
 	d.do("init", "desk", "--checkout", "other", "--without-go").is(exit.Usage).complains("exclude each other")
 	if _, err := os.Stat(filepath.Join(d.dir, "desk")); err == nil {

@@ -70,7 +70,8 @@ func TestTheCodecServerOfTheProgramShowsWhatIsEncrypted(t *testing.T) {
 		answer, _ := io.ReadAll(resp.Body)
 		resp.Body.Close()
 		// "what a process works on" in base64, as JSON holds bytes, begins with its quotation mark.
-		if shown := strings.Contains(string(answer), "IndoYXQgYSBwcm9jZXNzIHdvcmtzIG9uI"); resp.StatusCode != want || shown != (want == 200) {
+		if shown := strings.Contains(string(answer), "IndoYXQgYSBwcm9jZXNzIHdvcmtzIG9uI"); resp.StatusCode != want ||
+			shown != (want == 200) {
 			t.Errorf("%s: %d %s", origin, resp.StatusCode, answer)
 		}
 	}
@@ -79,7 +80,8 @@ func TestTheCodecServerOfTheProgramShowsWhatIsEncrypted(t *testing.T) {
 func TestTheCodecServerIsNotServedBeyondThisMachineToJustAnybody(t *testing.T) {
 	d := newDesk(t, nil)
 	for _, listen := range []string{":0", "0.0.0.0:0", "[::]:0", "example.org:0"} {
-		d.do("codec", "--listen", listen).is(exit.Usage).quiet().complains("beyond this machine", "PROCESSIDEA_CODEC_TOKEN is not set")
+		d.do("codec", "--listen", listen).is(exit.Usage).quiet().complains("beyond this machine",
+			"PROCESSIDEA_CODEC_TOKEN is not set")
 	}
 	d.do("codec", "--without-token").is(exit.Usage).quiet().complains("say with --origin whose pages may ask")
 	d.do("codec", "--origin", "*").is(exit.Usage).quiet().complains(`allow origin "*"`)

@@ -68,8 +68,8 @@ func newDesk(t *testing.T, files map[string]string) *desk {
 	return &desk{T: t, dir: folder(t, files), env: env, program: os.Args[0]}
 }
 
-// ownServer has the program embed a server, as it does for its users. That takes longer, and is for tests of the server's beginning, its end,
-// its files or its UI.
+// ownServer has the program embed a server, as it does for its users. That takes longer, and is for tests of the
+// server's beginning, its end, its files or its UI.
 func (d *desk) ownServer() *desk { return d.set(onTemporal + "=") }
 
 // at is a desk in another directory with the same environment.

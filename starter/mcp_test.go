@@ -22,7 +22,8 @@ func TestAnAgentStartsAProcessOnTheStandardStreams(t *testing.T) {
 	c := exec.Command(d.program, "mcp", ".", "--ui-port", "-1", "--gateway-port", "-1")
 	said := newLines()
 	c.Dir, c.Env, c.Stderr = d.dir, d.env, said
-	session, err := sdk.NewClient(&sdk.Implementation{Name: "tester", Version: "1"}, nil).Connect(t.Context(), &sdk.CommandTransport{Command: c}, nil)
+	session, err := sdk.NewClient(&sdk.Implementation{Name: "tester", Version: "1"}, nil).Connect(t.Context(),
+		&sdk.CommandTransport{Command: c}, nil)
 	if err != nil {
 		t.Fatalf("%v: %s", err, said)
 	}
@@ -35,7 +36,9 @@ func TestAnAgentStartsAProcessOnTheStandardStreams(t *testing.T) {
 			t.Error("an agent may decide although that is not switched on")
 		}
 	}
-	r, err := session.CallTool(t.Context(), &sdk.CallToolParams{Name: "start_note", Arguments: json.RawMessage(`{"id": "spoken", "input": {"text": "hello"}, "wait": 60}`)})
+	r, err := session.CallTool(t.Context(),
+		&sdk.CallToolParams{Name: "start_note",
+			Arguments: json.RawMessage(`{"id": "spoken", "input": {"text": "hello"}, "wait": 60}`)})
 	if err != nil || r.IsError {
 		t.Fatalf("%v %v: %s", r, err, said)
 	}

@@ -41,7 +41,8 @@ func TestAProgramOfOnesOwnDoesEverythingWithItsTools(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(d.dir, "idea.json"), []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if e := d.do("run", ".").is(2); !strings.Contains(e.err, `shop: check .: $.schema.tools.checkStock._activity: no activity "chekStock" is registered; did you mean checkStock?`) {
+	if e := d.do("run", ".").is(2); !strings.Contains(e.err,
+		`shop: check .: $.schema.tools.checkStock._activity: no activity "chekStock" is registered; did you mean checkStock?`) {
 		t.Error(e.err)
 	}
 }

@@ -50,7 +50,8 @@ func own(t *testing.T, args ...string) (out, err string, code int) {
 func write(t *testing.T, tools string) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "idea.json")
-	if err := os.WriteFile(file, []byte(`{"schema": {"tools": {`+tools+`}}, "context": [{"type": "state", "a": 1}]}`), 0o600); err != nil {
+	if err := os.WriteFile(file, []byte(`{"schema": {"tools": {`+tools+`}}, "context": [{"type": "state", "a": 1}]}`),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
 	return file
@@ -63,22 +64,26 @@ func TestCheckKnowsTheToolsOfAProgramOfOnesOwn(t *testing.T) {
 		code     int
 		out, err string
 	}{
-		`"greetSomebody": {` + named + `}`:                               {0, "greetSomebody is run by a Go function", ""},
-		`"hello": {` + named + `, "_activity": "greetSomebody"}`:         {0, "hello is run by a Go function", ""},
-		`"hello": {` + named + `, "_activity": {"shout": "loudly"}}`:     {0, "hello is run by a worker, as shout", ""},
-		`"hello": {` + named + `, "_activity": {"shout": "softly"}}`:     {2, "", "it shouts loudly, or not at all"},
-		`"hello": {` + named + `, "_activity": "bowBeforeSomebodyElse"}`: {2, "", `greeter: check FILE: $.schema.tools.hello._activity: no activity "bowBeforeSomebodyElse" is registered`},
+		`"greetSomebody": {` + named + `}`: {0, "greetSomebody is run by a Go function",
+			""},
+		`"hello": {` + named + `, "_activity": "greetSomebody"}`:     {0, "hello is run by a Go function", ""},
+		`"hello": {` + named + `, "_activity": {"shout": "loudly"}}`: {0, "hello is run by a worker, as shout", ""},
+		`"hello": {` + named + `, "_activity": {"shout": "softly"}}`: {2, "", "it shouts loudly, or not at all"},
+		`"hello": {` + named + `, "_activity": "bowBeforeSomebodyElse"}`: {2, "",
+			`greeter: check FILE: $.schema.tools.hello._activity: no activity "bowBeforeSomebodyElse" is registered`},
 		`"greet_somebody": {` + named + `}`: {0, "the LLM writes its result",
 			`warning: $.schema.tools.greet_somebody: no Go tool has this name, so the LLM writes the result by itself; did you mean the Go tool greetSomebody?`},
-		`"greetSomebdy": {` + named + `}`:                                   {0, "", "did you mean the Go tool greetSomebody?"},
-		`"vote": {` + named + `}`:                                           {0, "nothing is wrong", ""},
+		`"greetSomebdy": {` + named + `}`: {0, "",
+			"did you mean the Go tool greetSomebody?"},
+		`"vote": {` + named + `}`: {0, "nothing is wrong", ""},
 		`"greetSomebdy": {` + named + `}, "greetSomebody": {` + named + `}`: {0, "nothing is wrong", ""},
 		`"greetSomebody": {"type": "object", "properties": {"nam": {"type": "string"}}, "required": ["nam"], "additionalProperties": false}`: {2, "",
 			`takes no parameter "nam"; did you mean name?`},
 	} {
 		file := write(t, tool)
 		out, err, code := own(t, "check", file)
-		if code != want.code || !strings.Contains(out, want.out) || !strings.Contains(err, strings.ReplaceAll(want.err, "FILE", file)) ||
+		if code != want.code || !strings.Contains(out, want.out) ||
+			!strings.Contains(err, strings.ReplaceAll(want.err, "FILE", file)) ||
 			(want.err == "") != (err == "") {
 			t.Errorf("%s: exit code %d, out %q, error %q", tool, code, out, err)
 		}
@@ -111,5 +116,6 @@ func TestAToolUnderANameThatIsTakenPanicsAtOnce(t *testing.T) {
 			t.Error(p)
 		}
 	}()
-	command.Execute(nil, new(bytes.Buffer), new(bytes.Buffer), command.WithTools(func(r *tools.Registry) { tools.Register(r, "fetch", greet) }))
+	command.Execute(nil, new(bytes.Buffer), new(bytes.Buffer),
+		command.WithTools(func(r *tools.Registry) { tools.Register(r, "fetch", greet) }))
 }

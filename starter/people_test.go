@@ -57,28 +57,37 @@ func TestPeopleDecideFromTheCommandLine(t *testing.T) {
 	d := newDesk(t, signed(long))
 	d.dev()
 	list := d.signable("p", 2)
-	if e := d.do("run", ".", "--id", "p", "--wait", "3s").is(exit.Paused); !strings.Contains(e.err, "waits for 2 decisions (starter approvals p)") {
+	if e := d.do("run", ".", "--id", "p", "--wait", "3s").is(exit.Paused); !strings.Contains(e.err,
+		"waits for 2 decisions (starter approvals p)") {
 		t.Error(e.err)
 	}
 	d.do("approvals", "--json").is(exit.Done).json(&list)
-	if len(list) != 2 || list[0].Process != "p" || list[0].Instance != "②" || list[0].CallID != "1.1@②" || list[0].Tool != "note" {
+	if len(list) != 2 || list[0].Process != "p" || list[0].Instance != "②" || list[0].CallID != "1.1@②" ||
+		list[0].Tool != "note" {
 		t.Fatalf("%+v", list)
 	}
-	if e := d.do("approvals", "p/2").is(exit.Done); !strings.Contains(e.out, `state  {"text":"bbb"}`) || !strings.Contains(e.out, "1 approval;") ||
+	if e := d.do("approvals", "p/2").is(exit.Done); !strings.Contains(e.out, `state  {"text":"bbb"}`) ||
+		!strings.Contains(e.out, "1 approval;") ||
 		!strings.Contains(e.out, "(1.1@② is typed 1.1@2, too)") {
 		t.Error(e.out)
 	}
 	d.do("approve", "p/3", "1.1@②").is(exit.Usage).complains("it is none of p/3")
-	d.do("approve", "p", "1.2@2").is(exit.Usage).complains(`there is no Call "1.2@2"; did you mean 1.1@②? What waits for a person here: 1.1@② note`)
-	d.do("approve", "p", "1.1@9").is(exit.Usage).complains(`did you mean 1.1@②? What waits for a person here: 1.1@② note, 1.1@③ note`)
+	d.do("approve", "p", "1.2@2").is(exit.Usage).complains(
+		`there is no Call "1.2@2"; did you mean 1.1@②? What waits for a person here: 1.1@② note`)
+	d.do("approve", "p", "1.1@9").is(exit.Usage).complains(
+		`did you mean 1.1@②? What waits for a person here: 1.1@② note, 1.1@③ note`)
 	d.do("approve", "p", "1.1@②", "--by", "your name").is(exit.Usage).complains(`"by" is still "your name"`)
-	if e := d.do("approvals", "p").is(exit.Done); !strings.Contains(e.out, `params {"text":"bbb"}`) || !strings.Contains(e.out, "2 approvals") {
+	if e := d.do("approvals", "p").is(exit.Done); !strings.Contains(e.out, `params {"text":"bbb"}`) ||
+		!strings.Contains(e.out, "2 approvals") {
 		t.Error(e.out)
 	}
 	for _, line := range [][]string{
-		{"approve", "p", "1.1@②", "--digest", "0000"}, {"approve", "p", "1.1@①"}, {"approve", "p", "7.7@②"}, {"approve", "nobody", "1.1"},
-		{"reject", "p", "1.1@②"}, {"amend", "p", "1.1@②", "--params", `{"text": 7}`}, {"amend", "p", "1.1@②", "--params", `{`},
-		{"replace", "p", "1.1@②", "--with", `{"_tool": "nobody"}`}, {"answer", "p", "1.1@②"}, {"resume", "p"}, {"resume", "p", "--requests", "-1"},
+		{"approve", "p", "1.1@②", "--digest", "0000"}, {"approve", "p", "1.1@①"}, {"approve", "p", "7.7@②"},
+		{"approve", "nobody", "1.1"},
+		{"reject", "p", "1.1@②"}, {"amend", "p", "1.1@②", "--params", `{"text": 7}`},
+		{"amend", "p", "1.1@②", "--params", `{`},
+		{"replace", "p", "1.1@②", "--with", `{"_tool": "nobody"}`}, {"answer", "p", "1.1@②"}, {"resume", "p"},
+		{"resume", "p", "--requests", "-1"},
 	} {
 		d.do(line...).is(exit.Usage).quiet()
 	}
@@ -86,12 +95,15 @@ func TestPeopleDecideFromTheCommandLine(t *testing.T) {
 	d.do("approve", "p", "1.1@②", "--json").is(exit.Usage).complains("refused: ")
 	d.do("amend", "p", "1.1@3", "--params", `{"text": "no"}`).is(exit.Done)
 	r := d.do("watch", "p", "--json").is(exit.Done).result()
-	if r.Status != loop.StatusCompleted || r.Calls.Done != 3 || !strings.Contains(string(jsonval.Encode(r.Instances["③"].State)), `"text":"no"`) {
+	if r.Status != loop.StatusCompleted || r.Calls.Done != 3 ||
+		!strings.Contains(string(jsonval.Encode(r.Instances["③"].State)), `"text":"no"`) {
 		t.Errorf("%+v", r)
 	}
-	d.do("approve", "p", "1.1@②").is(exit.Usage).complains("1.1@② was decided on already (approved by ann) and waits for nobody: it is done")
+	d.do("approve", "p", "1.1@②").is(exit.Usage).complains(
+		"1.1@② was decided on already (approved by ann) and waits for nobody: it is done")
 	d.do("approve", "p", "1.1@①").is(exit.Usage).complains("1.1@① waits for nobody: it is done")
-	d.do("approve", "p", "1.2@①").is(exit.Usage).complains(`there is no Call "1.2@①"; did you mean 1.1@①? Nothing waits for a person here`)
+	d.do("approve", "p", "1.2@①").is(exit.Usage).complains(
+		`there is no Call "1.2@①"; did you mean 1.1@①? Nothing waits for a person here`)
 	if e := d.do("approvals").is(exit.Done); e.out != "nobody is waited for\n" {
 		t.Error(e.out)
 	}
@@ -120,7 +132,8 @@ func TestPeopleSteerFromTheCommandLine(t *testing.T) {
 	d.do("resume", "p", "--requests", "50").is(exit.Done)
 	d.do("cancel", "p").is(exit.Done)
 	d.do("cancel", "p").is(exit.Usage).complains("the process has ended")
-	if r := d.do("result", "p", "--json").is(exit.Failed).result(); r.Status != loop.StatusCancelled || r.Instances["①"].Status != ideafile.InstanceSettled {
+	if r := d.do("result", "p", "--json").is(exit.Failed).result(); r.Status != loop.StatusCancelled ||
+		r.Instances["①"].Status != ideafile.InstanceSettled {
 		t.Errorf("%+v", r)
 	}
 }
@@ -245,7 +258,8 @@ func TestAPendingApprovalCanBeAnsweredAtTheTerminal(t *testing.T) {
 	}
 	d.dev()
 	r := d.do("result", "p", "--json").is(exit.Done).result()
-	if r.Calls != (turn.CallCounts{Done: 2, Rejected: 1}) || !strings.Contains(string(jsonval.Encode(r.Instances["③"].State)), "edited") {
+	if r.Calls != (turn.CallCounts{Done: 2, Rejected: 1}) ||
+		!strings.Contains(string(jsonval.Encode(r.Instances["③"].State)), "edited") {
 		t.Errorf("%+v\n%s", r, seen.String())
 	}
 }
@@ -255,16 +269,22 @@ func TestStandingOrdersFromTheCommandLine(t *testing.T) {
 	d.dev()
 	d.signable("p", 3)
 	d.do("allow", "p", "o", "--tool", "note").is(exit.Usage).complains("it would never end")
-	d.do("allow", "p", "o", "--tool", "noet", "--count", "1").is(exit.Usage).complains(`there is no Tool "noet"; there are formatText, note`)
+	d.do("allow", "p", "o", "--tool", "noet", "--count",
+		"1").is(exit.Usage).complains(`there is no Tool "noet"; there are formatText, note`)
 	d.do("allow", "p").is(exit.Done).tells("there is no standing order")
-	d.do("allow", "p", "short", "--tool", "note", "--when", `{"properties": {"text": {"maxLength": 3}}}`, "--count", "5", "--by", "ann").is(exit.Done).tells("p: allow taken")
+	d.do("allow", "p", "short", "--tool", "note", "--when", `{"properties": {"text": {"maxLength": 3}}}`, "--count",
+		"5", "--by", "ann").is(exit.Done).tells("p: allow taken")
 	d.eventually("two are approved", func() bool {
-		return strings.Contains(d.do("allow", "p").is(exit.Done).out, `short: note where {"properties":{"text":{"maxLength":3}}}, 2 approved of 5, 3 left, by ann`)
+		return strings.Contains(d.do("allow", "p").is(exit.Done).out,
+			`short: note where {"properties":{"text":{"maxLength":3}}}, 2 approved of 5, 3 left, by ann`)
 	})
-	if e := d.do("approvals", "p").is(exit.Done); !strings.HasSuffix(e.out, "standing orders:\nshort: note where {\"properties\":{\"text\":{\"maxLength\":3}}}, 2 approved of 5, 3 left, by ann\n") {
+	if e := d.do("approvals", "p").is(exit.Done); !strings.HasSuffix(e.out,
+		"standing orders:\nshort: note where {\"properties\":{\"text\":{\"maxLength\":3}}}, 2 approved of 5, 3 left, "+
+			"by ann\n") {
 		t.Error(e.out)
 	}
-	d.do("allow", "p", "short", "--tool", "note", "--count", "1").is(exit.Usage).complains("there is an order \"short\" already")
+	d.do("allow", "p", "short", "--tool", "note", "--count",
+		"1").is(exit.Usage).complains("there is an order \"short\" already")
 	d.do("disallow", "p", "short", "--by", "bob").is(exit.Done).tells("p: disallow taken")
 	d.do("allow", "p").is(exit.Done).tells("; ended by bob")
 	d.do("disallow", "p", "shrot").is(exit.Usage).complains(`there is no order "shrot"; there are short`)

@@ -14,7 +14,8 @@ import (
 func payments(n int) map[string]string {
 	var context []string
 	for k := 1; k <= n; k++ {
-		context = append(context, fmt.Sprintf(`{"type": "state", "_instance": "p%d", "state": {"sum": {"amount": %d}}}`, k, 100*k))
+		context = append(context,
+			fmt.Sprintf(`{"type": "state", "_instance": "p%d", "state": {"sum": {"amount": %d}}}`, k, 100*k))
 	}
 	return map[string]string{"idea.json": `{"meta": {"path": "payments", "version": "1"}, "schema": {"tools": {"formatText": {"type": "object",
 		"properties": {"template": {"type": "string"}, "values": {"type": "object"}}, "required": ["template", "values"],
@@ -36,7 +37,8 @@ func TestHardenSaysWhatPeopleDidAndProposesAPolicy(t *testing.T) {
 		return `{"properties": {"values": {"properties": {"amount": {` + bound + `}}}}}`
 	}
 	d.do("decide", "p", "--where", where(`"maximum": 900`), "--approve", "--yes", "--by", "ann").is(exit.Done)
-	d.do("decide", "p", "--where", where(`"minimum": 1000`), "--reject", "--reason", "too dear", "--yes", "--by", "ann").is(exit.Done)
+	d.do("decide", "p", "--where", where(`"minimum": 1000`), "--reject", "--reason", "too dear", "--yes", "--by",
+		"ann").is(exit.Done)
 	var found struct{ Tools []ripen.Finding }
 	d.do("run", "idea.json", "--id", "p", "--json")
 	e := d.do("harden", "--approvals", "p", "--json")
@@ -49,7 +51,8 @@ func TestHardenSaysWhatPeopleDidAndProposesAPolicy(t *testing.T) {
 	}
 	text := d.do("harden", "--approvals", "p").is(exit.Done).out
 	for _, want := range []string{
-		"formatText: 9 of 14 approved unchanged, 5 rejected\n", "  all 5 that were rejected had values.amount > 900, and no other\n",
+		"formatText: 9 of 14 approved unchanged, 5 rejected\n",
+		"  all 5 that were rejected had values.amount > 900, and no other\n",
 		"it would have asked for 5, with all that people changed, and not for 9\n",
 	} {
 		if !strings.Contains(text, want) {

@@ -13,7 +13,8 @@ import (
 	"processidea/starter/internal/exit"
 )
 
-// The commands of examples/ripening, as its page has them, take a process from free to complete; and what the page says of changes is so.
+// The commands of examples/ripening, as its page has them, take a process from free to complete; and what the page says
+// of changes is so.
 func TestAProcessRipensFromFreeToCompleteInFiveCommands(t *testing.T) {
 	examples, err := filepath.Abs("../examples")
 	if err != nil {
@@ -40,17 +41,20 @@ func TestAProcessRipensFromFreeToCompleteInFiveCommands(t *testing.T) {
 	}
 	free, hard := runs[0], runs[1]
 	if free.Requests != 1 || hard.Requests != 0 || free.Calls.Done != 10 || hard.Calls != free.Calls ||
-		!jsonval.Equal(jsonval.ToJSONValue(hard.Instances), jsonval.ToJSONValue(free.Instances)) || !jsonval.Equal(hard.Output, free.Output) {
+		!jsonval.Equal(jsonval.ToJSONValue(hard.Instances), jsonval.ToJSONValue(free.Instances)) ||
+		!jsonval.Equal(hard.Output, free.Output) {
 		t.Errorf("%+v\nafter %+v", hard, free)
 	}
 	text, err := os.ReadFile(filepath.Join(d.dir, "complete.json"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if complete, problems := ideafile.ParseIdea(text); len(problems.Errors()) > 0 || complete.Context[len(complete.Context)-1].PlanStage != ideafile.StageComplete {
+	if complete, problems := ideafile.ParseIdea(text); len(problems.Errors()) > 0 ||
+		complete.Context[len(complete.Context)-1].PlanStage != ideafile.StageComplete {
 		t.Errorf("complete.json is not complete; %v", problems)
 	}
-	r := d.do("run", "complete.json", "--instances", "examples/ripening/instances.jsonl", "--id", "last", "--json", noUI).is(exit.Done).result()
+	r := d.do("run", "complete.json", "--instances", "examples/ripening/instances.jsonl", "--id", "last", "--json",
+		noUI).is(exit.Done).result()
 	if r.Requests != 0 || !jsonval.Equal(r.Output, free.Output) {
 		t.Errorf("complete.json comes to %+v", r)
 	}
@@ -62,7 +66,8 @@ func TestAProcessRipensFromFreeToCompleteInFiveCommands(t *testing.T) {
 	}{
 		{"", "", []string{"free", "hard", "last"}, 0, ""},
 		{`"maximum": 30`, `"maximum": 14`, []string{"free"}, 5, "assess would have rules "},
-		{"we offer a", "you get a", []string{"hard"}, 5, `write would have template "Dear {customer}, for your {goods} you get a {outcome}. {why}"`},
+		{"we offer a", "you get a", []string{"hard"}, 5,
+			`write would have template "Dear {customer}, for your {goods} you get a {outcome}. {why}"`},
 	} {
 		changed := strings.Replace(string(text), c.from, c.to, 1)
 		if err := os.WriteFile(filepath.Join(d.dir, "changed.json"), []byte(changed), 0o600); err != nil {
@@ -84,7 +89,9 @@ func TestAProcessRipensFromFreeToCompleteInFiveCommands(t *testing.T) {
 func TestAPlanThatNeedsAnLLMCannotBeComplete(t *testing.T) {
 	d := newDesk(t, judge())
 	d.do("run", "idea.json", "--id", "j", "--replies", "replies.jsonl", noUI).is(exit.Done)
-	d.do("harden", "j", "--complete", "-o", "made.json").is(exit.Usage).complains("the Plan cannot be complete, since it needs an LLM or a person: not generalised: judge")
+	d.do("harden", "j", "--complete", "-o",
+		"made.json").is(exit.Usage).complains(
+		"the Plan cannot be complete, since it needs an LLM or a person: not generalised: judge")
 	if _, err := os.Stat(filepath.Join(d.dir, "made.json")); err == nil {
 		t.Error("a file is written")
 	}

@@ -81,7 +81,8 @@ func TestAProcessThatFailsIsExitCode1(t *testing.T) {
 		"replies.jsonl": strings.Repeat(nothingMore+"\n", 4),
 	})
 	r := d.do("run", ".", noUI, "--json").is(exit.Failed).result()
-	if r.Status != loop.StatusFailed || r.Error.Code != turn.CodeMissingRequired || r.Instances[""].Status != ideafile.InstanceFailed || r.Instances[""].State == nil {
+	if r.Status != loop.StatusFailed || r.Error.Code != turn.CodeMissingRequired ||
+		r.Instances[""].Status != ideafile.InstanceFailed || r.Instances[""].State == nil {
 		t.Errorf("%+v", r)
 	}
 }
@@ -100,7 +101,8 @@ func TestAProcessThatPausesIsExitCode3WithItsStates(t *testing.T) {
 func TestAnLLMThatCannotBeReachedIsExitCode4(t *testing.T) {
 	d := newDesk(t, judge()).set("OPENAI_BASE_URL=http://127.0.0.1:1/v1")
 	e := d.do("run", ".", noUI, "--json", "--llm-wait", "1s").is(exit.Unreachable)
-	if r := e.result(); r.Status != loop.StatusRunning || len(r.HeldUp) != 1 || r.HeldUp[0].Cause != turn.CodeLLMUnreachable || !r.HeldUp[0].Untried {
+	if r := e.result(); r.Status != loop.StatusRunning || len(r.HeldUp) != 1 ||
+		r.HeldUp[0].Cause != turn.CodeLLMUnreachable || !r.HeldUp[0].Untried {
 		t.Errorf("%+v", r)
 	}
 	if !strings.Contains(e.err, "held up since ") || !strings.Contains(e.err, "127.0.0.1:1 cannot be reached") {
@@ -153,7 +155,8 @@ func TestWithAnLLMTheFoldersRepliesAreNotUsedAndItsWordsCanBeRecorded(t *testing
 	}
 	e := d.do("run", ".", "--id", "b", noUI, "--json", "--replies", "said.jsonl").is(exit.Done)
 	second := e.result()
-	if !jsonval.Equal(jsonval.ToJSONValue(first.Output), jsonval.ToJSONValue(second.Output)) || !jsonval.Equal(jsonval.ToJSONValue(first.Instances), jsonval.ToJSONValue(second.Instances)) {
+	if !jsonval.Equal(jsonval.ToJSONValue(first.Output), jsonval.ToJSONValue(second.Output)) ||
+		!jsonval.Equal(jsonval.ToJSONValue(first.Instances), jsonval.ToJSONValue(second.Instances)) {
 		t.Errorf("recorded:\n%+v\nplayed:\n%+v", first, second)
 	}
 	e.complains("a script answers", "said.jsonl")
@@ -233,7 +236,8 @@ func TestTwoFoldersNeverMeet(t *testing.T) {
 	// Two servers run at once.
 	d.ownServer()
 	other := d.at(folder(t, g.files()))
-	first, second := d.start("run", ".", "--id", "p", noUI, "--json"), other.start("run", ".", "--id", "p", noUI, "--json")
+	first, second := d.start("run", ".", "--id", "p", noUI, "--json"),
+		other.start("run", ".", "--id", "p", noUI, "--json")
 	g.key(d)
 	g.key(d)
 	g.release()
@@ -278,23 +282,28 @@ func TestLargeValuesGoThroughWhole(t *testing.T) {
 	d := newDesk(t, files)
 	e := d.do("run", ".", "--id", "p", noUI, "--json").is(exit.Done)
 	state, _ := e.result().Instances[""].State.(map[string]any)
-	if state["text"] != large || string(jsonval.Encode(state["looks"])) != `{"†blob":{"digest":"none"}}` || state["kept"] != "yes" {
+	if state["text"] != large || string(jsonval.Encode(state["looks"])) != `{"†blob":{"digest":"none"}}` ||
+		state["kept"] != "yes" {
 		t.Errorf("the State is %.300s", jsonval.Encode(state))
 	}
 	var idea map[string]any
 	d.do("show", "p", "--json").is(exit.Done).json(&idea)
-	if text := string(jsonval.Encode(idea)); !strings.Contains(text, string(jsonval.Encode(large))) || !strings.Contains(text, `{"†blob":{"digest":"none"}}`) {
+	if text := string(jsonval.Encode(idea)); !strings.Contains(text, string(jsonval.Encode(large))) ||
+		!strings.Contains(text, `{"†blob":{"digest":"none"}}`) {
 		t.Errorf("the Idea lacks the value: %.300s", text)
 	}
 }
 
 func TestRowsAreInstances(t *testing.T) {
 	files := judge()
-	files["idea.json"] = strings.Replace(strings.Replace(judgeIdea, `"type": "state", "_instance": "①", `, `"type": "state", "_instance": "②", `, 1),
-		`{"type": "state", "_instance": "②", "text": "This is terrible."}`, `{"type": "input", "schema": {"properties": {"n": {"type": "integer"}}}}`, 1)
+	files["idea.json"] = strings.Replace(strings.Replace(judgeIdea, `"type": "state", "_instance": "①", `,
+		`"type": "state", "_instance": "②", `, 1),
+		`{"type": "state", "_instance": "②", "text": "This is terrible."}`,
+		`{"type": "input", "schema": {"properties": {"n": {"type": "integer"}}}}`, 1)
 	files["instances.csv"] = "n,note\n1,one\n2,two\n"
-	files["replies.jsonl"] = `{"solution": {"calls": [{"_tool": "judge", "_instance": "*", "text": "†input.note || †state.text", "_outputPath": "mood", "_output": "x"}], "output": null}}` + "\n" +
-		`{"solution": {"calls": [], "output": {"summary": "s"}}}`
+	files["replies.jsonl"] =
+		`{"solution": {"calls": [{"_tool": "judge", "_instance": "*", "text": "†input.note || †state.text", "_outputPath": "mood", "_output": "x"}], "output": null}}` + "\n" +
+			`{"solution": {"calls": [], "output": {"summary": "s"}}}`
 	files["replies.jsonl"] = strings.Replace(files["replies.jsonl"], "†input.note || †state.text", "fixed", 1)
 	d := newDesk(t, files)
 	r := d.do("run", ".", noUI, "--json").is(exit.Done).result()
@@ -307,13 +316,17 @@ func TestAPlanThatRunsWithoutARequestNeedsNoLLM(t *testing.T) {
 	plan := `{"schema": {"tools": {"analyzeSentiment": {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]}}},
 		"context": [{"type": "state", "text": "This is wonderful!"}, {"type": "plan", "stage": "complete", "plan": [
 			{"_tool": "analyzeSentiment", "text": "†state.text", "_outputPath": "mood"}], "output": {"mood": "†state.mood || †state.text"}}]}`
-	d := newDesk(t, map[string]string{"good.json": plan, "latent.json": strings.ReplaceAll(plan, "analyzeSentiment", "muse"),
-		"guide.json": strings.ReplaceAll(plan, `"stage": "complete", `, "")})
-	e := d.do("run", "good.json", "--id", "p", "--json", noUI).is(exit.Done).complains("no LLM is configured: the Plan runs without one")
-	if r := e.result(); r.Requests != 0 || r.Ideas != 2 || r.Calls.Done != 1 || string(jsonval.Encode(r.Output)) == "null" {
+	d := newDesk(t, map[string]string{"good.json": plan,
+		"latent.json": strings.ReplaceAll(plan, "analyzeSentiment", "muse"),
+		"guide.json":  strings.ReplaceAll(plan, `"stage": "complete", `, "")})
+	e := d.do("run", "good.json", "--id", "p", "--json",
+		noUI).is(exit.Done).complains("no LLM is configured: the Plan runs without one")
+	if r := e.result(); r.Requests != 0 || r.Ideas != 2 || r.Calls.Done != 1 ||
+		string(jsonval.Encode(r.Output)) == "null" {
 		t.Errorf("%+v", r)
 	}
-	d.do("run", "latent.json", "--json", noUI).is(exit.Usage).complains("$.context[1].plan[0]: the Call leaves its result to the LLM")
+	d.do("run", "latent.json", "--json",
+		noUI).is(exit.Usage).complains("$.context[1].plan[0]: the Call leaves its result to the LLM")
 	d.do("run", "guide.json", "--json", noUI).is(exit.Usage).complains("no LLM is configured")
 }
 
@@ -331,11 +344,13 @@ func TestAnExampleWhoseToolsMayNotBeReachedPausesWithTheReasonAfterOneRequest(t 
 		t.Run(name, func(t *testing.T) {
 			d := newDesk(t, nil)
 			e := tell(d).is(exit.Paused)
-			if said := e.out + e.err; !strings.Contains(said, "PROCESSIDEA_HTTP_ALLOW") || !strings.Contains(said, "127.0.0.1:8765") {
+			if said := e.out + e.err; !strings.Contains(said, "PROCESSIDEA_HTTP_ALLOW") ||
+				!strings.Contains(said, "127.0.0.1:8765") {
 				t.Errorf("it does not say why: %s", said)
 			}
 			d.dev()
-			if r := d.do("result", "d", "--json").is(exit.Paused).result(); r.Requests > 1 || r.Error == nil || r.Error.Code != ideafile.CodeNotAllowed {
+			if r := d.do("result", "d", "--json").is(exit.Paused).result(); r.Requests > 1 || r.Error == nil ||
+				r.Error.Code != ideafile.CodeNotAllowed {
 				t.Errorf("after %d Requests: %+v", r.Requests, r.Error)
 			}
 		})
@@ -358,12 +373,14 @@ func (d *desk) atTerminal(args ...string) ended {
 }
 
 func TestTheListSaysWhatAProcessIsAsking(t *testing.T) {
-	d := newDesk(t, map[string]string{"idea.json": judgeIdea, "replies.jsonl": `{"ttft_ms": 600000, "solution": {"calls": []}}`})
+	d := newDesk(t, map[string]string{"idea.json": judgeIdea,
+		"replies.jsonl": `{"ttft_ms": 600000, "solution": {"calls": []}}`})
 	d.dev()
 	d.do("run", "idea.json", "--id", "asks", "--replies", "replies.jsonl", "--detach").is(exit.Done)
 	d.eventually("it asks the LLM", func() bool {
 		var list []client.Summary
 		d.do("list", "--json").is(exit.Done).json(&list)
-		return len(list) == 1 && len(list[0].Waiting) == 1 && list[0].Waiting[0] == "asking the LLM: Request 1: ask for a Plan for 2 instances"
+		return len(list) == 1 && len(list[0].Waiting) == 1 &&
+			list[0].Waiting[0] == "asking the LLM: Request 1: ask for a Plan for 2 instances"
 	})
 }

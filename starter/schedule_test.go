@@ -21,13 +21,17 @@ func (d *desk) schedules() (list []schedules.Schedule) {
 func TestAScheduleStartsProcessesUntilItIsPausedOrEnded(t *testing.T) {
 	d := newDesk(t, map[string]string{"idea.json": shoutFile, "replies.jsonl": shoutReplies})
 	d.dev()
-	d.do("schedule", "new", "often", ".", "--every", "1s", "--paused", "--note", "a try", "--replies", "replies.jsonl").is(exit.Done)
-	d.do("schedule", "new", "nightly", ".", "--cron", "0 2 * * 1-5", "--timezone", "Europe/Berlin", "--replies", "replies.jsonl").is(exit.Done)
-	d.do("schedule", "new", "nightly", ".", "--every", "1h", "--replies", "replies.jsonl").is(exit.Usage).complains("make schedule nightly: there is one of this id")
+	d.do("schedule", "new", "often", ".", "--every", "1s", "--paused", "--note", "a try", "--replies",
+		"replies.jsonl").is(exit.Done)
+	d.do("schedule", "new", "nightly", ".", "--cron", "0 2 * * 1-5", "--timezone", "Europe/Berlin", "--replies",
+		"replies.jsonl").is(exit.Done)
+	d.do("schedule", "new", "nightly", ".", "--every", "1h", "--replies",
+		"replies.jsonl").is(exit.Usage).complains("make schedule nightly: there is one of this id")
 	d.eventually("both are listed", func() bool { return len(d.schedules()) == 2 })
 	list := d.schedules()
 	nightly, often := list[0], list[1]
-	if nightly.When != "0 2 * * 1-5 Europe/Berlin" || nightly.Paused || nightly.Path != "shout" || len(nightly.Next) == 0 || nightly.Next[0].In(berlin(t)).Hour() != 2 {
+	if nightly.When != "0 2 * * 1-5 Europe/Berlin" || nightly.Paused || nightly.Path != "shout" ||
+		len(nightly.Next) == 0 || nightly.Next[0].In(berlin(t)).Hour() != 2 {
 		t.Errorf("%+v", nightly)
 	}
 	if often.When != "every 1s" || !often.Paused || often.Note != "a try" || len(often.Latest) != 0 {
@@ -37,7 +41,8 @@ func TestAScheduleStartsProcessesUntilItIsPausedOrEnded(t *testing.T) {
 	d.do("schedule", "now", "nightly").is(exit.Done)
 	d.eventually("one was started at once", func() bool { list := d.schedules(); return len(list[0].Latest) == 1 })
 	id := d.schedules()[0].Latest[0].Process
-	if r := d.do("watch", id, "--json").is(exit.Done).result(); !strings.HasPrefix(id, "nightly-2") || r.Status != loop.StatusCompleted || r.Calls.Done != 1 {
+	if r := d.do("watch", id, "--json").is(exit.Done).result(); !strings.HasPrefix(id, "nightly-2") ||
+		r.Status != loop.StatusCompleted || r.Calls.Done != 1 {
 		t.Errorf("%s: %+v", id, r)
 	}
 
@@ -70,7 +75,8 @@ func berlin(t *testing.T) *time.Location {
 }
 
 func TestAScheduleThatCannotBeMeantIsRefused(t *testing.T) {
-	d := newDesk(t, map[string]string{"idea.json": shoutFile, "replies.jsonl": shoutReplies, "broken.json": `{"tools": {}}`})
+	d := newDesk(t, map[string]string{"idea.json": shoutFile, "replies.jsonl": shoutReplies,
+		"broken.json": `{"tools": {}}`})
 	d.dev("--worker=false")
 	for line, want := range map[string]string{
 		"new x .":                                     "make schedule x: want an interval or cron expressions, and not both",
@@ -104,5 +110,6 @@ func TestAScheduleThatCannotBeMeantIsRefused(t *testing.T) {
 const (
 	shoutFile = `{"meta": {"path": "shout"}, "schema": {"tools": {"feel": {"type": "object", "properties": {"text": {"type": "string"}}, "_activity": "analyzeSentiment"}}},
 		"context": [{"type": "text", "text": "Go."}]}`
-	shoutReplies = `{"solution": {"calls": [{"_tool": "feel", "text": "good", "_outputPath": "mood"}]}}` + "\n" + `{"solution": {"calls": []}}`
+	shoutReplies = `{"solution": {"calls": [{"_tool": "feel", "text": "good", "_outputPath": "mood"}]}}` +
+		"\n" + `{"solution": {"calls": []}}`
 )

@@ -33,8 +33,8 @@ func writings(value string) []string {
 	}
 }
 
-// parrot is a server that repeats the secrets it was sent, in every form, whatever it is asked: as a result, as an error,
-// and as an error that is tried again. What asks without a secret is told what the others sent.
+// parrot is a server that repeats the secrets it was sent, in every form, whatever it is asked: as a result, as an
+// error, and as an error that is tried again. What asks without a secret is told what the others sent.
 func parrot(t *testing.T) *httptest.Server {
 	var mu sync.Mutex
 	var heard []string
@@ -63,11 +63,13 @@ func parrot(t *testing.T) *httptest.Server {
 		}
 		w.Header().Set("Content-Type", "application/json; echo="+url.PathEscape(r.Header.Get("Authorization")))
 		w.WriteHeader(status)
-		tree := map[string]any{"all": all, "text": strings.Join(all, " "), "large": strings.Repeat("x", 70_000) + strings.Join(all, " ")}
+		tree := map[string]any{"all": all, "text": strings.Join(all, " "), "large": strings.Repeat("x", 70_000) +
+			strings.Join(all, " ")}
 		for _, text := range all {
 			tree[text] = true
 		}
-		_ = json.NewEncoder(w).Encode(map[string]any{"heard": tree, "error": map[string]any{"message": strings.Join(all, " ")}})
+		_ = json.NewEncoder(w).Encode(map[string]any{"heard": tree,
+			"error": map[string]any{"message": strings.Join(all, " ")}})
 	}))
 	t.Cleanup(s.Close)
 	return s
@@ -91,14 +93,16 @@ func parrotFiles(at string) map[string]string {
 func TestASecretThatServersRepeatStandsNowhere(t *testing.T) {
 	server := parrot(t)
 	// The server's files are looked through.
-	d := newDesk(t, parrotFiles(server.URL)).ownServer().set("PROCESSIDEA_HTTP_ALLOW="+strings.TrimPrefix(server.URL, "http://"), "TOKEN="+toolSecret, "PROCESSIDEA_TOOL_SECRETS=TOKEN@127.0.0.1")
+	d := newDesk(t, parrotFiles(server.URL)).ownServer().set("PROCESSIDEA_HTTP_ALLOW="+strings.TrimPrefix(server.URL,
+		"http://"), "TOKEN="+toolSecret, "PROCESSIDEA_TOOL_SECRETS=TOKEN@127.0.0.1")
 	done := d.do("run", ".", "--id", "p", "--json", noUI).is(exit.Done)
 	if r := done.result(); r.Calls.Done != 3 || r.Calls.Failed != 2 {
 		t.Errorf("%+v", r.Calls)
 	}
 	asking := d.at(d.dir).set("OPENAI_API_KEY="+llmSecret, "OPENAI_BASE_URL="+parrot(t).URL+"/v1")
 	refused := asking.do("run", "asks.json", "--id", "q", "--json", noUI).is(exit.Paused)
-	if r := refused.result(); r.Error == nil || r.Error.Code != turn.CodeLLMError || !strings.Contains(r.Error.Message, "[secret OPENAI_API_KEY]") {
+	if r := refused.result(); r.Error == nil || r.Error.Code != turn.CodeLLMError ||
+		!strings.Contains(r.Error.Message, "[secret OPENAI_API_KEY]") {
 		t.Errorf("%+v", r.Error)
 	}
 	shown := d.do("show", "p").is(exit.Done)

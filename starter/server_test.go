@@ -50,7 +50,8 @@ func TestAServerElsewhereIsUsedByItsAddress(t *testing.T) {
 		t.Error("a server of its own was started")
 	}
 	d.do("result", "p").is(exit.Done)
-	remote.do("run", ".", "--record", "x", "--replies", "replies.jsonl").is(exit.Usage).quiet().complains("not in this program")
+	remote.do("run", ".", "--record", "x", "--replies",
+		"replies.jsonl").is(exit.Usage).quiet().complains("not in this program")
 }
 
 func TestAToolThatARemoteWorkerDoesNotKnowIsAnInvalidFile(t *testing.T) {
@@ -60,7 +61,8 @@ func TestAToolThatARemoteWorkerDoesNotKnowIsAnInvalidFile(t *testing.T) {
 	files := judge()
 	files["idea.json"] = strings.Replace(judgeIdea, `"_output": {"type": "string"}`, `"_activity": "noSuchTool"`, 1)
 	remote := d.at(folder(t, files)).set("TEMPORAL_ADDRESS="+n.Address, "PROCESSIDEA_STORE="+n.Store)
-	remote.do("run", ".", "--id", "p", "--json").is(exit.Usage).quiet().complains("$.schema.tools.judge._activity", "noSuchTool")
+	remote.do("run", ".", "--id", "p", "--json").is(exit.Usage).quiet().complains("$.schema.tools.judge._activity",
+		"noSuchTool")
 }
 
 func TestAServerThatDoesNotAnswerIsExitCode4(t *testing.T) {
@@ -92,7 +94,8 @@ func TestAWorkerOfItsOwnRunsTheProcesses(t *testing.T) {
 
 	w := exec.Command(worker)
 	said := newLines()
-	w.Env, w.Dir, w.Stderr = append(d.env, "TEMPORAL_ADDRESS="+n.Address, "PROCESSIDEA_STORE="+n.Store, "PROCESSIDEA_LISTEN="), t.TempDir(), said
+	w.Env, w.Dir, w.Stderr = append(d.env, "TEMPORAL_ADDRESS="+n.Address, "PROCESSIDEA_STORE="+n.Store,
+		"PROCESSIDEA_LISTEN="), t.TempDir(), said
 	if err := w.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -134,7 +137,8 @@ func TestNothingIsBegunInTheEmptyFolderOfAStoreThatIsAway(t *testing.T) {
 	if err := os.Rename(store, store+".away"); err != nil {
 		t.Fatal(err)
 	}
-	d.do(append(run, "second")...).is(4).complains("the store is not there: "+store+" is empty", "is a disk not mounted?")
+	d.do(append(run, "second")...).is(4).complains("the store is not there: "+store+" is empty",
+		"is a disk not mounted?")
 	if left, err := os.ReadDir(store); err != nil || len(left) > 0 {
 		t.Errorf("it wrote %v, %v", left, err)
 	}

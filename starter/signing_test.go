@@ -21,8 +21,10 @@ func (d *desk) keyed() {
 	d.Helper()
 	for _, line := range []string{"ann --group finance", "bob --group finance", "eve"} {
 		name, _, _ := strings.Cut(line, " ")
-		args := append([]string{"keys", "person", "--out", name + ".key", "--deciders", "deciders.json"}, strings.Fields(line)...)
-		if e := d.do(args...).is(exit.Done); strings.Count(e.out, "\n") != 1 || strings.Contains(e.out, `"d"`) || !strings.Contains(e.out, `"people":["`+name+`"]`) {
+		args := append([]string{"keys", "person", "--out", name + ".key", "--deciders", "deciders.json"},
+			strings.Fields(line)...)
+		if e := d.do(args...).is(exit.Done); strings.Count(e.out, "\n") != 1 || strings.Contains(e.out, `"d"`) ||
+			!strings.Contains(e.out, `"people":["`+name+`"]`) {
 			d.Errorf("%s", e.out)
 		}
 		if info, err := os.Stat(filepath.Join(d.dir, name+".key")); err != nil || info.Mode().Perm() != 0o600 {
@@ -38,7 +40,8 @@ func TestPeopleSignDecisionsAndAnybodyChecksThem(t *testing.T) {
 	d.keyed()
 	d.dev()
 	list := d.signable("p", 3)
-	if e := d.do("approvals", "p").is(exit.Done); !strings.Contains(e.out, "decided by 2 of: people of finance, signed") {
+	if e := d.do("approvals", "p").is(exit.Done); !strings.Contains(e.out,
+		"decided by 2 of: people of finance, signed") {
 		t.Error(e.out)
 	}
 	for _, c := range []struct{ args, refused string }{
@@ -71,10 +74,12 @@ func TestPeopleSignDecisionsAndAnybodyChecksThem(t *testing.T) {
 		t.Fatalf("%+v", made)
 	}
 	by := "signed (key " + made[0].Signed.Key + ")"
-	if e := d.do("decisions", "p").is(exit.Done); strings.Count(e.out, by) != 3 || !strings.Contains(e.out, "approve by ann of finance, "+by) {
+	if e := d.do("decisions", "p").is(exit.Done); strings.Count(e.out, by) != 3 ||
+		!strings.Contains(e.out, "approve by ann of finance, "+by) {
 		t.Error(e.out)
 	}
-	if e := d.do("blame", "p", "②:noted").is(exit.Done); !strings.Contains(e.out, "decided by ann of finance: amend, "+by) {
+	if e := d.do("blame", "p", "②:noted").is(exit.Done); !strings.Contains(e.out,
+		"decided by ann of finance: amend, "+by) {
 		t.Error(e.out)
 	}
 	var report chain.Report
@@ -82,7 +87,8 @@ func TestPeopleSignDecisionsAndAnybodyChecksThem(t *testing.T) {
 	if c := report.Decisions; c.Signed != 6 || c.Proven != 6 || c.Declared != 0 {
 		t.Errorf("%+v", c)
 	}
-	if e := d.do("verify", "p").is(exit.Done); !strings.Contains(e.out, "6 decisions: 0 declared, 6 signed; every signature is right") {
+	if e := d.do("verify", "p").is(exit.Done); !strings.Contains(e.out,
+		"6 decisions: 0 declared, 6 signed; every signature is right") {
 		t.Error(e.out)
 	}
 	d.do("export", "p", "-o", "p.jsonl").is(exit.Done)
@@ -93,11 +99,13 @@ func TestPeopleSignDecisionsAndAnybodyChecksThem(t *testing.T) {
 		}
 	}
 	t.Run("by the Python of docs/check_proofs.py", d.checkedWithoutOurCode)
-	if e := d.do("verify", "p.jsonl", "--deciders", "deciders.json").is(exit.Done); !strings.Contains(e.out, "every signature is right") {
+	if e := d.do("verify", "p.jsonl", "--deciders", "deciders.json").is(exit.Done); !strings.Contains(e.out,
+		"every signature is right") {
 		t.Error(e.out)
 	}
 	d.do("keys", "person", "ann", "--out", "new.key", "--deciders", "others.json").is(exit.Done)
-	if e := d.do("verify", "p", "--deciders", "others.json").is(exit.Failed); !strings.Contains(e.out, "the decision on 1.1@① by ann: the key "+made[0].Signed.Key+" is not among those") {
+	if e := d.do("verify", "p", "--deciders", "others.json").is(exit.Failed); !strings.Contains(e.out,
+		"the decision on 1.1@① by ann: the key "+made[0].Signed.Key+" is not among those") {
 		t.Error(e.out)
 	}
 }
@@ -123,7 +131,9 @@ func TestAKeyThatSomebodyElseMadeIsAddedToThoseThatCount(t *testing.T) {
 	add := func(args ...string) ended {
 		return d.do(append([]string{"keys", "add", "--deciders", "deciders.json"}, args...)...)
 	}
-	add("passkey.json", "--group", "finance").is(exit.Done).complains("the key a of ann, as one of finance, a passkey for http://localhost:8300, is in deciders.json")
+	add("passkey.json", "--group",
+		"finance").is(exit.Done).complains(
+		"the key a of ann, as one of finance, a passkey for http://localhost:8300, is in deciders.json")
 	add("passkey.json").is(exit.Usage).complains("another one has the same kid")
 	add("wrong.json").is(exit.Usage).complains("is no address of")
 	add("nothing.json").is(exit.Usage).complains("no such file")
@@ -141,25 +151,31 @@ func TestAKeyThatSomebodyElseMadeIsAddedToThoseThatCount(t *testing.T) {
 	}
 }
 
-// A signed order stands behind each Call that it covers: whoever checks the chain finds its proof right, also in a fork of it.
+// A signed order stands behind each Call that it covers: whoever checks the chain finds its proof right, also in a fork
+// of it.
 func TestASignedStandingOrderIsCheckedByAnybody(t *testing.T) {
 	d := newDesk(t, signed(`{"proof": "signed", "by": {"groups": ["finance"], "notSameAs": ["formatText"]}}`))
 	d.keyed()
 	d.dev()
 	d.signable("p", 3)
 	allow := func(more ...string) ended {
-		return d.do(append([]string{"allow", "p", "small", "--tool", "note", "--count", "5", "--reason", "routine"}, more...)...)
+		return d.do(append([]string{"allow", "p", "small", "--tool", "note", "--count", "5", "--reason", "routine"},
+			more...)...)
 	}
-	allow("--by", "ann", "--group", "finance").is(exit.Usage).complains("it takes a signed decision, and this one has no proof")
+	allow("--by", "ann", "--group",
+		"finance").is(exit.Usage).complains("it takes a signed decision, and this one has no proof")
 	allow("--key", "eve.key").is(exit.Usage).complains("eve may not decide on it")
 	allow("--key", "ann.key", "--by", "bob").is(exit.Usage).complains("the proof is that of ann")
-	allow("--key", "ann.key", "--when", `{"properties": {"text": {"maxLength": 3}}}`, "--until", "2100-01-01T02:00:00+02:00").is(exit.Done)
+	allow("--key", "ann.key", "--when", `{"properties": {"text": {"maxLength": 3}}}`, "--until",
+		"2100-01-01T02:00:00+02:00").is(exit.Done)
 	d.eventually("two are approved", func() bool {
-		return strings.Contains(d.do("allow", "p").is(exit.Done).out, "2 approved of 5, 3 left, until 2100") && strings.HasSuffix(d.do("allow", "p").out, ", by ann, signed\n")
+		return strings.Contains(d.do("allow", "p").is(exit.Done).out, "2 approved of 5, 3 left, until 2100") &&
+			strings.HasSuffix(d.do("allow", "p").out, ", by ann, signed\n")
 	})
 	d.do("approve", "p", "1.1@3", "--key", "bob.key").is(exit.Done)
 	d.eventually("it ends", func() bool { return d.do("result", "p", "--json").result().Status == "completed" })
-	if e := d.do("verify", "p").is(exit.Done); !strings.Contains(e.out, "3 decisions: 0 declared, 3 signed; every signature is right") {
+	if e := d.do("verify", "p").is(exit.Done); !strings.Contains(e.out,
+		"3 decisions: 0 declared, 3 signed; every signature is right") {
 		t.Error(e.out)
 	}
 	d.do("export", "p", "-o", "p.jsonl").is(exit.Done)
@@ -172,14 +188,16 @@ func TestASignedStandingOrderIsCheckedByAnybody(t *testing.T) {
 		if out := check(string(export)); strings.Count(out, " good\n") != 3 || strings.Contains(out, "BROKEN") {
 			t.Error(out)
 		}
-		if out := check(strings.ReplaceAll(string(export), `"count":5`, `"count":6`)); strings.Count(out, "BROKEN") != 2 {
+		if out := check(strings.ReplaceAll(string(export), `"count":5`, `"count":6`)); strings.Count(out,
+			"BROKEN") != 2 {
 			t.Error(out)
 		}
 	})
 	var report chain.Report
 	d.do("verify", "p", "--json").is(exit.Done).json(&report)
 	d.do("fork", "p", "--at", strconv.Itoa(report.Ideas), "--id", "q", "--replies", "replies.jsonl").is(exit.Done)
-	// bob's proof, on record and as that of who decided before. The order's is on record too where no Idea was sealed before bob decided.
+	// bob's proof, on record and as that of who decided before. The order's is on record too where no Idea was sealed
+	// before bob decided.
 	d.do("verify", "q", "--json").is(exit.Done).json(&report)
 	if c := report.Decisions; c.Carried != 2 && c.Carried != 4 || c.Declared+c.Signed != 0 {
 		t.Errorf("%+v", c)
@@ -188,7 +206,10 @@ func TestASignedStandingOrderIsCheckedByAnybody(t *testing.T) {
 
 // With a key, what is decided at the terminal of a run is signed.
 func TestWhatIsDecidedAtTheTerminalOfARunIsSigned(t *testing.T) {
-	d := newDesk(t, signed(`{"when": {"properties": {"text": {"minLength": 3}}}, "proof": "signed", "by": {"groups": ["finance"]}}`)).set("TERM=xterm")
+	d := newDesk(
+		t,
+		signed(
+			`{"when": {"properties": {"text": {"minLength": 3}}}, "proof": "signed", "by": {"groups": ["finance"]}}`)).set("TERM=xterm")
 	d.keyed()
 	d.set("PROCESSIDEA_KEY=" + filepath.Join(d.dir, "ann.key"))
 	run := d.typist("run", ".", "--id", "p", "--ui-port", "-1")
@@ -201,10 +222,12 @@ func TestWhatIsDecidedAtTheTerminalOfARunIsSigned(t *testing.T) {
 	}
 	var made []client.Decided
 	d.do("decisions", "p", "--json").is(exit.Done).json(&made)
-	if len(made) != 2 || made[0].DecidedBy != "ann" || made[0].Signed == nil || made[1].Signed == nil || made[1].Reason != "not this one" {
+	if len(made) != 2 || made[0].DecidedBy != "ann" || made[0].Signed == nil || made[1].Signed == nil ||
+		made[1].Reason != "not this one" {
 		t.Errorf("%+v", made)
 	}
-	if e := d.do("verify", "p").is(exit.Done); !strings.Contains(e.out, "2 decisions: 0 declared, 2 signed; every signature is right") {
+	if e := d.do("verify", "p").is(exit.Done); !strings.Contains(e.out,
+		"2 decisions: 0 declared, 2 signed; every signature is right") {
 		t.Error(e.out)
 	}
 }
@@ -217,7 +240,8 @@ func TestAPayoutIsSignedByTwoOfFinance(t *testing.T) {
 	}
 	d := newDesk(t, nil)
 	d.set("PATH="+programs(t)+":"+os.Getenv("PATH"), "PROCESSIDEA_DECIDERS="+filepath.Join(d.dir, "deciders.json"))
-	if e := d.do("check", example).is(exit.Done); !strings.Contains(e.out, "PROCESSIDEA_DECIDERS must name the keys of who decides: decisions on pay are signed") {
+	if e := d.do("check", example).is(exit.Done); !strings.Contains(e.out,
+		"PROCESSIDEA_DECIDERS must name the keys of who decides: decisions on pay are signed") {
 		t.Error(e.out)
 	}
 	for _, line := range commandsOf(t, "../examples/payout/README.md", "go run ./starter ") {
@@ -228,7 +252,8 @@ func TestAPayoutIsSignedByTwoOfFinance(t *testing.T) {
 			continue
 		}
 		if args[0] == "approvals" {
-			d.eventually("it waits", func() bool { return strings.Contains(d.do(args...).out, strings.TrimSpace(comment)) })
+			d.eventually("it waits",
+				func() bool { return strings.Contains(d.do(args...).out, strings.TrimSpace(comment)) })
 			continue
 		}
 		e := d.do(args...)
@@ -238,9 +263,11 @@ func TestAPayoutIsSignedByTwoOfFinance(t *testing.T) {
 		case strings.HasPrefix(comment, "a second time: "):
 			e.is(exit.Usage).complains(strings.TrimPrefix(comment, "a second time: "))
 		case args[0] == "result":
-			d.eventually("it is paid", func() bool { return strings.Contains(d.do(args...).out, "240000 cents were paid to Lamps Ltd.") })
+			d.eventually("it is paid",
+				func() bool { return strings.Contains(d.do(args...).out, "240000 cents were paid to Lamps Ltd.") })
 		default:
-			if text, _, _ := strings.Cut(comment, "…"); !strings.Contains(e.is(exit.Done).out, text) && args[0] != "run" && args[0] != "approve" {
+			if text, _, _ := strings.Cut(comment, "…"); !strings.Contains(e.is(exit.Done).out, text) &&
+				args[0] != "run" && args[0] != "approve" {
 				t.Errorf("%s: %s", line, e.out)
 			}
 		}
@@ -258,8 +285,9 @@ func (d *desk) checkedWithoutOurCode(t *testing.T) {
 		t.Error(out)
 	}
 	for from, to := range map[string]string{
-		`"by":"bob","call"`: `"by":"eve","call"`, `"reason":"shorter"`: `"reason":"longer"`, `"params":{"text":"b"}`: `"params":{"text":"c"}`,
-		`"call":"1.1@③"`: `"call":"1.1@②"`,
+		`"by":"bob","call"`: `"by":"eve","call"`, `"reason":"shorter"`: `"reason":"longer"`,
+		`"params":{"text":"b"}`: `"params":{"text":"c"}`,
+		`"call":"1.1@③"`:        `"call":"1.1@②"`,
 	} {
 		if out := check(strings.ReplaceAll(string(export), from, to)); !strings.Contains(out, "BROKEN") {
 			t.Errorf("%s: %s", to, out)

@@ -46,24 +46,30 @@ func wide(url string) string {
 
 func TestASimulationTouchesNothingAndReportsWhatItWouldTake(t *testing.T) {
 	url, n := outside(t)
-	d := newDesk(t, map[string]string{"idea.json": wide(url)}).set("PROCESSIDEA_HTTP_ALLOW="+strings.TrimPrefix(url, "http://"), "PROCESSIDEA_NOTIFY_URL="+url)
+	d := newDesk(t, map[string]string{"idea.json": wide(url)}).set("PROCESSIDEA_HTTP_ALLOW="+
+		strings.TrimPrefix(url, "http://"), "PROCESSIDEA_NOTIFY_URL="+url)
 	e := d.do("simulate", "idea.json", "--json").is(exit.Done)
-	e.complains("nothing outside is touched", "made up from the schemas").complains("made up", "†input.shop").complains("MCP servers files")
+	e.complains("nothing outside is touched", "made up from the schemas").complains("made up",
+		"†input.shop").complains("MCP servers files")
 	var r simulation.Report
 	e.json(&r)
 	if n.Load() != 0 {
 		t.Errorf("%d requests went out", n.Load())
 	}
-	if r.Simulated == nil || r.Status != loop.StatusCompleted || r.Requests != 2 || r.Calls.Done != 8 || r.Approvals != 2 || !r.Estimated || r.Usage.PromptTokens == 0 || r.Total.Requests != 2 {
+	if r.Simulated == nil || r.Status != loop.StatusCompleted || r.Requests != 2 || r.Calls.Done != 8 ||
+		r.Approvals != 2 || !r.Estimated || r.Usage.PromptTokens == 0 || r.Total.Requests != 2 {
 		t.Errorf("%s", e.out)
 	}
-	if r.Tools["price"][ideafile.Done] != 2 || r.Tools["pay"][ideafile.Done] != 2 || len(r.Tools) != 4 || len(r.Open) != 0 || len(r.Unasked) != 1 || len(r.MadeUp) != 1 {
+	if r.Tools["price"][ideafile.Done] != 2 || r.Tools["pay"][ideafile.Done] != 2 || len(r.Tools) != 4 ||
+		len(r.Open) != 0 || len(r.Unasked) != 1 || len(r.MadeUp) != 1 {
 		t.Errorf("%s", e.out)
 	}
 	if !strings.HasPrefix(r.Graph, "flowchart TD\n") || !strings.Contains(r.Graph, `c1 -->|"price.cents"| c2`) {
 		t.Errorf("%s", r.Graph)
 	}
-	if got := string(jsonval.Encode(r.Instances["②"].State)); got != `{"item":"chair","price":{"cents":5},"thing":"simulated: foreign"}` {
+	if got := string(
+		jsonval.Encode(
+			r.Instances["②"].State)); got != `{"item":"chair","price":{"cents":5},"thing":"simulated: foreign"}` {
 		t.Error(got)
 	}
 	if left, _ := filepath.Glob(filepath.Join(d.dir, ".processidea")); len(left) > 0 {
@@ -73,9 +79,11 @@ func TestASimulationTouchesNothingAndReportsWhatItWouldTake(t *testing.T) {
 
 func TestWhatIsKeptOfASimulationIsNeverTakenForReal(t *testing.T) {
 	url, n := outside(t)
-	d := newDesk(t, map[string]string{"idea.json": wide(url)}).set("PROCESSIDEA_HTTP_ALLOW=" + strings.TrimPrefix(url, "http://"))
+	d := newDesk(t, map[string]string{"idea.json": wide(url)}).set("PROCESSIDEA_HTTP_ALLOW=" +
+		strings.TrimPrefix(url, "http://"))
 	e := d.do("simulate", "idea.json", "--keep", "trial").is(exit.Done)
-	for _, text := range []string{"completed (simulated)", "no tool, server or person was asked", "pay: 2 done", "asked about 2 Calls", "flowchart TD", "kept in"} {
+	for _, text := range []string{"completed (simulated)", "no tool, server or person was asked", "pay: 2 done",
+		"asked about 2 Calls", "flowchart TD", "kept in"} {
 		if !strings.Contains(e.out, text) {
 			t.Errorf("it does not say %q: %s", text, e.out)
 		}
@@ -85,7 +93,8 @@ func TestWhatIsKeptOfASimulationIsNeverTakenForReal(t *testing.T) {
 		t.Fatal(id)
 	}
 	for _, verb := range []string{"verify", "history"} {
-		if out := d.do(verb, id, "--data", "trial").is(exit.Done).out; !strings.Contains(out, "simulated: no Tool ran") {
+		if out := d.do(verb, id, "--data", "trial").is(exit.Done).out; !strings.Contains(out,
+			"simulated: no Tool ran") {
 			t.Errorf("%s: %s", verb, out)
 		}
 	}
@@ -126,15 +135,18 @@ func TestASimulationNeedsNoDataAndSaysWhatItCannotPlay(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 	e := d.do("simulate", "odd.json").is(exit.Failed).complains("warning", "odd", "cannot be simulated")
-	if !strings.Contains(e.out, "what stayed open:\n  0.1 odd: failed: ") || !strings.Contains(e.out, "the instance: failed") {
+	if !strings.Contains(e.out, "what stayed open:\n  0.1 odd: failed: ") ||
+		!strings.Contains(e.out, "the instance: failed") {
 		t.Error(e.out)
 	}
 }
 
 func TestSimulateRefusesWhatCannotBeMeant(t *testing.T) {
-	d := newDesk(t, map[string]string{"idea.json": judgeIdea, "bad.json": `{"meat": {}}`, "replies.jsonl": oneLine(judgeReplies)})
+	d := newDesk(t, map[string]string{"idea.json": judgeIdea, "bad.json": `{"meat": {}}`,
+		"replies.jsonl": oneLine(judgeReplies)})
 	d.do("simulate", "idea.json", "--data", "x").is(exit.Usage).quiet().complains("a folder of its own")
-	d.do("simulate", "idea.json", "--schemas", "--replies", "replies.jsonl").is(exit.Usage).quiet().complains("--schemas asks nobody")
+	d.do("simulate", "idea.json", "--schemas", "--replies",
+		"replies.jsonl").is(exit.Usage).quiet().complains("--schemas asks nobody")
 	d.do("simulate", "idea.json", "--tools", "people").is(exit.Usage).quiet().complains("want llm or schemas")
 	d.do("simulate", "idea.json", "--tools", "llm").is(exit.Usage).quiet().complains("no LLM is configured")
 	d.do("simulate", "idea.json", "--wait", "-1s").is(exit.Usage).quiet().complains("want a duration from ")
@@ -159,18 +171,26 @@ func speaking(t *testing.T, replies ...string) string {
 
 func TestAnLLMThatIsConfiguredPlansAndPlays(t *testing.T) {
 	url, n := outside(t)
-	spoken := speaking(t, `{"solution": {"calls": [{"_tool": "price", "_instance": "*", "item": "†state.item", "_outputPath": "price", "_output": {"cents": 77}}]}}`,
+	spoken := speaking(
+		t,
+		`{"solution": {"calls": [{"_tool": "price", "_instance": "*", "item": "†state.item", "_outputPath": "price", "_output": {"cents": 77}}]}}`,
 		`{"solution": {"calls": [], "output": {"n": 1}}}`)
-	d := newDesk(t, map[string]string{"idea.json": wide(url)}).set("OPENAI_BASE_URL="+spoken, "PROCESSIDEA_HTTP_ALLOW="+strings.TrimPrefix(url, "http://"))
+	d := newDesk(t, map[string]string{"idea.json": wide(url)}).set("OPENAI_BASE_URL="+spoken,
+		"PROCESSIDEA_HTTP_ALLOW="+strings.TrimPrefix(url, "http://"))
 	e := d.do("simulate", "idea.json", "--json").is(exit.Done).complains("the LLM plans", "the LLM plays the Tools")
 	var r simulation.Report
 	e.json(&r)
-	if got := string(jsonval.Encode(r.Instances["①"].State)); !strings.Contains(got, `"cents":77`) || r.Estimated || n.Load() != 0 || r.Simulated.ToolResultsFrom != ideafile.FakedByLLM {
+	if got := string(jsonval.Encode(r.Instances["①"].State)); !strings.Contains(got, `"cents":77`) || r.Estimated ||
+		n.Load() != 0 || r.Simulated.ToolResultsFrom != ideafile.FakedByLLM {
 		t.Errorf("%s after %d requests", e.out, n.Load())
 	}
-	again := speaking(t, `{"solution": {"calls": [{"_tool": "price", "_instance": "*", "item": "†state.item", "_outputPath": "price"}]}}`, `{"solution": {"calls": [], "output": {"n": 1}}}`)
+	again := speaking(
+		t,
+		`{"solution": {"calls": [{"_tool": "price", "_instance": "*", "item": "†state.item", "_outputPath": "price"}]}}`, `{"solution": {"calls": [], "output": {"n": 1}}}`)
 	d = d.at(d.dir).set("OPENAI_BASE_URL=" + again)
-	if r := d.do("simulate", "idea.json", "--tools", "schemas", "--json").is(exit.Done).result(); !strings.Contains(string(jsonval.Encode(r.Instances["①"].State)), `"cents":5`) {
+	if r := d.do("simulate", "idea.json", "--tools", "schemas",
+		"--json").is(exit.Done).result(); !strings.Contains(string(jsonval.Encode(r.Instances["①"].State)),
+		`"cents":5`) {
 		t.Errorf("%+v", r)
 	}
 }

@@ -26,7 +26,8 @@ func asStarter() int {
 	if address := os.Getenv(onTemporal); address != "" {
 		return verbs.Execute(os.Args[1:], os.Stdout, os.Stderr, offered(), sharedTemporal{address})
 	}
-	return command.Execute(os.Args[1:], os.Stdout, os.Stderr, command.WithName("starter"), command.WithTools(texttools.Register))
+	return command.Execute(os.Args[1:], os.Stdout, os.Stderr, command.WithName("starter"),
+		command.WithTools(texttools.Register))
 }
 
 // offered is what the program has beside what every program of package command has.
@@ -36,8 +37,9 @@ func offered() engine.Own {
 	return own
 }
 
-// sharedTemporal gives each folder a namespace of one server, in place of a server of its own. All else is the program's: the folder's lock and
-// what it tells there, the worker, the gateway, the store. What a folder holds is still there when the program comes back to it.
+// sharedTemporal gives each folder a namespace of one server, in place of a server of its own. All else is the
+// program's: the folder's lock and what it tells there, the worker, the gateway, the store. What a folder holds is
+// still there when the program comes back to it.
 type sharedTemporal struct{ address string }
 
 func (s sharedTemporal) Start(ctx context.Context, o server.TemporalOptions) (server.TemporalServer, error) {

@@ -31,7 +31,8 @@ func TestTheVerbsLookAtProcessesOnARunningServer(t *testing.T) {
 		d.do("list", "--json").is(exit.Done).json(&list)
 		return len(list) == 1 && list[0].Status == loop.StatusCompleted
 	})
-	if l := list[0]; l.Process != "p" || l.Path != "moderation" || l.Version != "7" || l.Ended == nil || l.Ended.Before(l.Started) {
+	if l := list[0]; l.Process != "p" || l.Path != "moderation" || l.Version != "7" || l.Ended == nil ||
+		l.Ended.Before(l.Started) {
 		t.Errorf("%+v", l)
 	}
 	if e := d.do("list").is(exit.Done); !strings.Contains(e.out, "p        completed  ") {
@@ -77,7 +78,8 @@ func TestTheVerbsLookAtProcessesOnARunningServer(t *testing.T) {
 	}
 
 	t.Log("graph")
-	if e := d.do("graph", "p").is(exit.Done); !strings.Contains(e.out, "flowchart") || !strings.Contains(e.out, "judge") {
+	if e := d.do("graph", "p").is(exit.Done); !strings.Contains(e.out, "flowchart") ||
+		!strings.Contains(e.out, "judge") {
 		t.Error(e.out)
 	}
 	if e := d.do("graph", "p", "--format", "dot").is(exit.Done); !strings.Contains(e.out, "digraph") {
@@ -92,7 +94,8 @@ func TestTheVerbsLookAtProcessesOnARunningServer(t *testing.T) {
 
 	dev.signal(syscall.SIGTERM)
 	dev.end().is(exit.Done).quiet()
-	d.do("list").is(exit.Unreachable).quiet().complains(filepath.Join(d.dir, ".processidea"), "starter dev", "TEMPORAL_ADDRESS")
+	d.do("list").is(exit.Unreachable).quiet().complains(filepath.Join(d.dir, ".processidea"), "starter dev",
+		"TEMPORAL_ADDRESS")
 	t.Log("the chain can be read without a server")
 	d.do("show", "p").is(exit.Done)
 }
@@ -102,7 +105,8 @@ func TestADetachedProcessIsFollowedLater(t *testing.T) {
 	d.do("run", ".", "--id", "p", "--detach").is(exit.Usage).quiet().complains("no server runs in", "starter dev")
 	d.dev()
 	e := d.do("run", ".", "--id", "p", "--detach", "--json").is(exit.Done)
-	if r := e.result(); r.Status != loop.StatusRunning || r.Instances[""].Status != ideafile.InstanceWorking || r.ProcessID != "p" {
+	if r := e.result(); r.Status != loop.StatusRunning || r.Instances[""].Status != ideafile.InstanceWorking ||
+		r.ProcessID != "p" {
 		t.Errorf("%+v", r)
 	}
 	g.key(d)
@@ -116,7 +120,8 @@ func TestADetachedProcessIsFollowedLater(t *testing.T) {
 	if r := watcher.end().is(exit.Done).result(); r.Status != loop.StatusCompleted {
 		t.Errorf("%+v", r)
 	}
-	if r := d.do("run", ".", "--id", "p", "--detach", "--json").is(exit.Done).result(); r.Status != loop.StatusCompleted {
+	if r := d.do("run", ".", "--id", "p", "--detach",
+		"--json").is(exit.Done).result(); r.Status != loop.StatusCompleted {
 		t.Errorf("attached to an ended process: %+v", r)
 	}
 }
@@ -128,7 +133,8 @@ func TestAPausedProcessIsSeenAsPaused(t *testing.T) {
 	d.dev()
 	d.do("run", ".", "--id", "p").is(exit.Paused)
 	d.do("run", ".", "--id", "p").is(exit.Paused).complains("attach to p")
-	if e := d.do("result", "p").is(exit.Paused); !strings.Contains(e.out, "p: paused · ") || !strings.Contains(e.out, "bad_replies: ") {
+	if e := d.do("result", "p").is(exit.Paused); !strings.Contains(e.out, "p: paused · ") ||
+		!strings.Contains(e.out, "bad_replies: ") {
 		t.Error(e.out)
 	}
 	if r := d.do("watch", "p", "--wait", "1s", "--json").is(exit.Paused).result(); r.Status != loop.StatusPaused {
@@ -144,7 +150,8 @@ func TestAPausedProcessIsSeenAsPaused(t *testing.T) {
 func TestAProcessThatSomebodyEndsIsCancelled(t *testing.T) {
 	d, g := gated(t)
 	n, _ := d.dev()
-	c, err := sdk.Dial(sdk.Options{HostPort: n.Address, Namespace: n.Namespace, Logger: log.NewStructuredLogger(slog.New(slog.DiscardHandler))})
+	c, err := sdk.Dial(sdk.Options{HostPort: n.Address, Namespace: n.Namespace,
+		Logger: log.NewStructuredLogger(slog.New(slog.DiscardHandler))})
 	if err != nil {
 		t.Fatal(err)
 	}

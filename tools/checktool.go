@@ -7,8 +7,8 @@ import (
 	"processidea/model/jsonval"
 )
 
-// CheckTool reports parameters of a Tool that its Go function would refuse, and such as it wants and the Tool does not have. A Tool that
-// names no parameters leaves them to the function.
+// CheckTool reports parameters of a Tool that its Go function would refuse, and such as it wants and the Tool does not
+// have. A Tool that names no parameters leaves them to the function.
 func (r *Registry) CheckTool(t *ideafile.Tool, spec any) (ps diag.Problems) {
 	name, _ := spec.(string)
 	f, ok := r.Lookup(name)
@@ -23,12 +23,15 @@ func (r *Registry) CheckTool(t *ideafile.Tool, spec any) (ps diag.Problems) {
 	for _, p := range jsonval.SortedKeys(t.SchemaByParam) {
 		at, known := jsonval.JSONPathWithKey(".properties", p), props[p] != nil
 		if !known && f.params.AdditionalProperties != nil && f.params.AdditionalProperties.Not != nil {
-			ps.Add(at, "the Go function %s takes no parameter %q%s", name, jsonval.Clip(p, 80), diag.DidYouMeanOrListNames(p, jsonval.SortedKeys(props)))
+			ps.Add(at, "the Go function %s takes no parameter %q%s", name, jsonval.Clip(p, 80),
+				diag.DidYouMeanOrListNames(p, jsonval.SortedKeys(props)))
 			continue
 		}
-		given, wanted := jsonschema.TypesAt(t.ParamsSchemaSource(), jsonval.Path{p}), jsonschema.TypesAt(form, jsonval.Path{p})
+		given, wanted := jsonschema.TypesAt(t.ParamsSchemaSource(), jsonval.Path{p}),
+			jsonschema.TypesAt(form, jsonval.Path{p})
 		if jsonschema.CompareTypes(given, wanted) == jsonschema.FitsNever {
-			ps.Add(at, "the Go function %s wants %s here, not %s", name, jsonschema.JoinWithOr(wanted), jsonschema.JoinWithOr(given))
+			ps.Add(at, "the Go function %s wants %s here, not %s", name, jsonschema.JoinWithOr(wanted),
+				jsonschema.JoinWithOr(given))
 		}
 	}
 	for _, p := range f.params.Required {

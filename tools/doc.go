@@ -1,8 +1,8 @@
-// Package tools is the registry of the Go functions that Calls may use, and their runner. Register adds a function; the JSON
-// Schemas of its parameters and its result are reflected from its types.
+// Package tools is the registry of the Go functions that Calls may use, and their runner. Register adds a function; the
+// JSON Schemas of its parameters and its result are reflected from its types.
 //
-// The functions that come with the program are in tools/builtin. Other kinds of Tools (HTTP, MCP) have packages of their own
-// beside this one; tools/runner is what all kinds have in common, and tools/kinds lists them.
+// The functions that come with the program are in tools/builtin. Other kinds of Tools (HTTP, MCP) have packages of
+// their own beside this one; tools/runner is what all kinds have in common, and tools/kinds lists them.
 //
 // Invariants:
 //   - A function sees only parameters that fit its schema; Call refuses others with a final error.

@@ -76,7 +76,8 @@ func (r *Registry) Replace(other *Registry) {
 	}
 }
 
-// Watch has f called with what each attempt of each Call came to that the registry has run, by several goroutines at once.
+// Watch has f called with what each attempt of each Call came to that the registry has run, by several goroutines at
+// once.
 func (r *Registry) Watch(f func(in runner.Input, result any, err error)) { r.watch = f }
 
 // Lookup finds a tool by its name.

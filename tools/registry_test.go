@@ -57,7 +57,8 @@ func TestSchemasAreReflectedFromTheTypes(t *testing.T) {
 	if string(tool.Parameters) != want {
 		t.Errorf("parameters\n%s\nwant\n%s", tool.Parameters, want)
 	}
-	for _, part := range []string{`"list":{"type":"array"`, `"index":{"type":["null","integer"]}`, `"when":{"type":"string"}`, `"raw":true`} {
+	for _, part := range []string{`"list":{"type":"array"`, `"index":{"type":["null","integer"]}`,
+		`"when":{"type":"string"}`, `"raw":true`} {
 		if !strings.Contains(string(tool.Result), part) {
 			t.Errorf("the result's schema lacks %s: %s", part, tool.Result)
 		}
@@ -72,9 +73,11 @@ func TestSchemasAreReflectedFromTheTypes(t *testing.T) {
 
 func TestAResultKeepsItsNumbersAndHasNoNullForAnEmptyList(t *testing.T) {
 	t.Parallel()
-	result, err := orderTool(t).Call(bg, params(t, `{"id":"7","extra":{"big":9007199254740993,"x":[1.50]},"lines":[{"price":2.50,"pieces":3.0}]}`))
-	want := `{"deep":{"a":[]},"got":{"extra":{"big":9007199254740993,"x":[1.50]},"id":"7","lines":[{"pieces":3,"price":2.50}]},` +
-		`"index":null,"list":[],"named":{},"raw":{"n":1.50},"when":"0001-01-01T00:00:00Z"}`
+	result, err := orderTool(t).Call(bg,
+		params(t, `{"id":"7","extra":{"big":9007199254740993,"x":[1.50]},"lines":[{"price":2.50,"pieces":3.0}]}`))
+	want :=
+		`{"deep":{"a":[]},"got":{"extra":{"big":9007199254740993,"x":[1.50]},"id":"7","lines":[{"pieces":3,"price":2.50}]},` +
+			`"index":null,"list":[],"named":{},"raw":{"n":1.50},"when":"0001-01-01T00:00:00Z"}`
 	if err != nil || encoded(t, result) != want {
 		t.Errorf("%s, %v, want %s", encoded(t, result), err, want)
 	}
@@ -103,11 +106,13 @@ func TestParametersThatDoNotFitAreAFinalError(t *testing.T) {
 		`{"id":"7","extra":` + strings.Repeat("9", 401) + `}`: `a number of 401 characters`,
 	} {
 		result, err := tool.Call(bg, params(t, text))
-		if result != nil || err == nil || !IsFinal(err) || !strings.HasPrefix(err.Error(), "tools: call order: parameters: ") || !strings.Contains(err.Error(), want) {
+		if result != nil || err == nil || !IsFinal(err) ||
+			!strings.HasPrefix(err.Error(), "tools: call order: parameters: ") || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, %v, want %q", text, result, err, want)
 		}
 	}
-	if _, err := tool.Call(bg, params(t, `{"id":"7","lines":null,"labels":null,"note":null,"extra":null,"grade":null}`)); err != nil {
+	if _, err := tool.Call(bg,
+		params(t, `{"id":"7","lines":null,"labels":null,"note":null,"extra":null,"grade":null}`)); err != nil {
 		t.Errorf("an optional parameter that is null is absent: %v", err)
 	}
 }
@@ -151,7 +156,8 @@ func TestAPanicIsAFinalErrorWithTheToolsNameAndNoStack(t *testing.T) {
 	Register(r, "crashes", func(_ context.Context, in struct{ At int }) (int, error) { return []int{1}[in.At], nil })
 	tool, _ := r.Lookup("crashes")
 	_, err := tool.Call(bg, params(t, `{"At":5}`))
-	if err == nil || !IsFinal(err) || err.Error() != "tools: call crashes: panicked: runtime error: index out of range [5] with length 1" {
+	if err == nil || !IsFinal(err) ||
+		err.Error() != "tools: call crashes: panicked: runtime error: index out of range [5] with length 1" {
 		t.Errorf("%v", err)
 	}
 	var p *PanicError
@@ -169,7 +175,8 @@ func TestAPanicWhoseTextPanicsIsAnErrorToo(t *testing.T) {
 	r := NewRegistry()
 	Register(r, "crashes", func(context.Context, struct{}) (int, error) { panic(hydra(1)) })
 	tool, _ := r.Lookup("crashes")
-	if _, err := tool.Call(bg, nil); err == nil || err.Error() != "tools: call crashes: panicked: a value of type tools.hydra" {
+	if _, err := tool.Call(bg, nil); err == nil ||
+		err.Error() != "tools: call crashes: panicked: a value of type tools.hydra" {
 		t.Errorf("%v", err)
 	}
 }
@@ -178,11 +185,13 @@ func TestAResultThatIsNoJSONIsAFinalError(t *testing.T) {
 	t.Parallel()
 	r := NewRegistry()
 	Register(r, "odd", func(_ context.Context, in struct{ Which string }) (any, error) {
-		return map[string]any{"func": func() {}, "number": json.Number("1e999"), "text": json.Number("x")}[in.Which], nil
+		return map[string]any{"func": func() {}, "number": json.Number("1e999"), "text": json.Number("x")}[in.Which],
+			nil
 	})
 	tool, _ := r.Lookup("odd")
 	for _, which := range []string{"func", "number", "text"} {
-		if _, err := tool.Call(bg, map[string]any{"Which": which}); err == nil || !IsFinal(err) || !strings.Contains(err.Error(), "tools: call odd: result: ") {
+		if _, err := tool.Call(bg, map[string]any{"Which": which}); err == nil || !IsFinal(err) ||
+			!strings.Contains(err.Error(), "tools: call odd: result: ") {
 			t.Errorf("%s: %v", which, err)
 		}
 	}
@@ -198,7 +207,8 @@ func TestAToolIsToldWhichCallItRunsFor(t *testing.T) {
 		return ok, nil
 	})
 	tool, _ := r.Lookup("asks")
-	want := Info{Process: "p", Instance: "①", CallID: "1.1@①", IdempotencyKey: "p/x/1.1", Attempt: 2, Scopes: map[string]any{"state.user": "u"}}
+	want := Info{Process: "p", Instance: "①", CallID: "1.1@①", IdempotencyKey: "p/x/1.1", Attempt: 2,
+		Scopes: map[string]any{"state.user": "u"}}
 	if ok, err := tool.Call(WithCallInfo(bg, want), nil); ok != true || err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("%v, %v, %+v", ok, err, got)
 	}
@@ -215,8 +225,12 @@ func TestRegisteringWhatIsNoToolPanics(t *testing.T) {
 		"no name":             func(r *Registry) { Register(r, "", ok) },
 		"a name like a meta":  func(r *Registry) { Register(r, "_a", ok) },
 		"a name with a space": func(r *Registry) { Register(r, "a b", ok) },
-		"no object":           func(r *Registry) { Register(r, "a", func(context.Context, string) (string, error) { return "", nil }) },
-		"any":                 func(r *Registry) { Register(r, "a", func(context.Context, any) (string, error) { return "", nil }) },
+		"no object": func(r *Registry) {
+			Register(r, "a", func(context.Context, string) (string, error) { return "", nil })
+		},
+		"any": func(r *Registry) {
+			Register(r, "a", func(context.Context, any) (string, error) { return "", nil })
+		},
 		"a channel": func(r *Registry) {
 			Register(r, "a", func(context.Context, struct{ C chan int }) (string, error) { return "", nil })
 		},

@@ -7,8 +7,8 @@ import (
 	"processidea/tools/runner"
 )
 
-// Validate returns what is wrong with the spec of a Go function: it is the function's name. With Run it makes a Registry
-// the runner.Runner of ideafile.KindGo.
+// Validate returns what is wrong with the spec of a Go function: it is the function's name. With Run it makes a
+// Registry the runner.Runner of ideafile.KindGo.
 func (r *Registry) Validate(spec any) error {
 	name, _ := spec.(string)
 	if _, ok := r.Lookup(name); !ok {
@@ -26,7 +26,8 @@ func (r *Registry) Run(ctx context.Context, in runner.Input) (any, error) {
 		return nil, fmt.Errorf("this worker knows no tool %q", name)
 	}
 	result, err := tool.Call(WithCallInfo(ctx, Info{
-		Process: in.Process, Instance: in.Token, CallID: in.Call, IdempotencyKey: in.IdempotencyKey, Attempt: in.Attempt, Scopes: in.Scopes,
+		Process: in.Process, Instance: in.Token, CallID: in.Call, IdempotencyKey: in.IdempotencyKey,
+		Attempt: in.Attempt, Scopes: in.Scopes,
 	}), in.Params)
 	if r.watch != nil {
 		r.watch(in, result, err)

@@ -19,7 +19,8 @@ var defaultForms = map[reflect.Type]*jsonschema.Schema{
 }
 
 // reflectForms makes the schemas of a tool's parameters and of its result.
-func reflectForms[In, Out any](forms map[reflect.Type]*jsonschema.Schema) (params, result *jsonschema.Schema, err error) {
+func reflectForms[In, Out any](forms map[reflect.Type]*jsonschema.Schema) (params,
+	result *jsonschema.Schema, err error) {
 	opts := &jsonschema.ForOptions{TypeSchemas: forms}
 	params, err = jsonschema.For[In](opts)
 	if err != nil {

@@ -27,8 +27,8 @@ type Tool struct {
 	invoke         func(context.Context, json.RawMessage) (any, error)
 }
 
-// Call runs the tool with params, a value tree as decoded with UseNumber, and returns such a tree.
-// Parameters that do not fit and panics are final errors; else the error is the function's own, with the tool's name before it.
+// Call runs the tool with params, a value tree as decoded with UseNumber, and returns such a tree. Parameters that do
+// not fit and panics are final errors; else the error is the function's own, with the tool's name before it.
 func (t *Tool) Call(ctx context.Context, params map[string]any) (any, error) {
 	result, err := t.call(ctx, params)
 	if err != nil {
@@ -59,8 +59,8 @@ func (t *Tool) call(ctx context.Context, params map[string]any) (result any, err
 	return result, nil
 }
 
-// numberBounds are those of parameters and results: libraries behind the tools spend minutes on greater numbers, or panic.
-// 1e308 written out has 309 characters.
+// numberBounds are those of parameters and results: libraries behind the tools spend minutes on greater numbers, or
+// panic. 1e308 written out has 309 characters.
 var numberBounds = jsonval.DecodeLimits{MaxNumberLen: 400, IntegersFitFloat64: true}
 
 func (t *Tool) encodeParams(params map[string]any) (json.RawMessage, error) {

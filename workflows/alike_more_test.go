@@ -13,10 +13,12 @@ func TestWhatFallsBackToTheLLMComesToTheSameInParts(t *testing.T) {
 	for name, c := range longrun.Rows(t, 2, map[string]struct {
 		form, output string
 	}{
-		"with an output of the Plan": {`, "output": {"type": "object", "properties": {"all": {}}, "required": ["all"]}`, `, "output": {"all": "†state.said"}`},
-		"without a form":             {``, `, "output": {"all": "†state.said"}`},
-		"without an output":          {``, ``},
-		"with a form alone":          {`, "output": {"type": "object", "properties": {"all": {}}, "required": ["all"]}`, ``},
+		"with an output of the Plan": {`, "output": {"type": "object", "properties": {"all": {}}, "required": ["all"]}`,
+			`, "output": {"all": "†state.said"}`},
+		"without a form":    {``, `, "output": {"all": "†state.said"}`},
+		"without an output": {``, ``},
+		"with a form alone": {`, "output": {"type": "object", "properties": {"all": {}}, "required": ["all"]}`,
+			``},
 	}) {
 		t.Run(strings.ReplaceAll(name, " ", "-"), func(t *testing.T) {
 			t.Parallel()

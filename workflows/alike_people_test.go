@@ -29,7 +29,8 @@ func TestWhatPeopleDecideComesToTheSameInParts(t *testing.T) {
 			s.decide(policy.Approve, "0.1@1", `{"by": "ann"}`)
 			s.decide(policy.Reject, "0.1@2", `{"by": "bob", "reason": "no"}`)
 			s.decide(policy.Amend, "0.1@3", `{"by": "cy", "reason": "less", "params": {"n": 30}}`)
-			s.decide(policy.Replace, "0.1@4", `{"by": "dan", "reason": "politely", "with": {"_tool": "shout", "text": "sorry"}}`)
+			s.decide(policy.Replace, "0.1@4",
+				`{"by": "dan", "reason": "politely", "with": {"_tool": "shout", "text": "sorry"}}`)
 			s.decide(policy.Answer, "0.1@5", `{"by": "eve", "reason": "in cash", "output": "by hand"}`)
 			eventually(t, "what was amended waits again", func() bool {
 				return strings.Contains(asJSON(s.pending()), `"n":30`) && len(s.pending()) == 2
@@ -37,7 +38,9 @@ func TestWhatPeopleDecideComesToTheSameInParts(t *testing.T) {
 			s.decide(policy.Approve, "0.1@3", `{"by": "fay"}`)
 			s.signal(s.id, approval.SteerPause, map[string]any{"by": "gus", "reason": "lunch", "id": "p"})
 			s.signal(s.id, approval.SteerResume, map[string]any{"by": "gus", "reason": "full", "id": "r"})
-			s.signal(s.id, approval.SteerRevise, map[string]any{"by": "hal", "reason": "a slip", "id": "v", "context": []any{map[string]any{"type": "state", "_instance": "6", "note": "mind"}}})
+			s.signal(s.id, approval.SteerRevise,
+				map[string]any{"by": "hal", "reason": "a slip", "id": "v",
+					"context": []any{map[string]any{"type": "state", "_instance": "6", "note": "mind"}}})
 			s.areTaken("p", "r", "v")
 			eventually(t, "it is revised", func() bool { return strings.Contains(asJSON(s.sealedLast()), "mind") })
 			for name, fact := range s.midway(1) {

@@ -13,13 +13,16 @@ const alikeTools = `"shout": ` + textTool + `, "whisper": ` + textTool + `, "ref
 var directPlans = map[string]struct{ tools, form, context string }{
 	"a wired output": {form: `{"type": "object", "properties": {"all": {"type": "object"}}, "required": ["all"]}`,
 		context: `{"type": "plan", "stage": "complete", "plan": [{"_tool": "shout", "text": "†state.text", "_outputPath": "a"}], "output": {"all": "†state.a"}}`},
-	"no form":          {context: `{"type": "plan", "stage": "complete", "plan": [{"_tool": "shout", "text": "†state.text", "_outputPath": "a"}], "output": {"all": "†state.a"}}`},
-	"no output at all": {context: `{"type": "plan", "stage": "complete", "plan": [{"_tool": "shout", "text": "†state.text", "_outputPath": "a"}]}`},
+	"no form": {
+		context: `{"type": "plan", "stage": "complete", "plan": [{"_tool": "shout", "text": "†state.text", "_outputPath": "a"}], "output": {"all": "†state.a"}}`},
+	"no output at all": {
+		context: `{"type": "plan", "stage": "complete", "plan": [{"_tool": "shout", "text": "†state.text", "_outputPath": "a"}]}`},
 	"an output of the wrong form": {form: `{"type": "object", "properties": {"all": {"type": "integer"}}}`,
 		context: `{"type": "plan", "stage": "complete", "plan": [{"_tool": "shout", "text": "†state.text", "_outputPath": "a"}], "output": {"all": "†state.a"}}`},
 	"an output that reads what is not there": {form: `{"type": "object"}`,
 		context: `{"type": "plan", "stage": "complete", "plan": [{"_tool": "shout", "text": "†state.text", "_outputPath": "a"}], "output": {"all": "†state.never"}}`},
-	"the same without a form": {context: `{"type": "plan", "stage": "complete", "plan": [{"_tool": "shout", "text": "†state.text", "_outputPath": "a"}], "output": {"all": "†state.never"}}`},
+	"the same without a form": {
+		context: `{"type": "plan", "stage": "complete", "plan": [{"_tool": "shout", "text": "†state.text", "_outputPath": "a"}], "output": {"all": "†state.never"}}`},
 	"a literal output": {form: `{"type": "object"}`,
 		context: `{"type": "input", "who": "me"}, {"type": "plan", "stage": "complete", "plan": [{"_tool": "shout", "text": "†state.text", "_outputPath": "a"}], "output": {"n": 5, "who": "†input.who"}}`},
 	"two Plans with conditions": {form: `{"type": "object"}`,
@@ -53,14 +56,17 @@ var directPlans = map[string]struct{ tools, form, context string }{
 	"blocked Calls": {
 		context: `{"type": "state", "_instance": "1", "extra": "x"}, {"type": "plan", "stage": "complete", "plan": [{"_tool": "shout", "text": "†state.extra", "_outputPath": "a"}], "output": {"all": "†state.a"}}`},
 	"a large output": {form: `{"type": "object"}`,
-		context: `{"type": "input", "long": "` + strings.Repeat("x", 70_000) + `"}, {"type": "plan", "stage": "complete", "plan": [{"_tool": "shout", "text": "†input.long", "_outputPath": "a"}], "output": {"all": "†state.a"}}`},
+		context: `{"type": "input", "long": "` + strings.Repeat("x", 70_000) +
+			`"}, {"type": "plan", "stage": "complete", "plan": [{"_tool": "shout", "text": "†input.long", "_outputPath": "a"}], "output": {"all": "†state.a"}}`},
 	"an optimal Plan": {form: `{"type": "object"}`,
 		context: `{"type": "plan", "stage": "optimal", "plan": [{"_tool": "shout", "text": "†state.text", "_outputPath": "a"}], "output": {"all": "†state.a"}}`},
-	"results not written": {tools: `, "both": {"type": "object", "properties": {"text": {"type": "string"}}, "_activity": "shout", "_outputPath": "†state.a && †state.b"}`,
+	"results not written": {
+		tools:   `, "both": {"type": "object", "properties": {"text": {"type": "string"}}, "_activity": "shout", "_outputPath": "†state.a && †state.b"}`,
 		context: `{"type": "state", "_instance": "5", "b": "there"}, {"type": "plan", "stage": "complete", "plan": [{"_tool": "both", "text": "†state.text"}], "output": {"all": "†state.a"}}`},
 }
 
-// A Plan that runs directly comes to the same in parts, and asks nobody. What starts from its last Idea does nothing more.
+// A Plan that runs directly comes to the same in parts, and asks nobody. What starts from its last Idea does nothing
+// more.
 func TestADirectPlanComesToTheSameInParts(t *testing.T) {
 	t.Parallel()
 	for name, c := range longrun.Rows(t, 4, directPlans) {
@@ -71,7 +77,8 @@ func TestADirectPlanComesToTheSameInParts(t *testing.T) {
 				if c.form != "" {
 					form = `, "output": ` + c.form
 				}
-				s := newScenario(t, `{"config": {`+config+`}, "schema": {"tools": {`+alikeTools+c.tools+`}`+form+`}, "context": [`+rows(1, 5)+`, `+c.context+`]}`)
+				s := newScenario(t, `{"config": {`+config+`}, "schema": {"tools": {`+alikeTools+c.tools+`}`+form+
+					`}, "context": [`+rows(1, 5)+`, `+c.context+`]}`)
 				s.start()
 				p := played{s, s.came(t)}
 				if len(s.llm.Requests()) > 0 {

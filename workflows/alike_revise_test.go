@@ -16,14 +16,17 @@ var steering = []struct{ kind, message string }{
 	{approval.SteerRevise, `{"type": "state", "_instance": "17", "note": "nobody"}`},
 	{approval.SteerRevise, `{"type": "state", "note": "all"}`},
 	{approval.SteerRevise, `{"type": "state", "_instance": "6", "n": {"m": 1}}`},
-	{approval.SteerRevise, `{"type": "state", "_instance": "6", "state": {"n": 60}, "schema": {"type": "object", "properties": {"n": {"type": "string"}}}}`},
+	{approval.SteerRevise,
+		`{"type": "state", "_instance": "6", "state": {"n": 60}, "schema": {"type": "object", "properties": {"n": {"type": "string"}}}}`},
 	{approval.SteerRevise, `{"type": "text", "text": "hello"}`},
-	{approval.SteerRevise, `{"type": "plan", "_instance": "1", "stage": "complete", "plan": [{"_tool": "whisper", "text": "One", "_outputPath": "loud"}], "output": {"all": "†state.loud"}}`},
+	{approval.SteerRevise,
+		`{"type": "plan", "_instance": "1", "stage": "complete", "plan": [{"_tool": "whisper", "text": "One", "_outputPath": "loud"}], "output": {"all": "†state.loud"}}`},
 	{approval.SteerAdd, `{"type": "state", "_instance": "7", "n": 3}`},
 	{approval.SteerAdd, `{"type": "state", "_instance": "8", "n": 8}`},
 	{approval.SteerAdd, `{"type": "state", "_instance": "3", "n": 3}`},
 	{approval.SteerAdd, `{"type": "state", "n": 3}`},
-	{approval.SteerAdd, `{"type": "plan", "_instance": "9", "stage": "complete", "plan": [{"_tool": "whisper", "text": "Nine", "_outputPath": "loud"}], "output": {"all": "†state.loud"}}`},
+	{approval.SteerAdd,
+		`{"type": "plan", "_instance": "9", "stage": "complete", "plan": [{"_tool": "whisper", "text": "Nine", "_outputPath": "loud"}], "output": {"all": "†state.loud"}}`},
 }
 
 // A process in parts refuses what its parts would refuse.
@@ -41,7 +44,8 @@ func TestWhatPeopleReviseAndAddComesToTheSameInParts(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			s.signal(s.id, c.kind, map[string]any{"by": "hal", "reason": "so", "id": fmt.Sprint(n + 1), "context": []any{message}})
+			s.signal(s.id, c.kind, map[string]any{"by": "hal", "reason": "so", "id": fmt.Sprint(n + 1),
+				"context": []any{message}})
 			s.became(s.id, fmt.Sprint(n+1))
 		}
 		for _, r := range s.processStatus().Refusals {

@@ -27,8 +27,8 @@ type played struct {
 	r loop.Result
 }
 
-// asOneAndInParts has a test play its process as one and, as another process, in parts of three instances, and checks that both come to
-// the same. The play puts config, a key and its value, into its Idea's config.
+// asOneAndInParts has a test play its process as one and, as another process, in parts of three instances, and checks
+// that both come to the same. The play puts config, a key and its value, into its Idea's config.
 func asOneAndInParts(t *testing.T, play func(t *testing.T, config string) (*scenario, map[string]string)) {
 	t.Helper()
 	var both []map[string]string
@@ -59,7 +59,8 @@ func asOneAndInParts(t *testing.T, play func(t *testing.T, config string) (*scen
 }
 
 // incidental is what differs between two runs of the same process.
-var incidental = regexp.MustCompile(`"(at|digest)":"[^"]*"| since [^ ]*Z|[^" /]*/(as-one|in-parts)|[^" ]*-(as-one|in-parts)`)
+var incidental = regexp.MustCompile(
+	`"(at|digest)":"[^"]*"| since [^ ]*Z|[^" /]*/(as-one|in-parts)|[^" ]*-(as-one|in-parts)`)
 
 // came waits for the end of the process, whatever it is.
 func (s *scenario) came(t *testing.T) (r loop.Result) {
@@ -93,9 +94,11 @@ func (p played) facts(t *testing.T) map[string]string {
 	}
 	v := p.s.processStatus()
 	facts := map[string]string{
-		"status": string(p.r.Status), "error": code, "output": asJSON(p.r.Output), "instances": asJSON(p.r.Instances), "calls": asJSON(p.r.Calls),
-		"failures": asJSON(p.r.Failures), "not written": asJSON(p.r.NotWrittenResults), "Requests made": fmt.Sprint(p.r.Requests > 0),
-		"refused": fmt.Sprint(v.Refused), "waiting": strings.Join(v.Waiting, "\n"),
+		"status": string(p.r.Status), "error": code, "output": asJSON(p.r.Output), "instances": asJSON(p.r.Instances),
+		"calls":    asJSON(p.r.Calls),
+		"failures": asJSON(p.r.Failures), "not written": asJSON(p.r.NotWrittenResults),
+		"Requests made": fmt.Sprint(p.r.Requests > 0),
+		"refused":       fmt.Sprint(v.Refused), "waiting": strings.Join(v.Waiting, "\n"),
 	}
 	if p.r.Requests == 0 { // an Idea of a Request is one of its part
 		p.chainFacts(t, facts)
@@ -132,7 +135,8 @@ func (p played) chainFacts(t *testing.T, facts map[string]string) {
 			}
 			call := ""
 			if b.Call != nil {
-				call = asJSON([]any{b.Call.ID, b.Call.Tool, b.Call.Written, b.Call.Ran}) // what it read is looked up in an Idea that is made less often of parts
+				// what it read is looked up in an Idea that is made less often of parts
+				call = asJSON([]any{b.Call.ID, b.Call.Tool, b.Call.Written, b.Call.Ran})
 			}
 			facts["blame "+token+" "+key] = b.By + " " + call + " " + strings.Join(made, ", ")
 		}
@@ -151,7 +155,8 @@ func (p played) hardened(t *testing.T) string {
 	if err != nil {
 		return err.Error()
 	}
-	return strings.ReplaceAll(asJSON([]any{jsonval.WithoutKey(jsonval.WithoutKey(made.Idea, "meta"), "config"), made.Differences}), p.s.id, "")
+	return strings.ReplaceAll(asJSON([]any{jsonval.WithoutKey(jsonval.WithoutKey(made.Idea, "meta"), "config"),
+		made.Differences}), p.s.id, "")
 }
 
 func (p played) story(t *testing.T, id string) harden.FinishedRun {
@@ -194,7 +199,8 @@ func (p played) forkComesToTheSame(t *testing.T) {
 			r.Instances[token] = i
 		}
 	}
-	if f.r.Status != p.r.Status || ends(f.r.Instances) != ends(p.r.Instances) || asJSON(f.r.Output) != asJSON(p.r.Output) {
+	if f.r.Status != p.r.Status || ends(f.r.Instances) != ends(p.r.Instances) ||
+		asJSON(f.r.Output) != asJSON(p.r.Output) {
 		t.Errorf("%s comes to %s %s %s\nnot to %s %s %s", f.s.id, f.r.Status, asJSON(f.r.Instances), asJSON(f.r.Output),
 			p.r.Status, asJSON(p.r.Instances), asJSON(p.r.Output))
 	}
@@ -229,17 +235,21 @@ func (s *scenario) midway(waiting int) map[string]string {
 	}
 	eventually(s.t, "it is sealed as it waits", func() bool {
 		v := s.processStatus()
-		return strings.Contains(asJSON(s.sealedLast()), `"awaiting-approval":`+asJSON(tokens)) && v.Awaiting == waiting && !strings.Contains(asJSON(v.Instances), "working")
+		return strings.Contains(asJSON(s.sealedLast()), `"awaiting-approval":`+asJSON(tokens)) &&
+			v.Awaiting == waiting && !strings.Contains(asJSON(v.Instances), "working")
 	})
 	v, list := s.processStatus(), s.pending()
 	for n := range list {
-		list[n].Process, list[n].Since, list[n].Digest, list[n].ApprovalContext = "", time.Time{}, "", protocol.ApprovalContext{}
+		list[n].Process, list[n].Since, list[n].Digest, list[n].ApprovalContext = "", time.Time{}, "",
+			protocol.ApprovalContext{}
 	}
 	for n, line := range v.Waiting {
 		v.Waiting[n], _, _ = strings.Cut(line, " since ")
 	}
-	return map[string]string{"midway: status": string(v.Status), "midway: instances": asJSON(v.Instances), "midway: calls": asJSON(v.Calls), "midway: output": asJSON(v.Output),
-		"midway: waiting": strings.Join(v.Waiting, "\n"), "midway: approvals": asJSON(list), "midway: context": asJSON(s.sealedLast()["context"])}
+	return map[string]string{"midway: status": string(v.Status), "midway: instances": asJSON(v.Instances),
+		"midway: calls": asJSON(v.Calls), "midway: output": asJSON(v.Output),
+		"midway: waiting": strings.Join(v.Waiting, "\n"), "midway: approvals": asJSON(list),
+		"midway: context": asJSON(s.sealedLast()["context"])}
 }
 
 func (s *scenario) sealedLast() map[string]any {

@@ -18,7 +18,8 @@ const (
 )
 
 func ideaOfAlternatives(config string) string {
-	return `{"config": ` + config + `, "schema": {"tools": {"shout": ` + textTool + `, "refuse": ` + textTool + `}}, ` + goalIsWord + `}`
+	return `{"config": ` + config + `, "schema": {"tools": {"shout": ` + textTool + `, "refuse": ` + textTool + `}}, ` +
+		goalIsWord + `}`
 }
 
 func TestAGoalThatAnAlternativeReachedIsNotAskedAbout(t *testing.T) {
@@ -35,9 +36,12 @@ func TestAGoalThatAnAlternativeReachedIsNotAskedAbout(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := newScenario(t, ideaOfAlternatives(c.config))
-			s.scripted, s.every = `{"when": "What to do now", `+strings.TrimPrefix(strings.ReplaceAll(refuseOrShout, "\n", ""), "{"), c.again
+			s.scripted, s.every = `{"when": "What to do now", `+
+				strings.TrimPrefix(strings.ReplaceAll(refuseOrShout, "\n", ""), "{"), c.again
 			r := s.end(s.start())
-			if r.Instances["b"].FailedCalls == 0 || r.Status != loop.StatusCompleted || r.Requests != c.requests || r.Calls.Failed != 3 || r.Calls.Done != 3 || asJSON(r.Instances["b"].State) != `{"text":"y","word":"Y"}` {
+			if r.Instances["b"].FailedCalls == 0 || r.Status != loop.StatusCompleted || r.Requests != c.requests ||
+				r.Calls.Failed != 3 || r.Calls.Done != 3 ||
+				asJSON(r.Instances["b"].State) != `{"text":"y","word":"Y"}` {
 				t.Errorf("%s", asJSON(r))
 			}
 			for _, id := range []string{s.id, protocol.InstanceID(s.id, "b")} {
@@ -57,7 +61,8 @@ func TestAWiredOutputIsMadeOfTheInstancesThatHaveTheValue(t *testing.T) {
 	for name, config := range map[string]string{"in one process": `{}`, "in parts": `{"batch": 2}`} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := newScenario(t, `{"config": `+config+`, "schema": {"tools": {"shout": `+textTool+`}, "output": {"type": "object"}}, `+goalIsWord+`}`)
+			s := newScenario(t, `{"config": `+config+`, "schema": {"tools": {"shout": `+textTool+
+				`}, "output": {"type": "object"}}, `+goalIsWord+`}`)
 			s.scripted = `{"when": "\"text\":\"x\"", "solution": {"calls": [{"_tool": "shout", "_instance": "*", "text": "†state.text", "_outputPath": "word"}, {"_tool": "shout", "_instance": "a", "text": "†state.text", "_outputPath": "more"}], "output": {"all": "†state.more"}}}
 				{"when": "\"text\":\"z\"", "solution": {"calls": [{"_tool": "shout", "_instance": "*", "text": "†state.text", "_outputPath": "word"}, {"_tool": "shout", "_instance": "c", "text": "†state.text", "_outputPath": "more"}], "output": {"all": "†state.more"}}}`
 			s.scripted = strings.ReplaceAll(s.scripted, "\n\t\t\t\t", "\n")

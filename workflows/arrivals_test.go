@@ -42,10 +42,12 @@ func TestSignalsThatComeTogetherAreTakenInTheOrderInWhichTheyWereSent(t *testing
 	till := newTill(t)
 	s := newScenario(t, `{"schema": {"tools": {"pay": `+till.pay("true")+`, 
 	  "doze": {"type": "object", "properties": {"of": {"type": "string"}}, "_approval": false}}}, "context": [{"type": "text", "text": "Go."}]}`,
-		`{"solution": {"calls": [{"_tool": "pay", "n": 1, "to": "bo"}, {"_tool": "doze", "of": "`+t.Name()+`"}]}}`, nothingMore)
+		`{"solution": {"calls": [{"_tool": "pay", "n": 1, "to": "bo"}, {"_tool": "doze", "of": "`+t.Name()+`"}]}}`,
+		nothingMore)
 	run := s.start()
 	<-d.began
-	s.signal(s.id+"/main", policy.Answer, map[string]any{"call": "1.7", "by": "cy", "output": 1}) // the SDK offers the first of all first
+	// the SDK offers the first of all first
+	s.signal(s.id+"/main", policy.Answer, map[string]any{"call": "1.7", "by": "cy", "output": 1})
 	s.signal(s.id+"/main", policy.Reject, map[string]any{"call": "1.1", "by": "ann", "reason": "no"})
 	s.signal(s.id+"/main", policy.Approve, map[string]any{"call": "1.1", "by": "bo"})
 	close(d.woken)

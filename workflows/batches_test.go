@@ -19,7 +19,8 @@ import (
 	"processidea/model/loop"
 )
 
-// batchServer is the batch interface of an LLM server: what is in a batch is answered by the server itself, once somebody has looked at it.
+// batchServer is the batch interface of an LLM server: what is in a batch is answered by the server itself, once
+// somebody has looked at it.
 type batchServer struct {
 	mu       sync.Mutex
 	files    map[string][]byte
@@ -31,7 +32,8 @@ type batchServer struct {
 }
 
 func newBatchServer(h http.Handler) *batchServer {
-	return &batchServer{files: map[string][]byte{}, batches: map[string]map[string]any{}, looks: map[string]int{}, lost: map[string]bool{}, byServer: h}
+	return &batchServer{files: map[string][]byte{}, batches: map[string]map[string]any{}, looks: map[string]int{},
+		lost: map[string]bool{}, byServer: h}
 }
 
 // madeFor gives the batches of an LLM, as the lines of their files.
@@ -39,7 +41,8 @@ func (b *batchServer) madeFor(model string) (lines []string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, id := range b.order {
-		if line := string(b.files[b.batches[id]["input_file_id"].(string)]); strings.Contains(line, `"model":"`+model+`"`) {
+		if line := string(b.files[b.batches[id]["input_file_id"].(string)]); strings.Contains(line,
+			`"model":"`+model+`"`) {
 			lines = append(lines, line)
 		}
 	}
@@ -101,8 +104,10 @@ func (b *batchServer) writeOutput(w http.ResponseWriter, input []byte) {
 		}
 		_ = json.Unmarshal(lines.Bytes(), &line)
 		answer := httptest.NewRecorder()
-		b.byServer.ServeHTTP(answer, httptest.NewRequest(http.MethodPost, "/v1/chat/completions", bytes.NewReader(line.Body)))
-		answerJSON(w, map[string]any{"custom_id": line.CustomID, "response": map[string]any{"status_code": answer.Code, "body": json.RawMessage(answer.Body.Bytes())}})
+		b.byServer.ServeHTTP(answer, httptest.NewRequest(http.MethodPost, "/v1/chat/completions",
+			bytes.NewReader(line.Body)))
+		answerJSON(w, map[string]any{"custom_id": line.CustomID,
+			"response": map[string]any{"status_code": answer.Code, "body": json.RawMessage(answer.Body.Bytes())}})
 	}
 }
 
@@ -111,7 +116,8 @@ func answerJSON(w http.ResponseWriter, v any) {
 	_ = json.NewEncoder(w).Encode(v)
 }
 
-// With config.llm.batch each Request is a batch, and one only, although nobody hears of it the first time: in one piece and in parts.
+// With config.llm.batch each Request is a batch, and one only, although nobody hears of it the first time: in one piece
+// and in parts.
 func TestARequestIsAskedAsABatch(t *testing.T) {
 	t.Parallel()
 	const paidAlready = `{"when": "\"paid\":", "solution": {"calls": []}}`
@@ -122,21 +128,26 @@ func TestARequestIsAskedAsABatch(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			till := newTill(t)
-			s := newScenario(t, manyInstances(till, 2, 2, `{`+split.config+`, "llm": {"batch": true}, "prices": {"*": {"input": 1000, "output": 1000, "batch": 0.5}}}`),
+			s := newScenario(t, manyInstances(till, 2, 2,
+				`{`+split.config+
+					`, "llm": {"batch": true}, "prices": {"*": {"input": 1000, "output": 1000, "batch": 0.5}}}`),
 				paidAlready, payAll, payAll, payAll, payAll)
 			r := s.end(s.start())
 			if r.Status != loop.StatusCompleted || r.Calls.Done != 2 {
 				t.Fatalf("%s %+v", r.Status, r.Calls)
 			}
 			made := llm.batches.madeFor(s.id)
-			if len(made) != r.Requests || len(made) < split.least || strings.Contains(strings.Join(made, ""), `"stream"`) {
+			if len(made) != r.Requests || len(made) < split.least ||
+				strings.Contains(strings.Join(made, ""), `"stream"`) {
 				t.Errorf("%d batches for %d Requests: %s", len(made), r.Requests, made)
 			}
 			u := r.Usage
-			if want := (int64(u.PromptTokens+u.CompletionTokens) * 1_000_000) / 2; u.PromptTokens == 0 || int64(u.Cost) != want {
+			if want := (int64(u.PromptTokens+u.CompletionTokens) * 1_000_000) / 2; u.PromptTokens == 0 ||
+				int64(u.Cost) != want {
 				t.Errorf("%+v: want a cost of %d", u, want)
 			}
-			if meta := jsonval.AsObject(s.sealedLast()["meta"]); name == "in one piece" && !strings.Contains(asJSON(meta["llm"]), s.id) {
+			if meta := jsonval.AsObject(s.sealedLast()["meta"]); name == "in one piece" &&
+				!strings.Contains(asJSON(meta["llm"]), s.id) {
 				t.Errorf("the Idea says that %s answered", asJSON(meta["llm"]))
 			}
 		})
@@ -147,7 +158,8 @@ func TestARequestIsAskedAsABatch(t *testing.T) {
 func TestABatchThatHasFailedPausesTheProcess(t *testing.T) {
 	t.Parallel()
 	till := newTill(t)
-	s := newScenario(t, manyInstances(till, 1, 1, `{"llm": {"batch": true}}`), `{"status": 400, "raw": "it is too long"}`, payAll, nothingMore)
+	s := newScenario(t, manyInstances(till, 1, 1, `{"llm": {"batch": true}}`),
+		`{"status": 400, "raw": "it is too long"}`, payAll, nothingMore)
 	run := s.start()
 	eventually(t, "it is paused", func() bool { return s.processStatus().Status == loop.StatusPaused })
 	if why := asJSON(s.processStatus()); !strings.Contains(why, "it is too long") {

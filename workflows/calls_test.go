@@ -28,7 +28,8 @@ func TestAnInstancesCallsSeeOnlyItsOwnState(t *testing.T) {
 		`{"solution": {"calls": [{"_tool": "shout", "_instance": "①", "text": "†state.text", "_outputPath": "loud"}]}}`,
 		`{"solution": {"calls": []}}`)
 	r := s.finish()
-	if got := asJSON(r.Instances); got != `{"①":{"state":{"loud":"ONE","text":"one"},"status":"settled"},"②":{"state":{"text":"two"},"status":"settled"}}` {
+	if got := asJSON(
+		r.Instances); got != `{"①":{"state":{"loud":"ONE","text":"one"},"status":"settled"},"②":{"state":{"text":"two"},"status":"settled"}}` {
 		t.Error(got)
 	}
 	if seen := s.prompt(2); strings.Contains(seen, "②:") {
@@ -150,7 +151,8 @@ func TestABrokenCallIsAnsweredInTheNextRequestAndItsNeighboursRun(t *testing.T) 
 		`1.2: unknown_tool: unknown tool "nothing"`, `1.3: bad_parameters: parameter "text"`,
 		`1.4: bad_reference: reference †input.nobody: nothing there`, `1.5: bad_reference`,
 		`1.6: unknown_key: a Call has no meta property "_approval"`, `1.7: blocked`, `1.8: blocked`,
-		`1.9: tool_failed: tools: call refuse: I will not say "please"`, `1.10: blocked: †state.e would come from 1.9 (failed)`,
+		`1.9: tool_failed: tools: call refuse: I will not say "please"`,
+		`1.10: blocked: †state.e would come from 1.9 (failed)`,
 	} {
 		if !strings.Contains(s.faultsTold(2), want) {
 			t.Errorf("the next Request is not told %q:\n%s", want, s.prompt(2))
@@ -267,12 +269,15 @@ func TestAStepThatGivesAnotherFormThanTheNextOneWantsGoesThrough(t *testing.T) {
 		`{"solution": {"calls": []}}`)
 	run := s.start()
 	pending := s.waitsFor(1)[0]
-	if got := asJSON(pending.ParamsAdaptation); pending.Params["text"] != "Anna" || !strings.Contains(got, `"from":{"text":{"userName":"Anna"}},"to":{"text":"Anna"}`) {
+	if got := asJSON(pending.ParamsAdaptation); pending.Params["text"] != "Anna" ||
+		!strings.Contains(got, `"from":{"text":{"userName":"Anna"}},"to":{"text":"Anna"}`) {
 		t.Errorf("the approver sees %s, adapted %s", asJSON(pending.Params), got)
 	}
 	s.decide("approve", "1.1", "")
 	r := s.end(run)
-	if got := asJSON(r.Instances[""].State); got != `{"loud":"ANNA","user":{"userName":"Anna"}}` || r.Requests != 3 || r.Ideas != 3 { // one more when it came to wait
+	// one more when it came to wait
+	if got := asJSON(r.Instances[""].State); got != `{"loud":"ANNA","user":{"userName":"Anna"}}` || r.Requests != 3 ||
+		r.Ideas != 3 {
 		t.Errorf("%s after %d Requests and %d Ideas", got, r.Requests, r.Ideas)
 	}
 	if seen := s.prompt(2); !strings.Contains(seen, `1.1 shout {"text":{"userName":"Anna"}} does not fit: `) {
@@ -282,7 +287,8 @@ func TestAStepThatGivesAnotherFormThanTheNextOneWantsGoesThrough(t *testing.T) {
 
 func TestWhereAdaptingIsSwitchedOffTheNextRequestIsToldOfTheMisfit(t *testing.T) {
 	t.Parallel()
-	s := newScenario(t, strings.Replace(adaptedIdea, `{"schema"`, `{"config": {"adapt": false}, "schema"`, 1), shoutUser, `{"solution": {"calls": []}}`)
+	s := newScenario(t, strings.Replace(adaptedIdea, `{"schema"`, `{"config": {"adapt": false}, "schema"`, 1),
+		shoutUser, `{"solution": {"calls": []}}`)
 	if r := s.finish(); r.Requests != 2 || r.Calls.Failed != 1 || !strings.Contains(s.prompt(2), "bad_parameters") {
 		t.Errorf("%s", s.story())
 	}
@@ -302,7 +308,8 @@ func markers(t *testing.T, id string) (n int) {
 // A Plan that runs directly has all its Calls ready at once.
 func TestPureCallsThatAreReadyAtOnceRunTogether(t *testing.T) {
 	t.Parallel()
-	calls := []string{`{"_tool": "balk", "text": "no", "_outputPath": "no"}`, `{"_tool": "stumble", "text": "burst", "_outputPath": "late"}`}
+	calls := []string{`{"_tool": "balk", "text": "no", "_outputPath": "no"}`,
+		`{"_tool": "stumble", "text": "burst", "_outputPath": "late"}`}
 	for n := range 40 {
 		calls = append(calls, fmt.Sprintf(`{"_tool": "whisper", "text": "W%d", "_outputPath": "w%d"}`, n, n))
 	}
@@ -318,7 +325,8 @@ func TestPureCallsThatAreReadyAtOnceRunTogether(t *testing.T) {
 		t.Error(asJSON(state))
 	}
 	for _, c := range s.instance("").Calls {
-		if c.Tool == "balk" && (c.Error == nil || c.Error.Code != ideafile.CodeToolFailed || !strings.Contains(c.Error.Message, "I balk")) {
+		if c.Tool == "balk" && (c.Error == nil || c.Error.Code != ideafile.CodeToolFailed ||
+			!strings.Contains(c.Error.Message, "I balk")) {
 			t.Errorf("%+v", c.Error)
 		}
 	}

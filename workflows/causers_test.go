@@ -46,9 +46,11 @@ func TestWhoCausedACallDecidesOnItNowhere(t *testing.T) {
 			run := s.start()
 			s.waitsFor(2)
 			for verb, context := range map[string]string{
-				approval.SteerAdd: `{"type": "state", "_instance": "3", "text": "t3"}`, approval.SteerRevise: `{"type": "state", "_instance": "1", "note": "mind"}`,
+				approval.SteerAdd:    `{"type": "state", "_instance": "3", "text": "t3"}`,
+				approval.SteerRevise: `{"type": "state", "_instance": "1", "note": "mind"}`,
 			} {
-				if why := s.steer(verb, map[string]any{"id": verb, "by": "ann", "context": s.calls("[" + context + "]")}); why != "" {
+				if why := s.steer(verb, map[string]any{"id": verb, "by": "ann",
+					"context": s.calls("[" + context + "]")}); why != "" {
 					t.Fatal(why)
 				}
 			}
@@ -57,7 +59,8 @@ func TestWhoCausedACallDecidesOnItNowhere(t *testing.T) {
 			if why := s.steer(approval.SteerAllow, order); why != "" {
 				t.Fatal(why)
 			}
-			eventually(t, "ann's order covers what she has not caused", func() bool { return len(till.seen()) == 1 && s.processStatus().Awaiting == 2 })
+			eventually(t, "ann's order covers what she has not caused",
+				func() bool { return len(till.seen()) == 1 && s.processStatus().Awaiting == 2 })
 			for _, token := range []string{"1", "3"} {
 				s.decides(s.id, c.under(token), "0.1@"+token, "Ann", "had a hand in it")
 				s.decides(s.id, c.under(token), "0.1@"+token, "sam", "sam started the process")
@@ -74,7 +77,8 @@ func TestWhoCausedACallDecidesOnItNowhere(t *testing.T) {
 	}
 }
 
-// A person who has another name at the next login has caused what they caused; one of that name at another issuer has not.
+// A person who has another name at the next login has caused what they caused; one of that name at another issuer has
+// not.
 func TestWhoCausedACallIsKnownByTheirAccount(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -82,8 +86,9 @@ func TestWhoCausedACallIsKnownByTheirAccount(t *testing.T) {
 		under  func(token string) string
 		every  int
 	}{
-		"in one piece":            {"", func(token string) string { return "/" + token }, 0},
-		"parts, continued as new": {`"batch": 1`, func(token string) string { return "/~part/" + token + "/" + token }, 1},
+		"in one piece": {"", func(token string) string { return "/" + token }, 0},
+		"parts, continued as new": {`"batch": 1`, func(token string) string { return "/~part/" + token + "/" + token },
+			1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -123,12 +128,15 @@ func TestWhoTellsTheLLMSomethingCausedWhatItPlansThen(t *testing.T) {
 	t.Parallel()
 	till := newTill(t)
 	pay := `{"solution": {"calls": [{"_tool": "pay", "n": 1, "_outputPath": "paid"}]}}`
-	s := newScenario(t, `{"schema": {"tools": {"pay": `+till.pay(notTheirs)+`}}, "context": [{"type": "text", "text": "t"}]}`, pay,
+	s := newScenario(t, `{"schema": {"tools": {"pay": `+till.pay(notTheirs)+
+		`}}, "context": [{"type": "text", "text": "t"}]}`, pay,
 		strings.Replace(pay, "paid", "again", 1), nothingMore)
 	s.startedBy = []string{"sam"}
 	run := s.start()
 	s.waitsFor(1)
-	if why := s.steer(approval.SteerRevise, map[string]any{"id": "v", "by": "ann", "context": s.calls(`[{"type": "text", "text": "Pay twice."}]`)}); why != "" {
+	if why := s.steer(approval.SteerRevise,
+		map[string]any{"id": "v", "by": "ann",
+			"context": s.calls(`[{"type": "text", "text": "Pay twice."}]`)}); why != "" {
 		t.Fatal(why)
 	}
 	s.decides(s.id, "/main", "1.1", "bob", "")
@@ -145,7 +153,8 @@ func TestWhoAmendedThePlanDecidesOnNoneOfItsCalls(t *testing.T) {
 	s := paying(t, till, `"approval": {"plan": true}`, notTheirs, `{"type": "text", "text": "t"},`+payOnce)
 	run := s.start()
 	plan := s.planWaits(1)[0]
-	s.decidePlan("amend-plan", plan, map[string]any{"calls": s.calls(`[{"_tool": "pay", "n": 2, "_outputPath": "paid"}]`)})
+	s.decidePlan("amend-plan", plan,
+		map[string]any{"calls": s.calls(`[{"_tool": "pay", "n": 2, "_outputPath": "paid"}]`)})
 	s.waitsFor(1)
 	s.decides(s.id, "/main", "0.1", "ann", "had a hand in it")
 	s.decides(s.id, "/main", "0.1", "bob", "")
@@ -158,7 +167,9 @@ func TestWhatSomebodyUnnamedCausedNobodyDecidesOn(t *testing.T) {
 	s := paying(t, till, "", notTheirs, rows(1, 1)+`,`+payOnce)
 	s.start()
 	s.waitsFor(1)
-	if why := s.steer(approval.SteerAdd, map[string]any{"id": "a", "context": s.calls(`[{"type": "state", "_instance": "2", "text": "t2"}]`)}); why != "" {
+	if why := s.steer(approval.SteerAdd,
+		map[string]any{"id": "a",
+			"context": s.calls(`[{"type": "state", "_instance": "2", "text": "t2"}]`)}); why != "" {
 		t.Fatal(why)
 	}
 	s.waitsFor(2)
@@ -176,7 +187,9 @@ func TestWhoCausedTheCallOfADelegateDecidesOnNothingInIt(t *testing.T) {
 	s.startedBy = []string{"sam"}
 	s.file("settle.json", `{"schema": {"tools": {"pay": `+till.pay(notTheirs)+`}}, "context": [`+payOnce+`]}`)
 	run := s.start()
-	if why := s.steer(approval.SteerAdd, map[string]any{"id": "a", "by": "ann", "context": s.calls(`[{"type": "state", "_instance": "2", "text": "t2"}]`)}); why != "" {
+	if why := s.steer(approval.SteerAdd,
+		map[string]any{"id": "a", "by": "ann",
+			"context": s.calls(`[{"type": "state", "_instance": "2", "text": "t2"}]`)}); why != "" {
 		t.Fatal(why)
 	}
 	for token, refused := range map[string]string{"1": "", "2": "ann started the process"} {

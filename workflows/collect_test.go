@@ -70,8 +70,9 @@ func TestCollectingLeavesWhatHistoriesNeedAndTakesTheChain(t *testing.T) {
 	}
 	handle, err := temporalClient.ScheduleClient().Create(t.Context(), client.ScheduleOptions{
 		ID: s.id, Spec: client.ScheduleSpec{CronExpressions: []string{"@yearly"}}, Paused: true,
-		Action: &client.ScheduleWorkflowAction{ID: s.id + "-", Workflow: protocol.ProcessType, TaskQueue: protocol.TaskQueue,
-			Args: []any{protocol.ProcessStart{Idea: map[string]any{"context": scheduled}}}},
+		Action: &client.ScheduleWorkflowAction{ID: s.id + "-", Workflow: protocol.ProcessType,
+			TaskQueue: protocol.TaskQueue,
+			Args:      []any{protocol.ProcessStart{Idea: map[string]any{"context": scheduled}}}},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -120,7 +121,8 @@ func TestCollectingLeavesWhatHistoriesNeedAndTakesTheChain(t *testing.T) {
 	}
 }
 
-// Everything that a process does leaves a chain that is whole, and that says which Call wrote what by the Request's Idea.
+// Everything that a process does leaves a chain that is whole, and that says which Call wrote what by the Request's
+// Idea.
 func TestAProcessLeavesAChainThatIsWhole(t *testing.T) {
 	t.Parallel()
 	s := newScenario(t, `{"schema": {"tools": {"shout": {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]}}},

@@ -49,8 +49,8 @@ var unseen = map[string]func(*testing.T){
 	"signals in the very same moment": TestAFloodOfSignalsFailsNoWorkflowTaskAndEveryValidOneHasItsEffectOnce,
 }
 
-// roundOf is after how many passes the workflows of a test continue as new: in a round of TestContinuingAsNewCannotBeSeen
-// the number that is its name, elsewhere 0.
+// roundOf is after how many passes the workflows of a test continue as new: in a round of
+// TestContinuingAsNewCannotBeSeen the number that is its name, elsewhere 0.
 func roundOf(t *testing.T) int {
 	_, round, _ := strings.Cut(t.Name(), "TestContinuingAsNewCannotBeSeen/")
 	number, _, _ := strings.Cut(round, "/")
@@ -59,8 +59,8 @@ func roundOf(t *testing.T) int {
 }
 
 // Workflows that continue as new after every few steps come to the same as those that never do. Ordinarily half of the
-// scenarios are played, each in one round: in that of the shortest runs, or where it needs long in another. The long run
-// plays all of them in all rounds.
+// scenarios are played, each in one round: in that of the shortest runs, or where it needs long in another. The long
+// run plays all of them in all rounds.
 func TestContinuingAsNewCannotBeSeen(t *testing.T) {
 	t.Parallel()
 	atLength(t)
@@ -81,7 +81,8 @@ func TestContinuingAsNewCannotBeSeen(t *testing.T) {
 
 func TestAWorkflowThatContinuesStaysTheSameToWhoeverLooksForIt(t *testing.T) {
 	t.Parallel()
-	s := newScenario(t, `{"meta": {"path": "long", "version": "7"}, "schema": {"tools": {"shout": `+textTool+`}}, "context": [{"type": "text", "text": "Go."}]}`,
+	s := newScenario(t, `{"meta": {"path": "long", "version": "7"}, "schema": {"tools": {"shout": `+textTool+
+		`}}, "context": [{"type": "text", "text": "Go."}]}`,
 		`{"solution": {"calls": [{"_tool": "shout", "text": "a", "_outputPath": "a"}]}}`,
 		`{"solution": {"calls": [{"_tool": "shout", "text": "†state.a", "_outputPath": "b"}]}}`, nothingMore)
 	s.every = 1
@@ -104,7 +105,8 @@ func TestAWorkflowThatContinuesStaysTheSameToWhoeverLooksForIt(t *testing.T) {
 		if memo := info.GetMemo().GetFields(); id == s.id && memo[protocol.MemoPath] == nil {
 			t.Errorf("its memo is %v", memo)
 		}
-		if at := info.GetSearchAttributes().GetIndexedFields(); id == s.id && string(at[protocol.AttributeStatus].GetData()) != `"completed"` {
+		if at := info.GetSearchAttributes().GetIndexedFields(); id == s.id &&
+			string(at[protocol.AttributeStatus].GetData()) != `"completed"` {
 			t.Errorf("its search attributes are %v", at)
 		}
 	}

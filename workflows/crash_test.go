@@ -32,8 +32,8 @@ import (
 	"processidea/worker/engine"
 )
 
-// These tests kill a worker with SIGKILL and start another. The worker is this test binary, run as a worker. Every test has
-// a namespace of its own, so that no other worker takes its work, and it takes nobody else's down.
+// These tests kill a worker with SIGKILL and start another. The worker is this test binary, run as a worker. Every test
+// has a namespace of its own, so that no other worker takes its work, and it takes nobody else's down.
 
 // The environment that makes this binary a worker.
 const (
@@ -51,7 +51,8 @@ func runAsWorker(address string) int {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
-	c, err := client.Dial(connect.ClientOptions(client.Options{HostPort: address, Namespace: os.Getenv(envSpace), Logger: quiet{}}, s))
+	c, err := client.Dial(connect.ClientOptions(client.Options{HostPort: address, Namespace: os.Getenv(envSpace),
+		Logger: quiet{}}, s))
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
@@ -163,7 +164,8 @@ func (c *crash) finish(run client.WorkflowRun) loop.Result {
 }
 
 func httpTool(url, more string) string {
-	return fmt.Sprintf(`{"type": "object", "properties": {"n": {"type": "integer"}}, "_activity": {"http": {"url": %q}}%s}`, url, more)
+	return fmt.Sprintf(
+		`{"type": "object", "properties": {"n": {"type": "integer"}}, "_activity": {"http": {"url": %q}}%s}`, url, more)
 }
 
 // stopBehind holds the first Request's stream behind a number of characters, until the client is gone.
@@ -191,7 +193,8 @@ func eightCalls() (all string, third int) {
 func TestAWorkerKilledInTheMiddleOfAStreamDoesNotMakeTheLLMSpeakTwice(t *testing.T) {
 	t.Parallel()
 	c := newCrash(t)
-	s := newScenario(t, `{"schema": {"tools": {"go": `+httpTool(c.tool("go", nil), "")+`}}, "context": [{"type": "text", "text": "Go."}]}`)
+	s := newScenario(t, `{"schema": {"tools": {"go": `+httpTool(c.tool("go", nil), "")+
+		`}}, "context": [{"type": "text", "text": "Go."}]}`)
 	calls, third := eightCalls()
 	s.options = []rehearsal.Option{stopBehind(third)}
 	s.script(`{"solution": {"calls": [`+calls+`]}}`, `{"solution": {"calls": []}}`)
@@ -212,18 +215,20 @@ func TestAWorkerKilledInTheMiddleOfAStreamDoesNotMakeTheLLMSpeakTwice(t *testing
 	}
 }
 
-// workHandingOutTo starts a worker in this process that hands out the Calls of the first Request to one instance only, and whose heartbeats do not
-// reach the server.
+// workHandingOutTo starts a worker in this process that hands out the Calls of the first Request to one instance only,
+// and whose heartbeats do not reach the server.
 func (c *crash) workHandingOutTo(token string) {
 	c.t.Helper()
-	lossy := func(ctx context.Context, method string, in, out any, conn *grpc.ClientConn, call grpc.UnaryInvoker, options ...grpc.CallOption) error {
+	lossy := func(ctx context.Context, method string, in, out any, conn *grpc.ClientConn, call grpc.UnaryInvoker,
+		options ...grpc.CallOption) error {
 		isLost := false
 		switch in := in.(type) {
 		case *workflowservice.RecordActivityTaskHeartbeatRequest:
 			isLost = true
 		case *workflowservice.SignalWorkflowExecutionRequest:
 			sent := in.Input.String()
-			isLost = in.SignalName == protocol.SignalCalls && strings.Contains(sent, `\"request\":1,`) && !strings.Contains(sent, `\"rest\":true`) &&
+			isLost = in.SignalName == protocol.SignalCalls && strings.Contains(sent, `\"request\":1,`) &&
+				!strings.Contains(sent, `\"rest\":true`) &&
 				in.WorkflowExecution.WorkflowId != protocol.InstanceID(c.t.Name(), token)
 		}
 		if isLost {
@@ -232,8 +237,10 @@ func (c *crash) workHandingOutTo(token string) {
 		}
 		return call(ctx, method, in, out, conn, options...)
 	}
-	own, err := client.Dial(connect.ClientOptions(client.Options{HostPort: addressOf(c.id), Namespace: c.id, Logger: quiet{},
-		ConnectionOptions: client.ConnectionOptions{DialOptions: []grpc.DialOption{grpc.WithChainUnaryInterceptor(lossy)}}}, store))
+	own, err := client.Dial(connect.ClientOptions(client.Options{HostPort: addressOf(c.id), Namespace: c.id,
+		Logger: quiet{},
+		ConnectionOptions: client.ConnectionOptions{
+			DialOptions: []grpc.DialOption{grpc.WithChainUnaryInterceptor(lossy)}}}, store))
 	if err != nil {
 		c.t.Fatal(err)
 	}
@@ -249,16 +256,19 @@ func (c *crash) workHandingOutTo(token string) {
 	c.t.Cleanup(w.Stop)
 }
 
-// The process learns the Calls of a reply that it never had from the instances: also from those that had been told that no more come.
+// The process learns the Calls of a reply that it never had from the instances: also from those that had been told that
+// no more come.
 func TestCallsAreHandedOnThoughTheWorkerIsLostWhenSomeInstancesHaveTheWholeReply(t *testing.T) {
 	t.Parallel()
 	c := newCrash(t)
 	s := newScenario(t, `{"schema": {"tools": {"go": `+httpTool(c.tool("go", nil), "")+`}}, "context": [
 		{"type": "state", "_instance": "1", "state": {"n": 1}}, {"type": "state", "_instance": "2", "state": {"n": 2}}, {"type": "state", "_instance": "3", "state": {"n": 3}}]}`,
-		`{"solution": {"calls": [{"_tool": "go", "_instance": "*", "n": "†state.n", "_outputPath": "gone"}]}}`, `{"solution": {"calls": []}}`)
+		`{"solution": {"calls": [{"_tool": "go", "_instance": "*", "n": "†state.n", "_outputPath": "gone"}]}}`,
+		`{"solution": {"calls": []}}`)
 	c.workHandingOutTo("2")
 	r := c.finish(c.start(s))
-	if r.Calls.Done != 3 || r.Calls.Failed > 0 || r.Requests != 2 || !strings.Contains(s.prompt(2), "worker_lost") || !strings.Contains(s.prompt(2), "done (all 3)") {
+	if r.Calls.Done != 3 || r.Calls.Failed > 0 || r.Requests != 2 || !strings.Contains(s.prompt(2), "worker_lost") ||
+		!strings.Contains(s.prompt(2), "done (all 3)") {
 		t.Errorf("%+v\n%s", r, s.story())
 	}
 }
@@ -266,7 +276,8 @@ func TestCallsAreHandedOnThoughTheWorkerIsLostWhenSomeInstancesHaveTheWholeReply
 func TestAWorkerKilledBeforeTheFirstCallMakesExactlyOneMoreRequest(t *testing.T) {
 	t.Parallel()
 	c := newCrash(t)
-	s := newScenario(t, `{"schema": {"tools": {"go": `+httpTool(c.tool("go", nil), "")+`}}, "context": [{"type": "text", "text": "Go."}]}`)
+	s := newScenario(t, `{"schema": {"tools": {"go": `+httpTool(c.tool("go", nil), "")+
+		`}}, "context": [{"type": "text", "text": "Go."}]}`)
 	calls, _ := eightCalls()
 	reached := make(chan struct{})
 	var once sync.Once
@@ -295,7 +306,8 @@ func TestACallThatTookItsWorkerDownThreeTimesFailsAndSaysSo(t *testing.T) {
 	t.Parallel()
 	c := newCrash(t)
 	hold := func(_ int, r *http.Request) { <-r.Context().Done() }
-	s := newScenario(t, `{"schema": {"tools": {"deadly": `+httpTool(c.tool("deadly", hold), "")+`}}, "context": [{"type": "text", "text": "Go."}]}`,
+	s := newScenario(t, `{"schema": {"tools": {"deadly": `+httpTool(c.tool("deadly", hold), "")+
+		`}}, "context": [{"type": "text", "text": "Go."}]}`,
 		`{"solution": {"calls": [{"_tool": "deadly", "_outputPath": "a"}]}}`, `{"solution": {"calls": []}}`)
 	kill := c.work()
 	run := c.start(s)
@@ -349,10 +361,12 @@ func TestACallCutOffBetweenEffectAndReportComesAgainWithTheSameKey(t *testing.T)
 		return v.Approvals
 	}
 	eventually(t, "a person is asked about the Call that must not run twice", func() bool { return len(waits()) == 1 })
-	if p := waits()[0]; p.CallID != "1.3" || !strings.Contains(p.ReviewReason, "the worker was lost") || len(c.calls("once")) != 1 {
+	if p := waits()[0]; p.CallID != "1.3" || !strings.Contains(p.ReviewReason, "the worker was lost") ||
+		len(c.calls("once")) != 1 {
 		t.Errorf("%+v after %d calls", p, len(c.calls("once")))
 	}
-	if err := c.client.SignalWorkflow(t.Context(), s.id, "", policy.Answer, map[string]any{"call": "1.3", "by": "ann", "output": "seen"}); err != nil {
+	if err := c.client.SignalWorkflow(t.Context(), s.id, "", policy.Answer,
+		map[string]any{"call": "1.3", "by": "ann", "output": "seen"}); err != nil {
 		t.Fatal(err)
 	}
 	r := c.finish(run)
@@ -362,7 +376,8 @@ func TestACallCutOffBetweenEffectAndReportComesAgainWithTheSameKey(t *testing.T)
 	if len(c.calls("once")) != 1 || len(c.calls("before")) != 1 {
 		t.Errorf("once %d times, before %d times", len(c.calls("once")), len(c.calls("before")))
 	}
-	if got := asJSON(r.Instances[""].State); got != `{"a":"before","b":"again","c":"seen"}` || !strings.Contains(s.prompt(2), "answered by ann") {
+	if got := asJSON(r.Instances[""].State); got != `{"a":"before","b":"again","c":"seen"}` ||
+		!strings.Contains(s.prompt(2), "answered by ann") {
 		t.Errorf("%s\n%s", got, s.prompt(2))
 	}
 }

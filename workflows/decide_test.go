@@ -53,8 +53,8 @@ func (s *scenario) refusalsOf(workflow string) map[string]string {
 	return found
 }
 
-// Many instances in parts each wait for two people. The first decides with one signal of a client that knows nothing of this
-// program, the second with package client. The long run has a thousand.
+// Many instances in parts each wait for two people. The first decides with one signal of a client that knows nothing of
+// this program, the second with package client. The long run has a thousand.
 func TestOneSignalDecidesOnManyCalls(t *testing.T) {
 	t.Parallel()
 	atLength(t)
@@ -68,7 +68,8 @@ func TestOneSignalDecidesOnManyCalls(t *testing.T) {
 	run := s.start()
 	waiting := s.waitsFor(calls)
 	wrong := map[int]string{
-		3: "the digest is not that of what waits now", middle: "params: /n: expected integer", last: "the digest is not that of what waits now",
+		3: "the digest is not that of what waits now", middle: "params: /n: expected integer",
+		last: "the digest is not that of what waits now",
 	}
 	var decisions []any
 	for n, a := range waiting {
@@ -93,7 +94,8 @@ func TestOneSignalDecidesOnManyCalls(t *testing.T) {
 		t.Errorf("%d are refused, %d payments", len(refused), len(till.seen()))
 	}
 	p := client.New(s.client, s.namespace, store).Process(s.id)
-	outcomes, err := p.DecideMany(t.Context(), bulk.Decisions(waiting, client.Decision{Kind: client.Approve, By: "bob"}))
+	outcomes, err := p.DecideMany(t.Context(),
+		bulk.Decisions(waiting, client.Decision{Kind: client.Approve, By: "bob"}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -107,7 +109,8 @@ func TestOneSignalDecidesOnManyCalls(t *testing.T) {
 		}
 	}
 	eventually(t, "all but three are paid", func() bool { return len(till.seen()) == calls-3 })
-	outcomes, err = p.DecideMany(t.Context(), bulk.Decisions(s.waitsFor(3), client.Decision{Kind: client.Approve, By: "ann"}))
+	outcomes, err = p.DecideMany(t.Context(),
+		bulk.Decisions(s.waitsFor(3), client.Decision{Kind: client.Approve, By: "ann"}))
 	if err != nil || len(outcomes) != 3 {
 		t.Errorf("%+v, %v", outcomes, err)
 	}
@@ -132,7 +135,8 @@ func (s *scenario) historiesAreShort(parts int) {
 	}
 }
 
-// settled waits until each decision of a signal is on its Call's record or refused, and returns the reasons of those that are refused, by id.
+// settled waits until each decision of a signal is on its Call's record or refused, and returns the reasons of those
+// that are refused, by id.
 func (s *scenario) settled(signal string, list []protocol.Approval) map[string]string {
 	s.t.Helper()
 	refused := map[string]string{}
@@ -140,7 +144,8 @@ func (s *scenario) settled(signal string, list []protocol.Approval) map[string]s
 		id := fmt.Sprintf("%s/%d", signal, n+1)
 		eventually(s.t, id+" is taken or refused", func() bool {
 			var v protocol.InstanceView
-			q, err := s.client.QueryWorkflow(s.t.Context(), protocol.InstanceID(a.Process, a.Instance), "", protocol.QueryStatus)
+			q, err := s.client.QueryWorkflow(s.t.Context(), protocol.InstanceID(a.Process, a.Instance), "",
+				protocol.QueryStatus)
 			if err != nil || q.Get(&v) != nil {
 				return false
 			}
@@ -165,7 +170,8 @@ func (s *scenario) decideAll(to, id, kind, by string, list []protocol.Approval, 
 	for _, a := range list {
 		decisions = append(decisions, one(kind, a, more...))
 	}
-	s.signal(to, approval.SteerDecide, map[string]any{"id": id, "by": by, "groups": []any{"finance"}, "decisions": decisions})
+	s.signal(to, approval.SteerDecide, map[string]any{"id": id, "by": by, "groups": []any{"finance"},
+		"decisions": decisions})
 }
 
 // Of people who decide on everything at the same moment each counts once for each Call, wherever the Calls wait.
@@ -191,7 +197,8 @@ func TestPeopleWhoDecideOnManyAtOnceCountOnceForEach(t *testing.T) {
 			s.decideAll(s.id, "ann", policy.Approve, "ann", list)
 			s.decideAll(s.id, "again", policy.Approve, " Ann ", list)
 			s.decideAll(s.id, "sam", policy.Approve, "sam", list)
-			for id, why := range map[string]string{"ann": "", "again": "has decided on it already (approve); it takes 2 people", "sam": "sam started the process"} {
+			for id, why := range map[string]string{"ann": "",
+				"again": "has decided on it already (approve); it takes 2 people", "sam": "sam started the process"} {
 				refused := s.settled(id, list)
 				if want := c.calls; why == "" && len(refused) != 0 || why != "" && len(refused) != want {
 					t.Errorf("%s: %d are refused: %v", id, len(refused), refused)
@@ -221,7 +228,8 @@ func TestManyCallsOfDelegatesAndForksAreDecidedOn(t *testing.T) {
 	till := newTill(t)
 	s := newScenario(t, `{"schema": {"tools": {"settle": {"type": "object", "properties": {}, "_delegate": "settle.json"}}},
 		"context": [{"type": "text", "text": "t"}, {"type": "plan", "stage": "complete", "plan": [{"_tool": "settle"}]}]}`)
-	s.file("settle.json", `{"config": {"batch": 2}, "schema": {"tools": {"pay": `+till.pay("true")+`}}, "context": [`+rows(1, 3)+`,`+payOnce+`]}`)
+	s.file("settle.json", `{"config": {"batch": 2}, "schema": {"tools": {"pay": `+till.pay("true")+`}}, "context": [`+
+		rows(1, 3)+`,`+payOnce+`]}`)
 	run := s.start()
 	inner := *s
 	inner.id = protocol.DelegateID(s.id, "0.1")
@@ -266,7 +274,8 @@ func TestAThousandDecisionsOnCallsThatThereAreNotAreRefused(t *testing.T) {
 			s.waitsFor(40)
 			var decisions []any
 			for n := range 500 {
-				decisions = append(decisions, map[string]any{"call": fmt.Sprintf("7.7@%d", n%40+1), "decision": "approve"},
+				decisions = append(decisions,
+					map[string]any{"call": fmt.Sprintf("7.7@%d", n%40+1), "decision": "approve"},
 					map[string]any{"call": fmt.Sprintf("0.1@nobody%d", n), "decision": "approve"})
 			}
 			s.signal(s.id, approval.SteerDecide, map[string]any{"id": "wrong", "decisions": decisions})
@@ -325,11 +334,13 @@ func TestADecisionDoesNotOvertakeManyThatWaitForTheirTurn(t *testing.T) {
 			list := s.waitsFor(150)
 			s.decideAll(s.id, "all", policy.Answer, "ann", list, "output", "by hand")
 			last := list[len(list)-1]
-			s.signal(s.id, policy.Approve, map[string]any{"call": ideafile.TypeableCallID(last.CallID), "by": "bob", "id": "late"})
+			s.signal(s.id, policy.Approve, map[string]any{"call": ideafile.TypeableCallID(last.CallID), "by": "bob",
+				"id": "late"})
 			if r := s.end(run); len(till.seen()) != 0 || r.Calls.Done != 150 {
 				t.Errorf("%d payments, %+v", len(till.seen()), r.Calls)
 			}
-			if got := s.refusalsOf(protocol.InstanceID(last.Process, last.Instance))["late"]; got != "" && !strings.Contains(got, "was decided on already (answered by ann)") {
+			if got := s.refusalsOf(protocol.InstanceID(last.Process, last.Instance))["late"]; got != "" &&
+				!strings.Contains(got, "was decided on already (answered by ann)") {
 				t.Error(got)
 			}
 		})
@@ -346,17 +357,22 @@ func TestManyDecisionsAreRefusedAsSingleOnesAre(t *testing.T) {
 			run := s.start()
 			list := s.waitsFor(3)
 			s.signal(s.id, approval.SteerDecide, map[string]any{"id": "none", "by": "ann", "decisions": []any{}})
-			s.signal(protocol.InstanceID(list[0].Process, list[0].Instance), approval.SteerDecide, map[string]any{"id": "there", "decisions": []any{one(policy.Approve, list[0])}})
+			s.signal(protocol.InstanceID(list[0].Process, list[0].Instance), approval.SteerDecide,
+				map[string]any{"id": "there", "decisions": []any{one(policy.Approve, list[0])}})
 			s.decideAll(list[0].Process, "first", policy.Approve, "ann", list[:1]) // a part takes them too
 			eventually(t, "the first settles", func() bool { return len(s.waitsFor(2)) == 2 })
-			eventually(t, "it has ended", func() bool { return s.processStatus().Instances["1"].Status == ideafile.InstanceSettled })
+			eventually(t, "it has ended",
+				func() bool { return s.processStatus().Instances["1"].Status == ideafile.InstanceSettled })
 			s.signal(s.id, approval.SteerDecide, map[string]any{"id": "x", "by": "ann", "decisions": []any{
-				one(policy.Approve, list[0]), map[string]any{"call": "0.1@9", "decision": "approve"}, map[string]any{"call": "0.1@2", "decision": "pause"},
-				one(policy.Amend, list[1]), "0.1@3", one(policy.Approve, list[1], "by", "your name"), map[string]any{"decision": "reject", "reason": "no"},
+				one(policy.Approve, list[0]), map[string]any{"call": "0.1@9", "decision": "approve"},
+				map[string]any{"call": "0.1@2", "decision": "pause"},
+				one(policy.Amend, list[1]), "0.1@3", one(policy.Approve, list[1], "by", "your name"),
+				map[string]any{"decision": "reject", "reason": "no"},
 			}})
 			want := map[string]string{
 				"none": `it decides nothing: "decisions" is missing`,
-				"x/2":  `there is no Call "0.1@9"`, "x/3": `decisions[2]: "decision" is one of approve`, "x/4": `decisions[3]: amend wants "params"`,
+				"x/2":  `there is no Call "0.1@9"`, "x/3": `decisions[2]: "decision" is one of approve`,
+				"x/4": `decisions[3]: amend wants "params"`,
 				"x/6": `"by" is still "your name"`, "x/7": `decisions[6]: it names no Call`,
 			}
 			found := map[string]string{}

@@ -19,15 +19,16 @@ const twoOfFinance = `{"by": {"groups": ["finance"], "count": 2, "notStarter": t
 
 // paying is a process that sam starts, whose Plan runs by itself.
 func paying(t *testing.T, till *till, config, policy, context string) *scenario {
-	s := newScenario(t, `{"config": {`+config+`}, "schema": {"tools": {"pay": `+till.pay(policy)+`}}, "context": [`+context+`]}`)
+	s := newScenario(t, `{"config": {`+config+`}, "schema": {"tools": {"pay": `+till.pay(policy)+
+		`}}, "context": [`+context+`]}`)
 	s.startedBy = []string{"sam"}
 	return s
 }
 
 const payOnce = `{"type": "plan", "stage": "complete", "plan": [{"_tool": "pay", "n": 1, "_outputPath": "paid"}]}`
 
-// decideAs takes a decision and returns why it was refused; "" if it was taken. The signal goes to one process, and the Call is one of an
-// instance of the same or of another.
+// decideAs takes a decision and returns why it was refused; "" if it was taken. The signal goes to one process, and the
+// Call is one of an instance of the same or of another.
 func (s *scenario) decideAs(to, instance, kind, call, by string) string {
 	s.t.Helper()
 	id := fmt.Sprintf("%s %s %s", kind, call, by)
@@ -58,7 +59,8 @@ func (s *scenario) outcome(to, instance, kind string, payload map[string]any) st
 	return reason
 }
 
-// Wherever a Call waits, it is the same people who decide: two of finance, neither of whom started the process, each once.
+// Wherever a Call waits, it is the same people who decide: two of finance, neither of whom started the process, each
+// once.
 func TestTwoPeopleDecideWhereverTheCallWaits(t *testing.T) {
 	t.Parallel()
 	for name, c := range longrun.Rows(t, 2, map[string]struct {
@@ -66,11 +68,13 @@ func TestTwoPeopleDecideWhereverTheCallWaits(t *testing.T) {
 		instances               []string // workflow ids under the process, each with the Call 0.1
 		every                   int
 	}{
-		"a Plan":               {"", twoOfFinance, `{"type": "text", "text": "t"},` + payOnce, []string{"/main"}, 0},
-		"continued as new":     {"", twoOfFinance, `{"type": "text", "text": "t"},` + payOnce, []string{"/main"}, 1},
-		"a broadcast Call":     {"", twoOfFinance, rows(1, 2) + `,` + payOnce, []string{"/1", "/2"}, 0},
-		"the parts of a split": {`"batch": 1`, twoOfFinance, rows(1, 2) + `,` + payOnce, []string{"/~part/1/1", "/~part/2/2"}, 0},
-		"a limit of config":    {`"approval": ` + strings.Replace(twoOfFinance, "{", `{"all": true, `, 1), "false", rows(1, 1) + `,` + payOnce, []string{"/1"}, 0},
+		"a Plan":           {"", twoOfFinance, `{"type": "text", "text": "t"},` + payOnce, []string{"/main"}, 0},
+		"continued as new": {"", twoOfFinance, `{"type": "text", "text": "t"},` + payOnce, []string{"/main"}, 1},
+		"a broadcast Call": {"", twoOfFinance, rows(1, 2) + `,` + payOnce, []string{"/1", "/2"}, 0},
+		"the parts of a split": {`"batch": 1`, twoOfFinance, rows(1, 2) + `,` + payOnce,
+			[]string{"/~part/1/1", "/~part/2/2"}, 0},
+		"a limit of config": {`"approval": ` + strings.Replace(twoOfFinance, "{", `{"all": true, `, 1), "false",
+			rows(1, 1) + `,` + payOnce, []string{"/1"}, 0},
 	}) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -90,7 +94,8 @@ func TestTwoPeopleDecideWhereverTheCallWaits(t *testing.T) {
 					if step.by == "bob" && c.every == 0 {
 						s.toldSoFar(call, "ann")
 					}
-					if got := s.decideAs(s.id, instance, policy.Approve, call, step.by); !strings.Contains(got, step.refused) || (step.refused == "") != (got == "") {
+					if got := s.decideAs(s.id, instance, policy.Approve, call, step.by); !strings.Contains(got,
+						step.refused) || (step.refused == "") != (got == "") {
 						t.Fatalf("%s on %s: %q, want %q", step.by, call, got, step.refused)
 					}
 				}
@@ -121,7 +126,8 @@ func TestADelegateLoosensNothing(t *testing.T) {
 	s := newScenario(t, `{"config": {"approval": {"by": {"notStarter": true, "people": ["sam", "ann", "bob"]}}}, "schema": {"tools": {"settle": {"type": "object", "properties": {}, "_delegate": "settle.json"}}},
 		"context": [{"type": "text", "text": "t"}, {"type": "plan", "stage": "complete", "plan": [{"_tool": "settle"}]}]}`)
 	s.startedBy = []string{"sam"}
-	s.file("settle.json", `{"schema": {"tools": {"pay": `+till.pay(`{"by": {"groups": ["finance"], "count": 2}}`)+`}}, "context": [`+payOnce+`]}`)
+	s.file("settle.json", `{"schema": {"tools": {"pay": `+till.pay(`{"by": {"groups": ["finance"], "count": 2}}`)+
+		`}}, "context": [`+payOnce+`]}`)
 	run := s.start()
 	delegate := protocol.DelegateID(s.id, "0.1")
 	eventually(t, "the delegate waits", func() bool {
@@ -130,9 +136,11 @@ func TestADelegateLoosensNothing(t *testing.T) {
 		return err == nil && q.Get(&v) == nil && len(v.Approvals) == 1
 	})
 	for _, step := range []struct{ by, refused string }{
-		{"sam", "sam started the process"}, {"eve", "eve may not decide on it, only sam, ann, bob may"}, {"ann", ""}, {"bob", ""},
+		{"sam", "sam started the process"}, {"eve", "eve may not decide on it, only sam, ann, bob may"},
+		{"ann", ""}, {"bob", ""},
 	} {
-		if got := s.decideAs(delegate, delegate+"/main", policy.Approve, "0.1", step.by); !strings.Contains(got, step.refused) || (step.refused == "") != (got == "") {
+		if got := s.decideAs(delegate, delegate+"/main", policy.Approve, "0.1", step.by); !strings.Contains(got,
+			step.refused) || (step.refused == "") != (got == "") {
 			t.Fatalf("%s: %q, want %q", step.by, got, step.refused)
 		}
 	}
@@ -171,12 +179,15 @@ func TestTheChainTellsWhoStartedItAndEachWhoApproved(t *testing.T) {
 			}
 		}
 	}
-	if len(made) != 2 || made[0].DecidedBy != "ann" || made[1].DecidedBy != "bob" || made[0].ApprovalDigest != digest || made[1].ApprovalDigest != digest ||
-		made[1].Deciders.String() != "2 of: people of finance; not who started the process" || !slices.Equal(made[1].Groups, []string{"finance"}) {
+	if len(made) != 2 || made[0].DecidedBy != "ann" || made[1].DecidedBy != "bob" || made[0].ApprovalDigest != digest ||
+		made[1].ApprovalDigest != digest ||
+		made[1].Deciders.String() != "2 of: people of finance; not who started the process" ||
+		!slices.Equal(made[1].Groups, []string{"finance"}) {
 		t.Errorf("%+v", made)
 	}
 	last, err := chains.Load(t.Context(), s.id, len(links))
-	if err != nil || !slices.Equal(policy.ReadStarters(last), policy.Named("sam")) || !slices.Equal(policy.ReadStarters(chain.Fork(last)), policy.Named("sam")) {
+	if err != nil || !slices.Equal(policy.ReadStarters(last), policy.Named("sam")) ||
+		!slices.Equal(policy.ReadStarters(chain.Fork(last)), policy.Named("sam")) {
 		t.Errorf("started by %v, %v", policy.ReadStarters(last), err)
 	}
 }
@@ -209,7 +220,8 @@ func TestAForkLoosensNothing(t *testing.T) {
 	for _, step := range []struct{ by, refused string }{
 		{"sam", "sam started the process"}, {"eve", "eve started the process"}, {"bob", ""}, {"cid", ""},
 	} {
-		if got := fork.decideAs(fork.id, fork.id+"/main", policy.Approve, "0.1", step.by); !strings.Contains(got, step.refused) || (step.refused == "") != (got == "") {
+		if got := fork.decideAs(fork.id, fork.id+"/main", policy.Approve, "0.1", step.by); !strings.Contains(got,
+			step.refused) || (step.refused == "") != (got == "") {
 			t.Fatalf("%s: %q, want %q", step.by, got, step.refused)
 		}
 	}
@@ -228,14 +240,16 @@ func TestDecisionsAtTheSameMomentCountAsOneAfterTheOther(t *testing.T) {
 	run := s.start()
 	s.waitsFor(1)
 	for n := range 5 {
-		s.signal(s.id+"/main", policy.Approve, map[string]any{"call": "0.1", "by": "ann", "groups": []any{"finance"}, "id": fmt.Sprint(n)})
+		s.signal(s.id+"/main", policy.Approve, map[string]any{"call": "0.1", "by": "ann", "groups": []any{"finance"},
+			"id": fmt.Sprint(n)})
 	}
 	eventually(t, "four are refused", func() bool { return len(s.instance("").Refusals) == 4 })
 	if v := s.instance("").Calls[0]; v.Status != ideafile.AwaitingApproval || len(v.Decisions) != 1 {
 		t.Errorf("%+v", v)
 	}
 	s.signal(s.id+"/main", policy.Approve, map[string]any{"call": "0.1", "by": "bob", "groups": []any{"finance"}})
-	s.signal(s.id+"/main", policy.Reject, map[string]any{"call": "0.1", "by": "cid", "groups": []any{"finance"}, "reason": "no"})
+	s.signal(s.id+"/main", policy.Reject, map[string]any{"call": "0.1", "by": "cid", "groups": []any{"finance"},
+		"reason": "no"})
 	if r := s.end(run); r.Calls.Done != 1 || len(till.seen()) != 1 {
 		t.Errorf("%+v, %d payments", r.Calls, len(till.seen()))
 	}

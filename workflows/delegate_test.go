@@ -55,9 +55,11 @@ func reviewing(t *testing.T, tool string, replies ...string) *scenario {
 
 func TestADelegateSeesItsParametersAndScopesAndNothingElse(t *testing.T) {
 	t.Parallel()
-	s := reviewing(t, reviewTool, reviewed, `{"when": "You are a reviewer.", "solution": {"calls": [], "output": "fine"}}`, callReview)
+	s := reviewing(t, reviewTool, reviewed,
+		`{"when": "You are a reviewer.", "solution": {"calls": [], "output": "fine"}}`, callReview)
 	r := s.finish()
-	if got := asJSON(r.Instances[""].State); got != `{"draft":"some words","secret":"hush","style":"terse","verdict":"fine"}` {
+	if got := asJSON(
+		r.Instances[""].State); got != `{"draft":"some words","secret":"hush","style":"terse","verdict":"fine"}` {
 		t.Errorf("%s\n%s", got, s.story())
 	}
 	seen := s.promptWith("You are a reviewer.")
@@ -75,20 +77,26 @@ func TestADelegateSeesItsParametersAndScopesAndNothingElse(t *testing.T) {
 
 func TestAnAnonymousDelegateIsTheToolItself(t *testing.T) {
 	t.Parallel()
-	s := reviewing(t, strings.Replace(strings.Replace(reviewTool, "review.json", "anonymous", 1), `"_delegate"`, `"description": "Judges a text.", "_delegate"`, 1),
-		reviewed, `{"when": "You are this tool: review. Judges a text.", "solution": {"calls": [], "output": "so so"}}`, callReview)
-	if got := asJSON(s.finish().Instances[""].State); !strings.Contains(got, `"verdict":"so so"`) || strings.Contains(s.promptWith("You are this tool"), "hush") {
+	s := reviewing(t, strings.Replace(strings.Replace(reviewTool, "review.json", "anonymous", 1), `"_delegate"`,
+		`"description": "Judges a text.", "_delegate"`, 1),
+		reviewed, `{"when": "You are this tool: review. Judges a text.", "solution": {"calls": [], "output": "so so"}}`,
+		callReview)
+	if got := asJSON(s.finish().Instances[""].State); !strings.Contains(got, `"verdict":"so so"`) ||
+		strings.Contains(s.promptWith("You are this tool"), "hush") {
 		t.Error(got)
 	}
 }
 
 func TestADelegateHandsBackValuesForWhatItMayWrite(t *testing.T) {
 	t.Parallel()
-	s := reviewing(t, strings.Replace(reviewTool, `"_scopes"`, `"_writes": ["state.note", "state.style"], "_scopes"`, 1)+`, "shout": `+textTool, reviewed,
+	s := reviewing(t, strings.Replace(reviewTool, `"_scopes"`, `"_writes": ["state.note", "state.style"], "_scopes"`,
+		1)+`, "shout": `+textTool, reviewed,
 		`{"when": "\"note\":", "solution": {"calls": [], "output": "fine"}}`,
 		`{"when": "You are a reviewer.", "solution": {"calls": [{"_tool": "shout", "text": "mind the gap", "_outputPath": "note"}, {"_tool": "shout", "text": "x", "_outputPath": "other"}]}}`, callReview)
-	s.file("review.json", strings.Replace(reviewFile, `"schema": {`, `"schema": {"tools": {"shout": `+textTool+`}, `, 1))
-	if got := asJSON(s.finish().Instances[""].State); got != `{"draft":"some words","note":"MIND THE GAP","secret":"hush","style":"terse","verdict":"fine"}` {
+	s.file("review.json", strings.Replace(reviewFile, `"schema": {`, `"schema": {"tools": {"shout": `+textTool+`}, `,
+		1))
+	if got := asJSON(
+		s.finish().Instances[""].State); got != `{"draft":"some words","note":"MIND THE GAP","secret":"hush","style":"terse","verdict":"fine"}` {
 		t.Errorf("%s\n%s", got, s.story())
 	}
 }
@@ -115,7 +123,8 @@ func TestADelegateThatFailsIsARuntimeErrorOfItsCall(t *testing.T) {
 func underWay(t *testing.T) (*scenario, string) {
 	s := reviewing(t, reviewTool, `{"when": "1.1 review(", "solution": {"calls": []}}`,
 		`{"when": "You are a reviewer.", "solution": {"calls": [{"_tool": "shout", "text": "well", "_outputPath": "note"}]}}`, callReview)
-	s.file("review.json", strings.Replace(reviewFile, `"schema": {`, `"schema": {"tools": {"shout": `+strings.Replace(textTool, `"type"`, `"_approval": true, "type"`, 1)+`}, `, 1))
+	s.file("review.json", strings.Replace(reviewFile, `"schema": {`,
+		`"schema": {"tools": {"shout": `+strings.Replace(textTool, `"type"`, `"_approval": true, "type"`, 1)+`}, `, 1))
 	s.start()
 	id := protocol.DelegateID(s.id, "1.1")
 	of := *s
@@ -142,7 +151,8 @@ func TestADelegateThatIsTerminatedFailsItsCall(t *testing.T) {
 	if err := s.client.TerminateWorkflow(t.Context(), id, "", "for a test"); err != nil {
 		t.Fatal(err)
 	}
-	if r := s.end(s.client.GetWorkflow(t.Context(), s.id, "")); r.Calls.Failed != 1 || !strings.Contains(s.promptWith("1.1 review("), "delegate_failed") {
+	if r := s.end(s.client.GetWorkflow(t.Context(), s.id, "")); r.Calls.Failed != 1 ||
+		!strings.Contains(s.promptWith("1.1 review("), "delegate_failed") {
 		t.Errorf("%+v\n%s", r.Calls, s.story())
 	}
 }
@@ -157,8 +167,10 @@ func TestTheDelegatesOfTheResearchSeeTheirScopesAlone(t *testing.T) {
 		t.Errorf("%s after %d Requests", asJSON(r.Output), r.Requests)
 	}
 	for who, c := range map[string]struct{ told, hidden []string }{
-		"You are a researcher.":       {[]string{"Why do old houses", "about to buy an old house"}, []string{"No jargon", "Brandt", "4,200"}},
-		"You are this tool: critique": {[]string{"Glass was dear", "No jargon"}, []string{"Brandt", "4,200", "Why do old houses", "about to buy"}},
+		"You are a researcher.": {[]string{"Why do old houses", "about to buy an old house"},
+			[]string{"No jargon", "Brandt", "4,200"}},
+		"You are this tool: critique": {[]string{"Glass was dear", "No jargon"},
+			[]string{"Brandt", "4,200", "Why do old houses", "about to buy"}},
 	} {
 		seen := s.promptWith(who)
 		for _, text := range c.told {

@@ -79,7 +79,8 @@ func TestWhatPeopleSendWhileServersAreAskedIsHeardAtOnceOrDoneAfterwards(t *test
 	s.signal(s.id, approval.SteerAdd, map[string]any{"context": added, "by": "bo", "id": "twice"})
 	s.signal(s.id, approval.SteerRevise, map[string]any{"context": []any{
 		map[string]any{"type": "text", "text": "Mind the gap."},
-		map[string]any{"type": "state", "_instance": "①", "state": map[string]any{"n": 5}}}, "by": "cy", "id": "revised"})
+		map[string]any{"type": "state", "_instance": "①", "state": map[string]any{"n": 5}}}, "by": "cy",
+		"id": "revised"})
 	s.signal(s.id, approval.SteerResume, map[string]any{"id": "too early"})
 	s.signal(s.id, policy.Approve, map[string]any{"call": "1.1@①", "id": "approved"})
 	s.signal(s.id, policy.Approve, []byte{1})
@@ -91,7 +92,8 @@ func TestWhatPeopleSendWhileServersAreAskedIsHeardAtOnceOrDoneAfterwards(t *test
 	release()
 	s.heard(4, "added", "revised")
 	v := s.processStatus()
-	for n, want := range []string{"the process is not paused", "the process has not begun", "want one JSON object", "there is an instance ② already"} {
+	for n, want := range []string{"the process is not paused", "the process has not begun", "want one JSON object",
+		"there is an instance ② already"} {
 		if !strings.Contains(v.Refusals[n].Reason, want) {
 			t.Errorf("refused: %+v", v.Refusals[n])
 		}
@@ -101,7 +103,8 @@ func TestWhatPeopleSendWhileServersAreAskedIsHeardAtOnceOrDoneAfterwards(t *test
 	}
 	s.signal(s.id, approval.SteerResume, map[string]any{"by": "ann"})
 	r := s.end(run)
-	if asJSON(r.Instances["①"].State) != `{"n":5,"sum":{"sum":7}}` || asJSON(r.Instances["②"].State) != `{"n":10,"sum":{"sum":12}}` {
+	if asJSON(r.Instances["①"].State) != `{"n":5,"sum":{"sum":7}}` ||
+		asJSON(r.Instances["②"].State) != `{"n":10,"sum":{"sum":12}}` {
 		t.Errorf("%s", asJSON(r.Instances))
 	}
 	if !strings.Contains(s.prompt(1), "Mind the gap.") {
@@ -116,9 +119,11 @@ func TestAPauseWhileServersAreAskedHoldsAPlanThatRunsDirectly(t *testing.T) {
 	server := newMCPServer(t)
 	release := server.hang(t)
 	s := newScenario(t, strings.Replace(server.several("", "①"), `"text": "Go."}`,
-		`"text": "Go."}, {"type": "plan", "stage": "complete", "plan": [{"_tool": "count", "_outputPath": "counted"}]}`, 1))
-	s.idea = jsonval.DeepMerge(s.idea, map[string]any{"schema": map[string]any{"tools": map[string]any{"count": map[string]any{
-		"_activity": map[string]any{"mcp": map[string]any{"server": "calc"}}, "_approval": false}}}}).(map[string]any)
+		`"text": "Go."}, {"type": "plan", "stage": "complete", "plan": [{"_tool": "count", "_outputPath": "counted"}]}`,
+		1))
+	s.idea = jsonval.DeepMerge(s.idea,
+		map[string]any{"schema": map[string]any{"tools": map[string]any{"count": map[string]any{
+			"_activity": map[string]any{"mcp": map[string]any{"server": "calc"}}, "_approval": false}}}}).(map[string]any)
 	run := s.start()
 	s.isAsking()
 	s.signal(s.id, approval.SteerPause, map[string]any{"by": "ann", "id": "p"})
@@ -159,7 +164,8 @@ func TestASplitProcessHearsPeopleWhileItsServersAreAskedAndWhenTheyAreDown(t *te
 	server := newMCPServer(t)
 	server.down()
 	s := newScenario(t, server.several(`, "batch": 1`, "①", "②"))
-	s.script(`{"when": "\"sum\":{\"sum\":", "solution": {"calls": []}}`, strings.Replace(addsForAll, `{"solution"`, `{"when": "Go.", "solution"`, 1))
+	s.script(`{"when": "\"sum\":{\"sum\":", "solution": {"calls": []}}`,
+		strings.Replace(addsForAll, `{"solution"`, `{"when": "Go.", "solution"`, 1))
 	run := s.start()
 	eventually(t, "the process is paused", func() bool { return s.processStatus().Status == loop.StatusPaused })
 	if v := s.processStatus(); v.Error == nil || v.Error.Code != ideafile.CodeMCPUnreachable {
@@ -191,7 +197,8 @@ func TestAProcessSaysWhichServersItAsksFromTheFirstMoment(t *testing.T) {
 	eventually(t, "the process says that it asks", func() bool {
 		v, err := s.client.QueryWorkflow(t.Context(), s.id, "", protocol.QueryStatus)
 		var view protocol.ProcessView
-		return err == nil && v.Get(&view) == nil && len(view.Waiting) == 1 && strings.HasPrefix(view.Waiting[0], "asking MCP server calc for tools")
+		return err == nil && v.Get(&view) == nil && len(view.Waiting) == 1 &&
+			strings.HasPrefix(view.Waiting[0], "asking MCP server calc for tools")
 	})
 	release()
 	if s.end(run); len(s.processStatus().Waiting) != 0 {

@@ -1,6 +1,6 @@
-// Package workflows carries a process out on Temporal. Every decision is taken in the packages under model/; here decisions
-// become commands, signals and activities. This package registers the two workflows and holds the scenario tests; the code is
-// in packages below internal:
+// Package workflows carries a process out on Temporal. Every decision is taken in the packages under model/; here
+// decisions become commands, signals and activities. This package registers the two workflows and holds the scenario
+// tests; the code is in packages below internal:
 //
 //	process    the Process workflow: the agent loop, or the parts of a process with very many instances
 //	instance   the Instance workflow: one State and its Calls

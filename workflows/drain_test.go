@@ -34,7 +34,8 @@ func (c *crash) production(flags ...string) *workertest.Process {
 func (c *crash) productionWith(env []string, flags ...string) *workertest.Process {
 	c.t.Helper()
 	p := workertest.Start(c.t, append([]string{
-		"TEMPORAL_ADDRESS=" + addressOf(c.id), "TEMPORAL_NAMESPACE=" + c.id, "PROCESSIDEA_STORE=" + storeDir, "PROCESSIDEA_LOST_AFTER=5s",
+		"TEMPORAL_ADDRESS=" + addressOf(c.id), "TEMPORAL_NAMESPACE=" + c.id, "PROCESSIDEA_STORE=" + storeDir,
+		"PROCESSIDEA_LOST_AFTER=5s",
 		envLLM + "=" + llmURL + "/v1", "PROCESSIDEA_HTTP_ALLOW=" + strings.TrimPrefix(toolbox.server.URL, "http://"),
 	}, env...), flags...)
 	eventually(c.t, "the worker is ready", p.Ready)
@@ -57,7 +58,8 @@ func stopped(t *testing.T, p *workertest.Process) {
 }
 
 // keyed is a tool of the tool server that is told for each Idempotency-Key how often it has come.
-func keyed(path string, then func(w http.ResponseWriter, r *http.Request, nth int)) (url string, seen func() map[string]int) {
+func keyed(path string, then func(w http.ResponseWriter, r *http.Request, nth int)) (url string,
+	seen func() map[string]int) {
 	var mu sync.Mutex
 	counts := map[string]int{}
 	url = toolbox.handle(path, func(w http.ResponseWriter, r *http.Request) {
@@ -146,7 +148,8 @@ func (c *crash) inside() (stop func()) {
 	c.t.Helper()
 	w, err := engine.NewWorker(c.client, engine.Parts{
 		Store: store, LLM: llmclient.Config{BaseURL: llmURL + "/v1"}, StopTimeout: time.Second,
-		HTTP: httptool.New(httptool.Options{Allow: strings.TrimPrefix(toolbox.server.URL, "http://"), LookupEnv: os.LookupEnv}),
+		HTTP: httptool.New(httptool.Options{Allow: strings.TrimPrefix(toolbox.server.URL, "http://"),
+			LookupEnv: os.LookupEnv}),
 	})
 	if err == nil {
 		err = w.Start()
@@ -175,7 +178,8 @@ func TestACallThatIsCutOffHasNotFailed(t *testing.T) {
 	once, seenOnce := keyed("/"+c.id+"/once", block)
 	s := newScenario(t, `{"schema": {"tools": {"again": `+httpTool(again, `, "_retry": {"attempts": 2}`)+`,
 		"once": `+httpTool(once, `, "_retry": {"attempts": 1}`)+`}}, "context": [{"type": "text", "text": "Go."}]}`,
-		`{"solution": {"calls": [{"_tool": "again", "_outputPath": "a"}, {"_tool": "once", "_outputPath": "b"}]}}`, `{"solution": {"calls": []}}`)
+		`{"solution": {"calls": [{"_tool": "again", "_outputPath": "a"}, {"_tool": "once", "_outputPath": "b"}]}}`,
+		`{"solution": {"calls": []}}`)
 	stop := c.inside()
 	run := c.start(s)
 	eventually(t, "both run", func() bool { return len(seenAgain()) == 1 && len(seenOnce()) == 1 })
@@ -231,7 +235,9 @@ func TestWorkersThatReplaceEachOtherLoseNoCallThatMustNotRunTwice(t *testing.T) 
 	var chain, states []string
 	for n := 1; n <= 20; n++ {
 		if n <= 10 {
-			chain = append(chain, fmt.Sprintf(`{"_tool": "go", "_instance": "*", "n": "†state.r%d", "_outputPath": "r%d"}`, n-1, n))
+			chain = append(
+				chain, fmt.Sprintf(`{"_tool": "go", "_instance": "*", "n": "†state.r%d", "_outputPath": "r%d"}`, n-1,
+					n))
 		}
 		states = append(states, fmt.Sprintf(`{"type": "state", "_instance": "%d", "r0": 1}`, n))
 	}
@@ -256,7 +262,8 @@ func TestWorkersThatReplaceEachOtherLoseNoCallThatMustNotRunTwice(t *testing.T) 
 	}
 }
 
-// holdBehind holds the first Request's stream behind a number of characters until it is released, or the client is gone.
+// holdBehind holds the first Request's stream behind a number of characters until it is released, or the client is
+// gone.
 func holdBehind(chars int, release <-chan struct{}) rehearsal.Option {
 	return rehearsal.Gate(func(ctx context.Context, request, sent int) {
 		if request == 1 && sent >= chars {
@@ -271,7 +278,8 @@ func holdBehind(chars int, release <-chan struct{}) rehearsal.Option {
 func TestARequestThatStreamsWhileItsWorkerDrainsIsHeardToItsEnd(t *testing.T) {
 	t.Parallel()
 	c := newCrash(t)
-	s := newScenario(t, `{"schema": {"tools": {"go": `+httpTool(c.tool("go", nil), "")+`}}, "context": [{"type": "text", "text": "Go."}]}`)
+	s := newScenario(t, `{"schema": {"tools": {"go": `+httpTool(c.tool("go", nil), "")+
+		`}}, "context": [{"type": "text", "text": "Go."}]}`)
 	calls, third := eightCalls()
 	release := make(chan struct{})
 	s.options = []rehearsal.Option{holdBehind(third, release)}
@@ -295,7 +303,8 @@ func TestARequestThatStreamsWhileItsWorkerDrainsIsHeardToItsEnd(t *testing.T) {
 func TestARequestThatOutlastsTheDrainIsCutLikeThatOfALostWorker(t *testing.T) {
 	t.Parallel()
 	c := newCrash(t)
-	s := newScenario(t, `{"schema": {"tools": {"go": `+httpTool(c.tool("go", nil), "")+`}}, "context": [{"type": "text", "text": "Go."}]}`)
+	s := newScenario(t, `{"schema": {"tools": {"go": `+httpTool(c.tool("go", nil), "")+
+		`}}, "context": [{"type": "text", "text": "Go."}]}`)
 	calls, third := eightCalls()
 	s.options = []rehearsal.Option{stopBehind(third)}
 	s.script(`{"solution": {"calls": [`+calls+`]}}`, `{"solution": {"calls": []}}`)
@@ -319,7 +328,8 @@ func TestARequestThatOutlastsTheDrainIsCutLikeThatOfALostWorker(t *testing.T) {
 func TestARequestThatIsCutOffBeforeItsFirstByteIsMadeAfresh(t *testing.T) {
 	t.Parallel()
 	c := newCrash(t)
-	s := newScenario(t, `{"schema": {"tools": {"go": `+httpTool(c.tool("go", nil), "")+`}}, "context": [{"type": "text", "text": "Go."}]}`)
+	s := newScenario(t, `{"schema": {"tools": {"go": `+httpTool(c.tool("go", nil), "")+
+		`}}, "context": [{"type": "text", "text": "Go."}]}`)
 	s.options = []rehearsal.Option{stopBehind(0)}
 	plan := `{"solution": {"calls": [{"_tool": "go", "_outputPath": "r"}]}}`
 	s.script(plan, plan, `{"solution": {"calls": []}}`)
@@ -341,7 +351,8 @@ func TestASecondSignalEndsAWorkerAtOnce(t *testing.T) {
 	t.Parallel()
 	c := newCrash(t)
 	url, seen := keyed("/"+c.id+"/long", func(_ http.ResponseWriter, r *http.Request, _ int) { <-r.Context().Done() })
-	s := newScenario(t, `{"schema": {"tools": {"long": `+httpTool(url, "")+`}}, "context": [{"type": "text", "text": "Go."}]}`,
+	s := newScenario(t, `{"schema": {"tools": {"long": `+httpTool(url, "")+
+		`}}, "context": [{"type": "text", "text": "Go."}]}`,
 		`{"solution": {"calls": [{"_tool": "long", "_outputPath": "a"}]}}`)
 	p := c.production("--drain", "10m")
 	c.start(s)

@@ -25,9 +25,11 @@ type edge struct {
 
 func (e edge) String() string { return e.leaf.String() + " = " + e.value }
 
-// mayPause reports whether the number is one of those that pause a process: by a limit, or by an LLM that has no time to answer.
+// mayPause reports whether the number is one of those that pause a process: by a limit, or by an LLM that has no time
+// to answer.
 func (e edge) mayPause() bool {
-	return strings.HasPrefix(e.leaf.String(), "config.limits.") || strings.HasPrefix(e.leaf.String(), "config.llm.") && e.leaf.IsDuration
+	return strings.HasPrefix(e.leaf.String(), "config.limits.") || strings.HasPrefix(e.leaf.String(), "config.llm.") &&
+		e.leaf.IsDuration
 }
 
 // endsItself reports whether the Call that waits for a person is given up before one would decide.
@@ -36,9 +38,9 @@ func (e edge) endsItself() bool {
 	return strings.HasSuffix(e.leaf.String(), "_approval.timeout") && err == nil && d < time.Minute
 }
 
-// Every number that an Idea file may hold is run at its edges on the shared worker: each process comes to its end, or pauses with a
-// reason where that is what the number means. The table is made from the JSON Schema, so that a new number is in it by itself. The gate
-// takes a quarter of its rows.
+// Every number that an Idea file may hold is run at its edges on the shared worker: each process comes to its end, or
+// pauses with a reason where that is what the number means. The table is made from the JSON Schema, so that a new
+// number is in it by itself. The gate takes a quarter of its rows.
 func TestEveryNumberRunsAtItsEdges(t *testing.T) {
 	t.Parallel()
 	rows := map[string]edge{}
@@ -75,7 +77,8 @@ func newEdge(t *testing.T, id string, leaf modeltest.Leaf, value string) edge {
 func edgesThatRun(leaf modeltest.Leaf) (values []string) {
 	read := map[any]bool{}
 	for _, value := range append(leaf.Edges(), leaf.Smallest(), leaf.Largest()) {
-		idea := leaf.In(map[string]any{"schema": modeltest.MustDecodeJSON(`{"tools": {"shout": ` + textTool + `}}`)}, modeltest.MustDecodeJSON(value))
+		idea := leaf.In(map[string]any{"schema": modeltest.MustDecodeJSON(`{"tools": {"shout": ` + textTool + `}}`)},
+			modeltest.MustDecodeJSON(value))
 		if _, problems := ideafile.ReadIdea(idea); len(problems) == 0 && !read[meaning(leaf, value)] {
 			read[meaning(leaf, value)] = true
 			values = append(values, value)
@@ -120,7 +123,8 @@ func (e edge) isOver() bool {
 // approve has as many people approve as must.
 func (e edge) approve() {
 	var v protocol.ProcessApprovals
-	if q, err := e.client.QueryWorkflow(e.t.Context(), e.id, "", protocol.QueryApprovals); err != nil || q.Get(&v) != nil || len(v.Approvals) == 0 {
+	if q, err := e.client.QueryWorkflow(e.t.Context(), e.id, "", protocol.QueryApprovals); err != nil ||
+		q.Get(&v) != nil || len(v.Approvals) == 0 {
 		return
 	}
 	people := 1

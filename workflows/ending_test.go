@@ -22,8 +22,8 @@ import (
 	"processidea/workflows"
 )
 
-// What a task decides may be decided again, otherwise, where the task is lost. An end cannot be taken back. The task that
-// decides it sets a timer, and a later one tells it.
+// What a task decides may be decided again, otherwise, where the task is lost. An end cannot be taken back. The task
+// that decides it sets a timer, and a later one tells it.
 func TestAnInstanceIsToldOfItsEndInATaskBehindTheOneThatDecides(t *testing.T) {
 	t.Parallel()
 	s := newScenario(t, `{"schema": {"tools": {"whisper": `+textTool+`}}, "context": [{"type": "state", "a": 1}]}`,
@@ -63,8 +63,8 @@ func (s *scenario) closed(token string) string {
 	return ""
 }
 
-// oneOfMany begins a process of twenty instances, the first of which settles; the others wait for a person. One is less than
-// is told at once of that many.
+// oneOfMany begins a process of twenty instances, the first of which settles; the others wait for a person. One is less
+// than is told at once of that many.
 func oneOfMany(t *testing.T) *scenario {
 	t.Helper()
 	atLength(t)
@@ -115,15 +115,18 @@ func TestAnInstanceEndsWhenItsProcessIsGone(t *testing.T) {
 	t.Parallel()
 	var suite testsuite.WorkflowTestSuite
 	env := suite.NewTestWorkflowEnvironment()
-	env.SetWorkerOptions(worker.Options{Interceptors: []interceptor.WorkerInterceptor{workflows.NewSignalOrderInterceptor()}})
+	env.SetWorkerOptions(
+		worker.Options{Interceptors: []interceptor.WorkerInterceptor{workflows.NewSignalOrderInterceptor()}})
 	env.RegisterWorkflowWithOptions(workflows.InstanceWorkflow, workflow.RegisterOptions{Name: protocol.InstanceType})
 	looks := 0
 	env.RegisterActivityWithOptions(func(_ context.Context, p protocol.ProcessRef) (bool, error) {
 		looks++
 		return looks == 3 && p.ID == "p" && p.FirstRunID == "first", nil
 	}, activity.RegisterOptions{Name: protocol.ActivityGone})
-	env.ExecuteWorkflow(protocol.InstanceType, protocol.SharedInstanceSetup{Process: "p", FirstRunID: "first"}, protocol.InstanceStart{}, nil)
-	if err := env.GetWorkflowError(); err == nil || !strings.Contains(err.Error(), "the process is gone") || looks != 3 {
+	env.ExecuteWorkflow(protocol.InstanceType, protocol.SharedInstanceSetup{Process: "p", FirstRunID: "first"},
+		protocol.InstanceStart{}, nil)
+	if err := env.GetWorkflowError(); err == nil || !strings.Contains(err.Error(), "the process is gone") ||
+		looks != 3 {
 		t.Errorf("after %d looks: %v", looks, err)
 	}
 }
@@ -155,7 +158,8 @@ func TestAProcessIsGoneWhenItWasTerminatedOrItsIDIsAnothers(t *testing.T) {
 		return is
 	}
 	here := protocol.ProcessRef{ID: s.id, FirstRunID: run.GetRunID()}
-	if gone(here) || !gone(protocol.ProcessRef{ID: s.id, FirstRunID: "another"}) || !gone(protocol.ProcessRef{ID: "nobody"}) {
+	if gone(here) || !gone(protocol.ProcessRef{ID: s.id, FirstRunID: "another"}) ||
+		!gone(protocol.ProcessRef{ID: "nobody"}) {
 		t.Error("a process that runs is told from others by its first run")
 	}
 	if err := temporalClient.TerminateWorkflow(t.Context(), s.id, "", "test"); err != nil {
@@ -172,7 +176,8 @@ func TestAProcessIsGoneWhenItWasTerminatedOrItsIDIsAnothers(t *testing.T) {
 func TestNothingRunsForAProcessThatWasTerminated(t *testing.T) {
 	t.Parallel()
 	till := newTill(t)
-	s := newScenario(t, `{"schema": {"tools": {"pay": `+till.pay("true")+`}}, "context": [{"type": "text", "text": "Go."}]}`,
+	s := newScenario(t, `{"schema": {"tools": {"pay": `+till.pay("true")+
+		`}}, "context": [{"type": "text", "text": "Go."}]}`,
 		`{"solution": {"calls": [{"_tool": "pay", "n": 1}]}}`, nothingMore)
 	s.start()
 	s.waitsFor(1)

@@ -35,7 +35,8 @@ func example(t *testing.T, name string) (idea map[string]any, replies string) {
 		}
 		return data
 	}
-	text := bytes.ReplaceAll(read("idea.json"), []byte("127.0.0.1:8765"), []byte(strings.TrimPrefix(toolbox.server.URL, "http://")+"/shop"))
+	text := bytes.ReplaceAll(read("idea.json"), []byte("127.0.0.1:8765"),
+		[]byte(strings.TrimPrefix(toolbox.server.URL, "http://")+"/shop"))
 	idea, err := jsonval.DecodeObject(text)
 	if err != nil {
 		t.Fatal(err)
@@ -92,7 +93,9 @@ func TestEveryExampleRunsToItsEnd(t *testing.T) {
 				t.Fatal(errs)
 			}
 			run, _, err := connect.StartOrAttach(t.Context(), temporalClient, server.Namespace(), connect.StartProcess{
-				ID: "example-" + name, Idea: read, Start: protocol.ProcessStart{Idea: idea, Replies: replies, ContinueEvery: *continueEvery, Delegation: delegatesOf(t, name)}, File: name,
+				ID: "example-" + name, Idea: read,
+				Start: protocol.ProcessStart{Idea: idea, Replies: replies, ContinueEvery: *continueEvery,
+					Delegation: delegatesOf(t, name)}, File: name,
 			})
 			if err != nil {
 				t.Fatal(err)
@@ -128,9 +131,11 @@ func TestEveryExampleOfSeveralInstancesComesToTheSameInParts(t *testing.T) {
 		"moderation":          {instances: 7, batch: 3},
 		"weather":             {instances: 3, batch: 2},
 		"hardened-moderation": {instances: 7, batch: 3},
-		"sentiment":           {instances: 2, batch: 1, reply: `{"when":"Write the output","solution":{"calls":[],"output":{"summary":"One text is positive (①), one is negative (②)."}}}`},
-		"employees":           {instances: 2, batch: 1, when: "employee_B", reply: `{"when":"Carry out the request","solution":{"calls":[],"output":null}}`},
-		"refunds":             {instances: 20, batch: 3, waiting: 3},
+		"sentiment": {instances: 2, batch: 1,
+			reply: `{"when":"Write the output","solution":{"calls":[],"output":{"summary":"One text is positive (①), one is negative (②)."}}}`},
+		"employees": {instances: 2, batch: 1, when: "employee_B",
+			reply: `{"when":"Carry out the request","solution":{"calls":[],"output":null}}`},
+		"refunds": {instances: 20, batch: 3, waiting: 3},
 	}) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -157,8 +162,10 @@ func TestEveryExampleOfSeveralInstancesComesToTheSameInParts(t *testing.T) {
 				}
 			}
 			whole, parts := results[0], results[1]
-			if parts.Status != whole.Status || parts.Calls != whole.Calls || asJSON(parts.Output) != asJSON(whole.Output) || asJSON(parts.Instances) != asJSON(whole.Instances) {
-				t.Errorf("in parts: %s, %d Requests, %+v, %.300s, %.900s\nby itself: %s, %d Requests, %+v, %.300s, %.900s",
+			if parts.Status != whole.Status || parts.Calls != whole.Calls ||
+				asJSON(parts.Output) != asJSON(whole.Output) || asJSON(parts.Instances) != asJSON(whole.Instances) {
+				t.Errorf(
+					"in parts: %s, %d Requests, %+v, %.300s, %.900s\nby itself: %s, %d Requests, %+v, %.300s, %.900s",
 					parts.Status, parts.Requests, parts.Calls, asJSON(parts.Output), asJSON(parts.Instances),
 					whole.Status, whole.Requests, whole.Calls, asJSON(whole.Output), asJSON(whole.Instances))
 			}
@@ -184,8 +191,8 @@ func firstInstances(context any, n int) (list []any) {
 	return list
 }
 
-// sign decides on everything that waits in the example of refunds when the others are finished: one is rejected. Those that
-// are decided on before would be asked about with the others.
+// sign decides on everything that waits in the example of refunds when the others are finished: one is rejected. Those
+// that are decided on before would be asked about with the others.
 func sign(t *testing.T, id string, others, waiting int) {
 	t.Helper()
 	s := &scenario{t: t, id: id, client: temporalClient, namespace: server.Namespace()}
@@ -251,7 +258,8 @@ func TestTheExampleOfMCPWritesItsFileOnceAPersonHasSeenIt(t *testing.T) {
 	lines := strings.Split(strings.TrimSpace(strings.ReplaceAll(replies, exampleDesk, desk)), "\n")
 	s := newScenario(t, text, lines...)
 	files := jsonval.ToJSONValue(append(program, desk))
-	s.idea = jsonval.DeepMerge(s.idea, map[string]any{"config": map[string]any{"mcp": map[string]any{"files": map[string]any{"command": files}}}}).(map[string]any)
+	s.idea = jsonval.DeepMerge(s.idea,
+		map[string]any{"config": map[string]any{"mcp": map[string]any{"files": map[string]any{"command": files}}}}).(map[string]any)
 	run := s.start()
 	a := s.waitsFor(1)[0]
 	if _, err := os.Stat(filepath.Join(desk, "actions.md")); a.Tool != "files_write_file" || err == nil {
@@ -264,7 +272,8 @@ func TestTheExampleOfMCPWritesItsFileOnceAPersonHasSeenIt(t *testing.T) {
 	if p := s.prompt(2); !strings.Contains(p, "Tomás: the present host stays.") {
 		t.Errorf("the LLM has not read the notes:\n%s", p)
 	}
-	if written, err := os.ReadFile(filepath.Join(desk, "actions.md")); err != nil || !strings.Contains(string(written), "- Bo calls the customer") {
+	if written, err := os.ReadFile(filepath.Join(desk, "actions.md")); err != nil ||
+		!strings.Contains(string(written), "- Bo calls the customer") {
 		t.Errorf("%q %v", written, err)
 	}
 }

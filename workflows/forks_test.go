@@ -13,8 +13,8 @@ import (
 	"processidea/store/chain"
 )
 
-// A fork at the last Idea of what has ended does nothing: not of a split process, whose parts had run a Plan by themselves and
-// failed in it, and not the fork of that fork.
+// A fork at the last Idea of what has ended does nothing: not of a split process, whose parts had run a Plan by
+// themselves and failed in it, and not the fork of that fork.
 func TestAForkOfASplitProcessThatHasEndedDoesNothing(t *testing.T) {
 	t.Parallel()
 	till := newTill(t)
@@ -38,8 +38,10 @@ func TestAForkOfASplitProcessThatHasEndedDoesNothing(t *testing.T) {
 		fork := newScenario(t, `{}`)
 		fork.id, fork.idea = fmt.Sprintf("%s-fork-%d", s.id, n), chain.Fork(idea)
 		again := fork.cameTo()
-		if again.Calls != (turn.CallCounts{}) || again.Requests != 0 || again.Status != r.Status || len(till.seen()) != 6 {
-			t.Errorf("the fork of %s: %s %+v, %d payments, %d Requests", of, again.Status, again.Calls, len(till.seen()), again.Requests)
+		if again.Calls != (turn.CallCounts{}) || again.Requests != 0 || again.Status != r.Status ||
+			len(till.seen()) != 6 {
+			t.Errorf("the fork of %s: %s %+v, %d payments, %d Requests", of, again.Status, again.Calls,
+				len(till.seen()), again.Requests)
 		}
 		if a, b := ends(again.Instances), ends(r.Instances); a != b {
 			t.Errorf("%s\nbecame\n%s", b, a)
@@ -55,19 +57,22 @@ func (s *scenario) cameTo() loop.Result {
 	return s.processStatus().Result
 }
 
-// A steady stream of signals that change nothing stops neither the Requests nor continue-as-new, and none of them is lost.
+// A steady stream of signals that change nothing stops neither the Requests nor continue-as-new, and none of them is
+// lost.
 func TestAStreamOfRefusedSignalsStopsNothing(t *testing.T) {
 	t.Parallel()
 	var replies []string
 	for n := range 10 {
-		replies = append(replies, fmt.Sprintf(`{"solution": {"calls": [{"_tool": "weigh", "n": 1, "_outputPath": "a%d"}]}}`, n))
+		replies = append(replies,
+			fmt.Sprintf(`{"solution": {"calls": [{"_tool": "weigh", "n": 1, "_outputPath": "a%d"}]}}`, n))
 	}
 	enough := make(chan struct{})
 	url := toolbox.handle("/"+t.Name(), func(w http.ResponseWriter, _ *http.Request) {
 		<-enough
 		_, _ = io.WriteString(w, "5")
 	})
-	s := newScenario(t, `{"schema": {"tools": {"weigh": `+httpTool(url, "")+`}}, "context": [{"type": "text", "text": "Go."}]}`, append(replies, nothingMore)...)
+	s := newScenario(t, `{"schema": {"tools": {"weigh": `+httpTool(url, "")+
+		`}}, "context": [{"type": "text", "text": "Go."}]}`, append(replies, nothingMore)...)
 	s.every = 2
 	run := s.start()
 	stop, stopped := make(chan struct{}), make(chan struct{})
@@ -83,7 +88,8 @@ func TestAStreamOfRefusedSignalsStopsNothing(t *testing.T) {
 			case <-tick.C:
 			}
 			to := []string{s.id, s.id + "/main"}[sent%2]
-			err := s.client.SignalWorkflow(t.Context(), to, "", policy.Approve, map[string]any{"call": "9.9", "id": fmt.Sprint(sent)})
+			err := s.client.SignalWorkflow(t.Context(), to, "", policy.Approve,
+				map[string]any{"call": "9.9", "id": fmt.Sprint(sent)})
 			if err == nil {
 				sent++
 			}

@@ -22,8 +22,9 @@ import (
 func (s *scenario) deleteInstance(token string) {
 	s.t.Helper()
 	id := protocol.InstanceID(s.id, token)
-	_, err := s.client.WorkflowService().DeleteWorkflowExecution(s.t.Context(), &workflowservice.DeleteWorkflowExecutionRequest{
-		Namespace: s.namespace, WorkflowExecution: &commonpb.WorkflowExecution{WorkflowId: id}})
+	_, err := s.client.WorkflowService().DeleteWorkflowExecution(s.t.Context(),
+		&workflowservice.DeleteWorkflowExecutionRequest{
+			Namespace: s.namespace, WorkflowExecution: &commonpb.WorkflowExecution{WorkflowId: id}})
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -36,7 +37,8 @@ func (s *scenario) deleteInstance(token string) {
 
 func (s *scenario) terminateInstance(token string) {
 	s.t.Helper()
-	if err := s.client.TerminateWorkflow(s.t.Context(), protocol.InstanceID(s.id, token), "", "for a test"); err != nil {
+	if err := s.client.TerminateWorkflow(s.t.Context(), protocol.InstanceID(s.id, token), "",
+		"for a test"); err != nil {
 		s.t.Fatal(err)
 	}
 }
@@ -57,7 +59,9 @@ func TestAProcessGoesOnWithoutAnInstanceThatWasTerminatedOrDeletedDuringARequest
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			speaking, goOn := make(chan struct{}), make(chan struct{})
-			s := newScenario(t, `{"config": {"limits": {"requests": 4}, "llm": {"timeout": "1h"}}, "schema": {"tools": {"shout": `+textTool+`}}, "context": [`+rows(1, 2)+`]}`)
+			s := newScenario(
+				t, `{"config": {"limits": {"requests": 4}, "llm": {"timeout": "1h"}}, "schema": {"tools": {"shout": `+
+					textTool+`}}, "context": [`+rows(1, 2)+`]}`)
 			s.options = []rehearsal.Option{rehearsal.Gate(func(ctx context.Context, request, sent int) {
 				if request == c.request && sent == 0 {
 					close(speaking)
@@ -77,7 +81,8 @@ func TestAProcessGoesOnWithoutAnInstanceThatWasTerminatedOrDeletedDuringARequest
 			defer cancel()
 			_ = run.Get(ctx, nil)
 			r := s.processStatus().Result
-			if one, two := r.Instances["1"], r.Instances["2"]; one.Status != ideafile.InstanceSettled || two.Status != ideafile.InstanceFailed {
+			if one, two := r.Instances["1"], r.Instances["2"]; one.Status != ideafile.InstanceSettled ||
+				two.Status != ideafile.InstanceFailed {
 				t.Errorf("%+v", r.Instances)
 			}
 			if r.Status != loop.StatusFailed || r.Error == nil || r.Error.Code != turn.CodeInstanceGone {

@@ -59,10 +59,12 @@ var (
 )
 
 // continueEvery has the workflows of all scenarios continue as new.
-var continueEvery = flag.Int("continue", 0, "passes through its loop after which a workflow continues as new; 0: when Temporal suggests it")
+var continueEvery = flag.Int("continue", 0,
+	"passes through its loop after which a workflow continues as new; 0: when Temporal suggests it")
 
 // saveActions has all scenarios do what saves the actions that a hosted server bills.
-var saveActions = flag.Bool("save-actions", false, "processes save actions, as those of a worker beside no embedded server do")
+var saveActions = flag.Bool("save-actions", false,
+	"processes save actions, as those of a worker beside no embedded server do")
 
 func TestMain(m *testing.M) {
 	mcptest.Main()
@@ -149,7 +151,8 @@ func startWorker() (worker.Worker, error) {
 	texttools.Register(registry)
 	registerTestTools(registry)
 	registerDoze(registry)
-	reached := httptool.New(httptool.Options{Allow: strings.TrimPrefix(toolbox.server.URL, "http://"), Secrets: "TEST_*@*", LookupEnv: lookupVariable})
+	reached := httptool.New(httptool.Options{Allow: strings.TrimPrefix(toolbox.server.URL, "http://"),
+		Secrets: "TEST_*@*", LookupEnv: lookupVariable})
 	deciders, err := signers.open()
 	if err != nil {
 		return nil, err
@@ -157,8 +160,10 @@ func startWorker() (worker.Worker, error) {
 	w, err := engine.NewWorker(temporalClient, engine.Parts{
 		// As a worker of its own has it: the tests' server may be slow to hear that somebody is alive.
 		Limits: engine.Limits{SaveActions: *saveActions, LostAfter: 30 * time.Second},
-		Store:  store, Deciders: deciders, Tools: registry, LLM: llmclient.Config{BaseURL: llmURL + "/v1"}, HTTP: reached,
-		MCP: mcptool.New(mcptool.Options{Commands: "node *; " + os.Args[0] + " " + mcptest.Argument + " *", HTTP: reached}),
+		Store:  store, Deciders: deciders, Tools: registry, LLM: llmclient.Config{BaseURL: llmURL + "/v1"},
+		HTTP: reached,
+		MCP: mcptool.New(mcptool.Options{Commands: "node *; " + os.Args[0] + " " + mcptest.Argument + " *",
+			HTTP: reached}),
 	})
 	if err != nil {
 		return nil, err
@@ -291,7 +296,8 @@ func newScenario(t *testing.T, idea string, replies ...string) *scenario {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &scenario{t: t, client: temporalClient, namespace: server.Namespace(), id: strings.NewReplacer("/", "-", " ", "-").Replace(t.Name()), idea: source}
+	s := &scenario{t: t, client: temporalClient, namespace: server.Namespace(),
+		id: strings.NewReplacer("/", "-", " ", "-").Replace(t.Name()), idea: source}
 	if _, problems := ideafile.ReadIdea(source); len(problems.Errors()) == 0 {
 		if err := ideaSchema().Validate(source); err != nil {
 			t.Errorf("the JSON Schema of Idea files refuses what the reader takes: %s", err)
@@ -324,7 +330,9 @@ func (s *scenario) start() client.WorkflowRun {
 		s.t.Fatal(problems)
 	}
 	run, _, err := connect.StartOrAttach(s.t.Context(), s.client, s.namespace, connect.StartProcess{
-		ID: s.id, Idea: idea, Start: protocol.ProcessStart{Idea: s.idea, Replies: s.scripted, StartedBy: policy.Named(s.startedBy...), ContinueEvery: max(*continueEvery, s.every, roundOf(s.t)), Delegation: protocol.DelegationContext{Files: s.files},
+		ID: s.id, Idea: idea, Start: protocol.ProcessStart{Idea: s.idea, Replies: s.scripted,
+			StartedBy: policy.Named(s.startedBy...), ContinueEvery: max(*continueEvery, s.every, roundOf(s.t)),
+			Delegation:   protocol.DelegationContext{Files: s.files},
 			WithSolution: s.withCalls}, File: "test",
 	})
 	if err != nil {

@@ -76,7 +76,8 @@ func claimsIn(t *testing.T, text string) []string {
 		err := proxy.VisitPayloads(context.Background(), e, proxy.VisitPayloadsOptions{
 			Visitor: func(_ *proxy.VisitPayloadsContext, ps []*commonpb.Payload) ([]*commonpb.Payload, error) {
 				for _, p := range ps {
-					digests = append(digests, regexp.MustCompile(`"sha256":\s*"([0-9a-f]{64})"`).FindAllString(string(p.GetData()), -1)...)
+					digests = append(digests,
+						regexp.MustCompile(`"sha256":\s*"([0-9a-f]{64})"`).FindAllString(string(p.GetData()), -1)...)
 				}
 				return ps, nil
 			},

@@ -11,18 +11,20 @@ import (
 	"processidea/protocol"
 )
 
-// Databases of Temporal hold workflow ids of 255 characters. A child whose id is longer is never started, and its process
-// would wait for ever.
+// Databases of Temporal hold workflow ids of 255 characters. A child whose id is longer is never started, and its
+// process would wait for ever.
 func TestIDsFitDatabasesHoweverLongNamesAre(t *testing.T) {
 	t.Parallel()
-	names := []string{"Общество с ограниченной ответственностью «Ромашка»", strings.Repeat("株式会社", 16), strings.Repeat("x", 66) + "1", strings.Repeat("x", 66) + "2"}
+	names := []string{"Общество с ограниченной ответственностью «Ромашка»", strings.Repeat("株式会社", 16),
+		strings.Repeat("x", 66) + "1", strings.Repeat("x", 66) + "2"}
 	for name, config := range longrun.Rows(t, 2, map[string]string{"in one piece": ``, "in parts": `"batch": 1`}) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			const asks = `{"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"], "_delegate": %q, "_output": {}}`
 			var rows []string
 			for n, token := range names {
-				rows = append(rows, fmt.Sprintf(`{"type": "input", "_instance": %q, "input": {"text": "t%d"}}`, token, n))
+				rows = append(rows, fmt.Sprintf(`{"type": "input", "_instance": %q, "input": {"text": "t%d"}}`, token,
+					n))
 			}
 			s := newScenario(t, fmt.Sprintf(`{"config": {%s}, "schema": {"tools": {"ask": `+asks+`}}, "context": [%s,
 				{"type": "plan", "stage": "complete", "plan": [{"_tool": "ask", "text": "†input.text", "_outputPath": "said"}]}]}`,

@@ -14,8 +14,8 @@ import (
 	"processidea/protocol"
 )
 
-// What Tools need of a worker and it lacks is said before anything has an effect, all at once: of the process's own Tools
-// and of those of its delegates.
+// What Tools need of a worker and it lacks is said before anything has an effect, all at once: of the process's own
+// Tools and of those of its delegates.
 func TestWhatAWorkerLacksIsSaidBeforeAnythingRuns(t *testing.T) {
 	t.Parallel()
 	for name, config := range longrun.Rows(t, 1, map[string]string{"in one piece": ``, "in parts": `"batch": 1, `}) {
@@ -30,14 +30,17 @@ func TestWhatAWorkerLacksIsSaidBeforeAnythingRuns(t *testing.T) {
 			s := newScenario(t, fmt.Sprintf(`{"config": {%s"mcp": {"odd": {"command": ["no-such-program"], "tools": []}}}, "schema": {"tools": {"near": %s, "far": %s,
 				"ask": {"type": "object", "_delegate": "asked.json"}}}, "context": [%s,
 				{"type": "plan", "stage": "complete", "plan": [{"_tool": "near"}]}]}`, config, httpTool(url, ""), far, rows(1, 2)))
-			s.file("asked.json", `{"schema": {"tools": {"farther": {"type": "object", "_activity": {"http": {"url": "https://farther.example/x"}}}}}}`)
+			s.file(
+				"asked.json",
+				`{"schema": {"tools": {"farther": {"type": "object", "_activity": {"http": {"url": "https://farther.example/x"}}}}}}`)
 			s.start()
 			var v protocol.ProcessView
 			eventually(t, "it is paused", func() bool {
 				v = s.processStatus()
 				return v.Status == loop.StatusPaused && v.Error != nil
 			})
-			for _, want := range []string{"far.example:443", "farther.example:443", "NOT_THERE", "PROCESSIDEA_HTTP_ALLOW", "PROCESSIDEA_TOOL_SECRETS", "(farther)", "Nothing has run"} {
+			for _, want := range []string{"far.example:443", "farther.example:443", "NOT_THERE",
+				"PROCESSIDEA_HTTP_ALLOW", "PROCESSIDEA_TOOL_SECRETS", "(farther)", "Nothing has run"} {
 				if v.Error.Code != ideafile.CodeNotAllowed || !strings.Contains(v.Error.Message, want) {
 					t.Errorf("%q is missing in %+v", want, v.Error)
 				}

@@ -42,7 +42,8 @@ func TestALimitOfCallsStopsPlansThatRunDirectly(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			till := newTill(t)
-			s := newScenario(t, `{"config": {"batch": 4, "limits": {"calls": 5}}, "schema": {"tools": {"pay": `+till.pay("false")+`}}, `+context+`}`)
+			s := newScenario(t, `{"config": {"batch": 4, "limits": {"calls": 5}}, "schema": {"tools": {"pay": `+
+				till.pay("false")+`}}, `+context+`}`)
 			run := s.start()
 			s.pausedAtLimit(till, 5)
 			s.signal(s.id, approval.SteerResume, map[string]any{"limits": map[string]any{"calls": 8}})
@@ -64,7 +65,8 @@ func nested(t *testing.T, till *till, config string, payments int) *scenario {
 	}
 	s := newScenario(t, `{"config": {`+config+`}, `+through("middle.json"))
 	s.file("middle.json", `{`+through("inner.json"))
-	s.file("inner.json", `{"schema": {"tools": {"pay": `+till.pay("false")+`}}, "context": [`+pays(payments, `, "output": "paid"`)+`]}`)
+	s.file("inner.json", `{"schema": {"tools": {"pay": `+till.pay("false")+`}}, "context": [`+
+		pays(payments, `, "output": "paid"`)+`]}`)
 	return s
 }
 
@@ -77,9 +79,11 @@ func TestALimitOfCallsCountsWhatDelegatesDoAtAnyDepth(t *testing.T) {
 	inner := protocol.DelegateID(protocol.DelegateID(s.id, "0.1"), "0.1")
 	of := *s
 	of.id = inner
-	eventually(t, "the inner one is paused with it", func() bool { return of.processStatus().Status == loop.StatusPaused })
+	eventually(t, "the inner one is paused with it",
+		func() bool { return of.processStatus().Status == loop.StatusPaused })
 	s.signal(s.id, approval.SteerResume, map[string]any{"limits": map[string]any{"calls": 20}})
-	if r := s.end(run); r.Status != loop.StatusCompleted || len(till.seen()) != 6 || asJSON(r.Output) != `{"said":{"said":"paid"}}` {
+	if r := s.end(run); r.Status != loop.StatusCompleted || len(till.seen()) != 6 ||
+		asJSON(r.Output) != `{"said":{"said":"paid"}}` {
 		t.Errorf("%s with %s, %d payments", r.Status, asJSON(r.Output), len(till.seen()))
 	}
 }
@@ -88,7 +92,8 @@ func TestALimitOfRequestsCountsThoseOfDelegates(t *testing.T) {
 	t.Parallel()
 	s := reviewing(t, reviewTool, reviewed, `{"when": "\"note\":", "solution": {"calls": [], "output": "fine"}}`,
 		`{"when": "You are a reviewer.", "solution": {"calls": [{"_tool": "shout", "text": "well", "_outputPath": "note"}]}}`, callReview)
-	s.file("review.json", strings.Replace(reviewFile, `"schema": {`, `"schema": {"tools": {"shout": `+textTool+`}, `, 1))
+	s.file("review.json", strings.Replace(reviewFile, `"schema": {`, `"schema": {"tools": {"shout": `+textTool+`}, `,
+		1))
 	s.idea["config"].(map[string]any)["limits"] = map[string]any{"requests": json.Number("2")}
 	run := s.start()
 	eventually(t, "it is paused", func() bool { return s.processStatus().Status == loop.StatusPaused })
@@ -118,7 +123,8 @@ func TestAPauseReachesDelegatesAtAnyDepthAndTheyGoOnWithTheirCaller(t *testing.T
 	eventually(t, "the first payment is under way", func() bool { return len(till.seen()) == 1 })
 	s.signal(s.id, approval.SteerPause, map[string]any{"by": "ann"})
 	eventually(t, "the inner one is paused", func() bool { return inner.processStatus().Status == loop.StatusPaused })
-	eventually(t, "its instance has heard of it", func() bool { return hasHeard(t, protocol.InstanceID(inner.id, ""), protocol.SignalHold) })
+	eventually(t, "its instance has heard of it",
+		func() bool { return hasHeard(t, protocol.InstanceID(inner.id, ""), protocol.SignalHold) })
 	close(release)
 	eventually(t, "the first is paid", func() bool {
 		var v protocol.InstanceView
@@ -156,14 +162,17 @@ func TestADelegateThatIsPausedShowsAtItsCallerAndGoesOnWithIt(t *testing.T) {
 	delegate := protocol.DelegateID(s.id, "1.1")
 	eventually(t, "its caller is paused with it", func() bool {
 		v := s.processStatus()
-		return v.Status == loop.StatusPaused && v.Error != nil && strings.Contains(v.Error.Message, "delegate "+delegate)
+		return v.Status == loop.StatusPaused && v.Error != nil &&
+			strings.Contains(v.Error.Message, "delegate "+delegate)
 	})
-	if v := s.processStatus(); !strings.Contains(strings.Join(v.Waiting, "\n"), "delegate "+delegate+": paused: 3 bad replies") {
+	if v := s.processStatus(); !strings.Contains(strings.Join(v.Waiting, "\n"),
+		"delegate "+delegate+": paused: 3 bad replies") {
 		t.Errorf("it waits for %q", v.Waiting)
 	}
 	s.script(reviewed, `{"when": "You are a reviewer.", "solution": {"calls": [], "output": "fine"}}`)
 	s.signal(s.id, approval.SteerResume, map[string]any{})
-	if r := s.end(run); r.Status != loop.StatusCompleted || !strings.Contains(asJSON(r.Instances[""].State), `"verdict":"fine"`) {
+	if r := s.end(run); r.Status != loop.StatusCompleted || !strings.Contains(asJSON(r.Instances[""].State),
+		`"verdict":"fine"`) {
 		t.Errorf("%s with %s", r.Status, asJSON(r.Instances[""].State))
 	}
 }

@@ -8,7 +8,8 @@ import (
 	"processidea/model/loop"
 )
 
-// An LLM that does not answer leads to the next one of the list, in every Request: in one piece and in parts. The Idea says who answered.
+// An LLM that does not answer leads to the next one of the list, in every Request: in one piece and in parts. The Idea
+// says who answered.
 func TestTheNextLLMOfAListAnswersWhereTheFirstDoesNot(t *testing.T) {
 	t.Parallel()
 	const paidAlready = `{"when": "\"paid\":", "solution": {"calls": []}}`
@@ -23,7 +24,8 @@ func TestTheNextLLMOfAListAnswersWhereTheFirstDoesNot(t *testing.T) {
 			if r.Status != loop.StatusCompleted || r.Calls.Done != 2 {
 				t.Fatalf("%s %+v", r.Status, r.Calls)
 			}
-			if meta := jsonval.AsObject(s.sealedLast()["meta"]); name == "in one piece" && !strings.Contains(asJSON(meta["llm"]), `"model":"`+s.id) {
+			if meta := jsonval.AsObject(s.sealedLast()["meta"]); name == "in one piece" &&
+				!strings.Contains(asJSON(meta["llm"]), `"model":"`+s.id) {
 				t.Errorf("the Idea says that %s answered", asJSON(meta["llm"]))
 			}
 		})

@@ -27,7 +27,8 @@ type mcpServer struct {
 
 func newMCPServer(t *testing.T) *mcpServer {
 	s := &mcpServer{}
-	s.url = toolbox.handle("/"+t.Name()+"/mcp", func(w http.ResponseWriter, r *http.Request) { (*s.now.Load()).ServeHTTP(w, r) })
+	s.url = toolbox.handle("/"+t.Name()+"/mcp",
+		func(w http.ResponseWriter, r *http.Request) { (*s.now.Load()).ServeHTTP(w, r) })
 	s.describe("Adds two numbers.")
 	return s
 }
@@ -46,7 +47,8 @@ func (s *mcpServer) down() {
 
 // idea is an Idea with the server, under the name calc, and these tools of the file.
 func (s *mcpServer) idea(tools string) string {
-	return fmt.Sprintf(`{"config": {"mcp": {"calc": {"url": %q}}}, "schema": {"tools": %s}, "context": [{"type": "text", "text": "Go."}]}`, s.url, tools)
+	return fmt.Sprintf(
+		`{"config": {"mcp": {"calc": {"url": %q}}}, "schema": {"tools": %s}, "context": [{"type": "text", "text": "Go."}]}`, s.url, tools)
 }
 
 const adds = `{"solution": {"calls": [{"_tool": "calc_add", "a": 2, "b": 3, "_outputPath": "sum"}]}}`
@@ -78,11 +80,14 @@ func TestToolsOfAnMCPServerJoinThePaletteAndAskAPerson(t *testing.T) {
 	}
 }
 
-// The chain has the palette as it was: what is started from it asks no server what it offers, and calls what was pinned.
+// The chain has the palette as it was: what is started from it asks no server what it offers, and calls what was
+// pinned.
 func TestWhatIsStartedFromASealedIdeaAsksNoServerAgain(t *testing.T) {
 	t.Parallel()
 	server := newMCPServer(t)
-	first := newScenario(t, server.idea(`{"free": {"_activity": {"mcp": {"server": "calc", "tool": "add"}}, "_approval": false}}`), nothingMore)
+	first := newScenario(
+		t, server.idea(`{"free": {"_activity": {"mcp": {"server": "calc", "tool": "add"}}, "_approval": false}}`),
+		nothingMore)
 	first.finish()
 	again := newScenario(t, `{}`, strings.Replace(adds, "calc_add", "free", 1), nothingMore)
 	again.id += "-again"
@@ -92,11 +97,13 @@ func TestWhatIsStartedFromASealedIdeaAsksNoServerAgain(t *testing.T) {
 	for _, message := range sealed["context"].([]any) {
 		delete(message.(map[string]any), ideafile.StatusKey) // it begins anew
 	}
-	again.idea = jsonval.DeepMerge(sealed, map[string]any{"config": map[string]any{"llm": map[string]any{"model": again.id}}}).(map[string]any)
+	again.idea = jsonval.DeepMerge(sealed,
+		map[string]any{"config": map[string]any{"llm": map[string]any{"model": again.id}}}).(map[string]any)
 	llm.byName.Store(again.id, again.llm)
 	server.describe("Adds two numbers, and tells somebody.")
 	r := again.finish()
-	if r.Calls.Failed != 1 || !strings.Contains(again.prompt(2), "describes the tool otherwise than when the process was started") {
+	if r.Calls.Failed != 1 ||
+		!strings.Contains(again.prompt(2), "describes the tool otherwise than when the process was started") {
 		t.Errorf("%+v\n%s", r.Calls, again.story())
 	}
 }
@@ -107,13 +114,15 @@ func TestALargePaletteOfAnMCPServerLiesInTheStore(t *testing.T) {
 	text := strings.Repeat("Adds two numbers. ", 5_000)
 	for name, large := range map[string]struct{ server, file string }{
 		"what the server offers": {server: text},
-		"what the file has":      {server: "Adds two numbers.", file: `, "other": {"description": "` + text + `", "_activity": "shout"}`},
+		"what the file has": {server: "Adds two numbers.", file: `, "other": {"description": "` + text +
+			`", "_activity": "shout"}`},
 	} {
 		t.Run(strings.ReplaceAll(name, " ", "-"), func(t *testing.T) {
 			t.Parallel()
 			server := newMCPServer(t)
 			server.describe(large.server)
-			s := newScenario(t, server.idea(`{`+free+large.file+`}`), strings.Replace(adds, "calc_add", "free", 1), nothingMore)
+			s := newScenario(t, server.idea(`{`+free+large.file+`}`), strings.Replace(adds, "calc_add", "free", 1),
+				nothingMore)
 			r := s.finish()
 			if got := asJSON(r.Instances[""].State); got != `{"sum":{"sum":5}}` {
 				t.Errorf("the State is %s", got)
@@ -130,12 +139,14 @@ func TestAnMCPServerThatIsDownPausesTheProcessUntilItIsMended(t *testing.T) {
 	t.Parallel()
 	server := newMCPServer(t)
 	server.down()
-	s := newScenario(t, server.idea(`{"free": {"_activity": {"mcp": {"server": "calc", "tool": "add"}}, "_approval": false}}`),
+	s := newScenario(
+		t, server.idea(`{"free": {"_activity": {"mcp": {"server": "calc", "tool": "add"}}, "_approval": false}}`),
 		strings.Replace(adds, "calc_add", "free", 1), nothingMore)
 	run := s.start()
 	eventually(t, "the process is paused", func() bool { return s.processStatus().Status == loop.StatusPaused })
 	view := s.processStatus()
-	if view.Error.Code != ideafile.CodeMCPUnreachable || !strings.Contains(view.Error.Message, "MCP server calc") || !strings.Contains(view.Waiting[0], "paused") {
+	if view.Error.Code != ideafile.CodeMCPUnreachable || !strings.Contains(view.Error.Message, "MCP server calc") ||
+		!strings.Contains(view.Waiting[0], "paused") {
 		t.Errorf("%+v %v", view.Error, view.Waiting)
 	}
 	s.signal(s.id, approval.SteerResume, "nonsense")
@@ -155,10 +166,13 @@ func TestAnMCPServerThatIsDownPausesTheProcessUntilItIsMended(t *testing.T) {
 
 func TestWhatTheWorkerDoesNotAllowPausesTheProcess(t *testing.T) {
 	t.Parallel()
-	s := newScenario(t, `{"config": {"mcp": {"sh": {"command": ["sh", "-c", "touch /tmp/owned"]}}}, "context": [{"type": "text", "text": "Go."}]}`)
+	s := newScenario(
+		t,
+		`{"config": {"mcp": {"sh": {"command": ["sh", "-c", "touch /tmp/owned"]}}}, "context": [{"type": "text", "text": "Go."}]}`)
 	run := s.start()
 	eventually(t, "the process is paused", func() bool { return s.processStatus().Status == loop.StatusPaused })
-	if e := s.processStatus().Error; e.Code != ideafile.CodeMCPRefused || !strings.Contains(e.Message, "is not in PROCESSIDEA_MCP_COMMANDS") {
+	if e := s.processStatus().Error; e.Code != ideafile.CodeMCPRefused ||
+		!strings.Contains(e.Message, "is not in PROCESSIDEA_MCP_COMMANDS") {
 		t.Errorf("%+v", e)
 	}
 	if err := s.client.CancelWorkflow(t.Context(), s.id, ""); err != nil {
@@ -173,7 +187,8 @@ func TestAFileThatAsksForAToolThatIsNotOfferedFails(t *testing.T) {
 	t.Parallel()
 	server := newMCPServer(t)
 	s := newScenario(t, server.idea(`{"x": {"_activity": {"mcp": {"server": "calc", "tool": "divide"}}}}`))
-	if err := s.start().Get(t.Context(), nil); err == nil || !strings.Contains(err.Error(), `offers no tool "divide"; it offers add, book`) {
+	if err := s.start().Get(t.Context(), nil); err == nil ||
+		!strings.Contains(err.Error(), `offers no tool "divide"; it offers add, book`) {
 		t.Errorf("%v", err)
 	}
 }
@@ -181,7 +196,8 @@ func TestAFileThatAsksForAToolThatIsNotOfferedFails(t *testing.T) {
 func TestAToolThatChangesWhileAPersonThinksIsNotCalled(t *testing.T) {
 	t.Parallel()
 	server := newMCPServer(t)
-	s := newScenario(t, server.idea(`{}`), `{"solution": {"calls": [{"_tool": "calc_add", "a": 2, "b": 3, "_outputPath": "sum"}]}}`, nothingMore)
+	s := newScenario(t, server.idea(`{}`),
+		`{"solution": {"calls": [{"_tool": "calc_add", "a": 2, "b": 3, "_outputPath": "sum"}]}}`, nothingMore)
 	run := s.start()
 	s.waitsFor(1)
 	server.describe("Adds two numbers, and tells somebody.")
@@ -199,7 +215,8 @@ func TestAToolsQuestionWaitsForAPersonWhoAnswersTheCall(t *testing.T) {
 		`{"solution": {"calls": [{"_tool": "book", "_outputPath": "table"}]}}`, nothingMore)
 	run := s.start()
 	a := s.waitsFor(1)[0]
-	if strings.Join(a.AllowedDecisions, " ") != "answer reject" || !strings.Contains(a.ReviewReason, "For how many people?") {
+	if strings.Join(a.AllowedDecisions, " ") != "answer reject" ||
+		!strings.Contains(a.ReviewReason, "For how many people?") {
 		t.Errorf("%+v", a)
 	}
 	s.decide(policy.Approve, "1.1", "")
@@ -229,7 +246,8 @@ func TestACallWhoseConnectionBreaksIsNotRepeatedWithoutAPerson(t *testing.T) {
 	s := newScenario(t, server.idea(`{"count": {"_activity": {"mcp": {"server": "calc"}}, "_approval": false}}`),
 		`{"solution": {"calls": [{"_tool": "count", "_outputPath": "n"}]}}`, nothingMore)
 	run := s.start()
-	if a := s.waitsFor(1)[0]; !strings.Contains(a.ReviewReason, "the connection broke during the call") || strings.Join(a.AllowedDecisions, " ") != "approve reject answer" {
+	if a := s.waitsFor(1)[0]; !strings.Contains(a.ReviewReason, "the connection broke during the call") ||
+		strings.Join(a.AllowedDecisions, " ") != "approve reject answer" {
 		t.Errorf("%+v", a)
 	}
 	if n := server.calls.Load(); n != 1 {

@@ -57,14 +57,16 @@ func TestAWrongLLMKeyPausesAProcessThatGoesOnWithTheRightOne(t *testing.T) {
 		if r.Header.Get("Authorization") != "Bearer "+right {
 			w.Header().Set("Content-Type", "application/json")
 			w.WriteHeader(http.StatusUnauthorized)
-			fmt.Fprintf(w, `{"error": {"message": "Incorrect API key provided: %s", "code": "invalid_api_key"}}`, r.Header.Get("Authorization"))
+			fmt.Fprintf(w, `{"error": {"message": "Incorrect API key provided: %s", "code": "invalid_api_key"}}`,
+				r.Header.Get("Authorization"))
 			return
 		}
 		r.URL.Path = "/v1/chat/completions"
 		llm.ServeHTTP(w, r)
 	})
 	base := envLLM + "=" + toolbox.server.URL + strings.TrimSuffix(path, "/chat/completions")
-	s := newScenario(t, `{"schema": {"tools": {"go": `+httpTool(c.tool("go", nil), "")+`}}, "context": [{"type": "text", "text": "Go."}]}`, goOnce, nothingMore)
+	s := newScenario(t, `{"schema": {"tools": {"go": `+httpTool(c.tool("go", nil), "")+
+		`}}, "context": [{"type": "text", "text": "Go."}]}`, goOnce, nothingMore)
 	first := c.productionWith([]string{base, "OPENAI_API_KEY=" + wrong})
 	run := c.start(s)
 	s.pausedWith(turn.CodeLLMError, "the LLM's server answered 401: Incorrect API key provided")
@@ -85,7 +87,8 @@ func TestOnAServerWithoutTheSearchAttributesAProcessRunsAndNoneIsSet(t *testing.
 	t.Parallel()
 	c := newCrash(t)
 	c.production()
-	s := newScenario(t, `{"schema": {"tools": {"go": `+httpTool(c.tool("go", nil), `, "_approval": true`)+`}}, "context": [{"type": "text", "text": "Go."}]}`,
+	s := newScenario(t, `{"schema": {"tools": {"go": `+httpTool(c.tool("go", nil), `, "_approval": true`)+
+		`}}, "context": [{"type": "text", "text": "Go."}]}`,
 		goOnce, nothingMore)
 	run := c.start(s)
 	s.waitsFor(1)
@@ -101,7 +104,8 @@ func TestOnAServerWithoutTheSearchAttributesAProcessRunsAndNoneIsSet(t *testing.
 				t.Fatal(err)
 			}
 			// What arrives while a workflow ends fails its last task, and that is tried again.
-			late := e.GetWorkflowTaskFailedEventAttributes().GetCause() == enumspb.WORKFLOW_TASK_FAILED_CAUSE_UNHANDLED_COMMAND
+			late :=
+				e.GetWorkflowTaskFailedEventAttributes().GetCause() == enumspb.WORKFLOW_TASK_FAILED_CAUSE_UNHANDLED_COMMAND
 			switch e.GetEventType() {
 			case enumspb.EVENT_TYPE_UPSERT_WORKFLOW_SEARCH_ATTRIBUTES, enumspb.EVENT_TYPE_WORKFLOW_TASK_FAILED:
 				if late {
@@ -161,12 +165,15 @@ func TestAProcessWhoseStoreCannotBeWrittenWaitsAndGoesOnWhenItCan(t *testing.T) 
 	c := newCrash(t)
 	b := &broken{t: t, dir: filepath.Join(t.TempDir(), "store")}
 	url := c.tool("go", func(int, *http.Request) { b.breaks() })
-	p := workertest.Start(t, []string{"TEMPORAL_ADDRESS=" + addressOf(c.id), "TEMPORAL_NAMESPACE=" + c.id, "PROCESSIDEA_STORE=" + b.dir, "PROCESSIDEA_LOST_AFTER=5s",
+	p := workertest.Start(t, []string{"TEMPORAL_ADDRESS=" + addressOf(c.id), "TEMPORAL_NAMESPACE=" + c.id,
+		"PROCESSIDEA_STORE=" + b.dir, "PROCESSIDEA_LOST_AFTER=5s",
 		envLLM + "=" + llmURL + "/v1", "PROCESSIDEA_HTTP_ALLOW=" + strings.TrimPrefix(toolbox.server.URL, "http://")})
 	eventually(t, "the worker is ready", p.Ready)
-	s := newScenario(t, `{"schema": {"tools": {"go": `+httpTool(url, "")+`}}, "context": [{"type": "text", "text": "Go."}]}`, goOnce, nothingMore)
+	s := newScenario(t, `{"schema": {"tools": {"go": `+httpTool(url, "")+
+		`}}, "context": [{"type": "text", "text": "Go."}]}`, goOnce, nothingMore)
 	run := c.start(s)
-	eventually(t, "an activity says what it waits for", func() bool { return b.is.Load() && strings.Contains(c.failing(s.id), "Seal: chain: seal Idea") })
+	eventually(t, "an activity says what it waits for",
+		func() bool { return b.is.Load() && strings.Contains(c.failing(s.id), "Seal: chain: seal Idea") })
 	eventually(t, "the worker says that it misses its store", func() bool {
 		status, body := p.Get("/readyz")
 		return status == http.StatusServiceUnavailable && strings.Contains(body, "store: ")
@@ -178,7 +185,8 @@ func TestAProcessWhoseStoreCannotBeWrittenWaitsAndGoesOnWhenItCan(t *testing.T) 
 	})
 	_, metrics := p.Get("/metrics")
 	for _, counted := range []string{
-		`processidea_held_up{[^}]*cause="store_[a-z]+"[^}]*} 1\n`, `processidea_processes_total{[^}]*status="began"[^}]*} 1\n`,
+		`processidea_held_up{[^}]*cause="store_[a-z]+"[^}]*} 1\n`,
+		`processidea_processes_total{[^}]*status="began"[^}]*} 1\n`,
 		`# HELP processidea_processes_total Processes that began`,
 	} {
 		if !regexp.MustCompile(counted).MatchString(metrics) {
@@ -232,7 +240,8 @@ func largeResultWaits(t *testing.T, size int) {
 		close(answered) // twice would panic
 	})
 	p := c.productionWith([]string{"PROCESSIDEA_STORE=" + b.dir})
-	s := newScenario(t, `{"schema": {"tools": {"go": `+httpTool(url, "")+`}}, "context": [{"type": "text", "text": "Go."}]}`, goOnce, nothingMore)
+	s := newScenario(t, `{"schema": {"tools": {"go": `+httpTool(url, "")+
+		`}}, "context": [{"type": "text", "text": "Go."}]}`, goOnce, nothingMore)
 	c.start(s)
 	<-answered
 	eventually(t, "the worker says that it misses its store", func() bool {
@@ -262,7 +271,8 @@ func TestCallsWaitForAStoreThatIsAwayAndNoneHasFailedOrRunInVain(t *testing.T) {
 			b.breaks()
 		}
 	})}
-	large := `{"_tool": "formatText", "template": "` + strings.Repeat("{text}", 12) + `", "values": {"text": "†state.text"}, "_outputPath": "`
+	large := `{"_tool": "formatText", "template": "` + strings.Repeat("{text}",
+		12) + `", "values": {"text": "†state.text"}, "_outputPath": "`
 	s.script(`{"solution": {"calls": [`+large+`a"}, `+large+`b"}, {"_tool": "go", "_outputPath": "c"}]}}`, nothingMore)
 	run := c.start(s)
 	eventually(t, "three Calls wait for the store", func() bool { return c.awaitingStore(s.id+"/main") == 3 })
@@ -294,7 +304,8 @@ func TestAWorkerThatIsStartedWhileItsStoreIsAwayWaitsForItAndBeginsNone(t *testi
 	c := newCrash(t)
 	dir := filepath.Join(t.TempDir(), "store")
 	first := c.productionWith([]string{"PROCESSIDEA_STORE=" + dir})
-	s := newScenario(t, `{"schema": {"tools": {"go": `+httpTool(c.tool("go", nil), "")+`}}, "context": [{"type": "text", "text": "Go."}]}`, goOnce, nothingMore)
+	s := newScenario(t, `{"schema": {"tools": {"go": `+httpTool(c.tool("go", nil), "")+
+		`}}, "context": [{"type": "text", "text": "Go."}]}`, goOnce, nothingMore)
 	c.finish(c.start(s))
 	first.Signal(syscall.SIGTERM)
 	stopped(t, first)
@@ -302,13 +313,16 @@ func TestAWorkerThatIsStartedWhileItsStoreIsAwayWaitsForItAndBeginsNone(t *testi
 		t.Fatal(err)
 	}
 	eventually(t, "Temporal lists the process", func() bool {
-		n, err := c.client.CountWorkflow(t.Context(), &workflowservice.CountWorkflowExecutionsRequest{Query: "WorkflowType = 'Process'"})
+		n, err := c.client.CountWorkflow(t.Context(),
+			&workflowservice.CountWorkflowExecutionsRequest{Query: "WorkflowType = 'Process'"})
 		return err == nil && n.GetCount() == 1
 	})
-	second := workertest.Start(t, []string{"TEMPORAL_ADDRESS=" + addressOf(c.id), "TEMPORAL_NAMESPACE=" + c.id, "PROCESSIDEA_STORE=" + dir})
+	second := workertest.Start(t, []string{"TEMPORAL_ADDRESS=" + addressOf(c.id), "TEMPORAL_NAMESPACE=" + c.id,
+		"PROCESSIDEA_STORE=" + dir})
 	eventually(t, "the worker says what it waits for", func() bool {
 		status, body := second.Get("/readyz")
-		return status == http.StatusServiceUnavailable && strings.Contains(body, "store: the store is not there: "+dir+" is empty, and Temporal knows 1 processes")
+		return status == http.StatusServiceUnavailable &&
+			strings.Contains(body, "store: the store is not there: "+dir+" is empty, and Temporal knows 1 processes")
 	})
 	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
 		t.Errorf("it wrote %v, %v", left, err)

@@ -82,7 +82,8 @@ func TestPeopleAreToldWhatWaitsAndWhatWasDecidedAndTheProcessWaitsForNoNotice(t 
 	eventually(t, "people are told that one is decided", func() bool {
 		all := b.all()
 		last := all[len(all)-1]
-		return len(last.NewlyDecided) == 1 && last.NewlyDecided[0].DecisionKind == policy.Approve && last.NewlyDecided[0].DecidedBy == "ann" && last.AwaitingCount == 1
+		return len(last.NewlyDecided) == 1 && last.NewlyDecided[0].DecisionKind == policy.Approve &&
+			last.NewlyDecided[0].DecidedBy == "ann" && last.AwaitingCount == 1
 	})
 	b.mu.Lock()
 	b.fail = 1000 // nobody can be told any more

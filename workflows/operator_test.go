@@ -27,9 +27,12 @@ func TestAFloodOfSignalsFailsNoWorkflowTaskAndEveryValidOneHasItsEffectOnce(t *t
 	s := newScenario(t, manyInstances(till, 20, 0, `{"gather": "5m"}`), payAll, nothingMore)
 	run := s.start()
 	s.waitsFor(20)
-	nonsense := []any{"no", 7, nil, []byte{0xff}, []any{}, map[string]any{"call": "1.1@i999"}, map[string]any{"call": strings.Repeat("x", 5000)},
-		map[string]any{"call": "1.1@i0", "digest": "0"}, map[string]any{"call": "1.1@i0", "surprise": 1}, map[string]any{"context": []any{map[string]any{"type": "plan"}}}}
-	names := []string{policy.Approve, policy.Reject, policy.Amend, policy.Answer, approval.SteerAdd, approval.SteerRevise, approval.SteerResume, "report", "calls", "close"}
+	nonsense := []any{"no", 7, nil, []byte{0xff}, []any{}, map[string]any{"call": "1.1@i999"},
+		map[string]any{"call": strings.Repeat("x", 5000)},
+		map[string]any{"call": "1.1@i0", "digest": "0"}, map[string]any{"call": "1.1@i0", "surprise": 1},
+		map[string]any{"context": []any{map[string]any{"type": "plan"}}}}
+	names := []string{policy.Approve, policy.Reject, policy.Amend, policy.Answer, approval.SteerAdd,
+		approval.SteerRevise, approval.SteerResume, "report", "calls", "close"}
 	var wg sync.WaitGroup
 	for part := range 10 {
 		wg.Go(func() {
@@ -38,9 +41,11 @@ func TestAFloodOfSignalsFailsNoWorkflowTaskAndEveryValidOneHasItsEffectOnce(t *t
 				if n%3 == 0 {
 					to = protocol.InstanceID(s.id, fmt.Sprintf("i%d", n%20))
 				}
-				_ = s.client.SignalWorkflow(t.Context(), to, "", names[(part+n)%len(names)], nonsense[(part*7+n)%len(nonsense)])
+				_ = s.client.SignalWorkflow(t.Context(), to, "", names[(part+n)%len(names)],
+					nonsense[(part*7+n)%len(nonsense)])
 				// Each is decided 25 times over: once counts.
-				_ = s.client.SignalWorkflow(t.Context(), s.id, "", policy.Approve, map[string]any{"call": fmt.Sprintf("1.1@i%d", n%20), "by": fmt.Sprint(part)})
+				_ = s.client.SignalWorkflow(t.Context(), s.id, "", policy.Approve,
+					map[string]any{"call": fmt.Sprintf("1.1@i%d", n%20), "by": fmt.Sprint(part)})
 			}
 		})
 	}
@@ -57,7 +62,8 @@ func TestAFloodOfSignalsFailsNoWorkflowTaskAndEveryValidOneHasItsEffectOnce(t *t
 			}
 			// More than a hundred signals during one task make it run again; that is no failure of ours.
 			f := e.GetWorkflowTaskFailedEventAttributes()
-			if f != nil && f.GetCause() != enumspb.WORKFLOW_TASK_FAILED_CAUSE_UNHANDLED_COMMAND && f.GetCause() != enumspb.WORKFLOW_TASK_FAILED_CAUSE_FORCE_CLOSE_COMMAND {
+			if f != nil && f.GetCause() != enumspb.WORKFLOW_TASK_FAILED_CAUSE_UNHANDLED_COMMAND &&
+				f.GetCause() != enumspb.WORKFLOW_TASK_FAILED_CAUSE_FORCE_CLOSE_COMMAND {
 				t.Errorf("%s: %v", id, e)
 			}
 		}
@@ -81,15 +87,19 @@ func (s *scenario) details(under string) string {
 func TestAnOperatorSeesWhatWaitsAndTheJSONToSend(t *testing.T) {
 	t.Parallel()
 	till := newTill(t)
-	s := newScenario(t, `{"schema": {"tools": {"pay": `+till.pay(`{"timeout": "72h"}`)+`}}, "context": [{"type": "text", "text": "Go."}]}`,
-		"{\"solution\": {\"calls\": [{\"_tool\": \"pay\", \"n\": 42, \"to\": \"``` end of fence\", \"_outputPath\": \"done\"}]}}", nothingMore)
+	s := newScenario(t, `{"schema": {"tools": {"pay": `+till.pay(`{"timeout": "72h"}`)+
+		`}}, "context": [{"type": "text", "text": "Go."}]}`,
+		"{\"solution\": {\"calls\": [{\"_tool\": \"pay\", \"n\": 42, \"to\": \"``` end of fence\", \"_outputPath\": "+
+			"\"done\"}]}}", nothingMore)
 	run := s.start()
 	shown := s.waitsFor(1)[0]
 	for _, under := range []string{"", "/main"} {
 		eventually(t, "the details show it", func() bool { return strings.Contains(s.details(under), shown.Digest) })
 		text := strings.Join(strings.Fields(s.details(under)), " ")
-		for _, want := range []string{"Waits for a person: 1", "**1.1** pay → †state.done, since 20", "by itself: reject", `"n": 42`, "`" + s.id + "/main`",
-			"`approve`", `{ "by": "your name", "call": "1.1", "digest": "` + shown.Digest + `" }`, `\u0060\u0060\u0060 end of fence`} {
+		for _, want := range []string{"Waits for a person: 1", "**1.1** pay → †state.done, since 20",
+			"by itself: reject", `"n": 42`, "`" + s.id + "/main`",
+			"`approve`", `{ "by": "your name", "call": "1.1", "digest": "` + shown.Digest + `" }`,
+			`\u0060\u0060\u0060 end of fence`} {
 			if !strings.Contains(text, want) {
 				t.Errorf("%q: %q is missing in\n%s", under, want, text)
 			}
@@ -116,7 +126,8 @@ func TestDetailsCanBeReadWithoutOurStoreHoweverLongTheyAre(t *testing.T) {
 	t.Parallel()
 	till := newTill(t)
 	call := `{"_tool": "pay", "to": "` + strings.Repeat("long ", 300) + `"}`
-	s := newScenario(t, `{"schema": {"tools": {"pay": `+till.pay(`true`)+`}}, "context": [{"type": "text", "text": "Go."}]}`,
+	s := newScenario(t, `{"schema": {"tools": {"pay": `+till.pay(`true`)+
+		`}}, "context": [{"type": "text", "text": "Go."}]}`,
 		`{"solution": {"calls": [`+strings.Repeat(call+",", 11)+call+`]}}`, nothingMore)
 	run := s.start()
 	s.waitsFor(12)
@@ -129,7 +140,8 @@ func TestDetailsCanBeReadWithoutOurStoreHoweverLongTheyAre(t *testing.T) {
 	s.client = plain
 	for _, under := range []string{"", "/main"} {
 		text := s.details(under)
-		if len(text) < 12_000 || len(text) > 20_000 || !strings.Contains(text, "Waits for a person: 12") || !strings.Contains(text, "and 4 more") {
+		if len(text) < 12_000 || len(text) > 20_000 || !strings.Contains(text, "Waits for a person: 12") ||
+			!strings.Contains(text, "and 4 more") {
 			t.Errorf("%q: %d bytes: %s", under, len(text), text)
 		}
 	}
@@ -148,14 +160,16 @@ func TestNobodyDecidesInTime(t *testing.T) {
 		`{"solution": {"calls": [{"_tool": "pay", "n": 1, "_outputPath": "a"}, {"_tool": "lax", "n": 2, "_outputPath": "b"}, {"_tool": "wait", "n": 3, "_outputPath": "c"}]}}`, nothingMore)
 	run := s.start()
 	eventually(t, "it pauses", func() bool { return s.processStatus().Status == loop.StatusPaused })
-	if f := s.processStatus().Error; f.Code != dataflow.CodeOverdue || !strings.Contains(f.Message, "nobody decided on 1.3 within 500ms") {
+	if f := s.processStatus().Error; f.Code != dataflow.CodeOverdue ||
+		!strings.Contains(f.Message, "nobody decided on 1.3 within 500ms") {
 		t.Errorf("%+v", f)
 	}
 	s.signal(s.id, approval.SteerResume, map[string]any{})
 	s.waitsFor(1)
 	s.decide(policy.Approve, "1.3", "")
 	r := s.end(run)
-	if r.Calls != (turn.CallCounts{Done: 2, Rejected: 1}) || !strings.Contains(s.prompt(2), "rejected by timeout: nobody decided within 200ms") {
+	if r.Calls != (turn.CallCounts{Done: 2, Rejected: 1}) ||
+		!strings.Contains(s.prompt(2), "rejected by timeout: nobody decided within 200ms") {
 		t.Errorf("%+v\n%s", r.Calls, s.prompt(2))
 	}
 }
@@ -165,15 +179,18 @@ func TestADecisionThatComesWhileNoWorkerRunsCounts(t *testing.T) {
 	c := newCrash(t)
 	s := newScenario(t, `{"schema": {"tools": {"pay": {"type": "object", "_activity": {"http": {"url": "`+c.tool("pay", nil)+`"}}, "_approval": {"timeout": "1s", "onTimeout": "reject"}},
 		"late": {"type": "object", "_activity": {"http": {"url": "`+c.tool("late", nil)+`"}}, "_approval": {"timeout": "1s", "onTimeout": "approve"}}}}, "context": [{"type": "text", "text": "Go."}]}`,
-		`{"solution": {"calls": [{"_tool": "pay", "_outputPath": "a"}, {"_tool": "late", "_outputPath": "b"}]}}`, nothingMore)
+		`{"solution": {"calls": [{"_tool": "pay", "_outputPath": "a"}, {"_tool": "late", "_outputPath": "b"}]}}`,
+		nothingMore)
 	kill := c.work()
 	run := c.start(s)
 	shown := s.waitsFor(2)
 	kill()
 	s.signal(s.id+"/main", policy.Approve, map[string]any{"call": "1.1", "by": "ann"})
-	eventually(t, "the deadline passes", func() bool { return time.Now().After(shown[1].Deadline.Add(100 * time.Millisecond)) })
+	eventually(t, "the deadline passes",
+		func() bool { return time.Now().After(shown[1].Deadline.Add(100 * time.Millisecond)) })
 	c.work()
-	if r := c.finish(run); asJSON(r.Instances[""].State) != `{"a":"pay","b":"late"}` || len(c.calls("pay")) != 1 || len(c.calls("late")) != 1 {
+	if r := c.finish(run); asJSON(r.Instances[""].State) != `{"a":"pay","b":"late"}` || len(c.calls("pay")) != 1 ||
+		len(c.calls("late")) != 1 {
 		t.Errorf("%+v", r)
 	}
 }

@@ -34,7 +34,8 @@ func approvedUnder(t *testing.T, c client.Client, order string, instances []stri
 	return calls
 }
 
-// What an instance refuses of an order's approvals is approved elsewhere: nobody else knows that ann has decided on another Call there.
+// What an instance refuses of an order's approvals is approved elsewhere: nobody else knows that ann has decided on
+// another Call there.
 func TestAnApprovalUnderAnOrderThatIsRefusedIsGivenToAnotherCall(t *testing.T) {
 	t.Parallel()
 	plan := `{"type": "plan", "stage": "complete", "plan": [{"_tool": "book", "n": 1, "_outputPath": "booked"}, {"_tool": "pay", "n": 2, "_outputPath": "paid"}]}`
@@ -60,15 +61,18 @@ func TestAnApprovalUnderAnOrderThatIsRefusedIsGivenToAnotherCall(t *testing.T) {
 				if n > 4 {
 					by = "bob"
 				}
-				list = append(list, map[string]any{"call": fmt.Sprintf("0.1@%d", n), "decision": policy.Approve, "by": by})
+				list = append(list, map[string]any{"call": fmt.Sprintf("0.1@%d", n),
+					"decision": policy.Approve, "by": by})
 			}
 			s.signal(s.id, approval.SteerDecide, map[string]any{"id": "book", "decisions": list})
 			eventually(t, "six are booked", func() bool { return len(till.seen()) == 6 })
 			s.waitsFor(6)
-			if why := s.steer(approval.SteerAllow, map[string]any{"id": "two", "tool": "pay", "count": 2, "by": "ann"}); why != "" {
+			if why := s.steer(approval.SteerAllow,
+				map[string]any{"id": "two", "tool": "pay", "count": 2, "by": "ann"}); why != "" {
 				t.Fatal(why)
 			}
-			eventually(t, "two are paid", func() bool { return len(till.seen()) == 8 && s.processStatus().Awaiting == 4 })
+			eventually(t, "two are paid",
+				func() bool { return len(till.seen()) == 8 && s.processStatus().Awaiting == 4 })
 			if v := s.processStatus(); s.order("two").Approved != 2 || v.Refused != 0 {
 				t.Errorf("%+v, %+v", s.order("two"), v.Refusals)
 			}
@@ -81,7 +85,8 @@ func TestAnApprovalUnderAnOrderThatIsRefusedIsGivenToAnotherCall(t *testing.T) {
 	}
 }
 
-// Of sixty Calls in three parts exactly forty are approved under an order of forty, though others decide on some of them and the worker is killed.
+// Of sixty Calls in three parts exactly forty are approved under an order of forty, though others decide on some of
+// them and the worker is killed.
 func TestAnOrderOfFortyApprovesFortyThoughTheWorkerIsKilledAndOthersDecide(t *testing.T) {
 	t.Parallel()
 	c := newCrash(t)
@@ -97,7 +102,8 @@ func TestAnOrderOfFortyApprovesFortyThoughTheWorkerIsKilledAndOthersDecide(t *te
 		id := fmt.Sprintf("%s/~part/%d/%d", s.id, (n-1)/20+1, n)
 		instances = append(instances, id)
 		if n%6 == 1 {
-			s.signal(id, policy.Answer, map[string]any{"call": fmt.Sprintf("0.1@%d", n), "by": "bob", "output": "in the shop"})
+			s.signal(id, policy.Answer, map[string]any{"call": fmt.Sprintf("0.1@%d", n), "by": "bob",
+				"output": "in the shop"})
 		}
 	}
 	s.signal(s.id, approval.SteerAllow, map[string]any{"id": "forty", "tool": "pay", "count": 40, "by": "ann"})
@@ -146,12 +152,14 @@ func TestOnlyTheWholeProcessTakesOrdersAndApprovesUnderThem(t *testing.T) {
 	forged := map[string]any{"call": left[0].CallID, "id": "forged", "order": order}
 	refused := func(n int) bool {
 		v := s.processStatus()
-		return v.Refused == n && strings.Contains(v.Refusals[n-1].Reason, "the process itself approves what a standing order covers")
+		return v.Refused == n &&
+			strings.Contains(v.Refusals[n-1].Reason, "the process itself approves what a standing order covers")
 	}
 	before := s.processStatus().Refused
 	s.signal(s.id, policy.Approve, forged)
 	eventually(t, "it is refused", func() bool { return refused(before + 1) })
-	s.signal(s.id, approval.SteerDecide, map[string]any{"decisions": []any{jsonval.DeepMerge(forged, map[string]any{"decision": policy.Approve})}})
+	s.signal(s.id, approval.SteerDecide,
+		map[string]any{"decisions": []any{jsonval.DeepMerge(forged, map[string]any{"decision": policy.Approve})}})
 	eventually(t, "it is refused among many", func() bool { return refused(before + 2) })
 	if o := s.order("all"); o.Approved != 1 || len(till.seen()) != 1 {
 		t.Errorf("%+v, %d payments", o, len(till.seen()))
@@ -187,7 +195,8 @@ func TestAnOrderCoversNoDelegate(t *testing.T) {
 	}
 }
 
-// In a fork no order of where it comes from holds, and what waits is waited for anew: reminders and escalations count from then on.
+// In a fork no order of where it comes from holds, and what waits is waited for anew: reminders and escalations count
+// from then on.
 func TestAForkTakesNoOrdersAlongAndBeginsToWaitAnew(t *testing.T) {
 	t.Parallel()
 	till := newTill(t)
@@ -197,7 +206,8 @@ func TestAForkTakesNoOrdersAlongAndBeginsToWaitAnew(t *testing.T) {
 	s := newScenario(t, idea)
 	s.startedBy = []string{"sam"}
 	run := s.start()
-	if why := s.steer(approval.SteerAllow, map[string]any{"id": "all", "tool": "pay", "count": 10, "by": "ann"}); why != "" {
+	if why := s.steer(approval.SteerAllow,
+		map[string]any{"id": "all", "tool": "pay", "count": 10, "by": "ann"}); why != "" {
 		t.Fatal(why)
 	}
 	escalated := func(s *scenario) (a protocol.Approval) {
@@ -225,7 +235,8 @@ func TestAForkTakesNoOrdersAlongAndBeginsToWaitAnew(t *testing.T) {
 	fork.id, fork.idea, fork.startedBy = s.id+"-fork", chain.Fork(from), []string{"eve"}
 	forked := fork.start()
 	a := escalated(fork)
-	if w := a.WhileWaiting; a.CallID != "0.2" || !a.Since.After(before.Since) || !w.Escalations[0].At.After(before.WhileWaiting.Escalations[0].At) ||
+	if w := a.WhileWaiting; a.CallID != "0.2" || !a.Since.After(before.Since) ||
+		!w.Escalations[0].At.After(before.WhileWaiting.Escalations[0].At) ||
 		w.Escalations[0].At.Sub(a.Since) != before.WhileWaiting.Escalations[0].At.Sub(before.Since) {
 		t.Errorf("%+v, before the fork %+v", a.Pending, before.Pending)
 	}

@@ -55,15 +55,18 @@ func TestAStandingOrderApprovesAsManyCallsAsItSays(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			till := newTill(t)
-			s := paying(t, till, c.config, `{"by": {"groups": ["finance"], "notStarter": true}}`, rows(1, 12)+`,`+payOnce)
+			s := paying(t, till, c.config, `{"by": {"groups": ["finance"], "notStarter": true}}`,
+				rows(1, 12)+`,`+payOnce)
 			s.every = c.every
 			run := s.start()
-			order := map[string]any{"id": "small", "tool": "pay", "count": 7, "by": "ann", "groups": []any{"finance"}, "reason": "routine",
-				"when": map[string]any{"properties": map[string]any{"n": map[string]any{"maximum": 5}}}}
+			order := map[string]any{"id": "small", "tool": "pay", "count": 7, "by": "ann", "groups": []any{"finance"},
+				"reason": "routine",
+				"when":   map[string]any{"properties": map[string]any{"n": map[string]any{"maximum": 5}}}}
 			if why := s.steer(approval.SteerAllow, order); why != "" {
 				t.Fatal(why)
 			}
-			eventually(t, "seven are paid", func() bool { return len(till.seen()) == 7 && s.processStatus().Awaiting == 5 })
+			eventually(t, "seven are paid",
+				func() bool { return len(till.seen()) == 7 && s.processStatus().Awaiting == 5 })
 			if o := s.order("small"); o.Approved != 7 || o.Giver.Name != "ann" {
 				t.Errorf("%+v", o)
 			}
@@ -123,7 +126,8 @@ func TestAStandingOrderCoversNothingThatAPersonChanged(t *testing.T) {
 	s := paying(t, till, "", "true", rows(1, 2)+`,`+payOnce)
 	run := s.start()
 	s.waitsFor(2)
-	if why := s.outcome(s.id, s.id+"/1", policy.Amend, map[string]any{"call": "0.1@1", "params": map[string]any{"n": 3}, "id": "amended"}); why != "" {
+	if why := s.outcome(s.id, s.id+"/1", policy.Amend, map[string]any{"call": "0.1@1", "params": map[string]any{"n": 3},
+		"id": "amended"}); why != "" {
 		t.Fatal(why)
 	}
 	// It waits again, as it was changed.
@@ -131,7 +135,8 @@ func TestAStandingOrderCoversNothingThatAPersonChanged(t *testing.T) {
 	if why := s.steer(approval.SteerAllow, map[string]any{"id": "all", "tool": "pay", "count": 10}); why != "" {
 		t.Fatal(why)
 	}
-	eventually(t, "the other one is paid", func() bool { return len(till.seen()) == 1 && s.processStatus().Awaiting == 1 })
+	eventually(t, "the other one is paid",
+		func() bool { return len(till.seen()) == 1 && s.processStatus().Awaiting == 1 })
 	if o := s.order("all"); o.Approved != 1 {
 		t.Errorf("%+v", o)
 	}
@@ -141,7 +146,8 @@ func TestAStandingOrderCoversNothingThatAPersonChanged(t *testing.T) {
 	if o := s.order("all"); o.Ended == nil || o.Ended.By != "ann" {
 		t.Errorf("%+v", o)
 	}
-	if why := s.steer(approval.SteerDisallow, map[string]any{"order": "all", "id": "again"}); !strings.Contains(why, "ended already") {
+	if why := s.steer(approval.SteerDisallow, map[string]any{"order": "all", "id": "again"}); !strings.Contains(why,
+		"ended already") {
 		t.Error(why)
 	}
 	s.decide(policy.Approve, "0.1@1", "")
@@ -160,7 +166,8 @@ func TestAStandingOrderIsOnePersonsApproval(t *testing.T) {
 	s.waitsFor(3)
 	give := func(id, by string) {
 		t.Helper()
-		if why := s.steer(approval.SteerAllow, map[string]any{"id": id, "tool": "pay", "count": 10, "by": by, "groups": []any{"finance"}}); why != "" {
+		if why := s.steer(approval.SteerAllow, map[string]any{"id": id, "tool": "pay", "count": 10, "by": by,
+			"groups": []any{"finance"}}); why != "" {
 			t.Fatal(why)
 		}
 	}

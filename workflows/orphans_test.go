@@ -21,7 +21,8 @@ import (
 	"processidea/worker/orphans"
 )
 
-// thrifty is a namespace of its own with a worker that saves actions. It looks for orphans minutes later; until then tests do.
+// thrifty is a namespace of its own with a worker that saves actions. It looks for orphans minutes later; until then
+// tests do.
 func thrifty(t *testing.T) *crash {
 	t.Helper()
 	c := newCrash(t)
@@ -29,7 +30,8 @@ func thrifty(t *testing.T) *crash {
 	registerTestTools(registry)
 	w, err := engine.NewWorker(c.client, engine.Parts{
 		Store: store, Tools: registry, Limits: engine.Limits{SaveActions: true},
-		HTTP: httptool.New(httptool.Options{Allow: strings.TrimPrefix(toolbox.server.URL, "http://"), LookupEnv: os.LookupEnv}),
+		HTTP: httptool.New(httptool.Options{Allow: strings.TrimPrefix(toolbox.server.URL, "http://"),
+			LookupEnv: os.LookupEnv}),
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -43,8 +45,12 @@ func thrifty(t *testing.T) *crash {
 
 // waiting begins a process of three instances, in parts of two, whose Calls wait for people.
 func (c *crash) waiting(id string, every int) *scenario {
-	s := newScenario(c.t, `{"config": {"batch": 2}, "schema": {"tools": {"shout": {"type": "object", "properties": {"text": {"type": "string"}}, "_approval": true}}}, "context": [`+
-		rows(1, 3)+`, {"type": "plan", "stage": "complete", "plan": [{"_tool": "shout", "text": "†state.text", "_outputPath": "loud"}]}]}`)
+	s := newScenario(
+		c.t,
+		`{"config": {"batch": 2}, "schema": {"tools": {"shout": {"type": "object", "properties": {"text": {"type": "string"}}, "_approval": true}}}, "context": [`+
+			rows(
+				1, 3)+
+			`, {"type": "plan", "stage": "complete", "plan": [{"_tool": "shout", "text": "†state.text", "_outputPath": "loud"}]}]}`)
 	s.id, s.every = id, every
 	c.start(s)
 	eventually(c.t, "all of "+id+" wait", func() bool { return len(s.pending()) == 3 })
@@ -66,7 +72,9 @@ func (s *scenario) closedAll() (closed []string) {
 
 // instanceIDs are the workflow ids of what waits for people.
 func (s *scenario) instanceIDs() map[string]string {
-	return map[string]string{"1": protocol.InstanceID(protocol.PartID(s.id, 1), "1"), "2": protocol.InstanceID(protocol.PartID(s.id, 1), "2"), "3": protocol.InstanceID(protocol.PartID(s.id, 2), "3")}
+	return map[string]string{"1": protocol.InstanceID(protocol.PartID(s.id, 1), "1"),
+		"2": protocol.InstanceID(protocol.PartID(s.id, 1), "2"),
+		"3": protocol.InstanceID(protocol.PartID(s.id, 2), "3")}
 }
 
 func TestWorkersEndTheInstancesOfAProcessThatIsGoneAndNoOthers(t *testing.T) {
@@ -90,7 +98,8 @@ func TestWorkersEndTheInstancesOfAProcessThatIsGoneAndNoOthers(t *testing.T) {
 		for _, waits := range s.pending() {
 			s.decideOn(policy.Approve, waits.CallID)
 		}
-		if r := c.finish(c.client.GetWorkflow(t.Context(), s.id, "")); r.Status != loop.StatusCompleted || r.Calls.Done != 3 {
+		if r := c.finish(c.client.GetWorkflow(t.Context(), s.id, "")); r.Status != loop.StatusCompleted ||
+			r.Calls.Done != 3 {
 			t.Errorf("%s is %s with %+v", s.id, r.Status, r.Calls)
 		}
 	}
@@ -99,7 +108,8 @@ func TestWorkersEndTheInstancesOfAProcessThatIsGoneAndNoOthers(t *testing.T) {
 // open lists the workflows of the namespace that have not ended.
 func (c *crash) open() []*workflowpb.WorkflowExecutionInfo {
 	c.t.Helper()
-	list, err := c.client.ListWorkflow(c.t.Context(), &workflowservice.ListWorkflowExecutionsRequest{Query: "ExecutionStatus = 'Running'"})
+	list, err := c.client.ListWorkflow(c.t.Context(),
+		&workflowservice.ListWorkflowExecutionsRequest{Query: "ExecutionStatus = 'Running'"})
 	if err != nil {
 		c.t.Fatal(err)
 	}
@@ -163,7 +173,8 @@ func TestWorkersEndTheCallsOfAProcessThatIsGone(t *testing.T) {
 		<-r.Context().Done()
 		cut <- true
 	})
-	s := newScenario(t, `{"config": {"batch": 2}, "schema": {"tools": {"linger": `+httpTool(url, "")+`}}, "context": [`+rows(1, 3)+
+	s := newScenario(t, `{"config": {"batch": 2}, "schema": {"tools": {"linger": `+httpTool(url, "")+
+		`}}, "context": [`+rows(1, 3)+
 		`, {"type": "plan", "stage": "complete", "plan": [{"_tool": "linger", "_outputPath": "never"}]}]}`)
 	c.start(s)
 	for range 3 {

@@ -75,7 +75,8 @@ func (s *scenario) heldUp(says ...string) {
 		return len(v.HeldUp) > 0
 	})
 	h := v.HeldUp[0]
-	if v.Status != loop.StatusRunning || h.Cause != turn.CodeLLMUnreachable || h.Since.IsZero() || h.Next.IsZero() || h.Until.Before(h.Next) || h.Mend == "" {
+	if v.Status != loop.StatusRunning || h.Cause != turn.CodeLLMUnreachable || h.Since.IsZero() || h.Next.IsZero() ||
+		h.Until.Before(h.Next) || h.Mend == "" {
 		s.t.Errorf("%s: %+v", v.Status, h)
 	}
 	for _, text := range says {
@@ -97,7 +98,8 @@ func status(code int) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(code) }
 }
 
-// A server that is away holds a process up, whose worker is even killed meanwhile, and the process goes on by itself when it is back.
+// A server that is away holds a process up, whose worker is even killed meanwhile, and the process goes on by itself
+// when it is back.
 func TestAnLLMThatIsAwayHoldsAProcessUpThatGoesOnWhenItIsBack(t *testing.T) {
 	t.Parallel()
 	for name, row := range longrun.Rows(t, 2, map[string]struct {
@@ -109,9 +111,10 @@ func TestAnLLMThatIsAwayHoldsAProcessUpThatGoesOnWhenItIsBack(t *testing.T) {
 		"it answers 503": {status(http.StatusServiceUnavailable), "", "answered 503"},
 		"it answers 529": {status(529), "", "answered 529"},
 		// A tenth of the time is left to say so, which a busy machine may need.
-		"it hangs":     {hang, `, "config": {"llm": {"timeout": "15s"}}`, "it has sent nothing"},
-		"two are away": {status(http.StatusBadGateway), `, "config": {"llm": [{"model": "a"}, {"model": "b"}]}`, "none of 2 LLMs answers"},
-		"by batch":     {status(http.StatusServiceUnavailable), `, "config": {"llm": {"batch": true}}`, "answered 503"},
+		"it hangs": {hang, `, "config": {"llm": {"timeout": "15s"}}`, "it has sent nothing"},
+		"two are away": {status(http.StatusBadGateway), `, "config": {"llm": [{"model": "a"}, {"model": "b"}]}`,
+			"none of 2 LLMs answers"},
+		"by batch": {status(http.StatusServiceUnavailable), `, "config": {"llm": {"batch": true}}`, "answered 503"},
 	}) {
 		t.Run(strings.ReplaceAll(name, " ", "-"), func(t *testing.T) {
 			t.Parallel()
@@ -140,7 +143,8 @@ func TestAnLLMThatIsAwayHoldsAProcessUpThatGoesOnWhenItIsBack(t *testing.T) {
 	}
 }
 
-// withConfig puts a config into the Idea; LLMs without a model that the tests' server knows are asked by the process's own name.
+// withConfig puts a config into the Idea; LLMs without a model that the tests' server knows are asked by the process's
+// own name.
 func (s *scenario) withConfig(text string) {
 	s.t.Helper()
 	more, err := jsonval.DecodeObject([]byte("{" + strings.TrimPrefix(text, ", ") + "}"))
@@ -217,7 +221,8 @@ func TestFiftyProcessesKnockOnce(t *testing.T) {
 	var runs []client.WorkflowRun
 	c.productionWith(o.environment("PROCESSIDEA_LLM_PAUSE=2s"))
 	for n := range 50 {
-		s := newScenario(t, fmt.Sprintf(outageIdea, httpTool(c.tool("go", nil), ""), ""), slices.Repeat([]string{nothingMore}, 50)...)
+		s := newScenario(t, fmt.Sprintf(outageIdea, httpTool(c.tool("go", nil), ""), ""),
+			slices.Repeat([]string{nothingMore}, 50)...)
 		s.id = fmt.Sprintf("%s-%d", s.id, n)
 		all, runs = append(all, s), append(runs, c.start(s))
 	}

@@ -18,8 +18,9 @@ import (
 	"processidea/worker/workertest"
 )
 
-// One goroutine panics at every place that starts one in a worker: the worker lives, what runs on it comes to its end, and the log says where.
-// The places are found in the source: a new one is in it by itself, or has a test of its own that names it.
+// One goroutine panics at every place that starts one in a worker: the worker lives, what runs on it comes to its end,
+// and the log says where. The places are found in the source: a new one is in it by itself, or has a test of its own
+// that names it.
 func TestNoGoroutineEndsAWorker(t *testing.T) {
 	t.Parallel()
 	c := newCrash(t)
@@ -31,7 +32,8 @@ func TestNoGoroutineEndsAWorker(t *testing.T) {
 		"far": {"_activity": {"mcp": {"server": "web", "tool": "add"}}, "_approval": false, "_retry": {"attempts": 9}},
 		"get": %s, "scoreSentiment": %s}}, "context": [{"type": "text", "text": %s}]}`,
 		asJSON([]string{os.Args[0], mcptest.Argument, "Adds two numbers."}), server.url,
-		httpTool(c.tool("get", nil), `, "_retry": {"attempts": 9}`), textTool, large), wholePlan, wholePlan, wholePlan, nothingMore, nothingMore)
+		httpTool(c.tool("get", nil), `, "_retry": {"attempts": 9}`), textTool, large), wholePlan, wholePlan, wholePlan,
+		nothingMore, nothingMore)
 	s.every = 2
 	list, err := json.Marshal(after)
 	if err != nil {
@@ -41,7 +43,8 @@ func TestNoGoroutineEndsAWorker(t *testing.T) {
 		mcptool.CommandsVariable + "=" + os.Args[0] + " " + mcptest.Argument + " *"})
 	if r := c.finish(c.start(s)); r.Status != loop.StatusCompleted {
 		t.Errorf("it ended as %s: %s", r.Status, asJSON(r))
-	} else if state, _ := r.Instances[""].State.(map[string]any); asJSON(state["far"]) != `{"sum":3}` || asJSON(state["free"]) != `{"sum":5}` || state["get"] != "get" {
+	} else if state, _ := r.Instances[""].State.(map[string]any); asJSON(state["far"]) != `{"sum":3}` ||
+		asJSON(state["free"]) != `{"sum":5}` || state["get"] != "get" {
 		t.Errorf("the State is %s", asJSON(state))
 	}
 	scripted := newScenario(t, `{"context": [{"type": "text", "text": "Go."}]}`)
@@ -68,9 +71,11 @@ func TestNoGoroutineEndsAWorker(t *testing.T) {
 func TestAPanicOfTheWorkerItselfEndsItWithTheReason(t *testing.T) {
 	t.Parallel()
 	c := newCrash(t)
-	p := workertest.Start(t, []string{"TEMPORAL_ADDRESS=" + addressOf(c.id), "TEMPORAL_NAMESPACE=" + c.id, "PROCESSIDEA_STORE=" + storeDir,
+	p := workertest.Start(t, []string{"TEMPORAL_ADDRESS=" + addressOf(c.id), "TEMPORAL_NAMESPACE=" + c.id,
+		"PROCESSIDEA_STORE=" + storeDir,
 		workertest.PanicsVariable + `={"worker.run": 0}`})
-	if code, log := p.Wait(); code != 1 || !strings.Contains(log, "run worker: worker.run panicked: a fault that was put in") {
+	if code, log := p.Wait(); code != 1 ||
+		!strings.Contains(log, "run worker: worker.run panicked: a fault that was put in") {
 		t.Errorf("it ended with %d", code)
 	}
 }
@@ -92,14 +97,16 @@ func placesOfWorkers(t *testing.T) map[string]int {
 	return after
 }
 
-// Nothing that panics at each attempt is tried for ever in silence: a Request has no limit of attempts but the one that its activity keeps.
+// Nothing that panics at each attempt is tried for ever in silence: a Request has no limit of attempts but the one that
+// its activity keeps.
 func TestARequestThatPanicsAtEachAttemptPausesItsProcess(t *testing.T) {
 	t.Parallel()
 	c := newCrash(t)
 	c.productionWith([]string{workertest.PanicsVariable + `={"activities.request": -1}`})
 	var all []*scenario
 	for n, batch := range []string{"false", "true"} {
-		s := newScenario(t, `{"config": {"llm": {"batch": `+batch+`}}, "context": [{"type": "text", "text": "Go."}]}`, nothingMore)
+		s := newScenario(t, `{"config": {"llm": {"batch": `+batch+`}}, "context": [{"type": "text", "text": "Go."}]}`,
+			nothingMore)
 		s.id += fmt.Sprint(n)
 		c.start(s)
 		all = append(all, s)

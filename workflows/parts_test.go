@@ -32,14 +32,18 @@ func TestAProcessOfManyInstancesIsSplitAndGathersItsParts(t *testing.T) {
 	atLength(t)
 	s := newScenario(t, `{"config": {"batch": 10, "gather": "5m"}, "schema": {"tools": {"shout": `+textTool+`}, "output": {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}},
 		"context": [{"type": "text", "text": "Go."}, `+rows(1, 64)+`]}`)
-	s.scripted = strings.Join([]string{oneForAll, `{"solution": {"calls": [], "output": {"n": 10}}}`, `{"solution": {"calls": [], "output": {"n": 64}}}`}, "\n")
+	s.scripted = strings.Join([]string{oneForAll, `{"solution": {"calls": [], "output": {"n": 10}}}`,
+		`{"solution": {"calls": [], "output": {"n": 64}}}`}, "\n")
 	r := s.finish()
-	if r.Status != loop.StatusCompleted || r.Calls.Done != 64 || len(r.Instances) != 64 || asJSON(r.Output) != `{"n":64}` || r.Requests != 15 {
-		t.Errorf("%s %+v %s after %d Requests, %d instances", r.Status, r.Calls, asJSON(r.Output), r.Requests, len(r.Instances))
+	if r.Status != loop.StatusCompleted || r.Calls.Done != 64 || len(r.Instances) != 64 ||
+		asJSON(r.Output) != `{"n":64}` || r.Requests != 15 {
+		t.Errorf("%s %+v %s after %d Requests, %d instances", r.Status, r.Calls, asJSON(r.Output), r.Requests,
+			len(r.Instances))
 	}
 	for n := 1; n <= 64; n++ {
 		i := r.Instances[fmt.Sprint(n)]
-		if want := fmt.Sprintf(`{"loud":"T%d","text":"t%d"}`, n, n); i.Status != ideafile.InstanceSettled || asJSON(i.State) != want {
+		if want := fmt.Sprintf(`{"loud":"T%d","text":"t%d"}`, n, n); i.Status != ideafile.InstanceSettled ||
+			asJSON(i.State) != want {
 			t.Errorf("instance %d is %s with %s", n, i.Status, asJSON(i.State))
 		}
 	}
@@ -68,7 +72,8 @@ func TestAWrongOutputOverAllPartsIsToldToTheLLM(t *testing.T) {
 	if v := s.processStatus(); v.Requests != 7 || !strings.Contains(v.Error.Message, "†state.never") {
 		t.Errorf("after %d Requests: %v", v.Requests, v.Error)
 	}
-	if seen := s.llm.Requests(); !strings.Contains(s.prompt(len(seen)), "†state.never: ") && !strings.Contains(s.prompt(len(seen)), "bad_output") {
+	if seen := s.llm.Requests(); !strings.Contains(s.prompt(len(seen)), "†state.never: ") &&
+		!strings.Contains(s.prompt(len(seen)), "bad_output") {
 		t.Errorf("the LLM was told\n%s", s.prompt(len(seen)))
 	}
 	s.script(`{"solution": {"calls": [], "output": {"all": "†state.loud"}}}`)
@@ -83,12 +88,15 @@ func TestACompletePlanInPartsAsksNobodyForItsOutput(t *testing.T) {
 	t.Parallel()
 	weighAll := weigh(t, "2")
 	for name, c := range map[string]struct{ form, wants string }{
-		"with a form":    {`, "output": {"type": "object", "properties": {"all": {"type": "object", "minProperties": 4}}}`, `{"all":{"1":"light","3":"light","4":"light","5":"light"}}`},
+		"with a form": {
+			`, "output": {"type": "object", "properties": {"all": {"type": "object", "minProperties": 4}}}`,
+			`{"all":{"1":"light","3":"light","4":"light","5":"light"}}`},
 		"without a form": {``, `{"all":{"1":"light","3":"light","4":"light","5":"light"}}`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := newScenario(t, `{"config": {"batch": 2}, "schema": {"tools": {"weigh": `+weighAll+`}`+c.form+`}, "context": [`+rowsOf(5)+
+			s := newScenario(t, `{"config": {"batch": 2}, "schema": {"tools": {"weigh": `+weighAll+`}`+c.form+
+				`}, "context": [`+rowsOf(5)+
 				`{"type": "plan", "stage": "complete", "plan": [{"_tool": "weigh", "n": "†state.n", "_outputPath": "weight"}], "output": {"all": "†state.weight"}}]}`)
 			err := s.start().Get(t.Context(), nil)
 			var app *temporal.ApplicationError
@@ -96,7 +104,8 @@ func TestACompletePlanInPartsAsksNobodyForItsOutput(t *testing.T) {
 			if !errors.As(err, &app) || app.Details(&r) != nil {
 				t.Fatalf("it ended with %v", err)
 			}
-			if r.Status != loop.StatusFailed || r.Requests != 0 || len(s.llm.Requests()) != 0 || asJSON(r.Output) != c.wants {
+			if r.Status != loop.StatusFailed || r.Requests != 0 || len(s.llm.Requests()) != 0 ||
+				asJSON(r.Output) != c.wants {
 				t.Errorf("%s after %d Requests with %s", r.Status, r.Requests, asJSON(r.Output))
 			}
 		})
@@ -107,12 +116,14 @@ func TestPartsDoNotWaitForTheSlowCallsOfOthersUpToThreeAtATime(t *testing.T) {
 	t.Parallel()
 	till, release := newTill(t), make(chan struct{})
 	till.after = func(int) { <-release }
-	s := newScenario(t, `{"config": {"batch": 1, "gather": "5m"}, "schema": {"tools": {"pay": `+till.pay("false")+`}}, "context": [{"type": "text", "text": "Go."}, `+rows(1, 4)+`]}`)
+	s := newScenario(t, `{"config": {"batch": 1, "gather": "5m"}, "schema": {"tools": {"pay": `+till.pay("false")+
+		`}}, "context": [{"type": "text", "text": "Go."}, `+rows(1, 4)+`]}`)
 	s.scripted = `{"solution": {"calls": [{"_tool": "pay", "_instance": "*", "n": 1, "_outputPath": "paid"}]}}
 {"solution": {"calls": []}}`
 	run := s.start()
 	eventually(t, "three Calls run", func() bool { return len(till.seen()) == 3 })
-	eventually(t, "the whole has heard of three", func() bool { return s.processStatus().Parts[2].Status == loop.StatusRunning })
+	eventually(t, "the whole has heard of three",
+		func() bool { return s.processStatus().Parts[2].Status == loop.StatusRunning })
 	if _, err := s.client.DescribeWorkflowExecution(t.Context(), protocol.PartID(s.id, 4), ""); err == nil {
 		t.Error("a fourth is at work with them")
 	}
@@ -125,14 +136,17 @@ func TestPartsDoNotWaitForTheSlowCallsOfOthersUpToThreeAtATime(t *testing.T) {
 func TestPeopleDecideOnSteerAndAddToPartsThroughTheWhole(t *testing.T) {
 	t.Parallel()
 	till := newTill(t)
-	s := newScenario(t, `{"config": {"batch": 3, "gather": "5m"}, "schema": {"tools": {"pay": `+till.pay("true")+`}}, "context": [{"type": "text", "text": "Go."}, `+rows(1, 7)+`]}`)
+	s := newScenario(t, `{"config": {"batch": 3, "gather": "5m"}, "schema": {"tools": {"pay": `+till.pay("true")+
+		`}}, "context": [{"type": "text", "text": "Go."}, `+rows(1, 7)+`]}`)
 	s.scripted = `{"solution": {"calls": [{"_tool": "pay", "_instance": "*", "n": 1, "_outputPath": "paid"}]}}
 {"solution": {"calls": []}}`
 	run := s.start()
 	waiting := s.waitsFor(7)
-	s.signal(s.id, approval.SteerAdd, map[string]any{"context": []any{map[string]any{"type": "state", "_instance": "8", "text": "t8"}}})
+	s.signal(s.id, approval.SteerAdd,
+		map[string]any{"context": []any{map[string]any{"type": "state", "_instance": "8", "text": "t8"}}})
 	s.waitsFor(8)
-	s.signal(s.id, approval.SteerAdd, map[string]any{"context": []any{map[string]any{"type": "state", "_instance": "3"}}, "id": "twice"})
+	s.signal(s.id, approval.SteerAdd,
+		map[string]any{"context": []any{map[string]any{"type": "state", "_instance": "3"}}, "id": "twice"})
 	s.signal(s.id, policy.Approve, map[string]any{"call": "1.1@nobody", "id": "nobody"})
 	eventually(t, "both are refused", func() bool { return s.processStatus().Refused == 2 })
 	s.signal(s.id, approval.SteerPause, map[string]any{"by": "ann"})
@@ -150,7 +164,8 @@ func TestPeopleDecideOnSteerAndAddToPartsThroughTheWhole(t *testing.T) {
 	for _, a := range append(waiting, s.waitsFor(8)[7]) {
 		s.signal(s.id, policy.Approve, map[string]any{"call": a.CallID, "digest": a.Digest, "by": "bob"})
 	}
-	if r := s.end(run); r.Status != loop.StatusCompleted || r.Calls.Done != 8 || len(till.seen()) != 8 || len(r.Instances) != 8 {
+	if r := s.end(run); r.Status != loop.StatusCompleted || r.Calls.Done != 8 || len(till.seen()) != 8 ||
+		len(r.Instances) != 8 {
 		t.Errorf("%s %+v, %d payments", r.Status, r.Calls, len(till.seen()))
 	}
 	s.keep("steered-parts", "/~part/3", "/~part/3/7")
@@ -159,7 +174,8 @@ func TestPeopleDecideOnSteerAndAddToPartsThroughTheWhole(t *testing.T) {
 func TestASplitProcessThatIsCancelledTakesItsPartsAlong(t *testing.T) {
 	t.Parallel()
 	till := newTill(t)
-	s := newScenario(t, `{"config": {"batch": 2, "gather": "5m"}, "schema": {"tools": {"pay": `+till.pay("true")+`}}, "context": [{"type": "text", "text": "Go."}, `+rows(1, 4)+`]}`)
+	s := newScenario(t, `{"config": {"batch": 2, "gather": "5m"}, "schema": {"tools": {"pay": `+till.pay("true")+
+		`}}, "context": [{"type": "text", "text": "Go."}, `+rows(1, 4)+`]}`)
 	s.scripted = `{"solution": {"calls": [{"_tool": "pay", "_instance": "*", "n": 1}]}}`
 	run := s.start()
 	s.waitsFor(4)

@@ -122,8 +122,10 @@ const nothingMore = `{"solution": {"calls": []}}`
 func TestWhatIsShownIsByteForByteWhatRuns(t *testing.T) {
 	t.Parallel()
 	till := newTill(t)
-	s := newScenario(t, `{"schema": {"tools": {"pay": `+till.pay("true")+`}}, "context": [{"type": "state", "to": "A \"<&>\" † ☂", "n": 12345678901234567890}]}`,
-		`{"solution": {"calls": [{"_tool": "pay", "n": "†state.n", "to": "†state.to", "_outputPath": "done"}]}}`, nothingMore)
+	s := newScenario(t, `{"schema": {"tools": {"pay": `+till.pay("true")+
+		`}}, "context": [{"type": "state", "to": "A \"<&>\" † ☂", "n": 12345678901234567890}]}`,
+		`{"solution": {"calls": [{"_tool": "pay", "n": "†state.n", "to": "†state.to", "_outputPath": "done"}]}}`,
+		nothingMore)
 	run := s.start()
 	shown := s.waitsFor(1)[0]
 	if len(till.seen()) != 0 || shown.CallID != "1.1" || shown.Tool != "pay" || len(shown.Digest) != 64 {
@@ -135,7 +137,8 @@ func TestWhatIsShownIsByteForByteWhatRuns(t *testing.T) {
 		t.Errorf("shown %s, sent %q", jsonval.Encode(shown.Params), got)
 	}
 	d := s.instance("").Calls[0].Decisions
-	if len(d) != 1 || d[0].ApprovalDigest != shown.Digest || d[0].DecidedBy != "ann" || d[0].Reason != "fine" || d[0].Kind != policy.Approve || d[0].DecidedAt.IsZero() {
+	if len(d) != 1 || d[0].ApprovalDigest != shown.Digest || d[0].DecidedBy != "ann" || d[0].Reason != "fine" ||
+		d[0].Kind != policy.Approve || d[0].DecidedAt.IsZero() {
 		t.Errorf("%+v", d)
 	}
 	if r.Requests != 2 || r.Calls.Done != 1 || !strings.Contains(s.prompt(2), "approved by ann: fine") {
@@ -146,7 +149,8 @@ func TestWhatIsShownIsByteForByteWhatRuns(t *testing.T) {
 func TestADecisionThatDoesNotFitChangesNothingAndIsKeptWithItsReason(t *testing.T) {
 	t.Parallel()
 	till := newTill(t)
-	s := newScenario(t, `{"schema": {"tools": {"pay": `+till.pay(`{"allow": ["approve", "amend"]}`)+`}}, "context": [{"type": "text", "text": "Go."}]}`,
+	s := newScenario(t, `{"schema": {"tools": {"pay": `+till.pay(`{"allow": ["approve", "amend"]}`)+
+		`}}, "context": [{"type": "text", "text": "Go."}]}`,
 		`{"solution": {"calls": [{"_tool": "pay", "n": 1, "_outputPath": "done"}]}}`, nothingMore)
 	run := s.start()
 	s.waitsFor(1)
@@ -155,11 +159,14 @@ func TestADecisionThatDoesNotFitChangesNothingAndIsKeptWithItsReason(t *testing.
 		payload any
 		reason  string
 	}{
-		{policy.Approve, map[string]any{"call": "1.1", "digest": "0000", "id": "0"}, "the digest is not that of what waits now"},
+		{policy.Approve, map[string]any{"call": "1.1", "digest": "0000", "id": "0"},
+			"the digest is not that of what waits now"},
 		{policy.Approve, map[string]any{"call": "1.2", "id": "1"}, `there is no Call "1.2"`},
 		{policy.Approve, map[string]any{"call": "1.1@①", "id": "2"}, `there is no Call "1.1@①"`},
-		{policy.Reject, map[string]any{"call": "1.1", "reason": "no", "id": "3"}, "reject is not allowed here; allowed: approve, amend"},
-		{policy.Amend, map[string]any{"call": "1.1", "params": map[string]any{"n": "many"}, "id": "4"}, "params: /n: expected integer"},
+		{policy.Reject, map[string]any{"call": "1.1", "reason": "no", "id": "3"},
+			"reject is not allowed here; allowed: approve, amend"},
+		{policy.Amend, map[string]any{"call": "1.1", "params": map[string]any{"n": "many"}, "id": "4"},
+			"params: /n: expected integer"},
 		{policy.Approve, map[string]any{"call": 7, "id": "5"}, `"call" is a string, not number`},
 		{policy.Approve, map[string]any{"call": "1.1", "force": true, "id": "6"}, `unknown key "force"`},
 		{policy.Approve, "1.1", "want an object"},
@@ -179,7 +186,8 @@ func TestADecisionThatDoesNotFitChangesNothingAndIsKeptWithItsReason(t *testing.
 			t.Errorf("%s: %+v", c.reason, last)
 		}
 	}
-	if v := s.instance(""); len(v.Refusals) != 4 || v.Calls[0].Status != ideafile.AwaitingApproval || len(till.seen()) != 0 {
+	if v := s.instance(""); len(v.Refusals) != 4 || v.Calls[0].Status != ideafile.AwaitingApproval ||
+		len(till.seen()) != 0 {
 		t.Errorf("%+v", v)
 	}
 	s.decide(policy.Approve, "1.1", "")
@@ -205,15 +213,18 @@ func TestDecisionsAreToldAsFactsAndTheRejectedCallMeetsTheApprovalAgain(t *testi
 	s.decide(policy.Amend, "1.2", `{"params": {"n": 6}, "reason": "a tenth"}`)
 	s.decide(policy.Replace, "1.3", `{"with": {"_tool": "shout", "text": "sorry"}}`)
 	s.decide(policy.Answer, "1.4", `{"output": "by hand"}`)
-	eventually(t, "the Call that was proposed again waits again", func() bool { return s.waitsFor(1)[0].CallID == "2.2" })
+	eventually(t, "the Call that was proposed again waits again",
+		func() bool { return s.waitsFor(1)[0].CallID == "2.2" })
 	s.decide(policy.Reject, "2.2", `{"reason": "still too dear"}`)
 	r := s.end(run)
 	if got := asJSON(r.Instances[""].State); got != `{"b":"paid","c":"SORRY","d":"by hand","e":"paid","f":"HI"}` {
 		t.Error(got)
 	}
 	for request, facts := range map[int][]string{
-		2: {"rejected by ann: too dear", `amended by ann to run with {"n":6}: a tenth`, `replaced by ann with {"_tool":"shout","text":"sorry"}`, "answered by ann"},
-		3: {"rejected by ann: still too dear", "rejected by ann: too dear", `2.1: unknown_key: a Call has no meta property "_approval"`},
+		2: {"rejected by ann: too dear", `amended by ann to run with {"n":6}: a tenth`,
+			`replaced by ann with {"_tool":"shout","text":"sorry"}`, "answered by ann"},
+		3: {"rejected by ann: still too dear", "rejected by ann: too dear",
+			`2.1: unknown_key: a Call has no meta property "_approval"`},
 	} {
 		for _, fact := range facts {
 			if !strings.Contains(s.faultsTold(request), fact) {
@@ -296,7 +307,9 @@ func TestARequestDoesNotWaitForAStrangersCallLongerThanTheGatheringTime(t *testi
 		`{"solution": {"calls": [{"_tool": "pay", "_instance": "①", "n": 1, "_outputPath": "a"}, {"_tool": "shout", "_instance": "②", "text": "x", "_outputPath": "a"}]}}`,
 		nothingMore, nothingMore)
 	run := s.start()
-	eventually(t, "② settles", func() bool { return s.processStatus().Instances["②"].Status == ideafile.InstanceSettled })
+	eventually(t, "② settles", func() bool {
+		return s.processStatus().Instances["②"].Status == ideafile.InstanceSettled
+	})
 	if v := s.processStatus(); v.Instances["①"].Status != ideafile.InstanceWorking {
 		t.Errorf("%+v", v)
 	}
@@ -314,7 +327,8 @@ func TestAPauseLetsRunningCallsFinishAndStartsNothing(t *testing.T) {
 			<-hold
 		}
 	}
-	s := newScenario(t, `{"schema": {"tools": {"free": `+till.pay("false")+`, "pay": `+till.pay("true")+`}}, "context": [{"type": "text", "text": "Go."}]}`,
+	s := newScenario(t, `{"schema": {"tools": {"free": `+till.pay("false")+`, "pay": `+till.pay("true")+
+		`}}, "context": [{"type": "text", "text": "Go."}]}`,
 		`{"solution": {"calls": [{"_tool": "free", "n": 1, "_outputPath": "a"}, {"_tool": "free", "to": "†state.a", "_outputPath": "b"}, {"_tool": "pay", "n": 3, "_outputPath": "c"}]}}`,
 		nothingMore)
 	run := s.start()
@@ -322,7 +336,8 @@ func TestAPauseLetsRunningCallsFinishAndStartsNothing(t *testing.T) {
 	eventually(t, "the first runs", func() bool { return len(till.seen()) == 1 })
 	s.signal(s.id, approval.SteerPause, map[string]any{"by": "ann", "reason": "lunch", "id": "p1"})
 	eventually(t, "it is paused", func() bool { return s.processStatus().Status == loop.StatusPaused })
-	eventually(t, "the instance holds", func() bool { return strings.Contains(s.details("/main"), "the process is paused") })
+	eventually(t, "the instance holds",
+		func() bool { return strings.Contains(s.details("/main"), "the process is paused") })
 	close(hold)
 	eventually(t, "the running Call finishes", func() bool { return s.instance("").Calls[0].Status == ideafile.Done })
 	s.decide(policy.Approve, "1.3", "")
@@ -364,12 +379,14 @@ func TestARevisionMakesANewIdeaAndLeavesTheOldOneAsItIs(t *testing.T) {
 	s.signal(s.id, approval.SteerRevise, map[string]any{"context": []any{map[string]any{"type": "state", "n": "many"}}})
 	eventually(t, "a value that does not fit is refused", func() bool { return len(s.processStatus().Refusals) == 1 })
 	s.signal(s.id, approval.SteerRevise, map[string]any{"id": "r1", "by": "ann", "reason": "wrong", "context": []any{
-		map[string]any{"type": "state", "n": 7}, map[string]any{"type": "input", "greeting": "hello"}, map[string]any{"type": "instruction", "instruction": "Be kind."}}})
+		map[string]any{"type": "state", "n": 7}, map[string]any{"type": "input", "greeting": "hello"},
+		map[string]any{"type": "instruction", "instruction": "Be kind."}}})
 	eventually(t, "it is accepted and sealed", func() bool { return s.processStatus().Ideas == 3 })
 	if v := s.processStatus(); len(v.Refusals) != 1 {
 		t.Errorf("%+v", v)
 	}
-	if asJSON(s.sealed(1)) != before || !strings.Contains(asJSON(s.sealed(3)), `"n":7`) || !strings.Contains(asJSON(s.sealed(3)), "Be kind.") {
+	if asJSON(s.sealed(1)) != before || !strings.Contains(asJSON(s.sealed(3)), `"n":7`) ||
+		!strings.Contains(asJSON(s.sealed(3)), "Be kind.") {
 		t.Errorf("%s\n%s", asJSON(s.sealed(1)), asJSON(s.sealed(3)))
 	}
 	s.decide(policy.Approve, "1.1", "") // as it was shown, with 5
@@ -391,22 +408,28 @@ func TestInstancesThatAreAddedAreInTheNextRequest(t *testing.T) {
 	t.Parallel()
 	atLength(t)
 	till := newTill(t)
-	s := newScenario(t, manyInstances(till, 2, 1, `{"gather": "5m"}`), payAll, nothingMore, payAll, nothingMore, nothingMore)
+	s := newScenario(t, manyInstances(till, 2, 1, `{"gather": "5m"}`), payAll, nothingMore, payAll,
+		nothingMore, nothingMore)
 	run := s.start()
 	s.waitsFor(1)
-	eventually(t, "i0 has settled", func() bool { return s.processStatus().Instances["i0"].Status == ideafile.InstanceSettled })
+	eventually(t, "i0 has settled", func() bool {
+		return s.processStatus().Instances["i0"].Status == ideafile.InstanceSettled
+	})
 	var context []any
 	for n := range 50 {
 		context = append(context, map[string]any{"type": "state", "_instance": fmt.Sprintf("j%d", n), "n": 1})
 	}
-	s.signal(s.id, approval.SteerAdd, map[string]any{"context": []any{map[string]any{"type": "state", "_instance": "i0"}}})
-	s.signal(s.id, approval.SteerAdd, map[string]any{"context": []any{map[string]any{"type": "text", "text": "for all"}}})
+	s.signal(s.id, approval.SteerAdd,
+		map[string]any{"context": []any{map[string]any{"type": "state", "_instance": "i0"}}})
+	s.signal(s.id, approval.SteerAdd,
+		map[string]any{"context": []any{map[string]any{"type": "text", "text": "for all"}}})
 	s.signal(s.id, approval.SteerAdd, map[string]any{"context": context, "id": "a1"})
 	eventually(t, "they are added", func() bool { return len(s.processStatus().Instances) == 52 })
 	eventually(t, "they are paid", func() bool { return len(till.seen()) == 51 })
 	s.decide(policy.Approve, "1.1@i1", "")
 	r := s.end(run)
-	if r.Calls.Done != 52 || r.Instances["j49"].Status != ideafile.InstanceSettled || len(s.processStatus().Refusals) != 2 {
+	if r.Calls.Done != 52 || r.Instances["j49"].Status != ideafile.InstanceSettled ||
+		len(s.processStatus().Refusals) != 2 {
 		t.Errorf("%+v", r.Calls)
 	}
 	if p := s.prompt(3); !strings.Contains(p, "j0: ") || !strings.Contains(p, "j49: ") {
@@ -418,7 +441,8 @@ func TestInstancesThatAreAddedAreInTheNextRequest(t *testing.T) {
 func TestAClientThatKnowsNothingOfThisProjectCanDecideAndSteer(t *testing.T) {
 	t.Parallel()
 	till := newTill(t)
-	s := newScenario(t, `{"schema": {"tools": {"pay": `+till.pay("true")+`}}, "context": [{"type": "state", "_instance": "①", "n": 1}]}`,
+	s := newScenario(t, `{"schema": {"tools": {"pay": `+till.pay("true")+
+		`}}, "context": [{"type": "state", "_instance": "①", "n": 1}]}`,
 		`{"solution": {"calls": [{"_tool": "pay", "_instance": "①", "n": 2}]}}`, nothingMore)
 	run := s.start()
 	s.waitsFor(1)
@@ -430,7 +454,8 @@ func TestAClientThatKnowsNothingOfThisProjectCanDecideAndSteer(t *testing.T) {
 			_, err := raw.SignalWorkflowExecution(t.Context(), &workflowservice.SignalWorkflowExecutionRequest{
 				Namespace: s.namespace, WorkflowExecution: at(id), SignalName: name, Identity: "a shell",
 				Input: &commonpb.Payloads{Payloads: []*commonpb.Payload{{
-					Metadata: map[string][]byte{converter.MetadataEncoding: []byte(converter.MetadataEncodingJSON)}, Data: []byte(text)}}},
+					Metadata: map[string][]byte{converter.MetadataEncoding: []byte(converter.MetadataEncodingJSON)},
+					Data:     []byte(text)}}},
 			})
 			var busy *serviceerror.ResourceExhausted // as Temporal says where a run is just about to end
 			if err != nil && !errors.As(err, &busy) {

@@ -15,10 +15,12 @@ import (
 func fourPayments(t *testing.T, till *till) *scenario {
 	return newScenario(t, `{"schema": {"tools": {"pay": `+till.pay("true")+`}}, "context": [{"type": "state", "_instance": "⑬", "to": "ann"},
 		{"type": "state", "_instance": "a b/é", "to": "bo"}, {"type": "state", "_instance": "2", "to": "cy"}, {"type": "state", "_instance": "3", "to": "di"}]}`,
-		`{"solution": {"calls": [{"_tool": "pay", "_instance": "*", "to": "†state.to", "_outputPath": "done"}]}}`, nothingMore)
+		`{"solution": {"calls": [{"_tool": "pay", "_instance": "*", "to": "†state.to", "_outputPath": "done"}]}}`,
+		nothingMore)
 }
 
-// A client in another language knows nothing of this project, and decides, asks and cancels: Temporal's own for Node.js.
+// A client in another language knows nothing of this project, and decides, asks and cancels: Temporal's own for
+// Node.js.
 func TestAClientInAnotherLanguageDecidesAsksAndCancels(t *testing.T) {
 	t.Parallel()
 	modules := npmtest.Modules(t, npmtest.TemporalClient)
@@ -28,11 +30,13 @@ func TestAClientInAnotherLanguageDecidesAsksAndCancels(t *testing.T) {
 	c := exec.CommandContext(t.Context(), "node", "testdata/plain.js", addressOf(s.namespace), s.namespace, s.id)
 	c.Env = append(os.Environ(), "NODE_PATH="+modules)
 	out, err := c.CombinedOutput()
-	want := "of the instance: 1.1@⑬ ann\nrefused: many/3 9.9@2\nbecame: taken taken taken refused\nended: CancelledFailure CANCELLED\n"
+	want := "of the instance: 1.1@⑬ ann\nrefused: many/3 9.9@2\nbecame: taken taken taken refused\nended: " +
+		"CancelledFailure CANCELLED\n"
 	if err != nil || string(out) != want {
 		t.Fatalf("%v: it wrote\n%s\nwant\n%s", err, out, want)
 	}
-	if got := strings.Join(till.seen(), ""); len(till.seen()) != 2 || !strings.Contains(got, "ann") || !strings.Contains(got, "bo") {
+	if got := strings.Join(till.seen(), ""); len(till.seen()) != 2 || !strings.Contains(got, "ann") ||
+		!strings.Contains(got, "bo") {
 		t.Errorf("paid: %s", got)
 	}
 }
@@ -45,8 +49,10 @@ func TestTheGoSDKAloneDecidesOnManyAndCancels(t *testing.T) {
 	run := s.start()
 	s.waitsFor(4)
 	plain := s.plainClient()
-	decisions := []map[string]string{{"call": "1.1@13", "decision": policy.Approve}, {"call": "1.1@2", "decision": policy.Reject, "reason": "no"}}
-	if err := plain.SignalWorkflow(t.Context(), s.id, "", approval.SteerDecide, map[string]any{"decisions": decisions, "by": "nora"}); err != nil {
+	decisions := []map[string]string{{"call": "1.1@13", "decision": policy.Approve},
+		{"call": "1.1@2", "decision": policy.Reject, "reason": "no"}}
+	if err := plain.SignalWorkflow(t.Context(), s.id, "", approval.SteerDecide,
+		map[string]any{"decisions": decisions, "by": "nora"}); err != nil {
 		t.Fatal(err)
 	}
 	s.waitsFor(2)

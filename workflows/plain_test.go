@@ -31,7 +31,8 @@ func (s *scenario) plainClient() client.Client {
 func (s *scenario) rawQuery(c client.Client, id, name string) *commonpb.Payload {
 	s.t.Helper()
 	a, err := c.WorkflowService().QueryWorkflow(s.t.Context(), &workflowservice.QueryWorkflowRequest{
-		Namespace: s.namespace, Execution: &commonpb.WorkflowExecution{WorkflowId: id}, Query: &querypb.WorkflowQuery{QueryType: name}})
+		Namespace: s.namespace, Execution: &commonpb.WorkflowExecution{WorkflowId: id},
+		Query: &querypb.WorkflowQuery{QueryType: name}})
 	if err != nil {
 		s.t.Fatalf("%s of %s: %v", name, id, err)
 	}
@@ -51,7 +52,8 @@ func TestAClientWithoutOurCodeQueriesAndSignalsEveryWorkflow(t *testing.T) {
 	for _, id := range []string{s.id, s.id + "/13", s.id + "/a%20b%2F%C3%A9"} {
 		for _, name := range []string{"status", "approvals"} {
 			p := s.rawQuery(plain, id, name)
-			if len(p.GetMetadata()) != 1 || string(p.GetMetadata()[converter.MetadataEncoding]) != converter.MetadataEncodingJSON {
+			if len(p.GetMetadata()) != 1 ||
+				string(p.GetMetadata()[converter.MetadataEncoding]) != converter.MetadataEncodingJSON {
 				t.Errorf("%s of %s is no plain JSON: %v", name, id, p.GetMetadata())
 			}
 			if v, err := jsonval.Decode(p.GetData()); err != nil || jsonval.AsObject(v) == nil {
@@ -64,7 +66,8 @@ func TestAClientWithoutOurCodeQueriesAndSignalsEveryWorkflow(t *testing.T) {
 		State     map[string]any
 		Input     map[string]any
 	}
-	if a, err := plain.QueryWorkflow(t.Context(), s.id+"/13", "", "approvals"); err != nil || a.Get(&seen) != nil || len(seen.Approvals) != 1 ||
+	if a, err := plain.QueryWorkflow(t.Context(), s.id+"/13", "", "approvals"); err != nil || a.Get(&seen) != nil ||
+		len(seen.Approvals) != 1 ||
 		seen.Approvals[0].Call != "1.1@⑬" || seen.State["to"] != long {
 		t.Errorf("%v: %+v", err, seen)
 	}
@@ -75,13 +78,15 @@ func TestAClientWithoutOurCodeQueriesAndSignalsEveryWorkflow(t *testing.T) {
 			State    map[string]any
 		}
 	}
-	if a, err := plain.QueryWorkflow(t.Context(), s.id, "", "approvals"); err != nil || a.Get(&all) != nil || len(all.Approvals) != 2 ||
+	if a, err := plain.QueryWorkflow(t.Context(), s.id, "", "approvals"); err != nil || a.Get(&all) != nil ||
+		len(all.Approvals) != 2 ||
 		all.Approvals[0].State["to"] != long || fmt.Sprint(all.Approvals[1].Input["row"]) != "7" {
 		t.Errorf("%v: %+v", err, all)
 	}
 	found := func() (ids []string) {
 		page, err := plain.ListWorkflow(t.Context(), &workflowservice.ListWorkflowExecutionsRequest{
-			Namespace: s.namespace, Query: fmt.Sprintf("IdeaPath = 'plain' AND IdeaAwaiting > 0 AND WorkflowId STARTS_WITH '%s'", s.id)})
+			Namespace: s.namespace,
+			Query:     fmt.Sprintf("IdeaPath = 'plain' AND IdeaAwaiting > 0 AND WorkflowId STARTS_WITH '%s'", s.id)})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -94,7 +99,8 @@ func TestAClientWithoutOurCodeQueriesAndSignalsEveryWorkflow(t *testing.T) {
 	eventually(t, "the Idea's path finds the process and its instances", func() bool {
 		return slices.Equal(found(), []string{"", "/13", "/a%20b%2F%C3%A9"})
 	})
-	for id, payload := range map[string]string{s.id + "/13": `{"call": "1.1@13"}`, s.id: `{"call": "1.1@a%20b%2F%C3%A9", "by": "bo"}`} {
+	for id, payload := range map[string]string{s.id + "/13": `{"call": "1.1@13"}`,
+		s.id: `{"call": "1.1@a%20b%2F%C3%A9", "by": "bo"}`} {
 		v, _ := jsonval.Decode([]byte(payload))
 		if err := plain.SignalWorkflow(t.Context(), id, "", policy.Approve, v); err != nil {
 			t.Errorf("%s: %v", id, err)

@@ -68,13 +68,17 @@ func TestNothingOfAPlanRunsBeforeAPersonHasApprovedItAsAWhole(t *testing.T) {
 			{"_tool": "shout", "_instance": "1", "text": "†state.text", "_outputPath": "loud"}]}}`, nothingMore, nothingMore)
 	run := s.start()
 	plan := s.planOf(1)
-	if len(plan.Calls) != 3 || asJSON(plan.Instances) != `["1","2","3"]` || plan.Summary() != "3 Calls: 2 pay, 1 shout" || len(till.seen()) != 0 {
+	if len(plan.Calls) != 3 || asJSON(plan.Instances) != `["1","2","3"]` ||
+		plan.Summary() != "3 Calls: 2 pay, 1 shout" || len(till.seen()) != 0 {
 		t.Fatalf("%s; %d payments", asJSON(plan), len(till.seen()))
 	}
-	if v := s.processStatus(); v.Awaiting != 1 || !strings.Contains(asJSON(v.Waiting), "a person: the Plan of Request 1 (3 Calls") || v.Instances["3"].Status != ideafile.InstanceWaiting {
+	if v := s.processStatus(); v.Awaiting != 1 ||
+		!strings.Contains(asJSON(v.Waiting), "a person: the Plan of Request 1 (3 Calls") ||
+		v.Instances["3"].Status != ideafile.InstanceWaiting {
 		t.Errorf("%s", asJSON(v))
 	}
-	s.signal(s.id, approval.SteerApprovePlan, map[string]any{"request": 1, "digest": "another", "by": "ann", "id": "old"})
+	s.signal(s.id, approval.SteerApprovePlan, map[string]any{"request": 1, "digest": "another", "by": "ann",
+		"id": "old"})
 	s.signal(s.id, approval.SteerApprovePlan, map[string]any{"request": 2, "by": "ann", "id": "wrong"})
 	s.signal(s.id, approval.SteerRejectPlan, map[string]any{"request": 1, "by": "ann", "id": "silent"})
 	eventually(t, "three are refused", func() bool { return s.processStatus().Refused == 3 })
@@ -153,7 +157,8 @@ func (s *scenario) approveTheRest(run interface{ GetID() string }) loop.Result {
 func TestARejectedPlanRunsNothingAndTheNextRequestReadsWhy(t *testing.T) {
 	t.Parallel()
 	till := newTill(t)
-	s := newScenario(t, `{`+planFirst+`, "schema": {"tools": {"pay": `+till.pay("false")+`}}, "context": [{"type": "text", "text": "Go."}]}`,
+	s := newScenario(t, `{`+planFirst+`, "schema": {"tools": {"pay": `+till.pay("false")+
+		`}}, "context": [{"type": "text", "text": "Go."}]}`,
 		`{"solution": {"calls": [{"_tool": "pay", "n": 1, "_outputPath": "paid"}]}}`,
 		`{"solution": {"calls": [{"_tool": "pay", "n": 2, "_outputPath": "paid"}]}}`,
 		`{"solution": {"calls": [{"_tool": "pay", "n": 3, "_outputPath": "paid"}]}}`,
@@ -161,7 +166,8 @@ func TestARejectedPlanRunsNothingAndTheNextRequestReadsWhy(t *testing.T) {
 	s.every = 1
 	run := s.start()
 	for n := 1; n <= 3; n++ {
-		s.decidePlan(approval.SteerRejectPlan, s.planOf(n), map[string]any{"reason": fmt.Sprintf("too little, %d times", n)})
+		s.decidePlan(approval.SteerRejectPlan, s.planOf(n),
+			map[string]any{"reason": fmt.Sprintf("too little, %d times", n)})
 	}
 	s.decidePlan(approval.SteerApprovePlan, s.planOf(4), nil)
 	r := s.approveTheRest(run)
@@ -169,7 +175,9 @@ func TestARejectedPlanRunsNothingAndTheNextRequestReadsWhy(t *testing.T) {
 		t.Errorf("%s %+v, %s\n%s", r.Status, r.Calls, asJSON(till.seen()), s.story())
 	}
 	for n := 1; n <= 3; n++ {
-		want := fmt.Sprintf("the Plan of Request %d was rejected by ann: too little, %d times; none of its calls ran. They were: [{", n, n)
+		want := fmt.Sprintf(
+			"the Plan of Request %d was rejected by ann: too little, %d times; none of its calls ran. They were: [{", n,
+			n)
 		if text := s.prompt(n + 1); !strings.Contains(text, want) {
 			t.Errorf("Request %d is not told %q:\n%s", n+1, want, text)
 		}
@@ -182,12 +190,15 @@ func TestAPlanRunsAsAPersonHasAmendedItAndEveryCallIsCheckedAsTheLLMsAre(t *test
 	s := newScenario(t, `{`+planFirst+`, "schema": {"tools": {"shout": `+textTool+`, "pay": `+till.pay("false")+`}}, "context": [{"type": "text", "text": "Go."},
 		{"type": "state", "_instance": "1", "text": "a", "schema": {"type": "object", "properties": {"paid": {}, "text": {}}, "additionalProperties": false}}, {"type": "state", "_instance": "2", "text": "b"}]}`,
 		`{"solution": {"calls": [{"_tool": "pay", "_instance": "1", "n": 1, "_outputPath": "paid"}, {"_tool": "pay", "_instance": "2", "n": 2, "_outputPath": "paid"}]}}`,
-		`{"solution": {"calls": [{"_tool": "shout", "_instance": "2", "text": "so", "_outputPath": "said"}]}}`, nothingMore)
+		`{"solution": {"calls": [{"_tool": "shout", "_instance": "2", "text": "so", "_outputPath": "said"}]}}`,
+		nothingMore)
 	run := s.start()
 	plan := s.planOf(1)
 	for n, wrong := range []string{
-		`[{"_tool": "steal", "_instance": "1"}]`, `[{"_tool": "pay", "_instance": "9", "n": 1}]`, `[{"_tool": "pay", "n": 1}]`, `[{"_tool": "pay", "_instance": "1", "n": "much"}]`,
-		`[{"_tool": "pay", "_instance": "1", "n": 1, "_outputPath": "hidden"}]`, `[{"_tool": "pay", "_instance": "1", "n": 1, "to": "†input.nobody"}]`, `[]`,
+		`[{"_tool": "steal", "_instance": "1"}]`, `[{"_tool": "pay", "_instance": "9", "n": 1}]`,
+		`[{"_tool": "pay", "n": 1}]`, `[{"_tool": "pay", "_instance": "1", "n": "much"}]`,
+		`[{"_tool": "pay", "_instance": "1", "n": 1, "_outputPath": "hidden"}]`,
+		`[{"_tool": "pay", "_instance": "1", "n": 1, "to": "†input.nobody"}]`, `[]`,
 	} {
 		s.decidePlan(approval.SteerAmendPlan, plan, map[string]any{"calls": s.calls(wrong)})
 		eventually(t, wrong+" is refused", func() bool { return s.processStatus().Refused == n+1 })
@@ -196,19 +207,23 @@ func TestAPlanRunsAsAPersonHasAmendedItAndEveryCallIsCheckedAsTheLLMsAre(t *test
 	for _, r := range s.processStatus().Refusals {
 		reasons += r.Signal + ": " + r.Reason + "\n"
 	}
-	for _, want := range []string{`calls[0]: unknown tool "steal"`, `calls[0]: the Request covers no instance "9"`, "calls[0]: the Call names no instance", "calls[0]: ",
+	for _, want := range []string{`calls[0]: unknown tool "steal"`, `calls[0]: the Request covers no instance "9"`,
+		"calls[0]: the Call names no instance", "calls[0]: ",
 		"stands outside the closed State schema", `"calls" is empty`} {
 		if !strings.Contains(reasons, want) {
 			t.Errorf("nothing is refused because of %q:\n%s", want, reasons)
 		}
 	}
-	s.decidePlan(approval.SteerAmendPlan, plan, map[string]any{"reason": "one is enough", "calls": s.calls(`[{"_tool": "pay", "_instance": "1", "n": 7, "_outputPath": "paid"}]`)})
+	s.decidePlan(approval.SteerAmendPlan, plan,
+		map[string]any{"reason": "one is enough",
+			"calls": s.calls(`[{"_tool": "pay", "_instance": "1", "n": 7, "_outputPath": "paid"}]`)})
 	r := s.approveTheRest(run)
 	if r.Status != loop.StatusCompleted || asJSON(till.seen()) != `["{\"n\":7}"]` {
 		t.Errorf("%s %+v, %s\n%s", r.Status, r.Calls, asJSON(till.seen()), s.story())
 	}
 	text := s.prompt(2)
-	for _, want := range []string{"the Plan of Request 1 was amended by ann: one is enough", `{"_instance":"2","_outputPath":"paid","_tool":"pay","n":2}`} {
+	for _, want := range []string{"the Plan of Request 1 was amended by ann: one is enough",
+		`{"_instance":"2","_outputPath":"paid","_tool":"pay","n":2}`} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the LLM is not told %q:\n%s", want, text)
 		}
@@ -218,14 +233,16 @@ func TestAPlanRunsAsAPersonHasAmendedItAndEveryCallIsCheckedAsTheLLMsAre(t *test
 func TestADirectPlanWaitsBeforeAnyInstanceStarts(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ stage, decision string }{
-		{"complete", approval.SteerApprovePlan}, {"complete", approval.SteerAmendPlan}, {"complete", approval.SteerRejectPlan}, {"optimal", approval.SteerRejectPlan},
+		{"complete", approval.SteerApprovePlan}, {"complete", approval.SteerAmendPlan},
+		{"complete", approval.SteerRejectPlan}, {"optimal", approval.SteerRejectPlan},
 	} {
 		t.Run(c.stage+" "+c.decision, func(t *testing.T) {
 			t.Parallel()
 			till := newTill(t)
 			s := newScenario(t, `{`+planFirst+`, "schema": {"tools": {"pay": `+till.pay("false")+`}}, "context": [{"type": "state", "_instance": "1", "n": 1}, {"type": "state", "_instance": "2", "n": 2},
 				{"type": "plan", "stage": "`+c.stage+`", "plan": [{"_tool": "pay", "n": "†state.n", "_outputPath": "paid"}]}]}`,
-				`{"solution": {"calls": [{"_tool": "pay", "_instance": "*", "n": 9, "_outputPath": "paid"}]}}`, nothingMore)
+				`{"solution": {"calls": [{"_tool": "pay", "_instance": "*", "n": 9, "_outputPath": "paid"}]}}`,
+				nothingMore)
 			s.every = 1
 			run := s.start()
 			plan := s.planOf(0)
@@ -239,16 +256,22 @@ func TestADirectPlanWaitsBeforeAnyInstanceStarts(t *testing.T) {
 			if c.decision == approval.SteerAmendPlan {
 				s.decidePlan(c.decision, plan, map[string]any{"calls": s.calls(`[{"_tool": "steal"}]`)})
 				eventually(t, "a wrong Call is refused", func() bool { return s.processStatus().Refused == 1 })
-				more["calls"] = s.calls(`[{"_tool": "pay", "n": 5, "_outputPath": "paid"}, {"_tool": "pay", "_instance": "2", "n": 6, "to": "†state.paid", "_outputPath": "more"}]`)
+				more["calls"] = s.calls(
+					`[{"_tool": "pay", "n": 5, "_outputPath": "paid"}, {"_tool": "pay", "_instance": "2", "n": 6, "to": "†state.paid", "_outputPath": "more"}]`)
 			}
 			s.decidePlan(c.decision, plan, more)
 			r := s.approveTheRest(run)
 			paid := strings.Join(till.seen(), " ")
 			switch {
-			case c.decision == approval.SteerApprovePlan && (r.Status != loop.StatusCompleted || len(till.seen()) != 2 || r.Requests != 0),
-				c.decision == approval.SteerAmendPlan && (r.Status != loop.StatusCompleted || strings.Count(paid, `{"n":5}`) != 2 || strings.Count(paid, `"n":6`) != 1),
-				c.stage == "complete" && c.decision == approval.SteerRejectPlan && (r.Status != loop.StatusFailed || paid != "" || r.Requests != 0),
-				c.stage == "optimal" && (r.Status != loop.StatusCompleted || paid != `{"n":9} {"n":9}` || !strings.Contains(s.prompt(1), "was rejected by ann: because")):
+			case c.decision == approval.SteerApprovePlan &&
+				(r.Status != loop.StatusCompleted || len(till.seen()) != 2 || r.Requests != 0),
+				c.decision == approval.SteerAmendPlan &&
+					(r.Status != loop.StatusCompleted || strings.Count(paid, `{"n":5}`) != 2 ||
+						strings.Count(paid, `"n":6`) != 1),
+				c.stage == "complete" && c.decision == approval.SteerRejectPlan &&
+					(r.Status != loop.StatusFailed || paid != "" || r.Requests != 0),
+				c.stage == "optimal" && (r.Status != loop.StatusCompleted || paid != `{"n":9} {"n":9}` ||
+					!strings.Contains(s.prompt(1), "was rejected by ann: because")):
 				t.Errorf("%s %+v, %s: %s", r.Status, r.Calls, paid, asJSON(r))
 			}
 		})
@@ -259,8 +282,12 @@ func TestEveryPartOfAProcessHasItsPlanDecided(t *testing.T) {
 	t.Parallel()
 	atLength(t)
 	till := newTill(t)
-	s := newScenario(t, `{"config": {"batch": 2, "gather": "5m", "approval": {"plan": true}}, "schema": {"tools": {"pay": `+till.pay("false")+`}}, "context": [{"type": "text", "text": "Go."}, `+rows(1, 5)+`]}`)
-	s.scripted = strings.Join([]string{`{"solution": {"calls": [{"_tool": "pay", "_instance": "*", "n": 1, "_outputPath": "paid"}]}}`, nothingMore}, "\n")
+	s := newScenario(
+		t, `{"config": {"batch": 2, "gather": "5m", "approval": {"plan": true}}, "schema": {"tools": {"pay": `+
+			till.pay("false")+`}}, "context": [{"type": "text", "text": "Go."}, `+rows(1, 5)+`]}`)
+	s.scripted = strings.Join(
+		[]string{`{"solution": {"calls": [{"_tool": "pay", "_instance": "*", "n": 1, "_outputPath": "paid"}]}}`,
+			nothingMore}, "\n")
 	s.every = 1
 	run := s.start()
 	plans := s.planWaits(3)
@@ -280,12 +307,14 @@ func TestEveryPartOfAProcessHasItsPlanDecided(t *testing.T) {
 	}
 }
 
-// 101 instances are two parts. Whoever is killed, and whenever a person decides, each instance pays once, and none before its Plan is approved.
+// 101 instances are two parts. Whoever is killed, and whenever a person decides, each instance pays once, and none
+// before its Plan is approved.
 func TestPlansThatWaitOutliveTheirWorker(t *testing.T) {
 	t.Parallel()
 	atLength(t)
 	c := newCrash(t)
-	s := newScenario(t, `{"config": {"approval": {"plan": true}}, "schema": {"tools": {"pay": `+httpTool(c.tool("pay", nil), "")+`}}, "context": [`+rows(1, 101)+`,`+payOnce+`]}`)
+	s := newScenario(t, `{"config": {"approval": {"plan": true}}, "schema": {"tools": {"pay": `+
+		httpTool(c.tool("pay", nil), "")+`}}, "context": [`+rows(1, 101)+`,`+payOnce+`]}`)
 	kill := c.work()
 	run := c.start(s)
 	plans := s.planWaits(2)
@@ -311,11 +340,13 @@ func TestPlansThatWaitOutliveTheirWorker(t *testing.T) {
 func TestThePlanOfADelegateWaitsWhereItsCallerSaysSo(t *testing.T) {
 	t.Parallel()
 	till := newTill(t)
-	s := newScenario(t, `{`+planFirst+`, "schema": {"tools": {"errand": {"type": "object", "_delegate": "errand.json"}}}, "context": [{"type": "text", "text": "Go."}]}`,
+	s := newScenario(t, `{`+planFirst+
+		`, "schema": {"tools": {"errand": {"type": "object", "_delegate": "errand.json"}}}, "context": [{"type": "text", "text": "Go."}]}`,
 		`{"solution": {"calls": [{"_tool": "errand", "_outputPath": "done"}]}}`, nothingMore)
 	s.files = map[string]any{"errand.json": map[string]any{
-		"schema":  map[string]any{"tools": map[string]any{"pay": mustObject(t, till.pay("false"))}},
-		"context": []any{map[string]any{"type": "plan", "stage": "complete", "plan": []any{map[string]any{"_tool": "pay", "n": 1, "_outputPath": "paid"}}}},
+		"schema": map[string]any{"tools": map[string]any{"pay": mustObject(t, till.pay("false"))}},
+		"context": []any{map[string]any{"type": "plan", "stage": "complete",
+			"plan": []any{map[string]any{"_tool": "pay", "n": 1, "_outputPath": "paid"}}}},
 	}}
 	run := s.start()
 	s.decidePlan(approval.SteerApprovePlan, s.planOf(1), nil)
@@ -344,7 +375,8 @@ func mustObject(t *testing.T, text string) map[string]any {
 func TestAForkAsksAgainAboutAPlanThatWaitedAndAboutCallsThatWereLeft(t *testing.T) {
 	t.Parallel()
 	till := newTill(t)
-	s := newScenario(t, `{`+planFirst+`, "schema": {"tools": {"pay": `+till.pay("true")+`}}, "context": [{"type": "text", "text": "Go."}]}`,
+	s := newScenario(t, `{`+planFirst+`, "schema": {"tools": {"pay": `+till.pay("true")+
+		`}}, "context": [{"type": "text", "text": "Go."}]}`,
 		`{"solution": {"calls": [{"_tool": "pay", "n": 1, "_outputPath": "paid"}]}}`, nothingMore)
 	s.start()
 	plan := s.planOf(1)
@@ -352,13 +384,15 @@ func TestAForkAsksAgainAboutAPlanThatWaitedAndAboutCallsThatWereLeft(t *testing.
 		links, err := chain.New(store).List(t.Context(), s.id)
 		return err == nil && len(links) == 1
 	})
-	early := s.forkNow("early", `{"solution": {"calls": [{"_tool": "pay", "n": 2, "_outputPath": "paid"}]}}`, nothingMore)
+	early := s.forkNow("early", `{"solution": {"calls": [{"_tool": "pay", "n": 2, "_outputPath": "paid"}]}}`,
+		nothingMore)
 	if p := early.planOf(1); !strings.Contains(asJSON(p.Calls), `"n":2`) {
 		t.Errorf("%s", asJSON(p))
 	}
 	s.decidePlan(approval.SteerApprovePlan, plan, nil)
 	s.waitsFor(1)
-	eventually(t, "the rest is sealed", func() bool { return strings.Contains(asJSON(s.sealedLast()), "awaiting-approval") })
+	eventually(t, "the rest is sealed",
+		func() bool { return strings.Contains(asJSON(s.sealedLast()), "awaiting-approval") })
 	late := s.forkNow("late", nothingMore)
 	left := late.planOf(0)
 	if len(left.Calls) != 1 || left.Calls[0].CallID != "1.1" || left.NotAmendable == "" {
@@ -368,7 +402,8 @@ func TestAForkAsksAgainAboutAPlanThatWaitedAndAboutCallsThatWereLeft(t *testing.
 	eventually(t, "it cannot be amended", func() bool { return late.processStatus().Refused == 1 })
 	late.decidePlan(approval.SteerRejectPlan, left, map[string]any{"reason": "not twice"})
 	r := late.came(t)
-	if r.Status != loop.StatusCompleted || r.Calls.Rejected != 1 || len(till.seen()) != 0 || !strings.Contains(late.prompt(1), "not twice") {
+	if r.Status != loop.StatusCompleted || r.Calls.Rejected != 1 || len(till.seen()) != 0 ||
+		!strings.Contains(late.prompt(1), "not twice") {
 		t.Errorf("%s %+v, %d payments\n%s", r.Status, r.Calls, len(till.seen()), late.story())
 	}
 	s.cancel()
@@ -380,7 +415,8 @@ func (s *scenario) forkNow(name string, replies ...string) *scenario {
 	s.t.Helper()
 	fork := newScenario(s.t, `{}`)
 	fork.id, fork.idea = s.id+"-"+name, chain.Fork(s.sealedLast())
-	fork.idea["config"] = jsonval.DeepMerge(fork.idea["config"], map[string]any{"llm": map[string]any{"model": fork.id}})
+	fork.idea["config"] = jsonval.DeepMerge(fork.idea["config"],
+		map[string]any{"llm": map[string]any{"model": fork.id}})
 	fork.script(replies...)
 	fork.start()
 	return fork

@@ -18,9 +18,10 @@ func TestAProcessWithOneInstanceRunsItsCallsAndSettles(t *testing.T) {
 		`{"solution": {"calls": [], "output": {"said": "HELLO"}}}`,
 	)
 	r := s.finish()
-	want := `{"calls":{"blocked":0,"done":1,"failed":0,"rejected":0,"skipped":0},"error":null,"failures":[],"ideas":2,` +
-		`"instances":{"":{"state":{"loud":"HELLO","text":"hello"},"status":"settled"}},"output":{"said":"HELLO"},` +
-		`"process":"` + s.id + `","requests":2,"status":"completed",`
+	want :=
+		`{"calls":{"blocked":0,"done":1,"failed":0,"rejected":0,"skipped":0},"error":null,"failures":[],"ideas":2,` +
+			`"instances":{"":{"state":{"loud":"HELLO","text":"hello"},"status":"settled"}},"output":{"said":"HELLO"},` +
+			`"process":"` + s.id + `","requests":2,"status":"completed",`
 	if got := asJSON(r); got[:len(want)] != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
@@ -32,7 +33,8 @@ func TestASignalThatDoesNotFitChangesNothingAndIsKept(t *testing.T) {
 		`{"status": 401}`, `{"solution": {"calls": []}}`)
 	run := s.start()
 	eventually(t, "the process pauses", func() bool { return s.processStatus().Status == loop.StatusPaused })
-	for _, payload := range []any{"text", []int{1}, map[string]any{"limit": 7}, map[string]any{"limits": map[string]any{"requests": -1}}, nil, []byte{1, 2}} {
+	for _, payload := range []any{"text", []int{1}, map[string]any{"limit": 7},
+		map[string]any{"limits": map[string]any{"requests": -1}}, nil, []byte{1, 2}} {
 		if err := temporalClient.SignalWorkflow(t.Context(), s.id, "", approval.SteerResume, payload); err != nil {
 			t.Fatal(err)
 		}
@@ -41,7 +43,8 @@ func TestASignalThatDoesNotFitChangesNothingAndIsKept(t *testing.T) {
 	if v := s.processStatus(); v.Status != loop.StatusPaused {
 		t.Errorf("%+v", v)
 	}
-	if err := temporalClient.SignalWorkflow(t.Context(), s.id, "", approval.SteerResume, map[string]any{"limits": map[string]any{"requests": 9}}); err != nil {
+	if err := temporalClient.SignalWorkflow(t.Context(), s.id, "", approval.SteerResume,
+		map[string]any{"limits": map[string]any{"requests": 9}}); err != nil {
 		t.Fatal(err)
 	}
 	if err := run.Get(t.Context(), nil); err != nil {
@@ -53,13 +56,15 @@ func TestReachingALimitPausesAndAHigherOneLetsItGoOn(t *testing.T) {
 	t.Parallel()
 	s := newScenario(t, `{"config": {"limits": {"requests": 1}}, "schema": {"tools": {"shout": `+textTool+`}},
 		"context": [{"type": "state", "text": "hi"}]}`,
-		`{"solution": {"calls": [{"_tool": "shout", "text": "†state.text", "_outputPath": "loud"}]}}`, `{"solution": {"calls": []}}`)
+		`{"solution": {"calls": [{"_tool": "shout", "text": "†state.text", "_outputPath": "loud"}]}}`,
+		`{"solution": {"calls": []}}`)
 	run := s.start()
 	eventually(t, "the process pauses", func() bool { return s.processStatus().Status == loop.StatusPaused })
 	if f := s.processStatus().Error; f.Code != turn.CodeLimitReached {
 		t.Errorf("%+v", f)
 	}
-	if err := temporalClient.SignalWorkflow(t.Context(), s.id, "", approval.SteerResume, map[string]any{"limits": map[string]any{"requests": 2}}); err != nil {
+	if err := temporalClient.SignalWorkflow(t.Context(), s.id, "", approval.SteerResume,
+		map[string]any{"limits": map[string]any{"requests": 2}}); err != nil {
 		t.Fatal(err)
 	}
 	var r loop.Result

@@ -23,8 +23,8 @@ import (
 	"processidea/store/signing"
 )
 
-// signers are those whose keys the worker trusts: ann, bob, cid and sam of finance, eve of nothing; gus was of finance until his key was withdrawn. Of the
-// stranger it knows nothing.
+// signers are those whose keys the worker trusts: ann, bob, cid and sam of finance, eve of nothing; gus was of finance
+// until his key was withdrawn. Of the stranger it knows nothing.
 var signers = keyring{}
 
 type keyring map[string]*signing.PrivateKey
@@ -85,7 +85,8 @@ func (s *scenario) proven(process string, want proofs.Counts) {
 // claims are what a proof of a decision on what waits says, before somebody signs it.
 func claimsFor(process string, a approval.Pending, kind string, details map[string]any) proof.Claims {
 	return proof.Claims{
-		IssuedAt: time.Now().Unix(), ID: fmt.Sprint(time.Now().UnixNano()), Process: process, Call: a.CallID, Digest: a.Digest, Decision: kind,
+		IssuedAt: time.Now().Unix(), ID: fmt.Sprint(time.Now().UnixNano()), Process: process, Call: a.CallID,
+		Digest: a.Digest, Decision: kind,
 		Details: proof.Details(details),
 	}
 }
@@ -93,7 +94,8 @@ func claimsFor(process string, a approval.Pending, kind string, details map[stri
 // forge signs claims without looking whether the key may speak so.
 func forge(t *testing.T, k *signing.PrivateKey, c proof.Claims, header string) string {
 	t.Helper()
-	jws, err := k.Sign(proof.Claims{IssuedAt: 1, ID: "1", Process: "p", Call: "c", Digest: "d", Decision: "d", Details: "d"})
+	jws, err := k.Sign(proof.Claims{IssuedAt: 1, ID: "1", Process: "p", Call: "c", Digest: "d", Decision: "d",
+		Details: "d"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,7 +104,8 @@ func forge(t *testing.T, k *signing.PrivateKey, c proof.Claims, header string) s
 		raw, _ := base64.RawURLEncoding.DecodeString(parts[0])
 		header = string(raw)
 	}
-	input := base64.RawURLEncoding.EncodeToString([]byte(header)) + "." + base64.RawURLEncoding.EncodeToString(c.Encode())
+	input := base64.RawURLEncoding.EncodeToString([]byte(header)) + "." +
+		base64.RawURLEncoding.EncodeToString(c.Encode())
 	secret, err := jsonval.DecodeObject(k.Encode())
 	if err != nil {
 		t.Fatal(err)
@@ -162,39 +165,49 @@ func (s *scenario) wrongProofs() []wrongProof {
 	eves, _ := signers["eve"].Public()
 	anns, _ := signers["ann"].Public()
 	return []wrongProof{
-		{"no proof", "it takes a signed decision, and this one has no proof", func(proof.Claims) any { return nil }, map[string]any{"by": "ann", "groups": []any{"finance"}}},
+		{"no proof", "it takes a signed decision, and this one has no proof", func(proof.Claims) any { return nil },
+			map[string]any{"by": "ann", "groups": []any{"finance"}}},
 		{"no JWS", "no compact JWS", func(proof.Claims) any { return "signed, ann" }, nil},
 		{"another's key", "may not speak for ann", forged("eve", "", func(c *proof.Claims) { c.Issuer = "eve" }), nil},
-		{"another's key under ann's id", "the signature is not one of the key", forged("eve", `{"alg":"EdDSA","kid":"`+ann+`"}`, nil), nil},
+		{"another's key under ann's id", "the signature is not one of the key",
+			forged("eve", `{"alg":"EdDSA","kid":"`+ann+`"}`, nil), nil},
 		{"a key that nobody trusts", "not among those that may speak for people here", as("stranger", nil), nil},
-		{"a group that is not theirs", "may not say that eve is of finance", forged("eve", "", func(c *proof.Claims) { c.Issuer, c.Subject = "eve", "eve" }), nil},
-		{"a group that only the signal claims", "eve may not decide on it", as("eve", nil), map[string]any{"groups": []any{"finance"}}},
+		{"a group that is not theirs", "may not say that eve is of finance",
+			forged("eve", "", func(c *proof.Claims) { c.Issuer, c.Subject = "eve", "eve" }), nil},
+		{"a group that only the signal claims", "eve may not decide on it", as("eve", nil),
+			map[string]any{"groups": []any{"finance"}}},
 		{"the starter", "sam started the process", as("sam", nil), nil},
 		{"a key that was withdrawn", "was withdrawn at 2020-01-01", as("gus", nil), nil},
-		{"another digest", "another digest", as("ann", func(c *proof.Claims) { c.Digest = strings.Repeat("0", 64) }), nil},
+		{"another digest", "another digest", as("ann", func(c *proof.Claims) { c.Digest = strings.Repeat("0", 64) }),
+			nil},
 		{"another Call", "for Call 9.9, not for 0.1", as("ann", func(c *proof.Claims) { c.Call = "9.9" }), nil},
 		{"another process", "for process other", as("ann", func(c *proof.Claims) { c.Process = "other" }), nil},
-		{"another decision", "one to reject, and the decision is to approve", as("ann", func(c *proof.Claims) { c.Decision = "reject" }), nil},
+		{"another decision", "one to reject, and the decision is to approve",
+			as("ann", func(c *proof.Claims) { c.Decision = "reject" }), nil},
 		{"another reason", "another reason", as("ann", nil), map[string]any{"reason": "because"}},
 		{"expired", "the proof expired", as("ann", func(c *proof.Claims) { c.Expires = c.IssuedAt - 301 }), nil},
 		{"signed long ago", "before anybody was asked", as("ann", func(c *proof.Claims) { c.IssuedAt -= 3600 }), nil},
 		{"signed tomorrow", "which is not yet", as("ann", func(c *proof.Claims) { c.IssuedAt += 86400 }), nil},
 		{"alg none", `alg "none"`, forged("ann", `{"alg":"none","kid":"`+ann+`"}`, nil), nil},
-		{"a JWK inside", `has "jwk"`, forged("eve", `{"alg":"EdDSA","kid":"`+ann+`","jwk":`+string(eves)+`}`, nil), nil},
+		{"a JWK inside", `has "jwk"`, forged("eve", `{"alg":"EdDSA","kid":"`+ann+`","jwk":`+string(eves)+`}`, nil),
+			nil},
 		{"HS256 with the public key as secret", `alg "HS256"`, func(c proof.Claims) any {
 			c.Issuer, c.Subject, c.Groups = "ann", "ann", []string{"finance"}
-			input := base64.RawURLEncoding.EncodeToString([]byte(`{"alg":"HS256","kid":"`+ann+`"}`)) + "." + base64.RawURLEncoding.EncodeToString(c.Encode())
+			input := base64.RawURLEncoding.EncodeToString([]byte(`{"alg":"HS256","kid":"`+ann+`"}`)) + "." +
+				base64.RawURLEncoding.EncodeToString(c.Encode())
 			h := hmac.New(sha256.New, anns)
 			h.Write([]byte(input))
 			return input + "." + base64.RawURLEncoding.EncodeToString(h.Sum(nil))
 		}, nil},
-		{"another's name", "the proof is that of ann, and the decision says that it is by bob", as("ann", nil), map[string]any{"by": "bob"}},
+		{"another's name", "the proof is that of ann, and the decision says that it is by bob", as("ann", nil),
+			map[string]any{"by": "bob"}},
 	}
 }
 
 const signedByTwo = `{"proof": "signed", "by": {"groups": ["finance"], "count": 2, "notStarter": true}}`
 
-// Wherever a Call waits that wants signed decisions, each way to decide wrongly is refused with its reason, and the right ones count.
+// Wherever a Call waits that wants signed decisions, each way to decide wrongly is refused with its reason, and the
+// right ones count.
 func TestASignedDecisionIsTheOnlyOneThatCountsWhereverTheCallWaits(t *testing.T) {
 	t.Parallel()
 	text := `{"type": "text", "text": "t"},`
@@ -203,11 +216,13 @@ func TestASignedDecisionIsTheOnlyOneThatCountsWhereverTheCallWaits(t *testing.T)
 		instances               []string // workflow ids under the process, each with the Call 0.1
 		every                   int
 	}{
-		"a Plan":               {"", signedByTwo, text + payOnce, []string{"/main"}, 0},
-		"continued as new":     {"", signedByTwo, text + payOnce, []string{"/main"}, 1},
-		"a broadcast Call":     {"", signedByTwo, rows(1, 2) + `,` + payOnce, []string{"/1", "/2"}, 0},
-		"the parts of a split": {`"batch": 1`, signedByTwo, rows(1, 3) + `,` + payOnce, []string{"/~part/1/1", "/~part/2/2", "/~part/3/3"}, 0},
-		"a limit of config": {`"approval": {"tools": ["pay"], "proof": "signed", "by": {"count": 2, "notStarter": true}}`,
+		"a Plan":           {"", signedByTwo, text + payOnce, []string{"/main"}, 0},
+		"continued as new": {"", signedByTwo, text + payOnce, []string{"/main"}, 1},
+		"a broadcast Call": {"", signedByTwo, rows(1, 2) + `,` + payOnce, []string{"/1", "/2"}, 0},
+		"the parts of a split": {`"batch": 1`, signedByTwo, rows(1, 3) + `,` + payOnce,
+			[]string{"/~part/1/1", "/~part/2/2", "/~part/3/3"}, 0},
+		"a limit of config": {
+			`"approval": {"tools": ["pay"], "proof": "signed", "by": {"count": 2, "notStarter": true}}`,
 			`{"proof": "declared", "by": {"groups": ["finance"]}}`, text + payOnce, []string{"/main"}, 0},
 	}) {
 		t.Run(name, func(t *testing.T) {
@@ -248,7 +263,8 @@ func (s *scenario) decideSigned(process, instance string, wrong bool) {
 		return s.outcome(process, instance, policy.Approve, payload)
 	}
 	for _, w := range s.wrongProofs() {
-		if got := send(w.name, w.proof(claimsFor(process, a, policy.Approve, nil)), w.more); wrong && !strings.Contains(got, w.want) {
+		if got := send(w.name, w.proof(claimsFor(process, a, policy.Approve, nil)), w.more); wrong &&
+			!strings.Contains(got, w.want) {
 			s.t.Fatalf("%s: %q, want %q", w.name, got, w.want)
 		}
 		if !wrong {
@@ -264,9 +280,11 @@ func (s *scenario) decideSigned(process, instance string, wrong bool) {
 		{"ann's proof again", anns, "was used already", nil},
 		{"ann's proof again, by bob", anns, "was used already", map[string]any{"by": "bob"}},
 		{"ann again", s.sign("ann", claimsFor(process, a, policy.Approve, nil)), "ann has decided on it already", nil},
-		{"bob", s.sign("bob", claimsFor(process, a, policy.Approve, nil)), "", map[string]any{"by": "Bob", "digest": a.Digest}},
+		{"bob", s.sign("bob", claimsFor(process, a, policy.Approve, nil)), "",
+			map[string]any{"by": "Bob", "digest": a.Digest}},
 	} {
-		if got := send(step.name, step.jws, step.more); !strings.Contains(got, step.want) || (step.want == "") != (got == "") {
+		if got := send(step.name, step.jws, step.more); !strings.Contains(got, step.want) ||
+			(step.want == "") != (got == "") {
 			s.t.Fatalf("%s: %q, want %q", step.name, got, step.want)
 		}
 	}
@@ -279,12 +297,15 @@ func TestADelegateLoosensNoProof(t *testing.T) {
 	s := newScenario(t, `{"config": {"approval": {"proof": "signed", "by": {"notStarter": true}}}, "schema": {"tools": {"settle": {"type": "object", "properties": {}, "_delegate": "settle.json"}}},
 		"context": [{"type": "text", "text": "t"}, {"type": "plan", "stage": "complete", "plan": [{"_tool": "settle"}]}]}`)
 	s.startedBy = []string{"sam"}
-	s.file("settle.json", `{"config": {"approval": {"proof": "declared"}}, "schema": {"tools": {"pay": `+till.pay(`{"by": {"groups": ["finance"], "count": 2}}`)+`}}, "context": [`+payOnce+`]}`)
+	s.file("settle.json", `{"config": {"approval": {"proof": "declared"}}, "schema": {"tools": {"pay": `+
+		till.pay(`{"by": {"groups": ["finance"], "count": 2}}`)+`}}, "context": [`+payOnce+`]}`)
 	run := s.start()
 	delegate := protocol.DelegateID(s.id, "0.1")
 	a := s.waiting(delegate + "/main")
 	callers := s.sign("ann", claimsFor(s.id, a, policy.Approve, nil))
-	if got := s.outcome(delegate, delegate+"/main", policy.Approve, map[string]any{"call": "0.1", "id": "caller's", "proof": callers}); !strings.Contains(got, "for process "+s.id+", not for "+delegate) {
+	if got := s.outcome(delegate, delegate+"/main", policy.Approve,
+		map[string]any{"call": "0.1", "id": "caller's", "proof": callers}); !strings.Contains(got,
+		"for process "+s.id+", not for "+delegate) {
 		t.Error(got)
 	}
 	s.decideSigned(delegate, delegate+"/main", true)
@@ -308,8 +329,9 @@ func TestAForkKeepsProofsAndTakesNoneOfWhereItComesFrom(t *testing.T) {
 	answer := func(who string) string {
 		a := s.waiting(s.id + "/main")
 		details := map[string]any{"output": map[string]any{"n": 7}}
-		return s.outcome(s.id, s.id+"/main", policy.Answer, map[string]any{"call": a.CallID, "id": who, "output": details["output"],
-			"proof": s.sign(who, claimsFor(s.id, a, policy.Answer, details))})
+		return s.outcome(s.id, s.id+"/main", policy.Answer,
+			map[string]any{"call": a.CallID, "id": who, "output": details["output"],
+				"proof": s.sign(who, claimsFor(s.id, a, policy.Answer, details))})
 	}
 	for _, who := range []string{"ann", "bob"} {
 		if got := answer(who); got != "" {
@@ -346,7 +368,8 @@ func TestAForkKeepsProofsAndTakesNoneOfWhereItComesFrom(t *testing.T) {
 		if step.jws != nil {
 			payload["proof"] = step.jws
 		}
-		if got := fork.outcome(fork.id, fork.id+"/main", policy.Approve, payload); !strings.Contains(got, step.want) || (step.want == "") != (got == "") {
+		if got := fork.outcome(fork.id, fork.id+"/main", policy.Approve, payload); !strings.Contains(got, step.want) ||
+			(step.want == "") != (got == "") {
 			t.Fatalf("%s: %q, want %q", step.name, got, step.want)
 		}
 	}
@@ -355,7 +378,8 @@ func TestAForkKeepsProofsAndTakesNoneOfWhereItComesFrom(t *testing.T) {
 	s.cancel()
 }
 
-// Of many decisions at once each has a proof of its own: a wrong one leaves the others right. One that is given for all counts for the one that it names.
+// Of many decisions at once each has a proof of its own: a wrong one leaves the others right. One that is given for all
+// counts for the one that it names.
 func TestEachOfManyDecisionsHasItsOwnProof(t *testing.T) {
 	t.Parallel()
 	till := newTill(t)
@@ -364,18 +388,22 @@ func TestEachOfManyDecisionsHasItsOwnProof(t *testing.T) {
 	list := []any{}
 	for n, a := range s.waitsFor(4) {
 		who := []string{"ann", "eve", "bob", "cid"}[n]
-		list = append(list, map[string]any{"call": a.CallID, "decision": policy.Approve, "proof": s.sign(who, claimsFor(s.id, a.Pending, policy.Approve, nil))})
+		list = append(list, map[string]any{"call": a.CallID, "decision": policy.Approve,
+			"proof": s.sign(who, claimsFor(s.id, a.Pending, policy.Approve, nil))})
 	}
 	s.signal(s.id, approval.SteerDecide, map[string]any{"id": "many", "decisions": list})
 	eventually(t, "three are paid", func() bool { return len(till.seen()) == 3 })
 	left := s.waitsFor(1)
-	s.signal(s.id, approval.SteerDecide, map[string]any{"id": "one", "proof": s.sign("ann", claimsFor(s.id, left[0].Pending, policy.Approve, map[string]any{"reason": "all"})),
-		"reason": "all", "decisions": []any{map[string]any{"call": left[0].CallID, "decision": policy.Approve}}})
+	s.signal(s.id, approval.SteerDecide,
+		map[string]any{"id": "one",
+			"proof":  s.sign("ann", claimsFor(s.id, left[0].Pending, policy.Approve, map[string]any{"reason": "all"})),
+			"reason": "all", "decisions": []any{map[string]any{"call": left[0].CallID, "decision": policy.Approve}}})
 	s.end(run)
 	s.proven(s.id, proofs.Counts{Signed: 4, Proven: 4})
 }
 
-// A signed order stands behind every Call that it covers, and its proof is found with each, in the chain of the whole and in those of the parts.
+// A signed order stands behind every Call that it covers, and its proof is found with each, in the chain of the whole
+// and in those of the parts.
 func TestASignedStandingOrderProvesWhatItApproves(t *testing.T) {
 	t.Parallel()
 	for name, config := range map[string]string{"in one piece": "", "in parts": `"batch": 2`} {
@@ -387,8 +415,10 @@ func TestASignedStandingOrderProvesWhatItApproves(t *testing.T) {
 			s.waitsFor(3)
 			o := approval.StandingOrder{ID: "small", Tool: "pay", Count: 10}
 			want := o.ToProve(s.id)
-			c := proof.Claims{IssuedAt: time.Now().Unix(), ID: "order", Process: want.Process, Call: o.ID, Digest: want.Digest, Decision: want.Kind, Details: want.Details}
-			s.signal(s.id, approval.SteerAllow, map[string]any{"id": o.ID, "tool": o.Tool, "count": o.Count, "proof": s.sign("ann", c)})
+			c := proof.Claims{IssuedAt: time.Now().Unix(), ID: "order", Process: want.Process, Call: o.ID,
+				Digest: want.Digest, Decision: want.Kind, Details: want.Details}
+			s.signal(s.id, approval.SteerAllow, map[string]any{"id": o.ID, "tool": o.Tool, "count": o.Count,
+				"proof": s.sign("ann", c)})
 			s.end(run)
 			s.proven(s.id, proofs.Counts{Signed: 3, Proven: 3})
 			if config != "" {
@@ -398,7 +428,8 @@ func TestASignedStandingOrderProvesWhatItApproves(t *testing.T) {
 	}
 }
 
-// Where no proof is wanted, one that is given counts all the same: a bad one refuses the decision, and a good one says who decided.
+// Where no proof is wanted, one that is given counts all the same: a bad one refuses the decision, and a good one says
+// who decided.
 func TestAProofThatNobodyWantsIsCheckedToo(t *testing.T) {
 	t.Parallel()
 	till := newTill(t)
@@ -409,10 +440,16 @@ func TestAProofThatNobodyWantsIsCheckedToo(t *testing.T) {
 		name, want string
 		proof      string
 	}{
-		{"another Call", "for Call 0.9", s.sign("eve", func() proof.Claims { c := claimsFor(s.id, a, policy.Approve, nil); c.Call = "0.9"; return c }())},
+		{"another Call", "for Call 0.9",
+			s.sign("eve", func() proof.Claims {
+				c := claimsFor(s.id, a, policy.Approve, nil)
+				c.Call = "0.9"
+				return c
+			}())},
 		{"eve", "", s.sign("eve", claimsFor(s.id, a, policy.Approve, nil))},
 	} {
-		got := s.outcome(s.id, s.id+"/main", policy.Approve, map[string]any{"call": "0.1", "id": step.name, "proof": step.proof})
+		got := s.outcome(s.id, s.id+"/main", policy.Approve,
+			map[string]any{"call": "0.1", "id": step.name, "proof": step.proof})
 		if !strings.Contains(got, step.want) || (step.want == "") != (got == "") {
 			t.Fatalf("%s: %q, want %q", step.name, got, step.want)
 		}

@@ -24,7 +24,8 @@ func (s *scenario) decided(process string, ideas int) (lines []string) {
 		}
 		for _, e := range log {
 			if d := e.Decision; d != nil {
-				lines = append(lines, strings.TrimSpace(fmt.Sprintf("%s %s by %s: %s", d.Kind, d.CallID, d.DecidedBy, d.Reason)))
+				lines = append(lines, strings.TrimSpace(fmt.Sprintf("%s %s by %s: %s", d.Kind, d.CallID,
+					d.DecidedBy, d.Reason)))
 			}
 			if o := e.Outcome; o != nil {
 				lines = append(lines, fmt.Sprintf("%s is %s, ran %s", o.CallID, o.Status, asJSON(o.RanCall)))
@@ -59,8 +60,10 @@ func TestEveryDecisionStandsInTheChainWithWhatRanInTheEnd(t *testing.T) {
 	v := s.processStatus()
 	told := strings.Join(s.decided(s.id, v.Ideas), "\n")
 	for _, want := range []string{
-		"amend 0.1 by dan: too much", "approve 0.1 by eve:", `0.1 is done, ran {"params":{"n":60},"tool":"pay"}`, "replace 0.2 by dan: be polite",
-		`0.2 is done, ran {"params":{"text":"sorry"},"tool":"shout"}`, "answer 0.3 by fay: in cash", "0.3 is done, ran null", "pause  by gus: lunch",
+		"amend 0.1 by dan: too much", "approve 0.1 by eve:", `0.1 is done, ran {"params":{"n":60},"tool":"pay"}`,
+		"replace 0.2 by dan: be polite",
+		`0.2 is done, ran {"params":{"text":"sorry"},"tool":"shout"}`, "answer 0.3 by fay: in cash",
+		"0.3 is done, ran null", "pause  by gus: lunch",
 		"resume  by gus: full", "revise  by hal: a slip", "reject 0.4 by ivy: never", "0.4 is rejected, ran null",
 	} {
 		if !strings.Contains(told, want) {
@@ -71,7 +74,8 @@ func TestEveryDecisionStandsInTheChainWithWhatRanInTheEnd(t *testing.T) {
 		t.Errorf("the order is lost:\n%s", told)
 	}
 	last := asJSON(s.sealed(v.Ideas)["context"])
-	for _, want := range []string{`"reason":"too much"`, `"shown":{"n":600}`, `"params":{"n":60}`, `"reason":"be polite"`, `"reason":"never"`} {
+	for _, want := range []string{`"reason":"too much"`, `"shown":{"n":600}`, `"params":{"n":60}`,
+		`"reason":"be polite"`, `"reason":"never"`} {
 		if !strings.Contains(last, want) {
 			t.Errorf("the record of the last Idea lacks %s: %s", want, last)
 		}
@@ -114,7 +118,8 @@ func TestAPlanThatRunsDirectlyIsSealedWhenItBeginsWaitsAndEnds(t *testing.T) {
 	if begun := asJSON(s.sealed(1)); strings.Contains(begun, "loud\":") {
 		t.Errorf("it begins with %s", begun)
 	}
-	if waits := asJSON(s.sealed(2)); !strings.Contains(waits, `"loud":"A"`) || !strings.Contains(waits, `"awaiting-approval":1`) {
+	if waits := asJSON(s.sealed(2)); !strings.Contains(waits, `"loud":"A"`) ||
+		!strings.Contains(waits, `"awaiting-approval":1`) {
 		t.Errorf("it waits with %s", waits)
 	}
 	s.blames("loud", "0.1", "shout")
@@ -144,13 +149,16 @@ func TestAPauseSealsWhatWasDoneAndAgainWhatStillRanThen(t *testing.T) {
 	s := newScenario(t, `{"schema": {"tools": {"work": `+httpTool(url, "")+`}}, "context": [{"type": "state", "a": 1},
 		{"type": "plan", "stage": "complete", "plan": [`+strings.Join(plan, ",")+`]}]}`)
 	run := s.start()
-	eventually(t, "seven are done", func() bool { return strings.Count(asJSON(s.instance("").Calls), `"status":"done"`) == quick })
+	eventually(t, "seven are done", func() bool {
+		return strings.Count(asJSON(s.instance("").Calls), `"status":"done"`) == quick
+	})
 	s.signal(s.id, approval.SteerPause, map[string]any{"by": "ann", "reason": "lunch"})
 	eventually(t, "the pause is sealed", func() bool { return s.processStatus().Ideas == 2 })
 	if v := s.processStatus(); v.Calls.Done != quick {
 		t.Errorf("%+v", v.Calls)
 	}
-	if paused := asJSON(s.sealed(2)); strings.Count(paused, `:"done"`) != quick || !strings.Contains(paused, `"reason":"lunch"`) {
+	if paused := asJSON(s.sealed(2)); strings.Count(paused, `:"done"`) != quick ||
+		!strings.Contains(paused, `"reason":"lunch"`) {
 		t.Errorf("the pause sealed %s", paused)
 	}
 	close(hold)
@@ -171,14 +179,16 @@ func TestEveryIdeaNamesTheLLMThatAnswered(t *testing.T) {
 	r := s.finish()
 	for at := 1; at <= r.Ideas; at++ {
 		llm := jsonval.AsObject(jsonval.AsObject(s.sealed(at)["meta"])["llm"])
-		if llm["model"] != s.id || llm["served"] != s.id || fmt.Sprint(llm["request"]) != fmt.Sprint(at) || len(fmt.Sprint(llm["prompt"])) != 64 ||
+		if llm["model"] != s.id || llm["served"] != s.id || fmt.Sprint(llm["request"]) != fmt.Sprint(at) ||
+			len(fmt.Sprint(llm["prompt"])) != 64 ||
 			fmt.Sprint(llm["promptTokens"]) == "0" {
 			t.Errorf("Idea %d was answered by %v", at, llm)
 		}
 	}
 }
 
-// An instance reports when it is idle. A fork at an Idea of a Request for others would repeat what it has done until then.
+// An instance reports when it is idle. A fork at an Idea of a Request for others would repeat what it has done until
+// then.
 func TestTheIdeaOfARequestForSomeKnowsWhatTheOthersHaveDone(t *testing.T) {
 	t.Parallel()
 	release := make(chan struct{})

@@ -13,8 +13,8 @@ import (
 	"processidea/protocol"
 )
 
-// Who starts a workflow by Temporal's own API has nobody check the Idea before. Whatever is asked then, at whatever place the error was found, it has
-// failed, and has no instances.
+// Who starts a workflow by Temporal's own API has nobody check the Idea before. Whatever is asked then, at whatever
+// place the error was found, it has failed, and has no instances.
 func TestAProcessWhoseIdeaIsRefusedSaysSoWhereverOneLooks(t *testing.T) {
 	t.Parallel()
 	const never = `{"type": "plan", "stage": "complete", "when": false, "plan": []}`
@@ -37,7 +37,8 @@ func TestAProcessWhoseIdeaIsRefusedSaysSoWhereverOneLooks(t *testing.T) {
 				t.Fatal(err)
 			}
 			id := t.Name()
-			run, err := temporalClient.ExecuteWorkflow(t.Context(), sdk.StartWorkflowOptions{ID: id, TaskQueue: protocol.TaskQueue},
+			run, err := temporalClient.ExecuteWorkflow(t.Context(),
+				sdk.StartWorkflowOptions{ID: id, TaskQueue: protocol.TaskQueue},
 				protocol.ProcessType, protocol.ProcessStart{Idea: read})
 			if err != nil {
 				t.Fatal(err)
@@ -47,7 +48,8 @@ func TestAProcessWhoseIdeaIsRefusedSaysSoWhereverOneLooks(t *testing.T) {
 			}
 			p := client.New(temporalClient, server.Namespace(), store).Process(id)
 			v, err := p.Status(t.Context())
-			if err != nil || v.Status != loop.StatusFailed || v.Error == nil || v.Error.Code != turn.CodeInvalidIdea || v.Error.Message == "" || len(v.Instances) > 0 {
+			if err != nil || v.Status != loop.StatusFailed || v.Error == nil || v.Error.Code != turn.CodeInvalidIdea ||
+				v.Error.Message == "" || len(v.Instances) > 0 {
 				t.Errorf("it says %+v (%v)", v, err)
 			}
 			if list, err := p.Instances(t.Context()); err != nil || len(list) > 0 {

@@ -40,10 +40,12 @@ func count(list []string, text string) (n int) {
 
 const soonEscalated = `{"by": {"groups": ["finance"], "notStarter": true}, "remind": ["1s"], "escalate": {"after": "2s", "by": {"groups": ["heads"]}}}`
 
-// decideOf takes a decision of somebody of a group on a Call of an instance, and returns why it was refused; "" if it was taken.
+// decideOf takes a decision of somebody of a group on a Call of an instance, and returns why it was refused; "" if it
+// was taken.
 func (s *scenario) decideOf(instance, call, by, group string) string {
 	s.t.Helper()
-	return s.outcome(s.id, instance, policy.Approve, map[string]any{"call": call, "by": by, "groups": []any{group}, "id": by + " " + call})
+	return s.outcome(s.id, instance, policy.Approve, map[string]any{"call": call, "by": by, "groups": []any{group},
+		"id": by + " " + call})
 }
 
 // Reminders and escalations hold in every form of a process, though all workers are killed meanwhile.
@@ -67,8 +69,8 @@ func TestAnEscalationInPartsThatAreKilledAndContinueAsNew(t *testing.T) {
 	escalates(t, `"batch": 1`, rows(1, 3)+`,`+payOnce, []string{"/~part/1/1", "/~part/2/2", "/~part/3/3"}, 1, true)
 }
 
-// escalates runs a process in which nobody decides in time: people are reminded once of each Call, and others decide in the end. instances are
-// workflow ids under the process, each with the Call 0.1.
+// escalates runs a process in which nobody decides in time: people are reminded once of each Call, and others decide in
+// the end. instances are workflow ids under the process, each with the Call 0.1.
 func escalates(t *testing.T, config, context string, instances []string, every int, kill bool) {
 	cr, b := newCrash(t), &board{}
 	env := []string{notify.URLVariable + "=" + toolbox.handle("/"+cr.id+"/board", b.ServeHTTP)}
@@ -109,7 +111,8 @@ func escalates(t *testing.T, config, context string, instances []string, every i
 	eventually(t, "what waits says who was told and who may decide", func() bool {
 		waiting := s.pending()
 		for _, a := range waiting {
-			if a.WhileWaiting.Key() != "r1e1" || !strings.Contains(a.DecidersInWords(), "people of finance, heads; not who started the process") {
+			if a.WhileWaiting.Key() != "r1e1" ||
+				!strings.Contains(a.DecidersInWords(), "people of finance, heads; not who started the process") {
 				return false
 			}
 		}
@@ -140,17 +143,21 @@ func escalates(t *testing.T, config, context string, instances []string, every i
 	}
 }
 
-// Before its time an escalation lets nobody decide, and what waits shows what is to come. Who is in time is not reminded of anything.
+// Before its time an escalation lets nobody decide, and what waits shows what is to come. Who is in time is not
+// reminded of anything.
 func TestWhatIsToComeIsShownAndDoesNotHappenEarly(t *testing.T) {
 	t.Parallel()
 	till := newTill(t)
-	s := paying(t, till, "", `{"by": {"groups": ["finance"]}, "remind": ["4h", "24h"], "escalate": {"after": "48h", "by": {"groups": ["heads"]}}}`, rows(1, 1)+`,`+payOnce)
+	s := paying(t, till, "",
+		`{"by": {"groups": ["finance"]}, "remind": ["4h", "24h"], "escalate": {"after": "48h", "by": {"groups": ["heads"]}}}`, rows(1, 1)+`,`+payOnce)
 	run := s.start()
 	a := s.waitsFor(1)[0]
-	if w := a.WhileWaiting; len(w.RemindAt) != 2 || w.RemindAt[1].Sub(a.Since).Hours() != 24 || len(w.Escalations) != 1 || w.Escalations[0].At.Sub(a.Since).Hours() != 48 {
+	if w := a.WhileWaiting; len(w.RemindAt) != 2 || w.RemindAt[1].Sub(a.Since).Hours() != 24 ||
+		len(w.Escalations) != 1 || w.Escalations[0].At.Sub(a.Since).Hours() != 48 {
 		t.Errorf("%+v", w)
 	}
-	if why := s.decideOf(s.id+"/1", "0.1@1", "hal", "heads"); !strings.Contains(why, "hal may not decide on it, only people of finance may") {
+	if why := s.decideOf(s.id+"/1", "0.1@1", "hal", "heads"); !strings.Contains(why,
+		"hal may not decide on it, only people of finance may") {
 		t.Errorf("too early: %q", why)
 	}
 	if why := s.decideOf(s.id+"/1", "0.1@1", "ann", "finance"); why != "" {
@@ -179,7 +186,8 @@ func TestRemindersReachDelegates(t *testing.T) {
 		q, err := s.client.QueryWorkflow(t.Context(), delegate, "", protocol.QueryApprovals)
 		return err == nil && q.Get(&v) == nil && len(v.Approvals) == 1 && v.Approvals[0].WhileWaiting.Key() == "r1e1"
 	})
-	if why := s.outcome(delegate, delegate+"/main", policy.Approve, map[string]any{"call": "0.1", "by": "hal", "groups": []any{"heads"}, "id": "hal"}); why != "" {
+	if why := s.outcome(delegate, delegate+"/main", policy.Approve,
+		map[string]any{"call": "0.1", "by": "hal", "groups": []any{"heads"}, "id": "hal"}); why != "" {
 		t.Error(why)
 	}
 	s.end(run)

@@ -34,7 +34,8 @@ const (
 func replayer(t *testing.T, s *blobs.Store) worker.WorkflowReplayer {
 	t.Helper()
 	r, err := worker.NewWorkflowReplayerWithOptions(worker.WorkflowReplayerOptions{
-		// The run itself has the worker's time limit. A replay is about order: its own second is too short where many tests run at once.
+		// The run itself has the worker's time limit. A replay is about order: its own second is too short where many
+		// tests run at once.
 		DisableDeadlockDetection: true,
 		DataConverter:            protocol.DataConverter(), ExternalStorage: s.ExternalStorage(),
 		Interceptors: []interceptor.WorkerInterceptor{workflows.NewSignalOrderInterceptor()},
@@ -87,7 +88,8 @@ func recordHistories(t *testing.T, name string, r loop.Result) {
 	recordHistory(t, name+"-instance", oneInstance(name, r.ProcessID))
 }
 
-// keep records the histories of a scenario's process and of others whose ids begin with its own, when recordings are made.
+// keep records the histories of a scenario's process and of others whose ids begin with its own, when recordings are
+// made.
 func (s *scenario) keep(name string, below ...string) {
 	s.t.Helper()
 	if !*record || s.t.Name() != s.id { // in a round of another test

@@ -55,11 +55,13 @@ const marketConfig = `"config": {"gather": "5m", "mcp": {"files": {"url": "https
 func TestASimulationRunsWholeAndTouchesNothing(t *testing.T) {
 	t.Parallel()
 	url, n := counted(t)
-	s := newScenario(t, `{`+marketConfig+`, `+market(url)+`, "context": [{"type": "state", "_instance": "①", "item": "lamp"}, {"type": "state", "_instance": "②", "item": "chair"}, `+marketPlan+`]}`).
+	s := newScenario(t, `{`+marketConfig+`, `+market(url)+
+		`, "context": [{"type": "state", "_instance": "①", "item": "lamp"}, {"type": "state", "_instance": "②", "item": "chair"}, `+marketPlan+`]}`).
 		simulate(ideafile.FakedBySchemas, ideafile.FakedBySchemas)
 	s.file("ask.json", strings.ReplaceAll(askFile, "URL", url))
 	r := s.finish()
-	if r.Status != loop.StatusCompleted || r.Requests != 2 || r.Calls.Done != 10 || asJSON(r.Output) != `{"n":2}` || r.Usage.PromptTokens == 0 || r.Simulated == nil {
+	if r.Status != loop.StatusCompleted || r.Requests != 2 || r.Calls.Done != 10 || asJSON(r.Output) != `{"n":2}` ||
+		r.Usage.PromptTokens == 0 || r.Simulated == nil {
 		t.Fatalf("%+v\n%s", r, s.story())
 	}
 	want := `{"answer":{"said":"simulated"},"file":"simulated: files","item":"lamp","paid":"simulated: pay","price":{"cents":5},"thing":"simulated: foreign"}`
@@ -91,7 +93,8 @@ func (s *scenario) marked(process string, ideas int) {
 	}
 	for at := 1; at <= ideas; at++ {
 		idea, err := chains.Load(s.t.Context(), process, at)
-		if text := asJSON(idea); err != nil || strings.Count(text, `"_simulated":true`) == 0 || !strings.Contains(text, `"simulated":{`) {
+		if text := asJSON(idea); err != nil || strings.Count(text, `"_simulated":true`) == 0 ||
+			!strings.Contains(text, `"simulated":{`) {
 			s.t.Errorf("Idea %d of %s has no mark: %s, %v", at, process, text, err)
 		}
 	}
@@ -107,7 +110,8 @@ func TestASimulationOfPartsThatContinueAsNewIsOneToo(t *testing.T) {
 	s.file("ask.json", strings.ReplaceAll(askFile, "URL", url))
 	s.every = 1
 	r := s.finish()
-	if r.Status != loop.StatusCompleted || r.Calls.Done != 24 || r.Simulated == nil || n.Load() != 0 || asJSON(r.Instances["12"].State) != `{"item":"t12","paid":"simulated: pay","price":{"cents":5}}` {
+	if r.Status != loop.StatusCompleted || r.Calls.Done != 24 || r.Simulated == nil || n.Load() != 0 ||
+		asJSON(r.Instances["12"].State) != `{"item":"t12","paid":"simulated: pay","price":{"cents":5}}` {
 		t.Fatalf("%+v, %d requests, %s", r, n.Load(), s.story())
 	}
 	s.marked(s.id, 2)
@@ -117,14 +121,17 @@ func TestASimulationOfPartsThatContinueAsNewIsOneToo(t *testing.T) {
 func TestALLMThatPlaysWritesResultsAndNoToolRuns(t *testing.T) {
 	t.Parallel()
 	url, n := counted(t)
-	s := newScenario(t, `{`+marketConfig+`, `+market(url)+`, "context": [{"type": "text", "text": "Go."}, {"type": "state", "item": "lamp"}]}`,
+	s := newScenario(t, `{`+marketConfig+`, `+market(url)+
+		`, "context": [{"type": "text", "text": "Go."}, {"type": "state", "item": "lamp"}]}`,
 		`{"solution": {"calls": [{"_tool": "price", "item": "†state.item", "_outputPath": "price", "_output": {"cents": 9}},
 			{"_tool": "pay", "cents": "†state.price.cents", "_outputPath": "paid"}]}}`,
-		`{"solution": {"calls": [{"_call": "1.2", "_output": "paid in full"}]}}`, `{"solution": {"calls": [], "output": {"n": 3}}}`).
+		`{"solution": {"calls": [{"_call": "1.2", "_output": "paid in full"}]}}`,
+		`{"solution": {"calls": [], "output": {"n": 3}}}`).
 		simulate(ideafile.FakedByLLM, ideafile.FakedByLLM)
 	s.file("ask.json", strings.ReplaceAll(askFile, "URL", url))
 	r := s.finish()
-	if got := asJSON(r.Instances[""].State); got != `{"item":"lamp","paid":"paid in full","price":{"cents":9}}` || n.Load() != 0 || r.Requests != 3 {
+	if got := asJSON(r.Instances[""].State); got != `{"item":"lamp","paid":"paid in full","price":{"cents":9}}` ||
+		n.Load() != 0 || r.Requests != 3 {
 		t.Fatalf("%s %+v, %d requests, %s", got, r, n.Load(), s.story())
 	}
 	s.marked(s.id, 2)
@@ -136,7 +143,8 @@ func TestAToolForWhichNothingFitsFailsByName(t *testing.T) {
 	s := newScenario(t, `{"schema": {"tools": {"odd": {"type": "object", "properties": {}, "_activity": {"http": {"url": "`+url+`"}}, "_output": {"type": "string", "minLength": 2, "maxLength": 1}}}},
 		"context": [{"type": "plan", "plan": [{"_tool": "odd"}]}]}`).simulate(ideafile.FakedBySchemas, ideafile.FakedBySchemas)
 	r := s.finish()
-	if f := s.callFault("1.1"); f == nil || !strings.Contains(f.Message, "the tool odd cannot be simulated") || r.Calls.Failed != 1 || n.Load() != 0 {
+	if f := s.callFault("1.1"); f == nil || !strings.Contains(f.Message, "the tool odd cannot be simulated") ||
+		r.Calls.Failed != 1 || n.Load() != 0 {
 		t.Errorf("%+v, %+v, %d requests", f, r.Calls, n.Load())
 	}
 }
@@ -147,7 +155,8 @@ func TestAPlanThatMayAskNobodyIsPlayedBySchemasEvenWhereAnLLMPlays(t *testing.T)
 	s := newScenario(t, `{`+marketConfig+`, `+strings.Replace(market(url), `"_approval": true, `, "", 1)+`, "context": [{"type": "state", "item": "lamp"}, {"type": "plan", "stage": "complete", "output": {"n": "†state.price.cents"},
 		"plan": [{"_tool": "price", "item": "†state.item", "_outputPath": "price"}]}]}`).simulate(ideafile.FakedByLLM, ideafile.FakedByLLM)
 	s.file("ask.json", strings.ReplaceAll(askFile, "URL", url))
-	if r := s.finish(); r.Status != loop.StatusCompleted || asJSON(r.Output) != `{"n":5}` || n.Load() != 0 || r.Requests != 0 {
+	if r := s.finish(); r.Status != loop.StatusCompleted || asJSON(r.Output) != `{"n":5}` || n.Load() != 0 ||
+		r.Requests != 0 {
 		t.Errorf("%+v, %d requests, %s", r, n.Load(), s.story())
 	}
 }

@@ -59,15 +59,18 @@ func TestOfTheInstancesOfAnOptimalPlanOnlyTheThreeThatFailGoToTheLLMTogether(t *
 		`{"solution": {"calls": [{"_tool": "shout", "_instance": "*", "text": "by hand", "_outputPath": "said"}]}}`,
 		`{"solution": {"calls": []}}`)
 	r := s.finish()
-	if r.Requests != 2 || len(r.Instances) != count || r.Calls != (turn.CallCounts{Done: 2*count - 3, Failed: 3, Blocked: 3}) {
+	if r.Requests != 2 || len(r.Instances) != count ||
+		r.Calls != (turn.CallCounts{Done: 2*count - 3, Failed: 3, Blocked: 3}) {
 		t.Errorf("%d Requests, %+v\n%s", r.Requests, r.Calls, s.story())
 	}
-	for token, want := range map[string]string{"1": `{"n":1,"said":"LIGHT","weight":"light"}`, failing[1]: `{"n":` + failing[1] + `,"said":"BY HAND"}`} {
+	for token, want := range map[string]string{"1": `{"n":1,"said":"LIGHT","weight":"light"}`,
+		failing[1]: `{"n":` + failing[1] + `,"said":"BY HAND"}`} {
 		if got := asJSON(r.Instances[token].State); got != want {
 			t.Errorf("%s: %s", token, got)
 		}
 	}
-	text, shown := s.prompt(1), fmt.Sprintf("%[1]s: {\"n\":%[1]s}\n%[2]s: {\"n\":%[2]s}\n%[3]s: {\"n\":%[3]s}", failing[0], failing[1], failing[2])
+	text, shown := s.prompt(1), fmt.Sprintf("%[1]s: {\"n\":%[1]s}\n%[2]s: {\"n\":%[2]s}\n%[3]s: {\"n\":%[3]s}",
+		failing[0], failing[1], failing[2])
 	for _, want := range []string{shown, "- 0.2 weigh (all 3): tool_failed: ", "- 0.1 shout(", "failed (all 3)"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the Request lacks %q:\n%s", want, text)
@@ -94,7 +97,8 @@ func TestACompletePlanMakesNoRequestWhateverHappens(t *testing.T) {
 	if !errors.As(err, &app) || app.Details(&r) != nil {
 		t.Fatalf("it ended with %v", err)
 	}
-	if r.Status != loop.StatusFailed || r.Requests != 0 || len(s.llm.Requests()) != 0 || !strings.Contains(r.Error.Message, "0.1@3: ") {
+	if r.Status != loop.StatusFailed || r.Requests != 0 || len(s.llm.Requests()) != 0 ||
+		!strings.Contains(r.Error.Message, "0.1@3: ") {
 		t.Errorf("%+v, %v", r, r.Error)
 	}
 	if got := asJSON(r.Output); got != `{"weights":{"1":"light","2":"tool_failed"}}` {
@@ -108,13 +112,14 @@ func TestACompletePlanMakesNoRequestWhateverHappens(t *testing.T) {
 		t.Fatal(err)
 	}
 	again, problems := ideafile.ReadIdea(idea)
-	if len(problems) > 0 || again.Context[0].PlanStage != ideafile.StageComplete || again.Context[0].PlanRecordByCallID == nil {
+	if len(problems) > 0 || again.Context[0].PlanStage != ideafile.StageComplete ||
+		again.Context[0].PlanRecordByCallID == nil {
 		t.Errorf("%v: %v", problems, idea)
 	}
 }
 
-// People and pauses mean the same to a Plan that runs directly: what waits for a person waits, an instance that is added
-// while the process is paused begins when it goes on, and what is left to the LLM is asked for by itself.
+// People and pauses mean the same to a Plan that runs directly: what waits for a person waits, an instance that is
+// added while the process is paused begins when it goes on, and what is left to the LLM is asked for by itself.
 func TestAPlanThatRunsDirectlyWaitsForPeopleAndPauses(t *testing.T) {
 	t.Parallel()
 	s := newScenario(t, `{"config": {"gather": "5m"}, "schema": {"tools": {"weigh": {"_approval": true, `+weigh(t)[1:]+`, "muse": {"type": "object", "properties": {"x": {}}, "_output": {"type": "string"}}}},
@@ -124,7 +129,8 @@ func TestAPlanThatRunsDirectlyWaitsForPeopleAndPauses(t *testing.T) {
 	run := s.start()
 	eventually(t, "somebody is asked", func() bool { return s.processStatus().Awaiting == 1 })
 	s.signal(s.id, approval.SteerPause, json.RawMessage(`{"id": "p"}`))
-	s.signal(s.id, approval.SteerAdd, json.RawMessage(`{"id": "a", "context": [{"type": "state", "_instance": "2", "n": 2}]}`))
+	s.signal(s.id, approval.SteerAdd,
+		json.RawMessage(`{"id": "a", "context": [{"type": "state", "_instance": "2", "n": 2}]}`))
 	s.signal(s.id, policy.Approve, json.RawMessage(`{"call": "0.1@1"}`))
 	s.areTaken("p", "a")
 	if v := s.processStatus(); v.Status != loop.StatusPaused || v.Awaiting > 1 {
@@ -188,11 +194,14 @@ func TestPeoplePutAnotherPlanInThePlaceOfTheOneOfADelegate(t *testing.T) {
 	delegate := *s
 	delegate.id = protocol.DelegateID(s.id, "0.1")
 	delegate.waitsFor(1)
-	s.signal(delegate.id, approval.SteerRevise, map[string]any{"id": "r1", "by": "ann", "context": []any{map[string]any{"type": "plan", "stage": "complete",
-		"plan":   []any{map[string]any{"_tool": "weigh", "n": 1, "_outputPath": "a"}, map[string]any{"_tool": "weigh", "n": "†state.a", "_outputPath": "note"}},
-		"output": map[string]any{"noted": "†state.note"}}}})
+	s.signal(delegate.id, approval.SteerRevise,
+		map[string]any{"id": "r1", "by": "ann", "context": []any{map[string]any{"type": "plan", "stage": "complete",
+			"plan": []any{map[string]any{"_tool": "weigh", "n": 1, "_outputPath": "a"},
+				map[string]any{"_tool": "weigh", "n": "†state.a", "_outputPath": "note"}},
+			"output": map[string]any{"noted": "†state.note"}}}})
 	r := s.end(run)
-	if got := asJSON(r.Instances[""].State); r.Status != loop.StatusCompleted || got != `{"note":5,"verdict":{"noted":5}}` || r.Requests != 0 {
+	if got := asJSON(r.Instances[""].State); r.Status != loop.StatusCompleted ||
+		got != `{"note":5,"verdict":{"noted":5}}` || r.Requests != 0 {
 		t.Errorf("%s %s: %+v\n%s", r.Status, got, r.Error, s.story())
 	}
 	if len(till.seen()) > 0 || weighed.Load() != 2 {
@@ -202,7 +211,8 @@ func TestPeoplePutAnotherPlanInThePlaceOfTheOneOfADelegate(t *testing.T) {
 	s.replays("")
 }
 
-// What a Plan that runs directly has done stays done when people put another in its place, in parts too, and the other settles it.
+// What a Plan that runs directly has done stays done when people put another in its place, in parts too, and the other
+// settles it.
 func TestPeoplePutAnotherPlanInThePlaceOfTheOneAtWork(t *testing.T) {
 	t.Parallel()
 	for name, rows := range map[string]int{"as one": 3, "in parts": 30} {
@@ -218,12 +228,17 @@ func TestPeoplePutAnotherPlanInThePlaceOfTheOneAtWork(t *testing.T) {
 				{"type": "plan", "stage": "complete", "plan": [{"_tool": "weigh", "n": 1, "_outputPath": "a"}, {"_tool": "pay", "n": "†state.a", "_outputPath": "b"}], "output": {"all": "†state.b"}}]}`)
 			run := s.start()
 			s.waitsFor(rows)
-			s.signal(s.id, approval.SteerRevise, map[string]any{"id": "r1", "by": "ann", "context": []any{map[string]any{"type": "plan", "stage": "complete",
-				"plan":   []any{map[string]any{"_tool": "weigh", "n": 1, "_outputPath": "a"}, map[string]any{"_tool": "weigh", "n": "†state.a", "_outputPath": "c"}},
-				"output": map[string]any{"all": "†state.c"}}}})
+			s.signal(s.id, approval.SteerRevise,
+				map[string]any{"id": "r1", "by": "ann",
+					"context": []any{map[string]any{"type": "plan", "stage": "complete",
+						"plan": []any{map[string]any{"_tool": "weigh", "n": 1, "_outputPath": "a"},
+							map[string]any{"_tool": "weigh", "n": "†state.a", "_outputPath": "c"}},
+						"output": map[string]any{"all": "†state.c"}}}})
 			r := s.end(run)
-			if r.Status != loop.StatusCompleted || r.Requests != 0 || len(till.seen()) > 0 || weighed.Load() != int64(2*rows) {
-				t.Errorf("%s after %d Requests, %d weighed, paid %v: %+v", r.Status, r.Requests, weighed.Load(), till.seen(), r.Error)
+			if r.Status != loop.StatusCompleted || r.Requests != 0 || len(till.seen()) > 0 ||
+				weighed.Load() != int64(2*rows) {
+				t.Errorf("%s after %d Requests, %d weighed, paid %v: %+v", r.Status, r.Requests, weighed.Load(),
+					till.seen(), r.Error)
 			}
 			if all, _ := r.Output.(map[string]any)["all"].(map[string]any); len(all) != rows {
 				t.Errorf("%v", r.Output)

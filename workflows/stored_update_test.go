@@ -13,7 +13,8 @@ import (
 	"processidea/store/chain"
 )
 
-// largeThings is an HTTP tool that gives lists and objects of more than 64 KB, small things to change them with, and the length of what it is given.
+// largeThings is an HTTP tool that gives lists and objects of more than 64 KB, small things to change them with, and
+// the length of what it is given.
 func largeThings(t *testing.T) string {
 	rows := make([]any, 700)
 	for n := range rows {
@@ -31,7 +32,8 @@ func largeThings(t *testing.T) string {
 		if err := json.NewDecoder(r.Body).Decode(&in); err != nil {
 			t.Error(err)
 		}
-		thing, ok := map[string]any{"rows": rows, "wide": wide, "one": "one", "patch": map[string]any{"k1": "changed"}}[in.Thing]
+		thing, ok := map[string]any{"rows": rows, "wide": wide, "one": "one",
+			"patch": map[string]any{"k1": "changed"}}[in.Thing]
 		if list, isList := in.Of.([]any); isList {
 			thing, ok = len(list), true
 		}
@@ -43,7 +45,8 @@ func largeThings(t *testing.T) string {
 		}
 		_ = json.NewEncoder(w).Encode(thing)
 	})
-	return fmt.Sprintf(`{"give": {"properties": {"thing": {"type": "string"}, "of": {}}, "_outputMethod": {"type": "string"}, "_activity": {"http": {"url": %q}}}}`, url)
+	return fmt.Sprintf(
+		`{"give": {"properties": {"thing": {"type": "string"}, "of": {}}, "_outputMethod": {"type": "string"}, "_activity": {"http": {"url": %q}}}}`, url)
 }
 
 const updatesOfStored = `{"_tool": "give"%[1]s, "thing": "rows", "_outputPath": "list"},
@@ -66,9 +69,11 @@ func TestAValueOfMoreThan64KBIsUpdatedAsASmallOneIs(t *testing.T) {
 		tokens                  []string
 	}{
 		"one instance": {`{}`, context, fmt.Sprintf(script, ""), []string{""}},
-		"parts": {`{"batch": 1, "gather": "5m"}`, context + `, {"type": "state", "_instance": "①"}, {"type": "state", "_instance": "②"}`,
+		"parts": {`{"batch": 1, "gather": "5m"}`,
+			context + `, {"type": "state", "_instance": "①"}, {"type": "state", "_instance": "②"}`,
 			fmt.Sprintf(script, `, "_instance": "*"`), []string{"①", "②"}},
-		"a Plan": {`{}`, context + `, {"type": "plan", "stage": "optimal", "plan": [` + fmt.Sprintf(updatesOfStored, "") + `]}`, `{"solution": {"calls": []}}`, []string{""}},
+		"a Plan": {`{}`, context + `, {"type": "plan", "stage": "optimal", "plan": [` + fmt.Sprintf(updatesOfStored,
+			"") + `]}`, `{"solution": {"calls": []}}`, []string{""}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -94,7 +99,8 @@ func TestAValueOfMoreThan64KBIsUpdatedAsASmallOneIs(t *testing.T) {
 	}
 }
 
-// The second update breaks the State schema: that is found where its content is, and the LLM is told. Blame knows who changed what.
+// The second update breaks the State schema: that is found where its content is, and the LLM is told. Blame knows who
+// changed what.
 func TestAnUpdateOfAStoredValueThatDoesNotFitFailsAlone(t *testing.T) {
 	t.Parallel()
 	s := newScenario(t, `{"schema": {"tools": `+largeThings(t)+`}, "context": [{"type": "text", "text": "Go."},
@@ -106,10 +112,12 @@ func TestAnUpdateOfAStoredValueThatDoesNotFitFailsAlone(t *testing.T) {
 			{"_tool": "give", "of": "†state.list", "_outputPath": "length"}]}}`,
 		`{"solution": {"calls": []}}`)
 	r := s.finish()
-	if state := r.Instances[""].State.(map[string]any); asJSON(state["length"]) != "701" || r.Calls != (turn.CallCounts{Done: 3, Failed: 2}) {
+	if state := r.Instances[""].State.(map[string]any); asJSON(state["length"]) != "701" ||
+		r.Calls != (turn.CallCounts{Done: 3, Failed: 2}) {
 		t.Errorf("%v rows, %+v\n%s", state["length"], r.Calls, s.story())
 	}
-	if told := s.faultsTold(2); !strings.Contains(told, "1.3: "+ideafile.CodeBadOutput+": †state.list does not fit the State schema") {
+	if told := s.faultsTold(2); !strings.Contains(told,
+		"1.3: "+ideafile.CodeBadOutput+": †state.list does not fit the State schema") {
 		t.Errorf("the LLM is told\n%s", told)
 	}
 	blame, err := chain.New(store).Blame(t.Context(), s.id, "list[700]", 0)
@@ -133,18 +141,21 @@ func TestAResultForTheWholeStateMayHaveAnyNumberOfKeys(t *testing.T) {
 func TestAStateOfManyMiddleSizedValuesIsShownByPreviews(t *testing.T) {
 	t.Parallel()
 	page := strings.Repeat("p", 50_000)
-	url := toolbox.handle("/"+t.Name()+"/page", func(w http.ResponseWriter, _ *http.Request) { _ = json.NewEncoder(w).Encode(page) })
+	url := toolbox.handle("/"+t.Name()+"/page",
+		func(w http.ResponseWriter, _ *http.Request) { _ = json.NewEncoder(w).Encode(page) })
 	calls := make([]string, 100)
 	for n := range calls {
 		calls[n] = fmt.Sprintf(`{"_tool": "page", "n": %d, "_outputPath": "pages.p%d"}`, n, n)
 	}
-	s := newScenario(t, `{"schema": {"tools": {"page": `+httpTool(url, "")+`}}, "context": [{"type": "state", "title": "a book"}]}`,
+	s := newScenario(t, `{"schema": {"tools": {"page": `+httpTool(url, "")+
+		`}}, "context": [{"type": "state", "title": "a book"}]}`,
 		`{"solution": {"calls": [`+strings.Join(calls, ", ")+`]}}`, `{"solution": {"calls": []}}`)
 	if r := s.finish(); r.Calls.Done != 100 {
 		t.Errorf("%+v\n%s", r.Calls, s.story())
 	}
 	told := s.prompt(2)
-	if len(told) > 256<<10 || strings.Count(told, `"(large value)":{"begins":"ppp`) != 100 || !strings.Contains(told, `"title":"a book"`) {
+	if len(told) > 256<<10 || strings.Count(told, `"(large value)":{"begins":"ppp`) != 100 ||
+		!strings.Contains(told, `"title":"a book"`) {
 		t.Errorf("%d bytes: %s", len(told), jsonval.Clip(told, 3000))
 	}
 }

@@ -74,7 +74,8 @@ func TestABadReplyIsToldToTheNextRequest(t *testing.T) {
 
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := newScenario(t, `{"schema": {"tools": {"shout": `+textTool+`}}, "context": [{"type": "text", "text": "Go."}]}`,
+			s := newScenario(t, `{"schema": {"tools": {"shout": `+textTool+
+				`}}, "context": [{"type": "text", "text": "Go."}]}`,
 				row.reply, good)
 			r := s.finish()
 			if r.Requests != 2 || !strings.Contains(s.prompt(2), ": "+row.want+": ") {
@@ -142,7 +143,8 @@ func TestAServerThatRefusesTheSchemaGetsAJSONObject(t *testing.T) {
 	if r := s.finish(); r.Requests != 1 {
 		t.Errorf("%+v", r)
 	}
-	if seen := s.llm.Requests(); !strings.Contains(string(seen[1].Body), `"json_object"`) || !strings.Contains(s.prompt(2), `"additionalProperties":false`) {
+	if seen := s.llm.Requests(); !strings.Contains(string(seen[1].Body), `"json_object"`) ||
+		!strings.Contains(s.prompt(2), `"additionalProperties":false`) {
 		t.Errorf("%s", seen[1].Body)
 	}
 }
@@ -157,7 +159,8 @@ func TestATruncatedReplysCallsAreTheSolutionAndNobodySettlesByIt(t *testing.T) {
 	if r.Calls.Done != 1 || r.Requests != 2 {
 		t.Errorf("%+v", r)
 	}
-	if p := s.prompt(2); !strings.Contains(p, "request 1 was cut off") || !strings.Contains(p, "②: ") || !strings.Contains(p, "done (①)") {
+	if p := s.prompt(2); !strings.Contains(p, "request 1 was cut off") || !strings.Contains(p, "②: ") ||
+		!strings.Contains(p, "done (①)") {
 		t.Error(p)
 	}
 	s.keep("truncated")
@@ -175,7 +178,8 @@ func TestALaterReplyThatIsTruncatedSettlesNobodyAndIsShownWhatItDidNotAnswer(t *
 	if r := s.finish(); r.Calls.Done != 3 || r.Requests != 3 {
 		t.Errorf("%+v", r)
 	}
-	if p := s.prompt(3); !strings.Contains(p, "request 2 was cut off") || !strings.Contains(p, "\n①: ") || strings.Count(p, "1.2 refuse") != 2 {
+	if p := s.prompt(3); !strings.Contains(p, "request 2 was cut off") || !strings.Contains(p, "\n①: ") ||
+		strings.Count(p, "1.2 refuse") != 2 {
 		t.Error(p)
 	}
 }
@@ -203,23 +207,29 @@ func TestAnOutputOfWhatIsKnownBesideCallsEndsTheProcessInOneRequest(t *testing.T
 	for name, c := range longrun.Rows(t, 2, map[string]struct {
 		config    string
 		instances int
-		// Each of two parts makes its own Request, and one more is about the whole: it alone is left where the solution is run again.
+		// Each of two parts makes its own Request, and one more is about the whole: it alone is left where the solution
+		// is run again.
 		requests, requestsAgain int
 	}{
-		"of a few": {`{}`, 3, 1, 0}, "in parts": {`{"batch": 2}`, 3, 3, 1}, "of 101, in parts": {`{"batch": 60}`, 101, 3, 1},
+		"of a few": {`{}`, 3, 1, 0}, "in parts": {`{"batch": 2}`, 3, 3, 1},
+		"of 101, in parts": {`{"batch": 60}`, 101, 3, 1},
 	}) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			if c.instances > 100 {
 				longrun.Only(t)
 			}
-			s := newScenario(t, `{"config": `+c.config+`, "schema": {"tools": {"shout": `+textTool+`}, `+knownOutputForm+`}, "context": [`+rows(1, c.instances)+`]}`,
-				`{"when": "Everything is done", "solution": {"calls": [], "output": {"law": "Denmark"}}}`, `{"solution": `+knownBesideCalls+`}`, `{"solution": `+knownBesideCalls+`}`)
+			s := newScenario(t, `{"config": `+c.config+`, "schema": {"tools": {"shout": `+textTool+`}, `+
+				knownOutputForm+`}, "context": [`+rows(1, c.instances)+`]}`,
+				`{"when": "Everything is done", "solution": {"calls": [], "output": {"law": "Denmark"}}}`,
+				`{"solution": `+knownBesideCalls+`}`, `{"solution": `+knownBesideCalls+`}`)
 			comesToIt := func(requests int) {
 				t.Helper()
 				r := s.finish()
-				if r.Status != loop.StatusCompleted || r.Calls.Done != c.instances || r.Requests > requests || !strings.Contains(asJSON(r.Output), `"law":"Denmark"`) {
-					t.Errorf("%s, %d Requests, %+v, %.200s\n%s", r.Status, r.Requests, r.Calls, asJSON(r.Output), s.story())
+				if r.Status != loop.StatusCompleted || r.Calls.Done != c.instances || r.Requests > requests ||
+					!strings.Contains(asJSON(r.Output), `"law":"Denmark"`) {
+					t.Errorf("%s, %d Requests, %+v, %.200s\n%s", r.Status, r.Requests, r.Calls,
+						asJSON(r.Output), s.story())
 				}
 			}
 			comesToIt(c.requests)
@@ -237,8 +247,8 @@ func TestAnOutputOfWhatIsKnownBesideCallsEndsTheProcessInOneRequest(t *testing.T
 
 const putRight = `{"loud":2,"soft":1}` // the output of softly
 
-// softly is a process in which a person is asked about one of its instances, and whose LLM puts its output right where that is refused.
-// more of its Tool says what runs it.
+// softly is a process in which a person is asked about one of its instances, and whose LLM puts its output right where
+// that is refused. more of its Tool says what runs it.
 func softly(t *testing.T, more, config string, instances int) *scenario {
 	return newScenario(t, `{"config": `+config+`, "schema": {"tools": {"shout": `+strings.TrimSuffix(textTool, "}")+more+`, "_approval": {"when": {"properties": {"text": {"const": "t2"}}}}}},
 		"output": {"type": "object", "properties": {"loud": {"type": "integer"}, "soft": {"type": "integer"}}, "required": ["loud"]}},
@@ -271,7 +281,8 @@ func (s *scenario) wholeReplyIsIn() {
 	})
 }
 
-// What a person refuses is planned otherwise, and the output that was given is put right in the same Request: nobody is asked for it at the end.
+// What a person refuses is planned otherwise, and the output that was given is put right in the same Request: nobody is
+// asked for it at the end.
 func TestAnOutputIsPutRightForWhoWasRefused(t *testing.T) {
 	t.Parallel()
 	for name, c := range longrun.Rows(t, 2, map[string]struct {
@@ -311,8 +322,8 @@ func TestAnOutputIsPutRightThoughTheWorkerIsKilledAndTheProcessContinuesAsNew(t 
 	s.wantOutput(cr.finish(run), 2, putRight)
 }
 
-// noting is a process whose LLM finishes all instances but one, keeps notes of them, and gives the output when it plans for that one. A person is asked
-// about it first. more of its Tool says what runs it.
+// noting is a process whose LLM finishes all instances but one, keeps notes of them, and gives the output when it plans
+// for that one. A person is asked about it first. more of its Tool says what runs it.
 func noting(t *testing.T, more string, batch, instances int) *scenario {
 	var others []string
 	for n := 1; n <= min(instances, batch); n++ {
@@ -326,20 +337,22 @@ func noting(t *testing.T, more string, batch, instances int) *scenario {
 		"context": [{"type": "state", "state": {}, "schema": {"type": "object", "properties": {"loud": {}}, "required": ["loud"]}}, `+rows(1, instances)+`]}`,
 		`{"when": "Everything is done", "solution": {"calls": [], "output": {"loud": 101}}}`,
 		`{"when": "- Answer 1: \"2 is left, the others are loud\"", "solution": {"calls": [{"_tool": "shout", "_instance": "2", "text": "softly", "_outputPath": "loud"}], "finished": true, "output": {"loud": 3}, "notes": null}}`,
-		fmt.Sprintf(`{"when": "\"text\":\"t%d\"", "solution": {"calls": [`, batch+1)+loud+`"*"}], "finished": true, "output": {"loud": 41}, "notes": null}}`,
+		fmt.Sprintf(`{"when": "\"text\":\"t%d\"", "solution": {"calls": [`, batch+1)+loud+
+			`"*"}], "finished": true, "output": {"loud": 41}, "notes": null}}`,
 		`{"when": "every Call that can be planned now for the", "solution": {"calls": [`+loud+`[`+strings.Join(others, ", ")+`]}, {"_tool": "shout", "_instance": "2", "text": "†state.text", "_outputPath": "look"}],
 			"finished": false, "output": null, "notes": "2 is left, the others are loud"}}`)
 }
 
-// What the LLM has noted of finished instances lets it give the output with the last Calls. Of a whole in parts, each has its own notes; one
-// more Request is about the whole.
+// What the LLM has noted of finished instances lets it give the output with the last Calls. Of a whole in parts, each
+// has its own notes; one more Request is about the whole.
 func TestNotesOfFinishedInstancesSaveARequestForTheOutput(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		batch, instances, requests int
 		output                     string
 	}{
-		"of a few": {60, 3, 2, `{"loud":3}`}, "in parts": {2, 3, 4, `{"loud":101}`}, "of 101, in parts": {60, 101, 4, `{"loud":101}`},
+		"of a few": {60, 3, 2, `{"loud":3}`}, "in parts": {2, 3, 4, `{"loud":101}`},
+		"of 101, in parts": {60, 101, 4, `{"loud":101}`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -387,21 +400,24 @@ func TestAnOutputIsPutRightInADelegate(t *testing.T) {
 		`{"when": "Your output so far", "solution": {"calls": [{"_tool": "shout", "text": "†input.text", "_outputPath": "loud"}], "output": {"law": "Sweden"}, "finished": true}}`)
 	s.file("asked.json", `{"schema": {"tools": {"refuse": `+textTool+`, "shout": `+textTool+`}, `+knownOutputForm+`}}`)
 	r := s.finish()
-	if got := asJSON(r.Instances[""].State); got != `{"answer":{"law":"Sweden"},"text":"hi"}` || len(s.llm.Requests()) != 2 {
+	if got := asJSON(r.Instances[""].State); got != `{"answer":{"law":"Sweden"},"text":"hi"}` ||
+		len(s.llm.Requests()) != 2 {
 		t.Errorf("%s\n%s", got, s.story())
 	}
 }
 
 func TestAnIdeaOfTheChainWithAnOutputOfWhatIsKnownIsRunAgainWithoutAnLLM(t *testing.T) {
 	t.Parallel()
-	s := newScenario(t, `{"schema": {"tools": {"shout": `+textTool+`}, `+knownOutputForm+`}, "context": [`+rows(1, 3)+`]}`, `{"solution": `+knownBesideCalls+`}`)
+	s := newScenario(t, `{"schema": {"tools": {"shout": `+textTool+`}, `+knownOutputForm+`}, "context": [`+rows(1, 3)+
+		`]}`, `{"solution": `+knownBesideCalls+`}`)
 	first := s.finish()
 	idea, err := chain.New(store).Load(t.Context(), s.id, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
 	s.id, s.idea, s.withCalls = s.id+"-again", chain.Fork(idea), true
-	if again := s.finish(); asJSON(again.Output) != asJSON(first.Output) || again.Requests != 0 || again.Calls.Done != 3 {
+	if again := s.finish(); asJSON(again.Output) != asJSON(first.Output) || again.Requests != 0 ||
+		again.Calls.Done != 3 {
 		t.Errorf("%d Requests, %+v, %s", again.Requests, again.Calls, asJSON(again.Output))
 	}
 }
@@ -413,7 +429,8 @@ func TestAnOutputOfWhatIsKnownEndsADelegateInOneRequest(t *testing.T) {
 		`{"solution": {"calls": [{"_tool": "shout", "text": "†input.text", "_outputPath": "loud"}], "output": {"law": "Denmark", "said": "†state.loud"}, "finished": true}}`)
 	s.file("asked.json", `{"schema": {"tools": {"shout": `+textTool+`}, `+knownOutputForm+`}}`)
 	r := s.finish()
-	if got := asJSON(r.Instances[""].State); got != `{"answer":{"law":"Denmark","said":"HI"},"text":"hi"}` || len(s.llm.Requests()) != 1 {
+	if got := asJSON(r.Instances[""].State); got != `{"answer":{"law":"Denmark","said":"HI"},"text":"hi"}` ||
+		len(s.llm.Requests()) != 1 {
 		t.Errorf("%s\n%s", got, s.story())
 	}
 }
@@ -428,7 +445,8 @@ func TestLatentToolsAreWrittenByTheLLMAndAskedForByThemselves(t *testing.T) {
 		`{"solution": {"calls": [{"_call": "1.2", "_output": "Hello again"}]}}`,
 		`{"solution": {"calls": []}}`)
 	r := s.finish()
-	if got := asJSON(r.Instances[""].State); got != `{"again":"Hello again","hello":"Hello, Ada","name":"Ada"}` || r.Requests != 3 || r.Ideas != 2 {
+	if got := asJSON(r.Instances[""].State); got != `{"again":"Hello again","hello":"Hello, Ada","name":"Ada"}` ||
+		r.Requests != 3 || r.Ideas != 2 {
 		t.Errorf("%s %+v", got, r)
 	}
 	if !strings.Contains(s.prompt(2), `1.2 greet {"name":"Hello, Ada"}`) {
@@ -441,7 +459,8 @@ func TestAnInstanceThatLacksWhatItsSchemaRequiresFailsAfterThreeHints(t *testing
 	t.Parallel()
 	s := newScenario(t, `{"schema": {"tools": {"shout": `+textTool+`}}, "context": [{"type": "state", "state": {},
 		"schema": {"type": "object", "required": ["loud"], "properties": {"loud": {"type": "string"}}}}]}`,
-		`{"solution": {"calls": []}}`, `{"solution": {"calls": []}}`, `{"solution": {"calls": []}}`, `{"solution": {"calls": []}}`)
+		`{"solution": {"calls": []}}`, `{"solution": {"calls": []}}`, `{"solution": {"calls": []}}`,
+		`{"solution": {"calls": []}}`)
 	err := s.start().Get(t.Context(), nil)
 	var app *temporal.ApplicationError
 	var r loop.Result

@@ -38,14 +38,17 @@ func TestWhatTheWorkerLacksForAToolPausesTheProcessAndTheCallIsTriedAgain(t *tes
 		t.Run(strings.ReplaceAll(name, " ", "-"), func(t *testing.T) {
 			t.Parallel()
 			secret := "TEST_STUCK_" + strings.ToUpper(strings.NewReplacer("-", "_", " ", "_").Replace(name))
-			url := toolbox.handle("/stuck/"+secret, func(w http.ResponseWriter, r *http.Request) { _, _ = io.WriteString(w, r.Header.Get("X-Key")[:4]) })
+			url := toolbox.handle("/stuck/"+secret,
+				func(w http.ResponseWriter, r *http.Request) { _, _ = io.WriteString(w, r.Header.Get("X-Key")[:4]) })
 			s := newScenario(t, `{"config": {`+c.config+`}, "schema": {"tools": {"shout": `+textTool+`, "ask": {"type": "object", "properties": {}, "_retry": {"attempts": 1},
 				"_activity": {"http": {"url": "`+url+`", "headers": {"X-Key": "$env:`+secret+`"}}}}}}, "context": [`+c.context+`]}`)
-			s.scripted = `{"solution": {"calls": [` + strings.ReplaceAll(call, `"_tool"`, `"_instance": "*", "_tool"`) + `]}}` + "\n" + `{"solution": {"calls": []}}`
+			s.scripted = `{"solution": {"calls": [` + strings.ReplaceAll(call, `"_tool"`, `"_instance": "*", "_tool"`) +
+				`]}}` + "\n" + `{"solution": {"calls": []}}`
 			if !strings.Contains(c.context, "_instance") {
 				s.scripted = strings.ReplaceAll(s.scripted, `"_instance": "*", `, "")
 			}
-			r := s.pausesAndGoesOn(ideafile.CodeNotAllowed, "environment variable "+secret+" is not set", func() { variables.Store(secret, "open sesame") })
+			r := s.pausesAndGoesOn(ideafile.CodeNotAllowed, "environment variable "+secret+" is not set",
+				func() { variables.Store(secret, "open sesame") })
 			for token, i := range r.Instances {
 				if got := asJSON(i.State); got != `{"a":"open"}` || i.Status != ideafile.InstanceSettled {
 					t.Errorf("%s is %s with %s", token, i.Status, got)
@@ -64,8 +67,10 @@ func TestRequestsThatBringNothingNewPauseTheProcess(t *testing.T) {
 	for name, config := range map[string]string{"as one": "", "in parts": `"batch": 2`} {
 		t.Run(strings.ReplaceAll(name, " ", "-"), func(t *testing.T) {
 			t.Parallel()
-			s := newScenario(t, `{"config": {`+config+`}, "schema": {"tools": {"shout": `+textTool+`, "refuse": `+textTool+`}}, "context": [{"type": "text", "text": "Go."}, `+rows(1, 4)+`]}`,
-				refuse, `{"when": "Shout it.", "solution": {"calls": [{"_tool": "shout", "_instance": "*", "text": "†state.text", "_outputPath": "b"}]}}`)
+			s := newScenario(t, `{"config": {`+config+`}, "schema": {"tools": {"shout": `+textTool+`, "refuse": `+
+				textTool+`}}, "context": [{"type": "text", "text": "Go."}, `+rows(1, 4)+`]}`,
+				refuse,
+				`{"when": "Shout it.", "solution": {"calls": [{"_tool": "shout", "_instance": "*", "text": "†state.text", "_outputPath": "b"}]}}`)
 			s.script(`{"when": "\"b\":", "solution": {"calls": []}}`,
 				`{"when": "Shout it.", "solution": {"calls": [{"_tool": "shout", "_instance": "*", "text": "†state.text", "_outputPath": "b"}]}}`, refuse)
 			r := s.pausesAndGoesOn(turn.CodeNoProgress, "refuse: tool_failed: ", func() {

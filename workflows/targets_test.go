@@ -36,18 +36,21 @@ func TestACallForSomeInstancesRunsInThoseAlone(t *testing.T) {
 		instances    int
 		replies      []string
 	}{
-		"by a Plan":                {`{}`, plan, 3, nil},
-		"by a Plan, in parts":      {`{"batch": 2}`, plan, 3, nil},
-		"by a Plan of a hundred":   {`{}`, plan, 101, nil},
-		"by the LLM":               {`{}`, "", 3, []string{`{"when": "Calls so far", "solution": {"calls": []}}`, `{"solution": {"calls": [` + forTheFirstAndTheThird + `]}}`}},
-		"by a Plan that is staged": {`{}`, strings.Replace(plan, "complete", "optimal", 1), 3, []string{`{"solution": {"calls": []}}`}},
+		"by a Plan":              {`{}`, plan, 3, nil},
+		"by a Plan, in parts":    {`{"batch": 2}`, plan, 3, nil},
+		"by a Plan of a hundred": {`{}`, plan, 101, nil},
+		"by the LLM": {`{}`, "", 3, []string{`{"when": "Calls so far", "solution": {"calls": []}}`,
+			`{"solution": {"calls": [` + forTheFirstAndTheThird + `]}}`}},
+		"by a Plan that is staged": {`{}`, strings.Replace(plan, "complete", "optimal", 1), 3,
+			[]string{`{"solution": {"calls": []}}`}},
 	}) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			if c.instances > 100 {
 				longrun.Only(t)
 			}
-			s := newScenario(t, `{"config": `+c.config+`, "schema": {"tools": {"shout": `+textTool+`}}, "context": [{"type": "text", "text": "Go."}, `+c.plan+rows(1, c.instances)+`]}`,
+			s := newScenario(t, `{"config": `+c.config+`, "schema": {"tools": {"shout": `+textTool+
+				`}}, "context": [{"type": "text", "text": "Go."}, `+c.plan+rows(1, c.instances)+`]}`,
 				c.replies...)
 			wantLoudInTheFirstAndTheThird(t, s.finish())
 		})
@@ -57,7 +60,8 @@ func TestACallForSomeInstancesRunsInThoseAlone(t *testing.T) {
 func TestAnIdeaThatIsRunAgainGivesItsCallForSomeInstancesToThoseAlone(t *testing.T) {
 	t.Parallel()
 	const nothingIsLeft = `{"when": "Calls so far", "solution": {"calls": []}}`
-	s := newScenario(t, `{"schema": {"tools": {"shout": `+textTool+`}}, "context": [{"type": "text", "text": "Go."}, `+rows(1, 3)+`]}`,
+	s := newScenario(t, `{"schema": {"tools": {"shout": `+textTool+`}}, "context": [{"type": "text", "text": "Go."}, `+
+		rows(1, 3)+`]}`,
 		nothingIsLeft, `{"solution": {"calls": [`+forTheFirstAndTheThird+`]}}`)
 	wantLoudInTheFirstAndTheThird(t, s.finish())
 	idea, err := chain.New(store).Load(t.Context(), s.id, 1)

@@ -10,7 +10,8 @@ import (
 	"processidea/model/turn"
 )
 
-// A timeout that leaves less than three seconds for heartbeats once stopped the whole worker, and with it this test's program.
+// A timeout that leaves less than three seconds for heartbeats once stopped the whole worker, and with it this test's
+// program.
 
 func TestAToolMayHaveAShortTimeout(t *testing.T) {
 	t.Parallel()
@@ -18,7 +19,8 @@ func TestAToolMayHaveAShortTimeout(t *testing.T) {
 		t.Run(strings.Trim(timeout, `"`), func(t *testing.T) {
 			t.Parallel()
 			tool := strings.Replace(textTool, `{`, `{"_timeout": `+timeout+`, `, 1)
-			s := newScenario(t, `{"schema": {"tools": {"shout": `+tool+`}}, "context": [{"type": "text", "text": "Go."}]}`,
+			s := newScenario(t, `{"schema": {"tools": {"shout": `+tool+
+				`}}, "context": [{"type": "text", "text": "Go."}]}`,
 				`{"solution": {"calls": [{"_tool": "shout", "text": "quick", "_outputPath": "a"}]}}`, nothingMore)
 			if r := s.finish(); r.Status != loop.StatusCompleted || asJSON(r.Instances[""].State) != `{"a":"QUICK"}` {
 				t.Errorf("%s with %s", r.Status, asJSON(r.Instances[""].State))
@@ -33,7 +35,8 @@ func TestAToolThatExceedsAShortTimeoutFailsAlone(t *testing.T) {
 	s := newScenario(t, `{"schema": {"tools": {"shout": `+textTool+`, "ask": {"type": "object", "properties": {}, "_timeout": "500ms", "_retry": {"attempts": 1},
 		"_activity": {"http": {"url": "`+url+`"}}}}}, "context": [{"type": "text", "text": "Go."}]}`,
 		`{"solution": {"calls": [{"_tool": "ask", "_outputPath": "a"}, {"_tool": "shout", "text": "beside it", "_outputPath": "b"}]}}`, nothingMore)
-	if r := s.finish(); r.Calls.Failed != 1 || r.Calls.Done != 1 || asJSON(r.Instances[""].State) != `{"b":"BESIDE IT"}` {
+	if r := s.finish(); r.Calls.Failed != 1 || r.Calls.Done != 1 ||
+		asJSON(r.Instances[""].State) != `{"b":"BESIDE IT"}` {
 		t.Errorf("%s with %+v and %s", r.Status, r.Calls, asJSON(r.Instances[""].State))
 	}
 }

@@ -13,8 +13,8 @@ import (
 	"processidea/protocol"
 )
 
-// A server that asks to be left alone for an hour holds a process up: who asks is told who is waited for, in the server's
-// words, and until when.
+// A server that asks to be left alone for an hour holds a process up: who asks is told who is waited for, in the
+// server's words, and until when.
 func TestAProcessSaysThatItWaitsForTheServerOfATool(t *testing.T) {
 	t.Parallel()
 	for name, config := range longrun.Rows(t, 1, map[string]string{"in one piece": `{}`, "in parts": `{"batch": 1}`}) {

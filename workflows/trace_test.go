@@ -56,7 +56,8 @@ func flush(t *testing.T, p *workertest.Process) {
 func TestATraceLeadsFromTheProcessOverItsRequestsToTheirCallsAndKeepsSecrets(t *testing.T) {
 	t.Parallel()
 	c := newCrash(t)
-	good, _ := keyed("/"+c.id+"/good", func(w http.ResponseWriter, _ *http.Request, _ int) { fmt.Fprint(w, `"result-hush"`) })
+	good, _ := keyed("/"+c.id+"/good",
+		func(w http.ResponseWriter, _ *http.Request, _ int) { fmt.Fprint(w, `"result-hush"`) })
 	bad, _ := keyed("/"+c.id+"/bad", func(w http.ResponseWriter, _ *http.Request, _ int) {
 		w.WriteHeader(http.StatusTeapot)
 		fmt.Fprint(w, "error-hush")
@@ -69,7 +70,8 @@ func TestATraceLeadsFromTheProcessOverItsRequestsToTheirCallsAndKeepsSecrets(t *
 		`{"solution": {"calls": [{"_tool": "bad", "n": 1, "_outputPath": "b"}]}}`, `{"solution": {"calls": []}}`)
 	r := telemetrytest.NewReceiver(t)
 	// Nothing is kept in memory: every workflow task replays all that was before.
-	p := c.productionWith(append(r.Environment(), "TEST_TRACE_KEY=secret-hush", "PROCESSIDEA_TOOL_SECRETS=TEST_TRACE_KEY@127.0.0.1"), "--cached-workflows", "0")
+	p := c.productionWith(append(r.Environment(), "TEST_TRACE_KEY=secret-hush",
+		"PROCESSIDEA_TOOL_SECRETS=TEST_TRACE_KEY@127.0.0.1"), "--cached-workflows", "0")
 	c.finish(c.start(s))
 	flush(t, p)
 
@@ -80,35 +82,44 @@ func TestATraceLeadsFromTheProcessOverItsRequestsToTheirCallsAndKeepsSecrets(t *
 	if len(spans) != 7 || len(root) != 1 || len(requests) != 4 || root[0].Parent != "" {
 		t.Fatalf("%d spans, %d Requests: %v", len(spans), len(requests), spans)
 	}
-	has(t, root[0], map[string]any{"processidea.process": s.id, "processidea.outcome": "completed", "gen_ai.operation.name": "invoke_workflow", "session.id": s.id, "gen_ai.conversation.id": s.id})
+	has(t, root[0], map[string]any{"processidea.process": s.id, "processidea.outcome": "completed",
+		"gen_ai.operation.name": "invoke_workflow", "session.id": s.id, "gen_ai.conversation.id": s.id})
 	at, _ := url.Parse(llmURL)
 	for i, want := range []map[string]any{
-		{"processidea.request": 1, "processidea.attempt": 1, "error.type": "llm_unreachable", "gen_ai.usage.input_tokens": nil},
-		{"processidea.request": 1, "processidea.attempt": 2, "gen_ai.response.finish_reasons": "[stop]", "error.type": nil},
-		{"processidea.request": 2, "gen_ai.operation.name": "chat", "gen_ai.request.model": s.id, "gen_ai.output.type": "json", "session.id": s.id, "gen_ai.provider.name": "127.0.0.1"},
-		{"processidea.request": 3, "server.address": at.Hostname(), "server.port": at.Port(), "processidea.outcome": "whole"},
+		{"processidea.request": 1, "processidea.attempt": 1, "error.type": "llm_unreachable",
+			"gen_ai.usage.input_tokens": nil},
+		{"processidea.request": 1, "processidea.attempt": 2, "gen_ai.response.finish_reasons": "[stop]",
+			"error.type": nil},
+		{"processidea.request": 2, "gen_ai.operation.name": "chat", "gen_ai.request.model": s.id,
+			"gen_ai.output.type": "json", "session.id": s.id, "gen_ai.provider.name": "127.0.0.1"},
+		{"processidea.request": 3, "server.address": at.Hostname(), "server.port": at.Port(),
+			"processidea.outcome": "whole"},
 	} {
 		has(t, requests[i], want)
 		if requests[i].Parent != root[0].ID {
 			t.Errorf("Request span %d is not under the process", i+1)
 		}
 	}
-	if n, _ := requests[1].Has["gen_ai.usage.input_tokens"].(int64); n == 0 || requests[1].Has["gen_ai.usage.output_tokens"] == int64(0) {
+	if n, _ := requests[1].Has["gen_ai.usage.input_tokens"].(int64); n == 0 ||
+		requests[1].Has["gen_ai.usage.output_tokens"] == int64(0) {
 		t.Errorf("tokens: %v", requests[1].Has)
 	}
 	for name, want := range map[string]struct {
 		under telemetrytest.Span
 		has   map[string]any
 	}{
-		"good": {requests[1], map[string]any{"gen_ai.tool.call.id": "1.1", "processidea.outcome": "done", "error.type": nil}},
-		"bad":  {requests[2], map[string]any{"gen_ai.tool.call.id": "2.1", "processidea.outcome": "tool_failed", "error.type": "tool_failed"}},
+		"good": {requests[1], map[string]any{"gen_ai.tool.call.id": "1.1", "processidea.outcome": "done",
+			"error.type": nil}},
+		"bad": {requests[2], map[string]any{"gen_ai.tool.call.id": "2.1", "processidea.outcome": "tool_failed",
+			"error.type": "tool_failed"}},
 	} {
 		calls := named(spans, "execute_tool "+name)
 		if len(calls) != 1 || calls[0].Parent != want.under.ID {
 			t.Fatalf("%s: %v, not under %s", name, calls, want.under.ID)
 		}
 		has(t, calls[0], want.has)
-		has(t, calls[0], map[string]any{"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": name, "gen_ai.tool.type": "extension", "session.id": s.id})
+		has(t, calls[0], map[string]any{"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": name,
+			"gen_ai.tool.type": "extension", "session.id": s.id})
 	}
 	if strings.Contains(r.All(), "hush") {
 		t.Error("the traces tell a secret")
@@ -126,7 +137,8 @@ func TestAnotherWorkerGoesOnWithATraceAndAReplayAddsNothing(t *testing.T) {
 		<-release
 		fmt.Fprint(w, `1`)
 	})
-	s := newScenario(t, `{"schema": {"tools": {"go": `+httpTool(url, "")+`}}, "context": [{"type": "text", "text": "Go."}]}`,
+	s := newScenario(t, `{"schema": {"tools": {"go": `+httpTool(url, "")+
+		`}}, "context": [{"type": "text", "text": "Go."}]}`,
 		`{"solution": {"calls": [{"_tool": "go", "_outputPath": "a"}]}}`, `{"solution": {"calls": []}}`)
 	r := telemetrytest.NewReceiver(t)
 	first := c.productionWith(r.Environment())
@@ -145,7 +157,8 @@ func TestAnotherWorkerGoesOnWithATraceAndAReplayAddsNothing(t *testing.T) {
 		t.Fatalf("%d spans: %v", len(all), all)
 	}
 	// The Request was told of by the worker that is gone.
-	if calls[0].Parent != requests[0].ID || slices.ContainsFunc(requests, func(q telemetrytest.Span) bool { return q.Parent != root[0].ID }) {
+	if calls[0].Parent != requests[0].ID ||
+		slices.ContainsFunc(requests, func(q telemetrytest.Span) bool { return q.Parent != root[0].ID }) {
 		t.Errorf("%v", all)
 	}
 	third := c.productionWith(r.Environment())

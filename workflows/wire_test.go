@@ -13,14 +13,15 @@ import (
 	"processidea/workflows/internal/process"
 )
 
-// What continue-as-new carries and what workflows exchange is read by later versions of this program: its keys never change.
-// A key that is new is added to the file.
+// What continue-as-new carries and what workflows exchange is read by later versions of this program: its keys never
+// change. A key that is new is added to the file.
 func TestTheKeysOfWhatIsCarriedAndSentNeverChange(t *testing.T) {
 	t.Parallel()
 	var keys []string
 	for name, typ := range map[string]reflect.Type{
-		"process": reflect.TypeFor[process.ContinueAsNewInput](), "instance": reflect.TypeFor[instance.ContinueAsNewInput](),
-		"start": reflect.TypeFor[protocol.ProcessStart](), "setup": reflect.TypeFor[protocol.SharedInstanceSetup](),
+		"process":  reflect.TypeFor[process.ContinueAsNewInput](),
+		"instance": reflect.TypeFor[instance.ContinueAsNewInput](),
+		"start":    reflect.TypeFor[protocol.ProcessStart](), "setup": reflect.TypeFor[protocol.SharedInstanceSetup](),
 		"calls": reflect.TypeFor[protocol.CallsSignal](), "status": reflect.TypeFor[protocol.ProcessView](),
 	} {
 		keys = append(keys, jsonKeys(name, typ, nil)...)
@@ -38,7 +39,8 @@ func jsonKeys(at string, typ reflect.Type, above []reflect.Type) []string {
 	case reflect.Pointer, reflect.Slice, reflect.Array, reflect.Map:
 		return jsonKeys(at, typ.Elem(), above)
 	}
-	if typ.Kind() != reflect.Struct || typ.Implements(reflect.TypeFor[json.Marshaler]()) || slices.Contains(above, typ) {
+	if typ.Kind() != reflect.Struct || typ.Implements(reflect.TypeFor[json.Marshaler]()) ||
+		slices.Contains(above, typ) {
 		return nil
 	}
 	var keys []string

@@ -12,14 +12,16 @@ import (
 	"processidea/store/chain"
 )
 
-// Whoever can write the store can write a chain anew, each digest right. Temporal's history shows it, of a process in one piece and in parts.
+// Whoever can write the store can write a chain anew, each digest right. Temporal's history shows it, of a process in
+// one piece and in parts.
 func TestAChainThatWasWrittenAnewIsFoundByTemporalsHistory(t *testing.T) {
 	t.Parallel()
 	for name, config := range map[string]string{"whole": "", "in parts": `"config": {"batch": 2, "gather": "5m"}, `} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			atLength(t)
-			s := newScenario(t, `{`+config+`"schema": {"tools": {"shout": `+textTool+`}}, "context": [{"type": "text", "text": "Go."}, `+rows(1, 3)+`]}`)
+			s := newScenario(t, `{`+config+`"schema": {"tools": {"shout": `+textTool+
+				`}}, "context": [{"type": "text", "text": "Go."}, `+rows(1, 3)+`]}`)
 			s.scripted = oneForAll + "\n" + `{"solution": {"calls": []}}`
 			s.finish()
 			copied, dir := copyStore(t)
@@ -45,13 +47,16 @@ func TestAChainThatWasWrittenAnewIsFoundByTemporalsHistory(t *testing.T) {
 			}
 
 			last["context"] = []any{}
-			if _, err := chain.New(copied).Seal(t.Context(), chain.Entry{Process: s.id, At: ideas, Parent: parent, Idea: last, Created: time.Now()}); err != nil {
+			if _, err := chain.New(copied).Seal(t.Context(),
+				chain.Entry{Process: s.id, At: ideas, Parent: parent, Idea: last, Created: time.Now()}); err != nil {
 				t.Fatal(err)
 			}
 			if report, err = chains.Verify(t.Context(), s.id); err != nil || !report.Whole {
-				t.Fatalf("the forged chain is not whole in itself, so that the test shows nothing: %+v, %v", report, err)
+				t.Fatalf("the forged chain is not whole in itself, so that the test shows nothing: %+v, %v", report,
+					err)
 			}
-			if report, err = c.VerifyWithTemporal(t.Context(), s.id, nil); err != nil || len(report.Broken) != 1 || report.Broken[0].At != ideas ||
+			if report, err = c.VerifyWithTemporal(t.Context(), s.id, nil); err != nil || len(report.Broken) != 1 ||
+				report.Broken[0].At != ideas ||
 				!strings.Contains(report.Broken[0].Problem, "Temporal's history has ") {
 				t.Errorf("an Idea was written anew: %+v, %v", report, err)
 			}

@@ -97,7 +97,8 @@ func TestAWorkerIsReadyWhileTemporalAnswersAndItsStoreCanBeWritten(t *testing.T)
 	c := newCrash(t)
 	w := newWire(t)
 	dir := t.TempDir() + "/store"
-	p := workertest.Start(t, []string{"TEMPORAL_ADDRESS=" + w.address, "TEMPORAL_NAMESPACE=" + c.id, "PROCESSIDEA_STORE=" + dir})
+	p := workertest.Start(t, []string{"TEMPORAL_ADDRESS=" + w.address, "TEMPORAL_NAMESPACE=" + c.id,
+		"PROCESSIDEA_STORE=" + dir})
 	eventually(t, "it is ready", p.Ready)
 	w.cut()
 	eventually(t, "it misses Temporal", func() bool {
@@ -123,8 +124,10 @@ func TestAWorkerIsReadyWhileTemporalAnswersAndItsStoreCanBeWritten(t *testing.T)
 
 func TestAWorkerOfANamespaceThatDoesNotExistEndsAndNamesIt(t *testing.T) {
 	t.Parallel()
-	p := workertest.Start(t, []string{"TEMPORAL_ADDRESS=" + server.Address(), "TEMPORAL_NAMESPACE=nowhere", "PROCESSIDEA_STORE=" + storeDir})
-	if code, log := p.Wait(); code != 1 || !strings.Contains(log, "worker: run worker: ") || !strings.Contains(log, "nowhere") {
+	p := workertest.Start(t, []string{"TEMPORAL_ADDRESS=" + server.Address(), "TEMPORAL_NAMESPACE=nowhere",
+		"PROCESSIDEA_STORE=" + storeDir})
+	if code, log := p.Wait(); code != 1 || !strings.Contains(log, "worker: run worker: ") ||
+		!strings.Contains(log, "nowhere") {
 		t.Errorf("it ended with %d:\n%s", code, log)
 	}
 }
@@ -180,7 +183,8 @@ func TestTheMetricsCountWhatAProcessDid(t *testing.T) {
 		}
 	}
 	_, all := p.Get("/metrics")
-	for _, name := range []string{"temporal_workflow_completed_total", "temporal_num_pollers", "go_goroutines", "process_open_fds"} {
+	for _, name := range []string{"temporal_workflow_completed_total", "temporal_num_pollers", "go_goroutines",
+		"process_open_fds"} {
 		if !strings.Contains(all, "\n"+name) {
 			t.Errorf("there is no %s", name)
 		}
@@ -209,11 +213,12 @@ func TestNoMoreRequestsAreUnderWayThanAWorkerMayMake(t *testing.T) {
 	p := c.production("--max-requests", "2")
 	var runs []client.WorkflowRun
 	for n := range 8 {
-		s := newScenario(t, `{"schema": {"tools": {"shout": `+textTool+`}}, "context": [{"type": "text", "text": "Go."}]}`)
+		s := newScenario(t, `{"schema": {"tools": {"shout": `+textTool+
+			`}}, "context": [{"type": "text", "text": "Go."}]}`)
 		s.id = fmt.Sprintf("%s-%d", s.id, n)
 		s.idea["config"] = map[string]any{"llm": map[string]any{"model": s.id}}
-		// It is under way from its arrival to its first token: the worker cannot have ended it by then. The first one waits
-		// for another.
+		// It is under way from its arrival to its first token: the worker cannot have ended it by then. The first one
+		// waits for another.
 		var begin, end sync.Once
 		s.options = []rehearsal.Option{rehearsal.Gate(func(ctx context.Context, _, sent int) {
 			if sent > 0 {
@@ -260,7 +265,8 @@ func TestAWorkerThatAUserBuildsRunsTheUsersTools(t *testing.T) {
 		t.Fatal(err)
 	}
 	worker := exec.CommandContext(t.Context(), built(t), "worker", "--listen", "")
-	worker.Env = append(os.Environ(), "TEMPORAL_ADDRESS="+addressOf(c.id), "TEMPORAL_NAMESPACE="+c.id, "PROCESSIDEA_STORE="+storeDir,
+	worker.Env = append(os.Environ(), "TEMPORAL_ADDRESS="+addressOf(c.id), "TEMPORAL_NAMESPACE="+c.id,
+		"PROCESSIDEA_STORE="+storeDir,
 		envLLM+"="+llmURL+"/v1")
 	var log strings.Builder
 	worker.Stderr = &log
@@ -311,7 +317,8 @@ func TestAVersionedWorkerServesAProcessOnceItsVersionIsCurrentAndTheNextGoesOnWi
 		<-release
 		fmt.Fprint(w, `1`)
 	})
-	s := newScenario(t, `{"schema": {"tools": {"go": `+httpTool(url, "")+`}}, "context": [{"type": "text", "text": "Go."}]}`,
+	s := newScenario(t, `{"schema": {"tools": {"go": `+httpTool(url, "")+
+		`}}, "context": [{"type": "text", "text": "Go."}]}`,
 		`{"solution": {"calls": [{"_tool": "go", "_outputPath": "a"}]}}`, `{"solution": {"calls": []}}`)
 	run := c.start(s)
 	first := c.production("--deployment", c.id, "--build-id", "1")
@@ -341,7 +348,8 @@ func TestAVersionedWorkerServesAProcessOnceItsVersionIsCurrentAndTheNextGoesOnWi
 func TestAWorkerSaysAfterHowLongItsCallsCountAsLost(t *testing.T) {
 	t.Parallel()
 	c := newCrash(t)
-	s := newScenario(t, `{"schema": {"tools": {"go": `+httpTool(c.tool("go", func(int, *http.Request) {}), "")+`}}, "context": [{"type": "text", "text": "Go."}]}`,
+	s := newScenario(t, `{"schema": {"tools": {"go": `+httpTool(c.tool("go", func(int, *http.Request) {}), "")+
+		`}}, "context": [{"type": "text", "text": "Go."}]}`,
 		goOnce, nothingMore)
 	c.production("--lost-after", "30s")
 	c.finish(c.start(s))

@@ -15,16 +15,19 @@ import (
 	"processidea/workflows/internal/process"
 )
 
-// ProcessWorkflow asks the LLM once for all instances, hears from each what became of its Calls, and asks again, until every instance
-// has settled or failed. It returns the process's result; one in which an instance failed fails, with the result as details.
-func ProcessWorkflow(ctx workflow.Context, start protocol.ProcessStart, carried *process.ContinueAsNewInput) (*loop.Result, error) {
+// ProcessWorkflow asks the LLM once for all instances, hears from each what became of its Calls, and asks again, until
+// every instance has settled or failed. It returns the process's result; one in which an instance failed fails, with
+// the result as details.
+func ProcessWorkflow(ctx workflow.Context, start protocol.ProcessStart,
+	carried *process.ContinueAsNewInput) (*loop.Result, error) {
 	return process.Run(ctx, start, carried)
 }
 
-// InstanceWorkflow owns the State of one instance, accepts Calls as they close in the stream, runs each as soon as what it reads is
-// there, and reports to its process when nothing runs any more. It lives as long as the instance does.
+// InstanceWorkflow owns the State of one instance, accepts Calls as they close in the stream, runs each as soon as what
+// it reads is there, and reports to its process when nothing runs any more. It lives as long as the instance does.
 func InstanceWorkflow(
-	ctx workflow.Context, setup protocol.SharedInstanceSetup, own protocol.InstanceStart, carried *instance.ContinueAsNewInput,
+	ctx workflow.Context, setup protocol.SharedInstanceSetup, own protocol.InstanceStart,
+	carried *instance.ContinueAsNewInput,
 ) (*protocol.InstanceResult, error) {
 	return instance.Run(ctx, setup, own, carried)
 }
@@ -35,14 +38,14 @@ func Register(r worker.WorkflowRegistry) {
 	r.RegisterWorkflowWithOptions(InstanceWorkflow, workflow.RegisterOptions{Name: protocol.InstanceType})
 }
 
-// NewSignalOrderInterceptor is an interceptor that every worker of these workflows needs, and every replayer: it keeps signals in the order of
-// history across their names.
+// NewSignalOrderInterceptor is an interceptor that every worker of these workflows needs, and every replayer: it keeps
+// signals in the order of history across their names.
 func NewSignalOrderInterceptor() interceptor.WorkerInterceptor {
 	return mailbox.NewSignalOrderInterceptor()
 }
 
-// NewHeartbeatInterceptor is an interceptor for a worker whose activities count as lost after another time without a heartbeat than
-// protocol.HeartbeatTimeout.
+// NewHeartbeatInterceptor is an interceptor for a worker whose activities count as lost after another time without a
+// heartbeat than protocol.HeartbeatTimeout.
 func NewHeartbeatInterceptor(timeout time.Duration) interceptor.WorkerInterceptor {
 	return activity.NewInterceptor(timeout)
 }

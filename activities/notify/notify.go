@@ -16,8 +16,9 @@ import (
 
 // The variables that say where to. They are the worker's: an Idea file cannot have anything sent anywhere.
 const (
-	URLVariable    = "PROCESSIDEA_NOTIFY_URL"    // where notices are posted
-	SecretVariable = "PROCESSIDEA_NOTIFY_SECRET" // whsec_ and base64: signs them; several with spaces between, while one replaces another
+	URLVariable = "PROCESSIDEA_NOTIFY_URL" // where notices are posted
+	// whsec_ and base64: signs them; several with spaces between, while one replaces another
+	SecretVariable = "PROCESSIDEA_NOTIFY_SECRET"
 	FormatVariable = "PROCESSIDEA_NOTIFY_FORMAT" // json, or slack: {"text"} alone
 	LinkVariable   = "PROCESSIDEA_NOTIFY_LINK"   // where people look, with {process} in it
 )
@@ -57,7 +58,8 @@ func FromEnvironment(getenv func(string) string) (*Sender, error) {
 		s.format = format
 	}
 	if s.format != FormatJSON && s.format != FormatSlack {
-		return nil, fmt.Errorf("notify: read %s: %q is neither %s nor %s", FormatVariable, s.format, FormatJSON, FormatSlack)
+		return nil, fmt.Errorf("notify: read %s: %q is neither %s nor %s", FormatVariable, s.format,
+			FormatJSON, FormatSlack)
 	}
 	s.keys, err = readKeys(getenv(SecretVariable))
 	if err != nil {
@@ -65,7 +67,8 @@ func FromEnvironment(getenv func(string) string) (*Sender, error) {
 	}
 	// Of an address like Slack's the path is the secret.
 	s.striker = secret.NewStriker(map[string]string{URLVariable: address, "path": u.EscapedPath()})
-	s.client = &http.Client{Timeout: timeout, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	s.client = &http.Client{Timeout: timeout,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	return s, nil
 }
 
@@ -98,5 +101,6 @@ func (s *Sender) Send(ctx context.Context, id string, n approval.Notices) error 
 		return nil
 	}
 	retry := answer.StatusCode == 408 || answer.StatusCode == 429 || answer.StatusCode >= 500
-	return &Error{Retry: retry, text: fmt.Sprintf("it answers %d: %s", answer.StatusCode, s.striker.Text(strings.TrimSpace(string(said))))}
+	return &Error{Retry: retry,
+		text: fmt.Sprintf("it answers %d: %s", answer.StatusCode, s.striker.Text(strings.TrimSpace(string(said))))}
 }

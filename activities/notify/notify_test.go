@@ -34,7 +34,8 @@ func TestASignatureIsThatOfStandardWebhooks(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.sign(h, "msg_p5jXN8AQM9LWM0D4loKWxJek", []byte(`{"test": 2432232314}`))
-	if list := strings.Fields(h.Get("webhook-signature")); len(list) != 2 || list[0] != "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=" {
+	if list := strings.Fields(h.Get("webhook-signature")); len(list) != 2 ||
+		list[0] != "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=" {
 		t.Errorf("%v", list)
 	}
 }
@@ -43,7 +44,8 @@ func TestASignatureIsThatOfStandardWebhooks(t *testing.T) {
 func sender(t *testing.T, url, format string) *Sender {
 	t.Helper()
 	s, err := FromEnvironment(func(name string) string {
-		return map[string]string{URLVariable: url, FormatVariable: format, SecretVariable: someSecret, LinkVariable: "https://ui.example/{process}"}[name]
+		return map[string]string{URLVariable: url, FormatVariable: format, SecretVariable: someSecret,
+			LinkVariable: "https://ui.example/{process}"}[name]
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -53,14 +55,19 @@ func sender(t *testing.T, url, format string) *Sender {
 
 var oneNotice = approval.Notices{
 	ProcessID: "p 1", IdeaPath: "refunds", AwaitingCount: 2,
-	NewlyWaiting: []approval.Notice{{CallID: "1.1@①", Instance: "①", Tool: "refund", Digest: "d", AllowedDecisions: []string{"approve"}}},
-	NewlyDecided: []approval.Notice{{CallID: "1.1@②", Instance: "②", Tool: "refund", DecisionKind: "reject", DecidedBy: "<!channel> & ann"}}, OmittedDecided: 3,
+	NewlyWaiting: []approval.Notice{{CallID: "1.1@①", Instance: "①", Tool: "refund", Digest: "d",
+		AllowedDecisions: []string{"approve"}}},
+	NewlyDecided: []approval.Notice{{CallID: "1.1@②", Instance: "②", Tool: "refund", DecisionKind: "reject",
+		DecidedBy: "<!channel> & ann"}}, OmittedDecided: 3,
 }
 
 func TestANoticeIsPostedInBothFormats(t *testing.T) {
 	t.Parallel()
 	var got []byte
-	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { got, _ = io.ReadAll(r.Body) }))
+	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		got,
+			_ = io.ReadAll(r.Body)
+	}))
 	defer server.Close()
 	if err := sender(t, server.URL, "").Send(t.Context(), "msg_1", oneNotice); err != nil {
 		t.Fatal(err)
@@ -69,10 +76,12 @@ func TestANoticeIsPostedInBothFormats(t *testing.T) {
 		Type, Timestamp, Text string
 		Data                  approval.Notices
 	}
-	if err := json.Unmarshal(got, &body); err != nil || body.Type != "approvals.changed" || body.Data.NewlyWaiting[0].CallID != "1.1@①" || body.Data.AwaitingCount != 2 {
+	if err := json.Unmarshal(got, &body); err != nil || body.Type != "approvals.changed" ||
+		body.Data.NewlyWaiting[0].CallID != "1.1@①" || body.Data.AwaitingCount != 2 {
 		t.Errorf("%s %v", got, err)
 	}
-	want := "refunds (p 1): 2 Calls wait for a person\n• waits: 1.1@① refund\n• reject by <!channel> & ann: 1.1@② refund\n• 3 more wait no more\nhttps://ui.example/p%201"
+	want := "refunds (p 1): 2 Calls wait for a person\n• waits: 1.1@① refund\n• reject by <!channel> & ann: 1.1@② " +
+		"refund\n• 3 more wait no more\nhttps://ui.example/p%201"
 	if body.Text != want {
 		t.Errorf("%s", body.Text)
 	}
@@ -80,7 +89,8 @@ func TestANoticeIsPostedInBothFormats(t *testing.T) {
 		t.Fatal(err)
 	}
 	var slack map[string]string
-	if err := json.Unmarshal(got, &slack); err != nil || len(slack) != 1 || !strings.Contains(slack["text"], "&lt;!channel&gt; &amp; ann") {
+	if err := json.Unmarshal(got, &slack); err != nil || len(slack) != 1 ||
+		!strings.Contains(slack["text"], "&lt;!channel&gt; &amp; ann") {
 		t.Errorf("%s %v", got, err)
 	}
 }
@@ -88,18 +98,25 @@ func TestANoticeIsPostedInBothFormats(t *testing.T) {
 func TestRemindersAndEscalationsSayWhatWaitsStillAndWhoMayDecide(t *testing.T) {
 	t.Parallel()
 	var got []byte
-	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { got, _ = io.ReadAll(r.Body) }))
+	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		got,
+			_ = io.ReadAll(r.Body)
+	}))
 	defer server.Close()
 	still := approval.Notice{CallID: "1.1@①", Tool: "refund", Since: time.Unix(0, 0), Reminders: 1}
 	escalated := still
 	escalated.EscalatedTo = policy.Rules{{Groups: []string{"<heads>"}}}
-	n := approval.Notices{ProcessID: "p", AwaitingCount: 9, Reminders: []approval.Notice{still}, OmittedReminders: 2, Escalations: []approval.Notice{escalated}, OmittedEscalations: 3}
+	n := approval.Notices{ProcessID: "p", AwaitingCount: 9, Reminders: []approval.Notice{still}, OmittedReminders: 2,
+		Escalations: []approval.Notice{escalated}, OmittedEscalations: 3}
 	if err := sender(t, server.URL, "slack").Send(t.Context(), "m", n); err != nil {
 		t.Fatal(err)
 	}
 	var slack map[string]string
-	want := "p: 9 Calls wait for a person\n• waits still: 1.1@① refund, since 1970-01-01T00:00:00Z\n• 2 more wait still\n" +
-		"• escalated: 1.1@① refund, since 1970-01-01T00:00:00Z; may decide too: people of &lt;heads&gt;\n• 3 more were escalated\nhttps://ui.example/p"
+	want :=
+		"p: 9 Calls wait for a person\n• waits still: 1.1@① refund, since 1970-01-01T00:00:00Z\n• 2 more wait still\n" +
+			"• escalated: 1.1@① refund, since 1970-01-01T00:00:00Z; may decide too: people of &lt;heads&gt;\n• 3 " +
+			"more " +
+			"were escalated\nhttps://ui.example/p"
 	if err := json.Unmarshal(got, &slack); err != nil || slack["text"] != want {
 		t.Errorf("%s", slack["text"])
 	}
@@ -108,9 +125,11 @@ func TestRemindersAndEscalationsSayWhatWaitsStillAndWhoMayDecide(t *testing.T) {
 func TestWhatIsWorthAnotherAttemptIsSaidAndNoSecretIs(t *testing.T) {
 	t.Parallel()
 	status := 0
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { http.Error(w, "no "+r.URL.Path, status) }))
+	server := httptest.NewServer(
+		http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { http.Error(w, "no "+r.URL.Path, status) }))
 	s := sender(t, server.URL+"/services/T0/B0/secret-part", "slack")
-	for code, retry := range map[int]bool{400: false, 403: false, 404: false, 302: false, 408: true, 429: true, 500: true, 503: true} {
+	for code, retry := range map[int]bool{400: false, 403: false, 404: false, 302: false, 408: true, 429: true,
+		500: true, 503: true} {
 		status = code
 		err := s.Send(t.Context(), "m", oneNotice)
 		var e *Error

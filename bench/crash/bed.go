@@ -86,7 +86,8 @@ func (b *bed) dial(ctx context.Context) error {
 // environment gives the variables by which the programs find each other.
 func (b *bed) environment() []string {
 	return append(os.Environ(), "TEMPORAL_ADDRESS="+b.address, "TEMPORAL_NAMESPACE=default",
-		"PROCESSIDEA_LOST_AFTER=5s", "PROCESSIDEA_STORE="+filepath.Join(b.data(), "store"), "OPENAI_BASE_URL="+b.llmServer.URL+"/v1", "OPENAI_API_KEY=",
+		"PROCESSIDEA_LOST_AFTER=5s", "PROCESSIDEA_STORE="+filepath.Join(b.data(), "store"),
+		"OPENAI_BASE_URL="+b.llmServer.URL+"/v1", "OPENAI_API_KEY=",
 		"PROCESSIDEA_HTTP_ALLOW="+strings.TrimPrefix(b.toolServer.URL, "http://"))
 }
 

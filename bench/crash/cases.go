@@ -51,7 +51,8 @@ func casesIn(examples string, b *bed) ([]testCase, error) {
 	return append(cases, c), err
 }
 
-// leftOut holds the examples whose tools are other programs, and the one with delegates, whose prompts do not name the process.
+// leftOut holds the examples whose tools are other programs, and the one with delegates, whose prompts do not name the
+// process.
 var leftOut = map[string]bool{"mcp": true, "custom-worker": true, "research": true}
 
 // learn reads what the LLM says in an example. An example without replies asks no LLM.
@@ -66,7 +67,8 @@ func (l *llm) learn(name, file string) error {
 	return err
 }
 
-// The case effects has eight instances, each with a chain of four Calls, of which the third must not run twice, and three more.
+// The case effects has eight instances, each with a chain of four Calls, of which the third must not run twice, and
+// three more.
 const (
 	effectsIdea = `{"config": {"gather": "2s"}, "schema": {"tools": {"step": {%[1]s, "_activity": {"http": {"url": "%[2]s/step"}}},
 		"once": {%[1]s, "_activity": {"http": {"url": "%[2]s/once"}}, "_retry": {"attempts": 1}}}},

@@ -25,7 +25,8 @@ func (r *trial) check(ctx context.Context, p *process) {
 	}
 	calm := r.calm[p.of.name]
 	if got, want := essence(p), essence(calm); got != want {
-		r.figures.broke("the result is that of an undisturbed process", p.id, "%s, not %s", jsonval.Clip(got, 2000), jsonval.Clip(want, 2000))
+		r.figures.broke("the result is that of an undisturbed process", p.id, "%s, not %s", jsonval.Clip(got, 2000),
+			jsonval.Clip(want, 2000))
 	}
 	done := map[string]time.Time{}
 	for token := range p.result.Instances {
@@ -41,8 +42,8 @@ func essence(p *process) string {
 	return strings.ReplaceAll(text, p.id, "ID")
 }
 
-// history checks the history of one workflow: it has ended, and no Call ran again whose completion it holds. It adds to done when
-// each Call was completed, by Idempotency-Key.
+// history checks the history of one workflow: it has ended, and no Call ran again whose completion it holds. It adds to
+// done when each Call was completed, by Idempotency-Key.
 func (r *trial) history(ctx context.Context, p *process, id string, done map[string]time.Time) {
 	events := r.client.GetWorkflowHistory(ctx, id, "", false, enumspb.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
 	scheduled := map[int64]string{}
@@ -61,7 +62,8 @@ func (r *trial) history(ctx context.Context, p *process, id string, done map[str
 }
 
 // event checks one event of a history, and reports whether it is the workflow's end.
-func (r *trial) event(id string, e *historypb.HistoryEvent, scheduled map[int64]string, done map[string]time.Time) (ended bool) {
+func (r *trial) event(id string, e *historypb.HistoryEvent, scheduled map[int64]string,
+	done map[string]time.Time) (ended bool) {
 	r.figures.Events++
 	switch e.GetEventType() {
 	case enumspb.EVENT_TYPE_ACTIVITY_TASK_SCHEDULED:
@@ -69,7 +71,8 @@ func (r *trial) event(id string, e *historypb.HistoryEvent, scheduled map[int64]
 		if key := keyOf(a.GetActivityType().GetName(), a.GetInput()); key != "" {
 			scheduled[e.GetEventId()] = key
 			if _, again := done[key]; again {
-				r.figures.broke("no Call runs again whose completion is in history", id, "%s is scheduled again by event %d", key, e.GetEventId())
+				r.figures.broke("no Call runs again whose completion is in history", id,
+					"%s is scheduled again by event %d", key, e.GetEventId())
 			}
 		}
 	case enumspb.EVENT_TYPE_ACTIVITY_TASK_COMPLETED:
@@ -88,10 +91,13 @@ func (r *trial) event(id string, e *historypb.HistoryEvent, scheduled map[int64]
 		a := e.GetWorkflowTaskFailedEventAttributes()
 		r.figures.FailedTasks++
 		switch a.GetCause() {
-		case enumspb.WORKFLOW_TASK_FAILED_CAUSE_NON_DETERMINISTIC_ERROR, enumspb.WORKFLOW_TASK_FAILED_CAUSE_WORKFLOW_WORKER_UNHANDLED_FAILURE:
-			r.figures.broke("no workflow task fails for good", id, "event %d: %s: %s", e.GetEventId(), a.GetCause(), a.GetFailure().GetMessage())
+		case enumspb.WORKFLOW_TASK_FAILED_CAUSE_NON_DETERMINISTIC_ERROR,
+			enumspb.WORKFLOW_TASK_FAILED_CAUSE_WORKFLOW_WORKER_UNHANDLED_FAILURE:
+			r.figures.broke("no workflow task fails for good", id, "event %d: %s: %s", e.GetEventId(), a.GetCause(),
+				a.GetFailure().GetMessage())
 		}
-	case enumspb.EVENT_TYPE_WORKFLOW_EXECUTION_COMPLETED, enumspb.EVENT_TYPE_WORKFLOW_EXECUTION_FAILED, enumspb.EVENT_TYPE_WORKFLOW_EXECUTION_CANCELED:
+	case enumspb.EVENT_TYPE_WORKFLOW_EXECUTION_COMPLETED, enumspb.EVENT_TYPE_WORKFLOW_EXECUTION_FAILED,
+		enumspb.EVENT_TYPE_WORKFLOW_EXECUTION_CANCELED:
 		return true
 	}
 	return false
@@ -106,8 +112,8 @@ func keyOf(activity string, input *commonpb.Payloads) string {
 	return protocol.IdempotencyKey(in.Process, in.Token, in.Call)
 }
 
-// effects checks the requests that the tools got: everything that the undisturbed process asked for, each under one key, and
-// nothing again once it was done.
+// effects checks the requests that the tools got: everything that the undisturbed process asked for, each under one
+// key, and nothing again once it was done.
 func (r *trial) effects(p, calm *process, done map[string]time.Time) {
 	keys := map[string]string{}
 	for _, e := range r.tools.of(p.id) {
@@ -115,11 +121,13 @@ func (r *trial) effects(p, calm *process, done map[string]time.Time) {
 		r.figures.Repeated += len(e.times) - 1
 		asked := strings.ReplaceAll(e.asked, p.id, "ID")
 		if other, twice := keys[asked]; twice && !r.failed[other] {
-			r.figures.broke("a repetition has the same Idempotency-Key", p.id, "%s came as %s and as %s", asked, other, e.key)
+			r.figures.broke("a repetition has the same Idempotency-Key", p.id, "%s came as %s and as %s", asked,
+				other, e.key)
 		}
 		keys[asked] = e.key
 		if at, ok := done[e.key]; ok && slices.ContainsFunc(e.times, func(t time.Time) bool { return t.After(at) }) {
-			r.figures.broke("no Call runs again whose completion is in history", p.id, "%s came again after it was done", e.key)
+			r.figures.broke("no Call runs again whose completion is in history", p.id,
+				"%s came again after it was done", e.key)
 		}
 		if len(e.times) > 1 && strings.Contains(e.asked, "/once ") {
 			r.figures.broke("what must not run twice does not", p.id, "%s came %d times", e.key, len(e.times))

@@ -44,7 +44,8 @@ type broken struct {
 }
 
 func newFigures(o options) *figures {
-	return &figures{Seed: o.seed, Kills: map[string]int{}, Moments: []moment{}, Broken: []broken{}, known: map[string]bool{}}
+	return &figures{Seed: o.seed, Kills: map[string]int{}, Moments: []moment{}, Broken: []broken{},
+		known: map[string]bool{}}
 }
 
 func seconds(d time.Duration) float64 { return float64(d.Milliseconds()) / 1000 }

@@ -13,8 +13,9 @@ import (
 	"processidea/model/jsonval"
 )
 
-// llm answers every process from its example's replies, by what the prompt says. After a Request that was cut off it repeats its
-// reply: an LLM that is told that part of its Plan was lost plans the same again, and closed paths stay closed.
+// llm answers every process from its example's replies, by what the prompt says. After a Request that was cut off it
+// repeats its reply: an LLM that is told that part of its Plan was lost plans the same again, and closed paths stay
+// closed.
 type llm struct {
 	mu      sync.Mutex
 	replies map[string][]rehearsal.Reply // by case
@@ -72,8 +73,8 @@ func (l *llm) choose(prompt string) rehearsal.Reply {
 	return l.last[process]
 }
 
-// next gives a case's reply to a prompt. If the last reply wired the output and the LLM is asked again, the wiring was not
-// accepted, and the reply is the output alone.
+// next gives a case's reply to a prompt. If the last reply wired the output and the LLM is asked again, the wiring was
+// not accepted, and the reply is the output alone.
 func (l *llm) next(name, prompt string, last rehearsal.Reply) rehearsal.Reply {
 	if output := solutionOf(last)["output"]; output != nil && len(callsOf(last)) > 0 && planned(prompt, last) {
 		last.Content = string(jsonval.Encode(map[string]any{"calls": []any{}, "output": output}))

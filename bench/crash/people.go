@@ -9,8 +9,8 @@ import (
 	"processidea/protocol"
 )
 
-// decideAll approves whatever a policy asks for. For a Call with an unknown outcome it does what a careful person does: it looks
-// whether the tool was reached, and then gives the tool's answer, or else lets the Call run.
+// decideAll approves whatever a policy asks for. For a Call with an unknown outcome it does what a careful person does:
+// it looks whether the tool was reached, and then gives the tool's answer, or else lets the Call run.
 func (r *trial) decideAll(ctx context.Context, all []*process) {
 	for ctx.Err() == nil {
 		for _, p := range all {

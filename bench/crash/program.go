@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// program is a program that is killed and started again. If it ends by itself, as a worker does without a server, it is started
-// again too, as a supervisor would.
+// program is a program that is killed and started again. If it ends by itself, as a worker does without a server, it is
+// started again too, as a supervisor would.
 type program struct {
 	bed   *bed
 	args  []string

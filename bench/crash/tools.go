@@ -14,8 +14,8 @@ import (
 	"processidea/examples/diamond/shop"
 )
 
-// toolbox serves the tools: the shop of the example diamond under /shop, and elsewhere tools that answer with a digest of the
-// request. It notes every request.
+// toolbox serves the tools: the shop of the example diamond under /shop, and elsewhere tools that answer with a digest
+// of the request. It notes every request.
 type toolbox struct {
 	shop http.Handler
 

@@ -1,5 +1,5 @@
-// Package peers holds the same works as the benchmarks for other durable engines. README.md says how to run them; in Go there
-// are only these checks of what is installed.
+// Package peers holds the same works as the benchmarks for other durable engines. README.md says how to run them; in Go
+// there are only these checks of what is installed.
 package peers
 
 import (

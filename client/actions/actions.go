@@ -1,6 +1,6 @@
 // Package actions counts what a hosted Temporal server bills. Its documentation calls these actions, and lists them at
-// https://docs.temporal.io/cloud/actions; the open-source server counts the same ones for its metric "action". Most stand in histories; queries
-// and heartbeats do not, and are counted where they leave for the server.
+// https://docs.temporal.io/cloud/actions; the open-source server counts the same ones for its metric "action". Most
+// stand in histories; queries and heartbeats do not, and are counted where they leave for the server.
 package actions
 
 import (
@@ -102,7 +102,8 @@ func (c *Counter) Add(e *history.HistoryEvent) {
 	case enums.EVENT_TYPE_ACTIVITY_TASK_STARTED:
 		c.add(Retries, int(e.GetActivityTaskStartedEventAttributes().GetAttempt())-1)
 	case enums.EVENT_TYPE_WORKFLOW_TASK_COMPLETED:
-		c.add(Retries, int(e.GetWorkflowTaskCompletedEventAttributes().GetMeteringMetadata().GetNonfirstLocalActivityExecutionAttempts()))
+		metering := e.GetWorkflowTaskCompletedEventAttributes().GetMeteringMetadata()
+		c.add(Retries, int(metering.GetNonfirstLocalActivityExecutionAttempts()))
 	case enums.EVENT_TYPE_UPSERT_WORKFLOW_SEARCH_ATTRIBUTES:
 		fields := e.GetUpsertWorkflowSearchAttributesEventAttributes().GetSearchAttributes().GetIndexedFields()
 		if _, isVersion := fields["TemporalChangeVersion"]; !isVersion || len(fields) > 1 {

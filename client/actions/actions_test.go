@@ -16,8 +16,10 @@ import (
 func event(kind enums.EventType) *history.HistoryEvent { return &history.HistoryEvent{EventType: kind} }
 
 func marker(name string, task int64) *history.HistoryEvent {
-	return &history.HistoryEvent{EventType: enums.EVENT_TYPE_MARKER_RECORDED, Attributes: &history.HistoryEvent_MarkerRecordedEventAttributes{
-		MarkerRecordedEventAttributes: &history.MarkerRecordedEventAttributes{MarkerName: name, WorkflowTaskCompletedEventId: task}}}
+	return &history.HistoryEvent{EventType: enums.EVENT_TYPE_MARKER_RECORDED,
+		Attributes: &history.HistoryEvent_MarkerRecordedEventAttributes{
+			MarkerRecordedEventAttributes: &history.MarkerRecordedEventAttributes{MarkerName: name,
+				WorkflowTaskCompletedEventId: task}}}
 }
 
 func upsert(names ...string) *history.HistoryEvent {
@@ -25,9 +27,10 @@ func upsert(names ...string) *history.HistoryEvent {
 	for _, name := range names {
 		fields[name] = nil
 	}
-	return &history.HistoryEvent{EventType: enums.EVENT_TYPE_UPSERT_WORKFLOW_SEARCH_ATTRIBUTES, Attributes: &history.HistoryEvent_UpsertWorkflowSearchAttributesEventAttributes{
-		UpsertWorkflowSearchAttributesEventAttributes: &history.UpsertWorkflowSearchAttributesEventAttributes{
-			SearchAttributes: &commonpb.SearchAttributes{IndexedFields: fields}}}}
+	return &history.HistoryEvent{EventType: enums.EVENT_TYPE_UPSERT_WORKFLOW_SEARCH_ATTRIBUTES,
+		Attributes: &history.HistoryEvent_UpsertWorkflowSearchAttributesEventAttributes{
+			UpsertWorkflowSearchAttributesEventAttributes: &history.UpsertWorkflowSearchAttributesEventAttributes{
+				SearchAttributes: &commonpb.SearchAttributes{IndexedFields: fields}}}}
 }
 
 func TestActionsAreCountedAsTheyAreBilled(t *testing.T) {
@@ -36,12 +39,16 @@ func TestActionsAreCountedAsTheyAreBilled(t *testing.T) {
 	started.Attributes = &history.HistoryEvent_ActivityTaskStartedEventAttributes{ActivityTaskStartedEventAttributes: &history.ActivityTaskStartedEventAttributes{Attempt: 3}}
 	for _, e := range []*history.HistoryEvent{
 		event(enums.EVENT_TYPE_WORKFLOW_EXECUTION_STARTED), event(enums.EVENT_TYPE_WORKFLOW_TASK_COMPLETED),
-		event(enums.EVENT_TYPE_START_CHILD_WORKFLOW_EXECUTION_INITIATED), event(enums.EVENT_TYPE_CHILD_WORKFLOW_EXECUTION_STARTED),
+		event(enums.EVENT_TYPE_START_CHILD_WORKFLOW_EXECUTION_INITIATED),
+		event(enums.EVENT_TYPE_CHILD_WORKFLOW_EXECUTION_STARTED),
 		event(enums.EVENT_TYPE_ACTIVITY_TASK_SCHEDULED), started, event(enums.EVENT_TYPE_ACTIVITY_TASK_COMPLETED),
-		marker("LocalActivity", 4), marker("LocalActivity", 4), marker("LocalActivity", 9), marker("Version", 9), marker("SideEffect", 9),
+		marker("LocalActivity", 4), marker("LocalActivity", 4), marker("LocalActivity", 9), marker("Version", 9),
+		marker("SideEffect", 9),
 		upsert("TemporalChangeVersion"), upsert("IdeaStatus", "IdeaAwaiting"),
-		event(enums.EVENT_TYPE_WORKFLOW_EXECUTION_SIGNALED), event(enums.EVENT_TYPE_TIMER_STARTED), event(enums.EVENT_TYPE_TIMER_FIRED),
-		event(enums.EVENT_TYPE_WORKFLOW_EXECUTION_STARTED), marker("LocalActivity", 9), // another run, of the same event ids
+		event(enums.EVENT_TYPE_WORKFLOW_EXECUTION_SIGNALED), event(enums.EVENT_TYPE_TIMER_STARTED),
+		event(enums.EVENT_TYPE_TIMER_FIRED),
+		// another run, of the same event ids
+		event(enums.EVENT_TYPE_WORKFLOW_EXECUTION_STARTED), marker("LocalActivity", 9),
 	} {
 		c.Add(e)
 	}
@@ -67,11 +74,14 @@ func TestWhatStandsInNoHistoryIsCountedWhereItLeaves(t *testing.T) {
 		method string
 		req    any
 	}{
-		{"QueryWorkflow", asks("status")}, {"QueryWorkflow", asks("__temporal_workflow_metadata")}, {"RecordActivityTaskHeartbeat", nil},
-		{"DescribeWorkflowExecution", nil}, {"ListWorkflowExecutions", nil}, {"PollWorkflowTaskQueue", nil}, {"PollActivityTaskQueue", nil},
+		{"QueryWorkflow", asks("status")}, {"QueryWorkflow", asks("__temporal_workflow_metadata")},
+		{"RecordActivityTaskHeartbeat", nil},
+		{"DescribeWorkflowExecution", nil}, {"ListWorkflowExecutions", nil}, {"PollWorkflowTaskQueue", nil},
+		{"PollActivityTaskQueue", nil},
 	} {
 		invoke := func(context.Context, string, any, any, *grpc.ClientConn, ...grpc.CallOption) error { return nil }
-		if err := b.Interceptor()(t.Context(), "/temporal.api.workflowservice.v1.WorkflowService/"+call.method, call.req, nil, nil, invoke); err != nil {
+		if err := b.Interceptor()(t.Context(), "/temporal.api.workflowservice.v1.WorkflowService/"+call.method,
+			call.req, nil, nil, invoke); err != nil {
 			t.Fatal(err)
 		}
 	}

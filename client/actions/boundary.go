@@ -19,7 +19,8 @@ type Boundary struct {
 
 // Interceptor is for the connection of a client or worker.
 func (b *Boundary) Interceptor() grpc.UnaryClientInterceptor {
-	return func(ctx context.Context, method string, req, reply any, cc *grpc.ClientConn, invoke grpc.UnaryInvoker, opts ...grpc.CallOption) error {
+	return func(ctx context.Context, method string, req, reply any, cc *grpc.ClientConn, invoke grpc.UnaryInvoker,
+		opts ...grpc.CallOption) error {
 		b.note(method[strings.LastIndexByte(method, '/')+1:], req)
 		return invoke(ctx, method, req, reply, cc, opts...)
 	}
@@ -34,7 +35,8 @@ func (b *Boundary) note(method string, req any) {
 	switch method {
 	case "QueryWorkflow":
 		// What the Temporal UI asks a workflow for its details is not billed.
-		if q, ok := req.(*workflowservice.QueryWorkflowRequest); !ok || q.GetQuery().GetQueryType() != "__temporal_workflow_metadata" {
+		if q, ok := req.(*workflowservice.QueryWorkflowRequest); !ok ||
+			q.GetQuery().GetQueryType() != "__temporal_workflow_metadata" {
 			b.counts[Queries]++
 		}
 	case "RecordActivityTaskHeartbeat", "RecordActivityTaskHeartbeatById":

@@ -29,7 +29,8 @@ type asker struct {
 }
 
 // choosePlanner says who answers Requests; stop ends what was started for it.
-func choosePlanner(ctx context.Context, d *ideafiles.Definition, o Options, store *blobs.Store) (p backtest.Planner, plans string, stop func(), err error) {
+func choosePlanner(ctx context.Context, d *ideafiles.Definition, o Options,
+	store *blobs.Store) (p backtest.Planner, plans string, stop func(), err error) {
 	switch {
 	case o.LLM != nil:
 		return &asker{ctx: ctx, client: o.LLM, store: store}, ByLLM, func() {}, nil
@@ -61,11 +62,14 @@ const (
 )
 
 // Reply asks for the solution of one Request.
-func (a *asker) Reply(idea *ideafile.Idea, bindings map[string]ideafile.ToolBinding, request *turn.RequestInput) (backtest.Reply, error) {
+func (a *asker) Reply(idea *ideafile.Idea, bindings map[string]ideafile.ToolBinding,
+	request *turn.RequestInput) (backtest.Reply, error) {
 	var out backtest.Reply
 	question := llm.Request{
-		Messages: prompt.Render(idea, bindings, request, func(h jsonval.BlobHandle) []byte { return a.store.Peek(a.ctx, h) }),
-		Form:     prompt.ResponseFormatFor(idea, bindings, request), RateKey: fmt.Sprintf("%s/%d", request.ProcessID, request.RequestNumber),
+		Messages: prompt.Render(idea, bindings, request,
+			func(h jsonval.BlobHandle) []byte { return a.store.Peek(a.ctx, h) }),
+		Form:    prompt.ResponseFormatFor(idea, bindings, request),
+		RateKey: fmt.Sprintf("%s/%d", request.ProcessID, request.RequestNumber),
 		OnCall: func(_ int, raw json.RawMessage) {
 			v, err := jsonval.Decode(raw)
 			if err != nil {
@@ -84,7 +88,8 @@ func (a *asker) Reply(idea *ideafile.Idea, bindings map[string]ideafile.ToolBind
 		return out, err
 	}
 	if answer.Incomplete != nil {
-		return backtest.Reply{}, fmt.Errorf("%w: the reply is not whole: %s", backtest.ErrNoReply, answer.Incomplete.Message)
+		return backtest.Reply{}, fmt.Errorf("%w: the reply is not whole: %s", backtest.ErrNoReply,
+			answer.Incomplete.Message)
 	}
 	if len(answer.Output) > 0 {
 		out.Output, err = jsonval.Decode(answer.Output)

@@ -36,9 +36,11 @@ type Report struct {
 	Plans string `json:"plans"` // who answered Requests: ByPast, ByReplies or ByLLM
 }
 
-// Run runs the files of a process over the instances of others. It gives the warnings too; the error is an *ideafiles.InvalidError where something is
-// wrong with the files, wraps client.ErrNotFound for a process without a chain, and client.ErrInvalid for one that has not finished or was simulated.
-func Run(ctx context.Context, archive *client.Archive, s ideafiles.Source, known ideafiles.Tools, o Options) (*Report, diag.Problems, error) {
+// Run runs the files of a process over the instances of others. It gives the warnings too; the error is an
+// *ideafiles.InvalidError where something is wrong with the files, wraps client.ErrNotFound for a process without a
+// chain, and client.ErrInvalid for one that has not finished or was simulated.
+func Run(ctx context.Context, archive *client.Archive, s ideafiles.Source, known ideafiles.Tools,
+	o Options) (*Report, diag.Problems, error) {
 	if len(o.Processes) == 0 {
 		return nil, nil, kind.Errorf(client.ErrInvalid, "backtest: no process is named")
 	}
@@ -94,7 +96,8 @@ func readPast(ctx context.Context, archive *client.Archive, ids []string) (past 
 	return past, nil
 }
 
-// warnings are what is wrong with the new Idea beyond its form, as far as it is in the file: what comes of it is among the differences.
+// warnings are what is wrong with the new Idea beyond its form, as far as it is in the file: what comes of it is among
+// the differences.
 func warnings(known ideafiles.Tools, file, whole *ideafile.Idea) (problems diag.Problems) {
 	if whole == nil {
 		return nil

@@ -27,16 +27,21 @@ func asJSON(v any) string { return string(jsonval.Encode(jsonval.ToJSONValue(v))
 
 func TestWhatIsAlikeIsSaidOnceAndWhatDiffersStandsInColumns(t *testing.T) {
 	list := []client.Approval{
-		waiting("1.1@①", "settle", `{"amount": 20, "to": {"iban": "DE1", "name": "Ann"}, "Tool": "x", "to.iban": "DE9"}`),
-		waiting("1.1@②", "settle", `{"amount": 30, "to": {"iban": "DE1", "name": "Bob"}, "Tool": "x", "to.iban": "DE9"}`),
-		waiting("1.1@③", "settle", `{"amount": 20, "to": {"iban": "DE1", "name": "Ann"}, "Tool": "x", "to.iban": "DE9"}`),
-		waiting("2.4@③", "settle", `{"amount": 20, "to": {"iban": "DE1", "name": "Ann"}, "Tool": "x", "to.iban": "DE9", "note": null}`),
+		waiting("1.1@①", "settle",
+			`{"amount": 20, "to": {"iban": "DE1", "name": "Ann"}, "Tool": "x", "to.iban": "DE9"}`),
+		waiting("1.1@②", "settle",
+			`{"amount": 30, "to": {"iban": "DE1", "name": "Bob"}, "Tool": "x", "to.iban": "DE9"}`),
+		waiting("1.1@③", "settle",
+			`{"amount": 20, "to": {"iban": "DE1", "name": "Ann"}, "Tool": "x", "to.iban": "DE9"}`),
+		waiting("2.4@③", "settle",
+			`{"amount": 20, "to": {"iban": "DE1", "name": "Ann"}, "Tool": "x", "to.iban": "DE9", "note": null}`),
 	}
-	want := `{"alike":[{"name":"Tool","value":"settle"},{"name":"\"Tool\"","value":"x"},{"name":"to.iban","value":"DE1"},{"name":"\"to.iban\"","value":"DE9"}],` +
-		`"calls":4,"columns":["amount","to.name","note"],"rows":[` +
-		`{"call":"1.1","instances":["①","③"],"values":{"amount":20,"to.name":"Ann"}},` +
-		`{"call":"1.1@②","instances":["②"],"values":{"amount":30,"to.name":"Bob"}},` +
-		`{"call":"2.4@③","instances":["③"],"values":{"amount":20,"note":null,"to.name":"Ann"}}]}`
+	want :=
+		`{"alike":[{"name":"Tool","value":"settle"},{"name":"\"Tool\"","value":"x"},{"name":"to.iban","value":"DE1"},{"name":"\"to.iban\"","value":"DE9"}],` +
+			`"calls":4,"columns":["amount","to.name","note"],"rows":[` +
+			`{"call":"1.1","instances":["①","③"],"values":{"amount":20,"to.name":"Ann"}},` +
+			`{"call":"1.1@②","instances":["②"],"values":{"amount":30,"to.name":"Bob"}},` +
+			`{"call":"2.4@③","instances":["③"],"values":{"amount":20,"note":null,"to.name":"Ann"}}]}`
 	if got := asJSON(bulk.TableOf(list)); got != want {
 		t.Errorf("got\n%s, want\n%s", got, want)
 	}
@@ -48,8 +53,9 @@ func TestCallsThatWaitForDifferentlyLongAreAlike(t *testing.T) {
 		at := time.Date(2026, 1, 2, 3, 4, n, 0, time.UTC)
 		list[n].Deadline, list[n].OnTimeout = &at, "reject"
 	}
-	want := `{"alike":[{"name":"Tool","value":"settle"},{"name":"At the deadline","value":"reject"},{"name":"Deadline","value":"2026-01-02T03:04:00Z to 2026-01-02T03:04:01Z"}],` +
-		`"calls":2,"columns":[],"rows":[{"call":"1.1","instances":["①","②"],"values":{}}]}`
+	want :=
+		`{"alike":[{"name":"Tool","value":"settle"},{"name":"At the deadline","value":"reject"},{"name":"Deadline","value":"2026-01-02T03:04:00Z to 2026-01-02T03:04:01Z"}],` +
+			`"calls":2,"columns":[],"rows":[{"call":"1.1","instances":["①","②"],"values":{}}]}`
 	if got := asJSON(bulk.TableOf(list)); got != want {
 		t.Errorf("got\n%s, want\n%s", got, want)
 	}
@@ -90,7 +96,8 @@ func TestATableTellsAllThatADigestCovers(t *testing.T) {
 
 func TestCallsAreSelectedByToolParametersAndID(t *testing.T) {
 	list := []client.Approval{
-		waiting("1.1@①", "settle", `{"amount": 20}`), waiting("1.1@②", "settle", `{"amount": 30.5}`), waiting("1.2@②", "pay", `{"amount": 20}`), waiting("1.1@a b", "settle", `{}`),
+		waiting("1.1@①", "settle", `{"amount": 20}`), waiting("1.1@②", "settle", `{"amount": 30.5}`),
+		waiting("1.2@②", "pay", `{"amount": 20}`), waiting("1.1@a b", "settle", `{}`),
 	}
 	where := func(text string) any { return modeltest.MustDecodeJSON(text) }
 	for _, c := range []struct {
@@ -101,7 +108,8 @@ func TestCallsAreSelectedByToolParametersAndID(t *testing.T) {
 		{bulk.Selection{Tool: "settle"}, "1.1@① 1.1@② 1.1@a b"},
 		{bulk.Selection{Tool: "nobody"}, ""},
 		{bulk.Selection{Where: where(`{"properties": {"amount": {"maximum": 20}}}`)}, "1.1@① 1.2@② 1.1@a b"},
-		{bulk.Selection{Where: where(`{"properties": {"amount": {"maximum": 20}}, "required": ["amount"]}`), Tool: "settle"}, "1.1@①"},
+		{bulk.Selection{Where: where(`{"properties": {"amount": {"maximum": 20}}, "required": ["amount"]}`),
+			Tool: "settle"}, "1.1@①"},
 		{bulk.Selection{Calls: []string{"1.1@2", "1.1@a%20b"}}, "1.1@② 1.1@a b"},
 		{bulk.Selection{Calls: []string{"1.1"}, Where: where(`{"required": ["amount"]}`)}, "1.1@① 1.1@②"},
 		{bulk.Selection{Where: where(`{"type": "nonsense"}`)}, "where: "},
@@ -112,15 +120,18 @@ func TestCallsAreSelectedByToolParametersAndID(t *testing.T) {
 		for _, a := range meant {
 			ids = append(ids, a.CallID)
 		}
-		if got := strings.Join(ids, " ") + modeltest.ErrorText(err); got != c.want && (err == nil || !strings.Contains(got, c.want)) {
+		if got := strings.Join(ids, " ") + modeltest.ErrorText(err); got != c.want &&
+			(err == nil || !strings.Contains(got, c.want)) {
 			t.Errorf("%+v: %s, want %s", c.s, got, c.want)
 		}
 	}
 }
 
 func TestDecisionsCarryTheDigestsOfWhatWasShown(t *testing.T) {
-	made := bulk.Decisions([]client.Approval{waiting("1.1@①", "t", `{}`), waiting("1.1@②", "t", `{}`)}, client.Decision{Kind: client.Reject, Reason: "no", By: "ann"})
-	if len(made) != 2 || made[1].Call != "1.1@②" || made[1].Digest != "digest of 1.1@②" || made[1].Kind != client.Reject || made[0].By != "ann" {
+	made := bulk.Decisions([]client.Approval{waiting("1.1@①", "t", `{}`), waiting("1.1@②", "t", `{}`)},
+		client.Decision{Kind: client.Reject, Reason: "no", By: "ann"})
+	if len(made) != 2 || made[1].Call != "1.1@②" || made[1].Digest != "digest of 1.1@②" ||
+		made[1].Kind != client.Reject || made[0].By != "ann" {
 		t.Errorf("%+v", made)
 	}
 }

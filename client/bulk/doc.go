@@ -1,11 +1,11 @@
-// Package bulk is for deciding on many Calls at once: it picks them from what waits (Selection), and shows them as one table (TableOf) in which
-// what is alike is said once, and what differs stands in columns.
+// Package bulk is for deciding on many Calls at once: it picks them from what waits (Selection), and shows them as one
+// table (TableOf) in which what is alike is said once, and what differs stands in columns.
 //
 //	waiting, err := p.Approvals(ctx)
 //	fitting, err := bulk.Selection{Tool: "settle", Where: where}.Of(waiting)
 //	table := bulk.TableOf(fitting)
 //	outcomes, err := p.DecideMany(ctx, bulk.Decisions(fitting, client.Decision{Kind: client.Approve, By: "ann"}))
 //
-// Invariants: a table tells of every Call all that its digest covers but its id. Calls that share a row differ in their instances alone. Decisions
-// carry the digests of what the table shows, so that nothing else is decided on.
+// Invariants: a table tells of every Call all that its digest covers but its id. Calls that share a row differ in their
+// instances alone. Decisions carry the digests of what the table shows, so that nothing else is decided on.
 package bulk

@@ -19,8 +19,8 @@ type Selection struct {
 	Calls []string
 }
 
-// Of returns those of the approvals that are meant, in their order. The error, which wraps client.ErrInvalid, says what is wrong with
-// the Selection: a schema that is none, or a Call that does not wait.
+// Of returns those of the approvals that are meant, in their order. The error, which wraps client.ErrInvalid, says what
+// is wrong with the Selection: a schema that is none, or a Call that does not wait.
 func (s Selection) Of(list []client.Approval) (meant []client.Approval, err error) {
 	schema, err := jsonschema.CompileSchema(s.Where)
 	if s.Where == nil {
@@ -35,7 +35,8 @@ func (s Selection) Of(list []client.Approval) (meant []client.Approval, err erro
 		}
 	}
 	for _, a := range list {
-		named := len(s.Calls) == 0 || slices.ContainsFunc(s.Calls, func(call string) bool { return means(call, a.CallID) })
+		named := len(s.Calls) == 0 ||
+			slices.ContainsFunc(s.Calls, func(call string) bool { return means(call, a.CallID) })
 		if !named || s.Tool != "" && a.Tool != s.Tool {
 			continue
 		}

@@ -22,7 +22,8 @@ type Table struct {
 	Rows    []Row    `json:"rows"`
 }
 
-// Field is one thing that is known of a Call: a parameter, or a member of one (customer.name), or what one of the names below says.
+// Field is one thing that is known of a Call: a parameter, or a member of one (customer.name), or what one of the names
+// below says.
 type Field struct {
 	Name  string `json:"name"`
 	Value any    `json:"value"`
@@ -39,12 +40,14 @@ const (
 	FieldDeciders = "Decided by"
 	FieldSoFar    = "So far"          // who has decided already
 	FieldTimeout  = "At the deadline" // what happens by itself
-	FieldDeadline = "Deadline"        // of all, as "from the first to the last": never a column, since few wait since the same second
-	FieldAllowed  = "Allowed"         // decisions, where not all are
+	// of all, as "from the first to the last": never a column, since few wait since the same second
+	FieldDeadline = "Deadline"
+	FieldAllowed  = "Allowed" // decisions, where not all are
 )
 
 var ownNames = []string{
-	FieldTool, FieldWritesTo, FieldScopes, FieldOutput, FieldFitted, FieldWhy, FieldDeciders, FieldSoFar, FieldTimeout, FieldDeadline, FieldAllowed,
+	FieldTool, FieldWritesTo, FieldScopes, FieldOutput, FieldFitted, FieldWhy, FieldDeciders, FieldSoFar, FieldTimeout,
+	FieldDeadline, FieldAllowed,
 }
 
 // Row is one Call, or one that waits in several instances and is alike there.
@@ -169,8 +172,8 @@ func fieldsOf(a client.Approval) []Field {
 	return fields
 }
 
-// appendMembers adds an object's members, and in their place those of objects among them. No two of a Call have one name, so that none hides
-// another: a key that could be taken for something else stands in quotes.
+// appendMembers adds an object's members, and in their place those of objects among them. No two of a Call have one
+// name, so that none hides another: a key that could be taken for something else stands in quotes.
 func appendMembers(fields []Field, under string, m map[string]any, depth int) []Field {
 	for _, k := range jsonval.SortedKeys(m) {
 		name := under + k

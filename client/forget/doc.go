@@ -1,2 +1,3 @@
-// Package forget removes what a process worked on: from the store, and its histories in Temporal. What stays says that, when and by whom.
+// Package forget removes what a process worked on: from the store, and its histories in Temporal. What stays says that,
+// when and by whom.
 package forget

@@ -16,7 +16,8 @@ import (
 	"processidea/store/blobs"
 )
 
-// executions are the workflows of a process: its own, and those of its instances, parts and delegates, each with all its runs.
+// executions are the workflows of a process: its own, and those of its instances, parts and delegates, each with all
+// its runs.
 type executions struct {
 	*client.Client
 	process string
@@ -44,7 +45,8 @@ func (x *executions) terminate(ctx context.Context) error {
 			}
 			open++
 			e := r.GetExecution()
-			err := x.Temporal().TerminateWorkflow(ctx, e.GetWorkflowId(), e.GetRunId(), "what the process worked on is forgotten")
+			err := x.Temporal().TerminateWorkflow(ctx, e.GetWorkflowId(), e.GetRunId(),
+				"what the process worked on is forgotten")
 			if err != nil && !isNotFound(err) {
 				return err
 			}
@@ -68,9 +70,10 @@ func (x *executions) delete(ctx context.Context) (int, error) {
 		}
 		for _, r := range runs {
 			if run := r.GetExecution().GetRunId(); !asked[run] {
-				_, err := x.Temporal().WorkflowService().DeleteWorkflowExecution(ctx, &workflowservice.DeleteWorkflowExecutionRequest{
-					Namespace: x.Namespace(), WorkflowExecution: r.GetExecution(),
-				})
+				_, err := x.Temporal().WorkflowService().DeleteWorkflowExecution(ctx,
+					&workflowservice.DeleteWorkflowExecutionRequest{
+						Namespace: x.Namespace(), WorkflowExecution: r.GetExecution(),
+					})
 				if err != nil && !isNotFound(err) {
 					return 0, err
 				}
@@ -83,7 +86,8 @@ func (x *executions) delete(ctx context.Context) (int, error) {
 		case len(runs) > 0:
 			goneSince = time.Now()
 		case time.Since(goneSince) > listLag && !goneSince.IsZero():
-			return 0, fmt.Errorf("Temporal's list still shows %d of its runs, which are gone; forget it again later", listed)
+			return 0, fmt.Errorf("Temporal's list still shows %d of its runs, which are gone; forget it again later",
+				listed)
 		case goneSince.IsZero():
 			goneSince = time.Now()
 		}
@@ -108,7 +112,8 @@ func isNotFound(err error) bool {
 }
 
 func isOpen(r *workflowpb.WorkflowExecutionInfo) bool {
-	return r.GetStatus() == enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING || r.GetStatus() == enumspb.WORKFLOW_EXECUTION_STATUS_PAUSED
+	return r.GetStatus() == enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING ||
+		r.GetStatus() == enumspb.WORKFLOW_EXECUTION_STATUS_PAUSED
 }
 
 // runs gives every run that there is, and how many the server's list shows, which is late in both ways.

@@ -19,8 +19,8 @@ type Options struct {
 	client.By
 	// Cancel ends a process that is at work; otherwise it is refused.
 	Cancel bool
-	// WithForks forgets the processes that were forked from it too; otherwise it is refused while there are any, since they hold what it
-	// had worked on by then.
+	// WithForks forgets the processes that were forked from it too; otherwise it is refused while there are any, since
+	// they hold what it had worked on by then.
 	WithForks bool
 	// WithHistory deletes, where one instance is forgotten, the histories of the process itself and of its parts too,
 	// which tell of all instances: Temporal does not know the process any more then. Otherwise they stay for as long as
@@ -48,13 +48,14 @@ func (r Result) Whole() bool {
 	return len(r.Left)+len(r.Mentions) == 0 && !slices.ContainsFunc(r.Forks, inPart)
 }
 
-// Process removes all that a process worked on, with its instances, parts and delegates: from the store what nobody else needs, and its
-// histories in Temporal. It returns when the server says that they are gone. Of the chain the digests stay, with an Idea that says when,
-// by whom and why. Doing it again completes what was interrupted. The error wraps client.ErrRefused where the process is at work or has
-// forks, and client.ErrNotFound where nobody knows it.
+// Process removes all that a process worked on, with its instances, parts and delegates: from the store what nobody
+// else needs, and its histories in Temporal. It returns when the server says that they are gone. Of the chain the
+// digests stay, with an Idea that says when, by whom and why. Doing it again completes what was interrupted. The error
+// wraps client.ErrRefused where the process is at work or has forks, and client.ErrNotFound where nobody knows it.
 func Process(ctx context.Context, c *client.Client, id string, o Options) (*Result, error) {
 	if strings.Contains(id, "/") {
-		return nil, kind.Errorf(client.ErrInvalid, "forget %s: it goes with the process that it belongs to: forget %s", id, blobs.RootOf(id))
+		return nil, kind.Errorf(client.ErrInvalid, "forget %s: it goes with the process that it belongs to: forget %s",
+			id, blobs.RootOf(id))
 	}
 	forks, err := forgetForks(ctx, c, id, o, func(fork string) (*Result, error) { return Process(ctx, c, fork, o) })
 	if err != nil {
@@ -100,7 +101,8 @@ func forgetForks(
 		return nil, err
 	}
 	if len(forks) > 0 && !o.WithForks {
-		return nil, refused(id, "processes that were forked from it hold what it had worked on by then: "+strings.Join(forks, ", "))
+		return nil, refused(id, "processes that were forked from it hold what it had worked on by then: "+
+			strings.Join(forks, ", "))
 	}
 	for _, fork := range forks {
 		forgotten, err := forget(fork)
@@ -119,7 +121,8 @@ func refused(id, reason string) error {
 	return &client.RefusedError{Process: id, Signal: "forget", Reason: reason}
 }
 
-// end refuses what nobody knows, or is at work, unless that is to be cancelled. Then nothing of the process is open any more.
+// end refuses what nobody knows, or is at work, unless that is to be cancelled. Then nothing of the process is open any
+// more.
 func end(ctx context.Context, t *executions, o Options) error {
 	runs, _, err := t.runs(ctx)
 	if err != nil {
@@ -139,7 +142,8 @@ func end(ctx context.Context, t *executions, o Options) error {
 		if !o.Cancel {
 			return refused(t.process, "the process is at work: cancel it first, or with --cancel")
 		}
-		if err := t.Client.Process(t.process).Cancel(ctx); err != nil && !errors.Is(err, client.ErrRefused) { // it may just have ended
+		// it may just have ended
+		if err := t.Client.Process(t.process).Cancel(ctx); err != nil && !errors.Is(err, client.ErrRefused) {
 			return err
 		}
 	}

@@ -16,7 +16,8 @@ import (
 	"processidea/tools/kinds"
 )
 
-// Files of millions of mistakes are refused with a hundred of them, and take little memory. Not parallel: it measures the memory of the program.
+// Files of millions of mistakes are refused with a hundred of them, and take little memory. Not parallel: it measures
+// the memory of the program.
 func TestNoFileTakesMuchMoreMemoryThanItsSize(t *testing.T) {
 	const (
 		size   = 2 << 20
@@ -32,29 +33,37 @@ func TestNoFileTakesMuchMoreMemoryThanItsSize(t *testing.T) {
 	}
 	list := func(begin, item, end string) string { return begin + strings.TrimSuffix(many(item+","), ",") + end }
 	for what, c := range map[string]struct{ file, text string }{
-		"messages that are numbers":  {"idea.json", list(`{"context":[`, "1", "]}")},
-		"messages that are texts":    {"idea.json", list(`{"context":[`, `"a text that is no message, number N"`, "]}")},
-		"messages without anything":  {"idea.json", list(`{"context":[`, "{}", "]}")},
-		"messages of no type":        {"idea.json", list(`{"context":[`, `{"a key that is none of a message's, number N":"none"}`, "]}")},
-		"unknown keys":               {"idea.json", list(`{`, `"a key that is none of an Idea's, number N":"none"`, "}")},
-		"Tools that are none":        {"idea.json", list(`{"schema":{"tools":{`, `"a tool that is no tool, number N":"none"`, "}}}")},
-		"Calls that are none":        {"idea.json", list(`{"context":[{"type":"plan","plan":[`, `"a text that is no Call, number N"`, "]}]}")},
-		"Calls that are some":        {"idea.json", list(`{"context":[{"type":"plan","stage":"optimal","plan":[`, `{"_tool":"fetch"}`, "]}]}")},
-		"one text":                   {"idea.json", `{"context":["` + many("x") + `"]}`},
-		"deep nesting":               {"idea.json", many("[")},
-		"YAML of numbers":            {"idea.yaml", "context:\n" + many("- 1\n")},
-		"YAML of lists in lists":     {"idea.yaml", "context: " + many("[")},
-		"rows that are numbers":      {"instances.jsonl", many("1\n")},
-		"rows without anything":      {"instances.jsonl", many("{}\n")},
-		"rows that are texts":        {"instances.jsonl", many("\"a text that is no row, number N\"\n")},
-		"rows that are broken":       {"instances.jsonl", many("{\"a row that is cut, number N\n")},
-		"rows in a list":             {"instances.json", list("[", "1", "]")},
-		"texts in a list":            {"instances.json", list("[", `"a text that is no row, number N"`, "]")},
-		"rows of one cell":           {"instances.csv", "n\n" + many("1\n")},
-		"cells of another type":      {"instances.csv", "n,a column beside it\n" + many("a text that is no number, N\n")},
-		"replies without anything":   {"replies.jsonl", many("{}\n")},
-		"replies that are numbers":   {"replies.jsonl", many("1\n")},
-		"replies of unknown keys":    {"replies.jsonl", list("{", `"a key that is none of a reply's, number N":1`, "}")},
+		"messages that are numbers": {"idea.json", list(`{"context":[`, "1", "]}")},
+		"messages that are texts": {"idea.json",
+			list(`{"context":[`, `"a text that is no message, number N"`, "]}")},
+		"messages without anything": {"idea.json", list(`{"context":[`, "{}", "]}")},
+		"messages of no type": {"idea.json",
+			list(`{"context":[`, `{"a key that is none of a message's, number N":"none"}`, "]}")},
+		"unknown keys": {"idea.json",
+			list(`{`, `"a key that is none of an Idea's, number N":"none"`, "}")},
+		"Tools that are none": {"idea.json",
+			list(`{"schema":{"tools":{`, `"a tool that is no tool, number N":"none"`, "}}}")},
+		"Calls that are none": {"idea.json",
+			list(`{"context":[{"type":"plan","plan":[`, `"a text that is no Call, number N"`, "]}]}")},
+		"Calls that are some": {"idea.json", list(`{"context":[{"type":"plan","stage":"optimal","plan":[`,
+			`{"_tool":"fetch"}`, "]}]}")},
+		"one text":               {"idea.json", `{"context":["` + many("x") + `"]}`},
+		"deep nesting":           {"idea.json", many("[")},
+		"YAML of numbers":        {"idea.yaml", "context:\n" + many("- 1\n")},
+		"YAML of lists in lists": {"idea.yaml", "context: " + many("[")},
+		"rows that are numbers":  {"instances.jsonl", many("1\n")},
+		"rows without anything":  {"instances.jsonl", many("{}\n")},
+		"rows that are texts":    {"instances.jsonl", many("\"a text that is no row, number N\"\n")},
+		"rows that are broken":   {"instances.jsonl", many("{\"a row that is cut, number N\n")},
+		"rows in a list":         {"instances.json", list("[", "1", "]")},
+		"texts in a list":        {"instances.json", list("[", `"a text that is no row, number N"`, "]")},
+		"rows of one cell":       {"instances.csv", "n\n" + many("1\n")},
+		"cells of another type": {"instances.csv",
+			"n,a column beside it\n" + many("a text that is no number, N\n")},
+		"replies without anything": {"replies.jsonl", many("{}\n")},
+		"replies that are numbers": {"replies.jsonl", many("1\n")},
+		"replies of unknown keys": {"replies.jsonl",
+			list("{", `"a key that is none of a reply's, number N":1`, "}")},
 		"unknown keys line for line": {"replies.jsonl", many("{\"a key that is none of a reply's, number N\":1}\n")},
 	} {
 		dir := t.TempDir()
@@ -75,7 +84,8 @@ func TestNoFileTakesMuchMoreMemoryThanItsSize(t *testing.T) {
 		var problems diag.Problems
 		var text string
 		taken := atItsPeak(func() {
-			_, problems, err = ideafiles.Load(source, ideafiles.Tools{Known: kinds.Knowing(nil, nil), Replies: rehearsal.Check, Elsewhere: true})
+			_, problems, err = ideafiles.Load(source,
+				ideafiles.Tools{Known: kinds.Knowing(nil, nil), Replies: rehearsal.Check, Elsewhere: true})
 			text = problems.Error()
 		})
 		if err != nil || len(problems.Errors()) == 0 || len(problems) > 2*(diag.MaxListed+1) || len(text) > size {

@@ -36,7 +36,8 @@ type Changes struct {
 // Apply makes the changed Idea, in place. The error wraps ErrInvalid.
 func (c Changes) Apply(idea map[string]any) (map[string]any, error) {
 	e := &editor{Changes: c, idea: idea, reopened: map[string]bool{}}
-	for _, step := range []func() error{e.addFile, e.addMore, e.addPlan, e.addInput, e.mergeStates, e.unsetAll, e.setAll, e.nameLLM, e.reopenAll} {
+	for _, step := range []func() error{e.addFile, e.addMore, e.addPlan, e.addInput, e.mergeStates, e.unsetAll,
+		e.setAll, e.nameLLM, e.reopenAll} {
 		if err := step(); err != nil {
 			return nil, err
 		}
@@ -114,8 +115,8 @@ func (e *editor) addMore() error {
 	return nil
 }
 
-// addDelegates adds the files that the delegates of added Tools run, carried or in the folder. They take the place of those of the
-// same name that the Idea carries.
+// addDelegates adds the files that the delegates of added Tools run, carried or in the folder. They take the place of
+// those of the same name that the Idea carries.
 func (e *editor) addDelegates(more map[string]any) error {
 	read, problems := ideafile.ReadIdea(more)
 	if len(problems.Errors()) > 0 {
@@ -134,8 +135,8 @@ func (e *editor) addDelegates(more map[string]any) error {
 	return nil
 }
 
-// addKey takes one key of an Idea file: messages come after, Tools of the same name and a solution take the place of the
-// Idea's, anything else is merged.
+// addKey takes one key of an Idea file: messages come after, Tools of the same name and a solution take the place of
+// the Idea's, anything else is merged.
 func (e *editor) addKey(key string, v any) error {
 	list, isList := v.([]any)
 	object, isObject := v.(map[string]any)
@@ -166,7 +167,9 @@ func (e *editor) addKey(key string, v any) error {
 		}
 		e.idea["meta"] = meta
 	default:
-		return invalid("read %s: %s: an Idea has meta, config, schema, context, solution and delegates, each in its form", e.File, key)
+		return invalid(
+			"read %s: %s: an Idea has meta, config, schema, context, solution and delegates, each in its form", e.File,
+			key)
 	}
 	return nil
 }
@@ -232,7 +235,8 @@ func (e *editor) reopenAll() error {
 				e.reopens(t)
 			}
 		case !known || token == "":
-			return invalid("reopen %s: there is no such instance; there are %s", word, strings.Join(owners.InstanceTokens, ", "))
+			return invalid("reopen %s: there is no such instance; there are %s", word,
+				strings.Join(owners.InstanceTokens, ", "))
 		default:
 			e.reopens(token)
 		}
@@ -240,8 +244,8 @@ func (e *editor) reopenAll() error {
 	return nil
 }
 
-// reopens removes the marks by which an instance counts as settled or failed, so that the LLM plans for it again, or its direct Plan
-// goes on: what that has tried in vain is tried again.
+// reopens removes the marks by which an instance counts as settled or failed, so that the LLM plans for it again, or
+// its direct Plan goes on: what that has tried in vain is tried again.
 func (e *editor) reopens(token string) {
 	e.reopened[token] = true
 	context, _ := e.idea["context"].([]any)

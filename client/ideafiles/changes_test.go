@@ -48,7 +48,8 @@ func TestAForkSaysNothingOfWhoStartedOrDecidedBefore(t *testing.T) {
 		}
 	}
 	idea := map[string]any{"meta": map[string]any{"path": "p"}}
-	changed, err := ideafiles.Changes{More: map[string]any{"meta": map[string]any{"decided": []any{}, "startedBy": []any{"zed"}}}}.Apply(idea)
+	changed, err := ideafiles.Changes{
+		More: map[string]any{"meta": map[string]any{"decided": []any{}, "startedBy": []any{"zed"}}}}.Apply(idea)
 	if got := string(jsonval.Encode(changed)); err != nil || got != `{"meta":{"path":"p"}}` {
 		t.Errorf("%s %v", got, err)
 	}

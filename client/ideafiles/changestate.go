@@ -58,7 +58,8 @@ func (e *editor) mergeStates() error {
 		case !isState:
 			return invalid("read %s: %s: State is an object, not %s", e.StateFile, word, jsonval.TypeOf(states[word]))
 		case !known:
-			return invalid("read %s: there is no instance %s; there are %s", e.StateFile, word, strings.Join(owners.InstanceTokens, ", "))
+			return invalid("read %s: there is no instance %s; there are %s", e.StateFile, word,
+				strings.Join(owners.InstanceTokens, ", "))
 		}
 		m, old := e.stateOf(token)
 		e.change(token, m, jsonval.DeepMerge(old, states[word]))

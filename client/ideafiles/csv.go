@@ -160,8 +160,8 @@ func csvProblem(file string, skipped int, err error) diag.Problem {
 	return diag.Problem{JSONPath: file + ":1", Message: err.Error()}
 }
 
-// fill puts the cells of a line under their keys. Messages of different types share one header, so that an empty cell of
-// a row with a type is left out.
+// fill puts the cells of a line under their keys. Messages of different types share one header, so that an empty cell
+// of a row with a type is left out.
 func (r row) fill(header, cells []string, schemas map[string]any, untyped untypedColumns) (ps diag.Problems) {
 	kind := ideafile.TypeInput
 	for n, key := range header {
@@ -195,8 +195,8 @@ func (r row) fill(header, cells []string, schemas map[string]any, untyped untype
 	return ps
 }
 
-// untypedColumns are the types that all cells of a column have, where no schema types it: by the kind of data and by the
-// column. "" is a text.
+// untypedColumns are the types that all cells of a column have, where no schema types it: by the kind of data and by
+// the column. "" is a text.
 type untypedColumns map[string]map[string]string
 
 // see looks at one cell. An empty one says nothing.
@@ -262,8 +262,8 @@ func typesOf(schema any) (types []string) {
 	return types
 }
 
-// cell reads a cell as the first of its column's types that fits, a text last of all. keep is false for an empty cell of
-// a column that takes neither a text nor null: it has no value.
+// cell reads a cell as the first of its column's types that fits, a text last of all. keep is false for an empty cell
+// of a column that takes neither a text nor null: it has no value.
 func cell(text string, types []string) (v any, keep bool, err error) {
 	if text == "" && slices.Contains(types, "null") {
 		return nil, true, nil

@@ -11,8 +11,8 @@ import (
 	"processidea/model/ideafile/delegate"
 )
 
-// delegateReader reads the Idea files that the delegates of an Idea run, and of those in turn, so that the process carries
-// them. What a file is called is its path from the folder of the first one.
+// delegateReader reads the Idea files that the delegates of an Idea run, and of those in turn, so that the process
+// carries them. What a file is called is its path from the folder of the first one.
 type delegateReader struct {
 	file     string         // the first Idea file; empty: there is none, and nothing but what the Idea carries
 	files    map[string]any // by key; those that the Idea carries count before those of the folder
@@ -21,8 +21,8 @@ type delegateReader struct {
 	problems *diag.Problems
 }
 
-// ReadDelegates finds the files of the delegates: those that the Idea carries, and the others in its folder, if it comes from one.
-// What is wrong with them is added to the problems.
+// ReadDelegates finds the files of the delegates: those that the Idea carries, and the others in its folder, if it
+// comes from one. What is wrong with them is added to the problems.
 func (d *Definition) ReadDelegates(known Tools, problems *diag.Problems) error {
 	r := &delegateReader{file: d.Source.Idea, known: &known, problems: problems}
 	if err := r.readAll(d.Idea, d.Read); err != nil {
@@ -52,7 +52,8 @@ func (r *delegateReader) ownKey() string {
 func (r *delegateReader) readDelegatesOf(idea *ideafile.Idea, from string) error {
 	for _, t := range idea.Tools {
 		key, err := delegate.ResolveFile(from, t.DelegateFile)
-		if t.DelegateFile == "" || t.DelegateFile == ideafile.AnonymousDelegate || err != nil || r.read[key] || key == r.ownKey() {
+		if t.DelegateFile == "" || t.DelegateFile == ideafile.AnonymousDelegate || err != nil || r.read[key] ||
+			key == r.ownKey() {
 			continue
 		}
 		r.read[key] = true
@@ -76,7 +77,8 @@ func (r *delegateReader) readDelegate(key string) error {
 		return nil
 	}
 	if r.known != nil {
-		// What a Call will give the delegate is not known yet, so that whether its own Calls find what they read cannot be told.
+		// What a Call will give the delegate is not known yet, so that whether its own Calls find what they read cannot
+		// be told.
 		_, wrong := r.known.bind(read)
 		for _, p := range wrong {
 			p.JSONPath, p.IsWarning = key+": "+p.JSONPath, r.known.Elsewhere

@@ -41,12 +41,16 @@ func TestDelegatesFilesAreCarriedWithTheProcess(t *testing.T) {
 
 func TestWhatIsWrongWithDelegatesIsSaidBeforeAnythingStarts(t *testing.T) {
 	for name, c := range map[string]struct{ b, c, want string }{
-		"it is missing":              {`{"schema":{"tools":{"t":{"_delegate":"none.json"}}}}`, "{}", "sub/b.json: $.schema.tools.t._delegate: the start brings no file sub/none.json"},
-		"it leads back":              {`{"schema":{"tools":{"t":{"_delegate":"../idea.json"}}}}`, "{}", "idea.json leads back to itself"},
-		"it leads out":               {`{"schema":{"tools":{"t":{"_delegate":"../../x.json"}}}}`, "{}", "a delegate's file lies in the folder"},
-		"it does not parse":          {`{"schema":`, "{}", "sub/b.json: $: "},
-		"it breaks the form":         {namesC, "oops: 1", `sub/c.yaml: $.oops: unknown key "oops"`},
-		"it names no known activity": {`{"schema":{"tools":{"t":{"_activity":"nobodyKnowsThis"}}}}`, "{}", `sub/b.json: $.schema.tools.t._activity: no activity "nobodyKnowsThis"`},
+		"it is missing": {`{"schema":{"tools":{"t":{"_delegate":"none.json"}}}}`, "{}",
+			"sub/b.json: $.schema.tools.t._delegate: the start brings no file sub/none.json"},
+		"it leads back": {`{"schema":{"tools":{"t":{"_delegate":"../idea.json"}}}}`, "{}",
+			"idea.json leads back to itself"},
+		"it leads out": {`{"schema":{"tools":{"t":{"_delegate":"../../x.json"}}}}`, "{}",
+			"a delegate's file lies in the folder"},
+		"it does not parse":  {`{"schema":`, "{}", "sub/b.json: $: "},
+		"it breaks the form": {namesC, "oops: 1", `sub/c.yaml: $.oops: unknown key "oops"`},
+		"it names no known activity": {`{"schema":{"tools":{"t":{"_activity":"nobodyKnowsThis"}}}}`, "{}",
+			`sub/b.json: $.schema.tools.t._activity: no activity "nobodyKnowsThis"`},
 	} {
 		s, err := Find(withDelegates(t, c.b, c.c), "", "")
 		if err != nil {

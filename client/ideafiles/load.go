@@ -30,8 +30,8 @@ type Definition struct {
 	firstRow  int
 }
 
-// Load reads the files of a process and reports everything that is wrong with any of them. The Definition is whole where
-// nothing but warnings is reported. The error is for a file that cannot be read, and wraps ErrInvalid.
+// Load reads the files of a process and reports everything that is wrong with any of them. The Definition is whole
+// where nothing but warnings is reported. The error is for a file that cannot be read, and wraps ErrInvalid.
 func Load(s Source, known Tools) (*Definition, diag.Problems, error) {
 	return LoadWith(s, known, func(*Definition) {})
 }
@@ -131,11 +131,13 @@ func (d *Definition) ReadReplies(tools Tools, problems *diag.Problems) error {
 	return nil
 }
 
-// addRows puts the rows of the instances file behind the messages of the Idea; whole is false where one of them is wrong.
+// addRows puts the rows of the instances file behind the messages of the Idea; whole is false where one of them is
+// wrong.
 func (d *Definition) addRows(problems *diag.Problems) (whole bool, err error) {
 	if d.Source.Instances == "" {
 		if d.Source.Key != "" {
-			problems.Append(diag.Problem{JSONPath: "key", Message: "a column names instances, and there are no rows: give a file of them (--instances)"})
+			problems.Append(diag.Problem{JSONPath: "key",
+				Message: "a column names instances, and there are no rows: give a file of them (--instances)"})
 		}
 		return d.Source.Key == "", nil
 	}

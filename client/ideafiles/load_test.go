@@ -53,7 +53,8 @@ const (
 
 func TestAFolderStandsForItsFiles(t *testing.T) {
 	dir := folder(t, map[string]string{
-		"idea.yaml": "context: [{type: text, text: hello}]", "instances.csv": "a\n1\n2\n", "replies.jsonl": aReply, "other.json": "{",
+		"idea.yaml": "context: [{type: text, text: hello}]", "instances.csv": "a\n1\n2\n", "replies.jsonl": aReply,
+		"other.json": "{",
 	})
 	m := loaded(t, dir, "", "")
 	if got := strings.Join(m.Read.InstanceTokens(), " "); got != "① ②" || m.Replies != aReply || m.Source.RepliesGiven {
@@ -63,7 +64,8 @@ func TestAFolderStandsForItsFiles(t *testing.T) {
 
 func TestWhatAFlagNamesCountsInsteadOfTheFoldersFile(t *testing.T) {
 	dir := folder(t, map[string]string{
-		"idea.json": aState, "instances.csv": "a\n1\n", "replies.jsonl": "{", "mine.jsonl": "{\"a\":1}\n{\"a\":2}\n{\"a\":3}", "said.jsonl": aReply,
+		"idea.json": aState, "instances.csv": "a\n1\n", "replies.jsonl": "{",
+		"mine.jsonl": "{\"a\":1}\n{\"a\":2}\n{\"a\":3}", "said.jsonl": aReply,
 	})
 	m := loaded(t, dir, filepath.Join(dir, "mine.jsonl"), filepath.Join(dir, "said.jsonl"))
 	if got := len(m.Read.InstanceTokens()); got != 3 || m.Replies != aReply || !m.Source.RepliesGiven {
@@ -124,8 +126,10 @@ func TestEverythingThatIsWrongWithAnyFileIsSaidAtOnce(t *testing.T) {
 func TestWhatIsWrongWithARowIsSaidWithItsFileAndLine(t *testing.T) {
 	const typed = `{"context":[{"type":"state","schema":{"properties":{"n":{"type":"number"}}}},{"type":"input","schema":{"properties":{"m":{"type":"number"}}}}]}`
 	for rows, want := range map[string][2]string{
-		`{"type":"state","n":1}` + "\n\n" + `{"type":"state","n":"one"}`: {"instances.jsonl:3 $.n", "does not fit its schema"},
-		`{"m":1}` + "\n" + `{"m":"two"}`:                                 {"instances.jsonl:2 $", "does not fit the schema of the input: /m: expected number"},
+		`{"type":"state","n":1}` + "\n\n" + `{"type":"state","n":"one"}`: {"instances.jsonl:3 $.n",
+			"does not fit its schema"},
+		`{"m":1}` + "\n" + `{"m":"two"}`: {"instances.jsonl:2 $",
+			"does not fit the schema of the input: /m: expected number"},
 	} {
 		dir := folder(t, map[string]string{"idea.json": typed, "instances.jsonl": rows})
 		s, err := Find(dir, "", "")
@@ -144,7 +148,8 @@ func TestAToolThatAWorkerOfOnesOwnMayHaveIsAWarningUnlessItLooksLikeATypo(t *tes
 	known := builtins
 	known.OthersPossible = true
 	for name, isError := range map[string]bool{"checkStock": false, "formatTetx": true} {
-		problems := known.Problems(ideaOf(t, `{"schema":{"tools":{"t":{"type":"object","properties":{},"_activity":"`+name+`"}}}}`))
+		problems := known.Problems(ideaOf(t, `{"schema":{"tools":{"t":{"type":"object","properties":{},"_activity":"`+
+			name+`"}}}}`))
 		wantProblem(t, problems, "$.schema.tools.t._activity", name)
 		if (len(problems.Errors()) > 0) != isError {
 			t.Errorf("%s: %v", name, problems)
@@ -155,7 +160,8 @@ func TestAToolThatAWorkerOfOnesOwnMayHaveIsAWarningUnlessItLooksLikeATypo(t *tes
 func TestAToolThatOnlyARemoteWorkerMayKnowIsAWarning(t *testing.T) {
 	known := builtins
 	known.Elsewhere = true
-	problems := known.Problems(ideaOf(t, `{"schema":{"tools":{"t":{"type":"object","properties":{},"_activity":"noSuchTool"}}}}`))
+	problems := known.Problems(ideaOf(t,
+		`{"schema":{"tools":{"t":{"type":"object","properties":{},"_activity":"noSuchTool"}}}}`))
 	wantProblem(t, problems, "$.schema.tools.t._activity", "noSuchTool")
 	if len(problems.Errors()) > 0 {
 		t.Error(problems.Errors())
@@ -174,7 +180,9 @@ func TestAScriptWithoutAReplyIsRefused(t *testing.T) {
 
 func TestAFileThatCannotBeReadIsInvalid(t *testing.T) {
 	dir := folder(t, map[string]string{"idea.json": aState})
-	for _, s := range []Source{{Idea: filepath.Join(dir, "no.json")}, {Idea: filepath.Join(dir, "idea.json"), Instances: dir}, {Idea: filepath.Join(dir, "idea.json"), Replies: "no"}} {
+	for _, s := range []Source{{Idea: filepath.Join(dir, "no.json")},
+		{Idea: filepath.Join(dir, "idea.json"), Instances: dir},
+		{Idea: filepath.Join(dir, "idea.json"), Replies: "no"}} {
 		if _, _, err := Load(s, builtins); !errors.Is(err, ErrInvalid) {
 			t.Errorf("%+v: %v", s, err)
 		}
@@ -183,7 +191,8 @@ func TestAFileThatCannotBeReadIsInvalid(t *testing.T) {
 
 func TestAnIdeaBeyondReasonIsRefusedAndNothingPanics(t *testing.T) {
 	for _, text := range []string{
-		`{"a":1e10000000}`, strings.Repeat("[", 100_000), "\xff", `{"meta":{"path":"a","path":"b"}}`, "", "null", "7", `{} {}`,
+		`{"a":1e10000000}`, strings.Repeat("[", 100_000), "\xff", `{"meta":{"path":"a","path":"b"}}`, "", "null",
+		"7", `{} {}`,
 	} {
 		dir := folder(t, map[string]string{"idea.json": text})
 		_, problems, err := Load(Source{Idea: filepath.Join(dir, "idea.json")}, builtins)
@@ -196,7 +205,8 @@ func TestAnIdeaBeyondReasonIsRefusedAndNothingPanics(t *testing.T) {
 func TestAProcessIsNamedAfterItsFileOrFolder(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "a refund")
 	for given, want := range map[string]string{
-		"x/moderation.json": "moderation", "b.c.yaml": "b.c", "plan": "plan", "plan.txt": "plan.txt", ".json": ".json", dir: "a-refund",
+		"x/moderation.json": "moderation", "b.c.yaml": "b.c", "plan": "plan", "plan.txt": "plan.txt", ".json": ".json",
+		dir: "a-refund",
 	} {
 		if got := (Source{Given: given}).Name(); got != want {
 			t.Errorf("%s gives %q, want %q", given, got, want)

@@ -42,13 +42,15 @@ func TestCheckNamesEachMistakeWithItsCure(t *testing.T) {
 			`{"context":[{"type":"input","input":{"a":1},"schema":{"properties":{"a":{"type":"number","_display":"money","currency":"EURO"}}}}]}`,
 			`error $.context[0].schema.properties.a.currency: there is no currency "EURO": want its ISO code, such as "EUR"`},
 		{"a sentence that reads a parameter that is not there",
-			"{\"schema\":{\"tools\":{\"x\":{\"properties\":{\"amount\":{}},\"_title\":\"†`Pay ${amuont} for ${params.amount}`\"}}}}",
+			"{\"schema\":{\"tools\":{\"x\":{\"properties\":{\"amount\":{}},\"_title\":\"†`Pay ${amuont} for " +
+				"${params.amount}`\"}}}}",
 			`error $.schema.tools.x._title: it reads †amuont, which is not there; did you mean amount?`},
 		{"a sentence that is no template",
 			`{"schema":{"tools":{"x":{"properties":{},"_title":"Pay"}}}}`,
 			"error $.schema.tools.x._title: want a template, such as †`order ${input.order}`, not \"Pay\""},
 		{"a name that reads what no instance has",
-			"{\"config\":{\"instanceName\":\"†`order ${input.ordr}`\"},\"context\":[{\"type\":\"input\",\"_instance\":\"①\",\"input\":{\"order\":1}}]}",
+			"{\"config\":{\"instanceName\":\"†`order " +
+				"${input.ordr}`\"},\"context\":[{\"type\":\"input\",\"_instance\":\"①\",\"input\":{\"order\":1}}]}",
 			`error $.config.instanceName: it reads †input.ordr, which no instance has; did you mean order?`},
 		{"a scope of an unknown kind",
 			`{"schema":{"tools":{"x":{"properties":{},"_scopes":["sate.user"]}}}}`,
@@ -102,7 +104,8 @@ func doubling() string {
 	var b strings.Builder
 	for n := 'A'; n < 'Z'; n++ {
 		next := string(n + 1)
-		b.WriteString(`"` + string(n) + `":{"allOf":[{"$ref":"#/$defs/` + next + `"},{"$ref":"#/$defs/` + next + `"}]},`)
+		b.WriteString(`"` + string(n) + `":{"allOf":[{"$ref":"#/$defs/` + next + `"},{"$ref":"#/$defs/` +
+			next + `"}]},`)
 	}
 	return `"p0":{"$ref":"#/$defs/A"},` + b.String() + `"Z":{}`
 }
@@ -118,11 +121,13 @@ func found(t *testing.T, text string) diag.Problems {
 // A payload stands under its kind, under data, or flat.
 func TestAPayloadMayStandUnderData(t *testing.T) {
 	for _, message := range []string{
-		`{"type":"data","kind":"state","data":{"a":1}}`, `{"type":"data","kind":"state","state":{"a":1}}`, `{"type":"state","data":{"a":1}}`,
+		`{"type":"data","kind":"state","data":{"a":1}}`, `{"type":"data","kind":"state","state":{"a":1}}`,
+		`{"type":"state","data":{"a":1}}`,
 		`{"type":"state","state":{"a":1}}`, `{"type":"state","a":1}`, `{"type":"data","kind":"state","a":1}`,
 	} {
 		i := modeltest.IdeaFrom(t, `{"context":[`+message+`]}`)
-		if got := string(jsonval.Encode(i.Context[0].Payload)); got != `{"a":1}` || i.Context[0].PayloadKind != "state" {
+		if got := string(jsonval.Encode(i.Context[0].Payload)); got != `{"a":1}` ||
+			i.Context[0].PayloadKind != "state" {
 			t.Errorf("%s: %s", message, got)
 		}
 	}

@@ -24,8 +24,8 @@ type row struct {
 
 // ReadRows reads the bytes of an instances file and gives its rows as messages: CSV by the name of its path, else JSON
 // Lines or a list of objects. A plain row is an instance's input, a row with a type is that message. Rows without
-// "_instance" are named ①, ②, … in order, leaving out the names that the Idea has taken. The input schema of the Idea types
-// CSV columns.
+// "_instance" are named ①, ②, … in order, leaving out the names that the Idea has taken. The input schema of the Idea
+// types CSV columns.
 func ReadRows(path string, data []byte, idea *ideafile.Idea) ([]any, diag.Problems) {
 	messages, _, ps := readRows(path, data, idea)
 	return messages, ps
@@ -167,7 +167,8 @@ func readLines(file string, data []byte) (rows []row, ps diag.Problems) {
 		place := fmt.Sprintf("%s:%d", file, n+1)
 		r, problem := readRow(place, line)
 		if problem != nil && len(rows)+len(ps) == 0 && isOneObject(data) {
-			problem.Message = "an object that takes several lines: a row is one line, or the rows are a list, [{…}, {…}]"
+			problem.Message =
+				"an object that takes several lines: a row is one line, or the rows are a list, [{…}, {…}]"
 			return nil, diag.Problems{*problem}
 		}
 		if problem != nil {
@@ -262,7 +263,8 @@ func (r row) problems(message any, given map[payloadOf]string) diag.Problems {
 	if ok {
 		of := payloadOf{m.InstanceToken, m.PayloadKind}
 		if before := given[of]; before != "" && m.PayloadKind != "" && m.InstanceToken != "" {
-			ps.Add("$._instance", "%s gives instance %s its %s already: one instance cannot be two rows", before, m.InstanceToken, m.PayloadKind)
+			ps.Add("$._instance", "%s gives instance %s its %s already: one instance cannot be two rows", before,
+				m.InstanceToken, m.PayloadKind)
 		} else {
 			given[of] = r.place
 		}
@@ -279,11 +281,13 @@ func (r row) problems(message any, given map[payloadOf]string) diag.Problems {
 	return ps
 }
 
-// checkKeys reports a plain row's key that is "_instance" misspelled: it would be data, and the row an instance of another name.
+// checkKeys reports a plain row's key that is "_instance" misspelled: it would be data, and the row an instance of
+// another name.
 func (r row) checkKeys(ps *diag.Problems) {
 	for _, k := range jsonval.SortedKeys(r.fields) {
 		if strings.HasPrefix(k, "_") && k != "_instance" && diag.NearestName(k, []string{"_instance"}) != "" {
-			ps.Add(r.place+" "+jsonval.JSONPathWithKey("$", k), "a row names its instance by _instance; did you mean that?")
+			ps.Add(r.place+" "+jsonval.JSONPathWithKey("$", k),
+				"a row names its instance by _instance; did you mean that?")
 		}
 	}
 }

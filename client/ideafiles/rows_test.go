@@ -58,7 +58,8 @@ func TestARowMayNameItsInstanceAndTheOthersLeaveThatNameOut(t *testing.T) {
 }
 
 func TestARowWithATypeIsThatMessage(t *testing.T) {
-	wantRows(t, "rows.jsonl", `{"type":"state","a":1}`+"\n"+`{"type":"state","_instance":"x","state":{"a":1}}`, noContext,
+	wantRows(t, "rows.jsonl", `{"type":"state","a":1}`+"\n"+`{"type":"state","_instance":"x","state":{"a":1}}`,
+		noContext,
 		`{"_instance":"①","a":1,"type":"state"}`+"\n"+`{"_instance":"x","state":{"a":1},"type":"state"}`)
 }
 
@@ -75,7 +76,8 @@ func TestARowOfDataThatHasATypeIsRefusedWithTheWayOut(t *testing.T) {
 }
 
 func TestEveryBadRowIsReportedWithItsLine(t *testing.T) {
-	_, problems := rowsOf(t, "rows.jsonl", "{\"a\":1,\"a\":2}\n[1]\n{\"b\":1}\n{\"_instance\":\"*\"}\n{\"n\":1e999999}\n{\"_instance\":7}", noContext)
+	_, problems := rowsOf(t, "rows.jsonl",
+		"{\"a\":1,\"a\":2}\n[1]\n{\"b\":1}\n{\"_instance\":\"*\"}\n{\"n\":1e999999}\n{\"_instance\":7}", noContext)
 	wantProblem(t, problems, "rows.jsonl:1", "the key stands twice")
 	wantProblem(t, problems, "rows.jsonl:2", "a row is an object, not array")
 	wantProblem(t, problems, "rows.jsonl:4 $._instance", "every instance")
@@ -115,7 +117,8 @@ func TestColumnsAreTextsUnlessTheInputsSchemaSaysOtherwise(t *testing.T) {
 	}
 	_, problems := rowsOf(t, "rows.csv", header+`7.5,x,yes,[],{},s,s,s,s,s`, typed)
 	for key, message := range map[string]string{
-		"n": `want integer, not "7.5"`, "x": `want number, not "x"`, "ok": `want boolean, not "yes"`, "o": `want object, not "[]"`,
+		"n": `want integer, not "7.5"`, "x": `want number, not "x"`, "ok": `want boolean, not "yes"`,
+		"o": `want object, not "[]"`,
 		"l": `want array, not "{}"`, "maybe": `want integer or null, not "s"`, "z": `want null, not "s"`,
 	} {
 		wantProblem(t, problems, "rows.csv:2 $."+key, message)
@@ -147,12 +150,13 @@ func TestAListOfObjectsIsAnInstancesFileToo(t *testing.T) {
 	wantRows(t, "rows.json", " [\n  {\"a\": 1},\n  {\"a\": 2}\n]\n", noContext,
 		`{"_instance":"①","input":{"a":1},"type":"input"}`+"\n"+`{"_instance":"②","input":{"a":2},"type":"input"}`)
 	for text, want := range map[string][2]string{
-		"[\n{\"a\":1},\n7]":            {"rows.jsonl:3", "a row is an object, not number"},
-		"[\n{\"a\":1},\n{\"a\":1":      {"rows.jsonl:2", "the list of rows has no end"},
-		"[{\"a\":1}]\n[{\"a\":2}]":     {"rows.jsonl:2", "text after the list of rows"},
-		"[{\"a\":1,\n\n\"b\":}]":       {"rows.jsonl:1", "invalid character"},
-		"[]":                           {"rows.jsonl", "it holds no row"},
-		"{\n  \"a\": 1,\n \"b\": 2\n}": {"rows.jsonl:1", "an object that takes several lines: a row is one line, or the rows are a list"},
+		"[\n{\"a\":1},\n7]":        {"rows.jsonl:3", "a row is an object, not number"},
+		"[\n{\"a\":1},\n{\"a\":1":  {"rows.jsonl:2", "the list of rows has no end"},
+		"[{\"a\":1}]\n[{\"a\":2}]": {"rows.jsonl:2", "text after the list of rows"},
+		"[{\"a\":1,\n\n\"b\":}]":   {"rows.jsonl:1", "invalid character"},
+		"[]":                       {"rows.jsonl", "it holds no row"},
+		"{\n  \"a\": 1,\n \"b\": 2\n}": {"rows.jsonl:1",
+			"an object that takes several lines: a row is one line, or the rows are a list"},
 	} {
 		_, problems := rowsOf(t, "rows.jsonl", text, noContext)
 		wantProblem(t, problems, want[0], want[1])
@@ -160,20 +164,26 @@ func TestAListOfObjectsIsAnInstancesFileToo(t *testing.T) {
 }
 
 func TestTwoRowsNeverBecomeOneInstance(t *testing.T) {
-	_, problems := rowsOf(t, "rows.jsonl", `{"_instance":"x","a":1}`+"\n"+`{"_instance":"y","a":1}`+"\n\n"+`{"_instance":"x","b":2}`, noContext)
-	wantProblem(t, problems, "rows.jsonl:4 $._instance", "rows.jsonl:1 gives instance x its input already: one instance cannot be two rows")
+	_, problems := rowsOf(t, "rows.jsonl", `{"_instance":"x","a":1}`+"\n"+`{"_instance":"y","a":1}`+"\n\n"+
+		`{"_instance":"x","b":2}`, noContext)
+	wantProblem(t, problems, "rows.jsonl:4 $._instance",
+		"rows.jsonl:1 gives instance x its input already: one instance cannot be two rows")
 	_, problems = rowsOf(t, "rows.csv", "_instance,a\nx,1\nx,2\n", noContext)
 	wantProblem(t, problems, "rows.csv:3 $._instance", "rows.csv:2 gives instance x its input already")
-	_, problems = rowsOf(t, "rows.jsonl", `{"_instance":"x","type":"state","a":1}`, `{"context":[{"type":"state","_instance":"x","state":{"b":1}}]}`)
+	_, problems = rowsOf(t, "rows.jsonl", `{"_instance":"x","type":"state","a":1}`,
+		`{"context":[{"type":"state","_instance":"x","state":{"b":1}}]}`)
 	wantProblem(t, problems, "rows.jsonl:1 $._instance", "the Idea gives instance x its state already")
-	wantRows(t, "rows.jsonl", `{"_instance":"x","a":1}`+"\n"+`{"_instance":"x","type":"state","a":1}`, `{"context":[{"type":"state","_instance":"x","schema":{}}]}`,
+	wantRows(t, "rows.jsonl", `{"_instance":"x","a":1}`+"\n"+`{"_instance":"x","type":"state","a":1}`,
+		`{"context":[{"type":"state","_instance":"x","schema":{}}]}`,
 		`{"_instance":"x","input":{"a":1},"type":"input"}`+"\n"+`{"_instance":"x","a":1,"type":"state"}`)
 }
 
 func TestTypesAreProposedForColumnsThatLookLikeThem(t *testing.T) {
 	_, problems := rowsOf(t, "rows.csv", "n,ok,zip,name,both\n1.5,TRUE,01234,x,1\n,false,10115,y,true\n", noContext)
-	wantProblem(t, problems, "rows.csv:1", `read as texts, since the Idea gives them no type: "n" (number), "ok" (boolean). If`)
-	wantProblem(t, problems, "rows.csv:1", `add its type to the Idea's context: {"schema":{"properties":{"n":{"type":"number"},"ok":{"type":"boolean"}}},"type":"input"}`)
+	wantProblem(t, problems, "rows.csv:1",
+		`read as texts, since the Idea gives them no type: "n" (number), "ok" (boolean). If`)
+	wantProblem(t, problems, "rows.csv:1",
+		`add its type to the Idea's context: {"schema":{"properties":{"n":{"type":"number"},"ok":{"type":"boolean"}}},"type":"input"}`)
 	if len(problems) != 1 || !problems[0].IsWarning {
 		t.Errorf("%v", problems)
 	}
@@ -185,7 +195,8 @@ func TestTypesAreProposedForColumnsThatLookLikeThem(t *testing.T) {
 	wantProblem(t, problems, "rows.csv:1", `{"schema":{"properties":{"n":{"type":"number"}}},"type":"state"}`)
 }
 
-// Tables as spreadsheets write them are read where it can be told for sure what they say, and refused with a cure where not.
+// Tables as spreadsheets write them are read where it can be told for sure what they say, and refused with a cure where
+// not.
 func TestATableIsReadAsSpreadsheetsWriteIt(t *testing.T) {
 	t.Parallel()
 	const typed = `{"context":[{"type":"input","schema":{"required":["name","amount"],"properties":{"amount":{"type":"number"}}}}]}`
@@ -199,26 +210,33 @@ func TestATableIsReadAsSpreadsheetsWriteIt(t *testing.T) {
 	const rows = "name;amount\r\nMüller;12.50\r\n;\r\n  ; \r\n"
 	for name, text := range map[string]string{
 		"semicolons": rows, "tabs": strings.ReplaceAll(rows, ";", "\t"), "commas": strings.ReplaceAll(rows, ";", ","),
-		"a mark": "\uFEFF" + rows, "Excel's own line": "sep=;\r\n" + rows, "another separator": "sep=|\n" + strings.ReplaceAll(rows, ";", "|"),
-		"UTF-16, little end first": utf16(binary.LittleEndian, rows), "UTF-16, big end first": utf16(binary.BigEndian, rows),
-		"names in quotes": strings.Replace(rows, "name;", `"name";`, 1),
+		"a mark": "\uFEFF" + rows, "Excel's own line": "sep=;\r\n" + rows,
+		"another separator":        "sep=|\n" + strings.ReplaceAll(rows, ";", "|"),
+		"UTF-16, little end first": utf16(binary.LittleEndian, rows),
+		"UTF-16, big end first":    utf16(binary.BigEndian, rows),
+		"names in quotes":          strings.Replace(rows, "name;", `"name";`, 1),
 	} {
 		got, problems := rowsOf(t, "rows.csv", text, typed)
-		if want := `{"_instance":"①","input":{"amount":12.50,"name":"Müller"},"type":"input"}`; got != want || len(problems.Errors()) > 0 {
+		if want := `{"_instance":"①","input":{"amount":12.50,"name":"Müller"},"type":"input"}`; got != want ||
+			len(problems.Errors()) > 0 {
 			t.Errorf("%s: %s %v", name, got, problems)
 		}
 		wantProblem(t, problems, "rows.csv", "2 rows without a single value are left out")
 	}
 	for name, c := range map[string]struct{ text, place, want string }{
-		"Windows-1252":        {"name,amount\nA,1\nM\xfcller,2\n", "rows.csv:3", `save the file as UTF-8`},
-		"UTF-16 without mark": {strings.Join(strings.Split("name,amount\nA,1\n", ""), "\x00") + "\x00", "rows.csv:1", "UTF-16 without its mark"},
-		"half of UTF-16":      {"\xff\xfea", "rows.csv", "begins as UTF-16 and is broken"},
-		"two separators":      {"name,first;amount\nA;1\n", "rows.csv:1", "the header has a comma and a semicolon"},
-		"no such column":      {"sep=;\nname;sum\nA;1\n", "rows.csv:2", `requires "amount", and no column has that name; the columns are "name", "sum"`},
-		"an empty cell":       {"name,amount\nA,1\nB,\n", "rows.csv:3 $", "the row does not fit the schema of the input"},
-		"a decimal comma":     {"name;amount\nA;12,50\n", "rows.csv:2 $.amount", `not "12,50": a decimal is written with a point`},
-		"a long row":          {"sep=;\nname;amount\nA;1;2\n", "rows.csv:3", "another number of cells than the header"},
-		"alike":               {"_instance,name,amount\n①,A,1\n1,B,2\n", "rows.csv:3 $._instance", "are both typed 1"},
+		"Windows-1252": {"name,amount\nA,1\nM\xfcller,2\n", "rows.csv:3", `save the file as UTF-8`},
+		"UTF-16 without mark": {strings.Join(strings.Split("name,amount\nA,1\n", ""), "\x00") + "\x00", "rows.csv:1",
+			"UTF-16 without its mark"},
+		"half of UTF-16": {"\xff\xfea", "rows.csv", "begins as UTF-16 and is broken"},
+		"two separators": {"name,first;amount\nA;1\n", "rows.csv:1", "the header has a comma and a semicolon"},
+		"no such column": {"sep=;\nname;sum\nA;1\n", "rows.csv:2",
+			`requires "amount", and no column has that name; the columns are "name", "sum"`},
+		"an empty cell": {"name,amount\nA,1\nB,\n", "rows.csv:3 $",
+			"the row does not fit the schema of the input"},
+		"a decimal comma": {"name;amount\nA;12,50\n", "rows.csv:2 $.amount",
+			`not "12,50": a decimal is written with a point`},
+		"a long row": {"sep=;\nname;amount\nA;1;2\n", "rows.csv:3", "another number of cells than the header"},
+		"alike":      {"_instance,name,amount\n①,A,1\n1,B,2\n", "rows.csv:3 $._instance", "are both typed 1"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, problems := rowsOf(t, "rows.csv", c.text, typed)

@@ -27,8 +27,8 @@ var (
 )
 
 // Find names the files of a process. given is the Idea file, or a folder, which stands for its idea.json (or .yaml),
-// instances.jsonl (or .csv, .json) and replies.jsonl. Instances and replies that are named count instead of the folder's; empty
-// names none. The error wraps ErrInvalid.
+// instances.jsonl (or .csv, .json) and replies.jsonl. Instances and replies that are named count instead of the
+// folder's; empty names none. The error wraps ErrInvalid.
 func Find(given, instances, replies string) (Source, error) {
 	s := Source{Given: given, Idea: given, Instances: instances, Replies: replies, RepliesGiven: replies != ""}
 	info, err := os.Stat(given)
@@ -55,15 +55,16 @@ func Find(given, instances, replies string) (Source, error) {
 	return s, err
 }
 
-// FindAll finds every Idea that lies in a folder: each Idea file, and each folder that stands for its files. Other files and folders are passed over.
-// They come in the order of their names.
+// FindAll finds every Idea that lies in a folder: each Idea file, and each folder that stands for its files. Other
+// files and folders are passed over. They come in the order of their names.
 func FindAll(folder string) (all []Source, err error) {
 	entries, err := os.ReadDir(folder)
 	if err != nil {
 		return nil, invalid("find Ideas in %s: %w", folder, WithoutPath(err))
 	}
 	for _, e := range entries {
-		if strings.HasPrefix(e.Name(), ".") || !e.IsDir() && !slices.Contains([]string{".json", ".yaml", ".yml"}, strings.ToLower(filepath.Ext(e.Name()))) {
+		if strings.HasPrefix(e.Name(), ".") || !e.IsDir() && !slices.Contains([]string{".json", ".yaml", ".yml"},
+			strings.ToLower(filepath.Ext(e.Name()))) {
 			continue
 		}
 		if source, err := Find(filepath.Join(folder, e.Name()), "", ""); err == nil {

@@ -68,8 +68,9 @@ func (t Tools) misspelt(idea *ideafile.Idea, bindings map[string]ideafile.ToolBi
 			continue
 		}
 		if near := nearTool(tool.Name, free); near != "" {
-			ps.Warn(jsonval.JSONPathWithKey(ideafile.ToolsPath, tool.Name), "no Go tool has this name, so the LLM writes the result by itself; "+
-				"did you mean the Go tool %s? Then name the Tool so, or give it \"_activity\": %q", near, near)
+			ps.Warn(jsonval.JSONPathWithKey(ideafile.ToolsPath, tool.Name),
+				"no Go tool has this name, so the LLM writes the result by itself; "+
+					"did you mean the Go tool %s? Then name the Tool so, or give it \"_activity\": %q", near, near)
 		}
 	}
 	return ps
@@ -84,10 +85,12 @@ func (t Tools) unused(bindings map[string]ideafile.ToolBinding) []string {
 	return slices.DeleteFunc(t.names(), func(name string) bool { return used[name] })
 }
 
-// fewestLetters is how long a name must be for a letter more or less to be a slip of the pen: "vote" is not meant as "note".
+// fewestLetters is how long a name must be for a letter more or less to be a slip of the pen: "vote" is not meant as
+// "note".
 const fewestLetters = 6
 
-// nearTool gives the name that somebody may have meant: one that differs in case and separators alone, or in a few letters.
+// nearTool gives the name that somebody may have meant: one that differs in case and separators alone, or in a few
+// letters.
 func nearTool(name string, names []string) string {
 	for _, n := range names {
 		if plainName(n) == plainName(name) {
@@ -107,7 +110,8 @@ func plainName(name string) string { return strings.ToLower(separators.Replace(n
 // activityAt gives the name of the Go tool that a Tool names at a place of its file, where there is one.
 func activityAt(idea *ideafile.Idea, at string) (name string, ok bool) {
 	for _, tool := range idea.Tools {
-		if name, ok := tool.RawActivity.(string); ok && at == jsonval.JSONPathWithKeys("$.schema.tools", tool.Name, "_activity") {
+		if name, ok := tool.RawActivity.(string); ok && at == jsonval.JSONPathWithKeys("$.schema.tools", tool.Name,
+			"_activity") {
 			return name, true
 		}
 	}

@@ -59,10 +59,12 @@ func build(t *testing.T) string {
 	dir := t.TempDir()
 	source := read(t, filepath.Join("testdata", "program", "main.go"))
 	// Nothing is fetched: what this module requires, the other one requires in the same versions.
-	mod := strings.Replace(read(t, filepath.Join(root, "go.mod")), "module processidea", "module example.com/program", 1)
+	mod := strings.Replace(read(t, filepath.Join(root, "go.mod")), "module processidea",
+		"module example.com/program", 1)
 	mod = strings.Replace(mod, "=> ./", "=> "+root+"/", 1)
 	mod += "\nrequire processidea v0.0.0\n\nreplace processidea => " + root + "\n"
-	for name, text := range map[string]string{"main.go": source, "go.mod": mod, "go.sum": read(t, filepath.Join(root, "go.sum"))} {
+	for name, text := range map[string]string{"main.go": source, "go.mod": mod,
+		"go.sum": read(t, filepath.Join(root, "go.sum"))} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -96,7 +98,8 @@ func serve(t *testing.T, store string) string {
 	}
 	t.Cleanup(func() { _ = values.Close() })
 	c, err := sdk.DialContext(t.Context(), connect.ClientOptions(sdk.Options{
-		HostPort: server.Address(), Namespace: server.Namespace(), Logger: sdklog.NewStructuredLogger(slog.New(slog.DiscardHandler)),
+		HostPort: server.Address(), Namespace: server.Namespace(),
+		Logger: sdklog.NewStructuredLogger(slog.New(slog.DiscardHandler)),
 	}, values))
 	if err != nil {
 		t.Fatal(err)

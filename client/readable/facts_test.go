@@ -37,7 +37,8 @@ func TestWhereAValueComesFromIsSaidOfTheWholeOrOfItsParts(t *testing.T) {
 	teller.From = from
 	f := teller.Tell("", map[string]any{"whole": map[string]any{"a": "x"}, "parts": map[string]any{"a": "x", "b": "y"}})
 	parts, whole := f.Facts[0], f.Facts[1]
-	if whole.From != "by one" || whole.Facts[0].From != "" || parts.From != "" || parts.Facts[0].From != "by another" || parts.Facts[1].From != "" {
+	if whole.From != "by one" || whole.Facts[0].From != "" || parts.From != "" || parts.Facts[0].From != "by another" ||
+		parts.Facts[1].From != "" {
 		t.Errorf("%+v", f)
 	}
 }

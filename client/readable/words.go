@@ -34,7 +34,8 @@ func isHidden(r rune) bool {
 }
 
 func isSteering(r rune) bool {
-	return r != '\n' && r != '\t' && unicode.Is(unicode.Cc, r) || unicode.Is(unicode.Cf, r) || r == '\u2028' || r == '\u2029' || r == utf8.RuneError
+	return r != '\n' && r != '\t' && unicode.Is(unicode.Cc, r) || unicode.Is(unicode.Cf, r) || r == '\u2028' ||
+		r == '\u2029' || r == utf8.RuneError
 }
 
 // Clip shortens a text to about n characters, and says how much is left out.

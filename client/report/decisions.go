@@ -35,7 +35,8 @@ const longestDetail = 4000
 func Decisions(made []client.Decided) []Decision {
 	out := make([]Decision, len(made))
 	for n, d := range made {
-		out[n] = Decision{When: d.DecidedAt, Idea: d.Idea, Who: who(d.Decision), What: what(d.Decision), Proof: proofOf(d.Decision),
+		out[n] = Decision{When: d.DecidedAt, Idea: d.Idea, Who: who(d.Decision), What: what(d.Decision),
+			Proof:  proofOf(d.Decision),
 			Reason: text(d.Reason),
 			Order:  d.Kind == approval.SteerAllow || d.Kind == approval.SteerDisallow, Details: details(d)}
 	}
@@ -47,10 +48,13 @@ func text(s string) string { return readable.Visible(readable.Clip(s, longestDet
 func value(v any) string { return readable.ShortText(v, longestDetail) }
 
 var verbs = map[string]string{
-	client.Approve: "approved", client.Reject: "rejected", client.Amend: "changed", client.Replace: "put another Call in the place of",
-	client.Answer: "gave the result of", approval.SteerPause: "paused the process", approval.SteerResume: "let the process go on",
+	client.Approve: "approved", client.Reject: "rejected", client.Amend: "changed",
+	client.Replace: "put another Call in the place of",
+	client.Answer:  "gave the result of", approval.SteerPause: "paused the process",
+	approval.SteerResume: "let the process go on",
 	approval.SteerRevise: "corrected the process",
-	approval.SteerAdd:    "added instances", approval.SteerAllow: "gave a standing order", approval.SteerDisallow: "ended a standing order",
+	approval.SteerAdd:    "added instances", approval.SteerAllow: "gave a standing order",
+	approval.SteerDisallow: "ended a standing order",
 }
 
 func what(d approval.Decision) string {
@@ -88,7 +92,8 @@ func proofOf(d approval.Decision) string {
 		under = "under the standing order " + d.OrderID + "; "
 	}
 	switch s := d.Signed; {
-	case d.DecidedBy == approval.DecidedByTimeout || d.DecidedBy == approval.DecidedByProcess || d.DecidedBy == ideafile.SimulatedPerson:
+	case d.DecidedBy == approval.DecidedByTimeout || d.DecidedBy == approval.DecidedByProcess ||
+		d.DecidedBy == ideafile.SimulatedPerson:
 		return ""
 	case s != nil:
 		name := ""

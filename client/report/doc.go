@@ -1,7 +1,9 @@
-// Package report tells what a process did, in plain words: who decided what and how that is proved, and all of it as one HTML file.
+// Package report tells what a process did, in plain words: who decided what and how that is proved, and all of it as
+// one HTML file.
 //
-// The file opens anywhere: it loads nothing, holds no script, and needs none of this program. It is made from the chain of Ideas alone, so that a process
-// which Temporal has forgotten has one too.
+// The file opens anywhere: it loads nothing, holds no script, and needs none of this program. It is made from the chain
+// of Ideas alone, so that a process which Temporal has forgotten has one too.
 //
-// Invariants: what comes from a process is text, wherever it stands; what is left out, because there is too much of it, is counted.
+// Invariants: what comes from a process is text, wherever it stands; what is left out, because there is too much of it,
+// is counted.
 package report

@@ -28,8 +28,9 @@ import (
 var files embed.FS
 
 var page = template.Must(template.New("report.html").Funcs(template.FuncMap{
-	"quote": quote, "visible": readable.Visible, "clip": readable.Clip, "plural": readable.Plural, "stamp": readable.Stamp,
-	"iso": func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
+	"quote": quote, "visible": readable.Visible, "clip": readable.Clip, "plural": readable.Plural,
+	"stamp": readable.Stamp,
+	"iso":   func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
 }).ParseFS(files, "report.html"))
 
 // How much a file holds.
@@ -97,7 +98,8 @@ func Of(ctx context.Context, c *client.Chain, process string) (*Report, error) {
 	}
 	err = r.addContents(ctx, c, last)
 	if err != nil && !r.Check.Whole {
-		r.Missing, err = text(err.Error()), nil // what is broken is told, and so is that more could not be read because of it
+		// what is broken is told, and so is that more could not be read because of it
+		r.Missing, err = text(err.Error()), nil
 	}
 	return r, err
 }
@@ -113,7 +115,8 @@ func (r *Report) addContents(ctx context.Context, c *client.Chain, last int) err
 		return err
 	}
 	if r.Calls = len(plan.Calls); r.Calls > 0 && r.Calls <= mostDrawn {
-		r.Picture = template.HTML(plangraph.RenderSVG(plan.Calls, plan.Statuses)) // its texts are escaped where it is drawn
+		// its texts are escaped where it is drawn
+		r.Picture = template.HTML(plangraph.RenderSVG(plan.Calls, plan.Statuses))
 	}
 	return r.addStates(ctx, c, last)
 }
@@ -179,7 +182,8 @@ func (r *Report) addStates(ctx context.Context, c *client.Chain, last int) error
 		}
 		t := &readable.Teller{Left: min(mostPerState, values), Bytes: bytes, From: From(authors, token)}
 		had := t.Left
-		r.States = append(r.States, State{Token: text(token), Status: statuses[token], Values: t.Tell("", states[token])})
+		r.States = append(r.States,
+			State{Token: text(token), Status: statuses[token], Values: t.Tell("", states[token])})
 		values, bytes = values-(had-t.Left), t.Bytes
 	}
 	return nil
@@ -198,7 +202,8 @@ func statusesOf(idea map[string]any) map[string]string {
 	return statuses
 }
 
-// From says in words who wrote the values of an instance's State, for a Teller; empty where several wrote parts of one, of each of which it says who.
+// From says in words who wrote the values of an instance's State, for a Teller; empty where several wrote parts of one,
+// of each of which it says who.
 func From(authors *chain.Authors, token string) func(jsonval.Path, any) string {
 	return func(path jsonval.Path, v any) string {
 		by, entry, single := authors.Of(token, path)
@@ -252,7 +257,8 @@ func Proof(r *chain.Report) string {
 	switch {
 	case c.Signed == 0:
 	case c.Proven < c.Signed:
-		s += " What each proof says was compared with its decision; the signatures were not checked, because no keys are named here."
+		s += " What each proof says was compared with its decision; the signatures were not checked, because no keys " +
+			"are named here."
 	default:
 		s += " Every signature was checked again, and is right."
 	}

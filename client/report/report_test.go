@@ -19,43 +19,57 @@ func TestEachDecisionSaysInWordsWhoTookItAndHowThatIsProved(t *testing.T) {
 		what, proof string
 		who         string
 	}{
-		{approval.Decision{Kind: "approve", CallID: "1.1", Tool: "pay", DecidedBy: "ann", Groups: []string{"finance"}}, "approved 1.1 pay", "declared", "ann of finance"},
-		{approval.Decision{Kind: "approve", CallID: "1.1", DecidedBy: "ann", Signed: &proof.Signed{Key: "K1", Issuer: "https://i", ID: "J"}}, "approved 1.1",
+		{approval.Decision{Kind: "approve", CallID: "1.1", Tool: "pay", DecidedBy: "ann", Groups: []string{"finance"}},
+			"approved 1.1 pay", "declared", "ann of finance"},
+		{approval.Decision{Kind: "approve", CallID: "1.1", DecidedBy: "ann",
+			Signed: &proof.Signed{Key: "K1", Issuer: "https://i", ID: "J"}}, "approved 1.1",
 			"signed: key K1, issuer https://i, proof J", "ann"},
-		{approval.Decision{Kind: "approve", CallID: "1.1", DecidedBy: "ann", OrderID: "small"}, "approved", "under the standing order small; declared", "ann"},
-		{approval.Decision{Kind: "reject", CallID: "1.1", DecidedBy: approval.DecidedByTimeout}, "rejected 1.1", "", "nobody: the deadline had come"},
-		{approval.Decision{Kind: "pause", DecidedBy: approval.DecidedByProcess}, "paused the process", "", "the process itself"},
-		{approval.Decision{Kind: "approve", CallID: "1.1", DecidedBy: ideafile.SimulatedPerson}, "approved", "", "nobody: it is a simulation"},
-		{approval.Decision{Kind: "amend", CallID: "\u202e1", DecidedBy: "a\u0000b"}, "changed ⟨U+202E⟩1", "declared", "a⟨U+0000⟩b"},
+		{approval.Decision{Kind: "approve", CallID: "1.1", DecidedBy: "ann", OrderID: "small"}, "approved",
+			"under the standing order small; declared", "ann"},
+		{approval.Decision{Kind: "reject", CallID: "1.1", DecidedBy: approval.DecidedByTimeout}, "rejected 1.1", "",
+			"nobody: the deadline had come"},
+		{approval.Decision{Kind: "pause", DecidedBy: approval.DecidedByProcess}, "paused the process", "",
+			"the process itself"},
+		{approval.Decision{Kind: "approve", CallID: "1.1", DecidedBy: ideafile.SimulatedPerson}, "approved", "",
+			"nobody: it is a simulation"},
+		{approval.Decision{Kind: "amend", CallID: "\u202e1", DecidedBy: "a\u0000b"}, "changed ⟨U+202E⟩1", "declared",
+			"a⟨U+0000⟩b"},
 	} {
 		got := Decisions([]client.Decided{{Decision: c.d}})[0]
-		if !strings.HasPrefix(got.What, c.what) || !strings.HasPrefix(got.Proof, c.proof) || c.proof == "" && got.Proof != "" || got.Who != c.who {
+		if !strings.HasPrefix(got.What, c.what) || !strings.HasPrefix(got.Proof, c.proof) || c.proof == "" &&
+			got.Proof != "" || got.Who != c.who {
 			t.Errorf("%+v: %+v", c.d, got)
 		}
 	}
 }
 
 func TestAStandingOrderSaysWhatItAllows(t *testing.T) {
-	o := approval.StandingOrder{ID: "small", Tool: "pay", When: map[string]any{"properties": map[string]any{}}, Count: 5, Until: time.Now()}
-	all := Decisions([]client.Decided{{Decision: approval.Decision{Kind: "approve", CallID: "1.1"}}, {Decision: approval.Decision{Kind: approval.SteerAllow, DecidedBy: "ann", Order: &o}}})
+	o := approval.StandingOrder{ID: "small", Tool: "pay", When: map[string]any{"properties": map[string]any{}},
+		Count: 5, Until: time.Now()}
+	all := Decisions([]client.Decided{{Decision: approval.Decision{Kind: "approve", CallID: "1.1"}},
+		{Decision: approval.Decision{Kind: approval.SteerAllow, DecidedBy: "ann", Order: &o}}})
 	orders := Orders(all)
-	if len(orders) != 1 || !strings.Contains(orders[0].Details[0].Text, `small: Calls of pay are approved whose parameters fit {"properties":{}}, 5 Calls at most, until`) {
+	if len(orders) != 1 || !strings.Contains(orders[0].Details[0].Text,
+		`small: Calls of pay are approved whose parameters fit {"properties":{}}, 5 Calls at most, until`) {
 		t.Errorf("%+v", orders)
 	}
 }
 
 func TestSignaturesThatNobodyCheckedAreNotSaidToBeRight(t *testing.T) {
 	for counts, want := range map[proofs.Counts]string{
-		{}: "People decided on no Call.", {Declared: 1}: "decided once", {Signed: 2}: "were not checked", {Signed: 2, Proven: 2}: "Every signature was checked again",
+		{}: "People decided on no Call.", {Declared: 1}: "decided once", {Signed: 2}: "were not checked",
+		{Signed: 2, Proven: 2}: "Every signature was checked again",
 	} {
-		if got := Proof(&chain.Report{Decisions: counts}); !strings.Contains(got, want) || want != "Every signature was checked again" && strings.Contains(got, "Every") {
+		if got := Proof(&chain.Report{Decisions: counts}); !strings.Contains(got, want) ||
+			want != "Every signature was checked again" && strings.Contains(got, "Every") {
 			t.Errorf("%+v: %s", counts, got)
 		}
 	}
 }
 
 func TestANameOfAProcessIsOneWordOfACommandLine(t *testing.T) {
-	for name, want := range map[string]string{"refund-17": "refund-17", "a/1.2@x": "a/1.2@x", "a; rm b": "'a; rm b'", "it's": `'it'\''s'`, "-x": "'-x'"} {
+	for name, want := range map[string]string{"refund-17": "refund-17", "a/1.2@x": "a/1.2@x", "a; rm b": "'a; rm b'",
+		"it's": `'it'\''s'`, "-x": "'-x'"} {
 		if got := quote(name); got != want {
 			t.Errorf("%s: %s", name, got)
 		}

@@ -30,7 +30,8 @@ import (
 
 // Options say what is started, and when.
 type Options struct {
-	// ID names the schedule. Each process that it starts is named by it, with the time behind: "nightly-2026-11-23T02:00:00Z".
+	// ID names the schedule. Each process that it starts is named by it, with the time behind:
+	// "nightly-2026-11-23T02:00:00Z".
 	ID string
 	// Start is what each process starts from. Its own ID is not looked at.
 	Start client.StartOptions
@@ -40,7 +41,8 @@ type Options struct {
 	Cron  []string
 	// TimeZone is that of the cron expressions, such as "Europe/Berlin"; empty: UTC.
 	TimeZone string
-	// Overlap is what happens where a process of the schedule still runs when the next one is due: a key of Overlaps; empty: "skip".
+	// Overlap is what happens where a process of the schedule still runs when the next one is due: a key of Overlaps;
+	// empty: "skip".
 	Overlap string
 	// CatchUp is how late a process may still be started that was missed while Temporal was away, MinCatchUp at
 	// least; 0: a year, as Temporal has it.
@@ -56,7 +58,8 @@ const MinCatchUp = 10 * time.Second
 var Overlaps = map[string]enumspb.ScheduleOverlapPolicy{
 	"skip": enumspb.SCHEDULE_OVERLAP_POLICY_SKIP, "allow-all": enumspb.SCHEDULE_OVERLAP_POLICY_ALLOW_ALL,
 	"buffer-one": enumspb.SCHEDULE_OVERLAP_POLICY_BUFFER_ONE, "buffer-all": enumspb.SCHEDULE_OVERLAP_POLICY_BUFFER_ALL,
-	"cancel-other": enumspb.SCHEDULE_OVERLAP_POLICY_CANCEL_OTHER, "terminate-other": enumspb.SCHEDULE_OVERLAP_POLICY_TERMINATE_OTHER,
+	"cancel-other":    enumspb.SCHEDULE_OVERLAP_POLICY_CANCEL_OTHER,
+	"terminate-other": enumspb.SCHEDULE_OVERLAP_POLICY_TERMINATE_OTHER,
 }
 
 // Schedule is one as it stands.
@@ -66,7 +69,8 @@ type Schedule struct {
 	When   string `json:"when"` // for people: "every 1h0m0s", "0 2 * * *"
 	Paused bool   `json:"paused"`
 	Note   string `json:"note"`
-	// Next are the times at which it starts processes next, Latest the processes that it started last, with those that run.
+	// Next are the times at which it starts processes next, Latest the processes that it started last, with those that
+	// run.
 	Next   []time.Time `json:"next"`
 	Latest []Started   `json:"latest"`
 }
@@ -86,7 +90,8 @@ func Of(c *client.Client) *Schedules { return &Schedules{c} }
 // ErrExists says that there is a schedule of the id, whatever it starts. Such an error wraps client.ErrInvalid too.
 var ErrExists = errors.New("there is a schedule of this id")
 
-// Make makes a schedule. The error wraps client.ErrInvalid where the options or the Idea are wrong, or where there is a schedule of the id.
+// Make makes a schedule. The error wraps client.ErrInvalid where the options or the Idea are wrong, or where there is a
+// schedule of the id.
 func (s *Schedules) Make(ctx context.Context, o Options) error {
 	if err := o.check(); err != nil {
 		return err
@@ -105,8 +110,10 @@ func (s *Schedules) Make(ctx context.Context, o Options) error {
 		overlap = "skip"
 	}
 	_, err = s.client.Temporal().ScheduleClient().Create(ctx, sdk.ScheduleOptions{
-		ID: o.ID, Spec: spec, Action: connect.ScheduledAction(ctx, s.client.Temporal(), s.client.Namespace(), prepared), Overlap: Overlaps[overlap],
-		CatchupWindow: o.CatchUp, Note: o.Note, Paused: o.Paused, Memo: map[string]any{memoPath: prepared.Idea.ProcessPath, memoWhen: o.when()},
+		ID: o.ID, Spec: spec, Action: connect.ScheduledAction(ctx, s.client.Temporal(), s.client.Namespace(), prepared),
+		Overlap:       Overlaps[overlap],
+		CatchupWindow: o.CatchUp, Note: o.Note, Paused: o.Paused,
+		Memo: map[string]any{memoPath: prepared.Idea.ProcessPath, memoWhen: o.when()},
 	})
 	var refused *serviceerror.InvalidArgument
 	switch {
@@ -156,12 +163,15 @@ func (o Options) check() error {
 	case (o.Every > 0) == (len(o.Cron) > 0):
 		return invalid("make schedule %s: want an interval or cron expressions, and not both", o.ID)
 	case o.Every < 0 || o.Every%time.Second != 0 || o.Every > jsonval.MaxDuration:
-		return invalid("make schedule %s: want an interval of a second or more, in whole seconds, up to 10 years, not %s", o.ID, o.Every)
+		return invalid(
+			"make schedule %s: want an interval of a second or more, in whole seconds, up to 10 years, not %s",
+			o.ID, o.Every)
 	case o.CatchUp != 0 && (o.CatchUp < MinCatchUp || o.CatchUp > jsonval.MaxDuration):
 		return invalid("make schedule %s: want to catch up what was missed by %s to 10 years, not %s", o.ID,
 			MinCatchUp, o.CatchUp)
 	case o.Overlap != "" && !known:
-		return invalid("make schedule %s: there is no overlap %q; there are %s", o.ID, o.Overlap, strings.Join(slices.Sorted(maps.Keys(Overlaps)), ", "))
+		return invalid("make schedule %s: there is no overlap %q; there are %s", o.ID, o.Overlap,
+			strings.Join(slices.Sorted(maps.Keys(Overlaps)), ", "))
 	}
 	return nil
 }
@@ -201,7 +211,8 @@ func (s *Schedules) List(ctx context.Context) ([]Schedule, error) {
 	return found, nil
 }
 
-// Find gives a schedule as it stands now. The error wraps client.ErrNotFound where there is none of the id that starts processes.
+// Find gives a schedule as it stands now. The error wraps client.ErrNotFound where there is none of the id that starts
+// processes.
 func (s *Schedules) Find(ctx context.Context, id string) (*Schedule, error) {
 	d, err := s.describe(ctx, id)
 	if err != nil {
@@ -246,12 +257,14 @@ func (s *Schedule) add(latest []sdk.ScheduleActionResult, memo *commonpb.Memo, v
 
 // Pause starts no processes until Resume. Those that run go on.
 func (s *Schedules) Pause(ctx context.Context, id, note string) error {
-	return s.change(ctx, "pause", id, func(h sdk.ScheduleHandle) error { return h.Pause(ctx, sdk.SchedulePauseOptions{Note: note}) })
+	return s.change(ctx, "pause", id,
+		func(h sdk.ScheduleHandle) error { return h.Pause(ctx, sdk.SchedulePauseOptions{Note: note}) })
 }
 
 // Resume starts processes again.
 func (s *Schedules) Resume(ctx context.Context, id, note string) error {
-	return s.change(ctx, "resume", id, func(h sdk.ScheduleHandle) error { return h.Unpause(ctx, sdk.ScheduleUnpauseOptions{Note: note}) })
+	return s.change(ctx, "resume", id,
+		func(h sdk.ScheduleHandle) error { return h.Unpause(ctx, sdk.ScheduleUnpauseOptions{Note: note}) })
 }
 
 // Now starts a process at once, beside the times of the schedule. by is who does: it counts as one who started it,
@@ -268,7 +281,8 @@ func (s *Schedules) Now(ctx context.Context, id, by string) error {
 		// The SDK's Trigger cannot say the time, by which the process is named and finds out who began it.
 		_, err := s.client.Temporal().WorkflowService().PatchSchedule(ctx, &workflowservice.PatchScheduleRequest{
 			Namespace: s.client.Namespace(), ScheduleId: id, RequestId: uuid.NewString(),
-			Patch: &schedulepb.SchedulePatch{TriggerImmediately: &schedulepb.TriggerImmediatelyRequest{ScheduledTime: timestamppb.New(begun.At)}},
+			Patch: &schedulepb.SchedulePatch{
+				TriggerImmediately: &schedulepb.TriggerImmediatelyRequest{ScheduledTime: timestamppb.New(begun.At)}},
 		})
 		return err
 	})

@@ -28,8 +28,8 @@ type Prepared struct {
 	Unasked []string
 }
 
-// Prepare reads the files of a process, makes up the data that they leave out, and marks the Idea as simulated. It gives
-// the warnings too; the error is an *ideafiles.InvalidError where something is wrong with the files, and wraps
+// Prepare reads the files of a process, makes up the data that they leave out, and marks the Idea as simulated. It
+// gives the warnings too; the error is an *ideafiles.InvalidError where something is wrong with the files, and wraps
 // client.ErrInvalid.
 func Prepare(s ideafiles.Source, known ideafiles.Tools, o Options) (*Prepared, diag.Problems, error) {
 	if o.Schemas || (o.LLM && !s.RepliesGiven) {
@@ -48,7 +48,8 @@ func Prepare(s ideafiles.Source, known ideafiles.Tools, o Options) (*Prepared, d
 	}
 	if made.By.ToolResultsFrom == ideafile.FakedByLLM && made.By.LLMRepliesFrom != ideafile.FakedByLLM {
 		return nil, nil, kind.Errorf(client.ErrInvalid,
-			"simulate %s: no LLM is configured that would play the Tools: set OPENAI_API_KEY or OPENAI_BASE_URL", s.Given)
+			"simulate %s: no LLM is configured that would play the Tools: set OPENAI_API_KEY or OPENAI_BASE_URL",
+			s.Given)
 	}
 	made.Definition = d
 	return made, problems, nil

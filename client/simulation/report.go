@@ -51,10 +51,13 @@ type DelegateCost struct {
 }
 
 // Report looks at everything that the simulated process came to. result is that of the process, ended or not.
-func (p *Prepared) Report(ctx context.Context, c *client.Client, process *client.Process, result loop.Result) (*Report, error) {
+func (p *Prepared) Report(ctx context.Context, c *client.Client, process *client.Process,
+	result loop.Result) (*Report, error) {
 	r := &Report{
-		Result: result, Estimated: p.By.LLMRepliesFrom != ideafile.FakedByLLM, Tools: map[string]map[ideafile.CallStatus]int{},
-		Delegates: []DelegateCost{}, Open: []string{}, MadeUp: append([]string{}, p.MadeUp...), Unasked: append([]string{}, p.Unasked...),
+		Result: result, Estimated: p.By.LLMRepliesFrom != ideafile.FakedByLLM,
+		Tools:     map[string]map[ideafile.CallStatus]int{},
+		Delegates: []DelegateCost{}, Open: []string{}, MadeUp: append([]string{}, p.MadeUp...),
+		Unasked: append([]string{}, p.Unasked...),
 	}
 	instances, err := process.Instances(ctx)
 	if err != nil {
@@ -128,8 +131,8 @@ func (r *Report) addDelegates(ctx context.Context, c *client.Client, process *cl
 	return nil
 }
 
-// plan gives all Calls that the process planned, after those of a Plan that runs without a Request; of one that is split,
-// those of its first part.
+// plan gives all Calls that the process planned, after those of a Plan that runs without a Request; of one that is
+// split, those of its first part.
 func (p *Prepared) plan(ctx context.Context, c *client.Client, process string) ([]any, error) {
 	chain := c.Chain(process)
 	last, err := chain.Length(ctx)

@@ -12,7 +12,8 @@ import (
 // composed is the Compose file as Compose itself reads it, with these variables and every profile.
 func composed(t *testing.T, variables ...string) (*types.Project, error) {
 	t.Helper()
-	o, err := cli.NewProjectOptions([]string{"../../docker-compose.yml"}, cli.WithEnv(variables), cli.WithProfiles([]string{"*"}))
+	o, err := cli.NewProjectOptions([]string{"../../docker-compose.yml"}, cli.WithEnv(variables),
+		cli.WithProfiles([]string{"*"}))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,5 @@
-// Package check holds the files of deploy against the code of those who read them. It is a module of its own, so that nobody else needs that code.
+// Package check holds the files of deploy against the code of those who read them. It is a module of its own, so that
+// nobody else needs that code.
 package check
 
 import (
@@ -108,7 +109,8 @@ func TestTheManifestsHaveTheFieldsThatKubernetesHas(t *testing.T) {
 			case *workerDeployment:
 				pods = append(pods, d.Spec.Template)
 				mounts(t, file, d.Spec.Template.Spec)
-				if s := d.Spec.Rollout; s.Gate.WorkflowType != "Gate" || s.Strategy != "Progressive" || len(s.Steps) == 0 {
+				if s := d.Spec.Rollout; s.Gate.WorkflowType != "Gate" || s.Strategy != "Progressive" ||
+					len(s.Steps) == 0 {
 					t.Errorf("%s: its rollout is %+v", file, s)
 				}
 			}
@@ -119,7 +121,8 @@ func TestTheManifestsHaveTheFieldsThatKubernetesHas(t *testing.T) {
 	}
 }
 
-// isFenced checks that pods are reached at their own ports alone, from named places, and reach what is named, which is never where clouds keep credentials.
+// isFenced checks that pods are reached at their own ports alone, from named places, and reach what is named, which is
+// never where clouds keep credentials.
 func isFenced(t *testing.T, file string, pod corev1.PodTemplateSpec, policies []*networkingv1.NetworkPolicy) {
 	t.Helper()
 	for _, p := range policies {
@@ -131,13 +134,15 @@ func isFenced(t *testing.T, file string, pod corev1.PodTemplateSpec, policies []
 			t.Errorf("%s: %s limits %v", file, p.Name, p.Spec.PolicyTypes)
 		}
 		for _, in := range p.Spec.Ingress {
-			if len(in.From) == 0 || len(in.Ports) != 1 || in.Ports[0].Port.IntVal != pod.Spec.Containers[0].Ports[0].ContainerPort {
+			if len(in.From) == 0 || len(in.Ports) != 1 ||
+				in.Ports[0].Port.IntVal != pod.Spec.Containers[0].Ports[0].ContainerPort {
 				t.Errorf("%s: %s lets in %+v", file, p.Name, in)
 			}
 		}
 		for _, out := range p.Spec.Egress {
 			for _, to := range out.To {
-				if to.IPBlock != nil && strings.HasPrefix(to.IPBlock.CIDR, "0.") && !slices.Contains(to.IPBlock.Except, "169.254.0.0/16") || len(out.Ports) == 0 {
+				if to.IPBlock != nil && strings.HasPrefix(to.IPBlock.CIDR, "0.") &&
+					!slices.Contains(to.IPBlock.Except, "169.254.0.0/16") || len(out.Ports) == 0 {
 					t.Errorf("%s: %s lets out %+v", file, p.Name, out)
 				}
 			}
@@ -178,14 +183,16 @@ func mounts(t *testing.T, file string, pod corev1.PodSpec) {
 }
 
 func TestPrometheusTakesTheAlertRules(t *testing.T) {
-	_, errs := rulefmt.ParseFile("../prometheus/rules.yaml", false, model.UTF8Validation, parser.NewParser(parser.Options{}), slog.New(slog.DiscardHandler))
+	_, errs := rulefmt.ParseFile("../prometheus/rules.yaml", false, model.UTF8Validation,
+		parser.NewParser(parser.Options{}), slog.New(slog.DiscardHandler))
 	for _, err := range errs {
 		t.Error(err)
 	}
 }
 
 // What Grafana puts into an expression before Prometheus sees it.
-var variables = strings.NewReplacer("$__rate_interval", "5m", "$__range", "1h", "$llm", ".*", "$tool", ".*", "$job", ".*")
+var variables = strings.NewReplacer("$__rate_interval", "5m", "$__range", "1h", "$llm", ".*", "$tool", ".*",
+	"$job", ".*")
 
 func TestPrometheusTakesTheExpressionsOfTheDashboard(t *testing.T) {
 	data, err := os.ReadFile("../grafana/workers.json")

@@ -17,8 +17,9 @@ func TestALampAndTwoChairsAreReserved(t *testing.T) {
 
 // As many as ten want a person. Nothing is reserved before somebody has decided, and less where they say so.
 func TestManyChairsWaitForAPerson(t *testing.T) {
-	p := processtest.Start(t, ".", processtest.WithTools(newStore().register), processtest.FakeResult("checkStock", 12), processtest.WithReplies(
-		`{"solution": {"calls": [{"_tool": "reserve", "article": "lamp", "count": 1, "_outputPath": "reserved.lamp"},
+	p := processtest.Start(t, ".", processtest.WithTools(newStore().register), processtest.FakeResult("checkStock", 12),
+		processtest.WithReplies(
+			`{"solution": {"calls": [{"_tool": "reserve", "article": "lamp", "count": 1, "_outputPath": "reserved.lamp"},
 			{"_tool": "reserve", "article": "chair", "count": 12, "_outputPath": "reserved.chair"}]}}`))
 	waiting := p.WaitingFor("reserve")
 	if n := len(p.Calls("reserve")); n != 1 {

@@ -22,7 +22,8 @@ func newStore() *store {
 // register makes the tools known. Their schemas are read off the types.
 func (s *store) register(r *tools.Registry) {
 	tools.Register(r, "checkStock", s.check, tools.Describe("Says how many of an article are there."))
-	tools.Register(r, "reserve", s.reserve, tools.Describe("Reserves articles. Reserved is reserved: it cannot be undone."))
+	tools.Register(r, "reserve", s.reserve,
+		tools.Describe("Reserves articles. Reserved is reserved: it cannot be undone."))
 }
 
 type article struct {

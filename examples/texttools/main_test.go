@@ -74,11 +74,13 @@ func TestATextThatIsTooLongToSearchIsRefused(t *testing.T) {
 		"analyzeSentiment": {"text": long},
 		"scoreSentiment":   {"text": long},
 	} {
-		if _, err := tool(t, name).Call(bg, params); err == nil || !tools.IsFinal(err) || !strings.Contains(err.Error(), "are too many to search at once") {
+		if _, err := tool(t, name).Call(bg, params); err == nil || !tools.IsFinal(err) ||
+			!strings.Contains(err.Error(), "are too many to search at once") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if _, err := tool(t, "matchWords").Call(bg, map[string]any{"text": "x", "words": []any{long}}); err == nil || !strings.Contains(err.Error(), "words:") {
+	if _, err := tool(t, "matchWords").Call(bg, map[string]any{"text": "x", "words": []any{long}}); err == nil ||
+		!strings.Contains(err.Error(), "words:") {
 		t.Errorf("words: %v", err)
 	}
 }

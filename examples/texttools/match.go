@@ -33,7 +33,8 @@ type matchWordsResult struct {
 
 func registerMatchWords(r *tools.Registry) {
 	tools.Register(r, "matchWords", matchWords, tools.Pure(),
-		tools.Describe("Finds where any of many words stand in a text, whatever their case, their width or invisible characters among their letters."))
+		tools.Describe("Finds where any of many words stand in a text, whatever their case, their width or invisible "+
+			"characters among their letters."))
 }
 
 func matchWords(ctx context.Context, in matchWordsParams) (matchWordsResult, error) {

@@ -34,13 +34,16 @@ func TestWordsAreFoundWhereTheyStand(t *testing.T) {
 			`{"count":1,"matches":[{"end":13,"start":0,"word":" free  money "}],"words":[" free  money "]}`},
 		{"scripts without spaces", `{"text":"点击免费领取奖品","words":["免费","奖品"]}`,
 			`{"count":2,"matches":[{"end":4,"start":2,"word":"免费"},{"end":8,"start":6,"word":"奖品"}],"words":["免费","奖品"]}`},
-		{"a word before its particle", `{"text":"스팸을 보내다","words":["스팸"]}`, `{"count":1,"matches":[{"end":2,"start":0,"word":"스팸"}],"words":["스팸"]}`},
-		{"Latin within Chinese", `{"text":"加VX号 VXX","words":["vx"]}`, `{"count":1,"matches":[{"end":3,"start":1,"word":"vx"}],"words":["vx"]}`},
+		{"a word before its particle", `{"text":"스팸을 보내다","words":["스팸"]}`,
+			`{"count":1,"matches":[{"end":2,"start":0,"word":"스팸"}],"words":["스팸"]}`},
+		{"Latin within Chinese", `{"text":"加VX号 VXX","words":["vx"]}`,
+			`{"count":1,"matches":[{"end":3,"start":1,"word":"vx"}],"words":["vx"]}`},
 		{"signs are no letters", `{"text":"C++, $$$! a_b","words":["c++","$$$","b"]}`,
 			`{"count":2,"matches":[{"end":3,"start":0,"word":"c++"},{"end":8,"start":5,"word":"$$$"}],"words":["$$$","c++"]}`},
 		{"characters beyond the first plane", `{"text":"😀 spam 😀","words":["spam","😀"]}`,
 			`{"count":3,"matches":[{"end":1,"start":0,"word":"😀"},{"end":6,"start":2,"word":"spam"},{"end":8,"start":7,"word":"😀"}],"words":["spam","😀"]}`},
-		{"a word given twice is one", `{"text":"spam","words":["Spam","spam","SPAM"]}`, `{"count":1,"matches":[{"end":4,"start":0,"word":"Spam"}],"words":["Spam"]}`},
+		{"a word given twice is one", `{"text":"spam","words":["Spam","spam","SPAM"]}`,
+			`{"count":1,"matches":[{"end":4,"start":0,"word":"Spam"}],"words":["Spam"]}`},
 		{"nothing to look for", `{"text":"spam","words":["","\u200b"," "]}`, `{"count":0,"matches":[],"words":[]}`},
 		{"nothing to look in", `{"text":"","words":["a"]}`, `{"count":0,"matches":[],"words":[]}`},
 	} {
@@ -62,7 +65,8 @@ func TestASearchEndsWithItsContext(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(bg)
 	cancel()
-	if _, err := matchWords(ctx, matchWordsParams{Text: strings.Repeat("a ", 9000), Words: []string{"a"}}); err == nil || tools.IsFinal(err) {
+	if _, err := matchWords(ctx,
+		matchWordsParams{Text: strings.Repeat("a ", 9000), Words: []string{"a"}}); err == nil || tools.IsFinal(err) {
 		t.Errorf("%v", err)
 	}
 }
@@ -73,7 +77,8 @@ func TestManyWordsFindWhatLookingForEachFinds(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := string(letters.Draw(t, "text"))
 		var words []string
-		for _, w := range rapid.SliceOfN(rapid.SliceOfN(rapid.SampledFrom([]rune("ab界")), 1, 4), 1, 8).Draw(t, "words") {
+		for _, w := range rapid.SliceOfN(rapid.SliceOfN(rapid.SampledFrom([]rune("ab界")), 1, 4), 1,
+			8).Draw(t, "words") {
 			words = append(words, string(w))
 		}
 		no := false

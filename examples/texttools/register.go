@@ -23,7 +23,8 @@ func Register(r *tools.Registry) {
 // checkSize refuses a text that is longer than a tool can search, in bytes.
 func checkSize(what string, size, limit int) error {
 	if size > limit {
-		return tools.Final(fmt.Errorf("%s: %d bytes are too many to search at once; the limit is %d", what, size, limit))
+		return tools.Final(fmt.Errorf("%s: %d bytes are too many to search at once; the limit is %d", what,
+			size, limit))
 	}
 	return nil
 }

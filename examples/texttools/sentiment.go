@@ -43,7 +43,9 @@ func registerSentiment(r *tools.Registry) {
 		tools.Describe("Says whether an English text is positive, neutral or negative."),
 		tools.Form[Mood](`{"type":"string","enum":["positive","neutral","negative"]}`))
 	tools.Register(r, "scoreSentiment", scoreSentiment, tools.Pure(),
-		tools.Describe("Scores the mood of an English text: compound from -1 to 1, and its positive, neutral and negative shares."))
+		tools.Describe(
+			"Scores the mood of an English text: compound from -1 to 1, and its positive, neutral and negative "+
+				"shares."))
 }
 
 func analyzeSentiment(ctx context.Context, in sentimentParams) (Mood, error) {

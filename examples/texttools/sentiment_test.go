@@ -25,7 +25,8 @@ func TestAMoodIsPositiveNeutralOrNegative(t *testing.T) {
 			t.Errorf("%q: %s, %v, want %s", text, got, err, want)
 		}
 	}
-	if r := string(tool(t, "analyzeSentiment").Result); r != `{"type":"string","enum":["positive","neutral","negative"]}` {
+	if r := string(
+		tool(t, "analyzeSentiment").Result); r != `{"type":"string","enum":["positive","neutral","negative"]}` {
 		t.Errorf("result %s", r)
 	}
 }
@@ -49,9 +50,11 @@ func TestScoresAreThosePublishedWithVADER(t *testing.T) {
 
 func TestWhatIsNotEnglishIsAnErrorAndNotNeutral(t *testing.T) {
 	t.Parallel()
-	for _, text := range []string{`{"text":"这太糟糕了"}`, `{"text":"Это ужасно ok"}`, `{"text":"fein","language":"de"}`, `{"text":"x","language":"enochian"}`} {
+	for _, text := range []string{`{"text":"这太糟糕了"}`, `{"text":"Это ужасно ok"}`, `{"text":"fein","language":"de"}`,
+		`{"text":"x","language":"enochian"}`} {
 		for _, name := range []string{"analyzeSentiment", "scoreSentiment"} {
-			if got, err := call(t, name, text); err == nil || !tools.IsFinal(err) || !strings.Contains(err.Error(), "only English is scored") {
+			if got, err := call(t, name, text); err == nil || !tools.IsFinal(err) ||
+				!strings.Contains(err.Error(), "only English is scored") {
 				t.Errorf("%s %s: %s, %v", name, text, got, err)
 			}
 		}
@@ -69,7 +72,8 @@ func TestTheAnalyzerIsSharedByCalls(t *testing.T) {
 	var wg sync.WaitGroup
 	for range 20 {
 		wg.Go(func() {
-			if got, err := analyze.Call(bg, map[string]any{"text": "I love this GREAT idea"}); got != "positive" || err != nil {
+			if got, err := analyze.Call(bg, map[string]any{"text": "I love this GREAT idea"}); got != "positive" ||
+				err != nil {
 				t.Errorf("%v, %v", got, err)
 			}
 		})

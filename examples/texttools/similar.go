@@ -31,7 +31,8 @@ type findSimilarResult struct {
 
 func registerFindSimilar(r *tools.Registry) {
 	tools.Register(r, "findSimilar", findSimilar, tools.Pure(),
-		tools.Describe("Finds the near-duplicates of a text in a list: the same message sent again with small changes."))
+		tools.Describe(
+			"Finds the near-duplicates of a text in a list: the same message sent again with small changes."))
 }
 
 // findSimilar scores by the share of three-character runs that two texts have

@@ -21,7 +21,8 @@ func TestAWaveOfTheSameMessageIsFound(t *testing.T) {
 		text,
 	}
 	got, err := findSimilar(bg, findSimilarParams{Text: text, Texts: texts})
-	if err != nil || got.Count != 3 || got.Highest != 1 || got.Similar[0].Index != 4 || got.Similar[1].Index != 0 || got.Similar[2].Index != 2 {
+	if err != nil || got.Count != 3 || got.Highest != 1 || got.Similar[0].Index != 4 || got.Similar[1].Index != 0 ||
+		got.Similar[2].Index != 2 {
 		t.Errorf("%+v, %v", got, err)
 	}
 }
@@ -46,7 +47,8 @@ func TestSimilarityWorksWithoutSpacesAndWithoutLetters(t *testing.T) {
 func TestAThresholdIsBetweenNoneAndAll(t *testing.T) {
 	t.Parallel()
 	for _, threshold := range []string{"-0.1", "1.1", "1e300"} {
-		if _, err := call(t, "findSimilar", `{"text":"a","texts":[],"threshold":`+threshold+`}`); err == nil || !tools.IsFinal(err) || !strings.Contains(err.Error(), "not between 0 and 1") {
+		if _, err := call(t, "findSimilar", `{"text":"a","texts":[],"threshold":`+threshold+`}`); err == nil ||
+			!tools.IsFinal(err) || !strings.Contains(err.Error(), "not between 0 and 1") {
 			t.Errorf("%s: %v", threshold, err)
 		}
 	}
@@ -68,7 +70,8 @@ func TestAComparisonEndsWithItsContext(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(bg)
 	cancel()
-	if _, err := findSimilar(ctx, findSimilarParams{Text: "a", Texts: []string{"b"}}); err == nil || tools.IsFinal(err) {
+	if _, err := findSimilar(ctx, findSimilarParams{Text: "a", Texts: []string{"b"}}); err == nil ||
+		tools.IsFinal(err) {
 		t.Errorf("%v", err)
 	}
 }

@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// Fence refuses what a foreign page has a browser send: by the name under which it calls the gateway (DNS rebinding), and by
-// the page's origin. Programs send no origin; what they call it by is checked all the same.
+// Fence refuses what a foreign page has a browser send: by the name under which it calls the gateway (DNS rebinding),
+// and by the page's origin. Programs send no origin; what they call it by is checked all the same.
 type Fence struct {
 	// Hosts are the names under which the gateway is called, without a port, beside those of the loopback.
 	Hosts []string
@@ -21,8 +21,9 @@ type Fence struct {
 // Check gives why a request is refused; nil: it is not.
 func (f Fence) Check(r *http.Request) *Refusal {
 	if !f.knows(r.Host) {
-		return &Refusal{http.StatusMisdirectedRequest, CodeForeignHost, "this gateway is not called " + printable(r.Host) +
-			": name it in PROCESSIDEA_GATEWAY_HOSTS"}
+		return &Refusal{http.StatusMisdirectedRequest, CodeForeignHost,
+			"this gateway is not called " + printable(r.Host) +
+				": name it in PROCESSIDEA_GATEWAY_HOSTS"}
 	}
 	origin := r.Header.Get("Origin")
 	switch {
@@ -45,7 +46,8 @@ func (f Fence) knows(host string) bool {
 		name = h
 	}
 	name = strings.ToLower(strings.Trim(name, "[]"))
-	return IsLoopback(name) || slices.ContainsFunc(f.Hosts, func(own string) bool { return strings.EqualFold(own, name) })
+	return IsLoopback(name) ||
+		slices.ContainsFunc(f.Hosts, func(own string) bool { return strings.EqualFold(own, name) })
 }
 
 // IsLoopback reports whether a name leads to this machine, whatever a name server says.
@@ -53,13 +55,16 @@ func IsLoopback(name string) bool {
 	return name == "localhost" || net.ParseIP(name).IsLoopback()
 }
 
-// isSame reports whether an origin is the one that the request was sent to. A proxy may have taken TLS off, so that the scheme may differ.
+// isSame reports whether an origin is the one that the request was sent to. A proxy may have taken TLS off, so that the
+// scheme may differ.
 func isSame(origin string, r *http.Request) bool {
 	u, err := url.Parse(origin)
-	return err == nil && u.Host != "" && strings.EqualFold(u.Host, r.Host) && (u.Scheme == "http" || u.Scheme == "https")
+	return err == nil && u.Host != "" && strings.EqualFold(u.Host, r.Host) &&
+		(u.Scheme == "http" || u.Scheme == "https")
 }
 
-// isForeign reads what browsers say of the page that asks: same-origin, same-site, cross-site, or none for what a person typed.
+// isForeign reads what browsers say of the page that asks: same-origin, same-site, cross-site, or none for what a
+// person typed.
 func isForeign(site string) bool { return site == "cross-site" || site == "same-site" }
 
 func printable(text string) string {
@@ -74,14 +79,15 @@ func printable(text string) string {
 // CheckOrigin returns what is wrong with an origin, which is scheme and host, as browsers write it.
 func CheckOrigin(origin string) error {
 	u, err := url.Parse(origin)
-	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" || origin != strings.ToLower(u.Scheme+"://"+u.Host) {
+	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" ||
+		origin != strings.ToLower(u.Scheme+"://"+u.Host) {
 		return errors.New("not of the form https://host[:port], in lower case and with nothing after it")
 	}
 	return nil
 }
 
-// IsVisit reports whether a browser opens a page for a person who followed a link, of another site too: nothing is done by that, and the other
-// site does not see the page.
+// IsVisit reports whether a browser opens a page for a person who followed a link, of another site too: nothing is done
+// by that, and the other site does not see the page.
 func IsVisit(r *http.Request) bool {
 	return r.Method == http.MethodGet && r.Header.Get("Origin") == "" &&
 		r.Header.Get("Sec-Fetch-Mode") == "navigate" && r.Header.Get("Sec-Fetch-Dest") == "document"

@@ -60,7 +60,8 @@ type IssuerGuard struct {
 	failed   error
 }
 
-// NewIssuerGuard makes one. The error is for an issuer that cannot be trusted as it is given; one that does not answer is asked later.
+// NewIssuerGuard makes one. The error is for an issuer that cannot be trusted as it is given; one that does not answer
+// is asked later.
 func NewIssuerGuard(i Issuer) (*IssuerGuard, error) {
 	u, err := url.Parse(i.URL)
 	switch {
@@ -85,7 +86,8 @@ func NewIssuerGuard(i Issuer) (*IssuerGuard, error) {
 func (g *IssuerGuard) Identify(r *http.Request) (*Person, error) {
 	token := bearer(r)
 	if token == "" {
-		return nil, unauthorized(CodeNoToken, "a request carries a token of "+g.issuer.URL+": Authorization: Bearer TOKEN")
+		return nil, unauthorized(CodeNoToken, "a request carries a token of "+g.issuer.URL+
+			": Authorization: Bearer TOKEN")
 	}
 	_, verifier, err := g.open()
 	if err != nil {
@@ -100,7 +102,8 @@ func (g *IssuerGuard) Identify(r *http.Request) (*Person, error) {
 	case err != nil && strings.Contains(err.Error(), "fetching keys"): // the library has no kind for it
 		return nil, away(err)
 	case err != nil:
-		return nil, unauthorized(CodeBadToken, "the token is not a valid one of "+g.issuer.URL+" for "+g.issuer.Audience)
+		return nil, unauthorized(CodeBadToken, "the token is not a valid one of "+g.issuer.URL+" for "+
+			g.issuer.Audience)
 	}
 	claims, err := claimsOf(verified)
 	if err != nil {
@@ -138,7 +141,8 @@ type Claims map[string]any
 func (g *IssuerGuard) person(claims Claims, token *oidc.IDToken) (*Person, error) {
 	name, _ := claims[g.issuer.Name].(string)
 	if strings.TrimSpace(name) == "" || name == anybody {
-		return nil, unauthorized(CodeBadToken, "the token does not say "+g.issuer.Name+", by which people are known here")
+		return nil, unauthorized(CodeBadToken, "the token does not say "+g.issuer.Name+
+			", by which people are known here")
 	}
 	if err := policy.CheckName(name); err != nil {
 		return nil, unauthorized(CodeBadToken, "the token's "+g.issuer.Name+": "+err.Error())
@@ -199,6 +203,7 @@ func (g *IssuerGuard) open() (*oidc.Provider, *oidc.IDTokenVerifier, error) {
 	}
 	g.provider = provider
 	// The library takes asymmetric algorithms alone, of those that the issuer names.
-	g.verifier = provider.VerifierContext(oidc.ClientContext(context.Background(), g.http), &oidc.Config{ClientID: g.issuer.Audience})
+	g.verifier = provider.VerifierContext(oidc.ClientContext(context.Background(), g.http),
+		&oidc.Config{ClientID: g.issuer.Audience})
 	return g.provider, g.verifier, nil
 }

@@ -25,7 +25,8 @@ type LoginClient struct {
 	Scopes []string
 }
 
-// IssuerLogin lets in whoever has a token of an issuer, and has people log in there by the authorization code flow with PKCE.
+// IssuerLogin lets in whoever has a token of an issuer, and has people log in there by the authorization code flow with
+// PKCE.
 type IssuerLogin struct {
 	*IssuerGuard
 	client LoginClient
@@ -40,9 +41,11 @@ func NewIssuerLogin(g *IssuerGuard, c LoginClient) (*IssuerLogin, error) {
 	case c.ID == "":
 		return nil, errors.New("access: people log in for a client of the issuer: say its id")
 	case len(c.Secret) < shortestToken:
-		return nil, fmt.Errorf("access: the client's secret has fewer than %d characters: sessions are sealed with it", shortestToken)
+		return nil, fmt.Errorf("access: the client's secret has fewer than %d characters: sessions are sealed with it",
+			shortestToken)
 	case err != nil || CheckOrigin(c.URL) != nil || u.Scheme != "https" && !IsLoopback(u.Hostname()):
-		return nil, fmt.Errorf("access: %q is no address to which an issuer sends people back: want https://host[:port]", c.URL)
+		return nil,
+			fmt.Errorf("access: %q is no address to which an issuer sends people back: want https://host[:port]", c.URL)
 	}
 	return &IssuerLogin{g, c}, nil
 }
@@ -53,8 +56,8 @@ func (l *IssuerLogin) SessionSecret() []byte { return []byte(l.client.ID + "\n" 
 // Secure reports whether people reach the gateway by https alone.
 func (l *IssuerLogin) Secure() bool { return l.client.URL[:5] == "https" }
 
-// Attempt is a login that was begun in a browser, which keeps it. What it holds makes that nobody is logged in by another's browser, with
-// another's code, or twice.
+// Attempt is a login that was begun in a browser, which keeps it. What it holds makes that nobody is logged in by
+// another's browser, with another's code, or twice.
 type Attempt struct {
 	State    string    `json:"state"`
 	Nonce    string    `json:"nonce"`
@@ -92,8 +95,9 @@ func (l *IssuerLogin) config(provider *oidc.Provider) *oauth2.Config {
 		}
 	}
 	return &oauth2.Config{
-		ClientID: l.client.ID, ClientSecret: l.client.Secret, Endpoint: provider.Endpoint(), RedirectURL: l.client.URL + CallbackPath,
-		Scopes: append([]string{oidc.ScopeOpenID}, scopes...),
+		ClientID: l.client.ID, ClientSecret: l.client.Secret, Endpoint: provider.Endpoint(),
+		RedirectURL: l.client.URL + CallbackPath,
+		Scopes:      append([]string{oidc.ScopeOpenID}, scopes...),
 	}
 }
 
@@ -116,7 +120,8 @@ func (l *IssuerLogin) Finish(ctx context.Context, a Attempt, code string) (*Pers
 	text, _ := tokens.Extra("id_token").(string)
 	token, err := provider.VerifierContext(ctx, &oidc.Config{ClientID: l.client.ID}).Verify(ctx, text)
 	if err != nil || token.Nonce != a.Nonce {
-		return nil, unauthorized(CodeBadToken, "what the issuer says of the login is not for this desk, or not for this login")
+		return nil, unauthorized(CodeBadToken,
+			"what the issuer says of the login is not for this desk, or not for this login")
 	}
 	claims, err := claimsOf(token)
 	if err != nil {
@@ -126,7 +131,8 @@ func (l *IssuerLogin) Finish(ctx context.Context, a Attempt, code string) (*Pers
 }
 
 // more adds what the issuer tells at its userinfo endpoint alone. What the signed token says stays as it is.
-func (l *IssuerLogin) more(ctx context.Context, provider *oidc.Provider, tokens *oauth2.Token, subject string, claims Claims) Claims {
+func (l *IssuerLogin) more(ctx context.Context, provider *oidc.Provider, tokens *oauth2.Token, subject string,
+	claims Claims) Claims {
 	saysVerified := l.issuer.Name != claimEmail || claims[claimVerified] != nil
 	if provider.UserInfoEndpoint() == "" || claims[l.issuer.Name] != nil && claims[l.issuer.Groups] != nil &&
 		saysVerified {

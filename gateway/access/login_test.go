@@ -23,9 +23,11 @@ func login(t *testing.T, set ...func(*access.LoginClient)) (*access.IssuerLogin,
 	t.Helper()
 	i := issuertest.Start(t)
 	i.Redirect = address + access.CallbackPath
-	i.People["ann"] = issuertest.Claims{"email": "ann@example.com", "email_verified": true, "groups": []string{"finance"}}
+	i.People["ann"] = issuertest.Claims{"email": "ann@example.com", "email_verified": true,
+		"groups": []string{"finance"}}
 	file := filepath.Join(t.TempDir(), "roles.json")
-	if err := os.WriteFile(file, []byte(`{"roles": [{"may": ["look", "decide"], "groups": ["finance"]}]}`), 0o600); err != nil {
+	if err := os.WriteFile(file, []byte(`{"roles": [{"may": ["look", "decide"], "groups": ["finance"]}]}`),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
 	roles, err := access.OpenRoles(file)
@@ -79,10 +81,12 @@ func TestWhoLogsInAtTheIssuerIsWhoItNamesWithTheRightsOfTheirRoles(t *testing.T)
 		t.Errorf("%v", back)
 	}
 	who, err := l.Finish(t.Context(), a, back.Get("code"))
-	if err != nil || who.Name != "ann@example.com" || !slices.Equal(who.Groups, []string{"finance"}) || !who.May(access.Decide) || who.May(access.Start) || who.NamesOthers {
+	if err != nil || who.Name != "ann@example.com" || !slices.Equal(who.Groups, []string{"finance"}) ||
+		!who.May(access.Decide) || who.May(access.Start) || who.NamesOthers {
 		t.Errorf("%+v %v", who, err)
 	}
-	if _, err := l.Finish(t.Context(), a, back.Get("code")); err == nil || !strings.Contains(err.Error(), "invalid_grant") {
+	if _, err := l.Finish(t.Context(), a, back.Get("code")); err == nil ||
+		!strings.Contains(err.Error(), "invalid_grant") {
 		t.Errorf("a code counts twice: %v", err)
 	}
 }
@@ -94,19 +98,31 @@ func TestALoginCountsForTheAttemptAndTheClientThatBeganItAlone(t *testing.T) {
 		attempt func(*access.Attempt)
 		client  func(*access.LoginClient)
 	}{
-		"another nonce":                                         {attempt: func(a *access.Attempt) { a.Nonce = other.Nonce }},
-		"another verifier":                                      {attempt: func(a *access.Attempt) { a.Verifier = other.Verifier }},
-		"no nonce in the token":                                 {change: func(c issuertest.Claims) { delete(c, "nonce") }},
-		"a token for another client":                            {change: func(c issuertest.Claims) { c["aud"] = "another" }},
-		"one for programs' audience":                            {change: func(c issuertest.Claims) { c["aud"] = "process-idea" }},
-		"one of another issuer":                                 {change: func(c issuertest.Claims) { c["iss"] = "https://evil.example" }},
-		"one that has expired":                                  {change: func(c issuertest.Claims) { c["exp"] = 1 }},
-		"a name that is not verified":                           {change: func(c issuertest.Claims) { c["email_verified"] = false }},
-		"a name of which it is not said whether it is verified": {change: func(c issuertest.Claims) { delete(c, "email_verified") }},
-		"one issued in the future":                              {change: func(c issuertest.Claims) { c["iat"] = time.Now().Add(time.Hour).Unix() }},
-		"a name that nobody sees":                               {change: func(c issuertest.Claims) { c["email"] = "ann\u200b@example.com" }},
-		"no name":                                               {change: func(c issuertest.Claims) { delete(c, "email") }},
-		"another secret":                                        {client: func(c *access.LoginClient) { c.Secret = "another-secret-of-the-desk" }},
+		"another nonce": {
+			attempt: func(a *access.Attempt) { a.Nonce = other.Nonce }},
+		"another verifier": {
+			attempt: func(a *access.Attempt) { a.Verifier = other.Verifier }},
+		"no nonce in the token": {
+			change: func(c issuertest.Claims) { delete(c, "nonce") }},
+		"a token for another client": {
+			change: func(c issuertest.Claims) { c["aud"] = "another" }},
+		"one for programs' audience": {
+			change: func(c issuertest.Claims) { c["aud"] = "process-idea" }},
+		"one of another issuer": {
+			change: func(c issuertest.Claims) { c["iss"] = "https://evil.example" }},
+		"one that has expired": {change: func(c issuertest.Claims) { c["exp"] = 1 }},
+		"a name that is not verified": {
+			change: func(c issuertest.Claims) { c["email_verified"] = false }},
+		"a name of which it is not said whether it is verified": {
+			change: func(c issuertest.Claims) { delete(c, "email_verified") }},
+		"one issued in the future": {
+			change: func(c issuertest.Claims) { c["iat"] = time.Now().Add(time.Hour).Unix() }},
+		"a name that nobody sees": {
+			change: func(c issuertest.Claims) { c["email"] = "ann\u200b@example.com" }},
+		"no name": {
+			change: func(c issuertest.Claims) { delete(c, "email") }},
+		"another secret": {
+			client: func(c *access.LoginClient) { c.Secret = "another-secret-of-the-desk" }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			l, i := login(t, func(lc *access.LoginClient) {
@@ -123,7 +139,8 @@ func TestALoginCountsForTheAttemptAndTheClientThatBeganItAlone(t *testing.T) {
 			who, err := l.Finish(t.Context(), a, back.Get("code"))
 			if err == nil {
 				t.Errorf("it counts: %+v", who)
-			} else if strings.Contains(err.Error(), back.Get("code")) || strings.Contains(err.Error(), "eyJ") || strings.Contains(err.Error(), issuertest.Secret) {
+			} else if strings.Contains(err.Error(), back.Get("code")) || strings.Contains(err.Error(), "eyJ") ||
+				strings.Contains(err.Error(), issuertest.Secret) {
 				t.Errorf("the error holds what is secret: %v", err)
 			}
 		})
@@ -132,7 +149,8 @@ func TestALoginCountsForTheAttemptAndTheClientThatBeganItAlone(t *testing.T) {
 
 func TestWhatTheIssuerTellsAtItsUserinfoAloneIsReadThere(t *testing.T) {
 	l, i := login(t)
-	info := issuertest.Claims{"sub": "ann", "email": "ann@example.com", "email_verified": true, "groups": []string{"finance"}}
+	info := issuertest.Claims{"sub": "ann", "email": "ann@example.com", "email_verified": true,
+		"groups": []string{"finance"}}
 	i.People["ann"] = issuertest.Claims{"userinfo": info}
 	a := access.NewAttempt("/")
 	who, err := l.Finish(t.Context(), a, code(t, l, a, "ann").Get("code"))
@@ -140,8 +158,10 @@ func TestWhatTheIssuerTellsAtItsUserinfoAloneIsReadThere(t *testing.T) {
 		t.Errorf("%+v %v", who, err)
 	}
 	// What the signed token says counts more, and another person's does not count.
-	i.People["ann"] = issuertest.Claims{"email": "ann@example.com", "email_verified": true, "userinfo": issuertest.Claims{"sub": "ann", "email": "bob@example.com", "groups": []string{"finance"}}}
-	if who, err = l.Finish(t.Context(), a, code(t, l, a, "ann").Get("code")); err != nil || who.Name != "ann@example.com" || len(who.Groups) != 1 {
+	i.People["ann"] = issuertest.Claims{"email": "ann@example.com", "email_verified": true,
+		"userinfo": issuertest.Claims{"sub": "ann", "email": "bob@example.com", "groups": []string{"finance"}}}
+	if who, err = l.Finish(t.Context(), a, code(t, l, a, "ann").Get("code")); err != nil ||
+		who.Name != "ann@example.com" || len(who.Groups) != 1 {
 		t.Errorf("%+v %v", who, err)
 	}
 	// Whether an email is verified may stand there alone, and is said of that email alone.
@@ -164,10 +184,12 @@ func TestGatewaysOfOneClientTakeEachOthersSessionsAndNoOthers(t *testing.T) {
 	one, _ := login(t)
 	two, _ := login(t)
 	other, _ := login(t, func(c *access.LoginClient) { c.Secret = "another-secret-of-the-desk" })
-	if string(one.SessionSecret()) != string(two.SessionSecret()) || string(one.SessionSecret()) == string(other.SessionSecret()) {
+	if string(one.SessionSecret()) != string(two.SessionSecret()) ||
+		string(one.SessionSecret()) == string(other.SessionSecret()) {
 		t.Error("sessions are not those of the client")
 	}
-	if who, err := one.Known("ann@example.com", []string{"guests"}, client.Account{}); err != nil || len(who.Rights) != 0 {
+	if who, err := one.Known("ann@example.com", []string{"guests"}, client.Account{}); err != nil ||
+		len(who.Rights) != 0 {
 		t.Errorf("rights are not those of now: %+v %v", who, err)
 	}
 }
@@ -184,7 +206,8 @@ func TestAClientThatCannotBeUsedIsRefused(t *testing.T) {
 	} {
 		c := good
 		set(&c)
-		if _, err := access.NewIssuerLogin(l.IssuerGuard, c); err == nil || strings.Contains(err.Error(), issuertest.Secret) {
+		if _, err := access.NewIssuerLogin(l.IssuerGuard, c); err == nil ||
+			strings.Contains(err.Error(), issuertest.Secret) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -193,7 +216,8 @@ func TestAClientThatCannotBeUsedIsRefused(t *testing.T) {
 func TestOneLogsOutAtTheIssuerToo(t *testing.T) {
 	l, i := login(t)
 	to, err := url.Parse(l.End())
-	if err != nil || !strings.HasPrefix(to.String(), i.URL+"/end?") || to.Query().Get("post_logout_redirect_uri") != address+"/" || to.Query().Get("client_id") != issuertest.Client {
+	if err != nil || !strings.HasPrefix(to.String(), i.URL+"/end?") ||
+		to.Query().Get("post_logout_redirect_uri") != address+"/" || to.Query().Get("client_id") != issuertest.Client {
 		t.Errorf("%v %v", to, err)
 	}
 }

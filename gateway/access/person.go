@@ -29,7 +29,8 @@ type Person struct {
 	// Account is theirs at the issuer of tokens that told who they are; zero where none did.
 	Account client.Account
 	Rights  []Right
-	// NamesOthers says that the person may say that somebody else decides: as at a terminal, where nobody asks who is there.
+	// NamesOthers says that the person may say that somebody else decides: as at a terminal, where nobody asks who is
+	// there.
 	NamesOthers bool
 	// Key signs the person's decisions; nil: they are declared.
 	Key client.Signer

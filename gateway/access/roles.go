@@ -14,8 +14,8 @@ import (
 //
 //	{"roles": [{"may": ["look", "decide"], "groups": ["finance"], "people": ["ann@example.com"]}]}
 //
-// A role is of whoever is named under people ("*": whoever has a token) or is of one of the groups. Roles add up. It is safe for
-// concurrent use.
+// A role is of whoever is named under people ("*": whoever has a token) or is of one of the groups. Roles add up. It is
+// safe for concurrent use.
 type Roles struct {
 	file string
 

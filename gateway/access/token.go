@@ -22,7 +22,8 @@ const shortestToken = 24
 // NewToken makes up a token.
 func NewToken() string { return rand.Text() }
 
-// TokenGuard lets in whoever has the one token, as one person. It is for the loopback, where whoever has the token is the user.
+// TokenGuard lets in whoever has the one token, as one person. It is for the loopback, where whoever has the token is
+// the user.
 type TokenGuard struct {
 	digest [sha256.Size]byte
 	person Person
@@ -37,7 +38,8 @@ func NewTokenGuard(token string, p Person) (*TokenGuard, error) {
 	return &TokenGuard{sha256.Sum256([]byte(token)), p}, nil
 }
 
-// Identify reads the token from the header Authorization, or, as a page that follows events cannot set one, from the parameter token.
+// Identify reads the token from the header Authorization, or, as a page that follows events cannot set one, from the
+// parameter token.
 func (g *TokenGuard) Identify(r *http.Request) (*Person, error) {
 	token := bearer(r)
 	if token == "" {
@@ -53,7 +55,8 @@ func (g *TokenGuard) Identify(r *http.Request) (*Person, error) {
 	return g.Known(g.person.Name, nil, client.Account{})
 }
 
-// Known gives the person who came with the token before. Whoever has the token is the same one, whatever they were called then.
+// Known gives the person who came with the token before. Whoever has the token is the same one, whatever they were
+// called then.
 func (g *TokenGuard) Known(string, []string, client.Account) (*Person, error) {
 	p := g.person
 	return &p, nil

@@ -66,9 +66,11 @@ func New(o Options) *API {
 	config.RejectUnknownQueryParameters = true
 	config.Components.Schemas = newRegistry()
 	config.Components.SecuritySchemes = map[string]*huma.SecurityScheme{
-		"bearer": {Type: "http", Scheme: "bearer", Description: "a token of the OpenID Connect issuer that the gateway trusts, or the one that it printed"},
+		"bearer": {Type: "http", Scheme: "bearer",
+			Description: "a token of the OpenID Connect issuer that the gateway trusts, or the one that it printed"},
 		signatureScheme: {
-			Type: "apiKey", In: "header", Name: webhook.HeaderWebhookSignature, Description: "a signature by the rule's secret, as Standard Webhooks says",
+			Type: "apiKey", In: "header", Name: webhook.HeaderWebhookSignature,
+			Description: "a signature by the rule's secret, as Standard Webhooks says",
 		},
 	}
 	config.Servers = []*huma.Server{{URL: "/", Description: "this gateway"}}
@@ -104,7 +106,10 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) { a.mux.ServeHTT
 // Index names what there is, for those who come without a path.
 func Index(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Content-Type", "application/json")
-	_, _ = fmt.Fprintln(w, `{"name":"Process Idea","openapi":"/openapi.json","processes":"/api/processes","approvals":"/api/approvals","plans":"/api/plans"}`)
+	_,
+		_ = fmt.Fprintln(
+		w,
+		`{"name":"Process Idea","openapi":"/openapi.json","processes":"/api/processes","approvals":"/api/approvals","plans":"/api/plans"}`)
 }
 
 // unknown answers what no operation does: with the methods that the page takes, where there is such a page.
@@ -118,16 +123,19 @@ func (a *API) unknown(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	if len(allowed) == 0 {
-		problem(http.StatusNotFound, CodeNotFound, "there is no such page: /openapi.json describes all that there are").Write(w)
+		problem(http.StatusNotFound, CodeNotFound,
+			"there is no such page: /openapi.json describes all that there are").Write(w)
 		return
 	}
 	for _, method := range allowed {
 		w.Header().Add("Allow", method)
 	}
-	problem(http.StatusMethodNotAllowed, CodeMethod, fmt.Sprintf("this page takes %v, not %s", allowed, r.Method)).Write(w)
+	problem(http.StatusMethodNotAllowed, CodeMethod,
+		fmt.Sprintf("this page takes %v, not %s", allowed, r.Method)).Write(w)
 }
 
-// operation adds one to an API: do is called once the person is known, and has the right. Without a right do itself finds out who asks.
+// operation adds one to an API: do is called once the person is known, and has the right. Without a right do itself
+// finds out who asks.
 func operation[I, O any](a *API, right access.Right, op huma.Operation, do func(context.Context, *I) (*O, error)) {
 	if right != "" {
 		op.Security = []map[string][]string{{"bearer": {}}}
@@ -147,12 +155,14 @@ func operation[I, O any](a *API, right access.Right, op huma.Operation, do func(
 		op.Errors = append(op.Errors, http.StatusNotFound)
 	}
 	if op.Method == http.MethodPost {
-		op.Errors = append(op.Errors, http.StatusBadRequest, http.StatusRequestTimeout, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType)
+		op.Errors = append(op.Errors, http.StatusBadRequest, http.StatusRequestTimeout,
+			http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType)
 	}
 	if slices.Contains(op.Errors, http.StatusNotFound) {
 		op.Errors = append(op.Errors, http.StatusGone) // what a process worked on may have been forgotten
 	}
-	op.Errors = append(op.Errors, http.StatusUnauthorized, http.StatusForbidden, http.StatusMisdirectedRequest, http.StatusUnprocessableEntity,
+	op.Errors = append(op.Errors, http.StatusUnauthorized, http.StatusForbidden, http.StatusMisdirectedRequest,
+		http.StatusUnprocessableEntity,
 		http.StatusInternalServerError, http.StatusServiceUnavailable)
 	huma.Register(a.huma, op, func(ctx context.Context, in *I) (*O, error) {
 		out, err := do(ctx, in)
@@ -213,7 +223,8 @@ func (a *API) admit(right access.Right) func(huma.Context, func(huma.Context)) {
 			return
 		}
 		if ctx.Method() != http.MethodGet {
-			a.Log.Info("asked to act", "operation", ctx.Operation().OperationID, "process", ctx.Param("id"), "by", who.Name)
+			a.Log.Info("asked to act", "operation", ctx.Operation().OperationID, "process", ctx.Param("id"),
+				"by", who.Name)
 		}
 		next(huma.WithContext(ctx, access.With(ctx.Context(), who)))
 	}

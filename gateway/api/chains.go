@@ -41,16 +41,19 @@ func (a *API) addChains() {
 			return a.Client.Chain(in.ID).Blame(ctx, in.Place, in.At)
 		})
 	get(a, tag, "draw-plan", of+"graph", "Draw the Plan of a process",
-		"Draws the Plan that waits for a person, where one does; else the Calls of the latest solution that has any, or "+
+		"Draws the Plan that waits for a person, where one does; else the Calls of the latest solution that has any, "+
+			"or "+
 			"else of the Plan messages. "+
 			"It is text: Mermaid, DOT, the language of Graphviz, or SVG.", a.graph)
 	look(a, huma.Operation{
 		OperationID: "export-report", Path: of + "export.html", Summary: "Get what a process did, as one HTML file",
 		Tags: []string{tag},
-		Description: "Gives one HTML file that opens anywhere, without a script and without loading anything: who decided what and how that is proved, the Plan " +
+		Description: "Gives one HTML file that opens anywhere, without a script and without loading anything: who " +
+			"decided what and how that is proved, the Plan " +
 			"as a picture, each instance's State with its authors, the Ideas with their digests, and how to check it.",
 		Responses: map[string]*huma.Response{
-			"200": {Description: "The file", Content: map[string]*huma.MediaType{"text/html": {Schema: &huma.Schema{Type: huma.TypeString}}}},
+			"200": {Description: "The file",
+				Content: map[string]*huma.MediaType{"text/html": {Schema: &huma.Schema{Type: huma.TypeString}}}},
 		},
 	}, a.report)
 }
@@ -71,11 +74,13 @@ func (a *API) Report(ctx context.Context, id string, w io.Writer) error {
 	return report.Write(ctx, a.Client.Chain(id), id, w)
 }
 
-// SendReport answers with the file. A browser keeps it, and does not show it here: it has a style of its own, which pages from here may not have.
+// SendReport answers with the file. A browser keeps it, and does not show it here: it has a style of its own, which
+// pages from here may not have.
 func SendReport(w http.ResponseWriter, id string, file []byte) {
 	h := w.Header()
 	h.Set("Content-Type", "text/html; charset=utf-8")
-	h.Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": strings.ReplaceAll(id, "/", "-") + ".html"}))
+	h.Set("Content-Disposition",
+		mime.FormatMediaType("attachment", map[string]string{"filename": strings.ReplaceAll(id, "/", "-") + ".html"}))
 	_, _ = w.Write(file)
 }
 

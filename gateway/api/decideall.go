@@ -60,7 +60,8 @@ func (a *API) decideAll(ctx context.Context, who *access.Person, list []Decision
 }
 
 // decideIn takes those decisions that are of one process.
-func (a *API) decideIn(ctx context.Context, id string, of []int, decisions []client.Decision, results []DecisionResult) {
+func (a *API) decideIn(ctx context.Context, id string, of []int, decisions []client.Decision,
+	results []DecisionResult) {
 	p, err := a.Client.Attach(ctx, id)
 	if err == nil && len(of) == 1 {
 		var count client.Count
@@ -79,7 +80,8 @@ func (a *API) decideIn(ctx context.Context, id string, of []int, decisions []cli
 		for k, o := range outcomes {
 			switch {
 			case o.Refused != "":
-				results[of[k]].fail(OutcomeRefused, &client.RefusedError{Process: id, Signal: o.Kind, Call: o.Call, Reason: o.Refused})
+				results[of[k]].fail(OutcomeRefused, &client.RefusedError{Process: id, Signal: o.Kind, Call: o.Call,
+					Reason: o.Refused})
 			case o.Count.Have > 0:
 				results[of[k]].take(o.Count)
 			}

@@ -17,16 +17,20 @@ const signatureScheme = "webhookSignature"
 
 func (a *API) addHooks() {
 	operation(a, "", huma.Operation{
-		OperationID: "receive-webhook", Method: http.MethodPost, Path: "/hooks/{name}", Summary: "Start a process from a webhook", Tags: []string{"webhooks"},
-		Description: "Starts a process by the rule of this name, from a webhook that is signed as Standard Webhooks says. 201: it was started; 200: the webhook " +
+		OperationID: "receive-webhook", Method: http.MethodPost, Path: "/hooks/{name}",
+		Summary: "Start a process from a webhook", Tags: []string{"webhooks"},
+		Description: "Starts a process by the rule of this name, from a webhook that is signed as Standard Webhooks " +
+			"says. 201: it was started; 200: the webhook " +
 			"came before; 204: the rule starts nothing from it.",
 		Security:         []map[string][]string{{signatureScheme: {}}},
 		SkipValidateBody: true, // what it must be is the rule's to say
 		MaxBodyBytes:     hooks.MaxBody, DefaultStatus: http.StatusCreated, Errors: []int{http.StatusConflict},
-		Responses: map[string]*huma.Response{"200": startedResponse, "201": startedResponse, "204": {Description: "The rule starts nothing from it"}},
+		Responses: map[string]*huma.Response{"200": startedResponse, "201": startedResponse,
+			"204": {Description: "The rule starts nothing from it"}},
 	}, a.receive)
 	// The framework takes what is not read as JSON for a text.
-	a.huma.OpenAPI().Paths["/hooks/{name}"].Post.RequestBody.Content["application/json"].Schema = &huma.Schema{Description: "what the rule reads"}
+	a.huma.OpenAPI().Paths["/hooks/{name}"].Post.RequestBody.Content["application/json"].Schema = &huma.Schema{
+		Description: "what the rule reads"}
 }
 
 type hookInput struct {
@@ -58,7 +62,8 @@ func (a *API) receive(ctx context.Context, in *hookInput) (*hookOutput, error) {
 	var claimed *client.ClaimedError
 	switch {
 	case errors.Is(err, client.ErrOtherStart), errors.As(err, &claimed):
-		// Its id came before. The rule, or the Idea file, may have changed since, or Temporal have forgotten the process.
+		// Its id came before. The rule, or the Idea file, may have changed since, or Temporal have forgotten the
+		// process.
 		return &hookOutput{http.StatusOK, &Started{o.ID, true}}, nil
 	case err != nil:
 		return nil, err

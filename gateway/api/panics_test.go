@@ -34,7 +34,8 @@ func TestAPanicWhileAnswersAreForgottenIsLogged(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s := newAnswers()
 				ask := func(context.Context) (int, error) { return 1, nil }
-				if v, err := shareRecent(t.Context(), s, "key", func(int) bool { return true }, ask); v != 1 || err != nil {
+				if v, err := shareRecent(t.Context(), s, "key", func(int) bool { return true }, ask); v != 1 ||
+					err != nil {
 					t.Errorf("%d, %v", v, err)
 				}
 				<-time.After(time.Minute)
@@ -48,7 +49,8 @@ func TestAPanicFailsTheDecisionsOfOneProcessAlone(t *testing.T) {
 	a := &API{answers: newAnswers()}
 	a.Feed = feed.New(nil)
 	// There is no client: the second process's decision panics by itself.
-	results := a.decideAll(t.Context(), &access.Person{Name: "ann"}, []Decision{{Process: "p", Call: "1.1", Decision: "approve"}, {Process: "q", Call: "1.1", Decision: "approve"}})
+	results := a.decideAll(t.Context(), &access.Person{Name: "ann"},
+		[]Decision{{Process: "p", Call: "1.1", Decision: "approve"}, {Process: "q", Call: "1.1", Decision: "approve"}})
 	for _, r := range results {
 		if r.Outcome != OutcomeFailed {
 			t.Errorf("%+v", r)

@@ -33,8 +33,10 @@ func (a *API) addPeople() {
 	operation(a, access.Decide, huma.Operation{
 		OperationID: "decide", Method: http.MethodPost, Path: "/api/decisions", Summary: "Decide on Calls that wait",
 		Tags: []string{tag},
-		Description: "Decides on up to 1,000 Calls, of any processes. Each decision is judged by itself and has a result of its own, in the order of the " +
-			"decisions. Who decides is whoever the token names; where the gateway has a key, it signs the decision for that person.",
+		Description: "Decides on up to 1,000 Calls, of any processes. Each decision is judged by itself and has a " +
+			"result of its own, in the order of the " +
+			"decisions. Who decides is whoever the token names; where the gateway has a key, it signs the decision " +
+			"for that person.",
 	}, answer(func(ctx context.Context, in *struct{ Body decideBody }) (DecisionResults, error) {
 		return DecisionResults{a.Decide(ctx, in.Body.Decisions)}, nil
 	}))
@@ -57,7 +59,8 @@ type approvalsKey struct {
 	language shown.Language
 }
 
-// WaitingIn is Waiting in one process, or in one instance of it. The error wraps client.ErrNotFound where there is none of the id.
+// WaitingIn is Waiting in one process, or in one instance of it. The error wraps client.ErrNotFound where there is none
+// of the id.
 func (a *API) WaitingIn(ctx context.Context, id string) ([]client.Approval, error) {
 	process, word, isInstance := protocol.ParseInstanceID(id)
 	p, err := a.Client.Attach(ctx, id)
@@ -69,18 +72,20 @@ func (a *API) WaitingIn(ctx context.Context, id string) ([]client.Approval, erro
 	if err != nil {
 		return nil, err
 	}
-	list, err := share(ctx, a.answers, approvalsKey{p.ID(), client.LanguageOf(ctx)}, func(ctx context.Context) ([]client.Approval, error) {
-		now, err := p.Revision(ctx)
-		if err != nil || now.Ended {
-			return []client.Approval{}, err // nothing waits any more, whoever answers
-		}
-		return p.Approvals(ctx)
-	})
+	list, err := share(ctx, a.answers, approvalsKey{p.ID(), client.LanguageOf(ctx)},
+		func(ctx context.Context) ([]client.Approval, error) {
+			now, err := p.Revision(ctx)
+			if err != nil || now.Ended {
+				return []client.Approval{}, err // nothing waits any more, whoever answers
+			}
+			return p.Approvals(ctx)
+		})
 	if err != nil {
 		return nil, err
 	}
 	if isInstance {
-		list = slices.DeleteFunc(slices.Clone(list), func(a client.Approval) bool { return !spelling.MatchesToken(word, a.Instance) })
+		list = slices.DeleteFunc(slices.Clone(list),
+			func(a client.Approval) bool { return !spelling.MatchesToken(word, a.Instance) })
 	}
 	return list, nil
 }
@@ -129,7 +134,8 @@ func (a *API) Decide(ctx context.Context, list []Decision) []DecisionResult {
 	return a.decideAll(ctx, access.From(ctx), list)
 }
 
-// Claims gives what the proof of a decision says, for whoever asks and signs it with a key of their own. The error is as that of a decision.
+// Claims gives what the proof of a decision says, for whoever asks and signs it with a key of their own. The error is
+// as that of a decision.
 func (a *API) Claims(ctx context.Context, d Decision) (proof.Claims, error) {
 	decision, err := d.read(access.From(ctx))
 	if err != nil {

@@ -17,11 +17,13 @@ import (
 func (a *API) addPlans() {
 	const tag = "people"
 	get(a, tag, "list-plans", "/api/plans", "List the Plans that wait for a person, in all processes",
-		"Lists the Plans that wait as a whole: nothing of them has begun. The same of one process tells more: what each "+
+		"Lists the Plans that wait as a whole: nothing of them has begun. The same of one process tells more: what "+
+			"each "+
 			"Call reads, what earlier "+
 			"processes took, and about which Calls a person will be asked again.", a.allPlans)
 	get(a, tag, "list-process-plans", "/api/processes/{id}/plans", "List the Plans that wait in a process",
-		"Lists the Plans that wait as a whole in a process: one at most, and one in each part of a process that is split.",
+		"Lists the Plans that wait as a whole in a process: one at most, and one in each part of a process that is "+
+			"split.",
 		func(ctx context.Context, in *Target) (list PlanList, err error) {
 			list.Plans, err = a.PlansOf(ctx, in.ID)
 			return list, err
@@ -30,8 +32,10 @@ func (a *API) addPlans() {
 		OperationID: "decide-plan", Method: http.MethodPost, Path: "/api/processes/{id}/plans/decision",
 		Summary: "Decide on a Plan that waits",
 		Tags:    []string{tag}, Errors: []int{http.StatusConflict},
-		Description: "Approves, amends or rejects a Plan as it was shown: the digest names it. If something else waits by now, nothing is decided, and the problem " +
-			"changed brings it. Who decides is whoever the token names; where the gateway has a key, it signs the decision for that person.",
+		Description: "Approves, amends or rejects a Plan as it was shown: the digest names it. If something else " +
+			"waits by now, nothing is decided, and the problem " +
+			"changed brings it. Who decides is whoever the token names; where the gateway has a key, it signs the " +
+			"decision for that person.",
 	}, answer(func(ctx context.Context, in *struct {
 		Target
 		Body PlanDecision
@@ -67,8 +71,8 @@ func (a *API) allPlans(ctx context.Context, _ *struct{}) (WaitingPlanList, error
 
 type plansKey string
 
-// PlansOf lists the Plans that wait in a process. The list is for reading alone: others get the same one. The error wraps client.ErrNotFound where there
-// is no process of the id.
+// PlansOf lists the Plans that wait in a process. The list is for reading alone: others get the same one. The error
+// wraps client.ErrNotFound where there is no process of the id.
 func (a *API) PlansOf(ctx context.Context, id string) ([]client.Plan, error) {
 	return share(ctx, a.answers, plansKey(id), func(ctx context.Context) ([]client.Plan, error) {
 		p, err := a.Client.Attach(ctx, id)
@@ -104,10 +108,12 @@ type PlanDecided struct {
 
 // planSignals are the signals of the decisions on a Plan.
 var planSignals = map[string]string{
-	client.Approve: approval.SteerApprovePlan, client.Amend: approval.SteerAmendPlan, client.Reject: approval.SteerRejectPlan,
+	client.Approve: approval.SteerApprovePlan, client.Amend: approval.SteerAmendPlan,
+	client.Reject: approval.SteerRejectPlan,
 }
 
-// DecidePlan takes a decision on a Plan for whoever asks. If it was refused because another Plan waits by now, the error is a *Problem with that one.
+// DecidePlan takes a decision on a Plan for whoever asks. If it was refused because another Plan waits by now, the
+// error is a *Problem with that one.
 func (a *API) DecidePlan(ctx context.Context, id string, said PlanDecision) (out PlanDecided, err error) {
 	ctx, cancel := context.WithTimeout(ctx, a.Patience)
 	defer cancel()
@@ -145,7 +151,8 @@ func (a *API) DecidePlan(ctx context.Context, id string, said PlanDecision) (out
 
 // changed says that what was decided on waits no more, and shows what waits now to who may look.
 func changed(ctx context.Context, now []client.Plan) *Problem {
-	p := problem(http.StatusConflict, CodeChanged, "no Plan with that digest waits: somebody has decided on it, or it has changed; plans lists what waits now")
+	p := problem(http.StatusConflict, CodeChanged,
+		"no Plan with that digest waits: somebody has decided on it, or it has changed; plans lists what waits now")
 	if len(now) == 0 {
 		p.Detail = "no Plan waits: somebody has decided on it"
 	}
@@ -199,7 +206,8 @@ func (d *PlanDecision) read(who *access.Person) (client.PlanDecision, error) {
 		return client.PlanDecision{}, err
 	}
 	out := client.PlanDecision{
-		Kind: planSignals[d.Decision], Digest: d.Digest, Reason: d.Reason, Proof: d.Proof, By: by.By, Groups: by.Groups, Key: by.Key,
+		Kind: planSignals[d.Decision], Digest: d.Digest, Reason: d.Reason, Proof: d.Proof, By: by.By,
+		Groups: by.Groups, Key: by.Key,
 	}
 	if out.Calls, err = readValues(d.Calls, "body.calls"); err != nil {
 		return out, err
@@ -208,7 +216,9 @@ func (d *PlanDecision) read(who *access.Person) (client.PlanDecision, error) {
 		return out, invalidAt("body.calls", errors.New("only an amendment brings Calls"))
 	}
 	if err := out.Validate(); err != nil {
-		return out, invalidAt(cmp.Or(map[string]string{client.Amend: "body.calls", client.Reject: "body.reason"}[d.Decision], "body"), err)
+		return out,
+			invalidAt(cmp.Or(map[string]string{client.Amend: "body.calls", client.Reject: "body.reason"}[d.Decision],
+				"body"), err)
 	}
 	return out, nil
 }
@@ -229,7 +239,8 @@ func (d *Decision) decider(who *access.Person) (client.Decision, error) {
 	if d.By != "" || d.Groups != nil {
 		if !who.NamesOthers && (d.By != "" && d.By != who.Name || !containsAll(who.Groups, d.Groups)) {
 			return out, &access.Refusal{Status: http.StatusForbidden, Code: access.CodeForbidden,
-				Message: "the token names " + who.Name + ": a decision is taken by that person, and for that person's groups"}
+				Message: "the token names " + who.Name +
+					": a decision is taken by that person, and for that person's groups"}
 		}
 		out.By = cmp.Or(d.By, who.Name)
 		if d.Groups != nil {
@@ -247,7 +258,8 @@ func (d *Decision) decider(who *access.Person) (client.Decision, error) {
 
 type livePlanKey string
 
-// LivePlan gives the Calls of the latest Plan of a process that is at work, as they stand now. It is for reading alone: others get the same one.
+// LivePlan gives the Calls of the latest Plan of a process that is at work, as they stand now. It is for reading alone:
+// others get the same one.
 func (a *API) LivePlan(ctx context.Context, id string) (*client.PlanDrawing, error) {
 	return share(ctx, a.answers, livePlanKey(id), a.Client.Process(id).LivePlan)
 }

@@ -39,26 +39,27 @@ type Place struct {
 
 // The codes of problems, beside those of package access.
 const (
-	CodeInvalid      = "invalid"            // what was sent cannot be meant; problems says where
-	CodeInvalidIdea  = "invalid-idea"       // the Idea is wrong; problems says where
-	CodeNotFound     = "not-found"          // there is no such process, Idea or page
-	CodeForgotten    = "forgotten"          // what the process worked on was forgotten: detail says when and by whom
-	CodeNoValue      = "no-value"           // nothing stands at the place, and nobody wrote there
-	CodeMethod       = "method-not-allowed" // the page does not take the method
-	CodeOtherStart   = "other-start"        // the id belongs to a process that was started from something else
-	CodeExists       = "exists"             // there is a schedule of the id
-	CodeClaimed      = "claimed"            // the store has Ideas of a process of the id that Temporal does not know
-	CodeRefused      = "refused"            // it changed nothing: detail says why
-	CodeChanged      = "changed"            // what was decided on is another one by now; plans says which
-	CodeNotEnded     = "not-ended"          // the process is still at work
-	CodeTooLarge     = intake.CodeTooLarge  // the body, or how much it holds
-	CodeSlow         = intake.CodeSlow      // the body took too long
-	CodeBusy         = intake.CodeBusy      // more is being read than the gateway can: Retry-After says when to send it again
-	CodeMediaType    = "media-type"         // the body is not JSON
-	CodeNoWorker     = "no-worker"          // no worker answers: what was sent takes effect when one does
-	CodeUnreachable  = "unreachable"        // the Temporal server, or the store, does not answer
-	CodeKeys         = "keys"               // the gateway's keys do not fit the store
-	CodeInternal     = "internal"           // anything else
+	CodeInvalid     = "invalid"            // what was sent cannot be meant; problems says where
+	CodeInvalidIdea = "invalid-idea"       // the Idea is wrong; problems says where
+	CodeNotFound    = "not-found"          // there is no such process, Idea or page
+	CodeForgotten   = "forgotten"          // what the process worked on was forgotten: detail says when and by whom
+	CodeNoValue     = "no-value"           // nothing stands at the place, and nobody wrote there
+	CodeMethod      = "method-not-allowed" // the page does not take the method
+	CodeOtherStart  = "other-start"        // the id belongs to a process that was started from something else
+	CodeExists      = "exists"             // there is a schedule of the id
+	CodeClaimed     = "claimed"            // the store has Ideas of a process of the id that Temporal does not know
+	CodeRefused     = "refused"            // it changed nothing: detail says why
+	CodeChanged     = "changed"            // what was decided on is another one by now; plans says which
+	CodeNotEnded    = "not-ended"          // the process is still at work
+	CodeTooLarge    = intake.CodeTooLarge  // the body, or how much it holds
+	CodeSlow        = intake.CodeSlow      // the body took too long
+	// more is being read than the gateway can: Retry-After says when to send it again
+	CodeBusy         = intake.CodeBusy
+	CodeMediaType    = "media-type"  // the body is not JSON
+	CodeNoWorker     = "no-worker"   // no worker answers: what was sent takes effect when one does
+	CodeUnreachable  = "unreachable" // the Temporal server, or the store, does not answer
+	CodeKeys         = "keys"        // the gateway's keys do not fit the store
+	CodeInternal     = "internal"    // anything else
 	problemType      = "urn:processidea:problem:"
 	problemMediaType = "application/problem+json"
 )
@@ -73,7 +74,8 @@ func (p *Problem) GetStatus() int { return p.Status }
 func (p *Problem) ContentType(string) string { return problemMediaType }
 
 func problem(status int, code, detail string) *Problem {
-	return &Problem{Type: problemType + code, Title: http.StatusText(status), Status: status, Code: code, Detail: detail}
+	return &Problem{Type: problemType + code, Title: http.StatusText(status), Status: status, Code: code,
+		Detail: detail}
 }
 
 // Write sends a problem.
@@ -130,7 +132,8 @@ func ProblemOf(err error) *Problem {
 	}
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
-		return problem(http.StatusServiceUnavailable, CodeNoWorker, "no worker answers yet; what was sent takes effect when one does: "+err.Error())
+		return problem(http.StatusServiceUnavailable, CodeNoWorker,
+			"no worker answers yet; what was sent takes effect when one does: "+err.Error())
 	case client.IsUnreachable(err):
 		return problem(http.StatusServiceUnavailable, CodeUnreachable, err.Error())
 	}
@@ -149,14 +152,17 @@ func places(list diag.Problems) []Place {
 
 // frameworkCodes are those of the errors that the framework finds by itself.
 var frameworkCodes = map[int]string{
-	http.StatusBadRequest: CodeInvalid, http.StatusUnprocessableEntity: CodeInvalid, http.StatusRequestEntityTooLarge: CodeTooLarge,
-	http.StatusRequestTimeout: CodeSlow, http.StatusUnsupportedMediaType: CodeMediaType, http.StatusNotFound: CodeNotFound,
+	http.StatusBadRequest: CodeInvalid, http.StatusUnprocessableEntity: CodeInvalid,
+	http.StatusRequestEntityTooLarge: CodeTooLarge,
+	http.StatusRequestTimeout:        CodeSlow, http.StatusUnsupportedMediaType: CodeMediaType,
+	http.StatusNotFound: CodeNotFound,
 }
 
 // longestPlace is in characters: keys of any length stand in places.
 const longestPlace = 500
 
-// init has the framework's own errors be problem documents with codes too, and has it tell id from Id. It keeps both in variables.
+// init has the framework's own errors be problem documents with codes too, and has it tell id from Id. It keeps both in
+// variables.
 func init() {
 	huma.ValidateStrictCasing = true
 	huma.NewError = func(status int, message string, errs ...error) huma.StatusError {

@@ -23,8 +23,10 @@ import (
 
 func (a *API) addProcesses() {
 	operation(a, access.Start, huma.Operation{
-		OperationID: "start-process", Method: http.MethodPost, Path: "/api/processes", Summary: "Start a process", Tags: []string{"processes"},
-		Description: "Starts a process from an Idea, or attaches to the one that was started with the same id from the same content, so that a request " +
+		OperationID: "start-process", Method: http.MethodPost, Path: "/api/processes", Summary: "Start a process",
+		Tags: []string{"processes"},
+		Description: "Starts a process from an Idea, or attaches to the one that was started with the same id from " +
+			"the same content, so that a request " +
 			"may be sent again. 201: it was started; 200: it was there.",
 		DefaultStatus: http.StatusCreated, MaxBodyBytes: largestIdea, Errors: []int{http.StatusConflict},
 		Responses: map[string]*huma.Response{"200": startedResponse, "201": startedResponse},
@@ -44,11 +46,13 @@ func (a *API) addProcesses() {
 		func(ctx context.Context, in *Target) (ProcessStatus, error) { return a.Status(ctx, in.ID) })
 	look(a, huma.Operation{
 		OperationID: "get-result", Path: of + "/result", Summary: "Get what a process has come to", Tags: []string{tag},
-		Description: "Gives what a process came to, with every value whole. Of one that is at work: after wait it is the problem not-ended.",
-		Errors:      []int{http.StatusConflict},
+		Description: "Gives what a process came to, with every value whole. Of one that is at work: after wait it is " +
+			"the problem not-ended.",
+		Errors: []int{http.StatusConflict},
 	}, answer(a.result))
 	get(a, tag, "list-instances", of+"/instances", "See where the instances stand",
-		"Gives the State of each instance and what became of each of its Calls, by token. A worker must be there to answer.", a.instances)
+		"Gives the State of each instance and what became of each of its Calls, by token. A worker must be there to "+
+			"answer.", a.instances)
 	get(a, tag, "count-actions", of+"/actions", "Count what a hosted Temporal bills",
 		"Counts the actions that the process has taken so far, in the histories of all its workflows, as far as the "+
 			"server still has them. "+
@@ -165,7 +169,8 @@ type ProcessStatus struct {
 	Unseen string `json:"unseen,omitempty" doc:"why the status alone is known: no worker answers"`
 }
 
-// Status tells where a process stands. It is for reading alone: others get the same one. The error wraps client.ErrNotFound where there is none of the id.
+// Status tells where a process stands. It is for reading alone: others get the same one. The error wraps
+// client.ErrNotFound where there is none of the id.
 func (a *API) Status(ctx context.Context, id string) (ProcessStatus, error) {
 	return share(ctx, a.answers, statusKey(id), func(ctx context.Context) (ProcessStatus,
 		error) {
@@ -178,7 +183,8 @@ type statusKey string
 // manyInstances is from how many on a status takes long to ask for.
 const manyInstances = 1000
 
-// RecentStatus is Status, for a page that people wait for: of a process of many instances that is busy it may be some seconds old.
+// RecentStatus is Status, for a page that people wait for: of a process of many instances that is busy it may be some
+// seconds old.
 func (a *API) RecentStatus(ctx context.Context, id string) (ProcessStatus, error) {
 	large := func(s ProcessStatus) bool { return len(s.Instances) >= manyInstances }
 	return shareRecent(ctx, a.answers, statusKey(id), large, func(ctx context.Context) (ProcessStatus,

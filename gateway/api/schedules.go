@@ -62,7 +62,8 @@ type scheduleBody struct {
 }
 
 func (b *scheduleBody) read() (o schedules.Options, err error) {
-	o = schedules.Options{ID: b.ID, Cron: b.Cron, TimeZone: b.TimeZone, Overlap: b.Overlap, Paused: b.Paused, Note: b.Note}
+	o = schedules.Options{ID: b.ID, Cron: b.Cron, TimeZone: b.TimeZone, Overlap: b.Overlap, Paused: b.Paused,
+		Note: b.Note}
 	if o.Every, err = readDuration("body.every", b.Every); err != nil {
 		return o, err
 	}

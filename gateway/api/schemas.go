@@ -52,7 +52,8 @@ func nameOf(t reflect.Type, hint string) string {
 	return huma.DefaultSchemaNamer(t, hint)
 }
 
-// finishSchemas says of a pointer to an object that is always written that it may be null, which the framework leaves out.
+// finishSchemas says of a pointer to an object that is always written that it may be null, which the framework leaves
+// out.
 func finishSchemas(api *huma.OpenAPI) {
 	r := api.Components.Schemas
 	for name, s := range r.Map() {

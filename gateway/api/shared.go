@@ -19,7 +19,8 @@ const sharedFor = time.Second
 type answers struct {
 	shared.Works
 	mu sync.Mutex
-	// recent are answers that took long, for those who would rather have an old one than wait; acts counts what made them wrong.
+	// recent are answers that took long, for those who would rather have an old one than wait; acts counts what made
+	// them wrong.
 	recent map[any]recent
 	acts   int
 }
@@ -45,7 +46,8 @@ const (
 	patient   = 100 * time.Millisecond
 )
 
-// shareRecent is share; where that takes long, and keep says of the answer before that it may stand for this one, it gives that one.
+// shareRecent is share; where that takes long, and keep says of the answer before that it may stand for this one, it
+// gives that one.
 func shareRecent[T any](
 	ctx context.Context, s *answers, key any, keep func(T) bool, ask func(context.Context) (T, error),
 ) (T, error) {
@@ -93,7 +95,8 @@ func (s *answers) remember(key, v any, acts int) {
 	})
 }
 
-// share gives the answer that somebody else got a moment ago, or is getting, or asks for one. Nobody's leaving ends the asking.
+// share gives the answer that somebody else got a moment ago, or is getting, or asks for one. Nobody's leaving ends the
+// asking.
 func share[T any](ctx context.Context, s *answers, key any, ask func(context.Context) (T, error)) (T, error) {
 	return shared.Ask(ctx, &s.Works, key, 0, func(ctx context.Context, _ *shared.Work) (T, error) { return ask(ctx) })
 }

@@ -10,12 +10,16 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// startChromium starts a browser that is driven by the DevTools protocol. Each page is a tab of it, with cookies of its own.
+// startChromium starts a browser that is driven by the DevTools protocol. Each page is a tab of it, with cookies of its
+// own.
 func startChromium(program, dir string) (func(*testing.T) (page, error), func(), error) {
 	allocator, free := chromedp.NewExecAllocator(context.Background(),
-		chromedp.ExecPath(program), chromedp.UserDataDir(dir), chromedp.Headless, chromedp.NoSandbox, chromedp.DisableGPU, chromedp.NoFirstRun,
-		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-background-networking", true), chromedp.Flag("disable-component-update", true),
-		chromedp.Flag("disable-sync", true), chromedp.Flag("disable-dev-shm-usage", true), chromedp.WSURLReadTimeout(2*time.Minute))
+		chromedp.ExecPath(program), chromedp.UserDataDir(dir), chromedp.Headless, chromedp.NoSandbox,
+		chromedp.DisableGPU, chromedp.NoFirstRun,
+		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-background-networking", true),
+		chromedp.Flag("disable-component-update", true),
+		chromedp.Flag("disable-sync", true), chromedp.Flag("disable-dev-shm-usage", true),
+		chromedp.WSURLReadTimeout(2*time.Minute))
 	browser, cancel := chromedp.NewContext(allocator)
 	stop := func() { cancel(); free() }
 	if err := chromedp.Do(browser); err != nil {
@@ -92,6 +96,7 @@ func (p *chromiumPage) scheme(name string) error {
 }
 
 func (p *chromiumPage) scripts(run bool) error {
-	_, err := chromedp.Call(p.ctx, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: !run})
+	_, err := chromedp.Call(p.ctx, emulation.SetScriptExecutionDisabled,
+		emulation.SetScriptExecutionDisabledParams{Value: !run})
 	return err
 }

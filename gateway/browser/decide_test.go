@@ -19,7 +19,8 @@ func TestAPersonDecidesInABrowserInEveryWay(t *testing.T) {
 	withAndWithoutScripts(t, func(h *house, b *tab) {
 		id := h.pays(row("coat", 1), row("shoe", 2), row("hat", 3), row("scarf", 4), row("glove", 5))
 		decideInEveryWay(b, id)
-		if got := h.receipts(id); got != "Order coat: 1 cents; <nil>; Order tall hat: 3 cents; given by hand; Instead of glove" {
+		if got := h.receipts(
+			id); got != "Order coat: 1 cents; <nil>; Order tall hat: 3 cents; given by hand; Instead of glove" {
 			t.Error(got)
 		}
 	})
@@ -133,7 +134,9 @@ func TestThePersonAtTheKeyboardReachesEveryControlAndDecides(t *testing.T) {
 		b.says("What would happen")
 		reachesAll(b)
 		b.open(b.address()) // behind the last control is the browser itself
-		b.tabTo("what changes it", func(f focused) bool { return f.Kind == "summary" && strings.Contains(f.Text, "Change it") })
+		b.tabTo("what changes it", func(f focused) bool {
+			return f.Kind == "summary" && strings.Contains(f.Text, "Change it")
+		})
 		b.key(kb.Enter)
 		b.tabTo("the amount", func(f focused) bool { return f.Name == "p/values/cents" })
 		b.key("7") // Tab has selected what is there

@@ -19,7 +19,8 @@ import (
 	"github.com/coder/websocket/wsjson"
 )
 
-// firefox is a browser that is driven by WebDriver BiDi (https://w3c.github.io/webdriver-bidi), in which each message is JSON over one websocket.
+// firefox is a browser that is driven by WebDriver BiDi (https://w3c.github.io/webdriver-bidi), in which each message
+// is JSON over one websocket.
 type firefox struct {
 	conn   *websocket.Conn
 	chrome string // the context of the browser's own window, where its preferences are set
@@ -64,7 +65,8 @@ func startFirefox(program, dir string) (*firefox, func(), error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, nil, err
 	}
-	cmd := exec.CommandContext(context.Background(), program, "--headless", "--no-remote", "--profile", dir, "--remote-debugging-port", "0",
+	cmd := exec.CommandContext(context.Background(), program, "--headless", "--no-remote", "--profile", dir,
+		"--remote-debugging-port", "0",
 		"--remote-allow-system-access", "about:blank")
 	said, err := cmd.StderrPipe()
 	if err == nil {
@@ -97,12 +99,14 @@ func dialFirefox(address string) (*firefox, error) {
 		return nil, err
 	}
 	conn.SetReadLimit(64 << 20)
-	f := &firefox{conn: conn, waiting: map[int]chan message{}, loaded: map[string]navigation{}, status: map[string]int{}, changed: make(chan struct{})}
+	f := &firefox{conn: conn, waiting: map[int]chan message{}, loaded: map[string]navigation{},
+		status: map[string]int{}, changed: make(chan struct{})}
 	go f.read()
 	var tree struct{ Contexts []struct{ Context string } }
 	err = f.callFor(startTime, "session.new", object{"capabilities": object{}}, nil)
 	if err == nil {
-		err = f.call("session.subscribe", object{"events": []string{"browsingContext.load", "network.responseCompleted"}}, nil)
+		err = f.call("session.subscribe",
+			object{"events": []string{"browsingContext.load", "network.responseCompleted"}}, nil)
 	}
 	if err == nil {
 		err = f.call("browsingContext.getTree", object{"moz:scope": "chrome"}, &tree)
@@ -209,7 +213,8 @@ func (f *firefox) evaluate(in, script string) (string, error) {
 		Result struct{ Value json.RawMessage }
 		Thrown struct{ Text string } `json:"exceptionDetails"`
 	}
-	err := f.call("script.evaluate", object{"expression": script, "target": object{"context": in}, "awaitPromise": true}, &answer)
+	err := f.call("script.evaluate", object{"expression": script, "target": object{"context": in},
+		"awaitPromise": true}, &answer)
 	if err == nil && answer.Type != "success" {
 		err = errors.New(answer.Thrown.Text)
 	}
@@ -220,7 +225,8 @@ func (f *firefox) evaluate(in, script string) (string, error) {
 
 // prefer sets a preference, for all pages.
 func (f *firefox) prefer(kind, name string, value any) error {
-	_, err := f.evaluate(f.chrome, fmt.Sprintf("Services.prefs.set%sPref(%s, %s)", kind, jsonText(name), jsonText(value)))
+	_, err := f.evaluate(f.chrome, fmt.Sprintf("Services.prefs.set%sPref(%s, %s)", kind, jsonText(name),
+		jsonText(value)))
 	return err
 }
 
@@ -294,31 +300,37 @@ var webDriverKeys = strings.NewReplacer(kb.Tab, "\ue004", kb.Enter, "\ue007", kb
 func (p *firefoxPage) keys(keys string, leads bool) (status int, err error) {
 	var actions []object
 	for _, key := range webDriverKeys.Replace(keys) {
-		actions = append(actions, object{"type": "keyDown", "value": string(key)}, object{"type": "keyUp", "value": string(key)})
+		actions = append(actions, object{"type": "keyDown", "value": string(key)},
+			object{"type": "keyUp", "value": string(key)})
 	}
 	return p.leading(leads, func() error { return p.perform("key", actions...) })
 }
 
 func (p *firefoxPage) perform(kind string, actions ...object) error {
-	return p.call("input.performActions", object{"context": p.context, "actions": []object{{"type": kind, "id": kind, "actions": actions}}}, nil)
+	return p.call("input.performActions",
+		object{"context": p.context, "actions": []object{{"type": kind, "id": kind, "actions": actions}}}, nil)
 }
 
 func (p *firefoxPage) eval(script string) (string, error) { return p.evaluate(p.context, script) }
 
 func (p *firefoxPage) upload(what, file string) error {
 	var located struct{ Nodes []struct{ SharedID string } }
-	err := p.call("browsingContext.locateNodes", object{"context": p.context, "locator": object{"type": "css", "value": what}}, &located)
+	err := p.call("browsingContext.locateNodes",
+		object{"context": p.context, "locator": object{"type": "css", "value": what}}, &located)
 	if err == nil && len(located.Nodes) != 1 {
 		err = fmt.Errorf("%d elements are %s", len(located.Nodes), what)
 	}
 	if err != nil {
 		return err
 	}
-	return p.call("input.setFiles", object{"context": p.context, "element": object{"sharedId": located.Nodes[0].SharedID}, "files": []string{file}}, nil)
+	return p.call("input.setFiles",
+		object{"context": p.context, "element": object{"sharedId": located.Nodes[0].SharedID}, "files": []string{file}},
+		nil)
 }
 
 func (p *firefoxPage) width(pixels int64) error {
-	return p.call("browsingContext.setViewport", object{"context": p.context, "viewport": object{"width": pixels, "height": 900}}, nil)
+	return p.call("browsingContext.setViewport",
+		object{"context": p.context, "viewport": object{"width": pixels, "height": 900}}, nil)
 }
 
 // schemes are the values of the preference that has pages be dark, light, or as the desktop is.

@@ -18,7 +18,9 @@ func (t *tab) ranNothing(where string) {
 	if ran := js[int](t, `window.ran || 0`); ran != 0 {
 		t.Errorf("%s runs a script of what a process holds", where)
 	}
-	if n := js[int](t, `document.querySelectorAll("main script, main [onerror], main a[href^='javascript:'], main img[src=x]").length`); n != 0 {
+	if n := js[int](
+		t,
+		`document.querySelectorAll("main script, main [onerror], main a[href^='javascript:'], main img[src=x]").length`); n != 0 {
 		t.Errorf("%s has what a process holds as elements", where)
 	}
 	if text := t.text(); strings.ContainsAny(text, "\u202e\x1b") {
@@ -33,12 +35,14 @@ func TestHostileDataIsTextInABrowser(t *testing.T) {
 	h := open(t)
 	var keys []string
 	for n := range 10_000 {
-		keys = append(keys, fmt.Sprintf(`"key %d %s": %d`, n, strings.ReplaceAll(`<img src=x onerror=\"window.ran=4\">`, "\n", ""), n))
+		keys = append(keys, fmt.Sprintf(`"key %d %s": %d`, n,
+			strings.ReplaceAll(`<img src=x onerror=\"window.ran=4\">`, "\n", ""), n))
 	}
 	many := `{"values": {"order": "many", "cents": 3, ` + strings.Join(keys, ", ") + `}}`
 	big := `{"values": {"order": "big", "cents": 2, "note": "` + strings.Repeat("five million ", 400_000) + `"}}`
 	id := `hostile "'><img src=x onerror=window.ran=5>&#`
-	start := payments(id, `{"values": {"order": `+jsonText(nasty)+`, "cents": 1, "lines": [{"sku": "x", `+jsonText(nasty)+`: 1}]}}`, big, many)
+	start := payments(id, `{"values": {"order": `+jsonText(nasty)+`, "cents": 1, "lines": [{"sku": "x", `+
+		jsonText(nasty)+`: 1}]}}`, big, many)
 	h.begin(start, 3)
 	b := h.browse()
 	inbox := "/?process=" + url.QueryEscape(id)
@@ -64,7 +68,8 @@ func TestHostileDataIsTextInABrowser(t *testing.T) {
 	b.press(button("Approve the selected"))
 	b.says("2 cases are approved")
 	h.ended(id)
-	for _, page := range []string{at, at + "/idea?at=1", at + "/idea?at=2", at + "/idea?at=3", at + "/verify", "/desk/processes", "/?text=" + url.QueryEscape(nasty),
+	for _, page := range []string{at, at + "/idea?at=1", at + "/idea?at=2", at + "/idea?at=3", at + "/verify",
+		"/desk/processes", "/?text=" + url.QueryEscape(nasty),
 		"/desk/calls/" + url.PathEscape(nasty) + "/" + url.PathEscape(nasty), "/desk/" + url.PathEscape(nasty)} {
 		b.open(page)
 		b.ranNothing(page)
@@ -83,7 +88,9 @@ func (h *house) ended(id string) {
 func TestNoScriptInAPageRunsEvenWhereOneGotIn(t *testing.T) {
 	h := open(t)
 	b := h.browse()
-	js[any](b, `document.getElementById("main").append(document.createRange().createContextualFragment("<script>window.ran=1</`+`script><img src=x onerror='window.ran=2'>"))`)
+	js[any](
+		b,
+		`document.getElementById("main").append(document.createRange().createContextualFragment("<script>window.ran=1</`+`script><img src=x onerror='window.ran=2'>"))`)
 	js[any](b, `new Promise((done) => requestAnimationFrame(() => setTimeout(done, 0)))`)
 	if ran := js[int](b, `window.ran || 0`); ran != 0 {
 		t.Error("the policy lets an inline script run")
@@ -104,7 +111,8 @@ func TestAForeignPageInABrowserCanNeitherReadNorPost(t *testing.T) {
 	}))
 	t.Cleanup(foreign.Close)
 	for name, page := range map[string]string{
-		"another origin of the site": foreign.URL, "another site": strings.Replace(foreign.URL, "127.0.0.1", "localhost", 1),
+		"another origin of the site": foreign.URL,
+		"another site":               strings.Replace(foreign.URL, "127.0.0.1", "localhost", 1),
 	} {
 		b.open(page)
 		read := js[string](b, `(async () => {

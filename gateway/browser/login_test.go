@@ -16,11 +16,14 @@ import (
 func withIssuer(t *testing.T, i *issuertest.Issuer) func(*server.Options, string) {
 	t.Helper()
 	roles := filepath.Join(t.TempDir(), "roles.json")
-	err := os.WriteFile(roles, []byte(`{"roles": [{"may": ["look", "decide"], "groups": ["finance"]}, {"may": ["look"], "people": ["gus@example.com"]}]}`), 0o600)
+	err := os.WriteFile(roles,
+		[]byte(
+			`{"roles": [{"may": ["look", "decide"], "groups": ["finance"]}, {"may": ["look"], "people": ["gus@example.com"]}]}`), 0o600)
 	if err != nil {
 		t.Fatal(err)
 	}
-	i.People["ann"] = issuertest.Claims{"email": "ann@example.com", "email_verified": true, "groups": []string{"finance"}}
+	i.People["ann"] = issuertest.Claims{"email": "ann@example.com", "email_verified": true,
+		"groups": []string{"finance"}}
 	i.People["gus"] = issuertest.Claims{"email": "gus@example.com", "email_verified": true}
 	i.People["eve"] = issuertest.Claims{"email": "eve@example.com", "email_verified": true}
 	return func(o *server.Options, url string) {
@@ -29,10 +32,12 @@ func withIssuer(t *testing.T, i *issuertest.Issuer) func(*server.Options, string
 		i.Move(elsewhere)
 		i.Redirect = url + access.CallbackPath
 		env := map[string]string{
-			server.IssuerVariable: i.URL, server.AudienceVariable: "process-idea", server.RolesVariable: roles, server.URLVariable: url,
+			server.IssuerVariable: i.URL, server.AudienceVariable: "process-idea", server.RolesVariable: roles,
+			server.URLVariable:    url,
 			server.ClientVariable: issuertest.Client, server.SecretVariable: issuertest.Secret,
 		}
-		made, err := server.FromEnvironment("127.0.0.1:0", access.Person{}, func(name string) string { return env[name] })
+		made, err := server.FromEnvironment("127.0.0.1:0", access.Person{},
+			func(name string) string { return env[name] })
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -68,7 +73,10 @@ func TestPeopleLogInAtTheirIssuerAndDecideAsWhoTheyAre(t *testing.T) {
 		b.says("You are ann@example.com")
 		if scripts {
 			b.click(button("Log out"))
-			eventually(t, "one is asked again who one is", func() bool { return b.address() == "/" && strings.Contains(b.text(), "You log in where you always do") })
+			eventually(t, "one is asked again who one is",
+				func() bool {
+					return b.address() == "/" && strings.Contains(b.text(), "You log in where you always do")
+				})
 			if i.Ended() != h.url+"/" {
 				t.Errorf("the issuer was not told that one logs out: %q", i.Ended())
 			}
@@ -99,7 +107,9 @@ func TestRolesHoldForWhoLogsInAtTheIssuer(t *testing.T) {
 		t.Error("who may look alone is shown a form")
 	}
 	digest := js[string](gus, `document.querySelector(".digest code").textContent`)
-	status := js[int](gus, `fetch(location.pathname, {method: "POST", body: new URLSearchParams({decision: "approve", digest: `+jsonText(digest)+`})}).then((r) => r.status)`)
+	status := js[int](
+		gus, `fetch(location.pathname, {method: "POST", body: new URLSearchParams({decision: "approve", digest: `+
+			jsonText(digest)+`})}).then((r) => r.status)`)
 	if status != http.StatusForbidden {
 		t.Errorf("who may look alone decides: %d", status)
 	}
@@ -154,6 +164,7 @@ func TestALoginThatWasNotBegunInThisBrowserIsRefused(t *testing.T) {
 	// The issuer refuses.
 	c := h.stranger()
 	c.open("/desk/login")
-	c.open(strings.Replace(js[string](c, `document.querySelector("a[href*='person=ann']").href`), "person=ann", "person=nobody", 1))
+	c.open(strings.Replace(js[string](c, `document.querySelector("a[href*='person=ann']").href`), "person=ann",
+		"person=nobody", 1))
 	c.says("The issuer did not log you in", "access_denied")
 }

@@ -78,7 +78,8 @@ func begin() (stop func(), err error) {
 	if err != nil {
 		return stop, err
 	}
-	options := sdk.Options{HostPort: temporal.Address(), Namespace: temporal.Namespace(), Logger: sdklog.NewStructuredLogger(slog.New(slog.DiscardHandler))}
+	options := sdk.Options{HostPort: temporal.Address(), Namespace: temporal.Namespace(),
+		Logger: sdklog.NewStructuredLogger(slog.New(slog.DiscardHandler))}
 	of, err := sdk.Dial(connect.ClientOptions(options, values))
 	if err != nil {
 		return stop, err
@@ -208,7 +209,8 @@ func (h *house) ask(method, path string, body any) (status int, answer map[strin
 // payments is a process of which each instance has a Call that waits for people.
 func payments(id string, rows ...string) map[string]any {
 	return map[string]any{
-		"id": id, "instances": json.RawMessage("[" + strings.Join(rows, ",") + "]"), "replies": strings.Repeat(`{"solution": {"calls": [], "output": null}}`+"\n", 6),
+		"id": id, "instances": json.RawMessage("[" + strings.Join(rows, ",") + "]"),
+		"replies": strings.Repeat(`{"solution": {"calls": [], "output": null}}`+"\n", 6),
 		"idea": json.RawMessage(`{
 			"meta": {"path": "payment", "version": "1"},
 			"schema": {"tools": {

@@ -65,7 +65,9 @@ func (t *tab) violations(axeSource string) string {
 // everyPage leads to every kind of page, after one another.
 func everyPage(h *house, b *tab) map[string]func() {
 	wide := strings.Repeat("a-word-without-an-end", 30)
-	id := h.pays(row("A1", 1), row(wide, 2), `{"values": {"order": "A3", "cents": 3, "lines": [{"sku": "x"}], "note": "`+strings.Repeat("much to read ", 200)+`"}}`)
+	id := h.pays(row("A1", 1), row(wide, 2),
+		`{"values": {"order": "A3", "cents": 3, "lines": [{"sku": "x"}], "note": "`+
+			strings.Repeat("much to read ", 200)+`"}}`)
 	done := id + "-done"
 	h.begin(payments(done, row("B1", 1)), 1)
 	b.open("/?process=" + done)

@@ -61,19 +61,24 @@ func trust(t *testing.T, entries ...string) {
 func withPasskeys(t *testing.T, i *issuertest.Issuer) func(*server.Options, string) {
 	t.Helper()
 	roles := filepath.Join(t.TempDir(), "roles.json")
-	if err := os.WriteFile(roles, []byte(`{"roles": [{"may": ["look", "decide"], "groups": ["finance"]}]}`), 0o600); err != nil {
+	if err := os.WriteFile(roles, []byte(`{"roles": [{"may": ["look", "decide"], "groups": ["finance"]}]}`),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"ann", "bob"} {
-		i.People[name] = issuertest.Claims{"email": name + "@example.com", "email_verified": true, "groups": []string{"finance"}}
+		i.People[name] = issuertest.Claims{"email": name + "@example.com", "email_verified": true,
+			"groups": []string{"finance"}}
 	}
 	return func(o *server.Options, url string) {
 		named := strings.Replace(url, "127.0.0.1", "localhost", 1)
 		env := map[string]string{
-			server.IssuerVariable: i.URL, server.AudienceVariable: "process-idea", server.RolesVariable: roles, server.URLVariable: named,
-			server.ClientVariable: issuertest.Client, server.SecretVariable: issuertest.Secret, signing.DecidersVariable: trusted,
+			server.IssuerVariable: i.URL, server.AudienceVariable: "process-idea", server.RolesVariable: roles,
+			server.URLVariable:    named,
+			server.ClientVariable: issuertest.Client, server.SecretVariable: issuertest.Secret,
+			signing.DecidersVariable: trusted,
 		}
-		made, err := server.FromEnvironment("127.0.0.1:0", access.Person{}, func(name string) string { return env[name] })
+		made, err := server.FromEnvironment("127.0.0.1:0", access.Person{},
+			func(name string) string { return env[name] })
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -102,10 +107,12 @@ func call[P, R any](t *tab, command cdp.Command[P, R], params P) R {
 func (t *tab) device() webauthn.AuthenticatorID {
 	t.Helper()
 	call(t, webauthn.Enable, webauthn.EnableParams{})
-	return call(t, webauthn.AddVirtualAuthenticator, webauthn.AddVirtualAuthenticatorParams{Options: &webauthn.VirtualAuthenticatorOptions{
-		Protocol: webauthn.AuthenticatorProtocolCtap2, Transport: webauthn.AuthenticatorTransportInternal, HasResidentKey: true, HasUserVerification: true,
-		IsUserVerified: true, AutomaticPresenceSimulation: true,
-	}}).AuthenticatorID
+	return call(t, webauthn.AddVirtualAuthenticator,
+		webauthn.AddVirtualAuthenticatorParams{Options: &webauthn.VirtualAuthenticatorOptions{
+			Protocol: webauthn.AuthenticatorProtocolCtap2, Transport: webauthn.AuthenticatorTransportInternal,
+			HasResidentKey: true, HasUserVerification: true,
+			IsUserVerified: true, AutomaticPresenceSimulation: true,
+		}}).AuthenticatorID
 }
 
 // named has a stranger reach the desk by its name, and log in.
@@ -145,7 +152,8 @@ func TestAPersonSignsDecisionsWithAPasskeyAndAnybodyChecksThem(t *testing.T) {
 	b.open("/desk/key")
 	b.says("Your passkeys", "for "+b.url+", as one of finance")
 	b.click(button("Make a passkey"))
-	eventually(t, "a device that has one makes no other", func() bool { return strings.Contains(b.text(), "This device has a passkey of yours already") })
+	eventually(t, "a device that has one makes no other",
+		func() bool { return strings.Contains(b.text(), "This device has a passkey of yours already") })
 
 	b.open("/?process=" + id)
 	b.says("4 cases wait for you", "Open it: you sign it with your passkey")
@@ -203,7 +211,8 @@ func checkInPython(t *testing.T, export []byte, signed int) {
 	if out := check(export); strings.Count(out, " good\n") != signed || strings.Contains(out, "BROKEN") {
 		t.Error(out)
 	}
-	if out := check(bytes.ReplaceAll(export, []byte(`"reason":"not ours`), []byte(`"reason":"not mine`))); !strings.Contains(out, "BROKEN: details") {
+	if out := check(bytes.ReplaceAll(export, []byte(`"reason":"not ours`),
+		[]byte(`"reason":"not mine`))); !strings.Contains(out, "BROKEN: details") {
 		t.Error(out)
 	}
 	const site = `"rpId":"localhost"`
@@ -212,7 +221,8 @@ func checkInPython(t *testing.T, export []byte, signed int) {
 		t.Fatal(err)
 	}
 	elsewhere := filepath.Join(t.TempDir(), "deciders.json")
-	if err := os.WriteFile(elsewhere, bytes.ReplaceAll(data, []byte(site), []byte(`"rpId":"evil"`)), 0o600); err != nil {
+	if err := os.WriteFile(elsewhere, bytes.ReplaceAll(data, []byte(site), []byte(`"rpId":"evil"`)),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
 	defer func(was string) { trusted = was }(trusted)
@@ -280,15 +290,18 @@ func TestAPasskeyThatMayNotDecideIsRefusedAndSaysWhy(t *testing.T) {
 	asks()
 	call(ann, webauthn.SetUserVerified, webauthn.SetUserVerifiedParams{AuthenticatorID: ofAnn})
 	ann.click(button("Sign with my passkey"))
-	eventually(t, "it is said that nothing was done", func() bool { return strings.Contains(ann.text(), "Nothing was done") })
+	eventually(t, "it is said that nothing was done",
+		func() bool { return strings.Contains(ann.text(), "Nothing was done") })
 	call(ann, webauthn.SetUserVerified, webauthn.SetUserVerifiedParams{AuthenticatorID: ofAnn, IsUserVerified: true})
 
 	// Bob's passkey in ann's device, on a page that was tampered with.
 	asks()
 	call(ann, webauthn.ClearCredentials, webauthn.ClearCredentialsParams{AuthenticatorID: ofAnn})
-	add := cdp.Command[map[string]any, cdp.Empty]{Method: webauthn.CommandAddCredential} // the type says things that this device does not know
+	// the type says things that this device does not know
+	add := cdp.Command[map[string]any, cdp.Empty]{Method: webauthn.CommandAddCredential}
 	call(ann, add, map[string]any{"authenticatorId": ofAnn, "credential": map[string]any{
-		"credentialId": bobs.CredentialID, "isResidentCredential": true, "rpId": bobs.RpID, "privateKey": bobs.PrivateKey, "userHandle": bobs.UserHandle, "signCount": 9,
+		"credentialId": bobs.CredentialID, "isResidentCredential": true, "rpId": bobs.RpID,
+		"privateKey": bobs.PrivateKey, "userHandle": bobs.UserHandle, "signCount": 9,
 	}})
 	ann.signsWithAll()
 	ann.says("Nothing was decided", "is not one of the issuer ann@example.com")

@@ -74,7 +74,9 @@ func TestAPersonChangesAPlanAndHasItRunInABrowser(t *testing.T) {
 		b.says("Added Call 1")
 		b.press(button("Have it run as changed"))
 		b.says("values") // which the Tool wants, and the Call lacks
-		b.write("#added-1", `{"_tool": "tell", "_instance": "*", "template": "By hand: {seat}", "values": {"seat": "†state.seat"}}`)
+		b.write(
+			"#added-1",
+			`{"_tool": "tell", "_instance": "*", "template": "By hand: {seat}", "values": {"seat": "†state.seat"}}`)
 		b.press(button("Have it run as changed"))
 		b.says("The Plan is changed.")
 		if got := h.receipts(id); got != "By hand: seat 5B" {
@@ -89,8 +91,10 @@ func TestAPlanThatChangedMeanwhileIsShownAnewInABrowser(t *testing.T) {
 	plan := h.planned(trips(id, `, "by": {"count": 2}`, `{"name": "Ann"}`))
 	b := h.browse()
 	b.open("/desk/plans/" + id)
-	status, answer := h.ask("POST", "/api/processes/"+id+"/plans/decision", map[string]any{"decision": "amend", "digest": plan["digest"], "by": "bob",
-		"calls": []any{map[string]any{"_tool": "tell", "_instance": "*", "template": "Not by us", "values": map[string]any{}}}})
+	status, answer := h.ask("POST", "/api/processes/"+id+"/plans/decision",
+		map[string]any{"decision": "amend", "digest": plan["digest"], "by": "bob",
+			"calls": []any{map[string]any{"_tool": "tell", "_instance": "*", "template": "Not by us",
+				"values": map[string]any{}}}})
 	if status != http.StatusOK {
 		t.Fatal(status, answer)
 	}
@@ -112,7 +116,9 @@ func TestThePersonAtTheKeyboardApprovesAPlan(t *testing.T) {
 	h.planned(trips(id, "", `{"name": "Ann"}`))
 	b := h.browse()
 	b.open("/?process=" + id)
-	b.tabTo("the Plan", func(f focused) bool { return f.Kind == "a" && strings.Contains(f.Text, "the Plan of Request 1") })
+	b.tabTo("the Plan", func(f focused) bool {
+		return f.Kind == "a" && strings.Contains(f.Text, "the Plan of Request 1")
+	})
 	b.enter()
 	b.says("nothing of it has begun")
 	reachesAll(b)

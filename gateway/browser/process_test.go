@@ -44,7 +44,8 @@ func followed(h *house) {
 	other.click("//input[@data-all]")
 	other.press(button("Approve the selected"))
 	other.says("2 cases are approved")
-	eventually(h, "the page shows the end by itself", func() bool { return strings.Contains(b.text(), id+" completed") })
+	eventually(h, "the page shows the end by itself",
+		func() bool { return strings.Contains(b.text(), id+" completed") })
 	if js[string](b, `window.same || ""`) != "page" {
 		h.Error("the page was loaded anew")
 	}

@@ -47,8 +47,9 @@ type browser struct {
 }
 
 var (
-	inChromium = &browser{name: "Chromium", install: "chromium", programs: []string{"chromium", "chromium-browser", "google-chrome"}, start: startChromium}
-	inFirefox  = &browser{name: "Firefox", install: "firefox-esr", programs: []string{"firefox-esr", "firefox"},
+	inChromium = &browser{name: "Chromium", install: "chromium",
+		programs: []string{"chromium", "chromium-browser", "google-chrome"}, start: startChromium}
+	inFirefox = &browser{name: "Firefox", install: "firefox-esr", programs: []string{"firefox-esr", "firefox"},
 		start: func(program, dir string) (func(*testing.T) (page, error), func(), error) {
 			f, stop, err := startFirefox(program, dir)
 			if err != nil {
@@ -86,7 +87,8 @@ func keepIn(dir string) (stop func()) {
 	}
 }
 
-// needs skips the test where the browser is not here. The ordinary run has one browser do what each does in the long run: the first that is here.
+// needs skips the test where the browser is not here. The ordinary run has one browser do what each does in the long
+// run: the first that is here.
 func (b *browser) needs(t *testing.T) {
 	t.Helper()
 	if b != browsers[0] && browsers[0].program() != "" {
@@ -185,7 +187,8 @@ func (t *tab) shown(status int) int {
 	t.Helper()
 	if status == http.StatusAccepted {
 		eventually(t, "the page is there", func() bool {
-			there, err := tryJS[bool](t, `document.readyState === "complete" && !document.querySelector("[data-underway]")`)
+			there, err := tryJS[bool](t,
+				`document.readyState === "complete" && !document.querySelector("[data-underway]")`)
 			return err == nil && there
 		})
 		return http.StatusOK
@@ -205,7 +208,10 @@ func js[T any](t *tab, expression string) T {
 
 func tryJS[T any](t *tab, expression string) (v T, err error) {
 	// Where scripts are off, promises never come to anything.
-	text, err := t.page.eval(`((v) => v instanceof Promise ? v.then((v) => JSON.stringify(v) ?? "null") : JSON.stringify(v) ?? "null")(` + expression + `)`)
+	text,
+		err := t.page.eval(
+		`((v) => v instanceof Promise ? v.then((v) => JSON.stringify(v) ?? "null") : JSON.stringify(v) ?? "null")(` +
+			expression + `)`)
 	if err != nil {
 		return v, err
 	}
@@ -215,7 +221,8 @@ func tryJS[T any](t *tab, expression string) (v T, err error) {
 // found is a script that finds an element: by XPath, or by a CSS selector.
 func found(what string) string {
 	if strings.HasPrefix(what, "/") {
-		return fmt.Sprintf("document.evaluate(%s, document, null, XPathResult.FIRST_ORDERED_NODE_TYPE).singleNodeValue", jsonText(what))
+		return fmt.Sprintf("document.evaluate(%s, document, null, XPathResult.FIRST_ORDERED_NODE_TYPE).singleNodeValue",
+			jsonText(what))
 	}
 	return fmt.Sprintf("document.querySelector(%s)", jsonText(what))
 }
@@ -286,7 +293,8 @@ func (t *tab) click(what string) {
 // write replaces what a field holds by what is typed.
 func (t *tab) write(what, text string) {
 	t.Helper()
-	if !js[bool](t, `(() => { const e = `+found(what)+`; e.scrollIntoView(); e.focus(); e.select(); return document.activeElement === e })()`) {
+	if !js[bool](t, `(() => { const e = `+found(what)+
+		`; e.scrollIntoView(); e.focus(); e.select(); return document.activeElement === e })()`) {
 		t.Fatalf("nothing can be written in %s on %s", what, t.address())
 	}
 	if text == "" {

@@ -54,15 +54,18 @@ func TestTheDeskSpeaksTheWordsOfTheBusiness(t *testing.T) {
 		b, id := h.browse(), h.id()
 		h.begin(refunds(id), 3)
 		b.open("/?process=" + id)
-		b.says("Refund a customer", "3 cases", "order A-1", "2,299.00 EUR", "16,030.00 EUR", "0.05 EUR", "18,329.05 EUR", "30 November 2026", "مريم (Mary) <b>")
+		b.says("Refund a customer", "3 cases", "order A-1", "2,299.00 EUR", "16,030.00 EUR", "0.05 EUR",
+			"18,329.05 EUR", "30 November 2026", "مريم (Mary) <b>")
 		rows := js[string](b, `[...document.querySelectorAll("tbody tr th a")].map((a) => a.textContent).join(", ")`)
 		if rows != "order A-3, order A-1, order A-2" {
 			t.Errorf("the rows stand as %s", rows)
 		}
 		b.picture("inbox")
 		b.press(link("order A-1"))
-		b.says("Refund 2,299.00 EUR to Ann Smith", "order A-1", "1 December 2026", "Dear Ann Smith,", "you get 229900 cents", "The goods came back whole")
-		if marked := js[string](b, `[...document.querySelectorAll("mark")].map((m) => m.textContent).join(", ")`); marked != "Ann Smith, 229900" {
+		b.says("Refund 2,299.00 EUR to Ann Smith", "order A-1", "1 December 2026", "Dear Ann Smith,",
+			"you get 229900 cents", "The goods came back whole")
+		if marked := js[string](b,
+			`[...document.querySelectorAll("mark")].map((m) => m.textContent).join(", ")`); marked != "Ann Smith, 229900" {
 			t.Errorf("in the letter is marked %s", marked)
 		}
 		b.picture("call")

@@ -103,8 +103,10 @@ func (d *Desk) callPage(r *http.Request, a client.Approval) *callPage {
 	tools, who := d.tools(r.Context(), a.Process), d.decider(r)
 	p := &callPage{
 		tools: tools, frame: d.frame(r, a.Sentence), A: a,
-		Href: callHref(a.Process, a.CallID), ProcessHref: processHref(a.Process), Tool: ideafile.FindTool(tools, a.Tool), ByItself: byItself(a),
-		Deciders: a.DecidersInWords(), Denied: denial(who, a), Passkey: mayByPasskey(who, a), Allowed: map[string]bool{}, Meanwhile: a.WhileWaiting.Lines(stamp),
+		Href: callHref(a.Process, a.CallID), ProcessHref: processHref(a.Process),
+		Tool: ideafile.FindTool(tools, a.Tool), ByItself: byItself(a),
+		Deciders: a.DecidersInWords(), Denied: denial(who, a), Passkey: mayByPasskey(who, a),
+		Allowed: map[string]bool{}, Meanwhile: a.WhileWaiting.Lines(stamp),
 	}
 	p.Title = short(p.Title)
 	for _, t := range tools {
@@ -202,7 +204,8 @@ func replaceForm(t *ideafile.Tool) form.Form {
 		}
 	}
 	required, _ := jsonval.AsStringList(schema["required"])
-	required = slices.DeleteFunc(slices.Clone(required), func(k string) bool { _, wired := t.WiredParams[k]; return wired })
+	required = slices.DeleteFunc(slices.Clone(required),
+		func(k string) bool { _, wired := t.WiredParams[k]; return wired })
 	schema = jsonval.WithoutKey(jsonval.WithoutKey(schema, "properties"), "required")
 	schema["type"], schema["required"] = "object", jsonval.ToJSONValue(required)
 	if len(properties) > 0 {

@@ -39,7 +39,8 @@ func (d *Desk) decideMany(w http.ResponseWriter, r *http.Request) error {
 		if !ok {
 			return unfit("One of the boxes cannot be read. Open the inbox again.")
 		}
-		list = append(list, api.Decision{Process: p.Process, Call: p.Call, Digest: p.Digest, Decision: kind, Reason: reason})
+		list = append(list, api.Decision{Process: p.Process, Call: p.Call, Digest: p.Digest, Decision: kind,
+			Reason: reason})
 	}
 	return d.tell(w, r, outcomes{Kind: kind, Back: back, Who: nameOf(r), List: d.API.Decide(r.Context(), list)})
 }
@@ -57,8 +58,8 @@ const outcomeUse = "outcome"
 // longestQuery is how many characters of outcomes stand in an address: servers on the way take few.
 const longestQuery = 6000
 
-// tell leads to a page with what became of decisions. The address carries them, sealed, as a gateway keeps nothing; so many that they do not fit are
-// told at once, and sending the form again changes nothing, as each Call is decided once.
+// tell leads to a page with what became of decisions. The address carries them, sealed, as a gateway keeps nothing; so
+// many that they do not fit are told at once, and sending the form again changes nothing, as each Call is decided once.
 func (d *Desk) tell(w http.ResponseWriter, r *http.Request, o outcomes) error {
 	text, err := d.sessions.Seal(outcomeUse, o)
 	if err != nil {
@@ -108,14 +109,16 @@ func (d *Desk) waitsAgain(r *http.Request, one api.DecisionResult) string {
 }
 
 var past = map[string]string{
-	client.Approve: "approved", client.Reject: "rejected", client.Amend: "changed", client.Replace: "replaced", client.Answer: "answered",
+	client.Approve: "approved", client.Reject: "rejected", client.Amend: "changed", client.Replace: "replaced",
+	client.Answer: "answered",
 }
 
 func (d *Desk) renderOutcome(w http.ResponseWriter, r *http.Request, o outcomes) {
 	p := outcomePage{frame: d.frame(r, "What became of it"), Kind: past[o.Kind], Back: o.Back}
 	var taken []told
 	for _, one := range o.List {
-		t := told{Href: callHref(one.Process, one.Call), Process: one.Process, Call: one.Call, Taken: one.Outcome == api.OutcomeTaken}
+		t := told{Href: callHref(one.Process, one.Call), Process: one.Process, Call: one.Call,
+			Taken: one.Outcome == api.OutcomeTaken}
 		t.Text = inWords(one, past[o.Kind])
 		if t.Taken {
 			p.Taken++
@@ -136,7 +139,8 @@ func (d *Desk) renderOutcome(w http.ResponseWriter, r *http.Request, o outcomes)
 func inWords(one api.DecisionResult, done string) string {
 	switch {
 	case one.Outcome == api.OutcomeTaken && one.Count != nil && one.Count.Have < one.Count.Want:
-		return fmt.Sprintf("Your decision counts: %d of %d people have decided so. It waits for the others.", one.Count.Have, one.Count.Want)
+		return fmt.Sprintf("Your decision counts: %d of %d people have decided so. It waits for the others.",
+			one.Count.Have, one.Count.Want)
 	case one.Outcome == api.OutcomeTaken:
 		return "It is " + done + "."
 	case one.Outcome == api.OutcomeFailed:

@@ -19,7 +19,8 @@ import (
 // decideCall takes a decision on the Call of the address.
 func (d *Desk) decideCall(w http.ResponseWriter, r *http.Request) error {
 	decision := api.Decision{
-		Process: r.PathValue("process"), Call: r.PathValue("call"), Decision: r.PostForm.Get("decision"), Digest: r.PostForm.Get("digest"),
+		Process: r.PathValue("process"), Call: r.PathValue("call"), Decision: r.PostForm.Get("decision"),
+		Digest: r.PostForm.Get("digest"),
 		Reason: strings.TrimSpace(r.PostForm.Get("reason")),
 	}
 	a, err := d.find(r)
@@ -52,7 +53,8 @@ func (d *Desk) decideCall(w http.ResponseWriter, r *http.Request) error {
 	if err == nil && o.List[0].Outcome != api.OutcomeTaken {
 		if now, found := d.find(r); found == nil {
 			p := d.callPage(r, now)
-			p.Reason, p.WrongIn, p.Wrong = decision.Reason, decision.Decision, inWords(o.List[0], past[decision.Decision])
+			p.Reason, p.WrongIn, p.Wrong = decision.Reason, decision.Decision,
+				inWords(o.List[0], past[decision.Decision])
 			if now.Digest != decision.Digest {
 				d.showAnew(w, r, p)
 				return nil
@@ -73,7 +75,8 @@ func (d *Desk) showAnew(w http.ResponseWriter, r *http.Request, p *callPage) {
 	d.render(w, r, http.StatusConflict, "call", p)
 }
 
-// read makes what a decision says of what was sent; ok is false where something is wrong with it, or where an item was asked for.
+// read makes what a decision says of what was sent; ok is false where something is wrong with it, or where an item was
+// asked for.
 func (p *callPage) read(decision *api.Decision, values url.Values) (ok bool) {
 	switch decision.Decision {
 	case client.Approve:
@@ -130,7 +133,8 @@ func (p *callPage) readAmend(decision *api.Decision, values url.Values) {
 		if err != nil {
 			p.Wrong = "This does not fit the Tool: " + err.Error()
 		} else if !jsonval.Equal(any(merged), any(wanted)) {
-			p.Wrong = "This cannot be said as a change, as something is taken away that the Tool takes null for: replace the Call instead."
+			p.Wrong = "This cannot be said as a change, as something is taken away that the Tool takes null for: " +
+				"replace the Call instead."
 		}
 	}
 	decision.Params = jsonval.Encode(changes)

@@ -30,7 +30,8 @@ type decisionMade struct {
 
 func nothingKnown(jsonval.Path, any) string { return "" }
 
-// showDecided shows what became of a Call that is not among those that wait; notWaiting is said where nothing is known of it.
+// showDecided shows what became of a Call that is not among those that wait; notWaiting is said where nothing is known
+// of it.
 func (d *Desk) showDecided(w http.ResponseWriter, r *http.Request, notWaiting error) error {
 	var refused *access.Refusal
 	if !errors.As(notWaiting, &refused) || refused.Status != http.StatusNotFound {
@@ -44,7 +45,8 @@ func (d *Desk) showDecided(w http.ResponseWriter, r *http.Request, notWaiting er
 	if err != nil {
 		return err
 	}
-	p := decidedPage{frame: d.frame(r, short(decided.Sentence)), Process: process, ProcessHref: processHref(process), Call: call, D: decided}
+	p := decidedPage{frame: d.frame(r, short(decided.Sentence)), Process: process, ProcessHref: processHref(process),
+		Call: call, D: decided}
 	if name := decided.InstanceName; !strings.HasSuffix(call, "@"+name) {
 		p.Name = name
 	}

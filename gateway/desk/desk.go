@@ -37,10 +37,12 @@ type Options struct {
 	Client   *client.Client
 	Entrance Entrance
 	Log      *slog.Logger
-	// Ideas is a folder of Idea files that people can start; empty: they bring their own. Tools is what is known here of the workers' Go tools.
+	// Ideas is a folder of Idea files that people can start; empty: they bring their own. Tools is what is known here
+	// of the workers' Go tools.
 	Ideas string
 	Tools ideafiles.Tools
-	// Deciders are the keys that the workers trust, among them people's passkeys; nil: they are not known here, and nobody signs by a passkey.
+	// Deciders are the keys that the workers trust, among them people's passkeys; nil: they are not known here, and
+	// nobody signs by a passkey.
 	Deciders *signing.Source
 	// Simulate tries a process out; nil: that is not offered here.
 	Simulate Simulator
@@ -77,7 +79,8 @@ func New(o Options) (*Desk, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &Desk{Options: o, plans: plans, sessions: sessions, mux: http.NewServeMux(), seen: newSeen(), checks: newChecks(),
+	d := &Desk{Options: o, plans: plans, sessions: sessions, mux: http.NewServeMux(), seen: newSeen(),
+		checks:  newChecks(),
 		reading: newWorks(readAtOnce), asking: newWorks(askedAtOnce), listing: newWorks(askedAtOnce)}
 	if d.Tools.Known == nil { // the workers' tools are not known here
 		d.Tools.Elsewhere = true
@@ -127,7 +130,8 @@ func New(o Options) (*Desk, error) {
 func Has(path string) bool { return path == "/" || strings.HasPrefix(path, "/desk/") }
 
 // contentPolicy allows nothing but what comes from here; nothing in a page runs or looks by itself.
-const contentPolicy = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; " +
+const contentPolicy = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; " +
+	"form-action 'self'; base-uri 'none'; " +
 	"frame-ancestors 'none'"
 
 // mostForm is in bytes of what a form sends: a thousand decisions, or one value of 64 KB, which escapes make larger.
@@ -142,13 +146,15 @@ func (d *Desk) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.Set("Cross-Origin-Opener-Policy", "same-origin")
 	h.Set("Cross-Origin-Resource-Policy", "same-origin")
 	if r.Method == http.MethodPost && !isFromHere(r) {
-		d.fail(w, r, &access.Refusal{Status: http.StatusForbidden, Code: access.CodeForeignPage, Message: "A form of another page may not be sent here."})
+		d.fail(w, r, &access.Refusal{Status: http.StatusForbidden, Code: access.CodeForeignPage,
+			Message: "A form of another page may not be sent here."})
 		return
 	}
 	d.mux.ServeHTTP(w, r)
 }
 
-// isFromHere reports whether a browser says that a page of the desk posts a form: the fence has refused those that say another.
+// isFromHere reports whether a browser says that a page of the desk posts a form: the fence has refused those that say
+// another.
 func isFromHere(r *http.Request) bool {
 	return r.Header.Get("Origin") != "" || r.Header.Get("Sec-Fetch-Site") == "same-origin"
 }
@@ -229,14 +235,16 @@ func (d *Desk) fail(w http.ResponseWriter, r *http.Request, err error) {
 const lookForWorker = 5
 
 var titles = map[int]string{
-	http.StatusNotFound: "Nothing is here", http.StatusForbidden: "You may not do that", http.StatusConflict: "It was refused",
+	http.StatusNotFound: "Nothing is here", http.StatusForbidden: "You may not do that",
+	http.StatusConflict:           "It was refused",
 	http.StatusServiceUnavailable: "Nobody answers", http.StatusUnprocessableEntity: "That cannot be meant",
 	http.StatusInternalServerError:   "Something went wrong",
 	http.StatusRequestEntityTooLarge: "Too much at once", http.StatusBadRequest: "That cannot be meant",
 }
 
 var advice = map[string]string{
-	api.CodeNoWorker:     "The processes are safe: they go on when a worker runs again. This page looks again by itself.",
+	api.CodeNoWorker: "The processes are safe: they go on when a worker runs again. " +
+		"This page looks again by itself.",
 	api.CodeUnreachable:  "The server or the store cannot be reached. The processes are safe. Try again in a moment.",
 	access.CodeForbidden: "Whoever looks after this gateway says who may do what.",
 }

@@ -46,10 +46,12 @@ func isPage(path string) bool {
 func (d *Desk) admit(w http.ResponseWriter, r *http.Request, to string) {
 	who, err := d.Entrance.Identify(r)
 	if err != nil {
-		d.askWho(w, r, http.StatusUnauthorized, "That is not the token of this desk. The program prints a new address when it makes a new one.")
+		d.askWho(w, r, http.StatusUnauthorized,
+			"That is not the token of this desk. The program prints a new address when it makes a new one.")
 		return
 	}
-	if err := d.sessions.Begin(w, r, session.Ticket{Name: who.Name, Groups: who.Groups, Account: who.Account}); err != nil {
+	if err := d.sessions.Begin(w, r,
+		session.Ticket{Name: who.Name, Groups: who.Groups, Account: who.Account}); err != nil {
 		d.fail(w, r, err)
 		return
 	}
@@ -68,8 +70,8 @@ func (d *Desk) leave(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, "/", http.StatusSeeOther)
 }
 
-// askWho asks whoever is not logged in who they are. Who followed a link of another site is logged in, and their browser did not say so: the
-// page leads to itself.
+// askWho asks whoever is not logged in who they are. Who followed a link of another site is logged in, and their
+// browser did not say so: the page leads to itself.
 func (d *Desk) askWho(w http.ResponseWriter, r *http.Request, status int, wrong string) {
 	next := r.URL.RequestURI()
 	if r.Method != http.MethodGet || r.URL.Query().Has("token") || !isPage(next) {

@@ -27,7 +27,8 @@ func findingsOf(problems diag.Problems, folders ...string) (all []finding, left 
 				left += p.More
 				continue
 			}
-			all = append(all, finding{placeText(without(p.JSONPath, folders)), long(without(p.Message, folders)), p.IsWarning})
+			all = append(all, finding{placeText(without(p.JSONPath, folders)), long(without(p.Message, folders)),
+				p.IsWarning})
 		}
 	}
 	return all, left

@@ -139,7 +139,8 @@ func (g *group) addRow(a client.Approval, who *access.Person) {
 		values[f.Name] = f.Value
 	}
 	r := row{
-		Pick: pick{a.Process, a.CallID, a.Digest}.text(), Href: callHref(a.Process, a.CallID), Process: a.Process, Call: a.CallID, Name: nameOfCase(a),
+		Pick: pick{a.Process, a.CallID, a.Digest}.text(), Href: callHref(a.Process, a.CallID), Process: a.Process,
+		Call: a.CallID, Name: nameOfCase(a),
 		Sentence: a.Parts,
 		Since:    a.Since, Deadline: a.Deadline, Timeout: byItself(a), Denied: denial(who, a),
 	}
@@ -207,7 +208,8 @@ func inOrder(names []string, fields []shown.Field) []string {
 	return names
 }
 
-// fieldTitles are the names of fields as people read them: those that schemas give, and for others what is left of the name.
+// fieldTitles are the names of fields as people read them: those that schemas give, and for others what is left of the
+// name.
 func fieldTitles(t bulk.Table, list []client.Approval) map[string]string {
 	names := shortNames(t)
 	for _, a := range list {

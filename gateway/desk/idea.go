@@ -47,7 +47,8 @@ func (d *Desk) showIdea(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	p := ideaPage{frame: d.frame(r, "Idea"), Process: id, Href: processHref(id), Last: latest.At, Instance: q.Get("instance")}
+	p := ideaPage{frame: d.frame(r, "Idea"), Process: id, Href: processHref(id), Last: latest.At,
+		Instance: q.Get("instance")}
 	p.At, _ = strconv.Atoi(q.Get("at"))
 	if p.At < 1 || p.At > p.Last {
 		p.At = p.Last
@@ -56,9 +57,10 @@ func (d *Desk) showIdea(w http.ResponseWriter, r *http.Request) error {
 	if err != nil || p.Since < 1 || p.Since > p.Last || p.Since == p.At {
 		p.Since = p.At - 1
 	}
-	s, err := soon(r.Context(), d.reading, fmt.Sprintf("idea\n%d %d %s", p.At, p.Since, id), func(ctx context.Context, _ *work) (*sight, error) {
-		return d.look(ctx, id, p.At, p.Since)
-	})
+	s, err := soon(r.Context(), d.reading, fmt.Sprintf("idea\n%d %d %s", p.At, p.Since, id),
+		func(ctx context.Context, _ *work) (*sight, error) {
+			return d.look(ctx, id, p.At, p.Since)
+		})
 	if err != nil {
 		return err
 	}

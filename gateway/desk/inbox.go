@@ -31,7 +31,8 @@ const (
 )
 
 // spans are the ages and deadlines that are asked for.
-var spans = map[string]time.Duration{"1h": time.Hour, "4h": 4 * time.Hour, "1d": 24 * time.Hour, "3d": 72 * time.Hour, "7d": 168 * time.Hour}
+var spans = map[string]time.Duration{"1h": time.Hour, "4h": 4 * time.Hour, "1d": 24 * time.Hour, "3d": 72 * time.Hour,
+	"7d": 168 * time.Hour}
 
 func readFilter(q url.Values) filter {
 	f := filter{
@@ -51,7 +52,8 @@ func readFilter(q url.Values) filter {
 // query is the filter as it stands in an address.
 func (f filter) query() string {
 	q := url.Values{}
-	for key, v := range map[string]string{"tool": f.Tool, "process": f.Process, "text": f.Text, "age": f.Age, "due": f.Due, "who": f.Who} {
+	for key, v := range map[string]string{"tool": f.Tool, "process": f.Process, "text": f.Text, "age": f.Age,
+		"due": f.Due, "who": f.Who} {
 		if v != "" {
 			q.Set(key, v)
 		}
@@ -124,9 +126,11 @@ func valueHolds(v any, text string) bool {
 	return false
 }
 
-// denial is why a person may not decide on a Call by the gateway's word, as far as that is known before they try; "": they may.
+// denial is why a person may not decide on a Call by the gateway's word, as far as that is known before they try; "":
+// they may.
 func denial(who *access.Person, a client.Approval) string {
-	return denialAs(who, a, policy.Person{Name: who.Name, Groups: who.Groups, Account: who.Account, Signed: who.Key != nil})
+	return denialAs(who, a, policy.Person{Name: who.Name, Groups: who.Groups, Account: who.Account,
+		Signed: who.Key != nil})
 }
 
 // denialAs is denial of a person as a proof tells of them.
@@ -254,7 +258,8 @@ func byDeadline(a, b client.Approval) int {
 	return 0
 }
 
-// byHourOfDeadline is byDeadline of those that differ by enough to matter: what was planned together differs by moments.
+// byHourOfDeadline is byDeadline of those that differ by enough to matter: what was planned together differs by
+// moments.
 func byHourOfDeadline(a, b client.Approval) int {
 	hour := func(t *time.Time) *time.Time {
 		if t == nil {
@@ -270,11 +275,13 @@ func byHourOfDeadline(a, b client.Approval) int {
 // sortByUrgency puts what is decided soonest by itself first, and then what has waited longest.
 func sortByUrgency(list []client.Approval) {
 	slices.SortStableFunc(list, func(a, b client.Approval) int {
-		return cmp.Or(byDeadline(a, b), a.Since.Compare(b.Since), cmp.Compare(a.Process, b.Process), cmp.Compare(a.CallID, b.CallID))
+		return cmp.Or(byDeadline(a, b), a.Since.Compare(b.Since), cmp.Compare(a.Process, b.Process),
+			cmp.Compare(a.CallID, b.CallID))
 	})
 }
 
-// groupedInOrder brings those together that stand in one table, in the order of the first of each: in a table by deadline, then by amount.
+// groupedInOrder brings those together that stand in one table, in the order of the first of each: in a table by
+// deadline, then by amount.
 func groupedInOrder(list []client.Approval) []client.Approval {
 	var keys []string
 	alike := map[string][]client.Approval{}

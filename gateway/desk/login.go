@@ -60,12 +60,15 @@ func (d *Desk) finishLogin(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
 	var a access.Attempt
 	state := q.Get("state")
-	if state == "" || !d.sessions.Take(w, r, attemptName(state), access.CallbackPath, &a) || a.State != state || time.Now().After(a.Until) {
-		d.askAgain(w, r, http.StatusUnauthorized, "This login was not begun in this browser, or it took too long. Log in again.", "/")
+	if state == "" || !d.sessions.Take(w, r, attemptName(state), access.CallbackPath, &a) || a.State != state ||
+		time.Now().After(a.Until) {
+		d.askAgain(w, r, http.StatusUnauthorized,
+			"This login was not begun in this browser, or it took too long. Log in again.", "/")
 		return
 	}
 	if q.Has("error") {
-		d.askAgain(w, r, http.StatusUnauthorized, "The issuer did not log you in: "+clip(visible(q.Get("error")+" "+q.Get("error_description")), 300), a.Next)
+		d.askAgain(w, r, http.StatusUnauthorized,
+			"The issuer did not log you in: "+clip(visible(q.Get("error")+" "+q.Get("error_description")), 300), a.Next)
 		return
 	}
 	who, err := d.login.Finish(r.Context(), a, q.Get("code"))

@@ -10,7 +10,8 @@ import (
 	"processidea/model/jsonval"
 )
 
-// origins tells where values of a Call's parameters come from: what the Tool's designer wired, and values that stand in the case too.
+// origins tells where values of a Call's parameters come from: what the Tool's designer wired, and values that stand in
+// the case too.
 func origins(wired map[string]string, a client.Approval) func(path jsonval.Path, v any) string {
 	places := map[string]string{}
 	collectPlaces(places, "†input", a.Input, 0)
@@ -38,7 +39,8 @@ func spoken(place string) string {
 
 const severalPlaces = " "
 
-// collectPlaces notes at which place each value stands; one that stands at several is no sign of where another came from.
+// collectPlaces notes at which place each value stands; one that stands at several is no sign of where another came
+// from.
 func collectPlaces(places map[string]string, at string, v any, depth int) {
 	const mostPlaces, deepest = 2000, 6
 	if len(places) > mostPlaces || depth > deepest {

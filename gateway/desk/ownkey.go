@@ -14,7 +14,8 @@ import (
 
 // addOwnKey adds the pages on which people make passkeys, and sign.
 func (d *Desk) addOwnKey() {
-	d.own = &ownkey.Pages{API: d.API, Sessions: d.sessions, Deciders: d.Deciders, Log: d.Log, Show: d.showOwn, Tell: d.tellOwn}
+	d.own = &ownkey.Pages{API: d.API, Sessions: d.sessions, Deciders: d.Deciders, Log: d.Log, Show: d.showOwn,
+		Tell: d.tellOwn}
 	d.mux.HandleFunc("GET /desk/key", d.page(access.Decide, d.own.ShowKey))
 	d.mux.HandleFunc("POST /desk/key", d.page(access.Decide, d.own.MakeKey))
 	d.mux.HandleFunc("POST /desk/sign", d.page(access.Decide, d.own.Sign))
@@ -41,6 +42,7 @@ func (d *Desk) decider(r *http.Request) *access.Person {
 // mayByPasskey reports whether a person may decide on a Call by a signature of their own.
 func mayByPasskey(who *access.Person, a client.Approval) bool {
 	return slices.ContainsFunc(who.Passkeys, func(k *signing.Key) bool {
-		return denialAs(who, a, policy.Person{Name: k.People[0], AlsoNamed: k.Name, Groups: k.Groups, Signed: true}) == ""
+		return denialAs(who, a, policy.Person{Name: k.People[0], AlsoNamed: k.Name, Groups: k.Groups,
+			Signed: true}) == ""
 	})
 }

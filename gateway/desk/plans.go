@@ -35,7 +35,8 @@ type planRow struct {
 }
 
 func planRowOf(who *access.Person, p client.PendingPlan) planRow {
-	return planRow{planHref(p.Process), p.Name(), p.Process, p.Summary(), max(len(p.Instances), 1), p.Since, planDenial(who, p)}
+	return planRow{planHref(p.Process), p.Name(), p.Process, p.Summary(), max(len(p.Instances), 1), p.Since,
+		planDenial(who, p)}
 }
 
 // fitsPlan is fits for a Plan, which no deadline decides on.
@@ -69,14 +70,17 @@ func (d *Desk) findPlan(r *http.Request) (client.Plan, error) {
 		}
 	}
 	if err == nil {
-		err = gone(fmt.Sprintf("No Plan of %s waits for anybody any more: somebody has decided on it, or there is none.", visible(id)))
+		err = gone(
+			fmt.Sprintf("No Plan of %s waits for anybody any more: somebody has decided on it, or there is none.",
+				visible(id)))
 	}
 	return client.Plan{}, err
 }
 
 func (d *Desk) planPage(r *http.Request, plan client.Plan) planPage {
 	forms := func(t *ideafile.Tool) form.Form { return replaceForm(t) }
-	p := planPage{frame: d.frame(r, strings.ToUpper(plan.Name()[:1])+plan.Name()[1:]), Page: planpage.New(plan, d.tools(r.Context(), plan.Process), forms),
+	p := planPage{frame: d.frame(r, strings.ToUpper(plan.Name()[:1])+plan.Name()[1:]),
+		Page: planpage.New(plan, d.tools(r.Context(), plan.Process), forms),
 		Href: planHref(plan.Process), ProcessHref: processHref(plan.Process), Drawn: len(plan.Calls) <= mostDrawn}
 	p.Denied = planDenial(access.From(r.Context()), plan.PlanView)
 	return p
@@ -108,7 +112,8 @@ func (d *Desk) decidePlan(w http.ResponseWriter, r *http.Request) error {
 	if err != nil && !errors.As(err, &gone) {
 		return err
 	}
-	said := api.PlanDecision{Decision: r.PostForm.Get("decision"), Digest: r.PostForm.Get("digest"), Reason: strings.TrimSpace(r.PostForm.Get("reason"))}
+	said := api.PlanDecision{Decision: r.PostForm.Get("decision"), Digest: r.PostForm.Get("digest"),
+		Reason: strings.TrimSpace(r.PostForm.Get("reason"))}
 	p := planPage{}
 	if err == nil {
 		p = d.planPage(r, plan)
@@ -178,7 +183,8 @@ func (d *Desk) showPlanOutcome(w http.ResponseWriter, r *http.Request) error {
 	}
 	more := ""
 	if o.Done.Count.Have < o.Done.Count.Want {
-		more = strconv.Itoa(o.Done.Count.Have) + " of " + strconv.Itoa(o.Done.Count.Want) + " people have decided so. It waits for the others."
+		more = strconv.Itoa(o.Done.Count.Have) + " of " + strconv.Itoa(o.Done.Count.Want) +
+			" people have decided so. It waits for the others."
 	}
 	d.render(w, r, http.StatusOK, "planoutcome", struct {
 		frame

@@ -120,7 +120,8 @@ type instanceRow struct {
 // showProcess shows where a process stands.
 func (d *Desk) showProcess(w http.ResponseWriter, r *http.Request) error {
 	id := r.PathValue("process")
-	status, err := ask(r.Context(), d, "status\n"+id, func(ctx context.Context) (api.ProcessStatus, error) { return d.API.RecentStatus(ctx, id) })
+	status, err := ask(r.Context(), d, "status\n"+id,
+		func(ctx context.Context) (api.ProcessStatus, error) { return d.API.RecentStatus(ctx, id) })
 	if err != nil {
 		return err
 	}
@@ -153,7 +154,8 @@ func (d *Desk) showProcess(w http.ResponseWriter, r *http.Request) error {
 		p.Failures = append(p.Failures, long(fmt.Sprintf("%s: %s (%s, %s)", f.Tool, f.Message, f.Status,
 			plural(f.Count, "time"))))
 	}
-	if p.AwaitCall = status.Awaiting; slices.ContainsFunc(status.Waiting, func(s string) bool { return strings.HasPrefix(s, protocol.WaitingForPlanDecision) }) {
+	if p.AwaitCall = status.Awaiting; slices.ContainsFunc(status.Waiting,
+		func(s string) bool { return strings.HasPrefix(s, protocol.WaitingForPlanDecision) }) {
 		p.addPlans(d.API.PlansOf(r.Context(), id))
 	}
 	for _, one := range status.Waiting {
@@ -198,7 +200,8 @@ func (p *processPage) list(q url.Values, words *shown.Words) {
 		}
 	}
 	for status, n := range numbers {
-		p.Counts = append(p.Counts, count{status, n, p.Href + "?" + url.Values{"status": {string(status)}}.Encode() + "#instances"})
+		p.Counts = append(p.Counts,
+			count{status, n, p.Href + "?" + url.Values{"status": {string(status)}}.Encode() + "#instances"})
 	}
 	slices.SortFunc(p.Counts, func(a, b count) int { return strings.Compare(string(a.Status), string(b.Status)) })
 	sort.Slice(tokens, func(i, j int) bool { return ideafiles.TokenLess(tokens[i], tokens[j]) })
@@ -241,7 +244,8 @@ type drawnPlan struct {
 // manyInstances is of how many instances the Plan may take longer to read than a page may.
 const manyInstances = 1000
 
-// planSoon gives the Plan of a process, or how it was a moment ago where it is still being read. It holds none where none can be read.
+// planSoon gives the Plan of a process, or how it was a moment ago where it is still being read. It holds none where
+// none can be read.
 func (d *Desk) planSoon(ctx context.Context, id string, instances int, wantLive bool) (drawnPlan, error) {
 	works := d.asking
 	if instances > manyInstances {
@@ -264,7 +268,8 @@ func (d *Desk) planSoon(ctx context.Context, id string, instances int, wantLive 
 // liveTime is how long a page waits to hear how Calls stand now: after that it shows how they stood in the latest Idea.
 const liveTime = 2 * time.Second
 
-// plan gives the Plan of a process, with what has become of its Calls: by now where that is asked for and known, or else by the latest Idea.
+// plan gives the Plan of a process, with what has become of its Calls: by now where that is asked for and known, or
+// else by the latest Idea.
 func (d *Desk) plan(ctx context.Context, process string, wantLive bool) (drawnPlan, error) {
 	if wantLive {
 		soon, cancel := context.WithTimeout(ctx, liveTime)

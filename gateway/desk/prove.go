@@ -55,7 +55,8 @@ type check struct {
 	at        time.Time
 }
 
-// checks keeps what came of the last ones, by the process and the digest of its latest Idea: every digest is computed for it.
+// checks keeps what came of the last ones, by the process and the digest of its latest Idea: every digest is computed
+// for it.
 type checks = lru.Cache[string, *check]
 
 const (

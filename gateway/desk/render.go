@@ -38,7 +38,8 @@ func (d *Desk) frame(r *http.Request, title string) frame {
 	if title == "" {
 		title = "It did not work"
 	}
-	f := frame{Title: title, Who: who.Name, Assets: assets(), Now: time.Now(), May: map[string]bool{}, OwnKey: d.Deciders != nil}
+	f := frame{Title: title, Who: who.Name, Assets: assets(), Now: time.Now(), May: map[string]bool{},
+		OwnKey: d.Deciders != nil}
 	for _, right := range who.Rights {
 		f.May[string(right)] = true
 	}
@@ -146,7 +147,8 @@ var assets = sync.OnceValue(func() string {
 	return "/desk/assets/" + hex.EncodeToString(sum.Sum(nil))[:16]
 })
 
-var mediaTypes = map[string]string{".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml"}
+var mediaTypes = map[string]string{".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8",
+	".svg": "image/svg+xml"}
 
 // asset gives what pages load, to anybody.
 func asset(w http.ResponseWriter, r *http.Request) {
@@ -162,7 +164,8 @@ func asset(w http.ResponseWriter, r *http.Request) {
 
 var functions = template.FuncMap{
 	"ago": ago, "in": until, "stamp": stamp, "iso": func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
-	"plural": plural, "thousands": thousands, "clip": clip, "pretty": form.Pretty, "visible": visible, "lower": strings.ToLower,
+	"plural": plural, "thousands": thousands, "clip": clip, "pretty": form.Pretty, "visible": visible,
+	"lower": strings.ToLower,
 	"dict": func(pairs ...any) map[string]any {
 		m := map[string]any{}
 		for n := 0; n+1 < len(pairs); n += 2 {

@@ -30,7 +30,8 @@ type seenIdea struct {
 }
 
 // changesSince compares it with another Idea, unless that was compared last.
-func (i *seenIdea) changesSince(ctx context.Context, since int, compare func(context.Context) (*client.Diff, error)) (*client.Diff, error) {
+func (i *seenIdea) changesSince(ctx context.Context, since int,
+	compare func(context.Context) (*client.Diff, error)) (*client.Diff, error) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	if i.changes != nil && i.since == since {
@@ -45,7 +46,8 @@ func (i *seenIdea) changesSince(ctx context.Context, since int, compare func(con
 	return d, nil
 }
 
-// seen remembers the Ideas that pages showed last: an Idea never changes, and a page of a process of ten thousand instances reads one that is large.
+// seen remembers the Ideas that pages showed last: an Idea never changes, and a page of a process of ten thousand
+// instances reads one that is large.
 type seen struct {
 	mu    sync.Mutex
 	ideas *simplelru.LRU[string, *seenIdea]

@@ -35,14 +35,17 @@ const longestTrial = 3 * time.Minute
 // simulate tries the files out, and tells on the page what it came to.
 func (d *Desk) simulate(ctx context.Context, p *startPage, source ideafiles.Source) error {
 	if d.Simulate == nil {
-		return unfit("A simulation is not offered here: it runs on a server of its own, which starter run and starter dev have. " +
-			"On a machine of your own, starter simulate does the same.")
+		return unfit(
+			"A simulation is not offered here: it runs on a server of its own, which starter run and starter dev " +
+				"have. " +
+				"On a machine of your own, starter simulate does the same.")
 	}
 	ctx, cancel := context.WithTimeout(ctx, longestTrial)
 	defer cancel()
 	report, err := d.Simulate(ctx, source)
 	if errors.Is(err, context.DeadlineExceeded) {
-		return unfit(fmt.Sprintf("The simulation had not ended after %s, and was broken off.", plural(int(longestTrial/time.Minute), "minute")))
+		return unfit(fmt.Sprintf("The simulation had not ended after %s, and was broken off.",
+			plural(int(longestTrial/time.Minute), "minute")))
 	}
 	if err != nil {
 		return err

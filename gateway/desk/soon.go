@@ -11,8 +11,8 @@ import (
 )
 
 const (
-	// patience is how long a page waits for what may take long: what is read from the chain, and what a worker or the server answers. It then
-	// says so, and looks again: whoever comes sees something at once.
+	// patience is how long a page waits for what may take long: what is read from the chain, and what a worker or the
+	// server answers. It then says so, and looks again: whoever comes sees something at once.
 	patience = 250 * time.Millisecond
 	// leastPatience is what is left of it for the last of several works of a page, each of which takes a part.
 	leastPatience = 20 * time.Millisecond
@@ -56,7 +56,8 @@ func patienceLeft(ctx context.Context) time.Duration {
 	return max(patience-time.Since(began), leastPatience)
 }
 
-// soon gives what find finds, unless that takes longer than a page may: the error is then an *underWay, and who asks again is given it.
+// soon gives what find finds, unless that takes longer than a page may: the error is then an *underWay, and who asks
+// again is given it.
 func soon[T any](
 	ctx context.Context, all *shared.Works, key string, find func(context.Context, *work) (T, error),
 ) (T, error) {

@@ -121,7 +121,8 @@ func TestAPageThatIsUnderWayLooksAgainByItself(t *testing.T) {
 
 func TestAPageThatNoWorkerAnsweredLooksAgainByItself(t *testing.T) {
 	d := &Desk{Options: Options{Log: slog.New(slog.DiscardHandler)}}
-	for method, refresh := range map[string]string{http.MethodGet: "5", http.MethodPost: ""} { // a page that looks again must not act again
+	// a page that looks again must not act again
+	for method, refresh := range map[string]string{http.MethodGet: "5", http.MethodPost: ""} {
 		w := httptest.NewRecorder()
 		d.fail(w, httptest.NewRequest(method, "/", nil), client.ErrNoWorker)
 		if got := w.Header().Get("Refresh"); w.Code != http.StatusServiceUnavailable || got != refresh {
@@ -131,7 +132,8 @@ func TestAPageThatNoWorkerAnsweredLooksAgainByItself(t *testing.T) {
 }
 
 func TestWhoHasActedIsNotGivenWhatWasAskedBefore(t *testing.T) {
-	d, release := &Desk{Options: Options{API: api.New(api.Options{Feed: feed.New(nil)})}, asking: newWorks(2)}, make(chan struct{})
+	d, release := &Desk{Options: Options{API: api.New(api.Options{Feed: feed.New(nil)})}, asking: newWorks(2)},
+		make(chan struct{})
 	defer close(release)
 	_, err := ask(t.Context(), d, "inbox", func(context.Context) (int, error) { <-release; return 1, nil })
 	if later := (*underWay)(nil); !errors.As(err, &later) {

@@ -43,7 +43,8 @@ type startPage struct {
 }
 
 func (d *Desk) startPage(r *http.Request) *startPage {
-	p := &startPage{frame: d.frame(r, "Start a process"), Simulates: d.Simulate != nil, known: map[string]ideafiles.Source{}}
+	p := &startPage{frame: d.frame(r, "Start a process"), Simulates: d.Simulate != nil,
+		known: map[string]ideafiles.Source{}}
 	if d.Ideas == "" {
 		return p
 	}
@@ -140,7 +141,8 @@ func (d *Desk) carryOut(r *http.Request, p *startPage) (started string, err erro
 }
 
 func fineText(d *ideafiles.Definition, problems diag.Problems) string {
-	text := fmt.Sprintf("No mistakes: %s, %s", plural(len(d.Read.Tools), "Tool"), plural(len(d.Read.InstanceTokens()), "instance"))
+	text := fmt.Sprintf("No mistakes: %s, %s", plural(len(d.Read.Tools), "Tool"),
+		plural(len(d.Read.InstanceTokens()), "instance"))
 	if n := problems.Count(); n > 0 {
 		text += ", " + plural(n, "warning")
 	}
@@ -149,17 +151,20 @@ func fineText(d *ideafiles.Definition, problems diag.Problems) string {
 
 func (d *Desk) begin(ctx context.Context, p *startPage, definition *ideafiles.Definition) (string, error) {
 	if definition.Read.Simulation != nil {
-		return "", unfit("This Idea is a simulation, in which values are made up. Without meta.simulated, and the messages' _simulated, it is taken for real.")
+		return "", unfit("This Idea is a simulation, in which values are made up. Without meta.simulated, and the " +
+			"messages' _simulated, it is taken for real.")
 	}
 	if err := client.ValidateID(p.ID); err != nil {
 		return "", unfit("The id cannot be used: " + err.Error())
 	}
 	started, err := d.Client.Start(ctx, client.StartOptions{
-		ID: p.ID, Idea: definition.Idea, Delegates: definition.Delegates, Replies: definition.Replies, By: access.From(ctx).Name,
+		ID: p.ID, Idea: definition.Idea, Delegates: definition.Delegates, Replies: definition.Replies,
+		By: access.From(ctx).Name,
 	})
 	if errors.Is(err, client.ErrOtherStart) {
 		return "", &access.Refusal{Status: http.StatusConflict, Code: api.CodeOtherStart,
-			Message: "A process of this id was started from something else. Give this one another id, or leave the field empty."}
+			Message: "A process of this id was started from something else. Give this one another id, or leave the " +
+				"field empty."}
 	}
 	if err != nil {
 		return "", err

@@ -34,7 +34,8 @@ func (d *Desk) steer(w http.ResponseWriter, r *http.Request) error {
 		}
 	case "cancel":
 		if r.PostForm.Get("sure") == "" {
-			return unfit("Nothing was ended: tick the box beside the button first. A process that was ended does not go on.")
+			return unfit(
+				"Nothing was ended: tick the box beside the button first. A process that was ended does not go on.")
 		}
 		do = func(ctx context.Context, p *client.Process) error { return p.Cancel(ctx) }
 	default:

@@ -41,7 +41,8 @@ func (d *Desk) readForm(w http.ResponseWriter, r *http.Request) (done func(), er
 	return done, err
 }
 
-// file is one that somebody chose, or what they typed in its place. A browser does not keep a chosen file, so that pages carry its text.
+// file is one that somebody chose, or what they typed in its place. A browser does not keep a chosen file, so that
+// pages carry its text.
 type file struct{ Name, Text string }
 
 // uploaded gives the files that were chosen in a field.
@@ -69,7 +70,8 @@ func uploaded(r *http.Request, field string) (files []file, err error) {
 	return files, nil
 }
 
-// chosen is the file of a field: one that was chosen now, or else what the page carries of an earlier one, or what was typed.
+// chosen is the file of a field: one that was chosen now, or else what the page carries of an earlier one, or what was
+// typed.
 func chosen(r *http.Request, field, usual string) (file, error) {
 	files, err := uploaded(r, field)
 	if err != nil {

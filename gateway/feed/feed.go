@@ -32,7 +32,8 @@ const (
 	// soonest and latest are how long a watcher waits before it looks again.
 	soonest = 300 * time.Millisecond
 	latest  = 5 * time.Second
-	// asksAtOnce and askEvery are how often a process is asked where it stands that never rests. Looking how far it has come is cheaper.
+	// asksAtOnce and askEvery are how often a process is asked where it stands that never rests. Looking how far it has
+	// come is cheaper.
 	asksAtOnce = 30
 	askEvery   = 10 * time.Second
 )
@@ -63,7 +64,8 @@ func (p process) Idea(ctx context.Context, at int) (chain.Link, error) {
 	return p.Chain().Link(ctx, at)
 }
 
-// Event is what a follower is told. ID is the one by which it goes on later; an event without an ID leaves that as it was.
+// Event is what a follower is told. ID is the one by which it goes on later; an event without an ID leaves that as it
+// was.
 type Event struct {
 	Kind Kind
 	ID   string
@@ -122,7 +124,8 @@ func (f *Feed) join(process string) *watcher {
 	if w == nil {
 		ctx, cancel := context.WithCancel(context.Background())
 		w = &watcher{feed: f, process: process, source: f.open(process), cancel: cancel,
-			asks: rate.NewLimiter(rate.Every(askEvery), asksAtOnce), changed: make(chan struct{}), poke: make(chan struct{}, 1), since: time.Now()}
+			asks: rate.NewLimiter(rate.Every(askEvery), asksAtOnce), changed: make(chan struct{}),
+			poke: make(chan struct{}, 1), since: time.Now()}
 		f.watchers[process] = w
 		safego.Go("feed.watch", func() error { w.run(ctx); return nil }, func(err error) {
 			if err != nil {
@@ -143,8 +146,8 @@ func (f *Feed) leave(w *watcher) {
 	}
 }
 
-// Events gives what is new, until the process has ended or ctx is done. Wait is how long to wait for something new before an
-// Event without a Kind says that nothing is: whoever is told of it sees that the way is still open.
+// Events gives what is new, until the process has ended or ctx is done. Wait is how long to wait for something new
+// before an Event without a Kind says that nothing is: whoever is told of it sees that the way is still open.
 func (r *Follower) Events(ctx context.Context, wait time.Duration) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
 		for {
@@ -188,7 +191,9 @@ func (r *Follower) tell(ctx context.Context, s *Snapshot, yield func(Event, erro
 	for at := r.cursor.Ideas + 1; at <= s.Cursor.Ideas; at++ {
 		link, err := r.w.link(ctx, at)
 		if errors.Is(err, client.ErrNotFound) {
-			continue // it is one of a part: a process that is split counts the Ideas of its parts too, which have chains of their own
+			// it is one of a part: a process that is split counts the Ideas of its parts too, which have chains of
+			// their own
+			continue
 		}
 		if err != nil {
 			yield(Event{}, err)

@@ -48,7 +48,8 @@ func (f *fake) Status(context.Context) (client.Status, error) {
 	if f.noWorker {
 		return client.Status{}, errors.New("no poller")
 	}
-	return client.Status{Result: loop.Result{ProcessID: "p", Status: loop.StatusRunning, Ideas: f.ideas, Requests: int(f.now.Events)}}, nil
+	return client.Status{Result: loop.Result{ProcessID: "p", Status: loop.StatusRunning, Ideas: f.ideas,
+		Requests: int(f.now.Events)}}, nil
 }
 
 func (f *fake) Result(context.Context) (loop.Result, error) {
@@ -108,7 +109,8 @@ func TestEveryChangeIsToldOnceUntilTheEnd(t *testing.T) {
 		}()
 		feed := feedOf(f)
 		got := follow(t, feed, "")
-		want := "status 0.01234567.3; idea 1.01234567.3; idea 2.01234567.3; status 2.01234567.5; unseen ; idea 3.01234567.5; " +
+		want := "status 0.01234567.3; idea 1.01234567.3; idea 2.01234567.3; status 2.01234567.5; unseen ; idea " +
+			"3.01234567.5; " +
 			"status 3.01234567.6; ended 3.abcdefgh.2e; "
 		if kinds(got) != want {
 			t.Errorf("told %s\nwant %s", kinds(got), want)

@@ -12,7 +12,8 @@ import (
 func TestWhoFollowsHearsOfAPanicAndMayFollowAgain(t *testing.T) {
 	safegotest.Panic(t, "feed.watch")
 	f := feedOf(&fake{now: client.Revision{Run: "0123456789", Events: 3}})
-	if _, err := f.Follow(t.Context(), "p", Cursor{}, true); err == nil || !strings.Contains(err.Error(), "feed.watch panicked") {
+	if _, err := f.Follow(t.Context(), "p", Cursor{}, true); err == nil ||
+		!strings.Contains(err.Error(), "feed.watch panicked") {
 		t.Errorf("%v", err)
 	}
 	again, err := f.Follow(t.Context(), "p", Cursor{}, true)

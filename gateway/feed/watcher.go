@@ -95,7 +95,8 @@ func (w *watcher) run(ctx context.Context) {
 // errOver ends a watcher: nothing will ever be otherwise.
 var errOver = errors.New("feed: nothing more to be seen")
 
-// look asks how far the process has come, and where it stands if that has changed. It returns the revision that was seen.
+// look asks how far the process has come, and where it stands if that has changed. It returns the revision that was
+// seen.
 func (w *watcher) look(ctx context.Context, seen client.Revision) (client.Revision, error) {
 	if err := w.feed.limit.Wait(ctx); err != nil {
 		return seen, err

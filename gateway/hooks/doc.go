@@ -3,6 +3,7 @@
 //
 //	{"hooks": {"orders": {"idea": "refunds/idea.json", "secret": "$env:ORDERS_SECRET", "when": ".type == \"order.returned\"", "input": ".data"}}}
 //
-// Invariants: a process is named by its rule and the webhook's id, so that what comes twice starts once, at any gateway; the
-// rules, the Idea files and the secrets are read anew each time, and nothing is kept; no secret stands in an error.
+// Invariants: a process is named by its rule and the webhook's id, so that what comes twice starts once, at any
+// gateway; the rules, the Idea files and the secrets are read anew each time, and nothing is kept; no secret stands in
+// an error.
 package hooks

@@ -32,9 +32,10 @@ const MaxBody = 1 << 20
 // choose how much it is.
 var queryLimits = jq.Limits{Time: 2 * time.Second, Value: 8 * MaxBody, Total: 16 * MaxBody}
 
-// Receive gives what a webhook starts; nil: its rule starts nothing from it. The error is an *access.Refusal where the webhook is to blame. No
-// header is believed, nor any of the body read, before the signature has been verified.
-func (r *Rules) Receive(ctx context.Context, name string, header http.Header, body []byte) (*client.StartOptions, error) {
+// Receive gives what a webhook starts; nil: its rule starts nothing from it. The error is an *access.Refusal where the
+// webhook is to blame. No header is believed, nor any of the body read, before the signature has been verified.
+func (r *Rules) Receive(ctx context.Context, name string, header http.Header,
+	body []byte) (*client.StartOptions, error) {
 	var rule *rule
 	if r != nil {
 		all, err := r.read()
@@ -44,10 +45,12 @@ func (r *Rules) Receive(ctx context.Context, name string, header http.Header, bo
 		rule = all[name]
 	}
 	if rule == nil {
-		return nil, &access.Refusal{Status: http.StatusNotFound, Code: CodeNoHook, Message: "there is no rule for webhooks of this name"}
+		return nil, &access.Refusal{Status: http.StatusNotFound, Code: CodeNoHook,
+			Message: "there is no rule for webhooks of this name"}
 	}
 	if err := rule.verify(header, body); err != nil {
-		return nil, &access.Refusal{Status: http.StatusUnauthorized, Code: CodeBadSignature, Message: "the webhook is refused: " + cause(err)}
+		return nil, &access.Refusal{Status: http.StatusUnauthorized, Code: CodeBadSignature,
+			Message: "the webhook is refused: " + cause(err)}
 	}
 	o, err := rule.start(ctx, body)
 	if err != nil || o == nil {
@@ -69,7 +72,8 @@ func (r *rule) verify(header http.Header, body []byte) (err error) {
 // cause is what the library found, without what it was about.
 func cause(err error) string {
 	for _, known := range []error{
-		webhook.ErrRequiredHeaders, webhook.ErrInvalidHeaders, webhook.ErrNoMatchingSignature, webhook.ErrMessageTooOld, webhook.ErrMessageTooNew,
+		webhook.ErrRequiredHeaders, webhook.ErrInvalidHeaders, webhook.ErrNoMatchingSignature, webhook.ErrMessageTooOld,
+		webhook.ErrMessageTooNew,
 	} {
 		if errors.Is(err, known) {
 			return known.Error()
@@ -81,7 +85,8 @@ func cause(err error) string {
 // plainID are the webhooks' ids that stand as they are in ids of processes.
 var plainID = regexp.MustCompile(`^[A-Za-z0-9_-][A-Za-z0-9_.-]{0,99}$`)
 
-// processOf names the process of a webhook. No two webhooks have one: the name of a rule has no dot, and a plain id no ~.
+// processOf names the process of a webhook. No two webhooks have one: the name of a rule has no dot, and a plain id no
+// ~.
 func processOf(name, id string) string {
 	if !plainID.MatchString(id) {
 		sum := sha256.Sum256([]byte(id))
@@ -124,7 +129,8 @@ func (r *rule) start(ctx context.Context, body []byte) (*client.StartOptions, er
 		return nil, refuse("input: the rule makes no object of the body")
 	}
 	messages, _ := d.Idea["context"].([]any)
-	o.Idea["context"] = append(messages[:len(messages):len(messages)], map[string]any{"type": "input", "input": input[0]})
+	o.Idea["context"] = append(messages[:len(messages):len(messages)],
+		map[string]any{"type": "input", "input": input[0]})
 	return o, nil
 }
 
@@ -142,7 +148,8 @@ func (r *rule) rows(ctx context.Context, body any) (rows []map[string]any, err e
 		for _, one := range list {
 			row, ok := one.(map[string]any)
 			if !ok {
-				return nil, refuse("instances: the rule makes %s of the body, not an object for each instance", jsonval.TypeOf(one))
+				return nil, refuse("instances: the rule makes %s of the body, not an object for each instance",
+					jsonval.TypeOf(one))
 			}
 			rows = append(rows, row)
 		}
@@ -151,7 +158,8 @@ func (r *rule) rows(ctx context.Context, body any) (rows []map[string]any, err e
 }
 
 func refuse(format string, args ...any) error {
-	return &access.Refusal{Status: http.StatusUnprocessableEntity, Code: CodeBadBody, Message: fmt.Errorf(format, args...).Error()}
+	return &access.Refusal{Status: http.StatusUnprocessableEntity, Code: CodeBadBody,
+		Message: fmt.Errorf(format, args...).Error()}
 }
 
 // run gives the results of an expression, as JSON values of the engine.

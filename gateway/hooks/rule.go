@@ -153,8 +153,8 @@ func (r *Rules) readKeys(place string) (keys []*webhook.Webhook, err error) {
 	return keys, nil
 }
 
-// load reads the rule's Idea with its delegates, and checks their form. What a folder holds beside it is not meant: the webhook brings the
-// instances. What the Idea's Plans read of them cannot be checked before they are there.
+// load reads the rule's Idea with its delegates, and checks their form. What a folder holds beside it is not meant: the
+// webhook brings the instances. What the Idea's Plans read of them cannot be checked before they are there.
 func (r *rule) load() (*ideafiles.Definition, error) {
 	source, err := ideafiles.Find(r.idea, "", r.replies)
 	if err != nil {

@@ -17,7 +17,8 @@ import (
 	"processidea/gateway/hooks"
 )
 
-// The numbers in a webhook are its sender's, who would choose by them how much memory a rule takes. Not parallel: it measures what is allocated.
+// The numbers in a webhook are its sender's, who would choose by them how much memory a rule takes. Not parallel: it
+// measures what is allocated.
 func TestARuleTakesNoMoreMemoryThanItMay(t *testing.T) {
 	secret := "whsec_" + base64.StdEncoding.EncodeToString([]byte("a secret that nobody ever guesses"))
 	key, err := webhook.NewWebhook(secret)
@@ -25,16 +26,19 @@ func TestARuleTakesNoMoreMemoryThanItMay(t *testing.T) {
 		t.Fatal(err)
 	}
 	for rule, body := range map[string]string{
-		`{to: (.to * .n)}`:                                    `{"to":"` + strings.Repeat("x", 1000) + `","n":9800000}`,
-		`{to: [range(.n)]}`:                                   `{"n":1000000000}`,
-		`{to: (reduce range(.n) as $i ("x"; . + .))}`:         `{"n":40}`,
-		`{to: (reduce range(.n) as $i (1; [., .]))}`:          `{"n":40}`,
-		`.to as $t | {to: [.list[] | {note: $t, of: .}]}`:     `{"to":"` + strings.Repeat("x", 100_000) + `","list":[` + strings.Repeat("1,", 9999) + `1]}`,
-		`.to as $t | {to: ([.list[] | tostring] | join($t))}`: `{"to":"` + strings.Repeat("x", 100_000) + `","list":[` + strings.Repeat("1,", 9999) + `1]}`,
+		`{to: (.to * .n)}`:                            `{"to":"` + strings.Repeat("x", 1000) + `","n":9800000}`,
+		`{to: [range(.n)]}`:                           `{"n":1000000000}`,
+		`{to: (reduce range(.n) as $i ("x"; . + .))}`: `{"n":40}`,
+		`{to: (reduce range(.n) as $i (1; [., .]))}`:  `{"n":40}`,
+		`.to as $t | {to: [.list[] | {note: $t, of: .}]}`: `{"to":"` + strings.Repeat("x", 100_000) + `","list":[` +
+			strings.Repeat("1,", 9999) + `1]}`,
+		`.to as $t | {to: ([.list[] | tostring] | join($t))}`: `{"to":"` + strings.Repeat("x", 100_000) + `","list":[` +
+			strings.Repeat("1,", 9999) + `1]}`,
 	} {
 		dir := t.TempDir()
 		rules := fmt.Sprintf(`{"hooks": {"a": {"idea": "idea.json", "secret": "$env:S", "input": %q}}}`, rule)
-		for name, text := range map[string]string{"hooks.json": rules, "idea.json": `{"context": [{"type": "text", "text": "x"}]}`} {
+		for name, text := range map[string]string{"hooks.json": rules,
+			"idea.json": `{"context": [{"type": "text", "text": "x"}]}`} {
 			if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 				t.Fatal(err)
 			}

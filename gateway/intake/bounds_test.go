@@ -25,8 +25,8 @@ import (
 
 const (
 	bodySize = 3 << 20
-	// atMost is how many times the body refusing it takes, in memory and in the answer. free is what it takes beside that: of a body that is dense
-	// and yet short enough to be read.
+	// atMost is how many times the body refusing it takes, in memory and in the answer. free is what it takes beside
+	// that: of a body that is dense and yet short enough to be read.
 	atMost = 10
 	free   = 64 << 20
 )
@@ -48,15 +48,16 @@ func filled(begin, item, end string, size int) string {
 // hostile are JSON values that are meant to take memory, by what they are.
 func hostile(size int) map[string]string {
 	return map[string]string{
-		"empty objects":    filled("[", "{}", "]", size),
-		"numbers":          filled("[", "1", "]", size),
-		"objects":          filled("[", `{"a long key that nobody knows N":1}`, "]", size),
-		"texts":            filled("[", `"a text where there should be none, number N"`, "]", size),
-		"unknown keys":     filled("{", `"N":1`, "}", size),
-		"long keys":        filled("{", `"a long key that nobody knows N":"N"`, "}", size),
-		"deep nesting":     strings.Repeat("[", size/2) + strings.Repeat("]", size/2),
-		"one long text":    `"` + strings.Repeat("x", size) + `"`,
-		"below a long key": `{"` + strings.Repeat("k", size/2) + `":` + filled("[", `"a text where there should be none, number N"`, "]", size/2) + "}",
+		"empty objects": filled("[", "{}", "]", size),
+		"numbers":       filled("[", "1", "]", size),
+		"objects":       filled("[", `{"a long key that nobody knows N":1}`, "]", size),
+		"texts":         filled("[", `"a text where there should be none, number N"`, "]", size),
+		"unknown keys":  filled("{", `"N":1`, "}", size),
+		"long keys":     filled("{", `"a long key that nobody knows N":"N"`, "}", size),
+		"deep nesting":  strings.Repeat("[", size/2) + strings.Repeat("]", size/2),
+		"one long text": `"` + strings.Repeat("x", size) + `"`,
+		"below a long key": `{"` + strings.Repeat("k", size/2) + `":` +
+			filled("[", `"a text where there should be none, number N"`, "]", size/2) + "}",
 	}
 }
 
@@ -159,7 +160,8 @@ func (g *gateway) forms() (doors []door) {
 var inBraces = regexp.MustCompile(`\{[a-z]+\}`)
 
 func (g *gateway) request(d door, mediaType, body string) *http.Request {
-	r, err := http.NewRequestWithContext(g.Context(), d.method, g.url+inBraces.ReplaceAllString(d.path, "x"), strings.NewReader(body))
+	r, err := http.NewRequestWithContext(g.Context(), d.method, g.url+inBraces.ReplaceAllString(d.path, "x"),
+		strings.NewReader(body))
 	if err != nil {
 		g.Fatal(err)
 	}
@@ -192,14 +194,16 @@ func signed(g *gateway, d door, body string) *http.Request {
 
 func asMCP(g *gateway, d door, body string) *http.Request {
 	tool, args, _ := strings.Cut(body, " ")
-	r := asJSON(g, d, fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":%q,"arguments":%s}}`, tool, args))
+	r := asJSON(g, d, fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":%q,"arguments":%s}}`,
+		tool, args))
 	r.Header.Set("Accept", "application/json, text/event-stream")
 	return r
 }
 
 // asForm has the marks of JSON part the fields of a form.
 func asForm(g *gateway, d door, body string) *http.Request {
-	return g.posted(d, "application/x-www-form-urlencoded", "do=check&"+strings.NewReplacer(",", "&", ":", "=").Replace(body))
+	return g.posted(d, "application/x-www-form-urlencoded",
+		"do=check&"+strings.NewReplacer(",", "&", ":", "=").Replace(body))
 }
 
 func asIdea(g *gateway, d door, body string) *http.Request {
@@ -243,7 +247,8 @@ func (g *gateway) posted(d door, mediaType, body string) *http.Request {
 
 // logIn lets the test in at the desk.
 func (g *gateway) logIn() {
-	r := g.posted(door{method: http.MethodPost, path: "/desk/enter"}, "application/x-www-form-urlencoded", url.Values{"token": {token}}.Encode())
+	r := g.posted(door{method: http.MethodPost, path: "/desk/enter"}, "application/x-www-form-urlencoded",
+		url.Values{"token": {token}}.Encode())
 	answer, err := http.DefaultTransport.RoundTrip(r)
 	if err != nil {
 		g.Fatal(err)
@@ -340,14 +345,21 @@ func TestARefusalNamesAHundredMistakesAndCountsTheRest(t *testing.T) {
 		status     int
 		want       string
 	}{
-		"the length of a list before its items": {"/api/decisions", filled(`{"decisions":[`, `{"N":"a long text that is no decision, and long enough for all of the list to be looked at"}`, "]}", bodySize), 422,
+		"the length of a list before its items": {"/api/decisions",
+			filled(`{"decisions":[`,
+				`{"N":"a long text that is no decision, and long enough for all of the list to be looked at"}`, "]}",
+				bodySize), 422,
 			`"body.decisions","message":"expected array length `},
-		"unknown keys": {"/api/processes", filled(`{`, `"a long key that nobody knows N":"N"`, `}`, bodySize), 422, "more"},
-		"instances that are texts": {"/api/processes", filled(`{"idea":{},"instances":[`, `"a text that is no instance, number N"`, "]}", bodySize), 422,
+		"unknown keys": {"/api/processes", filled(`{`, `"a long key that nobody knows N":"N"`, `}`, bodySize),
+			422, "more"},
+		"instances that are texts": {"/api/processes",
+			filled(`{"idea":{},"instances":[`, `"a text that is no instance, number N"`, "]}", bodySize), 422,
 			`and 73,`},
-		"messages that are texts": {"/api/processes", filled(`{"idea":{"context":[`, `"a text that is no message, number N"`, "]}}", bodySize), 422, `more"`},
-		"too many values":         {"/api/processes", filled(`{"idea":{"context":[`, `1`, "]}}", bodySize), 413, "send it in several parts"},
-		"a key twice":             {"/api/decisions", `{"decisions":[],"decisions":[]}`, 422, "the key stands twice"},
+		"messages that are texts": {"/api/processes",
+			filled(`{"idea":{"context":[`, `"a text that is no message, number N"`, "]}}", bodySize), 422, `more"`},
+		"too many values": {"/api/processes", filled(`{"idea":{"context":[`, `1`, "]}}", bodySize), 413,
+			"send it in several parts"},
+		"a key twice": {"/api/decisions", `{"decisions":[],"decisions":[]}`, 422, "the key stands twice"},
 	} {
 		r := asJSON(g, door{method: http.MethodPost, path: c.path}, c.body)
 		a, err := http.DefaultTransport.RoundTrip(r)
@@ -358,8 +370,10 @@ func TestARefusalNamesAHundredMistakesAndCountsTheRest(t *testing.T) {
 		_ = a.Body.Close()
 		var p struct{ Problems []any }
 		_ = json.Unmarshal(text, &p)
-		if a.StatusCode != c.status || !strings.Contains(string(text), c.want) || len(p.Problems) > 101 || len(text) > 1<<20 {
-			t.Errorf("%s: %d, %d problems in %d bytes, want %d and %s: %.600s … %s", what, a.StatusCode, len(p.Problems), len(text), c.status, c.want,
+		if a.StatusCode != c.status || !strings.Contains(string(text), c.want) || len(p.Problems) > 101 ||
+			len(text) > 1<<20 {
+			t.Errorf("%s: %d, %d problems in %d bytes, want %d and %s: %.600s … %s", what, a.StatusCode,
+				len(p.Problems), len(text), c.status, c.want,
 				text, text[max(0, len(text)-200):])
 		}
 	}

@@ -104,7 +104,8 @@ func (i *Intake) read(w http.ResponseWriter, r *http.Request, limit int64) ([]by
 	b.Grow(int(max(0, r.ContentLength)) + bytes.MinRead) // so that it need not grow
 	_, err := b.ReadFrom(http.MaxBytesReader(w, r.Body, limit))
 	if err == nil {
-		_ = control.SetReadDeadline(time.Time{}) // it would end the request while it is answered; where the body is late, the rest is not waited for
+		// it would end the request while it is answered; where the body is late, the rest is not waited for
+		_ = control.SetReadDeadline(time.Time{})
 	}
 	var large *http.MaxBytesError
 	var late net.Error

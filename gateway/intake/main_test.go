@@ -30,7 +30,8 @@ import (
 	"processidea/store/blobs"
 )
 
-// asGateway has this test binary be a gateway, so that its memory is measured alone. It holds the folder with the files of Ideas and rules.
+// asGateway has this test binary be a gateway, so that its memory is measured alone. It holds the folder with the files
+// of Ideas and rules.
 const asGateway = "INTAKE_TEST_GATEWAY"
 
 const (
@@ -61,8 +62,10 @@ type noServer struct {
 	workflowservice.UnimplementedWorkflowServiceServer
 }
 
-func (noServer) GetSystemInfo(context.Context, *workflowservice.GetSystemInfoRequest) (*workflowservice.GetSystemInfoResponse, error) {
-	return &workflowservice.GetSystemInfoResponse{Capabilities: &workflowservice.GetSystemInfoResponse_Capabilities{}}, nil
+func (noServer) GetSystemInfo(context.Context,
+	*workflowservice.GetSystemInfoRequest) (*workflowservice.GetSystemInfoResponse, error) {
+	return &workflowservice.GetSystemInfoResponse{Capabilities: &workflowservice.GetSystemInfoResponse_Capabilities{}},
+		nil
 }
 
 // serve answers until standard input ends.
@@ -79,7 +82,8 @@ func serve(folder string) error {
 		return err
 	}
 	quiet := sdklog.NewStructuredLogger(slog.New(slog.DiscardHandler))
-	temporal, err := sdk.NewLazyClient(connect.ClientOptions(sdk.Options{HostPort: l.Addr().String(), Logger: quiet}, values))
+	temporal, err := sdk.NewLazyClient(connect.ClientOptions(sdk.Options{HostPort: l.Addr().String(), Logger: quiet},
+		values))
 	if err != nil {
 		return err
 	}
@@ -92,7 +96,8 @@ func serve(folder string) error {
 		return err
 	}
 	gateway := server.New(server.Options{
-		Client: client.New(temporal, "default", values), Guard: guard, Hooks: rules, Agents: server.Agents{Ideas: folder, Approvals: true},
+		Client: client.New(temporal, "default", values), Guard: guard, Hooks: rules,
+		Agents: server.Agents{Ideas: folder, Approvals: true},
 	})
 	page := http.NewServeMux()
 	page.Handle("/", gateway)

@@ -19,25 +19,29 @@ import (
 const patience = 30 * time.Second
 
 func (a *agent) startTools() []tool {
-	tools := []tool{{"fork_process", "Starts a new process that goes on where another one stood in an Idea. The other one is left as it is.",
-		`{"type": "object", "additionalProperties": false, "required": ["process", "at"], "properties": {` + processArgument + `,
+	tools := []tool{
+		{"fork_process",
+			"Starts a new process that goes on where another one stood in an Idea. The other one is left as it is.",
+			`{"type": "object", "additionalProperties": false, "required": ["process", "at"], "properties": {` + processArgument + `,
 			"at": {"type": "integer", "minimum": 1, "description": "the number of the Idea"},
 			"id": {"type": "string", "minLength": 1, "description": "of the new process; one is made up if left out"},
 			"set": {"type": "array", "items": {"type": "string"}, "description": "TOKEN:path=JSON: values that are put into State"},
 			"unset": {"type": "array", "items": {"type": "string"}, "description": "TOKEN:path: values that are taken out of State"},
 			"reopen": {"type": "array", "items": {"type": "string"}, "description": "tokens of instances that are planned for anew; or all"}, ` +
-			fmt.Sprintf(waitArgument, usualWait) + `}}`, false, a.fork}}
+				fmt.Sprintf(waitArgument, usualWait) + `}}`, false, a.fork}}
 	names := []any{}
 	all := map[string]startable{}
 	for _, s := range a.startables() {
 		names, all[s.name] = append(names, s.name), s
-		tools = append(tools, tool{"start_" + s.name, s.description(), startSchema(s), false, func(ctx context.Context, args map[string]any) (any, error) {
-			return a.start(ctx, s, args)
-		}})
+		tools = append(tools, tool{"start_" + s.name, s.description(), startSchema(s), false,
+			func(ctx context.Context, args map[string]any) (any, error) {
+				return a.start(ctx, s, args)
+			}})
 	}
 	if len(names) > 0 {
 		tools = append(tools, tool{"simulate",
-			"Tries a process out: every Tool is played and nothing is touched. Tells what the process would come to, and what it would cost.",
+			"Tries a process out: every Tool is played and nothing is touched. Tells what the process would come to, " +
+				"and what it would cost.",
 			string(jsonval.Encode(map[string]any{
 				"type": "object", "additionalProperties": false, "required": []any{"idea"},
 				"properties": map[string]any{"idea": map[string]any{"enum": names}},
@@ -73,7 +77,8 @@ func (a *agent) start(ctx context.Context, s startable, args map[string]any) (an
 	case hasInput && hasRows:
 		return nil, errors.New("input and instances exclude each other")
 	case hasInput:
-		o.Idea = ideafiles.WithMessages(s.Idea, []any{map[string]any{"type": ideafile.TypeInput, ideafile.TypeInput: input}})
+		o.Idea = ideafiles.WithMessages(s.Idea,
+			[]any{map[string]any{"type": ideafile.TypeInput, ideafile.TypeInput: input}})
 	}
 	for _, row := range rows {
 		o.Instances = append(o.Instances, jsonval.AsObject(row))

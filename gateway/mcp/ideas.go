@@ -21,7 +21,8 @@ var notOfNames = regexp.MustCompile(`[^A-Za-z0-9_-]+`)
 
 const longestName = 50
 
-// startables reads the folder: each Idea file, and each folder that stands for one. What is broken is left out, and the log says why.
+// startables reads the folder: each Idea file, and each folder that stands for one. What is broken is left out, and the
+// log says why.
 func (s *Server) startables() (all []startable) {
 	if s.Ideas == "" {
 		return nil
@@ -49,7 +50,8 @@ func (s *Server) startables() (all []startable) {
 	return all
 }
 
-// load reads an Idea with its delegates, and checks their form. What lies beside it in its folder is not taken: the agent brings the data.
+// load reads an Idea with its delegates, and checks their form. What lies beside it in its folder is not taken: the
+// agent brings the data.
 func load(s ideafiles.Source) (*ideafiles.Definition, error) {
 	s.Instances, s.Replies = "", ""
 	d, problems, err := ideafiles.LoadIdea(s)

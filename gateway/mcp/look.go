@@ -29,17 +29,26 @@ func (a *agent) lookTools() []tool {
 			"status": {"enum": ["running", "paused", "completed", "failed", "cancelled"]},
 			"path": {"type": "string", "description": "only those of this Idea"},
 			"awaiting": {"type": "boolean", "description": "only those in which a Call waits for a person"}}}`, true, a.list},
-		{"get_process", "Tells where a process stands: what it waits for, and once it has ended its output and the State of its instances.",
-			`{"type": "object", "additionalProperties": false, "required": ["process"], "properties": {` + processArgument + `, ` +
-				fmt.Sprintf(waitArgument, 0) + `, "instance": {"type": "string", "description": "only this instance, by its token"}}}`, true, a.get},
+		{"get_process", "Tells where a process stands: what it waits for, and once it has ended its output and the " +
+			"State of its instances.",
+			`{"type": "object", "additionalProperties": false, "required": ["process"], "properties": {` +
+				processArgument + `, ` +
+				fmt.Sprintf(waitArgument, 0) +
+				`, "instance": {"type": "string", "description": "only this instance, by its token"}}}`, true, a.get},
 		{"list_approvals", "Lists the Calls that wait for a person, in one process or in all.",
-			`{"type": "object", "additionalProperties": false, "properties": {` + processArgument + `}}`, true, a.approvals},
+			`{"type": "object", "additionalProperties": false, "properties": {` + processArgument + `}}`, true,
+			a.approvals},
 		{"list_ideas", "Lists the Ideas of a process's chain: what it knew and had planned after each Request.",
-			`{"type": "object", "additionalProperties": false, "required": ["process"], "properties": {` + processArgument + `}}`, true, a.ideas},
-		{"show_idea", "Gives an Idea of a process whole.", `{"type": "object", "additionalProperties": false, "required": ["process"], "properties": {` +
-			processArgument + `, "at": {"type": "integer", "minimum": 1, "description": "its number; the latest if left out"}}}`, true, a.show},
+			`{"type": "object", "additionalProperties": false, "required": ["process"], "properties": {` +
+				processArgument + `}}`, true, a.ideas},
+		{"show_idea", "Gives an Idea of a process whole.",
+			`{"type": "object", "additionalProperties": false, "required": ["process"], "properties": {` +
+				processArgument +
+				`, "at": {"type": "integer", "minimum": 1, "description": "its number; the latest if left out"}}}`,
+			true, a.show},
 		{"diff_ideas", "Tells how two Ideas of a process differ: values, Calls, decisions.",
-			`{"type": "object", "additionalProperties": false, "required": ["process", "from", "to"], "properties": {` + processArgument +
+			`{"type": "object", "additionalProperties": false, "required": ["process", "from", "to"], "properties": {` +
+				processArgument +
 				`, "from": {"type": "integer", "minimum": 1}, "to": {"type": "integer", "minimum": 1}}}`, true, a.diff},
 	}
 }
@@ -96,7 +105,8 @@ func (a *agent) stand(ctx context.Context, p *client.Process, wait int, instance
 		return nil, err
 	}
 	if instance != "" {
-		maps.DeleteFunc(r.Instances, func(token string, _ loop.InstanceResult) bool { return !spelling.MatchesToken(instance, token) })
+		maps.DeleteFunc(r.Instances,
+			func(token string, _ loop.InstanceResult) bool { return !spelling.MatchesToken(instance, token) })
 		if len(r.Instances) == 0 {
 			return nil, fmt.Errorf("process %s has no instance %s", p.ID(), instance)
 		}

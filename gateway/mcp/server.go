@@ -64,9 +64,10 @@ func (s *Server) Handler() http.Handler {
 
 // For makes the MCP server of a person: it has the tools that the person may use.
 func (s *Server) For(who *access.Person) *sdk.Server {
-	m := sdk.NewServer(&sdk.Implementation{Name: "process-idea", Title: "Process Idea", Version: version.Text()}, &sdk.ServerOptions{
-		Instructions: instructions, Logger: s.Log, Capabilities: &sdk.ServerCapabilities{}, PageSize: 1000,
-	})
+	m := sdk.NewServer(&sdk.Implementation{Name: "process-idea", Title: "Process Idea", Version: version.Text()},
+		&sdk.ServerOptions{
+			Instructions: instructions, Logger: s.Log, Capabilities: &sdk.ServerCapabilities{}, PageSize: 1000,
+		})
 	m.AddReceivingMiddleware(safemcp.Middleware("gateway.mcp"))
 	a := &agent{s, who}
 	var tools []tool
@@ -142,7 +143,8 @@ func (a *agent) call(ctx context.Context, t tool, raw json.RawMessage) (string, 
 	}
 	text := jsonval.Encode(jsonval.ToJSONValue(result))
 	if len(text) > largestAnswer {
-		return "", fmt.Errorf("the answer has %d bytes, and %d is the most: ask for a part of it", len(text), largestAnswer)
+		return "", fmt.Errorf("the answer has %d bytes, and %d is the most: ask for a part of it", len(text),
+			largestAnswer)
 	}
 	return string(text), nil
 }

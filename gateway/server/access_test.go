@@ -43,7 +43,8 @@ func newIssuer(t *testing.T) *issuer {
 		t.Fatal(err)
 	}
 	s := &oidctest.Server{
-		PublicKeys: []oidctest.PublicKey{{PublicKey: public, KeyID: "k1", Algorithm: oidc.EdDSA}}, Algorithms: []string{oidc.EdDSA, oidc.RS256},
+		PublicKeys: []oidctest.PublicKey{{PublicKey: public, KeyID: "k1", Algorithm: oidc.EdDSA}},
+		Algorithms: []string{oidc.EdDSA, oidc.RS256},
 	}
 	web := httptest.NewServer(s)
 	t.Cleanup(web.Close)
@@ -76,8 +77,9 @@ func (i *issuer) open(t *testing.T, key *signing.PrivateKey) *house {
 }
 
 func (i *issuer) claims(more claims) claims {
-	c := claims{"iss": i.url, "aud": "process-idea", "sub": nil, "email": "ann@example.com", "email_verified": true, "groups": []string{"staff"},
-		"iat": time.Now().Unix(), "exp": time.Now().Add(time.Hour).Unix()}
+	c := claims{"iss": i.url, "aud": "process-idea", "sub": nil, "email": "ann@example.com", "email_verified": true,
+		"groups": []string{"staff"},
+		"iat":    time.Now().Unix(), "exp": time.Now().Add(time.Hour).Unix()}
 	maps.Copy(c, more)
 	if c["sub"] == nil { // each email is of an account of its own
 		c["sub"] = fmt.Sprint("account of ", c["email"])
@@ -106,7 +108,8 @@ func TestOnlyATokenOfTheIssuerForThisAudienceIsLetIn(t *testing.T) {
 	enc := base64.RawURLEncoding.EncodeToString
 	none := enc([]byte(`{"alg":"none","typ":"JWT"}`)) + "." + enc(data) + "."
 	public, _ := i.key.Public().(ed25519.PublicKey)
-	shared, err := jose.NewSigner(jose.SigningKey{Algorithm: jose.HS256, Key: []byte(public)}, (&jose.SignerOptions{}).WithHeader("kid", "k1"))
+	shared, err := jose.NewSigner(jose.SigningKey{Algorithm: jose.HS256, Key: []byte(public)},
+		(&jose.SignerOptions{}).WithHeader("kid", "k1"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -166,7 +169,9 @@ func TestRolesSayWhoMayDoWhat(t *testing.T) {
 	for _, verb := range []string{"pause", "resume", "revise", "add", "cancel", "fork"} {
 		guest.post("/api/processes/any/"+verb, `{}`).problem(403, "forbidden")
 	}
-	decision := map[string]any{"decisions": []any{map[string]any{"process": "p", "call": "1.1", "digest": strings.Repeat("0", 64), "decision": "approve"}}}
+	decision := map[string]any{
+		"decisions": []any{map[string]any{"process": "p", "call": "1.1", "digest": strings.Repeat("0", 64),
+			"decision": "approve"}}}
 	guest.post("/api/decisions", decision).problem(403, "forbidden")
 	dan := h.as(i.token(claims{"email": "dan@example.com", "groups": nil}))
 	dan.get("/api/processes").problem(403, "forbidden")
@@ -174,10 +179,12 @@ func TestRolesSayWhoMayDoWhat(t *testing.T) {
 	i.write(`{"roles": [{"may": ["look"], "people": ["*"]}]}`)
 	dan.get("/api/processes").is(200)
 	dan.post("/api/decisions", decision).problem(403, "forbidden")
-	for _, broken := range []string{`{`, `{"roles": [{"may": ["fly"], "people": ["*"]}]}`, `{"roles": [{"may": ["look"]}]}`,
+	for _, broken := range []string{`{`, `{"roles": [{"may": ["fly"], "people": ["*"]}]}`,
+		`{"roles": [{"may": ["look"]}]}`,
 		`{"roles": [{"may": ["look"], "people": ["*"], "group": ["x"]}]}`} {
 		i.write(broken)
-		if a := dan.get("/api/processes"); a.problem(500, "internal") == nil || strings.Contains(string(a.body), i.roles) {
+		if a := dan.get("/api/processes"); a.problem(500, "internal") == nil ||
+			strings.Contains(string(a.body), i.roles) {
 			t.Errorf("it says where the file is: %s", a.body)
 		}
 	}
@@ -192,7 +199,8 @@ func TestAnEmailOfUnknownStandingCountsWhereTheOperatorSaysSo(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	guard, err := access.NewIssuerGuard(access.Issuer{URL: i.url, Audience: "process-idea", Roles: roles, Unverified: true})
+	guard, err := access.NewIssuerGuard(access.Issuer{URL: i.url, Audience: "process-idea", Roles: roles,
+		Unverified: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -236,7 +244,8 @@ func TestWhatAForeignPageCausesIsRefused(t *testing.T) {
 		{"a page in a sandbox, or a file", []string{"Origin", "null"}, 403, "foreign-page"},
 		{"an image of a foreign page", []string{"Sec-Fetch-Site", "cross-site"}, 403, "foreign-page"},
 		{"a page of another name of the site", []string{"Sec-Fetch-Site", "same-site"}, 403, "foreign-page"},
-		{"DNS rebinding", []string{"Host", "evil.example:" + port, "Origin", "http://evil.example:" + port, "Sec-Fetch-Site", "same-origin"}, 421, "foreign-host"},
+		{"DNS rebinding", []string{"Host", "evil.example:" + port, "Origin", "http://evil.example:" + port,
+			"Sec-Fetch-Site", "same-origin"}, 421, "foreign-host"},
 		{"DNS rebinding without an origin", []string{"Host", "evil.example"}, 421, "foreign-host"},
 		{"a name that looks like this machine's", []string{"Host", "localhost.evil.example"}, 421, "foreign-host"},
 		{"an address of another machine", []string{"Host", "10.0.0.7:" + port}, 421, "foreign-host"},
@@ -255,14 +264,17 @@ func TestWhatAForeignPageCausesIsRefused(t *testing.T) {
 	}
 	// A form of a foreign page, in a browser that tells of no site.
 	for _, ct := range []string{"text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x"} {
-		h.ask("POST", "/api/processes/any/cancel", "{}", "Content-Type", ct, "Origin", "https://evil.example").problem(403, "foreign-page")
+		h.ask("POST", "/api/processes/any/cancel", "{}", "Content-Type", ct, "Origin",
+			"https://evil.example").problem(403, "foreign-page")
 	}
 	// What a page of a named origin may, it is told; no other is told anything.
 	named := open(t, func(o *server.Options) {
 		o.Fence = access.Fence{Origins: []string{"https://desk.example"}, Hosts: []string{"gateway.example"}}
 	})
-	a := named.as("").ask("OPTIONS", "/api/processes", nil, "Origin", "https://desk.example", "Host", "gateway.example").is(204)
-	if a.header.Get("Access-Control-Allow-Origin") != "https://desk.example" || a.header.Get("Access-Control-Allow-Credentials") != "" {
+	a := named.as("").ask("OPTIONS", "/api/processes", nil, "Origin", "https://desk.example", "Host",
+		"gateway.example").is(204)
+	if a.header.Get("Access-Control-Allow-Origin") != "https://desk.example" ||
+		a.header.Get("Access-Control-Allow-Credentials") != "" {
 		t.Errorf("%v", a.header)
 	}
 	named.ask("GET", "/api/processes", nil, "Origin", "https://desk.example").is(200)
@@ -298,7 +310,8 @@ func TestABodyWithoutAnEndIsNotRead(t *testing.T) {
 		defer c.Close()
 		body := &endless{}
 		go func() {
-			fmt.Fprintf(c, "POST /api/processes HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\n%s\r\n\r\n", own, token, length)
+			fmt.Fprintf(c, "POST /api/processes HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %s\r\nContent-Type: "+
+				"application/json\r\n%s\r\n\r\n", own, token, length)
 			if strings.HasPrefix(length, "Content") {
 				_, _ = io.Copy(c, body)
 				return
@@ -323,7 +336,8 @@ func TestABodyWithoutAnEndIsNotRead(t *testing.T) {
 func TestASlowRequestIsNotWaitedFor(t *testing.T) {
 	h := open(t, func(o *server.Options) { o.RequestTime = 100 * time.Millisecond })
 	own := strings.TrimPrefix(h.url, "http://")
-	head := "POST /api/processes HTTP/1.1\r\nHost: " + own + "\r\nAuthorization: Bearer " + token + "\r\nContent-Type: application/json\r\nContent-Length: 100\r\n"
+	head := "POST /api/processes HTTP/1.1\r\nHost: " + own + "\r\nAuthorization: Bearer " + token +
+		"\r\nContent-Type: application/json\r\nContent-Length: 100\r\n"
 	for name, c := range map[string]struct{ sent, status string }{
 		"half a header": {head, ""}, "half a body": {head + "\r\n{", "408"},
 	} {

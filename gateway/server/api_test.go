@@ -72,7 +72,8 @@ func TestAProcessIsStartedDecidedOnFollowedAndRead(t *testing.T) {
 	if waits["tool"] != "note" || waits["instance"] != "①" {
 		t.Errorf("%v", waits)
 	}
-	if list := h.get("/api/approvals").is(200).list("approvals"); !slices.ContainsFunc(list, func(a map[string]any) bool { return a["process"] == id }) {
+	if list := h.get("/api/approvals").is(200).list("approvals"); !slices.ContainsFunc(list,
+		func(a map[string]any) bool { return a["process"] == id }) {
 		t.Errorf("%v", list)
 	}
 	if n := len(h.get("/api/processes/" + id + "%2F1/approvals").is(200).list("approvals")); n != 1 {
@@ -100,7 +101,8 @@ func TestAProcessIsStartedDecidedOnFollowedAndRead(t *testing.T) {
 	if result["status"] != "completed" {
 		t.Fatalf("%v", result)
 	}
-	if state := result["instances"].(map[string]any)["①"].(map[string]any)["state"]; !strings.Contains(fmt.Sprint(state), "text:Tomorrow.") {
+	if state := result["instances"].(map[string]any)["①"].(map[string]any)["state"]; !strings.Contains(
+		fmt.Sprint(state), "text:Tomorrow.") {
 		t.Errorf("%v", state)
 	}
 	chainOf(t, h, page, "ann")
@@ -161,7 +163,8 @@ func TestAStartIsIdempotentByIDAndContent(t *testing.T) {
 	if !strings.Contains(idea, "12345678901234567890.10") {
 		t.Errorf("%s", idea)
 	}
-	made := h.post("/api/processes", func() any { b := letter("", "Why?"); delete(b, "id"); return b }()).is(201).object()
+	made := h.post("/api/processes",
+		func() any { b := letter("", "Why?"); delete(b, "id"); return b }()).is(201).object()
 	if id, _ := made["process"].(string); !strings.HasPrefix(id, "letter-") {
 		t.Errorf("%v", made)
 	}
@@ -176,8 +179,11 @@ func (h *house) waitIdea(id string) *answer {
 
 func TestWhatIsWrongIsToldWithItsPlace(t *testing.T) {
 	h := open(t)
-	p := h.post("/api/processes", `{"idea": {"context": [{"type": "text"}], "schema": {"tools": {"a": {"_outputPath": 7}}}}}`).problem(422, "invalid-idea")
-	if list, _ := p["problems"].([]any); len(list) == 0 || !strings.HasPrefix(list[0].(map[string]any)["path"].(string), "$.") {
+	p := h.post("/api/processes",
+		`{"idea": {"context": [{"type": "text"}], "schema": {"tools": {"a": {"_outputPath": 7}}}}}`).problem(422,
+		"invalid-idea")
+	if list, _ := p["problems"].([]any); len(list) == 0 ||
+		!strings.HasPrefix(list[0].(map[string]any)["path"].(string), "$.") {
 		t.Errorf("%v", p)
 	}
 	for body, path := range map[string]string{
@@ -197,7 +203,8 @@ func TestWhatIsWrongIsToldWithItsPlace(t *testing.T) {
 		if !strings.HasPrefix(code, "invalid") {
 			t.Errorf("%s: %v", body, p)
 		}
-		if list, _ := p["problems"].([]any); path != "" && (len(list) == 0 || list[0].(map[string]any)["path"] != path) {
+		if list, _ := p["problems"].([]any); path != "" &&
+			(len(list) == 0 || list[0].(map[string]any)["path"] != path) {
 			t.Errorf("%s: want the place %s: %v", body, path, p)
 		}
 	}
@@ -210,7 +217,8 @@ func TestWhatIsWrongIsToldWithItsPlace(t *testing.T) {
 	h.get("/api/processes?colour=red").problem(422, "invalid")
 	h.get("/api/processes?page=%25").problem(422, "invalid")
 	h.get("/api/processes?page=AAAA").problem(422, "invalid")
-	if a := h.ask("DELETE", "/api/processes", nil); a.problem(405, "method-not-allowed") == nil || !slices.Equal(a.header.Values("Allow"), []string{"GET", "POST"}) {
+	if a := h.ask("DELETE", "/api/processes", nil); a.problem(405, "method-not-allowed") == nil ||
+		!slices.Equal(a.header.Values("Allow"), []string{"GET", "POST"}) {
 		t.Errorf("%v", a.header)
 	}
 	h.post("/api/processes/nobody/pause", `{}`).problem(404, "not-found")
@@ -221,7 +229,9 @@ func TestProcessesAreListedByPagesAndFilters(t *testing.T) {
 	h := open(t)
 	for n := range 5 {
 		h.post("/api/processes", map[string]any{
-			"id": fmt.Sprint("listed-", n), "idea": json.RawMessage(`{"meta": {"path": "it's \\ listed"}, "context": [{"type": "plan", "stage": "optimal", "plan": []}]}`),
+			"id": fmt.Sprint("listed-", n),
+			"idea": json.RawMessage(
+				`{"meta": {"path": "it's \\ listed"}, "context": [{"type": "plan", "stage": "optimal", "plan": []}]}`),
 		}).is(201)
 	}
 	seen, pages := map[string]bool{}, 0
@@ -244,14 +254,16 @@ func TestProcessesAreListedByPagesAndFilters(t *testing.T) {
 	if pages < 2 {
 		t.Errorf("%d pages", pages)
 	}
-	if list := h.get("/api/processes?status=failed&path=" + url.QueryEscape(`it's \ listed`)).is(200).list("processes"); len(list) != 0 {
+	if list := h.get("/api/processes?status=failed&path=" + url.QueryEscape(`it's \ listed`)).is(200).list(
+		"processes"); len(list) != 0 {
 		t.Errorf("%v", list)
 	}
 	id := h.begin("When does it come?")
 	h.waiting(id, 1)
 	eventually(t, "it is listed as one that waits", func() bool {
 		list := h.get("/api/processes?awaiting=true&status=running").is(200).list("processes")
-		return slices.ContainsFunc(list, func(p map[string]any) bool { return p["process"] == id && p["awaiting"] == float64(1) })
+		return slices.ContainsFunc(list,
+			func(p map[string]any) bool { return p["process"] == id && p["awaiting"] == float64(1) })
 	})
 	h.post("/api/processes/"+id+"/cancel", nil).is(204)
 }
@@ -269,10 +281,13 @@ func TestAProcessIsSteeredAndForked(t *testing.T) {
 	h.post(page+"/resume", `{"limits": {"duration": "soon"}}`).problem(422, "invalid")
 	h.post(page+"/resume", `{"limits": {"calls": 50}, "reason": "fed"}`).is(204)
 	h.post(page+"/resume", nil).problem(409, "refused")
-	h.post(page+"/revise", `{"context": [{"type": "state", "_instance": "①", "seen": 1.10}], "reason": "known"}`).is(204)
-	h.post(page+"/revise", `{"context": [{"type": "state", "_instance": "nobody", "seen": true}]}`).problem(409, "refused")
+	h.post(page+"/revise", `{"context": [{"type": "state", "_instance": "①", "seen": 1.10}], "reason": "known"}`).is(
+		204)
+	h.post(page+"/revise", `{"context": [{"type": "state", "_instance": "nobody", "seen": true}]}`).problem(409,
+		"refused")
 	ideas := h.get(page + "/ideas").is(200).list("ideas")
-	fork := h.post(page+"/fork", map[string]any{"at": len(ideas), "set": []string{`①:seen=7`}, "replies": `{"solution": {"calls": [], "output": null}}`}).is(201)
+	fork := h.post(page+"/fork", map[string]any{"at": len(ideas), "set": []string{`①:seen=7`},
+		"replies": `{"solution": {"calls": [], "output": null}}`}).is(201)
 	child, _ := fork.object()["process"].(string)
 	if child != id+"-fork-1" {
 		t.Errorf("%s", fork.body)
@@ -299,7 +314,8 @@ func TestAnIDWithASlashIsOneSegment(t *testing.T) {
 	}
 	h.get("/api/processes/"+id+"%2F1/events").problem(404, "not-found")
 	h.get("/api/processes/"+id+"/1").problem(404, "not-found")
-	for _, trick := range []string{"%2e%2e%2f%2e%2e%2fetc%2fpasswd", "..%2F..", "%00", id + "%2F..%2F" + id, "%2F", "a%5C..%5Cb"} {
+	for _, trick := range []string{"%2e%2e%2f%2e%2e%2fetc%2fpasswd", "..%2F..", "%00", id + "%2F..%2F" + id, "%2F",
+		"a%5C..%5Cb"} {
 		if a := h.get("/api/processes/" + trick + "/ideas"); a.status != 404 {
 			t.Errorf("%s: %d %s", trick, a.status, a.body)
 		}

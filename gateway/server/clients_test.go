@@ -38,15 +38,17 @@ func TestALinterOfOthersFindsNothingInTheDescription(t *testing.T) {
 	linter := npmtest.Program(t, npmtest.Redocly, "redocly")
 	h := open(t)
 	dir := h.description()
-	// There is no license file that could be named, and one schema is that of an event, which no description of HTTP can say.
-	out := h.node(dir, append(linter[1:], "lint", "openapi.json", "--skip-rule=info-license", "--skip-rule=no-unused-components", "--format=json")...)
+	// There is no license file that could be named, and one schema is that of an event, which no description of HTTP
+	// can say.
+	out := h.node(dir, append(linter[1:], "lint", "openapi.json", "--skip-rule=info-license",
+		"--skip-rule=no-unused-components", "--format=json")...)
 	if !strings.Contains(out, `"errors": 0`) || !strings.Contains(out, `"warnings": 0`) {
 		t.Errorf("it found %s", out)
 	}
 }
 
-// A client in TypeScript, generated from the description and checked against its types, starts, follows over a second connection, decides,
-// and reads the chain.
+// A client in TypeScript, generated from the description and checked against its types, starts, follows over a second
+// connection, decides, and reads the chain.
 func TestAGeneratedClientStartsFollowsAndDecides(t *testing.T) {
 	generator := npmtest.Program(t, npmtest.OpenAPIClient, "openapi-ts")
 	compiler := npmtest.Program(t, npmtest.OpenAPIClient, "tsc")
@@ -61,14 +63,16 @@ func TestAGeneratedClientStartsFollowsAndDecides(t *testing.T) {
 		t.Fatal(err)
 	}
 	h.node(dir, append(generator[1:], "-i", "openapi.json", "-o", "gen", "--no-log-file")...)
-	h.node(dir, append(compiler[1:], "--strict", "--skipLibCheck", "--target", "es2022", "--module", "commonjs", "--moduleResolution", "node10",
+	h.node(dir, append(compiler[1:], "--strict", "--skipLibCheck", "--target", "es2022", "--module", "commonjs",
+		"--moduleResolution", "node10",
 		"--typeRoots", types, "--types", "node", "--outDir", "js", "client.ts")...)
 	start := letter("generated", "a very long text of one", "a very long text of two", "short")
 	body, err := json.Marshal(start)
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := "started 201 attached true\nit waits true\ndecided taken taken\neach Idea once true\ncompleted 2 done 1 rejected\n" +
+	want := "started 201 attached true\nit waits true\ndecided taken taken\neach Idea once true\ncompleted 2 done 1 " +
+		"rejected\n" +
 		"chain true diff true blame true\nproblem 404 not-found\n"
 	if got := h.node(dir, "js/client.js", h.url, h.token, string(body)); got != want {
 		t.Errorf("it printed\n%s\nwant\n%s", got, want)
@@ -81,7 +85,9 @@ func TestAnMCPClientOfOthersStartsAProcess(t *testing.T) {
 	h := open(t, agentsOf(t, false))
 	ask := func(args ...string) (m map[string]any) {
 		t.Helper()
-		out := h.node(t.TempDir(), slices.Concat(inspector[1:], []string{"--cli", h.url + "/mcp", "--transport", "http", "--header", "Authorization: Bearer " + h.token, "--method"}, args)...)
+		out := h.node(t.TempDir(),
+			slices.Concat(inspector[1:], []string{"--cli", h.url + "/mcp", "--transport", "http", "--header",
+				"Authorization: Bearer " + h.token, "--method"}, args)...)
 		if err := json.Unmarshal([]byte(out), &m); err != nil {
 			t.Fatalf("%v: %s", err, out)
 		}
@@ -90,7 +96,8 @@ func TestAnMCPClientOfOthersStartsAProcess(t *testing.T) {
 	if tools, _ := ask("tools/list")["tools"].([]any); len(tools) != 11 {
 		t.Errorf("%v", tools)
 	}
-	r := ask("tools/call", "--tool-name", "start_quick-note", "--tool-arg", `input={"text": "hello", "n": 1}`, "wait=60", "id=inspected")
+	r := ask("tools/call", "--tool-name", "start_quick-note", "--tool-arg", `input={"text": "hello", "n": 1}`,
+		"wait=60", "id=inspected")
 	if text := string(must(json.Marshal(r))); !strings.Contains(text, `\"status\":\"completed\"`) {
 		t.Error(text)
 	}

@@ -95,7 +95,8 @@ func TestAPersonIsTheirIssuersAccountAndNotTheirName(t *testing.T) {
 		h, elsewhere := one.open(t, key), other.open(t, key)
 		body := payout("accounts-" + name)
 		if key == nil {
-			body["idea"] = json.RawMessage(strings.Replace(string(body["idea"].(json.RawMessage)), `"proof": "signed", `, "", 1))
+			body["idea"] = json.RawMessage(strings.Replace(string(body["idea"].(json.RawMessage)),
+				`"proof": "signed", `, "", 1))
 		}
 		id := body["id"].(string)
 		h.as(one.token(claims{"email": "ann@example.com", "sub": "1"})).post("/api/processes", body).is(201)
@@ -112,7 +113,8 @@ func TestAPersonIsTheirIssuersAccountAndNotTheirName(t *testing.T) {
 			{elsewhere, other, "annie@example.com", "1", "refused", "already"},
 			{h, one, "annie@example.com", "7", "taken", ""},
 		} {
-			as := c.gateway.as(c.issuer.token(claims{"email": c.email, "sub": c.sub, "groups": []string{"finance", "staff"}}))
+			as := c.gateway.as(
+				c.issuer.token(claims{"email": c.email, "sub": c.sub, "groups": []string{"finance", "staff"}}))
 			r := as.decide(decisionOn(waits, "approve"))[0]
 			if reason, _ := r["reason"].(string); r["outcome"] != c.outcome || !strings.Contains(reason, c.reason) {
 				t.Errorf("%s: %s, %s: %v", name, c.email, c.sub, r)
@@ -141,8 +143,10 @@ func TestWhoMayUseAGatewayIsReadFromTheEnvironment(t *testing.T) {
 	if err := os.WriteFile(roles, []byte(`{"roles": [{"may": ["look"], "people": ["*"]}]}`), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	issuer := map[string]string{server.IssuerVariable: "https://issuer.example.com", server.AudienceVariable: "us", server.RolesVariable: roles}
-	client := map[string]string{server.ClientVariable: "desk", server.SecretVariable: "a-secret-of-24-characters", server.URLVariable: "https://gateway.example.com/"}
+	issuer := map[string]string{server.IssuerVariable: "https://issuer.example.com", server.AudienceVariable: "us",
+		server.RolesVariable: roles}
+	client := map[string]string{server.ClientVariable: "desk", server.SecretVariable: "a-secret-of-24-characters",
+		server.URLVariable: "https://gateway.example.com/"}
 	maps.Copy(client, issuer)
 	with := func(m map[string]string, key, value string) map[string]string {
 		out := map[string]string{key: value}
@@ -162,7 +166,8 @@ func TestWhoMayUseAGatewayIsReadFromTheEnvironment(t *testing.T) {
 		{"a token", "127.0.0.1:8080", map[string]string{server.TokenVariable: token}, ""},
 		{"a short token", "127.0.0.1:8080", map[string]string{server.TokenVariable: "secret"}, "24 characters"},
 		{"a token for all", "0.0.0.0:8080", map[string]string{server.TokenVariable: token}, server.BeyondVariable},
-		{"a token for all, in a container", ":8080", map[string]string{server.TokenVariable: token, server.BeyondVariable: "true"}, ""},
+		{"a token for all, in a container", ":8080",
+			map[string]string{server.TokenVariable: token, server.BeyondVariable: "true"}, ""},
 		{"an issuer", ":8080", issuer, ""},
 		{"an issuer without TLS", ":8080", with(issuer, server.IssuerVariable, "http://issuer.example.com"), "https"},
 		{"an issuer without an audience", ":8080", with(issuer, server.AudienceVariable, ""), server.AudienceVariable},
@@ -171,11 +176,14 @@ func TestWhoMayUseAGatewayIsReadFromTheEnvironment(t *testing.T) {
 		{"a client without a secret", ":8080", with(client, server.SecretVariable, ""), server.SecretVariable},
 		{"a client without an address", ":8080", with(client, server.URLVariable, ""), server.URLVariable},
 		{"a missing file of roles", ":8080", with(issuer, server.RolesVariable, roles+"x"), "no such file"},
-		{"an origin with a path", ":8080", with(issuer, server.OriginsVariable, "https://desk.example.com/"), "https://host"},
-		{"a missing list of keys", ":8080", with(issuer, signing.DecidersVariable, roles+"x"), signing.DecidersVariable},
+		{"an origin with a path", ":8080", with(issuer, server.OriginsVariable, "https://desk.example.com/"),
+			"https://host"},
+		{"a missing list of keys", ":8080", with(issuer, signing.DecidersVariable, roles+"x"),
+			signing.DecidersVariable},
 		{"a missing key", ":8080", with(issuer, server.KeyVariable, roles+"x"), server.KeyVariable},
 	} {
-		_, err := server.FromEnvironment(c.address, access.Person{Name: "ann"}, func(name string) string { return c.env[name] })
+		_, err := server.FromEnvironment(c.address, access.Person{Name: "ann"},
+			func(name string) string { return c.env[name] })
 		if (err == nil) != (c.says == "") || err != nil && !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%s: %v", c.name, err)
 		}

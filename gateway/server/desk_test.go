@@ -17,7 +17,8 @@ import (
 // payment is a process whose Calls have parameters of every kind, and wait for people; each instance has one.
 func payment(id string, rows ...string) map[string]any {
 	return map[string]any{
-		"id": id, "instances": json.RawMessage("[" + strings.Join(rows, ",") + "]"), "replies": strings.Repeat(`{"solution": {"calls": [], "output": null}}`+"\n", 6),
+		"id": id, "instances": json.RawMessage("[" + strings.Join(rows, ",") + "]"),
+		"replies": strings.Repeat(`{"solution": {"calls": [], "output": null}}`+"\n", 6),
 		"idea": json.RawMessage(`{
 			"meta": {"path": "payment", "version": "1"},
 			"schema": {"tools": {
@@ -75,7 +76,8 @@ func TestThePrintedAddressLogsInAndTheSessionIsForTheDeskAlone(t *testing.T) {
 	b := h.browse()
 	p = b.open("/").is(200).says("Inbox", "You are ann")
 	csp := p.header.Get("Content-Security-Policy")
-	if !strings.Contains(csp, "default-src 'none'") || strings.Contains(csp, "unsafe") || p.header.Get("Referrer-Policy") != "same-origin" {
+	if !strings.Contains(csp, "default-src 'none'") || strings.Contains(csp, "unsafe") ||
+		p.header.Get("Referrer-Policy") != "same-origin" {
 		t.Errorf("%v", p.header)
 	}
 	for _, n := range all(p.root, "script", "style", "link", "img") {
@@ -95,7 +97,8 @@ func TestThePrintedAddressLogsInAndTheSessionIsForTheDeskAlone(t *testing.T) {
 	if p.address != "/?tool=pay" {
 		t.Errorf("it leads to %s", p.address)
 	}
-	if to := b.post("/desk/enter", url.Values{"token": {token}, "next": {"https://evil.example/desk/"}}).is(200).address; to != "/" {
+	if to := b.post("/desk/enter", url.Values{"token": {token}, "next": {"https://evil.example/desk/"}}).is(
+		200).address; to != "/" {
 		t.Errorf("it leads to %s", to)
 	}
 }
@@ -104,8 +107,10 @@ func TestAForeignPageCanNeitherReadNorPostAtTheDesk(t *testing.T) {
 	h := open(t)
 	b := h.browse()
 	for name, headers := range map[string][]string{
-		"of another origin": {"Origin", "https://evil.example"}, "of none": {"Origin", "null"}, "that says nothing": {"Origin", ""},
-		"of another site": {"Origin", "", "Sec-Fetch-Site", "cross-site"}, "of a neighbour": {"Origin", "", "Sec-Fetch-Site", "same-site"},
+		"of another origin": {"Origin", "https://evil.example"}, "of none": {"Origin", "null"},
+		"that says nothing": {"Origin", ""},
+		"of another site":   {"Origin", "", "Sec-Fetch-Site", "cross-site"},
+		"of a neighbour":    {"Origin", "", "Sec-Fetch-Site", "same-site"},
 	} {
 		if p := b.post("/desk/leave", url.Values{}, headers...); p.status != 403 {
 			t.Errorf("a page %s may post: %d", name, p.status)
@@ -124,21 +129,27 @@ func TestAForeignPageCanNeitherReadNorPostAtTheDesk(t *testing.T) {
 	ask("Sec-Fetch-Site", "cross-site", "Sec-Fetch-Mode", "navigate", "Sec-Fetch-Dest", "iframe").is(403)
 	// A link in a letter leads here; its browser sends no cookie.
 	b.client.Jar = nil
-	ask("Sec-Fetch-Site", "cross-site", "Sec-Fetch-Mode", "navigate", "Sec-Fetch-Dest", "document").is(401).says("open the page")
+	ask("Sec-Fetch-Site", "cross-site", "Sec-Fetch-Mode", "navigate", "Sec-Fetch-Dest",
+		"document").is(401).says("open the page")
 }
 
 func TestManyCallsAreDecidedOnTogether(t *testing.T) {
 	h := open(t)
-	id := h.pays(`{"values": {"order": "A1", "cents": 10.50, "how": "card"}}`, `{"values": {"order": "A2", "cents": 12345678901234567890, "how": "card"}}`,
-		`{"values": {"order": "A3", "cents": 3, "how": "card"}}`, `{"values": {"order": "A4", "cents": 4, "how": "card"}}`)
+	id := h.pays(`{"values": {"order": "A1", "cents": 10.50, "how": "card"}}`,
+		`{"values": {"order": "A2", "cents": 12345678901234567890, "how": "card"}}`,
+		`{"values": {"order": "A3", "cents": 3, "how": "card"}}`,
+		`{"values": {"order": "A4", "cents": 4, "how": "card"}}`)
 	b := h.browse()
-	p := b.open("/?process="+id).is(200).says("4 cases wait for you", "Pay 4 cases of "+id, "The same in all:", "12345678901234567890", "10.50", "in 3 days", "it is rejected")
-	if heads := all(p.root, "th"); !slices.ContainsFunc(heads, func(n *html.Node) bool { return textOf(n) == "cents" && attribute(n, "class") == "number" }) {
+	p := b.open("/?process="+id).is(200).says("4 cases wait for you", "Pay 4 cases of "+id, "The same in all:",
+		"12345678901234567890", "10.50", "in 3 days", "it is rejected")
+	if heads := all(p.root, "th"); !slices.ContainsFunc(heads,
+		func(n *html.Node) bool { return textOf(n) == "cents" && attribute(n, "class") == "number" }) {
 		t.Errorf("what differs stands in no column: %s", p.text())
 	}
 	p.form("Approve").press("Approve the selected").is(422).says("No Call was selected")
 	p.form("Approve").tick("A1").press("Reject the selected").is(422).says("needs a reason")
-	done := p.form("Approve").tick("A1", "A2").press("Approve the selected").is(200).says("Done", "2 cases are approved", "It is approved.")
+	done := p.form("Approve").tick("A1", "A2").press("Approve the selected").is(200).says("Done",
+		"2 cases are approved", "It is approved.")
 	if !strings.HasPrefix(done.address, "/desk/outcome?") {
 		t.Errorf("a reload of %s would send it again", done.address)
 	}
@@ -148,8 +159,10 @@ func TestManyCallsAreDecidedOnTogether(t *testing.T) {
 		t.Errorf("the filter is gone: %s", left.address)
 	}
 	// The page of before: two are decided already, and two are not.
-	p.form("Approve").set("all", "yes", "reason", "too late").press("Reject the selected").is(200).says("Done in part", "2 cases are rejected", "2 cases are as before", "It was refused")
-	if got := h.receipts(id); !strings.Contains(got, "Order A1: 10.50 cents") || !strings.Contains(got, "12345678901234567890 cents") || strings.Contains(got, "A3") {
+	p.form("Approve").set("all", "yes", "reason", "too late").press("Reject the selected").is(200).says("Done in part",
+		"2 cases are rejected", "2 cases are as before", "It was refused")
+	if got := h.receipts(id); !strings.Contains(got, "Order A1: 10.50 cents") ||
+		!strings.Contains(got, "12345678901234567890 cents") || strings.Contains(got, "A3") {
 		t.Error(got)
 	}
 	b.open("/desk/outcome?o=made-up").is(404)
@@ -160,7 +173,8 @@ func TestTheInboxIsFiltered(t *testing.T) {
 	id := h.pays(`{"values": {"order": "blue coat", "cents": 1}}`, `{"values": {"order": "red hat", "cents": 2}}`)
 	b := h.browse()
 	for query, n := range map[string]int{
-		"": 2, "&text=COAT": 1, "&text=nobody": 0, "&tool=pay": 2, "&tool=say": 0, "&age=1h": 0, "&due=7d": 2, "&due=1d": 0, "&who=all": 2, "&size=1": 2, "&text=" + id: 2,
+		"": 2, "&text=COAT": 1, "&text=nobody": 0, "&tool=pay": 2, "&tool=say": 0, "&age=1h": 0, "&due=7d": 2,
+		"&due=1d": 0, "&who=all": 2, "&size=1": 2, "&text=" + id: 2,
 	} {
 		p := b.open("/?process=" + id + query).is(200)
 		want := map[int]string{0: "Nothing that waits fits", 1: "1 case waits", 2: "2 cases wait"}[n]
@@ -176,7 +190,8 @@ func TestACallIsUnderstoodAndApproved(t *testing.T) {
 	id := h.pays(`{"values": {"order": "A-77", "cents": 1.10}}`)
 	b := h.browse()
 	p := b.open("/?process=" + id).link("@").is(200)
-	p.says("Pays a customer.", "Order A-77", "the same as “values.order” in what it began with", "1.10", "always “letter” in what it began with", "it is rejected in 3 days", "†state.receipt",
+	p.says("Pays a customer.", "Order A-77", "the same as “values.order” in what it began with", "1.10",
+		"always “letter” in what it began with", "it is rejected in 3 days", "†state.receipt",
 		"What it began with", "For operators", "Digest ")
 	p.form("Approve").press("Approve").is(200).says("1 case is approved")
 	p.form("Approve").press("Approve").is(200).says("Nothing was decided", "refused")
@@ -188,20 +203,24 @@ func TestACallIsUnderstoodAndApproved(t *testing.T) {
 
 func TestACallIsChangedByItsForm(t *testing.T) {
 	h := open(t)
-	id := h.pays(`{"values": {"order": "A-1", "cents": 12345678901234567890.10, "lines": [{"sku": "x"}], "note": "two\nlines"}}`)
+	id := h.pays(
+		`{"values": {"order": "A-1", "cents": 12345678901234567890.10, "lines": [{"sku": "x"}], "note": "two\nlines"}}`)
 	b := h.browse()
 	p := b.open("/?process=" + id).link("@").is(200)
 	p.form("Change it").press("Change it").is(422).says("Nothing is changed")
-	p.form("Change it").set("p/values/cents", "1,5").press("Change it").is(422).says("this is no number").says("Some fields")
+	p.form("Change it").set("p/values/cents", "1,5").press("Change it").is(422).says("this is no number").says(
+		"Some fields")
 	p.form("Change it").set("p/values/cents", "0").press("Change it").is(422).says("does not fit the Tool")
 	more := p.form("Change it").set("p/values/order", "A-2").press("Add an item").is(200)
 	f := more.form("Change it")
 	if f.values.Get("p/values/order") != "A-2" || f.values.Get("p/values/lines~count") != "2" {
 		t.Errorf("%v", f.values)
 	}
-	f.set("p/values/lines/1/sku", "y", "p/values/urgent~state", "null", "p/values/how~state", "given", "p/values/how", `"cash"`, "reason", "as it was agreed").
+	f.set("p/values/lines/1/sku", "y", "p/values/urgent~state", "null", "p/values/how~state", "given", "p/values/how",
+		`"cash"`, "reason", "as it was agreed").
 		press("Change it").is(200).says("1 case is changed", "waits again").
-		link("approve it").is(200).says("Order A-2", "12345678901234567890.10").form("Approve").press("Approve").is(200).says("1 case is approved")
+		link("approve it").is(200).says("Order A-2", "12345678901234567890.10").form("Approve").press("Approve").is(
+		200).says("1 case is approved")
 	if got := h.receipts(id); got != "Order A-2: 12345678901234567890.10 cents" {
 		t.Error(got)
 	}
@@ -216,7 +235,8 @@ func TestACallIsChangedByItsForm(t *testing.T) {
 
 func TestACallIsRejectedAnsweredAndReplaced(t *testing.T) {
 	h := open(t)
-	id := h.pays(`{"values": {"order": "coat", "cents": 1}}`, `{"values": {"order": "shoe", "cents": 2}}`, `{"values": {"order": "glove", "cents": 3}}`)
+	id := h.pays(`{"values": {"order": "coat", "cents": 1}}`, `{"values": {"order": "shoe", "cents": 2}}`,
+		`{"values": {"order": "glove", "cents": 3}}`)
 	b := h.browse()
 	show := func(order string) *page {
 		return b.open("/?text=" + order + "&process=" + id).link("@").is(200).says("order " + order)
@@ -225,10 +245,13 @@ func TestACallIsRejectedAnsweredAndReplaced(t *testing.T) {
 	p.form("Reject").press("Reject").is(422).says("needs a reason")
 	p.form("Reject").set("reason", "not ours").press("Reject").is(200).says("1 case is rejected")
 	p = show("shoe")
-	p.form("Give this result").set("answer-is", "json", "answer", "{").press("Give this result").is(422).says("is no JSON")
-	p.form("Give this result").set("answer", "given by hand").press("Give this result").is(200).says("1 case is answered")
+	p.form("Give this result").set("answer-is", "json", "answer",
+		"{").press("Give this result").is(422).says("is no JSON")
+	p.form("Give this result").set("answer", "given by hand").press("Give this result").is(200).says(
+		"1 case is answered")
 	p = show("glove").form("Show its form").set("with", "say").press("Show its form").is(200)
-	p.form("Replace it").set("w/template", "Instead of {x}", "w/values~more", `{"x": "†input.values.order"}`).press("Replace it").is(200).says("1 case is replaced")
+	p.form("Replace it").set("w/template", "Instead of {x}", "w/values~more",
+		`{"x": "†input.values.order"}`).press("Replace it").is(200).says("1 case is replaced")
 	if got := h.receipts(id); got != "<nil>; Instead of glove; given by hand" {
 		t.Error(got)
 	}
@@ -242,7 +265,8 @@ func TestACallThatHasChangedIsShownAnew(t *testing.T) {
 	for _, button := range []string{"Approve", "Change it", "Give this result"} {
 		f := p.form(button)
 		f.values.Set("digest", strings.Repeat("0", 64))
-		f.press(button).is(409).says("has changed since you looked, and nothing was decided", "What would happen", "Look at the receipt first.", "order A")
+		f.press(button).is(409).says("has changed since you looked, and nothing was decided", "What would happen",
+			"Look at the receipt first.", "order A")
 	}
 	h.waiting(id, 1)
 	p.form("Reject").set("reason", "enough").press("Reject").is(200)
@@ -253,13 +277,18 @@ func TestHostileDataIsTextAtTheDesk(t *testing.T) {
 	nasty := `<script>alert(1)</script>"'><img src=x onerror=alert(2)>` + "\u202etxt.exe\u0000\u001b[31m"
 	big := strings.Repeat("very long ", 60_000)
 	row := func(order, note string) string {
-		return string(must(json.Marshal(map[string]any{"values": map[string]any{"order": order, "cents": 1, "note": note[:min(len(note), 800)], "lines": []any{map[string]any{order: note, "sku": order}}}})))
+		return string(
+			must(
+				json.Marshal(map[string]any{"values": map[string]any{"order": order, "cents": 1,
+					"note": note[:min(len(note), 800)], "lines": []any{map[string]any{order: note, "sku": order}}}})))
 	}
 	id := h.pays(row(nasty, nasty), row("plain", big))
 	b := h.browse()
 	for _, p := range []*page{
-		b.open("/?process=" + id).is(200), b.open("/?text=plain&process=" + id).link("@").is(200), b.open("/?text=txt.exe&process=" + id).link("@").is(200),
-		b.open("/?text=" + url.QueryEscape(nasty)).is(200), b.open("/desk/calls/" + url.PathEscape(nasty) + "/" + url.PathEscape(nasty)).is(404),
+		b.open("/?process=" + id).is(200), b.open("/?text=plain&process=" + id).link("@").is(200),
+		b.open("/?text=txt.exe&process=" + id).link("@").is(200),
+		b.open("/?text=" + url.QueryEscape(nasty)).is(200),
+		b.open("/desk/calls/" + url.PathEscape(nasty) + "/" + url.PathEscape(nasty)).is(404),
 	} {
 		for _, n := range all(p.root, "script", "img") {
 			if !strings.HasPrefix(attribute(n, "src"), "/desk/assets/") {

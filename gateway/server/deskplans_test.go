@@ -10,25 +10,30 @@ func TestAPlanIsFoundInTheInboxUnderstoodAndApproved(t *testing.T) {
 	h := open(t)
 	id, plan := h.planned("", `{"name": "Ann"}`, `{"name": "Bob"}`)
 	b := h.browse()
-	b.open("/?process="+id).is(200).says("1 Plan waits for you", "the Plan of Request 1", "4 Calls: 2 book, 2 tell").lacks("Call waits", "Nothing waits")
+	b.open("/?process="+id).is(200).says("1 Plan waits for you", "the Plan of Request 1",
+		"4 Calls: 2 book, 2 tell").lacks("Call waits", "Nothing waits")
 	b.open("/?process=" + id + "&tool=nothing").is(200).says("Nothing that waits fits")
 	b.open("/?process=" + id + "&due=1h").is(200).says("Nothing that waits fits")
 	b.open("/?process=" + id + "&text=4a").is(200).says("1 Plan waits")
 	eventually(t, "the page of the process leads to the Plan", func() bool {
-		return strings.Contains(b.open("/desk/processes/"+id).is(200).lacks("1 case waits").text(), "Its Plan waits for a person")
+		return strings.Contains(b.open("/desk/processes/"+id).is(200).lacks("1 case waits").text(),
+			"Its Plan waits for a person")
 	})
 	p := b.open("/?process=" + id).link("the Plan of Request 1").is(200)
-	p.says("The Plan of Request 1", "nothing of it has begun", "If nobody decides, it goes on waiting", "①, ②", "It runs the workers' function formatText.",
+	p.says("The Plan of Request 1", "nothing of it has begun", "If nobody decides, it goes on waiting", "①, ②",
+		"It runs the workers' function formatText.",
 		"seat of Call 1.1 book", "†state.seat", "What it would cost", "digest "+plan["digest"].(string))
 	var picture string
 	for _, img := range all(p.root, "img") {
 		picture = attribute(img, "src")
 	}
-	if svg := b.open(picture).is(200); svg.header.Get("Content-Type") != "image/svg+xml" || !strings.Contains(svg.source, "1 book") {
+	if svg := b.open(picture).is(200); svg.header.Get("Content-Type") != "image/svg+xml" ||
+		!strings.Contains(svg.source, "1 book") {
 		t.Errorf("%v %s", svg.header, svg.source)
 	}
 	p.form("Reject the Plan").press("Reject the Plan").is(422).says("needs a reason")
-	done := p.form("Approve the Plan").set("reason", "as agreed").press("Approve the Plan").is(200).says("The Plan is approved.")
+	done := p.form("Approve the Plan").set("reason",
+		"as agreed").press("Approve the Plan").is(200).says("The Plan is approved.")
 	if !strings.HasPrefix(done.address, "/desk/plan-outcome?") {
 		t.Errorf("a reload of %s would send it again", done.address)
 	}
@@ -56,15 +61,20 @@ func TestAPlanIsAmendedAtTheDesk(t *testing.T) {
 	f.press("Have it run").is(422).says("this is no number", "Call 1.1 cannot be read")
 	f.set("c1/values/cents", "700").set("c1/values/seat", "5B").set("new", "no JSON")
 	f.press("Add it to the Plan").is(200).says("it is no JSON object")
-	added := f.set("new", `{"_tool": "fly", "to": "Rome"}`).press("Add it to the Plan").is(200).says("there is no Tool fly", "Added Call 1")
+	added := f.set("new", `{"_tool": "fly", "to": "Rome"}`).press("Add it to the Plan").is(200).says(
+		"there is no Tool fly", "Added Call 1")
 	g := added.form("Have it run")
 	if g.values.Get("c1/values/seat") != "5B" || len(g.values["keep"]) != 1 {
 		t.Errorf("what was changed is gone: %v", g.values)
 	}
 	g.press("Have it run").is(422).says("A Call that you add cannot be meant")
 	// What the process finds wrong stands beside the Call.
-	g.set("added", `{"_tool": "tell", "_instance": "*", "template": 7, "values": {}}`).press("Have it run").is(409).says("template")
-	g.set("added", `{"_tool": "tell", "_instance": "*", "template": "By hand: {seat}", "values": {"seat": "†state.seat"}}`, "reason", "a window").press("Have it run").is(200).
+	g.set("added", `{"_tool": "tell", "_instance": "*", "template": 7, "values": {}}`).press("Have it run").is(
+		409).says("template")
+	g.set(
+		"added",
+		`{"_tool": "tell", "_instance": "*", "template": "By hand: {seat}", "values": {"seat": "†state.seat"}}`,
+		"reason", "a window").press("Have it run").is(200).
 		says("The Plan is changed.")
 	// The Tool's policy asks about the Call as it is now.
 	h.waiting(id, 1)
@@ -80,9 +90,12 @@ func TestAPlanThatHasChangedIsNotDecidedOnAndShownAnew(t *testing.T) {
 	b := h.browse()
 	p := b.open("/desk/plans/" + id).is(200)
 	h.post("/api/processes/"+id+"/plans/decision", map[string]any{
-		"decision": "amend", "digest": plan["digest"], "by": "bob", "calls": []any{map[string]any{"_tool": "tell", "_instance": "*", "template": "Not by us", "values": map[string]any{}}},
+		"decision": "amend", "digest": plan["digest"], "by": "bob",
+		"calls": []any{map[string]any{"_tool": "tell", "_instance": "*", "template": "Not by us",
+			"values": map[string]any{}}},
 	}).is(200)
-	now := p.form("Approve the Plan").press("Approve the Plan").is(409).says("has changed since you looked", "Not by us", "1 Call: 1 tell", "Somebody has changed what was planned").lacks("4A")
+	now := p.form("Approve the Plan").press("Approve the Plan").is(409).says("has changed since you looked",
+		"Not by us", "1 Call: 1 tell", "Somebody has changed what was planned").lacks("4A")
 	now.form("Approve the Plan").press("Approve the Plan").is(200).says("The Plan is approved.")
 	if got := h.states(id); !strings.Contains(got, "Not by us") {
 		t.Error(got)
@@ -93,7 +106,8 @@ func TestWhoMayNotDecideOnAPlanIsShownNoForms(t *testing.T) {
 	h := open(t)
 	id, _ := h.planned(`, "by": {"groups": ["heads"]}`, `{"name": "Ann"}`)
 	b := h.browse()
-	b.open("/?process=" + id).is(200).says("1 Plan waits for other people").link("show them too").is(200).says("the Plan of Request 1")
+	b.open("/?process=" + id).is(200).says("1 Plan waits for other people").link("show them too").is(200).says(
+		"the Plan of Request 1")
 	p := b.open("/desk/plans/"+id).is(200).says("heads").lacks("Approve the Plan", "Have it run as changed")
 	answer := b.post("/desk/plans/"+id, url.Values{"decision": {"approve"}, "digest": {strings.Repeat("0", 64)}})
 	answer.is(409).says("has changed")

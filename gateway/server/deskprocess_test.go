@@ -11,7 +11,8 @@ func TestAProcessIsSeenSteeredAndEndedAtTheDesk(t *testing.T) {
 	h := open(t)
 	id := h.pays(`{"values": {"order": "A1", "cents": 1}}`, `{"values": {"order": "A2", "cents": 2}}`)
 	b := h.browse()
-	p := b.open("/desk/processes?status=running").is(200).link(id).is(200).says(id+" running", "2 cases wait for a person", "2 waiting", "The Plan", "Idea 1", "Pause")
+	p := b.open("/desk/processes?status=running").is(200).link(id).is(200).says(id+" running",
+		"2 cases wait for a person", "2 waiting", "The Plan", "Idea 1", "Pause")
 	if live := all(p.root, "body"); !has(live[0], "data-live") {
 		t.Error("the page does not look again")
 	}
@@ -23,7 +24,8 @@ func TestAProcessIsSeenSteeredAndEndedAtTheDesk(t *testing.T) {
 	if !strings.Contains(picture, "?live=") || !strings.Contains(svg.source, "2 awaiting-approval") {
 		t.Errorf("%s does not show how the Calls stand now: %s", picture, svg.source)
 	}
-	if svg.header.Get("Content-Type") != "image/svg+xml" || !strings.Contains(svg.source, ">1 pay</text>") && !strings.Contains(svg.source, ">1 pay @") {
+	if svg.header.Get("Content-Type") != "image/svg+xml" || !strings.Contains(svg.source, ">1 pay</text>") &&
+		!strings.Contains(svg.source, ">1 pay @") {
 		t.Errorf("%v %s", svg.header, svg.source)
 	}
 	p = p.form("Pause").set("reason", "lunch").press("Pause").is(200).says("paused")
@@ -44,22 +46,28 @@ func TestOneGoesBackInTheTimeOfAProcessAndForksIt(t *testing.T) {
 	h := open(t)
 	id := h.pays(`{"values": {"order": "A1", "cents": 1}}`, `{"values": {"order": "A2", "cents": 2}}`)
 	b := h.browse()
-	b.open("/?process="+id).form("Approve").set("all", "yes", "reason", "as agreed").press("Approve the selected").is(200)
+	b.open("/?process="+id).form("Approve").set("all", "yes", "reason",
+		"as agreed").press("Approve the selected").is(200)
 	h.receipts(id)
 	b.open("/desk/processes/"+id).is(200).says(id+" completed", "2 done")
 	// What was sealed together is up to the process: what changed since the first Idea is not.
 	p := b.open("/desk/processes/" + id + "/idea?since=1").is(200)
-	p.says("What changed from Idea 1", "†state.receipt", "added", "Order A1: 1 cents", "Order A2: 2 cents", "approved by ann: as agreed", "by Call 0.1@① pay")
+	p.says("What changed from Idea 1", "†state.receipt", "added", "Order A1: 1 cents", "Order A2: 2 cents",
+		"approved by ann: as agreed", "by Call 0.1@① pay")
 	p.link("Earlier").is(200).link("Later").is(200)
 	p.form("Go there").set("at", "1").press("Go there").is(200).says("Idea 1 of "+id, "Show ① alone nothing")
-	first := b.open("/desk/processes/"+id+"/idea?at=1").is(200).says("This is the first one", "Show ① alone nothing").lacks("Order A1: 1")
-	if again := first.form("Go there").set("at", "2").press("Go there").is(200); !strings.Contains(again.text(), "Idea 2 of "+id) {
+	first := b.open("/desk/processes/"+id+"/idea?at=1").is(200).says("This is the first one",
+		"Show ① alone nothing").lacks("Order A1: 1")
+	if again := first.form("Go there").set("at", "2").press("Go there").is(200); !strings.Contains(again.text(),
+		"Idea 2 of "+id) {
 		t.Error(again.text())
 	}
 	p.link("Show ① alone").is(200).says("instance ①", "Order A1").lacks("Order A2")
-	b.open("/desk/processes/"+id+"/verify").is(200).says("It is whole", "People decided 2 times: in 2 the decision says of itself who took it, 0 are signed",
+	b.open("/desk/processes/"+id+"/verify").is(200).says("It is whole",
+		"People decided 2 times: in 2 the decision says of itself who took it, 0 are signed",
 		"approved 0.1@① pay", "as agreed", "declared: it says of itself who took it")
-	fork := first.form("Start a process from this Idea").press("Start a process from this Idea").is(200).says(id + "-fork-1 running")
+	fork := first.form("Start a process from this Idea").press("Start a process from this Idea").is(200).says(id +
+		"-fork-1 running")
 	if !strings.HasPrefix(fork.address, "/desk/processes/"+url.PathEscape(id)+"-fork-1") {
 		t.Errorf("it leads to %s", fork.address)
 	}

@@ -71,21 +71,26 @@ func TestWhatIsWrongWithUploadedFilesIsToldInPlaceAndNothingIsLost(t *testing.T)
 	b := h.browse()
 	p := b.open("/").link("Start").is(200).says("A simulation is not offered here")
 	p.form("Check").upload("Check").is(422).says("Choose an Idea file first")
-	p = p.form("Check").upload("Check", "idea", "parcels.yaml="+parcels, "rows", "rows.csv=to,weight\nann,1\nbob,heavy\n").is(422)
-	p.says("rows.csv, line 3", "weight", "Kept: parcels.yaml", "Kept: rows.csv", "bob,heavy").lacks("/tmp", "processidea-start")
-	p = p.form("Check").set("rows-text", "to,weight\r\nann,1\r\nbob,2\r\n", "id", "parcels-of-today").upload("Check").is(200)
+	p = p.form("Check").upload("Check", "idea", "parcels.yaml="+parcels, "rows",
+		"rows.csv=to,weight\nann,1\nbob,heavy\n").is(422)
+	p.says("rows.csv, line 3", "weight", "Kept: parcels.yaml", "Kept: rows.csv", "bob,heavy").lacks("/tmp",
+		"processidea-start")
+	p = p.form("Check").set("rows-text", "to,weight\r\nann,1\r\nbob,2\r\n", "id",
+		"parcels-of-today").upload("Check").is(200)
 	p.says("No mistakes: 1 Tool, 2 instances", "Kept: parcels.yaml")
 	p.form("Simulate first").upload("Simulate first").is(422).says("not offered here", "bob,2")
 	p = p.form("Start").upload("Start", "replies", "replies.jsonl="+noMore).is(200)
 	if p.address != "/desk/processes/parcels-of-today" {
 		t.Fatalf("it leads to %s: %s", p.address, p.text())
 	}
-	if got := h.get("/api/processes/parcels-of-today/result?wait=60").is(200); strings.Count(string(got.body), "A parcel") != 2 {
+	if got := h.get("/api/processes/parcels-of-today/result?wait=60").is(200); strings.Count(string(got.body),
+		"A parcel") != 2 {
 		t.Errorf("%s", got.body)
 	}
 	// The id belongs to that process, which was started from something else.
 	again := b.open("/desk/start").form("Start").set("id", "parcels-of-today")
-	again.upload("Start", "idea", "parcels.yaml="+parcels, "rows", "rows.csv=to,weight\nzoe,9\n").is(409).says("another id", "zoe,9")
+	again.upload("Start", "idea", "parcels.yaml="+parcels, "rows",
+		"rows.csv=to,weight\nzoe,9\n").is(409).says("another id", "zoe,9")
 }
 
 func TestTheIdeaOfAFolderAndDelegatesOfAnUploadAreTaken(t *testing.T) {
@@ -98,12 +103,14 @@ func TestTheIdeaOfAFolderAndDelegatesOfAnUploadAreTaken(t *testing.T) {
 		o.Agents = server.Agents{Ideas: folder, Tools: ideafiles.Tools{Elsewhere: true}}
 		o.Simulate = func(_ context.Context, s ideafiles.Source) (*simulation.Report, error) {
 			tried = append(tried, s)
-			return &simulation.Report{Result: loop.Result{Status: "completed"}, Approvals: 7, Open: []string{"<i>open</i>"}}, nil
+			return &simulation.Report{Result: loop.Result{Status: "completed"}, Approvals: 7,
+				Open: []string{"<i>open</i>"}}, nil
 		}
 	})
 	b := h.browse()
 	p := b.open("/desk/start").is(200).says("Parcels").lacks("not offered here")
-	p = p.form("Simulate first").set("offer", "Parcels").upload("Simulate first", "rows", `rows.jsonl={"to": "ann"}`).is(200)
+	p = p.form("Simulate first").set("offer", "Parcels").upload("Simulate first", "rows",
+		`rows.jsonl={"to": "ann"}`).is(200)
 	p.says("The simulation completed", "would have been asked about 7 Calls", "<i>open</i>", `{"to": "ann"}`)
 	if len(tried) != 1 || tried[0].Idea != filepath.Join(folder, "Parcels.yaml") || tried[0].Instances == "" {
 		t.Errorf("it tried %+v", tried)
@@ -113,7 +120,8 @@ func TestTheIdeaOfAFolderAndDelegatesOfAnUploadAreTaken(t *testing.T) {
 	p = p.form("Check").upload("Check", "files", `part.json={"schema": {"tools": {}}, "context": []}`).is(422)
 	p.form("Check").set("file-name", "../part.json").upload("Check").is(422).says("no name of a file")
 	p.form("Check").set("file-name", "parts/part.json").upload("Check").is(200).says("No mistakes: 1 Tool")
-	p.form("Check").set("file-name", "parts/part.json").upload("Check", "files", "picture.json=\xff\xfe").is(422).says("no text in UTF-8")
+	p.form("Check").set("file-name", "parts/part.json").upload("Check", "files",
+		"picture.json=\xff\xfe").is(422).says("no text in UTF-8")
 }
 
 // onlookers may look, and nothing else.
@@ -137,7 +145,8 @@ func TestInstancesAreAddedAtTheDesk(t *testing.T) {
 	b := h.browse()
 	p := b.open("/desk/processes/" + id).is(200).link("Add instances").is(200)
 	p.form("Add them").upload("Add them").is(422).says("Nothing was added")
-	p = p.form("Add them").set("reason", "late").upload("Add them", "rows", `more.jsonl={"values": {"order": "A2"`).is(422).says("more.jsonl, line 1", "A2")
+	p = p.form("Add them").set("reason", "late").upload("Add them", "rows",
+		`more.jsonl={"values": {"order": "A2"`).is(422).says("more.jsonl, line 1", "A2")
 	p.form("Add them").set("rows-text", `{"values": {"order": "A2", "cents": 2}}`).upload("Add them").is(200)
 	h.waiting(id, 2)
 	b.open("/desk/processes/" + id).is(200).says("Instances 2")
@@ -172,7 +181,8 @@ func TestTheExportIsOneFileInWhichHostileDataIsText(t *testing.T) {
 			t.Errorf("%s has no picture, or what turns texts round", name)
 		}
 		text := strings.Join(strings.Fields(textOf(root)), " ")
-		for _, want := range []string{"was whole", "approved 0.1@① pay", "declared: it says of itself who took it", "ann", "<script>alert(1)</script>⟨U+202E⟩",
+		for _, want := range []string{"was whole", "approved 0.1@① pay", "declared: it says of itself who took it",
+			"ann", "<script>alert(1)</script>⟨U+202E⟩",
 			"by Call 0.1@① pay", "Idea", "starter verify " + id, "done"} {
 			if !strings.Contains(text, want) {
 				t.Errorf("%s does not say %q: %s", name, want, text)
@@ -186,12 +196,15 @@ func TestALargeStateStaysAPageAndIsFolded(t *testing.T) {
 	h := open(t)
 	var keys []string
 	for n := range 3000 {
-		keys = append(keys, `"k`+strings.Repeat("x", n%7)+string(rune('a'+n%26))+strings.Repeat("y", n/26%40)+`": "`+strings.Repeat("v", 300)+`"`)
+		keys = append(keys, `"k`+strings.Repeat("x", n%7)+string(rune('a'+n%26))+strings.Repeat("y", n/26%40)+`": "`+
+			strings.Repeat("v", 300)+`"`)
 	}
 	id := strings.ToLower(h.Name())
 	start := payment(id, `{"values": {"order": "A1", "cents": 1}}`)
 	delete(start, "instances")
-	start["idea"] = map[string]any{"schema": map[string]any{"tools": map[string]any{}}, "context": []any{map[string]any{"type": "state", "state": json.RawMessage(`{"big": {` + strings.Join(keys, ",") + `}}`)}}}
+	start["idea"] = map[string]any{"schema": map[string]any{"tools": map[string]any{}},
+		"context": []any{map[string]any{"type": "state",
+			"state": json.RawMessage(`{"big": {` + strings.Join(keys, ",") + `}}`)}}}
 	h.post("/api/processes", start).is(201)
 	h.get("/api/processes/" + id + "/result?wait=60").is(200)
 	p := h.browse().open("/desk/processes/"+id+"/idea").is(200).says("from the beginning", "more value")

@@ -25,13 +25,14 @@ const (
 	UnverifiedVariable = "PROCESSIDEA_OIDC_UNVERIFIED"
 	GroupsVariable     = "PROCESSIDEA_OIDC_GROUPS" // the claim with the groups; groups where it is not set
 	// The client for which people log in at the issuer with a browser, and what it asks for beside openid.
-	ClientVariable    = "PROCESSIDEA_OIDC_CLIENT_ID"
-	SecretVariable    = "PROCESSIDEA_OIDC_CLIENT_SECRET"
-	ScopesVariable    = "PROCESSIDEA_OIDC_SCOPES"
-	URLVariable       = "PROCESSIDEA_GATEWAY_URL"    // the address under which people see the gateway
-	RolesVariable     = "PROCESSIDEA_ROLES"          // the file that says who may do what
-	TokenVariable     = "PROCESSIDEA_GATEWAY_TOKEN"  // the one token, without an issuer
-	BeyondVariable    = "PROCESSIDEA_GATEWAY_BEYOND" // true: with that token, on an address that is not this machine's alone
+	ClientVariable = "PROCESSIDEA_OIDC_CLIENT_ID"
+	SecretVariable = "PROCESSIDEA_OIDC_CLIENT_SECRET"
+	ScopesVariable = "PROCESSIDEA_OIDC_SCOPES"
+	URLVariable    = "PROCESSIDEA_GATEWAY_URL"   // the address under which people see the gateway
+	RolesVariable  = "PROCESSIDEA_ROLES"         // the file that says who may do what
+	TokenVariable  = "PROCESSIDEA_GATEWAY_TOKEN" // the one token, without an issuer
+	// true: with that token, on an address that is not this machine's alone
+	BeyondVariable    = "PROCESSIDEA_GATEWAY_BEYOND"
 	HostsVariable     = "PROCESSIDEA_GATEWAY_HOSTS"
 	OriginsVariable   = "PROCESSIDEA_GATEWAY_ORIGINS"
 	HooksVariable     = "PROCESSIDEA_HOOKS"         // the file of rules for webhooks
@@ -40,7 +41,8 @@ const (
 	KeyVariable       = "PROCESSIDEA_GATEWAY_KEY"   // the file of the key that signs decisions
 )
 
-// FromEnvironment reads who may use a gateway that listens at an address. who is who has the one token. The error says what is missing.
+// FromEnvironment reads who may use a gateway that listens at an address. who is who has the one token. The error says
+// what is missing.
 func FromEnvironment(address string, who access.Person, getenv func(string) string) (o Options, err error) {
 	list := func(name string) []string {
 		return strings.FieldsFunc(getenv(name), func(r rune) bool { return r == ',' || r == ' ' })
@@ -74,9 +76,11 @@ func FromEnvironment(address string, who access.Person, getenv func(string) stri
 	token := getenv(TokenVariable)
 	switch {
 	case token == "":
-		return o, errors.New("nobody could use the gateway: set " + IssuerVariable + ", or, for this machine alone, " + TokenVariable)
+		return o, errors.New("nobody could use the gateway: set " + IssuerVariable + ", or, for this machine alone, " +
+			TokenVariable)
 	case !IsLocal(address) && getenv(BeyondVariable) != "true":
-		return o, fmt.Errorf("%s is for this machine alone, and %s is open to others: set %s, or %s=true where nobody else reaches it, as in a container",
+		return o, fmt.Errorf("%s is for this machine alone, and %s is open to others: set %s, or %s=true where "+
+			"nobody else reaches it, as in a container",
 			TokenVariable, address, IssuerVariable, BeyondVariable)
 	}
 	if speaker := key.For(who.Name, who.Groups); speaker != nil {
@@ -118,17 +122,20 @@ func issuerGuard(key *signing.PrivateKey, getenv func(string) string) (access.Gu
 		return nil, fmt.Errorf("%s: %w", RolesVariable, err)
 	}
 	if getenv(AudienceVariable) == "" {
-		return nil, errors.New("an issuer's tokens are for many: set " + AudienceVariable + " to the one for whom those are that count here")
+		return nil, errors.New("an issuer's tokens are for many: set " + AudienceVariable +
+			" to the one for whom those are that count here")
 	}
 	guard, err := access.NewIssuerGuard(access.Issuer{
-		URL: getenv(IssuerVariable), Audience: getenv(AudienceVariable), Name: getenv(NameVariable), Groups: getenv(GroupsVariable),
+		URL: getenv(IssuerVariable), Audience: getenv(AudienceVariable), Name: getenv(NameVariable),
+		Groups:     getenv(GroupsVariable),
 		Unverified: getenv(UnverifiedVariable) == "true", Roles: roles, Key: key,
 	})
 	if err != nil || getenv(ClientVariable) == "" {
 		return guard, err
 	}
 	client := access.LoginClient{
-		ID: getenv(ClientVariable), Secret: getenv(SecretVariable), URL: strings.TrimSuffix(getenv(URLVariable), "/"), Scopes: strings.Fields(getenv(ScopesVariable)),
+		ID: getenv(ClientVariable), Secret: getenv(SecretVariable), URL: strings.TrimSuffix(getenv(URLVariable), "/"),
+		Scopes: strings.Fields(getenv(ScopesVariable)),
 	}
 	login, err := access.NewIssuerLogin(guard, client)
 	if err != nil {

@@ -111,7 +111,8 @@ func TestAProcessIsFollowedOverAReconnectAtAnotherGateway(t *testing.T) {
 	if first.kind != "status" || first.id == "" || first.data["status"] != "running" {
 		t.Fatalf("%v", first)
 	}
-	seen := append([]event{first}, s.until(func(e event) bool { return e.kind == "status" && e.data["awaiting"] == float64(1) })...)
+	seen := append([]event{first},
+		s.until(func(e event) bool { return e.kind == "status" && e.data["awaiting"] == float64(1) })...)
 	last := seen[len(seen)-1]
 	s.close()
 	// Nobody follows; it goes on.
@@ -126,7 +127,8 @@ func TestAProcessIsFollowedOverAReconnectAtAnotherGateway(t *testing.T) {
 		t.Error("something comes after the end")
 	}
 	end := rest[len(rest)-1]
-	if end.data["status"] != "completed" || end.data["instances"].(map[string]any)["①"].(map[string]any)["state"] != nil {
+	if end.data["status"] != "completed" ||
+		end.data["instances"].(map[string]any)["①"].(map[string]any)["state"] != nil {
 		t.Errorf("%v", end)
 	}
 	// Every Idea that was sealed after the follower had come is told once, over the reconnect.

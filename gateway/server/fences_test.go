@@ -24,7 +24,8 @@ func deskRoutes(t *testing.T, process, call string) (list []route) {
 	t.Helper()
 	files, _ := filepath.Glob("../desk/*.go")
 	own, _ := filepath.Glob("../desk/ownkey/*.go")
-	fill := strings.NewReplacer("{$}", "", "{process}", url.PathEscape(process), "{call}", url.PathEscape(call), "{version}", "1", "{name}", "desk.css")
+	fill := strings.NewReplacer("{$}", "", "{process}", url.PathEscape(process), "{call}", url.PathEscape(call),
+		"{version}", "1", "{name}", "desk.css")
 	for _, file := range append(files, own...) {
 		for _, m := range deskRoute.FindAllStringSubmatch(string(must(os.ReadFile(file))), -1) {
 			list = append(list, route{m[1], fill.Replace(m[2])})
@@ -36,7 +37,8 @@ func deskRoutes(t *testing.T, process, call string) (list []route) {
 	return append(list, route{"GET", access.CallbackPath}, route{"POST", "/desk/nothing"}, route{"POST", "/"})
 }
 
-// A page of an origin that the API lists may be of the same site, so that browsers bring the session along: the desk hears its own pages alone.
+// A page of an origin that the API lists may be of the same site, so that browsers bring the session along: the desk
+// hears its own pages alone.
 func TestThePagesOfOriginsThatTheAPIListsDoNothingAtTheDesk(t *testing.T) {
 	const listed = "http://127.0.0.1:1"
 	h := open(t, func(o *server.Options) { o.Fence = access.Fence{Origins: []string{listed}} })
@@ -54,7 +56,8 @@ func TestThePagesOfOriginsThatTheAPIListsDoNothingAtTheDesk(t *testing.T) {
 		}
 	}
 	b.open("/").is(200).says("You are ann")
-	if a := h.ask("GET", "/api/processes", nil, "Origin", listed).is(200); a.header.Get("Access-Control-Allow-Origin") != listed {
+	if a := h.ask("GET", "/api/processes", nil, "Origin",
+		listed).is(200); a.header.Get("Access-Control-Allow-Origin") != listed {
 		t.Errorf("the API does not hear it: %v", a.header)
 	}
 }
@@ -90,7 +93,8 @@ func TestWhoMayDecideAndNotLookIsShownNoParameters(t *testing.T) {
 	call, _ := all.waiting(paid, 1)[0]["call"].(string)
 	wrong := strings.Repeat("0", 64)
 	form := url.Values{"decision": {"approve"}, "digest": {wrong}, "pick": {"x"}, "back": {"/"}}
-	if p := all.browse().post("/desk/calls/"+paid+"/"+url.PathEscape(call), form); p.status != 409 || !strings.Contains(p.source, mark) {
+	if p := all.browse().post("/desk/calls/"+paid+"/"+url.PathEscape(call), form); p.status != 409 ||
+		!strings.Contains(p.source, mark) {
 		t.Fatalf("who may look is not shown what waits: %d", p.status)
 	}
 	guard := withRights{must(access.NewTokenGuard(token, access.Person{Name: "ann"})), []access.Right{access.Decide}}
@@ -112,8 +116,11 @@ func TestWhoMayDecideAndNotLookIsShownNoParameters(t *testing.T) {
 		}
 		at := "/api/processes/" + url.PathEscape(process)
 		for path, body := range map[string]any{
-			"/api/decisions": map[string]any{"decisions": []any{map[string]any{"process": process, "call": call, "digest": wrong, "decision": "approve"},
-				map[string]any{"process": process, "call": call, "digest": wrong, "decision": "amend", "params": map[string]any{"values": 7}}}},
+			"/api/decisions": map[string]any{
+				"decisions": []any{map[string]any{"process": process, "call": call, "digest": wrong,
+					"decision": "approve"},
+					map[string]any{"process": process, "call": call, "digest": wrong, "decision": "amend",
+						"params": map[string]any{"values": 7}}}},
 			at + "/plans/decision": map[string]any{"digest": wrong, "decision": "approve"},
 		} {
 			if a := h.post(path, body); strings.Contains(string(a.body), mark) {

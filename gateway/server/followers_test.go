@@ -21,7 +21,8 @@ func (c *callCounter) total() (n int) {
 	return n
 }
 
-// allowed is what those who follow processes may have cost since then: a gateway makes at most 50 calls a second for all of them.
+// allowed is what those who follow processes may have cost since then: a gateway makes at most 50 calls a second for
+// all of them.
 func allowed(since time.Time, more int) int { return more + 50*int(1+time.Since(since).Seconds()) }
 
 func isEnd(e event) bool { return e.kind == "ended" }

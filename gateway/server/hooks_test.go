@@ -42,7 +42,8 @@ func hooked(t *testing.T, rules string) (*house, string) {
 }
 
 func hookEnvironment(name string) string {
-	return map[string]string{"ORDERS": "whsec_" + base64.StdEncoding.EncodeToString([]byte("the secret that is to come, next")) + " " + hookSecret}[name]
+	return map[string]string{"ORDERS": "whsec_" +
+		base64.StdEncoding.EncodeToString([]byte("the secret that is to come, next")) + " " + hookSecret}[name]
 }
 
 // hook sends a webhook that the standard's own library signs.
@@ -56,7 +57,8 @@ func (h *house) hook(name, id, body string, at time.Time) *answer {
 	if err != nil {
 		h.Fatal(err)
 	}
-	return h.ask("POST", "/hooks/"+name, body, "webhook-id", id, "webhook-timestamp", strconv.FormatInt(at.Unix(), 10), "webhook-signature", signature)
+	return h.ask("POST", "/hooks/"+name, body, "webhook-id", id, "webhook-timestamp", strconv.FormatInt(at.Unix(), 10),
+		"webhook-signature", signature)
 }
 
 const ordersRule = `{"hooks": {
@@ -95,7 +97,8 @@ func TestAWebhookStartsAProcessOnce(t *testing.T) {
 			t.Errorf("%s came to %s", id, result.body)
 		}
 	}
-	if idea := h.get("/api/processes/orders.msg_1/ideas/latest").is(200); !strings.Contains(string(idea.body), "12345678901234567890") ||
+	if idea := h.get("/api/processes/orders.msg_1/ideas/latest").is(200); !strings.Contains(string(idea.body),
+		"12345678901234567890") ||
 		!strings.Contains(string(idea.body), "webhook orders") {
 		t.Errorf("%s", idea.body)
 	}
@@ -108,7 +111,8 @@ func TestAWebhookStartsAProcessOnce(t *testing.T) {
 // changedIdea sends a webhook again after its Idea file was changed.
 func changedIdea(t *testing.T, h *house, dir, body string, at time.Time) *answer {
 	t.Helper()
-	if err := os.WriteFile(filepath.Join(dir, "idea.json"), []byte(strings.Replace(noteIdea, "hooked", "changed", 1)), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, "idea.json"), []byte(strings.Replace(noteIdea, "hooked", "changed", 1)),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
 	return h.hook("orders", "msg_1", body, at)
@@ -129,7 +133,8 @@ func TestManyOfTheSameWebhookAtOnceStartOneProcess(t *testing.T) {
 		})
 	}
 	g.Wait()
-	if count := strings.Count(fmt.Sprint(statuses), "201"); count != 1 || strings.Count(fmt.Sprint(statuses), "200") != len(statuses)-1 {
+	if count := strings.Count(fmt.Sprint(statuses), "201"); count != 1 ||
+		strings.Count(fmt.Sprint(statuses), "200") != len(statuses)-1 {
 		t.Errorf("%v", statuses)
 	}
 }
@@ -138,7 +143,8 @@ func hookedAgain(t *testing.T) string { _, dir := hooked(t, ordersRule); return 
 
 func TestAWebhookBringsInstances(t *testing.T) {
 	h, _ := hooked(t, ordersRule)
-	id := h.hook("rows", "msg_rows", `{"data": [{"text": "a"}, {"text": "b"}, {"_instance": "x", "text": "c"}]}`, time.Now()).is(201).object()["process"].(string)
+	id := h.hook("rows", "msg_rows", `{"data": [{"text": "a"}, {"text": "b"}, {"_instance": "x", "text": "c"}]}`,
+		time.Now()).is(201).object()["process"].(string)
 	h.hook("rows", "msg_none", `{"data": []}`, time.Now()).is(204)
 	h.token = token
 	instances := h.get("/api/processes/" + id + "/result?wait=60").is(200).object()["instances"].(map[string]any)
@@ -160,21 +166,27 @@ func TestAWebhookThatCannotBeTrustedStartsNothing(t *testing.T) {
 		return s
 	}()
 	for name, headers := range map[string][]string{
-		"nothing":                 {},
-		"no signature":            {"webhook-id", "msg_x", "webhook-timestamp", stamp},
-		"no timestamp":            {"webhook-id", "msg_good", "webhook-signature", good},
-		"another id":              {"webhook-id", "msg_x", "webhook-timestamp", stamp, "webhook-signature", good},
-		"another time":            {"webhook-id", "msg_good", "webhook-timestamp", strconv.FormatInt(now.Unix()+1, 10), "webhook-signature", good},
-		"another secret":          {"webhook-id", "msg_x", "webhook-timestamp", stamp, "webhook-signature", signed("msg_x", body)},
-		"another version":         {"webhook-id", "msg_good", "webhook-timestamp", stamp, "webhook-signature", strings.Replace(good, "v1,", "v2,", 1)},
-		"no version":              {"webhook-id", "msg_good", "webhook-timestamp", stamp, "webhook-signature", strings.TrimPrefix(good, "v1,")},
+		"nothing":      {},
+		"no signature": {"webhook-id", "msg_x", "webhook-timestamp", stamp},
+		"no timestamp": {"webhook-id", "msg_good", "webhook-signature", good},
+		"another id":   {"webhook-id", "msg_x", "webhook-timestamp", stamp, "webhook-signature", good},
+		"another time": {"webhook-id", "msg_good", "webhook-timestamp", strconv.FormatInt(now.Unix()+1, 10),
+			"webhook-signature", good},
+		"another secret": {"webhook-id", "msg_x", "webhook-timestamp", stamp, "webhook-signature",
+			signed("msg_x", body)},
+		"another version": {"webhook-id", "msg_good", "webhook-timestamp", stamp, "webhook-signature",
+			strings.Replace(good, "v1,", "v2,", 1)},
+		"no version": {"webhook-id", "msg_good", "webhook-timestamp", stamp, "webhook-signature",
+			strings.TrimPrefix(good, "v1,")},
 		"a timestamp that is no…": {"webhook-id", "msg_good", "webhook-timestamp", "soon", "webhook-signature", good},
 	} {
-		if a := h.ask("POST", "/hooks/whole", body, headers...); a.status != 401 || a.object()["code"] != "bad-signature" {
+		if a := h.ask("POST", "/hooks/whole", body, headers...); a.status != 401 ||
+			a.object()["code"] != "bad-signature" {
 			t.Errorf("%s: %d %s", name, a.status, a.body)
 		}
 	}
-	h.ask("POST", "/hooks/whole", body+" ", "webhook-id", "msg_good", "webhook-timestamp", stamp, "webhook-signature", good).problem(401, "bad-signature")
+	h.ask("POST", "/hooks/whole", body+" ", "webhook-id", "msg_good", "webhook-timestamp", stamp, "webhook-signature",
+		good).problem(401, "bad-signature")
 	h.hook("whole", "msg_old", body, now.Add(-6*time.Minute)).problem(401, "bad-signature")
 	h.hook("whole", "msg_new", body, now.Add(6*time.Minute)).problem(401, "bad-signature")
 	h.hook("nobody", "msg_good", body, now).problem(404, "not-found")
@@ -188,7 +200,8 @@ func TestAWebhookThatCannotBeTrustedStartsNothing(t *testing.T) {
 	plain.token = ""
 	plain.hook("whole", "msg_good", body, now).problem(404, "not-found")
 	h.token = token
-	if list := string(h.get("/api/processes?limit=200").is(200).body); strings.Contains(list, `"whole.msg_`) && !strings.Contains(list, "msg_many") {
+	if list := string(h.get("/api/processes?limit=200").is(200).body); strings.Contains(list, `"whole.msg_`) &&
+		!strings.Contains(list, "msg_many") {
 		t.Errorf("something was started: %s", list)
 	}
 	h.ask("POST", "/hooks/whole", body, "Origin", "https://evil.example").problem(403, "foreign-page")
@@ -212,7 +225,8 @@ func TestABrokenRuleIsRefusedBeforeTheGatewayServes(t *testing.T) {
 		`{"hooks": {"a": {"idea": "idea.json", "secret": "$env:ORDERS", "inptu": "."}}}`:                   `"inptu": a rule has`,
 	} {
 		dir := t.TempDir()
-		for name, text := range map[string]string{"hooks.json": rules, "idea.json": noteIdea, "broken.json": `{"contxt": 1}`} {
+		for name, text := range map[string]string{"hooks.json": rules, "idea.json": noteIdea,
+			"broken.json": `{"contxt": 1}`} {
 			if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 				t.Fatal(err)
 			}

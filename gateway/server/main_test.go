@@ -112,7 +112,8 @@ type callCounter struct {
 	byMethod map[string]int
 }
 
-func (c *callCounter) count(ctx context.Context, method string, req, reply any, cc *grpc.ClientConn, next grpc.UnaryInvoker, opts ...grpc.CallOption) error {
+func (c *callCounter) count(ctx context.Context, method string, req, reply any, cc *grpc.ClientConn,
+	next grpc.UnaryInvoker, opts ...grpc.CallOption) error {
 	c.mu.Lock()
 	c.byMethod[method[strings.LastIndex(method, "/")+1:]]++
 	c.mu.Unlock()
@@ -149,7 +150,8 @@ func open(t *testing.T, set ...func(*server.Options)) *house {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := server.Options{Client: engineOn, Guard: guard, Log: slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug}))}
+	o := server.Options{Client: engineOn, Guard: guard,
+		Log: slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug}))}
 	for _, f := range set {
 		f(&o)
 	}
@@ -247,7 +249,8 @@ func (a *answer) problem(status int, code string) map[string]any {
 		a.t.Errorf("an error is of type %s: %s", ct, a.body)
 	}
 	p := a.object()
-	if p["code"] != code || p["status"] != float64(status) || p["type"] != "urn:processidea:problem:"+code || p["detail"] == "" || p["title"] == "" {
+	if p["code"] != code || p["status"] != float64(status) || p["type"] != "urn:processidea:problem:"+code ||
+		p["detail"] == "" || p["title"] == "" {
 		a.t.Errorf("want code %s: %s", code, a.body)
 	}
 	return p
@@ -304,7 +307,8 @@ func (a *answer) fitsDescription(h *house, method, path string) {
 	path, _, _ = strings.Cut(path, "?")
 	o := description()
 	for template, methods := range o.doc["paths"].(map[string]any) {
-		pattern := regexp.MustCompile("^" + regexp.MustCompile(`\\\{[a-z]+\\\}`).ReplaceAllString(regexp.QuoteMeta(template), "[^/]+") + "$")
+		pattern := regexp.MustCompile("^" +
+			regexp.MustCompile(`\\\{[a-z]+\\\}`).ReplaceAllString(regexp.QuoteMeta(template), "[^/]+") + "$")
 		op, ok := methods.(map[string]any)[strings.ToLower(method)].(map[string]any)
 		if !ok || !pattern.MatchString(path) {
 			continue
@@ -327,7 +331,8 @@ func (a *answer) fitsDescription(h *house, method, path string) {
 			return
 		}
 		escape := strings.NewReplacer("~", "~0", "/", "~1", "{", "%7B", "}", "%7D")
-		ref := "openapi.json#/paths/" + escape.Replace(template) + "/" + strings.ToLower(method) + "/responses/" + strconv.Itoa(a.status) +
+		ref := "openapi.json#/paths/" + escape.Replace(template) + "/" + strings.ToLower(method) + "/responses/" +
+			strconv.Itoa(a.status) +
 			"/content/" + escape.Replace(mediaType) + "/schema"
 		o.mu.Lock()
 		defer o.mu.Unlock()

@@ -29,7 +29,8 @@ func ideasFolder(t *testing.T) string {
 			{"type": "plan", "stage": "complete", "plan": [{"_tool": "note", "text": "†input.text"}]}]}`
 	}
 	for name, text := range map[string]string{
-		"quick note.json": noteIdea, "asked.json": asked("true"), "signed.json": asked(`{"proof": "signed"}`), "broken.json": `{"contxt": 1}`, "README.md": "no Idea",
+		"quick note.json": noteIdea, "asked.json": asked("true"), "signed.json": asked(`{"proof": "signed"}`),
+		"broken.json": `{"contxt": 1}`, "README.md": "no Idea",
 	} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
@@ -121,28 +122,34 @@ func (a *agent) tools() (names []string) {
 func TestAnAgentStartsLooksForksAndSimulates(t *testing.T) {
 	h := open(t, agentsOf(t, false))
 	a := h.agent()
-	want := []string{"diff_ideas", "fork_process", "get_process", "list_approvals", "list_ideas", "list_processes", "show_idea", "simulate",
+	want := []string{"diff_ideas", "fork_process", "get_process", "list_approvals", "list_ideas", "list_processes",
+		"show_idea", "simulate",
 		"start_asked", "start_quick-note", "start_signed"}
 	if got := a.tools(); !slices.Equal(got, want) {
 		t.Errorf("there are %q", got)
 	}
-	r := a.object("start_quick-note", `{"id": "agents-note", "input": {"text": "hello", "n": 12345678901234567890}, "wait": 60}`)
+	r := a.object("start_quick-note",
+		`{"id": "agents-note", "input": {"text": "hello", "n": 12345678901234567890}, "wait": 60}`)
 	if r["status"] != "completed" || r["process"] != "agents-note" {
 		t.Fatalf("%v", r)
 	}
-	if again := a.object("start_quick-note", `{"id": "agents-note", "input": {"text": "hello", "n": 12345678901234567890}}`); again["process"] != "agents-note" {
+	if again := a.object("start_quick-note",
+		`{"id": "agents-note", "input": {"text": "hello", "n": 12345678901234567890}}`); again["process"] != "agents-note" {
 		t.Errorf("%v", again)
 	}
-	if text, failed := a.call("start_quick-note", `{"id": "agents-note", "input": {"text": "other"}}`); !failed || !strings.Contains(text, "another file") {
+	if text, failed := a.call("start_quick-note", `{"id": "agents-note", "input": {"text": "other"}}`); !failed ||
+		!strings.Contains(text, "another file") {
 		t.Errorf("%s", text)
 	}
-	if idea, _ := a.call("show_idea", `{"process": "agents-note"}`); !strings.Contains(idea, "12345678901234567890") || !strings.Contains(idea, `"ann"`) {
+	if idea, _ := a.call("show_idea", `{"process": "agents-note"}`); !strings.Contains(idea, "12345678901234567890") ||
+		!strings.Contains(idea, `"ann"`) {
 		t.Error(idea)
 	}
 	if list := a.object("list_ideas", `{"process": "agents-note"}`)["ideas"].([]any); len(list) < 2 {
 		t.Errorf("%v", list)
 	}
-	if d, failed := a.call("diff_ideas", `{"process": "agents-note", "from": 1, "to": 2}`); failed || !strings.Contains(d, "noted") {
+	if d, failed := a.call("diff_ideas", `{"process": "agents-note", "from": 1, "to": 2}`); failed ||
+		!strings.Contains(d, "noted") {
 		t.Error(d)
 	}
 	fork := a.object("fork_process", `{"process": "agents-note", "at": 1, "wait": 60}`)
@@ -171,7 +178,8 @@ func TestAnAgentStartsLooksForksAndSimulates(t *testing.T) {
 	if text, failed := a.call("start_asked", `{"input": {"n": 1}}`); !failed || !strings.Contains(text, "text") {
 		t.Errorf("an input without what it must have: %s", text)
 	}
-	if text, failed := a.call("get_process", `{"process": "nobody"}`); !failed || !strings.Contains(text, "there is none") {
+	if text, failed := a.call("get_process", `{"process": "nobody"}`); !failed ||
+		!strings.Contains(text, "there is none") {
 		t.Error(text)
 	}
 	if !strings.Contains(h.log.String(), "broken.json") {
@@ -193,15 +201,19 @@ func TestAnAgentDecidesOnlyWhereItIsAllowed(t *testing.T) {
 		return strings.Contains(text, "people decide on what list_approvals shows")
 	})
 	decide := func(kind, digest, more string) (string, bool) {
-		return a.call("decide", `{"process": "`+id+`", "call": "`+waits["call"].(string)+`", "digest": "`+digest+`", "decision": "`+kind+`"`+more+`}`)
+		return a.call("decide", `{"process": "`+id+`", "call": "`+waits["call"].(string)+`", "digest": "`+digest+
+			`", "decision": "`+kind+`"`+more+`}`)
 	}
-	if text, failed := decide("approve", strings.Repeat("0", 64), ""); !failed || !strings.Contains(text, "no Call of this digest") {
+	if text, failed := decide("approve", strings.Repeat("0", 64), ""); !failed ||
+		!strings.Contains(text, "no Call of this digest") {
 		t.Error(text)
 	}
-	if text, failed := decide("reject", waits["digest"].(string), ""); !failed || !strings.Contains(text, "needs a reason") {
+	if text, failed := decide("reject", waits["digest"].(string), ""); !failed ||
+		!strings.Contains(text, "needs a reason") {
 		t.Error(text)
 	}
-	if text, failed := decide("amend", waits["digest"].(string), `, "params": {"title": "as asked"}, "reason": "it was asked for"`); failed {
+	if text, failed := decide("amend", waits["digest"].(string),
+		`, "params": {"title": "as asked"}, "reason": "it was asked for"`); failed {
 		t.Fatal(text)
 	}
 	// The policy is asked again about what was amended.
@@ -210,21 +222,24 @@ func TestAnAgentDecidesOnlyWhereItIsAllowed(t *testing.T) {
 		t.Fatal(text)
 	}
 	r := a.object("get_process", `{"process": "`+id+`", "wait": 60}`)
-	if idea, _ := a.call("show_idea", `{"process": "`+id+`"}`); r["status"] != "completed" || !strings.Contains(idea, "an agent decided: it was asked for") ||
+	if idea, _ := a.call("show_idea", `{"process": "`+id+`"}`); r["status"] != "completed" ||
+		!strings.Contains(idea, "an agent decided: it was asked for") ||
 		!strings.Contains(idea, `"title":"as asked"`) {
 		t.Errorf("%v %s", r, idea)
 	}
 
 	signed := a.object("start_signed", `{"input": {"text": "pay", "n": 1}, "wait": 0}`)["process"].(string)
 	call := a.waiting(signed, "")
-	args := `{"process": "` + signed + `", "call": "` + call["call"].(string) + `", "digest": "` + call["digest"].(string) + `", "decision": "approve"}`
+	args := `{"process": "` + signed + `", "call": "` + call["call"].(string) + `", "digest": "` +
+		call["digest"].(string) + `", "decision": "approve"}`
 	if text, failed := a.call("decide", args); !failed || !strings.Contains(text, "wants a signed decision") {
 		t.Error(text)
 	}
 	h.post("/api/processes/"+signed+"/cancel", nil).is(204)
 
 	off := open(t, agentsOf(t, false)).agent()
-	if _, err := off.CallTool(t.Context(), &sdk.CallToolParams{Name: "decide", Arguments: json.RawMessage(args)}); err == nil {
+	if _, err := off.CallTool(t.Context(),
+		&sdk.CallToolParams{Name: "decide", Arguments: json.RawMessage(args)}); err == nil {
 		t.Error("an agent decides where that is not switched on")
 	}
 }
@@ -252,7 +267,8 @@ func TestAnAgentHasTheRightsOfItsToken(t *testing.T) {
 	h.token = token
 	h.ask("POST", "/mcp", body, "Origin", "https://evil.example").problem(403, "foreign-page")
 	h.ask("POST", "/mcp", body, "Host", "evil.example").problem(421, "foreign-host")
-	if a := h.ask("POST", "/mcp", `{"jsonrpc": "2.0", "id": 1, "method": "`+strings.Repeat("x", 5<<20)+`"}`, "Accept", "application/json, text/event-stream"); a.status != 413 {
+	if a := h.ask("POST", "/mcp", `{"jsonrpc": "2.0", "id": 1, "method": "`+strings.Repeat("x", 5<<20)+`"}`, "Accept",
+		"application/json, text/event-stream"); a.status != 413 {
 		t.Errorf("a large body is answered %d", a.status)
 	}
 }

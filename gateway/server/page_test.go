@@ -72,7 +72,8 @@ func (b *browser) sendOnce(r *http.Request) *page {
 	}
 	defer answer.Body.Close()
 	data := must(io.ReadAll(answer.Body))
-	return &page{b, answer.StatusCode, answer.Header, answer.Request.URL.RequestURI(), string(data), must(html.Parse(strings.NewReader(string(data))))}
+	return &page{b, answer.StatusCode, answer.Header, answer.Request.URL.RequestURI(), string(data),
+		must(html.Parse(strings.NewReader(string(data))))}
 }
 
 // is checks the status, and gives the page.
@@ -215,7 +216,8 @@ func filled(f *html.Node) url.Values {
 func (s *sheet) set(pairs ...string) *sheet {
 	s.Helper()
 	for n := 0; n < len(pairs); n += 2 {
-		found := slices.ContainsFunc(all(s.form, "input", "select", "textarea"), func(f *html.Node) bool { return attribute(f, "name") == pairs[n] })
+		found := slices.ContainsFunc(all(s.form, "input", "select", "textarea"),
+			func(f *html.Node) bool { return attribute(f, "name") == pairs[n] })
 		if !found {
 			s.Fatalf("the form has no field %s: %v", pairs[n], s.values)
 		}
@@ -271,7 +273,8 @@ func (s *sheet) press(button string) *page {
 
 func (b *browser) post(action string, values url.Values, headers ...string) *page {
 	b.Helper()
-	r := must(http.NewRequestWithContext(b.Context(), http.MethodPost, b.url+action, strings.NewReader(values.Encode())))
+	r := must(http.NewRequestWithContext(b.Context(), http.MethodPost, b.url+action,
+		strings.NewReader(values.Encode())))
 	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	r.Header.Set("Origin", b.url)
 	for n := 0; n < len(headers); n += 2 {

@@ -24,7 +24,8 @@ func withPasskeys(t *testing.T) (set func(*server.Options), list func(origin str
 		if err != nil {
 			t.Fatal(err)
 		}
-		entry := must(signing.PasskeyEntry(passkey.Made{ID: "YW5u", Public: public}, must(passkey.UseAt(origin)), "ann", []string{"finance"}))
+		entry := must(signing.PasskeyEntry(passkey.Made{ID: "YW5u", Public: public}, must(passkey.UseAt(origin)), "ann",
+			[]string{"finance"}))
 		if err := os.WriteFile(file, []byte(`{"keys": [`+string(entry)+`]}`), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -39,11 +40,13 @@ func TestWhoHasAPasskeyMaySignAnyDecisionAndMayAlsoNot(t *testing.T) {
 	id := h.pays(`{"values": {"order": "A1", "cents": 1}}`)
 	b := h.browse()
 	b.open("/desk/key").is(200).says("YW5u", "https://desk.example.com", "as one of finance", "127.0.0.1 is a number")
-	p := b.open("/?process="+id).is(200).link("0.1@").is(200).says("Approve, signed with my passkey", "Reject, signed with my passkey")
+	p := b.open("/?process="+id).is(200).link("0.1@").is(200).says("Approve, signed with my passkey",
+		"Reject, signed with my passkey")
 	// A person has a passkey at another address of the desk.
 	asked := p.form("Approve")
 	asked.values.Set("sign", "passkey")
-	asked.post(asked.address, asked.values).is(422).says("Your passkeys are for the desk at https://desk.example.com, and this is " + h.url)
+	asked.post(asked.address,
+		asked.values).is(422).says("Your passkeys are for the desk at https://desk.example.com, and this is " + h.url)
 	h.waiting(id, 1)
 	p.form("Approve").press("Approve").is(200).says("1 case is approved")
 	if got := h.receipts(id); got != "Order A1: 1 cents" {
@@ -70,13 +73,16 @@ func TestAGatewayTakesWhatThePasskeySignedAndTheWorkerJudges(t *testing.T) {
 
 	asked := b.open("/?process="+id).is(200).link("0.1@").is(200).form("Reject").set("reason", "not ours")
 	asked.values.Set("sign", "passkey")
-	p := asked.post(asked.address, asked.values).is(200).says("This is what you sign", "reject", "not ours", "ann, as one of finance", id)
+	p := asked.post(asked.address, asked.values).is(200).says("This is what you sign", "reject", "not ours",
+		"ann, as one of finance", id)
 	p.form("Sign with").press("Sign with").is(422).says("Passkeys need a script")
 	p.form("Sign with").set("answer", "{").press("Sign with").is(422).says("cannot be read")
 	answer := `{"id": "YW5u", "response": {"authenticatorData": "AAAA", "clientDataJSON": "e30", "signature": "AAAA"}}`
 	p.form("Sign with").set("answer", answer).press("Sign with").is(200).
-		says("Nothing was decided", "the key YW5u is not among those that may speak for people here") // at the worker of these tests
+		// at the worker of these tests
+		says("Nothing was decided", "the key YW5u is not among those that may speak for people here")
 	h.waiting(id, 1)
 	// What was asked of one person is not another's to sign.
-	p.form("Sign with").set("sealed", p.form("Sign with").values.Get("sealed")+"A").set("answer", answer).press("Sign with").is(422).says("was not asked of you")
+	p.form("Sign with").set("sealed", p.form("Sign with").values.Get("sealed")+"A").set("answer",
+		answer).press("Sign with").is(422).says("was not asked of you")
 }

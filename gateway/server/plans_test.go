@@ -21,7 +21,8 @@ func trip(id string, config string, rows ...string) map[string]any {
 				"tell": {"description": "Writes to the guest.", "type": "object", "required": ["template", "values"],
 					"properties": {"template": {"type": "string"}, "values": {"type": "object"}}, "_activity": "formatText", "_outputPath": "†state.letter"}}},
 			"context": [{"type": "text", "text": "Plan the trip."}]}`),
-		"replies": `{"solution": {"calls": [` + strings.ReplaceAll(tripCalls, "\n", " ") + `], "output": null}}` + strings.Repeat("\n"+`{"solution": {"calls": [], "output": null}}`, 5),
+		"replies": `{"solution": {"calls": [` + strings.ReplaceAll(tripCalls, "\n", " ") + `], "output": null}}` +
+			strings.Repeat("\n"+`{"solution": {"calls": [], "output": null}}`, 5),
 	}
 }
 
@@ -63,7 +64,8 @@ func TestAPlanThatWaitsIsShownOverHTTPAndApprovedAsItWasShown(t *testing.T) {
 	page := "/api/processes/" + id
 	text := must(json.Marshal(plan))
 	for _, part := range []string{
-		`"callsByTool":[{"calls":2,"tool":"book"},{"calls":2,"tool":"tell"}]`, `"request":1`, `"instances":["①","②"]`, `flowchart TD`,
+		`"callsByTool":[{"calls":2,"tool":"book"},{"calls":2,"tool":"tell"}]`, `"request":1`, `"instances":["①","②"]`,
+		`flowchart TD`,
 		`"edges":[{"from":1,"kind":"reads","paths":"seat","to":2}]`, `"askedLater":[]`, `"past":`,
 	} {
 		if !strings.Contains(string(text), part) {
@@ -77,7 +79,8 @@ func TestAPlanThatWaitsIsShownOverHTTPAndApprovedAsItWasShown(t *testing.T) {
 	}
 	for format, begins := range map[string]string{"mermaid": "flowchart", "dot": "digraph", "svg": "<svg"} {
 		g := h.get(page + "/graph?format=" + format).is(200).object()
-		if drawn, _ := g["graph"].(string); !strings.HasPrefix(drawn, begins) || g["calls"] != float64(2) || g["waiting"] != true {
+		if drawn, _ := g["graph"].(string); !strings.HasPrefix(drawn, begins) || g["calls"] != float64(2) ||
+			g["waiting"] != true {
 			t.Errorf("%v", g)
 		}
 	}
@@ -90,7 +93,8 @@ func TestAPlanThatWaitsIsShownOverHTTPAndApprovedAsItWasShown(t *testing.T) {
 	decide(`{"decision": "approve"}`).problem(422, "invalid")
 	decide(`{"decision": "reject", "digest": "`+plan["digest"].(string)+`"}`).problem(422, "invalid")
 	decide(`{"decision": "amend", "digest": "`+plan["digest"].(string)+`"}`).problem(422, "invalid")
-	done := decide(`{"decision": "approve", "digest": "` + plan["digest"].(string) + `", "reason": "fine"}`).is(200).object()
+	done := decide(`{"decision": "approve", "digest": "` + plan["digest"].(string) +
+		`", "reason": "fine"}`).is(200).object()
 	if done["process"] != id || done["request"] != float64(1) || fmt.Sprint(done["count"]) != "map[have:1 want:1]" {
 		t.Errorf("%v", done)
 	}
@@ -98,7 +102,8 @@ func TestAPlanThatWaitsIsShownOverHTTPAndApprovedAsItWasShown(t *testing.T) {
 	if got := h.states(id); strings.Count(got, "You have seat 4A") != 2 {
 		t.Error(got)
 	}
-	h.post("/api/processes/nobody/plans/decision", `{"decision": "approve", "digest": "`+plan["digest"].(string)+`"}`).problem(404, "not-found")
+	h.post("/api/processes/nobody/plans/decision", `{"decision": "approve", "digest": "`+plan["digest"].(string)+
+		`"}`).problem(404, "not-found")
 	h.get("/api/processes/nobody/plans").problem(404, "not-found")
 	if n := len(h.get(page + "/plans").is(200).list("plans")); n != 0 {
 		t.Errorf("%d wait", n)
@@ -113,10 +118,13 @@ func TestAPlanIsAmendedOverHTTPAndACallThatCannotRunIsNamed(t *testing.T) {
 		return h.post(page, `{"decision": "amend", "digest": "`+digest+`", "reason": "by rail", "calls": [`+calls+`]}`)
 	}
 	wrong := amend(tripCalls+`, {"_tool": "fly", "_instance": "*", "to": "Rome"}`).problem(409, "refused")
-	if at := wrong["problems"].([]any)[0].(map[string]any); at["path"] != "body.calls[2]" || !strings.Contains(at["message"].(string), "fly") {
+	if at := wrong["problems"].([]any)[0].(map[string]any); at["path"] != "body.calls[2]" ||
+		!strings.Contains(at["message"].(string), "fly") {
 		t.Errorf("%v", wrong)
 	}
-	amend(`{"_tool": "tell", "_instance": "*", "template": "No seat for {name}", "values": {"name": "†input.name"}}`).is(200)
+	amend(
+		`{"_tool": "tell", "_instance": "*", "template": "No seat for {name}", "values": {"name": "†input.name"}}`).is(
+		200)
 	if got := h.states(id); !strings.Contains(got, "No seat for Ann") || strings.Contains(got, "4A") {
 		t.Error(got)
 	}
@@ -124,7 +132,8 @@ func TestAPlanIsAmendedOverHTTPAndACallThatCannotRunIsNamed(t *testing.T) {
 	found := false
 	for n := range ideas {
 		idea := string(h.get(fmt.Sprint("/api/processes/", id, "/ideas/", n+1)).is(200).body)
-		found = found || strings.Contains(idea, `"amend-plan"`) && strings.Contains(idea, `"by":"ann"`) && strings.Contains(idea, "by rail")
+		found = found || strings.Contains(idea, `"amend-plan"`) && strings.Contains(idea, `"by":"ann"`) &&
+			strings.Contains(idea, "by rail")
 	}
 	if !found {
 		t.Error("who amended it is not on record")
@@ -143,7 +152,8 @@ func TestAPlanThatTwoMustApproveWaitsForTheSecond(t *testing.T) {
 	if !strings.Contains(again["detail"].(string), "ann has decided on it already") {
 		t.Errorf("%v", again)
 	}
-	h.post(page, `{"decision": "approve", "digest": "`+digest+`", "by": "bob", "groups": ["sales"]}`).problem(409, "refused")
+	h.post(page, `{"decision": "approve", "digest": "`+digest+`", "by": "bob", "groups": ["sales"]}`).problem(409,
+		"refused")
 	h.post(page, `{"decision": "approve", "digest": "`+digest+`", "by": "bob", "groups": ["finance"]}`).is(200)
 	if got := h.states(id); !strings.Contains(got, "4A") {
 		t.Error(got)
@@ -153,11 +163,13 @@ func TestAPlanThatTwoMustApproveWaitsForTheSecond(t *testing.T) {
 func TestARejectedPlanIsOnRecordWithItsReason(t *testing.T) {
 	h := open(t)
 	id, plan := h.planned("", `{"name": "Ann"}`)
-	h.post("/api/processes/"+id+"/plans/decision", `{"decision": "reject", "digest": "`+plan["digest"].(string)+`", "reason": "ask her first"}`).is(200)
+	h.post("/api/processes/"+id+"/plans/decision", `{"decision": "reject", "digest": "`+plan["digest"].(string)+
+		`", "reason": "ask her first"}`).is(200)
 	if got := h.states(id); strings.Contains(got, "4A") {
 		t.Error(got)
 	}
-	if idea := string(h.get("/api/processes/" + id + "/ideas/latest").is(200).body); !strings.Contains(idea, "ask her first") {
+	if idea := string(h.get("/api/processes/" + id + "/ideas/latest").is(200).body); !strings.Contains(idea,
+		"ask her first") {
 		t.Error(idea)
 	}
 }
@@ -165,7 +177,8 @@ func TestARejectedPlanIsOnRecordWithItsReason(t *testing.T) {
 func TestPartsHaveAPlanEachOverHTTP(t *testing.T) {
 	h := open(t)
 	id := "parts-of-a-trip"
-	h.post("/api/processes", trip(id, `}, "batch": 2, "limits": {"calls": 100`, `{"name": "A"}`, `{"name": "B"}`, `{"name": "C"}`)).is(201)
+	h.post("/api/processes", trip(id, `}, "batch": 2, "limits": {"calls": 100`, `{"name": "A"}`, `{"name": "B"}`,
+		`{"name": "C"}`)).is(201)
 	list := h.planWaits(id, 2)
 	var all []map[string]any
 	for _, p := range h.get("/api/plans").is(200).list("plans") {
@@ -182,7 +195,8 @@ func TestPartsHaveAPlanEachOverHTTP(t *testing.T) {
 		if g["waiting"] != true {
 			t.Errorf("%v", g)
 		}
-		done := h.post("/api/processes/"+of+"/plans/decision", `{"decision": "approve", "digest": "`+plan["digest"].(string)+`"}`).is(200).object()
+		done := h.post("/api/processes/"+of+"/plans/decision", `{"decision": "approve", "digest": "`+
+			plan["digest"].(string)+`"}`).is(200).object()
 		if done["process"] != plan["process"] {
 			t.Errorf("%v", done)
 		}

@@ -22,7 +22,8 @@ func TestAScheduleStartsProcessesUntilItIsPausedAndEnded(t *testing.T) {
 	id := t.Name()
 	body := schedule(id, map[string]any{"every": "1s", "overlap": "allow-all", "catchUp": "10s"})
 	made := h.post("/api/schedules", body).is(201)
-	if got := made.object(); got["id"] != id || got["when"] != "every 1s" || got["path"] != "letter" || made.header.Get("Location") != "/api/schedules/"+id {
+	if got := made.object(); got["id"] != id || got["when"] != "every 1s" || got["path"] != "letter" ||
+		made.header.Get("Location") != "/api/schedules/"+id {
 		t.Errorf("%s %v", made.body, made.header)
 	}
 	h.post("/api/schedules", body).problem(409, "exists")
@@ -42,7 +43,8 @@ func TestAScheduleStartsProcessesUntilItIsPausedAndEnded(t *testing.T) {
 	if result["status"] != "completed" {
 		t.Errorf("%v", result)
 	}
-	if by := h.get("/api/processes/" + process + "/ideas/latest").is(200).object(); !strings.Contains(fmt.Sprint(by["meta"]), "ann") {
+	if by := h.get("/api/processes/" + process + "/ideas/latest").is(200).object(); !strings.Contains(
+		fmt.Sprint(by["meta"]), "ann") {
 		t.Errorf("nobody has started it: %v", by["meta"])
 	}
 	eventually(t, "the lists have both", func() bool {
@@ -59,12 +61,14 @@ func TestAScheduleStartsProcessesUntilItIsPausedAndEnded(t *testing.T) {
 		t.Errorf("%v", paused)
 	}
 	h.post("/api/schedules/"+id+"/resume", nil).is(204)
-	if again := h.get("/api/schedules/" + id).is(200).object(); again["paused"] != false || len(again["next"].([]any)) == 0 {
+	if again := h.get("/api/schedules/" + id).is(200).object(); again["paused"] != false ||
+		len(again["next"].([]any)) == 0 {
 		t.Errorf("%v", again)
 	}
 	latest := len(h.get("/api/schedules/" + id).list("latest"))
 	h.post("/api/schedules/"+id+"/now", nil).is(204)
-	eventually(t, "one more was started", func() bool { return len(h.get("/api/schedules/"+id).is(200).list("latest")) > latest || latest > 8 })
+	eventually(t, "one more was started",
+		func() bool { return len(h.get("/api/schedules/"+id).is(200).list("latest")) > latest || latest > 8 })
 	h.ask("DELETE", "/api/schedules/"+id, nil).is(204)
 	eventually(t, "it is gone", func() bool { return h.get("/api/schedules/"+id).status == 404 })
 	h.ask("DELETE", "/api/schedules/"+id, nil).problem(404, "not-found")
@@ -73,7 +77,8 @@ func TestAScheduleStartsProcessesUntilItIsPausedAndEnded(t *testing.T) {
 func TestTheNextProcessWaitsWhereTheOneBeforeIsAtWork(t *testing.T) {
 	h := open(t)
 	id := t.Name()
-	body := schedule(id, map[string]any{"every": "1s", "instances": []any{map[string]any{"text": "a person looks at this"}}})
+	body := schedule(id, map[string]any{"every": "1s",
+		"instances": []any{map[string]any{"text": "a person looks at this"}}})
 	h.post("/api/schedules", body).is(201)
 	defer h.ask("DELETE", "/api/schedules/"+id, nil)
 	handle := engineOn.Temporal().ScheduleClient().GetHandle(t.Context(), id)
@@ -89,7 +94,8 @@ func TestTheNextProcessWaitsWhereTheOneBeforeIsAtWork(t *testing.T) {
 		t.Fatalf("%v", started)
 	}
 	h.decide(decisionOn(h.waiting(started[0]["process"].(string), 1)[0], "approve"))
-	eventually(t, "another one is started", func() bool { return len(h.get("/api/schedules/"+id).is(200).list("latest")) > 1 })
+	eventually(t, "another one is started",
+		func() bool { return len(h.get("/api/schedules/"+id).is(200).list("latest")) > 1 })
 }
 
 func TestAScheduleThatCannotBeMeantIsRefused(t *testing.T) {
@@ -106,11 +112,14 @@ func TestAScheduleThatCannotBeMeantIsRefused(t *testing.T) {
 		"a bad id":       {"every": "1h", "id": "a/b"},
 		"too long an id": {"every": "1h", "id": strings.Repeat("x", 180)},
 	} {
-		if a := h.post("/api/schedules", schedule("refused", more)); a.status != 422 || strings.Contains(string(a.body), "unexpected property") {
+		if a := h.post("/api/schedules", schedule("refused", more)); a.status != 422 ||
+			strings.Contains(string(a.body), "unexpected property") {
 			t.Errorf("%s: %d %s", name, a.status, a.body)
 		}
 	}
-	h.post("/api/schedules", schedule("refused", map[string]any{"every": "1h", "idea": map[string]any{"contxt": 1}})).problem(422, "invalid-idea")
+	h.post("/api/schedules",
+		schedule("refused", map[string]any{"every": "1h", "idea": map[string]any{"contxt": 1}})).problem(422,
+		"invalid-idea")
 	h.get("/api/schedules/refused").problem(404, "not-found")
 }
 
@@ -137,8 +146,10 @@ func TestWhoBeginsARunOfAScheduleByHandCountsAsItsStarter(t *testing.T) {
 	h := issuer.open(t, nil)
 	as := func(name string) *house { return h.as(issuer.token(claims{"email": name + "@example.com"})) }
 	id := t.Name()
-	idea := strings.Replace(string(payout("")["idea"].(json.RawMessage)), `"proof": "signed", "by": {"groups": ["finance"], "count": 2,`, `"by": {"groups": ["staff"],`, 1)
-	idea = strings.Replace(idea, `"context": [`, `"context": [{"type": "text", "text": "`+strings.Repeat("kept in the store ", 1000)+`"}, `, 1)
+	idea := strings.Replace(string(payout("")["idea"].(json.RawMessage)),
+		`"proof": "signed", "by": {"groups": ["finance"], "count": 2,`, `"by": {"groups": ["staff"],`, 1)
+	idea = strings.Replace(idea, `"context": [`, `"context": [{"type": "text", "text": "`+
+		strings.Repeat("kept in the store ", 1000)+`"}, `, 1)
 	as("eve").post("/api/schedules", map[string]any{"id": id, "every": "1000h", "idea": json.RawMessage(idea)}).is(201)
 	defer as("eve").ask("DELETE", "/api/schedules/"+id, nil)
 	as("ann").post("/api/schedules/"+id+"/now", nil).is(204)
@@ -152,7 +163,8 @@ func TestWhoBeginsARunOfAScheduleByHandCountsAsItsStarter(t *testing.T) {
 	})
 	waits := as("bob").waiting(process, 1)[0]
 	for _, who := range []string{"ann", "eve"} {
-		if r := as(who).decide(decisionOn(waits, "approve"))[0]; r["outcome"] != "refused" || !strings.Contains(fmt.Sprint(r["reason"]), "started the process") {
+		if r := as(who).decide(decisionOn(waits, "approve"))[0]; r["outcome"] != "refused" ||
+			!strings.Contains(fmt.Sprint(r["reason"]), "started the process") {
 			t.Errorf("%s: %v", who, r)
 		}
 	}

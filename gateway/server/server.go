@@ -32,7 +32,8 @@ type Options struct {
 	Hooks  *hooks.Rules // nil: webhooks start nothing
 	Agents Agents       // what agents may use, at /mcp
 	Log    *slog.Logger // nil: nothing is logged
-	// Deciders are the keys that the workers trust: those of people's passkeys are used at the desk. nil: none are known.
+	// Deciders are the keys that the workers trust: those of people's passkeys are used at the desk. nil: none are
+	// known.
 	Deciders *signing.Source
 	// Simulate tries processes out at the desk; nil: that is not offered.
 	Simulate desk.Simulator
@@ -79,7 +80,8 @@ func New(o Options) *Gateway {
 	g.api = api.New(api.Options{Client: o.Client, Feed: g.feed, Guard: o.Guard, Hooks: o.Hooks, Log: o.Log,
 		Patience: o.Patience, Intake: g.intake, Strangers: intake.New(o.RequestTime)})
 	agents := mcp.New(mcp.Options{
-		Client: o.Client, Feed: g.feed, Ideas: o.Agents.Ideas, Tools: o.Agents.Tools, Approvals: o.Agents.Approvals, Log: o.Log,
+		Client: o.Client, Feed: g.feed, Ideas: o.Agents.Ideas, Tools: o.Agents.Tools,
+		Approvals: o.Agents.Approvals, Log: o.Log,
 	})
 	g.api.Handle("/mcp", g.admitted(agents.Handler()))
 	g.addDesk()
@@ -90,7 +92,8 @@ func New(o Options) *Gateway {
 func (g *Gateway) addDesk() {
 	if entrance, ok := g.Guard.(desk.Entrance); ok {
 		pages, err := desk.New(desk.Options{
-			API: g.api, Intake: g.intake, Client: g.Client, Entrance: entrance, Log: g.Log, Ideas: g.Agents.Ideas, Tools: g.Agents.Tools, Simulate: g.Simulate,
+			API: g.api, Intake: g.intake, Client: g.Client, Entrance: entrance, Log: g.Log, Ideas: g.Agents.Ideas,
+			Tools: g.Agents.Tools, Simulate: g.Simulate,
 			Deciders: g.Deciders,
 		})
 		if err == nil {
@@ -179,8 +182,9 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // Serve answers on a listener until ctx ends, and then lets what is under way come to its end for a moment.
 func (g *Gateway) Serve(ctx context.Context, l net.Listener) error {
 	s := &http.Server{
-		Handler: g, ReadHeaderTimeout: g.RequestTime, ReadTimeout: 2 * g.RequestTime, IdleTimeout: idleTime, MaxHeaderBytes: headerBytes,
-		ErrorLog: slog.NewLogLogger(g.Log.Handler(), slog.LevelDebug),
+		Handler: g, ReadHeaderTimeout: g.RequestTime, ReadTimeout: 2 * g.RequestTime, IdleTimeout: idleTime,
+		MaxHeaderBytes: headerBytes,
+		ErrorLog:       slog.NewLogLogger(g.Log.Handler(), slog.LevelDebug),
 		// Whoever follows events is let go when the gateway stops, and goes on at another one.
 		BaseContext: func(net.Listener) context.Context { return ctx },
 	}

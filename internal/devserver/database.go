@@ -22,8 +22,8 @@ const databaseFile = "temporal.db"
 // opened counts the connections of this process; see sqlConfig.
 var opened atomic.Int64
 
-// openDatabase creates what is missing of the file, its tables and the namespace, and returns how the server connects to
-// them.
+// openDatabase creates what is missing of the file, its tables and the namespace, and returns how the server connects
+// to them.
 func openDatabase(dir, namespace string, retention time.Duration) (*config.SQL, error) {
 	path := filepath.Join(dir, databaseFile)
 	_, err := os.Stat(path)
@@ -38,8 +38,8 @@ func openDatabase(dir, namespace string, retention time.Duration) (*config.SQL, 
 	if err != nil {
 		return nil, fmt.Errorf("devserver: describe namespace %s: %w", namespace, err)
 	}
-	// The namespace is written into the file before the server starts, so that every service knows it from the beginning. An
-	// existing one is left as it is.
+	// The namespace is written into the file before the server starts, so that every service knows it from the
+	// beginning. An existing one is left as it is.
 	ns.Detail.Config.Retention = durationpb.New(retention)
 	if err := sqlite.CreateNamespaces(db, ns); err != nil {
 		return nil, fmt.Errorf("devserver: create namespace %s: %w", namespace, err)

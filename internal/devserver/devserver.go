@@ -31,8 +31,8 @@ type Options struct {
 	SearchAttributes map[string]enumspb.IndexedValueType
 	// CodecEndpoint is the URL of the codec server that the UI decodes payloads with; may be empty.
 	CodecEndpoint string
-	// Memory is a limit for what Go takes in this program, in bytes, which package heap keeps as far as what is in use allows; 0: 256 MB, or less in a
-	// container that has less. GOMEMLIMIT counts instead.
+	// Memory is a limit for what Go takes in this program, in bytes, which package heap keeps as far as what is in use
+	// allows; 0: 256 MB, or less in a container that has less. GOMEMLIMIT counts instead.
 	Memory int64
 	// Logger takes the server's logs; nil: they are dropped.
 	Logger *slog.Logger

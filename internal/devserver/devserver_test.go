@@ -44,7 +44,8 @@ func TestASharedServerIsStoppedAndItsFolderRemoved(t *testing.T) {
 		c.Close()
 	}
 	for range 2 { // the second finds it there
-		if err := devtest.AddNamespace(within(t), s.Address(), "another", map[string]enumspb.IndexedValueType{"Mood": enumspb.INDEXED_VALUE_TYPE_KEYWORD}); err != nil {
+		if err := devtest.AddNamespace(within(t), s.Address(), "another",
+			map[string]enumspb.IndexedValueType{"Mood": enumspb.INDEXED_VALUE_TYPE_KEYWORD}); err != nil {
 			t.Error(err)
 		}
 	}
@@ -140,9 +141,10 @@ func TestATaskIsNotFailedForWhatComesMeanwhile(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, err := c.WorkflowService().RespondWorkflowTaskCompleted(ctx, &workflowservice.RespondWorkflowTaskCompletedRequest{
-		TaskToken: task.GetTaskToken(),
-	}); err != nil {
+	if _, err := c.WorkflowService().RespondWorkflowTaskCompleted(ctx,
+		&workflowservice.RespondWorkflowTaskCompletedRequest{
+			TaskToken: task.GetTaskToken(),
+		}); err != nil {
 		t.Errorf("the task was taken from its worker: %v", err)
 	}
 }

@@ -3,7 +3,8 @@
 //
 // Options say where the data lies and on which ports the server listens; a Server is one that runs. Start goes through
 // the folder's lock, the ports, the database (database.go), the four services of Temporal (temporal.go, config.go), the
-// namespace and its search attributes (prepare.go), and the UI (ui.go). tuning.go makes it as fast as one machine can be.
+// namespace and its search attributes (prepare.go), and the UI (ui.go). tuning.go makes it as fast as one machine can
+// be.
 //
 // Invariants: everything listens on loopback, without authentication; two servers never share a folder; a file survives
 // kill -9; the program is left only when a running server lost one of its services. The database is losable: Temporal

@@ -86,8 +86,8 @@ const (
 	stopping
 )
 
-// fatal decides what a fatal error of the server does: while starting, Start returns it; while running, the program ends;
-// while stopping, it is ignored.
+// fatal decides what a fatal error of the server does: while starting, Start returns it; while running, the program
+// ends; while stopping, it is ignored.
 type fatal struct {
 	moment atomic.Int32
 	met    chan error // the first one while starting
@@ -95,8 +95,8 @@ type fatal struct {
 
 func (f *fatal) enter(moment int32) { f.moment.Store(moment) }
 
-// end never returns. A running server that lost one of its services ends the program: clients would wait for it in vain,
-// and the next server goes on from the file.
+// end never returns. A running server that lost one of its services ends the program: clients would wait for it in
+// vain, and the next server goes on from the file.
 func (f *fatal) end(err error) {
 	switch f.moment.Load() {
 	case running:
@@ -109,6 +109,7 @@ func (f *fatal) end(err error) {
 	case f.met <- err:
 	default:
 	}
-	// Start returns the error, and nothing waits for this goroutine. It blocks because some callers take its end for a panic.
+	// Start returns the error, and nothing waits for this goroutine. It blocks because some callers take its end for a
+	// panic.
 	select {}
 }

@@ -30,11 +30,14 @@ func TestTheServerRequiresWhatNocomputeWasWrittenFor(t *testing.T) {
 	}
 	required := regexp.MustCompile(`(?m)^\s*` + regexp.QuoteMeta(replaced) + ` (\S+)`).FindSubmatch(mod)
 	if required == nil {
-		t.Fatalf("Temporal's server requires %s no more: remove internal/devserver/nocompute and each replace by it", replaced)
+		t.Fatalf("Temporal's server requires %s no more: remove internal/devserver/nocompute and each replace by it",
+			replaced)
 	}
 	if got := string(required[1]); got != writtenFor {
-		t.Errorf("Temporal's server requires %s %s, and nocompute was written for %s: see in the server's sources what it "+
-			"asks of the module now, mend devserver/nocompute, and write the version here", replaced, got, writtenFor)
+		t.Errorf(
+			"Temporal's server requires %s %s, and nocompute was written for %s: see in the server's sources what it "+
+				"asks of the module now, mend devserver/nocompute, and write the version here", replaced,
+			got, writtenFor)
 	}
 }
 

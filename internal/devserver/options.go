@@ -15,8 +15,8 @@ const (
 	defaultNamespace = "default"
 	// Temporal's own default is a day: the history of a Friday's run would be gone on Monday.
 	defaultRetention = 30 * 24 * time.Hour
-	// The server refuses less when it changes a namespace, but would not notice here, where the namespace is written into the
-	// database.
+	// The server refuses less when it changes a namespace, but would not notice here, where the namespace is written
+	// into the database.
 	minRetention = time.Hour
 	// A start takes half a second; a busy machine may need much longer.
 	startTimeout = time.Minute

@@ -25,7 +25,8 @@ func TestOptionsThatCannotWorkAreErrors(t *testing.T) {
 		"folder is a file":  {devserver.Options{Dir: file}, "devserver: create folder " + file},
 		"negative port":     {devserver.Options{Dir: t.TempDir(), Port: -1}, "devserver: check options: Port"},
 		"port out of range": {devserver.Options{Dir: t.TempDir(), Port: 1 << 16}, "devserver: check port 65536"},
-		"short retention":   {devserver.Options{Dir: t.TempDir(), Retention: time.Minute}, "devserver: check options: Retention"},
+		"short retention": {devserver.Options{Dir: t.TempDir(), Retention: time.Minute},
+			"devserver: check options: Retention"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := devserver.Start(within(t), c.options)

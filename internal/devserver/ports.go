@@ -34,8 +34,8 @@ func choosePorts(o Options) (ports, error) {
 		switch {
 		case *port < 0: // no UI
 		case *port == 0:
-			// freeport does not give a port out again for a minute, so that two servers that start at the same moment do
-			// not get the same one.
+			// freeport does not give a port out again for a minute, so that two servers that start at the same moment
+			// do not get the same one.
 			*port = freeport.MustGetFreePort()
 		default:
 			if err := checkFree(*port); err != nil {

@@ -31,7 +31,8 @@ func prepare(ctx context.Context, address string, o Options) error {
 	if len(o.SearchAttributes) == 0 {
 		return nil
 	}
-	if err := addAttributes(ctx, operatorservice.NewOperatorServiceClient(conn), o.Namespace, o.SearchAttributes); err != nil {
+	if err := addAttributes(ctx, operatorservice.NewOperatorServiceClient(conn), o.Namespace,
+		o.SearchAttributes); err != nil {
 		return fmt.Errorf("devserver: register search attributes in %s: %w", o.Namespace, err)
 	}
 	if err := tryAttributes(ctx, workflowservice.NewWorkflowServiceClient(conn), o); err != nil {
@@ -41,7 +42,8 @@ func prepare(ctx context.Context, address string, o Options) error {
 }
 
 // keepFor sets the retention of a namespace that an earlier start made with another.
-func keepFor(ctx context.Context, c workflowservice.WorkflowServiceClient, namespace string, retention time.Duration) error {
+func keepFor(ctx context.Context, c workflowservice.WorkflowServiceClient, namespace string,
+	retention time.Duration) error {
 	var ns *workflowservice.DescribeNamespaceResponse
 	err := await(ctx, func() (err error) {
 		ns, err = c.DescribeNamespace(ctx, &workflowservice.DescribeNamespaceRequest{Namespace: namespace})
@@ -61,7 +63,8 @@ func keepFor(ctx context.Context, c workflowservice.WorkflowServiceClient, names
 
 // addAttributes registers the search attributes that are missing. The server would accept one that exists with another
 // type, and leave it as it is: here that is an error.
-func addAttributes(ctx context.Context, c operatorservice.OperatorServiceClient, namespace string, want map[string]enumspb.IndexedValueType) error {
+func addAttributes(ctx context.Context, c operatorservice.OperatorServiceClient, namespace string,
+	want map[string]enumspb.IndexedValueType) error {
 	var have *operatorservice.ListSearchAttributesResponse
 	err := await(ctx, func() (err error) {
 		have, err = c.ListSearchAttributes(ctx, &operatorservice.ListSearchAttributesRequest{Namespace: namespace})

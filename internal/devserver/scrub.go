@@ -26,7 +26,8 @@ const (
 // works while the server runs, in this program or in another.
 func Scrub(ctx context.Context, dir string, forgotten func(workflow string) bool) error {
 	path := filepath.Join(dir, databaseFile)
-	address := url.URL{Scheme: "file", Path: path, RawQuery: "mode=rw&_pragma=busy_timeout(10000)&_pragma=secure_delete(1)"}
+	address := url.URL{Scheme: "file", Path: path,
+		RawQuery: "mode=rw&_pragma=busy_timeout(10000)&_pragma=secure_delete(1)"}
 	db, err := sql.Open(sqliteplugin.PluginName, address.String())
 	if err == nil {
 		defer func() { _ = db.Close() }()

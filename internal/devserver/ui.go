@@ -23,7 +23,8 @@ func runUI(ctx context.Context, port int, frontend string, o Options) (stop func
 	if err := checkFree(port); err != nil {
 		return nil, err
 	}
-	ui := uiserver.NewServer(uioptions.WithConfigProvider(uiConfig(port, frontend, o)), uioptions.WithAPIMiddleware([]uiapi.Middleware{refuseOtherNames}))
+	ui := uiserver.NewServer(uioptions.WithConfigProvider(uiConfig(port, frontend, o)),
+		uioptions.WithAPIMiddleware([]uiapi.Middleware{refuseOtherNames}))
 	ended := make(chan struct{})
 	// It returns nil when it is stopped, and ends the program otherwise.
 	safego.Go("devserver.ui", ui.Start, func(error) { close(ended) })
@@ -55,8 +56,9 @@ func uiConfig(port int, frontend string, o Options) *uiconfig.Config {
 	}
 }
 
-// refuseOtherNames has the API answer only where it is called by a name of this machine: a foreign page whose host's name was made to lead
-// here (DNS rebinding) is of the same origin to a browser. What else a foreign page may cause the UI refuses itself.
+// refuseOtherNames has the API answer only where it is called by a name of this machine: a foreign page whose host's
+// name was made to lead here (DNS rebinding) is of the same origin to a browser. What else a foreign page may cause the
+// UI refuses itself.
 func refuseOtherNames(c echo.Context) runtime.ServeMuxOption {
 	called := c.Request().Host
 	return runtime.WithMiddlewares(func(next runtime.HandlerFunc) runtime.HandlerFunc {

@@ -38,7 +38,8 @@ func TestTheUIServesItsPageAndTheNamespace(t *testing.T) {
 		Codec            struct{ Endpoint string }
 	}
 	decode(t, mustGet(t, s.UIURL()+"/api/v1/settings"), &settings)
-	if settings.DefaultNamespace != "mine" || !settings.DisableNewsFetch || settings.Codec.Endpoint != "http://127.0.0.1:1/codec" {
+	if settings.DefaultNamespace != "mine" || !settings.DisableNewsFetch ||
+		settings.Codec.Endpoint != "http://127.0.0.1:1/codec" {
 		t.Errorf("the UI's settings are %+v", settings)
 	}
 }
@@ -52,8 +53,10 @@ func TestTheUIAnswersNoForeignPage(t *testing.T) {
 	}{
 		{"the UI's own page", "GET", "/api/v1/namespaces", nil, false},
 		{"DNS rebinding", "GET", "/api/v1/namespaces", []string{"Host", "evil.example:8233"}, true},
-		{"a name that looks like this machine's", "GET", "/api/v1/namespaces", []string{"Host", "127.0.0.1.evil.example"}, true},
-		{"a form of a foreign page", "POST", "/api/v1/namespaces/mine/workflows/x/terminate", []string{"Origin", "https://evil.example"}, true},
+		{"a name that looks like this machine's", "GET", "/api/v1/namespaces",
+			[]string{"Host", "127.0.0.1.evil.example"}, true},
+		{"a form of a foreign page", "POST", "/api/v1/namespaces/mine/workflows/x/terminate",
+			[]string{"Origin", "https://evil.example"}, true},
 		{"a fetch of a foreign page", "POST", "/api/v1/namespaces/mine/workflows/x/terminate",
 			[]string{"Origin", "https://evil.example", "Sec-Fetch-Site", "cross-site"}, true},
 	} {
@@ -72,7 +75,8 @@ func TestTheUIAnswersNoForeignPage(t *testing.T) {
 		}
 		body, _ := io.ReadAll(resp.Body)
 		resp.Body.Close()
-		if (resp.StatusCode >= 400) != c.refused || resp.StatusCode == 404 || resp.Header.Get("Access-Control-Allow-Origin") != "" {
+		if (resp.StatusCode >= 400) != c.refused || resp.StatusCode == 404 ||
+			resp.Header.Get("Access-Control-Allow-Origin") != "" {
 			t.Errorf("%s: %s %v %s", c.name, resp.Status, resp.Header, body)
 		}
 	}

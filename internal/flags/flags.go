@@ -127,7 +127,8 @@ func Money(f *pflag.FlagSet, into *price.Money, name, usage string) {
 	v.set = func(text string) error {
 		var m price.Money
 		if err := m.UnmarshalJSON([]byte(text)); err != nil || m < 0 || !json.Valid([]byte(text)) {
-			return errors.New("want an amount of US dollars from 0 to 9000000000, with at most nine digits after the point")
+			return errors.New(
+				"want an amount of US dollars from 0 to 9000000000, with at most nine digits after the point")
 		}
 		if m == 0 {
 			m = price.NoLimit

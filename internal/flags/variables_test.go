@@ -35,7 +35,8 @@ func TestAMisspelledVariableIsNamed(t *testing.T) {
 	t.Parallel()
 	environ := []string{
 		"PROCESSIDEA_HTTP_ALOW=x", "PROCESSIDEA_HTTP_ALLOW=x", "PROCESSIDEA_GATEWAY_SERVICE_HOST=10.0.0.1",
-		"PROCESSIDEA_GATEWAY_PORT_8300_TCP=tcp://10.0.0.1:8300", "PROCESSIDEA_TEST_KEY=x", "PROCESSIDEA_NOTHING_LIKE_IT=x", "HOME=/",
+		"PROCESSIDEA_GATEWAY_PORT_8300_TCP=tcp://10.0.0.1:8300", "PROCESSIDEA_TEST_KEY=x",
+		"PROCESSIDEA_NOTHING_LIKE_IT=x", "HOME=/",
 	}
 	want := []string{"PROCESSIDEA_HTTP_ALOW is no setting; did you mean PROCESSIDEA_HTTP_ALLOW?"}
 	if got := Misspelled(environ); !slices.Equal(got, want) {

@@ -1,8 +1,8 @@
 // Package heap keeps the memory that Go takes below a limit, as far as what is in use allows.
 //
-// Go's own limit (GOMEMLIMIT) is that of a program which would rather stand still than take more: where what is in use comes near it, Go does little but
-// collect garbage, and workflow tasks, heartbeats and servers run out of their time. Here the limit gives way then: there is always room for as much
-// garbage as two fifths of what is in use.
+// Go's own limit (GOMEMLIMIT) is that of a program which would rather stand still than take more: where what is in use
+// comes near it, Go does little but collect garbage, and workflow tasks, heartbeats and servers run out of their time.
+// Here the limit gives way then: there is always room for as much garbage as two fifths of what is in use.
 //
 // Invariant: what GOMEMLIMIT says is never changed.
 package heap
@@ -33,7 +33,8 @@ var kept struct {
 	watched    bool
 }
 
-// Keep keeps the memory of Go below so many bytes from now on; 0: there is no limit. Where GOMEMLIMIT is set it does nothing.
+// Keep keeps the memory of Go below so many bytes from now on; 0: there is no limit. Where GOMEMLIMIT is set it does
+// nothing.
 func Keep(limit int64) {
 	if os.Getenv("GOMEMLIMIT") != "" {
 		return
@@ -96,7 +97,8 @@ func Bytes(getenv func(string) string, variable string) (int64, error) {
 	return n, nil
 }
 
-// Container is the most memory that the container has in which the program runs, in bytes; 0: it is in none, or it may have all.
+// Container is the most memory that the container has in which the program runs, in bytes; 0: it is in none, or it may
+// have all.
 func Container() int64 {
 	for _, path := range []string{"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"} {
 		if data, err := os.ReadFile(path); err == nil {
@@ -114,7 +116,8 @@ func parseContainer(text string) int64 {
 	return n
 }
 
-// Default is the limit of a program that was told none: what it is usually, or four fifths of its container where that is less. A usual limit of 0 is none.
+// Default is the limit of a program that was told none: what it is usually, or four fifths of its container where that
+// is less. A usual limit of 0 is none.
 func Default(usual int64) int64 {
 	most := Container() / 5 * 4
 	if usual == 0 || (most > 0 && most < usual) {

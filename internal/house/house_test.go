@@ -1,4 +1,5 @@
-// Package house_test holds the folders of the repository to the drawing in ARCHITECTURE.md, and the documents to their links.
+// Package house_test holds the folders of the repository to the drawing in ARCHITECTURE.md, and the documents to their
+// links.
 package house_test
 
 import (
@@ -139,7 +140,8 @@ func TestFewFoldersStandAtTheTop(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	folders := slices.DeleteFunc(entries, func(e fs.DirEntry) bool { return !e.IsDir() || strings.HasPrefix(e.Name(), ".") })
+	folders := slices.DeleteFunc(entries,
+		func(e fs.DirEntry) bool { return !e.IsDir() || strings.HasPrefix(e.Name(), ".") })
 	if len(folders) > mostFolders {
 		t.Errorf("%d folders stand at the top: %v", len(folders), folders)
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 	"unicode"
+	"unicode/utf8"
 )
 
 var (
@@ -86,6 +87,21 @@ func TestEveryPageSaysOfWhichKindItIs(t *testing.T) {
 	for _, file := range pages(t) {
 		if filepath.Base(filepath.Dir(file)) == "docs" && !kindOf.MatchString(page(t, file)) {
 			t.Errorf("%s is no tutorial, how-to, reference or explanation", file)
+		}
+	}
+}
+
+func TestPagesFitOnAScreen(t *testing.T) {
+	t.Parallel()
+	const maxColumns = 120
+	for _, file := range pages(t) {
+		for line := range strings.Lines(page(t, file)) {
+			line = strings.TrimRight(line, "\n")
+			// Rows of tables and addresses cannot be broken.
+			if utf8.RuneCountInString(line) > maxColumns && !strings.HasPrefix(line, "|") &&
+				strings.Contains(line, " ") {
+				t.Errorf("%s: a line has over %d columns: %s", file, maxColumns, line)
+			}
 		}
 	}
 }

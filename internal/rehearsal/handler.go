@@ -18,8 +18,8 @@ type Handler struct {
 	log      requestLog
 }
 
-// NewHandler returns the bare handler, for any server. A reply with a Cut ends in a panic with http.ErrAbortHandler, which
-// is how a handler hangs up.
+// NewHandler returns the bare handler, for any server. A reply with a Cut ends in a panic with http.ErrAbortHandler,
+// which is how a handler hangs up.
 func NewHandler(replies []Reply, opts ...Option) *Handler {
 	h := &Handler{options: newOptions(opts), replies: replies}
 	for _, r := range replies {
@@ -37,7 +37,8 @@ func (h *Handler) Requests() []LoggedRequest { return h.log.copy() }
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	started := time.Now()
 	if r.Method != http.MethodPost || r.URL.Path != "/v1/chat/completions" {
-		refuse(w, http.StatusNotFound, "", fmt.Sprintf("rehearsal: serve %s %s: no such endpoint", r.Method, r.URL.Path))
+		refuse(w, http.StatusNotFound, "",
+			fmt.Sprintf("rehearsal: serve %s %s: no such endpoint", r.Method, r.URL.Path))
 		return
 	}
 	asked, err := readRequest(w, r)
@@ -102,7 +103,8 @@ func (h *Handler) answer(w http.ResponseWriter, r *http.Request, asked request, 
 	if reply.Status != 0 {
 		return s.refuse(r.Context(), w)
 	}
-	head := completion{ID: fmt.Sprintf("chatcmpl-rehearsal-%d", seen.Request), Created: seen.Arrived.Unix(), LLM: asked.llm}
+	head := completion{ID: fmt.Sprintf("chatcmpl-rehearsal-%d", seen.Request), Created: seen.Arrived.Unix(),
+		LLM: asked.llm}
 	s.writer = &jsonWriter{w: w, head: head}
 	if asked.stream {
 		s.writer = &sseWriter{w: w, head: head, usage: asked.usage}

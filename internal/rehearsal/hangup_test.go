@@ -124,10 +124,12 @@ func TestAClientThatLeavesIsNoticedAtAGate(t *testing.T) {
 
 func TestAClientThatLeavesIsNoticedBeforeTheFirstToken(t *testing.T) {
 	t.Parallel()
-	for _, file := range []string{`{"raw": "late", "ttft_ms": 1e8}`, `{"raw": "", "ttft_ms": 1e8}`, `{"status": 500, "ttft_ms": 1e8}`} {
+	for _, file := range []string{`{"raw": "late", "ttft_ms": 1e8}`, `{"raw": "", "ttft_ms": 1e8}`,
+		`{"status": 500, "ttft_ms": 1e8}`} {
 		ctx, leave := context.WithCancel(context.Background())
 		ended := make(chan End, 1)
-		server := start(t, file, Gate(func(context.Context, int, int) { leave() }), OnEnd(func(_ int, end End) { ended <- end }))
+		server := start(t, file, Gate(func(context.Context, int, int) { leave() }),
+			OnEnd(func(_ int, end End) { ended <- end }))
 		c := client(t, server.URL())
 		if _, err := c.Chat.Completions.New(ctx, params("plan")); !errors.Is(err, context.Canceled) {
 			t.Errorf("%s: heard error %v", file, err)

@@ -28,9 +28,11 @@ func post(t *testing.T, server *Server, body string) (int, string) {
 func TestARequestThatCannotBeReadIsRefusedAndLogged(t *testing.T) {
 	t.Parallel()
 	server := start(t, two)
-	for _, body := range []string{``, `{`, `[]`, `{"messages": "hi"}`, `{"model": "m"}`, `{"messages": [{"content": 5}]}`,
+	for _, body := range []string{``, `{`, `[]`, `{"messages": "hi"}`, `{"model": "m"}`,
+		`{"messages": [{"content": 5}]}`,
 		`{"messages": [{"content": [5]}]}`} {
-		if status, said := post(t, server, body); status != 400 || !strings.Contains(said, "rehearsal: read request: ") {
+		if status, said := post(t, server, body); status != 400 ||
+			!strings.Contains(said, "rehearsal: read request: ") {
 			t.Errorf("%s was answered with %d %s", body, status, said)
 		}
 	}
@@ -89,8 +91,10 @@ func TestAStreamIsEventsThatEndWithDone(t *testing.T) {
 func TestUsageIsNullInEveryChunkButTheLast(t *testing.T) {
 	t.Parallel()
 	server := start(t, `{"raw": "12345"}`)
-	_, said := post(t, server, `{"model": "m", "stream": true, "stream_options": {"include_usage": true}, "messages": [{"content": "hi"}]}`)
-	if strings.Count(said, `"usage":null`) != 4 || strings.Count(said, `"choices":[],"usage":{"prompt_tokens":1,"completion_tokens":2,"total_tokens":3}`) != 1 {
+	_, said := post(t, server,
+		`{"model": "m", "stream": true, "stream_options": {"include_usage": true}, "messages": [{"content": "hi"}]}`)
+	if strings.Count(said, `"usage":null`) != 4 ||
+		strings.Count(said, `"choices":[],"usage":{"prompt_tokens":1,"completion_tokens":2,"total_tokens":3}`) != 1 {
 		t.Errorf("the stream was %s", said)
 	}
 }

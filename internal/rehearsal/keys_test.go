@@ -119,14 +119,16 @@ func TestAMessageThatIsAnErrorBodyIsTheWholeBody(t *testing.T) {
 func TestEveryKeyWorksFromAFile(t *testing.T) {
 	t.Parallel()
 	server := start(t, string(read(t, "every_key.jsonl")))
-	ask(t, server, "1").want(t, `{"calls":[{"_tool":"send","amount":1.50,"big":12345678901234567890,"text":"a<b & ①"}],"output":null}`, "stop")
+	ask(t, server, "1").want(t,
+		`{"calls":[{"_tool":"send","amount":1.50,"big":12345678901234567890,"text":"a<b & ①"}],"output":null}`, "stop")
 	ask(t, server, "2").want(t, "not a plan 👩‍👩‍👧 你好", "stop")
 	ask(t, server, "3").want(t, "half of it", "length")
 	ask(t, server, "4").wantError(t, http.StatusServiceUnavailable, "overloaded")
 	if cut := ask(t, server, "5"); cut.content != "012345" || cut.finish != "" {
 		t.Errorf("heard %q, finish %q of the cut reply", cut.content, cut.finish)
 	}
-	if refused := ask(t, server, "6"); !strings.HasPrefix(refused.refusal, "I can not") || refused.finish != "content_filter" {
+	if refused := ask(t, server, "6"); !strings.HasPrefix(refused.refusal, "I can not") ||
+		refused.finish != "content_filter" {
 		t.Errorf("heard refusal %q, finish %q", refused.refusal, refused.finish)
 	}
 	ask(t, server, "7 with the magic word").want(t, "abracadabra", "stop")

@@ -151,7 +151,8 @@ func TestAGateHoldsTheReplyAtItsPlace(t *testing.T) {
 	for stream.Next() {
 	}
 	server.Close()
-	want := []string{"gate 1 at 0", "sent 1 to 4", "gate 1 at 4", "heard 1234", "sent 1 to 8", "gate 1 at 8", "end 1 whole"}
+	want := []string{"gate 1 at 0", "sent 1 to 4", "gate 1 at 4", "heard 1234", "sent 1 to 8", "gate 1 at 8",
+		"end 1 whole"}
 	if !slices.Equal(events, want) {
 		t.Errorf("%q, want %q", events, want)
 	}

@@ -91,8 +91,8 @@ func parseLine(line []byte) (Reply, []error) {
 	return reply, append(wrong, clashes(given)...)
 }
 
-// clashes finds keys that mean nothing beside each other: a line of which half is ignored would play something else than
-// it says.
+// clashes finds keys that mean nothing beside each other: a line of which half is ignored would play something else
+// than it says.
 func clashes(given map[string]bool) []error {
 	var wrong []error
 	if given["solution"] && given["raw"] {

@@ -25,11 +25,14 @@ func TestWhatWasSaidIsRecordedInTheFormThatSaysItAgain(t *testing.T) {
 	deep := `{"calls":` + strings.Repeat("[", 9_999) + strings.Repeat("]", 9_999) + `}`
 	quoted, _ := json.Marshal(deep)
 	cases := []struct{ rule, content, finish, refusal, line string }{
-		{"a whole solution", "{ \"calls\": [{\"a\": 1.0}],\n\"output\": \"<①>\" }", "stop", "", `{"solution":{"calls":[{"a":1.0}],"output":"<①>"}}`},
-		{"a solution in another order", `{"output":null,"calls":[]}`, "stop", "", `{"solution":{"calls":[],"output":null}}`},
+		{"a whole solution", "{ \"calls\": [{\"a\": 1.0}],\n\"output\": \"<①>\" }", "stop", "",
+			`{"solution":{"calls":[{"a":1.0}],"output":"<①>"}}`},
+		{"a solution in another order", `{"output":null,"calls":[]}`, "stop", "",
+			`{"solution":{"calls":[],"output":null}}`},
 		{"a truncated solution", `{"calls":[]}`, "length", "", `{"raw":"{\"calls\":[]}","finish_reason":"length"}`},
 		{"a solution with another key", `{"calls":[],"a":1}`, "stop", "", `{"raw":"{\"calls\":[],\"a\":1}"}`},
-		{"a solution with a key that stands twice", `{"calls":[],"calls":[]}`, "stop", "", `{"raw":"{\"calls\":[],\"calls\":[]}"}`},
+		{"a solution with a key that stands twice", `{"calls":[],"calls":[]}`, "stop", "",
+			`{"raw":"{\"calls\":[],\"calls\":[]}"}`},
 		{"a solution too deep for a line", deep, "stop", "", `{"raw":` + string(quoted) + `}`},
 		{"plain text", "Sure! Here <is>", "stop", "", `{"raw":"Sure! Here <is>"}`},
 		{"nothing", "", "stop", "", `{"raw":""}`},
@@ -47,7 +50,8 @@ func TestWhatWasSaidIsRecordedInTheFormThatSaysItAgain(t *testing.T) {
 
 func TestARecordSaysTheSameWhenItIsReplayed(t *testing.T) {
 	t.Parallel()
-	said := rapid.OneOf(rapid.String(), rapid.SampledFrom([]string{"", "{}", `{"calls":[]}`, "{\"output\":\"\u2028&\"}", "\xff\xfe"}))
+	said := rapid.OneOf(rapid.String(),
+		rapid.SampledFrom([]string{"", "{}", `{"calls":[]}`, "{\"output\":\"\u2028&\"}", "\xff\xfe"}))
 	rapid.Check(t, func(t *rapid.T) {
 		content, refusal := said.Draw(t, "content"), said.Draw(t, "refusal")
 		finish := rapid.SampledFrom([]string{"", "stop", "length", "content_filter"}).Draw(t, "finish")
@@ -59,7 +63,8 @@ func TestARecordSaysTheSameWhenItIsReplayed(t *testing.T) {
 		if got.Content != utf8Only(content) || got.Refusal != utf8Only(refusal) {
 			t.Errorf("said %q and %q", got.Content, got.Refusal)
 		}
-		if broke := finish == ""; (broke != (got.Cut != nil)) || (broke && *got.Cut != chars) || (!broke && got.FinishReason != finish) {
+		if broke := finish == ""; (broke != (got.Cut != nil)) || (broke && *got.Cut != chars) ||
+			(!broke && got.FinishReason != finish) {
 			t.Errorf("ended as %+v", got)
 		}
 	})

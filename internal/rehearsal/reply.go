@@ -49,8 +49,8 @@ func (r Reply) plain() bool {
 	return err == nil && said == r.Content
 }
 
-// line encodes the reply around its text, and reports whether Parse would take it: a solution can be nested so deep that
-// it is valid alone but not inside a line.
+// line encodes the reply around its text, and reports whether Parse would take it: a solution can be nested so deep
+// that it is valid alone but not inside a line.
 func (r Reply) line(solution json.RawMessage, raw *string) ([]byte, bool) {
 	form := struct {
 		When         string          `json:"when,omitempty"`

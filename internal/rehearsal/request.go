@@ -109,8 +109,8 @@ func (r request) chars() (n int) {
 	return n
 }
 
-// textsOf reads a message's content in any of its forms: a text, parts, or null. Parts without text, such as images, count
-// as empty.
+// textsOf reads a message's content in any of its forms: a text, parts, or null. Parts without text, such as images,
+// count as empty.
 func textsOf(v *fastjson.Value) ([][]byte, error) {
 	if v == nil || v.Type() == fastjson.TypeNull {
 		return nil, nil

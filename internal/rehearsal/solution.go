@@ -17,8 +17,8 @@ type field struct {
 	value json.RawMessage
 }
 
-// splitObject splits a JSON object into its fields, in order. It refuses what encoding/json lets pass, as jsonval.Decode
-// does, but takes numbers of any size: they are only passed on.
+// splitObject splits a JSON object into its fields, in order. It refuses what encoding/json lets pass, as
+// jsonval.Decode does, but takes numbers of any size: they are only passed on.
 func splitObject(data []byte) ([]field, error) {
 	if err := json.Unmarshal(data, new(json.RawMessage)); err != nil {
 		return nil, fmt.Errorf("not JSON: %w", err)
@@ -56,8 +56,8 @@ func split(data []byte) ([]field, error) {
 // solutionKeys are the keys of a solution, in the order in which an LLM in strict mode writes them.
 var solutionKeys = []string{"calls", "finished", "output", "notes"}
 
-// solution encodes a solution as an LLM in strict mode writes it: without white space, and with the calls first. Numbers,
-// escapes and the order of keys inside stay as they are.
+// solution encodes a solution as an LLM in strict mode writes it: without white space, and with the calls first.
+// Numbers, escapes and the order of keys inside stay as they are.
 func solution(data []byte) (string, error) {
 	fields, err := splitObject(data)
 	if err != nil {

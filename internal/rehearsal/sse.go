@@ -24,8 +24,8 @@ type sseWriter struct {
 	head  completion // what every chunk repeats: clients drop chunks with another id
 	usage bool       // whether the client asked for usage
 	begun bool
-	// around is what stands around each text, encoded once: with a fast LLM encoding every chunk would cost more than all
-	// else.
+	// around is what stands around each text, encoded once: with a fast LLM encoding every chunk would cost more than
+	// all else.
 	around [2][]byte
 }
 
@@ -43,8 +43,8 @@ func (s *sseWriter) write(p piece) error {
 	return err
 }
 
-// begin sends the header and the role. It is called with the first piece, so that a reply that is cut before it drops the
-// connection before any answer.
+// begin sends the header and the role. It is called with the first piece, so that a reply that is cut before it drops
+// the connection before any answer.
 func (s *sseWriter) begin() error {
 	if s.begun {
 		return nil

@@ -20,7 +20,8 @@ func TestCharactersOfManyBytesArriveWhole(t *testing.T) {
 		got := ask(t, server, "plan")
 		got.want(t, said, "stop")
 		for _, chunk := range got.chunks {
-			if !utf8.ValidString(chunk) || strings.ContainsRune(chunk, utf8.RuneError) || utf8.RuneCountInString(chunk) > size {
+			if !utf8.ValidString(chunk) || strings.ContainsRune(chunk, utf8.RuneError) ||
+				utf8.RuneCountInString(chunk) > size {
 				t.Errorf("chunk %q of at most %d characters", chunk, size)
 			}
 		}
@@ -94,10 +95,12 @@ func TestTheLogHoldsWhatWasAsked(t *testing.T) {
 	if fmt.Sprint(seen.Messages) != "[{user one} {system two ①}]" || seen.LLM != "echo-1" || !seen.Stream {
 		t.Errorf("logged %+v", seen)
 	}
-	if !json.Valid(seen.Body) || seen.Header.Get("Authorization") != "Bearer none" || seen.Header.Get(TurnHeader) != "1" {
+	if !json.Valid(seen.Body) || seen.Header.Get("Authorization") != "Bearer none" ||
+		seen.Header.Get(TurnHeader) != "1" {
 		t.Errorf("logged body %s, header %v", seen.Body, seen.Header)
 	}
-	if seen.FirstToken.Before(seen.Arrived) || seen.LastToken.Before(seen.FirstToken) || seen.Sent != 8 || seen.End != Whole {
+	if seen.FirstToken.Before(seen.Arrived) || seen.LastToken.Before(seen.FirstToken) || seen.Sent != 8 ||
+		seen.End != Whole {
 		t.Errorf("logged %+v", seen)
 	}
 }

@@ -53,8 +53,8 @@ func (s timedReply) pace(ctx context.Context, pieces []piece) (sent int, err err
 	return sent, s.writer.flush()
 }
 
-// send sends one piece. Without a pace nobody can tell when each piece came, so they are left to the buffer, which is a good
-// deal faster.
+// send sends one piece. Without a pace nobody can tell when each piece came, so they are left to the buffer, which is a
+// good deal faster.
 func (s timedReply) send(ctx context.Context, p piece) error {
 	if err := s.await(ctx, p.after, s.reply.due(s.started, p.after)); err != nil {
 		return err
@@ -69,8 +69,8 @@ func (s timedReply) send(ctx context.Context, p piece) error {
 	return nil
 }
 
-// await passes the gate at this place and waits for the time. The gate comes first, so that at place 0 it also tells that a
-// Request has arrived.
+// await passes the gate at this place and waits for the time. The gate comes first, so that at place 0 it also tells
+// that a Request has arrived.
 func (s timedReply) await(ctx context.Context, sent int, due time.Time) error {
 	if s.gate != nil {
 		s.gate(ctx, s.number, sent)

@@ -23,9 +23,11 @@ func TestTheNthLineAnswersTheNthRequest(t *testing.T) {
 func TestARequestBeyondTheLastLineIsRefused(t *testing.T) {
 	t.Parallel()
 	server := start(t, two)
-	ask(t, server, "a", turn(3)).wantError(t, http.StatusBadRequest, "rehearsal: no reply for request 3: the file has 2")
+	ask(t, server, "a", turn(3)).wantError(t, http.StatusBadRequest,
+		"rehearsal: no reply for request 3: the file has 2")
 	empty := start(t, "")
-	fault := askWhole(t, empty, "a").wantError(t, http.StatusBadRequest, "rehearsal: no reply for request 1: the file has 0")
+	fault := askWhole(t, empty, "a").wantError(t, http.StatusBadRequest,
+		"rehearsal: no reply for request 1: the file has 0")
 	if fault.Code != "no_reply" {
 		t.Errorf("code %q", fault.Code)
 	}
@@ -90,7 +92,8 @@ func TestWhenLooksIntoEveryMessageAndPart(t *testing.T) {
 		  {"role":"user","content":"nee\"dle"},{"role":"user","content":"in"}]`,
 	}
 	for _, messages := range bodies {
-		if status, body := post(t, server, `{"model":"m","messages":`+messages+`}`); status != 200 || !strings.Contains(body, "found") {
+		if status, body := post(t, server, `{"model":"m","messages":`+messages+`}`); status != 200 ||
+			!strings.Contains(body, "found") {
 			t.Errorf("%s was answered with %d %s", messages, status, body)
 		}
 	}

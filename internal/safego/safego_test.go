@@ -33,7 +33,8 @@ func TestAPanicIsAnError(t *testing.T) {
 	for name, end := range ends {
 		f := func() error { end(); return nil }
 		run := map[string]func() error{
-			"Run": func() error { return safego.Run("test", f) }, "Wait": func() error { return safego.Wait("test", f) },
+			"Run":  func() error { return safego.Run("test", f) },
+			"Wait": func() error { return safego.Wait("test", f) },
 			"Group": func() error {
 				g, ctx := safego.WithContext(t.Context())
 				g.SetLimit(1)
@@ -44,7 +45,8 @@ func TestAPanicIsAnError(t *testing.T) {
 		}
 		for how, run := range run {
 			var panicked *safego.PanicError
-			if err := run(); !errors.As(err, &panicked) || panicked.Place != "test" || !strings.HasPrefix(panicked.Stack, "processidea/internal/safego_test.") {
+			if err := run(); !errors.As(err, &panicked) || panicked.Place != "test" ||
+				!strings.HasPrefix(panicked.Stack, "processidea/internal/safego_test.") {
 				t.Errorf("%s, %s: %v, at %s", how, name, err, panicked.StackTrace())
 			}
 		}
@@ -99,7 +101,8 @@ func TestAGoroutineCanFailWhatItWorksFor(t *testing.T) {
 }
 
 // untested are places outside of workers that no test has panic yet.
-var untested = []string{"devserver.temporal", "devserver.ui", "gateway.mcp", "gateway.serve", "gateway.shutdown", "starter.codec",
+var untested = []string{"devserver.temporal", "devserver.ui", "gateway.mcp", "gateway.serve", "gateway.shutdown",
+	"starter.codec",
 	"starter.follow", "starter.person", "starter.signals"}
 
 // The rule is held by this test: linters that forbid identifiers do not see go statements.
@@ -138,7 +141,8 @@ func TestTheRuleSeesEveryWay(t *testing.T) {
 	t.Parallel()
 	for _, body := range []string{
 		`func f() { go f() }`, `func f() { func() { go func() {}() }() }`, `var g errgroup.Group; func f() { g.Go(f) }`,
-		`func f(all sync.WaitGroup) { all.Go(func() {}) }`, `var _ = time.AfterFunc(1, f)`, `var start = context.AfterFunc`,
+		`func f(all sync.WaitGroup) { all.Go(func() {}) }`, `var _ = time.AfterFunc(1, f)`,
+		`var start = context.AfterFunc`,
 		`func f() { safego.Inject(nil) }`, `func f() { safego.Go(name, f, nil) }`,
 		`func f() { safego.Go("twice", f, nil); safego.Run("twice", f) }`,
 	} {

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// level is a text with some of its escapes undone, and where they stood in the text above. The one on top is the text as
-// it came; JSON within JSON, or a URL within HTML, needs more.
+// level is a text with some of its escapes undone, and where they stood in the text above. The one on top is the text
+// as it came; JSON within JSON, or a URL within HTML, needs more.
 type level struct {
 	text    string
 	above   *level

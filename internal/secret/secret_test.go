@@ -27,8 +27,11 @@ var encoders = map[string]func(string) string{
 		_ = e.Encode(s)
 		return b.String()
 	},
-	"JSON in ASCII":         jsonASCII,
-	"JSON with escaped /":   func(s string) string { b, _ := json.Marshal(s); return strings.ReplaceAll(string(b), "/", `\/`) },
+	"JSON in ASCII": jsonASCII,
+	"JSON with escaped /": func(s string) string {
+		b, _ := json.Marshal(s)
+		return strings.ReplaceAll(string(b), "/", `\/`)
+	},
 	"a Go string":           func(s string) string { return fmt.Sprintf("%+q", s) },
 	"bytes of a program":    func(s string) string { return hexEach(`\x%02x`, s) },
 	"a query":               url.QueryEscape,
@@ -41,10 +44,16 @@ var encoders = map[string]func(string) string{
 	"base64":                func(s string) string { return base64.StdEncoding.EncodeToString([]byte(s)) },
 	"base64 for URLs":       func(s string) string { return base64.RawURLEncoding.EncodeToString([]byte(s)) },
 	"basic authentication":  func(s string) string { return base64.StdEncoding.EncodeToString([]byte("user:" + s)) },
-	"base64 of more":        func(s string) string { return base64.StdEncoding.EncodeToString([]byte("it is " + s + ", you know")) },
-	"base64 of JSON":        func(s string) string { return base64.StdEncoding.EncodeToString([]byte(`{"token":"` + s + `"}`)) },
-	"hex":                   func(s string) string { return hex.EncodeToString([]byte(s)) },
-	"hex in capitals":       func(s string) string { return strings.ToUpper(hex.EncodeToString([]byte("x" + s + "y"))) },
+	"base64 of more": func(s string) string {
+		return base64.StdEncoding.EncodeToString([]byte("it is " + s + ", you know"))
+	},
+	"base64 of JSON": func(s string) string {
+		return base64.StdEncoding.EncodeToString([]byte(`{"token":"` + s + `"}`))
+	},
+	"hex": func(s string) string { return hex.EncodeToString([]byte(s)) },
+	"hex in capitals": func(s string) string {
+		return strings.ToUpper(hex.EncodeToString([]byte("x" + s + "y")))
+	},
 }
 
 func hexEach(format, s string) string {
@@ -94,11 +103,13 @@ func TestASecretIsStruckOutHoweverItIsWritten(t *testing.T) {
 	for name, encode := range encoders {
 		text := "before " + encode(token) + " after"
 		got := s.Text(text)
-		if !strings.HasPrefix(got, "before ") || !strings.HasSuffix(got, " after") || !strings.Contains(got, "[secret TOKEN]") {
+		if !strings.HasPrefix(got, "before ") || !strings.HasSuffix(got, " after") ||
+			!strings.Contains(got, "[secret TOKEN]") {
 			t.Errorf("%s: %s became %s", name, text, got)
 		}
 		// Not much more than the mark is left of it.
-		if rest := strings.Replace(got, "[secret TOKEN]", "", 1); len(rest) > len("before  after")+len("it is , you know")*2 {
+		if rest := strings.Replace(got, "[secret TOKEN]", "", 1); len(rest) > len("before  after")+
+			len("it is , you know")*2 {
 			t.Errorf("%s: %s became %s", name, text, got)
 		}
 	}
@@ -110,7 +121,8 @@ func TestASecretIsStruckOutInLettersOfAnotherCase(t *testing.T) {
 		"capitals": ascii(value, 'a', 'z', 'A'), "small letters": ascii(value, 'A', 'Z', 'a'),
 	} {
 		for _, how := range []string{"as it is", "JSON", "JSON in ASCII", "a query", "a path", "HTML"} {
-			if got := NewStriker(map[string]string{"KEY": value}).Text("<" + encoders[how](letters) + ">"); !strings.Contains(got, "[secret KEY]") || strings.Contains(strings.ToLower(got), "s3cr") {
+			if got := NewStriker(map[string]string{"KEY": value}).Text("<" + encoders[how](letters) +
+				">"); !strings.Contains(got, "[secret KEY]") || strings.Contains(strings.ToLower(got), "s3cr") {
 				t.Errorf("%s, %s: %s", name, how, got)
 			}
 		}
@@ -169,7 +181,8 @@ func TestWhatHoldsNoSecretStaysAsItIs(t *testing.T) {
 			t.Fatalf("%q became %q", text, got)
 		}
 	})
-	for _, text := range []string{"", "s3cr3t-valu", `50% of \users\new & more; &amp; %2`, `\`, `\u`, `\ud83d`, `%`, `&`, `&#;`, `\x`, `&#x110000;`} {
+	for _, text := range []string{"", "s3cr3t-valu", `50% of \users\new & more; &amp; %2`, `\`, `\u`, `\ud83d`, `%`,
+		`&`, `&#;`, `\x`, `&#x110000;`} {
 		if got := s.Text(text); got != text {
 			t.Errorf("%q became %q", text, got)
 		}
@@ -199,9 +212,11 @@ func TestWhatStandsAroundASecretStays(t *testing.T) {
 
 func TestSecretsThatOverlapAreAllGone(t *testing.T) {
 	t.Parallel()
-	s := NewStriker(map[string]string{"SHORT": "abcd", "LONG": "abcdef", "NEXT": "efgh", "SAME": "abcdef", "TINY": "abc", "EMPTY": ""})
+	s := NewStriker(map[string]string{"SHORT": "abcd", "LONG": "abcdef", "NEXT": "efgh", "SAME": "abcdef",
+		"TINY": "abc", "EMPTY": ""})
 	for text, want := range map[string]string{
-		"abcdef abcd": "[secret LONG] [secret SHORT]", "abcdefgh!": "[secret LONG]!", "abc": "abc", "xabcdx": "x[secret SHORT]x",
+		"abcdef abcd": "[secret LONG] [secret SHORT]", "abcdefgh!": "[secret LONG]!", "abc": "abc",
+		"xabcdx": "x[secret SHORT]x",
 	} {
 		if got := s.Text(text); got != want {
 			t.Errorf("%s became %s, want %s", text, got, want)
@@ -229,7 +244,8 @@ func TestEveryStringKeyAndNumberOfAValueIsStruck(t *testing.T) {
 func TestThePasswordOfBasicAuthenticationIsASecretToo(t *testing.T) {
 	t.Parallel()
 	s := NewStriker(map[string]string{"BASIC": base64.StdEncoding.EncodeToString([]byte("ada:pa55word"))})
-	if got := s.Text("user ada, password pa55word, ada:pa55word"); got != "user ada, password [secret BASIC], [secret BASIC]" {
+	if got := s.Text(
+		"user ada, password pa55word, ada:pa55word"); got != "user ada, password [secret BASIC], [secret BASIC]" {
 		t.Error(got)
 	}
 	random := base64.StdEncoding.EncodeToString([]byte{0, 1, ':', 3, 4, 5, 6, 7, 8, 9})

@@ -11,10 +11,11 @@ import (
 
 const module = "processidea"
 
-// Text is the version, as in "v1.2.0 (Go 1.26.8, linux/amd64)": that of the module, else the commit that the program was built of, else "unknown". A
-// build of changed files says so.
+// Text is the version, as in "v1.2.0 (Go 1.26.8, linux/amd64)": that of the module, else the commit that the program
+// was built of, else "unknown". A build of changed files says so.
 func Text() string {
-	return fmt.Sprintf("%s (%s, %s/%s)", number(), strings.Replace(runtime.Version(), "go", "Go ", 1), runtime.GOOS, runtime.GOARCH)
+	return fmt.Sprintf("%s (%s, %s/%s)", number(), strings.Replace(runtime.Version(), "go", "Go ", 1), runtime.GOOS,
+		runtime.GOARCH)
 }
 
 func number() string {

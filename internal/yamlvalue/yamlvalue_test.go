@@ -36,9 +36,10 @@ alias: *a
 	if problem != nil {
 		t.Fatal(problem)
 	}
-	want := `{"2026":"a number as a key","again":{"x":[1]},"alias":{"x":[1]},"big":12345678901234567890,"block":"two\nlines\n",` +
-		`"date":"2026-11-21","exact":0.12345678901234567890123,"folded":"one line","list":[1,"1",null],` +
-		`"meta":{"path":"m","version":1.10},"nothing":null,"small":-1e-7,"tagged":[7,"7","7"],"truth":true,"yes_is_a_text":"yes"}`
+	want :=
+		`{"2026":"a number as a key","again":{"x":[1]},"alias":{"x":[1]},"big":12345678901234567890,"block":"two\nlines\n",` +
+			`"date":"2026-11-21","exact":0.12345678901234567890123,"folded":"one line","list":[1,"1",null],` +
+			`"meta":{"path":"m","version":1.10},"nothing":null,"small":-1e-7,"tagged":[7,"7","7"],"truth":true,"yes_is_a_text":"yes"}`
 	if got := string(jsonval.Encode(v)); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
@@ -79,7 +80,8 @@ func TestAliasesCannotBlowUp(t *testing.T) {
 	for n := '1'; n <= '9'; n++ {
 		b.WriteString("a" + string(n) + ": &a" + string(n) + " [" + strings.Repeat("*a"+string(n-1)+", ", 9) + "x]\n")
 	}
-	if _, problem := yamlvalue.Decode([]byte(b.String())); problem == nil || !strings.Contains(problem.Message, "stands for more than") {
+	if _, problem := yamlvalue.Decode([]byte(b.String())); problem == nil ||
+		!strings.Contains(problem.Message, "stands for more than") {
 		t.Errorf("the bomb is met with %v", problem)
 	}
 	if _, problem := yamlvalue.Decode([]byte("a: &a [*a]")); problem == nil {

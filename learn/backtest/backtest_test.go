@@ -43,7 +43,8 @@ func scenario(t *testing.T, context string) *modeltest.Scenario {
 func approve(s *modeltest.Scenario, p approval.Pending) { s.Decide("approve", p.CallID) }
 
 // finish plays a process to its end, and reads it from the chain that it leaves.
-func finish(t *testing.T, s *modeltest.Scenario, decide func(*modeltest.Scenario, approval.Pending), replies ...string) *backtest.Past {
+func finish(t *testing.T, s *modeltest.Scenario, decide func(*modeltest.Scenario, approval.Pending),
+	replies ...string) *backtest.Past {
 	t.Helper()
 	run := backtest.Run{ProcessID: "p"}
 	seal := func(in *turn.RequestInput, calls []ideafile.WrittenCall, output any, request int, log []turn.LogEntry) {
@@ -103,7 +104,8 @@ func reply(calls string) string { return `{"calls": ` + calls + `, "output": nul
 // idea is a new Idea with the tools of these tests; of each pair of texts the first is replaced by the second.
 func idea(t *testing.T, context string, replace ...string) *ideafile.Idea {
 	t.Helper()
-	return modeltest.IdeaFrom(t, `{"schema": {"tools": {`+strings.NewReplacer(replace...).Replace(tools)+`}}, "context": [`+context+`]}`)
+	return modeltest.IdeaFrom(t, `{"schema": {"tools": {`+strings.NewReplacer(replace...).Replace(tools)+
+		`}}, "context": [`+context+`]}`)
 }
 
 // direct is a Plan that runs without a Request.
@@ -208,7 +210,8 @@ func TestAChangeOfPolicySaysWhichCallsWouldBeAskedAbout(t *testing.T) {
 	past := ran(t, orders, reply(plan), reply(`[]`))
 	stricter := compare(t, idea(t, "", `"minimum": 100`, `"minimum": 30`), nil, past)
 	want(t, stricter, "① same",
-		`② different; newly-asked: refund with {"amount":40,"to":"fetch done"} would be asked about, and was not`, "③ same")
+		`② different; newly-asked: refund with {"amount":40,"to":"fetch done"} would be asked about, and was not`,
+		"③ same")
 	if stricter.Asked != (backtest.AskedCounts{Then: 1, Now: 2, Automatic: 1}) {
 		t.Errorf("asked: %+v", stricter.Asked)
 	}
@@ -219,7 +222,8 @@ func TestAChangeOfPolicySaysWhichCallsWouldBeAskedAbout(t *testing.T) {
 func TestPeoplesDecisionsAreTakenAgainForCallsThatAreEqual(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ kind, more, difference string }{
-		{"approve", `{}`, "ann approved it"}, {"reject", `{"reason": "no"}`, "ann rejected it"}, {"amend", `{"params": {"amount": 60}}`, "ann amended it"},
+		{"approve", `{}`, "ann approved it"}, {"reject", `{"reason": "no"}`, "ann rejected it"},
+		{"amend", `{"params": {"amount": 60}}`, "ann amended it"},
 		{"answer", `{"output": "by hand"}`, "ann answered it"},
 		{"replace", `{"with": {"_tool": "rate", "of": "†state.order"}}`, "ann replaced it"},
 	} {
@@ -231,7 +235,8 @@ func TestPeoplesDecisionsAreTakenAgainForCallsThatAreEqual(t *testing.T) {
 			t.Errorf("%s: %d decisions were made up", c.kind, again.Asked.Automatic)
 		}
 		open := compare(t, idea(t, "", `"minimum": 100`, `"minimum": 1000`), nil, past)
-		if got := open.Instances[2]; got.Verdict != backtest.Different || !strings.Contains(describe(open), c.difference) {
+		if got := open.Instances[2]; got.Verdict != backtest.Different ||
+			!strings.Contains(describe(open), c.difference) {
 			t.Errorf("%s: %s", c.kind, describe(open))
 		}
 		if unmatched := c.kind != "approve"; (open.Unmatched == 1) != unmatched {
@@ -243,13 +248,17 @@ func TestPeoplesDecisionsAreTakenAgainForCallsThatAreEqual(t *testing.T) {
 func TestCallsThatNoLongerFitTheirToolAreNamed(t *testing.T) {
 	t.Parallel()
 	past := ran(t, orders, reply(plan), reply(`[]`))
-	r := compare(t, idea(t, "", `"amount": {"type": "integer"}`, `"amount": {"type": "integer", "maximum": 50}`), nil, past)
+	r := compare(t, idea(t, "", `"amount": {"type": "integer"}`, `"amount": {"type": "integer", "maximum": 50}`), nil,
+		past)
 	got := describe(r)
-	if !strings.HasPrefix(got, "① same\n② same\n③ different; call-unfit: refund with ") || !strings.Contains(got, "no longer fits: ") {
+	if !strings.HasPrefix(got, "① same\n② same\n③ different; call-unfit: refund with ") ||
+		!strings.Contains(got, "no longer fits: ") {
 		t.Error(got)
 	}
-	r = compare(t, idea(t, "", `"properties": {"of": {}}`, `"properties": {"of": {}}, "_output": {"type": "integer"}`), nil, past)
-	if got := describe(r); !strings.HasPrefix(got, `① different; other-outcome: rate with {"of":"fetch done"} would be failed, and was done: the result does not fit`) {
+	r = compare(t, idea(t, "", `"properties": {"of": {}}`, `"properties": {"of": {}}, "_output": {"type": "integer"}`),
+		nil, past)
+	if got := describe(r); !strings.HasPrefix(got,
+		`① different; other-outcome: rate with {"of":"fetch done"} would be failed, and was done: the result does not fit`) {
 		t.Error(got)
 	}
 }
@@ -257,7 +266,8 @@ func TestCallsThatNoLongerFitTheirToolAreNamed(t *testing.T) {
 // scripted answers each Request with the next reply.
 type scripted struct{ replies []string }
 
-func (s *scripted) Reply(_ *ideafile.Idea, _ map[string]ideafile.ToolBinding, _ *turn.RequestInput) (backtest.Reply, error) {
+func (s *scripted) Reply(_ *ideafile.Idea, _ map[string]ideafile.ToolBinding,
+	_ *turn.RequestInput) (backtest.Reply, error) {
 	if len(s.replies) == 0 {
 		return backtest.Reply{}, fmt.Errorf("the script is at its end: %w", backtest.ErrNoReply)
 	}
@@ -271,7 +281,8 @@ func TestAnotherPromptIsComparedByWhatTheLLMPlansForIt(t *testing.T) {
 	t.Parallel()
 	past := ran(t, orders, reply(plan), reply(`[]`))
 	other := strings.Replace(plan, `"amount": "†state.amount"`, `"amount": 5`, 1)
-	r := compare(t, idea(t, `{"type": "text", "text": "Refund little."}`), &scripted{[]string{reply(other), reply(`[]`)}}, past)
+	r := compare(t, idea(t, `{"type": "text", "text": "Refund little."}`),
+		&scripted{[]string{reply(other), reply(`[]`)}}, past)
 	got := strings.SplitN(describe(r), "\n", 2)[0]
 	if want := `① different; call-changed: refund would have amount 5, and had 20`; got != want {
 		t.Errorf("got %s, want %s", got, want)
@@ -287,7 +298,8 @@ func TestAResultThatTheLLMWritesIsPlayedInAPlanAndComparedInAReply(t *testing.T)
 	t.Parallel()
 	thought := `[{"_tool": "think", "_instance": "*", "about": "†state.id", "_output": "fine", "_outputPath": "mood"}]`
 	past := ran(t, orders, reply(thought), reply(`[]`))
-	want(t, compare(t, idea(t, direct(`[{"_tool": "think", "about": "†state.id", "_outputPath": "mood"}]`)), nil, past), "① same", "② same", "③ same")
+	want(t, compare(t, idea(t, direct(`[{"_tool": "think", "about": "†state.id", "_outputPath": "mood"}]`)), nil, past),
+		"① same", "② same", "③ same")
 	other := strings.Replace(thought, "fine", "bad", 1)
 	r := compare(t, idea(t, ""), &scripted{[]string{reply(other), reply(`[]`)}}, past)
 	got := strings.SplitN(describe(r), "\n", 2)[0]
@@ -304,13 +316,15 @@ func TestAnotherWayOfWritingStateIsADifference(t *testing.T) {
 	t.Parallel()
 	logged := `[{"_tool": "log", "_instance": "*", "line": 1}, {"_tool": "log", "_instance": "*", "line": 2}]`
 	past := ran(t, orders, reply(logged), reply(`[]`))
-	want(t, compare(t, idea(t, direct(`[{"_tool": "log", "line": 1}, {"_tool": "log", "line": 2}]`)), nil, past), "① same", "② same", "③ same")
+	want(t, compare(t, idea(t, direct(`[{"_tool": "log", "line": 1}, {"_tool": "log", "line": 2}]`)), nil, past),
+		"① same", "② same", "③ same")
 	r := compare(t, idea(t, "", `"_outputMethod": "push"`, `"_outputMethod": "concat"`), nil, past)
 	if r.Same > 0 {
 		t.Error(describe(r))
 	}
 	one := compare(t, idea(t, direct(`[{"_tool": "log", "line": 1}]`)), nil, past)
-	if got := strings.SplitN(describe(one), "\n", 2)[0]; got != `① different; call-missing: log would not run; it ran with {"line":2}` {
+	if got := strings.SplitN(describe(one), "\n",
+		2)[0]; got != `① different; call-missing: log would not run; it ran with {"line":2}` {
 		t.Error(got)
 	}
 }
@@ -319,7 +333,8 @@ func TestAProcessThatRanItsPlanDirectlyIsAPastTooWithTheStateItBeganWith(t *test
 	t.Parallel()
 	context := strings.TrimSuffix(orders, "]") + ", " + direct(strings.ReplaceAll(plan, `"_instance": "*", `, "")) + "]"
 	past := ran(t, context)
-	want(t, compare(t, idea(t, direct(strings.ReplaceAll(plan, `"_instance": "*", `, ""))), nil, past), "① same", "② same", "③ same")
+	want(t, compare(t, idea(t, direct(strings.ReplaceAll(plan, `"_instance": "*", `, ""))), nil, past), "① same",
+		"② same", "③ same")
 	want(t, compare(t, idea(t, direct(`[{"_tool": "fetch", "id": "†state.id", "_outputPath": "order"}]`)), nil, past),
 		`① different; call-missing: rate would not run; it ran with {"of":"fetch done"}; call-missing: refund would not run; it ran with {"amount":20,"to":"fetch done"}`,
 		`② different; call-missing: rate would not run; it ran with {"of":"fetch done"}; call-missing: refund would not run; it ran with {"amount":40,"to":"fetch done"}`,
@@ -341,5 +356,6 @@ func TestAnInstanceThatFailedOrWasMendedIsComparedByWhatCameOfIt(t *testing.T) {
 	again := `[{"_tool": "rate", "_instance": "*", "of": "†state.order", "_outputPath": "rating"}]`
 	past := finish(t, s, approve, reply(plan), reply(again), reply(`[]`))
 	want(t, compare(t, idea(t, ""), nil, past), "① same", "② same", "③ same")
-	want(t, compare(t, idea(t, direct(strings.ReplaceAll(plan, `"_instance": "*", `, ""))), nil, past), "① same", "② same", "③ same")
+	want(t, compare(t, idea(t, direct(strings.ReplaceAll(plan, `"_instance": "*", `, ""))), nil, past), "① same",
+		"② same", "③ same")
 }

@@ -16,7 +16,8 @@ import (
 
 func TestWhatTheNewFileGivesToAllCountsAndWhatAnInstanceHasStaysItsOwn(t *testing.T) {
 	t.Parallel()
-	context := strings.TrimSuffix(orders, "]") + `, {"type": "input", "input": {"rate": 3}}, {"type": "input", "_instance": "②", "input": {"note": "mine"}}]`
+	context := strings.TrimSuffix(orders,
+		"]") + `, {"type": "input", "input": {"rate": 3}}, {"type": "input", "_instance": "②", "input": {"note": "mine"}}]`
 	rated := `[{"_tool": "rate", "_instance": "*", "of": "†input.rate", "_outputPath": "rating"},
 		{"_tool": "rate", "_instance": "②", "of": "†input.note", "_outputPath": "noted"}]`
 	past := ran(t, context, reply(rated), reply(`[]`))
@@ -24,16 +25,20 @@ func TestWhatTheNewFileGivesToAllCountsAndWhatAnInstanceHasStaysItsOwn(t *testin
 	want(t, compare(t, idea(t, `{"type": "input", "input": {"rate": 3}}, {"type": "input", "_instance": "②", "input": {"note": "the file's"}},
 		{"type": "state", "_instance": "①", "state": {"id": "the file's"}}`), nil, past), "① same", "② same", "③ same")
 	want(t, compare(t, idea(t, `{"type": "input", "input": {"rate": 4}}`), nil, past),
-		`① different; call-changed: rate would have of 4, and had 3`, `② different; call-changed: rate would have of 4, and had 3`,
+		`① different; call-changed: rate would have of 4, and had 3`,
+		`② different; call-changed: rate would have of 4, and had 3`,
 		`③ different; call-changed: rate would have of 4, and had 3`)
 }
 
 func TestOneInstanceWithoutAToken(t *testing.T) {
 	t.Parallel()
 	past := ran(t, `"context": [{"type": "state", "state": {"id": "a"}}, {"type": "input", "input": {"x": 1}}]`,
-		reply(`[{"_tool": "fetch", "id": "†state.id", "_outputPath": "order"}, {"_tool": "rate", "of": "†input.x", "_outputPath": "rating"}]`), reply(`[]`))
-	r := compare(t, idea(t, `{"type": "state", "state": {"id": "z", "more": 1}}, {"type": "input", "input": {"x": 2}}, `+
-		direct(`[{"_tool": "rate", "of": 1, "_outputPath": "r"}, {"_tool": "fetch", "id": "†state.id", "_outputPath": "o"}]`)), nil, past)
+		reply(
+			`[{"_tool": "fetch", "id": "†state.id", "_outputPath": "order"}, {"_tool": "rate", "of": "†input.x", "_outputPath": "rating"}]`), reply(`[]`))
+	r := compare(
+		t, idea(t, `{"type": "state", "state": {"id": "z", "more": 1}}, {"type": "input", "input": {"x": 2}}, `+
+			direct(
+				`[{"_tool": "rate", "of": 1, "_outputPath": "r"}, {"_tool": "fetch", "id": "†state.id", "_outputPath": "o"}]`)), nil, past)
 	want(t, r, "same")
 	if got := r.Instances[0].Name(false); got != "p" {
 		t.Errorf("it is called %q", got)
@@ -44,7 +49,8 @@ func TestInstancesOfSeveralProcessesAreToldApart(t *testing.T) {
 	t.Parallel()
 	past := ran(t, orders, reply(plan), reply(`[]`))
 	r := compare(t, idea(t, "", `"minimum": 100`, `"minimum": 30`), nil, past, past)
-	if len(r.Summary) != 1 || r.Summary[0].String() != "newly-asked: refund would be asked about (in p/②, p/②)" && len(r.Summary[0].Instances) == 0 {
+	if len(r.Summary) != 1 || r.Summary[0].String() != "newly-asked: refund would be asked about (in p/②, p/②)" &&
+		len(r.Summary[0].Instances) == 0 {
 		t.Errorf("%v", r.Summary)
 	}
 	if r.Same != 4 || r.Different != 2 || r.Differs() != 2 {
@@ -56,9 +62,12 @@ func TestValuesThatTheLLMFittedAreFittedAgain(t *testing.T) {
 	t.Parallel()
 	s := modeltest.NewScenarioWithTools(t, tools, "", `"context": [{"type": "state", "state": {"amount": "five"}}]`)
 	calls := `[{"_tool": "refund", "amount": "†state.amount", "_outputPath": "paid"}]`
-	past := finish(t, s, approve, reply(calls), `{"calls": [{"_call": "1.1", "_params": {"amount": 5}}], "output": null}`, reply(`[]`))
+	past := finish(t, s, approve, reply(calls),
+		`{"calls": [{"_call": "1.1", "_params": {"amount": 5}}], "output": null}`, reply(`[]`))
 	want(t, compare(t, idea(t, ""), nil, past), "same")
-	want(t, compare(t, idea(t, strings.Replace(direct(strings.Replace(calls, "paid", "done", 1)), "complete", "optimal", 1), `"amount": {"type": "integer"}`, `"amount": {"type": "integer", "maximum": 3}`), nil, past),
+	want(
+		t, compare(t, idea(t, strings.Replace(direct(strings.Replace(calls, "paid", "done", 1)), "complete", "optimal",
+			1), `"amount": {"type": "integer"}`, `"amount": {"type": "integer", "maximum": 3}`), nil, past),
 		`different; call-unfit: refund with {"amount":5} no longer fits: the values were fitted to the schema and still do not fit: /amount: must be <= 3 but found 5; `+
 			`? the LLM would be asked: 0.1: the values were fitted to the schema and still do not fit: /amount: must be <= 3 but found 5`)
 }
@@ -95,7 +104,9 @@ func TestAnInstanceOfWhichTheChainDoesNotTellAllIsLeftOut(t *testing.T) {
 		t.Fatal(err)
 	}
 	r, err := backtest.Compare(idea(t, ""), bind, nil, past)
-	if err != nil || len(r.LeftOut) != 1 || r.LeftOut[0] != (backtest.LeftOut{Process: "p", Instance: "①", Reason: "a person changed its State while it ran"}) || r.Same != 2 {
+	if err != nil || len(r.LeftOut) != 1 ||
+		r.LeftOut[0] != (backtest.LeftOut{Process: "p", Instance: "①",
+			Reason: "a person changed its State while it ran"}) || r.Same != 2 {
 		t.Errorf("%v; left out %v, %d the same", err, r.LeftOut, r.Same)
 	}
 	run.Ideas[0]["meta"] = map[string]any{"simulated": true}
@@ -116,8 +127,10 @@ func TestAPlanThatWouldNeedTheLLMIsNotKnownFromThere(t *testing.T) {
 		}
 		return tool + " done", nil
 	}
-	past := finish(t, s, approve, reply(plan), reply(`[{"_tool": "log", "_instance": "*", "line": "mended"}]`), reply(`[]`))
-	optimal := `{"type": "plan", "stage": "optimal", "plan": ` + strings.ReplaceAll(plan, `"_instance": "*", `, "") + `}`
+	past := finish(t, s, approve, reply(plan), reply(`[{"_tool": "log", "_instance": "*", "line": "mended"}]`),
+		reply(`[]`))
+	optimal := `{"type": "plan", "stage": "optimal", "plan": ` + strings.ReplaceAll(plan,
+		`"_instance": "*", `, "") + `}`
 	r := compare(t, idea(t, optimal), nil, past)
 	got := strings.SplitN(describe(r), "\n", 2)[0]
 	if !strings.HasPrefix(got, "① unknown; ? the LLM would be asked: ") || !strings.Contains(got, "no luck") {
@@ -129,15 +142,18 @@ func TestAPlanThatWouldNeedTheLLMIsNotKnownFromThere(t *testing.T) {
 func TestAnotherOutputIsNamedWhereEveryInstanceIsTheSame(t *testing.T) {
 	t.Parallel()
 	s := modeltest.NewScenarioWithTools(t, tools, modeltest.SummarySchema, orders)
-	past := finish(t, s, approve, `{"calls": `+plan+`, "output": null}`, `{"calls": [], "output": {"summary": "all well"}}`)
+	past := finish(t, s, approve, `{"calls": `+plan+`, "output": null}`,
+		`{"calls": [], "output": {"summary": "all well"}}`)
 	made := func(output string) *ideafile.Idea {
-		return modeltest.IdeaFrom(t, `{"schema": {"tools": {`+tools+`}, "output": `+modeltest.SummarySchema+`}, "context": [{"type": "plan", "stage": "complete", "plan": `+
+		return modeltest.IdeaFrom(t, `{"schema": {"tools": {`+tools+`}, "output": `+modeltest.SummarySchema+
+			`}, "context": [{"type": "plan", "stage": "complete", "plan": `+
 			strings.ReplaceAll(plan, `"_instance": "*", `, "")+`, "output": `+output+`}]}`)
 	}
 	if r := compare(t, made(`{"summary": "all well"}`), nil, past); len(r.Outputs) != 0 || r.Same != 3 {
 		t.Errorf("%+v", r)
 	}
-	if r := compare(t, made(`{"summary": "badly"}`), nil, past); len(r.Outputs) != 1 || r.Outputs[0].Text != `p would give the output {"summary":"badly"}, and gave {"summary":"all well"}` {
+	if r := compare(t, made(`{"summary": "badly"}`), nil, past); len(r.Outputs) != 1 ||
+		r.Outputs[0].Text != `p would give the output {"summary":"badly"}, and gave {"summary":"all well"}` {
 		t.Errorf("%+v", r.Outputs)
 	}
 }
@@ -149,16 +165,20 @@ func TestWhatADelegateHandedBackIsPlayedToo(t *testing.T) {
 		"context": [{"type": "state", "state": {}}], "solution": {"calls": [{"_tool": "ask", "_outputPath": "answer"}, {"_tool": "send", "text": "†state.draft"}], "output": null}}`
 	last := strings.Replace(strings.Replace(first, `"state": {}}]`, `"state": {"answer": "yes", "draft": "Dear Ann"}}, {"type": "plan",
 		"plan": [{"_tool": "ask", "_outputPath": "answer"}, {"_tool": "send", "text": "†state.draft"}], "record": {"1.1": {"done": null}, "1.2": {"done": null}}}]`, 1),
-		`"calls": [{"_tool": "ask", "_outputPath": "answer"}, {"_tool": "send", "text": "†state.draft"}]`, `"calls": []`, 1)
+		`"calls": [{"_tool": "ask", "_outputPath": "answer"}, {"_tool": "send", "text": "†state.draft"}]`,
+		`"calls": []`, 1)
 	write := func(path, value string) turn.LogEntry {
 		return turn.LogEntry{Path: jsonval.Path{path}, Value: value, Author: "1.1", Request: 1, Index: 1}
 	}
-	past, err := backtest.Read(backtest.Run{ProcessID: "d", Ideas: []map[string]any{modeltest.MustDecodeJSON(first).(map[string]any),
-		modeltest.MustDecodeJSON(last).(map[string]any)}, Log: []turn.LogEntry{write("answer", "yes"), write("draft", "Dear Ann")}})
+	past, err := backtest.Read(backtest.Run{ProcessID: "d",
+		Ideas: []map[string]any{modeltest.MustDecodeJSON(first).(map[string]any),
+			modeltest.MustDecodeJSON(last).(map[string]any)},
+		Log: []turn.LogEntry{write("answer", "yes"), write("draft", "Dear Ann")}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	new := modeltest.IdeaFrom(t, strings.Replace(first[:strings.Index(first, `"context"`)], `"meta": {"request": 1}, `, "", 1)+`"context": [{"type": "state", "state": {}}, `+
+	new := modeltest.IdeaFrom(t, strings.Replace(first[:strings.Index(first, `"context"`)], `"meta": {"request": 1}, `,
+		"", 1)+`"context": [{"type": "state", "state": {}}, `+
 		direct(`[{"_tool": "ask", "_outputPath": "answer"}, {"_tool": "send", "text": "†state.draft"}]`)+`]}`)
 	delegates := func(*ideafile.Idea) map[string]ideafile.ToolBinding {
 		return map[string]ideafile.ToolBinding{"ask": {Kind: ideafile.KindDelegate}, "send": {Kind: ideafile.KindGo}}
@@ -172,7 +192,9 @@ func TestWhatADelegateHandedBackIsPlayedToo(t *testing.T) {
 func TestWhoMayDecideAndUntilWhenIsNotLookedAt(t *testing.T) {
 	t.Parallel()
 	past := ran(t, orders, reply(plan), reply(`[]`))
-	r := compare(t, idea(t, "", `"_approval": {"when"`, `"_approval": {"by": {"groups": ["finance"], "count": 2}, "timeout": "1h", "onTimeout": "pause", "when"`), nil, past)
+	r := compare(t, idea(t, "", `"_approval": {"when"`,
+		`"_approval": {"by": {"groups": ["finance"], "count": 2}, "timeout": "1h", "onTimeout": "pause", "when"`), nil,
+		past)
 	want(t, r, "① same", "② same", "③ same")
 }
 
@@ -185,7 +207,8 @@ func TestACallForAllIsForThoseThatItsRequestCovered(t *testing.T) {
 		}
 	}
 	// ③ waits for a person when the second Request is made, and has no part in it.
-	past := finish(t, scenario(t, orders), late, reply(plan), reply(`[{"_tool": "log", "_instance": "*", "line": "x"}]`), reply(`[]`))
+	past := finish(t, scenario(t, orders), late, reply(plan),
+		reply(`[{"_tool": "log", "_instance": "*", "line": "x"}]`), reply(`[]`))
 	want(t, compare(t, idea(t, ""), nil, past), "① same", "② same", "③ same")
 	got := describe(compare(t, idea(t, direct(strings.ReplaceAll(plan, `"_instance": "*", `, ""))), nil, past))
 	if !strings.HasPrefix(got, "① different; call-missing: log would not run") || !strings.HasSuffix(got, "\n③ same") {

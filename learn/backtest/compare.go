@@ -38,7 +38,8 @@ type Difference struct {
 	About string `json:"about"`
 }
 
-// compareTraces lists what differs between two runs of an instance, in the order of the graph; unknown says what cannot be told.
+// compareTraces lists what differs between two runs of an instance, in the order of the graph; unknown says what cannot
+// be told.
 func compareTraces(then, now *trace) (differences []Difference, unknown []string) {
 	unknown = slices.Clone(now.unknown)
 	pairs := matchCalls(then, now)
@@ -65,7 +66,8 @@ func compareTraces(then, now *trace) (differences []Difference, unknown []string
 		if now.fault != nil {
 			text += ": " + now.fault.Message
 		}
-		differences = append(differences, Difference{Kind: OtherEnd, Text: text, About: fmt.Sprintf("instances that would end %s", now.status)})
+		differences = append(differences,
+			Difference{Kind: OtherEnd, Text: text, About: fmt.Sprintf("instances that would end %s", now.status)})
 	}
 	if d, differs := compareStates(then, now, pairs); differs && len(differences) == 0 {
 		differences = append(differences, d)
@@ -99,7 +101,8 @@ func missing(c *tracedCall, now *trace) (d Difference, open string) {
 // differences lists what differs in a Call.
 func (p *pair) differences() (list []Difference) {
 	add := func(kind, about, format string, args ...any) {
-		d := Difference{Kind: kind, Tool: p.now.tool, Now: p.now.id, About: p.now.tool + " " + about, Text: p.now.tool + " " + fmt.Sprintf(format, args...)}
+		d := Difference{Kind: kind, Tool: p.now.tool, Now: p.now.id, About: p.now.tool + " " + about,
+			Text: p.now.tool + " " + fmt.Sprintf(format, args...)}
 		if p.then != nil {
 			d.Then = p.then.id
 		}
@@ -121,15 +124,18 @@ func (p *pair) differences() (list []Difference) {
 	case p.now.asked && !p.then.asked:
 		add(NewlyAsked, "would be asked about", "with %s would be asked about, and was not", shown)
 	case p.then.asked && !p.now.asked:
-		add(NoLongerAsked, "would not be asked about", "with %s would not be asked about: %s", shown, decidedThen(p.then.decisions))
+		add(NoLongerAsked, "would not be asked about", "with %s would not be asked about: %s", shown,
+			decidedThen(p.then.decisions))
 	}
 	switch {
 	case p.changed || p.now.unknown:
 	case p.now.status != p.then.status:
-		add(OtherOutcome, fmt.Sprintf("would be %s, and was %s", p.now.status, p.then.status), "with %s would be %s, and was %s%s",
+		add(OtherOutcome, fmt.Sprintf("would be %s, and was %s", p.now.status, p.then.status),
+			"with %s would be %s, and was %s%s",
 			shown, p.now.status, p.then.status, because(p.now))
 	case p.now.hasResult && p.then.hasResult && !jsonval.Equal(p.now.result, p.then.result):
-		add(OtherResult, "would have another result", "with %s would have the result %s, and had %s", shown, brief(p.now.result), brief(p.then.result))
+		add(OtherResult, "would have another result", "with %s would have the result %s, and had %s", shown,
+			brief(p.now.result), brief(p.then.result))
 	}
 	return list
 }
@@ -143,8 +149,9 @@ func because(c *tracedCall) string {
 
 // decidedThen says what people did.
 func decidedThen(decisions []approval.Decision) string {
-	verbs := map[string]string{policy.Approve: "approved", policy.Reject: "rejected", policy.Amend: "amended", policy.Replace: "replaced",
-		policy.Answer: "answered"}
+	verbs := map[string]string{policy.Approve: "approved", policy.Reject: "rejected", policy.Amend: "amended",
+		policy.Replace: "replaced",
+		policy.Answer:  "answered"}
 	var parts []string
 	for _, d := range decisions {
 		by := d.DecidedBy
@@ -162,7 +169,8 @@ func decidedThen(decisions []approval.Decision) string {
 // changedParams names the parameters that differ, and says how.
 func changedParams(then, now map[string]any) (names, text string) {
 	var keys, parts []string
-	for _, k := range slices.Compact(slices.Sorted(slices.Values(slices.Concat(jsonval.SortedKeys(then), jsonval.SortedKeys(now))))) {
+	for _, k := range slices.Compact(
+		slices.Sorted(slices.Values(slices.Concat(jsonval.SortedKeys(then), jsonval.SortedKeys(now))))) {
 		was, had := then[k]
 		is, has := now[k]
 		switch {
@@ -208,5 +216,6 @@ func compareStates(then, now *trace, pairs []*pair) (Difference, bool) {
 		return Difference{}, false
 	}
 	what := strings.Join(names, ", ")
-	return Difference{Kind: OtherState, Text: "the same Calls would leave another value in " + what, About: "another value in " + what}, true
+	return Difference{Kind: OtherState, Text: "the same Calls would leave another value in " + what,
+		About: "another value in " + what}, true
 }

@@ -15,7 +15,8 @@ import (
 type memory interface {
 	// outcome is what a Call came to; known is false where nobody knows.
 	outcome(call dataflow.ReadyCall) (o outcome, known bool)
-	// decide is the decision that is taken on what waits; asked counts the earlier ones on this Call. ok is false where nobody took one.
+	// decide is the decision that is taken on what waits; asked counts the earlier ones on this Call. ok is false where
+	// nobody took one.
 	decide(rec *dataflow.CallRecord, p approval.Pending, asked int) (d approval.Decision, ok bool)
 	// answer is what the LLM made of a question; known is false where it was not asked this.
 	answer(rec *dataflow.CallRecord, q turn.LLMQuestion) (o outcome, known bool)
@@ -43,7 +44,8 @@ type player struct {
 
 func newPlayer(flow *dataflow.Instance, m memory) *player {
 	return &player{flow: flow, memory: m,
-		started: map[string]dataflow.ReadyCall{}, unknown: map[string]bool{}, results: map[string]outcome{}, approved: map[string]int{}, decided: map[string]int{}}
+		started: map[string]dataflow.ReadyCall{}, unknown: map[string]bool{}, results: map[string]outcome{},
+		approved: map[string]int{}, decided: map[string]int{}}
 }
 
 // work plays until nothing more moves.
@@ -112,7 +114,8 @@ func (p *player) decideAll() (moved bool) {
 		if p.unknown[rec.ID] {
 			continue
 		}
-		approve := approval.Decision{Kind: policy.Approve, CallID: rec.ID, DecidedBy: ideafile.SimulatedPerson, Reason: "nobody had decided on such a Call"}
+		approve := approval.Decision{Kind: policy.Approve, CallID: rec.ID, DecidedBy: ideafile.SimulatedPerson,
+			Reason: "nobody had decided on such a Call"}
 		if err := p.flow.ApplyDecision(approve); err != nil {
 			p.unknown[rec.ID] = true
 			p.stuck = append(p.stuck, rec.ID+" waits for a person: "+err.Error())
@@ -160,7 +163,8 @@ func (p *player) trace() *trace {
 	return t
 }
 
-// withoutDeciders are the Tools with their policies as they count here: whether a person is asked, never whom or until when.
+// withoutDeciders are the Tools with their policies as they count here: whether a person is asked, never whom or until
+// when.
 func withoutDeciders(tools []*ideafile.Tool, override policy.Override) []*ideafile.Tool {
 	out := make([]*ideafile.Tool, len(tools))
 	for n, tool := range tools {

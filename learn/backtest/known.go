@@ -8,12 +8,12 @@ import (
 	"processidea/model/turn"
 )
 
-// known is the memory of a new run: what the same Calls came to in the past of the same instance. The same is a Call of the same Tool with
-// equal parameters.
+// known is the memory of a new run: what the same Calls came to in the past of the same instance. The same is a Call of
+// the same Tool with equal parameters.
 type known struct {
 	past *trace
-	// direct: a Plan runs the instance for which the LLM planned then. It does once what that may have tried twice, and so has what came of the
-	// try that succeeded.
+	// direct: a Plan runs the instance for which the LLM planned then. It does once what that may have tried twice, and
+	// so has what came of the try that succeeded.
 	direct bool
 	// used and decided are the Calls of the past whose results, and whose decisions, were taken.
 	used, decided map[*tracedCall]bool
@@ -26,9 +26,11 @@ func newKnown(past *trace, direct bool) *known {
 		deciding: map[string]*tracedCall{}}
 }
 
-// find returns the Call of the past that is the same. Of several it is one that was not used yet, then one that wrote to the same place, then, in a
-// Plan that runs directly, one that was done, then the first. of reads what of a Call must be the same; ok is false where it has none.
-func (k *known) find(rec *dataflow.CallRecord, tool string, params map[string]any, of func(*tracedCall) (string, map[string]any, bool),
+// find returns the Call of the past that is the same. Of several it is one that was not used yet, then one that wrote
+// to the same place, then, in a Plan that runs directly, one that was done, then the first. of reads what of a Call
+// must be the same; ok is false where it has none.
+func (k *known) find(rec *dataflow.CallRecord, tool string, params map[string]any,
+	of func(*tracedCall) (string, map[string]any, bool),
 	used map[*tracedCall]bool) *tracedCall {
 	var found *tracedCall
 	best := -1
@@ -38,7 +40,8 @@ func (k *known) find(rec *dataflow.CallRecord, tool string, params map[string]an
 			continue
 		}
 		rank := 0
-		for _, better := range []bool{!used[c], c.output.ReferenceText() == rec.OutputPath.ReferenceText(), k.direct && c.status == ideafile.Done} {
+		for _, better := range []bool{!used[c], c.output.ReferenceText() == rec.OutputPath.ReferenceText(),
+			k.direct && c.status == ideafile.Done} {
 			rank *= 2
 			if better {
 				rank++
@@ -83,7 +86,8 @@ func (k *known) decide(rec *dataflow.CallRecord, p approval.Pending, asked int) 
 	return again(c.decisions[asked]), true
 }
 
-// answer has the result of the same Call, whoever wrote it then; of parameters that did not fit, what the LLM had made of the same ones.
+// answer has the result of the same Call, whoever wrote it then; of parameters that did not fit, what the LLM had made
+// of the same ones.
 func (k *known) answer(rec *dataflow.CallRecord, q turn.LLMQuestion) (outcome, bool) {
 	if q.ParamsError == "" {
 		c := k.find(rec, q.Tool, q.Params, whatRan, k.used)

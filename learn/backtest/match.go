@@ -13,8 +13,8 @@ type pair struct {
 	open      bool // what it would read is not known, so that nobody can say whether it is the same
 }
 
-// matchCalls pairs the Calls of two traces that have an effect: by Tool and parameters, whatever their places, ids and output paths are. What is left
-// is paired by Tool.
+// matchCalls pairs the Calls of two traces that have an effect: by Tool and parameters, whatever their places, ids and
+// output paths are. What is left is paired by Tool.
 func matchCalls(then, now *trace) (pairs []*pair) {
 	oldCalls, newCalls := effective(then), effective(now)
 	take := func(changed, open bool, same func(a, b *tracedCall) bool) {
@@ -67,7 +67,8 @@ func waiting(t *trace) []*tracedCall {
 	})
 }
 
-// isVain reports whether a Call of the past came to nothing and was made again, equal, with success: to do it once is the same.
+// isVain reports whether a Call of the past came to nothing and was made again, equal, with success: to do it once is
+// the same.
 func isVain(c *tracedCall, pairs []*pair) bool {
 	return c.fault != nil && slices.ContainsFunc(pairs, func(p *pair) bool {
 		return p.then.tool == c.tool && jsonval.Equal(p.then.params, c.params)

@@ -9,8 +9,9 @@ import (
 	"processidea/model/jsonval"
 )
 
-// newIdea is the new Idea on the data of a past process: with its instances, and what they had as they began. What the new file says of data for
-// all instances counts in place of what all had then; what an instance has of its own is always the past's. Schemas are the new file's.
+// newIdea is the new Idea on the data of a past process: with its instances, and what they had as they began. What the
+// new file says of data for all instances counts in place of what all had then; what an instance has of its own is
+// always the past's. Schemas are the new file's.
 func newIdea(idea *ideafile.Idea, c *chain) (*ideafile.Idea, error) {
 	source := maps.Clone(idea.Source)
 	source["meta"] = jsonval.WithoutKey(jsonval.AsObject(source["meta"]), "template")
@@ -25,8 +26,8 @@ func newIdea(idea *ideafile.Idea, c *chain) (*ideafile.Idea, error) {
 	return made, nil
 }
 
-// OnPast is a new Idea on the data of a past process, as it is run here: of one that was split, on those of its first part. Its first Messages are
-// those of the file, each in its place; nil where no instance is left.
+// OnPast is a new Idea on the data of a past process, as it is run here: of one that was split, on those of its first
+// part. Its first Messages are those of the file, each in its place; nil where no instance is left.
 func OnPast(idea *ideafile.Idea, p *Past) (*ideafile.Idea, error) {
 	for _, c := range p.chains {
 		if len(c.instances) > 0 {
@@ -47,12 +48,15 @@ func newContext(idea *ideafile.Idea, c *chain) []any {
 	}
 	alone := c.instances[0].token == ""
 	for _, m := range idea.Context {
-		counts := m.InstanceToken == "" && !alone && m.PayloadKind != ideafile.TypeState && len(jsonval.AsObject(m.Payload)) > 0
+		counts := m.InstanceToken == "" && !alone && m.PayloadKind != ideafile.TypeState &&
+			len(jsonval.AsObject(m.Payload)) > 0
 		switch {
-		case m.PayloadKind == "" && m.Type != ideafile.TypeError && !m.IsPlanWithRecord() && (m.InstanceToken == "" || c.hasInstance(m.InstanceToken)):
+		case m.PayloadKind == "" && m.Type != ideafile.TypeError && !m.IsPlanWithRecord() &&
+			(m.InstanceToken == "" || c.hasInstance(m.InstanceToken)):
 			context = append(context, withoutRecord(m))
 		case m.PayloadKind != "":
-			empty := ideafile.Message{PayloadKind: m.PayloadKind, Payload: map[string]any{}, PayloadSchema: m.PayloadSchema}
+			empty := ideafile.Message{PayloadKind: m.PayloadKind, Payload: map[string]any{},
+				PayloadSchema: m.PayloadSchema}
 			if counts {
 				given[m.PayloadKind], empty.Payload = true, m.Payload
 			}
@@ -62,7 +66,8 @@ func newContext(idea *ideafile.Idea, c *chain) []any {
 			described[m.PayloadKind] = described[m.PayloadKind] || m.PayloadSchema != nil
 			context = append(context, dataMessage(empty))
 		default:
-			context = append(context, dataMessage(ideafile.Message{PayloadKind: ideafile.TypeState, Payload: map[string]any{}}))
+			context = append(context,
+				dataMessage(ideafile.Message{PayloadKind: ideafile.TypeState, Payload: map[string]any{}}))
 		}
 	}
 	return append(context, pastData(c, given)...)
@@ -85,7 +90,9 @@ func pastData(c *chain, given map[string]bool) (context []any) {
 			hasOwn = hasOwn || m.InstanceToken == i.token
 		}
 		if !hasOwn {
-			context = append(context, dataMessage(ideafile.Message{PayloadKind: ideafile.TypeState, InstanceToken: i.token, Payload: map[string]any{}}))
+			context = append(context,
+				dataMessage(ideafile.Message{PayloadKind: ideafile.TypeState, InstanceToken: i.token,
+					Payload: map[string]any{}}))
 		}
 	}
 	return context

@@ -16,7 +16,8 @@ import (
 // begin is when every new run begins: no clock is read.
 var begin = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// newRun is the new Idea on the instances of one chain: the loop of a process, its instances, and a Planner in the LLM's place.
+// newRun is the new Idea on the instances of one chain: the loop of a process, its instances, and a Planner in the
+// LLM's place.
 type newRun struct {
 	idea     *ideafile.Idea
 	bindings map[string]ideafile.ToolBinding
@@ -38,8 +39,10 @@ type toldCall struct {
 }
 
 // runNew runs a new Idea on a chain's instances and gives the trace of each, by token, and the output.
-func runNew(idea *ideafile.Idea, bindings map[string]ideafile.ToolBinding, planner Planner, c *chain) (map[string]*trace, *loop.Loop, error) {
-	r := &newRun{idea: idea, bindings: bindings, chain: c, planner: planner, players: map[string]*player{}, told: map[string]toldCall{}, now: begin}
+func runNew(idea *ideafile.Idea, bindings map[string]ideafile.ToolBinding, planner Planner,
+	c *chain) (map[string]*trace, *loop.Loop, error) {
+	r := &newRun{idea: idea, bindings: bindings, chain: c, planner: planner, players: map[string]*player{},
+		told: map[string]toldCall{}, now: begin}
 	if planner == nil {
 		r.own = &pastPlans{chain: c, next: map[string]int{}, silent: map[string]bool{}}
 		r.planner = r.own
@@ -116,8 +119,9 @@ func (r *newRun) request(request *turn.RequestInput) error {
 	case err != nil:
 		return fmt.Errorf("model: backtest %s: Request %d: %w", r.chain.processID, request.RequestNumber, err)
 	}
-	answer := turn.LLMReply{Complete: true, Output: reply.Output, OutputFault: turn.CheckOutput(r.idea, reply.Output), HTTPAttempts: 1,
-		Calls: ideafile.ParseWrittenCalls(reply.Calls)}
+	answer := turn.LLMReply{Complete: true, Output: reply.Output, OutputFault: turn.CheckOutput(r.idea, reply.Output),
+		HTTPAttempts: 1,
+		Calls:        ideafile.ParseWrittenCalls(reply.Calls)}
 	named := r.deliver(request, &answer)
 	for _, token := range slices.Concat(request.InstanceTokens(), request.ReopenableTokens) {
 		covered := slices.Contains(request.InstanceTokens(), token)
@@ -146,11 +150,12 @@ func (r *newRun) whatIsAsked(request *turn.RequestInput, err error) string {
 	return fmt.Sprintf("the LLM would be asked (Request %d): %s", request.RequestNumber, err)
 }
 
-// noteFallbacks notes the instances that a Plan does not bring to their end, where none ran them then: the LLM would be asked, and what it said then
-// was about something else.
+// noteFallbacks notes the instances that a Plan does not bring to their end, where none ran them then: the LLM would be
+// asked, and what it said then was about something else.
 func (r *newRun) noteFallbacks(request *turn.RequestInput) {
 	for _, i := range r.chain.instances {
-		if slices.Contains(request.InstanceTokens(), i.token) && r.players[i.token].flow.HasDirectPlan() && i.planned() && !request.OutputOnly {
+		if slices.Contains(request.InstanceTokens(), i.token) && r.players[i.token].flow.HasDirectPlan() &&
+			i.planned() && !request.OutputOnly {
 			why := "its Plan does not bring it to an end"
 			if f := r.players[i.token].flow.DirectPlanFault(); f != nil {
 				why = f.Message
@@ -183,7 +188,8 @@ func (r *newRun) deliver(request *turn.RequestInput, answer *turn.LLMReply) map[
 	return named
 }
 
-func (r *newRun) deliverAnswer(request *turn.RequestInput, index int, call ideafile.WrittenCall, answer *turn.LLMReply) {
+func (r *newRun) deliverAnswer(request *turn.RequestInput, index int, call ideafile.WrittenCall,
+	answer *turn.LLMReply) {
 	q, output, params, f := turn.ReadLLMAnswer(r.idea, request, call)
 	switch {
 	case f != nil:
@@ -196,14 +202,17 @@ func (r *newRun) deliverAnswer(request *turn.RequestInput, index int, call ideaf
 	}
 }
 
-// report tells the loop how an instance stands. One that waits for what nobody knows is never at rest, so that nobody plans on for it.
+// report tells the loop how an instance stands. One that waits for what nobody knows is never at rest, so that nobody
+// plans on for it.
 func (r *newRun) report(token string, closed int) {
 	p := r.players[token]
 	r.reports++
 	report := turn.InstanceReport{
 		Token: token, ReportNumber: r.reports, WorkflowHistoryLength: r.reports, ClosedThroughRequest: closed,
-		Idle: p.flow.IsIdle() && len(p.unknown) == 0, HasGoal: p.flow.HasGoal(), MissingRequiredPaths: p.flow.MissingRequiredPaths(),
-		PlanFailure: p.flow.DirectPlanFault(), Writes: p.flow.TakeNewWrites(), Questions: p.flow.LLMQuestions(),
+		Idle: p.flow.IsIdle() && len(p.unknown) == 0, HasGoal: p.flow.HasGoal(),
+		MissingRequiredPaths: p.flow.MissingRequiredPaths(),
+		PlanFailure:          p.flow.DirectPlanFault(), Writes: p.flow.TakeNewWrites(),
+		Questions: p.flow.LLMQuestions(),
 	}
 	if r.own != nil && len(report.Questions) > 0 {
 		report.Idle, report.Questions = false, nil // nobody is there to be asked
@@ -214,8 +223,10 @@ func (r *newRun) report(token string, closed int) {
 			continue
 		}
 		r.told[rec.ID] = now
-		c := turn.CallReport{Request: rec.Request, Index: rec.Index, Status: rec.Status, Fault: rec.Fault, Result: rec.Result, Decisions: rec.Decisions,
-			RanCall: rec.RanCall, ParamsAdaptation: rec.ParamsAdaptation, Call: rec.WrittenCall, NotWrittenPaths: rec.NotWrittenPaths}
+		c := turn.CallReport{Request: rec.Request, Index: rec.Index, Status: rec.Status, Fault: rec.Fault,
+			Result: rec.Result, Decisions: rec.Decisions,
+			RanCall: rec.RanCall, ParamsAdaptation: rec.ParamsAdaptation, Call: rec.WrittenCall,
+			NotWrittenPaths: rec.NotWrittenPaths}
 		if rec.Fault != nil {
 			c.Tool = rec.Tool
 		}

@@ -71,8 +71,8 @@ type pastCall struct {
 	handedBack map[string]any
 }
 
-// Read reads a finished process, and repeats it from its chain. The error says that there is nothing to read, that it has not finished, or that
-// its values are made up.
+// Read reads a finished process, and repeats it from its chain. The error says that there is nothing to read, that it
+// has not finished, or that its values are made up.
 func Read(run Run) (*Past, error) {
 	if len(run.Ideas) == 0 {
 		return nil, fmt.Errorf("model: backtest %s: it has no Ideas", run.ProcessID)
@@ -130,7 +130,8 @@ func (p *Past) readChain(run Run) (*chain, error) {
 	return c, nil
 }
 
-// whyNotRepeated says why the chain does not tell how the instance went: the repetition must come to the State that it ended with.
+// whyNotRepeated says why the chain does not tell how the instance went: the repetition must come to the State that it
+// ended with.
 func (i *pastInstance) whyNotRepeated() string {
 	switch {
 	case jsonval.Equal(i.trace.state, i.finalState):
@@ -138,7 +139,8 @@ func (i *pastInstance) whyNotRepeated() string {
 	case i.corrected:
 		return "a person changed its State while it ran"
 	}
-	return "its chain does not tell how it came to " + diag.FirstNamesAndCount(differingKeys(i.trace.state, i.finalState))
+	return "its chain does not tell how it came to " +
+		diag.FirstNamesAndCount(differingKeys(i.trace.state, i.finalState))
 }
 
 // differingKeys names the top-level paths in which two States differ.

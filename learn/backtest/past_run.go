@@ -11,15 +11,16 @@ import (
 	"processidea/model/turn"
 )
 
-// runPast repeats an instance as it went, Request by Request: its Calls with the results and the decisions of its chain. So it is known with
-// which values each Call ran.
+// runPast repeats an instance as it went, Request by Request: its Calls with the results and the decisions of its
+// chain. So it is known with which values each Call ran.
 func runPast(c *chain, i *pastInstance) *trace {
 	bindings := map[string]ideafile.ToolBinding{}
 	for _, tool := range c.tools {
 		bindings[tool.Name] = ideafile.ToolBinding{Kind: ideafile.KindGo}
 	}
-	palette := ideafile.Palette{Tools: withoutDeciders(c.tools, c.last.Config.Approval), BindingByTool: bindings, AdaptValuesWithLLM: true,
-		InstanceTokens: []string{i.token}, UntargetedCallsGoToAll: true}
+	palette := ideafile.Palette{Tools: withoutDeciders(c.tools, c.last.Config.Approval), BindingByTool: bindings,
+		AdaptValuesWithLLM: true,
+		InstanceTokens:     []string{i.token}, UntargetedCallsGoToAll: true}
 	memory := recorded{byKey: map[ideafile.CallKey]*pastCall{}}
 	p := newPlayer(dataflow.New(palette, slices.Concat(i.shared, i.own), i.token), memory)
 	for n, call := range i.calls {
@@ -55,7 +56,8 @@ func (c *tracedCall) describeAs(call *pastCall) {
 		c.decisions = call.decisions
 	}
 	answered := len(c.decisions) > 0 && c.decisions[len(c.decisions)-1].Kind == policy.Answer
-	c.ran = !answered && c.params != nil && (c.status == ideafile.Done || c.status == ideafile.Failed && wasRun(c.fault))
+	c.ran = !answered && c.params != nil && (c.status == ideafile.Done || c.status == ideafile.Failed &&
+		wasRun(c.fault))
 	c.hasResult = c.hasResult && c.status == ideafile.Done
 }
 
@@ -65,7 +67,8 @@ func wasRun(f *diag.Fault) bool {
 		return true
 	}
 	switch f.Code {
-	case ideafile.CodeBadForm, ideafile.CodeUnknownTool, ideafile.CodeUnknownKey, ideafile.CodeBadInstance, ideafile.CodeBadReference, ideafile.CodeBadPath,
+	case ideafile.CodeBadForm, ideafile.CodeUnknownTool, ideafile.CodeUnknownKey, ideafile.CodeBadInstance,
+		ideafile.CodeBadReference, ideafile.CodeBadPath,
 		ideafile.CodeBadParams:
 		return false
 	}
@@ -126,8 +129,10 @@ func (r recorded) answer(rec *dataflow.CallRecord, q turn.LLMQuestion) (outcome,
 	return outcome{adapted: c.adapted.AdaptedParams}, true
 }
 
-// again is a decision as it is taken once more: whoever took it, of what groups and under which proof, is looked at no more.
+// again is a decision as it is taken once more: whoever took it, of what groups and under which proof, is looked at no
+// more.
 func again(d approval.Decision) approval.Decision {
-	return approval.Decision{Kind: d.Kind, DecidedBy: d.DecidedBy, Reason: d.Reason, AmendedParams: d.AmendedParams, Replacement: d.Replacement,
+	return approval.Decision{Kind: d.Kind, DecidedBy: d.DecidedBy, Reason: d.Reason, AmendedParams: d.AmendedParams,
+		Replacement: d.Replacement,
 		GivenResult: d.GivenResult}
 }

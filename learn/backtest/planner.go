@@ -10,8 +10,8 @@ import (
 
 // Planner answers the Requests of the new Idea in the LLM's place.
 type Planner interface {
-	// Reply answers one Request of a process. An error that wraps ErrNoReply leaves the covered instances unknown from there; any other ends
-	// the backtest.
+	// Reply answers one Request of a process. An error that wraps ErrNoReply leaves the covered instances unknown from
+	// there; any other ends the backtest.
 	Reply(idea *ideafile.Idea, bindings map[string]ideafile.ToolBinding, request *turn.RequestInput) (Reply, error)
 }
 
@@ -24,11 +24,13 @@ type Reply struct {
 // ErrNoReply is wrapped by the error of a Planner that has no answer to a Request.
 var ErrNoReply = errors.New("nobody answers")
 
-// pastPlans has every instance planned for as it was then: Request by Request, the Calls that it got. It is the Planner where none is given.
+// pastPlans has every instance planned for as it was then: Request by Request, the Calls that it got. It is the Planner
+// where none is given.
 type pastPlans struct {
 	chain *chain
 	next  map[string]int // how many Requests of an instance have been answered
-	// silent are instances of which a Plan asks the LLM what it was not asked then: what it said was about something else.
+	// silent are instances of which a Plan asks the LLM what it was not asked then: what it said was about something
+	// else.
 	silent map[string]bool
 }
 
@@ -71,7 +73,8 @@ func (p *pastPlans) callsFor(i *pastInstance) (calls []any, more bool) {
 	return calls, n+1 < len(numbers)
 }
 
-func (p *pastPlans) Reply(idea *ideafile.Idea, _ map[string]ideafile.ToolBinding, request *turn.RequestInput) (Reply, error) {
+func (p *pastPlans) Reply(idea *ideafile.Idea, _ map[string]ideafile.ToolBinding,
+	request *turn.RequestInput) (Reply, error) {
 	var reply Reply
 	if len(request.Questions) > 0 {
 		return reply, ErrNoReply

@@ -17,7 +17,8 @@ import (
 	"processidea/model/turn"
 )
 
-// drawnTools is the palette of random processes: what each gives depends on what it was given alone, or on how often it was asked (odd).
+// drawnTools is the palette of random processes: what each gives depends on what it was given alone, or on how often it
+// was asked (odd).
 const drawnTools = `"work": {"type": "object", "properties": {"x": {}}}, "odd": {"type": "object", "properties": {"x": {}}},
 	"look": {"type": "object", "properties": {"x": {}}, "_outputPath": "†state.good || †state.bad"},
 	"ask": {"type": "object", "properties": {"x": {}}, "_approval": true},
@@ -46,17 +47,22 @@ func drawnResult(times int, tool string, params map[string]any) (any, *diag.Faul
 func drawCalls(t *rapid.T, tokens []string) string {
 	calls := []string{}
 	for range rapid.IntRange(0, 3).Draw(t, "calls") {
-		call := fmt.Sprintf(`{"_tool": %q, "x": %s`, rapid.SampledFrom([]string{"work", "odd", "look", "log", "ask", "none"}).Draw(t, "tool"),
-			rapid.SampledFrom([]string{`"†state.id"`, `"†state.a"`, `"†state.b || †state.id"`, `"†state.good"`, `1`}).Draw(t, "x"))
-		if path := rapid.SampledFrom([]string{"", "a", "b", "b.c"}).Draw(t, "path"); path != "" && !strings.Contains(call, "lo") {
+		call := fmt.Sprintf(`{"_tool": %q, "x": %s`,
+			rapid.SampledFrom([]string{"work", "odd", "look", "log", "ask", "none"}).Draw(t, "tool"),
+			rapid.SampledFrom([]string{`"†state.id"`, `"†state.a"`, `"†state.b || †state.id"`, `"†state.good"`,
+				`1`}).Draw(t, "x"))
+		if path := rapid.SampledFrom([]string{"", "a", "b", "b.c"}).Draw(t, "path"); path != "" &&
+			!strings.Contains(call, "lo") {
 			call += fmt.Sprintf(`, "_outputPath": %q`, path)
 		}
-		calls = append(calls, call+fmt.Sprintf(`, "_instance": %q}`, rapid.SampledFrom(append(tokens, "*")).Draw(t, "token")))
+		calls = append(calls, call+fmt.Sprintf(`, "_instance": %q}`,
+			rapid.SampledFrom(append(tokens, "*")).Draw(t, "token")))
 	}
 	return `{"calls": [` + strings.Join(calls, ", ") + `], "output": null}`
 }
 
-// drawPast runs a random process to its end, with a person who decides as it comes; ok is false for one that came to none.
+// drawPast runs a random process to its end, with a person who decides as it comes; ok is false for one that came to
+// none.
 func drawPast(t *rapid.T) (run backtest.Run, idea *ideafile.Idea, ok bool) {
 	plan := ""
 	if rapid.IntRange(0, 2).Draw(t, "direct") == 0 {

@@ -34,12 +34,14 @@ func newChainReader(c *chain, ideas []*ideafile.Idea, log []turn.LogEntry) *chai
 		r.readRecords(idea)
 		r.readSolution(idea)
 	}
-	// A Call for "*" was for the instances that its Request covered: where a record tells of it, that tells which these were.
+	// A Call for "*" was for the instances that its Request covered: where a record tells of it, that tells which these
+	// were.
 	isTold := map[ideafile.CallKey]bool{}
 	for _, p := range r.told {
 		isTold[ideafile.CallKey{Request: p.Request, Index: p.Index}] = true
 	}
-	r.begun = slices.DeleteFunc(r.begun, func(p turn.PastCall) bool { return isTold[ideafile.CallKey{Request: p.Request, Index: p.Index}] })
+	r.begun = slices.DeleteFunc(r.begun,
+		func(p turn.PastCall) bool { return isTold[ideafile.CallKey{Request: p.Request, Index: p.Index}] })
 	return r
 }
 
@@ -74,7 +76,8 @@ func (r *chainReader) readSolution(idea *ideafile.Idea) {
 	}
 	tokens := idea.InstanceTokens()
 	for n, call := range ideafile.ParseWrittenCalls(calls) {
-		p := turn.PastCall{Request: int(request), Index: n + 1, WrittenCall: call, StatusByInstance: map[string]ideafile.CallStatus{}}
+		p := turn.PastCall{Request: int(request), Index: n + 1, WrittenCall: call,
+			StatusByInstance: map[string]ideafile.CallStatus{}}
 		for _, token := range call.TargetInstances(tokens) {
 			p.StatusByInstance[token] = ideafile.Done // a record would tell of anything else
 		}
@@ -90,7 +93,9 @@ func (r *chainReader) readInstance(token string) (*pastInstance, error) {
 	}
 	i.finalState = stateOf(r.chain.last.Context, token)
 	r.readCalls(i)
-	at := slices.IndexFunc(r.ideas, func(idea *ideafile.Idea) bool { return slices.Contains(idea.InstanceTokens(), token) })
+	at := slices.IndexFunc(r.ideas, func(idea *ideafile.Idea) bool {
+		return slices.Contains(idea.InstanceTokens(), token)
+	})
 	for _, m := range r.ideas[at].Context {
 		m.InstanceEndStatus, m.InstanceFault = "", nil
 		switch {
@@ -118,7 +123,8 @@ func stateOf(context []ideafile.Message, token string) any {
 	return map[string]any{}
 }
 
-// endStatus is how an instance ended: as its State message says, or settled where the last Request planned no more Calls.
+// endStatus is how an instance ended: as its State message says, or settled where the last Request planned no more
+// Calls.
 func endStatus(last *ideafile.Idea, token string) (status ideafile.InstanceStatus) {
 	calls, _ := jsonval.AsObject(last.Source["solution"])["calls"].([]any)
 	if len(calls) == 0 && jsonval.AsObject(last.Source["meta"])["request"] != nil {
@@ -140,7 +146,8 @@ func (r *chainReader) readCalls(i *pastInstance) {
 		if !planned {
 			continue
 		}
-		c := &pastCall{key: ideafile.CallKey{Request: p.Request, Index: p.Index}, written: p.WrittenCall.WithoutTarget(), status: status,
+		c := &pastCall{key: ideafile.CallKey{Request: p.Request, Index: p.Index},
+			written: p.WrittenCall.WithoutTarget(), status: status,
 			decisions: p.DecisionsByInstance[i.token], fault: p.FaultByInstance[i.token]}
 		c.result, c.hasResult = p.ResultByInstance[i.token]
 		calls[c.key] = c
@@ -157,7 +164,8 @@ func (r *chainReader) readCalls(i *pastInstance) {
 
 // readResult finds the result of a Call: in the log, in the record, or in the final State at its path.
 func (r *chainReader) readResult(i *pastInstance, c *pastCall) {
-	palette := ideafile.Palette{Tools: r.chain.tools, InstanceTokens: []string{i.token}, UntargetedCallsGoToAll: true, BindingByTool: anyBinding(c.written)}
+	palette := ideafile.Palette{Tools: r.chain.tools, InstanceTokens: []string{i.token}, UntargetedCallsGoToAll: true,
+		BindingByTool: anyBinding(c.written)}
 	call, _, f := palette.ReadCall(c.written)
 	if f != nil {
 		return
@@ -177,7 +185,8 @@ func (r *chainReader) readResult(i *pastInstance, c *pastCall) {
 	}
 	c.result, c.hasResult = nil, len(call.OutputPath) == 0
 	for _, p := range call.OutputPath.Paths() {
-		if v, ok := jsonval.ValueAt(i.finalState, p); ok && !c.hasResult && !statelog.IsUpdateWrite(call.OutputMethod, p) {
+		if v, ok := jsonval.ValueAt(i.finalState, p); ok && !c.hasResult &&
+			!statelog.IsUpdateWrite(call.OutputMethod, p) {
 			c.result, c.hasResult = call.OutputPath.ResultForPath(p, v), true
 		}
 	}

@@ -77,11 +77,13 @@ func (i InstanceReport) Name(several bool) string {
 // Differs counts the instances that are not known to be the same.
 func (r *Report) Differs() int { return r.Different + r.Unknown }
 
-// Compare runs a new Idea over the instances of past processes and says what would differ. bind says what runs a Tool; planner answers Requests, and
-// where it is nil every instance gets the Calls that the LLM planned for it then. The error is for an Idea that does not fit the instances, or
-// for a Planner that cannot go on.
-func Compare(idea *ideafile.Idea, bind func(*ideafile.Idea) map[string]ideafile.ToolBinding, planner Planner, past ...*Past) (*Report, error) {
-	r := &Report{Processes: []string{}, Instances: []InstanceReport{}, Summary: []Group{}, Outputs: []Difference{}, LeftOut: []LeftOut{}}
+// Compare runs a new Idea over the instances of past processes and says what would differ. bind says what runs a Tool;
+// planner answers Requests, and where it is nil every instance gets the Calls that the LLM planned for it then. The
+// error is for an Idea that does not fit the instances, or for a Planner that cannot go on.
+func Compare(idea *ideafile.Idea, bind func(*ideafile.Idea) map[string]ideafile.ToolBinding, planner Planner,
+	past ...*Past) (*Report, error) {
+	r := &Report{Processes: []string{}, Instances: []InstanceReport{}, Summary: []Group{}, Outputs: []Difference{},
+		LeftOut: []LeftOut{}}
 	for _, p := range past {
 		r.Processes = append(r.Processes, p.processID)
 		r.LeftOut = append(r.LeftOut, p.leftOut...)
@@ -98,7 +100,8 @@ func Compare(idea *ideafile.Idea, bind func(*ideafile.Idea) map[string]ideafile.
 	return r, nil
 }
 
-func (r *Report) addChain(idea *ideafile.Idea, bind func(*ideafile.Idea) map[string]ideafile.ToolBinding, planner Planner, c *chain) error {
+func (r *Report) addChain(idea *ideafile.Idea, bind func(*ideafile.Idea) map[string]ideafile.ToolBinding,
+	planner Planner, c *chain) error {
 	whole, err := newIdea(idea, c)
 	if err != nil {
 		return err
@@ -112,8 +115,9 @@ func (r *Report) addChain(idea *ideafile.Idea, bind func(*ideafile.Idea) map[str
 	for _, i := range c.instances {
 		now := traces[i.token]
 		differences, unknown := compareTraces(i.trace, now)
-		one := InstanceReport{Process: i.processID, Instance: i.token, Verdict: Same, Differences: append([]Difference{}, differences...),
-			Unknown: append([]string{}, unknown...)}
+		one := InstanceReport{Process: i.processID, Instance: i.token, Verdict: Same,
+			Differences: append([]Difference{}, differences...),
+			Unknown:     append([]string{}, unknown...)}
 		switch {
 		case len(differences) > 0:
 			one.Verdict = Different
@@ -153,7 +157,8 @@ func (r *Report) count(then, now *trace) {
 	}
 }
 
-// compareOutput compares the outputs of a process of which every instance is the same. One that refers to State is no value yet.
+// compareOutput compares the outputs of a process of which every instance is the same. One that refers to State is no
+// value yet.
 func (r *Report) compareOutput(c *chain, output any, complete bool) {
 	refs, err := refexpr.FindReferences(c.output)
 	if !complete || c.output == nil || err != nil || len(refs) > 0 || jsonval.Equal(c.output, output) {

@@ -28,7 +28,8 @@ type trace struct {
 type tracedCall struct {
 	id   string
 	tool string
-	// params are resolved: those that would have run, as a person was shown them; nil where what they read was not there.
+	// params are resolved: those that would have run, as a person was shown them; nil where what they read was not
+	// there.
 	params map[string]any
 	// ranTool and ranParams are what ran after people's decisions; empty where nothing did.
 	ranTool   string
@@ -56,7 +57,8 @@ func (c *tracedCall) matters() bool {
 	return c.ran || c.unknown || len(c.decisions) > 0
 }
 
-// traceOf reads what became of an instance's Calls. started are those that were begun, by id: an Instance forgets with what when they end.
+// traceOf reads what became of an instance's Calls. started are those that were begun, by id: an Instance forgets with
+// what when they end.
 func traceOf(flow *dataflow.Instance, started map[string]dataflow.ReadyCall) *trace {
 	t := &trace{state: flow.State()}
 	records := flow.CallRecords()
@@ -68,8 +70,10 @@ func traceOf(flow *dataflow.Instance, started map[string]dataflow.ReadyCall) *tr
 }
 
 func traceCall(flow *dataflow.Instance, rec *dataflow.CallRecord, started dataflow.ReadyCall) *tracedCall {
-	c := &tracedCall{id: rec.ID, tool: rec.Tool, decisions: rec.Decisions, asked: len(rec.Decisions) > 0 || rec.PendingApproval != nil,
-		status: rec.Status, fault: rec.Fault, output: rec.OutputPath, latent: rec.HasOutput, adapted: rec.ParamsAdaptation}
+	c := &tracedCall{id: rec.ID, tool: rec.Tool, decisions: rec.Decisions, asked: len(rec.Decisions) > 0 ||
+		rec.PendingApproval != nil,
+		status: rec.Status, fault: rec.Fault, output: rec.OutputPath, latent: rec.HasOutput,
+		adapted: rec.ParamsAdaptation}
 	switch {
 	case started.Record != nil:
 		c.params, c.ran = started.Params, rec.Status.IsFinal()

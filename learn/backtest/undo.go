@@ -8,25 +8,27 @@ import (
 	"processidea/model/turn"
 )
 
-// undoWrites finds the State with which an instance began whose first Idea was sealed when Calls of a direct Plan had ended: what they wrote is
-// taken out of the State that it ended with. That it was found is seen when the instance is repeated.
-// An object that is empty then may have been there, or have come with a write: prune says that it came.
+// undoWrites finds the State with which an instance began whose first Idea was sealed when Calls of a direct Plan had
+// ended: what they wrote is taken out of the State that it ended with. That it was found is seen when the instance is
+// repeated. An object that is empty then may have been there, or have come with a write: prune says that it came.
 func (r *chainReader) undoWrites(i *pastInstance, prune bool) {
 	i.undone = true
 	state := i.finalState
 	for _, e := range slices.Backward(r.writes[i.token]) {
 		state = undone(state, e, prune)
 	}
-	m := ideafile.Message{Type: ideafile.TypeState, PayloadKind: ideafile.TypeState, InstanceToken: i.token, Payload: state,
-		Source: map[string]any{"type": ideafile.TypeState, ideafile.TypeState: state}}
+	m := ideafile.Message{Type: ideafile.TypeState, PayloadKind: ideafile.TypeState, InstanceToken: i.token,
+		Payload: state,
+		Source:  map[string]any{"type": ideafile.TypeState, ideafile.TypeState: state}}
 	if i.token != "" {
 		m.Source["_instance"] = i.token
 	}
-	i.own = append(slices.DeleteFunc(i.own, func(m ideafile.Message) bool { return m.PayloadKind == ideafile.TypeState }), m)
+	i.own = append(slices.DeleteFunc(i.own,
+		func(m ideafile.Message) bool { return m.PayloadKind == ideafile.TypeState }), m)
 }
 
-// beganBefore reports whether Calls of a direct Plan had ended when the instance's first Idea was sealed. In a fork they had, and its first Idea tells with
-// what it began.
+// beganBefore reports whether Calls of a direct Plan had ended when the instance's first Idea was sealed. In a fork
+// they had, and its first Idea tells with what it began.
 func beganBefore(first *ideafile.Idea, token string) bool {
 	if jsonval.AsObject(first.Source["meta"])["origin"] != nil {
 		return false
@@ -70,7 +72,8 @@ func undone(state any, e turn.LogEntry, prune bool) any {
 	return without(state, e.Path, prune)
 }
 
-// without is a State without the value at a path, and without the objects above it that are empty then where prune says so.
+// without is a State without the value at a path, and without the objects above it that are empty then where prune says
+// so.
 func without(state any, p jsonval.Path, prune bool) any {
 	for ; len(p) > 0; p = p[:len(p)-1] {
 		less, ok := jsonval.RemoveAt(state, p)

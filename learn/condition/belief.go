@@ -14,8 +14,9 @@ func believed(fields []*field, size, k, n int) bool {
 	return math.Log2(separable(fields, size, k, n))-math.Log2(chance) <= log2Choose(n, k)
 }
 
-// family is what can be asked of one field: how many tests there are, and how many chains they form. The tests of a chain, such as the
-// thresholds of a number, hold in fewer and fewer samples, so that at most one of them holds in exactly k.
+// family is what can be asked of one field: how many tests there are, and how many chains they form. The tests of a
+// chain, such as the thresholds of a number, hold in fewer and fewer samples, so that at most one of them holds in
+// exactly k.
 type family struct{ tests, chains float64 }
 
 // separable bounds the number of ways to choose k of the samples that conditions of this size can tell from the rest.
@@ -42,8 +43,9 @@ func separable(fields []*field, size, k, n int) float64 {
 	return max(1, combined(families, size)+lists)
 }
 
-// combined bounds how many ways to choose k of the samples two or three tests together tell from the rest, whether all must hold or one: of one of
-// the families it takes the chains alone, since with the other tests given at most one test of a chain tells exactly k.
+// combined bounds how many ways to choose k of the samples two or three tests together tell from the rest, whether all
+// must hold or one: of one of the families it takes the chains alone, since with the other tests given at most one test
+// of a chain tells exactly k.
 func combined(families []family, size int) float64 {
 	sum := 0.0
 	for n, a := range families {

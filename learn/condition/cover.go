@@ -7,9 +7,10 @@ import (
 	"processidea/model/jsonval"
 )
 
-// Cover returns the test that holds in every sample of the class and in as few others as may be: others in which it holds may remain. Unless
-// then holds in those others in which it does not. It is not believed where k samples would all be on its side by chance: for m of n samples on
-// the other side, C(n-m, k) of C(n, k) ways to choose the class, for each test that could be written.
+// Cover returns the test that holds in every sample of the class and in as few others as may be: others in which it
+// holds may remain. Unless then holds in those others in which it does not. It is not believed where k samples would
+// all be on its side by chance: for m of n samples on the other side, C(n-m, k) of C(n, k) ways to choose the class,
+// for each test that could be written.
 func (s Search) Cover() (c *Condition, outside []int, doubt *Doubt) {
 	side := make([]bool, len(s.Samples))
 	var class, others []int
@@ -37,10 +38,12 @@ func (s Search) Cover() (c *Condition, outside []int, doubt *Doubt) {
 	}
 	h := hypothesis{[]*test{best}, true}
 	text := s.describe(h, class, outside)
-	if len(class) < MinSide || len(outside) < MinSide || !coverBelieved(fields, len(class), len(outside), len(s.Samples)) {
+	if len(class) < MinSide || len(outside) < MinSide || !coverBelieved(fields, len(class), len(outside),
+		len(s.Samples)) {
 		return nil, nil, &Doubt{Text: text, Reason: "too few, it may be chance"}
 	}
-	c = &Condition{Text: text, Size: 1, InClass: len(class), Total: len(s.Samples), Reads: []jsonval.Path{slices.Clone(best.f.path)}}
+	c = &Condition{Text: text, Size: 1, InClass: len(class), Total: len(s.Samples),
+		Reads: []jsonval.Path{slices.Clone(best.f.path)}}
 	c.When, c.Unless = h.schemas(class, outside, false)
 	_, c.UnlessRounded = h.schemas(class, outside, true)
 	return c, outside, nil

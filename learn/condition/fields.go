@@ -51,7 +51,8 @@ func collectFields(byName map[string]*field, total, n int, path jsonval.Path, v 
 			return false
 		}
 		if f == nil {
-			f = &field{path: slices.Clone(path), isLength: isLength, values: make([]any, total), has: make([]bool, total)}
+			f = &field{path: slices.Clone(path), isLength: isLength, values: make([]any, total),
+				has: make([]bool, total)}
 			byName[name] = f
 		}
 		f.values[n], f.has[n] = v, true

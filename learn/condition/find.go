@@ -26,14 +26,16 @@ type Search struct {
 
 // Condition separates the samples of the class from the others.
 type Condition struct {
-	// When holds in every sample of the class, and Unless in every other. Both are JSON Schemas. Neither holds for what is not known.
+	// When holds in every sample of the class, and Unless in every other. Both are JSON Schemas. Neither holds for what
+	// is not known.
 	When, Unless map[string]any
 	// UnlessRounded is Unless with thresholds at round numbers between the two sides.
 	UnlessRounded map[string]any
 	// Text is the condition in words, with round thresholds. Also holds the others that separate the samples as well.
 	Text string
 	Also []string
-	// Untold lists what no sample showed and a longer condition might decide otherwise, in words: neither When nor Unless holds there.
+	// Untold lists what no sample showed and a longer condition might decide otherwise, in words: neither When nor
+	// Unless holds there.
 	Untold []string
 	// Size is of how many tests it is made.
 	Size int
@@ -53,7 +55,8 @@ type Doubt struct {
 // String returns the reason.
 func (d *Doubt) String() string { return d.Reason }
 
-// hypothesis is a set of tests of which all hold in the samples of one side, and one at least fails in each of the other.
+// hypothesis is a set of tests of which all hold in the samples of one side, and one at least fails in each of the
+// other.
 type hypothesis struct {
 	tests   []*test
 	inClass bool // the side in which all hold is the class
@@ -99,7 +102,8 @@ func (s Search) doubtOfSeparation() *Doubt {
 	for n, sample := range s.Samples {
 		key := string(jsonval.Encode(sample.View))
 		if first, known := seen[key]; known && s.Samples[first].InClass != sample.InClass {
-			return &Doubt{Reason: fmt.Sprintf("%s and %s saw the same, and differ in it", s.Samples[first].Name, sample.Name)}
+			return &Doubt{Reason: fmt.Sprintf("%s and %s saw the same, and differ in it", s.Samples[first].Name,
+				sample.Name)}
 		} else if !known {
 			seen[key] = n
 		}
@@ -111,7 +115,8 @@ func (s Search) doubtOfSeparation() *Doubt {
 func (s Search) judge(found []hypothesis, fields []*field, size int, class, others []int) (*Condition, *Doubt) {
 	text := s.describe(found[0], class, others)
 	doubt := func(why string) *Doubt {
-		return &Doubt{Text: text, Reason: fmt.Sprintf("%s in %d of %d, and not in the other %d: %s", text, len(class), len(class), len(others), why)}
+		return &Doubt{Text: text, Reason: fmt.Sprintf("%s in %d of %d, and not in the other %d: %s", text, len(class),
+			len(class), len(others), why)}
 	}
 	switch k := min(len(class), len(others)); {
 	case k < MinSide:

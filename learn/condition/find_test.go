@@ -84,11 +84,14 @@ func TestTheSimplestConditionIsFoundAndTheUnseenIsLeftOpen(t *testing.T) {
 	}{
 		"a threshold": {func(n int) (string, bool) {
 			return fmt.Sprintf(`{"amount": %d, "x": %d}`, 100+37*n, n%5), 100+37*n > 500
-		}, "amount > 500", []string{`{"amount": 900, "x": 2}`, `{"amount": 9000, "x": 2}`}, []string{`{"amount": 3, "x": 2}`},
-			[]string{`{"amount": 500, "x": 2}`, `{"amount": 900, "x": 9}`, `{"amount": 900}`, `{}`, `{"amount": "9", "x": 2}`}},
+		}, "amount > 500", []string{`{"amount": 900, "x": 2}`, `{"amount": 9000, "x": 2}`},
+			[]string{`{"amount": 3, "x": 2}`},
+			[]string{`{"amount": 500, "x": 2}`, `{"amount": 900, "x": 9}`, `{"amount": 900}`, `{}`,
+				`{"amount": "9", "x": 2}`}},
 		"a value": {func(n int) (string, bool) {
 			return fmt.Sprintf(`{"o": {"color": %q}, "x": %d}`, colors[n%3], n*7%11), n%3 == 1
-		}, `o.color is "blue"`, []string{`{"o": {"color": "blue"}, "x": 1}`}, []string{`{"o": {"color": "red"}, "x": 1}`}, []string{`{"o": {"color": "pink"}, "x": 1}`, `{}`}},
+		}, `o.color is "blue"`, []string{`{"o": {"color": "blue"}, "x": 1}`},
+			[]string{`{"o": {"color": "red"}, "x": 1}`}, []string{`{"o": {"color": "pink"}, "x": 1}`, `{}`}},
 		"presence": {func(n int) (string, bool) {
 			if n%3 == 0 {
 				return fmt.Sprintf(`{"note": "n%d", "x": %d}`, n, n*7%11), true
@@ -97,18 +100,23 @@ func TestTheSimplestConditionIsFoundAndTheUnseenIsLeftOpen(t *testing.T) {
 		}, "note is there", []string{`{"note": "", "x": 1}`}, []string{`{"x": 1}`}, []string{`{"note": "", "x": 11}`}},
 		"a flag": {func(n int) (string, bool) {
 			return fmt.Sprintf(`{"vip": %v, "x": %d}`, n*n%3 == 1, n*7%11), n*n%3 == 1
-		}, "vip is true", []string{`{"vip": true, "x": 1}`}, []string{`{"vip": false, "x": 1}`}, []string{`{"x": 1}`, `{"vip": null, "x": 1}`}},
+		}, "vip is true", []string{`{"vip": true, "x": 1}`}, []string{`{"vip": false, "x": 1}`},
+			[]string{`{"x": 1}`, `{"vip": null, "x": 1}`}},
 		"an empty list": {func(n int) (string, bool) {
-			return `{"hits": ` + []string{`[]`, `[1]`, `[1, 2]`, `[]`, `[2]`}[n%5] + fmt.Sprintf(`, "x": %d}`, n*7%11), n%5 == 0 || n%5 == 3
-		}, "hits has at most 0 elements", []string{`{"hits": [], "x": 1}`}, []string{`{"hits": [5, 6, 7], "x": 1}`}, []string{`{"x": 1}`}},
+			return `{"hits": ` + []string{`[]`, `[1]`, `[1, 2]`, `[]`, `[2]`}[n%5] + fmt.Sprintf(`, "x": %d}`, n*7%11),
+				n%5 == 0 || n%5 == 3
+		}, "hits has at most 0 elements", []string{`{"hits": [], "x": 1}`}, []string{`{"hits": [5, 6, 7], "x": 1}`},
+			[]string{`{"x": 1}`}},
 		"two of two": {func(n int) (string, bool) {
 			amount, vip := n*37%100, n%2 == 0
 			return fmt.Sprintf(`{"amount": %d, "vip": %v, "x": %d}`, amount, vip, n*7%11), amount > 50 && vip
-		}, "vip is true and amount > 50", []string{`{"amount": 90, "vip": true, "x": 5}`}, []string{`{"amount": 1, "vip": true}`, `{"amount": 90, "vip": false}`}, []string{`{}`}},
+		}, "vip is true and amount > 50", []string{`{"amount": 90, "vip": true, "x": 5}`},
+			[]string{`{"amount": 1, "vip": true}`, `{"amount": 90, "vip": false}`}, []string{`{}`}},
 		"one of two": {func(n int) (string, bool) {
 			amount, vip := n*37%100, n%2 == 0
 			return fmt.Sprintf(`{"amount": %d, "vip": %v, "x": %d}`, amount, vip, n*7%11), amount > 50 || vip
-		}, "vip is true or amount > 50", []string{`{"amount": 90, "vip": false}`, `{"amount": 0, "vip": true}`}, []string{`{"amount": 20, "vip": false, "x": 5}`}, []string{`{}`}},
+		}, "vip is true or amount > 50", []string{`{"amount": 90, "vip": false}`, `{"amount": 0, "vip": true}`},
+			[]string{`{"amount": 20, "vip": false, "x": 5}`}, []string{`{}`}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := found(t, samples(t, 60, row.draw))
@@ -118,7 +126,8 @@ func TestTheSimplestConditionIsFoundAndTheUnseenIsLeftOpen(t *testing.T) {
 			for want, views := range map[any][]string{true: row.yes, false: row.no, nil: row.unseen} {
 				for _, view := range views {
 					if got := state(t, c, decoded(t, view)); got != want {
-						t.Errorf("%s: %v, want %v\nwhen %s\nunless %s", view, got, want, jsonval.Encode(c.When), jsonval.Encode(c.Unless))
+						t.Errorf("%s: %v, want %v\nwhen %s\nunless %s", view, got, want, jsonval.Encode(c.When),
+							jsonval.Encode(c.Unless))
 					}
 				}
 			}
@@ -143,11 +152,13 @@ func TestTooFewSamplesAreNotBelieved(t *testing.T) {
 	t.Parallel()
 	s := samples(t, 6, func(n int) (string, bool) { return fmt.Sprintf(`{"amount": %d, "x": %d}`, n, n*5%7), n >= 3 })
 	c, doubt := s.Find()
-	if c != nil || doubt.Text != "amount > 2" || doubt.Reason != "amount > 2 in 3 of 3, and not in the other 3: too few, it may be chance" {
+	if c != nil || doubt.Text != "amount > 2" ||
+		doubt.Reason != "amount > 2 in 3 of 3, and not in the other 3: too few, it may be chance" {
 		t.Errorf("%v %v", c, doubt)
 	}
 	s = samples(t, 60, func(n int) (string, bool) { return fmt.Sprintf(`{"amount": %d}`, n), n >= 58 })
-	if c, doubt := s.Find(); c != nil || doubt.Reason != "amount > 57 in 2 of 2, and not in the other 58: too few, 3 on each side are wanted" {
+	if c, doubt := s.Find(); c != nil ||
+		doubt.Reason != "amount > 57 in 2 of 2, and not in the other 58: too few, 3 on each side are wanted" {
 		t.Errorf("%v %v", c, doubt)
 	}
 }

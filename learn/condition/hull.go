@@ -7,14 +7,15 @@ import (
 	"processidea/model/jsonval"
 )
 
-// hull is what the samples of one side span in all fields together. Every condition whose tests all hold on this side holds within it.
+// hull is what the samples of one side span in all fields together. Every condition whose tests all hold on this side
+// holds within it.
 type hull struct {
 	spans       []*span
 	own, others []int
 }
 
-// newHull spans the samples of one side. It returns nil where no condition of up to maxSize tests holds in them all and in none of the others:
-// then nothing follows from what they have in common.
+// newHull spans the samples of one side. It returns nil where no condition of up to maxSize tests holds in them all and
+// in none of the others: then nothing follows from what they have in common.
 func newHull(fields []*field, found []hypothesis, own, others []int) *hull {
 	side := make([]bool, len(own)+len(others))
 	for _, n := range own {
@@ -30,7 +31,8 @@ func newHull(fields []*field, found []hypothesis, own, others []int) *hull {
 		}
 	}
 	tests := slices.DeleteFunc(testsFor(fields, side), func(t *test) bool {
-		return !slices.ContainsFunc(h.spans, func(s *span) bool { return s.f == t.f && (t.kind != member || s.how == ofValues) })
+		return !slices.ContainsFunc(h.spans,
+			func(s *span) bool { return s.f == t.f && (t.kind != member || s.how == ofValues) })
 	})
 	for size := 1; size <= maxSize; size++ {
 		sets := combinations(tests, others, size)
@@ -104,8 +106,8 @@ type bound struct {
 	samples []int
 }
 
-// reachOf lists by which fields a sample is outside: whatever has the same there, or more of it, cannot be told from the sample by any condition
-// that holds within the hull.
+// reachOf lists by which fields a sample is outside: whatever has the same there, or more of it, cannot be told from
+// the sample by any condition that holds within the hull.
 func (h *hull) reachOf(n int) (list []bound) {
 	for _, s := range h.spans {
 		if k, out := s.outside(n); out {
@@ -197,7 +199,8 @@ func (b bound) zone() (z zone, ok bool) {
 	return b.span.f.valueZone(b.kind, b.samples, nil, false), true
 }
 
-// unseen says what samples of the other side have, and those of this side have not, beside what the found conditions test.
+// unseen says what samples of the other side have, and those of this side have not, beside what the found conditions
+// test.
 func (h *hull) unseen(describe func(zone) string) (list []string) {
 	for _, s := range h.spans {
 		for _, k := range []kind{member, atLeast, atMost} {
@@ -205,7 +208,8 @@ func (h *hull) unseen(describe func(zone) string) (list []string) {
 				how, out := s.outside(n)
 				return !out || how != k
 			})
-			if len(beyond) == 0 || slices.ContainsFunc(s.tests, func(t *test) bool { return t.isAbout(beyond, h.own, k) }) {
+			if len(beyond) == 0 || slices.ContainsFunc(s.tests,
+				func(t *test) bool { return t.isAbout(beyond, h.own, k) }) {
 				continue
 			}
 			z, ok := s.zoneOf(beyond)
@@ -234,8 +238,8 @@ func (h *hull) reads() (paths []jsonval.Path) {
 	return paths
 }
 
-// tellApart gives a Condition its two JSON Schemas: each holds only where all conditions of up to maxSize tests that separate the samples agree,
-// whether all of their tests must hold or one.
+// tellApart gives a Condition its two JSON Schemas: each holds only where all conditions of up to maxSize tests that
+// separate the samples agree, whether all of their tests must hold or one.
 func (c *Condition) tellApart(s Search, fields []*field, found []hypothesis, class, others []int) {
 	var when, unless []map[string]any
 	add := func(h *hull, inClass bool) {

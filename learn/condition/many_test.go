@@ -34,7 +34,8 @@ func drawWorld(random *rand.Rand) *world {
 		for n := range w.skew {
 			w.skew[n] = math.Exp(random.Float64()*2 - 1)
 		}
-		w.vip, w.note, w.wants, w.together = 0.2+0.6*random.Float64(), 0.2+0.6*random.Float64(), 0.2+0.6*random.Float64(), random.Intn(2) == 0
+		w.vip, w.note, w.wants, w.together = 0.2+0.6*random.Float64(), 0.2+0.6*random.Float64(),
+			0.2+0.6*random.Float64(), random.Intn(2) == 0
 	}
 	return w
 }
@@ -50,9 +51,11 @@ func (w *world) number(field int, low, high int) any {
 
 func (w *world) draw() map[string]any {
 	r := w.random
-	v := map[string]any{"id": fmt.Sprintf("case-%d", r.Intn(1000000)), "amount": w.number(0, 0, 2000), "age": w.number(1, 18, 78),
-		"region": []string{"north", "south", "east"}[int(math.Pow(r.Float64(), w.skew[2])*3)], "vip": r.Float64() < w.vip,
-		"facts": map[string]any{"score": w.number(2, 0, 100), "level": []string{"low", "middle", "high"}[r.Intn(3)]}}
+	v := map[string]any{"id": fmt.Sprintf("case-%d", r.Intn(1000000)), "amount": w.number(0, 0, 2000),
+		"age":    w.number(1, 18, 78),
+		"region": []string{"north", "south", "east"}[int(math.Pow(r.Float64(), w.skew[2])*3)],
+		"vip":    r.Float64() < w.vip,
+		"facts":  map[string]any{"score": w.number(2, 0, 100), "level": []string{"low", "middle", "high"}[r.Intn(3)]}}
 	if w.together && v["vip"] == true {
 		v["amount"] = w.number(0, 800, 2000)
 	}
@@ -73,17 +76,21 @@ func drawParts(random *rand.Rand, count int) []part {
 	number := func(v any) float64 { f, _ := jsonval.ToFloat(v); return f }
 	facts := func(v map[string]any) map[string]any { return v["facts"].(map[string]any) }
 	amount, score, age := 700+random.Intn(600), 35+random.Intn(30), 38+random.Intn(20)
-	region, level := []string{"north", "south", "east"}[random.Intn(3)], []string{"low", "middle", "high"}[random.Intn(3)]
+	region, level := []string{"north", "south", "east"}[random.Intn(3)],
+		[]string{"low", "middle", "high"}[random.Intn(3)]
 	is := random.Intn(2) == 0
 	all := []part{
-		{fmt.Sprintf("amount > %d", amount), func(v map[string]any) bool { return number(v["amount"]) > float64(amount) }},
-		{fmt.Sprintf("amount <= %d", amount), func(v map[string]any) bool { return number(v["amount"]) <= float64(amount) }},
+		{fmt.Sprintf("amount > %d", amount),
+			func(v map[string]any) bool { return number(v["amount"]) > float64(amount) }},
+		{fmt.Sprintf("amount <= %d", amount),
+			func(v map[string]any) bool { return number(v["amount"]) <= float64(amount) }},
 		{fmt.Sprintf("age < %d", age), func(v map[string]any) bool { return number(v["age"]) < float64(age) }},
 		{fmt.Sprintf("vip %v", is), func(v map[string]any) bool { return v["vip"] == is }},
 		{"region " + region, func(v map[string]any) bool { return v["region"] == region }},
 		{"region not " + region, func(v map[string]any) bool { return v["region"] != region }},
 		{fmt.Sprintf("note %v", is), func(v map[string]any) bool { return (v["note"] != nil) == is }},
-		{fmt.Sprintf("score > %d", score), func(v map[string]any) bool { return number(facts(v)["score"]) > float64(score) }},
+		{fmt.Sprintf("score > %d", score),
+			func(v map[string]any) bool { return number(facts(v)["score"]) > float64(score) }},
 		{"level " + level, func(v map[string]any) bool { return facts(v)["level"] == level }},
 		{"items", func(v map[string]any) bool { list, _ := v["items"].([]any); return len(list) > 1 }},
 	}
@@ -117,8 +124,8 @@ func (t truth) String() string {
 	return strings.Join(texts, map[bool]string{true: " and ", false: " or "}[t.all])
 }
 
-// Conditions of one to three parts, of which the samples may never show one without the other, are found or named, and say nothing wrong of any
-// view, be it as frequent as the samples or not. CONDITION_SEEDS plays more of them.
+// Conditions of one to three parts, of which the samples may never show one without the other, are found or named, and
+// say nothing wrong of any view, be it as frequent as the samples or not. CONDITION_SEEDS plays more of them.
 func TestNothingWrongIsSaidOfAnyView(t *testing.T) {
 	t.Parallel()
 	seeds := 400
@@ -134,7 +141,8 @@ func TestNothingWrongIsSaidOfAnyView(t *testing.T) {
 		var s condition.Search
 		for k := range n {
 			v := w.draw()
-			s.Samples = append(s.Samples, condition.Sample{Name: fmt.Sprintf("s%d", k), View: v, InClass: truth.holds(v)})
+			s.Samples = append(s.Samples,
+				condition.Sample{Name: fmt.Sprintf("s%d", k), View: v, InClass: truth.holds(v)})
 		}
 		count := &by[len(truth.parts)]
 		count.all++
@@ -145,7 +153,8 @@ func TestNothingWrongIsSaidOfAnyView(t *testing.T) {
 		count.whole++
 		rule := refexpr.Condition{When: c.When, Unless: c.Unless}
 		for _, sample := range s.Samples {
-			if want := map[bool]refexpr.Verdict{true: refexpr.Do, false: refexpr.Omit}[sample.InClass]; rule.Decide(sample.View) != want {
+			if want := map[bool]refexpr.Verdict{true: refexpr.Do,
+				false: refexpr.Omit}[sample.InClass]; rule.Decide(sample.View) != want {
 				t.Fatalf("seed %d, %s: it says %d of a sample, want %d", seed, truth, rule.Decide(sample.View), want)
 			}
 		}
@@ -160,13 +169,15 @@ func TestNothingWrongIsSaidOfAnyView(t *testing.T) {
 				count.open++
 			} else if (got == refexpr.Do) != truth.holds(v) {
 				count.wrong++
-				t.Errorf("seed %d: of %d samples by %s it found %s, and says %d of %s\nwhen %s\nunless %s", seed, n, truth, c.Text, got, jsonval.Encode(v),
+				t.Errorf("seed %d: of %d samples by %s it found %s, and says %d of %s\nwhen %s\nunless %s", seed, n,
+					truth, c.Text, got, jsonval.Encode(v),
 					jsonval.Encode(c.When), jsonval.Encode(c.Unless))
 				break
 			}
 		}
 	}
 	for parts, c := range by[1:] {
-		t.Logf("%d parts: %d of %d found, %d wrong; %d of %d views left open", parts+1, c.whole, c.all, c.wrong, c.open, c.views)
+		t.Logf("%d parts: %d of %d found, %d wrong; %d of %d views left open", parts+1, c.whole, c.all, c.wrong,
+			c.open, c.views)
 	}
 }

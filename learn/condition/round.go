@@ -8,8 +8,8 @@ import (
 	"processidea/model/jsonval"
 )
 
-// roundedSchema is the bound of a zone that ends at one sample, where the first of the other side lies at near. The threshold itself belongs
-// to the lower side, so that the zones of the two sides fit together.
+// roundedSchema is the bound of a zone that ends at one sample, where the first of the other side lies at near. The
+// threshold itself belongs to the lower side, so that the zones of the two sides fit together.
 func (f *field) roundedSchema(k kind, edge, near int) map[string]any {
 	low, high := min(f.numbers[edge], f.numbers[near]), max(f.numbers[edge], f.numbers[near])
 	threshold := roundBetween(low, high)

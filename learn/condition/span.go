@@ -25,7 +25,8 @@ type span struct {
 	tests             []*test         // of a condition that was found
 }
 
-// spanKind is how a field is spanned; ok is false for one that no condition would test: texts of which each is another one.
+// spanKind is how a field is spanned; ok is false for one that no condition would test: texts of which each is another
+// one.
 func (f *field) spanKind(asValues bool) (how int, ok bool) {
 	switch {
 	case f.isLength:
@@ -84,7 +85,8 @@ func (s *span) token(n int) string {
 	return s.f.category(n)
 }
 
-// outside reports whether a sample has something there that those of the side have not: a number beyond theirs, or another value.
+// outside reports whether a sample has something there that those of the side have not: a number beyond theirs, or
+// another value.
 func (s *span) outside(n int) (kind, bool) {
 	if s.how == ofNumbers && s.f.isNumber[n] && s.low >= 0 {
 		x := s.f.numbers[n]
@@ -99,8 +101,9 @@ func (s *span) outside(n int) (kind, bool) {
 	return member, !s.tokens[s.token(n)]
 }
 
-// open lets in what lies beyond an end of the numbers: of a field that a found condition tests, where no sample of the other side lies there; of
-// another one, where so few samples do that no part of a condition is likely to be about them. It reports whether anything changed.
+// open lets in what lies beyond an end of the numbers: of a field that a found condition tests, where no sample of the
+// other side lies there; of another one, where so few samples do that no part of a condition is likely to be about
+// them. It reports whether anything changed.
 func (s *span) open(others []int, total int, end kind) bool {
 	at := map[kind]*bool{atLeast: &s.openHigh, atMost: &s.openLow}[end]
 	beyond := 0
@@ -113,7 +116,8 @@ func (s *span) open(others []int, total int, end kind) bool {
 	return *at
 }
 
-// A part of a condition that fewer than rareShare of the samples fail is not reckoned with, where that there are so few is no chance.
+// A part of a condition that fewer than rareShare of the samples fail is not reckoned with, where that there are so few
+// is no chance.
 const (
 	rareShare  = 0.1
 	rareChance = 1e-4

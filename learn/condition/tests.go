@@ -53,7 +53,8 @@ func testsFor(fields []*field, side []bool) []*test {
 		list = list[:maxTests]
 	}
 	slices.SortStableFunc(list, func(a, b *test) int {
-		return cmp.Or(cmp.Compare(a.size, b.size), cmp.Compare(a.kind.rank(a.f), b.kind.rank(b.f)), cmp.Compare(len(a.f.path), len(b.f.path)),
+		return cmp.Or(cmp.Compare(a.size, b.size), cmp.Compare(a.kind.rank(a.f), b.kind.rank(b.f)),
+			cmp.Compare(len(a.f.path), len(b.f.path)),
 			cmp.Compare(a.f.path.String(), b.f.path.String()))
 	})
 	return list
@@ -181,8 +182,8 @@ func (f *field) numericTests(side []bool) (list []*test) {
 	return list
 }
 
-// zone is what the test says of the samples given: of its own side, or of what it must exclude. With rounded, a threshold stands at a
-// round number between the two sides, else at the nearest sample.
+// zone is what the test says of the samples given: of its own side, or of what it must exclude. With rounded, a
+// threshold stands at a round number between the two sides, else at the nearest sample.
 func (t *test) zone(samples, others []int, own, rounded bool) zone {
 	k := t.kind
 	if !own {
@@ -211,7 +212,8 @@ func (f *field) valueZone(k kind, samples, others []int, rounded bool) zone {
 			z.allowAbsent = true
 			continue
 		case k != member && f.isNumber[n]:
-			if numbers == 0 || k == atLeast && f.numbers[n] < f.numbers[edge] || k == atMost && f.numbers[n] > f.numbers[edge] {
+			if numbers == 0 || k == atLeast && f.numbers[n] < f.numbers[edge] || k == atMost &&
+				f.numbers[n] > f.numbers[edge] {
 				edge = n
 			}
 			numbers++
@@ -243,7 +245,8 @@ func (f *field) valueZone(k kind, samples, others []int, rounded bool) zone {
 // nearestOther returns the sample of the other side whose number lies nearest.
 func (f *field) nearestOther(k kind, others []int) (near int, ok bool) {
 	for _, n := range others {
-		if f.isNumber[n] && (!ok || k == atLeast && f.numbers[n] > f.numbers[near] || k == atMost && f.numbers[n] < f.numbers[near]) {
+		if f.isNumber[n] && (!ok || k == atLeast && f.numbers[n] > f.numbers[near] || k == atMost &&
+			f.numbers[n] < f.numbers[near]) {
 			near, ok = n, true
 		}
 	}
@@ -282,7 +285,8 @@ func combinations(tests []*test, others []int, size int) [][]*test {
 
 // overlaps reports whether two tests are of one field, and are not the two ends of a range.
 func (t *test) overlaps(o *test) bool {
-	return t.f.path.String() == o.f.path.String() && !(t.f == o.f && min(t.kind, o.kind) == atLeast && max(t.kind, o.kind) == atMost)
+	return t.f.path.String() == o.f.path.String() &&
+		!(t.f == o.f && min(t.kind, o.kind) == atLeast && max(t.kind, o.kind) == atMost)
 }
 
 func excludeAll(tests []*test, others []int) bool {

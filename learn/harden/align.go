@@ -45,7 +45,8 @@ func (h *hardener) alignCalls() {
 		for _, keyed := range assignAlignmentKeys(withoutPlannedAgain(instance.recordedCalls)) {
 			call := callsByKey[keyed.numberedAlignmentKey]
 			if call == nil {
-				call = &mergedCall{numberedAlignmentKey: keyed.numberedAlignmentKey, recordedByInstance: map[*instanceRun]*recordedCall{}}
+				call = &mergedCall{numberedAlignmentKey: keyed.numberedAlignmentKey,
+					recordedByInstance: map[*instanceRun]*recordedCall{}}
 				callsByKey[keyed.numberedAlignmentKey], predecessors[call] = call, map[*mergedCall]bool{}
 				h.mergedCalls = append(h.mergedCalls, call)
 			}
@@ -66,8 +67,8 @@ type callWithKey struct {
 	recorded             *recordedCall
 }
 
-// assignAlignmentKeys numbers the Calls with the same tool, path and method: the nth of one instance corresponds to the nth of
-// another.
+// assignAlignmentKeys numbers the Calls with the same tool, path and method: the nth of one instance corresponds to the
+// nth of another.
 func assignAlignmentKeys(recordedCalls []*recordedCall) []callWithKey {
 	count := map[string]int{}
 	var out []callWithKey
@@ -113,7 +114,8 @@ func orderCalls(calls []*mergedCall, predecessors map[*mergedCall]map[*mergedCal
 	return out
 }
 
-func nextCallInOrder(calls []*mergedCall, predecessors map[*mergedCall]map[*mergedCall]bool, placed map[*mergedCall]bool) *mergedCall {
+func nextCallInOrder(calls []*mergedCall, predecessors map[*mergedCall]map[*mergedCall]bool,
+	placed map[*mergedCall]bool) *mergedCall {
 	var first *mergedCall
 	for _, c := range calls {
 		if placed[c] {
@@ -134,8 +136,8 @@ func nextCallInOrder(calls []*mergedCall, predecessors map[*mergedCall]map[*merg
 	return first
 }
 
-// dropUnusedCalls drops the Calls that never ran, and are nowhere skipped because another Call had written their path. One
-// that ran and failed wherever it was planned stays: what was wrong with its Tool then need not be wrong for good.
+// dropUnusedCalls drops the Calls that never ran, and are nowhere skipped because another Call had written their path.
+// One that ran and failed wherever it was planned stays: what was wrong with its Tool then need not be wrong for good.
 func (h *hardener) dropUnusedCalls() {
 	var kept []*mergedCall
 	for _, c := range h.mergedCalls {
@@ -145,10 +147,12 @@ func (h *hardener) dropUnusedCalls() {
 			kept = append(kept, c)
 		case c.endedWithAny(ideafile.Failed):
 			kept = append(kept, c)
-			h.addNote("%s failed wherever it was planned (%s): it stays in the Plan, before what was planned in its place",
+			h.addNote(
+				"%s failed wherever it was planned (%s): it stays in the Plan, before what was planned in its place",
 				c, diag.FirstNamesAndCount(instanceNames(planned)))
 		default:
-			h.addNote("left out: %s, which never ran (planned in %s)", c, diag.FirstNamesAndCount(instanceNames(planned)))
+			h.addNote("left out: %s, which never ran (planned in %s)", c,
+				diag.FirstNamesAndCount(instanceNames(planned)))
 		}
 	}
 	h.mergedCalls = kept

@@ -11,8 +11,8 @@ import (
 	"processidea/model/modeltest"
 )
 
-// A Call for "*" is one of the instances that its Request covered, and of no other: neither of one that waited for a person, nor of one that was
-// added when the Request had been made.
+// A Call for "*" is one of the instances that its Request covered, and of no other: neither of one that waited for a
+// person, nor of one that was added when the Request had been made.
 func TestACallForAllIsOneOfTheInstancesThatItsRequestCovered(t *testing.T) {
 	t.Parallel()
 	s := modeltest.NewScenarioWithTools(t, `"ask": {"type": "object", "properties": {"x": {}}, "_approval": true}, "find": {"type": "object", "properties": {"x": {}}},

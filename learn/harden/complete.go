@@ -7,11 +7,13 @@ import (
 	"processidea/model/jsonval"
 )
 
-// MarkComplete has the Plan never ask an LLM, whatever happens: an instance with which something fails has failed. It is refused where something is
-// not generalised.
+// MarkComplete has the Plan never ask an LLM, whatever happens: an instance with which something fails has failed. It
+// is refused where something is not generalised.
 func (h *Result) MarkComplete() error {
 	if n := len(h.Differences); n > 0 {
-		return fmt.Errorf("model: harden: the Plan cannot be complete, since it needs an LLM or a person: not generalised: %s", h.Differences[0])
+		return fmt.Errorf(
+			"model: harden: the Plan cannot be complete, since it needs an LLM or a person: not generalised: %s",
+			h.Differences[0])
 	}
 	context, _ := h.Idea["context"].([]any)
 	for _, raw := range context {

@@ -30,8 +30,8 @@ type conditionSearch struct {
 	search  condition.Search
 }
 
-// findConditions looks for the conditions of Calls that would run in instances that ended without them, and reports whether it found one. For
-// the others it notes the reason, which is told where the Call is dropped.
+// findConditions looks for the conditions of Calls that would run in instances that ended without them, and reports
+// whether it found one. For the others it notes the reason, which is told where the Call is dropped.
 func (h *hardener) findConditions(unplanned map[*mergedCall]bool) bool {
 	found := false
 	for _, c := range h.mergedCalls {
@@ -42,7 +42,9 @@ func (h *hardener) findConditions(unplanned map[*mergedCall]bool) bool {
 		made, doubt := s.search.Find()
 		if doubt != nil {
 			if c.doubt = doubt.Reason; s.allInClass() {
-				c.doubt = "where it was planned it did not run everywhere, so that a person decides whether it should: " + h.notRunIn(c)
+				c.doubt =
+					"where it was planned it did not run everywhere, so that a person decides whether it should: " +
+						h.notRunIn(c)
 			}
 			if known := h.knownCondition(s); known != nil {
 				c.condition, found = known, true
@@ -50,7 +52,8 @@ func (h *hardener) findConditions(unplanned map[*mergedCall]bool) bool {
 			continue
 		}
 		found = true
-		c.condition = &callCondition{Condition: refexpr.Condition{When: made.When, Unless: made.Unless}, text: made.Text, fromStart: s.readsStartAlone(made.Reads),
+		c.condition = &callCondition{Condition: refexpr.Condition{When: made.When, Unless: made.Unless},
+			text: made.Text, fromStart: s.readsStartAlone(made.Reads),
 			inInstances: s.inInstances(h.instances)}
 		also := ""
 		if len(made.Also) > 0 {
@@ -59,7 +62,8 @@ func (h *hardener) findConditions(unplanned map[*mergedCall]bool) bool {
 		if len(made.Untold) > 0 {
 			also += "; left to the LLM, as no run had it: " + diag.FirstNamesAndCount(made.Untold)
 		}
-		h.addNote("found: %s runs where %s: that tells %s that had it from %s that had not%s", c, made.Text, countInstances(made.InClass),
+		h.addNote("found: %s runs where %s: that tells %s that had it from %s that had not%s", c, made.Text,
+			countInstances(made.InClass),
 			countInstances(made.Total-made.InClass), also)
 	}
 	return found
@@ -80,7 +84,8 @@ func (s *conditionSearch) allInClass() bool {
 func (h *hardener) notRunIn(c *mergedCall) string {
 	var names []string
 	for _, r := range h.instances {
-		if recorded := c.recordedByInstance[r]; recorded != nil && (recorded.status != ideafile.Done || !recorded.hasResult) {
+		if recorded := c.recordedByInstance[r]; recorded != nil &&
+			(recorded.status != ideafile.Done || !recorded.hasResult) {
 			names = append(names, string(recorded.status)+" in "+r.name)
 		}
 	}
@@ -109,7 +114,8 @@ func (h *hardener) newConditionSearch(c *mergedCall) *conditionSearch {
 	}
 	s.search.NameOf = func(p jsonval.Path) string { return refexpr.Reference{Kind: p[0], Path: p[1:]}.String() }
 	for _, r := range h.instances {
-		s.search.Samples = append(s.search.Samples, condition.Sample{Name: r.name, View: s.viewOf(r), InClass: c.reached(r)})
+		s.search.Samples = append(s.search.Samples,
+			condition.Sample{Name: r.name, View: s.viewOf(r), InClass: c.reached(r)})
 	}
 	return s
 }
@@ -122,8 +128,9 @@ func (s *conditionSearch) inInstances(all []*instanceRun) map[*instanceRun]bool 
 	return in
 }
 
-// endedBefore reports whether a Call was seen to have ended where another one was planned, and never to be planned with it or later. Of two that no
-// instance had both, the Request tells. Of two Calls of one Plan that ran directly, only what the condition of the later one looks at counts.
+// endedBefore reports whether a Call was seen to have ended where another one was planned, and never to be planned with
+// it or later. Of two that no instance had both, the Request tells. Of two Calls of one Plan that ran directly, only
+// what the condition of the later one looks at counts.
 func (c *mergedCall) endedBefore(later *mergedCall) bool {
 	if !c.sharesInstanceWith(later) {
 		_, last := c.requests()
@@ -196,7 +203,8 @@ func (s *conditionSearch) viewOf(r *instanceRun) map[string]any {
 
 // isHidden reports whether a Call may write at a path of which it is not known whether it had ended.
 func (s *conditionSearch) isHidden(p jsonval.Path) bool {
-	return slices.ContainsFunc(s.hidden, func(d *mergedCall) bool { return slices.ContainsFunc(d.outputPaths(), p.Overlaps) })
+	return slices.ContainsFunc(s.hidden,
+		func(d *mergedCall) bool { return slices.ContainsFunc(d.outputPaths(), p.Overlaps) })
 }
 
 // readsStartAlone reports whether none of the places is written by a Call.
@@ -208,8 +216,8 @@ func (s *conditionSearch) readsStartAlone(reads []jsonval.Path) bool {
 	})
 }
 
-// knownCondition is the condition of a Call that stood in Plans which ran directly, put together from theirs; nil where that does not tell the
-// instances apart.
+// knownCondition is the condition of a Call that stood in Plans which ran directly, put together from theirs; nil where
+// that does not tell the instances apart.
 func (h *hardener) knownCondition(s *conditionSearch) *callCondition {
 	var when, unless []any
 	add := func(list []any, source any) []any {
@@ -236,7 +244,8 @@ func (h *hardener) knownCondition(s *conditionSearch) *callCondition {
 	if len(when) == 0 || len(unless) == 0 {
 		return nil
 	}
-	known := &callCondition{Condition: refexpr.Condition{When: anyHolds(when), Unless: anyHolds(unless)}, text: "the Plan that it ran by says so",
+	known := &callCondition{Condition: refexpr.Condition{When: anyHolds(when), Unless: anyHolds(unless)},
+		text:        "the Plan that it ran by says so",
 		inInstances: s.inInstances(h.instances)}
 	reads := known.Reads(ideafile.TypeState)
 	for n := range reads {
@@ -244,7 +253,8 @@ func (h *hardener) knownCondition(s *conditionSearch) *callCondition {
 	}
 	known.fromStart = s.readsStartAlone(reads)
 	for _, sample := range s.search.Samples {
-		if (known.Decide(sample.View) == refexpr.Do) != sample.InClass || known.Decide(sample.View) == refexpr.Undecided {
+		if (known.Decide(sample.View) == refexpr.Do) != sample.InClass ||
+			known.Decide(sample.View) == refexpr.Undecided {
 			return nil
 		}
 	}

@@ -34,7 +34,8 @@ func looked(tool string, params map[string]any) (any, *diag.Fault) {
 	h := fnv.New32a()
 	_, _ = h.Write([]byte(jsonval.AsText(params["id"])))
 	facts := rand.New(rand.NewSource(int64(h.Sum32())))
-	out := map[string]any{"score": jsonval.ToJSONValue(facts.Intn(100)), "level": []string{"low", "middle", "high"}[facts.Intn(3)]}
+	out := map[string]any{"score": jsonval.ToJSONValue(facts.Intn(100)),
+		"level": []string{"low", "middle", "high"}[facts.Intn(3)]}
 	if facts.Intn(2) == 0 {
 		out["warning"] = fmt.Sprintf("w%d", facts.Intn(1000))
 	}
@@ -53,7 +54,8 @@ func drawWorld(random *rand.Rand) world {
 	if random.Intn(2) == 0 {
 		return evenWorld(random)
 	}
-	return world{random, 0.5 + 1.2*random.Float64(), 0.5 + 1.2*random.Float64(), 0.25 + 0.5*random.Float64(), 0.25 + 0.5*random.Float64(), random.Intn(2) == 0}
+	return world{random, 0.5 + 1.2*random.Float64(), 0.5 + 1.2*random.Float64(), 0.25 + 0.5*random.Float64(),
+		0.25 + 0.5*random.Float64(), random.Intn(2) == 0}
 }
 
 func evenWorld(random *rand.Rand) world { return world{random, 1, 1, 0.5, 0.5, false} }
@@ -64,8 +66,10 @@ func (w world) number(low, high int, exponent float64) any {
 
 // drawnCase is what an instance begins with.
 func (w world) drawnCase(n int) map[string]any {
-	c := map[string]any{"id": fmt.Sprintf("case-%d-%d", n, w.random.Intn(100000)), "amount": w.number(0, 2000, w.amounts),
-		"region": []string{"north", "south", "east"}[w.random.Intn(3)], "vip": w.random.Float64() < w.vips, "age": w.number(18, 78, w.ages)}
+	c := map[string]any{"id": fmt.Sprintf("case-%d-%d", n, w.random.Intn(100000)),
+		"amount": w.number(0, 2000, w.amounts),
+		"region": []string{"north", "south", "east"}[w.random.Intn(3)], "vip": w.random.Float64() < w.vips,
+		"age": w.number(18, 78, w.ages)}
 	if w.together && c["vip"] == true {
 		c["amount"] = w.number(700, 2000, 1)
 	}
@@ -93,14 +97,17 @@ func drawParts(random *rand.Rand, count int) (parts []part) {
 	number := func(v any) float64 { f, _ := jsonval.ToFloat(v); return f }
 	facts := func(s map[string]any) map[string]any { return jsonval.AsObject(s["facts"]) }
 	amount, score, age := 700+random.Intn(600), 35+random.Intn(30), 38+random.Intn(20)
-	region, level := []string{"north", "south", "east"}[random.Intn(3)], []string{"low", "middle", "high"}[random.Intn(3)]
+	region, level := []string{"north", "south", "east"}[random.Intn(3)],
+		[]string{"low", "middle", "high"}[random.Intn(3)]
 	all := []part{
-		{fmt.Sprintf("amount > %d", amount), false, func(s map[string]any) bool { return number(s["amount"]) > float64(amount) }},
+		{fmt.Sprintf("amount > %d", amount), false,
+			func(s map[string]any) bool { return number(s["amount"]) > float64(amount) }},
 		{fmt.Sprintf("age < %d", age), false, func(s map[string]any) bool { return number(s["age"]) < float64(age) }},
 		{"vip", false, func(s map[string]any) bool { return s["vip"] == true }},
 		{"region " + region, false, func(s map[string]any) bool { return s["region"] == region }},
 		{"note", false, func(s map[string]any) bool { return s["note"] != nil }},
-		{fmt.Sprintf("score > %d", score), true, func(s map[string]any) bool { return number(facts(s)["score"]) > float64(score) }},
+		{fmt.Sprintf("score > %d", score), true,
+			func(s map[string]any) bool { return number(facts(s)["score"]) > float64(score) }},
 		{"level " + level, true, func(s map[string]any) bool { return facts(s)["level"] == level }},
 		{"warning", true, func(s map[string]any) bool { return facts(s)["warning"] != nil }},
 	}
@@ -145,8 +152,8 @@ func (t truth) String() string {
 	return strings.Join(texts, map[bool]string{true: " and ", false: " or "}[t.all])
 }
 
-// isShownBy reports whether cases show both answers of a truth. With wholly, they show what is to be learned of it: of several parts, enough of both
-// answers, and each part deciding.
+// isShownBy reports whether cases show both answers of a truth. With wholly, they show what is to be learned of it: of
+// several parts, enough of both answers, and each part deciding.
 func (t truth) isShownBy(states []map[string]any, wholly bool) bool {
 	least, apart := []int{1, 8, 9}[len(t.parts)-1], 4
 	if !wholly {
@@ -158,7 +165,8 @@ func (t truth) isShownBy(states []map[string]any, wholly bool) bool {
 			yes++
 		}
 		for n := range t.parts {
-			if without := (truth{slices.Delete(slices.Clone(t.parts), n, n+1), t.all}); without.holds(state) != t.holds(state) {
+			if without := (truth{slices.Delete(slices.Clone(t.parts), n, n+1), t.all}); without.holds(
+				state) != t.holds(state) {
 				decides[n]++
 			}
 		}
@@ -166,8 +174,8 @@ func (t truth) isShownBy(states []map[string]any, wholly bool) bool {
 	return min(yes, len(states)-yes) >= least && (len(t.parts) == 1 || slices.Min(decides) >= apart)
 }
 
-// madeUp is a process of which the Plan depends on one to three truths: each decides whether there is a Call, which of two, or with which
-// parameter.
+// madeUp is a process of which the Plan depends on one to three truths: each decides whether there is a Call, which of
+// two, or with which parameter.
 type madeUp struct {
 	truths []truth
 	kinds  []int
@@ -199,9 +207,11 @@ func (p madeUp) calls(state map[string]any, request int) (calls []string) {
 					`{"_tool": "file", "what": "†state.told", "_outputPath": "filed"}`)
 			}
 		case 1: // one of two, for one value
-			calls = append(calls, fmt.Sprintf(`{"_tool": %q, "id": "†state.id", "_outputPath": "verdict"}`, map[bool]string{true: "grant", false: "deny"}[holds]))
+			calls = append(calls, fmt.Sprintf(`{"_tool": %q, "id": "†state.id", "_outputPath": "verdict"}`,
+				map[bool]string{true: "grant", false: "deny"}[holds]))
 		case 2: // one Call with another parameter
-			calls = append(calls, fmt.Sprintf(`{"_tool": "tell", "to": %q, "_outputPath": "notice"}`, map[bool]string{true: "the boss", false: "the team"}[holds]))
+			calls = append(calls, fmt.Sprintf(`{"_tool": "tell", "to": %q, "_outputPath": "notice"}`,
+				map[bool]string{true: "the boss", false: "the team"}[holds]))
 		case 3: // a Call for its effect alone
 			if holds {
 				calls = append(calls, `{"_tool": "file", "what": "†state.id"}`)
@@ -290,8 +300,10 @@ func runMadeUp(t *testing.T, p madeUp, cases []map[string]any) (FinishedRun, *mo
 	return run, s
 }
 
-// runHardened runs a hardened Idea over cases with no LLM, and returns the instances that are left to it, and its Ideas too.
-func runHardened(t *testing.T, h *Result, cases []map[string]any) (s *modeltest.Scenario, left map[string]bool, run FinishedRun) {
+// runHardened runs a hardened Idea over cases with no LLM, and returns the instances that are left to it, and its Ideas
+// too.
+func runHardened(t *testing.T, h *Result, cases []map[string]any) (s *modeltest.Scenario, left map[string]bool,
+	run FinishedRun) {
 	t.Helper()
 	var context []any
 	for _, raw := range h.Idea["context"].([]any) {
@@ -302,7 +314,8 @@ func runHardened(t *testing.T, h *Result, cases []map[string]any) (s *modeltest.
 	source := string(jsonval.Encode(append(context, caseContext(cases)...)))
 	s = modeltest.NewScenarioWithTools(t, decidingTools, "", `"context": `+source)
 	s.RunTool = looked
-	run = FinishedRun{ProcessID: "h", Ideas: []map[string]any{modeltest.SnapshotFile(t, s.Idea, s.Loop.AllInstancesInput(), nil, nil).Source}}
+	run = FinishedRun{ProcessID: "h",
+		Ideas: []map[string]any{modeltest.SnapshotFile(t, s.Idea, s.Loop.AllInstancesInput(), nil, nil).Source}}
 	s.RunDirectPlans()
 	left = map[string]bool{}
 	if step, in := s.Loop.Advance(s.Now); step == loop.StepRequest {
@@ -340,8 +353,9 @@ type played struct {
 	cases        int
 }
 
-// play hardens a made-up process, and runs the Plan on cases that no run has seen: some as frequent as those of the runs, some evenly drawn. Cases
-// are drawn until the runs show both answers to each condition; with wholly, until they show what is to be learned.
+// play hardens a made-up process, and runs the Plan on cases that no run has seen: some as frequent as those of the
+// runs, some evenly drawn. Cases are drawn until the runs show both answers to each condition; with wholly, until they
+// show what is to be learned.
 func play(t *testing.T, seed int64, wholly, ofOnePart bool) (out played) {
 	t.Helper()
 	random := rand.New(rand.NewSource(seed))
@@ -380,14 +394,16 @@ func play(t *testing.T, seed int64, wholly, ofOnePart bool) (out played) {
 		}
 		if !slices.Equal(got, want) {
 			out.wrong = true
-			t.Errorf("seed %d, %s: %s has %q, want %q\n%s\n%v", seed, p, jsonval.Encode(c), got, want, jsonval.Encode(h.Idea["context"]), h.Notes)
+			t.Errorf("seed %d, %s: %s has %q, want %q\n%s\n%v", seed, p, jsonval.Encode(c), got, want,
+				jsonval.Encode(h.Idea["context"]), h.Notes)
 			break
 		}
 	}
 	return out
 }
 
-// playAll plays processes, and says how many were hardened wholly. HARDEN_SEED is the first seed, HARDEN_PROCESSES how many there are.
+// playAll plays processes, and says how many were hardened wholly. HARDEN_SEED is the first seed, HARDEN_PROCESSES how
+// many there are.
 func playAll(t *testing.T, processes int, wholly, ofOnePart bool) (whole, total int) {
 	t.Helper()
 	first := 0
@@ -409,13 +425,14 @@ func playAll(t *testing.T, processes int, wholly, ofOnePart bool) (whole, total 
 			t.Logf("seed %d, %d cases, %s: %v", first+n, out.cases, out.process, out.differences)
 		}
 	}
-	t.Logf("%d of %d hardened wholly, %d wrongly; of %d fresh cases %d were left to the LLM", whole, processes, wrong, fresh, left)
+	t.Logf("%d of %d hardened wholly, %d wrongly; of %d fresh cases %d were left to the LLM", whole, processes,
+		wrong, fresh, left)
 	return whole, processes
 }
 
-// Of made-up processes whose Plans depend on conditions of one to three parts, nearly all are hardened wholly, if the runs show what is to be
-// learned. On cases that no run has seen, an instance has the Calls that the process would have given it, or is left to the LLM, with none that
-// it would not have had.
+// Of made-up processes whose Plans depend on conditions of one to three parts, nearly all are hardened wholly, if the
+// runs show what is to be learned. On cases that no run has seen, an instance has the Calls that the process would have
+// given it, or is left to the LLM, with none that it would not have had.
 func TestPlansThatDependOnConditionsAreHardenedAndNeverWrongly(t *testing.T) {
 	t.Parallel()
 	if whole, total := playAll(t, 200, true, false); whole < total*9/10 {
@@ -423,7 +440,8 @@ func TestPlansThatDependOnConditionsAreHardenedAndNeverWrongly(t *testing.T) {
 	}
 }
 
-// Plans that depend on one to three conditions of one part each are hardened from whatever runs show both answers, even once.
+// Plans that depend on one to three conditions of one part each are hardened from whatever runs show both answers, even
+// once.
 func TestPlansThatDependOnSingleTestsAreHardenedFromWhatThereIs(t *testing.T) {
 	t.Parallel()
 	if whole, total := playAll(t, 100, false, true); whole < total*9/10 {
@@ -431,7 +449,8 @@ func TestPlansThatDependOnSingleTestsAreHardenedFromWhatThereIs(t *testing.T) {
 	}
 }
 
-// Where the runs may show too little, as one part of a condition without the other, less is hardened, and nothing wrongly.
+// Where the runs may show too little, as one part of a condition without the other, less is hardened, and nothing
+// wrongly.
 func TestWhatNoRunShowsIsNotHardenedWrongly(t *testing.T) {
 	t.Parallel()
 	if whole, _ := playAll(t, 60, false, false); whole == 0 {
@@ -439,7 +458,8 @@ func TestWhatNoRunShowsIsNotHardenedWrongly(t *testing.T) {
 	}
 }
 
-// A process that ran by Plans with conditions is hardened further: what it cannot find again, as too few instances show it, it keeps.
+// A process that ran by Plans with conditions is hardened further: what it cannot find again, as too few instances show
+// it, it keeps.
 func TestAProcessThatRanByConditionsIsHardenedFurther(t *testing.T) {
 	t.Parallel()
 	for seed := range int64(12) {
@@ -465,8 +485,10 @@ func TestAProcessThatRanByConditionsIsHardenedFurther(t *testing.T) {
 			for n, c := range others {
 				token := fmt.Sprintf("i%d", n)
 				if got, want := ranCalls(last, token), p.expected(c); !slices.Equal(got, want) && !left[token] {
-					t.Fatalf("seed %d, %d cases, %s: %s has %q, want %q\n%s\n%v", seed, len(some), p, jsonval.Encode(c), got, want,
-						jsonval.Encode(second.Idea["context"].([]any)[len(second.Idea["context"].([]any))-1]), second.Notes)
+					t.Fatalf("seed %d, %d cases, %s: %s has %q, want %q\n%s\n%v", seed, len(some), p,
+						jsonval.Encode(c), got, want,
+						jsonval.Encode(second.Idea["context"].([]any)[len(second.Idea["context"].([]any))-1]),
+						second.Notes)
 				}
 			}
 		}

@@ -43,10 +43,12 @@ func TestACallThatNeverRanIsLeftOut(t *testing.T) {
 // What blocked a Call is gone where the LLM plans it again: the Plan has it once, aligned with where it ran at first.
 func TestACallThatWasPlannedAgainAfterItWasBlockedIsThereOnce(t *testing.T) {
 	t.Parallel()
-	blocked := triedRun(2, `{"1.1": {"failed": 1}, "1.2": {"blocked": 1}, "1.3": {"done": 1}, "1.4": {"done": 1}}`, true)
+	blocked := triedRun(2, `{"1.1": {"failed": 1}, "1.2": {"blocked": 1}, "1.3": {"done": 1}, "1.4": {"done": 1}}`,
+		true)
 	blocked.calls = []string{findCall, sendCall, searchCall, sendCall}
 	done := triedRun(1, `{"1.1": {"failed": 1}, "1.2": {"done": 1}, "1.3": {"done": 1}}`, true)
-	for name, runs := range map[string][]runFixture{"beside one that ran at once": {done, blocked}, "alone": {blocked}} {
+	for name, runs := range map[string][]runFixture{"beside one that ran at once": {done, blocked},
+		"alone": {blocked}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			h := hardenRuns(t, runs...)
@@ -64,17 +66,20 @@ func TestACallThatWasPlannedAgainAfterItWasBlockedIsThereOnce(t *testing.T) {
 func TestWhatAPersonWouldHaveToDecideIsNamed(t *testing.T) {
 	t.Parallel()
 	rejected := sentRun(2)
-	rejected.record, rejected.end = `{"1.1": {"done": 1}, "1.2": {"rejected": 1}}`, `{"order": "o2", "mail": "m2@x", "item": "item 2"}`
+	rejected.record, rejected.end = `{"1.1": {"done": 1}, "1.2": {"rejected": 1}}`,
+		`{"order": "o2", "mail": "m2@x", "item": "item 2"}`
 	h := hardenRuns(t, sentRun(1), rejected)
-	h.is(t, `[`+findCall+`]`, "send → †state.sent: it ran in some instances alone: where it was planned it did not run everywhere, "+
-		"so that a person decides whether it should: rejected in p2 (in p1)")
+	h.is(t, `[`+findCall+`]`,
+		"send → †state.sent: it ran in some instances alone: where it was planned it did not run everywhere, "+
+			"so that a person decides whether it should: rejected in p2 (in p1)")
 }
 
 // What was refused before it could run is the LLM's mistake, and says nothing of the Tool.
 func TestACallThatWasRefusedAtOnceIsNoPartOfThePlan(t *testing.T) {
 	t.Parallel()
 	p := finishedRun(t, 1, triedRun(1, `{"1.1": {"failed": 1}, "1.2": {"done": 1}, "1.3": {"done": 1}}`, true))
-	refusal, _ := jsonval.DecodeObject([]byte(`{"type": "error", "call": "1.1", "error": {"code": "bad_path", "message": "no"}}`))
+	refusal, _ := jsonval.DecodeObject(
+		[]byte(`{"type": "error", "call": "1.1", "error": {"code": "bad_path", "message": "no"}}`))
 	p.Ideas[1]["context"] = append(p.Ideas[1]["context"].([]any), refusal)
 	h, err := Harden([]FinishedRun{p}, nil, false)
 	if err != nil {
@@ -95,11 +100,14 @@ func TestTwoFailuresInARowAreNamedTogether(t *testing.T) {
 func TestANoteSaysWhichOfSeveralCallsItIsAbout(t *testing.T) {
 	t.Parallel()
 	p := sentRun(2)
-	p.calls = []string{findCall, strings.Replace(findCall, "†state.order", "x1", 1), strings.Replace(findCall, "†state.order", "x2", 1), sendCall}
+	p.calls = []string{findCall, strings.Replace(findCall, "†state.order", "x1", 1),
+		strings.Replace(findCall, "†state.order", "x2", 1), sendCall}
 	p.record = `{"1.1": {"failed": 1}, "1.2": {"failed": 1}, "1.3": {"done": 1}, "1.4": {"done": 1}}`
 	h := hardenRuns(t, sentRun(1), p)
 	h.hasNote(t, "find → †state.item (no. 2) failed wherever it was planned (p2)")
-	h.hasNote(t, `find → †state.item (no. 3) was planned in p2 alone: constants cannot be told from inputs. Kept for every input: find → †state.item (no. 3): parameter "id" = "x2"`)
+	h.hasNote(
+		t,
+		`find → †state.item (no. 3) was planned in p2 alone: constants cannot be told from inputs. Kept for every input: find → †state.item (no. 3): parameter "id" = "x2"`)
 	for _, note := range h.Notes {
 		if strings.HasPrefix(note, "find → †state.item failed") {
 			t.Errorf("the first find brought its result in p1, and it says %q", note)
@@ -139,7 +147,8 @@ func branching(t *testing.T) *Result {
 	}
 	h, err := Harden([]FinishedRun{{ProcessID: "p", Ideas: []map[string]any{
 		idea(`{}`, ``, calls),
-		idea(`{"good": 1, "praise": 2, "verdict": 3}`, `, {"type": "plan", "plan": `+calls+`, "record": {"1.1": "done", "1.2": "done", "1.3": "done"}}`, `[]`),
+		idea(`{"good": 1, "praise": 2, "verdict": 3}`, `, {"type": "plan", "plan": `+calls+
+			`, "record": {"1.1": "done", "1.2": "done", "1.3": "done"}}`, `[]`),
 	}}}, nil, false)
 	if err != nil {
 		t.Fatal(err)
@@ -203,13 +212,15 @@ func TestASplitProcessIsHardenedFromItsParts(t *testing.T) {
 	last := whole.Ideas[1]
 	last["meta"] = map[string]any{"process": "p"}
 	last["context"] = []any{last["context"].([]any)[0]}
-	last["solution"] = map[string]any{"calls": []any{}, "output": map[string]any{"sent": map[string]any{"①": true, "②": true}}}
+	last["solution"] = map[string]any{"calls": []any{},
+		"output": map[string]any{"sent": map[string]any{"①": true, "②": true}}}
 	for n, token := range []string{"①", "②", "③"} {
 		end := sentRun(n + 1).end
 		m := decoded(t, `{"type": "state", "_instance": "`+token+`", "_status": "settled", "state": `+end+`}`)
 		last["context"] = append(last["context"].([]any), m)
 	}
-	whole = FinishedRun{ProcessID: "p", Ideas: []map[string]any{last}, Parts: []FinishedRun{part("~part/1", "①", 1), part("~part/2", "②", 2)}}
+	whole = FinishedRun{ProcessID: "p", Ideas: []map[string]any{last},
+		Parts: []FinishedRun{part("~part/1", "①", 1), part("~part/2", "②", 2)}}
 	h, err := Harden([]FinishedRun{whole}, nil, false)
 	if err != nil {
 		t.Fatal(err)

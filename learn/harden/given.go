@@ -9,8 +9,8 @@ import (
 	"processidea/model/jsonval"
 )
 
-// readGivenParams finds what each Call of an instance was given when it ran: it repeats the instance's own Calls, Request by
-// Request. The common Plan has them all at once, and what a Call reads may have another writer there.
+// readGivenParams finds what each Call of an instance was given when it ran: it repeats the instance's own Calls,
+// Request by Request. The common Plan has them all at once, and what a Call reads may have another writer there.
 func (r *instanceRun) readGivenParams(all []*recordedCall) {
 	instance := dataflow.New(r.paletteWithoutApprovals(), r.startMessages, r.instanceToken)
 	byKey := map[ideafile.CallKey]*recordedCall{}
@@ -27,7 +27,8 @@ func (r *instanceRun) readGivenParams(all []*recordedCall) {
 		instance.CloseRequest(all[0].requestNumber + 1)
 		for batch := instance.Advance(); len(batch) > 0; batch = instance.Advance() {
 			for _, ready := range batch {
-				endCallAsRecorded(instance, ready, byKey[ideafile.CallKey{Request: ready.Record.Request, Index: ready.Record.Index}])
+				endCallAsRecorded(instance, ready,
+					byKey[ideafile.CallKey{Request: ready.Record.Request, Index: ready.Record.Index}])
 			}
 		}
 		all = all[end:]

@@ -49,9 +49,9 @@ type Result struct {
 var ErrNothingCommon = errors.New("there is no Plan to write")
 
 // Harden finds the Plan that finished processes have in common. With template, the Idea leaves out the data that the
-// first process started with. Nothing is guessed: a difference that the data do not explain is listed in
-// Differences. An error names a process that cannot be read, has not finished, or has another palette. Where the processes
-// have no Call in common, the error wraps ErrNothingCommon, and the Result, without an Idea, says why.
+// first process started with. Nothing is guessed: a difference that the data do not explain is listed in Differences.
+// An error names a process that cannot be read, has not finished, or has another palette. Where the processes have no
+// Call in common, the error wraps ErrNothingCommon, and the Result, without an Idea, says why.
 func Harden(runs []FinishedRun, bindings map[string]ideafile.ToolBinding, template bool) (*Result, error) {
 	h := &hardener{bindings: bindings, notes: []string{}, presentAtAllStarts: map[string]bool{}}
 	for _, run := range runs {

@@ -56,7 +56,8 @@ func hardenRuns(t *testing.T, list ...runFixture) *Result {
 	for n, fixture := range list {
 		runs = append(runs, finishedRun(t, n+1, fixture))
 	}
-	h, err := Harden(runs, map[string]ideafile.ToolBinding{"find": {Kind: ideafile.KindGo}, "search": {Kind: ideafile.KindGo}, "send": {Kind: ideafile.KindGo}, "say": {Kind: ideafile.KindLatent}}, false)
+	h, err := Harden(runs, map[string]ideafile.ToolBinding{"find": {Kind: ideafile.KindGo},
+		"search": {Kind: ideafile.KindGo}, "send": {Kind: ideafile.KindGo}, "say": {Kind: ideafile.KindLatent}}, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -100,7 +101,9 @@ func (h *Result) is(t *testing.T, plan string, named ...string) {
 		t.Errorf("named:\n%s\nwant:\n%s", got, want)
 	}
 	idea, _ := ideafile.ReadIdea(h.Idea)
-	if errs := check.Check(idea, map[string]ideafile.ToolBinding{"find": {Kind: ideafile.KindGo}, "search": {Kind: ideafile.KindGo}, "send": {Kind: ideafile.KindGo}, "say": {Kind: ideafile.KindLatent}}).Errors(); len(errs) > 0 {
+	if errs := check.Check(idea, map[string]ideafile.ToolBinding{"find": {Kind: ideafile.KindGo},
+		"search": {Kind: ideafile.KindGo}, "send": {Kind: ideafile.KindGo},
+		"say": {Kind: ideafile.KindLatent}}).Errors(); len(errs) > 0 {
 		t.Errorf("it does not pass the check: %s", errs)
 	}
 }
@@ -138,7 +141,8 @@ func TestWhatTheLLMPlannedAfterAFailureBecomesAnAlternative(t *testing.T) {
 	for n := 1; n <= 40; n++ {
 		p := sentRun(n)
 		if n%8 == 0 {
-			p.calls = append(p.calls, fmt.Sprintf(`{"_tool": "search", "id": "o%d", "in": "A1", "_outputPath": "item"}`, n),
+			p.calls = append(p.calls,
+				fmt.Sprintf(`{"_tool": "search", "id": "o%d", "in": "A1", "_outputPath": "item"}`, n),
 				fmt.Sprintf(`{"_tool": "send", "to": "†state.mail", "text": "item %d", "_outputPath": "sent"}`, n))
 			p.record = `{"1.1": {"failed": 1}, "1.2": {"blocked": 1}, "2.1": {"done": 1}, "3.1": {"done": 1}}`
 		}
@@ -177,8 +181,10 @@ func playHardened(t *testing.T, h *Result, start string, findFails bool) (state 
 			context = append(context, m)
 		}
 	}
-	bound := map[string]ideafile.ToolBinding{"find": {Kind: ideafile.KindGo}, "search": {Kind: ideafile.KindGo}, "send": {Kind: ideafile.KindGo}}
-	run := dataflow.New(ideafile.Palette{Tools: idea.Tools, BindingByTool: bound, UntargetedCallsGoToAll: true}, context, "")
+	bound := map[string]ideafile.ToolBinding{"find": {Kind: ideafile.KindGo}, "search": {Kind: ideafile.KindGo},
+		"send": {Kind: ideafile.KindGo}}
+	run := dataflow.New(ideafile.Palette{Tools: idea.Tools, BindingByTool: bound, UntargetedCallsGoToAll: true},
+		context, "")
 	run.StartDirectPlan()
 	var list []string
 	for ready := run.Advance(); len(ready) > 0; ready = run.Advance() {
@@ -190,7 +196,8 @@ func playHardened(t *testing.T, h *Result, start string, findFails bool) (state 
 			case r.Record.Tool == "send":
 				run.SucceedCall(r.Record.ID, true)
 			default:
-				run.SucceedCall(r.Record.ID, map[string]string{"find": "found ", "search": "searched "}[r.Record.Tool]+fmt.Sprint(r.Params["id"]))
+				run.SucceedCall(r.Record.ID, map[string]string{"find": "found ", "search": "searched "}[r.Record.Tool]+
+					fmt.Sprint(r.Params["id"]))
 			}
 		}
 	}
@@ -212,7 +219,9 @@ func TestWhatCannotBeGeneralizedIsNamedAndNeverGuessed(t *testing.T) {
 	send := `{"_tool": "send", "to": "†state.mail", "text": "†state.item", "_outputPath": "†state.sent"}`
 	t.Run("a literal that stands nowhere", func(t *testing.T) {
 		h := hardenRuns(t, sentRun(1), sentRun(2), with(sentRun(3), "m3@x", "boss@x"))
-		h.is(t, `[`+find+`]`, `send → †state.sent: parameter "to" differs, and nothing at the start tells how (in p1, p2, p3)`)
+		h.is(
+			t, `[`+find+`]`,
+			`send → †state.sent: parameter "to" differs, and nothing at the start tells how (in p1, p2, p3)`)
 	})
 	t.Run("a Call that only some instances had", func(t *testing.T) {
 		more := sentRun(2)
@@ -220,21 +229,27 @@ func TestWhatCannotBeGeneralizedIsNamedAndNeverGuessed(t *testing.T) {
 		more.record = `{"1.1": {"done": 1}, "1.2": {"done": 1}, "1.3": {"done": 1}}`
 		more.end = strings.Replace(more.end, `"sent"`, `"more": "x", "sent"`, 1)
 		h := hardenRuns(t, sentRun(1), more)
-		h.is(t, `[`+find+`,`+send+`]`, `search → †state.more: it ran in some instances alone: †state.mail is "m2@x" in 1 of 1, and not in the other 1: too few, 3 on each side are wanted (in p2)`)
+		h.is(t, `[`+find+`,`+send+`]`,
+			`search → †state.more: it ran in some instances alone: †state.mail is "m2@x" in 1 of 1, and not in the other 1: too few, 3 on each side are wanted (in p2)`)
 	})
 	t.Run("a literal that stands at two places", func(t *testing.T) {
 		a, b := sentRun(1), sentRun(2)
-		a.start, a.end = strings.Replace(a.start, "{", `{"copy": "m1@x", `, 1), strings.Replace(a.end, "{", `{"copy": "m1@x", `, 1)
-		b.start, b.end = strings.Replace(b.start, "{", `{"copy": "m2@x", `, 1), strings.Replace(b.end, "{", `{"copy": "m2@x", `, 1)
+		a.start, a.end = strings.Replace(a.start, "{", `{"copy": "m1@x", `, 1),
+			strings.Replace(a.end, "{", `{"copy": "m1@x", `, 1)
+		b.start, b.end = strings.Replace(b.start, "{", `{"copy": "m2@x", `, 1),
+			strings.Replace(b.end, "{", `{"copy": "m2@x", `, 1)
 		h := hardenRuns(t, a, b)
-		h.is(t, `[`+find+`]`, `send → †state.sent: parameter "to" is in every instance what stands at †state.copy and at †state.mail, and it cannot be told which is meant (in p1, p2)`)
+		h.is(
+			t, `[`+find+`]`,
+			`send → †state.sent: parameter "to" is in every instance what stands at †state.copy and at †state.mail, and it cannot be told which is meant (in p1, p2)`)
 	})
 	t.Run("a result that the LLM wrote", func(t *testing.T) {
 		p := sentRun(1)
 		p.calls = append(p.calls, `{"_tool": "say", "text": "†state.item", "_output": "hm", "_outputPath": "said"}`)
 		p.record = `{"1.1": {"done": 1}, "1.2": {"done": 1}, "1.3": {"done": 1}}`
 		p.end = strings.Replace(p.end, `"sent"`, `"said": "hm", "sent"`, 1)
-		hardenRuns(t, p).is(t, `[`+find+`,`+send+`,{"_tool": "say", "text": "†state.item", "_outputPath": "†state.said"}]`,
+		hardenRuns(t, p).is(t, `[`+find+`,`+send+
+			`,{"_tool": "say", "text": "†state.item", "_outputPath": "†state.said"}]`,
 			"say → †state.said: the tool has no code, the LLM writes its result (in p1)")
 	})
 	t.Run("a failure that nothing made good", func(t *testing.T) {
@@ -256,7 +271,8 @@ func TestWhatCannotBeGeneralizedIsNamedAndNeverGuessed(t *testing.T) {
 	t.Run("an output that the LLM wrote", func(t *testing.T) {
 		p := sentRun(1)
 		p.output = `{"summary": "one mail"}`
-		hardenRuns(t, p).is(t, `[`+find+`,`+send+`]`, "the output of p1: the LLM wrote it, and it stands nowhere in State")
+		hardenRuns(t, p).is(t, `[`+find+`,`+send+`]`,
+			"the output of p1: the LLM wrote it, and it stands nowhere in State")
 	})
 }
 
@@ -264,7 +280,8 @@ func TestAnOutputThatStandsInStateIsWired(t *testing.T) {
 	t.Parallel()
 	a, b := sentRun(1), sentRun(2)
 	a.output, b.output = `{"what": "item 1"}`, `{"what": "item 2"}`
-	if m := planOf(t, hardenRuns(t, a, b)); string(jsonval.Encode(m.PlanOutput)) != `{"what":"†state.item"}` || m.PlanStage != ideafile.StageOptimal {
+	if m := planOf(t, hardenRuns(t, a, b)); string(jsonval.Encode(m.PlanOutput)) != `{"what":"†state.item"}` ||
+		m.PlanStage != ideafile.StageOptimal {
 		t.Errorf("output %s, stage %q", jsonval.Encode(m.PlanOutput), m.PlanStage)
 	}
 }
@@ -302,7 +319,8 @@ func TestATemplateHoldsNobodysData(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if text := string(jsonval.Encode(h.Idea["context"])); strings.Contains(text, "o1") || !strings.Contains(text, `"shelf":"A1"`) {
+	if text := string(jsonval.Encode(h.Idea["context"])); strings.Contains(text, "o1") ||
+		!strings.Contains(text, `"shelf":"A1"`) {
 		t.Errorf("%s", text)
 	}
 }
@@ -310,7 +328,8 @@ func TestATemplateHoldsNobodysData(t *testing.T) {
 func TestCallsThatReadWhatIsLeftOutAreLeftOutToo(t *testing.T) {
 	t.Parallel()
 	a, b := sentRun(1), sentRun(2)
-	a.calls[0], b.calls[0] = strings.Replace(a.calls[0], "†state.order", "x", 1), strings.Replace(b.calls[0], "†state.order", "y", 1)
+	a.calls[0], b.calls[0] = strings.Replace(a.calls[0], "†state.order", "x", 1),
+		strings.Replace(b.calls[0], "†state.order", "y", 1)
 	keep := `{"_tool": "search", "id": "†state.order", "_outputPath": "found"}`
 	for _, p := range []*runFixture{&a, &b} {
 		p.calls, p.end = append(p.calls, keep), strings.Replace(p.end, "{", `{"found": 1, `, 1)
@@ -324,7 +343,8 @@ func TestCallsThatReadWhatIsLeftOutAreLeftOutToo(t *testing.T) {
 func TestWhereNoCallIsLeftThereIsNoPlanAndTheErrorSaysWhy(t *testing.T) {
 	t.Parallel()
 	a, b := sentRun(1), sentRun(2)
-	a.calls[0], b.calls[0] = strings.Replace(a.calls[0], "†state.order", "x", 1), strings.Replace(b.calls[0], "†state.order", "y", 1)
+	a.calls[0], b.calls[0] = strings.Replace(a.calls[0], "†state.order", "x", 1),
+		strings.Replace(b.calls[0], "†state.order", "y", 1)
 	idle := sentRun(1)
 	idle.calls, idle.record, idle.end = nil, `{}`, idle.start
 	for want, list := range map[string][]runFixture{

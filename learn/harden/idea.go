@@ -31,7 +31,8 @@ func (h *hardener) buildIdea(template bool) map[string]any {
 			shared = append(shared, m.Source)
 		}
 	}
-	shared = append(shared, map[string]any{"type": ideafile.TypeState, ideafile.TypeState: h.sharedState(template), "schema": h.stateSchema()})
+	shared = append(shared, map[string]any{"type": ideafile.TypeState, ideafile.TypeState: h.sharedState(template),
+		"schema": h.stateSchema()})
 	if template {
 		shared = append(shared, h.dataMessagesReadByPlan()...)
 	} else {
@@ -55,7 +56,8 @@ func (h *hardener) ideaMeta(last *ideafile.Idea) map[string]any {
 	var sources []any
 	for _, process := range h.processes {
 		sourceMeta := jsonval.AsObject(process.lastIdea.Source["meta"])
-		sources = append(sources, map[string]any{"process": process.ProcessID, "at": sourceMeta["at"], "digest": sourceMeta["digest"]})
+		sources = append(sources, map[string]any{"process": process.ProcessID, "at": sourceMeta["at"],
+			"digest": sourceMeta["digest"]})
 	}
 	meta["hardened"] = sources
 	return meta
@@ -83,7 +85,8 @@ func (h *hardener) dataMessagesReadByPlan() (messages []any) {
 			}
 			schema = map[string]any{"type": "object", "properties": properties}
 		}
-		m := map[string]any{"type": ideafile.TypeData, "kind": kind, ideafile.TypeData: map[string]any{}, "schema": schema}
+		m := map[string]any{"type": ideafile.TypeData, "kind": kind, ideafile.TypeData: map[string]any{},
+			"schema": schema}
 		if kind == ideafile.TypeInput {
 			m = map[string]any{"type": kind, kind: map[string]any{}, "schema": schema}
 		}
@@ -120,7 +123,8 @@ func (h *hardener) isSharedByAllProcesses(m ideafile.Message) bool {
 	for _, process := range h.processes {
 		found := false
 		for _, other := range process.firstIdea.Context {
-			found = found || other.InstanceToken == "" && other.PayloadKind == m.PayloadKind && jsonval.Equal(other.Source, m.Source)
+			found = found || other.InstanceToken == "" && other.PayloadKind == m.PayloadKind &&
+				jsonval.Equal(other.Source, m.Source)
 		}
 		if !found {
 			return false
@@ -147,7 +151,8 @@ func (h *hardener) instanceStateMessages() []any {
 			if start == nil {
 				start = map[string]any{}
 			}
-			out = append(out, map[string]any{"type": ideafile.TypeState, "_instance": r.instanceToken, ideafile.TypeState: start})
+			out = append(out, map[string]any{"type": ideafile.TypeState, "_instance": r.instanceToken,
+				ideafile.TypeState: start})
 		}
 	}
 	return out

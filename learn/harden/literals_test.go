@@ -32,18 +32,24 @@ func TestALiteralThatEqualsAnInputIsAReferenceOrIsNamed(t *testing.T) {
 	t.Parallel()
 	found := func(id string) string { return `[{"_tool": "find", "id": ` + id + `, "_outputPath": "†state.item"}]` }
 	named := func(what, places string) string {
-		return `find → †state.item: parameter "id" is always ` + what + `, which stands at ` + places + `: it cannot be told what is meant`
+		return `find → †state.item: parameter "id" is always ` + what + `, which stands at ` +
+			places + `: it cannot be told what is meant`
 	}
 	for name, c := range map[string]struct {
 		starts      []string
 		plan, named string
 	}{
-		"the element of a list, the same everywhere": {[]string{`{"items": ["a1", "b2"]}`, `{"items": ["c3", "b2"]}`}, found(`"b2"`), named(`"b2"`, "†state.items.1")},
-		"the element of a list, in one instance":     {[]string{`{"items": ["a1", "b2"]}`}, found(`"b2"`), named(`"b2"`, "†state.items.1")},
-		"inside an object in a list":                 {[]string{`{"o": {"items": [{"sku": "b2"}]}}`}, found(`"b2"`), named(`"b2"`, "†state.o.items.0.sku")},
-		"at two places":                              {[]string{`{"o": {"a": "b2"}, "items": ["b2"]}`}, found(`"b2"`), named(`"b2"`, "†state.items.0 and at †state.o.a")},
-		"at one place that is in no list":            {[]string{`{"o": {"a": "b2"}}`}, found(`"†state.o.a"`), ""},
-		"at one place that has the parameter's name": {[]string{`{"o": {"id": "b2"}, "items": ["b2"]}`}, found(`"†state.o.id"`), ""},
+		"the element of a list, the same everywhere": {[]string{`{"items": ["a1", "b2"]}`, `{"items": ["c3", "b2"]}`},
+			found(`"b2"`), named(`"b2"`, "†state.items.1")},
+		"the element of a list, in one instance": {[]string{`{"items": ["a1", "b2"]}`}, found(`"b2"`),
+			named(`"b2"`, "†state.items.1")},
+		"inside an object in a list": {[]string{`{"o": {"items": [{"sku": "b2"}]}}`}, found(`"b2"`),
+			named(`"b2"`, "†state.o.items.0.sku")},
+		"at two places": {[]string{`{"o": {"a": "b2"}, "items": ["b2"]}`}, found(`"b2"`),
+			named(`"b2"`, "†state.items.0 and at †state.o.a")},
+		"at one place that is in no list": {[]string{`{"o": {"a": "b2"}}`}, found(`"†state.o.a"`), ""},
+		"at one place that has the parameter's name": {[]string{`{"o": {"id": "b2"}, "items": ["b2"]}`},
+			found(`"†state.o.id"`), ""},
 		"nowhere":                 {[]string{`{"items": ["a1"]}`}, found(`"b2"`), ""},
 		"in some instances alone": {[]string{`{"items": ["b2"]}`, `{"items": ["c3"]}`}, found(`"b2"`), ""},
 	} {
@@ -65,7 +71,9 @@ func TestALiteralThatDiffersAsTheElementOfAListDoesIsAReference(t *testing.T) {
 	t.Parallel()
 	h := hardenRuns(t, foundRun(`{"items": ["a1", "b2"]}`, `"b2"`), foundRun(`{"items": ["a1", "c3"]}`, `"c3"`))
 	h.is(t, `[{"_tool": "find", "id": "†state.items.1", "_outputPath": "†state.item"}]`)
-	h.hasNote(t, `parameter "id" is †state.items.1, by its place in the list: an input with more or fewer elements needs another Plan`)
+	h.hasNote(
+		t,
+		`parameter "id" is †state.items.1, by its place in the list: an input with more or fewer elements needs another Plan`)
 }
 
 // A flag or a digit is what it is by chance too often to be in the way of an optimal Plan.
@@ -73,21 +81,27 @@ func TestAFlagOrADigitThatEqualsAnInputIsNoted(t *testing.T) {
 	t.Parallel()
 	h := hardenRuns(t, foundRun(`{"shelf": "7", "n": 1}`, `"7"`), foundRun(`{"shelf": "7", "n": 2}`, `"7"`))
 	h.is(t, `[{"_tool": "find", "id": "7", "_outputPath": "†state.item"}]`)
-	h.hasNote(t, `not generalised: find → †state.item: parameter "id" is always "7", which stands at †state.shelf too: it stays as it is`)
+	h.hasNote(
+		t,
+		`not generalised: find → †state.item: parameter "id" is always "7", which stands at †state.shelf too: it stays as it is`)
 }
 
 func TestALiteralThatStoodElsewhereInEachInstanceIsNoted(t *testing.T) {
 	t.Parallel()
 	h := hardenRuns(t, foundRun(`{"items": ["b2", "c3"]}`, `"b2"`), foundRun(`{"items": ["c3", "b2"]}`, `"b2"`))
 	h.is(t, `[{"_tool": "find", "id": "b2", "_outputPath": "†state.item"}]`)
-	h.hasNote(t, `is always "b2", which stood in every instance at the start, in each at another place (†state.items.0 in p1)`)
+	h.hasNote(
+		t,
+		`is always "b2", which stood in every instance at the start, in each at another place (†state.items.0 in p1)`)
 }
 
 func TestOfOneInstanceConstantsAreBelievedAndNamed(t *testing.T) {
 	t.Parallel()
 	one := foundRun(`{"shelf": "A1"}`, `"b2"`)
 	h := hardenRuns(t, one)
-	h.hasNote(t, `there is one instance: constants cannot be told from inputs. Kept for every input: find → †state.item: parameter "id" = "b2"`)
+	h.hasNote(
+		t,
+		`there is one instance: constants cannot be told from inputs. Kept for every input: find → †state.item: parameter "id" = "b2"`)
 	hardenRuns(t, one, one).hasNote(t, "all instances started alike: constants cannot be told from inputs")
 	for _, note := range hardenRuns(t, one, foundRun(`{"shelf": "B2"}`, `"b2"`)).Notes {
 		t.Errorf("of two instances it notes %q", note)

@@ -23,11 +23,13 @@ func (h *hardener) generalizeOutput() {
 		}
 		references, ok := process.outputReferences(output, h.outputsVary())
 		if !ok {
-			h.addDifference(nil, "the output of %s: the LLM wrote it, and it stands nowhere in State", process.ProcessID)
+			h.addDifference(nil, "the output of %s: the LLM wrote it, and it stands nowhere in State",
+				process.ProcessID)
 			return
 		}
 		if n > 0 && !jsonval.Equal(references, common) {
-			h.addDifference(nil, "the output: that of %s comes from other places than that of %s", process.ProcessID, h.processes[0].ProcessID)
+			h.addDifference(nil, "the output: that of %s comes from other places than that of %s", process.ProcessID,
+				h.processes[0].ProcessID)
 			return
 		}
 		common = references
@@ -37,7 +39,8 @@ func (h *hardener) generalizeOutput() {
 
 // outputsVary reports whether two processes came to different outputs: a place that holds both is then no coincidence.
 func (h *hardener) outputsVary() bool {
-	return slices.ContainsFunc(h.processes, func(p *processRun) bool { return !jsonval.Equal(p.finalOutput(), h.processes[0].finalOutput()) })
+	return slices.ContainsFunc(h.processes,
+		func(p *processRun) bool { return !jsonval.Equal(p.finalOutput(), h.processes[0].finalOutput()) })
 }
 
 // finalOutput is what the process came to.
@@ -54,8 +57,8 @@ func (h *hardener) generalizeOutputLiterals(output any) any {
 	return h.generalizeConstant(valueLocation{ownerLabel: "the output "}, samples)
 }
 
-// outputReferences returns the output as References: those with which a solution or a Plan wired it, or else the only paths
-// at which its parts are found.
+// outputReferences returns the output as References: those with which a solution or a Plan wired it, or else the only
+// paths at which its parts are found.
 func (p *processRun) outputReferences(output any, vary bool) (any, bool) {
 	if len(p.instances) == 0 {
 		return nil, false
@@ -94,7 +97,8 @@ func (p *processRun) wiredOutputs() []any {
 	return list
 }
 
-// resolveOutput returns the value of a Reference in an output: in a process of several instances, by token the value of each that has one.
+// resolveOutput returns the value of a Reference in an output: in a process of several instances, by token the value of
+// each that has one.
 func (p *processRun) resolveOutput(e refexpr.Expression) (any, bool) {
 	if p.instances[0].instanceToken == "" || !e.HasReferenceOfKind(ideafile.TypeState) {
 		return p.instances[0].resolveReferences(e.String())
@@ -108,12 +112,14 @@ func (p *processRun) resolveOutput(e refexpr.Expression) (any, bool) {
 	return byToken, len(byToken) > 0
 }
 
-// locateOutput finds the only path at which the output, or else each of its parts, is found. A flag or a digit may stand
-// there by chance, unless its path has its name or the outputs vary.
+// locateOutput finds the only path at which the output, or else each of its parts, is found. A flag or a digit may
+// stand there by chance, unless its path has its name or the outputs vary.
 func (p *processRun) locateOutput(at jsonval.Path, output any, vary bool) (any, bool) {
 	var found []refexpr.Reference
-	for _, ref := range appendReferences(nil, refexpr.Reference{Kind: ideafile.TypeState}, p.instances[0].finalState, p.instances[0].ownOutputPart(output)) {
-		if v, ok := p.resolveOutput(refexpr.Expression{{ref}}); ok && !pathPassesThroughList(p.instances[0], ref) && jsonval.Equal(v, output) {
+	for _, ref := range appendReferences(nil, refexpr.Reference{Kind: ideafile.TypeState}, p.instances[0].finalState,
+		p.instances[0].ownOutputPart(output)) {
+		if v, ok := p.resolveOutput(refexpr.Expression{{ref}}); ok && !pathPassesThroughList(p.instances[0], ref) &&
+			jsonval.Equal(v, output) {
 			found = append(found, ref)
 		}
 	}

@@ -93,8 +93,8 @@ func (h *hardener) copyMetaProperties(c *mergedCall, r *instanceRun) {
 	}
 }
 
-// commonParams lists the parameters that the Call has in every instance, without wired ones, and those that it has in some only, which are
-// recorded as differences.
+// commonParams lists the parameters that the Call has in every instance, without wired ones, and those that it has in
+// some only, which are recorded as differences.
 func (h *hardener) commonParams(c *mergedCall, ran []*instanceRun) (names, others []string) {
 	tool := ran[0].process.lastIdea.Tool(c.recordedByInstance[ran[0]].call.Tool)
 	count := map[string]int{}
@@ -136,11 +136,13 @@ func (h *hardener) commonValue(c *mergedCall, param jsonval.Path, samples []para
 		switch places := commonReferences(param, samples); {
 		case len(places) == 1:
 			if pathPassesThroughList(samples[0].instance, places[0]) {
-				h.addNote("%s is %s, by its place in the list: an input with more or fewer elements needs another Plan", paramLocation(c, param), places[0])
+				h.addNote("%s is %s, by its place in the list: an input with more or fewer elements needs another Plan",
+					paramLocation(c, param), places[0])
 			}
 			return places[0].String(), true
 		case len(places) > 1:
-			h.addDifference(instancesOfSamples(samples), "%s is in every instance what stands at %s, and it cannot be told which is meant",
+			h.addDifference(instancesOfSamples(samples),
+				"%s is in every instance what stands at %s, and it cannot be told which is meant",
 				paramLocation(c, param), joinReferences(places))
 			return nil, false
 		}
@@ -148,12 +150,14 @@ func (h *hardener) commonValue(c *mergedCall, param jsonval.Path, samples []para
 	if v, ok, tried := h.commonValueByParts(c, param, samples); tried {
 		return v, ok
 	}
-	h.addDifference(outlierInstances(samples), "%s differs, and nothing at the start tells how", paramLocation(c, param))
+	h.addDifference(outlierInstances(samples), "%s differs, and nothing at the start tells how",
+		paramLocation(c, param))
 	return nil, false
 }
 
 // commonValueByParts generalizes objects with the same keys, and lists of the same length, part by part.
-func (h *hardener) commonValueByParts(c *mergedCall, param jsonval.Path, samples []paramSample) (v any, ok, tried bool) {
+func (h *hardener) commonValueByParts(c *mergedCall, param jsonval.Path,
+	samples []paramSample) (v any, ok, tried bool) {
 	steps, isList, ok := mergeIntoCommonShape(samples)
 	if !ok {
 		return nil, false, false
@@ -190,7 +194,8 @@ func mergeIntoCommonShape(samples []paramSample) (steps []string, isList, ok boo
 		default:
 			return nil, false, false
 		}
-		if n > 0 && (strings.Join(own, "\x00") != strings.Join(steps, "\x00") || jsonval.TypeOf(sample.value) != jsonval.TypeOf(samples[0].value)) {
+		if n > 0 && (strings.Join(own, "\x00") != strings.Join(steps, "\x00") ||
+			jsonval.TypeOf(sample.value) != jsonval.TypeOf(samples[0].value)) {
 			return nil, false, false
 		}
 		steps = own
@@ -215,25 +220,30 @@ func (p valueLocation) String() string {
 	return p.ownerLabel + strconv.Quote(p.path.String())
 }
 
-// generalizeConstant generalizes a value that is the same in all instances. What a Plan that ran directly says literally is meant so, and stays.
-// Where it is found at exactly one place at the start, not in a list, and that is unlikely to be a coincidence, it becomes a Reference to that
-// place. Otherwise it stays, and is named where it equals anything that was there.
+// generalizeConstant generalizes a value that is the same in all instances. What a Plan that ran directly says
+// literally is meant so, and stays. Where it is found at exactly one place at the start, not in a list, and that is
+// unlikely to be a coincidence, it becomes a Reference to that place. Otherwise it stays, and is named where it equals
+// anything that was there.
 func (h *hardener) generalizeConstant(at valueLocation, samples []paramSample) any {
 	v := samples[0].value
-	if text, ok := v.(string); ok && refexpr.IsReference(text) || slices.ContainsFunc(samples, paramSample.isOfDirectPlan) {
+	if text, ok := v.(string); ok && refexpr.IsReference(text) ||
+		slices.ContainsFunc(samples, paramSample.isOfDirectPlan) {
 		return v
 	}
 	if refs, _ := refexpr.FindReferences(v); len(refs) == 0 {
 		places := commonReferences(at.path, samples)
 		switch {
-		case len(places) == 1 && !pathPassesThroughList(samples[0].instance, places[0]) && (isUnlikelyCoincidence(v) || endsWithParamName(places[0], at.path)):
+		case len(places) == 1 && !pathPassesThroughList(samples[0].instance, places[0]) &&
+			(isUnlikelyCoincidence(v) || endsWithParamName(places[0], at.path)):
 			h.addNote("taken for a Reference: %s was always %s, and is %s now", at, clippedJSON(v), places[0])
 			return places[0].String()
 		case len(places) > 0 && isUnlikelyCoincidence(v):
-			h.addDifference(nil, "%s is always %s, which stands at %s: it cannot be told what is meant", at, clippedJSON(v), joinReferences(places))
+			h.addDifference(nil, "%s is always %s, which stands at %s: it cannot be told what is meant", at,
+				clippedJSON(v), joinReferences(places))
 			return v
 		case len(places) > 0:
-			h.addNote("not generalised: %s is always %s, which stands at %s too: it stays as it is", at, clippedJSON(v), joinReferences(places))
+			h.addNote("not generalised: %s is always %s, which stands at %s too: it stays as it is", at, clippedJSON(v),
+				joinReferences(places))
 			return v
 		}
 		h.noteScatteredLiteral(at, samples)
@@ -248,7 +258,8 @@ func (h *hardener) noteScatteredLiteral(at valueLocation, samples []paramSample)
 			return
 		}
 	}
-	h.addNote("not generalised: %s is always %s, which stood in every instance at the start, in each at another place (%s in %s): it stays as it is",
+	h.addNote("not generalised: %s is always %s, which stood in every instance at the start, in each at another "+
+		"place (%s in %s): it stays as it is",
 		at, clippedJSON(samples[0].value), samples[0].referencesToLiteralAtStart()[0], samples[0].instance.name)
 }
 
@@ -260,7 +271,8 @@ func (h *hardener) generalizeConstantParts(at valueLocation, samples []paramSamp
 			part, _ := jsonval.ChildValue(sample.value, step)
 			parts[n] = paramSample{sample.instance, part, sample.requestNumber}
 		}
-		return h.generalizeConstant(valueLocation{at.ownerLabel, append(at.path[:len(at.path):len(at.path)], step)}, parts)
+		return h.generalizeConstant(valueLocation{at.ownerLabel, append(at.path[:len(at.path):len(at.path)], step)},
+			parts)
 	}
 	switch v := samples[0].value.(type) {
 	case map[string]any:
@@ -291,7 +303,8 @@ func (h *hardener) noteSingleSamples() {
 	}
 	for _, c := range h.mergedCalls {
 		if planned, _ := h.instancesByCall(c); len(planned) == 1 && len(literalsOf(c)) > 0 {
-			h.addNote("%s was planned in %s alone: constants cannot be told from inputs. %s", c, planned[0].name, describeKeptLiterals([]*mergedCall{c}))
+			h.addNote("%s was planned in %s alone: constants cannot be told from inputs. %s", c, planned[0].name,
+				describeKeptLiterals([]*mergedCall{c}))
 		}
 	}
 }

@@ -9,8 +9,8 @@ import (
 	"processidea/model/ideafile"
 )
 
-// dropInvalidParts drops the Calls, and the output, that the check of the file would refuse. Each may have been sound in
-// its own Request: together, or in all instances, they need not be.
+// dropInvalidParts drops the Calls, and the output, that the check of the file would refuse. Each may have been sound
+// in its own Request: together, or in all instances, they need not be.
 func (h *hardener) dropInvalidParts() {
 	for len(h.mergedCalls) > 0 {
 		source, plans := h.buildIdea(false), h.plans()
@@ -21,7 +21,8 @@ func (h *hardener) dropInvalidParts() {
 		for k, plan := range plans {
 			for n, c := range plan.calls {
 				for _, p := range problems {
-					if strings.HasPrefix(p.JSONPath+".", fmt.Sprintf("$.context[%d].plan[%d].", first+k, n)) && problemOf[c] == "" {
+					if strings.HasPrefix(p.JSONPath+".", fmt.Sprintf("$.context[%d].plan[%d].", first+k, n)) &&
+						problemOf[c] == "" {
 						problemOf[c] = p.Message
 					}
 				}

@@ -17,17 +17,19 @@ const maxPlaces = 64
 // maxDepth bounds how deep in the data a literal is looked for.
 const maxDepth = 32
 
-// commonReferences lists the References that yield each instance's literal: in the data at the start, or else in what Calls of
-// earlier Requests wrote. If exactly one of several ends in the parameter's name, only that one is returned.
+// commonReferences lists the References that yield each instance's literal: in the data at the start, or else in what
+// Calls of earlier Requests wrote. If exactly one of several ends in the parameter's name, only that one is returned.
 func commonReferences(param jsonval.Path, samples []paramSample) []refexpr.Reference {
-	found := keepPresentInAllSamples(samples[0].referencesToLiteralAtStart(), samples, func(sample paramSample, ref refexpr.Reference) (any, bool) {
-		return jsonval.ValueAt(sample.instance.startView.PayloadByKind[ref.Kind], ref.Path)
-	})
-	if len(found) == 0 {
-		found = keepPresentInAllSamples(samples[0].referencesToLiteralInWrites(), samples, func(sample paramSample, ref refexpr.Reference) (any, bool) {
-			value, ok := jsonval.ValueAt(sample.instance.finalState, ref.Path)
-			return value, ok && sample.instance.wroteBeforeRequest(ref.Path, sample.requestNumber)
+	found := keepPresentInAllSamples(samples[0].referencesToLiteralAtStart(), samples,
+		func(sample paramSample, ref refexpr.Reference) (any, bool) {
+			return jsonval.ValueAt(sample.instance.startView.PayloadByKind[ref.Kind], ref.Path)
 		})
+	if len(found) == 0 {
+		found = keepPresentInAllSamples(samples[0].referencesToLiteralInWrites(), samples,
+			func(sample paramSample, ref refexpr.Reference) (any, bool) {
+				value, ok := jsonval.ValueAt(sample.instance.finalState, ref.Path)
+				return value, ok && sample.instance.wroteBeforeRequest(ref.Path, sample.requestNumber)
+			})
 	}
 	var sameName []refexpr.Reference
 	for _, ref := range found {
@@ -62,10 +64,13 @@ func (s paramSample) referencesToLiteralInWrites() []refexpr.Reference {
 		return nil
 	}
 	found := appendReferences(nil, refexpr.Reference{Kind: ideafile.TypeState}, s.instance.finalState, literal)
-	return slices.DeleteFunc(found, func(ref refexpr.Reference) bool { return !s.instance.wroteBeforeRequest(ref.Path, s.requestNumber) })
+	return slices.DeleteFunc(found, func(ref refexpr.Reference) bool {
+		return !s.instance.wroteBeforeRequest(ref.Path, s.requestNumber)
+	})
 }
 
-// pathPassesThroughList reports whether a Reference leads through an element of a list: another input may have other elements there.
+// pathPassesThroughList reports whether a Reference leads through an element of a list: another input may have other
+// elements there.
 func pathPassesThroughList(r *instanceRun, ref refexpr.Reference) bool {
 	data := r.startView.PayloadByKind[ref.Kind]
 	if ref.Kind == ideafile.TypeState {
@@ -85,7 +90,8 @@ func appendReferences(found []refexpr.Reference, place refexpr.Reference, contai
 	if len(found) >= maxPlaces || len(place.Path) > maxDepth {
 		return found
 	}
-	if len(place.Path) > 0 && jsonval.TypeOf(container) == jsonval.TypeOf(literal) && jsonval.Equal(container, literal) {
+	if len(place.Path) > 0 && jsonval.TypeOf(container) == jsonval.TypeOf(literal) &&
+		jsonval.Equal(container, literal) {
 		return append(found, place)
 	}
 	below := func(step string, v any) {
@@ -106,7 +112,8 @@ func appendReferences(found []refexpr.Reference, place refexpr.Reference, contai
 }
 
 // keepPresentInAllSamples keeps the places that hold its own literal in every instance.
-func keepPresentInAllSamples(found []refexpr.Reference, samples []paramSample, lookup func(paramSample, refexpr.Reference) (any, bool)) []refexpr.Reference {
+func keepPresentInAllSamples(found []refexpr.Reference, samples []paramSample,
+	lookup func(paramSample, refexpr.Reference) (any, bool)) []refexpr.Reference {
 	var out []refexpr.Reference
 	for _, ref := range found {
 		inAll := true

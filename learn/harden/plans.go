@@ -10,8 +10,8 @@ import (
 	"processidea/model/refexpr"
 )
 
-// maxPlans bounds into how many Plans the conditions over what was there at the start divide the Calls. Where there were more, the Calls
-// themselves say when they run.
+// maxPlans bounds into how many Plans the conditions over what was there at the start divide the Calls. Where there
+// were more, the Calls themselves say when they run.
 const maxPlans = 8
 
 // hardenedPlan is one of the Plans: its Calls, and what must hold at the start.
@@ -22,8 +22,8 @@ type hardenedPlan struct {
 	split bool // conditions over the start are in when, and not at the Calls
 }
 
-// plans divides the Calls into Plans by what was there at the start: one for each way in which an instance of the runs answered their
-// conditions, the most frequent first. What no instance showed has no Plan, and is left to the LLM.
+// plans divides the Calls into Plans by what was there at the start: one for each way in which an instance of the runs
+// answered their conditions, the most frequent first. What no instance showed has no Plan, and is left to the LLM.
 func (h *hardener) plans() []hardenedPlan {
 	whole := []hardenedPlan{{calls: h.mergedCalls, when: h.commonGuard(), name: "hardened"}}
 	var conditions []*callCondition
@@ -79,7 +79,8 @@ func (h *hardener) planOf(r *instanceRun, guard any) hardenedPlan {
 		}
 	}
 	add(guard, "")
-	p.name = strings.TrimSuffix("hardened: "+strings.Join(slices.DeleteFunc(names, func(s string) bool { return s == "" }), ", "), ": ")
+	p.name = strings.TrimSuffix("hardened: "+
+		strings.Join(slices.DeleteFunc(names, func(s string) bool { return s == "" }), ", "), ": ")
 	p.when = when[0]
 	if len(when) > 1 {
 		p.when = map[string]any{"allOf": when}
@@ -152,8 +153,8 @@ func (r *instanceRun) directPlan() (ideafile.Message, bool) {
 	return context[at], true
 }
 
-// commonGuard is what held at the start of all instances by the Plans by which they ran: of others, such Plans say nothing. nil where an
-// instance ran without such a Plan, or by one for all.
+// commonGuard is what held at the start of all instances by the Plans by which they ran: of others, such Plans say
+// nothing. nil where an instance ran without such a Plan, or by one for all.
 func (h *hardener) commonGuard() any {
 	var guards []any
 	for _, r := range h.instances {

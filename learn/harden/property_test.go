@@ -45,13 +45,15 @@ func drawProcess(t *rapid.T, n int) (run FinishedRun, s *modeltest.Scenario, ok 
 	tokens := []string{"①", "②", "③"}[:rapid.IntRange(1, 3).Draw(t, "instances")]
 	context := []string{`{"type": "input", "input": {"shop": ` + values.Draw(t, "shop") + `}}`}
 	for _, token := range tokens {
-		context = append(context, fmt.Sprintf(`{"type": "state", "_instance": %q, "state": {"id": %s, "o": {"items": [%s]}}}`, token,
-			values.Draw(t, "id"), values.Draw(t, "item")))
+		context = append(context,
+			fmt.Sprintf(`{"type": "state", "_instance": %q, "state": {"id": %s, "o": {"items": [%s]}}}`, token,
+				values.Draw(t, "id"), values.Draw(t, "item")))
 	}
 	direct := rapid.IntRange(0, 2).Draw(t, "direct") == 0
 	if direct {
 		plan, _ := jsonval.DecodeObject([]byte(drawSolution(t, []string{"*"})))
-		context = append(context, `{"type": "plan", "stage": "optimal", "plan": `+string(jsonval.Encode(plan["calls"]))+`}`)
+		context = append(context, `{"type": "plan", "stage": "optimal", "plan": `+string(jsonval.Encode(plan["calls"]))+
+			`}`)
 	}
 	s = modeltest.NewScenarioWithTools(t, drawnTools, "", `"context": [`+strings.Join(context, ", ")+`]`,
 		rapid.SampledFrom([]string{`"config": {}`, `"config": {"settle": "together"}`}).Draw(t, "config"))
@@ -80,25 +82,29 @@ func drawProcess(t *rapid.T, n int) (run FinishedRun, s *modeltest.Scenario, ok 
 	return run, s, s.Loop.IsFinished()
 }
 
-// drawSolution draws Calls as an LLM writes them: with References, with literals in their place, for one instance or all.
+// drawSolution draws Calls as an LLM writes them: with References, with literals in their place, for one instance or
+// all.
 func drawSolution(t *rapid.T, tokens []string) string {
-	values := rapid.SampledFrom([]string{`"†state.id"`, `"†state.o.items[0]"`, `"†input.shop"`, `"†state.a"`, `"†state.b || †state.id"`, `"†state.good"`,
+	values := rapid.SampledFrom([]string{`"†state.id"`, `"†state.o.items[0]"`, `"†input.shop"`, `"†state.a"`,
+		`"†state.b || †state.id"`, `"†state.good"`,
 		`"†state.good || †state.bad"`, `"a1"`, `"b2"`, `1`, `true`, `["a1", "†state.id"]`, `{"sku": "b2"}`})
 	calls := []string{}
 	for range rapid.IntRange(0, 3).Draw(t, "calls") {
 		tool := rapid.SampledFrom([]string{"work", "work", "other", "look", "log"}).Draw(t, "tool")
 		path := ""
 		if tool == "work" || tool == "other" {
-			path = rapid.SampledFrom([]string{"", `, "_outputPath": "a"`, `, "_outputPath": "b"`, `, "_outputPath": "c.d"`}).Draw(t, "path")
+			path = rapid.SampledFrom([]string{"", `, "_outputPath": "a"`, `, "_outputPath": "b"`,
+				`, "_outputPath": "c.d"`}).Draw(t, "path")
 		}
 		token := rapid.SampledFrom(append([]string{"*", "*"}, tokens...)).Draw(t, "token")
-		calls = append(calls, fmt.Sprintf(`{"_tool": %q, "_instance": %q, "x": %s%s}`, tool, token, values.Draw(t, "x"), path))
+		calls = append(calls, fmt.Sprintf(`{"_tool": %q, "_instance": %q, "x": %s%s}`, tool, token,
+			values.Draw(t, "x"), path))
 	}
 	return `{"calls": [` + strings.Join(calls, ", ") + `], "output": null}`
 }
 
-// What harden writes passes the check, and where it is marked optimal it brings every instance of the runs to the State that
-// it came to, with no Request, where the Tools give what they gave.
+// What harden writes passes the check, and where it is marked optimal it brings every instance of the runs to the State
+// that it came to, with no Request, where the Tools give what they gave.
 func TestAHardenedPlanRepeatsTheRunsItWasMadeOf(t *testing.T) {
 	t.Parallel()
 	optimal, total := 0, 0
@@ -132,11 +138,14 @@ func TestAHardenedPlanRepeatsTheRunsItWasMadeOf(t *testing.T) {
 		optimal++
 		again, twice := repeat(t, h, scenarios[0])
 		if len(twice.Differences) > 0 || !jsonval.Equal(planMessage(twice), planMessage(h)) {
-			t.Fatalf("hardened again it is %s\nnot %s, naming %v", jsonval.Encode(planMessage(twice)), jsonval.Encode(planMessage(h)), twice.Differences)
+			t.Fatalf("hardened again it is %s\nnot %s, naming %v", jsonval.Encode(planMessage(twice)),
+				jsonval.Encode(planMessage(h)), twice.Differences)
 		}
 		for _, token := range again.Loop.InstanceTokens() {
-			if got, want := again.Instances[token].State(), scenarios[0].Instances[token].State(); !jsonval.Equal(got, want) {
-				t.Fatalf("%s comes to %s\nwant %s\nby %s", token, jsonval.Encode(got), jsonval.Encode(want), jsonval.Encode(h.Idea["context"]))
+			if got, want := again.Instances[token].State(),
+				scenarios[0].Instances[token].State(); !jsonval.Equal(got, want) {
+				t.Fatalf("%s comes to %s\nwant %s\nby %s", token, jsonval.Encode(got), jsonval.Encode(want),
+					jsonval.Encode(h.Idea["context"]))
 			}
 		}
 	})
@@ -162,7 +171,9 @@ func repeat(t *rapid.T, h *Result, first *modeltest.Scenario) (*modeltest.Scenar
 		t.Fatalf("the next step is %s\nof %s", step, source)
 	}
 	ended := modeltest.SnapshotFile(t, again.Idea, again.Loop.AllInstancesInput(), nil, nil).Source
-	twice, err := Harden([]FinishedRun{{ProcessID: "again", Ideas: []map[string]any{began, ended}, Log: again.Loop.TakeUnsealedLog()}}, first.Bindings, false)
+	twice,
+		err := Harden([]FinishedRun{{ProcessID: "again", Ideas: []map[string]any{began, ended},
+		Log: again.Loop.TakeUnsealedLog()}}, first.Bindings, false)
 	if err != nil {
 		t.Fatal(err)
 	}

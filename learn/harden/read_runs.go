@@ -22,7 +22,8 @@ func (h *hardener) readRun(run FinishedRun) error {
 	if process.firstIdea.Simulation != nil || process.lastIdea.Simulation != nil {
 		return fmt.Errorf("it was simulated: its values are made up, and no Tool ran")
 	}
-	if len(h.processes) > 0 && !jsonval.Equal(h.processes[0].lastIdea.Source["schema"], process.lastIdea.Source["schema"]) {
+	if len(h.processes) > 0 && !jsonval.Equal(h.processes[0].lastIdea.Source["schema"],
+		process.lastIdea.Source["schema"]) {
 		return fmt.Errorf("its Tools or its output form are others than those of %s", h.processes[0].ProcessID)
 	}
 	for _, part := range run.Parts {
@@ -43,7 +44,8 @@ func (h *hardener) readRun(run FinishedRun) error {
 
 // readChain reads the Ideas and the log of one chain once, for all its instances.
 func readChain(run FinishedRun) *chainRun {
-	c := &chainRun{processID: run.ProcessID, writes: map[writeAuthor]turn.LogEntry{}, faultByCallID: map[string]diag.Fault{}}
+	c := &chainRun{processID: run.ProcessID, writes: map[writeAuthor]turn.LogEntry{},
+		faultByCallID: map[string]diag.Fault{}}
 	for _, source := range run.Ideas {
 		idea, _ := ideafile.ReadIdea(source)
 		c.ideas, c.tokens = append(c.ideas, idea), append(c.tokens, idea.InstanceTokens())
@@ -93,15 +95,16 @@ func (c *chainRun) readPastCalls(idea *ideafile.Idea) {
 	c.plannedCalls = append(c.plannedCalls, planned)
 }
 
-// dropToldCalls leaves out of the planned Calls those of which a record tells. A Call for "*" was for the instances that its Request covered: the
-// record says which these were, the Idea has all.
+// dropToldCalls leaves out of the planned Calls those of which a record tells. A Call for "*" was for the instances
+// that its Request covered: the record says which these were, the Idea has all.
 func (c *chainRun) dropToldCalls() {
 	isTold := map[ideafile.CallKey]bool{}
 	for _, p := range slices.Concat(c.pastCalls...) {
 		isTold[ideafile.CallKey{Request: p.Request, Index: p.Index}] = true
 	}
 	for n, planned := range c.plannedCalls {
-		c.plannedCalls[n] = slices.DeleteFunc(planned, func(p turn.PastCall) bool { return isTold[ideafile.CallKey{Request: p.Request, Index: p.Index}] })
+		c.plannedCalls[n] = slices.DeleteFunc(planned,
+			func(p turn.PastCall) bool { return isTold[ideafile.CallKey{Request: p.Request, Index: p.Index}] })
 	}
 }
 
@@ -117,7 +120,8 @@ func failedCallIDs(e turn.ContextError) []string {
 	return ids
 }
 
-// readChainInstances finds the instances that settled, and what they started with. Those of a split process are in its parts.
+// readChainInstances finds the instances that settled, and what they started with. Those of a split process are in its
+// parts.
 func (h *hardener) readInstances(process *processRun) error {
 	if err := checkFinished(process.chains[0].lastIdea()); err != nil {
 		return err
@@ -130,7 +134,8 @@ func (h *hardener) readInstances(process *processRun) error {
 	}
 	for _, c := range chains {
 		if c.beganBeforeFirstIdea() {
-			return fmt.Errorf("its Plan ran directly, and its first Idea was sealed when Calls of it had ended: how it began is not known")
+			return fmt.Errorf("its Plan ran directly, and its first Idea was sealed when Calls of it had ended: how " +
+				"it began is not known")
 		}
 		left.readChainInstances(c)
 		for _, token := range c.lastIdea().InstanceTokens() {
@@ -169,8 +174,8 @@ func (l *excludedInstances) describeInstances(why string) string {
 	return l.process.ProcessID
 }
 
-// beganBeforeFirstIdea reports whether Calls of a direct Plan had ended before the first Idea. In a fork they had, and its first Idea
-// tells with what it began.
+// beganBeforeFirstIdea reports whether Calls of a direct Plan had ended before the first Idea. In a fork they had, and
+// its first Idea tells with what it began.
 func (c *chainRun) beganBeforeFirstIdea() bool {
 	first := c.ideas[0]
 	if jsonval.AsObject(first.Source["meta"])["origin"] != nil {
@@ -260,8 +265,8 @@ func endStatuses(last *ideafile.Idea) map[string]ideafile.InstanceStatus {
 	return out
 }
 
-// dataMessages are the Messages with data that an instance sees. How it ended before is not taken with them: one that had
-// begins no Plan.
+// dataMessages are the Messages with data that an instance sees. How it ended before is not taken with them: one that
+// had begins no Plan.
 func dataMessages(context []ideafile.Message, token string) []ideafile.Message {
 	var out []ideafile.Message
 	for _, m := range context {
@@ -281,7 +286,8 @@ func (h *hardener) readRecordedCalls(r *instanceRun) {
 		r.addPlannedCalls(n, recordedCalls)
 	}
 	var all []*recordedCall
-	palette := ideafile.Palette{Tools: r.process.lastIdea.Tools, BindingByTool: h.bindings, InstanceTokens: []string{r.instanceToken},
+	palette := ideafile.Palette{Tools: r.process.lastIdea.Tools, BindingByTool: h.bindings,
+		InstanceTokens:         []string{r.instanceToken},
 		UntargetedCallsGoToAll: true}
 	//workflowcheck:ignore -- sorted below
 	for _, recorded := range recordedCalls {
@@ -298,8 +304,8 @@ func (h *hardener) readRecordedCalls(r *instanceRun) {
 	r.recordedCalls = withoutRedundantCalls(all)
 }
 
-// refusedBeforeRunning reports whether a Call failed by how it was written, before it could run: its Plan was no good, and says
-// nothing of its Tool.
+// refusedBeforeRunning reports whether a Call failed by how it was written, before it could run: its Plan was no good,
+// and says nothing of its Tool.
 func (r *instanceRun) refusedBeforeRunning(recorded *recordedCall) bool {
 	switch r.chain.faultByCallID[recorded.call.ID].Code {
 	case ideafile.CodeUndecided, ideafile.CodeBadForm, ideafile.CodeUnknownTool, ideafile.CodeUnknownKey,
@@ -317,7 +323,8 @@ func (r *instanceRun) addPastCalls(past []turn.PastCall, recordedCalls map[ideaf
 		if !planned || status == ideafile.Skipped && raw[ideafile.WhenKey] != nil {
 			continue
 		}
-		recorded := &recordedCall{requestNumber: p.Request, index: p.Index, rawCall: withoutCondition(raw), status: status,
+		recorded := &recordedCall{requestNumber: p.Request, index: p.Index, rawCall: withoutCondition(raw),
+			status:    status,
 			decisions: p.DecisionsByInstance[r.instanceToken]}
 		recorded.result, recorded.hasResult = p.ResultByInstance[r.instanceToken]
 		rule := refexpr.Condition{When: raw[ideafile.WhenKey], Unless: raw[ideafile.UnlessKey]}
@@ -326,12 +333,15 @@ func (r *instanceRun) addPastCalls(past []turn.PastCall, recordedCalls map[ideaf
 	}
 }
 
-// addPlannedCalls adds the Calls of the nth Idea's solution that no record mentions: the log or the State shows what they returned.
+// addPlannedCalls adds the Calls of the nth Idea's solution that no record mentions: the log or the State shows what
+// they returned.
 func (r *instanceRun) addPlannedCalls(n int, recordedCalls map[ideafile.CallKey]*recordedCall) {
 	for _, p := range r.chain.plannedCalls[n] {
 		key := ideafile.CallKey{Request: p.Request, Index: p.Index}
-		if recordedCalls[key] == nil && slices.Contains(p.WrittenCall.TargetInstances(r.chain.tokens[n]), r.instanceToken) {
-			recordedCalls[key] = &recordedCall{requestNumber: key.Request, index: key.Index, rawCall: p.WrittenCall.RawObject(), status: ideafile.Done}
+		if recordedCalls[key] == nil && slices.Contains(p.WrittenCall.TargetInstances(r.chain.tokens[n]),
+			r.instanceToken) {
+			recordedCalls[key] = &recordedCall{requestNumber: key.Request, index: key.Index,
+				rawCall: p.WrittenCall.RawObject(), status: ideafile.Done}
 		}
 	}
 }
@@ -359,8 +369,8 @@ func (r *instanceRun) readResult(recorded *recordedCall) {
 	recorded.hasResult = len(recorded.call.OutputPath) == 0
 }
 
-// withoutRedundantCalls leaves out the Calls that made no difference: repeats, and Calls for a path that another Call of the same
-// tool wrote.
+// withoutRedundantCalls leaves out the Calls that made no difference: repeats, and Calls for a path that another Call
+// of the same tool wrote.
 func withoutRedundantCalls(all []*recordedCall) []*recordedCall {
 	var out []*recordedCall
 	for n, recorded := range all {
@@ -369,9 +379,11 @@ func withoutRedundantCalls(all []*recordedCall) []*recordedCall {
 			same := k != n && other.alignmentKey() == recorded.alignmentKey()
 			equal := same && jsonval.Equal(other.call.Params, recorded.call.Params)
 			switch {
-			case same && other.status == ideafile.Done && recorded.status != ideafile.Done && (recorded.status != ideafile.Failed || equal):
+			case same && other.status == ideafile.Done && recorded.status != ideafile.Done &&
+				(recorded.status != ideafile.Failed || equal):
 				redundant = true
-			case equal && k < n && other.status == recorded.status && (recorded.status != ideafile.Done || recorded.isWriteOnce()):
+			case equal && k < n && other.status == recorded.status &&
+				(recorded.status != ideafile.Done || recorded.isWriteOnce()):
 				redundant = true
 			}
 		}

@@ -12,9 +12,10 @@ import (
 	"processidea/model/refexpr"
 )
 
-// verifyPlanByReplay replays the common Plan in every instance, with the results that the Calls had there. It first drops,
-// until nothing more is to drop, the Calls that nothing supplies with input, those that would run in an instance
-// that never planned them, and those that never run. Then it records every instance that does not reach the State it ended with.
+// verifyPlanByReplay replays the common Plan in every instance, with the results that the Calls had there. It first
+// drops, until nothing more is to drop, the Calls that nothing supplies with input, those that would run in an instance
+// that never planned them, and those that never run. Then it records every instance that does not reach the State it
+// ended with.
 func (h *hardener) verifyPlanByReplay() {
 	for changed := true; changed; {
 		changed = h.dropCallsWithoutInput()
@@ -36,7 +37,8 @@ func (h *hardener) verifyPlanByReplay() {
 		}
 		// If something is recorded for the instance already, a different State is to be expected.
 		if !jsonval.Equal(replayed.instance.State(), r.finalState) && !h.hasReportedDifference(r) {
-			h.addDifference([]*instanceRun{r}, "the Plan comes to another State: %s", differingKeys(replayed.instance.State(), r.finalState))
+			h.addDifference([]*instanceRun{r}, "the Plan comes to another State: %s",
+				differingKeys(replayed.instance.State(), r.finalState))
 		}
 	}
 }
@@ -62,7 +64,8 @@ func (h *hardener) reportFailure(r *instanceRun, replayed *planReplay) {
 		if len(tried) == 0 {
 			h.addDifference([]*instanceRun{r}, "%s failed, and nothing was planned in its place", c)
 		} else {
-			h.addDifference([]*instanceRun{r}, "%s failed, and so did what was planned in its place: %s", c, strings.Join(tried, ", "))
+			h.addDifference([]*instanceRun{r}, "%s failed, and so did what was planned in its place: %s", c,
+				strings.Join(tried, ", "))
 		}
 	}
 	if !reported {
@@ -83,7 +86,8 @@ func (h *hardener) reportHumanOverrides(r *instanceRun) {
 		}
 		for _, decision := range recorded.decisions {
 			if decision.Kind != policy.Approve {
-				h.addDifference([]*instanceRun{r}, "%s: a person decided otherwise: %s", recorded.call.Tool, decision.Kind)
+				h.addDifference([]*instanceRun{r}, "%s: a person decided otherwise: %s", recorded.call.Tool,
+					decision.Kind)
 			}
 		}
 	}
@@ -98,8 +102,9 @@ func (h *hardener) hasReportedDifference(r *instanceRun) bool {
 	return false
 }
 
-// settleUnplannedCalls gives the Calls that would run in an instance that ended without them a condition, or drops them, and reports whether
-// there were any. Those that could not even begin there come last: others may bring what they read, or be skipped before them.
+// settleUnplannedCalls gives the Calls that would run in an instance that ended without them a condition, or drops
+// them, and reports whether there were any. Those that could not even begin there come last: others may bring what they
+// read, or be skipped before them.
 func (h *hardener) settleUnplannedCalls() bool {
 	unplanned, blocked, plans := map[*mergedCall]bool{}, map[*mergedCall]bool{}, h.plans()
 	for _, r := range h.instances {
@@ -125,7 +130,8 @@ func (h *hardener) settleUnplannedCalls() bool {
 	})
 }
 
-// dropCallsThatNeverRun drops the Calls that are skipped wherever the Plan is replayed: another Call of the Plan does what they did.
+// dropCallsThatNeverRun drops the Calls that are skipped wherever the Plan is replayed: another Call of the Plan does
+// what they did.
 func (h *hardener) dropCallsThatNeverRun() bool {
 	skipped, needed, plans := map[*mergedCall]bool{}, map[*mergedCall]bool{}, h.plans()
 	for _, r := range h.instances {
@@ -144,14 +150,17 @@ func (h *hardener) dropCallsThatNeverRun() bool {
 func (h *hardener) dropCallsWithoutInput() bool {
 	return h.dropCalls(func(c *mergedCall) bool {
 		list, _ := refexpr.FindExpressions(jsonval.WithoutKey(jsonval.WithoutKey(c.rawCall, "_outputPath"), "_scopes"))
-		return slices.ContainsFunc(list, func(e refexpr.Expression) bool { return h.reportIfInputMissing(c, c.String(), e) })
+		return slices.ContainsFunc(list,
+			func(e refexpr.Expression) bool { return h.reportIfInputMissing(c, c.String(), e) })
 	})
 }
 
 // dropOutputWithoutInput drops the output where a Call that it reads from was dropped.
 func (h *hardener) dropOutputWithoutInput() {
 	list, _ := refexpr.FindExpressions(h.planOutput)
-	if slices.ContainsFunc(list, func(e refexpr.Expression) bool { return h.reportIfInputMissing(nil, "the output", e) }) {
+	if slices.ContainsFunc(list, func(e refexpr.Expression) bool {
+		return h.reportIfInputMissing(nil, "the output", e)
+	}) {
 		h.planOutput, h.hasPlanOutput = nil, false
 	}
 }
@@ -192,7 +201,8 @@ func (h *hardener) canExpressionHaveValue(reader *mergedCall, e refexpr.Expressi
 	return slices.ContainsFunc(e, func(terms []refexpr.Reference) bool {
 		return !slices.ContainsFunc(terms, func(ref refexpr.Reference) bool {
 			_, atStart := jsonval.ValueAt(r.startView.PayloadByKind[ref.Kind], ref.Path)
-			return !atStart && (ref.Kind != ideafile.TypeState || (len(ref.Path) > 0 && !h.isWrittenByOtherCall(reader, ref.Path)))
+			return !atStart && (ref.Kind != ideafile.TypeState ||
+				(len(ref.Path) > 0 && !h.isWrittenByOtherCall(reader, ref.Path)))
 		})
 	})
 }
@@ -222,8 +232,8 @@ func (c *mergedCall) outputPath() refexpr.OutputPath {
 	return nil
 }
 
-// planReplay is the Plan run in one instance with the known results: which Calls failed, which would run and have none, and which would have
-// nothing to begin with although the instance ended without them.
+// planReplay is the Plan run in one instance with the known results: which Calls failed, which would run and have none,
+// and which would have nothing to begin with although the instance ended without them.
 type planReplay struct {
 	instance                                  *dataflow.Instance
 	planCalls                                 []*mergedCall // of the Plan that was for the instance, in order
@@ -237,9 +247,11 @@ func (h *hardener) replayPlan(plans []hardenedPlan, r *instanceRun) *planReplay 
 	if !ok {
 		h.addDifference([]*instanceRun{r}, "none of the Plans is for it")
 	}
-	plan := ideafile.Message{Type: ideafile.TypePlan, PlanStage: ideafile.StageOptimal, PlanCalls: ideafile.ParseWrittenCalls(chosen.rawCalls(true))}
+	plan := ideafile.Message{Type: ideafile.TypePlan, PlanStage: ideafile.StageOptimal,
+		PlanCalls: ideafile.ParseWrittenCalls(chosen.rawCalls(true))}
 	messages := append(r.startMessages[:len(r.startMessages):len(r.startMessages)], plan)
-	out := &planReplay{planCalls: chosen.calls, instance: dataflow.New(r.paletteWithoutApprovals(), messages, r.instanceToken)}
+	out := &planReplay{planCalls: chosen.calls, instance: dataflow.New(r.paletteWithoutApprovals(), messages,
+		r.instanceToken)}
 	out.instance.StartDirectPlan()
 	for batch := out.instance.Advance(); len(batch) > 0; batch = out.instance.Advance() {
 		for _, ready := range batch {

@@ -33,8 +33,8 @@ func (h *hardener) stateSchema() map[string]any {
 	return out
 }
 
-// stateKeys lists the top-level keys of all final States, of the output paths of all Calls, and of what the Tools write and
-// read by themselves, used or not: the schema is closed, and must have room for them.
+// stateKeys lists the top-level keys of all final States, of the output paths of all Calls, and of what the Tools write
+// and read by themselves, used or not: the schema is closed, and must have room for them.
 func (h *hardener) stateKeys() []string {
 	all := map[string]bool{}
 	add := func(paths ...jsonval.Path) {
@@ -55,7 +55,8 @@ func (h *hardener) stateKeys() []string {
 		add(statePaths(list)...)
 	}
 	for _, t := range h.processes[0].lastIdea.Tools {
-		if fixed, err := refexpr.ParseOutputPath(t.OutputPath.FixedValue); t.OutputPath.IsDeclared && t.OutputPath.Schema == nil && err == nil {
+		if fixed, err := refexpr.ParseOutputPath(t.OutputPath.FixedValue); t.OutputPath.IsDeclared &&
+			t.OutputPath.Schema == nil && err == nil {
 			add(fixed.Paths()...)
 		}
 		add(t.DelegateWritablePaths...)
@@ -90,7 +91,8 @@ func (h *hardener) inferStateKeySchema(key string) any {
 	return out
 }
 
-// inferTypeSchema is the schema of a key that shows which types its values have. Where whole numbers were seen, others may come.
+// inferTypeSchema is the schema of a key that shows which types its values have. Where whole numbers were seen, others
+// may come.
 func inferTypeSchema(objects []any, key string) map[string]any {
 	var types []any
 	for _, o := range objects {
@@ -125,7 +127,8 @@ func (h *hardener) describeStateKey(key string) string {
 		}
 		refs, _ := refexpr.FindReferences(jsonval.WithoutKey(c.rawCall, "_outputPath"))
 		for _, ref := range refs {
-			if ref.Kind == ideafile.TypeState && len(ref.Path) > 0 && ref.Path[0] == key && !slices.Contains(readers, tool) {
+			if ref.Kind == ideafile.TypeState && len(ref.Path) > 0 && ref.Path[0] == key &&
+				!slices.Contains(readers, tool) {
 				readers = append(readers, tool)
 			}
 		}
@@ -140,8 +143,8 @@ func (h *hardener) describeStateKey(key string) string {
 	return strings.Join(parts, ", ")
 }
 
-// requiredStateKeys are the keys that the designer requires, and those that every run of the Plan brings, whichever branches it
-// takes.
+// requiredStateKeys are the keys that the designer requires, and those that every run of the Plan brings, whichever
+// branches it takes.
 func (h *hardener) requiredStateKeys(given map[string]any) []any {
 	names := map[string]bool{}
 	list, _ := jsonval.AsStringList(given["required"])
@@ -184,8 +187,8 @@ func (p hardenedPlan) courses(c *mergedCall) int {
 	return ways
 }
 
-// keysAlwaysWrittenBy lists the top-level keys that a Plan's Calls write in each course that it can take through their branches. None where
-// there are too many courses to follow.
+// keysAlwaysWrittenBy lists the top-level keys that a Plan's Calls write in each course that it can take through their
+// branches. None where there are too many courses to follow.
 func (h *hardener) keysAlwaysWrittenBy(p hardenedPlan) []string {
 	courses := 1
 	for _, c := range p.calls {
@@ -202,8 +205,9 @@ func (h *hardener) keysAlwaysWrittenBy(p hardenedPlan) []string {
 	return slices.DeleteFunc(jsonval.SortedKeys(count), func(k string) bool { return count[k] < courses })
 }
 
-// keysWrittenForBranchChoice lists the top-level keys that are written in one course: its number says which branch each Call takes, or that it is
-// left out. A Call runs where all that it reads is there at the start, in every instance, or was written.
+// keysWrittenForBranchChoice lists the top-level keys that are written in one course: its number says which branch each
+// Call takes, or that it is left out. A Call runs where all that it reads is there at the start, in every instance, or
+// was written.
 func (h *hardener) keysWrittenForBranchChoice(p hardenedPlan, course int) []string {
 	var written []jsonval.Path
 	ran := map[*mergedCall]bool{}
@@ -239,17 +243,21 @@ func (h *hardener) hasAllInputs(c *mergedCall, written []jsonval.Path) bool {
 		}
 	}
 	absent := func(ref refexpr.Reference) bool {
-		return ref.Kind == ideafile.TypeState && len(ref.Path) > 0 && !slices.ContainsFunc(written, ref.Path.Overlaps) && !h.isPresentAtAllStarts(ref)
+		return ref.Kind == ideafile.TypeState && len(ref.Path) > 0 &&
+			!slices.ContainsFunc(written, ref.Path.Overlaps) && !h.isPresentAtAllStarts(ref)
 	}
 	for _, e := range list {
-		if !slices.ContainsFunc(e, func(terms []refexpr.Reference) bool { return !slices.ContainsFunc(terms, absent) }) {
+		if !slices.ContainsFunc(e, func(terms []refexpr.Reference) bool {
+			return !slices.ContainsFunc(terms, absent)
+		}) {
 			return false
 		}
 	}
 	return true
 }
 
-// isPresentAtAllStarts reports whether every instance has a value at a place when it starts. It is asked often, and remembers.
+// isPresentAtAllStarts reports whether every instance has a value at a place when it starts. It is asked often, and
+// remembers.
 func (h *hardener) isPresentAtAllStarts(ref refexpr.Reference) bool {
 	name := ref.String()
 	there, known := h.presentAtAllStarts[name]

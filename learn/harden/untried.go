@@ -8,8 +8,9 @@ import (
 	"processidea/model/refexpr"
 )
 
-// keepUntriedConditions keeps the conditions of Calls that stood in Plans which ran directly, where these runs say nothing of them: every instance
-// had such a Call, or none. A Call that none had stays too, and so does one that was skipped everywhere beside it, for the same path.
+// keepUntriedConditions keeps the conditions of Calls that stood in Plans which ran directly, where these runs say
+// nothing of them: every instance had such a Call, or none. A Call that none had stays too, and so does one that was
+// skipped everywhere beside it, for the same path.
 func (h *hardener) keepUntriedConditions() {
 	for _, r := range h.instances {
 		plan, _ := r.directPlan()
@@ -46,7 +47,8 @@ func (h *hardener) callRunAs(raw map[string]any) *mergedCall {
 }
 
 func (h *hardener) keepCondition(c *mergedCall, rule refexpr.Condition) {
-	c.condition = &callCondition{Condition: rule, text: "the Plan that it ran by says so", inInstances: map[*instanceRun]bool{}}
+	c.condition = &callCondition{Condition: rule, text: "the Plan that it ran by says so",
+		inInstances: map[*instanceRun]bool{}}
 	for _, other := range h.mergedCalls {
 		other.fallback = other.fallback || other != c && other.alternativeOf(c)
 	}
@@ -54,15 +56,18 @@ func (h *hardener) keepCondition(c *mergedCall, rule refexpr.Condition) {
 }
 
 // insertUntried adds a Call that no instance had, before what followed it in its Plan.
-func (h *hardener) insertUntried(r *instanceRun, raw map[string]any, rule refexpr.Condition, later []ideafile.WrittenCall) {
-	palette := ideafile.Palette{Tools: r.process.lastIdea.Tools, BindingByTool: h.bindings, InstanceTokens: []string{r.instanceToken},
+func (h *hardener) insertUntried(r *instanceRun, raw map[string]any, rule refexpr.Condition,
+	later []ideafile.WrittenCall) {
+	palette := ideafile.Palette{Tools: r.process.lastIdea.Tools, BindingByTool: h.bindings,
+		InstanceTokens:         []string{r.instanceToken},
 		UntargetedCallsGoToAll: true}
 	call, _, fault := palette.ReadCall(ideafile.ParseWrittenCall(withoutCondition(raw)).WithoutTarget())
 	if fault != nil {
 		return
 	}
 	recorded := &recordedCall{rawCall: withoutCondition(raw), call: call}
-	c := &mergedCall{numberedAlignmentKey: recorded.alignmentKey() + "\x001", untried: recorded, rawCall: recorded.rawCall}
+	c := &mergedCall{numberedAlignmentKey: recorded.alignmentKey() + "\x001", untried: recorded,
+		rawCall: recorded.rawCall}
 	at := len(h.mergedCalls)
 	for _, w := range later {
 		if next := slices.Index(h.mergedCalls, h.callRunAs(withoutCondition(w.RawObject()))); next >= 0 {

@@ -12,8 +12,9 @@ import (
 // maxVariants bounds into how many Calls one is divided whose parameters differ between the instances.
 const maxVariants = 4
 
-// splitByParams divides a Call of which some parameters differ, and nothing tells how, into one for each of their values: what tells the
-// instances apart may then be found. It returns nothing where the values are too many, or too seldom.
+// splitByParams divides a Call of which some parameters differ, and nothing tells how, into one for each of their
+// values: what tells the instances apart may then be found. It returns nothing where the values are too many, or too
+// seldom.
 func (h *hardener) splitByParams(c *mergedCall, names []string) []*mergedCall {
 	byValue, instances := map[string]*mergedCall{}, h.ranIn(c)
 	for _, r := range instances {
@@ -25,7 +26,8 @@ func (h *hardener) splitByParams(c *mergedCall, names []string) []*mergedCall {
 		}
 		key := string(jsonval.Encode(values))
 		if byValue[key] == nil {
-			byValue[key] = &mergedCall{numberedAlignmentKey: c.numberedAlignmentKey, variant: key, recordedByInstance: map[*instanceRun]*recordedCall{}}
+			byValue[key] = &mergedCall{numberedAlignmentKey: c.numberedAlignmentKey, variant: key,
+				recordedByInstance: map[*instanceRun]*recordedCall{}}
 		}
 		byValue[key].recordedByInstance[r] = c.recordedByInstance[r]
 	}

@@ -1,7 +1,8 @@
 // Package ripen says what people did with the Calls that they were asked about, and when they would have to be asked.
 //
-// Judge takes the logs of processes and returns a Finding for each Tool. It looks for what the Calls that people changed (amended, rejected,
-// replaced or answered) had in common and those that they approved as they were had not, and makes of it the `when` of an `_approval`.
+// Judge takes the logs of processes and returns a Finding for each Tool. It looks for what the Calls that people
+// changed (amended, rejected, replaced or answered) had in common and those that they approved as they were had not,
+// and makes of it the `when` of an `_approval`.
 //
 // Invariants:
 //

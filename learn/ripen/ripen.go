@@ -38,7 +38,8 @@ type Finding struct {
 	Counts Counts `json:"counts"`
 	// Facts says in words what was found of those that were amended, rejected and so on.
 	Facts []string `json:"facts"`
-	// When is what `_approval` could have as its `when`; nil: nothing is proposed, and Why says why. Text is When in words.
+	// When is what `_approval` could have as its `when`; nil: nothing is proposed, and Why says why. Text is When in
+	// words.
 	When map[string]any `json:"when,omitempty"`
 	Text string         `json:"text,omitempty"`
 	Why  string         `json:"why,omitempty"`
@@ -79,7 +80,8 @@ func Judge(runs []Run) []Finding {
 	return findings
 }
 
-// readRun collects what was decided in one process. Of several decisions on a Call the first that changed it counts: what it was shown as then.
+// readRun collects what was decided in one process. Of several decisions on a Call the first that changed it counts:
+// what it was shown as then.
 func readRun(tools map[string]*tool, run Run) {
 	byCall := map[string]*asked{}
 	for _, e := range run.Log {
@@ -90,7 +92,8 @@ func readRun(tools map[string]*tool, run Run) {
 		if tools[d.Tool] == nil {
 			tools[d.Tool] = &tool{name: d.Tool}
 		}
-		if t := ideafile.FindTool(run.Tools, d.Tool); t != nil && t.Approval != nil && t.Approval.ParamsCondition != nil {
+		if t := ideafile.FindTool(run.Tools, d.Tool); t != nil && t.Approval != nil &&
+			t.Approval.ParamsCondition != nil {
 			tools[d.Tool].present = jsonval.AsObject(t.Approval.ParamsCondition.Source)
 		}
 		call := byCall[d.CallID]
@@ -108,7 +111,8 @@ func readRun(tools map[string]*tool, run Run) {
 }
 
 // pastTense are what people did, as it stands in a sentence.
-var pastTense = map[string]string{policy.Amend: "amended", policy.Reject: "rejected", policy.Replace: "replaced", policy.Answer: "answered"}
+var pastTense = map[string]string{policy.Amend: "amended", policy.Reject: "rejected", policy.Replace: "replaced",
+	policy.Answer: "answered"}
 
 func (t *tool) judge() Finding {
 	f := Finding{Tool: t.name, Counts: t.counts(), Facts: []string{}}
@@ -126,7 +130,8 @@ func (t *tool) judge() Finding {
 		f.Why = fmt.Sprintf("%d changed: too few to tell by what, at least %d are wanted", changed, condition.MinSide)
 		return f
 	case f.Counts.Approved < condition.MinSide:
-		f.Why = fmt.Sprintf("%d approved as they were: too few to ask less, at least %d are wanted", f.Counts.Approved, condition.MinSide)
+		f.Why = fmt.Sprintf("%d approved as they were: too few to ask less, at least %d are wanted", f.Counts.Approved,
+			condition.MinSide)
 		return f
 	}
 	t.propose(&f)
@@ -134,8 +139,9 @@ func (t *tool) judge() Finding {
 }
 
 func (t *tool) counts() (c Counts) {
-	of := map[string]*int{policy.Approve: &c.Approved, policy.Amend: &c.Amended, policy.Reject: &c.Rejected, policy.Replace: &c.Replaced,
-		policy.Answer: &c.Answered, "": &c.Unseen}
+	of := map[string]*int{policy.Approve: &c.Approved, policy.Amend: &c.Amended, policy.Reject: &c.Rejected,
+		policy.Replace: &c.Replaced,
+		policy.Answer:  &c.Answered, "": &c.Unseen}
 	for _, call := range t.calls {
 		*of[call.kind]++
 	}
@@ -147,7 +153,8 @@ func (t *tool) search(kinds ...string) condition.Search {
 	var s condition.Search
 	for _, call := range t.calls {
 		if slices.Contains(kinds, call.kind) {
-			s.Samples = append(s.Samples, condition.Sample{Name: call.name, View: any(call.params), InClass: call.kind != policy.Approve})
+			s.Samples = append(s.Samples,
+				condition.Sample{Name: call.name, View: any(call.params), InClass: call.kind != policy.Approve})
 		}
 	}
 	return s
@@ -169,13 +176,14 @@ func (t *tool) factsOf(kind string) []string {
 	case c != nil && others == 0:
 		return []string{fmt.Sprintf("all %d that were %s had %s, and no other", n, pastTense[kind], c.Text)}
 	case c != nil:
-		return []string{fmt.Sprintf("all %d that were %s had %s, and so had %d others", n, pastTense[kind], c.Text, others)}
+		return []string{fmt.Sprintf("all %d that were %s had %s, and so had %d others", n, pastTense[kind],
+			c.Text, others)}
 	}
 	return []string{fmt.Sprintf("nothing tells the %d that were %s from the others", n, pastTense[kind])}
 }
 
-// tell finds what all of the class have, and how many others have it too. A single test is taken before several that tell all apart, unless
-// more others than members of the class pass it.
+// tell finds what all of the class have, and how many others have it too. A single test is taken before several that
+// tell all apart, unless more others than members of the class pass it.
 func tell(s condition.Search) (c *condition.Condition, others int, doubt *condition.Doubt) {
 	exact, _ := s.Find()
 	if exact != nil && exact.Size == 1 {
@@ -191,14 +199,16 @@ func tell(s condition.Search) (c *condition.Condition, others int, doubt *condit
 	return rough, others, doubt
 }
 
-// propose finds the policy that would have asked about all Calls that people changed, and about as few others as may be.
+// propose finds the policy that would have asked about all Calls that people changed, and about as few others as may
+// be.
 func (t *tool) propose(f *Finding) {
 	s := t.search(policy.AllKinds()...)
 	found, _, doubt := tell(s)
 	if found == nil {
 		f.Why = "nothing tells which people change, so that all must be asked about: " + doubt.Reason
 		if doubt.Text != "" {
-			f.Why = fmt.Sprintf("nothing tells which people change, so that all must be asked about (%s: %s)", doubt.Text, doubt.Reason)
+			f.Why = fmt.Sprintf("nothing tells which people change, so that all must be asked about (%s: %s)",
+				doubt.Text, doubt.Reason)
 		}
 		return
 	}
@@ -223,7 +233,8 @@ func (t *tool) propose(f *Finding) {
 		}
 	}
 	if len(missed) > 0 || f.Unasked == 0 {
-		*f = Finding{Tool: f.Tool, Counts: f.Counts, Facts: f.Facts, Why: "no policy asks less and about all that people changed: " + strings.Join(missed, ", ")}
+		*f = Finding{Tool: f.Tool, Counts: f.Counts, Facts: f.Facts,
+			Why: "no policy asks less and about all that people changed: " + strings.Join(missed, ", ")}
 		return
 	}
 	f.When, f.Text = when, "ask unless it is known that people approve: they changed those where "+found.Text

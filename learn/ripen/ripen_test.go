@@ -17,10 +17,13 @@ import (
 	"processidea/model/turn"
 )
 
-// history is one process in which people decided on n Calls of pay: decide says of the nth what its parameters were and what was done.
+// history is one process in which people decided on n Calls of pay: decide says of the nth what its parameters were and
+// what was done.
 func history(t *testing.T, n int, asks string, decide func(n int) (params string, kind string)) ripen.Run {
 	t.Helper()
-	source, err := jsonval.DecodeObject([]byte(`{"schema": {"tools": {"pay": {"type": "object", "properties": {"amount": {}, "to": {}, "note": {}}, "_activity": "pay", "_approval": ` + asks + `}}}}`))
+	source, err := jsonval.DecodeObject(
+		[]byte(
+			`{"schema": {"tools": {"pay": {"type": "object", "properties": {"amount": {}, "to": {}, "note": {}}, "_activity": "pay", "_approval": ` + asks + `}}}}`))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,7 +38,8 @@ func history(t *testing.T, n int, asks string, decide func(n int) (params string
 		if err != nil {
 			t.Fatal(err)
 		}
-		d := &approval.Decision{Kind: kind, CallID: fmt.Sprintf("1.1@i%d", k), DecidedBy: "ann", Tool: "pay", ShownParams: params}
+		d := &approval.Decision{Kind: kind, CallID: fmt.Sprintf("1.1@i%d", k), DecidedBy: "ann", Tool: "pay",
+			ShownParams: params}
 		if by, nobody := strings.CutPrefix(kind, "nobody:"); nobody {
 			d.Kind, d.DecidedBy = by, approval.DecidedByTimeout
 		}
@@ -75,13 +79,15 @@ func TestTheRuleByWhichPeopleAmendedIsFoundInFiveHundredDecisions(t *testing.T) 
 		}
 		return fmt.Sprintf(`{"amount": %d, "to": "shop %d", "note": "n%d"}`, amount, random.Intn(9), n), kind
 	}))
-	if f.Counts != (ripen.Counts{Approved: 480, Amended: 20}) || !slices.Equal(f.Facts, []string{"all 20 that were amended had amount > 800, and no other"}) {
+	if f.Counts != (ripen.Counts{Approved: 480, Amended: 20}) ||
+		!slices.Equal(f.Facts, []string{"all 20 that were amended had amount > 800, and no other"}) {
 		t.Errorf("%+v %q", f.Counts, f.Facts)
 	}
 	if f.Asked != 20 || f.Unasked != 480 || len(f.AskedInVain) > 0 {
 		t.Errorf("it would have asked for %d and not for %d, in vain for %v", f.Asked, f.Unasked, f.AskedInVain)
 	}
-	for params, want := range map[string]bool{`{"amount": 100}`: false, `{"amount": 801}`: true, `{}`: true, `{"amount": "100"}`: true} {
+	for params, want := range map[string]bool{`{"amount": 100}`: false, `{"amount": 801}`: true, `{}`: true,
+		`{"amount": "100"}`: true} {
 		if asks(t, f, params) != want {
 			t.Errorf("for %s it asks: %v\n%s", params, !want, jsonval.Encode(f.When))
 		}
@@ -100,7 +106,8 @@ func TestCallsApprovedAmongThoseThatWereChangedAreNamed(t *testing.T) {
 		}
 		return fmt.Sprintf(`{"amount": %d, "to": "shop %d"}`, amount, random.Intn(9)), kind
 	}))
-	if !slices.Equal(f.Facts, []string{"all 12 that were rejected had amount > 900, and so had 2 others"}) || !slices.Equal(f.AskedInVain, []string{"p 1.1@i50", "p 1.1@i100"}) {
+	if !slices.Equal(f.Facts, []string{"all 12 that were rejected had amount > 900, and so had 2 others"}) ||
+		!slices.Equal(f.AskedInVain, []string{"p 1.1@i50", "p 1.1@i100"}) {
 		t.Errorf("%q, in vain %v: %s", f.Facts, f.AskedInVain, f.Why)
 	}
 	if f.Asked != 14 || f.Unasked != 226 {
@@ -166,7 +173,8 @@ func TestNothingIsProposedWhereTooLittleIsKnown(t *testing.T) {
 		}, "nothing tells which people change"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			f := judged(t, history(t, 100, "true", func(n int) (string, string) { return fmt.Sprintf(`{"amount": %d}`, n*37%100), row.kind(n) }))
+			f := judged(t, history(t, 100, "true",
+				func(n int) (string, string) { return fmt.Sprintf(`{"amount": %d}`, n*37%100), row.kind(n) }))
 			if f.When != nil || !strings.HasPrefix(f.Why, row.why) {
 				t.Errorf("it proposes %s; %s", jsonval.Encode(f.When), f.Why)
 			}
@@ -176,16 +184,19 @@ func TestNothingIsProposedWhereTooLittleIsKnown(t *testing.T) {
 
 func TestAPolicyNeverAsksWhereThePresentOneDoesNot(t *testing.T) {
 	t.Parallel()
-	f := judged(t, history(t, 100, `{"when": {"properties": {"amount": {"minimum": 100}}, "required": ["amount"]}}`, func(n int) (string, string) {
-		kind := policy.Approve
-		if n >= 80 {
-			kind = policy.Reject
-		}
-		return fmt.Sprintf(`{"amount": %d}`, 100+n*10), kind
-	}))
-	for params, want := range map[string]bool{`{"amount": 50}`: false, `{"amount": 300}`: false, `{"amount": 1000}`: true} {
+	f := judged(t, history(t, 100, `{"when": {"properties": {"amount": {"minimum": 100}}, "required": ["amount"]}}`,
+		func(n int) (string, string) {
+			kind := policy.Approve
+			if n >= 80 {
+				kind = policy.Reject
+			}
+			return fmt.Sprintf(`{"amount": %d}`, 100+n*10), kind
+		}))
+	for params, want := range map[string]bool{`{"amount": 50}`: false, `{"amount": 300}`: false,
+		`{"amount": 1000}`: true} {
 		if asks(t, f, params) != want {
-			t.Errorf("for %s it asks: %v: %s", params, !want, diag.FirstNamesAndCount([]string{f.Why, string(jsonval.Encode(f.When))}))
+			t.Errorf("for %s it asks: %v: %s", params, !want,
+				diag.FirstNamesAndCount([]string{f.Why, string(jsonval.Encode(f.When))}))
 		}
 	}
 }

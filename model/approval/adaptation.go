@@ -2,8 +2,8 @@ package approval
 
 import "processidea/model/jsonval"
 
-// ParamsAdaptation records that resolved parameters of a Call did not fit its Tool's schema, and what the LLM made of them. Only
-// values that came through a Reference are adapted.
+// ParamsAdaptation records that resolved parameters of a Call did not fit its Tool's schema, and what the LLM made of
+// them. Only values that came through a Reference are adapted.
 type ParamsAdaptation struct {
 	// Reason is why the values did not fit.
 	Reason string `json:"why"`

@@ -10,8 +10,8 @@ import (
 	"processidea/model/jsonval"
 )
 
-// MergeParams lays what a person changes over the parameters that were shown: objects key by key, anything else as a whole. null
-// takes away what the Tool does not take null for. What the Tool's designer has wired stays.
+// MergeParams lays what a person changes over the parameters that were shown: objects key by key, anything else as a
+// whole. null takes away what the Tool does not take null for. What the Tool's designer has wired stays.
 func MergeParams(tool *ideafile.Tool, shown, changes map[string]any) (map[string]any, error) {
 	for _, k := range jsonval.SortedKeys(changes) {
 		_, declared := tool.SchemaByParam[k]
@@ -22,7 +22,8 @@ func MergeParams(tool *ideafile.Tool, shown, changes map[string]any) (map[string
 		case wired && !jsonval.Equal(changes[k], shown[k]):
 			return nil, fmt.Errorf("parameter %q is wired by the tool's designer: nobody changes it here", k)
 		case !declared && !tool.AllowsExtraParams:
-			return nil, fmt.Errorf("tool %q has no parameter %q%s", tool.Name, jsonval.Clip(k, 80), diag.DidYouMean(k, jsonval.SortedKeys(tool.SchemaByParam)))
+			return nil, fmt.Errorf("tool %q has no parameter %q%s", tool.Name, jsonval.Clip(k, 80),
+				diag.DidYouMean(k, jsonval.SortedKeys(tool.SchemaByParam)))
 		}
 	}
 	if k := findChangedStoredObject(shown, changes); k != "" {
@@ -38,7 +39,8 @@ func MergeParams(tool *ideafile.Tool, shown, changes map[string]any) (map[string
 	return params, tool.ValidateParams(params)
 }
 
-// findChangedStoredObject returns the key of an object that changes reach into although it is not here, but in the store; "" if there is none.
+// findChangedStoredObject returns the key of an object that changes reach into although it is not here, but in the
+// store; "" if there is none.
 func findChangedStoredObject(shown, changes map[string]any) string {
 	for _, k := range jsonval.SortedKeys(changes) {
 		inner, isObject := changes[k].(map[string]any)

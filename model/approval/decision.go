@@ -12,8 +12,8 @@ import (
 	"processidea/model/jsonval"
 )
 
-// Decision is what a person decided: on a Call, whose record keeps it, or on the whole process. The log of the next Idea keeps
-// every one.
+// Decision is what a person decided: on a Call, whose record keeps it, or on the whole process. The log of the next
+// Idea keeps every one.
 type Decision struct {
 	// Kind is approve, reject, amend, replace or answer; of a process pause, resume, revise or add; of a
 	// Plan approve-plan, amend-plan or reject-plan.
@@ -29,7 +29,8 @@ type Decision struct {
 	// Groups are those of which the person says they are, or of which the proof says it.
 	Groups []string `json:"groups,omitempty"`
 	Reason string   `json:"reason,omitempty"`
-	// Proof is the signature that the signal brought, as it was: a compact JWS; empty: the decision is declared, and says of itself who takes it.
+	// Proof is the signature that the signal brought, as it was: a compact JWS; empty: the decision is declared, and
+	// says of itself who takes it.
 	Proof string `json:"proof,omitempty"`
 	// Signed is set once the proof was found right. Finding is what its check found, until then.
 	Signed  *proof.Signed  `json:"signed,omitempty"`
@@ -40,7 +41,8 @@ type Decision struct {
 	// Tool and Shown are what would have run, as the person was shown it.
 	Tool        string         `json:"tool,omitempty"`
 	ShownParams map[string]any `json:"shown,omitempty"`
-	// OrderID names the standing order under which the decision was taken, and Order is that order until then; or the one that a process was given.
+	// OrderID names the standing order under which the decision was taken, and Order is that order until then; or the
+	// one that a process was given.
 	OrderID string         `json:"under,omitempty"`
 	Order   *StandingOrder `json:"order,omitempty"`
 	// Deciders are the rules that said who may take the decision; none: anybody might.
@@ -53,12 +55,13 @@ type Decision struct {
 	Replacement map[string]any `json:"with,omitempty"`
 	// GivenResult is the result that the person gave in place of running the Call.
 	GivenResult any `json:"output,omitempty"`
-	// PlanRequest is the Request whose Plan was decided on as a whole; nil: it is no such decision. Calls are the Plan's as a person amended it, and
-	// PlannedCalls those that were planned, of a Plan that was amended or rejected.
+	// PlanRequest is the Request whose Plan was decided on as a whole; nil: it is no such decision. Calls are the
+	// Plan's as a person amended it, and PlannedCalls those that were planned, of a Plan that was amended or rejected.
 	PlanRequest  *int                   `json:"request,omitempty"`
 	Calls        []ideafile.WrittenCall `json:"calls,omitempty"`
 	PlannedCalls []ideafile.WrittenCall `json:"planned,omitempty"`
-	// Context holds the Messages of a revision, Instances the tokens that were added, Limits the new limits; 0 keeps one.
+	// Context holds the Messages of a revision, Instances the tokens that were added, Limits the new limits; 0 keeps
+	// one.
 	Context   []any            `json:"context,omitempty"`
 	Instances []string         `json:"instances,omitempty"`
 	Limits    *ideafile.Limits `json:"limits,omitempty"`
@@ -70,7 +73,8 @@ const (
 	DecidedByProcess = "process" // the process paused by itself, as at a limit
 )
 
-// What stands in payloads that people are shown, in place of what only they know. A signal that still has one says nothing.
+// What stands in payloads that people are shown, in place of what only they know. A signal that still has one says
+// nothing.
 const (
 	PlaceholderName   = "your name"
 	PlaceholderGroup  = "your group"
@@ -97,8 +101,9 @@ const (
 	maxGroups       = 100
 )
 
-// ReadDecision reads the payload of a decision's signal; kind is the signal's name. The keys are call, digest, by, groups, reason, proof
-// and id, and params for amend, with for replace, output for answer; for approve order, alone, where it is taken under one.
+// ReadDecision reads the payload of a decision's signal; kind is the signal's name. The keys are call, digest, by,
+// groups, reason, proof and id, and params for amend, with for replace, output for answer; for approve order, alone,
+// where it is taken under one.
 func ReadDecision(kind string, m map[string]any) (d Decision, err error) {
 	d.Kind = kind
 	if d.Groups, err = ReadGroups(m["groups"]); err != nil {
@@ -179,8 +184,8 @@ func AddAccount(payload map[string]any, a policy.Account) {
 	}
 }
 
-// ReadByAndReason reads the text keys of a signal's payload into texts. payloadKey is the one key that may hold something other
-// than a text; empty if there is none. Any other key is an error.
+// ReadByAndReason reads the text keys of a signal's payload into texts. payloadKey is the one key that may hold
+// something other than a text; empty if there is none. Any other key is an error.
 func ReadByAndReason(m map[string]any, payloadKey string, texts map[string]*string) error {
 	for _, k := range jsonval.SortedKeys(m) {
 		target, known := texts[k]
@@ -236,7 +241,8 @@ func (d Decision) Describe() string {
 
 func (d Decision) pastTenseVerb() string {
 	return map[string]string{
-		policy.Approve: "approved", policy.Reject: "rejected", policy.Amend: "amended", policy.Replace: "replaced", policy.Answer: "answered",
+		policy.Approve: "approved", policy.Reject: "rejected", policy.Amend: "amended", policy.Replace: "replaced",
+		policy.Answer: "answered",
 	}[d.Kind]
 }
 

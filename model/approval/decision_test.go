@@ -28,7 +28,8 @@ func TestADecisionIsReadKeyByKey(t *testing.T) {
 			t.Errorf("%s: %s", kind, err)
 			continue
 		}
-		want := jsonval.DeepMerge(modeltest.MustDecodeJSON(`{`+texts+own+`}`), map[string]any{"decision": kind, "at": "0001-01-01T00:00:00Z"})
+		want := jsonval.DeepMerge(modeltest.MustDecodeJSON(`{`+texts+own+`}`),
+			map[string]any{"decision": kind, "at": "0001-01-01T00:00:00Z"})
 		if got := jsonval.Encode(jsonval.ToJSONValue(d)); string(got) != string(jsonval.Encode(want)) {
 			t.Errorf("%s is read as %s, want %s", kind, got, jsonval.Encode(want))
 		}
@@ -62,11 +63,16 @@ func TestWhatADecisionLacksOrHasTooMuchOfIsNamed(t *testing.T) {
 		{policy.Replace, `{"call":"1.1"}`, `replace wants "with"`},
 		{policy.Replace, `{"call":"1.1","with":"do"}`, `"with" is an object, not string`},
 		{policy.Answer, `{"call":"1.1"}`, `answer wants "output"`},
-		{policy.Approve, `{"call":"1.1","by":"your name"}`, `"by" is still "your name", as it was shown: put your own there`},
-		{policy.Approve, `{"call":"1.1","by":" your name\n"}`, "\"by\" is still \" your name\\n\", as it was shown: put your own there"},
-		{policy.Reject, `{"call":"1.1","reason":"<why>"}`, `"reason" is still "<why>", as it was shown: put your own there`},
-		{policy.Replace, `{"call":"1.1","with":{"_tool":"<name of a tool>"}}`, `"_tool" is still "<name of a tool>", as it was shown: put your own there`},
-		{policy.Answer, `{"call":"1.1","output":"<the result>"}`, `"output" is still "<the result>", as it was shown: put your own there`},
+		{policy.Approve, `{"call":"1.1","by":"your name"}`,
+			`"by" is still "your name", as it was shown: put your own there`},
+		{policy.Approve, `{"call":"1.1","by":" your name\n"}`,
+			"\"by\" is still \" your name\\n\", as it was shown: put your own there"},
+		{policy.Reject, `{"call":"1.1","reason":"<why>"}`,
+			`"reason" is still "<why>", as it was shown: put your own there`},
+		{policy.Replace, `{"call":"1.1","with":{"_tool":"<name of a tool>"}}`,
+			`"_tool" is still "<name of a tool>", as it was shown: put your own there`},
+		{policy.Answer, `{"call":"1.1","output":"<the result>"}`,
+			`"output" is still "<the result>", as it was shown: put your own there`},
 		{policy.Approve, `{"call":"1.1","by":"your namesake"}`, ``},
 		{policy.Approve, `{"call":` + long(201) + `}`, `"call" is longer than 200 characters`},
 		{policy.Approve, `{"call":"1.1","by":` + long(201) + `}`, `"by" is longer than 200 characters`},
@@ -94,7 +100,8 @@ func TestAValueOfAPersonIsAtMost64KB(t *testing.T) {
 			bytes int
 			why   string
 		}{{jsonval.LargeValueBytes, ""}, {jsonval.LargeValueBytes + 1, `"` + key + `" is larger than 64 KB`}} {
-			_, err := approval.ReadDecision(kind, map[string]any{"call": "1.1", key: map[string]any{"x": strings.Repeat("x", c.bytes-around)}})
+			_, err := approval.ReadDecision(kind,
+				map[string]any{"call": "1.1", key: map[string]any{"x": strings.Repeat("x", c.bytes-around)}})
 			if got := modeltest.ErrorText(err); got != c.why {
 				t.Errorf("%s with %d bytes: got %q, want %q", kind, c.bytes, got, c.why)
 			}
@@ -110,8 +117,10 @@ func TestWhatLooksLikeAHandleInADecisionIsData(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %s", kind, err)
 		}
-		v := map[string]any{policy.Amend: d.AmendedParams, policy.Replace: d.Replacement, policy.Answer: d.GivenResult}[kind]
-		if jsonval.ContainsBlobHandle(v) || string(jsonval.Encode(v)) != `{"x":[{"††blob":{"digest":"ab","size":"1","type":"string"}}]}` {
+		v := map[string]any{policy.Amend: d.AmendedParams, policy.Replace: d.Replacement,
+			policy.Answer: d.GivenResult}[kind]
+		if jsonval.ContainsBlobHandle(v) ||
+			string(jsonval.Encode(v)) != `{"x":[{"††blob":{"digest":"ab","size":"1","type":"string"}}]}` {
 			t.Errorf("%s holds %s", kind, jsonval.Encode(v))
 		}
 	}
@@ -133,10 +142,13 @@ func TestSteeringIsReadKeyByKey(t *testing.T) {
 		{approval.SteerAdd, `,"context":["as written"]`, `["as written"]`},
 	} {
 		s, err := approval.ReadSteering(c.kind, modeltest.MustDecodeJSON(`{`+texts+c.own+`}`).(map[string]any))
-		if err != nil || s.ID != "7" || s.By != "ann" || s.Reason != "why" || string(jsonval.Encode(s.Context)) != string(jsonval.Encode(modeltest.MustDecodeJSON(c.context))) && c.context != "null" {
+		if err != nil || s.ID != "7" || s.By != "ann" || s.Reason != "why" ||
+			string(jsonval.Encode(s.Context)) != string(jsonval.Encode(modeltest.MustDecodeJSON(c.context))) &&
+				c.context != "null" {
 			t.Errorf("%s %s: %+v, %v", c.kind, c.own, s, err)
 		}
-		if want := (ideafile.Limits{Requests: 2, Tokens: 3, Calls: 4, Duration: 5 * time.Minute}); strings.Contains(c.own, "limits") != (s.Limits == want) {
+		if want := (ideafile.Limits{Requests: 2, Tokens: 3, Calls: 4, Duration: 5 * time.Minute}); strings.Contains(
+			c.own, "limits") != (s.Limits == want) {
 			t.Errorf("%s %s: the limits are %+v", c.kind, c.own, s.Limits)
 		}
 	}
@@ -151,11 +163,13 @@ func TestWhatSteeringLacksOrHasTooMuchOfIsNamed(t *testing.T) {
 		{approval.SteerPause, `{"context":[]}`, `unknown key "context"`},
 		{approval.SteerPause, `{"by":7}`, `"by" is a string, not number`},
 		{approval.SteerPause, `{"by":"` + strings.Repeat("x", 201) + `"}`, `"by" is longer than 200 characters`},
-		{approval.SteerPause, `{"reason":"` + strings.Repeat("x", 2001) + `"}`, `"reason" is longer than 2000 characters`},
+		{approval.SteerPause, `{"reason":"` + strings.Repeat("x", 2001) + `"}`,
+			`"reason" is longer than 2000 characters`},
 		{approval.SteerResume, `{"limits":null}`, ``},
 		{approval.SteerResume, `{"context":[]}`, `unknown key "context"`},
 		{approval.SteerResume, `{"limits":7}`, `$.limits: want an object, not number`},
-		{approval.SteerResume, `{"limits":{"apples":7}}`, `$.limits.apples: unknown limit "apples"; there are calls, duration, money, requests and tokens`},
+		{approval.SteerResume, `{"limits":{"apples":7}}`,
+			`$.limits.apples: unknown limit "apples"; there are calls, duration, money, requests and tokens`},
 		{approval.SteerRevise, `{}`, `it says nothing: "context" is missing`},
 		{approval.SteerRevise, `{"context":[]}`, `it says nothing: "context" is missing`},
 		{approval.SteerRevise, `{"limits":{}}`, `it says nothing: "context" is missing`},
@@ -174,9 +188,11 @@ func TestWhatSteeringLacksOrHasTooMuchOfIsNamed(t *testing.T) {
 
 func TestALimitOfZeroOrLessIsRefused(t *testing.T) {
 	t.Parallel()
-	for _, limit := range []string{`"requests":0`, `"tokens":-1`, `"calls":1.5`, `"calls":"3"`, `"duration":"0s"`, `"duration":"-1m"`, `"duration":"soon"`} {
+	for _, limit := range []string{`"requests":0`, `"tokens":-1`, `"calls":1.5`, `"calls":"3"`, `"duration":"0s"`,
+		`"duration":"-1m"`, `"duration":"soon"`} {
 		key, _, _ := strings.Cut(strings.Trim(limit, `"`), `"`)
-		_, err := approval.ReadSteering(approval.SteerResume, modeltest.MustDecodeJSON(`{"limits":{`+limit+`}}`).(map[string]any))
+		_, err := approval.ReadSteering(approval.SteerResume,
+			modeltest.MustDecodeJSON(`{"limits":{`+limit+`}}`).(map[string]any))
 		if err == nil || !strings.HasPrefix(err.Error(), "$.limits."+key+": ") {
 			t.Errorf("%s: %v", limit, err)
 		}
@@ -186,13 +202,18 @@ func TestALimitOfZeroOrLessIsRefused(t *testing.T) {
 func TestADecisionIsToldAsAFact(t *testing.T) {
 	t.Parallel()
 	for want, d := range map[string]approval.Decision{
-		`approved by ann`:                            {Kind: policy.Approve, DecidedBy: "ann"},
-		`approved by a person: looks right`:          {Kind: policy.Approve, Reason: "looks right"},
-		`rejected by timeout: nobody decided`:        {Kind: policy.Reject, DecidedBy: approval.DecidedByTimeout, Reason: "nobody decided"},
-		`amended by ann to run with {"n":5}: less`:   {Kind: policy.Amend, DecidedBy: "ann", Reason: "less", AmendedParams: map[string]any{"n": 5}},
-		`amended by ann to run with {}`:              {Kind: policy.Amend, DecidedBy: "ann", AmendedParams: map[string]any{}},
-		`replaced by ann with {"_tool":"do"}: safer`: {Kind: policy.Replace, DecidedBy: "ann", Reason: "safer", Replacement: map[string]any{"_tool": "do"}},
-		`answered by ann`:                            {Kind: policy.Answer, DecidedBy: "ann", GivenResult: "the result stands in State"},
+		`approved by ann`:                   {Kind: policy.Approve, DecidedBy: "ann"},
+		`approved by a person: looks right`: {Kind: policy.Approve, Reason: "looks right"},
+		`rejected by timeout: nobody decided`: {Kind: policy.Reject, DecidedBy: approval.DecidedByTimeout,
+			Reason: "nobody decided"},
+		`amended by ann to run with {"n":5}: less`: {Kind: policy.Amend, DecidedBy: "ann", Reason: "less",
+			AmendedParams: map[string]any{"n": 5}},
+		`amended by ann to run with {}`: {Kind: policy.Amend, DecidedBy: "ann",
+			AmendedParams: map[string]any{}},
+		`replaced by ann with {"_tool":"do"}: safer`: {Kind: policy.Replace, DecidedBy: "ann", Reason: "safer",
+			Replacement: map[string]any{"_tool": "do"}},
+		`answered by ann`: {Kind: policy.Answer, DecidedBy: "ann",
+			GivenResult: "the result stands in State"},
 	} {
 		if got := d.Describe(); got != want {
 			t.Errorf("got %q, want %q", got, want)

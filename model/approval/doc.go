@@ -16,7 +16,7 @@
 // Invariants:
 //   - What a person decides on is what runs: a Decision with an outdated digest is refused.
 //   - Who approves a Plan approves none of its Calls by that: the policies of their Tools hold as ever.
-//   - What was handed out under a standing order and not refused is never more than its Count. A Call is approved under an order once, and
-//     refused under it once; an order never covers what a person has changed.
+//   - What was handed out under a standing order and not refused is never more than its Count. A Call is approved under
+//     an order once, and refused under it once; an order never covers what a person has changed.
 //   - JSON tags are wire format and recorded history: do not rename them with the Go names.
 package approval

@@ -41,16 +41,18 @@ type OneOfMany struct {
 	written map[string]any
 }
 
-// ReadDecisions reads the payload of SteerDecide: decisions, each with the keys of its own signal (ReadDecision) and decision, its kind; and by,
-// groups, reason and proof, which count for every decision that has none of its own. The nth decision without an id has that of the signal and
-// its number: x/1. An error is about the whole; what is wrong with one decision is said there.
+// ReadDecisions reads the payload of SteerDecide: decisions, each with the keys of its own signal (ReadDecision) and
+// decision, its kind; and by, groups, reason and proof, which count for every decision that has none of its own. The
+// nth decision without an id has that of the signal and its number: x/1. An error is about the whole; what is wrong
+// with one decision is said there.
 func ReadDecisions(m map[string]any) (many ManyDecisions, err error) {
 	var proof string
 	if _, err := ReadGroups(m["groups"]); err != nil {
 		return many, err
 	}
 	texts := jsonval.WithoutKey(jsonval.WithoutKey(m, "groups"), decisionsKey)
-	err = ReadByAndReason(texts, "", map[string]*string{signalIDKey: &many.ID, "by": &many.By, "reason": &many.Reason, "proof": &proof,
+	err = ReadByAndReason(texts, "", map[string]*string{signalIDKey: &many.ID, "by": &many.By, "reason": &many.Reason,
+		"proof":   &proof,
 		issuerKey: new(string), subjectKey: new(string)})
 	list, isList := m[decisionsKey].([]any)
 	switch {
@@ -61,7 +63,8 @@ func ReadDecisions(m map[string]any) (many ManyDecisions, err error) {
 	case len(list) == 0:
 		return many, fmt.Errorf("it decides nothing: %q is missing", decisionsKey)
 	case len(list) > MaxDecisionsAtOnce:
-		return many, fmt.Errorf("%d decisions are too many for one signal, which takes %d: send them in several", len(list), MaxDecisionsAtOnce)
+		return many, fmt.Errorf("%d decisions are too many for one signal, which takes %d: send them in several",
+			len(list), MaxDecisionsAtOnce)
 	case jsonval.SizeUpToLimit(m, MaxBytesOfDecisions) > MaxBytesOfDecisions:
 		return many, errors.New("the decisions are larger than 2 MB together: send them in several signals")
 	}
@@ -106,7 +109,8 @@ func (many *ManyDecisions) read(n int, raw any) (one OneOfMany) {
 	delete(one.Payload, decisionKindKey)
 	if !slices.Contains(policy.AllKinds(), kind) {
 		one.Kind = SteerDecide
-		one.Invalid = fmt.Errorf("decisions[%d]: %q is one of %s", n, decisionKindKey, strings.Join(policy.AllKinds(), ", "))
+		one.Invalid = fmt.Errorf("decisions[%d]: %q is one of %s", n, decisionKindKey,
+			strings.Join(policy.AllKinds(), ", "))
 		return one
 	}
 	one.Decision, one.Invalid = ReadDecision(kind, one.Payload)

@@ -32,10 +32,13 @@ func TestEachOfManyDecisionsIsReadAsItsOwnSignalWould(t *testing.T) {
 		{"call":"1.1@⑦","decision":"approve","force":true},
 		"1.1@⑧"]}`)
 	for n, want := range []struct{ kind, payload, why string }{
-		{"approve", `{"by":"ann","call":"1.1@①","digest":"ab","groups":["finance"],"id":"x/1","proof":"e30.e30.s","reason":"all fine"}`, ""},
+		{"approve",
+			`{"by":"ann","call":"1.1@①","digest":"ab","groups":["finance"],"id":"x/1","proof":"e30.e30.s","reason":"all fine"}`, ""},
 		{"reject", `{"by":"bob","call":"1.1@②","groups":["heads"],"id":"7","proof":"p","reason":"not this one"}`, ""},
-		{"amend", `{"by":"ann","call":"1.1@③","groups":["finance"],"id":"x/3","params":{"n":1},"proof":"e30.e30.s","reason":"all fine"}`, ""},
-		{"answer", `{"by":"ann","call":"1.1@④","groups":["finance"],"id":"x/4","output":null,"proof":"e30.e30.s","reason":"all fine"}`, ""},
+		{"amend",
+			`{"by":"ann","call":"1.1@③","groups":["finance"],"id":"x/3","params":{"n":1},"proof":"e30.e30.s","reason":"all fine"}`, ""},
+		{"answer",
+			`{"by":"ann","call":"1.1@④","groups":["finance"],"id":"x/4","output":null,"proof":"e30.e30.s","reason":"all fine"}`, ""},
 		{"amend", "", `decisions[4]: amend wants "params"`},
 		{"decide", "", `decisions[5]: "decision" is one of approve, reject, amend, replace, answer`},
 		{"approve", "", `decisions[6]: it names no Call: "call" is missing`},
@@ -43,7 +46,8 @@ func TestEachOfManyDecisionsIsReadAsItsOwnSignalWould(t *testing.T) {
 		{"decide", "", `decisions[8] is an object, not string`},
 	} {
 		one := many.List[n]
-		if one.Kind != want.kind || modeltest.ErrorText(one.Invalid) != want.why || want.payload != "" && string(jsonval.Encode(one.Payload)) != want.payload {
+		if one.Kind != want.kind || modeltest.ErrorText(one.Invalid) != want.why || want.payload != "" &&
+			string(jsonval.Encode(one.Payload)) != want.payload {
 			t.Errorf("%d: %s %s, %v", n, one.Kind, jsonval.Encode(one.Payload), one.Invalid)
 		}
 	}
@@ -59,7 +63,8 @@ func TestDecisionsThatArePassedOnStayWhatTheyWere(t *testing.T) {
 		t.Fatalf("%+v, %v", again, err)
 	}
 	for n, one := range again.List {
-		if got, want := string(jsonval.Encode(one.Payload)), string(jsonval.Encode(many.List[n+1].Payload)); got != want {
+		if got, want := string(jsonval.Encode(one.Payload)),
+			string(jsonval.Encode(many.List[n+1].Payload)); got != want {
 			t.Errorf("%s became %s", want, got)
 		}
 	}
@@ -80,8 +85,11 @@ func TestASignalOfManyDecisionsThatCannotBeReadIsRefusedAsAWhole(t *testing.T) {
 		`{"decisions":["x"],"call":"1.1"}`:       `unknown key "call"`,
 		`{"decisions":["x"],"by":"your name"}`:   `"by" is still "your name", as it was shown: put your own there`,
 		list(1000, `{"call":"1.1"}`):             "",
-		list(1001, `{"call":"1.1"}`):             "1001 decisions are too many for one signal, which takes 1000: send them in several",
-		list(36, large):                          "the decisions are larger than 2 MB together: send them in several signals",
+		list(
+			1001,
+			`{"call":"1.1"}`): "1001 decisions are too many for one signal, which takes 1000: send them in several",
+		list(
+			36, large): "the decisions are larger than 2 MB together: send them in several signals",
 	} {
 		_, err := approval.ReadDecisions(modeltest.MustDecodeJSON(payload).(map[string]any))
 		if got := modeltest.ErrorText(err); got != why {

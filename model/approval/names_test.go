@@ -23,14 +23,16 @@ func TestNoSignalIsByANameThatNobodySees(t *testing.T) {
 		readers[kind] = func(m map[string]any) error { _, err := approval.ReadSteering(kind, m); return err }
 	}
 	for kind, read := range readers {
-		for name, why := range map[string]string{"ann\u200b": "nobody sees", "an\x00n": "nobody sees", "\u0430nn": "look alike"} {
+		for name, why := range map[string]string{"ann\u200b": "nobody sees", "an\x00n": "nobody sees",
+			"\u0430nn": "look alike"} {
 			if err := read(map[string]any{"by": name}); err == nil || !strings.Contains(err.Error(), why) {
 				t.Errorf("%s by %+q: %v", kind, name, err)
 			}
 		}
 	}
 	for _, name := range []string{"x\u00ad", "\u202efinance"} {
-		if _, err := approval.ReadGroups([]any{"finance", name}); err == nil || !strings.Contains(err.Error(), "nobody sees") {
+		if _, err := approval.ReadGroups([]any{"finance", name}); err == nil ||
+			!strings.Contains(err.Error(), "nobody sees") {
 			t.Errorf("of %+q: %v", name, err)
 		}
 	}

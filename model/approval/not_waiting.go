@@ -39,8 +39,8 @@ func (d Decision) describeBriefly() string {
 	return text
 }
 
-// UnknownCallError says that there is no Call of an id, which one was probably meant, and what waits. known may hold further ids that
-// could have been meant.
+// UnknownCallError says that there is no Call of an id, which one was probably meant, and what waits. known may hold
+// further ids that could have been meant.
 func UnknownCallError(id string, known []string, waiting []Pending) error {
 	text := ErrUnknownCallBriefly(id).Error()
 	var pending, shown []string
@@ -63,8 +63,8 @@ func ErrUnknownCallBriefly(id string) error {
 	return fmt.Errorf("there is no Call %q", jsonval.Clip(id, 80))
 }
 
-// nearestCallSuggestion proposes the Call that was probably meant: one that waits rather than another one, and one of the same place in the Plan
-// rather than one that is spelled alike.
+// nearestCallSuggestion proposes the Call that was probably meant: one that waits rather than another one, and one of
+// the same place in the Plan rather than one that is spelled alike.
 func nearestCallSuggestion(id string, pending, known []string) string {
 	place, _, _ := strings.Cut(id, "@")
 	for _, p := range pending {

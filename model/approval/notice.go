@@ -30,13 +30,14 @@ type Notices struct {
 	IdeaPath  string `json:"path,omitempty"`
 	// AwaitingCount is the number of Calls that wait now.
 	AwaitingCount int `json:"awaiting"`
-	// NewlyWaiting are Calls that began to wait and NewlyDecided Calls that stopped waiting since the last notification, up to
-	// MaxNotices of each. OmittedWaiting and OmittedDecided count the rest.
+	// NewlyWaiting are Calls that began to wait and NewlyDecided Calls that stopped waiting since the last
+	// notification, up to MaxNotices of each. OmittedWaiting and OmittedDecided count the rest.
 	NewlyWaiting   []Notice `json:"waiting"`
 	NewlyDecided   []Notice `json:"decided"`
 	OmittedWaiting int      `json:"moreWaiting,omitempty"`
 	OmittedDecided int      `json:"moreDecided,omitempty"`
-	// Reminders are Calls that wait still, and Escalations those on which others may decide since the last notification; up to MaxNotices of each.
+	// Reminders are Calls that wait still, and Escalations those on which others may decide since the last
+	// notification; up to MaxNotices of each.
 	Reminders          []Notice `json:"reminders,omitempty"`
 	Escalations        []Notice `json:"escalations,omitempty"`
 	OmittedReminders   int      `json:"moreReminders,omitempty"`

@@ -18,7 +18,8 @@ type StandingOrder struct {
 	Tool string `json:"tool"`
 	// When is a JSON Schema that a Call's parameters fit; nil: any do.
 	When map[string]any `json:"when,omitempty"`
-	// Count is how many Calls it approves at most; 0: no limit. Until is the moment from which it approves none; zero: no limit.
+	// Count is how many Calls it approves at most; 0: no limit. Until is the moment from which it approves none; zero:
+	// no limit.
 	Count int       `json:"count,omitempty"`
 	Until time.Time `json:"until,omitzero"`
 	By    string    `json:"by,omitempty"`
@@ -117,7 +118,8 @@ func (o StandingOrder) NamedParams() []string {
 	return jsonval.SortedKeys(jsonval.AsObject(o.When["properties"]))
 }
 
-// WhyNotCovered returns why a Call that waits is not approved under the order at a moment; "" if it is. Who may give the order is not looked at.
+// WhyNotCovered returns why a Call that waits is not approved under the order at a moment; "" if it is. Who may give
+// the order is not looked at.
 func (o StandingOrder) WhyNotCovered(p Pending, now time.Time) string {
 	switch {
 	case p.Tool != o.Tool:
@@ -144,8 +146,9 @@ func (o StandingOrder) WhyNotCovered(p Pending, now time.Time) string {
 	return ""
 }
 
-// absentProperty returns a property that a schema names, at any depth of properties, and a value has not; "" if it has all. JSON Schema lets an
-// absent one pass; but whoever gives leave up to an amount gives none where there is no amount.
+// absentProperty returns a property that a schema names, at any depth of properties, and a value has not; "" if it has
+// all. JSON Schema lets an absent one pass; but whoever gives leave up to an amount gives none where there is no
+// amount.
 func absentProperty(schema map[string]any, value any) string {
 	properties := jsonval.AsObject(schema["properties"])
 	for _, name := range jsonval.SortedKeys(properties) {
@@ -160,8 +163,8 @@ func absentProperty(schema map[string]any, value any) string {
 	return ""
 }
 
-// CheckOrder returns why a decision under a standing order does not hold for what waits, on which others were made before: an order never covers what
-// a person has changed.
+// CheckOrder returns why a decision under a standing order does not hold for what waits, on which others were made
+// before: an order never covers what a person has changed.
 func (d Decision) CheckOrder(p Pending, made []Decision, now time.Time) error {
 	if d.Order == nil {
 		return nil
@@ -180,10 +183,12 @@ func (d Decision) CheckOrder(p Pending, made []Decision, now time.Time) error {
 
 // Approval is the payload of the signal that approves a Call under the order.
 func (o StandingOrder) Approval(p Pending) map[string]any {
-	return map[string]any{"call": p.CallID, "digest": p.Digest, signalIDKey: o.SignalID(), orderKey: jsonval.ToJSONValue(o)}
+	return map[string]any{"call": p.CallID, "digest": p.Digest, signalIDKey: o.SignalID(),
+		orderKey: jsonval.ToJSONValue(o)}
 }
 
-// OrderNamedIn returns the id of the order under which the payload of a signal approves a Call; "" where it is under none.
+// OrderNamedIn returns the id of the order under which the payload of a signal approves a Call; "" where it is under
+// none.
 func OrderNamedIn(payload map[string]any) string {
 	return jsonval.Clip(jsonval.AsText(jsonval.AsObject(payload[orderKey])[signalIDKey]), maxOrderIDLength)
 }
@@ -191,23 +196,28 @@ func OrderNamedIn(payload map[string]any) string {
 // SignalID is the id of the signals that approve Calls under the order.
 func (o StandingOrder) SignalID() string { return orderKey + ":" + o.ID }
 
-// ToProve is what a proof of the order must be for: call is the order's id, digest that of Digest, and decision SteerAllow.
+// ToProve is what a proof of the order must be for: call is the order's id, digest that of Digest, and decision
+// SteerAllow.
 func (o StandingOrder) ToProve(process string) proof.Decision {
 	return proof.Decision{
-		Process: process, CallIDs: []string{o.ID}, Digest: o.Digest(), Kind: SteerAllow, Details: proof.Details(map[string]any{"reason": o.Reason}),
+		Process: process, CallIDs: []string{o.ID}, Digest: o.Digest(), Kind: SteerAllow,
+		Details: proof.Details(map[string]any{"reason": o.Reason}),
 	}
 }
 
-// Digest is the SHA-256, in hex, of the canonical JSON of those of id, tool, when, count and until that the order has, until in UTC.
+// Digest is the SHA-256, in hex, of the canonical JSON of those of id, tool, when, count and until that the order has,
+// until in UTC.
 func (o StandingOrder) Digest() string {
 	said := StandingOrder{ID: o.ID, Tool: o.Tool, When: o.When, Count: o.Count, Until: o.Until.UTC()}
 	sum := sha256.Sum256(jsonval.Encode(jsonval.ToJSONValue(said)))
 	return hex.EncodeToString(sum[:])
 }
 
-// Giver is who gave the order, as it says, or as its proof does. The error says why the proof does not count; finding is what its check found.
+// Giver is who gave the order, as it says, or as its proof does. The error says why the proof does not count; finding
+// is what its check found.
 func (o StandingOrder) Giver(finding *proof.Finding, now time.Time) (policy.Person, error) {
-	d := Decision{Kind: SteerAllow, Order: &o, DecidedBy: o.By, Account: o.Account, Groups: o.Groups, Reason: o.Reason, Proof: o.Proof, Finding: finding}
+	d := Decision{Kind: SteerAllow, Order: &o, DecidedBy: o.By, Account: o.Account, Groups: o.Groups, Reason: o.Reason,
+		Proof: o.Proof, Finding: finding}
 	d, err := d.Proven(Pending{}, nil, now)
 	return d.Decider(), err
 }
@@ -232,9 +242,11 @@ func (d *Decision) readOrder(v any) error {
 	return nil
 }
 
-// ReadOrderEnd reads the payload of SteerDisallow: order, the id of the one that ends, or id in its place; by and reason.
+// ReadOrderEnd reads the payload of SteerDisallow: order, the id of the one that ends, or id in its place; by and
+// reason.
 func ReadOrderEnd(m map[string]any) (order string, s SteeringPayload, err error) {
-	err = ReadByAndReason(m, "", map[string]*string{orderKey: &order, signalIDKey: &s.ID, "by": &s.By, "reason": &s.Reason,
+	err = ReadByAndReason(m, "", map[string]*string{orderKey: &order, signalIDKey: &s.ID, "by": &s.By,
+		"reason":  &s.Reason,
 		issuerKey: &s.Issuer, subjectKey: &s.Subject})
 	if order == "" {
 		order = s.ID

@@ -46,14 +46,19 @@ func TestAnOrderCoversWhatItSaysAndNothingThatAPersonMustLookAt(t *testing.T) {
 		at   time.Time
 		want string
 	}{
-		"it fits":           {approval.Pending{Tool: "pay", Params: params(`{"amount": 50}`)}, noon, ""},
-		"another Tool":      {approval.Pending{Tool: "send", Params: params(`{"amount": 50}`)}, noon, "it is for pay"},
-		"too much":          {approval.Pending{Tool: "pay", Params: params(`{"amount": 51}`)}, noon, "50"},
-		"nothing is said":   {approval.Pending{Tool: "pay", Params: params(`{}`)}, noon, "the Call has no amount"},
-		"too late":          {approval.Pending{Tool: "pay", Params: params(`{"amount": 50}`)}, noon.Add(time.Hour), "it held until"},
-		"it may have run":   {approval.Pending{Tool: "pay", Params: params(`{"amount": 50}`), ReviewReason: "it was running"}, noon, "it was running"},
-		"decided on before": {approval.Pending{Tool: "pay", Params: params(`{"amount": 50}`), TimesAsked: 1}, noon, "people have decided on it before"},
-		"a large value":     {approval.Pending{Tool: "pay", Params: map[string]any{"amount": modeltest.NewBlobHandleValue("x", 100_000)}}, noon, "over 64 KB"},
+		"it fits":         {approval.Pending{Tool: "pay", Params: params(`{"amount": 50}`)}, noon, ""},
+		"another Tool":    {approval.Pending{Tool: "send", Params: params(`{"amount": 50}`)}, noon, "it is for pay"},
+		"too much":        {approval.Pending{Tool: "pay", Params: params(`{"amount": 51}`)}, noon, "50"},
+		"nothing is said": {approval.Pending{Tool: "pay", Params: params(`{}`)}, noon, "the Call has no amount"},
+		"too late": {approval.Pending{Tool: "pay", Params: params(`{"amount": 50}`)}, noon.Add(time.Hour),
+			"it held until"},
+		"it may have run": {approval.Pending{Tool: "pay", Params: params(`{"amount": 50}`),
+			ReviewReason: "it was running"}, noon, "it was running"},
+		"decided on before": {approval.Pending{Tool: "pay", Params: params(`{"amount": 50}`), TimesAsked: 1}, noon,
+			"people have decided on it before"},
+		"a large value": {
+			approval.Pending{Tool: "pay", Params: map[string]any{"amount": modeltest.NewBlobHandleValue("x", 100_000)}},
+			noon, "over 64 KB"},
 	} {
 		if got := o.WhyNotCovered(c.p, c.at); (got == "") != (c.want == "") || !strings.Contains(got, c.want) {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
@@ -69,7 +74,8 @@ func TestAnOrderThatNamesWhatLiesDeeperWantsItThere(t *testing.T) {
 		t.Fatal(err)
 	}
 	for params, want := range map[string]string{
-		`{"values": {"cents": 50}}`: "", `{"values": {}}`: "the Call has no values.cents", `{"values": 7}`: "the Call has no values.cents", `{}`: "the Call has no values",
+		`{"values": {"cents": 50}}`: "", `{"values": {}}`: "the Call has no values.cents",
+		`{"values": 7}`: "the Call has no values.cents", `{}`: "the Call has no values",
 	} {
 		p := approval.Pending{Tool: "pay", Params: modeltest.DecodeJSON(t, params).(map[string]any)}
 		if got := o.WhyNotCovered(p, time.Time{}); got != want {
@@ -78,12 +84,14 @@ func TestAnOrderThatNamesWhatLiesDeeperWantsItThere(t *testing.T) {
 	}
 }
 
-// An approval under an order says nothing of its own, so that nobody decides in the name of whoever gave the order and for reasons of their own.
+// An approval under an order says nothing of its own, so that nobody decides in the name of whoever gave the order and
+// for reasons of their own.
 func TestAnApprovalUnderAnOrderIsThatOfWhoGaveIt(t *testing.T) {
 	t.Parallel()
 	const under = `"order": {"id": "o", "tool": "pay", "count": 1, "by": "ann", "groups": ["finance"], "reason": "small"}`
 	d, err := approval.ReadDecision("approve", modeltest.DecodeJSON(t, `{"call": "1.1", `+under+`}`).(map[string]any))
-	if err != nil || d.DecidedBy != "ann" || d.Groups[0] != "finance" || d.Reason != "small" || d.OrderID != "o" || !strings.Contains(d.Describe(), "ann (standing order o)") {
+	if err != nil || d.DecidedBy != "ann" || d.Groups[0] != "finance" || d.Reason != "small" || d.OrderID != "o" ||
+		!strings.Contains(d.Describe(), "ann (standing order o)") {
 		t.Errorf("%+v, %v", d, err)
 	}
 	for kind, text := range map[string]string{

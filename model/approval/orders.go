@@ -25,7 +25,8 @@ type GivenOrder struct {
 	Giver policy.Person `json:"giver"`
 	// Approved is how many Calls were approved under it.
 	Approved int `json:"approved"`
-	// Handled are the Calls that still wait as far as is known, and that were approved under it: their digests, by owner and Call.
+	// Handled are the Calls that still wait as far as is known, and that were approved under it: their digests, by
+	// owner and Call.
 	Handled map[string]map[string]string `json:"handled,omitempty"`
 	// TakenBack are the Calls whose approval under it was refused, and does not count: their digests, by Call.
 	TakenBack map[string]string `json:"takenBack,omitempty"`
@@ -43,7 +44,8 @@ type OrderEnding struct {
 // CheckStandingOrder returns why an order cannot be given: its Tool is not there, or lacks what the condition names,
 // or whoever gives it may not decide on the Tool's Calls. starters are those who started the process. While the Tools
 // of MCP servers are still being looked up (toolsKnown false), one that is not there may come.
-func CheckStandingOrder(o StandingOrder, giver policy.Person, idea *ideafile.Idea, override policy.Override, starters []policy.Identity, now time.Time,
+func CheckStandingOrder(o StandingOrder, giver policy.Person, idea *ideafile.Idea, override policy.Override,
+	starters []policy.Identity, now time.Time,
 	toolsKnown bool,
 ) error {
 	if !o.Until.IsZero() && !now.Before(o.Until) {
@@ -63,7 +65,8 @@ func CheckStandingOrder(o StandingOrder, giver policy.Person, idea *ideafile.Ide
 	params := jsonval.AsObject(tool.Source["properties"])
 	for _, name := range o.NamedParams() {
 		if _, has := params[name]; !has {
-			return fmt.Errorf("when: %s has no parameter %q%s", o.Tool, jsonval.Clip(name, 80), diag.DidYouMean(name, jsonval.SortedKeys(params)))
+			return fmt.Errorf("when: %s has no parameter %q%s", o.Tool, jsonval.Clip(name, 80),
+				diag.DidYouMean(name, jsonval.SortedKeys(params)))
 		}
 	}
 	rules, whileWaiting := override.PeopleFor(tool.Name, tool.Approval)
@@ -119,8 +122,9 @@ type OrderApproval struct {
 	Pending Pending
 }
 
-// Cover returns what of all that waits with an owner, an instance or a part, is approved now, each under the first order that covers it, and
-// counts it. Where several people must approve, an order gives the approval of whoever gave it.
+// Cover returns what of all that waits with an owner, an instance or a part, is approved now, each under the first
+// order that covers it, and counts it. Where several people must approve, an order gives the approval of whoever gave
+// it.
 func (l Orders) Cover(owner string, waits []Pending, starters []policy.Identity, now time.Time) (list []OrderApproval) {
 	for _, o := range l {
 		o.forget(owner, waits)
@@ -163,14 +167,16 @@ func (o *GivenOrder) isOfAny(people []policy.Identity) bool {
 	return slices.ContainsFunc(people, o.giver().Is)
 }
 
-// covers reports whether an order approves a Call, as far as the process knows. The instance knows more, and may refuse.
+// covers reports whether an order approves a Call, as far as the process knows. The instance knows more, and may
+// refuse.
 func (o *GivenOrder) covers(p Pending, starters []policy.Identity, now time.Time) bool {
 	return slices.Contains(p.AllowedDecisions, policy.Approve) && o.WhyNotCovered(p, now) == "" &&
 		(len(p.Deciders) == 0 || p.Deciders.DenialReason(o.Giver, starters) == "")
 }
 
-// TakeBack takes back what was counted for a Call whose approval was refused, and reports whether it was under one of the orders: somebody else had
-// decided on it before, or it could no longer be decided on. Of one that is told twice, as where a worker was killed, the second time changes nothing.
+// TakeBack takes back what was counted for a Call whose approval was refused, and reports whether it was under one of
+// the orders: somebody else had decided on it before, or it could no longer be decided on. Of one that is told twice,
+// as where a worker was killed, the second time changes nothing.
 func (l Orders) TakeBack(r Fate) bool {
 	at := slices.IndexFunc(l, func(o *GivenOrder) bool { return r.OrderID != "" && o.ID == r.OrderID })
 	if at < 0 {

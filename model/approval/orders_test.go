@@ -38,8 +38,9 @@ func given(t *testing.T, texts ...string) *approval.Orders {
 // waits is a Call that waits: a payment of an amount.
 func waits(t *testing.T, n int, amount string, rules ...policy.Rule) approval.Pending {
 	t.Helper()
-	p := approval.Pending{CallID: fmt.Sprintf("1.%d", n), Tool: "pay", AllowedDecisions: policy.AllKinds(), Deciders: rules,
-		Params: modeltest.DecodeJSON(t, `{"amount": `+amount+`}`).(map[string]any)}
+	p := approval.Pending{CallID: fmt.Sprintf("1.%d", n), Tool: "pay", AllowedDecisions: policy.AllKinds(),
+		Deciders: rules,
+		Params:   modeltest.DecodeJSON(t, `{"amount": `+amount+`}`).(map[string]any)}
 	p.SetDigest()
 	return p
 }
@@ -54,7 +55,8 @@ func approved(list []approval.OrderApproval) string {
 
 func TestAnOrderApprovesWhatFitsUntilItsCountIsReached(t *testing.T) {
 	t.Parallel()
-	l := given(t, `{"id": "o", "tool": "pay", "when": {"properties": {"amount": {"maximum": 50}}}, "count": 2, "by": "ann"}`)
+	l := given(
+		t, `{"id": "o", "tool": "pay", "when": {"properties": {"amount": {"maximum": 50}}}, "count": 2, "by": "ann"}`)
 	list := []approval.Pending{waits(t, 1, "50"), waits(t, 2, "51"), waits(t, 3, "1"), waits(t, 4, "2")}
 	if got := approved(l.Cover("①", list, nil, noon)); got != "o 1.1, o 1.3" {
 		t.Error(got)
@@ -78,11 +80,13 @@ func TestAnOrderApprovesWhatFitsUntilItsCountIsReached(t *testing.T) {
 	if (*l)[0].Handled["①"] != nil || (*l)[0].Approved != 2 {
 		t.Errorf("%+v", (*l)[0])
 	}
-	// Somebody else was first, and the process heard that the Call waits no more before it heard of the refusal; it hears of that twice.
+	// Somebody else was first, and the process heard that the Call waits no more before it heard of the refusal; it
+	// hears of that twice.
 	for range 2 {
 		l.TakeBack(refused("o", list[3]))
 	}
-	if got := approved(l.Cover("②", []approval.Pending{list[3], waits(t, 5, "3"), waits(t, 6, "4")}, nil, noon)); got != "o 1.5" || (*l)[0].Approved != 2 {
+	if got := approved(l.Cover("②", []approval.Pending{list[3], waits(t, 5, "3"), waits(t, 6, "4")}, nil,
+		noon)); got != "o 1.5" || (*l)[0].Approved != 2 {
 		t.Errorf("%q, %+v", got, (*l)[0])
 	}
 }
@@ -129,10 +133,11 @@ func TestAnOrderIsTheApprovalOfWhoGaveIt(t *testing.T) {
 		orders []string
 		want   string
 	}{
-		"another group":                 {[]string{of("a", "ann", "sales")}, ""},
-		"the starter":                   {[]string{of("a", "sam", "finance")}, ""},
-		"one of two":                    {[]string{of("a", "ann", "finance")}, "a 1.1"},
-		"two people":                    {[]string{of("a", "ann", "finance"), of("b", "bob", "finance"), of("c", "cid", "finance")}, "a 1.1, b 1.1"},
+		"another group": {[]string{of("a", "ann", "sales")}, ""},
+		"the starter":   {[]string{of("a", "sam", "finance")}, ""},
+		"one of two":    {[]string{of("a", "ann", "finance")}, "a 1.1"},
+		"two people": {[]string{of("a", "ann", "finance"), of("b", "bob", "finance"),
+			of("c", "cid", "finance")}, "a 1.1, b 1.1"},
 		"one person twice":              {[]string{of("a", "ann", "finance"), of("b", "Ann", "finance")}, "a 1.1"},
 		"one who may, one who must not": {[]string{of("a", "sam", "finance"), of("b", "bob", "finance")}, "b 1.1"},
 	} {
@@ -155,7 +160,8 @@ func TestAnOrderThatCannotHoldIsNotTaken(t *testing.T) {
 		`{"id": "o", "tool": "pay", "count": 1, "by": "ann", "groups": ["sales"]}`:                                           "ann may not decide on it",
 	} {
 		o := order(t, text)
-		err := approval.CheckStandingOrder(o, policy.Person{Name: o.By, Groups: o.Groups}, idea, policy.Override{}, nil, noon, true)
+		err := approval.CheckStandingOrder(o, policy.Person{Name: o.By, Groups: o.Groups}, idea, policy.Override{},
+			nil, noon, true)
 		if (err == nil) != (want == "") || (err != nil && !strings.Contains(err.Error(), want)) {
 			t.Errorf("%s: %v, want %q", text, err, want)
 		}

@@ -15,12 +15,12 @@ import (
 
 // Pending is a Call that waits for a person's decision.
 //
-// Invariant: its References are resolved, so that what the person is shown is exactly what will run. A Decision that names another
-// Digest is refused.
+// Invariant: its References are resolved, so that what the person is shown is exactly what will run. A Decision that
+// names another Digest is refused.
 type Pending struct {
 	CallID string `json:"call"`
-	// Digest is the SHA-256, in hex, of the canonical JSON of call, tool and params and, if they are set, of outputPath,
-	// outputMethod, scopes, output and asked.
+	// Digest is the SHA-256, in hex, of the canonical JSON of call, tool and params and, if they are set, of
+	// outputPath, outputMethod, scopes, output and asked.
 	Digest       string             `json:"digest"`
 	Tool         string             `json:"tool"`
 	Params       map[string]any     `json:"params"`
@@ -42,8 +42,8 @@ type Pending struct {
 	// Note is what the Tool's policy says to whoever is asked. It changes nothing of what runs, and is not part of
 	// the digest.
 	Note string `json:"note,omitempty"`
-	// TimesAsked is set when a person was asked about the Call before. It is part of the digest, so that a decision on what was
-	// asked before cannot decide this.
+	// TimesAsked is set when a person was asked about the Call before. It is part of the digest, so that a decision on
+	// what was asked before cannot decide this.
 	TimesAsked int `json:"asked,omitempty"`
 	// Deciders say who may decide; none: anybody. DecidedSoFar are those who have, while others still must.
 	Deciders     policy.Rules `json:"deciders,omitempty"`
@@ -78,7 +78,8 @@ func (v Vote) InWords() string {
 	return text
 }
 
-// DecidersInWords tells who decides and who has decided so far: "2 of: people of finance (so far ann)"; "" where anybody may.
+// DecidersInWords tells who decides and who has decided so far: "2 of: people of finance (so far ann)"; "" where
+// anybody may.
 func (p Pending) DecidersInWords() string {
 	if len(p.Deciders) == 0 {
 		return ""
@@ -105,8 +106,9 @@ func (p Pending) Told() (lines []string) {
 	return lines
 }
 
-// CountSame tells, of the decisions on a Call, how many people decided the same as the signal with an id, itself among them and up to it, and how
-// many must; zero where there is no decision of that id. A single person rejects, amends and replaces.
+// CountSame tells, of the decisions on a Call, how many people decided the same as the signal with an id, itself among
+// them and up to it, and how many must; zero where there is no decision of that id. A single person rejects, amends and
+// replaces.
 func CountSame(made []Decision, id string) Count {
 	at := slices.IndexFunc(made, func(d Decision) bool { return d.SignalID == id })
 	if at < 0 {
@@ -118,7 +120,8 @@ func CountSame(made []Decision, id string) Count {
 	}
 	have := 0
 	for _, other := range made[:at+1] {
-		if other.Kind == d.Kind && other.ApprovalDigest == d.ApprovalDigest && jsonval.Equal(other.GivenResult, d.GivenResult) {
+		if other.Kind == d.Kind && other.ApprovalDigest == d.ApprovalDigest &&
+			jsonval.Equal(other.GivenResult, d.GivenResult) {
 			have++
 		}
 	}

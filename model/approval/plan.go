@@ -17,9 +17,11 @@ import (
 //
 // Invariant: what was shown is what runs. A Decision that names another Digest is refused.
 type Plan struct {
-	// Request is the one that made the Plan; 0: it is the direct Plans of the Idea, or what an earlier process had left unfinished.
+	// Request is the one that made the Plan; 0: it is the direct Plans of the Idea, or what an earlier process had left
+	// unfinished.
 	Request int `json:"request"`
-	// Digest is the SHA-256, in hex, of the canonical JSON of the process's id, request and, for each Call, its id, instances and what was written.
+	// Digest is the SHA-256, in hex, of the canonical JSON of the process's id, request and, for each Call, its id,
+	// instances and what was written.
 	Digest string     `json:"digest"`
 	Calls  []PlanCall `json:"calls"`
 	// Instances are those that wait for the decision; none: the only one.
@@ -50,7 +52,8 @@ func (p *Plan) SetDigest(process string) {
 	for n, c := range p.Calls {
 		calls[n] = map[string]any{"call": c.CallID, "instances": c.Instances, "as": c.Written}
 	}
-	sum := sha256.Sum256(jsonval.Encode(jsonval.ToJSONValue(map[string]any{"process": process, "request": p.Request, "calls": calls})))
+	sum := sha256.Sum256(
+		jsonval.Encode(jsonval.ToJSONValue(map[string]any{"process": process, "request": p.Request, "calls": calls})))
 	p.Digest = hex.EncodeToString(sum[:])
 }
 
@@ -113,7 +116,8 @@ func (p Plan) ProofCall() string { return fmt.Sprintf("plan:%d", p.Request) }
 
 // asApproval is the Plan in the form of a Call that waits, for the rules on proofs that hold for both.
 func (p Plan) asApproval() Pending {
-	return Pending{CallID: p.ProofCall(), Digest: p.Digest, Since: p.Since, Deciders: p.Deciders, DecidedSoFar: p.DecidedSoFar}
+	return Pending{CallID: p.ProofCall(), Digest: p.Digest, Since: p.Since, Deciders: p.Deciders,
+		DecidedSoFar: p.DecidedSoFar}
 }
 
 // Payload is the payload that decides on the Plan as shown; by and reason are placeholders.

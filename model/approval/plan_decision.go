@@ -64,7 +64,8 @@ func readRequestNumber(v any) (*int, error) {
 	case v == nil:
 		return nil, errors.New(`it names no Plan: "request" is missing, the number of the Request that made it`)
 	case err != nil || n < 0:
-		return nil, fmt.Errorf(`"request" is the number of a Request, or 0, not %s`, jsonval.Clip(string(jsonval.Encode(v)), 40))
+		return nil, fmt.Errorf(`"request" is the number of a Request, or 0, not %s`,
+			jsonval.Clip(string(jsonval.Encode(v)), 40))
 	}
 	request := int(n)
 	return &request, nil

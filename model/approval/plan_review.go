@@ -54,18 +54,21 @@ func (p *Plan) checkDecider(d Decision, starters, causers []policy.Identity) err
 	}
 	same := func(v Vote) bool { return v.Identity().Is(d.Identity()) }
 	if d.Kind == SteerApprovePlan && slices.ContainsFunc(p.DecidedSoFar, same) {
-		return fmt.Errorf("%s has decided on it already; it takes %d people", d.DecidedBy, p.Deciders.RequiredApprovals())
+		return fmt.Errorf("%s has decided on it already; it takes %d people", d.DecidedBy,
+			p.Deciders.RequiredApprovals())
 	}
 	return nil
 }
 
-// WithVote counts an approval, or an amendment, which approves what it makes of the Plan, and reports whether others must still approve.
+// WithVote counts an approval, or an amendment, which approves what it makes of the Plan, and reports whether others
+// must still approve.
 func (p *Plan) WithVote(d Decision) (more bool) {
 	p.DecidedSoFar = append(slices.Clone(p.DecidedSoFar), d.Vote(policy.Approve))
 	return len(p.DecidedSoFar) < p.Deciders.RequiredApprovals()
 }
 
-// Amended returns the Plan with other Calls in the place of its own: whoever approved it before must see what has become of it.
+// Amended returns the Plan with other Calls in the place of its own: whoever approved it before must see what has
+// become of it.
 func (p Plan) Amended(process string, calls []PlanCall) *Plan {
 	if p.Original == nil {
 		p.Original = p.WrittenCalls()
@@ -77,7 +80,8 @@ func (p Plan) Amended(process string, calls []PlanCall) *Plan {
 
 // Describe says for the LLM what was decided on a Plan, by whom and why.
 func (p Plan) Describe(d Decision) string {
-	by, verb := d.DecidedBy, map[string]string{SteerApprovePlan: "approved", SteerAmendPlan: "amended", SteerRejectPlan: "rejected"}[d.Kind]
+	by, verb := d.DecidedBy, map[string]string{SteerApprovePlan: "approved", SteerAmendPlan: "amended",
+		SteerRejectPlan: "rejected"}[d.Kind]
 	if by == "" {
 		by = "a person"
 	}
@@ -91,9 +95,11 @@ func (p Plan) Describe(d Decision) string {
 // maxTold is how many bytes the next Request is told of the Calls of a Plan.
 const maxTold = 2000
 
-// ToldOfRejection says for the LLM that nothing of the Plan ran, and what it was, so that it does not propose the same again.
+// ToldOfRejection says for the LLM that nothing of the Plan ran, and what it was, so that it does not propose the same
+// again.
 func (p Plan) ToldOfRejection(d Decision) string {
-	return jsonval.Clip(fmt.Sprintf("%s; none of its calls ran. They were: %s", p.Describe(d), jsonval.Encode(jsonval.ToJSONValue(p.Planned()))), maxTold)
+	return jsonval.Clip(fmt.Sprintf("%s; none of its calls ran. They were: %s", p.Describe(d),
+		jsonval.Encode(jsonval.ToJSONValue(p.Planned()))), maxTold)
 }
 
 // ToldOfAmendment says for the LLM that the Plan ran as a person had changed it, and which of its Calls did not.
@@ -116,15 +122,17 @@ func (p Plan) Planned() []ideafile.WrittenCall {
 // removed lists the planned Calls that the Plan as amended has no more.
 func (p Plan) removed() (gone []ideafile.WrittenCall) {
 	for _, planned := range p.Planned() {
-		if !slices.ContainsFunc(p.Calls, func(c PlanCall) bool { return jsonval.Equal(c.Written.RawValue(), planned.RawValue()) }) {
+		if !slices.ContainsFunc(p.Calls,
+			func(c PlanCall) bool { return jsonval.Equal(c.Written.RawValue(), planned.RawValue()) }) {
 			gone = append(gone, planned)
 		}
 	}
 	return gone
 }
 
-// WithLargeValues returns the Calls of an amendment in which those that a person left as they were shown are the planned ones: what stands in them for
-// a value in the store means that value, which nothing that comes from outside does.
+// WithLargeValues returns the Calls of an amendment in which those that a person left as they were shown are the
+// planned ones: what stands in them for a value in the store means that value, which nothing that comes from outside
+// does.
 func (p Plan) WithLargeValues(calls []ideafile.WrittenCall) []ideafile.WrittenCall {
 	out := slices.Clone(calls)
 	for n, w := range calls {

@@ -13,8 +13,9 @@ import (
 	"processidea/model/jsonval"
 )
 
-// Proven returns a decision on what waits as its proof has it: by the person and of the groups that are proven, whatever the signal said. A
-// decision without a proof stays as it is. The error says why the proof does not count; made are the decisions on the Call so far.
+// Proven returns a decision on what waits as its proof has it: by the person and of the groups that are proven,
+// whatever the signal said. A decision without a proof stays as it is. The error says why the proof does not count;
+// made are the decisions on the Call so far.
 func (d Decision) Proven(p Pending, made []Decision, now time.Time) (Decision, error) {
 	if d.Proof == "" {
 		return d, nil
@@ -27,7 +28,8 @@ func (d Decision) Proven(p Pending, made []Decision, now time.Time) (Decision, e
 	about.CallID, about.ApprovalDigest = p.CallID, p.Digest
 	toProve := about.ToProve(f.Process)
 	if d.Order != nil {
-		since, toProve, made = time.Time{}, d.Order.ToProve(f.Process), nil // one proof for every Call that the order covers
+		// one proof for every Call that the order covers
+		since, toProve, made = time.Time{}, d.Order.ToProve(f.Process), nil
 	}
 	if err := f.CheckTime(since, now); err != nil {
 		return d, err
@@ -70,7 +72,8 @@ func (d Decision) Vote(kind string) Vote {
 // ToProve is what a proof of a decision on a Call of the process must be for.
 func (d Decision) ToProve(process string) proof.Decision {
 	return proof.Decision{
-		Process: process, CallIDs: []string{d.CallID, ideafile.TypeableCallID(d.CallID)}, Digest: d.ApprovalDigest, Kind: d.Kind,
+		Process: process, CallIDs: []string{d.CallID, ideafile.TypeableCallID(d.CallID)}, Digest: d.ApprovalDigest,
+		Kind:    d.Kind,
 		Details: d.details(),
 	}
 }

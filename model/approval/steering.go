@@ -37,13 +37,15 @@ func (s SteeringPayload) Identity() policy.Identity {
 	return policy.Identity{Name: s.By, Account: s.Account}
 }
 
-// ReadSteering reads the payload of a steering signal: id, by and reason; for resume limits; for add context; for revise both.
+// ReadSteering reads the payload of a steering signal: id, by and reason; for resume limits; for add context; for
+// revise both.
 func ReadSteering(kind string, m map[string]any) (s SteeringPayload, err error) {
 	own := map[string]any{}
 	texts := map[string]any{}
 	for _, k := range jsonval.SortedKeys(m) {
 		switch {
-		case k == "limits" && (kind == SteerResume || kind == SteerRevise), k == "context" && (kind == SteerRevise || kind == SteerAdd):
+		case k == "limits" && (kind == SteerResume || kind == SteerRevise),
+			k == "context" && (kind == SteerRevise || kind == SteerAdd):
 			own[k] = m[k]
 		default:
 			texts[k] = m[k]
@@ -69,7 +71,8 @@ func ReadSteering(kind string, m map[string]any) (s SteeringPayload, err error) 
 	switch {
 	case len(ps) > 0:
 		return s, ps
-	case kind == SteerAdd && len(s.Context) == 0, kind == SteerRevise && len(s.Context) == 0 && s.Limits == ideafile.Limits{}:
+	case kind == SteerAdd && len(s.Context) == 0, kind == SteerRevise && len(s.Context) == 0 &&
+		s.Limits == ideafile.Limits{}:
 		return s, fmt.Errorf("it says nothing: %q is missing", "context")
 	}
 	return s, nil

@@ -20,8 +20,12 @@ func (f *planDataflow) checkReadsOwnOutput(n int) {
 			for t, ref := range terms {
 				canBePresent := f.facts[n].reads[r][i][t].present || len(f.possibleWriters(n, ref)) > 0
 				if canBePresent && ref.Kind == ideafile.TypeState && isAtOrBelowAny(ref.Path, s.outputPath.Paths()) {
-					f.reportFinding(s, s.outputLocation, fmt.Sprintf("the Call reads %s and is skipped once that is there, as its own path %s is closed then; "+
-						"write elsewhere, or declare an _outputMethod on its tool", ref, s.outputPath.ReferenceText()), true)
+					f.reportFinding(s, s.outputLocation,
+						fmt.Sprintf(
+							"the Call reads %s and is skipped once that is there, as its own path %s is closed then; "+
+								"write elsewhere, or declare an _outputMethod on its tool", ref,
+							s.outputPath.ReferenceText()),
+						true)
 					return
 				}
 			}
@@ -56,8 +60,8 @@ func (f *planDataflow) checkAccidentalAlternative(n int) {
 	}
 }
 
-// preventsLaterWrite reports whether the Call, once done, keeps a later write-once Call from writing a path. A write of the whole
-// State does not, and neither does an update of something above the path, nor surely one of several branches.
+// preventsLaterWrite reports whether the Call, once done, keeps a later write-once Call from writing a path. A write of
+// the whole State does not, and neither does an update of something above the path, nor surely one of several branches.
 func (s *planCall) preventsLaterWrite(p jsonval.Path) bool {
 	if s.outputPath.HasBranches() || s.outputPath.WritesWholeState() {
 		return false
@@ -73,13 +77,15 @@ func overlapWarning(s, earlier *planCall) (location, reason string) {
 	ownPath, earlierPath := s.outputPath.ReferenceText(), earlier.outputPath.ReferenceText()
 	switch {
 	case earlier.isUpdate():
-		return s.outputLocation, fmt.Sprintf("%s is updated by %s before, so the Call is skipped: put it first, or give it an _outputMethod",
-			ownPath, earlier)
+		return s.outputLocation,
+			fmt.Sprintf("%s is updated by %s before, so the Call is skipped: put it first, or give it an _outputMethod",
+				ownPath, earlier)
 	case ownPath != earlierPath:
 		return s.outputLocation, fmt.Sprintf("one of %s and %s, which %s writes, lies within the other: "+
 			"the Call is skipped unless that one fails; write beside it", ownPath, earlierPath, earlier)
 	case isSameCall(s.rawCall, earlier.rawCall):
-		return s.jsonPath, fmt.Sprintf("the Call repeats %s: it runs only if that one fails; drop it, or write elsewhere", earlier)
+		return s.jsonPath,
+			fmt.Sprintf("the Call repeats %s: it runs only if that one fails; drop it, or write elsewhere", earlier)
 	}
 	return "", ""
 }

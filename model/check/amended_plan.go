@@ -32,7 +32,8 @@ func (p AmendedPlan) RequestCalls(input *turn.RequestInput, calls []ideafile.Wri
 				instances[token] = p.instance(token)
 			}
 			instances[token].AcceptCall(input.RequestNumber, n+1, w)
-			if err := whyRefused(instances[token], n, ideafile.CallKey{Request: input.RequestNumber, Index: n + 1}, token); err != nil {
+			if err := whyRefused(instances[token], n, ideafile.CallKey{Request: input.RequestNumber, Index: n + 1},
+				token); err != nil {
 				return err
 			}
 		}
@@ -61,7 +62,8 @@ func (p AmendedPlan) DirectCalls(tokens []string, calls []ideafile.WrittenCall, 
 }
 
 func (p AmendedPlan) instance(token string) *dataflow.Instance {
-	own := slices.DeleteFunc(slices.Clone(p.Context), func(m ideafile.Message) bool { return m.InstanceToken != "" && m.InstanceToken != token })
+	own := slices.DeleteFunc(slices.Clone(p.Context),
+		func(m ideafile.Message) bool { return m.InstanceToken != "" && m.InstanceToken != token })
 	return dataflow.New(p.Palette, own, token)
 }
 

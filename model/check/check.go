@@ -16,7 +16,8 @@ func Check(idea *ideafile.Idea, bindings map[string]ideafile.ToolBinding) diag.P
 	}
 	c := newChecker(idea, bindings)
 	if len(idea.Tools) == 0 && idea.OutputSchema == nil && len(idea.Config.MCP) == 0 {
-		c.addWarning("$.schema", "there are neither tools nor an output form: no Plan can do anything, and nothing comes out")
+		c.addWarning("$.schema",
+			"there are neither tools nor an output form: no Plan can do anything, and nothing comes out")
 	}
 	c.checkTools()
 	c.checkStrictMode()
@@ -31,8 +32,10 @@ func Check(idea *ideafile.Idea, bindings map[string]ideafile.ToolBinding) diag.P
 }
 
 func newChecker(idea *ideafile.Idea, bindings map[string]ideafile.ToolBinding) *checker {
-	c := &checker{idea: idea, bindings: bindings, instanceTokens: idea.InstanceTokens(), findingIndex: map[string]int{}, hasOwnContext: map[string]bool{}}
-	c.views, c.directPlans = ideafile.InstanceViewsByToken(idea.Context, c.instanceTokens), ideafile.FindDirectPlans(idea.Context)
+	c := &checker{idea: idea, bindings: bindings, instanceTokens: idea.InstanceTokens(), findingIndex: map[string]int{},
+		hasOwnContext: map[string]bool{}}
+	c.views, c.directPlans = ideafile.InstanceViewsByToken(idea.Context, c.instanceTokens),
+		ideafile.FindDirectPlans(idea.Context)
 	c.readMessages()
 	return c
 }
@@ -72,7 +75,8 @@ func (c *checker) readMessages() {
 		if ok {
 			c.messages = append(c.messages, locatedMessage{m, path})
 			c.messagePaths = append(c.messagePaths, path)
-			c.hasOwnContext[m.InstanceToken] = c.hasOwnContext[m.InstanceToken] || m.PayloadKind != "" || m.Type == ideafile.TypeText
+			c.hasOwnContext[m.InstanceToken] = c.hasOwnContext[m.InstanceToken] || m.PayloadKind != "" ||
+				m.Type == ideafile.TypeText
 		}
 	}
 }
@@ -96,7 +100,8 @@ func (c *checker) checkMessage(m locatedMessage) {
 		c.checkCompletePlan(m)
 	}
 	if m.InstanceToken != "" && !c.hasOwnContext[m.InstanceToken] {
-		c.addWarning(m.jsonPath+"._instance", "instance %q has no text, input, State or data of its own: a misspelt token makes a new instance%s",
+		c.addWarning(m.jsonPath+"._instance",
+			"instance %q has no text, input, State or data of its own: a misspelt token makes a new instance%s",
 			m.InstanceToken, diag.DidYouMean(m.InstanceToken, c.instanceTokens))
 	}
 }

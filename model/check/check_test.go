@@ -73,12 +73,15 @@ func TestCheckFindsWhatIsWrongWithACallByItself(t *testing.T) {
 			`{"type": "plan", "plan": [{"_tool": "rank", "score": "high", "labels": ["a", 1]}]}`, []string{
 				`error $.context[0].plan[0].labels: parameter "labels": /1: expected string, but got number`,
 				`error $.context[0].plan[0].score: parameter "score": expected number, but got string`}},
-		{"a parameter that the tool does not have", ``, `{"type": "plan", "plan": [{"_tool": "analyze", "txt": "x"}]}`, []string{
-			`error $.context[0].plan[0]: parameter "text" is missing`,
-			`error $.context[0].plan[0].txt: tool "analyze" has no parameter "txt"; did you mean text?`}},
-		{"all that the tool has, where nothing is near", ``, `{"type": "plan", "plan": [{"_tool": "rank", "urgency": "x", "score": 1}]}`, []string{
-			`error $.context[0].plan[0].urgency: tool "rank" has no parameter "urgency"; it has labels`}},
-		{"a wired parameter is not the Call's to give", `"mail": {"type": "object", "properties": {"to": {"const": "†input.to"}}}`,
+		{"a parameter that the tool does not have", ``, `{"type": "plan", "plan": [{"_tool": "analyze", "txt": "x"}]}`,
+			[]string{
+				`error $.context[0].plan[0]: parameter "text" is missing`,
+				`error $.context[0].plan[0].txt: tool "analyze" has no parameter "txt"; did you mean text?`}},
+		{"all that the tool has, where nothing is near", ``,
+			`{"type": "plan", "plan": [{"_tool": "rank", "urgency": "x", "score": 1}]}`, []string{
+				`error $.context[0].plan[0].urgency: tool "rank" has no parameter "urgency"; it has labels`}},
+		{"a wired parameter is not the Call's to give",
+			`"mail": {"type": "object", "properties": {"to": {"const": "†input.to"}}}`,
 			`{"type": "input", "to": "x"}, {"type": "plan", "plan": [{"_tool": "mail", "to": "y"}]}`, []string{
 				`error $.context[1].plan[0].to: parameter "to" is wired by the tool's designer`}},
 		{"a bad Reference is reported at its place, however deep", ``,
@@ -92,9 +95,11 @@ func TestCheckFindsWhatIsWrongWithACallByItself(t *testing.T) {
 				`error $.context[1].plan[1].text: an object with a Reference in it is of type object; the parameter "text" wants string`,
 				`error $.context[1].plan[3].labels[0]: a list with a Reference in it is of type array; the parameter "labels.0" wants string`,
 				`error $.context[1].plan[4].labels: an object with a Reference in it is of type object; the parameter "labels" wants array`}},
-		{"unknown meta properties are refused", ``, `{"type": "plan", "plan": [{"_tool": "analyze", "text": "x", "_approval": true, "_outputpath": "a"}]}`, []string{
-			`error $.context[0].plan[0]._approval: a Call has no meta property "_approval"`,
-			`error $.context[0].plan[0]._outputpath: a Call has no meta property "_outputpath"; did you mean _outputPath?`}},
+		{"unknown meta properties are refused", ``,
+			`{"type": "plan", "plan": [{"_tool": "analyze", "text": "x", "_approval": true, "_outputpath": "a"}]}`,
+			[]string{
+				`error $.context[0].plan[0]._approval: a Call has no meta property "_approval"`,
+				`error $.context[0].plan[0]._outputpath: a Call has no meta property "_outputpath"; did you mean _outputPath?`}},
 		{"_outputMethod and _scopes stand only where the tool declares them", ``,
 			`{"type": "plan", "plan": [{"_tool": "analyze", "text": "x", "_outputMethod": "push", "_scopes": ["input"]},
 				{"_tool": "rank", "_outputMethod": "merge"}]}`, []string{
@@ -105,20 +110,26 @@ func TestCheckFindsWhatIsWrongWithACallByItself(t *testing.T) {
 			{"_tool": "rank", "_outputPath": 5}]}`, []string{
 			`error $.context[0].plan[0]._outputPath: _outputPath "†input.a": only State can be written`,
 			`error $.context[0].plan[1]._outputPath: _outputPath is a string, not number`}},
-		{"output and _outputPath name one path", ``, `{"type": "plan", "plan": [{"_tool": "analyze", "text": "x", "output": "†state.a", "_outputPath": "b"}]}`, []string{
-			`error $.context[0].plan[0]._outputPath: _outputPath and output name two paths`}},
-		{"a fixed output path is not the Call's to choose", `"log": {"type": "object", "properties": {}, "_outputPath": "†state.log"}`,
+		{"output and _outputPath name one path", ``,
+			`{"type": "plan", "plan": [{"_tool": "analyze", "text": "x", "output": "†state.a", "_outputPath": "b"}]}`,
+			[]string{
+				`error $.context[0].plan[0]._outputPath: _outputPath and output name two paths`}},
+		{"a fixed output path is not the Call's to choose",
+			`"log": {"type": "object", "properties": {}, "_outputPath": "†state.log"}`,
 			`{"type": "plan", "plan": [{"_tool": "log", "_outputPath": "†state.other"}]}`, []string{
 				`error $.context[0].plan[0]._outputPath: _outputPath is fixed by the tool's designer`}},
-		{"the result of a tool that is run by code is not the Call's to give", ``, `{"type": "plan", "plan": [{"_tool": "fetch", "id": 1, "_output": {}}]}`, []string{
-			`error $.context[0].plan[0]._output: tool "fetch" is run by code: its result cannot be written by the LLM`}},
-		{"the result of a latent tool fits its form", ``, `{"type": "plan", "plan": [{"_tool": "analyze", "text": "x", "_output": "so so"}]}`, []string{
-			`error $.context[0].plan[0]._output: _output: value must be one of "good", "bad"`}},
-		{"what is wrong in one Call does not hide what is wrong in the next", ``, `{"type": "plan", "plan": [{"_tool": "x", "a": "†"}, 5, {"_tool": "rank", "score": true}]}`, []string{
-			`error $.context[0].plan[0]._tool: unknown tool "x"; the palette has analyze, fetch, rank`,
-			`error $.context[0].plan[0].a: reference "†": bad kind ""`,
-			`error $.context[0].plan[1]: a Call is an object, not number`,
-			`error $.context[0].plan[2].score: parameter "score": expected number, but got boolean`}},
+		{"the result of a tool that is run by code is not the Call's to give", ``,
+			`{"type": "plan", "plan": [{"_tool": "fetch", "id": 1, "_output": {}}]}`, []string{
+				`error $.context[0].plan[0]._output: tool "fetch" is run by code: its result cannot be written by the LLM`}},
+		{"the result of a latent tool fits its form", ``,
+			`{"type": "plan", "plan": [{"_tool": "analyze", "text": "x", "_output": "so so"}]}`, []string{
+				`error $.context[0].plan[0]._output: _output: value must be one of "good", "bad"`}},
+		{"what is wrong in one Call does not hide what is wrong in the next", ``,
+			`{"type": "plan", "plan": [{"_tool": "x", "a": "†"}, 5, {"_tool": "rank", "score": true}]}`, []string{
+				`error $.context[0].plan[0]._tool: unknown tool "x"; the palette has analyze, fetch, rank`,
+				`error $.context[0].plan[0].a: reference "†": bad kind ""`,
+				`error $.context[0].plan[1]: a Call is an object, not number`,
+				`error $.context[0].plan[2].score: parameter "score": expected number, but got boolean`}},
 	})
 }
 
@@ -132,10 +143,12 @@ func TestCheckFindsInstancesThatThereAreNot(t *testing.T) {
 		{"a token that is nearly one", ``, `{"type": "state", "_instance": "alice", "a": "x"},
 			{"type": "plan", "plan": [{"_tool": "analyze", "_instance": "alyce", "text": "x"}]}`, []string{
 			`error $.context[1].plan[0]._instance: unknown instance "alyce"; did you mean alice?`}},
-		{"a token in a process that has none", ``, `{"type": "plan", "plan": [{"_tool": "analyze", "_instance": "①", "text": "x"}]}`, []string{
-			`error $.context[0].plan[0]._instance: unknown instance "①": no message of the context names an instance; leave _instance out`}},
-		{"a token is a string", ``, `{"type": "plan", "plan": [{"_tool": "analyze", "_instance": 1, "text": "x"}]}`, []string{
-			`error $.context[0].plan[0]._instance: _instance is a token or a list of tokens, not number`}},
+		{"a token in a process that has none", ``,
+			`{"type": "plan", "plan": [{"_tool": "analyze", "_instance": "①", "text": "x"}]}`, []string{
+				`error $.context[0].plan[0]._instance: unknown instance "①": no message of the context names an instance; leave _instance out`}},
+		{"a token is a string", ``, `{"type": "plan", "plan": [{"_tool": "analyze", "_instance": 1, "text": "x"}]}`,
+			[]string{
+				`error $.context[0].plan[0]._instance: _instance is a token or a list of tokens, not number`}},
 		{"a Call for another instance than its Plan", ``, `{"type": "state", "_instance": "①", "a": "x"},
 			{"type": "state", "_instance": "②", "a": "x"},
 			{"type": "plan", "_instance": "①", "plan": [{"_tool": "analyze", "_instance": "②", "text": "x"}]}`, []string{
@@ -191,8 +204,9 @@ func TestCheckFindsReferencesThatFindNothing(t *testing.T) {
 			{"type": "plan", "plan": [{"_tool": "analyze", "_instance": "①", "text": "†state.a", "_outputPath": "mood"},
 				{"_tool": "analyze", "text": "†state.mood"}]}`, []string{
 			`error $.context[2].plan[1].text: no Call writes †state.mood and no State holds it at the start; there is †state.a (in ②)`}},
-		{"what only the Call itself writes", ``, `{"type": "plan", "plan": [{"_tool": "analyze", "text": "†state.mood", "_outputPath": "mood"}]}`, []string{
-			`error $.context[0].plan[0].text: only the Call itself writes †state.mood, which it waits for`}},
+		{"what only the Call itself writes", ``,
+			`{"type": "plan", "plan": [{"_tool": "analyze", "text": "†state.mood", "_outputPath": "mood"}]}`, []string{
+				`error $.context[0].plan[0].text: only the Call itself writes †state.mood, which it waits for`}},
 		{"an update that stands behind its reader", ``, `{"type": "plan", "plan": [{"_tool": "rank", "labels": "†state.list", "_outputPath": "n"},
 			{"_tool": "rank", "_outputPath": "list", "_outputMethod": "push"}]}`, []string{
 			`error $.context[0].plan[0].labels: †state.list is updated by plan[1] (rank) alone, which stands behind the Call: put it before`}},
@@ -200,13 +214,15 @@ func TestCheckFindsReferencesThatFindNothing(t *testing.T) {
 			{"type": "plan", "plan": [{"_tool": "fetch", "id": 1, "_outputPath": "user"},
 			{"_tool": "analyze", "text": "†state.user.name"}]}`, []string{
 			`error $.context[1].plan[1].text: †state.user.name is not there, and plan[0] (fetch), which would write it, never runs: its path is closed at the start`}},
-		{"a wired parameter", `"mail": {"type": "object", "properties": {"to": {"const": "†input.too"}, "mood": {"const": "†state.mood"}}}`,
+		{"a wired parameter",
+			`"mail": {"type": "object", "properties": {"to": {"const": "†input.too"}, "mood": {"const": "†state.mood"}}}`,
 			`{"type": "input", "to": "x"}, {"type": "plan", "plan": [{"_tool": "mail"}]}`, []string{
 				`error $.schema.tools.mail.properties.to.const: parameter "to" is wired to nothing: reference †input.too: nothing there; did you mean to?`,
 				`error $.context[1].plan[0]: the wired parameter "mood": no Call writes †state.mood and no State holds it at the start`}},
-		{"the output of a Plan", ``, `{"type": "plan", "plan": [{"_tool": "analyze", "text": "x", "_outputPath": "mood"}], "output": {"a": "†state.mood", "b": ["†state.moods", "†"]}}`, []string{
-			`error $.context[0].output.b[0]: no Call writes †state.moods and no State holds it at the start; did you mean †state.mood?`,
-			`error $.context[0].output.b[1]: reference "†": bad kind ""`}},
+		{"the output of a Plan", ``,
+			`{"type": "plan", "plan": [{"_tool": "analyze", "text": "x", "_outputPath": "mood"}], "output": {"a": "†state.mood", "b": ["†state.moods", "†"]}}`, []string{
+				`error $.context[0].output.b[0]: no Call writes †state.moods and no State holds it at the start; did you mean †state.mood?`,
+				`error $.context[0].output.b[1]: reference "†": bad kind ""`}},
 	})
 }
 
@@ -265,11 +281,13 @@ func TestCheckFindsCyclesAmongCalls(t *testing.T) {
 
 func TestCheckGoesByTheBindingsWhereThereAreSome(t *testing.T) {
 	t.Parallel()
-	i := checkedIdea(t, "", `{"type": "plan", "plan": [{"_tool": "analyze", "text": "x", "_output": "good", "_outputPath": "a"}]}`)
+	i := checkedIdea(
+		t, "", `{"type": "plan", "plan": [{"_tool": "analyze", "text": "x", "_output": "good", "_outputPath": "a"}]}`)
 	if got := problemLines(Check(i, nil)); got != "" {
 		t.Errorf("with nothing known: %s", got)
 	}
-	got := problemLines(Check(i, map[string]ideafile.ToolBinding{"analyze": {Kind: ideafile.KindGo}, "fetch": {Kind: ideafile.KindGo}, "rank": {Kind: ideafile.KindGo}}))
+	got := problemLines(Check(i, map[string]ideafile.ToolBinding{"analyze": {Kind: ideafile.KindGo},
+		"fetch": {Kind: ideafile.KindGo}, "rank": {Kind: ideafile.KindGo}}))
 	if want := `error $.context[0].plan[0]._output: tool "analyze" is run by code: its result cannot be written by the LLM`; got != want {
 		t.Errorf("got %s", got)
 	}
@@ -290,7 +308,8 @@ var correct = []struct{ name, tools, context string }{
 		{"type": "state", "_instance": "②", "text": "y"}, {"type": "plan", "plan": [
 		{"_tool": "analyze", "_instance": "*", "text": "†state.text", "_outputPath": "mood"},
 			{"_tool": "analyze", "text": "†state.mood"}, {"_tool": "analyze", "_instance": "②", "text": "†state.mood"}]}`},
-	{"* in a process without tokens", ``, `{"type": "plan", "plan": [{"_tool": "analyze", "_instance": "*", "text": "x"}]}`},
+	{"* in a process without tokens", ``,
+		`{"type": "plan", "plan": [{"_tool": "analyze", "_instance": "*", "text": "x"}]}`},
 	{"a Plan for one instance", ``, `{"type": "state", "_instance": "①", "text": "x"},
 		{"type": "state", "_instance": "②", "other": "y"},
 		{"type": "plan", "_instance": "①", "plan": [{"_tool": "analyze", "text": "†state.text"}]}`},
@@ -300,13 +319,16 @@ var correct = []struct{ name, tools, context string }{
 		{"type": "plan", "plan": [{"_tool": "show", "output": "†state.x"}]}`},
 	{"a literal dagger", ``, `{"type": "plan", "plan": [{"_tool": "analyze", "text": "††state.nowhere"},
 		{"_tool": "rank", "labels": ["††"]}]}`},
-	{"wired parameters", `"mail": {"type": "object", "properties": {"to": {"const": "†input.to"}, "mood": {"type": "string", "const": "†state.mood"}}, "required": ["to", "mood"]}`,
+	{"wired parameters",
+		`"mail": {"type": "object", "properties": {"to": {"const": "†input.to"}, "mood": {"type": "string", "const": "†state.mood"}}, "required": ["to", "mood"]}`,
 		`{"type": "input", "to": "x"}, {"type": "plan", "plan": [{"_tool": "mail"}, {"_tool": "mail", "to": "†input.to"},
 			{"_tool": "analyze", "text": "x", "_outputPath": "mood"}]}`},
 	{"a fixed output path and method", `"log": {"type": "object", "properties": {}, "_outputPath": "†state.log", "_outputMethod": "push", "_output": {"type": "string"}}`, `{"type": "plan", "plan": [{"_tool": "log"},
 		{"_tool": "log"}, {"_tool": "rank", "labels": "†state.log"}]}`},
-	{"null for what may be absent", ``, `{"type": "plan", "plan": [{"_tool": "rank", "score": null, "labels": null, "_outputPath": null, "_scopes": null, "_approval": null}]}`},
-	{"the whole State", `"all": {"type": "object", "properties": {"state": {"type": "object", "properties": {}}}, "_output": {"type": "object", "properties": {"a": {"type": "string"}}}}`,
+	{"null for what may be absent", ``,
+		`{"type": "plan", "plan": [{"_tool": "rank", "score": null, "labels": null, "_outputPath": null, "_scopes": null, "_approval": null}]}`},
+	{"the whole State",
+		`"all": {"type": "object", "properties": {"state": {"type": "object", "properties": {}}}, "_output": {"type": "object", "properties": {"a": {"type": "string"}}}}`,
 		`{"type": "plan", "plan": [{"_tool": "all", "state": "†state", "_outputPath": "†state"},
 			{"_tool": "analyze", "text": "†state.a"}]}`},
 	{"a value that is there already", ``, `{"type": "state", "state": {"mood": "good", "user": {"name": "x"}}},
@@ -326,7 +348,8 @@ var correct = []struct{ name, tools, context string }{
 		{"type": "plan", "plan": [{"_tool": "analyze", "text": "†input.lang"}]}`},
 	{"a latent result that is there, and one that is not", ``, `{"type": "plan", "plan": [{"_tool": "analyze", "text": "x", "_output": "good", "_outputPath": "a"},
 		{"_tool": "analyze", "text": "†state.a", "_outputPath": "b"}]}`},
-	{"instructions for tools", ``, `{"type": "instruction", "instruction": {"be": "kind"}, "tools": ["analyze", "rank"]}`},
+	{"instructions for tools", ``,
+		`{"type": "instruction", "instruction": {"be": "kind"}, "tools": ["analyze", "rank"]}`},
 	{"a closed schema with room for everything", ``, `{"type": "state", "state": {"text": "x"}, "schema": {"type": "object", "properties": {"text": {"type": "string"}, "mood": {"$ref": "#/$defs/mood"}, "extra": {"type": "object", "additionalProperties": {"type": "string"}}},
 		"required": ["mood"], "additionalProperties": false, "$defs": {"mood": {"type": "string"}}}},
 			{"type": "plan", "plan": [{"_tool": "analyze", "text": "†state.text", "_outputPath": "mood"},
@@ -358,7 +381,8 @@ func TestWhatCheckLetsPassIsAcceptedByInstances(t *testing.T) {
 					if m.Type != ideafile.TypePlan || m.InstanceToken != "" && m.InstanceToken != token {
 						continue
 					}
-					r := dataflow.New(ideafile.Palette{Tools: i.Tools, BindingByTool: checker.bindingsOrDefault(), UntargetedCallsGoToAll: true}, i.Context, token)
+					r := dataflow.New(ideafile.Palette{Tools: i.Tools, BindingByTool: checker.bindingsOrDefault(),
+						UntargetedCallsGoToAll: true}, i.Context, token)
 					for n, call := range m.PlanCalls {
 						if !call.TargetsOtherInstance(token) {
 							r.AcceptCall(1, n+1, call)
@@ -394,8 +418,10 @@ func TestAnIdeaThatBreaksTheFormIsCheckedAsFarAsItGoes(t *testing.T) {
 func TestProblemsStandInTheOrderOfTheFile(t *testing.T) {
 	t.Parallel()
 	places := []string{
-		"$.schema.output", "$.schema.tools.a", "$.schema.tools.a.properties.x", "$.context[1]._instance", "$.context[2].plan[2]",
-		"$.context[2].plan[2].a", "$.context[2].plan[2].a[9]", "$.context[2].plan[2].a[10]", "$.context[2].plan[10]", "$.context[10].plan[0]",
+		"$.schema.output", "$.schema.tools.a", "$.schema.tools.a.properties.x", "$.context[1]._instance",
+		"$.context[2].plan[2]",
+		"$.context[2].plan[2].a", "$.context[2].plan[2].a[9]", "$.context[2].plan[2].a[10]", "$.context[2].plan[10]",
+		"$.context[10].plan[0]",
 	}
 	for a := range places {
 		for b := range places {
@@ -443,20 +469,28 @@ func TestTheConditionOfACallIsChecked(t *testing.T) {
 		return `"_when": {"properties": {"state": {"required": ["` + place + `"]}}}`
 	}
 	for name, row := range map[string]struct{ stage, calls, want string }{
-		"it looks at what an earlier Call writes": {`"stage": "optimal", `, `{"_tool": "do", "_outputPath": "a"}, {"_tool": "do", ` + when("a") + `}`, ""},
-		"it looks at what a later Call writes":    {`"stage": "optimal", `, `{"_tool": "do", ` + when("a") + `}, {"_tool": "do", "_outputPath": "a"}`, "it looks at †state.a"},
-		"it stands in a Plan that guides":         {``, `{"_tool": "do", ` + when("a") + `}`, "only in a Plan that runs by itself"},
-		"unless without when":                     {`"stage": "optimal", `, `{"_tool": "do", "_unless": {}}`, "the second stands beside the first alone"},
-		"it is no JSON Schema":                    {`"stage": "optimal", `, `{"_tool": "do", "_when": {"type": "nonsense"}}`, "_when"},
+		"it looks at what an earlier Call writes": {`"stage": "optimal", `,
+			`{"_tool": "do", "_outputPath": "a"}, {"_tool": "do", ` + when("a") + `}`, ""},
+		"it looks at what a later Call writes": {`"stage": "optimal", `,
+			`{"_tool": "do", ` + when("a") + `}, {"_tool": "do", "_outputPath": "a"}`, "it looks at †state.a"},
+		"it stands in a Plan that guides": {``, `{"_tool": "do", ` + when("a") + `}`,
+			"only in a Plan that runs by itself"},
+		"unless without when": {`"stage": "optimal", `, `{"_tool": "do", "_unless": {}}`,
+			"the second stands beside the first alone"},
+		"it is no JSON Schema": {`"stage": "optimal", `,
+			`{"_tool": "do", "_when": {"type": "nonsense"}}`, "_when"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			source, err := jsonval.DecodeObject([]byte(`{` + tools + `, "context": [{"type": "state", "state": {}}, {"type": "plan", ` + row.stage + `"plan": [` + row.calls + `]}]}`))
+			source, err := jsonval.DecodeObject(
+				[]byte(`{` + tools + `, "context": [{"type": "state", "state": {}}, {"type": "plan", ` + row.stage +
+					`"plan": [` + row.calls + `]}]}`))
 			if err != nil {
 				t.Fatal(err)
 			}
 			idea, problems := ideafile.ReadIdea(source)
 			problems = append(problems, Check(idea, nil)...).Errors()
-			if (row.want == "") != (len(problems) == 0) || row.want != "" && !strings.Contains(fmt.Sprint(problems), row.want) {
+			if (row.want == "") != (len(problems) == 0) || row.want != "" &&
+				!strings.Contains(fmt.Sprint(problems), row.want) {
 				t.Errorf("want %q, and it says %s", row.want, problems)
 			}
 		})
@@ -468,7 +502,8 @@ func TestAPlanHasTenThousandCallsAtMost(t *testing.T) {
 	for n, isTooLarge := range map[int]bool{0: false, 1: false, 10_000: false, 10_001: true} {
 		calls := strings.TrimSuffix(strings.Repeat(`{"_tool": "analyze", "text": "x"},`, n), ",")
 		got := problemLines(Check(checkedIdea(t, "", `{"type": "plan", "plan": [`+calls+`]}`), nil))
-		if strings.Contains(got, "a Plan has at most 10000 Calls") != isTooLarge || strings.Contains(got, "error ") != isTooLarge {
+		if strings.Contains(got, "a Plan has at most 10000 Calls") != isTooLarge ||
+			strings.Contains(got, "error ") != isTooLarge {
 			t.Errorf("%d Calls: %.300s", n, got)
 		}
 	}

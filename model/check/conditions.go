@@ -17,7 +17,8 @@ func (p *planChecker) checkConditions() {
 			if len(path) == 0 || anyCallWrites(p.calls[:n], path) || !anyCallWrites(p.calls[n:], path) {
 				continue
 			}
-			p.addCallError(s, s.jsonPath+"."+ideafile.WhenKey, "it looks at %s, which this Call or a later one writes: it is judged by what earlier ones left",
+			p.addCallError(s, s.jsonPath+"."+ideafile.WhenKey,
+				"it looks at %s, which this Call or a later one writes: it is judged by what earlier ones left",
 				refexpr.Reference{Kind: ideafile.TypeState, Path: path})
 		}
 	}

@@ -26,7 +26,8 @@ func (f *planDataflow) possibleWriters(n int, ref refexpr.Reference) []int {
 	var writers []int
 	for writer, s := range f.calls {
 		facts := f.facts[writer]
-		if _, writes := firstOverlappingPath(facts.writablePaths, ref.Path); writer == n || !writes || !facts.appliesToInstance || facts.skipped || facts.blocked {
+		if _, writes := firstOverlappingPath(facts.writablePaths, ref.Path); writer == n || !writes ||
+			!facts.appliesToInstance || facts.skipped || facts.blocked {
 			continue
 		}
 		if !s.isUpdate() || writer < n {
@@ -42,7 +43,8 @@ func (f *planDataflow) findRunnable() {
 	for changed := true; changed; {
 		changed = false
 		for n, s := range f.calls {
-			if f.facts[n].appliesToInstance && !f.canRun[n] && (s.invalid || f.facts[n].outsideSchemaReason != "" || len(f.unsatisfiedReads(n)) == 0) {
+			if f.facts[n].appliesToInstance && !f.canRun[n] &&
+				(s.invalid || f.facts[n].outsideSchemaReason != "" || len(f.unsatisfiedReads(n)) == 0) {
 				f.canRun[n], changed = true, true
 			}
 		}
@@ -65,7 +67,8 @@ func (f *planDataflow) unsatisfiedReads(n int) []int {
 	return out
 }
 
-// earlierWritersThatCannotRun lists the earlier Calls that write where a Call does and cannot run: only after them it finds its path closed.
+// earlierWritersThatCannotRun lists the earlier Calls that write where a Call does and cannot run: only after them it
+// finds its path closed.
 func (f *planDataflow) earlierWritersThatCannotRun(n int) []int {
 	var list []int
 	for earlier, s := range f.calls[:n] {
@@ -98,7 +101,8 @@ func (f *planDataflow) canAnyCallRun(steps []int) bool {
 	return false
 }
 
-// dependencyEdge is why a Call waits: for a Call that would write what it reads, or for one that delays that it is skipped.
+// dependencyEdge is why a Call waits: for a Call that would write what it reads, or for one that delays that it is
+// skipped.
 type dependencyEdge struct {
 	writer     int
 	location   string // the JSON path of what waits
@@ -125,8 +129,8 @@ func (f *planDataflow) dependencyEdges(n int) []dependencyEdge {
 	return out
 }
 
-// checkCycles reports every cycle of Calls that cannot run once: at the Call that is blocked then, which is one that delays that another
-// is skipped, else the first.
+// checkCycles reports every cycle of Calls that cannot run once: at the Call that is blocked then, which is one that
+// delays that another is skipped, else the first.
 func (f *planDataflow) checkCycles() {
 	reported := map[int]bool{}
 	for n := range f.calls {
@@ -150,14 +154,17 @@ func (f *planDataflow) checkCycles() {
 		slices.Reverse(calls) // the search goes from readers to writers; the message follows the data
 		s := f.calls[n]
 		f.reportFinding(s, cycle[0].location, fmt.Sprintf(
-			"a cycle: %s; each waits for the one before it, so none can start: have one of them read something else", joinCallNames(append(calls, s))), mayBreak)
+			"a cycle: %s; each waits for the one before it, so none can start: have one of them read something else",
+			joinCallNames(append(calls, s))), mayBreak)
 	}
 }
 
-// mayBeSkippedForEarlierCall reports whether a Call that can run may write the value of a later one first, which then waits for nothing.
+// mayBeSkippedForEarlierCall reports whether a Call that can run may write the value of a later one first, which then
+// waits for nothing.
 func (f *planDataflow) mayBeSkippedForEarlierCall(n int) bool {
 	for earlier, s := range f.calls[:n] {
-		if f.facts[earlier].appliesToInstance && f.canRun[earlier] && slices.ContainsFunc(f.calls[n].outputPath.Paths(), s.mayWrite) {
+		if f.facts[earlier].appliesToInstance && f.canRun[earlier] && slices.ContainsFunc(f.calls[n].outputPath.Paths(),
+			s.mayWrite) {
 			return true
 		}
 	}

@@ -19,8 +19,8 @@ func CheckDirectPlans(idea *ideafile.Idea, bindings map[string]ideafile.ToolBind
 	return c.problems()
 }
 
-// instancesForPlan lists the instances that a Plan is for: those for which its condition holds and, for a Plan that runs
-// directly, for which it is the first such Plan.
+// instancesForPlan lists the instances that a Plan is for: those for which its condition holds and, for a Plan that
+// runs directly, for which it is the first such Plan.
 func (c *checker) instancesForPlan(m locatedMessage, tokens []string) []string {
 	var applicable []string
 	for _, token := range tokens {
@@ -46,15 +46,19 @@ func (c *checker) checkCompletePlan(m locatedMessage) {
 	}
 	if c.bindings != nil {
 		for _, n := range c.latentCallIndexes(m) {
-			c.addError(fmt.Sprintf("%s.plan[%d]", m.jsonPath, n), "the Call leaves its result to the LLM, and nobody may be asked in a complete Plan: it needs _output")
+			c.addError(fmt.Sprintf("%s.plan[%d]", m.jsonPath, n),
+				"the Call leaves its result to the LLM, and nobody may be asked in a complete Plan: it needs _output")
 		}
 	}
 	if c.idea.OutputSchema != nil && m.PlanOutput == nil {
-		c.addError(m.jsonPath, "the output form wants an output, and nobody may be asked for one in a complete Plan: it needs output")
+		c.addError(
+			m.jsonPath,
+			"the output form wants an output, and nobody may be asked for one in a complete Plan: it needs output")
 	}
 }
 
-// latentCallIndexes lists the positions of a Plan's Calls whose results the LLM would have to write in one of its instances.
+// latentCallIndexes lists the positions of a Plan's Calls whose results the LLM would have to write in one of its
+// instances.
 func (c *checker) latentCallIndexes(m locatedMessage) (list []int) {
 	tokens := c.instancesForPlan(m, c.instanceTokens)
 	if len(tokens) == 0 {
@@ -78,11 +82,13 @@ func (c *checker) checkSomePlanApplies() {
 	if len(unmet) > 0 {
 		// One bad row does not keep the others from running.
 		c.addFinding(diag.Problem{JSONPath: "$.context", IsWarning: len(unmet) < len(c.instanceTokens),
-			Message: "no Plan's condition holds, and nobody may be asked: the instance would fail at once"}, unmet, len(c.instanceTokens))
+			Message: "no Plan's condition holds, and nobody may be asked: the instance would fail at once"}, unmet,
+			len(c.instanceTokens))
 	}
 }
 
-// checkSettle reports a wish about how instances settle that nothing can come of: it says when the LLM is asked, and nobody may be.
+// checkSettle reports a wish about how instances settle that nothing can come of: it says when the LLM is asked, and
+// nobody may be.
 func (c *checker) checkSettle() {
 	if !c.idea.Config.AskLLMBeforeSettling && !c.idea.Config.SettleTogether {
 		return

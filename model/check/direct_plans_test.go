@@ -14,20 +14,26 @@ func TestCheckFindsWhatAPlanThatRunsDirectlyCanNeverHave(t *testing.T) {
 	tools := `"do": {"_activity": "do"}, "think": {"_output": {"type": "string"}}`
 	bindings := map[string]ideafile.ToolBinding{"do": {Kind: ideafile.KindGo}, "think": {Kind: ideafile.KindLatent}}
 	for _, c := range []struct{ name, output, context, want string }{
-		{"a latent Call of a complete Plan", "", `{"type": "plan", "stage": "complete", "plan": [{"_tool": "think", "_output": "x", "_outputPath": "a"}, {"_tool": "think", "_outputPath": "b"}]}`,
-			"error $.context[0].plan[1]: the Call leaves its result to the LLM, and nobody may be asked in a complete Plan: it needs _output"},
+		{"a latent Call of a complete Plan", "",
+			`{"type": "plan", "stage": "complete", "plan": [{"_tool": "think", "_output": "x", "_outputPath": "a"}, {"_tool": "think", "_outputPath": "b"}]}`,
+			"error $.context[0].plan[1]: the Call leaves its result to the LLM, and nobody may be asked in a " +
+				"complete Plan: it needs _output"},
 		{"not of an optimal one, nor what is done already", "", `{"type": "plan", "stage": "optimal", "plan": [{"_tool": "think", "_outputPath": "a"}]},
 			{"type": "plan", "stage": "complete", "plan": [{"_tool": "think", "_outputPath": "a"}], "record": {"0.1": "done"}}`, ""},
 		{"an output that is wanted", `{"type": "object"}`, `{"type": "plan", "stage": "complete", "plan": []}`,
-			"error $.context[0]: the output form wants an output, and nobody may be asked for one in a complete Plan: it needs output"},
-		{"but an optimal one asks for it", `{"type": "object"}`, `{"type": "plan", "stage": "optimal", "plan": []}`, ""},
+			"error $.context[0]: the output form wants an output, and nobody may be asked for one in a complete " +
+				"Plan: it needs output"},
+		{"but an optimal one asks for it", `{"type": "object"}`, `{"type": "plan", "stage": "optimal", "plan": []}`,
+			""},
 		{"an instance for which none holds", "", `{"type": "state", "_instance": "①", "a": 1}, {"type": "state", "_instance": "②", "b": 1},
 			{"type": "plan", "stage": "complete", "when": {"properties": {"state": {"required": ["a"]}}}, "plan": []}`,
-			"warning $.context: no Plan's condition holds, and nobody may be asked: the instance would fail at once (in ②)"},
+			"warning $.context: no Plan's condition holds, and nobody may be asked: the instance would fail at once " +
+				"(in ②)"},
 		{"a Plan is judged where it is meant to run", "", `{"type": "state", "_instance": "①", "a": 1}, {"type": "state", "_instance": "②", "b": 1},
 			{"type": "plan", "stage": "complete", "when": {"properties": {"state": {"required": ["a"]}}}, "plan": [{"_tool": "do", "x": "†state.a"}]},
 			{"type": "plan", "stage": "complete", "plan": [{"_tool": "do", "x": "†state.b"}, {"_tool": "do", "x": "†state.a"}]}`,
-			"error $.context[3].plan[1].x: no Call writes †state.a and no State holds it at the start; there is †state.b (in ②)"},
+			"error $.context[3].plan[1].x: no Call writes †state.a and no State holds it at the start; there is " +
+				"†state.b (in ②)"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			text := `{"schema": {"tools": {` + tools + `}`
@@ -44,7 +50,8 @@ func TestCheckFindsWhatAPlanThatRunsDirectlyCanNeverHave(t *testing.T) {
 			if text := strings.Join(got, "\n"); text != c.want {
 				t.Errorf("got:\n%s\nwant:\n%s", text, c.want)
 			}
-			if stages := problemLines(CheckDirectPlans(i, bindings).Errors()); !strings.Contains(c.want, ".x:") && !strings.HasPrefix(c.want, "warning ") && stages != c.want {
+			if stages := problemLines(CheckDirectPlans(i, bindings).Errors()); !strings.Contains(c.want, ".x:") &&
+				!strings.HasPrefix(c.want, "warning ") && stages != c.want {
 				t.Errorf("at the start it says:\n%s", stages)
 			}
 		})
@@ -56,7 +63,8 @@ func TestAProcessNeedsAnLLMWhereADelegateOfItsPlanDoes(t *testing.T) {
 	t.Parallel()
 	plan := `{"type": "plan", "stage": "complete", "plan": [{"_tool": "ask"}]}`
 	calls := func(file string) string {
-		return `{"schema": {"tools": {"ask": {"_delegate": "` + file + `", "_output": {"type": "string"}}}}, "context": [` + plan + `]}`
+		return `{"schema": {"tools": {"ask": {"_delegate": "` + file +
+			`", "_output": {"type": "string"}}}}, "context": [` + plan + `]}`
 	}
 	files := map[string]any{}
 	for key, text := range map[string]string{
@@ -68,8 +76,10 @@ func TestAProcessNeedsAnLLMWhereADelegateOfItsPlanDoes(t *testing.T) {
 	} {
 		files[key] = modeltest.MustDecodeJSON(text)
 	}
-	for file, needs := range map[string]bool{"planned.json": false, "free.json": true, "given.json": false, "deep.json": true, "whole.json": false, "anonymous": true} {
-		d := loop.DelegateIdeaFiles{IdeaFilesByPath: files, Bind: func(*ideafile.Idea) map[string]ideafile.ToolBinding { return nil }}
+	for file, needs := range map[string]bool{"planned.json": false, "free.json": true, "given.json": false,
+		"deep.json": true, "whole.json": false, "anonymous": true} {
+		d := loop.DelegateIdeaFiles{IdeaFilesByPath: files,
+			Bind: func(*ideafile.Idea) map[string]ideafile.ToolBinding { return nil }}
 		if got := d.IdeaNeedsLLM(modeltest.IdeaFrom(t, calls(file))); got != needs {
 			t.Errorf("one with the delegate %s needs one: %v", file, got)
 		}
@@ -99,7 +109,8 @@ func TestAProcessNeedsNoLLMWhereItsPlansRunDirectly(t *testing.T) {
 			text += `, "output": ` + c.output
 		}
 		i := modeltest.IdeaFrom(t, text+`}, "context": [`+c.context+`]}`)
-		if got := loop.NeedsLLM(i, map[string]ideafile.ToolBinding{"do": {Kind: ideafile.KindGo}, "think": {Kind: ideafile.KindLatent}}); got != c.needs {
+		if got := loop.NeedsLLM(i, map[string]ideafile.ToolBinding{"do": {Kind: ideafile.KindGo},
+			"think": {Kind: ideafile.KindLatent}}); got != c.needs {
 			t.Errorf("%s needs one: %v", c.context, got)
 		}
 	}
@@ -118,9 +129,11 @@ func TestCheckWarnsOfAWayToSettleThatHasNoEffect(t *testing.T) {
 		{`{}`, complete, false},
 		{`{"settle": "together"}`, complete + `, {"type": "state", "_instance": "②", "a": 1}`, false},
 		{`{"settle": "together"}`, `{"type": "plan", "stage": "optimal", "plan": []}`, false},
-		{`{"settle": "together"}`, `{"type": "state", "_instance": "①", "a": 1}, {"type": "state", "_instance": "②", "a": 1}`, false},
+		{`{"settle": "together"}`,
+			`{"type": "state", "_instance": "①", "a": 1}, {"type": "state", "_instance": "②", "a": 1}`, false},
 	} {
-		idea := modeltest.IdeaFrom(t, `{"config": `+c.settle+`, "schema": {"tools": {"do": {}}}, "context": [`+c.context+`]}`)
+		idea := modeltest.IdeaFrom(t, `{"config": `+c.settle+`, "schema": {"tools": {"do": {}}}, "context": [`+
+			c.context+`]}`)
 		got := strings.Contains(problemLines(Check(idea, nil)), "warning $.config.settle: every Plan here is complete")
 		if got != c.warns {
 			t.Errorf("%s %s: warned %v, want %v", c.settle, c.context, got, c.warns)

@@ -12,8 +12,8 @@ import (
 	"processidea/model/refexpr"
 )
 
-// checkDisplay reports what is wrong with how people are shown values, Calls and instances. None of it keeps a process from running
-// right: but what people decide on would be told in the wrong words.
+// checkDisplay reports what is wrong with how people are shown values, Calls and instances. None of it keeps a process
+// from running right: but what people decide on would be told in the wrong words.
 func (c *checker) checkDisplay() {
 	for _, t := range c.idea.Tools {
 		path := jsonval.JSONPathWithKey(ideafile.ToolsPath, t.Name)
@@ -38,7 +38,8 @@ func (c *checker) checkAnnotations(schema any, path string) {
 	})
 }
 
-// checkTemplate reports what a template reads that is not there. t is the Tool whose parameters it may read; nil: it names an instance.
+// checkTemplate reports what a template reads that is not there. t is the Tool whose parameters it may read; nil: it
+// names an instance.
 func (c *checker) checkTemplate(text, path string, t *ideafile.Tool) {
 	if text == "" {
 		return
@@ -65,11 +66,13 @@ func (c *checker) checkTemplateRead(r refexpr.Reference, path string, t *ideafil
 	case !isParam && t != nil && r.Kind == ideafile.ParamsKind:
 		steps = r.Path
 	}
-	if t != nil && (mayBeAny || !jsonschema.SubschemaAt(t.ParamsSchemaSource(), steps).IsForbidden && slices.Contains(names, first(steps))) {
+	if t != nil && (mayBeAny || !jsonschema.SubschemaAt(t.ParamsSchemaSource(), steps).IsForbidden &&
+		slices.Contains(names, first(steps))) {
 		return
 	}
 	known := append(names, ideafile.TypeInput, ideafile.TypeState)
-	c.addError(path, "it reads %s, which is not there%s", jsonval.Clip(r.String(), 80), diag.DidYouMeanOrListNames(first(steps), known))
+	c.addError(path, "it reads %s, which is not there%s", jsonval.Clip(r.String(), 80),
+		diag.DidYouMeanOrListNames(first(steps), known))
 }
 
 // checkCaseRead checks that the input or the State of some instance can have what a template reads.

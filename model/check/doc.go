@@ -7,13 +7,14 @@
 //
 //   - checker collects the findings about one Idea; a finding is reported once, naming its instances.
 //   - planChecker reads the Calls of one Plan into planSteps, each with its own errors.
-//   - planDataflow follows the data of a Plan: which value each Call reads, which Calls may write it (possibleWriters), which
-//     Calls can run at all (findRunnable), and which wait for each other in a cycle (checkCycles). Instances whose start
-//     States are equivalent for the Plan (same callStartStatus) share one planDataflow.
+//   - planDataflow follows the data of a Plan: which value each Call reads, which Calls may write it (possibleWriters),
+//     which Calls can run at all (findRunnable), and which wait for each other in a cycle (checkCycles). Instances
+//     whose start States are equivalent for the Plan (same callStartStatus) share one planDataflow.
 //
 // Invariants:
 //
-//   - Check ends and does not panic, whatever the file contains, and returns the same Problems in the same order each time.
+//   - Check ends and does not panic, whatever the file contains, and returns the same Problems in the same order each
+//     time.
 //   - Problems are in file order, and name instances only if some are unaffected.
 //   - A Call for which an error is reported never succeeds.
 //   - A Call for which nothing is reported is accepted by every instance it is for.

@@ -29,7 +29,8 @@ func (c *checker) addFinding(p diag.Problem, tokens []string, applicable int) {
 	if !ok {
 		index = len(c.findings)
 		c.findingIndex[key] = index
-		c.findings = append(c.findings, finding{Problem: p, affectedInstances: map[string]bool{}, applicableInstanceCount: applicable})
+		c.findings = append(c.findings,
+			finding{Problem: p, affectedInstances: map[string]bool{}, applicableInstanceCount: applicable})
 	}
 	for _, t := range tokens {
 		c.findings[index].affectedInstances[t] = true

@@ -51,7 +51,8 @@ func (p *planChecker) checkDataflow(output *planCall) {
 		facts := p.callStartStatusFor(token, steps)
 		key := fmt.Sprintf("%+v", facts)
 		if flowByStart[key] == nil {
-			flowByStart[key] = &planDataflow{planChecker: p, facts: facts, calls: steps, canRun: make([]bool, len(steps))}
+			flowByStart[key] = &planDataflow{planChecker: p, facts: facts, calls: steps,
+				canRun: make([]bool, len(steps))}
 			flows = append(flows, flowByStart[key])
 		}
 		flowByStart[key].coveredInstanceTokens = append(flowByStart[key].coveredInstanceTokens, token)
@@ -76,7 +77,8 @@ func (p *planChecker) callStartStatusFor(token string, steps []*planCall) []call
 	return out
 }
 
-func (p *planChecker) expressionStartStatusFor(view ideafile.InstanceView, start *statelog.State, reads []parameterRead) []expressionStartStatus {
+func (p *planChecker) expressionStartStatusFor(view ideafile.InstanceView, start *statelog.State,
+	reads []parameterRead) []expressionStartStatus {
 	var out []expressionStartStatus
 	for _, r := range reads {
 		var facts expressionStartStatus
@@ -109,7 +111,8 @@ func (s *planCall) writablePaths(start *statelog.State) []jsonval.Path {
 	return paths
 }
 
-// pathNotInSchemaReason words why the State schema has no place for what the Call, or its delegate, writes; "" where it has.
+// pathNotInSchemaReason words why the State schema has no place for what the Call, or its delegate, writes; "" where it
+// has.
 func (s *planCall) pathNotInSchemaReason(schema any) string {
 	if schema == nil {
 		return ""
@@ -130,8 +133,8 @@ func (s *planCall) delegateWritePaths() []jsonval.Path {
 	return s.tool.DelegateWritablePaths
 }
 
-// outputPathStatus reports whether a Call's output path holds a value at the start, and whether something that is not an
-// object is above it.
+// outputPathStatus reports whether a Call's output path holds a value at the start, and whether something that is not
+// an object is above it.
 func (s *planCall) outputPathStatus(start *statelog.State) (skipped, blocked bool) {
 	blockedBranches := 0
 	for _, branch := range s.outputPath {
@@ -150,7 +153,8 @@ func (s *planCall) outputPathStatus(start *statelog.State) (skipped, blocked boo
 	return skipped, !skipped && blockedBranches > 0 && (blockedBranches == len(s.outputPath) || !s.isUpdate())
 }
 
-func (p *planChecker) termStartStatusFor(view ideafile.InstanceView, start *statelog.State, ref refexpr.Reference) termStartStatus {
+func (p *planChecker) termStartStatusFor(view ideafile.InstanceView, start *statelog.State,
+	ref refexpr.Reference) termStartStatus {
 	if p.templateAwaitsValue(view, ref) && !p.mayAnyCallWrite(ref) {
 		return termStartStatus{present: true}
 	}
@@ -164,7 +168,8 @@ func (p *planChecker) termStartStatusFor(view ideafile.InstanceView, start *stat
 		facts.present = facts.neverPresentReason == ""
 	} else {
 		v, facts.present = refexpr.ValueOrBlobHandleAt(start.CurrentValue, ref.Path)
-		if schema := view.SchemaByKind[ideafile.TypeState]; schema != nil && !facts.present && jsonschema.SubschemaAt(schema, ref.Path).IsForbidden {
+		if schema := view.SchemaByKind[ideafile.TypeState]; schema != nil && !facts.present &&
+			jsonschema.SubschemaAt(schema, ref.Path).IsForbidden {
 			facts.neverPresentReason = pathNotInSchemaMessage(schema, ref.Path)
 		}
 	}
@@ -186,7 +191,8 @@ func (p *planChecker) mayAnyCallWrite(ref refexpr.Reference) bool {
 	})
 }
 
-// isSkippedAtStart reports whether a Call is skipped whatever it reads: its value is there, or can never be. An update fails instead.
+// isSkippedAtStart reports whether a Call is skipped whatever it reads: its value is there, or can never be. An update
+// fails instead.
 func (f *planDataflow) isSkippedAtStart(n int) bool {
 	return f.facts[n].skipped || (f.facts[n].blocked && !f.calls[n].isUpdate())
 }
@@ -196,7 +202,8 @@ func (f *planDataflow) reportError(s *planCall, path, message string) {
 }
 
 func (f *planDataflow) reportFinding(s *planCall, path, message string, warning bool) {
-	f.addFinding(diag.Problem{JSONPath: path, Message: message, IsWarning: warning}, f.coveredInstanceTokens, len(s.instances))
+	f.addFinding(diag.Problem{JSONPath: path, Message: message, IsWarning: warning}, f.coveredInstanceTokens,
+		len(s.instances))
 }
 
 func (f *planDataflow) checkCalls() {
@@ -219,11 +226,13 @@ func (f *planDataflow) checkCalls() {
 func (f *planDataflow) checkOutputPath(n int) {
 	s, facts := f.calls[n], f.facts[n]
 	switch {
-	case facts.outsideSchemaReason != "" && s.outputLocation != s.jsonPath: // checkTools reports a fixed path once, at the Tool
+	// checkTools reports a fixed path once, at the Tool
+	case facts.outsideSchemaReason != "" && s.outputLocation != s.jsonPath:
 		f.reportError(s, s.outputLocation, facts.outsideSchemaReason)
 	case facts.blocked:
-		f.reportFinding(s, s.outputLocation, fmt.Sprintf("%s: something other than an object stands above it at the start, so the Call never runs",
-			s.outputPath.ReferenceText()), true)
+		f.reportFinding(s, s.outputLocation,
+			fmt.Sprintf("%s: something other than an object stands above it at the start, so the Call never runs",
+				s.outputPath.ReferenceText()), true)
 	}
 }
 

@@ -67,7 +67,8 @@ const maxPlanCalls = 10_000
 func (c *checker) checkPlan(m locatedMessage) {
 	if n := len(m.PlanCalls); n > maxPlanCalls {
 		c.addError(m.jsonPath+".plan",
-			`a Plan has at most %d Calls, not %d; one Call with "_instance": "*" runs in every instance`, maxPlanCalls, n)
+			`a Plan has at most %d Calls, not %d; one Call with "_instance": "*" runs in every instance`,
+			maxPlanCalls, n)
 		return
 	}
 	tokens := c.instanceTokens
@@ -76,8 +77,9 @@ func (c *checker) checkPlan(m locatedMessage) {
 	}
 	p := &planChecker{checker: c, planJSONPath: m.jsonPath + ".plan", runsDirectly: m.IsDirectPlan(),
 		applicableInstanceTokens: c.instancesForPlan(m, tokens), palette: ideafile.Palette{
-			Tools: c.idea.Tools, BindingByTool: c.bindingsOrDefault(), InstanceTokens: tokens, UntargetedCallsGoToAll: true,
-			AllowsConditions: m.IsDirectPlan(),
+			Tools: c.idea.Tools, BindingByTool: c.bindingsOrDefault(), InstanceTokens: tokens,
+			UntargetedCallsGoToAll: true,
+			AllowsConditions:       m.IsDirectPlan(),
 		}}
 	for n, call := range m.PlanCalls {
 		p.calls = append(p.calls, p.readCall(n, call))
@@ -130,9 +132,12 @@ func (p *planChecker) resolveInstances(s *planCall, call ideafile.WrittenCall) {
 	case !named:
 		p.addCallError(s, location, "%s", f.Message)
 	case len(known) == 1 && known[0] == "":
-		p.addCallError(s, location, "unknown instance %q: no message of the context names an instance; leave _instance out", jsonval.Clip(token, 80))
+		p.addCallError(s, location,
+			"unknown instance %q: no message of the context names an instance; leave _instance out",
+			jsonval.Clip(token, 80))
 	case slices.Contains(p.checker.instanceTokens, token):
-		p.addCallError(s, location, "the Plan is for instance %s alone, and its Call for %q", known[0], jsonval.Clip(token, 80))
+		p.addCallError(s, location, "the Plan is for instance %s alone, and its Call for %q", known[0],
+			jsonval.Clip(token, 80))
 	default:
 		p.addCallError(s, location, "unknown instance %q%s", jsonval.Clip(token, 80), suggestInstance(token, known))
 	}
@@ -170,7 +175,8 @@ func (p *planChecker) rejectUnknownMetaProperties(s *planCall) {
 		case k == ideafile.WhenKey || k == ideafile.UnlessKey:
 			p.addCallError(s, location, "a Call has %s only in a Plan that runs by itself, which has a stage", k)
 		default:
-			p.addCallError(s, location, "a Call has no meta property %q%s", jsonval.Clip(k, 80), diag.DidYouMean(k, known))
+			p.addCallError(s, location, "a Call has no meta property %q%s", jsonval.Clip(k, 80),
+				diag.DidYouMean(k, known))
 		}
 	}
 }
@@ -215,7 +221,8 @@ func (p *planChecker) collectReferences(s *planCall, location string, v any, par
 			p.addCallError(s, location, "%s", err)
 		}
 		for _, e := range expressions {
-			s.reads = append(s.reads, parameterRead{expr: e, location: location, paramPath: param, acceptsAnyType: refexpr.IsTemplate(v)})
+			s.reads = append(s.reads, parameterRead{expr: e, location: location, paramPath: param,
+				acceptsAnyType: refexpr.IsTemplate(v)})
 		}
 		if refexpr.IsTemplate(v) && s.tool != nil {
 			ok = p.checkParamTakesText(s, location, param) && ok
@@ -223,7 +230,8 @@ func (p *planChecker) collectReferences(s *planCall, location string, v any, par
 	case map[string]any:
 		ok = p.checkParamTakes(s, location, v, param)
 		for _, k := range jsonval.SortedKeys(v) {
-			ok = p.collectReferences(s, jsonval.JSONPathWithKey(location, k), v[k], append(param[:len(param):len(param)], k)) && ok
+			ok = p.collectReferences(s, jsonval.JSONPathWithKey(location, k), v[k],
+				append(param[:len(param):len(param)], k)) && ok
 		}
 	case []any:
 		ok = p.checkParamTakes(s, location, v, param)
@@ -235,8 +243,8 @@ func (p *planChecker) collectReferences(s *planCall, location string, v any, par
 	return ok
 }
 
-// checkParamTakes reports a list or an object with References in it where the parameter takes none: whatever they bring, and however the LLM fits
-// that, it stays a list or an object.
+// checkParamTakes reports a list or an object with References in it where the parameter takes none: whatever they
+// bring, and however the LLM fits that, it stays a list or an object.
 func (p *planChecker) checkParamTakes(s *planCall, location string, v any, param jsonval.Path) bool {
 	if s.tool == nil {
 		return true
@@ -249,7 +257,8 @@ func (p *planChecker) checkParamTakes(s *planCall, location string, v any, param
 		return true
 	}
 	name := map[string]string{"array": "a list", "object": "an object"}[is]
-	p.addCallError(s, location, "%s with a Reference in it is of type %s; the parameter %q wants %s", name, is, param, jsonschema.JoinWithOr(wanted))
+	p.addCallError(s, location, "%s with a Reference in it is of type %s; the parameter %q wants %s", name, is, param,
+		jsonschema.JoinWithOr(wanted))
 	return false
 }
 
@@ -259,7 +268,8 @@ func (p *planChecker) checkParamTakesText(s *planCall, location string, param js
 	if jsonschema.CompareTypes([]string{"string"}, wanted) != jsonschema.FitsNever {
 		return true
 	}
-	p.addCallError(s, location, "a text with values in it is a string; the parameter %q wants %s", param, jsonschema.JoinWithOr(wanted))
+	p.addCallError(s, location, "a text with values in it is a string; the parameter %q wants %s", param,
+		jsonschema.JoinWithOr(wanted))
 	return false
 }
 
@@ -356,10 +366,12 @@ func (p *planChecker) readAfterProperty(s *planCall) {
 	for _, text := range list {
 		ref, err := refexpr.ParseReference(text)
 		if key, isCall := ideafile.CallOfReference(ref); isCall && key.Request > 0 && p.runsDirectly {
-			p.addCallError(s, s.jsonPath+"._after", "%s: the Calls of a Plan that runs by itself are 0.1, 0.2, …; write †call.0.%d", ref, key.Index)
+			p.addCallError(s, s.jsonPath+"._after",
+				"%s: the Calls of a Plan that runs by itself are 0.1, 0.2, …; write †call.0.%d", ref, key.Index)
 		}
 		if err == nil {
-			s.reads = append(s.reads, parameterRead{expr: refexpr.Expression{{ref}}, location: s.jsonPath + "._after", acceptsAnyType: true})
+			s.reads = append(s.reads, parameterRead{expr: refexpr.Expression{{ref}}, location: s.jsonPath + "._after",
+				acceptsAnyType: true})
 		}
 	}
 }

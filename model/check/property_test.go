@@ -14,7 +14,8 @@ import (
 )
 
 // malformedValue draws something that is no Call.
-var malformedValue = rapid.SampledFrom([]any{nil, true, "†", "†state", "*", "x", []any{}, []any{"†input.x"}, map[string]any{}, map[string]any{"_tool": 5, "x": nil}})
+var malformedValue = rapid.SampledFrom([]any{nil, true, "†", "†state", "*", "x", []any{}, []any{"†input.x"},
+	map[string]any{}, map[string]any{"_tool": 5, "x": nil}})
 
 // Whatever a file contains, Check ends and does not panic.
 func TestCheckSurvivesAnyPlan(t *testing.T) {
@@ -38,7 +39,8 @@ func TestCheckSurvivesAnyPlan(t *testing.T) {
 		for _, tool := range modeltest.DrawnPlanTools.Tools {
 			tools[tool.Name] = tool.Source
 		}
-		idea := map[string]any{"schema": map[string]any{"tools": tools}, "context": append(plan.Context, map[string]any{"type": "plan", "plan": calls})}
+		idea := map[string]any{"schema": map[string]any{"tools": tools},
+			"context": append(plan.Context, map[string]any{"type": "plan", "plan": calls})}
 		i, ps := ideafile.ReadIdea(idea)
 		if len(ps) > 0 {
 			rt.Fatalf("%s", ps)
@@ -83,8 +85,9 @@ func playAndCheck(rt *rapid.T, k modeltest.PlanOptions) (*modeltest.PlanExecutio
 		calls = append(calls, c.Source)
 	}
 	i, ps := ideafile.ReadIdea(map[string]any{
-		"schema":  map[string]any{"tools": tools},
-		"context": append(plan.Context[:len(plan.Context):len(plan.Context)], map[string]any{"type": "plan", "plan": calls}),
+		"schema": map[string]any{"tools": tools},
+		"context": append(plan.Context[:len(plan.Context):len(plan.Context)],
+			map[string]any{"type": "plan", "plan": calls}),
 	})
 	if len(ps) > 0 {
 		rt.Fatalf("%s", ps)
@@ -99,7 +102,8 @@ func TestAPlanThatCheckFindsNothingInDoesNotBlock(t *testing.T) {
 	t.Parallel()
 	blocked := 0
 	rapid.Check(t, func(rt *rapid.T) {
-		p, problems := playAndCheck(rt, modeltest.PlanOptions{Calls: 5, Requests: 1, OnlyWriteOnce: true, NoWholeState: true})
+		p, problems := playAndCheck(rt, modeltest.PlanOptions{Calls: 5, Requests: 1, OnlyWriteOnce: true,
+			NoWholeState: true})
 		for _, rec := range p.Instance.CallRecords() {
 			if rec.Status == ideafile.Failed || rec.UntakenBranchReference != "" || rec.BranchTaken > 1 {
 				return // whether a result fits its schema, and which branch is taken, is only known at run time

@@ -19,7 +19,8 @@ func (f *planDataflow) checkRead(n, r int) {
 	possible := 0
 	for alternative, terms := range read.expr {
 		for term, ref := range terms {
-			if reason := f.neverPresentReason(n, ref, facts[alternative][term]); reason != "" && impossible[alternative] == "" {
+			if reason := f.neverPresentReason(n, ref, facts[alternative][term]); reason != "" &&
+				impossible[alternative] == "" {
 				impossible[alternative] = reason
 			}
 		}
@@ -69,13 +70,15 @@ func wiredParamPrefix(r parameterRead) string {
 }
 
 // checkType reports a value whose type cannot, or may not, fit the parameter that reads it.
-func (f *planDataflow) checkType(s *planCall, read parameterRead, ref refexpr.Reference, types []string, origin string) {
+func (f *planDataflow) checkType(s *planCall, read parameterRead, ref refexpr.Reference, types []string,
+	origin string) {
 	if s.tool == nil || read.acceptsAnyType {
 		return
 	}
 	wanted := jsonschema.TypesAt(s.tool.Source, read.paramPath)
 	message := fmt.Sprintf("%s%s%s is of type %s; the parameter %q wants %s; convert it first, or read another value",
-		wiredParamPrefix(read), ref, origin, jsonschema.JoinWithOr(types), read.paramPath, jsonschema.JoinWithOr(wanted))
+		wiredParamPrefix(read), ref, origin, jsonschema.JoinWithOr(types), read.paramPath,
+		jsonschema.JoinWithOr(wanted))
 	switch jsonschema.CompareTypes(types, wanted) {
 	case jsonschema.FitsNever:
 		f.reportFinding(s, read.location, message, len(read.expr) > 1)
@@ -106,11 +109,13 @@ func (f *planDataflow) checkWriterTypes(s *planCall, read parameterRead, ref ref
 			withoutProperty++
 			if withoutProperty == len(writers) {
 				f.reportFinding(s, read.location, fmt.Sprintf("%s: %s writes %s, and its _output has no %s%s", ref, w,
-					refexpr.Reference{Kind: ideafile.TypeState, Path: writtenPath}, below, suggestOutputProperty(w.tool.OutputSchema.Source, below)), len(read.expr) > 1)
+					refexpr.Reference{Kind: ideafile.TypeState, Path: writtenPath}, below,
+					suggestOutputProperty(w.tool.OutputSchema.Source, below)), len(read.expr) > 1)
 			}
 			continue
 		}
-		f.checkType(s, read, ref, jsonschema.TypesAt(w.tool.OutputSchema.Source, below), fmt.Sprintf(", as %s writes it,", w))
+		f.checkType(s, read, ref, jsonschema.TypesAt(w.tool.OutputSchema.Source, below),
+			fmt.Sprintf(", as %s writes it,", w))
 	}
 }
 
@@ -140,7 +145,8 @@ func (f *planDataflow) noWriterReason(n int, ref refexpr.Reference) string {
 		case w == n:
 			return fmt.Sprintf("only the Call itself writes %s, which it waits for", ref)
 		case f.facts[w].skipped || f.facts[w].blocked:
-			return fmt.Sprintf("%s is not there, and %s, which would write it, never runs: its path is closed at the start", ref, s)
+			return fmt.Sprintf(
+				"%s is not there, and %s, which would write it, never runs: its path is closed at the start", ref, s)
 		case s.isUpdate():
 			return fmt.Sprintf("%s is updated by %s alone, which stands behind the Call: put it before", ref, s)
 		}
@@ -153,7 +159,8 @@ func (f *planDataflow) suggestStatePath(n int, ref refexpr.Reference) string {
 	var names, refs []string
 	add := func(p jsonval.Path) {
 		if name := p.String(); name != "" && !slices.Contains(names, name) {
-			names, refs = append(names, name), append(refs, refexpr.Reference{Kind: ideafile.TypeState, Path: p}.String())
+			names, refs = append(names, name),
+				append(refs, refexpr.Reference{Kind: ideafile.TypeState, Path: p}.String())
 		}
 	}
 	for w, s := range f.calls {

@@ -15,7 +15,8 @@ func lookupValueOutsideState(view ideafile.InstanceView, ref refexpr.Reference) 
 	payload, ok := view.PayloadByKind[ref.Kind]
 	if !ok {
 		kinds := append(jsonval.SortedKeys(view.PayloadByKind), ideafile.TypeState)
-		return nil, fmt.Sprintf("reference %s: the context has no %q%s", ref, jsonval.Clip(ref.Kind, 80), diag.DidYouMean(ref.Kind, kinds))
+		return nil, fmt.Sprintf("reference %s: the context has no %q%s", ref, jsonval.Clip(ref.Kind, 80),
+			diag.DidYouMean(ref.Kind, kinds))
 	}
 	v, ok = refexpr.ValueOrBlobHandleAt(payload, ref.Path)
 	if ok {
@@ -24,7 +25,8 @@ func lookupValueOutsideState(view ideafile.InstanceView, ref refexpr.Reference) 
 	return nil, fmt.Sprintf("reference %s: nothing there%s", ref, suggestNearestValue(payload, ref))
 }
 
-// templateAwaitsValue reports whether a template's instances are to bring the value of a Reference: a schema has a place for it.
+// templateAwaitsValue reports whether a template's instances are to bring the value of a Reference: a schema has a
+// place for it.
 func (c *checker) templateAwaitsValue(view ideafile.InstanceView, ref refexpr.Reference) bool {
 	schema := view.SchemaByKind[ref.Kind]
 	if !c.idea.IsUnfilledTemplate() || len(ref.Path) == 0 || jsonschema.SubschemaAt(schema, ref.Path).IsForbidden {
@@ -61,7 +63,8 @@ func suggestNearestValue(v any, ref refexpr.Reference) string {
 
 // pathNotInSchemaMessage words that a closed State schema does not allow a path.
 func pathNotInSchemaMessage(schema any, path jsonval.Path) string {
-	text := fmt.Sprintf("%s stands outside the closed State schema", refexpr.Reference{Kind: ideafile.TypeState, Path: path})
+	text := fmt.Sprintf("%s stands outside the closed State schema",
+		refexpr.Reference{Kind: ideafile.TypeState, Path: path})
 	for n := range path {
 		place := jsonschema.SubschemaAt(schema, path[:n])
 		node, _ := jsonschema.ResolvePointer(schema, place.Pointer)

@@ -85,8 +85,8 @@ func (c *checker) valueLocation(kind, token string, p jsonval.Path) string {
 	return "$.context"
 }
 
-// messageProvidingValue returns the Message that gives an instance the value at a path: its own last one, else the last shared
-// one.
+// messageProvidingValue returns the Message that gives an instance the value at a path: its own last one, else the last
+// shared one.
 func (c *checker) messageProvidingValue(kind, token string, p jsonval.Path) (locatedMessage, bool) {
 	for _, instance := range []string{token, ""} {
 		for n := len(c.messages) - 1; n >= 0; n-- {

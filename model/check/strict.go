@@ -10,10 +10,11 @@ import (
 	"processidea/model/prompt"
 )
 
-// checkStrictMode warns of what keeps replies from being held to the schema strictly, Tool by Tool, so that every obstacle
-// is reported and not only the first.
+// checkStrictMode warns of what keeps replies from being held to the schema strictly, Tool by Tool, so that every
+// obstacle is reported and not only the first.
 func (c *checker) checkStrictMode() {
-	whole := prompt.ResponseFormatInput{Bindings: c.bindings, InstanceTokens: c.instanceTokens, OutputSchema: c.idea.OutputSchema,
+	whole := prompt.ResponseFormatInput{Bindings: c.bindings, InstanceTokens: c.instanceTokens,
+		OutputSchema:     c.idea.OutputSchema,
 		ToolInstructions: prompt.ToolInstructions(c.idea)}
 	findingsBefore := len(c.findings)
 	for _, t := range c.idea.Tools {
@@ -49,8 +50,8 @@ func (c *checker) warnNotStrict(path, reason string) {
 
 const notStrict = "the LLM's server cannot hold replies to the form strictly: "
 
-// IsStrictnessWarning reports whether a Problem is a warning that replies cannot be held to their form: what can be done about that is a
-// matter of writing the file, and none of running it.
+// IsStrictnessWarning reports whether a Problem is a warning that replies cannot be held to their form: what can be
+// done about that is a matter of writing the file, and none of running it.
 func IsStrictnessWarning(p diag.Problem) bool {
 	return p.IsWarning && strings.HasPrefix(p.Message, notStrict)
 }

@@ -42,7 +42,8 @@ func (c *checker) checkScopes(scopes []string, path string) {
 			}
 		}
 		if !slices.Contains(kinds, ref.Kind) {
-			c.addError(fmt.Sprintf("%s[%d]", path, n), "the context has no %q%s", jsonval.Clip(ref.Kind, 80), diag.DidYouMeanOrListNames(ref.Kind, kinds))
+			c.addError(fmt.Sprintf("%s[%d]", path, n), "the context has no %q%s", jsonval.Clip(ref.Kind, 80),
+				diag.DidYouMeanOrListNames(ref.Kind, kinds))
 		}
 	}
 }
@@ -70,7 +71,8 @@ func (c *checker) checkWiredParam(e refexpr.Expression, name, path string) {
 			}
 		}
 		if reason != "" {
-			c.addFinding(diag.Problem{JSONPath: path, Message: fmt.Sprintf("parameter %q is wired to nothing: %s", name, reason), IsWarning: unresolvable < len(e)},
+			c.addFinding(diag.Problem{JSONPath: path, Message: fmt.Sprintf("parameter %q is wired to nothing: %s", name,
+				reason), IsWarning: unresolvable < len(e)},
 				[]string{token}, len(c.instanceTokens))
 		}
 	}
@@ -86,7 +88,8 @@ func (c *checker) unresolvableReason(view ideafile.InstanceView, terms []refexpr
 		}
 		if ref.Kind != ideafile.TypeState {
 			_, reason = lookupValueOutsideState(view, ref)
-		} else if schema := view.SchemaByKind[ideafile.TypeState]; schema != nil && jsonschema.SubschemaAt(schema, ref.Path).IsForbidden {
+		} else if schema := view.SchemaByKind[ideafile.TypeState]; schema != nil &&
+			jsonschema.SubschemaAt(schema, ref.Path).IsForbidden {
 			reason = pathNotInSchemaMessage(schema, ref.Path)
 		}
 	}
@@ -104,8 +107,10 @@ func (c *checker) checkFixedOutputPath(t *ideafile.Tool, location string) {
 	}
 	for _, token := range c.instanceTokens {
 		for _, p := range path.Paths() {
-			if schema := c.views[token].SchemaByKind[ideafile.TypeState]; schema != nil && jsonschema.SubschemaAt(schema, p).IsForbidden {
-				c.addFinding(diag.Problem{JSONPath: location, Message: pathNotInSchemaMessage(schema, p)}, []string{token}, len(c.instanceTokens))
+			if schema := c.views[token].SchemaByKind[ideafile.TypeState]; schema != nil &&
+				jsonschema.SubschemaAt(schema, p).IsForbidden {
+				c.addFinding(diag.Problem{JSONPath: location, Message: pathNotInSchemaMessage(schema, p)},
+					[]string{token}, len(c.instanceTokens))
 			}
 		}
 	}

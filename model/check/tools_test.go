@@ -38,12 +38,14 @@ func TestCheckComparesTypes(t *testing.T) {
 		{"an integer is a number", ``, `{"type": "plan", "plan": [{"_tool": "rank", "_outputPath": "n"},
 			{"_tool": "rank", "score": "†state.n"}]}`, nil},
 		{"a number may be an integer", `"sum": {"type": "object", "properties": {}, "_output": {"type": "number"}}`,
-			`{"type": "plan", "plan": [{"_tool": "sum", "_outputPath": "n"}, {"_tool": "fetch", "id": "†state.n"}]}`, []string{
+			`{"type": "plan", "plan": [{"_tool": "sum", "_outputPath": "n"}, {"_tool": "fetch", "id": "†state.n"}]}`,
+			[]string{
 				`warning $.context[0].plan[1].id: †state.n, as plan[0] (sum) writes it, is of type number; the parameter "id" wants integer; convert it first, or read another value`}},
 		{"one of several types may fit", `"maybe": {"type": "object", "properties": {}, "_output": {"anyOf": [{"type": "number"},
 			{"type": ["string", "null"]}]}}`,
 			`{"type": "plan", "plan": [{"_tool": "maybe", "_outputPath": "n"}, {"_tool": "analyze", "text": "†state.n"}]}`, nil},
-		{"what says no type is believed", `"any": {"type": "object", "properties": {}, "_output": {"description": "who knows"}}`,
+		{"what says no type is believed",
+			`"any": {"type": "object", "properties": {}, "_output": {"description": "who knows"}}`,
 			`{"type": "plan", "plan": [{"_tool": "any", "_outputPath": "n"},
 				{"_tool": "rank", "score": "†state.n", "_outputPath": "m.n"}, {"_tool": "analyze", "text": "†state.n.o"}]}`, nil},
 		{"what an update makes of a value is not known", ``, `{"type": "plan", "plan": [{"_tool": "rank", "_outputPath": "n", "_outputMethod": "push"},
@@ -62,7 +64,8 @@ func TestCheckHoldsPlansAndStatesToTheStateSchema(t *testing.T) {
 				{"_tool": "analyze", "text": "x", "_outputPath": "user.name"}]}`, []string{
 			`error $.context[1].plan[0]._outputPath: †state.txt stands outside the closed State schema; did you mean text?`,
 			`error $.context[1].plan[1].output: †state.user.nam stands outside the closed State schema; did you mean name?`}},
-		{"a fixed output path, reported at the tool", `"log": {"type": "object", "properties": {}, "_outputPath": "†state.log"}`,
+		{"a fixed output path, reported at the tool",
+			`"log": {"type": "object", "properties": {}, "_outputPath": "†state.log"}`,
 			`{"type": "state", ` + closed + `}, {"type": "plan", "plan": [{"_tool": "log"}]}`, []string{
 				`error $.schema.tools.log._outputPath: †state.log stands outside the closed State schema`}},
 		{"References outside a closed schema", ``, `{"type": "state", ` + closed + `},
@@ -72,14 +75,18 @@ func TestCheckHoldsPlansAndStatesToTheStateSchema(t *testing.T) {
 			{"type": "state", "_instance": "②", "a": 1},
 			{"type": "plan", "plan": [{"_tool": "analyze", "text": "x", "_outputPath": "mood"}]}`, []string{
 			`error $.context[2].plan[0]._outputPath: †state.mood stands outside the closed State schema (in ①)`}},
-		{"a start State of wrong types, and one that only lacks something", ``, `{"type": "state", "state": {"text": 5, "user": {"age": "old"}, "tags": [{}], "more": 1}, ` + closed + `}`, []string{
-			`error $.context[0].state.more: †state.more stands outside the closed schema`,
-			`error $.context[0].state.tags: †state.tags does not fit its schema: /0: missing properties: 'id'`,
-			`error $.context[0].state.text: †state.text does not fit its schema: expected string, but got number`,
-			`error $.context[0].state.user.age: †state.user.age does not fit its schema: expected integer, but got string`}},
-		{"an object where something else is wanted", ``, `{"type": "state", "text": {"a": 1}, ` + closed + `}`, []string{
-			`error $.context[0].text: †state.text is of type object; its schema wants string`}},
-		{"a large value is not looked into", ``, `{"type": "state", "state": {"text": {"†blob": {"digest": "d", "size": 9, "type": "array"}}, "tags": [{"†blob": {"digest": "d", "size": 9, "type": "array"}}]}, ` + closed + `}`, nil},
+		{"a start State of wrong types, and one that only lacks something", ``,
+			`{"type": "state", "state": {"text": 5, "user": {"age": "old"}, "tags": [{}], "more": 1}, ` + closed + `}`,
+			[]string{
+				`error $.context[0].state.more: †state.more stands outside the closed schema`,
+				`error $.context[0].state.tags: †state.tags does not fit its schema: /0: missing properties: 'id'`,
+				`error $.context[0].state.text: †state.text does not fit its schema: expected string, but got number`,
+				`error $.context[0].state.user.age: †state.user.age does not fit its schema: expected integer, but got string`}},
+		{"an object where something else is wanted", ``, `{"type": "state", "text": {"a": 1}, ` + closed + `}`,
+			[]string{
+				`error $.context[0].text: †state.text is of type object; its schema wants string`}},
+		{"a large value is not looked into", ``,
+			`{"type": "state", "state": {"text": {"†blob": {"digest": "d", "size": 9, "type": "array"}}, "tags": [{"†blob": {"digest": "d", "size": 9, "type": "array"}}]}, ` + closed + `}`, nil},
 		{"an instance's own misfit", ``, `{"type": "state", ` + closed + `},
 			{"type": "state", "_instance": "①", "state": {"text": "x"}},
 			{"type": "state", "_instance": "②", "state": {"text": 7}}`, []string{
@@ -119,11 +126,15 @@ func TestCheckWarnsOfCallsThatWillProbablyNotDoWhatTheyShould(t *testing.T) {
 func TestCheckLooksAtThePalette(t *testing.T) {
 	t.Parallel()
 	runChecks(t, []checkCase{
-		{"an instruction for a tool that there is not", ``, `{"type": "instruction", "instruction": "be kind", "tools": ["analyze", "rnak"]}`, []string{
-			`error $.context[0].tools[1]: unknown tool "rnak"; the palette has analyze, fetch, rank`}},
-		{"a parameter that must be given and cannot", `"odd": {"type": "object", "properties": {"subject": {"type": "string"}}, "required": ["subjct"]}`, ``, []string{
-			`error $.schema.tools.odd.required[0]: "subjct" is required and no parameter: no Call can fit; did you mean subject?`}},
-		{"a wired parameter that finds nothing in some instances", `"mail": {"type": "object", "properties": {"to": {"const": "†input.to"}}}`,
+		{"an instruction for a tool that there is not", ``,
+			`{"type": "instruction", "instruction": "be kind", "tools": ["analyze", "rnak"]}`, []string{
+				`error $.context[0].tools[1]: unknown tool "rnak"; the palette has analyze, fetch, rank`}},
+		{"a parameter that must be given and cannot",
+			`"odd": {"type": "object", "properties": {"subject": {"type": "string"}}, "required": ["subjct"]}`,
+			``, []string{
+				`error $.schema.tools.odd.required[0]: "subjct" is required and no parameter: no Call can fit; did you mean subject?`}},
+		{"a wired parameter that finds nothing in some instances",
+			`"mail": {"type": "object", "properties": {"to": {"const": "†input.to"}}}`,
 			`{"type": "input", "_instance": "①", "to": "x"}, {"type": "state", "_instance": "②", "to": "x"}`, []string{
 				`error $.schema.tools.mail.properties.to.const: parameter "to" is wired to nothing: reference †input.to: the context has no "input" (in ②)`}},
 		{"every part that cannot be sent strict, with the reason", `"open": {"type": "object"},
@@ -152,7 +163,9 @@ func TestCheckWarnsOfAPaletteThatIsTooLargeAsAWhole(t *testing.T) {
 		for v := range 120 {
 			enum = append(enum, fmt.Sprintf(`"%d-%d"`, n, v))
 		}
-		tools = append(tools, fmt.Sprintf(`"t%d": {"type": "object", "properties": {"x": {"type": "string", "enum": [%s]}}}`, n, strings.Join(enum, ",")))
+		tools = append(
+			tools, fmt.Sprintf(`"t%d": {"type": "object", "properties": {"x": {"type": "string", "enum": [%s]}}}`, n,
+				strings.Join(enum, ",")))
 	}
 	i := modeltest.IdeaFrom(t, `{"schema": {"tools": {`+strings.Join(tools, ",")+`}}}`)
 	want := `warning $.schema: the LLM's server cannot hold replies to the form strictly: 1089 enum values, over 1000; say some of it in a description, or check it in the tool`

@@ -11,13 +11,14 @@ import (
 	"processidea/model/refexpr"
 )
 
-// AcceptCall adds a Call of a Request, as the LLM wrote it, and reports whether it was new: a known Call, or one of a closed
-// Request, changes nothing. A malformed Call is added as failed, so that the next Request is told why.
+// AcceptCall adds a Call of a Request, as the LLM wrote it, and reports whether it was new: a known Call, or one of a
+// closed Request, changes nothing. A malformed Call is added as failed, so that the next Request is told why.
 func (i *Instance) AcceptCall(request, index int, call ideafile.WrittenCall) bool {
 	return request > i.refusedThroughRequest && i.AcceptRedeliveredCall(request, index, call)
 }
 
-// AcceptRedeliveredCall is AcceptCall for a Call that the process hands out because the Request broke off before it had reached everybody.
+// AcceptRedeliveredCall is AcceptCall for a Call that the process hands out because the Request broke off before it had
+// reached everybody.
 func (i *Instance) AcceptRedeliveredCall(request, index int, call ideafile.WrittenCall) bool {
 	key := ideafile.CallKey{Request: request, Index: index}
 	_, known := i.findPosition(key)
@@ -31,11 +32,13 @@ func (i *Instance) AcceptRedeliveredCall(request, index int, call ideafile.Writt
 
 // findPosition returns where a Call stands in records, or would stand.
 func (i *Instance) findPosition(key ideafile.CallKey) (at int, found bool) {
-	return slices.BinarySearchFunc(i.callRecords, key, func(r *CallRecord, k ideafile.CallKey) int { return r.callKey().Compare(k) })
+	return slices.BinarySearchFunc(i.callRecords, key,
+		func(r *CallRecord, k ideafile.CallKey) int { return r.callKey().Compare(k) })
 }
 
 // insertCall reads a Call and inserts its Record at its place in the Plan.
-func (i *Instance) insertCall(palette ideafile.Palette, key ideafile.CallKey, written ideafile.WrittenCall) *CallRecord {
+func (i *Instance) insertCall(palette ideafile.Palette, key ideafile.CallKey,
+	written ideafile.WrittenCall) *CallRecord {
 	call, _, f := palette.ReadCall(written)
 	call.ID, call.Request, call.Index = key.ID(i.token), key.Request, key.Index
 	rec := &CallRecord{Call: call, Status: ideafile.Waiting, WrittenCall: written}
@@ -50,8 +53,8 @@ func (i *Instance) insertCall(palette ideafile.Palette, key ideafile.CallKey, wr
 	return rec
 }
 
-// acceptOrRefuseCall checks what depends on the instance, that References outside State resolve and that the State schema allows the
-// output paths, and notes on the Record what the Call reads.
+// acceptOrRefuseCall checks what depends on the instance, that References outside State resolve and that the State
+// schema allows the output paths, and notes on the Record what the Call reads.
 func (i *Instance) acceptOrRefuseCall(rec *CallRecord) *diag.Fault {
 	var err error
 	if rec.parsedParams, err = refexpr.Parse(rec.Params); err != nil {
@@ -80,14 +83,15 @@ func (i *Instance) acceptOrRefuseCall(rec *CallRecord) *diag.Fault {
 	}
 	for _, p := range slices.Concat(rec.OutputPath.Paths(), rec.delegateWritePaths) {
 		if i.stateSchema != nil && jsonschema.SubschemaAt(i.stateSchema, p).IsForbidden {
-			return diag.Faultf(ideafile.CodeBadPath, "%s stands outside the closed State schema", refexpr.Reference{Kind: ideafile.TypeState, Path: p})
+			return diag.Faultf(ideafile.CodeBadPath, "%s stands outside the closed State schema",
+				refexpr.Reference{Kind: ideafile.TypeState, Path: p})
 		}
 	}
 	return nil
 }
 
-// unresolvableExpressionReason returns why no alternative of an expression can ever resolve, because each reads something outside State
-// that does not exist, or "". State may still grow, so its terms do not count.
+// unresolvableExpressionReason returns why no alternative of an expression can ever resolve, because each reads
+// something outside State that does not exist, or "". State may still grow, so its terms do not count.
 func (i *Instance) unresolvableExpressionReason(e refexpr.Expression) string {
 	why := ""
 	for _, alternative := range e {
@@ -116,7 +120,8 @@ func (i *Instance) unresolvableReferenceReason(ref refexpr.Reference) string {
 	return ""
 }
 
-// SuspendRequest has AcceptCall refuse a Request, and all before it, that is still open: AcceptRedeliveredCall may bring more of it.
+// SuspendRequest has AcceptCall refuse a Request, and all before it, that is still open: AcceptRedeliveredCall may
+// bring more of it.
 func (i *Instance) SuspendRequest(request int) {
 	if request > i.closedThroughRequest {
 		i.openRequests[request] = true
@@ -126,7 +131,8 @@ func (i *Instance) SuspendRequest(request int) {
 
 // CloseRequest ends a Request, and all before it, for this instance: no further Call of theirs is accepted.
 func (i *Instance) CloseRequest(request int) {
-	i.closedThroughRequest, i.refusedThroughRequest = max(i.closedThroughRequest, request), max(i.refusedThroughRequest, request)
+	i.closedThroughRequest, i.refusedThroughRequest = max(i.closedThroughRequest, request),
+		max(i.refusedThroughRequest, request)
 	//workflowcheck:ignore -- the order of deletions does not matter
 	for n := range i.openRequests {
 		if n <= i.closedThroughRequest {

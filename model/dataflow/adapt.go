@@ -13,10 +13,12 @@ import (
 	"processidea/model/turn"
 )
 
-// requestAdaptation asks the LLM to adapt the parameters of a ready Call that do not fit its Tool, and reports whether it did.
-// Only values that References brought are adapted, and only once; a literal that does not fit is the LLM's own mistake.
+// requestAdaptation asks the LLM to adapt the parameters of a ready Call that do not fit its Tool, and reports whether
+// it did. Only values that References brought are adapted, and only once; a literal that does not fit is the LLM's own
+// mistake.
 func (i *Instance) requestAdaptation(rec *CallRecord, tool *ideafile.Tool, params map[string]any, why error) bool {
-	if !i.palette.AdaptValuesWithLLM || rec.ParamsAdaptation != nil || i.llmForbidden() || checkLiterals(tool, rec.Params) != nil {
+	if !i.palette.AdaptValuesWithLLM || rec.ParamsAdaptation != nil || i.llmForbidden() ||
+		checkLiterals(tool, rec.Params) != nil {
 		return false
 	}
 	names := paramsToAdapt(tool, rec.Params, params)
@@ -37,12 +39,13 @@ func (i *Instance) llmForbidden() bool {
 	return noneMatches || (at >= 0 && i.contextMessages[at].PlanStage == ideafile.StageComplete)
 }
 
-// paramsToAdapt lists the parameters to adapt. Only those with References count: the ones that do not fit by themselves, or all
-// where each fits and together they do not. The activity checks values in the blob store.
+// paramsToAdapt lists the parameters to adapt. Only those with References count: the ones that do not fit by
+// themselves, or all where each fits and together they do not. The activity checks values in the blob store.
 func paramsToAdapt(t *ideafile.Tool, raw, params map[string]any) []string {
 	var referencing, unfit []string
 	for _, k := range jsonval.SortedKeys(raw) {
-		if refs, err := refexpr.FindReferences(raw[k]); err != nil || len(refs) == 0 || jsonval.ContainsBlobHandle(params[k]) {
+		if refs, err := refexpr.FindReferences(raw[k]); err != nil || len(refs) == 0 ||
+			jsonval.ContainsBlobHandle(params[k]) {
 			continue
 		}
 		referencing = append(referencing, k)
@@ -97,8 +100,8 @@ func checkLiteral(t *ideafile.Tool, at jsonval.Path, v any) error {
 	return nil
 }
 
-// ApplyAdaptedParams applies the parameters that the LLM adapted. It fails the Call where a required one is missing or a literal
-// part was changed, and ignores parameters that were not asked for.
+// ApplyAdaptedParams applies the parameters that the LLM adapted. It fails the Call where a required one is missing or
+// a literal part was changed, and ignores parameters that were not asked for.
 func (i *Instance) ApplyAdaptedParams(id string, params map[string]any) {
 	rec := i.FindCall(id)
 	if rec == nil || rec.phase != adapting {
@@ -109,10 +112,14 @@ func (i *Instance) ApplyAdaptedParams(id string, params map[string]any) {
 		v, present := params[k]
 		switch {
 		case present && !literalsUnchanged(rec.Params[k], v):
-			rec.endWithStatus(ideafile.Failed, diag.Faultf(ideafile.CodeBadParams, "parameter %q: fitting it to the schema changed what was written literally", k))
+			rec.endWithStatus(ideafile.Failed,
+				diag.Faultf(ideafile.CodeBadParams,
+					"parameter %q: fitting it to the schema changed what was written literally", k))
 			return
 		case !present && ideafile.FindTool(i.palette.Tools, rec.Tool).RequiresParam(k):
-			rec.endWithStatus(ideafile.Failed, diag.Faultf(ideafile.CodeBadParams, "parameter %q is missing among those that were fitted to the schema", k))
+			rec.endWithStatus(ideafile.Failed,
+				diag.Faultf(ideafile.CodeBadParams,
+					"parameter %q is missing among those that were fitted to the schema", k))
 			return
 		case present:
 			to[k] = v

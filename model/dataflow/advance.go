@@ -19,8 +19,8 @@ type ReadyCall struct {
 	ScopeValues map[string]any `json:"scopes,omitempty"`
 }
 
-// Advance moves every Call as far as it can go without outside help and returns, in Plan order, the Calls that must be run
-// now. It counts them as running from then on.
+// Advance moves every Call as far as it can go without outside help and returns, in Plan order, the Calls that must be
+// run now. It counts them as running from then on.
 func (i *Instance) Advance() []ReadyCall {
 	var start []ReadyCall
 	i.writersByKey = newWriterIndex(i.callRecords)
@@ -51,7 +51,8 @@ func (i *Instance) Advance() []ReadyCall {
 	return start
 }
 
-// advanceCall moves a Call one step. Invariant: canAnyCallAdvance holds, so nothing that the step depends on can change any more.
+// advanceCall moves a Call one step. Invariant: canAnyCallAdvance holds, so nothing that the step depends on can change
+// any more.
 func (i *Instance) advanceCall(rec *CallRecord) []ReadyCall {
 	if rec.phase == resultPending {
 		i.finishSuccessfulCall(rec, rec.PendingResult)
@@ -79,13 +80,15 @@ func (i *Instance) advanceCall(rec *CallRecord) []ReadyCall {
 	return i.resolveAndCheckCall(rec)
 }
 
-// resolveAndCheckCall resolves the parameters of a Call and starts it, unless the LLM must adapt them or a person must review it first.
+// resolveAndCheckCall resolves the parameters of a Call and starts it, unless the LLM must adapt them or a person must
+// review it first.
 func (i *Instance) resolveAndCheckCall(rec *CallRecord) []ReadyCall {
 	tool := ideafile.FindTool(i.palette.Tools, rec.Tool)
 	params, err := i.resolveParams(rec)
 	if err == nil {
 		params = rec.ParamsAdaptation.ApplyTo(params)
-		err = addTextHint(tool.ValidateParams(params), tool.ParamsSchemaSource(), rec.Params, params, i.contextView.PayloadByKind)
+		err = addTextHint(tool.ValidateParams(params), tool.ParamsSchemaSource(), rec.Params, params,
+			i.contextView.PayloadByKind)
 		if err != nil {
 			requested := i.requestAdaptation(rec, tool, params, err)
 			if requested {
@@ -94,10 +97,12 @@ func (i *Instance) resolveAndCheckCall(rec *CallRecord) []ReadyCall {
 		}
 	}
 	if err != nil {
-		rec.endWithStatus(ideafile.Failed, diag.Faultf(ideafile.CodeBadParams, "%s%s", rec.ParamsAdaptation.FaultPrefix(), err))
+		rec.endWithStatus(ideafile.Failed,
+			diag.Faultf(ideafile.CodeBadParams, "%s%s", rec.ParamsAdaptation.FaultPrefix(), err))
 		return nil
 	}
-	ready := ReadyCall{Record: rec, Tool: tool, Binding: i.palette.BindingByTool[rec.Tool], Params: params, ScopeValues: i.scopeValues(rec)}
+	ready := ReadyCall{Record: rec, Tool: tool, Binding: i.palette.BindingByTool[rec.Tool], Params: params,
+		ScopeValues: i.scopeValues(rec)}
 	policy, why := i.reasonForReview(ready)
 	rec.ReviewReason = ""
 	if policy == nil {
@@ -110,8 +115,8 @@ func (i *Instance) resolveAndCheckCall(rec *CallRecord) []ReadyCall {
 	return nil
 }
 
-// reasonForReview returns the policy by which a person must review a Call, and why where the policy is not the reason; nil if
-// nobody must.
+// reasonForReview returns the policy by which a person must review a Call, and why where the policy is not the reason;
+// nil if nobody must.
 func (i *Instance) reasonForReview(ready ReadyCall) (asks *policy.Approval, why string) {
 	asks, why = i.palette.ApprovalOverride.PolicyFor(ready.Tool.Name, ready.Tool.Approval), ready.Record.ReviewReason
 	switch {
@@ -123,7 +128,8 @@ func (i *Instance) reasonForReview(ready ReadyCall) (asks *policy.Approval, why 
 	return nil, ""
 }
 
-// startCall returns the Call for its activity to run. A latent Call, whose result the LLM writes, ends here or asks for it.
+// startCall returns the Call for its activity to run. A latent Call, whose result the LLM writes, ends here or asks for
+// it.
 func (i *Instance) startCall(rec *CallRecord, ready ReadyCall) []ReadyCall {
 	rec.readyCall = &ready
 	if len(rec.Decisions) > 0 {

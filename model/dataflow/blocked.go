@@ -11,8 +11,9 @@ import (
 	"processidea/model/statelog"
 )
 
-// blockFirstUnsatisfiableCall blocks the first waiting Call that can never become ready, and reports whether there was one. While a
-// Request is open it may still write any path; and a Call that an earlier writer holds up may yet find its path closed.
+// blockFirstUnsatisfiableCall blocks the first waiting Call that can never become ready, and reports whether there was
+// one. While a Request is open it may still write any path; and a Call that an earlier writer holds up may yet find its
+// path closed.
 func (i *Instance) blockFirstUnsatisfiableCall() bool {
 	if i.HasOpenRequest() {
 		return false
@@ -32,8 +33,8 @@ func (i *Instance) blockFirstUnsatisfiableCall() bool {
 	return first != nil
 }
 
-// callsDelayingSkips returns the Calls whose end another one awaits to be skipped. They are blocked before others: what is to come after the
-// skipped one may then run, as it does where that had nothing to await.
+// callsDelayingSkips returns the Calls whose end another one awaits to be skipped. They are blocked before others: what
+// is to come after the skipped one may then run, as it does where that had nothing to await.
 func (i *Instance) callsDelayingSkips() map[*CallRecord]bool {
 	delaying := map[*CallRecord]bool{}
 	for _, rec := range i.callRecords {
@@ -52,8 +53,8 @@ func (i *Instance) callsDelayingSkips() map[*CallRecord]bool {
 	return delaying
 }
 
-// satisfiableCalls returns the largest set of unfinished Calls that can be satisfied one after the other: each sees what it reads, or
-// the set has a writer of it. Calls that only feed each other are not in it.
+// satisfiableCalls returns the largest set of unfinished Calls that can be satisfied one after the other: each sees
+// what it reads, or the set has a writer of it. Calls that only feed each other are not in it.
 func (i *Instance) satisfiableCalls() map[*CallRecord]bool {
 	satisfiable, unmet := map[*CallRecord]bool{}, map[*CallRecord][]candidateWritersByTerm{}
 	for _, rec := range i.callRecords {
@@ -74,8 +75,8 @@ func (i *Instance) satisfiableCalls() map[*CallRecord]bool {
 	return satisfiable
 }
 
-// candidateWritersByTerm is an expression of which a Call sees no alternative: by alternative, and by absent term of it, the Calls that may
-// still write that term.
+// candidateWritersByTerm is an expression of which a Call sees no alternative: by alternative, and by absent term of
+// it, the Calls that may still write that term.
 type candidateWritersByTerm [][][]*CallRecord
 
 func (i *Instance) unmetReadWriters(reader *CallRecord) []candidateWritersByTerm {
@@ -107,7 +108,8 @@ func (i *Instance) unmetReadWriters(reader *CallRecord) []candidateWritersByTerm
 	return list
 }
 
-// withEarlierWriters adds to Calls those by which they may be skipped: what is to come after a Call need not wait for one that is skipped.
+// withEarlierWriters adds to Calls those by which they may be skipped: what is to come after a Call need not wait for
+// one that is skipped.
 func (i *Instance) withEarlierWriters(calls []*CallRecord) []*CallRecord {
 	list := calls
 	for _, w := range calls {
@@ -135,9 +137,9 @@ func everyTermHasWriter(writersByTerm [][]*CallRecord, set map[*CallRecord]bool)
 	return true
 }
 
-// updateBlockedReasons words why each blocked Call of the latest Request is blocked. It does so anew as long as Calls of that
-// Request end, so that the reason depends on how they ended and not on when. Where a person has since set all that was
-// missing, the last reason stays.
+// updateBlockedReasons words why each blocked Call of the latest Request is blocked. It does so anew as long as Calls
+// of that Request end, so that the reason depends on how they ended and not on when. Where a person has since set all
+// that was missing, the last reason stays.
 func (i *Instance) updateBlockedReasons() {
 	for _, rec := range i.callRecords {
 		if rec.Status != ideafile.Blocked || !i.isInLatestRequest(rec) {

@@ -25,8 +25,11 @@ func TestACallWhoseReferencesMultiplyAValueFailsBeforeItIsMade(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			idea := modeltest.IdeaFrom(t, `{"schema":{"tools":{"do":{"properties":{"list":{"type":"array"}}}}}}`)
-			palette := ideafile.Palette{Tools: idea.Tools, BindingByTool: map[string]ideafile.ToolBinding{"do": {Kind: ideafile.KindGo, GoFunctionName: "do"}}}
-			i := dataflow.New(palette, []ideafile.Message{{Type: ideafile.TypeState, PayloadKind: ideafile.TypeState, Payload: map[string]any{"v": c.value}}}, "")
+			palette := ideafile.Palette{Tools: idea.Tools,
+				BindingByTool: map[string]ideafile.ToolBinding{"do": {Kind: ideafile.KindGo, GoFunctionName: "do"}}}
+			i := dataflow.New(palette,
+				[]ideafile.Message{{Type: ideafile.TypeState, PayloadKind: ideafile.TypeState,
+					Payload: map[string]any{"v": c.value}}}, "")
 			list := make([]any, c.times)
 			for n := range list {
 				list[n] = "†state.v"
@@ -38,7 +41,9 @@ func TestACallWhoseReferencesMultiplyAValueFailsBeforeItIsMade(t *testing.T) {
 			if rec.Status != c.want {
 				t.Fatalf("it is %s: %v", rec.Status, rec.Fault)
 			}
-			if c.want == ideafile.Failed && !strings.Contains(rec.Fault.Message, "it would have more than 20 MB: refer to fewer or smaller values") {
+			if c.want == ideafile.Failed &&
+				!strings.Contains(rec.Fault.Message,
+					"it would have more than 20 MB: refer to fewer or smaller values") {
 				t.Error(rec.Fault)
 			}
 		})

@@ -9,7 +9,8 @@ import (
 	"processidea/model/statelog"
 )
 
-// CarriedInstance is an Instance as data, without what it was started with: its workflow carries it over when it continues as new.
+// CarriedInstance is an Instance as data, without what it was started with: its workflow carries it over when it
+// continues as new.
 type CarriedInstance struct {
 	// AddedMessages holds the Messages by which people corrected the instance.
 	AddedMessages []any `json:"context,omitempty"`
@@ -36,7 +37,8 @@ type CarriedCallRecord struct {
 	WrittenCall ideafile.WrittenCall `json:"written,omitzero"`
 	// ReadyCall is the Call as it was started or shown to a person; nil where it was neither.
 	ReadyCall *ReadyCall `json:"ready,omitempty"`
-	// CallsAwaitingLLM, ResultPending, Combining and Approved tell apart the phases that share a status; see restorePhase.
+	// CallsAwaitingLLM, ResultPending, Combining and Approved tell apart the phases that share a status; see
+	// restorePhase.
 	AwaitingLLM         bool   `json:"asking,omitempty"`
 	ResultPending       bool   `json:"arrived,omitempty"`
 	Combining           bool   `json:"combining,omitempty"`
@@ -49,7 +51,8 @@ type CarriedCallRecord struct {
 func (i *Instance) CarryIntoNextRun() CarriedInstance {
 	c := CarriedInstance{
 		Writes: i.state.Writes(), Unreported: i.unreportedWrites, OpenRequests: jsonval.SortedKeys(i.openRequests),
-		ClosedThroughRequest: i.closedThroughRequest, RefusedThroughRequest: i.refusedThroughRequest, Now: i.currentTime, PauseFault: i.pauseFault,
+		ClosedThroughRequest: i.closedThroughRequest, RefusedThroughRequest: i.refusedThroughRequest,
+		Now: i.currentTime, PauseFault: i.pauseFault,
 		Corrections: i.correctionCount, PlanStarted: i.planStarted, PlanAfter: i.planAfter,
 	}
 	for _, m := range i.contextMessages[i.initialMessageCount:] {
@@ -62,8 +65,10 @@ func (i *Instance) CarryIntoNextRun() CarriedInstance {
 }
 
 func (r *CallRecord) carryIntoNextRun() CarriedCallRecord {
-	return CarriedCallRecord{CallRecord: *r, WrittenCall: r.WrittenCall, TimesAsked: r.timesAsked, ResultGivenByPerson: r.resultGivenByPerson,
-		AwaitingLLM: r.awaitingLLM(), ResultPending: r.phase == resultPending, Combining: r.phase == combining, Approved: r.phase == approved,
+	return CarriedCallRecord{CallRecord: *r, WrittenCall: r.WrittenCall, TimesAsked: r.timesAsked,
+		ResultGivenByPerson: r.resultGivenByPerson,
+		AwaitingLLM:         r.awaitingLLM(), ResultPending: r.phase == resultPending, Combining: r.phase == combining,
+		Approved:  r.phase == approved,
 		ReadyCall: r.readyCall}
 }
 
@@ -86,7 +91,8 @@ func Restore(palette ideafile.Palette, context []ideafile.Message, token string,
 		i.openRequests[n] = true
 	}
 	i.refusedThroughRequest = c.RefusedThroughRequest
-	i.unreportedWrites, i.closedThroughRequest, i.currentTime, i.pauseFault = c.Unreported, c.ClosedThroughRequest, c.Now, c.PauseFault
+	i.unreportedWrites, i.closedThroughRequest, i.currentTime, i.pauseFault = c.Unreported, c.ClosedThroughRequest,
+		c.Now, c.PauseFault
 	i.correctionCount, i.planStarted, i.planAfter = c.Corrections, c.PlanStarted, c.PlanAfter
 	for _, rec := range c.CallRecords {
 		i.callRecords = append(i.callRecords, i.restoreRecord(rec))
@@ -97,12 +103,14 @@ func Restore(palette ideafile.Palette, context []ideafile.Message, token string,
 // restoreRecord rebuilds a Record; admit derives again what the Call reads.
 func (i *Instance) restoreRecord(c CarriedCallRecord) *CallRecord {
 	rec := c.CallRecord
-	rec.WrittenCall, rec.phase, rec.timesAsked, rec.resultGivenByPerson = c.WrittenCall, c.restorePhase(), c.TimesAsked, c.ResultGivenByPerson
+	rec.WrittenCall, rec.phase, rec.timesAsked, rec.resultGivenByPerson = c.WrittenCall, c.restorePhase(), c.TimesAsked,
+		c.ResultGivenByPerson
 	_ = i.acceptOrRefuseCall(&rec)
 	if c.ReadyCall != nil {
 		rec.readyCall = &ReadyCall{
-			Record: &rec, Tool: ideafile.FindTool(i.palette.Tools, rec.Tool), Binding: i.palette.BindingByTool[rec.Tool],
-			Params: c.ReadyCall.Params, ScopeValues: c.ReadyCall.ScopeValues,
+			Record: &rec, Tool: ideafile.FindTool(i.palette.Tools, rec.Tool),
+			Binding: i.palette.BindingByTool[rec.Tool],
+			Params:  c.ReadyCall.Params, ScopeValues: c.ReadyCall.ScopeValues,
 		}
 	}
 	return &rec

@@ -13,10 +13,17 @@ func TestEveryFieldOfAnInstanceIsCarriedOrFollows(t *testing.T) {
 		of              any
 		carried, follow []string
 	}{
-		{Instance{}, []string{"contextMessages", "state", "callRecords", "openRequests", "closedThroughRequest", "refusedThroughRequest", "unreportedWrites", "currentTime", "pauseFault", "correctionCount", "planStarted", "planAfter"},
-			[]string{"token", "palette", "initialMessageCount", "contextView", "stateSchema", "writersByKey", "starters", "causers", "earlierDecisions"}},
-		{CallRecord{}, []string{"Call", "Status", "Fault", "SkippedBecauseOf", "Result", "ParamsAdaptation", "DelegateValuesByPath", "PendingResult", "ReviewReason", "UntakenBranchReference", "BranchTaken", "ConditionMet", "FaultWrittenToBranch", "PendingApproval",
-			"Decisions", "FromEarlierProcess", "NotWrittenPaths", "RanCall", "WrittenCall", "phase", "readyCall", "timesAsked", "resultGivenByPerson"}, []string{"parsedParams", "readExpressions", "scopePaths", "delegateWritePaths", "handedOut", "combined"}},
+		{Instance{}, []string{"contextMessages", "state", "callRecords", "openRequests", "closedThroughRequest",
+			"refusedThroughRequest", "unreportedWrites", "currentTime", "pauseFault", "correctionCount", "planStarted",
+			"planAfter"},
+			[]string{"token", "palette", "initialMessageCount", "contextView", "stateSchema", "writersByKey",
+				"starters", "causers", "earlierDecisions"}},
+		{CallRecord{}, []string{"Call", "Status", "Fault", "SkippedBecauseOf", "Result", "ParamsAdaptation",
+			"DelegateValuesByPath", "PendingResult", "ReviewReason", "UntakenBranchReference", "BranchTaken",
+			"ConditionMet", "FaultWrittenToBranch", "PendingApproval",
+			"Decisions", "FromEarlierProcess", "NotWrittenPaths", "RanCall", "WrittenCall", "phase", "readyCall",
+			"timesAsked", "resultGivenByPerson"},
+			[]string{"parsedParams", "readExpressions", "scopePaths", "delegateWritePaths", "handedOut", "combined"}},
 	} {
 		typ := reflect.TypeOf(c.of)
 		known := slices.Concat(c.carried, c.follow)

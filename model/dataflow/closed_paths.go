@@ -10,8 +10,9 @@ import (
 	"processidea/model/statelog"
 )
 
-// outputClosedBy reports whether the output path of a Call is closed to it, and who closed it. A write-once Call finds it closed where
-// any of its branches is, for then its value exists already; an update only where no branch can be written.
+// outputClosedBy reports whether the output path of a Call is closed to it, and who closed it. A write-once Call finds
+// it closed where any of its branches is, for then its value exists already; an update only where no branch can be
+// written.
 func (i *Instance) outputClosedBy(rec *CallRecord) (by string, closed bool) {
 	if rec.resultUpdatesPath() {
 		return "", i.everyBranchUnwritable(rec)
@@ -24,11 +25,12 @@ func (i *Instance) outputClosedBy(rec *CallRecord) (by string, closed bool) {
 	return "", false
 }
 
-// everyResultKeyWritten reports whether the whole result of a Call has no place: it is for the whole State, its Tool gives certain keys and no
-// others, and Calls or people wrote them all. by is who wrote the first one.
+// everyResultKeyWritten reports whether the whole result of a Call has no place: it is for the whole State, its Tool
+// gives certain keys and no others, and Calls or people wrote them all. by is who wrote the first one.
 func (i *Instance) everyResultKeyWritten(rec *CallRecord) (by string, written bool) {
 	tool := ideafile.FindTool(i.palette.Tools, rec.Tool)
-	if rec.OutputMethod != "" || !slices.EqualFunc(rec.OutputPath, refexpr.OutputPath{{{}}}, sameBranch) || tool == nil || tool.OutputSchema == nil {
+	if rec.OutputMethod != "" || !slices.EqualFunc(rec.OutputPath, refexpr.OutputPath{{{}}}, sameBranch) ||
+		tool == nil || tool.OutputSchema == nil {
 		return "", false
 	}
 	form := jsonval.AsObject(tool.OutputSchema.Source)
@@ -51,8 +53,8 @@ func (i *Instance) everyResultKeyWritten(rec *CallRecord) (by string, written bo
 
 func sameBranch(a, b []jsonval.Path) bool { return slices.EqualFunc(a, b, slices.Equal[jsonval.Path]) }
 
-// branchClosedBy reports whether a branch is closed: either a value exists at each of its paths, or one of them can never have
-// one. Where only some paths have a value, the others are still to be written.
+// branchClosedBy reports whether a branch is closed: either a value exists at each of its paths, or one of them can
+// never have one. Where only some paths have a value, the others are still to be written.
 func (i *Instance) branchClosedBy(branch []jsonval.Path) (by string, closed bool) {
 	open := 0
 	for _, p := range branch {
@@ -89,8 +91,8 @@ func (i *Instance) firstBlockingAncestor(paths []jsonval.Path) string {
 	return ""
 }
 
-// endCallOnClosedPath ends a Call whose path is closed: skipped, as its value exists already. An update fails, as what it would have
-// changed cannot be changed.
+// endCallOnClosedPath ends a Call whose path is closed: skipped, as its value exists already. An update fails, as what
+// it would have changed cannot be changed.
 func (i *Instance) endCallOnClosedPath(rec *CallRecord, by string) {
 	if rec.resultUpdatesPath() {
 		rec.endWithStatus(ideafile.Failed, diag.Faultf(ideafile.CodeBadPath, "%s: %s", rec.OutputPath.ReferenceText(),
@@ -101,7 +103,8 @@ func (i *Instance) endCallOnClosedPath(rec *CallRecord, by string) {
 	rec.SkippedBecauseOf = by
 }
 
-// outputCorrectedBy names the person who set all paths of one of a Call's branches, for instance while it ran; "" if nobody did.
+// outputCorrectedBy names the person who set all paths of one of a Call's branches, for instance while it ran; "" if
+// nobody did.
 func (i *Instance) outputCorrectedBy(rec *CallRecord) string {
 	if rec.resultUpdatesPath() {
 		return ""

@@ -16,8 +16,8 @@ func (r *CallRecord) conditionOpen() bool {
 	return r.Condition != nil && !r.ConditionMet && r.phase == waiting
 }
 
-// awaitedByCondition lists the unfinished Calls that may still write what a Call's condition reads. Only earlier ones count: the condition is
-// over what they left there, so that it does not depend on which result comes back first.
+// awaitedByCondition lists the unfinished Calls that may still write what a Call's condition reads. Only earlier ones
+// count: the condition is over what they left there, so that it does not depend on which result comes back first.
 func (i *Instance) awaitedByCondition(rec *CallRecord) (list []*CallRecord) {
 	if !rec.conditionOpen() {
 		return nil
@@ -47,18 +47,22 @@ func (i *Instance) applyCondition(rec *CallRecord) {
 			rec.UntakenBranchReference = refexpr.Reference{Kind: ideafile.TypeState, Path: reads[0]}.String()
 		}
 	default:
-		rec.endWithStatus(ideafile.Failed, diag.Faultf(ideafile.CodeUndecided, "neither %s nor %s holds for what is there: it cannot be told whether it is to run",
-			ideafile.WhenKey, ideafile.UnlessKey))
+		rec.endWithStatus(ideafile.Failed,
+			diag.Faultf(ideafile.CodeUndecided,
+				"neither %s nor %s holds for what is there: it cannot be told whether it is to run",
+				ideafile.WhenKey, ideafile.UnlessKey))
 	}
 }
 
-// endWithUndecidedAlternative ends a Call that must not take the place of an earlier one for the same value, of which it cannot be told whether
-// it is to run.
+// endWithUndecidedAlternative ends a Call that must not take the place of an earlier one for the same value, of which
+// it cannot be told whether it is to run.
 func (i *Instance) endWithUndecidedAlternative(rec *CallRecord) bool {
 	for _, w := range i.candidateWriters(rec.OutputPath.Paths()...) {
 		undecided := w.Fault != nil && w.Fault.Code == ideafile.CodeUndecided
 		if undecided && w.Request == rec.Request && w.precedesInPlan(rec) && w.mayWriteAny(rec.OutputPath.Paths()) {
-			rec.endWithStatus(ideafile.Failed, diag.Faultf(ideafile.CodeUndecided, "of %s, which brings the same, it cannot be told whether it is to run", w.ID))
+			rec.endWithStatus(ideafile.Failed,
+				diag.Faultf(ideafile.CodeUndecided,
+					"of %s, which brings the same, it cannot be told whether it is to run", w.ID))
 			return true
 		}
 	}

@@ -13,7 +13,8 @@ import (
 	"processidea/model/jsonval"
 )
 
-// conditional is an instance with a Plan that runs directly, of Calls of a Tool do, each written as parameters and meta properties.
+// conditional is an instance with a Plan that runs directly, of Calls of a Tool do, each written as parameters and meta
+// properties.
 func conditional(t interface{ Fatal(...any) }, start string, calls ...string) *dataflow.Instance {
 	source, err := jsonval.DecodeObject([]byte(`{"schema": {"tools": {"do": {"type": "object", "properties": {"x": {}, "y": {}}, "_activity": "do"}}},
 		"context": [{"type": "input", "input": {"kind": "a"}}, {"type": "state", "state": ` + start + `},
@@ -25,7 +26,8 @@ func conditional(t interface{ Fatal(...any) }, start string, calls ...string) *d
 	if len(problems.Errors()) > 0 {
 		t.Fatal(problems)
 	}
-	i := dataflow.New(ideafile.Palette{Tools: idea.Tools, BindingByTool: map[string]ideafile.ToolBinding{"do": {Kind: ideafile.KindGo}}}, idea.Context, "")
+	i := dataflow.New(ideafile.Palette{Tools: idea.Tools,
+		BindingByTool: map[string]ideafile.ToolBinding{"do": {Kind: ideafile.KindGo}}}, idea.Context, "")
 	i.StartDirectPlan()
 	return i
 }
@@ -69,17 +71,28 @@ func TestACallWithAConditionRunsWhereItHolds(t *testing.T) {
 		calls []string
 		want  string
 	}{
-		"it holds":                         {[]string{score("12"), gated, otherwise, reader}, "done, done, skipped, done"},
-		"it does not: another takes over":  {[]string{score("3"), gated, otherwise, reader}, "done, skipped, done, done"},
+		"it holds": {[]string{score("12"), gated, otherwise, reader},
+			"done, done, skipped, done"},
+		"it does not: another takes over": {[]string{score("3"), gated, otherwise, reader},
+			"done, skipped, done, done"},
 		"it does not: readers are skipped": {[]string{score("3"), gated, reader}, "done, skipped, skipped"},
-		"it cannot be told":                {[]string{score("7"), gated, otherwise, reader}, "done, failed undecided, failed undecided, blocked blocked"},
-		"what it reads failed":             {[]string{score(`"fail"`), gated, reader}, "failed tool_failed, failed undecided, blocked blocked"},
-		"without unless it is skipped":     {[]string{score("7"), `{"_tool": "do", "y": 1, ` + high + `}`}, "done, skipped"},
-		"over the input":                   {[]string{`{"_tool": "do", "y": 1, ` + kind + `}`}, "done"},
-		"what it takes never comes, and it is skipped all the same": {[]string{score("3"), `{"_tool": "do", "x": "†state.never", "y": 1, ` + high + `, ` + low + `}`}, "done, skipped"},
-		"it holds, and what it takes never comes":                   {[]string{score("12"), `{"_tool": "do", "x": "†state.never", "y": 1, ` + high + `}`}, "done, blocked blocked"},
-		"only what stands before it counts":                         {[]string{gated, score("12")}, "failed undecided, done"},
-		"each awaits the other": {[]string{`{"_tool": "do", "x": "†state.verdict", "y": 20, "_outputPath": "score"}`, gated, reader},
+		"it cannot be told": {[]string{score("7"), gated, otherwise, reader},
+			"done, failed undecided, failed undecided, blocked blocked"},
+		"what it reads failed": {[]string{score(`"fail"`), gated, reader},
+			"failed tool_failed, failed undecided, blocked blocked"},
+		"without unless it is skipped": {[]string{score("7"), `{"_tool": "do", "y": 1, ` + high + `}`},
+			"done, skipped"},
+		"over the input": {[]string{`{"_tool": "do", "y": 1, ` + kind + `}`}, "done"},
+		"what it takes never comes, and it is skipped all the same": {
+			[]string{score("3"), `{"_tool": "do", "x": "†state.never", "y": 1, ` + high + `, ` + low + `}`},
+			"done, skipped"},
+		"it holds, and what it takes never comes": {
+			[]string{score("12"), `{"_tool": "do", "x": "†state.never", "y": 1, ` + high + `}`},
+			"done, blocked blocked"},
+		"only what stands before it counts": {[]string{gated, score("12")},
+			"failed undecided, done"},
+		"each awaits the other": {[]string{`{"_tool": "do", "x": "†state.verdict", "y": 20, "_outputPath": "score"}`,
+			gated, reader},
 			"blocked blocked, failed undecided, blocked blocked"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -87,7 +100,8 @@ func TestACallWithAConditionRunsWhereItHolds(t *testing.T) {
 			if got := runThrough(i, func(int) int { return 0 }); got != row.want {
 				t.Errorf("%s\nwant %s", got, row.want)
 			}
-			if fault := i.DirectPlanFault(); (fault != nil) != (strings.Contains(row.want, "failed") || strings.Contains(row.want, "blocked")) {
+			if fault := i.DirectPlanFault(); (fault != nil) != (strings.Contains(row.want, "failed") ||
+				strings.Contains(row.want, "blocked")) {
 				t.Errorf("the fault is %v", fault)
 			}
 		})
@@ -112,7 +126,8 @@ func TestConditionsDependOnThePlanAlone(t *testing.T) {
 		place := rapid.SampledFrom([]string{"a", "b", "c", "d"})
 		var calls []string
 		for range rapid.IntRange(2, 8).Draw(t, "calls") {
-			call := fmt.Sprintf(`{"_tool": "do", "y": %s`, rapid.SampledFrom([]string{"1", "2", "3", `"fail"`}).Draw(t, "result"))
+			call := fmt.Sprintf(`{"_tool": "do", "y": %s`,
+				rapid.SampledFrom([]string{"1", "2", "3", `"fail"`}).Draw(t, "result"))
 			if rapid.Bool().Draw(t, "reads") {
 				call += `, "x": "†state.` + place.Draw(t, "read") + `"`
 			}
@@ -121,7 +136,9 @@ func TestConditionsDependOnThePlanAlone(t *testing.T) {
 			}
 			if rapid.Bool().Draw(t, "conditional") {
 				zone := func(bound string) string {
-					return fmt.Sprintf(`{"properties": {"state": {"properties": {%q: {"type": "number", %s}}, "required": [%[1]q]}}}`, place.Draw(t, "tested"), bound)
+					return fmt.Sprintf(
+						`{"properties": {"state": {"properties": {%q: {"type": "number", %s}}, "required": [%[1]q]}}}`,
+						place.Draw(t, "tested"), bound)
 				}
 				call += `, "_when": ` + zone(`"minimum": 2`)
 				if rapid.Bool().Draw(t, "unless") {

@@ -12,10 +12,11 @@ import (
 	"processidea/model/jsonval"
 )
 
-// This file holds who may decide: the rules of a Tool's policy and of `config.approval` (package deciders), applied to one decision.
+// This file holds who may decide: the rules of a Tool's policy and of `config.approval` (package deciders), applied to
+// one decision.
 
-// SetPeopleAllowedToDecide tells the instance who started the process, and what was decided on Calls of the instance in the processes that this
-// one was forked from.
+// SetPeopleAllowedToDecide tells the instance who started the process, and what was decided on Calls of the instance in
+// the processes that this one was forked from.
 func (i *Instance) SetPeopleAllowedToDecide(starters []policy.Identity, earlier []policy.PriorDecision) {
 	i.starters, i.earlierDecisions = starters, nil
 	for _, e := range earlier {
@@ -70,19 +71,22 @@ func (i *Instance) checkDecider(rec *CallRecord, d approval.Decision) error {
 		}
 	}
 	if v, has := findVote(rec, d.Identity()); has && isVote(d) {
-		return fmt.Errorf("%s has decided on it already (%s); it takes %d people", v.DecidedBy, v.Kind, rules.RequiredApprovals())
+		return fmt.Errorf("%s has decided on it already (%s); it takes %d people", v.DecidedBy, v.Kind,
+			rules.RequiredApprovals())
 	}
 	return nil
 }
 
-// checkNotExcludedElsewhere refuses a person who has decided on a Call that whoever decides on this one may not decide on.
+// checkNotExcludedElsewhere refuses a person who has decided on a Call that whoever decides on this one may not decide
+// on.
 func (i *Instance) checkNotExcludedElsewhere(rec *CallRecord, d approval.Decision) error {
 	for _, other := range i.callRecords {
 		for _, made := range other.Decisions {
 			if other == rec || d.DecidedBy == "" || !made.Identity().Is(d.Identity()) {
 				continue
 			}
-			if slices.ContainsFunc(made.Deciders.ExcludedCallNames(), func(name string) bool { return i.callMatchesName(rec, name) }) {
+			if slices.ContainsFunc(made.Deciders.ExcludedCallNames(),
+				func(name string) bool { return i.callMatchesName(rec, name) }) {
 				return fmt.Errorf("%s decided on %s, and may not decide on %s too", d.DecidedBy, other.ID, rec.ID)
 			}
 		}
@@ -97,8 +101,8 @@ func (i *Instance) callMatchesName(rec *CallRecord, name string) bool {
 		rec.PendingApproval != nil && rec.PendingApproval.Tool == name
 }
 
-// callIDsNamed lists the ids that an id in NotSameAs means: a Plan that a correction brought in the place of another counts its Calls on from
-// there, and the first Call of either is 0.1 to who wrote the policy.
+// callIDsNamed lists the ids that an id in NotSameAs means: a Plan that a correction brought in the place of another
+// counts its Calls on from there, and the first Call of either is 0.1 to who wrote the policy.
 func (i *Instance) callIDsNamed(name string) []string {
 	key, isID := ideafile.ParseCallKey(name)
 	if !isID {
@@ -123,7 +127,8 @@ func (i *Instance) decidedCall(rec *CallRecord, name string, person policy.Ident
 	}
 	ids := i.callIDsNamed(name)
 	for _, e := range i.earlierDecisions {
-		if (e.Tool == name || slices.Contains(ids, e.CallID)) && person.Is(policy.Identity{Name: e.By, Account: e.Account}) {
+		if (e.Tool == name || slices.Contains(ids, e.CallID)) &&
+			person.Is(policy.Identity{Name: e.By, Account: e.Account}) {
 			return e.CallID, true
 		}
 	}
@@ -132,17 +137,19 @@ func (i *Instance) decidedCall(rec *CallRecord, name string, person policy.Ident
 
 func (i *Instance) hasCall(name string) bool {
 	return slices.ContainsFunc(i.callIDsNamed(name), func(id string) bool {
-		return i.FindCall(id) != nil || slices.ContainsFunc(i.earlierDecisions, func(e policy.PriorDecision) bool { return e.CallID == id })
+		return i.FindCall(id) != nil ||
+			slices.ContainsFunc(i.earlierDecisions, func(e policy.PriorDecision) bool { return e.CallID == id })
 	})
 }
 
-// isVote reports whether others may have to decide the same before the decision counts. A single person rejects, amends and replaces; what
-// comes of the latter two is decided on by itself.
+// isVote reports whether others may have to decide the same before the decision counts. A single person rejects, amends
+// and replaces; what comes of the latter two is decided on by itself.
 func isVote(d approval.Decision) bool { return d.Kind == policy.Approve || d.Kind == policy.Answer }
 
 // findVote returns what a person has decided on what waits now.
 func findVote(rec *CallRecord, person policy.Identity) (approval.Vote, bool) {
-	at := slices.IndexFunc(rec.PendingApproval.DecidedSoFar, func(v approval.Vote) bool { return v.Identity().Is(person) })
+	at := slices.IndexFunc(rec.PendingApproval.DecidedSoFar,
+		func(v approval.Vote) bool { return v.Identity().Is(person) })
 	if at < 0 {
 		return approval.Vote{}, false
 	}
@@ -153,7 +160,8 @@ func findVote(rec *CallRecord, person policy.Identity) (approval.Vote, bool) {
 func (i *Instance) needsMoreDecisions(rec *CallRecord, d approval.Decision) bool {
 	same := 1
 	for _, made := range rec.Decisions {
-		if made.ApprovalDigest == d.ApprovalDigest && made.Kind == d.Kind && jsonval.Equal(made.GivenResult, d.GivenResult) {
+		if made.ApprovalDigest == d.ApprovalDigest && made.Kind == d.Kind &&
+			jsonval.Equal(made.GivenResult, d.GivenResult) {
 			same++
 		}
 	}

@@ -16,7 +16,8 @@ import (
 	"processidea/model/modeltest"
 )
 
-// vault is an instance that was started by sam, with Calls of pay (1.1, under the policy) and prepare (1.2, which anybody may approve).
+// vault is an instance that was started by sam, with Calls of pay (1.1, under the policy) and prepare (1.2, which
+// anybody may approve).
 func vault(t *testing.T, by, override string) *dataflow.Instance {
 	t.Helper()
 	palette := modeltest.PaletteFrom(t, `{
@@ -24,7 +25,9 @@ func vault(t *testing.T, by, override string) *dataflow.Instance {
 		"prepare": {"_activity": "do", "type": "object", "properties": {}, "_approval": true},
 		"apologise": {"_activity": "do", "type": "object", "properties": {}}}`)
 	if override != "" {
-		idea, ps := ideafile.ParseIdea([]byte(`{"schema": {"tools": {"pay": {}, "prepare": {}}}, "context": [{"type": "text", "text": "t"}], "config": {"approval": ` + override + `}}`))
+		idea, ps := ideafile.ParseIdea(
+			[]byte(
+				`{"schema": {"tools": {"pay": {}, "prepare": {}}}, "context": [{"type": "text", "text": "t"}], "config": {"approval": ` + override + `}}`))
 		if len(ps.Errors()) > 0 {
 			t.Fatal(ps)
 		}
@@ -44,8 +47,10 @@ func vault(t *testing.T, by, override string) *dataflow.Instance {
 func TestWhoIsAskedIsToldThePolicysNoteWhichIsNoPartOfWhatRuns(t *testing.T) {
 	t.Parallel()
 	plain := vault(t, `{"people": ["ann"]}`, "").PendingApprovals()[0]
-	noted := carried(t, vault(t, `{"people": ["ann"]}, "note": "look at the receipt"`, `{"all": true}`)).PendingApprovals()[0]
-	if told := noted.Told(); !slices.Equal(told, []string{"look at the receipt"}) || plain.Told() != nil || noted.Digest != plain.Digest {
+	noted := carried(t, vault(t, `{"people": ["ann"]}, "note": "look at the receipt"`,
+		`{"all": true}`)).PendingApprovals()[0]
+	if told := noted.Told(); !slices.Equal(told, []string{"look at the receipt"}) || plain.Told() != nil ||
+		noted.Digest != plain.Digest {
 		t.Errorf("told %q, of %s and %s", told, noted.Digest, plain.Digest)
 	}
 }
@@ -103,7 +108,8 @@ func TestWhoDoesNotFitIsRefusedAndTheCallWaitsOn(t *testing.T) {
 	}
 	i := vault(t, twoOfFinance, "")
 	i.SetPeopleAllowedToDecide(nil, nil)
-	if err := approve(i, "1.1", "eve"); err == nil || !strings.Contains(err.Error(), "its start does not say who that was") {
+	if err := approve(i, "1.1", "eve"); err == nil ||
+		!strings.Contains(err.Error(), "its start does not say who that was") {
 		t.Errorf("who started it is unknown: %v", err)
 	}
 }
@@ -117,10 +123,12 @@ func TestAsManyPeopleAsThePolicyWantsApproveEachOnce(t *testing.T) {
 	}
 	i = carried(t, i)
 	p := i.PendingApprovals()[0]
-	if len(i.Advance()) != 0 || p.Digest != digest || p.DecidersInWords() != "2 of: eve and people of finance; not who started the process (so far ann of finance)" {
+	if len(i.Advance()) != 0 || p.Digest != digest ||
+		p.DecidersInWords() != "2 of: eve and people of finance; not who started the process (so far ann of finance)" {
 		t.Errorf("after the first: %+v, %q", p, p.DecidersInWords())
 	}
-	if err := approve(i, "1.1", "Ann", "finance"); err == nil || err.Error() != "ann has decided on it already (approve); it takes 2 people" {
+	if err := approve(i, "1.1", "Ann", "finance"); err == nil ||
+		err.Error() != "ann has decided on it already (approve); it takes 2 people" {
 		t.Errorf("a second time: %v", err)
 	}
 	if err := approve(i, "1.1", "eve"); err != nil {
@@ -130,7 +138,8 @@ func TestAsManyPeopleAsThePolicyWantsApproveEachOnce(t *testing.T) {
 		t.Errorf("after the second %+v", started)
 	}
 	made := i.CallRecords()[0].Decisions
-	if len(made) != 2 || made[0].DecidedBy != "ann" || made[1].DecidedBy != "eve" || made[0].ApprovalDigest != digest || made[1].ApprovalDigest != digest ||
+	if len(made) != 2 || made[0].DecidedBy != "ann" || made[1].DecidedBy != "eve" || made[0].ApprovalDigest != digest ||
+		made[1].ApprovalDigest != digest ||
 		len(made[0].Deciders) != 1 || !slices.Equal(made[0].Groups, []string{"finance"}) {
 		t.Errorf("on record: %+v", made)
 	}
@@ -141,7 +150,8 @@ func TestOneRejectionRejectsEvenByWhoHasApproved(t *testing.T) {
 	for _, who := range []string{"ann", "eve"} {
 		i := vault(t, twoOfFinance, "")
 		_ = approve(i, "1.1", "ann", "finance")
-		if err := decide(i, policy.Reject, fmt.Sprintf(`{"call": "1.1", "by": %q, "groups": ["finance"], "reason": "no"}`, who)); err != nil {
+		if err := decide(i, policy.Reject,
+			fmt.Sprintf(`{"call": "1.1", "by": %q, "groups": ["finance"], "reason": "no"}`, who)); err != nil {
 			t.Fatal(err)
 		}
 		if rec := i.CallRecords()[0]; rec.Status != ideafile.Rejected || len(rec.Decisions) != 2 {
@@ -189,7 +199,8 @@ func TestAsManyPeopleGiveTheSameResultOrNoneCounts(t *testing.T) {
 	t.Parallel()
 	i := vault(t, twoOfFinance, "")
 	answer := func(by, output string) error {
-		return decide(i, policy.Answer, fmt.Sprintf(`{"call": "1.1", "by": %q, "groups": ["finance"], "output": %s}`, by, output))
+		return decide(i, policy.Answer,
+			fmt.Sprintf(`{"call": "1.1", "by": %q, "groups": ["finance"], "output": %s}`, by, output))
 	}
 	for _, step := range []func() error{
 		func() error { return answer("ann", `{"paid": 1}`) },
@@ -218,7 +229,8 @@ func TestWhoDecidedOnOneCallMayNotDecideOnTheOtherWhicheverComesFirst(t *testing
 		}
 		i.Advance()
 		i = carried(t, i)
-		if err := approve(i, "1.1", "ann"); err == nil || err.Error() != "ann decided on 1.2, and may not decide on 1.1 too" {
+		if err := approve(i, "1.1", "ann"); err == nil ||
+			err.Error() != "ann decided on 1.2, and may not decide on 1.1 too" {
 			t.Errorf("%s: %v", name, err)
 		}
 		if err := approve(i, "1.1", "bob"); err != nil {
@@ -227,7 +239,8 @@ func TestWhoDecidedOnOneCallMayNotDecideOnTheOtherWhicheverComesFirst(t *testing
 		i = vault(t, by, "")
 		_ = approve(i, "1.1", "ann")
 		i.Advance()
-		if err := approve(carried(t, i), "1.2", "ANN"); err == nil || err.Error() != "ANN decided on 1.1, and may not decide on 1.2 too" {
+		if err := approve(carried(t, i), "1.2", "ANN"); err == nil ||
+			err.Error() != "ANN decided on 1.1, and may not decide on 1.2 too" {
 			t.Errorf("%s: %v", name, err)
 		}
 		i = vault(t, by, "")
@@ -236,12 +249,14 @@ func TestWhoDecidedOnOneCallMayNotDecideOnTheOtherWhicheverComesFirst(t *testing
 			t.Errorf("%s: who decided in the process before decides", name)
 		}
 		i = vault(t, by, "")
-		i.SetPeopleAllowedToDecide(nil, []policy.PriorDecision{{CallID: "1.2@②", Tool: "prepare", By: "ann"}, {CallID: "1.2", Tool: "prepare", By: "bob"}})
+		i.SetPeopleAllowedToDecide(nil, []policy.PriorDecision{{CallID: "1.2@②", Tool: "prepare", By: "ann"},
+			{CallID: "1.2", Tool: "prepare", By: "bob"}})
 		if err := approve(i, "1.1", "ann"); err != nil {
 			t.Errorf("%s: a decision in another instance counts: %v", name, err)
 		}
 	}
-	if err := approve(vault(t, `{"notSameAs": ["1.7"]}`, ""), "1.1", "ann"); err == nil || !strings.Contains(err.Error(), "there is no such Call") {
+	if err := approve(vault(t, `{"notSameAs": ["1.7"]}`, ""), "1.1", "ann"); err == nil ||
+		!strings.Contains(err.Error(), "there is no such Call") {
 		t.Errorf("an unknown Call: %v", err)
 	}
 }
@@ -257,7 +272,8 @@ func TestWhoRevisedTheInstanceOrChangedTheCallDoesNotDecideOnIt(t *testing.T) {
 		t.Error(err)
 	}
 	for kind, payload := range map[string]string{
-		policy.Replace: `{"call": "1.1", "by": "ann", "with": {"_tool": "pay", "cents": 9000}}`, policy.Amend: `{"call": "1.1", "by": "ann", "params": {"cents": 9000}}`,
+		policy.Replace: `{"call": "1.1", "by": "ann", "with": {"_tool": "pay", "cents": 9000}}`,
+		policy.Amend:   `{"call": "1.1", "by": "ann", "params": {"cents": 9000}}`,
 	} {
 		i := vault(t, who, "")
 		if err := decide(i, kind, payload); err != nil {
@@ -323,7 +339,8 @@ func TestWhoDecidesHoldsForWhateverReasonAPersonIsAsked(t *testing.T) {
 
 func TestNothingThatCertainPeopleMustApproveIsApprovedByItself(t *testing.T) {
 	t.Parallel()
-	palette := modeltest.PaletteFrom(t, `{"pay": {"_activity": "do", "type": "object", "properties": {}, "_approval": {"timeout": "1h", "onTimeout": "approve"}}}`)
+	palette := modeltest.PaletteFrom(t,
+		`{"pay": {"_activity": "do", "type": "object", "properties": {}, "_approval": {"timeout": "1h", "onTimeout": "approve"}}}`)
 	palette.ApprovalOverride.Deciders = &policy.Rule{Count: 2}
 	i := dataflow.New(*palette, nil, "")
 	i.SetTime(modeltest.StartTime)
@@ -333,7 +350,8 @@ func TestNothingThatCertainPeopleMustApproveIsApprovedByItself(t *testing.T) {
 	deadline, _ := i.NextDeadline()
 	i.SetTime(deadline)
 	i.ApplyDeadlines()
-	if rec := i.CallRecords()[0]; rec.Status != ideafile.Rejected || rec.Decisions[0].DecidedBy != approval.DecidedByTimeout {
+	if rec := i.CallRecords()[0]; rec.Status != ideafile.Rejected ||
+		rec.Decisions[0].DecidedBy != approval.DecidedByTimeout {
 		t.Errorf("%+v", rec)
 	}
 }
@@ -343,7 +361,8 @@ func TestAPlanInThePlaceOfAnotherIsDecidedOnByTheSameRules(t *testing.T) {
 	const plan = `"plan": [{"_tool": "prepare", "n": %d}, {"_tool": "pay", "n": %d}], "stage": "complete"`
 	tools := `{"prepare": {"_activity": "do", "type": "object", "properties": {"n": {}}, "_approval": true},
 		"pay": {"_activity": "do", "type": "object", "properties": {"n": {}}, "_approval": {"by": {"notSameAs": ["0.1"]}}}}`
-	i := dataflow.New(*modeltest.PaletteFrom(t, tools), modeltest.MessagesFrom(t, fmt.Sprintf(`[{"type": "plan", `+plan+`}]`, 1, 1)), "")
+	i := dataflow.New(*modeltest.PaletteFrom(t, tools),
+		modeltest.MessagesFrom(t, fmt.Sprintf(`[{"type": "plan", `+plan+`}]`, 1, 1)), "")
 	i.SetTime(modeltest.StartTime)
 	i.StartDirectPlan()
 	i.Advance()
@@ -352,7 +371,8 @@ func TestAPlanInThePlaceOfAnotherIsDecidedOnByTheSameRules(t *testing.T) {
 	if err := approve(i, "0.3", "ann"); err != nil {
 		t.Fatal(err)
 	}
-	if err := approve(i, "0.4", "ann"); err == nil || err.Error() != "ann decided on 0.3, and may not decide on 0.4 too" {
+	if err := approve(i, "0.4", "ann"); err == nil ||
+		err.Error() != "ann decided on 0.3, and may not decide on 0.4 too" {
 		t.Errorf("%v", err)
 	}
 }
@@ -377,15 +397,22 @@ func TestMistakesInWhoMayDecideAreNamed(t *testing.T) {
 		`{"notSameAs": ["1.1"]}`:                  `which Call is 1.1 is up to the LLM`,
 		`{"notSameAs": ["0.2", "pay"]}`:           ``,
 	} {
-		for _, place := range []string{`"config": {"approval": {"by": %s}}, "schema": {"tools": {"pay": {}}}`, `"schema": {"tools": {"pay": {"_approval": {"by": %s}}}}`} {
-			_, ps := ideafile.ParseIdea([]byte(fmt.Sprintf(`{`+place+`, "context": [{"type": "plan", "stage": "complete", "plan": [{"_tool": "pay"}, {"_tool": "pay"}]}]}`, by)))
+		for _, place := range []string{`"config": {"approval": {"by": %s}}, "schema": {"tools": {"pay": {}}}`,
+			`"schema": {"tools": {"pay": {"_approval": {"by": %s}}}}`} {
+			_, ps := ideafile.ParseIdea(
+				[]byte(
+					fmt.Sprintf(
+						`{`+place+
+							`, "context": [{"type": "plan", "stage": "complete", "plan": [{"_tool": "pay"}, {"_tool": "pay"}]}]}`, by)))
 			if got := ps.Error(); !strings.Contains(got, want) || (want == "") != (len(ps) == 0) {
 				t.Errorf("%s: %q, want %q", by, got, want)
 			}
 		}
 	}
 	var ps diag.Problems
-	if ideafile.ReadTool("pay", modeltest.MustDecodeJSON(`{"_approval": {"by": {"count": 2}, "timeout": "1h", "onTimeout": "approve"}}`), "$", &ps); len(ps.Errors()) != 1 {
+	if ideafile.ReadTool("pay",
+		modeltest.MustDecodeJSON(`{"_approval": {"by": {"count": 2}, "timeout": "1h", "onTimeout": "approve"}}`), "$",
+		&ps); len(ps.Errors()) != 1 {
 		t.Error("a deadline approves what people must", ps)
 	}
 	broken := ideafile.ReadTool("pay", modeltest.MustDecodeJSON(`{"_approval": {"by": {"counts": 2}}}`), "$", nil)

@@ -31,7 +31,8 @@ func (i *Instance) ApplyDecision(d approval.Decision) error {
 		return err
 	}
 	d.Order = nil // OrderID names it from here on
-	d.CallID, d.ApprovalDigest, d.DecidedAt, d.Tool, d.ShownParams, d.Deciders = rec.ID, rec.PendingApproval.Digest, i.currentTime,
+	d.CallID, d.ApprovalDigest, d.DecidedAt, d.Tool, d.ShownParams, d.Deciders = rec.ID, rec.PendingApproval.Digest,
+		i.currentTime,
 		rec.PendingApproval.Tool, rec.PendingApproval.Params, rec.PendingApproval.Deciders
 	if i.needsMoreDecisions(rec, d) {
 		return i.addVote(rec, d)
@@ -64,7 +65,8 @@ func (i *Instance) callAwaitingDecision(d approval.Decision) (*CallRecord, error
 	case d.ApprovalDigest != "" && d.ApprovalDigest != rec.PendingApproval.Digest:
 		return nil, fmt.Errorf("the digest is not that of what waits now, %s", rec.PendingApproval.Digest)
 	case !slices.Contains(rec.PendingApproval.AllowedDecisions, d.Kind):
-		return nil, fmt.Errorf("%s is not allowed here; allowed: %s", d.Kind, strings.Join(rec.PendingApproval.AllowedDecisions, ", "))
+		return nil, fmt.Errorf("%s is not allowed here; allowed: %s", d.Kind,
+			strings.Join(rec.PendingApproval.AllowedDecisions, ", "))
 	}
 	return rec, nil
 }
@@ -94,8 +96,8 @@ func (i *Instance) rejectCall(rec *CallRecord, d approval.Decision) {
 	rec.endWithStatus(ideafile.Rejected, diag.Faultf(CodeRejected, "%s", d.Describe()))
 }
 
-// amendCall lets a Call run with other parameters; where the Tool's policy asks about these too, a person is asked again. The decision
-// keeps all of the parameters, as they will run.
+// amendCall lets a Call run with other parameters; where the Tool's policy asks about these too, a person is asked
+// again. The decision keeps all of the parameters, as they will run.
 func (i *Instance) amendCall(rec *CallRecord, d approval.Decision) error {
 	ready := *rec.readyCall
 	changed, err := approval.MergeParams(ready.Tool, ready.Params, d.AmendedParams)
@@ -104,7 +106,8 @@ func (i *Instance) amendCall(rec *CallRecord, d approval.Decision) error {
 	}
 	ready.Params, d.AmendedParams = changed, changed
 	rec.recordDecision(d)
-	if policy := i.palette.ApprovalOverride.PolicyFor(ready.Tool.Name, ready.Tool.Approval); policy.RequiresReviewOf(ready.Params) {
+	if policy := i.palette.ApprovalOverride.PolicyFor(ready.Tool.Name,
+		ready.Tool.Approval); policy.RequiresReviewOf(ready.Params) {
 		i.requestReview(rec, ready, policy, "")
 		return nil
 	}
@@ -113,8 +116,8 @@ func (i *Instance) amendCall(rec *CallRecord, d approval.Decision) error {
 	return nil
 }
 
-// replaceCall puts another Call in the place of one that waits. It is read as if the LLM had written it and falls under its own
-// Tool's policy. Where it names no output path, it takes that of the Call it replaces.
+// replaceCall puts another Call in the place of one that waits. It is read as if the LLM had written it and falls under
+// its own Tool's policy. Where it names no output path, it takes that of the Call it replaces.
 func (i *Instance) replaceCall(rec *CallRecord, d approval.Decision) error {
 	template := i.palette
 	template.UntargetedCallsGoToAll = true

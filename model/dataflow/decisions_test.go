@@ -22,7 +22,8 @@ const settleTool = `{"settle": {"_activity": "do", "type": "object", "properties
 // waitingSettlement is an instance ⑬ in which one Call of settle waits for a person.
 func waitingSettlement(t *testing.T) *dataflow.Instance {
 	t.Helper()
-	context := modeltest.MessagesFrom(t, `[{"type": "input", "letter": "Dear …", "big": {"†blob": {"digest": "00", "size": 70000, "type": "object"}}}, {"type": "state", "_instance": "⑬", "order": "R-1", "cents": 60000}]`)
+	context := modeltest.MessagesFrom(t,
+		`[{"type": "input", "letter": "Dear …", "big": {"†blob": {"digest": "00", "size": 70000, "type": "object"}}}, {"type": "state", "_instance": "⑬", "order": "R-1", "cents": 60000}]`)
 	i := dataflow.New(*modeltest.PaletteFrom(t, settleTool), context, "⑬")
 	i.SetTime(modeltest.StartTime)
 	i.AcceptCall(1, 1, ideafile.ParseWrittenCall(modeltest.MustDecodeJSON(
@@ -80,7 +81,8 @@ func TestAnAmendmentLeavesAloneWhatIsWiredUnknownOrElsewhere(t *testing.T) {
 		}
 	}
 	i := waitingSettlement(t)
-	if decide(i, policy.Amend, `{"call": "1.1@⑬", "params": {"values": {"cents": null}}}`) == nil || len(i.CallRecords()[0].Decisions) != 0 {
+	if decide(i, policy.Amend, `{"call": "1.1@⑬", "params": {"values": {"cents": null}}}`) == nil ||
+		len(i.CallRecords()[0].Decisions) != 0 {
 		t.Error("a required part was taken away")
 	}
 }
@@ -89,14 +91,19 @@ func TestEveryDecisionHasABranchAndNothingElseIsTaken(t *testing.T) {
 	t.Parallel()
 	for _, kind := range policy.AllKinds() {
 		i := waitingSettlement(t)
-		d := approval.Decision{Kind: kind, CallID: "1.1@⑬", Reason: "r", GivenResult: "o", Replacement: map[string]any{"_tool": "settle", "values": map[string]any{"order": "R", "cents": json.Number("1")}}}
-		if err := i.ApplyDecision(d); err != nil || len(i.CallRecords()[0].Decisions) != 1 || i.CallRecords()[0].Decisions[0].Describe() == " by a person: r" {
+		d := approval.Decision{Kind: kind, CallID: "1.1@⑬", Reason: "r", GivenResult: "o",
+			Replacement: map[string]any{"_tool": "settle",
+				"values": map[string]any{"order": "R", "cents": json.Number("1")}}}
+		if err := i.ApplyDecision(d); err != nil || len(i.CallRecords()[0].Decisions) != 1 ||
+			i.CallRecords()[0].Decisions[0].Describe() == " by a person: r" {
 			t.Errorf("%s: %v, %+v", kind, err, i.CallRecords()[0].Decisions)
 		}
 	}
 	i := waitingSettlement(t)
-	i.CallRecords()[0].PendingApproval.AllowedDecisions = []string{"escalate"} // as if a Tool allowed what has no branch
-	if err := i.ApplyDecision(approval.Decision{Kind: "escalate", CallID: "1.1@⑬"}); err == nil || len(i.CallRecords()[0].Decisions) != 0 {
+	// as if a Tool allowed what has no branch
+	i.CallRecords()[0].PendingApproval.AllowedDecisions = []string{"escalate"}
+	if err := i.ApplyDecision(approval.Decision{Kind: "escalate", CallID: "1.1@⑬"}); err == nil ||
+		len(i.CallRecords()[0].Decisions) != 0 {
 		t.Errorf("%v, %+v", err, i.CallRecords()[0].Decisions)
 	}
 }
@@ -104,7 +111,8 @@ func TestEveryDecisionHasABranchAndNothingElseIsTaken(t *testing.T) {
 func TestACallIsNamedAsItIsTypedToo(t *testing.T) {
 	t.Parallel()
 	i := waitingSettlement(t)
-	if err := decide(i, policy.Replace, `{"call": "1.1@13", "with": {"_tool": "settle", "_instance": "13", "values": {"order": "R-3", "cents": 1}}}`); err != nil {
+	if err := decide(i, policy.Replace,
+		`{"call": "1.1@13", "with": {"_tool": "settle", "_instance": "13", "values": {"order": "R-3", "cents": 1}}}`); err != nil {
 		t.Fatal(err)
 	}
 	i.Advance()
@@ -119,7 +127,8 @@ func TestACallIsNamedAsItIsTypedToo(t *testing.T) {
 		`{"call": "1.1@12"}`: `there is no Call "1.1@12"; did you mean 1.1@⑬? Nothing waits for a person here`,
 		`{"call": "1.1"}`:    `there is no Call "1.1". Nothing waits for a person here`,
 	} {
-		if got := modeltest.ErrorText(decide(i, policy.Approve, payload)); len(got) < len(why) || got[:len(why)] != why {
+		if got := modeltest.ErrorText(decide(i, policy.Approve, payload)); len(got) < len(why) ||
+			got[:len(why)] != why {
 			t.Errorf("%s: %q, want %q", payload, got, why)
 		}
 	}

@@ -8,12 +8,13 @@ import (
 	"processidea/model/statelog"
 )
 
-// ApplyDelegateResult ends a Call with the output of its delegate, and keeps the values that the delegate handed back until the
-// result is applied. An output that does not fit the Tool's `_output` fails the Call.
+// ApplyDelegateResult ends a Call with the output of its delegate, and keeps the values that the delegate handed back
+// until the result is applied. An output that does not fit the Tool's `_output` fails the Call.
 func (i *Instance) ApplyDelegateResult(id string, tool *ideafile.Tool, output any, handedBack map[string]any) {
 	if tool != nil && !jsonval.ContainsBlobHandle(output) {
 		if err := tool.OutputSchema.Validate(output); err != nil {
-			i.FailCall(id, diag.Faultf(ideafile.CodeBadOutput, "the delegate's output does not fit the tool's _output: %s", err))
+			i.FailCall(id, diag.Faultf(ideafile.CodeBadOutput,
+				"the delegate's output does not fit the tool's _output: %s", err))
 			return
 		}
 	}
@@ -27,7 +28,8 @@ func (i *Instance) recordDelegateValues(id string, values map[string]any) {
 	}
 }
 
-// delegateValueWrites returns the values that a delegate handed back as writes. They are write-once: a closed path keeps its value.
+// delegateValueWrites returns the values that a delegate handed back as writes. They are write-once: a closed path
+// keeps its value.
 func (i *Instance) delegateValueWrites(rec *CallRecord) ([]statelog.Write, *diag.Fault) {
 	var writes []statelog.Write
 	for _, p := range rec.delegateWritePaths {
@@ -45,7 +47,8 @@ func (i *Instance) delegateValueWrites(rec *CallRecord) ([]statelog.Write, *diag
 				return nil, diag.Faultf(ideafile.CodeBadOutput, "handed back: %s", err)
 			}
 		}
-		writes = append(writes, statelog.Write{Path: p, Value: v, Author: rec.resultAuthor(), Request: rec.Request, Index: rec.Index, WrittenAt: i.currentTime})
+		writes = append(writes, statelog.Write{Path: p, Value: v, Author: rec.resultAuthor(), Request: rec.Request,
+			Index: rec.Index, WrittenAt: i.currentTime})
 	}
 	return writes, nil
 }

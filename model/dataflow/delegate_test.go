@@ -13,20 +13,26 @@ import (
 // A Call that reads what a delegate may hand back waits for it, whoever it was that was to write it.
 func TestAReaderWaitsForWhatADelegateMayHandBack(t *testing.T) {
 	t.Parallel()
-	s := modeltest.NewScenarioWithTools(t, modeltest.ScenarioTools+`, "slow": {"type": "object", "_delegate": "a.json", "_writes": ["state.note"], "_output": {"type": "string"}}`, "")
-	s.ReplyWith(`{"calls":[{"_tool":"slow","_outputPath":"b"},{"_tool":"work","x":"†state.note","_outputPath":"c"}],"output":null}`)
+	s := modeltest.NewScenarioWithTools(t,
+		modeltest.ScenarioTools+
+			`, "slow": {"type": "object", "_delegate": "a.json", "_writes": ["state.note"], "_output": {"type": "string"}}`, "")
+	s.ReplyWith(
+		`{"calls":[{"_tool":"slow","_outputPath":"b"},{"_tool":"work","x":"†state.note","_outputPath":"c"}],"output":null}`)
 	run := s.Instances[""]
 	s.WantEqual("the reader", string(run.FindCall("1.2").Status), "waiting")
 	run.ApplyDelegateResult("1.1", s.Idea.Tool("slow"), "fine", map[string]any{"note": "mind", "other": "not mine"})
 	s.Instances[""] = modeltest.CarryInstance(t, run)
 	s.Advance("")
 	s.WantEqual("the State", string(jsonval.Encode(s.Instances[""].State())), `{"b":"fine","c":"mind","note":"mind"}`)
-	s.WantEqual("who wrote it", fmt.Sprint(s.Instances[""].StateWrites()[0].Author, s.Instances[""].StateWrites()[1].Author), "1.11.1")
+	s.WantEqual("who wrote it",
+		fmt.Sprint(s.Instances[""].StateWrites()[0].Author, s.Instances[""].StateWrites()[1].Author), "1.11.1")
 }
 
 func TestWhatADelegateHandsBackIsWrittenOnce(t *testing.T) {
 	t.Parallel()
-	s := modeltest.NewScenarioWithTools(t, modeltest.ScenarioTools+`, "slow": {"type": "object", "_delegate": "a.json", "_writes": ["state.a"]}`, "", `"context": [{"type": "state", "state": {"a": 1}}]`)
+	s := modeltest.NewScenarioWithTools(t,
+		modeltest.ScenarioTools+`, "slow": {"type": "object", "_delegate": "a.json", "_writes": ["state.a"]}`, "",
+		`"context": [{"type": "state", "state": {"a": 1}}]`)
 	s.ReplyWith(`{"calls":[{"_tool":"slow"}],"output":null}`)
 	s.Instances[""].ApplyDelegateResult("1.1", s.Idea.Tool("slow"), nil, map[string]any{"a": "2"})
 	s.WantEqual("the State", string(jsonval.Encode(s.Instances[""].State())), `{"a":1}`)
@@ -35,7 +41,8 @@ func TestWhatADelegateHandsBackIsWrittenOnce(t *testing.T) {
 
 func TestWhatADelegateHandsBackMustFitTheStateSchema(t *testing.T) {
 	t.Parallel()
-	s := modeltest.NewScenarioWithTools(t, modeltest.ScenarioTools+`, "slow": {"type": "object", "_delegate": "a.json", "_writes": ["state.n"]}`, "",
+	s := modeltest.NewScenarioWithTools(t,
+		modeltest.ScenarioTools+`, "slow": {"type": "object", "_delegate": "a.json", "_writes": ["state.n"]}`, "",
 		`"context": [{"type": "state", "state": {}, "schema": {"type": "object", "properties": {"n": {"type": "integer"}}}}]`)
 	s.ReplyWith(`{"calls":[{"_tool":"slow"}],"output":null}`)
 	s.Instances[""].ApplyDelegateResult("1.1", s.Idea.Tool("slow"), nil, map[string]any{"n": "two"})

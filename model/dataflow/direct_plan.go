@@ -12,18 +12,20 @@ import (
 // HasDirectPlan reports whether the instance has a Plan that runs without a Request.
 func (i *Instance) HasDirectPlan() bool { return i.directPlanContextIndex() >= 0 }
 
-// directPlanContextIndex returns the position of the instance's direct Plan in its context; -1 if it has none, had ended in an earlier process,
-// or had gone over to the LLM there.
+// directPlanContextIndex returns the position of the instance's direct Plan in its context; -1 if it has none, had
+// ended in an earlier process, or had gone over to the LLM there.
 func (i *Instance) directPlanContextIndex() int {
 	at, _ := ideafile.FindDirectPlans(i.contextMessages).ChooseForInstance(i.token, i.contextView)
-	if at < 0 || ideafile.InstanceEndStatus(i.contextMessages, i.token) != "" || slices.Contains(i.contextMessages[at].FallbackInstances, i.token) {
+	if at < 0 || ideafile.InstanceEndStatus(i.contextMessages, i.token) != "" ||
+		slices.Contains(i.contextMessages[at].FallbackInstances, i.token) {
 		return -1
 	}
 	return at
 }
 
-// StartDirectPlan adds the Calls of the instance's direct Plan, if it has one, as Calls of Request 0. It does so once. What an earlier
-// process recorded of a Call stands, unless the Call had not ended or its end depends on State alone: then it is looked at anew.
+// StartDirectPlan adds the Calls of the instance's direct Plan, if it has one, as Calls of Request 0. It does so once.
+// What an earlier process recorded of a Call stands, unless the Call had not ended or its end depends on State alone:
+// then it is looked at anew.
 func (i *Instance) StartDirectPlan() {
 	if i.planStarted {
 		return
@@ -37,8 +39,8 @@ func (i *Instance) StartDirectPlan() {
 	i.insertDirectPlan(at)
 }
 
-// replaceDirectPlan puts the direct Plan that a correction brought, if it is for this instance, in the place of the one that is at work: what that
-// has not begun is skipped, and what it has done is not done again.
+// replaceDirectPlan puts the direct Plan that a correction brought, if it is for this instance, in the place of the one
+// that is at work: what that has not begun is skipped, and what it has done is not done again.
 func (i *Instance) replaceDirectPlan(by string) {
 	at := i.directPlanContextIndex()
 	if at < 0 || i.contextMessages[at].CallIndexOffset <= i.planAfter {
@@ -83,8 +85,8 @@ func (i *Instance) insertDirectPlan(at int) {
 	}
 }
 
-// findSameEarlierCall returns the Call of an earlier Plan that is the same and is done or under way, if State does not tell: a Call with an output path
-// is skipped where its value is there.
+// findSameEarlierCall returns the Call of an earlier Plan that is the same and is done or under way, if State does not
+// tell: a Call with an output path is skipped where its value is there.
 func (i *Instance) findSameEarlierCall(call ideafile.WrittenCall, upTo int) *CallRecord {
 	for _, rec := range i.callRecords {
 		earlier := rec.Request == 0 && rec.Index <= upTo && len(rec.OutputPath) == 0
@@ -111,11 +113,12 @@ func (i *Instance) restoreCallOfEarlierProcess(rec *CallRecord, p turn.PastCall)
 	rec.Result = p.ResultByInstance[i.token]
 }
 
-// DirectPlanFault returns the fault of the first Call of the direct Plan that brought no value and whose value nothing else brought;
-// nil if none.
+// DirectPlanFault returns the fault of the first Call of the direct Plan that brought no value and whose value nothing
+// else brought; nil if none.
 func (i *Instance) DirectPlanFault() *diag.Fault {
 	for _, rec := range i.callRecords {
-		if rec.Request == 0 && rec.Index > i.planAfter && rec.Fault != nil && rec.Status.IsFinal() && !i.outputPathHasValue(rec) {
+		if rec.Request == 0 && rec.Index > i.planAfter && rec.Fault != nil && rec.Status.IsFinal() &&
+			!i.outputPathHasValue(rec) {
 			return diag.Faultf(rec.Fault.Code, "%s: %s", rec.ID, rec.Fault.Message)
 		}
 	}

@@ -12,8 +12,8 @@ import (
 	"processidea/model/turn"
 )
 
-// Instance is the dataflow of one instance: its State, its Calls and what may happen next. It does no work by itself: its
-// workflow reports events to it (AcceptCall, Succeed, Fail, Decide, …) and runs what Advance returns.
+// Instance is the dataflow of one instance: its State, its Calls and what may happen next. It does no work by itself:
+// its workflow reports events to it (AcceptCall, Succeed, Fail, Decide, …) and runs what Advance returns.
 type Instance struct {
 	token                 string
 	palette               ideafile.Palette
@@ -34,7 +34,8 @@ type Instance struct {
 	correctionCount int
 	planStarted     bool // StartDirectPlan was called
 	planAfter       int  // the Calls of the direct Plan come after this one; 0: it took no other's place
-	// starters started the process, and earlierDecisions were taken in those that it was forked from; see SetPeopleAllowedToDecide.
+	// starters started the process, and earlierDecisions were taken in those that it was forked from; see
+	// SetPeopleAllowedToDecide.
 	starters         []policy.Identity
 	causers          []policy.Identity // see SetCausers
 	earlierDecisions []policy.PriorDecision
@@ -48,7 +49,8 @@ func (i *Instance) AddTools(tools []*ideafile.Tool) {
 // New starts an instance with a palette, whose own tokens are ignored, and the context that it may see.
 func New(palette ideafile.Palette, context []ideafile.Message, token string) *Instance {
 	palette.InstanceTokens = []string{token}
-	i := &Instance{token: token, palette: palette, contextMessages: context, initialMessageCount: len(context), openRequests: map[int]bool{}}
+	i := &Instance{token: token, palette: palette, contextMessages: context, initialMessageCount: len(context),
+		openRequests: map[int]bool{}}
 	i.refreshContextView()
 	i.state = statelog.NewState(i.contextView.PayloadByKind[ideafile.TypeState])
 	return i
@@ -113,8 +115,8 @@ func (i *Instance) CallsAwaitingLLM() []*CallRecord {
 	return out
 }
 
-// HasGoal reports whether the State schema requires what the instance did not start with: where it is all there, the instance
-// has reached its goal.
+// HasGoal reports whether the State schema requires what the instance did not start with: where it is all there, the
+// instance has reached its goal.
 func (i *Instance) HasGoal() bool {
 	return len(statelog.MissingRequiredPaths(i.stateSchema, i.state.InitialValue)) > 0
 }
@@ -124,8 +126,9 @@ func (i *Instance) MissingRequiredPaths() []string {
 	return statelog.MissingRequiredPaths(i.stateSchema, i.state.CurrentValue)
 }
 
-// ApplyRevision applies a person's correction: messages that change what the instance sees, and values of State, which close their
-// paths. A value stands in the Plan where the write stands that it corrects, so that the same readers see it.
+// ApplyRevision applies a person's correction: messages that change what the instance sees, and values of State, which
+// close their paths. A value stands in the Plan where the write stands that it corrects, so that the same readers see
+// it.
 func (i *Instance) ApplyRevision(messages []ideafile.Message, by, reason string) {
 	i.contextMessages = append(i.contextMessages[:len(i.contextMessages):len(i.contextMessages)], messages...)
 	i.refreshContextView()
@@ -135,7 +138,8 @@ func (i *Instance) ApplyRevision(messages []ideafile.Message, by, reason string)
 		}
 		for _, w := range statelog.SplitPatch(m.Payload, nil) {
 			i.correctionCount++
-			w.Author, w.Reason, w.WrittenAt, w.CorrectionNumber = turn.AuthorOfPerson(by), reason, i.currentTime, i.correctionCount
+			w.Author, w.Reason, w.WrittenAt, w.CorrectionNumber = turn.AuthorOfPerson(by), reason, i.currentTime,
+				i.correctionCount
 			for _, corrected := range i.state.Writes() {
 				if corrected.Path.Overlaps(w.Path) {
 					w.Request, w.Index = corrected.Request, corrected.Index

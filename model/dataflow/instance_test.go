@@ -63,7 +63,10 @@ func TestRunTranscripts(t *testing.T) {
 				if got != strings.TrimSpace(body)+"\n" && !*modeltest.UpdateTranscripts {
 					t.Errorf("%s\n%s", file, modeltest.Diff(body, got))
 				}
-				if carried := playScene(t, body, func(r *dataflow.Instance) *dataflow.Instance { return modeltest.CarryInstance(t, r) }); carried != got {
+				if carried := playScene(t, body,
+					func(r *dataflow.Instance) *dataflow.Instance {
+						return modeltest.CarryInstance(t, r)
+					}); carried != got {
 					t.Errorf("%s, carried on after every step\n%s", file, modeltest.Diff(got, carried))
 				}
 			})
@@ -108,7 +111,8 @@ type scene struct {
 }
 
 func playScene(t *testing.T, body string, between func(*dataflow.Instance) *dataflow.Instance) string {
-	s := &scene{t: t, request: 0, told: map[string]string{}, updates: map[string]dataflow.BlobUpdate{}, now: modeltest.StartTime, between: between}
+	s := &scene{t: t, request: 0, told: map[string]string{}, updates: map[string]dataflow.BlobUpdate{},
+		now: modeltest.StartTime, between: between}
 	var out strings.Builder
 	for _, line := range strings.Split(strings.TrimSuffix(body, "\n"), "\n") {
 		if strings.HasPrefix(line, "  ") {
@@ -237,7 +241,8 @@ func (s *scene) look(verb, rest string) []string {
 	case "writes":
 		var lines []string
 		for _, w := range s.run.StateWrites() {
-			lines = append(lines, strings.TrimSpace(fmt.Sprintf("%s wrote %s %s %s", w.Author, refexpr.Reference{Kind: ideafile.TypeState, Path: w.Path}, w.OutputMethod, jsonval.Encode(w.Value))))
+			lines = append(lines, strings.TrimSpace(fmt.Sprintf("%s wrote %s %s %s", w.Author,
+				refexpr.Reference{Kind: ideafile.TypeState, Path: w.Path}, w.OutputMethod, jsonval.Encode(w.Value))))
 		}
 		return lines
 	}
@@ -282,7 +287,8 @@ func (s *scene) happened() []string {
 	var lines []string
 	var last *dataflow.CallRecord
 	for _, ready := range s.run.Advance() {
-		if last != nil && slices.Compare([]int{last.Request, last.Index}, []int{ready.Record.Request, ready.Record.Index}) >= 0 {
+		if last != nil && slices.Compare([]int{last.Request, last.Index},
+			[]int{ready.Record.Request, ready.Record.Index}) >= 0 {
 			s.t.Errorf("%s was given before %s", last.ID, ready.Record.ID)
 		}
 		last = ready.Record
@@ -352,7 +358,8 @@ func TestARequestThatIsRefusedStaysOpenForTheRestOfIt(t *testing.T) {
 	palette := modeltest.PaletteFrom(t, `{"work": {"type": "object", "properties": {"x": {}}}}`)
 	palette.BindingByTool = map[string]ideafile.ToolBinding{"work": {Kind: ideafile.KindGo}}
 	i := dataflow.New(*palette, nil, "")
-	i.AcceptCall(1, 1, ideafile.ParseWrittenCall(modeltest.MustDecodeJSON(`{"_tool":"work","x":"†state.a","_outputPath":"b"}`)))
+	i.AcceptCall(
+		1, 1, ideafile.ParseWrittenCall(modeltest.MustDecodeJSON(`{"_tool":"work","x":"†state.a","_outputPath":"b"}`)))
 	i.SuspendRequest(1)
 	call := ideafile.ParseWrittenCall(modeltest.MustDecodeJSON(`{"_tool":"work","_outputPath":"a"}`))
 	if i.AcceptCall(1, 2, call) {

@@ -29,7 +29,8 @@ func (i *Instance) resolveParams(rec *CallRecord) (map[string]any, error) {
 		return nil, errors.New("parameters are an object")
 	}
 	scopes := i.scopeValues(rec)
-	if n := jsonval.SizeWithBlobsUpToLimit(params, jsonval.MaxWhole); n+jsonval.SizeWithBlobsUpToLimit(scopes, jsonval.MaxWhole) > jsonval.MaxWhole {
+	if n := jsonval.SizeWithBlobsUpToLimit(params, jsonval.MaxWhole); n+jsonval.SizeWithBlobsUpToLimit(scopes,
+		jsonval.MaxWhole) > jsonval.MaxWhole {
 		return nil, fmt.Errorf("parameters and scopes: %w", refexpr.ErrTooLarge)
 	}
 	return params, nil
@@ -54,8 +55,8 @@ func (i *Instance) lookupOutsideState(ref refexpr.Reference) (any, bool) {
 	return refexpr.ValueOrBlobHandleAt(payload, ref.Path)
 }
 
-// scopeValues resolves the scopes of a Call, which it gets beside its parameters. Of State they hold what earlier Calls have
-// written so far: a Call does not wait for its scopes to fill.
+// scopeValues resolves the scopes of a Call, which it gets beside its parameters. Of State they hold what earlier Calls
+// have written so far: a Call does not wait for its scopes to fill.
 func (i *Instance) scopeValues(rec *CallRecord) map[string]any {
 	if len(rec.ReadableScopes) == 0 {
 		return nil

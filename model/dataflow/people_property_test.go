@@ -55,16 +55,19 @@ func drawDecisions(t *rapid.T, p modeltest.DrawnPlan) drawnDecisions {
 }
 
 func drawDecision(t *rapid.T, id string) approval.Decision {
-	d := approval.Decision{CallID: id, DecidedBy: "ann", Kind: rapid.SampledFrom(append(policy.AllKinds(), expired)).Draw(t, "decision")}
+	d := approval.Decision{CallID: id, DecidedBy: "ann",
+		Kind: rapid.SampledFrom(append(policy.AllKinds(), expired)).Draw(t, "decision")}
 	switch d.Kind {
 	case policy.Reject:
 		d.Reason = "no"
 	case policy.Amend:
-		d.AmendedParams = map[string]any{"by": "hand", "p0": rapid.SampledFrom([]any{nil, "†state.a", "safe"}).Draw(t, "params")}
+		d.AmendedParams = map[string]any{"by": "hand",
+			"p0": rapid.SampledFrom([]any{nil, "†state.a", "safe"}).Draw(t, "params")}
 	case policy.Answer:
 		d.GivenResult = rapid.SampledFrom([]any{"answered", map[string]any{"b": "answered"}, nil}).Draw(t, "output")
 	case policy.Replace:
-		d.Replacement = map[string]any{"_tool": rapid.SampledFrom([]string{"work", "free", "think", "nobody"}).Draw(t, "tool"), "p0": rapid.SampledFrom([]any{"†state.a", "†input.x", "x"}).Draw(t, "with")}
+		d.Replacement = map[string]any{"_tool": rapid.SampledFrom([]string{"work", "free", "think", "nobody"}).Draw(t,
+			"tool"), "p0": rapid.SampledFrom([]any{"†state.a", "†input.x", "x"}).Draw(t, "with")}
 	}
 	return d
 }
@@ -73,17 +76,23 @@ func drawDecision(t *rapid.T, id string) approval.Decision {
 // Whoever is late rejects work and approves think.
 func watchedTools() ideafile.Palette {
 	var ps diag.Problems
-	source := map[string]any{"_outputMethod": map[string]any{"type": "string"}, "_scopes": map[string]any{"type": "array"}}
+	source := map[string]any{"_outputMethod": map[string]any{"type": "string"},
+		"_scopes": map[string]any{"type": "array"}}
 	p := ideafile.Palette{BindingByTool: map[string]ideafile.ToolBinding{}}
 	for name, c := range map[string]struct {
 		approval any
 		kind     ideafile.ToolKind
 	}{
-		"work":  {modeltest.MustDecodeJSON(`{"when":{"not":{"properties":{"p0":{"const":"safe"}},"required":["p0"]}},"timeout":"1h"}`), ideafile.KindGo},
+		"work": {
+			modeltest.MustDecodeJSON(
+				`{"when":{"not":{"properties":{"p0":{"const":"safe"}},"required":["p0"]}},"timeout":"1h"}`),
+			ideafile.KindGo},
 		"think": {modeltest.MustDecodeJSON(`{"timeout":"1h","onTimeout":"approve"}`), ideafile.KindLatent},
 		"free":  {nil, ideafile.KindGo},
 	} {
-		p.Tools = append(p.Tools, ideafile.ReadTool(name, jsonval.DeepMerge(source, map[string]any{"_approval": c.approval}).(map[string]any), "$", &ps))
+		p.Tools = append(p.Tools,
+			ideafile.ReadTool(name, jsonval.DeepMerge(source, map[string]any{"_approval": c.approval}).(map[string]any),
+				"$", &ps))
 		p.BindingByTool[name] = ideafile.ToolBinding{Kind: c.kind, GoFunctionName: name}
 	}
 	slices.SortFunc(p.Tools, func(a, b *ideafile.Tool) int { return strings.Compare(a.Name, b.Name) })
@@ -108,7 +117,8 @@ func newWatched(plan modeltest.DrawnPlan, decisions drawnDecisions) *watched {
 	_, context, _ := p.Instance.StartParameters()
 	p.Instance = dataflow.New(watchedTools(), context, "")
 	p.Instance.SetTime(modeltest.StartTime)
-	return &watched{PlanExecution: p, decisions: decisions, shown: map[string]string{}, ran: map[string]bool{}, kinds: map[string]int{}}
+	return &watched{PlanExecution: p, decisions: decisions, shown: map[string]string{}, ran: map[string]bool{},
+		kinds: map[string]int{}}
 }
 
 // next runs what may run, and checks that people were asked where they must be and that what they saw is what runs.
@@ -162,10 +172,12 @@ func (w *watched) decide(t modeltest.Fataler, p approval.Pending) {
 				delete(want, "p0")
 			}
 			if params, err := w.Instance.ResolvedParams(rec); err != nil || !jsonval.Equal(params, want) {
-				t.Fatalf("%s was amended by %s to %s and has %s, %v", p.CallID, jsonval.Encode(d.AmendedParams), jsonval.Encode(want), jsonval.Encode(params), err)
+				t.Fatalf("%s was amended by %s to %s and has %s, %v", p.CallID, jsonval.Encode(d.AmendedParams),
+					jsonval.Encode(want), jsonval.Encode(params), err)
 			}
 		}
-	} else if after := w.Outcome() + string(jsonval.Encode(jsonval.ToJSONValue(w.Instance.PendingApprovals()))); after != before {
+	} else if after := w.Outcome() +
+		string(jsonval.Encode(jsonval.ToJSONValue(w.Instance.PendingApprovals()))); after != before {
 		t.Fatalf("a refused decision (%s) made\n%s\nof\n%s", err, after, before)
 	} else if d.Kind == policy.Approve {
 		t.Fatalf("%s cannot be approved: %s", p.CallID, err)

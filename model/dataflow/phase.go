@@ -38,31 +38,36 @@ const (
 	ended
 )
 
-var phaseNames = [...]string{"waiting", "adapting", "adapted", "reviewing", "approved", "askingLLM", "running", "resultPending", "combining", "ended"}
+var phaseNames = [...]string{"waiting", "adapting", "adapted", "reviewing", "approved", "askingLLM", "running",
+	"resultPending", "combining", "ended"}
 
 func (p phase) String() string { return phaseNames[p] }
 
 // nextPhases lists the phases that may follow each. Invariant: a Call that has ended stays so.
 var nextPhases = map[phase][]phase{
-	waiting:       {adapting, reviewing, askingLLM, running, resultPending, ended},
-	adapting:      {adapted, ended},
-	adapted:       {reviewing, askingLLM, running, resultPending, ended},
-	reviewing:     {reviewing, waiting, approved, resultPending, ended}, // a person is asked again, replaced, approved or amended it, answered
-	approved:      {askingLLM, running, resultPending, ended},
-	askingLLM:     {resultPending, ended},
-	running:       {reviewing, approved, resultPending, ended}, // its effect is unknown, its Tool asks for a person's answer, or it is put off
+	waiting:  {adapting, reviewing, askingLLM, running, resultPending, ended},
+	adapting: {adapted, ended},
+	adapted:  {reviewing, askingLLM, running, resultPending, ended},
+	// a person is asked again, replaced, approved or amended it, answered
+	reviewing: {reviewing, waiting, approved, resultPending, ended},
+	approved:  {askingLLM, running, resultPending, ended},
+	askingLLM: {resultPending, ended},
+	// its effect is unknown, its Tool asks for a person's answer, or it is put off
+	running:       {reviewing, approved, resultPending, ended},
 	resultPending: {combining, ended},
-	combining:     {resultPending, ended}, // what it updates has changed meanwhile, or its failure goes to another branch
+	// what it updates has changed meanwhile, or its failure goes to another branch
+	combining: {resultPending, ended},
 }
 
 var phaseStatus = map[phase]ideafile.CallStatus{
-	waiting: ideafile.Waiting, adapting: ideafile.Waiting, adapted: ideafile.Waiting, reviewing: ideafile.AwaitingApproval, approved: ideafile.Waiting,
+	waiting: ideafile.Waiting, adapting: ideafile.Waiting, adapted: ideafile.Waiting,
+	reviewing: ideafile.AwaitingApproval, approved: ideafile.Waiting,
 	askingLLM: ideafile.Waiting, running: ideafile.Running, resultPending: ideafile.Running,
 	combining: ideafile.Running,
 }
 
-// moveTo moves a Call to a phase other than ended. A move that nextPhases forbids is a bug in this package and panics, so that
-// the workflow task does not go on with it.
+// moveTo moves a Call to a phase other than ended. A move that nextPhases forbids is a bug in this package and panics,
+// so that the workflow task does not go on with it.
 func (r *CallRecord) moveTo(next phase) {
 	r.checkTransition(next)
 	r.phase, r.Status = next, phaseStatus[next]

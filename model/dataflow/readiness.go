@@ -9,8 +9,9 @@ import (
 	"processidea/model/refexpr"
 )
 
-// canAnyCallAdvance reports whether every input to the decision about a Call is final: whether it starts, is skipped, or has its
-// result applied. Because a Call moves only then, the outcome does not depend on the order in which results come back.
+// canAnyCallAdvance reports whether every input to the decision about a Call is final: whether it starts, is skipped,
+// or has its result applied. Because a Call moves only then, the outcome does not depend on the order in which results
+// come back.
 func (i *Instance) canAnyCallAdvance(rec *CallRecord) bool {
 	switch {
 	case rec.phase == resultPending:
@@ -61,8 +62,8 @@ func (i *Instance) unfinishedPredecessors(rec *CallRecord) []*CallRecord {
 	return list
 }
 
-// readPaths lists the paths of State on which the values of a Call depend, its scopes included, and of these the ones that later
-// Calls may still change because the Call does not see a stable value there.
+// readPaths lists the paths of State on which the values of a Call depend, its scopes included, and of these the ones
+// that later Calls may still change because the Call does not see a stable value there.
 func (i *Instance) readPaths(rec *CallRecord) (all, unstable []jsonval.Path) {
 	for _, e := range rec.readExpressions {
 		for _, ref := range i.termsDecidingValue(rec, e) {
@@ -75,8 +76,8 @@ func (i *Instance) readPaths(rec *CallRecord) (all, unstable []jsonval.Path) {
 	return append(all, rec.scopePaths...), unstable
 }
 
-// termsDecidingValue lists the State terms on which the value of an expression depends: all terms of the visible alternative, and
-// the absent ones of earlier alternatives that may still become visible.
+// termsDecidingValue lists the State terms on which the value of an expression depends: all terms of the visible
+// alternative, and the absent ones of earlier alternatives that may still become visible.
 func (i *Instance) termsDecidingValue(rec *CallRecord, e refexpr.Expression) []refexpr.Reference {
 	at := 0
 	if len(e) > 1 {
@@ -113,8 +114,9 @@ func (i *Instance) earlierWriterUnfinished(rec *CallRecord) bool {
 	return false
 }
 
-// waitsForAncestorWritersOnly reports whether, of the earlier Calls on its output path, a Call waits only for those that write above
-// the path. Updates of one path run side by side: they are applied in Plan order, and fail only once all earlier ones have ended.
+// waitsForAncestorWritersOnly reports whether, of the earlier Calls on its output path, a Call waits only for those
+// that write above the path. Updates of one path run side by side: they are applied in Plan order, and fail only once
+// all earlier ones have ended.
 func (i *Instance) waitsForAncestorWritersOnly(rec *CallRecord) bool {
 	_, closed := i.outputClosedBy(rec)
 	return rec.resultUpdatesPath() && !rec.hasResult() && !closed

@@ -53,7 +53,8 @@ func TestTheOutcomeDoesNotDependOnTheOrderOfThings(t *testing.T) {
 func TestWhatAWriteOnceCallWroteIsNeverOverwritten(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
-		p := modeltest.NewPlanExecution(modeltest.DrawPlan(rt, modeltest.PlanOptions{Calls: 8, Requests: 2, OnlyWriteOnce: true}))
+		p := modeltest.NewPlanExecution(modeltest.DrawPlan(rt,
+			modeltest.PlanOptions{Calls: 8, Requests: 2, OnlyWriteOnce: true}))
 		start := leavesOf(p.Instance.State())
 		before := map[string]string{}
 		p.AfterStep = func() {
@@ -71,7 +72,8 @@ func TestWhatAWriteOnceCallWroteIsNeverOverwritten(t *testing.T) {
 				continue
 			}
 			for _, path := range rec.OutputPath[max(rec.BranchTaken, 1)-1] {
-				_, before := jsonval.ValueAt(modeltest.NewPlanExecution(p.Plan).Instance.State(), path) // it may be replaced, and is not written
+				// it may be replaced, and is not written
+				_, before := jsonval.ValueAt(modeltest.NewPlanExecution(p.Plan).Instance.State(), path)
 				if _, ok := jsonval.ValueAt(p.Instance.State(), path); !ok && !before {
 					rt.Fatalf("%s is done and nothing is at %s in\n%s", rec.ID, path, p.Plan)
 				}
@@ -106,7 +108,8 @@ func TestOfSeveralAlternativesTheFirstThatCanSucceeds(t *testing.T) {
 		var calls []modeltest.DrawnCall
 		winner := ""
 		for i := range rapid.IntRange(1, 6).Draw(rt, "alternatives") {
-			c := modeltest.DrawnCall{Request: 1, Index: i + 1, Source: map[string]any{"_tool": "work", "_outputPath": path}, Fails: rapid.Bool().Draw(rt, "fails")}
+			c := modeltest.DrawnCall{Request: 1, Index: i + 1,
+				Source: map[string]any{"_tool": "work", "_outputPath": path}, Fails: rapid.Bool().Draw(rt, "fails")}
 			c.Result = func(_, _ map[string]any) any { return c.ID() }
 			if rapid.Bool().Draw(rt, "latent") {
 				c.Source["_tool"] = "think"
@@ -155,9 +158,11 @@ func TestAnInstanceRunsAsIfTheOthersWereNotThere(t *testing.T) {
 		alone.Context, among.Context = nil, nil
 		for _, raw := range plan.Context {
 			own := jsonval.DeepMerge(raw, map[string]any{"_instance": "①"})
-			other := jsonval.DeepMerge(raw, map[string]any{"_instance": "②", "schema": map[string]any{"additionalProperties": false}})
+			other := jsonval.DeepMerge(raw,
+				map[string]any{"_instance": "②", "schema": map[string]any{"additionalProperties": false}})
 			alone.Context = append(alone.Context, own)
-			among.Context = append(among.Context, other, own, map[string]any{"type": "input", "_instance": "②", "secret": "②"})
+			among.Context = append(among.Context, other, own,
+				map[string]any{"type": "input", "_instance": "②", "secret": "②"})
 		}
 		a, b := modeltest.NewPlanExecutionFor(alone, "①"), modeltest.NewPlanExecutionFor(among, "①")
 		a.RunAll(rt, modeltest.PickFirst)
@@ -172,12 +177,16 @@ func TestWhateverStateHoldsArrivesAsItIs(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
 		data := modeltest.AnyJSON(4).Draw(rt, "data")
-		plan := modeltest.DrawnPlan{Context: []any{map[string]any{"type": "state", "state": map[string]any{"x": jsonval.EscapeBlobHandles(data)}}}}
+		plan := modeltest.DrawnPlan{
+			Context: []any{map[string]any{"type": "state",
+				"state": map[string]any{"x": jsonval.EscapeBlobHandles(data)}}}}
 		reads := func(index int, ref string) modeltest.DrawnCall {
-			return modeltest.DrawnCall{Request: 1, Index: index, Source: map[string]any{"_tool": "work", "p": []any{ref}, "_outputPath": fmt.Sprintf("r%d", index)},
+			return modeltest.DrawnCall{Request: 1, Index: index,
+				Source: map[string]any{"_tool": "work", "p": []any{ref}, "_outputPath": fmt.Sprintf("r%d", index)},
 				Result: func(params, _ map[string]any) any { return params["p"].([]any)[0] }}
 		}
-		plan.Requests = [][]modeltest.DrawnCall{{reads(1, "†state.x"), reads(2, "†state.r1"), reads(3, "†state.r2")}} // and as a result that is read again
+		// and as a result that is read again
+		plan.Requests = [][]modeltest.DrawnCall{{reads(1, "†state.x"), reads(2, "†state.r1"), reads(3, "†state.r2")}}
 		p := modeltest.NewPlanExecution(plan)
 		p.RunAll(rt, modeltest.PickFirst)
 		for _, k := range []string{"r1", "r2", "r3"} {

@@ -18,8 +18,8 @@ type CallRecord struct {
 	Status ideafile.CallStatus `json:"status"`
 	// Fault says why a Call failed or is blocked.
 	Fault *diag.Fault `json:"error,omitempty"`
-	// SkippedBecauseOf names who wrote the path of a skipped Call: a Call's id, a person, or "start". Where Untaken is set, it is the Call
-	// that did not take that branch, or SkippedByCondition.
+	// SkippedBecauseOf names who wrote the path of a skipped Call: a Call's id, a person, or "start". Where Untaken is
+	// set, it is the Call that did not take that branch, or SkippedByCondition.
 	SkippedBecauseOf string `json:"by,omitempty"`
 	// UntakenBranchReference is the Reference of a skipped Call that stands in a branch not taken.
 	UntakenBranchReference string `json:"untaken,omitempty"`
@@ -31,7 +31,8 @@ type CallRecord struct {
 	FaultWrittenToBranch *diag.Fault `json:"cause,omitempty"`
 	// Result is what State does not hold of the Call's result: see turn.CallReport.
 	Result any `json:"result,omitempty"`
-	// ParamsAdaptation is what the LLM had to adapt to the Tool's schema before the Call could run; nil where all fitted.
+	// ParamsAdaptation is what the LLM had to adapt to the Tool's schema before the Call could run; nil where all
+	// fitted.
 	ParamsAdaptation *approval.ParamsAdaptation `json:"adapted,omitempty"`
 	// PendingResult is the result of an update that is not applied yet. Invariant: nil unless hasResult.
 	PendingResult any `json:"value,omitempty"`
@@ -75,8 +76,8 @@ func (r *CallRecord) resultUpdatesPath() bool {
 	return len(r.OutputPath) > 0 && statelog.IsUpdateWrite(r.OutputMethod, r.OutputPath[0][0])
 }
 
-// possibleWritePaths lists the paths that the Call may still write, or that it wrote. It shrinks once the result is there: to the
-// branch that the result takes, and for a result of the whole State to the keys that it has.
+// possibleWritePaths lists the paths that the Call may still write, or that it wrote. It shrinks once the result is
+// there: to the branch that the result takes, and for a result of the whole State to the keys that it has.
 func (r *CallRecord) possibleWritePaths() []jsonval.Path {
 	paths := r.possibleResultPaths()
 	if len(r.delegateWritePaths) == 0 {
@@ -112,7 +113,8 @@ func (r *CallRecord) mayWriteAny(paths []jsonval.Path) bool {
 
 // writesAncestorOf reports whether the Call writes a value that contains a path.
 func (r *CallRecord) writesAncestorOf(p jsonval.Path) bool {
-	return slices.ContainsFunc(r.OutputPath.Paths(), func(q jsonval.Path) bool { return len(q) < len(p) && p.IsAtOrBelow(q) })
+	return slices.ContainsFunc(r.OutputPath.Paths(),
+		func(q jsonval.Path) bool { return len(q) < len(p) && p.IsAtOrBelow(q) })
 }
 
 // resultAuthor names the author of the result: the Call, or the person who answered in its place.

@@ -14,7 +14,8 @@ import (
 func TestAStatusIsAnEndOrNot(t *testing.T) {
 	t.Parallel()
 	for status, ended := range map[ideafile.CallStatus]bool{
-		ideafile.Waiting: false, ideafile.AwaitingApproval: false, ideafile.Running: false, ideafile.Done: true, ideafile.Failed: true, ideafile.Rejected: true, ideafile.Skipped: true, ideafile.Blocked: true,
+		ideafile.Waiting: false, ideafile.AwaitingApproval: false, ideafile.Running: false, ideafile.Done: true,
+		ideafile.Failed: true, ideafile.Rejected: true, ideafile.Skipped: true, ideafile.Blocked: true,
 	} {
 		if status.IsFinal() != ended {
 			t.Errorf("%s: ended is not %v", status, ended)
@@ -25,7 +26,8 @@ func TestAStatusIsAnEndOrNot(t *testing.T) {
 func TestEveryEndIsCountedOnceAndNothingElse(t *testing.T) {
 	t.Parallel()
 	var c turn.CallCounts
-	for _, s := range []ideafile.CallStatus{ideafile.Waiting, ideafile.AwaitingApproval, ideafile.Running, ideafile.Done, ideafile.Failed, ideafile.Rejected, ideafile.Skipped, ideafile.Blocked, ideafile.Done} {
+	for _, s := range []ideafile.CallStatus{ideafile.Waiting, ideafile.AwaitingApproval, ideafile.Running,
+		ideafile.Done, ideafile.Failed, ideafile.Rejected, ideafile.Skipped, ideafile.Blocked, ideafile.Done} {
 		c.Increment(s)
 	}
 	if c != (turn.CallCounts{Done: 2, Failed: 1, Rejected: 1, Skipped: 1, Blocked: 1}) {
@@ -40,7 +42,8 @@ func TestEveryEndIsCountedOnceAndNothingElse(t *testing.T) {
 func TestACallExpectsItsResultOnce(t *testing.T) {
 	t.Parallel()
 	for phase, want := range map[string]bool{
-		"waiting": false, "adapting": false, "adapted": false, "reviewing": false, "approved": false, "askingLLM": true, "running": true, "resultPending": false, "ended": false,
+		"waiting": false, "adapting": false, "adapted": false, "reviewing": false, "approved": false, "askingLLM": true,
+		"running": true, "resultPending": false, "ended": false,
 	} {
 		rec := dataflow.CallRecord{}.In(phase)
 		if rec.Expects() != want {
@@ -57,12 +60,18 @@ func TestAResultForTheWholeStateClaimsTheKeysItBrings(t *testing.T) {
 		at  string
 		yes bool
 	}{
-		"before it is there it may bring any": {dataflow.CallRecord{Call: ideafile.Call{OutputPath: whole}}.In("running"), "b.c", true},
-		"what it brings":                      {dataflow.CallRecord{Call: ideafile.Call{OutputPath: whole}, PendingResult: modeltest.MustDecodeJSON(`{"a":1}`)}.In("resultPending"), "a.x", true},
-		"what it does not bring":              {dataflow.CallRecord{Call: ideafile.Call{OutputPath: whole}, PendingResult: modeltest.MustDecodeJSON(`{"a":1}`)}.In("resultPending"), "b", false},
-		"the whole itself":                    {dataflow.CallRecord{Call: ideafile.Call{OutputPath: whole}, PendingResult: modeltest.MustDecodeJSON(`{"a":1}`)}.In("resultPending"), "", true},
-		"a merge reaches everywhere":          {dataflow.CallRecord{Call: ideafile.Call{OutputPath: whole, OutputMethod: "merge"}, PendingResult: modeltest.MustDecodeJSON(`{"a":1}`)}.In("resultPending"), "b", true},
-		"no path claims nothing":              {dataflow.CallRecord{}, "", false},
+		"before it is there it may bring any": {
+			dataflow.CallRecord{Call: ideafile.Call{OutputPath: whole}}.In("running"), "b.c", true},
+		"what it brings": {dataflow.CallRecord{Call: ideafile.Call{OutputPath: whole},
+			PendingResult: modeltest.MustDecodeJSON(`{"a":1}`)}.In("resultPending"), "a.x", true},
+		"what it does not bring": {dataflow.CallRecord{Call: ideafile.Call{OutputPath: whole},
+			PendingResult: modeltest.MustDecodeJSON(`{"a":1}`)}.In("resultPending"), "b", false},
+		"the whole itself": {dataflow.CallRecord{Call: ideafile.Call{OutputPath: whole},
+			PendingResult: modeltest.MustDecodeJSON(`{"a":1}`)}.In("resultPending"), "", true},
+		"a merge reaches everywhere": {
+			dataflow.CallRecord{Call: ideafile.Call{OutputPath: whole, OutputMethod: "merge"},
+				PendingResult: modeltest.MustDecodeJSON(`{"a":1}`)}.In("resultPending"), "b", true},
+		"no path claims nothing": {dataflow.CallRecord{}, "", false},
 	} {
 		p, _ := jsonval.ParsePath(c.at)
 		if c.rec.Writes(p) != c.yes {

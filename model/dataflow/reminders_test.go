@@ -31,19 +31,22 @@ func TestTimePassesWhileNobodyDecides(t *testing.T) {
 	if p := i.PendingApprovals()[0]; p.WhileWaiting.Key() != "r1e0" || p.Digest != digest {
 		t.Errorf("%+v", p)
 	}
-	if err := approve(i, "1.1", "hal", "heads"); err == nil || !strings.Contains(err.Error(), "hal may not decide on it, only people of finance may") {
+	if err := approve(i, "1.1", "hal", "heads"); err == nil ||
+		!strings.Contains(err.Error(), "hal may not decide on it, only people of finance may") {
 		t.Errorf("before the escalation: %v", err)
 	}
 	i = at(t, i, 48*time.Hour)
 	p := i.PendingApprovals()[0]
-	if p.WhileWaiting.Key() != "r2e1" || p.DecidersInWords() != "2 of: people of finance, heads; not who started the process" {
+	if p.WhileWaiting.Key() != "r2e1" ||
+		p.DecidersInWords() != "2 of: people of finance, heads; not who started the process" {
 		t.Errorf("%+v, %s", p, p.DecidersInWords())
 	}
 	if _, ok := i.NextDeadline(); ok {
 		t.Error("more is to happen")
 	}
 	// How many must decide, and who may not, has stayed.
-	if err := approve(i, "1.1", "sam", "heads"); err == nil || !strings.Contains(err.Error(), "sam started the process") {
+	if err := approve(i, "1.1", "sam", "heads"); err == nil ||
+		!strings.Contains(err.Error(), "sam started the process") {
 		t.Errorf("who started it: %v", err)
 	}
 	if err := approve(i, "1.1", "hal", "heads"); err != nil || len(i.Advance()) != 0 {
@@ -68,7 +71,8 @@ func TestADecisionAtTheMomentOfTheEscalationCounts(t *testing.T) {
 	}
 }
 
-// What config.approval adds reminds too; its escalation adds people to its own limit, and takes away none that a Tool has.
+// What config.approval adds reminds too; its escalation adds people to its own limit, and takes away none that a Tool
+// has.
 func TestAConfigsEscalationLoosensNoToolsLimit(t *testing.T) {
 	t.Parallel()
 	const rest = `"remind": ["1h"], "escalate": {"after": "2h", "by": {"groups": ["heads"]}}}`
@@ -79,15 +83,18 @@ func TestAConfigsEscalationLoosensNoToolsLimit(t *testing.T) {
 	if p := i.PendingApprovals()[1]; p.Tool != "prepare" || p.WhileWaiting.Key() != "r1e1" || len(p.Deciders) != 0 {
 		t.Errorf("%+v", p)
 	}
-	if err := approve(i, "1.1", "hal", "heads"); err == nil || !strings.Contains(err.Error(), "only people of finance may") {
+	if err := approve(i, "1.1", "hal", "heads"); err == nil ||
+		!strings.Contains(err.Error(), "only people of finance may") {
 		t.Error(err)
 	}
 	i = vault(t, `{"groups": ["finance"]}`, `{"by": {"groups": ["auditors"]}, `+rest)
-	if err := approve(i, "1.1", "hal", "heads", "finance"); err == nil || !strings.Contains(err.Error(), "only people of auditors may") {
+	if err := approve(i, "1.1", "hal", "heads", "finance"); err == nil ||
+		!strings.Contains(err.Error(), "only people of auditors may") {
 		t.Errorf("before: %v", err)
 	}
 	i = at(t, i, 2*time.Hour)
-	if err := approve(i, "1.1", "hal", "heads"); err == nil || !strings.Contains(err.Error(), "only people of finance may") {
+	if err := approve(i, "1.1", "hal", "heads"); err == nil ||
+		!strings.Contains(err.Error(), "only people of finance may") {
 		t.Errorf("after, of no finance: %v", err)
 	}
 	if err := approve(i, "1.1", "hal", "heads", "finance"); err != nil {

@@ -6,10 +6,13 @@ import (
 	"processidea/model/turn"
 )
 
-// RebuildFromReports returns what an Instance that had ended would have carried, made of what it had reported: its writes, and its Calls that
-// had ended. Restore makes of it the Instance that goes on. The context that Restore is given has no direct Plan.
-func RebuildFromReports(token string, closedThroughRequest int, writes []statelog.Write, calls []turn.CallReport) CarriedInstance {
-	c := CarriedInstance{Writes: writes, ClosedThroughRequest: closedThroughRequest, RefusedThroughRequest: closedThroughRequest, PlanStarted: true}
+// RebuildFromReports returns what an Instance that had ended would have carried, made of what it had reported: its
+// writes, and its Calls that had ended. Restore makes of it the Instance that goes on. The context that Restore is
+// given has no direct Plan.
+func RebuildFromReports(token string, closedThroughRequest int, writes []statelog.Write,
+	calls []turn.CallReport) CarriedInstance {
+	c := CarriedInstance{Writes: writes, ClosedThroughRequest: closedThroughRequest,
+		RefusedThroughRequest: closedThroughRequest, PlanStarted: true}
 	for _, w := range writes {
 		c.Corrections = max(c.Corrections, w.CorrectionNumber)
 	}
@@ -18,9 +21,12 @@ func RebuildFromReports(token string, closedThroughRequest int, writes []statelo
 			continue
 		}
 		rec := CallRecord{
-			Call:   ideafile.Call{ID: call.CallKey().ID(token), Tool: call.Tool, Request: call.Request, Index: call.Index},
-			Status: call.Status, Fault: call.Fault, Result: call.Result, Decisions: call.Decisions, RanCall: call.RanCall,
-			ParamsAdaptation: call.ParamsAdaptation, NotWrittenPaths: call.NotWrittenPaths, FromEarlierProcess: call.FromEarlierProcess,
+			Call: ideafile.Call{ID: call.CallKey().ID(token), Tool: call.Tool, Request: call.Request,
+				Index: call.Index},
+			Status: call.Status, Fault: call.Fault, Result: call.Result, Decisions: call.Decisions,
+			RanCall:          call.RanCall,
+			ParamsAdaptation: call.ParamsAdaptation, NotWrittenPaths: call.NotWrittenPaths,
+			FromEarlierProcess: call.FromEarlierProcess,
 		}
 		c.CallRecords = append(c.CallRecords, CarriedCallRecord{CallRecord: rec, WrittenCall: call.Call})
 	}

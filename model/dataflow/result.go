@@ -12,8 +12,8 @@ import (
 	"processidea/model/turn"
 )
 
-// SucceedCall records the result of a Call that runs or asks the LLM, and fails the Call where the result does not fit. A Call in
-// any other phase is left alone.
+// SucceedCall records the result of a Call that runs or asks the LLM, and fails the Call where the result does not fit.
+// A Call in any other phase is left alone.
 func (i *Instance) SucceedCall(id string, value any) {
 	rec := i.FindCall(id)
 	if rec == nil || !rec.expectsResult() {
@@ -27,23 +27,24 @@ func (i *Instance) SucceedCall(id string, value any) {
 	i.acceptResult(rec, result)
 }
 
-// FailCall records that the activity of a Call gave up. A Call with several branches writes the failure to its last branch instead
-// of failing.
+// FailCall records that the activity of a Call gave up. A Call with several branches writes the failure to its last
+// branch instead of failing.
 func (i *Instance) FailCall(id string, f *diag.Fault) {
 	if rec := i.FindCall(id); rec != nil && rec.expectsResult() {
 		i.failCall(rec, f)
 	}
 }
 
-// PostponeCall takes back that a Call runs, for a reason that only who runs the worker can mend. The process must pause; the Call
-// runs, as it is, at the next Advance.
+// PostponeCall takes back that a Call runs, for a reason that only who runs the worker can mend. The process must
+// pause; the Call runs, as it is, at the next Advance.
 func (i *Instance) PostponeCall(id string, why *diag.Fault) {
 	rec := i.FindCall(id)
 	if rec == nil || rec.phase != running {
 		return
 	}
 	rec.moveTo(approved)
-	i.pauseFault = diag.Faultf(why.Code, "%s (%s) cannot run: %s. Mend that where the worker runs, and resume the process: it is tried again then",
+	i.pauseFault = diag.Faultf(why.Code,
+		"%s (%s) cannot run: %s. Mend that where the worker runs, and resume the process: it is tried again then",
 		rec.ID, rec.Tool, why.Message)
 }
 
@@ -56,8 +57,8 @@ func (i *Instance) failCall(rec *CallRecord, f *diag.Fault) {
 	i.acceptResult(rec, diag.FaultAsJSON(f))
 }
 
-// recordBranchTaken notes which of several branches a result takes and returns the bare result: an activity, or who answers in its
-// place, may name the branch.
+// recordBranchTaken notes which of several branches a result takes and returns the bare result: an activity, or who
+// answers in its place, may name the branch.
 func (i *Instance) recordBranchTaken(rec *CallRecord, value any) (result any, err error) {
 	if !rec.OutputPath.HasBranches() {
 		return value, nil
@@ -72,8 +73,8 @@ func (i *Instance) recordBranchTaken(rec *CallRecord, value any) (result any, er
 	return value, err
 }
 
-// acceptResult applies a result. An update waits for the earlier Calls that write its path, because it is checked against the
-// value that it changes.
+// acceptResult applies a result. An update waits for the earlier Calls that write its path, because it is checked
+// against the value that it changes.
 func (i *Instance) acceptResult(rec *CallRecord, value any) {
 	if rec.resultUpdatesPath() {
 		rec.PendingResult = value
@@ -87,8 +88,8 @@ func (i *Instance) acceptResult(rec *CallRecord, value any) {
 	i.finishSuccessfulCall(rec, value)
 }
 
-// finishSuccessfulCall writes the result of a Call and ends it, unless the content of a stored value is needed first. Where the result does
-// not fit, a Call with branches writes the fault to its last branch instead.
+// finishSuccessfulCall writes the result of a Call and ends it, unless the content of a stored value is needed first.
+// Where the result does not fit, a Call with branches writes the fault to its last branch instead.
 func (i *Instance) finishSuccessfulCall(rec *CallRecord, value any) {
 	if by := i.outputCorrectedBy(rec); by != "" {
 		rec.endWithStatus(ideafile.Skipped, nil)
@@ -106,11 +107,12 @@ func (i *Instance) finishSuccessfulCall(rec *CallRecord, value any) {
 	i.endUnappliedCall(rec, value, f)
 }
 
-// endUnappliedCall ends a Call whose result was not applied. A Call with branches writes the fault to its last branch, once, and waits
-// there too for the earlier Calls that write its path.
+// endUnappliedCall ends a Call whose result was not applied. A Call with branches writes the fault to its last branch,
+// once, and waits there too for the earlier Calls that write its path.
 func (i *Instance) endUnappliedCall(rec *CallRecord, value any, f *diag.Fault) {
 	if rec.FaultWrittenToBranch == nil && rec.OutputPath.HasBranches() {
-		rec.BranchTaken, rec.FaultWrittenToBranch, rec.DelegateValuesByPath, rec.NotWrittenPaths, rec.combined = len(rec.OutputPath), f, nil, nil, nil
+		rec.BranchTaken, rec.FaultWrittenToBranch, rec.DelegateValuesByPath, rec.NotWrittenPaths,
+			rec.combined = len(rec.OutputPath), f, nil, nil, nil
 		i.acceptResult(rec, diag.FaultAsJSON(f))
 		return
 	}
@@ -127,11 +129,12 @@ func (i *Instance) ResultContract(rec *CallRecord) *statelog.ResultContract {
 	if len(rec.OutputPath) == 0 || (i.stateSchema == nil && !rec.OutputPath.HasBranches()) {
 		return nil
 	}
-	return &statelog.ResultContract{StateSchema: i.stateSchema, OutputPath: rec.OutputPath, OutputMethod: rec.OutputMethod}
+	return &statelog.ResultContract{StateSchema: i.stateSchema, OutputPath: rec.OutputPath,
+		OutputMethod: rec.OutputMethod}
 }
 
-// applyResult writes a result to all paths of its branch, or to none of them; where one of several paths is closed, to the
-// others. A Call without an output path keeps its result on its Record.
+// applyResult writes a result to all paths of its branch, or to none of them; where one of several paths is closed, to
+// the others. A Call without an output path keeps its result on its Record.
 func (i *Instance) applyResult(rec *CallRecord, value any) *diag.Fault {
 	handedBack, f := i.delegateValueWrites(rec)
 	if f != nil {
@@ -181,14 +184,16 @@ func (i *Instance) applyWrite(w statelog.Write) {
 // recordUnwrittenPath notes on a Call's Record that a place keeps what it has.
 func (i *Instance) recordUnwrittenPath(rec *CallRecord, p jsonval.Path) {
 	by, _ := i.state.AuthorWhoClosedPath(p)
-	rec.NotWrittenPaths = append(rec.NotWrittenPaths, turn.UnwrittenPath{Path: refexpr.Reference{Kind: ideafile.TypeState, Path: p}.String(), WrittenBy: by})
+	rec.NotWrittenPaths = append(rec.NotWrittenPaths,
+		turn.UnwrittenPath{Path: refexpr.Reference{Kind: ideafile.TypeState, Path: p}.String(), WrittenBy: by})
 }
 
-// newWrite builds the write of a result at one path, or returns why it is not allowed. A write of the whole State leaves out
-// what Calls or people wrote: that part of the result stays on the Record.
+// newWrite builds the write of a result at one path, or returns why it is not allowed. A write of the whole State
+// leaves out what Calls or people wrote: that part of the result stays on the Record.
 func (i *Instance) newWrite(rec *CallRecord, p jsonval.Path, value any) (statelog.Write, *diag.Fault) {
-	w := statelog.Write{Path: p, OutputMethod: rec.OutputMethod, Value: value, Author: rec.resultAuthor(), Request: rec.Request,
-		Index: rec.Index, WrittenAt: i.currentTime}
+	w := statelog.Write{Path: p, OutputMethod: rec.OutputMethod, Value: value, Author: rec.resultAuthor(),
+		Request: rec.Request,
+		Index:   rec.Index, WrittenAt: i.currentTime}
 	if _, stored := jsonval.AsBlobHandle(value); len(p) == 0 && (stored || jsonval.TypeOf(value) != "object") {
 		return w, diag.Faultf(ideafile.CodeBadOutput, "the whole State takes an object, not %s", describeType(value))
 	}
@@ -196,11 +201,13 @@ func (i *Instance) newWrite(rec *CallRecord, p jsonval.Path, value any) (statelo
 		return w, diag.Faultf(ideafile.CodeBadPath, "%s: %s", refexpr.Reference{Kind: ideafile.TypeState, Path: p}, why)
 	}
 	if i.state.HasCombinedLaterWrite(w) {
-		return w, diag.Faultf(ideafile.CodeBadPath, "%s: a later Call has updated what is stored there", refexpr.Reference{Kind: ideafile.TypeState, Path: p})
+		return w, diag.Faultf(ideafile.CodeBadPath, "%s: a later Call has updated what is stored there",
+			refexpr.Reference{Kind: ideafile.TypeState, Path: p})
 	}
 	old := i.valueBefore(rec, p)
 	contract := i.ResultContract(rec)
-	if contract != nil && rec.combined == nil && !jsonval.ContainsBlobHandle(value) && (w.OutputMethod == "" || !jsonval.ContainsBlobHandle(old)) {
+	if contract != nil && rec.combined == nil && !jsonval.ContainsBlobHandle(value) &&
+		(w.OutputMethod == "" || !jsonval.ContainsBlobHandle(old)) {
 		if err := contract.CheckAt(p, old, value); err != nil {
 			return w, diag.Faultf(ideafile.CodeBadOutput, "%s", err)
 		}

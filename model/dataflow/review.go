@@ -19,8 +19,8 @@ const CodeOverdue = "approval_overdue"
 // SetTime sets the time at which what comes next happens.
 func (i *Instance) SetTime(now time.Time) { i.currentTime = now }
 
-// ApplyDeadlines applies the deadlines, reminders and escalations that have passed. A decision that arrived before its deadline is applied counts, even if
-// it came late.
+// ApplyDeadlines applies the deadlines, reminders and escalations that have passed. A decision that arrived before its
+// deadline is applied counts, even if it came late.
 func (i *Instance) ApplyDeadlines() {
 	for _, rec := range i.callRecords {
 		p := rec.PendingApproval
@@ -37,7 +37,8 @@ func (i *Instance) ApplyDeadlines() {
 func (i *Instance) expireCall(rec *CallRecord) {
 	p := rec.PendingApproval
 	waited := p.Deadline.Sub(p.Since)
-	d := approval.Decision{Kind: p.OnTimeout, CallID: rec.ID, ApprovalDigest: p.Digest, DecidedBy: approval.DecidedByTimeout,
+	d := approval.Decision{Kind: p.OnTimeout, CallID: rec.ID, ApprovalDigest: p.Digest,
+		DecidedBy: approval.DecidedByTimeout,
 		DecidedAt: i.currentTime, Tool: p.Tool, ShownParams: p.Params,
 		Reason: fmt.Sprintf("nobody decided within %s", waited)}
 	switch p.OnTimeout {
@@ -51,8 +52,8 @@ func (i *Instance) expireCall(rec *CallRecord) {
 	}
 }
 
-// TakePauseFault returns, once, why the process must pause: nobody decided in time on a Call whose policy demands that, or a
-// Call was put off.
+// TakePauseFault returns, once, why the process must pause: nobody decided in time on a Call whose policy demands that,
+// or a Call was put off.
 func (i *Instance) TakePauseFault() *diag.Fault {
 	f := i.pauseFault
 	i.pauseFault = nil
@@ -83,8 +84,10 @@ func (i *Instance) PendingApprovals() []approval.Pending {
 // requestReview makes a Call wait for a person. Invariant: what is shown is kept, and is exactly what will run.
 func (i *Instance) requestReview(rec *CallRecord, ready ReadyCall, asks *policy.Approval, why string) {
 	p := &approval.Pending{
-		CallID: rec.ID, Tool: rec.Tool, Params: ready.Params, OutputPath: rec.OutputPath, OutputMethod: rec.OutputMethod, ScopeValues: ready.ScopeValues,
-		ParamsAdaptation: rec.ParamsAdaptation, Since: i.currentTime, AllowedDecisions: asks.AllowedDecisions, ReviewReason: why,
+		CallID: rec.ID, Tool: rec.Tool, Params: ready.Params, OutputPath: rec.OutputPath,
+		OutputMethod: rec.OutputMethod, ScopeValues: ready.ScopeValues,
+		ParamsAdaptation: rec.ParamsAdaptation, Since: i.currentTime, AllowedDecisions: asks.AllowedDecisions,
+		ReviewReason: why,
 	}
 	if rec.HasOutput {
 		p.Output = rec.Output
@@ -113,7 +116,8 @@ func (i *Instance) requestReview(rec *CallRecord, ready ReadyCall, asks *policy.
 // autoApproveInSimulation approves a Call in a simulation, where nobody is asked.
 func (i *Instance) autoApproveInSimulation(rec *CallRecord) {
 	i.approveCall(rec, approval.Decision{
-		Kind: policy.Approve, CallID: rec.ID, ApprovalDigest: rec.PendingApproval.Digest, DecidedBy: ideafile.SimulatedPerson,
+		Kind: policy.Approve, CallID: rec.ID, ApprovalDigest: rec.PendingApproval.Digest,
+		DecidedBy: ideafile.SimulatedPerson,
 		DecidedAt: i.currentTime, Reason: "nobody is asked in a simulation",
 		Tool: rec.PendingApproval.Tool, ShownParams: rec.PendingApproval.Params,
 	})
@@ -126,13 +130,14 @@ func (i *Instance) RequireReview(id, why string) {
 	}
 }
 
-// RequireEffectReview has a person decide on a running Call that may or may not have had its effect: it must not run twice by
-// itself.
+// RequireEffectReview has a person decide on a running Call that may or may not have had its effect: it must not run
+// twice by itself.
 func (i *Instance) RequireEffectReview(id, why string) {
 	i.requestReviewWhileRunning(id, why, policy.Approve, policy.Reject, policy.Answer)
 }
 
-// RequireResultFromPerson has a person give the result of a running Call whose tool asks for more than it got, or reject the Call.
+// RequireResultFromPerson has a person give the result of a running Call whose tool asks for more than it got, or
+// reject the Call.
 func (i *Instance) RequireResultFromPerson(id, why string) {
 	i.requestReviewWhileRunning(id, why, policy.Answer, policy.Reject)
 }

@@ -8,8 +8,8 @@ import (
 	"processidea/model/statelog"
 )
 
-// A BlobUpdate is the result of a Call that cannot be applied here: what stands at its paths afterwards depends on the content of values that lie
-// in the blob store. An activity puts them together.
+// A BlobUpdate is the result of a Call that cannot be applied here: what stands at its paths afterwards depends on the
+// content of values that lie in the blob store. An activity puts them together.
 type BlobUpdate struct {
 	CallID       string
 	OutputMethod string
@@ -17,7 +17,8 @@ type BlobUpdate struct {
 	Updates      []statelog.Update        // one for each path of the branch that the result takes
 }
 
-// TakeBlobUpdates returns, once, the StoredUpdates of Calls whose turn it is. ApplyBlobUpdate or FailBlobUpdate ends them.
+// TakeBlobUpdates returns, once, the StoredUpdates of Calls whose turn it is. ApplyBlobUpdate or FailBlobUpdate ends
+// them.
 func (i *Instance) TakeBlobUpdates() []BlobUpdate {
 	var list []BlobUpdate
 	for _, rec := range i.callRecords {
@@ -29,22 +30,23 @@ func (i *Instance) TakeBlobUpdates() []BlobUpdate {
 	return list
 }
 
-// ApplyBlobUpdate ends a Call with what stands at its paths after its update. Where a person has changed what stood there meanwhile, the
-// update is put together anew.
+// ApplyBlobUpdate ends a Call with what stands at its paths after its update. Where a person has changed what stood
+// there meanwhile, the update is put together anew.
 func (i *Instance) ApplyBlobUpdate(u BlobUpdate, combined []any) {
 	rec := i.FindCall(u.CallID)
 	if rec == nil || rec.phase != combining {
 		return
 	}
 	rec.moveTo(resultPending)
-	if now := i.newBlobUpdate(rec, rec.PendingResult); len(combined) == len(now.Updates) && sameUpdates(u.Updates, now.Updates) {
+	if now := i.newBlobUpdate(rec, rec.PendingResult); len(combined) == len(now.Updates) &&
+		sameUpdates(u.Updates, now.Updates) {
 		rec.combined = combined
 	}
 	i.finishSuccessfulCall(rec, rec.PendingResult)
 }
 
-// FailBlobUpdate ends a Call whose update cannot be put together, or does not fit. A Call with several branches writes the fault to its
-// last branch instead of failing.
+// FailBlobUpdate ends a Call whose update cannot be put together, or does not fit. A Call with several branches writes
+// the fault to its last branch instead of failing.
 func (i *Instance) FailBlobUpdate(id string, f *diag.Fault) {
 	rec := i.FindCall(id)
 	if rec == nil || rec.phase != combining {
@@ -60,7 +62,8 @@ func (i *Instance) startCombineIfNeeded(rec *CallRecord, value any) bool {
 		return false
 	}
 	u := i.newBlobUpdate(rec, value)
-	if !slices.ContainsFunc(u.Updates, func(at statelog.Update) bool { return statelog.NeedsBlobContent(u.OutputMethod, at.Old, at.Value) }) {
+	if !slices.ContainsFunc(u.Updates,
+		func(at statelog.Update) bool { return statelog.NeedsBlobContent(u.OutputMethod, at.Old, at.Value) }) {
 		return false
 	}
 	rec.PendingResult, rec.handedOut = value, false

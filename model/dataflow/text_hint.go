@@ -29,7 +29,8 @@ func textHint(schema any, payloads map[string]any, at jsonval.Path, raw, value a
 	switch raw := raw.(type) {
 	case map[string]any:
 		for _, k := range jsonval.SortedKeys(raw) {
-			if cause := textHint(schema, payloads, append(at[:len(at):len(at)], k), raw[k], jsonval.AsObject(value)[k]); cause != "" {
+			if cause := textHint(schema, payloads, append(at[:len(at):len(at)], k), raw[k],
+				jsonval.AsObject(value)[k]); cause != "" {
 				return cause
 			}
 		}
@@ -42,8 +43,9 @@ func textHint(schema any, payloads map[string]any, at jsonval.Path, raw, value a
 		start, _ := jsonval.ValueAt(payloads[ref.Kind], ref.Path)
 		is := typeOfUnquotedText(text, jsonschema.TypesAt(schema, at))
 		if start == any(text) && is != "" {
-			return fmt.Sprintf(`%s is the text %q: if it comes from a CSV file, give the column its type in the Idea's context: `+
-				`{"type": %q, "schema": {"properties": {%q: {"type": %q}}}}`,
+			return fmt.Sprintf(
+				`%s is the text %q: if it comes from a CSV file, give the column its type in the Idea's context: `+
+					`{"type": %q, "schema": {"properties": {%q: {"type": %q}}}}`,
 				ref, jsonval.Clip(text, 40), ref.Kind, ref.Path[0], is)
 		}
 	}

@@ -8,8 +8,9 @@ import (
 	"processidea/model/refexpr"
 )
 
-// skipReadersOfUntakenBranch skips the blocked Calls of the latest Request that read a branch which was not taken, and then those that
-// would have read their results. It is repeated as Calls end: a branch counts as not taken once nobody can write it any more.
+// skipReadersOfUntakenBranch skips the blocked Calls of the latest Request that read a branch which was not taken, and
+// then those that would have read their results. It is repeated as Calls end: a branch counts as not taken once nobody
+// can write it any more.
 func (i *Instance) skipReadersOfUntakenBranch() {
 	for moved := true; moved; {
 		moved = false
@@ -30,8 +31,8 @@ func (i *Instance) isInLatestRequest(rec *CallRecord) bool {
 	return rec.Request == i.callRecords[len(i.callRecords)-1].Request
 }
 
-// readOfUntakenBranch finds an expression each of whose alternatives has a term in a branch not taken, and returns the first such term
-// and the Call that did not take the branch.
+// readOfUntakenBranch finds an expression each of whose alternatives has a term in a branch not taken, and returns the
+// first such term and the Call that did not take the branch.
 func (i *Instance) readOfUntakenBranch(rec *CallRecord) (refexpr.Reference, *CallRecord) {
 	for _, e := range rec.readExpressions {
 		var first refexpr.Reference
@@ -53,7 +54,8 @@ func (i *Instance) readOfUntakenBranch(rec *CallRecord) (refexpr.Reference, *Cal
 	return refexpr.Reference{}, nil
 }
 
-func (i *Instance) termInUntakenBranch(rec *CallRecord, alternative []refexpr.Reference) (refexpr.Reference, *CallRecord) {
+func (i *Instance) termInUntakenBranch(rec *CallRecord,
+	alternative []refexpr.Reference) (refexpr.Reference, *CallRecord) {
 	for _, ref := range i.absentTerms(rec, alternative) {
 		if ref.Kind != ideafile.TypeState || len(i.unfinishedWriters(rec, ref)) > 0 {
 			continue
@@ -67,8 +69,8 @@ func (i *Instance) termInUntakenBranch(rec *CallRecord, alternative []refexpr.Re
 	return refexpr.Reference{}, nil
 }
 
-// leftPathUnwrittenByBranch reports whether the Call ended without writing a path because of a branch: one of its own, or one that it
-// would have read.
+// leftPathUnwrittenByBranch reports whether the Call ended without writing a path because of a branch: one of its own,
+// or one that it would have read.
 func (r *CallRecord) leftPathUnwrittenByBranch(p jsonval.Path) bool {
 	switch {
 	case !r.mayWrite(p):

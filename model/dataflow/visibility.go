@@ -18,8 +18,8 @@ const (
 	stable                        // the value is final for this reader, once the Calls before it have ended
 )
 
-// visibleValue returns what a Call sees at a path of State: what earlier Calls in the Plan left there; where they left nothing,
-// what later write-once Calls wrote.
+// visibleValue returns what a Call sees at a path of State: what earlier Calls in the Plan left there; where they left
+// nothing, what later write-once Calls wrote.
 func (i *Instance) visibleValue(rec *CallRecord, p jsonval.Path) (any, readVisibility) {
 	if v, ok := refexpr.ValueOrBlobHandleAt(i.state.BeforeCall(rec.Request, rec.Index, p).CurrentValue, p); ok {
 		return v, stable
@@ -54,7 +54,8 @@ func (i *Instance) visibilityOf(rec *CallRecord, ref refexpr.Reference) readVisi
 	return absent
 }
 
-// awaitedCall is the kind, in a Record's reads, of a Reference in `_after` that names a Call. In parameters there is none.
+// awaitedCall is the kind, in a Record's reads, of a Reference in `_after` that names a Call. In parameters there is
+// none.
 const awaitedCall = "†call"
 
 // awaitedCallAsReference is a Reference of `_after` as it stands in a Record's reads.
@@ -72,7 +73,8 @@ func isAwaitable(ref refexpr.Reference) bool {
 
 // callOfReference returns the Call that a Reference of `_after` names; nil if there is none.
 func (i *Instance) callOfReference(ref refexpr.Reference) *CallRecord {
-	key, _ := ideafile.CallOfReference(refexpr.Reference{Kind: strings.TrimPrefix(ref.Kind, refexpr.Dagger), Path: ref.Path})
+	key, _ := ideafile.CallOfReference(refexpr.Reference{Kind: strings.TrimPrefix(ref.Kind, refexpr.Dagger),
+		Path: ref.Path})
 	at, found := i.findPosition(key)
 	if !found {
 		return nil
@@ -80,10 +82,12 @@ func (i *Instance) callOfReference(ref refexpr.Reference) *CallRecord {
 	return i.callRecords[at]
 }
 
-// visibleAlternativeIndex returns the index of the first alternative of an expression all of whose terms the Call sees; -1 if none.
+// visibleAlternativeIndex returns the index of the first alternative of an expression all of whose terms the Call sees;
+// -1 if none.
 func (i *Instance) visibleAlternativeIndex(rec *CallRecord, e refexpr.Expression) int {
 	return slices.IndexFunc(e, func(alternative []refexpr.Reference) bool {
-		return !slices.ContainsFunc(alternative, func(ref refexpr.Reference) bool { return i.visibilityOf(rec, ref) == absent })
+		return !slices.ContainsFunc(alternative,
+			func(ref refexpr.Reference) bool { return i.visibilityOf(rec, ref) == absent })
 	})
 }
 
@@ -98,8 +102,8 @@ func (i *Instance) absentTerms(rec *CallRecord, alternative []refexpr.Reference)
 	return list
 }
 
-// mayBecomeVisible reports whether each absent term of an alternative still has somebody who may write it: an unfinished Call,
-// or an open Request.
+// mayBecomeVisible reports whether each absent term of an alternative still has somebody who may write it: an
+// unfinished Call, or an open Request.
 func (i *Instance) mayBecomeVisible(rec *CallRecord, alternative []refexpr.Reference) bool {
 	for _, ref := range i.absentTerms(rec, alternative) {
 		if !isAwaitable(ref) || (!i.HasOpenRequest() && len(i.unfinishedWriters(rec, ref)) == 0) {
@@ -109,8 +113,8 @@ func (i *Instance) mayBecomeVisible(rec *CallRecord, alternative []refexpr.Refer
 	return true
 }
 
-// allReadsVisible reports whether the Call sees all that it reads. While a Request is open, a partial value does not count, nor
-// an alternative behind one that may still become visible: the Request could bring another piece of it.
+// allReadsVisible reports whether the Call sees all that it reads. While a Request is open, a partial value does not
+// count, nor an alternative behind one that may still become visible: the Request could bring another piece of it.
 func (i *Instance) allReadsVisible(rec *CallRecord) bool {
 	for _, e := range rec.readExpressions {
 		at := i.visibleAlternativeIndex(rec, e)
@@ -120,7 +124,8 @@ func (i *Instance) allReadsVisible(rec *CallRecord) bool {
 		if !i.HasOpenRequest() {
 			continue
 		}
-		if slices.ContainsFunc(e[:at], func(earlier []refexpr.Reference) bool { return i.mayBecomeVisible(rec, earlier) }) {
+		if slices.ContainsFunc(e[:at],
+			func(earlier []refexpr.Reference) bool { return i.mayBecomeVisible(rec, earlier) }) {
 			return false
 		}
 		if slices.ContainsFunc(e[at], func(ref refexpr.Reference) bool { return i.visibilityOf(rec, ref) == partial }) {
@@ -130,8 +135,8 @@ func (i *Instance) allReadsVisible(rec *CallRecord) bool {
 	return true
 }
 
-// unfinishedWriters lists the unfinished Calls whose writes the reader could see at a Reference: an update counts only where
-// it stands before the reader in the Plan.
+// unfinishedWriters lists the unfinished Calls whose writes the reader could see at a Reference: an update counts only
+// where it stands before the reader in the Plan.
 func (i *Instance) unfinishedWriters(reader *CallRecord, ref refexpr.Reference) []*CallRecord {
 	var writers []*CallRecord
 	if ref.Kind == awaitedCall {
@@ -141,7 +146,8 @@ func (i *Instance) unfinishedWriters(reader *CallRecord, ref refexpr.Reference) 
 		return writers
 	}
 	for _, w := range i.candidateWriters(ref.Path) {
-		if w != reader && !w.Status.IsFinal() && w.mayWrite(ref.Path) && (!w.resultUpdatesPath() || w.precedesInPlan(reader)) {
+		if w != reader && !w.Status.IsFinal() && w.mayWrite(ref.Path) &&
+			(!w.resultUpdatesPath() || w.precedesInPlan(reader)) {
 			writers = append(writers, w)
 		}
 	}

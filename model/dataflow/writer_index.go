@@ -6,8 +6,8 @@ import (
 	"processidea/model/jsonval"
 )
 
-// newWriterIndex indexes the unfinished Calls by the paths that they may write. While Advance runs, Calls end and claim fewer paths, so callers
-// check each. The index misses Calls that had ended when it was built.
+// newWriterIndex indexes the unfinished Calls by the paths that they may write. While Advance runs, Calls end and claim
+// fewer paths, so callers check each. The index misses Calls that had ended when it was built.
 func newWriterIndex(records []*CallRecord) *jsonval.PathIndex[*CallRecord] {
 	return jsonval.NewPathIndex(records, func(rec *CallRecord) []jsonval.Path {
 		if rec.Status.IsFinal() {
@@ -17,7 +17,8 @@ func newWriterIndex(records []*CallRecord) *jsonval.PathIndex[*CallRecord] {
 	})
 }
 
-// candidateWriters lists, in Plan order, a superset of the unfinished Calls that may write one of the paths, above or below it.
+// candidateWriters lists, in Plan order, a superset of the unfinished Calls that may write one of the paths, above or
+// below it.
 func (i *Instance) candidateWriters(paths ...jsonval.Path) []*CallRecord {
 	lists, ok := i.writersByKey.Candidates(paths)
 	switch {

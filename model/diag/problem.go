@@ -139,8 +139,8 @@ func (ps Problems) SortedByPath() Problems {
 	return ps
 }
 
-// PathPrecedesInFile reports whether the place at JSON path a stands before that at b: the schema before the context, indexes by
-// value.
+// PathPrecedesInFile reports whether the place at JSON path a stands before that at b: the schema before the context,
+// indexes by value.
 func PathPrecedesInFile(a, b string) bool {
 	if x, y := isPathInContext(a), isPathInContext(b); x != y {
 		return y

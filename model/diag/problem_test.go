@@ -44,7 +44,8 @@ func TestOfMillionsOfProblemsAHundredOfAKindAreListedAndTheRestIsCounted(t *test
 	var both diag.Problems
 	both.Append(ps...)
 	both.Append(ps...)
-	if errs := ps.Errors(); len(errs) != diag.MaxListed+1 || errs.Count() != 6000 || errs[diag.MaxListed].String() != "and 5,900 more" {
+	if errs := ps.Errors(); len(errs) != diag.MaxListed+1 || errs.Count() != 6000 ||
+		errs[diag.MaxListed].String() != "and 5,900 more" {
 		t.Errorf("%d errors are listed: %v", len(errs), errs)
 	}
 	if n := both.Count(); n != 18000 || len(both) != 2*(diag.MaxListed+1) {

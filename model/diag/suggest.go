@@ -23,8 +23,8 @@ func DidYouMeanOrListNames(name string, names []string) string {
 	return "; there are " + FirstNamesAndCount(names)
 }
 
-// NearestName gives the name that is nearest to an unknown one and differs from it in no more than a third of its letters; "" if
-// there is none.
+// NearestName gives the name that is nearest to an unknown one and differs from it in no more than a third of its
+// letters; "" if there is none.
 func NearestName(name string, names []string) string {
 	best, least := "", len([]rune(name))/3+1
 	for _, n := range names {

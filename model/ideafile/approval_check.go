@@ -32,7 +32,9 @@ func (t *Tool) dropUnsatisfiableCondition(path string, ps *diag.Problems) {
 	}
 	for _, name := range jsonschema.RequiredProperties(a.ParamsCondition.Source) {
 		if _, declared := t.SchemaByParam[name]; !declared {
-			ps.Warn(path+".when", "it requires %q, which is no parameter of the tool, so that a person is asked about every Call%s",
+			ps.Warn(
+				path+".when",
+				"it requires %q, which is no parameter of the tool, so that a person is asked about every Call%s",
 				jsonval.Clip(name, 80), diag.DidYouMean(name, jsonval.SortedKeys(t.SchemaByParam)))
 			a.ParamsCondition = nil
 			return

@@ -21,8 +21,8 @@ func (k ToolKind) HasRunner() bool { return k != KindLatent && k != KindDelegate
 
 // ToolBinding is what runs a Tool.
 //
-// Invariant: it is decided once, when the process starts, and carried along, so that a worker with other functions does not
-// change a running process.
+// Invariant: it is decided once, when the process starts, and carried along, so that a worker with other functions does
+// not change a running process.
 type ToolBinding struct {
 	Kind ToolKind `json:"kind"`
 	// GoFunctionName of the Go function.
@@ -33,7 +33,8 @@ type ToolBinding struct {
 	Simulation *Simulation `json:"simulated,omitempty"`
 }
 
-// BindToRunner decides what runs a Tool. lookup reports whether a Go function of a name is registered, and whether it is pure.
+// BindToRunner decides what runs a Tool. lookup reports whether a Go function of a name is registered, and whether it
+// is pure.
 func (t *Tool) BindToRunner(lookup func(name string) (pure, ok bool)) (ToolBinding, error) {
 	if t.DelegateFile != "" {
 		return ToolBinding{Kind: KindDelegate}, nil
@@ -55,8 +56,8 @@ func (t *Tool) BindToRunner(lookup func(name string) (pure, ok bool)) (ToolBindi
 	return ToolBinding{Kind: KindLatent}, nil
 }
 
-// RunnerSpec is what the runner of a Tool's kind is given of the Tool: a Go function's name, an MCPSpec, and of any other kind
-// what stands in `_activity` under it.
+// RunnerSpec is what the runner of a Tool's kind is given of the Tool: a Go function's name, an MCPSpec, and of any
+// other kind what stands in `_activity` under it.
 func (t *Tool) RunnerSpec(b ToolBinding, servers []MCPServer) any {
 	switch b.Kind {
 	case KindGo:

@@ -28,8 +28,8 @@ type Call struct {
 	OutputMethod string `json:"method,omitempty"`
 	// ReadableScopes lists the places that the Tool may read beside its parameters.
 	ReadableScopes []string `json:"scopes,omitempty"`
-	// AfterReferences lists the References that must be there before the Call starts, although it does not read them: places in State, and
-	// Calls (†call.1.3), which must be done.
+	// AfterReferences lists the References that must be there before the Call starts, although it does not read them:
+	// places in State, and Calls (†call.1.3), which must be done.
 	AfterReferences []string `json:"after,omitempty"`
 	// Condition says whether the Call runs; nil: it does.
 	Condition *refexpr.Condition `json:"condition,omitempty"`
@@ -63,8 +63,8 @@ func TypeableCallID(id string) string {
 	return key + "@" + spelling.TypeableToken(token)
 }
 
-// CallIDInInstance returns a Call's id as an instance has it, where people may have spelled the token as they type it. An id that names
-// another instance stays as it is.
+// CallIDInInstance returns a Call's id as an instance has it, where people may have spelled the token as they type it.
+// An id that names another instance stays as it is.
 func CallIDInInstance(id, token string) string {
 	key, word, named := strings.Cut(id, "@")
 	if named && token != "" && spelling.MatchesToken(word, token) {
@@ -73,8 +73,8 @@ func CallIDInInstance(id, token string) string {
 	return id
 }
 
-// CallKey is the place of a Call in the Plan: its Request, and its index there, from 1. A Plan that runs directly is Request 0. Within an
-// instance the key names the Call. In JSON it is [request, index].
+// CallKey is the place of a Call in the Plan: its Request, and its index there, from 1. A Plan that runs directly is
+// Request 0. Within an instance the key names the Call. In JSON it is [request, index].
 type CallKey struct{ Request, Index int }
 
 // Compare orders keys by their place in the Plan.

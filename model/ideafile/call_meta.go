@@ -11,8 +11,8 @@ import (
 	"processidea/model/statelog"
 )
 
-// IsOutputPathAlias reports whether a parameter means `_outputPath`: it is called output, the Tool declares no such parameter, and
-// the value is a State reference.
+// IsOutputPathAlias reports whether a parameter means `_outputPath`: it is called output, the Tool declares no such
+// parameter, and the value is a State reference.
 func (t *Tool) IsOutputPathAlias(name string, v any) bool {
 	if name != "output" {
 		return false
@@ -25,7 +25,8 @@ func (t *Tool) IsOutputPathAlias(name string, v any) bool {
 	return ok && (s == "†state" || strings.HasPrefix(s, "†state.") || strings.HasPrefix(s, "†state["))
 }
 
-// ReadOutputMeta reads the meta properties that say where the result is written, how, and which scopes the Tool may read.
+// ReadOutputMeta reads the meta properties that say where the result is written, how, and which scopes the Tool may
+// read.
 func (t *Tool) ReadOutputMeta(c *Call, m map[string]any) *diag.Fault {
 	for _, read := range []func(*Call, map[string]any) *diag.Fault{t.readOutputPath, t.readOutputMethod, t.readScopes} {
 		if f := read(c, m); f != nil {
@@ -121,7 +122,8 @@ func ParseAfter(v any) ([]string, *diag.Fault) {
 			return nil, diag.Faultf(CodeBadReference, "_after: %s", err)
 		}
 		if _, isCall := CallOfReference(ref); !isCall && ref.Kind != TypeState {
-			return nil, diag.Faultf(CodeBadReference, "_after: %s: it names places in State, and Calls such as †call.1.3", ref)
+			return nil, diag.Faultf(CodeBadReference,
+				"_after: %s: it names places in State, and Calls such as †call.1.3", ref)
 		}
 	}
 	return list, nil

@@ -32,7 +32,8 @@ func (t *Tool) readCallParams(m map[string]any) (map[string]any, *diag.Fault) {
 	return params, t.checkRequiredParams(params)
 }
 
-// ReadParam reads one parameter. A value with References or handles is not validated here: that is done when it is resolved.
+// ReadParam reads one parameter. A value with References or handles is not validated here: that is done when it is
+// resolved.
 func (t *Tool) ReadParam(name string, v any) (out any, present bool, f *diag.Fault) {
 	if ref, ok := t.WiredParams[name]; ok {
 		if v != nil && v != ref {
@@ -65,12 +66,14 @@ func (t *Tool) ReadParam(name string, v any) (out any, present bool, f *diag.Fau
 	return v, true, nil
 }
 
-// isParamOmitted reports whether a parameter's value stands for no value: strict mode makes the LLM write null for what it leaves out.
+// isParamOmitted reports whether a parameter's value stands for no value: strict mode makes the LLM write null for what
+// it leaves out.
 func (t *Tool) isParamOmitted(name string, v any) bool {
 	return v == nil && !t.RequiresParam(name) && !t.SchemaByParam[name].AllowsNull()
 }
 
-// WithoutNullParams drops the parameters that are absent, and the nulls within the others that stand for absent properties.
+// WithoutNullParams drops the parameters that are absent, and the nulls within the others that stand for absent
+// properties.
 func (t *Tool) WithoutNullParams(params map[string]any) map[string]any {
 	if t == nil {
 		return params
@@ -103,7 +106,8 @@ func (t *Tool) checkRequiredParams(params map[string]any) *diag.Fault {
 	return nil
 }
 
-// ValidateParams validates resolved parameters. One that holds a handle is validated later, by the activity that has the value.
+// ValidateParams validates resolved parameters. One that holds a handle is validated later, by the activity that has
+// the value.
 func (t *Tool) ValidateParams(params map[string]any) error {
 	if !jsonval.ContainsBlobHandle(params) {
 		return t.ParamsSchema.Validate(params)

@@ -24,7 +24,8 @@ const (
 	CodeNotAllowed     = "not_allowed"     // the worker may not reach the Tool's host, or lacks one of its secrets
 )
 
-// FaultCodeNeedsOperator reports whether a Call failed for something that only who runs the worker can mend, and no other Call.
+// FaultCodeNeedsOperator reports whether a Call failed for something that only who runs the worker can mend, and no
+// other Call.
 func FaultCodeNeedsOperator(code string) bool {
 	return code == CodeNotAllowed || code == CodeMCPRefused
 }

@@ -21,14 +21,17 @@ type Config struct {
 	Approval policy.Override
 	// AdaptValuesWithLLM allows asking the LLM to adapt values that came through References to a Tool's schema.
 	AdaptValuesWithLLM bool
-	// AskLLMBeforeSettling has the LLM asked before an instance settles, even where its State holds all that is required.
+	// AskLLMBeforeSettling has the LLM asked before an instance settles, even where its State holds all that is
+	// required.
 	AskLLMBeforeSettling bool
-	// SettleTogether has no instance settle for good before all have: until then a Call may name one that has, and reopens it.
+	// SettleTogether has no instance settle for good before all have: until then a Call may name one that has, and
+	// reopens it.
 	SettleTogether bool
-	// RequestGatherDelay is how long a Request waits, once one instance is ready for it, for others that are still running.
+	// RequestGatherDelay is how long a Request waits, once one instance is ready for it, for others that are still
+	// running.
 	RequestGatherDelay time.Duration
-	// PeopleGatherDelay is how long it waits for an instance after a person was asked about it: as long, but no longer than the default,
-	// where the file says how long; else nobody is held up by people.
+	// PeopleGatherDelay is how long it waits for an instance after a person was asked about it: as long, but no longer
+	// than the default, where the file says how long; else nobody is held up by people.
 	PeopleGatherDelay time.Duration
 	// MaxInstancesPerPart is the number of instances above which a process is split into parts of that size.
 	MaxInstancesPerPart int
@@ -81,7 +84,8 @@ func (i *Idea) readConfig(config map[string]any, ps *diag.Problems) {
 		case "mcp":
 			c.MCP = ReadMCPServers(diag.ReadObject(config, k, "$.config", ps), at, ps)
 		default:
-			err = fmt.Errorf("unknown key %q; config has adapt, approval, batch, gather, instanceName, limits, llm, mcp, prices and settle", k)
+			err = fmt.Errorf("unknown key %q; config has adapt, approval, batch, gather, instanceName, limits, llm, "+
+				"mcp, prices and settle", k)
 		}
 		if err != nil {
 			ps.Add(at, "%s", err)
@@ -96,8 +100,9 @@ func (c *Config) readSettle(v any) error {
 	case "together":
 		c.SettleTogether = true
 	default:
-		return errors.New(`want "asked", with which the LLM is asked before an instance whose goal is reached settles, or "together", with which a Call may ` +
-			"reopen an instance until all have settled")
+		return errors.New(
+			`want "asked", with which the LLM is asked before an instance whose goal is reached settles, or "together", with which a Call may ` +
+				"reopen an instance until all have settled")
 	}
 	return nil
 }

@@ -9,7 +9,8 @@ import (
 	"processidea/model/jsonval"
 )
 
-// checkDeciders refuses policies that name Calls or Tools which there are not: whoever names one relies on its being somebody else who decides.
+// checkDeciders refuses policies that name Calls or Tools which there are not: whoever names one relies on its being
+// somebody else who decides.
 func (i *Idea) checkDeciders(ps *diag.Problems) {
 	for _, t := range i.Tools {
 		if t.Approval != nil {
@@ -32,14 +33,18 @@ func (i *Idea) checkNotSameAs(r *policy.Rule, path string, ps *diag.Problems) {
 		case isID && strings.Contains(name, "@"):
 			ps.Add(at, "it is about Calls of the same instance: want %s without an instance", key.ID(""))
 		case isID && key.Request > 0:
-			ps.Warn(at, "which Call is %s is up to the LLM, and nobody can decide where there is none: better name the Tool", name)
+			ps.Warn(
+				at,
+				"which Call is %s is up to the LLM, and nobody can decide where there is none: better name the Tool",
+				name)
 		case isID && key.Index > i.longestDirectPlan():
 			ps.Add(at, "no Plan that runs without a Request has a Call %s", name)
 		case isID:
 		case offered:
 			ps.Warn(at, "%s", CandidateToolWarning(name, server))
 		default:
-			ps.Add(at, "want the id of a Call, such as 1.1, or the name of a Tool; the palette has no %q%s", jsonval.Clip(name, 80),
+			ps.Add(at, "want the id of a Call, such as 1.1, or the name of a Tool; the palette has no %q%s",
+				jsonval.Clip(name, 80),
 				diag.DidYouMean(name, i.toolNames()))
 		}
 	}

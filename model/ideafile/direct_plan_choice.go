@@ -16,7 +16,8 @@ type DirectPlans struct {
 
 // FindDirectPlans returns the DirectPlans of a context that run directly.
 func FindDirectPlans(context []Message) DirectPlans {
-	d := DirectPlans{messages: context, planIndexesByInstance: map[string][]int{}, begunPlansByInstance: map[string][]int{}}
+	d := DirectPlans{messages: context, planIndexesByInstance: map[string][]int{},
+		begunPlansByInstance: map[string][]int{}}
 	for n, m := range context {
 		if !m.IsDirectPlan() {
 			continue

@@ -19,7 +19,8 @@ const (
 // IsDirectPlan reports whether the Message is a Plan that runs without a Request. Other Plans guide the LLM.
 func (m Message) IsDirectPlan() bool { return m.PlanStage != "" }
 
-// PlanAppliesTo reports whether a Plan's `when` holds for an instance's view. One that cannot be evaluated does not hold.
+// PlanAppliesTo reports whether a Plan's `when` holds for an instance's view. One that cannot be evaluated does not
+// hold.
 func (m Message) PlanAppliesTo(view InstanceView) bool {
 	if m.PlanViewCondition == nil {
 		return true
@@ -63,14 +64,15 @@ func (m *Message) readDirectPlanKeys(path string, ps *diag.Problems) {
 	}
 }
 
-// FallbackInstancesKey is the key of a Plan message that lists the instances in which the Plan did not suffice: the LLM plans for them since.
+// FallbackInstancesKey is the key of a Plan message that lists the instances in which the Plan did not suffice: the LLM
+// plans for them since.
 const FallbackInstancesKey = "fellBack"
 
 // CallIndexOffsetKey is the key of Message.After.
 const CallIndexOffsetKey = "after"
 
-// RecordedInstanceTokens returns the instances that a Plan's record names. A status without tokens names the anonymous instance, but not a
-// plain word: that one is for all.
+// RecordedInstanceTokens returns the instances that a Plan's record names. A status without tokens names the anonymous
+// instance, but not a plain word: that one is for all.
 func (m Message) RecordedInstanceTokens() map[string]bool {
 	tokens := map[string]bool{}
 	for _, token := range m.FallbackInstances {
@@ -98,7 +100,8 @@ func (m Message) RecordedInstanceTokens() map[string]bool {
 
 // IsCallStatus reports whether a text is the status of a Call.
 func IsCallStatus(s string) bool {
-	return slices.Contains([]CallStatus{Waiting, AwaitingApproval, Running, Done, Failed, Rejected, Skipped, Blocked}, CallStatus(s))
+	return slices.Contains([]CallStatus{Waiting, AwaitingApproval, Running, Done, Failed, Rejected, Skipped, Blocked},
+		CallStatus(s))
 }
 
 func (m *Message) readPlanRecord(path string, ps *diag.Problems) {
@@ -141,7 +144,8 @@ func (m *Message) checkPlanRecordEntry(id string, entry any, at string, ps *diag
 }
 
 func callStatusNames() []string {
-	return []string{string(Done), string(Failed), string(Rejected), string(Skipped), string(Blocked), string(Waiting), string(AwaitingApproval), string(Running)}
+	return []string{string(Done), string(Failed), string(Rejected), string(Skipped), string(Blocked), string(Waiting),
+		string(AwaitingApproval), string(Running)}
 }
 
 // ParseCallKey reads a Call's id, with or without an instance.
@@ -154,8 +158,8 @@ func ParseCallKey(id string) (k CallKey, ok bool) {
 	return k, hasDot && errRequest == nil && errIndex == nil && k.Request >= 0 && k.Index > 0
 }
 
-// RecordedStatusByInstance returns what a Plan's record says of the Call with an id of RecordedCallIDs, by instance; an instance of which it says
-// nothing is left out.
+// RecordedStatusByInstance returns what a Plan's record says of the Call with an id of RecordedCallIDs, by instance; an
+// instance of which it says nothing is left out.
 func (m Message) RecordedStatusByInstance(id string, tokens []string) map[string]CallStatus {
 	statuses := map[string]CallStatus{}
 	named, others := statusesInRecordEntry(m.PlanRecordByCallID[id])
@@ -174,8 +178,9 @@ func (m Message) RecordedStatusByInstance(id string, tokens []string) map[string
 	return statuses
 }
 
-// RecordedCallIDs returns the id under which a Plan's record has each of the Plan's Calls; nil if the record is of another Plan. The Calls
-// of a Plan that ran directly are 0.1, 0.2, …; in a Plan that Requests made, the ids of the record, in order, are those of the Plan's Calls.
+// RecordedCallIDs returns the id under which a Plan's record has each of the Plan's Calls; nil if the record is of
+// another Plan. The Calls of a Plan that ran directly are 0.1, 0.2, …; in a Plan that Requests made, the ids of the
+// record, in order, are those of the Plan's Calls.
 func (m Message) RecordedCallIDs() []string {
 	var keys []CallKey
 	direct := true
@@ -201,9 +206,10 @@ func (m Message) RecordedCallIDs() []string {
 	return ids
 }
 
-// statusesInRecordEntry returns the status that a record's entry has for the instances that it names, and for all others. The entry is a status, or an
-// object with statuses as keys and, for each, the instances or how many they are. Where it only counts, and some instances are done and
-// all others skipped, the Call is done in all of them; of other counts it cannot be told which instance has which.
+// statusesInRecordEntry returns the status that a record's entry has for the instances that it names, and for all
+// others. The entry is a status, or an object with statuses as keys and, for each, the instances or how many they are.
+// Where it only counts, and some instances are done and all others skipped, the Call is done in all of them; of other
+// counts it cannot be told which instance has which.
 func statusesInRecordEntry(entry any) (named map[string]CallStatus, others CallStatus) {
 	if s, ok := entry.(string); ok {
 		return nil, CallStatus(s)

@@ -13,7 +13,8 @@ import (
 // edgesIdea has what the numbers of an Idea file are about.
 const edgesIdea = `{"config": {"llm": {}}, "schema": {"tools": {"shout": {"type": "object", "properties": {"text": {"type": "string"}}}}}, "context": []}`
 
-// beyondSchema is said of numbers that no JSON Schema can tell from others: the sum of a duration's parts, and digits after the point.
+// beyondSchema is said of numbers that no JSON Schema can tell from others: the sum of a duration's parts, and digits
+// after the point.
 var beyondSchema = []string{"want a duration", "nine digits after the point"}
 
 // The table is made from the JSON Schema, so that a new number or duration is in it by itself.
@@ -36,7 +37,8 @@ func TestEveryNumberIsReadToItsEdgesOrRefused(t *testing.T) {
 			least, refused := readAtEdge(t, leaf, base, leaf.Smallest())
 			most, refusedMost := readAtEdge(t, leaf, base, leaf.Largest())
 			if refused != "" || refusedMost != "" {
-				t.Errorf("it does not take its smallest, %s, or its largest, %s: %s%s", leaf.Smallest(), leaf.Largest(), refused, refusedMost)
+				t.Errorf("it does not take its smallest, %s, or its largest, %s: %s%s", leaf.Smallest(), leaf.Largest(),
+					refused, refusedMost)
 			}
 			if reflect.DeepEqual(least, most) {
 				t.Error("the smallest and the largest are read alike")
@@ -46,7 +48,8 @@ func TestEveryNumberIsReadToItsEdgesOrRefused(t *testing.T) {
 }
 
 // readAtEdge reads an Idea with a value at a place. The schema for editors must say of it what the reader says.
-func readAtEdge(t *testing.T, leaf modeltest.Leaf, base map[string]any, value string) (read *ideafile.Idea, refused string) {
+func readAtEdge(t *testing.T, leaf modeltest.Leaf, base map[string]any,
+	value string) (read *ideafile.Idea, refused string) {
 	t.Helper()
 	idea := leaf.In(base, modeltest.MustDecodeJSON(value))
 	read, problems := ideafile.ReadIdea(idea)

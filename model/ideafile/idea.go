@@ -33,8 +33,8 @@ type Idea struct {
 	IsTemplate bool
 }
 
-// ParseIdea reads an Idea file. It returns every problem with the file's form, not only the first one. The Idea may be used only
-// if none of them is an error; it is nil if the file is no JSON object.
+// ParseIdea reads an Idea file. It returns every problem with the file's form, not only the first one. The Idea may be
+// used only if none of them is an error; it is nil if the file is no JSON object.
 func ParseIdea(data []byte) (*Idea, diag.Problems) {
 	v, err := jsonval.Decode(data)
 	if err != nil {
@@ -46,8 +46,8 @@ func ParseIdea(data []byte) (*Idea, diag.Problems) {
 // ReadIdea is ParseIdea for a decoded value.
 func ReadIdea(v any) (*Idea, diag.Problems) { return readIdea(v, false) }
 
-// ReadIdeaWithCheckedTools is ReadIdea for an Idea whose Tools are checked elsewhere, before their Calls run: the schema of one that no Call uses is
-// never compiled.
+// ReadIdeaWithCheckedTools is ReadIdea for an Idea whose Tools are checked elsewhere, before their Calls run: the
+// schema of one that no Call uses is never compiled.
 func ReadIdeaWithCheckedTools(v any) (*Idea, diag.Problems) { return readIdea(v, true) }
 
 func readIdea(v any, checked bool) (*Idea, diag.Problems) {
@@ -59,7 +59,8 @@ func readIdea(v any, checked bool) (*Idea, diag.Problems) {
 	}
 	for _, k := range jsonval.SortedKeys(source) {
 		if !slices.Contains([]string{"$schema", "config", "context", DelegatesKey, "meta", "schema", "solution"}, k) {
-			ps.Add(jsonval.JSONPathWithKey("$", k), "unknown key %q; an Idea has meta, config, schema, context, solution and delegates", k)
+			ps.Add(jsonval.JSONPathWithKey("$", k),
+				"unknown key %q; an Idea has meta, config, schema, context, solution and delegates", k)
 		}
 	}
 	i := &Idea{Source: source, Config: defaultConfig()}
@@ -107,8 +108,8 @@ func (i *Idea) readSchema(schema map[string]any, checked bool, ps *diag.Problems
 // Tool returns the Tool of a name, or nil.
 func (i *Idea) Tool(name string) *Tool { return FindTool(i.Tools, name) }
 
-// InstanceTokens lists the instances in the order in which the context first names them. A process that names none has one instance, the
-// anonymous one, whose token is "".
+// InstanceTokens lists the instances in the order in which the context first names them. A process that names none has
+// one instance, the anonymous one, whose token is "".
 func (i *Idea) InstanceTokens() []string {
 	var tokens []string
 	seen := map[string]bool{}
@@ -129,8 +130,8 @@ func (i *Idea) IsUnfilledTemplate() bool {
 	return i.IsTemplate && len(i.InstanceTokens()) == 1 && i.InstanceTokens()[0] == ""
 }
 
-// WithRawMessages returns the Idea with more messages. They must have been checked with ReadMessages: with invalid ones, the Idea is
-// returned as it is.
+// WithRawMessages returns the Idea with more messages. They must have been checked with ReadMessages: with invalid
+// ones, the Idea is returned as it is.
 func (i *Idea) WithRawMessages(context []any) *Idea {
 	messages, err := ReadMessages(context)
 	if err != nil || len(messages) == 0 {

@@ -49,10 +49,12 @@ func TestAnIdeaFileIsRead(t *testing.T) {
 	if len(ps) > 0 {
 		t.Fatal(ps)
 	}
-	if idea.ProcessPath != "moderation" || idea.ProcessVersion != "1" || len(idea.Context) != 6 || idea.OutputSchema == nil {
+	if idea.ProcessPath != "moderation" || idea.ProcessVersion != "1" || len(idea.Context) != 6 ||
+		idea.OutputSchema == nil {
 		t.Errorf("got %+v", idea)
 	}
-	if c := idea.Config.LLMs[0]; c.Model != "gpt-5-mini" || *c.Temperature != 0 || c.MaxTokens != 9 || c.Timeout != time.Minute {
+	if c := idea.Config.LLMs[0]; c.Model != "gpt-5-mini" || *c.Temperature != 0 || c.MaxTokens != 9 ||
+		c.Timeout != time.Minute {
 		t.Errorf("llm is %+v", c)
 	}
 	if l := idea.Config.Limits; l != (ideafile.Limits{Requests: 50, Tokens: 10, Calls: 5, Duration: time.Hour}) {
@@ -69,7 +71,8 @@ func TestNullIsNoLimitAndWhatIsNotSaidIsTheDefault(t *testing.T) {
 	if len(ps) > 0 {
 		t.Fatal(ps)
 	}
-	want := ideafile.Limits{Requests: ideafile.NoLimit, Tokens: 3 * ideafile.DefaultTokenLimit, Calls: 7, Duration: ideafile.NoLimit}
+	want := ideafile.Limits{Requests: ideafile.NoLimit, Tokens: 3 * ideafile.DefaultTokenLimit, Calls: 7,
+		Duration: ideafile.NoLimit}
 	if got := idea.Config.Limits.WithDefaults(3); got != want {
 		t.Errorf("%+v", got)
 	}
@@ -96,7 +99,8 @@ func TestInstancesStandInTheOrderInWhichTheContextNamesThem(t *testing.T) {
 
 func TestAProcessWithoutTokensHasOneAnonymousInstance(t *testing.T) {
 	t.Parallel()
-	for _, text := range []string{`{}`, `{"context":[]}`, `{"context":[{"type":"state","a":1},{"type":"input","_instance":null}]}`} {
+	for _, text := range []string{`{}`, `{"context":[]}`,
+		`{"context":[{"type":"state","a":1},{"type":"input","_instance":null}]}`} {
 		idea, ps := ideafile.ParseIdea([]byte(text))
 		if len(ps) > 0 || !reflect.DeepEqual(idea.InstanceTokens(), []string{""}) {
 			t.Errorf("%s: %v, %v", text, idea.InstanceTokens(), ps)
@@ -106,7 +110,9 @@ func TestAProcessWithoutTokensHasOneAnonymousInstance(t *testing.T) {
 
 func TestTokensThatAreTypedAlikeAreRefused(t *testing.T) {
 	t.Parallel()
-	_, problems := ideafile.ParseIdea([]byte(`{"context": [{"type": "state", "_instance": "①"}, {"type": "input", "_instance": "①"}, {"type": "state", "_instance": "1"}]}`))
+	_, problems := ideafile.ParseIdea(
+		[]byte(
+			`{"context": [{"type": "state", "_instance": "①"}, {"type": "input", "_instance": "①"}, {"type": "state", "_instance": "1"}]}`))
 	want := `$.context[2]._instance: "1" and "①" are both typed 1, in ids and at the keyboard: one of them needs another name`
 	if len(problems) != 1 || problems[0].String() != want {
 		t.Errorf("%v", problems)
@@ -115,7 +121,8 @@ func TestTokensThatAreTypedAlikeAreRefused(t *testing.T) {
 
 func TestAnIdeaSaysNothingMoreThanItMust(t *testing.T) {
 	t.Parallel()
-	for _, text := range []string{`{}`, `{"meta":null,"config":null,"schema":null,"context":null,"solution":null}`, `{"config":{"llm":{},"limits":null,"approval":null,"mcp":null}}`} {
+	for _, text := range []string{`{}`, `{"meta":null,"config":null,"schema":null,"context":null,"solution":null}`,
+		`{"config":{"llm":{},"limits":null,"approval":null,"mcp":null}}`} {
 		idea, ps := ideafile.ParseIdea([]byte(text))
 		if len(ps) > 0 {
 			t.Fatalf("%s: %s", text, ps)
@@ -132,48 +139,70 @@ func TestAnIdeaFileIsRefusedWhen(t *testing.T) {
 		{"it does not parse", `{"meta":`, "$: decode JSON: the text ends"},
 		{"a key stands twice", `{"meta":{},"meta":{}}`, "$.meta: the key stands twice"},
 		{"it is no object", `[]`, "$: an Idea is an object, not array"},
-		{"it has an unknown key", `{"tools":{}}`, `$.tools: unknown key "tools"; an Idea has meta, config, schema, context, solution and delegates`},
+		{"it has an unknown key", `{"tools":{}}`,
+			`$.tools: unknown key "tools"; an Idea has meta, config, schema, context, solution and delegates`},
 		{"an unknown key needs quotes", `{"my tools":{}}`, `$["my tools"]: unknown key`},
 		{"meta is no object", `{"meta":"x"}`, "$.meta: want an object, not string"},
 		{"its path is no string", `{"meta":{"path":1}}`, "$.meta.path: want a string, not number"},
 		{"its version is a number", `{"meta":{"version":1}}`, "$.meta.version: want a string, not number"},
 		{"config is a list", `{"config":[]}`, "$.config: want an object, not array"},
-		{"config has an unknown key", `{"config":{"model":"x"}}`, `$.config.model: unknown key "model"; config has adapt, approval, batch, gather, instanceName, limits, llm, mcp, prices and settle`},
-		{"instances settle in a way that is unknown", `{"config":{"settle":"alone"}}`, `$.config.settle: want "asked", with which the LLM is asked before`},
+		{"config has an unknown key", `{"config":{"model":"x"}}`,
+			`$.config.model: unknown key "model"; config has adapt, approval, batch, gather, instanceName, limits, llm, mcp, prices and settle`},
+		{"instances settle in a way that is unknown", `{"config":{"settle":"alone"}}`,
+			`$.config.settle: want "asked", with which the LLM is asked before`},
 		{"llm is no object", `{"config":{"llm":"gpt"}}`, "$.config.llm: want an object, or a list of objects"},
 		{"llm has an unknown key", `{"config":{"llm":{"key":"s"}}}`, `$.config.llm.key: unknown key "key"`},
 		{"the model is no string", `{"config":{"llm":{"model":null}}}`, "$.config.llm.model: want a string, not null"},
 		{"a list of llms is empty", `{"config":{"llm":[]}}`, "$.config.llm: want 1 to 8 LLMs, not 0"},
-		{"a list of llms holds a name", `{"config":{"llm":[{"model":"a"},"b"]}}`, "$.config.llm[1]: want an object, not string"},
-		{"a second llm has an unknown key", `{"config":{"llm":[{},{"key":"s"}]}}`, `$.config.llm[1].key: unknown key "key"; llm has batch, maxTokens, model, patience, server, temperature and timeout`},
-		{"the temperature is text", `{"config":{"llm":{"temperature":"hot"}}}`, "$.config.llm.temperature: want a number from 0 to 2"},
+		{"a list of llms holds a name", `{"config":{"llm":[{"model":"a"},"b"]}}`,
+			"$.config.llm[1]: want an object, not string"},
+		{"a second llm has an unknown key", `{"config":{"llm":[{},{"key":"s"}]}}`,
+			`$.config.llm[1].key: unknown key "key"; llm has batch, maxTokens, model, patience, server, temperature and timeout`},
+		{"the temperature is text", `{"config":{"llm":{"temperature":"hot"}}}`,
+			"$.config.llm.temperature: want a number from 0 to 2"},
 		{"the temperature is too high", `{"config":{"llm":{"temperature":2.1}}}`, "want a number from 0 to 2"},
-		{"maxTokens is zero", `{"config":{"llm":{"maxTokens":0}}}`, "$.config.llm.maxTokens: want a whole number from 1"},
+		{"maxTokens is zero", `{"config":{"llm":{"maxTokens":0}}}`,
+			"$.config.llm.maxTokens: want a whole number from 1"},
 		{"the timeout is no duration", `{"config":{"llm":{"timeout":"x"}}}`, "$.config.llm.timeout: want a duration"},
 		{"limits are a number", `{"config":{"limits":5}}`, "$.config.limits: want an object, not number"},
 		{"a limit is unknown", `{"config":{"limits":{"apples":5}}}`, `$.config.limits.apples: unknown limit "apples"`},
-		{"a limit is negative", `{"config":{"limits":{"requests":-1}}}`, "$.config.limits.requests: want a whole number from 1"},
-		{"a limit is text", `{"config":{"limits":{"tokens":"5"}}}`, "$.config.limits.tokens: want a whole number from 1"},
-		{"a limit is a fraction", `{"config":{"limits":{"calls":1.5}}}`, "$.config.limits.calls: want a whole number from 1"},
-		{"a limit of money is text", `{"config":{"limits":{"money":"5 USD"}}}`, "$.config.limits.money: want a number of US dollars above zero"},
-		{"a limit of money is zero", `{"config":{"limits":{"money":0}}}`, "$.config.limits.money: want a number of US dollars above zero"},
-		{"a price is negative", `{"config":{"prices":{"m":{"input":-1,"output":2}}}}`, "$.config.prices.m.input: want a price in US dollars for a million tokens"},
-		{"a price is missing", `{"config":{"prices":{"m":{"input":1}}}}`, "$.config.prices.m.output: want a price in US dollars for a million tokens"},
-		{"the limit of time is none", `{"config":{"limits":{"duration":"x"}}}`, "$.config.limits.duration: want a duration"},
+		{"a limit is negative", `{"config":{"limits":{"requests":-1}}}`,
+			"$.config.limits.requests: want a whole number from 1"},
+		{"a limit is text", `{"config":{"limits":{"tokens":"5"}}}`,
+			"$.config.limits.tokens: want a whole number from 1"},
+		{"a limit is a fraction", `{"config":{"limits":{"calls":1.5}}}`,
+			"$.config.limits.calls: want a whole number from 1"},
+		{"a limit of money is text", `{"config":{"limits":{"money":"5 USD"}}}`,
+			"$.config.limits.money: want a number of US dollars above zero"},
+		{"a limit of money is zero", `{"config":{"limits":{"money":0}}}`,
+			"$.config.limits.money: want a number of US dollars above zero"},
+		{"a price is negative", `{"config":{"prices":{"m":{"input":-1,"output":2}}}}`,
+			"$.config.prices.m.input: want a price in US dollars for a million tokens"},
+		{"a price is missing", `{"config":{"prices":{"m":{"input":1}}}}`,
+			"$.config.prices.m.output: want a price in US dollars for a million tokens"},
+		{"the limit of time is none", `{"config":{"limits":{"duration":"x"}}}`,
+			"$.config.limits.duration: want a duration"},
 		{"gather is no duration", `{"config":{"gather":"x"}}`, "$.config.gather: want a duration"},
 		{"batch is zero", `{"config":{"batch":0}}`, "$.config.batch: want a whole number from 1"},
 		{"adapt is text", `{"config":{"adapt":"no"}}`, "$.config.adapt: want true or false"},
 		{"approval is a list", `{"config":{"approval":["refund"]}}`, "$.config.approval: want an object, not array"},
-		{"approval has an unknown key", `{"config":{"approval":{"tool":["refund"]}}}`, `$.config.approval.tool: unknown key "tool"; approval has all, by, escalate, plan, proof, remind and tools`},
-		{"approval for all is text", `{"config":{"approval":{"all":"yes"}}}`, `$.config.approval.all: want {"tools": ["name"]} or {"all": true}`},
-		{"approval names tools by a text", `{"config":{"approval":{"tools":"refund"}}}`, `$.config.approval.tools: want {"tools": ["name"]}`},
-		{"approval names no tool", `{"config":{"approval":{"tools":["refund"]}}}`, `$.config.approval.tools[0]: the palette has no tool "refund"`},
-		{"schema has an unknown key", `{"schema":{"tool":{}}}`, `$.schema.tool: unknown key "tool"; schema has tools and output`},
+		{"approval has an unknown key", `{"config":{"approval":{"tool":["refund"]}}}`,
+			`$.config.approval.tool: unknown key "tool"; approval has all, by, escalate, plan, proof, remind and tools`},
+		{"approval for all is text", `{"config":{"approval":{"all":"yes"}}}`,
+			`$.config.approval.all: want {"tools": ["name"]} or {"all": true}`},
+		{"approval names tools by a text", `{"config":{"approval":{"tools":"refund"}}}`,
+			`$.config.approval.tools: want {"tools": ["name"]}`},
+		{"approval names no tool", `{"config":{"approval":{"tools":["refund"]}}}`,
+			`$.config.approval.tools[0]: the palette has no tool "refund"`},
+		{"schema has an unknown key", `{"schema":{"tool":{}}}`,
+			`$.schema.tool: unknown key "tool"; schema has tools and output`},
 		{"the palette is a list", `{"schema":{"tools":[]}}`, "$.schema.tools: want an object, not array"},
-		{"a tool is wrong, with its place", `{"schema":{"tools":{"my tool":{"_x":1}}}}`, `$.schema.tools["my tool"]._x: unknown meta property`},
+		{"a tool is wrong, with its place", `{"schema":{"tools":{"my tool":{"_x":1}}}}`,
+			`$.schema.tools["my tool"]._x: unknown meta property`},
 		{"the output form is no schema", `{"schema":{"output":{"type":"x"}}}`, "$.schema.output: compile schema: "},
 		{"context is an object", `{"context":{}}`, "$.context: want a list of messages, not object"},
-		{"a message is wrong, with its place", `{"context":[{"type":"text","text":"x"},{"type":"tekst"}]}`, `$.context[1].type: unknown type "tekst"`},
+		{"a message is wrong, with its place", `{"context":[{"type":"text","text":"x"},{"type":"tekst"}]}`,
+			`$.context[1].type: unknown type "tekst"`},
 		{"the solution is a list", `{"solution":[]}`, "$.solution: want an object, not array"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -188,12 +217,15 @@ func TestAnIdeaFileIsRefusedWhen(t *testing.T) {
 
 func TestEverythingWrongWithAFileIsToldAtOnceInTheOrderOfItsParts(t *testing.T) {
 	t.Parallel()
-	_, ps := ideafile.ParseIdea([]byte(`{"x":1,"meta":{"path":1},"config":{"batch":0},"schema":{"tools":{"a":1,"b":1}},"context":[{},{}],"solution":1}`))
+	_, ps := ideafile.ParseIdea(
+		[]byte(
+			`{"x":1,"meta":{"path":1},"config":{"batch":0},"schema":{"tools":{"a":1,"b":1}},"context":[{},{}],"solution":1}`))
 	var places []string
 	for _, p := range ps {
 		places = append(places, p.JSONPath)
 	}
-	want := "$.x $.meta.path $.config.batch $.schema.tools.a $.schema.tools.b $.context[0].type $.context[1].type $.solution"
+	want := "$.x $.meta.path $.config.batch $.schema.tools.a $.schema.tools.b $.context[0].type $.context[1].type " +
+		"$.solution"
 	if got := strings.Join(places, " "); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
@@ -201,10 +233,13 @@ func TestEverythingWrongWithAFileIsToldAtOnceInTheOrderOfItsParts(t *testing.T) 
 
 func FuzzParseIdea(f *testing.F) {
 	for _, seed := range []string{
-		wholeIdea, `{}`, `[]`, `{"schema":{"tools":{"a":{"properties":{"†":{"const":"†state.x"}},"_outputPath":"†state"}}}}`,
+		wholeIdea, `{}`, `[]`,
+		`{"schema":{"tools":{"a":{"properties":{"†":{"const":"†state.x"}},"_outputPath":"†state"}}}}`,
 		`{"context":[{"type":"data","kind":"state"},{"type":"state","state":null},{"type":"plan","plan":[1,{"_tool":"a"}]}]}`,
-		`{"config":{"limits":{"requests":1e10000000}}}`, `{"config":{"gather":1e308}}`, `{"schema":{"output":{"$ref":"file:///etc/passwd"}}}`,
-		`{"schema":{"tools":{"a":{"_retry":{"attempts":1e3}}}}}`, strings.Repeat(`{"context":[`, 80), `{"meta":{},"meta":{}}`, "{\"\xff\":1}",
+		`{"config":{"limits":{"requests":1e10000000}}}`, `{"config":{"gather":1e308}}`,
+		`{"schema":{"output":{"$ref":"file:///etc/passwd"}}}`,
+		`{"schema":{"tools":{"a":{"_retry":{"attempts":1e3}}}}}`, strings.Repeat(`{"context":[`, 80),
+		`{"meta":{},"meta":{}}`, "{\"\xff\":1}",
 	} {
 		f.Add([]byte(seed))
 	}

@@ -10,7 +10,8 @@ import (
 	"processidea/model/jsonval"
 )
 
-// Limits are limits that pause a process which reaches one of them. 0 is not said: WithDefaults tells what holds then. Below 0 is no limit.
+// Limits are limits that pause a process which reaches one of them. 0 is not said: WithDefaults tells what holds then.
+// Below 0 is no limit.
 type Limits struct {
 	Requests int           `json:"requests,omitempty"`
 	Tokens   int           `json:"tokens,omitempty"`
@@ -22,8 +23,8 @@ type Limits struct {
 // NoLimit is a limit that no process reaches; `null` in a file.
 const NoLimit = -1
 
-// What holds where a file says nothing: for a process of up to config.batch instances, and for each part of one that is split.
-// A process may wait for people for as long as it takes, so that its duration has no limit.
+// What holds where a file says nothing: for a process of up to config.batch instances, and for each part of one that is
+// split. A process may wait for people for as long as it takes, so that its duration has no limit.
 const (
 	DefaultRequestLimit = 1000
 	DefaultTokenLimit   = 20_000_000
@@ -63,12 +64,14 @@ func ReadLimits(m map[string]any, path string, ps *diag.Problems) Limits {
 // MergedWith returns the limits with those of other in place of its own, where other has one.
 func (l Limits) MergedWith(other Limits) Limits {
 	return Limits{
-		Requests: cmp.Or(other.Requests, l.Requests), Tokens: cmp.Or(other.Tokens, l.Tokens), Money: cmp.Or(other.Money, l.Money),
+		Requests: cmp.Or(other.Requests, l.Requests), Tokens: cmp.Or(other.Tokens, l.Tokens),
+		Money: cmp.Or(other.Money, l.Money),
 		Calls: cmp.Or(other.Calls, l.Calls), Duration: cmp.Or(other.Duration, l.Duration),
 	}
 }
 
 // WithDefaults returns the limits with the defaults, so many times as much, in place of those that are not said.
 func (l Limits) WithDefaults(times int) Limits {
-	return Limits{Requests: DefaultRequestLimit * times, Tokens: DefaultTokenLimit * times, Calls: DefaultCallLimit * times}.MergedWith(l)
+	return Limits{Requests: DefaultRequestLimit * times, Tokens: DefaultTokenLimit * times,
+		Calls: DefaultCallLimit * times}.MergedWith(l)
 }

@@ -93,7 +93,9 @@ func ReadLLMs(v any, path string, ps *diag.Problems) LLMs {
 			all = append(all, readLLM(settings, at, ps))
 		}
 		if len(all) > 1 && all.anyBatch() {
-			ps.Add(path, "one LLM alone can be asked by batches: a batch is waited for, and no other LLM is asked meanwhile")
+			ps.Add(
+				path,
+				"one LLM alone can be asked by batches: a batch is waited for, and no other LLM is asked meanwhile")
 		}
 		return all
 	default:
@@ -124,7 +126,8 @@ func readLLM(m map[string]any, path string, ps *diag.Problems) LLM {
 		case "patience":
 			llm.Patience, err = jsonval.ReadDuration(m[k])
 		default:
-			err = fmt.Errorf("unknown key %q; llm has batch, maxTokens, model, patience, server, temperature and timeout", k)
+			err = fmt.Errorf(
+				"unknown key %q; llm has batch, maxTokens, model, patience, server, temperature and timeout", k)
 		}
 		if err != nil {
 			ps.Add(jsonval.JSONPathWithKey(path, k), "%s", err)

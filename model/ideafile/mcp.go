@@ -44,8 +44,8 @@ func (i *Idea) MCPNotes() (notes []string) {
 	return notes
 }
 
-// MCPToolRef returns the tool of a server that the Tool runs; ok is false for a Tool of another kind. Without a name of its own, the
-// server's tool is called like the Tool.
+// MCPToolRef returns the tool of a server that the Tool runs; ok is false for a Tool of another kind. Without a name of
+// its own, the server's tool is called like the Tool.
 func (t *Tool) MCPToolRef() (m MCPToolRef, ok bool) {
 	a, _ := t.RawActivity.(map[string]any)
 	spec, ok := a["mcp"].(map[string]any)
@@ -96,14 +96,15 @@ func (i *Idea) checkMCPServerNames(ps *diag.Problems) {
 	for _, t := range i.Tools {
 		m, ok := t.MCPToolRef()
 		if _, known := i.MCPServer(m.ServerName); ok && !known && m.ServerName != "" {
-			ps.Add(jsonval.JSONPathWithKeys("$", "schema", "tools", t.Name, "_activity", "mcp", "server"), "config.mcp names no server %q",
+			ps.Add(jsonval.JSONPathWithKeys("$", "schema", "tools", t.Name, "_activity", "mcp", "server"),
+				"config.mcp names no server %q",
 				jsonval.Clip(m.ServerName, 80))
 		}
 	}
 }
 
-// MCPServersToAskForTools returns the servers that must be asked for their tools before the process starts: those of which not all `tools` are in
-// the palette, pinned by a digest.
+// MCPServersToAskForTools returns the servers that must be asked for their tools before the process starts: those of
+// which not all `tools` are in the palette, pinned by a digest.
 func (i *Idea) MCPServersToAskForTools() []MCPServer {
 	var out []MCPServer
 	for _, s := range i.Config.MCP {
@@ -135,7 +136,8 @@ func (i *Idea) hasToolsPinnedByDigest(s MCPServer) bool {
 	return true
 }
 
-// FindCandidateMCPServer returns a server that has not been asked for its tools yet and may offer the Tool of this name.
+// FindCandidateMCPServer returns a server that has not been asked for its tools yet and may offer the Tool of this
+// name.
 func (i *Idea) FindCandidateMCPServer(name string) (server string, ok bool) {
 	for _, s := range i.MCPServersToAskForTools() {
 		tool, prefixed := strings.CutPrefix(name, s.Name+"_")
@@ -148,5 +150,7 @@ func (i *Idea) FindCandidateMCPServer(name string) (server string, ok bool) {
 
 // CandidateToolWarning is the warning about an unknown Tool that a server may offer.
 func CandidateToolWarning(name, server string) string {
-	return fmt.Sprintf("the palette has no tool %q; it may come from the MCP server %s, which is asked when the process starts", jsonval.Clip(name, 80), server)
+	return fmt.Sprintf(
+		"the palette has no tool %q; it may come from the MCP server %s, which is asked when the process starts",
+		jsonval.Clip(name, 80), server)
 }

@@ -10,7 +10,8 @@ import (
 // MCPServer is a server of `config.mcp`: a command that a worker starts, or a URL.
 type MCPServer struct {
 	Name string `json:"name"`
-	// Command is a program and its arguments, Env its environment. $env:NAME in a value stands for a secret of the worker.
+	// Command is a program and its arguments, Env its environment. $env:NAME in a value stands for a secret of the
+	// worker.
 	Command []string          `json:"command,omitempty"`
 	Env     map[string]string `json:"env,omitempty"`
 	// URL is the endpoint of a server that speaks streamable HTTP; Headers are sent with every request.

@@ -20,7 +20,8 @@ func TestServersAreReadByName(t *testing.T) {
 	if files.Name != "files" || files.Command[1] != "/data" || files.Env["LEVEL"] != "1" || files.ToolNames != nil {
 		t.Errorf("%+v", files)
 	}
-	if tickets.URL != "https://tickets.example/mcp" || tickets.Headers["Authorization"] != "Bearer $env:TICKETS" || len(tickets.ToolNames) != 1 {
+	if tickets.URL != "https://tickets.example/mcp" || tickets.Headers["Authorization"] != "Bearer $env:TICKETS" ||
+		len(tickets.ToolNames) != 1 {
 		t.Errorf("%+v", tickets)
 	}
 	if u := idea.MCPServersToAskForTools(); len(u) != 2 {

@@ -34,7 +34,8 @@ type Message struct {
 	Payload any
 	// PayloadSchema is the JSON Schema of the payload, now and after every write; nil if there is none.
 	PayloadSchema any
-	// InstanceEndStatus of a State message is how its instance had ended in an earlier process, and Fault why it had failed.
+	// InstanceEndStatus of a State message is how its instance had ended in an earlier process, and Fault why it had
+	// failed.
 	InstanceEndStatus InstanceStatus
 	InstanceFault     *diag.Fault
 	// IsSimulated marks a payload that holds made-up values.
@@ -49,13 +50,15 @@ type Message struct {
 	PlanStage string
 	// PlanName of a plan.
 	PlanName string
-	// PlanViewCondition is a JSON Schema over an instance's view: the plan is for the instances whose view fits. nil: for all.
+	// PlanViewCondition is a JSON Schema over an instance's view: the plan is for the instances whose view fits. nil:
+	// for all.
 	PlanViewCondition *jsonschema.Schema
 	// PlanRecordByCallID of a plan is what became of its Calls in an earlier process, by their ids.
 	PlanRecordByCallID map[string]any
 	// FallbackInstances lists the instances in which a plan that ran directly did not suffice, in an earlier process.
 	FallbackInstances []string
-	// CallIndexOffset is set for a plan that took the place of one that ran directly: its Calls are numbered on from there.
+	// CallIndexOffset is set for a plan that took the place of one that ran directly: its Calls are numbered on from
+	// there.
 	CallIndexOffset int
 	// PlanOutput of a plan may hold References. It is the process's output if no Request writes one.
 	PlanOutput any
@@ -79,7 +82,8 @@ func (i *Idea) readContext(v any, ps *diag.Problems) {
 	}
 }
 
-// ReadMessage reads one Message. Its problems are added to ps, with their places under path; ok is false if there are any.
+// ReadMessage reads one Message. Its problems are added to ps, with their places under path; ok is false if there are
+// any.
 func ReadMessage(raw any, path string, ps *diag.Problems) (Message, bool) {
 	source, ok := raw.(map[string]any)
 	if !ok {
@@ -106,7 +110,8 @@ func ReadMessage(raw any, path string, ps *diag.Problems) (Message, bool) {
 	case TypeError:
 		m.rejectUnknownKeys(path, ps, "call", "error", "instances")
 	default:
-		ps.Add(path+".type", "unknown type %q; there are text, input, state, data, plan, instruction and error", jsonval.Clip(m.Type, 40))
+		ps.Add(path+".type", "unknown type %q; there are text, input, state, data, plan, instruction and error",
+			jsonval.Clip(m.Type, 40))
 	}
 	return m, ps.Count() == problemsBefore
 }
@@ -162,11 +167,12 @@ func (i *Idea) checkConfusableTokens(ps *diag.Problems) {
 
 // ConfusableTokensError says that two tokens cannot be told apart where people type them.
 func ConfusableTokensError(t, other string) error {
-	return fmt.Errorf("%q and %q are both typed %s, in ids and at the keyboard: one of them needs another name", t, other, spelling.TypeableToken(t))
+	return fmt.Errorf("%q and %q are both typed %s, in ids and at the keyboard: one of them needs another name", t,
+		other, spelling.TypeableToken(t))
 }
 
-// WithTokensNormalized returns messages in which people may have spelled tokens as they type them, with the tokens themselves, where
-// find knows them.
+// WithTokensNormalized returns messages in which people may have spelled tokens as they type them, with the tokens
+// themselves, where find knows them.
 func WithTokensNormalized(context []any, find func(word string) (string, bool)) []any {
 	out := make([]any, len(context))
 	for n, raw := range context {
@@ -186,7 +192,8 @@ func WithTokensNormalized(context []any, find func(word string) (string, bool)) 
 func (m *Message) rejectUnknownKeys(path string, ps *diag.Problems, keys ...string) {
 	for _, k := range jsonval.SortedKeys(m.Source) {
 		if k != "type" && k != "_instance" && !slices.Contains(keys, k) {
-			ps.Add(jsonval.JSONPathWithKey(path, k), "unknown key %q in a message of type %s%s", jsonval.Clip(k, 80), m.Type,
+			ps.Add(jsonval.JSONPathWithKey(path, k), "unknown key %q in a message of type %s%s",
+				jsonval.Clip(k, 80), m.Type,
 				diag.DidYouMean(k, append([]string{"type", "_instance"}, keys...)))
 		}
 	}
@@ -201,13 +208,14 @@ func (m *Message) readText(path string, ps *diag.Problems) {
 	}
 }
 
-// readPayload reads the payload: the value under the key of the message's type or, if there is none, the message's own keys. Both
-// together are an error.
+// readPayload reads the payload: the value under the key of the message's type or, if there is none, the message's own
+// keys. Both together are an error.
 func (m *Message) readPayload(path string, ps *diag.Problems) {
 	m.PayloadKind = m.Type
 	if m.Type == TypeData {
 		kind, ok := m.Source["kind"].(string)
-		if !ok || kind == "" || strings.ContainsAny(kind, ".[]†| &") || strings.ContainsFunc(kind, isLineBreakOrControl) {
+		if !ok || kind == "" || strings.ContainsAny(kind, ".[]†| &") ||
+			strings.ContainsFunc(kind, isLineBreakOrControl) {
 			ps.Add(path+".kind", "a data message says its kind, a plain name")
 			return
 		}
@@ -232,7 +240,8 @@ func (m *Message) readPayload(path string, ps *diag.Problems) {
 	}
 	if _, isObject := flat[TypeData].(map[string]any); key == "" && isObject {
 		ps.Add(jsonval.JSONPathWithKey(path, TypeData),
-			"a payload stands under %q, and other keys stand beside it: put them into it, or all under %q", TypeData, m.PayloadKind)
+			"a payload stands under %q, and other keys stand beside it: put them into it, or all under %q", TypeData,
+			m.PayloadKind)
 	}
 	if key != "" {
 		m.readKeyedPayload(key, flat, path, ps)
@@ -243,11 +252,12 @@ func (m *Message) readPayload(path string, ps *diag.Problems) {
 	m.readPayloadSchema(path, ps)
 }
 
-// messageMetaKeys are the keys that describe a payload. Beside a flat one there is only the first: the others are part of it.
+// messageMetaKeys are the keys that describe a payload. Beside a flat one there is only the first: the others are part
+// of it.
 var messageMetaKeys = []string{"_instance", StatusKey, FaultKey}
 
-// PayloadKey returns the key under which the payload of an input, state or data message stands: its kind, or "data". It is empty where the
-// message's own keys are the payload.
+// PayloadKey returns the key under which the payload of an input, state or data message stands: its kind, or "data". It
+// is empty where the message's own keys are the payload.
 func (m Message) PayloadKey() string {
 	if _, ok := m.Source[m.PayloadKind]; ok {
 		return m.PayloadKind
@@ -263,7 +273,8 @@ func (m Message) PayloadKey() string {
 		return "" // a key like others
 	}
 	for _, k := range jsonval.SortedKeys(m.Source) {
-		if k != TypeData && !slices.Contains([]string{"type", "kind", "_instance", "schema", "title", "description", StatusKey, FaultKey, SimulatedKey}, k) {
+		if k != TypeData && !slices.Contains([]string{"type", "kind", "_instance", "schema", "title", "description",
+			StatusKey, FaultKey, SimulatedKey}, k) {
 			return ""
 		}
 	}
@@ -280,7 +291,8 @@ func (m *Message) readKeyedPayload(key string, siblings map[string]any, path str
 		switch {
 		case k == key || k == "title" || k == "description":
 		case strings.HasPrefix(k, "_"):
-			ps.Add(jsonval.JSONPathWithKey(path, k), "a message has no meta property %q%s", jsonval.Clip(k, 80), diag.DidYouMean(k, messageMetaKeys))
+			ps.Add(jsonval.JSONPathWithKey(path, k), "a message has no meta property %q%s", jsonval.Clip(k, 80),
+				diag.DidYouMean(k, messageMetaKeys))
 		default:
 			ps.Add(jsonval.JSONPathWithKey(path, k), "the payload stands under %q and flat at once", key)
 		}
@@ -326,7 +338,8 @@ func (m *Message) readPayloadSchema(path string, ps *diag.Problems) {
 }
 
 func (m *Message) readPlan(path string, ps *diag.Problems) {
-	m.rejectUnknownKeys(path, ps, "plan", "name", "title", "description", "record", "output", "stage", "when", FallbackInstancesKey, CallIndexOffsetKey)
+	m.rejectUnknownKeys(path, ps, "plan", "name", "title", "description", "record", "output", "stage", "when",
+		FallbackInstancesKey, CallIndexOffsetKey)
 	m.readDirectPlanKeys(path, ps)
 	calls, ok := m.Source["plan"].([]any)
 	if !ok {
@@ -356,8 +369,8 @@ func (m *Message) readInstruction(path string, ps *diag.Problems) {
 	m.InstructionToolNames = list
 }
 
-// IsPlanWithRecord reports whether the Message is the Plan of an earlier process with a record of what became of its Calls. The record of a
-// Plan with a stage is something else: it is read where that Plan runs.
+// IsPlanWithRecord reports whether the Message is the Plan of an earlier process with a record of what became of its
+// Calls. The record of a Plan with a stage is something else: it is read where that Plan runs.
 func (m Message) IsPlanWithRecord() bool {
 	return m.Type == TypePlan && m.Source["stage"] == nil && jsonval.TypeOf(m.Source["record"]) == "object"
 }

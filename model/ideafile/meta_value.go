@@ -6,8 +6,8 @@ import (
 	"processidea/model/jsonval"
 )
 
-// MetaProperty is what a Tool says about a meta property of its Calls: nothing, a value that the designer fixed, or a schema within
-// which the LLM chooses.
+// MetaProperty is what a Tool says about a meta property of its Calls: nothing, a value that the designer fixed, or a
+// schema within which the LLM chooses.
 type MetaProperty struct {
 	IsDeclared bool
 	// FixedValue counts if Declared and Schema is nil.
@@ -30,8 +30,8 @@ func readMetaProperty(source map[string]any, key, path string, ps *diag.Problems
 	return MetaProperty{IsDeclared: true, FixedValue: v}
 }
 
-// resolveLLMChoice returns the value that counts for a Call; chosen is the LLM's. An undeclared meta property may be chosen freely if
-// allowUndeclared, and not at all otherwise.
+// resolveLLMChoice returns the value that counts for a Call; chosen is the LLM's. An undeclared meta property may be
+// chosen freely if allowUndeclared, and not at all otherwise.
 func (v MetaProperty) resolveLLMChoice(name string, chosen any, allowUndeclared bool) (any, *diag.Fault) {
 	switch {
 	case !v.IsDeclared && (allowUndeclared || chosen == nil):

@@ -23,15 +23,16 @@ type Palette struct {
 	ApprovalOverride policy.Override
 	// AdaptValuesWithLLM allows asking the LLM to adapt values that came through References to a Tool's schema.
 	AdaptValuesWithLLM bool
-	// UntargetedCallsGoToAll makes a Call without `_instance` one for every instance, as in a Plan message. In a Request such a Call is an
-	// error: a forgotten token must not become a hundred refunds.
+	// UntargetedCallsGoToAll makes a Call without `_instance` one for every instance, as in a Plan message. In a
+	// Request such a Call is an error: a forgotten token must not become a hundred refunds.
 	UntargetedCallsGoToAll bool
 	// AllowsConditions lets Calls have a condition, as in a Plan that runs directly. The LLM cannot give them one.
 	AllowsConditions bool
 }
 
-// ReadCall reads a Call and the instances that it is for. The instances are returned even for a broken Call, if they can be told. ID,
-// Request and Index are left empty. What depends on an instance (its State schema, the values of its References) is not checked.
+// ReadCall reads a Call and the instances that it is for. The instances are returned even for a broken Call, if they
+// can be told. ID, Request and Index are left empty. What depends on an instance (its State schema, the values of its
+// References) is not checked.
 func (p *Palette) ReadCall(w WrittenCall) (c Call, tokens []string, f *diag.Fault) {
 	c.Tool = w.Tool
 	tokens, f = p.TargetInstances(w)
@@ -61,7 +62,8 @@ func (p *Palette) ReadCall(w WrittenCall) (c Call, tokens []string, f *diag.Faul
 	return c, tokens, f
 }
 
-// TargetInstances returns the instances that a Call is for. Of a list, it returns those that there are, and a fault where one is none.
+// TargetInstances returns the instances that a Call is for. Of a list, it returns those that there are, and a fault
+// where one is none.
 func (p *Palette) TargetInstances(w WrittenCall) ([]string, *diag.Fault) {
 	if w.rawObject == nil {
 		return nil, diag.Faultf(CodeBadForm, "a Call is an object, not %s", jsonval.TypeOf(w.rawValue))
@@ -98,7 +100,8 @@ func (p *Palette) parseTargetInstances(v any) ([]string, *diag.Fault) {
 	case token == "*", v == nil && (anonymous || p.UntargetedCallsGoToAll):
 		return p.InstanceTokens, nil
 	case v == nil:
-		return nil, diag.Faultf(CodeBadInstance, `the Call names no instance: it needs "_instance": a token, a list of them, or "*"`)
+		return nil, diag.Faultf(CodeBadInstance,
+			`the Call names no instance: it needs "_instance": a token, a list of them, or "*"`)
 	case anonymous || (!slices.Contains(p.InstanceTokens, token) && !slices.Contains(p.ReopenableTokens, token)):
 		return nil, diag.Faultf(CodeBadInstance, "the Request covers no instance %q", jsonval.Clip(token, 80))
 	}
@@ -106,7 +109,8 @@ func (p *Palette) parseTargetInstances(v any) ([]string, *diag.Fault) {
 }
 
 // callMetaKeys lists the meta properties that a Call may have.
-var callMetaKeys = []string{"_after", "_instance", "_output", "_outputMethod", "_outputPath", "_reasoningForCall", "_scopes", "_tool"}
+var callMetaKeys = []string{"_after", "_instance", "_output", "_outputMethod", "_outputPath", "_reasoningForCall",
+	"_scopes", "_tool"}
 
 // CallMetaKeys lists the meta properties that a Call of the palette may have.
 func (p *Palette) CallMetaKeys() []string {

@@ -6,11 +6,12 @@ import (
 	"processidea/model/jsonval"
 )
 
-// ReopenKey marks a message of a person's correction that reopens the instance that it names, after that had ended. It is no part of the message.
+// ReopenKey marks a message of a person's correction that reopens the instance that it names, after that had ended. It
+// is no part of the message.
 const ReopenKey = "reopen"
 
-// ExtractReopenedTokens takes the ReopenKey out of messages and returns the instances that they reopen, each once. A message that says nothing else is
-// left out.
+// ExtractReopenedTokens takes the ReopenKey out of messages and returns the instances that they reopen, each once. A
+// message that says nothing else is left out.
 func ExtractReopenedTokens(context []any) (rest []any, tokens []string, err error) {
 	seen := map[string]bool{}
 	for n, raw := range context {
@@ -21,8 +22,10 @@ func ExtractReopenedTokens(context []any) (rest []any, tokens []string, err erro
 			continue
 		}
 		if v != true {
-			return nil, nil, fmt.Errorf("$.context[%d].%s: want true, not %s; a value of that name stands under the key of its kind", n, ReopenKey,
-				jsonval.Clip(string(jsonval.Encode(v)), 40))
+			return nil, nil,
+				fmt.Errorf("$.context[%d].%s: want true, not %s; a value of that name stands under the key of its kind",
+					n, ReopenKey,
+					jsonval.Clip(string(jsonval.Encode(v)), 40))
 		}
 		token, _ := m["_instance"].(string)
 		if !seen[token] {
@@ -48,8 +51,9 @@ func hasOnlyInstanceKey(m map[string]any) bool {
 	return true
 }
 
-// ContextForRestartedInstance returns the messages that a reopened instance is started anew with: what it sees of a context, but for direct Plans, which do
-// not run again, and with the State that it once started with in place of every other.
+// ContextForRestartedInstance returns the messages that a reopened instance is started anew with: what it sees of a
+// context, but for direct Plans, which do not run again, and with the State that it once started with in place of every
+// other.
 func ContextForRestartedInstance(context []Message, token string, initialState any) (list []any) {
 	for _, m := range context {
 		switch {

@@ -16,7 +16,8 @@ import (
 
 // beyondForm is said of what no JSON Schema can tell: what a schema, a Reference, a name or a place refers to.
 var beyondForm = []string{
-	"compile schema: ", "the palette has no tool", `: path "`, "only State can be written", "must begin with †", "lies within the other",
+	"compile schema: ", "the palette has no tool", `: path "`, "only State can be written", "must begin with †",
+	"lies within the other",
 	"it never happens: nobody is waited for", "want a status, or how many instances have which",
 }
 
@@ -33,7 +34,8 @@ var ideaSchema = func() *jsonschema.Schema {
 	return s
 }()
 
-// formIsRefused fails where the schema takes a file that the reader refuses with an error, unless that is beyond its form.
+// formIsRefused fails where the schema takes a file that the reader refuses with an error, unless that is beyond its
+// form.
 func formIsRefused(t *testing.T, idea, said string) {
 	t.Helper()
 	v, err := jsonval.Decode([]byte(idea))
@@ -72,7 +74,8 @@ func TestTheSchemaHasTheKeysThatTheReaderHas(t *testing.T) {
 			t.Errorf("%s: %s", idea, ps)
 			continue
 		}
-		said := strings.FieldsFunc(strings.ReplaceAll(strings.ReplaceAll(list, " and ", " "), " or ", " "), func(r rune) bool { return !(r == '_' || r >= 'A' && r <= 'z') })
+		said := strings.FieldsFunc(strings.ReplaceAll(strings.ReplaceAll(list, " and ", " "), " or ", " "),
+			func(r rune) bool { return !(r == '_' || r >= 'A' && r <= 'z') })
 		known := keysAt(t, place)
 		for _, key := range said {
 			if !slices.Contains(known, key) {

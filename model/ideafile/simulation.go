@@ -10,7 +10,8 @@ import (
 
 // Simulation marks an Idea of which no Tool is run: results are made up (`meta.simulated`).
 //
-// Invariant: the mark is on every Idea and every State that comes from a simulation, so that made-up values cannot pass as real.
+// Invariant: the mark is on every Idea and every State that comes from a simulation, so that made-up values cannot pass
+// as real.
 type Simulation struct {
 	// ToolResultsFrom is what makes up results: FakedBySchemas, or FakedByLLM, which makes every Tool latent.
 	ToolResultsFrom string `json:"tools"`
@@ -52,7 +53,8 @@ func (i *Idea) readSimulation(v any, ps *diag.Problems) {
 		case k == "plans" && slices.Contains([]string{FakedBySchemas, FakedByLLM, RecordedReplies}, s):
 			i.Simulation.LLMRepliesFrom = s
 		default:
-			ps.Add(jsonval.JSONPathWithKey("$.meta.simulated", k), `want "tools": "schemas" or "llm", or "plans": "schemas", "llm" or "replies"`)
+			ps.Add(jsonval.JSONPathWithKey("$.meta.simulated", k),
+				`want "tools": "schemas" or "llm", or "plans": "schemas", "llm" or "replies"`)
 		}
 	}
 }
@@ -79,15 +81,16 @@ func SimulationOf(idea map[string]any) *Simulation {
 	return i.Simulation
 }
 
-// IsMessageMarkedSimulated reports whether a message is marked. Only a message with its payload under a key can be: in a flat one the mark
-// would be part of the payload.
+// IsMessageMarkedSimulated reports whether a message is marked. Only a message with its payload under a key can be: in
+// a flat one the mark would be part of the payload.
 func IsMessageMarkedSimulated(raw any) bool {
 	m := jsonval.AsObject(raw)
 	_, under := m[jsonval.AsText(m["type"])]
 	return under && m[SimulatedKey] == true
 }
 
-// MarkStatesSimulated marks the State messages of a context in place, so that a State that is copied into another Idea is still marked.
+// MarkStatesSimulated marks the State messages of a context in place, so that a State that is copied into another Idea
+// is still marked.
 func MarkStatesSimulated(context []any) {
 	for _, raw := range context {
 		if m := jsonval.AsObject(raw); m["type"] == TypeState && m[TypeState] != nil {
@@ -105,8 +108,8 @@ func (s Simulation) MarkIdea(idea map[string]any) map[string]any {
 	return out
 }
 
-// EffectiveSimulation returns how the Idea's Tools are simulated; nil if they are run. With a StageComplete Plan the LLM must not be asked,
-// so that schemas make up the results.
+// EffectiveSimulation returns how the Idea's Tools are simulated; nil if they are run. With a StageComplete Plan the
+// LLM must not be asked, so that schemas make up the results.
 func (i *Idea) EffectiveSimulation() *Simulation {
 	for _, m := range i.Context {
 		if i.Simulation != nil && m.PlanStage == StageComplete {
@@ -116,7 +119,8 @@ func (i *Idea) EffectiveSimulation() *Simulation {
 	return i.Simulation
 }
 
-// SimulateBinding returns the binding of a simulated Tool. Results that are made up from schemas have no effect: such a Tool is pure.
+// SimulateBinding returns the binding of a simulated Tool. Results that are made up from schemas have no effect: such a
+// Tool is pure.
 func (s Simulation) SimulateBinding(b ToolBinding) ToolBinding {
 	b.Simulation = &s
 	switch {
@@ -129,7 +133,8 @@ func (s Simulation) SimulateBinding(b ToolBinding) ToolBinding {
 	return b
 }
 
-// CombineSchemasWithAllOf returns a JSON Schema that demands what two others demand. Local references of each are kept apart.
+// CombineSchemasWithAllOf returns a JSON Schema that demands what two others demand. Local references of each are kept
+// apart.
 func CombineSchemasWithAllOf(a, b any) any {
 	return map[string]any{"allOf": []any{jsonschema.InlineRefs(a, a), b}}
 }

@@ -22,8 +22,9 @@ const (
 	Done             CallStatus = "done"
 	Failed           CallStatus = "failed"
 	Rejected         CallStatus = "rejected" // by a person
-	Skipped          CallStatus = "skipped"  // its output path was written, or it depends on a branch that was not taken
-	Blocked          CallStatus = "blocked"  // it can never become ready
+	// its output path was written, or it depends on a branch that was not taken
+	Skipped CallStatus = "skipped"
+	Blocked CallStatus = "blocked" // it can never become ready
 )
 
 // IsFinal reports whether the status is final.

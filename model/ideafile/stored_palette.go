@@ -10,11 +10,12 @@ import (
 // storedPaletteKey is the one key of what stands in `schema.tools` for a palette that lies in the blob store.
 const storedPaletteKey = "†palette"
 
-// outlineKeys are what workflows know of a Tool of a stored palette without its Calls: who runs it, and where its results go.
+// outlineKeys are what workflows know of a Tool of a stored palette without its Calls: who runs it, and where its
+// results go.
 var outlineKeys = []string{"_delegate", "_outputMethod", "_outputPath", "_retry", "_scopes", "_writes"}
 
-// NewStoredPalette is what stands in `schema.tools` for a palette that lies in the blob store under a handle: so a workflow's work does not
-// grow with the forms of a thousand Tools. Of each Tool it keeps the outline.
+// NewStoredPalette is what stands in `schema.tools` for a palette that lies in the blob store under a handle: so a
+// workflow's work does not grow with the forms of a thousand Tools. Of each Tool it keeps the outline.
 func NewStoredPalette(handle jsonval.BlobHandle, tools map[string]any) map[string]any {
 	outlines := make(map[string]any, len(tools))
 	//workflowcheck:ignore -- a map again
@@ -27,7 +28,8 @@ func NewStoredPalette(handle jsonval.BlobHandle, tools map[string]any) map[strin
 				outline[k] = v
 			}
 		}
-		if server, ok := jsonval.AsObject(tool["_activity"])["mcp"]; ok { // which tools of a server are pinned tells whether it must be asked
+		// which tools of a server are pinned tells whether it must be asked
+		if server, ok := jsonval.AsObject(tool["_activity"])["mcp"]; ok {
 			outline["_activity"] = map[string]any{"mcp": server}
 		}
 		if _, declared := jsonval.AsObject(tool["properties"])["output"]; declared {
@@ -64,7 +66,8 @@ func WithTools(idea map[string]any, tools map[string]any) map[string]any {
 	return out
 }
 
-// readTools reads the palette. Tools that were found sound before, and outlines, are read without another look at their schemas.
+// readTools reads the palette. Tools that were found sound before, and outlines, are read without another look at their
+// schemas.
 func (i *Idea) readTools(schema map[string]any, checked bool, ps *diag.Problems) {
 	tools := diag.ReadObject(schema, "tools", "$.schema", ps)
 	if _, outlines, stored := ReadStoredPalette(tools); stored {

@@ -27,11 +27,13 @@ type Tool struct {
 	OutputPath, OutputMethod, ReadableScopes MetaProperty
 	// Timeout is for one attempt of the Tool's activity.
 	Timeout time.Duration
-	// MaxAttempts is the number of the Tool's own failures after which its Call has failed. 1 means that it is never run twice.
+	// MaxAttempts is the number of the Tool's own failures after which its Call has failed. 1 means that it is never
+	// run twice.
 	MaxAttempts int
 	// RawActivity is `_activity` as written: nil, the name of a Go function, or {"<kind>": spec}.
 	RawActivity any
-	// DelegateFile is `_delegate`: the Idea file that a Call runs, or AnonymousDelegate; empty for a Tool that is no delegate.
+	// DelegateFile is `_delegate`: the Idea file that a Call runs, or AnonymousDelegate; empty for a Tool that is no
+	// delegate.
 	DelegateFile string
 	// DelegateWritablePaths are the paths of its parent's State that a delegate may write (`_writes`).
 	DelegateWritablePaths []jsonval.Path
@@ -41,7 +43,8 @@ type Tool struct {
 	// ParamsSchema describes all parameters together, SchemaByParam each declared one.
 	ParamsSchema  *jsonschema.Schema
 	SchemaByParam map[string]*jsonschema.Schema
-	// WiredParams holds the References of parameters that the Tool's designer wired. The LLM neither sees nor writes them.
+	// WiredParams holds the References of parameters that the Tool's designer wired. The LLM neither sees nor writes
+	// them.
 	WiredParams map[string]string
 	// AllowsExtraParams reports whether a Call may have undeclared parameters.
 	AllowsExtraParams bool
@@ -56,8 +59,8 @@ const (
 var ToolMetaKeys = []string{"_activity", "_approval", "_delegate", "_output", "_outputMethod", "_outputPath", "_retry",
 	"_scopes", "_timeout", "_title", "_writes"}
 
-// ReadTool reads one Tool of the palette. Its problems are added to ps, with their places under path. nil is for a Tool that was found sound
-// before: its schemas are compiled when they are first used.
+// ReadTool reads one Tool of the palette. Its problems are added to ps, with their places under path. nil is for a Tool
+// that was found sound before: its schemas are compiled when they are first used.
 func ReadTool(name string, raw any, path string, ps *diag.Problems) *Tool {
 	source, ok := raw.(map[string]any)
 	if !ok {
@@ -87,7 +90,8 @@ func FindTool(tools []*Tool, name string) *Tool {
 func (t *Tool) readMeta(path string, ps *diag.Problems) {
 	for _, k := range jsonval.SortedKeys(t.Source) {
 		if strings.HasPrefix(k, "_") && !slices.Contains(ToolMetaKeys, k) {
-			ps.Add(jsonval.JSONPathWithKey(path, k), "unknown meta property; a tool has %s", strings.Join(ToolMetaKeys, ", "))
+			ps.Add(jsonval.JSONPathWithKey(path, k), "unknown meta property; a tool has %s",
+				strings.Join(ToolMetaKeys, ", "))
 		}
 	}
 	t.readDelegate(path, ps)

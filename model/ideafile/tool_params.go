@@ -33,12 +33,13 @@ func (t *Tool) readParams(path string, ps *diag.Problems) {
 			}
 			t.WiredParams[name] = ref
 		}
-		t.SchemaByParam[name] = jsonschema.CompilePartInFile(schema, "/properties/"+jsonschema.EscapePointerStep(name), at, ps)
+		t.SchemaByParam[name] = jsonschema.CompilePartInFile(schema, "/properties/"+jsonschema.EscapePointerStep(name),
+			at, ps)
 	}
 }
 
-// ParamsSchemaSource is the JSON Schema of resolved parameters. In the Tool as written, the `const` of a wired parameter is the
-// Reference; here it is left out, so that the value that the Reference stands for fits.
+// ParamsSchemaSource is the JSON Schema of resolved parameters. In the Tool as written, the `const` of a wired
+// parameter is the Reference; here it is left out, so that the value that the Reference stands for fits.
 func (t *Tool) ParamsSchemaSource() map[string]any {
 	props, ok := t.Source["properties"].(map[string]any)
 	if !ok {

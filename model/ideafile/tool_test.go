@@ -21,50 +21,75 @@ func TestAToolIsRefusedWhen(t *testing.T) {
 		{"its schema is none", `{"properties":{"a":{"type":"strin"}}}`, "$.t: compile schema: "},
 		{"its properties are none", `{"properties":7}`, "$.t: compile schema: "},
 		{"its schema is remote", `{"properties":{"a":{"$ref":"http://x/"}}}`, "leaves the schema"},
-		{"a parameter begins with _", `{"properties":{"_a":{}}}`, "$.t.properties._a: a parameter's name does not begin with _"},
-		{"a meta property is unknown", `{"_aproval":true}`, "$.t._aproval: unknown meta property; a tool has _activity, _approval"},
+		{"a parameter begins with _", `{"properties":{"_a":{}}}`,
+			"$.t.properties._a: a parameter's name does not begin with _"},
+		{"a meta property is unknown", `{"_aproval":true}`,
+			"$.t._aproval: unknown meta property; a tool has _activity, _approval"},
 		{"its _output is no schema", `{"_output":{"type":"x"}}`, "$.t._output: compile schema: "},
 		{"its fixed _outputPath is no path", `{"_outputPath":"a..b"}`, "$.t._outputPath: "},
 		{"its fixed _outputPath is not in State", `{"_outputPath":"†input.a"}`, "only State can be written"},
 		{"its fixed _outputPath is empty", `{"_outputPath":""}`, "†state is the whole State"},
 		{"its fixed _outputPath is a list", `{"_outputPath":["a"]}`, "_outputPath is a string, not array"},
 		{"the schema of its _outputPath is none", `{"_outputPath":{"enum":1}}`, "$.t._outputPath: compile schema: "},
-		{"its fixed _outputMethod is unknown", `{"_outputMethod":"overwrite"}`, "$.t._outputMethod: _outputMethod is set, assign, merge, push or concat"},
+		{"its fixed _outputMethod is unknown", `{"_outputMethod":"overwrite"}`,
+			"$.t._outputMethod: _outputMethod is set, assign, merge, push or concat"},
 		{"its fixed _scopes are text", `{"_scopes":"input"}`, "$.t._scopes: _scopes is a list of places"},
 		{"its fixed _scopes name no place", `{"_scopes":["state..a"]}`, "$.t._scopes: _scopes: reference"},
-		{"its wired parameter is wired to nothing", `{"properties":{"a":{"const":"†state..b"}}}`, "$.t.properties.a.const: "},
-		{"its wired parameter is wired by a bad expression", `{"properties":{"a":{"const":"†state.a || b"}}}`, "must begin with †"},
+		{"its wired parameter is wired to nothing", `{"properties":{"a":{"const":"†state..b"}}}`,
+			"$.t.properties.a.const: "},
+		{"its wired parameter is wired by a bad expression", `{"properties":{"a":{"const":"†state.a || b"}}}`,
+			"must begin with †"},
 		{"its _activity is empty", `{"_activity":""}`, "an activity's name is not empty"},
-		{"its _activity is of a kind that workflows carry out", `{"_activity":{"latent":{}}}`, `$.t._activity: want a name, or one kind of tool with its settings`},
-		{"its _activity is a Go function in the form of a kind", `{"_activity":{"go":"known"}}`, `want a name, or one kind of tool`},
-		{"its _activity is of two kinds", `{"_activity":{"http":{},"grpc":{}}}`, `want a name, or one kind of tool with its settings`},
+		{"its _activity is of a kind that workflows carry out", `{"_activity":{"latent":{}}}`,
+			`$.t._activity: want a name, or one kind of tool with its settings`},
+		{"its _activity is a Go function in the form of a kind", `{"_activity":{"go":"known"}}`,
+			`want a name, or one kind of tool`},
+		{"its _activity is of two kinds", `{"_activity":{"http":{},"grpc":{}}}`,
+			`want a name, or one kind of tool with its settings`},
 		{"its _activity is a number", `{"_activity":1}`, "not number"},
 		{"its _timeout is no duration", `{"_timeout":"soon"}`, "$.t._timeout: want a duration"},
 		{"its _timeout is zero", `{"_timeout":0}`, "want a duration from 1ms to 10 years"},
 		{"its _timeout is negative", `{"_timeout":"-1s"}`, "want a duration from 1ms to 10 years"},
 		{"its _retry has no attempts", `{"_retry":{}}`, `$.t._retry: want {"attempts": N}`},
-		{"it is tried zero times", `{"_retry":{"attempts":0}}`, "_retry.attempts: want a whole number from 1 to 2147483647, not 0"},
+		{"it is tried zero times", `{"_retry":{"attempts":0}}`,
+			"_retry.attempts: want a whole number from 1 to 2147483647, not 0"},
 		{"it is tried one and a half times", `{"_retry":{"attempts":1.5}}`, "from 1 to 2147483647, not 1.5"},
 		{"its _retry holds something else", `{"_retry":{"attempts":1,"backoff":2}}`, `want {"attempts": N}`},
 		{"its _retry is a number", `{"_retry":3}`, `want {"attempts": N}`},
 		{"its _approval is a text", `{"_approval":"yes"}`, "$.t._approval: want true, false or an object, not string"},
-		{"its _approval has an unknown key", `{"_approval":{"if":{}}}`, `$.t._approval.if: unknown key "if"; _approval has allow, by, escalate, note, onTimeout, proof, remind, timeout and when`},
-		{"its approval's note is empty", `{"_approval":{"note":" "}}`, `$.t._approval.note: want a text of at most 2000 characters, not " "`},
-		{"its approval's note is a list", `{"_approval":{"note":["a"]}}`, "want a text of at most 2000 characters, not array"},
-		{"its approval's timeout is no duration", `{"_approval":{"timeout":"soon"}}`, "$.t._approval.timeout: want a duration"},
-		{"its approval's onTimeout is no decision", `{"_approval":{"timeout":"1h","onTimeout":"amend"}}`, "$.t._approval.onTimeout: want reject, approve or pause"},
-		{"its approval's onTimeout has no timeout", `{"_approval":{"onTimeout":"approve"}}`, "it never happens: there is no timeout"},
-		{"its approval allows nothing", `{"_approval":{"allow":[]}}`, "$.t._approval.allow: want a list of approve, reject, amend, replace, answer"},
+		{"its _approval has an unknown key", `{"_approval":{"if":{}}}`,
+			`$.t._approval.if: unknown key "if"; _approval has allow, by, escalate, note, onTimeout, proof, remind, timeout and when`},
+		{"its approval's note is empty", `{"_approval":{"note":" "}}`,
+			`$.t._approval.note: want a text of at most 2000 characters, not " "`},
+		{"its approval's note is a list", `{"_approval":{"note":["a"]}}`,
+			"want a text of at most 2000 characters, not array"},
+		{"its approval's timeout is no duration", `{"_approval":{"timeout":"soon"}}`,
+			"$.t._approval.timeout: want a duration"},
+		{"its approval's onTimeout is no decision", `{"_approval":{"timeout":"1h","onTimeout":"amend"}}`,
+			"$.t._approval.onTimeout: want reject, approve or pause"},
+		{"its approval's onTimeout has no timeout", `{"_approval":{"onTimeout":"approve"}}`,
+			"it never happens: there is no timeout"},
+		{"its approval allows nothing", `{"_approval":{"allow":[]}}`,
+			"$.t._approval.allow: want a list of approve, reject, amend, replace, answer"},
 		{"its approval allows something else", `{"_approval":{"allow":["approve","skip"]}}`, "want a list of approve"},
-		{"its reminders are no durations", `{"_approval":{"remind":["soon"]}}`, "$.t._approval.remind[0]: want a duration"},
-		{"its reminder comes after the deadline", `{"_approval":{"timeout":"4h","remind":["4h"]}}`, "$.t._approval.remind[0]: it never happens"},
-		{"its escalation says how many", `{"_approval":{"by":{"groups":["a"]},"escalate":{"after":"4h","by":{"groups":["b"],"count":1}}}}`, `$.t._approval.escalate.by.count: unknown key "count"`},
-		{"its approval's when loads something", `{"_approval":{"when":{"$ref":"https://example.com/s.json"}}}`, "$.t._approval.when: compile schema: "},
+		{"its reminders are no durations", `{"_approval":{"remind":["soon"]}}`,
+			"$.t._approval.remind[0]: want a duration"},
+		{"its reminder comes after the deadline", `{"_approval":{"timeout":"4h","remind":["4h"]}}`,
+			"$.t._approval.remind[0]: it never happens"},
+		{"its escalation says how many",
+			`{"_approval":{"by":{"groups":["a"]},"escalate":{"after":"4h","by":{"groups":["b"],"count":1}}}}`,
+			`$.t._approval.escalate.by.count: unknown key "count"`},
+		{"its approval's when loads something", `{"_approval":{"when":{"$ref":"https://example.com/s.json"}}}`,
+			"$.t._approval.when: compile schema: "},
 		{"its delegate is no file", `{"_delegate":7}`, "$.t._delegate: want an Idea file's path, or \"anonymous\""},
-		{"it is a delegate and an activity", `{"_delegate":"other.json","_activity":"x"}`, "$.t._activity: a delegate has none: it is a process, with limits of its own"},
-		{"an anonymous delegate has no output", `{"_delegate":"anonymous"}`, "$.t: an anonymous delegate needs _output: there is nothing else to ask for"},
-		{"it hands values back and is no delegate", `{"_writes":["state.a"]}`, "$.t._writes: want a list of places such as \"state.draft\", on a Tool with _delegate"},
-		{"it hands the whole State back", `{"_delegate":"o.json","_writes":["state"]}`, "$.t._writes[0]: want a place in State such as \"state.draft\""},
+		{"it is a delegate and an activity", `{"_delegate":"other.json","_activity":"x"}`,
+			"$.t._activity: a delegate has none: it is a process, with limits of its own"},
+		{"an anonymous delegate has no output", `{"_delegate":"anonymous"}`,
+			"$.t: an anonymous delegate needs _output: there is nothing else to ask for"},
+		{"it hands values back and is no delegate", `{"_writes":["state.a"]}`,
+			"$.t._writes: want a list of places such as \"state.draft\", on a Tool with _delegate"},
+		{"it hands the whole State back", `{"_delegate":"o.json","_writes":["state"]}`,
+			"$.t._writes[0]: want a place in State such as \"state.draft\""},
 		{"its fixed _outputPath is twice the same", `{"_outputPath":"†state.a && †state.a"}`, "lies within the other"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -80,7 +105,8 @@ func TestAToolIsRefusedWhen(t *testing.T) {
 
 func TestAToolsNameHasBounds(t *testing.T) {
 	t.Parallel()
-	for name, ok := range map[string]bool{"a": true, "": false, "_a": false, strings.Repeat("a", 64): true, strings.Repeat("a", 65): false} {
+	for name, ok := range map[string]bool{"a": true, "": false, "_a": false, strings.Repeat("a", 64): true,
+		strings.Repeat("a", 65): false} {
 		var ps diag.Problems
 		ideafile.ReadTool(name, map[string]any{}, "$", &ps)
 		if (len(ps) == 0) != ok {
@@ -92,7 +118,8 @@ func TestAToolsNameHasBounds(t *testing.T) {
 func TestEverythingWrongWithAToolIsToldAtOnce(t *testing.T) {
 	t.Parallel()
 	var ps diag.Problems
-	ideafile.ReadTool("_t", modeltest.MustDecodeJSON(`{"type":"array","_timeout":-1,"_x":1,"_approval":1,"_output":1}`), "$", &ps)
+	ideafile.ReadTool("_t", modeltest.MustDecodeJSON(`{"type":"array","_timeout":-1,"_x":1,"_approval":1,"_output":1}`),
+		"$", &ps)
 	if len(ps) != 6 {
 		t.Errorf("got %d problems:\n%s", len(ps), ps)
 	}
@@ -100,18 +127,22 @@ func TestEverythingWrongWithAToolIsToldAtOnce(t *testing.T) {
 
 func TestAToolHasDefaults(t *testing.T) {
 	t.Parallel()
-	tool := modeltest.ToolFrom(t, "t", `{"description":"Does it.","_approval":false,"_timeout":null,"_retry":null,"_output":null,"_outputPath":null,"_activity":null}`)
-	if tool.Timeout != 60*time.Second || tool.MaxAttempts != 3 || tool.OutputSchema != nil || tool.Description != "Does it." {
+	tool := modeltest.ToolFrom(t, "t",
+		`{"description":"Does it.","_approval":false,"_timeout":null,"_retry":null,"_output":null,"_outputPath":null,"_activity":null}`)
+	if tool.Timeout != 60*time.Second || tool.MaxAttempts != 3 || tool.OutputSchema != nil ||
+		tool.Description != "Does it." {
 		t.Errorf("got %+v", tool)
 	}
-	if tool.OutputPath.IsDeclared || tool.OutputMethod.IsDeclared || tool.ReadableScopes.IsDeclared || tool.RawActivity != nil {
+	if tool.OutputPath.IsDeclared || tool.OutputMethod.IsDeclared || tool.ReadableScopes.IsDeclared ||
+		tool.RawActivity != nil {
 		t.Error("a meta property that is null is not absent")
 	}
 }
 
 func TestAToolSaysHowHardItTries(t *testing.T) {
 	t.Parallel()
-	for text, want := range map[string]time.Duration{`"72h"`: 72 * time.Hour, `10`: 10 * time.Second, `0.5`: time.Second / 2, `"1m30s"`: 90 * time.Second} {
+	for text, want := range map[string]time.Duration{`"72h"`: 72 * time.Hour, `10`: 10 * time.Second,
+		`0.5`: time.Second / 2, `"1m30s"`: 90 * time.Second} {
 		tool := modeltest.ToolFrom(t, "t", `{"_timeout":`+text+`,"_retry":{"attempts":1}}`)
 		if tool.Timeout != want || tool.MaxAttempts != 1 {
 			t.Errorf("%s: timeout %s, %d attempts", text, tool.Timeout, tool.MaxAttempts)
@@ -121,11 +152,13 @@ func TestAToolSaysHowHardItTries(t *testing.T) {
 
 func TestAChoiceIsFixedOrWithinASchema(t *testing.T) {
 	t.Parallel()
-	tool := modeltest.ToolFrom(t, "t", `{"_outputPath":"†state.a.b","_outputMethod":{"enum":["push","concat"]},"_scopes":["state.user","†input"]}`)
+	tool := modeltest.ToolFrom(t, "t",
+		`{"_outputPath":"†state.a.b","_outputMethod":{"enum":["push","concat"]},"_scopes":["state.user","†input"]}`)
 	if p := tool.OutputPath; !p.IsDeclared || p.Schema != nil || p.FixedValue != "†state.a.b" {
 		t.Errorf("a fixed path is read as %+v", p)
 	}
-	if m := tool.OutputMethod; !m.IsDeclared || m.FixedValue != nil || m.Schema.Validate("push") != nil || m.Schema.Validate("merge") == nil {
+	if m := tool.OutputMethod; !m.IsDeclared || m.FixedValue != nil || m.Schema.Validate("push") != nil ||
+		m.Schema.Validate("merge") == nil {
 		t.Errorf("a free method is read as %+v", m)
 	}
 	if s := tool.ReadableScopes; !s.IsDeclared || s.Schema != nil {
@@ -135,7 +168,8 @@ func TestAChoiceIsFixedOrWithinASchema(t *testing.T) {
 
 func TestAWiredParameterFitsByItsValue(t *testing.T) {
 	t.Parallel()
-	tool := modeltest.ToolFrom(t, "t", `{"properties":{"rules":{"const":"†input.rules","type":"array"},"n":{"const":7},"x":{"const":"††plain"}},"required":["rules"]}`)
+	tool := modeltest.ToolFrom(t, "t",
+		`{"properties":{"rules":{"const":"†input.rules","type":"array"},"n":{"const":7},"x":{"const":"††plain"}},"required":["rules"]}`)
 	if err := tool.ValidateParams(map[string]any{"rules": []any{"no spam"}}); err != nil {
 		t.Errorf("the value behind a wired parameter does not fit: %s", err)
 	}
@@ -152,12 +186,14 @@ func TestAWiredParameterFitsByItsValue(t *testing.T) {
 
 func TestParametersThatHoldAHandleAreLeftToTheActivity(t *testing.T) {
 	t.Parallel()
-	tool := modeltest.ToolFrom(t, "t", `{"properties":{"big":{"type":"string"},"n":{"type":"integer"}},"required":["big"]}`)
+	tool := modeltest.ToolFrom(t, "t",
+		`{"properties":{"big":{"type":"string"},"n":{"type":"integer"}},"required":["big"]}`)
 	big := jsonval.BlobHandle{Digest: "d", Size: 99, ValueType: "array"}.AsJSONValue()
 	if err := tool.ValidateParams(map[string]any{"big": big, "n": modeltest.MustDecodeJSON(`1`)}); err != nil {
 		t.Errorf("a handle does not fit: %s", err)
 	}
-	if err := tool.ValidateParams(map[string]any{"big": big, "n": "x"}); err == nil || !strings.Contains(err.Error(), `parameter "n"`) {
+	if err := tool.ValidateParams(map[string]any{"big": big, "n": "x"}); err == nil ||
+		!strings.Contains(err.Error(), `parameter "n"`) {
 		t.Errorf("what stands beside a handle is not checked: %v", err)
 	}
 }
@@ -170,12 +206,17 @@ func TestBindDecidesWhatRunsATool(t *testing.T) {
 		name, tool, source string
 		want               ideafile.ToolBinding
 	}{
-		{"a named activity is a Go function", "t", `{"_activity":"known"}`, ideafile.ToolBinding{Kind: ideafile.KindGo, GoFunctionName: "known"}},
-		{"a pure one runs as a local activity", "t", `{"_activity":"pure"}`, ideafile.ToolBinding{Kind: ideafile.KindGo, GoFunctionName: "pure", IsPureFunction: true}},
-		{"without an activity it is the one of its name", "pure", `{}`, ideafile.ToolBinding{Kind: ideafile.KindGo, GoFunctionName: "pure", IsPureFunction: true}},
+		{"a named activity is a Go function", "t", `{"_activity":"known"}`,
+			ideafile.ToolBinding{Kind: ideafile.KindGo, GoFunctionName: "known"}},
+		{"a pure one runs as a local activity", "t", `{"_activity":"pure"}`,
+			ideafile.ToolBinding{Kind: ideafile.KindGo, GoFunctionName: "pure", IsPureFunction: true}},
+		{"without an activity it is the one of its name", "pure", `{}`,
+			ideafile.ToolBinding{Kind: ideafile.KindGo, GoFunctionName: "pure", IsPureFunction: true}},
 		{"else it is latent", "t", `{}`, ideafile.ToolBinding{Kind: ideafile.KindLatent}},
-		{"its own activity comes before its name", "known", `{"_activity":{"http":{"url":"https://x/"}}}`, ideafile.ToolBinding{Kind: ideafile.KindHTTP}},
-		{"any other kind is bound as it is written", "t", `{"_activity":{"grpc":{}}}`, ideafile.ToolBinding{Kind: "grpc"}},
+		{"its own activity comes before its name", "known", `{"_activity":{"http":{"url":"https://x/"}}}`,
+			ideafile.ToolBinding{Kind: ideafile.KindHTTP}},
+		{"any other kind is bound as it is written", "t", `{"_activity":{"grpc":{}}}`,
+			ideafile.ToolBinding{Kind: "grpc"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if got, err := modeltest.ToolFrom(t, c.tool, c.source).BindToRunner(lookup); err != nil || got != c.want {
@@ -183,7 +224,8 @@ func TestBindDecidesWhatRunsATool(t *testing.T) {
 			}
 		})
 	}
-	if _, err := modeltest.ToolFrom(t, "known", `{"_activity":"unheard"}`).BindToRunner(lookup); err == nil || !strings.Contains(err.Error(), `no activity "unheard" is registered`) {
+	if _, err := modeltest.ToolFrom(t, "known", `{"_activity":"unheard"}`).BindToRunner(lookup); err == nil ||
+		!strings.Contains(err.Error(), `no activity "unheard" is registered`) {
 		t.Errorf("an activity that is not registered: %v", err)
 	}
 }
@@ -213,7 +255,8 @@ func TestAPolicyWantsProofOfWhoDecides(t *testing.T) {
 		tool := ideafile.ReadTool("t", m, "$.t", ps)
 		rules := policy.Override{}.DecidersFor(tool.Name, tool.Approval)
 		text := fmt.Sprint(ps.Errors())
-		if rules.Signed() != c.signed || (c.fault == "") != (len(ps.Errors()) == 0) || !strings.Contains(text, c.fault) {
+		if rules.Signed() != c.signed || (c.fault == "") != (len(ps.Errors()) == 0) ||
+			!strings.Contains(text, c.fault) {
 			t.Errorf("%s: signed %v, %s", c.policy, rules.Signed(), text)
 		}
 	}

@@ -12,7 +12,8 @@ type InstanceView struct {
 	SchemaByKind  map[string]any
 }
 
-// InstanceViewOf returns what an instance sees: of each payload, the top-level keys of its own Messages replace those of the shared ones.
+// InstanceViewOf returns what an instance sees: of each payload, the top-level keys of its own Messages replace those
+// of the shared ones.
 func InstanceViewOf(context []Message, token string) InstanceView {
 	shared, own := InstanceMessagesView(context, ""), InstanceView{}
 	if token == "" {
@@ -28,8 +29,8 @@ func InstanceViewOf(context []Message, token string) InstanceView {
 	return shared
 }
 
-// InstanceMessagesView returns the view of one owner's Messages by themselves; "" is the owner of the shared ones. Messages of one kind merge as
-// JSON merge patches, in order, and the last schema counts.
+// InstanceMessagesView returns the view of one owner's Messages by themselves; "" is the owner of the shared ones.
+// Messages of one kind merge as JSON merge patches, in order, and the last schema counts.
 func InstanceMessagesView(context []Message, owner string) InstanceView {
 	v := InstanceView{PayloadByKind: map[string]any{}, SchemaByKind: map[string]any{}}
 	for _, m := range context {
@@ -48,7 +49,8 @@ func InstanceMessagesView(context []Message, owner string) InstanceView {
 	return v
 }
 
-// InstanceViewsByToken is InstanceViewOf for many instances. It sorts the Messages by owner first, so that it stays linear for ten thousand instances.
+// InstanceViewsByToken is InstanceViewOf for many instances. It sorts the Messages by owner first, so that it stays
+// linear for ten thousand instances.
 func InstanceViewsByToken(context []Message, tokens []string) map[string]InstanceView {
 	byOwner := GroupMessagesByInstance(context)
 	views := make(map[string]InstanceView, len(tokens))
@@ -72,7 +74,8 @@ func GroupMessagesByInstance(context []Message) map[string][]Message {
 	return byOwner
 }
 
-// InstanceInput returns the input that is one instance's own; of the anonymous one, all of it. It is nil if there is none.
+// InstanceInput returns the input that is one instance's own; of the anonymous one, all of it. It is nil if there is
+// none.
 func InstanceInput(context []Message, token string) any {
 	return InstanceMessagesView(context, token).PayloadByKind[TypeInput]
 }

@@ -18,20 +18,27 @@ func TestEachInstanceSeesItsOwnMessagesOverTheSharedOnes(t *testing.T) {
 		{"type": "input", "_instance": "①", "rules": ["mine"]},
 		{"type": "nonsense"}, 5]`)
 	o := ideafile.SplitContextByInstance(context)
-	if !reflect.DeepEqual(o.InstanceTokens, []string{"②", "①"}) || !o.HasInstance("①") || o.HasInstance("") || o.HasInstance("③") {
+	if !reflect.DeepEqual(o.InstanceTokens, []string{"②", "①"}) || !o.HasInstance("①") || o.HasInstance("") ||
+		o.HasInstance("③") {
 		t.Fatalf("%v", o.InstanceTokens)
 	}
 	view := o.InstanceView("①")
-	if got := string(jsonval.Encode(view.PayloadByKind)); got != `{"input":{"limit":1,"rules":["mine"]},"state":{"a":1}}` {
+	if got := string(
+		jsonval.Encode(view.PayloadByKind)); got != `{"input":{"limit":1,"rules":["mine"]},"state":{"a":1}}` {
 		t.Errorf("① sees %s", got)
 	}
-	if got := string(jsonval.Encode(o.InstanceView("②").PayloadByKind)); got != `{"input":{"limit":1,"rules":["all"]},"state":{"a":2}}` {
+	if got := string(
+		jsonval.Encode(
+			o.InstanceView("②").PayloadByKind)); got != `{"input":{"limit":1,"rules":["all"]},"state":{"a":2}}` {
 		t.Errorf("② sees %s", got)
 	}
-	if got := string(jsonval.Encode(o.InstanceMessagesView("①").PayloadByKind)); got != `{"input":{"rules":["mine"]},"state":{"a":1}}` {
+	if got := string(
+		jsonval.Encode(
+			o.InstanceMessagesView("①").PayloadByKind)); got != `{"input":{"rules":["mine"]},"state":{"a":1}}` {
 		t.Errorf("① owns %s", got)
 	}
-	if got := string(jsonval.Encode(o.SharedMessagesView().PayloadByKind)); got != `{"input":{"limit":1,"rules":["all"]}}` {
+	if got := string(
+		jsonval.Encode(o.SharedMessagesView().PayloadByKind)); got != `{"input":{"limit":1,"rules":["all"]}}` {
 		t.Errorf("everybody sees %s", got)
 	}
 }

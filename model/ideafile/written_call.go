@@ -9,12 +9,14 @@ import (
 	"processidea/model/refexpr"
 )
 
-// WrittenCall is a Call as it was written: by the LLM, in a Plan message, or by a person. It is parsed once, where it comes in, but not
-// checked: it may name an unknown Tool, or be no object at all. Palette.Read makes a Call of it. Its JSON is exactly what was written.
+// WrittenCall is a Call as it was written: by the LLM, in a Plan message, or by a person. It is parsed once, where it
+// comes in, but not checked: it may name an unknown Tool, or be no object at all. Palette.Read makes a Call of it. Its
+// JSON is exactly what was written.
 type WrittenCall struct {
 	// Tool is `_tool`; empty if there is none.
 	Tool string
-	// Targets are the tokens that `_instance` names, one or a list; none: the Call is for every instance ("*"), or does not say.
+	// Targets are the tokens that `_instance` names, one or a list; none: the Call is for every instance ("*"), or does
+	// not say.
 	Targets []string
 
 	rawValue  any
@@ -96,7 +98,8 @@ func (w WrittenCall) TargetsOtherInstance(token string) bool {
 	return token != "" && len(w.Targets) > 0 && !slices.Contains(w.Targets, token)
 }
 
-// TargetInstances returns the instances that the Call names, which need not be among tokens, or all tokens if it names none.
+// TargetInstances returns the instances that the Call names, which need not be among tokens, or all tokens if it names
+// none.
 func (w WrittenCall) TargetInstances(tokens []string) []string {
 	if len(w.Targets) > 0 {
 		return w.Targets
@@ -119,7 +122,8 @@ func (w *WrittenCall) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// OutputOf returns of a Call where in State its result is written, and how. ok is false if the Tool is unknown or the path invalid.
+// OutputOf returns of a Call where in State its result is written, and how. ok is false if the Tool is unknown or the
+// path invalid.
 func (i *Idea) OutputOf(w WrittenCall) (c Call, ok bool) {
 	t := i.Tool(w.Tool)
 	if t == nil {

@@ -31,12 +31,13 @@ func IsDisplayKey(schema map[string]any, key string) bool {
 var (
 	keywordsOfNamedSchemas = []string{"properties", "patternProperties", "$defs", "definitions", "dependentSchemas"}
 	keywordsOfSchemaLists  = []string{"allOf", "anyOf", "oneOf", "prefixItems", "items"}
-	keywordsOfOneSchema    = []string{"items", "additionalItems", "additionalProperties", "not", "if", "then", "else", "contains", "propertyNames",
+	keywordsOfOneSchema    = []string{"items", "additionalItems", "additionalProperties", "not", "if", "then", "else",
+		"contains", "propertyNames",
 		"unevaluatedItems", "unevaluatedProperties", "contentSchema"}
 )
 
-// WithoutDisplay gives a schema without what says only how people are shown values: the LLM is sent none of it. Values that a schema holds
-// (const, default, …) and parameters that are named so stay.
+// WithoutDisplay gives a schema without what says only how people are shown values: the LLM is sent none of it. Values
+// that a schema holds (const, default, …) and parameters that are named so stay.
 func WithoutDisplay(schema any) any {
 	m, ok := schema.(map[string]any)
 	if !ok {
@@ -52,7 +53,8 @@ func WithoutDisplay(schema any) any {
 	return out
 }
 
-// subschemas gives what stands under a keyword with its schemas replaced. each gets the steps of the pointer below the schema.
+// subschemas gives what stands under a keyword with its schemas replaced. each gets the steps of the pointer below the
+// schema.
 func subschemas(keyword string, under any, each func(pointer string, part any) any) any {
 	switch v := under.(type) {
 	case []any:
@@ -78,7 +80,8 @@ func subschemas(keyword string, under any, each func(pointer string, part any) a
 	return under
 }
 
-// EachSubschema visits a schema and all below it in the order of their keys, each with the place where it stands in the file.
+// EachSubschema visits a schema and all below it in the order of their keys, each with the place where it stands in the
+// file.
 func EachSubschema(schema any, path string, visit func(path string, schema map[string]any)) {
 	m, ok := schema.(map[string]any)
 	if !ok {
@@ -100,7 +103,8 @@ func EachSubschema(schema any, path string, visit func(path string, schema map[s
 	}
 }
 
-// OrderedNames lists the names of an object's properties: the required ones as the designer wrote them, then the others by name.
+// OrderedNames lists the names of an object's properties: the required ones as the designer wrote them, then the others
+// by name.
 func OrderedNames(properties map[string]any, required []string) []string {
 	var names []string
 	for _, name := range append(slices.Clone(required), jsonval.SortedKeys(properties)...) {

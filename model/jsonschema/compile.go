@@ -84,8 +84,10 @@ func parseSchema(text []byte) (*parsedSchema, error) {
 }
 
 // newDraftKeywords are those that drafts 2019-09 and 2020-12 read in different ways.
-var newDraftKeywords = []string{"$schema", "$id", "$anchor", "$dynamicAnchor", "$dynamicRef", "$recursiveAnchor", "$recursiveRef", "$vocabulary",
-	"prefixItems", "additionalItems", "contains", "unevaluatedItems", "unevaluatedProperties", "definitions", "dependencies"}
+var newDraftKeywords = []string{"$schema", "$id", "$anchor", "$dynamicAnchor", "$dynamicRef", "$recursiveAnchor",
+	"$recursiveRef", "$vocabulary",
+	"prefixItems", "additionalItems", "contains", "unevaluatedItems", "unevaluatedProperties", "definitions",
+	"dependencies"}
 
 // differsBetweenDrafts reports whether a schema may mean something else in draft 2019-09 than in 2020-12.
 func differsBetweenDrafts(source any) bool {
@@ -109,7 +111,8 @@ func CompileUncached(text []byte, pointer string) (*jsonschema.Schema, error) {
 	return r.compiledAt(pointer)
 }
 
-// cachedParsedSchema reads a schema, or finds what was read of the same one before: a hundred instances share one palette.
+// cachedParsedSchema reads a schema, or finds what was read of the same one before: a hundred instances share one
+// palette.
 func cachedParsedSchema(source any) (*parsedSchema, error) {
 	address, isMap := addressOfMap(source)
 	if r := schemaCache.findByAddress(address); r != nil {
@@ -147,7 +150,8 @@ const (
 
 // parsedSchemaCache remembers schemas that were read: by what they say, and by where they lie in memory.
 //
-// Invariant: a schema that is found by its address is kept, so that nothing else comes to lie there; and schemas are never changed in place.
+// Invariant: a schema that is found by its address is kept, so that nothing else comes to lie there; and schemas are
+// never changed in place.
 type parsedSchemaCache struct {
 	mu                  sync.Mutex
 	schemaByDigest      map[[sha256.Size]byte]*parsedSchema
@@ -178,7 +182,8 @@ func (c *parsedSchemaCache) findByDigest(digest [sha256.Size]byte) *parsedSchema
 	return c.schemaByDigest[digest]
 }
 
-func (c *parsedSchemaCache) addSchema(r *parsedSchema, digest [sha256.Size]byte, address uintptr, source any, size int) {
+func (c *parsedSchemaCache) addSchema(r *parsedSchema, digest [sha256.Size]byte, address uintptr,
+	source any, size int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.schemaByDigest[digest] == nil {

@@ -1,7 +1,8 @@
 // Package jsonschema compiles JSON Schemas behind a guard and reads what they say of a place before there is a value.
 //
 //   - Schema is a compiled schema: Validate and Matches hold values against it.
-//   - SubschemaAt finds the part of a schema that describes a path; TypesAt and CompareTypes compare the types that it allows.
+//   - SubschemaAt finds the part of a schema that describes a path; TypesAt and CompareTypes compare the types that it
+//     allows.
 //   - InlineRefs and RebaseRefs move a part of a schema to another place with all that it refers to.
 //   - WithoutNulls removes the nulls that strict mode forces for omitted properties.
 //
@@ -9,8 +10,8 @@
 //
 //   - Nothing is ever loaded: a reference that leaves the schema is an error.
 //   - No schema and no value makes a function panic.
-//   - The same schema and value give the same result in the same words each time, although the validator walks maps in random
-//     order, because histories and prompts hold those words.
+//   - The same schema and value give the same result in the same words each time, although the validator walks maps in
+//     random order, because histories and prompts hold those words.
 //   - A schema is never changed; its meta properties, whose names begin with `_`, are not the validator's business.
 //
 // Cache memoizes a pure function. It is safe for concurrent use.

@@ -7,8 +7,8 @@ import (
 	"processidea/model/jsonval"
 )
 
-// InlineRefs gives a part of a schema in which what local references name has taken their place, so that the part can stand
-// elsewhere. A reference within what it refers to is left as it is.
+// InlineRefs gives a part of a schema in which what local references name has taken their place, so that the part can
+// stand elsewhere. A reference within what it refers to is left as it is.
 func InlineRefs(root, part any) any {
 	if size, holdsItself := InlinedNodeCount(root, part); !holdsItself && size > maxNodes {
 		return map[string]any{"$ref": TooLarge}
@@ -21,10 +21,11 @@ func InlineRefs(root, part any) any {
 	return out
 }
 
-// InlinedNodeCount counts the nodes that a part of a schema has with its local references inlined, without inlining them, and tells whether one of
-// them leads back to what it stands in.
+// InlinedNodeCount counts the nodes that a part of a schema has with its local references inlined, without inlining
+// them, and tells whether one of them leads back to what it stands in.
 func InlinedNodeCount(root, part any) (size float64, holdsItself bool) {
-	c := inlinedNodeCounter{rootSchema: root, nodeCountByRef: map[string]float64{}, refsBeingFollowed: map[string]bool{}}
+	c := inlinedNodeCounter{rootSchema: root, nodeCountByRef: map[string]float64{},
+		refsBeingFollowed: map[string]bool{}}
 	size = c.countInlined(withoutDefinitions(part))
 	return size, c.hasRefCycle
 }
@@ -124,13 +125,14 @@ func (e *refInliner) inlineNode(v any, inside []string) any {
 func (e *refInliner) inlineRef(v map[string]any, ref string, target any, inside []string) any {
 	if !slices.Contains(inside, ref) {
 		beside := e.inlineNode(jsonval.WithoutKey(v, "$ref"), inside)
-		return jsonval.DeepMerge(e.inlineNode(withoutDefinitions(target), append(inside[:len(inside):len(inside)], ref)), beside)
+		return jsonval.DeepMerge(e.inlineNode(withoutDefinitions(target),
+			append(inside[:len(inside):len(inside)], ref)), beside)
 	}
 	return map[string]any{"$ref": ref}
 }
 
-// RebaseRefs gives a schema with its local references changed for another root, in which it stands at the reference base. Its
-// own $id and $schema go: it is a part there.
+// RebaseRefs gives a schema with its local references changed for another root, in which it stands at the reference
+// base. Its own $id and $schema go: it is a part there.
 func RebaseRefs(v any, base string) any {
 	switch v := v.(type) {
 	case map[string]any:

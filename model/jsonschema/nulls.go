@@ -8,7 +8,8 @@ import (
 )
 
 // WithoutNulls gives a value, at a path of the schema, without the properties that are null and that the schema neither
-// requires nor lets be null. Strict mode makes the LLM write every property at any depth, and null for what it leaves out.
+// requires nor lets be null. Strict mode makes the LLM write every property at any depth, and null for what it leaves
+// out.
 func WithoutNulls(schema any, p jsonval.Path, v any) any {
 	if !containsNull(v) {
 		return v

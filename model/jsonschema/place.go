@@ -8,15 +8,16 @@ import (
 	"processidea/model/jsonval"
 )
 
-// Subschema is what a schema says of one path. A Place that is neither Known nor Closed says nothing: anything may stand there.
+// Subschema is what a schema says of one path. A Place that is neither Known nor Closed says nothing: anything may
+// stand there.
 type Subschema struct {
 	Pointer     string // JSON pointer of the part that describes the path, if it is Known
 	IsDescribed bool   // a part of the schema describes the path
 	IsForbidden bool   // no value may stand at the path
 }
 
-// SubschemaAt follows `properties`, `additionalProperties`, `items` and local references down a path; `patternProperties` and
-// `type` may allow it or not. Other keywords say nothing about a path before there is a value.
+// SubschemaAt follows `properties`, `additionalProperties`, `items` and local references down a path;
+// `patternProperties` and `type` may allow it or not. Other keywords say nothing about a path before there is a value.
 func SubschemaAt(root any, path jsonval.Path) Subschema {
 	at, pointer := ResolveLocalRefs(root, root, "")
 	for _, step := range path {

@@ -13,8 +13,8 @@ const maxFollowed = 8 // references from one node to the next
 
 var refKeywords = []string{"$ref", "$dynamicRef", "$recursiveRef"}
 
-// CheckRefs refuses a reference that leaves the schema, before the compiler can try to follow it, and one that finds nothing:
-// of several the compiler would name any one.
+// CheckRefs refuses a reference that leaves the schema, before the compiler can try to follow it, and one that finds
+// nothing: of several the compiler would name any one.
 func CheckRefs(root any) error {
 	hasIDs := false // a part with an $id resolves its references itself: finding those is left to the compiler
 	_ = visitKeys(root, func(k string, v any) error {
@@ -59,8 +59,8 @@ func visitKeys(v any, visit func(key string, v any) error) error {
 	return nil
 }
 
-// ResolveLocalRefs gives the node that a node's local references (#…) lead to, and its pointer. It follows maxFollowed of them, so that
-// a cycle ends.
+// ResolveLocalRefs gives the node that a node's local references (#…) lead to, and its pointer. It follows maxFollowed
+// of them, so that a cycle ends.
 func ResolveLocalRefs(root, node any, pointer string) (target any, at string) {
 	for range maxFollowed {
 		m, ok := node.(map[string]any)

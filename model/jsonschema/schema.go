@@ -9,8 +9,8 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v5"
 )
 
-// Schema is a compiled JSON Schema. It loads nothing, never panics, and words its errors the same way each time. It is safe for
-// concurrent use. A nil Schema allows every value.
+// Schema is a compiled JSON Schema. It loads nothing, never panics, and words its errors the same way each time. It is
+// safe for concurrent use. A nil Schema allows every value.
 type Schema struct {
 	Source   any // the schema as it was written, meta properties included
 	Compiled *jsonschema.Schema
@@ -19,8 +19,8 @@ type Schema struct {
 	stepCounter   *stepCounter
 }
 
-// CompileSchema compiles a JSON Schema, of draft 2020-12 unless `$schema` says otherwise. It ignores meta properties, whose
-// names begin with `_`. References must stay inside the schema (`#…`).
+// CompileSchema compiles a JSON Schema, of draft 2020-12 unless `$schema` says otherwise. It ignores meta properties,
+// whose names begin with `_`. References must stay inside the schema (`#…`).
 func CompileSchema(source any) (*Schema, error) { return CompileAt(source, "") }
 
 // CompileAt compiles the part of a schema at a JSON pointer. Its references are resolved in the whole schema.
@@ -36,8 +36,8 @@ func CompileAt(source any, pointer string) (*Schema, error) {
 	return &Schema{Source: source, Compiled: c, stepCounter: r.stepCounter}, nil
 }
 
-// NewLazySchema is CompileAt for a schema that was found to be sound before: it is compiled when it is first used, which costs nothing where
-// it never is.
+// NewLazySchema is CompileAt for a schema that was found to be sound before: it is compiled when it is first used,
+// which costs nothing where it never is.
 func NewLazySchema(source any, pointer string) *Schema {
 	s := &Schema{Source: source}
 	s.compileLazily = sync.OnceValues(func() (*jsonschema.Schema, error) {
@@ -51,8 +51,8 @@ func NewLazySchema(source any, pointer string) *Schema {
 	return s
 }
 
-// Validate gives an error that says how a value does not fit, and nil if it fits. A value from outside must have come through
-// jsonval.Decode.
+// Validate gives an error that says how a value does not fit, and nil if it fits. A value from outside must have come
+// through jsonval.Decode.
 func (s *Schema) Validate(v any) error {
 	fits, err := s.check(v)
 	switch {

@@ -17,12 +17,15 @@ import (
 func TestASchemaIsRefusedWhen(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ name, schema, want string }{
-		{"a $ref is remote", `{"$ref":"https://example.com/s.json"}`, `$ref "https://example.com/s.json" leaves the schema`},
-		{"a $ref is a file", `{"properties":{"a":{"$ref":"file:///etc/passwd"}}}`, `$ref "file:///etc/passwd" leaves the schema`},
+		{"a $ref is remote", `{"$ref":"https://example.com/s.json"}`,
+			`$ref "https://example.com/s.json" leaves the schema`},
+		{"a $ref is a file", `{"properties":{"a":{"$ref":"file:///etc/passwd"}}}`,
+			`$ref "file:///etc/passwd" leaves the schema`},
 		{"a $ref is a path", `{"items":[{"$ref":"other.json#/a"}]}`, "leaves the schema"},
 		{"a $dynamicRef is remote", `{"$dynamicRef":"http://x/#a"}`, "$dynamicRef"},
 		{"a $recursiveRef is remote", `{"$recursiveRef":"http://x/"}`, "$recursiveRef"},
-		{"a $ref leaves it from within an unused part", `{"$defs":{"x":{"allOf":[{"$ref":"http://x/"}]}}}`, "leaves the schema"},
+		{"a $ref leaves it from within an unused part", `{"$defs":{"x":{"allOf":[{"$ref":"http://x/"}]}}}`,
+			"leaves the schema"},
 		{"its $schema is to be loaded", `{"$schema":"http://example.com/meta"}`, "nothing is ever loaded"},
 		{"a $ref finds nothing", `{"$ref":"#/$defs/nobody"}`, `#/$defs/nobody`},
 		{"a keyword has a wrong value", `{"type":"objekt"}`, "type"},
@@ -66,14 +69,19 @@ func TestASchemaChecks(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ name, schema, good, bad, why string }{
 		{"types", `{"type":"string"}`, `"a"`, `1`, "expected string, but got number"},
-		{"what is below, with its place", `{"properties":{"a":{"items":{"type":"string"}}}}`, `{"a":["x"]}`, `{"a":["x",2]}`, "/a/1: expected string, but got number"},
-		{"references into itself", `{"$defs":{"t":{"enum":["x"]}},"properties":{"a":{"$ref":"#/$defs/t"}}}`, `{"a":"x"}`, `{"a":"y"}`, `/a: value must be "x"`},
-		{"references to itself", `{"properties":{"next":{"$ref":"#"},"n":{"type":"integer"}}}`, `{"next":{"next":{"n":1}}}`, `{"next":{"next":{"n":"x"}}}`, "/next/next/n"},
+		{"what is below, with its place", `{"properties":{"a":{"items":{"type":"string"}}}}`, `{"a":["x"]}`,
+			`{"a":["x",2]}`, "/a/1: expected string, but got number"},
+		{"references into itself", `{"$defs":{"t":{"enum":["x"]}},"properties":{"a":{"$ref":"#/$defs/t"}}}`,
+			`{"a":"x"}`, `{"a":"y"}`, `/a: value must be "x"`},
+		{"references to itself", `{"properties":{"next":{"$ref":"#"},"n":{"type":"integer"}}}`,
+			`{"next":{"next":{"n":1}}}`, `{"next":{"next":{"n":"x"}}}`, "/next/next/n"},
 		{"anchors", `{"$defs":{"t":{"$anchor":"here","type":"null"}},"$ref":"#here"}`, `null`, `1`, "expected null"},
 		{"formats", `{"format":"date-time"}`, `"2026-11-21T10:00:00Z"`, `"soon"`, "is not valid 'date-time'"},
-		{"formats, in an older draft too", `{"$schema":"http://json-schema.org/draft-07/schema#","format":"email"}`, `"a@b.c"`, `"x"`, "email"},
+		{"formats, in an older draft too", `{"$schema":"http://json-schema.org/draft-07/schema#","format":"email"}`,
+			`"a@b.c"`, `"x"`, "email"},
 		{"integers written with a fraction of zero", `{"type":"integer"}`, `1.0`, `1.5`, "expected integer"},
-		{"numbers beyond 2^53 exactly", `{"const":9007199254740993}`, `9007199254740993`, `9007199254740992`, "value must be"},
+		{"numbers beyond 2^53 exactly", `{"const":9007199254740993}`, `9007199254740993`, `9007199254740992`,
+			"value must be"},
 		{"nothing, where it is true", `true`, `{"a":1}`, ``, ""},
 		{"everything, where it is false", `false`, ``, `1`, "not allowed"},
 	} {
@@ -107,7 +115,8 @@ func TestNoSchemaFitsEverything(t *testing.T) {
 
 func TestMetaPropertiesAreNoBusinessOfTheValidator(t *testing.T) {
 	t.Parallel()
-	for _, text := range []string{`{"_output":{"type":"nonsense"},"_x":{"$ref":"http://x/"},"type":"object"}`, `{"_a":1e3}`} {
+	for _, text := range []string{`{"_output":{"type":"nonsense"},"_x":{"$ref":"http://x/"},"type":"object"}`,
+		`{"_a":1e3}`} {
 		if _, err := jsonschema.CompileSchema(modeltest.MustDecodeJSON(text)); err != nil {
 			t.Errorf("%s: %s", text, err)
 		}
@@ -127,7 +136,8 @@ func TestASchemaKeepsItsSourceAsItWasWritten(t *testing.T) {
 
 func TestAPartIsCompiledWithTheWholeAsItsHome(t *testing.T) {
 	t.Parallel()
-	whole := modeltest.MustDecodeJSON(`{"$defs":{"t":{"type":"integer"}},"properties":{"a/b ~%\"":{"$ref":"#/$defs/t"}}}`)
+	whole := modeltest.MustDecodeJSON(
+		`{"$defs":{"t":{"type":"integer"}},"properties":{"a/b ~%\"":{"$ref":"#/$defs/t"}}}`)
 	s, err := jsonschema.CompileAt(whole, "/properties/"+jsonschema.EscapePointerStep(`a/b ~%"`))
 	if err != nil {
 		t.Fatal(err)
@@ -141,15 +151,18 @@ func TestAPartIsCompiledWithTheWholeAsItsHome(t *testing.T) {
 func TestErrorsAreWordedTheSameEachTime(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ schema, value string }{
-		"many wrong properties":           {`{"additionalProperties":{"type":"string"}}`, `{"e":1,"d":2,"c":3,"b":4,"a":5}`},
+		"many wrong properties": {`{"additionalProperties":{"type":"string"}}`,
+			`{"e":1,"d":2,"c":3,"b":4,"a":5}`},
 		"properties that are not allowed": {`{"additionalProperties":false}`, `{"d":1,"it's":1,"c', 'd":1,"a":1}`},
 		"properties left unevaluated":     {`{"unevaluatedProperties":false}`, `{"d":1,"c":1,"b":1,"a":1}`},
 		"missing properties":              {`{"required":["a","b","c"],"properties":{"d":{"type":"null"}}}`, `{"d":1}`},
-		"alternatives":                    {`{"anyOf":[{"type":"string"},{"required":["x"]},{"minProperties":5}]}`, `{"a":1}`},
-		"patterns":                        {`{"patternProperties":{"^a":{"type":"null"},"b$":{"type":"null"}}}`, `{"ab":1,"a":1,"b":1}`},
-		"names":                           {`{"propertyNames":{"maxLength":1}}`, `{"cc":1,"bb":1,"aa":1}`},
-		"dependencies":                    {`{"dependentRequired":{"a":["x","y"],"b":["z"]}}`, `{"a":1,"b":1}`},
-		"a constant object":               {`{"const":{"a":1,"b":2}}`, `{}`},
+		"alternatives": {`{"anyOf":[{"type":"string"},{"required":["x"]},{"minProperties":5}]}`,
+			`{"a":1}`},
+		"patterns": {`{"patternProperties":{"^a":{"type":"null"},"b$":{"type":"null"}}}`,
+			`{"ab":1,"a":1,"b":1}`},
+		"names":             {`{"propertyNames":{"maxLength":1}}`, `{"cc":1,"bb":1,"aa":1}`},
+		"dependencies":      {`{"dependentRequired":{"a":["x","y"],"b":["z"]}}`, `{"a":1,"b":1}`},
+		"a constant object": {`{"const":{"a":1,"b":2}}`, `{}`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			first := ""
@@ -205,8 +218,10 @@ func TestAnErrorNamesThreeThingsAndCountsTheRest(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const want = "/a: expected string, but got number; /b: expected string, but got number; /c: expected string, but got number; and 2 more"
-	if err := s.Validate(modeltest.MustDecodeJSON(`{"e":1,"d":2,"c":3,"b":4,"a":5}`)); err == nil || err.Error() != want {
+	const want = "/a: expected string, but got number; /b: expected string, but got number; /c: expected string, but " +
+		"got number; and 2 more"
+	if err := s.Validate(modeltest.MustDecodeJSON(`{"e":1,"d":2,"c":3,"b":4,"a":5}`)); err == nil ||
+		err.Error() != want {
 		t.Errorf("got %v", err)
 	}
 }
@@ -269,7 +284,8 @@ func TestAnySchemaSaysTheSameEachTime(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
 		schema := anySchema(3).Draw(rt, "schema")
-		value := map[string]any{"a": modeltest.AnyJSON(2).Draw(rt, "a"), "b": modeltest.AnyJSON(2).Draw(rt, "b"), modeltest.AnyText().Draw(rt, "key"): nil}
+		value := map[string]any{"a": modeltest.AnyJSON(2).Draw(rt, "a"), "b": modeltest.AnyJSON(2).Draw(rt, "b"),
+			modeltest.AnyText().Draw(rt, "key"): nil}
 		first, _ := verdict(schema, value)
 		for range 10 {
 			if again, _ := verdict(schema, value); again != first {
@@ -302,13 +318,16 @@ func anySchema(depth int) *rapid.Generator[any] {
 			case 4:
 				m[rapid.SampledFrom([]string{"anyOf", "allOf", "oneOf"}).Draw(t, "of")] = []any{part(), part()}
 			case 5:
-				m["patternProperties"] = map[string]any{"^a": part(), "b$": part(), rapid.SampledFrom([]string{"c", "("}).Draw(t, "pattern"): part()}
+				m["patternProperties"] = map[string]any{"^a": part(), "b$": part(),
+					rapid.SampledFrom([]string{"c", "("}).Draw(t, "pattern"): part()}
 			case 6:
 				m["$ref"] = rapid.SampledFrom([]string{"#", "#/properties/a", "#/nowhere", "#anchor"}).Draw(t, "ref")
 			case 7:
-				m[rapid.SampledFrom([]string{"items", "not", "contains", "propertyNames", "unevaluatedProperties"}).Draw(t, "sub")] = part()
+				m[rapid.SampledFrom([]string{"items", "not", "contains", "propertyNames",
+					"unevaluatedProperties"}).Draw(t, "sub")] = part()
 			case 8:
-				m[rapid.SampledFrom([]string{"minProperties", "maxLength", "uniqueItems", "enum", "const"}).Draw(t, "limit")] = modeltest.AnyJSON(1).Draw(t, "limit")
+				m[rapid.SampledFrom([]string{"minProperties", "maxLength", "uniqueItems", "enum", "const"}).Draw(t,
+					"limit")] = modeltest.AnyJSON(1).Draw(t, "limit")
 			case 9:
 				m["dependentRequired"] = map[string]any{"a": []any{"x", "y"}, "b": []any{"z"}}
 			}
@@ -320,12 +339,17 @@ func anySchema(depth int) *rapid.Generator[any] {
 func FuzzSchema(f *testing.F) {
 	for _, seed := range [][2]string{
 		{`{"type":"object","required":["a"],"additionalProperties":false}`, `{"b":1,"c":2}`},
-		{`{"$ref":"#"}`, `1`}, {`{"$ref":"#/a"}`, `1`}, {`{"$ref":"http://x"}`, `1`}, {`{"$ref":"file:///etc/passwd"}`, `1`},
-		{`{"$id":"http://x/y","$ref":"#"}`, `1`}, {`{"$schema":"http://json-schema.org/draft-04/schema#","id":"#a"}`, `{}`},
+		{`{"$ref":"#"}`, `1`}, {`{"$ref":"#/a"}`, `1`}, {`{"$ref":"http://x"}`, `1`},
+		{`{"$ref":"file:///etc/passwd"}`, `1`},
+		{`{"$id":"http://x/y","$ref":"#"}`, `1`},
+		{`{"$schema":"http://json-schema.org/draft-04/schema#","id":"#a"}`, `{}`},
 		{`{"multipleOf":1e-300}`, `1e300`}, {`{"maximum":1e308}`, `1e308`}, {`{"uniqueItems":true}`, `[1,1.0,1e0]`},
-		{`{"allOf":[{"$ref":"#/allOf/0"}]}`, `{}`}, {`{"$dynamicRef":"#a","$dynamicAnchor":"a"}`, `[[]]`}, {`{"pattern":"(a*)*$"}`, `"aaaaaaaaaaaaaaaaaaaab"`},
-		{`{"contentEncoding":"base64","contentMediaType":"application/json"}`, `"e30="`}, {`{"format":"regex"}`, `"("`}, {`true`, `null`},
-		{`{"if":true,"then":false}`, `0`}, {`{"enum":[1e5,{"a":[]}]}`, `100000`}, {`{"properties":{"a":{"$recursiveRef":"#"}}}`, `{"a":{}}`},
+		{`{"allOf":[{"$ref":"#/allOf/0"}]}`, `{}`}, {`{"$dynamicRef":"#a","$dynamicAnchor":"a"}`, `[[]]`},
+		{`{"pattern":"(a*)*$"}`, `"aaaaaaaaaaaaaaaaaaaab"`},
+		{`{"contentEncoding":"base64","contentMediaType":"application/json"}`, `"e30="`}, {`{"format":"regex"}`, `"("`},
+		{`true`, `null`},
+		{`{"if":true,"then":false}`, `0`}, {`{"enum":[1e5,{"a":[]}]}`, `100000`},
+		{`{"properties":{"a":{"$recursiveRef":"#"}}}`, `{"a":{}}`},
 	} {
 		f.Add([]byte(seed[0]), []byte(seed[1]))
 	}

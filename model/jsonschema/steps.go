@@ -72,7 +72,8 @@ func (c *stepCounter) checkSubschemaCount(s *jsonschema.Schema) error {
 		}
 		c.checked[at] = true
 		if c.mostWays(at, 0) > maxInPlace {
-			return fmt.Errorf("its references multiply: one value would be held against more than %d parts of it", maxInPlace)
+			return fmt.Errorf("its references multiply: one value would be held against more than %d parts of it",
+				maxInPlace)
 		}
 		todo = append(todo, allSubschemas(at)...)
 	}
@@ -163,7 +164,8 @@ func countValueNodes(v any, limit int) int {
 
 // inPlaceSubschemas lists the parts that are held against the same value as the schema.
 func inPlaceSubschemas(s *jsonschema.Schema) []*jsonschema.Schema {
-	list := slices.Concat([]*jsonschema.Schema{s.Ref, s.RecursiveRef, s.DynamicRef, s.Not, s.If, s.Then, s.Else}, s.AllOf, s.AnyOf, s.OneOf)
+	list := slices.Concat([]*jsonschema.Schema{s.Ref, s.RecursiveRef, s.DynamicRef, s.Not, s.If, s.Then, s.Else},
+		s.AllOf, s.AnyOf, s.OneOf)
 	//workflowcheck:ignore -- counted, in any order
 	for _, d := range s.Dependencies {
 		if p, ok := d.(*jsonschema.Schema); ok {

@@ -12,21 +12,25 @@ import (
 	"processidea/model/modeltest"
 )
 
-// multiplying is a schema of so many parts, each of which refers to the next twice, in a form such as {"allOf": [%s, %s]}.
+// multiplying is a schema of so many parts, each of which refers to the next twice, in a form such as {"allOf": [%s,
+// %s]}.
 func multiplying(parts int, form string) any {
 	defs := make([]string, parts)
 	for n := range defs {
 		ref := fmt.Sprintf(`{"$ref":"#/$defs/p%d"}`, n+1)
 		defs[n] = fmt.Sprintf(`"p%d":`, n) + fmt.Sprintf(form, ref, ref)
 	}
-	return modeltest.MustDecodeJSON(fmt.Sprintf(`{"$ref":"#/$defs/p0","$defs":{%s,"p%d":{"type":"string"}}}`, strings.Join(defs, ","), parts))
+	return modeltest.MustDecodeJSON(fmt.Sprintf(`{"$ref":"#/$defs/p0","$defs":{%s,"p%d":{"type":"string"}}}`,
+		strings.Join(defs, ","), parts))
 }
 
 func TestASchemaWhoseReferencesMultiplyOverOneValueIsRefused(t *testing.T) {
 	t.Parallel()
-	for _, form := range []string{`{"allOf":[%s,%s]}`, `{"anyOf":[%s,%s]}`, `{"oneOf":[%s,%s]}`, `{"if":%s,"then":%s}`, `{"dependentSchemas":{"a":%s,"b":%s}}`} {
+	for _, form := range []string{`{"allOf":[%s,%s]}`, `{"anyOf":[%s,%s]}`, `{"oneOf":[%s,%s]}`, `{"if":%s,"then":%s}`,
+		`{"dependentSchemas":{"a":%s,"b":%s}}`} {
 		_, err := jsonschema.CompileSchema(multiplying(45, form))
-		if err == nil || !strings.Contains(err.Error(), "its references multiply: one value would be held against more than 10000 parts of it") {
+		if err == nil || !strings.Contains(err.Error(),
+			"its references multiply: one value would be held against more than 10000 parts of it") {
 			t.Errorf("%s: got %v", form, err)
 		}
 	}
@@ -56,7 +60,9 @@ func TestAValueThatWouldBeCheckedTooOftenIsRefusedBeforeItIsChecked(t *testing.T
 			return modeltest.MustDecodeJSON(strings.Repeat(c.open, depth) + "{}" + strings.Repeat(c.end, depth))
 		}
 		_ = s.Validate(nested(5))
-		if err := s.Validate(nested(60)); err == nil || !strings.Contains(err.Error(), "cannot be checked: it would be held against parts of the schema more than 2000000 times") {
+		if err := s.Validate(nested(60)); err == nil ||
+			!strings.Contains(err.Error(),
+				"cannot be checked: it would be held against parts of the schema more than 2000000 times") {
 			t.Errorf("%s: got %v", c.schema, err)
 		}
 		if _, err := s.Matches(nested(60)); err == nil {
@@ -84,7 +90,8 @@ func TestADeepValueOfASchemaThatRefersToItselfByOneWayEachIsChecked(t *testing.T
 
 func TestALargeValueOfASimpleSchemaIsChecked(t *testing.T) {
 	t.Parallel()
-	s, err := jsonschema.CompileSchema(modeltest.MustDecodeJSON(`{"items":{"type":"object","properties":{"n":{"type":"string"}}}}`))
+	s, err := jsonschema.CompileSchema(
+		modeltest.MustDecodeJSON(`{"items":{"type":"object","properties":{"n":{"type":"string"}}}}`))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -146,7 +153,8 @@ func TestASchemaThatIsCompiledLaterChecksTheSame(t *testing.T) {
 	}
 }
 
-// A list of a million mistakes would take a hundred times the memory of the value. Not parallel: it measures what all goroutines allocate.
+// A list of a million mistakes would take a hundred times the memory of the value. Not parallel: it measures what all
+// goroutines allocate.
 func TestOfALargeValueTheFirstMisfitsAreFound(t *testing.T) {
 	list := make([]any, 500_000)
 	for n := range list {
@@ -154,10 +162,14 @@ func TestOfALargeValueTheFirstMisfitsAreFound(t *testing.T) {
 	}
 	for name, c := range map[string]struct{ schema, want string }{
 		"items": {`{"type":"object","properties":{"list":{"items":{"type":"string"}}}}`,
-			"/list/0: expected string, but got number; /list/1: expected string, but got number; /list/2: expected string, but got number; and more"},
-		"through a reference": {`{"properties":{"list":{"$ref":"#/$defs/l"}},"$defs":{"l":{"allOf":[{"items":{"maximum":0}}]}}}`,
-			"/list/0: must be <= 0 but found 1; /list/1: must be <= 0 but found 1; /list/2: must be <= 0 but found 1; and more"},
-		"the number of them": {`{"properties":{"list":{"maxItems":3}}}`, "/list: maximum 3 items required, but found 500000 items"},
+			"/list/0: expected string, but got number; /list/1: expected string, but got number; /list/2: expected " +
+				"string, but got number; and more"},
+		"through a reference": {
+			`{"properties":{"list":{"$ref":"#/$defs/l"}},"$defs":{"l":{"allOf":[{"items":{"maximum":0}}]}}}`,
+			"/list/0: must be <= 0 but found 1; /list/1: must be <= 0 but found 1; /list/2: must be <= 0 but found " +
+				"1; and more"},
+		"the number of them": {`{"properties":{"list":{"maxItems":3}}}`,
+			"/list: maximum 3 items required, but found 500000 items"},
 	} {
 		s, err := jsonschema.CompileSchema(modeltest.MustDecodeJSON(c.schema))
 		if err != nil {

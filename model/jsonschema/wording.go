@@ -11,7 +11,8 @@ import (
 
 const maxErrors = 3 // texts of one error; the rest is counted
 
-// validationErrorText gives what a validator's error says, sorted, and no more than maxErrors texts: the library's own order is random.
+// validationErrorText gives what a validator's error says, sorted, and no more than maxErrors texts: the library's own
+// order is random.
 func validationErrorText(err error) string {
 	var se *jsonschema.SchemaError
 	if errors.As(err, &se) && se.Err != nil {

@@ -23,8 +23,8 @@ const (
 	minAppendLength = 64 // bytes from which a string that only grew is kept as the text appended to it
 )
 
-// ComputeDelta gives what changed from one JSON value to another, null and the digits of numbers included. ok is false if nothing
-// did. ApplyDelta makes the other value of it.
+// ComputeDelta gives what changed from one JSON value to another, null and the digits of numbers included. ok is false
+// if nothing did. ApplyDelta makes the other value of it.
 func ComputeDelta(from, to any) (delta map[string]any, ok bool) {
 	switch to := to.(type) {
 	case map[string]any:
@@ -53,8 +53,8 @@ func ComputeDelta(from, to any) (delta map[string]any, ok bool) {
 	return map[string]any{deltaReplace: to}, true
 }
 
-// isSameObjectInMemory reports whether two objects are one in memory, so that nobody need compare their keys: States share what a
-// write left alone.
+// isSameObjectInMemory reports whether two objects are one in memory, so that nobody need compare their keys: States
+// share what a write left alone.
 func isSameObjectInMemory(a, b map[string]any) bool {
 	return reflect.ValueOf(a).Pointer() == reflect.ValueOf(b).Pointer()
 }
@@ -105,7 +105,8 @@ func arrayDelta(from, to []any) (map[string]any, bool) {
 	return delta, changed
 }
 
-// deltaOfChangesAndList makes one delta of the changes inside a value and of a list under key. ok is false if both are empty.
+// deltaOfChangesAndList makes one delta of the changes inside a value and of a list under key. ok is false if both are
+// empty.
 func deltaOfChangesAndList(changes map[string]any, key string, list []any) (delta map[string]any, ok bool) {
 	delta = map[string]any{}
 	if len(changes) > 0 {

@@ -19,7 +19,8 @@ func TestADeltaSaysNoMoreThanWhatChanged(t *testing.T) {
 		{"a new key", `{"a":1}`, `{"a":1,"b":null}`, `{"~":{"b":{"=":null}}}`},
 		{"a key that is gone", `{"a":1,"b":null}`, `{"a":1}`, `{"-":["b"]}`},
 		{"a key that became null", `{"a":1}`, `{"a":null}`, `{"~":{"a":{"=":null}}}`},
-		{"a change far down", `{"a":{"b":{"c":1}},"d":5}`, `{"a":{"b":{"c":2}},"d":5}`, `{"~":{"a":{"~":{"b":{"~":{"c":{"=":2}}}}}}}`},
+		{"a change far down", `{"a":{"b":{"c":1}},"d":5}`, `{"a":{"b":{"c":2}},"d":5}`,
+			`{"~":{"a":{"~":{"b":{"~":{"c":{"=":2}}}}}}}`},
 		{"a list that grew", `[1,2]`, `[1,2,3,4]`, `{"+":[3,4]}`},
 		{"a list that shrank to nothing", `[1,2]`, `[]`, `{"-":0}`},
 		{"a list that shrank and changed", `[1,2,3]`, `[1,5]`, `{"-":2,"~":{"1":{"=":5}}}`},
@@ -77,11 +78,15 @@ func TestWhatADeltaLeavesIsSharedAndWhatItChangesIsCopied(t *testing.T) {
 func TestWhatIsNoDeltaIsRefused(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ from, delta string }{
-		{`{}`, `[]`}, {`{}`, `null`}, {`1`, `{"~":{}}`}, {`"x"`, `{"+":5}`}, {`"x"`, `{}`}, {`{"a":1}`, `{"~":{"a":{"~":{"b":{"=":1}}}}}`},
-		{`{"a":1}`, `{"~":{"b":{"~":{}}}}`}, {`{"a":1}`, `{"~":{"a":7}}`}, {`[1]`, `{"~":{"1":{"=":1}}}`}, {`[1]`, `{"~":{"-1":{"=":1}}}`},
-		{`[1]`, `{"~":{"x":{"=":1}}}`}, {`[1]`, `{"-":2}`}, {`[1]`, `{"-":-1}`}, {`[1]`, `{"-":"0"}`}, {`[1,2]`, `{"-":1,"~":{"1":{"=":3}}}`},
+		{`{}`, `[]`}, {`{}`, `null`}, {`1`, `{"~":{}}`}, {`"x"`, `{"+":5}`}, {`"x"`, `{}`},
+		{`{"a":1}`, `{"~":{"a":{"~":{"b":{"=":1}}}}}`},
+		{`{"a":1}`, `{"~":{"b":{"~":{}}}}`}, {`{"a":1}`, `{"~":{"a":7}}`}, {`[1]`, `{"~":{"1":{"=":1}}}`},
+		{`[1]`, `{"~":{"-1":{"=":1}}}`},
+		{`[1]`, `{"~":{"x":{"=":1}}}`}, {`[1]`, `{"-":2}`}, {`[1]`, `{"-":-1}`}, {`[1]`, `{"-":"0"}`},
+		{`[1,2]`, `{"-":1,"~":{"1":{"=":3}}}`},
 	} {
-		if v, err := jsonval.ApplyDelta(modeltest.DecodeJSON(t, c.from), modeltest.DecodeJSON(t, c.delta)); !errors.Is(err, jsonval.ErrNoDelta) {
+		if v, err := jsonval.ApplyDelta(modeltest.DecodeJSON(t, c.from),
+			modeltest.DecodeJSON(t, c.delta)); !errors.Is(err, jsonval.ErrNoDelta) {
 			t.Errorf("%s on %s gives %s, %v", c.delta, c.from, jsonval.Encode(v), err)
 		}
 	}
@@ -89,7 +94,8 @@ func TestWhatIsNoDeltaIsRefused(t *testing.T) {
 
 // drawnJSON draws values with few keys and few leaves, so that two of them have much in common.
 func drawnJSON(depth int) *rapid.Generator[any] {
-	leaf := rapid.SampledFrom([]any{nil, true, json.Number("1"), json.Number("1.0"), "", "=", strings.Repeat("é", 40), strings.Repeat("é", 40) + "~"})
+	leaf := rapid.SampledFrom([]any{nil, true, json.Number("1"), json.Number("1.0"), "", "=", strings.Repeat("é", 40),
+		strings.Repeat("é", 40) + "~"})
 	if depth == 0 {
 		return leaf
 	}
@@ -100,7 +106,8 @@ func drawnJSON(depth int) *rapid.Generator[any] {
 		case 1:
 			return rapid.SliceOfN(drawnJSON(depth-1), 0, 4).Draw(t, "list")
 		}
-		return rapid.MapOfN(rapid.SampledFrom([]string{"a", "b", "=", "~", "+", "-", "0", ""}), drawnJSON(depth-1), 0, 4).Draw(t, "object")
+		return rapid.MapOfN(rapid.SampledFrom([]string{"a", "b", "=", "~", "+", "-", "0", ""}), drawnJSON(depth-1), 0,
+			4).Draw(t, "object")
 	})
 }
 

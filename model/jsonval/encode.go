@@ -17,8 +17,8 @@ func Encode(v any) []byte { return AppendJSON(nil, v) }
 // that grows step by step takes several times as much memory.
 func AppendJSON(b []byte, v any) []byte { return encode(slices.Grow(b, encodedSize(v)), v) }
 
-// EncodeToPooledBuffer calls use with the bytes of Encode, in a buffer from a pool. use must not keep them: the next caller
-// overwrites the buffer.
+// EncodeToPooledBuffer calls use with the bytes of Encode, in a buffer from a pool. use must not keep them: the next
+// caller overwrites the buffer.
 func EncodeToPooledBuffer(v any, use func([]byte)) {
 	buffer := buffers.Get().(*[]byte)
 	*buffer = AppendJSON((*buffer)[:0], v)
@@ -28,7 +28,8 @@ func EncodeToPooledBuffer(v any, use func([]byte)) {
 	}
 }
 
-// largestPooled is how large a buffer may be that is kept for the next caller, in bytes. Larger ones are rare, and would take memory for long.
+// largestPooled is how large a buffer may be that is kept for the next caller, in bytes. Larger ones are rare, and
+// would take memory for long.
 const largestPooled = 4 << 20
 
 var buffers = sync.Pool{New: func() any { return new([]byte) }}
@@ -155,9 +156,9 @@ var plainASCII = func() (table [256]bool) {
 	return table
 }()
 
-// nextEightNeedNoEscape reports whether the first eight bytes of s are plainASCII. States are megabytes of them, and looking at
-// eight bytes at a time takes half as long. The highest bit of a byte is set in below if the byte is less than a space, in
-// quote or backslash if it is that character, and in word if it is not ASCII.
+// nextEightNeedNoEscape reports whether the first eight bytes of s are plainASCII. States are megabytes of them, and
+// looking at eight bytes at a time takes half as long. The highest bit of a byte is set in below if the byte is less
+// than a space, in quote or backslash if it is that character, and in word if it is not ASCII.
 func nextEightNeedNoEscape(s string) bool {
 	if len(s) < 8 {
 		return false

@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// A BlobHandle stands in State for a large value that lies in the blob store. In JSON it is an object with the one key BlobHandleKey.
+// A BlobHandle stands in State for a large value that lies in the blob store. In JSON it is an object with the one key
+// BlobHandleKey.
 //
 // Invariant: no data from outside is read as a Handle, because Escape adds a dagger to what looks like one.
 type BlobHandle struct {
@@ -92,7 +93,8 @@ func UnescapeBlobHandles(v any) any {
 	return renameBlobHandleKeys(v, func(dagger string) string { return strings.TrimPrefix(dagger, "†") })
 }
 
-// renameBlobHandleKeys renames the key of each object whose only key is BlobHandleKey, with any number of daggers in front.
+// renameBlobHandleKeys renames the key of each object whose only key is BlobHandleKey, with any number of daggers in
+// front.
 func renameBlobHandleKeys(v any, rename func(string) string) any {
 	switch v := v.(type) {
 	case map[string]any:

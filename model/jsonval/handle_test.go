@@ -11,7 +11,8 @@ import (
 
 func TestAHandleIsReadBackFromState(t *testing.T) {
 	t.Parallel()
-	for _, h := range []jsonval.BlobHandle{{Digest: "ab12", Size: 70_000, ValueType: "object"}, {Digest: "ff", Size: 1, ValueType: "string", PathInValue: "a[0]"}} {
+	for _, h := range []jsonval.BlobHandle{{Digest: "ab12", Size: 70_000, ValueType: "object"},
+		{Digest: "ff", Size: 1, ValueType: "string", PathInValue: "a[0]"}} {
 		v, err := jsonval.Decode(jsonval.Encode(h.AsJSONValue())) // as it comes back from history
 		if err != nil {
 			t.Fatal(err)

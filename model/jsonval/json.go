@@ -64,8 +64,8 @@ type decoder struct {
 	currentPath []pathStep // of the value that is being read
 }
 
-// pathStep is a key, or, where index is not negative, a place in a list. Paths are written out only for errors: large values
-// have a path for every element.
+// pathStep is a key, or, where index is not negative, a place in a list. Paths are written out only for errors: large
+// values have a path for every element.
 type pathStep struct {
 	key   string
 	index int
@@ -188,7 +188,8 @@ func (b DecodeLimits) checkNumber(n json.Number) error {
 			return fmt.Errorf("the number %.40s is out of range", s)
 		}
 	}
-	if f, err := n.Float64(); (err == nil && !math.IsInf(f, 0)) || (!b.IntegersFitFloat64 && !strings.ContainsAny(s, "eE.")) {
+	if f, err := n.Float64(); (err == nil && !math.IsInf(f, 0)) ||
+		(!b.IntegersFitFloat64 && !strings.ContainsAny(s, "eE.")) {
 		return nil
 	}
 	return fmt.Errorf("the number %.40s is out of range", s)

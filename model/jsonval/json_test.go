@@ -30,8 +30,10 @@ func TestDecodeRefuses(t *testing.T) {
 		{"a number whose exponent is no int", `1e99999999999999999999`, "out of range"},
 		{"a number that is next to nothing", `1e-1000000`, "out of range"},
 		{"a number over float64, though its exponent is not", `10e308`, "out of range"},
-		{"a number of a thousand and one characters", strings.Repeat("9", jsonval.DecodeBounds.MaxNumberLen+1), "a number of 1001 characters"},
-		{"objects nested too deep", strings.Repeat(`{"a":`, 200) + `1` + strings.Repeat(`}`, 200), "nested deeper than 128"},
+		{"a number of a thousand and one characters", strings.Repeat("9", jsonval.DecodeBounds.MaxNumberLen+1),
+			"a number of 1001 characters"},
+		{"objects nested too deep", strings.Repeat(`{"a":`, 200) + `1` + strings.Repeat(`}`, 200),
+			"nested deeper than 128"},
 		{"lists nested too deep", strings.Repeat(`[`, 100_000), "nested deeper than 128"},
 		{"a text that ends inside an object", `{"a":1`, "the text ends at byte 6"},
 		{"a text that ends inside a string", `{"a`, "unexpected EOF"},
@@ -54,7 +56,8 @@ func TestDecodeRefuses(t *testing.T) {
 
 func TestDecodeKeepsNumbersAsTheyWereWritten(t *testing.T) {
 	t.Parallel()
-	for _, n := range []string{"0", "-0", "1.0", "1.10", "12345678901234567890123", "1E+5", "1e308", "-1e-308", "0.1000"} {
+	for _, n := range []string{"0", "-0", "1.0", "1.10", "12345678901234567890123", "1E+5", "1e308",
+		"-1e-308", "0.1000"} {
 		v, err := jsonval.Decode([]byte(n))
 		if err != nil || v != json.Number(n) || string(jsonval.Encode(v)) != n {
 			t.Errorf("%s came back as %v, %v", n, v, err)
@@ -64,7 +67,8 @@ func TestDecodeKeepsNumbersAsTheyWereWritten(t *testing.T) {
 
 func TestDecodeTakesWhatIsAtItsBounds(t *testing.T) {
 	t.Parallel()
-	deep := strings.Repeat(`[`, jsonval.DecodeBounds.MaxDepth) + "1" + strings.Repeat(`]`, jsonval.DecodeBounds.MaxDepth)
+	deep := strings.Repeat(`[`, jsonval.DecodeBounds.MaxDepth) + "1" +
+		strings.Repeat(`]`, jsonval.DecodeBounds.MaxDepth)
 	for _, text := range []string{deep, strings.Repeat("9", jsonval.DecodeBounds.MaxNumberLen), " null\n"} {
 		if _, err := jsonval.Decode([]byte(text)); err != nil {
 			t.Errorf("%.20s…: %s", text, err)
@@ -81,9 +85,12 @@ func TestOtherBoundsHoldForDecodeWithin(t *testing.T) {
 		bounds jsonval.DecodeLimits
 		want   string
 	}{
-		{deep, jsonval.DecodeLimits{}, ""}, {deep, jsonval.DecodeLimits{MaxDepth: 200}, ""}, {deep, jsonval.DecodeLimits{MaxDepth: 199}, "nested deeper than 199"},
-		{long, jsonval.DecodeLimits{MaxNumberLen: 350}, ""}, {long, jsonval.DecodeLimits{MaxNumberLen: 349}, "a number of 350 characters"},
-		{long, jsonval.DecodeLimits{MaxNumberLen: 350, IntegersFitFloat64: true}, "out of range"}, {`{"a":[1e999]}`, jsonval.DecodeLimits{MaxNumberLen: 5}, "$.a[0]: the number 1e999 is out of range"},
+		{deep, jsonval.DecodeLimits{}, ""}, {deep, jsonval.DecodeLimits{MaxDepth: 200}, ""},
+		{deep, jsonval.DecodeLimits{MaxDepth: 199}, "nested deeper than 199"},
+		{long, jsonval.DecodeLimits{MaxNumberLen: 350}, ""},
+		{long, jsonval.DecodeLimits{MaxNumberLen: 349}, "a number of 350 characters"},
+		{long, jsonval.DecodeLimits{MaxNumberLen: 350, IntegersFitFloat64: true}, "out of range"},
+		{`{"a":[1e999]}`, jsonval.DecodeLimits{MaxNumberLen: 5}, "$.a[0]: the number 1e999 is out of range"},
 		{"1e10000000", jsonval.DecodeLimits{}, ""}, {`{"a":1,"a":2}`, jsonval.DecodeLimits{}, "stands twice"},
 	} {
 		v, err := jsonval.DecodeWithBounds([]byte(c.text), c.bounds)
@@ -94,14 +101,16 @@ func TestOtherBoundsHoldForDecodeWithin(t *testing.T) {
 			t.Errorf("%.20s: its numbers are refused afterwards", c.text)
 		}
 	}
-	if err := (jsonval.DecodeLimits{MaxNumberLen: 5}).CheckNumbers([]any{map[string]any{"a": json.Number("1e999")}}); err == nil {
+	if err := (jsonval.DecodeLimits{MaxNumberLen: 5}).CheckNumbers(
+		[]any{map[string]any{"a": json.Number("1e999")}}); err == nil {
 		t.Error("a number within a list is not checked")
 	}
 }
 
 func TestDecodeObjectWantsAnObject(t *testing.T) {
 	t.Parallel()
-	for text, want := range map[string]string{`[]`: "array", `"a"`: "string", `null`: "null", `1`: "number", `true`: "boolean"} {
+	for text, want := range map[string]string{`[]`: "array", `"a"`: "string", `null`: "null", `1`: "number",
+		`true`: "boolean"} {
 		if _, err := jsonval.DecodeObject([]byte(text)); err == nil || !strings.Contains(err.Error(), "got "+want) {
 			t.Errorf("%s: %v", text, err)
 		}
@@ -152,7 +161,8 @@ func TestEveryByteIsEncodedWhereverItStands(t *testing.T) {
 			text := around[:at] + string([]byte{byte(c)}) + around[at:]
 			got := string(jsonval.Encode(text))
 			var back string
-			if err := json.Unmarshal([]byte(got), &back); err != nil || !utf8.ValidString(got) || back != strings.ToValidUTF8(text, "\ufffd") {
+			if err := json.Unmarshal([]byte(got), &back); err != nil || !utf8.ValidString(got) ||
+				back != strings.ToValidUTF8(text, "\ufffd") {
 				t.Fatalf("%q became %s, which is %q: %v", text, got, back, err)
 			}
 			if byItself := c >= ' ' && c < 0x80 && c != '"' && c != '\\'; byItself && got != `"`+text+`"` {
@@ -175,8 +185,10 @@ func TestWhatWasLentIsWrittenAnewForTheNext(t *testing.T) {
 
 func TestEncodeTakesGoValues(t *testing.T) {
 	t.Parallel()
-	v := map[string]any{"h": jsonval.BlobHandle{Digest: "d", Size: 3, ValueType: "object"}, "n": 7, "list": []string{"<"}}
-	if got, want := string(jsonval.Encode(v)), `{"h":{"digest":"d","size":3,"type":"object"},"list":["<"],"n":7}`; got != want {
+	v := map[string]any{"h": jsonval.BlobHandle{Digest: "d", Size: 3, ValueType: "object"}, "n": 7,
+		"list": []string{"<"}}
+	if got, want := string(jsonval.Encode(v)),
+		`{"h":{"digest":"d","size":3,"type":"object"},"list":["<"],"n":7}`; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 	if jsonval.ToJSONValue(func() {}) != nil {
@@ -186,7 +198,8 @@ func TestEncodeTakesGoValues(t *testing.T) {
 
 func TestAnOrderedObjectKeepsItsOrder(t *testing.T) {
 	t.Parallel()
-	o := jsonval.OrderedObject{{Key: "b", Value: 1}, {Key: "a", Value: jsonval.OrderedObject{{Key: "z", Value: nil}, {Key: "y", Value: "<"}}}}
+	o := jsonval.OrderedObject{{Key: "b", Value: 1},
+		{Key: "a", Value: jsonval.OrderedObject{{Key: "z", Value: nil}, {Key: "y", Value: "<"}}}}
 	const want = `{"b":1,"a":{"z":null,"y":"<"}}`
 	if got := string(jsonval.Encode(o)); got != want {
 		t.Errorf("got %s", got)
@@ -233,7 +246,8 @@ func TestCanonicalBytesDoNotDependOnTheOrderOfKeys(t *testing.T) {
 
 func TestEqualTellsNumbersApartByHowTheyAreWritten(t *testing.T) {
 	t.Parallel()
-	if jsonval.Equal(json.Number("1"), json.Number("1.0")) || jsonval.Equal("1", json.Number("1")) || jsonval.Equal(nil, false) {
+	if jsonval.Equal(json.Number("1"), json.Number("1.0")) || jsonval.Equal("1", json.Number("1")) ||
+		jsonval.Equal(nil, false) {
 		t.Error("different bytes are equal")
 	}
 	if !jsonval.Equal(map[string]any{"a": []any{nil}}, modeltest.MustDecodeJSON(`{ "a": [null] }`)) {
@@ -243,7 +257,8 @@ func TestEqualTellsNumbersApartByHowTheyAreWritten(t *testing.T) {
 
 func TestTypeOfNamesEveryType(t *testing.T) {
 	t.Parallel()
-	for text, want := range map[string]string{`{}`: "object", `[]`: "array", `""`: "string", `1`: "number", `true`: "boolean", `null`: "null"} {
+	for text, want := range map[string]string{`{}`: "object", `[]`: "array", `""`: "string", `1`: "number",
+		`true`: "boolean", `null`: "null"} {
 		if got := jsonval.TypeOf(modeltest.MustDecodeJSON(text)); got != want {
 			t.Errorf("%s is called %s", text, got)
 		}
@@ -253,7 +268,8 @@ func TestTypeOfNamesEveryType(t *testing.T) {
 func TestAJSONPathQuotesKeysThatAreNoNames(t *testing.T) {
 	t.Parallel()
 	for want, steps := range map[string][]string{
-		`$`: nil, `$.a.b`: {"a", "b"}, `$["a.b"]`: {"a.b"}, `$[""]`: {""}, `$.a["x y"]["q\""]`: {"a", "x y", `q"`}, `$["[0]"]`: {"[0]"},
+		`$`: nil, `$.a.b`: {"a", "b"}, `$["a.b"]`: {"a.b"}, `$[""]`: {""}, `$.a["x y"]["q\""]`: {"a", "x y", `q"`},
+		`$["[0]"]`: {"[0]"},
 	} {
 		if got := jsonval.JSONPathWithKeys("$", steps...); got != want {
 			t.Errorf("got %s, want %s", got, want)
@@ -263,8 +279,10 @@ func TestAJSONPathQuotesKeysThatAreNoNames(t *testing.T) {
 
 func FuzzDecode(f *testing.F) {
 	for _, seed := range []string{
-		`{}`, `[1,2,{"a":null}]`, `1e10000000`, `-1e-1000000`, `{"a":1,"a":1}`, "\"\xff\xfe\"", `"\ud800"`, `"\ud800\udc00"`, `[[[[]]]]`,
-		strings.Repeat(`[`, 200), strings.Repeat(`{"a":`, 140), `{"†blob":{}}`, `nul`, `"\u0000"`, `0123`, `+1`, `1.`, `-`, "\ufeff{}", ``,
+		`{}`, `[1,2,{"a":null}]`, `1e10000000`, `-1e-1000000`, `{"a":1,"a":1}`, "\"\xff\xfe\"", `"\ud800"`,
+		`"\ud800\udc00"`, `[[[[]]]]`,
+		strings.Repeat(`[`, 200), strings.Repeat(`{"a":`, 140), `{"†blob":{}}`, `nul`, `"\u0000"`, `0123`, `+1`, `1.`,
+		`-`, "\ufeff{}", ``,
 	} {
 		f.Add([]byte(seed))
 	}

@@ -9,8 +9,8 @@ import (
 	"unicode"
 )
 
-// Path is a place inside a JSON value, outermost step first. A step is an index if it meets an array, and a key otherwise.
-// The empty Path is the whole value.
+// Path is a place inside a JSON value, outermost step first. A step is an index if it meets an array, and a key
+// otherwise. The empty Path is the whole value.
 type Path []string
 
 const maxPathSteps = 64
@@ -76,7 +76,8 @@ func (p Path) String() string {
 	var b strings.Builder
 	for i, step := range p {
 		switch {
-		case !keyNeedsNoQuotes(step) || strings.Contains(step, "†") || strings.Contains(step, "||") || strings.Contains(step, "&&"):
+		case !keyNeedsNoQuotes(step) || strings.Contains(step, "†") || strings.Contains(step, "||") ||
+			strings.Contains(step, "&&"):
 			b.WriteString("[" + strconv.Quote(step) + "]")
 		case i > 0:
 			b.WriteString("." + step)

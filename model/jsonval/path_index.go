@@ -2,7 +2,8 @@ package jsonval
 
 import "slices"
 
-// PathIndex finds items by the first key of the paths that they have, without a search through all of them. It may list too many.
+// PathIndex finds items by the first key of the paths that they have, without a search through all of them. It may list
+// too many.
 type PathIndex[T comparable] struct {
 	byFirstKey  map[string][]T
 	hasRootPath bool // an item has the empty path: every path lies below it
@@ -25,8 +26,8 @@ func NewPathIndex[T comparable](items []T, pathsOf func(T) []Path) *PathIndex[T]
 	return x
 }
 
-// Candidates lists, for each first key of the paths, the items that have a path of that key, in their order. ok is false where all items are
-// candidates.
+// Candidates lists, for each first key of the paths, the items that have a path of that key, in their order. ok is
+// false where all items are candidates.
 func (x *PathIndex[T]) Candidates(paths []Path) (lists [][]T, ok bool) {
 	if x == nil || x.hasRootPath {
 		return nil, false

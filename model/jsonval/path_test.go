@@ -76,7 +76,8 @@ func TestAPathIsRefusedWhen(t *testing.T) {
 func TestAPathIsWrittenSoThatItIsReadBack(t *testing.T) {
 	t.Parallel()
 	for want, p := range map[string]jsonval.Path{
-		"a.b.0": {"a", "b", "0"}, `["a.b"].c`: {"a.b", "c"}, `a["x y"]`: {"a", "x y"}, `[""]`: {""}, `a["†"]`: {"a", "†"},
+		"a.b.0": {"a", "b", "0"}, `["a.b"].c`: {"a.b", "c"}, `a["x y"]`: {"a", "x y"}, `[""]`: {""},
+		`a["†"]`:      {"a", "†"},
 		`["\u00a0x"]`: {"\u00a0x"}, `["it's"]`: {"it's"},
 	} {
 		if got := p.String(); got != want {
@@ -130,13 +131,15 @@ func TestTwoPathsOverlapWhenOneLiesWithinTheOther(t *testing.T) {
 		within, overlaps bool
 	}{
 		{"a", "a", true, true}, {"a.b", "a", true, true}, {"a", "a.b", false, true}, {"a", "b", false, false},
-		{"a.b", "a.c", false, false}, {"ab", "a", false, false}, {"a", "", true, true}, {"", "a", false, true}, {"", "", true, true},
+		{"a.b", "a.c", false, false}, {"ab", "a", false, false}, {"a", "", true, true}, {"", "a", false, true},
+		{"", "", true, true},
 		{"a[0]", "a.0", true, true},
 	} {
 		p, _ := jsonval.ParsePath(c.p)
 		q, _ := jsonval.ParsePath(c.q)
 		if p.IsAtOrBelow(q) != c.within || p.Overlaps(q) != c.overlaps || q.Overlaps(p) != c.overlaps {
-			t.Errorf("%q and %q: within %v, overlaps %v and %v", c.p, c.q, p.IsAtOrBelow(q), p.Overlaps(q), q.Overlaps(p))
+			t.Errorf("%q and %q: within %v, overlaps %v and %v", c.p, c.q, p.IsAtOrBelow(q), p.Overlaps(q),
+				q.Overlaps(p))
 		}
 	}
 }
@@ -232,7 +235,8 @@ func TestClipKeepsWholeLetters(t *testing.T) {
 }
 
 func FuzzParsePath(f *testing.F) {
-	for _, seed := range []string{"", "a.b", "a[0].b", `a["x"]`, `["\xff"]`, `["\u2020"]`, "a..b", "[", `["`, "a[0]b", "\u00a0", "†", strings.Repeat("a.", 100), `["` + "`" + `"]`} {
+	for _, seed := range []string{"", "a.b", "a[0].b", `a["x"]`, `["\xff"]`, `["\u2020"]`, "a..b", "[", `["`, "a[0]b",
+		"\u00a0", "†", strings.Repeat("a.", 100), `["` + "`" + `"]`} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {

@@ -2,12 +2,12 @@ package jsonval
 
 import "encoding/json"
 
-// MaxWhole is how large a value may be, in bytes of JSON, that References put together: the parameters of a Call with all that they stand
-// for, or an output.
+// MaxWhole is how large a value may be, in bytes of JSON, that References put together: the parameters of a Call with
+// all that they stand for, or an output.
 const MaxWhole = 20 << 20
 
-// SizeUpToLimit gives about how many bytes a value takes as JSON. It counts no further than a little over limit, so that a value which holds
-// another one ten thousand times costs no more than the limit.
+// SizeUpToLimit gives about how many bytes a value takes as JSON. It counts no further than a little over limit, so
+// that a value which holds another one ten thousand times costs no more than the limit.
 func SizeUpToLimit(v any, limit int) int { return sizeUpToLimit(v, limit, false) }
 
 // SizeWithBlobsUpToLimit is SizeUpToLimit with every Handle of a whole value counted as the value that it stands for.

@@ -34,8 +34,10 @@ func TestTheSizeIsCountedNoFurtherThanTheLimit(t *testing.T) {
 
 func TestAHandleCountsAsItsValueWhereTheWholeIsAskedFor(t *testing.T) {
 	t.Parallel()
-	v := []any{jsonval.BlobHandle{Digest: "d", Size: 5000, ValueType: "string"}.AsJSONValue(), jsonval.BlobHandle{Digest: "d", Size: 5000, ValueType: "object", PathInValue: "a"}.AsJSONValue()}
-	if whole, light := jsonval.SizeWithBlobsUpToLimit(v, 1<<20), jsonval.SizeUpToLimit(v, 1<<20); whole < 5000 || whole > 5300 || light > 400 {
+	v := []any{jsonval.BlobHandle{Digest: "d", Size: 5000, ValueType: "string"}.AsJSONValue(),
+		jsonval.BlobHandle{Digest: "d", Size: 5000, ValueType: "object", PathInValue: "a"}.AsJSONValue()}
+	if whole, light := jsonval.SizeWithBlobsUpToLimit(v, 1<<20), jsonval.SizeUpToLimit(v, 1<<20); whole < 5000 ||
+		whole > 5300 || light > 400 {
 		t.Errorf("whole %d, light %d", whole, light)
 	}
 }

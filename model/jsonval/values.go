@@ -9,8 +9,8 @@ import (
 	"slices"
 )
 
-// ToJSONValue converts a Go value (a struct, an int, a typed map) to the JSON value that it encodes to, and to nil if it cannot be
-// encoded.
+// ToJSONValue converts a Go value (a struct, an int, a typed map) to the JSON value that it encodes to, and to nil if
+// it cannot be encoded.
 func ToJSONValue(v any) any {
 	data, err := json.Marshal(v)
 	if err != nil {
@@ -108,8 +108,8 @@ func DeepMerge(a, b any) any { return MergeWith(a, b, DeepMerge) }
 // OverlayObject lays b over a: a top-level key of b replaces that of a.
 func OverlayObject(a, b any) any { return MergeWith(a, b, func(_, v any) any { return v }) }
 
-// MergeWith lays object b over object a and joins the two values of a key that both have. If either is no object, the result
-// is b.
+// MergeWith lays object b over object a and joins the two values of a key that both have. If either is no object, the
+// result is b.
 func MergeWith(a, b any, join func(old, new any) any) any {
 	am, aok := a.(map[string]any)
 	bm, bok := b.(map[string]any)

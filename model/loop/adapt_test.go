@@ -41,17 +41,22 @@ func TestValuesThatAReferenceBroughtAreFittedToTheSchemaByTheLLM(t *testing.T) {
 	if len(b.Questions) != 1 || b.Questions[0].ParamsError == "" || len(b.Instances) != 1 {
 		t.Fatalf("the Request is %+v", b)
 	}
-	s.WantEqual("what is to be fitted", string(jsonval.Encode(jsonval.ToJSONValue(b.Questions[0].Params))), `{"user":{"userName":"Anna"}}`)
+	s.WantEqual("what is to be fitted", string(jsonval.Encode(jsonval.ToJSONValue(b.Questions[0].Params))),
+		`{"user":{"userName":"Anna"}}`)
 	if form := prompt.ResponseFormatFor(s.Idea, s.Bindings, b); !form.Strict {
 		t.Error(form.NotStrictReason)
 	}
-	if prompt := prompt.Render(s.Idea, s.Bindings, b, nil)[2].Content; !strings.Contains(prompt, `- 1.1 greet {"user":{"userName":"Anna"}} does not fit: `) {
+	if prompt := prompt.Render(s.Idea, s.Bindings, b, nil)[2].Content; !strings.Contains(prompt,
+		`- 1.1 greet {"user":{"userName":"Anna"}} does not fit: `) {
 		t.Error(prompt)
 	}
 	s.ReplyWith(`{"calls":[{"_call":"1.1","_params":{"user":{"name":"Anna","tone":null}}}],"output":null}`)
-	s.WantEqual("the result", string(jsonval.Encode(s.Instances[""].State())), `{"b":{"user":{"name":"Anna"}},"five":"five","user":{"userName":"Anna"}}`)
+	s.WantEqual("the result", string(jsonval.Encode(s.Instances[""].State())),
+		`{"b":{"user":{"name":"Anna"}},"five":"five","user":{"userName":"Anna"}}`)
 	rec := s.Instances[""].FindCall("1.1")
-	s.WantEqual("the record", string(jsonval.Encode(jsonval.ToJSONValue(rec.ParamsAdaptation.OriginalParams)))+string(jsonval.Encode(jsonval.ToJSONValue(rec.ParamsAdaptation.AdaptedParams))), `{"user":{"userName":"Anna"}}{"user":{"name":"Anna"}}`)
+	s.WantEqual("the record", string(jsonval.Encode(jsonval.ToJSONValue(rec.ParamsAdaptation.OriginalParams)))+
+		string(jsonval.Encode(jsonval.ToJSONValue(rec.ParamsAdaptation.AdaptedParams))),
+		`{"user":{"userName":"Anna"}}{"user":{"name":"Anna"}}`)
 	log := s.Loop.TakeUnsealedLog()
 	if len(log) != 1 || log[0].ParamsAdaptation == nil || log[0].ParamsAdaptation.AdaptedParams == nil {
 		t.Errorf("the log does not tell: %+v", log)
@@ -62,7 +67,8 @@ func TestAllThatDoesNotFitIsAskedForInOneRequest(t *testing.T) {
 	t.Parallel()
 	s := greeted(t, `"context": [{"type": "state", "_instance": "①", "state": {"user": {"userName": "Anna"}}},
 		{"type": "state", "_instance": "②", "state": {"user": {"userName": "Ben"}}}]`)
-	s.ReplyWith(`{"calls":[{"_tool":"greet","_instance":"*","user":"†state.user","_outputPath":"b"},{"_tool":"think","_instance":"①","x":"†state.user","_outputPath":"c"}],"output":null}`)
+	s.ReplyWith(
+		`{"calls":[{"_tool":"greet","_instance":"*","user":"†state.user","_outputPath":"b"},{"_tool":"think","_instance":"①","x":"†state.user","_outputPath":"c"}],"output":null}`)
 	b := s.ExpectRequest()
 	s.WantEqual("the question", b.QuestionSummary(), "results of 1 latent Calls, and fit the values of 2")
 	form := prompt.ResponseFormatFor(s.Idea, s.Bindings, b)
@@ -79,7 +85,8 @@ func TestAllThatDoesNotFitIsAskedForInOneRequest(t *testing.T) {
 	}
 	c := s.ReplyWith(answer)
 	s.WantEqual("no Idea's solution", string(jsonval.Encode(jsonval.ToJSONValue(c.Calls))), "[]")
-	s.WantEqual("the Requests", string(jsonval.Encode(jsonval.ToJSONValue(s.Loop.Result(loop.StatusRunning, false).Requests))), "2")
+	s.WantEqual("the Requests",
+		string(jsonval.Encode(jsonval.ToJSONValue(s.Loop.Result(loop.StatusRunning, false).Requests))), "2")
 	for _, token := range []string{"①", "②"} {
 		s.WantEqual(token, string(s.Instances[token].FindCall("1.1@"+token).Status), "done")
 	}
@@ -89,16 +96,19 @@ func TestAllThatDoesNotFitIsAskedForInOneRequest(t *testing.T) {
 func TestAnAnswerThatStillDoesNotFitIsAnErrorToTheNextRequest(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ answer, want string }{
-		"the same again":          {`{"user":{"userName":"Anna"}}`, "bad_parameters: the values were fitted to the schema and still do not fit: "},
-		"what it was not asked":   {`{"user":{"name":"Anna"},"n":3}`, ""},
-		"nothing of it":           {`{}`, `bad_parameters: parameter "user" is missing among those that were fitted`},
-		"null for what is wanted": {`{"user":null}`, "bad_parameters: the values were fitted to the schema and still do not fit: "},
+		"the same again": {`{"user":{"userName":"Anna"}}`,
+			"bad_parameters: the values were fitted to the schema and still do not fit: "},
+		"what it was not asked": {`{"user":{"name":"Anna"},"n":3}`, ""},
+		"nothing of it":         {`{}`, `bad_parameters: parameter "user" is missing among those that were fitted`},
+		"null for what is wanted": {`{"user":null}`,
+			"bad_parameters: the values were fitted to the schema and still do not fit: "},
 	} {
 		s := greeted(t, anna)
 		s.ReplyWith(greetAnna)
 		s.ReplyWith(`{"calls":[{"_call":"1.1","_params":` + c.answer + `}],"output":null}`)
 		b := s.ExpectRequest()
-		if got := modeltest.DescribeErrors(b); len(b.Questions) > 0 || !strings.HasPrefix(strings.TrimPrefix(got, "1.1 "), c.want) || c.want == "" && got != "" {
+		if got := modeltest.DescribeErrors(b); len(b.Questions) > 0 ||
+			!strings.HasPrefix(strings.TrimPrefix(got, "1.1 "), c.want) || c.want == "" && got != "" {
 			t.Errorf("%s: %q", name, got)
 		}
 		if _, there := s.Instances[""].FindCall("1.1").Params["n"]; there {
@@ -126,7 +136,8 @@ func TestALiteralThatDoesNotFitIsNotAdapted(t *testing.T) {
 	} {
 		s := greeted(t, anna)
 		s.ReplyWith(`{"calls":[` + call + `],"output":null}`)
-		if b := s.ExpectRequest(); len(b.Questions) > 0 || !strings.HasPrefix(modeltest.DescribeErrors(b), "1.1 bad_parameters: ") {
+		if b := s.ExpectRequest(); len(b.Questions) > 0 || !strings.HasPrefix(modeltest.DescribeErrors(b),
+			"1.1 bad_parameters: ") {
 			t.Errorf("%s: asked %v, troubles %q", name, b.Questions, modeltest.DescribeErrors(b))
 		}
 	}
@@ -135,10 +146,14 @@ func TestALiteralThatDoesNotFitIsNotAdapted(t *testing.T) {
 func TestFittingDoesNotChangeWhatWasWrittenLiterally(t *testing.T) {
 	t.Parallel()
 	s := greeted(t, anna)
-	s.ReplyWith(`{"calls":[{"_tool":"greet","user":{"tone":"warm","name":"†state.user"},"_outputPath":"b"}],"output":null}`)
-	s.WantEqual("what is to be fitted", string(jsonval.Encode(jsonval.ToJSONValue(s.ExpectRequest().Questions[0].Params))), `{"user":{"name":{"userName":"Anna"},"tone":"warm"}}`)
+	s.ReplyWith(
+		`{"calls":[{"_tool":"greet","user":{"tone":"warm","name":"†state.user"},"_outputPath":"b"}],"output":null}`)
+	s.WantEqual("what is to be fitted",
+		string(jsonval.Encode(jsonval.ToJSONValue(s.ExpectRequest().Questions[0].Params))),
+		`{"user":{"name":{"userName":"Anna"},"tone":"warm"}}`)
 	s.ReplyWith(`{"calls":[{"_call":"1.1","_params":{"user":{"tone":"cold","name":"Anna"}}}],"output":null}`)
-	s.WantEqual("it has failed", modeltest.DescribeErrors(s.ExpectRequest()), `1.1 bad_parameters: parameter "user": fitting it to the schema changed what was written literally`)
+	s.WantEqual("it has failed", modeltest.DescribeErrors(s.ExpectRequest()),
+		`1.1 bad_parameters: parameter "user": fitting it to the schema changed what was written literally`)
 }
 
 func TestAPersonIsShownWhatWasFittedAndFromWhat(t *testing.T) {
@@ -150,7 +165,8 @@ func TestAPersonIsShownWhatWasFittedAndFromWhat(t *testing.T) {
 	if len(pending) != 1 || pending[0].ParamsAdaptation == nil {
 		t.Fatalf("%+v", pending)
 	}
-	s.WantEqual("shown", string(jsonval.Encode(jsonval.ToJSONValue(pending[0].Params)))+string(jsonval.Encode(jsonval.ToJSONValue(pending[0].ParamsAdaptation.OriginalParams))), `{"n":5}{"n":"five"}`)
+	s.WantEqual("shown", string(jsonval.Encode(jsonval.ToJSONValue(pending[0].Params)))+
+		string(jsonval.Encode(jsonval.ToJSONValue(pending[0].ParamsAdaptation.OriginalParams))), `{"n":5}{"n":"five"}`)
 	s.Decide(policy.Approve, "1.1")
 	s.WantEqual("run", string(jsonval.Encode(jsonval.ToJSONValue(s.Instances[""].FindCall("1.1").Status))), `"done"`)
 }
@@ -159,10 +175,13 @@ func TestNothingIsAdaptedWhereItIsSwitchedOffOrNobodyMayBeAsked(t *testing.T) {
 	t.Parallel()
 	s := greeted(t, anna, notAdapted)
 	s.ReplyWith(greetAnna)
-	if b := s.ExpectRequest(); len(b.Questions) > 0 || !strings.HasPrefix(modeltest.DescribeErrors(b), "1.1 bad_parameters: ") {
+	if b := s.ExpectRequest(); len(b.Questions) > 0 || !strings.HasPrefix(modeltest.DescribeErrors(b),
+		"1.1 bad_parameters: ") {
 		t.Errorf("switched off: %v, %q", b.Questions, modeltest.DescribeErrors(b))
 	}
-	s = modeltest.NewScenarioWithTools(t, greetTools, "", directContext(ideafile.StageComplete, `{"_tool":"greet","user":"†state.user","_outputPath":"b"}`, "", `{"user":{"userName":"Anna"}}`))
+	s = modeltest.NewScenarioWithTools(t, greetTools, "",
+		directContext(ideafile.StageComplete, `{"_tool":"greet","user":"†state.user","_outputPath":"b"}`, "",
+			`{"user":{"userName":"Anna"}}`))
 	s.RunDirectPlans()
 	s.ExpectStep(loop.StepFinished)
 	s.WantEqual("a complete Plan", s.Statuses(), "① failed")
@@ -170,14 +189,17 @@ func TestNothingIsAdaptedWhereItIsSwitchedOffOrNobodyMayBeAsked(t *testing.T) {
 
 func TestAPlanThatRunsDirectlyGoesOnOnceItsValuesAreFitted(t *testing.T) {
 	t.Parallel()
-	s := modeltest.NewScenarioWithTools(t, greetTools, "", directContext(ideafile.StageOptimal, `{"_tool":"greet","user":"†state.user","_outputPath":"b"}`, "", `{"user":{"userName":"Anna"}}`))
+	s := modeltest.NewScenarioWithTools(t, greetTools, "",
+		directContext(ideafile.StageOptimal, `{"_tool":"greet","user":"†state.user","_outputPath":"b"}`, "",
+			`{"user":{"userName":"Anna"}}`))
 	s.RunDirectPlans()
 	s.ReplyWith(`{"calls":[{"_call":"0.1@①","_params":{"user":{"name":"Anna","tone":null}}}],"output":null}`)
 	s.ExpectStep(loop.StepFinished)
 	s.WantEqual("it", s.Statuses(), "① settled")
 }
 
-// A CSV file's columns are texts, and the Tool wants a number: who reads why the process paused is told so, and the cure.
+// A CSV file's columns are texts, and the Tool wants a number: who reads why the process paused is told so, and the
+// cure.
 func TestAPauseSaysWhatTheRequestThatFailedWasMadeFor(t *testing.T) {
 	t.Parallel()
 	const tools = modeltest.ScenarioTools + `, "pay": {"type": "object", "properties": {"to": {"type": "object", "properties": {"n": {"type": "integer"}}}}}`
@@ -187,8 +209,10 @@ func TestAPauseSaysWhatTheRequestThatFailedWasMadeFor(t *testing.T) {
 		`{"type": "input", "schema": {"properties": {"amount": {"type": "integer"}}}}`
 	gone := turn.LLMReply{NotRetryable: true, Fault: diag.Faultf(turn.CodeNotJSON, "rehearsal: no reply for request 2")}
 	for config, want := range map[string]string{
-		`"config": {"adapt": true}`: "rehearsal: no reply for request 2; request 2 was to fit what References brought to a Tool: 1.1@①, pay: ",
-		notAdapted:                  "rehearsal: no reply for request 2; request 2 was made because not all went well: 1.1: ",
+		`"config": {"adapt": true}`: "rehearsal: no reply for request 2; request 2 was to fit what References " +
+			"brought to a Tool: 1.1@①, pay: ",
+		notAdapted: "rehearsal: no reply for request 2; request 2 was made because not all went " +
+			"well: 1.1: ",
 	} {
 		s := modeltest.NewScenarioWithTools(t, tools, "", rows, config)
 		s.ReplyWith(pay)

@@ -23,8 +23,9 @@ const (
 	StepFinished Step = "finished"
 )
 
-// Advance brings the process as far as it can go now and returns what to do next, with the Request to make for StepRequest. The
-// order of what it decides stands in the package documentation. NextWakeTime returns until when StepWait holds.
+// Advance brings the process as far as it can go now and returns what to do next, with the Request to make for
+// StepRequest. The order of what it decides stands in the package documentation. NextWakeTime returns until when
+// StepWait holds.
 func (l *Loop) Advance(now time.Time) (Step, *turn.RequestInput) {
 	l.wakeTime, l.awaitsQuota = time.Time{}, false
 	l.settleDirectPlanInstances()
@@ -59,7 +60,8 @@ func (l *Loop) Advance(now time.Time) (Step, *turn.RequestInput) {
 
 func (l *Loop) startRequest() *turn.RequestInput {
 	input, unsealed := l.composeRequest(), l.hasUnsealedChanges
-	l.requestInFlight = &llmRequest{input: input, allInstancesInput: l.AllInstancesInput(), logBeforeRequest: l.TakeUnsealedLog(), hadUnsealedChanges: unsealed}
+	l.requestInFlight = &llmRequest{input: input, allInstancesInput: l.AllInstancesInput(),
+		logBeforeRequest: l.TakeUnsealedLog(), hadUnsealedChanges: unsealed}
 	l.clearGathering()
 	l.progress = l.progress.AtFirstRequest(l.countProgress())
 	for _, inst := range l.coveredInstances(input) {
@@ -100,12 +102,14 @@ func (l *Loop) limitFault() *diag.Fault {
 	if n := book.ReservedQuota().Requests; limits.Requests > 0 && n >= limits.Requests {
 		return diag.Faultf(turn.CodeLimitReached, "%d Requests were made, the limit", n)
 	}
-	return quota.UsageLimitFault(limits, book.TotalUse(turn.Quota{}).Usage, max(l.CallCounts().Total(), book.ReservedQuota().Calls))
+	return quota.UsageLimitFault(limits, book.TotalUse(turn.Quota{}).Usage,
+		max(l.CallCounts().Total(), book.ReservedQuota().Calls))
 }
 
 // quotaLedger is the account of what the process and its instances have begun.
 func (l *Loop) quotaLedger() quota.Ledger {
-	book := quota.Ledger{ParentQuota: l.parentQuota, UnclaimedUse: turn.QuotaUse{Requests: l.requestCount, Usage: l.usage}}
+	book := quota.Ledger{ParentQuota: l.parentQuota,
+		UnclaimedUse: turn.QuotaUse{Requests: l.requestCount, Usage: l.usage}}
 	if l.requestInFlight != nil && l.requestInFlight.reply == nil {
 		book.UnclaimedUse.Requests++
 	}
@@ -116,8 +120,9 @@ func (l *Loop) quotaLedger() quota.Ledger {
 	return book
 }
 
-// allocateQuotas gives the instances leave for the Calls and the delegates' Requests that they need, as far as limits allow, and returns
-// the limit that is in the way; nil if none, or if it is that of the process that this one is a part or a delegate of.
+// allocateQuotas gives the instances leave for the Calls and the delegates' Requests that they need, as far as limits
+// allow, and returns the limit that is in the way; nil if none, or if it is that of the process that this one is a part
+// or a delegate of.
 func (l *Loop) allocateQuotas() *diag.Fault {
 	changed, f := l.quotaLedger().Allocate()
 	for _, n := range changed {
@@ -163,7 +168,8 @@ func (l *Loop) durationLimitFault(now time.Time) *diag.Fault {
 	return nil
 }
 
-// StallFault returns why the process cannot go on although it is not paused itself: all that runs of it is delegates that are paused.
+// StallFault returns why the process cannot go on although it is not paused itself: all that runs of it is delegates
+// that are paused.
 func (l *Loop) StallFault() *diag.Fault {
 	if idle := l.pauseReason == nil && l.requestInFlight == nil && len(l.readyInstances()) == 0; !idle {
 		return nil
@@ -194,8 +200,8 @@ func (l *Loop) AwaitsOnlyPeople() bool {
 // longWait is how far off a Request must be for the wait for it to be a rest.
 const longWait = time.Minute
 
-// IsAtRest reports whether everything that can run has run, and the process waits for people or for time; of a paused one, whether nothing
-// of it runs any more. It follows Advance.
+// IsAtRest reports whether everything that can run has run, and the process waits for people or for time; of a paused
+// one, whether nothing of it runs any more. It follows Advance.
 func (l *Loop) IsAtRest(now time.Time) bool {
 	if (l.requestInFlight != nil && l.pendingPlan == nil) || l.IsFinished() {
 		return false
@@ -205,7 +211,8 @@ func (l *Loop) IsAtRest(now time.Time) bool {
 			return false
 		}
 	}
-	return l.pauseReason != nil || l.pendingPlan != nil || len(l.readyInstances()) == 0 || l.wakeTime.After(now.Add(longWait))
+	return l.pauseReason != nil || l.pendingPlan != nil || len(l.readyInstances()) == 0 ||
+		l.wakeTime.After(now.Add(longWait))
 }
 
 // AllReportedSincePause reports whether every instance has told what it had done when the pause reached it.
@@ -220,7 +227,8 @@ func (l *Loop) AllReportedSincePause() bool {
 
 // HasUnsealedPause reports whether no Idea tells of the pause yet.
 func (l *Loop) HasUnsealedPause() bool {
-	return slices.ContainsFunc(l.unsealedLog, func(e turn.LogEntry) bool { return e.Decision != nil && e.Decision.Kind == approval.SteerPause })
+	return slices.ContainsFunc(l.unsealedLog,
+		func(e turn.LogEntry) bool { return e.Decision != nil && e.Decision.Kind == approval.SteerPause })
 }
 
 // readyInstances lists the instances that the next Request can be about.
@@ -247,9 +255,10 @@ func (l *Loop) allInstancesEnded() bool {
 // GatherAskedChange is the change of the rules by which a Request is gathered for people who were asked just now.
 const GatherAskedChange = "gather for people who were just asked"
 
-// isRequestDue reports whether a Request is made now. Once an instance is ready, it waits for others that are busy, so that they
-// share the Request, but no longer than the gathering time. Instances on which people have just decided wait as well for those that still need a decision,
-// so that ten decisions in a row make one Request; and where the file names the gathering time, all wait a moment for people who were just asked.
+// isRequestDue reports whether a Request is made now. Once an instance is ready, it waits for others that are busy, so
+// that they share the Request, but no longer than the gathering time. Instances on which people have just decided wait
+// as well for those that still need a decision, so that ten decisions in a row make one Request; and where the file
+// names the gathering time, all wait a moment for people who were just asked.
 func (l *Loop) isRequestDue(now time.Time) bool {
 	if l.allInstancesEnded() {
 		return true

@@ -11,7 +11,8 @@ import (
 	"processidea/model/turn"
 )
 
-// CarriedLoop is a Loop as data, without what it was started with: its workflow carries it over when it continues as new.
+// CarriedLoop is a Loop as data, without what it was started with: its workflow carries it over when it continues as
+// new.
 type CarriedLoop struct {
 	// AddedMessages holds the Messages by which people corrected the process, and those of added instances.
 	AddedMessages []any             `json:"context,omitempty"`
@@ -85,8 +86,8 @@ type CarriedWiredRequest struct {
 	Finished bool `json:"finished,omitempty"`
 }
 
-// CanCarryIntoNextRun reports whether Carry loses nothing: no Request is in flight but one whose Plan waits for a person, and TakeEndedInstances and
-// TakeRestarts have nothing to return.
+// CanCarryIntoNextRun reports whether Carry loses nothing: no Request is in flight but one whose Plan waits for a
+// person, and TakeEndedInstances and TakeRestarts have nothing to return.
 func (l *Loop) CanCarryIntoNextRun() bool {
 	return (l.requestInFlight == nil || l.pendingPlan != nil) && len(l.newlyEndedInstances) == 0 && len(l.restarts) == 0
 }
@@ -97,11 +98,14 @@ func (l *Loop) CarryIntoNextRun() CarriedLoop {
 		Started: l.startedAt, PriorRequests: l.priorRequests, Requests: l.requestCount, Turns: l.turnCount,
 		BadRepliesInRow: l.badRepliesInRow, BadOutputsInRow: l.badOutputsInRow, WorkerLossesInRow: l.workerLossesInRow,
 		Usage: l.usage, UnassignedCalls: l.unassignedCalls, ReadySince: l.readySince,
-		PendingErrors: l.pendingErrors, LastErrorID: l.lastErrorID, UnsealedLog: l.unsealedLog, HasUnsealedChanges: l.hasUnsealedChanges,
-		AnsweringLLMs: l.answeringLLMs, AnsweringLLMsSealed: l.answeringLLMsSealed,
-		Output: l.output, HasOutput: l.hasOutput, WiredOutput: l.wiredOutput, DraftOutput: l.draftOutput, LLMNotes: l.notes,
+		PendingErrors: l.pendingErrors, LastErrorID: l.lastErrorID, UnsealedLog: l.unsealedLog,
+		HasUnsealedChanges: l.hasUnsealedChanges,
+		AnsweringLLMs:      l.answeringLLMs, AnsweringLLMsSealed: l.answeringLLMsSealed,
+		Output: l.output, HasOutput: l.hasOutput, WiredOutput: l.wiredOutput, DraftOutput: l.draftOutput,
+		LLMNotes:        l.notes,
 		PlanOutputTried: l.planOutputTried, OutputFault: l.outputFault,
-		PauseReason: l.pauseReason, Limits: l.limits, ParentQuota: l.parentQuota, SelfPauseCount: l.selfPauseCount, Progress: l.progress,
+		PauseReason: l.pauseReason, Limits: l.limits, ParentQuota: l.parentQuota, SelfPauseCount: l.selfPauseCount,
+		Progress:           l.progress,
 		UnassignedFailures: l.unassignedFailures, PlannedCalls: slices.Clone(l.plannedCalls),
 	}
 	for _, msg := range l.idea.Context[l.initialMessageCount:] {
@@ -118,14 +122,16 @@ func (l *Loop) CarryIntoNextRun() CarriedLoop {
 		c.HeldPlan = &CarriedHeldPlan{*l.pendingPlan, *l.requestInFlight.input, *l.requestInFlight.reply}
 	}
 	if l.wiredRequest != nil {
-		c.WiredRequest = &CarriedWiredRequest{l.wiredRequest.input.RequestNumber, l.wiredRequest.reply.Output, l.wiredRequest.reply.Finished}
+		c.WiredRequest = &CarriedWiredRequest{l.wiredRequest.input.RequestNumber, l.wiredRequest.reply.Output,
+			l.wiredRequest.reply.Finished}
 	}
 	return c
 }
 
 func (p *InstanceProgress) carryIntoNextRun() CarriedInstance {
 	c := CarriedInstance{
-		InstanceProgress: *p, Writes: p.state.Writes(), FellBackToLLM: p.plannerKind == fellBackToLLM, NoPlanMatched: p.plannerKind == noPlanMatched,
+		InstanceProgress: *p, Writes: p.state.Writes(), FellBackToLLM: p.plannerKind == fellBackToLLM,
+		NoPlanMatched: p.plannerKind == noPlanMatched,
 	}
 	for _, key := range sortedCallKeys(p.calls) {
 		c.Calls = append(c.Calls, p.calls[key])
@@ -156,10 +162,13 @@ func Restore(idea *ideafile.Idea, process string, bindings map[string]ideafile.T
 		l.instances[i].restore(carried)
 	}
 	l.requestCount, l.turnCount = c.Requests, c.Turns
-	l.badRepliesInRow, l.badOutputsInRow, l.workerLossesInRow = c.BadRepliesInRow, c.BadOutputsInRow, c.WorkerLossesInRow
+	l.badRepliesInRow, l.badOutputsInRow, l.workerLossesInRow = c.BadRepliesInRow, c.BadOutputsInRow,
+		c.WorkerLossesInRow
 	l.usage, l.unassignedCalls, l.readySince = c.Usage, c.UnassignedCalls, c.ReadySince
-	l.pendingErrors, l.lastErrorID, l.unsealedLog, l.hasUnsealedChanges = c.PendingErrors, c.LastErrorID, c.UnsealedLog, c.HasUnsealedChanges
-	l.output, l.hasOutput, l.wiredOutput, l.planOutputTried, l.outputFault = c.Output, c.HasOutput, c.WiredOutput, c.PlanOutputTried, c.OutputFault
+	l.pendingErrors, l.lastErrorID, l.unsealedLog, l.hasUnsealedChanges = c.PendingErrors, c.LastErrorID, c.UnsealedLog,
+		c.HasUnsealedChanges
+	l.output, l.hasOutput, l.wiredOutput, l.planOutputTried, l.outputFault = c.Output, c.HasOutput, c.WiredOutput,
+		c.PlanOutputTried, c.OutputFault
 	l.draftOutput, l.notes = c.DraftOutput, c.LLMNotes
 	l.pauseReason, l.limits, l.parentQuota, l.selfPauseCount = c.PauseReason, c.Limits, c.ParentQuota, c.SelfPauseCount
 	l.progress, l.unassignedFailures = c.Progress, c.UnassignedFailures
@@ -168,7 +177,8 @@ func Restore(idea *ideafile.Idea, process string, bindings map[string]ideafile.T
 		l.pendingPlan, l.requestInFlight = &h.Pending, &llmRequest{input: &h.Input, reply: &h.Reply}
 	}
 	if w := c.WiredRequest; w != nil {
-		l.wiredRequest = &llmRequest{input: &turn.RequestInput{RequestNumber: w.Request}, reply: &turn.LLMReply{Output: w.Output, Finished: w.Finished}}
+		l.wiredRequest = &llmRequest{input: &turn.RequestInput{RequestNumber: w.Request},
+			reply: &turn.LLMReply{Output: w.Output, Finished: w.Finished}}
 	}
 	return l
 }
@@ -176,7 +186,8 @@ func Restore(idea *ideafile.Idea, process string, bindings map[string]ideafile.T
 func (p *InstanceProgress) restore(c CarriedInstance) {
 	state := statelog.RestoreState(p.state.InitialValue, c.Writes)
 	*p = c.InstanceProgress
-	p.state, p.calls, p.callsWithErrorsShown = state, map[ideafile.CallKey]turn.CallReport{}, map[ideafile.CallKey]bool{}
+	p.state, p.calls, p.callsWithErrorsShown = state, map[ideafile.CallKey]turn.CallReport{},
+		map[ideafile.CallKey]bool{}
 	for _, call := range c.Calls {
 		p.calls[call.CallKey()] = call
 	}

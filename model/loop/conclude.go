@@ -21,21 +21,23 @@ type RequestConclusion struct {
 	Reply            *turn.LLMReply
 	// Calls are the solution's Calls, as written; of a Request that broke off, those that instances had accepted.
 	Calls []ideafile.WrittenCall
-	// CallsToRedeliver is what every covered instance is still to be sent of a Request that broke off while its Calls were handed out: those for
-	// all that another one has accepted. It is not empty where there are none, since it closes the Request.
+	// CallsToRedeliver is what every covered instance is still to be sent of a Request that broke off while its Calls
+	// were handed out: those for all that another one has accepted. It is not empty where there are none, since it
+	// closes the Request.
 	CallsToRedeliver []ResumedCalls
 }
 
-// ConcludeRequest ends the Request in flight, or returns nil while that has not ended. It clears the Request in flight, keeps its
-// planned Calls and its errors for later Requests, counts turns and bad replies, and settles instances: those of a whole reply
-// and, if a wired output holds already, all. It pauses the process after too many bad replies.
+// ConcludeRequest ends the Request in flight, or returns nil while that has not ended. It clears the Request in flight,
+// keeps its planned Calls and its errors for later Requests, counts turns and bad replies, and settles instances: those
+// of a whole reply and, if a wired output holds already, all. It pauses the process after too many bad replies.
 func (l *Loop) ConcludeRequest() *RequestConclusion {
 	if !l.hasRequestEnded() {
 		return nil
 	}
 	req := l.requestInFlight
 	l.requestInFlight = nil
-	c := &RequestConclusion{Input: req.input, AllInstancesInput: req.allInstancesInput, LogBeforeRequest: req.logBeforeRequest, Reply: req.reply}
+	c := &RequestConclusion{Input: req.input, AllInstancesInput: req.allInstancesInput,
+		LogBeforeRequest: req.logBeforeRequest, Reply: req.reply}
 	l.reopenNamedInstances(req)
 	accepted := l.recordPlannedCalls(req)
 	c.CallsToRedeliver = l.callsToRedeliver(req)
@@ -63,15 +65,16 @@ func (l *Loop) ConcludeRequest() *RequestConclusion {
 	return c
 }
 
-// addInstanceEnds notes how each instance has ended in the input of the Request by which the process reached its goal: its Idea is the last one.
+// addInstanceEnds notes how each instance has ended in the input of the Request by which the process reached its goal:
+// its Idea is the last one.
 func (l *Loop) addInstanceEnds(full *turn.RequestInput) {
 	for n, inst := range l.instances {
 		full.Instances[n].Status, full.Instances[n].Fault = inst.Status, inst.Fault
 	}
 }
 
-// hasRequestEnded reports whether the Request in flight has its whole reply or, where the reply broke off, is refused by every
-// instance that it covered: until then they may still report Calls of it.
+// hasRequestEnded reports whether the Request in flight has its whole reply or, where the reply broke off, is refused
+// by every instance that it covered: until then they may still report Calls of it.
 func (l *Loop) hasRequestEnded() bool {
 	if l.requestInFlight == nil || l.requestInFlight.reply == nil || l.pendingPlan != nil {
 		return false
@@ -83,23 +86,26 @@ func (l *Loop) hasRequestEnded() bool {
 	for _, inst := range l.instancesNamedByMessages(l.requestInFlight.input) {
 		switch {
 		case slices.Contains(l.requestInFlight.reply.GoneInstances, inst.Token):
-		case inst.RefusedThroughRequest < number, mustTell && inst.CanReceiveCalls() && inst.ToldThroughRequest < number:
+		case inst.RefusedThroughRequest < number, mustTell && inst.CanReceiveCalls() &&
+			inst.ToldThroughRequest < number:
 			return false
 		}
 	}
 	return true
 }
 
-// TellCallsChange is the change of the rules by which instances tell the Calls of a lost reply, those too that had the whole of it.
+// TellCallsChange is the change of the rules by which instances tell the Calls of a lost reply, those too that had the
+// whole of it.
 const TellCallsChange = "instances tell the Calls of a lost reply"
 
-// MustTellCalls reports whether the Calls of a reply are known from the instances alone. One that had the whole reply has told what became of
-// them, but not what they are.
+// MustTellCalls reports whether the Calls of a reply are known from the instances alone. One that had the whole reply
+// has told what became of them, but not what they are.
 func (l *Loop) MustTellCalls(r *turn.LLMReply) bool {
 	return r.CallsMayBeUndelivered() && l.Knows(TellCallsChange)
 }
 
-// recordPlannedCalls keeps the Request's Calls for later Requests to see, and returns how many were accepted by instances.
+// recordPlannedCalls keeps the Request's Calls for later Requests to see, and returns how many were accepted by
+// instances.
 func (l *Loop) recordPlannedCalls(req *llmRequest) int {
 	if len(req.input.Questions) > 0 {
 		return len(req.reply.Calls)
@@ -126,8 +132,9 @@ func (l *Loop) recordPlannedCalls(req *llmRequest) int {
 	return accepted
 }
 
-// instancesPlannedFor returns the instances that a Request's reply has planned for: all that it covered or, where the reply broke off, those that got a
-// Call of it. The reply might have come to the others: what they showed the LLM, it is to be shown again.
+// instancesPlannedFor returns the instances that a Request's reply has planned for: all that it covered or, where the
+// reply broke off, those that got a Call of it. The reply might have come to the others: what they showed the LLM, it
+// is to be shown again.
 func (l *Loop) instancesPlannedFor(req *llmRequest) []*InstanceProgress {
 	covered := l.coveredInstances(req.input)
 	if req.reply.Complete {
@@ -139,11 +146,13 @@ func (l *Loop) instancesPlannedFor(req *llmRequest) []*InstanceProgress {
 	}
 	indices := jsonval.SortedKeys(calls)
 	return slices.DeleteFunc(covered, func(inst *InstanceProgress) bool {
-		return !slices.ContainsFunc(indices, func(index int) bool { return !calls[index].TargetsOtherInstance(inst.Token) })
+		return !slices.ContainsFunc(indices,
+			func(index int) bool { return !calls[index].TargetsOtherInstance(inst.Token) })
 	})
 }
 
-// callsOfRequest returns a Request's Calls by index: those of its reply and, where the reply was lost, those that instances reported.
+// callsOfRequest returns a Request's Calls by index: those of its reply and, where the reply was lost, those that
+// instances reported.
 func (l *Loop) callsOfRequest(req *llmRequest) (calls map[int]ideafile.WrittenCall, accepted int) {
 	calls = map[int]ideafile.WrittenCall{}
 	for n, call := range req.reply.Calls {
@@ -164,8 +173,9 @@ func (l *Loop) callsOfRequest(req *llmRequest) (calls map[int]ideafile.WrittenCa
 	return calls, accepted
 }
 
-// callsToRedeliver returns what the instances are still to be sent of a Request whose Calls may not have reached all of them. A Call for several
-// is for all of these: one that an instance has accepted belongs to every covered one that it names.
+// callsToRedeliver returns what the instances are still to be sent of a Request whose Calls may not have reached all of
+// them. A Call for several is for all of these: one that an instance has accepted belongs to every covered one that it
+// names.
 func (l *Loop) callsToRedeliver(req *llmRequest) (rest []ResumedCalls) {
 	if !req.reply.CallsMayBeUndelivered() || req.input.OutputOnly {
 		return nil
@@ -201,8 +211,8 @@ func (l *Loop) plannedCallsOfRequest(request int) []ideafile.WrittenCall {
 	return calls
 }
 
-// countBadReply pauses the process after three bad replies in a row, or where repeating the Request cannot help. A lost worker
-// is not a bad reply.
+// countBadReply pauses the process after three bad replies in a row, or where repeating the Request cannot help. A lost
+// worker is not a bad reply.
 func (l *Loop) countBadReply(req *llmRequest) {
 	switch {
 	case req.reply.Fault != nil && req.reply.Fault.Code == approval.CodePlanRejected:
@@ -227,19 +237,21 @@ func (l *Loop) countBadReply(req *llmRequest) {
 		l.badRepliesInRow++
 	}
 	if l.badRepliesInRow >= MaxBadInRow {
-		l.pause(diag.Faultf(turn.CodeBadReplies, "%d bad replies in a row; the last one: %s", l.badRepliesInRow, req.reply.Fault.Message))
+		l.pause(diag.Faultf(turn.CodeBadReplies, "%d bad replies in a row; the last one: %s", l.badRepliesInRow,
+			req.reply.Fault.Message))
 	}
 }
 
-// describeRequestFault says of a Request that failed for good what it was made for, where that is not its process's first plan: who
-// reads the fault would look for the cause in the LLM.
+// describeRequestFault says of a Request that failed for good what it was made for, where that is not its process's
+// first plan: who reads the fault would look for the cause in the LLM.
 func describeRequestFault(req *llmRequest) *diag.Fault {
 	f, purpose, more := *req.reply.Fault, "", 0
 	for _, q := range req.input.Questions {
 		switch {
 		case q.ParamsError == "":
 		case purpose == "":
-			purpose = fmt.Sprintf("was to fit what References brought to a Tool: %s, %s: %s", q.CallID, q.Tool, q.ParamsError)
+			purpose = fmt.Sprintf("was to fit what References brought to a Tool: %s, %s: %s", q.CallID, q.Tool,
+				q.ParamsError)
 		default:
 			more++
 		}

@@ -27,19 +27,22 @@ func (l *Loop) assignDirectPlan(plans ideafile.DirectPlans, inst *InstanceProgre
 		l.addDirectPlanCalls(at)
 	case noneMatches:
 		inst.plannerKind = noPlanMatched
-		l.endInstance(inst, ideafile.InstanceFailed, diag.Faultf(CodeNoPlan, "no Plan's condition holds, and nobody may be asked"))
+		l.endInstance(inst, ideafile.InstanceFailed,
+			diag.Faultf(CodeNoPlan, "no Plan's condition holds, and nobody may be asked"))
 	}
 }
 
 // RunsDirectPlan reports whether a direct Plan runs any instance.
 func (l *Loop) RunsDirectPlan() bool {
-	return slices.ContainsFunc(l.instances, func(inst *InstanceProgress) bool { return inst.plannerKind == plannedByDirectPlan })
+	return slices.ContainsFunc(l.instances,
+		func(inst *InstanceProgress) bool { return inst.plannerKind == plannedByDirectPlan })
 }
 
-// replaceDirectPlans gives the instances that a direct Plan runs the one that took its place, if one was added behind a position in the
-// context that is for them, and returns them.
+// replaceDirectPlans gives the instances that a direct Plan runs the one that took its place, if one was added behind a
+// position in the context that is for them, and returns them.
 func (l *Loop) replaceDirectPlans(behind int) (replaced []*InstanceProgress) {
-	plans, views := ideafile.FindDirectPlans(l.idea.Context), ideafile.InstanceViewsByToken(l.idea.Context, l.InstanceTokens())
+	plans, views := ideafile.FindDirectPlans(l.idea.Context),
+		ideafile.InstanceViewsByToken(l.idea.Context, l.InstanceTokens())
 	for _, inst := range l.instances {
 		if inst.Status != ideafile.InstanceWorking || inst.plannerKind != plannedByDirectPlan {
 			continue
@@ -62,7 +65,8 @@ func (l *Loop) addDirectPlanCalls(at int) {
 	}
 	var calls []PlannedCall
 	for n, call := range l.idea.Context[at].PlanCalls {
-		calls = append(calls, PlannedCall{Index: l.idea.Context[at].CallIndexOffset + n + 1, Call: call, DirectPlanPosition: at + 1})
+		calls = append(calls, PlannedCall{Index: l.idea.Context[at].CallIndexOffset + n + 1, Call: call,
+			DirectPlanPosition: at + 1})
 	}
 	l.plannedCalls = append(calls, l.plannedCalls...)
 	slices.SortStableFunc(l.plannedCalls, func(a, b PlannedCall) int {
@@ -72,7 +76,8 @@ func (l *Loop) addDirectPlanCalls(at int) {
 
 // llmForbidden reports whether the LLM may not be asked about an instance, because its Plan is declared complete.
 func (l *Loop) llmForbidden(inst *InstanceProgress) bool {
-	return inst.plannerKind == noPlanMatched || (inst.DirectPlanPosition > 0 && l.idea.Context[inst.DirectPlanPosition-1].PlanStage == ideafile.StageComplete)
+	return inst.plannerKind == noPlanMatched ||
+		(inst.DirectPlanPosition > 0 && l.idea.Context[inst.DirectPlanPosition-1].PlanStage == ideafile.StageComplete)
 }
 
 // LLMAllowed reports whether the LLM may be asked about any instance.
@@ -85,16 +90,19 @@ func (l *Loop) LLMAllowed() bool {
 	return false
 }
 
-// settleDirectPlanInstances decides on the instances whose direct Plan has come to its end, unless they wait for the LLM's answer.
+// settleDirectPlanInstances decides on the instances whose direct Plan has come to its end, unless they wait for the
+// LLM's answer.
 func (l *Loop) settleDirectPlanInstances() {
 	for _, inst := range l.instances {
-		if inst.plannerKind == plannedByDirectPlan && inst.phase() == ready && (len(inst.Questions) == 0 || l.llmForbidden(inst)) {
+		if inst.plannerKind == plannedByDirectPlan && inst.phase() == ready &&
+			(len(inst.Questions) == 0 || l.llmForbidden(inst)) {
 			l.settleDirectPlanInstance(inst)
 		}
 	}
 }
 
-// settleDirectPlanInstance settles an instance. Where the Plan did not suffice, the LLM takes over, or the instance fails.
+// settleDirectPlanInstance settles an instance. Where the Plan did not suffice, the LLM takes over, or the instance
+// fails.
 func (l *Loop) settleDirectPlanInstance(inst *InstanceProgress) {
 	f := inst.directPlanFault()
 	switch {
@@ -111,15 +119,16 @@ func (l *Loop) settleDirectPlanInstance(inst *InstanceProgress) {
 func (p *InstanceProgress) directPlanFault() *diag.Fault {
 	switch {
 	case len(p.Questions) > 0:
-		return diag.Faultf(CodeNoPlan, "%s waits for a result that the LLM would write, and nobody may be asked", p.Questions[0].CallID)
+		return diag.Faultf(CodeNoPlan, "%s waits for a result that the LLM would write, and nobody may be asked",
+			p.Questions[0].CallID)
 	case p.PlanFailure == nil && len(p.MissingRequiredPaths) > 0:
 		return diag.Faultf(turn.CodeMissingRequired, "its State still lacks %v", p.MissingRequiredPaths)
 	}
 	return p.PlanFailure
 }
 
-// takeDirectPlanOutput takes the output from the direct Plans, once every instance has ended. Where that fails, a closing Request is
-// told why, or the process has failed where none may be made. A part leaves it to the whole.
+// takeDirectPlanOutput takes the output from the direct Plans, once every instance has ended. Where that fails, a
+// closing Request is told why, or the process has failed where none may be made. A part leaves it to the whole.
 func (l *Loop) takeDirectPlanOutput() {
 	if l.hasOutput || l.planOutputTried || !l.allInstancesEnded() {
 		return
@@ -148,11 +157,12 @@ func (l *Loop) takeDirectPlanOutput() {
 
 // AnyFellBackToLLM reports whether the LLM took over from a direct Plan.
 func (l *Loop) AnyFellBackToLLM() bool {
-	return slices.ContainsFunc(l.instances, func(inst *InstanceProgress) bool { return inst.plannerKind == fellBackToLLM })
+	return slices.ContainsFunc(l.instances,
+		func(inst *InstanceProgress) bool { return inst.plannerKind == fellBackToLLM })
 }
 
-// DirectPlanOutputWirings returns the output of each direct Plan, in their order, over the instances that settled by it; nil where a settled
-// instance has no Plan with an output.
+// DirectPlanOutputWirings returns the output of each direct Plan, in their order, over the instances that settled by
+// it; nil where a settled instance has no Plan with an output.
 func (l *Loop) DirectPlanOutputWirings() (list []Wiring) {
 	byPlan := map[int][]*InstanceProgress{}
 	for _, inst := range l.instances {
@@ -179,8 +189,9 @@ func (l *Loop) lacksPlanOutput(inst *InstanceProgress) bool {
 	return inst.DirectPlanPosition == 0 || l.idea.Context[inst.DirectPlanPosition-1].PlanOutput == nil
 }
 
-// NeedsLLM reports whether a process needs a Request even if nothing goes wrong: an instance that has not ended has no direct Plan, such a
-// Plan leaves results to the LLM, or nothing gives the output. Of delegates it knows those alone that have no file.
+// NeedsLLM reports whether a process needs a Request even if nothing goes wrong: an instance that has not ended has no
+// direct Plan, such a Plan leaves results to the LLM, or nothing gives the output. Of delegates it knows those alone
+// that have no file.
 func NeedsLLM(i *ideafile.Idea, bindings map[string]ideafile.ToolBinding) bool {
 	return DelegateIdeaFiles{}.needsLLMAtDepth(i, "", bindings, 0)
 }
@@ -196,7 +207,8 @@ func (d DelegateIdeaFiles) IdeaNeedsLLM(i *ideafile.Idea) bool {
 	return d.needsLLMAtDepth(i, "", d.Bind(i), 0)
 }
 
-func (d DelegateIdeaFiles) needsLLMAtDepth(i *ideafile.Idea, file string, bindings map[string]ideafile.ToolBinding, depth int) bool {
+func (d DelegateIdeaFiles) needsLLMAtDepth(i *ideafile.Idea, file string, bindings map[string]ideafile.ToolBinding,
+	depth int) bool {
 	l := New(i, "", bindings, time.Time{})
 	for _, inst := range l.instances {
 		if inst.Status == ideafile.InstanceWorking && (l.needsLLM(inst) || d.anyCalledDelegateNeedsLLM(i, file,
@@ -214,11 +226,12 @@ func (l *Loop) needsLLM(inst *InstanceProgress) bool {
 	}
 	plan := l.idea.Context[inst.DirectPlanPosition-1]
 	leavesOutput := l.idea.OutputSchema != nil && plan.PlanOutput == nil
-	return plan.PlanStage == ideafile.StageOptimal && (leavesOutput || len(ideafile.UnansweredLatentCalls(plan, inst.Token, l.bindings)) > 0)
+	return plan.PlanStage == ideafile.StageOptimal &&
+		(leavesOutput || len(ideafile.UnansweredLatentCalls(plan, inst.Token, l.bindings)) > 0)
 }
 
-// restoreDirectPlans restores what the records of direct Plans tell of the process before. Where a Plan goes on, the Calls that do not
-// stand as they are will be reported anew.
+// restoreDirectPlans restores what the records of direct Plans tell of the process before. Where a Plan goes on, the
+// Calls that do not stand as they are will be reported anew.
 func (l *Loop) restoreDirectPlans() {
 	l.eachPastDirectCall(func(inst *InstanceProgress, p turn.PastCall) { inst.restoreDirectCall(p) })
 }
@@ -254,8 +267,8 @@ func (p *InstanceProgress) restoreDirectCall(past turn.PastCall) {
 	p.callsWithErrorsShown[key] = true // what was not told yet stands among the errors of the context
 }
 
-// CountResumedDirectPlanCalls counts the Calls that had not ended in the process before and that direct Plans take up: those on which a person is
-// asked again, and the others.
+// CountResumedDirectPlanCalls counts the Calls that had not ended in the process before and that direct Plans take up:
+// those on which a person is asked again, and the others.
 func (l *Loop) CountResumedDirectPlanCalls() (askedAgain, takenUp int) {
 	l.eachPastDirectCall(func(inst *InstanceProgress, p turn.PastCall) {
 		switch status := p.StatusByInstance[inst.Token]; {
@@ -269,9 +282,10 @@ func (l *Loop) CountResumedDirectPlanCalls() (askedAgain, takenUp int) {
 	return askedAgain, takenUp
 }
 
-// anyCalledDelegateNeedsLLM reports whether a Call of a Plan has a delegate that needs the LLM. One whose Plans depend on what it will be given is
-// taken to find one that holds.
-func (d DelegateIdeaFiles) anyCalledDelegateNeedsLLM(i *ideafile.Idea, file string, calls []ideafile.WrittenCall, depth int) bool {
+// anyCalledDelegateNeedsLLM reports whether a Call of a Plan has a delegate that needs the LLM. One whose Plans depend
+// on what it will be given is taken to find one that holds.
+func (d DelegateIdeaFiles) anyCalledDelegateNeedsLLM(i *ideafile.Idea, file string, calls []ideafile.WrittenCall,
+	depth int) bool {
 	for _, call := range calls {
 		t := i.Tool(call.Tool)
 		if t == nil || t.DelegateFile == "" || depth >= delegate.MaxDepth {
@@ -286,7 +300,8 @@ func (d DelegateIdeaFiles) anyCalledDelegateNeedsLLM(i *ideafile.Idea, file stri
 			continue
 		}
 		idea, problems := ideafile.ReadIdea(delegate.NewIdea(t, content, nil, map[string]any{}, nil))
-		if len(problems.Errors()) == 0 && !hasConditionalPlan(idea) && d.needsLLMAtDepth(idea, key, d.Bind(idea), depth+1) {
+		if len(problems.Errors()) == 0 && !hasConditionalPlan(idea) &&
+			d.needsLLMAtDepth(idea, key, d.Bind(idea), depth+1) {
 			return true
 		}
 	}
@@ -294,5 +309,6 @@ func (d DelegateIdeaFiles) anyCalledDelegateNeedsLLM(i *ideafile.Idea, file stri
 }
 
 func hasConditionalPlan(i *ideafile.Idea) bool {
-	return slices.ContainsFunc(i.Context, func(m ideafile.Message) bool { return m.IsDirectPlan() && m.PlanViewCondition != nil })
+	return slices.ContainsFunc(i.Context,
+		func(m ideafile.Message) bool { return m.IsDirectPlan() && m.PlanViewCondition != nil })
 }

@@ -22,7 +22,8 @@ import (
 func directContext(stage, calls, more string, states ...string) string {
 	var messages []string
 	for n, state := range states {
-		messages = append(messages, fmt.Sprintf(`{"type": "state", "_instance": %q, "state": %s}`, string('①'+rune(n)), state))
+		messages = append(messages, fmt.Sprintf(`{"type": "state", "_instance": %q, "state": %s}`,
+			string('①'+rune(n)), state))
 	}
 	messages = append(messages, `{"type": "plan", "stage": "`+stage+`", "plan": [`+calls+`]`+more+`}`)
 	return `"context": [` + strings.Join(messages, ", ") + `]`
@@ -31,7 +32,8 @@ func directContext(stage, calls, more string, states ...string) string {
 func TestAPlanRunsDirectlyWithNoRequest(t *testing.T) {
 	t.Parallel()
 	for _, stage := range []string{ideafile.StageOptimal, ideafile.StageComplete} {
-		s := modeltest.NewScenario(t, "", directContext(stage, `{"_tool":"work","x":"†state.a","_outputPath":"b"}`, "", `{"a":1}`, `{"a":2}`))
+		s := modeltest.NewScenario(t, "", directContext(stage, `{"_tool":"work","x":"†state.a","_outputPath":"b"}`, "",
+			`{"a":1}`, `{"a":2}`))
 		s.ExpectStep(loop.StepWait)
 		s.RunDirectPlans()
 		s.ExpectStep(loop.StepFinished)
@@ -52,12 +54,16 @@ func TestThePlanOfAnInstanceIsTheFirstWhoseConditionHolds(t *testing.T) {
 		return fmt.Sprintf(`, "when": {"properties": {%q: {"required": [%q]}}, "required": [%q]}`, kind, key, kind)
 	}
 	plan := func(name, instance, more string) string {
-		return fmt.Sprintf(`{"type": "plan", "stage": "optimal", "name": %q%s, "plan": [{"_tool": "work", "x": %q, "_outputPath": "b"}]%s}`,
+		return fmt.Sprintf(
+			`{"type": "plan", "stage": "optimal", "name": %q%s, "plan": [{"_tool": "work", "x": %q, "_outputPath": "b"}]%s}`,
 			name, instance, name, more)
 	}
 	s := modeltest.NewScenario(t, "", `"context": [{"type": "state", "_instance": "①", "a": 1}, {"type": "state", "_instance": "②", "c": 1}, {"type": "input", "_instance": "③", "go": 1},
 		{"type": "state", "_instance": "④", "a": 1}, {"type": "text", "_instance": "⑤", "text": "none"},`+
-		plan("for a", "", when("state", "a"))+","+plan("for a or c", "", `, "when": {"properties": {"state": {"anyOf": [{"required": ["a"]}, {"required": ["c"]}]}}}`)+","+
+		plan("for a", "", when("state", "a"))+","+
+		plan(
+			"for a or c", "",
+			`, "when": {"properties": {"state": {"anyOf": [{"required": ["a"]}, {"required": ["c"]}]}}}`)+","+
 		plan("for input", "", when("input", "go"))+","+plan("own", `, "_instance": "④"`, "")+`]`)
 	s.RunDirectPlans()
 	step, b := s.Loop.Advance(s.Now)
@@ -75,8 +81,10 @@ func TestThePlanOfAnInstanceIsTheFirstWhoseConditionHolds(t *testing.T) {
 
 func TestInstancesInWhichSomethingFailsGoBackToTheLLMTogether(t *testing.T) {
 	t.Parallel()
-	s := modeltest.NewScenario(t, "", directContext(ideafile.StageOptimal, `{"_tool":"work","x":"†state.a","_outputPath":"b"},{"_tool":"work","x":"†state.b","_outputPath":"c"}`, "",
-		`{"a":1}`, `{"a":2}`, `{"a":3}`))
+	s := modeltest.NewScenario(t, "",
+		directContext(ideafile.StageOptimal,
+			`{"_tool":"work","x":"†state.a","_outputPath":"b"},{"_tool":"work","x":"†state.b","_outputPath":"c"}`, "",
+			`{"a":1}`, `{"a":2}`, `{"a":3}`))
 	s.RunTool = func(_ string, params map[string]any) (any, *diag.Fault) {
 		if x := string(jsonval.Encode(params["x"])); x == "1" || x == "3" {
 			return nil, diag.Faultf(ideafile.CodeToolFailed, "no luck")
@@ -88,14 +96,17 @@ func TestInstancesInWhichSomethingFailsGoBackToTheLLMTogether(t *testing.T) {
 	s.WantEqual("covered", fmt.Sprint(b.InstanceTokens()), "[① ③]")
 	s.WantEqual("they", s.Statuses(), "① working, ② settled, ③ working")
 	s.WantEqual("the Plan it is shown", modeltest.DescribePlan(b), "0.1 failed 2; 0.2 blocked 2")
-	s.WantEqual("the errors", modeltest.DescribeErrors(b), "0.1 tool_failed: no luck in ①, ③\n0.2 blocked: †state.b would come from 0.1@① (failed) in ①\n0.2 blocked: †state.b would come from 0.1@③ (failed) in ③")
+	s.WantEqual("the errors", modeltest.DescribeErrors(b), "0.1 tool_failed: no luck in ①, ③\n0.2 blocked: †state.b "+
+		"would come from 0.1@① (failed) in ①\n0.2 blocked: †state.b would come from 0.1@③ (failed) in ③")
 	s.ReplyWith(`{"calls":[{"_tool":"work","_instance":"*","x":7,"_outputPath":"b"}],"output":null}`)
 	b = s.ExpectRequest()
-	s.WantEqual("the second", fmt.Sprintf("%d %v %s %s", b.RequestNumber, b.InstanceTokens(), modeltest.DescribePlan(b), modeltest.DescribeErrors(b)), "2 [① ③] 1.1 done 2 ")
+	s.WantEqual("the second", fmt.Sprintf("%d %v %s %s", b.RequestNumber, b.InstanceTokens(), modeltest.DescribePlan(b),
+		modeltest.DescribeErrors(b)), "2 [① ③] 1.1 done 2 ")
 	s.ReplyWith(modeltest.EmptyReply)
 	s.ExpectStep(loop.StepFinished)
 	s.WantEqual("at the end", s.Statuses(), "① settled, ② settled, ③ settled")
-	if r := s.Loop.Result(loop.StatusCompleted, false); r.Requests != 2 || r.Calls.Failed != 2 || r.Calls.Blocked != 2 || r.Calls.Done != 4 {
+	if r := s.Loop.Result(loop.StatusCompleted, false); r.Requests != 2 || r.Calls.Failed != 2 ||
+		r.Calls.Blocked != 2 || r.Calls.Done != 4 {
 		t.Errorf("%+v", r)
 	}
 }
@@ -110,14 +121,19 @@ func TestTheLLMIsToldOfEachInstanceWhatItsOwnPlanCameTo(t *testing.T) {
 	b := s.ExpectRequest()
 	var told []string
 	for _, e := range b.PlanEntries {
-		told = append(told, fmt.Sprintf("%s %q at %d %s %s", e.CallID, e.PlanName, e.DirectPlan, jsonval.Encode(e.Call), jsonval.Encode(jsonval.ToJSONValue(e.StatusCounts))))
+		told = append(told, fmt.Sprintf("%s %q at %d %s %s", e.CallID, e.PlanName, e.DirectPlan, jsonval.Encode(e.Call),
+			jsonval.Encode(jsonval.ToJSONValue(e.StatusCounts))))
 	}
-	s.WantEqual("the Plans", strings.Join(told, "; "), `0.1 "for a" at 3 {"_tool":"work"} {"done":1}; 0.2 "for a" at 3 {"_tool":"fail"} {"failed":1}; 0.1 "" at 4 {"_outputPath":"c","_tool":"fail"} {"failed":1}`)
-	s.WantEqual("the errors", modeltest.DescribeErrors(b), "0.2 tool_failed: no luck in ①\n0.1 tool_failed: no luck in ②")
+	s.WantEqual("the Plans", strings.Join(told, "; "),
+		`0.1 "for a" at 3 {"_tool":"work"} {"done":1}; 0.2 "for a" at 3 {"_tool":"fail"} {"failed":1}; 0.1 "" at 4 {"_outputPath":"c","_tool":"fail"} {"failed":1}`)
+	s.WantEqual("the errors", modeltest.DescribeErrors(b),
+		"0.2 tool_failed: no luck in ①\n0.1 tool_failed: no luck in ②")
 	again := modeltest.SnapshotFile(t, s.Idea, s.Loop.AllInstancesInput(), nil, nil)
-	s.WantEqual("the records", string(jsonval.Encode(again.Context[0].PlanRecordByCallID))+string(jsonval.Encode(again.Context[1].PlanRecordByCallID)), `{"0.1":{"done":["①"],"results":{"①":"work done"}},`+
-		`"0.2":{"errors":[{"error":{"code":"tool_failed","message":"no luck"},"instances":["①"]}],"failed":["①"]}}`+
-		`{"0.1":{"errors":[{"error":{"code":"tool_failed","message":"no luck"},"instances":["②"]}],"failed":["②"]}}`)
+	s.WantEqual("the records", string(jsonval.Encode(again.Context[0].PlanRecordByCallID))+
+		string(jsonval.Encode(again.Context[1].PlanRecordByCallID)),
+		`{"0.1":{"done":["①"],"results":{"①":"work done"}},`+
+			`"0.2":{"errors":[{"error":{"code":"tool_failed","message":"no luck"},"instances":["①"]}],"failed":["①"]}}`+
+			`{"0.1":{"errors":[{"error":{"code":"tool_failed","message":"no luck"},"instances":["②"]}],"failed":["②"]}}`)
 }
 
 // One that comes back waits for others that still run, as ever.
@@ -144,7 +160,8 @@ func TestAFailureThatAnAlternativeCoversIsNone(t *testing.T) {
 		s.RunDirectPlans()
 		s.ExpectStep(loop.StepFinished)
 		s.WantEqual(stage, s.Statuses(), "① settled")
-		s.WantEqual(stage, string(jsonval.Encode(s.Instances["①"].State())), `{"b":"work done","d":{"code":"tool_failed","message":"no luck"},"e":"tool_failed"}`)
+		s.WantEqual(stage, string(jsonval.Encode(s.Instances["①"].State())),
+			`{"b":"work done","d":{"code":"tool_failed","message":"no luck"},"e":"tool_failed"}`)
 	}
 }
 
@@ -164,7 +181,8 @@ func TestAFailureThatNothingCoversFailsAnInstanceOfACompletePlan(t *testing.T) {
 		s.ExpectStep(loop.StepFinished)
 		s.WantEqual(name, s.Statuses(), "① failed")
 		s.WantEqual(name, string(s.Loop.FinalStatus()), "failed")
-		if r := s.Loop.Result(loop.StatusFailed, true); r.Requests != 0 || r.Error == nil || !strings.Contains(r.Error.Message, "0.") {
+		if r := s.Loop.Result(loop.StatusFailed, true); r.Requests != 0 || r.Error == nil ||
+			!strings.Contains(r.Error.Message, "0.") {
 			t.Errorf("%s: %+v", name, r.Error)
 		}
 	}
@@ -173,12 +191,14 @@ func TestAFailureThatNothingCoversFailsAnInstanceOfACompletePlan(t *testing.T) {
 func TestAStateThatLacksWhatItsSchemaRequiresIsAFailureOfThePlan(t *testing.T) {
 	t.Parallel()
 	context := func(stage string) string {
-		return `"context": [{"type": "state", "state": {}, ` + modeltest.StateSchemaRequiringMood + `}, {"type": "plan", "stage": "` + stage + `", "plan": [{"_tool": "work"}]}]`
+		return `"context": [{"type": "state", "state": {}, ` + modeltest.StateSchemaRequiringMood +
+			`}, {"type": "plan", "stage": "` + stage + `", "plan": [{"_tool": "work"}]}]`
 	}
 	s := modeltest.NewScenario(t, "", context(ideafile.StageComplete))
 	s.RunDirectPlans()
 	s.ExpectStep(loop.StepFinished)
-	s.WantEqual("complete", s.Loop.Result(loop.StatusFailed, false).Error.Error(), "missing_required: its State still lacks [mood]")
+	s.WantEqual("complete", s.Loop.Result(loop.StatusFailed, false).Error.Error(),
+		"missing_required: its State still lacks [mood]")
 	s = modeltest.NewScenario(t, "", context(ideafile.StageOptimal))
 	s.RunDirectPlans()
 	s.WantEqual("optimal", fmt.Sprint(s.ExpectRequest().Instances[0].MissingRequiredPaths), "[mood]")
@@ -208,7 +228,8 @@ func TestWhatARecordCallsDoneIsNotDoneAgain(t *testing.T) {
 		{`{"2.7": {"done": 2}}`, "0.1@① 0.2@① 0.1@② 0.2@②"},
 		{`{"0.1": "failed"}`, "0.1@① 0.2@① 0.1@② 0.2@②"},
 	} {
-		s := modeltest.NewScenario(t, "", directContext(ideafile.StageOptimal, `{"_tool":"work"},{"_tool":"work"}`, `, "record": `+c.record, `{}`, `{}`))
+		s := modeltest.NewScenario(t, "", directContext(ideafile.StageOptimal, `{"_tool":"work"},{"_tool":"work"}`,
+			`, "record": `+c.record, `{}`, `{}`))
 		if c.record == `{"0.1": "done"}` {
 			c.ran = "0.2@① 0.2@②"
 		}
@@ -230,7 +251,10 @@ func TestWhatARecordCallsDoneIsNotDoneAgain(t *testing.T) {
 
 func TestACallOfAPlanMayBeForOneInstance(t *testing.T) {
 	t.Parallel()
-	s := modeltest.NewScenario(t, "", directContext(ideafile.StageComplete, `{"_tool":"work","_instance":"②","_outputPath":"b"},{"_tool":"work","_instance":"*","_outputPath":"c"}`, "", `{}`, `{}`))
+	s := modeltest.NewScenario(t, "",
+		directContext(ideafile.StageComplete,
+			`{"_tool":"work","_instance":"②","_outputPath":"b"},{"_tool":"work","_instance":"*","_outputPath":"c"}`,
+			"", `{}`, `{}`))
 	s.RunDirectPlans()
 	s.ExpectStep(loop.StepFinished)
 	s.WantEqual("they", s.Statuses(), "① settled, ② settled")
@@ -263,7 +287,9 @@ func TestTheOutputOfAPlanIsTheProcesss(t *testing.T) {
 	s.ExpectStep(loop.StepFinished)
 	s.WantEqual("of the anonymous instance", s.OutputJSON(), `{"summary":"no luck"}`)
 
-	s = modeltest.NewScenario(t, "", directContext(ideafile.StageOptimal, `{"_tool":"work","x":"†state.a","_outputPath":"b"}`, `, "output": {"all": "†state.b", "text": "as is"}`, `{"a":1}`, `{"a":2}`))
+	s = modeltest.NewScenario(t, "",
+		directContext(ideafile.StageOptimal, `{"_tool":"work","x":"†state.a","_outputPath":"b"}`,
+			`, "output": {"all": "†state.b", "text": "as is"}`, `{"a":1}`, `{"a":2}`))
 	s.RunDirectPlans()
 	s.ExpectStep(loop.StepFinished)
 	s.WantEqual("of several", s.OutputJSON(), `{"all":{"①":1,"②":2},"text":"as is"}`)
@@ -278,8 +304,10 @@ func TestTheOutputOfAPlanIsTheProcesss(t *testing.T) {
 
 func TestAPlanWithoutAnOutputLeavesItToOneClosingRequest(t *testing.T) {
 	t.Parallel()
-	for name, more := range map[string]string{"none": "", "one that does not fit": `, "output": {"summary": 7}`, "one that does not resolve": `, "output": {"summary": "†state.never"}`} {
-		s := modeltest.NewScenario(t, modeltest.SummarySchema, directContext(ideafile.StageOptimal, `{"_tool":"work","_outputPath":"b"}`, more, `{}`))
+	for name, more := range map[string]string{"none": "", "one that does not fit": `, "output": {"summary": 7}`,
+		"one that does not resolve": `, "output": {"summary": "†state.never"}`} {
+		s := modeltest.NewScenario(t, modeltest.SummarySchema,
+			directContext(ideafile.StageOptimal, `{"_tool":"work","_outputPath":"b"}`, more, `{}`))
 		s.RunDirectPlans()
 		b := s.ExpectRequest()
 		if !b.OutputOnly || (len(b.Errors) > 0) != (more != "") {
@@ -304,9 +332,12 @@ func TestAnOutputOfSomePlansAloneIsNone(t *testing.T) {
 func TestACompletePlanWhoseOutputCannotBeHadFails(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ form, more, want string }{
-		"none, and the form wants one": {modeltest.SummarySchema, "", "bad_output: the output form wants an output, and the Plan has none"},
-		"one that does not fit":        {modeltest.SummarySchema, `, "output": {"summary": 7}`, "bad_output: the Plan's output does not fit its form: "},
-		"one that does not resolve":    {"", `, "output": "†state.never"`, "bad_output: the Plan's output: reference †state.never: nothing there in any instance"},
+		"none, and the form wants one": {modeltest.SummarySchema, "",
+			"bad_output: the output form wants an output, and the Plan has none"},
+		"one that does not fit": {modeltest.SummarySchema, `, "output": {"summary": 7}`,
+			"bad_output: the Plan's output does not fit its form: "},
+		"one that does not resolve": {"", `, "output": "†state.never"`,
+			"bad_output: the Plan's output: reference †state.never: nothing there in any instance"},
 	} {
 		s := modeltest.NewScenario(t, c.form, directContext(ideafile.StageComplete, "", c.more, `{"a":1}`, `{}`))
 		s.RunDirectPlans()
@@ -320,7 +351,8 @@ func TestACompletePlanWhoseOutputCannotBeHadFails(t *testing.T) {
 
 func TestACompletePlansOutputLeavesOutInstancesWithoutAValue(t *testing.T) {
 	t.Parallel()
-	s := modeltest.NewScenario(t, "", directContext(ideafile.StageComplete, "", `, "output": "†state.a"`, `{"a":1}`, `{}`))
+	s := modeltest.NewScenario(t, "", directContext(ideafile.StageComplete, "", `, "output": "†state.a"`,
+		`{"a":1}`, `{}`))
 	s.RunDirectPlans()
 	s.ExpectStep(loop.StepFinished)
 	s.WantEqual("the process", string(s.Loop.FinalStatus()), "completed")
@@ -329,7 +361,9 @@ func TestACompletePlansOutputLeavesOutInstancesWithoutAValue(t *testing.T) {
 
 func TestAPlansOutputSparesTheClosingRequestWhereSomeWentToTheLLM(t *testing.T) {
 	t.Parallel()
-	s := modeltest.NewScenario(t, `{"type": "object"}`, directContext(ideafile.StageOptimal, `{"_tool":"work","n":"†state.a","_outputPath":"b"}`, `, "output": {"all": "†state.b"}`, `{"a":1}`, `{"a":"two"}`), notAdapted)
+	s := modeltest.NewScenario(t, `{"type": "object"}`,
+		directContext(ideafile.StageOptimal, `{"_tool":"work","n":"†state.a","_outputPath":"b"}`,
+			`, "output": {"all": "†state.b"}`, `{"a":1}`, `{"a":"two"}`), notAdapted)
 	s.RunDirectPlans()
 	s.WantEqual("covered", fmt.Sprint(s.ExpectRequest().InstanceTokens()), "[②]")
 	s.ReplyWith(`{"calls":[{"_tool":"work","_instance":"②","x":2,"_outputPath":"b"}],"output":null}`)
@@ -345,7 +379,8 @@ func TestAPlanThatRunsDirectlyTakesThePlaceOfNoneWhereNoneIsAtWork(t *testing.T)
 		_, err := s.Loop.ApplyRevision(approval.SteeringPayload{Context: modeltest.DecodeJSON(t, text).([]any)})
 		return err
 	}
-	if err := revise(`[{"type":"plan","stage":"optimal","plan":[]}]`); err == nil || !strings.Contains(err.Error(), "without its stage") {
+	if err := revise(`[{"type":"plan","stage":"optimal","plan":[]}]`); err == nil ||
+		!strings.Contains(err.Error(), "without its stage") {
 		t.Errorf("%v", err)
 	}
 	if err := revise(`[{"type":"plan","plan":[]}]`); err != nil {
@@ -355,9 +390,12 @@ func TestAPlanThatRunsDirectlyTakesThePlaceOfNoneWhereNoneIsAtWork(t *testing.T)
 
 func TestInstancesThatAreAddedRunTheirPlanToo(t *testing.T) {
 	t.Parallel()
-	s := modeltest.NewScenario(t, "", directContext(ideafile.StageOptimal, `{"_tool":"work","x":"†state.a","_outputPath":"b"}`, `, "output": {"all": "†state.b"}`, `{"a":1}`))
+	s := modeltest.NewScenario(t, "",
+		directContext(ideafile.StageOptimal, `{"_tool":"work","x":"†state.a","_outputPath":"b"}`,
+			`, "output": {"all": "†state.b"}`, `{"a":1}`))
 	s.RunDirectPlans()
-	tokens, err := s.Loop.AddInstances(approval.SteeringPayload{Context: modeltest.DecodeJSON(t, `[{"type":"state","_instance":"②","a":2}]`).([]any)})
+	tokens, err := s.Loop.AddInstances(
+		approval.SteeringPayload{Context: modeltest.DecodeJSON(t, `[{"type":"state","_instance":"②","a":2}]`).([]any)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -371,7 +409,8 @@ func TestInstancesThatAreAddedRunTheirPlanToo(t *testing.T) {
 
 func TestAPersonsCorrectionCanCoverAFailure(t *testing.T) {
 	t.Parallel()
-	s := modeltest.NewScenarioWithTools(t, modeltest.ScenarioTools+`, "slow": {"type": "object", "properties": {}}`, "", directContext(ideafile.StageComplete, `{"_tool":"fail","_outputPath":"b"},{"_tool":"slow"}`, "", `{}`))
+	s := modeltest.NewScenarioWithTools(t, modeltest.ScenarioTools+`, "slow": {"type": "object", "properties": {}}`, "",
+		directContext(ideafile.StageComplete, `{"_tool":"fail","_outputPath":"b"},{"_tool":"slow"}`, "", `{}`))
 	s.RunDirectPlans()
 	s.Revise(`{"context": [{"type":"state","_instance":"①","state":{"b":"by hand"}}]}`)
 	s.ApplyCorrections("①", "ann")
@@ -384,7 +423,10 @@ func TestAPersonsCorrectionCanCoverAFailure(t *testing.T) {
 // An Idea of such a process is a file that goes on with the same Plan: what is done stays done.
 func TestAnIdeaOfADirectPlanGoesOnWithIt(t *testing.T) {
 	t.Parallel()
-	s := modeltest.NewScenario(t, "", directContext(ideafile.StageOptimal, `{"_tool":"work","x":"†state.a"},{"_tool":"work","n":"†state.a","_outputPath":"b"}`, "", `{"a":1}`, `{"a":"two"}`, `{"a":3}`), notAdapted)
+	s := modeltest.NewScenario(t, "",
+		directContext(ideafile.StageOptimal,
+			`{"_tool":"work","x":"†state.a"},{"_tool":"work","n":"†state.a","_outputPath":"b"}`, "", `{"a":1}`,
+			`{"a":"two"}`, `{"a":3}`), notAdapted)
 	s.RunTool = func(tool string, params map[string]any) (any, *diag.Fault) {
 		if string(jsonval.Encode(params["x"])) == "3" {
 			return nil, diag.Faultf(ideafile.CodeToolFailed, "no luck")
@@ -402,7 +444,9 @@ func TestAnIdeaOfADirectPlanGoesOnWithIt(t *testing.T) {
 	if plan.PlanStage != ideafile.StageOptimal || again.Context[len(again.Context)-1].PlanStage != "" {
 		t.Errorf("%+v", again.Context)
 	}
-	s = &modeltest.Scenario{T: t, Idea: again, Instances: map[string]*dataflow.Instance{}, Reported: map[string]map[string]modeltest.ReportedCall{}, Bindings: s.Bindings, RunTool: s.RunTool, Now: s.Now, CorrectionsAcked: s.CorrectionsAcked}
+	s = &modeltest.Scenario{T: t, Idea: again, Instances: map[string]*dataflow.Instance{},
+		Reported: map[string]map[string]modeltest.ReportedCall{}, Bindings: s.Bindings, RunTool: s.RunTool, Now: s.Now,
+		CorrectionsAcked: s.CorrectionsAcked}
 	s.Loop = loop.New(again, "q", s.Bindings, modeltest.StartTime)
 	s.StartInstances(again.InstanceTokens())
 	s.RunDirectPlans()

@@ -2,15 +2,16 @@
 // input, and what its reply means: more Calls, instances that have settled, or the output. It does no I/O. A workflow
 // reports to it what happened (ApplyReply, ApplyReport, Pause, Revise, …), and Advance returns the next Step.
 //
-// A Loop holds an InstanceProgress for every instance: what the process knows of it. The Calls themselves run in package
-// dataflow, one Instance each; the two packages share only the types of package turn. Package split is above: a
+// A Loop holds an InstanceProgress for every instance: what the process knows of it. The Calls themselves run in
+// package dataflow, one Instance each; the two packages share only the types of package turn. Package split is above: a
 // process with too many instances for one Request. Carried is a Loop as data, for continue-as-new.
 //
 // # The life of a Request
 //
-// An output is wired if the reply gives it beside its Calls, as References alone or saying that it is finished: it counts if they
-// end as planned. One that does not count for some instances is a draft: the reply to a Request about those instances may put it
-// right, as long as every other instance ends as planned. Notes of a reply let the output come with later Calls in the same way.
+// An output is wired if the reply gives it beside its Calls, as References alone or saying that it is finished: it
+// counts if they end as planned. One that does not count for some instances is a draft: the reply to a Request about
+// those instances may put it right, as long as every other instance ends as planned. Notes of a reply let the output
+// come with later Calls in the same way.
 //
 //	state      what it waits for                               what comes next
 //	none       an instance that is ready                       in flight (Advance returns StepRequest)
@@ -28,7 +29,8 @@
 //  2. A wired output is taken, kept waiting, or dropped; the output of direct Plans is taken.
 //  3. StepFinished, if every instance has ended and the output is there.
 //  4. StepPaused, if somebody or something has paused the process or its time is over.
-//  5. StepWait, if a Request is in flight, no instance is ready, or it waits briefly for more instances to become ready.
+//  5. StepWait, if a Request is in flight, no instance is ready, or it waits briefly for more instances to become
+//     ready.
 //  6. StepPaused, if the next Request would break a limit; else StepRequest.
 //
 // # Invariants
@@ -37,7 +39,8 @@
 //   - At most one Request is in flight, and Requests are numbered without gaps.
 //   - Each instance ends once, by a whole reply or by its direct Plan, and is in no later Request but the closing one.
 //   - A settled instance has all that its State schema requires; a completed process has the output its Idea asks for.
-//   - The process knows the same State of each instance as the instance itself, and counts every Call once, as it ended.
+//   - The process knows the same State of each instance as the instance itself, and counts every Call once, as it
+//     ended.
 //   - Any Idea of a process can start a new process with the same States.
 //   - A refused correction changes nothing. A Loop restored from its Carried cannot be told from the original.
 package loop

@@ -23,7 +23,8 @@ const counted = `{"calls":[{"_tool":"work","_instance":"①","_outputPath":"b"},
 
 // otherwise plans another Call for an instance, and puts the output right.
 func otherwise(tool, token, output string) string {
-	return `{"calls":[{"_tool":"` + tool + `","_instance":"` + token + `","_outputPath":"b"}],"output":` + output + `,"finished":true}`
+	return `{"calls":[{"_tool":"` + tool + `","_instance":"` + token + `","_outputPath":"b"}],"output":` +
+		output + `,"finished":true}`
 }
 
 func wantDraft(s *modeltest.Scenario, token, want string) {
@@ -45,7 +46,8 @@ func gather(s *modeltest.Scenario) {
 	s.AdvanceClock(ideafile.DefaultGatherDelay)
 }
 
-// refused is a process of which ② was refused, as the Request is to be made about it; ③ waits for a person yet, or was approved.
+// refused is a process of which ② was refused, as the Request is to be made about it; ③ waits for a person yet, or was
+// approved.
 func refused(t *testing.T, approved bool, rest ...string) *modeltest.Scenario {
 	t.Helper()
 	s := modeltest.NewScenarioWithPeople(t, anything, append([]string{threeGoals}, rest...)...)
@@ -173,7 +175,8 @@ func TestAnOutputThatWasPutRightDoesNotCountWhereMeanwhile(t *testing.T) {
 	for name, happens := range map[string]func(*modeltest.Scenario){
 		"an instance has joined": func(s *modeltest.Scenario) {
 			s.Decide(policy.Approve, "1.3@③")
-			s.AddInstances(`[{"type":"state","_instance":"④","state":{"b":4},"schema":{"type":"object","required":["b"]}}]`)
+			s.AddInstances(
+				`[{"type":"state","_instance":"④","state":{"b":4},"schema":{"type":"object","required":["b"]}}]`)
 		},
 		"somebody told the process more": func(s *modeltest.Scenario) {
 			s.Decide(policy.Approve, "1.3@③")
@@ -220,11 +223,13 @@ func TestAnOutputThatWasPutRightDoesNotCountWhereAnotherHasFailedMeanwhile(t *te
 	}
 }
 
-// Where nobody settles for good before all have, the LLM may take up an instance that it is not shown: what was said of it holds no longer.
+// Where nobody settles for good before all have, the LLM may take up an instance that it is not shown: what was said of
+// it holds no longer.
 func TestAnOutputIsNotPutRightBesideACallThatTakesUpASettledInstance(t *testing.T) {
 	t.Parallel()
 	s := refused(t, true, settleTogether)
-	s.ReplyWith(`{"calls":[{"_tool":"work","_instance":"②","_outputPath":"b"},{"_tool":"fail","_instance":"①","_outputPath":"c"}],"output":{"paid":1},"finished":true}`)
+	s.ReplyWith(
+		`{"calls":[{"_tool":"work","_instance":"②","_outputPath":"b"},{"_tool":"fail","_instance":"①","_outputPath":"c"}],"output":{"paid":1},"finished":true}`)
 	wantDraft(s, "①", "null")
 	s.WantEqual("the output", s.OutputJSON(), "null")
 }
@@ -234,7 +239,8 @@ func TestAnOutputThatNobodyAskedForIsNoDraft(t *testing.T) {
 	t.Parallel()
 	for _, finished := range []string{"true", "false"} {
 		s := modeltest.NewScenarioWithPeople(t, anything, threeGoals)
-		s.ReplyWith(`{"calls":[{"_tool":"work","_instance":["①","③"],"_outputPath":"b"},{"_tool":"work","_instance":"②","_outputPath":"a"}],"output":null,"finished":false}`)
+		s.ReplyWith(
+			`{"calls":[{"_tool":"work","_instance":["①","③"],"_outputPath":"b"},{"_tool":"work","_instance":"②","_outputPath":"a"}],"output":null,"finished":false}`)
 		for range 2 {
 			wantDraft(s, "②", "null")
 			s.ReplyWith(`{"calls":[{"_tool":"work","_instance":"②"}],"output":{"paid":1},"finished":` + finished + `}`)
@@ -245,7 +251,8 @@ func TestAnOutputThatNobodyAskedForIsNoDraft(t *testing.T) {
 func TestAnOutputOfReferencesThatDoesNotSayThatItIsAllIsNoDraft(t *testing.T) {
 	t.Parallel()
 	s := modeltest.NewScenarioWithPeople(t, anything, threeGoals)
-	s.ReplyWith(`{"calls":[{"_tool":"work","_instance":["①","③"],"_outputPath":"b"},{"_tool":"pay","_instance":"②","_outputPath":"b"}],"output":{"all":"†state.b"}}`)
+	s.ReplyWith(
+		`{"calls":[{"_tool":"work","_instance":["①","③"],"_outputPath":"b"},{"_tool":"pay","_instance":"②","_outputPath":"b"}],"output":{"all":"†state.b"}}`)
 	s.Decide(policy.Reject, "1.2@②", `{"reason":"not him"}`)
 	gather(s)
 	wantDraft(s, "②", "null")
@@ -255,11 +262,13 @@ func TestAnOutputOfReferencesThatDoesNotSayThatItIsAllIsNoDraft(t *testing.T) {
 func TestAnOutputThatWasPutRightWronglyIsNoDraft(t *testing.T) {
 	t.Parallel()
 	s := refused(t, true)
-	s.ReplyWith(`{"calls":[{"_tool":"work","_instance":"②","_outputPath":"c"}],"output":{"paid":"†state.never"},"finished":true}`)
+	s.ReplyWith(
+		`{"calls":[{"_tool":"work","_instance":"②","_outputPath":"c"}],"output":{"paid":"†state.never"},"finished":true}`)
 	wantDraft(s, "②", "null")
 }
 
-// A solution of which only some instances are open ends the process that is run from it, as it did before; not where another is still open.
+// A solution of which only some instances are open ends the process that is run from it, as it did before; not where
+// another is still open.
 func TestAnOutputThatWasPutRightEndsTheProcessThatIsRunAgain(t *testing.T) {
 	t.Parallel()
 	for decision, finished := range map[string]bool{policy.Approve: true, "": false} {
@@ -279,7 +288,8 @@ func TestAnOutputThatWasPutRightEndsTheProcessThatIsRunAgain(t *testing.T) {
 			next.Decide(policy.Approve, "1.3@③")
 		}
 		if step, _ := next.Loop.Advance(next.Now); (step == loop.StepFinished) != finished {
-			t.Errorf("where ③ is decided with %q, the process does %s next; its output: %s", decision, step, next.OutputJSON())
+			t.Errorf("where ③ is decided with %q, the process does %s next; its output: %s", decision, step,
+				next.OutputJSON())
 		}
 	}
 }
@@ -347,7 +357,8 @@ func TestAnOutputIsNotPutRightWhereAnInstanceHasJoinedThatRunsByItself(t *testin
 	s := modeltest.NewScenarioWithPeople(t, anything, threeGoals)
 	s.ReplyWith(counted)
 	s.ExpectWait(0)
-	s.AddInstances(`[{"type":"state","_instance":"④","state":{}},{"type":"plan","_instance":"④","stage":"complete","plan":[{"_tool":"slow","_outputPath":"b"}]}]`)
+	s.AddInstances(
+		`[{"type":"state","_instance":"④","state":{}},{"type":"plan","_instance":"④","stage":"complete","plan":[{"_tool":"slow","_outputPath":"b"}]}]`)
 	s.RunDirectPlans()
 	s.Decide(policy.Approve, "1.3@③")
 	s.Decide(policy.Reject, "1.2@②", `{"reason":"not him"}`)
@@ -355,11 +366,13 @@ func TestAnOutputIsNotPutRightWhereAnInstanceHasJoinedThatRunsByItself(t *testin
 	wantDraft(s, "②", "null")
 }
 
-// Of a value that lies in the store the LLM is shown the beginning: it could not keep what the output says of the others.
+// Of a value that lies in the store the LLM is shown the beginning: it could not keep what the output says of the
+// others.
 func TestAnOutputThatCannotBeShownWholeIsNoDraft(t *testing.T) {
 	t.Parallel()
 	s := modeltest.NewScenarioWithPeople(t, anything, threeGoals)
-	s.ReplyWith(strings.Replace(counted, `{"paid":2}`, `{"paid":`+string(jsonval.Encode(modeltest.NewBlobHandleValue("string", 80_000)))+`}`, 1))
+	s.ReplyWith(strings.Replace(counted, `{"paid":2}`,
+		`{"paid":`+string(jsonval.Encode(modeltest.NewBlobHandleValue("string", 80_000)))+`}`, 1))
 	s.ExpectWait(0)
 	s.Decide(policy.Approve, "1.3@③")
 	s.Decide(policy.Reject, "1.2@②", `{"reason":"not him"}`)
@@ -373,7 +386,8 @@ func TestAnOutputDoesNotCountWhereAPersonChangedThePlanThatWaited(t *testing.T) 
 		s := &heldScenario{Scenario: modeltest.NewScenario(t, anything, modeltest.TwoInstances)}
 		s.ExpectRequest()
 		s.Loop.HoldPlans(nil)
-		s.Loop.ApplyReply(turn.LLMReply{Calls: calls(t, workOne+", "+workTwo), Complete: true, Finished: true, Output: map[string]any{"done": "both"}})
+		s.Loop.ApplyReply(turn.LLMReply{Calls: calls(t, workOne+", "+workTwo), Complete: true, Finished: true,
+			Output: map[string]any{"done": "both"}})
 		if !s.Loop.HoldReply(s.Now) || !s.decide(t, kind, "ann", workOne) {
 			t.Fatal("the Plan does not wait")
 		}

@@ -13,11 +13,13 @@ import (
 // PendingError is a ContextError that a later Request is still to report.
 type PendingError struct {
 	turn.ContextError
-	// ID is in the pendingErrors of the instances whose next Request reports the error; 0: the next Request of all reports it.
+	// ID is in the pendingErrors of the instances whose next Request reports the error; 0: the next Request of all
+	// reports it.
 	ID int `json:"note,omitempty"`
 }
 
-// addErrorsFor keeps errors until a Request has reported them for each of some instances; without instances, for the next one.
+// addErrorsFor keeps errors until a Request has reported them for each of some instances; without instances, for the
+// next one.
 func (l *Loop) addErrorsFor(instances []*InstanceProgress, list ...turn.ContextError) {
 	if len(list) == 0 {
 		return
@@ -40,8 +42,8 @@ func (l *Loop) addError(e turn.ContextError) {
 	l.pendingErrors = append(l.pendingErrors, PendingError{ContextError: e})
 }
 
-// addRequestErrors keeps, for each instance that a Request covered, how the Request failed and its malformed Calls that name no
-// instance.
+// addRequestErrors keeps, for each instance that a Request covered, how the Request failed and its malformed Calls that
+// name no instance.
 func (l *Loop) addRequestErrors(req *llmRequest, accepted int) {
 	var list []turn.ContextError
 	r := req.reply
@@ -84,8 +86,8 @@ func (l *Loop) truncatedReplyFault(req *llmRequest, accepted int) diag.Fault {
 	return f
 }
 
-// errorsToReport returns the errors that the next Request about these instances reports, each naming its instances unless it
-// concerns them all.
+// errorsToReport returns the errors that the next Request about these instances reports, each naming its instances
+// unless it concerns them all.
 func (l *Loop) errorsToReport(instances []*InstanceProgress) []turn.ContextError {
 	tokensByID := map[int][]string{}
 	for _, inst := range instances {
@@ -107,8 +109,9 @@ func (l *Loop) errorsToReport(instances []*InstanceProgress) []turn.ContextError
 	return append(list, l.callErrors(instances)...)
 }
 
-// callErrors collects what went wrong with Calls (they failed or are blocked, or a part of the result was not written) and the LLM was not
-// shown yet, one entry for all instances with the same fault. A rejected Call is not an error: the decision is shown as a fact.
+// callErrors collects what went wrong with Calls (they failed or are blocked, or a part of the result was not written)
+// and the LLM was not shown yet, one entry for all instances with the same fault. A rejected Call is not an error: the
+// decision is shown as a fact.
 func (l *Loop) callErrors(instances []*InstanceProgress) []turn.ContextError {
 	type callFault struct {
 		call  ideafile.CallKey
@@ -150,7 +153,8 @@ func (l *Loop) markErrorsShown(req *llmRequest, planned []*InstanceProgress) {
 			stillPending[id] = true
 		}
 	}
-	l.pendingErrors = slices.DeleteFunc(slices.Clone(l.pendingErrors), func(e PendingError) bool { return !stillPending[e.ID] })
+	l.pendingErrors = slices.DeleteFunc(slices.Clone(l.pendingErrors),
+		func(e PendingError) bool { return !stillPending[e.ID] })
 	for _, inst := range planned {
 		//workflowcheck:ignore -- the order does not matter
 		for call, c := range inst.calls {

@@ -13,7 +13,8 @@ import (
 
 // every is a solution that gives each of three instances one Call of a Tool.
 func every(first, second, third string) string {
-	return `{"calls":[{"_tool":"` + first + `","_instance":"①","_outputPath":"b"},{"_tool":"` + second + `","_instance":"②","_outputPath":"b"},` +
+	return `{"calls":[{"_tool":"` + first + `","_instance":"①","_outputPath":"b"},{"_tool":"` + second +
+		`","_instance":"②","_outputPath":"b"},` +
 		`{"_tool":"` + third + `","_instance":"③","_outputPath":"b"}],"output":null}`
 }
 
@@ -154,7 +155,8 @@ func TestAnInstanceWhoseApprovedCallRunsIsRunning(t *testing.T) {
 func TestWhoWaitsForAPersonIsNeitherCoveredNorSettledByARequestForOthers(t *testing.T) {
 	t.Parallel()
 	s := modeltest.NewScenarioWithPeople(t, "", modeltest.TwoInstances)
-	s.ReplyWith(`{"calls":[{"_tool":"pay","_instance":"①","_outputPath":"b"},{"_tool":"work","_instance":"②","_outputPath":"b"}],"output":null}`)
+	s.ReplyWith(
+		`{"calls":[{"_tool":"pay","_instance":"①","_outputPath":"b"},{"_tool":"work","_instance":"②","_outputPath":"b"}],"output":null}`)
 	s.ExpectRequestFor("②")
 	s.ReplyWith(modeltest.EmptyReply)
 	s.WantEqual("they are", s.DescribeInstances(), "① waiting, ② settled")
@@ -188,7 +190,8 @@ func TestAnAddedInstanceIsAskedAboutAtOnceWhereTheOthersWaitForPeople(t *testing
 func TestWhoIsReadyForTheSecondTimeIsGatheredForAnew(t *testing.T) {
 	t.Parallel()
 	s := modeltest.NewScenarioWithPeople(t, "", modeltest.TwoInstances)
-	s.ReplyWith(`{"calls":[{"_tool":"work","_instance":"①","_outputPath":"b"},{"_tool":"slow","_instance":"②","_outputPath":"b"}],"output":null}`)
+	s.ReplyWith(
+		`{"calls":[{"_tool":"work","_instance":"①","_outputPath":"b"},{"_tool":"slow","_instance":"②","_outputPath":"b"}],"output":null}`)
 	s.ExpectWait(ideafile.DefaultGatherDelay)
 	s.AdvanceClock(ideafile.DefaultGatherDelay - time.Second)
 	s.Revise(`{"context":[{"type":"state","_instance":"①","a":5}]}`)

@@ -12,8 +12,8 @@ import (
 	"processidea/model/turn"
 )
 
-// This file holds Plans as a whole until a person has decided on them: that of a Request, and what a process begins with. Nothing of a Plan that is
-// held was sent to any instance.
+// This file holds Plans as a whole until a person has decided on them: that of a Request, and what a process begins
+// with. Nothing of a Plan that is held was sent to any instance.
 
 // HoldPlans has every Plan wait until one of those who may decide has.
 func (l *Loop) HoldPlans(who policy.Rules) { l.holdsPlans, l.planDeciders = true, who }
@@ -24,8 +24,8 @@ func (l *Loop) HoldsPlans() bool { return l.holdsPlans }
 // PendingPlan returns the Plan that waits for a decision; nil: none does.
 func (l *Loop) PendingPlan() *approval.Plan { return l.pendingPlan }
 
-// HoldReply holds the Plan of the Request that was just replied to, and reports whether it has any Call that an instance would take: there is nothing
-// to decide on otherwise.
+// HoldReply holds the Plan of the Request that was just replied to, and reports whether it has any Call that an
+// instance would take: there is nothing to decide on otherwise.
 func (l *Loop) HoldReply(now time.Time) bool {
 	req := l.requestInFlight
 	if !l.holdsPlans || req == nil || req.reply == nil || !req.reply.Complete || !HandsOutCalls(req.input) {
@@ -56,8 +56,8 @@ func (l *Loop) hold(p approval.Plan, now time.Time, waiting []*InstanceProgress)
 	}
 }
 
-// HoldStart holds what a process begins with and no Request has made: the direct Plans of its instances, and the Calls that an earlier process had left.
-// It reports whether there is any.
+// HoldStart holds what a process begins with and no Request has made: the direct Plans of its instances, and the Calls
+// that an earlier process had left. It reports whether there is any.
 func (l *Loop) HoldStart(now time.Time) bool {
 	var p approval.Plan
 	var waiting []*InstanceProgress
@@ -81,11 +81,15 @@ func (l *Loop) HoldStart(now time.Time) bool {
 	case len(p.Calls) == 0:
 		return false
 	case len(l.resumedCalls) > 0:
-		p.NotAmendable = "it has Calls that an earlier process left unfinished, which can be approved or rejected, and not amended"
-	case slices.ContainsFunc(l.idea.Context, func(m ideafile.Message) bool { return m.IsDirectPlan() && len(m.PlanRecordByCallID) > 0 }):
-		p.NotAmendable = "an earlier process has begun it: what is left of it can be approved or rejected, and not amended"
+		p.NotAmendable =
+			"it has Calls that an earlier process left unfinished, which can be approved or rejected, and not amended"
+	case slices.ContainsFunc(l.idea.Context,
+		func(m ideafile.Message) bool { return m.IsDirectPlan() && len(m.PlanRecordByCallID) > 0 }):
+		p.NotAmendable =
+			"an earlier process has begun it: what is left of it can be approved or rejected, and not amended"
 	case len(positions) > 1:
-		p.NotAmendable = fmt.Sprintf("it is %d Plans at once, which can be approved or rejected, and not amended: start again from a changed file", len(positions))
+		p.NotAmendable = fmt.Sprintf("it is %d Plans at once, which can be approved or rejected, and not amended: "+
+			"start again from a changed file", len(positions))
 	}
 	l.hold(p, now, waiting)
 	return true
@@ -112,20 +116,24 @@ func (l *Loop) callsThatBegin(direct bool) (list []approval.PlanCall) {
 }
 
 func (l *Loop) beginsDirectly(inst *InstanceProgress, p PlannedCall) bool {
-	if inst.plannerKind != plannedByDirectPlan || inst.Status != ideafile.InstanceWorking || p.DirectPlanPosition == 0 || !p.isPlannedFor(inst) {
+	if inst.plannerKind != plannedByDirectPlan || inst.Status != ideafile.InstanceWorking ||
+		p.DirectPlanPosition == 0 || !p.isPlannedFor(inst) {
 		return false
 	}
 	c, reported := inst.calls[p.key()]
-	return !(reported && c.Status.IsFinal()) && slices.Contains(p.Call.TargetInstances([]string{inst.Token}), inst.Token)
+	return !(reported && c.Status.IsFinal()) &&
+		slices.Contains(p.Call.TargetInstances([]string{inst.Token}), inst.Token)
 }
 
 func (l *Loop) resumes(inst *InstanceProgress, key ideafile.CallKey) bool {
 	return slices.ContainsFunc(l.resumedCalls, func(r ResumedCalls) bool {
-		return r.Token == inst.Token && r.Request == key.Request && slices.ContainsFunc(r.Calls, func(c ResumedCall) bool { return c.Index == key.Index })
+		return r.Token == inst.Token && r.Request == key.Request &&
+			slices.ContainsFunc(r.Calls, func(c ResumedCall) bool { return c.Index == key.Index })
 	})
 }
 
-// DecidePlan takes a decision on the Plan that waits, which was checked before, and reports whether the Plan waits no more.
+// DecidePlan takes a decision on the Plan that waits, which was checked before, and reports whether the Plan waits no
+// more.
 func (l *Loop) DecidePlan(d approval.Decision) (decided bool) {
 	p := l.pendingPlan
 	d.ApprovalDigest = p.Digest
@@ -167,11 +175,12 @@ func (l *Loop) amendPending(d approval.Decision) *approval.Plan {
 	return l.pendingPlan
 }
 
-// decideReply lets the reply to the Request in flight count as decided. Its Idea is the process as it stands now, since others may have been sealed
-// meanwhile.
+// decideReply lets the reply to the Request in flight count as decided. Its Idea is the process as it stands now, since
+// others may have been sealed meanwhile.
 func (l *Loop) decideReply(p approval.Plan, d approval.Decision) {
 	req := l.requestInFlight
-	if d.Kind != approval.SteerApprovePlan && l.Knows(DraftOutputChange) { // they were said of the Plan as the LLM made it
+	// they were said of the Plan as the LLM made it
+	if d.Kind != approval.SteerApprovePlan && l.Knows(DraftOutputChange) {
 		req.reply.Finished, req.reply.Notes = false, ""
 	}
 	switch {
@@ -187,7 +196,8 @@ func (l *Loop) decideReply(p approval.Plan, d approval.Decision) {
 	req.allInstancesInput.RequestNumber = req.input.RequestNumber - 1
 }
 
-// decideStart has what the process begins with run as it was decided. Where it is rejected, the LLM plans in its place, if it may be asked at all.
+// decideStart has what the process begins with run as it was decided. Where it is rejected, the LLM plans in its place,
+// if it may be asked at all.
 func (l *Loop) decideStart(p approval.Plan, d approval.Decision) {
 	switch {
 	case d.Kind == approval.SteerRejectPlan:
@@ -207,14 +217,16 @@ func (l *Loop) rejectResumedCalls(d approval.Decision) {
 			key := ideafile.CallKey{Request: r.Request, Index: c.Index}
 			made := d
 			made.CallID = key.ID(r.Token)
-			inst.calls[key] = turn.CallReport{Request: r.Request, Index: c.Index, Status: ideafile.Rejected, Decisions: []approval.Decision{made},
-				Fault: diag.Faultf(string(ideafile.Rejected), "%s", made.Describe())}
+			inst.calls[key] = turn.CallReport{Request: r.Request, Index: c.Index, Status: ideafile.Rejected,
+				Decisions: []approval.Decision{made},
+				Fault:     diag.Faultf(string(ideafile.Rejected), "%s", made.Describe())}
 		}
 		inst.Idle = true
 	}
 }
 
-// rejectDirectPlans takes the direct Plans from their instances, which the LLM plans for in their place; where it may not be asked, they fail.
+// rejectDirectPlans takes the direct Plans from their instances, which the LLM plans for in their place; where it may
+// not be asked, they fail.
 func (l *Loop) rejectDirectPlans(why *diag.Fault) {
 	rejected := map[int]bool{}
 	var asked []*InstanceProgress
@@ -265,7 +277,8 @@ func (l *Loop) startingPlan() int {
 	return 0
 }
 
-// StartWithPlan returns the context that the process would begin with if its direct Plan had other Calls, and after which number these count on.
+// StartWithPlan returns the context that the process would begin with if its direct Plan had other Calls, and after
+// which number these count on.
 func (l *Loop) StartWithPlan(calls []ideafile.WrittenCall) (context []ideafile.Message, offset int) {
 	context = slices.Clone(l.idea.Context)
 	if at := l.startingPlan(); at > 0 {
@@ -283,7 +296,8 @@ func (l *Loop) replaceMessages(change func(position int, m ideafile.Message) ide
 	l.idea = l.idea.WithContextReplaced(context)
 }
 
-// PlanToHandOut returns what each instance is sent of a Plan that was held, once it is decided on: its Calls, which may be none.
+// PlanToHandOut returns what each instance is sent of a Plan that was held, once it is decided on: its Calls, which may
+// be none.
 func (l *Loop) PlanToHandOut() (list []ResumedCalls) {
 	req := l.requestInFlight
 	byToken := map[string][]ResumedCall{}
@@ -301,16 +315,19 @@ func (l *Loop) PlanToHandOut() (list []ResumedCalls) {
 	return list
 }
 
-// MarkGone notes the instances whose workflows took nothing of the Plan that was handed out: somebody had terminated or deleted them.
+// MarkGone notes the instances whose workflows took nothing of the Plan that was handed out: somebody had terminated or
+// deleted them.
 func (l *Loop) MarkGone(tokens []string) {
 	for _, token := range tokens {
 		if inst := l.instance(token); inst != nil && inst.CanReceiveCalls() {
-			l.endInstance(inst, ideafile.InstanceFailed, diag.Faultf(turn.CodeInstanceGone, "its workflow was terminated or deleted"))
+			l.endInstance(inst, ideafile.InstanceFailed,
+				diag.Faultf(turn.CodeInstanceGone, "its workflow was terminated or deleted"))
 		}
 	}
 }
 
-// checkPlansSeen returns why instances that people add may not join: they would run a direct Plan of the Idea that no person has approved.
+// checkPlansSeen returns why instances that people add may not join: they would run a direct Plan of the Idea that no
+// person has approved.
 func (l *Loop) checkPlansSeen(messages []ideafile.Message, tokens []string) error {
 	if !l.holdsPlans {
 		return nil
@@ -321,7 +338,8 @@ func (l *Loop) checkPlansSeen(messages []ideafile.Message, tokens []string) erro
 		at, _ := plans.ChooseForInstance(token, views[token])
 		seen := func(inst *InstanceProgress) bool { return inst.DirectPlanPosition == at+1 }
 		if at >= 0 && at < len(l.idea.Context) && !slices.ContainsFunc(l.instances, seen) {
-			return fmt.Errorf("instance %s would run a Plan of the file that nobody has approved: start a process for it", token)
+			return fmt.Errorf(
+				"instance %s would run a Plan of the file that nobody has approved: start a process for it", token)
 		}
 	}
 	return nil

@@ -43,7 +43,8 @@ func (s *heldScenario) holdReply(t *testing.T, written string) bool {
 func (s *heldScenario) decide(t *testing.T, kind, by, amended string) (decided bool) {
 	t.Helper()
 	p := s.Loop.PendingPlan()
-	d := approval.Decision{Kind: kind, PlanRequest: &p.Request, ApprovalDigest: p.Digest, DecidedBy: by, Reason: "it is so"}
+	d := approval.Decision{Kind: kind, PlanRequest: &p.Request, ApprovalDigest: p.Digest, DecidedBy: by,
+		Reason: "it is so"}
 	if kind == approval.SteerAmendPlan {
 		d.Calls = calls(t, amended)
 	}
@@ -98,12 +99,16 @@ func TestWhatRunsOfAPlanThatWaitedIsWhatAPersonLeftOfIt(t *testing.T) {
 	plan := workOne + ", " + workTwo + ", " + workBoth
 	for name, row := range map[string]struct{ kind, amended, states, told string }{
 		"approved": {approval.SteerApprovePlan, "", `①{"a":1,"b":"one","c":"both"} ②{"a":2,"b":"two","c":"both"}`, ""},
-		"a Call is taken out": {approval.SteerAmendPlan, workOne + ", " + workBoth, `①{"a":1,"b":"one","c":"both"} ②{"a":2,"c":"both"}`,
+		"a Call is taken out": {approval.SteerAmendPlan, workOne + ", " + workBoth,
+			`①{"a":1,"b":"one","c":"both"} ②{"a":2,"c":"both"}`,
 			`These did not run as planned: [{"_instance":"②","_outputPath":"b","_tool":"work","x":"two"}]`},
-		"a Call is changed": {approval.SteerAmendPlan, strings.Replace(plan, "one", "uno", 1), `①{"a":1,"b":"uno","c":"both"} ②{"a":2,"b":"two","c":"both"}`, "These did not run as planned"},
-		"a Call is added": {approval.SteerAmendPlan, plan + `, {"_tool": "work", "_instance": "②", "x": "†state.c", "_outputPath": "d"}`,
+		"a Call is changed": {approval.SteerAmendPlan, strings.Replace(plan, "one", "uno", 1),
+			`①{"a":1,"b":"uno","c":"both"} ②{"a":2,"b":"two","c":"both"}`, "These did not run as planned"},
+		"a Call is added": {approval.SteerAmendPlan,
+			plan + `, {"_tool": "work", "_instance": "②", "x": "†state.c", "_outputPath": "d"}`,
 			`①{"a":1,"b":"one","c":"both"} ②{"a":2,"b":"two","c":"both","d":"both"}`, "was amended by ann: it is so"},
-		"all of one instance's Calls are taken out": {approval.SteerAmendPlan, workOne, `①{"a":1,"b":"one"} ②{"a":2}`, "These did not run as planned"},
+		"all of one instance's Calls are taken out": {approval.SteerAmendPlan, workOne, `①{"a":1,"b":"one"} ②{"a":2}`,
+			"These did not run as planned"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newHeld(t)
@@ -119,7 +124,8 @@ func TestWhatRunsOfAPlanThatWaitedIsWhatAPersonLeftOfIt(t *testing.T) {
 			s.WantEqual("what ran", s.states(), row.states)
 			in := s.ExpectRequest()
 			s.WantEqual("the next Request is about", strings.Join(in.InstanceTokens(), " "), "① ②")
-			if told := fmt.Sprint(in.Errors); !strings.Contains(told, row.told) || (row.told == "") != (len(in.Errors) == 0) {
+			if told := fmt.Sprint(in.Errors); !strings.Contains(told, row.told) ||
+				(row.told == "") != (len(in.Errors) == 0) {
 				t.Errorf("the next Request is told %s, want %s", told, row.told)
 			}
 		})
@@ -141,12 +147,14 @@ func TestNothingRunsOfARejectedPlanAndTheNextRequestIsToldWhy(t *testing.T) {
 	s.WantEqual("what ran", s.states(), `①{"a":1} ②{"a":2}`)
 	in := s.ExpectRequest()
 	s.WantEqual("the next Request is about", strings.Join(in.InstanceTokens(), " "), "① ②")
-	if told := fmt.Sprint(in.Errors); !strings.Contains(told, "the Plan of Request 1 was rejected by ann: it is so; none of its calls ran") {
+	if told := fmt.Sprint(in.Errors); !strings.Contains(told,
+		"the Plan of Request 1 was rejected by ann: it is so; none of its calls ran") {
 		t.Errorf("it is told %s", told)
 	}
 }
 
-// An amendment by the first of two people is what the second sees: the digest is another one, and the approval of the Plan before counts no more.
+// An amendment by the first of two people is what the second sees: the digest is another one, and the approval of the
+// Plan before counts no more.
 func TestAPlanThatWasChangedMeanwhileIsDecidedOnAnew(t *testing.T) {
 	t.Parallel()
 	s := newHeld(t)
@@ -159,8 +167,9 @@ func TestAPlanThatWasChangedMeanwhileIsDecidedOnAnew(t *testing.T) {
 	if s.decide(t, approval.SteerAmendPlan, "bob", workOne) {
 		t.Fatal("who amends decided alone")
 	}
-	_, err := approval.CheckPlanDecision(s.Loop.PendingPlan(), approval.Decision{Kind: approval.SteerApprovePlan, PlanRequest: &seen.Request,
-		ApprovalDigest: seen.Digest, DecidedBy: "cy"}, nil, nil, s.Now)
+	_, err := approval.CheckPlanDecision(s.Loop.PendingPlan(),
+		approval.Decision{Kind: approval.SteerApprovePlan, PlanRequest: &seen.Request,
+			ApprovalDigest: seen.Digest, DecidedBy: "cy"}, nil, nil, s.Now)
 	if err == nil || !strings.Contains(err.Error(), "the digest is not that of the Plan that waits now") {
 		t.Errorf("who saw the Plan before decides on this one: %v", err)
 	}
@@ -174,7 +183,8 @@ func TestAPlanThatWasChangedMeanwhileIsDecidedOnAnew(t *testing.T) {
 func TestAPlanWithNothingToDecideOnDoesNotWait(t *testing.T) {
 	t.Parallel()
 	for name, written := range map[string]string{
-		"no Call": "", "a Call for an instance that there is not": `{"_tool": "work", "_instance": "⑨"}`, "no object": `5`,
+		"no Call": "", "a Call for an instance that there is not": `{"_tool": "work", "_instance": "⑨"}`,
+		"no object": `5`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			if s := newHeld(t); s.holdReply(t, written) || s.Loop.PendingPlan() != nil {
@@ -203,7 +213,8 @@ func TestAPlanWithNothingToDecideOnDoesNotWait(t *testing.T) {
 
 // heldStart is a process that begins with direct Plans, which wait.
 func heldStart(t *testing.T, stage, plans string) *heldScenario {
-	s := newHeld(t, strings.Replace(modeltest.TwoInstances, "}}]", "}}, "+strings.ReplaceAll(plans, "STAGE", stage)+"]", 1))
+	s := newHeld(t, strings.Replace(modeltest.TwoInstances, "}}]", "}}, "+strings.ReplaceAll(plans, "STAGE", stage)+"]",
+		1))
 	s.Loop.HoldPlans(nil)
 	if !s.Loop.HoldStart(s.Now) {
 		t.Fatal("what the process begins with does not wait")
@@ -217,9 +228,14 @@ const sharedPlan = `{"type": "plan", "stage": "STAGE", "plan": [{"_tool": "work"
 func TestADirectPlanThatWaitedRunsAsItWasDecided(t *testing.T) {
 	t.Parallel()
 	for name, row := range map[string]struct{ kind, stage, amended, states, end string }{
-		"approved":         {approval.SteerApprovePlan, "optimal", "", `①{"a":1,"b":1,"c":1} ②{"a":2,"b":2,"c":2}`, "① settled, ② settled"},
-		"taken out":        {approval.SteerAmendPlan, "complete", `{"_tool": "work", "x": "†state.a", "_outputPath": "b"}`, `①{"a":1,"b":1} ②{"a":2,"b":2}`, "① settled, ② settled"},
-		"changed, added":   {approval.SteerAmendPlan, "optimal", `{"_tool": "work", "x": 7, "_outputPath": "b"}, {"_tool": "work", "x": "†state.b", "_outputPath": "e"}`, `①{"a":1,"b":7,"e":7} ②{"a":2,"b":7,"e":7}`, "① settled, ② settled"},
+		"approved": {approval.SteerApprovePlan, "optimal", "", `①{"a":1,"b":1,"c":1} ②{"a":2,"b":2,"c":2}`,
+			"① settled, ② settled"},
+		"taken out": {approval.SteerAmendPlan, "complete",
+			`{"_tool": "work", "x": "†state.a", "_outputPath": "b"}`, `①{"a":1,"b":1} ②{"a":2,"b":2}`,
+			"① settled, ② settled"},
+		"changed, added": {approval.SteerAmendPlan, "optimal",
+			`{"_tool": "work", "x": 7, "_outputPath": "b"}, {"_tool": "work", "x": "†state.b", "_outputPath": "e"}`,
+			`①{"a":1,"b":7,"e":7} ②{"a":2,"b":7,"e":7}`, "① settled, ② settled"},
 		"rejected":         {approval.SteerRejectPlan, "optimal", "", `①{"a":1} ②{"a":2}`, "① working, ② working"},
 		"rejected, no LLM": {approval.SteerRejectPlan, "complete", "", `①{"a":1} ②{"a":2}`, "① failed, ② failed"},
 	} {
@@ -242,8 +258,9 @@ func TestADirectPlanThatWaitedRunsAsItWasDecided(t *testing.T) {
 
 func TestPlansThatCannotBeAmendedSayWhy(t *testing.T) {
 	t.Parallel()
-	s := heldStart(t, "optimal", `{"type": "plan", "stage": "optimal", "_instance": "①", "plan": [{"_tool": "work", "_outputPath": "b"}]}, `+
-		`{"type": "plan", "stage": "optimal", "_instance": "②", "plan": [{"_tool": "work", "_outputPath": "c"}]}`)
+	s := heldStart(t, "optimal",
+		`{"type": "plan", "stage": "optimal", "_instance": "①", "plan": [{"_tool": "work", "_outputPath": "b"}]}, `+
+			`{"type": "plan", "stage": "optimal", "_instance": "②", "plan": [{"_tool": "work", "_outputPath": "c"}]}`)
 	if why := s.Loop.PendingPlan().NotAmendable; !strings.HasPrefix(why, "it is 2 Plans at once") {
 		t.Errorf("two Plans: %q", why)
 	}
@@ -258,13 +275,16 @@ func TestPlansThatCannotBeAmendedSayWhy(t *testing.T) {
 func TestAnAddedInstanceRunsNoPlanThatNobodyHasSeen(t *testing.T) {
 	t.Parallel()
 	add := func(s *heldScenario, state string) error {
-		_, err := s.Loop.AddInstances(approval.SteeringPayload{Context: modeltest.DecodeJSON(t, `[{"type": "state", "_instance": "③", "state": `+state+`}]`).([]any)})
+		_, err := s.Loop.AddInstances(
+			approval.SteeringPayload{Context: modeltest.DecodeJSON(t, `[{"type": "state", "_instance": "③", "state": `+
+				state+`}]`).([]any)})
 		return err
 	}
 	rare := `{"type": "plan", "stage": "STAGE", "when": {"properties": {"state": {"required": ["rare"]}}}, "plan": [{"_tool": "work"}]}, `
 	s := heldStart(t, "optimal", rare+sharedPlan)
 	s.decide(t, approval.SteerApprovePlan, "ann", "")
-	if err := add(s, `{"rare": 1}`); err == nil || !strings.Contains(err.Error(), "instance ③ would run a Plan of the file that nobody has approved") {
+	if err := add(s, `{"rare": 1}`); err == nil ||
+		!strings.Contains(err.Error(), "instance ③ would run a Plan of the file that nobody has approved") {
 		t.Errorf("a Plan that nobody has seen: %v", err)
 	}
 	if err := add(s, `{"a": 3}`); err != nil {

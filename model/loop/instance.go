@@ -34,7 +34,8 @@ type InstanceProgress struct {
 type carriedProgress struct {
 	// HasGoal is whether the State schema requires what the instance did not start with.
 	HasGoal bool `json:"goal,omitempty"`
-	// Idle reports whether nothing of the instance runs. Invariant: false from a Request about it until the report that follows.
+	// Idle reports whether nothing of the instance runs. Invariant: false from a Request about it until the report that
+	// follows.
 	Idle bool `json:"quiet,omitempty"`
 	// HeldByPause reports whether the process's pause has reached it, and Running counts its Calls that still run then.
 	HeldByPause bool `json:"held,omitempty"`
@@ -47,8 +48,8 @@ type carriedProgress struct {
 	ClosedThroughRequest int `json:"closed,omitempty"`
 	// LastWantedRequest is the Request whose reply the LLM called the last one for the instance; 0: none.
 	LastWantedRequest int `json:"last,omitempty"`
-	// OutputPlanRequest is the Request whose Calls were the instance's last ones when the LLM said last, in notes or in an output beside Calls, what comes
-	// of it; 0: it did not.
+	// OutputPlanRequest is the Request whose Calls were the instance's last ones when the LLM said last, in notes or in
+	// an output beside Calls, what comes of it; 0: it did not.
 	OutputPlanRequest int `json:"outputPlan,omitempty"`
 	// The highest Request that it takes no more of from whoever hands it out.
 	RefusedThroughRequest int `json:"refused,omitempty"`
@@ -58,13 +59,15 @@ type carriedProgress struct {
 	SentCorrectionCount  int `json:"corrected,omitempty"`
 	AckedCorrectionCount int `json:"taken,omitempty"`
 
-	LLMCost            price.Money `json:"cost,omitempty"`   // its share of what Requests cost
-	DirectPlanPosition int         `json:"direct,omitempty"` // the place of its direct Plan in the context, from 1; 0: it has none
-	PlanFailure        *diag.Fault `json:"unmet,omitempty"`  // see dataflow.Instance.DirectPlanFault
+	LLMCost price.Money `json:"cost,omitempty"` // its share of what Requests cost
+	// the place of its direct Plan in the context, from 1; 0: it has none
+	DirectPlanPosition int         `json:"direct,omitempty"`
+	PlanFailure        *diag.Fault `json:"unmet,omitempty"` // see dataflow.Instance.DirectPlanFault
 
 	// SettledForNow is whether it has settled, but not for good: a Call that names it reopens it.
 	SettledForNow bool `json:"forNow,omitempty"`
-	// ReopenCount counts how often it was reopened, and ReopenReason says who did so, and why, until a Request was told.
+	// ReopenCount counts how often it was reopened, and ReopenReason says who did so, and why, until a Request was
+	// told.
 	ReopenCount  int    `json:"reopens,omitempty"`
 	ReopenReason string `json:"reopened,omitempty"`
 
@@ -72,18 +75,25 @@ type carriedProgress struct {
 	DecidedSinceRequest bool `json:"back,omitempty"`
 	RevisedSinceRequest bool `json:"revised,omitempty"`
 
-	Questions       []turn.LLMQuestion `json:"asking,omitempty"` // for the LLM: latent results to write, parameters to adapt
-	MissingRetries  int                `json:"lacks,omitempty"`  // Requests that would have settled it, had nothing been missing
-	PendingErrorIDs []int              `json:"untold,omitempty"` // ids of the PendingErrorIDs that its next Request reports
+	// for the LLM: latent results to write, parameters to adapt
+	Questions []turn.LLMQuestion `json:"asking,omitempty"`
+	// Requests that would have settled it, had nothing been missing
+	MissingRetries int `json:"lacks,omitempty"`
+	// ids of the PendingErrorIDs that its next Request reports
+	PendingErrorIDs []int `json:"untold,omitempty"`
 
-	Claim     quota.Allocation    `json:"claim,omitzero"`      // its share of the Requests and Calls, where these are limited
+	// its share of the Requests and Calls, where these are limited
+	Claim     quota.Allocation    `json:"claim,omitzero"`
 	Delegates []turn.DelegateView `json:"delegates,omitempty"` // under way
 	Stalled   bool                `json:"stalled,omitempty"`   // nothing of it runs but delegates, and they are paused
 
-	LastReportNumber [2]int `json:"report,omitzero"`        // the last report that was applied: its number, and its sender's count of workflow events
-	WantedReport     int    `json:"wantedReport,omitempty"` // the number of the report that the next Request waits for; 0: none
-	PlanHeld         bool   `json:"planHeld,omitempty"`     // a Plan for it waits for a person, and it has heard nothing of it
-	Watched          int    `json:"watched,omitempty"`      // the last Request whose Calls StallDetector has looked at
+	// the last report that was applied: its number, and its sender's count of workflow events
+	LastReportNumber [2]int `json:"report,omitzero"`
+	// the number of the report that the next Request waits for; 0: none
+	WantedReport int `json:"wantedReport,omitempty"`
+	// a Plan for it waits for a person, and it has heard nothing of it
+	PlanHeld bool `json:"planHeld,omitempty"`
+	Watched  int  `json:"watched,omitempty"` // the last Request whose Calls StallDetector has looked at
 }
 
 // plannerKind is who plans for an instance. A direct Plan may give way to the LLM, once; nothing else changes.
@@ -149,7 +159,8 @@ func (l *Loop) StateOf(token string) any {
 	return inst.state.Snapshot()
 }
 
-// missingRequiredPathsForLLM returns what the next Request is told is missing: nothing, before a Request or a Plan was to have brought it.
+// missingRequiredPathsForLLM returns what the next Request is told is missing: nothing, before a Request or a Plan was
+// to have brought it.
 func (p *InstanceProgress) missingRequiredPathsForLLM() []string {
 	if p.MissingRetries == 0 && p.plannerKind != fellBackToLLM {
 		return nil
@@ -157,7 +168,8 @@ func (p *InstanceProgress) missingRequiredPathsForLLM() []string {
 	return p.MissingRequiredPaths
 }
 
-// ApplyReport applies an instance's report, and reports whether it was new: a repeated or overtaken report changes nothing.
+// ApplyReport applies an instance's report, and reports whether it was new: a repeated or overtaken report changes
+// nothing.
 func (l *Loop) ApplyReport(r turn.InstanceReport) bool {
 	inst := l.instance(r.Token)
 	if inst == nil {
@@ -181,10 +193,12 @@ func (l *Loop) ApplyReport(r turn.InstanceReport) bool {
 	inst.RefusedThroughRequest = max(inst.RefusedThroughRequest, r.RefusedThroughRequest, r.ClosedThroughRequest)
 	inst.ToldThroughRequest = max(inst.ToldThroughRequest, r.ToldThroughRequest)
 	inst.AckedCorrectionCount = max(inst.AckedCorrectionCount, r.AckedCorrectionCount)
-	inst.DecidedSinceRequest = inst.DecidedSinceRequest || (len(inst.PendingApprovals) > 0 && len(r.PendingApprovals) == 0)
+	inst.DecidedSinceRequest = inst.DecidedSinceRequest ||
+		(len(inst.PendingApprovals) > 0 && len(r.PendingApprovals) == 0)
 	inst.HeldByPause, inst.Running = r.HeldByPause, r.Running
 	inst.Claim.QuotaUse, inst.Delegates, inst.Stalled = r.QuotaUse, r.Delegates, r.Stalled
-	inst.Idle, inst.HasGoal, inst.MissingRequiredPaths, inst.PlanFailure = r.Idle, r.HasGoal, r.MissingRequiredPaths, r.PlanFailure
+	inst.Idle, inst.HasGoal, inst.MissingRequiredPaths, inst.PlanFailure = r.Idle, r.HasGoal, r.MissingRequiredPaths,
+		r.PlanFailure
 	inst.Questions, inst.PendingApprovals = r.Questions, r.PendingApprovals
 	if !inst.hasStalePauseFault(r) {
 		l.pause(r.PauseFault)
@@ -192,10 +206,11 @@ func (l *Loop) ApplyReport(r turn.InstanceReport) bool {
 	return true
 }
 
-// hasStalePauseFault reports whether a report asks for a pause over a Call that the instance tries again meanwhile: it was told
-// to go on after what the report tells.
+// hasStalePauseFault reports whether a report asks for a pause over a Call that the instance tries again meanwhile: it
+// was told to go on after what the report tells.
 func (p *InstanceProgress) hasStalePauseFault(r turn.InstanceReport) bool {
-	return r.PauseFault != nil && ideafile.FaultCodeNeedsOperator(r.PauseFault.Code) && r.HeardReleaseNumber < p.ReleaseCount
+	return r.PauseFault != nil && ideafile.FaultCodeNeedsOperator(r.PauseFault.Code) &&
+		r.HeardReleaseNumber < p.ReleaseCount
 }
 
 // acceptReportNumber notes the report's number, and reports whether it is higher than those before.
@@ -220,7 +235,8 @@ func (l *Loop) applyWrite(inst *InstanceProgress, w statelog.Write) {
 // logEntry is a write as the chain of Ideas keeps it.
 func (p *InstanceProgress) logEntry(w statelog.Write) turn.LogEntry {
 	e := turn.LogEntry{
-		Instance: p.Token, Path: w.Path, OutputMethod: w.OutputMethod, Value: w.Value, Author: w.Author, Request: w.Request, Index: w.Index,
+		Instance: p.Token, Path: w.Path, OutputMethod: w.OutputMethod, Value: w.Value, Author: w.Author,
+		Request: w.Request, Index: w.Index,
 		Correction: w.CorrectionNumber, Reason: w.Reason, WrittenAt: w.WrittenAt,
 	}
 	if w.CorrectionNumber == 0 {
@@ -280,8 +296,8 @@ func (l *Loop) countProgress() ProgressCounts {
 	return m
 }
 
-// takeNewFailures returns what came to nothing of the Calls that Requests planned for instances since it was called for them last:
-// each as a digest of the Call and of the reason, and all reasons for people.
+// takeNewFailures returns what came to nothing of the Calls that Requests planned for instances since it was called for
+// them last: each as a digest of the Call and of the reason, and all reasons for people.
 func (l *Loop) takeNewFailures(instances []*InstanceProgress) (digests []string, failures turn.Failures) {
 	for _, p := range l.plannedCalls {
 		call := ""

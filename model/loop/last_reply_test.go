@@ -28,8 +28,10 @@ func TestWhoSaysThatMoreIsToComeIsAskedAgain(t *testing.T) {
 func TestAFailedCallIsToldOfEvenIfNothingWasLeftToPlan(t *testing.T) {
 	t.Parallel()
 	s := modeltest.NewScenario(t, "", modeltest.TwoInstances)
-	s.ReplyWith(`{"calls":[{"_tool":"fail","_instance":"①","_outputPath":"b"},{"_tool":"work","_instance":"②","_outputPath":"b"}],"finished":true}`)
-	s.WantEqual("the next Request is told", modeltest.DescribeErrors(s.ExpectRequest()), `1.1 tool_failed: no luck in ①`)
+	s.ReplyWith(
+		`{"calls":[{"_tool":"fail","_instance":"①","_outputPath":"b"},{"_tool":"work","_instance":"②","_outputPath":"b"}],"finished":true}`)
+	s.WantEqual("the next Request is told", modeltest.DescribeErrors(s.ExpectRequest()),
+		`1.1 tool_failed: no luck in ①`)
 	s.WantEqual("they are", s.Statuses(), "① working, ② settled")
 	s.ReplyWith(`{"calls":[{"_tool":"work","_instance":"①","_outputPath":"c"}]}`)
 	s.WantEqual("the word of an earlier reply counts no more", s.ExpectRequest().InstanceTokens()[0], "①")

@@ -17,5 +17,6 @@ func TestTheLatestPlanSaysHowItsCallsStandByWhatInstancesHaveReported(t *testing
 		`[{"as":{"_outputPath":"b","_tool":"pay","n":500},"call":"1.1","statuses":{"awaiting-approval":1}}]`)
 	s.Decide("approve", "1.1")
 	s.ReplyWith(`{"calls":[{"_tool":"work","_outputPath":"c"}],"output":null}`)
-	s.WantEqual("the Plan of the next Request", counts(), `[{"as":{"_outputPath":"c","_tool":"work"},"call":"2.1","statuses":{"done":1}}]`)
+	s.WantEqual("the Plan of the next Request", counts(),
+		`[{"as":{"_outputPath":"c","_tool":"work"},"call":"2.1","statuses":{"done":1}}]`)
 }

@@ -18,7 +18,8 @@ func TestTokensWithoutAPricePauseAProcessThatHasALimitOfMoney(t *testing.T) {
 	s.Usage = turn.TokenUsage{PromptTokens: 7, UnpricedTokens: 7}
 	s.ReplyWith(`{"calls":[{"_tool":"work"}],"output":null}`)
 	s.ExpectStep(loop.StepPaused)
-	s.WantEqual("why", s.Loop.PauseReason().Error(), "limit_reached: 7 tokens have no price, so that the limit of $5.00 cannot be kept: name the LLM's prices in config.prices, or in the worker's PROCESSIDEA_PRICES")
+	s.WantEqual("why", s.Loop.PauseReason().Error(), "limit_reached: 7 tokens have no price, so that the limit of "+
+		"$5.00 cannot be kept: name the LLM's prices in config.prices, or in the worker's PROCESSIDEA_PRICES")
 	s.Loop.Resume(ideafile.Limits{Money: price.NoLimit})
 	s.ExpectRequest()
 }
@@ -31,10 +32,13 @@ func TestALimitPausesAndAHigherOneLetsItGoOn(t *testing.T) {
 		higher            ideafile.Limits
 	}{
 		{"Requests", `{"requests": 2}`, "limit_reached: 2 Requests were made, the limit", ideafile.Limits{Requests: 3}},
-		{"tokens", `{"tokens": 220}`, "limit_reached: 220 tokens were used; the limit is 220", ideafile.Limits{Tokens: 221}},
-		{"money", `{"money": 0.02}`, "limit_reached: the LLM has cost $0.02; the limit is $0.02", ideafile.Limits{Money: price.Dollar / 40}},
+		{"tokens", `{"tokens": 220}`, "limit_reached: 220 tokens were used; the limit is 220",
+			ideafile.Limits{Tokens: 221}},
+		{"money", `{"money": 0.02}`, "limit_reached: the LLM has cost $0.02; the limit is $0.02",
+			ideafile.Limits{Money: price.Dollar / 40}},
 		{"Calls", `{"calls": 2}`, "limit_reached: 2 Calls were made; the limit is 2", ideafile.Limits{Calls: 3}},
-		{"duration", `{"duration": "2m"}`, "limit_reached: the process has run for 2m0s, the limit", ideafile.Limits{Duration: 3 * time.Minute}},
+		{"duration", `{"duration": "2m"}`, "limit_reached: the process has run for 2m0s, the limit",
+			ideafile.Limits{Duration: 3 * time.Minute}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := modeltest.NewScenario(t, "", `"config": {"limits": `+c.limits+`}`)
@@ -73,7 +77,8 @@ func TestLimitsThatAreNotSaidAreTheDefaultsAndNullIsNone(t *testing.T) {
 		s.Now = s.Now.Add(1000 * time.Hour)
 		for range 2 {
 			r := s.ExpectRequest()
-			s.Loop.ApplyReply(turn.LLMReply{Complete: true, Usage: turn.TokenUsage{PromptTokens: ideafile.DefaultTokenLimit / 2}})
+			s.Loop.ApplyReply(turn.LLMReply{Complete: true,
+				Usage: turn.TokenUsage{PromptTokens: ideafile.DefaultTokenLimit / 2}})
 			s.RunToIdle("", r.RequestNumber)
 			s.DeliverReport(s.Report("", r.RequestNumber))
 			s.Loop.ConcludeRequest()

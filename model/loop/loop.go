@@ -13,8 +13,8 @@ import (
 	"processidea/model/turn"
 )
 
-// Loop is the agent loop of one process: its instances, the Request to the LLM, and whether to go on. It does no work by
-// itself: its workflow reports events to it (ApplyReply, ApplyReport, Pause, …) and does what Advance returns.
+// Loop is the agent loop of one process: its instances, the Request to the LLM, and whether to go on. It does no work
+// by itself: its workflow reports events to it (ApplyReply, ApplyReport, Pause, …) and does what Advance returns.
 type Loop struct {
 	idea                 *ideafile.Idea
 	initialMessageCount  int // Messages of its context that it was started with
@@ -48,24 +48,27 @@ type Loop struct {
 	hasUnsealedChanges               bool                // something changed since the last Idea: see Unsealed
 	output                           any
 	hasOutput                        bool
-	wiredOutput                      any               // the output as a reply wrote it, where that is of References alone
-	isPart                           bool              // see MarkAsPart
-	draftOutput                      *turn.DraftOutput // the last output of a reply, where it does not count
-	notes                            []turn.Note       // what the LLM wants to be shown again
-	planOutputTried                  bool              // takeDirectPlanOutput has taken the outputs of direct Plans, or they are of no use
-	outputFault                      *diag.Fault       // why there is no output, where the LLM may not be asked for it
-	pauseReason                      *diag.Fault       // nil: it is not paused
-	selfPauseCount                   int               // see SelfPauseCount
-	progress                         StallDetector
-	limits                           ideafile.Limits
-	parentQuota                      turn.Quota          // what the process that this one is a part or a delegate of allows
-	awaitsQuota                      bool                // a Request is due that the quota does not allow
-	instancesWithNewQuota            []*InstanceProgress // whose Quota TakeInstancesWithNewQuota has not returned yet
-	instancesToReport                []*InstanceProgress // that TakeInstancesToReport has not returned yet
-	resumedCalls                     []ResumedCalls
-	holdsPlans                       bool         // see HoldPlans
-	planDeciders                     policy.Rules // who may decide on Plans
-	pendingPlan                      *approval.Plan
+	// the output as a reply wrote it, where that is of References alone
+	wiredOutput any
+	isPart      bool              // see MarkAsPart
+	draftOutput *turn.DraftOutput // the last output of a reply, where it does not count
+	notes       []turn.Note       // what the LLM wants to be shown again
+	// takeDirectPlanOutput has taken the outputs of direct Plans, or they are of no use
+	planOutputTried bool
+	outputFault     *diag.Fault // why there is no output, where the LLM may not be asked for it
+	pauseReason     *diag.Fault // nil: it is not paused
+	selfPauseCount  int         // see SelfPauseCount
+	progress        StallDetector
+	limits          ideafile.Limits
+	// what the process that this one is a part or a delegate of allows
+	parentQuota           turn.Quota
+	awaitsQuota           bool                // a Request is due that the quota does not allow
+	instancesWithNewQuota []*InstanceProgress // whose Quota TakeInstancesWithNewQuota has not returned yet
+	instancesToReport     []*InstanceProgress // that TakeInstancesToReport has not returned yet
+	resumedCalls          []ResumedCalls
+	holdsPlans            bool         // see HoldPlans
+	planDeciders          policy.Rules // who may decide on Plans
+	pendingPlan           *approval.Plan
 
 	// Knows reports whether the process began after a change of the rules, such as ChangeOutputs; else it goes on by
 	// the old ones.
@@ -74,13 +77,15 @@ type Loop struct {
 
 // llmRequest is the Request in flight, or the one whose wired output waits for its Calls.
 type llmRequest struct {
-	input              *turn.RequestInput
-	allInstancesInput  *turn.RequestInput // all instances when the Request was made, for its Idea
-	logBeforeRequest   []turn.LogEntry    // what had changed since the last Idea when it was made
-	resumesFinalOutput bool               // the output is that of a solution, of whose process every other instance had settled
-	hadUnsealedChanges bool               // whether anything had
-	reply              *turn.LLMReply     // nil: in flight
-	amendment          string             // what the LLM is told of a person's changes of its Plan; empty: there were none
+	input             *turn.RequestInput
+	allInstancesInput *turn.RequestInput // all instances when the Request was made, for its Idea
+	logBeforeRequest  []turn.LogEntry    // what had changed since the last Idea when it was made
+	// the output is that of a solution, of whose process every other instance had settled
+	resumesFinalOutput bool
+	hadUnsealedChanges bool           // whether anything had
+	reply              *turn.LLMReply // nil: in flight
+	// what the LLM is told of a person's changes of its Plan; empty: there were none
+	amendment string
 }
 
 // PlannedCall is a Call of an earlier Request, or of a direct Plan, as written.
@@ -104,8 +109,8 @@ func (p PlannedCall) key() ideafile.CallKey {
 const (
 	// MaxBadInRow is how many bad replies, or bad outputs, in a row pause the process.
 	MaxBadInRow = 3
-	// MaxWorkerLossesInRow is far above what deploys and crashes cause by chance. Without it, a Request that crashes its worker
-	// each time would be paid for without end.
+	// MaxWorkerLossesInRow is far above what deploys and crashes cause by chance. Without it, a Request that crashes
+	// its worker each time would be paid for without end.
 	MaxWorkerLossesInRow = 10
 	maxMissingRetries    = 3 // Requests that are told what an instance misses, before the instance fails
 )
@@ -124,7 +129,8 @@ func New(idea *ideafile.Idea, process string, bindings map[string]ideafile.ToolB
 	return l
 }
 
-// BindTools sets the Tools and what runs them, which are known only once the process has started. No Request is made before.
+// BindTools sets the Tools and what runs them, which are known only once the process has started. No Request is made
+// before.
 func (l *Loop) BindTools(idea *ideafile.Idea, bindings map[string]ideafile.ToolBinding) {
 	l.idea, l.bindings = idea, bindings
 }
@@ -140,7 +146,8 @@ func (l *Loop) addNewInstances(tokens []string) {
 			state:           statelog.NewState(view.PayloadByKind[ideafile.TypeState]),
 			calls:           map[ideafile.CallKey]turn.CallReport{}, callsWithErrorsShown: map[ideafile.CallKey]bool{},
 		}
-		inst.MissingRequiredPaths = statelog.MissingRequiredPaths(view.SchemaByKind[ideafile.TypeState], inst.state.CurrentValue)
+		inst.MissingRequiredPaths = statelog.MissingRequiredPaths(view.SchemaByKind[ideafile.TypeState],
+			inst.state.CurrentValue)
 		inst.HeldByPause = l.pauseReason != nil
 		l.registerInstance(inst, token)
 		l.assignDirectPlan(plans, inst, view)
@@ -213,7 +220,8 @@ func (l *Loop) setOutput(out, written any) {
 
 // dropOutput forgets the output: there is more to do.
 func (l *Loop) dropOutput() {
-	l.output, l.hasOutput, l.wiredOutput, l.draftOutput, l.planOutputTried, l.outputFault = nil, false, nil, nil, false, nil
+	l.output, l.hasOutput, l.wiredOutput, l.draftOutput, l.planOutputTried, l.outputFault = nil, false, nil,
+		nil, false, nil
 }
 
 // MarkAsPart makes the process one part of a whole: what direct Plans wire is resolved over all instances of the whole,
@@ -230,14 +238,16 @@ func (l *Loop) TakeUnsealedLog() []turn.LogEntry {
 	return log
 }
 
-// TakeLLMUsages returns which LLM answered since its last call, for the Idea that is sealed now; if nobody did, who answered before.
+// TakeLLMUsages returns which LLM answered since its last call, for the Idea that is sealed now; if nobody did, who
+// answered before.
 func (l *Loop) TakeLLMUsages() []turn.LLMUsage {
 	l.answeringLLMsSealed = true
 	return l.answeringLLMs
 }
 
-// HasUnsealedChanges reports whether something has happened since TakeUnsealedLog that the next Idea will hold: a Call came further, a value was written,
-// somebody decided, or an instance joined. That an instance has settled by the reply of a Request stands in the Idea of that Request.
+// HasUnsealedChanges reports whether something has happened since TakeUnsealedLog that the next Idea will hold: a Call
+// came further, a value was written, somebody decided, or an instance joined. That an instance has settled by the reply
+// of a Request stands in the Idea of that Request.
 func (l *Loop) HasUnsealedChanges() bool { return l.hasUnsealedChanges }
 
 // TakeEndedInstances returns the instances that settled or failed since its last call.
@@ -252,7 +262,8 @@ func (l *Loop) endInstance(inst *InstanceProgress, s ideafile.InstanceStatus, f 
 	l.recordInstanceEnd(inst)
 }
 
-// recordInstanceEnd notes that an instance has ended. Where all settle together, one that has settled has not ended for good.
+// recordInstanceEnd notes that an instance has ended. Where all settle together, one that has settled has not ended for
+// good.
 func (l *Loop) recordInstanceEnd(inst *InstanceProgress) {
 	inst.SettledForNow = l.idea.Config.SettleTogether && inst.Status == ideafile.InstanceSettled
 	if inst.SettledForNow {

@@ -25,10 +25,12 @@ func settledByPlan(m *loop.Loop, token string) bool {
 	return false
 }
 
-// failedForGood returns a Call of an instance's last Plan that came to nothing, although State has no value where it was to bring one.
+// failedForGood returns a Call of an instance's last Plan that came to nothing, although State has no value where it
+// was to bring one.
 func failedForGood(s *modeltest.Scenario, m *loop.InstanceProgress) string {
 	for _, rec := range s.Instances[m.Token].CallRecords() {
-		if rec.Request != m.LastPlanningRequest || !rec.Status.IsFinal() || rec.Status == ideafile.Done || rec.Status == ideafile.Skipped {
+		if rec.Request != m.LastPlanningRequest || !rec.Status.IsFinal() || rec.Status == ideafile.Done ||
+			rec.Status == ideafile.Skipped {
 			continue
 		}
 		// As written: of a Call that was never accepted, its record has no output path.
@@ -63,13 +65,15 @@ func TestAnyProcessKeepsTheRules(t *testing.T) {
 			for _, m := range s.Ended {
 				late := s.Idea.Config.SettleTogether // it may have settled by an earlier one
 				lastReply := m.LastWantedRequest > 0 && m.LastWantedRequest == m.LastPlanningRequest
-				if reachedGoal := (m.HasGoal || lastReply) && len(m.MissingRequiredPaths) == 0; !reachedGoal && !late && !settledByPlan(s.Loop, m.Token) && !c.Reply.Complete {
+				if reachedGoal := (m.HasGoal || lastReply) && len(m.MissingRequiredPaths) == 0; !reachedGoal && !late &&
+					!settledByPlan(s.Loop, m.Token) && !c.Reply.Complete {
 					rt.Fatalf("%s ended by a Request that broke off", m.Token)
 				}
 				if gone[m.Token] {
 					rt.Fatalf("%s ends twice", m.Token)
 				}
-				if why := failedForGood(s, m); why != "" && !late && !settledByPlan(s.Loop, m.Token) && m.Status == ideafile.InstanceSettled && !slices.Contains(c.Reply.InstancesWithoutCalls, m.Token) {
+				if why := failedForGood(s, m); why != "" && !late && !settledByPlan(s.Loop, m.Token) &&
+					m.Status == ideafile.InstanceSettled && !slices.Contains(c.Reply.InstancesWithoutCalls, m.Token) {
 					rt.Fatalf("%s settled and nobody was told of %s", m.Token, why)
 				}
 				gone[m.Token] = true
@@ -122,7 +126,8 @@ func TestAnyIdeaOfAProcessBeginsAnother(t *testing.T) {
 			}
 			mind := loop.New(again, "q", s.Bindings, modeltest.StartTime)
 			for n, m := range mind.Instances() {
-				if got, want := modeltest.StateOf(mind, m.Token), string(jsonval.Encode(c.AllInstancesInput.Instances[n].State)); got != want {
+				if got, want := modeltest.StateOf(mind, m.Token),
+					string(jsonval.Encode(c.AllInstancesInput.Instances[n].State)); got != want {
 					rt.Fatalf("%s begins at %s instead of %s", m.Token, got, want)
 				}
 			}

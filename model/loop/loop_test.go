@@ -19,7 +19,8 @@ func TestARequestCoversEveryInstanceAndTellsWhereItStands(t *testing.T) {
 	b := s.ExpectRequest()
 	s.WantEqual("the process", b.ProcessID, "p")
 	s.WantEqual("number and turn", fmt.Sprint(b.RequestNumber, b.Turn), "1 1")
-	s.WantEqual("covered", string(jsonval.Encode(jsonval.ToJSONValue(b.Instances))), `[{"state":{"a":1},"token":"①"},{"state":{"a":2},"token":"②"}]`)
+	s.WantEqual("covered", string(jsonval.Encode(jsonval.ToJSONValue(b.Instances))),
+		`[{"state":{"a":1},"token":"①"},{"state":{"a":2},"token":"②"}]`)
 	if b.OutputOnly || b.Questions != nil || b.PlanEntries != nil || b.Errors != nil {
 		t.Errorf("the first Request has no past: %+v", b)
 	}
@@ -81,8 +82,10 @@ func TestWhatTheMindDidNotAskForChangesNothing(t *testing.T) {
 	s.Loop.ApplyReply(turn.LLMReply{Complete: true})
 	s.DeliverReport(turn.InstanceReport{Token: "③", ClosedThroughRequest: 1, Idle: true})
 	s.ExpectRequest()
-	s.Loop.ApplyReply(turn.LLMReply{Complete: true, Calls: []ideafile.WrittenCall{}, Usage: turn.TokenUsage{PromptTokens: 1}})
-	s.Loop.ApplyReply(turn.LLMReply{Complete: true, Calls: ideafile.ParseWrittenCalls([]any{"twice"}), Usage: turn.TokenUsage{PromptTokens: 1}})
+	s.Loop.ApplyReply(turn.LLMReply{Complete: true, Calls: []ideafile.WrittenCall{},
+		Usage: turn.TokenUsage{PromptTokens: 1}})
+	s.Loop.ApplyReply(turn.LLMReply{Complete: true, Calls: ideafile.ParseWrittenCalls([]any{"twice"}),
+		Usage: turn.TokenUsage{PromptTokens: 1}})
 	s.DeliverReport(turn.InstanceReport{ClosedThroughRequest: 1, Idle: true})
 	s.Loop.ConcludeRequest()
 	r := s.Loop.Result(loop.StatusRunning, false)
@@ -92,9 +95,11 @@ func TestWhatTheMindDidNotAskForChangesNothing(t *testing.T) {
 func TestTheNextRequestSeesWhatBecameOfTheCalls(t *testing.T) {
 	t.Parallel()
 	s := modeltest.NewScenario(t, "", modeltest.TwoInstances)
-	s.ReplyWith(`{"calls":[{"_tool":"work","_instance":"*","x":"†state.a","_outputPath":"b"},{"_tool":"fail","_instance":"①"},{"_tool":"work","_instance":"②","x":"†state.never"},{"_tool":"work","_instance":"*","_outputPath":"a"},{"_tool":"work","_instance":"①","n":"x"}],"output":null}`)
+	s.ReplyWith(
+		`{"calls":[{"_tool":"work","_instance":"*","x":"†state.a","_outputPath":"b"},{"_tool":"fail","_instance":"①"},{"_tool":"work","_instance":"②","x":"†state.never"},{"_tool":"work","_instance":"*","_outputPath":"a"},{"_tool":"work","_instance":"①","n":"x"}],"output":null}`)
 	b := s.ExpectRequest()
-	s.WantEqual("the Calls", modeltest.DescribePlan(b), "1.1 done 2; 1.2 failed 1; 1.3 blocked 1; 1.4 skipped 2; 1.5 failed 1")
+	s.WantEqual("the Calls", modeltest.DescribePlan(b),
+		"1.1 done 2; 1.2 failed 1; 1.3 blocked 1; 1.4 skipped 2; 1.5 failed 1")
 	s.WantEqual("the troubles", modeltest.DescribeErrors(b), `1.2 tool_failed: no luck in ①
 1.3 blocked: †state.never is not there and no Call writes it in ②
 1.5 bad_parameters: parameter "n": expected integer, but got string in ①`)
@@ -106,7 +111,8 @@ func TestATroubleOfManyInstancesIsToldOnce(t *testing.T) {
 	t.Parallel()
 	s := modeltest.NewScenario(t, "", modeltest.TwoInstances)
 	s.ReplyWith(`{"calls":[{"_tool":"fail","_instance":"*"},{"_tool":"fail","_instance":"*"}],"output":null}`)
-	s.WantEqual("it is told", modeltest.DescribeErrors(s.ExpectRequest()), "1.1 tool_failed: no luck in ①, ②\n1.2 tool_failed: no luck in ①, ②")
+	s.WantEqual("it is told", modeltest.DescribeErrors(s.ExpectRequest()),
+		"1.1 tool_failed: no luck in ①, ②\n1.2 tool_failed: no luck in ①, ②")
 }
 
 func TestATroubleIsToldToTheNextRequestAlone(t *testing.T) {
@@ -120,7 +126,8 @@ func TestATroubleIsToldToTheNextRequestAlone(t *testing.T) {
 func TestCallsWithoutAnOutputPathStayInSightWithTheirResults(t *testing.T) {
 	t.Parallel()
 	s := modeltest.NewScenario(t, "", modeltest.TwoInstances)
-	s.ReplyWith(`{"calls":[{"_tool":"work","_instance":"*","x":"†state.a"},{"_tool":"work","_instance":"*","_outputPath":"b"},{"_tool":"log","_instance":"*"},{"_tool":"work","_instance":"*","output":"†state.c"},"nonsense"],"output":null}`)
+	s.ReplyWith(
+		`{"calls":[{"_tool":"work","_instance":"*","x":"†state.a"},{"_tool":"work","_instance":"*","_outputPath":"b"},{"_tool":"log","_instance":"*"},{"_tool":"work","_instance":"*","output":"†state.c"},"nonsense"],"output":null}`)
 	s.ReplyWith(`{"calls":[{"_tool":"work","_instance":"*","_outputPath":"d"}],"output":null}`)
 	b := s.ExpectRequest()
 	s.WantEqual("kept", modeltest.DescribePlan(b), "1.1 done 2; 2.1 done 2")
@@ -130,23 +137,28 @@ func TestCallsWithoutAnOutputPathStayInSightWithTheirResults(t *testing.T) {
 func TestARequestIsNotShownTheCallsOfSettledInstances(t *testing.T) {
 	t.Parallel()
 	s := modeltest.NewScenario(t, "", modeltest.TwoInstances)
-	s.ReplyWith(`{"calls":[{"_tool":"work","_instance":"*","x":"†state.a"},{"_tool":"work","_instance":"②"}],"output":null}`)
+	s.ReplyWith(
+		`{"calls":[{"_tool":"work","_instance":"*","x":"†state.a"},{"_tool":"work","_instance":"②"}],"output":null}`)
 	s.ReplyWith(`{"calls":[{"_tool":"work","_instance":"①","_outputPath":"c"}],"output":null}`)
 	b := s.ExpectRequest()
 	s.WantEqual("the Calls", modeltest.DescribePlan(b), "1.1 done 1; 2.1 done 1")
 	s.WantEqual("the results", string(jsonval.Encode(b.PlanEntries[0].ResultByInstance)), `{"①":1}`)
-	s.WantEqual("the chain has them all", modeltest.DescribePlan(s.Loop.AllInstancesInput()), "1.1 done 2; 1.2 done 1; 2.1 done 1")
+	s.WantEqual("the chain has them all", modeltest.DescribePlan(s.Loop.AllInstancesInput()),
+		"1.1 done 2; 1.2 done 1; 2.1 done 1")
 }
 
 func TestARequestThatBrokeOffIsNotSpokenTwice(t *testing.T) {
 	t.Parallel()
 	s := modeltest.NewScenario(t, "", modeltest.TwoInstances)
-	c := s.InterruptRequest(turn.LLMReply{Fault: diag.Faultf(turn.CodeTruncated, "the stream broke off")}, `{"_tool":"work","_instance":"①","_outputPath":"b"}`, `{"_tool":"work","_instance":"*","_outputPath":"c"}`)
-	s.WantEqual("its solution is what was accepted", string(jsonval.Encode(c.Calls)), `[{"_instance":"①","_outputPath":"b","_tool":"work"},{"_instance":"*","_outputPath":"c","_tool":"work"}]`)
+	c := s.InterruptRequest(turn.LLMReply{Fault: diag.Faultf(turn.CodeTruncated, "the stream broke off")},
+		`{"_tool":"work","_instance":"①","_outputPath":"b"}`, `{"_tool":"work","_instance":"*","_outputPath":"c"}`)
+	s.WantEqual("its solution is what was accepted", string(jsonval.Encode(c.Calls)),
+		`[{"_instance":"①","_outputPath":"b","_tool":"work"},{"_instance":"*","_outputPath":"c","_tool":"work"}]`)
 	b := s.ExpectRequest()
 	s.WantEqual("the loop goes on", fmt.Sprint(b.RequestNumber, b.Turn), "2 2")
 	s.WantEqual("with what was done", modeltest.DescribePlan(b), "1.1 done 1; 1.2 done 2")
-	s.WantEqual("and told", modeltest.DescribeErrors(b), "truncated: request 1 was cut off: the stream broke off; the 2 Calls that had come were taken")
+	s.WantEqual("and told", modeltest.DescribeErrors(b),
+		"truncated: request 1 was cut off: the stream broke off; the 2 Calls that had come were taken")
 	s.WantEqual("everyone still works", fmt.Sprint(b.InstanceTokens()), "[① ②]")
 }
 
@@ -156,7 +168,8 @@ func TestARequestOfWhichNothingWasTakenIsAskedAfresh(t *testing.T) {
 	s.InterruptRequest(turn.LLMReply{Fault: diag.Faultf(turn.CodeNotJSON, "no JSON")})
 	b := s.ExpectRequest()
 	s.WantEqual("under the next number, as another turn", fmt.Sprint(b.RequestNumber, b.Turn), "2 2")
-	s.WantEqual("and told", modeltest.DescribeErrors(b), "not_json: request 1 was cut off: no JSON; no Call of it was taken")
+	s.WantEqual("and told", modeltest.DescribeErrors(b),
+		"not_json: request 1 was cut off: no JSON; no Call of it was taken")
 }
 
 func TestALostWorkerIsNoTurnWhereNothingWasTaken(t *testing.T) {
@@ -171,20 +184,25 @@ func TestALostWorkerIsNoTurnWhereNothingWasTaken(t *testing.T) {
 func TestWhatALostWorkerHandedOnIsTheSolution(t *testing.T) {
 	t.Parallel()
 	s := modeltest.NewScenario(t, "", modeltest.TwoInstances)
-	c := s.InterruptRequest(turn.LLMReply{WorkerLost: true, Fault: diag.Faultf(turn.CodeWorkerLost, "gone")}, `{"_tool":"work","_instance":"①","_outputPath":"b"}`)
-	s.WantEqual("as the instances have it", string(jsonval.Encode(c.Calls)), `[{"_instance":"①","_outputPath":"b","_tool":"work"}]`)
+	c := s.InterruptRequest(turn.LLMReply{WorkerLost: true, Fault: diag.Faultf(turn.CodeWorkerLost, "gone")},
+		`{"_tool":"work","_instance":"①","_outputPath":"b"}`)
+	s.WantEqual("as the instances have it", string(jsonval.Encode(c.Calls)),
+		`[{"_instance":"①","_outputPath":"b","_tool":"work"}]`)
 	b := s.ExpectRequest()
 	s.WantEqual("it is a turn", fmt.Sprint(b.RequestNumber, b.Turn), "2 2")
-	s.WantEqual("the LLM is told", modeltest.DescribeErrors(b), "worker_lost: request 1 was cut off: gone; the Call that had come was taken")
+	s.WantEqual("the LLM is told", modeltest.DescribeErrors(b),
+		"worker_lost: request 1 was cut off: gone; the Call that had come was taken")
 }
 
 // A crash in the middle of a hand-out changes nothing in the outcome.
 func TestABroadcastThatReachedOneInstanceIsHandedToAllThatTheRequestCovered(t *testing.T) {
 	t.Parallel()
-	for _, lost := range []turn.LLMReply{{WorkerLost: true, Fault: diag.Faultf(turn.CodeWorkerLost, "gone")}, {CallsUndelivered: true, Fault: diag.Faultf(turn.CodeTruncated, "not handed on")}} {
+	for _, lost := range []turn.LLMReply{{WorkerLost: true, Fault: diag.Faultf(turn.CodeWorkerLost, "gone")},
+		{CallsUndelivered: true, Fault: diag.Faultf(turn.CodeTruncated, "not handed on")}} {
 		s := modeltest.NewScenario(t, "", modeltest.TwoInstances)
 		s.Unreached = []string{"②"}
-		s.InterruptRequest(lost, `{"_tool":"work","_instance":"*","x":"†state.c","_outputPath":"b"}`, `{"_tool":"work","_instance":"①","_outputPath":"d"}`,
+		s.InterruptRequest(lost, `{"_tool":"work","_instance":"*","x":"†state.c","_outputPath":"b"}`,
+			`{"_tool":"work","_instance":"①","_outputPath":"d"}`,
 			`{"_tool":"work","_instance":"*","x":"†state.a","_outputPath":"c"}`)
 		s.Unreached = nil
 		s.WantEqual("①", string(jsonval.Encode(s.Instances["①"].State())), `{"a":1,"b":1,"c":1,"d":"work done"}`)
@@ -200,7 +218,8 @@ func TestABroadcastThatReachedNobodyIsAskedForAgain(t *testing.T) {
 	t.Parallel()
 	s := modeltest.NewScenario(t, "", modeltest.TwoInstances)
 	s.Unreached = []string{"①", "②"}
-	s.InterruptRequest(turn.LLMReply{WorkerLost: true, Fault: diag.Faultf(turn.CodeWorkerLost, "gone")}, `{"_tool":"work","_instance":"*","_outputPath":"b"}`)
+	s.InterruptRequest(turn.LLMReply{WorkerLost: true, Fault: diag.Faultf(turn.CodeWorkerLost, "gone")},
+		`{"_tool":"work","_instance":"*","_outputPath":"b"}`)
 	s.WantEqual("the next Request", modeltest.DescribePlan(s.ExpectRequestFor("① ②")), "")
 }
 
@@ -293,9 +312,11 @@ func TestAttemptsBeforeTheFirstByteAreTurns(t *testing.T) {
 func TestLatentResultsAreAskedForByThemselves(t *testing.T) {
 	t.Parallel()
 	s := modeltest.NewScenario(t, modeltest.SummarySchema, modeltest.TwoInstances)
-	s.ReplyWith(`{"calls":[{"_tool":"think","_instance":"*","x":"†state.a","_outputPath":"mood"},{"_tool":"work","_instance":"①","x":"†state.mood","_outputPath":"b"},{"_tool":"fail","_instance":"②"}],"output":null}`)
+	s.ReplyWith(
+		`{"calls":[{"_tool":"think","_instance":"*","x":"†state.a","_outputPath":"mood"},{"_tool":"work","_instance":"①","x":"†state.mood","_outputPath":"b"},{"_tool":"fail","_instance":"②"}],"output":null}`)
 	b := s.ExpectRequest()
-	s.WantEqual("asked for", string(jsonval.Encode(jsonval.ToJSONValue(b.Questions))), `[{"id":"1.1@①","params":{"x":1},"token":"①","tool":"think"},{"id":"1.1@②","params":{"x":2},"token":"②","tool":"think"}]`)
+	s.WantEqual("asked for", string(jsonval.Encode(jsonval.ToJSONValue(b.Questions))),
+		`[{"id":"1.1@①","params":{"x":1},"token":"①","tool":"think"},{"id":"1.1@②","params":{"x":2},"token":"②","tool":"think"}]`)
 	if b.OutputOnly {
 		t.Error("it is no closing Request")
 	}
@@ -306,7 +327,8 @@ func TestLatentResultsAreAskedForByThemselves(t *testing.T) {
 	s.WantEqual("nobody settles by it", s.Statuses(), "① working, ② working")
 	b = s.ExpectRequest()
 	s.WantEqual("the next plans again, and counts", fmt.Sprint(b.RequestNumber, b.Turn, len(b.Questions)), "3 3 0")
-	s.WantEqual("what waited for the result has run", string(jsonval.Encode(b.Instances[0].State)), `{"a":1,"b":"good","mood":"good"}`)
+	s.WantEqual("what waited for the result has run", string(jsonval.Encode(b.Instances[0].State)),
+		`{"a":1,"b":"good","mood":"good"}`)
 	s.WantEqual("the Plan is in sight", modeltest.DescribePlan(b), "1.1 done 2; 1.2 done 1; 1.3 failed 1")
 	s.WantEqual("and what went wrong in it", modeltest.DescribeErrors(b), "1.3 tool_failed: no luck in ②")
 }
@@ -326,10 +348,12 @@ func TestResultsThatStayAwayAreAskedForAgainAndTheThirdTimePauses(t *testing.T) 
 	b := s.ExpectRequest()
 	s.WantEqual("asked again", fmt.Sprintf("%d: %s", len(b.Questions), b.Questions[0].CallID), "1: 1.1@②")
 	s.ReplyWith(`{"calls":[{"_call":"1.1@②","_output":5}],"output":null}`)
-	s.WantEqual("told", modeltest.DescribeErrors(s.ExpectRequest()), "3.1 bad_output: the result of 1.1@②: expected string, but got number")
+	s.WantEqual("told", modeltest.DescribeErrors(s.ExpectRequest()),
+		"3.1 bad_output: the result of 1.1@②: expected string, but got number")
 	s.ReplyWith(`{"calls":[{"_call":"9.9@②","_output":"good"},"x",{"_call":"1.1@②"}],"output":null}`)
 	s.ExpectStep(loop.StepPaused)
-	s.WantEqual("why", s.Loop.PauseReason().Error(), "bad_replies: 3 bad replies in a row; the last one: results that were asked for are missing")
+	s.WantEqual("why", s.Loop.PauseReason().Error(),
+		"bad_replies: 3 bad replies in a row; the last one: results that were asked for are missing")
 	s.Loop.Resume(ideafile.Limits{})
 	s.ReplyWith(`{"calls":[{"_call":"1.1@②","_output":"good"}],"output":null}`)
 	s.ReplyWith(modeltest.EmptyReply)
@@ -339,7 +363,8 @@ func TestResultsThatStayAwayAreAskedForAgainAndTheThirdTimePauses(t *testing.T) 
 func TestALatentCallWithItsResultNeedsNoRequest(t *testing.T) {
 	t.Parallel()
 	s := modeltest.NewScenario(t, modeltest.SummarySchema)
-	s.ReplyWith(`{"calls":[{"_tool":"think","_output":"good","_outputPath":"mood"},{"_tool":"work","x":"†state.mood","_outputPath":"b"}],"output":{"summary":"†state.b"}}`)
+	s.ReplyWith(
+		`{"calls":[{"_tool":"think","_output":"good","_outputPath":"mood"},{"_tool":"work","x":"†state.mood","_outputPath":"b"}],"output":{"summary":"†state.b"}}`)
 	s.ExpectStep(loop.StepFinished)
 	s.WantEqual("the output", s.OutputJSON(), `{"summary":"good"}`)
 }
@@ -347,18 +372,20 @@ func TestALatentCallWithItsResultNeedsNoRequest(t *testing.T) {
 func TestEveryCallIsCountedByItsEnd(t *testing.T) {
 	t.Parallel()
 	s := modeltest.NewScenario(t, "", modeltest.TwoInstances)
-	s.ReplyWith(`{"calls":[{"_tool":"work","_instance":"*","_outputPath":"b"},{"_tool":"work","_instance":"①","_outputPath":"b"},{"_tool":"fail","_instance":"*"},{"_tool":"work","_instance":"②","x":"†state.never"},{"_tool":"work","_instance":"③"},{"_tool":"odd","_instance":"①"}],"output":null}`)
+	s.ReplyWith(
+		`{"calls":[{"_tool":"work","_instance":"*","_outputPath":"b"},{"_tool":"work","_instance":"①","_outputPath":"b"},{"_tool":"fail","_instance":"*"},{"_tool":"work","_instance":"②","x":"†state.never"},{"_tool":"work","_instance":"③"},{"_tool":"odd","_instance":"①"}],"output":null}`)
 	s.ReplyWith(modeltest.EmptyReply)
 	s.ExpectStep(loop.StepFinished)
 	r := s.Loop.Result(s.Loop.FinalStatus(), true)
-	s.WantEqual("the result", string(jsonval.Encode(jsonval.ToJSONValue(r))), `{"calls":{"blocked":1,"done":2,"failed":4,"rejected":0,"skipped":1},"error":null,"failures":[`+
-		`{"calls":["1.5"],"code":"bad_instance","count":1,"message":"the Request covers no instance \"③\"","status":"failed","tool":"work"},`+
-		`{"calls":["1.3@①","1.3@②"],"code":"tool_failed","count":2,"message":"no luck","status":"failed","tool":"fail"},`+
-		`{"calls":["1.6@①"],"code":"unknown_tool","count":1,"message":"unknown tool \"odd\"","status":"failed","tool":"odd"},`+
-		`{"calls":["1.4@②"],"code":"blocked","count":1,"message":"†state.never is not there and no Call writes it","status":"blocked","tool":"work"}],"ideas":0,`+
-		`"instances":{"①":{"failedCalls":2,"state":{"a":1,"b":"work done"},"status":"settled"},`+
-		`"②":{"failedCalls":2,"state":{"a":2,"b":"work done"},"status":"settled"}},`+
-		`"output":null,"process":"p","requests":2,"status":"completed","usage":{"completionTokens":20,"promptTokens":200}}`)
+	s.WantEqual("the result", string(jsonval.Encode(jsonval.ToJSONValue(r))),
+		`{"calls":{"blocked":1,"done":2,"failed":4,"rejected":0,"skipped":1},"error":null,"failures":[`+
+			`{"calls":["1.5"],"code":"bad_instance","count":1,"message":"the Request covers no instance \"③\"","status":"failed","tool":"work"},`+
+			`{"calls":["1.3@①","1.3@②"],"code":"tool_failed","count":2,"message":"no luck","status":"failed","tool":"fail"},`+
+			`{"calls":["1.6@①"],"code":"unknown_tool","count":1,"message":"unknown tool \"odd\"","status":"failed","tool":"odd"},`+
+			`{"calls":["1.4@②"],"code":"blocked","count":1,"message":"†state.never is not there and no Call writes it","status":"blocked","tool":"work"}],"ideas":0,`+
+			`"instances":{"①":{"failedCalls":2,"state":{"a":1,"b":"work done"},"status":"settled"},`+
+			`"②":{"failedCalls":2,"state":{"a":2,"b":"work done"},"status":"settled"}},`+
+			`"output":null,"process":"p","requests":2,"status":"completed","usage":{"completionTokens":20,"promptTokens":200}}`)
 	if r := s.Loop.Result(loop.StatusCompleted, false); r.Instances["①"].State != nil {
 		t.Error("States are left out where they were not asked for")
 	}
@@ -367,7 +394,8 @@ func TestEveryCallIsCountedByItsEnd(t *testing.T) {
 func TestTheMindKeepsEveryStateAsItsInstanceDoes(t *testing.T) {
 	t.Parallel()
 	s := modeltest.NewScenario(t, "", modeltest.TwoInstances)
-	s.ReplyWith(`{"calls":[{"_tool":"log","_instance":"*"},{"_tool":"work","_instance":"*","x":{"c":1},"_outputPath":"b"},{"_tool":"log","_instance":"②"},{"_tool":"work","_instance":"①","x":{"d":2},"_outputPath":"†state"}],"output":null}`)
+	s.ReplyWith(
+		`{"calls":[{"_tool":"log","_instance":"*"},{"_tool":"work","_instance":"*","x":{"c":1},"_outputPath":"b"},{"_tool":"log","_instance":"②"},{"_tool":"work","_instance":"①","x":{"d":2},"_outputPath":"†state"}],"output":null}`)
 	for _, c := range s.Loop.AllInstancesInput().Instances {
 		s.WantEqual(c.Token, string(jsonval.Encode(c.State)), string(jsonval.Encode(s.Instances[c.Token].State())))
 	}
@@ -378,7 +406,8 @@ func TestALongProcessShowsTheLLMNoMoreThanAShortOne(t *testing.T) {
 	s := modeltest.NewScenario(t, "")
 	sizes := map[int]int{}
 	for n := 1; n <= 60; n++ {
-		s.ReplyWith(`{"calls":[{"_tool":"log"},{"_tool":"nonsense"},{"_tool":"work","_outputPath":"p"},7],"output":null}`)
+		s.ReplyWith(
+			`{"calls":[{"_tool":"log"},{"_tool":"nonsense"},{"_tool":"work","_outputPath":"p"},7],"output":null}`)
 		sizes[n] = len(s.ExpectRequest().PlanEntries)
 	}
 	if sizes[60] != sizes[2] {
@@ -389,7 +418,8 @@ func TestALongProcessShowsTheLLMNoMoreThanAShortOne(t *testing.T) {
 func TestACarriedMindIsTheSameToWhoeverLooks(t *testing.T) {
 	t.Parallel()
 	s := modeltest.NewScenario(t, "", modeltest.TwoInstances)
-	s.ReplyWith(`{"calls": [{"_tool": "work", "_instance": "*", "x": 1, "_outputPath": "x"}, {"_tool": "log", "_instance": "①"}], "output": null}`)
+	s.ReplyWith(
+		`{"calls": [{"_tool": "work", "_instance": "*", "x": 1, "_outputPath": "x"}, {"_tool": "log", "_instance": "①"}], "output": null}`)
 	s.AddInstances(`[{"type": "state", "_instance": "③", "state": {"a": 3}}]`)
 	s.Revise(`{"context": [{"type": "input", "rule": "be kind"}], "by": "ann", "limits": {"requests": 7}}`)
 	m := modeltest.CarryLoop(t, s.Idea, s.Bindings, s.Loop)
@@ -414,27 +444,36 @@ func TestWhatHasNoPlaceInStateIsSaid(t *testing.T) {
 		"exact": {"type": "object", "properties": {}, "_outputPath": "†state", "_output": {"type": "object", "properties": {"a": {}, "b": {}}, "additionalProperties": false}}`
 	s := modeltest.NewScenarioWithTools(t, tools, "", modeltest.TwoInstances)
 	s.ReplyWith(`{"calls":[{"_tool":"load","_instance":"*","x":{"a":1,"b":2}}],"output":null}`)
-	s.ReplyWith(`{"calls":[{"_tool":"load","_instance":"*","x":{"a":7,"b":8,"c":3}},{"_tool":"exact","_instance":"①"},{"_tool":"work","_instance":"②","x":5,"_outputPath":"†state.a && †state.d"}],"output":null}`)
+	s.ReplyWith(
+		`{"calls":[{"_tool":"load","_instance":"*","x":{"a":7,"b":8,"c":3}},{"_tool":"exact","_instance":"①"},{"_tool":"work","_instance":"②","x":5,"_outputPath":"†state.a && †state.d"}],"output":null}`)
 	b := s.ExpectRequest()
-	before := " was not written: 1.1 had written there before, and a value that a call or a person wrote is never replaced"
-	s.WantEqual("the LLM is told", modeltest.DescribeErrors(b), "2.1 not_written: what it gave for †state.a"+before+" in ①, ②\n"+
-		"2.1 not_written: what it gave for †state.b"+before+" in ①, ②\n2.3 not_written: what it gave for †state.a"+before+" in ②")
-	s.WantEqual("of the results", string(jsonval.Encode(jsonval.ToJSONValue(b.PlanEntries[0].ResultByInstance))), `{"①":{"a":7,"b":8},"②":{"a":7,"b":8}}`)
-	s.WantEqual("a Call without any place has not run", string(s.Instances["①"].FindCall("2.2@①").Status)+" by "+s.Instances["①"].FindCall("2.2@①").SkippedBecauseOf, "skipped by 1.1@①")
+	before :=
+		" was not written: 1.1 had written there before, and a value that a call or a person wrote is never replaced"
+	s.WantEqual("the LLM is told", modeltest.DescribeErrors(b), "2.1 not_written: what it gave for †state.a"+
+		before+" in ①, ②\n"+
+		"2.1 not_written: what it gave for †state.b"+before+" in ①, ②\n2.3 not_written: what it gave for †state.a"+
+		before+" in ②")
+	s.WantEqual("of the results", string(jsonval.Encode(jsonval.ToJSONValue(b.PlanEntries[0].ResultByInstance))),
+		`{"①":{"a":7,"b":8},"②":{"a":7,"b":8}}`)
+	s.WantEqual("a Call without any place has not run", string(s.Instances["①"].FindCall("2.2@①").Status)+" by "+
+		s.Instances["①"].FindCall("2.2@①").SkippedBecauseOf, "skipped by 1.1@①")
 	r := s.Loop.Result(loop.StatusRunning, false)
-	s.WantEqual("the result", string(jsonval.Encode(jsonval.ToJSONValue(r.NotWrittenResults))), `[{"by":"1.1","call":"2.1","instances":["①","②"],"path":"†state.a"},`+
-		`{"by":"1.1","call":"2.1","instances":["①","②"],"path":"†state.b"},{"by":"1.1","call":"2.3","instances":["②"],"path":"†state.a"}]`)
+	s.WantEqual("the result", string(jsonval.Encode(jsonval.ToJSONValue(r.NotWrittenResults))),
+		`[{"by":"1.1","call":"2.1","instances":["①","②"],"path":"†state.a"},`+
+			`{"by":"1.1","call":"2.1","instances":["①","②"],"path":"†state.b"},{"by":"1.1","call":"2.3","instances":["②"],"path":"†state.a"}]`)
 	s.ReplyWith(modeltest.EmptyReply)
 	s.ExpectStep(loop.StepFinished)
 }
 
 func TestAnUpdateBelowWhatIsNoObjectAnyMoreFailsAndKeepsItsResult(t *testing.T) {
 	t.Parallel()
-	s := modeltest.NewScenarioWithTools(t, `"slow": {"type": "object", "properties": {}, "_outputMethod": "push"}`, "", `"context": [{"type": "state", "state": {}}]`)
+	s := modeltest.NewScenarioWithTools(t, `"slow": {"type": "object", "properties": {}, "_outputMethod": "push"}`, "",
+		`"context": [{"type": "state", "state": {}}]`)
 	s.ReplyWith(`{"calls":[{"_tool":"slow","_outputPath":"a.list"}],"output":null}`)
 	s.Revise(`{"context": [{"type":"state","state":{"a":5}}]}`)
 	s.ApplyCorrections("", "ann")
 	s.CompleteSlow("1.1")
 	rec := s.Instances[""].FindCall("1.1")
-	s.WantEqual("it", fmt.Sprint(rec.Status, " ", rec.Fault, " ", rec.Result), "failed bad_path: †state.a.list: something other than an object stands above it done at last")
+	s.WantEqual("it", fmt.Sprint(rec.Status, " ", rec.Fault, " ", rec.Result),
+		"failed bad_path: †state.a.list: something other than an object stands above it done at last")
 }

@@ -10,7 +10,8 @@ import (
 	"processidea/model/turn"
 )
 
-// The process has no reply, and an instance that had the whole of it tells what became of the Calls, but not what they are.
+// The process has no reply, and an instance that had the whole of it tells what became of the Calls, but not what they
+// are.
 func TestWhatALostWorkerHandedOnIsTheSolutionThoughSomeInstancesHadHeardItsEnd(t *testing.T) {
 	t.Parallel()
 	const call = `{"_instance":"*","_outputPath":"b","_tool":"work","x":"†state.a"}`
@@ -60,6 +61,7 @@ func TestWhatOneInstanceHasNotToldOfALostReplyAnotherTells(t *testing.T) {
 	s := modeltest.NewScenario(t, "", modeltest.TwoInstances)
 	s.Loop.Knows = func(change string) bool { return change != loop.TellCallsChange }
 	s.ToldWhole = []string{"①"}
-	c := s.InterruptRequest(turn.LLMReply{WorkerLost: true, Fault: diag.Faultf(turn.CodeWorkerLost, "gone")}, `{"_instance":"*","_outputPath":"b","_tool":"work"}`)
+	c := s.InterruptRequest(turn.LLMReply{WorkerLost: true, Fault: diag.Faultf(turn.CodeWorkerLost, "gone")},
+		`{"_instance":"*","_outputPath":"b","_tool":"work"}`)
 	s.WantEqual("the solution", string(jsonval.Encode(c.Calls)), `[{"_instance":"*","_outputPath":"b","_tool":"work"}]`)
 }

@@ -7,22 +7,24 @@ import (
 	"processidea/model/turn"
 )
 
-// This file keeps what the LLM has said of instances that it is not shown again: notes, or an output that did not count. As long as that holds, the
-// output may come with the last Calls.
+// This file keeps what the LLM has said of instances that it is not shown again: notes, or an output that did not
+// count. As long as that holds, the output may come with the last Calls.
 
-// areKnownBesides reports whether the draft and the notes hold for every instance but some: each came out as the reply planned that spoke of it, or is on
-// its way.
+// areKnownBesides reports whether the draft and the notes hold for every instance but some: each came out as the reply
+// planned that spoke of it, or is on its way.
 func (l *Loop) areKnownBesides(some []*InstanceProgress) bool {
-	return (l.draftOutput != nil || len(l.notes) > 0) && !slices.ContainsFunc(l.instances, func(inst *InstanceProgress) bool {
-		if slices.Contains(some, inst) {
-			return false
-		}
-		return inst.Status == ideafile.InstanceFailed || inst.OutputPlanRequest == 0 || l.departsFromPlan(inst, inst.OutputPlanRequest, true)
-	})
+	return (l.draftOutput != nil || len(l.notes) > 0) &&
+		!slices.ContainsFunc(l.instances, func(inst *InstanceProgress) bool {
+			if slices.Contains(some, inst) {
+				return false
+			}
+			return inst.Status == ideafile.InstanceFailed || inst.OutputPlanRequest == 0 ||
+				l.departsFromPlan(inst, inst.OutputPlanRequest, true)
+		})
 }
 
-// tellWhatIsKnown has a Request tell what the LLM has said for the output: its notes, and the output that it may put right, unless that no longer holds for
-// an instance that the Request does not cover.
+// tellWhatIsKnown has a Request tell what the LLM has said for the output: its notes, and the output that it may put
+// right, unless that no longer holds for an instance that the Request does not cover.
 func (l *Loop) tellWhatIsKnown(input *turn.RequestInput, covered []*InstanceProgress) {
 	input.Notes = l.notes
 	if input.OutputOnly || !l.areKnownBesides(covered) {
@@ -31,11 +33,12 @@ func (l *Loop) tellWhatIsKnown(input *turn.RequestInput, covered []*InstanceProg
 	input.DraftOutput, input.OthersAreKnown = l.draftOutput, true
 }
 
-// maxNotesBytes bounds what a process carries along for the LLM. Where notes grow beyond it they are dropped, and the output is asked for at the end, when
-// every State is shown.
+// maxNotesBytes bounds what a process carries along for the LLM. Where notes grow beyond it they are dropped, and the
+// output is asked for at the end, when every State is shown.
 const maxNotesBytes = 32 << 10
 
-// takeNotes keeps what the LLM noted of the instances that its Calls may finish: those that have a goal, or got no Call. Of others it will be shown more.
+// takeNotes keeps what the LLM noted of the instances that its Calls may finish: those that have a goal, or got no
+// Call. Of others it will be shown more.
 func (l *Loop) takeNotes(req *llmRequest) {
 	if req.reply.Notes == "" || l.idea.OutputSchema == nil || !l.Knows(DraftOutputChange) {
 		return

@@ -12,7 +12,8 @@ import (
 	"processidea/model/turn"
 )
 
-// noted finishes ① and ③, where a person does not refuse, and looks something up for ②; the LLM notes what it must know of the others.
+// noted finishes ① and ③, where a person does not refuse, and looks something up for ②; the LLM notes what it must know
+// of the others.
 const noted = `{"calls":[{"_tool":"work","_instance":"①","_outputPath":"b"},{"_tool":"work","_instance":"②","_outputPath":"a"},{"_tool":"pay","_instance":"③","_outputPath":"b"}],` +
 	`"finished":false,"output":null,"notes":"①, ③ paid"}`
 
@@ -44,7 +45,8 @@ func TestNotesLetTheOutputComeWithTheLastCalls(t *testing.T) {
 	s := lookedUp(t, noted)
 	gather(s)
 	wantKnown(s, "②", true, "①, ③ paid")
-	s.ReplyWith(`{"calls":[{"_tool":"work","_instance":"②","_outputPath":"c"}],"finished":false,"output":null,"notes":null}`)
+	s.ReplyWith(
+		`{"calls":[{"_tool":"work","_instance":"②","_outputPath":"c"}],"finished":false,"output":null,"notes":null}`)
 	wantKnown(s, "②", true, "①, ③ paid")
 	s.ReplyWith(otherwise("work", "②", `{"paid":3}`))
 	s.ExpectWait(0)
@@ -56,11 +58,13 @@ func TestNotesAddUp(t *testing.T) {
 	t.Parallel()
 	s := lookedUp(t, noted)
 	gather(s)
-	s.ReplyWith(`{"calls":[{"_tool":"work","_instance":"②","_outputPath":"b"}],"finished":false,"output":null,"notes":"② paid later"}`)
+	s.ReplyWith(
+		`{"calls":[{"_tool":"work","_instance":"②","_outputPath":"b"}],"finished":false,"output":null,"notes":"② paid later"}`)
 	s.ExpectWait(0)
 	s.Decide(policy.Reject, "1.3@③", `{"reason":"not him"}`)
 	in := s.ExpectRequestFor("③")
-	if len(in.Notes) != 2 || in.Notes[0].Request != 1 || in.Notes[1] != (turn.Note{Request: 2, Text: "② paid later"}) || !in.ReplyMayHoldOutput() {
+	if len(in.Notes) != 2 || in.Notes[0].Request != 1 || in.Notes[1] != (turn.Note{Request: 2, Text: "② paid later"}) ||
+		!in.ReplyMayHoldOutput() {
 		t.Errorf("%+v", in)
 	}
 	s.ReplyWith(otherwise("work", "③", `{"paid":2}`))
@@ -71,7 +75,8 @@ func TestNotesAddUp(t *testing.T) {
 func TestNotesDoNotLetTheOutputComeWhere(t *testing.T) {
 	t.Parallel()
 	planMore := func(s *modeltest.Scenario) {
-		s.ReplyWith(`{"calls":[{"_tool":"work","_instance":"②","_outputPath":"b"}],"finished":false,"output":null,"notes":null}`)
+		s.ReplyWith(
+			`{"calls":[{"_tool":"work","_instance":"②","_outputPath":"b"}],"finished":false,"output":null,"notes":null}`)
 		s.ExpectWait(0)
 	}
 	for name, c := range map[string]struct {
@@ -92,7 +97,8 @@ func TestNotesDoNotLetTheOutputComeWhere(t *testing.T) {
 			s.Revise(`{"context":[{"type":"text","_instance":"②","text":"count the refused ones too"}]}`)
 		}, "②"},
 		"an instance has joined that runs by itself": {func(s *modeltest.Scenario) {
-			s.AddInstances(`[{"type":"state","_instance":"④","state":{}},{"type":"plan","_instance":"④","stage":"complete","plan":[{"_tool":"slow","_outputPath":"b"}]}]`)
+			s.AddInstances(
+				`[{"type":"state","_instance":"④","state":{}},{"type":"plan","_instance":"④","stage":"complete","plan":[{"_tool":"slow","_outputPath":"b"}]}]`)
 			s.RunDirectPlans()
 			s.Decide(policy.Approve, "1.3@③")
 		}, "②"},
@@ -112,7 +118,8 @@ func TestNotesDoNotLetTheOutputComeWhere(t *testing.T) {
 func TestNotesSayNothingOfAnInstanceWithoutAGoalThatIsNotShown(t *testing.T) {
 	t.Parallel()
 	s := modeltest.NewScenarioWithPeople(t, anything, modeltest.TwoInstances)
-	s.ReplyWith(`{"calls":[{"_tool":"work","_instance":"①","_outputPath":"look"},{"_tool":"slow","_instance":"②","_outputPath":"look"}],"finished":false,"output":null,"notes":"② paid"}`)
+	s.ReplyWith(
+		`{"calls":[{"_tool":"work","_instance":"①","_outputPath":"look"},{"_tool":"slow","_instance":"②","_outputPath":"look"}],"finished":false,"output":null,"notes":"② paid"}`)
 	gather(s)
 	wantKnown(s, "①", false, "② paid")
 }
@@ -120,7 +127,8 @@ func TestNotesSayNothingOfAnInstanceWithoutAGoalThatIsNotShown(t *testing.T) {
 func TestNotesOfAnInstanceWithoutAGoalThatGetsNoCallAreOfOneThatIsFinished(t *testing.T) {
 	t.Parallel()
 	s := modeltest.NewScenarioWithPeople(t, anything, modeltest.TwoInstances)
-	s.ReplyWith(`{"calls":[{"_tool":"work","_instance":"①","_outputPath":"look"}],"finished":false,"output":null,"notes":"② needs nothing"}`)
+	s.ReplyWith(
+		`{"calls":[{"_tool":"work","_instance":"①","_outputPath":"look"}],"finished":false,"output":null,"notes":"② needs nothing"}`)
 	wantKnown(s, "①", true, "② needs nothing")
 }
 
@@ -140,7 +148,8 @@ func TestAnOutputByNotesIsPutRightWhereAnotherCameOutOtherwiseMeanwhile(t *testi
 
 func TestNotesAreShownWhereTheOutputAloneIsWanted(t *testing.T) {
 	t.Parallel()
-	s := lookedUp(t, strings.Replace(noted, `"_instance":"②","_outputPath":"a"`, `"_instance":"②","_outputPath":"b"`, 1))
+	s := lookedUp(t, strings.Replace(noted, `"_instance":"②","_outputPath":"a"`, `"_instance":"②","_outputPath":"b"`,
+		1))
 	s.ExpectWait(0)
 	s.Decide(policy.Approve, "1.3@③")
 	if in := s.ExpectRequest(); !in.OutputOnly || len(in.Notes) != 1 {
@@ -153,9 +162,11 @@ func TestAnOutputBesideCallsThatAreNotTheLastIsNotTaken(t *testing.T) {
 	t.Parallel()
 	for _, output := range []string{`{"all":"†state.b"}`, `{"paid":3}`} {
 		s := modeltest.NewScenarioWithPeople(t, anything, modeltest.TwoInstances)
-		s.ReplyWith(`{"calls":[{"_tool":"work","_instance":"①","_outputPath":"b"},{"_tool":"work","_instance":"②","_outputPath":"look"}],"output":` + output + `,"finished":false}`)
+		s.ReplyWith(
+			`{"calls":[{"_tool":"work","_instance":"①","_outputPath":"b"},{"_tool":"work","_instance":"②","_outputPath":"look"}],"output":` + output + `,"finished":false}`)
 		in := s.ExpectRequestFor("① ②")
-		if told := modeltest.DescribeErrors(in); in.DraftOutput != nil || !strings.Contains(told, "not taken: there was more to do") {
+		if told := modeltest.DescribeErrors(in); in.DraftOutput != nil ||
+			!strings.Contains(told, "not taken: there was more to do") {
 			t.Errorf("it is told %q", told)
 		}
 		s.WantEqual("they are", s.Statuses(), "① working, ② working")
@@ -185,7 +196,8 @@ func TestNotesDoNotCountWhereAPersonChangedThePlanThatWaited(t *testing.T) {
 		s := &heldScenario{Scenario: modeltest.NewScenario(t, anything, modeltest.TwoInstances)}
 		s.ExpectRequest()
 		s.Loop.HoldPlans(nil)
-		s.Loop.ApplyReply(turn.LLMReply{Calls: calls(t, workOne+", "+workTwo), Complete: true, Unfinished: true, Notes: "paid"})
+		s.Loop.ApplyReply(turn.LLMReply{Calls: calls(t, workOne+", "+workTwo), Complete: true, Unfinished: true,
+			Notes: "paid"})
 		if !s.Loop.HoldReply(s.Now) || !s.decide(t, kind, "ann", workOne) {
 			t.Fatal("the Plan does not wait")
 		}
@@ -227,7 +239,8 @@ func TestNotesSayNothingOfWhatAnOutputSaidThatIsNoDraft(t *testing.T) {
 	t.Parallel()
 	s := lookedUp(t, noted)
 	gather(s)
-	s.ReplyWith(otherwise("pay", "②", `{"paid":`+string(jsonval.Encode(modeltest.NewBlobHandleValue("string", 80_000)))+`}`))
+	s.ReplyWith(otherwise("pay", "②", `{"paid":`+string(jsonval.Encode(modeltest.NewBlobHandleValue("string", 80_000)))+
+		`}`))
 	s.ExpectWait(0)
 	s.Decide(policy.Reject, "1.3@③", `{"reason":"not him"}`)
 	gather(s)
@@ -240,8 +253,10 @@ func TestAnOutputByNotesThatIsNotTheLastIsNoDraft(t *testing.T) {
 	t.Parallel()
 	s := lookedUp(t, noted)
 	gather(s)
-	s.ReplyWith(`{"calls":[{"_tool":"work","_instance":"②","_outputPath":"c"}],"finished":false,"output":{"paid":2},"notes":null}`)
-	if in := s.ExpectRequestFor("②"); in.DraftOutput != nil || !strings.Contains(modeltest.DescribeErrors(in), "not taken") {
+	s.ReplyWith(
+		`{"calls":[{"_tool":"work","_instance":"②","_outputPath":"c"}],"finished":false,"output":{"paid":2},"notes":null}`)
+	if in := s.ExpectRequestFor("②"); in.DraftOutput != nil || !strings.Contains(modeltest.DescribeErrors(in),
+		"not taken") {
 		t.Errorf("%+v", in)
 	}
 }

@@ -44,12 +44,14 @@ func TestPeopleAreToldOnceOfWhatWaitsAndOfWhatWasDecided(t *testing.T) {
 
 func TestPeopleAreToldOnceOfEachReminderAndOfAnEscalation(t *testing.T) {
 	t.Parallel()
-	m := loop.New(modeltest.IdeaFrom(t, `{"context": [{"type": "state", "_instance": "①", "state": {}}]}`), "p", nil, modeltest.StartTime)
+	m := loop.New(modeltest.IdeaFrom(t, `{"context": [{"type": "state", "_instance": "①", "state": {}}]}`), "p", nil,
+		modeltest.StartTime)
 	watch, reports := loop.SentNotices{}, 0
 	told := func(s *policy.Schedule) string {
 		reports++
 		pending := []approval.Pending{{CallID: "1.1@①", Digest: "d", WhileWaiting: s}}
-		m.ApplyReport(turn.InstanceReport{Token: "①", ReportNumber: reports, WorkflowHistoryLength: reports, PendingApprovals: pending})
+		m.ApplyReport(turn.InstanceReport{Token: "①", ReportNumber: reports, WorkflowHistoryLength: reports,
+			PendingApprovals: pending})
 		n := watch.TakeChanges(m)
 		var parts []string
 		for _, r := range n.Reminders {
@@ -61,9 +63,11 @@ func TestPeopleAreToldOnceOfEachReminderAndOfAnEscalation(t *testing.T) {
 		return noticed(n) + strings.Join(parts, ", ")
 	}
 	var g policy.Governing
-	g.Add(policy.WhileWaiting{RemindAfter: []time.Duration{time.Hour, 3 * time.Hour}, Escalation: &policy.Escalation{After: 2 * time.Hour, To: policy.Rule{Groups: []string{"heads"}}}}, -1)
+	g.Add(policy.WhileWaiting{RemindAfter: []time.Duration{time.Hour, 3 * time.Hour},
+		Escalation: &policy.Escalation{After: 2 * time.Hour, To: policy.Rule{Groups: []string{"heads"}}}}, -1)
 	s := g.Schedule(modeltest.StartTime)
-	for after, want := range []string{"1: +1.1@①", "1: 1.1@① reminded 1", "1: 1.1@① escalated to people of heads", "1: 1.1@① reminded 2", "1: "} {
+	for after, want := range []string{"1: +1.1@①", "1: 1.1@① reminded 1", "1: 1.1@① escalated to people of heads",
+		"1: 1.1@① reminded 2", "1: "} {
 		s, _ = s.After(modeltest.StartTime.Add(time.Duration(after)*time.Hour), nil)
 		if got := told(s); got != want {
 			t.Errorf("after %d hours %q, want %q", after, got, want)
@@ -80,18 +84,21 @@ func TestPeopleAreToldOnceOfEachReminderAndOfAnEscalation(t *testing.T) {
 
 func TestNoticesOfManyCallsNameTheFirstAndCountTheRest(t *testing.T) {
 	t.Parallel()
-	m := loop.New(modeltest.IdeaFrom(t, `{"context": [{"type": "state", "_instance": "①", "state": {}}]}`), "p", nil, modeltest.StartTime)
+	m := loop.New(modeltest.IdeaFrom(t, `{"context": [{"type": "state", "_instance": "①", "state": {}}]}`), "p", nil,
+		modeltest.StartTime)
 	var pending []approval.Pending
 	for n := range 50 {
 		pending = append(pending, approval.Pending{CallID: fmt.Sprint(n), Digest: fmt.Sprint(n)})
 	}
 	m.ApplyReport(turn.InstanceReport{Token: "①", ReportNumber: 1, WorkflowHistoryLength: 1, PendingApprovals: pending})
 	watch := loop.SentNotices{}
-	if n := watch.TakeChanges(m); n.AwaitingCount != 50 || len(n.NewlyWaiting) != 20 || n.OmittedWaiting != 30 || n.NewlyWaiting[0].CallID != "0" {
+	if n := watch.TakeChanges(m); n.AwaitingCount != 50 || len(n.NewlyWaiting) != 20 || n.OmittedWaiting != 30 ||
+		n.NewlyWaiting[0].CallID != "0" {
 		t.Errorf("%+v", n)
 	}
 	m.ApplyReport(turn.InstanceReport{Token: "①", ReportNumber: 2, WorkflowHistoryLength: 2})
-	if n := watch.TakeChanges(m); n.AwaitingCount != 0 || len(n.NewlyDecided) != 20 || n.OmittedDecided != 30 || len(watch) != 0 {
+	if n := watch.TakeChanges(m); n.AwaitingCount != 0 || len(n.NewlyDecided) != 20 || n.OmittedDecided != 30 ||
+		len(watch) != 0 {
 		t.Errorf("%+v", n)
 	}
 }

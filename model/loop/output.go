@@ -28,7 +28,8 @@ const ChangeOutputs = "outputs leave out instances without a value"
 // ResolveWirings makes the output of a process of what was wired: each output over its instances, laid over each
 // other in their order, and checked against the output form. knows is asked for ChangeOutputs, only where the answer
 // decides; nil: yes.
-func ResolveWirings(i *ideafile.Idea, list []Wiring, stateOf func(token string) any, knows func(change string) bool) (out any, f *diag.Fault) {
+func ResolveWirings(i *ideafile.Idea, list []Wiring, stateOf func(token string) any,
+	knows func(change string) bool) (out any, f *diag.Fault) {
 	shared, whose := ideafile.InstanceViewOf(i.Context, ""), "the output"
 	for n, w := range list {
 		if w.DirectPlanPosition > 0 {
@@ -49,9 +50,11 @@ func ResolveWirings(i *ideafile.Idea, list []Wiring, stateOf func(token string) 
 	return out, nil
 }
 
-// resolveReferences replaces the References by values. In a process with named instances, an expression that reads State becomes an object
-// with the value of each instance that has one, by token. That none has one is an error: nobody means that.
-func (w Wiring) resolveReferences(shared ideafile.InstanceView, stateOf func(token string) any, knows func(change string) bool) (any, error) {
+// resolveReferences replaces the References by values. In a process with named instances, an expression that reads
+// State becomes an object with the value of each instance that has one, by token. That none has one is an error: nobody
+// means that.
+func (w Wiring) resolveReferences(shared ideafile.InstanceView, stateOf func(token string) any,
+	knows func(change string) bool) (any, error) {
 	inNone := false
 	out, err := refexpr.ResolveExpressions(w.Output, func(e refexpr.Expression) (any, bool) {
 		if w.Instances[0] == "" || !e.HasReferenceOfKind(ideafile.TypeState) {
@@ -74,7 +77,8 @@ func (w Wiring) resolveReferences(shared ideafile.InstanceView, stateOf func(tok
 	return out, err
 }
 
-// evaluateForInstance resolves an expression over an instance's State and the shared context, as it stands once no Call runs any more.
+// evaluateForInstance resolves an expression over an instance's State and the shared context, as it stands once no Call
+// runs any more.
 func evaluateForInstance(e refexpr.Expression, shared ideafile.InstanceView, state any) (any, bool) {
 	return e.Evaluate(func(r refexpr.Reference) (any, bool) {
 		if r.Kind == ideafile.TypeState {

@@ -73,8 +73,8 @@ func (p PlanResult) callsThatCameToNothing() (list []turn.CallReport) {
 	return list
 }
 
-// madeUpFor reports whether State has a value at every path of one of the Call's branches. What is within a value that lies in the store is not
-// known here.
+// madeUpFor reports whether State has a value at every path of one of the Call's branches. What is within a value that
+// lies in the store is not known here.
 func (p PlanResult) madeUpFor(c turn.CallReport) bool {
 	for _, branch := range p.valueOf(c) {
 		missing := slices.ContainsFunc(branch, func(path jsonval.Path) bool {
@@ -98,11 +98,12 @@ func (p PlanResult) mayBeMadeUpFor(c turn.CallReport) bool {
 	})
 }
 
-// valueOf returns the paths of the value that a Call is for; none where no value tells that another Call has done the same, or where the LLM
-// must read what people said of the Call.
+// valueOf returns the paths of the value that a Call is for; none where no value tells that another Call has done the
+// same, or where the LLM must read what people said of the Call.
 func (p PlanResult) valueOf(c turn.CallReport) refexpr.OutputPath {
 	call, ok := p.Idea.OutputOf(p.WrittenCall(c.CallKey()))
-	if !ok || call.OutputPath.WritesWholeState() || statelog.IsUpdateWrite(call.OutputMethod, firstPath(call.OutputPath)) {
+	if !ok || call.OutputPath.WritesWholeState() ||
+		statelog.IsUpdateWrite(call.OutputMethod, firstPath(call.OutputPath)) {
 		return nil
 	}
 	if slices.ContainsFunc(c.Decisions, mustBeRead) {
@@ -119,7 +120,8 @@ func firstPath(o refexpr.OutputPath) jsonval.Path {
 	return o[0][0]
 }
 
-// mustBeRead reports whether a decision may tell the LLM how to go on: a person changed the Call, or refused it, with a reason.
+// mustBeRead reports whether a decision may tell the LLM how to go on: a person changed the Call, or refused it, with a
+// reason.
 func mustBeRead(d approval.Decision) bool {
 	return d.Kind != policy.Approve && d.DecidedBy != approval.DecidedByTimeout
 }

@@ -23,12 +23,14 @@ type call struct {
 }
 
 func planOf(t rapid.TB, state string, calls ...call) loop.PlanResult {
-	p := loop.PlanResult{Idea: modeltest.IdeaFrom(t, tools), State: modeltest.DecodeJSON(t, state), Knows: func(string) bool { return true }}
+	p := loop.PlanResult{Idea: modeltest.IdeaFrom(t, tools), State: modeltest.DecodeJSON(t, state),
+		Knows: func(string) bool { return true }}
 	p.WrittenCall = func(key ideafile.CallKey) ideafile.WrittenCall {
 		return ideafile.ParseWrittenCall(modeltest.DecodeJSON(t, calls[key.Index-1].written))
 	}
 	for n, c := range calls {
-		p.Reports = append(p.Reports, turn.CallReport{Request: 1, Index: n + 1, Status: c.status, Decisions: c.decisions})
+		p.Reports = append(p.Reports,
+			turn.CallReport{Request: 1, Index: n + 1, Status: c.status, Decisions: c.decisions})
 	}
 	return p
 }
@@ -42,9 +44,11 @@ func do(status ideafile.CallStatus, path string, decisions ...approval.Decision)
 
 func TestAPlanHasFailedOrSucceededWhere(t *testing.T) {
 	t.Parallel()
-	const done, failed, blocked, rejected, skipped, running = ideafile.Done, ideafile.Failed, ideafile.Blocked, ideafile.Rejected, ideafile.Skipped, ideafile.Running
+	const done, failed, blocked, rejected, skipped, running = ideafile.Done, ideafile.Failed, ideafile.Blocked,
+		ideafile.Rejected, ideafile.Skipped, ideafile.Running
 	refused := approval.Decision{Kind: policy.Reject, DecidedBy: "ann", Reason: "call them first"}
-	late := approval.Decision{Kind: policy.Reject, DecidedBy: approval.DecidedByTimeout, Reason: "nobody decided within 1h"}
+	late := approval.Decision{Kind: policy.Reject, DecidedBy: approval.DecidedByTimeout,
+		Reason: "nobody decided within 1h"}
 	for name, c := range map[string]struct {
 		state string
 		calls []call
@@ -61,20 +65,33 @@ func TestAPlanHasFailedOrSucceededWhere(t *testing.T) {
 		"one failed, another runs for its effect": {`{}`, []call{do(failed, "a"), do(running, "")}, "failed"},
 		"one for its effect failed":               {`{"a":1}`, []call{do(failed, ""), do(done, "a")}, "failed"},
 		"one is blocked, another brought it":      {`{"a":null}`, []call{do(blocked, "a"), do(done, "a")}, "succeeded"},
-		"one of two paths is there":               {`{"a":1}`, []call{do(blocked, "†state.a && †state.b"), do(done, "a")}, "failed"},
-		"both paths are there":                    {`{"a":1,"b":1}`, []call{do(blocked, "†state.a && †state.b"), do(done, "a"), do(done, "b")}, "succeeded"},
-		"one of two branches is there":            {`{"b":1}`, []call{do(rejected, "†state.a || †state.b", late), do(done, "b")}, "succeeded"},
-		"an update failed":                        {`{"list":[1]}`, []call{{status: failed, written: `{"_tool":"list"}`}}, "failed"},
-		"one for the whole State failed":          {`{"a":1}`, []call{do(failed, "†state")}, "failed"},
-		"its path makes no sense":                 {`{"a":1}`, []call{do(failed, "][")}, "failed"},
-		"its Tool is unknown":                     {`{"a":1}`, []call{{status: failed, written: `{"_tool":"odd","_outputPath":"a"}`}}, "failed"},
-		"its place is a stored value":             {`{"a":{"†blob":{"digest":"d","size":70000,"type":"object"}}}`, []call{do(failed, "a"), do(done, "a")}, "succeeded"},
-		"its place is within one":                 {`{"a":{"†blob":{"digest":"d","size":70000,"type":"object"}}}`, []call{do(failed, "a.b"), do(done, "a")}, "failed"},
-		"a person refused one":                    {`{"a":1}`, []call{do(rejected, "a", refused), do(done, "a")}, "failed"},
-		"a person refused one, another runs":      {`{}`, []call{do(rejected, "a", refused), do(running, "a")}, "failed"},
-		"nobody decided in time":                  {`{"a":1}`, []call{do(rejected, "a", late), do(done, "a")}, "succeeded"},
-		"one was approved and failed":             {`{"a":1}`, []call{do(failed, "a", approval.Decision{Kind: policy.Approve, Reason: "fine"}), do(done, "a")}, "succeeded"},
-		"one was amended and failed":              {`{"a":1}`, []call{do(failed, "a", approval.Decision{Kind: policy.Amend}), do(done, "a")}, "failed"},
+		"one of two paths is there": {`{"a":1}`,
+			[]call{do(blocked, "†state.a && †state.b"), do(done, "a")}, "failed"},
+		"both paths are there": {`{"a":1,"b":1}`,
+			[]call{do(blocked, "†state.a && †state.b"), do(done, "a"), do(done, "b")}, "succeeded"},
+		"one of two branches is there": {`{"b":1}`,
+			[]call{do(rejected, "†state.a || †state.b", late), do(done, "b")}, "succeeded"},
+		"an update failed": {`{"list":[1]}`,
+			[]call{{status: failed, written: `{"_tool":"list"}`}}, "failed"},
+		"one for the whole State failed": {`{"a":1}`, []call{do(failed, "†state")}, "failed"},
+		"its path makes no sense":        {`{"a":1}`, []call{do(failed, "][")}, "failed"},
+		"its Tool is unknown": {`{"a":1}`,
+			[]call{{status: failed, written: `{"_tool":"odd","_outputPath":"a"}`}}, "failed"},
+		"its place is a stored value": {`{"a":{"†blob":{"digest":"d","size":70000,"type":"object"}}}`,
+			[]call{do(failed, "a"), do(done, "a")}, "succeeded"},
+		"its place is within one": {`{"a":{"†blob":{"digest":"d","size":70000,"type":"object"}}}`,
+			[]call{do(failed, "a.b"), do(done, "a")}, "failed"},
+		"a person refused one": {`{"a":1}`, []call{do(rejected, "a", refused), do(done, "a")},
+			"failed"},
+		"a person refused one, another runs": {`{}`, []call{do(rejected, "a", refused), do(running, "a")},
+			"failed"},
+		"nobody decided in time": {`{"a":1}`, []call{do(rejected, "a", late), do(done, "a")},
+			"succeeded"},
+		"one was approved and failed": {`{"a":1}`,
+			[]call{do(failed, "a", approval.Decision{Kind: policy.Approve, Reason: "fine"}), do(done, "a")},
+			"succeeded"},
+		"one was amended and failed": {`{"a":1}`,
+			[]call{do(failed, "a", approval.Decision{Kind: policy.Amend}), do(done, "a")}, "failed"},
 	} {
 		if got := resultOf(planOf(t, c.state, c.calls...)); got != c.want {
 			t.Errorf("%s: %s, not %s", name, got, c.want)
@@ -113,13 +130,16 @@ func TestWhereAlternativesDoNotCountACallThatFailedHasFailed(t *testing.T) {
 
 func TestTheOrderInWhichCallsEndedChangesNothing(t *testing.T) {
 	t.Parallel()
-	statuses := []ideafile.CallStatus{ideafile.Done, ideafile.Failed, ideafile.Blocked, ideafile.Rejected, ideafile.Skipped, ideafile.Running}
+	statuses := []ideafile.CallStatus{ideafile.Done, ideafile.Failed, ideafile.Blocked, ideafile.Rejected,
+		ideafile.Skipped, ideafile.Running}
 	paths := []string{"", "a", "a.b", "b", "†state.a && †state.b", "†state.a || †state.c", "†state"}
 	rapid.Check(t, func(rt *rapid.T) {
-		state := rapid.SampledFrom([]string{`{}`, `{"a":1}`, `{"a":{"b":2}}`, `{"a":1,"b":2}`, `{"c":3}`}).Draw(rt, "state")
+		state := rapid.SampledFrom([]string{`{}`, `{"a":1}`, `{"a":{"b":2}}`, `{"a":1,"b":2}`, `{"c":3}`}).Draw(rt,
+			"state")
 		var calls []call
 		for range rapid.IntRange(0, 5).Draw(rt, "calls") {
-			calls = append(calls, do(rapid.SampledFrom(statuses).Draw(rt, "status"), rapid.SampledFrom(paths).Draw(rt, "path")))
+			calls = append(calls, do(rapid.SampledFrom(statuses).Draw(rt, "status"),
+				rapid.SampledFrom(paths).Draw(rt, "path")))
 		}
 		p := planOf(rt, state, calls...)
 		want := resultOf(p)

@@ -9,28 +9,34 @@ import (
 
 // planEntries sums up what became of each planned Call over some of the instances, for the LLM.
 func (l *Loop) planEntries(instances []*InstanceProgress) []turn.PlannedCallSummary {
-	return l.summarizeCalls(l.plannedCalls, instances, func(p PlannedCall, inst *InstanceProgress) (turn.CallReport, bool) {
-		c, ok := inst.calls[p.key()]
-		return c, ok && l.isShownToLLM(p, inst, c)
-	})
+	return l.summarizeCalls(l.plannedCalls, instances,
+		func(p PlannedCall, inst *InstanceProgress) (turn.CallReport, bool) {
+			c, ok := inst.calls[p.key()]
+			return c, ok && l.isShownToLLM(p, inst, c)
+		})
 }
 
-// planEntriesForIdea is planEntries over all instances, for an Idea, from which another process may start: with the Calls of the Request
-// in flight, as far as they are known, and with those that an instance has been sent and has not reported of yet.
+// planEntriesForIdea is planEntries over all instances, for an Idea, from which another process may start: with the
+// Calls of the Request in flight, as far as they are known, and with those that an instance has been sent and has not
+// reported of yet.
 func (l *Loop) planEntriesForIdea() []turn.PlannedCallSummary {
 	accepted := l.callsAcceptedInFlight()
-	return l.summarizeCalls(slices.Concat(l.plannedCalls, accepted), l.instances, func(p PlannedCall, inst *InstanceProgress) (turn.CallReport, bool) {
-		c, ok := inst.calls[p.key()]
-		if !ok {
-			return turn.CallReport{Request: p.Request, Index: p.Index, Status: ideafile.Running}, p.isUnreportedBy(inst)
-		}
-		return c, l.isShownToLLM(p, inst, c) || (len(accepted) > 0 && p.Request == accepted[0].Request)
-	})
+	return l.summarizeCalls(slices.Concat(l.plannedCalls, accepted), l.instances,
+		func(p PlannedCall, inst *InstanceProgress) (turn.CallReport, bool) {
+			c, ok := inst.calls[p.key()]
+			if !ok {
+				return turn.CallReport{Request: p.Request, Index: p.Index, Status: ideafile.Running},
+					p.isUnreportedBy(inst)
+			}
+			return c, l.isShownToLLM(p, inst, c) || (len(accepted) > 0 && p.Request == accepted[0].Request)
+		})
 }
 
-// isUnreportedBy reports whether an instance at work was sent a Call of a Request and has not reported of that Request yet.
+// isUnreportedBy reports whether an instance at work was sent a Call of a Request and has not reported of that Request
+// yet.
 func (p PlannedCall) isUnreportedBy(inst *InstanceProgress) bool {
-	return p.Request > 0 && !p.Unassigned && inst.Status == ideafile.InstanceWorking && inst.LastPlanningRequest == p.Request &&
+	return p.Request > 0 && !p.Unassigned && inst.Status == ideafile.InstanceWorking &&
+		inst.LastPlanningRequest == p.Request &&
 		inst.ClosedThroughRequest < p.Request &&
 		slices.Contains(p.Call.TargetInstances([]string{inst.Token}), inst.Token)
 }
@@ -43,7 +49,8 @@ func (l *Loop) callsAcceptedInFlight() (list []PlannedCall) {
 	for _, inst := range l.instancesNamedByMessages(l.requestInFlight.input) {
 		for _, key := range sortedCallKeys(inst.calls) {
 			known := slices.ContainsFunc(list, func(p PlannedCall) bool { return p.key() == key })
-			if c := inst.calls[key]; key.Request == l.requestInFlight.input.RequestNumber && !known && !c.Call.IsZero() {
+			if c := inst.calls[key]; key.Request == l.requestInFlight.input.RequestNumber && !known &&
+				!c.Call.IsZero() {
 				list = append(list, PlannedCall{Request: key.Request, Index: key.Index, Call: c.Call})
 			}
 		}
@@ -52,14 +59,16 @@ func (l *Loop) callsAcceptedInFlight() (list []PlannedCall) {
 	return list
 }
 
-// summarizeCalls sums up what became of each of some Calls over some of the instances. reportOf returns the report that counts; ok is false
-// where none does.
+// summarizeCalls sums up what became of each of some Calls over some of the instances. reportOf returns the report that
+// counts; ok is false where none does.
 func (l *Loop) summarizeCalls(
-	calls []PlannedCall, instances []*InstanceProgress, reportOf func(PlannedCall, *InstanceProgress) (c turn.CallReport, ok bool),
+	calls []PlannedCall, instances []*InstanceProgress,
+	reportOf func(PlannedCall, *InstanceProgress) (c turn.CallReport, ok bool),
 ) []turn.PlannedCallSummary {
 	var out []turn.PlannedCallSummary
 	for _, p := range calls {
-		e := turn.PlannedCallSummary{CallID: p.key().ID(""), Call: p.Call, StatusCounts: map[ideafile.CallStatus]int{}, ResultByInstance: map[string]any{}}
+		e := turn.PlannedCallSummary{CallID: p.key().ID(""), Call: p.Call, StatusCounts: map[ideafile.CallStatus]int{},
+			ResultByInstance: map[string]any{}}
 		if p.DirectPlanPosition > 0 {
 			e.DirectPlan, e.PlanName = p.DirectPlanPosition, l.idea.Context[p.DirectPlanPosition-1].PlanName
 		}
@@ -75,14 +84,15 @@ func (l *Loop) summarizeCalls(
 	return out
 }
 
-// isShownToLLM reports whether a Request about an instance shows a Call: those of the instance's last plan, those whose result is not
-// in State, and those on which a person decided otherwise than the LLM had proposed.
+// isShownToLLM reports whether a Request about an instance shows a Call: those of the instance's last plan, those whose
+// result is not in State, and those on which a person decided otherwise than the LLM had proposed.
 func (l *Loop) isShownToLLM(p PlannedCall, inst *InstanceProgress, c turn.CallReport) bool {
 	return p.Request == inst.LastPlanningRequest || l.idea.HasNoOutputPath(p.Call) || c.WasOverruledByPerson()
 }
 
 func anyLastPlannedByRequest(instances []*InstanceProgress, request int) bool {
-	return slices.ContainsFunc(instances, func(inst *InstanceProgress) bool { return inst.LastPlanningRequest == request })
+	return slices.ContainsFunc(instances,
+		func(inst *InstanceProgress) bool { return inst.LastPlanningRequest == request })
 }
 
 // mayBeShownToLLM reports whether a later Request may show a Call; the others are dropped.
@@ -104,7 +114,8 @@ func (l *Loop) mayBeShownToLLM(p PlannedCall) bool {
 			return true // it may still be running there
 		}
 		c, reported := inst.calls[p.key()]
-		ofLastPlan := inst.LastPlanningRequest == p.Request && (reported || p.Unassigned || inst.ClosedThroughRequest < p.Request)
+		ofLastPlan := inst.LastPlanningRequest == p.Request &&
+			(reported || p.Unassigned || inst.ClosedThroughRequest < p.Request)
 		if ofLastPlan || (reported && c.WasOverruledByPerson()) {
 			return true
 		}
@@ -112,7 +123,8 @@ func (l *Loop) mayBeShownToLLM(p PlannedCall) bool {
 	return false
 }
 
-// isPlannedFor reports whether a Call may be an instance's: a Call of a direct Plan belongs to the instances of that Plan.
+// isPlannedFor reports whether a Call may be an instance's: a Call of a direct Plan belongs to the instances of that
+// Plan.
 func (p PlannedCall) isPlannedFor(inst *InstanceProgress) bool {
 	if p.Request == 0 && p.DirectPlanPosition > 0 {
 		return p.DirectPlanPosition == inst.DirectPlanPosition
@@ -120,8 +132,9 @@ func (p PlannedCall) isPlannedFor(inst *InstanceProgress) bool {
 	return len(p.OnlyForInstances) == 0 || slices.Contains(p.OnlyForInstances, inst.Token)
 }
 
-// LatestPlan lists the Calls of the latest Plan, and counts in how many instances each has which status. What an instance was sent and has not reported of
-// counts as running: instances report once nothing of them runs, or a person must look.
+// LatestPlan lists the Calls of the latest Plan, and counts in how many instances each has which status. What an
+// instance was sent and has not reported of counts as running: instances report once nothing of them runs, or a person
+// must look.
 func (l *Loop) LatestPlan() []turn.CallCount {
 	calls, latest := slices.Concat(l.plannedCalls, l.callsAcceptedInFlight()), 0
 	calls = slices.DeleteFunc(calls, func(p PlannedCall) bool { return p.Unassigned })

@@ -17,8 +17,10 @@ import (
 // overruling lists decisions that change what the LLM had proposed, and how it is told.
 var overruling = []struct{ kind, rest, call, fact string }{
 	{policy.Reject, `{"reason":"too much"}`, "1.1 rejected 1", "1.1 rejected by ann: too much"},
-	{policy.Amend, `{"params":{"n":5},"reason":"less"}`, "1.1 awaiting-approval 1", `1.1 amended by ann to run with {"n":5}: less`},
-	{policy.Replace, `{"with":{"_tool":"work","x":1}}`, "1.1 done 1", `1.1 replaced by ann with {"_tool":"work","x":1}`},
+	{policy.Amend, `{"params":{"n":5},"reason":"less"}`, "1.1 awaiting-approval 1",
+		`1.1 amended by ann to run with {"n":5}: less`},
+	{policy.Replace, `{"with":{"_tool":"work","x":1}}`, "1.1 done 1",
+		`1.1 replaced by ann with {"_tool":"work","x":1}`},
 	{policy.Answer, `{"output":"by hand"}`, "1.1 done 1", "1.1 answered by ann"},
 }
 
@@ -41,7 +43,8 @@ func TestTheNextRequestIsToldWhatAPersonDecided(t *testing.T) {
 			s.WantEqual("the errors", modeltest.DescribeErrors(b), "")
 			for line := range strings.SplitSeq(c.fact, "\n") {
 				text := prompt.Render(s.Idea, s.Bindings, b, nil)[2].Content
-				if said := strings.Contains(text, "\n  "+strings.TrimPrefix(line, "1.1 ")+"\n"); said == strings.Contains(line, " approved by ") {
+				if said := strings.Contains(text, "\n  "+strings.TrimPrefix(line, "1.1 ")+
+					"\n"); said == strings.Contains(line, " approved by ") {
 					t.Errorf("the prompt does not say %q, or says what is as the LLM proposed:\n%s", line, text)
 				}
 			}
@@ -78,7 +81,8 @@ func TestWhatWasApprovedAsProposedIsToldOnce(t *testing.T) {
 	s.Decide(policy.Approve, "1.1", `{"reason":"fine"}`)
 	s.WantEqual("the next one", modeltest.DescribeDecisions(s.ExpectRequest()), "1.1 approved by ann: fine")
 	s.ReplyWith(`{"calls":[{"_tool":"work","_outputPath":"c"}],"output":null}`)
-	s.WantEqual("the one after it", modeltest.DescribePlan(s.ExpectRequest())+modeltest.DescribeDecisions(s.Input), "2.1 done 1")
+	s.WantEqual("the one after it", modeltest.DescribePlan(s.ExpectRequest())+modeltest.DescribeDecisions(s.Input),
+		"2.1 done 1")
 }
 
 func TestARejectedCallWithoutAnOutputPathIsToldAsAFactAndNoError(t *testing.T) {
@@ -99,7 +103,8 @@ func TestTheDeadlineIsToldAsAFactToo(t *testing.T) {
 	s.Instances[""].SetTime(s.Now)
 	s.Instances[""].ApplyDeadlines()
 	s.Advance("")
-	s.WantEqual("it is told", modeltest.DescribeDecisions(s.ExpectRequest()), "1.1 rejected by timeout: nobody decided within 1h0m0s")
+	s.WantEqual("it is told", modeltest.DescribeDecisions(s.ExpectRequest()),
+		"1.1 rejected by timeout: nobody decided within 1h0m0s")
 }
 
 func TestDecisionsOnManyInstancesAreToldTogetherWhereTheyAreTheSame(t *testing.T) {
@@ -111,8 +116,10 @@ func TestDecisionsOnManyInstancesAreToldTogetherWhereTheyAreTheSame(t *testing.T
 	s.Decide(policy.Reject, "1.1@③", `{"reason":"no"}`)
 	b := s.ExpectRequest()
 	s.WantEqual("the Calls", modeltest.DescribePlan(b), "1.1 done 1 rejected 2")
-	s.WantEqual("each by itself", modeltest.DescribeDecisions(b), "1.1 ① rejected by ann: no\n1.1 ② approved by ann\n1.1 ③ rejected by ann: no")
-	if text := prompt.Render(s.Idea, s.Bindings, b, nil)[2].Content; !strings.Contains(text, "\n  rejected by ann: no (①, ③)\n") || strings.Contains(text, "approved by") {
+	s.WantEqual("each by itself", modeltest.DescribeDecisions(b),
+		"1.1 ① rejected by ann: no\n1.1 ② approved by ann\n1.1 ③ rejected by ann: no")
+	if text := prompt.Render(s.Idea, s.Bindings, b, nil)[2].Content; !strings.Contains(text,
+		"\n  rejected by ann: no (①, ③)\n") || strings.Contains(text, "approved by") {
 		t.Errorf("the prompt says\n%s", text)
 	}
 }
@@ -146,7 +153,8 @@ func TestTheSameTroubleInManyInstancesIsOneLine(t *testing.T) {
 	t.Parallel()
 	s := modeltest.NewScenarioWithPeople(t, "", modeltest.ThreeInstances)
 	s.ReplyWith(`{"calls":[{"_tool":"fail","_instance":"*"},{"_tool":"fail","_instance":"②"}],"output":null}`)
-	s.WantEqual("it is told", modeltest.DescribeErrors(s.ExpectRequest()), "1.1 tool_failed: no luck in ①, ②, ③\n1.2 tool_failed: no luck in ②")
+	s.WantEqual("it is told", modeltest.DescribeErrors(s.ExpectRequest()),
+		"1.1 tool_failed: no luck in ①, ②, ③\n1.2 tool_failed: no luck in ②")
 }
 
 func TestATroubleIsToldAgainWhereTheRequestThatToldItBrokeOff(t *testing.T) {
@@ -214,11 +222,13 @@ func TestThatARequestBrokeOffIsToldOfEachInstanceItCovered(t *testing.T) {
 		`{"_tool":"work","_instance":"*","_outputPath":"b"}`, `{"_tool":"pay","_instance":"②"}`)
 	const gone = "worker_lost: request 1 was cut off: gone; the 2 Calls that had come were taken"
 	s.WantEqual("about the two that do not wait", modeltest.DescribeErrors(s.ExpectRequestFor("① ③")), gone)
-	second := s.InterruptRequest(turn.LLMReply{Fault: diag.Faultf(turn.CodeTruncated, "short")}, `{"_tool":"work","_instance":"*","_outputPath":"c"}`)
+	second := s.InterruptRequest(turn.LLMReply{Fault: diag.Faultf(turn.CodeTruncated, "short")},
+		`{"_tool":"work","_instance":"*","_outputPath":"c"}`)
 	s.WantEqual("the chain has", modeltest.DescribeErrors(second.AllInstancesInput), gone)
 	const short = "truncated: request 2 was cut off: short; the Call that had come was taken"
 	s.Decide(policy.Approve, "1.2@②")
-	s.WantEqual("and about the one that waited, each of its own", modeltest.DescribeErrors(s.ExpectRequestFor("① ② ③")), gone+" in ②\n"+short+" in ①, ③")
+	s.WantEqual("and about the one that waited, each of its own", modeltest.DescribeErrors(s.ExpectRequestFor("① ② ③")),
+		gone+" in ②\n"+short+" in ①, ③")
 	s.ReplyWith(planForC)
 	s.WantEqual("about all again", modeltest.DescribeErrors(s.ExpectRequest()), "")
 }
@@ -226,7 +236,8 @@ func TestThatARequestBrokeOffIsToldOfEachInstanceItCovered(t *testing.T) {
 func TestAFaultOfACallForNobodyIsToldOfEachInstanceThatWasCovered(t *testing.T) {
 	t.Parallel()
 	s := modeltest.NewScenarioWithPeople(t, "", modeltest.ThreeInstances)
-	s.ReplyWith(`{"calls":[{"_tool":"work","_instance":"④"},{"_tool":"work","_instance":"*","_outputPath":"b"},{"_tool":"pay","_instance":"②"}],"output":null}`)
+	s.ReplyWith(
+		`{"calls":[{"_tool":"work","_instance":"④"},{"_tool":"work","_instance":"*","_outputPath":"b"},{"_tool":"pay","_instance":"②"}],"output":null}`)
 	const nobody = `1.1 bad_instance: the Request covers no instance "④"`
 	s.WantEqual("about the two that do not wait", modeltest.DescribeErrors(s.ExpectRequestFor("① ③")), nobody)
 	s.ReplyWith(modeltest.EmptyReply)
@@ -244,7 +255,8 @@ func TestAProcessThatGoesOnTellsWhatIsStillUntold(t *testing.T) {
 		{"type": "error", "instances": ["②", "③"], "error": {"code": "truncated", "message": "request 2 was cut off"}}]}`)
 	s := modeltest.NewScenario(t, "")
 	q := again(s, idea, false)
-	q.WantEqual("the Request is told", modeltest.DescribeErrors(q.ExpectRequest()), "truncated: request 1 was cut off\ntruncated: request 2 was cut off in ③")
+	q.WantEqual("the Request is told", modeltest.DescribeErrors(q.ExpectRequest()),
+		"truncated: request 1 was cut off\ntruncated: request 2 was cut off in ③")
 	q.ReplyWith(modeltest.EmptyReply)
 	if left := q.Loop.CarryIntoNextRun().PendingErrors; left != nil {
 		t.Errorf("somebody is still to be told: %+v", left)

@@ -55,7 +55,9 @@ type UnwrittenResult struct {
 
 // AddUnwrittenResult adds to a list what was not written, or its instances where the same is said of others.
 func AddUnwrittenResult(list []UnwrittenResult, n UnwrittenResult) []UnwrittenResult {
-	at := slices.IndexFunc(list, func(o UnwrittenResult) bool { return o.CallID == n.CallID && o.UnwrittenPath == n.UnwrittenPath })
+	at := slices.IndexFunc(list, func(o UnwrittenResult) bool {
+		return o.CallID == n.CallID && o.UnwrittenPath == n.UnwrittenPath
+	})
 	if at < 0 {
 		return append(list, n)
 	}

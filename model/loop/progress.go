@@ -24,7 +24,8 @@ type StallDetector struct {
 	LastProgress ProgressCounts `json:"mark,omitzero"`
 	// FailureDigests are the digests of what has failed since LastProgress was, and why.
 	FailureDigests []string `json:"failures,omitempty"`
-	// FruitlessRequests counts the Requests in a row that brought nothing new. One that brings a new failure is the first of them.
+	// FruitlessRequests counts the Requests in a row that brought nothing new. One that brings a new failure is the
+	// first of them.
 	FruitlessRequests int `json:"fruitless,omitempty"`
 }
 
@@ -67,13 +68,17 @@ func (w StallDetector) ResetAfterPause() StallDetector {
 	return StallDetector{LastProgress: w.LastProgress}
 }
 
-// StallFault returns why the next Request would be in vain; nil if it may bring something new. failures is what has failed lately.
+// StallFault returns why the next Request would be in vain; nil if it may bring something new. failures is what has
+// failed lately.
 func (w StallDetector) StallFault(failures turn.Failures) *diag.Fault {
 	if w.FruitlessRequests < maxFruitless {
 		return nil
 	}
-	return diag.Faultf(turn.CodeNoProgress, "%d Requests in a row brought nothing new: the same Calls fail for the same reasons. %s. "+
-		"Mend what fails, or revise the process (an instruction, a value of State), and resume it", w.FruitlessRequests, describeFailures(failures))
+	return diag.Faultf(turn.CodeNoProgress,
+		"%d Requests in a row brought nothing new: the same Calls fail for the same reasons. %s. "+
+			"Mend what fails, or revise the process (an instruction, a value of State), and resume it",
+		w.FruitlessRequests,
+		describeFailures(failures))
 }
 
 const shownFailures = 3
@@ -92,7 +97,8 @@ func describeFailures(list turn.Failures) string {
 	return strings.Join(parts, "; ")
 }
 
-// CallFingerprint is what makes a Call the same as another one: all but the instance that it names, and the LLM's thoughts about it.
+// CallFingerprint is what makes a Call the same as another one: all but the instance that it names, and the LLM's
+// thoughts about it.
 func CallFingerprint(call ideafile.WrittenCall) string {
 	v := call.RawValue()
 	if m, ok := v.(map[string]any); ok {

@@ -31,15 +31,18 @@ func tell(log []turn.LogEntry) string {
 func TestTheLogTellsOfEveryDecisionAndOfWhatRanInTheEnd(t *testing.T) {
 	t.Parallel()
 	s := modeltest.NewScenarioWithPeople(t, "")
-	s.ReplyWith(`{"calls": [{"_tool": "huge", "n": 500, "_outputPath": "a"}, {"_tool": "pay", "n": 1, "_outputPath": "b"}], "output": null}`)
+	s.ReplyWith(
+		`{"calls": [{"_tool": "huge", "n": 500, "_outputPath": "a"}, {"_tool": "pay", "n": 1, "_outputPath": "b"}], "output": null}`)
 	s.Loop.TakeUnsealedLog()
 	s.Decide("amend", "1.1", `{"params": {"n": 200}}`)
 	s.Decide("approve", "1.1")
 	s.Decide("reject", "1.2", `{"reason": "no"}`)
 	s.Loop.LogSteering(approval.Decision{Kind: approval.SteerPause, DecidedBy: "bo"})
 	log := s.Loop.TakeUnsealedLog()
-	s.WantEqual("the log", tell(log), "amend 1.1 by ann; approve 1.1 by ann; 1.1 done as &{huge map[n:200]}; a by 1.1; reject 1.2 by ann; 1.2 rejected as <nil>; pause  by bo")
-	if d := log[0].Decision; d.Tool != "huge" || fmt.Sprint(d.ShownParams) != "map[n:500]" || fmt.Sprint(d.AmendedParams) != "map[n:200]" {
+	s.WantEqual("the log", tell(log), "amend 1.1 by ann; approve 1.1 by ann; 1.1 done as &{huge map[n:200]}; a by "+
+		"1.1; reject 1.2 by ann; 1.2 rejected as <nil>; pause  by bo")
+	if d := log[0].Decision; d.Tool != "huge" || fmt.Sprint(d.ShownParams) != "map[n:500]" ||
+		fmt.Sprint(d.AmendedParams) != "map[n:200]" {
 		t.Errorf("amended from %v to %v", d.ShownParams, d.AmendedParams)
 	}
 	record := s.Loop.AllInstancesInput().PlanEntries[0]
@@ -54,7 +57,8 @@ func TestTheLogTellsOfEveryDecisionAndOfWhatRanInTheEnd(t *testing.T) {
 func TestAProcessIsAtRestWhenNothingOfItRuns(t *testing.T) {
 	t.Parallel()
 	s := modeltest.NewScenarioWithPeople(t, "", modeltest.TwoInstances)
-	s.ReplyWith(`{"calls": [{"_tool": "pay", "_instance": "①", "n": 1, "_outputPath": "b"}, {"_tool": "slow", "_instance": "②", "_outputPath": "b"}], "output": null}`)
+	s.ReplyWith(
+		`{"calls": [{"_tool": "pay", "_instance": "①", "n": 1, "_outputPath": "b"}, {"_tool": "slow", "_instance": "②", "_outputPath": "b"}], "output": null}`)
 	s.ExpectStep(loop.StepWait)
 	if s.Loop.IsAtRest(s.Now) {
 		t.Error("a Call runs")
@@ -89,6 +93,8 @@ func TestAnIdeaTellsOfCallsOfWhichItsInstanceHasNotReported(t *testing.T) {
 	s.Loop.ApplyReply(turn.LLMReply{Complete: true, Calls: ideafile.ParseWrittenCalls(
 		[]any{modeltest.DecodeJSON(t, `{"_tool": "work", "_instance": "*", "x": 1, "_outputPath": "b"}`)})})
 	s.Loop.ConcludeRequest()
-	s.DeliverReport(turn.InstanceReport{Token: "②", ClosedThroughRequest: in.RequestNumber, Idle: true, Calls: []turn.CallReport{{Request: 1, Index: 1, Status: "done"}}})
-	s.WantEqual("the statuses", fmt.Sprint(s.Loop.AllInstancesInput().PlanEntries[0].InstancesByStatus), "map[done:[②] running:[①]]")
+	s.DeliverReport(turn.InstanceReport{Token: "②", ClosedThroughRequest: in.RequestNumber, Idle: true,
+		Calls: []turn.CallReport{{Request: 1, Index: 1, Status: "done"}}})
+	s.WantEqual("the statuses", fmt.Sprint(s.Loop.AllInstancesInput().PlanEntries[0].InstancesByStatus),
+		"map[done:[②] running:[①]]")
 }

@@ -12,10 +12,11 @@ import (
 	"processidea/model/turn"
 )
 
-// This file works again on instances that have ended. A person reopens one by a correction. Where nobody settles for good before all have
-// (config.settle "together"), a Call that names one reopens it, too.
+// This file works again on instances that have ended. A person reopens one by a correction. Where nobody settles for
+// good before all have (config.settle "together"), a Call that names one reopens it, too.
 
-// endSettledInstances ends the instances that had settled for now, once every instance has ended: no Call can name them any more.
+// endSettledInstances ends the instances that had settled for now, once every instance has ended: no Call can name them
+// any more.
 func (l *Loop) endSettledInstances() {
 	if !l.allInstancesEnded() {
 		return
@@ -38,7 +39,8 @@ func (l *Loop) reopenableTokens() (tokens []string) {
 	return tokens
 }
 
-// instancesNamedByMessages lists the instances to which Calls of a Request may go: those that it covers, and those that a Call may reopen.
+// instancesNamedByMessages lists the instances to which Calls of a Request may go: those that it covers, and those that
+// a Call may reopen.
 func (l *Loop) instancesNamedByMessages(input *turn.RequestInput) []*InstanceProgress {
 	list := l.coveredInstances(input)
 	for _, token := range input.ReopenableTokens {
@@ -52,7 +54,9 @@ func (l *Loop) reopenNamedInstances(req *llmRequest) {
 	number := req.input.RequestNumber
 	for _, token := range req.input.ReopenableTokens {
 		inst := l.instance(token)
-		named := req.reply.Complete && slices.ContainsFunc(req.reply.Calls, func(c ideafile.WrittenCall) bool { return slices.Contains(c.Targets, token) })
+		named := req.reply.Complete &&
+			slices.ContainsFunc(req.reply.Calls,
+				func(c ideafile.WrittenCall) bool { return slices.Contains(c.Targets, token) })
 		if inst.Status == ideafile.InstanceFailed || (!named && !inst.hasCallFromRequest(number)) {
 			continue
 		}
@@ -98,7 +102,9 @@ func (l *Loop) instancesToReopen(tokens []string) (list []*InstanceProgress, err
 		case inst.Status == ideafile.InstanceWorking:
 			return nil, fmt.Errorf("instance %s has not ended: there is nothing to reopen", token)
 		case l.llmForbidden(inst):
-			return nil, fmt.Errorf("instance %s cannot be reopened: its Plan is declared complete, and nobody may be asked for another one", token)
+			return nil,
+				fmt.Errorf("instance %s cannot be reopened: its Plan is declared complete, and nobody may be asked "+
+					"for another one", token)
 		}
 		list = append(list, inst)
 	}
@@ -108,7 +114,8 @@ func (l *Loop) instancesToReopen(tokens []string) (list []*InstanceProgress, err
 // reopenByPerson reopens an instance. One that was told that it has ended is started anew: TakeRestarts returns it.
 func (l *Loop) reopenByPerson(inst *InstanceProgress, s approval.SteeringPayload) {
 	told := !inst.SettledForNow && !slices.Contains(l.newlyEndedInstances, inst)
-	l.newlyEndedInstances = slices.DeleteFunc(slices.Clone(l.newlyEndedInstances), func(e *InstanceProgress) bool { return e == inst })
+	l.newlyEndedInstances = slices.DeleteFunc(slices.Clone(l.newlyEndedInstances),
+		func(e *InstanceProgress) bool { return e == inst })
 	l.reopen(inst)
 	inst.RevisedSinceRequest, inst.ReopenReason = true, "reopened by "+cmp.Or(s.By, "a person")
 	if s.Reason != "" {

@@ -71,10 +71,12 @@ func TestAReopenedInstanceSettlesAgainOnceItsGoalIsReached(t *testing.T) {
 	t.Parallel()
 	required := `"context": [{"type": "state", "schema": {"type": "object", "required": ["b"]}}, {"type": "state", "_instance": "①", "state": {}}, {"type": "state", "_instance": "②", "state": {}}]`
 	s := modeltest.NewScenario(t, "", required, settleTogether)
-	s.ReplyWith(`{"calls":[{"_tool":"work","_instance":"②","_outputPath":"b"},{"_tool":"work","_instance":"①","_outputPath":"a"}],"output":null}`)
+	s.ReplyWith(
+		`{"calls":[{"_tool":"work","_instance":"②","_outputPath":"b"},{"_tool":"work","_instance":"①","_outputPath":"a"}],"output":null}`)
 	s.ExpectRequestFor("①")
 	s.WantEqual("by its goal", s.Statuses(), "① working, ② settled")
-	s.ReplyWith(`{"calls":[{"_tool":"work","_instance":"②","_outputPath":"c"},{"_tool":"work","_instance":"①","_outputPath":"b"}],"output":null}`)
+	s.ReplyWith(
+		`{"calls":[{"_tool":"work","_instance":"②","_outputPath":"c"},{"_tool":"work","_instance":"①","_outputPath":"b"}],"output":null}`)
 	s.ExpectStep(loop.StepFinished)
 	s.WantEqual("Requests", fmt.Sprint(s.Loop.Result(loop.StatusCompleted, false).Requests), "2")
 }
@@ -94,7 +96,8 @@ func TestElsewhereACallThatNamesASettledInstanceIsAnError(t *testing.T) {
 		s.ReplyWith(workForFirst)
 		s.ReplyWith(workForSecond)
 		s.WantEqual("they are", s.Statuses(), "① working, ② settled")
-		s.WantEqual("told", modeltest.DescribeErrors(s.ExpectRequestFor("①")), `2.1 bad_instance: the Request covers no instance "②"`)
+		s.WantEqual("told", modeltest.DescribeErrors(s.ExpectRequestFor("①")),
+			`2.1 bad_instance: the Request covers no instance "②"`)
 	}
 }
 
@@ -113,10 +116,12 @@ func TestOnceAllHaveSettledTogetherNobodyIsReopenedByACall(t *testing.T) {
 
 func TestCallsThatASettledInstanceAcceptedBeforeTheRequestBrokeOffReopenIt(t *testing.T) {
 	t.Parallel()
-	for _, end := range []turn.LLMReply{{Fault: diag.Faultf(turn.CodeTruncated, "cut")}, {WorkerLost: true, Fault: diag.Faultf(turn.CodeWorkerLost, "gone")}} {
+	for _, end := range []turn.LLMReply{{Fault: diag.Faultf(turn.CodeTruncated, "cut")},
+		{WorkerLost: true, Fault: diag.Faultf(turn.CodeWorkerLost, "gone")}} {
 		s := modeltest.NewScenario(t, "", modeltest.TwoInstances, settleTogether)
 		s.ReplyWith(workForFirst)
-		c := s.InterruptRequest(end, `{"_tool":"work","_instance":"②","_outputPath":"c"}`, `{"_tool":"work","_instance":"*","_outputPath":"d"}`)
+		c := s.InterruptRequest(end, `{"_tool":"work","_instance":"②","_outputPath":"c"}`,
+			`{"_tool":"work","_instance":"*","_outputPath":"d"}`)
 		s.WantEqual("they are", s.Statuses(), "① working, ② working")
 		s.WantEqual("its Calls", fmt.Sprint(len(c.Calls)), "2")
 		s.WantEqual("②", modeltest.StateOf(s.Loop, "②"), `{"a":2,"c":"work done"}`)
@@ -129,7 +134,8 @@ func TestARequestThatBrokeOffBeforeItReachedASettledInstanceLeavesItSettled(t *t
 	s := modeltest.NewScenario(t, "", modeltest.TwoInstances, settleTogether)
 	s.ReplyWith(workForFirst)
 	s.Unreached = []string{"②"}
-	s.InterruptRequest(turn.LLMReply{WorkerLost: true, Fault: diag.Faultf(turn.CodeWorkerLost, "gone")}, `{"_tool":"work","_instance":"②","_outputPath":"c"}`)
+	s.InterruptRequest(turn.LLMReply{WorkerLost: true, Fault: diag.Faultf(turn.CodeWorkerLost, "gone")},
+		`{"_tool":"work","_instance":"②","_outputPath":"c"}`)
 	s.WantEqual("they are", s.Statuses(), "① working, ② settled")
 }
 
@@ -156,7 +162,8 @@ func TestASharedCorrectionReachesTheInstancesThatMayBeReopened(t *testing.T) {
 	s.ReplyWith(workForFirst)
 	s.WantEqual("touched", tokensOf(s.Revise(`{"context":[{"type":"input","lang":"de"}]}`)), "① ②")
 	s.ApplyCorrections("①", "ann")
-	s.WantEqual("a Call may name, before it has taken that in", fmt.Sprint(s.ExpectRequestFor("①").ReopenableTokens), "[]")
+	s.WantEqual("a Call may name, before it has taken that in", fmt.Sprint(s.ExpectRequestFor("①").ReopenableTokens),
+		"[]")
 	s.ApplyCorrections("②", "ann")
 	s.ReplyWith(workForFirst)
 	s.ExpectRequestFor("①")
@@ -198,7 +205,8 @@ func TestAForkOfAProcessThatSettlesTogetherReopensToo(t *testing.T) {
 
 func TestAPartSettlesTogetherByItself(t *testing.T) {
 	t.Parallel()
-	idea := modeltest.IdeaFrom(t, `{"schema": {"tools": {`+modeltest.ScenarioTools+`}}, `+modeltest.TwoInstances+`, `+settleTogether+`}`)
+	idea := modeltest.IdeaFrom(t, `{"schema": {"tools": {`+modeltest.ScenarioTools+`}}, `+modeltest.TwoInstances+`, `+
+		settleTogether+`}`)
 	s := modeltest.NewScenarioOf(t, idea, true)
 	s.ReplyWith(workForFirst)
 	s.ReplyWith(workForSecond)
@@ -212,13 +220,16 @@ func TestAnyProcessThatSettlesTogetherEndsTheSameWhicheverInstanceReportsFirst(t
 		for range rapid.IntRange(1, 4).Draw(rt, "requests") {
 			var calls []string
 			for range rapid.IntRange(0, 3).Draw(rt, "calls") {
-				calls = append(calls, fmt.Sprintf(`{"_tool":%q,"_instance":%q,"_outputPath":%q,"x":1}`, rapid.SampledFrom([]string{"slow", "work", "fail"}).Draw(rt, "tool"),
-					rapid.SampledFrom([]string{"①", "②", "③", "*"}).Draw(rt, "token"), rapid.SampledFrom([]string{"a", "b", "c"}).Draw(rt, "path")))
+				calls = append(calls, fmt.Sprintf(`{"_tool":%q,"_instance":%q,"_outputPath":%q,"x":1}`,
+					rapid.SampledFrom([]string{"slow", "work", "fail"}).Draw(rt, "tool"),
+					rapid.SampledFrom([]string{"①", "②", "③", "*"}).Draw(rt, "token"),
+					rapid.SampledFrom([]string{"a", "b", "c"}).Draw(rt, "path")))
 			}
 			replies = append(replies, `{"calls":[`+strings.Join(calls, ",")+`],"output":null}`)
 		}
 		play := func(order []string) string {
-			s := modeltest.NewScenarioWithPeople(rt, "", modeltest.ThreeInstances, `"config": {"settle": "together", "gather": "5m"}`)
+			s := modeltest.NewScenarioWithPeople(rt, "", modeltest.ThreeInstances,
+				`"config": {"settle": "together", "gather": "5m"}`)
 			for _, reply := range append(replies, modeltest.EmptyReply, modeltest.EmptyReply) {
 				if step, _ := s.Loop.Advance(s.Now); step != loop.StepRequest {
 					break
@@ -244,16 +255,22 @@ func TestAnyProcessThatSettlesTogetherEndsTheSameWhicheverInstanceReportsFirst(t
 func TestAPersonReopensAnInstanceThatHasSettled(t *testing.T) {
 	t.Parallel()
 	s := modeltest.NewScenarioWithPeople(t, "", modeltest.TwoInstances)
-	s.ReplyWith(`{"calls":[{"_tool":"work","_instance":"①","_outputPath":"b"},{"_tool":"work","_instance":"②","_outputPath":"b"}],"output":null}`)
+	s.ReplyWith(
+		`{"calls":[{"_tool":"work","_instance":"①","_outputPath":"b"},{"_tool":"work","_instance":"②","_outputPath":"b"}],"output":null}`)
 	s.ReplyWith(`{"calls":[{"_tool":"pay","_instance":"①","_outputPath":"c"}],"output":null}`)
 	s.WantEqual("they are", s.Statuses(), "① working, ② settled")
-	s.WantEqual("touched", tokensOf(s.Revise(`{"by":"ann","reason":"the customer wrote again","context":[{"type":"state","_instance":"②","reopen":true}]}`)), "")
+	s.WantEqual(
+		"touched",
+		tokensOf(
+			s.Revise(
+				`{"by":"ann","reason":"the customer wrote again","context":[{"type":"state","_instance":"②","reopen":true}]}`)), "")
 	s.WantEqual("they are", s.Statuses(), "① working, ② working")
 	in := s.ExpectRequestFor("②")
 	s.WantEqual("it is told", in.Instances[0].ReopenReason, "reopened by ann: the customer wrote again")
 	s.ReplyWith(`{"calls":[{"_tool":"work","_instance":"②","_outputPath":"b","x":"new"},{"_tool":"work","_instance":"②","_outputPath":"b.below"},
 		{"_tool":"work","_instance":"②","_outputPath":"c","_after":["†call.1.2"]}],"output":null}`)
-	s.WantEqual("what a Call wrote stays closed", modeltest.StateOf(s.Loop, "②"), `{"a":2,"b":"work done","c":"work done"}`)
+	s.WantEqual("what a Call wrote stays closed", modeltest.StateOf(s.Loop, "②"),
+		`{"a":2,"b":"work done","c":"work done"}`)
 	s.WantEqual("the reason is told once", s.ExpectRequestFor("②").Instances[0].ReopenReason, "")
 	s.ReplyWith(modeltest.EmptyReply)
 	s.WantEqual("they are", s.Statuses(), "① working, ② settled")
@@ -263,7 +280,11 @@ func TestAValueBesideTheReopeningIsAPersonsWrite(t *testing.T) {
 	t.Parallel()
 	s := modeltest.NewScenarioWithPeople(t, "", modeltest.TwoInstances)
 	s.ReplyWith(workForFirst)
-	s.WantEqual("touched", tokensOf(s.Revise(`{"by":"ann","context":[{"type":"state","_instance":"②","reopen":true,"state":{"note":"call them"}},{"type":"input","lang":"de"}]}`)), "① ②")
+	s.WantEqual(
+		"touched",
+		tokensOf(
+			s.Revise(
+				`{"by":"ann","context":[{"type":"state","_instance":"②","reopen":true,"state":{"note":"call them"}},{"type":"input","lang":"de"}]}`)), "① ②")
 	s.ApplyCorrections("①", "ann")
 	s.ApplyCorrections("②", "ann")
 	s.WantEqual("its State", modeltest.StateOf(s.Loop, "②"), `{"a":2,"note":"call them"}`)
@@ -278,7 +299,8 @@ func TestAValueBesideTheReopeningIsAPersonsWrite(t *testing.T) {
 
 func TestAPersonReopensAnInstanceThatHasFailed(t *testing.T) {
 	t.Parallel()
-	s := modeltest.NewScenario(t, "", `"context": [{"type": "state", "_instance": "①", "state": {}, `+modeltest.StateSchemaRequiringMood+`}, {"type": "state", "_instance": "②", "state": {}}]`)
+	s := modeltest.NewScenario(t, "", `"context": [{"type": "state", "_instance": "①", "state": {}, `+
+		modeltest.StateSchemaRequiringMood+`}, {"type": "state", "_instance": "②", "state": {}}]`)
 	for range 4 {
 		s.ReplyWith(workForSecond)
 	}
@@ -333,7 +355,8 @@ func TestWhatCannotBeReopenedIsRefusedAndChangesNothing(t *testing.T) {
 		`{"type":"state","_instance":"②","reopen":"yes"}`: `$.context[0].reopen: want true, not "yes"; a value of that name stands under the key of its kind`,
 	} {
 		before := allOf(s.Loop)
-		_, err := s.Loop.ApplyRevision(approval.SteeringPayload{Context: modeltest.DecodeJSON(t, "["+message+"]").([]any)})
+		_, err := s.Loop.ApplyRevision(
+			approval.SteeringPayload{Context: modeltest.DecodeJSON(t, "["+message+"]").([]any)})
 		s.WantEqual(message, modeltest.ErrorText(err), why)
 		s.WantEqual("after "+message, allOf(s.Loop), before)
 	}

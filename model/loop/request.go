@@ -8,10 +8,11 @@ import (
 	"processidea/model/turn"
 )
 
-// composeRequest composes the next Request: questions alone where a ready instance has some; the output alone where every
-// instance has ended; all ready instances otherwise.
+// composeRequest composes the next Request: questions alone where a ready instance has some; the output alone where
+// every instance has ended; all ready instances otherwise.
 func (l *Loop) composeRequest() *turn.RequestInput {
-	input := &turn.RequestInput{ProcessID: l.processID, RequestNumber: l.priorRequests + l.requestCount + 1, Turn: l.turnCount + 1,
+	input := &turn.RequestInput{ProcessID: l.processID, RequestNumber: l.priorRequests + l.requestCount + 1,
+		Turn:       l.turnCount + 1,
 		OutputOnly: l.allInstancesEnded()}
 	instances := l.readyInstances()
 	for _, inst := range instances {
@@ -22,8 +23,10 @@ func (l *Loop) composeRequest() *turn.RequestInput {
 	}
 	for _, inst := range instances {
 		if len(input.Questions) == 0 || len(inst.Questions) > 0 {
-			input.Instances = append(input.Instances, turn.InstanceInput{Token: inst.Token, State: inst.state.Snapshot(),
-				MissingRequiredPaths: inst.missingRequiredPathsForLLM(), ReopenReason: inst.ReopenReason, HasReachedGoal: l.isShownForErrorsAlone(inst, input.OutputOnly)})
+			input.Instances = append(input.Instances,
+				turn.InstanceInput{Token: inst.Token, State: inst.state.Snapshot(),
+					MissingRequiredPaths: inst.missingRequiredPathsForLLM(), ReopenReason: inst.ReopenReason,
+					HasReachedGoal: l.isShownForErrorsAlone(inst, input.OutputOnly)})
 		}
 	}
 	about := l.coveredInstances(input)
@@ -73,7 +76,8 @@ func (l *Loop) AllInstancesInput() *turn.RequestInput {
 		PlanEntries: l.planEntriesForIdea(), Errors: l.errorsToReport(l.instances),
 	}
 	for _, inst := range l.instances {
-		c := turn.InstanceInput{Token: inst.Token, State: inst.state.Snapshot(), MissingRequiredPaths: inst.MissingRequiredPaths}
+		c := turn.InstanceInput{Token: inst.Token, State: inst.state.Snapshot(),
+			MissingRequiredPaths: inst.MissingRequiredPaths}
 		if inst.Status != ideafile.InstanceWorking {
 			c.Status, c.Fault = inst.Status, inst.Fault
 		}
@@ -113,7 +117,8 @@ func (l *Loop) ApplyReply(r turn.LLMReply) {
 	}
 	for _, token := range r.GoneInstances {
 		if inst := l.instance(token); inst != nil && inst.CanReceiveCalls() {
-			l.endInstance(inst, ideafile.InstanceFailed, diag.Faultf(turn.CodeInstanceGone, "its workflow was terminated or deleted"))
+			l.endInstance(inst, ideafile.InstanceFailed,
+				diag.Faultf(turn.CodeInstanceGone, "its workflow was terminated or deleted"))
 		}
 	}
 }

@@ -16,7 +16,8 @@ func (l *Loop) notWrittenResults() (list []UnwrittenResult) {
 		for _, key := range sortedCallKeys(inst.calls) {
 			for _, n := range inst.calls[key].NotWrittenPaths {
 				n.WrittenBy, _, _ = strings.Cut(n.WrittenBy, "@")
-				list = AddUnwrittenResult(list, UnwrittenResult{CallID: key.ID(""), UnwrittenPath: n, Instances: []string{inst.Token}})
+				list = AddUnwrittenResult(list,
+					UnwrittenResult{CallID: key.ID(""), UnwrittenPath: n, Instances: []string{inst.Token}})
 			}
 		}
 	}
@@ -77,7 +78,8 @@ func (p *InstanceProgress) addFailures(list turn.Failures, ofInterest func(turn.
 func (l *Loop) Result(status Status, withStates bool) Result {
 	r := Result{
 		ProcessID: l.processID, Status: status, Output: l.output, Instances: map[string]InstanceResult{},
-		Requests: l.requestCount, Calls: l.CallCounts(), Failures: l.Failures(), Usage: l.usage, Error: l.pauseReason, Simulated: l.idea.Simulation,
+		Requests: l.requestCount, Calls: l.CallCounts(), Failures: l.Failures(), Usage: l.usage, Error: l.pauseReason,
+		Simulated:         l.idea.Simulation,
 		NotWrittenResults: l.notWrittenResults(),
 	}
 	for _, inst := range l.instances {
@@ -116,5 +118,6 @@ func (l *Loop) firstFailure() *diag.Fault {
 	case first.Token == "":
 		return first.Fault
 	}
-	return diag.Faultf(first.Fault.Code, "%d of %d instances failed; the first, %s: %s", failed, len(l.instances), first.Token, first.Fault.Message)
+	return diag.Faultf(first.Fault.Code, "%d of %d instances failed; the first, %s: %s", failed, len(l.instances),
+		first.Token, first.Fault.Message)
 }

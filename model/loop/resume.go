@@ -15,7 +15,8 @@ import (
 // resumedEndChange is the change of the rules by which a solution that is resumed may end the process, as a reply may.
 const resumedEndChange = "a resumed solution may end the process"
 
-// ResumedCalls are the unfinished Calls of one Request of the earlier process, which an instance is sent when it has started.
+// ResumedCalls are the unfinished Calls of one Request of the earlier process, which an instance is sent when it has
+// started.
 type ResumedCalls struct {
 	Token   string
 	Request int
@@ -80,7 +81,8 @@ func (l *Loop) restoreOutput() {
 	}
 }
 
-// restoreErrors keeps the errors of the context for the instances at work that they name; for all of these where they name none.
+// restoreErrors keeps the errors of the context for the instances at work that they name; for all of these where they
+// name none.
 func (l *Loop) restoreErrors(context []ideafile.Message) {
 	for _, msg := range context {
 		t, ok := turn.ReadContextError(msg)
@@ -89,7 +91,8 @@ func (l *Loop) restoreErrors(context []ideafile.Message) {
 		}
 		var concerned []*InstanceProgress
 		for _, inst := range l.instances {
-			if inst.Status == ideafile.InstanceWorking && (len(t.Instances) == 0 || slices.Contains(t.Instances, inst.Token)) {
+			if inst.Status == ideafile.InstanceWorking &&
+				(len(t.Instances) == 0 || slices.Contains(t.Instances, inst.Token)) {
 				concerned = append(concerned, inst)
 			}
 		}
@@ -99,7 +102,8 @@ func (l *Loop) restoreErrors(context []ideafile.Message) {
 	}
 }
 
-// earlierRequestCountOf returns how many Requests came before the one whose Idea this is, by its meta; 0 where that is no such number.
+// earlierRequestCountOf returns how many Requests came before the one whose Idea this is, by its meta; 0 where that is
+// no such number.
 func earlierRequestCountOf(i *ideafile.Idea) int {
 	n, err := jsonval.ReadPositiveInt(jsonval.AsObject(i.Source["meta"])["request"])
 	if err != nil {
@@ -119,7 +123,8 @@ func (l *Loop) restoreStatus(msg ideafile.Message) {
 		inst.Status = msg.InstanceEndStatus
 	}
 	if inst.Status == ideafile.InstanceFailed {
-		inst.Fault = cmp.Or(msg.InstanceFault, diag.Faultf(string(ideafile.InstanceFailed), "it had failed in the process before"))
+		inst.Fault = cmp.Or(msg.InstanceFault,
+			diag.Faultf(string(ideafile.InstanceFailed), "it had failed in the process before"))
 	}
 }
 
@@ -127,7 +132,8 @@ func (l *Loop) restoreStatus(msg ideafile.Message) {
 func (l *Loop) restoreCall(p turn.PastCall) {
 	l.priorRequests = max(l.priorRequests, p.Request)
 	key := ideafile.CallKey{Request: p.Request, Index: p.Index}
-	l.plannedCalls = append(l.plannedCalls, PlannedCall{Request: key.Request, Index: key.Index, Call: p.WrittenCall, Unassigned: len(p.StatusByInstance) == 0,
+	l.plannedCalls = append(l.plannedCalls, PlannedCall{Request: key.Request, Index: key.Index, Call: p.WrittenCall,
+		Unassigned:       len(p.StatusByInstance) == 0,
 		OnlyForInstances: jsonval.SortedKeys(p.StatusByInstance)})
 	for _, token := range jsonval.SortedKeys(p.StatusByInstance) {
 		inst := l.instance(token)
@@ -140,14 +146,17 @@ func (l *Loop) restoreCall(p turn.PastCall) {
 			c.FromEarlierProcess = true
 			inst.calls[key] = c
 		} else {
-			l.resumeCall(inst, p.Request, ResumedCall{p.Index, p.WrittenCall, ideafile.ReviewReasonOnResume(l.idea.Tool(p.WrittenCall.Tool), status)})
+			l.resumeCall(inst, p.Request,
+				ResumedCall{p.Index, p.WrittenCall,
+					ideafile.ReviewReasonOnResume(l.idea.Tool(p.WrittenCall.Tool), status)})
 		}
 	}
 }
 
 func (l *Loop) resumeCall(inst *InstanceProgress, request int, c ResumedCall) {
 	inst.Idle = false
-	inst.calls[ideafile.CallKey{Request: request, Index: c.Index}] = turn.CallReport{Request: request, Index: c.Index, Status: ideafile.Waiting}
+	inst.calls[ideafile.CallKey{Request: request, Index: c.Index}] = turn.CallReport{Request: request, Index: c.Index,
+		Status: ideafile.Waiting}
 	for n := range l.resumedCalls {
 		if l.resumedCalls[n].Token == inst.Token && l.resumedCalls[n].Request == request {
 			l.resumedCalls[n].Calls = append(l.resumedCalls[n].Calls, c)
@@ -178,8 +187,8 @@ func (l *Loop) resumedCallOfWrite(inst *InstanceProgress, w statelog.Write) idea
 	return ideafile.WrittenCall{}
 }
 
-// ResumeRecordedCalls resumes the Calls of the Idea's solution too, as if they were the reply to the first Request: in the instances
-// that were ready for it, those that the record does not call done.
+// ResumeRecordedCalls resumes the Calls of the Idea's solution too, as if they were the reply to the first Request: in
+// the instances that were ready for it, those that the record does not call done.
 func (l *Loop) ResumeRecordedCalls() {
 	solution := jsonval.AsObject(l.idea.Source["solution"])
 	calls, _ := solution["calls"].([]any)
@@ -198,7 +207,8 @@ func (l *Loop) ResumeRecordedCalls() {
 		tokens, f := palette.TargetInstances(call)
 		if len(tokens) == 0 {
 			l.unassignedCalls++
-			broken = append(broken, turn.ContextError{CallID: ideafile.FormatCallID(l.priorRequests, n+1, ""), Fault: *f})
+			broken = append(broken, turn.ContextError{CallID: ideafile.FormatCallID(l.priorRequests, n+1, ""),
+				Fault: *f})
 		}
 		l.resumePlannedCall(n+1, call, tokens)
 	}
@@ -211,10 +221,11 @@ func (l *Loop) ResumeRecordedCalls() {
 	}
 }
 
-// resumeEnd takes what a solution says of the end and its notes, as if it were a reply about the instances that were ready for it. An output of
-// the solution that does not hold for each of them is passed over, and asked for.
+// resumeEnd takes what a solution says of the end and its notes, as if it were a reply about the instances that were
+// ready for it. An output of the solution that does not hold for each of them is passed over, and asked for.
 func (l *Loop) resumeEnd(ready []*InstanceProgress, reply *turn.LLMReply) {
-	req := &llmRequest{input: &turn.RequestInput{RequestNumber: l.priorRequests, MayBeLast: l.mayBeLast(ready)}, reply: reply}
+	req := &llmRequest{input: &turn.RequestInput{RequestNumber: l.priorRequests, MayBeLast: l.mayBeLast(ready)},
+		reply: reply}
 	for _, inst := range ready {
 		req.input.Instances = append(req.input.Instances, turn.InstanceInput{Token: inst.Token})
 	}
@@ -243,7 +254,8 @@ func (l *Loop) resumePlannedCall(index int, call ideafile.WrittenCall, tokens []
 		return
 	}
 	key := ideafile.CallKey{Request: l.priorRequests, Index: index}
-	l.plannedCalls = append(l.plannedCalls, PlannedCall{Request: key.Request, Index: key.Index, Call: call, Unassigned: len(tokens) == 0})
+	l.plannedCalls = append(l.plannedCalls, PlannedCall{Request: key.Request, Index: key.Index, Call: call,
+		Unassigned: len(tokens) == 0})
 	for _, inst := range unfinished {
 		inst.LastPlanningRequest = l.priorRequests
 		l.resumeCall(inst, l.priorRequests, ResumedCall{Index: index, Call: call})

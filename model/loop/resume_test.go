@@ -24,7 +24,8 @@ func again(s *modeltest.Scenario, i *ideafile.Idea, withSolution bool) *modeltes
 	s.T.Helper()
 	next := &modeltest.Scenario{
 		T: s.T, Idea: i, Now: modeltest.StartTime, Bindings: s.Bindings, RunTool: s.RunTool,
-		Instances: map[string]*dataflow.Instance{}, Reported: map[string]map[string]modeltest.ReportedCall{}, CorrectionsAcked: map[string]int{}, Corrections: map[string][]approval.SteeringPayload{},
+		Instances: map[string]*dataflow.Instance{}, Reported: map[string]map[string]modeltest.ReportedCall{},
+		CorrectionsAcked: map[string]int{}, Corrections: map[string][]approval.SteeringPayload{},
 	}
 	next.Loop = loop.New(i, "q", s.Bindings, modeltest.StartTime)
 	if withSolution {
@@ -33,8 +34,10 @@ func again(s *modeltest.Scenario, i *ideafile.Idea, withSolution bool) *modeltes
 	next.StartInstances(i.InstanceTokens())
 	for _, t := range next.Loop.TakeResumedCalls() {
 		for _, c := range t.Calls {
-			if next.Instances[t.Token].AcceptCall(t.Request, c.Index, ideafile.ParseWrittenCall(c.Call)) && c.ReviewReason != "" {
-				next.Instances[t.Token].RequireReview(ideafile.FormatCallID(t.Request, c.Index, t.Token), c.ReviewReason)
+			if next.Instances[t.Token].AcceptCall(t.Request, c.Index, ideafile.ParseWrittenCall(c.Call)) &&
+				c.ReviewReason != "" {
+				next.Instances[t.Token].RequireReview(ideafile.FormatCallID(t.Request, c.Index, t.Token),
+					c.ReviewReason)
 			}
 		}
 		next.RunToIdle(t.Token, t.Request)
@@ -49,8 +52,8 @@ func sealed(s *modeltest.Scenario, c *loop.RequestConclusion) *ideafile.Idea {
 	return modeltest.SnapshotFile(s.T, s.Idea, c.AllInstancesInput, c.Calls, c.Reply.Output)
 }
 
-// halfway is a process of three instances at the moment of its second Request, which is about ① alone: an effect is done there,
-// ② waits for a person, and something runs in ③.
+// halfway is a process of three instances at the moment of its second Request, which is about ① alone: an effect is
+// done there, ② waits for a person, and something runs in ③.
 func halfway(t *testing.T) (s *modeltest.Scenario, second *ideafile.Idea) {
 	t.Helper()
 	s = modeltest.NewScenarioWithPeople(t, "", modeltest.ThreeInstances)
@@ -60,7 +63,11 @@ func halfway(t *testing.T) (s *modeltest.Scenario, second *ideafile.Idea) {
 	s.ExpectStep(loop.StepWait)
 	s.AdvanceClock(ideafile.DefaultGatherDelay)
 	s.ExpectRequestFor("①")
-	return s, sealed(s, s.ReplyWith(`{"calls":[{"_tool":"work","_instance":"*","x":1},{"_tool":"work","_instance":"①","x":2,"_outputPath":"two"}],"output":null}`))
+	return s,
+		sealed(
+			s,
+			s.ReplyWith(
+				`{"calls":[{"_tool":"work","_instance":"*","x":1},{"_tool":"work","_instance":"①","x":2,"_outputPath":"two"}],"output":null}`))
 }
 
 func TestAProcessGoesOnWhereTheIdeaStoodThatItStartsFrom(t *testing.T) {
@@ -68,7 +75,8 @@ func TestAProcessGoesOnWhereTheIdeaStoodThatItStartsFrom(t *testing.T) {
 	s, second := halfway(t)
 	q := again(s, second, false)
 	p := q.Instances["②"].PendingApprovals()
-	if len(p) != 1 || p[0].CallID != "1.2@②" || p[0].Digest != s.Instances["②"].PendingApprovals()[0].Digest || !strings.Contains(p[0].ReviewReason, "the process before") {
+	if len(p) != 1 || p[0].CallID != "1.2@②" || p[0].Digest != s.Instances["②"].PendingApprovals()[0].Digest ||
+		!strings.Contains(p[0].ReviewReason, "the process before") {
 		t.Fatalf("%+v", p)
 	}
 	s.WantEqual("what was running runs again", string(q.Instances["③"].FindCall("1.3@③").Status), "running")
@@ -83,7 +91,8 @@ func TestAProcessGoesOnWhereTheIdeaStoodThatItStartsFrom(t *testing.T) {
 	s.WantEqual("with the same facts", modeltest.DescribePlan(b), "1.1 done 1; 1.4 failed 1")
 	s.WantEqual("and errors", modeltest.DescribeErrors(b), "1.4 tool_failed: no luck in ①")
 	c := q.ReplyWith(modeltest.EmptyReply)
-	s.WantEqual("what it began with is not counted", fmt.Sprintf("%+v", q.Loop.CallCounts()), "{Done:0 Failed:0 Rejected:0 Skipped:0 Blocked:0}")
+	s.WantEqual("what it began with is not counted", fmt.Sprintf("%+v", q.Loop.CallCounts()),
+		"{Done:0 Failed:0 Rejected:0 Skipped:0 Blocked:0}")
 	s.WantEqual("its first Idea has the same context but for what it has done itself", contextText(sealed(q, c)),
 		contextText(second))
 	q.Decide(policy.Approve, "1.2@②")
@@ -97,7 +106,9 @@ func TestTheSolutionIsTakenUpWithoutWhatTheRecordCallsDone(t *testing.T) {
 	t.Parallel()
 	s, second := halfway(t)
 	q := again(s, second, true)
-	s.WantEqual("of the Calls for ① the new one is done", fmt.Sprintf("%d %+v", len(q.Instances["①"].CallRecords()), q.Loop.CallCounts()), "1 {Done:1 Failed:0 Rejected:0 Skipped:0 Blocked:0}")
+	s.WantEqual("of the Calls for ① the new one is done",
+		fmt.Sprintf("%d %+v", len(q.Instances["①"].CallRecords()), q.Loop.CallCounts()),
+		"1 {Done:1 Failed:0 Rejected:0 Skipped:0 Blocked:0}")
 	s.WantEqual("as the Request's answer", q.Instances["①"].CallRecords()[0].ID, "2.2@①")
 	q.AdvanceClock(ideafile.DefaultGatherDelay)
 	q.ExpectStep(loop.StepWait)
@@ -112,7 +123,8 @@ func TestTheSolutionIsTakenUpWithoutWhatTheRecordCallsDone(t *testing.T) {
 
 func TestABrokenCallOfTheSolutionIsToldOf(t *testing.T) {
 	t.Parallel()
-	s := modeltest.NewScenario(t, "", modeltest.TwoInstances, `"solution": {"calls": [{"_tool": "work", "_instance": "⑨"}, {"_tool": "nobody", "_instance": "*"}, 5]}`)
+	s := modeltest.NewScenario(t, "", modeltest.TwoInstances,
+		`"solution": {"calls": [{"_tool": "work", "_instance": "⑨"}, {"_tool": "nobody", "_instance": "*"}, 5]}`)
 	q := again(s, s.Idea, true)
 	s.WantEqual("the next Request hears", modeltest.DescribeErrors(q.ExpectRequest()), `1.1 bad_instance: the Request covers no instance "⑨"
 1.3 bad_form: a Call is an object, not number
@@ -130,15 +142,17 @@ func TestAnInstanceThatHadEndedStaysSo(t *testing.T) {
 	}
 	s.ExpectRequestFor("② ④")
 	c := s.ReplyWith(modeltest.EmptyReply)
-	s.WantEqual("the Idea says so", contextText(sealed(s, c)), `[{"_instance":"①","_status":"settled","state":{"a":1},"type":"state"},`+
-		`{"_instance":"②","state":{},"type":"state"},{"_error":{"code":"x","message":"y"},"_instance":"③","_status":"failed","state":{},"type":"state"},`+
-		`{"_instance":"④","state":{"b":2},"type":"state"}]`)
+	s.WantEqual("the Idea says so", contextText(sealed(s, c)),
+		`[{"_instance":"①","_status":"settled","state":{"a":1},"type":"state"},`+
+			`{"_instance":"②","state":{},"type":"state"},{"_error":{"code":"x","message":"y"},"_instance":"③","_status":"failed","state":{},"type":"state"},`+
+			`{"_instance":"④","state":{"b":2},"type":"state"}]`)
 	if !s.ExpectRequest().OutputOnly {
 		t.Error("nobody asks for the output")
 	}
 	s.ReplyWith(`{"calls":[],"output":{"summary":"z"}}`)
 	s.ExpectStep(loop.StepFinished)
-	s.WantEqual("the process failed as it had", s.Loop.Result(s.Loop.FinalStatus(), false).Error.Error(), "x: 1 of 4 instances failed; the first, ③: y")
+	s.WantEqual("the process failed as it had", s.Loop.Result(s.Loop.FinalStatus(), false).Error.Error(),
+		"x: 1 of 4 instances failed; the first, ③: y")
 }
 
 func TestAProcessOfWhichEveryInstanceHadSettledIsOverAtOnce(t *testing.T) {
@@ -153,7 +167,8 @@ func TestACallThatMustNotRunTwiceAndWasRunningWaitsForAPerson(t *testing.T) {
 		{"type": "plan", "plan": [{"_tool": "slow", "_outputPath": "a"}], "record": {"1.1": {"running": 1}}}]`)
 	q := again(s, s.Idea, false)
 	p := q.Instances[""].PendingApprovals()
-	if len(p) != 1 || !strings.Contains(p[0].ReviewReason, "it must not run twice") || fmt.Sprint(p[0].AllowedDecisions) != "[approve reject answer]" {
+	if len(p) != 1 || !strings.Contains(p[0].ReviewReason, "it must not run twice") ||
+		fmt.Sprint(p[0].AllowedDecisions) != "[approve reject answer]" {
 		t.Fatalf("%+v", p)
 	}
 	q.Decide(policy.Approve, "1.1")
@@ -163,7 +178,8 @@ func TestACallThatMustNotRunTwiceAndWasRunningWaitsForAPerson(t *testing.T) {
 func TestARecordThatIsNotOfItsPlanSaysNothing(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct{ what, plan, record, want string }{
-		{"one for each", `[{"_tool":"work"},{"_tool":"fail"}]`, `{"0.2":{"failed":1},"0.1":{"done":1}}`, "0.1 done 2; 0.2 failed 2"},
+		{"one for each", `[{"_tool":"work"},{"_tool":"fail"}]`, `{"0.2":{"failed":1},"0.1":{"done":1}}`,
+			"0.1 done 2; 0.2 failed 2"},
 		{"a plain word", `[{"_tool":"work"}]`, `{"0.1":"done"}`, "0.1 done 2"},
 		{"one instance", `[{"_tool":"work","_instance":"②"}]`, `{"3.7":{"done":1}}`, "3.7 done 1"},
 		{"which of two?", `[{"_tool":"work","_instance":"*"}]`, `{"3.7":{"done":1,"rejected":1}}`, ""},
@@ -191,14 +207,15 @@ func TestFactsOfTheProcessBeforeAreToldWithResultsAndDecisions(t *testing.T) {
 	q := again(s, idea, false)
 	before, after := s.ReplyWith(modeltest.EmptyReply).AllInstancesInput, q.ExpectRequest()
 	s.WantEqual("decisions", modeltest.DescribeDecisions(after), modeltest.DescribeDecisions(before))
-	s.WantEqual("results", string(jsonval.Encode(jsonval.ToJSONValue(after.PlanEntries[0].ResultByInstance))), string(jsonval.Encode(jsonval.ToJSONValue(before.PlanEntries[0].ResultByInstance))))
+	s.WantEqual("results", string(jsonval.Encode(jsonval.ToJSONValue(after.PlanEntries[0].ResultByInstance))),
+		string(jsonval.Encode(jsonval.ToJSONValue(before.PlanEntries[0].ResultByInstance))))
 	if len(before.PlanEntries[0].ResultByInstance) == 0 {
 		t.Error("there are none")
 	}
 }
 
-// Whatever a process has done, an Idea of the process that starts from its snapshot is that snapshot. A Call that nobody was
-// given stands in the errors alone.
+// Whatever a process has done, an Idea of the process that starts from its snapshot is that snapshot. A Call that
+// nobody was given stands in the errors alone.
 func TestAnySnapshotOfAProcessThatStartsFromASnapshotIsTheSame(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
@@ -207,8 +224,10 @@ func TestAnySnapshotOfAProcessThatStartsFromASnapshotIsTheSame(t *testing.T) {
 			var calls []string
 			for n := range rapid.IntRange(1, 3).Draw(rt, "calls") {
 				call := rapid.SampledFrom([]string{
-					`{"_tool":"work","_instance":"*","x":N}`, `{"_tool":"work","_instance":"①","n":N,"_outputPath":"b"}`, `{"_tool":"fail","_instance":"②"}`,
-					`{"_tool":"log","_instance":"*"}`, `{"_tool":"work","_instance":"②","x":"†state.noneN"}`, `{"_tool":"nobody","_instance":"*"}`,
+					`{"_tool":"work","_instance":"*","x":N}`,
+					`{"_tool":"work","_instance":"①","n":N,"_outputPath":"b"}`, `{"_tool":"fail","_instance":"②"}`,
+					`{"_tool":"log","_instance":"*"}`, `{"_tool":"work","_instance":"②","x":"†state.noneN"}`,
+					`{"_tool":"nobody","_instance":"*"}`,
 				}).Draw(rt, "call")
 				calls = append(calls, strings.ReplaceAll(call, "N", fmt.Sprint(n)))
 			}
@@ -236,13 +255,15 @@ func TestWhatIsTakenOutOfStateIsNotDoneAnyMore(t *testing.T) {
 		"a":   `{"1.1":{"done":["②"],"results":{}},"1.2":{"done":["①"]},"1.3":{"done":["①"]},"1.4":{"done":["①"]},"1.5":{"failed":["①"]},"1.6":{}}`,
 		"log": `{"1.1":{"done":["①","②"],"results":{}},"1.2":{"done":["①"]},"1.3":{},"1.4":{"done":["①"]},"1.5":{"failed":["①"]},"1.6":{}}`,
 	} {
-		i := modeltest.IdeaFrom(t, fmt.Sprintf(text, `, {"type": "state", "_instance": "①"}, {"type": "state", "_instance": "②"}`))
+		i := modeltest.IdeaFrom(t,
+			fmt.Sprintf(text, `, {"type": "state", "_instance": "①"}, {"type": "state", "_instance": "②"}`))
 		turn.ForgetWritesTo(i.Source, "①", jsonval.Path{path})
 		if got := string(jsonval.Encode(jsonval.AsObject(i.Context[0].Source)["record"])); got != want {
 			t.Errorf("%s: %s", path, got)
 		}
 	}
-	i := modeltest.IdeaFrom(t, `{"schema": {"tools": {`+modeltest.ScenarioTools+`}}, "context": [{"type": "plan", "plan": [{"_tool":"work","_outputPath":"a"}], "record": {"1.1":{"done":1}}}]}`)
+	i := modeltest.IdeaFrom(t, `{"schema": {"tools": {`+modeltest.ScenarioTools+
+		`}}, "context": [{"type": "plan", "plan": [{"_tool":"work","_outputPath":"a"}], "record": {"1.1":{"done":1}}}]}`)
 	turn.ForgetWritesTo(i.Source, "", jsonval.Path{"a"})
 	if got := string(jsonval.Encode(i.Context[0].Source["record"])); got != `{"1.1":{}}` {
 		t.Error(got)
@@ -252,8 +273,10 @@ func TestWhatIsTakenOutOfStateIsNotDoneAnyMore(t *testing.T) {
 func TestARecordIsNoPlanToCheck(t *testing.T) {
 	t.Parallel()
 	plan := `{"type": "plan", "plan": [5, {"_tool": "nobody"}, {"_tool": "work", "x": "†state.none", "_outputPath": "a"}]%s}`
-	for more, want := range map[string]int{``: 3, `, "record": {"1.1": {}, "1.2": {"failed": 1}, "1.3": {"blocked": 1}}`: 0} {
-		i := modeltest.IdeaFrom(t, `{"schema": {"tools": {`+modeltest.ScenarioTools+`}}, "context": [`+fmt.Sprintf(plan, more)+`]}`)
+	for more, want := range map[string]int{``: 3,
+		`, "record": {"1.1": {}, "1.2": {"failed": 1}, "1.3": {"blocked": 1}}`: 0} {
+		i := modeltest.IdeaFrom(t, `{"schema": {"tools": {`+modeltest.ScenarioTools+`}}, "context": [`+
+			fmt.Sprintf(plan, more)+`]}`)
 		if n := len(check.Check(i, nil).Errors()); n != want {
 			t.Errorf("%d errors, not %d: %v", n, want, check.Check(i, nil))
 		}
@@ -298,7 +321,8 @@ func TestACallThatIsPutInThePlaceOfOneInDoubtIsNotInDoubt(t *testing.T) {
 	s.WantEqual("it has run", string(q.Instances["②"].FindCall("1.2@②").Status), "done")
 }
 
-// lastIdea is the Idea of a process that has ended: that of the Request by which it ended or, if c is nil, of its final States.
+// lastIdea is the Idea of a process that has ended: that of the Request by which it ended or, if c is nil, of its final
+// States.
 func lastIdea(s *modeltest.Scenario, c *loop.RequestConclusion) *ideafile.Idea {
 	s.T.Helper()
 	s.ExpectStep(loop.StepFinished)
@@ -324,7 +348,8 @@ func TestAForkOfTheLastIdeaOfAProcessThatHasEndedDoesNothing(t *testing.T) {
 			return lastIdea(s, nil)
 		},
 		"failed": func() *ideafile.Idea {
-			s := modeltest.NewScenario(t, "", `"context": [{"type": "state", "state": {}, `+modeltest.StateSchemaRequiringMood+`}]`)
+			s := modeltest.NewScenario(t, "", `"context": [{"type": "state", "state": {}, `+
+				modeltest.StateSchemaRequiringMood+`}]`)
 			s.ReplyWith(`{"calls":[{"_tool":"fail"},{"_tool":"log"}],"output":null}`)
 			var c *loop.RequestConclusion
 			for range 4 {
@@ -362,8 +387,10 @@ func TestAForkOfTheLastIdeaOfAProcessThatHasEndedDoesNothing(t *testing.T) {
 						t.Errorf("%s has Calls", token)
 					}
 				}
-				s.WantEqual("the output", string(jsonval.Encode(next.Source["solution"])), string(jsonval.Encode(map[string]any{"calls": []any{}, "output": s.Loop.Output()})))
-				if _, has := jsonval.ValueAt(first.Source, jsonval.Path{"schema", "output"}); has && s.OutputJSON() != `{"summary":"said"}` {
+				s.WantEqual("the output", string(jsonval.Encode(next.Source["solution"])),
+					string(jsonval.Encode(map[string]any{"calls": []any{}, "output": s.Loop.Output()})))
+				if _, has := jsonval.ValueAt(first.Source, jsonval.Path{"schema", "output"}); has &&
+					s.OutputJSON() != `{"summary":"said"}` {
 					t.Errorf("the output is %s", s.OutputJSON())
 				}
 				s.WantEqual("it counts", fmt.Sprint(s.Loop.CallCounts().Total()), "0")
@@ -374,8 +401,8 @@ func TestAForkOfTheLastIdeaOfAProcessThatHasEndedDoesNothing(t *testing.T) {
 	}
 }
 
-// resting is a process whose direct Plan waits for people, in ① and ③ alike: pushed, failed, rejected and one without a path have ended;
-// blocked is what reads the failed one. The Plan's own Calls have made its condition untrue.
+// resting is a process whose direct Plan waits for people, in ① and ③ alike: pushed, failed, rejected and one without a
+// path have ended; blocked is what reads the failed one. The Plan's own Calls have made its condition untrue.
 func resting(t *testing.T, stage string) *modeltest.Scenario {
 	s := modeltest.NewScenarioWithPeople(t, "", `"context": [{"type": "state", "_instance": "①", "state": {"a": 200}}, {"type": "state", "_instance": "②", "state": {"b": 1, "a": 5}},
 		{"type": "state", "_instance": "③", "state": {"a": 300}},
@@ -414,7 +441,8 @@ func TestAForkOfADirectPlanThatRestsGoesOnWithoutWhatHadEnded(t *testing.T) {
 			s = again(s, idea, false)
 			s.RunDirectPlans()
 			s.WantEqual(whose, statusesOf(s, "①"), "done done failed blocked rejected awaiting-approval running")
-			s.WantEqual("a person is asked", s.Instances["①"].PendingApprovals()[0].ReviewReason, "it waited for a person in the process before")
+			s.WantEqual("a person is asked", s.Instances["①"].PendingApprovals()[0].ReviewReason,
+				"it waited for a person in the process before")
 			s.WantEqual("what had ended is not counted", fmt.Sprint(s.Loop.CallCounts().Total()), "0")
 		}
 		s.Decide(policy.Approve, "0.6@①")
@@ -427,7 +455,8 @@ func TestAForkOfADirectPlanThatRestsGoesOnWithoutWhatHadEnded(t *testing.T) {
 		s.AdvanceClock(ideafile.DefaultGatherDelay)
 		s.ExpectStep(loop.StepWait)
 		s.AdvanceClock(ideafile.DefaultGatherDelay)
-		s.WantEqual("the LLM is told once", modeltest.DescribeErrors(s.ExpectRequestFor("①")), "0.3 tool_failed: no luck in ①\n0.4 blocked: †state.f would come from 0.3@① (failed) in ①")
+		s.WantEqual("the LLM is told once", modeltest.DescribeErrors(s.ExpectRequestFor("①")),
+			"0.3 tool_failed: no luck in ①\n0.4 blocked: †state.f would come from 0.3@① (failed) in ①")
 	}
 }
 

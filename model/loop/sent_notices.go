@@ -23,7 +23,8 @@ func (s SentNotices) TakeChanges(l *Loop) approval.Notices {
 			switch {
 			case !known:
 				n.NewlyWaiting = append(n.NewlyWaiting, after)
-				if len(after.EscalatedTo) > 0 { // nobody could be told before, and those to whom it went are to hear that it did
+				// nobody could be told before, and those to whom it went are to hear that it did
+				if len(after.EscalatedTo) > 0 {
 					n.Escalations = append(n.Escalations, after)
 				}
 			case len(after.EscalatedTo) > len(before.EscalatedTo):
@@ -42,7 +43,8 @@ func (s SentNotices) TakeChanges(l *Loop) approval.Notices {
 			delete(s, digest)
 		}
 	}
-	sort.SliceStable(n.NewlyDecided, func(a, b int) bool { return n.NewlyDecided[a].Since.Before(n.NewlyDecided[b].Since) })
+	sort.SliceStable(n.NewlyDecided,
+		func(a, b int) bool { return n.NewlyDecided[a].Since.Before(n.NewlyDecided[b].Since) })
 	n.AwaitingCount = len(now)
 	n.NewlyWaiting, n.OmittedWaiting = firstNotices(n.NewlyWaiting)
 	n.NewlyDecided, n.OmittedDecided = firstNotices(n.NewlyDecided)

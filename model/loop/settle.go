@@ -13,7 +13,8 @@ import (
 func (l *Loop) settleInstances(req *llmRequest) {
 	l.takeNotes(req)
 	wasFinished := req.reply.Finished
-	if l.idea.OutputSchema != nil && wasFinished && req.reply.Output != nil && !l.mayReplyGiveOutput(req) && l.Knows(DraftOutputChange) {
+	if l.idea.OutputSchema != nil && wasFinished && req.reply.Output != nil && !l.mayReplyGiveOutput(req) &&
+		l.Knows(DraftOutputChange) {
 		req.reply.Finished = false // the Idea must not say that the output was the last word
 	}
 	if l.doesReplyWireOutput(req) {
@@ -38,19 +39,21 @@ func (l *Loop) settleInstances(req *llmRequest) {
 	}
 }
 
-// settleReachedGoals settles, without asking, the instances whose State holds all that their schema requires, and those without such a goal of
-// which the LLM said that nothing is left to plan, once the Calls of a whole
-// Plan have ended well. Where one failed that no other made up for, or something of the reply was wrong, the LLM is told first: nobody settles of whom
-// a Request is in flight, whose reply may still break off.
+// settleReachedGoals settles, without asking, the instances whose State holds all that their schema requires, and those
+// without such a goal of which the LLM said that nothing is left to plan, once the Calls of a whole Plan have ended
+// well. Where one failed that no other made up for, or something of the reply was wrong, the LLM is told first: nobody
+// settles of whom a Request is in flight, whose reply may still break off.
 func (l *Loop) settleReachedGoals() {
 	if l.idea.Config.AskLLMBeforeSettling {
 		return
 	}
 	for _, inst := range l.instances {
-		if inst.phase() != ready || l.isPlannedInFlight(inst) || l.awaitsWiredOutput(inst) && !l.settlesWhileOutputWaits(inst) {
+		if inst.phase() != ready || l.isPlannedInFlight(inst) || l.awaitsWiredOutput(inst) &&
+			!l.settlesWhileOutputWaits(inst) {
 			continue
 		}
-		if inst.reachedGoal() && !l.hasCallWithoutInstance(inst.LastPlanningRequest) && !l.planOf(inst, inst.LastPlanningRequest).Failed() {
+		if inst.reachedGoal() && !l.hasCallWithoutInstance(inst.LastPlanningRequest) &&
+			!l.planOf(inst, inst.LastPlanningRequest).Failed() {
 			l.endInstance(inst, ideafile.InstanceSettled, nil)
 		}
 	}
@@ -58,10 +61,12 @@ func (l *Loop) settleReachedGoals() {
 
 // isPlannedInFlight reports whether a Request is in flight whose reply plans for an instance.
 func (l *Loop) isPlannedInFlight(inst *InstanceProgress) bool {
-	return l.requestInFlight != nil && len(l.requestInFlight.input.Questions) == 0 && inst.LastCoveringRequest == l.requestInFlight.input.RequestNumber
+	return l.requestInFlight != nil && len(l.requestInFlight.input.Questions) == 0 &&
+		inst.LastCoveringRequest == l.requestInFlight.input.RequestNumber
 }
 
-// noteLastReply notes that the LLM wants to plan nothing more for the instances that a Request covered, if it could say so.
+// noteLastReply notes that the LLM wants to plan nothing more for the instances that a Request covered, if it could say
+// so.
 func (l *Loop) noteLastReply(req *llmRequest) {
 	if !req.input.MayBeLast || !req.reply.Finished {
 		return
@@ -71,13 +76,15 @@ func (l *Loop) noteLastReply(req *llmRequest) {
 	}
 }
 
-// mayBeLast reports whether the reply to a Request about these instances may be the last: some of them have no goal in State, and no output
-// is wanted, whose References would say the same.
+// mayBeLast reports whether the reply to a Request about these instances may be the last: some of them have no goal in
+// State, and no output is wanted, whose References would say the same.
 func (l *Loop) mayBeLast(instances []*InstanceProgress) bool {
-	return l.idea.OutputSchema == nil && !l.idea.Config.AskLLMBeforeSettling && slices.ContainsFunc(instances, l.hasNoGoal)
+	return l.idea.OutputSchema == nil && !l.idea.Config.AskLLMBeforeSettling &&
+		slices.ContainsFunc(instances, l.hasNoGoal)
 }
 
-// hasNoGoal reports whether the State schema requires nothing that an instance did not start with. The instance reports the same, but later.
+// hasNoGoal reports whether the State schema requires nothing that an instance did not start with. The instance reports
+// the same, but later.
 func (l *Loop) hasNoGoal(inst *InstanceProgress) bool {
 	schema := ideafile.InstanceViewOf(l.idea.Context, inst.Token).SchemaByKind[ideafile.TypeState]
 	return len(statelog.MissingRequiredPaths(schema, inst.state.InitialValue)) == 0
@@ -86,17 +93,21 @@ func (l *Loop) hasNoGoal(inst *InstanceProgress) bool {
 // reachedGoal reports whether an instance that is ready for a Request needs none, if its Plan has not failed.
 func (p *InstanceProgress) reachedGoal() bool {
 	saidFinished := !p.HasGoal && p.LastWantedRequest == p.LastPlanningRequest
-	return (p.HasGoal || saidFinished) && len(p.MissingRequiredPaths) == 0 && p.LastPlanningRequest > 0 && len(p.PendingErrorIDs) == 0 && !p.RevisedSinceRequest &&
+	return (p.HasGoal || saidFinished) && len(p.MissingRequiredPaths) == 0 && p.LastPlanningRequest > 0 &&
+		len(p.PendingErrorIDs) == 0 && !p.RevisedSinceRequest &&
 		len(p.Questions) == 0 && p.PlanFailure == nil
 }
 
-// isShownForErrorsAlone reports whether an instance has reached its goal and would have settled, had all of its last Plan gone well.
+// isShownForErrorsAlone reports whether an instance has reached its goal and would have settled, had all of its last
+// Plan gone well.
 func (l *Loop) isShownForErrorsAlone(inst *InstanceProgress, outputOnly bool) bool {
-	return !outputOnly && inst.HasGoal && len(inst.MissingRequiredPaths) == 0 && inst.ReopenReason == "" && !inst.RevisedSinceRequest &&
+	return !outputOnly && inst.HasGoal && len(inst.MissingRequiredPaths) == 0 && inst.ReopenReason == "" &&
+		!inst.RevisedSinceRequest &&
 		inst.LastPlanningRequest > 0 && !l.idea.Config.AskLLMBeforeSettling
 }
 
-// hasCallWithoutInstance reports whether a Request planned a Call that names no instance it covered: it may have been meant for any.
+// hasCallWithoutInstance reports whether a Request planned a Call that names no instance it covered: it may have been
+// meant for any.
 func (l *Loop) hasCallWithoutInstance(request int) bool {
 	return slices.ContainsFunc(l.plannedCalls, func(p PlannedCall) bool { return p.Unassigned && p.Request == request })
 }
@@ -111,14 +122,15 @@ func (l *Loop) wouldCompleteBySettling(settling []*InstanceProgress, req *llmReq
 	return (len(settling) > 0 || req.input.OutputOnly) && !anyMissesRequiredPaths(settling)
 }
 
-// instancesThatMaySettle returns the instances that the reply gave no Call, except those corrected since the Request was made: the LLM
-// did not know of the correction.
+// instancesThatMaySettle returns the instances that the reply gave no Call, except those corrected since the Request
+// was made: the LLM did not know of the correction.
 func (l *Loop) instancesThatMaySettle(req *llmRequest) (list []*InstanceProgress) {
 	if len(req.reply.CallFaults) > 0 || req.input.OutputOnly {
 		return nil
 	}
 	for _, token := range req.reply.InstancesWithoutCalls {
-		if inst := l.instance(token); inst != nil && inst.Status == ideafile.InstanceWorking && !inst.RevisedSinceRequest {
+		if inst := l.instance(token); inst != nil && inst.Status == ideafile.InstanceWorking &&
+			!inst.RevisedSinceRequest {
 			list = append(list, inst)
 		}
 	}
@@ -129,8 +141,8 @@ func (l *Loop) coversAllInstances(req *llmRequest) bool {
 	return len(req.input.Instances) == len(l.instances)
 }
 
-// settleOrAskAgain settles an instance, unless State lacks what its schema requires: then the next Request is told, three times at
-// most, before the instance fails.
+// settleOrAskAgain settles an instance, unless State lacks what its schema requires: then the next Request is told,
+// three times at most, before the instance fails.
 func (l *Loop) settleOrAskAgain(inst *InstanceProgress) {
 	switch {
 	case len(inst.MissingRequiredPaths) == 0:
@@ -138,13 +150,14 @@ func (l *Loop) settleOrAskAgain(inst *InstanceProgress) {
 	case inst.MissingRetries < maxMissingRetries:
 		inst.MissingRetries++
 	default:
-		l.endInstance(inst, ideafile.InstanceFailed, diag.Faultf(turn.CodeMissingRequired, "its State still lacks %v", inst.MissingRequiredPaths))
+		l.endInstance(inst, ideafile.InstanceFailed, diag.Faultf(turn.CodeMissingRequired, "its State still lacks %v",
+			inst.MissingRequiredPaths))
 	}
 }
 
-// takeReplyOutput takes the output of the reply that ends the process, and reports whether the instances may settle. The output of a
-// Request that did not cover all instances is ignored, as a closing Request follows; so is that of a part whose Plans wire the output
-// of the whole. A bad output is reported to the next one.
+// takeReplyOutput takes the output of the reply that ends the process, and reports whether the instances may settle.
+// The output of a Request that did not cover all instances is ignored, as a closing Request follows; so is that of a
+// part whose Plans wire the output of the whole. A bad output is reported to the next one.
 func (l *Loop) takeReplyOutput(req *llmRequest) bool {
 	if !l.mayReplyGiveOutput(req) || (l.isPart && !slices.ContainsFunc(l.instances, l.lacksPlanOutput)) {
 		return true
@@ -166,7 +179,8 @@ func (l *Loop) refuseOutput(f *diag.Fault) {
 	l.addError(turn.ContextError{Fault: *f})
 	l.badOutputsInRow++
 	if l.badOutputsInRow >= MaxBadInRow {
-		l.pause(diag.Faultf(turn.CodeBadOutputs, "%d bad outputs in a row; the last one: %s", l.badOutputsInRow, f.Message))
+		l.pause(diag.Faultf(turn.CodeBadOutputs, "%d bad outputs in a row; the last one: %s",
+			l.badOutputsInRow, f.Message))
 	}
 }
 

@@ -13,10 +13,11 @@ import (
 	"processidea/model/statelog"
 )
 
-// ApplyRevision applies a correction: messages that come after all others, and limits. It returns the instances to send it to. An error
-// says why nothing has changed.
+// ApplyRevision applies a correction: messages that come after all others, and limits. It returns the instances to send
+// it to. An error says why nothing has changed.
 func (l *Loop) ApplyRevision(s approval.SteeringPayload) (touched []*InstanceProgress, err error) {
-	context, tokens, err := ideafile.ExtractReopenedTokens(l.WithInstanceTokensResolved(ideafile.NumberDirectPlans(l.idea.Context, s.Context)))
+	context, tokens, err := ideafile.ExtractReopenedTokens(
+		l.WithInstanceTokensResolved(ideafile.NumberDirectPlans(l.idea.Context, s.Context)))
 	if err != nil {
 		return nil, err
 	}
@@ -55,13 +56,15 @@ func (l *Loop) ApplyRevision(s approval.SteeringPayload) (touched []*InstancePro
 	return touched, nil
 }
 
-// WithInstanceTokensResolved returns people's messages with the tokens of the instances that they name, where these are spelled as they are typed.
+// WithInstanceTokensResolved returns people's messages with the tokens of the instances that they name, where these are
+// spelled as they are typed.
 func (l *Loop) WithInstanceTokensResolved(context []any) []any {
 	return ideafile.WithTokensNormalized(context, spelling.NewTokenIndex(l.InstanceTokens()).FindToken)
 }
 
-// CheckCallWaiting says why a Call that people decide on waits for nobody, as far as its instance has reported. Of one that is not known it
-// proposes others, which takes long, unless briefly (asked for those alone; nil: false) says not to.
+// CheckCallWaiting says why a Call that people decide on waits for nobody, as far as its instance has reported. Of one
+// that is not known it proposes others, which takes long, unless briefly (asked for those alone; nil: false) says not
+// to.
 func (l *Loop) CheckCallWaiting(call string, briefly func() bool) error {
 	token, known := l.FindInstance(ideafile.InstanceTokenOfCallID(call))
 	key, isCall := ideafile.ParseCallKey(call)
@@ -81,15 +84,19 @@ func (l *Loop) CheckCallWaiting(call string, briefly func() bool) error {
 }
 
 // ErrNoPlanToReplace refuses a Plan that is to run directly where none does.
-var ErrNoPlanToReplace = errors.New("it can take the place of a Plan that runs directly, and none does; without its stage it guides the next Request")
+var ErrNoPlanToReplace = errors.New("it can take the place of a Plan that runs directly, and none does; without its " +
+	"stage it guides the next Request")
 
-// checkCorrections returns the instances that messages are about, each with whether they change what it sees, or why one of the
-// messages cannot be applied. A message without a payload, such as text, is for the LLM alone.
-func (l *Loop) checkCorrections(messages []ideafile.Message, reopened []*InstanceProgress) (map[*InstanceProgress]bool, error) {
+// checkCorrections returns the instances that messages are about, each with whether they change what it sees, or why
+// one of the messages cannot be applied. A message without a payload, such as text, is for the LLM alone.
+func (l *Loop) checkCorrections(messages []ideafile.Message,
+	reopened []*InstanceProgress) (map[*InstanceProgress]bool, error) {
 	affected := map[*InstanceProgress]bool{}
 	for n, msg := range messages {
 		instances, err := l.instancesAffectedByRevision(msg, reopened)
-		if err == nil && msg.IsDirectPlan() && !slices.ContainsFunc(instances, func(inst *InstanceProgress) bool { return inst.plannerKind == plannedByDirectPlan }) {
+		if err == nil && msg.IsDirectPlan() &&
+			!slices.ContainsFunc(instances,
+				func(inst *InstanceProgress) bool { return inst.plannerKind == plannedByDirectPlan }) {
 			err = ErrNoPlanToReplace
 		}
 		if err != nil {
@@ -115,8 +122,10 @@ func (l *Loop) AllCorrectionsAcked() bool {
 	return true
 }
 
-// instancesAffectedByRevision lists the instances that a message is about: those at work, or that may be again, and those that are reopened with it.
-func (l *Loop) instancesAffectedByRevision(msg ideafile.Message, reopened []*InstanceProgress) ([]*InstanceProgress, error) {
+// instancesAffectedByRevision lists the instances that a message is about: those at work, or that may be again, and
+// those that are reopened with it.
+func (l *Loop) instancesAffectedByRevision(msg ideafile.Message,
+	reopened []*InstanceProgress) ([]*InstanceProgress, error) {
 	if msg.InstanceToken != "" {
 		inst := l.instance(msg.InstanceToken)
 		switch {

@@ -18,7 +18,9 @@ import (
 
 // allOf is all that a Loop knows, to see that nothing has changed.
 func allOf(m *loop.Loop) string {
-	return fmt.Sprintf("%s %v %d %s %s", jsonval.Encode(m.Idea().Source), m.AllCorrectionsAcked(), len(m.Idea().Context), jsonval.Encode(jsonval.ToJSONValue(m.CarryIntoNextRun())), jsonval.Encode(jsonval.ToJSONValue(m.AllInstancesInput())))
+	return fmt.Sprintf("%s %v %d %s %s", jsonval.Encode(m.Idea().Source), m.AllCorrectionsAcked(),
+		len(m.Idea().Context), jsonval.Encode(jsonval.ToJSONValue(m.CarryIntoNextRun())),
+		jsonval.Encode(jsonval.ToJSONValue(m.AllInstancesInput())))
 }
 
 const typed = `"context": [{"type": "input", "lang": "en"}, {"type": "state", "schema": {"properties": {"n": {"type": "integer"}, "deep": {"type": "object",
@@ -28,7 +30,8 @@ const typed = `"context": [{"type": "input", "lang": "en"}, {"type": "state", "s
 func TestARefusedCorrectionChangesNothingAtAll(t *testing.T) {
 	t.Parallel()
 	s := modeltest.NewScenarioWithPeople(t, "", typed)
-	s.ReplyWith(`{"calls":[{"_tool":"work","_instance":"①","_outputPath":"b"},{"_tool":"work","_instance":"②","_outputPath":"b"}],"output":null}`)
+	s.ReplyWith(
+		`{"calls":[{"_tool":"work","_instance":"①","_outputPath":"b"},{"_tool":"work","_instance":"②","_outputPath":"b"}],"output":null}`)
 	const good = `{"type":"input","lang":"de"},{"type":"state","_instance":"①","n":5},`
 	for message, why := range map[string]string{
 		`{"type":"state","_instance":"④","n":1}`:              `$.context[2]: there is no instance ④; add makes new ones`,
@@ -42,7 +45,8 @@ func TestARefusedCorrectionChangesNothingAtAll(t *testing.T) {
 		`{"type":"state","schema":{"type":"no"}}`:             ``,
 	} {
 		before := allOf(s.Loop)
-		r := approval.SteeringPayload{Limits: ideafile.Limits{Requests: 7}, Context: modeltest.DecodeJSON(t, "["+good+message+"]").([]any)}
+		r := approval.SteeringPayload{Limits: ideafile.Limits{Requests: 7},
+			Context: modeltest.DecodeJSON(t, "["+good+message+"]").([]any)}
 		_, err := s.Loop.ApplyRevision(r)
 		if got := modeltest.ErrorText(err); err == nil || why != "" && got != why {
 			t.Errorf("%s: got %q, want %q", message, got, why)
@@ -69,7 +73,8 @@ func TestACorrectionIsForTheInstancesThatItNamesAndThatAreStillAtWork(t *testing
 		{`{"type":"instruction","instruction":"be kind"}`, ""},
 	} {
 		s := modeltest.NewScenarioWithPeople(t, "", typed)
-		s.ReplyWith(`{"calls":[{"_tool":"work","_instance":"①","_outputPath":"b"},{"_tool":"work","_instance":"②","_outputPath":"b"}],"output":null}`)
+		s.ReplyWith(
+			`{"calls":[{"_tool":"work","_instance":"①","_outputPath":"b"},{"_tool":"work","_instance":"②","_outputPath":"b"}],"output":null}`)
 		touched := ""
 		for _, mem := range s.Revise(`{"context":[` + c.context + `]}`) {
 			touched += " " + mem.Token
@@ -103,7 +108,8 @@ func TestNobodyIsAskedAboutBeforeItHasTakenInWhatWasCorrected(t *testing.T) {
 	s.Revise(`{"context":[{"type":"state","_instance":"①","a":6}]}`)
 	s.ExpectWait(ideafile.DefaultGatherDelay) // ② waits as for a running Call
 	s.ApplyCorrections("①", "ann")
-	s.WantEqual("the State", string(jsonval.Encode(s.ExpectRequestFor("① ②").Instances[0].State)), `{"a":6,"b":"work done"}`)
+	s.WantEqual("the State", string(jsonval.Encode(s.ExpectRequestFor("① ②").Instances[0].State)),
+		`{"a":6,"b":"work done"}`)
 	if !s.Loop.AllCorrectionsAcked() {
 		t.Error("everybody has taken it in")
 	}
@@ -111,7 +117,8 @@ func TestNobodyIsAskedAboutBeforeItHasTakenInWhatWasCorrected(t *testing.T) {
 
 func TestAnInstanceThatWasCorrectedDuringARequestDoesNotSettleByIt(t *testing.T) {
 	t.Parallel()
-	for _, message := range []string{`{"type":"state","_instance":"①","a":5}`, `{"type":"text","_instance":"①","text":"look again"}`} {
+	for _, message := range []string{`{"type":"state","_instance":"①","a":5}`,
+		`{"type":"text","_instance":"①","text":"look again"}`} {
 		s := modeltest.NewScenarioWithPeople(t, modeltest.SummarySchema, modeltest.TwoInstances)
 		s.ExpectRequest()
 		s.Revise(`{"context":[` + message + `]}`)
@@ -133,8 +140,10 @@ func TestACorrectionThatArrivesAfterASettlingSolutionIsRefused(t *testing.T) {
 	t.Parallel()
 	s := modeltest.NewScenarioWithPeople(t, "", modeltest.TwoInstances)
 	s.ReplyWith(`{"calls":[{"_tool":"work","_instance":"①","_outputPath":"b"}],"output":null}`)
-	_, err := s.Loop.ApplyRevision(approval.SteeringPayload{Context: modeltest.DecodeJSON(t, `[{"type":"state","_instance":"②","a":5}]`).([]any)})
-	s.WantEqual("it", modeltest.ErrorText(err), `$.context[0]: instance ② has settled; with "reopen": true in the message it is worked on again`)
+	_, err := s.Loop.ApplyRevision(
+		approval.SteeringPayload{Context: modeltest.DecodeJSON(t, `[{"type":"state","_instance":"②","a":5}]`).([]any)})
+	s.WantEqual("it", modeltest.ErrorText(err),
+		`$.context[0]: instance ② has settled; with "reopen": true in the message it is worked on again`)
 }
 
 func TestLimitsAloneAreACorrectionOfNobody(t *testing.T) {
@@ -162,13 +171,17 @@ func TestAddRefusesWhatIsNoNewInstance(t *testing.T) {
 		`{"type":"state","_instance":5,"a":1}`:    `$.context[1]._instance: want a string, not number`,
 	} {
 		before := allOf(s.Loop)
-		_, err := s.Loop.AddInstances(approval.SteeringPayload{Context: modeltest.DecodeJSON(t, `[{"type":"state","_instance":"③","a":3},`+message+`]`).([]any)})
+		_, err := s.Loop.AddInstances(
+			approval.SteeringPayload{Context: modeltest.DecodeJSON(t, `[{"type":"state","_instance":"③","a":3},`+
+				message+`]`).([]any)})
 		s.WantEqual(message, modeltest.ErrorText(err), why)
 		s.WantEqual("after "+message, allOf(s.Loop), before)
 	}
 	one := modeltest.NewScenarioWithPeople(t, "")
-	_, err := one.Loop.AddInstances(approval.SteeringPayload{Context: modeltest.DecodeJSON(t, `[{"type":"state","_instance":"③","a":3}]`).([]any)})
-	s.WantEqual("an anonymous process", modeltest.ErrorText(err), "the process has one instance without a name, and takes no others")
+	_, err := one.Loop.AddInstances(
+		approval.SteeringPayload{Context: modeltest.DecodeJSON(t, `[{"type":"state","_instance":"③","a":3}]`).([]any)})
+	s.WantEqual("an anonymous process", modeltest.ErrorText(err),
+		"the process has one instance without a name, and takes no others")
 }
 
 func TestAddedInstancesSeeWhatAllSeeAndWantAnOutputAnew(t *testing.T) {
@@ -176,7 +189,8 @@ func TestAddedInstancesSeeWhatAllSeeAndWantAnOutputAnew(t *testing.T) {
 	s := modeltest.NewScenarioWithPeople(t, modeltest.SummarySchema, typed)
 	s.ExpectRequest()
 	s.Revise(`{"context":[{"type":"state","n":7}]}`)
-	s.AddInstances(`[{"type":"state","_instance":"⑤","state":{"a":5}},{"type":"input","_instance":"④","x":1},{"type":"text","_instance":"⑤","text":"t"}]`)
+	s.AddInstances(
+		`[{"type":"state","_instance":"⑤","state":{"a":5}},{"type":"input","_instance":"④","x":1},{"type":"text","_instance":"⑤","text":"t"}]`)
 	s.WantEqual("they are", fmt.Sprint(s.Loop.InstanceTokens()), "[① ② ③ ⑤ ④]")
 	s.WantEqual("the State", modeltest.StateOf(s.Loop, "⑤"), `{"a":5,"n":7}`)
 }
@@ -297,7 +311,8 @@ func TestNobodyDecidedInTimeAndTheProcessIsPaused(t *testing.T) {
 		s.Advance(token)
 	}
 	s.ExpectStep(loop.StepPaused)
-	s.WantEqual("the first is told", s.Loop.PauseReason().Error(), "approval_overdue: nobody decided on 1.1@① within 1h0m0s")
+	s.WantEqual("the first is told", s.Loop.PauseReason().Error(),
+		"approval_overdue: nobody decided on 1.1@① within 1h0m0s")
 	s.Loop.Resume(ideafile.Limits{})
 	s.ExpectWait(0)
 	s.WantEqual("they wait on", s.DescribeInstances(), "① waiting, ② waiting")
@@ -309,12 +324,14 @@ func TestNobodyDecidedInTimeAndTheProcessIsPaused(t *testing.T) {
 func TestACorrectionMayNameAnInstanceAsItIsTyped(t *testing.T) {
 	t.Parallel()
 	s := modeltest.NewScenarioWithPeople(t, "", typed)
-	touched, err := s.Loop.ApplyRevision(approval.SteeringPayload{Context: modeltest.DecodeJSON(t, `[{"type":"state","_instance":"2","n":5}]`).([]any)})
+	touched, err := s.Loop.ApplyRevision(
+		approval.SteeringPayload{Context: modeltest.DecodeJSON(t, `[{"type":"state","_instance":"2","n":5}]`).([]any)})
 	if err != nil || len(touched) != 1 || touched[0].Token != "②" {
 		t.Fatalf("%v, %v", touched, err)
 	}
 	context := s.Loop.Idea().Source["context"].([]any)
-	s.WantEqual("in the Idea", string(jsonval.Encode(context[len(context)-1])), `{"_instance":"②","n":5,"type":"state"}`)
+	s.WantEqual("in the Idea", string(jsonval.Encode(context[len(context)-1])),
+		`{"_instance":"②","n":5,"type":"state"}`)
 }
 
 func TestWhoDecidesOnACallOfTheProcessHearsWhatBecameOfIt(t *testing.T) {
@@ -334,7 +351,8 @@ func TestWhoDecidesOnACallOfTheProcessHearsWhatBecameOfIt(t *testing.T) {
 
 func TestRequestsThatBringNothingNewPauseTheProcess(t *testing.T) {
 	t.Parallel()
-	const failing, blocked, skipped = `{"_tool":"fail","_instance":"*"}`, `{"_tool":"work","_instance":"*","x":"†state.never"}`, `{"_tool":"work","_instance":"*","_outputPath":"a"}`
+	const failing, blocked, skipped = `{"_tool":"fail","_instance":"*"}`,
+		`{"_tool":"work","_instance":"*","x":"†state.never"}`, `{"_tool":"work","_instance":"*","_outputPath":"a"}`
 	done := func(path string) string {
 		return fmt.Sprintf(`{"_tool":"work","_instance":"*","_outputPath":%q}`, path)
 	}
@@ -342,14 +360,21 @@ func TestRequestsThatBringNothingNewPauseTheProcess(t *testing.T) {
 		replies []string // the process pauses after the last, and not before
 		why     string
 	}{
-		"the same failure":                 {[]string{failing, failing, failing}, "fail: tool_failed: no luck (2 Calls: 3.1@①, 3.1@②)"},
-		"with other thoughts":              {[]string{failing, `{"_tool":"fail","_instance":"*","_reasoningForCall":"once more"}`, failing}, "no luck"},
-		"for one instance after the other": {[]string{failing, `{"_tool":"fail","_instance":"①"},{"_tool":"fail","_instance":"②"}`, failing}, "no luck"},
-		"the same blocked Call":            {[]string{blocked, blocked, blocked}, "work: blocked: †state.never is not there and no Call writes it (2 Calls"},
-		"a Call that is skipped":           {[]string{skipped, skipped, skipped}, "They are skipped, since their output paths hold values already"},
-		"two in turn":                      {[]string{failing, blocked, failing, blocked}, "†state.never"},
-		"after another failure":            {[]string{failing, failing, failing + "," + blocked, failing, failing}, "no luck"},
-		"after one that brought something": {[]string{failing, failing, failing + "," + done("c"), failing, failing, failing}, "no luck"},
+		"the same failure": {[]string{failing, failing, failing},
+			"fail: tool_failed: no luck (2 Calls: 3.1@①, 3.1@②)"},
+		"with other thoughts": {
+			[]string{failing, `{"_tool":"fail","_instance":"*","_reasoningForCall":"once more"}`, failing}, "no luck"},
+		"for one instance after the other": {
+			[]string{failing, `{"_tool":"fail","_instance":"①"},{"_tool":"fail","_instance":"②"}`, failing}, "no luck"},
+		"the same blocked Call": {[]string{blocked, blocked, blocked},
+			"work: blocked: †state.never is not there and no Call writes it (2 Calls"},
+		"a Call that is skipped": {[]string{skipped, skipped, skipped},
+			"They are skipped, since their output paths hold values already"},
+		"two in turn": {[]string{failing, blocked, failing, blocked}, "†state.never"},
+		"after another failure": {[]string{failing, failing, failing + "," + blocked, failing, failing},
+			"no luck"},
+		"after one that brought something": {[]string{failing, failing, failing + "," + done("c"), failing, failing,
+			failing}, "no luck"},
 	} {
 		s := modeltest.NewScenario(t, "", modeltest.TwoInstances)
 		for _, calls := range c.replies {
@@ -357,7 +382,8 @@ func TestRequestsThatBringNothingNewPauseTheProcess(t *testing.T) {
 		}
 		s.ExpectStep(loop.StepPaused)
 		f := s.Loop.PauseReason()
-		if f.Code != turn.CodeNoProgress || !strings.Contains(f.Message, c.why) || !strings.Contains(f.Message, "revise the process") {
+		if f.Code != turn.CodeNoProgress || !strings.Contains(f.Message, c.why) ||
+			!strings.Contains(f.Message, "revise the process") {
 			t.Errorf("%s: %v", name, f)
 		}
 		s.Loop.Resume(ideafile.Limits{})
@@ -400,7 +426,8 @@ func TestAPlanThatIsAtWorkGivesWayToAnotherThatPeopleBring(t *testing.T) {
 		return params["x"], nil
 	}
 	s.RunDirectPlans()
-	s.Revise(`{"by": "ann", "context": [{"type": "plan", "stage": "complete", "plan": [{"_tool": "work"}, {"_tool": "work", "x": "†state.b", "_outputPath": "e"}, {"_tool": "work", "x": "†state.a", "_outputPath": "b"}], "output": {"new": "†state.e"}}]}`)
+	s.Revise(
+		`{"by": "ann", "context": [{"type": "plan", "stage": "complete", "plan": [{"_tool": "work"}, {"_tool": "work", "x": "†state.b", "_outputPath": "e"}, {"_tool": "work", "x": "†state.a", "_outputPath": "b"}], "output": {"new": "†state.e"}}]}`)
 	s.ApplyCorrections("①", "ann")
 	s.ApplyCorrections("②", "ann")
 	s.ExpectStep(loop.StepFinished)

@@ -9,17 +9,20 @@ import (
 	"processidea/model/turn"
 )
 
-// KnownOutputChange is the change of the rules by which an output of known values may stand beside Calls, and instances that have reached their
-// goal settle while an output waits for others.
+// KnownOutputChange is the change of the rules by which an output of known values may stand beside Calls, and instances
+// that have reached their goal settle while an output waits for others.
 const KnownOutputChange = "an output beside Calls may hold what is known"
 
-// DraftOutputChange is the change of the rules by which an output that did not count, since not all Calls ended as planned, is put right in the Request
-// about the instances that are still open, and by which the LLM keeps notes of the others.
+// DraftOutputChange is the change of the rules by which an output that did not count, since not all Calls ended as
+// planned, is put right in the Request about the instances that are still open, and by which the LLM keeps notes of the
+// others.
 const DraftOutputChange = "an output that did not count is a draft"
 
-// doesReplyWireOutput reports whether a reply gives the output of the whole process beside its last Calls: by References alone, or saying so.
+// doesReplyWireOutput reports whether a reply gives the output of the whole process beside its last Calls: by
+// References alone, or saying so.
 func (l *Loop) doesReplyWireOutput(req *llmRequest) bool {
-	if l.idea.OutputSchema == nil || !l.mayReplyGiveOutput(req) || len(req.reply.CallFaults) > 0 || len(req.reply.Calls) == 0 {
+	if l.idea.OutputSchema == nil || !l.mayReplyGiveOutput(req) || len(req.reply.CallFaults) > 0 ||
+		len(req.reply.Calls) == 0 {
 		return false
 	}
 	if req.reply.Unfinished && l.Knows(DraftOutputChange) {
@@ -29,8 +32,8 @@ func (l *Loop) doesReplyWireOutput(req *llmRequest) bool {
 	return HasOnlyReferences(written) || (written != nil && req.reply.Finished && l.Knows(KnownOutputChange))
 }
 
-// mayReplyGiveOutput reports whether the output of a reply can be that of the whole process: it is about every instance, or what the LLM has said
-// of the others still holds.
+// mayReplyGiveOutput reports whether the output of a reply can be that of the whole process: it is about every
+// instance, or what the LLM has said of the others still holds.
 func (l *Loop) mayReplyGiveOutput(req *llmRequest) bool {
 	return l.coversAllInstances(req) || req.resumesFinalOutput || l.areKnownBesides(l.coveredInstances(req.input))
 }
@@ -59,14 +62,15 @@ func (l *Loop) requestOfWiredOutput(inst *InstanceProgress) int {
 	return l.wiredRequest.input.RequestNumber
 }
 
-// awaitsWiredOutput reports whether an instance reaches its goal if the wired output holds: no Request is made about it before that
-// is known.
+// awaitsWiredOutput reports whether an instance reaches its goal if the wired output holds: no Request is made about it
+// before that is known.
 func (l *Loop) awaitsWiredOutput(inst *InstanceProgress) bool {
 	return l.wiredRequest != nil && inst.LastPlanningRequest == l.requestOfWiredOutput(inst) && len(inst.Questions) == 0
 }
 
-// settleOrDropWiredOutput ends the process by the wired output once all its Calls have their values, or drops that output. It is dropped,
-// too, rather than have instances that are done wait for another one's person; such as have reached their goal settle, and wait for nobody.
+// settleOrDropWiredOutput ends the process by the wired output once all its Calls have their values, or drops that
+// output. It is dropped, too, rather than have instances that are done wait for another one's person; such as have
+// reached their goal settle, and wait for nobody.
 func (l *Loop) settleOrDropWiredOutput() {
 	if l.wiredRequest == nil {
 		return
@@ -100,20 +104,22 @@ func (l *Loop) settleOrDropWiredOutput() {
 	l.dropWiredOutput()
 }
 
-// settlesWhileOutputWaits reports whether an instance settles by its goal, whatever becomes of the output that was given beside its Calls.
+// settlesWhileOutputWaits reports whether an instance settles by its goal, whatever becomes of the output that was
+// given beside its Calls.
 func (l *Loop) settlesWhileOutputWaits(inst *InstanceProgress) bool {
 	return inst.HasGoal && inst.reachedGoal() && !l.idea.Config.AskLLMBeforeSettling && l.Knows(KnownOutputChange)
 }
 
-// keepOutputAsDraft keeps an output that does not count, or no longer holds for some instances: it may be put right for them. It
-// reports whether it did. Where somebody has told the process more meanwhile, another one may be wanted.
+// keepOutputAsDraft keeps an output that does not count, or no longer holds for some instances: it may be put right for
+// them. It reports whether it did. Where somebody has told the process more meanwhile, another one may be wanted.
 func (l *Loop) keepOutputAsDraft(req *llmRequest) bool {
 	revised := slices.ContainsFunc(l.instances, func(inst *InstanceProgress) bool { return inst.RevisedSinceRequest })
 	canBeShown := !jsonval.ContainsBlobHandle(req.reply.Output) // of a value in the store, the LLM sees the beginning
 	if revised || !canBeShown || !l.Knows(DraftOutputChange) {
 		return false
 	}
-	l.draftOutput = &turn.DraftOutput{Request: req.input.RequestNumber, Output: l.idea.OutputSchema.WithoutNulls(req.reply.Output)}
+	l.draftOutput = &turn.DraftOutput{Request: req.input.RequestNumber,
+		Output: l.idea.OutputSchema.WithoutNulls(req.reply.Output)}
 	if req != l.wiredRequest {
 		l.noteOutputPlans()
 	}
@@ -123,8 +129,11 @@ func (l *Loop) keepOutputAsDraft(req *llmRequest) bool {
 // dropWiredOutput forgets the wired output; where it was not taken, the next Request is told.
 func (l *Loop) dropWiredOutput() {
 	if !l.hasOutput {
-		l.addError(turn.ContextError{Fault: *diag.Faultf(turn.CodeOutputNotTaken, "the output given in request %d was not taken, since not all Calls brought "+
-			"their values: give it again, beside the Calls that mend this or when all is done", l.wiredRequest.input.RequestNumber)})
+		l.addError(
+			turn.ContextError{Fault: *diag.Faultf(turn.CodeOutputNotTaken,
+				"the output given in request %d was not taken, since not all Calls brought "+
+					"their values: give it again, beside the Calls that mend this or when all is done",
+				l.wiredRequest.input.RequestNumber)})
 	}
 	if l.wiredRequest = nil; l.draftOutput == nil {
 		l.forgetOutputPlans()
@@ -133,19 +142,24 @@ func (l *Loop) dropWiredOutput() {
 
 // addOutputNotTakenError has the next Request told that the output of an earlier one came too early.
 func (l *Loop) addOutputNotTakenError(request int) {
-	l.addError(turn.ContextError{Fault: *diag.Faultf(turn.CodeOutputNotTaken, "the output given in request %d was not taken: there was more to do. "+
-		"You are asked for it again, at the latest when all is done. Beside Calls it counts where \"finished\" is true", request)})
+	l.addError(
+		turn.ContextError{Fault: *diag.Faultf(turn.CodeOutputNotTaken,
+			"the output given in request %d was not taken: there was more to do. "+
+				"You are asked for it again, at the latest when all is done. Beside Calls it counts where "+
+				"\"finished\" is "+
+				"true", request)})
 }
 
-// breaksWiredOutput reports whether a wired output can no longer hold for an instance. An output that says what is known holds no longer where a person
-// decided otherwise than was known.
+// breaksWiredOutput reports whether a wired output can no longer hold for an instance. An output that says what is
+// known holds no longer where a person decided otherwise than was known.
 func (l *Loop) breaksWiredOutput(inst *InstanceProgress) bool {
 	isOfKnownValues := !HasOnlyReferences(l.idea.OutputSchema.WithoutNulls(l.wiredRequest.reply.Output))
 	return l.departsFromPlan(inst, l.requestOfWiredOutput(inst), isOfKnownValues)
 }
 
-// departsFromPlan reports whether an instance came out otherwise than a Request planned: it joined later, was planned for anew or corrected, a Call failed
-// and nothing makes up for it, or its Calls ended without all their values; or a person overruled one, where that counts.
+// departsFromPlan reports whether an instance came out otherwise than a Request planned: it joined later, was planned
+// for anew or corrected, a Call failed and nothing makes up for it, or its Calls ended without all their values; or a
+// person overruled one, where that counts.
 func (l *Loop) departsFromPlan(inst *InstanceProgress, request int, overrulingCounts bool) bool {
 	plan := l.planOf(inst, request)
 	if inst.LastPlanningRequest != request || inst.RevisedSinceRequest || plan.Failed() {
@@ -176,7 +190,8 @@ func (l *Loop) settleByWiredOutput() {
 }
 
 func anyMissesRequiredPaths(instances []*InstanceProgress) bool {
-	return slices.ContainsFunc(instances, func(inst *InstanceProgress) bool { return len(inst.MissingRequiredPaths) > 0 })
+	return slices.ContainsFunc(instances,
+		func(inst *InstanceProgress) bool { return len(inst.MissingRequiredPaths) > 0 })
 }
 
 // planOf is what is known of the Calls that a Request planned for an instance.

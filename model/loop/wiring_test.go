@@ -17,7 +17,8 @@ const anything = `{"type": "object"}`
 
 // wired is a solution of two Calls, one for each of two instances, that wires what they write.
 func wired(first, second string) string {
-	return `{"calls":[{"_tool":"` + first + `","_instance":"①","_outputPath":"b"},{"_tool":"` + second + `","_instance":"②","_outputPath":"b"}],` +
+	return `{"calls":[{"_tool":"` + first + `","_instance":"①","_outputPath":"b"},{"_tool":"` + second +
+		`","_instance":"②","_outputPath":"b"}],` +
 		`"output":{"all":"†state.b"}}`
 }
 
@@ -56,8 +57,9 @@ func TestAWiredOutputIsDroppedAtOnceWhenACallFailed(t *testing.T) {
 func TestAWiredOutputIsDroppedAtOnceWhereTheInstanceOfTheFailedCallStillRuns(t *testing.T) {
 	t.Parallel()
 	s := modeltest.NewScenarioWithPeople(t, anything, modeltest.TwoInstances)
-	s.ReplyWith(`{"calls":[{"_tool":"slow","_instance":"①","_outputPath":"b"},{"_tool":"fail","_instance":"②"},{"_tool":"slow","_instance":"②","_outputPath":"b"}],` +
-		`"output":{"all":"†state.b"}}`)
+	s.ReplyWith(
+		`{"calls":[{"_tool":"slow","_instance":"①","_outputPath":"b"},{"_tool":"fail","_instance":"②"},{"_tool":"slow","_instance":"②","_outputPath":"b"}],` +
+			`"output":{"all":"†state.b"}}`)
 	s.CompleteSlow("1.1@①")
 	s.ExpectWait(ideafile.DefaultGatherDelay)
 	s.AdvanceClock(ideafile.DefaultGatherDelay)
@@ -67,8 +69,9 @@ func TestAWiredOutputIsDroppedAtOnceWhereTheInstanceOfTheFailedCallStillRuns(t *
 func TestAWiredOutputHoldsWhereAnAlternativeMakesUpForTheFailedCall(t *testing.T) {
 	t.Parallel()
 	s := modeltest.NewScenarioWithPeople(t, anything, modeltest.TwoInstances)
-	s.ReplyWith(`{"calls":[{"_tool":"slow","_instance":"①","_outputPath":"b"},{"_tool":"fail","_instance":"②","_outputPath":"b"},{"_tool":"slow","_instance":"②","_outputPath":"b"}],` +
-		`"output":{"all":"†state.b"}}`)
+	s.ReplyWith(
+		`{"calls":[{"_tool":"slow","_instance":"①","_outputPath":"b"},{"_tool":"fail","_instance":"②","_outputPath":"b"},{"_tool":"slow","_instance":"②","_outputPath":"b"}],` +
+			`"output":{"all":"†state.b"}}`)
 	s.CompleteSlow("1.1@①")
 	s.ExpectWait(0) // the alternative may still bring it
 	s.CompleteSlow("1.3@②")
@@ -79,8 +82,9 @@ func TestAWiredOutputHoldsWhereAnAlternativeMakesUpForTheFailedCall(t *testing.T
 func TestAWiredOutputIsDroppedWhereTheAlternativeFailsToo(t *testing.T) {
 	t.Parallel()
 	s := modeltest.NewScenarioWithPeople(t, anything, modeltest.TwoInstances)
-	s.ReplyWith(`{"calls":[{"_tool":"work","_instance":"①","_outputPath":"b"},{"_tool":"fail","_instance":"②","_outputPath":"b"},{"_tool":"slow","_instance":"②","_outputPath":"b"}],` +
-		`"output":{"all":"†state.b"}}`)
+	s.ReplyWith(
+		`{"calls":[{"_tool":"work","_instance":"①","_outputPath":"b"},{"_tool":"fail","_instance":"②","_outputPath":"b"},{"_tool":"slow","_instance":"②","_outputPath":"b"}],` +
+			`"output":{"all":"†state.b"}}`)
 	s.ExpectWait(0)
 	s.FailSlow("1.3@②")
 	s.ExpectRequestFor("① ②")
@@ -149,7 +153,8 @@ func TestARejectedCallDropsAWiredOutput(t *testing.T) {
 func TestAWiredOutputEndsTheProcessAfterLatentResultsWereAskedFor(t *testing.T) {
 	t.Parallel()
 	s := modeltest.NewScenarioWithPeople(t, modeltest.SummarySchema)
-	s.ReplyWith(`{"calls":[{"_tool":"slow","_outputPath":"a"},{"_tool":"think","x":"†state.a","_outputPath":"b"}],"output":{"summary":"†state.b"}}`)
+	s.ReplyWith(
+		`{"calls":[{"_tool":"slow","_outputPath":"a"},{"_tool":"think","x":"†state.a","_outputPath":"b"}],"output":{"summary":"†state.b"}}`)
 	s.ExpectWait(0)
 	s.CompleteSlow("1.1")
 	if b := s.ExpectRequest(); len(b.Questions) != 1 {
@@ -186,7 +191,8 @@ func TestAWiredOutputOfTwoIsNotTakenWhereOneHasJoinedMeanwhile(t *testing.T) {
 
 func TestAWiredOutputIsDroppedWhenAPersonCorrectsWhatItWasMadeFrom(t *testing.T) {
 	t.Parallel()
-	for _, message := range []string{`{"type":"state","b":"corrected"}`, `{"type":"instruction","instruction":"be brief"}`} {
+	for _, message := range []string{`{"type":"state","b":"corrected"}`,
+		`{"type":"instruction","instruction":"be brief"}`} {
 		s := modeltest.NewScenarioWithPeople(t, modeltest.SummarySchema)
 		s.ReplyWith(`{"calls":[{"_tool":"slow","_outputPath":"b"}],"output":{"summary":"†state.b"}}`)
 		s.Revise(`{"context":[` + message + `]}`)
@@ -202,7 +208,8 @@ func TestAWiredOutputIsDroppedWhenAPersonCorrectsWhatItWasMadeFrom(t *testing.T)
 func TestAWiredOutputDoesNotEndTheProcessBeforeAPersonHasDecided(t *testing.T) {
 	t.Parallel()
 	s := modeltest.NewScenarioWithPeople(t, anything, modeltest.TwoInstances)
-	s.ReplyWith(`{"calls":[{"_tool":"work","_instance":"①","_outputPath":"b"},{"_tool":"pay","_instance":"②","_outputPath":"b"}],"output":{"all":"†state.a"}}`)
+	s.ReplyWith(
+		`{"calls":[{"_tool":"work","_instance":"①","_outputPath":"b"},{"_tool":"pay","_instance":"②","_outputPath":"b"}],"output":{"all":"†state.a"}}`)
 	s.ExpectRequestFor("①")
 	s.WantEqual("they are", s.DescribeInstances(), "① working, ② waiting")
 }
@@ -228,7 +235,8 @@ func TestAWiredOutputTakesEachInstancesBranch(t *testing.T) {
 
 func TestAnOutputThatCameTooEarlyIsSaid(t *testing.T) {
 	t.Parallel()
-	why := " not taken: there was more to do. You are asked for it again, at the latest when all is done. Beside Calls it counts where \"finished\" is true"
+	why := " not taken: there was more to do. You are asked for it again, at the latest when all is done. Beside " +
+		"Calls it counts where \"finished\" is true"
 	for name, reply := range map[string]string{
 		"beside Calls":          `{"calls":[{"_tool":"work","_instance":"*","_outputPath":"b"}],"output":{"summary":"early"}}`,
 		"for some of them only": `{"calls":[{"_tool":"work","_instance":"①","_outputPath":"b"}],"output":{"summary":"early"}}`,
@@ -246,14 +254,17 @@ func TestAWiredOutputWhoseCallsFailedIsToBeGivenAgain(t *testing.T) {
 	t.Parallel()
 	s := modeltest.NewScenario(t, modeltest.SummarySchema, modeltest.TwoInstances)
 	s.ReplyWith(`{"calls":[{"_tool":"fail","_instance":"*","_outputPath":"b"}],"output":{"summary":"†state.b"}}`)
-	if told := modeltest.DescribeErrors(s.ExpectRequest()); !strings.Contains(told, "output_not_taken: the output given in request 1 was not taken, since not all Calls brought their values: give it again") {
+	if told := modeltest.DescribeErrors(s.ExpectRequest()); !strings.Contains(told,
+		"output_not_taken: the output given in request 1 was not taken, since not all Calls brought their values: "+
+			"give it again") {
 		t.Errorf("the next Request hears %q", told)
 	}
 }
 
 // known is a solution of two Calls, one for each of two instances, with an output that says what is known.
 func known(first, second string) string {
-	return `{"calls":[{"_tool":"` + first + `","_instance":"①","_outputPath":"b"},{"_tool":"` + second + `","_instance":"②","_outputPath":"b"}],` +
+	return `{"calls":[{"_tool":"` + first + `","_instance":"①","_outputPath":"b"},{"_tool":"` + second +
+		`","_instance":"②","_outputPath":"b"}],` +
 		`"output":{"law":"Denmark","all":"†state.b"},"finished":true}`
 }
 
@@ -275,13 +286,15 @@ func TestAnOutputOfWhatIsKnownIsGivenAgainWhereACallFailed(t *testing.T) {
 	t.Parallel()
 	s := modeltest.NewScenarioWithPeople(t, anything, modeltest.TwoInstances)
 	s.ReplyWith(known("work", "fail"))
-	if told := modeltest.DescribeErrors(s.ExpectRequest()); !strings.Contains(told, "not all Calls brought their values: give it again") {
+	if told := modeltest.DescribeErrors(s.ExpectRequest()); !strings.Contains(told,
+		"not all Calls brought their values: give it again") {
 		t.Errorf("the next Request hears %q", told)
 	}
 	s.WantEqual("the output", s.OutputJSON(), "null")
 }
 
-// A solution that is run again ends the process as it did before, whoever wrote it; what it says of the end is not believed where a Call fails now.
+// A solution that is run again ends the process as it did before, whoever wrote it; what it says of the end is not
+// believed where a Call fails now.
 func TestASolutionThatIsRunAgainEndsTheProcessAsTheReplyDid(t *testing.T) {
 	t.Parallel()
 	const goalless = `{"calls":[{"_tool":"work","_instance":"*","_outputPath":"b"}],"finished":true}`
@@ -289,13 +302,16 @@ func TestASolutionThatIsRunAgainEndsTheProcessAsTheReplyDid(t *testing.T) {
 		schema, solution string
 		finished         bool
 	}{
-		"an output of References":              {anything, `{"calls":[{"_tool":"work","_instance":"*","_outputPath":"b"}],"output":{"all":"†state.b"}}`, true},
-		"an output of what is known":           {anything, known("work", "work"), true},
-		"one that does not say that it is all": {anything, strings.Replace(known("work", "work"), `"finished":true`, `"finished":false`, 1), false},
-		"a Call that fails":                    {anything, known("work", "fail"), false},
-		"an instance without a Call":           {anything, `{"calls":[{"_tool":"work","_instance":"①","_outputPath":"b"}],"output":{"all":"†state.b"},"finished":true}`, false},
-		"no output and no goal":                {"", goalless, true},
-		"no output, no goal, more to come":     {"", strings.Replace(goalless, "true", "false", 1), false},
+		"an output of References": {anything,
+			`{"calls":[{"_tool":"work","_instance":"*","_outputPath":"b"}],"output":{"all":"†state.b"}}`, true},
+		"an output of what is known": {anything, known("work", "work"), true},
+		"one that does not say that it is all": {anything,
+			strings.Replace(known("work", "work"), `"finished":true`, `"finished":false`, 1), false},
+		"a Call that fails": {anything, known("work", "fail"), false},
+		"an instance without a Call": {anything,
+			`{"calls":[{"_tool":"work","_instance":"①","_outputPath":"b"}],"output":{"all":"†state.b"},"finished":true}`, false},
+		"no output and no goal":            {"", goalless, true},
+		"no output, no goal, more to come": {"", strings.Replace(goalless, "true", "false", 1), false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := modeltest.NewScenarioWithPeople(t, c.schema, modeltest.TwoInstances)

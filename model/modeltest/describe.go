@@ -37,7 +37,8 @@ func DescribePlan(in *turn.RequestInput) string {
 	var parts []string
 	for _, e := range in.PlanEntries {
 		counts := ""
-		for _, status := range []ideafile.CallStatus{ideafile.Done, ideafile.Failed, ideafile.Rejected, ideafile.Skipped, ideafile.Blocked,
+		for _, status := range []ideafile.CallStatus{ideafile.Done, ideafile.Failed, ideafile.Rejected,
+			ideafile.Skipped, ideafile.Blocked,
 			ideafile.Running, ideafile.Waiting, ideafile.AwaitingApproval} {
 			if n := e.StatusCounts[status]; n > 0 {
 				counts += fmt.Sprintf(" %s %d", status, n)

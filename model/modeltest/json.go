@@ -36,7 +36,8 @@ func AnyJSON(depth int) *rapid.Generator[any] {
 		case 0:
 			return AnyText().Draw(t, "text")
 		case 1:
-			return json.Number(rapid.SampledFrom([]string{"0", "-0", "1.0", "7", "12345678901234567890", "1e5", "-2.5E-3"}).Draw(t, "number"))
+			return json.Number(rapid.SampledFrom([]string{"0", "-0", "1.0", "7", "12345678901234567890", "1e5",
+				"-2.5E-3"}).Draw(t, "number"))
 		case 2:
 			return rapid.Bool().Draw(t, "bool")
 		case 3:
@@ -59,7 +60,8 @@ func AnyJSON(depth int) *rapid.Generator[any] {
 // AnyText draws texts. Those that mean something to the engine are frequent among them.
 func AnyText() *rapid.Generator[string] {
 	return rapid.OneOf(
-		rapid.SampledFrom([]string{"", "a", "b.c", "x y", "†", "††", "†state.a", "††state.a", "†blob", "††blob", "†††blob", "_tool", "a/b~c%d",
+		rapid.SampledFrom([]string{"", "a", "b.c", "x y", "†", "††", "†state.a", "††state.a", "†blob", "††blob",
+			"†††blob", "_tool", "a/b~c%d",
 			"\u2028", "\u00a0x", "\x00", "\"'\\", "0", "[0]", "a||b", "<&>", "é😀"}),
 		rapid.String(),
 	)

@@ -55,7 +55,8 @@ func MessagesFrom(t *testing.T, list string) []ideafile.Message {
 
 // NewBlobHandleValue returns the handle of a large value, as it stands in a JSON value.
 func NewBlobHandleValue(kind string, size int) map[string]any {
-	return jsonval.BlobHandle{Digest: strings.Repeat("d", 64), Size: size, ValueType: kind}.AsJSONValue().(map[string]any)
+	return jsonval.BlobHandle{Digest: strings.Repeat("d", 64), Size: size,
+		ValueType: kind}.AsJSONValue().(map[string]any)
 }
 
 // ToolFrom parses a valid Tool.

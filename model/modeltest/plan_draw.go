@@ -25,8 +25,8 @@ func (c DrawnCall) ID() string { return ideafile.FormatCallID(c.Request, c.Index
 
 // DrawnPlan is a random Plan of one or more Requests over an initial State, which may have a schema.
 //
-// Invariant: what a Tool answers is part of the Plan and depends only on what its Call was given. So two executions of one Plan can differ
-// only because of the order of events.
+// Invariant: what a Tool answers is part of the Plan and depends only on what its Call was given. So two executions of
+// one Plan can differ only because of the order of events.
 type DrawnPlan struct {
 	Context  []any
 	Requests [][]DrawnCall
@@ -73,7 +73,8 @@ var DrawnPlanTools = func() ideafile.Palette {
 // What random Plans are drawn from.
 var (
 	DrawnPlanPaths   = []string{"a", "a.b", "a.b.c", "a.d", "b", "b.a", "c", "c.e"}
-	DrawnStartStates = []string{`{}`, `{"a":{"b":{}}}`, `{"a":1}`, `{"b":null,"c":{"e":2}}`, `{"a":{"d":[1]},"b":"text"}`}
+	DrawnStartStates = []string{`{}`, `{"a":{"b":{}}}`, `{"a":1}`, `{"b":null,"c":{"e":2}}`,
+		`{"a":{"d":[1]},"b":"text"}`}
 	// drawnStateSchemas are closed or narrow, so that it matters where a value is written.
 	drawnStateSchemas = []string{``, ``, ``,
 		`{"properties":{"a":{"properties":{"b":true,"d":{"maxItems":2}},"additionalProperties":false}}}`,
@@ -86,7 +87,8 @@ func DrawPlan(t *rapid.T, opts PlanOptions) DrawnPlan {
 	if rapid.Bool().Draw(t, "few paths") {
 		opts.paths = []string{"a", "a.b", "b"} // so that Calls often write to the same path
 	}
-	state := map[string]any{"type": "state", "state": MustDecodeJSON(rapid.SampledFrom(DrawnStartStates).Draw(t, "start"))}
+	state := map[string]any{"type": "state",
+		"state": MustDecodeJSON(rapid.SampledFrom(DrawnStartStates).Draw(t, "start"))}
 	if s := rapid.SampledFrom(drawnStateSchemas).Draw(t, "schema"); s != "" {
 		state["schema"] = MustDecodeJSON(s)
 	}
@@ -182,7 +184,8 @@ func drawOutputPaths(t *rapid.T, opts PlanOptions, path string) string {
 }
 
 // drawBranchChoice draws the branch that a result names: none, one of the output path's, or one that it does not have.
-func drawBranchChoice(t *rapid.T, text string, result func(params, scopes map[string]any) any) func(params, scopes map[string]any) any {
+func drawBranchChoice(t *rapid.T, text string, result func(params, scopes map[string]any) any) func(params,
+	scopes map[string]any) any {
 	branches := strings.Split(text, " || ")
 	chosen := rapid.SampledFrom(append([]string{"", "", "nowhere"}, branches...)).Draw(t, "taken")
 	if chosen == "" {
@@ -203,7 +206,8 @@ func referenceTo(path string) string {
 	return "†state." + path
 }
 
-// drawResult draws the form of a result. The result holds everything that the Call was given, so that a difference cannot hide.
+// drawResult draws the form of a result. The result holds everything that the Call was given, so that a difference
+// cannot hide.
 func drawResult(t *rapid.T, id string, whole bool) func(params, scopes map[string]any) any {
 	form := rapid.IntRange(0, 4).Draw(t, "result")
 	if whole {

@@ -29,7 +29,8 @@ func NewPlanExecution(plan DrawnPlan) *PlanExecution { return NewPlanExecutionFo
 
 // NewPlanExecutionFor starts an execution in the instance of a token.
 func NewPlanExecutionFor(plan DrawnPlan, token string) *PlanExecution {
-	p := &PlanExecution{Plan: plan, token: token, Calls: map[string]DrawnCall{}, Inputs: map[string]string{}, AfterStep: func() {}}
+	p := &PlanExecution{Plan: plan, token: token, Calls: map[string]DrawnCall{}, Inputs: map[string]string{},
+		AfterStep: func() {}}
 	var context []ideafile.Message
 	var ps diag.Problems
 	for _, raw := range plan.Context {
@@ -97,8 +98,9 @@ func (p *PlanExecution) AnswerLatent(t Fataler, rec *dataflow.CallRecord) {
 	}
 }
 
-// RunAll runs the whole Plan. choose(n) picks one of n events that could happen next. A Request starts when everything of the one before it
-// has ended. Several events may happen before the instance is asked what is ready, as with signals that arrive together.
+// RunAll runs the whole Plan. choose(n) picks one of n events that could happen next. A Request starts when everything
+// of the one before it has ended. Several events may happen before the instance is asked what is ready, as with signals
+// that arrive together.
 func (p *PlanExecution) RunAll(t Fataler, choose func(n int) int) {
 	for n, calls := range p.Plan.Requests {
 		p.runRequest(t, n+1, calls, choose)
@@ -138,11 +140,13 @@ func (p *PlanExecution) runRequest(t Fataler, request int, calls []DrawnCall, ch
 	}
 }
 
-// Outcome describes everything that must not depend on the order of events: each Call's fate, why, what it was given, and the State.
+// Outcome describes everything that must not depend on the order of events: each Call's fate, why, what it was given,
+// and the State.
 func (p *PlanExecution) Outcome() string {
 	var b strings.Builder
 	for _, rec := range p.Instance.CallRecords() {
-		fmt.Fprintf(&b, "%s %s by=%q taken=%d untaken=%q", rec.ID, rec.Status, rec.SkippedBecauseOf, rec.BranchTaken, rec.UntakenBranchReference)
+		fmt.Fprintf(&b, "%s %s by=%q taken=%d untaken=%q", rec.ID, rec.Status, rec.SkippedBecauseOf, rec.BranchTaken,
+			rec.UntakenBranchReference)
 		if rec.Fault != nil {
 			fmt.Fprintf(&b, " fault=%s", rec.Fault)
 		}

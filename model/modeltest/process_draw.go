@@ -15,20 +15,24 @@ func drawReply(t *rapid.T, in *turn.RequestInput) string {
 	if len(in.Questions) > 0 {
 		for _, a := range in.Questions {
 			if rapid.IntRange(0, 4).Draw(t, "answered") > 0 {
-				calls = append(calls, map[string]any{"_call": a.CallID, "_output": rapid.SampledFrom([]any{"good", "", nil}).Draw(t, "result")})
+				calls = append(calls, map[string]any{"_call": a.CallID,
+					"_output": rapid.SampledFrom([]any{"good", "", nil}).Draw(t, "result")})
 			}
 		}
 		return string(jsonval.Encode(map[string]any{"calls": calls, "output": nil}))
 	}
 	for range rapid.SampledFrom([]int{0, 0, 1, 2, 3}).Draw(t, "calls") {
-		call := map[string]any{"_tool": rapid.SampledFrom([]string{"work", "work", "fail", "think", "log", "odd"}).Draw(t, "tool")}
+		call := map[string]any{
+			"_tool": rapid.SampledFrom([]string{"work", "work", "fail", "think", "log", "odd"}).Draw(t, "tool")}
 		if token := rapid.SampledFrom([]string{"*", "①", "②", "③", ""}).Draw(t, "token"); token != "" {
 			call["_instance"] = token
 		}
-		if path := rapid.SampledFrom([]string{"", "b", "c", "b.d", "†state"}).Draw(t, "path"); path != "" && call["_tool"] != "log" {
+		if path := rapid.SampledFrom([]string{"", "b", "c", "b.d", "†state"}).Draw(t, "path"); path != "" &&
+			call["_tool"] != "log" {
 			call["_outputPath"] = path
 		}
-		if read := rapid.SampledFrom([]string{"", "†state.a", "†state.b", "†state.never", "†"}).Draw(t, "read"); read != "" {
+		if read := rapid.SampledFrom([]string{"", "†state.a", "†state.b", "†state.never", "†"}).Draw(t,
+			"read"); read != "" {
 			call["x"] = read
 		}
 		calls = append(calls, call)
@@ -39,18 +43,20 @@ func drawReply(t *rapid.T, in *turn.RequestInput) string {
 	return string(jsonval.Encode(map[string]any{"calls": calls, "output": output, "finished": finished}))
 }
 
-// RunDrawnProcess plays a process of two instances with random replies until it is over or paused, or for twelve Requests. after is called
-// when a Request is concluded.
+// RunDrawnProcess plays a process of two instances with random replies until it is over or paused, or for twelve
+// Requests. after is called when a Request is concluded.
 func RunDrawnProcess(t *rapid.T, after func(*Scenario, *loop.RequestConclusion)) *Scenario {
-	s := NewScenario(t, rapid.SampledFrom([]string{"", `{"type": "object"}`}).Draw(t, "form"), rapid.SampledFrom([]string{TwoInstances,
-		`"context": [{"type": "state", "_instance": "①", "state": {"a": 1}, "schema": {"type": "object", "required": ["b"]}},
+	s := NewScenario(t, rapid.SampledFrom([]string{"", `{"type": "object"}`}).Draw(t, "form"),
+		rapid.SampledFrom([]string{TwoInstances,
+			`"context": [{"type": "state", "_instance": "①", "state": {"a": 1}, "schema": {"type": "object", "required": ["b"]}},
 			{"type": "state", "_instance": "②", "state": {}}]`,
-		`"context": [{"type": "state", "_instance": "①", "state": {"a": 1}}, {"type": "state", "_instance": "②", "state": {"a": null}},
+			`"context": [{"type": "state", "_instance": "①", "state": {"a": 1}}, {"type": "state", "_instance": "②", "state": {"a": null}},
 			{"type": "plan", "stage": "optimal", "plan": [{"_tool": "think", "x": "†state.a", "_outputPath": "b"},
 				{"_tool": "work", "n": "†state.a", "_outputPath": "c"}, {"_tool": "log"}],
 				"output": {"all": "†state.c"}},
 			{"type": "plan", "_instance": "②", "stage": "optimal", "when": {"properties": {"state": {"required": ["odd"]}}}, "plan": []}]`,
-	}).Draw(t, "context"), rapid.SampledFrom([]string{`"config": {}`, `"config": {"settle": "together"}`}).Draw(t, "config"))
+		}).Draw(t, "context"), rapid.SampledFrom([]string{`"config": {}`, `"config": {"settle": "together"}`}).Draw(t,
+			"config"))
 	s.RunDirectPlans()
 	for range 12 {
 		step, in := s.nextStep()

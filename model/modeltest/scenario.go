@@ -23,7 +23,8 @@ const (
 )
 
 // SnapshotFile returns the Snapshot of a Request, encoded and parsed again.
-func SnapshotFile(t Fataler, i *ideafile.Idea, input *turn.RequestInput, calls []ideafile.WrittenCall, output any) *ideafile.Idea {
+func SnapshotFile(t Fataler, i *ideafile.Idea, input *turn.RequestInput, calls []ideafile.WrittenCall,
+	output any) *ideafile.Idea {
 	text := jsonval.Encode(turn.SnapshotIdea(i.Source, input, calls, output))
 	again, ps := ideafile.ParseIdea(text)
 	if len(ps) > 0 {
@@ -32,8 +33,9 @@ func SnapshotFile(t Fataler, i *ideafile.Idea, input *turn.RequestInput, calls [
 	return again
 }
 
-// Scenario plays a process without Temporal: the loop, its instances, and an LLM whose replies the test writes. It stands for the workflows
-// and activities between them, and carries loop and instances over to new runs at every step, as continue-as-new does.
+// Scenario plays a process without Temporal: the loop, its instances, and an LLM whose replies the test writes. It
+// stands for the workflows and activities between them, and carries loop and instances over to new runs at every step,
+// as continue-as-new does.
 type Scenario struct {
 	T         rapid.TB
 	Idea      *ideafile.Idea
@@ -51,12 +53,14 @@ type Scenario struct {
 	Usage turn.TokenUsage
 	// Unreached are the instances that no Call of a Request reaches.
 	Unreached []string
-	// ToldWhole are the instances that have the whole of a reply that the process loses, and have told what became of it.
+	// ToldWhole are the instances that have the whole of a reply that the process loses, and have told what became of
+	// it.
 	ToldWhole []string
 	retold    int // the lost Request of which instances tell all Calls
 	// Reported is what each instance has reported of its Calls, by token and Call id.
 	Reported map[string]map[string]ReportedCall
-	// CorrectionsAcked counts the corrections that each instance has applied, and Corrections are those that it has not.
+	// CorrectionsAcked counts the corrections that each instance has applied, and Corrections are those that it has
+	// not.
 	CorrectionsAcked map[string]int
 	Corrections      map[string][]approval.SteeringPayload
 	isPart           bool
@@ -79,8 +83,8 @@ const ScenarioTools = `"work": {"type": "object", "properties": {"x": {}, "n": {
 // StartTime is when every Scenario starts.
 var StartTime = time.Date(2026, 11, 1, 9, 0, 0, 0, time.UTC)
 
-// NewScenario starts a process. output is the schema of its output, empty for none, and rest are more keys of its Idea, such as
-// `"context": […]`.
+// NewScenario starts a process. output is the schema of its output, empty for none, and rest are more keys of its Idea,
+// such as `"context": […]`.
 func NewScenario(t rapid.TB, output string, rest ...string) *Scenario {
 	return NewScenarioWithTools(t, ScenarioTools, output, rest...)
 }
@@ -98,7 +102,8 @@ func NewScenarioWithTools(t rapid.TB, tools, output string, rest ...string) *Sce
 func NewScenarioOf(t rapid.TB, idea *ideafile.Idea, isPart bool) *Scenario {
 	s := &Scenario{
 		T: t, Idea: idea, isPart: isPart, Now: StartTime,
-		Instances: map[string]*dataflow.Instance{}, Bindings: map[string]ideafile.ToolBinding{}, Reported: map[string]map[string]ReportedCall{},
+		Instances: map[string]*dataflow.Instance{}, Bindings: map[string]ideafile.ToolBinding{},
+		Reported:         map[string]map[string]ReportedCall{},
 		CorrectionsAcked: map[string]int{}, Corrections: map[string][]approval.SteeringPayload{}, RunTool: defaultTool,
 	}
 	for _, tool := range s.Idea.Tools {

@@ -16,10 +16,12 @@ import (
 	"processidea/model/turn"
 )
 
-// peopleTools extends ScenarioTools: pay always needs approval, huge above a bound, due with a deadline; slow runs until CompleteSlow or FailSlow.
+// peopleTools extends ScenarioTools: pay always needs approval, huge above a bound, due with a deadline; slow runs
+// until CompleteSlow or FailSlow.
 const peopleTools = ScenarioTools + `, "slow": {"type": "object", "properties": {"x": {}}},
 	"pay": {"type": "object", "properties": {"n": {"type": "integer"}, "x": {}}, "_approval": true},
-	"huge": {"type": "object", "properties": {"n": {"type": "integer"}}, "_approval": {"when": {"properties": {"n": {"minimum": 100}}}}},
+	"huge": {"type": "object", "properties": {"n": {"type": "integer"}},
+		"_approval": {"when": {"properties": {"n": {"minimum": 100}}}}},
 	"due": {"type": "object", "properties": {}, "_approval": {"timeout": "1h", "onTimeout": "pause"}}`
 
 // ThreeInstances is a context with three empty States.
@@ -125,7 +127,8 @@ func (s *Scenario) Revise(payload string) []*loop.InstanceProgress {
 func (s *Scenario) restartReopened() {
 	for _, inst := range s.Loop.TakeRestarts() {
 		initial, writes := inst.StateHistory()
-		context, err := ideafile.ReadMessages(ideafile.ContextForRestartedInstance(s.Loop.Idea().Context, inst.Token, initial))
+		context, err := ideafile.ReadMessages(ideafile.ContextForRestartedInstance(s.Loop.Idea().Context,
+			inst.Token, initial))
 		if err != nil {
 			s.T.Fatal(err)
 		}

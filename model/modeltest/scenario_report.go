@@ -23,8 +23,9 @@ func (s *Scenario) RunToIdle(token string, request int) {
 	}
 }
 
-// DeliverReport delivers an instance's next report the way it arrives when a worker is lost: a shorter version of the report under the same
-// number comes before it, and both come a second time afterwards. The loop must apply the first two and ignore the others.
+// DeliverReport delivers an instance's next report the way it arrives when a worker is lost: a shorter version of the
+// report under the same number comes before it, and both come a second time afterwards. The loop must apply the first
+// two and ignore the others.
 func (s *Scenario) DeliverReport(r turn.InstanceReport) {
 	s.reportCount++
 	early := r
@@ -32,7 +33,8 @@ func (s *Scenario) DeliverReport(r turn.InstanceReport) {
 	early.ReportNumber, early.WorkflowHistoryLength = s.reportCount, 10
 	r.ReportNumber, r.WorkflowHistoryLength = s.reportCount, 15
 	known := s.Loop.HasInstance(r.Token)
-	for n, accepted := range []bool{s.Loop.ApplyReport(early), s.Loop.ApplyReport(r), s.Loop.ApplyReport(r), s.Loop.ApplyReport(early)} {
+	for n, accepted := range []bool{s.Loop.ApplyReport(early), s.Loop.ApplyReport(r), s.Loop.ApplyReport(r),
+		s.Loop.ApplyReport(early)} {
 		if want := known && n < 2; accepted != want {
 			s.T.Fatalf("report %d of %+v: taken %v, want %v", n, r, accepted, want)
 		}
@@ -45,7 +47,8 @@ func (s *Scenario) Report(token string, closed int) turn.InstanceReport {
 	r := turn.InstanceReport{
 		Token: token, ClosedThroughRequest: closed, Idle: instance.IsIdle(), HasGoal: instance.HasGoal(),
 		MissingRequiredPaths: instance.MissingRequiredPaths(), PlanFailure: instance.DirectPlanFault(),
-		Writes: instance.TakeNewWrites(), PendingApprovals: instance.PendingApprovals(), PauseFault: instance.TakePauseFault(),
+		Writes: instance.TakeNewWrites(), PendingApprovals: instance.PendingApprovals(),
+		PauseFault:           instance.TakePauseFault(),
 		AckedCorrectionCount: s.CorrectionsAcked[token],
 	}
 	for _, rec := range instance.CallRecords() {

@@ -81,14 +81,17 @@ func (s *Scenario) InterruptRequest(end turn.LLMReply, calls ...string) *loop.Re
 	if end.WorkerLost {
 		r = turn.LLMReply{} // what the worker received is lost with it; the instances have the Calls
 	}
-	r.Fault, r.WorkerLost, r.CallsUndelivered, r.NotRetryable, r.InstancesWithoutCalls = end.Fault, end.WorkerLost, end.CallsUndelivered, end.NotRetryable, nil
+	r.Fault, r.WorkerLost, r.CallsUndelivered, r.NotRetryable, r.InstancesWithoutCalls = end.Fault, end.WorkerLost,
+		end.CallsUndelivered, end.NotRetryable, nil
 	return s.Conclude(r)
 }
 
-// DeliverCalls delivers the Calls of a reply to their instances, as the stream does when each Call closes, and returns the Reply so far.
+// DeliverCalls delivers the Calls of a reply to their instances, as the stream does when each Call closes, and returns
+// the Reply so far.
 func (s *Scenario) DeliverCalls(values []any) turn.LLMReply {
 	calls := ideafile.ParseWrittenCalls(values)
-	r := turn.LLMReply{Calls: calls, Usage: cmp.Or(s.Usage, turn.TokenUsage{PromptTokens: 100, CompletionTokens: 10}), HTTPAttempts: 1}
+	r := turn.LLMReply{Calls: calls, Usage: cmp.Or(s.Usage, turn.TokenUsage{PromptTokens: 100, CompletionTokens: 10}),
+		HTTPAttempts: 1}
 	p := ideafile.Palette{Tools: s.Idea.Tools, BindingByTool: s.Bindings, InstanceTokens: s.Input.InstanceTokens(),
 		ReopenableTokens: s.Input.ReopenableTokens}
 	if s.Input.OutputOnly {
@@ -141,19 +144,22 @@ func (s *Scenario) deliverAnswer(_ ideafile.Palette, _ int, answer ideafile.Writ
 	return nil, f
 }
 
-// Conclude runs the covered instances until they are idle, delivers their reports, and concludes the Request with its Reply.
+// Conclude runs the covered instances until they are idle, delivers their reports, and concludes the Request with its
+// Reply.
 func (s *Scenario) Conclude(r turn.LLMReply) *loop.RequestConclusion {
 	s.T.Helper()
 	for _, token := range slices.Concat(s.Input.InstanceTokens(), s.Input.ReopenableTokens) {
 		switch {
-		case s.Input.OutputOnly, slices.Contains(s.Input.ReopenableTokens, token) && r.Complete && !slices.Contains(s.named, token):
+		case s.Input.OutputOnly, slices.Contains(s.Input.ReopenableTokens, token) && r.Complete &&
+			!slices.Contains(s.named, token):
 		case r.CallsMayBeUndelivered():
 			closed := s.Instances[token].CarryIntoNextRun().ClosedThroughRequest
 			s.Instances[token].SuspendRequest(s.Input.RequestNumber)
 			s.RunToIdle(token, closed)
 			if s.Loop.MustTellCalls(&r) {
 				s.retold = s.Input.RequestNumber
-				maps.DeleteFunc(s.Reported[token], func(id string, _ ReportedCall) bool { return s.Instances[token].FindCall(id).Request == s.retold })
+				maps.DeleteFunc(s.Reported[token],
+					func(id string, _ ReportedCall) bool { return s.Instances[token].FindCall(id).Request == s.retold })
 			}
 			report := s.Report(token, closed)
 			report.RefusedThroughRequest, report.ToldThroughRequest = s.Input.RequestNumber, s.retold

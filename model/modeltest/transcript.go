@@ -6,7 +6,8 @@ import (
 	"strings"
 )
 
-// UpdateTranscripts is the flag -update: tests then write the transcripts under testdata instead of comparing with them.
+// UpdateTranscripts is the flag -update: tests then write the transcripts under testdata instead of comparing with
+// them.
 var UpdateTranscripts = flag.Bool("update", false,
 	"write the transcripts under testdata instead of comparing with them; read the difference before you keep it")
 
@@ -17,5 +18,6 @@ func Diff(want, got string) string {
 	for i < len(w) && i < len(g) && w[i] == g[i] {
 		i++
 	}
-	return fmt.Sprintf("%s\n--- want from here\n%s\n--- got\n%s", strings.Join(w[:i], "\n"), strings.Join(w[i:], "\n"), strings.Join(g[i:], "\n"))
+	return fmt.Sprintf("%s\n--- want from here\n%s\n--- got\n%s", strings.Join(w[:i], "\n"), strings.Join(w[i:], "\n"),
+		strings.Join(g[i:], "\n"))
 }

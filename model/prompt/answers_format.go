@@ -23,7 +23,8 @@ func (b *formatBuilder) adaptationChoices(t *ideafile.Tool, questions []turn.LLM
 		if idsBySet[paramNames] == nil {
 			nameSets = append(nameSets, paramNames)
 		}
-		idsBySet[paramNames], namesBySet[paramNames] = append(idsBySet[paramNames], question.CallID), jsonval.SortedKeys(question.Params)
+		idsBySet[paramNames], namesBySet[paramNames] = append(idsBySet[paramNames], question.CallID),
+			jsonval.SortedKeys(question.Params)
 	}
 	var choices []any
 	for n, paramNames := range nameSets {
@@ -70,7 +71,8 @@ func (b *formatBuilder) hasDefinition(name string) bool {
 
 // asksForAdaptedParams reports whether the Request asks for corrected parameters.
 func asksForAdaptedParams(request *turn.RequestInput) bool {
-	return slices.ContainsFunc(request.Questions, func(question turn.LLMQuestion) bool { return question.ParamsError != "" })
+	return slices.ContainsFunc(request.Questions,
+		func(question turn.LLMQuestion) bool { return question.ParamsError != "" })
 }
 
 // answersFormat is the format of a reply that holds nothing but results of latent Calls, {"calls": [{"_call",
@@ -100,7 +102,8 @@ func (b *formatBuilder) answersSchema(questions []turn.LLMQuestion) any {
 
 // resultChoice is the schema of the entries with results for one Tool's Calls.
 func (b *formatBuilder) resultChoice(t *ideafile.Tool, ids []any) jsonval.OrderedObject {
-	choice := closedObjectSchema(jsonval.OrderedField{Key: "_call", Value: stringEnum(ids)}, jsonval.OrderedField{Key: "_output", Value: b.resultSchema(t)})
+	choice := closedObjectSchema(jsonval.OrderedField{Key: "_call", Value: stringEnum(ids)},
+		jsonval.OrderedField{Key: "_output", Value: b.resultSchema(t)})
 	if instruction := b.input.ToolInstructions[t.Name]; instruction != "" {
 		choice = append(jsonval.OrderedObject{{Key: "description", Value: instruction}}, choice...)
 	}

@@ -14,12 +14,15 @@ func TestTheComposedSchemaAllowsExpressionsWhereItAllowsReferences(t *testing.T)
 	t.Parallel()
 	p := modeltest.PaletteFrom(t, `{"count": {"_activity": "c", "properties": {"n": {"type": "integer"}}, "required": ["n"]},
 		"think": {"properties": {"n": {"type": "integer"}}, "_output": {"type": "string"}}}`)
-	form, err := jsonschema.CompileSchema(modeltest.MustDecodeJSON(`{"type": "object", "properties": {"sum": {"type": "integer"}}, "required": ["sum"], "additionalProperties": false}`))
+	form, err := jsonschema.CompileSchema(
+		modeltest.MustDecodeJSON(
+			`{"type": "object", "properties": {"sum": {"type": "integer"}}, "required": ["sum"], "additionalProperties": false}`))
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, strict := range []bool{true, false} {
-		in := ResponseFormatInput{Tools: p.Tools, Bindings: p.BindingByTool, InstanceTokens: []string{""}, OutputSchema: form}
+		in := ResponseFormatInput{Tools: p.Tools, Bindings: p.BindingByTool, InstanceTokens: []string{""},
+			OutputSchema: form}
 		composed := NewResponseFormat(in)
 		if !composed.Strict {
 			t.Fatal(composed.NotStrictReason)

@@ -10,12 +10,13 @@ import (
 	"processidea/model/turn"
 )
 
-// writeGuidingPlans shows the Plans of the file that guide the LLM, with the status of their Calls. Plans that ran directly
-// are written by writeCallHistory.
+// writeGuidingPlans shows the Plans of the file that guide the LLM, with the status of their Calls. Plans that ran
+// directly are written by writeCallHistory.
 func (w *promptWriter) writeGuidingPlans() {
 	var guides []ideafile.Message
 	for _, plan := range w.idea.Context {
-		if plan.Type == ideafile.TypePlan && !plan.IsDirectPlan() && (plan.InstanceToken == "" || w.requestCoversInstance(plan.InstanceToken)) {
+		if plan.Type == ideafile.TypePlan && !plan.IsDirectPlan() &&
+			(plan.InstanceToken == "" || w.requestCoversInstance(plan.InstanceToken)) {
 			guides = append(guides, plan)
 		}
 	}
@@ -31,7 +32,8 @@ func (w *promptWriter) writeGuidingPlans() {
 		}
 		w.writeHeading(title)
 		if plan.PlanViewCondition != nil {
-			w.writeLine("It is meant for instances of which this JSON Schema holds: %s", jsonval.Encode(plan.PlanViewCondition.Source))
+			w.writeLine("It is meant for instances of which this JSON Schema holds: %s",
+				jsonval.Encode(plan.PlanViewCondition.Source))
 		}
 		ids := plan.RecordedCallIDs()
 		for n, call := range plan.PlanCalls {

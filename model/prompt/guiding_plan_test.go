@@ -41,7 +41,8 @@ func TestAPlanWithoutAStageGuidesWithWhatBecameOfItsCalls(t *testing.T) {
 
 func TestTheRecordBesideAGuideIsShown(t *testing.T) {
 	t.Parallel()
-	s := modeltest.NewScenario(t, "", `"context": [{"type": "plan", "plan": [{"_tool": "work"}, {"_tool": "fail"}], "record": {"3.1": {"done": 1}, "3.4": "failed"}}]`)
+	s := modeltest.NewScenario(t, "",
+		`"context": [{"type": "plan", "plan": [{"_tool": "work"}, {"_tool": "fail"}], "record": {"3.1": {"done": 1}, "3.4": "failed"}}]`)
 	wantIn(t, promptFor(s), `- work(): {"done":1}`, `- fail(): failed`)
 }
 
@@ -53,8 +54,10 @@ func TestOfSeveralPlansTheLLMPicksWithTheInstructionsInView(t *testing.T) {
 		{"type": "plan", "name": "mine", "_instance": "②", "plan": []},
 		{"type": "instruction", "instruction": "Prefer to walk."}]`)
 	wantIn(t, promptFor(s), "## Plans\nThese are alternatives: pick the one that fits, as the instructions say.",
-		"## Plan that you may follow, extend or drop: by car\n", `It is meant for instances of which this JSON Schema holds: {"required":["car"]}`, `work(x: "car")`,
-		"## Plan that you may follow, extend or drop: on foot\n", "## Plan that you may follow, extend or drop: mine (②)")
+		"## Plan that you may follow, extend or drop: by car\n",
+		`It is meant for instances of which this JSON Schema holds: {"required":["car"]}`, `work(x: "car")`,
+		"## Plan that you may follow, extend or drop: on foot\n",
+		"## Plan that you may follow, extend or drop: mine (②)")
 	task := Render(s.Idea, s.Bindings, s.Input, nil)[1].Content
 	if !strings.HasPrefix(task, "## The process\n> Prefer to walk.") {
 		t.Errorf("instructions come first: %s", task)
@@ -67,10 +70,12 @@ func TestOfSeveralPlansTheLLMPicksWithTheInstructionsInView(t *testing.T) {
 
 func TestAPlanThatRanByItselfStandsAmongTheCallsSoFar(t *testing.T) {
 	t.Parallel()
-	s := modeltest.NewScenario(t, "", `"context": [{"type": "plan", "stage": "optimal", "name": "first", "plan": [{"_tool": "work", "_outputPath": "b"}, {"_tool": "fail"}]}]`)
+	s := modeltest.NewScenario(t, "",
+		`"context": [{"type": "plan", "stage": "optimal", "name": "first", "plan": [{"_tool": "work", "_outputPath": "b"}, {"_tool": "fail"}]}]`)
 	s.RunDirectPlans()
 	text := promptFor(s)
-	wantIn(t, text, "Those whose ids begin with 0 are of a Plan that ran by itself", `- 0.1 work(…) of Plan "first" → b: done`, `- 0.2 of Plan "first" fail(): failed`,
+	wantIn(t, text, "Those whose ids begin with 0 are of a Plan that ran by itself",
+		`- 0.1 work(…) of Plan "first" → b: done`, `- 0.2 of Plan "first" fail(): failed`,
 		"## What went wrong\n- 0.2 fail: tool_failed: no luck")
 	if strings.Contains(text, "follow, extend or drop") {
 		t.Errorf("it is shown twice:\n%s", text)
@@ -83,17 +88,24 @@ func TestAnInstructionForToolsChangesTheirTextAndNoOther(t *testing.T) {
 	idea := func(more string) (*ideafile.Idea, map[string]ideafile.ToolBinding) {
 		i := modeltest.IdeaFrom(t, `{"schema": {"tools": {"a": {"description": "Does a.", "properties": {}}, "b": {"description": "Does b.", "properties": {}}, "c": {"properties": {}, "_output": {"type": "string"}}}},
 			"context": [{"type": "text", "text": "Go."}`+more+`]}`)
-		return i, map[string]ideafile.ToolBinding{"a": {Kind: ideafile.KindGo}, "b": {Kind: ideafile.KindGo}, "c": {Kind: ideafile.KindLatent}}
+		return i, map[string]ideafile.ToolBinding{"a": {Kind: ideafile.KindGo}, "b": {Kind: ideafile.KindGo},
+			"c": {Kind: ideafile.KindLatent}}
 	}
 	defs := func(i *ideafile.Idea, bindings map[string]ideafile.ToolBinding) map[string]any {
-		form := modeltest.MustDecodeJSON(string(jsonval.Encode(ResponseFormatFor(i, bindings, &turn.RequestInput{Instances: []turn.InstanceInput{{}}}).Schema))).(map[string]any)
+		form := modeltest.MustDecodeJSON(
+			string(
+				jsonval.Encode(ResponseFormatFor(i, bindings,
+					&turn.RequestInput{Instances: []turn.InstanceInput{{}}}).Schema))).(map[string]any)
 		return form["$defs"].(map[string]any)
 	}
 	i, bindings := idea("")
 	before := defs(i, bindings)
-	i, bindings = idea(`, {"type": "instruction", "instruction": "Once only.", "tools": ["b", "c"]}, {"type": "instruction", "instruction": {"be": "brief"}, "tools": ["c"]}`)
+	i,
+		bindings = idea(
+		`, {"type": "instruction", "instruction": "Once only.", "tools": ["b", "c"]}, {"type": "instruction", "instruction": {"be": "brief"}, "tools": ["c"]}`)
 	after := defs(i, bindings)
-	for name, want := range map[string]string{"call_a": "Does a.", "call_b": "Does b.\nOnce only.", "call_c": "Once only.\n" + `{"be":"brief"}`} {
+	for name, want := range map[string]string{"call_a": "Does a.", "call_b": "Does b.\nOnce only.",
+		"call_c": "Once only.\n" + `{"be":"brief"}`} {
 		old, now := before[name].(map[string]any), after[name].(map[string]any)
 		if now["description"] != want {
 			t.Errorf("%s says %q", name, now["description"])
@@ -102,8 +114,10 @@ func TestAnInstructionForToolsChangesTheirTextAndNoOther(t *testing.T) {
 			t.Errorf("%s has changed in more than its text", name)
 		}
 	}
-	asking := &turn.RequestInput{Instances: []turn.InstanceInput{{}}, Questions: []turn.LLMQuestion{{CallID: "1.1", Tool: "c"}}}
-	if text := string(jsonval.Encode(ResponseFormatFor(i, bindings, asking).Schema)); !strings.Contains(text, `"description":"Once only.`) {
+	asking := &turn.RequestInput{Instances: []turn.InstanceInput{{}},
+		Questions: []turn.LLMQuestion{{CallID: "1.1", Tool: "c"}}}
+	if text := string(jsonval.Encode(ResponseFormatFor(i, bindings, asking).Schema)); !strings.Contains(text,
+		`"description":"Once only.`) {
 		t.Errorf("a Request for results does not say it: %s", text)
 	}
 	system, task := Render(i, bindings, asking, nil)[0].Content, Render(i, bindings, asking, nil)[1].Content

@@ -19,8 +19,8 @@ const maxNamedInstances = 12
 // maxNamedCalls is how many Calls with the same result a line of the prompt lists by their ids.
 const maxNamedCalls = 8
 
-// writeCallHistory writes what became of the Calls planned so far. Those that are done and whose result stands in State are
-// summed up: the State says the rest.
+// writeCallHistory writes what became of the Calls planned so far. Those that are done and whose result stands in State
+// are summed up: the State says the rest.
 func (w *promptWriter) writeCallHistory() {
 	if len(w.request.PlanEntries) == 0 {
 		return
@@ -30,11 +30,14 @@ func (w *promptWriter) writeCallHistory() {
 	if !w.hasSingleUnnamedInstance() {
 		everywhere, suchAs = " in all its instances", ", such as those of finished instances,"
 	}
-	w.writeLine("%s. (…) stands for the parameters of a Call whose result is in State%s. Calls that no longer matter%s are left out.", w.callIDExample(), everywhere, suchAs)
+	w.writeLine("%s. (…) stands for the parameters of a Call whose result is in State%s. Calls that no longer "+
+		"matter%s are left out.", w.callIDExample(), everywhere, suchAs)
 	if w.request.PlanEntries[0].DirectPlan > 0 {
-		w.writeLine("Those whose ids begin with 0 are of a Plan that ran by itself. Mend what went wrong, or find another way; what is done stays done.")
+		w.writeLine("Those whose ids begin with 0 are of a Plan that ran by itself. Mend what went wrong, or find " +
+			"another way; what is done stays done.")
 	}
-	if slices.ContainsFunc(w.request.PlanEntries, func(e turn.PlannedCallSummary) bool { return e.StatusCounts[ideafile.Skipped] > 0 }) {
+	if slices.ContainsFunc(w.request.PlanEntries,
+		func(e turn.PlannedCallSummary) bool { return e.StatusCounts[ideafile.Skipped] > 0 }) {
 		branch := ""
 		if w.hasBranches() {
 			branch = ", or it reads the one of two places that the tool did not choose"
@@ -58,7 +61,8 @@ func (w *promptWriter) writeCallHistory() {
 			if len(ids) > maxNamedCalls {
 				ids = append(slices.Clone(ids[:maxNamedCalls]), "…")
 			}
-			w.writeLine("- %s %s: done%s", strings.Join(ids, ", "), label, w.instancesSuffix(w.inOrder(doneByResult[label])))
+			w.writeLine("- %s %s: done%s", strings.Join(ids, ", "), label,
+				w.instancesSuffix(w.inOrder(doneByResult[label])))
 		}
 	}
 }
@@ -80,7 +84,8 @@ func (w *promptWriter) callIDExample() string {
 	return text
 }
 
-// doneLabel is how a Call is named that is done wherever it was planned and whose result State shows; false for any other.
+// doneLabel is how a Call is named that is done wherever it was planned and whose result State shows; false for any
+// other.
 func (w *promptWriter) doneLabel(entry turn.PlannedCallSummary) (string, bool) {
 	output, hasOutput := w.idea.OutputPathOf(entry.Call)
 	for _, d := range entry.Decisions {
@@ -88,7 +93,8 @@ func (w *promptWriter) doneLabel(entry turn.PlannedCallSummary) (string, bool) {
 			return "", false
 		}
 	}
-	if len(entry.StatusCounts) != 1 || entry.StatusCounts[ideafile.Done] == 0 || len(entry.ResultByInstance) > 0 || !hasOutput || len(output) == 0 || output.HasBranches() {
+	if len(entry.StatusCounts) != 1 || entry.StatusCounts[ideafile.Done] == 0 || len(entry.ResultByInstance) > 0 ||
+		!hasOutput || len(output) == 0 || output.HasBranches() {
 		return "", false
 	}
 	return oneLine(entry.Call.Tool) + "(…)" + planSuffix(entry) + " → " + oneLine(output.String()), true
@@ -129,7 +135,8 @@ func (w *promptWriter) callText(call ideafile.WrittenCall) string {
 	return text
 }
 
-// writeDecisions writes what people decided otherwise than the LLM had proposed, or gave a reason for, one line for all instances with the same decision.
+// writeDecisions writes what people decided otherwise than the LLM had proposed, or gave a reason for, one line for all
+// instances with the same decision.
 func (w *promptWriter) writeDecisions(decisions []turn.InstanceDecision) {
 	var facts []string
 	tokensByFact := map[string][]string{}
@@ -173,10 +180,12 @@ func (w *promptWriter) inOrder(tokens []string) []string {
 // statusSummary says what became of a Call, and in which instances.
 func (w *promptWriter) statusSummary(entry turn.PlannedCallSummary) string {
 	var parts []string
-	for _, status := range []ideafile.CallStatus{ideafile.Done, ideafile.Failed, ideafile.Rejected, ideafile.Skipped, ideafile.Blocked,
+	for _, status := range []ideafile.CallStatus{ideafile.Done, ideafile.Failed, ideafile.Rejected, ideafile.Skipped,
+		ideafile.Blocked,
 		ideafile.Running, ideafile.Waiting, ideafile.AwaitingApproval} {
 		if entry.StatusCounts[status] > 0 {
-			parts = append(parts, strings.ReplaceAll(string(status), "-", " ")+w.instancesSuffix(entry.InstancesByStatus[status]))
+			parts = append(parts, strings.ReplaceAll(string(status), "-", " ")+
+				w.instancesSuffix(entry.InstancesByStatus[status]))
 		}
 	}
 	if parts == nil {
@@ -211,7 +220,8 @@ func (w *promptWriter) writeContextErrors() {
 		case len(e.Instances) > 0:
 			subject = "an earlier answer of yours"
 		}
-		w.writeLine("- %s%s: %s: %s", subject, w.instancesSuffix(e.Instances), e.Fault.Code, oneLine(webAddress.ReplaceAllString(e.Fault.Message, "")))
+		w.writeLine("- %s%s: %s: %s", subject, w.instancesSuffix(e.Instances), e.Fault.Code,
+			oneLine(webAddress.ReplaceAllString(e.Fault.Message, "")))
 	}
 }
 

@@ -25,8 +25,10 @@ func (w *promptWriter) writeSharedContext() {
 	for n, payload := range w.fitToPrompt(payloads) {
 		w.writeLabeledValue("†"+kinds[n]+": ", payload)
 	}
-	if shared, ok := view.PayloadByKind[ideafile.TypeState].(map[string]any); ok && len(shared) > 0 && !w.hasSingleUnnamedInstance() {
-		w.writeLabeledValue("Beside what is shown below, †state holds in every instance: ", w.fitToPrompt([]any{shared})[0])
+	if shared, ok := view.PayloadByKind[ideafile.TypeState].(map[string]any); ok && len(shared) > 0 &&
+		!w.hasSingleUnnamedInstance() {
+		w.writeLabeledValue("Beside what is shown below, †state holds in every instance: ",
+			w.fitToPrompt([]any{shared})[0])
 	}
 	w.writePreviewsRule()
 	if s := view.SchemaByKind[ideafile.TypeState]; s != nil {
@@ -38,7 +40,8 @@ func (w *promptWriter) writeSharedContext() {
 	}
 }
 
-// stateFormText has a place for the form of State. Of a State that holds nothing beside what its schema names, it says what that means for a Call.
+// stateFormText has a place for the form of State. Of a State that holds nothing beside what its schema names, it says
+// what that means for a Call.
 func stateFormText(stateSchema any) string {
 	if m, _ := stateSchema.(map[string]any); m["additionalProperties"] != false {
 		return "Form of State: %s"
@@ -64,7 +67,8 @@ func (w *promptWriter) writeGoal(stateSchema any) {
 	if !w.hasSingleUnnamedInstance() {
 		subject = "An instance"
 	}
-	w.writeLine("%s counts as finished when its State holds %s and all its Calls have ended.", subject, strings.Join(required, ", "))
+	w.writeLine("%s counts as finished when its State holds %s and all its Calls have ended.", subject,
+		strings.Join(required, ", "))
 }
 
 // allStartWithValue reports whether every instance starts with a value in its State: it is no part of the goal.
@@ -106,7 +110,8 @@ func (w *promptWriter) writeInstanceStates() {
 			w.writeLine("  still missing: %s", strings.Join(instance.MissingRequiredPaths, ", "))
 		}
 		if instance.HasReachedGoal {
-			w.writeLine("  It has all that it needs to be finished, and is shown since something went wrong: it may need no Call.")
+			w.writeLine("  It has all that it needs to be finished, and is shown since something went wrong: it may " +
+				"need no Call.")
 		}
 	}
 	w.writePreviewsRule()
@@ -133,7 +138,8 @@ func (w *promptWriter) ownPayloads() map[string]map[string]any {
 		}
 		own[instance.Token] = map[string]any{}
 		itsKinds, payloads := w.payloadsBesideState(ideafile.InstanceMessagesView(w.idea.Context, instance.Token))
-		tokens, kinds, all = append(tokens, slices.Repeat([]string{instance.Token}, len(itsKinds))...), append(kinds, itsKinds...), append(all, payloads...)
+		tokens, kinds, all = append(tokens, slices.Repeat([]string{instance.Token}, len(itsKinds))...),
+			append(kinds, itsKinds...), append(all, payloads...)
 	}
 	for n, payload := range w.fitToPrompt(all) {
 		own[tokens[n]][kinds[n]] = payload

@@ -23,8 +23,8 @@ const (
 // outlineTexts are the lengths to which texts in an outline are cut, the first that fits; 0: the keys alone.
 var outlineTexts = []int{120, 60, 30, 12, 0}
 
-// outlineOf shows what an object or a list holds in so many bytes of JSON: of an object every key if there is room, of a list the first
-// items. more counts what is left out. ok is false for other values, and where there is no room.
+// outlineOf shows what an object or a list holds in so many bytes of JSON: of an object every key if there is room, of
+// a list the first items. more counts what is left out. ok is false for other values, and where there is no room.
 //
 // The outline depends on the value and the room alone.
 func outlineOf(v any, room int) (outline any, more int, ok bool) {
@@ -62,7 +62,8 @@ func outlineOfObject(m map[string]any, room int) (outline map[string]any, more i
 	return outline, len(m) - len(outline)
 }
 
-// outlineOfList shows fewer items rather than less of each: a Reference names an item by its place, which needs no outline.
+// outlineOfList shows fewer items rather than less of each: a Reference names an item by its place, which needs no
+// outline.
 func outlineOfList(list []any, room int) (outline []any, more int) {
 	for _, textLength := range outlineTexts {
 		outline = nil

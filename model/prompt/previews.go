@@ -6,17 +6,17 @@ import (
 	"processidea/model/jsonval"
 )
 
-// shownBytes is about how much a prompt shows of all States together, and of all inputs: what is beyond it is shown by previews. Every Request
-// repeats them, and is paid for.
+// shownBytes is about how much a prompt shows of all States together, and of all inputs: what is beyond it is shown by
+// previews. Every Request repeats them, and is paid for.
 const shownBytes = 256 << 10
 
-// leastPreviewed is the size in bytes from which at most a value is shown by a preview, however much there is. A preview of a smaller one would
-// hardly be shorter.
+// leastPreviewed is the size in bytes from which at most a value is shown by a preview, however much there is. A
+// preview of a smaller one would hardly be shorter.
 const leastPreviewed = 512
 
-// fitToPrompt shows the largest of some values by previews if they are too much together: all those above a size, which is halved until the
-// rest fits. Small values beside large ones stay as they are. Values that lie in the store are always shown by previews, and share the room for
-// outlines.
+// fitToPrompt shows the largest of some values by previews if they are too much together: all those above a size, which
+// is halved until the rest fits. Small values beside large ones stay as they are. Values that lie in the store are
+// always shown by previews, and share the room for outlines.
 func (w *promptWriter) fitToPrompt(values []any) []any {
 	fitted := values
 	for above := jsonval.LargeValueBytes / 2; above >= leastPreviewed && totalSize(fitted) > shownBytes; above /= 2 {
@@ -85,8 +85,8 @@ func (w *promptWriter) previewMembers(v any, above int) any {
 	return out
 }
 
-// previewIfLarger shows a value that is larger than a size by a preview. It looks into objects first, so that a small member beside a large one is
-// still shown.
+// previewIfLarger shows a value that is larger than a size by a preview. It looks into objects first, so that a small
+// member beside a large one is still shown.
 func (w *promptWriter) previewIfLarger(v any, above int) any {
 	if jsonval.SizeUpToLimit(v, above) <= above {
 		return v
@@ -101,8 +101,8 @@ func (w *promptWriter) previewIfLarger(v any, above int) any {
 	return w.previewOf(v, data, len(data), min(mostOutlineBytes, above/8))
 }
 
-// previewOf is what the LLM is shown in the place of a value, with an outline where there is room for one; data is its JSON, and
-// size how many bytes it has.
+// previewOf is what the LLM is shown in the place of a value, with an outline where there is room for one; data is its
+// JSON, and size how many bytes it has.
 func (w *promptWriter) previewOf(v any, data []byte, size, room int) map[string]any {
 	w.showsPreviews = true
 	large := map[string]any{"type": jsonval.TypeOf(v), "bytes": strconv.Itoa(size)}
@@ -157,7 +157,8 @@ func beginningOf(v any, data []byte) string {
 	return jsonval.JSONPrefix(data)
 }
 
-// previewOfStored is previewOf for a value in the store, which is read for it. Where it cannot be read, its type and size are shown.
+// previewOfStored is previewOf for a value in the store, which is read for it. Where it cannot be read, its type and
+// size are shown.
 func (w *promptWriter) previewOfStored(h jsonval.BlobHandle, room int) map[string]any {
 	w.showsPreviews = true
 	shown := map[string]any{"type": h.ValueType, "bytes": strconv.Itoa(h.Size)}
@@ -193,7 +194,8 @@ func (w *promptWriter) writePreviewsRule() {
 			seen += `, or an outline: its keys or first items, texts in it cut at "…", and how many "more" there are`
 			reference = `A Reference to its place brings the whole value, and one that goes on into it ("†state.notes.monday", "†state.rows[5]") that part whole.`
 		}
-		w.writeLine(`Where "%s" stands, a value is too long to be shown: you see its type, its size and %s. %s`, previewKey, seen, reference)
+		w.writeLine(`Where "%s" stands, a value is too long to be shown: you see its type, its size and %s. %s`,
+			previewKey, seen, reference)
 	}
 	w.showsPreviews, w.showsOutlines = false, false
 }

@@ -19,11 +19,16 @@ type Message struct {
 // Render renders a Request as three messages. Prompt caches match from the front, so what changes least comes first:
 // the rules and the palette, then the context that all instances share, then the Plans, the States, the errors and what
 // is asked. stored returns the bytes of a value that lies in the store, none if they cannot be had; it may be nil.
-func Render(idea *ideafile.Idea, bindings map[string]ideafile.ToolBinding, request *turn.RequestInput, stored func(jsonval.BlobHandle) []byte) []Message {
+func Render(idea *ideafile.Idea, bindings map[string]ideafile.ToolBinding, request *turn.RequestInput,
+	stored func(jsonval.BlobHandle) []byte) []Message {
 	w := &promptWriter{idea: idea, bindings: bindings, request: request, stored: stored}
-	about := []func(*promptWriter){(*promptWriter).writeGuidingPlans, (*promptWriter).writeCallHistory, (*promptWriter).writeInstanceStates,
-		(*promptWriter).writeContextErrors, (*promptWriter).writeNotes, (*promptWriter).writeDraftOutput, (*promptWriter).writeRequestedReply}
-	if len(request.Questions) > 0 { // the parameters of each Call are shown resolved: States would only repeat them. Errors say why an alternative has its turn
+	about := []func(*promptWriter){(*promptWriter).writeGuidingPlans, (*promptWriter).writeCallHistory,
+		(*promptWriter).writeInstanceStates,
+		(*promptWriter).writeContextErrors, (*promptWriter).writeNotes, (*promptWriter).writeDraftOutput,
+		(*promptWriter).writeRequestedReply}
+	// the parameters of each Call are shown resolved: States would only repeat them. Errors say why an alternative has
+	// its turn
+	if len(request.Questions) > 0 {
 		about = []func(*promptWriter){(*promptWriter).writeContextErrors, (*promptWriter).writeRequestedReply}
 	}
 	return []Message{
@@ -62,16 +67,19 @@ func (w *promptWriter) writeHeading(title string) { w.writeLine("\n## %s", title
 
 // escapeLineBreaks escapes what ends a line for many readers and may stand in a JSON string: no data begins a line.
 func escapeLineBreaks(text string) string {
-	for _, c := range []struct{ char, escape string }{{"\u0085", `\u0085`}, {"\u2028", `\u2028`}, {"\u2029", `\u2029`}} {
+	for _, c := range []struct{ char, escape string }{{"\u0085", `\u0085`}, {"\u2028", `\u2028`},
+		{"\u2029", `\u2029`}} {
 		text = strings.ReplaceAll(text, c.char, c.escape)
 	}
 	return text
 }
 
 // lineBreaks makes of everything that ends a line what does so everywhere.
-var lineBreaks = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\v", "\n", "\f", "\n", "\u0085", "\n", "\u2028", "\n", "\u2029", "\n")
+var lineBreaks = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\v", "\n", "\f", "\n", "\u0085", "\n", "\u2028", "\n",
+	"\u2029", "\n")
 
-// writeQuoted writes texts of the process's designer, each line behind a mark: headings in them are not taken for the prompt's.
+// writeQuoted writes texts of the process's designer, each line behind a mark: headings in them are not taken for the
+// prompt's.
 func (w *promptWriter) writeQuoted(indent string, texts ...string) {
 	for _, text := range texts {
 		for line := range strings.Lines(strings.TrimSpace(lineBreaks.Replace(text))) {
@@ -94,7 +102,8 @@ func (w *promptWriter) writeLabeledValue(label string, v any) {
 // encode encodes a value as compact JSON, large values abbreviated.
 func (w *promptWriter) encode(v any) []byte { return jsonval.Encode(w.abbreviateLargeValues(v)) }
 
-// instanceLabel is an instance's name at the beginning of a line: in quotes, where it could be taken for something else.
+// instanceLabel is an instance's name at the beginning of a line: in quotes, where it could be taken for something
+// else.
 func instanceLabel(token string) string {
 	first, _ := utf8.DecodeRuneInString(token)
 	if unicode.IsLetter(first) || unicode.IsNumber(first) || first == '_' {
@@ -118,7 +127,9 @@ func (w *promptWriter) writeNotes() {
 	w.writeHeading("Your notes")
 	more := " Where State tells otherwise, State is right."
 	if w.request.OthersAreKnown && w.request.LeavesOutInstances() {
-		more = fmt.Sprintf(" For the instances that are not shown they still stand: %s. For those above they may be wrong now.", w.whyOthersAreKnown())
+		more = fmt.Sprintf(
+			" For the instances that are not shown they still stand: %s. For those above they may be wrong now.",
+			w.whyOthersAreKnown())
 	}
 	w.writeLine("You wrote them beside your answers, as if the Calls of that answer had succeeded.%s", more)
 	for _, n := range w.request.Notes {
@@ -144,9 +155,12 @@ func (w *promptWriter) writeDraftOutput() {
 	w.writeHeading("Your output so far")
 	more := "."
 	if w.request.LeavesOutInstances() {
-		more = fmt.Sprintf(" for the instances above. For the other instances, which are not shown, it still stands: %s.", w.whyOthersAreKnown())
+		more = fmt.Sprintf(
+			" for the instances above. For the other instances, which are not shown, it still stands: %s.",
+			w.whyOthersAreKnown())
 	}
-	w.writeLine("You gave it in answer %d. It does not count yet, since more is to be done%s Give it whole again, put right where that is needed.", d.Request, more)
+	w.writeLine("You gave it in answer %d. It does not count yet, since more is to be done%s Give it whole again, "+
+		"put right where that is needed.", d.Request, more)
 	w.writeLabeledValue("", d.Output)
 }
 
@@ -172,7 +186,8 @@ func (w *promptWriter) writeRequestedReply() {
 
 // writeFinishedRule says when nothing is left to plan. Where an output is wanted, writeOutputRules does.
 func (w *promptWriter) writeFinishedRule() {
-	w.writeLine(finishedText+" "+askedAgainText, "", w.ifApprovals("are approved and "), w.ifApprovals(", or a person rejects or changes one"))
+	w.writeLine(finishedText+" "+askedAgainText, "", w.ifApprovals("are approved and "),
+		w.ifApprovals(", or a person rejects or changes one"))
 }
 
 // requestedCallsText says for whom Calls are wanted, and who else there is.
@@ -199,7 +214,8 @@ func (w *promptWriter) requestedCallsText() string {
 	for _, o := range []struct {
 		count int
 		text  string
-	}{{w.request.Others.Finished, "finished"}, {w.request.Others.AwaitingPeople, "waiting for people"}, {w.request.Others.Working, "at work"}, {w.request.Others.Failed, "failed"}} {
+	}{{w.request.Others.Finished, "finished"}, {w.request.Others.AwaitingPeople, "waiting for people"},
+		{w.request.Others.Working, "at work"}, {w.request.Others.Failed, "failed"}} {
 		if o.count > 0 {
 			others = append(others, fmt.Sprintf("%d %s", o.count, o.text))
 		}
@@ -208,7 +224,8 @@ func (w *promptWriter) requestedCallsText() string {
 		text += " The others: " + strings.Join(others, ", ") + "."
 	}
 	if len(w.request.ReopenableTokens) > 0 {
-		text += ` A Call that names a finished one takes it up again: ` + strings.Join(w.request.ReopenableTokens, ", ") + `; "*" does not mean them.`
+		text += ` A Call that names a finished one takes it up again: ` + strings.Join(w.request.ReopenableTokens,
+			", ") + `; "*" does not mean them.`
 	}
 	return text
 }
@@ -216,10 +233,12 @@ func (w *promptWriter) requestedCallsText() string {
 // writeQuestions asks for the results of latent Calls, and for parameters that fit.
 func (w *promptWriter) writeQuestions() {
 	w.writeHeading("Results wanted")
-	w.writeLine(`Plan nothing now. Only the results of these Calls are wanted, each as one entry {"_call": id, "_output": result} in "calls".`)
+	w.writeLine(
+		`Plan nothing now. Only the results of these Calls are wanted, each as one entry {"_call": id, "_output": result} in "calls".`)
 	if asksForAdaptedParams(w.request) {
-		w.writeLine(`Where a line says that values do not fit, give {"_call": id, "_params": the same parameters, fitted to the tool} instead: ` +
-			`bring the values into the right form; change and invent nothing.`)
+		w.writeLine(
+			`Where a line says that values do not fit, give {"_call": id, "_params": the same parameters, fitted to the tool} instead: ` +
+				`bring the values into the right form; change and invent nothing.`)
 	}
 	for _, question := range w.request.Questions {
 		call := fmt.Sprintf("%s %s %s", question.CallID, question.Tool, w.encode(question.Params))

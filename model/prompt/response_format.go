@@ -40,9 +40,10 @@ type ResponseFormatInput struct {
 	ToolInstructions map[string]string
 }
 
-// NewResponseFormat composes the schema of a solution: {"calls": […]}, "finished" where the reply may be the last, "output" where one is wanted,
-// and "notes" where they are of use. Where strict structured outputs cannot express the palette, the schema uses all of JSON Schema, and
-// NotStrictReason names the first obstacle. The same input yields the same bytes.
+// NewResponseFormat composes the schema of a solution: {"calls": […]}, "finished" where the reply may be the last,
+// "output" where one is wanted, and "notes" where they are of use. Where strict structured outputs cannot express the
+// palette, the schema uses all of JSON Schema, and NotStrictReason names the first obstacle. The same input yields the
+// same bytes.
 func NewResponseFormat(in ResponseFormatInput) ResponseFormat {
 	return buildStrictIfPossible(in, (*formatBuilder).rootSchema)
 }
@@ -114,9 +115,11 @@ func (b *formatBuilder) addDefinition(name string, schema any) jsonval.OrderedOb
 	return refSchema(definitionRef(name))
 }
 
-// addRebasedDefinition adds a definition for a designer's schema, whose "#/…" references are rewritten to its new place.
+// addRebasedDefinition adds a definition for a designer's schema, whose "#/…" references are rewritten to its new
+// place.
 func (b *formatBuilder) addRebasedDefinition(name string, schema any) jsonval.OrderedObject {
-	return b.addDefinition(name, jsonschema.RebaseRefs(jsonschema.WithoutDisplay(jsonschema.WithoutMetaKeys(schema)), definitionRef(name)))
+	return b.addDefinition(name, jsonschema.RebaseRefs(jsonschema.WithoutDisplay(jsonschema.WithoutMetaKeys(schema)),
+		definitionRef(name)))
 }
 
 func definitionRef(name string) string { return "#/$defs/" + jsonschema.EscapePointerStep(name) }
@@ -152,7 +155,8 @@ func closedObjectSchema(props ...jsonval.OrderedField) jsonval.OrderedObject {
 		required[i] = p.Key
 	}
 	return append(typeSchema("object"), jsonval.OrderedField{Key: "properties", Value: jsonval.OrderedObject(props)},
-		jsonval.OrderedField{Key: "required", Value: required}, jsonval.OrderedField{Key: "additionalProperties", Value: false})
+		jsonval.OrderedField{Key: "required", Value: required},
+		jsonval.OrderedField{Key: "additionalProperties", Value: false})
 }
 
 func (b *formatBuilder) hasNamedInstances() bool {
@@ -247,7 +251,8 @@ func (b *formatBuilder) metaProperties(t *ideafile.Tool) []jsonval.OrderedField 
 		value ideafile.MetaProperty
 	}{{"_outputPath", t.OutputPath}, {"_outputMethod", t.OutputMethod}, {"_scopes", t.ReadableScopes}} {
 		if m.value.Schema != nil {
-			out = append(out, jsonval.OrderedField{Key: m.key, Value: nullableSchema(b.metaPropertySchema(t, m.key, m.value.Schema.Source))})
+			out = append(out, jsonval.OrderedField{Key: m.key,
+				Value: nullableSchema(b.metaPropertySchema(t, m.key, m.value.Schema.Source))})
 		}
 	}
 	out = append(out, jsonval.OrderedField{Key: "_after", Value: refSchema(definitionRef("after"))})
@@ -330,23 +335,26 @@ func acceptsAnyString(schema any) bool {
 	}
 	//workflowcheck:ignore -- visits all: the order does not matter
 	for k := range object {
-		if k != "type" && k != "description" && k != "default" && k != "examples" && !jsonschema.IsDisplayKey(object, k) {
+		if k != "type" && k != "description" && k != "default" && k != "examples" &&
+			!jsonschema.IsDisplayKey(object, k) {
 			return false
 		}
 	}
 	return true
 }
 
-// outputSchema is the schema of the final output: any part of it may be a Reference, where the form has a place for what that stands for, and all of it may
-// be null where Calls may be planned too.
+// outputSchema is the schema of the final output: any part of it may be a Reference, where the form has a place for
+// what that stands for, and all of it may be null where Calls may be planned too.
 func (b *formatBuilder) outputSchema() any {
 	if !b.strict {
 		defined := b.addRebasedDefinition("output", b.input.OutputSchema.Source)
 		if b.input.OutputWithoutReferences {
 			return b.nullableOutput(defined)
 		}
-		anyContainer := jsonval.OrderedObject{{Key: "type", Value: []any{"object", "array"}}} // its leaves may be References
-		return b.nullableOutput(jsonval.OrderedObject{{Key: "anyOf", Value: []any{defined, anyContainer, referenceSchema}}})
+		// its leaves may be References
+		anyContainer := jsonval.OrderedObject{{Key: "type", Value: []any{"object", "array"}}}
+		return b.nullableOutput(
+			jsonval.OrderedObject{{Key: "anyOf", Value: []any{defined, anyContainer, referenceSchema}}})
 	}
 	allowReference := func(schema, strict any) any {
 		if b.input.OutputWithoutReferences || acceptsAnyString(schema) {
@@ -354,7 +362,8 @@ func (b *formatBuilder) outputSchema() any {
 		}
 		return schemaOrAlternative(strict, referenceSchema)
 	}
-	strictSchema, reason := toInlinedStrictSchema(b.input.OutputSchema.Source, b.input.OutputSchema.Source, allowReference)
+	strictSchema, reason := toInlinedStrictSchema(b.input.OutputSchema.Source, b.input.OutputSchema.Source,
+		allowReference)
 	if reason != "" {
 		b.setNotStrictReason("output", reason)
 	}
@@ -369,13 +378,17 @@ func (b *formatBuilder) nullableOutput(schema any) any {
 }
 
 // ResponseFormatFor composes the schema for the reply to one Request.
-func ResponseFormatFor(idea *ideafile.Idea, bindings map[string]ideafile.ToolBinding, request *turn.RequestInput) ResponseFormat {
+func ResponseFormatFor(idea *ideafile.Idea, bindings map[string]ideafile.ToolBinding,
+	request *turn.RequestInput) ResponseFormat {
 	if len(request.Questions) > 0 {
 		return answersFormat(idea, request)
 	}
-	in := ResponseFormatInput{Tools: idea.Tools, Bindings: bindings, InstanceTokens: request.InstanceTokens(), ReopenableTokens: request.ReopenableTokens,
-		OutputSchema: idea.OutputSchema, OutputWithoutReferences: idea.OutputSchema != nil && !outputMayReferToState(idea),
-		MayBeLast: maySayFinished(idea, request), MayHoldNotes: mayHoldNotes(idea, request), ToolInstructions: ToolInstructions(idea)}
+	in := ResponseFormatInput{Tools: idea.Tools, Bindings: bindings, InstanceTokens: request.InstanceTokens(),
+		ReopenableTokens: request.ReopenableTokens,
+		OutputSchema:     idea.OutputSchema, OutputWithoutReferences: idea.OutputSchema != nil &&
+			!outputMayReferToState(idea),
+		MayBeLast: maySayFinished(idea, request), MayHoldNotes: mayHoldNotes(idea, request),
+		ToolInstructions: ToolInstructions(idea)}
 	if request.OutputOnly {
 		in.Tools, in.InstanceTokens, in.OutputRequired = nil, []string{""}, true
 	}
@@ -395,7 +408,8 @@ func maySayFinished(idea *ideafile.Idea, request *turn.RequestInput) bool {
 	return request.MayBeLast || mayHoldOutputBesideCalls(idea, request)
 }
 
-// mayHoldNotes reports whether the reply to a Request may hold notes: where the output may come with later Calls, when other instances are shown.
+// mayHoldNotes reports whether the reply to a Request may hold notes: where the output may come with later Calls, when
+// other instances are shown.
 func mayHoldNotes(idea *ideafile.Idea, request *turn.RequestInput) bool {
 	return mayHoldOutputBesideCalls(idea, request) && !isOfSingleUnnamedInstance(idea)
 }

@@ -72,11 +72,15 @@ func drawObject(t *rapid.T, s map[string]any, depth int) {
 
 // drawKeyword adds to one schema in three a keyword that strict mode knows, ignores or refuses.
 func drawKeyword(t *rapid.T, s map[string]any) {
-	k := rapid.SampledFrom([]string{"", "", "", "", "", "", "", "", "", "", "", "description", "title", "default", "examples", "$comment", "minLength", "pattern", "minimum", "minItems",
-		"uniqueItems", "format", "oneOf", "allOf", "not", "$anchor", "readOnly", "required", "items"}).Draw(t, "keyword")
+	k := rapid.SampledFrom([]string{"", "", "", "", "", "", "", "", "", "", "", "description", "title", "default",
+		"examples", "$comment", "minLength", "pattern", "minimum", "minItems",
+		"uniqueItems", "format", "oneOf", "allOf", "not", "$anchor", "readOnly", "required", "items"}).Draw(t,
+		"keyword")
 	values := map[string]any{
-		"description": "words", "title": "A title", "default": nil, "examples": []any{}, "$comment": "c", "minLength": json.Number("1"), "pattern": "^.", "minimum": json.Number("0"), "minItems": json.Number("1"),
-		"uniqueItems": true, "format": "date", "oneOf": []any{map[string]any{"type": "string"}}, "allOf": []any{map[string]any{}}, "not": map[string]any{"const": "z"}, "$anchor": "here", "readOnly": true,
+		"description": "words", "title": "A title", "default": nil, "examples": []any{}, "$comment": "c",
+		"minLength": json.Number("1"), "pattern": "^.", "minimum": json.Number("0"), "minItems": json.Number("1"),
+		"uniqueItems": true, "format": "date", "oneOf": []any{map[string]any{"type": "string"}},
+		"allOf": []any{map[string]any{}}, "not": map[string]any{"const": "z"}, "$anchor": "here", "readOnly": true,
 		"required": []any{"gone"}, "items": map[string]any{"type": "string"},
 	}
 	if _, said := s[k]; k != "" && !said && s["$ref"] == nil {
@@ -102,7 +106,8 @@ func drawnTool(t *rapid.T) map[string]any {
 	for _, k := range []string{"_output", "_scopes", "_outputPath"} {
 		if rapid.IntRange(0, 4).Draw(t, k) == 0 {
 			meta := drawnSchema(2).Draw(t, "meta")
-			meta["$defs"] = map[string]any{"one": map[string]any{"type": "string"}, "two": map[string]any{"$ref": "#/$defs/one"}}
+			meta["$defs"] = map[string]any{"one": map[string]any{"type": "string"},
+				"two": map[string]any{"$ref": "#/$defs/one"}}
 			tool[k] = meta
 		}
 	}
@@ -112,15 +117,18 @@ func drawnTool(t *rapid.T) map[string]any {
 // drawnFormat draws a valid palette and composes its response format.
 func drawnFormat(t *rapid.T) (ResponseFormatInput, ResponseFormat, bool) {
 	var ps diag.Problems
-	in := ResponseFormatInput{Bindings: map[string]ideafile.ToolBinding{}, InstanceTokens: rapid.SampledFrom([][]string{{""}, {"①", "②"}}).Draw(t, "tokens")}
+	in := ResponseFormatInput{Bindings: map[string]ideafile.ToolBinding{},
+		InstanceTokens: rapid.SampledFrom([][]string{{""}, {"①", "②"}}).Draw(t, "tokens")}
 	for n := range rapid.IntRange(0, 3).Draw(t, "tools") {
 		name := string(rune('a' + n))
 		in.Tools = append(in.Tools, ideafile.ReadTool(name, drawnTool(t), "$", &ps))
-		in.Bindings[name] = ideafile.ToolBinding{Kind: rapid.SampledFrom([]ideafile.ToolKind{ideafile.KindGo, ideafile.KindLatent}).Draw(t, "kind")}
+		in.Bindings[name] = ideafile.ToolBinding{
+			Kind: rapid.SampledFrom([]ideafile.ToolKind{ideafile.KindGo, ideafile.KindLatent}).Draw(t, "kind")}
 	}
 	if rapid.Bool().Draw(t, "output") {
 		out := drawnSchema(3).Draw(t, "output")
-		out["$defs"] = map[string]any{"one": drawnSchema(1).Draw(t, "definition"), "two": map[string]any{"type": "string"}}
+		out["$defs"] = map[string]any{"one": drawnSchema(1).Draw(t, "definition"),
+			"two": map[string]any{"type": "string"}}
 		var err error
 		if in.OutputSchema, err = jsonschema.CompileSchema(out); err != nil {
 			return in, ResponseFormat{}, false
@@ -140,7 +148,8 @@ func TestAnyPaletteIsComposedStrictOrWithAReason(t *testing.T) {
 		if !ok {
 			return
 		}
-		if !strings.Contains(string(jsonval.Encode(form.Schema)), `"$anchor"`) { // an anchor that occurs twice does not compile
+		// an anchor that occurs twice does not compile
+		if !strings.Contains(string(jsonval.Encode(form.Schema)), `"$anchor"`) {
 			mustBeValidFormat(rt, form)
 		}
 		if form.Strict {
@@ -227,7 +236,8 @@ func TestNoCallOfAStrictFormIsRefused(t *testing.T) {
 			if !ok {
 				continue
 			}
-			call["_outputPath"], call["_scopes"] = nil, nil // their schemas were drawn as well and make no sense as paths and scopes
+			// their schemas were drawn as well and make no sense as paths and scopes
+			call["_outputPath"], call["_scopes"] = nil, nil
 			_, _, f := palette.ReadCall(ideafile.ParseWrittenCall(call))
 			if f != nil && strings.Contains(f.Message, " are equal") {
 				continue // strict mode cannot say uniqueItems

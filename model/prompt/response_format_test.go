@@ -30,7 +30,8 @@ func (c paletteJSON) input(t modeltest.Fataler) ResponseFormatInput {
 		schema = `{"tools": {` + c.tools + `}, "output": ` + c.output + `}`
 	}
 	i := modeltest.IdeaFrom(t, `{"schema": `+schema+`}`)
-	in := ResponseFormatInput{Tools: i.Tools, Bindings: map[string]ideafile.ToolBinding{}, InstanceTokens: c.tokens, OutputSchema: i.OutputSchema}
+	in := ResponseFormatInput{Tools: i.Tools, Bindings: map[string]ideafile.ToolBinding{}, InstanceTokens: c.tokens,
+		OutputSchema: i.OutputSchema}
 	if in.InstanceTokens == nil {
 		in.InstanceTokens = []string{""}
 	}
@@ -73,7 +74,8 @@ var forms = []paletteJSON{
 			`{"calls":[],"output":1}`,
 			`{"calls":[],"output":null,"more":1}`, `[]`}},
 	{name: "an explicit tool", tools: anyLetter,
-		right: []string{`{"calls":[{"_tool":"a","_reasoningForCall":null,"x":"text","_outputPath":"p"},{"_tool":"a","_reasoningForCall":"so","x":"†state.y","_outputPath":null}]}`},
+		right: []string{
+			`{"calls":[{"_tool":"a","_reasoningForCall":null,"x":"text","_outputPath":"p"},{"_tool":"a","_reasoningForCall":"so","x":"†state.y","_outputPath":null}]}`},
 		wrong: []string{
 			`{"calls":[{"_tool":"b","_reasoningForCall":null,"x":"text","_outputPath":null}]}`,
 			`{"calls":[{"_tool":"a","_reasoningForCall":null,"x":1,"_outputPath":null}]}`,
@@ -83,49 +85,68 @@ var forms = []paletteJSON{
 			`{"calls":[{"_tool":"a","_reasoningForCall":null,"x":"text","_outputPath":null,"_approval":false}]}`,
 			`{"calls":[{"_tool":"a","_reasoningForCall":null,"x":"text","_outputPath":null,"_instance":"*"}]}`,
 		}},
-	{name: "a parameter that may be left out may be null", tools: `"a": {"type": "object", "properties": {"x": {"type": "integer"}, "y": {"type": "object", "properties": {"z": {"type": "string"}}}}}`,
+	{name: "a parameter that may be left out may be null",
+		tools: `"a": {"type": "object", "properties": {"x": {"type": "integer"}, "y": {"type": "object", "properties": {"z": {"type": "string"}}}}}`,
 		right: []string{`{"calls":[{"_tool":"a","_reasoningForCall":null,"x":null,"y":null,"_outputPath":null}]}`,
 			`{"calls":[{"_tool":"a","_reasoningForCall":null,"x":3,"y":{"z":null},"_outputPath":null}]}`},
 		wrong: []string{`{"calls":[{"_tool":"a","_reasoningForCall":null,"x":3,"_outputPath":null}]}`,
 			`{"calls":[{"_tool":"a","_reasoningForCall":null,"x":3,"y":{},"_outputPath":null}]}`}},
-	{name: "a parameter that is no string may be a Reference", tools: `"a": {"type": "object", "properties": {"n": {"type": "number"}, "o": {"type": "object", "properties": {"z": {"type": "string"}}, "required": ["z"]}, "l": {"type": "array", "items": {"type": "integer"}}}, "required": ["n", "o", "l"]}`,
-		right: []string{`{"calls":[{"_tool":"a","_reasoningForCall":null,"n":"†state.n","o":"†input.o","l":"†state.l[0]","_outputPath":null}]}`,
+	{name: "a parameter that is no string may be a Reference",
+		tools: `"a": {"type": "object", "properties": {"n": {"type": "number"}, "o": {"type": "object", "properties": {"z": {"type": "string"}}, "required": ["z"]}, "l": {"type": "array", "items": {"type": "integer"}}}, "required": ["n", "o", "l"]}`,
+		right: []string{
+			`{"calls":[{"_tool":"a","_reasoningForCall":null,"n":"†state.n","o":"†input.o","l":"†state.l[0]","_outputPath":null}]}`,
 			`{"calls":[{"_tool":"a","_reasoningForCall":null,"n":1.5,"o":{"z":"†state.z"},"l":[1],"_outputPath":null}]}`},
-		wrong: []string{`{"calls":[{"_tool":"a","_reasoningForCall":null,"n":"five","o":"†input.o","l":[],"_outputPath":null}]}`,
+		wrong: []string{
+			`{"calls":[{"_tool":"a","_reasoningForCall":null,"n":"five","o":"†input.o","l":[],"_outputPath":null}]}`,
 			`{"calls":[{"_tool":"a","_reasoningForCall":null,"n":"††state.n","o":"†input.o","l":[],"_outputPath":null}]}`}},
-	{name: "so may an enum, and any string with a form", tools: `"a": {"type": "object", "properties": {"e": {"type": "string", "enum": ["u", "v"]}, "d": {"type": "string", "format": "date"}}, "required": ["e", "d"]}`,
-		right: []string{`{"calls":[{"_tool":"a","_reasoningForCall":null,"e":"u","d":"2026-01-31","_outputPath":null}]}`,
+	{name: "so may an enum, and any string with a form",
+		tools: `"a": {"type": "object", "properties": {"e": {"type": "string", "enum": ["u", "v"]}, "d": {"type": "string", "format": "date"}}, "required": ["e", "d"]}`,
+		right: []string{
+			`{"calls":[{"_tool":"a","_reasoningForCall":null,"e":"u","d":"2026-01-31","_outputPath":null}]}`,
 			`{"calls":[{"_tool":"a","_reasoningForCall":null,"e":"†state.e","d":"†state.d","_outputPath":null}]}`},
-		wrong: []string{`{"calls":[{"_tool":"a","_reasoningForCall":null,"e":"w","d":"2026-01-31","_outputPath":null}]}`,
+		wrong: []string{
+			`{"calls":[{"_tool":"a","_reasoningForCall":null,"e":"w","d":"2026-01-31","_outputPath":null}]}`,
 			`{"calls":[{"_tool":"a","_reasoningForCall":null,"e":"u","d":"soon","_outputPath":null}]}`}},
-	{name: "a wired parameter is not there", tools: `"a": {"type": "object", "properties": {"key": {"const": "†input.key"}, "x": {"type": "string"}}, "required": ["key", "x"]}`,
+	{name: "a wired parameter is not there",
+		tools: `"a": {"type": "object", "properties": {"key": {"const": "†input.key"}, "x": {"type": "string"}}, "required": ["key", "x"]}`,
 		right: []string{`{"calls":[{"_tool":"a","_reasoningForCall":null,"x":"y","_outputPath":null}]}`},
-		wrong: []string{`{"calls":[{"_tool":"a","_reasoningForCall":null,"x":"y","key":"†input.key","_outputPath":null}]}`}},
-	{name: "a latent tool gives its result", latent: "a", tools: `"a": {"type": "object", "properties": {}, "_output": {"type": "object", "properties": {"mood": {"type": "string", "enum": ["good", "bad"]}}, "required": ["mood"]}}`,
-		right: []string{`{"calls":[{"_tool":"a","_reasoningForCall":null,"_outputPath":"m","_output":{"mood":"good"}}]}`,
+		wrong: []string{
+			`{"calls":[{"_tool":"a","_reasoningForCall":null,"x":"y","key":"†input.key","_outputPath":null}]}`}},
+	{name: "a latent tool gives its result", latent: "a",
+		tools: `"a": {"type": "object", "properties": {}, "_output": {"type": "object", "properties": {"mood": {"type": "string", "enum": ["good", "bad"]}}, "required": ["mood"]}}`,
+		right: []string{
+			`{"calls":[{"_tool":"a","_reasoningForCall":null,"_outputPath":"m","_output":{"mood":"good"}}]}`,
 			`{"calls":[{"_tool":"a","_reasoningForCall":null,"_outputPath":"m","_output":null}]}`},
-		wrong: []string{`{"calls":[{"_tool":"a","_reasoningForCall":null,"_outputPath":"m","_output":{"mood":"so so"}}]}`,
+		wrong: []string{
+			`{"calls":[{"_tool":"a","_reasoningForCall":null,"_outputPath":"m","_output":{"mood":"so so"}}]}`,
 			`{"calls":[{"_tool":"a","_reasoningForCall":null,"_outputPath":"m","_output":"good"}]}`,
 			`{"calls":[{"_tool":"a","_reasoningForCall":null,"_outputPath":"m"}]}`}},
-	{name: "a latent tool of which nothing is said gives a text", latent: "a", tools: `"a": {"type": "object", "properties": {}}`,
+	{name: "a latent tool of which nothing is said gives a text", latent: "a",
+		tools: `"a": {"type": "object", "properties": {}}`,
 		right: []string{`{"calls":[{"_tool":"a","_reasoningForCall":null,"_outputPath":"m","_output":"good"}]}`},
 		wrong: []string{`{"calls":[{"_tool":"a","_reasoningForCall":null,"_outputPath":"m","_output":{}}]}`}},
-	{name: "a result whose schema has definitions", latent: "a", tools: `"a": {"type": "object", "properties": {}, "_output": {"type": "array", "items": {"$ref": "#/$defs/n"}, "$defs": {"n": {"type": "integer"}}}}`,
+	{name: "a result whose schema has definitions", latent: "a",
+		tools: `"a": {"type": "object", "properties": {}, "_output": {"type": "array", "items": {"$ref": "#/$defs/n"}, "$defs": {"n": {"type": "integer"}}}}`,
 		right: []string{`{"calls":[{"_tool":"a","_reasoningForCall":null,"_outputPath":"m","_output":[1,2]}]}`},
 		wrong: []string{`{"calls":[{"_tool":"a","_reasoningForCall":null,"_outputPath":"m","_output":["x"]}]}`}},
-	{name: "_outputMethod and _scopes where the LLM may choose", tools: `"a": {"type": "object", "properties": {}, "_outputMethod": {"type": "string", "enum": ["push", "merge"]}, "_scopes": {"type": "array", "items": {"type": "string", "enum": ["input"]}}, "_outputPath": {"type": "string", "pattern": "^log"}}`,
-		right: []string{`{"calls":[{"_tool":"a","_reasoningForCall":null,"_outputPath":"log.x","_outputMethod":"push","_scopes":["input"]}]}`,
+	{name: "_outputMethod and _scopes where the LLM may choose",
+		tools: `"a": {"type": "object", "properties": {}, "_outputMethod": {"type": "string", "enum": ["push", "merge"]}, "_scopes": {"type": "array", "items": {"type": "string", "enum": ["input"]}}, "_outputPath": {"type": "string", "pattern": "^log"}}`,
+		right: []string{
+			`{"calls":[{"_tool":"a","_reasoningForCall":null,"_outputPath":"log.x","_outputMethod":"push","_scopes":["input"]}]}`,
 			`{"calls":[{"_tool":"a","_reasoningForCall":null,"_outputPath":null,"_outputMethod":null,"_scopes":null}]}`},
-		wrong: []string{`{"calls":[{"_tool":"a","_reasoningForCall":null,"_outputPath":"x","_outputMethod":"push","_scopes":null}]}`,
+		wrong: []string{
+			`{"calls":[{"_tool":"a","_reasoningForCall":null,"_outputPath":"x","_outputMethod":"push","_scopes":null}]}`,
 			`{"calls":[{"_tool":"a","_reasoningForCall":null,"_outputPath":"log","_outputMethod":"concat","_scopes":null}]}`,
 			`{"calls":[{"_tool":"a","_reasoningForCall":null,"_outputPath":"log","_outputMethod":"push","_scopes":["state"]}]}`}},
-	{name: "not where they are fixed", tools: `"a": {"type": "object", "properties": {}, "_outputMethod": "push", "_scopes": ["input"], "_outputPath": "†state.log"}`,
+	{name: "not where they are fixed",
+		tools: `"a": {"type": "object", "properties": {}, "_outputMethod": "push", "_scopes": ["input"], "_outputPath": "†state.log"}`,
 		right: []string{`{"calls":[{"_tool":"a","_reasoningForCall":null}]}`},
 		wrong: []string{`{"calls":[{"_tool":"a","_reasoningForCall":null,"_outputPath":"x"}]}`,
 			`{"calls":[{"_tool":"a","_reasoningForCall":null,"_outputMethod":"push"}]}`,
 			`{"calls":[{"_tool":"a","_reasoningForCall":null,"_scopes":["input"]}]}`}},
 	{name: "instances", tools: anyLetter + `, "b": {"type": "object", "properties": {}}`, tokens: []string{"①", "②"},
-		right: []string{`{"calls":[{"_tool":"a","_instance":"①","_reasoningForCall":null,"x":"y","_outputPath":null},{"_tool":"b","_instance":"*","_reasoningForCall":null,"_outputPath":null}]}`},
+		right: []string{
+			`{"calls":[{"_tool":"a","_instance":"①","_reasoningForCall":null,"x":"y","_outputPath":null},{"_tool":"b","_instance":"*","_reasoningForCall":null,"_outputPath":null}]}`},
 		wrong: []string{`{"calls":[{"_tool":"a","_instance":"③","_reasoningForCall":null,"x":"y","_outputPath":null}]}`,
 			`{"calls":[{"_tool":"b","_reasoningForCall":null,"_outputPath":null}]}`,
 			`{"calls":[{"_tool":"b","_instance":null,"_reasoningForCall":null,"_outputPath":null}]}`}},
@@ -138,7 +159,8 @@ var forms = []paletteJSON{
 			`{"calls":[],"output":{"summary":1,"n":1,"note":null}}`,
 			`{"calls":[],"output":{"summary":"s","n":"one","note":null}}`,
 			`{"calls":[],"output":"all is well"}`}},
-	{name: "a list or an object of an output may be a Reference as a whole", output: `{"type": "object", "properties": {"l": {"type": "array", "items": {"type": "integer"}}, "o": {"type": "object", "properties": {"x": {"type": "string"}}}}}`,
+	{name: "a list or an object of an output may be a Reference as a whole",
+		output: `{"type": "object", "properties": {"l": {"type": "array", "items": {"type": "integer"}}, "o": {"type": "object", "properties": {"x": {"type": "string"}}}}}`,
 		right: []string{`{"calls":[],"output":{"l":"†state.l","o":"†state.o"}}`,
 			`{"calls":[],"output":{"l":[1,"†state.n"],"o":{"x":"†state.x"}}}`,
 			`{"calls":[],"output":{"l":null,"o":null}}`},
@@ -153,43 +175,58 @@ var forms = []paletteJSON{
 		tools: `"a": {"type": "object", "properties": {"x": {"type": "string", "maxLength": 2, "format": "uri"}, "y": {"type": "array", "items": {"oneOf": [{"type": "integer"}, {"type": "boolean"}]}, "uniqueItems": true}}, "required": ["x", "y"], "minProperties": 2, "not": {"required": ["z"]}},
 			"b": {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}`,
 		right: []string{`{"calls":[{"_tool":"a","_reasoningForCall":null,"x":"a:","y":[1,true],"_outputPath":null}]}`},
-		wrong: []string{`{"calls":[{"_tool":"b","_reasoningForCall":null,"n":"x","_outputPath":null}]}`, `{"calls":[{"_tool":"a","_reasoningForCall":null,"x":"x","y":["x"],"_outputPath":null}]}`}},
-	{name: "loosely: a tool that takes anything", tools: `"a": {"type": "object"}`, reason: `tool a: it takes parameters beside those it names`,
+		wrong: []string{`{"calls":[{"_tool":"b","_reasoningForCall":null,"n":"x","_outputPath":null}]}`,
+			`{"calls":[{"_tool":"a","_reasoningForCall":null,"x":"x","y":["x"],"_outputPath":null}]}`}},
+	{name: "loosely: a tool that takes anything", tools: `"a": {"type": "object"}`,
+		reason: `tool a: it takes parameters beside those it names`,
 		right: []string{`{"calls":[{"_tool":"a","any":[1]}]}`,
 			`{"calls":[{"_tool":"a","_outputPath":"x"}]}`}, wrong: []string{`{"calls":[{"any":1}]}`,
 			`{"calls":[{"_tool":"b"}]}`,
 			`{"calls":[],"output":null}`}},
-	{name: "loosely: what may be left out may be left out", tools: `"a": {"type": "object", "properties": {"x": {"type": "string", "allOf": [{"minLength": 2}]}, "y": {"type": "integer"}}, "required": ["y"]}`, reason: `tool a, parameter "x": keyword "allOf"`,
+	{name: "loosely: what may be left out may be left out",
+		tools: `"a": {"type": "object", "properties": {"x": {"type": "string", "allOf": [{"minLength": 2}]}, "y": {"type": "integer"}}, "required": ["y"]}`, reason: `tool a, parameter "x": keyword "allOf"`,
 		right: []string{`{"calls":[{"_tool":"a","y":1}]}`,
 			`{"calls":[{"_tool":"a","x":"xx","y":"†state.y"}]}`,
 			`{"calls":[{"_tool":"a","x":"†state.x","y":1}]}`},
 		wrong: []string{`{"calls":[{"_tool":"a","x":"x","y":1}]}`,
 			`{"calls":[{"_tool":"a","x":"xx"}]}`,
 			`{"calls":[{"_tool":"a","y":1,"z":1}]}`}},
-	{name: "loosely: a schema that holds itself", tools: `"a": {"type": "object", "properties": {"tree": {"$ref": "#/$defs/node"}}, "required": ["tree"], "$defs": {"node": {"type": "object", "properties": {"name": {"type": "string"}, "below": {"type": "array", "items": {"$ref": "#/$defs/node"}}}, "required": ["name"]}}}`,
+	{name: "loosely: a schema that holds itself",
+		tools:  `"a": {"type": "object", "properties": {"tree": {"$ref": "#/$defs/node"}}, "required": ["tree"], "$defs": {"node": {"type": "object", "properties": {"name": {"type": "string"}, "below": {"type": "array", "items": {"$ref": "#/$defs/node"}}}, "required": ["name"]}}}`,
 		reason: `tool a, parameter "tree": a schema that holds itself`,
 		right: []string{`{"calls":[{"_tool":"a","tree":{"name":"x","below":[{"name":"y"}]}}]}`,
-			`{"calls":[{"_tool":"a","tree":"†state.tree"}]}`}, wrong: []string{`{"calls":[{"_tool":"a","tree":{"name":"x","below":[{"nam":"y"}]}}]}`}},
-	{name: "loosely: a result that holds itself", latent: "a", tools: `"a": {"type": "object", "properties": {}, "_output": {"type": "object", "properties": {"below": {"type": "array", "items": {"$ref": "#"}}}, "required": ["below"]}}`, reason: `tool a, _output: a schema that holds itself`,
-		right: []string{`{"calls":[{"_tool":"a","_output":{"below":[]}}]}`}, wrong: []string{`{"calls":[{"_tool":"a","_output":{"below":1}}]}`,
+			`{"calls":[{"_tool":"a","tree":"†state.tree"}]}`},
+		wrong: []string{`{"calls":[{"_tool":"a","tree":{"name":"x","below":[{"nam":"y"}]}}]}`}},
+	{name: "loosely: a result that holds itself", latent: "a",
+		tools: `"a": {"type": "object", "properties": {}, "_output": {"type": "object", "properties": {"below": {"type": "array", "items": {"$ref": "#"}}}, "required": ["below"]}}`, reason: `tool a, _output: a schema that holds itself`,
+		right: []string{`{"calls":[{"_tool":"a","_output":{"below":[]}}]}`},
+		wrong: []string{`{"calls":[{"_tool":"a","_output":{"below":1}}]}`,
 			`{"calls":[{"_tool":"a","_output":5}]}`}},
-	{name: "loosely: schemas with addresses of their own", latent: "a", tools: `"a": {"$schema": "http://json-schema.org/draft-07/schema#", "$id": "https://example.com/a", "type": "object", "properties": {"x": {"$ref": "#/definitions/n"}, "y": {"minLength": 1}}, "definitions": {"n": {"type": "integer"}}, "_output": {"$id": "https://example.com/o", "not": {"$ref": "#/$defs/n"}, "$defs": {"n": {"type": "integer"}}}}`,
+	{name: "loosely: schemas with addresses of their own", latent: "a",
+		tools:  `"a": {"$schema": "http://json-schema.org/draft-07/schema#", "$id": "https://example.com/a", "type": "object", "properties": {"x": {"$ref": "#/definitions/n"}, "y": {"minLength": 1}}, "definitions": {"n": {"type": "integer"}}, "_output": {"$id": "https://example.com/o", "not": {"$ref": "#/$defs/n"}, "$defs": {"n": {"type": "integer"}}}}`,
 		reason: `tool a, parameter "y": a value of any type`,
-		right:  []string{`{"calls":[{"_tool":"a","x":1,"_output":"x"}]}`}, wrong: []string{`{"calls":[{"_tool":"a","x":1.5}]}`,
+		right:  []string{`{"calls":[{"_tool":"a","x":1,"_output":"x"}]}`},
+		wrong: []string{`{"calls":[{"_tool":"a","x":1.5}]}`,
 			`{"calls":[{"_tool":"a","_output":1}]}`}},
-	{name: "loosely: what a designer wired is not shown", tools: `"a": {"type": "object", "properties": {"key": {"const": "†input.secret"}, "x": {"minLength": 1}}, "required": ["key"]}`, reason: `tool a, parameter "x": a value of any type`,
-		right: []string{`{"calls":[{"_tool":"a"}]}`}, wrong: []string{`{"calls":[{"_tool":"a","key":"†input.secret"}]}`}},
-	{name: "loosely: an open output", output: `{"type": "object", "additionalProperties": {"type": "string"}}`, reason: `output: an open object`,
+	{name: "loosely: what a designer wired is not shown",
+		tools: `"a": {"type": "object", "properties": {"key": {"const": "†input.secret"}, "x": {"minLength": 1}}, "required": ["key"]}`, reason: `tool a, parameter "x": a value of any type`,
+		right: []string{`{"calls":[{"_tool":"a"}]}`},
+		wrong: []string{`{"calls":[{"_tool":"a","key":"†input.secret"}]}`}},
+	{name: "loosely: an open output", output: `{"type": "object", "additionalProperties": {"type": "string"}}`,
+		reason: `output: an open object`,
 		right: []string{`{"calls":[],"output":{"a":"b"}}`,
 			`{"calls":[],"output":{"a":"†state.x"}}`,
 			`{"calls":[],"output":null}`}, wrong: []string{`{"calls":[],"output":5}`,
 			`{"calls":[],"output":"text"}`}},
-	{name: "loosely: an output that is one value may be a Reference", tools: `"a": {"type": "object"}`, output: `{"type": "integer"}`, reason: `tool a: it takes parameters beside those it names`,
+	{name: "loosely: an output that is one value may be a Reference", tools: `"a": {"type": "object"}`,
+		output: `{"type": "integer"}`, reason: `tool a: it takes parameters beside those it names`,
 		right: []string{`{"calls":[],"output":7}`,
 			`{"calls":[],"output":"†state.n"}`}, wrong: []string{`{"calls":[],"output":"seven"}`}},
-	{name: "loosely: odd names", tools: `"a b": {"type": "object", "properties": {"x/y~z%20 \"q\"": {"minLength": 1}, "ä†#?": {"type": "integer", "not": {"const": 5}}, "$ref": {"type": "string"}}}, "c/d~#": {"type": "object", "properties": {}}`,
+	{name: "loosely: odd names",
+		tools:  `"a b": {"type": "object", "properties": {"x/y~z%20 \"q\"": {"minLength": 1}, "ä†#?": {"type": "integer", "not": {"const": 5}}, "$ref": {"type": "string"}}}, "c/d~#": {"type": "object", "properties": {}}`,
 		reason: `tool a b, parameter "x/y~z%20 \"q\"": a value of any type`,
-		right:  []string{`{"calls":[{"_tool":"a b","x/y~z%20 \"q\"":"xx","ä†#?":3,"$ref":"text"},{"_tool":"c/d~#"}]}`}, wrong: []string{`{"calls":[{"_tool":"a b","ä†#?":5}]}`,
+		right:  []string{`{"calls":[{"_tool":"a b","x/y~z%20 \"q\"":"xx","ä†#?":3,"$ref":"text"},{"_tool":"c/d~#"}]}`},
+		wrong: []string{`{"calls":[{"_tool":"a b","ä†#?":5}]}`,
 			`{"calls":[{"_tool":"c/d~#","x":1}]}`}},
 }
 
@@ -246,18 +283,20 @@ func TestWhatAFormTakesThePaletteReads(t *testing.T) {
 
 func TestAFormSaysCallsFirstAndWhatItSaysInAFixedOrder(t *testing.T) {
 	t.Parallel()
-	c := paletteJSON{latent: "b", tokens: []string{"②", "①"}, output: `{"type": "object", "properties": {"z": {"type": "string"}, "y": {"type": "string"}}}`,
-		tools: `"b": {"description": "Thinks.", "type": "object", "properties": {"q": {"type": "string"}, "p": {"type": "string"}}, "required": ["q"]}, "a": {"type": "object", "properties": {}}`}
+	c := paletteJSON{latent: "b", tokens: []string{"②", "①"},
+		output: `{"type": "object", "properties": {"z": {"type": "string"}, "y": {"type": "string"}}}`,
+		tools:  `"b": {"description": "Thinks.", "type": "object", "properties": {"q": {"type": "string"}, "p": {"type": "string"}}, "required": ["q"]}, "a": {"type": "object", "properties": {}}`}
 	in := c.input(t)
 	in.ToolInstructions = map[string]string{"b": "Think twice."}
-	want := `{"type":"object","properties":{"calls":{"type":"array","items":{"anyOf":[{"$ref":"#/$defs/call_a"},{"$ref":"#/$defs/call_b"}]}},` +
-		`"output":{"anyOf":[{"type":"object","properties":{"y":{"anyOf":[{"type":"string"},{"type":"null"}]},"z":{"anyOf":[{"type":"string"},{"type":"null"}]}},"required":["y","z"],"additionalProperties":false},{"type":"string","pattern":"^†[^†]"},{"type":"null"}]}},` +
-		`"required":["calls","output"],"additionalProperties":false,"$defs":{"instance":{"type":"string","enum":["②","①","*"]},"instances":{"anyOf":[{"$ref":"#/$defs/instance"},{"type":"array","items":{"$ref":"#/$defs/instance"}}]},"after":{"anyOf":[{"type":"array","items":{"type":"string","pattern":"^†(state|call)"}},{"type":"null"}]},` +
-		`"call_a":{"type":"object","properties":{"_tool":{"type":"string","enum":["a"]},"_instance":{"$ref":"#/$defs/instances"},"_reasoningForCall":{"anyOf":[{"type":"string"},{"type":"null"}]},"_outputPath":{"anyOf":[{"type":"string"},{"type":"null"}]},"_after":{"$ref":"#/$defs/after"}},` +
-		`"required":["_tool","_instance","_reasoningForCall","_outputPath","_after"],"additionalProperties":false},` +
-		`"call_b":{"description":"Thinks.\nThink twice.","type":"object","properties":{"_tool":{"type":"string","enum":["b"]},"_instance":{"$ref":"#/$defs/instances"},"_reasoningForCall":{"anyOf":[{"type":"string"},{"type":"null"}]},` +
-		`"q":{"type":"string"},"p":{"anyOf":[{"type":"string"},{"type":"null"}]},"_outputPath":{"anyOf":[{"type":"string"},{"type":"null"}]},"_after":{"$ref":"#/$defs/after"},"_output":{"anyOf":[{"type":"string"},{"type":"null"}]}},` +
-		`"required":["_tool","_instance","_reasoningForCall","q","p","_outputPath","_after","_output"],"additionalProperties":false}}}`
+	want :=
+		`{"type":"object","properties":{"calls":{"type":"array","items":{"anyOf":[{"$ref":"#/$defs/call_a"},{"$ref":"#/$defs/call_b"}]}},` +
+			`"output":{"anyOf":[{"type":"object","properties":{"y":{"anyOf":[{"type":"string"},{"type":"null"}]},"z":{"anyOf":[{"type":"string"},{"type":"null"}]}},"required":["y","z"],"additionalProperties":false},{"type":"string","pattern":"^†[^†]"},{"type":"null"}]}},` +
+			`"required":["calls","output"],"additionalProperties":false,"$defs":{"instance":{"type":"string","enum":["②","①","*"]},"instances":{"anyOf":[{"$ref":"#/$defs/instance"},{"type":"array","items":{"$ref":"#/$defs/instance"}}]},"after":{"anyOf":[{"type":"array","items":{"type":"string","pattern":"^†(state|call)"}},{"type":"null"}]},` +
+			`"call_a":{"type":"object","properties":{"_tool":{"type":"string","enum":["a"]},"_instance":{"$ref":"#/$defs/instances"},"_reasoningForCall":{"anyOf":[{"type":"string"},{"type":"null"}]},"_outputPath":{"anyOf":[{"type":"string"},{"type":"null"}]},"_after":{"$ref":"#/$defs/after"}},` +
+			`"required":["_tool","_instance","_reasoningForCall","_outputPath","_after"],"additionalProperties":false},` +
+			`"call_b":{"description":"Thinks.\nThink twice.","type":"object","properties":{"_tool":{"type":"string","enum":["b"]},"_instance":{"$ref":"#/$defs/instances"},"_reasoningForCall":{"anyOf":[{"type":"string"},{"type":"null"}]},` +
+			`"q":{"type":"string"},"p":{"anyOf":[{"type":"string"},{"type":"null"}]},"_outputPath":{"anyOf":[{"type":"string"},{"type":"null"}]},"_after":{"$ref":"#/$defs/after"},"_output":{"anyOf":[{"type":"string"},{"type":"null"}]}},` +
+			`"required":["_tool","_instance","_reasoningForCall","q","p","_outputPath","_after","_output"],"additionalProperties":false}}}`
 	if got := string(jsonval.Encode(NewResponseFormat(in).Schema)); got != want {
 		t.Errorf("got\n%s", got)
 	}
@@ -340,8 +379,11 @@ func TestSchemasThatMultiplyEndSoon(t *testing.T) {
 	t.Parallel()
 	began := time.Now()
 	for _, n := range []int{5, 12, 14, 60} {
-		c := paletteJSON{latent: "a", output: exponentialSchema(n), tools: fmt.Sprintf(`"a": {"type": "object", "properties": {"x": {"$ref": "#/$defs/x"}}, "$defs": {"x": %s}, "_output": %s, "_scopes": %s}`,
-			strings.ReplaceAll(exponentialSchema(n), `#/$defs/`, `#/$defs/x/$defs/`), exponentialSchema(n), exponentialSchema(n))}
+		c := paletteJSON{latent: "a", output: exponentialSchema(n),
+			tools: fmt.Sprintf(
+				`"a": {"type": "object", "properties": {"x": {"$ref": "#/$defs/x"}}, "$defs": {"x": %s}, "_output": %s, "_scopes": %s}`,
+				strings.ReplaceAll(exponentialSchema(n), `#/$defs/`, `#/$defs/x/$defs/`), exponentialSchema(n),
+				exponentialSchema(n))}
 		form := NewResponseFormat(c.input(t))
 		if size := len(jsonval.Encode(form.Schema)); size > 8<<20 {
 			t.Errorf("%d definitions are sent as %d bytes", n, size)
@@ -360,7 +402,8 @@ func TestARequestForResultsAsksForThemAlone(t *testing.T) {
 	t.Parallel()
 	i := modeltest.IdeaFrom(t, `{"schema": {"tools": {"mood": {"type": "object", "properties": {}, "_output": {"type": "string", "enum": ["good", "bad"]}}, "note": {"type": "object", "properties": {}}, "other": {"type": "object", "properties": {}},
 		"tree": {"type": "object", "properties": {}, "_output": {"type": "array", "items": {"$ref": "#"}}}}, "output": {"type": "object", "properties": {"x": {"type": "string"}}}}}`)
-	b := &turn.RequestInput{Questions: []turn.LLMQuestion{{CallID: "1.1@①", Token: "①", Tool: "mood"}, {CallID: "1.2@①", Token: "①", Tool: "note"}, {CallID: "1.1@②", Token: "②", Tool: "mood"}}}
+	b := &turn.RequestInput{Questions: []turn.LLMQuestion{{CallID: "1.1@①", Token: "①", Tool: "mood"},
+		{CallID: "1.2@①", Token: "①", Tool: "note"}, {CallID: "1.1@②", Token: "②", Tool: "mood"}}}
 	form := ResponseFormatFor(i, nil, b)
 	s := mustBeValidFormat(t, form)
 	if !form.Strict {
@@ -384,15 +427,19 @@ func TestARequestForResultsAsksForThemAlone(t *testing.T) {
 	if form = ResponseFormatFor(i, nil, b); form.NotStrictReason != `tool tree, _output: a schema that holds itself` {
 		t.Errorf("the reason is %q", form.NotStrictReason)
 	}
-	if s = mustBeValidFormat(t, form); s.Validate(modeltest.DecodeJSON(t, `{"calls":[{"_call":"1.4@①","_output":[[],[[]]]}]}`)) != nil {
+	if s = mustBeValidFormat(t,
+		form); s.Validate(modeltest.DecodeJSON(t, `{"calls":[{"_call":"1.4@①","_output":[[],[[]]]}]}`)) != nil {
 		t.Error("a tree is refused")
 	}
 }
 
 func TestAClosingRequestAsksForTheOutputAlone(t *testing.T) {
 	t.Parallel()
-	i := modeltest.IdeaFrom(t, `{"schema": {"tools": {`+anyLetter+`}, "output": {"type": "string"}}, "context": [{"type": "state", "_instance": "①", "state": {}}]}`)
-	s := mustBeValidFormat(t, ResponseFormatFor(i, nil, &turn.RequestInput{OutputOnly: true, Instances: []turn.InstanceInput{{Token: "①"}}}))
+	i := modeltest.IdeaFrom(t,
+		`{"schema": {"tools": {`+anyLetter+
+			`}, "output": {"type": "string"}}, "context": [{"type": "state", "_instance": "①", "state": {}}]}`)
+	s := mustBeValidFormat(t,
+		ResponseFormatFor(i, nil, &turn.RequestInput{OutputOnly: true, Instances: []turn.InstanceInput{{Token: "①"}}}))
 	for reply, right := range map[string]bool{
 		`{"calls":[],"output":"done"}`: true,
 		`{"calls":[{"_tool":"a","_instance":"①","_reasoningForCall":null,"x":"y","_outputPath":null}],"output":"done"}`: false,
@@ -411,8 +458,11 @@ func TestInstructionsForAToolStandWithIt(t *testing.T) {
 			{"type": "instruction", "instruction": "Third.", "tools": ["a", "b"]},
 			{"type": "instruction", "instruction": "For all."},
 		{"type": "instruction", "_instance": "①", "instruction": "For one.", "tools": ["a"]}]}`)
-	text := string(jsonval.Encode(ResponseFormatFor(i, nil, &turn.RequestInput{Instances: []turn.InstanceInput{{Token: "①"}}}).Schema))
-	for want, times := range map[string]int{`"description":"First.\nSecond.\nThird."`: 1, `"description":"Third."`: 1, "For all.": 0, "For one.": 0} {
+	text := string(
+		jsonval.Encode(ResponseFormatFor(i, nil,
+			&turn.RequestInput{Instances: []turn.InstanceInput{{Token: "①"}}}).Schema))
+	for want, times := range map[string]int{`"description":"First.\nSecond.\nThird."`: 1, `"description":"Third."`: 1,
+		"For all.": 0, "For one.": 0} {
 		if n := strings.Count(text, want); n != times {
 			t.Errorf("%s stands %d times in %s", want, n, text)
 		}
@@ -422,7 +472,8 @@ func TestInstructionsForAToolStandWithIt(t *testing.T) {
 // What may stand beside Calls depends on what the Request shows, and on what the LLM has said of the rest.
 func TestAFormHasBesideCallsWhatTheRequestAsksFor(t *testing.T) {
 	t.Parallel()
-	one, two := `{"type": "state", "state": {}}`, `{"type": "state", "_instance": "①"}, {"type": "state", "_instance": "②"}`
+	one, two := `{"type": "state", "state": {}}`,
+		`{"type": "state", "_instance": "①"}, {"type": "state", "_instance": "②"}`
 	others := turn.OtherInstanceCounts{Finished: 1}
 	for name, c := range map[string]struct {
 		context string
@@ -430,18 +481,20 @@ func TestAFormHasBesideCallsWhatTheRequestAsksFor(t *testing.T) {
 		request turn.RequestInput
 		want    string
 	}{
-		"all are shown":                      {two, true, turn.RequestInput{}, "calls finished output notes"},
-		"there is one":                       {one, true, turn.RequestInput{}, "calls finished output"},
-		"others are not shown":               {two, true, turn.RequestInput{Others: others}, "calls"},
-		"what was said of them still stands": {two, true, turn.RequestInput{Others: others, OthersAreKnown: true}, "calls finished output notes"},
-		"the output alone is wanted":         {two, true, turn.RequestInput{OutputOnly: true}, "calls output"},
-		"no output is wanted":                {two, false, turn.RequestInput{}, "calls"},
-		"nothing else tells the end":         {two, false, turn.RequestInput{MayBeLast: true}, "calls finished"},
+		"all are shown":        {two, true, turn.RequestInput{}, "calls finished output notes"},
+		"there is one":         {one, true, turn.RequestInput{}, "calls finished output"},
+		"others are not shown": {two, true, turn.RequestInput{Others: others}, "calls"},
+		"what was said of them still stands": {two, true, turn.RequestInput{Others: others, OthersAreKnown: true},
+			"calls finished output notes"},
+		"the output alone is wanted": {two, true, turn.RequestInput{OutputOnly: true}, "calls output"},
+		"no output is wanted":        {two, false, turn.RequestInput{}, "calls"},
+		"nothing else tells the end": {two, false, turn.RequestInput{MayBeLast: true}, "calls finished"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			schema := `{"tools": {` + anyLetter + `}}`
 			if c.output {
-				schema = `{"tools": {` + anyLetter + `}, "output": {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"], "additionalProperties": false}}`
+				schema = `{"tools": {` +
+					anyLetter + `}, "output": {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"], "additionalProperties": false}}`
 			}
 			idea := modeltest.IdeaFrom(t, `{"schema": `+schema+`, "context": [`+c.context+`]}`)
 			form := modeltest.DecodeJSON(t, string(jsonval.Encode(ResponseFormatFor(idea, nil, &c.request).Schema))).(map[string]any)
@@ -459,14 +512,17 @@ func TestAFormAllowsReferencesInTheOutputWhereTheyHaveAPlace(t *testing.T) {
 		closed = `{"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"], "additionalProperties": false}`
 		one    = `{"type": "state", "state": {}}`
 		two    = `{"type": "state", "_instance": "①"}, {"type": "state", "_instance": "②"}`
-		open   = `"a": {"type": "object", "properties": {}, "additionalProperties": true}` // takes any parameter, which strict mode cannot say
+		// takes any parameter, which strict mode cannot say
+		open = `"a": {"type": "object", "properties": {}, "additionalProperties": true}`
 	)
 	withObject := strings.Replace(closed, `}}`, `}, "all": {"type": "object"}}`, 1)
 	for _, c := range []struct {
 		context, tools, output string
 		strict, want           bool
-	}{{one, anyLetter, closed, true, true}, {two, anyLetter, closed, true, false}, {one, open, closed, false, true}, {two, open, closed, false, false}, {two, open, withObject, false, true}} {
-		idea := modeltest.IdeaFrom(t, `{"schema": {"tools": {`+c.tools+`}, "output": `+c.output+`}, "context": [`+c.context+`]}`)
+	}{{one, anyLetter, closed, true, true}, {two, anyLetter, closed, true, false}, {one, open, closed, false, true},
+		{two, open, closed, false, false}, {two, open, withObject, false, true}} {
+		idea := modeltest.IdeaFrom(t, `{"schema": {"tools": {`+c.tools+`}, "output": `+c.output+`}, "context": [`+
+			c.context+`]}`)
 		request := &turn.RequestInput{}
 		for _, token := range idea.InstanceTokens() {
 			request.Instances = append(request.Instances, turn.InstanceInput{Token: token})

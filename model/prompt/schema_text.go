@@ -8,15 +8,16 @@ import (
 	"processidea/model/jsonval"
 )
 
-// What lies deeper than maxSchemaTextDepth, or has more parts than maxSchemaTextParts once its references are followed, is written as
-// JSON Schema: so is a schema that holds itself.
+// What lies deeper than maxSchemaTextDepth, or has more parts than maxSchemaTextParts once its references are followed,
+// is written as JSON Schema: so is a schema that holds itself.
 const (
 	maxSchemaTextDepth = 12
 	maxSchemaTextParts = 1000
 )
 
-// schemaText writes a JSON Schema as a type, in the notation of TypeScript with what a type cannot say in comments: it is read
-// more easily than JSON Schema, and is a third as long. A schema that the notation cannot express is written as JSON.
+// schemaText writes a JSON Schema as a type, in the notation of TypeScript with what a type cannot say in comments: it
+// is read more easily than JSON Schema, and is a third as long. A schema that the notation cannot express is written as
+// JSON.
 func schemaText(root, schema any) string { return schemaTextWithNames(root, schema, nil) }
 
 // schemaTextWithNames is schemaText with names in place of the types of fields that have one.
@@ -124,11 +125,14 @@ func (w *schemaWriter) objectType(m map[string]any, depth int) string {
 }
 
 // expressibleKeywords are those of JSON Schema that a type and its comment can say.
-var expressibleKeywords = append([]string{"type", "properties", "required", "additionalProperties", "items", "enum", "const", "anyOf", "oneOf", "description",
-	"$defs", "definitions", "$schema", "$id", "$comment", "examples", "deprecated", "readOnly", "writeOnly"}, constraintKeywords...)
+var expressibleKeywords = append([]string{"type", "properties", "required", "additionalProperties", "items", "enum",
+	"const", "anyOf", "oneOf", "description",
+	"$defs", "definitions", "$schema", "$id", "$comment", "examples", "deprecated", "readOnly", "writeOnly"},
+	constraintKeywords...)
 
 // constraintKeywords are written into the comment beside a type.
-var constraintKeywords = []string{"default", "format", "pattern", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "minLength",
+var constraintKeywords = []string{"default", "format", "pattern", "minimum", "maximum", "exclusiveMinimum",
+	"exclusiveMaximum", "multipleOf", "minLength",
 	"maxLength", "minItems", "maxItems", "uniqueItems", "minProperties", "maxProperties"}
 
 // typeComment says beside a type what the type cannot: its description, and limits on its values.

@@ -40,7 +40,8 @@ type strictLimitCounter struct {
 	propertyCount, enumValueCount, nameCharCount int
 	exceededLimit                                string
 	countedRefs                                  map[string]bool // definitions already counted
-	depthOnly                                    bool            // inside a definition already counted: only the depth still matters
+	// inside a definition already counted: only the depth still matters
+	depthOnly bool
 }
 
 // countSchema counts a schema and its subschemas. Definitions are counted once, but their depth wherever they are used.
@@ -82,7 +83,8 @@ func (c *strictLimitCounter) countSchema(schema any, level int) {
 
 func (c *strictLimitCounter) addCounts(properties, enumValues, nameChars int) {
 	if !c.depthOnly {
-		c.propertyCount, c.enumValueCount, c.nameCharCount = c.propertyCount+properties, c.enumValueCount+enumValues, c.nameCharCount+nameChars
+		c.propertyCount, c.enumValueCount, c.nameCharCount = c.propertyCount+properties, c.enumValueCount+enumValues,
+			c.nameCharCount+nameChars
 	}
 }
 
@@ -103,7 +105,8 @@ func (c *strictLimitCounter) countEnum(v any) {
 	}
 	c.addCounts(0, len(list), chars)
 	if len(list) > longEnumValues && chars > maxLongEnumChars {
-		c.exceededLimit = fmt.Sprintf("an enum of %d values with %d characters, over %d", len(list), chars, maxLongEnumChars)
+		c.exceededLimit = fmt.Sprintf("an enum of %d values with %d characters, over %d", len(list), chars,
+			maxLongEnumChars)
 	}
 }
 

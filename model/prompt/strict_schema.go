@@ -15,7 +15,8 @@ import (
 // strictKeywords are the keywords that a strict schema may use; every other one is refused.
 var strictKeywords = map[string]bool{
 	"type": true, "description": true, "properties": true, "required": true, "additionalProperties": true,
-	"items": true, "enum": true, "const": true, "anyOf": true, "$ref": true, "$defs": true, "pattern": true, "format": true,
+	"items": true, "enum": true, "const": true, "anyOf": true, "$ref": true, "$defs": true, "pattern": true,
+	"format":  true,
 	"minimum": true, "maximum": true, "exclusiveMinimum": true, "exclusiveMaximum": true, "multipleOf": true,
 	"minItems": true, "maxItems": true,
 }
@@ -28,17 +29,21 @@ var scalarKeywords = map[string]bool{
 
 // ignoredKeywords do not affect validation and are dropped.
 var ignoredKeywords = map[string]bool{
-	"default": true, "examples": true, "$comment": true, "$schema": true, "$id": true, "$defs": true, "definitions": true,
-	"deprecated": true, "readOnly": true, "writeOnly": true,
+	"default": true, "examples": true, "$comment": true, "$schema": true, "$id": true, "$defs": true,
+	"definitions": true,
+	"deprecated":  true, "readOnly": true, "writeOnly": true,
 }
 
-// looseKeywords only narrow what is allowed and cannot be said in strict mode. They are left out of the form: the palette in
-// words has them, and every reply is validated against the whole schema.
+// looseKeywords only narrow what is allowed and cannot be said in strict mode. They are left out of the form: the
+// palette in words has them, and every reply is validated against the whole schema.
 var looseKeywords = map[string]bool{
-	"minLength": true, "maxLength": true, "uniqueItems": true, "contains": true, "minContains": true, "maxContains": true,
-	"minProperties": true, "maxProperties": true, "propertyNames": true, "dependentRequired": true, "dependentSchemas": true,
-	"not": true, "if": true, "then": true, "else": true, "unevaluatedProperties": true, "unevaluatedItems": true,
-	"contentEncoding": true, "contentMediaType": true, "contentSchema": true,
+	"minLength": true, "maxLength": true, "uniqueItems": true, "contains": true, "minContains": true,
+	"maxContains":   true,
+	"minProperties": true, "maxProperties": true, "propertyNames": true, "dependentRequired": true,
+	"dependentSchemas": true,
+	"not":              true, "if": true, "then": true, "else": true, "unevaluatedProperties": true,
+	"unevaluatedItems": true,
+	"contentEncoding":  true, "contentMediaType": true, "contentSchema": true,
 }
 
 var strictFormats = map[string]bool{
@@ -49,8 +54,8 @@ var strictFormats = map[string]bool{
 // schemaTransform replaces the strict version of a subschema. It is applied to every subschema that is not an anyOf.
 type schemaTransform func(schema, strict any) any
 
-// toStrictSchema rewrites a schema in the strict subset, or returns the reason why it cannot. An optional property becomes
-// one that may be null. transform may be nil.
+// toStrictSchema rewrites a schema in the strict subset, or returns the reason why it cannot. An optional property
+// becomes one that may be null. transform may be nil.
 func toStrictSchema(schema any, transform schemaTransform) (strict any, reason string) {
 	m, ok := schema.(map[string]any)
 	if !ok {
@@ -58,7 +63,8 @@ func toStrictSchema(schema any, transform schemaTransform) (strict any, reason s
 	}
 	for _, k := range jsonval.SortedKeys(m) {
 		switch {
-		case ignoredKeywords[k], looseKeywords[k], k == "oneOf", strings.HasPrefix(k, "_"), jsonschema.IsDisplayKey(m, k):
+		case ignoredKeywords[k], looseKeywords[k], k == "oneOf", strings.HasPrefix(k, "_"),
+			jsonschema.IsDisplayKey(m, k):
 		case !strictKeywords[k]:
 			return nil, fmt.Sprintf("keyword %q", k)
 		}
@@ -153,7 +159,8 @@ func strictArray(m map[string]any, transform schemaTransform) (any, string) {
 	if reason != "" {
 		return nil, reason
 	}
-	strict := append(schemaAnnotations(m), jsonval.OrderedField{Key: "type", Value: "array"}, jsonval.OrderedField{Key: "items", Value: items})
+	strict := append(schemaAnnotations(m), jsonval.OrderedField{Key: "type", Value: "array"},
+		jsonval.OrderedField{Key: "items", Value: items})
 	for _, k := range []string{"minItems", "maxItems"} {
 		if v, ok := m[k]; ok {
 			strict = append(strict, jsonval.OrderedField{Key: k, Value: v})

@@ -106,7 +106,8 @@ func (r *ruleChecker) definition(ref any) any {
 
 func (r *ruleChecker) format(s map[string]any, at string) {
 	f, ok := s["format"]
-	if ok && !slices.Contains([]string{"date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid"}, fmt.Sprint(f)) {
+	if ok && !slices.Contains([]string{"date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6",
+		"uuid"}, fmt.Sprint(f)) {
 		r.violate(at, "format %v", f)
 	}
 }
@@ -222,11 +223,16 @@ func TestTheValidatorOfStrictRulesKnowsThem(t *testing.T) {
 	with := func(a string) string { return strings.Replace(ok, `{"type":"string"}`, a, 1) }
 	for _, schema := range []string{
 		`[]`, `{"type":"array","items":{"type":"string"}}`, `{"anyOf":[` + ok + `]}`,
-		strings.Replace(ok, `"required":["a"],`, ``, 1), strings.Replace(ok, `false`, `true`, 1), strings.Replace(ok, `,"additionalProperties":false`, ``, 1),
-		with(`{}`), with(`{"type":"array"}`), with(`{"type":["object","null"]}`), with(`{"oneOf":[{"type":"string"}]}`), with(`{"allOf":[],"type":"string"}`),
-		with(`{"type":"string","not":{}}`), with(`{"type":"string","if":{}}`), with(`{"type":"object","patternProperties":{}}`), with(`{"type":"object","propertyNames":{}}`),
-		with(`{"type":"array","items":{"type":"string"},"uniqueItems":true}`), with(`{"type":"string","format":"uri"}`), with(`{"$ref":"#/$defs/x"}`),
-		with(`{"type":"string","enum":[` + long(1001, "") + `]}`), with(`{"type":"string","enum":[` + long(251, strings.Repeat("x", 60)) + `]}`),
+		strings.Replace(ok, `"required":["a"],`, ``, 1), strings.Replace(ok, `false`, `true`, 1),
+		strings.Replace(ok, `,"additionalProperties":false`, ``, 1),
+		with(`{}`), with(`{"type":"array"}`), with(`{"type":["object","null"]}`), with(`{"oneOf":[{"type":"string"}]}`),
+		with(`{"allOf":[],"type":"string"}`),
+		with(`{"type":"string","not":{}}`), with(`{"type":"string","if":{}}`),
+		with(`{"type":"object","patternProperties":{}}`), with(`{"type":"object","propertyNames":{}}`),
+		with(`{"type":"array","items":{"type":"string"},"uniqueItems":true}`), with(`{"type":"string","format":"uri"}`),
+		with(`{"$ref":"#/$defs/x"}`),
+		with(`{"type":"string","enum":[` + long(1001, "") + `]}`),
+		with(`{"type":"string","enum":[` + long(251, strings.Repeat("x", 60)) + `]}`),
 		with(`{"type":"string","enum":[` + long(250, strings.Repeat("x", 500)) + `]}`), nested,
 		`{"type":"object","properties":{"a":{"$ref":"#/$defs/x","description":"b"}},"required":["a"],"additionalProperties":false,"$defs":{"x":{"type":"string"}}}`,
 	} {
@@ -249,35 +255,52 @@ func toStrictJSON(t modeltest.Fataler, schema string) (string, string) {
 func TestASchemaIsSaidInTheStrictSubset(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ name, schema, form, why string }{
-		{"a leaf", `{"type":"string","description":"d","default":"x","pattern":"^a"}`, `{"description":"d","type":"string","pattern":"^a"}`, ``},
-		{"what may be left out may be null", `{"type":"object","properties":{"a":{"type":"string"},"b":{"type":"integer"}},"required":["b"]}`,
+		{"a leaf", `{"type":"string","description":"d","default":"x","pattern":"^a"}`,
+			`{"description":"d","type":"string","pattern":"^a"}`, ``},
+		{"what may be left out may be null",
+			`{"type":"object","properties":{"a":{"type":"string"},"b":{"type":"integer"}},"required":["b"]}`,
 			`{"type":"object","properties":{"a":{"anyOf":[{"type":"string"},{"type":"null"}]},"b":{"type":"integer"}},"required":["a","b"],"additionalProperties":false}`, ``},
-		{"a list", `{"type":"array","items":{"type":"number"},"minItems":1,"maxItems":3}`, `{"type":"array","items":{"type":"number"},"minItems":1,"maxItems":3}`, ``},
-		{"choices", `{"description":"d","anyOf":[{"type":"string"},{"type":"null"}]}`, `{"description":"d","anyOf":[{"type":"string"},{"type":"null"}]}`, ``},
+		{"a list", `{"type":"array","items":{"type":"number"},"minItems":1,"maxItems":3}`,
+			`{"type":"array","items":{"type":"number"},"minItems":1,"maxItems":3}`, ``},
+		{"choices", `{"description":"d","anyOf":[{"type":"string"},{"type":"null"}]}`,
+			`{"description":"d","anyOf":[{"type":"string"},{"type":"null"}]}`, ``},
 		{"several types", `{"type":["string","null"]}`, `{"type":["string","null"]}`, ``},
 		{"the type of an enum", `{"enum":["a","b"]}`, `{"type":"string","enum":["a","b"]}`, ``},
-		{"the types of an enum", `{"enum":["a",1,null,"b"]}`, `{"type":["string","number","null"],"enum":["a",1,null,"b"]}`, ``},
+		{"the types of an enum", `{"enum":["a",1,null,"b"]}`,
+			`{"type":["string","number","null"],"enum":["a",1,null,"b"]}`, ``},
 		{"the type of a const", `{"const":true}`, `{"type":"boolean","const":true}`, ``},
-		{"a local reference", `{"type":"object","properties":{"a":{"$ref":"#/$defs/x"}},"required":["a"],"$defs":{"x":{"type":"string"}}}`,
+		{"a local reference",
+			`{"type":"object","properties":{"a":{"$ref":"#/$defs/x"}},"required":["a"],"$defs":{"x":{"type":"string"}}}`,
 			`{"type":"object","properties":{"a":{"type":"string"}},"required":["a"],"additionalProperties":false}`, ``},
-		{"a reference with a description of its own", `{"type":"array","items":{"$ref":"#/$defs/x","description":"mine"},"$defs":{"x":{"type":"string"}}}`,
+		{"a reference with a description of its own",
+			`{"type":"array","items":{"$ref":"#/$defs/x","description":"mine"},"$defs":{"x":{"type":"string"}}}`,
 			`{"type":"array","items":{"description":"mine","type":"string"}}`, ``},
-		{"keywords that do not belong to a leaf", `{"type":"string","properties":{"a":true},"items":{"oneOf":[]},"required":["x"],"minItems":3}`, `{"type":"string"}`, ``},
+		{"keywords that do not belong to a leaf",
+			`{"type":"string","properties":{"a":true},"items":{"oneOf":[]},"required":["x"],"minItems":3}`,
+			`{"type":"string"}`, ``},
 		{"an object without properties", `{"type":"object"}`, ``, `an object without named properties`},
-		{"an open object", `{"type":"object","properties":{},"additionalProperties":{"type":"string"}}`, ``, `an open object`},
-		{"an object that requires what it does not describe", `{"type":"object","properties":{},"required":["x"]}`, ``, `an object that requires "x" and does not describe it`},
+		{"an open object", `{"type":"object","properties":{},"additionalProperties":{"type":"string"}}`, ``,
+			`an open object`},
+		{"an object that requires what it does not describe", `{"type":"object","properties":{},"required":["x"]}`, ``,
+			`an object that requires "x" and does not describe it`},
 		{"a list of anything", `{"type":"array"}`, ``, `a list that does not say of what`},
 		{"anything", `{"description":"x"}`, ``, `a value of any type`},
 		{"an enum of objects", `{"enum":[{}]}`, ``, `a value of any type`},
 		{"true", `{"type":"array","items":true}`, ``, `a schema that is not an object`},
-		{"an object or null", `{"type":["object","null"],"properties":{}}`, ``, `one of several types, an object or a list among them`},
+		{"an object or null", `{"type":["object","null"],"properties":{}}`, ``,
+			`one of several types, an object or a list among them`},
 		{"anyOf beside a format", `{"anyOf":[{"type":"string"}],"format":"date"}`, ``, `anyOf beside other keywords`},
-		{"anyOf beside properties", `{"type":"object","properties":{},"anyOf":[{"required":["a"]}]}`, ``, `anyOf beside other keywords`},
+		{"anyOf beside properties", `{"type":"object","properties":{},"anyOf":[{"required":["a"]}]}`, ``,
+			`anyOf beside other keywords`},
 		{"a format", `{"type":"string","format":"uri"}`, `{"type":"string"}`, ``},
-		{"oneOf", `{"oneOf":[{"type":"string"},{"type":"integer"}]}`, `{"anyOf":[{"type":"string"},{"type":"integer"}]}`, ``},
-		{"oneOf beside properties", `{"type":"object","properties":{},"oneOf":[{"required":["a"]}]}`, ``, `oneOf beside other keywords`},
-		{"a schema that holds itself", `{"type":"object","properties":{"a":{"$ref":"#"}}}`, ``, `a schema that holds itself`},
-		{"one that does by a way round", `{"$ref":"#/$defs/a","$defs":{"a":{"type":"array","items":{"$ref":"#/$defs/b"}},"b":{"type":"array","items":{"$ref":"#/$defs/a"}}}}`, ``, `a schema that holds itself`},
+		{"oneOf", `{"oneOf":[{"type":"string"},{"type":"integer"}]}`,
+			`{"anyOf":[{"type":"string"},{"type":"integer"}]}`, ``},
+		{"oneOf beside properties", `{"type":"object","properties":{},"oneOf":[{"required":["a"]}]}`, ``,
+			`oneOf beside other keywords`},
+		{"a schema that holds itself", `{"type":"object","properties":{"a":{"$ref":"#"}}}`, ``,
+			`a schema that holds itself`},
+		{"one that does by a way round",
+			`{"$ref":"#/$defs/a","$defs":{"a":{"type":"array","items":{"$ref":"#/$defs/b"}},"b":{"type":"array","items":{"$ref":"#/$defs/a"}}}}`, ``, `a schema that holds itself`},
 		{"a schema that multiplies", exponentialSchema(40), ``, `a schema that its references make too large`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -287,8 +310,10 @@ func TestASchemaIsSaidInTheStrictSubset(t *testing.T) {
 			}
 		})
 	}
-	for _, k := range strings.Fields(`not if then else propertyNames uniqueItems minLength maxLength contains dependentRequired minProperties unevaluatedProperties`) {
-		if form, why := toStrictJSON(t, fmt.Sprintf(`{"type":"string",%q:{}}`, k)); why != "" || form != `{"type":"string"}` {
+	for _, k := range strings.Fields(
+		`not if then else propertyNames uniqueItems minLength maxLength contains dependentRequired minProperties unevaluatedProperties`) {
+		if form, why := toStrictJSON(t, fmt.Sprintf(`{"type":"string",%q:{}}`, k)); why != "" ||
+			form != `{"type":"string"}` {
 			t.Errorf("%s: %s, %q", k, form, why)
 		}
 	}
@@ -336,7 +361,8 @@ func TestTheBoundsOfStrictModeAreKept(t *testing.T) {
 	}
 	text := jsonval.OrderedObject{{Key: "type", Value: "string"}}
 	used := func(times int, def any) any {
-		return append(object(times, jsonval.OrderedObject{{Key: "$ref", Value: "#/$defs/d"}}), jsonval.OrderedField{Key: "$defs", Value: jsonval.OrderedObject{{Key: "d", Value: def}}})
+		return append(object(times, jsonval.OrderedObject{{Key: "$ref", Value: "#/$defs/d"}}),
+			jsonval.OrderedField{Key: "$defs", Value: jsonval.OrderedObject{{Key: "d", Value: def}}})
 	}
 	for _, c := range []struct {
 		name   string
@@ -353,8 +379,12 @@ func TestTheBoundsOfStrictModeAreKept(t *testing.T) {
 		{"too many names", object(1, enum(250, 480)), `120002 characters of names, over 120000`},
 		{"10 levels", deep(10), ``},
 		{"and one more", deep(11), `more than 10 levels`},
-		{"levels below a list", closedObjectSchema(jsonval.OrderedField{Key: "a", Value: jsonval.OrderedObject{{Key: "type", Value: "array"}, {Key: "items", Value: deep(9)}}}), `more than 10 levels`},
-		{"choices are no level", closedObjectSchema(jsonval.OrderedField{Key: "a", Value: nullableSchema(nullableSchema(nullableSchema(deep(9))))}), ``},
+		{"levels below a list", closedObjectSchema(jsonval.OrderedField{Key: "a",
+			Value: jsonval.OrderedObject{{Key: "type", Value: "array"}, {Key: "items", Value: deep(9)}}}),
+			`more than 10 levels`},
+		{"choices are no level",
+			closedObjectSchema(jsonval.OrderedField{Key: "a",
+				Value: nullableSchema(nullableSchema(nullableSchema(deep(9))))}), ``},
 		{"a definition counts once, however often it is used", used(100, enum(100, 3)), ``},
 		{"its levels count where it is used", used(2, deep(10)), `more than 10 levels`},
 	} {

@@ -42,16 +42,20 @@ func (w *promptWriter) writeOutputRules() {
 	single := w.hasSingleUnnamedInstance()
 	ofProcess, forWhom, forAll, atEnd := "", "", "", "at the end"
 	if !single {
-		ofProcess, forWhom, forAll, atEnd = "One for the whole process. ", " for the instances of the question", ", for all instances", "at the end, and shown every State"
+		ofProcess, forWhom, forAll, atEnd = "One for the whole process. ", " for the instances of the question",
+			", for all instances", "at the end, and shown every State"
 	}
 	w.writeHeading("The output")
-	w.writeLine("%sIts form: %s%s\n%s", ofProcess, schemaText(w.idea.OutputSchema.Source, w.idea.OutputSchema.Source), (&schemaWriter{}).typeComment(w.idea.OutputSchema.Source), w.outputReferencesRule())
+	w.writeLine("%sIts form: %s%s\n%s", ofProcess, schemaText(w.idea.OutputSchema.Source, w.idea.OutputSchema.Source),
+		(&schemaWriter{}).typeComment(w.idea.OutputSchema.Source), w.outputReferencesRule())
 	w.writeLine("Where the question asks for it, you say beside the Calls:")
 	w.writeLine("- "+finishedText, forWhom, w.ifApprovals("are approved and "))
-	w.writeLine(`- "output": null, unless "finished" is true and you know all that it needs. Then write it whole%s, as it will be if these Calls succeed. (`+askedAgainText+` Where you give none, you are asked for it %s.)`, forAll, w.ifApprovals(", or a person rejects or changes one"), atEnd)
+	w.writeLine(
+		`- "output": null, unless "finished" is true and you know all that it needs. Then write it whole%s, as it will be if these Calls succeed. (`+askedAgainText+` Where you give none, you are asked for it %s.)`, forAll, w.ifApprovals(", or a person rejects or changes one"), atEnd)
 	if !single {
-		w.writeLine(`- "notes": null, or a text to yourself. Later questions show it, but not the instances that are finished by then. So, unless you give the output (you would be shown that again), write a line for each instance that these Calls finish: what the output will need of it. ` +
-			`Add nothing up, since a Call may still fail. Note, too, what else you want to know later.`)
+		w.writeLine(
+			`- "notes": null, or a text to yourself. Later questions show it, but not the instances that are finished by then. So, unless you give the output (you would be shown that again), write a line for each instance that these Calls finish: what the output will need of it. ` +
+				`Add nothing up, since a Call may still fail. Note, too, what else you want to know later.`)
 	}
 }
 
@@ -66,7 +70,8 @@ func (w *promptWriter) outputReferencesRule() string {
 	return `Any value in it may be a Reference, also to what these Calls bring; "†state.x" is then an object: the x of each instance that has one, by the instance's name. Where the form has no place for that, write values out.`
 }
 
-// outputMayReferToState reports whether a Reference to State may have a place in the output. In a process of several instances it stands for an object.
+// outputMayReferToState reports whether a Reference to State may have a place in the output. In a process of several
+// instances it stands for an object.
 func outputMayReferToState(idea *ideafile.Idea) bool {
 	return isOfSingleUnnamedInstance(idea) || mayHoldObject(idea.OutputSchema.Source, true)
 }
@@ -79,7 +84,8 @@ func mayHoldObject(form any, isRoot bool) bool {
 		return m["enum"] == nil && m["const"] == nil
 	case slices.Contains(types, "object"):
 		props, _ := m["properties"].(map[string]any)
-		return !isRoot || m["additionalProperties"] != false || slices.ContainsFunc(jsonval.SortedKeys(props), func(name string) bool { return mayHoldObject(props[name], false) })
+		return !isRoot || m["additionalProperties"] != false || slices.ContainsFunc(jsonval.SortedKeys(props),
+			func(name string) bool { return mayHoldObject(props[name], false) })
 	default:
 		return slices.Contains(types, "array") && mayHoldObject(m["items"], false)
 	}
@@ -89,14 +95,16 @@ func mayHoldObject(form any, isRoot bool) bool {
 func (w *promptWriter) writeToolResult(t *ideafile.Tool) {
 	switch {
 	case t.OutputSchema != nil:
-		w.writeLine("Result: %s%s", schemaText(t.OutputSchema.Source, t.OutputSchema.Source), (&schemaWriter{}).typeComment(t.OutputSchema.Source))
+		w.writeLine("Result: %s%s", schemaText(t.OutputSchema.Source, t.OutputSchema.Source),
+			(&schemaWriter{}).typeComment(t.OutputSchema.Source))
 	case w.bindings[t.Name].Kind == ideafile.KindLatent:
 		w.writeLine("Result: string")
 	default:
 		w.writeLine("Result: any (its form is not known)")
 	}
 	if t.OutputPath.IsDeclared && t.OutputPath.Schema == nil {
-		w.writeLine("The result always goes to %s%s.", w.encode(t.OutputPath.FixedValue), outputMethodText(t.OutputMethod.FixedValue))
+		w.writeLine("The result always goes to %s%s.", w.encode(t.OutputPath.FixedValue),
+			outputMethodText(t.OutputMethod.FixedValue))
 	}
 }
 
@@ -124,7 +132,8 @@ func visibleParams(t *ideafile.Tool) any {
 	return out
 }
 
-// schemaWithoutWiredParams is a Tool's schema without meta properties and without the parameters that its designer wired.
+// schemaWithoutWiredParams is a Tool's schema without meta properties and without the parameters that its designer
+// wired.
 func schemaWithoutWiredParams(t *ideafile.Tool) map[string]any {
 	out, _ := jsonschema.WithoutMetaKeys(t.Source).(map[string]any)
 	props, _ := out["properties"].(map[string]any)

@@ -13,8 +13,8 @@ const (
 	ResultKey = "_result"
 )
 
-// SelectBranch reads what an explicit activity returned: {"_outputPath": branch, "_result": result} names the branch that it
-// took, and anything else is a result for the first branch.
+// SelectBranch reads what an explicit activity returned: {"_outputPath": branch, "_result": result} names the branch
+// that it took, and anything else is a result for the first branch.
 func (o OutputPath) SelectBranch(value any) (branch int, result any, named bool, err error) {
 	m, ok := value.(map[string]any)
 	name, isText := m[BranchKey].(string)
@@ -29,7 +29,8 @@ func (o OutputPath) SelectBranch(value any) (branch int, result any, named bool,
 			return branch, result, true, nil
 		}
 	}
-	return 0, nil, true, fmt.Errorf("the result says that it goes to %q, which is no branch of %s", jsonval.Clip(name, 80), o.ReferenceText())
+	return 0, nil, true, fmt.Errorf("the result says that it goes to %q, which is no branch of %s",
+		jsonval.Clip(name, 80), o.ReferenceText())
 }
 
 // isNamedBranch reports whether the paths named are those of a branch, or one of them.
@@ -40,7 +41,8 @@ func isNamedBranch(branch, named []jsonval.Path) bool {
 	return slices.EqualFunc(branch, named, slices.Equal[jsonval.Path])
 }
 
-// ResultForPath returns the result that has a value written to a path: where there are branches, one that names the branch of the path.
+// ResultForPath returns the result that has a value written to a path: where there are branches, one that names the
+// branch of the path.
 func (o OutputPath) ResultForPath(p jsonval.Path, value any) any {
 	if !o.HasBranches() {
 		return value

@@ -9,8 +9,8 @@ import (
 	"processidea/model/jsonval"
 )
 
-// Expression is what a parameter that begins with a dagger stands for: a list of alternatives, joined by ||. Each is a list of
-// References, joined by &&, all of which must be present; the value is that of the last.
+// Expression is what a parameter that begins with a dagger stands for: a list of alternatives, joined by ||. Each is a
+// list of References, joined by &&, all of which must be present; the value is that of the last.
 type Expression [][]Reference
 
 const (
@@ -90,7 +90,8 @@ func (e Expression) HasReferenceOfKind(kind string) bool {
 	return slices.ContainsFunc(e.References(), func(r Reference) bool { return r.Kind == kind })
 }
 
-// Evaluate gives the value of the last term of the first alternative whose terms are all present. null counts as present.
+// Evaluate gives the value of the last term of the first alternative whose terms are all present. null counts as
+// present.
 func (e Expression) Evaluate(lookup func(Reference) (any, bool)) (v any, present bool) {
 	for _, refs := range e {
 		if v, present = lastValueIfAllPresent(refs, lookup); present {
@@ -100,7 +101,8 @@ func (e Expression) Evaluate(lookup func(Reference) (any, bool)) (v any, present
 	return nil, false
 }
 
-// lastValueIfAllPresent gives the value of the last Reference if all of them are present. Each is looked up, present or not.
+// lastValueIfAllPresent gives the value of the last Reference if all of them are present. Each is looked up, present or
+// not.
 func lastValueIfAllPresent(refs []Reference, lookup func(Reference) (any, bool)) (v any, present bool) {
 	present = true
 	for _, ref := range refs {

@@ -16,7 +16,8 @@ func TestAnExpressionIsRead(t *testing.T) {
 	for _, c := range []struct{ name, text, want string }{
 		{"a plain Reference is one", "†state.a", "†state.a"},
 		{"spaces around a sign are free", "†state.a||†state.b  &&†input.c", "†state.a || †state.b && †input.c"},
-		{"a sign in a quoted step is part of it", `†state["a || b"] || †state["x&&y"].z`, `†state["a || b"] || †state["x&&y"].z`},
+		{"a sign in a quoted step is part of it", `†state["a || b"] || †state["x&&y"].z`,
+			`†state["a || b"] || †state["x&&y"].z`},
 		{"one bar and one ampersand are no signs", "†state.a|b && †state.c&d", "†state.a|b && †state.c&d"},
 		{"indexes and whole kinds are terms too", "†state || †items[0].x", "†state || †items.0.x"},
 	} {
@@ -30,9 +31,12 @@ func TestAnExpressionIsRead(t *testing.T) {
 func TestABadExpressionIsAnError(t *testing.T) {
 	t.Parallel()
 	for name, text := range map[string]string{
-		"a term has no dagger": "†state.a || state.b", "a term is missing": "†state.a ||", "the first is missing": "|| †state.a",
-		"three bars": "†state.a ||| †state.b", "a literal as a default": `†state.a || "none"`, "a doubled dagger": "†state.a || ††b",
-		"too many terms": strings.Repeat("†state.a || ", refexpr.MaxTerms) + "†state.a", "parentheses": "†state.a && (†state.b || †state.c)",
+		"a term has no dagger": "†state.a || state.b", "a term is missing": "†state.a ||",
+		"the first is missing": "|| †state.a",
+		"three bars":           "†state.a ||| †state.b", "a literal as a default": `†state.a || "none"`,
+		"a doubled dagger": "†state.a || ††b",
+		"too many terms":   strings.Repeat("†state.a || ", refexpr.MaxTerms) + "†state.a",
+		"parentheses":      "†state.a && (†state.b || †state.c)",
 	} {
 		if e, err := refexpr.ParseExpression(text); err == nil {
 			t.Errorf("%s: %q is read as %q", name, text, e)
@@ -43,7 +47,8 @@ func TestABadExpressionIsAnError(t *testing.T) {
 // drawnTerm draws a Reference, some with steps that need quotes.
 func drawnTerm(t *rapid.T) refexpr.Reference {
 	step := rapid.SampledFrom([]string{"a", "b", "0", "a||b", "c && d", `q"uote`, "dot.ted", "†"})
-	return refexpr.Reference{Kind: rapid.SampledFrom([]string{"state", "input"}).Draw(t, "kind"), Path: jsonval.Path(rapid.SliceOfN(step, 0, 3).Draw(t, "path"))}
+	return refexpr.Reference{Kind: rapid.SampledFrom([]string{"state", "input"}).Draw(t, "kind"),
+		Path: jsonval.Path(rapid.SliceOfN(step, 0, 3).Draw(t, "path"))}
 }
 
 func TestAnExpressionIsWrittenAsItIsRead(t *testing.T) {
@@ -68,7 +73,8 @@ func TestAnExpressionIsWrittenAsItIsRead(t *testing.T) {
 func TestAnOutputPathInJSONIsAPlainPathOrAnExpression(t *testing.T) {
 	t.Parallel()
 	for written, want := range map[string]string{
-		"a.b": `"a.b"`, "†state": `""`, "†state.a && b": `"†state.a \u0026\u0026 †state.b"`, `†state["x||y"]`: `"[\"x||y\"]"`,
+		"a.b": `"a.b"`, "†state": `""`, "†state.a && b": `"†state.a \u0026\u0026 †state.b"`,
+		`†state["x||y"]`:      `"[\"x||y\"]"`,
 		"ok || failed && log": `"†state.ok || †state.failed \u0026\u0026 †state.log"`,
 	} {
 		o, err := refexpr.ParseOutputPath(written)
@@ -80,7 +86,8 @@ func TestAnOutputPathInJSONIsAPlainPathOrAnExpression(t *testing.T) {
 			t.Errorf("%s is %s in JSON, %v", written, data, err)
 		}
 		var back refexpr.OutputPath
-		if err := json.Unmarshal(data, &back); err != nil || back.ReferenceText() != o.ReferenceText() || len(back) != len(o) {
+		if err := json.Unmarshal(data, &back); err != nil || back.ReferenceText() != o.ReferenceText() ||
+			len(back) != len(o) {
 			t.Errorf("%s came back as %q, %v", data, back, err)
 		}
 	}

@@ -11,8 +11,9 @@ import (
 // StateKind is the kind of a Reference to State.
 const StateKind = "state"
 
-// OutputPath is where in State a Call's result goes: a list of branches, joined by ||, of which one is taken. Each is a list of
-// paths, joined by &&, all of which are written. Mostly it is one path. If it is empty, the Call is run for its effect.
+// OutputPath is where in State a Call's result goes: a list of branches, joined by ||, of which one is taken. Each is a
+// list of paths, joined by &&, all of which are written. Mostly it is one path. If it is empty, the Call is run for its
+// effect.
 //
 // Invariant: no two of its paths overlap.
 type OutputPath [][]jsonval.Path
@@ -90,8 +91,8 @@ func (o *OutputPath) UnmarshalJSON(data []byte) error {
 	return err
 }
 
-// ParseOutputPath reads a string of paths in State, with or without †state in front, joined by || and &&. Paths of which one
-// lies within another are an error.
+// ParseOutputPath reads a string of paths in State, with or without †state in front, joined by || and &&. Paths of
+// which one lies within another are an error.
 func ParseOutputPath(v any) (OutputPath, error) {
 	s, ok := v.(string)
 	if !ok {
@@ -124,7 +125,8 @@ func (o OutputPath) checkCountAndOverlap(s string) error {
 	for i, p := range paths {
 		for _, q := range paths[:i] {
 			if p.Overlaps(q) {
-				return fmt.Errorf("_outputPath %q: one of %s and %s lies within the other", jsonval.Clip(s, 80), Reference{StateKind, q},
+				return fmt.Errorf("_outputPath %q: one of %s and %s lies within the other", jsonval.Clip(s, 80),
+					Reference{StateKind, q},
 					Reference{StateKind, p})
 			}
 		}

@@ -10,8 +10,8 @@ import (
 // Dagger begins a Reference; two of them stand for a literal dagger.
 const Dagger = "†"
 
-// Reference is one place in what an instance sees. In a Call's parameters it is written †kind.path and stands for the value
-// there.
+// Reference is one place in what an instance sees. In a Call's parameters it is written †kind.path and stands for the
+// value there.
 type Reference struct {
 	Kind string // state, input, or the kind of a data message
 	Path jsonval.Path
@@ -26,7 +26,8 @@ func (r Reference) String() string {
 	return Dagger + r.Kind + path
 }
 
-// IsReference reports whether a parameter's string value is a Reference, an Expression or a Template: it begins with exactly one dagger.
+// IsReference reports whether a parameter's string value is a Reference, an Expression or a Template: it begins with
+// exactly one dagger.
 func IsReference(s string) bool {
 	return strings.HasPrefix(s, Dagger) && !strings.HasPrefix(s, Dagger+Dagger)
 }

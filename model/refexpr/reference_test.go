@@ -60,7 +60,8 @@ func TestAReferenceIsRefusedWhen(t *testing.T) {
 func TestAStringIsAReferenceWhenItBeginsWithOneDagger(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]bool{
-		"†state.a": true, "†": true, "†nonsense ": true, "††state.a": false, "†††": false, "state.a": false, "": false, "a †state.a": false, " †state": false,
+		"†state.a": true, "†": true, "†nonsense ": true, "††state.a": false, "†††": false, "state.a": false, "": false,
+		"a †state.a": false, " †state": false,
 	} {
 		if refexpr.IsReference(text) != want {
 			t.Errorf("%q: not %v", text, want)
@@ -71,8 +72,11 @@ func TestAStringIsAReferenceWhenItBeginsWithOneDagger(t *testing.T) {
 func TestAReferenceIsWrittenSoThatItIsReadBack(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
-		step := modeltest.AnyText().Filter(func(s string) bool { return !strings.Contains(s, "||") && !strings.Contains(s, "&&") })
-		r := refexpr.Reference{Kind: rapid.SampledFrom([]string{"state", "input", "wetter-ä", "x y"}).Draw(rt, "kind"), Path: jsonval.Path(rapid.SliceOfN(step, 0, 4).Draw(rt, "path"))}
+		step := modeltest.AnyText().Filter(func(s string) bool {
+			return !strings.Contains(s, "||") && !strings.Contains(s, "&&")
+		})
+		r := refexpr.Reference{Kind: rapid.SampledFrom([]string{"state", "input", "wetter-ä", "x y"}).Draw(rt, "kind"),
+			Path: jsonval.Path(rapid.SliceOfN(step, 0, 4).Draw(rt, "path"))}
 		back, err := refexpr.ParseReference(r.String())
 		if err != nil || back.Kind != r.Kind || back.Path.String() != r.Path.String() {
 			rt.Fatalf("%+v is written %s and read as %+v, %v", r, r, back, err)
@@ -82,7 +86,8 @@ func TestAReferenceIsWrittenSoThatItIsReadBack(t *testing.T) {
 
 func TestReferencesAreFoundAtAnyDepthInAFixedOrder(t *testing.T) {
 	t.Parallel()
-	v := modeltest.MustDecodeJSON(`{"z":"†state.z","a":["†input.a",{"y":"†state","x":"††state.no"}],"m":{"†state.key":"plain"},"n":[1,null,true]}`)
+	v := modeltest.MustDecodeJSON(
+		`{"z":"†state.z","a":["†input.a",{"y":"†state","x":"††state.no"}],"m":{"†state.key":"plain"},"n":[1,null,true]}`)
 	for range 20 {
 		refs, err := refexpr.FindReferences(v)
 		if err != nil {
@@ -104,7 +109,8 @@ func TestABadReferenceIsAnErrorAtAnyDepth(t *testing.T) {
 		if _, err := refexpr.FindReferences(modeltest.MustDecodeJSON(text)); err == nil {
 			t.Errorf("%s holds no bad Reference", text)
 		}
-		if _, err := refexpr.ResolveReferences(modeltest.MustDecodeJSON(text), func(refexpr.Reference) (any, bool) { return "x", true }); err == nil {
+		if _, err := refexpr.ResolveReferences(modeltest.MustDecodeJSON(text),
+			func(refexpr.Reference) (any, bool) { return "x", true }); err == nil {
 			t.Errorf("%s was resolved", text)
 		}
 	}
@@ -131,7 +137,8 @@ func TestResolve(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			params := modeltest.MustDecodeJSON(c.params)
-			got, err := refexpr.ResolveReferences(params, func(r refexpr.Reference) (any, bool) { return refexpr.ValueOrBlobHandleAt(data, r.Path) })
+			got, err := refexpr.ResolveReferences(params,
+				func(r refexpr.Reference) (any, bool) { return refexpr.ValueOrBlobHandleAt(data, r.Path) })
 			if err != nil || string(jsonval.Encode(got)) != c.want {
 				t.Errorf("got %s, %v", jsonval.Encode(got), err)
 			}
@@ -144,7 +151,8 @@ func TestResolve(t *testing.T) {
 
 func TestAReferenceThatFindsNothingIsNamed(t *testing.T) {
 	t.Parallel()
-	_, err := refexpr.ResolveReferences(modeltest.MustDecodeJSON(`{"a":["†state.x[1]"]}`), func(refexpr.Reference) (any, bool) { return nil, false })
+	_, err := refexpr.ResolveReferences(modeltest.MustDecodeJSON(`{"a":["†state.x[1]"]}`),
+		func(refexpr.Reference) (any, bool) { return nil, false })
 	if err == nil || !strings.Contains(err.Error(), "reference †state.x.1: nothing there") {
 		t.Errorf("got %v", err)
 	}
@@ -154,7 +162,8 @@ func TestWhateverTheDataHoldsItArrivesAsItIs(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
 		data := modeltest.AnyJSON(4).Draw(rt, "data")
-		got, err := refexpr.ResolveReferences(map[string]any{"p": []any{"†state.x"}}, func(refexpr.Reference) (any, bool) { return data, true })
+		got, err := refexpr.ResolveReferences(map[string]any{"p": []any{"†state.x"}},
+			func(refexpr.Reference) (any, bool) { return data, true })
 		if err != nil || !jsonval.Equal(got, map[string]any{"p": []any{data}}) {
 			rt.Fatalf("%s arrives as %s, %v", jsonval.Encode(data), jsonval.Encode(got), err)
 		}
@@ -164,15 +173,18 @@ func TestWhateverTheDataHoldsItArrivesAsItIs(t *testing.T) {
 func TestAReferenceMayReachIntoAStoredValue(t *testing.T) {
 	t.Parallel()
 	object := jsonval.BlobHandle{Digest: "d", Size: 99, ValueType: "object"}
-	state := map[string]any{"big": object.AsJSONValue(), "text": jsonval.BlobHandle{Digest: "t", Size: 99, ValueType: "string"}.AsJSONValue()}
+	state := map[string]any{"big": object.AsJSONValue(),
+		"text": jsonval.BlobHandle{Digest: "t", Size: 99, ValueType: "string"}.AsJSONValue()}
 	inside := jsonval.BlobHandle{Digest: "d", Size: 99, ValueType: "object", PathInValue: "a"}
 	state["part"] = inside.AsJSONValue()
 	for _, c := range []struct{ name, path, want string }{
 		{"the value itself is its handle", "big", string(jsonval.Encode(object.AsJSONValue()))},
-		{"what is inside is the handle with the rest of the path", "big.a[0]", `{"†blob":{"digest":"d","path":"a.0","size":99,"type":"object"}}`},
+		{"what is inside is the handle with the rest of the path", "big.a[0]",
+			`{"†blob":{"digest":"d","path":"a.0","size":99,"type":"object"}}`},
 		{"of a part, the path goes on", "part.b", `{"†blob":{"digest":"d","path":"a.b","size":99,"type":"object"}}`},
 		{"there is nothing inside a text", "text.a", ""},
-		{"a handle's own fields are out of reach", `big["†blob"].digest`, `{"†blob":{"digest":"d","path":"[\"†blob\"].digest","size":99,"type":"object"}}`},
+		{"a handle's own fields are out of reach", `big["†blob"].digest`,
+			`{"†blob":{"digest":"d","path":"[\"†blob\"].digest","size":99,"type":"object"}}`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			p, err := jsonval.ParsePath(c.path)
@@ -188,7 +200,8 @@ func TestAReferenceMayReachIntoAStoredValue(t *testing.T) {
 }
 
 func FuzzParseReference(f *testing.F) {
-	for _, seed := range []string{"†state", "†state.a", "†input[0].b", `†state["x"]`, "†", "††", "†a||†b", "†state.", "†state..", "†\xff", "†state[\"\\xff\"]", "† "} {
+	for _, seed := range []string{"†state", "†state.a", "†input[0].b", `†state["x"]`, "†", "††", "†a||†b", "†state.",
+		"†state..", "†\xff", "†state[\"\\xff\"]", "† "} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {

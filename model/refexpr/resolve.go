@@ -129,11 +129,12 @@ func (r *resolver) valueOfReference(e Expression) (any, error) {
 }
 
 // ErrTooLarge says that values take too much room once References are replaced by them.
-var ErrTooLarge = fmt.Errorf("with the values that its References stand for it would have more than %d MB: refer to fewer or smaller values",
+var ErrTooLarge = fmt.Errorf(
+	"with the values that its References stand for it would have more than %d MB: refer to fewer or smaller values",
 	jsonval.MaxWhole>>20)
 
-// ValueOrBlobHandleAt is jsonval.Lookup, and may lead into a value that lies in the blob store: it then gives the Handle of that value
-// with the rest of the path.
+// ValueOrBlobHandleAt is jsonval.Lookup, and may lead into a value that lies in the blob store: it then gives the
+// Handle of that value with the rest of the path.
 func ValueOrBlobHandleAt(v any, p jsonval.Path) (found any, ok bool) {
 	for i, step := range p {
 		if h, stored := jsonval.AsBlobHandle(v); stored {
@@ -146,7 +147,8 @@ func ValueOrBlobHandleAt(v any, p jsonval.Path) (found any, ok bool) {
 	return v, true
 }
 
-// handleForPartOfStoredValue gives the Handle of a place inside a stored value. There is none inside a value that is no object or array.
+// handleForPartOfStoredValue gives the Handle of a place inside a stored value. There is none inside a value that is no
+// object or array.
 func handleForPartOfStoredValue(h jsonval.BlobHandle, rest jsonval.Path) (any, bool) {
 	inside, err := jsonval.ParsePath(h.PathInValue)
 	if err != nil || (h.ValueType != "object" && h.ValueType != "array") {

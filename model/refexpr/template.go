@@ -8,8 +8,9 @@ import (
 	"processidea/model/jsonval"
 )
 
-// Template is a text with values in it, such as †`Order ${state.order.id} comes on ${state.day || input.day}.` Between ${ and }
-// stands an expression, its daggers left out. A value that is a string goes in as it is, any other as JSON. $${ is a literal ${.
+// Template is a text with values in it, such as †`Order ${state.order.id} comes on ${state.day || input.day}.` Between
+// ${ and } stands an expression, its daggers left out. A value that is a string goes in as it is, any other as JSON.
+// $${ is a literal ${.
 type Template struct {
 	literalTexts []string // before, between and behind the expressions: one more than those
 	expressions  []Expression
@@ -73,7 +74,8 @@ func splitAtClosingBrace(s string) (before, after string, ok bool) {
 	return "", "", false
 }
 
-// parseExpressionWithoutDaggers reads an expression whose terms may lack the dagger: between ${ and } there are only References.
+// parseExpressionWithoutDaggers reads an expression whose terms may lack the dagger: between ${ and } there are only
+// References.
 func parseExpressionWithoutDaggers(s string) (Expression, error) {
 	alternatives := splitUnquoted(s, orSign)
 	for i, alternative := range alternatives {
@@ -113,7 +115,8 @@ func (t Template) render(value func(Expression) (any, error)) (any, error) {
 			return nil, err
 		}
 		if jsonval.ContainsBlobHandle(v) {
-			return nil, fmt.Errorf("reference %s: a value over %d KB does not fit into a text", e, jsonval.LargeValueBytes>>10)
+			return nil, fmt.Errorf("reference %s: a value over %d KB does not fit into a text", e,
+				jsonval.LargeValueBytes>>10)
 		}
 		if text, ok := v.(string); ok {
 			b.WriteString(text)

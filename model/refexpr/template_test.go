@@ -11,7 +11,8 @@ import (
 	"processidea/model/refexpr"
 )
 
-var templateView = map[string]any{"state": map[string]any{"id": "A-1", "n": modeltest.MustDecodeJSON("7"), "none": nil, "o": map[string]any{"a}": "brace"}, "evil": "†`${state.id}`"}}
+var templateView = map[string]any{"state": map[string]any{"id": "A-1", "n": modeltest.MustDecodeJSON("7"), "none": nil,
+	"o": map[string]any{"a}": "brace"}, "evil": "†`${state.id}`"}}
 
 func lookupInView(r refexpr.Reference) (any, bool) {
 	return jsonval.ValueAt(templateView[r.Kind], r.Path)
@@ -52,19 +53,22 @@ func TestABadTemplateSaysWhy(t *testing.T) {
 		"†`${state.gone}`":  "reference †state.gone: nothing there",
 		"†`" + strings.Repeat("${state.id}", 257) + "`": "more than 256 values",
 	} {
-		if _, err := refexpr.ResolveReferences(template, lookupInView); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := refexpr.ResolveReferences(template, lookupInView); err == nil ||
+			!strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", template, err)
 		}
 	}
 	large := func(refexpr.Reference) (any, bool) { return modeltest.NewBlobHandleValue("string", 70_000), true }
-	if _, err := refexpr.ResolveReferences("†`${state.id}`", large); err == nil || !strings.Contains(err.Error(), "over 64 KB") {
+	if _, err := refexpr.ResolveReferences("†`${state.id}`", large); err == nil ||
+		!strings.Contains(err.Error(), "over 64 KB") {
 		t.Errorf("a value that lies in the store: %v", err)
 	}
 }
 
 func TestATemplateReadsWhatStandsInIt(t *testing.T) {
 	t.Parallel()
-	refs, err := refexpr.FindReferences(map[string]any{"a": "†`x ${state.a || input.b} ${state.c && state.d}`", "b": []any{"†state.e"}})
+	refs, err := refexpr.FindReferences(map[string]any{"a": "†`x ${state.a || input.b} ${state.c && state.d}`",
+		"b": []any{"†state.e"}})
 	var text []string
 	for _, r := range refs {
 		text = append(text, r.String())
@@ -78,12 +82,14 @@ func TestATemplateReadsWhatStandsInIt(t *testing.T) {
 func TestAnyTextGoesThroughATemplateUnchanged(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		before, value, after := rapid.String().Draw(t, "before"), rapid.String().Draw(t, "value"), rapid.String().Draw(t, "after")
+		before, value, after := rapid.String().Draw(t, "before"), rapid.String().Draw(t, "value"),
+			rapid.String().Draw(t, "after")
 		escape := func(s string) string { return strings.ReplaceAll(s, "${", "$${") }
 		if strings.HasSuffix(before, "$") {
 			return // $${ would be a literal
 		}
-		got, err := refexpr.ResolveReferences("†`"+escape(before)+"${state.x}"+escape(after)+"`", func(refexpr.Reference) (any, bool) { return value, true })
+		got, err := refexpr.ResolveReferences("†`"+escape(before)+"${state.x}"+escape(after)+"`",
+			func(refexpr.Reference) (any, bool) { return value, true })
 		if err != nil || got != before+value+after {
 			t.Fatalf("%v: %v", got, err)
 		}

@@ -24,7 +24,8 @@ func FakeInputs(idea *ideafile.Idea) (messages []any, names []string) {
 			faker.fakeForReference(view, faked, r)
 		}
 		for _, kind := range jsonval.SortedKeys(faked) {
-			messages = append(messages, simulatedMessage(kind, token, mergeOverExisting(view.PayloadByKind[kind], faked[kind])))
+			messages = append(messages,
+				simulatedMessage(kind, token, mergeOverExisting(view.PayloadByKind[kind], faked[kind])))
 		}
 	}
 	return messages, faker.madeUpReferences
@@ -47,7 +48,8 @@ func mergeOverExisting(existing, faked any) any {
 func simulatedMessage(kind, token string, payload any) map[string]any {
 	m := map[string]any{"type": kind, kind: payload, ideafile.SimulatedKey: true}
 	if kind != ideafile.TypeState && kind != ideafile.TypeInput {
-		m = map[string]any{"type": ideafile.TypeData, "kind": kind, ideafile.TypeData: payload, ideafile.SimulatedKey: true}
+		m = map[string]any{"type": ideafile.TypeData, "kind": kind, ideafile.TypeData: payload,
+			ideafile.SimulatedKey: true}
 	}
 	if token != "" {
 		m["_instance"] = token
@@ -174,8 +176,8 @@ func (f *inputFaker) fakeForReference(view ideafile.InstanceView, faked map[stri
 	}
 }
 
-// mergeAtReference merges a value into the made-up ones at the Reference's path. Every step becomes a key: lists are not made up
-// element by element.
+// mergeAtReference merges a value into the made-up ones at the Reference's path. Every step becomes a key: lists are
+// not made up element by element.
 func (f *inputFaker) mergeAtReference(faked map[string]any, ref refexpr.Reference, v any) {
 	for n := len(ref.Path) - 1; n >= 0; n-- {
 		v = map[string]any{ref.Path[n]: v}

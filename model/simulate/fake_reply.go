@@ -14,7 +14,8 @@ import (
 // FakeReply makes up the solution to one Request, as an LLM would write it: in the first Request the Calls for every
 // instance, then, once there are any, the output. The Calls are those of the Plan that guides an instance, or each Tool
 // once where there is none. It depends on schemas and Plans only, never on results, and returns the same each time.
-func FakeReply(idea *ideafile.Idea, bindings map[string]ideafile.ToolBinding, request *turn.RequestInput) map[string]any {
+func FakeReply(idea *ideafile.Idea, bindings map[string]ideafile.ToolBinding,
+	request *turn.RequestInput) map[string]any {
 	solution := map[string]any{"calls": []any{}, "output": nil}
 	switch {
 	case len(request.Questions) > 0:
@@ -172,12 +173,13 @@ func fakeCalls(idea *ideafile.Idea, bindings map[string]ideafile.ToolBinding, re
 	return calls
 }
 
-// guidingPlanIndex returns the index in the context of the Plan that guides an instance: the first whose `when` holds; -1
-// where there is none.
+// guidingPlanIndex returns the index in the context of the Plan that guides an instance: the first whose `when` holds;
+// -1 where there is none.
 func guidingPlanIndex(idea *ideafile.Idea, token string) int {
 	view := ideafile.InstanceViewOf(idea.Context, token)
 	for n, m := range idea.Context {
-		if m.Type == ideafile.TypePlan && !m.IsDirectPlan() && !m.IsPlanWithRecord() && (m.InstanceToken == "" || m.InstanceToken == token) && m.PlanAppliesTo(view) {
+		if m.Type == ideafile.TypePlan && !m.IsDirectPlan() && !m.IsPlanWithRecord() &&
+			(m.InstanceToken == "" || m.InstanceToken == token) && m.PlanAppliesTo(view) {
 			return n
 		}
 	}

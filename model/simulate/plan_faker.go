@@ -76,7 +76,8 @@ func (f *planFaker) paramValue(t *ideafile.Tool, name string) (v any, ok bool) {
 	if _, wired := t.WiredParams[name]; wired {
 		return nil, false
 	}
-	for _, kind := range append([]string{ideafile.TypeState, ideafile.TypeInput}, jsonval.SortedKeys(f.view.PayloadByKind)...) {
+	for _, kind := range append([]string{ideafile.TypeState, ideafile.TypeInput},
+		jsonval.SortedKeys(f.view.PayloadByKind)...) {
 		existing, ok := jsonval.ValueAt(f.view.PayloadByKind[kind], jsonval.Path{name})
 		if ok && t.SchemaByParam[name].Validate(existing) == nil {
 			return refexpr.Reference{Kind: kind, Path: jsonval.Path{name}}.String(), true
@@ -86,7 +87,8 @@ func (f *planFaker) paramValue(t *ideafile.Tool, name string) (v any, ok bool) {
 		p, hasPath := f.outputPathByTool[other.Name]
 		result, faked := f.fakeResults[other.Name]
 		sameName := other.Name == name || (hasPath && len(p) > 0 && p[len(p)-1] == name)
-		if sameName && hasPath && faked && t.SchemaByParam[name].Validate(result) == nil && !f.dependsOn(other.Name, t.Name) {
+		if sameName && hasPath && faked && t.SchemaByParam[name].Validate(result) == nil &&
+			!f.dependsOn(other.Name, t.Name) {
 			f.readsByTool[t.Name] = append(f.readsByTool[t.Name], other.Name)
 			return refexpr.Reference{Kind: ideafile.TypeState, Path: p}.String(), true
 		}
@@ -132,7 +134,8 @@ func (f *planFaker) chooseOutputPath(t *ideafile.Tool, usedKeys map[string]bool)
 		return !present && !usedKeys[name]
 	}
 	for _, name := range f.orderedStateProperties(t.Name) {
-		contract := &statelog.ResultContract{StateSchema: f.stateSchema, OutputPath: refexpr.NewOutputPath(jsonval.Path{name})}
+		contract := &statelog.ResultContract{StateSchema: f.stateSchema,
+			OutputPath: refexpr.NewOutputPath(jsonval.Path{name})}
 		result, fits := f.fakeResults[t.Name]
 		if fits && t.OutputSchema == nil {
 			_, err := FakeResult(t.Name, nil, contract)
@@ -152,7 +155,8 @@ func (f *planFaker) chooseOutputPath(t *ideafile.Tool, usedKeys map[string]bool)
 	return jsonval.Path{t.Name}, open && identifierPattern.MatchString(t.Name) && free(t.Name)
 }
 
-// orderedStateProperties lists the properties of the State schema: first the one of the given name, then the required ones.
+// orderedStateProperties lists the properties of the State schema: first the one of the given name, then the required
+// ones.
 func (f *planFaker) orderedStateProperties(first string) []string {
 	schema := jsonval.AsObject(f.stateSchema)
 	props := jsonval.AsObject(schema["properties"])

@@ -1,14 +1,14 @@
-// Package split decides for a process with more instances than one Request may cover: it is split into parts, each a process with a
-// loop.Loop of its own, and a Process holds what these have told. It does no I/O: a workflow starts the parts that StartNextPart returns,
-// gives their PartReports to ApplyReport, and passes on what people decide.
+// Package split decides for a process with more instances than one Request may cover: it is split into parts, each a
+// process with a loop.Loop of its own, and a Process holds what these have told. It does no I/O: a workflow starts the
+// parts that StartNextPart returns, gives their PartReports to ApplyReport, and passes on what people decide.
 //
 //	type          is
 //	Process       the whole: its parts, what it did itself (OwnReport), and what it is carried over continue-as-new as
 //	Part          some of the instances, their Idea (IdeaSource), and the last report of their process
 //	PartReport    what a part tells; ReportFilter keeps it from telling what the whole need not know now
 //
-// Once all parts have ended, the output is what their replies or direct Plans wired, resolved over all instances; else the LLM is asked
-// for it (OutputSource, ApplyOutputReply, AcceptOutput).
+// Once all parts have ended, the output is what their replies or direct Plans wired, resolved over all instances; else
+// the LLM is asked for it (OutputSource, ApplyOutputReply, AcceptOutput).
 //
 // # Invariants
 //   - Every instance is in one part, and stays there.

@@ -13,10 +13,12 @@ import (
 
 // What the parts of a process may use together.
 
-// DurationLimitFault returns the limit of time where it is reached, and until when the process may run; zero: its time is not limited.
+// DurationLimitFault returns the limit of time where it is reached, and until when the process may run; zero: its time
+// is not limited.
 func (p *Process) DurationLimitFault(now time.Time) (reached *diag.Fault, until time.Time) {
 	all := p.Limits
-	p.Limits = ideafile.Limits{Requests: ideafile.NoLimit, Tokens: ideafile.NoLimit, Money: price.NoLimit, Calls: ideafile.NoLimit, Duration: all.Duration}
+	p.Limits = ideafile.Limits{Requests: ideafile.NoLimit, Tokens: ideafile.NoLimit, Money: price.NoLimit,
+		Calls: ideafile.NoLimit, Duration: all.Duration}
 	reached, until = p.LimitFault(now)
 	p.Limits = all
 	return reached, until
@@ -31,8 +33,8 @@ func (p *Process) PauseAtLimit(now time.Time) (paused bool) {
 	return reached != nil
 }
 
-// LimitFault returns the limit that all parts together have reached, and until when the process may run; a zero until means
-// that its time is not limited.
+// LimitFault returns the limit that all parts together have reached, and until when the process may run; a zero until
+// means that its time is not limited.
 func (p *Process) LimitFault(now time.Time) (reached *diag.Fault, until time.Time) {
 	r := p.Result("", "")
 	limits := p.Limits.WithDefaults(len(p.All))
@@ -44,7 +46,8 @@ func (p *Process) LimitFault(now time.Time) (reached *diag.Fault, until time.Tim
 	reached = quota.UsageLimitFault(limits, use.Usage, use.Calls)
 	switch {
 	case limits.Requests > 0 && use.Requests >= limits.Requests:
-		reached = diag.Faultf(turn.CodeLimitReached, "%d Requests were made, the limit is %d", use.Requests, limits.Requests)
+		reached = diag.Faultf(turn.CodeLimitReached, "%d Requests were made, the limit is %d", use.Requests,
+			limits.Requests)
 	case reached != nil:
 	case !until.IsZero() && !now.Before(until):
 		reached = diag.Faultf(turn.CodeLimitReached, "the process has run for %s, the limit", limits.Duration)
@@ -54,7 +57,8 @@ func (p *Process) LimitFault(now time.Time) (reached *diag.Fault, until time.Tim
 
 // quotaLedger is the account of what the whole and its parts have begun.
 func (p *Process) quotaLedger() quota.Ledger {
-	book := quota.Ledger{ParentQuota: p.ParentQuota, UnclaimedUse: turn.QuotaUse{Requests: p.OwnReport.Requests, Usage: p.OwnReport.Usage}}
+	book := quota.Ledger{ParentQuota: p.ParentQuota,
+		UnclaimedUse: turn.QuotaUse{Requests: p.OwnReport.Requests, Usage: p.OwnReport.Usage}}
 	for _, part := range p.All {
 		claim := &quota.Allocation{GrantedQuota: part.GrantedQuota, QuotaUse: part.Report.QuotaUse}
 		claim.QuotaUse.Usage = part.Report.Usage
@@ -70,8 +74,8 @@ func (p *Process) quotaLedger() quota.Ledger {
 // QuotaUse is what the process has begun and used, with all delegates, and what it needs.
 func (p *Process) QuotaUse() turn.QuotaUse { return p.quotaLedger().TotalUse(turn.Quota{}) }
 
-// AllocateQuotas gives the parts leave for what they need, as far as limits allow. It returns the numbers of those that are to be told, and
-// the limit that is in the way of more.
+// AllocateQuotas gives the parts leave for what they need, as far as limits allow. It returns the numbers of those that
+// are to be told, and the limit that is in the way of more.
 func (p *Process) AllocateQuotas() (numbers []int, f *diag.Fault) {
 	book := p.quotaLedger()
 	changed, f := book.Allocate()
@@ -84,7 +88,8 @@ func (p *Process) AllocateQuotas() (numbers []int, f *diag.Fault) {
 	return numbers, f
 }
 
-// StallFault returns why the process cannot go on although it is not paused itself: every part that has not ended is paused.
+// StallFault returns why the process cannot go on although it is not paused itself: every part that has not ended is
+// paused.
 func (p *Process) StallFault() *diag.Fault {
 	var f *diag.Fault
 	for _, part := range p.All {

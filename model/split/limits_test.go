@@ -19,7 +19,8 @@ func TestLeaveIsAskedForOnlyWhereLimitsAreSaidOrADefaultIsNear(t *testing.T) {
 		told   int
 	}{
 		{``, turn.QuotaUse{}, 0},
-		{``, turn.QuotaUse{Calls: ideafile.DefaultCallLimit - 1, Requests: ideafile.DefaultRequestLimit - 1}, 0}, // of twice as many
+		// of twice as many
+		{``, turn.QuotaUse{Calls: ideafile.DefaultCallLimit - 1, Requests: ideafile.DefaultRequestLimit - 1}, 0},
 		{``, turn.QuotaUse{Calls: ideafile.DefaultCallLimit}, 1},
 		{``, turn.QuotaUse{Requests: ideafile.DefaultRequestLimit}, 1},
 		{`, "limits": {"calls": null}`, turn.QuotaUse{Calls: 2 * ideafile.DefaultCallLimit}, 0},
@@ -41,9 +42,10 @@ func TestTheLimitPausesOnlyOnceAllThatWasGivenCanHaveBegun(t *testing.T) {
 	_, p := newSplit(t, 4, `, "limits": {"calls": 5}`)
 	startAll(p)
 	needs := func(number, sequence, calls, needed int, heard turn.Quota, unheard bool) {
-		p.ApplyReport(split.PartReport{Number: number, Sequence: sequence, Status: loop.StatusRunning, QuotaUse: turn.QuotaUse{
-			Calls: calls, NeededQuota: turn.Quota{Calls: needed}, HeardQuota: heard, HasUnheardGrants: unheard,
-		}})
+		p.ApplyReport(split.PartReport{Number: number, Sequence: sequence, Status: loop.StatusRunning,
+			QuotaUse: turn.QuotaUse{
+				Calls: calls, NeededQuota: turn.Quota{Calls: needed}, HeardQuota: heard, HasUnheardGrants: unheard,
+			}})
 	}
 	deals := func(step string, pauses bool) {
 		t.Helper()

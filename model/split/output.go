@@ -22,8 +22,8 @@ func (p *Process) NextTurnNumber() int {
 	return turns + p.OwnReport.Turns + 1
 }
 
-// PartOutputsAsInstances returns the parts' outputs in the form of instances, for the Request that makes one output of them. Of a part
-// that was to make none, it shows the States of its instances.
+// PartOutputsAsInstances returns the parts' outputs in the form of instances, for the Request that makes one output of
+// them. Of a part that was to make none, it shows the States of its instances.
 func (p *Process) PartOutputsAsInstances(states map[string]any) []turn.InstanceInput {
 	var list []turn.InstanceInput
 	for _, part := range p.All {
@@ -45,8 +45,8 @@ func (p *Process) AnyPartWithoutOutput() bool {
 	return slices.ContainsFunc(p.All, func(part Part) bool { return part.Report.Output == nil })
 }
 
-// OutputSource returns what the output of the process is made of, once all parts have ended; ask: the LLM is to be asked for it
-// first. Neither: the process has no output, or it stands already.
+// OutputSource returns what the output of the process is made of, once all parts have ended; ask: the LLM is to be
+// asked for it first. Neither: the process has no output, or it stands already.
 func (p *Process) OutputSource(i *ideafile.Idea) (list []loop.Wiring, ask bool) {
 	switch list = p.partOutputWirings(i); {
 	case p.OwnReport.Output != nil || p.OwnReport.Error != nil || p.settledInstanceCount() == 0:
@@ -66,7 +66,8 @@ func (p *Process) OutputSource(i *ideafile.Idea) (list []loop.Wiring, ask bool) 
 	return nil, true
 }
 
-// ApplyOutputReply applies the reply to the Request for the output. Its References are still to be resolved: OutputSource returns it.
+// ApplyOutputReply applies the reply to the Request for the output. Its References are still to be resolved:
+// OutputSource returns it.
 func (p *Process) ApplyOutputReply(i *ideafile.Idea, r turn.LLMReply) {
 	p.OwnReport.Requests++
 	p.OwnReport.Usage.Add(r.Usage)
@@ -92,7 +93,8 @@ func (p *Process) ApplyOutputReply(i *ideafile.Idea, r turn.LLMReply) {
 	case i.OutputSchema.WithoutNulls(r.Output) == nil:
 		p.refuseReply(diag.Faultf(ideafile.CodeBadOutput, "there is no output; the output form wants one"))
 	default:
-		p.OwnReport.OutputWirings = []loop.Wiring{{Output: i.OutputSchema.WithoutNulls(r.Output), Instances: p.allInstanceTokens()}}
+		p.OwnReport.OutputWirings = []loop.Wiring{{Output: i.OutputSchema.WithoutNulls(r.Output),
+			Instances: p.allInstanceTokens()}}
 	}
 }
 
@@ -102,13 +104,14 @@ func (p *Process) refuseReply(f *diag.Fault) {
 	p.BadOutputsInRow++
 	p.WorkerLossesInRow = 0
 	if p.BadOutputsInRow >= loop.MaxBadInRow {
-		p.PauseReason = diag.Faultf(turn.CodeBadOutputs, "%d bad outputs over all parts in a row; the last one: %s", p.BadOutputsInRow, f.Message)
+		p.PauseReason = diag.Faultf(turn.CodeBadOutputs, "%d bad outputs over all parts in a row; the last one: %s",
+			p.BadOutputsInRow, f.Message)
 		p.BadOutputsInRow = 0
 	}
 }
 
-// AcceptOutput takes what the output came to that OutputSource returned, and reports whether it is one. If it is none, the LLM is
-// told why and asked for another one, or the process has failed where that may not be.
+// AcceptOutput takes what the output came to that OutputSource returned, and reports whether it is one. If it is none,
+// the LLM is told why and asked for another one, or the process has failed where that may not be.
 func (p *Process) AcceptOutput(i *ideafile.Idea, out any, f *diag.Fault) (good bool) {
 	byReply := p.OwnReport.OutputWirings != nil
 	switch p.OwnReport.OutputWirings = nil; {
@@ -128,8 +131,8 @@ func (p *Process) AcceptOutput(i *ideafile.Idea, out any, f *diag.Fault) (good b
 	return f == nil
 }
 
-// partOutputWirings returns what the parts wired, as if they were one: the outputs of direct Plans, or that of replies where it is the same
-// in all parts; nil where a part with a settled instance has neither.
+// partOutputWirings returns what the parts wired, as if they were one: the outputs of direct Plans, or that of replies
+// where it is the same in all parts; nil where a part with a settled instance has neither.
 func (p *Process) partOutputWirings(i *ideafile.Idea) []loop.Wiring {
 	var settled []Part
 	var wired []string
@@ -176,7 +179,8 @@ func planOutputWirings(i *ideafile.Idea, settled []Part) []loop.Wiring {
 			}
 			place := places[w.DirectPlanPosition-1]
 			whole := byPlace[place]
-			byPlace[place] = loop.Wiring{Output: w.Output, Instances: append(whole.Instances, w.Instances...), DirectPlanPosition: place}
+			byPlace[place] = loop.Wiring{Output: w.Output, Instances: append(whole.Instances, w.Instances...),
+				DirectPlanPosition: place}
 		}
 	}
 	var list []loop.Wiring

@@ -15,12 +15,12 @@ import (
 	"processidea/model/turn"
 )
 
-// maxWorkingParts bounds the parts that work at a time: they share the LLM, and the more there are, the fewer reports one
-// workflow task takes. Parts that only wait for people do not count.
+// maxWorkingParts bounds the parts that work at a time: they share the LLM, and the more there are, the fewer reports
+// one workflow task takes. Parts that only wait for people do not count.
 const maxWorkingParts = 3
 
-// Process is a process with more instances than one Request may cover, split into parts that are processes themselves. It is plain
-// data, which a workflow carries over as it is.
+// Process is a process with more instances than one Request may cover, split into parts that are processes themselves.
+// It is plain data, which a workflow carries over as it is.
 type Process struct {
 	InstancesPerPart int             `json:"size"` // instances of one part at most
 	All              []Part          `json:"list"`
@@ -30,14 +30,15 @@ type Process struct {
 	PauseReason      *diag.Fault     `json:"paused,omitempty"`
 	// OwnReport counts what the process itself did beside its parts, and holds its output.
 	OwnReport PartReport `json:"extra"`
-	// BadOutputsInRow counts the Requests for the output that brought none, OutputErrors are what the next one is told, and
-	// WorkerLossesInRow counts those that were lost with their worker.
+	// BadOutputsInRow counts the Requests for the output that brought none, OutputErrors are what the next one is told,
+	// and WorkerLossesInRow counts those that were lost with their worker.
 	BadOutputsInRow   int                 `json:"asks,omitempty"`
 	OutputErrors      []turn.ContextError `json:"outputErrors,omitempty"`
 	WorkerLossesInRow int                 `json:"lost,omitempty"`
 	// OutputWiringsRefused is whether what the parts wired makes no output.
 	OutputWiringsRefused bool `json:"wiringsRefused,omitempty"`
-	// UnsealedLog is what people decided on the whole process, and Answers are those of the LLM to it, since its latest Idea.
+	// UnsealedLog is what people decided on the whole process, and Answers are those of the LLM to it, since its latest
+	// Idea.
 	UnsealedLog   []turn.LogEntry `json:"log,omitempty"`
 	AnsweringLLMs []turn.LLMUsage `json:"answers,omitempty"`
 }
@@ -62,9 +63,11 @@ func New(i *ideafile.Idea, now time.Time) *Process {
 	if len(tokens) <= i.Config.MaxInstancesPerPart {
 		return nil
 	}
-	p := &Process{InstancesPerPart: i.Config.MaxInstancesPerPart, Started: now, Limits: i.Config.Limits, ParentQuota: turn.Unlimited}
+	p := &Process{InstancesPerPart: i.Config.MaxInstancesPerPart, Started: now, Limits: i.Config.Limits,
+		ParentQuota: turn.Unlimited}
 	p.AddInstances(tokens)
-	if out := jsonval.AsObject(i.Source["solution"])["output"]; out != nil && i.OutputSchema != nil && ideafile.AllInstancesEnded(i.Context, tokens) &&
+	if out := jsonval.AsObject(i.Source["solution"])["output"]; out != nil && i.OutputSchema != nil &&
+		ideafile.AllInstancesEnded(i.Context, tokens) &&
 		(jsonval.ContainsBlobHandle(out) || i.OutputSchema.Validate(out) == nil) {
 		p.OwnReport.Output = out // it is final: every instance had ended in the process before
 	}
@@ -73,7 +76,8 @@ func New(i *ideafile.Idea, now time.Time) *Process {
 
 // AddInstances adds parts for more instances. The output is made anew then.
 func (p *Process) AddInstances(tokens []string) {
-	p.OwnReport.Output, p.OwnReport.OutputWirings, p.OwnReport.Error, p.OutputErrors, p.OutputWiringsRefused = nil, nil, nil, nil, false
+	p.OwnReport.Output, p.OwnReport.OutputWirings, p.OwnReport.Error, p.OutputErrors, p.OutputWiringsRefused = nil, nil,
+		nil, nil, false
 	for len(tokens) > 0 {
 		n := min(p.InstancesPerPart, len(tokens))
 		p.All = append(p.All, Part{Number: len(p.All) + 1, Tokens: tokens[:n:n], GrantedQuota: turn.Unlimited})
@@ -117,8 +121,9 @@ func (p *Process) PendingApprovals() []approval.Pending {
 	return list
 }
 
-// ApplyReport applies a part's report, unless a later one came before it. If the part has paused for a reason of its own, the
-// whole process pauses: a person must see that, and what keeps one part from going on mostly keeps the others too.
+// ApplyReport applies a part's report, unless a later one came before it. If the part has paused for a reason of its
+// own, the whole process pauses: a person must see that, and what keeps one part from going on mostly keeps the others
+// too.
 func (p *Process) ApplyReport(r PartReport) {
 	if r.Number < 1 || r.Number > len(p.All) {
 		return
@@ -129,14 +134,16 @@ func (p *Process) ApplyReport(r PartReport) {
 		return
 	}
 	overtaken := r.ResumeCount < part.ResumeCount // it goes on with what it has paused for
-	if r.Status == loop.StatusPaused && r.Error != nil && r.SelfPauseCount > before.SelfPauseCount && p.PauseReason == nil && !overtaken {
+	if r.Status == loop.StatusPaused && r.Error != nil && r.SelfPauseCount > before.SelfPauseCount &&
+		p.PauseReason == nil && !overtaken {
 		p.PauseReason = diag.Faultf(r.Error.Code, "part %d: %s", r.Number, r.Error.Message)
 	}
 	*before = r
 }
 
-// StartNextPart returns the part to start now, nil if none, and counts it as started. The next part starts once the last one has
-// reported, which it does when all its instances have started: quick Calls are nearly done by then, and slow ones hold up nobody.
+// StartNextPart returns the part to start now, nil if none, and counts it as started. The next part starts once the
+// last one has reported, which it does when all its instances have started: quick Calls are nearly done by then, and
+// slow ones hold up nobody.
 func (p *Process) StartNextPart() *Part {
 	working := 0
 	for _, part := range p.All {
@@ -192,16 +199,19 @@ func (p *Process) IsFinished() bool {
 // IsAtRest reports whether every part has ended or is at rest, and none is to be started.
 func (p *Process) IsAtRest() bool {
 	for _, part := range p.All {
-		if (!part.Started && p.PauseReason == nil) || (part.Started && !part.Report.IsFinished() && !part.Report.Resting) {
+		if (!part.Started && p.PauseReason == nil) ||
+			(part.Started && !part.Report.IsFinished() && !part.Report.Resting) {
 			return false
 		}
 	}
 	return true
 }
 
-// HasUnsealedChanges reports whether the process's own latest Idea lacks anything that its parts have sealed, or that people decided.
+// HasUnsealedChanges reports whether the process's own latest Idea lacks anything that its parts have sealed, or that
+// people decided.
 func (p *Process) HasUnsealedChanges() bool {
-	return len(p.UnsealedLog) > 0 || slices.ContainsFunc(p.All, func(part Part) bool { return part.Report.Ideas > part.LastGatheredIdea })
+	return len(p.UnsealedLog) > 0 ||
+		slices.ContainsFunc(p.All, func(part Part) bool { return part.Report.Ideas > part.LastGatheredIdea })
 }
 
 // LogSteering logs what somebody decided on the whole process.
@@ -219,7 +229,8 @@ func (p *Process) MarkSealed(at int) {
 
 // Result returns the process as it stands, without States.
 func (p *Process) Result(process string, status loop.Status) loop.Result {
-	r := loop.Result{ProcessID: process, Status: status, Instances: map[string]loop.InstanceResult{}, Error: p.PauseReason, Output: p.OwnReport.Output}
+	r := loop.Result{ProcessID: process, Status: status, Instances: map[string]loop.InstanceResult{},
+		Error: p.PauseReason, Output: p.OwnReport.Output}
 	add := func(part PartReport) {
 		r.Requests += part.Requests
 		r.Ideas += part.Ideas
@@ -305,7 +316,8 @@ func (p *Process) allInstanceTokens() (tokens []string) {
 	return tokens
 }
 
-// IdeaSource is the Idea of the part: the shared Messages and those of its instances. Limits hold for the whole process alone.
+// IdeaSource is the Idea of the part: the shared Messages and those of its instances. Limits hold for the whole process
+// alone.
 func (part Part) IdeaSource(whole map[string]any) map[string]any {
 	mine := map[string]bool{"": true}
 	for _, token := range part.Tokens {
@@ -323,7 +335,8 @@ func (part Part) IdeaSource(whole map[string]any) map[string]any {
 	}
 	out["context"] = context
 	solution, _ := out["solution"].(map[string]any)
-	if calls, _ := solution["calls"].([]any); solution != nil && len(calls) == 0 { // beside Calls, each part may come to it
+	// beside Calls, each part may come to it
+	if calls, _ := solution["calls"].([]any); solution != nil && len(calls) == 0 {
 		out["solution"] = jsonval.WithoutKey(solution, "output") // it is that of the whole
 	}
 	config, _ := out["config"].(map[string]any)

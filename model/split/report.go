@@ -30,11 +30,13 @@ type PartReport struct {
 	Error             *diag.Fault            `json:"error,omitempty"`
 	Output            any                    `json:"output,omitempty"`
 	NotWrittenResults []loop.UnwrittenResult `json:"notWritten,omitempty"`
-	// OutputWirings are the outputs of the direct Plans by which its instances settled; none where one of them has no output.
+	// OutputWirings are the outputs of the direct Plans by which its instances settled; none where one of them has no
+	// output.
 	OutputWirings []loop.Wiring `json:"wirings,omitempty"`
 	// WiredOutput is Output as the LLM wrote it, where that is of References alone.
 	WiredOutput any `json:"wiredOutput,omitempty"`
-	// LLMForbidden is whether the LLM may be asked about none of its instances, FellBackToLLM whether it took over from a direct Plan.
+	// LLMForbidden is whether the LLM may be asked about none of its instances, FellBackToLLM whether it took over from
+	// a direct Plan.
 	LLMForbidden  bool `json:"llmForbidden,omitempty"`
 	FellBackToLLM bool `json:"fellBack,omitempty"`
 	// Instances holds the status of those that have ended or wait for a person; in the last report, of all.
@@ -93,11 +95,12 @@ type ReportFilter struct {
 	lastEnded  int    // ended Calls, in that report
 }
 
-// ShouldSend reports whether a report brings something new, and takes it as sent then. Where only the count of ended Calls, or who has
-// ended, has changed, it waits for a tenth of the Calls: each report costs both workflows a task.
+// ShouldSend reports whether a report brings something new, and takes it as sent then. Where only the count of ended
+// Calls, or who has ended, has changed, it waits for a tenth of the Calls: each report costs both workflows a task.
 func (t *ReportFilter) ShouldSend(r PartReport, instances int) bool {
 	ended := r.Calls.Total()
-	r.Calls, r.Failures, r.Instances = turn.CallCounts{}, nil, instancesWithStatus(r.Instances, ideafile.InstanceWaiting)
+	r.Calls, r.Failures, r.Instances = turn.CallCounts{}, nil,
+		instancesWithStatus(r.Instances, ideafile.InstanceWaiting)
 	r.QuotaUse.Calls, r.QuotaUse.Requests = 0, 0 // its own Requests are counted when they have ended
 	rest := string(jsonval.Encode(jsonval.ToJSONValue(r)))
 	if rest == t.lastReport && ended < t.lastEnded+max(1, instances/10, t.lastEnded/10) {
@@ -113,7 +116,8 @@ func (r PartReport) EndedInstances() map[string]ideafile.InstanceStatus {
 }
 
 // instancesWithStatus picks the instances that have one of some statuses.
-func instancesWithStatus(statuses map[string]ideafile.InstanceStatus, picked ...ideafile.InstanceStatus) map[string]ideafile.InstanceStatus {
+func instancesWithStatus(statuses map[string]ideafile.InstanceStatus,
+	picked ...ideafile.InstanceStatus) map[string]ideafile.InstanceStatus {
 	out := map[string]ideafile.InstanceStatus{}
 	//workflowcheck:ignore -- a map again
 	for token, s := range statuses {

@@ -24,7 +24,8 @@ func newSplit(t *testing.T, n int, config string) (*ideafile.Idea, *split.Proces
 	for i := 1; i <= n; i++ {
 		context = append(context, fmt.Sprintf(`{"type": "state", "_instance": "%d", "a": %d}`, i, i))
 	}
-	i := modeltest.IdeaFrom(t, `{"config": {"batch": 3`+config+`}, "context": [{"type": "text", "text": "Go."}, `+strings.Join(context, ",")+`]}`)
+	i := modeltest.IdeaFrom(t, `{"config": {"batch": 3`+config+`}, "context": [{"type": "text", "text": "Go."}, `+
+		strings.Join(context, ",")+`]}`)
 	return i, split.New(i, modeltest.StartTime)
 }
 
@@ -54,7 +55,8 @@ func TestAPartSeesWhatIsSharedAndItsOwn(t *testing.T) {
 	t.Parallel()
 	i, p := newSplit(t, 5, `, "limits": {"requests": 4}, "gather": "1s"`)
 	got := string(jsonval.Encode(p.All[1].IdeaSource(i.Source)))
-	for _, want := range []string{`"Go."`, `"_instance":"4"`, `"_instance":"5"`, `"gather":"1s"`, `"limits":{"calls":null,"duration":null,"requests":null,"tokens":null}`} {
+	for _, want := range []string{`"Go."`, `"_instance":"4"`, `"_instance":"5"`, `"gather":"1s"`,
+		`"limits":{"calls":null,"duration":null,"requests":null,"tokens":null}`} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%s is missing in %s", want, got)
 		}
@@ -79,9 +81,12 @@ func TestOnePartBeginsAtATimeSomeAreAtWorkAndNoneWaitsForOneThatWaitsForPeople(t
 		{"when it has begun", split.PartReport{Number: 1, Sequence: 1, Status: loop.StatusRunning}, "[2]"},
 		{"when the second has", split.PartReport{Number: 2, Sequence: 1, Status: loop.StatusRunning}, "[3]"},
 		{"when three are at work", split.PartReport{Number: 3, Sequence: 1, Status: loop.StatusRunning}, "[]"},
-		{"when one of them waits for people", split.PartReport{Number: 2, Sequence: 2, Status: loop.StatusRunning, AwaitsOnlyPeople: true}, "[4]"},
-		{"when one has ended while another begins", split.PartReport{Number: 3, Sequence: 2, Status: loop.StatusCompleted}, "[]"},
-		{"when that one has ended before it told of anything", split.PartReport{Number: 4, Status: loop.StatusFailed}, "[5]"},
+		{"when one of them waits for people", split.PartReport{Number: 2, Sequence: 2, Status: loop.StatusRunning,
+			AwaitsOnlyPeople: true}, "[4]"},
+		{"when one has ended while another begins",
+			split.PartReport{Number: 3, Sequence: 2, Status: loop.StatusCompleted}, "[]"},
+		{"when that one has ended before it told of anything", split.PartReport{Number: 4, Status: loop.StatusFailed},
+			"[5]"},
 		{"when it is at work", split.PartReport{Number: 5, Sequence: 1, Status: loop.StatusRunning}, "[6]"},
 	} {
 		p.ApplyReport(step.heard)
@@ -174,13 +179,21 @@ func TestLimitsHoldForAllPartsTogether(t *testing.T) {
 func TestThePartsResultsAddUp(t *testing.T) {
 	t.Parallel()
 	_, p := newSplit(t, 4, "")
-	unlucky := turn.Failures{}.AddFailedCall("1.1@1", ideafile.Failed, "pay", diag.Fault{Code: ideafile.CodeToolFailed, Message: "no luck"})
-	p.ApplyReport(split.PartReport{Number: 1, Status: loop.StatusCompleted, Requests: 2, Ideas: 3, Calls: turn.CallCounts{Done: 3}, Usage: turn.TokenUsage{PromptTokens: 10, CompletionTokens: 1}, Failures: unlucky,
-		Instances: map[string]ideafile.InstanceStatus{"1": ideafile.InstanceSettled, "2": ideafile.InstanceSettled, "3": ideafile.InstanceSettled}})
-	p.ApplyReport(split.PartReport{Number: 2, Status: loop.StatusFailed, Requests: 1, Calls: turn.CallCounts{Failed: 1}, Error: diag.Faultf(turn.CodeMissingRequired, "no luck"), Failures: unlucky,
+	unlucky := turn.Failures{}.AddFailedCall("1.1@1", ideafile.Failed, "pay",
+		diag.Fault{Code: ideafile.CodeToolFailed, Message: "no luck"})
+	p.ApplyReport(split.PartReport{Number: 1, Status: loop.StatusCompleted, Requests: 2, Ideas: 3,
+		Calls: turn.CallCounts{Done: 3}, Usage: turn.TokenUsage{PromptTokens: 10, CompletionTokens: 1},
+		Failures: unlucky,
+		Instances: map[string]ideafile.InstanceStatus{"1": ideafile.InstanceSettled, "2": ideafile.InstanceSettled,
+			"3": ideafile.InstanceSettled}})
+	p.ApplyReport(split.PartReport{Number: 2, Status: loop.StatusFailed, Requests: 1, Calls: turn.CallCounts{Failed: 1},
+		Error: diag.Faultf(turn.CodeMissingRequired, "no luck"), Failures: unlucky,
 		Instances: map[string]ideafile.InstanceStatus{"4": ideafile.InstanceFailed}})
 	r := p.Result("p", p.FinalStatus())
-	if got := string(jsonval.Encode(jsonval.ToJSONValue(r))); got != `{"calls":{"blocked":0,"done":3,"failed":1,"rejected":0,"skipped":0},"error":{"code":"missing_required","message":"part 2: no luck"},`+
+	if got := string(
+		jsonval.Encode(
+			jsonval.ToJSONValue(
+				r))); got != `{"calls":{"blocked":0,"done":3,"failed":1,"rejected":0,"skipped":0},"error":{"code":"missing_required","message":"part 2: no luck"},`+
 		`"failures":[{"calls":["1.1@1","1.1@1"],"code":"tool_failed","count":2,"message":"no luck","status":"failed","tool":"pay"}],"ideas":3,"instances":{"1":{"status":"settled"},"2":{"status":"settled"},"3":{"status":"settled"},"4":{"status":"failed"}},"output":null,`+
 		`"process":"p","requests":3,"status":"failed","usage":{"completionTokens":1,"promptTokens":10}}` {
 		t.Error(got)
@@ -215,13 +228,16 @@ func TestAnOutputOverAllPartsThatIsNoGoodIsToldAndAskedForThreeTimes(t *testing.
 		reply turn.LLMReply
 		told  string
 	}{
-		"does not fit":        {turn.LLMReply{Complete: true, Output: 5, OutputFault: diag.Faultf(ideafile.CodeBadOutput, "no object")}, "no object"},
-		"is missing":          {turn.LLMReply{Complete: true}, "the output form wants one"},
-		"breaks off":          {turn.LLMReply{Fault: diag.Faultf(turn.CodeTruncated, "cut off")}, "cut off"},
-		"reads what is not":   {turn.LLMReply{Complete: true, Output: map[string]any{"all": "†state.y"}}, "†state.y"},
-		"resolves to no form": {turn.LLMReply{Complete: true, Output: map[string]any{"all": "†input"}}, "does not fit its form"},
+		"does not fit": {turn.LLMReply{Complete: true, Output: 5,
+			OutputFault: diag.Faultf(ideafile.CodeBadOutput, "no object")}, "no object"},
+		"is missing":        {turn.LLMReply{Complete: true}, "the output form wants one"},
+		"breaks off":        {turn.LLMReply{Fault: diag.Faultf(turn.CodeTruncated, "cut off")}, "cut off"},
+		"reads what is not": {turn.LLMReply{Complete: true, Output: map[string]any{"all": "†state.y"}}, "†state.y"},
+		"resolves to no form": {turn.LLMReply{Complete: true, Output: map[string]any{"all": "†input"}},
+			"does not fit its form"},
 	} {
-		i, p := ended(t, strings.Replace(twoParts, `"context": [`, `"context": [{"type": "input", "input": "text"},`, 1), split.PartReport{}, split.PartReport{})
+		i, p := ended(t, strings.Replace(twoParts, `"context": [`, `"context": [{"type": "input", "input": "text"},`,
+			1), split.PartReport{}, split.PartReport{})
 		ask := func() {
 			t.Helper()
 			if _, ask := p.OutputSource(i); !ask {
@@ -242,13 +258,15 @@ func TestAnOutputOverAllPartsThatIsNoGoodIsToldAndAskedForThreeTimes(t *testing.
 				t.Errorf("%s: the next Request is told %+v", name, p.OutputErrors)
 			}
 		}
-		if p.PauseReason == nil || p.PauseReason.Code != turn.CodeBadOutputs || p.OwnReport.Requests != 3 || p.NextTurnNumber() != 4 {
+		if p.PauseReason == nil || p.PauseReason.Code != turn.CodeBadOutputs || p.OwnReport.Requests != 3 ||
+			p.NextTurnNumber() != 4 {
 			t.Errorf("%s: %+v, %v, turn %d", name, p.OwnReport, p.PauseReason, p.NextTurnNumber())
 		}
 		p.PauseReason = nil
 		c.reply = turn.LLMReply{Complete: true, Output: map[string]any{"all": "†state.z"}}
 		ask()
-		if got := string(jsonval.Encode(p.OwnReport.Output)); got != `{"all":{"1":1,"2":2}}` || p.PauseReason != nil || len(p.OutputErrors) > 0 {
+		if got := string(jsonval.Encode(p.OwnReport.Output)); got != `{"all":{"1":1,"2":2}}` || p.PauseReason != nil ||
+			len(p.OutputErrors) > 0 {
 			t.Errorf("%s: then it is %s", name, got)
 		}
 	}
@@ -271,14 +289,16 @@ func TestARequestForTheOutputThatIsLostWithItsWorkerIsNoBadOutput(t *testing.T) 
 
 func TestWhatRepliesWiredAlikeInAllPartsIsResolvedOverAllWithoutAsking(t *testing.T) {
 	t.Parallel()
-	wired := split.PartReport{Output: map[string]any{"all": map[string]any{"?": 0}}, WiredOutput: map[string]any{"all": "†state.z"}}
+	wired := split.PartReport{Output: map[string]any{"all": map[string]any{"?": 0}},
+		WiredOutput: map[string]any{"all": "†state.z"}}
 	other := wired
 	other.WiredOutput = map[string]any{"all": "†state.y"}
 	i, p := ended(t, twoParts, wired, wired)
 	if list, ask := p.OutputSource(i); ask || fmt.Sprint(list) != "[{map[all:†state.z] [1 2] 0}]" {
 		t.Errorf("%v, asked: %v", list, ask)
 	}
-	for name, different := range map[string]split.PartReport{"in another way": other, "in words": {Output: wired.Output}} {
+	for name, different := range map[string]split.PartReport{"in another way": other,
+		"in words": {Output: wired.Output}} {
 		i, p := ended(t, twoParts, wired, different)
 		if list, ask := p.OutputSource(i); !ask {
 			t.Errorf("%s: nobody is asked, %v", name, list)
@@ -295,17 +315,29 @@ func TestADirectPlanComesToTheSameInParts(t *testing.T) {
 	double := `{"_tool": "work", "x": "†state.n", "_outputPath": "z"}`
 	odd := `"when": {"properties": {"state": {"properties": {"n": {"enum": [2, 5, 6]}}}}}`
 	for name, c := range map[string]struct{ schema, plans string }{
-		"an output":           {"", `{"type": "plan", "plan": [` + double + `], "output": {"all": "†state.z", "list": ["†state.z", "†input.k"]}}`},
-		"no output":           {"", `{"type": "plan", "plan": [` + double + `]}`},
-		"a form":              {object, `{"type": "plan", "plan": [` + double + `], "output": {"all": "†state.z"}}`},
-		"two Plans":           {"", `{"type": "plan", ` + odd + `, "plan": [` + double + `], "output": {"all": "†state.z", "by": "first"}}, {"type": "plan", "plan": [` + double + `], "output": {"all": "†state.z", "by": "second", "one": "†state.z"}}`},
-		"Plans of their own":  {"", `{"type": "plan", "_instance": "g", "plan": [` + double + `], "output": {"g": "†state.z", "by": "g"}}, {"type": "plan", "_instance": "b", "plan": [` + double + `], "output": {"b": "†state.z", "by": "b"}}, {"type": "plan", "plan": [` + double + `], "output": {"rest": "†state.z", "by": "all"}}`},
-		"instances that fail": {"", `{"type": "plan", ` + odd + `, "plan": [{"_tool": "fail", "_outputPath": "z"}], "output": {"all": "†state.z"}}, {"type": "plan", "plan": [` + double + `], "output": {"all": "†state.z"}}`},
-		"what is not there":   {"", `{"type": "plan", "plan": [` + double + `], "output": {"all": "†state.y"}}`},
-		"what does not fit":   {object, `{"type": "plan", "plan": [` + double + `], "output": {"all": {"1": "†state.z"}}}`},
-		"a literal":           {object, `{"type": "plan", "plan": [` + double + `], "output": {"all": {"a":1,"b":1,"c":1,"d":1,"e":1,"f":1,"g":1}}}`},
+		"an output": {"", `{"type": "plan", "plan": [` + double +
+			`], "output": {"all": "†state.z", "list": ["†state.z", "†input.k"]}}`},
+		"no output": {"", `{"type": "plan", "plan": [` + double + `]}`},
+		"a form":    {object, `{"type": "plan", "plan": [` + double + `], "output": {"all": "†state.z"}}`},
+		"two Plans": {"", `{"type": "plan", ` + odd + `, "plan": [` + double +
+			`], "output": {"all": "†state.z", "by": "first"}}, {"type": "plan", "plan": [` + double +
+			`], "output": {"all": "†state.z", "by": "second", "one": "†state.z"}}`},
+		"Plans of their own": {"", `{"type": "plan", "_instance": "g", "plan": [` + double +
+			`], "output": {"g": "†state.z", "by": "g"}}, {"type": "plan", "_instance": "b", "plan": [` + double +
+			`], "output": {"b": "†state.z", "by": "b"}}, {"type": "plan", "plan": [` + double +
+			`], "output": {"rest": "†state.z", "by": "all"}}`},
+		"instances that fail": {"",
+			`{"type": "plan", ` + odd +
+				`, "plan": [{"_tool": "fail", "_outputPath": "z"}], "output": {"all": "†state.z"}}, {"type": "plan", "plan": [` + double + `], "output": {"all": "†state.z"}}`},
+		"what is not there": {"", `{"type": "plan", "plan": [` + double + `], "output": {"all": "†state.y"}}`},
+		"what does not fit": {object, `{"type": "plan", "plan": [` + double +
+			`], "output": {"all": {"1": "†state.z"}}}`},
+		"a literal": {object, `{"type": "plan", "plan": [` + double +
+			`], "output": {"all": {"a":1,"b":1,"c":1,"d":1,"e":1,"f":1,"g":1}}}`},
 	} {
-		text := `{"config": {"batch": SIZE}, "schema": {"tools": {` + modeltest.ScenarioTools + `}, ` + c.schema + `}, "context": [{"type": "input", "k": 9}, ` + states + `, ` + strings.ReplaceAll(c.plans, `"type": "plan"`, `"type": "plan", "stage": "complete"`) + `]}`
+		text := `{"config": {"batch": SIZE}, "schema": {"tools": {` + modeltest.ScenarioTools + `}, ` + c.schema +
+			`}, "context": [{"type": "input", "k": 9}, ` + states + `, ` + strings.ReplaceAll(c.plans, `"type": "plan"`,
+			`"type": "plan", "stage": "complete"`) + `]}`
 		text = strings.Replace(text, `}, }, "context"`, `}}, "context"`, 1)
 		whole := directly(t, modeltest.IdeaFrom(t, strings.Replace(text, "SIZE", "100", 1)))
 		for _, size := range []string{"1", "3", "6"} {
@@ -314,7 +346,8 @@ func TestADirectPlanComesToTheSameInParts(t *testing.T) {
 				t.Errorf("%s in parts of %s: %v, not %v", name, size, got.Error, want.Error)
 			}
 			got.Error, want.Error = nil, nil
-			if a, b := string(jsonval.Encode(jsonval.ToJSONValue(got))), string(jsonval.Encode(jsonval.ToJSONValue(want))); a != b {
+			if a, b := string(jsonval.Encode(jsonval.ToJSONValue(got))),
+				string(jsonval.Encode(jsonval.ToJSONValue(want))); a != b {
 				t.Errorf("%s in parts of %s:\n%s\nnot\n%s", name, size, a, b)
 			}
 		}
@@ -338,7 +371,8 @@ func directlyInParts(t *testing.T, i *ideafile.Idea) loop.Result {
 		s.RunDirectPlans()
 		s.ExpectStep(loop.StepFinished)
 		result := s.Loop.Result(s.Loop.FinalStatus(), true)
-		r := split.PartReport{Number: part.Number, Sequence: 1, Status: result.Status, Calls: result.Calls, Requests: result.Requests, Failures: result.Failures}
+		r := split.PartReport{Number: part.Number, Sequence: 1, Status: result.Status, Calls: result.Calls,
+			Requests: result.Requests, Failures: result.Failures}
 		r.AddOutcome(s.Loop, result.Status)
 		p.ApplyReport(r)
 		for token, of := range result.Instances {
@@ -363,14 +397,19 @@ func directlyInParts(t *testing.T, i *ideafile.Idea) loop.Result {
 
 func TestABriefThatLeavesItsStatesOutGetsThemBack(t *testing.T) {
 	t.Parallel()
-	known := map[string]any{"①": modeltest.DecodeJSON(t, `{"a": 1, "b": [1, 2]}`), "②": modeltest.DecodeJSON(t, `{"a": 1}`)}
-	b := &turn.RequestInput{Instances: []turn.InstanceInput{{Token: "①", State: modeltest.DecodeJSON(t, `{"a": 1, "b": [1, 2, 3]}`)}, {Token: "②", State: known["②"]}, {Token: "③", State: modeltest.DecodeJSON(t, `{"new": true}`)}}}
+	known := map[string]any{"①": modeltest.DecodeJSON(t, `{"a": 1, "b": [1, 2]}`),
+		"②": modeltest.DecodeJSON(t, `{"a": 1}`)}
+	b := &turn.RequestInput{
+		Instances: []turn.InstanceInput{{Token: "①", State: modeltest.DecodeJSON(t, `{"a": 1, "b": [1, 2, 3]}`)},
+			{Token: "②", State: known["②"]}, {Token: "③", State: modeltest.DecodeJSON(t, `{"new": true}`)}}}
 	before := string(jsonval.Encode(jsonval.ToJSONValue(b)))
 	bare, changes := b.WithoutStates(known)
-	if got := string(jsonval.Encode(changes)); got != `{"①":{"~":{"b":{"+":[3]}}},"③":{"=":{"new":true}}}` || bare.Instances[0].State != nil {
+	if got := string(jsonval.Encode(changes)); got != `{"①":{"~":{"b":{"+":[3]}}},"③":{"=":{"new":true}}}` ||
+		bare.Instances[0].State != nil {
 		t.Errorf("it differs in %s", got)
 	}
-	if err := bare.RestoreStates(known, changes); err != nil || string(jsonval.Encode(jsonval.ToJSONValue(bare))) != before {
+	if err := bare.RestoreStates(known, changes); err != nil ||
+		string(jsonval.Encode(jsonval.ToJSONValue(bare))) != before {
 		t.Errorf("%s, %v", jsonval.Encode(jsonval.ToJSONValue(bare)), err)
 	}
 	if err := bare.RestoreStates(nil, changes); err == nil {
@@ -389,10 +428,14 @@ func TestPartsOfAForkKnowWhatThePartsHadDone(t *testing.T) {
 	input := &turn.RequestInput{ProcessID: "p"}
 	var parts []*ideafile.Idea
 	for n, part := range inParts.All {
-		s := modeltest.NewScenario(t, "", `"context": `+string(jsonval.Encode(part.IdeaSource(whole.Source)["context"])))
+		s := modeltest.NewScenario(t, "",
+			`"context": `+string(jsonval.Encode(part.IdeaSource(whole.Source)["context"])))
 		s.RunDirectPlans()
 		s.AdvanceClock(ideafile.DefaultGatherDelay)
-		s.ReplyWith(fmt.Sprintf(`{"calls":[{"_tool":"work","_instance":"*","x":%d},{"_tool":"fail","_instance":"*"}],"output":null}`, n))
+		s.ReplyWith(
+			fmt.Sprintf(
+				`{"calls":[{"_tool":"work","_instance":"*","x":%d},{"_tool":"fail","_instance":"*"}],"output":null}`,
+				n))
 		last := modeltest.SnapshotFile(t, s.Idea, s.Loop.AllInstancesInput(), nil, nil)
 		states := map[string]any{}
 		for _, i := range s.Loop.AllInstancesInput().Instances {
@@ -403,14 +446,16 @@ func TestPartsOfAForkKnowWhatThePartsHadDone(t *testing.T) {
 	}
 	gathered := modeltest.SnapshotFile(t, whole, input, nil, nil)
 	for n, part := range split.New(gathered, modeltest.StartTime).All {
-		s := modeltest.NewScenario(t, "", `"context": `+string(jsonval.Encode(part.IdeaSource(gathered.Source)["context"])))
+		s := modeltest.NewScenario(t, "",
+			`"context": `+string(jsonval.Encode(part.IdeaSource(gathered.Source)["context"])))
 		s.RunTool = func(tool string, _ map[string]any) (any, *diag.Fault) {
 			t.Errorf("%s runs again", tool)
 			return nil, nil
 		}
 		s.RunDirectPlans()
 		again := modeltest.SnapshotFile(t, s.Idea, s.Loop.AllInstancesInput(), nil, nil)
-		if a, b := jsonval.Encode(again.Source["context"]), jsonval.Encode(parts[n].Source["context"]); string(a) != string(b) {
+		if a, b := jsonval.Encode(again.Source["context"]),
+			jsonval.Encode(parts[n].Source["context"]); string(a) != string(b) {
 			t.Errorf("part %d begins with\n%s, and stood at\n%s", n+1, a, b)
 		}
 	}
@@ -424,7 +469,8 @@ func TestPartsOfAForkKnowWhatThePartsHadDone(t *testing.T) {
 			t.Errorf("%+v", e)
 		}
 	}
-	s.WantEqual("in one process", contextOf(modeltest.SnapshotFile(t, s.Idea, s.Loop.AllInstancesInput(), nil, nil)), contextOf(gathered))
+	s.WantEqual("in one process", contextOf(modeltest.SnapshotFile(t, s.Idea, s.Loop.AllInstancesInput(), nil, nil)),
+		contextOf(gathered))
 }
 
 func TestTheOutputOfAProcessInPartsThatHasEndedIsFinal(t *testing.T) {
@@ -446,7 +492,8 @@ func TestTheOutputOfAProcessInPartsThatHasEndedIsFinal(t *testing.T) {
 func TestAPartThatPausesByItselfPausesTheWholeOnceForEachPause(t *testing.T) {
 	t.Parallel()
 	_, p := newSplit(t, 6, "")
-	paused := split.PartReport{Number: 2, Sequence: 1, Status: loop.StatusPaused, Error: diag.Faultf(turn.CodeNoProgress, "in vain"), SelfPauseCount: 1}
+	paused := split.PartReport{Number: 2, Sequence: 1, Status: loop.StatusPaused,
+		Error: diag.Faultf(turn.CodeNoProgress, "in vain"), SelfPauseCount: 1}
 	p.ApplyReport(paused)
 	if p.PauseReason == nil || p.PauseReason.Error() != "no_progress: part 2: in vain" {
 		t.Fatalf("%v", p.PauseReason)
@@ -475,7 +522,8 @@ func TestAPartThatPausesByItselfPausesTheWholeOnceForEachPause(t *testing.T) {
 		t.Error("it has paused after that")
 	}
 	p.PauseReason = nil
-	p.ApplyReport(split.PartReport{Number: 1, Sequence: 1, Status: loop.StatusPaused, Error: turn.PauseFault("ann", "")})
+	p.ApplyReport(split.PartReport{Number: 1, Sequence: 1, Status: loop.StatusPaused,
+		Error: turn.PauseFault("ann", "")})
 	if p.PauseReason != nil {
 		t.Errorf("a person has paused the part alone: %v", p.PauseReason)
 	}
@@ -484,7 +532,8 @@ func TestAPartThatPausesByItselfPausesTheWholeOnceForEachPause(t *testing.T) {
 func TestThePartsShareTheLimitsThatHoldByDefault(t *testing.T) {
 	t.Parallel()
 	_, p := newSplit(t, 6, "") // two parts
-	for requests, want := range map[int]bool{2*ideafile.DefaultRequestLimit - 1: false, 2 * ideafile.DefaultRequestLimit: true} {
+	for requests, want := range map[int]bool{2*ideafile.DefaultRequestLimit - 1: false,
+		2 * ideafile.DefaultRequestLimit: true} {
 		p.ApplyReport(split.PartReport{Number: 1, Requests: requests})
 		if f, _ := p.LimitFault(modeltest.StartTime); (f != nil) != want {
 			t.Errorf("after %d: %v", requests, f)

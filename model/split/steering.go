@@ -9,8 +9,9 @@ import (
 	"processidea/model/statelog"
 )
 
-// CheckCorrections returns why one of people's messages cannot be applied, so that nothing has changed: what the parts would refuse, as far as
-// the whole knows. Of the States it knows what they began with, and of a message for all what they share.
+// CheckCorrections returns why one of people's messages cannot be applied, so that nothing has changed: what the parts
+// would refuse, as far as the whole knows. Of the States it knows what they began with, and of a message for all what
+// they share.
 func (p *Process) CheckCorrections(i *ideafile.Idea, messages []ideafile.Message) error {
 	plans := ideafile.FindDirectPlans(i.Context)
 	for n, msg := range messages {

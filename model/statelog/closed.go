@@ -7,7 +7,8 @@ import (
 	"processidea/model/refexpr"
 )
 
-// FirstAuthorAt gives the author of the first write at a path, below it or of something that holds it; "" if there is none.
+// FirstAuthorAt gives the author of the first write at a path, below it or of something that holds it; "" if there is
+// none.
 func FirstAuthorAt(writes []Write, p jsonval.Path) string {
 	for _, w := range writes {
 		if len(w.Path) > 0 && w.Path.Overlaps(p) {
@@ -25,8 +26,8 @@ func FirstAuthorAt(writes []Write, p jsonval.Path) string {
 // Start is the author of what an instance started with.
 const Start = "start"
 
-// AuthorWhoClosedPath reports whether no Call may write a path any more, and by whom it was closed: a value stands there or below,
-// something other than an object stands above, or an ancestor was written whole.
+// AuthorWhoClosedPath reports whether no Call may write a path any more, and by whom it was closed: a value stands
+// there or below, something other than an object stands above, or an ancestor was written whole.
 func (s *State) AuthorWhoClosedPath(p jsonval.Path) (by string, closed bool) {
 	_, present := jsonval.ValueAt(s.CurrentValue, p)
 	if present || s.HasNonObjectAncestor(p) || s.IsWrittenWhole(p) {
@@ -38,19 +39,20 @@ func (s *State) AuthorWhoClosedPath(p jsonval.Path) (by string, closed bool) {
 	return "", false
 }
 
-// HasNonObjectAncestor reports whether something other than an object stands above a path. A Handle is no object: what it stands for
-// lies in the blob store.
+// HasNonObjectAncestor reports whether something other than an object stands above a path. A Handle is no object: what
+// it stands for lies in the blob store.
 func (s *State) HasNonObjectAncestor(p jsonval.Path) bool { return s.BlockingAncestorReason(p) != "" }
 
-// BlockingAncestorReason says, for people and the LLM, why nothing can be put at a path: something other than an object stands above it, or what stands
-// there is stored as a whole. It is empty where nothing is in the way.
+// BlockingAncestorReason says, for people and the LLM, why nothing can be put at a path: something other than an object
+// stands above it, or what stands there is stored as a whole. It is empty where nothing is in the way.
 func (s *State) BlockingAncestorReason(p jsonval.Path) string {
 	v := s.CurrentValue
 	for n, step := range p {
 		if h, stored := jsonval.AsBlobHandle(v); stored && h.ValueType == "object" {
 			above := refexpr.Reference{Kind: "state", Path: p[:n]}
-			return fmt.Sprintf("%s has more than %d KB and is stored as a whole, so that nothing can be put inside it: "+
-				"change %s itself, with the output method merge", above, jsonval.LargeValueBytes>>10, above)
+			return fmt.Sprintf(
+				"%s has more than %d KB and is stored as a whole, so that nothing can be put inside it: "+
+					"change %s itself, with the output method merge", above, jsonval.LargeValueBytes>>10, above)
 		}
 		m, ok := v.(map[string]any)
 		if _, stored := jsonval.AsBlobHandle(v); !ok || stored {

@@ -8,8 +8,8 @@ import (
 	"processidea/model/refexpr"
 )
 
-// ResultContract is what a result must fit before it is written to State. An activity checks a large value against it, because
-// only there is the value whole; the instance checks the others. For SelectBranch, Check and SchemaAtFirstPath
+// ResultContract is what a result must fit before it is written to State. An activity checks a large value against it,
+// because only there is the value whole; the instance checks the others. For SelectBranch, Check and SchemaAtFirstPath
 // nil is a contract that allows every result.
 type ResultContract struct {
 	// StateSchema is the State schema, and Path and Method are those of the Call.
@@ -28,7 +28,8 @@ func (c *ResultContract) SelectBranch(value any) (branch int, result any, named 
 
 // WrapResultWithBranch gives a result in the form from which SelectBranch reads the branch.
 func (c *ResultContract) WrapResultWithBranch(branch int, result any) any {
-	return map[string]any{refexpr.BranchKey: refexpr.OutputPath{c.OutputPath[branch]}.ReferenceText(), refexpr.ResultKey: result}
+	return map[string]any{refexpr.BranchKey: refexpr.OutputPath{c.OutputPath[branch]}.ReferenceText(),
+		refexpr.ResultKey: result}
 }
 
 // Check gives an error if a write-once result does not fit the State schema at the paths of a branch.
@@ -44,8 +45,8 @@ func (c *ResultContract) Check(branch int, value any) error {
 	return nil
 }
 
-// CheckAt gives an error if what stands at a path after the write would not fit the State schema; old is what stands there
-// before. Of the whole State it looks only at what is written: the rest may still be to come.
+// CheckAt gives an error if what stands at a path after the write would not fit the State schema; old is what stands
+// there before. Of the whole State it looks only at what is written: the rest may still be to come.
 func (c *ResultContract) CheckAt(p jsonval.Path, old, value any) error {
 	if c.StateSchema == nil {
 		return nil
@@ -64,11 +65,13 @@ func (c *ResultContract) CheckAt(p jsonval.Path, old, value any) error {
 	return nil
 }
 
-// CheckAgainstSchemaAt gives an error if a value does not fit a State schema at a path, or the schema allows nothing there.
+// CheckAgainstSchemaAt gives an error if a value does not fit a State schema at a path, or the schema allows nothing
+// there.
 func CheckAgainstSchemaAt(schema any, p jsonval.Path, value any) error {
 	at := jsonschema.SubschemaAt(schema, p)
 	if at.IsForbidden {
-		return fmt.Errorf("%s stands outside the closed State schema", refexpr.Reference{Kind: refexpr.StateKind, Path: p})
+		return fmt.Errorf("%s stands outside the closed State schema",
+			refexpr.Reference{Kind: refexpr.StateKind, Path: p})
 	}
 	if !at.IsDescribed {
 		return nil
@@ -78,12 +81,14 @@ func CheckAgainstSchemaAt(schema any, p jsonval.Path, value any) error {
 		return err
 	}
 	if err := s.Validate(value); err != nil {
-		return fmt.Errorf("%s does not fit the State schema: %w", refexpr.Reference{Kind: refexpr.StateKind, Path: p}, err)
+		return fmt.Errorf("%s does not fit the State schema: %w", refexpr.Reference{Kind: refexpr.StateKind, Path: p},
+			err)
 	}
 	return nil
 }
 
-// SchemaAtFirstPath gives what the State schema says of a write-once result at its first path, and nil if it says nothing.
+// SchemaAtFirstPath gives what the State schema says of a write-once result at its first path, and nil if it says
+// nothing.
 func (c *ResultContract) SchemaAtFirstPath() any {
 	if c == nil || c.StateSchema == nil || c.OutputMethod != "" {
 		return nil

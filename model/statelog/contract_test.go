@@ -23,9 +23,11 @@ func TestAResultSaysWhichBranchItTook(t *testing.T) {
 		said   bool
 	}{
 		{`{"x": 1}`, 0, `{"x":1}`, false}, {`7`, 0, `7`, false},
-		{`{"_outputPath": "†state.failed && †state.log", "_result": 7}`, 1, `7`, true}, {`{"_outputPath": "log", "_result": null}`, 1, `null`, true},
+		{`{"_outputPath": "†state.failed && †state.log", "_result": 7}`, 1, `7`, true},
+		{`{"_outputPath": "log", "_result": null}`, 1, `null`, true},
 		{`{"_outputPath": "ok", "_result": {"x": 1}}`, 0, `{"x":1}`, true},
-		{`{"_outputPath": "failed", "_result": 1, "more": 2}`, 0, `{"_outputPath":"failed","_result":1,"more":2}`, false},
+		{`{"_outputPath": "failed", "_result": 1, "more": 2}`, 0, `{"_outputPath":"failed","_result":1,"more":2}`,
+			false},
 		{`{"_outputPath": "failed"}`, 0, `{"_outputPath":"failed"}`, false},
 	} {
 		branch, result, said, err := l.SelectBranch(modeltest.MustDecodeJSON(c.value))
@@ -36,7 +38,8 @@ func TestAResultSaysWhichBranchItTook(t *testing.T) {
 			t.Errorf("what is said of branch %d is taken for %d, %v", branch, again, err)
 		}
 	}
-	if _, _, _, err := l.SelectBranch(modeltest.MustDecodeJSON(`{"_outputPath": "ok && failed", "_result": 1}`)); err == nil {
+	if _, _, _,
+		err := l.SelectBranch(modeltest.MustDecodeJSON(`{"_outputPath": "ok && failed", "_result": 1}`)); err == nil {
 		t.Error("a branch that there is not is taken")
 	}
 }
@@ -48,11 +51,14 @@ func TestAnUpdateThatNeedsAStoredValueIsKnown(t *testing.T) {
 		method, old, value string
 		want               bool
 	}{
-		{"push", big, `1`, true}, {"push", `[]`, big, false}, {"concat", `[]`, big, true}, {"merge", `null`, big, false}, {"", big, `1`, false},
+		{"push", big, `1`, true}, {"push", `[]`, big, false}, {"concat", `[]`, big, true},
+		{"merge", `null`, big, false}, {"", big, `1`, false},
 		{"assign", `{"a": ` + big + `}`, `{"a": {}}`, false}, {"merge", `{"a": ` + big + `}`, `{"a": {}}`, true},
-		{"merge", `{"a": {"b": ` + big + `}}`, `{"a": {"c": 1}}`, false}, {"merge", `{"a": {"b": {}}}`, `{"a": {"b": ` + big + `}}`, true},
+		{"merge", `{"a": {"b": ` + big + `}}`, `{"a": {"c": 1}}`, false},
+		{"merge", `{"a": {"b": {}}}`, `{"a": {"b": ` + big + `}}`, true},
 	} {
-		if got := statelog.NeedsBlobContent(c.method, modeltest.MustDecodeJSON(c.old), modeltest.MustDecodeJSON(c.value)); got != c.want {
+		if got := statelog.NeedsBlobContent(c.method, modeltest.MustDecodeJSON(c.old),
+			modeltest.MustDecodeJSON(c.value)); got != c.want {
 			t.Errorf("%s of %s to %s: %v", c.method, c.value, c.old, got)
 		}
 	}
@@ -62,21 +68,26 @@ func TestAStateIsTheSameWhereAnUpdateWasPutTogetherElsewhere(t *testing.T) {
 	t.Parallel()
 	initial := modeltest.MustDecodeJSON(`{"list": ["†"], "o": {"a": 1}, "k": 0}`)
 	for _, c := range []struct{ path, method, value, combined string }{
-		{"list", "push", `1`, `["†", 1]`}, {"o", "merge", `{"b": 2}`, `{"a": 1, "b": 2}`}, {"", "merge", `{"o": {"b": 2}}`, `{"o": {"a": 1, "b": 2}}`},
+		{"list", "push", `1`, `["†", 1]`}, {"o", "merge", `{"b": 2}`, `{"a": 1, "b": 2}`},
+		{"", "merge", `{"o": {"b": 2}}`, `{"o": {"a": 1, "b": 2}}`},
 	} {
 		path, err := jsonval.ParsePath(c.path)
 		if err != nil {
 			t.Fatal(err)
 		}
-		w := statelog.Write{Path: path, OutputMethod: c.method, Value: modeltest.MustDecodeJSON(c.value), Author: "1.2", Request: 1, Index: 2}
+		w := statelog.Write{Path: path, OutputMethod: c.method, Value: modeltest.MustDecodeJSON(c.value), Author: "1.2",
+			Request: 1, Index: 2}
 		here, elsewhere := statelog.NewState(initial), statelog.NewState(initial)
 		here.Apply(w)
 		w.Combined = modeltest.MustDecodeJSON(c.combined)
 		elsewhere.Apply(w)
-		if !jsonval.Equal(here.Snapshot(), elsewhere.Snapshot()) || !jsonval.Equal(initial, elsewhere.BeforeCall(1, 2, nil).Snapshot()) {
-			t.Errorf("%s %s: %s and %s", c.method, c.path, jsonval.Encode(here.Snapshot()), jsonval.Encode(elsewhere.Snapshot()))
+		if !jsonval.Equal(here.Snapshot(), elsewhere.Snapshot()) ||
+			!jsonval.Equal(initial, elsewhere.BeforeCall(1, 2, nil).Snapshot()) {
+			t.Errorf("%s %s: %s and %s", c.method, c.path, jsonval.Encode(here.Snapshot()),
+				jsonval.Encode(elsewhere.Snapshot()))
 		}
-		if before := (statelog.Write{Path: path, Request: 1, Index: 1}); !elsewhere.HasCombinedLaterWrite(before) || elsewhere.HasCombinedLaterWrite(w) || here.HasCombinedLaterWrite(before) {
+		if before := (statelog.Write{Path: path, Request: 1, Index: 1}); !elsewhere.HasCombinedLaterWrite(before) ||
+			elsewhere.HasCombinedLaterWrite(w) || here.HasCombinedLaterWrite(before) {
 			t.Errorf("%s %s: it is not known that a write before it comes too late", c.method, c.path)
 		}
 	}

@@ -26,10 +26,12 @@ func TestOnlyTheWritesThatMadeAValueAreCreditedWithIt(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		writes = append(writes, statelog.Write{Path: path, OutputMethod: w.method, Value: modeltest.DecodeJSON(t, w.value), Author: fmt.Sprint("1.", n+1), Request: 1, Index: n + 1})
+		writes = append(writes, statelog.Write{Path: path, OutputMethod: w.method,
+			Value: modeltest.DecodeJSON(t, w.value), Author: fmt.Sprint("1.", n+1), Request: 1, Index: n + 1})
 	}
 	corrected := writes[1]
-	corrected.Path, corrected.OutputMethod, corrected.Value, corrected.CorrectionNumber = jsonval.Path{"user", "name"}, "", "Ada", 1
+	corrected.Path, corrected.OutputMethod, corrected.Value, corrected.CorrectionNumber = jsonval.Path{"user", "name"},
+		"", "Ada", 1
 	corrected.Index = 8
 	writes = append(writes, corrected)
 	for _, c := range []struct {
@@ -47,14 +49,17 @@ func TestOnlyTheWritesThatMadeAValueAreCreditedWithIt(t *testing.T) {
 		{"text", "[5]", `"somemore"`},
 		{"text.deeper", "[]", `null`},
 		{"top.x", "[6]", `1`},
-		{"", "[0 1 2 3 4 5 6 7]", `{"list":["begun","a","b"],"other":1,"text":"somemore","top":{"x":1},"user":{"home":{"zip":2},"name":"Ada"}}`},
+		{"", "[0 1 2 3 4 5 6 7]",
+			`{"list":["begun","a","b"],"other":1,"text":"somemore","top":{"x":1},"user":{"home":{"zip":2},"name":"Ada"}}`},
 	} {
 		path, err := jsonval.ParsePath(c.path)
 		if err != nil {
 			t.Fatal(err)
 		}
-		credited, whole, there := statelog.ContributingWrites(modeltest.DecodeJSON(t, `{"list": ["begun"], "text": "some"}`), writes, path)
-		if fmt.Sprint(credited) != c.credited || string(jsonval.Encode(whole)) != c.whole || there != (c.whole != "null") {
+		credited, whole, there := statelog.ContributingWrites(modeltest.DecodeJSON(t,
+			`{"list": ["begun"], "text": "some"}`), writes, path)
+		if fmt.Sprint(credited) != c.credited || string(jsonval.Encode(whole)) != c.whole ||
+			there != (c.whole != "null") {
 			t.Errorf("%q: %v made %s", c.path, credited, jsonval.Encode(whole))
 		}
 	}

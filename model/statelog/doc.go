@@ -4,8 +4,8 @@
 //   - ResultContract is what a result must fit before it is written: the State schema at the paths of its Call.
 //   - MissingRequiredPaths lists what a State schema requires and a State does not have yet.
 //
-// A write is write-once, or a declared update with a method (assign, merge, push, concat). Write-once puts a value at a path,
-// which is then closed. An update changes what stands there; a write of the whole State is one too.
+// A write is write-once, or a declared update with a method (assign, merge, push, concat). Write-once puts a value at a
+// path, which is then closed. An update changes what stands there; a write of the whole State is one too.
 //
 // Invariants, held by the property tests:
 //

@@ -2,8 +2,8 @@ package statelog
 
 import "processidea/model/jsonval"
 
-// SplitPatch splits a patch into one Write for each value that it sets, in the order of their paths. An empty object and a
-// Handle are values.
+// SplitPatch splits a patch into one Write for each value that it sets, in the order of their paths. An empty object
+// and a Handle are values.
 func SplitPatch(patch any, at jsonval.Path) []Write {
 	m, ok := patch.(map[string]any)
 	_, stored := jsonval.AsBlobHandle(patch)

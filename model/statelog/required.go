@@ -10,7 +10,8 @@ func MissingRequiredPaths(schema, state any) []string {
 	return missingRequiredPaths(schema, schema, state, nil)
 }
 
-// missingRequiredPaths lists the required paths below one node of the schema that the value does not have. at is the path of both.
+// missingRequiredPaths lists the required paths below one node of the schema that the value does not have. at is the
+// path of both.
 func missingRequiredPaths(root, node, value any, at jsonval.Path) []string {
 	node, _ = jsonschema.ResolveLocalRefs(root, node, "")
 	m, ok := node.(map[string]any)

@@ -16,15 +16,17 @@ type Write struct {
 	// OutputMethod is how Value changes what stands there; empty is write-once.
 	OutputMethod string `json:"method,omitempty"`
 	Value        any    `json:"value"`
-	// Combined is what stands at Path after the write, where that took the content of a value in the blob store (NeedsBlobContent): of a write
-	// of the whole State, the keys of Value alone. Otherwise it is nil and follows from Value.
+	// Combined is what stands at Path after the write, where that took the content of a value in the blob store
+	// (NeedsBlobContent): of a write of the whole State, the keys of Value alone. Otherwise it is nil and follows from
+	// Value.
 	Combined any    `json:"combined,omitempty"`
 	Author   string `json:"by"` // a Call's id, or a person's name
 	// Request and Index are the author's place in the Plan.
 	Request   int       `json:"request"`
 	Index     int       `json:"index"`
 	WrittenAt time.Time `json:"at,omitzero"`
-	// CorrectionNumber counts what people set at one place in the Plan, after what the Calls wrote there; 0 is no correction.
+	// CorrectionNumber counts what people set at one place in the Plan, after what the Calls wrote there; 0 is no
+	// correction.
 	CorrectionNumber int `json:"correction,omitempty"`
 	// Reason is why a person set the value.
 	Reason string `json:"reason,omitempty"`
@@ -38,22 +40,23 @@ func (w Write) precedesCall(request, index int) bool {
 // isUpdate reports whether the write is an update, whose place in the Plan decides who sees it.
 func (w Write) isUpdate() bool { return IsUpdateWrite(w.OutputMethod, w.Path) }
 
-// IsUpdateWrite reports whether a write with a method at a path is an update. A write of the whole State assigns top-level keys and is
-// one.
+// IsUpdateWrite reports whether a write with a method at a path is an update. A write of the whole State assigns
+// top-level keys and is one.
 func IsUpdateWrite(method string, path jsonval.Path) bool { return method != "" || len(path) == 0 }
 
 // State is the JSON object of one instance: what it started with, and every write since, kept as patches.
 type State struct {
 	// InitialValue is what the instance started with.
 	InitialValue any
-	// CurrentValue is Initial with all writes. The next write may change its top-level keys: Value gives what can be kept.
+	// CurrentValue is Initial with all writes. The next write may change its top-level keys: Value gives what can be
+	// kept.
 	CurrentValue any
 	writes       []Write // in Plan order
-	// ownsCurrentValue is true if nobody else holds the object Current, so that a write may set its keys. The values under them are
-	// shared and never changed.
+	// ownsCurrentValue is true if nobody else holds the object Current, so that a write may set its keys. The values
+	// under them are shared and never changed.
 	ownsCurrentValue bool
-	// writesByFirstStep indexes the writes by the first step of their paths. It is nil if one of them writes the whole State, and in
-	// a State that only lives for one look.
+	// writesByFirstStep indexes the writes by the first step of their paths. It is nil if one of them writes the whole
+	// State, and in a State that only lives for one look.
 	writesByFirstStep map[string][]Write
 }
 
@@ -101,7 +104,8 @@ func (s *State) Apply(w Write) {
 func insertWrite(writes []Write, w Write) (with []Write, at int) {
 	at = sort.Search(len(writes), func(i int) bool {
 		o := writes[i]
-		return !o.precedesCall(w.Request, w.Index) && (w.precedesCall(o.Request, o.Index) || o.CorrectionNumber >= w.CorrectionNumber)
+		return !o.precedesCall(w.Request, w.Index) &&
+			(w.precedesCall(o.Request, o.Index) || o.CorrectionNumber >= w.CorrectionNumber)
 	})
 	return slices.Insert(writes, at, w), at
 }
@@ -127,11 +131,13 @@ func (s *State) writesThatMayOverlap(p jsonval.Path) []Write {
 // HasWrite reports whether the State has a write already, by author, place in the Plan and path.
 func (s *State) HasWrite(w Write) bool {
 	return slices.ContainsFunc(s.writesThatMayOverlap(w.Path), func(o Write) bool {
-		return o.Author == w.Author && o.Request == w.Request && o.Index == w.Index && o.CorrectionNumber == w.CorrectionNumber && slices.Equal(o.Path, w.Path)
+		return o.Author == w.Author && o.Request == w.Request && o.Index == w.Index &&
+			o.CorrectionNumber == w.CorrectionNumber && slices.Equal(o.Path, w.Path)
 	})
 }
 
-// anyOverlaps reports whether one of the writes overlaps a path. If none does, the order of applying them does not matter.
+// anyOverlaps reports whether one of the writes overlaps a path. If none does, the order of applying them does not
+// matter.
 func anyOverlaps(writes []Write, p jsonval.Path) bool {
 	return slices.ContainsFunc(writes, func(w Write) bool { return w.Path.Overlaps(p) })
 }
@@ -144,8 +150,9 @@ func (s *State) rebuildFromWrites() {
 	}
 }
 
-// applyLatest applies a write after all others. If something other than an object is in the way, nothing changes. An object that
-// the State owns is written to instead of copied: to copy a thousand keys for each of a thousand writes would cost a million.
+// applyLatest applies a write after all others. If something other than an object is in the way, nothing changes. An
+// object that the State owns is written to instead of copied: to copy a thousand keys for each of a thousand writes
+// would cost a million.
 func (s *State) applyLatest(w Write) {
 	m, ok := s.CurrentValue.(map[string]any)
 	if w.Combined != nil {
@@ -153,7 +160,8 @@ func (s *State) applyLatest(w Write) {
 	}
 	switch {
 	case len(w.Path) == 0:
-		s.CurrentValue, s.ownsCurrentValue = combineByMethod(cmp.Or(w.OutputMethod, methodAssign), s.CurrentValue, w.Value), false
+		s.CurrentValue, s.ownsCurrentValue = combineByMethod(cmp.Or(w.OutputMethod, methodAssign), s.CurrentValue,
+			w.Value), false
 		return
 	case !ok: // there is no path below what is no object
 		return
@@ -167,8 +175,8 @@ func (s *State) applyLatest(w Write) {
 	}
 }
 
-// filterWrites gives the State with only the writes that keep accepts. It holds at and around the path p alone, which makes it
-// cheap.
+// filterWrites gives the State with only the writes that keep accepts. It holds at and around the path p alone, which
+// makes it cheap.
 func (s *State) filterWrites(p jsonval.Path, keep func(Write) bool) *State {
 	writes := s.writesThatMayOverlap(p)
 	dropped := func(w Write) bool { return w.Path.Overlaps(p) && !keep(w) }
@@ -191,8 +199,8 @@ func (s *State) BeforeCall(request, index int, p jsonval.Path) *State {
 	return s.filterWrites(p, func(w Write) bool { return w.precedesCall(request, index) })
 }
 
-// PartsBeforeCall gives some parts of the State with the writes before a place in the Plan: what stands at the paths given, and else what was
-// there from the start.
+// PartsBeforeCall gives some parts of the State with the writes before a place in the Plan: what stands at the paths
+// given, and else what was there from the start.
 func (s *State) PartsBeforeCall(request, index int, paths []jsonval.Path) any {
 	value := s.InitialValue
 	for _, p := range paths {
@@ -205,14 +213,14 @@ func (s *State) PartsBeforeCall(request, index int, paths []jsonval.Path) any {
 	return value
 }
 
-// StateSeenByCall gives the State as a Call at a place in the Plan sees it: with every write-once value, and with the updates before
-// that place. It holds at and around the path p alone.
+// StateSeenByCall gives the State as a Call at a place in the Plan sees it: with every write-once value, and with the
+// updates before that place. It holds at and around the path p alone.
 func (s *State) StateSeenByCall(request, index int, p jsonval.Path) *State {
 	return s.filterWrites(p, func(w Write) bool { return !w.isUpdate() || w.precedesCall(request, index) })
 }
 
-// DropWrittenKeys gives a result for the whole State without the keys that a Call or a person wrote, there or below: such a
-// result may replace what the instance started with, never what was written.
+// DropWrittenKeys gives a result for the whole State without the keys that a Call or a person wrote, there or below:
+// such a result may replace what the instance started with, never what was written.
 func (s *State) DropWrittenKeys(value any) any {
 	out := map[string]any{}
 	m, _ := value.(map[string]any)

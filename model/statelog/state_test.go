@@ -18,7 +18,8 @@ func writeFrom(index int, path, method, value string) statelog.Write {
 	if err != nil {
 		panic(err)
 	}
-	return statelog.Write{Path: p, OutputMethod: method, Value: modeltest.MustDecodeJSON(value), Author: ideafile.FormatCallID(1, index, ""), Request: 1, Index: index}
+	return statelog.Write{Path: p, OutputMethod: method, Value: modeltest.MustDecodeJSON(value),
+		Author: ideafile.FormatCallID(1, index, ""), Request: 1, Index: index}
 }
 
 func stateFrom(start string, writes ...statelog.Write) *statelog.State {
@@ -33,10 +34,12 @@ func TestAnUpdate(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ name, method, old, value, want string }{
 		{"write-once puts the value", "", `null`, `{"a":1}`, `{"a":1}`},
-		{"assign lays top-level keys over", "assign", `{"a":{"x":1},"b":1}`, `{"a":{"y":2},"c":3}`, `{"a":{"y":2},"b":1,"c":3}`},
+		{"assign lays top-level keys over", "assign", `{"a":{"x":1},"b":1}`, `{"a":{"y":2},"c":3}`,
+			`{"a":{"y":2},"b":1,"c":3}`},
 		{"assign begins with what comes", "assign", `null`, `{"a":1}`, `{"a":1}`},
 		{"assign keeps null as a value", "assign", `{"a":1}`, `{"a":null}`, `{"a":null}`},
-		{"merge lays objects over deeply", "merge", `{"a":{"x":1},"l":[1]}`, `{"a":{"y":2},"l":[2]}`, `{"a":{"x":1,"y":2},"l":[2]}`},
+		{"merge lays objects over deeply", "merge", `{"a":{"x":1},"l":[1]}`, `{"a":{"y":2},"l":[2]}`,
+			`{"a":{"x":1,"y":2},"l":[2]}`},
 		{"merge begins with what comes", "merge", `null`, `{"a":{}}`, `{"a":{}}`},
 		{"push adds one element", "push", `[1]`, `[2,3]`, `[1,[2,3]]`},
 		{"push begins a list", "push", `null`, `"x"`, `["x"]`},
@@ -69,9 +72,11 @@ func TestWritesAreLaidOnInPlanOrder(t *testing.T) {
 		want        string
 	}{
 		{"updates of one path, whichever comes first", `{}`,
-			[]statelog.Write{writeFrom(3, "l", "push", `3`), writeFrom(1, "l", "push", `1`), writeFrom(2, "l", "concat", `[2]`)}, `{"l":[1,2,3]}`},
+			[]statelog.Write{writeFrom(3, "l", "push", `3`), writeFrom(1, "l", "push", `1`),
+				writeFrom(2, "l", "concat", `[2]`)}, `{"l":[1,2,3]}`},
 		{"later Requests behind earlier ones", `{}`,
-			[]statelog.Write{{Path: jsonval.Path{"l"}, OutputMethod: "push", Value: "b", Request: 2, Index: 1}, {Path: jsonval.Path{"l"}, OutputMethod: "push", Value: "a", Request: 1, Index: 9}}, `{"l":["a","b"]}`},
+			[]statelog.Write{{Path: jsonval.Path{"l"}, OutputMethod: "push", Value: "b", Request: 2, Index: 1},
+				{Path: jsonval.Path{"l"}, OutputMethod: "push", Value: "a", Request: 1, Index: 9}}, `{"l":["a","b"]}`},
 		{"the whole State replaces what the process started with", `{"a":1,"b":{"x":1}}`,
 			[]statelog.Write{writeFrom(1, "", "", `{"b":{"y":2},"c":3}`)}, `{"a":1,"b":{"y":2},"c":3}`},
 		{"an update behind the whole State changes what it brought", `{}`,
@@ -95,8 +100,8 @@ func TestWritesAreLaidOnInPlanOrder(t *testing.T) {
 	}
 }
 
-// A process applies the writes that its instances report; it must come to the same State, whatever the order, and whoever
-// looks at it on the way. What they saw stays as it was.
+// A process applies the writes that its instances report; it must come to the same State, whatever the order, and
+// whoever looks at it on the way. What they saw stays as it was.
 func TestAStateDependsOnItsWritesAndTheirPlacesAlone(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
@@ -105,7 +110,8 @@ func TestAStateDependsOnItsWritesAndTheirPlacesAlone(t *testing.T) {
 		var writes []statelog.Write
 		for i := range rapid.IntRange(1, 6).Draw(rt, "writes") {
 			path := rapid.SampledFrom(append([]string{""}, modeltest.DrawnPlanPaths...)).Draw(rt, "path")
-			value := rapid.SampledFrom([]string{`{"a":{"b":1},"c":1}`, `{"b":{"d":2}}`, `{"a":"text"}`}).Draw(rt, "value")
+			value := rapid.SampledFrom([]string{`{"a":{"b":1},"c":1}`, `{"b":{"d":2}}`, `{"a":"text"}`}).Draw(rt,
+				"value")
 			methods := []string{"", "", "assign", "merge"}
 			if path != "" {
 				methods = append(methods, "push", "concat")
@@ -166,19 +172,25 @@ func TestAPathIsClosedWhen(t *testing.T) {
 		{"a Call wrote below it", `{}`, []statelog.Write{writeFrom(1, "a.b", "", `1`)}, "a", "1.1"},
 		{"a Call wrote an ancestor whole", `{}`, []statelog.Write{writeFrom(1, "a", "", `{"b":1}`)}, "a.c.d", "1.1"},
 		{"never, beside what a Call wrote", `{}`, []statelog.Write{writeFrom(1, "a.b", "", `1`)}, "a.c", ""},
-		{"a Call brought it with the whole State", `{}`, []statelog.Write{writeFrom(1, "", "", `{"a":{}}`)}, "a.b", "1.1"},
-		{"never, where the whole State did not bring it", `{}`, []statelog.Write{writeFrom(1, "", "", `{"a":{}}`)}, "b", ""},
+		{"a Call brought it with the whole State", `{}`, []statelog.Write{writeFrom(1, "", "", `{"a":{}}`)},
+			"a.b", "1.1"},
+		{"never, where the whole State did not bring it", `{}`, []statelog.Write{writeFrom(1, "", "", `{"a":{}}`)}, "b",
+			""},
 		{"an update put a value there", `{}`, []statelog.Write{writeFrom(1, "a", "push", `1`)}, "a", "1.1"},
-		{"never, beside a key that an update brought", `{}`, []statelog.Write{writeFrom(1, "a", "merge", `{"x":1}`)}, "a.y", ""},
-		{"never by who wrote a like-named key elsewhere", `{"a":1}`, []statelog.Write{writeFrom(1, "b", "", `{"a":1}`)}, "a", "start"},
-		{"two wrote there, by the first in Plan order", `{}`, []statelog.Write{writeFrom(2, "a.c", "", `1`), writeFrom(1, "a.b", "", `1`)}, "a", "1.1"},
+		{"never, beside a key that an update brought", `{}`, []statelog.Write{writeFrom(1, "a", "merge", `{"x":1}`)},
+			"a.y", ""},
+		{"never by who wrote a like-named key elsewhere", `{"a":1}`, []statelog.Write{writeFrom(1, "b", "", `{"a":1}`)},
+			"a", "start"},
+		{"two wrote there, by the first in Plan order", `{}`,
+			[]statelog.Write{writeFrom(2, "a.c", "", `1`), writeFrom(1, "a.b", "", `1`)}, "a", "1.1"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			p, err := jsonval.ParsePath(c.path)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if by, closed := stateFrom(c.start, c.writes...).AuthorWhoClosedPath(p); by != c.by || closed != (c.by != "") {
+			if by, closed := stateFrom(c.start, c.writes...).AuthorWhoClosedPath(p); by != c.by ||
+				closed != (c.by != "") {
 				t.Errorf("closed %v by %q, want %q", closed, by, c.by)
 			}
 		})
@@ -194,15 +206,21 @@ func TestAResultForTheWholeStateGivesWayToWhatACallWrote(t *testing.T) {
 	}{
 		{"not to what the process started with", `{"a":1}`, nil, `{"a":2,"b":2}`, `{"a":2,"b":2}`},
 		{"at a key", `{}`, []statelog.Write{writeFrom(1, "a", "", `1`)}, `{"a":2,"b":2}`, `{"b":2}`},
-		{"not at a like-named key elsewhere", `{}`, []statelog.Write{writeFrom(1, "b", "", `{"a":1}`)}, `{"a":2}`, `{"a":2}`},
-		{"below a key", `{"a":{"s":0}}`, []statelog.Write{writeFrom(1, "a.x", "", `1`)}, `{"a":"gone","b":2}`, `{"b":2}`},
-		{"behind it in the Plan too", `{}`, []statelog.Write{writeFrom(9, "a.x", "", `1`)}, `{"a":"gone","b":2}`, `{"b":2}`},
+		{"not at a like-named key elsewhere", `{}`, []statelog.Write{writeFrom(1, "b", "", `{"a":1}`)},
+			`{"a":2}`, `{"a":2}`},
+		{"below a key", `{"a":{"s":0}}`, []statelog.Write{writeFrom(1, "a.x", "", `1`)},
+			`{"a":"gone","b":2}`, `{"b":2}`},
+		{"behind it in the Plan too", `{}`, []statelog.Write{writeFrom(9, "a.x", "", `1`)},
+			`{"a":"gone","b":2}`, `{"b":2}`},
 		{"as an update", `{}`, []statelog.Write{writeFrom(1, "a", "push", `1`)}, `{"a":2,"b":2}`, `{"b":2}`},
 		{"as the whole State", `{}`, []statelog.Write{writeFrom(1, "", "", `{"a":1}`)}, `{"a":2,"b":2}`, `{"b":2}`},
-		{"merged into the whole State", `{}`, []statelog.Write{writeFrom(1, "", "merge", `{"a":1}`)}, `{"a":2,"b":2}`, `{"b":2}`},
+		{"merged into the whole State", `{}`, []statelog.Write{writeFrom(1, "", "merge", `{"a":1}`)},
+			`{"a":2,"b":2}`, `{"b":2}`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if got := string(jsonval.Encode(stateFrom(c.start, c.writes...).DropWrittenKeys(modeltest.MustDecodeJSON(c.value)))); got != c.want {
+			if got := string(
+				jsonval.Encode(stateFrom(c.start,
+					c.writes...).DropWrittenKeys(modeltest.MustDecodeJSON(c.value)))); got != c.want {
 				t.Errorf("got %s", got)
 			}
 		})
@@ -218,15 +236,19 @@ func TestAProcessMayStartWithNothing(t *testing.T) {
 
 func TestAReaderSeesTheUpdatesBeforeItAndEveryWriteOnceValue(t *testing.T) {
 	t.Parallel()
-	s := stateFrom(`{"l":[0]}`, writeFrom(1, "l", "push", `1`), writeFrom(3, "l", "push", `3`), writeFrom(4, "w", "", `4`))
+	s := stateFrom(`{"l":[0]}`, writeFrom(1, "l", "push", `1`), writeFrom(3, "l", "push", `3`),
+		writeFrom(4, "w", "", `4`))
 	for index, want := range map[int]string{1: `[0]`, 2: `[0,1]`, 3: `[0,1]`, 4: `[0,1,3]`} {
-		if got, _ := jsonval.ValueAt(s.StateSeenByCall(1, index, jsonval.Path{"l"}).CurrentValue, jsonval.Path{"l"}); string(jsonval.Encode(got)) != want {
+		if got, _ := jsonval.ValueAt(s.StateSeenByCall(1, index, jsonval.Path{"l"}).CurrentValue,
+			jsonval.Path{"l"}); string(jsonval.Encode(got)) != want {
 			t.Errorf("from place %d the list is %s, want %s", index, jsonval.Encode(got), want)
 		}
-		if _, ok := jsonval.ValueAt(s.StateSeenByCall(1, index, jsonval.Path{"w"}).CurrentValue, jsonval.Path{"w"}); !ok {
+		if _, ok := jsonval.ValueAt(s.StateSeenByCall(1, index, jsonval.Path{"w"}).CurrentValue,
+			jsonval.Path{"w"}); !ok {
 			t.Errorf("from place %d the write-once value is not seen", index)
 		}
-		if _, ok := jsonval.ValueAt(s.BeforeCall(1, index, jsonval.Path{"w"}).CurrentValue, jsonval.Path{"w"}); ok != (index > 4) {
+		if _, ok := jsonval.ValueAt(s.BeforeCall(1, index, jsonval.Path{"w"}).CurrentValue,
+			jsonval.Path{"w"}); ok != (index > 4) {
 			t.Errorf("before place %d the write-once value is there: %v", index, ok)
 		}
 	}

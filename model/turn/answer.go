@@ -6,9 +6,10 @@ import (
 	"processidea/model/jsonval"
 )
 
-// ReadLLMAnswer reads the answer to one Question: {"_call","_params"} or {"_call","_output"}. It returns the Question, and either
-// the adapted params or, with params nil, the output.
-func ReadLLMAnswer(i *ideafile.Idea, in *RequestInput, w ideafile.WrittenCall) (q LLMQuestion, output any, params map[string]any, f *diag.Fault) {
+// ReadLLMAnswer reads the answer to one Question: {"_call","_params"} or {"_call","_output"}. It returns the Question,
+// and either the adapted params or, with params nil, the output.
+func ReadLLMAnswer(i *ideafile.Idea, in *RequestInput,
+	w ideafile.WrittenCall) (q LLMQuestion, output any, params map[string]any, f *diag.Fault) {
 	answer := w.RawObject()
 	for _, q := range in.Questions {
 		if q.ParamsError == "" || answer["_call"] != q.CallID {
@@ -28,7 +29,8 @@ func ReadLLMAnswer(i *ideafile.Idea, in *RequestInput, w ideafile.WrittenCall) (
 func ReadResultAnswer(i *ideafile.Idea, in *RequestInput, w ideafile.WrittenCall) (LLMQuestion, any, *diag.Fault) {
 	answer := w.RawObject()
 	if answer == nil {
-		return LLMQuestion{}, nil, diag.Faultf(ideafile.CodeBadForm, "a result is an object, not %s", jsonval.TypeOf(w.RawValue()))
+		return LLMQuestion{}, nil, diag.Faultf(ideafile.CodeBadForm, "a result is an object, not %s",
+			jsonval.TypeOf(w.RawValue()))
 	}
 	id, _ := answer["_call"].(string)
 	for _, q := range in.Questions {
@@ -42,11 +44,12 @@ func ReadResultAnswer(i *ideafile.Idea, in *RequestInput, w ideafile.WrittenCall
 		output, f := checkAnsweredResult(i.Tool(q.Tool), id, output)
 		return q, output, f
 	}
-	return LLMQuestion{}, nil, diag.Faultf(ideafile.CodeBadForm, "no result of a Call %q was asked for", jsonval.Clip(id, 80))
+	return LLMQuestion{}, nil, diag.Faultf(ideafile.CodeBadForm, "no result of a Call %q was asked for",
+		jsonval.Clip(id, 80))
 }
 
-// checkAnsweredResult drops the nulls that stand for absent properties and validates the rest. A handle is validated by the activity
-// that has the value.
+// checkAnsweredResult drops the nulls that stand for absent properties and validates the rest. A handle is validated by
+// the activity that has the value.
 func checkAnsweredResult(t *ideafile.Tool, id string, output any) (any, *diag.Fault) {
 	if t == nil {
 		return output, nil

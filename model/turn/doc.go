@@ -30,6 +30,6 @@
 //   - Once an instance has accepted a Call of a Request, the LLM is not asked again under its number.
 //   - A process has one Request in flight at most.
 //   - InstanceReports may arrive twice and in any order, and before or after the LLMReply.
-//   - JSON tags are wire format and recorded history. They keep the old words (covered, quiet, told); do not rename them with
-//     the Go names.
+//   - JSON tags are wire format and recorded history. They keep the old words (covered, quiet, told); do not rename
+//     them with the Go names.
 package turn

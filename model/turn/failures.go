@@ -23,8 +23,8 @@ type CallFailure struct {
 	CallIDs []string `json:"calls"`
 }
 
-// Failures lists each reason once, in the order in which they were added. It is bounded, as it is part of results and reports:
-// CallCounts tells how many Calls there were in all.
+// Failures lists each reason once, in the order in which they were added. It is bounded, as it is part of results and
+// reports: CallCounts tells how many Calls there were in all.
 type Failures []CallFailure
 
 // MarshalJSON writes a list where there are none, too.
@@ -44,7 +44,8 @@ const (
 // AddFailedCall adds a Call that did not succeed.
 func (f Failures) AddFailedCall(id string, s ideafile.CallStatus, tool string, why diag.Fault) Failures {
 	return f.addFailure(CallFailure{
-		Status: s, Tool: jsonval.Clip(tool, 100), Code: why.Code, Message: jsonval.Clip(why.Message, maxFailureMessage), Count: 1, CallIDs: []string{id},
+		Status: s, Tool: jsonval.Clip(tool, 100), Code: why.Code, Message: jsonval.Clip(why.Message, maxFailureMessage),
+		Count: 1, CallIDs: []string{id},
 	})
 }
 
@@ -58,7 +59,8 @@ func (f Failures) Merge(other Failures) Failures {
 
 func (f Failures) addFailure(failure CallFailure) Failures {
 	at := slices.IndexFunc(f, func(x CallFailure) bool {
-		return x.Status == failure.Status && x.Tool == failure.Tool && x.Code == failure.Code && x.Message == failure.Message
+		return x.Status == failure.Status && x.Tool == failure.Tool && x.Code == failure.Code &&
+			x.Message == failure.Message
 	})
 	if at < 0 {
 		if len(f) < maxFailures {
@@ -68,7 +70,8 @@ func (f Failures) addFailure(failure CallFailure) Failures {
 		return f
 	}
 	f[at].Count += failure.Count
-	f[at].CallIDs = append(f[at].CallIDs, failure.CallIDs[:min(len(failure.CallIDs), maxFailureCalls-len(f[at].CallIDs))]...)
+	f[at].CallIDs = append(f[at].CallIDs,
+		failure.CallIDs[:min(len(failure.CallIDs), maxFailureCalls-len(f[at].CallIDs))]...)
 	return f
 }
 
@@ -86,5 +89,6 @@ func (f CallFailure) String() string {
 
 // IsUnsuccessful reports whether a Call has ended without a result, for a reason that people should see.
 func (c CallReport) IsUnsuccessful() bool {
-	return c.Fault != nil && (c.Status == ideafile.Failed || c.Status == ideafile.Blocked || c.Status == ideafile.Rejected)
+	return c.Fault != nil && (c.Status == ideafile.Failed || c.Status == ideafile.Blocked ||
+		c.Status == ideafile.Rejected)
 }

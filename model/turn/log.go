@@ -14,8 +14,8 @@ import (
 	"processidea/model/statelog"
 )
 
-// LogEntry is one fact that an Idea of the chain keeps since the Idea before it: a write to an instance's State and its author; or a
-// Decision, which has no By; or the Outcome of a Call on which people decided.
+// LogEntry is one fact that an Idea of the chain keeps since the Idea before it: a write to an instance's State and its
+// author; or a Decision, which has no By; or the Outcome of a Call on which people decided.
 type LogEntry struct {
 	Instance string       `json:"instance"`
 	Path     jsonval.Path `json:"path"`
@@ -27,8 +27,8 @@ type LogEntry struct {
 	// Request and Index are the author's place in the Plan.
 	Request int `json:"request"`
 	Index   int `json:"index"`
-	// Correction numbers what people wrote at one place in the Plan: a correction applies after the Call at that place and after
-	// the corrections before it. 0 for a Call's write.
+	// Correction numbers what people wrote at one place in the Plan: a correction applies after the Call at that place
+	// and after the corrections before it. 0 for a Call's write.
 	Correction int       `json:"correction,omitempty"`
 	WrittenAt  time.Time `json:"at,omitzero"`
 	// Call is the author as the LLM wrote it.
@@ -96,12 +96,13 @@ func EncodeLog(log []LogEntry) any {
 	return out
 }
 
-// DecisionsForWrite returns what people decided on the Call that made a write, or the revision that did, and the Call as it ran then; nil if
-// nothing ran. log is all that is logged of the instance.
+// DecisionsForWrite returns what people decided on the Call that made a write, or the revision that did, and the Call
+// as it ran then; nil if nothing ran. log is all that is logged of the instance.
 func DecisionsForWrite(write LogEntry, log []LogEntry) (made []approval.Decision, ran *ExecutedCall) {
 	if write.Correction > 0 {
 		name, _ := write.PersonName()
-		return []approval.Decision{{Kind: "revise", DecidedBy: name, Reason: write.Reason, DecidedAt: write.WrittenAt}}, nil
+		return []approval.Decision{{Kind: "revise", DecidedBy: name, Reason: write.Reason, DecidedAt: write.WrittenAt}},
+			nil
 	}
 	if write.Decision != nil {
 		made = append(made, *write.Decision)
@@ -118,14 +119,17 @@ func DecisionsForWrite(write LogEntry, log []LogEntry) (made []approval.Decision
 	return made, ran
 }
 
-// SummarizeDecisions says of every decision in a log what it was, on what, and by whom, when and why: for the meta of the Idea.
+// SummarizeDecisions says of every decision in a log what it was, on what, and by whom, when and why: for the meta of
+// the Idea.
 func SummarizeDecisions(log []LogEntry) []any {
 	var list []any
 	for _, e := range log {
 		if e.Decision != nil && !e.IsWrite() {
 			d := e.Decision
-			list = append(list, jsonval.ToJSONValue(approval.Decision{Kind: d.Kind, CallID: d.CallID, DecidedBy: d.DecidedBy,
-				Groups: d.Groups, Reason: d.Reason, SignalID: d.SignalID, DecidedAt: d.DecidedAt.UTC(), Instances: d.Instances, Told: d.Told,
+			list = append(list, jsonval.ToJSONValue(approval.Decision{Kind: d.Kind, CallID: d.CallID,
+				DecidedBy: d.DecidedBy,
+				Groups:    d.Groups, Reason: d.Reason, SignalID: d.SignalID, DecidedAt: d.DecidedAt.UTC(),
+				Instances: d.Instances, Told: d.Told,
 				PlanRequest: d.PlanRequest}))
 		}
 	}

@@ -49,12 +49,19 @@ func TestALogComesBackAsItWasKept(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 11, 3, 10, 0, 0, 5, time.FixedZone("elsewhere", 3600))
 	log := []turn.LogEntry{
-		{Instance: "①", Path: jsonval.Path{"a", "x y"}, Value: modeltest.DecodeJSON(t, `12345678901234567890`), Author: "1.2@①", Request: 1, Index: 2, WrittenAt: at, Call: ideafile.ParseWrittenCall(map[string]any{"_tool": "x"})},
-		{Path: jsonval.Path{}, Value: map[string]any{"a": nil}, OutputMethod: "assign", Author: turn.PersonPrefix + "Ada", Decision: &approval.Decision{Kind: "answer", DecidedBy: "Ada", Reason: "<b> & why", DecidedAt: at}},
+		{Instance: "①", Path: jsonval.Path{"a", "x y"}, Value: modeltest.DecodeJSON(t, `12345678901234567890`),
+			Author: "1.2@①", Request: 1, Index: 2, WrittenAt: at,
+			Call: ideafile.ParseWrittenCall(map[string]any{"_tool": "x"})},
+		{Path: jsonval.Path{}, Value: map[string]any{"a": nil}, OutputMethod: "assign",
+			Author: turn.PersonPrefix + "Ada", Decision: &approval.Decision{Kind: "answer", DecidedBy: "Ada",
+				Reason: "<b> & why", DecidedAt: at}},
 	}
 	log = append(log,
-		turn.LogEntry{Instance: "①", Decision: &approval.Decision{Kind: "amend", CallID: "1.2@①", DecidedBy: "Bo", DecidedAt: at, Tool: "pay", ShownParams: map[string]any{"n": 5}, AmendedParams: map[string]any{"n": 4}}},
-		turn.LogEntry{Instance: "①", Outcome: &turn.CallOutcome{CallID: "1.2@①", Status: "done", RanCall: &turn.ExecutedCall{Tool: "pay", Params: map[string]any{"n": 4}}}})
+		turn.LogEntry{Instance: "①", Decision: &approval.Decision{Kind: "amend", CallID: "1.2@①", DecidedBy: "Bo",
+			DecidedAt: at, Tool: "pay", ShownParams: map[string]any{"n": 5}, AmendedParams: map[string]any{"n": 4}}},
+		turn.LogEntry{Instance: "①",
+			Outcome: &turn.CallOutcome{CallID: "1.2@①", Status: "done",
+				RanCall: &turn.ExecutedCall{Tool: "pay", Params: map[string]any{"n": 4}}}})
 	v := turn.EncodeLog(log)
 	for n, want := range []string{
 		`{"decision":{"at":"2026-11-03T09:00:00.000000005Z","by":"Bo","call":"1.2@①","decision":"amend","params":{"n":4},"shown":{"n":5},"tool":"pay"},"instance":"①"}`,
@@ -64,11 +71,15 @@ func TestALogComesBackAsItWasKept(t *testing.T) {
 			t.Errorf("it is kept as %s", got)
 		}
 	}
-	if got := string(jsonval.Encode(turn.SummarizeDecisions(log))); got != `[{"at":"2026-11-03T09:00:00.000000005Z","by":"Bo","call":"1.2@①","decision":"amend"}]` {
+	if got := string(
+		jsonval.Encode(
+			turn.SummarizeDecisions(
+				log))); got != `[{"at":"2026-11-03T09:00:00.000000005Z","by":"Bo","call":"1.2@①","decision":"amend"}]` {
 		t.Errorf("the decisions are %s", got)
 	}
 	text := string(jsonval.Encode(v))
-	for _, want := range []string{`"at":"2026-11-03T09:00:00.000000005Z"`, `12345678901234567890`, `"reason":"<b> & why"`, `"path":"a[\"x y\"]"`} {
+	for _, want := range []string{`"at":"2026-11-03T09:00:00.000000005Z"`, `12345678901234567890`,
+		`"reason":"<b> & why"`, `"path":"a[\"x y\"]"`} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%s is not in %s", want, text)
 		}

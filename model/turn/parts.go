@@ -8,11 +8,11 @@ import (
 	"processidea/model/jsonval"
 )
 
-// This file puts the records of a split process's parts together, and takes them apart again: each part is a process, with an Idea of its
-// own.
+// This file puts the records of a split process's parts together, and takes them apart again: each part is a process,
+// with an Idea of its own.
 
-// AddPartContext adds to the input of the whole process what the last Idea of a part tells of its instances: how they ended, the Calls with what
-// became of them, and the errors that nobody was told of. whole and part are contexts.
+// AddPartContext adds to the input of the whole process what the last Idea of a part tells of its instances: how they
+// ended, the Calls with what became of them, and the errors that nobody was told of. whole and part are contexts.
 func (in *RequestInput) AddPartContext(whole, part any, tokens []string, states map[string]any) {
 	places := directPlanPositions(whole)
 	byToken := map[string]*InstanceInput{}
@@ -49,10 +49,12 @@ func (in *RequestInput) AddPartContext(whole, part any, tokens []string, states 
 	for _, token := range tokens {
 		in.Instances = append(in.Instances, *byToken[token])
 	}
-	slices.SortStableFunc(in.Errors, func(a, b ContextError) int { return callKeyOf(a.CallID).Compare(callKeyOf(b.CallID)) })
+	slices.SortStableFunc(in.Errors,
+		func(a, b ContextError) int { return callKeyOf(a.CallID).Compare(callKeyOf(b.CallID)) })
 }
 
-// directPlanPositions returns the positions in a context, from 1, of the Plans that run directly, by the instance that owns them.
+// directPlanPositions returns the positions in a context, from 1, of the Plans that run directly, by the instance that
+// owns them.
 func directPlanPositions(context any) map[string][]int {
 	places := map[string][]int{}
 	list, _ := context.([]any)
@@ -75,12 +77,14 @@ func elementOrZero(list []int, n int) int {
 func (in *RequestInput) addPastCalls(directPlan int, name string, calls []PastCall) {
 	for _, p := range calls {
 		at := slices.IndexFunc(in.PlanEntries, func(e PlannedCallSummary) bool {
-			return e.DirectPlan == directPlan && e.CallID == p.key().ID("") && jsonval.Equal(e.Call.RawValue(), p.WrittenCall.RawValue())
+			return e.DirectPlan == directPlan && e.CallID == p.key().ID("") &&
+				jsonval.Equal(e.Call.RawValue(), p.WrittenCall.RawValue())
 		})
 		if at < 0 {
 			at = len(in.PlanEntries)
 			in.PlanEntries = append(in.PlanEntries, PlannedCallSummary{
-				CallID: p.key().ID(""), DirectPlan: directPlan, PlanName: name, Call: p.WrittenCall, StatusCounts: map[ideafile.CallStatus]int{},
+				CallID: p.key().ID(""), DirectPlan: directPlan, PlanName: name, Call: p.WrittenCall,
+				StatusCounts:     map[ideafile.CallStatus]int{},
 				ResultByInstance: map[string]any{},
 			})
 		}
@@ -100,8 +104,8 @@ func (in *RequestInput) addPastError(e ContextError) {
 	in.Errors[at].Instances = slices.Concat(in.Errors[at].Instances, e.Instances)
 }
 
-// FilterPlanRecord returns a message as a part of the process sees it: of a Plan's record, what is about the part's instances; ok is false where
-// nothing is left of it.
+// FilterPlanRecord returns a message as a part of the process sees it: of a Plan's record, what is about the part's
+// instances; ok is false where nothing is left of it.
 func FilterPlanRecord(raw any, tokens []string) (out any, ok bool) {
 	m, ok := ideafile.ReadMessage(raw, "", new(diag.Problems))
 	if !ok || m.Type != ideafile.TypePlan || (len(m.PlanRecordByCallID) == 0 && len(m.FallbackInstances) == 0) {
@@ -142,7 +146,8 @@ func FilterPlanRecord(raw any, tokens []string) (out any, ok bool) {
 	return next, len(calls) > 0
 }
 
-// filterPlanEntry leaves in a record's entry what is about some instances, or about all. left reports whether anything is.
+// filterPlanEntry leaves in a record's entry what is about some instances, or about all. left reports whether anything
+// is.
 func filterPlanEntry(entry any, mine map[string]bool) (out any, left bool) {
 	object, ok := entry.(map[string]any)
 	if !ok {

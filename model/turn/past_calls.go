@@ -38,14 +38,15 @@ const (
 	recordRan = "ran"
 )
 
-// RecordedFault is a fault in a record's entry, with the instances that have it; none in a process whose only instance is anonymous.
+// RecordedFault is a fault in a record's entry, with the instances that have it; none in a process whose only instance
+// is anonymous.
 type RecordedFault struct {
 	Fault     diag.Fault `json:"error"`
 	Instances []string   `json:"instances,omitempty"`
 }
 
-// ReadPastCalls reads the record of a Plan message. The record's ids, in order, stand for the Plan's Calls. tokens are the instances
-// of an entry that names none.
+// ReadPastCalls reads the record of a Plan message. The record's ids, in order, stand for the Plan's Calls. tokens are
+// the instances of an entry that names none.
 func ReadPastCalls(m ideafile.Message, tokens []string) []PastCall {
 	record, _ := m.Source["record"].(map[string]any)
 	var list []PastCall
@@ -66,14 +67,16 @@ func ReadPastCalls(m ideafile.Message, tokens []string) []PastCall {
 	return list
 }
 
-// ReadPastDirectPlanCalls reads the record of a Plan that runs directly: its Calls, as those of Request 0, of which the record says something.
+// ReadPastDirectPlanCalls reads the record of a Plan that runs directly: its Calls, as those of Request 0, of which the
+// record says something.
 func ReadPastDirectPlanCalls(m ideafile.Message, tokens []string) []PastCall {
 	var list []PastCall
 	for n, id := range m.RecordedCallIDs() {
 		p := newPastCall(0, m.CallIndexOffset+n+1)
 		p.WrittenCall = m.PlanCalls[n]
 		p.readPlanEntry(jsonval.AsObject(m.PlanRecordByCallID[id]))
-		p.StatusByInstance = m.RecordedStatusByInstance(id, slices.DeleteFunc(slices.Clone(tokens), p.WrittenCall.TargetsOtherInstance))
+		p.StatusByInstance = m.RecordedStatusByInstance(id,
+			slices.DeleteFunc(slices.Clone(tokens), p.WrittenCall.TargetsOtherInstance))
 		if len(p.StatusByInstance) > 0 {
 			list = append(list, p)
 		}
@@ -83,13 +86,15 @@ func ReadPastDirectPlanCalls(m ideafile.Message, tokens []string) []PastCall {
 
 func newPastCall(request, index int) PastCall {
 	return PastCall{
-		Request: request, Index: index, StatusByInstance: map[string]ideafile.CallStatus{}, ResultByInstance: map[string]any{},
+		Request: request, Index: index, StatusByInstance: map[string]ideafile.CallStatus{},
+		ResultByInstance:    map[string]any{},
 		DecisionsByInstance: map[string][]approval.Decision{}, FaultByInstance: map[string]*diag.Fault{},
 	}
 }
 
-// IsFinalFor reports whether what the record says of the Call in an instance stands, so that it is not tried again: it is done, or people or
-// its Tool have ended it and the record says why. Any other Call of a Plan that runs directly is looked at anew.
+// IsFinalFor reports whether what the record says of the Call in an instance stands, so that it is not tried again: it
+// is done, or people or its Tool have ended it and the record says why. Any other Call of a Plan that runs directly is
+// looked at anew.
 func (p PastCall) IsFinalFor(token string) bool {
 	switch p.StatusByInstance[token] {
 	case ideafile.Done:
@@ -164,8 +169,8 @@ func decodeValue(v, to any) error {
 	return d.Decode(to)
 }
 
-// setStatuses reads the Call's status in each instance. An entry that names no instances and has one status means every instance
-// that the Call is for; with several statuses it cannot be told which instance has which, and none is set.
+// setStatuses reads the Call's status in each instance. An entry that names no instances and has one status means every
+// instance that the Call is for; with several statuses it cannot be told which instance has which, and none is set.
 func (p *PastCall) setStatuses(entry any, tokens []string) {
 	statuses := jsonval.WithoutKey(jsonval.AsObject(entry), recordResults)
 	delete(statuses, recordDecided)
@@ -199,15 +204,16 @@ func ReadContextError(m ideafile.Message) (t ContextError, ok bool) {
 	return t, true
 }
 
-// ForgetWritesTo changes the records of an Idea in place after a path was removed from an instance's State: the Calls that wrote
-// there are not done any more, and may run again.
+// ForgetWritesTo changes the records of an Idea in place after a path was removed from an instance's State: the Calls
+// that wrote there are not done any more, and may run again.
 func ForgetWritesTo(source map[string]any, token string, path jsonval.Path) {
 	idea, _ := ideafile.ReadIdea(source)
-	forgetCalls(idea, []string{token}, func(_ ideafile.Message, p PastCall, _ string) bool { return callWritesTo(idea, p.WrittenCall, path) })
+	forgetCalls(idea, []string{token},
+		func(_ ideafile.Message, p PastCall, _ string) bool { return callWritesTo(idea, p.WrittenCall, path) })
 }
 
-// ForgetFailures changes the records of an Idea in place after a person has opened instances again: what their direct Plans have tried in
-// vain, for want of a value or of a person's consent, may be tried again.
+// ForgetFailures changes the records of an Idea in place after a person has opened instances again: what their direct
+// Plans have tried in vain, for want of a value or of a person's consent, may be tried again.
 func ForgetFailures(source map[string]any, tokens []string) {
 	idea, _ := ideafile.ReadIdea(source)
 	forgetCalls(idea, tokens, func(m ideafile.Message, p PastCall, token string) bool {
@@ -250,7 +256,8 @@ func callWritesTo(i *ideafile.Idea, w ideafile.WrittenCall, path jsonval.Path) b
 	return ok && slices.ContainsFunc(output.Paths(), path.Overlaps)
 }
 
-// withoutInstanceStatuses returns a record's entry without the status of its Call in some instances. tokens are those of an entry that names none.
+// withoutInstanceStatuses returns a record's entry without the status of its Call in some instances. tokens are those
+// of an entry that names none.
 func withoutInstanceStatuses(entry any, tokens []string, dropped map[string]bool) map[string]any {
 	if s, ok := entry.(string); ok {
 		entry = map[string]any{s: nil}

@@ -53,12 +53,14 @@ func AmendPlan(input *RequestInput, reply *LLMReply, calls []ideafile.WrittenCal
 		if f != nil {
 			reply.CallFaults = append(reply.CallFaults, CallFault{Index: n + 1, Fault: *f})
 		}
-		reply.InstancesWithoutCalls = slices.DeleteFunc(reply.InstancesWithoutCalls, func(t string) bool { return slices.Contains(tokens, t) })
+		reply.InstancesWithoutCalls = slices.DeleteFunc(reply.InstancesWithoutCalls,
+			func(t string) bool { return slices.Contains(tokens, t) })
 	}
 }
 
 // RejectPlan has the reply bring nothing: none of its Calls, no output, and no instance settles by it.
 func RejectPlan(p approval.Plan, reply *LLMReply, d approval.Decision) {
-	reply.Calls, reply.CallFaults, reply.InstancesWithoutCalls, reply.Output, reply.OutputFault = nil, nil, nil, nil, nil
+	reply.Calls, reply.CallFaults, reply.InstancesWithoutCalls, reply.Output, reply.OutputFault = nil, nil,
+		nil, nil, nil
 	reply.Complete, reply.Fault = false, diag.Faultf(approval.CodePlanRejected, "%s", p.ToldOfRejection(d))
 }

@@ -33,7 +33,9 @@ func written(t *testing.T, texts ...string) (calls []ideafile.WrittenCall) {
 func plan(t *testing.T) *approval.Plan {
 	t.Helper()
 	input := &turn.RequestInput{RequestNumber: 3, Instances: []turn.InstanceInput{{Token: "1"}, {Token: "2"}}}
-	p, deliverable := turn.PlanOfRequest(input, written(t, `{"_tool": "pay", "_instance": "*", "n": 1}`, `{"_tool": "tell", "_instance": "2"}`, `{"_tool": "tell", "_instance": "9"}`))
+	p, deliverable := turn.PlanOfRequest(input,
+		written(t, `{"_tool": "pay", "_instance": "*", "n": 1}`, `{"_tool": "tell", "_instance": "2"}`,
+			`{"_tool": "tell", "_instance": "9"}`))
 	if !deliverable {
 		t.Fatal("it has Calls to deliver")
 	}
@@ -47,7 +49,8 @@ func TestAPlanShowsWhatWouldRunAndWhereAndWhatCannot(t *testing.T) {
 	if got := p.Summary(); got != "4 Calls: 2 pay, 2 tell" {
 		t.Error(got)
 	}
-	if p.Calls[0].CallID != "3.1" || strings.Join(p.Calls[0].Instances, "") != "12" || p.Calls[2].Error == "" || strings.Join(p.Instances, "") != "12" {
+	if p.Calls[0].CallID != "3.1" || strings.Join(p.Calls[0].Instances, "") != "12" || p.Calls[2].Error == "" ||
+		strings.Join(p.Instances, "") != "12" {
 		t.Errorf("%+v", p)
 	}
 }
@@ -56,7 +59,8 @@ func TestTheDigestIsOverTheProcessTheRequestAndEveryCall(t *testing.T) {
 	t.Parallel()
 	seen := map[string]bool{}
 	for _, change := range []func(*approval.Plan){
-		func(*approval.Plan) {}, func(p *approval.Plan) { p.Request = 4 }, func(p *approval.Plan) { p.Calls = p.Calls[:2] },
+		func(*approval.Plan) {}, func(p *approval.Plan) { p.Request = 4 },
+		func(p *approval.Plan) { p.Calls = p.Calls[:2] },
 		func(p *approval.Plan) {
 			p.Calls[0].Written = written(t, `{"_tool": "pay", "_instance": "*", "n": 2}`)[0]
 		},
@@ -88,7 +92,8 @@ func TestADecisionThatIsNoneIsRefusedWithTheReason(t *testing.T) {
 		{approval.SteerAmendPlan, `{"request": 1}`, `wants "calls"`},
 		{approval.SteerAmendPlan, `{"request": 1, "calls": []}`, `"calls" is empty`},
 	} {
-		if _, err := approval.ReadPlanDecision(c.kind, object(t, c.payload)); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := approval.ReadPlanDecision(c.kind, object(t, c.payload)); err == nil ||
+			!strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s %s: %v", c.kind, c.payload, err)
 		}
 	}
@@ -133,7 +138,8 @@ func TestOnlyWhoMayDecideDecidesOnThePlanThatWaits(t *testing.T) {
 		t.Error("two of two are not enough")
 	}
 	p.Deciders[0].NotStarter = true
-	if _, err := approval.CheckPlanDecision(p, decision(t, p, approval.SteerRejectPlan, "ann"), policy.Named("sam"), policy.Named("Ann"), now); err == nil {
+	if _, err := approval.CheckPlanDecision(p, decision(t, p, approval.SteerRejectPlan, "ann"), policy.Named("sam"),
+		policy.Named("Ann"), now); err == nil {
 		t.Error("who revised an instance decides on its Plan")
 	}
 	p.Deciders[0].NotStarter = false
@@ -153,14 +159,16 @@ func TestAnAmendmentIsANewPlanThatOthersMustSee(t *testing.T) {
 		t.Errorf("%+v", amended)
 	}
 	told := amended.ToldOfAmendment(decision(t, p, approval.SteerAmendPlan, "ann"))
-	if !strings.Contains(told, "the Plan of Request 3 was amended by ann: so") || !strings.Contains(told, `"tell"`) || strings.Contains(told, `"pay"`) {
+	if !strings.Contains(told, "the Plan of Request 3 was amended by ann: so") || !strings.Contains(told, `"tell"`) ||
+		strings.Contains(told, `"pay"`) {
 		t.Error(told)
 	}
 }
 
 func TestAnInstanceThatLosesItsCallsByAnAmendmentDoesNotSettle(t *testing.T) {
 	t.Parallel()
-	input := &turn.RequestInput{RequestNumber: 1, Instances: []turn.InstanceInput{{Token: "1"}, {Token: "2"}, {Token: "3"}}}
+	input := &turn.RequestInput{RequestNumber: 1, Instances: []turn.InstanceInput{{Token: "1"}, {Token: "2"},
+		{Token: "3"}}}
 	reply := &turn.LLMReply{Complete: true, InstancesWithoutCalls: []string{"2", "3"}}
 	turn.AmendPlan(input, reply, written(t, `{"_tool": "pay", "_instance": "2"}`))
 	if got := strings.Join(reply.InstancesWithoutCalls, " "); got != "3" {
@@ -173,8 +181,10 @@ func TestARejectedPlanBringsNothingAndSaysWhy(t *testing.T) {
 	p := plan(t)
 	reply := &turn.LLMReply{Complete: true, Calls: p.WrittenCalls(), InstancesWithoutCalls: []string{"3"}, Output: 1}
 	turn.RejectPlan(*p, reply, decision(t, p, approval.SteerRejectPlan, "ann"))
-	if reply.Complete || reply.Calls != nil || reply.InstancesWithoutCalls != nil || reply.Output != nil || reply.Fault.Code != approval.CodePlanRejected ||
-		!strings.Contains(reply.Fault.Message, "was rejected by ann: so") || !strings.Contains(reply.Fault.Message, `"n":1`) {
+	if reply.Complete || reply.Calls != nil || reply.InstancesWithoutCalls != nil || reply.Output != nil ||
+		reply.Fault.Code != approval.CodePlanRejected ||
+		!strings.Contains(reply.Fault.Message, "was rejected by ann: so") ||
+		!strings.Contains(reply.Fault.Message, `"n":1`) {
 		t.Errorf("%+v", reply)
 	}
 }

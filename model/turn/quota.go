@@ -14,15 +14,17 @@ type Quota struct {
 // Unlimited is a Quota that nobody comes to the end of.
 var Unlimited = Quota{Requests: 1 << 40, Calls: 1 << 40}
 
-// QuotaUse is what somebody has begun and used so far, with all delegates, and what it could begin at once if its Quota allowed it.
+// QuotaUse is what somebody has begun and used so far, with all delegates, and what it could begin at once if its Quota
+// allowed it.
 type QuotaUse struct {
 	Requests int        `json:"requests,omitempty"`
 	Calls    int        `json:"calls,omitempty"`
 	Usage    TokenUsage `json:"usage,omitzero"`
 	// NeededQuota is the Quota with which nothing would wait for a larger one.
 	NeededQuota Quota `json:"needs,omitzero"`
-	// HeardQuota is the latest Quota that it had heard of when it needed that; zero where it needs none. HasUnheardGrants reports
-	// whether somebody who works for it has still to hear of a larger Quota, and to begin what that allows.
+	// HeardQuota is the latest Quota that it had heard of when it needed that; zero where it needs none.
+	// HasUnheardGrants reports whether somebody who works for it has still to hear of a larger Quota, and to begin what
+	// that allows.
 	HeardQuota       Quota `json:"heard,omitzero"`
 	HasUnheardGrants bool  `json:"unheard,omitempty"`
 }

@@ -29,7 +29,8 @@ type LLMReply struct {
 	CallFaults []CallFault `json:"faults,omitempty"`
 	// InstancesWithoutCalls lists the covered instances that the solution gave no Call: the ones that may settle.
 	InstancesWithoutCalls []string `json:"idle,omitempty"`
-	// GoneInstances lists the covered instances whose workflows took no Calls any more: somebody had terminated or deleted them.
+	// GoneInstances lists the covered instances whose workflows took no Calls any more: somebody had terminated or
+	// deleted them.
 	GoneInstances []string `json:"gone,omitempty"`
 	// Output as written, nil if there was none. OutputFault is why it does not fit the output form.
 	Output      any         `json:"output,omitempty"`
@@ -38,7 +39,8 @@ type LLMReply struct {
 	Finished bool `json:"finished,omitempty"`
 	// Unfinished reports that the LLM said that more is to be planned: an output beside its Calls does not count.
 	Unfinished bool `json:"unfinished,omitempty"`
-	// Notes is what the LLM wants to be shown again, since it is not shown the instances that its Calls finish; empty if it has none.
+	// Notes is what the LLM wants to be shown again, since it is not shown the instances that its Calls finish; empty
+	// if it has none.
 	Notes string     `json:"notes,omitempty"`
 	Usage TokenUsage `json:"usage"`
 	// LLMUsage says who answered; nil where nobody knows.
@@ -49,7 +51,8 @@ type LLMReply struct {
 	Faked bool `json:"sketched,omitempty"`
 }
 
-// CallsMayBeUndelivered reports whether Calls may not have reached all their instances: whoever handed them out is gone, or gave up.
+// CallsMayBeUndelivered reports whether Calls may not have reached all their instances: whoever handed them out is
+// gone, or gave up.
 func (r LLMReply) CallsMayBeUndelivered() bool { return r.WorkerLost || r.CallsUndelivered }
 
 // LLMUsage says which LLM answered a Request. The meta of an Idea keeps it.
@@ -73,10 +76,12 @@ type CallFault struct {
 type TokenUsage struct {
 	PromptTokens     int `json:"promptTokens"`
 	CompletionTokens int `json:"completionTokens"`
-	// CachedTokens are those of the prompt that the server had kept, ReasoningTokens those of the completion that nobody is shown.
+	// CachedTokens are those of the prompt that the server had kept, ReasoningTokens those of the completion that
+	// nobody is shown.
 	CachedTokens    int `json:"cachedTokens,omitempty"`
 	ReasoningTokens int `json:"reasoningTokens,omitempty"`
-	// Cost is what tokens cost that have a price, and UnpricedTokens counts those that have none although prices or a limit on money are there.
+	// Cost is what tokens cost that have a price, and UnpricedTokens counts those that have none although prices or a
+	// limit on money are there.
 	Cost           price.Money `json:"cost,omitempty"`
 	UnpricedTokens int         `json:"unpricedTokens,omitempty"`
 }
@@ -102,7 +107,8 @@ func (u TokenUsage) String() string {
 		}
 		return fmt.Sprintf(" (%d %s)", n, what)
 	}
-	text := fmt.Sprintf("tokens: %d in%s, %d out%s", u.PromptTokens, of(u.CachedTokens, "cached"), u.CompletionTokens, of(u.ReasoningTokens, "for reasoning"))
+	text := fmt.Sprintf("tokens: %d in%s, %d out%s", u.PromptTokens, of(u.CachedTokens, "cached"), u.CompletionTokens,
+		of(u.ReasoningTokens, "for reasoning"))
 	if cost := u.CostText(); cost != "" {
 		text += ", " + cost
 	}
@@ -149,8 +155,8 @@ const (
 	CodePaused          = "paused" // by a person
 )
 
-// CheckOutput returns why a process's output does not fit its form, or nil. An output with References is not checked here: it
-// is checked once they are resolved.
+// CheckOutput returns why a process's output does not fit its form, or nil. An output with References is not checked
+// here: it is checked once they are resolved.
 func CheckOutput(i *ideafile.Idea, v any) *diag.Fault {
 	refs, err := refexpr.FindReferences(v)
 	if v == nil || i.OutputSchema == nil || (err == nil && len(refs) > 0) {

@@ -12,26 +12,28 @@ import (
 
 // InstanceReport is what an instance sends to its process: what changed since its last Report, and how it stands now.
 //
-// Invariant: of the Reports with one Number, the one with the longest history counts, and a Report is never superseded by one
-// with a lower Number. So a Report may arrive twice or out of order.
+// Invariant: of the Reports with one Number, the one with the longest history counts, and a Report is never superseded
+// by one with a lower Number. So a Report may arrive twice or out of order.
 type InstanceReport struct {
 	Token string `json:"token"`
-	// ReportNumber counts the instance's Reports. When a workflow task is lost after its Report was sent, the instance sends
-	// another one under the same Number, and may have received more by then.
+	// ReportNumber counts the instance's Reports. When a workflow task is lost after its Report was sent, the instance
+	// sends another one under the same Number, and may have received more by then.
 	ReportNumber int `json:"number"`
 	// WorkflowHistoryLength counts the events of the instance's history, over all its runs, when the Report was made.
 	WorkflowHistoryLength int `json:"heard"`
-	// ClosedThroughRequest is the highest Request that is closed at the instance: it accepts no more Calls of that Request, nor of
-	// any before it.
+	// ClosedThroughRequest is the highest Request that is closed at the instance: it accepts no more Calls of that
+	// Request, nor of any before it.
 	ClosedThroughRequest int `json:"closed"`
-	// RefusedThroughRequest is the highest Request of which the instance takes no more Calls from whoever hands them out: the process may
-	// have some for it yet, and closes it then.
+	// RefusedThroughRequest is the highest Request of which the instance takes no more Calls from whoever hands them
+	// out: the process may have some for it yet, and closes it then.
 	RefusedThroughRequest int `json:"refused,omitempty"`
-	// ToldThroughRequest is the highest Request that broke off of which the instance has told every Call that it accepted, as it was written.
+	// ToldThroughRequest is the highest Request that broke off of which the instance has told every Call that it
+	// accepted, as it was written.
 	ToldThroughRequest int `json:"told,omitempty"`
 	// Idle reports whether nothing of the instance is running.
 	Idle bool `json:"quiet"`
-	// HeldByPause reports whether the process's pause has reached the instance, and Running counts its Calls that still run.
+	// HeldByPause reports whether the process's pause has reached the instance, and Running counts its Calls that still
+	// run.
 	HeldByPause bool `json:"held,omitempty"`
 	Running     int  `json:"running,omitempty"`
 	// Calls are those that changed since the last Report, and Writes were made since then.
@@ -49,14 +51,14 @@ type InstanceReport struct {
 	PendingApprovals []approval.Pending `json:"pending,omitempty"`
 	// AckedCorrectionCount counts the corrections that the instance has applied.
 	AckedCorrectionCount int `json:"corrected,omitempty"`
-	// PauseFault pauses the process: nobody decided on a Call in time, and its Tool asks for a pause then; or a Call cannot run
-	// before who runs the worker has mended something.
+	// PauseFault pauses the process: nobody decided on a Call in time, and its Tool asks for a pause then; or a Call
+	// cannot run before who runs the worker has mended something.
 	PauseFault *diag.Fault `json:"overdue,omitempty"`
-	// HeardReleaseNumber is how often the instance has heard that it goes on after a pause: what a PauseFault from before is about is
-	// tried again by then.
+	// HeardReleaseNumber is how often the instance has heard that it goes on after a pause: what a PauseFault from
+	// before is about is tried again by then.
 	HeardReleaseNumber int `json:"releases,omitempty"`
-	// QuotaUse is what the instance has begun and used, with the delegates of its Calls, Delegates are those under way, and Stalled is
-	// whether nothing runs but delegates that are paused.
+	// QuotaUse is what the instance has begun and used, with the delegates of its Calls, Delegates are those under way,
+	// and Stalled is whether nothing runs but delegates that are paused.
 	QuotaUse  QuotaUse       `json:"use,omitzero"`
 	Delegates []DelegateView `json:"delegates,omitempty"`
 	Stalled   bool           `json:"stalled,omitempty"`
@@ -72,8 +74,8 @@ type CallReport struct {
 	Fault   *diag.Fault         `json:"error,omitempty"`
 	// Tool is that of a Call with a Fault.
 	Tool string `json:"tool,omitempty"`
-	// Result is set if State does not hold it: for a Call without an output path, for one whose path a person had written, and, of a result
-	// for the whole State, the keys that were not written.
+	// Result is set if State does not hold it: for a Call without an output path, for one whose path a person had
+	// written, and, of a result for the whole State, the keys that were not written.
 	Result any `json:"result,omitempty"`
 	// NotWrittenPaths lists the places in State that kept what they had, although the Call's result was for them.
 	NotWrittenPaths []UnwrittenPath `json:"notWritten,omitempty"`
@@ -110,8 +112,8 @@ type UnwrittenPath struct {
 	WrittenBy string `json:"by"`   // who had written there: a Call's id, a person, or "start"
 }
 
-// FaultsForLLM are what the next Request is told of the Call as errors: why it failed or is blocked, and what of its result was not written.
-// What a person decided on it is told as a fact.
+// FaultsForLLM are what the next Request is told of the Call as errors: why it failed or is blocked, and what of its
+// result was not written. What a person decided on it is told as a fact.
 func (c CallReport) FaultsForLLM() []diag.Fault {
 	var list []diag.Fault
 	if c.Fault != nil && c.Status != ideafile.Rejected {
@@ -119,7 +121,8 @@ func (c CallReport) FaultsForLLM() []diag.Fault {
 	}
 	for _, n := range c.NotWrittenPaths {
 		by, _, _ := strings.Cut(n.WrittenBy, "@")
-		list = append(list, *diag.Faultf(CodeNotWritten, "what it gave for %s was not written: %s", n.Path, describeEarlierWriter(by)))
+		list = append(list, *diag.Faultf(CodeNotWritten, "what it gave for %s was not written: %s", n.Path,
+			describeEarlierWriter(by)))
 	}
 	return list
 }

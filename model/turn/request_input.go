@@ -10,12 +10,12 @@ import (
 	"processidea/model/ideafile"
 )
 
-// RequestInput is what one Request is about: the instances that it covers, the Calls planned so far with their outcome, and
-// the errors since the last Request. Together with the process's Idea it is everything that the LLM is told.
+// RequestInput is what one Request is about: the instances that it covers, the Calls planned so far with their outcome,
+// and the errors since the last Request. Together with the process's Idea it is everything that the LLM is told.
 type RequestInput struct {
 	ProcessID string `json:"process"`
-	// RequestNumber counts the process's Requests from 1. Turn counts only the answered ones, and this one: it falls behind Number
-	// when a Request was lost before the LLM said anything.
+	// RequestNumber counts the process's Requests from 1. Turn counts only the answered ones, and this one: it falls
+	// behind Number when a Request was lost before the LLM said anything.
 	RequestNumber int `json:"number"`
 	Turn          int `json:"turn"`
 	// Instances are the covered ones, in order.
@@ -30,17 +30,19 @@ type RequestInput struct {
 	ReopenableTokens []string `json:"reopenable,omitempty"`
 	// OutputOnly marks a Request that asks for the process's output and nothing else: every instance has settled.
 	OutputOnly bool `json:"closing,omitempty"`
-	// MayBeLast reports that the reply may say that it is the last one for the covered instances: no goal in State would tell.
+	// MayBeLast reports that the reply may say that it is the last one for the covered instances: no goal in State
+	// would tell.
 	MayBeLast bool `json:"mayBeLast,omitempty"`
 	// Notes are those of earlier replies, in order.
 	Notes []Note `json:"notes,omitempty"`
-	// DraftOutput is the output of an earlier reply that did not count, where it still holds for every instance that the Request does not cover.
+	// DraftOutput is the output of an earlier reply that did not count, where it still holds for every instance that
+	// the Request does not cover.
 	DraftOutput *DraftOutput `json:"draft,omitempty"`
-	// OthersAreKnown reports that the notes and the draft still hold for every instance that the Request does not cover: the LLM can write the
-	// output without being shown them.
+	// OthersAreKnown reports that the notes and the draft still hold for every instance that the Request does not
+	// cover: the LLM can write the output without being shown them.
 	OthersAreKnown bool `json:"othersKnown,omitempty"`
-	// Questions is not empty for a Request that asks only for the results of latent Calls and for adapted parameters. Such a
-	// Request brings no new Calls.
+	// Questions is not empty for a Request that asks only for the results of latent Calls and for adapted parameters.
+	// Such a Request brings no new Calls.
 	Questions []LLMQuestion `json:"asking,omitempty"`
 }
 
@@ -82,16 +84,18 @@ type InstanceInput struct {
 	State any    `json:"state"`
 	// MissingRequiredPaths lists the State paths that the instance's schema requires and that hold no value.
 	MissingRequiredPaths []string `json:"missing,omitempty"`
-	// HasReachedGoal reports that State holds what the schema requires, and that the LLM is asked only since something went wrong.
+	// HasReachedGoal reports that State holds what the schema requires, and that the LLM is asked only since something
+	// went wrong.
 	HasReachedGoal bool `json:"reachedGoal,omitempty"`
-	// Status is set for an instance that has settled or failed, and Fault says why it failed. The LLM is not told; both go
-	// into the snapshot of the Request.
+	// Status is set for an instance that has settled or failed, and Fault says why it failed. The LLM is not told; both
+	// go into the snapshot of the Request.
 	Status ideafile.InstanceStatus `json:"status,omitempty"`
 	Fault  *diag.Fault             `json:"fault,omitempty"`
-	// ReopenReason says who reopened the instance after it had ended, and why; empty: nobody did since the last Request about it.
+	// ReopenReason says who reopened the instance after it had ended, and why; empty: nobody did since the last Request
+	// about it.
 	ReopenReason string `json:"reopened,omitempty"`
-	// FailedDirectPlanPosition is the position in the context, from 1, of the directly run Plan that did not suffice for the instance; 0: there is
-	// none. It is for the snapshot, too.
+	// FailedDirectPlanPosition is the position in the context, from 1, of the directly run Plan that did not suffice
+	// for the instance; 0: there is none. It is for the snapshot, too.
 	FailedDirectPlanPosition int `json:"fellBackFrom,omitempty"`
 }
 
@@ -99,8 +103,8 @@ type InstanceInput struct {
 type PlannedCallSummary struct {
 	// CallID is the Call's id without an instance.
 	CallID string `json:"id"`
-	// DirectPlan is the position in the context, from 1, of the directly run Plan that holds the Call, and PlanName the name
-	// of that Plan. 0 for a Call of a Request.
+	// DirectPlan is the position in the context, from 1, of the directly run Plan that holds the Call, and PlanName the
+	// name of that Plan. 0 for a Call of a Request.
 	DirectPlan   int                         `json:"direct,omitempty"`
 	PlanName     string                      `json:"plan,omitempty"`
 	Call         ideafile.WrittenCall        `json:"call"`
@@ -144,8 +148,9 @@ type LLMQuestion struct {
 	ParamsError string `json:"why,omitempty"`
 }
 
-// ReplyMayHoldOutput reports whether the reply may hold the process's output: where the Request covers every instance that there
-// is, or what the LLM has said of the others still holds. Asked about a few without that, the LLM would sum up what it happens to see.
+// ReplyMayHoldOutput reports whether the reply may hold the process's output: where the Request covers every instance
+// that there is, or what the LLM has said of the others still holds. Asked about a few without that, the LLM would sum
+// up what it happens to see.
 func (in *RequestInput) ReplyMayHoldOutput() bool {
 	return len(in.Questions) == 0 && (in.OutputOnly || in.OthersAreKnown || !in.LeavesOutInstances())
 }

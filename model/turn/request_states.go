@@ -8,8 +8,8 @@ import (
 	"processidea/model/statelog"
 )
 
-// A RequestInput may travel without its States, which the store already holds in an older form: only the deltas go along.
-// The functions of this file take the States out and put them back.
+// A RequestInput may travel without its States, which the store already holds in an older form: only the deltas go
+// along. The functions of this file take the States out and put them back.
 
 // InitialStates returns the State with which a context starts each instance, by token.
 func InitialStates(context []ideafile.Message, tokens []string) map[string]any {

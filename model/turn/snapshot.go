@@ -8,10 +8,11 @@ import (
 	"processidea/model/jsonval"
 )
 
-// SnapshotIdea returns the Idea of one Request: the process's palette, the context as the Request saw it, and the solution.
+// SnapshotIdea returns the Idea of one Request: the process's palette, the context as the Request saw it, and the
+// solution.
 //
-// Invariants: a process that starts from a Snapshot has the instances, in their order, and the States that the Request saw; and
-// the Snapshot of an Idea that is a Snapshot already has the same context.
+// Invariants: a process that starts from a Snapshot has the instances, in their order, and the States that the Request
+// saw; and the Snapshot of an Idea that is a Snapshot already has the same context.
 func SnapshotIdea(idea map[string]any, input *RequestInput, calls []ideafile.WrittenCall, output any) map[string]any {
 	out := make(map[string]any, len(idea)+1)
 	//workflowcheck:ignore -- a map again
@@ -27,9 +28,9 @@ func SnapshotIdea(idea map[string]any, input *RequestInput, calls []ideafile.Wri
 	return out
 }
 
-// snapshotContext replaces the States, the record of earlier Calls and the errors of the process's own context by those that the
-// Request saw, and keeps all other messages, Plans that guide the LLM among them. The States come before everything else that
-// names an instance, so that the instances keep their order.
+// snapshotContext replaces the States, the record of earlier Calls and the errors of the process's own context by those
+// that the Request saw, and keeps all other messages, Plans that guide the LLM among them. The States come before
+// everything else that names an instance, so that the instances keep their order.
 func snapshotContext(context any, input *RequestInput) []any {
 	var out, perInstance []any
 	schemas := map[string]any{}
@@ -65,8 +66,8 @@ func snapshotContext(context any, input *RequestInput) []any {
 	return out
 }
 
-// addPlanRecord adds to a directly run Plan, at a position in the context, what became of its Calls, and which instances it did not suffice
-// for.
+// addPlanRecord adds to a directly run Plan, at a position in the context, what became of its Calls, and which
+// instances it did not suffice for.
 func addPlanRecord(raw any, input *RequestInput, place int) any {
 	record, fellBack := map[string]any{}, []string{}
 	for _, e := range input.PlanEntries {
@@ -114,8 +115,8 @@ func stateMessage(c InstanceInput, schemas map[string]any) any {
 	return m
 }
 
-// splitIntoPlans splits Calls into Plans, in Plan order, in each of which every Call has an id of its own: parts of a process number their
-// Requests each by themselves.
+// splitIntoPlans splits Calls into Plans, in Plan order, in each of which every Call has an id of its own: parts of a
+// process number their Requests each by themselves.
 func splitIntoPlans(entries []PlannedCallSummary) (plans [][]PlannedCallSummary) {
 	seen := []map[string]bool{}
 	for _, e := range entries {
@@ -127,7 +128,9 @@ func splitIntoPlans(entries []PlannedCallSummary) (plans [][]PlannedCallSummary)
 		plans[at], seen[at][e.CallID] = append(plans[at], e), true
 	}
 	for _, plan := range plans {
-		slices.SortStableFunc(plan, func(a, b PlannedCallSummary) int { return callKeyOf(a.CallID).Compare(callKeyOf(b.CallID)) })
+		slices.SortStableFunc(plan, func(a, b PlannedCallSummary) int {
+			return callKeyOf(a.CallID).Compare(callKeyOf(b.CallID))
+		})
 	}
 	return plans
 }
@@ -146,8 +149,8 @@ func planMessage(plan []PlannedCallSummary) any {
 	return map[string]any{"type": ideafile.TypePlan, "plan": calls, "record": record}
 }
 
-// toRecordValue is what became of a Call: its statuses, each with a count or with the instances' tokens, the results that State does
-// not hold, and people's decisions.
+// toRecordValue is what became of a Call: its statuses, each with a count or with the instances' tokens, the results
+// that State does not hold, and people's decisions.
 func (e PlannedCallSummary) toRecordValue() any {
 	record := jsonval.AsObject(jsonval.ToJSONValue(e.StatusCounts))
 	for s, tokens := range e.InstancesByStatus {

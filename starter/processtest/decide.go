@@ -39,8 +39,8 @@ func (p *Process) decide(a client.Approval, d client.Decision, by []string) {
 	}
 }
 
-// Decide sends any decision to a process: this one, a part of it, or a delegate, as Approval.Process has it. A decision that is refused
-// is an error, so that a test can see that it is.
+// Decide sends any decision to a process: this one, a part of it, or a delegate, as Approval.Process has it. A decision
+// that is refused is an error, so that a test can see that it is.
 func (p *Process) Decide(process string, d client.Decision) error {
 	ctx, cancel := p.context()
 	defer cancel()

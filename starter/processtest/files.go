@@ -119,7 +119,8 @@ func (s *settings) checkFaked(d *ideafiles.Definition) error {
 	var errs []error
 	for _, name := range s.faked {
 		if all[name] == nil {
-			errs = append(errs, fmt.Errorf("fake %s: the Idea has no Tool of this name; it has %s", name, strings.Join(slices.Sorted(maps.Keys(all)), ", ")))
+			errs = append(errs, fmt.Errorf("fake %s: the Idea has no Tool of this name; it has %s", name,
+				strings.Join(slices.Sorted(maps.Keys(all)), ", ")))
 		}
 	}
 	return errors.Join(errs...)

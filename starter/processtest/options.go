@@ -39,9 +39,9 @@ func WithRunner(kind ideafile.ToolKind, x runner.Runner) Option {
 	return func(s *settings) { s.own.AddRunner(kind, x) }
 }
 
-// Fake runs fn for a Tool of the Idea, or of a delegate's, whatever runs it otherwise: a Go function, HTTP, MCP, a delegate, or the LLM
-// itself. In and Out are as tools.Register has them: structs, or map[string]any and any. An error is tried again unless tools.Final
-// makes it final.
+// Fake runs fn for a Tool of the Idea, or of a delegate's, whatever runs it otherwise: a Go function, HTTP, MCP, a
+// delegate, or the LLM itself. In and Out are as tools.Register has them: structs, or map[string]any and any. An error
+// is tried again unless tools.Final makes it final.
 func Fake[In, Out any](tool string, fn func(context.Context, In) (Out, error)) Option {
 	return func(s *settings) {
 		tools.Register(s.fakes, fakeName(tool), fn)
@@ -62,8 +62,8 @@ func FakeError(tool string, err error) Option {
 // fakeName is under what name a fake is registered, so that it takes the place of no Go function that other Tools use.
 func fakeName(tool string) string { return "fake:" + tool }
 
-// WithReplies is what the LLM replies, each a line of a replies file, which may be broken here: {"solution": {"calls": […]}}. They count instead of
-// the folder's replies.jsonl. What stands in a line is in docs/idea-file.md, "Replies".
+// WithReplies is what the LLM replies, each a line of a replies file, which may be broken here: {"solution": {"calls":
+// […]}}. They count instead of the folder's replies.jsonl. What stands in a line is in docs/idea-file.md, "Replies".
 func WithReplies(lines ...string) Option {
 	return func(s *settings) {
 		var text bytes.Buffer
@@ -83,14 +83,14 @@ func WithInstances(rows ...map[string]any) Option {
 	return func(s *settings) { s.rows, s.rowsGiven = rows, true }
 }
 
-// WithVariable sets a variable of the worker's environment, such as PROCESSIDEA_HTTP_ALLOW or PROCESSIDEA_DECIDERS; of the program's
-// own, those that Process Idea reads do not count.
+// WithVariable sets a variable of the worker's environment, such as PROCESSIDEA_HTTP_ALLOW or PROCESSIDEA_DECIDERS; of
+// the program's own, those that Process Idea reads do not count.
 func WithVariable(name, value string) Option {
 	return func(s *settings) { s.variables[name] = value }
 }
 
-// WithoutMCPServers leaves the Idea's MCP servers out (config.mcp). The Tools that they would offer are those that have a Fake, with the
-// parameters of the fake's In.
+// WithoutMCPServers leaves the Idea's MCP servers out (config.mcp). The Tools that they would offer are those that have
+// a Fake, with the parameters of the fake's In.
 func WithoutMCPServers() Option { return func(s *settings) { s.noServers = true } }
 
 // WithTimeout is how long the process may take to come to rest; a minute unless said.

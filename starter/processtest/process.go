@@ -48,13 +48,15 @@ func (p *Process) followEnd() {
 	}()
 }
 
-// Result waits for the end of the process, and gives what it came to. One that pauses, or waits for a person, fails the test.
+// Result waits for the end of the process, and gives what it came to. One that pauses, or waits for a person, fails the
+// test.
 func (p *Process) Result() loop.Result {
 	p.t.Helper()
 	r, waiting := p.rest()
 	switch {
 	case len(waiting) > 0:
-		p.t.Fatalf("processtest: process %s does not end: it waits for a person at %s", p.ID(), describeWaiting(waiting))
+		p.t.Fatalf("processtest: process %s does not end: it waits for a person at %s", p.ID(),
+			describeWaiting(waiting))
 	case r.Status == loop.StatusPaused:
 		p.t.Fatalf("processtest: process %s does not end: it is paused: %s", p.ID(), errorOf(r))
 	}
@@ -68,8 +70,8 @@ func (p *Process) Rest() loop.Result {
 	return r
 }
 
-// Waiting waits until the process, with its delegates, waits for nothing but people, and gives the Calls at which it does. A process
-// that ends or pauses instead fails the test.
+// Waiting waits until the process, with its delegates, waits for nothing but people, and gives the Calls at which it
+// does. A process that ends or pauses instead fails the test.
 func (p *Process) Waiting() []client.Approval {
 	p.t.Helper()
 	r, waiting := p.rest()
@@ -85,7 +87,8 @@ func (p *Process) WaitingFor(tool string) client.Approval {
 	all := p.Waiting()
 	found := slices.DeleteFunc(slices.Clone(all), func(a client.Approval) bool { return a.Tool != tool })
 	if len(found) != 1 {
-		p.t.Fatalf("processtest: %d Calls of %s wait for a person, not 1; it waits at %s", len(found), tool, describeWaiting(all))
+		p.t.Fatalf("processtest: %d Calls of %s wait for a person, not 1; it waits at %s", len(found), tool,
+			describeWaiting(all))
 	}
 	return found[0]
 }
@@ -122,7 +125,8 @@ func (p *Process) rest() (loop.Result, []client.Approval) {
 			return p.result, nil
 		case <-ctx.Done():
 			v, err := p.Process.Status(p.t.Context())
-			p.t.Fatalf("processtest: process %s has not come to rest within %s: it is %s, waiting for %q (%v)", p.ID(), p.timeout, v.Status, v.Waiting,
+			p.t.Fatalf("processtest: process %s has not come to rest within %s: it is %s, waiting for %q (%v)", p.ID(),
+				p.timeout, v.Status, v.Waiting,
 				errors.Join(unseen, err))
 		case <-tick.C:
 			r, waiting, resting, err := p.look(ctx)
@@ -150,9 +154,10 @@ func (p *Process) look(ctx context.Context) (r loop.Result, waiting []client.App
 	return r, waiting, err == nil, err
 }
 
-// waitingIn gives the Calls of a process and its delegates that wait for people; resting is false where something else goes on. What
-// counts is what the instances say: the process hears of it later.
-func (p *Process) waitingIn(ctx context.Context, q *client.Process, status client.Status) (waiting []client.Approval, resting bool, err error) {
+// waitingIn gives the Calls of a process and its delegates that wait for people; resting is false where something else
+// goes on. What counts is what the instances say: the process hears of it later.
+func (p *Process) waitingIn(ctx context.Context, q *client.Process,
+	status client.Status) (waiting []client.Approval, resting bool, err error) {
 	for _, line := range status.Waiting {
 		if strings.HasPrefix(line, protocol.WaitingForLLM) {
 			return nil, false, nil
@@ -186,7 +191,8 @@ func (p *Process) waitingIn(ctx context.Context, q *client.Process, status clien
 }
 
 // waitingInDelegate is waitingIn for the process that a Call runs. One that has ended goes on in its Call.
-func (p *Process) waitingInDelegate(ctx context.Context, id string) (waiting []client.Approval, resting bool, err error) {
+func (p *Process) waitingInDelegate(ctx context.Context,
+	id string) (waiting []client.Approval, resting bool, err error) {
 	q := p.client.Process(id)
 	status, err := q.Status(ctx)
 	switch {

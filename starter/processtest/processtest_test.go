@@ -67,7 +67,8 @@ func fakes() []processtest.Option {
 		}) (string, error) {
 			return fmt.Sprintf("paid %d", in.Cents), nil
 		}),
-		processtest.FakeResult("read", "text"), processtest.FakeResult("guess", 7), processtest.FakeResult("now", "noon"), processtest.WithReplies(doIt),
+		processtest.FakeResult("read", "text"), processtest.FakeResult("guess", 7),
+		processtest.FakeResult("now", "noon"), processtest.WithReplies(doIt),
 		processtest.WithoutMCPServers(), processtest.FakeResult("read2", "text"),
 	}
 }
@@ -75,19 +76,22 @@ func fakes() []processtest.Option {
 func TestAToolOfAnyKindIsRunByItsFake(t *testing.T) {
 	t.Setenv("PROCESSIDEA_HTTP_ALLOW", "*")
 	t.Setenv("PROCESSIDEA_PRICES", "no such file")
-	p := processtest.Start(t, folder(t, "idea.json", outside, "check.json", check), append(fakes(), processtest.FakeResult("check", map[string]any{"fine": true}))...)
+	p := processtest.Start(t, folder(t, "idea.json", outside, "check.json", check),
+		append(fakes(), processtest.FakeResult("check", map[string]any{"fine": true}))...)
 	p.Approve(p.WaitingFor("pay"))
 	state := p.State("").(map[string]any)
 	clock := state["clock"]
 	delete(state, "clock")
-	if got := processtest.JSON(state); got != `{"checked":{"fine":true},"guess":7,"now":"noon","paid":"paid 250","read":"text","read2":"text"}` {
+	if got := processtest.JSON(
+		state); got != `{"checked":{"fine":true},"guess":7,"now":"noon","paid":"paid 250","read":"text","read2":"text"}` {
 		t.Error(got)
 	}
 	if clock == "noon" {
 		t.Error("the fake of one Tool has run another that the same function runs")
 	}
 	calls := p.Calls("pay")
-	if len(calls) != 1 || processtest.JSON(calls[0].Params) != `{"cents":250}` || calls[0].Result != "paid 250" || calls[0].ID != "1.1" || calls[0].Attempt != 1 {
+	if len(calls) != 1 || processtest.JSON(calls[0].Params) != `{"cents":250}` || calls[0].Result != "paid 250" ||
+		calls[0].ID != "1.1" || calls[0].Attempt != 1 {
 		t.Errorf("%+v", calls)
 	}
 	if asked := p.Asked(); len(asked) != 1 || asked[0].Number != 1 || !strings.Contains(asked[0].Text(), "Do it.") {
@@ -96,8 +100,11 @@ func TestAToolOfAnyKindIsRunByItsFake(t *testing.T) {
 }
 
 func TestADelegateWaitsForAPersonBesideItsProcess(t *testing.T) {
-	replies := processtest.WithReplies(`{"when": "Check the name.", "solution": {"calls": [{"_tool": "ask", "who": "Ada", "_outputPath": "fine"}]}}`, doIt)
-	p := processtest.Start(t, folder(t, "idea.json", outside, "check.json", check), append(fakes(), replies, processtest.FakeResult("ask", true))...)
+	replies := processtest.WithReplies(
+		`{"when": "Check the name.", "solution": {"calls": [{"_tool": "ask", "who": "Ada", "_outputPath": "fine"}]}}`,
+		doIt)
+	p := processtest.Start(t, folder(t, "idea.json", outside, "check.json", check),
+		append(fakes(), replies, processtest.FakeResult("ask", true))...)
 	if waiting := p.Waiting(); len(waiting) != 2 {
 		t.Errorf("%+v", waiting)
 	}
@@ -137,8 +144,10 @@ const doubleIt = `{"solution": {"calls": [{"_tool": "double", "_instance": "*", 
 
 func TestEachRowIsAnInstance(t *testing.T) {
 	t.Parallel()
-	p := processtest.Start(t, folder(t, "idea.json", rows, "instances.jsonl", `{"n": 100}`), double(0), processtest.WithReplies(doubleIt),
-		processtest.WithInstances(map[string]any{"n": 1}, map[string]any{"n": 2}, map[string]any{"n": 3, "_instance": "three"}))
+	p := processtest.Start(t, folder(t, "idea.json", rows, "instances.jsonl", `{"n": 100}`), double(0),
+		processtest.WithReplies(doubleIt),
+		processtest.WithInstances(map[string]any{"n": 1}, map[string]any{"n": 2},
+			map[string]any{"n": 3, "_instance": "three"}))
 	waiting := p.Waiting()
 	if len(waiting) != 1 || waiting[0].Instance != "three" {
 		t.Errorf("%+v", waiting)
@@ -153,7 +162,8 @@ func TestEachRowIsAnInstance(t *testing.T) {
 
 func TestAnAttemptThatFailsIsACallToo(t *testing.T) {
 	t.Parallel()
-	p := processtest.Start(t, folder(t, "idea.json", rows), double(1), processtest.WithReplies(doubleIt), processtest.WithInstances(map[string]any{"n": 1}))
+	p := processtest.Start(t, folder(t, "idea.json", rows), double(1), processtest.WithReplies(doubleIt),
+		processtest.WithInstances(map[string]any{"n": 1}))
 	p.CheckState("①", `{"doubled": 2}`)
 	if calls := p.Calls("double"); len(calls) != 2 || calls[0].Err == nil || calls[1].Attempt != 2 {
 		t.Errorf("%+v", calls)
@@ -162,10 +172,13 @@ func TestAnAttemptThatFailsIsACallToo(t *testing.T) {
 
 func TestTheErrorOfAFakeIsFinal(t *testing.T) {
 	t.Parallel()
-	p := processtest.Start(t, folder(t, "idea.json", rows), double(0), processtest.FakeError("double", errors.New("never")),
-		processtest.WithReplies(doubleIt, `{"solution": {"calls": []}}`), processtest.WithInstances(map[string]any{"n": 1}))
+	p := processtest.Start(t, folder(t, "idea.json", rows), double(0),
+		processtest.FakeError("double", errors.New("never")),
+		processtest.WithReplies(doubleIt, `{"solution": {"calls": []}}`),
+		processtest.WithInstances(map[string]any{"n": 1}))
 	r := p.Rest()
-	if calls := p.Calls("double"); len(calls) != 1 || len(r.Failures) != 1 || !strings.Contains(r.Failures[0].Message, "never") {
+	if calls := p.Calls("double"); len(calls) != 1 || len(r.Failures) != 1 ||
+		!strings.Contains(r.Failures[0].Message, "never") {
 		t.Errorf("%+v %+v", calls, r)
 	}
 	if asked := p.Asked(); len(asked) < 2 || !strings.Contains(asked[1].Text(), "never") {
@@ -195,24 +208,37 @@ func TestWhatFailsSaysWhy(t *testing.T) {
 	one := processtest.WithInstances(map[string]any{"n": 1})
 	three := processtest.WithInstances(map[string]any{"n": 3})
 	start := func(t testing.TB, options ...processtest.Option) *processtest.Process {
-		return processtest.Start(t, dir, append([]processtest.Option{double(0), processtest.WithReplies(doubleIt)}, options...)...)
+		return processtest.Start(t, dir, append([]processtest.Option{double(0), processtest.WithReplies(doubleIt)},
+			options...)...)
 	}
 	for name, c := range map[string]struct {
 		do   func(t testing.TB)
 		want string
 	}{
-		"no such file":     {func(t testing.TB) { processtest.Start(t, filepath.Join(dir, "other.json")) }, "other.json"},
-		"an Idea's form":   {func(w testing.TB) { processtest.Start(w, folder(t, "idea.json", `{"cotnext": []}`)) }, "cotnext"},
-		"an unknown Tool":  {func(w testing.TB) { processtest.Start(w, dir, one, processtest.WithReplies(doubleIt)) }, `"double"`},
-		"a fake of none":   {func(t testing.TB) { start(t, one, processtest.FakeResult("halve", 1)) }, "fake halve: the Idea has no Tool of this name; it has double"},
-		"a broken reply":   {func(t testing.TB) { start(t, one, processtest.WithReplies(`{"solution": {`)) }, "replies given by the test: line 1"},
-		"nobody is asked":  {func(t testing.TB) { start(t, one).Waiting() }, "waits for nobody: it is completed"},
-		"somebody is":      {func(t testing.TB) { start(t, three).Result() }, `waits for a person at 1.1@① double {"n":3}`},
-		"of another Tool":  {func(t testing.TB) { start(t, three).WaitingFor("halve") }, "0 Calls of halve wait for a person, not 1; it waits at 1.1@① double"},
-		"another State":    {func(t testing.TB) { start(t, one).CheckState("①", `{"doubled": 3}`) }, "{\"doubled\":2}\nnot\n\t{\"doubled\":3}"},
+		"no such file": {func(t testing.TB) { processtest.Start(t, filepath.Join(dir, "other.json")) },
+			"other.json"},
+		"an Idea's form": {func(w testing.TB) { processtest.Start(w, folder(t, "idea.json", `{"cotnext": []}`)) },
+			"cotnext"},
+		"an unknown Tool": {func(w testing.TB) { processtest.Start(w, dir, one, processtest.WithReplies(doubleIt)) },
+			`"double"`},
+		"a fake of none": {func(t testing.TB) { start(t, one, processtest.FakeResult("halve", 1)) },
+			"fake halve: the Idea has no Tool of this name; it has double"},
+		"a broken reply": {func(t testing.TB) { start(t, one, processtest.WithReplies(`{"solution": {`)) },
+			"replies given by the test: line 1"},
+		"nobody is asked": {func(t testing.TB) { start(t, one).Waiting() }, "waits for nobody: it is completed"},
+		"somebody is": {func(t testing.TB) { start(t, three).Result() },
+			`waits for a person at 1.1@① double {"n":3}`},
+		"of another Tool": {func(t testing.TB) { start(t, three).WaitingFor("halve") },
+			"0 Calls of halve wait for a person, not 1; it waits at 1.1@① double"},
+		"another State": {func(t testing.TB) { start(t, one).CheckState("①", `{"doubled": 3}`) },
+			"{\"doubled\":2}\nnot\n\t{\"doubled\":3}"},
 		"no such instance": {func(t testing.TB) { start(t, one).CheckState("②", `{}`) }, `has no instance "②"`},
-		"a setting":        {func(t testing.TB) { start(t, one, processtest.WithVariable("PROCESSIDEA_PRICES", "none")) }, "PROCESSIDEA_PRICES"},
-		"no reply left":    {func(t testing.TB) { start(t, one, processtest.WithReplies(`{"solution": {"calls": []}}`)).Result() }, "no reply for request 2"},
+		"a setting": {func(t testing.TB) {
+			start(t, one, processtest.WithVariable("PROCESSIDEA_PRICES", "none"))
+		}, "PROCESSIDEA_PRICES"},
+		"no reply left": {func(t testing.TB) {
+			start(t, one, processtest.WithReplies(`{"solution": {"calls": []}}`)).Result()
+		}, "no reply for request 2"},
 		"time": {func(w testing.TB) {
 			block := processtest.Fake("double", func(ctx context.Context, _ map[string]any) (int, error) {
 				<-ctx.Done()

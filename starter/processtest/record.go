@@ -56,19 +56,20 @@ type Call struct {
 func (p *Process) noteCall(in runner.Input, result any, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.calls = append(p.calls, Call{in.Tool, in.Process, in.Token, in.Call, in.Params, in.Scopes, in.Attempt, result, err})
+	p.calls = append(p.calls, Call{in.Tool, in.Process, in.Token, in.Call, in.Params, in.Scopes, in.Attempt,
+		result, err})
 }
 
-// Calls lists what has been run of a Tool so far, in the order in which it ended. Calls that HTTP and MCP ran are not among it: fake their
-// Tools.
+// Calls lists what has been run of a Tool so far, in the order in which it ended. Calls that HTTP and MCP ran are not
+// among it: fake their Tools.
 func (p *Process) Calls(tool string) []Call {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return slices.DeleteFunc(slices.Clone(p.calls), func(c Call) bool { return c.Tool != tool })
 }
 
-// State waits for the process's end, or until it rests otherwise (Rest), and gives the State of an instance; "" is the one without a name.
-// Numbers are json.Number.
+// State waits for the process's end, or until it rests otherwise (Rest), and gives the State of an instance; "" is the
+// one without a name. Numbers are json.Number.
 func (p *Process) State(instance string) any {
 	p.t.Helper()
 	r := p.Rest()

@@ -18,7 +18,8 @@ type nestfulTool struct {
 	required        map[string]bool
 }
 
-// nestfulTools reads a file of tools, by their names. Three ways of writing parameters are in use, and types in whatever letters.
+// nestfulTools reads a file of tools, by their names. Three ways of writing parameters are in use, and types in
+// whatever letters.
 func nestfulTools(v any) map[string]*nestfulTool {
 	tools := map[string]*nestfulTool{}
 	for _, raw := range v.([]any) {
@@ -88,7 +89,8 @@ type nestfulFlow struct {
 }
 
 func newNestfulFlow(name string, tools map[string]*nestfulTool, calls []any) *nestfulFlow {
-	f := &nestfulFlow{recordedFlow: &recordedFlow{name: name, troubles: map[int][]string{}}, tools: tools, labels: map[string]string{}, reads: map[string][]jsonval.Path{}}
+	f := &nestfulFlow{recordedFlow: &recordedFlow{name: name, troubles: map[int][]string{}}, tools: tools,
+		labels: map[string]string{}, reads: map[string][]jsonval.Path{}}
 	plan, palette := []any{}, map[string]any{}
 	message := map[string]any{"type": "plan", "stage": "complete"}
 	for n, raw := range calls {
@@ -135,8 +137,9 @@ func (t *nestfulTool) asTool(name, _ string) map[string]any {
 			required = append(required, k)
 		}
 	}
-	return map[string]any{"type": "object", "properties": t.params, "required": required, "additionalProperties": false, "_activity": name,
-		"_output": map[string]any{"type": "object", "properties": t.results, "additionalProperties": false}}
+	return map[string]any{"type": "object", "properties": t.params, "required": required, "additionalProperties": false,
+		"_activity": name,
+		"_output":   map[string]any{"type": "object", "properties": t.results, "additionalProperties": false}}
 }
 
 // examine notes what is wrong with an argument, by the specification alone.

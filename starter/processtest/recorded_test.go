@@ -19,15 +19,16 @@ import (
 	"processidea/starter/processtest"
 )
 
-// recordedFlows names a folder with workflows of others: wfcommons/ with instances of WfCommons (WfInstances, schema 1.5), nestful/ with the data of
-// NESTFUL, each under the names of their files. They are not part of this repository.
+// recordedFlows names a folder with workflows of others: wfcommons/ with instances of WfCommons (WfInstances, schema
+// 1.5), nestful/ with the data of NESTFUL, each under the names of their files. They are not part of this repository.
 const recordedFlows = "PROCESSIDEA_RECORDED_WORKFLOWS"
 
 // recordedFlow is a workflow of others as an Idea whose Plan runs directly.
 type recordedFlow struct {
 	name string
 	idea map[string]any
-	// troubles are what is wrong with the recorded Plan, found without our code: by the position of the Call; -1 for its output.
+	// troubles are what is wrong with the recorded Plan, found without our code: by the position of the Call; -1 for
+	// its output.
 	troubles map[int][]string
 	// late: something is wrong that is seen only when a Call is ready, so that it fails.
 	late bool
@@ -78,8 +79,8 @@ type tally struct {
 	sound                          []*recordedFlow // the accepted ones
 }
 
-// holds has a recorded workflow checked and run: what check refuses must be wrong with it, and what it accepts must run to its end, and come to the
-// same in whatever order its Calls end.
+// holds has a recorded workflow checked and run: what check refuses must be wrong with it, and what it accepts must run
+// to its end, and come to the same in whatever order its Calls end.
 func (r *tally) holds(t *testing.T, f *recordedFlow) {
 	t.Helper()
 	idea, problems := ideafile.ReadIdea(f.idea)
@@ -145,7 +146,8 @@ func (r *tally) holds(t *testing.T, f *recordedFlow) {
 	f.state = want
 }
 
-// run runs the Plan with every Tool played. The Calls that run together end in their order, in the reverse one, or a few at a time in any.
+// run runs the Plan with every Tool played. The Calls that run together end in their order, in the reverse one, or a
+// few at a time in any.
 func (f *recordedFlow) run(idea *ideafile.Idea, bindings map[string]ideafile.ToolBinding, order int) (any, error) {
 	flow := dataflow.New(ideafile.Palette{Tools: idea.Tools, BindingByTool: bindings}, idea.Context, "")
 	flow.StartDirectPlan()
@@ -186,11 +188,15 @@ func (f *recordedFlow) runForReal(t *testing.T) {
 	}
 	var options []processtest.Option
 	for tool := range f.idea["schema"].(map[string]any)["tools"].(map[string]any) {
-		options = append(options, processtest.Fake(tool, func(_ context.Context, params map[string]any) (any, error) { return f.play(tool, params), nil }))
+		options = append(options,
+			processtest.Fake(tool, func(_ context.Context, params map[string]any) (any, error) {
+				return f.play(tool, params), nil
+			}))
 	}
 	r := processtest.Run(t, file, options...)
 	if got := r.Instances[""].State; !jsonval.Equal(got, f.state) || r.Requests != 0 {
-		t.Errorf("%s: %s after %d Requests: %s\nwant %s", f.name, r.Status, r.Requests, jsonval.Encode(got), jsonval.Encode(f.state))
+		t.Errorf("%s: %s after %d Requests: %s\nwant %s", f.name, r.Status, r.Requests, jsonval.Encode(got),
+			jsonval.Encode(f.state))
 	}
 }
 
@@ -209,6 +215,7 @@ func (r *tally) runSomeForReal(t *testing.T, few int) {
 
 func (r *tally) log(t *testing.T, what string) {
 	t.Helper()
-	t.Logf("%s: %d accepted, and alike 3 times of 3; %d refused (%v), %d with a Call that fails when it is ready; %d Calls, %d in the largest",
+	t.Logf("%s: %d accepted, and alike 3 times of 3; %d refused (%v), %d with a Call that fails when it is ready; %d "+
+		"Calls, %d in the largest",
 		what, r.accepted, r.refused, r.reasons, r.late, r.calls, r.largest)
 }

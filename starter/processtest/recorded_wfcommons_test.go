@@ -23,13 +23,14 @@ func scienceTasks(v any) (tasks []*scienceTask) {
 	texts := func(v any) []string { l, _ := jsonval.AsStringList(v); return l }
 	for _, raw := range list.([]any) {
 		m := raw.(map[string]any)
-		tasks = append(tasks, &scienceTask{id: jsonval.AsText(m["id"]), parents: texts(m["parents"]), inputs: texts(m["inputFiles"]), output: texts(m["outputFiles"])})
+		tasks = append(tasks, &scienceTask{id: jsonval.AsText(m["id"]), parents: texts(m["parents"]),
+			inputs: texts(m["inputFiles"]), output: texts(m["outputFiles"])})
 	}
 	return tasks
 }
 
-// scienceFlow is a WfCommons instance as an Idea: a Call for each task, which reads the files that its parents write, and waits for the parents of which
-// it reads none.
+// scienceFlow is a WfCommons instance as an Idea: a Call for each task, which reads the files that its parents write,
+// and waits for the parents of which it reads none.
 func scienceFlow(name string, v any) *recordedFlow {
 	f := &recordedFlow{name: name, troubles: map[int][]string{}}
 	tasks := scienceTasks(v)
@@ -61,10 +62,15 @@ func scienceFlow(name string, v any) *recordedFlow {
 		}
 		plan = append(plan, call)
 	}
-	f.idea = map[string]any{"schema": map[string]any{"tools": map[string]any{"task": map[string]any{"type": "object", "additionalProperties": false,
-		"properties": map[string]any{"id": map[string]any{"type": "string"}, "files": map[string]any{"type": "object"}}, "required": []any{"id", "files"},
-		"_activity": "task", "_output": map[string]any{"type": "object"}}}},
-		"context": []any{map[string]any{"type": "state", "state": map[string]any{}}, map[string]any{"type": "plan", "stage": "complete", "plan": plan}}}
+	f.idea = map[string]any{
+		"schema": map[string]any{
+			"tools": map[string]any{"task": map[string]any{"type": "object", "additionalProperties": false,
+				"properties": map[string]any{"id": map[string]any{"type": "string"},
+					"files": map[string]any{"type": "object"}},
+				"required":  []any{"id", "files"},
+				"_activity": "task", "_output": map[string]any{"type": "object"}}}},
+		"context": []any{map[string]any{"type": "state", "state": map[string]any{}},
+			map[string]any{"type": "plan", "stage": "complete", "plan": plan}}}
 	f.play = func(_ string, params map[string]any) any {
 		id := jsonval.AsText(params["id"])
 		return outcomeOf(byID[id], params["files"])
@@ -100,7 +106,8 @@ func scienceEnd(f *recordedFlow, tasks []*scienceTask, byID map[string]*scienceT
 	for moved := true; moved; {
 		moved = false
 		for _, task := range tasks {
-			if state[task.id] != nil || slices.ContainsFunc(task.parents, func(p string) bool { return state[p] == nil }) {
+			if state[task.id] != nil ||
+				slices.ContainsFunc(task.parents, func(p string) bool { return state[p] == nil }) {
 				continue
 			}
 			files := map[string]any{}

@@ -26,8 +26,8 @@ import (
 	"processidea/worker/engine"
 )
 
-// Start starts the process of an Idea file, or of a folder with idea.json (or .yaml) and, beside it, replies.jsonl and instances.jsonl. All
-// of it is gone when the test is over. What is wrong with the files fails the test.
+// Start starts the process of an Idea file, or of a folder with idea.json (or .yaml) and, beside it, replies.jsonl and
+// instances.jsonl. All of it is gone when the test is over. What is wrong with the files fails the test.
 func Start(t testing.TB, path string, options ...Option) *Process {
 	t.Helper()
 	s := &settings{fakes: tools.NewRegistry(), variables: map[string]string{}, timeout: time.Minute}
@@ -35,7 +35,8 @@ func Start(t testing.TB, path string, options ...Option) *Process {
 		o(s)
 	}
 	p := &Process{t: t, timeout: s.timeout}
-	parts := engine.Parts{Getenv: s.getenv, Asked: p.noteRequest, Limits: engine.Alone, StopTimeout: time.Second}.With(s.own)
+	parts := engine.Parts{Getenv: s.getenv, Asked: p.noteRequest, Limits: engine.Alone,
+		StopTimeout: time.Second}.With(s.own)
 	parts.Tools.Replace(s.fakes)
 	parts.Tools.Watch(p.noteCall)
 	d, err := s.load(t, path, ideafiles.Tools{
@@ -77,7 +78,8 @@ func (s *settings) getenv(name string) string {
 func serve(t testing.TB, parts engine.Parts) *client.Client {
 	t.Helper()
 	dir := t.TempDir()
-	server, err := devserver.Start(t.Context(), devserver.Options{Dir: dir, UIPort: -1, SearchAttributes: connect.SearchAttributes})
+	server, err := devserver.Start(t.Context(),
+		devserver.Options{Dir: dir, UIPort: -1, SearchAttributes: connect.SearchAttributes})
 	if err != nil {
 		t.Fatalf("processtest: %v", err)
 	}

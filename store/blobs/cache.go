@@ -26,7 +26,8 @@ type cache struct {
 
 func newCache(room int) *cache {
 	c := &cache{room: room}
-	c.last, _ = simplelru.NewLRU(max(1, room/cacheEntry), func(_ string, data []byte) { c.taken -= len(data) + cacheEntry })
+	c.last, _ = simplelru.NewLRU(max(1, room/cacheEntry),
+		func(_ string, data []byte) { c.taken -= len(data) + cacheEntry })
 	return c
 }
 

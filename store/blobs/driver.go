@@ -15,11 +15,13 @@ import (
 )
 
 // InlineThreshold is the size in bytes up to which a payload stays in Temporal's history, where an operator reads it.
-// It is low because commands add up: two hundred Calls started at once must stay far below the 4 MB that end a workflow.
+// It is low because commands add up: two hundred Calls started at once must stay far below the 4 MB that end a
+// workflow.
 const InlineThreshold = 8 << 10
 
-// What every claim in a history holds; the names are never changed. A claim names the driver and the digest of the payload,
-// or of the list of its pieces, and, if it is encrypted, the id of its key, and the process with whose data key it is encrypted once more.
+// What every claim in a history holds; the names are never changed. A claim names the driver and the digest of the
+// payload, or of the list of its pieces, and, if it is encrypted, the id of its key, and the process with whose data
+// key it is encrypted once more.
 const (
 	driverName  = "processidea-blobs"
 	claimDigest = "sha256"
@@ -44,11 +46,13 @@ func (driver) Name() string { return driverName }
 // Type names the kind of driver.
 func (driver) Type() string { return driverName }
 
-// SelectDriver leaves answers to queries inline: ours, which are marked even where they are encrypted, and what a workflow tells the
-// Temporal UI about itself, such as its current details.
-func (d driver) SelectDriver(_ converter.StorageDriverSelectContext, p *commonpb.Payload) (converter.StorageDriver, error) {
+// SelectDriver leaves answers to queries inline: ours, which are marked even where they are encrypted, and what a
+// workflow tells the Temporal UI about itself, such as its current details.
+func (d driver) SelectDriver(_ converter.StorageDriverSelectContext,
+	p *commonpb.Payload) (converter.StorageDriver, error) {
 	m := p.GetMetadata()
-	if protocol.IsKeptInline(p) || len(m[encryption.MetadataInline]) > 0 || string(m[converter.MetadataMessageType]) == workflowMetadata {
+	if protocol.IsKeptInline(p) || len(m[encryption.MetadataInline]) > 0 ||
+		string(m[converter.MetadataMessageType]) == workflowMetadata {
 		return nil, nil
 	}
 	return d, nil
@@ -58,7 +62,8 @@ func (d driver) SelectDriver(_ converter.StorageDriverSelectContext, p *commonpb
 const workflowMetadata = "temporal.api.sdk.v1.WorkflowMetadata"
 
 // Store puts payloads into the store.
-func (d driver) Store(c converter.StorageDriverStoreContext, payloads []*commonpb.Payload) ([]converter.StorageDriverClaim, error) {
+func (d driver) Store(c converter.StorageDriverStoreContext,
+	payloads []*commonpb.Payload) ([]converter.StorageDriverClaim, error) {
 	claims := make([]converter.StorageDriverClaim, len(payloads))
 	ctx := c.Context
 	if of, ok := c.Target.(converter.StorageDriverWorkflowInfo); ok {
@@ -98,8 +103,8 @@ func (d driver) put(ctx context.Context, p *commonpb.Payload, claim *converter.S
 	return err
 }
 
-// Rehearse makes sure that a payload can be kept: it puts it into the store as the Temporal client is about to, which tries
-// once and then fails the task. An encrypted payload never looks the same twice, and is taken away again.
+// Rehearse makes sure that a payload can be kept: it puts it into the store as the Temporal client is about to, which
+// tries once and then fails the task. An encrypted payload never looks the same twice, and is taken away again.
 func (s *Store) Rehearse(ctx context.Context, p *commonpb.Payload) error {
 	if proto.Size(p) < InlineThreshold {
 		return nil
@@ -123,7 +128,8 @@ func (s *Store) Rehearse(ctx context.Context, p *commonpb.Payload) error {
 }
 
 // Retrieve gives back what Store put.
-func (d driver) Retrieve(c converter.StorageDriverRetrieveContext, claims []converter.StorageDriverClaim) ([]*commonpb.Payload, error) {
+func (d driver) Retrieve(c converter.StorageDriverRetrieveContext,
+	claims []converter.StorageDriverClaim) ([]*commonpb.Payload, error) {
 	payloads := make([]*commonpb.Payload, len(claims))
 	for i, claim := range claims {
 		err := c.GetLimiter().Permit(c.Context, claim, func() error {
@@ -152,8 +158,8 @@ func (d driver) Retrieve(c converter.StorageDriverRetrieveContext, claims []conv
 // referenceType marks a payload that stands for one in the store.
 var referenceType = string((*sdkpb.ExternalStorageReference)(nil).ProtoReflect().Descriptor().FullName())
 
-// KeyOfClaim returns the id of the key that a payload in the store is encrypted with, from the claim that stands for it;
-// empty if it is no such claim.
+// KeyOfClaim returns the id of the key that a payload in the store is encrypted with, from the claim that stands for
+// it; empty if it is no such claim.
 func KeyOfClaim(p *commonpb.Payload) string { return claimOf(p)[claimKey] }
 
 // OwnerOfClaim returns the process with whose data key a payload in the store is encrypted; empty if it is none.

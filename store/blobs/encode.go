@@ -53,7 +53,8 @@ func (s *Store) encodeObject(ctx context.Context, m map[string]any, to io.Writer
 		}
 		name := k
 		if len(m) == 1 { // it may be escaped
-			for name = range jsonval.UnescapeBlobHandles(map[string]any{k: nil}).(map[string]any) { //nolint:revive // there is one
+			one := jsonval.UnescapeBlobHandles(map[string]any{k: nil}).(map[string]any)
+			for name = range one { //nolint:revive // there is one
 			}
 		}
 		if err := writeJSON(to, name); err != nil {

@@ -13,7 +13,8 @@ import (
 	"processidea/store/encryption"
 )
 
-// location is where a value is stored: encrypted with the data key of a process, with the key of an id, or, where both are empty, as it is.
+// location is where a value is stored: encrypted with the data key of a process, with the key of an id, or, where both
+// are empty, as it is.
 type location struct {
 	name, key, digest string
 	data              *encryption.DataKey
@@ -21,9 +22,9 @@ type location struct {
 
 func (l location) encrypted() bool { return l.key != "" || l.data != nil }
 
-// locations are all places where a value may be: encrypted with the data key of the process that the context is for, with each of the
-// keys, and unencrypted, because a store may be older than data keys, and than its keys. An encrypted value is not stored under its
-// digest, from which a short value could be guessed.
+// locations are all places where a value may be: encrypted with the data key of the process that the context is for,
+// with each of the keys, and unencrypted, because a store may be older than data keys, and than its keys. An encrypted
+// value is not stored under its digest, from which a short value could be guessed.
 func (s *Store) locations(ctx context.Context, digest string) (all []location, err error) {
 	own, err := s.dataKey(ctx)
 	if err != nil {
@@ -39,7 +40,8 @@ func (s *Store) locations(ctx context.Context, digest string) (all []location, e
 	return append(all, plainly(digest)), nil
 }
 
-// current is where a value is put now. A value that is stored elsewhere is put here again, so that old keys go out of use.
+// current is where a value is put now. A value that is stored elsewhere is put here again, so that old keys go out of
+// use.
 func (s *Store) current(ctx context.Context, digest string) (location, error) {
 	if _, err := s.makeDataKey(ctx); err != nil {
 		return location{}, err
@@ -69,11 +71,13 @@ func (s *Store) putSealed(ctx context.Context, data []byte) (string, error) {
 
 // getSealed gets what putSealed put.
 func (s *Store) getSealed(ctx context.Context, digest string) ([]byte, error) {
-	return s.get(ctx, digest, func(_ context.Context, digest string) ([]location, error) { return []location{plainly(digest)}, nil })
+	return s.get(ctx, digest, func(_ context.Context, digest string) ([]location, error) {
+		return []location{plainly(digest)}, nil
+	})
 }
 
-// What encrypted bytes are bound to: a value to its digest, a named object to its name. A file that is copied over another
-// does not open there.
+// What encrypted bytes are bound to: a value to its digest, a named object to its name. A file that is copied over
+// another does not open there.
 const (
 	boundValue = "processidea value 1 "
 	boundName  = "processidea name 1 "
@@ -111,8 +115,8 @@ func unsealed(plain []byte, err error) ([]byte, error) {
 	return plain, err
 }
 
-// These begin an encrypted named object; the id of the key, or the process whose data key it is, and a line end follow. JSON never
-// begins like this.
+// These begin an encrypted named object; the id of the key, or the process whose data key it is, and a line end follow.
+// JSON never begins like this.
 const (
 	header    = "processidea encrypted 1 "
 	ownHeader = "processidea encrypted 2 "
@@ -159,8 +163,8 @@ func (s *Store) openNamed(ctx context.Context, name string, data []byte) ([]byte
 	return unsealed(key.Open(sealed, boundName+name))
 }
 
-// inUse is the folder that lists the keys which have encrypted something here: under the id of each is an object that only
-// this key opens.
+// inUse is the folder that lists the keys which have encrypted something here: under the id of each is an object that
+// only this key opens.
 const inUse = "keys/"
 
 // NoteKeys notes in the bucket that the primary key is in use. The store does so itself before it encrypts anything;

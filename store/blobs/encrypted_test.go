@@ -204,7 +204,8 @@ func TestAMissingKeyIsNamed(t *testing.T) {
 	_, _, two := late.Read(t.Context(), "ideas/p/1.json")
 	for _, err := range []error{one, two} {
 		var missing *encryption.MissingKeyError
-		if !errors.As(err, &missing) || !strings.Contains(err.Error(), "encrypted with key k1, which is not in PROCESSIDEA_KEYS") ||
+		if !errors.As(err, &missing) ||
+			!strings.Contains(err.Error(), "encrypted with key k1, which is not in PROCESSIDEA_KEYS") ||
 			errors.Is(err, ErrMissing) || errors.Is(err, ErrChanged) { // it is not lost
 			t.Error(err)
 		}
@@ -267,11 +268,13 @@ func TestAnEncryptedStoreIsNotOpenedWithoutItsKeys(t *testing.T) {
 	}
 	put(t, mustKeyed(t, dir, k1), "one")
 	var missing *encryption.MissingKeyError
-	if _, err := keyed(t, dir); !errors.As(err, &missing) || !strings.Contains(err.Error(), "encrypted with key k1, and PROCESSIDEA_KEYS is not set") {
+	if _, err := keyed(t, dir); !errors.As(err, &missing) ||
+		!strings.Contains(err.Error(), "encrypted with key k1, and PROCESSIDEA_KEYS is not set") {
 		t.Error(err)
 	}
 	for _, entries := range [][]string{{fresh(t, "k1")}, {fresh(t, "k2"), fresh(t, "k1")}} {
-		if _, err := keyed(t, dir, entries...); !errors.Is(err, encryption.ErrAltered) || !strings.Contains(err.Error(), "key k1") {
+		if _, err := keyed(t, dir, entries...); !errors.Is(err, encryption.ErrAltered) ||
+			!strings.Contains(err.Error(), "key k1") {
 			t.Errorf("another key of the same id: %v", err)
 		}
 	}
@@ -287,7 +290,8 @@ func TestAnEncryptedPayloadIsStoredOnceAndNotEncryptedAgain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	claims, err := s.ExternalStorage().Drivers[0].Store(converter.StorageDriverStoreContext{Context: t.Context()}, sealed)
+	claims, err := s.ExternalStorage().Drivers[0].Store(converter.StorageDriverStoreContext{Context: t.Context()},
+		sealed)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -295,12 +299,14 @@ func TestAnEncryptedPayloadIsStoredOnceAndNotEncryptedAgain(t *testing.T) {
 		t.Errorf("%d files, %v", n, claims)
 	}
 	fresh := mustKeyed(t, dir, k1)
-	back, err := fresh.ExternalStorage().Drivers[0].Retrieve(converter.StorageDriverRetrieveContext{Context: t.Context()}, claims)
+	back, err := fresh.ExternalStorage().Drivers[0].Retrieve(converter.StorageDriverRetrieveContext{
+		Context: t.Context()}, claims)
 	if err != nil || !proto.Equal(back[1], sealed[0]) {
 		t.Errorf("%v, %v", back, err)
 	}
 	// One that nobody has encrypted is.
-	claims, err = s.ExternalStorage().Drivers[0].Store(converter.StorageDriverStoreContext{Context: t.Context()}, []*commonpb.Payload{plain})
+	claims, err = s.ExternalStorage().Drivers[0].Store(converter.StorageDriverStoreContext{Context: t.Context()},
+		[]*commonpb.Payload{plain})
 	if err != nil || claims[0].ClaimData["key"] != "" || len(files(t, dir)) != 1 {
 		t.Errorf("%v, %v", claims, err)
 	}

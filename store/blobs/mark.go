@@ -15,21 +15,22 @@ import (
 	"gocloud.dev/gcerrors"
 )
 
-// A folder may vanish under a program that works with it: a disk that is not mounted, or unmounted. What is mounted over
-// leaves an empty folder behind, which looks like a store that nobody has used yet. So a store has a mark, an object with an
-// id of its own, made before anything else is written; who has seen it once waits while it is not there.
+// A folder may vanish under a program that works with it: a disk that is not mounted, or unmounted. What is mounted
+// over leaves an empty folder behind, which looks like a store that nobody has used yet. So a store has a mark, an
+// object with an id of its own, made before anything else is written; who has seen it once waits while it is not there.
 
 // markName is the object that holds the id. It is no hidden file: whoever copies the store's files copies it too.
 const markName = "process-idea-store"
 
-const markText = "This is the id of this store of Process Idea, made when it was first written to. Who works with the store waits while\n" +
+const markText = "This is the id of this store of Process Idea, made when it was first written to. Who works with " +
+	"the store waits while\n" +
 	"this file is missing or names another id, as if the store were not there. Copy it along with the rest.\n"
 
 // ErrAway means that the store that was opened is not at its place now. It passes by itself once the store is back.
 var ErrAway = errors.New("the store is not there")
 
-// ID gives the id of the store, by which programs tell whether they work with the same one; empty where nobody has written
-// to it yet.
+// ID gives the id of the store, by which programs tell whether they work with the same one; empty where nobody has
+// written to it yet.
 func (s *Store) ID() string {
 	id, _ := s.id.Load().(string)
 	return id
@@ -73,7 +74,8 @@ func (s *Store) begin(ctx context.Context) error {
 	return err
 }
 
-// stays returns an error where a folder is not the store any more that was opened. A bucket does not go away in silence.
+// stays returns an error where a folder is not the store any more that was opened. A bucket does not go away in
+// silence.
 func (s *Store) stays(ctx context.Context) error {
 	if s.folder == "" {
 		return nil
@@ -92,9 +94,12 @@ func (s *Store) compareMark(ctx context.Context) error {
 	case err != nil:
 		return fmt.Errorf("read the mark of the store: %w", err)
 	case id == "":
-		return fmt.Errorf("%w: at %s the file %s is missing (is a disk not mounted?); whatever needs the store waits for it", ErrAway, s.place, markName)
+		return fmt.Errorf(
+			"%w: at %s the file %s is missing (is a disk not mounted?); whatever needs the store waits for it", ErrAway,
+			s.place, markName)
 	case id != known:
-		return fmt.Errorf("%w: at %s is another one now, %s in place of %s; whatever needs the store waits for it", ErrAway, s.place, id, known)
+		return fmt.Errorf("%w: at %s is another one now, %s in place of %s; whatever needs the store waits for it",
+			ErrAway, s.place, id, known)
 	}
 	return nil
 }
@@ -129,8 +134,8 @@ func (s *Store) makeMark(ctx context.Context) error {
 	return s.makeInBucket(ctx, markName, data)
 }
 
-// Unused returns whether the store is a folder that holds nothing: one that nobody has used yet, or where a disk is not mounted. An empty
-// file in place of the mark says that a store is to begin there.
+// Unused returns whether the store is a folder that holds nothing: one that nobody has used yet, or where a disk is not
+// mounted. An empty file in place of the mark says that a store is to begin there.
 func (s *Store) Unused() (bool, error) {
 	if s.folder == "" || s.ID() != "" {
 		return false, nil

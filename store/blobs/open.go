@@ -30,8 +30,8 @@ func WithCache(bytes int) Option {
 	return func(s *Store) { s.cache = newCache(cmp.Or(bytes, DefaultCacheBytes)) }
 }
 
-// Unsynced leaves it to the operating system when it brings a folder's files to the disk: for tests, which need not outlast
-// a power cut.
+// Unsynced leaves it to the operating system when it brings a folder's files to the disk: for tests, which need not
+// outlast a power cut.
 func Unsynced() Option { return func(s *Store) { s.unsynced = true } }
 
 // Place is where the store is, as it was opened.
@@ -40,8 +40,8 @@ func (s *Store) Place() string { return s.place }
 // Keys are those that the store was opened with; nil where it does not encrypt.
 func (s *Store) Keys() *encryption.Keys { return s.keys }
 
-// Open opens a store: a folder's path, which is made when it is missing, or a bucket's URL (file://, mem://, …). A store
-// that holds encrypted values is not opened without keys, nor with another key under the id of one of its own.
+// Open opens a store: a folder's path, which is made when it is missing, or a bucket's URL (file://, mem://, …). A
+// store that holds encrypted values is not opened without keys, nor with another key under the id of one of its own.
 func Open(ctx context.Context, place string, options ...Option) (*Store, error) {
 	s, err := openBucket(ctx, place)
 	if err != nil {
@@ -79,9 +79,9 @@ func openBucket(ctx context.Context, place string) (*Store, error) {
 	return s, nil
 }
 
-// bucketURL gives the URL under which gocloud opens a place, and the folder that it is, if it is one. A folder's files are
-// made beside those that they become, so that they can be renamed; one that is named by its path has no file of attributes
-// beside every value.
+// bucketURL gives the URL under which gocloud opens a place, and the folder that it is, if it is one. A folder's files
+// are made beside those that they become, so that they can be renamed; one that is named by its path has no file of
+// attributes beside every value.
 func bucketURL(place string) (address, folder string, err error) {
 	if !strings.Contains(place, "://") {
 		folder, err = filepath.Abs(place)

@@ -15,8 +15,9 @@ import (
 	"processidea/internal/safego"
 )
 
-// A workflow that continues as new carries all that it knows, most of which it carried before. So a large payload is cut
-// into pieces at places that depend on its content, and what two payloads share is stored once, wherever it is in them.
+// A workflow that continues as new carries all that it knows, most of which it carried before. So a large payload is
+// cut into pieces at places that depend on its content, and what two payloads share is stored once, wherever it is in
+// them.
 
 // Bounds of pieces, in bytes.
 const (
@@ -72,7 +73,8 @@ func PiecesOf(data []byte) []string {
 }
 
 // Join puts pieces together again, each as get reads it.
-func (s *Store) Join(ctx context.Context, list []string, get func(context.Context, string) ([]byte, error)) ([]byte, error) {
+func (s *Store) Join(ctx context.Context, list []string,
+	get func(context.Context, string) ([]byte, error)) ([]byte, error) {
 	pieces := make([][]byte, len(list))
 	g, inner := safego.WithContext(ctx)
 	g.SetLimit(piecesAtOnce)

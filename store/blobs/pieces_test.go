@@ -22,7 +22,8 @@ func noise(n int, seed uint64) []byte {
 
 func stored(t *testing.T, s *Store, payload *commonpb.Payload) converter.StorageDriverClaim {
 	t.Helper()
-	claims, err := s.ExternalStorage().Drivers[0].Store(converter.StorageDriverStoreContext{Context: t.Context()}, []*commonpb.Payload{payload})
+	claims, err := s.ExternalStorage().Drivers[0].Store(converter.StorageDriverStoreContext{Context: t.Context()},
+		[]*commonpb.Payload{payload})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -31,7 +32,8 @@ func stored(t *testing.T, s *Store, payload *commonpb.Payload) converter.Storage
 
 func retrieved(t *testing.T, s *Store, c converter.StorageDriverClaim) (*commonpb.Payload, error) {
 	t.Helper()
-	p, err := s.ExternalStorage().Drivers[0].Retrieve(converter.StorageDriverRetrieveContext{Context: t.Context()}, []converter.StorageDriverClaim{c})
+	p, err := s.ExternalStorage().Drivers[0].Retrieve(converter.StorageDriverRetrieveContext{Context: t.Context()},
+		[]converter.StorageDriverClaim{c})
 	if err != nil {
 		return nil, err
 	}
@@ -69,7 +71,8 @@ func TestWhatTwoLargePayloadsShareIsStoredOnceWhereverItStands(t *testing.T) {
 		}
 		_ = fresh.Close()
 	}
-	if again := stored(t, s, proto.Clone(first).(*commonpb.Payload)); again.ClaimData[claimDigest] != claims[0].ClaimData[claimDigest] {
+	if again := stored(t, s,
+		proto.Clone(first).(*commonpb.Payload)); again.ClaimData[claimDigest] != claims[0].ClaimData[claimDigest] {
 		t.Error("the same payload has another claim")
 	}
 }
@@ -112,7 +115,8 @@ func TestPiecesAreWhatWasCut(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, data := range [][]byte{nil, []byte("x"), noise(pieceLeast, 1), noise(pieceMost, 2), noise(3*pieceMost+1, 3), make([]byte, 1<<20), likeState} {
+	for _, data := range [][]byte{nil, []byte("x"), noise(pieceLeast, 1), noise(pieceMost, 2), noise(3*pieceMost+1, 3),
+		make([]byte, 1<<20), likeState} {
 		pieces, err := cut(data)
 		if err != nil || !bytes.Equal(bytes.Join(pieces, nil), data) {
 			t.Errorf("%d bytes: %d pieces, %v", len(data), len(pieces), err)

@@ -16,10 +16,10 @@ import (
 	"processidea/store/encryption"
 )
 
-// With keys, what belongs to a process is encrypted with a data key of its own, which the store's keys wrap: who destroys the data key
-// makes all of it unreadable, wherever copies of it lie. Whom something belongs to is said by the context in which it is written or
-// read (ForProcess). An instance, a part and a delegate belong to the process that somebody started. Without keys everything lies
-// together, and what is the same is stored once for all processes.
+// With keys, what belongs to a process is encrypted with a data key of its own, which the store's keys wrap: who
+// destroys the data key makes all of it unreadable, wherever copies of it lie. Whom something belongs to is said by the
+// context in which it is written or read (ForProcess). An instance, a part and a delegate belong to the process that
+// somebody started. Without keys everything lies together, and what is the same is stored once for all processes.
 
 // Folders of what belongs to processes: values, and wrapped data keys.
 const (
@@ -36,8 +36,8 @@ const moved = "processidea data key moved "
 // ErrForgotten means that what a process worked on was forgotten: nothing of it can be read or written any more.
 var ErrForgotten = errors.New("what the process worked on was forgotten")
 
-// DataKeyError is for what cannot be read or written because the data key of its process cannot be used. It wraps ErrForgotten where that
-// was destroyed, and ErrMissing or ErrChanged where it is lost.
+// DataKeyError is for what cannot be read or written because the data key of its process cannot be used. It wraps
+// ErrForgotten where that was destroyed, and ErrMissing or ErrChanged where it is lost.
 type DataKeyError struct {
 	Process string
 	Name    string // under which the data key lies
@@ -52,8 +52,9 @@ func (e *DataKeyError) Unwrap() error { return e.Cause }
 
 type ownerKey struct{}
 
-// ForProcess returns a context in which what is written and read belongs to a process. The id may be that of an instance, a part or a
-// delegate of it; with an empty one it belongs to nobody, and is encrypted with the store's own key.
+// ForProcess returns a context in which what is written and read belongs to a process. The id may be that of an
+// instance, a part or a delegate of it; with an empty one it belongs to nobody, and is encrypted with the store's own
+// key.
 func ForProcess(ctx context.Context, id string) context.Context {
 	return context.WithValue(ctx, ownerKey{}, RootOf(id))
 }
@@ -107,8 +108,8 @@ func (s *Store) dataKeyOf(ctx context.Context, owner string) (*encryption.DataKe
 	return opened, nil
 }
 
-// makeDataKey gives the data key of the process that a context is for, and makes one where there is none. Of several programs that
-// make one at the same time, one succeeds, and the others use its.
+// makeDataKey gives the data key of the process that a context is for, and makes one where there is none. Of several
+// programs that make one at the same time, one succeeds, and the others use its.
 func (s *Store) makeDataKey(ctx context.Context) (*encryption.DataKey, error) {
 	owner := ownerIn(ctx)
 	known, err := s.dataKeyOf(ctx, owner)
@@ -174,8 +175,8 @@ func (s *Store) Owned(ctx context.Context, process string) ([]Item, error) {
 	return s.Under(ctx, valuesOf(process))
 }
 
-// Forget destroys the data key of a process, and removes what was encrypted with it. Nothing can be written for the process any more.
-// Doing it again completes it.
+// Forget destroys the data key of a process, and removes what was encrypted with it. Nothing can be written for the
+// process any more. Doing it again completes it.
 func (s *Store) Forget(ctx context.Context, process string) error {
 	owners, err := s.ownersOf(ctx, process)
 	if err != nil {

@@ -9,8 +9,9 @@ import (
 	"gocloud.dev/gcerrors"
 )
 
-// A program relies on values that it has put or seen not long ago, without looking again. Who removes values that are so young says so
-// first, in an object of the store: everybody who writes looks at it every removalNoticed, and from then on writes anew whatever is older.
+// A program relies on values that it has put or seen not long ago, without looking again. Who removes values that are
+// so young says so first, in an object of the store: everybody who writes looks at it every removalNoticed, and from
+// then on writes anew whatever is older.
 const (
 	removalName    = "removals/latest"
 	removalNoticed = 2 * time.Second
@@ -26,10 +27,11 @@ type removals struct {
 	latest  time.Time // zero: there was none
 }
 
-// AnnounceRemoval says that values are about to be removed that are older than the time that it gives, however young they are. What
-// anybody puts Settling after that is not older.
+// AnnounceRemoval says that values are about to be removed that are older than the time that it gives, however young
+// they are. What anybody puts Settling after that is not older.
 func (s *Store) AnnounceRemoval(ctx context.Context) (time.Time, error) {
-	err := s.writeAll(ctx, removalName, []byte("Values that are older than this file were removed, or are about to be.\n"))
+	err := s.writeAll(ctx, removalName,
+		[]byte("Values that are older than this file were removed, or are about to be.\n"))
 	var at time.Time
 	if err == nil {
 		s.removals.mu.Lock()

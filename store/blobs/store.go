@@ -76,7 +76,8 @@ func (s *Store) Put(ctx context.Context, data []byte) (string, error) {
 	return s.put(ctx, data, s.current)
 }
 
-func (s *Store) put(ctx context.Context, data []byte, where func(context.Context, string) (location, error)) (string, error) {
+func (s *Store) put(ctx context.Context, data []byte,
+	where func(context.Context, string) (location, error)) (string, error) {
 	digest := digestOf(data)
 	at, err := where(ctx, digest)
 	var removal time.Time
@@ -101,8 +102,9 @@ func (s *Store) put(ctx context.Context, data []byte, where func(context.Context
 	return digest, nil
 }
 
-// stands reports whether a value lies whole at its place, and was written lately. A name alone says nothing: what was cut
-// off by a full disk, or has changed since, is written anew, and so is what is older than the last announcement that values are removed.
+// stands reports whether a value lies whole at its place, and was written lately. A name alone says nothing: what was
+// cut off by a full disk, or has changed since, is written anew, and so is what is older than the last announcement
+// that values are removed.
 func (s *Store) stands(ctx context.Context, at location, data []byte, removal time.Time) (bool, error) {
 	a, err := s.bucket.Attributes(ctx, at.name)
 	if gcerrors.Code(err) == gcerrors.NotFound {
@@ -139,7 +141,8 @@ func (s *Store) Get(ctx context.Context, digest string) ([]byte, error) {
 	return s.get(ctx, digest, s.locations)
 }
 
-func (s *Store) get(ctx context.Context, digest string, where func(context.Context, string) ([]location, error)) ([]byte, error) {
+func (s *Store) get(ctx context.Context, digest string,
+	where func(context.Context, string) ([]location, error)) ([]byte, error) {
 	if known, ok := s.cache.get(digest); ok {
 		return known, nil
 	}
@@ -155,7 +158,8 @@ func (s *Store) Check(ctx context.Context, digest string) ([]byte, error) {
 	return s.check(ctx, digest, s.locations)
 }
 
-func (s *Store) check(ctx context.Context, digest string, where func(context.Context, string) ([]location, error)) ([]byte, error) {
+func (s *Store) check(ctx context.Context, digest string,
+	where func(context.Context, string) ([]location, error)) ([]byte, error) {
 	if !IsDigest(digest) {
 		return nil, fmt.Errorf("blobs: get %q: not a digest", digest)
 	}
@@ -228,8 +232,8 @@ func (s *Store) Write(ctx context.Context, name string, data []byte) error {
 	return nil
 }
 
-// Read reads what Write stored under a name; ok is false if there is nothing. The error wraps ErrChanged if the bytes do
-// not open, and is an *encryption.MissingKeyError if their key is not here.
+// Read reads what Write stored under a name; ok is false if there is nothing. The error wraps ErrChanged if the bytes
+// do not open, and is an *encryption.MissingKeyError if their key is not here.
 func (s *Store) Read(ctx context.Context, name string) (data []byte, ok bool, err error) {
 	data, err = s.bucket.ReadAll(ctx, name)
 	if gcerrors.Code(err) == gcerrors.NotFound {

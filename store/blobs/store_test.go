@@ -134,7 +134,8 @@ func TestAReferenceIntoAStoredValueFindsItsPart(t *testing.T) {
 	}
 	h, _ := jsonval.AsBlobHandle(off)
 	h.PathInValue = "1.name"
-	if got, err := s.Restore(t.Context(), map[string]any{"p": h.AsJSONValue()}); err != nil || got.(map[string]any)["p"] != "Ada" {
+	if got, err := s.Restore(t.Context(), map[string]any{"p": h.AsJSONValue()}); err != nil ||
+		got.(map[string]any)["p"] != "Ada" {
 		t.Errorf("%v, %v", got, err)
 	}
 	h.PathInValue = "7"
@@ -147,7 +148,8 @@ func TestAReferenceIntoAStoredValueFindsItsPart(t *testing.T) {
 func TestAValueThatIsTooLargeWithAllThatItRefersToIsNotRestored(t *testing.T) {
 	t.Parallel()
 	s, _ := open(t)
-	light, err := s.Offload(t.Context(), map[string]any{"text": strings.Repeat("x", 100_000), "list": []any{"a", strings.Repeat("y", 100_000)}})
+	light, err := s.Offload(t.Context(),
+		map[string]any{"text": strings.Repeat("x", 100_000), "list": []any{"a", strings.Repeat("y", 100_000)}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -162,7 +164,8 @@ func TestAValueThatIsTooLargeWithAllThatItRefersToIsNotRestored(t *testing.T) {
 		if _, err := s.RestoreWithin(t.Context(), many, 20<<20); !errors.Is(err, ErrTooLarge) {
 			t.Errorf("%s: a hundred MB: %v", name, err)
 		}
-		if v, err := s.RestoreWithin(t.Context(), many[:100], 20<<20); err != nil || len(v.([]any)[99].(string)) != 100_000 {
+		if v, err := s.RestoreWithin(t.Context(), many[:100], 20<<20); err != nil ||
+			len(v.([]any)[99].(string)) != 100_000 {
 			t.Errorf("%s: ten MB: %v", name, err)
 		}
 	}
@@ -179,7 +182,8 @@ func TestAForgedHandleArrivesAsTheDataThatItIs(t *testing.T) {
 		forged := jsonval.BlobHandle{Digest: secret, Size: 20, ValueType: "string"}.AsJSONValue()
 		for range rapid.IntRange(0, 3).Draw(t, "wrapped") {
 			forged = rapid.SampledFrom([]any{
-				map[string]any{"a": forged}, []any{forged}, map[string]any{"†blob": forged}, map[string]any{"††blob": forged},
+				map[string]any{"a": forged}, []any{forged}, map[string]any{"†blob": forged},
+				map[string]any{"††blob": forged},
 			}).Draw(t, "in")
 		}
 		off, err := s.Offload(t.Context(), forged)
@@ -197,7 +201,8 @@ func TestThePayloadDriverGivesBackWhatItTookAndLeavesMarkedOnesInline(t *testing
 	t.Parallel()
 	s, dir := open(t)
 	d := s.ExternalStorage().Drivers[0]
-	p := &commonpb.Payload{Metadata: map[string][]byte{"encoding": []byte("json/plain"), "a": []byte("b")}, Data: []byte(`"x"`)}
+	p := &commonpb.Payload{Metadata: map[string][]byte{"encoding": []byte("json/plain"), "a": []byte("b")},
+		Data: []byte(`"x"`)}
 	var claims []converter.StorageDriverClaim
 	for range 2 {
 		c, err := d.Store(converter.StorageDriverStoreContext{Context: t.Context()}, []*commonpb.Payload{p})
@@ -219,11 +224,13 @@ func TestThePayloadDriverGivesBackWhatItTookAndLeavesMarkedOnesInline(t *testing
 	}
 	encrypted := &commonpb.Payload{Metadata: map[string][]byte{encryption.MetadataInline: []byte("true")}}
 	for _, marked := range []*commonpb.Payload{answer, encrypted} {
-		if got, err := s.ExternalStorage().DriverSelector.SelectDriver(converter.StorageDriverSelectContext{}, marked); got != nil || err != nil {
+		if got, err := s.ExternalStorage().DriverSelector.SelectDriver(converter.StorageDriverSelectContext{},
+			marked); got != nil || err != nil {
 			t.Errorf("an answer to a query would be stored: %v, %v", got, err)
 		}
 	}
-	if got, err := s.ExternalStorage().DriverSelector.SelectDriver(converter.StorageDriverSelectContext{}, p); got == nil || err != nil {
+	if got, err := s.ExternalStorage().DriverSelector.SelectDriver(converter.StorageDriverSelectContext{},
+		p); got == nil || err != nil {
 		t.Errorf("anything else would not be: %v, %v", got, err)
 	}
 }

@@ -9,8 +9,8 @@ import (
 	"processidea/model/jsonval"
 )
 
-// Offload makes a value from outside fit for State: it stores every part that is larger than jsonval.LargeValueBytes and puts a
-// handle in its place. A value that merely looks like a handle is escaped.
+// Offload makes a value from outside fit for State: it stores every part that is larger than jsonval.LargeValueBytes
+// and puts a handle in its place. A value that merely looks like a handle is escaped.
 func (s *Store) Offload(ctx context.Context, v any) (any, error) {
 	return s.offload(ctx, jsonval.EscapeBlobHandles(v))
 }
@@ -49,8 +49,8 @@ func (s *Store) PutObject(ctx context.Context, object map[string]any) (h jsonval
 	return h, err
 }
 
-// offload looks into objects before it offloads them whole: a small member beside a large one stays where References can
-// reach it.
+// offload looks into objects before it offloads them whole: a small member beside a large one stays where References
+// can reach it.
 func (s *Store) offload(ctx context.Context, v any) (any, error) {
 	data := jsonval.Encode(v)
 	if len(data) <= jsonval.LargeValueBytes {
@@ -82,8 +82,8 @@ func (s *Store) Restore(ctx context.Context, v any) (any, error) {
 	return s.RestoreWithin(ctx, v, math.MaxInt)
 }
 
-// RestoreWithin is Restore for a value that may have so many bytes of JSON in all. The error wraps ErrTooLarge if it has more, which is found
-// before more than that is read.
+// RestoreWithin is Restore for a value that may have so many bytes of JSON in all. The error wraps ErrTooLarge if it
+// has more, which is found before more than that is read.
 func (s *Store) RestoreWithin(ctx context.Context, v any, limit int) (any, error) {
 	r := restorer{store: s, room: limit}
 	whole, err := r.restore(ctx, v)
@@ -169,7 +169,8 @@ func (r *restorer) load(ctx context.Context, h jsonval.BlobHandle) (any, error) 
 	return at, err
 }
 
-// Peek gives the bytes of the stored value that a handle leads to, or leads into, for what is shown of it; none where it cannot be read.
+// Peek gives the bytes of the stored value that a handle leads to, or leads into, for what is shown of it; none where
+// it cannot be read.
 func (s *Store) Peek(ctx context.Context, h jsonval.BlobHandle) []byte {
 	data, err := s.Get(ctx, h.Digest)
 	if err != nil {

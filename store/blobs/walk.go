@@ -66,7 +66,8 @@ func (s *Store) Folders(ctx context.Context, prefix string) (names []string, err
 	return names, err
 }
 
-// Values calls a function for every value, except those of keys that are not here: their names cannot be told from others.
+// Values calls a function for every value, except those of keys that are not here: their names cannot be told from
+// others.
 func (s *Store) Values(ctx context.Context, each func(Item) error) error {
 	parts := []string{plainFolder}
 	for _, id := range s.keys.IDs() {

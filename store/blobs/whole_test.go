@@ -15,8 +15,8 @@ import (
 	"time"
 )
 
-// full lets no file grow beyond so many bytes until the test calls the function that it gives: to the program that is a disk
-// which runs full in the middle of a write.
+// full lets no file grow beyond so many bytes until the test calls the function that it gives: to the program that is a
+// disk which runs full in the middle of a write.
 func full(t *testing.T, bytes uint64) (room func()) {
 	t.Helper()
 	signal.Ignore(syscall.SIGXFSZ)
@@ -94,7 +94,8 @@ func TestWhatAFullDiskCutsOffIsNotThereAndIsWrittenOnceThereIsRoom(t *testing.T)
 			if !errors.Is(tried, syscall.EFBIG) || s.TryRefused(t.Context()) != nil {
 				t.Errorf("there is no room for as much as was refused: %v", tried)
 			}
-			if err := s.Writable(t.Context()); err != nil || errors.Is(unfit, syscall.EFBIG) != (c.room < uint64(len(trial))) {
+			if err := s.Writable(t.Context()); err != nil ||
+				errors.Is(unfit, syscall.EFBIG) != (c.room < uint64(len(trial))) {
 				t.Errorf("with room for %d bytes: %v; then: %v", c.room, unfit, err)
 			}
 			_ = s.Remove(t.Context(), trialName)
@@ -165,9 +166,13 @@ func TestAStoreWhoseFolderVanishesIsWaitedForAndNotBegunAnew(t *testing.T) {
 	write(t, s, "ideas/p/1.json", "{}")
 	away := dir + ".away"
 	for name, empty := range map[string]func() error{
-		"the folder is gone":                 func() error { return nil },
-		"an empty one is in its place":       func() error { return os.Mkdir(dir, 0o700) },
-		"another store is there":             func() error { o, err := Open(t.Context(), dir); put(t, o, "two"); return err },
+		"the folder is gone":           func() error { return nil },
+		"an empty one is in its place": func() error { return os.Mkdir(dir, 0o700) },
+		"another store is there": func() error {
+			o, err := Open(t.Context(), dir)
+			put(t, o, "two")
+			return err
+		},
 		"a folder that no program may enter": func() error { return os.WriteFile(dir, nil, 0o600) },
 	} {
 		if err := os.Rename(dir, away); err != nil {
@@ -181,7 +186,8 @@ func TestAStoreWhoseFolderVanishesIsWaitedForAndNotBegunAnew(t *testing.T) {
 		_, _, readErr := s.Read(t.Context(), "ideas/p/1.json")
 		_, listErr := s.Under(t.Context(), "ideas/")
 		for _, err := range []error{putErr, getErr, readErr, listErr, s.Write(t.Context(), "ideas/p/2.json", nil)} {
-			if err == nil || errors.Is(err, ErrMissing) || (!strings.HasSuffix(name, "enter") && !errors.Is(err, ErrAway)) {
+			if err == nil || errors.Is(err, ErrMissing) ||
+				(!strings.HasSuffix(name, "enter") && !errors.Is(err, ErrAway)) {
 				t.Errorf("%s: %v", name, err)
 			}
 		}
@@ -240,7 +246,8 @@ func TestWhatIsOnlyBeingWrittenIsInNoListAndIsFoundAsUnfinished(t *testing.T) {
 	s, dir := open(t)
 	write(t, s, "ideas/p/1.json", "{}")
 	digest := put(t, s, "one")
-	half := []string{"ideas/p/2.json.18a0b1c2d3e4f506.tmp", "sha256/" + digest[:2] + "/" + digest + ".18a0b1c2d3e4f506.tmp"}
+	half := []string{"ideas/p/2.json.18a0b1c2d3e4f506.tmp", "sha256/" + digest[:2] + "/" + digest +
+		".18a0b1c2d3e4f506.tmp"}
 	for _, name := range half {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte("{"), 0o600); err != nil {
 			t.Fatal(err)
@@ -251,7 +258,8 @@ func TestWhatIsOnlyBeingWrittenIsInNoListAndIsFoundAsUnfinished(t *testing.T) {
 		t.Errorf("%+v, %v", items, err)
 	}
 	found, err := s.Unfinished()
-	if err != nil || len(found) != 2 || found[0].Name != half[0] || found[1].Name != half[1] || time.Since(found[0].Written) > time.Hour {
+	if err != nil || len(found) != 2 || found[0].Name != half[0] || found[1].Name != half[1] ||
+		time.Since(found[0].Written) > time.Hour {
 		t.Errorf("%+v, %v", found, err)
 	}
 }

@@ -14,7 +14,8 @@ import (
 	"gocloud.dev/blob"
 )
 
-// trialName is the object that is written to see whether anything can be. It is as large as a value that does not stay in Temporal's history.
+// trialName is the object that is written to see whether anything can be. It is as large as a value that does not stay
+// in Temporal's history.
 const trialName = "health/worker"
 
 var trial = bytes.Repeat([]byte("who wanted to know whether the store can be written wrote this\n"), 1<<10)
@@ -39,9 +40,11 @@ func (s *Store) Writable(ctx context.Context) error {
 	return s.stays(ctx)
 }
 
-// writeAll writes an object whole, or leaves what was there. In a folder it is in the disk's safe keeping when this returns.
+// writeAll writes an object whole, or leaves what was there. In a folder it is in the disk's safe keeping when this
+// returns.
 //
-// blob.Bucket.WriteAll does not do that: where a disk runs full, it gives the object's name to as much as could be written.
+// blob.Bucket.WriteAll does not do that: where a disk runs full, it gives the object's name to as much as could be
+// written.
 func (s *Store) writeAll(ctx context.Context, name string, data []byte) error {
 	err := s.writeObject(ctx, name, data)
 	if ctx.Err() == nil {

@@ -52,7 +52,8 @@ func (s *Store) authors(ctx context.Context, process string, at int) (*Authors, 
 	}
 	for _, list := range a.writes {
 		slices.SortStableFunc(list, func(x, y turn.LogEntry) int {
-			return cmp.Or(cmp.Compare(x.Request, y.Request), cmp.Compare(x.Index, y.Index), cmp.Compare(x.Correction, y.Correction))
+			return cmp.Or(cmp.Compare(x.Request, y.Request), cmp.Compare(x.Index, y.Index),
+				cmp.Compare(x.Correction, y.Correction))
 		})
 	}
 	return a, nil
@@ -68,7 +69,8 @@ func (a *Authors) initial(instance string) any {
 	return state
 }
 
-// Of gives who wrote the value at a path last: the entry of the log, or else ByStart or ByUnknown. single is false where several wrote parts of it.
+// Of gives who wrote the value at a path last: the entry of the log, or else ByStart or ByUnknown. single is false
+// where several wrote parts of it.
 func (a *Authors) Of(instance string, path jsonval.Path) (by string, entry *turn.LogEntry, single bool) {
 	var all []turn.LogEntry
 	for _, e := range a.writes[instance] {
@@ -77,7 +79,8 @@ func (a *Authors) Of(instance string, path jsonval.Path) (by string, entry *turn
 		}
 	}
 	const most = 200 // writes that are followed one by one
-	if len(all) <= most && slices.ContainsFunc(all, func(e turn.LogEntry) bool { return statelog.IsUpdateWrite(e.OutputMethod, e.Path) }) {
+	if len(all) <= most && slices.ContainsFunc(all,
+		func(e turn.LogEntry) bool { return statelog.IsUpdateWrite(e.OutputMethod, e.Path) }) {
 		all = a.credited(instance, path, all)
 	}
 	_, there := jsonval.ValueAt(a.initial(instance), path)

@@ -30,10 +30,10 @@ type Blame struct {
 	Value  any       `json:"value"`
 	// Gone says that nothing stands there any more: Last took away what did.
 	Gone bool `json:"gone,omitempty"`
-	// By is a Call's id, a person (person:NAME), "start" for what stood there from the beginning, or "unknown" where the
-	// log does not say. Origin is, for "start", the Idea that the process was forked from, and Found the Idea of that
-	// process, or of the one that it was forked from in its turn, where the value stands; nil: none holds it that is
-	// still there.
+	// By is a Call's id, a person (person:NAME), "start" for what stood there from the beginning, or "unknown" where
+	// the log does not say. Origin is, for "start", the Idea that the process was forked from, and Found the Idea of
+	// that process, or of the one that it was forked from in its turn, where the value stands; nil: none holds it that
+	// is still there.
 	By     string `json:"by"`
 	Origin any    `json:"origin,omitempty"`
 	Found  *Found `json:"found,omitempty"`
@@ -80,8 +80,8 @@ type Proposed struct {
 	Ran *turn.ExecutedCall `json:"ran,omitempty"`
 	// Reads are the References in it, with the values that they have in the Idea whose log tells of the write.
 	Reads []Read `json:"reads"`
-	// Saw is the Idea that shows what the LLM had seen; 0 where no Idea was sealed by that Request. It is one of Part, if that is set:
-	// the process that made the Request.
+	// Saw is the Idea that shows what the LLM had seen; 0 where no Idea was sealed by that Request. It is one of Part,
+	// if that is set: the process that made the Request.
 	Saw  int    `json:"saw,omitempty"`
 	Part string `json:"part,omitempty"`
 }
@@ -105,8 +105,8 @@ var (
 	ErrBadPlace = errors.New("no place in a State")
 )
 
-// Blame returns who wrote a value last, as an Idea shows it (0: the latest). The place is ①:user.name, or user.name in the
-// anonymous instance.
+// Blame returns who wrote a value last, as an Idea shows it (0: the latest). The place is ①:user.name, or user.name in
+// the anonymous instance.
 func (s *Store) Blame(ctx context.Context, process, place string, at int) (*Blame, error) {
 	b, err := s.blame(blobs.ForProcess(ctx, process), process, place, at)
 	if err != nil {
@@ -130,7 +130,8 @@ func (s *Store) blame(ctx context.Context, process, place string, at int) (*Blam
 	if err != nil {
 		return nil, err
 	}
-	b := &Blame{Process: process, Instance: instance, Path: path.String(), Idea: shown.number("at"), Earlier: []Written{}}
+	b := &Blame{Process: process, Instance: instance, Path: path.String(), Idea: shown.number("at"),
+		Earlier: []Written{}}
 	state := owners.InstanceView(instance).PayloadByKind[ideafile.TypeState]
 	value, there := jsonval.ValueAt(state, path)
 	b.Value, b.Gone, b.Sealed = value, !there, shown.link().Created
@@ -177,7 +178,8 @@ func (s *Store) findInOrigin(ctx context.Context, b *Blame, place string) (*Foun
 func (s *Store) nothingThere(b *Blame, state any, path jsonval.Path) error {
 	why := ""
 	if !jsonval.CanSetAt(state, path) {
-		why = fmt.Sprintf("; what stands above it is %s", jsonval.Clip(string(jsonval.Encode(jsonval.NearestAncestorValue(state, path))), 80))
+		why = fmt.Sprintf("; what stands above it is %s",
+			jsonval.Clip(string(jsonval.Encode(jsonval.NearestAncestorValue(state, path))), 80))
 	}
 	return fmt.Errorf("%w, as of Idea %d, sealed at %s%s", ErrNoValue, b.Idea, b.Sealed.Format(time.RFC3339), why)
 }
@@ -196,12 +198,13 @@ func (s *Store) manifestsUpTo(ctx context.Context, process string, at int) ([]*m
 	return nil, fmt.Errorf("Idea %d: %w", at, ErrNoIdea)
 }
 
-// ReadPlace reads a place in an instance's State, ①:user.name. A token may hold a colon: the longest that the context knows
-// counts. The error wraps ErrBadPlace.
+// ReadPlace reads a place in an instance's State, ①:user.name. A token may hold a colon: the longest that the context
+// knows counts. The error wraps ErrBadPlace.
 func ReadPlace(owners ideafile.ContextByInstance, place string) (instance string, p jsonval.Path, err error) {
 	instance, rest, known := cutToken(owners, place)
 	if !known && !owners.HasInstance("") {
-		return "", nil, fmt.Errorf("%w: it names none of the %d instances; write %s:PATH", ErrBadPlace, len(owners.InstanceTokens), owners.InstanceTokens[0])
+		return "", nil, fmt.Errorf("%w: it names none of the %d instances; write %s:PATH", ErrBadPlace,
+			len(owners.InstanceTokens), owners.InstanceTokens[0])
 	}
 	p, err = readPath(rest)
 	if err != nil {
@@ -237,7 +240,8 @@ func readPath(text string) (jsonval.Path, error) {
 }
 
 // instanceLog lists what the logs say of an instance, and the writes among it, each with the number of its Idea.
-func (s *Store) instanceLog(ctx context.Context, token string, manifests []*manifest) (writes []Written, facts []turn.LogEntry, err error) {
+func (s *Store) instanceLog(ctx context.Context, token string,
+	manifests []*manifest) (writes []Written, facts []turn.LogEntry, err error) {
 	for _, m := range manifests {
 		log, err := s.log(ctx, m)
 		if err != nil {
@@ -247,7 +251,8 @@ func (s *Store) instanceLog(ctx context.Context, token string, manifests []*mani
 			if e.Instance == token {
 				facts = append(facts, e)
 				if e.IsWrite() {
-					writes = append(writes, Written{e.Author, m.number("at"), e.WrittenAt, e.Path.String(), e.OutputMethod, e.Value, e})
+					writes = append(writes, Written{e.Author, m.number("at"), e.WrittenAt, e.Path.String(),
+						e.OutputMethod, e.Value, e})
 				}
 			}
 		}
@@ -256,7 +261,8 @@ func (s *Store) instanceLog(ctx context.Context, token string, manifests []*mani
 }
 
 // writes finds the writes that made the value at a path. The last one in Plan order is the one that counts.
-func (s *Store) writes(ctx context.Context, b *Blame, logged []Written, first *manifest, path jsonval.Path) (err error) {
+func (s *Store) writes(ctx context.Context, b *Blame, logged []Written, first *manifest,
+	path jsonval.Path) (err error) {
 	var all []Written
 	for _, w := range logged {
 		if w.entry.Path.Overlaps(path) {
@@ -280,9 +286,10 @@ func (s *Store) writes(ctx context.Context, b *Blame, logged []Written, first *m
 	return nil
 }
 
-// credited leaves out the writes that did not make the value, as a push of another element. If the log does not lead from the first Idea
-// to the value, each that wrote there counts.
-func (s *Store) credited(ctx context.Context, b *Blame, all []Written, first *manifest, path jsonval.Path) ([]Written, error) {
+// credited leaves out the writes that did not make the value, as a push of another element. If the log does not lead
+// from the first Idea to the value, each that wrote there counts.
+func (s *Store) credited(ctx context.Context, b *Blame, all []Written, first *manifest,
+	path jsonval.Path) ([]Written, error) {
 	whole, _, err := s.load(ctx, first, nil)
 	if err != nil {
 		return nil, err
@@ -293,7 +300,8 @@ func (s *Store) credited(ctx context.Context, b *Blame, all []Written, first *ma
 		writes[n] = statelog.Write{Path: e.Path, OutputMethod: e.OutputMethod, Value: w.Value,
 			Author: e.Author, Request: e.Request, Index: e.Index, CorrectionNumber: e.Correction}
 	}
-	initial := ideafile.SplitContextByInstance(whole["context"]).InstanceView(b.Instance).PayloadByKind[ideafile.TypeState]
+	initial := ideafile.SplitContextByInstance(whole["context"]).InstanceView(
+		b.Instance).PayloadByKind[ideafile.TypeState]
 	initial = withoutWrites(initial, all, first.number("at"))
 	list, value, _ := statelog.ContributingWrites(initial, writes, path)
 	var made []Written

@@ -25,7 +25,8 @@ func written(t *testing.T, request, index int, token, path, value string) turn.L
 		t.Fatal(err)
 	}
 	return turn.LogEntry{
-		Instance: token, Path: p, Value: v, Author: ideafile.FormatCallID(request, index, token), Request: request, Index: index,
+		Instance: token, Path: p, Value: v, Author: ideafile.FormatCallID(request, index, token), Request: request,
+		Index:     index,
 		WrittenAt: noon.Add(time.Duration(request) * time.Hour),
 	}
 }
@@ -40,14 +41,18 @@ func refund(t *testing.T) *shelf {
 		{"_tool": "note", "_instance": "①", "text": "a", "_outputPath": "notes", "_outputMethod": "push"}], "output": null}`, "①", "②")
 	one["meta"].(map[string]any)["request"] = 1
 	story.seal(one)
-	two := idea(t, `{"①": {"text": "Broken!", "user": {"mood": "strong"}, "notes": ["begun", "a"]}, "②": {"a": 1}}`, `{"calls": [], "output": null}`, "①", "②")
+	two := idea(t, `{"①": {"text": "Broken!", "user": {"mood": "strong"}, "notes": ["begun", "a"]}, "②": {"a": 1}}`,
+		`{"calls": [], "output": null}`, "①", "②")
 	two["meta"].(map[string]any)["request"] = 2
 	note := written(t, 1, 2, "①", "notes", `"a"`)
 	note.OutputMethod = "push"
 	story.seal(two, note, written(t, 1, 1, "①", "user.mood", `"strong"`), written(t, 1, 1, "②", "a", `1`))
-	three := idea(t, `{"①": {"text": "Broken!", "user": {"mood": "strong", "name": "Ada"}, "notes": ["begun", "a"], "odd": 1}, "②": {"a": 1}}`, noCalls, "①", "②")
+	three := idea(
+		t,
+		`{"①": {"text": "Broken!", "user": {"mood": "strong", "name": "Ada"}, "notes": ["begun", "a"], "odd": 1}, "②": {"a": 1}}`, noCalls, "①", "②")
 	answer := written(t, 2, 1, "①", "user.name", `"Ada"`)
-	answer.Author, answer.Call = turn.PersonPrefix+"Grace", ideafile.ParseWrittenCall(object(t, `{"_tool": "ask", "_instance": "①", "who": "†state.user.mood"}`))
+	answer.Author, answer.Call = turn.PersonPrefix+"Grace",
+		ideafile.ParseWrittenCall(object(t, `{"_tool": "ask", "_instance": "①", "who": "†state.user.mood"}`))
 	answer.Decision = &approval.Decision{Kind: "answer", DecidedBy: "Grace", Reason: "I asked her", DecidedAt: noon}
 	story.seal(three, answer)
 	story.seal(three)
@@ -61,11 +66,13 @@ func TestBlameNamesTheCallThatWrote(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if b.By != "1.1@①" || b.Idea != 4 || b.Last.Idea != 2 || b.Path != "user.mood" || b.Value != "strong" || !b.Last.When.Equal(noon.Add(time.Hour)) || b.Decision != nil {
+	if b.By != "1.1@①" || b.Idea != 4 || b.Last.Idea != 2 || b.Path != "user.mood" || b.Value != "strong" ||
+		!b.Last.When.Equal(noon.Add(time.Hour)) || b.Decision != nil {
 		t.Errorf("%+v %+v", b, b.Last)
 	}
-	want := `{"id":"1.1@①","reads":[{"found":true,"reference":"†input.rules","value":["no spam"]},{"found":false,"reference":"†state.never","value":null},` +
-		`{"found":true,"reference":"†state.text","value":"Broken!"}],"request":1,"saw":1,"tool":"judge","written":{"_instance":"①","_outputPath":"user.mood","_tool":"judge","rules":["†input.rules","†state.never"],"text":"†state.text"}}`
+	want :=
+		`{"id":"1.1@①","reads":[{"found":true,"reference":"†input.rules","value":["no spam"]},{"found":false,"reference":"†state.never","value":null},` +
+			`{"found":true,"reference":"†state.text","value":"Broken!"}],"request":1,"saw":1,"tool":"judge","written":{"_instance":"①","_outputPath":"user.mood","_tool":"judge","rules":["†input.rules","†state.never"],"text":"†state.text"}}`
 	if got := jsonOf(b.Call); got != want {
 		t.Errorf("the Call is %s", got)
 	}
@@ -77,7 +84,8 @@ func TestBlameNamesThePersonWhoGaveAValueAndWhy(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if b.By != "person:Grace" || b.Decision == nil || b.Decision.Reason != "I asked her" || b.Call.ID != "2.1@①" || b.Call.Tool != "ask" || b.Call.Saw != 2 {
+	if b.By != "person:Grace" || b.Decision == nil || b.Decision.Reason != "I asked her" || b.Call.ID != "2.1@①" ||
+		b.Call.Tool != "ask" || b.Call.Saw != 2 {
 		t.Errorf("%+v %+v %+v", b, b.Decision, b.Call)
 	}
 	if len(b.Call.Reads) != 1 || b.Call.Reads[0].Value != "strong" {
@@ -133,7 +141,9 @@ func TestBlameSaysWhatIsWrongWithTheQuestion(t *testing.T) {
 		{"p", "①:user.mood.deeper", `; what stands above it is "strong"`},
 		{"q", "a", "the store has no such Idea"},
 	} {
-		if b, err := s.Blame(t.Context(), c.process, c.place, 0); err == nil || !strings.HasPrefix(err.Error(), "chain: blame "+c.place+" of "+c.process+": ") || !strings.Contains(err.Error(), c.want) {
+		if b, err := s.Blame(t.Context(), c.process, c.place, 0); err == nil ||
+			!strings.HasPrefix(err.Error(), "chain: blame "+c.place+" of "+c.process+": ") ||
+			!strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s of %s: %+v, %v", c.place, c.process, b, err)
 		}
 	}
@@ -148,7 +158,8 @@ func TestThePlaceOfTheAnonymousInstanceIsThePathAlone(t *testing.T) {
 	story := newStory(t, s, "p")
 	story.grow(3)
 	b, err := s.Blame(t.Context(), "p", "step1", 0)
-	if err != nil || b.Instance != "" || b.By != "2.1" || b.Call.ID != "2.1" || b.Call.Saw != 2 || b.Call.Tool != "judge" {
+	if err != nil || b.Instance != "" || b.By != "2.1" || b.Call.ID != "2.1" || b.Call.Saw != 2 ||
+		b.Call.Tool != "judge" {
 		t.Errorf("%+v, %v", b, err)
 	}
 }
@@ -156,7 +167,8 @@ func TestThePlaceOfTheAnonymousInstanceIsThePathAlone(t *testing.T) {
 func TestATokenMayHoldAColon(t *testing.T) {
 	t.Parallel()
 	s := newShelf(t)
-	newStory(t, s, "p").seal(idea(t, `{"a": {"x": 1}, "a:b": {"x": 2}, "a:b:c": {"x": 3}, "a:b:c:d": {"x": 4}}`, noCalls, "a", "a:b", "a:b:c", "a:b:c:d"))
+	newStory(t, s, "p").seal(idea(t, `{"a": {"x": 1}, "a:b": {"x": 2}, "a:b:c": {"x": 3}, "a:b:c:d": {"x": 4}}`,
+		noCalls, "a", "a:b", "a:b:c", "a:b:c:d"))
 	for range 10 {
 		for place, want := range map[string]string{"a:x": "1", "a:b:x": "2", "a:b:c:x": "3", "a:b:c:d:x": "4"} {
 			b, err := s.Blame(t.Context(), "p", place, 0)
@@ -194,8 +206,8 @@ func TestWhatAForkBeganWithNamesItsOrigin(t *testing.T) {
 	}
 }
 
-// The Calls of a fork that waited may run before its first Idea: the log of that tells of them, and its State holds what
-// they wrote.
+// The Calls of a fork that waited may run before its first Idea: the log of that tells of them, and its State holds
+// what they wrote.
 func TestWhatAForkWroteBeforeItsFirstIdeaIsBlamedOnItsCall(t *testing.T) {
 	t.Parallel()
 	s := newShelf(t)
@@ -237,39 +249,49 @@ func TestAStoredValueIsBlamedWithItsContent(t *testing.T) {
 	}
 }
 
-// What people changed about a Call must not vanish behind who approved it last, nor the Tool that ran behind the one that did not.
+// What people changed about a Call must not vanish behind who approved it last, nor the Tool that ran behind the one
+// that did not.
 func TestBlameNamesEveryDecisionAndWhatRan(t *testing.T) {
 	t.Parallel()
 	s := newShelf(t)
 	story := newStory(t, s, "p")
-	one := idea(t, `{"①": {"text": "Broken!"}}`, `{"calls": [{"_tool": "pay", "_instance": "①", "n": 600, "_outputPath": "paid"}], "output": null}`, "①")
+	one := idea(t, `{"①": {"text": "Broken!"}}`,
+		`{"calls": [{"_tool": "pay", "_instance": "①", "n": 600, "_outputPath": "paid"}], "output": null}`, "①")
 	one["meta"].(map[string]any)["request"] = 1
 	story.seal(one)
 	params := map[string]any{"n": 60}
 	decisions := []approval.Decision{
-		{Kind: "amend", CallID: "1.1@①", DecidedBy: "dan", Reason: "too much", DecidedAt: noon, Tool: "pay", ShownParams: map[string]any{"n": 600}, AmendedParams: params},
-		{Kind: "replace", CallID: "1.1@①", DecidedBy: "eve", DecidedAt: noon, Tool: "pay", ShownParams: params, Replacement: map[string]any{"_tool": "offerVoucher"}},
+		{Kind: "amend", CallID: "1.1@①", DecidedBy: "dan", Reason: "too much", DecidedAt: noon, Tool: "pay",
+			ShownParams: map[string]any{"n": 600}, AmendedParams: params},
+		{Kind: "replace", CallID: "1.1@①", DecidedBy: "eve", DecidedAt: noon, Tool: "pay", ShownParams: params,
+			Replacement: map[string]any{"_tool": "offerVoucher"}},
 		{Kind: "pause", DecidedBy: "ann", Reason: "lunch", DecidedAt: noon},
 	}
 	story.seal(idea(t, `{"①": {"text": "Broken!", "paid": "yes"}}`, noCalls, "①"),
-		turn.LogEntry{Instance: "①", Decision: &decisions[0]}, turn.LogEntry{Instance: "①", Decision: &decisions[1]}, turn.LogEntry{Decision: &decisions[2]},
-		turn.LogEntry{Instance: "①", Outcome: &turn.CallOutcome{CallID: "1.1@①", Status: "done", RanCall: &turn.ExecutedCall{Tool: "offerVoucher", Params: params}}},
+		turn.LogEntry{Instance: "①", Decision: &decisions[0]}, turn.LogEntry{Instance: "①", Decision: &decisions[1]},
+		turn.LogEntry{Decision: &decisions[2]},
+		turn.LogEntry{Instance: "①",
+			Outcome: &turn.CallOutcome{CallID: "1.1@①", Status: "done",
+				RanCall: &turn.ExecutedCall{Tool: "offerVoucher", Params: params}}},
 		written(t, 1, 1, "①", "paid", `"yes"`))
 	b, err := s.cold(t).Blame(t.Context(), "p", "①:paid", 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(b.Decisions) != 2 || b.Decisions[0].DecidedBy != "dan" || b.Decisions[0].Reason != "too much" || b.Decision.DecidedBy != "eve" {
+	if len(b.Decisions) != 2 || b.Decisions[0].DecidedBy != "dan" || b.Decisions[0].Reason != "too much" ||
+		b.Decision.DecidedBy != "eve" {
 		t.Errorf("decided by %+v", b.Decisions)
 	}
-	if b.Call.Tool != "offerVoucher" || jsonOf(b.Call.Ran.Params) != `{"n":60}` || jsonOf(b.Call.Written.(map[string]any)["n"]) != "600" {
+	if b.Call.Tool != "offerVoucher" || jsonOf(b.Call.Ran.Params) != `{"n":60}` ||
+		jsonOf(b.Call.Written.(map[string]any)["n"]) != "600" {
 		t.Errorf("the Call is %s", jsonOf(b.Call))
 	}
 	links, err := s.List(t.Context(), "p")
 	if err != nil || links[1].Counts != (Counts{Instances: 1, Writes: 1, Decisions: 3}) {
 		t.Errorf("%+v, %v", links, err)
 	}
-	if made := s.load(t, "p", 2)["meta"].(map[string]any)["decisions"]; !strings.Contains(jsonOf(made), `"by":"ann"`) || !strings.Contains(jsonOf(made), `"reason":"too much"`) {
+	if made := s.load(t, "p", 2)["meta"].(map[string]any)["decisions"]; !strings.Contains(jsonOf(made), `"by":"ann"`) ||
+		!strings.Contains(jsonOf(made), `"reason":"too much"`) {
 		t.Errorf("the Idea says %s", jsonOf(made))
 	}
 	if report, err := s.Verify(t.Context(), "p"); err != nil || !report.Whole {

@@ -12,8 +12,8 @@ import (
 
 // Rules say what Collect may take.
 type Rules struct {
-	// Before is the time before which everything that may go was written. It should be some hours ago: writers rely on what
-	// the store has had for less than blobs.Freshness.
+	// Before is the time before which everything that may go was written. It should be some hours ago: writers rely on
+	// what the store has had for less than blobs.Freshness.
 	Before time.Time
 	// Held is what Temporal still has; nil where nobody asked it.
 	Held *Held
@@ -56,7 +56,8 @@ func (s *Store) Collect(ctx context.Context, r Rules) (*Collected, error) {
 }
 
 func (s *Store) collector(ctx context.Context, r Rules) *collector {
-	return &collector{Store: s, rules: r, ctx: ctx, values: map[string]*stored{}, result: Collected{Removed: r.Remove, Chains: []string{}}}
+	return &collector{Store: s, rules: r, ctx: ctx, values: map[string]*stored{},
+		result: Collected{Removed: r.Remove, Chains: []string{}}}
 }
 
 // collector is one collection.

@@ -68,7 +68,8 @@ func TestAnOldChainGoesWithWhatOnlyItNeeds(t *testing.T) {
 	if after := s.files(t); len(after) != len(before) || counted.Removed {
 		t.Fatal("counting took something")
 	}
-	if !slices.Equal(counted.Chains, []string{"p"}) || counted.Ideas != 5 || counted.Values < 3 || counted.Kept.Chains != 1 || counted.Kept.Values == 0 {
+	if !slices.Equal(counted.Chains, []string{"p"}) || counted.Ideas != 5 || counted.Values < 3 ||
+		counted.Kept.Chains != 1 || counted.Kept.Values == 0 {
 		t.Errorf("%+v", counted)
 	}
 	taken := s.cold(t).collected(t, Rules{Before: later, Remove: true})
@@ -100,7 +101,8 @@ func TestAChainOfWhichAnythingIsOpenStays(t *testing.T) {
 			s := newShelf(t)
 			newStory(t, s, chain).grow(2)
 			s.age(t)
-			c := s.collected(t, Rules{Before: later, Held: &Held{roots: map[string]bool{blobs.RootOf(open): true}}, Remove: true})
+			c := s.collected(t, Rules{Before: later, Held: &Held{roots: map[string]bool{blobs.RootOf(open): true}},
+				Remove: true})
 			if len(c.Chains) > 0 || !s.cold(t).verified(t, chain).Whole {
 				t.Errorf("%s is open, and %s is gone: %+v", open, chain, c)
 			}
@@ -118,12 +120,20 @@ func TestWhatAHistoryRefersToStaysWithAllThatItHolds(t *testing.T) {
 	t.Parallel()
 	s := newShelf(t)
 	inner := s.put(t, `"inner"`)
-	outer := s.put(t, string(jsonval.Encode(map[string]any{"a": []any{jsonval.BlobHandle{Digest: inner, Size: 7, ValueType: "string"}.AsJSONValue()}})))
+	outer := s.put(
+		t,
+		string(
+			jsonval.Encode(
+				map[string]any{
+					"a": []any{jsonval.BlobHandle{Digest: inner, Size: 7, ValueType: "string"}.AsJSONValue()}})))
 	nobodys := s.put(t, `"nobody's"`)
 	s.age(t)
-	c := s.collected(t, Rules{Before: later, Held: &Held{refs: map[reference]bool{{digest: outer}: true, {digest: strings.Repeat("0", 64)}: true}}, Remove: true})
+	c := s.collected(t, Rules{Before: later,
+		Held:   &Held{refs: map[reference]bool{{digest: outer}: true, {digest: strings.Repeat("0", 64)}: true}},
+		Remove: true})
 	files := s.files(t)
-	if c.Values != 1 || len(files) != 2 || files[s.values.Name(t.Context(), nobodys)] != nil || files[s.values.Name(t.Context(), inner)] == nil {
+	if c.Values != 1 || len(files) != 2 || files[s.values.Name(t.Context(), nobodys)] != nil ||
+		files[s.values.Name(t.Context(), inner)] == nil {
 		t.Errorf("%+v, %d files", c, len(files))
 	}
 }
@@ -132,7 +142,8 @@ func TestWhatIsYoungStaysWhoeverNeedsIt(t *testing.T) {
 	t.Parallel()
 	s := newShelf(t)
 	s.put(t, "young")
-	if c := s.collected(t, Rules{Before: time.Now().Add(-time.Minute), Remove: true}); c.Values != 0 || c.Kept.Values != 1 || len(s.files(t)) != 1 {
+	if c := s.collected(t, Rules{Before: time.Now().Add(-time.Minute), Remove: true}); c.Values != 0 ||
+		c.Kept.Values != 1 || len(s.files(t)) != 1 {
 		t.Errorf("%+v", c)
 	}
 }
@@ -186,7 +197,8 @@ func TestEveryDigestIsFoundWhateverStandsAroundIt(t *testing.T) {
 	t.Parallel()
 	d := strings.Repeat("0123456789abcdef", 4)
 	for text, want := range map[string]int{
-		"": 0, d[1:]: 0, d: 1, `{"a":"` + d + `"}`: 1, d + d: 65, "x" + d + "g" + d: 2, strings.ToUpper(d): 0, "f" + d: 2,
+		"": 0, d[1:]: 0, d: 1, `{"a":"` + d + `"}`: 1, d + d: 65, "x" + d + "g" + d: 2,
+		strings.ToUpper(d): 0, "f" + d: 2,
 	} {
 		n, found := 0, false
 		eachDigest([]byte(text), func(b []byte) { n++; found = found || string(b) == d })
@@ -301,7 +313,8 @@ func TestWhatAPayloadInPiecesRefersToStaysWhereverItIsCut(t *testing.T) {
 		text.WriteString(needed[n] + " ")
 	}
 	payload := &commonpb.Payload{Data: []byte(text.String())}
-	claims, err := s.values.ExternalStorage().Drivers[0].Store(converter.StorageDriverStoreContext{Context: t.Context()}, []*commonpb.Payload{payload})
+	claims, err := s.values.ExternalStorage().Drivers[0].Store(
+		converter.StorageDriverStoreContext{Context: t.Context()}, []*commonpb.Payload{payload})
 	if err != nil {
 		t.Fatal(err)
 	}

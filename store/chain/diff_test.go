@@ -32,8 +32,12 @@ func compared(t *testing.T, a, b int, ideas ...map[string]any) *ideadiff.Diff {
 
 func TestADiffTellsEachValueByInstance(t *testing.T) {
 	t.Parallel()
-	one := idea(t, `{"①": {"n": 9007199254740993, "old": 1, "list": [1, 2, 3], "a/b": {"~": 1}, "same": 1}, "②": {"a": 1}}`, noCalls, "①", "②")
-	two := idea(t, `{"①": {"n": 9007199254740992, "new": null, "list": [1, 5, 3, 4, 4], "a/b": {"~": 2}, "same": 1}, "③": {"a": 1}}`, noCalls, "①", "③")
+	one := idea(
+		t, `{"①": {"n": 9007199254740993, "old": 1, "list": [1, 2, 3], "a/b": {"~": 1}, "same": 1}, "②": {"a": 1}}`,
+		noCalls, "①", "②")
+	two := idea(
+		t,
+		`{"①": {"n": 9007199254740992, "new": null, "list": [1, 5, 3, 4, 4], "a/b": {"~": 2}, "same": 1}, "③": {"a": 1}}`, noCalls, "①", "③")
 	two["config"] = object(t, `{"limits": {"requests": 100}}`)
 	two["schema"].(map[string]any)["tools"].(map[string]any)["note"] = object(t, `{}`)
 	two["context"].([]any)[0] = object(t, `{"type": "instruction", "instruction": "Be kind."}`)
@@ -88,7 +92,8 @@ func sameLines(got, want []string) bool {
 func TestWhatIsTakenFromTheEndOfAListIsToldByItsPlace(t *testing.T) {
 	t.Parallel()
 	d := compared(t, 1, 2, idea(t, `{"": {"l": [1, 2, 3]}}`, noCalls, ""), idea(t, `{"": {"l": [1]}}`, noCalls, ""))
-	if len(d.Changes) != 2 || d.Changes[0].Path != "†state.l.1" || d.Changes[1].Path != "†state.l.2" || jsonOf(d.Changes[1].From) != "3" {
+	if len(d.Changes) != 2 || d.Changes[0].Path != "†state.l.1" || d.Changes[1].Path != "†state.l.2" ||
+		jsonOf(d.Changes[1].From) != "3" {
 		t.Errorf("%+v", d.Changes)
 	}
 }
@@ -141,8 +146,11 @@ func TestThePatchOfADiffLeadsFromOneIdeaToTheOther(t *testing.T) {
 		last := ""
 		for n := range 2 {
 			i := drawnIdea(rt)
-			i["solution"] = map[string]any{"calls": []any{}, "output": json.Number(rapid.SampledFrom([]string{"9007199254740993", "9007199254740992", "1", "1.0"}).Draw(rt, "output"))}
-			sealed, err := s.Seal(context.Background(), Entry{Process: process, At: n + 1, Parent: last, Idea: i, Created: noon})
+			i["solution"] = map[string]any{"calls": []any{},
+				"output": json.Number(rapid.SampledFrom([]string{"9007199254740993", "9007199254740992", "1",
+					"1.0"}).Draw(rt, "output"))}
+			sealed, err := s.Seal(context.Background(),
+				Entry{Process: process, At: n + 1, Parent: last, Idea: i, Created: noon})
 			if err != nil {
 				rt.Fatal(err)
 			}

@@ -1,5 +1,5 @@
-// Package chain keeps the Ideas of a process. Each is sealed by its digest and names the digest of its parent. All of it works
-// with the store alone, without Temporal and without a worker; only ReadTemporal asks a server.
+// Package chain keeps the Ideas of a process. Each is sealed by its digest and names the digest of its parent. All of
+// it works with the store alone, without Temporal and without a worker; only ReadTemporal asks a server.
 //
 //	Seal                 put an Idea on the chain
 //	List, Load, States   what is there
@@ -8,8 +8,9 @@
 //	Forget               remove the contents of a process, and leave what links its Ideas
 //	Collect              remove old chains and what nobody refers to, but for what Held knows to be in use
 //
-// An Idea's manifest lies under ideas/<process>/<number>.json. Its body is stored whole, or as the difference from an Idea
-// before it (state.go says from which); its parts lie under their digests, or within the manifest where they are small.
+// An Idea's manifest lies under ideas/<process>/<number>.json. Its body is stored whole, or as the difference from an
+// Idea before it (state.go says from which); its parts lie under their digests, or within the manifest where they are
+// small.
 //
 // Invariants:
 //   - The digest is SHA-256 over the canonical bytes of the whole Idea without meta.digest, however the Idea is stored.

@@ -78,7 +78,8 @@ func TestACollectionOfAnEncryptedStoreTakesWhatNobodyNeedsAlone(t *testing.T) {
 		inner = append(inner, shelf.put(t, strings.Repeat("x", n+1)))
 	}
 	outer := before.put(t, string(jsonval.Encode([]any{
-		jsonval.BlobHandle{Digest: inner[0], Size: 1, ValueType: "string"}.AsJSONValue(), jsonval.BlobHandle{Digest: inner[1], Size: 2, ValueType: "string"}.AsJSONValue(),
+		jsonval.BlobHandle{Digest: inner[0], Size: 1, ValueType: "string"}.AsJSONValue(),
+		jsonval.BlobHandle{Digest: inner[1], Size: 2, ValueType: "string"}.AsJSONValue(),
 	})))
 	held := &Held{roots: map[string]bool{"p": true}, refs: map[reference]bool{}, opener: s.values.Keys().OpenPayload}
 	if err := held.refer("", claimOf(t, s, `{"see":"`+outer+`","and":"`+inner[2]+`"}`)); err != nil {
@@ -109,11 +110,13 @@ func TestACollectionOfAnEncryptedStoreTakesWhatNobodyNeedsAlone(t *testing.T) {
 // claimOf stores an encrypted payload, and gives what stands for it in a history.
 func claimOf(t testing.TB, s *shelf, text string) *commonpb.Payload {
 	t.Helper()
-	p, err := s.values.Keys().Codec().Encode([]*commonpb.Payload{{Metadata: map[string][]byte{"encoding": []byte("json/plain")}, Data: []byte(text)}})
+	p, err := s.values.Keys().Codec().Encode(
+		[]*commonpb.Payload{{Metadata: map[string][]byte{"encoding": []byte("json/plain")}, Data: []byte(text)}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	claims, err := s.values.ExternalStorage().Drivers[0].Store(converter.StorageDriverStoreContext{Context: t.Context()}, p)
+	claims, err := s.values.ExternalStorage().Drivers[0].Store(
+		converter.StorageDriverStoreContext{Context: t.Context()}, p)
 	if err != nil {
 		t.Fatal(err)
 	}

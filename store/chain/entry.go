@@ -21,7 +21,8 @@ type Entry struct {
 	Process string
 	At      int    // from 1
 	Parent  string // digest of the Idea before; empty for the first
-	// Idea is the whole Idea: meta, config, schema, context, solution, delegates. Handles in it stand for values of the store.
+	// Idea is the whole Idea: meta, config, schema, context, solution, delegates. Handles in it stand for values of the
+	// store.
 	Idea map[string]any
 	// Log is what changed the instances since the parent.
 	Log     []turn.LogEntry
@@ -35,8 +36,8 @@ type draft struct {
 	log  any // nil where there is none
 }
 
-// stale are the keys of meta that each Idea sets for itself: the values of the Idea that its process started from do not
-// apply.
+// stale are the keys of meta that each Idea sets for itself: the values of the Idea that its process started from do
+// not apply.
 var stale = []string{"digest", "parent", "log", "decisions", forgottenKey, forgottenInstanceKey}
 
 func (e Entry) draft() (draft, error) {

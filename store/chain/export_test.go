@@ -41,7 +41,8 @@ func TestAnExportIsVerifiedWithNothingButTheFile(t *testing.T) {
 		t.Errorf("the file: %+v, the store: %+v", r, want)
 	}
 	lines := bytes.Split(bytes.TrimSpace(data), []byte("\n"))
-	if len(lines) != 6 || !strings.HasPrefix(string(lines[0]), `{"digest":"`+r.Digest+`","format":"processidea-chain","ideas":5,`) {
+	if len(lines) != 6 || !strings.HasPrefix(string(lines[0]),
+		`{"digest":"`+r.Digest+`","format":"processidea-chain","ideas":5,`) {
 		t.Errorf("%d lines, the first is %s", len(lines), lines[0])
 	}
 	second := object(t, string(lines[2]))
@@ -72,8 +73,10 @@ func TestAChangedByteOfAnExportIsFoundAndItsLineNamed(t *testing.T) {
 				continue
 			}
 			line := "line " + string(rune('1'+n))
-			if err != nil || r.Whole || (r.Broken[0].Part != line && (n > 0 || r.Broken[len(r.Broken)-1].Part != line)) {
-				t.Fatalf("byte %d of %s: %q became %q: %+v, %v", at, line, data[starts[n]+at], changed[starts[n]+at], r, err)
+			if err != nil || r.Whole ||
+				(r.Broken[0].Part != line && (n > 0 || r.Broken[len(r.Broken)-1].Part != line)) {
+				t.Fatalf("byte %d of %s: %q became %q: %+v, %v", at, line, data[starts[n]+at],
+					changed[starts[n]+at], r, err)
 			}
 		}
 	}
@@ -122,16 +125,21 @@ func TestAnExportSaysNothingBesideTheChain(t *testing.T) {
 	data := exported(t, smallChain(t), "p")
 	lines := bytes.SplitAfter(data, []byte("\n"))
 	for name, change := range map[string]func(line map[string]any){
-		"another key":                func(l map[string]any) { l["note"] = "trust me" },
-		"no log":                     func(l map[string]any) { delete(l, "log") },
-		"no values":                  func(l map[string]any) { delete(l, "values") },
-		"values that are none":       func(l map[string]any) { l["values"] = 5 },
-		"a value that nothing needs": func(l map[string]any) { l["values"].(map[string]any)[digestOf([]byte("1"))] = 1 },
-		"another value":              func(l map[string]any) { l["values"].(map[string]any)[digestOf([]byte("1"))] = 2 },
+		"another key":          func(l map[string]any) { l["note"] = "trust me" },
+		"no log":               func(l map[string]any) { delete(l, "log") },
+		"no values":            func(l map[string]any) { delete(l, "values") },
+		"values that are none": func(l map[string]any) { l["values"] = 5 },
+		"a value that nothing needs": func(l map[string]any) {
+			l["values"].(map[string]any)[digestOf([]byte("1"))] = 1
+		},
+		"another value": func(l map[string]any) {
+			l["values"].(map[string]any)[digestOf([]byte("1"))] = 2
+		},
 	} {
 		line := object(t, string(lines[4]))
 		change(line)
-		changed := bytes.Join([][]byte{lines[0], lines[1], lines[2], lines[3], []byte(jsonOf(line) + "\n"), lines[5]}, nil)
+		changed := bytes.Join([][]byte{lines[0], lines[1], lines[2], lines[3], []byte(jsonOf(line) + "\n"), lines[5]},
+			nil)
 		if r := verifiedExport(t, changed); r.Whole || r.Broken[0].Part != "line 5" {
 			t.Errorf("%s: %+v", name, r)
 		}
@@ -182,9 +190,11 @@ func TestAnIdeaOfAnotherNumberIsFound(t *testing.T) {
 	i := object(t, `{"meta": {"process": "p", "at": 2}}`)
 	digest := digestOf(jsonval.Encode(i))
 	i["meta"].(map[string]any)["digest"] = digest
-	lines := jsonOf(exportHead{exportFormat, exportVersion, "p", 1, digest}) + "\n" + jsonOf(map[string]any{"idea": i}) + "\n"
+	lines := jsonOf(exportHead{exportFormat, exportVersion, "p", 1, digest}) + "\n" +
+		jsonOf(map[string]any{"idea": i}) + "\n"
 	r := verifiedExport(t, []byte(lines))
-	if r.Whole || jsonOf(r.Broken[0]) != `{"at":1,"harms":[1],"part":"line 2","problem":"it is Idea 2 and stands where Idea 1 belongs"}` {
+	if r.Whole || jsonOf(
+		r.Broken[0]) != `{"at":1,"harms":[1],"part":"line 2","problem":"it is Idea 2 and stands where Idea 1 belongs"}` {
 		t.Errorf("%+v", r)
 	}
 }
@@ -222,10 +232,14 @@ func TestThePythonOfTheDocumentationChecksAnExport(t *testing.T) {
 	s := newShelf(t)
 	story := newStory(t, s, "p")
 	story.grow(2)
-	story.seal(idea(t, `{"": {"big": 123456789012345678901234567890, "float": 1.50E+3, "minus": -0.0, "text": "é\u2028<&>\u0001\t\u007f\"\\/ 😀", "é": 1, "z": 1, "Z": [], "none": null, "yes": true}}`, noCalls, ""))
+	story.seal(
+		idea(
+			t,
+			`{"": {"big": 123456789012345678901234567890, "float": 1.50E+3, "minus": -0.0, "text": "é\u2028<&>\u0001\t\u007f\"\\/ 😀", "é": 1, "z": 1, "Z": [], "none": null, "yes": true}}`, noCalls, ""))
 	data := exported(t, s, "p")
 	out := check(data)
-	if strings.Count(out, " good\n") != 3 || strings.Contains(out, "BROKEN") || !strings.Contains(out, "3 "+story.last) {
+	if strings.Count(out, " good\n") != 3 || strings.Contains(out, "BROKEN") ||
+		!strings.Contains(out, "3 "+story.last) {
 		t.Errorf("of a chain that is whole it says\n%s", out)
 	}
 	lines := bytes.SplitAfter(data, []byte("\n"))

@@ -35,15 +35,17 @@ type ForgottenContents struct {
 	// Values are those that only this process needed; ValueBytes how large they were as they lay there.
 	Values     int   `json:"values"`
 	ValueBytes int64 `json:"valueBytes"`
-	// KeyDestroyed says that the process's data key was destroyed: copies of what it encrypted cannot be opened any more.
+	// KeyDestroyed says that the process's data key was destroyed: copies of what it encrypted cannot be opened any
+	// more.
 	KeyDestroyed bool `json:"keyDestroyed"`
 	// Mentions are places that stay and may tell of an instance that was forgotten.
 	Mentions []Mention `json:"mentions,omitempty"`
 }
 
-// Forget removes the contents of a process from the store, and what only it needed. Of every Idea the digest stays, its parent's, and when
-// it was sealed; a last Idea says that, when and by whom the contents were forgotten. Whatever interrupts it, doing it again completes it:
-// what says where something lies goes after it. The histories in Temporal, which say it too, are for the caller to delete then.
+// Forget removes the contents of a process from the store, and what only it needed. Of every Idea the digest stays, its
+// parent's, and when it was sealed; a last Idea says that, when and by whom the contents were forgotten. Whatever
+// interrupts it, doing it again completes it: what says where something lies goes after it. The histories in Temporal,
+// which say it too, are for the caller to delete then.
 func (s *Store) Forget(ctx context.Context, f Forgetting) (*ForgottenContents, error) {
 	done, err := s.forget(blobs.ForProcess(ctx, ""), f)
 	if err != nil {
@@ -89,8 +91,8 @@ func (s *Store) tree(ctx context.Context, process string) ([]string, error) {
 	return tree, err
 }
 
-// sealForgotten puts an Idea at the end of a chain that says that the contents of those before were forgotten, unless it is there. It gives
-// how many there are before it.
+// sealForgotten puts an Idea at the end of a chain that says that the contents of those before were forgotten, unless
+// it is there. It gives how many there are before it.
 func (s *Store) sealForgotten(ctx context.Context, process string, f Forgotten) (ideas int, err error) {
 	numbers, _, err := s.numbers(ctx, process)
 	if err != nil {
@@ -253,19 +255,23 @@ func (s *Store) unshared(ctx context.Context, f Forgetting, tree []string) ([]*s
 			return nil, err
 		}
 	}
-	own, err := s.referred(ctx, ownHeld, f.Open, func(process string) bool { return slices.Contains(tree, process) }, false)
+	own, err := s.referred(ctx, ownHeld, f.Open, func(process string) bool { return slices.Contains(tree, process) },
+		false)
 	if err != nil || len(own.found) == 0 {
 		return nil, err
 	}
-	others, err := s.referred(ctx, otherHeld, f.Open, func(process string) bool { return !slices.Contains(tree, process) }, true)
+	others, err := s.referred(ctx, otherHeld, f.Open,
+		func(process string) bool { return !slices.Contains(tree, process) }, true)
 	if err != nil {
 		return nil, err
 	}
-	return slices.DeleteFunc(own.found, func(v *stored) bool { return others.values[v.Name] != nil && others.values[v.Name].needed }), nil
+	return slices.DeleteFunc(own.found,
+		func(v *stored) bool { return others.values[v.Name] != nil && others.values[v.Name].needed }), nil
 }
 
 // referred marks the values that some chains and histories refer to.
-func (s *Store) referred(ctx context.Context, held *Held, open Opener, of func(process string) bool, elsewhere bool) (*collector, error) {
+func (s *Store) referred(ctx context.Context, held *Held, open Opener, of func(process string) bool,
+	elsewhere bool) (*collector, error) {
 	c := s.collector(ctx, Rules{Open: open})
 	return c, s.mark(ctx, c, held, of, elsewhere)
 }

@@ -15,7 +15,8 @@ import (
 // forget has p forgotten.
 func (s *shelf) forget(t testing.TB) *ForgottenContents {
 	t.Helper()
-	done, err := s.Forget(t.Context(), Forgetting{Process: "p", Forgotten: Forgotten{At: later, By: "ann"}, Open: s.values.Keys().OpenPayload})
+	done, err := s.Forget(t.Context(), Forgetting{Process: "p", Forgotten: Forgotten{At: later, By: "ann"},
+		Open: s.values.Keys().OpenPayload})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,7 +75,8 @@ func TestOfAForgottenChainTheDigestsStayAndNothingElse(t *testing.T) {
 		}
 		for n := range 2 { // doing it again changes nothing
 			done := s.forget(t)
-			if !slices.Equal(done.Chains, []string{"p", "p/~part/1"}) || done.Ideas != 6 || (n == 0) != (done.Values > 0) {
+			if !slices.Equal(done.Chains, []string{"p", "p/~part/1"}) || done.Ideas != 6 ||
+				(n == 0) != (done.Values > 0) {
 				t.Errorf("%s: %+v", name, done)
 			}
 		}
@@ -89,11 +91,13 @@ func TestOfAForgottenChainTheDigestsStayAndNothingElse(t *testing.T) {
 		}
 		for _, process := range []string{"p", "p/~part/1"} {
 			r := s.verified(t, process)
-			if !r.Whole || r.Ideas != 4 || r.Forgotten == nil || r.Forgotten.By != "ann" || !r.Forgotten.At.Equal(later) {
+			if !r.Whole || r.Ideas != 4 || r.Forgotten == nil || r.Forgotten.By != "ann" ||
+				!r.Forgotten.At.Equal(later) {
 				t.Errorf("%s: %+v", name, r)
 			}
 			var forgotten *ForgottenError
-			if _, err := s.Load(t.Context(), process, 2); !errors.As(err, &forgotten) || !errors.Is(err, blobs.ErrForgotten) {
+			if _, err := s.Load(t.Context(), process, 2); !errors.As(err, &forgotten) ||
+				!errors.Is(err, blobs.ErrForgotten) {
 				t.Errorf("%s: %v", name, err)
 			}
 		}
@@ -135,7 +139,8 @@ func TestAForgottenChainTakesNoIdea(t *testing.T) {
 	story := newStory(t, s, "p")
 	story.grow(2)
 	s.forget(t)
-	if _, err := s.Seal(t.Context(), story.entry(idea(t, `{"": {"late": true}}`, noCalls, ""))); !errors.Is(err, blobs.ErrForgotten) {
+	if _, err := s.Seal(t.Context(), story.entry(idea(t, `{"": {"late": true}}`, noCalls, ""))); !errors.Is(err,
+		blobs.ErrForgotten) {
 		t.Errorf("%v", err)
 	}
 	if r := s.verified(t, "p"); !r.Whole || r.Ideas != 3 {
@@ -153,14 +158,16 @@ func TestAForgettingThatIsInterruptedIsCompletedByTheNext(t *testing.T) {
 			tell("q")
 			calls := 0
 			ctx, cancel := context.WithCancel(t.Context())
-			f := Forgetting{Process: "p", Forgotten: Forgotten{At: later}, Open: s.values.Keys().OpenPayload, Settle: time.Nanosecond}
+			f := Forgetting{Process: "p", Forgotten: Forgotten{At: later}, Open: s.values.Keys().OpenPayload,
+				Settle: time.Nanosecond}
 			_, err := s.Forget(interrupted{ctx, cancel, &calls, step * 7}, f)
 			cancel()
 			done := s.cold2(t).forget(t)
 			if len(done.Chains) != 1 || !s.verified(t, "p").Whole || !s.verified(t, "q").Whole {
 				t.Fatalf("%s, broken off after %d: %+v", name, step*7, done)
 			}
-			if _, err := s.cold2(t).values.Check(blobs.ForProcess(t.Context(), ""), own); !errors.Is(err, blobs.ErrMissing) {
+			if _, err := s.cold2(t).values.Check(blobs.ForProcess(t.Context(), ""), own); !errors.Is(err,
+				blobs.ErrMissing) {
 				t.Fatalf("%s, broken off after %d: %v", name, step*7, err)
 			}
 			if err == nil {

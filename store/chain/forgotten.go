@@ -30,7 +30,8 @@ func (f Forgotten) String() string {
 	return text
 }
 
-// ForgottenError is for what cannot be read because the contents of the process were forgotten. It wraps blobs.ErrForgotten.
+// ForgottenError is for what cannot be read because the contents of the process were forgotten. It wraps
+// blobs.ErrForgotten.
 type ForgottenError struct {
 	Process   string
 	Forgotten Forgotten
@@ -44,14 +45,15 @@ func (e *ForgottenError) Error() string {
 // Unwrap gives blobs.ErrForgotten.
 func (e *ForgottenError) Unwrap() error { return blobs.ErrForgotten }
 
-// forgottenKey is the key of meta by which the last Idea of a process says that the contents were forgotten: Forgotten, and the digests
-// of all Ideas before it.
+// forgottenKey is the key of meta by which the last Idea of a process says that the contents were forgotten: Forgotten,
+// and the digests of all Ideas before it.
 const (
 	forgottenKey = "forgotten"
 	digestsKey   = "digests"
 )
 
-// forgotten gives what a manifest says of the contents having been forgotten: of its own, or as the last Idea; nil where it says nothing.
+// forgotten gives what a manifest says of the contents having been forgotten: of its own, or as the last Idea; nil
+// where it says nothing.
 func (m *manifest) forgotten() *Forgotten {
 	if m.Forgotten != nil || m.Meta[forgottenKey] == nil {
 		return m.Forgotten
@@ -102,8 +104,8 @@ func (v *verifier) compareForgotten() {
 	}
 }
 
-// Forks lists the processes that were forked from a process, or from one of its parts or delegates, and whose contents were not
-// forgotten: they hold what it had worked on by then.
+// Forks lists the processes that were forked from a process, or from one of its parts or delegates, and whose contents
+// were not forgotten: they hold what it had worked on by then.
 func (s *Store) Forks(ctx context.Context, process string) ([]string, error) {
 	processes, err := s.Processes(ctx)
 	if err != nil {

@@ -68,7 +68,8 @@ func (m *manifest) link() Link {
 	}
 	return Link{
 		Parts: parts, At: m.number("at"), Digest: m.Digest, Parent: m.text("parent"), Created: created,
-		Request: m.number("request"), LLM: m.Meta["llm"], Counts: m.Counts, Origin: m.Meta[origin], Simulated: m.Meta["simulated"],
+		Request: m.number("request"), LLM: m.Meta["llm"], Counts: m.Counts, Origin: m.Meta[origin],
+		Simulated: m.Meta["simulated"],
 		Forgotten: m.forgotten(),
 	}
 }

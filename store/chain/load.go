@@ -85,8 +85,8 @@ func (s *Store) logValue(ctx context.Context, m *manifest) (any, error) {
 	return v, nil
 }
 
-// Log gives the writes that the logs of all Ideas of a process tell of, in order, with every value of the store in its place. The
-// error wraps ErrNoIdea where the process has none.
+// Log gives the writes that the logs of all Ideas of a process tell of, in order, with every value of the store in its
+// place. The error wraps ErrNoIdea where the process has none.
 func (s *Store) Log(ctx context.Context, process string) ([]turn.LogEntry, error) {
 	ctx = blobs.ForProcess(ctx, process)
 	manifests, err := s.manifests(ctx, process)
@@ -114,7 +114,8 @@ func (s *Store) StoredLogAt(ctx context.Context, process string, at int) ([]turn
 	return s.logAt(ctx, process, at, s.log)
 }
 
-func (s *Store) logAt(ctx context.Context, process string, at int, read func(context.Context, *manifest) ([]turn.LogEntry, error)) ([]turn.LogEntry, error) {
+func (s *Store) logAt(ctx context.Context, process string, at int,
+	read func(context.Context, *manifest) ([]turn.LogEntry, error)) ([]turn.LogEntry, error) {
 	ctx = blobs.ForProcess(ctx, process)
 	m, err := s.manifest(ctx, process, at)
 	var log []turn.LogEntry

@@ -110,7 +110,8 @@ const palette = `{
 // idea is an Idea with the States of instances, in the order of the tokens, and a solution.
 func idea(t testing.TB, states, solution string, tokens ...string) map[string]any {
 	i := object(t, palette)
-	context := []any{object(t, `{"type": "text", "text": "`+strings.Repeat("Judge every comment. ", 20)+`"}`), object(t, `{"type": "input", "rules": ["no spam"]}`)}
+	context := []any{object(t, `{"type": "text", "text": "`+strings.Repeat("Judge every comment. ", 20)+`"}`),
+		object(t, `{"type": "input", "rules": ["no spam"]}`)}
 	all := object(t, states)
 	for _, token := range tokens {
 		m := map[string]any{"type": "state", "state": all[token]}
@@ -126,7 +127,8 @@ func idea(t testing.TB, states, solution string, tokens ...string) map[string]an
 const noCalls = `{"calls": [], "output": null}`
 
 func (s *story) entry(idea map[string]any, log ...turn.LogEntry) Entry {
-	return Entry{Process: s.process, At: s.at + 1, Parent: s.last, Idea: idea, Log: log, Created: noon.Add(time.Duration(s.at) * time.Minute)}
+	return Entry{Process: s.process, At: s.at + 1, Parent: s.last, Idea: idea, Log: log,
+		Created: noon.Add(time.Duration(s.at) * time.Minute)}
 }
 
 // seal puts the next Idea on the chain.
@@ -151,7 +153,8 @@ func (s *story) grow(ideas int) {
 		if n > 0 {
 			key := fmt.Sprintf("step%d", s.at-1)
 			state[key] = strings.Repeat(string(rune('a'+s.at%26)), 1000)
-			log = append(log, turn.LogEntry{Path: jsonval.Path{key}, Value: state[key], Author: fmt.Sprintf("%d.1", s.at), Request: s.at, Index: 1, WrittenAt: noon})
+			log = append(log, turn.LogEntry{Path: jsonval.Path{key}, Value: state[key],
+				Author: fmt.Sprintf("%d.1", s.at), Request: s.at, Index: 1, WrittenAt: noon})
 		}
 		whole := make(map[string]any, len(state))
 		for k, v := range state {

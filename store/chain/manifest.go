@@ -17,8 +17,8 @@ import (
 // format is the version of what a manifest looks like.
 const format = 1
 
-// manifest is the file of one Idea: its digest, its meta as it is hashed, where its body comes from, and its log. The sum
-// is over all of it, so that a change is found even if it does not touch the Idea.
+// manifest is the file of one Idea: its digest, its meta as it is hashed, where its body comes from, and its log. The
+// sum is over all of it, so that a change is found even if it does not touch the Idea.
 type manifest struct {
 	Format int            `json:"format"`
 	Digest string         `json:"digest"`

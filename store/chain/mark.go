@@ -11,8 +11,8 @@ import (
 	"processidea/store/blobs"
 )
 
-// Any text in the form of a digest, wherever it is, counts as a reference: so no value is lost that is referred to in a way
-// that this file does not know.
+// Any text in the form of a digest, wherever it is, counts as a reference: so no value is lost that is referred to in a
+// way that this file does not know.
 
 // digestLength is that of SHA-256 in hex.
 const digestLength = 64

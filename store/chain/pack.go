@@ -10,9 +10,10 @@ import (
 	"processidea/store/blobs"
 )
 
-// lay stores an Idea as the difference from one before it; whole if it has none, or if reading the differences would take
-// longer than reading it.
-func (s *Store) lay(ctx context.Context, d draft, at int, digest string, parent *state, size int) (*manifest, *state, error) {
+// lay stores an Idea as the difference from one before it; whole if it has none, or if reading the differences would
+// take longer than reading it.
+func (s *Store) lay(ctx context.Context, d draft, at int, digest string, parent *state,
+	size int) (*manifest, *state, error) {
 	m := &manifest{Format: format, Digest: digest, Meta: d.meta, Counts: d.counts(), Since: at}
 	st := &state{at: at, digest: digest, since: at}
 	node, err := s.layBody(ctx, d.body, m, st, parent, size)
@@ -26,7 +27,8 @@ func (s *Store) lay(ctx context.Context, d draft, at int, digest string, parent 
 	return m, st, err
 }
 
-func (s *Store) layBody(ctx context.Context, body map[string]any, m *manifest, st, parent *state, size int) (any, error) {
+func (s *Store) layBody(ctx context.Context, body map[string]any, m *manifest, st, parent *state,
+	size int) (any, error) {
 	under := baseFor(st.at, parent)
 	if under != nil {
 		delta, _ := jsonval.ComputeDelta(under.body, body)
@@ -145,8 +147,8 @@ func (s *Store) partError(ctx context.Context, digest string, err error) error {
 	return err
 }
 
-// decode reads JSON that this package wrote: numbers stay as they were written, and depth is not bounded, because a delta
-// is nested deeper than what it changes.
+// decode reads JSON that this package wrote: numbers stay as they were written, and depth is not bounded, because a
+// delta is nested deeper than what it changes.
 func decode(data []byte) (any, error) {
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.UseNumber()

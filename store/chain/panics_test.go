@@ -11,7 +11,8 @@ import (
 func TestAPanicWhileManifestsAreReadIsAnError(t *testing.T) {
 	s := smallChain(t).cold(t)
 	safegotest.Panic(t, "chain.manifests")
-	if _, err := s.manifests(t.Context(), "p"); err == nil || !strings.Contains(err.Error(), "chain.manifests panicked") {
+	if _, err := s.manifests(t.Context(), "p"); err == nil ||
+		!strings.Contains(err.Error(), "chain.manifests panicked") {
 		t.Errorf("%v", err)
 	}
 	if list, err := s.manifests(t.Context(), "p"); len(list) != 5 || err != nil {

@@ -17,7 +17,8 @@ func (s *Store) propose(ctx context.Context, b *Blame, manifests []*manifest) er
 	if e.Correction > 0 {
 		return nil
 	}
-	p := &Proposed{ID: ideafile.FormatCallID(e.Request, e.Index, e.Instance), Request: e.Request, Written: e.Call.RawValue(), Reads: []Read{}, Ran: b.ran}
+	p := &Proposed{ID: ideafile.FormatCallID(e.Request, e.Index, e.Instance), Request: e.Request,
+		Written: e.Call.RawValue(), Reads: []Read{}, Ran: b.ran}
 	b.Call = p
 	logged := manifests[slices.IndexFunc(manifests, func(m *manifest) bool { return m.number("at") == b.Last.Idea })]
 	if e.PartProcessID != "" {
@@ -107,7 +108,8 @@ func (s *Store) unlogged(ctx context.Context, b *Blame, manifests []*manifest, p
 			return err
 		}
 		tip = next
-		value, there := jsonval.ValueAt(ideafile.SplitContextByInstance(whole["context"]).InstanceView(b.Instance).PayloadByKind[ideafile.TypeState], path)
+		value, there := jsonval.ValueAt(ideafile.SplitContextByInstance(whole["context"]).InstanceView(
+			b.Instance).PayloadByKind[ideafile.TypeState], path)
 		switch {
 		case !there || !jsonval.Equal(value, b.Value):
 			b.Since = 0

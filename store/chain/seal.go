@@ -52,8 +52,8 @@ func (s *Store) seal(ctx context.Context, e Entry) (protocol.IdeaRef, error) {
 	return sealed, nil
 }
 
-// sealedBefore returns the digest of the same Idea if it was sealed before; empty if it was not. Anything else at its place
-// was left by an attempt whose result got lost, unless another Idea follows it.
+// sealedBefore returns the digest of the same Idea if it was sealed before; empty if it was not. Anything else at its
+// place was left by an attempt whose result got lost, unless another Idea follows it.
 func (s *Store) sealedBefore(ctx context.Context, e Entry, d draft) (string, error) {
 	there, err := s.manifest(ctx, e.Process, e.At)
 	switch {
@@ -77,8 +77,8 @@ func (s *Store) sealedBefore(ctx context.Context, e Entry, d draft) (string, err
 	return "", err
 }
 
-// parent returns the Idea before; nil if there is none that can be read. A broken chain goes on with an Idea that is stored
-// whole, and Verify names the gap.
+// parent returns the Idea before; nil if there is none that can be read. A broken chain goes on with an Idea that is
+// stored whole, and Verify names the gap.
 func (s *Store) parent(ctx context.Context, e Entry) (*state, error) {
 	if e.Parent == "" || e.At == 1 {
 		return nil, nil

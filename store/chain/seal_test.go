@@ -44,13 +44,15 @@ func TestAnIdeaComesBackWholeWithItsMetaAndDigest(t *testing.T) {
 	given["meta"].(map[string]any)["parent"] = "that of the file that the process started from"
 	story.seal(given)
 	first := story.last
-	story.seal(given, turn.LogEntry{Instance: "①", Path: jsonval.Path{"n"}, Value: 5, Author: "1.1@①", Request: 1, Index: 1})
+	story.seal(given, turn.LogEntry{Instance: "①", Path: jsonval.Path{"n"}, Value: 5, Author: "1.1@①",
+		Request: 1, Index: 1})
 
 	got := s.cold(t).load(t, "p", 2)
 	meta := got["meta"].(map[string]any)
 	log := meta["log"]
 	delete(meta, "log")
-	want := `{"at":2,"createdAt":"2026-11-03T12:01:00Z","origin":{"at":4,"digest":"d","process":"o"},"parent":"` + first + `","path":"moderation","process":"p","version":"7"}`
+	want := `{"at":2,"createdAt":"2026-11-03T12:01:00Z","origin":{"at":4,"digest":"d","process":"o"},"parent":"` +
+		first + `","path":"moderation","process":"p","version":"7"}`
 	if jsonOf(meta) != want {
 		t.Errorf("meta is %s", jsonOf(meta))
 	}
@@ -115,7 +117,8 @@ func TestSealingTheSameAgainChangesNothing(t *testing.T) {
 	s := newShelf(t)
 	story := newStory(t, s, "p")
 	story.grow(2)
-	again := story.entry(idea(t, `{"①": {"a": 1}}`, noCalls, "①"), turn.LogEntry{Path: jsonval.Path{"a"}, Value: 1, Author: "1.1"})
+	again := story.entry(idea(t, `{"①": {"a": 1}}`, noCalls, "①"),
+		turn.LogEntry{Path: jsonval.Path{"a"}, Value: 1, Author: "1.1"})
 	first, err := s.Seal(t.Context(), again)
 	if err != nil {
 		t.Fatal(err)
@@ -149,7 +152,8 @@ func TestAnIdeaThatNobodyFollowsIsReplacedAndOneThatSomebodyFollowsNever(t *test
 	story.seal(idea(t, `{"": {"n": 4}}`, noCalls, ""))
 	before := s.files(t)
 	second.Idea = idea(t, `{"": {"n": 5}}`, noCalls, "")
-	if _, err := s.Seal(t.Context(), second); !errors.Is(err, ErrTaken) || !strings.HasPrefix(err.Error(), "chain: seal Idea 2 of p: ") {
+	if _, err := s.Seal(t.Context(), second); !errors.Is(err, ErrTaken) ||
+		!strings.HasPrefix(err.Error(), "chain: seal Idea 2 of p: ") {
 		t.Errorf("got %v", err)
 	}
 	if after := s.files(t); jsonOf(after) != jsonOf(before) {
@@ -226,7 +230,8 @@ func TestTenThousandInstancesAreSealedAndLoaded(t *testing.T) {
 	var log []turn.LogEntry
 	for _, token := range tokens {
 		states[token].(map[string]any)["done"] = true
-		log = append(log, turn.LogEntry{Instance: token, Path: jsonval.Path{"done"}, Value: true, Author: ideafile.FormatCallID(1, 1, token), Request: 1, Index: 1})
+		log = append(log, turn.LogEntry{Instance: token, Path: jsonval.Path{"done"}, Value: true,
+			Author: ideafile.FormatCallID(1, 1, token), Request: 1, Index: 1})
 	}
 	after := idea(t, jsonOf(states), noCalls, tokens...)
 	story.seal(after, log...)
@@ -317,7 +322,8 @@ func TestWhatAnotherWorkerSealedMeanwhileIsReadAnew(t *testing.T) {
 
 // drawnIdea draws Ideas that are much alike, as those of one process are.
 func drawnIdea(t *rapid.T) map[string]any {
-	value := rapid.SampledFrom([]string{`1`, `1.0`, `null`, `"x"`, `{"†blob":1}`, `{"††blob":{}}`, `[1,2]`, `[1,2,3]`, `{"a":{"b":[{}]}}`})
+	value := rapid.SampledFrom([]string{`1`, `1.0`, `null`, `"x"`, `{"†blob":1}`, `{"††blob":{}}`, `[1,2]`, `[1,2,3]`,
+		`{"a":{"b":[{}]}}`})
 	object := func(text string) any {
 		v, err := decode([]byte(text))
 		if err != nil {
@@ -325,10 +331,13 @@ func drawnIdea(t *rapid.T) map[string]any {
 		}
 		return v
 	}
-	context := []any{object(`{"type": "text", "text": "` + strings.Repeat("long ", rapid.SampledFrom([]int{1, 200}).Draw(t, "words")) + `"}`)}
+	context := []any{
+		object(`{"type": "text", "text": "` +
+			strings.Repeat("long ", rapid.SampledFrom([]int{1, 200}).Draw(t, "words")) + `"}`)}
 	for _, token := range rapid.SampledFrom([][]string{{"①"}, {"①", "②"}, {"②", "①", "③"}}).Draw(t, "tokens") {
 		state := map[string]any{}
-		for _, key := range rapid.SliceOfNDistinct(rapid.SampledFrom([]string{"a", "b", "c", "=", "~"}), 0, 4, rapid.ID).Draw(t, "keys") {
+		for _, key := range rapid.SliceOfNDistinct(rapid.SampledFrom([]string{"a", "b", "c", "=", "~"}), 0, 4,
+			rapid.ID).Draw(t, "keys") {
 			state[key] = object(value.Draw(t, "value"))
 		}
 		context = append(context, map[string]any{"type": "state", "_instance": token, "state": state})
@@ -402,7 +411,8 @@ func TestTheIdeasOfAProcessAreListedInOrder(t *testing.T) {
 		t.Fatalf("%+v, %v", links, err)
 	}
 	for i, l := range links {
-		if l.At != i+1 || (i > 0 && l.Parent != links[i-1].Digest) || !l.Created.Equal(noon.Add(time.Duration(i)*time.Minute)) {
+		if l.At != i+1 || (i > 0 && l.Parent != links[i-1].Digest) ||
+			!l.Created.Equal(noon.Add(time.Duration(i)*time.Minute)) {
 			t.Errorf("%+v", l)
 		}
 	}

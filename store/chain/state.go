@@ -9,7 +9,8 @@ import (
 	"processidea/model/jsonval"
 )
 
-// state is the body of an Idea in memory, with the Ideas that it was built from: it shares with them what has not changed.
+// state is the body of an Idea in memory, with the Ideas that it was built from: it shares with them what has not
+// changed.
 type state struct {
 	at     int
 	digest string

@@ -86,7 +86,8 @@ type Report struct {
 	Origin any `json:"origin,omitempty"`
 	// Simulated says who played the Tools of a simulation, as its Ideas say; absent of a process that ran.
 	Simulated any `json:"simulated,omitempty"`
-	// Forgotten says who had the contents removed: the digests of the Ideas are checked as far as they lead to each other.
+	// Forgotten says who had the contents removed: the digests of the Ideas are checked as far as they lead to each
+	// other.
 	Forgotten *Forgotten `json:"forgotten,omitempty"`
 	// ForgottenInstances are those that were taken out of the Ideas.
 	ForgottenInstances []ForgottenInstance `json:"forgottenInstances,omitempty"`

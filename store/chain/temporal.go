@@ -21,8 +21,9 @@ type Held struct {
 	// Executions is how many there are.
 	Executions int
 
-	roots  map[string]bool      // processes of which something is open
-	known  map[string]bool      // processes of which there is anything, and those whose data keys something is encrypted with
+	roots map[string]bool // processes of which something is open
+	// processes of which there is anything, and those whose data keys something is encrypted with
+	known  map[string]bool
 	refs   map[reference]bool   // what their histories refer to
 	of     func(id string) bool // whose histories are read; nil: all
 	opener Opener
@@ -43,7 +44,8 @@ func (h *Held) references() map[reference]bool {
 
 // ReadTemporal reads every history that a namespace has. The service gives payloads as they lie there; where they are
 // encrypted, open decrypts them (nil: none is).
-func ReadTemporal(ctx context.Context, c workflowservice.WorkflowServiceClient, namespace string, open Opener) (*Held, error) {
+func ReadTemporal(ctx context.Context, c workflowservice.WorkflowServiceClient, namespace string,
+	open Opener) (*Held, error) {
 	h := newHeld(open, nil)
 	err := h.readExecutions(ctx, c, namespace)
 	if err == nil {
@@ -137,7 +139,8 @@ func eachOfExecution(
 	}
 	if isRunning(e) {
 		// What an activity has said with its heartbeat stands in no event.
-		d, err := c.DescribeWorkflowExecution(ctx, &workflowservice.DescribeWorkflowExecutionRequest{Namespace: namespace, Execution: e.GetExecution()})
+		d, err := c.DescribeWorkflowExecution(ctx,
+			&workflowservice.DescribeWorkflowExecutionRequest{Namespace: namespace, Execution: e.GetExecution()})
 		if err == nil {
 			err = do(d)
 		}
@@ -191,7 +194,8 @@ func EachSchedule(
 	}
 }
 
-// visit notes every digest in the payloads of a message of a process: claims of payloads that lie in the store, and handles of values.
+// visit notes every digest in the payloads of a message of a process: claims of payloads that lie in the store, and
+// handles of values.
 func (h *Held) visit(ctx context.Context, process string, m proto.Message) error {
 	return proxy.VisitPayloads(ctx, m, proxy.VisitPayloadsOptions{
 		Visitor: func(_ *proxy.VisitPayloadsContext, payloads []*commonpb.Payload) ([]*commonpb.Payload, error) {

@@ -21,17 +21,20 @@ func (s *Store) Verify(ctx context.Context, process string) (*Report, error) {
 	return s.VerifyWitnessed(ctx, process, nil)
 }
 
-// VerifyWitnessed is Verify, and compares each Idea with what somebody else knows of it: whoever can write the store can write a whole chain anew.
+// VerifyWitnessed is Verify, and compares each Idea with what somebody else knows of it: whoever can write the store
+// can write a whole chain anew.
 func (s *Store) VerifyWitnessed(ctx context.Context, process string, witnessed Digests) (*Report, error) {
 	return s.verifyAll(ctx, process, witnessed, func(int, int) {})
 }
 
 // VerifyWithProgress is Verify, and tells before each Idea how many of how many are checked.
-func (s *Store) VerifyWithProgress(ctx context.Context, process string, progress func(checked, of int)) (*Report, error) {
+func (s *Store) VerifyWithProgress(ctx context.Context, process string,
+	progress func(checked, of int)) (*Report, error) {
 	return s.verifyAll(ctx, process, nil, progress)
 }
 
-func (s *Store) verifyAll(ctx context.Context, process string, witnessed Digests, progress func(checked, of int)) (*Report, error) {
+func (s *Store) verifyAll(ctx context.Context, process string, witnessed Digests,
+	progress func(checked, of int)) (*Report, error) {
 	r, err := s.verify(blobs.ForProcess(ctx, process), process, witnessed, progress)
 	if err != nil {
 		return nil, fmt.Errorf("chain: verify %s: %w", process, err)
@@ -49,7 +52,8 @@ func (d Digests) Add(at int, digest string) {
 	}
 }
 
-func (s *Store) verify(ctx context.Context, process string, witnessed Digests, progress func(checked, of int)) (*Report, error) {
+func (s *Store) verify(ctx context.Context, process string, witnessed Digests,
+	progress func(checked, of int)) (*Report, error) {
 	numbers, strange, err := s.numbers(ctx, process)
 	if err == nil && len(numbers)+len(strange) == 0 {
 		err = ErrNoIdea
@@ -57,7 +61,8 @@ func (s *Store) verify(ctx context.Context, process string, witnessed Digests, p
 	if err != nil {
 		return nil, err
 	}
-	v := &verifier{Store: s, process: process, report: newReport(process), witnessed: witnessed, audit: proofs.New(s.deciders),
+	v := &verifier{Store: s, process: process, report: newReport(process), witnessed: witnessed,
+		audit:   proofs.New(s.deciders),
 		checked: map[string]error{}, inside: map[string]error{}}
 	v.report.Ideas = len(numbers)
 	for _, name := range strange {
@@ -80,7 +85,8 @@ func (s *Store) verify(ctx context.Context, process string, witnessed Digests, p
 	}
 	for _, at := range slices.Sorted(maps.Keys(witnessed)) {
 		if at > before {
-			v.report.add(at, Place(process, at), "Idea %d is missing: Temporal's history has its digest %s", at, strings.Join(witnessed[at], " and "))
+			v.report.add(at, Place(process, at), "Idea %d is missing: Temporal's history has its digest %s", at,
+				strings.Join(witnessed[at], " and "))
 		}
 	}
 	v.report.Decisions = v.audit.Counts
@@ -176,7 +182,8 @@ func (v *verifier) meta(m *manifest) {
 	if digests := v.witnessed[at]; len(digests) > 0 {
 		v.report.Witnessed++
 		if !slices.Contains(digests, m.Digest) {
-			v.report.add(at, place, "it has the digest %s, and Temporal's history has %s", m.Digest, strings.Join(digests, " and "))
+			v.report.add(at, place, "it has the digest %s, and Temporal's history has %s", m.Digest,
+				strings.Join(digests, " and "))
 		}
 	}
 }
@@ -197,7 +204,8 @@ func (v *verifier) origin(ctx context.Context, m *manifest) error {
 	case err != nil:
 		return err
 	case there.Digest != from.text("digest"):
-		v.report.add(at, Place(v.process, at), "it says that it comes from Idea %d of %s, which has another digest", from.number("at"), from.text("process"))
+		v.report.add(at, Place(v.process, at), "it says that it comes from Idea %d of %s, which has another digest",
+			from.number("at"), from.text("process"))
 	}
 	return nil
 }

@@ -44,9 +44,11 @@ func smallChain(t *testing.T) *shelf {
 	value := s.stored(t, []any{"in it", s.stored(t, strings.Repeat("y", 500))})
 	story.grow(3)
 	i := idea(t, `{"①": {"a": 1}}`, noCalls, "①")
-	i["context"].([]any)[2].(map[string]any)["state"] = map[string]any{"nested": value, "long": strings.Repeat("z", ownInline)}
+	i["context"].([]any)[2].(map[string]any)["state"] = map[string]any{"nested": value,
+		"long": strings.Repeat("z", ownInline)}
 	story.seal(i, turn.LogEntry{Instance: "①", Path: jsonval.Path{"nested"}, Value: value, Author: "1.1@①"},
-		turn.LogEntry{Instance: "①", Path: jsonval.Path{"long"}, Value: strings.Repeat("z", ownInline), Author: "person:Ada"})
+		turn.LogEntry{Instance: "①", Path: jsonval.Path{"long"}, Value: strings.Repeat("z", ownInline),
+			Author: "person:Ada"})
 	story.seal(i)
 	return s
 }
@@ -118,7 +120,8 @@ func TestAMissingFileIsFoundAndNamed(t *testing.T) {
 			t.Fatal(err)
 		}
 		r := s.cold(t).verified(t, "p")
-		if r.Whole || len(r.Broken) != 1 || r.Broken[0].Part != name || (!strings.Contains(r.Broken[0].Problem, "missing") && !strings.Contains(r.Broken[0].Problem, "no such")) {
+		if r.Whole || len(r.Broken) != 1 || r.Broken[0].Part != name ||
+			(!strings.Contains(r.Broken[0].Problem, "missing") && !strings.Contains(r.Broken[0].Problem, "no such")) {
 			t.Errorf("%s: %+v", name, r)
 		}
 		s.write(t, name, data)
@@ -143,7 +146,8 @@ func TestEveryBrokenPlaceIsToldOnceTheFirstFirst(t *testing.T) {
 	for _, b := range r.Broken {
 		parts = append(parts, b.Part)
 	}
-	if got := strings.Join(parts, " "); got != "ideas/p/notes.txt ideas/p/3.json ideas/p/5.json ideas/p/7.json ideas/p/10.json" {
+	if got := strings.Join(parts,
+		" "); got != "ideas/p/notes.txt ideas/p/3.json ideas/p/5.json ideas/p/7.json ideas/p/10.json" {
 		t.Errorf("%s: %+v", got, r)
 	}
 	if len(r.Unreadable) < 3 || r.Ideas != 11 {
@@ -205,7 +209,8 @@ func TestAForgedManifestIsFound(t *testing.T) {
 				t.Errorf("%+v", r)
 			}
 			_, err = s.cold(t).Load(t.Context(), "p", 2)
-			if besideTheIdea := slices.Contains([]string{"counts", "steps", "bytes", "since", "log", "other log", "no log", "bad log"}, name); (err == nil) != besideTheIdea {
+			if besideTheIdea := slices.Contains([]string{"counts", "steps", "bytes", "since", "log", "other log",
+				"no log", "bad log"}, name); (err == nil) != besideTheIdea {
 				t.Errorf("loading it gives %v", err)
 			}
 			s.write(t, place, before)
@@ -238,7 +243,8 @@ func TestAnIdeaThatNamesAnotherParentIsFound(t *testing.T) {
 	story.last = strings.Repeat("a", 64)
 	story.grow(1)
 	r := s.cold(t).verified(t, "p")
-	if len(r.Broken) != 1 || r.Broken[0].Part != Place("p", 3) || r.Broken[0].Problem != "its parent is not the Idea before it" || len(r.Unreadable) > 0 {
+	if len(r.Broken) != 1 || r.Broken[0].Part != Place("p", 3) ||
+		r.Broken[0].Problem != "its parent is not the Idea before it" || len(r.Unreadable) > 0 {
 		t.Errorf("%+v", r)
 	}
 	s.cold(t).load(t, "p", 3)
@@ -266,13 +272,15 @@ func TestAForkNamesItsOriginAndNothingElseOfIt(t *testing.T) {
 	before := jsonOf(whole)
 	digest := whole["meta"].(map[string]any)["digest"].(string)
 	forked := Fork(whole)
-	if got := jsonOf(forked["meta"]); got != `{"origin":{"at":2,"digest":"`+digest+`","process":"p"},"path":"moderation","request":2,"version":"7"}` {
+	if got := jsonOf(forked["meta"]); got != `{"origin":{"at":2,"digest":"`+digest+
+		`","process":"p"},"path":"moderation","request":2,"version":"7"}` {
 		t.Error(got)
 	}
 	if jsonOf(forked["context"]) != jsonOf(whole["context"]) || jsonOf(whole) != before {
 		t.Error("something else has changed")
 	}
-	again := jsonOf(Fork(map[string]any{"meta": map[string]any{"process": "q", "at": 1, "digest": "d", "origin": "old"}})["meta"])
+	again := jsonOf(
+		Fork(map[string]any{"meta": map[string]any{"process": "q", "at": 1, "digest": "d", "origin": "old"}})["meta"])
 	if again != `{"origin":{"at":1,"digest":"d","process":"q"}}` {
 		t.Error(again)
 	}

@@ -31,8 +31,8 @@ func classOf(b byte) string {
 	return fmt.Sprintf("%q", b)
 }
 
-// changesOf gives some changes of one byte: of every class of bytes the first, the middle and the last, each to a byte of the
-// same class, where the text stays what it looks like, and to one that differs in its lowest bit.
+// changesOf gives some changes of one byte: of every class of bytes the first, the middle and the last, each to a byte
+// of the same class, where the text stays what it looks like, and to one that differs in its lowest bit.
 func changesOf(data []byte) map[string][]byte {
 	all := map[string][]int{}
 	for i, b := range data {
@@ -62,8 +62,8 @@ func sameClass(b byte) byte {
 	return b
 }
 
-// forkedChain is a chain with all that an Idea can hold: an origin, a record with results and decisions, ends of instances,
-// numbers, other letters, and values in the store.
+// forkedChain is a chain with all that an Idea can hold: an origin, a record with results and decisions, ends of
+// instances, numbers, other letters, and values in the store.
 func forkedChain(t *testing.T) *shelf {
 	s := smallChain(t)
 	whole, err := s.Load(t.Context(), "p", 4)
@@ -74,17 +74,21 @@ func forkedChain(t *testing.T) *shelf {
 	value := s.stored(t, []any{"größer", strings.Repeat("x", 600), 1.5e10, -3, true, nil, `"\` + "\n"})
 	i["context"] = append(i["context"].([]any), object(t, `{"type": "plan", "plan": [{"_tool": "judge", "text": "†state.a"}], "record": {"1.1": {"done": ["①"],
 		"results": {"①": 12345678901234567890}, "decided": [{"token": "①", "decision": {"decision": "approve", "by": "Ada", "at": "2026-01-02T03:04:05Z"}}]}}}`),
-		object(t, `{"type": "state", "_instance": "②", "_status": "failed", "_error": {"code": "x", "message": "y"}, "state": {"a": 0.1}}`),
+		object(
+			t,
+			`{"type": "state", "_instance": "②", "_status": "failed", "_error": {"code": "x", "message": "y"}, "state": {"a": 0.1}}`),
 		map[string]any{"type": "state", "_instance": "③", "state": map[string]any{"v": value}})
 	story := newStory(t, s, "fork")
 	for n := range 3 {
 		i["meta"].(map[string]any)["request"] = n + 2
-		story.seal(i, turn.LogEntry{Instance: "③", Path: jsonval.Path{"v"}, Value: value, Author: "1.1@③", WrittenAt: noon})
+		story.seal(i, turn.LogEntry{Instance: "③", Path: jsonval.Path{"v"}, Value: value, Author: "1.1@③",
+			WrittenAt: noon})
 	}
 	return s
 }
 
-// harmedFirst gives the first Idea of a process that refers to a file of the store, itself or by what it refers to; 0: none does.
+// harmedFirst gives the first Idea of a process that refers to a file of the store, itself or by what it refers to; 0:
+// none does.
 func harmedFirst(files map[string][]byte, process, name string) int {
 	for at := 1; ; at++ {
 		manifest, there := files[Place(process, at)]
@@ -119,7 +123,8 @@ func TestAChangeOfAByteOfAnyClassIsFoundAndItsIdeaAndPartNamed(t *testing.T) {
 		for what, changed := range changesOf(data) {
 			s.write(t, name, changed)
 			r := s.cold(t).verified(t, "fork")
-			if (at == 0 && !r.Whole) || (at > 0 && (r.Whole || len(r.Broken) != 1 || r.Broken[0].Part != name || r.Broken[0].At != at)) {
+			if (at == 0 && !r.Whole) ||
+				(at > 0 && (r.Whole || len(r.Broken) != 1 || r.Broken[0].Part != name || r.Broken[0].At != at)) {
 				t.Fatalf("%s (Idea %d): %s: %+v", name, at, what, r)
 			}
 			if at > 0 {

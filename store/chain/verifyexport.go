@@ -18,13 +18,14 @@ import (
 // ErrNoExport says that a file is no export of a chain.
 var ErrNoExport = errors.New("this is no export of a chain")
 
-// VerifyExport checks what Export wrote, with nothing but the file: as Verify does, with lines for parts. The error is for
-// a file that cannot be read or is no export.
+// VerifyExport checks what Export wrote, with nothing but the file: as Verify does, with lines for parts. The error is
+// for a file that cannot be read or is no export.
 func VerifyExport(r io.Reader) (*Report, error) { return VerifyExportTrusting(r, nil) }
 
 // VerifyExportTrusting is VerifyExport, and checks the signatures of decisions with these keys.
 func VerifyExportTrusting(r io.Reader, deciders proofs.Keys) (*Report, error) {
-	v := &exportVerifier{report: newReport(""), audit: proofs.New(deciders), given: map[string]bool{}, needed: map[string]bool{}}
+	v := &exportVerifier{report: newReport(""), audit: proofs.New(deciders), given: map[string]bool{},
+		needed: map[string]bool{}}
 	lines := bufio.NewReader(r)
 	for v.line = 1; ; v.line++ {
 		data, err := lines.ReadBytes('\n')
@@ -101,7 +102,8 @@ func (v *exportVerifier) readHead(line map[string]any, text []byte) error {
 	if err := json.Unmarshal(text, &v.head); err != nil {
 		return err
 	}
-	if !jsonval.Equal(line, jsonval.ToJSONValue(v.head)) || v.head.Format != exportFormat || v.head.Version != exportVersion {
+	if !jsonval.Equal(line, jsonval.ToJSONValue(v.head)) || v.head.Format != exportFormat ||
+		v.head.Version != exportVersion {
 		return fmt.Errorf("this is no head of an export of version %d", exportVersion)
 	}
 	return nil

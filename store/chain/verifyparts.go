@@ -59,8 +59,8 @@ func (v *verifier) check(ctx context.Context, digest string) error {
 	return err
 }
 
-// handles checks the values of the store that a value holds, and those that they hold. The error is for a store that does
-// not answer, or for a value that is lost.
+// handles checks the values of the store that a value holds, and those that they hold. The error is for a store that
+// does not answer, or for a value that is lost.
 func (v *verifier) handles(ctx context.Context, at int, value any) (err error) {
 	if h, ok := jsonval.AsBlobHandle(value); ok {
 		return v.handle(ctx, at, h)

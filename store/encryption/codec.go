@@ -17,12 +17,12 @@ const (
 	MetadataInline    = "inline"            // metadata: what is encrypted stays inline (protocol.IsKeptInline)
 )
 
-// boundPayload binds encrypted bytes to being a payload. They are not bound to their workflow, because equal payloads are
-// stored once, and the Temporal UI asks for payloads without saying whose they are.
+// boundPayload binds encrypted bytes to being a payload. They are not bound to their workflow, because equal payloads
+// are stored once, and the Temporal UI asks for payloads without saying whose they are.
 const boundPayload = "processidea payload 1"
 
-// Codec encrypts whole payloads, metadata and all. Metadata named as readable is repeated in the clear. Payloads that were
-// not encrypted are decoded as they are: people send signals without keys, and old histories have none.
+// Codec encrypts whole payloads, metadata and all. Metadata named as readable is repeated in the clear. Payloads that
+// were not encrypted are decoded as they are: people send signals without keys, and old histories have none.
 func (k *Keys) Codec(readable ...string) converter.PayloadCodec { return &codec{k, readable} }
 
 type codec struct {
@@ -43,7 +43,8 @@ func (c *codec) Decode(payloads []*commonpb.Payload) ([]*commonpb.Payload, error
 	return each(payloads, c.keys.OpenPayload)
 }
 
-func each(payloads []*commonpb.Payload, do func(*commonpb.Payload) (*commonpb.Payload, error)) ([]*commonpb.Payload, error) {
+func each(payloads []*commonpb.Payload,
+	do func(*commonpb.Payload) (*commonpb.Payload, error)) ([]*commonpb.Payload, error) {
 	out := make([]*commonpb.Payload, len(payloads))
 	for n, p := range payloads {
 		done, err := do(p)

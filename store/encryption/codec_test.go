@@ -22,21 +22,25 @@ func payload(data string, metadata ...string) *commonpb.Payload {
 func TestAPayloadIsEncryptedWithItsMetadataAndComesBack(t *testing.T) {
 	t.Parallel()
 	k := parse(t, fresh(t, "k1"))
-	in := []*commonpb.Payload{payload(`"hello"`, "inline", "messageType", "other"), payload(`"hello"`, "other", "messageType", "inline"), payload("")}
+	in := []*commonpb.Payload{payload(`"hello"`, "inline", "messageType", "other"),
+		payload(`"hello"`, "other", "messageType", "inline"), payload("")}
 	out, err := k.Codec("inline", "absent").Encode(in)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for n, p := range out {
-		if string(p.GetMetadata()["encoding"]) != "binary/encrypted" || string(p.GetMetadata()["encryption-key-id"]) != "k1" {
+		if string(p.GetMetadata()["encoding"]) != "binary/encrypted" ||
+			string(p.GetMetadata()["encryption-key-id"]) != "k1" {
 			t.Errorf("%d: %v", n, p.GetMetadata())
 		}
 		raw, _ := proto.Marshal(p)
-		if bytes.Contains(raw, []byte("hello")) || bytes.Contains(raw, []byte("messageType")) || bytes.Contains(raw, []byte("json/plain")) {
+		if bytes.Contains(raw, []byte("hello")) || bytes.Contains(raw, []byte("messageType")) ||
+			bytes.Contains(raw, []byte("json/plain")) {
 			t.Errorf("%d: %q", n, raw)
 		}
 	}
-	if string(out[0].GetMetadata()["inline"]) != "value of inline" || len(out[0].GetMetadata()) != 3 || len(out[2].GetMetadata()) != 2 {
+	if string(out[0].GetMetadata()["inline"]) != "value of inline" || len(out[0].GetMetadata()) != 3 ||
+		len(out[2].GetMetadata()) != 2 {
 		t.Errorf("%v, %v", out[0].GetMetadata(), out[2].GetMetadata())
 	}
 	if !proto.Equal(out[0], out[1]) {
@@ -72,15 +76,18 @@ func TestAPayloadThatDoesNotOpenIsAnErrorThatNamesItsKey(t *testing.T) {
 	}
 	var missing *MissingKeyError
 	for _, k := range []*Keys{nil, parse(t, fresh(t, "k2"))} {
-		if _, err := k.Codec().Decode(out); !errors.As(err, &missing) || !strings.HasPrefix(err.Error(), "encryption: decrypt payload: encrypted with key k1, ") {
+		if _, err := k.Codec().Decode(out); !errors.As(err, &missing) ||
+			!strings.HasPrefix(err.Error(), "encryption: decrypt payload: encrypted with key k1, ") {
 			t.Errorf("%v: %v", k, err)
 		}
 	}
-	if _, err := parse(t, fresh(t, "k1")).Codec().Decode(out); !errors.Is(err, ErrAltered) || !strings.Contains(err.Error(), "key k1") {
+	if _, err := parse(t, fresh(t, "k1")).Codec().Decode(out); !errors.Is(err, ErrAltered) ||
+		!strings.Contains(err.Error(), "key k1") {
 		t.Error(err)
 	}
 	foreign := &commonpb.Payload{Metadata: map[string][]byte{
-		converter.MetadataEncoding: []byte(MetadataEncrypted), MetadataKeyID: []byte("\x1b[2J\n" + strings.Repeat("x", 1000)),
+		converter.MetadataEncoding: []byte(MetadataEncrypted),
+		MetadataKeyID:              []byte("\x1b[2J\n" + strings.Repeat("x", 1000)),
 	}}
 	_, err = k1.Codec().Decode([]*commonpb.Payload{foreign})
 	if !errors.As(err, &missing) || strings.ContainsAny(err.Error(), "\x1b\n") || len(err.Error()) > 200 {
@@ -94,7 +101,8 @@ func TestAStoredValueIsNoPayload(t *testing.T) {
 	k := parse(t, fresh(t, "k1"))
 	plain, _ := proto.Marshal(payload(`"hello"`))
 	sealed, _ := k.Seal(plain, "a value")
-	p := &commonpb.Payload{Data: sealed, Metadata: map[string][]byte{"encoding": []byte(MetadataEncrypted), MetadataKeyID: []byte("k1")}}
+	p := &commonpb.Payload{Data: sealed, Metadata: map[string][]byte{"encoding": []byte(MetadataEncrypted),
+		MetadataKeyID: []byte("k1")}}
 	if _, err := k.Codec().Decode([]*commonpb.Payload{p}); !errors.Is(err, ErrAltered) {
 		t.Error(err)
 	}

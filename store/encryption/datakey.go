@@ -5,8 +5,8 @@ import (
 	"crypto/rand"
 )
 
-// DataKey encrypts what belongs to one process. It is random, and kept wrapped by a key of Keys: who destroys what it is wrapped in
-// destroys all that it has encrypted.
+// DataKey encrypts what belongs to one process. It is random, and kept wrapped by a key of Keys: who destroys what it
+// is wrapped in destroys all that it has encrypted.
 type DataKey struct {
 	key   *key
 	owner string

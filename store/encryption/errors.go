@@ -6,12 +6,12 @@ import (
 	"strings"
 )
 
-// ErrAltered means that bytes do not open with the key that they name: they were changed or moved, or the key of that id is
-// another one here.
+// ErrAltered means that bytes do not open with the key that they name: they were changed or moved, or the key of that
+// id is another one here.
 var ErrAltered = errors.New("the bytes were changed, or the key of that id is another one")
 
-// IsKeyError reports whether an error is about the keys that this program was given: one is malformed, missing, or not the
-// key that it used to be.
+// IsKeyError reports whether an error is about the keys that this program was given: one is malformed, missing, or not
+// the key that it used to be.
 func IsKeyError(err error) bool {
 	var missing *MissingKeyError
 	var invalid *invalidError

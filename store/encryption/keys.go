@@ -104,8 +104,8 @@ func (k *Keys) Open(id string, sealed []byte, bound string) ([]byte, error) {
 	return k.find(id).open(sealed, bound)
 }
 
-// Name returns a name for an object whose own name would reveal what it is: an HMAC, in hex, under the key of an id, which
-// must exist.
+// Name returns a name for an object whose own name would reveal what it is: an HMAC, in hex, under the key of an id,
+// which must exist.
 func (k *Keys) Name(id, of string) string {
 	return k.find(id).name(of)
 }

@@ -59,7 +59,8 @@ func parseEntry(entry string) (id string, secret []byte, err error) {
 
 func checkID(id string) error {
 	if !idForm.MatchString(id) {
-		return errors.New("its id must be 1 to 32 letters, digits, dots, dashes and underscores, a letter or digit first")
+		return errors.New(
+			"its id must be 1 to 32 letters, digits, dots, dashes and underscores, a letter or digit first")
 	}
 	return nil
 }

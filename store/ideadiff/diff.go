@@ -1,4 +1,5 @@
-// Package ideadiff tells how two Ideas differ: in the values that everybody and that each instance has, and in the Calls of their solutions.
+// Package ideadiff tells how two Ideas differ: in the values that everybody and that each instance has, and in the
+// Calls of their solutions.
 package ideadiff
 
 import (
@@ -70,7 +71,8 @@ func (d *Diff) compare(from, to map[string]any) error {
 	for i, op := range patch {
 		d.Patch[i] = operation(op)
 	}
-	err = d.values("", pick(from, "config", "schema", "delegates"), pick(to, "config", "schema", "delegates"), jsonval.Path.String)
+	err = d.values("", pick(from, "config", "schema", "delegates"), pick(to, "config", "schema", "delegates"),
+		jsonval.Path.String)
 	if err != nil {
 		return err
 	}

@@ -15,7 +15,8 @@ import (
 // contexts compares what everybody sees, and then what each instance has for itself.
 func (d *Diff) contexts(from, to ideafile.ContextByInstance) error {
 	d.messages("", from.SharedMessages, to.SharedMessages)
-	if err := d.values("", from.SharedMessagesView().PayloadByKind, to.SharedMessagesView().PayloadByKind, reference); err != nil {
+	if err := d.values("", from.SharedMessagesView().PayloadByKind, to.SharedMessagesView().PayloadByKind,
+		reference); err != nil {
 		return err
 	}
 	tokens := slices.Clone(to.InstanceTokens)
@@ -29,7 +30,8 @@ func (d *Diff) contexts(from, to ideafile.ContextByInstance) error {
 			continue
 		}
 		d.messages(token, from.MessagesByInstance[token], to.MessagesByInstance[token])
-		if err := d.values(token, from.InstanceMessagesView(token).PayloadByKind, to.InstanceMessagesView(token).PayloadByKind, reference); err != nil {
+		if err := d.values(token, from.InstanceMessagesView(token).PayloadByKind,
+			to.InstanceMessagesView(token).PayloadByKind, reference); err != nil {
 			return err
 		}
 	}

@@ -59,7 +59,8 @@ func (a *Audit) Log(process string, log any) (problems []string) {
 			continue
 		}
 		if why := a.decision(process, *e.Decision); why != "" {
-			problems = append(problems, fmt.Sprintf("the decision on %s by %s: %s", e.Decision.CallID, e.Decision.DecidedBy, why))
+			problems = append(problems, fmt.Sprintf("the decision on %s by %s: %s", e.Decision.CallID,
+				e.Decision.DecidedBy, why))
 		}
 	}
 	return problems
@@ -128,7 +129,8 @@ func (a *Audit) check(process string, d approval.Decision) string {
 		return fmt.Sprintf("its proof is that of %s", c.Subject)
 	case !slices.Equal(c.Groups, d.Groups):
 		return fmt.Sprintf("its proof names the groups %q, and the decision %q", c.Groups, d.Groups)
-	case c.SubjectID.Account != d.Account, c.Issuer != d.Signed.Issuer, c.ID != d.Signed.ID, d.Signed.Name != "" && d.Signed.Name != c.Name, f.Key != d.Signed.Key:
+	case c.SubjectID.Account != d.Account, c.Issuer != d.Signed.Issuer, c.ID != d.Signed.ID, d.Signed.Name != "" &&
+		d.Signed.Name != c.Name, f.Key != d.Signed.Key:
 		return "its proof is another than the one that was checked when it was taken"
 	}
 	if a.keys != nil {
@@ -153,7 +155,8 @@ func readUnchecked(jws string) (c proof.Claims, why string) {
 	return c, ""
 }
 
-// amendedAsSaid reports whether an amended Call ran with what was shown and what the amendment changed of it; a null took something away.
+// amendedAsSaid reports whether an amended Call ran with what was shown and what the amendment changed of it; a null
+// took something away.
 func amendedAsSaid(d approval.Decision) bool {
 	said := d.Signed.Params
 	for _, k := range jsonval.SortedKeys(d.ShownParams) {
@@ -164,7 +167,9 @@ func amendedAsSaid(d approval.Decision) bool {
 	for _, k := range jsonval.SortedKeys(d.AmendedParams) {
 		change, changed := said[k]
 		shown, wasShown := d.ShownParams[k]
-		if (!changed && !wasShown) || (changed && !jsonval.Equal(withoutNulls(d.AmendedParams[k]), withoutNulls(jsonval.DeepMerge(shown, change)))) {
+		if (!changed && !wasShown) ||
+			(changed && !jsonval.Equal(withoutNulls(d.AmendedParams[k]),
+				withoutNulls(jsonval.DeepMerge(shown, change)))) {
 			return false
 		}
 	}
@@ -185,8 +190,8 @@ func withoutNulls(v any) any {
 	return out
 }
 
-// Carried checks the proofs that the first Idea of a fork brings from the processes that it came from: in the record of a Plan, and beside
-// who decided on other Calls.
+// Carried checks the proofs that the first Idea of a fork brings from the processes that it came from: in the record of
+// a Plan, and beside who decided on other Calls.
 func (a *Audit) Carried(idea map[string]any) (problems []string) {
 	context, _ := idea["context"].([]any)
 	for _, raw := range context {
@@ -197,7 +202,8 @@ func (a *Audit) Carried(idea map[string]any) (problems []string) {
 					continue
 				}
 				if why := a.carried(d); why != "" {
-					problems = append(problems, fmt.Sprintf("the decision on %s by %s, from an earlier process: %s", d.CallID, d.DecidedBy, why))
+					problems = append(problems, fmt.Sprintf("the decision on %s by %s, from an earlier process: %s",
+						d.CallID, d.DecidedBy, why))
 				}
 			}
 		}
@@ -212,11 +218,13 @@ func (a *Audit) Carried(idea map[string]any) (problems []string) {
 			f := a.keys.Verify(e.Proof)
 			c, why = f.Claims, f.Refused
 		}
-		if why == "" && (c.Call != e.CallID && c.Call != ideafile.TypeableCallID(e.CallID) || !policy.SameName(c.Subject, e.By)) {
+		if why == "" && (c.Call != e.CallID && c.Call != ideafile.TypeableCallID(e.CallID) ||
+			!policy.SameName(c.Subject, e.By)) {
 			why = fmt.Sprintf("its proof is that of %s, for %s", c.Subject, c.Call)
 		}
 		if why != "" {
-			problems = append(problems, fmt.Sprintf("the decision on %s by %s, from an earlier process: %s", e.CallID, e.By, why))
+			problems = append(problems, fmt.Sprintf("the decision on %s by %s, from an earlier process: %s",
+				e.CallID, e.By, why))
 		}
 	}
 	return problems

@@ -45,7 +45,8 @@ func decided(t *testing.T, k *signing.PrivateKey, keys *signing.Keys, d approval
 	t.Helper()
 	d.CallID, d.ApprovalDigest = "1.2@⑬", "ab"
 	want := d.ToProve("refunds")
-	jws, err := k.Sign(proof.Claims{Groups: []string{"finance"}, IssuedAt: at.Unix(), ID: "1", Process: want.Process, Call: d.CallID, Digest: want.Digest, Decision: d.Kind, Details: want.Details})
+	jws, err := k.Sign(proof.Claims{Groups: []string{"finance"}, IssuedAt: at.Unix(), ID: "1", Process: want.Process,
+		Call: d.CallID, Digest: want.Digest, Decision: d.Kind, Details: want.Details})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -94,8 +95,11 @@ func TestADecisionOfEveryKindIsProvenAgain(t *testing.T) {
 func TestAnAmendmentIsProvenByWhatItsSignerGave(t *testing.T) {
 	t.Parallel()
 	k, keys := signer(t, "")
-	d := decided(t, k, keys, approval.Decision{Kind: policy.Amend, AmendedParams: map[string]any{"values": map[string]any{"cents": json.Number("5"), "note": nil}}})
-	d.ShownParams = map[string]any{"to": "ann", "values": map[string]any{"cents": json.Number("9"), "note": "x", "order": "7"}}
+	d := decided(t, k, keys,
+		approval.Decision{Kind: policy.Amend,
+			AmendedParams: map[string]any{"values": map[string]any{"cents": json.Number("5"), "note": nil}}})
+	d.ShownParams = map[string]any{"to": "ann", "values": map[string]any{"cents": json.Number("9"), "note": "x",
+		"order": "7"}}
 	for params, want := range map[string]string{
 		`{"to":"ann","values":{"cents":5,"order":"7"}}`:             "",
 		`{"to":"ann","values":{"cents":5,"order":"7","note":null}}`: "",
@@ -105,7 +109,8 @@ func TestAnAmendmentIsProvenByWhatItsSignerGave(t *testing.T) {
 		`{"values":{"cents":5,"order":"7"}}`:                        "other parameters",
 	} {
 		d.AmendedParams, _ = jsonval.DecodeObject([]byte(params))
-		if got := strings.Join(proofs.New(keys).Log("refunds", logOf(d)), ""); !strings.Contains(got, want) || (want == "") != (got == "") {
+		if got := strings.Join(proofs.New(keys).Log("refunds", logOf(d)), ""); !strings.Contains(got, want) ||
+			(want == "") != (got == "") {
 			t.Errorf("%s: %q", params, got)
 		}
 	}
@@ -124,25 +129,34 @@ func TestAProofThatWasTouchedIsFound(t *testing.T) {
 		{"untouched", "refunds", "", keys, func(*approval.Decision) {}},
 		{"in a part", "refunds/~part/3", "", keys, func(*approval.Decision) {}},
 		{"removed", "refunds", "its proof is gone", nil, func(d *approval.Decision) { d.Proof = "" }},
-		{"removed with what was found", "refunds", "its policy wants one", nil, func(d *approval.Decision) { d.Proof, d.Signed = "", nil }},
+		{"removed with what was found", "refunds", "its policy wants one", nil,
+			func(d *approval.Decision) { d.Proof, d.Signed = "", nil }},
 		{"what was found removed", "refunds", "never checked", nil, func(d *approval.Decision) { d.Signed = nil }},
-		{"moved to another Call", "refunds", "for Call 1.2@⑬, not for 1.3@⑬", nil, func(d *approval.Decision) { d.CallID = "1.3@⑬" }},
+		{"moved to another Call", "refunds", "for Call 1.2@⑬, not for 1.3@⑬", nil,
+			func(d *approval.Decision) { d.CallID = "1.3@⑬" }},
 		{"moved to another process", "wages", "for process refunds, not for wages", nil, func(*approval.Decision) {}},
 		{"another digest", "refunds", "another digest", nil, func(d *approval.Decision) { d.ApprovalDigest = "cd" }},
-		{"another decision", "refunds", "one to approve, and the decision is to answer", nil, func(d *approval.Decision) { d.Kind = policy.Answer }},
+		{"another decision", "refunds", "one to approve, and the decision is to answer", nil,
+			func(d *approval.Decision) { d.Kind = policy.Answer }},
 		{"another reason", "refunds", "another reason", nil, func(d *approval.Decision) { d.Reason = "because" }},
-		{"another person", "refunds", "its proof is that of ann", nil, func(d *approval.Decision) { d.DecidedBy = "bob" }},
-		{"another group", "refunds", "names the groups", nil, func(d *approval.Decision) { d.Groups = []string{"heads"} }},
-		{"another key", "refunds", "another than the one that was checked", keys, func(d *approval.Decision) { d.Signed.Key = "x" }},
-		{"a changed signature", "refunds", "the signature is not", keys, func(d *approval.Decision) { d.Proof = d.Proof[:len(d.Proof)-8] + "AAAAAAAA" }},
+		{"another person", "refunds", "its proof is that of ann", nil,
+			func(d *approval.Decision) { d.DecidedBy = "bob" }},
+		{"another group", "refunds", "names the groups", nil,
+			func(d *approval.Decision) { d.Groups = []string{"heads"} }},
+		{"another key", "refunds", "another than the one that was checked", keys,
+			func(d *approval.Decision) { d.Signed.Key = "x" }},
+		{"a changed signature", "refunds", "the signature is not", keys,
+			func(d *approval.Decision) { d.Proof = d.Proof[:len(d.Proof)-8] + "AAAAAAAA" }},
 		{"no JWS", "refunds", "no compact JWS", nil, func(d *approval.Decision) { d.Proof = "x" }},
 		{"a key that is gone", "refunds", "not among those", otherKeys, func(*approval.Decision) {}},
 		{"a key withdrawn later", "refunds", "", keysOf(t, k, "2026-11-23T12:00:01Z"), func(*approval.Decision) {}},
-		{"a key withdrawn before", "refunds", "was withdrawn", keysOf(t, k, "2026-11-23T12:00:00Z"), func(*approval.Decision) {}},
+		{"a key withdrawn before", "refunds", "was withdrawn", keysOf(t, k, "2026-11-23T12:00:00Z"),
+			func(*approval.Decision) {}},
 	} {
 		d := decided(t, k, keys, approval.Decision{Kind: policy.Approve})
 		c.change(&d)
-		if got := strings.Join(proofs.New(c.keys).Log(c.process, logOf(d)), ""); !strings.Contains(got, c.want) || (c.want == "") != (got == "") {
+		if got := strings.Join(proofs.New(c.keys).Log(c.process, logOf(d)), ""); !strings.Contains(got, c.want) ||
+			(c.want == "") != (got == "") {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)
 		}
 	}
@@ -153,11 +167,13 @@ func TestAProofCountsOnceAndDeclaredDecisionsAreCounted(t *testing.T) {
 	k, keys := signer(t, "")
 	d := decided(t, k, keys, approval.Decision{Kind: policy.Approve})
 	declared := approval.Decision{Kind: policy.Approve, CallID: "1.3", DecidedBy: "bob"}
-	late := approval.Decision{Kind: policy.Reject, CallID: "1.4", DecidedBy: approval.DecidedByTimeout, Deciders: d.Deciders}
+	late := approval.Decision{Kind: policy.Reject, CallID: "1.4", DecidedBy: approval.DecidedByTimeout,
+		Deciders: d.Deciders}
 	pause := approval.Decision{Kind: approval.SteerPause, DecidedBy: "bob"}
 	a := proofs.New(keys)
 	problems := a.Log("refunds", logOf(d, declared, late, pause, d))
-	if len(problems) != 1 || !strings.Contains(problems[0], "for another decision already") || a.Counts != (proofs.Counts{Declared: 1, Signed: 2, Proven: 1}) {
+	if len(problems) != 1 || !strings.Contains(problems[0], "for another decision already") ||
+		a.Counts != (proofs.Counts{Declared: 1, Signed: 2, Proven: 1}) {
 		t.Errorf("%v, %+v", problems, a.Counts)
 	}
 }
@@ -167,9 +183,11 @@ func TestAForkCarriesProofsOfWhereItComesFrom(t *testing.T) {
 	k, keys := signer(t, "")
 	d := decided(t, k, keys, approval.Decision{Kind: policy.Approve})
 	idea := func(d approval.Decision, by string) map[string]any {
-		return policy.WithPriorDecisions(map[string]any{"context": []any{map[string]any{"type": "plan", "record": map[string]any{
-			"1.2": map[string]any{"decided": []any{jsonval.ToJSONValue(turn.InstanceDecision{Token: "⑬", Decision: d})}},
-		}}}}, []policy.PriorDecision{{CallID: "1.2@⑬", By: by, Proof: d.Proof}, {CallID: "1.1", By: "eve"}})
+		return policy.WithPriorDecisions(
+			map[string]any{"context": []any{map[string]any{"type": "plan", "record": map[string]any{
+				"1.2": map[string]any{
+					"decided": []any{jsonval.ToJSONValue(turn.InstanceDecision{Token: "⑬", Decision: d})}},
+			}}}}, []policy.PriorDecision{{CallID: "1.2@⑬", By: by, Proof: d.Proof}, {CallID: "1.1", By: "eve"}})
 	}
 	a := proofs.New(keys)
 	if problems := a.Carried(idea(d, "ann")); len(problems) > 0 || a.Counts != (proofs.Counts{Carried: 2}) {
@@ -189,15 +207,19 @@ func TestApprovalsUnderASignedOrderAreProvenByTheOrder(t *testing.T) {
 	o := approval.StandingOrder{ID: "small", Tool: "pay", Count: 2, Until: at.Add(time.Hour), Reason: "routine",
 		When: map[string]any{"properties": map[string]any{"cents": map[string]any{"maximum": json.Number("50")}}}}
 	want := o.ToProve("refunds")
-	jws, err := k.Sign(proof.Claims{IssuedAt: at.Unix(), ID: "1", Process: want.Process, Call: o.ID, Digest: want.Digest, Decision: want.Kind, Details: want.Details})
+	jws, err := k.Sign(proof.Claims{IssuedAt: at.Unix(), ID: "1", Process: want.Process, Call: o.ID,
+		Digest: want.Digest, Decision: want.Kind, Details: want.Details})
 	if err != nil {
 		t.Fatal(err)
 	}
 	o.Proof = jws
-	given := approval.Decision{Kind: approval.SteerAllow, DecidedBy: "ann", Groups: []string{"finance"}, Reason: o.Reason, Proof: jws, DecidedAt: at, Order: &o}
+	given := approval.Decision{Kind: approval.SteerAllow, DecidedBy: "ann", Groups: []string{"finance"},
+		Reason: o.Reason, Proof: jws, DecidedAt: at, Order: &o}
 	under := func(call, cents string, when time.Duration) approval.Decision {
-		return approval.Decision{Kind: policy.Approve, CallID: call, ApprovalDigest: call, DecidedBy: "ann", Groups: []string{"finance"}, Reason: o.Reason, Proof: jws,
-			Signed: &proof.Signed{Key: k.Thumbprint, Issuer: "ann", ID: "1"}, DecidedAt: at.Add(when), Tool: "pay", OrderID: o.ID,
+		return approval.Decision{Kind: policy.Approve, CallID: call, ApprovalDigest: call, DecidedBy: "ann",
+			Groups: []string{"finance"}, Reason: o.Reason, Proof: jws,
+			Signed: &proof.Signed{Key: k.Thumbprint, Issuer: "ann", ID: "1"}, DecidedAt: at.Add(when), Tool: "pay",
+			OrderID:     o.ID,
 			ShownParams: map[string]any{"cents": json.Number(cents)}}
 	}
 	a, b, c := under("1.1@①", "10", 1), under("1.1@②", "50", 2), under("1.1@③", "20", 3)
@@ -209,17 +231,20 @@ func TestApprovalsUnderASignedOrderAreProvenByTheOrder(t *testing.T) {
 		log  any
 		want string
 	}{
-		"two":                  {logOf(given, a, b), ""},
-		"in a part's chain":    {logOf(a, b, c), ""},
-		"one more":             {logOf(given, a, b, c), "gives leave for 2 Calls"},
-		"the same Call twice":  {logOf(given, a, a), "for another decision already"},
-		"more than it says":    {logOf(given, under("1.1@①", "51", 1)), "the decision on 1.1@①"},
-		"too late":             {logOf(given, under("1.1@①", "10", time.Hour)), "it held until"},
-		"another order's":      {logOf(given, func() approval.Decision { d := under("1.1@①", "10", 1); d.OrderID = "large"; return d }()), "for Call small, not for large"},
+		"two":                 {logOf(given, a, b), ""},
+		"in a part's chain":   {logOf(a, b, c), ""},
+		"one more":            {logOf(given, a, b, c), "gives leave for 2 Calls"},
+		"the same Call twice": {logOf(given, a, a), "for another decision already"},
+		"more than it says":   {logOf(given, under("1.1@①", "51", 1)), "the decision on 1.1@①"},
+		"too late":            {logOf(given, under("1.1@①", "10", time.Hour)), "it held until"},
+		"another order's": {
+			logOf(given, func() approval.Decision { d := under("1.1@①", "10", 1); d.OrderID = "large"; return d }()),
+			"for Call small, not for large"},
 		"an order was changed": {logOf(other, a), "another digest"},
 	} {
 		audit := proofs.New(keys)
-		if got := strings.Join(audit.Log("refunds", x.log), "\n"); !strings.Contains(got, x.want) || (x.want == "") != (got == "") {
+		if got := strings.Join(audit.Log("refunds", x.log), "\n"); !strings.Contains(got, x.want) ||
+			(x.want == "") != (got == "") {
 			t.Errorf("%s: %q, want %q", name, got, x.want)
 		}
 	}

@@ -55,16 +55,17 @@ func (a *Audit) checkOrder(process string, d approval.Decision) string {
 	return ""
 }
 
-// toProve is what the proof of a decision must be for: the decision, or the standing order that it was taken under; and why that order does not hold
-// for the Call. When somebody ended it is not looked at: approvals were on their way then. A part's own chain does not tell of the orders of the
-// whole: there the proof must be one of an order of that id.
+// toProve is what the proof of a decision must be for: the decision, or the standing order that it was taken under; and
+// why that order does not hold for the Call. When somebody ended it is not looked at: approvals were on their way then.
+// A part's own chain does not tell of the orders of the whole: there the proof must be one of an order of that id.
 func (a *Audit) toProve(process string, d approval.Decision, c proof.Claims) (want proof.Decision, why string) {
 	if d.OrderID == "" {
 		return d.ToProve(process), ""
 	}
 	o := a.orders[d.OrderID]
 	if o == nil {
-		return proof.Decision{Process: process, CallIDs: []string{d.OrderID}, Digest: c.Digest, Kind: approval.SteerAllow, Details: c.Details}, ""
+		return proof.Decision{Process: process, CallIDs: []string{d.OrderID}, Digest: c.Digest,
+			Kind: approval.SteerAllow, Details: c.Details}, ""
 	}
 	o.approved++
 	why = o.WhyNotCovered(approval.Pending{Tool: d.Tool, Params: d.ShownParams}, d.DecidedAt)

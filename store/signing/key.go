@@ -53,7 +53,8 @@ func readKey(v any) (*Key, error) {
 	k := &Key{}
 	jwk, err := readJWK(m)
 	if err == nil && !jwk.IsPublic() {
-		err = errors.New("it is a private key: whoever has read it can sign with it. Withdraw it, and list public keys alone")
+		err = errors.New(
+			"it is a private key: whoever has read it can sign with it. Withdraw it, and list public keys alone")
 	}
 	if err == nil {
 		err = k.setPublic(jwk)
@@ -167,7 +168,8 @@ func (k *Key) whyNotFor(c proof.Claims) string {
 		return fmt.Sprintf("the key %s may not call %s %s", k.ID, c.Subject, c.Name)
 	}
 	if !all && c.SubjectID != (proof.SubjectID{}) {
-		return fmt.Sprintf("the key %s may not say which account %s has: only one that may speak for anybody does", k.ID, c.Subject)
+		return fmt.Sprintf("the key %s may not say which account %s has: only one that may speak for anybody does",
+			k.ID, c.Subject)
 	}
 	for _, group := range c.Groups {
 		if !slices.Contains(k.Groups, anybody) && !namedIn(k.Groups, group) {

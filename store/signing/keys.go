@@ -35,7 +35,8 @@ func ParseKeys(data []byte) (*Keys, error) {
 			err = fmt.Errorf("another one has the same kid")
 		}
 		if err != nil {
-			return nil, fmt.Errorf("signing: read keys: keys[%d] (kid %s): %w", n, jsonval.Clip(string(jsonval.Encode(jsonval.AsObject(entry)["kid"])), 80), err)
+			return nil, fmt.Errorf("signing: read keys: keys[%d] (kid %s): %w", n,
+				jsonval.Clip(string(jsonval.Encode(jsonval.AsObject(entry)["kid"])), 80), err)
 		}
 		keys.byID[k.ID] = k
 		keys.list = append(keys.list, k)

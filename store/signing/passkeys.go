@@ -32,7 +32,8 @@ func (k *Key) openAssertion(h header) (payload []byte, err error) {
 	case k.Passkey == nil:
 		return nil, fmt.Errorf("the proof says that a passkey signed it, and the key %s is none", k.ID)
 	case string(h.parts[0]) != string(passkey.Header(h.algorithm, h.keyID)):
-		return nil, fmt.Errorf("the key %s is a passkey, and the header of the proof is not written as that of one", k.ID)
+		return nil, fmt.Errorf("the key %s is a passkey, and the header of the proof is not written as that of one",
+			k.ID)
 	}
 	if err := k.Passkey.Verify(k.public, h.parts[1], h.parts[2]); err != nil {
 		return nil, fmt.Errorf("the passkey %s: %w", k.ID, err)
@@ -49,7 +50,8 @@ func (k *Keys) Passkeys(person string, at time.Time) (list []*Key) {
 		return nil
 	}
 	for _, key := range k.list {
-		if key.Passkey != nil && policy.SameName(key.People[0], person) && (key.Withdrawn.IsZero() || at.Before(key.Withdrawn)) {
+		if key.Passkey != nil && policy.SameName(key.People[0], person) &&
+			(key.Withdrawn.IsZero() || at.Before(key.Withdrawn)) {
 			list = append(list, key)
 		}
 	}

@@ -36,7 +36,8 @@ func NewPersonKey(person string, groups []string) (*PrivateKey, error) {
 	if err := k.setPublic(jose.JSONWebKey{Key: public}); err != nil {
 		return nil, fmt.Errorf("signing: make a key: %w", err)
 	}
-	data, err := jose.JSONWebKey{Key: secret, KeyID: k.Thumbprint, Algorithm: string(jose.EdDSA), Use: "sig"}.MarshalJSON()
+	data, err := jose.JSONWebKey{Key: secret, KeyID: k.Thumbprint, Algorithm: string(jose.EdDSA),
+		Use: "sig"}.MarshalJSON()
 	if err != nil {
 		return nil, fmt.Errorf("signing: make a key: %w", err)
 	}

@@ -149,9 +149,11 @@ func TestWhatIsNoProofIsRefusedWithItsReason(t *testing.T) {
 		{"alg none", raw(`{"alg":"none",`+kid+`}`, payload, func([]byte) []byte { return nil }), `alg "none"`},
 		{"alg None", raw(`{"alg":"None",`+kid+`}`, payload, func([]byte) []byte { return nil }), `alg "None"`},
 		{"no alg", raw(`{`+kid+`}`, payload, byAnn), `alg ""`},
-		{"HS256, the public key as secret", raw(`{"alg":"HS256",`+kid+`}`, payload, hmacWithPublic(ann.public.(ed25519.PublicKey))), `alg "HS256"`},
+		{"HS256, the public key as secret",
+			raw(`{"alg":"HS256",`+kid+`}`, payload, hmacWithPublic(ann.public.(ed25519.PublicKey))), `alg "HS256"`},
 		{"HS256, the JWK as secret", raw(`{"alg":"HS256",`+kid+`}`, payload, hmacWithPublic(public)), `alg "HS256"`},
-		{"the alg of another kind of key", raw(`{"alg":"RS256",`+kid+`}`, payload, byAnn), "says alg RS256, and the key"},
+		{"the alg of another kind of key", raw(`{"alg":"RS256",`+kid+`}`, payload, byAnn),
+			"says alg RS256, and the key"},
 		{"a JWK inside", raw(`{"alg":"EdDSA",`+kid+`,"jwk":`+string(evesJWK)+`}`, payload, byEve), `has "jwk"`},
 		{"x5c", raw(`{"alg":"EdDSA",`+kid+`,"x5c":[]}`, payload, byAnn), `has "x5c"`},
 		{"jku", raw(`{"alg":"EdDSA",`+kid+`,"jku":"https://evil.example"}`, payload, byAnn), `has "jku"`},
@@ -159,19 +161,30 @@ func TestWhatIsNoProofIsRefusedWithItsReason(t *testing.T) {
 		{"crit", raw(`{"alg":"EdDSA",`+kid+`,"crit":["b64"],"b64":false}`, payload, byAnn), `has "b64"`},
 		{"two algs", raw(`{"alg":"EdDSA","alg":"none",`+kid+`}`, payload, byAnn), "no JSON object"},
 		{"no kid", raw(`{"alg":"EdDSA"}`, payload, byAnn), `does not say "kid"`},
-		{"another's key under ann's id", raw(`{"alg":"EdDSA",`+kid+`}`, payload, byEve), "the signature is not one of the key"},
-		{"a key that nobody listed", sign(t, eve, claims(func(c *proof.Claims) { c.Issuer, c.Subject, c.Groups = "eve", "eve", nil })), "not among those"},
-		{"a changed payload", parts[0] + "." + base64.RawURLEncoding.EncodeToString(claims(func(c *proof.Claims) { c.Call = "1.2" }).Encode()) + "." + parts[2], "the signature is not"},
+		{"another's key under ann's id", raw(`{"alg":"EdDSA",`+kid+`}`, payload, byEve),
+			"the signature is not one of the key"},
+		{"a key that nobody listed",
+			sign(t, eve, claims(func(c *proof.Claims) { c.Issuer, c.Subject, c.Groups = "eve", "eve", nil })),
+			"not among those"},
+		{"a changed payload", parts[0] + "." +
+			base64.RawURLEncoding.EncodeToString(claims(func(c *proof.Claims) { c.Call = "1.2" }).Encode()) + "." +
+			parts[2], "the signature is not"},
 		{"no signature", parts[0] + "." + parts[1] + ".", "the signature is not"},
 		{"two parts", parts[0] + "." + parts[1], "no compact JWS"},
 		{"JSON", `{"payload":"` + parts[1] + `"}`, "no compact JWS"},
 		{"padded", parts[0] + "." + parts[1] + "." + parts[2] + "==", "base64url"},
 		{"white space", good[:len(good)-4] + "\n" + good[len(good)-4:], "base64url"},
 		{"too long", strings.Repeat("A", proof.MaxLength) + ".A.A", "at most"},
-		{"another issuer", raw(`{"alg":"EdDSA",`+kid+`}`, claims(func(c *proof.Claims) { c.Issuer = "corp" }).Encode(), byAnn), "not one of the issuer corp"},
-		{"for somebody else", raw(`{"alg":"EdDSA",`+kid+`}`, claims(func(c *proof.Claims) { c.Subject = "bob" }).Encode(), byAnn), "may not speak for bob"},
-		{"under another's name", raw(`{"alg":"EdDSA",`+kid+`}`, claims(func(c *proof.Claims) { c.Name = "Bob" }).Encode(), byAnn), "may not call ann Bob"},
-		{"of a group that is not theirs", raw(`{"alg":"EdDSA",`+kid+`}`, claims(func(c *proof.Claims) { c.Groups = []string{"heads"} }).Encode(), byAnn), "may not say that ann is of heads"},
+		{"another issuer", raw(`{"alg":"EdDSA",`+kid+`}`, claims(func(c *proof.Claims) { c.Issuer = "corp" }).Encode(),
+			byAnn), "not one of the issuer corp"},
+		{"for somebody else", raw(`{"alg":"EdDSA",`+kid+`}`,
+			claims(func(c *proof.Claims) { c.Subject = "bob" }).Encode(), byAnn), "may not speak for bob"},
+		{"under another's name",
+			raw(`{"alg":"EdDSA",`+kid+`}`, claims(func(c *proof.Claims) { c.Name = "Bob" }).Encode(), byAnn),
+			"may not call ann Bob"},
+		{"of a group that is not theirs",
+			raw(`{"alg":"EdDSA",`+kid+`}`, claims(func(c *proof.Claims) { c.Groups = []string{"heads"} }).Encode(),
+				byAnn), "may not say that ann is of heads"},
 		{"no claims", raw(`{"alg":"EdDSA",`+kid+`}`, []byte(`{}`), byAnn), `does not say "call"`},
 	} {
 		f := keys.Verify(c.jws)
@@ -231,15 +244,16 @@ func TestAKeyThatIsNotFitIsNamed(t *testing.T) {
 	}
 	fine := entry(func(map[string]any) {})
 	for name, c := range map[string]struct{ keys, want string }{
-		"fine":                {fine, ""},
-		"withdrawn":           {entry(func(m map[string]any) { m["withdrawn"] = "2026-11-23T12:00:00Z" }), ""},
-		"a private key":       {strings.TrimSpace(string(ann.Encode())), "private key"},
-		"a secret":            {`{"kty":"oct","kid":"k","k":"c2VjcmV0","iss":"i","people":["*"]}`, "shared secret"},
-		"no kid":              {entry(func(m map[string]any) { delete(m, "kid") }), `no "kid"`},
-		"no issuer":           {entry(func(m map[string]any) { delete(m, "iss") }), `"iss"`},
-		"for nobody":          {entry(func(m map[string]any) { delete(m, "people") }), `"people"`},
-		"people as a text":    {entry(func(m map[string]any) { m["people"] = "ann" }), `"people" is a list`},
-		"a name for several":  {entry(func(m map[string]any) { m["name"], m["people"] = "A", []any{"a", "b"} }), "one person"},
+		"fine":             {fine, ""},
+		"withdrawn":        {entry(func(m map[string]any) { m["withdrawn"] = "2026-11-23T12:00:00Z" }), ""},
+		"a private key":    {strings.TrimSpace(string(ann.Encode())), "private key"},
+		"a secret":         {`{"kty":"oct","kid":"k","k":"c2VjcmV0","iss":"i","people":["*"]}`, "shared secret"},
+		"no kid":           {entry(func(m map[string]any) { delete(m, "kid") }), `no "kid"`},
+		"no issuer":        {entry(func(m map[string]any) { delete(m, "iss") }), `"iss"`},
+		"for nobody":       {entry(func(m map[string]any) { delete(m, "people") }), `"people"`},
+		"people as a text": {entry(func(m map[string]any) { m["people"] = "ann" }), `"people" is a list`},
+		"a name for several": {entry(func(m map[string]any) { m["name"], m["people"] = "A", []any{"a", "b"} }),
+			"one person"},
 		"withdrawn some day":  {entry(func(m map[string]any) { m["withdrawn"] = "soon" }), `"withdrawn"`},
 		"for encryption":      {entry(func(m map[string]any) { m["use"] = "enc" }), `"use"`},
 		"another algorithm":   {entry(func(m map[string]any) { m["alg"] = "HS256" }), `"alg"`},
@@ -284,7 +298,8 @@ func TestAPrivateKeyIsReadFromAFileThatNobodyElseMayRead(t *testing.T) {
 	if _, err := LoadPrivateKey(file); err == nil || !strings.Contains(err.Error(), "chmod 600") {
 		t.Error(err)
 	}
-	if _, err := k.Sign(claims(func(c *proof.Claims) { c.Groups = []string{"heads"} })); err == nil || !strings.Contains(err.Error(), "heads") {
+	if _, err := k.Sign(claims(func(c *proof.Claims) { c.Groups = []string{"heads"} })); err == nil ||
+		!strings.Contains(err.Error(), "heads") {
 		t.Error(err)
 	}
 	public, _ := k.Public()
@@ -316,7 +331,8 @@ func TestKeysAreReadAgain(t *testing.T) {
 		s.now = func() time.Time { return now }
 		refused := func(want string) {
 			t.Helper()
-			if f := s.Verify(t.Context(), bobs); !strings.Contains(f.Refused, want) || (want == "") != (f.Refused == "") {
+			if f := s.Verify(t.Context(), bobs); !strings.Contains(f.Refused, want) ||
+				(want == "") != (f.Refused == "") {
 				t.Errorf("%q, want %q", f.Refused, want)
 			}
 		}
@@ -333,7 +349,8 @@ func TestKeysAreReadAgain(t *testing.T) {
 			t.Fatal(err)
 		}
 		refused("")
-		if _, err := Open(t.Context(), file); !errors.Is(err, os.ErrNotExist) && (err == nil || !strings.Contains(err.Error(), "no such file")) {
+		if _, err := Open(t.Context(), file); !errors.Is(err, os.ErrNotExist) &&
+			(err == nil || !strings.Contains(err.Error(), "no such file")) {
 			t.Error(err)
 		}
 	})

@@ -20,14 +20,16 @@ import (
 const DecidersVariable = "PROCESSIDEA_DECIDERS"
 
 const (
-	refreshAfter = 5 * time.Minute  // after which keys behind an address are asked for again
-	retryAfter   = 10 * time.Second // after which it is asked again that did not answer, or for a key that was not there
-	staleAfter   = time.Hour        // after which keys count no more that could not be read again
+	refreshAfter = 5 * time.Minute // after which keys behind an address are asked for again
+	// after which it is asked again that did not answer, or for a key that was not there
+	retryAfter   = 10 * time.Second
+	staleAfter   = time.Hour // after which keys count no more that could not be read again
 	fetchTimeout = 10 * time.Second
 )
 
-// Source is where the keys are: a JWKS file, which is read again whenever it has changed, or an https address, which is asked every five minutes. When
-// it cannot be read, what was read last counts for an hour. It is safe for concurrent use.
+// Source is where the keys are: a JWKS file, which is read again whenever it has changed, or an https address, which is
+// asked every five minutes. When it cannot be read, what was read last counts for an hour. It is safe for concurrent
+// use.
 type Source struct {
 	place string
 	http  *http.Client // nil: it is a file
@@ -41,8 +43,8 @@ type Source struct {
 	lastFail error // of the last attempt; nil: it had success
 }
 
-// Open reads the keys at a place, a file or an https address (http on this machine alone). The error says that the place is none, or that what stands
-// there is no JWKS; an address that does not answer is asked again later.
+// Open reads the keys at a place, a file or an https address (http on this machine alone). The error says that the
+// place is none, or that what stands there is no JWKS; an address that does not answer is asked again later.
 func Open(ctx context.Context, place string) (*Source, error) {
 	s := &Source{place: place, now: time.Now}
 	address, err := url.Parse(place)
@@ -97,7 +99,8 @@ func (s *Source) Keys(ctx context.Context) (*Keys, error) {
 // Verify checks a proof with the keys as they are now. An address is asked again for a key that is not there.
 func (s *Source) Verify(ctx context.Context, jws string) proof.Finding {
 	if s == nil {
-		return proof.Finding{Refused: "this worker has no keys to check a proof with: " + DecidersVariable + " is not set"}
+		return proof.Finding{Refused: "this worker has no keys to check a proof with: " + DecidersVariable +
+			" is not set"}
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -16,8 +16,8 @@ import (
 // algorithms are those that count. None of them works with a secret that who checks has too.
 var algorithms = []jose.SignatureAlgorithm{jose.EdDSA, jose.ES256, jose.RS256}
 
-// Verify checks a proof: that its form and its signature are right, and that the key may speak for the person and the groups that it names. What it is
-// for, and when, is in the Finding's Claims, and for the caller to compare.
+// Verify checks a proof: that its form and its signature are right, and that the key may speak for the person and the
+// groups that it names. What it is for, and when, is in the Finding's Claims, and for the caller to compare.
 func (k *Keys) Verify(jws string) proof.Finding {
 	f, err := k.verify(jws)
 	if err != nil {
@@ -79,7 +79,8 @@ type header struct {
 	parts                  [3][]byte // of the proof, decoded
 }
 
-// readHeader reads the protected header, which has alg, kid and perhaps typ, and nothing else: no key, no certificate, and no address of either.
+// readHeader reads the protected header, which has alg, kid and perhaps typ, and nothing else: no key, no certificate,
+// and no address of either.
 //
 // The three parts must be base64url as it is written: what can be spelled in two ways would be two proofs.
 func readHeader(jws string) (h header, err error) {
@@ -88,7 +89,8 @@ func readHeader(jws string) (h header, err error) {
 		return h, fmt.Errorf("the proof is no compact JWS of at most %d bytes", proof.MaxLength)
 	}
 	for n, p := range parts {
-		if h.parts[n], err = base64.RawURLEncoding.Strict().DecodeString(p); err != nil || strings.ContainsAny(p, "\r\n") {
+		if h.parts[n], err = base64.RawURLEncoding.Strict().DecodeString(p); err != nil ||
+			strings.ContainsAny(p, "\r\n") {
 			return h, errors.New("the proof is no compact JWS: it is not base64url")
 		}
 	}
@@ -103,7 +105,9 @@ func readHeader(jws string) (h header, err error) {
 				return h, fmt.Errorf("%q in the header of the proof is no text", k)
 			}
 		default:
-			return h, fmt.Errorf("the header of the proof has %q: it has alg, kid and typ alone, and brings no key along", jsonval.Clip(k, 80))
+			return h,
+				fmt.Errorf("the header of the proof has %q: it has alg, kid and typ alone, and brings no key along",
+					jsonval.Clip(k, 80))
 		}
 	}
 	h.algorithm, _ = m["alg"].(string)

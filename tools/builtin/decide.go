@@ -34,7 +34,9 @@ type decideResult struct {
 
 func registerDecide(r *tools.Registry) {
 	tools.Register(r, "decide", decide, tools.Pure(),
-		tools.Describe("Decides by a table: the first rule whose JSON Schema holds on the facts gives the decision and its reason."))
+		tools.Describe(
+			"Decides by a table: the first rule whose JSON Schema holds on the facts gives the decision and its "+
+				"reason."))
 }
 
 func decide(_ context.Context, in decideParams) (decideResult, error) {

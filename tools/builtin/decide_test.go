@@ -22,7 +22,8 @@ func TestTheFirstRuleThatHoldsDecides(t *testing.T) {
 		`{"mail":"no address"}`:        `{"decision":"ask","reason":"no rule","rule":null}`,
 		`{}`:                           `{"decision":"ask","reason":"no rule","rule":null}`,
 	} {
-		got, err := call(t, "decide", `{"facts":`+facts+`,"rules":`+spamRules+`,"otherwise":{"decision":"ask","reason":"no rule"}}`)
+		got, err := call(t, "decide", `{"facts":`+facts+`,"rules":`+spamRules+
+			`,"otherwise":{"decision":"ask","reason":"no rule"}}`)
 		if err != nil || got != want {
 			t.Errorf("%s: %s, %v, want %s", facts, got, err, want)
 		}
@@ -32,7 +33,8 @@ func TestTheFirstRuleThatHoldsDecides(t *testing.T) {
 		`[{"when":false,"decision":"a"},{"when":{},"decision":"b"}]`:                    `{"decision":"b","reason":"","rule":1}`,
 		`[{"when":{"properties":{"n":{"const":9007199254740993}}},"decision":"exact"}]`: `{"decision":"exact","reason":"","rule":0}`,
 	} {
-		if got, err := call(t, "decide", `{"facts":{"n":9007199254740993},"rules":`+rules+`}`); err != nil || got != want {
+		if got, err := call(t, "decide", `{"facts":{"n":9007199254740993},"rules":`+rules+`}`); err != nil ||
+			got != want {
 			t.Errorf("%s: %s, %v, want %s", rules, got, err, want)
 		}
 	}
@@ -60,7 +62,8 @@ func TestATableThatCannotBeReadIsAFinalError(t *testing.T) {
 			t.Errorf("%s: %s, %v, want %q", rules, got, err, want)
 		}
 	}
-	if _, err := call(t, "decide", `{"facts":{"a":1e10000000},"rules":[{"when":{"properties":{"a":{"type":"integer"}}},"decision":"a"}]}`); err == nil || !tools.IsFinal(err) {
+	if _, err := call(t, "decide",
+		`{"facts":{"a":1e10000000},"rules":[{"when":{"properties":{"a":{"type":"integer"}}},"decision":"a"}]}`); err == nil || !tools.IsFinal(err) {
 		t.Errorf("facts: %v", err)
 	}
 }

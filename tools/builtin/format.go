@@ -17,7 +17,9 @@ type formatTextParams struct {
 
 func registerFormatText(r *tools.Registry) {
 	tools.Register(r, "formatText", formatText, tools.Pure(),
-		tools.Describe("Fills a text template: {name} and {path.to.value} are replaced by values; lists and objects read as JSON."))
+		tools.Describe(
+			"Fills a text template: {name} and {path.to.value} are replaced by values; lists and objects read as "+
+				"JSON."))
 }
 
 func formatText(ctx context.Context, in formatTextParams) (string, error) {

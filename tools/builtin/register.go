@@ -11,8 +11,8 @@ const maxMade = 20 << 20
 
 var errTooMuch = fmt.Errorf("the result would have more than %d MB", maxMade>>20)
 
-// Register registers the tools that come with the program. get makes the GET requests of `fetch`; without one (nil) that
-// tool is left out.
+// Register registers the tools that come with the program. get makes the GET requests of `fetch`; without one (nil)
+// that tool is left out.
 func Register(r *tools.Registry, get Getter) {
 	registerDecide(r)
 	registerSelectJSON(r)

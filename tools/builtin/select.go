@@ -22,7 +22,8 @@ type selectParams struct {
 
 func registerSelectJSON(r *tools.Registry) {
 	tools.Register(r, "selectJSON", selectJSON, tools.Pure(),
-		tools.Describe("Selects from a JSON value with jq: the first result, null where there is none, or with all a list of every result."))
+		tools.Describe("Selects from a JSON value with jq: the first result, null where there is none, or with all a "+
+			"list of every result."))
 }
 
 func selectJSON(ctx context.Context, in selectParams) (any, error) {

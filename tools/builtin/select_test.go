@@ -69,8 +69,10 @@ func TestAQuerySelectsAndComputes(t *testing.T) {
 
 func TestTheFirstResultIsTakenUnlessAllAreWanted(t *testing.T) {
 	t.Parallel()
-	for query, want := range map[string]string{`.items[].name`: `"a"`, `empty`: `null`, `.items[0], error("later")`: `{"n":2,"name":"a","price":5}`} {
-		if got, err := call(t, "selectJSON", `{"value":`+shop+`,"query":`+encoded(t, query)+`}`); err != nil || got != want {
+	for query, want := range map[string]string{`.items[].name`: `"a"`, `empty`: `null`,
+		`.items[0], error("later")`: `{"n":2,"name":"a","price":5}`} {
+		if got, err := call(t, "selectJSON", `{"value":`+shop+`,"query":`+encoded(t, query)+`}`); err != nil ||
+			got != want {
 			t.Errorf("%s: %s, %v, want %s", query, got, err, want)
 		}
 	}
@@ -83,26 +85,38 @@ func TestTheFirstResultIsTakenUnlessAllAreWanted(t *testing.T) {
 func TestAQueryReachesNothingButItsValue(t *testing.T) {
 	t.Setenv("PROCESSIDEA_TEST_SECRET", "t0p-secret")
 	for query, want := range map[string]string{
-		`env`: "env/0 is not allowed", `$ENV.PATH`: "$ENV/0 is not allowed", `env.PROCESSIDEA_TEST_SECRET`: "not allowed",
-		`input`: "not allowed", `inputs`: "not allowed", `input_filename`: "not allowed", `$__prog_args`: "not allowed",
-		`debug`: "not allowed", `stderr`: "not allowed", `halt`: "not allowed", `halt_error`: "not allowed",
+		`env`: "env/0 is not allowed", `$ENV.PATH`: "$ENV/0 is not allowed",
+		`env.PROCESSIDEA_TEST_SECRET`: "not allowed",
+		`input`:                       "not allowed", `inputs`: "not allowed", `input_filename`: "not allowed",
+		`$__prog_args`: "not allowed",
+		`debug`:        "not allowed", `stderr`: "not allowed", `halt`: "not allowed", `halt_error`: "not allowed",
 		`now`: "not allowed", `localtime`: "not allowed", `get_search_list`: "not allowed", `modulemeta`: "not allowed",
-		`import "a" as a; .`: "modules and definitions", `include "a"; .`: "modules and definitions", `def f: f; f`: "modules and definitions",
+		`import "a" as a; .`: "modules and definitions", `include "a"; .`: "modules and definitions",
+		`def f: f; f`:            "modules and definitions",
 		`[1] | map(def g: 1; g)`: "modules and definitions",
-		`.a = 1`:                 "it reads, it does not assign", `.a |= 1`: "does not assign", `.a += 1`: "does not assign", `.a //= 1`: "does not assign",
-		`label $x | 1`: "not allowed", `repeat(1)`: "not allowed", `setpath(["a"]; 1)`: "not allowed", `[splits("a")]`: "not allowed",
-		`gsub("";"x")`: "not allowed", `_charge`: "not allowed", `_size`: "not allowed", `$nobody`: "variable not defined",
-		`{a: env}`: "not allowed", `"\(env)"`: "not allowed", `.[env]`: "not allowed", `if env then 1 else 2 end`: "not allowed",
-		`if 1 then env else 2 end`: "not allowed", `if 1 then 2 elif env then 1 else 2 end`: "not allowed", `try env`: "not allowed",
-		`reduce env as $x (1; 2)`: "not allowed", `foreach . as $x (1; env; 2)`: "not allowed", `. as {(env): $x} | 1`: "not allowed",
-		`. as [{"\(env)": $x}] | 1`: "not allowed", `{(env): 1}`: "not allowed", `{"\(env)": 1}`: "not allowed", `-env`: "not allowed",
-		`@json "\(env)"`: "not allowed", `.a[env:]`: "not allowed", `(env)`: "not allowed", `[env]`: "not allowed", `1 as $x | env`: "not allowed",
+		`.a = 1`:                 "it reads, it does not assign", `.a |= 1`: "does not assign",
+		`.a += 1`: "does not assign", `.a //= 1`: "does not assign",
+		`label $x | 1`: "not allowed", `repeat(1)`: "not allowed", `setpath(["a"]; 1)`: "not allowed",
+		`[splits("a")]`: "not allowed",
+		`gsub("";"x")`:  "not allowed", `_charge`: "not allowed", `_size`: "not allowed",
+		`$nobody`:  "variable not defined",
+		`{a: env}`: "not allowed", `"\(env)"`: "not allowed", `.[env]`: "not allowed",
+		`if env then 1 else 2 end`: "not allowed",
+		`if 1 then env else 2 end`: "not allowed", `if 1 then 2 elif env then 1 else 2 end`: "not allowed",
+		`try env`:                 "not allowed",
+		`reduce env as $x (1; 2)`: "not allowed", `foreach . as $x (1; env; 2)`: "not allowed",
+		`. as {(env): $x} | 1`:      "not allowed",
+		`. as [{"\(env)": $x}] | 1`: "not allowed", `{(env): 1}`: "not allowed", `{"\(env)": 1}`: "not allowed",
+		`-env`:           "not allowed",
+		`@json "\(env)"`: "not allowed", `.a[env:]`: "not allowed", `(env)`: "not allowed", `[env]`: "not allowed",
+		`1 as $x | env`:          "not allowed",
 		`. as [$a] ?// $a | env`: "not allowed",
 		`.[`:                     "unexpected", ``: "it is empty",
 		`"` + strings.Repeat("x", maxQuery) + `"`: "it is over 4000 bytes",
 	} {
 		got, err := call(t, "selectJSON", `{"value":{},"query":`+encoded(t, query)+`}`)
-		if err == nil || !tools.IsFinal(err) || !strings.Contains(err.Error(), want) || strings.Contains(err.Error()+got, "t0p-secret") {
+		if err == nil || !tools.IsFinal(err) || !strings.Contains(err.Error(), want) ||
+			strings.Contains(err.Error()+got, "t0p-secret") {
 			t.Errorf("%s: %s, %v, want %q", query, got, err, want)
 		}
 	}
@@ -152,7 +166,8 @@ func TestAQueryThatGrowsIsStopped(t *testing.T) {
 
 func TestResultsTogetherAreLimitedToo(t *testing.T) {
 	t.Parallel()
-	_, err := selectWithin(bg, selectParams{Value: strings.Repeat("x", 1<<16), Query: `range(100) as $i | .`, All: true}, few)
+	_, err := selectWithin(bg, selectParams{Value: strings.Repeat("x", 1<<16), Query: `range(100) as $i | .`,
+		All: true}, few)
 	if err == nil || !tools.IsFinal(err) || !strings.Contains(err.Error(), "its results are too large") {
 		t.Errorf("%v", err)
 	}
@@ -161,7 +176,9 @@ func TestResultsTogetherAreLimitedToo(t *testing.T) {
 func TestAQueryThatDoesNotEndIsStopped(t *testing.T) {
 	t.Parallel()
 	for _, query := range []string{`last(range(1000000000000))`, `until(false; .)`, `[recurse(.; true) | empty]`} {
-		if _, err := selectWithin(bg, selectParams{Query: query}, jq.Limits{Time: time.Millisecond, Value: 1 << 20, Total: 1 << 40}); err == nil || !tools.IsFinal(err) || !strings.Contains(err.Error(), "it took more than 1ms") {
+		if _, err := selectWithin(bg, selectParams{Query: query},
+			jq.Limits{Time: time.Millisecond, Value: 1 << 20, Total: 1 << 40}); err == nil || !tools.IsFinal(err) ||
+			!strings.Contains(err.Error(), "it took more than 1ms") {
 			t.Errorf("%s: %v", query, err)
 		}
 		ctx, cancel := context.WithCancel(bg)
@@ -178,7 +195,9 @@ func TestQueriesRunBesideEachOther(t *testing.T) {
 	var wg sync.WaitGroup
 	for range 20 {
 		wg.Go(func() {
-			got, err := selectJSON(bg, selectParams{Value: value, Query: `[.items[] | .name + "!"] | join(",") | split(",") | map(ascii_upcase)`})
+			got, err := selectJSON(bg,
+				selectParams{Value: value,
+					Query: `[.items[] | .name + "!"] | join(",") | split(",") | map(ascii_upcase)`})
 			if err != nil || encoded(t, got) != `["A!","B!"]` {
 				t.Errorf("%v, %v", got, err)
 			}
@@ -192,8 +211,10 @@ func TestQueriesRunBesideEachOther(t *testing.T) {
 
 func TestNoQueryPanicsOrReachesOut(t *testing.T) {
 	t.Parallel()
-	pieces := rapid.SampledFrom([]string{".", ".a", "[", "]", "{", "}", "(", ")", "|", ",", "+", "*", "-", "//", "1", `"x"`, `"\(`, `)"`,
-		"map(", "select(", "env", "input", "$ENV", "as $x", "$x", "reduce", "if", "then", "else", "end", "try", "..", "[]", "?", "@json", ":", ";", "range(9)", "del(", "path("})
+	pieces := rapid.SampledFrom([]string{".", ".a", "[", "]", "{", "}", "(", ")", "|", ",", "+", "*", "-", "//", "1",
+		`"x"`, `"\(`, `)"`,
+		"map(", "select(", "env", "input", "$ENV", "as $x", "$x", "reduce", "if", "then", "else", "end", "try", "..",
+		"[]", "?", "@json", ":", ";", "range(9)", "del(", "path("})
 	rapid.Check(t, func(t *rapid.T) {
 		query := strings.Join(rapid.SliceOfN(pieces, 1, 12).Draw(t, "query"), " ")
 		tool := tools.NewRegistry()

@@ -20,12 +20,14 @@ func TestATemplateIsFilledWithValues(t *testing.T) {
 		`{{name}} {"a":1} { x }`: `{name} {"a":1} { x }`,
 		"":                       "",
 	} {
-		if got, err := call(t, "formatText", `{"template":`+encoded(t, template)+`,"values":`+values+`}`); err != nil || got != encoded(t, want) {
+		if got, err := call(t, "formatText", `{"template":`+encoded(t, template)+`,"values":`+values+`}`); err != nil ||
+			got != encoded(t, want) {
 			t.Errorf("%s: %s, %v, want %s", template, got, err, want)
 		}
 	}
 	for _, template := range []string{"{nobody}", "{user.tags.2}", "{name.first}"} {
-		if _, err := call(t, "formatText", `{"template":"`+template+`","values":`+values+`}`); err == nil || !tools.IsFinal(err) || !strings.Contains(err.Error(), "the values have no") {
+		if _, err := call(t, "formatText", `{"template":"`+template+`","values":`+values+`}`); err == nil ||
+			!tools.IsFinal(err) || !strings.Contains(err.Error(), "the values have no") {
 			t.Errorf("%s: %v", template, err)
 		}
 	}
@@ -34,13 +36,18 @@ func TestATemplateIsFilledWithValues(t *testing.T) {
 func TestATextThatWouldBecomeTooLargeIsRefusedBeforeItIsMade(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("x", 60<<10)
-	for _, template := range []string{strings.Repeat("{a}", 100_000), strings.Repeat("{b.c}", 100_000), strings.Repeat("{b}", 100_000)} {
-		_, err := builtin(t, "formatText").Call(bg, map[string]any{"template": template, "values": map[string]any{"a": long, "b": map[string]any{"c": long}}})
-		if err == nil || !tools.IsFinal(err) || !strings.Contains(err.Error(), "the result would have more than 20 MB") {
+	for _, template := range []string{strings.Repeat("{a}", 100_000), strings.Repeat("{b.c}", 100_000),
+		strings.Repeat("{b}", 100_000)} {
+		_, err := builtin(t, "formatText").Call(bg,
+			map[string]any{"template": template, "values": map[string]any{"a": long, "b": map[string]any{"c": long}}})
+		if err == nil || !tools.IsFinal(err) ||
+			!strings.Contains(err.Error(), "the result would have more than 20 MB") {
 			t.Errorf("got %v", err)
 		}
 	}
-	if v, err := builtin(t, "formatText").Call(bg, map[string]any{"template": strings.Repeat("{a}", 100), "values": map[string]any{"a": long}}); err != nil || len(v.(string)) != 100*len(long) {
+	if v, err := builtin(t, "formatText").Call(bg,
+		map[string]any{"template": strings.Repeat("{a}", 100), "values": map[string]any{"a": long}}); err != nil ||
+		len(v.(string)) != 100*len(long) {
 		t.Errorf("a text of 6 MB: %v", err)
 	}
 }

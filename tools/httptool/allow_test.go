@@ -12,7 +12,8 @@ import (
 func TestOnlyHostsOfTheListAreAsked(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct{ allow, yes, no string }{
-		{"api.example.com", "api.example.com:443 api.example.com:8080", "example.com:443 xapi.example.com:443 api.example.com.evil.org:443"},
+		{"api.example.com", "api.example.com:443 api.example.com:8080",
+			"example.com:443 xapi.example.com:443 api.example.com.evil.org:443"},
 		{"api.example.com:8443", "api.example.com:8443", "api.example.com:443"},
 		{" A.Example.COM. , b.org:81,", "a.example.com:80 b.org:81", "b.org:80"},
 		{"*.example.com", "a.example.com:443 a.b.example.com:1", "example.com:443 badexample.com:443"},
@@ -41,7 +42,8 @@ func TestOnlyHostsOfTheListAreAsked(t *testing.T) {
 
 func TestAListThatDoesNotParseIsAFinalErrorOfEachRequest(t *testing.T) {
 	t.Parallel()
-	for _, text := range []string{"https://a.org", "a.org/x", "a.org:http", "a.org:0", "a.org:70000", "a.org:080", "a:b:c", "u@h", "*.", "**", "a.*", ":80", "a b"} {
+	for _, text := range []string{"https://a.org", "a.org/x", "a.org:http", "a.org:0", "a.org:70000", "a.org:080",
+		"a:b:c", "u@h", "*.", "**", "a.*", ":80", "a b"} {
 		err := CheckAllow(text)
 		if err == nil || !strings.Contains(err.Error(), AllowVariable) {
 			t.Errorf("%q: %v", text, err)
@@ -60,11 +62,13 @@ func TestWithoutAListNothingIsAskedAndTheVariableIsNamed(t *testing.T) {
 	t.Parallel()
 	s, asked := serve(t, nil)
 	_, err := New(Options{Allow: " ,"}).Do(bg, Spec{URL: s.URL}, nil, nil, "k")
-	if e := asError(t, err); e.Retry || !strings.Contains(e.Error(), "no host is allowed: set PROCESSIDEA_HTTP_ALLOW") || len(asked.take()) != 0 {
+	if e := asError(t, err); e.Retry ||
+		!strings.Contains(e.Error(), "no host is allowed: set PROCESSIDEA_HTTP_ALLOW") || len(asked.take()) != 0 {
 		t.Errorf("%v", e)
 	}
 	_, err = New(Options{Allow: "a.org"}).Do(bg, Spec{URL: s.URL}, nil, nil, "k")
-	if e := asError(t, err); e.Retry || !strings.Contains(e.Error(), "is not in PROCESSIDEA_HTTP_ALLOW") || len(asked.take()) != 0 {
+	if e := asError(t, err); e.Retry || !strings.Contains(e.Error(), "is not in PROCESSIDEA_HTTP_ALLOW") ||
+		len(asked.take()) != 0 {
 		t.Errorf("%v", e)
 	}
 }
@@ -80,15 +84,18 @@ func TestWhatTheWorkerLacksForAToolIsToldApart(t *testing.T) {
 		spec  Spec
 		want  string
 	}{
-		"no list":                {"", Spec{URL: s.URL}, ideafile.CodeNotAllowed},
-		"another host":           {"a.org", Spec{URL: s.URL}, ideafile.CodeNotAllowed},
-		"a private address":      {"*", Spec{URL: strings.Replace(s.URL, "127.0.0.1", "localhost", 1)}, ideafile.CodeNotAllowed},
-		"a list that is wrong":   {"http://a.org", Spec{URL: s.URL}, ideafile.CodeNotAllowed},
-		"a secret is not set":    {here, Spec{URL: s.URL, Headers: map[string]string{"A": "Bearer $env:GONE"}}, ideafile.CodeNotAllowed},
+		"no list":      {"", Spec{URL: s.URL}, ideafile.CodeNotAllowed},
+		"another host": {"a.org", Spec{URL: s.URL}, ideafile.CodeNotAllowed},
+		"a private address": {"*", Spec{URL: strings.Replace(s.URL, "127.0.0.1", "localhost", 1)},
+			ideafile.CodeNotAllowed},
+		"a list that is wrong": {"http://a.org", Spec{URL: s.URL}, ideafile.CodeNotAllowed},
+		"a secret is not set": {here, Spec{URL: s.URL, Headers: map[string]string{"A": "Bearer $env:GONE"}},
+			ideafile.CodeNotAllowed},
 		"where the server sends": {there, Spec{URL: redirects.URL}, ""},
 		"a missing parameter":    {here, Spec{URL: s.URL + "/{id}"}, ""},
 	} {
-		_, err := New(Options{Allow: c.allow, LookupEnv: func(string) (string, bool) { return "", false }}).Do(bg, c.spec, nil, nil, "k")
+		_, err := New(Options{Allow: c.allow, LookupEnv: func(string) (string, bool) { return "", false }}).Do(bg,
+			c.spec, nil, nil, "k")
 		if e := asError(t, err); e.Retry || e.FaultCode() != c.want {
 			t.Errorf("%s: %q, %v", name, e.FaultCode(), e)
 		}
@@ -168,7 +175,8 @@ func TestANameThatResolvesToThisHostIsRefusedUnlessItIsNamed(t *testing.T) {
 	byName := strings.Replace(s.URL, "127.0.0.1", "localhost", 1)
 	port := s.URL[strings.LastIndex(s.URL, ":")+1:]
 	for allow, want := range map[string]bool{
-		"*": false, "*.localhost,*": false, "localhost": true, "localhost:" + port: true, "localhost:1,*": false, "*,127.0.0.1:" + port + ",::1": true,
+		"*": false, "*.localhost,*": false, "localhost": true, "localhost:" + port: true, "localhost:1,*": false,
+		"*,127.0.0.1:" + port + ",::1": true,
 	} {
 		c := New(Options{Allow: allow})
 		_, err := c.Do(bg, Spec{URL: byName}, nil, nil, "k")
@@ -177,7 +185,8 @@ func TestANameThatResolvesToThisHostIsRefusedUnlessItIsNamed(t *testing.T) {
 			t.Errorf("%s: %v, %d requests", allow, err, n)
 		}
 		if err != nil {
-			if e := asError(t, err); e.Retry || !strings.Contains(e.Error(), "is not public: name the host in PROCESSIDEA_HTTP_ALLOW") {
+			if e := asError(t, err); e.Retry ||
+				!strings.Contains(e.Error(), "is not public: name the host in PROCESSIDEA_HTTP_ALLOW") {
 				t.Errorf("%s: %v", allow, e)
 			}
 		}

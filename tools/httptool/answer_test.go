@@ -109,7 +109,8 @@ func TestTheStatusSaysWhetherToTryAgain(t *testing.T) {
 			}
 			e := asError(t, err)
 			text := fmt.Sprintf("httptool: POST %s: status %d: because", s.URL, status)
-			if e.Status != status || e.Body != "because" || e.Retry != (want == "retry") || e.Final() == e.Retry || e.Error() != text {
+			if e.Status != status || e.Body != "because" || e.Retry != (want == "retry") || e.Final() == e.Retry ||
+				e.Error() != text {
 				t.Errorf("%d: %#v", status, e)
 			}
 		}
@@ -170,7 +171,8 @@ func TestAnAnswerOverTheLimitIsAFinalError(t *testing.T) {
 		bytes           int
 		chunked, zipped bool
 		fits            bool
-	}{{1000, false, false, true}, {1001, false, false, false}, {1000, true, false, true}, {1001, true, false, false}, {100000, false, true, false}} {
+	}{{1000, false, false, true}, {1001, false, false, false}, {1000, true, false, true}, {1001, true, false, false},
+		{100000, false, true, false}} {
 		body, chunked, zipped = strings.Repeat("a", row.bytes), row.chunked, row.zipped
 		got, err := c.Do(bg, Spec{URL: s.URL}, nil, nil, "k")
 		if row.fits {
@@ -210,7 +212,8 @@ func TestTheContextEndsARequest(t *testing.T) {
 	go func() { <-inside; cancel() }()
 	_, err := c.Do(ctx, Spec{URL: s.URL}, nil, nil, "k")
 	close(release)
-	if e := asError(t, err); !e.Retry || !errors.Is(err, context.Canceled) || !strings.HasSuffix(e.Error(), "context canceled") {
+	if e := asError(t, err); !e.Retry || !errors.Is(err, context.Canceled) ||
+		!strings.HasSuffix(e.Error(), "context canceled") {
 		t.Errorf("%v", e)
 	}
 }
@@ -227,7 +230,8 @@ func TestStrictJSONIsWhatEncodingJSONReads(t *testing.T) {
 			t.Errorf("%s: %v", text, v)
 		}
 	}
-	for _, text := range []string{``, `{`, `[`, `]`, `}`, `{"a"}`, `{"a":}`, `[1,]`, `{"a":1,}`, `[1}`, `{1:2}`, `nul`, `'a'`, `[1 2]`, `{"a" 1}`, `{} x`} {
+	for _, text := range []string{``, `{`, `[`, `]`, `}`, `{"a"}`, `{"a":}`, `[1,]`, `{"a":1,}`, `[1}`, `{1:2}`, `nul`,
+		`'a'`, `[1 2]`, `{"a" 1}`, `{} x`} {
 		if v, err := decodeJSON([]byte(text)); err == nil {
 			t.Errorf("%s was read as %v", text, v)
 		}

@@ -16,8 +16,8 @@ type Error struct {
 	RetryAfter time.Duration // how long the server wants to be left alone; 0 unless it said
 	Retry      bool          // whether another attempt may succeed
 	Err        error         // the cause, where it is not the status
-	// NotAllowed reports that this worker lacks what the tool needs, whatever its parameters: a host in its allow-list, or a
-	// secret. Whoever runs the worker can mend that, and nobody else.
+	// NotAllowed reports that this worker lacks what the tool needs, whatever its parameters: a host in its allow-list,
+	// or a secret. Whoever runs the worker can mend that, and nobody else.
 	NotAllowed bool
 	act        string // method and URL template
 }

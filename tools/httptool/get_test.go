@@ -20,7 +20,8 @@ func TestGetReadsAURLAsItIs(t *testing.T) {
 		if err != nil || got != status || contentType != "text/plain; charset=latin1" || body != "café" {
 			t.Errorf("%d: %d %q %q %v", status, got, contentType, body, err)
 		}
-		if all := asked.take(); all[0].URI != "/%7Ba%7D?x=$env:TOKEN&y=a%20b" || all[0].Method != "GET" || all[0].Header.Get("Idempotency-Key") != "" {
+		if all := asked.take(); all[0].URI != "/%7Ba%7D?x=$env:TOKEN&y=a%20b" || all[0].Method != "GET" ||
+			all[0].Header.Get("Idempotency-Key") != "" {
 			t.Errorf("%+v", all)
 		}
 	}
@@ -45,7 +46,8 @@ func TestGetGoesWhereTheListAllowsAndNowhereElse(t *testing.T) {
 		s.URL:                  "not text",
 	} {
 		_, _, _, err := c.Get(bg, address)
-		if e := asError(t, err); e.Retry || !strings.Contains(e.Error(), want) || !strings.HasPrefix(e.Error(), "httptool: GET "+address) {
+		if e := asError(t, err); e.Retry || !strings.Contains(e.Error(), want) ||
+			!strings.HasPrefix(e.Error(), "httptool: GET "+address) {
 			t.Errorf("%s: %v", address, e)
 		}
 	}

@@ -35,8 +35,11 @@ func TestABodyThatDripsEndsWithTheTimeOfItsCall(t *testing.T) {
 
 func TestHeadersWithoutEndAreNotRead(t *testing.T) {
 	t.Parallel()
-	s, _ := serve(t, func(w http.ResponseWriter, r *http.Request) { w.Header().Set("X-Long", strings.Repeat("a", 2<<20)) })
-	if got, err := client(t, nil, s).Do(bg, Spec{URL: s.URL}, nil, nil, "k"); err == nil || !strings.Contains(err.Error(), "headers") {
+	s, _ := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("X-Long", strings.Repeat("a", 2<<20))
+	})
+	if got, err := client(t, nil, s).Do(bg, Spec{URL: s.URL}, nil, nil, "k"); err == nil ||
+		!strings.Contains(err.Error(), "headers") {
 		t.Errorf("%v, %v", got, err)
 	}
 }
@@ -50,7 +53,8 @@ func TestALocationThatRepeatsASecretDoesNotCarryItAway(t *testing.T) {
 	spec := Spec{URL: s.URL + "/?k=$env:TOKEN", Method: "GET"}
 	to = other.URL + "/end"
 	_, err := c.Do(bg, spec, nil, nil, "k")
-	if e := asError(t, err); e.Retry || !strings.Contains(e.Error(), "it would carry a secret to another host") || len(reached.take()) != 0 {
+	if e := asError(t, err); e.Retry || !strings.Contains(e.Error(), "it would carry a secret to another host") ||
+		len(reached.take()) != 0 {
 		t.Errorf("%v", e)
 	}
 	to = "/end" // the server itself knows it

@@ -83,10 +83,11 @@ func client(t *testing.T, env map[string]string, servers ...*httptest.Server) *C
 		allow = append(allow, strings.TrimPrefix(s.URL, "http://"))
 	}
 	names := append(slices.Collect(maps.Keys(env)), "GONE", "NOT_THERE")
-	c := New(Options{Allow: strings.Join(allow, ","), Secrets: secretsFor(names), LookupEnv: func(name string) (string, bool) {
-		v, ok := env[name]
-		return v, ok
-	}})
+	c := New(Options{Allow: strings.Join(allow, ","), Secrets: secretsFor(names),
+		LookupEnv: func(name string) (string, bool) {
+			v, ok := env[name]
+			return v, ok
+		}})
 	t.Cleanup(c.Close)
 	return c
 }

@@ -145,7 +145,8 @@ func parseSecretNames(text string) (list secretNames, err error) {
 		case !forTools(e.name):
 			err = errors.New("variables that begin like this are never for tools")
 		case !bound:
-			err = fmt.Errorf("it does not say which host may be told it: write %s@shop.example.com, or %s@* for any host",
+			err = fmt.Errorf(
+				"it does not say which host may be told it: write %s@shop.example.com, or %s@* for any host",
 				name, name)
 		default:
 			err = e.hosts.add(host)

@@ -13,8 +13,8 @@ import (
 	"golang.org/x/net/dns/dnsmessage"
 )
 
-// nameServer is a real DNS server: it answers the Nth question for a name's IPv4 address with the Nth list, and the last
-// one from then on.
+// nameServer is a real DNS server: it answers the Nth question for a name's IPv4 address with the Nth list, and the
+// last one from then on.
 type nameServer struct {
 	conn    net.PacketConn
 	mu      sync.Mutex
@@ -53,7 +53,8 @@ func (s *nameServer) reply(query []byte) ([]byte, error) {
 		return nil, err
 	}
 	q := m.Questions[0]
-	reply := dnsmessage.Message{Header: dnsmessage.Header{ID: m.ID, Response: true, Authoritative: true}, Questions: m.Questions}
+	reply := dnsmessage.Message{Header: dnsmessage.Header{ID: m.ID, Response: true, Authoritative: true},
+		Questions: m.Questions}
 	if q.Type == dnsmessage.TypeA {
 		for _, ip := range s.next() {
 			reply.Answers = append(reply.Answers, dnsmessage.Resource{
@@ -106,7 +107,9 @@ func neighbours(t *testing.T, honest http.HandlerFunc) (port string, secret *rec
 		t.Cleanup(s.Close)
 	}
 	listen(at, honest)
-	listen(beside, func(w http.ResponseWriter, r *http.Request) { secret.add(seen{Method: r.Method, URI: r.RequestURI}) })
+	listen(beside, func(w http.ResponseWriter, r *http.Request) {
+		secret.add(seen{Method: r.Method, URI: r.RequestURI})
+	})
 	return port, secret
 }
 
@@ -132,7 +135,8 @@ func TestANameThatIsBoundAnewLeadsNowhereElse(t *testing.T) {
 		t.Fatalf("%v, %v after %d look-ups", got, err, names.lookups())
 	}
 	_, err := c.Do(bg, spec, nil, nil, "k")
-	if e := asError(t, err); e.Retry || !strings.Contains(e.Error(), "address 127.0.0.1 is not public") || names.lookups() != 2 {
+	if e := asError(t, err); e.Retry || !strings.Contains(e.Error(), "address 127.0.0.1 is not public") ||
+		names.lookups() != 2 {
 		t.Errorf("%v after %d look-ups", e, names.lookups())
 	}
 	if len(secret.take()) != 0 {
@@ -144,7 +148,8 @@ func TestOfSeveralAddressesOnlyThoseThatAreAllowedAreDialled(t *testing.T) {
 	t.Parallel()
 	port, secret := neighbours(t, write("text/plain", "honest"))
 	names := serveNames(t, []string{"127.0.0.1", "10.0.0.1", "169.254.169.254", "0.0.0.0", "127.0.0.2"})
-	if got, err := atPlace(t, port, names).Do(bg, Spec{URL: "http://shop.test:" + port}, nil, nil, "k"); err != nil || got != "honest" {
+	if got, err := atPlace(t, port, names).Do(bg, Spec{URL: "http://shop.test:" + port}, nil, nil, "k"); err != nil ||
+		got != "honest" {
 		t.Errorf("%v, %v", got, err)
 	}
 	if names.lookups() != 1 || len(secret.take()) != 0 {

@@ -29,13 +29,15 @@ func TestARedirectKeepsTheMethodWhereItsStatusSaysSo(t *testing.T) {
 	} {
 		s, asked := redirecting(t, status, func(*http.Request) string { return "/end" })
 		c := client(t, map[string]string{"TOKEN": "t0p-secret"}, s)
-		got, err := c.Do(bg, Spec{URL: s.URL, Method: "PUT", Headers: map[string]string{"X-Key": "$env:TOKEN"}}, object(t, `{"a":1}`), nil, "key")
+		got, err := c.Do(bg, Spec{URL: s.URL, Method: "PUT", Headers: map[string]string{"X-Key": "$env:TOKEN"}},
+			object(t, `{"a":1}`), nil, "key")
 		if err != nil || got != "arrived" {
 			t.Errorf("%d: %v, %v", status, got, err)
 			continue
 		}
 		last := asked.take()[1]
-		if last.Method+" "+last.Body != want || last.Header.Get("X-Key") != "t0p-secret" || last.Header.Get("Idempotency-Key") != "key" {
+		if last.Method+" "+last.Body != want || last.Header.Get("X-Key") != "t0p-secret" ||
+			last.Header.Get("Idempotency-Key") != "key" {
 			t.Errorf("%d: %+v", status, last)
 		}
 		if (last.Header.Get("Content-Type") != "") != (last.Body != "") {
@@ -60,7 +62,8 @@ func TestAtMostFiveRedirectsAreFollowed(t *testing.T) {
 	}
 	asked.take()
 	_, err := c.Do(bg, Spec{URL: s.URL + "/6", Method: "GET"}, nil, nil, "k")
-	if e := asError(t, err); e.Retry || !strings.Contains(e.Error(), "more than 5 redirects") || len(asked.take()) != 6 {
+	if e := asError(t, err); e.Retry || !strings.Contains(e.Error(), "more than 5 redirects") ||
+		len(asked.take()) != 6 {
 		t.Errorf("six: %v", e)
 	}
 }
@@ -82,7 +85,9 @@ func TestEachHopIsCheckedAgainstTheList(t *testing.T) {
 			t.Errorf("%s: %v", location, e)
 		}
 	}
-	s, _ := redirecting(t, 302, func(*http.Request) string { return strings.Replace(other.URL, "127.0.0.1", "localhost", 1) })
+	s, _ := redirecting(t, 302, func(*http.Request) string {
+		return strings.Replace(other.URL, "127.0.0.1", "localhost", 1)
+	})
 	c := New(Options{Allow: "*," + strings.TrimPrefix(s.URL, "http://")})
 	defer c.Close()
 	_, err := c.Do(bg, Spec{URL: s.URL}, nil, nil, "k")
@@ -98,14 +103,17 @@ func TestAnotherHostGetsNeitherTheHeadersNorTheSecrets(t *testing.T) {
 	t.Parallel()
 	other, reached := serve(t, nil)
 	env := map[string]string{"TOKEN": "t0p-secret"}
-	headers := map[string]string{"Authorization": "Bearer $env:TOKEN", "X-Key": "$env:TOKEN", "Cookie": "a=b", "X-Own": "mine", "Content-Type": "application/json"}
+	headers := map[string]string{"Authorization": "Bearer $env:TOKEN", "X-Key": "$env:TOKEN", "Cookie": "a=b",
+		"X-Own": "mine", "Content-Type": "application/json"}
 	s, _ := redirecting(t, 307, func(*http.Request) string { return other.URL + "/end" })
 	c := client(t, env, s, other)
-	if _, err := c.Do(bg, Spec{URL: s.URL + "/?k=$env:TOKEN", Headers: headers}, object(t, `{"a":1}`), nil, "key"); err != nil {
+	if _, err := c.Do(bg, Spec{URL: s.URL + "/?k=$env:TOKEN", Headers: headers}, object(t, `{"a":1}`), nil,
+		"key"); err != nil {
 		t.Fatal(err)
 	}
 	all := reached.take()
-	if len(all) != 1 || all[0].Body != `{"a":1}` || all[0].Header.Get("Idempotency-Key") != "key" || all[0].Header.Get("Content-Type") == "" {
+	if len(all) != 1 || all[0].Body != `{"a":1}` || all[0].Header.Get("Idempotency-Key") != "key" ||
+		all[0].Header.Get("Content-Type") == "" {
 		t.Fatalf("%+v", all)
 	}
 	for _, text := range []string{"t0p-secret", "X-Own", "Cookie", "Authorization"} {
@@ -114,13 +122,15 @@ func TestAnotherHostGetsNeitherTheHeadersNorTheSecrets(t *testing.T) {
 		}
 	}
 	_, err := c.Do(bg, Spec{URL: s.URL, Body: map[string]any{"k": "$env:TOKEN"}}, nil, nil, "k")
-	if e := asError(t, err); e.Retry || !strings.Contains(e.Error(), "it would carry a secret to another host") || len(reached.take()) != 0 {
+	if e := asError(t, err); e.Retry || !strings.Contains(e.Error(), "it would carry a secret to another host") ||
+		len(reached.take()) != 0 {
 		t.Errorf("a secret in the body: %v", e)
 	}
 	// A step back does not bring them back.
 	back, again := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/" {
-			http.Redirect(w, r, other.URL+"/?back="+url.QueryEscape("http://"+r.Host+"/end"), http.StatusTemporaryRedirect)
+			http.Redirect(w, r, other.URL+"/?back="+url.QueryEscape("http://"+r.Host+"/end"),
+				http.StatusTemporaryRedirect)
 		}
 	})
 	other.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -36,8 +36,8 @@ func (c *Client) Fill(address string, texts map[string]string) (
 	return filledAddress, filled, v.striker(), v.bound(host, port)
 }
 
-// RoundTripper sends requests under the same rules as those of HTTP tools: to allowed hosts, at addresses that are looked
-// at when they are dialled. Redirects are not followed: whoever was allowed is whom is spoken to.
+// RoundTripper sends requests under the same rules as those of HTTP tools: to allowed hosts, at addresses that are
+// looked at when they are dialled. Redirects are not followed: whoever was allowed is whom is spoken to.
 func (c *Client) RoundTripper() http.RoundTripper { return fenced{c} }
 
 type fenced struct{ client *Client }
@@ -53,5 +53,6 @@ func (f fenced) RoundTrip(r *http.Request) (*http.Response, error) {
 	return f.client.transport.RoundTrip(r)
 }
 
-// IsRefused reports whether an error is this worker's word, and not the network's: another attempt would only repeat it.
+// IsRefused reports whether an error is this worker's word, and not the network's: another attempt would only repeat
+// it.
 func IsRefused(err error) bool { return isFinal(err) }

@@ -20,22 +20,31 @@ func TestParametersTravelAsTheMethodCarriesThem(t *testing.T) {
 			"/u/7%2F8?n=1.50&note=a%3Cb&tags=x&tags=y", ""},
 		{"what a header has read is not repeated", `{"url":"U/u?z=1","method":"GET","headers":{"X-Id":"{id}"}}`, ``,
 			"/u?z=1&n=1.50&note=a%3Cb&tags=x&tags=y", ""},
-		{"a HEAD does as a GET", `{"url":"U/{id}/{n}/{note}","method":"HEAD"}`, ``, "/7%2F8/1.50/a%3Cb?tags=x&tags=y", ""},
-		{"a DELETE does as a GET", `{"url":"U/{id}/{n}/{note}","method":"DELETE"}`, ``, "/7%2F8/1.50/a%3Cb?tags=x&tags=y", ""},
-		{"a DELETE with a body has no query", `{"url":"U/{id}","method":"DELETE","body":{"n":"{n}"}}`, ``, "/7%2F8", `{"n":1.50}`},
-		{"a body's placeholder keeps the type of its value", `{"url":"U","body":{"a":"{n}","b":"{tags}","c":"{gone}","d":["{n}","{id}"]}}`, ``,
+		{"a HEAD does as a GET", `{"url":"U/{id}/{n}/{note}","method":"HEAD"}`, ``,
+			"/7%2F8/1.50/a%3Cb?tags=x&tags=y", ""},
+		{"a DELETE does as a GET", `{"url":"U/{id}/{n}/{note}","method":"DELETE"}`, ``,
+			"/7%2F8/1.50/a%3Cb?tags=x&tags=y", ""},
+		{"a DELETE with a body has no query", `{"url":"U/{id}","method":"DELETE","body":{"n":"{n}"}}`, ``, "/7%2F8",
+			`{"n":1.50}`},
+		{"a body's placeholder keeps the type of its value",
+			`{"url":"U","body":{"a":"{n}","b":"{tags}","c":"{gone}","d":["{n}","{id}"]}}`, ``,
 			"/", `{"a":1.50,"b":["x","y"],"c":null,"d":[1.50,"7/8"]}`},
-		{"an absent parameter leaves its key and its item out", `{"url":"U","body":{"a":"{absent}","b":["{absent}","{n}"],"c":1}}`, ``,
+		{"an absent parameter leaves its key and its item out",
+			`{"url":"U","body":{"a":"{absent}","b":["{absent}","{n}"],"c":1}}`, ``,
 			"/", `{"b":[1.50],"c":1}`},
-		{"text around a placeholder makes it text", `{"url":"U","body":{"a":"no. {n} of {id}","b":"{{n}}","c":"{ n }"}}`, ``,
+		{"text around a placeholder makes it text",
+			`{"url":"U","body":{"a":"no. {n} of {id}","b":"{{n}}","c":"{ n }"}}`, ``,
 			"/", `{"a":"no. 1.50 of 7/8","b":"{n}","c":"{ n }"}`},
-		{"scopes join an object of a template", `{"url":"U","body":{"a":"{n}"}}`, `{"input":2}`, "/", `{"_scopes":{"input":2},"a":1.50}`},
+		{"scopes join an object of a template", `{"url":"U","body":{"a":"{n}"}}`, `{"input":2}`, "/",
+			`{"_scopes":{"input":2},"a":1.50}`},
 		{"scopes do not join what is no object", `{"url":"U","body":["{n}"]}`, `{"input":2}`, "/", `[1.50]`},
 		{"a whole body may be one parameter", `{"url":"U","body":"{tags}"}`, ``, "/", `["x","y"]`},
 		{"secrets stand in bodies too", `{"url":"U","body":{"k":"key $env:TOKEN"}}`, ``, "/", `{"k":"key t0p-secret"}`},
-		{"a form is written as one", `{"url":"U","headers":{"Content-Type":"application/x-www-form-urlencoded"},"body":{"a b":"{note}","t":"{tags}"}}`, ``,
+		{"a form is written as one",
+			`{"url":"U","headers":{"Content-Type":"application/x-www-form-urlencoded"},"body":{"a b":"{note}","t":"{tags}"}}`, ``,
 			"/", "a%20b=a%3Cb&t=x&t=y"},
-		{"text of another type is sent as it is", `{"url":"U","headers":{"content-type":"text/plain"},"body":"note: {note}"}`, ``, "/", "note: a<b"},
+		{"text of another type is sent as it is",
+			`{"url":"U","headers":{"content-type":"text/plain"},"body":"note: {note}"}`, ``, "/", "note: a<b"},
 	} {
 		var scopes map[string]any
 		if row.scopes != "" {
@@ -59,7 +68,8 @@ func TestNoParametersAreAnEmptyObject(t *testing.T) {
 	if _, err := client(t, nil, s).Do(bg, Spec{URL: s.URL}, nil, nil, "k"); err != nil {
 		t.Fatal(err)
 	}
-	if got := asked.take()[0]; got.Body != "{}" || got.Method != "POST" || got.Header.Get("Content-Type") != "application/json" {
+	if got := asked.take()[0]; got.Body != "{}" || got.Method != "POST" ||
+		got.Header.Get("Content-Type") != "application/json" {
 		t.Errorf("%+v", got)
 	}
 }
@@ -89,13 +99,15 @@ func TestHeadersAreTheToolsOwn(t *testing.T) {
 	s, asked := serve(t, nil)
 	c := client(t, map[string]string{"TOKEN": "abcdef\n"}, s)
 	spec := Spec{URL: s.URL, Headers: map[string]string{
-		"Authorization": "Bearer $env:TOKEN", "Accept": "text/csv", "X-User": "{user.name}", "X-Gone": "{absent}", "User-Agent": "mine",
+		"Authorization": "Bearer $env:TOKEN", "Accept": "text/csv", "X-User": "{user.name}", "X-Gone": "{absent}",
+		"User-Agent": "mine",
 	}}
 	if _, err := c.Do(bg, spec, object(t, `{"user":{"name":"Ada"}}`), nil, "k"); err != nil {
 		t.Fatal(err)
 	}
 	h := asked.take()[0].Header
-	if h.Get("Authorization") != "Bearer abcdef" || h.Get("Accept") != "text/csv" || h.Get("X-User") != "Ada" || h.Get("User-Agent") != "mine" {
+	if h.Get("Authorization") != "Bearer abcdef" || h.Get("Accept") != "text/csv" || h.Get("X-User") != "Ada" ||
+		h.Get("User-Agent") != "mine" {
 		t.Errorf("%v", h)
 	}
 	if _, ok := h["X-Gone"]; ok {

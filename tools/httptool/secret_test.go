@@ -23,8 +23,10 @@ func TestSecretsAreStruckOutOfResultsAndErrors(t *testing.T) {
 		_, _ = io.WriteString(w, reply)
 	})
 	c := client(t, map[string]string{"TOKEN": token, "PIN": "12345678", "ONE": "1"}, s)
-	spec := Spec{URL: s.URL + "/?k=$env:TOKEN&n=$env:ONE", Headers: map[string]string{"A": "Bearer $env:TOKEN", "P": "$env:PIN"}}
-	tree, _ := json.Marshal(map[string]any{"echo": forms, token: "key", "deep": []any{"Bearer " + token}, "n": 1, "pin": json.Number("12345678")})
+	spec := Spec{URL: s.URL + "/?k=$env:TOKEN&n=$env:ONE",
+		Headers: map[string]string{"A": "Bearer $env:TOKEN", "P": "$env:PIN"}}
+	tree, _ := json.Marshal(map[string]any{"echo": forms, token: "key", "deep": []any{"Bearer " + token}, "n": 1,
+		"pin": json.Number("12345678")})
 	for _, row := range []struct {
 		status            int
 		contentType, body string
@@ -64,9 +66,11 @@ func TestAMissingSecretIsNamedAndNoOther(t *testing.T) {
 	s, _ := serve(t, nil)
 	c := client(t, map[string]string{"HERE": "t0p-secret", "EMPTY": ""}, s)
 	for _, name := range []string{"GONE", "EMPTY"} {
-		_, err := c.Do(bg, Spec{URL: s.URL, Headers: map[string]string{"A": "$env:HERE", "B": "$env:" + name}}, nil, nil, "k")
+		_, err := c.Do(bg, Spec{URL: s.URL, Headers: map[string]string{"A": "$env:HERE", "B": "$env:" + name}},
+			nil, nil, "k")
 		e := asError(t, err)
-		if e.Retry || !strings.Contains(e.Error(), "environment variable "+name+" is not set") || strings.Contains(e.Error(), "t0p-secret") {
+		if e.Retry || !strings.Contains(e.Error(), "environment variable "+name+" is not set") ||
+			strings.Contains(e.Error(), "t0p-secret") {
 			t.Errorf("%v", e)
 		}
 	}
@@ -78,7 +82,8 @@ func TestASecretHostStandsInNoErrorOfTheConnection(t *testing.T) {
 	c.allow.all = true
 	_, err := c.Do(bg, Spec{URL: "$env:BASE/x"}, nil, nil, "k")
 	e := asError(t, err)
-	if e.Status != 0 || strings.Contains(e.Error(), "secret-host.invalid:81") || !strings.HasPrefix(e.Error(), "httptool: POST $env:BASE/x: ") {
+	if e.Status != 0 || strings.Contains(e.Error(), "secret-host.invalid:81") ||
+		!strings.HasPrefix(e.Error(), "httptool: POST $env:BASE/x: ") {
 		t.Errorf("%v", e)
 	}
 }
@@ -97,7 +102,8 @@ func TestASecretIsStruckOutOfAnswersToOtherRequestsToo(t *testing.T) {
 	})
 	c := client(t, map[string]string{"TOKEN": "t0p-secret", "SHORT": "abcd"}, s)
 	for _, name := range []string{"TOKEN", "SHORT"} {
-		if _, err := c.Do(bg, Spec{URL: s.URL, Headers: map[string]string{"Authorization": "Bearer $env:" + name}}, nil, nil, "k"); err != nil {
+		if _, err := c.Do(bg, Spec{URL: s.URL, Headers: map[string]string{"Authorization": "Bearer $env:" + name}}, nil,
+			nil, "k"); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -130,10 +136,13 @@ func TestWhatTheProgramKeepsForItselfIsNoSecretForTools(t *testing.T) {
 	c := client(t, map[string]string{"PROCESSIDEA_KEYS": "k1:key", "TEMPORAL_API_KEY": "key"}, s)
 	for _, name := range []string{"PROCESSIDEA_KEYS", "TEMPORAL_API_KEY"} {
 		for _, spec := range []Spec{
-			{URL: s.URL + "/$env:" + name}, {URL: s.URL, Headers: map[string]string{"A": "$env:" + name}}, {URL: s.URL, Body: map[string]any{"a": []any{"x $env:" + name}}},
+			{URL: s.URL + "/$env:" + name}, {URL: s.URL, Headers: map[string]string{"A": "$env:" + name}},
+			{URL: s.URL, Body: map[string]any{"a": []any{"x $env:" + name}}},
 		} {
 			_, err := c.Do(bg, spec, nil, nil, "k")
-			if e := asError(t, err); e.Retry || !strings.Contains(e.Error(), "environment variable "+name+" is not for tools") || len(asked.take()) != 0 {
+			if e := asError(t, err); e.Retry ||
+				!strings.Contains(e.Error(), "environment variable "+name+" is not for tools") ||
+				len(asked.take()) != 0 {
 				t.Errorf("%v", e)
 			}
 			if _, err := ParseSpec(spec); err == nil {
@@ -147,9 +156,11 @@ func TestTheEnvironmentIsAskedOnlyForNamesOfTheSpec(t *testing.T) {
 	t.Parallel()
 	s, _ := serve(t, func(w http.ResponseWriter, r *http.Request) { _, _ = io.WriteString(w, `{"a":"$env:OTHER"}`) })
 	var asked []string
-	c := New(Options{Allow: strings.TrimPrefix(s.URL, "http://"), Secrets: "NAME@127.0.0.1", LookupEnv: func(n string) (string, bool) { asked = append(asked, n); return "value", true }})
+	c := New(Options{Allow: strings.TrimPrefix(s.URL, "http://"), Secrets: "NAME@127.0.0.1",
+		LookupEnv: func(n string) (string, bool) { asked = append(asked, n); return "value", true }})
 	defer c.Close()
-	if _, err := c.Do(bg, Spec{URL: s.URL, Headers: map[string]string{"A": "$env:NAME"}}, object(t, `{"x":"$env:OTHER"}`), nil, "k"); err != nil {
+	if _, err := c.Do(bg, Spec{URL: s.URL, Headers: map[string]string{"A": "$env:NAME"}},
+		object(t, `{"x":"$env:OTHER"}`), nil, "k"); err != nil {
 		t.Fatal(err)
 	}
 	if len(asked) != 1 || asked[0] != "NAME" {
@@ -160,13 +171,17 @@ func TestTheEnvironmentIsAskedOnlyForNamesOfTheSpec(t *testing.T) {
 func TestOnlyWhatTheListNamesIsGivenToTools(t *testing.T) {
 	t.Parallel()
 	s, asked := serve(t, nil)
-	env := map[string]string{"SHOP_TOKEN": "shop-value", "CRM_KEY": "crm-value", "CRM": "crm-itself", "OPENAI_API_KEY": "sk-own", "AWS_SECRET_ACCESS_KEY": "aws-own",
+	env := map[string]string{"SHOP_TOKEN": "shop-value", "CRM_KEY": "crm-value", "CRM": "crm-itself",
+		"OPENAI_API_KEY": "sk-own", "AWS_SECRET_ACCESS_KEY": "aws-own",
 		"OTEL_EXPORTER_OTLP_HEADERS": "otel-own", "SHOP_TOKEN_2": "other", "PATH": "/bin"}
 	for _, c := range []struct{ list, given string }{
-		{"", ""}, {"SHOP_TOKEN@*, CRM_*@*", "SHOP_TOKEN CRM_KEY"}, {"CRM@*", "CRM"}, {"CRM*@*\nSHOP_TOKEN@*", "CRM CRM_KEY SHOP_TOKEN"},
-		{"OPENAI_API_KEY@*", "OPENAI_API_KEY"}, {"SHOP_TOKEN@*, *@*", ""}, {"SHOP-TOKEN@* SHOP_TOKEN@*", ""}, {"SHOP_TOKEN", ""},
+		{"", ""}, {"SHOP_TOKEN@*, CRM_*@*", "SHOP_TOKEN CRM_KEY"}, {"CRM@*", "CRM"},
+		{"CRM*@*\nSHOP_TOKEN@*", "CRM CRM_KEY SHOP_TOKEN"},
+		{"OPENAI_API_KEY@*", "OPENAI_API_KEY"}, {"SHOP_TOKEN@*, *@*", ""}, {"SHOP-TOKEN@* SHOP_TOKEN@*", ""},
+		{"SHOP_TOKEN", ""},
 	} {
-		c0 := New(Options{Allow: strings.TrimPrefix(s.URL, "http://"), Secrets: c.list, LookupEnv: func(n string) (string, bool) { v, ok := env[n]; return v, ok }})
+		c0 := New(Options{Allow: strings.TrimPrefix(s.URL, "http://"), Secrets: c.list,
+			LookupEnv: func(n string) (string, bool) { v, ok := env[n]; return v, ok }})
 		for name, value := range env {
 			_, err := c0.Do(bg, Spec{URL: s.URL, Headers: map[string]string{"K": "$env:" + name}}, nil, nil, "k")
 			_, _, _, fillErr := c0.Fill(s.URL, map[string]string{"X": "$env:" + name})
@@ -177,8 +192,10 @@ func TestOnlyWhatTheListNamesIsGivenToTools(t *testing.T) {
 				}
 				continue
 			}
-			if e := asError(t, err); e.Retry || len(sent) != 0 || fillErr == nil || strings.Contains(e.Error(), value) ||
-				!strings.Contains(e.Error(), "variable "+name+" may not be given to tools") || !strings.Contains(e.Error(), SecretsVariable) {
+			if e := asError(t, err); e.Retry || len(sent) != 0 || fillErr == nil ||
+				strings.Contains(e.Error(), value) ||
+				!strings.Contains(e.Error(), "variable "+name+" may not be given to tools") ||
+				!strings.Contains(e.Error(), SecretsVariable) {
 				t.Errorf("%q: %s: %v, %v", c.list, name, err, fillErr)
 			}
 		}
@@ -201,17 +218,21 @@ func TestASecretIsToldToItsHostAlone(t *testing.T) {
 		}[how]
 	}
 	for list, told := range map[string]bool{
-		"KEY@*": true, "KEY@127.0.0.1": true, "KEY@" + own: true, "K*@127.0.0.1:" + port: true, "KEY@shop.example KEY@" + own: true,
-		"KEY@shop.example": false, "KEY@127.0.0.1:1": false, "KEY@localhost": false, "KEY@*.example": false, "OTHER@" + own: false,
+		"KEY@*": true, "KEY@127.0.0.1": true, "KEY@" + own: true, "K*@127.0.0.1:" + port: true,
+		"KEY@shop.example KEY@" + own: true,
+		"KEY@shop.example":            false, "KEY@127.0.0.1:1": false, "KEY@localhost": false, "KEY@*.example": false,
+		"OTHER@" + own: false,
 	} {
-		c := New(Options{Allow: own, Secrets: list, LookupEnv: func(string) (string, bool) { return "the-very-secret", true }})
+		c := New(Options{Allow: own, Secrets: list,
+			LookupEnv: func(string) (string, bool) { return "the-very-secret", true }})
 		for _, how := range []string{"header", "path", "query", "body"} {
 			_, err := c.Do(bg, spec(how), nil, nil, "k")
 			_, _, _, fillErr := c.Fill(s.URL+"/mcp", map[string]string{"K": "$env:KEY"})
 			if n := len(asked.take()); (err == nil) != told || (fillErr == nil) != told || (n == 1) != told {
 				t.Errorf("%s in the %s: %d requests, %v, %v", list, how, n, err, fillErr)
 			}
-			if err != nil && (!strings.Contains(err.Error(), "KEY") || !strings.Contains(err.Error(), SecretsVariable) || strings.Contains(err.Error(), "very-secret")) {
+			if err != nil && (!strings.Contains(err.Error(), "KEY") ||
+				!strings.Contains(err.Error(), SecretsVariable) || strings.Contains(err.Error(), "very-secret")) {
 				t.Error(err)
 			}
 		}
@@ -226,7 +247,8 @@ func TestASecretIsToldToItsHostAlone(t *testing.T) {
 func TestWhichHostAnAddressNames(t *testing.T) {
 	t.Parallel()
 	for address, want := range map[string]string{
-		"": "localhost", "https://shop.example/a?b={c}": "shop.example", "http://SHOP.example:8080": "shop.example:8080", "https://{host}/a": "HOST",
+		"": "localhost", "https://shop.example/a?b={c}": "shop.example",
+		"http://SHOP.example:8080": "shop.example:8080", "https://{host}/a": "HOST",
 		"https://$env:SHOP/a": "HOST", "https://x{y}.example": "HOST", "nonsense": "HOST",
 	} {
 		if got := HostOf(address); got != want {
@@ -238,12 +260,16 @@ func TestWhichHostAnAddressNames(t *testing.T) {
 func TestAListOfSecretsThatCannotBeMeantIsRefused(t *testing.T) {
 	t.Parallel()
 	for text, ok := range map[string]bool{
-		"": true, " , ": true, "A@h": true, "A_B@h:80, C*@*.h.example": true, "a*@*\tb1@[::1]": true, "A@127.0.0.1": true,
-		"*@h": false, "A**@h": false, "*A@h": false, "A-B@h": false, "$env:A@h": false, "1A@h": false, "A=1": false, "A": false, "A*": false,
+		"": true, " , ": true, "A@h": true, "A_B@h:80, C*@*.h.example": true, "a*@*\tb1@[::1]": true,
+		"A@127.0.0.1": true,
+		"*@h":         false, "A**@h": false, "*A@h": false, "A-B@h": false, "$env:A@h": false, "1A@h": false,
+		"A=1": false,
+		"A":   false, "A*": false,
 		"A@": false, "@h": false, "A@h@i": false, "A@https://h": false, "A@h:0": false, "A@h/path": false,
 		"PROCESSIDEA_KEYS@h": false, "PROCESSIDEA_*@h": false, "TEMPORAL_API_KEY@h": false, "TEMPORAL_*@h": false,
 	} {
-		if _, err := ReadSecretNames(text); (err == nil) != ok || (err != nil && !strings.Contains(err.Error(), SecretsVariable)) {
+		if _, err := ReadSecretNames(text); (err == nil) != ok ||
+			(err != nil && !strings.Contains(err.Error(), SecretsVariable)) {
 			t.Errorf("%q: %v", text, err)
 		}
 	}

@@ -9,9 +9,11 @@ import (
 
 func TestASpecIsReadFromBytesAndFromAValueTree(t *testing.T) {
 	t.Parallel()
-	want := Spec{URL: "https://h/{id}", Method: "PUT", Headers: map[string]string{"X-A": "b"}, Body: map[string]any{"n": json.Number("1.0")}}
+	want := Spec{URL: "https://h/{id}", Method: "PUT", Headers: map[string]string{"X-A": "b"},
+		Body: map[string]any{"n": json.Number("1.0")}}
 	text := `{"url":"https://h/{id}","method":"put","headers":{"X-A":"b"},"body":{"n":1.0}}`
-	tree := map[string]any{"url": "https://h/{id}", "method": "put", "headers": map[string]any{"X-A": "b"}, "body": map[string]any{"n": json.Number("1.0")}}
+	tree := map[string]any{"url": "https://h/{id}", "method": "put", "headers": map[string]any{"X-A": "b"},
+		"body": map[string]any{"n": json.Number("1.0")}}
 	for _, raw := range []any{json.RawMessage(text), []byte(text), tree, want} {
 		if got, err := ParseSpec(raw); err != nil || !reflect.DeepEqual(got, want) {
 			t.Errorf("ParseSpec(%T) = %+v, %v", raw, got, err)
@@ -55,7 +57,8 @@ func TestWhatIsWrongWithASpecIsSaidWithoutANetwork(t *testing.T) {
 		`{"url":"https://h"} {}`:                                "not an object",
 	} {
 		_, err := ParseSpec(json.RawMessage(text))
-		if err == nil || !strings.Contains(err.Error(), want) || !strings.HasPrefix(err.Error(), "httptool: parse spec: ") {
+		if err == nil || !strings.Contains(err.Error(), want) ||
+			!strings.HasPrefix(err.Error(), "httptool: parse spec: ") {
 			t.Errorf("ParseSpec(%s): %v, want %q", text, err, want)
 		}
 	}
@@ -75,7 +78,10 @@ func TestASpecNamesItsParametersAndItsSecrets(t *testing.T) {
 
 func TestASpecMadeByHandIsCheckedWhenItIsUsed(t *testing.T) {
 	t.Parallel()
-	e := asError(t, func() error { _, err := New(Options{}).Do(bg, Spec{URL: "gopher://h"}, nil, nil, "k"); return err }())
+	e := asError(t, func() error {
+		_, err := New(Options{}).Do(bg, Spec{URL: "gopher://h"}, nil, nil, "k")
+		return err
+	}())
 	if e.Retry || !strings.Contains(e.Error(), "does not begin with http") {
 		t.Errorf("%v", e)
 	}

@@ -89,7 +89,8 @@ func checkedURL(address, query string) (*url.URL, error) {
 	if (u.Scheme != "http" && u.Scheme != "https") || u.Hostname() == "" || u.User != nil || u.Opaque != "" {
 		return nil, errors.New("not an http or https URL with a host and no user")
 	}
-	if n, err := strconv.ParseUint(u.Port(), 10, 16); u.Port() != "" && (err != nil || u.Port() != strconv.FormatUint(n, 10)) {
+	if n, err := strconv.ParseUint(u.Port(), 10, 16); u.Port() != "" &&
+		(err != nil || u.Port() != strconv.FormatUint(n, 10)) {
 		return nil, fmt.Errorf("port %s: not from 1 to 65535", u.Port())
 	}
 	u.Fragment, u.RawFragment = "", ""

@@ -20,7 +20,8 @@ func fillFor(text, method string, params map[string]any, env map[string]string) 
 	if err != nil {
 		return "", err
 	}
-	v := &vault{allowed: allowed, used: map[string]string{}, known: &known{values: map[string]string{}}, lookup: func(n string) (string, bool) { x, ok := env[n]; return x, ok }}
+	v := &vault{allowed: allowed, used: map[string]string{}, known: &known{values: map[string]string{}},
+		lookup: func(n string) (string, bool) { x, ok := env[n]; return x, ok }}
 	u, err := fillURL(s, &filling{params: params, vault: v, read: map[string]bool{}})
 	if err != nil {
 		return "", err
@@ -97,7 +98,8 @@ func TestNoParameterCanChangeTheHostOrThePlacesOfAURL(t *testing.T) {
 	t.Parallel()
 	hostile := rapid.OneOf(
 		rapid.StringOf(rapid.RuneFrom([]rune(`./\?#%@:&=;{}$ evn2FfEeé界`+"\r\n\t\x00"))),
-		rapid.SampledFrom([]string{"..", "../..", "..%2f", "%2e%2e", "//evil.org", "\\\\evil.org", "@evil.org", "$env:KEY", "{b}", "#", "?x=1"}),
+		rapid.SampledFrom([]string{"..", "../..", "..%2f", "%2e%2e", "//evil.org", "\\\\evil.org", "@evil.org",
+			"$env:KEY", "{b}", "#", "?x=1"}),
 		rapid.String(),
 	)
 	rapid.Check(t, func(t *rapid.T) {

@@ -50,8 +50,9 @@ func (v *vault) secret(name string) (string, error) {
 		return "", errors.New(notForTools(name))
 	}
 	if !v.allowed.has(name) {
-		return "", refuse("environment variable %s may not be given to tools: whoever runs the worker adds %s@HOST to %s",
-			name, name, SecretsVariable)
+		return "",
+			refuse("environment variable %s may not be given to tools: whoever runs the worker adds %s@HOST to %s",
+				name, name, SecretsVariable)
 	}
 	value, ok := v.lookup(name)
 	value = strings.TrimRight(value, "\r\n")

@@ -51,7 +51,8 @@ func (g queryGuard) term(t *gojq.Term) error {
 		}
 	}
 	switch t.Type {
-	case gojq.TermTypeIdentity, gojq.TermTypeRecurse, gojq.TermTypeNull, gojq.TermTypeTrue, gojq.TermTypeFalse, gojq.TermTypeNumber:
+	case gojq.TermTypeIdentity, gojq.TermTypeRecurse, gojq.TermTypeNull, gojq.TermTypeTrue, gojq.TermTypeFalse,
+		gojq.TermTypeNumber:
 		return nil
 	case gojq.TermTypeIndex:
 		return g.index(t.Index)
@@ -97,7 +98,8 @@ func (g queryGuard) control(t *gojq.Term) error {
 		return firstError(g.query(r.Query), g.patterns(r.Patterns), g.query(r.Start), g.query(r.Update))
 	case gojq.TermTypeForeach:
 		f := t.Foreach
-		return firstError(g.query(f.Query), g.patterns(f.Patterns), g.query(f.Start), g.query(f.Update), g.query(f.Extract))
+		return firstError(g.query(f.Query), g.patterns(f.Patterns), g.query(f.Start), g.query(f.Update),
+			g.query(f.Extract))
 	}
 	return fmt.Errorf("%s is not allowed", t)
 }

@@ -60,13 +60,15 @@ func (c *conn) failed(ctx context.Context, err error) *Error {
 	if errors.Is(err, errTooLarge) || tooLarge(err) || (c.tooLarge != nil && c.tooLarge()) {
 		return &Error{Code: ideafile.CodeBadOutput, Err: errTooLarge}
 	}
-	return &Error{Code: ideafile.CodeOutcomeUnknown, Retry: true, Err: c.struck(fmt.Errorf("the connection broke during the call: %w%s", err, c.said()))}
+	return &Error{Code: ideafile.CodeOutcomeUnknown, Retry: true,
+		Err: c.struck(fmt.Errorf("the connection broke during the call: %w%s", err, c.said()))}
 }
 
 // tooLarge reports whether the SDK gave up on a message because of its size; it has no error of its own for that.
 func tooLarge(err error) bool {
 	text := err.Error()
-	return strings.Contains(text, "SSE event exceeded") || strings.Contains(text, "exceeded the configured maximum line length")
+	return strings.Contains(text, "SSE event exceeded") ||
+		strings.Contains(text, "exceeded the configured maximum line length")
 }
 
 // input is the Error of a tool that wants to know something before it goes on.
@@ -74,7 +76,8 @@ func (c *conn) input(requests mcp.InputRequestMap) *Error {
 	for _, r := range requests {
 		asked, ok := r.(*mcp.ElicitParams)
 		if !ok {
-			return &Error{Code: ideafile.CodeToolFailed, Err: errors.New("the server asks for the use of an LLM or of folders, which it is not given")}
+			return &Error{Code: ideafile.CodeToolFailed,
+				Err: errors.New("the server asks for the use of an LLM or of folders, which it is not given")}
 		}
 		return c.wanted(asked)
 	}

@@ -14,8 +14,8 @@ import (
 )
 
 // CommandsVariable names the environment variable that lists the commands which Idea files may have a worker run, one
-// after the other with ; between: `npx -y @modelcontextprotocol/server-filesystem /data; TOKEN= tickets-mcp *`. All words
-// must be the same; * at the end stands for any more. A file may set the variables that stand with = in front.
+// after the other with ; between: `npx -y @modelcontextprotocol/server-filesystem /data; TOKEN= tickets-mcp *`. All
+// words must be the same; * at the end stands for any more. A file may set the variables that stand with = in front.
 const CommandsVariable = "PROCESSIDEA_MCP_COMMANDS"
 
 // command is one entry of the list.
@@ -42,7 +42,8 @@ func parseCommands(text string) ([]command, error) {
 			c.more, c.words = true, c.words[:n-1]
 		}
 		if len(c.words) == 0 && strings.TrimSpace(entry) != "" {
-			return nil, fmt.Errorf("mcptool: parse %s: entry %q names no program", CommandsVariable, strings.TrimSpace(entry))
+			return nil, fmt.Errorf("mcptool: parse %s: entry %q names no program", CommandsVariable,
+				strings.TrimSpace(entry))
 		}
 		if len(c.words) > 0 {
 			list = append(list, c)
@@ -53,7 +54,8 @@ func parseCommands(text string) ([]command, error) {
 
 // allows reports whether the entry is of a server's command.
 func (c command) allows(words []string) bool {
-	return slices.Equal(c.words, words) || (c.more && len(words) > len(c.words) && slices.Equal(c.words, words[:len(c.words)]))
+	return slices.Equal(c.words, words) ||
+		(c.more && len(words) > len(c.words) && slices.Equal(c.words, words[:len(c.words)]))
 }
 
 // admit returns why a server's command may not be run.
@@ -77,7 +79,8 @@ func (h *Hub) admit(server ideafile.MCPServer) error {
 		}
 	}
 	if unset != "" {
-		return refused{fmt.Errorf("the variable %s may not be set: write %s= before the command in %s", unset, unset, CommandsVariable)}
+		return refused{fmt.Errorf("the variable %s may not be set: write %s= before the command in %s", unset, unset,
+			CommandsVariable)}
 	}
 	return refused{fmt.Errorf("the command %q is not in %s", strings.Join(server.Command, " "), CommandsVariable)}
 }
@@ -121,6 +124,7 @@ func (h *Hub) run(server ideafile.MCPServer, c *conn) (mcp.Transport, func() str
 	p := &program{cmd: cmd, said: out}
 	c.tooLarge = p.large.Load
 	return p, func() string {
-		return about("; it wrote: ", wrote.said()) + about("; on standard output, where nothing but messages of the protocol may stand, it wrote: ", out.said())
+		return about("; it wrote: ", wrote.said()) +
+			about("; on standard output, where nothing but messages of the protocol may stand, it wrote: ", out.said())
 	}, nil
 }

@@ -85,7 +85,8 @@ func (h *Hub) dial(ctx context.Context, server ideafile.MCPServer) (*conn, error
 	return c, nil
 }
 
-// transport connects to a server; said is what it wrote on standard error, for the error of a server that does not answer.
+// transport connects to a server; said is what it wrote on standard error, for the error of a server that does not
+// answer.
 func (h *Hub) transport(server ideafile.MCPServer, c *conn) (t mcp.Transport, said func() string, err error) {
 	if len(server.Command) > 0 {
 		return h.run(server, c)

@@ -115,7 +115,8 @@ func (h *Hub) List(ctx context.Context, server ideafile.MCPServer) ([]mcppalette
 }
 
 // Call calls a tool of a server, if it is still the one that was pinned. Errors are of type *Error.
-func (h *Hub) Call(ctx context.Context, server ideafile.MCPServer, tool ideafile.MCPToolRef, params map[string]any, key string) (any, error) {
+func (h *Hub) Call(ctx context.Context, server ideafile.MCPServer, tool ideafile.MCPToolRef, params map[string]any,
+	key string) (any, error) {
 	act := fmt.Sprintf("call %s of %s", tool.ToolNameOnServer, server.Name)
 	s, err := h.session(server)
 	if err != nil {
@@ -149,7 +150,8 @@ func same(offers []mcppalette.ToolSpec, tool ideafile.MCPToolRef) error {
 			continue
 		}
 		if digest := o.Digest(); digest != tool.SpecDigest {
-			return fmt.Errorf("the server now describes the tool otherwise than when the process was started (digest %.12s, pinned is %.12s)",
+			return fmt.Errorf("the server now describes the tool otherwise than when the process was started (digest "+
+				"%.12s, pinned is %.12s)",
 				digest, tool.SpecDigest)
 		}
 		return nil

@@ -110,7 +110,8 @@ func TestWhatAToolSaysWhenItFailsIsTheErrorAndFinal(t *testing.T) {
 	t.Parallel()
 	h := hub(t, os.Args[0]+" *", "", nil)
 	_, err := callOf(t, h, program(), "refuse", `{"text": "today"}`)
-	if err == nil || !strings.Contains(err.Error(), "call refuse of own: it is not allowed: today") || err.Retry || err.Code != ideafile.CodeToolFailed {
+	if err == nil || !strings.Contains(err.Error(), "call refuse of own: it is not allowed: today") || err.Retry ||
+		err.Code != ideafile.CodeToolFailed {
 		t.Errorf("%+v", err)
 	}
 }
@@ -123,11 +124,13 @@ func TestAnotherFormThanThePinnedOneIsNotCalled(t *testing.T) {
 	tool.SpecDigest = strings.Repeat("0", 64)
 	_, err := h.Call(t.Context(), far, tool, map[string]any{"a": 1, "b": 2}, "")
 	var e *mcptool.Error
-	if !errors.As(err, &e) || e.Code != ideafile.CodeToolChanged || e.Retry || !strings.Contains(err.Error(), "otherwise than when the process was started") {
+	if !errors.As(err, &e) || e.Code != ideafile.CodeToolChanged || e.Retry ||
+		!strings.Contains(err.Error(), "otherwise than when the process was started") {
 		t.Errorf("%v", err)
 	}
 	tool.ToolNameOnServer = "gone"
-	if _, err := h.Call(t.Context(), far, tool, nil, ""); err == nil || !strings.Contains(err.Error(), "no longer offers") {
+	if _, err := h.Call(t.Context(), far, tool, nil, ""); err == nil ||
+		!strings.Contains(err.Error(), "no longer offers") {
 		t.Errorf("%v", err)
 	}
 }
@@ -139,12 +142,14 @@ func TestAToolThatChangesUnderASessionIsFound(t *testing.T) {
 	far, host := served(t, mcptest.Handler(server))
 	h := hub(t, "", host, nil)
 	tool := pinned(t, h, far, "echo")
-	server.AddTool(&mcp.Tool{Name: "echo", Description: "Sends it to somebody else.", InputSchema: map[string]any{"type": "object"}},
+	server.AddTool(&mcp.Tool{Name: "echo", Description: "Sends it to somebody else.",
+		InputSchema: map[string]any{"type": "object"}},
 		func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 			t.Error("it was called")
 			return nil, nil
 		})
-	if _, err := h.Call(t.Context(), far, tool, map[string]any{"text": "x"}, ""); err == nil || !strings.Contains(err.Error(), "describes the tool otherwise") {
+	if _, err := h.Call(t.Context(), far, tool, map[string]any{"text": "x"}, ""); err == nil ||
+		!strings.Contains(err.Error(), "describes the tool otherwise") {
 		t.Errorf("%v", err)
 	}
 }
@@ -177,7 +182,8 @@ func TestOneSessionServesManyCallsAtOnce(t *testing.T) {
 	for n := range 20 {
 		wg.Go(func() {
 			v, err := h.Call(t.Context(), far, tool, map[string]any{"a": n, "b": 1}, "")
-			if m, ok := v.(map[string]any); err != nil || !ok || string(jsonval.Encode(m["sum"])) != string(jsonval.Encode(jsonval.ToJSONValue(n+1))) {
+			if m, ok := v.(map[string]any); err != nil || !ok ||
+				string(jsonval.Encode(m["sum"])) != string(jsonval.Encode(jsonval.ToJSONValue(n+1))) {
 				t.Errorf("%d: %v %v", n, v, err)
 			}
 		})
@@ -198,7 +204,8 @@ func TestAQuestionOfAToolIsForAPerson(t *testing.T) {
 	h := hub(t, os.Args[0]+" *", host+","+oldHost, nil)
 	for _, s := range []ideafile.MCPServer{far, old, program()} {
 		_, err := callOf(t, h, s, "book", `{}`)
-		if err == nil || err.Code != ideafile.CodeInputWanted || err.Retry || !strings.Contains(err.Error(), "For how many people?") ||
+		if err == nil || err.Code != ideafile.CodeInputWanted || err.Retry ||
+			!strings.Contains(err.Error(), "For how many people?") ||
 			!strings.Contains(err.Error(), `"people":{"type":"integer"}`) {
 			t.Errorf("%s: %+v", s.Name, err)
 		}
@@ -227,7 +234,8 @@ func TestABrokenAnswerOverHTTPLeavesTheOutcomeUnknown(t *testing.T) {
 			panic(http.ErrAbortHandler)
 		}))
 		h := hub(t, "", host, nil)
-		if _, err := callOf(t, h, far, "add", `{"a": 1, "b": 2}`); err == nil || err.Code != ideafile.CodeOutcomeUnknown {
+		if _, err := callOf(t, h, far, "add", `{"a": 1, "b": 2}`); err == nil ||
+			err.Code != ideafile.CodeOutcomeUnknown {
 			t.Errorf("begun %v: %+v", begun, err)
 		}
 	}

@@ -16,7 +16,8 @@ import (
 
 func TestTheReferenceServerEverythingIsUnderstood(t *testing.T) {
 	t.Parallel()
-	s := ideafile.MCPServer{Name: "every", Command: append(npmtest.Program(t, npmtest.Everything, "mcp-server-everything"), "stdio")}
+	s := ideafile.MCPServer{Name: "every",
+		Command: append(npmtest.Program(t, npmtest.Everything, "mcp-server-everything"), "stdio")}
 	h := hub(t, strings.Join(s.Command, " "), "", nil)
 	idea, problems := ideafile.ParseIdea([]byte(`{"config": {"mcp": {"every": {"command": ["x"]}}}}`))
 	offers, err := h.List(t.Context(), s)
@@ -30,7 +31,8 @@ func TestTheReferenceServerEverythingIsUnderstood(t *testing.T) {
 	if value, err := callOf(t, h, s, "echo", `{"message": "hello"}`); err != nil || value != "Echo: hello" {
 		t.Errorf("%v %v", value, err)
 	}
-	if value, err := callOf(t, h, s, "get-sum", `{"a": 2, "b": 3}`); err != nil || !strings.Contains(value.(string), "5") {
+	if value, err := callOf(t, h, s, "get-sum", `{"a": 2, "b": 3}`); err != nil ||
+		!strings.Contains(value.(string), "5") {
 		t.Errorf("%v %v", value, err)
 	}
 	value, callErr := callOf(t, h, s, "get-structured-content", `{"location": "New York"}`)
@@ -41,7 +43,8 @@ func TestTheReferenceServerEverythingIsUnderstood(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	// It is of an older protocol: its question comes while the call runs.
-	if _, err := callOf(t, h, s, "trigger-elicitation-request", `{}`); err == nil || err.Code != ideafile.CodeInputWanted {
+	if _, err := callOf(t, h, s, "trigger-elicitation-request", `{}`); err == nil ||
+		err.Code != ideafile.CodeInputWanted {
 		t.Errorf("%+v", err)
 	}
 }
@@ -55,9 +58,11 @@ func TestTheReferenceServerForFilesReadsAndWrites(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "a.txt"), []byte("what stands in a"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	s := ideafile.MCPServer{Name: "files", Command: append(npmtest.Program(t, npmtest.Filesystem, "mcp-server-filesystem"), dir)}
+	s := ideafile.MCPServer{Name: "files",
+		Command: append(npmtest.Program(t, npmtest.Filesystem, "mcp-server-filesystem"), dir)}
 	h := hub(t, strings.Join(s.Command, " "), "", nil)
-	value, failed := callOf(t, h, s, "read_text_file", string(jsonval.Encode(map[string]any{"path": filepath.Join(dir, "a.txt")})))
+	value, failed := callOf(t, h, s, "read_text_file",
+		string(jsonval.Encode(map[string]any{"path": filepath.Join(dir, "a.txt")})))
 	if failed != nil || !strings.Contains(string(jsonval.Encode(value)), "what stands in a") {
 		t.Errorf("%v %v", value, failed)
 	}
@@ -68,7 +73,8 @@ func TestTheReferenceServerForFilesReadsAndWrites(t *testing.T) {
 	if text, err := os.ReadFile(filepath.Join(dir, "b.txt")); err != nil || string(text) != "b" {
 		t.Errorf("%q %v", text, err)
 	}
-	if _, failed := callOf(t, h, s, "read_text_file", `{"path": "/etc/passwd"}`); failed == nil || !strings.Contains(failed.Error(), "denied") {
+	if _, failed := callOf(t, h, s, "read_text_file", `{"path": "/etc/passwd"}`); failed == nil ||
+		!strings.Contains(failed.Error(), "denied") {
 		t.Errorf("%v", failed)
 	}
 }

@@ -19,10 +19,12 @@ import (
 // maxMessage is how large one message of a server may be.
 const maxMessage = 16 << 20
 
-var errTooLarge = fmt.Errorf("the server's answer is larger than %d MB, which is the most that a message of an MCP server may have", maxMessage>>20)
+var errTooLarge = fmt.Errorf(
+	"the server's answer is larger than %d MB, which is the most that a message of an MCP server may have",
+	maxMessage>>20)
 
-// program is the transport to a program. Unlike the SDK's own it looks at what the program writes on standard output, where
-// nothing but messages may stand.
+// program is the transport to a program. Unlike the SDK's own it looks at what the program writes on standard output,
+// where nothing but messages may stand.
 type program struct {
 	cmd   *exec.Cmd
 	said  *tail       // what stands there that is no message
@@ -44,7 +46,8 @@ func (p *program) Connect(ctx context.Context) (mcp.Connection, error) {
 	}
 	over := &mcp.IOTransport{
 		// The connection is closed by closing standard input.
-		Reader: io.NopCloser(&messages{in: stdout, program: p, begins: true}), Writer: &ending{stdin, p.cmd}, MaxLineLength: maxMessage,
+		Reader: io.NopCloser(&messages{in: stdout, program: p, begins: true}), Writer: &ending{stdin, p.cmd},
+		MaxLineLength: maxMessage,
 	}
 	return over.Connect(ctx)
 }
@@ -88,8 +91,8 @@ func (m *messages) look(said []byte) {
 	}
 }
 
-// ending ends a program in the way that the protocol has it: its standard input is closed, then it is told to end, then it is
-// killed.
+// ending ends a program in the way that the protocol has it: its standard input is closed, then it is told to end, then
+// it is killed.
 type ending struct {
 	io.WriteCloser
 	cmd *exec.Cmd
@@ -102,7 +105,8 @@ func (e *ending) Close() error {
 	ended := make(chan struct{})
 	safego.Go("mcp.program", e.cmd.Wait, func(error) { close(ended) })
 	for _, urge := range []func() error{
-		func() error { return e.cmd.Process.Signal(syscall.SIGTERM) }, func() error { return e.cmd.Process.Kill() }, func() error { return nil },
+		func() error { return e.cmd.Process.Signal(syscall.SIGTERM) }, func() error { return e.cmd.Process.Kill() },
+		func() error { return nil },
 	} {
 		t := time.NewTimer(toEnd)
 		select {

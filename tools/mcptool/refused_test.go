@@ -34,14 +34,17 @@ func TestNoProgramRunsThatTheWorkerDoesNotAllow(t *testing.T) {
 	exact := os.Args[0] + " " + mcptest.Argument
 	refusal(t, hub(t, "", "*", nil), program(), "is not in PROCESSIDEA_MCP_COMMANDS")
 	refusal(t, hub(t, "other; "+exact, "", nil), program("and", "more"), "is not in PROCESSIDEA_MCP_COMMANDS")
-	refusal(t, hub(t, exact, "", nil), ideafile.MCPServer{Name: "own", Command: []string{os.Args[0]}}, "is not in PROCESSIDEA_MCP_COMMANDS")
+	refusal(t, hub(t, exact, "", nil), ideafile.MCPServer{Name: "own", Command: []string{os.Args[0]}},
+		"is not in PROCESSIDEA_MCP_COMMANDS")
 	refusal(t, hub(t, exact+"; *", "", nil), program(), `entry "*" names no program`)
 	preload := program()
 	preload.Env = map[string]string{"LD_PRELOAD": "/tmp/x.so"}
-	refusal(t, hub(t, exact, "", nil), preload, "the variable LD_PRELOAD may not be set: write LD_PRELOAD= before the command")
+	refusal(t, hub(t, exact, "", nil), preload,
+		"the variable LD_PRELOAD may not be set: write LD_PRELOAD= before the command")
 	own := program()
 	own.Env = map[string]string{"TOKEN": "$env:PROCESSIDEA_KEYS"}
-	refusal(t, hub(t, "TOKEN= "+exact, "", map[string]string{"PROCESSIDEA_KEYS": "k"}), own, "PROCESSIDEA_KEYS is not for tools")
+	refusal(t, hub(t, "TOKEN= "+exact, "", map[string]string{"PROCESSIDEA_KEYS": "k"}), own,
+		"PROCESSIDEA_KEYS is not for tools")
 	own.Env = map[string]string{"TOKEN": "$env:NOT_THERE"}
 	refusal(t, hub(t, "TOKEN= "+exact, "", nil), own, "NOT_THERE is not set")
 	if _, err := hub(t, exact, "", nil).List(t.Context(), program()); err != nil {
@@ -74,7 +77,8 @@ func TestAServerCannotSendItsClientElsewhere(t *testing.T) {
 
 // Not parallel: it sets variables of the process.
 func TestAProgramIsGivenNoneOfTheWorkersSecrets(t *testing.T) {
-	for name, value := range map[string]string{"OPENAI_API_KEY": "llm-secret-1", "TEMPORAL_API_KEY": "temporal-secret-1", "PROCESSIDEA_KEYS": "own-secret-1"} {
+	for name, value := range map[string]string{"OPENAI_API_KEY": "llm-secret-1",
+		"TEMPORAL_API_KEY": "temporal-secret-1", "PROCESSIDEA_KEYS": "own-secret-1"} {
 		t.Setenv(name, value)
 	}
 	s := program()
@@ -82,7 +86,8 @@ func TestAProgramIsGivenNoneOfTheWorkersSecrets(t *testing.T) {
 	h := hub(t, "TOKEN= LEVEL= "+os.Args[0]+" *", "", map[string]string{"SERVER_TOKEN": "the-servers-own-token"})
 	value, err := callOf(t, h, s, "environment", `{}`)
 	text, _ := value.(string)
-	if err != nil || strings.Contains(text, "secret-1") || !strings.Contains(text, "LEVEL=high") || !strings.Contains(text, "PATH=") {
+	if err != nil || strings.Contains(text, "secret-1") || !strings.Contains(text, "LEVEL=high") ||
+		!strings.Contains(text, "PATH=") {
 		t.Errorf("%v %v", text, err)
 	}
 	if strings.Contains(text, "the-servers-own-token") || !strings.Contains(text, "TOKEN=[secret SERVER_TOKEN]") {
@@ -100,11 +105,13 @@ func TestAServerThatDoesNotStartSaysWhyWithoutItsSecrets(t *testing.T) {
 	if !errors.As(err, &e) || e.Code != ideafile.CodeMCPUnreachable || !e.Retry {
 		t.Fatalf("%+v", err)
 	}
-	if !strings.Contains(err.Error(), "it wrote: ready with [secret SERVER_TOKEN]") || strings.Contains(err.Error(), "own-token") {
+	if !strings.Contains(err.Error(), "it wrote: ready with [secret SERVER_TOKEN]") ||
+		strings.Contains(err.Error(), "own-token") {
 		t.Error(err)
 	}
 	missing := ideafile.MCPServer{Name: "m", Command: []string{"no-such-program-here"}}
-	if _, err := hub(t, "no-such-program-here", "", nil).List(t.Context(), missing); err == nil || !strings.Contains(err.Error(), "no-such-program-here") {
+	if _, err := hub(t, "no-such-program-here", "", nil).List(t.Context(), missing); err == nil ||
+		!strings.Contains(err.Error(), "no-such-program-here") {
 		t.Error(err)
 	}
 }
@@ -122,7 +129,8 @@ func TestHeadersHoldSecretsThatAreStruckOut(t *testing.T) {
 	env := map[string]string{"T": "token-of-the-server", "WRONG": "another-token-of-it"}
 	far.Headers = map[string]string{"Authorization": "Bearer $env:T"}
 	h := hub(t, "", host, env)
-	if value, err := callOf(t, h, far, "echo", `{"text": "I know token-of-the-server"}`); err != nil || value != "I know [secret T]" {
+	if value, err := callOf(t, h, far, "echo", `{"text": "I know token-of-the-server"}`); err != nil ||
+		value != "I know [secret T]" {
 		t.Errorf("%v %v", value, err)
 	}
 	far.Headers = map[string]string{"Authorization": "Bearer $env:WRONG"}
@@ -140,7 +148,8 @@ func TestAServerThatNeverAnswersIsGivenUp(t *testing.T) {
 	defer cancel()
 	_, err := hub(t, "", host, nil).List(ctx, far)
 	var e *mcptool.Error
-	if !errors.As(err, &e) || e.Code != ideafile.CodeMCPUnreachable || !strings.Contains(err.Error(), "deadline exceeded") {
+	if !errors.As(err, &e) || e.Code != ideafile.CodeMCPUnreachable ||
+		!strings.Contains(err.Error(), "deadline exceeded") {
 		t.Errorf("%v", err)
 	}
 }
@@ -175,13 +184,16 @@ func TestWhatAServerSaysInPlaceOfAnAnswerIsQuoted(t *testing.T) {
 	s := program()
 	s.Env = map[string]string{"BANNER": "Welcome to odd 1.0", "TOKEN": "t"}
 	h := hub(t, "TOKEN= BANNER= HANGS= "+os.Args[0]+" *", "", nil)
-	if _, err := h.List(t.Context(), s); err == nil || !strings.Contains(err.Error(), "may stand, it wrote: Welcome to odd 1.0") || !strings.Contains(err.Error(), "it wrote: ready with t") {
+	if _, err := h.List(t.Context(), s); err == nil ||
+		!strings.Contains(err.Error(), "may stand, it wrote: Welcome to odd 1.0") ||
+		!strings.Contains(err.Error(), "it wrote: ready with t") {
 		t.Error(err)
 	}
 	s.Env = map[string]string{"HANGS": "1", "TOKEN": "t"}
 	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 	defer cancel()
-	if _, err := h.List(ctx, s); !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "it wrote: ready with t") {
+	if _, err := h.List(ctx, s); !errors.Is(err, context.DeadlineExceeded) ||
+		!strings.Contains(err.Error(), "it wrote: ready with t") {
 		t.Error(err)
 	}
 }
@@ -190,7 +202,8 @@ func TestAResultThatIsTooLargeSaysSo(t *testing.T) {
 	t.Parallel()
 	h := hub(t, os.Args[0]+" *", "", nil)
 	_, err := callOf(t, h, program(), "large", `{}`)
-	if err == nil || err.Retry || err.Code != ideafile.CodeBadOutput || !strings.Contains(err.Error(), "larger than 16 MB") {
+	if err == nil || err.Retry || err.Code != ideafile.CodeBadOutput ||
+		!strings.Contains(err.Error(), "larger than 16 MB") {
 		t.Errorf("%v", err)
 	}
 	if value, err := callOf(t, h, program(), "echo", `{"text": "still there"}`); err != nil || value != "still there" {
@@ -211,8 +224,9 @@ func endless(method string) http.Handler {
 		w.Header().Set("Content-Type", "text/event-stream")
 		w.Header().Set("Content-Encoding", "gzip")
 		z := gzip.NewWriter(w)
-		event := []byte(`data: {"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"x","progress":1,"message":"` +
-			strings.Repeat("x", 10_000) + "\"}}\n\n")
+		event := []byte(
+			`data: {"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"x","progress":1,"message":"` +
+				strings.Repeat("x", 10_000) + "\"}}\n\n")
 		for sent := 0; r.Context().Err() == nil && sent < 4<<30; sent += len(event) {
 			if _, err := z.Write(event); err != nil {
 				return

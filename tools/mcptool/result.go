@@ -9,8 +9,8 @@ import (
 	"processidea/model/jsonval"
 )
 
-// resultOf is a tool's result: its structured content, else the JSON object or list that its text is, else its text. What
-// is more than text is given as a list of the protocol's content blocks.
+// resultOf is a tool's result: its structured content, else the JSON object or list that its text is, else its text.
+// What is more than text is given as a list of the protocol's content blocks.
 func resultOf(r *mcp.CallToolResult) (any, error) {
 	said, err := exactly(r.Meta)
 	if err != nil {

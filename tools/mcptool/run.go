@@ -9,7 +9,8 @@ import (
 	"processidea/tools/runner"
 )
 
-// Validate returns what is wrong with a ideafile.MCPSpec. With Run it makes a Hub the runner.Runner of ideafile.KindMCP.
+// Validate returns what is wrong with a ideafile.MCPSpec. With Run it makes a Hub the runner.Runner of
+// ideafile.KindMCP.
 func (h *Hub) Validate(spec any) error {
 	_, err := readSpec(spec)
 	return err

@@ -44,7 +44,8 @@ func plain(answer func(method string, params json.RawMessage) string) http.Handl
 		case asked.Method == "initialize":
 			result = `{"protocolVersion": "2025-06-18", "capabilities": {"tools": {}}, "serverInfo": {"name": "plain", "version": "1"}}`
 		case result == "":
-			fmt.Fprintf(w, `{"jsonrpc": "2.0", "id": %s, "error": {"code": -32601, "message": "no such method"}}`, asked.ID)
+			fmt.Fprintf(w, `{"jsonrpc": "2.0", "id": %s, "error": {"code": -32601, "message": "no such method"}}`,
+				asked.ID)
 			return
 		case asked.Method != "initialize" && r.Header.Get("MCP-Protocol-Version") != "2025-06-18":
 			http.Error(w, "which protocol?", http.StatusBadRequest)
@@ -65,9 +66,11 @@ func TestNumbersOfAServerAreKeptToTheDigit(t *testing.T) {
 	t.Parallel()
 	const id = `9007199254740993`
 	for name, c := range map[string]struct{ call, want string }{
-		"structured":      {`{"content": [], "structuredContent": {"id": ` + id + `, "cents": 0.10}}`, `{"cents":0.10,"id":` + id + `}`},
-		"in a text":       {`{"content": [{"type": "text", "text": "{\"id\": ` + id + `}"}]}`, `{"id":` + id + `}`},
-		"in a block":      {`{"content": [{"type": "image", "data": "", "mimeType": "image/png", "_meta": {"id": ` + id + `}}]}`, `"id":` + id},
+		"structured": {`{"content": [], "structuredContent": {"id": ` + id + `, "cents": 0.10}}`,
+			`{"cents":0.10,"id":` + id + `}`},
+		"in a text": {`{"content": [{"type": "text", "text": "{\"id\": ` + id + `}"}]}`, `{"id":` + id + `}`},
+		"in a block": {`{"content": [{"type": "image", "data": "", "mimeType": "image/png", "_meta": {"id": ` +
+			id + `}}]}`, `"id":` + id},
 		"beside own meta": {`{"_meta": {"x": 1}, "content": [], "structuredContent": [` + id + `]}`, `[` + id + `]`},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -82,7 +85,8 @@ func TestNumbersOfAServerAreKeptToTheDigit(t *testing.T) {
 	s, host := served(t, plainly(`{"tools": [{"name": "look", "inputSchema": {"type": "object", "properties": {
 		"id": {"maximum": `+id+`, "enum": [`+id+`], "const": `+id+`}}}, "outputSchema": {"type": "object", "minProperties": 1, "default": `+id+`}}]}`, ``))
 	offers, err := hub(t, "", host, nil).List(t.Context(), s)
-	if err != nil || len(offers) != 1 || strings.Count(string(jsonval.Encode(jsonval.ToJSONValue(offers[0]))), id) != 4 {
+	if err != nil || len(offers) != 1 ||
+		strings.Count(string(jsonval.Encode(jsonval.ToJSONValue(offers[0]))), id) != 4 {
 		t.Errorf("%+v, %v", offers, err)
 	}
 }
@@ -91,7 +95,8 @@ func TestNumbersOfAServerAreKeptToTheDigit(t *testing.T) {
 func TestAResultThatCannotBeReadFailsTheCall(t *testing.T) {
 	t.Parallel()
 	s, host := served(t, plainly(oneTool, `{"content": [], "structuredContent": {"n": 1e999}}`))
-	if _, err := callOf(t, hub(t, "", host, nil), s, "look", `{}`); err == nil || !strings.Contains(err.Error(), "1e999") {
+	if _, err := callOf(t, hub(t, "", host, nil), s, "look", `{}`); err == nil ||
+		!strings.Contains(err.Error(), "1e999") {
 		t.Error(err)
 	}
 }
@@ -105,7 +110,8 @@ func TestWhatAServerRefusesUnreadHasNotRun(t *testing.T) {
 			t.Parallel()
 			s, host := served(t, plainly(oneTool, status+" the token has run out"))
 			_, err := callOf(t, hub(t, "", host, nil), s, "look", `{}`)
-			if err == nil || err.Code != code || (code == ideafile.CodeMCPRefused && !strings.Contains(err.Error(), "the token has run out")) {
+			if err == nil || err.Code != code ||
+				(code == ideafile.CodeMCPRefused && !strings.Contains(err.Error(), "the token has run out")) {
 				t.Errorf("%+v", err)
 			}
 		})
@@ -153,7 +159,8 @@ func TestAListThatNeverEndsIsRefused(t *testing.T) {
 		"more than 200 pages":        func() string { return fmt.Sprint(pages.Add(1)) },
 	} {
 		s, host := served(t, plain(func(method string, _ json.RawMessage) string {
-			return map[string]string{"initialize": "{}", "tools/list": fmt.Sprintf(`{"tools": [], "nextCursor": %q}`, cursor())}[method]
+			return map[string]string{"initialize": "{}", "tools/list": fmt.Sprintf(`{"tools": [], "nextCursor": %q}`,
+				cursor())}[method]
 		}))
 		refusal(t, hub(t, "", host, nil), s, want)
 	}
@@ -190,7 +197,8 @@ func TestAServersSchemaIsUsedAsFarAsItCanBe(t *testing.T) {
 		}
 		mail := after.Tool("far_mail")
 		for params, fits := range map[string]bool{
-			`{"to": ".a@b.c", "item": {"n": 1}, "pattern": "x"}`: true, `{"to": "a", "item": {"n": "one"}}`: false, `{}`: false,
+			`{"to": ".a@b.c", "item": {"n": 1}, "pattern": "x"}`: true, `{"to": "a", "item": {"n": "one"}}`: false,
+			`{}`: false,
 		} {
 			if err := mail.ParamsSchema.Validate(mustDecode(t, params)); (err == nil) != fits {
 				t.Errorf("%s: %v", params, err)
@@ -198,7 +206,8 @@ func TestAServersSchemaIsUsedAsFarAsItCanBe(t *testing.T) {
 		}
 		notes := strings.Join(after.MCPNotes(), "\n")
 		for _, want := range []string{
-			`tool mail: the pattern of to is not checked here, only by the server: ^(?!\.)[a-z]+@[a-z.]+$`, "optional parameter _meta is never given",
+			`tool mail: the pattern of to is not checked here, only by the server: ^(?!\.)[a-z]+@[a-z.]+$`,
+			"optional parameter _meta is never given",
 			"mail: its description has 1048576 bytes and is cut at 8192", "mail: it is listed twice; the first counts",
 		} {
 			if !strings.Contains(notes, want) {

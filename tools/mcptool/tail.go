@@ -8,8 +8,8 @@ import (
 	"processidea/internal/secret"
 )
 
-// tail takes what a command writes on standard error: it logs every line, and keeps the end for the error of a server that
-// does not answer.
+// tail takes what a command writes on standard error: it logs every line, and keeps the end for the error of a server
+// that does not answer.
 type tail struct {
 	log     *slog.Logger
 	striker *secret.Striker

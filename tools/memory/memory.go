@@ -1,7 +1,7 @@
 // Package memory bounds what the Calls and Requests of one worker hold in memory together.
 //
-// A Budget is a number of bytes. Who is about to read or make something large says so by Take, and waits until there is room. What is
-// small is not counted.
+// A Budget is a number of bytes. Who is about to read or make something large says so by Take, and waits until there is
+// room. What is small is not counted.
 //
 // Invariants:
 //   - What one Hold has taken never exceeds the Budget, so that everything fits when nothing else runs.
@@ -25,7 +25,8 @@ const (
 	Small = 1 << 20
 	// expansion is about how many times as much memory a JSON value takes while it is read, checked and written again.
 	expansion = 10
-	// patience is how long a Hold that has taken something waits for more: two that wait for each other would wait for ever.
+	// patience is how long a Hold that has taken something waits for more: two that wait for each other would wait for
+	// ever.
 	patience = 20 * time.Second
 )
 
@@ -61,7 +62,8 @@ func (b *Budget) Begin(ctx context.Context) (_ context.Context, release func()) 
 	return context.WithValue(ctx, key{}, h), h.release
 }
 
-// Take waits until the memory for a value of so many bytes of JSON is free, and takes it. Without a Budget in the context it does nothing.
+// Take waits until the memory for a value of so many bytes of JSON is free, and takes it. Without a Budget in the
+// context it does nothing.
 func Take(ctx context.Context, size int) error {
 	h, ok := ctx.Value(key{}).(*Hold)
 	if !ok || size <= Small {

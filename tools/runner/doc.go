@@ -1,5 +1,5 @@
-// Package runner is what the kinds of Tools have in common: the interface Runner, and the Registry that finds a Runner by
-// its kind.
+// Package runner is what the kinds of Tools have in common: the interface Runner, and the Registry that finds a Runner
+// by its kind.
 //
 // An Idea file names a Tool's kind in `_activity: {"<kind>": spec}`. Only the Runner registered under that kind
 // reads the spec: Registry.Validate has it check the spec when a process is checked or starts, and the activity Execute
@@ -8,9 +8,10 @@
 //
 // Invariants:
 //   - A Registry is filled before it is used, and then safe for concurrent reads.
-//   - Runners get each Call's parameters checked against the Tool's schema, and their results are checked by the caller.
+//   - Runners get each Call's parameters checked against the Tool's schema, and their results are checked by the
+//     caller.
 //   - A Call may be run more than once, always with the same Input.IdempotencyKey.
 //
-// A new kind is a package that implements Runner, and one line in package kinds; or, in a worker of one's own, an entry in
-// engine.Parts.Runners.
+// A new kind is a package that implements Runner, and one line in package kinds; or, in a worker of one's own, an entry
+// in engine.Parts.Runners.
 package runner

@@ -33,7 +33,8 @@ func (r *Registry) Lookup(kind ideafile.ToolKind) (Runner, bool) {
 	return x, ok
 }
 
-// Validate returns what is wrong with the spec of a Tool of a kind: an *UnknownKindError, or what the kind's Runner says.
+// Validate returns what is wrong with the spec of a Tool of a kind: an *UnknownKindError, or what the kind's Runner
+// says.
 func (r *Registry) Validate(kind ideafile.ToolKind, spec any) error {
 	x, ok := r.runners[kind]
 	if !ok {

@@ -23,7 +23,8 @@ type Runner interface {
 
 // ToolChecker is a Runner that can tell more of a Tool than of its spec by itself.
 type ToolChecker interface {
-	// CheckTool returns what is wrong with a Tool whose spec is right. The paths are from the Tool, such as .properties.text.
+	// CheckTool returns what is wrong with a Tool whose spec is right. The paths are from the Tool, such as
+	// .properties.text.
 	CheckTool(t *ideafile.Tool, spec any) diag.Problems
 }
 

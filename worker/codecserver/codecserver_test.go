@@ -77,7 +77,8 @@ func TestWithoutOriginsOnlyPagesFromThisMachineMayAsk(t *testing.T) {
 	url := serve(t, Options{})
 	for origin, want := range map[string]int{
 		"http://127.0.0.1:8233": 200, "http://localhost:8233": 200, "http://[::1]:8233": 200,
-		"https://example.org": 403, "http://127.0.0.1.example.org": 403, "http://localhost.example.org": 403, "null": 403, "": 403,
+		"https://example.org": 403, "http://127.0.0.1.example.org": 403, "http://localhost.example.org": 403,
+		"null": 403, "": 403,
 	} {
 		status, header, _ := ask(t, "POST", url+"/decode", `{"payloads": []}`, "Origin", origin)
 		if status != want || ((header.Get("Access-Control-Allow-Origin") == origin) != (want == 200) && origin != "") {
@@ -85,7 +86,8 @@ func TestWithoutOriginsOnlyPagesFromThisMachineMayAsk(t *testing.T) {
 		}
 	}
 	// A page from elsewhere whose host's name was made to lead here.
-	status, _, _ := ask(t, "POST", url+"/decode", `{"payloads": []}`, "Origin", "http://localhost:8233", "Host", "evil.example.org")
+	status, _, _ := ask(t, "POST", url+"/decode", `{"payloads": []}`, "Origin", "http://localhost:8233", "Host",
+		"evil.example.org")
 	if status != 403 {
 		t.Error(status)
 	}
@@ -95,8 +97,10 @@ func TestWithOriginsOnlyPagesOfThoseMayAsk(t *testing.T) {
 	url := serve(t, Options{Origins: []string{"https://temporal.example.com", "http://ui:8080"}})
 	for origin, want := range map[string]int{
 		"https://temporal.example.com": 200, "http://ui:8080": 200,
-		"http://temporal.example.com": 403, "https://temporal.example.com:8443": 403, "https://temporal.example.com.evil.org": 403,
-		"https://evil.org": 403, "http://localhost:8233": 403, "": 403, "null": 403, "https://TEMPORAL.example.com": 403,
+		"http://temporal.example.com": 403, "https://temporal.example.com:8443": 403,
+		"https://temporal.example.com.evil.org": 403,
+		"https://evil.org":                      403, "http://localhost:8233": 403, "": 403, "null": 403,
+		"https://TEMPORAL.example.com": 403,
 	} {
 		for method, want := range map[string]int{"POST": want, "OPTIONS": map[int]int{200: 204, 403: 403}[want]} {
 			status, header, _ := ask(t, method, url+"/decode", `{"payloads": []}`, "Origin", origin)
@@ -114,10 +118,12 @@ func TestWithATokenNobodyAsksWithoutIt(t *testing.T) {
 		want                  int
 	}{
 		{"", "Bearer s3cret", 200}, {"https://temporal.example.com", "Bearer s3cret", 200},
-		{"", "", 401}, {"", "Bearer", 401}, {"", "Bearer s3cre", 401}, {"", "s3cret", 401}, {"", "Bearer s3cret ", 200}, {"", "Basic s3cret", 401},
+		{"", "", 401}, {"", "Bearer", 401}, {"", "Bearer s3cre", 401}, {"", "s3cret", 401}, {"", "Bearer s3cret ", 200},
+		{"", "Basic s3cret", 401},
 		{"https://temporal.example.com", "", 401}, {"https://evil.org", "Bearer s3cret", 403},
 	} {
-		status, _, _ := ask(t, "POST", url+"/decode", `{"payloads": []}`, "Origin", row.origin, "Authorization", row.authorization)
+		status, _, _ := ask(t, "POST", url+"/decode", `{"payloads": []}`, "Origin", row.origin, "Authorization",
+			row.authorization)
 		if status != row.want {
 			t.Errorf("%+v: %d", row, status)
 		}
@@ -128,7 +134,8 @@ func TestWithATokenNobodyAsksWithoutIt(t *testing.T) {
 }
 
 func TestWhatIsNoOriginIsRefused(t *testing.T) {
-	for _, origin := range []string{"", "*", "temporal.example.com", "https://temporal.example.com/", "https://a/b", "https://A.org", "ftp://a", "https://u@a", "https://a?b", "null"} {
+	for _, origin := range []string{"", "*", "temporal.example.com", "https://temporal.example.com/", "https://a/b",
+		"https://A.org", "ftp://a", "https://u@a", "https://a?b", "null"} {
 		if _, err := Handler(Options{Origins: []string{origin}}); err == nil {
 			t.Errorf("%q", origin)
 		}
@@ -150,7 +157,8 @@ func TestEncryptedPayloadsAreShownWhereverTheyLie(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	claims, err := store.ExternalStorage().Drivers[0].Store(converter.StorageDriverStoreContext{Context: t.Context()}, []*commonpb.Payload{large})
+	claims, err := store.ExternalStorage().Drivers[0].Store(converter.StorageDriverStoreContext{Context: t.Context()},
+		[]*commonpb.Payload{large})
 	if err != nil || claims[0].ClaimData["key"] != "k1" {
 		t.Fatalf("%v, %v", claims, err)
 	}
@@ -188,7 +196,8 @@ func TestAMissingKeyIsNamedToWhoAsks(t *testing.T) {
 		t.Fatal(err)
 	}
 	encoded, _ := protojson.Marshal(&commonpb.Payloads{Payloads: []*commonpb.Payload{p}})
-	status, _, answer := ask(t, "POST", serve(t, Options{})+"/decode", string(encoded), "Origin", "http://localhost:8233")
+	status, _, answer := ask(t, "POST", serve(t, Options{})+"/decode", string(encoded), "Origin",
+		"http://localhost:8233")
 	if status != 400 || !strings.Contains(answer, "encrypted with key k1, and PROCESSIDEA_KEYS is not set") {
 		t.Errorf("%d: %s", status, answer)
 	}
@@ -198,7 +207,8 @@ func TestAnEndlessRequestIsCutOff(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it sends 64 MB")
 	}
-	status, _, _ := ask(t, "POST", serve(t, Options{})+"/decode", strings.Repeat(" ", maxBody+1), "Origin", "http://localhost:8233")
+	status, _, _ := ask(t, "POST", serve(t, Options{})+"/decode", strings.Repeat(" ", maxBody+1), "Origin",
+		"http://localhost:8233")
 	if status != 400 {
 		t.Error(status)
 	}

@@ -42,7 +42,8 @@ type Parts struct {
 	MCP *mcptool.Hub
 	// Runners run further kinds of Tools, beside those of package kinds.
 	Runners map[ideafile.ToolKind]runner.Runner
-	// Deciders are the keys that decisions are signed with; nil: PROCESSIDEA_DECIDERS says where they are, if there are any.
+	// Deciders are the keys that decisions are signed with; nil: PROCESSIDEA_DECIDERS says where they are, if there are
+	// any.
 	Deciders *signing.Source
 	// Prices of LLMs count where an Idea names none; nil: PROCESSIDEA_PRICES names the file, if there is one.
 	Prices price.List
@@ -58,8 +59,8 @@ type Parts struct {
 	Asked activities.PromptRecorder
 	// Observer is told what Requests and Calls came to; nil: nobody is.
 	Observer activities.Observer
-	// StopTimeout is how long a worker that is stopped waits for activities that are running. What they have not ended by
-	// then counts as lost with the worker, and is run again by another.
+	// StopTimeout is how long a worker that is stopped waits for activities that are running. What they have not ended
+	// by then counts as lost with the worker, and is run again by another.
 	StopTimeout time.Duration
 	Limits      Limits
 	Version     connect.Version
@@ -97,11 +98,13 @@ func (p Parts) FromEnvironment() Parts {
 	}
 	if p.HTTP == nil {
 		p.HTTP = httptool.New(httptool.Options{
-			Allow: p.getenv(httptool.AllowVariable), Secrets: p.getenv(httptool.SecretsVariable), LookupEnv: p.lookupEnv(),
+			Allow: p.getenv(httptool.AllowVariable), Secrets: p.getenv(httptool.SecretsVariable),
+			LookupEnv: p.lookupEnv(),
 		})
 	}
 	if p.MCP == nil {
-		p.MCP = mcptool.New(mcptool.Options{Commands: p.getenv(mcptool.CommandsVariable), HTTP: p.HTTP, LookupEnv: p.lookupEnv(), Log: p.Log})
+		p.MCP = mcptool.New(mcptool.Options{Commands: p.getenv(mcptool.CommandsVariable), HTTP: p.HTTP,
+			LookupEnv: p.lookupEnv(), Log: p.Log})
 	}
 	if p.Tools == nil {
 		p.Tools = tools.NewRegistry()
@@ -178,7 +181,8 @@ func (p *Parts) check() (err error) {
 		p.Prices, err = pricesFromFile(p.getenv(PricesVariable))
 	}
 	if p.Deciders == nil {
-		p.Log.Info("no keys for signed decisions: where a policy wants one, none counts", "variable", signing.DecidersVariable)
+		p.Log.Info("no keys for signed decisions: where a policy wants one, none counts", "variable",
+			signing.DecidersVariable)
 	} else {
 		p.Log.Info("checking signed decisions", "keys", p.Deciders.Place())
 	}

@@ -8,8 +8,8 @@ import (
 	"processidea/llm"
 )
 
-// ServersVariable lists the names of more servers of LLMs, with commas between them. That of "backup" is what OPENAI_BASE_URL_BACKUP,
-// OPENAI_API_KEY_BACKUP and their kin say.
+// ServersVariable lists the names of more servers of LLMs, with commas between them. That of "backup" is what
+// OPENAI_BASE_URL_BACKUP, OPENAI_API_KEY_BACKUP and their kin say.
 const ServersVariable = "OPENAI_SERVERS"
 
 // LLMFromEnvironment reads the worker's LLM from OPENAI_BASE_URL, OPENAI_API_KEY and OPENAI_MODEL, and its limits from
@@ -19,7 +19,8 @@ func LLMFromEnvironment(getenv func(string) string) llm.Config { return llmFromV
 func llmFromVariables(getenv func(string) string, ending string) llm.Config {
 	read := func(name string) string { return strings.TrimSpace(getenv(name + ending)) }
 	return llm.Config{
-		BaseURL: read("OPENAI_BASE_URL"), Key: read("OPENAI_API_KEY"), Model: read("OPENAI_MODEL"), RPM: read("OPENAI_RPM"), TPM: read("OPENAI_TPM"),
+		BaseURL: read("OPENAI_BASE_URL"), Key: read("OPENAI_API_KEY"), Model: read("OPENAI_MODEL"),
+		RPM: read("OPENAI_RPM"), TPM: read("OPENAI_TPM"),
 	}
 }
 
@@ -44,7 +45,8 @@ func newLLMServers(servers map[string]llm.Config, longestPause time.Duration) (m
 	for name, config := range servers {
 		if !config.Configured() {
 			end := variableEnding(name)
-			return nil, fmt.Errorf("engine: read %s: %q has neither OPENAI_BASE_URL%s nor OPENAI_API_KEY%s", ServersVariable, name, end, end)
+			return nil, fmt.Errorf("engine: read %s: %q has neither OPENAI_BASE_URL%s nor OPENAI_API_KEY%s",
+				ServersVariable, name, end, end)
 		}
 		config.LongestPause = longestPause
 		c, err := llm.New(config)

@@ -32,20 +32,23 @@ type Limits struct {
 	WorkflowTasks   int     // at least 2
 	WorkflowPollers int     // at least 2
 	ActivityPollers int
-	// LostAfter is after how long without a heartbeat its activities count as lost with it; 0: protocol.HeartbeatTimeout, which is the least.
+	// LostAfter is after how long without a heartbeat its activities count as lost with it; 0:
+	// protocol.HeartbeatTimeout, which is the least.
 	LostAfter time.Duration
 	// LLMPatience is how long Requests are made again while an LLM's server is away, where an Idea does not say; 0:
 	// activities.DefaultLLMPatience. LLMPause is the longest pause between two attempts; 0: llm.DefaultLongestPause.
 	LLMPatience, LLMPause time.Duration
-	// SaveActions has processes that begin here save what a hosted server bills (actions), at the price of some milliseconds.
+	// SaveActions has processes that begin here save what a hosted server bills (actions), at the price of some
+	// milliseconds.
 	SaveActions bool
 }
 
-// Alone are the limits of a worker that runs in the same program as Temporal: no other worker would take the Calls that its
-// workflows start, so all of them come with the answer to the workflow task that started them.
+// Alone are the limits of a worker that runs in the same program as Temporal: no other worker would take the Calls that
+// its workflows start, so all of them come with the answer to the workflow task that started them.
 var Alone = Limits{EagerCalls: workflows.MaxRunning, Memory: 256 << 20}
 
-// MemoryVariable names in the environment how many bytes Calls and Requests may hold together, for a worker that has no flags.
+// MemoryVariable names in the environment how many bytes Calls and Requests may hold together, for a worker that has no
+// flags.
 const MemoryVariable = "PROCESSIDEA_MAX_MEMORY_BYTES"
 
 // PatienceVariable and PauseVariable name in the environment Limits.LLMPatience and Limits.LLMPause, for a worker
@@ -83,7 +86,8 @@ func (l Limits) activitySlots() int {
 func (p Parts) options() worker.Options {
 	lostAfter := cmp.Or(p.Limits.LostAfter, protocol.HeartbeatTimeout)
 	o := worker.Options{
-		// One that has not come through for LostAfter makes the SDK cancel the activity: a server may take its time, but not longer.
+		// One that has not come through for LostAfter makes the SDK cancel the activity: a server may take its time,
+		// but not longer.
 		MaxHeartbeatThrottleInterval:     protocol.HeartbeatInterval(lostAfter),
 		DefaultHeartbeatThrottleInterval: protocol.HeartbeatInterval(lostAfter),
 		// Workflow code here takes milliseconds; a machine that does other things too may stop it for longer.
@@ -94,8 +98,8 @@ func (p Parts) options() worker.Options {
 		MaxConcurrentWorkflowTaskExecutionSize:  p.Limits.WorkflowTasks,
 		MaxConcurrentWorkflowTaskPollers:        p.Limits.WorkflowPollers,
 		MaxConcurrentActivityTaskPollers:        p.Limits.ActivityPollers,
-		// The server holds back what is over the rate. Held back in the worker it would miss its heartbeats, and count as
-		// lost.
+		// The server holds back what is over the rate. Held back in the worker it would miss its heartbeats, and count
+		// as lost.
 		TaskQueueActivitiesPerSecond: p.Limits.CallsPerSecond,
 		Interceptors: append([]interceptor.WorkerInterceptor{workflows.NewSignalOrderInterceptor(),
 			workflows.NewHeartbeatInterceptor(lostAfter), &owned{},
@@ -124,10 +128,12 @@ func (p Parts) activities(c client.Client) (*activities.Activities, error) {
 		runners.Register(kind, x)
 	}
 	a := &activities.Activities{
-		Store: p.Store, Tools: p.Tools, Runners: runners, MCP: p.MCP, Notices: p.Notices, Deciders: p.Deciders, LLM: asked, Client: c, Recorder: p.Recorder,
+		Store: p.Store, Tools: p.Tools, Runners: runners, MCP: p.MCP, Notices: p.Notices, Deciders: p.Deciders,
+		LLM: asked, Client: c, Recorder: p.Recorder,
 		LLMPatience: p.Limits.LLMPatience, LLMPauses: llm.Pauses{Longest: p.Limits.LLMPause},
-		LLMServers: servers, Prices: p.Prices, Asked: p.Asked, Observer: p.Observer, MaxResult: p.Limits.MaxResult, SaveActions: p.Limits.SaveActions,
-		Memory: memory.NewBudget(cmp.Or(p.Limits.Memory, memory.DefaultBudget)),
+		LLMServers: servers, Prices: p.Prices, Asked: p.Asked, Observer: p.Observer, MaxResult: p.Limits.MaxResult,
+		SaveActions: p.Limits.SaveActions,
+		Memory:      memory.NewBudget(cmp.Or(p.Limits.Memory, memory.DefaultBudget)),
 	}
 	if p.Limits.Requests > 0 {
 		a.RequestSlots = semaphore.NewWeighted(int64(p.Limits.Requests))

@@ -7,10 +7,13 @@ import (
 
 func TestLimitsAreGivenToTheSDKAndNoneLeavesItsDefaults(t *testing.T) {
 	o := Parts{StopTimeout: time.Minute, Limits: Limits{
-		Requests: 3, Calls: 40, PureCalls: 5, CallsPerSecond: 2.5, WorkflowTasks: 7, WorkflowPollers: 8, ActivityPollers: 9, EagerCalls: 10,
+		Requests: 3, Calls: 40, PureCalls: 5, CallsPerSecond: 2.5, WorkflowTasks: 7, WorkflowPollers: 8,
+		ActivityPollers: 9, EagerCalls: 10,
 	}}.options()
-	got := []any{o.MaxConcurrentActivityExecutionSize, o.MaxConcurrentLocalActivityExecutionSize, o.TaskQueueActivitiesPerSecond,
-		o.MaxConcurrentWorkflowTaskExecutionSize, o.MaxConcurrentWorkflowTaskPollers, o.MaxConcurrentActivityTaskPollers, o.WorkerStopTimeout,
+	got := []any{o.MaxConcurrentActivityExecutionSize, o.MaxConcurrentLocalActivityExecutionSize,
+		o.TaskQueueActivitiesPerSecond,
+		o.MaxConcurrentWorkflowTaskExecutionSize, o.MaxConcurrentWorkflowTaskPollers,
+		o.MaxConcurrentActivityTaskPollers, o.WorkerStopTimeout,
 		*o.MaxEagerActivityReservationsPerWorkflowTask}
 	for i, want := range []any{43, 5, 2.5, 7, 8, 9, time.Minute, 10} {
 		if got[i] != want {
@@ -23,7 +26,8 @@ func TestLimitsAreGivenToTheSDKAndNoneLeavesItsDefaults(t *testing.T) {
 	if o := (Parts{}).options(); o.MaxHeartbeatThrottleInterval != 2*time.Second {
 		t.Errorf("a heartbeat every %v where nothing is said", o.MaxHeartbeatThrottleInterval)
 	}
-	if o := (Parts{Limits: Limits{Requests: 3}}).options(); o.MaxConcurrentActivityExecutionSize != 0 || o.TaskQueueActivitiesPerSecond != 0 ||
+	if o := (Parts{Limits: Limits{Requests: 3}}).options(); o.MaxConcurrentActivityExecutionSize != 0 ||
+		o.TaskQueueActivitiesPerSecond != 0 ||
 		o.MaxEagerActivityReservationsPerWorkflowTask != nil {
 		t.Errorf("without limits: %+v", o)
 	}

@@ -14,7 +14,8 @@ type owned struct {
 	interceptor.WorkerInterceptorBase
 }
 
-func (*owned) InterceptActivity(_ context.Context, next interceptor.ActivityInboundInterceptor) interceptor.ActivityInboundInterceptor {
+func (*owned) InterceptActivity(_ context.Context,
+	next interceptor.ActivityInboundInterceptor) interceptor.ActivityInboundInterceptor {
 	return &ownedActivity{interceptor.ActivityInboundInterceptorBase{Next: next}}
 }
 

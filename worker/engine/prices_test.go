@@ -32,7 +32,8 @@ func TestPricesAreReadFromAFile(t *testing.T) {
 		`{"small": {"input": "two"}}`: "$.small.input: want a price in US dollars",
 	} {
 		write(text)
-		if _, err := pricesFromFile(file); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), PricesVariable) {
+		if _, err := pricesFromFile(file); err == nil || !strings.Contains(err.Error(), want) ||
+			!strings.Contains(err.Error(), PricesVariable) {
 			t.Errorf("%s: %v, want an error that says %q", text, err, want)
 		}
 	}

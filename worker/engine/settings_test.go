@@ -15,7 +15,8 @@ func TestAWorkerIsNotMadeOfSettingsThatCannotBeMeant(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = store.Close() }()
-	for name, value := range map[string]string{mcptool.CommandsVariable: "npx server; *", notify.URLVariable: "hooks.example"} {
+	for name, value := range map[string]string{mcptool.CommandsVariable: "npx server; *",
+		notify.URLVariable: "hooks.example"} {
 		t.Run(name, func(t *testing.T) {
 			t.Setenv(name, value)
 			if _, err := NewWorker(nil, Parts{Store: store}); err == nil || !strings.Contains(err.Error(), name) {

@@ -49,14 +49,16 @@ type Report struct {
 
 // Register registers the gate with a worker.
 func Register(r worker.Registry, o Options) {
-	r.RegisterWorkflowWithOptions(run, workflow.RegisterOptions{Name: Workflow, VersioningBehavior: workflow.VersioningBehaviorPinned})
+	r.RegisterWorkflowWithOptions(run,
+		workflow.RegisterOptions{Name: Workflow, VersioningBehavior: workflow.VersioningBehaviorPinned})
 	r.RegisterActivityWithOptions(o.check, activity.RegisterOptions{Name: activityType})
 }
 
 // run fails where the version is refused: that is what a controller looks at.
 func run(ctx workflow.Context) (*Report, error) {
 	ctx = workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
-		StartToCloseTimeout: time.Hour, HeartbeatTimeout: time.Minute, Summary: "hold this version against Idea files and histories",
+		StartToCloseTimeout: time.Hour, HeartbeatTimeout: time.Minute,
+		Summary:     "hold this version against Idea files and histories",
 		RetryPolicy: &temporal.RetryPolicy{InitialInterval: time.Second, MaximumAttempts: 3},
 	})
 	var r Report
@@ -68,7 +70,8 @@ func run(ctx workflow.Context) (*Report, error) {
 		const most = 20
 		list := r.Problems[:min(len(r.Problems), most)]
 		return nil, temporal.NewNonRetryableApplicationError(
-			fmt.Sprintf("this version does not fit: %d problems: %s", len(r.Problems), strings.Join(list, "; ")), "gate_refused", nil, r)
+			fmt.Sprintf("this version does not fit: %d problems: %s", len(r.Problems), strings.Join(list, "; ")),
+			"gate_refused", nil, r)
 	}
 	return &r, nil
 }

@@ -55,7 +55,9 @@ func newSite(t *testing.T, files map[string]string) *site {
 		t.Fatal(err)
 	}
 	quiet := slog.New(slog.DiscardHandler)
-	temporal, err := sdk.Dial(connect.ClientOptions(sdk.Options{HostPort: server.Address(), Namespace: server.Namespace(), Logger: sdklog.NewStructuredLogger(quiet)}, store))
+	temporal,
+		err := sdk.Dial(connect.ClientOptions(sdk.Options{HostPort: server.Address(), Namespace: server.Namespace(),
+		Logger: sdklog.NewStructuredLogger(quiet)}, store))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,7 +71,8 @@ func newSite(t *testing.T, files map[string]string) *site {
 	known := tools.NewRegistry()
 	builtin.Register(known, nil)
 	return &site{t, temporal, gate.Options{
-		Temporal: temporal, Namespace: server.Namespace(), Store: store, Ideas: folder, Tools: ideafiles.Tools{Known: kinds.Knowing(known, nil)}, Histories: 50, Log: quiet,
+		Temporal: temporal, Namespace: server.Namespace(), Store: store, Ideas: folder,
+		Tools: ideafiles.Tools{Known: kinds.Knowing(known, nil)}, Histories: 50, Log: quiet,
 	}}
 }
 
@@ -122,7 +125,8 @@ func (s *site) start(id string) *client.Process {
 	if err != nil {
 		s.Fatal(err)
 	}
-	p, err := client.New(s.temporal, s.Namespace, s.Store).Start(s.Context(), client.StartOptions{ID: id, Idea: idea, By: "ann"})
+	p, err := client.New(s.temporal, s.Namespace, s.Store).Start(s.Context(),
+		client.StartOptions{ID: id, Idea: idea, By: "ann"})
 	if err != nil {
 		s.Fatal(err)
 	}
@@ -152,7 +156,9 @@ func TestAVersionIsRefusedWithWhatDoesNotFit(t *testing.T) {
 	unknown := strings.Replace(asked, `"_outputPath"`, `"_activity": "isNoLongerThere", "_outputPath"`, 1)
 	s := newSite(t, map[string]string{"asked.json": asked, "unknown.json": unknown, "broken.json": `{"contxt": []}`})
 	other := worker.New(s.temporal, "elsewhere", worker.Options{})
-	other.RegisterWorkflowWithOptions(func(ctx workflow.Context, _ json.RawMessage) error { return workflow.Sleep(ctx, time.Millisecond) },
+	other.RegisterWorkflowWithOptions(func(ctx workflow.Context, _ json.RawMessage) error {
+		return workflow.Sleep(ctx, time.Millisecond)
+	},
 		workflow.RegisterOptions{Name: protocol.ProcessType})
 	if err := other.Start(); err != nil {
 		t.Fatal(err)
@@ -165,7 +171,8 @@ func TestAVersionIsRefusedWithWhatDoesNotFit(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	run, err := s.temporal.ExecuteWorkflow(t.Context(), sdk.StartWorkflowOptions{ID: "made-by-other-code", TaskQueue: "elsewhere"}, protocol.ProcessType,
+	run, err := s.temporal.ExecuteWorkflow(t.Context(),
+		sdk.StartWorkflowOptions{ID: "made-by-other-code", TaskQueue: "elsewhere"}, protocol.ProcessType,
 		protocol.ProcessStart{Idea: map[string]any{}})
 	if err == nil {
 		err = run.Get(t.Context(), nil)
@@ -177,7 +184,8 @@ func TestAVersionIsRefusedWithWhatDoesNotFit(t *testing.T) {
 	if err == nil {
 		t.Fatal("it passes")
 	}
-	for _, says := range []string{"unknown.json", "isNoLongerThere", "broken.json", "contxt", "the history of made-by-other-code", "does not replay", "3 problems"} {
+	for _, says := range []string{"unknown.json", "isNoLongerThere", "broken.json", "contxt",
+		"the history of made-by-other-code", "does not replay", "3 problems"} {
 		if !strings.Contains(err.Error(), says) {
 			t.Errorf("it does not say %q: %v", says, err)
 		}

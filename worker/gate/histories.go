@@ -21,10 +21,12 @@ import (
 	"processidea/workflows"
 )
 
-// replayHistories replays the latest histories of processes and instances: of those that run, and of those that have ended.
+// replayHistories replays the latest histories of processes and instances: of those that run, and of those that have
+// ended.
 func (o Options) replayHistories(ctx context.Context, r *Report) error {
 	for _, state := range []string{"=", "!="} {
-		query := fmt.Sprintf(`WorkflowType IN ('%s', '%s') AND ExecutionStatus %s 'Running'`, protocol.ProcessType, protocol.InstanceType, state)
+		query := fmt.Sprintf(`WorkflowType IN ('%s', '%s') AND ExecutionStatus %s 'Running'`, protocol.ProcessType,
+			protocol.InstanceType, state)
 		left := o.Histories
 		for page := []byte(nil); left > 0; {
 			list, err := o.Temporal.ListWorkflow(ctx, &workflowservice.ListWorkflowExecutionsRequest{
@@ -34,7 +36,8 @@ func (o Options) replayHistories(ctx context.Context, r *Report) error {
 				return err
 			}
 			for _, e := range list.GetExecutions() {
-				if err := o.replay(ctx, workflow.Execution{ID: e.GetExecution().GetWorkflowId(), RunID: e.GetExecution().GetRunId()}, r); err != nil {
+				if err := o.replay(ctx, workflow.Execution{ID: e.GetExecution().GetWorkflowId(),
+					RunID: e.GetExecution().GetRunId()}, r); err != nil {
 					return err
 				}
 			}
@@ -66,7 +69,8 @@ func (o Options) replay(ctx context.Context, e workflow.Execution, r *Report) er
 	replayer, err := worker.NewWorkflowReplayerWithOptions(worker.WorkflowReplayerOptions{
 		DataConverter: connect.DataConverter(o.Store.Keys()), ExternalStorage: o.Store.ExternalStorage(),
 		DisableDeadlockDetection: true, // a replay is about order, and this machine has other work
-		Interceptors:             []interceptor.WorkerInterceptor{workflows.NewSignalOrderInterceptor(), workflows.NewHeartbeatInterceptor(time.Minute)},
+		Interceptors: []interceptor.WorkerInterceptor{workflows.NewSignalOrderInterceptor(),
+			workflows.NewHeartbeatInterceptor(time.Minute)},
 	})
 	if err != nil {
 		return err

@@ -211,7 +211,8 @@ func TestTheCauseIsSaidWithoutPlacesOfTheMachine(t *testing.T) {
 		t.Errorf("%+v", h)
 	}
 	other := errors.New("503 at /srv")
-	if h := ofStore(other); h.Cause != ideafile.CodeStoreAway || strings.Contains(h.Message, "/srv") || WaitedFor(other) {
+	if h := ofStore(other); h.Cause != ideafile.CodeStoreAway || strings.Contains(h.Message, "/srv") ||
+		WaitedFor(other) {
 		t.Errorf("%+v", h)
 	}
 }

@@ -1,9 +1,11 @@
-// Package orphans ends instances, parts and delegates whose process is gone: terminated, deleted, or ended without them. Temporal tells a child
-// nothing of that (its parent close policy is applied at continue-as-new too, so that children are started to outlive a run of their process), and
-// where actions are billed, a timer in each child would cost more the longer it waits. So workers look from time to time, after all children at once,
-// by requests that a hosted server does not bill.
+// Package orphans ends instances, parts and delegates whose process is gone: terminated, deleted, or ended without
+// them. Temporal tells a child nothing of that (its parent close policy is applied at continue-as-new too, so that
+// children are started to outlive a run of their process), and where actions are billed, a timer in each child would
+// cost more the longer it waits. So workers look from time to time, after all children at once, by requests that a
+// hosted server does not bill.
 //
-// Invariant: nothing is ended of which it is not certain that its process is gone. Visibility, which may be late, says only which children there are.
+// Invariant: nothing is ended of which it is not certain that its process is gone. Visibility, which may be late, says
+// only which children there are.
 package orphans
 
 import (
@@ -59,8 +61,8 @@ func Watch(ctx context.Context, c client.Client, log *slog.Logger) {
 	}
 }
 
-// End cancels every instance, part and delegate whose process is gone, and returns how many there were. What it does not reach, one of
-// them ends: a part its instances, an instance its delegates.
+// End cancels every instance, part and delegate whose process is gone, and returns how many there were. What it does
+// not reach, one of them ends: a part its instances, an instance its delegates.
 func End(ctx context.Context, c client.Client) (cancelled int, err error) {
 	ctx, done := context.WithTimeout(ctx, patience)
 	defer done()
@@ -95,7 +97,8 @@ type seeker struct {
 	gone   map[string]bool // by id and run of the workflow that started the child
 }
 
-// endIfOrphaned cancels the run of a child that was seen. Another run, which may belong to another process by now, is none of its business.
+// endIfOrphaned cancels the run of a child that was seen. Another run, which may belong to another process by now, is
+// none of its business.
 func (s *seeker) endIfOrphaned(ctx context.Context, child *workflowpb.WorkflowExecutionInfo) (bool, error) {
 	parent, of := child.GetParentExecution(), child.GetExecution()
 	if !startedByUs(parent, of) {
@@ -121,8 +124,9 @@ func (s *seeker) endIfOrphaned(ctx context.Context, child *workflowpb.WorkflowEx
 	return err == nil, err
 }
 
-// startedByUs reports whether a process, part or instance started a child, by the ids that they give (protocol.InstanceID and its like; a
-// delegate is started by an instance, under its process). Somebody's own workflow may start processes that are to outlive it.
+// startedByUs reports whether a process, part or instance started a child, by the ids that they give
+// (protocol.InstanceID and its like; a delegate is started by an instance, under its process). Somebody's own workflow
+// may start processes that are to outlive it.
 func startedByUs(parent, child *commonpb.WorkflowExecution) bool {
 	if parent.GetWorkflowId() == "" {
 		return false
@@ -132,7 +136,8 @@ func startedByUs(parent, child *commonpb.WorkflowExecution) bool {
 		(isInstance && strings.HasPrefix(child.GetWorkflowId(), protocol.DelegateID(process, "")))
 }
 
-// isGone reports whether the workflow is gone that a run belonged to: none of its id runs, or one that began with another run.
+// isGone reports whether the workflow is gone that a run belonged to: none of its id runs, or one that began with
+// another run.
 func (s *seeker) isGone(ctx context.Context, run *commonpb.WorkflowExecution) (bool, error) {
 	now, err := s.describe(ctx, run.GetWorkflowId(), "")
 	if err != nil || now == nil || now.GetStatus() != enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING {

@@ -42,8 +42,8 @@ func Execute(args []string, out, err io.Writer, options ...Option) int {
 	return exitCode(c.ExecuteContext(ctx), err)
 }
 
-// Command is the worker as a command, which another program can have among its own. It logs to the writer. ExitCode gives the exit
-// code for its error.
+// Command is the worker as a command, which another program can have among its own. It logs to the writer. ExitCode
+// gives the exit code for its error.
 func Command(log io.Writer, options ...Option) *cobra.Command {
 	return command(os.LookupEnv, func(ctx context.Context, s settings) error {
 		for _, o := range options {
@@ -108,8 +108,8 @@ func exitCode(err error, to io.Writer) int {
 	return ExitCode(err)
 }
 
-// ExitCode gives the program's exit code for an error of the worker: 0 without one, 2 for bad usage, 4 where Temporal cannot be
-// reached, else 1.
+// ExitCode gives the program's exit code for an error of the worker: 0 without one, 2 for bad usage, 4 where Temporal
+// cannot be reached, else 1.
 func ExitCode(err error) int {
 	switch {
 	case err == nil:

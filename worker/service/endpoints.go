@@ -19,7 +19,8 @@ func (s *service) serve(ctx context.Context) error {
 	}
 	l, err := new(net.ListenConfig).Listen(ctx, "tcp", s.listen)
 	if err != nil {
-		return fmt.Errorf("serve /healthz, /readyz and /metrics: %w; choose another address with --listen (%s), or none",
+		return fmt.Errorf(
+			"serve /healthz, /readyz and /metrics: %w; choose another address with --listen (%s), or none",
 			err, variable("listen"))
 	}
 	server := &http.Server{Handler: s.endpoints(), ReadHeaderTimeout: 5 * time.Second}

@@ -28,8 +28,8 @@ type health struct {
 	conditions []*condition
 }
 
-// condition is one requirement of being ready. Its check is repeated only after a while, so that probes are cheap however
-// often they come.
+// condition is one requirement of being ready. Its check is repeated only after a while, so that probes are cheap
+// however often they come.
 type condition struct {
 	name  string
 	every time.Duration

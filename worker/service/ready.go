@@ -13,7 +13,8 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// readyVerb asks a worker that runs beside it, for the health check of a container that has no other program to ask with.
+// readyVerb asks a worker that runs beside it, for the health check of a container that has no other program to ask
+// with.
 func readyVerb(lookup func(string) (string, bool)) *cobra.Command {
 	s := usual()
 	c := &cobra.Command{

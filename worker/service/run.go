@@ -53,7 +53,8 @@ func run(ctx context.Context, set settings, log *slog.Logger) error {
 	for _, why := range flags.Misspelled(os.Environ()) {
 		log.Warn(why)
 	}
-	for _, step := range []func(context.Context) error{s.measure, s.serve, s.openStore, s.connect, s.beginStore, s.make, s.serveGateway} {
+	for _, step := range []func(context.Context) error{s.measure, s.serve, s.openStore, s.connect, s.beginStore, s.make,
+		s.serveGateway} {
 		err := step(ctx)
 		if ctx.Err() != nil {
 			log.Info("stopped before it had begun")
@@ -169,11 +170,13 @@ func (s *service) connect(ctx context.Context) error {
 
 func (s *service) make(context.Context) (err error) {
 	parts := engine.Parts{
-		Store: s.store, Log: s.log, Observer: s.observer(), Interceptors: s.interceptors(), StopTimeout: s.drain, Limits: s.limits(),
+		Store: s.store, Log: s.log, Observer: s.observer(), Interceptors: s.interceptors(), StopTimeout: s.drain,
+		Limits:  s.limits(),
 		Version: connect.Version{Deployment: s.deployment, BuildID: s.buildID},
 	}.With(s.own)
 	if !parts.LLM.Configured() {
-		s.log.Warn("no LLM is configured: only processes with recorded replies can run; set OPENAI_API_KEY or OPENAI_BASE_URL")
+		s.log.Warn(
+			"no LLM is configured: only processes with recorded replies can run; set OPENAI_API_KEY or OPENAI_BASE_URL")
 	}
 	worker.SetStickyWorkflowCacheSize(s.cachedWorkflows)
 	heap.Keep(cmp.Or(s.memoryLimit, heap.Default(0)))
@@ -181,7 +184,8 @@ func (s *service) make(context.Context) (err error) {
 		return err
 	}
 	gate.Register(s.worker, gate.Options{
-		Temporal: s.client, Namespace: s.namespace, Store: s.store, Version: parts.Version, Ideas: s.gateIdeas, Histories: s.gateHistories, Log: s.log,
+		Temporal: s.client, Namespace: s.namespace, Store: s.store, Version: parts.Version, Ideas: s.gateIdeas,
+		Histories: s.gateHistories, Log: s.log,
 		Tools: ideafiles.Tools{Known: kinds.Knowing(parts.Tools, parts.Runners), Replies: rehearsal.Check},
 	})
 	return nil
@@ -189,8 +193,11 @@ func (s *service) make(context.Context) (err error) {
 
 func (s settings) limits() engine.Limits {
 	return engine.Limits{
-		Requests: s.maxRequests, Calls: s.maxCalls, PureCalls: s.maxPureCalls, EagerCalls: s.eagerCalls, CallsPerSecond: s.callsPerSecond,
-		LostAfter: s.lostAfter, LLMPatience: s.llmPatience, LLMPause: s.llmPause, SaveActions: s.saveActions, MaxResult: s.maxResult,
-		Memory: s.maxMemory, WorkflowTasks: s.maxWorkflowTasks, WorkflowPollers: s.workflowPollers, ActivityPollers: s.activityPollers,
+		Requests: s.maxRequests, Calls: s.maxCalls, PureCalls: s.maxPureCalls, EagerCalls: s.eagerCalls,
+		CallsPerSecond: s.callsPerSecond,
+		LostAfter:      s.lostAfter, LLMPatience: s.llmPatience, LLMPause: s.llmPause, SaveActions: s.saveActions,
+		MaxResult: s.maxResult,
+		Memory:    s.maxMemory, WorkflowTasks: s.maxWorkflowTasks, WorkflowPollers: s.workflowPollers,
+		ActivityPollers: s.activityPollers,
 	}
 }

@@ -35,7 +35,8 @@ func TestAWorkerThatHasNotReachedTemporalIsAliveAndNotReadyAndCanBeStopped(t *te
 			t.Errorf("%s: %d %s", path, status, body)
 		}
 	}
-	if status, body := p.Get("/readyz"); status != http.StatusServiceUnavailable || body != `{"status":"not ready","troubles":["starting"]}`+"\n" {
+	if status, body := p.Get("/readyz"); status != http.StatusServiceUnavailable ||
+		body != `{"status":"not ready","troubles":["starting"]}`+"\n" {
 		t.Errorf("/readyz: %d %s", status, body)
 	}
 	p.Signal(syscall.SIGINT)
@@ -45,12 +46,14 @@ func TestAWorkerThatHasNotReachedTemporalIsAliveAndNotReadyAndCanBeStopped(t *te
 }
 
 func TestAPanicOfTheEndpointsDoesNotEndAWorker(t *testing.T) {
-	p := workertest.Start(t, []string{"TEMPORAL_ADDRESS=" + silent(t), "PROCESSIDEA_STORE=" + t.TempDir(), workertest.PanicsVariable + `={"worker.endpoints": 0}`})
+	p := workertest.Start(t, []string{"TEMPORAL_ADDRESS=" + silent(t), "PROCESSIDEA_STORE=" + t.TempDir(),
+		workertest.PanicsVariable + `={"worker.endpoints": 0}`})
 	if status, _ := p.Get("/healthz"); status != 0 {
 		t.Errorf("/healthz: %d", status)
 	}
 	p.Signal(syscall.SIGINT)
-	if code, log := p.Wait(); code != 0 || !strings.Contains(log, `"place":"worker.endpoints"`) || !strings.Contains(log, "the endpoints are gone") {
+	if code, log := p.Wait(); code != 0 || !strings.Contains(log, `"place":"worker.endpoints"`) ||
+		!strings.Contains(log, "the endpoints are gone") {
 		t.Errorf("it ended with %d:\n%s", code, log)
 	}
 }
@@ -58,7 +61,8 @@ func TestAPanicOfTheEndpointsDoesNotEndAWorker(t *testing.T) {
 func TestAWorkerThatCannotReachTemporalEndsWithACodeOfItsOwn(t *testing.T) {
 	data := t.TempDir()
 	p := workertest.Start(t, []string{"TEMPORAL_ADDRESS=127.0.0.1:1", "PROCESSIDEA_STORE=", "PROCESSIDEA_DATA=" + data})
-	if code, log := p.Wait(); code != 4 || !strings.Contains(log, "worker: reach Temporal at 127.0.0.1:1: unreachable: ") ||
+	if code, log := p.Wait(); code != 4 ||
+		!strings.Contains(log, "worker: reach Temporal at 127.0.0.1:1: unreachable: ") ||
 		!strings.Contains(log, `"no store is named`) || !strings.Contains(log, data) {
 		t.Errorf("it ended with %d:\n%s", code, log)
 	}
@@ -67,14 +71,16 @@ func TestAWorkerThatCannotReachTemporalEndsWithACodeOfItsOwn(t *testing.T) {
 func TestAnAddressThatIsTakenIsNamedWithTheWayOut(t *testing.T) {
 	taken := silent(t)
 	p := workertest.Start(t, nil, "--listen", taken)
-	if code, log := p.Wait(); code != 1 || !strings.Contains(log, taken) || !strings.Contains(log, "--listen (PROCESSIDEA_LISTEN)") {
+	if code, log := p.Wait(); code != 1 || !strings.Contains(log, taken) ||
+		!strings.Contains(log, "--listen (PROCESSIDEA_LISTEN)") {
 		t.Errorf("it ended with %d:\n%s", code, log)
 	}
 }
 
 func TestTheEndpointsTakeNothingButTheQuestion(t *testing.T) {
 	p := workertest.Start(t, []string{"TEMPORAL_ADDRESS=" + silent(t), "PROCESSIDEA_STORE=" + t.TempDir()})
-	for path, want := range map[string]int{"/": http.StatusNotFound, "/debug/pprof/": http.StatusNotFound, "/metrics": http.StatusOK} {
+	for path, want := range map[string]int{"/": http.StatusNotFound, "/debug/pprof/": http.StatusNotFound,
+		"/metrics": http.StatusOK} {
 		if status, _ := p.Get(path); status != want {
 			t.Errorf("%s answers %d", path, status)
 		}
@@ -91,7 +97,8 @@ func TestTheEndpointsTakeNothingButTheQuestion(t *testing.T) {
 
 func TestBadUsageHasACodeOfItsOwn(t *testing.T) {
 	p := workertest.Start(t, []string{"PROCESSIDEA_MAX_CALLS=many"})
-	if code, log := p.Wait(); code != 2 || !strings.Contains(log, `worker: bad usage: read PROCESSIDEA_MAX_CALLS: "many": `) {
+	if code, log := p.Wait(); code != 2 ||
+		!strings.Contains(log, `worker: bad usage: read PROCESSIDEA_MAX_CALLS: "many": `) {
 		t.Errorf("it ended with %d:\n%s", code, log)
 	}
 }
@@ -101,7 +108,8 @@ func TestReadyAsksTheWorkerThatRunsHere(t *testing.T) {
 	_, port, _ := strings.Cut(strings.TrimPrefix(p.URL(), "http://"), ":")
 	for _, at := range []string{"127.0.0.1:", "0.0.0.0:", ":", "[::]:"} {
 		var err strings.Builder
-		if code := service.Execute([]string{"ready", "--listen", at + port}, io.Discard, &err); code != 1 || !strings.Contains(err.String(), `it answers 503: {"status":"not ready","troubles":["starting"]}`) {
+		if code := service.Execute([]string{"ready", "--listen", at + port}, io.Discard, &err); code != 1 ||
+			!strings.Contains(err.String(), `it answers 503: {"status":"not ready","troubles":["starting"]}`) {
 			t.Errorf("%s: %d %s", at, code, &err)
 		}
 	}
@@ -111,7 +119,8 @@ func TestReadyAsksTheWorkerThatRunsHere(t *testing.T) {
 		}
 	}))
 	t.Cleanup(healthy.Close)
-	for at, want := range map[string]int{strings.TrimPrefix(healthy.URL, "http://"): 0, "127.0.0.1:1": 1, "nowhere": 2, "": 2} {
+	for at, want := range map[string]int{strings.TrimPrefix(healthy.URL, "http://"): 0, "127.0.0.1:1": 1,
+		"nowhere": 2, "": 2} {
 		if code := service.Execute([]string{"ready", "--listen", at}, io.Discard, io.Discard); code != want {
 			t.Errorf("%q: %d, not %d", at, code, want)
 		}
@@ -129,7 +138,9 @@ func TestKeysThatDoNotFitAreBadUsageAndAreNotShown(t *testing.T) {
 	}
 	store := "PROCESSIDEA_STORE=" + dir
 	p := workertest.Start(t, []string{"PROCESSIDEA_KEYS=k1:c2hvcnQgYnV0IHNlY3JldA==", store})
-	if code, log := p.Wait(); code != 2 || !strings.Contains(log, "parse PROCESSIDEA_KEYS: entry 1: its key has 16 bytes") || strings.Contains(log, "c2hvcnQ") {
+	if code, log := p.Wait(); code != 2 ||
+		!strings.Contains(log, "parse PROCESSIDEA_KEYS: entry 1: its key has 16 bytes") ||
+		strings.Contains(log, "c2hvcnQ") {
 		t.Errorf("it ended with %d:\n%s", code, log)
 	}
 	entry, err := encryption.Generate("k1")
@@ -137,11 +148,13 @@ func TestKeysThatDoNotFitAreBadUsageAndAreNotShown(t *testing.T) {
 		t.Fatal(err)
 	}
 	p = workertest.Start(t, []string{"PROCESSIDEA_KEYS=" + entry, "TEMPORAL_ADDRESS=127.0.0.1:1", store})
-	if code, log := p.Wait(); code != 4 || !strings.Contains(log, `"msg":"encrypting","key":"k1"`) || strings.Contains(log, entry) {
+	if code, log := p.Wait(); code != 4 || !strings.Contains(log, `"msg":"encrypting","key":"k1"`) ||
+		strings.Contains(log, entry) {
 		t.Errorf("it ended with %d:\n%s", code, log)
 	}
 	p = workertest.Start(t, []string{"TEMPORAL_ADDRESS=127.0.0.1:1", store})
-	if code, log := p.Wait(); code != 2 || !strings.Contains(log, "encrypted with key k1, and PROCESSIDEA_KEYS is not set") {
+	if code, log := p.Wait(); code != 2 ||
+		!strings.Contains(log, "encrypted with key k1, and PROCESSIDEA_KEYS is not set") {
 		t.Errorf("it ended with %d:\n%s", code, log)
 	}
 }

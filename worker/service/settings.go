@@ -57,8 +57,8 @@ func WithTools(register func(*tools.Registry)) Option {
 	return func(s *settings) { s.own.Register(register) }
 }
 
-// WithRunner adds a kind of Tool: Tools with `_activity: {"<kind>": …}` are run by x. A kind that is taken panics when the
-// worker starts.
+// WithRunner adds a kind of Tool: Tools with `_activity: {"<kind>": …}` are run by x. A kind that is taken panics when
+// the worker starts.
 func WithRunner(kind ideafile.ToolKind, x runner.Runner) Option {
 	return func(s *settings) { s.own.AddRunner(kind, x) }
 }
@@ -66,7 +66,8 @@ func WithRunner(kind ideafile.ToolKind, x runner.Runner) Option {
 // WithOwn adds what a program of one's own brings along.
 func WithOwn(own engine.Own) Option { return func(s *settings) { s.own = own } }
 
-// WithStore says where the store is, a folder or a bucket's URL, in place of the environment. It is asked when the worker starts.
+// WithStore says where the store is, a folder or a bucket's URL, in place of the environment. It is asked when the
+// worker starts.
 func WithStore(place func() string) Option { return func(s *settings) { s.place = place } }
 
 // variable names the environment variable of a flag.
@@ -77,18 +78,22 @@ func variable(flag string) string {
 // usual are the settings of a worker that is told nothing.
 func usual() settings {
 	return settings{
-		drain: 30 * time.Second, maxRequests: 100, maxCalls: 1000, maxPureCalls: 1000, eagerCalls: 3, lostAfter: 30 * time.Second,
+		drain: 30 * time.Second, maxRequests: 100, maxCalls: 1000, maxPureCalls: 1000, eagerCalls: 3,
+		lostAfter:   30 * time.Second,
 		llmPatience: activities.DefaultLLMPatience, llmPause: llm.DefaultLongestPause,
-		maxResult: 20 << 20, maxMemory: memory.DefaultBudget, storeCache: blobs.DefaultCacheBytes, maxWorkflowTasks: 1000,
-		cachedWorkflows: 10_000, workflowPollers: 5, activityPollers: 5, gateHistories: 100,
+		maxResult: 20 << 20, maxMemory: memory.DefaultBudget, storeCache: blobs.DefaultCacheBytes,
+		maxWorkflowTasks: 1000,
+		cachedWorkflows:  10_000, workflowPollers: 5, activityPollers: 5, gateHistories: 100,
 	}
 }
 
 func (s *settings) declare(f *pflag.FlagSet) {
 	f.SortFlags = false
 	// Loopback, because nothing asks who is there. The port is the one of OpenTelemetry's Prometheus exporters.
-	f.StringVar(&s.listen, "listen", "127.0.0.1:9464", "`address` of /healthz, /readyz and /metrics; empty: none of them")
-	f.StringVar(&s.gateway, "gateway", "", "`address` at which to serve the HTTP API too; docs/gateway.md says who may use it")
+	f.StringVar(&s.listen, "listen", "127.0.0.1:9464",
+		"`address` of /healthz, /readyz and /metrics; empty: none of them")
+	f.StringVar(&s.gateway, "gateway", "",
+		"`address` at which to serve the HTTP API too; docs/gateway.md says who may use it")
 	s.declareBounded(f)
 	f.StringVar(&s.deployment, "deployment", "",
 		"`name` of the Worker Deployment that it is of, for versions; with --build-id")
@@ -125,11 +130,13 @@ func (s *settings) declareBounded(f *pflag.FlagSet) {
 	flags.Duration(f, &s.lostAfter, "lost-after", protocol.HeartbeatTimeout, false,
 		"after how long without a sign of life the Calls and Requests of a worker count as lost, at least 5s")
 	flags.Duration(f, &s.llmPatience, "llm-patience", time.Second, false,
-		"how long a Request is made again while its LLM's server is away, where the Idea does not say (config.llm.patience); at least 1s")
+		"how long a Request is made again while its LLM's server is away, where the Idea does not say "+
+			"(config.llm.patience); at least 1s")
 	flags.Duration(f, &s.llmPause, "llm-pause", 10*time.Millisecond, false,
 		"the longest pause between two attempts at an LLM's server that is away; at least 10ms")
 	f.BoolVar(&s.saveActions, "save-actions", true,
-		"processes that begin here take fewer of the actions that a hosted Temporal bills, and some milliseconds more for each report of an instance")
+		"processes that begin here take fewer of the actions that a hosted Temporal bills, and some milliseconds "+
+			"more for each report of an instance")
 	flags.Int(f, &s.maxResult, "max-result-bytes", 1, maxBytes,
 		"size of one Call's result; a larger one is the Call's error")
 	flags.Int(f, &s.maxMemory, "max-memory-bytes", 1, maxBytes,
@@ -140,13 +147,15 @@ func (s *settings) declareBounded(f *pflag.FlagSet) {
 	// Polls alternate between what is new and what this worker has in memory.
 	flags.Int(f, &s.maxWorkflowTasks, "max-workflow-tasks", 2, maxAtOnce, "workflow tasks at once; at least 2")
 	flags.Int(f, &s.cachedWorkflows, "cached-workflows", 0, maxAtOnce,
-		"processes and instances kept in memory; others are replayed from their history when something happens to them; 0: none")
+		"processes and instances kept in memory; others are replayed from their history when something happens to "+
+			"them; 0: none")
 	flags.Int(f, &s.workflowPollers, "workflow-pollers", 2, maxPolls, "polls for workflow tasks at once; at least 2")
 	flags.Int(f, &s.activityPollers, "activity-pollers", 1, maxPolls, "polls for Calls and Requests at once")
 }
 
 // standardVariables are those by which Temporal's worker controller gives a setting; ours go before.
-var standardVariables = map[string][]string{"deployment": {"TEMPORAL_DEPLOYMENT_NAME"}, "build-id": {"TEMPORAL_WORKER_BUILD_ID"}}
+var standardVariables = map[string][]string{"deployment": {"TEMPORAL_DEPLOYMENT_NAME"},
+	"build-id": {"TEMPORAL_WORKER_BUILD_ID"}}
 
 // complete takes from the environment what no flag gives, and refuses what cannot be meant. Empty is unset, but for
 // the address, which may be none.
@@ -171,10 +180,12 @@ func (s *settings) complete(f *pflag.FlagSet, lookup func(string) (string, bool)
 
 func (s *settings) check() error {
 	if (s.deployment == "") != (s.buildID == "") {
-		return fmt.Errorf("%w: --deployment (%s) and --build-id (%s) go together", errUsage, variable("deployment"), variable("build-id"))
+		return fmt.Errorf("%w: --deployment (%s) and --build-id (%s) go together", errUsage, variable("deployment"),
+			variable("build-id"))
 	}
 	if s.logFormat != "text" && s.logFormat != "json" {
-		return fmt.Errorf("%w: --log-format (%s) is %q; it is text or json", errUsage, variable("log-format"), s.logFormat)
+		return fmt.Errorf("%w: --log-format (%s) is %q; it is text or json", errUsage,
+			variable("log-format"), s.logFormat)
 	}
 	return nil
 }

@@ -69,11 +69,13 @@ func TestWhatCannotBeMeantIsRefusedByName(t *testing.T) {
 		"refunds":                 `"refunds"`,
 		"--max-result-bytes 20MB": "20MB",
 	} {
-		if _, err := read(nil, strings.Fields(line)...); !errors.Is(err, errUsage) || !strings.Contains(err.Error(), want) {
+		if _, err := read(nil, strings.Fields(line)...); !errors.Is(err, errUsage) ||
+			!strings.Contains(err.Error(), want) {
 			t.Errorf("worker %s: %v", line, err)
 		}
 	}
-	if _, err := read(map[string]string{"PROCESSIDEA_DRAIN": "soon"}); !errors.Is(err, errUsage) || !strings.Contains(err.Error(), `PROCESSIDEA_DRAIN: "soon"`) {
+	if _, err := read(map[string]string{"PROCESSIDEA_DRAIN": "soon"}); !errors.Is(err, errUsage) ||
+		!strings.Contains(err.Error(), `PROCESSIDEA_DRAIN: "soon"`) {
 		t.Errorf("a variable: %v", err)
 	}
 }

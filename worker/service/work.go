@@ -38,8 +38,8 @@ func (s *service) work(ctx context.Context) error {
 	return s.drainAll(interrupt, ended)
 }
 
-// drainAll stops polling and waits for what runs; what has not ended in time is left to another worker. A tool that does
-// not react to the end of its context is not waited for.
+// drainAll stops polling and waits for what runs; what has not ended in time is left to another worker. A tool that
+// does not react to the end of its context is not waited for.
 func (s *service) drainAll(interrupt chan any, ended <-chan error) error {
 	s.health.set(draining)
 	s.log.Info("draining", "longest", s.drain.String())

@@ -1,5 +1,5 @@
-// Package telemetry tells what a worker does: metrics in the form of Prometheus, and traces over OTLP. Metrics and Traces are
-// both activities.Observer; Observers passes what they are told to several.
+// Package telemetry tells what a worker does: metrics in the form of Prometheus, and traces over OTLP. Metrics and
+// Traces are both activities.Observer; Observers passes what they are told to several.
 //
 // Invariants:
 //   - Neither holds a prompt, a parameter, a result or an error's text.

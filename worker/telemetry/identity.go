@@ -10,8 +10,8 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// identity is which trace a span is in and which span it is. It follows from what the span is of: every worker finds the
-// same, without asking anybody.
+// identity is which trace a span is in and which span it is. It follows from what the span is of: every worker finds
+// the same, without asking anybody.
 type identity struct {
 	trace trace.TraceID
 	span  trace.SpanID // zero: any

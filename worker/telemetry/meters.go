@@ -34,7 +34,8 @@ func newMeters(m metric.Meter) (t meters, err error) {
 		errs = append(errs, err)
 		return c
 	}
-	cost, err := m.Float64Counter("processidea_cost_dollars", metric.WithDescription("What LLMs cost that have a price, in US dollars."))
+	cost, err := m.Float64Counter("processidea_cost_dollars",
+		metric.WithDescription("What LLMs cost that have a price, in US dollars."))
 	errs = append(errs, err)
 	heldUp, err := m.Int64Gauge("processidea_held_up",
 		metric.WithDescription("Processes that this worker holds up, by cause: what nobody inside them can mend."))
@@ -49,11 +50,12 @@ func newMeters(m metric.Meter) (t meters, err error) {
 		took:      seconds("request_duration", "From the turn of a Request to its end."),
 		firstByte: seconds("request_time_to_first_byte", "From the turn of a Request to the first that its LLM sent."),
 		waited:    seconds("request_wait", "How long a Request waited for its turn at this worker."),
-		tokens:    counter("tokens", "Tokens that LLMs read (input; of these, cached) and wrote (output; of these, reasoning)."),
-		unpriced:  counter("unpriced_tokens", "Tokens of LLMs that have no price."),
-		cost:      cost,
-		calls:     counter("calls", "Calls and attempts at them that are over, by tool and outcome."),
-		callTook:  seconds("call_duration", "How long Calls and attempts at them ran."),
+		tokens: counter("tokens",
+			"Tokens that LLMs read (input; of these, cached) and wrote (output; of these, reasoning)."),
+		unpriced: counter("unpriced_tokens", "Tokens of LLMs that have no price."),
+		cost:     cost,
+		calls:    counter("calls", "Calls and attempts at them that are over, by tool and outcome."),
+		callTook: seconds("call_duration", "How long Calls and attempts at them ran."),
 		repeated: counter("calls_repeated",
 			"Attempts at Calls that had been tried before: a Tool failed, or a worker was lost."),
 		heldUp: heldUp,

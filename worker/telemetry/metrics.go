@@ -31,11 +31,13 @@ var buckets = []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 
 // NewMetrics makes metrics that nobody has counted anything into.
 func NewMetrics() (*Metrics, error) {
 	m := &Metrics{registry: prometheus.NewRegistry()}
-	reader, err := exporter.New(exporter.WithRegisterer(m.registry), exporter.WithoutScopeInfo(), exporter.WithoutTargetInfo())
+	reader, err := exporter.New(exporter.WithRegisterer(m.registry), exporter.WithoutScopeInfo(),
+		exporter.WithoutTargetInfo())
 	if err != nil {
 		return nil, fmt.Errorf("telemetry: make metrics: %w", err)
 	}
-	m.registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	m.registry.MustRegister(collectors.NewGoCollector(),
+		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	// OpenTelemetry's own bounds are meant for milliseconds.
 	inSeconds := metric.NewView(metric.Instrument{Kind: metric.InstrumentKindHistogram, Unit: "s"},
 		metric.Stream{Aggregation: metric.AggregationExplicitBucketHistogram{Boundaries: buckets}})
@@ -65,7 +67,8 @@ type describing struct{ api.Meter }
 // Int64Counter makes a counter.
 func (d describing) Int64Counter(name string, options ...api.Int64CounterOption) (api.Int64Counter, error) {
 	if name == protocol.MetricProcesses {
-		options = append(options, api.WithDescription("Processes that began, paused, went on and ended, by status and code."))
+		options = append(options,
+			api.WithDescription("Processes that began, paused, went on and ended, by status and code."))
 	}
 	return d.Meter.Int64Counter(name, options...)
 }

@@ -29,8 +29,8 @@ const (
 	keyOutcome  = attribute.Key("processidea.outcome")
 )
 
-// within gives the context of a span that is, or will be, told of by somebody else: the process's, or a Request's. It is
-// started, for the sampler to decide as it decides there, and never ended, so that nothing is sent.
+// within gives the context of a span that is, or will be, told of by somebody else: the process's, or a Request's. It
+// is started, for the sampler to decide as it decides there, and never ended, so that nothing is sent.
 func (t *Traces) within(process string, request int) context.Context {
 	ctx, _ := t.tracer.Start(as(context.Background(), t.of(process)), "process", trace.WithNewRoot())
 	if request > 0 {
@@ -54,13 +54,15 @@ func (t *Traces) Request(r activities.RequestAttempt) {
 
 func requestAttributes(r activities.RequestAttempt) []attribute.KeyValue {
 	all := []attribute.KeyValue{
-		semconv.GenAIOperationNameChat, semconv.GenAIRequestModel(r.LLM), semconv.GenAIRequestStream(true), semconv.GenAIOutputTypeJSON,
+		semconv.GenAIOperationNameChat, semconv.GenAIRequestModel(r.LLM), semconv.GenAIRequestStream(true),
+		semconv.GenAIOutputTypeJSON,
 		semconv.SessionID(r.Process), semconv.GenAIConversationID(r.Process), keyProcess.String(r.Process),
 		keyRequest.Int(r.Number), keyCovered.Int(r.Instances), keyAttempt.Int(r.Attempt),
 	}
 	if !r.FirstByte.IsZero() {
 		all = append(all, semconv.GenAIResponseTimeToFirstChunk(r.FirstByte.Sub(r.Began).Seconds()),
-			semconv.GenAIUsageInputTokens(r.Usage.PromptTokens), semconv.GenAIUsageOutputTokens(r.Usage.CompletionTokens))
+			semconv.GenAIUsageInputTokens(r.Usage.PromptTokens),
+			semconv.GenAIUsageOutputTokens(r.Usage.CompletionTokens))
 	}
 	if r.Served != "" {
 		all = append(all, semconv.GenAIResponseModel(r.Served))
@@ -93,9 +95,13 @@ func requestAttributes(r activities.RequestAttempt) []attribute.KeyValue {
 // providers are hosts whose providers the conventions have names for, by their ends.
 var providers = map[string]attribute.KeyValue{
 	"api.openai.com": semconv.GenAIProviderNameOpenAI, ".openai.azure.com": semconv.GenAIProviderNameAzureAIOpenAI,
-	"api.anthropic.com": semconv.GenAIProviderNameAnthropic, "generativelanguage.googleapis.com": semconv.GenAIProviderNameGCPGemini,
-	"api.mistral.ai": semconv.GenAIProviderNameMistralAI, "api.deepseek.com": semconv.GenAIProviderNameDeepseek, "api.groq.com": semconv.GenAIProviderNameGroq,
-	"api.x.ai": semconv.GenAIProviderNameXAI, "api.perplexity.ai": semconv.GenAIProviderNamePerplexity,
+	"api.anthropic.com":                 semconv.GenAIProviderNameAnthropic,
+	"generativelanguage.googleapis.com": semconv.GenAIProviderNameGCPGemini,
+	"api.mistral.ai":                    semconv.GenAIProviderNameMistralAI,
+	"api.deepseek.com":                  semconv.GenAIProviderNameDeepseek,
+	"api.groq.com":                      semconv.GenAIProviderNameGroq,
+	"api.x.ai":                          semconv.GenAIProviderNameXAI,
+	"api.perplexity.ai":                 semconv.GenAIProviderNamePerplexity,
 }
 
 // provider names who serves the LLMs at a host: in the conventions' word where they have one, else by the host itself.
@@ -112,8 +118,10 @@ func provider(host string) string {
 func (t *Traces) Call(ctx context.Context, c activities.CallAttempt) (context.Context, func(outcome string)) {
 	request, _ := strconv.Atoi(strings.SplitN(c.Call, ".", 2)[0])
 	_, span := t.tracer.Start(t.within(c.Process, request), "execute_tool "+c.Tool, trace.WithAttributes(
-		semconv.GenAIOperationNameExecuteTool, semconv.GenAIToolName(c.Tool), semconv.GenAIToolCallID(c.Call), semconv.GenAIToolType(toolType(c.Kind)),
-		semconv.SessionID(c.Process), keyProcess.String(c.Process), keyInstance.String(c.Instance), keyAttempt.Int(c.Attempt)))
+		semconv.GenAIOperationNameExecuteTool, semconv.GenAIToolName(c.Tool), semconv.GenAIToolCallID(c.Call),
+		semconv.GenAIToolType(toolType(c.Kind)),
+		semconv.SessionID(c.Process), keyProcess.String(c.Process), keyInstance.String(c.Instance),
+		keyAttempt.Int(c.Attempt)))
 	return trace.ContextWithSpan(ctx, span), func(outcome string) {
 		conclude(span, outcome, activities.OutcomeDone)
 		span.End()
@@ -144,9 +152,11 @@ func (t *Traces) process(r processRun) {
 	if !r.first {
 		ctx = as(t.within(r.id, 0), t.of(r.id, "run", r.run))
 	}
-	_, span := t.tracer.Start(ctx, strings.TrimSpace("invoke_workflow "+r.path), trace.WithTimestamp(r.began), trace.WithAttributes(
-		semconv.GenAIOperationNameInvokeWorkflow, semconv.GenAIAgentName(r.path), semconv.SessionID(r.id), semconv.GenAIConversationID(r.id),
-		keyProcess.String(r.id)))
+	_, span := t.tracer.Start(ctx, strings.TrimSpace("invoke_workflow "+r.path), trace.WithTimestamp(r.began),
+		trace.WithAttributes(
+			semconv.GenAIOperationNameInvokeWorkflow, semconv.GenAIAgentName(r.path), semconv.SessionID(r.id),
+			semconv.GenAIConversationID(r.id),
+			keyProcess.String(r.id)))
 	good := string(loop.StatusCompleted)
 	if r.outcome == continued {
 		good = continued

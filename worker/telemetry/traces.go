@@ -31,8 +31,8 @@ type Traces struct {
 const serviceName = "process-idea-worker"
 
 // NewTraces makes traces of a Temporal namespace, as OpenTelemetry's standard variables say; nil where they name no
-// endpoint, or switch traces off. An endpoint that cannot be read is an error: the exporter would write a line of its own,
-// and send to another address.
+// endpoint, or switch traces off. An endpoint that cannot be read is an error: the exporter would write a line of its
+// own, and send to another address.
 func NewTraces(ctx context.Context, namespace string, getenv func(string) string) (*Traces, error) {
 	if !wanted(getenv) {
 		return nil, nil
@@ -50,7 +50,8 @@ func NewTraces(ctx context.Context, namespace string, getenv func(string) string
 	if err != nil {
 		return nil, fmt.Errorf("telemetry: make traces: %w", err)
 	}
-	p := sdktrace.NewTracerProvider(sdktrace.WithBatcher(exporter), sdktrace.WithResource(from), sdktrace.WithIDGenerator(ids{}))
+	p := sdktrace.NewTracerProvider(sdktrace.WithBatcher(exporter), sdktrace.WithResource(from),
+		sdktrace.WithIDGenerator(ids{}))
 	return &Traces{provider: p, tracer: p.Tracer("processidea"), namespace: namespace}, nil
 }
 

@@ -32,7 +32,8 @@ func story(t *Traces, process string) {
 	now := time.Now()
 	_, end := t.Call(context.Background(), activities.CallAttempt{Process: process, Call: "1.1", Tool: "go"})
 	end(activities.OutcomeDone)
-	t.Request(activities.RequestAttempt{Process: process, Number: 1, Attempt: 1, Began: now, FirstByte: now, Ended: now, Outcome: activities.OutcomeWhole})
+	t.Request(activities.RequestAttempt{Process: process, Number: 1, Attempt: 1, Began: now, FirstByte: now, Ended: now,
+		Outcome: activities.OutcomeWhole})
 	t.process(processRun{id: process, run: "r", first: true, began: now, ended: now, outcome: "completed"})
 }
 
@@ -52,7 +53,8 @@ func TestTracesAreOffUnlessThereIsAnEndpointAndNobodySwitchesThemOff(t *testing.
 		env map[string]string
 		on  bool
 	}{
-		{nil, false}, {endpoint, true}, {map[string]string{"OTEL_EXPORTER_OTLP_TRACES_ENDPOINT": "http://127.0.0.1:1"}, true},
+		{nil, false}, {endpoint, true},
+		{map[string]string{"OTEL_EXPORTER_OTLP_TRACES_ENDPOINT": "http://127.0.0.1:1"}, true},
 		{with("OTEL_TRACES_EXPORTER", "none"), false}, {with("OTEL_TRACES_EXPORTER", "otlp"), true},
 		{with("OTEL_SDK_DISABLED", "true"), false}, {with("OTEL_EXPORTER_OTLP_PROTOCOL", "grpc"), true},
 	} {
@@ -64,11 +66,13 @@ func TestTracesAreOffUnlessThereIsAnEndpointAndNobodySwitchesThemOff(t *testing.
 			closeTraces(t, traces)
 		}
 	}
-	if _, err := NewTraces(t.Context(), "space", func(name string) string { return with("OTEL_EXPORTER_OTLP_PROTOCOL", "smoke")[name] }); err == nil {
+	if _, err := NewTraces(t.Context(), "space",
+		func(name string) string { return with("OTEL_EXPORTER_OTLP_PROTOCOL", "smoke")[name] }); err == nil {
 		t.Error("a protocol that does not exist is taken")
 	}
 	for _, address := range []string{"::bad", "collector:4318", "collector", "ftp://collector", "http://"} {
-		_, err := NewTraces(t.Context(), "space", func(name string) string { return map[string]string{"OTEL_EXPORTER_OTLP_ENDPOINT": address}[name] })
+		_, err := NewTraces(t.Context(), "space",
+			func(name string) string { return map[string]string{"OTEL_EXPORTER_OTLP_ENDPOINT": address}[name] })
 		if err == nil || !strings.Contains(err.Error(), "OTEL_EXPORTER_OTLP_ENDPOINT is ") {
 			t.Errorf("%s is taken for an address: %v", address, err)
 		}
@@ -118,13 +122,15 @@ func TestTwoWorkersGiveARequestTheSameSpanAndTwoProcessesDifferentTraces(t *test
 	}
 	seen := map[identity]bool{}
 	elsewhere := &Traces{namespace: "elsewhere"}
-	for _, id := range []identity{one.of("p"), one.of("p", "request", 1), one.of("p", "request", 11), one.of("q"), elsewhere.of("p"), one.of("p", "run", "1")} {
+	for _, id := range []identity{one.of("p"), one.of("p", "request", 1), one.of("p", "request", 11), one.of("q"),
+		elsewhere.of("p"), one.of("p", "run", "1")} {
 		if seen[id] || !id.trace.IsValid() || !id.span.IsValid() {
 			t.Errorf("%v", id)
 		}
 		seen[id] = true
 	}
-	if one.of("p").trace != one.of("p", "request", 1).trace || one.of("p").trace == one.of("q").trace || one.of("p").trace == elsewhere.of("p").trace {
+	if one.of("p").trace != one.of("p", "request", 1).trace || one.of("p").trace == one.of("q").trace ||
+		one.of("p").trace == elsewhere.of("p").trace {
 		t.Error("a trace is not that of one process")
 	}
 }
@@ -136,7 +142,8 @@ func TestARunAfterContinueAsNewStandsUnderTheFirst(t *testing.T) {
 	traces.process(processRun{id: "p", run: "2", began: now, ended: now, outcome: "completed"})
 	closeTraces(t, traces)
 	s := r.Spans()
-	if len(s) != 2 || s[0].Parent != "" || s[1].Parent != s[0].ID || s[1].ID == s[0].ID || s[0].Has["error.type"] != nil {
+	if len(s) != 2 || s[0].Parent != "" || s[1].Parent != s[0].ID || s[1].ID == s[0].ID ||
+		s[0].Has["error.type"] != nil {
 		t.Errorf("%v", s)
 	}
 }

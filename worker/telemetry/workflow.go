@@ -19,7 +19,8 @@ type onlooker struct {
 	traces *Traces
 }
 
-func (o *onlooker) InterceptWorkflow(ctx workflow.Context, next interceptor.WorkflowInboundInterceptor) interceptor.WorkflowInboundInterceptor {
+func (o *onlooker) InterceptWorkflow(ctx workflow.Context,
+	next interceptor.WorkflowInboundInterceptor) interceptor.WorkflowInboundInterceptor {
 	if workflow.GetInfo(ctx).WorkflowType.Name != protocol.ProcessType {
 		return next
 	}
@@ -39,8 +40,9 @@ func (w *watched) ExecuteWorkflow(ctx workflow.Context, in *interceptor.ExecuteW
 	if !workflow.IsReplaying(ctx) {
 		info := workflow.GetInfo(ctx)
 		w.traces.process(processRun{
-			id: info.WorkflowExecution.ID, run: info.WorkflowExecution.RunID, first: info.FirstRunID == info.WorkflowExecution.RunID,
-			path: path(in.Args), began: info.WorkflowStartTime, ended: workflow.Now(ctx), outcome: outcome(err),
+			id: info.WorkflowExecution.ID, run: info.WorkflowExecution.RunID,
+			first: info.FirstRunID == info.WorkflowExecution.RunID,
+			path:  path(in.Args), began: info.WorkflowStartTime, ended: workflow.Now(ctx), outcome: outcome(err),
 		})
 	}
 	return out, err

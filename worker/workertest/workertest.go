@@ -1,5 +1,5 @@
-// Package workertest runs the production worker as a process of its own, for tests. The test binary itself is the worker:
-// there is nothing to be built, and what checks the test checks the worker.
+// Package workertest runs the production worker as a process of its own, for tests. The test binary itself is the
+// worker: there is nothing to be built, and what checks the test checks the worker.
 package workertest
 
 import (
@@ -28,7 +28,8 @@ const asked = "PROCESSIDEA_TEST_AS_WORKER"
 func Main() {
 	if os.Getenv(asked) != "" {
 		panicAt(os.Getenv(PanicsVariable))
-		os.Exit(service.Execute(os.Args[1:], os.Stdout, os.Stderr, service.WithTools(texttools.Register))) // for examples
+		// for examples
+		os.Exit(service.Execute(os.Args[1:], os.Stdout, os.Stderr, service.WithTools(texttools.Register)))
 	}
 }
 
@@ -54,15 +55,15 @@ type Process struct {
 	log   strings.Builder // complete once ended is closed
 }
 
-// Start starts a worker with these variables ("NAME=value") and flags. It is killed when the test is over, and its log is
-// shown if the test has failed.
+// Start starts a worker with these variables ("NAME=value") and flags. It is killed when the test is over, and its log
+// is shown if the test has failed.
 func Start(t testing.TB, env []string, flags ...string) *Process {
 	t.Helper()
 	return StartProgram(t, os.Args[0], env, flags...)
 }
 
-// StartProgram does what Start does with a worker that somebody else has built; args are flags, behind the verb by which the program is a worker where it
-// has one.
+// StartProgram does what Start does with a worker that somebody else has built; args are flags, behind the verb by
+// which the program is a worker where it has one.
 func StartProgram(t testing.TB, program string, env []string, args ...string) *Process {
 	t.Helper()
 	verbs := slices.IndexFunc(args, func(arg string) bool { return strings.HasPrefix(arg, "-") })
@@ -70,7 +71,8 @@ func StartProgram(t testing.TB, program string, env []string, args ...string) *P
 		verbs = len(args)
 	}
 	p := &Process{t: t, url: make(chan string, 1), ended: make(chan struct{})}
-	p.cmd = exec.CommandContext(t.Context(), program, slices.Concat(args[:verbs], []string{"--listen", "127.0.0.1:0", "--log-format", "json"}, args[verbs:])...)
+	p.cmd = exec.CommandContext(t.Context(), program,
+		slices.Concat(args[:verbs], []string{"--listen", "127.0.0.1:0", "--log-format", "json"}, args[verbs:])...)
 	p.cmd.Env = append(append(os.Environ(), asked+"=1"), env...)
 	log, err := p.cmd.StderrPipe()
 	if err == nil {

@@ -91,7 +91,8 @@ func New(ctx context.Context, limits engine.Limits) (*Bed, error) {
 func (b *Bed) startWorker() (err error) {
 	b.worker, err = engine.NewWorker(b.client, engine.Parts{
 		Store: b.store, Tools: newTools(), LLM: llm.Config{BaseURL: b.llm.URL + "/v1"},
-		HTTP:   httptool.New(httptool.Options{Allow: strings.TrimPrefix(b.tool.URL, "http://"), LookupEnv: os.LookupEnv}),
+		HTTP: httptool.New(httptool.Options{Allow: strings.TrimPrefix(b.tool.URL, "http://"),
+			LookupEnv: os.LookupEnv}),
 		Limits: b.limits,
 	})
 	if err != nil {

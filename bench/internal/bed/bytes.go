@@ -13,8 +13,8 @@ import (
 
 const mb = 1 << 20
 
-// Grown gives by how much each kind of what a place holds has grown since the last call for that place, in MB. What has not grown
-// is left out.
+// Grown gives by how much each kind of what a place holds has grown since the last call for that place, in MB. What has
+// not grown is left out.
 func (b *Bed) Grown(place string, kinds map[string]float64) map[string]float64 {
 	grown := map[string]float64{}
 	for kind, now := range kinds {
@@ -51,10 +51,12 @@ func (b *Bed) StoreBytes() (kinds map[string]float64, err error) {
 	return kinds, err
 }
 
-// DatabaseBytes gives the size of the server's database file, in MB. It holds the histories and what Temporal keeps beside them,
-// and grows by more than is put into it at a time.
+// DatabaseBytes gives the size of the server's database file, in MB. It holds the histories and what Temporal keeps
+// beside them, and grows by more than is put into it at a time.
 func (b *Bed) DatabaseBytes() (float64, error) {
-	size, err := folderBytes(b.dir, func(path string) bool { return strings.HasPrefix(filepath.Base(path), "temporal.db") })
+	size, err := folderBytes(b.dir, func(path string) bool {
+		return strings.HasPrefix(filepath.Base(path), "temporal.db")
+	})
 	return size / mb, err
 }
 

@@ -39,7 +39,8 @@ func (b *Bed) eachEvent(ctx context.Context, do func(id string, e *history.Histo
 	}
 	for _, run := range runs {
 		of := run.GetExecution()
-		events := b.client.GetWorkflowHistory(ctx, of.GetWorkflowId(), of.GetRunId(), false, enums.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
+		events := b.client.GetWorkflowHistory(ctx, of.GetWorkflowId(), of.GetRunId(), false,
+			enums.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
 		for events.HasNext() {
 			event, err := events.Next()
 			if err != nil {
@@ -66,7 +67,8 @@ func (b *Bed) Polls() int { return b.boundary.Polls() }
 func (b *Bed) listRuns(ctx context.Context) (runs []*workflow.WorkflowExecutionInfo, open bool, err error) {
 	var page []byte
 	for {
-		r, err := b.client.ListWorkflow(ctx, &workflowservice.ListWorkflowExecutionsRequest{PageSize: 1000, NextPageToken: page})
+		r, err := b.client.ListWorkflow(ctx, &workflowservice.ListWorkflowExecutionsRequest{PageSize: 1000,
+			NextPageToken: page})
 		if err != nil {
 			return nil, false, fmt.Errorf("list workflows: %w", err)
 		}

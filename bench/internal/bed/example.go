@@ -20,8 +20,9 @@ import (
 // shopAddress is where examples expect their shop.
 const shopAddress = "http://127.0.0.1:8765"
 
-// RunExample runs an example of the project, with its replies as the LLM, its shop, and somebody who approves whatever waits; what that
-// person asks the server is not counted. The program is started in the project's folder, or in one of it.
+// RunExample runs an example of the project, with its replies as the LLM, its shop, and somebody who approves whatever
+// waits; what that person asks the server is not counted. The program is started in the project's folder, or in one of
+// it.
 func (b *Bed) RunExample(ctx context.Context, name string) error {
 	start, err := b.readExample(name)
 	if err != nil {
@@ -67,7 +68,8 @@ func (b *Bed) readExample(name string) (o project.StartOptions, err error) {
 	config, _ := idea["config"].(map[string]any)
 	// On a slow machine a Request would otherwise not wait for the last of two hundred instances.
 	idea["config"] = jsonval.DeepMerge(config, map[string]any{"gather": "10m"})
-	return project.StartOptions{ID: "example-" + name, Idea: idea, Replies: d.Replies, Delegates: d.Delegates, By: "bench"}, nil
+	return project.StartOptions{ID: "example-" + name, Idea: idea, Replies: d.Replies, Delegates: d.Delegates,
+		By: "bench"}, nil
 }
 
 // findExample looks here and in the folders above.

@@ -55,7 +55,8 @@ func (d *Desk) Get(ctx context.Context, path string) (l Look, err error) {
 		switch {
 		case w.Code == http.StatusOK || ctx.Err() != nil:
 			return l, ctx.Err()
-		case w.Code == http.StatusServiceUnavailable: // a worker that has just started answers later: the page looks again
+		// a worker that has just started answers later: the page looks again
+		case w.Code == http.StatusServiceUnavailable:
 		case w.Code != http.StatusAccepted:
 			return l, fmt.Errorf("%s is answered %d: %.300s", path, w.Code, w.Body)
 		}

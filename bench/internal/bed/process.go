@@ -98,8 +98,8 @@ func (p Process) source() map[string]any {
 // TextMessage is a Message that says something to the LLM.
 func TextMessage(s string) any { return map[string]any{"type": "text", "text": s} }
 
-// StateMessage is a Message with an instance's State, whose large values it puts into the store. An empty token names the only
-// instance.
+// StateMessage is a Message with an instance's State, whose large values it puts into the store. An empty token names
+// the only instance.
 func (b *Bed) StateMessage(ctx context.Context, token string, payload map[string]any) (any, error) {
 	light, err := b.store.OffloadMembers(ctx, jsonval.ToJSONValue(payload))
 	if err != nil {

@@ -58,7 +58,8 @@ func pause(ctx context.Context, d time.Duration) error {
 // GoTool gives the entry in the palette for one of the tools in Go.
 func GoTool(name string) map[string]any {
 	return map[string]any{
-		"description": "A tool of the bench.", "type": "object", "properties": map[string]any{"n": map[string]any{"type": "integer"}},
-		"required": []any{"n"}, "additionalProperties": false, "_activity": name,
+		"description": "A tool of the bench.", "type": "object",
+		"properties": map[string]any{"n": map[string]any{"type": "integer"}},
+		"required":   []any{"n"}, "additionalProperties": false, "_activity": name,
 	}
 }

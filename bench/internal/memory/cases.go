@@ -58,7 +58,8 @@ var done = calls(0, nil)
 
 // idle is a process of one Call: what the program takes by itself.
 func idle(bool) Work {
-	return Work{Done: 1, Replies: []reply{calls(1, func(int) string { return `{"_tool":"get","_outputPath":"done"}` }), done}}
+	return Work{Done: 1, Replies: []reply{calls(1, func(int) string { return `{"_tool":"get","_outputPath":"done"}` }),
+		done}}
 }
 
 // batch is a batch of a hundred instances with 300 KB of State each, none of whose members is large.
@@ -66,8 +67,9 @@ func batch(quick bool) Work {
 	const members = 300
 	n := sized(quick, 100, 3)
 	return Work{
-		Replies: []reply{calls(1, func(int) string { return `{"_instance":"*","_tool":"get","_outputPath":"done"}` }), done},
-		Done:    n, Instances: n,
+		Replies: []reply{calls(1, func(int) string { return `{"_instance":"*","_tool":"get","_outputPath":"done"}` }),
+			done},
+		Done: n, Instances: n,
 		Row: func(i int) map[string]any {
 			row := map[string]any{}
 			for m := range members {
@@ -78,7 +80,8 @@ func batch(quick bool) Work {
 	}
 }
 
-// stream is an LLM that answers with nearly 32 MB, which is the most that is taken: first in Calls of 64 KB, then 19 MB in one Call.
+// stream is an LLM that answers with nearly 32 MB, which is the most that is taken: first in Calls of 64 KB, then 19 MB
+// in one Call.
 func stream(quick bool) Work {
 	n, size := sized(quick, 31<<4, 20), sized(quick, 19<<20, 1<<20)
 	text := strings.Repeat("a long text, ", 5000)
@@ -100,11 +103,13 @@ func stream(quick bool) Work {
 // plan is one reply of 5,000 Calls, the most that it may have.
 func plan(quick bool) Work {
 	n := sized(quick, 5000, 50)
-	return Work{Done: n, Replies: []reply{calls(n, func(i int) string { return fmt.Sprintf(`{"_tool":"get","_outputPath":"r%d"}`, i+1) }), done}}
+	return Work{
+		Done: n, Replies: []reply{
+			calls(n, func(i int) string { return fmt.Sprintf(`{"_tool":"get","_outputPath":"r%d"}`, i+1) }), done}}
 }
 
-// hostile is a thousand answers that are none: half a megabyte of brackets, of the beginnings of Calls, of digits, of text. After two of them a Call comes,
-// since the process would pause after the third.
+// hostile is a thousand answers that are none: half a megabyte of brackets, of the beginnings of Calls, of digits, of
+// text. After two of them a Call comes, since the process would pause after the third.
 func hostile(quick bool) Work {
 	const size, inRow = 512 << 10, 2
 	w := Work{}
@@ -112,7 +117,8 @@ func hostile(quick bool) Work {
 		w.Replies = append(w.Replies, func(say func(string)) { sayInPieces(say, hostileText(n, size)) })
 		if n%inRow == inRow-1 {
 			w.Done++
-			w.Replies = append(w.Replies, calls(1, func(int) string { return fmt.Sprintf(`{"_tool":"get","_outputPath":"r%d"}`, n) }))
+			w.Replies = append(w.Replies,
+				calls(1, func(int) string { return fmt.Sprintf(`{"_tool":"get","_outputPath":"r%d"}`, n) }))
 		}
 	}
 	w.Replies = append(w.Replies, done)
@@ -122,7 +128,8 @@ func hostile(quick bool) Work {
 func hostileText(n, size int) string {
 	switch n % 5 {
 	case 0:
-		return `{"calls":[{"_tool":"get","bytes":` + strings.Repeat("[", size) + strings.Repeat("]", size) + `}],"output":null}`
+		return `{"calls":[{"_tool":"get","bytes":` + strings.Repeat("[", size) +
+			strings.Repeat("]", size) + `}],"output":null}`
 	case 1:
 		return `{"calls":[` + strings.Repeat("{\"_tool\":", size/10)
 	case 2:

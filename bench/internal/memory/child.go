@@ -50,7 +50,8 @@ func (c Case) measure(ctx context.Context, o options) (mb float64, err error) {
 		return 0, err
 	}
 	s := starter{dir: dir, env: []string{
-		"OPENAI_BASE_URL=" + server.URL + "/v1", "OPENAI_API_KEY=none", "PROCESSIDEA_HTTP_ALLOW=" + strings.TrimPrefix(tool.URL, "http://"),
+		"OPENAI_BASE_URL=" + server.URL + "/v1", "OPENAI_API_KEY=none",
+		"PROCESSIDEA_HTTP_ALLOW=" + strings.TrimPrefix(tool.URL, "http://"),
 	}}
 	if s.program, err = os.Executable(); err != nil {
 		return 0, err
@@ -126,10 +127,12 @@ func (w Work) write(dir, tool string) error {
 	idea := map[string]any{
 		"schema": map[string]any{"tools": map[string]any{"get": map[string]any{
 			"description": "A tool of the bench.", "type": "object", "properties": map[string]any{
-				"bytes": map[string]any{"type": "integer"}, "text": map[string]any{"type": "string"}}, "additionalProperties": false,
-			"_activity": map[string]any{"http": map[string]any{"url": tool}}, "_timeout": "10m",
+				"bytes": map[string]any{"type": "integer"}, "text": map[string]any{"type": "string"}},
+			"additionalProperties": false,
+			"_activity":            map[string]any{"http": map[string]any{"url": tool}}, "_timeout": "10m",
 		}}},
-		"config":  map[string]any{"limits": map[string]any{"requests": nil, "tokens": nil, "calls": nil}, "gather": "10m", "llm": map[string]any{"timeout": "30m"}},
+		"config": map[string]any{"limits": map[string]any{"requests": nil, "tokens": nil, "calls": nil},
+			"gather": "10m", "llm": map[string]any{"timeout": "30m"}},
 		"context": []any{map[string]any{"type": "text", "text": "Go."}},
 	}
 	data, err := json.Marshal(idea)

@@ -66,7 +66,8 @@ func calls(n int, call func(i int) string) reply {
 	}
 }
 
-// sayInPieces says a long text as an LLM does, and in fewer pieces, so that the LLM takes no longer than what is measured.
+// sayInPieces says a long text as an LLM does, and in fewer pieces, so that the LLM takes no longer than what is
+// measured.
 func sayInPieces(say func(string), text string) {
 	const piece = 4 << 10
 	for len(text) > piece {
@@ -76,7 +77,8 @@ func sayInPieces(say func(string), text string) {
 	say(text)
 }
 
-// serveTool gives a text of as many bytes as the request asks for, which differs for each number, and the number 1 where it asks for none.
+// serveTool gives a text of as many bytes as the request asks for, which differs for each number, and the number 1
+// where it asks for none.
 func serveTool(w http.ResponseWriter, r *http.Request) {
 	var in struct{ Bytes int }
 	_ = json.NewDecoder(r.Body).Decode(&in)

@@ -24,7 +24,8 @@ func readOptions(args []string, stderr io.Writer) (o options, err error) {
 		f.PrintDefaults()
 	}
 	f.BoolVar(&o.quick, "quick", false, "small sizes: whether it works, not how much memory it takes")
-	f.StringVar(&o.profile, "heapprofile", "", "file for a profile of the heap when it was largest, for go tool pprof; of the last case")
+	f.StringVar(&o.profile, "heapprofile", "",
+		"file for a profile of the heap when it was largest, for go tool pprof; of the last case")
 	for {
 		if err := f.Parse(args); err != nil {
 			return o, err
@@ -44,7 +45,8 @@ func readOptions(args []string, stderr io.Writer) (o options, err error) {
 	return o, nil
 }
 
-// Main measures the cases that the arguments name, all of them if they name none, and prints a table. A case that passes its limit is an error.
+// Main measures the cases that the arguments name, all of them if they name none, and prints a table. A case that
+// passes its limit is an error.
 func Main(ctx context.Context, args []string, out, stderr io.Writer) error {
 	o, err := readOptions(args, stderr)
 	if err != nil {

@@ -35,17 +35,20 @@ func TestALimitThatIsPassedIsAnError(t *testing.T) {
 	c := Case{Name: "x", Limit: 100}
 	for mb, met := range map[float64]string{100: "yes", 101: "no"} {
 		var out bytes.Buffer
-		if err := c.print(&out, mb); (err == nil) != (met == "yes") || !strings.HasSuffix(out.String(), "| 100 | "+met+" |\n") {
+		if err := c.print(&out, mb); (err == nil) != (met == "yes") ||
+			!strings.HasSuffix(out.String(), "| 100 | "+met+" |\n") {
 			t.Errorf("%v MB: %v, %q", mb, err, out.String())
 		}
 	}
 }
 
 func TestAnUnknownCaseIsRefusedByName(t *testing.T) {
-	if _, err := readOptions([]string{"batch", "batsch"}, io.Discard); err == nil || !strings.Contains(err.Error(), `no case "batsch"`) {
+	if _, err := readOptions([]string{"batch", "batsch"}, io.Discard); err == nil ||
+		!strings.Contains(err.Error(), `no case "batsch"`) {
 		t.Errorf("the error is %v", err)
 	}
-	if o, err := readOptions([]string{"plan", "--quick", "batch"}, io.Discard); err != nil || len(o.cases) != 2 || !o.quick {
+	if o, err := readOptions([]string{"plan", "--quick", "batch"}, io.Discard); err != nil ||
+		len(o.cases) != 2 || !o.quick {
 		t.Errorf("%+v, %v", o, err)
 	}
 }

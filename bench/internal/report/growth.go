@@ -13,8 +13,8 @@ import (
 // maxUneven bounds how much the cost of one more may vary: the greatest against the smallest.
 const maxUneven = 1.3
 
-// Growth is what one more Request, Call or instance costs, between each size that was measured and ten times that. If cost grows
-// linearly, it is the same everywhere. What even the smallest process costs does not count.
+// Growth is what one more Request, Call or instance costs, between each size that was measured and ten times that. If
+// cost grows linearly, it is the same everywhere. What even the smallest process costs does not count.
 type Growth struct {
 	Name   string  `json:"name"`
 	Axis   string  `json:"axis"`
@@ -102,7 +102,8 @@ func (g *Growth) compare() {
 	g.Close = !g.Met && most.Each-most.Off <= maxUneven*(least.Each+least.Off)
 }
 
-// tenfold lists the largest size, a tenth of it, a tenth of that and so on, as far as they were measured, the smallest first.
+// tenfold lists the largest size, a tenth of it, a tenth of that and so on, as far as they were measured, the smallest
+// first.
 func (l line) tenfold() (points []point) {
 	for n := len(l.points) - 1; n >= 0; n-- {
 		if len(points) == 0 || points[0].x == 10*l.points[n].x {
@@ -118,7 +119,8 @@ func (l line) step(from, to point) Step {
 		unit, scale = "KB", 1024
 	}
 	each := scale / (to.x - from.x)
-	return Step{From: int(from.x), To: int(to.x), Each: each * (to.y - from.y), Off: each * math.Hypot(from.off, to.off), Unit: unit}
+	return Step{From: int(from.x), To: int(to.x), Each: each * (to.y - from.y),
+		Off: each * math.Hypot(from.off, to.off), Unit: unit}
 }
 
 func (g Growth) metText() string {
@@ -144,7 +146,8 @@ func PrintGrowths(w io.Writer, all []Growth) {
 	if len(all) == 0 {
 		return
 	}
-	fmt.Fprint(w, "\n| one more of | what | from … to: each | most against least | limit | met |\n| --- | --- | --- | --- | --- | --- |\n")
+	fmt.Fprint(w, "\n| one more of | what | from … to: each | most against least | limit | met |\n| --- | --- | --- "+
+		"| --- | --- | --- |\n")
 	for _, g := range all {
 		steps := ""
 		for n, s := range g.Steps {
@@ -153,6 +156,7 @@ func PrintGrowths(w io.Writer, all []Growth) {
 			}
 			steps += fmt.Sprintf("%d … %d: %s%s %s", s.From, s.To, number(s.Each), s.offText(), s.Unit)
 		}
-		fmt.Fprintf(w, "| %s | %s | %s | %s | %s | %s |\n", g.Axis, g.Name, steps, number(g.Uneven), number(maxUneven), g.metText())
+		fmt.Fprintf(w, "| %s | %s | %s | %s | %s | %s |\n", g.Axis, g.Name, steps, number(g.Uneven),
+			number(maxUneven), g.metText())
 	}
 }

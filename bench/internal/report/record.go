@@ -101,7 +101,8 @@ func (s *Samples) On(axis string, at int) *Samples {
 // AddFigures adds what another process has measured of the same work.
 func (r *Record) AddFigures(figures []Figure) {
 	for _, f := range figures {
-		s := r.named(f.Work).Figure(f.Name, f.Unit).On(f.Axis, f.At).AtMost(f.Limit).InWords(f.Rule).AtMostTimesPlain(f.Factor).Add(f.Ours.Values...)
+		s := r.named(f.Work).Figure(f.Name, f.Unit).On(f.Axis, f.At).AtMost(f.Limit).InWords(f.Rule).AtMostTimesPlain(
+			f.Factor).Add(f.Ours.Values...)
 		if f.Plain != nil {
 			s.AddPlain(f.Plain.Values...)
 		}

@@ -47,7 +47,8 @@ func TestAFigureIsMeasuredAgainstItsLimit(t *testing.T) {
 }
 
 func TestASpreadLiesBetweenTheSamples(t *testing.T) {
-	if got := report.SpreadOf([]float64{11, 1, 3, 2, 4, 5, 6, 7, 8, 9, 10}); got.P10 != 2 || got.Median != 6 || got.P90 != 10 {
+	if got := report.SpreadOf([]float64{11, 1, 3, 2, 4, 5, 6, 7, 8, 9, 10}); got.P10 != 2 || got.Median != 6 ||
+		got.P90 != 10 {
 		t.Errorf("%+v, want 2, 6 and 10", got)
 	}
 	if got, want := report.SpreadOf([]float64{1, 2}), 1.5; got.Median != want {

@@ -17,7 +17,8 @@ type Spread struct {
 // SpreadOf sums up some samples.
 func SpreadOf(values []float64) Spread {
 	sorted := slices.Sorted(slices.Values(values))
-	return Spread{P10: quantile(sorted, 0.1), Median: quantile(sorted, 0.5), P90: quantile(sorted, 0.9), Off: standardError(sorted), Values: values}
+	return Spread{P10: quantile(sorted, 0.1), Median: quantile(sorted, 0.5), P90: quantile(sorted, 0.9),
+		Off: standardError(sorted), Values: values}
 }
 
 // standardError estimates that of the median, whatever the distribution of the samples: the rank of the median among n

@@ -19,7 +19,8 @@ func PrintTable(w io.Writer, figures []Figure) {
 		if f.Plain != nil {
 			plain, ratio = number(f.Plain.Median), number(f.Ratio)
 		}
-		fmt.Fprintf(w, "| %s | %s | %s | %s | %s | %s | %s | %s | %s | %s |\n", f.Work, f.Name, f.Unit, number(f.Ours.Median),
+		fmt.Fprintf(w, "| %s | %s | %s | %s | %s | %s | %s | %s | %s | %s |\n", f.Work, f.Name, f.Unit,
+			number(f.Ours.Median),
 			number(f.Ours.P10), number(f.Ours.P90), plain, ratio, f.limitText(), f.metText())
 	}
 }

@@ -14,8 +14,8 @@ const (
 // Diamond is eight Calls of 200 ms in four layers: for each the numbers of the Calls whose results it reads.
 var Diamond = [][]int{{}, {1}, {1}, {2}, {2, 3}, {3}, {4, 5}, {5, 6}}
 
-// DiamondLines gives the whole Plan of the diamond in one reply. The output comes in a second one, or in the same, wired by a
-// Reference.
+// DiamondLines gives the whole Plan of the diamond in one reply. The output comes in a second one, or in the same,
+// wired by a Reference.
 func DiamondLines(wired bool, pace string) []string {
 	output := `{"text":"†state.c8"}`
 	if wired {
@@ -24,8 +24,8 @@ func DiamondLines(wired bool, pace string) []string {
 	return []string{Reply(diamondCalls(planTokens), "null", pace), diamondOutput(pace)}
 }
 
-// DiamondStepLines gives one Call of the diamond in each reply, and the output in one more. Together the Calls take as many tokens
-// as the Plan.
+// DiamondStepLines gives one Call of the diamond in each reply, and the output in one more. Together the Calls take as
+// many tokens as the Plan.
 func DiamondStepLines(pace string) (lines []string) {
 	for i := range Diamond {
 		lines = append(lines, Reply([]string{padded(i+1, planTokens/len(Diamond))}, "null", pace))
@@ -34,7 +34,8 @@ func DiamondStepLines(pace string) (lines []string) {
 }
 
 func diamondOutput(pace string) string {
-	output := fmt.Sprintf(`{"text":%q}`, strings.Repeat("x", outputTokens*tokenChars-len(`{"calls":[],"output":{"text":""}}`)))
+	output := fmt.Sprintf(`{"text":%q}`,
+		strings.Repeat("x", outputTokens*tokenChars-len(`{"calls":[],"output":{"text":""}}`)))
 	return Reply(nil, output, pace)
 }
 
@@ -66,5 +67,6 @@ func diamondCall(n int, reason string) string {
 	for _, from := range Diamond[n-1] {
 		reads = append(reads, fmt.Sprintf(`"†state.c%d"`, from))
 	}
-	return fmt.Sprintf(`{"_tool":"wait","n":%d,"after":[%s],"_outputPath":"c%d","_reasoningForCall":%q}`, n, strings.Join(reads, ","), n, reason)
+	return fmt.Sprintf(`{"_tool":"wait","n":%d,"after":[%s],"_outputPath":"c%d","_reasoningForCall":%q}`, n,
+		strings.Join(reads, ","), n, reason)
 }

@@ -5,17 +5,18 @@ import (
 	"strings"
 )
 
-// ChainLines gives one Call in each reply, with an output path of its own, and none in the last, which ends the chain. The LLM
-// says them at once.
+// ChainLines gives one Call in each reply, with an output path of its own, and none in the last, which ends the chain.
+// The LLM says them at once.
 func ChainLines(tool string, n int) (lines []string) {
 	for i := range n {
-		lines = append(lines, Reply([]string{fmt.Sprintf(`{"_tool":%q,"n":%d,"_outputPath":"step%d"}`, tool, i+1, i+1)}, "null", ""))
+		lines = append(lines, Reply([]string{fmt.Sprintf(`{"_tool":%q,"n":%d,"_outputPath":"step%d"}`, tool, i+1, i+1)},
+			"null", ""))
 	}
 	return append(lines, Reply(nil, "null", ""))
 }
 
-// FanoutLines gives independent Calls in one reply, and none in the next. The LLM says them at once, after a tenth of a second:
-// sooner than any LLM, and late enough for the start of the process not to be measured.
+// FanoutLines gives independent Calls in one reply, and none in the next. The LLM says them at once, after a tenth of a
+// second: sooner than any LLM, and late enough for the start of the process not to be measured.
 func FanoutLines(tool string, n int) []string {
 	var calls []string
 	for i := range n {
@@ -32,8 +33,8 @@ func EachLines(tool string, n int, pace string) (lines []string) {
 	return lines
 }
 
-// Kilobyte gives the result of the nth Call of a chain: 1024 characters that compress badly, and differ for each n, so that no
-// store keeps them once for all.
+// Kilobyte gives the result of the nth Call of a chain: 1024 characters that compress badly, and differ for each n, so
+// that no store keeps them once for all.
 func Kilobyte(n int) string {
 	var b strings.Builder
 	x := uint32(n) //nolint:gosec // whatever n is, it is a seed

@@ -22,8 +22,8 @@ func Reply(calls []string, output, pace string) string {
 	return fmt.Sprintf(`{"solution": {"calls": [%s], "output": %s}%s`, strings.Join(calls, ","), output, pace)
 }
 
-// Script is the scripted LLM of one process: a handler of Chat Completions that notes when it was asked, began to answer and had
-// answered.
+// Script is the scripted LLM of one process: a handler of Chat Completions that notes when it was asked, began to
+// answer and had answered.
 type Script struct {
 	handler http.Handler
 
@@ -45,8 +45,8 @@ func New(lines []string, opts ...rehearsal.Option) (*Script, error) {
 	return s, nil
 }
 
-// ServeHTTP answers, and counts POST requests alone: an embedded server that has stopped leaves clients behind that go on dialling
-// its frontend ("PRI * HTTP/2.0"), at a port that may be this one now.
+// ServeHTTP answers, and counts POST requests alone: an embedded server that has stopped leaves clients behind that go
+// on dialling its frontend ("PRI * HTTP/2.0"), at a port that may be this one now.
 func (s *Script) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.Method == http.MethodPost {
 		s.note(&s.asked)

@@ -6,7 +6,8 @@ import (
 	"strings"
 )
 
-// ForgetPeak makes the kernel measure the program's peak memory from now on. If it cannot, PeakResident is that of the whole run.
+// ForgetPeak makes the kernel measure the program's peak memory from now on. If it cannot, PeakResident is that of the
+// whole run.
 func ForgetPeak() { _ = os.WriteFile("/proc/self/clear_refs", []byte("5"), 0) }
 
 // PeakResident is the peak of the resident memory since ForgetPeak, in MB; 0 if the system does not tell.

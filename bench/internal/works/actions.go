@@ -29,8 +29,8 @@ type billed struct {
 	run          func() error
 }
 
-// actionsWork counts what a hosted server bills for the works of this bench, the project's examples, Calls that take long, and somebody who
-// watches.
+// actionsWork counts what a hosted server bills for the works of this bench, the project's examples, Calls that take
+// long, and somebody who watches.
 func actionsWork(ctx context.Context, b *bed.Bed, r *report.Record, s Size) error {
 	list := append(ofOneInstance(ctx, b, s), ofManyInstances(ctx, b, s)...)
 	for _, w := range append(list, ofExamples(ctx, b)...) {
@@ -44,15 +44,18 @@ func actionsWork(ctx context.Context, b *bed.Bed, r *report.Record, s Size) erro
 	return waitingWork(ctx, b, r, s)
 }
 
-// figure holds what was taken against the limit: of a batch for each instance, else for all. Of what passes it the kinds are told.
+// figure holds what was taken against the limit: of a batch for each instance, else for all. Of what passes it the
+// kinds are told.
 func (w billed) figure(r *report.Record, taken actions.Counts, done bed.Tally) {
-	name, total, each := w.name+": actions", float64(taken.Total()), fmt.Sprintf("%d a Call + %d a Request", maxForCall, maxForRequest)
+	name, total, each := w.name+": actions", float64(taken.Total()),
+		fmt.Sprintf("%d a Call + %d a Request", maxForCall, maxForRequest)
 	most := float64(maxForCall*done.Calls + maxForRequest*done.Requests)
 	switch {
 	case w.hasDelegates:
 		most, each = 0, "none with delegates"
 	case w.isBatch:
-		name, total, most, each = name+" an instance", total/float64(done.Instances), maxForInstance, fmt.Sprintf("%d an instance", maxForInstance)
+		name, total, most, each = name+" an instance", total/float64(done.Instances), maxForInstance,
+			fmt.Sprintf("%d an instance", maxForInstance)
 	case done.Instances > 1:
 		most += float64(maxForInstance * done.Instances)
 		each = fmt.Sprintf("%.0f: %d an instance + %s", most, maxForInstance, each)
@@ -86,12 +89,21 @@ func ofOneInstance(ctx context.Context, b *bed.Bed, s Size) []billed {
 	n := s.of(200, 6)
 	return []billed{
 		{name: "chain", run: func() error { _, err := runChain(ctx, b, "chain", "instant", n); return err }},
-		{name: "chain of pure Calls", run: func() error { _, err := runChain(ctx, b, "chain-pure", "instantPure", n); return err }},
-		{name: "diamond", run: func() error { _, err := runDiamond(ctx, b, "diamond", script.DiamondLines(false, "")); return err }},
-		{name: "diamond in one Request", run: func() error { _, err := runDiamond(ctx, b, "diamond-one", script.DiamondLines(true, "")); return err }},
+		{name: "chain of pure Calls",
+			run: func() error { _, err := runChain(ctx, b, "chain-pure", "instantPure", n); return err }},
+		{name: "diamond", run: func() error {
+			_, err := runDiamond(ctx, b, "diamond", script.DiamondLines(false, ""))
+			return err
+		}},
+		{name: "diamond in one Request",
+			run: func() error {
+				_, err := runDiamond(ctx, b, "diamond-one", script.DiamondLines(true, ""))
+				return err
+			}},
 		{name: "stream", run: func() error { _, err := closingByteToTool(ctx, b, 20); return err }},
 		{name: "fanout", run: func() error { _, err := runFanout(ctx, b, "fanout", "instant", n); return err }},
-		{name: "fanout of pure Calls", run: func() error { _, err := runFanout(ctx, b, "fanout-pure", "instantPure", n); return err }},
+		{name: "fanout of pure Calls",
+			run: func() error { _, err := runFanout(ctx, b, "fanout-pure", "instantPure", n); return err }},
 	}
 }
 
@@ -111,19 +123,21 @@ func ofManyInstances(ctx context.Context, b *bed.Bed, s Size) []billed {
 	}
 }
 
-// ofExamples are all examples but those with tools of other programs (custom-worker, mcp), the one that waits for the signatures of two people
-// (payout), and the one whose first step is another example again (ripening).
+// ofExamples are all examples but those with tools of other programs (custom-worker, mcp), the one that waits for the
+// signatures of two people (payout), and the one whose first step is another example again (ripening).
 func ofExamples(ctx context.Context, b *bed.Bed) (list []billed) {
-	for _, name := range []string{"sentiment", "employees", "latent", "research", "diamond", "weather", "moderation", "hardened-moderation", "refunds"} {
+	for _, name := range []string{"sentiment", "employees", "latent", "research", "diamond", "weather", "moderation",
+		"hardened-moderation", "refunds"} {
 		list = append(list, billed{
-			name: "example " + name, isBatch: name == "moderation", hasDelegates: name == "research", run: func() error { return b.RunExample(ctx, name) },
+			name: "example " + name, isBatch: name == "moderation", hasDelegates: name == "research",
+			run: func() error { return b.RunExample(ctx, name) },
 		})
 	}
 	return list
 }
 
-// waitingWork runs Calls that take up to 55 seconds, the longest a little less than their timeout, one in each instance, so that something
-// happens all the time, and watches them.
+// waitingWork runs Calls that take up to 55 seconds, the longest a little less than their timeout, one in each
+// instance, so that something happens all the time, and watches them.
 func waitingWork(ctx context.Context, b *bed.Bed, r *report.Record, s Size) error {
 	n, spacing := s.of(100, 10), s.of(550, 60) // milliseconds
 	p, running, err := waitingProcess(ctx, b, n, spacing)
@@ -150,7 +164,8 @@ func waitingWork(ctx context.Context, b *bed.Bed, r *report.Record, s Size) erro
 	return nil
 }
 
-// waitingProcess has an instance for each Call, which takes spacing longer than the one before; running is for how many seconds they run together.
+// waitingProcess has an instance for each Call, which takes spacing longer than the one before; running is for how many
+// seconds they run together.
 func waitingProcess(ctx context.Context, b *bed.Bed, n, spacing int) (p bed.Process, running float64, err error) {
 	p = bed.Process{ID: "waiting", Tools: map[string]any{"pause": bed.GoTool("pause")}}
 	for i := range n {

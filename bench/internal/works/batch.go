@@ -21,7 +21,8 @@ func batchWork(ctx context.Context, b *bed.Bed, r *report.Record, s Size) error 
 	one := []string{`{"_instance":"*","_tool":"instant","n":"†state.n","_outputPath":"done"}`}
 	var each []string
 	for i := range n {
-		each = append(each, fmt.Sprintf(`{"_instance":"i%05d","_tool":"instant","n":%d,"_outputPath":"done"}`, i+1, i+1))
+		each = append(each, fmt.Sprintf(`{"_instance":"i%05d","_tool":"instant","n":%d,"_outputPath":"done"}`, i+1,
+			i+1))
 	}
 	plain, err := plainBatch(ctx, b, script.Reply(each, "null", speed))
 	if err != nil {
@@ -50,8 +51,9 @@ func runBatch(ctx context.Context, b *bed.Bed, n int, lines []string) (time.Dura
 	if err != nil {
 		return 0, 0, err
 	}
-	p := bed.Process{ID: "batch", Tools: map[string]any{"instant": bed.GoTool("instant")}, Messages: []any{bed.TextMessage("Go.")},
-		Output: map[string]any{"type": "object"}}
+	p := bed.Process{ID: "batch", Tools: map[string]any{"instant": bed.GoTool("instant")},
+		Messages: []any{bed.TextMessage("Go.")},
+		Output:   map[string]any{"type": "object"}}
 	if err := addInstances(ctx, b, &p, n); err != nil {
 		return 0, 0, err
 	}

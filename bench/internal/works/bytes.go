@@ -9,8 +9,8 @@ import (
 	"processidea/bench/internal/report"
 )
 
-// limits bounds what a work may keep, in MB: in the store and in Temporal's histories together, and in the histories. 0 is no
-// limit.
+// limits bounds what a work may keep, in MB: in the store and in Temporal's histories together, and in the histories. 0
+// is no limit.
 type limits struct{ all, history float64 }
 
 // countBytes notes what the only work of a bed has kept: what countKept does, and the database file.
@@ -41,7 +41,8 @@ func countKept(ctx context.Context, b *bed.Bed, r *report.Record, axis string, n
 	return nil
 }
 
-// noteParts notes what each kind takes of a place, and gives the sum. The table leaves out parts under a tenth of a megabyte.
+// noteParts notes what each kind takes of a place, and gives the sum. The table leaves out parts under a tenth of a
+// megabyte.
 func noteParts(r *report.Record, place, axis string, n int, kinds map[string]float64) (sum float64) {
 	for _, kind := range slices.Sorted(maps.Keys(kinds)) {
 		r.Figure("bytes: "+place+": "+kind, "MB").On(axis, n).Add(kinds[kind])

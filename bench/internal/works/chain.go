@@ -16,8 +16,8 @@ import (
 // maxGrowth is how many times slower the last steps of a chain may be than the twentieth.
 const maxGrowth = 1.3
 
-// chainWork runs a chain of Requests with one instant Call each, whose result, a kilobyte, stays in State. The LLM answers at once.
-// The overhead of a step is the time from the last byte of one reply to the next Request.
+// chainWork runs a chain of Requests with one instant Call each, whose result, a kilobyte, stays in State. The LLM
+// answers at once. The overhead of a step is the time from the last byte of one reply to the next Request.
 func chainWork(full int) func(context.Context, *bed.Bed, *report.Record, Size) error {
 	return func(ctx context.Context, b *bed.Bed, r *report.Record, s Size) error {
 		return measureChain(ctx, b, r, s.of(full, 6))
@@ -34,11 +34,13 @@ func measureChain(ctx context.Context, b *bed.Bed, r *report.Record, n int) erro
 	if err != nil {
 		return err
 	}
-	r.Figure("processor time a step", "ms").On("requests", n).Add((usage.ProcessorTime() - processor) * 1000 / float64(n))
+	r.Figure("processor time a step", "ms").On("requests",
+		n).Add((usage.ProcessorTime() - processor) * 1000 / float64(n))
 	r.Figure("overhead a step", "ms").On("requests", n).Add(inMS(gaps)...).AddPlain(inMS(plain)...).AtMost(limit(25, n))
 	r.Figure("time", "s").On("requests", n).Add(sumSeconds(gaps)).AddPlain(sumSeconds(plain))
 	r.Figure("last steps against the 20th", "×").On("requests", n).Add(slowdown(gaps)).AtMost(limit(maxGrowth, n))
-	if err := countBytes(ctx, b, r, "requests", n, limits{all: limit(3, n), history: limit(2, n)}); err != nil || n != 200 {
+	if err := countBytes(ctx, b, r, "requests", n, limits{all: limit(3, n), history: limit(2, n)}); err != nil ||
+		n != 200 {
 		return err
 	}
 	gaps, err = runChain(ctx, b, "chain-pure", "growPure", n)
@@ -74,7 +76,8 @@ func runChain(ctx context.Context, b *bed.Bed, id, tool string, n int) ([]time.D
 		return nil, err
 	}
 	if result.Calls.Done != n || llm.Requests() != n+1 {
-		return nil, fmt.Errorf("%d Calls were done in %d Requests, not %d in %d", result.Calls.Done, llm.Requests(), n, n+1)
+		return nil, fmt.Errorf("%d Calls were done in %d Requests, not %d in %d", result.Calls.Done,
+			llm.Requests(), n, n+1)
 	}
 	return llm.Gaps(), nil
 }
@@ -100,8 +103,8 @@ func plainChain(ctx context.Context, b *bed.Bed, n int) ([]time.Duration, error)
 	}
 }
 
-// slowdown gives how many times slower the last twenty steps are than the twenty around the twentieth, by their medians. For a
-// short chain it is 1.
+// slowdown gives how many times slower the last twenty steps are than the twenty around the twentieth, by their
+// medians. For a short chain it is 1.
 func slowdown(gaps []time.Duration) float64 {
 	if len(gaps) < 60 {
 		return 1

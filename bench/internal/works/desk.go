@@ -34,8 +34,8 @@ var deskPages = []struct{ name, path string }{
 	{"record, decisions 500", process + "/verify?page=5"},
 }
 
-// deskWork looks at the desk while a process of many instances runs, while its last Calls wait for people, after a worker and a
-// gateway have started again, and when it has ended. Of every tenth instance a person is asked.
+// deskWork looks at the desk while a process of many instances runs, while its last Calls wait for people, after a
+// worker and a gateway have started again, and when it has ended. Of every tenth instance a person is asked.
 func deskWork(full int) func(context.Context, *bed.Bed, *report.Record, Size) error {
 	return func(ctx context.Context, b *bed.Bed, r *report.Record, s Size) error {
 		return useDesk(ctx, b, r, s.of(full, 2*patient))

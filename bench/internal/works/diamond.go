@@ -12,8 +12,8 @@ import (
 	"processidea/model/jsonval"
 )
 
-// diamondWork runs the diamond of script.Diamond. With oneRequest the reply wires the output by References; else a second Request
-// gives it.
+// diamondWork runs the diamond of script.Diamond. With oneRequest the reply wires the output by References; else a
+// second Request gives it.
 func diamondWork(oneRequest bool) func(context.Context, *bed.Bed, *report.Record, Size) error {
 	return func(ctx context.Context, b *bed.Bed, r *report.Record, s Size) error {
 		speed, factor := script.Pace, 1.02
@@ -30,7 +30,8 @@ func diamondWork(oneRequest bool) func(context.Context, *bed.Bed, *report.Record
 		}
 		took, err := runDiamond(ctx, b, "diamond", lines)
 		if err == nil {
-			r.Figure("time", "s").On("calls", len(script.Diamond)).Add(seconds(took)).AddPlain(seconds(plain)).AtMostTimesPlain(factor)
+			r.Figure("time", "s").On("calls",
+				len(script.Diamond)).Add(seconds(took)).AddPlain(seconds(plain)).AtMostTimesPlain(factor)
 		}
 		return err
 	}
@@ -41,20 +42,26 @@ func runDiamond(ctx context.Context, b *bed.Bed, id string, lines []string) (tim
 		return 0, err
 	}
 	tool := bed.GoTool("wait")
-	tool["properties"].(map[string]any)["after"] = map[string]any{"type": "array", "items": map[string]any{"type": "integer"}}
+	tool["properties"].(map[string]any)["after"] = map[string]any{"type": "array",
+		"items": map[string]any{"type": "integer"}}
 	begin := time.Now()
-	result, err := b.Run(ctx, bed.Process{ID: id, Tools: map[string]any{"wait": tool}, Messages: []any{bed.TextMessage("Go.")}, Output: map[string]any{
-		"type": "object", "properties": map[string]any{"text": map[string]any{"type": []any{"string", "integer"}}}, "required": []any{"text"},
-	}})
+	result, err := b.Run(ctx,
+		bed.Process{ID: id, Tools: map[string]any{"wait": tool}, Messages: []any{bed.TextMessage("Go.")},
+			Output: map[string]any{
+				"type": "object", "properties": map[string]any{
+					"text": map[string]any{"type": []any{"string", "integer"}}},
+				"required": []any{"text"},
+			}})
 	took := time.Since(begin)
-	if err == nil && (result.Calls.Done != len(script.Diamond) || result.Output == nil || result.Requests != len(lines)) {
+	if err == nil && (result.Calls.Done != len(script.Diamond) || result.Output == nil ||
+		result.Requests != len(lines)) {
 		err = fmt.Errorf("it came to %s", jsonval.Encode(jsonval.ToJSONValue(result)))
 	}
 	return took, err
 }
 
-// plainDiamond starts each Call as it closes in the stream, once what it reads is there, and asks for the output if the reply did
-// not wire it.
+// plainDiamond starts each Call as it closes in the stream, once what it reads is there, and asks for the output if the
+// reply did not wire it.
 func plainDiamond(ctx context.Context, b *bed.Bed, lines []string) (time.Duration, error) {
 	if _, err := b.Script(lines); err != nil {
 		return 0, err

@@ -14,8 +14,8 @@ import (
 	"processidea/bench/internal/usage"
 )
 
-// fanouts says how independent Calls of a tool are measured: on each bed in several turns, each of which goes through the sizes,
-// so that sizes that are compared meet the machine in the same state.
+// fanouts says how independent Calls of a tool are measured: on each bed in several turns, each of which goes through
+// the sizes, so that sizes that are compared meet the machine in the same state.
 type fanouts struct {
 	tool, how string
 	limit     float64 // for two hundred Calls, in ms
@@ -23,22 +23,27 @@ type fanouts struct {
 	sizes     []fanoutSize
 }
 
-// fanoutSize is a number of Calls that is measured every so many turns: what costs little is seen only in many processes.
+// fanoutSize is a number of Calls that is measured every so many turns: what costs little is seen only in many
+// processes.
 type fanoutSize struct{ calls, every int }
 
 // asActivities are instant Calls, each an activity.
 var asActivities = fanouts{
-	tool: "instant", how: "as activities", limit: 400, turns: 4, sizes: []fanoutSize{{1, 2}, {5, 1}, {50, 1}, {200, 1}, {500, 1}},
+	tool: "instant", how: "as activities", limit: 400, turns: 4,
+	sizes: []fanoutSize{{1, 2}, {5, 1}, {50, 1}, {200, 1}, {500, 1}},
 }
 
-// asPure are Calls of a pure function. One takes a tenth of a millisecond, and a process without any takes some fifteen.
+// asPure are Calls of a pure function. One takes a tenth of a millisecond, and a process without any takes some
+// fifteen.
 var asPure = fanouts{
-	tool: "instantPure", how: "as pure functions", limit: 60, turns: 25, sizes: []fanoutSize{{1, 5}, {5, 1}, {50, 1}, {200, 5}, {500, 5}},
+	tool: "instantPure", how: "as pure functions", limit: 60, turns: 25,
+	sizes: []fanoutSize{{1, 5}, {5, 1}, {50, 1}, {200, 5}, {500, 5}},
 }
 
-// work runs processes with one Request each, one after the other, and measures the time from the end of the stream to the next
-// Request, which comes when all Calls are done. The more Calls there are, the more of them are done by the end of the stream; so
-// how their time grows is measured from the first token. The bytes are those of the first process of each size.
+// work runs processes with one Request each, one after the other, and measures the time from the end of the stream to
+// the next Request, which comes when all Calls are done. The more Calls there are, the more of them are done by the end
+// of the stream; so how their time grows is measured from the first token. The bytes are those of the first process of
+// each size.
 func (f fanouts) work(ctx context.Context, b *bed.Bed, r *report.Record, s Size) error {
 	for turn := range s.of(f.turns, 1) {
 		for _, size := range f.sizes {
@@ -70,7 +75,8 @@ func (f fanouts) measure(ctx context.Context, b *bed.Bed, r *report.Record, n, t
 	}
 	r.Figure("time of the processor", "ms").On("calls", n).Add((usage.ProcessorTime() - processor) * 1000)
 	r.Figure("time from the first token", "ms").On("calls", n).Add(ms(took.whole))
-	r.Figure("end of stream to all done, "+f.how, "ms").On("calls", n).Add(ms(took.rest)).AtMost(limitIf(n == 200, f.limit))
+	r.Figure("end of stream to all done, "+f.how, "ms").On("calls",
+		n).Add(ms(took.rest)).AtMost(limitIf(n == 200, f.limit))
 	if turn%plainEvery == 0 {
 		plain, err := plainFanout(ctx, b, n)
 		if err != nil {
@@ -93,7 +99,8 @@ func runFanout(ctx context.Context, b *bed.Bed, id, tool string, n int) (t fanou
 	if err != nil {
 		return t, err
 	}
-	result, err := b.Run(ctx, bed.Process{ID: id, Tools: map[string]any{tool: bed.GoTool(tool)}, Messages: []any{bed.TextMessage("Go.")}})
+	result, err := b.Run(ctx, bed.Process{ID: id, Tools: map[string]any{tool: bed.GoTool(tool)},
+		Messages: []any{bed.TextMessage("Go.")}})
 	if err != nil {
 		return t, err
 	}

@@ -29,8 +29,8 @@ func askPlain(ctx context.Context, b *bed.Bed, prompt string) (*plainSolution, e
 	return &s, json.Unmarshal(said.Bytes(), &s)
 }
 
-// askPlainEach asks the LLM and calls each with the number of a Call as soon as it closes in the stream. It returns at the end of
-// the stream.
+// askPlainEach asks the LLM and calls each with the number of a Call as soon as it closes in the stream. It returns at
+// the end of the stream.
 func askPlainEach(ctx context.Context, b *bed.Bed, prompt string, each func(n int)) error {
 	r, w := io.Pipe()
 	go func() { _ = w.CloseWithError(streamReply(ctx, b, prompt, w)) }()
@@ -53,7 +53,8 @@ func askPlainEach(ctx context.Context, b *bed.Bed, prompt string, each func(n in
 
 // streamReply asks the LLM and writes what it says as it comes.
 func streamReply(ctx context.Context, b *bed.Bed, prompt string, to io.Writer) error {
-	body, err := json.Marshal(map[string]any{"model": "plain", "stream": true, "messages": []any{map[string]any{"role": "user", "content": prompt}}})
+	body, err := json.Marshal(map[string]any{"model": "plain", "stream": true,
+		"messages": []any{map[string]any{"role": "user", "content": prompt}}})
 	if err != nil {
 		return err
 	}

@@ -10,24 +10,28 @@ import (
 	"processidea/model/jsonval"
 )
 
-// variants are what an LLM may say to the same words: the same Plan in another order or with other names, a step left out, a value of its own.
-// The first one is the Plan that is hardened.
+// variants are what an LLM may say to the same words: the same Plan in another order or with other names, a step left
+// out, a value of its own. The first one is the Plan that is hardened.
 var variants = [][]string{
-	{`{"_tool":"instant","n":"†state.n","_outputPath":"rated"}`, `{"_tool":"instant","n":"†state.rated","_outputPath":"paid"}`},
-	{`{"_tool":"instant","n":"†state.rated","_outputPath":"paid"}`, `{"_tool":"instant","n":"†state.n","_outputPath":"rated"}`},
+	{`{"_tool":"instant","n":"†state.n","_outputPath":"rated"}`,
+		`{"_tool":"instant","n":"†state.rated","_outputPath":"paid"}`},
+	{`{"_tool":"instant","n":"†state.rated","_outputPath":"paid"}`,
+		`{"_tool":"instant","n":"†state.n","_outputPath":"rated"}`},
 	{`{"_tool":"instant","n":"†state.n","_outputPath":"paid"}`},
 	{`{"_tool":"instant","n":8,"_outputPath":"rated"}`, `{"_tool":"instant","n":"†state.rated","_outputPath":"paid"}`},
-	{`{"_tool":"instant","n":"†state.n","_outputPath":"rating"}`, `{"_tool":"instant","n":"†state.rating","_outputPath":"paid"}`},
+	{`{"_tool":"instant","n":"†state.n","_outputPath":"rating"}`,
+		`{"_tool":"instant","n":"†state.rating","_outputPath":"paid"}`},
 }
 
-// repeatWork runs one process many times: as an LLM plans it that does not always say the same, and by the Plan of its first run. It counts how many
-// different ends the runs come to: what matters is that the Plan comes to one.
+// repeatWork runs one process many times: as an LLM plans it that does not always say the same, and by the Plan of its
+// first run. It counts how many different ends the runs come to: what matters is that the Plan comes to one.
 func repeatWork(ctx context.Context, b *bed.Bed, r *report.Record, s Size) error {
 	n := s.of(2*len(variants), len(variants))
 	byLLM, byPlan := map[string]bool{}, map[string]bool{}
 	requests := 0
 	for i := range n {
-		llm, err := b.Script([]string{script.Reply(variants[i%len(variants)], "null", ""), script.Reply(nil, "null", "")})
+		llm, err := b.Script([]string{script.Reply(variants[i%len(variants)], "null", ""),
+			script.Reply(nil, "null", "")})
 		if err != nil {
 			return err
 		}
@@ -44,7 +48,8 @@ func repeatWork(ctx context.Context, b *bed.Bed, r *report.Record, s Size) error
 			}
 			calls = append(calls, v)
 		}
-		if err := runRepeated(ctx, b, id+"-plan", map[string]any{"type": "plan", "stage": "optimal", "plan": calls}, byPlan); err != nil {
+		if err := runRepeated(ctx, b, id+"-plan", map[string]any{"type": "plan", "stage": "optimal", "plan": calls},
+			byPlan); err != nil {
 			return err
 		}
 		requests += llm.Requests() - before
@@ -61,7 +66,8 @@ func runRepeated(ctx context.Context, b *bed.Bed, id string, how any, ends map[s
 	if err != nil {
 		return err
 	}
-	result, err := b.Run(ctx, bed.Process{ID: id, Tools: map[string]any{"instant": bed.GoTool("instant")}, Messages: []any{state, how}})
+	result, err := b.Run(ctx, bed.Process{ID: id, Tools: map[string]any{"instant": bed.GoTool("instant")},
+		Messages: []any{state, how}})
 	if err != nil {
 		return err
 	}

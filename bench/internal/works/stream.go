@@ -13,8 +13,9 @@ import (
 	"processidea/internal/rehearsal"
 )
 
-// streamWork measures the time from when the LLM's server has sent the byte that closes a Call to when the tool's server has the
-// Call's request. The parser, a signal to the instance, a workflow task and an activity task lie between.
+// streamWork measures the time from when the LLM's server has sent the byte that closes a Call to when the tool's
+// server has the Call's request. The parser, a signal to the instance, a workflow task and an activity task lie
+// between.
 func streamWork(ctx context.Context, b *bed.Bed, r *report.Record, s Size) error {
 	n := s.of(20, 3)
 	lags, err := closingByteToTool(ctx, b, n)
@@ -47,17 +48,20 @@ func closingByteToTool(ctx context.Context, b *bed.Bed, n int) ([]time.Duration,
 	closed := &closings{}
 	at := len(`{"calls":[`)
 	for i := range n {
-		c := fmt.Sprintf(`{"_tool":"go","n":%d,"_outputPath":"r%d","_reasoningForCall":%q}`, i+1, i+1, strings.Repeat("because ", 8))
+		c := fmt.Sprintf(`{"_tool":"go","n":%d,"_outputPath":"r%d","_reasoningForCall":%q}`, i+1, i+1,
+			strings.Repeat("because ", 8))
 		calls, at = append(calls, c), at+len(c)
 		closed.ends = append(closed.ends, at)
 		at++
 	}
-	if _, err := b.Script([]string{script.Reply(calls, "null", script.Pace), script.Reply(nil, "null", "")}, rehearsal.OnChunk(closed.chunk)); err != nil {
+	if _, err := b.Script([]string{script.Reply(calls, "null", script.Pace), script.Reply(nil, "null", "")},
+		rehearsal.OnChunk(closed.chunk)); err != nil {
 		return nil, err
 	}
 	tool := bed.GoTool("go")
 	tool["_activity"] = map[string]any{"http": map[string]any{"url": b.ToolURL()}}
-	_, err := b.Run(ctx, bed.Process{ID: "stream", Tools: map[string]any{"go": tool}, Messages: []any{bed.TextMessage("Go.")}})
+	_, err := b.Run(ctx, bed.Process{ID: "stream", Tools: map[string]any{"go": tool},
+		Messages: []any{bed.TextMessage("Go.")}})
 	return closed.lags(b.ToolArrivals()), err
 }
 

@@ -15,7 +15,8 @@ import (
 func ask(t *testing.T, run string) (status int, said string) {
 	t.Helper()
 	body := `{"model": "scripted", "messages": [{"role": "user", "content": "Go on."}]}`
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, run+"/v1/chat/completions", strings.NewReader(body))
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, run+"/v1/chat/completions",
+		strings.NewReader(body))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,9 +42,12 @@ func TestEachRunIsAnsweredFromItsFirstReplyOn(t *testing.T) {
 	s := httptest.NewServer(newRuns(true))
 	defer s.Close()
 	for _, c := range []struct{ path, want string }{
-		{"/chain/2/a", `"_outputPath":"step1"`}, {"/chain/2/a", `"_outputPath":"step2"`}, {"/chain/2/b", `"_outputPath":"step1"`},
-		{"/chain/2/a", `{"calls":[],"output":null}`}, {"/fanout/3/a", `"n":3`}, {"/batch/2/a", `"n":1`}, {"/batch/2/a", `"n":2`},
-		{"/diamond/8/a", `"_outputPath":"c8"`}, {"/diamond/8/a", `"text":"xxx`}, {"/diamond-one-call/8/a", `"_outputPath":"c1"`},
+		{"/chain/2/a", `"_outputPath":"step1"`}, {"/chain/2/a", `"_outputPath":"step2"`},
+		{"/chain/2/b", `"_outputPath":"step1"`},
+		{"/chain/2/a", `{"calls":[],"output":null}`}, {"/fanout/3/a", `"n":3`}, {"/batch/2/a", `"n":1`},
+		{"/batch/2/a", `"n":2`},
+		{"/diamond/8/a", `"_outputPath":"c8"`}, {"/diamond/8/a", `"text":"xxx`},
+		{"/diamond-one-call/8/a", `"_outputPath":"c1"`},
 	} {
 		if status, said := ask(t, s.URL+c.path); status != http.StatusOK || !strings.Contains(said, c.want) {
 			t.Errorf("%s: %d %s, without %s", c.path, status, said, c.want)
@@ -54,7 +58,8 @@ func TestEachRunIsAnsweredFromItsFirstReplyOn(t *testing.T) {
 func TestAnUnknownWorkOrSizeIsNotFound(t *testing.T) {
 	s := httptest.NewServer(newRuns(true))
 	defer s.Close()
-	for path, want := range map[string]string{"/chains/2/a": `no work "chains"`, "/chain/0/a": `"0" is no size`, "/chain/x/a": `"x" is no size`} {
+	for path, want := range map[string]string{"/chains/2/a": `no work "chains"`, "/chain/0/a": `"0" is no size`,
+		"/chain/x/a": `"x" is no size`} {
 		if status, said := ask(t, s.URL+path); status != http.StatusNotFound || !strings.Contains(said, want) {
 			t.Errorf("%s: %d %s, not 404 with %s", path, status, said, want)
 		}

@@ -1,4 +1,5 @@
-// Package offload puts the large values of what a process starts from into the store, before the start: no workflow ever sees them.
+// Package offload puts the large values of what a process starts from into the store, before the start: no workflow
+// ever sees them.
 package offload
 
 import (
@@ -14,8 +15,8 @@ import (
 )
 
 // Idea puts the large values of an Idea into the store, so that no workflow ever sees them: those of its input, State
-// and data, of its Plans and their records, and of its solution. What merely looks like a handle of the store is escaped.
-// Messages with neither stay as they were written.
+// and data, of its Plans and their records, and of its solution. What merely looks like a handle of the store is
+// escaped. Messages with neither stay as they were written.
 func Idea(ctx context.Context, store *blobs.Store, idea map[string]any) (map[string]any, error) {
 	context, _ := idea["context"].([]any)
 	out := map[string]any{}

@@ -61,11 +61,13 @@ func TestLargeValuesAreInTheStoreBeforeTheStart(t *testing.T) {
 		if m.PayloadKind != "" && !jsonval.Equal(whole, before.Context[n].Payload) {
 			t.Errorf("message %d came back as %.200s", n, jsonval.Encode(whole))
 		}
-		if m.Type != before.Context[n].Type || m.PayloadKind != before.Context[n].PayloadKind || m.InstanceToken != before.Context[n].InstanceToken {
+		if m.Type != before.Context[n].Type || m.PayloadKind != before.Context[n].PayloadKind ||
+			m.InstanceToken != before.Context[n].InstanceToken {
 			t.Errorf("message %d became %+v", n, m.Source)
 		}
 	}
-	if m := read.Context[2]; m.Source["title"] != "a title" || m.PayloadSchema == nil || m.Payload.(map[string]any)["deep"].(map[string]any)["small"] == nil {
+	if m := read.Context[2]; m.Source["title"] != "a title" || m.PayloadSchema == nil ||
+		m.Payload.(map[string]any)["deep"].(map[string]any)["small"] == nil {
 		t.Errorf("the input became %.300s", jsonval.Encode(m.Source))
 	}
 }
@@ -90,7 +92,8 @@ func TestLargeValuesOfPlansRecordsAndSolutionsAreInTheStoreToo(t *testing.T) {
 		t.Errorf("%v: it came back as %.300s", err, jsonval.Encode(whole))
 	}
 	read, problems := ideafile.ReadIdea(light)
-	if len(problems) > 0 || read.Context[1].InstanceEndStatus != ideafile.InstanceFailed || read.Context[1].InstanceFault.Code != "c" {
+	if len(problems) > 0 || read.Context[1].InstanceEndStatus != ideafile.InstanceFailed ||
+		read.Context[1].InstanceFault.Code != "c" {
 		t.Errorf("%v: %+v", problems, read.Context[1])
 	}
 }

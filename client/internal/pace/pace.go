@@ -1,6 +1,7 @@
-// Package pace says when somebody who follows a process asks it where it stands. A query is an action that a hosted server bills, and a worker has to
-// answer it; a description is neither. So who follows looks at descriptions, and asks only when something has happened, sixty times
-// in an hour at most: half of them are kept for what people wait for, that the status or the number of Calls that await them has changed.
+// Package pace says when somebody who follows a process asks it where it stands. A query is an action that a hosted
+// server bills, and a worker has to answer it; a description is neither. So who follows looks at descriptions, and asks
+// only when something has happened, sixty times in an hour at most: half of them are kept for what people wait for,
+// that the status or the number of Calls that await them has changed.
 package pace
 
 import (
@@ -32,7 +33,8 @@ const (
 
 // New returns a Pace by which the first look is worth a question.
 func New() *Pace {
-	return &Pace{urgent: rate.NewLimiter(rate.Every(spacing), atOnce), ongoing: rate.NewLimiter(rate.Every(spacing), atOnce)}
+	return &Pace{urgent: rate.NewLimiter(rate.Every(spacing), atOnce),
+		ongoing: rate.NewLimiter(rate.Every(spacing), atOnce)}
 }
 
 // IsWorthAsking reports whether to ask now, given what was seen, and takes it that this is done.
@@ -54,7 +56,8 @@ func (p *Pace) UntilNextLook() time.Duration {
 	return min(500*time.Millisecond<<min(p.idle/8, 4), 5*time.Second)
 }
 
-// UntilNextAttempt is how long to wait before the process is asked again that could not be asked so many times in a row, from 1.
+// UntilNextAttempt is how long to wait before the process is asked again that could not be asked so many times in a
+// row, from 1.
 func UntilNextAttempt(failures int) time.Duration {
 	return min(300*time.Millisecond<<min(failures-1, 8), 75*time.Second)
 }

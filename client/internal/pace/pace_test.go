@@ -8,10 +8,14 @@ import (
 
 func TestNobodyAsksMoreThanSixtyTimesInAnHour(t *testing.T) {
 	for name, seen := range map[string]func(n int) Sight{
-		"something happens all the time":           func(n int) Sight { return Sight{Events: int64(n)} },
-		"people are asked all the time":            func(n int) Sight { return Sight{Events: int64(n), Awaiting: n % 2} },
-		"it continues as new all the time":         func(n int) Sight { return Sight{Run: fmt.Sprint(n)} },
-		"people are asked in the second half hour": func(n int) Sight { return Sight{Events: int64(n), Awaiting: max(0, n-3600) % 2} },
+		"something happens all the time": func(n int) Sight { return Sight{Events: int64(n)} },
+		"people are asked all the time": func(n int) Sight {
+			return Sight{Events: int64(n), Awaiting: n % 2}
+		},
+		"it continues as new all the time": func(n int) Sight { return Sight{Run: fmt.Sprint(n)} },
+		"people are asked in the second half hour": func(n int) Sight {
+			return Sight{Events: int64(n), Awaiting: max(0, n-3600) % 2}
+		},
 	} {
 		p, asked := New(), 0
 		start := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
@@ -34,7 +38,8 @@ func TestWhatPeopleWaitForIsSeenAtOnceAlthoughMuchElseHappened(t *testing.T) {
 	if p.IsWorthAsking(now, Sight{Events: 1001}) {
 		t.Error("it is asked although nothing but its history has changed")
 	}
-	if !p.IsWorthAsking(now, Sight{Events: 1001, Awaiting: 1}) || !p.IsWorthAsking(now, Sight{Events: 1002, Awaiting: 1, Status: "paused"}) {
+	if !p.IsWorthAsking(now, Sight{Events: 1001, Awaiting: 1}) ||
+		!p.IsWorthAsking(now, Sight{Events: 1002, Awaiting: 1, Status: "paused"}) {
 		t.Error("it is not asked although people are waited for")
 	}
 }

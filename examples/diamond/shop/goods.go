@@ -40,7 +40,8 @@ func lines(r *http.Request) ([]line, error) {
 			return nil, refuse(http.StatusNotFound, "no article %q", l.SKU)
 		}
 		if l.Quantity < 1 || l.Quantity > 1000 {
-			return nil, refuse(http.StatusUnprocessableEntity, "%s: want a quantity from 1 to 1000, not %d", l.SKU, l.Quantity)
+			return nil, refuse(http.StatusUnprocessableEntity, "%s: want a quantity from 1 to 1000, not %d",
+				l.SKU, l.Quantity)
 		}
 		l.Name, l.Cents = known.name, known.cents*l.Quantity
 	}

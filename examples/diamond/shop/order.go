@@ -42,7 +42,8 @@ func express(r *http.Request) (any, error) {
 		return nil, err
 	}
 	if grams > expressGrams {
-		return nil, refuse(http.StatusUnprocessableEntity, "the express courier takes %d g at most, not %d g", expressGrams, grams)
+		return nil, refuse(http.StatusUnprocessableEntity, "the express courier takes %d g at most, not %d g",
+			expressGrams, grams)
 	}
 	return shipping{"express", 1490 + 400*(c.zone-1), 1}, nil
 }
@@ -123,6 +124,7 @@ func quote(r *http.Request) (any, error) {
 	total := in.NetCents + in.TaxCents
 	return map[string]any{
 		"quoteId": "Q-" + in.Order, "totalCents": total, "currency": "EUR",
-		"text": fmt.Sprintf("Order %s: %d.%02d EUR, %s delivery on %s", in.Order, total/100, total%100, in.Carrier, in.Date),
+		"text": fmt.Sprintf("Order %s: %d.%02d EUR, %s delivery on %s", in.Order, total/100, total%100,
+			in.Carrier, in.Date),
 	}, nil
 }

@@ -11,7 +11,8 @@ import (
 
 // overdue are the days by which open invoices are overdue. One that is not here is paid.
 var overdue = map[string]int{
-	"2026-101": 31, "2026-102": 45, "2026-104": 20, "2026-105": 9, "2026-107": 60, "2026-108": 15, "2026-109": 90, "2026-111": 3, "2026-112": 28,
+	"2026-101": 31, "2026-102": 45, "2026-104": 20, "2026-105": 9, "2026-107": 60, "2026-108": 15, "2026-109": 90,
+	"2026-111": 3, "2026-112": 28,
 }
 
 const first, last = "2026-101", "2026-112"
@@ -39,7 +40,8 @@ func (b *Books) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 		days, open := overdue[number]
-		answer(w, map[string]any{"open": open, "daysOverdue": days, "contact": "accounts+" + strings.TrimPrefix(number, "2026-") + "@customer.example"})
+		answer(w, map[string]any{"open": open, "daysOverdue": days,
+			"contact": "accounts+" + strings.TrimPrefix(number, "2026-") + "@customer.example"})
 	})
 	mux.HandleFunc("POST /letters", b.send)
 	mux.ServeHTTP(w, r)

@@ -1,5 +1,5 @@
-// Package issuertest is an OpenID Connect issuer for tests, at which people log in: the authorization code flow with PKCE, and logging out. It
-// checks what a careful issuer checks of its client.
+// Package issuertest is an OpenID Connect issuer for tests, at which people log in: the authorization code flow with
+// PKCE, and logging out. It checks what a careful issuer checks of its client.
 package issuertest
 
 import (
@@ -59,7 +59,8 @@ func Start(t testing.TB) *Issuer {
 		t.Fatal(err)
 	}
 	i := &Issuer{People: map[string]Claims{}, key: private, codes: map[string]url.Values{}, infos: map[string]Claims{}}
-	i.keys = &oidctest.Server{PublicKeys: []oidctest.PublicKey{{PublicKey: public, KeyID: "k1", Algorithm: oidc.EdDSA}}, Algorithms: []string{oidc.EdDSA}}
+	i.keys = &oidctest.Server{PublicKeys: []oidctest.PublicKey{{PublicKey: public, KeyID: "k1", Algorithm: oidc.EdDSA}},
+		Algorithms: []string{oidc.EdDSA}}
 	mux := http.NewServeMux()
 	mux.Handle("/", i.keys)
 	mux.HandleFunc("GET /.well-known/openid-configuration", i.discovery)
@@ -89,9 +90,11 @@ func answer(w http.ResponseWriter, v any) {
 
 func (i *Issuer) discovery(w http.ResponseWriter, _ *http.Request) {
 	answer(w, map[string]any{
-		"issuer": i.URL, "authorization_endpoint": i.URL + "/auth", "token_endpoint": i.URL + "/token", "jwks_uri": i.URL + "/keys",
-		"userinfo_endpoint": i.URL + "/userinfo", "end_session_endpoint": i.URL + "/end", "response_types_supported": []string{"code"},
-		"subject_types_supported": []string{"public"}, "id_token_signing_alg_values_supported": []string{oidc.EdDSA},
+		"issuer": i.URL, "authorization_endpoint": i.URL + "/auth", "token_endpoint": i.URL + "/token",
+		"jwks_uri":          i.URL + "/keys",
+		"userinfo_endpoint": i.URL + "/userinfo", "end_session_endpoint": i.URL + "/end",
+		"response_types_supported": []string{"code"},
+		"subject_types_supported":  []string{"public"}, "id_token_signing_alg_values_supported": []string{oidc.EdDSA},
 		"scopes_supported": []string{"openid", "email", "groups"}, "code_challenge_methods_supported": []string{"S256"},
 	})
 }
@@ -99,7 +102,8 @@ func (i *Issuer) discovery(w http.ResponseWriter, _ *http.Request) {
 // authorize asks who it is; the parameter person says it without a page.
 func (i *Issuer) authorize(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
-	if q.Get("client_id") != Client || q.Get("redirect_uri") != i.Redirect || q.Get("response_type") != "code" || q.Get("code_challenge_method") != "S256" ||
+	if q.Get("client_id") != Client || q.Get("redirect_uri") != i.Redirect || q.Get("response_type") != "code" ||
+		q.Get("code_challenge_method") != "S256" ||
 		q.Get("code_challenge") == "" || q.Get("state") == "" || q.Get("nonce") == "" {
 		http.Error(w, "this is no request that an issuer answers: "+r.URL.RawQuery, http.StatusBadRequest)
 		return
@@ -112,7 +116,8 @@ func (i *Issuer) authorize(w http.ResponseWriter, r *http.Request) {
 		_, _ = fmt.Fprint(w, "<!doctype html><title>issuer</title><main><h1>Who are you?</h1>")
 		for name := range i.People {
 			q.Set("person", name)
-			_, _ = fmt.Fprintf(w, `<p><a href="/auth?%s">I am %s</a></p>`, html.EscapeString(q.Encode()), html.EscapeString(name))
+			_, _ = fmt.Fprintf(w, `<p><a href="/auth?%s">I am %s</a></p>`, html.EscapeString(q.Encode()),
+				html.EscapeString(name))
 		}
 		return
 	case i.People[person] == nil:
@@ -141,7 +146,8 @@ func (i *Issuer) token(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case id != Client || secret != Secret:
 		wrong = "invalid_client"
-	case asked == nil, r.PostFormValue("redirect_uri") != i.Redirect, r.PostFormValue("grant_type") != "authorization_code",
+	case asked == nil, r.PostFormValue("redirect_uri") != i.Redirect,
+		r.PostFormValue("grant_type") != "authorization_code",
 		base64.RawURLEncoding.EncodeToString(challenge[:]) != asked.Get("code_challenge"):
 		wrong = "invalid_grant"
 	}
@@ -162,7 +168,8 @@ func (i *Issuer) token(w http.ResponseWriter, r *http.Request) {
 	}
 	data, _ := json.Marshal(claims)
 	answer(w, map[string]any{
-		"access_token": access, "token_type": "Bearer", "expires_in": 300, "id_token": oidctest.SignIDToken(i.key, "k1", oidc.EdDSA, string(data)),
+		"access_token": access, "token_type": "Bearer", "expires_in": 300,
+		"id_token": oidctest.SignIDToken(i.key, "k1", oidc.EdDSA, string(data)),
 	})
 }
 

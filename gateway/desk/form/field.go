@@ -117,7 +117,8 @@ type place struct {
 
 func (b *builder) build(p place, value any, has bool) *Field {
 	node := describe(b.form.Schema, p.node, p.pointer)
-	f := &Field{Name: p.name, Label: p.label, Help: node.help, Hint: node.hint(), Required: p.required, InList: p.inList, Error: b.errors[p.name]}
+	f := &Field{Name: p.name, Label: p.label, Help: node.help, Hint: node.hint(), Required: p.required,
+		InList: p.inList, Error: b.errors[p.name]}
 	if node.title != "" {
 		f.Help = joinSentences(node.title, f.Help)
 	}
@@ -181,7 +182,8 @@ func (b *builder) addMembers(f *Field, node node, p place, value any) {
 	members, isThere := value.(map[string]any)
 	for _, key := range memberKeys(node, members) {
 		at := place{
-			name: p.name + "/" + jsonschema.EscapePointerStep(key), label: key, required: node.requires(key), depth: p.depth + 1,
+			name: p.name + "/" + jsonschema.EscapePointerStep(key), label: key, required: node.requires(key),
+			depth: p.depth + 1,
 		}
 		at.node, at.pointer = node.member(key)
 		v, has := members[key]
@@ -194,7 +196,8 @@ func (b *builder) addMembers(f *Field, node node, p place, value any) {
 		f.Keys = append(f.Keys, key)
 	}
 	if node.open() {
-		f.More = &Field{Name: p.name + moreMark, Label: "Other members", Kind: JSON, Value: b.entered.Get(p.name + moreMark), Error: b.errors[p.name+moreMark]}
+		f.More = &Field{Name: p.name + moreMark, Label: "Other members", Kind: JSON,
+			Value: b.entered.Get(p.name + moreMark), Error: b.errors[p.name+moreMark]}
 	}
 }
 
@@ -239,7 +242,8 @@ func textOf(kind Kind, value any, has bool) string {
 	return Pretty(value)
 }
 
-// Pretty writes a value as JSON over several lines, with numbers as they are. What is not seen in a text is written by its number.
+// Pretty writes a value as JSON over several lines, with numbers as they are. What is not seen in a text is written by
+// its number.
 func Pretty(v any) string {
 	var b bytes.Buffer
 	if err := json.Indent(&b, jsonval.Encode(v), "", "  "); err != nil {
@@ -262,10 +266,12 @@ func Pretty(v any) string {
 	return out.String()
 }
 
-// isUnseen reports whether a character does something to a text instead of standing in it. Those that join letters are part of them.
+// isUnseen reports whether a character does something to a text instead of standing in it. Those that join letters are
+// part of them.
 func isUnseen(r rune) bool {
 	const zeroWidthNonJoiner, zeroWidthJoiner = 0x200c, 0x200d
-	return unicode.Is(unicode.Cf, r) && r != zeroWidthNonJoiner && r != zeroWidthJoiner || r == 0x2028 || r == 0x2029 || r == 0x7f
+	return unicode.Is(unicode.Cf, r) && r != zeroWidthNonJoiner && r != zeroWidthJoiner || r == 0x2028 ||
+		r == 0x2029 || r == 0x7f
 }
 
 func options(choices []any, value any, has bool, entered []string) (list []Option) {

@@ -88,19 +88,23 @@ func TestAFormShowsWhatASchemaAllows(t *testing.T) {
 	f := form.Form{Schema: modeltest.MustDecodeJSON(order), Prefix: "p"}.New(modeltest.MustDecodeJSON(
 		`{"id": "A 1", "cents": 1250, "note": null, "to": {"name": "Ann"}, "lines": [{"sku": "x", "n": 1.50}], "several": {"a": 1}}`), true)
 	for name, kind := range map[string]form.Kind{
-		"p": form.Object, "p/id": form.Text, "p/cents": form.Number, "p/rate": form.Number, "p/how": form.Choice, "p/express": form.Choice, "p/note": form.Long,
-		"p/to": form.Object, "p/to/name": form.Text, "p/any": form.JSON, "p/several": form.JSON, "p/lines": form.List, "p/lines/0/n": form.Number,
-		"p/tags": form.Object, "p/same": form.Choice,
+		"p": form.Object, "p/id": form.Text, "p/cents": form.Number, "p/rate": form.Number, "p/how": form.Choice,
+		"p/express": form.Choice, "p/note": form.Long,
+		"p/to": form.Object, "p/to/name": form.Text, "p/any": form.JSON, "p/several": form.JSON, "p/lines": form.List,
+		"p/lines/0/n": form.Number,
+		"p/tags":      form.Object, "p/same": form.Choice,
 	} {
 		if got := find(t, f, name); got.Kind != kind {
 			t.Errorf("%s is a %s", name, got.Kind)
 		}
 	}
 	for name, states := range map[string]string{
-		"p/id": "", "p/cents": "given: given out", "p/rate": "out: given out null", "p/note": "null: given out null", "p/express": "out: given out", "p/any": "out: given out",
+		"p/id": "", "p/cents": "given: given out", "p/rate": "out: given out null", "p/note": "null: given out null",
+		"p/express": "out: given out", "p/any": "out: given out",
 	} {
 		one := find(t, f, name)
-		if got := one.State + ": " + strings.Join(one.States, " "); got != states && (states != "" || one.States != nil) {
+		if got := one.State + ": " + strings.Join(one.States, " "); got != states &&
+			(states != "" || one.States != nil) {
 			t.Errorf("%s is %s", name, got)
 		}
 	}
@@ -113,11 +117,14 @@ func TestAFormShowsWhatASchemaAllows(t *testing.T) {
 }
 
 func TestWhatNobodyTouchedIsReadAsItWas(t *testing.T) {
-	for _, schema := range []string{order, `null`, `{}`, `{"type": "object"}`, `{"type": "object", "additionalProperties": {"type": "number"}}`} {
+	for _, schema := range []string{order, `null`, `{}`, `{"type": "object"}`,
+		`{"type": "object", "additionalProperties": {"type": "number"}}`} {
 		for _, text := range []string{
-			`{"id":"A","lines":[],"to":{"name":"Ann"}}`, `{"cents":1.0,"rate":12345678901234567890.10,"how":null,"express":false,"same":8}`,
+			`{"id":"A","lines":[],"to":{"name":"Ann"}}`,
+			`{"cents":1.0,"rate":12345678901234567890.10,"how":null,"express":false,"same":8}`,
 			`{"id":"two\nlines","note":"wind\r\nows","any":{"deep":[1,{"x":1e400}]},"lines":[{"sku":"a","more":true},{"sku":"\u0007"}]}`,
-			`{"":1,"a/b":{"c~d":"x","%2F":[]},"~kind":"y","tags":{"k":"v"},"several":"s","to":null}`, `{"id":5,"lines":"none","to":{"name":"A","next":{"name":"B"}}}`,
+			`{"":1,"a/b":{"c~d":"x","%2F":[]},"~kind":"y","tags":{"k":"v"},"several":"s","to":null}`,
+			`{"id":5,"lines":"none","to":{"name":"A","next":{"name":"B"}}}`,
 		} {
 			f := form.Form{Prefix: "p"}
 			if schema != "null" {
@@ -136,7 +143,8 @@ func TestAnyValueIsReadAsItWas(t *testing.T) {
 	schemas := []any{nil, modeltest.MustDecodeJSON(order), map[string]any{}}
 	rapid.Check(t, func(t *rapid.T) {
 		v := map[string]any{}
-		for _, k := range rapid.SliceOfN(rapid.SampledFrom([]string{"id", "cents", "note", "lines", "to", "a/b", "~state", "", "x~count"}), 0, 5).Draw(t, "keys") {
+		for _, k := range rapid.SliceOfN(rapid.SampledFrom([]string{"id", "cents", "note", "lines", "to", "a/b",
+			"~state", "", "x~count"}), 0, 5).Draw(t, "keys") {
 			v[k] = value(t, 3)
 		}
 		f := form.Form{Prefix: "p", Schema: rapid.SampledFrom(schemas).Draw(t, "schema")}
@@ -154,7 +162,8 @@ func value(t *rapid.T, depth int) any {
 	case 1:
 		return rapid.Bool().Draw(t, "bool")
 	case 2:
-		return modeltest.MustDecodeJSON(rapid.SampledFrom([]string{"1", "1.0", "-0", "1E5", "0.10", "12345678901234567890"}).Draw(t, "number"))
+		return modeltest.MustDecodeJSON(
+			rapid.SampledFrom([]string{"1", "1.0", "-0", "1E5", "0.10", "12345678901234567890"}).Draw(t, "number"))
 	case 3, 4, 5, 6:
 		return rapid.StringOf(rapid.RuneFrom([]rune("a \n\r\t\"\u0000\u202e⑬'<>"))).Draw(t, "text")
 	case 7:
@@ -166,49 +175,59 @@ func value(t *rapid.T, depth int) any {
 	}
 	m := map[string]any{}
 	for range rapid.IntRange(0, 3).Draw(t, "members") {
-		m[rapid.SampledFrom([]string{"name", "next", "sku", "n", "~was", "/"}).Draw(t, "key")] = value(t, max(depth-1, 0))
+		m[rapid.SampledFrom([]string{"name", "next", "sku", "n", "~was", "/"}).Draw(t, "key")] = value(t,
+			max(depth-1, 0))
 	}
 	return m
 }
 
 func TestWhatIsEnteredIsRead(t *testing.T) {
 	f := form.Form{Schema: modeltest.MustDecodeJSON(order), Prefix: "p", Fixed: []string{"same"}}
-	shown := modeltest.MustDecodeJSON(`{"id": "A", "cents": 1, "note": "n", "to": {"name": "Ann"}, "lines": [{"sku": "x"}, {"sku": "y"}], "same": 7}`)
+	shown := modeltest.MustDecodeJSON(
+		`{"id": "A", "cents": 1, "note": "n", "to": {"name": "Ann"}, "lines": [{"sku": "x"}, {"sku": "y"}], "same": 7}`)
 	for _, c := range []struct {
 		name  string
 		enter map[string]string
 		want  string // "" where errors names
 		wrong string // a field
 	}{
-		{"nothing", nil, `{"cents":1,"id":"A","lines":[{"sku":"x"},{"sku":"y"}],"note":"n","same":7,"to":{"name":"Ann"}}`, ""},
-		{"digits", map[string]string{"p/cents": " 1234567890123456789.10 "}, `{"cents":1234567890123456789.10,"id":"A","lines":[{"sku":"x"},{"sku":"y"}],"note":"n","same":7,"to":{"name":"Ann"}}`, ""},
+		{"nothing", nil,
+			`{"cents":1,"id":"A","lines":[{"sku":"x"},{"sku":"y"}],"note":"n","same":7,"to":{"name":"Ann"}}`, ""},
+		{"digits", map[string]string{"p/cents": " 1234567890123456789.10 "},
+			`{"cents":1234567890123456789.10,"id":"A","lines":[{"sku":"x"},{"sku":"y"}],"note":"n","same":7,"to":{"name":"Ann"}}`, ""},
 		{"no number", map[string]string{"p/cents": "1,5"}, "", "p/cents"},
 		{"a text for a number", map[string]string{"p/cents": `"1"`}, "", "p/cents"},
-		{"left out, null, and given although nobody said so", map[string]string{"p/cents~state": "out", "p/note~state": "null", "p/rate": "2.50"},
+		{"left out, null, and given although nobody said so",
+			map[string]string{"p/cents~state": "out", "p/note~state": "null", "p/rate": "2.50"},
 			`{"id":"A","lines":[{"sku":"x"},{"sku":"y"}],"note":null,"rate":2.50,"same":7,"to":{"name":"Ann"}}`, ""},
 		{"an object that was not there", map[string]string{"p/to/next/name": "Bob"},
 			`{"cents":1,"id":"A","lines":[{"sku":"x"},{"sku":"y"}],"note":"n","same":7,"to":{"name":"Ann","next":{"name":"Bob"}}}`, ""},
-		{"an item less", map[string]string{"p/lines/0~gone": "on"}, `{"cents":1,"id":"A","lines":[{"sku":"y"}],"note":"n","same":7,"to":{"name":"Ann"}}`, ""},
+		{"an item less", map[string]string{"p/lines/0~gone": "on"},
+			`{"cents":1,"id":"A","lines":[{"sku":"y"}],"note":"n","same":7,"to":{"name":"Ann"}}`, ""},
 		{"a choice", map[string]string{"p/how~state": "given", "p/how": "null", "p/express": "true"},
 			`{"cents":1,"express":true,"how":null,"id":"A","lines":[{"sku":"x"},{"sku":"y"}],"note":"n","same":7,"to":{"name":"Ann"}}`, ""},
-		{"JSON", map[string]string{"p/any": `{"a": [1.0]}`}, `{"any":{"a":[1.0]},"cents":1,"id":"A","lines":[{"sku":"x"},{"sku":"y"}],"note":"n","same":7,"to":{"name":"Ann"}}`, ""},
+		{"JSON", map[string]string{"p/any": `{"a": [1.0]}`},
+			`{"any":{"a":[1.0]},"cents":1,"id":"A","lines":[{"sku":"x"},{"sku":"y"}],"note":"n","same":7,"to":{"name":"Ann"}}`, ""},
 		{"no JSON", map[string]string{"p/any": `{"a": 1, "a": 2}`}, "", "p/any"},
 		{"other members", map[string]string{"p/tags~more": `{"k": "v"}`, "p/tags~state": "given"},
 			`{"cents":1,"id":"A","lines":[{"sku":"x"},{"sku":"y"}],"note":"n","same":7,"tags":{"k":"v"},"to":{"name":"Ann"}}`, ""},
 		{"no members", map[string]string{"p/tags~more": `[1]`, "p/tags~state": "given"}, "", "p/tags~more"},
-		{"what nobody changes", map[string]string{"p/same": "8"}, `{"cents":1,"id":"A","lines":[{"sku":"x"},{"sku":"y"}],"note":"n","same":7,"to":{"name":"Ann"}}`, ""},
+		{"what nobody changes", map[string]string{"p/same": "8"},
+			`{"cents":1,"id":"A","lines":[{"sku":"x"},{"sku":"y"}],"note":"n","same":7,"to":{"name":"Ann"}}`, ""},
 	} {
 		values := sent(f.New(shown, true))
 		for k, v := range c.enter {
 			values.Set(k, v)
 		}
 		got, errs := f.Read(shown, values)
-		if c.wrong == "" && (asJSON(got) != c.want || len(errs) > 0) || c.wrong != "" && (len(errs) != 1 || errs[c.wrong] == "") {
+		if c.wrong == "" && (asJSON(got) != c.want || len(errs) > 0) || c.wrong != "" &&
+			(len(errs) != 1 || errs[c.wrong] == "") {
 			t.Errorf("%s: %s %v, want\n%s%s", c.name, asJSON(got), errs, c.want, c.wrong)
 		}
 		again := f.Again(shown, true, values, errs)
 		for k, v := range c.enter {
-			if !strings.Contains(k, "~") && k != "p/same" && find(t, again, k).Kind != form.Choice && find(t, again, k).Value != v {
+			if !strings.Contains(k, "~") && k != "p/same" && find(t, again, k).Kind != form.Choice &&
+				find(t, again, k).Value != v {
 				t.Errorf("%s: shown again, %s is %q", c.name, k, find(t, again, k).Value)
 			}
 		}
@@ -228,12 +247,14 @@ func TestAnItemIsAddedToAList(t *testing.T) {
 		t.Error("it is not seen")
 	}
 	again := f.Again(shown, true, values, nil)
-	if lines := find(t, again, "p/lines"); len(lines.Fields) != 2 || find(t, again, "p/lines/0/sku").Value != "changed" {
+	if lines := find(t, again, "p/lines"); len(lines.Fields) != 2 ||
+		find(t, again, "p/lines/0/sku").Value != "changed" {
 		t.Errorf("%+v", lines)
 	}
 	values = sent(again)
 	values.Set("p/lines/1/sku", "new")
-	if got, errs := f.Read(shown, values); asJSON(got) != `{"lines":[{"sku":"changed"},{"sku":"new"}]}` && len(errs) == 0 {
+	if got, errs := f.Read(shown, values); asJSON(got) != `{"lines":[{"sku":"changed"},{"sku":"new"}]}` &&
+		len(errs) == 0 {
 		t.Errorf("%s %v", asJSON(got), errs)
 	}
 }

@@ -12,7 +12,8 @@ import (
 	"processidea/model/jsonval"
 )
 
-// What stands behind a control's name in those of what goes along with it. No JSON pointer has a tilde before such a letter.
+// What stands behind a control's name in those of what goes along with it. No JSON pointer has a tilde before such a
+// letter.
 const (
 	kindMark  = "~kind"
 	stateMark = "~state"
@@ -34,8 +35,8 @@ type reader struct {
 	errors map[string]string
 }
 
-// Read gives the value that was entered; shown is the one of which the form was made. errors tells what is wrong, by the names of fields;
-// it is empty where nothing is.
+// Read gives the value that was entered; shown is the one of which the form was made. errors tells what is wrong, by
+// the names of fields; it is empty where nothing is.
 func (f Form) Read(shown any, values url.Values) (value any, errors map[string]string) {
 	r := &reader{values: values, prefix: f.Prefix, fixed: f.Fixed, errors: map[string]string{}}
 	value, _ = r.read(f.Prefix, shown, true, 0)
@@ -69,7 +70,8 @@ func (r *reader) read(name string, shown any, wasThere bool, depth int) (value a
 	return r.readControl(name, kind, shown)
 }
 
-// isTouched reports whether somebody entered something where nothing was given: then they forgot to say that it is given now.
+// isTouched reports whether somebody entered something where nothing was given: then they forgot to say that it is
+// given now.
 func (r *reader) isTouched(name string, kind Kind) bool {
 	if r.values.Get(name+stateMark) != r.values.Get(name+wasMark) {
 		return false
@@ -150,7 +152,8 @@ func (r *reader) readObject(name string, shown any, depth int) map[string]any {
 	}
 	others, err := jsonval.DecodeObject([]byte(more))
 	if err != nil {
-		r.errors[name+moreMark] = `want a JSON object, such as {"note": "fragile"}: ` + strings.TrimPrefix(err.Error(), "model: decode JSON: ")
+		r.errors[name+moreMark] = `want a JSON object, such as {"note": "fragile"}: ` + strings.TrimPrefix(err.Error(),
+			"model: decode JSON: ")
 	}
 	for key, v := range others {
 		if _, is := out[key]; is {

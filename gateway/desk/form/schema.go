@@ -164,7 +164,8 @@ func (b *builder) kindOf(n node, p place, value any, has bool) Kind {
 	if given && !holds(kind, value, n) {
 		return JSON
 	}
-	if text, ok := value.(string); kind == Text && ok && (strings.Contains(text, "\n") || utf8.RuneCountInString(text) > 60) {
+	if text, ok := value.(string); kind == Text && ok &&
+		(strings.Contains(text, "\n") || utf8.RuneCountInString(text) > 60) {
 		return Long
 	}
 	return kind
@@ -241,7 +242,9 @@ func among(list []any, v any) bool {
 
 // isPlain reports whether a browser gives a text back as it was, and shows all of it.
 func isPlain(s string) bool {
-	return !strings.ContainsFunc(s, func(r rune) bool { return r < ' ' && r != '\n' && r != '\t' || isUnseen(r) || r == utf8.RuneError })
+	return !strings.ContainsFunc(s, func(r rune) bool {
+		return r < ' ' && r != '\n' && r != '\t' || isUnseen(r) || r == utf8.RuneError
+	})
 }
 
 // memberKeys are those that have fields: the declared ones, the needed ones first, and those of the value.
@@ -283,7 +286,8 @@ func (n node) member(key string) (part any, pointer string) {
 // open reports whether an object may have members that have no fields yet.
 func (n node) open() bool {
 	more, said := n.schema["additionalProperties"]
-	return n.schema != nil && more != false && (said || n.schema["properties"] == nil || n.schema["patternProperties"] != nil)
+	return n.schema != nil && more != false &&
+		(said || n.schema["properties"] == nil || n.schema["patternProperties"] != nil)
 }
 
 func (n node) number(key string) (int, bool) {
@@ -302,9 +306,12 @@ func (n node) hint() string {
 		said = append(said, "a whole number")
 	}
 	for _, one := range []struct{ key, text string }{
-		{"minimum", "at least %v"}, {"exclusiveMinimum", "more than %v"}, {"maximum", "at most %v"}, {"exclusiveMaximum", "less than %v"},
-		{"multipleOf", "a multiple of %v"}, {"minLength", "at least %v characters"}, {"maxLength", "at most %v characters"},
-		{"pattern", "of the pattern %v"}, {"format", "a %v"}, {"minItems", "at least %v items"}, {"maxItems", "at most %v items"},
+		{"minimum", "at least %v"}, {"exclusiveMinimum", "more than %v"}, {"maximum", "at most %v"},
+		{"exclusiveMaximum", "less than %v"},
+		{"multipleOf", "a multiple of %v"}, {"minLength", "at least %v characters"},
+		{"maxLength", "at most %v characters"},
+		{"pattern", "of the pattern %v"}, {"format", "a %v"}, {"minItems", "at least %v items"},
+		{"maxItems", "at most %v items"},
 	} {
 		switch v := n.schema[one.key].(type) {
 		case string, json.Number:

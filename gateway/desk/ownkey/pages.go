@@ -42,8 +42,8 @@ func (p *Pages) keys(ctx context.Context) (*signing.Keys, error) {
 	return p.Deciders.Keys(ctx)
 }
 
-// here gives those passkeys of a person that browsers use on pages of an origin. One question is put to all of them, so that those are left out that say
-// something else of the person than the last one.
+// here gives those passkeys of a person that browsers use on pages of an origin. One question is put to all of them, so
+// that those are left out that say something else of the person than the last one.
 func (p *Pages) here(ctx context.Context, person, origin string) ([]*signing.Key, error) {
 	all := p.Passkeys(ctx, person)
 	var list []*signing.Key
@@ -52,7 +52,8 @@ func (p *Pages) here(ctx context.Context, person, origin string) ([]*signing.Key
 		switch {
 		case !slices.Contains(k.Passkey.Origins, origin):
 			elsewhere = append(elsewhere, k.Passkey.Origins...)
-		case len(list) == 0 || k.Issuer == list[0].Issuer && k.Name == list[0].Name && slices.Equal(k.Groups, list[0].Groups):
+		case len(list) == 0 || k.Issuer == list[0].Issuer && k.Name == list[0].Name &&
+			slices.Equal(k.Groups, list[0].Groups):
 			list = append(list, k)
 		}
 	}
@@ -60,7 +61,8 @@ func (p *Pages) here(ctx context.Context, person, origin string) ([]*signing.Key
 	case len(list) > 0:
 		return list, nil
 	case len(elsewhere) > 0:
-		return nil, unfit(fmt.Sprintf("Your passkeys are for the desk at %s, and this is %s.", strings.Join(elsewhere, ", "), origin))
+		return nil, unfit(fmt.Sprintf("Your passkeys are for the desk at %s, and this is %s.",
+			strings.Join(elsewhere, ", "), origin))
 	}
 	return nil, unfit("You have no passkey that counts. Make one, and have it added to the keys of those who decide.")
 }

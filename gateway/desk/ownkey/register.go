@@ -61,7 +61,8 @@ func (p *Pages) keyPage(r *http.Request) (page keyPage, err error) {
 	return page, err
 }
 
-// useAt gives the Use of a passkey that is made at a host; nil, and why, where browsers make none. They say themselves whether they came by https.
+// useAt gives the Use of a passkey that is made at a host; nil, and why, where browsers make none. They say themselves
+// whether they came by https.
 func useAt(host string) (use *passkey.Use, why string) {
 	use, err := passkey.UseAt("https://" + strings.ToLower(host))
 	if err != nil {
@@ -87,7 +88,8 @@ func challenge() string {
 	return base64.RawURLEncoding.EncodeToString(data)
 }
 
-// creation is what a browser is given to make a passkey. A device has one passkey of a person, and the next takes the place of it, unless it is listed.
+// creation is what a browser is given to make a passkey. A device has one passkey of a person, and the next takes the
+// place of it, unless it is listed.
 func creation(person, challenge string, use *passkey.Use, listed []*signing.Key) string {
 	id := sha256.Sum256([]byte("process idea\n" + person))
 	var kinds []any
@@ -96,8 +98,10 @@ func creation(person, challenge string, use *passkey.Use, listed []*signing.Key)
 	}
 	return string(jsonval.Encode(jsonval.ToJSONValue(map[string]any{
 		"challenge": challenge, "rp": map[string]any{"id": use.RPID, "name": "Process Idea"},
-		"user":             map[string]any{"id": base64.RawURLEncoding.EncodeToString(id[:]), "name": person, "displayName": person},
-		"pubKeyCredParams": kinds, "excludeCredentials": credentials(listed), "attestation": "none", "timeout": patience,
+		"user": map[string]any{"id": base64.RawURLEncoding.EncodeToString(id[:]), "name": person,
+			"displayName": person},
+		"pubKeyCredParams": kinds, "excludeCredentials": credentials(listed), "attestation": "none",
+		"timeout":                patience,
 		"authenticatorSelection": map[string]any{"residentKey": "preferred", "userVerification": "required"},
 	})))
 }
@@ -106,7 +110,8 @@ func creation(person, challenge string, use *passkey.Use, listed []*signing.Key)
 func (p *Pages) MakeKey(w http.ResponseWriter, r *http.Request) error {
 	who := access.From(r.Context())
 	var asked registration
-	if !p.Sessions.Unseal(registerUse, r.PostForm.Get("sealed"), &asked) || asked.Who != who.Name || time.Now().After(asked.Until) {
+	if !p.Sessions.Unseal(registerUse, r.PostForm.Get("sealed"), &asked) || asked.Who != who.Name ||
+		time.Now().After(asked.Until) {
 		return unfit("This took too long, or was begun by somebody else. Open the page of your key again.")
 	}
 	if r.PostForm.Get("answer") == "" {
@@ -133,4 +138,5 @@ func (p *Pages) MakeKey(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-const needsScript = "The browser gave nothing of a passkey. Passkeys need a script, which is switched off here or did not run."
+const needsScript = "The browser gave nothing of a passkey. Passkeys need a script, which is switched off here or " +
+	"did not run."

@@ -71,15 +71,18 @@ type Call struct {
 	form    form.Form
 }
 
-// New shows a Plan. tools are those of its process, as far as they are known, and forms makes the form of a Call of one.
+// New shows a Plan. tools are those of its process, as far as they are known, and forms makes the form of a Call of
+// one.
 func New(plan client.Plan, tools []*ideafile.Tool, forms func(*ideafile.Tool) form.Form) *Page {
-	p := &Page{Plan: plan, NotAmendable: plan.NotAmendable, Deciders: plan.DecidersInWords(), AskedUnknown: plan.AskedLater == nil, forms: forms, tools: tools,
+	p := &Page{Plan: plan, NotAmendable: plan.NotAmendable, Deciders: plan.DecidersInWords(),
+		AskedUnknown: plan.AskedLater == nil, forms: forms, tools: tools,
 		Instances: names(plan.Instances)}
 	if plan.Past != nil {
 		p.Past = plan.Past.String()
 	}
 	if len(plan.Calls) > MostCalls && p.NotAmendable == "" {
-		p.NotAmendable = fmt.Sprintf("The Plan has %d Calls, too many for this page: change them by starter amend-plan.", len(plan.Calls))
+		p.NotAmendable = fmt.Sprintf(
+			"The Plan has %d Calls, too many for this page: change them by starter amend-plan.", len(plan.Calls))
 	}
 	for n := range plan.Calls[:min(len(plan.Calls), MostCalls)] {
 		p.Calls = append(p.Calls, p.call(n))
@@ -94,7 +97,8 @@ func (p *Page) call(n int) *Call {
 	of := p.Plan.Calls[n]
 	raw := of.Written.RawObject()
 	c := &Call{
-		Number: n + 1, ID: of.CallID, Tool: of.Written.Tool, Instances: names(of.Instances), Error: of.Error, Kept: true, written: of.Written.RawValue(),
+		Number: n + 1, ID: of.CallID, Tool: of.Written.Tool, Instances: names(of.Instances), Error: of.Error,
+		Kept: true, written: of.Written.RawValue(),
 		CanOpen: raw != nil, params: maps.Clone(raw),
 	}
 	maps.DeleteFunc(c.params, func(key string, _ any) bool { return strings.HasPrefix(key, "_") })

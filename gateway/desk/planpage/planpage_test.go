@@ -41,11 +41,13 @@ func waiting(t *testing.T) *planpage.Page {
 func TestAPageSaysWhatEachCallReadsWritesAndDoes(t *testing.T) {
 	p := waiting(t)
 	first, second := p.Calls[0], p.Calls[1]
-	if first.Runs != "It sends an HTTP request. It is never run twice." || first.Writes != "paid" || first.Asked != "a person is asked again" ||
+	if first.Runs != "It sends an HTTP request. It is never run twice." || first.Writes != "paid" ||
+		first.Asked != "a person is asked again" ||
 		strings.Join(first.Reads, "; ") != "†input.name" || first.Instances != "①" {
 		t.Errorf("%+v", first)
 	}
-	if strings.Join(second.Reads, "; ") != "paid of Call 1.1 pay" || !strings.Contains(second.Runs, "The LLM writes its result") || second.Asked != "" {
+	if strings.Join(second.Reads, "; ") != "paid of Call 1.1 pay" ||
+		!strings.Contains(second.Runs, "The LLM writes its result") || second.Asked != "" {
 		t.Errorf("%+v", second)
 	}
 }
@@ -70,15 +72,18 @@ func TestWhatNobodyTouchedStaysAsItWasPlanned(t *testing.T) {
 	if ok || p.Wrong != "" || p.Calls[0].Fields == nil {
 		t.Fatalf("%v %q", ok, p.Wrong)
 	}
-	sent := url.Values{"keep": {"1", "2"}, "open": {"1"}, "c1-rest": {p.Calls[0].Rest}, "c1~kind": {"object"}, "c1~key": {"cents", "to"},
-		"c1/cents~kind": {"number"}, "c1/cents": {"12345678901234567890.10"}, "c1/to~kind": {"text"}, "c1/to": {"†input.name"}}
+	sent := url.Values{"keep": {"1", "2"}, "open": {"1"}, "c1-rest": {p.Calls[0].Rest}, "c1~kind": {"object"},
+		"c1~key":        {"cents", "to"},
+		"c1/cents~kind": {"number"}, "c1/cents": {"12345678901234567890.10"}, "c1/to~kind": {"text"},
+		"c1/to": {"†input.name"}}
 	if p, _, ok := take(sent); ok || !strings.Contains(p.Wrong, "Nothing is changed") {
 		t.Error(p.Wrong)
 	}
 	sent.Set("c1/cents", "7.50")
 	sent.Set("new", `{"_tool": "tell", "text": "more"}`)
 	_, d, ok = take(sent)
-	if !ok || len(d.Calls) != 3 || !strings.Contains(string(d.Calls[0]), `"cents":7.50`) || !strings.Contains(string(d.Calls[2]), "more") {
+	if !ok || len(d.Calls) != 3 || !strings.Contains(string(d.Calls[0]), `"cents":7.50`) ||
+		!strings.Contains(string(d.Calls[2]), "more") {
 		t.Errorf("%v %s", ok, d.Calls)
 	}
 	sent.Set("c1-rest", `{"cents": 1}`)
@@ -96,7 +101,8 @@ func TestWhatIsFoundWrongStandsBesideItsCall(t *testing.T) {
 	if p.Calls[0].Wrong != "" || p.Calls[1].Wrong != "no text" || p.Added[0].Wrong != "no cents" {
 		t.Errorf("%+v %+v", p.Calls, p.Added)
 	}
-	for text, says := range map[string]string{"none": "no JSON object", `{"a": 1}`: `"_tool" is missing`, `{"_tool": "fly"}`: "no Tool fly"} {
+	for text, says := range map[string]string{"none": "no JSON object", `{"a": 1}`: `"_tool" is missing`,
+		`{"_tool": "fly"}`: "no Tool fly"} {
 		p, d := waiting(t), &api.PlanDecision{Decision: "amend"}
 		if p.Take(d, url.Values{"keep": {"1"}, "new": {text}}) || !strings.Contains(p.Added[0].Wrong, says) {
 			t.Errorf("%s: %+v", text, p.Added[0])

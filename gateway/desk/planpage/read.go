@@ -31,7 +31,8 @@ func IsEditing(values url.Values) bool {
 	return values.Get(editName) != "" || values.Get("do") == "add" || form.IsAdding(values)
 }
 
-// Read takes in what was sent of the Calls, and gives all Calls of the Plan as it is to run. Where Wrong is set, or a Call's, they are of no use.
+// Read takes in what was sent of the Calls, and gives all Calls of the Plan as it is to run. Where Wrong is set, or a
+// Call's, they are of no use.
 func (p *Page) Read(values url.Values) (calls []any) {
 	p.Amending = true
 	changed := false
@@ -92,7 +93,8 @@ func (p *Page) readOpen(c *Call, values url.Values) any {
 	case !isObject:
 		c.Wrong = "the parameters of a Call are an object"
 	case err != nil:
-		c.Wrong = "what else the Call says is no JSON object: " + strings.TrimPrefix(err.Error(), "model: decode JSON: ")
+		c.Wrong = "what else the Call says is no JSON object: " + strings.TrimPrefix(err.Error(),
+			"model: decode JSON: ")
 	}
 	for key := range rest {
 		if !strings.HasPrefix(key, "_") || key == "_tool" {
@@ -128,7 +130,8 @@ func (p *Page) readAdded(values url.Values) (calls []any) {
 		c.Tool, _ = call["_tool"].(string)
 		switch {
 		case err != nil:
-			c.Wrong = `it is no JSON object, such as {"_tool": "tell", "text": "†state.text"}: ` + strings.TrimPrefix(err.Error(), "model: decode JSON: ")
+			c.Wrong = `it is no JSON object, such as {"_tool": "tell", "text": "†state.text"}: ` +
+				strings.TrimPrefix(err.Error(), "model: decode JSON: ")
 		case c.Tool == "":
 			c.Wrong = `it names no Tool: "_tool" is missing`
 		case len(p.tools) > 0 && ideafile.FindTool(p.tools, c.Tool) == nil:
@@ -145,7 +148,8 @@ func (p *Page) readAdded(values url.Values) (calls []any) {
 // callIndex is how a problem names a Call.
 var callIndex = regexp.MustCompile(`calls\[([0-9]+)\]$`)
 
-// Find puts what the process found wrong with the Calls that were sent beside them; path and message are those of each problem.
+// Find puts what the process found wrong with the Calls that were sent beside them; path and message are those of each
+// problem.
 func (p *Page) Find(problems map[string]string) {
 	var sent []*Call
 	for _, c := range p.Calls {
@@ -174,7 +178,8 @@ const (
 	NoDecision  = "There is no such decision."
 )
 
-// Take makes a decision of what was sent; ok is false where it cannot be meant, or where somebody is only changing the Calls.
+// Take makes a decision of what was sent; ok is false where it cannot be meant, or where somebody is only changing the
+// Calls.
 func (p *Page) Take(d *api.PlanDecision, values url.Values) (ok bool) {
 	switch d.Decision {
 	case client.Approve:

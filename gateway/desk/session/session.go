@@ -38,11 +38,13 @@ type Sessions struct {
 	aead cipher.AEAD
 	// ended are the ids of those that were ended here before their time: a copy of the cookie counts no more.
 	ended *lru.Cache[string, struct{}]
-	// Secure says that browsers reach the gateway by https alone; otherwise a cookie is for https where the request came by it.
+	// Secure says that browsers reach the gateway by https alone; otherwise a cookie is for https where the request
+	// came by it.
 	Secure bool
 }
 
-// New makes Sessions whose cookies are sealed with a key that is derived from a secret. Gateways with the same secret take each other's.
+// New makes Sessions whose cookies are sealed with a key that is derived from a secret. Gateways with the same secret
+// take each other's.
 func New(secret []byte) (*Sessions, error) {
 	key, err := hkdf.Key(sha256.New, secret, nil, "processidea desk session", sha256.Size)
 	if err != nil {
@@ -105,7 +107,8 @@ func (s *Sessions) Read(r *http.Request) (t Ticket, ok bool) {
 	return t, true
 }
 
-// cookie is the one of this gateway. Browsers do not tell ports apart: several gateways of one machine have cookies of several names.
+// cookie is the one of this gateway. Browsers do not tell ports apart: several gateways of one machine have cookies of
+// several names.
 func (s *Sessions) cookie(r *http.Request) *http.Cookie {
 	name := "processidea-desk"
 	if _, port, err := net.SplitHostPort(r.Host); err == nil {
@@ -132,7 +135,8 @@ func (s *Sessions) Seal(use string, v any) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("session: seal: %w", err)
 	}
-	return base64.RawURLEncoding.EncodeToString(s.aead.Seal(make([]byte, 0, small.Len()+64), nil, small.Bytes(), []byte(use))), nil
+	return base64.RawURLEncoding.EncodeToString(s.aead.Seal(make([]byte, 0, small.Len()+64), nil, small.Bytes(),
+		[]byte(use))), nil
 }
 
 // mostUnsealed bounds what a sealed value opens to.

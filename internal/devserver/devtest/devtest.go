@@ -93,7 +93,8 @@ func Run(o Options) (*Server, error) {
 	}
 	// Whether files have changed since the last commit would be built in, and have it linked again and again.
 	// It lives as long as its standard input, which no context ends.
-	cmd := exec.Command("go", "run", "-buildvcs=false", "./internal/devserver/devtest/temporal", string(options)) //nolint:noctx // see above
+	cmd := exec.Command("go", "run", "-buildvcs=false", //nolint:noctx // see above
+		"./internal/devserver/devtest/temporal", string(options))
 	cmd.Dir, cmd.Stderr = root, os.Stderr
 	// The pipe closes with this process, however it ends.
 	in, err := cmd.StdinPipe()

@@ -38,13 +38,15 @@ func newBed(t *testing.T, address, namespace string, env []string) *bed {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := client.Options{HostPort: address, Namespace: namespace, Logger: log.NewStructuredLogger(slog.New(slog.DiscardHandler))}
+	o := client.Options{HostPort: address, Namespace: namespace,
+		Logger: log.NewStructuredLogger(slog.New(slog.DiscardHandler))}
 	c, err := client.Dial(connect.ClientOptions(o, store))
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { c.Close(); _ = store.Close() })
-	return &bed{c, namespace, store, append(env, "TEMPORAL_ADDRESS="+address, "TEMPORAL_NAMESPACE="+namespace, "PROCESSIDEA_STORE="+dir)}
+	return &bed{c, namespace, store, append(env, "TEMPORAL_ADDRESS="+address, "TEMPORAL_NAMESPACE="+namespace,
+		"PROCESSIDEA_STORE="+dir)}
 }
 
 // work runs a worker until it is told to stop. Killed, it would leave the next one waiting for what it had taken.
@@ -61,9 +63,11 @@ func (b *bed) work(t *testing.T, program string, args ...string) (stop func()) {
 }
 
 // begin starts an example.
-func (b *bed) begin(t *testing.T, id, name string, idea *ideafile.Idea, start protocol.ProcessStart) client.WorkflowRun {
+func (b *bed) begin(t *testing.T, id, name string, idea *ideafile.Idea,
+	start protocol.ProcessStart) client.WorkflowRun {
 	t.Helper()
-	run, _, err := connect.StartOrAttach(t.Context(), b.client, b.namespace, connect.StartProcess{ID: id, Idea: idea, Start: start, File: name})
+	run, _, err := connect.StartOrAttach(t.Context(), b.client, b.namespace,
+		connect.StartProcess{ID: id, Idea: idea, Start: start, File: name})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -110,8 +114,8 @@ func idle(v protocol.ProcessView) bool {
 	return true
 }
 
-// decide decides on all that waits, each once, when nothing else is left to be done: the first is rejected where there are
-// several.
+// decide decides on all that waits, each once, when nothing else is left to be done: the first is rejected where there
+// are several.
 func (b *bed) decide(t *testing.T, id string, decided map[string]bool) {
 	t.Helper()
 	var status protocol.ProcessView
@@ -151,7 +155,8 @@ func (b *bed) finds(t *testing.T, id, path string) {
 	t.Helper()
 	await(t, "it can be found", func(ctx context.Context) error {
 		n, err := b.client.CountWorkflow(ctx, &workflowservice.CountWorkflowExecutionsRequest{
-			Namespace: b.namespace, Query: fmt.Sprintf(`WorkflowId = %q AND IdeaStatus = "completed" AND IdeaPath = %q`, id, path)})
+			Namespace: b.namespace, Query: fmt.Sprintf(`WorkflowId = %q AND IdeaStatus = "completed" AND IdeaPath = %q`,
+				id, path)})
 		if err == nil && n.GetCount() != 1 {
 			err = fmt.Errorf("%d are found", n.GetCount())
 		}

@@ -43,8 +43,8 @@ func readCompose(t *testing.T) (c compose) {
 
 var orDefault = regexp.MustCompile(`\$\{\w+:[-?]([^}]*)\}`)
 
-// environment gives a service's variables as they are where nobody sets any, with some replaced: what is a name or a port
-// in the network of the containers is another here.
+// environment gives a service's variables as they are where nobody sets any, with some replaced: what is a name or a
+// port in the network of the containers is another here.
 func (c compose) environment(t *testing.T, service string, replace map[string]string) (env []string) {
 	t.Helper()
 	if len(c.Services[service].Environment) == 0 {
@@ -64,7 +64,8 @@ func (c compose) environment(t *testing.T, service string, replace map[string]st
 // familyOfSettings is what docs/settings.md names with an ellipsis, or another project's documents do.
 var familyOfSettings = regexp.MustCompile(`^(PROCESSIDEA_NOTIFY|TEMPORAL|OTEL)_`)
 
-// What starter and worker are given are settings that the documents name, each under its own name; and no image is one that changes.
+// What starter and worker are given are settings that the documents name, each under its own name; and no image is one
+// that changes.
 func TestTheComposeFilePassesSettingsThatTheWorkerReadsAndPinsItsImages(t *testing.T) {
 	t.Parallel()
 	doc, err := os.ReadFile(root + "/docs/settings.md")
@@ -84,21 +85,25 @@ func TestTheComposeFilePassesSettingsThatTheWorkerReadsAndPinsItsImages(t *testi
 		}
 	}
 	for name, s := range c.Services {
-		if pinned := regexp.MustCompile(`:\d+\.\d+(\.\d+)?$`); s.Build == nil && !pinned.MatchString(orDefault.ReplaceAllString(s.Image, "$1")) {
+		if pinned := regexp.MustCompile(`:\d+\.\d+(\.\d+)?$`); s.Build == nil &&
+			!pinned.MatchString(orDefault.ReplaceAllString(s.Image, "$1")) {
 			t.Errorf("the image of %s has no exact version: %s", name, s.Image)
 		}
 	}
-	for _, name := range []string{"OPENAI_RPM", "PROCESSIDEA_DECIDERS", "PROCESSIDEA_MCP_COMMANDS", "PROCESSIDEA_NOTIFY_LINK", "PROCESSIDEA_TOOL_SECRETS"} {
+	for _, name := range []string{"OPENAI_RPM", "PROCESSIDEA_DECIDERS", "PROCESSIDEA_MCP_COMMANDS",
+		"PROCESSIDEA_NOTIFY_LINK", "PROCESSIDEA_TOOL_SECRETS"} {
 		if _, given := c.Services["worker"].Environment[name]; !given {
 			t.Errorf("the worker is not given %s", name)
 		}
 	}
-	if len(c.Services["worker"].EnvFile) == 0 || c.Services["temporal-ui"].Environment["TEMPORAL_CODEC_ENDPOINT"] == "" {
+	if len(c.Services["worker"].EnvFile) == 0 ||
+		c.Services["temporal-ui"].Environment["TEMPORAL_CODEC_ENDPOINT"] == "" {
 		t.Error("secrets for tools have no file, or the UI has no codec server")
 	}
 }
 
-// No container has more than it needs: no right of root, no file to write to in our own images, no secret of another, and no port beyond this machine.
+// No container has more than it needs: no right of root, no file to write to in our own images, no secret of another,
+// and no port beyond this machine.
 func TestEveryContainerHasNoMoreThanItNeeds(t *testing.T) {
 	t.Parallel()
 	for name, s := range readCompose(t).Services {
@@ -123,7 +128,8 @@ func TestEveryContainerHasNoMoreThanItNeeds(t *testing.T) {
 			}
 		}
 		if alone := slices.Equal(s.Networks, []string{"codec"}); alone != (name == "codec") {
-			t.Errorf("%s is in the networks %v: what serves payloads without a token is in one of its own", name, s.Networks)
+			t.Errorf("%s is in the networks %v: what serves payloads without a token is in one of its own",
+				name, s.Networks)
 		}
 	}
 }

@@ -52,9 +52,11 @@ func startDatabase(t *testing.T, name string) (port string) {
 	if out, err := run.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	start(t, exec.Command(postgres, "-D", dir, "-h", "127.0.0.1", "-p", port, "-k", dir, "-c", "fsync=off"), nobody, syscall.SIGQUIT)
+	start(t, exec.Command(postgres, "-D", dir, "-h", "127.0.0.1", "-p", port, "-k", dir, "-c", "fsync=off"), nobody,
+		syscall.SIGQUIT)
 	await(t, "PostgreSQL answers", func(ctx context.Context) error {
-		db, err := sql.Open("postgres", fmt.Sprintf("host=127.0.0.1 port=%s user=%s dbname=postgres sslmode=disable", port, name))
+		db, err := sql.Open("postgres",
+			fmt.Sprintf("host=127.0.0.1 port=%s user=%s dbname=postgres sslmode=disable", port, name))
 		if err != nil {
 			return err
 		}
@@ -64,7 +66,8 @@ func startDatabase(t *testing.T, name string) (port string) {
 	return port
 }
 
-// unprivileged gives the folder to somebody else, where this is the superuser's process: PostgreSQL refuses to be run by him.
+// unprivileged gives the folder to somebody else, where this is the superuser's process: PostgreSQL refuses to be run
+// by him.
 func unprivileged(t *testing.T, dir string) *syscall.SysProcAttr {
 	t.Helper()
 	if os.Getuid() != 0 {
@@ -117,7 +120,8 @@ func lastLines(log string) string {
 	return strings.Join(lines, "\n")
 }
 
-// freePort finds one that fits in a smallint: that is where Temporal's schema for PostgreSQL keeps the ports of its members.
+// freePort finds one that fits in a smallint: that is where Temporal's schema for PostgreSQL keeps the ports of its
+// members.
 func freePort(t *testing.T) string {
 	t.Helper()
 	return strconv.Itoa(devtest.FreePort(t))

@@ -19,7 +19,8 @@ import (
 
 var examplesDir = filepath.Join(root, "examples")
 
-// exampleNames lists the folders that hold an Idea, those of which a worker of their own is a part apart from the others.
+// exampleNames lists the folders that hold an Idea, those of which a worker of their own is a part apart from the
+// others.
 func exampleNames(t *testing.T) (plain, withWorker []string) {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(examplesDir, "*", "idea.json"))
@@ -117,7 +118,8 @@ func (a around) example(t *testing.T, name string) (*ideafile.Idea, protocol.Pro
 			delegates[tool.DelegateFile] = decoded(t, a.read(t, name, tool.DelegateFile))
 		}
 	}
-	return idea, protocol.ProcessStart{Idea: source, Replies: a.read(t, name, "replies.jsonl"), Delegation: protocol.DelegationContext{Files: delegates}}
+	return idea, protocol.ProcessStart{Idea: source, Replies: a.read(t, name, "replies.jsonl"),
+		Delegation: protocol.DelegationContext{Files: delegates}}
 }
 
 func decoded(t *testing.T, text string) map[string]any {

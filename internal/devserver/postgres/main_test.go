@@ -1,6 +1,6 @@
 // Package postgres runs the parts of docker-compose.yml without containers, with the settings that stand there, and
-// checks that processes come to the same there as on the embedded server. It needs PostgreSQL's programs, and is skipped
-// where there are none.
+// checks that processes come to the same there as on the embedded server. It needs PostgreSQL's programs, and is
+// skipped where there are none.
 package postgres
 
 import (

@@ -16,8 +16,8 @@ import (
 	"processidea/store/chain"
 )
 
-// asked is how many instances are asked for their Calls: each reads its history again. What became of the others stands in
-// the Ideas.
+// asked is how many instances are asked for their Calls: each reads its history again. What became of the others stands
+// in the Ideas.
 const asked = 20
 
 // outcome is all that a process has come to, as it can be compared with another one's.
@@ -80,7 +80,8 @@ func differences(t *testing.T, from, to any) string {
 			fmt.Fprintf(&b, "and %d more", len(patch)-n)
 			break
 		}
-		fmt.Fprintf(&b, "%s %s: %.200s, not %.200s\n", op.Type, op.Path, jsonval.Encode(jsonval.ToJSONValue(op.Value)), jsonval.Encode(jsonval.ToJSONValue(op.OldValue)))
+		fmt.Fprintf(&b, "%s %s: %.200s, not %.200s\n", op.Type, op.Path, jsonval.Encode(jsonval.ToJSONValue(op.Value)),
+			jsonval.Encode(jsonval.ToJSONValue(op.OldValue)))
 	}
 	return b.String()
 }

@@ -30,7 +30,8 @@ func setUp(t *testing.T, c compose, temporal string, here map[string]string) {
 	// The entrypoint names the script where it is mounted.
 	at := c.Services["temporal-schema"].Entrypoint
 	run := exec.CommandContext(t.Context(), at[0], root+at[1])
-	run.Env = append(os.Environ(), append(c.environment(t, "temporal-schema", here), "PATH="+bin+":"+os.Getenv("PATH"))...)
+	run.Env = append(os.Environ(),
+		append(c.environment(t, "temporal-schema", here), "PATH="+bin+":"+os.Getenv("PATH"))...)
 	if out, err := run.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
@@ -44,7 +45,8 @@ func startTemporal(t *testing.T, c compose, temporal string, here map[string]str
 		t.Fatal(err)
 	}
 	all := map[string]string{"BIND_ON_IP": "127.0.0.1", "LOG_LEVEL": "warn",
-		"DYNAMIC_CONFIG_FILE_PATH": deploy + "/" + filepath.Base(c.Services["temporal"].Environment["DYNAMIC_CONFIG_FILE_PATH"])}
+		"DYNAMIC_CONFIG_FILE_PATH": deploy + "/" +
+			filepath.Base(c.Services["temporal"].Environment["DYNAMIC_CONFIG_FILE_PATH"])}
 	for name, value := range here {
 		all[name] = value
 	}
@@ -67,21 +69,25 @@ func prepare(t *testing.T, address, namespace string) {
 	}
 	defer conn.Close()
 	await(t, "the namespace can be made", func(ctx context.Context) error {
-		_, err := workflowservice.NewWorkflowServiceClient(conn).RegisterNamespace(ctx, &workflowservice.RegisterNamespaceRequest{
-			Namespace: namespace, WorkflowExecutionRetentionPeriod: durationpb.New(24 * time.Hour)})
+		_, err := workflowservice.NewWorkflowServiceClient(conn).RegisterNamespace(ctx,
+			&workflowservice.RegisterNamespaceRequest{
+				Namespace: namespace, WorkflowExecutionRetentionPeriod: durationpb.New(24 * time.Hour)})
 		if status.Code(err) == codes.AlreadyExists { // and the answer to that was lost
 			return nil
 		}
 		return err
 	})
 	await(t, "the search attributes can be made", func(ctx context.Context) error {
-		_, err := operatorservice.NewOperatorServiceClient(conn).AddSearchAttributes(ctx, &operatorservice.AddSearchAttributesRequest{
-			Namespace: namespace, SearchAttributes: connect.SearchAttributes})
+		_, err := operatorservice.NewOperatorServiceClient(conn).AddSearchAttributes(ctx,
+			&operatorservice.AddSearchAttributesRequest{
+				Namespace: namespace, SearchAttributes: connect.SearchAttributes})
 		return err
 	})
 	await(t, "the search attributes can be used", func(ctx context.Context) error {
-		_, err := workflowservice.NewWorkflowServiceClient(conn).CountWorkflowExecutions(ctx, &workflowservice.CountWorkflowExecutionsRequest{
-			Namespace: namespace, Query: "IdeaStatus IS NOT NULL AND IdeaPath IS NOT NULL AND IdeaAwaiting IS NOT NULL"})
+		_, err := workflowservice.NewWorkflowServiceClient(conn).CountWorkflowExecutions(ctx,
+			&workflowservice.CountWorkflowExecutionsRequest{
+				Namespace: namespace,
+				Query:     "IdeaStatus IS NOT NULL AND IdeaPath IS NOT NULL AND IdeaAwaiting IS NOT NULL"})
 		return err
 	})
 }

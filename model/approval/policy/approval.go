@@ -92,7 +92,9 @@ func (a *Approval) read(m map[string]any, path string, ps *diag.Problems) {
 		case "note":
 			a.Note, err = readNote(m[k])
 		default:
-			err = fmt.Errorf("unknown key %q; _approval has allow, by, escalate, note, onTimeout, proof, remind, timeout and when", k)
+			err = fmt.Errorf(
+				"unknown key %q; _approval has allow, by, escalate, note, onTimeout, proof, remind, timeout and "+
+					"when", k)
 		}
 		if err != nil {
 			ps.Add(at, "%s", err)
@@ -107,15 +109,18 @@ func (a *Approval) read(m map[string]any, path string, ps *diag.Problems) {
 	}
 	a.WhileWaiting.Check(a.Deciders, ends, path, ps)
 	if a.Deciders != nil && a.TimeoutAction == Approve {
-		ps.Add(path+".onTimeout", "by or proof says who must approve, and this would approve without them: want reject or pause")
+		ps.Add(path+".onTimeout",
+			"by or proof says who must approve, and this would approve without them: want reject or pause")
 	}
 }
 
-// readParamsCondition compiles the condition. One that does not compile must not let every Call through: a person is asked about each, and the
-// file's author is warned. A schema that refers to another document is an error, as everywhere.
+// readParamsCondition compiles the condition. One that does not compile must not let every Call through: a person is
+// asked about each, and the file's author is warned. A schema that refers to another document is an error, as
+// everywhere.
 func (a *Approval) readParamsCondition(v any, path string, ps *diag.Problems) {
 	if ps == nil {
-		a.ParamsCondition = jsonschema.NewLazySchema(v, "") // one that does not compile cannot be evaluated, so that a person is asked
+		// one that does not compile cannot be evaluated, so that a person is asked
+		a.ParamsCondition = jsonschema.NewLazySchema(v, "")
 		return
 	}
 	s, err := jsonschema.CompileSchema(v)
@@ -150,8 +155,8 @@ func readAllowedDecisions(v any) ([]string, error) {
 	return list, nil
 }
 
-// RequiresReviewOf reports whether a person must decide on a Call with these resolved parameters. If the condition cannot be evaluated, a
-// person must.
+// RequiresReviewOf reports whether a person must decide on a Call with these resolved parameters. If the condition
+// cannot be evaluated, a person must.
 func (a *Approval) RequiresReviewOf(params map[string]any) bool {
 	if a == nil {
 		return false

@@ -5,6 +5,8 @@
 // Invariants:
 //   - Rules only narrow. A person who may decide under several of them may decide under each.
 //   - An Override takes nothing away: a Call that its Tool's policy asks about is asked about, and by whom that says.
-//   - An escalation only adds people to those who may decide; how many must, who may not, and what they must prove stays as it is.
-//   - What is due at one moment is one reminder, however many times have passed, so that people are not told twice at once.
+//   - An escalation only adds people to those who may decide; how many must, who may not, and what they must prove
+//     stays as it is.
+//   - What is due at one moment is one reminder, however many times have passed, so that people are not told twice at
+//     once.
 package policy

@@ -38,7 +38,8 @@ func TestAnIdentityWithoutAnAccountIsWrittenAsItsName(t *testing.T) {
 	t.Parallel()
 	list := []policy.Identity{{Name: "sam"}, at(here, "1", "ann"), {}}
 	data, err := json.Marshal(list)
-	if want := `["sam",{"name":"ann","iss":"https://id.example.com","sub":"1"},""]`; err != nil || string(data) != want {
+	if want := `["sam",{"name":"ann","iss":"https://id.example.com","sub":"1"},""]`; err != nil ||
+		string(data) != want {
 		t.Fatalf("%s, %v; want %s", data, err, want)
 	}
 	var back []policy.Identity
@@ -53,16 +54,19 @@ func TestAnIdentityWithoutAnAccountIsWrittenAsItsName(t *testing.T) {
 // A caller who writes their bare name into the meta does not keep their account out of it.
 func TestWhoStartedAProcessIsKnownByAccountToo(t *testing.T) {
 	t.Parallel()
-	idea := policy.WithStarters(map[string]any{"meta": map[string]any{"startedBy": []any{"ann"}}}, []policy.Identity{at(here, "1", "ann")})
+	idea := policy.WithStarters(map[string]any{"meta": map[string]any{"startedBy": []any{"ann"}}},
+		[]policy.Identity{at(here, "1", "ann")})
 	idea = policy.WithStarters(idea, []policy.Identity{at(here, "1", "ann")})
 	idea = policy.WithCauser(policy.WithCauser(idea, at(here, "2", "bob"), "①"), at(here, "2", "bob"), "①")
-	if got, want := policy.ReadStarters(idea), []policy.Identity{{Name: "ann"}, at(here, "1", "ann")}; !slices.Equal(got, want) {
+	if got, want := policy.ReadStarters(idea),
+		[]policy.Identity{{Name: "ann"}, at(here, "1", "ann")}; !slices.Equal(got, want) {
 		t.Errorf("started by %v", got)
 	}
 	if got := policy.ReadCausers(idea, "①"); !slices.Equal(got, []policy.Identity{at(here, "2", "bob")}) {
 		t.Errorf("caused by %v", got)
 	}
-	idea = policy.WithPriorDecisions(idea, []policy.PriorDecision{{CallID: "1.1", By: "eve", Account: at(here, "3", "").Account}})
+	idea = policy.WithPriorDecisions(idea,
+		[]policy.PriorDecision{{CallID: "1.1", By: "eve", Account: at(here, "3", "").Account}})
 	if got := policy.ReadPriorDecisions(idea); len(got) != 1 || got[0].Account != at(here, "3", "").Account {
 		t.Errorf("decided %v", got)
 	}
@@ -73,7 +77,8 @@ func TestWhoStartedAProcessIsKnownByAccountToo(t *testing.T) {
 			t.Errorf("%v decides", who)
 		}
 	}
-	if why := rules.DenialReason(policy.Person{Name: "ann", Account: at(there, "1", "").Account}, starters, causers...); why != "" {
+	if why := rules.DenialReason(policy.Person{Name: "ann", Account: at(there, "1", "").Account}, starters,
+		causers...); why != "" {
 		t.Errorf("ann of another issuer: %s", why)
 	}
 }

@@ -60,7 +60,8 @@ func CheckGroup(name string) error {
 	}
 	for _, r := range name {
 		if unicode.In(r, unseen...) || r == unicode.ReplacementChar || r == brailleBlank {
-			return fmt.Errorf("%+q has a character that nobody sees (%U): a name has letters, digits, signs and spaces", name, r)
+			return fmt.Errorf("%+q has a character that nobody sees (%U): a name has letters, digits, signs and spaces",
+				name, r)
 		}
 	}
 	return nil
@@ -76,7 +77,9 @@ func CheckName(name string) error {
 	for _, word := range strings.FieldsFunc(norm.NFKC.String(name),
 		func(r rune) bool { return unicode.IsSpace(r) || r == '@' }) {
 		if a, b := mixedScripts(word); b != "" {
-			return fmt.Errorf("%+q mixes %s and %s letters in one word: they look alike, and it is not known who is meant", name, a, b)
+			return fmt.Errorf(
+				"%+q mixes %s and %s letters in one word: they look alike, and it is not known who is meant", name, a,
+				b)
 		}
 	}
 	return nil

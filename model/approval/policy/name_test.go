@@ -37,7 +37,8 @@ func TestTheSpellingsOfAPersonAreOnePerson(t *testing.T) {
 
 func TestANameHasNothingThatNobodySees(t *testing.T) {
 	t.Parallel()
-	unseen := []rune{0, '\t', '\n', 0x7f, 0x85, 0xa0 + 0xd /* soft hyphen */, 0x34f, 0x61c, 0x115f, 0x180e, 0x200b, 0x200d, 0x200e, 0x202e, 0x2028, 0x2066, 0x2800,
+	unseen := []rune{0, '\t', '\n', 0x7f, 0x85, 0xa0 + 0xd /* soft hyphen */, 0x34f, 0x61c, 0x115f, 0x180e, 0x200b,
+		0x200d, 0x200e, 0x202e, 0x2028, 0x2066, 0x2800,
 		0x3164, 0xe000, 0xfe0f, 0xfeff, 0xfffd, 0xe0001}
 	for r := range rune(unicode.MaxRune) { // all that Unicode calls control or format
 		if unicode.In(r, unicode.Cc, unicode.Cf) {
@@ -68,7 +69,8 @@ func TestAWordOfANameIsOfScriptsThatAreWrittenTogether(t *testing.T) {
 			t.Errorf("%+q: %v", name, err)
 		}
 	}
-	for _, name := range []string{"анна@example.com", "Анна Lee", "田中さん", "田中カナ", "김ann", "O'Brien-Smith 3rd", "José", "محمد", "अनु"} {
+	for _, name := range []string{"анна@example.com", "Анна Lee", "田中さん", "田中カナ", "김ann", "O'Brien-Smith 3rd", "José",
+		"محمد", "अनु"} {
 		if err := policy.CheckName(name); err != nil {
 			t.Errorf("%q: %v", name, err)
 		}

@@ -15,7 +15,8 @@ type Override struct {
 	ToolNames []string `json:"tools,omitempty"`
 	// Plan holds every Plan, as a whole, until a person has approved it.
 	Plan bool `json:"plan,omitempty"`
-	// Deciders limit who may decide on the Calls of these Tools; where no Tools are named, on every Call that a person is asked about.
+	// Deciders limit who may decide on the Calls of these Tools; where no Tools are named, on every Call that a person
+	// is asked about.
 	Deciders *Rule `json:"by,omitempty"`
 	// WhileWaiting says what happens while nobody decides, on the same Calls as Deciders.
 	WhileWaiting WhileWaiting `json:"whileWaiting,omitzero"`
@@ -47,7 +48,8 @@ func ReadOverride(m map[string]any, path string, ps *diag.Problems) (o Override)
 		case "remind", "escalate":
 			o.WhileWaiting.ReadKey(k, m[k], jsonval.JSONPathWithKey(path, k), ps)
 		default:
-			ps.Add(jsonval.JSONPathWithKey(path, k), "unknown key %q; approval has all, by, escalate, plan, proof, remind and tools", k)
+			ps.Add(jsonval.JSONPathWithKey(path, k),
+				"unknown key %q; approval has all, by, escalate, plan, proof, remind and tools", k)
 		}
 		if !ok {
 			ps.Add(jsonval.JSONPathWithKey(path, k), `want {"tools": ["name"]} or {"all": true}`)
@@ -81,7 +83,8 @@ func (o Override) DecidersFor(tool string, own *Approval) Rules {
 	return rules
 }
 
-// PeopleFor returns who may decide on a Tool's Calls, for whatever reason a person is asked, and what happens while they do not.
+// PeopleFor returns who may decide on a Tool's Calls, for whatever reason a person is asked, and what happens while
+// they do not.
 func (o Override) PeopleFor(tool string, own *Approval) (rules Rules, whileWaiting Governing) {
 	add := func(r *Rule, p WhileWaiting) {
 		beside := -1
@@ -101,8 +104,8 @@ func (o Override) PeopleFor(tool string, own *Approval) (rules Rules, whileWaiti
 	return rules, whileWaiting
 }
 
-// DeciderRestrictions are what the process and those that it is a delegate of say of who may decide, and of what happens while they do not; and of
-// whether Plans wait.
+// DeciderRestrictions are what the process and those that it is a delegate of say of who may decide, and of what
+// happens while they do not; and of whether Plans wait.
 func (o Override) DeciderRestrictions() []Override {
 	own := o
 	own.Outer = nil
@@ -112,12 +115,14 @@ func (o Override) DeciderRestrictions() []Override {
 	return append([]Override{own}, o.Outer...)
 }
 
-// HoldsPlans reports whether Plans wait until a person has approved them: the process says so, or one that it is a delegate of.
+// HoldsPlans reports whether Plans wait until a person has approved them: the process says so, or one that it is a
+// delegate of.
 func (o Override) HoldsPlans() bool {
 	return o.Plan || slices.ContainsFunc(o.Outer, func(outer Override) bool { return outer.Plan })
 }
 
-// PlanDeciders returns who may decide on a Plan: whoever may decide on Calls of the process and of those that it is a delegate of.
+// PlanDeciders returns who may decide on a Plan: whoever may decide on Calls of the process and of those that it is a
+// delegate of.
 func (o Override) PlanDeciders() (rules Rules) {
 	for _, limit := range o.DeciderRestrictions() {
 		if limit.Deciders != nil {

@@ -22,7 +22,8 @@ type Rule struct {
 	// NotStarter excludes who started the process, and who caused the Call besides: added or revised its instance,
 	// or changed it.
 	NotStarter bool `json:"notStarter,omitempty"`
-	// ExcludedCallNames excludes who decided on these Calls of the same instance: ids without an instance, or names of Tools, for every Call of the Tool.
+	// ExcludedCallNames excludes who decided on these Calls of the same instance: ids without an instance, or names of
+	// Tools, for every Call of the Tool.
 	NotSameAs []string `json:"notSameAs,omitempty"`
 	// Signed wants proof of who decides (`proof` of a policy). It is no key of `by`.
 	Signed bool `json:"signed,omitempty"`
@@ -81,7 +82,8 @@ func (r *Rule) readKey(key string, v any) (err error) {
 			return fmt.Errorf("want true or false, not %s", jsonval.TypeOf(v))
 		}
 	default:
-		return fmt.Errorf("unknown key %q; by has count, groups, notSameAs, notStarter and people%s", jsonval.Clip(key, 80),
+		return fmt.Errorf("unknown key %q; by has count, groups, notSameAs, notStarter and people%s",
+			jsonval.Clip(key, 80),
 			diag.DidYouMean(key, []string{"count", "groups", "notSameAs", "notStarter", "people"}))
 	}
 	return err
@@ -107,7 +109,8 @@ func readNames(v any, check func(string) error) ([]string, error) {
 	return list, nil
 }
 
-// ReadProof reads `proof` of a policy, "declared" or "signed", into its Rule, which it makes where a signed decision is wanted and there is none.
+// ReadProof reads `proof` of a policy, "declared" or "signed", into its Rule, which it makes where a signed decision is
+// wanted and there is none.
 func ReadProof(v any, r *Rule) (*Rule, error) {
 	switch v {
 	case "declared":
@@ -126,7 +129,8 @@ func ReadProof(v any, r *Rule) (*Rule, error) {
 type Person struct {
 	Name   string   `json:"name,omitempty"`
 	Groups []string `json:"groups,omitempty"`
-	// AlsoNamed is another name of the same person, under which they may have started the process; empty: there is none.
+	// AlsoNamed is another name of the same person, under which they may have started the process; empty: there is
+	// none.
 	AlsoNamed string `json:"alsoNamed,omitempty"`
 	// Account is the person's where it is known.
 	Account
@@ -153,7 +157,8 @@ func (r Rule) whyNot(p Person, starters, causers []Identity) string {
 	case r.NotStarter && containsUnknown(causers):
 		return "who added or revised the instance may not decide on it, and they did not say who they are"
 	case r.NotStarter && p.isAmong(causers):
-		return p.Name + " had a hand in it (added or revised the instance, or changed the Call), and may not decide on it"
+		return p.Name +
+			" had a hand in it (added or revised the instance, or changed the Call), and may not decide on it"
 	}
 	return ""
 }
@@ -171,7 +176,8 @@ func (p Person) Identities() []Identity {
 	return list
 }
 
-// WithAlso returns a Rule under which others may decide too: the Groups and People of another. Where anybody may, it stays as it is.
+// WithAlso returns a Rule under which others may decide too: the Groups and People of another. Where anybody may, it
+// stays as it is.
 func (r Rule) WithAlso(others Rule) Rule {
 	if len(r.Groups)+len(r.People) == 0 {
 		return r

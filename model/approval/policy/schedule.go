@@ -9,8 +9,8 @@ import (
 	"processidea/model/jsonval"
 )
 
-// Schedule is what is still to come, and what has come, while one Call waits. nil: nothing does. It is never changed, only replaced, so that
-// whoever was given one keeps what it was.
+// Schedule is what is still to come, and what has come, while one Call waits. nil: nothing does. It is never changed,
+// only replaced, so that whoever was given one keeps what it was.
 type Schedule struct {
 	// RemindAt are the reminders to come, and RemindedAt when people were reminded.
 	RemindAt    []time.Time `json:"remindAt,omitempty"`
@@ -21,14 +21,16 @@ type Schedule struct {
 // Planned is an escalation of one Call.
 type Planned struct {
 	At time.Time `json:"at"`
-	// To names who may decide too then, and Rule which of the Call's rules it adds them to; -1: none, as anybody may decide.
+	// To names who may decide too then, and Rule which of the Call's rules it adds them to; -1: none, as anybody may
+	// decide.
 	To   Rule `json:"by"`
 	Rule int  `json:"rule"`
 	// DoneAt is when it happened; zero: not yet.
 	DoneAt time.Time `json:"done,omitzero"`
 }
 
-// Governing are the Policies that hold for the Calls of one Tool, each with the number of the rule that it stands beside.
+// Governing are the Policies that hold for the Calls of one Tool, each with the number of the rule that it stands
+// beside.
 type Governing []governed
 
 type governed struct {

@@ -29,8 +29,8 @@ const maxReminders = 20
 // IsZero reports whether a Policy says nothing.
 func (p WhileWaiting) IsZero() bool { return len(p.RemindAfter) == 0 && p.Escalation == nil }
 
-// ReadKey reads `remind`, ["4h", "24h"], or `escalate`, {"after": "48h", "by": {"groups", "people"}}. What cannot be read says nothing: it must let
-// nobody decide.
+// ReadKey reads `remind`, ["4h", "24h"], or `escalate`, {"after": "48h", "by": {"groups", "people"}}. What cannot be
+// read says nothing: it must let nobody decide.
 func (p *WhileWaiting) ReadKey(key string, v any, path string, ps *diag.Problems) {
 	if key == "escalate" {
 		p.Escalation = readEscalation(v, path, ps)
@@ -48,7 +48,10 @@ func (p *WhileWaiting) ReadKey(key string, v any, path string, ps *diag.Problems
 		case err != nil:
 			ps.Add(at, "%s", err)
 		case n > 0 && len(p.RemindAfter) == n && after <= p.RemindAfter[n-1]:
-			ps.Add(at, "%s is not after the reminder before it, %s: every duration counts from when the Call began to wait", after, p.RemindAfter[n-1])
+			ps.Add(
+				at,
+				"%s is not after the reminder before it, %s: every duration counts from when the Call began to wait",
+				after, p.RemindAfter[n-1])
 		default:
 			p.RemindAfter = append(p.RemindAfter, after)
 		}
@@ -64,7 +67,8 @@ func readEscalation(v any, path string, ps *diag.Problems) *Escalation {
 	e, wrong := &Escalation{}, false
 	for _, k := range jsonval.SortedKeys(m) {
 		if k != "after" && k != "by" {
-			ps.Add(jsonval.JSONPathWithKey(path, k), "unknown key %q; escalate has after and by%s", jsonval.Clip(k, 80), diag.DidYouMean(k, []string{"after", "by"}))
+			ps.Add(jsonval.JSONPathWithKey(path, k), "unknown key %q; escalate has after and by%s", jsonval.Clip(k, 80),
+				diag.DidYouMean(k, []string{"after", "by"}))
 			wrong = true
 		}
 	}
@@ -80,7 +84,9 @@ func readEscalation(v any, path string, ps *diag.Problems) *Escalation {
 	}
 	for _, k := range jsonval.SortedKeys(names) {
 		if k != "groups" && k != "people" {
-			ps.Add(jsonval.JSONPathWithKey(path+".by", k), "unknown key %q; escalate.by has groups and people: how many must decide and who may not stays as it is",
+			ps.Add(jsonval.JSONPathWithKey(path+".by", k),
+				"unknown key %q; escalate.by has groups and people: how many must decide and who may not stays as it "+
+					"is",
 				jsonval.Clip(k, 80))
 			wrong = true
 		}
@@ -101,7 +107,8 @@ func readEscalation(v any, path string, ps *diag.Problems) *Escalation {
 	return e
 }
 
-// Check says what of a Policy can never happen: rule is who decides anyway, and timeout when the waiting ends by itself, 0 for never.
+// Check says what of a Policy can never happen: rule is who decides anyway, and timeout when the waiting ends by
+// itself, 0 for never.
 func (p WhileWaiting) Check(rule *Rule, timeout time.Duration, path string, ps *diag.Problems) {
 	for n, after := range p.RemindAfter {
 		if timeout > 0 && after >= timeout {
@@ -116,6 +123,7 @@ func (p WhileWaiting) Check(rule *Rule, timeout time.Duration, path string, ps *
 		ps.Add(path+".escalate.after", "it never happens: nobody is waited for after %s", timeout)
 	}
 	if rule == nil || len(rule.Groups)+len(rule.People) == 0 {
-		ps.Warn(path+".escalate.by", "it lets nobody decide who may not anyway: only the people and groups of by beside it are added to")
+		ps.Warn(path+".escalate.by",
+			"it lets nobody decide who may not anyway: only the people and groups of by beside it are added to")
 	}
 }

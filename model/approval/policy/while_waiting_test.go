@@ -65,12 +65,14 @@ func TestWhatNeverHappensIsSaid(t *testing.T) {
 	p, _ := read(t, `{"remind": ["4h", "72h"], "escalate": {"after": "80h", "by": {"groups": ["heads"]}}}`)
 	var ps diag.Problems
 	p.Check(&policy.Rule{Groups: []string{"finance"}}, 72*time.Hour, "$._approval", &ps)
-	if len(ps.Errors()) != 2 || !strings.Contains(ps.Error(), "$._approval.remind[1]: it never happens") || !strings.Contains(ps.Error(), "$._approval.escalate.after: it never happens") {
+	if len(ps.Errors()) != 2 || !strings.Contains(ps.Error(), "$._approval.remind[1]: it never happens") ||
+		!strings.Contains(ps.Error(), "$._approval.escalate.after: it never happens") {
 		t.Error(ps)
 	}
 	ps = nil
 	p.Check(&policy.Rule{Count: 2}, 0, "$._approval", &ps)
-	if len(ps.Errors()) != 0 || len(ps) != 1 || !strings.Contains(ps.Error(), "it lets nobody decide who may not anyway") {
+	if len(ps.Errors()) != 0 || len(ps) != 1 ||
+		!strings.Contains(ps.Error(), "it lets nobody decide who may not anyway") {
 		t.Error(ps)
 	}
 }
@@ -114,10 +116,13 @@ func TestAnEscalationAddsPeopleAndLoosensNothingElse(t *testing.T) {
 	t.Parallel()
 	s := schedule(t, `{"escalate": {"after": "48h", "by": {"groups": ["heads", "Finance"], "people": ["eve"]}}}`)
 	other := policy.Rule{People: []string{"zoe"}}
-	rules := policy.Rules{{Groups: []string{"finance"}, Count: 2, NotStarter: true, NotSameAs: []string{"1.1"}, Signed: true}, other}
+	rules := policy.Rules{{Groups: []string{"finance"}, Count: 2, NotStarter: true, NotSameAs: []string{"1.1"},
+		Signed: true}, other}
 	after, widened := s.After(noon.Add(48*time.Hour), rules)
-	want := policy.Rule{Groups: []string{"finance", "heads"}, People: []string{"eve"}, Count: 2, NotStarter: true, NotSameAs: []string{"1.1"}, Signed: true}
-	if got := widened[0]; !slices.Equal(got.Groups, want.Groups) || !slices.Equal(got.People, want.People) || got.Count != 2 || !got.NotStarter || !got.Signed || len(got.NotSameAs) != 1 {
+	want := policy.Rule{Groups: []string{"finance", "heads"}, People: []string{"eve"}, Count: 2, NotStarter: true,
+		NotSameAs: []string{"1.1"}, Signed: true}
+	if got := widened[0]; !slices.Equal(got.Groups, want.Groups) || !slices.Equal(got.People, want.People) ||
+		got.Count != 2 || !got.NotStarter || !got.Signed || len(got.NotSameAs) != 1 {
 		t.Errorf("%+v", got)
 	}
 	if len(rules[0].Groups) != 1 || len(widened[1].People) != 1 {
@@ -130,7 +135,8 @@ func TestAnEscalationAddsPeopleAndLoosensNothingElse(t *testing.T) {
 		t.Error(after.Told())
 	}
 	// Where anybody may decide, nobody becomes the only one who may.
-	if _, open := s.After(noon.Add(48*time.Hour), policy.Rules{{Count: 2}}); len(open[0].Groups)+len(open[0].People) != 0 {
+	if _, open := s.After(noon.Add(48*time.Hour), policy.Rules{{Count: 2}}); len(open[0].Groups)+
+		len(open[0].People) != 0 {
 		t.Errorf("%+v", open)
 	}
 	// One that stands beside no rule changes none.
@@ -144,7 +150,8 @@ func TestAnEscalationAddsPeopleAndLoosensNothingElse(t *testing.T) {
 
 func TestAScheduleTravels(t *testing.T) {
 	t.Parallel()
-	s, rules := schedule(t, `{"remind": ["1h", "2h"], "escalate": {"after": "1h", "by": {"groups": ["heads"]}}}`).After(noon.Add(time.Hour), policy.Rules{{Groups: []string{"finance"}}})
+	s, rules := schedule(t, `{"remind": ["1h", "2h"], "escalate": {"after": "1h", "by": {"groups": ["heads"]}}}`).After(
+		noon.Add(time.Hour), policy.Rules{{Groups: []string{"finance"}}})
 	data, err := json.Marshal(s)
 	if err != nil {
 		t.Fatal(err)
@@ -157,7 +164,9 @@ func TestAScheduleTravels(t *testing.T) {
 		t.Errorf("%s: %+v", data, same)
 	}
 	format := func(at time.Time) string { return at.Format("15:04") }
-	if got := strings.Join(back.Lines(format), "; "); got != "people were reminded once, last at 13:00; the next reminder is at 14:00; since 13:00 people of heads may decide too" {
+	if got := strings.Join(back.Lines(format),
+		"; "); got != "people were reminded once, last at 13:00; the next reminder is at 14:00; since 13:00 people "+
+		"of heads may decide too" {
 		t.Error(got)
 	}
 	var none *policy.Schedule

@@ -37,8 +37,8 @@ type Claims struct {
 	Expires  int64 `json:"exp,omitempty"`
 	// ID is the proof's own.
 	ID string `json:"jti"`
-	// Process, Call, Digest and Decision are what is decided: the ids, in either spelling, the digest of what was shown, and approve, reject, amend,
-	// replace or answer.
+	// Process, Call, Digest and Decision are what is decided: the ids, in either spelling, the digest of what was
+	// shown, and approve, reject, amend, replace or answer.
 	Process  string `json:"process"`
 	Call     string `json:"call"`
 	Digest   string `json:"digest"`
@@ -137,7 +137,8 @@ func readGroups(v any) ([]string, error) {
 	}
 	for _, g := range groups {
 		if strings.TrimSpace(g) == "" || len([]rune(g)) > maxNameLength {
-			return nil, fmt.Errorf(`a name in "groups" of the proof is empty, or longer than %d characters`, maxNameLength)
+			return nil, fmt.Errorf(`a name in "groups" of the proof is empty, or longer than %d characters`,
+				maxNameLength)
 		}
 	}
 	return groups, nil

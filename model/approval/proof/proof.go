@@ -10,8 +10,8 @@ import (
 
 // Signed is what a decision keeps of its proof beside the proof itself, once that was found right.
 type Signed struct {
-	// Key is the thumbprint (RFC 7638, SHA-256, base64url) of the key that signed. Issuer and ID are as the proof says, and so is Name, where it is
-	// another than who decided.
+	// Key is the thumbprint (RFC 7638, SHA-256, base64url) of the key that signed. Issuer and ID are as the proof says,
+	// and so is Name, where it is another than who decided.
 	Key    string `json:"key"`
 	Issuer string `json:"iss"`
 	ID     string `json:"jti"`
@@ -26,7 +26,8 @@ type Finding struct {
 	// Key is the thumbprint of the key that signed it. Withdrawn is when that key was; zero: it was not.
 	Key       string    `json:"key,omitempty"`
 	Withdrawn time.Time `json:"withdrawn,omitzero"`
-	// Refused is why the proof counts for nothing, whatever it is for; empty: the signature is right, and the key speaks for that person.
+	// Refused is why the proof counts for nothing, whatever it is for; empty: the signature is right, and the key
+	// speaks for that person.
 	Refused string `json:"refused,omitempty"`
 	// Process is the one that the decision is on. Who takes the decision sets it.
 	Process string `json:"-"`
@@ -47,7 +48,8 @@ const ClockSkew = 5 * time.Minute
 
 // CheckTime returns why a proof does not count at a time: when the decision was taken.
 //
-// Invariant: what a proof says of its own age never makes up for a key that was withdrawn. Whoever has stolen a key can write any time.
+// Invariant: what a proof says of its own age never makes up for a key that was withdrawn. Whoever has stolen a key can
+// write any time.
 func (f Finding) CheckTime(since, at time.Time) error {
 	c := f.Claims
 	switch {
@@ -60,7 +62,8 @@ func (f Finding) CheckTime(since, at time.Time) error {
 	case c.issued().After(at.Add(ClockSkew)):
 		return fmt.Errorf("the proof was signed at %s, which is not yet", clock(c.issued()))
 	case c.issued().Add(ClockSkew).Before(since):
-		return fmt.Errorf("the proof was signed at %s, before anybody was asked about the Call (%s)", clock(c.issued()), clock(since))
+		return fmt.Errorf("the proof was signed at %s, before anybody was asked about the Call (%s)", clock(c.issued()),
+			clock(since))
 	}
 	return nil
 }
@@ -77,14 +80,16 @@ func (c Claims) CheckFor(d Decision) error {
 	case c.Digest != d.Digest:
 		return errors.New("the proof is for another digest: what its signer was shown is not what is decided on")
 	case c.Details != d.Details:
-		return errors.New("the proof is for another reason, params, with or output: its details are not the SHA-256 of what the decision says")
+		return errors.New("the proof is for another reason, params, with or output: its details are not the SHA-256 " +
+			"of what the decision says")
 	}
 	return nil
 }
 
 var part = regexp.MustCompile(`/~part/[0-9]+`)
 
-// WholeProcess is the id of a process, or of the one that it is a part of: a proof may name either, since ids of Calls are unique in the whole.
+// WholeProcess is the id of a process, or of the one that it is a part of: a proof may name either, since ids of Calls
+// are unique in the whole.
 func WholeProcess(id string) string { return part.ReplaceAllString(id, "") }
 
 func clock(t time.Time) string { return t.UTC().Format(time.RFC3339) }

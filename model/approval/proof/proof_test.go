@@ -22,7 +22,8 @@ func good() proof.Claims {
 }
 
 func decision() proof.Decision {
-	return proof.Decision{Process: "refunds", CallIDs: []string{"1.2@⑬", "1.2@13"}, Digest: "d", Kind: "approve", Details: proof.Details(nil)}
+	return proof.Decision{Process: "refunds", CallIDs: []string{"1.2@⑬", "1.2@13"}, Digest: "d", Kind: "approve",
+		Details: proof.Details(nil)}
 }
 
 func TestAProofIsForOneDecisionAlone(t *testing.T) {
@@ -35,17 +36,26 @@ func TestAProofIsForOneDecisionAlone(t *testing.T) {
 		{"as it is", func(*proof.Claims, *proof.Decision) {}, ""},
 		{"the other spelling of the Call", func(c *proof.Claims, _ *proof.Decision) { c.Call = "1.2@13" }, ""},
 		{"the whole of a part", func(_ *proof.Claims, d *proof.Decision) { d.Process = "refunds/~part/7" }, ""},
-		{"a part by name", func(c *proof.Claims, d *proof.Decision) { c.Process, d.Process = "refunds/~part/7", "refunds/~part/7" }, ""},
+		{"a part by name", func(c *proof.Claims, d *proof.Decision) {
+			c.Process, d.Process = "refunds/~part/7",
+				"refunds/~part/7"
+		}, ""},
 		{"a part's delegate", func(c *proof.Claims, d *proof.Decision) {
 			c.Process, d.Process = "refunds/~call/1.1@13", "refunds/~part/7/~call/1.1@13"
 		}, ""},
-		{"a delegate", func(_ *proof.Claims, d *proof.Decision) { d.Process = "refunds/~call/1.1@13" }, "for process refunds, not for refunds/~call/1.1@13"},
-		{"another process", func(c *proof.Claims, _ *proof.Decision) { c.Process = "refunds-2" }, "for process refunds-2, not for refunds"},
+		{"a delegate", func(_ *proof.Claims, d *proof.Decision) { d.Process = "refunds/~call/1.1@13" },
+			"for process refunds, not for refunds/~call/1.1@13"},
+		{"another process", func(c *proof.Claims, _ *proof.Decision) { c.Process = "refunds-2" },
+			"for process refunds-2, not for refunds"},
 		{"another Call", func(c *proof.Claims, _ *proof.Decision) { c.Call = "1.3@13" }, "for Call 1.3@13"},
-		{"a Call of every instance", func(c *proof.Claims, _ *proof.Decision) { c.Call = "1.2" }, "for Call 1.2, not for 1.2@⑬"},
+		{"a Call of every instance", func(c *proof.Claims, _ *proof.Decision) { c.Call = "1.2" },
+			"for Call 1.2, not for 1.2@⑬"},
 		{"another digest", func(c *proof.Claims, _ *proof.Decision) { c.Digest = "e" }, "another digest"},
-		{"another decision", func(c *proof.Claims, _ *proof.Decision) { c.Decision = "reject" }, "one to reject, and the decision is to approve"},
-		{"another reason", func(_ *proof.Claims, d *proof.Decision) { d.Details = proof.Details(map[string]any{"reason": "x"}) }, "another reason"},
+		{"another decision", func(c *proof.Claims, _ *proof.Decision) { c.Decision = "reject" },
+			"one to reject, and the decision is to approve"},
+		{"another reason", func(_ *proof.Claims, d *proof.Decision) {
+			d.Details = proof.Details(map[string]any{"reason": "x"})
+		}, "another reason"},
 	} {
 		claims, d := good(), decision()
 		c.change(&claims, &d)
@@ -65,12 +75,14 @@ func TestAProofCountsWhileItsTimesAreRight(t *testing.T) {
 	}{
 		{"as it is", func(*proof.Finding) {}, ""},
 		{"refused", func(f *proof.Finding) { f.Refused = "no" }, "no"},
-		{"signed before anybody was asked", func(f *proof.Finding) { f.Claims.IssuedAt = asked.Unix() - 301 }, "before anybody was asked"},
+		{"signed before anybody was asked", func(f *proof.Finding) { f.Claims.IssuedAt = asked.Unix() - 301 },
+			"before anybody was asked"},
 		{"by a clock that is late", func(f *proof.Finding) { f.Claims.IssuedAt = asked.Unix() - 300 }, ""},
 		{"by a clock that is early", func(f *proof.Finding) { f.Claims.IssuedAt = asked.Unix() + 3900 }, ""},
 		{"signed tomorrow", func(f *proof.Finding) { f.Claims.IssuedAt = asked.Unix() + 3901 }, "which is not yet"},
 		{"not expired", func(f *proof.Finding) { f.Claims.Expires = asked.Unix() + 3300 }, ""},
-		{"expired", func(f *proof.Finding) { f.Claims.Expires = asked.Unix() + 3299 }, "expired at 2026-11-23T12:54:59Z"},
+		{"expired", func(f *proof.Finding) { f.Claims.Expires = asked.Unix() + 3299 },
+			"expired at 2026-11-23T12:54:59Z"},
 		{"a key to be withdrawn", func(f *proof.Finding) { f.Withdrawn = asked.Add(time.Hour + 1) }, ""},
 		{"a key that was withdrawn", func(f *proof.Finding) { f.Withdrawn = asked.Add(time.Hour) }, "was withdrawn at"},
 	} {
@@ -89,8 +101,9 @@ func TestWhatAProofMustSayIsNamed(t *testing.T) {
 		t.Fatal(c, err)
 	}
 	for key, v := range map[string]any{
-		"iss": nil, "sub": nil, "jti": "", "process": nil, "call": json.Number("1"), "digest": nil, "decision": []any{}, "details": nil,
-		"groups": "finance", "iat": "now", "exp": json.Number("-1"), "nbf": json.Number("1"), "name": " ",
+		"iss": nil, "sub": nil, "jti": "", "process": nil, "call": json.Number("1"), "digest": nil, "decision": []any{},
+		"details": nil,
+		"groups":  "finance", "iat": "now", "exp": json.Number("-1"), "nbf": json.Number("1"), "name": " ",
 	} {
 		m, _ := jsonval.DecodeObject(good().Encode())
 		m[key] = v
@@ -98,7 +111,8 @@ func TestWhatAProofMustSayIsNamed(t *testing.T) {
 			t.Errorf("%s: %v", key, err)
 		}
 	}
-	for _, text := range []string{``, `[]`, `{"iat":1e10}`, strings.Replace(string(good().Encode()), `"sub"`, `"sub":"eve","sub"`, 1)} {
+	for _, text := range []string{``, `[]`, `{"iat":1e10}`,
+		strings.Replace(string(good().Encode()), `"sub"`, `"sub":"eve","sub"`, 1)} {
 		if _, err := proof.ReadClaims([]byte(text)); err == nil {
 			t.Errorf("%s was read", text)
 		}
@@ -107,12 +121,14 @@ func TestWhatAProofMustSayIsNamed(t *testing.T) {
 
 func TestDetailsAreTheDigestOfCanonicalJSON(t *testing.T) {
 	t.Parallel()
-	payload, _ := jsonval.DecodeObject([]byte(`{"call": "1.1", "by": "ann", "id": "7", "reason": "é", "params": {"b": 1.50, "a": [null, "x/y"]}}`))
+	payload, _ := jsonval.DecodeObject(
+		[]byte(`{"call": "1.1", "by": "ann", "id": "7", "reason": "é", "params": {"b": 1.50, "a": [null, "x/y"]}}`))
 	sum := sha256.Sum256([]byte(`{"params":{"a":[null,"x/y"],"b":1.50},"reason":"é"}`))
 	if got := proof.Details(payload); got != hex.EncodeToString(sum[:]) {
 		t.Error(got)
 	}
-	if proof.Details(map[string]any{"reason": nil}) != proof.Details(map[string]any{"reason": ""}) || proof.Details(nil) == proof.Details(map[string]any{"output": nil}) {
+	if proof.Details(map[string]any{"reason": nil}) != proof.Details(map[string]any{"reason": ""}) ||
+		proof.Details(nil) == proof.Details(map[string]any{"output": nil}) {
 		t.Error("a reason of null is none, and an output of null is one")
 	}
 }

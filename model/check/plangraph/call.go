@@ -21,7 +21,8 @@ type graphCall struct {
 	isUpdate        bool // its writes change what stands at the path
 }
 
-// readRawCall reads a Call without its Tool: a parameter `output` that is a Reference to State counts as the output path.
+// readRawCall reads a Call without its Tool: a parameter `output` that is a Reference to State counts as the output
+// path.
 func (c *graphCall) readRawCall(m map[string]any) {
 	output := m["_outputPath"]
 	if alias := m["output"]; output == nil && (&ideafile.Tool{}).IsOutputPathAlias("output", alias) {

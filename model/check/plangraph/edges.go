@@ -5,14 +5,16 @@ import (
 	"strings"
 )
 
-// Edge leads into a Call of a Plan: from the Call that writes what it reads, or that it waits for; or from a value that no Call of the Plan writes.
+// Edge leads into a Call of a Plan: from the Call that writes what it reads, or that it waits for; or from a value that
+// no Call of the Plan writes.
 type Edge struct {
 	// From and To are the places of Calls in the Plan, from 1; From is 0 where Given is set.
 	From int `json:"from,omitempty"`
 	To   int `json:"to"`
 	// Given is the Reference of a value that no Call of the Plan writes.
 	Given string `json:"given,omitempty"`
-	// Paths are the paths in State that are read, as the picture has them; empty for a value that is given, and for other kinds.
+	// Paths are the paths in State that are read, as the picture has them; empty for a value that is given, and for
+	// other kinds.
 	Paths string `json:"paths,omitempty"`
 	Kind  string `json:"kind"`
 }

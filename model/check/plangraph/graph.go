@@ -77,7 +77,8 @@ func (g *graph) addCall(n int, call ideafile.WrittenCall) {
 	g.nodes = append(g.nodes, graphNode{id: c.id, labelLines: lines})
 }
 
-// connectWriters adds an edge to the nth Call from each Call that writes what it reads. A value that no Call writes has a node of its own.
+// connectWriters adds an edge to the nth Call from each Call that writes what it reads. A value that no Call writes has
+// a node of its own.
 func (g *graph) connectWriters(n int) {
 	c := g.calls[n]
 	labels := map[string][]string{}
@@ -133,7 +134,8 @@ func (g *graph) connectCondition(n int) {
 			sources = []string{g.ensureGivenValueNode(ref)}
 		}
 		for _, from := range sources {
-			if edge := (graphEdge{from: from, to: g.calls[n].id, label: "if", dashed: true}); !slices.Contains(g.edges, edge) {
+			if edge := (graphEdge{from: from, to: g.calls[n].id, label: "if", dashed: true}); !slices.Contains(g.edges,
+				edge) {
 				g.edges = append(g.edges, edge)
 			}
 		}
@@ -165,9 +167,11 @@ func (g *graph) writersOf(n int, ref refexpr.Reference) []int {
 	return list
 }
 
-// mayShareInstance reports whether two Calls can work on the State of one instance, each for those it names: none are all.
+// mayShareInstance reports whether two Calls can work on the State of one instance, each for those it names: none are
+// all.
 func mayShareInstance(a, b []string) bool {
-	return len(a) == 0 || len(b) == 0 || slices.ContainsFunc(a, func(token string) bool { return slices.Contains(b, token) })
+	return len(a) == 0 || len(b) == 0 ||
+		slices.ContainsFunc(a, func(token string) bool { return slices.Contains(b, token) })
 }
 
 // ensureGivenValueNode gives the id of the node for a value that no Call writes, and adds it if there is none.
@@ -176,7 +180,8 @@ func (g *graph) ensureGivenValueNode(ref refexpr.Reference) string {
 	if id, ok := g.nodeIDByGivenValue[name]; ok {
 		return id
 	}
-	n := graphNode{id: fmt.Sprintf("g%d", len(g.nodeIDByGivenValue)+1), kind: nodeInput, labelLines: []string{jsonval.Clip(name, 60)}}
+	n := graphNode{id: fmt.Sprintf("g%d", len(g.nodeIDByGivenValue)+1), kind: nodeInput,
+		labelLines: []string{jsonval.Clip(name, 60)}}
 	if ref.Kind == ideafile.TypeState {
 		n.kind = nodeState
 	}

@@ -105,7 +105,8 @@ func TestAnEdgeIsDrawnFromEachCallThatIsRead(t *testing.T) {
 		{"what writes the whole State is read everywhere behind it", `[{"_tool": "a", "p": "†state.y"},
 			{"_tool": "b", "_outputPath": "†state"}, {"_tool": "c", "p": "†state.y"}]`,
 			`g1 --> c1; c2 -->|"y"| c3`},
-		{"what a Call comes after", `[{"_tool": "a", "_outputPath": "x"}, {"_tool": "b"}, {"_tool": "c", "p": "†` + "`${state.x}`" + `", "_after": ["†state.x", "†call.1.2"]}]`,
+		{"what a Call comes after", `[{"_tool": "a", "_outputPath": "x"}, {"_tool": "b"}, {"_tool": "c", "p": "†` +
+			"`${state.x}`" + `", "_after": ["†state.x", "†call.1.2"]}]`,
 			`c1 -->|"x"| c3; c1 -.->|"after"| c3; c2 -.->|"after"| c3`},
 		{"a Call that waits for itself", `[{"_tool": "a", "p": "†state.x", "_outputPath": "x"}]`,
 			`c1 -->|"x"| c1`},
@@ -118,9 +119,11 @@ func TestAnEdgeIsDrawnFromEachCallThatIsRead(t *testing.T) {
 		{"updates of one path are no alternatives", `[{"_tool": "a", "_outputPath": "x", "_outputMethod": "push"},
 			{"_tool": "b", "_outputPath": "x", "_outputMethod": "merge"}]`,
 			``},
-		{"set is no update", `[{"_tool": "a", "_outputPath": "x", "_outputMethod": "set"}, {"_tool": "b", "_outputPath": "x"}]`,
+		{"set is no update",
+			`[{"_tool": "a", "_outputPath": "x", "_outputMethod": "set"}, {"_tool": "b", "_outputPath": "x"}]`,
 			`c1 -.->|"or"| c2`},
-		{"deep in a parameter", `[{"_tool": "a", "_outputPath": "x"}, {"_tool": "b", "p": {"q": [1, {"r": "†state.x"}]}}]`,
+		{"deep in a parameter",
+			`[{"_tool": "a", "_outputPath": "x"}, {"_tool": "b", "p": {"q": [1, {"r": "†state.x"}]}}]`,
 			`c1 -->|"x"| c2`},
 		{"what is no Call has no edges", `["a", null, {}, {"_tool": 5, "_outputPath": 7}]`,
 			``},
@@ -164,7 +167,8 @@ func TestAPlanIsDrawnTheSameEachTime(t *testing.T) {
 const mermaidLabel = `(?:[\p{L}\p{N} ,@→._-]|#[0-9]+;|<br/>)*`
 
 var (
-	mermaidNode = regexp.MustCompile(`^  ([cg][0-9]+)(\["(` + mermaidLabel + `)"\]|\[/"(` + mermaidLabel + `)"/\]|\[\("(` + mermaidLabel + `)"\)\])$`)
+	mermaidNode = regexp.MustCompile(`^  ([cg][0-9]+)(\["(` + mermaidLabel + `)"\]|\[/"(` + mermaidLabel +
+		`)"/\]|\[\("(` + mermaidLabel + `)"\)\])$`)
 	mermaidEdge = regexp.MustCompile(`^  ([cg][0-9]+) (?:-->|-\.->)(?:\|"(` + mermaidLabel + `)"\|)? ([cg][0-9]+)$`)
 	// What Mermaid takes for Markdown at the beginning of a line, and refuses.
 	markdownList = regexp.MustCompile(`^\s*(?:[-+*]|[0-9]+[.)])(?:\s|$)`)
@@ -213,13 +217,15 @@ func shownLabel(label string) (string, error) {
 	}), nil
 }
 
-// readDOT checks a graph statement by statement; a quoted text holds no bare quote, escape or entity but those we write.
+// readDOT checks a graph statement by statement; a quoted text holds no bare quote, escape or entity but those we
+// write.
 func readDOT(text string) (nodes, edges int, err error) {
 	const quoted = `"(?:[^"\\&\x00-\x1f]|\\\\|\\"|\\n|&amp;)*"`
 	node := regexp.MustCompile(`^  [cg][0-9]+ \[label=` + quoted + `(?:, shape=[a-z]+)?\];$`)
 	edge := regexp.MustCompile(`^  [cg][0-9]+ -> [cg][0-9]+(?: \[label=` + quoted + `(?:, style=dashed)?\])?;$`)
 	lines := strings.Split(text, "\n")
-	if n := len(lines); n < 4 || lines[0] != "digraph plan {" || lines[1] != "  node [shape=box];" || lines[n-2] != "}" || lines[n-1] != "" {
+	if n := len(lines); n < 4 || lines[0] != "digraph plan {" || lines[1] != "  node [shape=box];" ||
+		lines[n-2] != "}" || lines[n-1] != "" {
 		return 0, 0, fmt.Errorf("is no digraph")
 	}
 	for _, line := range lines[2 : len(lines)-2] {
@@ -238,14 +244,16 @@ func readDOT(text string) (nodes, edges int, err error) {
 func TestTheCheckerOfDiagramsKnowsWhatBreaksThem(t *testing.T) {
 	t.Parallel()
 	for _, line := range []string{
-		`  c1["a"b"]`, `  c1["a]`, `  c1[a]`, `  c1["a;b"]`, `  c1["a#b"]`, `  c1["<b>"]`, "  c1[\"`a`\"]", `  c1["%%"]`, `  c1["the end"]`, `  c1["End"]`, `  c1["1. a"]`, `  c1["- a"]`, `  c1["x<br/>* a"]`,
+		`  c1["a"b"]`, `  c1["a]`, `  c1[a]`, `  c1["a;b"]`, `  c1["a#b"]`, `  c1["<b>"]`, "  c1[\"`a`\"]",
+		`  c1["%%"]`, `  c1["the end"]`, `  c1["End"]`, `  c1["1. a"]`, `  c1["- a"]`, `  c1["x<br/>* a"]`,
 		`  end["a"]`, `  c1 --> c2`, `  c1["a"] %% note`, `  c1[/"a"]`, "",
 	} {
 		if _, _, err := readMermaid("flowchart TD\n" + line + "\n"); err == nil {
 			t.Errorf("let pass: %s", line)
 		}
 	}
-	for _, line := range []string{`  c1 [label="a"b"];`, `  c1 [label="a\"];`, `  c1 [label="\N"];`, `  c1 [label="&lt;"];`, `  c1 [label=a];`, `  c1 -- c2;`, `  c1 [label="a"]; c2`} {
+	for _, line := range []string{`  c1 [label="a"b"];`, `  c1 [label="a\"];`, `  c1 [label="\N"];`,
+		`  c1 [label="&lt;"];`, `  c1 [label=a];`, `  c1 -- c2;`, `  c1 [label="a"]; c2`} {
 		if _, _, err := readDOT("digraph plan {\n  node [shape=box];\n" + line + "\n}\n"); err == nil {
 			t.Errorf("let pass: %s", line)
 		}
@@ -254,23 +262,29 @@ func TestTheCheckerOfDiagramsKnowsWhatBreaksThem(t *testing.T) {
 
 // nastyText is what could break a diagram.
 var nastyText = rapid.OneOf(rapid.String(), rapid.SampledFrom([]string{
-	"end", "End", "the end", "end.x", "graph", "subgraph x", "style a:#b;", "classDef x:#y;", "linkStyle 0", "click c1 call()", "default", "---", "-->", "o-", "x--",
-	"%%{init: {}}%%", "%% note", `a"b`, "`md`", "**b**", "_i_", "1. a", "1.", "- b", "+", "* c", "#quot;", "#35;", "a;b", "a#b", "<br/>", "<script>", "&lt;", "{x}", "[y]", "(z)", "|", "/", `\`, `\N`, `\"`, "\n", "\r\n",
-	"\x00", "\u2028", "\u202e", "†state.a", "††", "�", "\xff\xfe", "日本語", "é", "e\u0301", "①", "🙂", "href", "accTitle: x", "@{ shape: x }",
+	"end", "End", "the end", "end.x", "graph", "subgraph x", "style a:#b;", "classDef x:#y;", "linkStyle 0",
+	"click c1 call()", "default", "---", "-->", "o-", "x--",
+	"%%{init: {}}%%", "%% note", `a"b`, "`md`", "**b**", "_i_", "1. a", "1.", "- b", "+", "* c", "#quot;", "#35;",
+	"a;b", "a#b", "<br/>", "<script>", "&lt;", "{x}", "[y]", "(z)", "|", "/", `\`, `\N`, `\"`, "\n", "\r\n",
+	"\x00", "\u2028", "\u202e", "†state.a", "††", "�", "\xff\xfe", "日本語", "é", "e\u0301", "①", "🙂", "href",
+	"accTitle: x", "@{ shape: x }",
 }))
 
 func TestNoTextBreaksADiagram(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
-		path := rapid.OneOf(rapid.SampledFrom([]jsonval.Path{{}, {"a"}, {"a", "b"}}), rapid.Custom(func(rt *rapid.T) jsonval.Path { return jsonval.Path{nastyText.Draw(rt, "step")} }))
+		path := rapid.OneOf(rapid.SampledFrom([]jsonval.Path{{}, {"a"}, {"a", "b"}}),
+			rapid.Custom(func(rt *rapid.T) jsonval.Path { return jsonval.Path{nastyText.Draw(rt, "step")} }))
 		reference := func(kind, label string) string {
 			return refexpr.Reference{Kind: kind, Path: path.Draw(rt, label)}.String()
 		}
 		var calls []any
 		for range rapid.IntRange(0, 5).Draw(rt, "calls") {
 			calls = append(calls, map[string]any{
-				"_tool": nastyText.Draw(rt, "tool"), "_instance": nastyText.Draw(rt, "token"), "_outputPath": reference("state", "output"),
-				"a": reference("state", "state"), "b": reference(nastyText.Draw(rt, "kind"), "data"), "c": nastyText.Draw(rt, "literal"),
+				"_tool": nastyText.Draw(rt, "tool"), "_instance": nastyText.Draw(rt, "token"),
+				"_outputPath": reference("state", "output"),
+				"a":           reference("state", "state"), "b": reference(nastyText.Draw(rt, "kind"), "data"),
+				"c": nastyText.Draw(rt, "literal"),
 			})
 		}
 		labels, edges, err := readMermaid(RenderMermaid(calls))
@@ -289,7 +303,8 @@ func TestNoTextBreaksADiagram(t *testing.T) {
 
 func TestALabelShowsWhatItStandsFor(t *testing.T) {
 	t.Parallel()
-	for _, tool := range []string{"end", `say "hi"`, "a`b`", "x#35;", "1. list", "<b>", "a;b", "%%", "send_mail", "†x"} {
+	for _, tool := range []string{"end", `say "hi"`, "a`b`", "x#35;", "1. list", "<b>", "a;b", "%%",
+		"send_mail", "†x"} {
 		labels, _, err := readMermaid(RenderMermaid([]any{map[string]any{"_tool": tool}}))
 		if err != nil || labels["c1"] != "1 "+tool {
 			t.Errorf("%s is shown as %q, %v", tool, labels["c1"], err)

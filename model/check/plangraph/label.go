@@ -18,7 +18,8 @@ func pathLabel(p jsonval.Path) string {
 // singleLine replaces with a space what ends a line or cannot be shown.
 func singleLine(s string) string {
 	return strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) || r == unicode.ReplacementChar || unicode.Is(unicode.Zl, r) || unicode.Is(unicode.Zp, r) ||
+		if unicode.IsControl(r) || r == unicode.ReplacementChar || unicode.Is(unicode.Zl, r) ||
+			unicode.Is(unicode.Zp, r) ||
 			unicode.Is(unicode.Bidi_Control, r) {
 			return ' '
 		}

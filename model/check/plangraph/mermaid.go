@@ -39,8 +39,9 @@ func mermaidShape(k nodeKind) (before, after string) {
 	return "[", "]"
 }
 
-// escapeMermaidText writes lines as the inside of a quoted label. Everything but letters, digits and a few signs becomes a character
-// code: Mermaid reads Markdown, HTML, comments and directives inside labels, and the word "end" closes the diagram.
+// escapeMermaidText writes lines as the inside of a quoted label. Everything but letters, digits and a few signs
+// becomes a character code: Mermaid reads Markdown, HTML, comments and directives inside labels, and the word "end"
+// closes the diagram.
 func escapeMermaidText(lines ...string) string {
 	out := make([]string, len(lines))
 	for i, line := range lines {
@@ -50,7 +51,8 @@ func escapeMermaidText(lines ...string) string {
 			switch {
 			case isWordRune(r) && !isEndKeyword(runes, n), strings.ContainsRune(" ,@→", r):
 				b.WriteRune(r)
-			case strings.ContainsRune("._-", r) && n > 0 && n < len(runes)-1 && isWordRune(runes[n-1]) && isWordRune(runes[n+1]):
+			case strings.ContainsRune("._-", r) && n > 0 && n < len(runes)-1 && isWordRune(runes[n-1]) &&
+				isWordRune(runes[n+1]):
 				b.WriteRune(r)
 			default:
 				fmt.Fprintf(&b, "#%d;", r)

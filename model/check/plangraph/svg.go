@@ -8,8 +8,9 @@ import (
 	"processidea/model/ideafile"
 )
 
-// RenderSVG draws a Plan as a picture, black on white. It has no styles and no scripts in it. statuses say in how many instances each of the Calls has
-// which status: it is written below a Call, and colours it; nil, or shorter than the Calls: nothing is known.
+// RenderSVG draws a Plan as a picture, black on white. It has no styles and no scripts in it. statuses say in how many
+// instances each of the Calls has which status: it is written below a Call, and colours it; nil, or shorter than the
+// Calls: nothing is known.
 func RenderSVG(calls []any, statuses []map[ideafile.CallStatus]int) string {
 	g := newGraph(calls)
 	for n := range min(len(g.calls), len(statuses)) {
@@ -20,9 +21,11 @@ func RenderSVG(calls []any, statuses []map[ideafile.CallStatus]int) string {
 	}
 	l := newLayout(g)
 	var b strings.Builder
-	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" width="%.0f" height="%.0f" viewBox="0 0 %.0f %.0f"`, l.width, l.height, l.width, l.height)
-	b.WriteString(` font-family="ui-monospace, Menlo, Consolas, monospace" font-size="12"><defs><marker id="tip" viewBox="0 0 8 8" refX="8" refY="4"` +
-		` markerWidth="8" markerHeight="8" orient="auto"><path d="M0 0L8 4L0 8z" fill="#565c64"/></marker></defs><rect width="100%" height="100%" fill="#fff"/>`)
+	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" width="%.0f" height="%.0f" viewBox="0 0 %.0f %.0f"`,
+		l.width, l.height, l.width, l.height)
+	b.WriteString(
+		` font-family="ui-monospace, Menlo, Consolas, monospace" font-size="12"><defs><marker id="tip" viewBox="0 0 8 8" refX="8" refY="4"` +
+			` markerWidth="8" markerHeight="8" orient="auto"><path d="M0 0L8 4L0 8z" fill="#565c64"/></marker></defs><rect width="100%" height="100%" fill="#fff"/>`)
 	for _, e := range l.edges {
 		l.writeEdge(&b, e)
 	}
@@ -50,7 +53,9 @@ func (l *layout) writeEdge(b *strings.Builder, e graphEdge) {
 	}
 	fmt.Fprintf(b, `<path d="%s" fill="none" stroke="#565c64"%s marker-end="url(#tip)"/>`, path, dash)
 	if e.label != "" {
-		fmt.Fprintf(b, `<text x="%.1f" y="%.1f" text-anchor="middle" fill="#565c64" font-size="11" stroke="#fff" stroke-width="3" paint-order="stroke">%s</text>`,
+		fmt.Fprintf(
+			b,
+			`<text x="%.1f" y="%.1f" text-anchor="middle" fill="#565c64" font-size="11" stroke="#fff" stroke-width="3" paint-order="stroke">%s</text>`,
 			(x1+x2)/2, (y1+y2)/2+4, xmlText(e.label))
 	}
 }
@@ -63,9 +68,11 @@ func writeNode(b *strings.Builder, n *placedNode) {
 	if n.fill != "" {
 		fill = n.fill
 	}
-	fmt.Fprintf(b, `<rect x="%.1f" y="%.1f" width="%.1f" height="%.1f" rx="%d" fill="%s" stroke="#565c64"/>`, n.x, n.y, n.width, n.height, round, fill)
+	fmt.Fprintf(b, `<rect x="%.1f" y="%.1f" width="%.1f" height="%.1f" rx="%d" fill="%s" stroke="#565c64"/>`, n.x, n.y,
+		n.width, n.height, round, fill)
 	for k, line := range n.labelLines {
-		fmt.Fprintf(b, `<text x="%.1f" y="%.1f" fill="#1c1e21">%s</text>`, n.x+boxPadding, n.y+boxPadding/2+lineHeight*(float64(k)+0.75), xmlText(line))
+		fmt.Fprintf(b, `<text x="%.1f" y="%.1f" fill="#1c1e21">%s</text>`, n.x+boxPadding,
+			n.y+boxPadding/2+lineHeight*(float64(k)+0.75), xmlText(line))
 	}
 }
 
@@ -74,8 +81,10 @@ var fills = []struct {
 	status ideafile.CallStatus
 	fill   string
 }{
-	{ideafile.Failed, "#f9d7d4"}, {ideafile.Blocked, "#f9d7d4"}, {ideafile.Rejected, "#f9d7d4"}, {ideafile.AwaitingApproval, "#fdebb8"},
-	{ideafile.Running, "#d6e6f7"}, {ideafile.Waiting, "#f1f4f7"}, {ideafile.Done, "#d5edda"}, {ideafile.Skipped, "#e4e6e9"},
+	{ideafile.Failed, "#f9d7d4"}, {ideafile.Blocked, "#f9d7d4"}, {ideafile.Rejected, "#f9d7d4"},
+	{ideafile.AwaitingApproval, "#fdebb8"},
+	{ideafile.Running, "#d6e6f7"}, {ideafile.Waiting, "#f1f4f7"}, {ideafile.Done, "#d5edda"},
+	{ideafile.Skipped, "#e4e6e9"},
 }
 
 func fillOf(counts map[ideafile.CallStatus]int) string {

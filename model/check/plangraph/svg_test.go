@@ -53,18 +53,21 @@ func call(tool, path string, reads ...any) any {
 func TestWhoReadsStandsBelowWhomItReadsFromAndNoBoxesOverlap(t *testing.T) {
 	t.Parallel()
 	boxes, texts := elements(t, plangraph.RenderSVG([]any{
-		call("fetch", "†state.a", "†input.x"), call("left", "†state.b", "†state.a"), call("right", "†state.c", "†state.a"), call("join", "†state.d", "†state.b", "†state.c"),
+		call("fetch", "†state.a", "†input.x"), call("left", "†state.b", "†state.a"),
+		call("right", "†state.c", "†state.a"), call("join", "†state.d", "†state.b", "†state.c"),
 	}, nil))
 	if len(boxes) != 5 { // four Calls, and the input
 		t.Fatalf("%d boxes: %q", len(boxes), texts)
 	}
 	number := func(n int, key string) float64 { v, _ := strconv.ParseFloat(boxes[n][key], 64); return v }
-	if !(number(4, "y") < number(0, "y") && number(0, "y") < number(1, "y") && number(1, "y") == number(2, "y") && number(2, "y") < number(3, "y")) {
+	if !(number(4, "y") < number(0, "y") && number(0, "y") < number(1, "y") && number(1, "y") == number(2, "y") &&
+		number(2, "y") < number(3, "y")) {
 		t.Errorf("%v", boxes)
 	}
 	for a := range boxes {
 		for b := range a {
-			if number(a, "x") < number(b, "x")+number(b, "width") && number(b, "x") < number(a, "x")+number(a, "width") && number(a, "y") == number(b, "y") {
+			if number(a, "x") < number(b, "x")+number(b, "width") && number(b, "x") < number(a, "x")+
+				number(a, "width") && number(a, "y") == number(b, "y") {
 				t.Errorf("boxes %d and %d overlap: %v", a, b, boxes)
 			}
 		}
@@ -76,8 +79,12 @@ func TestWhoReadsStandsBelowWhomItReadsFromAndNoBoxesOverlap(t *testing.T) {
 
 func TestAPictureOfHostileNamesIsAPicture(t *testing.T) {
 	t.Parallel()
-	for _, name := range []string{`<script>alert(1)</script>`, "]]>&\"'", "a\x00\x1b\u202eb", strings.Repeat("x", 5000), "", "日本語"} {
-		_, texts := elements(t, plangraph.RenderSVG([]any{call(name, "†state.a", "†state.a"), call(name, "†state.b", "†state.a"), 7, nil}, nil))
+	for _, name := range []string{`<script>alert(1)</script>`, "]]>&\"'", "a\x00\x1b\u202eb",
+		strings.Repeat("x", 5000), "", "日本語"} {
+		_,
+			texts := elements(
+			t, plangraph.RenderSVG([]any{call(name, "†state.a", "†state.a"), call(name, "†state.b", "†state.a"),
+				7, nil}, nil))
 		if strings.Contains(strings.Join(texts, ""), "alert") != strings.Contains(name, "alert") {
 			t.Errorf("%q", texts)
 		}
@@ -98,8 +105,11 @@ func TestAPictureOfManyCallsAndOfACircle(t *testing.T) {
 
 func TestWhatBecameOfACallIsWrittenInItAndColoursIt(t *testing.T) {
 	t.Parallel()
-	calls := []any{call("a", "†state.a", "†input.x"), call("b", "†state.b", "†state.a"), call("c", "†state.c", "†state.b")}
-	boxes, texts := elements(t, plangraph.RenderSVG(calls, []map[ideafile.CallStatus]int{{ideafile.Done: 3}, {ideafile.Done: 1, ideafile.Failed: 2}}))
+	calls := []any{call("a", "†state.a", "†input.x"), call("b", "†state.b", "†state.a"),
+		call("c", "†state.c", "†state.b")}
+	boxes, texts := elements(t,
+		plangraph.RenderSVG(calls,
+			[]map[ideafile.CallStatus]int{{ideafile.Done: 3}, {ideafile.Done: 1, ideafile.Failed: 2}}))
 	all := strings.Join(texts, "|")
 	for _, want := range []string{"3 done", "2 failed, 1 done"} {
 		if !strings.Contains(all, want) {

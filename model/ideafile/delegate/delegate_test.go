@@ -34,17 +34,22 @@ func TestDelegatesFilesAreCheckedAllTheWayDown(t *testing.T) {
 		files map[string]any
 		want  string
 	}{
-		"it is there":               {"a.json", map[string]any{"a.json": map[string]any{}}, ""},
-		"in a folder":               {"sub/a.json", map[string]any{"sub/a.json": delegating("b.json"), "sub/b.json": map[string]any{}}, ""},
-		"as deep as may be":         {"1.json", flat, ""},
-		"it is missing":             {"a.json", nil, "the start brings no file a.json"},
-		"out of the folder":         {"../a.json", nil, "lies in the folder of the Idea file, or below"},
-		"out of it further down":    {"sub/a.json", map[string]any{"sub/a.json": delegating("../../b.json")}, "sub/a.json: $.schema.tools.t._delegate: a delegate's file lies in the folder"},
-		"from the root":             {"/etc/a.json", nil, "lies in the folder"},
-		"it is broken":              {"a.json", map[string]any{"a.json": map[string]any{"oops": true}}, `a.json: $.oops: unknown key "oops"`},
-		"it leads to itself":        {"a.json", map[string]any{"a.json": delegating("a.json")}, "a.json leads back to itself"},
-		"it leads to the first one": {"a.json", map[string]any{"a.json": delegating("main.json")}, "main.json leads back to itself: main.json, a.json, main.json"},
-		"too deep":                  {"1.json", deep, "delegates stand more than 5 deep within each other"},
+		"it is there": {"a.json", map[string]any{"a.json": map[string]any{}}, ""},
+		"in a folder": {"sub/a.json",
+			map[string]any{"sub/a.json": delegating("b.json"), "sub/b.json": map[string]any{}}, ""},
+		"as deep as may be": {"1.json", flat, ""},
+		"it is missing":     {"a.json", nil, "the start brings no file a.json"},
+		"out of the folder": {"../a.json", nil, "lies in the folder of the Idea file, or below"},
+		"out of it further down": {"sub/a.json", map[string]any{"sub/a.json": delegating("../../b.json")},
+			"sub/a.json: $.schema.tools.t._delegate: a delegate's file lies in the folder"},
+		"from the root": {"/etc/a.json", nil, "lies in the folder"},
+		"it is broken": {"a.json", map[string]any{"a.json": map[string]any{"oops": true}},
+			`a.json: $.oops: unknown key "oops"`},
+		"it leads to itself": {"a.json", map[string]any{"a.json": delegating("a.json")},
+			"a.json leads back to itself"},
+		"it leads to the first one": {"a.json", map[string]any{"a.json": delegating("main.json")},
+			"main.json leads back to itself: main.json, a.json, main.json"},
+		"too deep": {"1.json", deep, "delegates stand more than 5 deep within each other"},
 	} {
 		idea, ps := ideafile.ReadIdea(delegating(c.first))
 		if len(ps) > 0 {
@@ -59,15 +64,22 @@ func TestDelegatesFilesAreCheckedAllTheWayDown(t *testing.T) {
 
 func TestADelegateIsGivenItsParametersAndWhatItsScopesName(t *testing.T) {
 	t.Parallel()
-	tool := ideafile.ReadTool("t", modeltest.DecodeJSON(t, `{"_delegate": "a.json", "_output": {"type": "string"}}`), "$", new(diag.Problems))
-	idea := delegate.NewIdea(tool, modeltest.DecodeJSON(t, `{"context": [{"type": "text", "text": "Go."}]}`).(map[string]any), nil,
-		map[string]any{"text": "x"}, map[string]any{"state.user.name": "Anna", "input": map[string]any{"text": "theirs", "more": "y"}, "rules.1": "no spam"})
+	tool := ideafile.ReadTool("t", modeltest.DecodeJSON(t, `{"_delegate": "a.json", "_output": {"type": "string"}}`),
+		"$", new(diag.Problems))
+	idea := delegate.NewIdea(tool,
+		modeltest.DecodeJSON(t, `{"context": [{"type": "text", "text": "Go."}]}`).(map[string]any), nil,
+		map[string]any{"text": "x"},
+		map[string]any{"state.user.name": "Anna", "input": map[string]any{"text": "theirs", "more": "y"},
+			"rules.1": "no spam"})
 	read, ps := ideafile.ReadIdea(jsonval.ToJSONValue(idea))
 	if len(ps) > 0 {
 		t.Fatal(ps)
 	}
 	view := ideafile.InstanceViewOf(read.Context, "")
-	if got := string(jsonval.Encode(jsonval.ToJSONValue(view.PayloadByKind))); got != `{"input":{"more":"y","text":"x"},"rules":{"1":"no spam"},"state":{"user":{"name":"Anna"}}}` {
+	if got := string(
+		jsonval.Encode(
+			jsonval.ToJSONValue(
+				view.PayloadByKind))); got != `{"input":{"more":"y","text":"x"},"rules":{"1":"no spam"},"state":{"user":{"name":"Anna"}}}` {
 		t.Error(got)
 	}
 	if read.OutputSchema == nil || len(read.Context) != 5 {
@@ -88,22 +100,26 @@ func TestAnIdeaCarriesTheFilesThatItsDelegatesNeed(t *testing.T) {
 	t.Parallel()
 	b := `{"schema":{"tools":{"c":{"_delegate":"../c.json"}}}}`
 	files := object(t, `{"sub/b.json":`+b+`,"c.json":{},"other.json":{}}`)
-	first := object(t, `{"schema":{"tools":{"b":{"_delegate":"sub/b.json"},"x":{"_delegate":"anonymous","_output":{}}}}}`)
+	first := object(
+		t, `{"schema":{"tools":{"b":{"_delegate":"sub/b.json"},"x":{"_delegate":"anonymous","_output":{}}}}}`)
 	for name, c := range map[string]struct {
 		idea map[string]any
 		own  string
 		want string
 	}{
-		"the first one":                {first, "", `{"delegates":{"c.json":{},"sub/b.json":` + b + `},"schema":{"tools":{"b":{"_delegate":"sub/b.json"},"x":{"_delegate":"anonymous","_output":{}}}}}`},
-		"a delegate of a folder below": {object(t, b), "sub/b.json", `{"delegates":{"c.json":{}},"schema":{"tools":{"c":{"_delegate":"c.json"}}}}`},
-		"one that has none":            {object(t, `{}`), "c.json", `{}`},
+		"the first one": {first, "", `{"delegates":{"c.json":{},"sub/b.json":` + b +
+			`},"schema":{"tools":{"b":{"_delegate":"sub/b.json"},"x":{"_delegate":"anonymous","_output":{}}}}}`},
+		"a delegate of a folder below": {object(t, b), "sub/b.json",
+			`{"delegates":{"c.json":{}},"schema":{"tools":{"c":{"_delegate":"c.json"}}}}`},
+		"one that has none": {object(t, `{}`), "c.json", `{}`},
 	} {
 		carrying := delegate.WithFiles(c.idea, c.own, files)
 		if got := string(jsonval.Encode(carrying)); got != c.want {
 			t.Errorf("%s: %s", name, got)
 		}
 		rest, taken, ps := delegate.ExtractFiles(carrying, nil)
-		if idea, wrong := ideafile.ReadIdea(rest); len(ps) > 0 || len(wrong) > 0 || len(delegate.CheckFiles(idea, "", taken)) > 0 {
+		if idea, wrong := ideafile.ReadIdea(rest); len(ps) > 0 || len(wrong) > 0 ||
+			len(delegate.CheckFiles(idea, "", taken)) > 0 {
 			t.Errorf("%s: it does not run from what it carries: %v %v", name, ps, wrong)
 		}
 	}
@@ -111,9 +127,12 @@ func TestAnIdeaCarriesTheFilesThatItsDelegatesNeed(t *testing.T) {
 
 func TestFilesThatADelegateCarriesAreFoundFromThere(t *testing.T) {
 	t.Parallel()
-	given := object(t, `{"sub/b.json":{"schema":{"tools":{"c":{"_delegate":"c.json"}}},"delegates":{"c.json":{"meta":{"path":"c"}}}}}`)
+	given := object(
+		t,
+		`{"sub/b.json":{"schema":{"tools":{"c":{"_delegate":"c.json"}}},"delegates":{"c.json":{"meta":{"path":"c"}}}}}`)
 	_, files, ps := delegate.ExtractFiles(map[string]any{}, given)
-	if got := string(jsonval.Encode(files)); len(ps) > 0 || got != `{"sub/b.json":{"schema":{"tools":{"c":{"_delegate":"c.json"}}}},"sub/c.json":{"meta":{"path":"c"}}}` {
+	if got := string(jsonval.Encode(files)); len(ps) > 0 ||
+		got != `{"sub/b.json":{"schema":{"tools":{"c":{"_delegate":"c.json"}}}},"sub/c.json":{"meta":{"path":"c"}}}` {
 		t.Errorf("%s %v", got, ps)
 	}
 }

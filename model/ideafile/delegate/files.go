@@ -14,18 +14,20 @@ import (
 // MaxDepth is the number of levels to which delegates may nest.
 const MaxDepth = 5
 
-// ResolveFile returns the key of a delegate's file: its path from the folder of the first Idea file. from is the key of the file that
-// names it; empty for the first one. A file outside of that folder is an error.
+// ResolveFile returns the key of a delegate's file: its path from the folder of the first Idea file. from is the key of
+// the file that names it; empty for the first one. A file outside of that folder is an error.
 func ResolveFile(from, name string) (string, error) {
 	key := path.Join(path.Dir(from), name)
 	if path.IsAbs(name) || strings.Contains(name, `\`) || key == ".." || strings.HasPrefix(key, "../") {
-		return "", fmt.Errorf("a delegate's file lies in the folder of the Idea file, or below: not %q", jsonval.Clip(name, 80))
+		return "", fmt.Errorf("a delegate's file lies in the folder of the Idea file, or below: not %q",
+			jsonval.Clip(name, 80))
 	}
 	return key, nil
 }
 
-// ExtractFiles returns an Idea's source without the files that it carries, and all files by key: those that it carries, the given ones,
-// and those that either carry in turn. Files of one key that differ are a problem: none would be run in silence for another.
+// ExtractFiles returns an Idea's source without the files that it carries, and all files by key: those that it carries,
+// the given ones, and those that either carry in turn. Files of one key that differ are a problem: none would be run in
+// silence for another.
 func ExtractFiles(source, given map[string]any) (rest, files map[string]any, ps diag.Problems) {
 	t := &fileExtractor{filesByKey: map[string]any{}}
 	rest = t.extractFiles(source, "", "$")
@@ -69,8 +71,8 @@ func (t *fileExtractor) addFile(key string, file any, at string) {
 	t.filesByKey[key] = file
 }
 
-// ResumedKey is the key under which the Idea lies from which the delegate of a Call goes on, in a fork of the process that had started it. It
-// names no file: what a delegate's Idea carries is named from the folder of the first file.
+// ResumedKey is the key under which the Idea lies from which the delegate of a Call goes on, in a fork of the process
+// that had started it. It names no file: what a delegate's Idea carries is named from the folder of the first file.
 func ResumedKey(callID string) string { return "~call:" + ideafile.TypeableCallID(callID) }
 
 // IsResumed reports whether an Idea carries what the delegate of a Call goes on from.
@@ -87,8 +89,9 @@ func WithResumed(source map[string]any, callID string, resumed map[string]any) m
 	return out
 }
 
-// WithFiles returns an Idea's source with the files that its delegates need, and with names that lead to them from there: what
-// it came from may have been a delegate itself, in a folder below that of the first file. own is the key of that file.
+// WithFiles returns an Idea's source with the files that its delegates need, and with names that lead to them from
+// there: what it came from may have been a delegate itself, in a folder below that of the first file. own is the key of
+// that file.
 func WithFiles(source map[string]any, own string, files map[string]any) map[string]any {
 	needed := map[string]any{}
 	addNeededFiles(needed, source, own, files)
@@ -148,8 +151,8 @@ func AnyToolRunsFile(i *ideafile.Idea) bool {
 	})
 }
 
-// CheckFiles returns the problems of the files that an Idea's delegates run: missing or broken files, cycles, and delegates that
-// nest deeper than MaxDepth. files are by key, and root is the key of the Idea's own file.
+// CheckFiles returns the problems of the files that an Idea's delegates run: missing or broken files, cycles, and
+// delegates that nest deeper than MaxDepth. files are by key, and root is the key of the Idea's own file.
 func CheckFiles(i *ideafile.Idea, root string, files map[string]any) diag.Problems {
 	c := &fileChecker{rootFileKey: root, rawFilesByKey: files, ideaByFileKey: map[string]*ideafile.Idea{},
 		alreadyChecked: map[fileAtDepth]bool{}, parentIsSimulated: i.Simulation != nil}
@@ -166,7 +169,8 @@ type fileChecker struct {
 	problems          diag.Problems
 }
 
-// fileAtDepth is a file at a depth. What lies below is the same whichever way leads there, and there may be thousands of ways.
+// fileAtDepth is a file at a depth. What lies below is the same whichever way leads there, and there may be thousands
+// of ways.
 type fileAtDepth struct {
 	fileKey string
 	depth   int
@@ -188,7 +192,8 @@ func (c *fileChecker) checkIdea(i *ideafile.Idea, parent string, ancestors []str
 		case len(ancestors) > MaxDepth:
 			c.problems.Add(at, "delegates stand more than %d deep within each other", MaxDepth)
 		case slices.Contains(ancestors, key):
-			c.problems.Add(at, "%s leads back to itself: %s", key, strings.Join(append(ancestors[:len(ancestors):len(ancestors)], key), ", "))
+			c.problems.Add(at, "%s leads back to itself: %s", key,
+				strings.Join(append(ancestors[:len(ancestors):len(ancestors)], key), ", "))
 		case c.rawFilesByKey[key] == nil:
 			c.problems.Add(at, "the start brings no file %s", key)
 		default:

@@ -6,8 +6,9 @@ import (
 	"processidea/model/refexpr"
 )
 
-// NewIdea returns the Idea that a Call's delegate starts from: the file or, if it is nil, one made from the Tool's description.
-// The scopes are added under their names, and the parameters as input. llm is the `config.llm` of an anonymous delegate.
+// NewIdea returns the Idea that a Call's delegate starts from: the file or, if it is nil, one made from the Tool's
+// description. The scopes are added under their names, and the parameters as input. llm is the `config.llm` of an
+// anonymous delegate.
 func NewIdea(t *ideafile.Tool, file map[string]any, llm any, params, scopes map[string]any) map[string]any {
 	idea := map[string]any{}
 	//workflowcheck:ignore -- a map again
@@ -21,7 +22,8 @@ func NewIdea(t *ideafile.Tool, file map[string]any, llm any, params, scopes map[
 		if llm != nil {
 			idea["config"] = map[string]any{"llm": llm}
 		}
-		context = append(context, map[string]any{"type": ideafile.TypeText, "text": "You are this tool: " + t.Name + ". " + t.Description})
+		context = append(context,
+			map[string]any{"type": ideafile.TypeText, "text": "You are this tool: " + t.Name + ". " + t.Description})
 	}
 	schema := map[string]any{}
 	fileSchema, _ := idea["schema"].(map[string]any)
@@ -54,8 +56,8 @@ func scopeMessage(ref refexpr.Reference, value any) map[string]any {
 	return map[string]any{"type": ideafile.TypeData, "kind": ref.Kind, ideafile.TypeData: value}
 }
 
-// ValuesByPath returns the values of a State at some paths, by path: those that a delegate writes to its parent's State. Paths without a
-// value are left out.
+// ValuesByPath returns the values of a State at some paths, by path: those that a delegate writes to its parent's
+// State. Paths without a value are left out.
 func ValuesByPath(state any, paths []jsonval.Path) map[string]any {
 	out := map[string]any{}
 	for _, p := range paths {

@@ -13,7 +13,8 @@ import (
 	"processidea/model/jsonval"
 )
 
-// ToolSpec is a tool as an MCP server describes it. What else a server says about it (annotations, hints) is not trusted and not kept.
+// ToolSpec is a tool as an MCP server describes it. What else a server says about it (annotations, hints) is not
+// trusted and not kept.
 type ToolSpec struct {
 	Name         string         `json:"name"`
 	Description  string         `json:"description,omitempty"`
@@ -35,7 +36,8 @@ func (s ToolSpec) Digest() string {
 type Palette struct {
 	// ToolSources are sources of Tools by name: new ones, and those of the file merged with what the server says.
 	ToolSources map[string]any `json:"tools"`
-	// StoredTools is the whole palette with them in it as an ideafile.NewStoredPalette, in the place of ToolSources, where it is large.
+	// StoredTools is the whole palette with them in it as an ideafile.NewStoredPalette, in the place of ToolSources,
+	// where it is large.
 	StoredTools map[string]any `json:"stored,omitempty"`
 	// ToolNamesByServer lists the tools that joined, by server.
 	ToolNamesByServer map[string][]string `json:"picked"`
@@ -45,8 +47,9 @@ type Palette struct {
 	Problems diag.Problems `json:"problems,omitempty"`
 }
 
-// ResolveTools returns what the tools that servers offer, by server name, add to the Idea's palette. Such a Tool is called
-// <server>_<tool>, needs approval and is never run twice, unless a Tool of the file with `_activity: {"mcp": {…}}` says otherwise.
+// ResolveTools returns what the tools that servers offer, by server name, add to the Idea's palette. Such a Tool is
+// called <server>_<tool>, needs approval and is never run twice, unless a Tool of the file with `_activity: {"mcp":
+// {…}}` says otherwise.
 func ResolveTools(i *ideafile.Idea, offers map[string][]ToolSpec) Palette {
 	b := builder{idea: i, palette: Palette{
 		ToolSources: map[string]any{}, ToolNamesByServer: map[string][]string{}, NotesByServer: map[string][]string{},
@@ -84,12 +87,14 @@ func (b *builder) addServerTools(s ideafile.MCPServer, offers []ToolSpec) {
 	}
 	for n, name := range s.ToolNames {
 		if _, ok := byName[name]; !ok {
-			b.reportMissingTool(fmt.Sprintf("%s[%d]", jsonval.JSONPathWithKeys("$", "config", "mcp", s.Name, "tools"), n), s.Name, name, byName)
+			b.reportMissingTool(fmt.Sprintf("%s[%d]", jsonval.JSONPathWithKeys("$", "config", "mcp", s.Name, "tools"),
+				n), s.Name, name, byName)
 		}
 	}
 	for _, name := range jsonval.SortedKeys(fileTools) {
 		if _, ok := byName[name]; !ok {
-			b.reportMissingTool(jsonval.JSONPathWithKeys("$", "schema", "tools", fileTools[name][0].Name, "_activity", "mcp"), s.Name, name, byName)
+			b.reportMissingTool(jsonval.JSONPathWithKeys("$", "schema", "tools", fileTools[name][0].Name, "_activity",
+				"mcp"), s.Name, name, byName)
 		}
 	}
 }
@@ -140,7 +145,8 @@ func (b *builder) addTool(s ideafile.MCPServer, spec ToolSpec) {
 	var ps diag.Problems
 	if _, taken := b.palette.ToolSources[name]; taken || b.idea.Tool(name) != nil {
 		b.palette.Problems.Add(path, `the MCP server %s offers a tool that would be called so too; `+
-			`give this one "_activity": {"mcp": {"server": %q, "tool": %q}}, or another name`, s.Name, s.Name, spec.Name)
+			`give this one "_activity": {"mcp": {"server": %q, "tool": %q}}, or another name`, s.Name,
+			s.Name, spec.Name)
 		return
 	}
 	spec.refuseReferences(path, &ps)
@@ -161,7 +167,8 @@ func (b *builder) addTool(s ideafile.MCPServer, spec ToolSpec) {
 func (b *builder) applyToolOverride(s ideafile.MCPServer, spec ToolSpec, t *ideafile.Tool) {
 	path := jsonval.JSONPathWithKeys("$", "schema", "tools", t.Name)
 	if m, _ := t.MCPToolRef(); m.SpecDigest != "" && m.SpecDigest != spec.Digest() {
-		b.palette.Problems.Add(path+"._activity.mcp.digest", "the MCP server %s offers another form of %q than this one, with the digest %s",
+		b.palette.Problems.Add(path+"._activity.mcp.digest",
+			"the MCP server %s offers another form of %q than this one, with the digest %s",
 			s.Name, jsonval.Clip(spec.Name, 80), spec.Digest())
 		return
 	}
@@ -176,7 +183,8 @@ func (b *builder) applyToolOverride(s ideafile.MCPServer, spec ToolSpec, t *idea
 	b.palette.ToolSources[t.Name] = merged
 }
 
-// withoutNullValues drops the keys that are null: a meta property that is null is absent, and must not remove the server's.
+// withoutNullValues drops the keys that are null: a meta property that is null is absent, and must not remove the
+// server's.
 func withoutNullValues(m map[string]any) map[string]any {
 	out := make(map[string]any, len(m))
 	//workflowcheck:ignore -- a map again
@@ -218,7 +226,8 @@ func (s ToolSpec) toolSource(server string) (source map[string]any, notes []stri
 	if fitted.OutputSchema != nil {
 		t["_output"] = fitted.OutputSchema
 	}
-	t["_activity"], t["_approval"], t["_retry"] = s.activitySource(server), true, map[string]any{"attempts": jsonval.ToJSONValue(1)}
+	t["_activity"], t["_approval"], t["_retry"] = s.activitySource(server), true,
+		map[string]any{"attempts": jsonval.ToJSONValue(1)}
 	return t, notes
 }
 
@@ -226,8 +235,8 @@ func (s ToolSpec) activitySource(server string) map[string]any {
 	return map[string]any{"mcp": map[string]any{"server": server, "tool": s.Name, "digest": s.Digest()}}
 }
 
-// AddToIdeaSource returns an Idea's source with the Tools added. `config.mcp` then names the tools of each server, so that no server has to be
-// asked again, and says what of them is left out.
+// AddToIdeaSource returns an Idea's source with the Tools added. `config.mcp` then names the tools of each server, so
+// that no server has to be asked again, and says what of them is left out.
 func (p Palette) AddToIdeaSource(source map[string]any) map[string]any {
 	picked := map[string]any{}
 	for _, server := range jsonval.SortedKeys(p.ToolNamesByServer) {
@@ -240,7 +249,8 @@ func (p Palette) AddToIdeaSource(source map[string]any) map[string]any {
 			picked[server] = map[string]any{"tools": names, "notes": jsonval.ToJSONValue(notes)}
 		}
 	}
-	out := jsonval.OverlayObject(source, map[string]any{"config": jsonval.DeepMerge(source["config"], map[string]any{"mcp": picked})}).(map[string]any)
+	out := jsonval.OverlayObject(source,
+		map[string]any{"config": jsonval.DeepMerge(source["config"], map[string]any{"mcp": picked})}).(map[string]any)
 	if p.StoredTools != nil {
 		return ideafile.WithTools(out, p.StoredTools)
 	}

@@ -1,5 +1,5 @@
-// Package placeholder reads templates in which {name} stands for a value: Split cuts a template into its parts, Find looks a
-// name up in the values, Text is how a value reads within text. HTTP tools and the built-in formatText use it.
+// Package placeholder reads templates in which {name} stands for a value: Split cuts a template into its parts, Find
+// looks a name up in the values, Text is how a value reads within text. HTTP tools and the built-in formatText use it.
 //
 // Invariants:
 //   - A value that was put in is never read as a template again.

@@ -75,7 +75,8 @@ func TestANameIsFoundByItsKeyThenByItsPath(t *testing.T) {
 			t.Errorf("Find(%q) = %v, %v, want %v", name, got, ok, want)
 		}
 	}
-	for _, name := range []string{"nobody", "user.age", "user.tags.2", "user.tags.-1", "user.tags.x", "user.name.x", "empty.x", "user."} {
+	for _, name := range []string{"nobody", "user.age", "user.tags.2", "user.tags.-1", "user.tags.x", "user.name.x",
+		"empty.x", "user."} {
 		if got, ok := Find(values, name); ok {
 			t.Errorf("Find(%q) = %v, want nothing", name, got)
 		}

@@ -14,7 +14,8 @@ import (
 type Model struct {
 	// Name is the server's name of the LLM, or the beginning of several names with a * behind.
 	Name string
-	// Input is for tokens that it reads, CachedInput for those of them that its server had kept; Output is for what it writes and thinks.
+	// Input is for tokens that it reads, CachedInput for those of them that its server had kept; Output is for what it
+	// writes and thinks.
 	Input, CachedInput, Output Money
 	// Batch is the part of it that a Request by batch costs: a Dollar is all of it.
 	Batch Money
@@ -23,14 +24,16 @@ type Model struct {
 // List holds prices. The zero List has none.
 type List []Model
 
-// Read reads {"gpt-5-mini": {"input": 0.25, "cachedInput": 0.025, "output": 2}}: US dollars for a million tokens. Without cachedInput those cost
-// what others do. "batch" is the part of it that a Request by batch costs, such as 0.5; without it all.
+// Read reads {"gpt-5-mini": {"input": 0.25, "cachedInput": 0.025, "output": 2}}: US dollars for a million tokens.
+// Without cachedInput those cost what others do. "batch" is the part of it that a Request by batch costs, such as 0.5;
+// without it all.
 func Read(m map[string]any, path string, ps *diag.Problems) (list List) {
 	for _, name := range jsonval.SortedKeys(m) {
 		at := jsonval.JSONPathWithKey(path, name)
 		given, ok := m[name].(map[string]any)
 		if !ok {
-			ps.Add(at, `want {"input": …, "cachedInput": …, "output": …}, in US dollars for a million tokens, not %s`, jsonval.TypeOf(m[name]))
+			ps.Add(at, `want {"input": …, "cachedInput": …, "output": …}, in US dollars for a million tokens, not %s`,
+				jsonval.TypeOf(m[name]))
 			continue
 		}
 		one := Model{Name: name, Batch: Dollar}
@@ -68,7 +71,8 @@ func Read(m map[string]any, path string, ps *diag.Problems) (list List) {
 func readPrice(v any) (Money, error) {
 	m, err := readNumber(v)
 	if err != nil || m < 0 {
-		return 0, errors.New("want a price in US dollars for a million tokens: 0 or more, such as 0.25, up to 9000000000, with at most nine digits after the point")
+		return 0, errors.New("want a price in US dollars for a million tokens: 0 or more, such as 0.25, up to " +
+			"9000000000, with at most nine digits after the point")
 	}
 	return m, nil
 }
@@ -77,7 +81,8 @@ func readPrice(v any) (Money, error) {
 func readPart(v any) (Money, error) {
 	m, err := readNumber(v)
 	if err != nil || m < 0 || m > Dollar {
-		return 0, errors.New("want a number from 0 to 1, such as 0.5, with at most nine digits after the point: the part of the price that a Request by batch costs")
+		return 0, errors.New("want a number from 0 to 1, such as 0.5, with at most nine digits after the point: the " +
+			"part of the price that a Request by batch costs")
 	}
 	return m, nil
 }

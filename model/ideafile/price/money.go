@@ -40,7 +40,8 @@ func (m Money) text(least int) string {
 	return fmt.Sprintf("%s%d.%s", sign, n/uint64(Dollar), fraction)
 }
 
-// String is the amount as people read it: cents where it is a dollar or more, and else its first two digits, "$12.30" and "$0.0012".
+// String is the amount as people read it: cents where it is a dollar or more, and else its first two digits, "$12.30"
+// and "$0.0012".
 func (m Money) String() string {
 	step := Dollar / 100
 	for step > 1 && m < Dollar && m > -Dollar && m/step < 10 && m/step > -10 {
@@ -77,7 +78,10 @@ func ReadMoney(v any) (Money, error) {
 	if m, err := readNumber(v); err == nil && m > 0 {
 		return m, nil
 	}
-	return 0, fmt.Errorf("want a number of US dollars above zero, such as 2.5, up to %d, with at most nine digits after the point", maxDollars)
+	return 0,
+		fmt.Errorf(
+			"want a number of US dollars above zero, such as 2.5, up to %d, with at most nine digits after the "+
+				"point", maxDollars)
 }
 
 func readNumber(v any) (Money, error) {

@@ -34,7 +34,8 @@ func TestAnAmountIsReadAndWrittenExactly(t *testing.T) {
 func TestAnAmountIsShownWithTwoDigitsThatCount(t *testing.T) {
 	t.Parallel()
 	for m, want := range map[Money]string{
-		0: "$0.00", Dollar: "$1.00", 12_345_000_000: "$12.35", 500_000_000: "$0.50", 12_300_000: "$0.012", 1_249_000: "$0.0012", 1: "$0.000000001", 99_600_000: "$0.10",
+		0: "$0.00", Dollar: "$1.00", 12_345_000_000: "$12.35", 500_000_000: "$0.50", 12_300_000: "$0.012",
+		1_249_000: "$0.0012", 1: "$0.000000001", 99_600_000: "$0.10",
 	} {
 		if got := m.String(); got != want {
 			t.Errorf("%d is shown as %s, want %s", m, got, want)
@@ -44,7 +45,8 @@ func TestAnAmountIsShownWithTwoDigitsThatCount(t *testing.T) {
 
 func TestWhatIsNoAmountIsRefused(t *testing.T) {
 	t.Parallel()
-	for _, text := range []string{`"x"`, `1e999999999`, `1e-999999999`, `0.0000000001`, `1.23456789012`, `null`, `[]`, `9e9999`, `99999999999`} {
+	for _, text := range []string{`"x"`, `1e999999999`, `1e-999999999`, `0.0000000001`, `1.23456789012`, `null`, `[]`,
+		`9e9999`, `99999999999`} {
 		v, err := jsonval.Decode([]byte(text))
 		if err != nil {
 			continue
@@ -70,7 +72,10 @@ func readList(t *testing.T, text string) (List, diag.Problems) {
 
 func TestAnLLMIsFoundByItsNameOrTheLongestBeginning(t *testing.T) {
 	t.Parallel()
-	list, ps := readList(t, `{"a-1": {"input": 1, "output": 2}, "a-*": {"input": 3, "output": 4}, "a-1-mini*": {"input": 0, "cachedInput": 0, "output": 0.000000001}}`)
+	list,
+		ps := readList(
+		t,
+		`{"a-1": {"input": 1, "output": 2}, "a-*": {"input": 3, "output": 4}, "a-1-mini*": {"input": 0, "cachedInput": 0, "output": 0.000000001}}`)
 	if len(ps) > 0 {
 		t.Fatal(ps)
 	}
@@ -86,7 +91,9 @@ func TestAnLLMIsFoundByItsNameOrTheLongestBeginning(t *testing.T) {
 
 func TestWhatTokensCost(t *testing.T) {
 	t.Parallel()
-	list, _ := readList(t, `{"m": {"input": 0.25, "cachedInput": 0.025, "output": 2}, "plain": {"input": 1, "output": 1}}`)
+	list,
+		_ := readList(
+		t, `{"m": {"input": 0.25, "cachedInput": 0.025, "output": 2}, "plain": {"input": 1, "output": 1}}`)
 	m, _ := list.Find("m")
 	plain, _ := list.Find("plain")
 	for _, c := range []struct {
@@ -94,23 +101,32 @@ func TestWhatTokensCost(t *testing.T) {
 		input, cached, output int
 		want                  string
 	}{
-		{m, 1000, 0, 0, "0.00025"}, {m, 1000, 1000, 0, "0.000025"}, {m, 1000, 400, 100, "0.00036"}, {m, 10, 20, 0, "0.00000025"},
+		{m, 1000, 0, 0, "0.00025"}, {m, 1000, 1000, 0, "0.000025"}, {m, 1000, 400, 100, "0.00036"},
+		{m, 10, 20, 0, "0.00000025"},
 		{plain, 1000, 400, 0, "0.001"}, {m, 1_000_000, 0, 1_000_000, "2.25"},
 	} {
-		if got := string(jsonval.Encode(jsonval.ToJSONValue(c.of.Cost(c.input, c.cached, c.output)))); got != string(jsonval.Encode(json.Number(c.want))) {
-			t.Errorf("%d (%d cached) and %d of %s cost %s, want %s", c.input, c.cached, c.output, c.of.Name, got, c.want)
+		if got := string(jsonval.Encode(jsonval.ToJSONValue(c.of.Cost(c.input, c.cached, c.output)))); got != string(
+			jsonval.Encode(json.Number(c.want))) {
+			t.Errorf("%d (%d cached) and %d of %s cost %s, want %s", c.input, c.cached, c.output,
+				c.of.Name, got, c.want)
 		}
 	}
 }
 
 func TestPricesThatAreNoneAreNamedWithTheirPlace(t *testing.T) {
 	t.Parallel()
-	_, ps := readList(t, `{"a": 1, "b": {"input": "x", "output": 1}, "c": {"input": 1, "output": 1, "in": 2}, "d": {"output": -1, "input": 1}}`)
+	_,
+		ps := readList(
+		t,
+		`{"a": 1, "b": {"input": "x", "output": 1}, "c": {"input": 1, "output": 1, "in": 2}, "d": {"output": -1, "input": 1}}`)
 	var places []string
 	for _, p := range ps {
 		places = append(places, p.JSONPath)
 	}
-	if got := string(jsonval.Encode(jsonval.ToJSONValue(places))); got != `["$.prices.a","$.prices.b.input","$.prices.c.in","$.prices.d.output"]` {
+	if got := string(
+		jsonval.Encode(
+			jsonval.ToJSONValue(
+				places))); got != `["$.prices.a","$.prices.b.input","$.prices.c.in","$.prices.d.output"]` {
 		t.Errorf("%s: %v", got, ps)
 	}
 }
@@ -145,12 +161,14 @@ func TestWhatARequestByBatchCosts(t *testing.T) {
 	if cost := half.Cost(3, 0, 0).Part(half.Batch); len(ps) > 0 || cost != 1500 {
 		t.Errorf("%v %d", ps, cost)
 	}
-	if most := Money(1 << 62); most.Part(all.Batch) != most || Money(1).Part(Dollar/2) != 1 || Money(1).Part(Dollar/4) != 0 {
+	if most := Money(1 << 62); most.Part(all.Batch) != most || Money(1).Part(Dollar/2) != 1 ||
+		Money(1).Part(Dollar/4) != 0 {
 		t.Error("a part is not exact")
 	}
 	for _, batch := range []any{json.Number("1.5"), json.Number("-1"), "half"} {
 		var ps diag.Problems
-		Read(map[string]any{"m": map[string]any{"input": json.Number("1"), "output": json.Number("2"), "batch": batch}}, "$", &ps)
+		Read(map[string]any{"m": map[string]any{"input": json.Number("1"), "output": json.Number("2"), "batch": batch}},
+			"$", &ps)
 		if len(ps) != 1 || !strings.Contains(ps[0].String(), "want a number from 0 to 1") {
 			t.Errorf("%v: %v", batch, ps)
 		}

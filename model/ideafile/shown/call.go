@@ -219,7 +219,8 @@ func (w *Words) inputWith(own any, path jsonval.Path) any {
 	return own
 }
 
-// fields lists parameters in the order of the schema; the members of an object that the schema describes are fields of their own.
+// fields lists parameters in the order of the schema; the members of an object that the schema describes are fields of
+// their own.
 func (t *toolWords) fields(params map[string]any, l Language) (list []Field, hidden []string) {
 	var add func(prefix string, f Format, values map[string]any, top bool)
 	add = func(prefix string, f Format, values map[string]any, top bool) {
@@ -233,7 +234,8 @@ func (t *toolWords) fields(params map[string]any, l Language) (list []Field, hid
 				add(prefix+name+".", member, below, false)
 				continue
 			}
-			one := Field{Name: prefix + name, Title: member.titleOr(name), Value: v, Shown: member.Text(v, l), Format: member}
+			one := Field{Name: prefix + name, Title: member.titleOr(name), Value: v, Shown: member.Text(v, l),
+				Format: member}
 			if t.tool != nil && top {
 				_, one.Fixed = t.tool.WiredParams[name]
 			}
@@ -263,8 +265,8 @@ func orderOf(f Format, values map[string]any) (names []string) {
 	return names
 }
 
-// letter fills a template in with the members of the other parameters: those of objects first, since a Tool takes the values of a
-// template as one. A name that stands nowhere stays as it is written.
+// letter fills a template in with the members of the other parameters: those of objects first, since a Tool takes the
+// values of a template as one. A name that stands nowhere stays as it is written.
 func letter(text string, params map[string]any) (parts Parts) {
 	for _, part := range placeholder.Split(text) {
 		if part.Name == "" {
@@ -300,8 +302,8 @@ const (
 	longestTold = 60
 )
 
-// usualSentence is that of a Tool without a _title: its title, and the two parameters that say most. Money says more than
-// others, and those that the schema has first more than later ones.
+// usualSentence is that of a Tool without a _title: its title, and the two parameters that say most. Money says more
+// than others, and those that the schema has first more than later ones.
 func usualSentence(title string, fields []Field) Parts {
 	var told []Field
 	for _, wantMoney := range []bool{true, false} {
@@ -332,7 +334,8 @@ func (f Field) tells() bool {
 	case nil, bool, []any, map[string]any:
 		return false
 	}
-	return !f.Fixed && f.Value != "" && utf8.RuneCountInString(f.Shown) <= longestTold && !strings.Contains(f.Shown, "\n")
+	return !f.Fixed && f.Value != "" && utf8.RuneCountInString(f.Shown) <= longestTold &&
+		!strings.Contains(f.Shown, "\n")
 }
 
 // longestInSentence is in characters of one value in a sentence or a name.

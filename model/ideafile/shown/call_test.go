@@ -38,14 +38,16 @@ func TestACallReadsAsASentenceAndItsFieldsInTheOrderOfTheSchema(t *testing.T) {
 	t.Parallel()
 	c := words(t, shop).Call("refund", params(`{"letter": "Dear {name}, we send {amount}. {else}", "amount": 229900, "sentOn": "2026-11-28",
 		"to": {"iban": "DE1", "name": "Ann"}, "extra": 1}`), "①", input(`{"order": "A-1"}`), shown.English)
-	if c.Sentence != "Refund 2,299.00 EUR to Ann" || c.InstanceName != "order A-1" || c.ToolTitle != "Refund a customer" {
+	if c.Sentence != "Refund 2,299.00 EUR to Ann" || c.InstanceName != "order A-1" ||
+		c.ToolTitle != "Refund a customer" {
 		t.Errorf("%q of %q: %s", c.Sentence, c.InstanceName, c.ToolTitle)
 	}
 	var got []string
 	for _, f := range c.Fields {
 		got = append(got, f.Name+"|"+f.Title+"|"+f.Shown)
 	}
-	want := []string{"amount|Amount|2,299.00 EUR", "to.name|Customer|Ann", "letter|Letter|Dear Ann, we send 229900. {else}",
+	want := []string{"amount|Amount|2,299.00 EUR", "to.name|Customer|Ann",
+		"letter|Letter|Dear Ann, we send 229900. {else}",
 		"sentOn|Sent on|28 November 2026", "extra|Extra|1"}
 	if strings.Join(got, "\n") != strings.Join(want, "\n") {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
@@ -68,10 +70,12 @@ func TestWithoutATemplateACallIsToldByWhatSaysMost(t *testing.T) {
 		}
 	}
 	// A template that lacks what it reads is no sentence.
-	if c := w.Call("refund", params(`{"to": {"name": "Ann"}}`), "①", shown.Case{}, shown.German); c.Sentence != "Refund a customer: Ann" {
+	if c := w.Call("refund", params(`{"to": {"name": "Ann"}}`), "①", shown.Case{},
+		shown.German); c.Sentence != "Refund a customer: Ann" {
 		t.Error(c.Sentence)
 	}
-	if c := shown.WordsOf(nil).Call("payOut", params(`{"amount": 5}`), "①", shown.Case{}, shown.English); c.Sentence != "Pay out: 5" || c.InstanceName != "①" {
+	if c := shown.WordsOf(nil).Call("payOut", params(`{"amount": 5}`), "①", shown.Case{},
+		shown.English); c.Sentence != "Pay out: 5" || c.InstanceName != "①" {
 		t.Errorf("%+v", c)
 	}
 }
@@ -80,8 +84,10 @@ func TestAnInstanceWhoseNameOthersHaveIsToldByItsTokenToo(t *testing.T) {
 	t.Parallel()
 	w := words(t, shop)
 	for _, c := range [][3]string{
-		{"①", `{"order": "A-1"}`, "order A-1"}, {"②", `{"order": "A-2"}`, "order A-2 (②)"}, {"③", `{"order": "A-2"}`, "order A-2 (③)"},
-		{"④", `{"order": "A-1"}`, "order A-1 (④)"}, {"⑤", `{"order": "A-5"}`, "order A-5"}, {"⑥", `{}`, "⑥"}, {"⑦", `{"order": " "}`, "order"},
+		{"①", `{"order": "A-1"}`, "order A-1"}, {"②", `{"order": "A-2"}`, "order A-2 (②)"},
+		{"③", `{"order": "A-2"}`, "order A-2 (③)"},
+		{"④", `{"order": "A-1"}`, "order A-1 (④)"}, {"⑤", `{"order": "A-5"}`, "order A-5"}, {"⑥", `{}`, "⑥"},
+		{"⑦", `{"order": " "}`, "order"},
 	} {
 		if token := c[0]; token <= "③" && w.NameOf(token) != c[2] || token > "③" && w.NameOf(token) != token {
 			t.Errorf("by the Idea %s is %q", token, w.NameOf(token))
@@ -95,9 +101,11 @@ func TestAnInstanceWhoseNameOthersHaveIsToldByItsTokenToo(t *testing.T) {
 func TestWhatAValueHoldsChangesNothingButItself(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("مريم ", 2000)
-	c := words(t, shop).Call("refund", map[string]any{"amount": "<b>${input.order}</b>", "to": map[string]any{"name": long}},
+	c := words(t, shop).Call("refund",
+		map[string]any{"amount": "<b>${input.order}</b>", "to": map[string]any{"name": long}},
 		"①", shown.Case{Input: map[string]any{"order": "†`${amount}`"}}, shown.English)
-	if len([]rune(c.Sentence)) > 200 || !strings.HasPrefix(c.Sentence, "Refund <b>${input.order}</b> to مريم") || c.InstanceName != "order †`${amount}`" {
+	if len([]rune(c.Sentence)) > 200 || !strings.HasPrefix(c.Sentence, "Refund <b>${input.order}</b> to مريم") ||
+		c.InstanceName != "order †`${amount}`" {
 		t.Errorf("%q of %q", c.Sentence, c.InstanceName)
 	}
 	if c.Fields[1].Shown != long {

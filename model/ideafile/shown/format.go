@@ -145,7 +145,8 @@ func Problem(schema map[string]any) (key, problem string) {
 	}
 	fits := func(name string) bool { return slices.Contains(d.types(), name) }
 	if d.types() != nil && types != nil && !slices.ContainsFunc(types, fits) {
-		return jsonschema.DisplayKey, string(d) + " is for values of type " + jsonschema.JoinWithOr(d.types()) + ", and these are of type " +
+		return jsonschema.DisplayKey, string(d) + " is for values of type " + jsonschema.JoinWithOr(d.types()) +
+			", and these are of type " +
 			jsonschema.JoinWithOr(types)
 	}
 	code, hasCode := schema[jsonschema.CurrencyKey]
@@ -153,9 +154,11 @@ func Problem(schema map[string]any) (key, problem string) {
 	_, minorIsBool := minor.(bool)
 	switch {
 	case hasCode && !isCurrency(jsonval.AsText(code)):
-		return jsonschema.CurrencyKey, "there is no currency " + jsonval.Shown(code) + `: want its ISO code, such as "EUR"`
+		return jsonschema.CurrencyKey,
+			"there is no currency " + jsonval.Shown(code) + `: want its ISO code, such as "EUR"`
 	case hasMinor && !minorIsBool:
-		return jsonschema.MinorUnitsKey, "want true, where the values are in the currency's smallest unit (cents), or false"
+		return jsonschema.MinorUnitsKey,
+			"want true, where the values are in the currency's smallest unit (cents), or false"
 	case d != Money && (hasCode || hasMinor):
 		return jsonschema.DisplayKey, `only "money" has a currency, not ` + jsonval.Shown(said)
 	case minor == true && !hasCode:

@@ -21,7 +21,8 @@ var languages = []Language{English, German}
 
 var matcher = language.NewMatcher([]language.Tag{language.English, language.German})
 
-// LanguageFor gives the language for a reader who prefers some, as an Accept-Language or a LANG says it; English where none fits.
+// LanguageFor gives the language for a reader who prefers some, as an Accept-Language or a LANG says it; English where
+// none fits.
 func LanguageFor(preferred string) Language {
 	preferred, _, _ = strings.Cut(preferred, "@")
 	if before, _, isLocale := strings.Cut(preferred, "."); isLocale && !strings.ContainsAny(preferred, ",;") {
@@ -38,12 +39,14 @@ func LanguageFor(preferred string) Language {
 // signs are how a language writes numbers.
 type signs struct{ group, point, percent string }
 
-// signsOf asks the library how it writes one number: the digits of values are put between the same signs, since it would make floats of them.
+// signsOf asks the library how it writes one number: the digits of values are put between the same signs, since it
+// would make floats of them.
 func signsOf(l Language) signs {
 	p := message.NewPrinter(language.Make(string(l)))
 	text := p.Sprint(number.Decimal(1000, number.Scale(1))) // 1,000.0
 	group, rest, _ := strings.Cut(strings.TrimPrefix(text, "1"), "000")
-	return signs{group: group, point: strings.TrimSuffix(rest, "0"), percent: strings.TrimPrefix(p.Sprint(number.Percent(1)), "100")}
+	return signs{group: group, point: strings.TrimSuffix(rest, "0"),
+		percent: strings.TrimPrefix(p.Sprint(number.Percent(1)), "100")}
 }
 
 var signsByLanguage = map[Language]signs{English: signsOf(English), German: signsOf(German)}

@@ -25,15 +25,18 @@ func TestAValueIsShownAsItsSchemaSays(t *testing.T) {
 		{`{"_display": "money", "currency": "JPY", "minorUnits": true}`, `1234567`, "1,234,567 JPY", "1.234.567 JPY"},
 		{`{"_display": "money", "currency": "BHD", "minorUnits": true}`, `1`, "0.001 BHD", "0,001 BHD"},
 		{`{"_display": "money"}`, `1e3`, "1e3", "1e3"},
-		{`{"_display": "money", "currency": "EUR"}`, `123456789012345678901234567890.12`, "123,456,789,012,345,678,901,234,567,890.12 EUR",
+		{`{"_display": "money", "currency": "EUR"}`, `123456789012345678901234567890.12`,
+			"123,456,789,012,345,678,901,234,567,890.12 EUR",
 			"123.456.789.012.345.678.901.234.567.890,12 EUR"},
 		{`{"_display": "money", "currency": "EUR"}`, `"about 5"`, "about 5", "about 5"},
 		{`{"_display": "percent"}`, `0.255`, "25.5%", "25,5\u00a0%"},
 		{`{"_display": "percent"}`, `1`, "100%", "100\u00a0%"},
 		{`{"_display": "date"}`, `"2026-11-28"`, "28 November 2026", "28. November 2026"},
 		{`{"_display": "date"}`, `"2026-11-28T09:14:00Z"`, "2026-11-28T09:14:00Z", "2026-11-28T09:14:00Z"},
-		{`{"_display": "datetime"}`, `"2026-03-01T09:14:00Z"`, "1 March 2026, 09:14 UTC", "1. März 2026, 09:14 Uhr UTC"},
-		{`{"_display": "datetime"}`, `"2026-03-01T09:14:07+02:00"`, "1 March 2026, 09:14:07 +02:00", "1. März 2026, 09:14:07 Uhr +02:00"},
+		{`{"_display": "datetime"}`, `"2026-03-01T09:14:00Z"`, "1 March 2026, 09:14 UTC",
+			"1. März 2026, 09:14 Uhr UTC"},
+		{`{"_display": "datetime"}`, `"2026-03-01T09:14:07+02:00"`, "1 March 2026, 09:14:07 +02:00",
+			"1. März 2026, 09:14:07 Uhr +02:00"},
 		{`{"_display": "duration"}`, `"73h0m5s"`, "3 days 1 hour 5 seconds", "3 Tage 1 Stunde 5 Sekunden"},
 		{`{"_display": "duration"}`, `90`, "1 minute 30 seconds", "1 Minute 30 Sekunden"},
 		{`{"_display": "duration"}`, `"soon"`, "soon", "soon"},
@@ -78,7 +81,8 @@ func TestMoneyIsAddedUpToTheDigit(t *testing.T) {
 func TestReadersHaveTheLanguageThatTheyPreferMost(t *testing.T) {
 	t.Parallel()
 	for preferred, want := range map[string]shown.Language{
-		"": "en", "de": "de", "de-AT,en;q=0.5": "de", "fr, de;q=0.3, en;q=0.8": "en", "de_DE.UTF-8": "de", "C": "en", "en_US.UTF-8": "en", "ja": "en",
+		"": "en", "de": "de", "de-AT,en;q=0.5": "de", "fr, de;q=0.3, en;q=0.8": "en", "de_DE.UTF-8": "de", "C": "en",
+		"en_US.UTF-8": "en", "ja": "en",
 		strings.Repeat("x", 5000): "en",
 	} {
 		if got := shown.LanguageFor(preferred); got != want {

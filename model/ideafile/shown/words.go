@@ -5,19 +5,24 @@ import (
 	"strings"
 )
 
-// catalogue is all that this package says, by language: what has a number in it has a form for one and a form for others.
+// catalogue is all that this package says, by language: what has a number in it has a form for one and a form for
+// others.
 var catalogue = map[Language]map[string]string{
 	English: {
-		"yes": "yes", "no": "no", "empty": "an empty text", "null": "not given", "none": "none", "and": "%s and %d more",
+		"yes": "yes", "no": "no", "empty": "an empty text", "null": "not given", "none": "none",
+		"and":  "%s and %d more",
 		"date": "%[1]d %[2]s %[3]d", "at": "%s, %s",
 		"months": "January February March April May June July August September October November December",
-		"day":    "day days", "hour": "hour hours", "minute": "minute minutes", "second": "second seconds", "value": "value values",
+		"day":    "day days", "hour": "hour hours", "minute": "minute minutes", "second": "second seconds",
+		"value": "value values",
 	},
 	German: {
-		"yes": "ja", "no": "nein", "empty": "ein leerer Text", "null": "nicht angegeben", "none": "keine", "and": "%s und %d weitere",
+		"yes": "ja", "no": "nein", "empty": "ein leerer Text", "null": "nicht angegeben", "none": "keine",
+		"and":  "%s und %d weitere",
 		"date": "%[1]d. %[2]s %[3]d", "at": "%s, %s Uhr",
 		"months": "Januar Februar März April Mai Juni Juli August September Oktober November Dezember",
-		"day":    "Tag Tage", "hour": "Stunde Stunden", "minute": "Minute Minuten", "second": "Sekunde Sekunden", "value": "Wert Werte",
+		"day":    "Tag Tage", "hour": "Stunde Stunden", "minute": "Minute Minuten", "second": "Sekunde Sekunden",
+		"value": "Wert Werte",
 	},
 }
 

@@ -121,8 +121,8 @@ func NewTokenIndex(tokens []string) *TokenIndex {
 	return x
 }
 
-// AddToken takes a token in, and returns another one that it could be taken for, since one spelling of each is the same; "" if there is
-// none.
+// AddToken takes a token in, and returns another one that it could be taken for, since one spelling of each is the
+// same; "" if there is none.
 func (x *TokenIndex) AddToken(token string) (alike string) {
 	if x.tokenBySpelling == nil {
 		x.tokenBySpelling = map[string]string{}

@@ -34,7 +34,8 @@ func TestEveryNumberedTokenIsReadBackAsItsNumber(t *testing.T) {
 func TestATokenIsTypedInASCII(t *testing.T) {
 	t.Parallel()
 	for token, want := range map[string]string{
-		"①": "1", "⑬": "13", "㊿": "50", "51": "51", "order-7_a.b": "order-7_a.b", "a b/c%": "a%20b%2Fc%25", "Müller": "M%C3%BCller", "①①": "%E2%91%A0%E2%91%A0",
+		"①": "1", "⑬": "13", "㊿": "50", "51": "51", "order-7_a.b": "order-7_a.b", "a b/c%": "a%20b%2Fc%25",
+		"Müller": "M%C3%BCller", "①①": "%E2%91%A0%E2%91%A0",
 		"a@b:c~": "a%40b%3Ac%7E",
 	} {
 		if got := spelling.TypeableToken(token); got != want {
@@ -46,7 +47,8 @@ func TestATokenIsTypedInASCII(t *testing.T) {
 func TestBothSpellingsNameTheToken(t *testing.T) {
 	t.Parallel()
 	tokens := []string{"①", "a b", "⑬"}
-	for word, want := range map[string]string{"①": "①", "1": "①", "13": "⑬", "a b": "a b", "a%20b": "a b", "2": "", "": "", "a": ""} {
+	for word, want := range map[string]string{"①": "①", "1": "①", "13": "⑬", "a b": "a b", "a%20b": "a b", "2": "",
+		"": "", "a": ""} {
 		if got, ok := spelling.FindToken(tokens, word); got != want || ok != (want != "") {
 			t.Errorf("%q names %q, %v", word, got, ok)
 		}

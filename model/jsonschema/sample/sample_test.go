@@ -54,8 +54,10 @@ func TestAMadeUpValueIsTheSchemasOwnOrSmall(t *testing.T) {
 			`{"kind":"card","number":"0000"}`},
 		{`{"$ref":"#/$defs/id","$defs":{"id":{"type":"integer","minimum":9}}}`, `9`},
 		{`{"$ref":"#/$defs/id","maximum":20,"multipleOf":10,"$defs":{"id":{"type":"integer","minimum":9}}}`, `10`},
-		{`{"type":"object","properties":{"next":{"$ref":"#"},"v":{"const":1}}}`, `{"next":{"next":{"v":1},"v":1},"v":1}`},
-		{`{"type":"object","properties":{"a":{"type":"string"}},"required":["a"],"unevaluatedProperties":false}`, `{"a":"simulated"}`},
+		{`{"type":"object","properties":{"next":{"$ref":"#"},"v":{"const":1}}}`,
+			`{"next":{"next":{"v":1},"v":1},"v":1}`},
+		{`{"type":"object","properties":{"a":{"type":"string"}},"required":["a"],"unevaluatedProperties":false}`,
+			`{"a":"simulated"}`},
 	} {
 		v, err := MakeSample(modeltest.DecodeJSON(t, c.schema))
 		if got := string(jsonval.Encode(v)); err != nil || got != c.want {
@@ -67,7 +69,8 @@ func TestAMadeUpValueIsTheSchemasOwnOrSmall(t *testing.T) {
 func TestEveryFormatHasATextThatKeepsIt(t *testing.T) {
 	t.Parallel()
 	for format := range formats {
-		schema := modeltest.DecodeJSON(t, fmt.Sprintf(`{"type":"array","minItems":2,"items":{"type":"string","format":%q}}`, format))
+		schema := modeltest.DecodeJSON(t,
+			fmt.Sprintf(`{"type":"array","minItems":2,"items":{"type":"string","format":%q}}`, format))
 		if _, err := MakeSample(schema); err != nil {
 			t.Errorf("%s: %v", format, err)
 		}
@@ -77,10 +80,14 @@ func TestEveryFormatHasATextThatKeepsIt(t *testing.T) {
 func TestWhatNothingFitsIsSaid(t *testing.T) {
 	t.Parallel()
 	for _, schema := range []string{
-		`false`, `{"not":{}}`, `{"type":"string","minLength":3,"maxLength":2}`, `{"type":"integer","minimum":1,"maximum":0}`,
-		`{"enum":[]  ,"type":"string"}`, `{"type":"array","minItems":1,"items":false}`, `{"$ref":"#/$defs/a","$defs":{"a":{"type":"object","properties":{"a":{"$ref":"#/$defs/a"}},"required":["a"]}}}`,
-		`{"type":"string","minLength":100000000}`, `{"type":"array","minItems":100000000}`, `{"type":"object","minProperties":100000000}`,
-		`{"allOf":[{"type":"string"},{"type":"integer"}]}`, `{"type":"array","uniqueItems":true,"minItems":3,"items":{"type":"boolean"}}`,
+		`false`, `{"not":{}}`, `{"type":"string","minLength":3,"maxLength":2}`,
+		`{"type":"integer","minimum":1,"maximum":0}`,
+		`{"enum":[]  ,"type":"string"}`, `{"type":"array","minItems":1,"items":false}`,
+		`{"$ref":"#/$defs/a","$defs":{"a":{"type":"object","properties":{"a":{"$ref":"#/$defs/a"}},"required":["a"]}}}`,
+		`{"type":"string","minLength":100000000}`, `{"type":"array","minItems":100000000}`,
+		`{"type":"object","minProperties":100000000}`,
+		`{"allOf":[{"type":"string"},{"type":"integer"}]}`,
+		`{"type":"array","uniqueItems":true,"minItems":3,"items":{"type":"boolean"}}`,
 	} {
 		if v, err := MakeSample(modeltest.DecodeJSON(t, schema)); !errors.Is(err, ErrNoSample) {
 			t.Errorf("%s: %s, %v", schema, jsonval.Encode(v), err)
@@ -101,7 +108,8 @@ func drawSchema(t *rapid.T, depth int) any {
 	sub := func() any { return drawSchema(t, depth-1) }
 	switch kind := rapid.SampledFrom(kinds).Draw(t, "kind"); kind {
 	case "string":
-		return map[string]any{"type": kind, "minLength": n("minLength", 12), "maxLength": jsonval.ToJSONValue(rapid.IntRange(8, 30).Draw(t, "maxLength"))}
+		return map[string]any{"type": kind, "minLength": n("minLength", 12),
+			"maxLength": jsonval.ToJSONValue(rapid.IntRange(8, 30).Draw(t, "maxLength"))}
 	case "integer", "number":
 		m := map[string]any{"type": kind, "minimum": jsonval.ToJSONValue(rapid.IntRange(-9, 9).Draw(t, "minimum"))}
 		if rapid.Bool().Draw(t, "steps") {
@@ -113,11 +121,15 @@ func drawSchema(t *rapid.T, depth int) any {
 	case "const":
 		return map[string]any{"const": "fixed"}
 	case "format":
-		return map[string]any{"type": "string", "format": rapid.SampledFrom(jsonval.SortedKeys(formats)).Draw(t, "format")}
+		return map[string]any{"type": "string",
+			"format": rapid.SampledFrom(jsonval.SortedKeys(formats)).Draw(t, "format")}
 	case "pattern":
-		return map[string]any{"type": "string", "pattern": rapid.SampledFrom([]string{`^\d+$`, `[a-c]{2,4}z`, `^(x|yy)?end$`, `\bword\b`, `^.{3}$`, `^[^a-z]$`}).Draw(t, "pattern")}
+		return map[string]any{"type": "string",
+			"pattern": rapid.SampledFrom([]string{`^\d+$`, `[a-c]{2,4}z`, `^(x|yy)?end$`, `\bword\b`, `^.{3}$`,
+				`^[^a-z]$`}).Draw(t, "pattern")}
 	case "object":
-		m := map[string]any{"type": kind, "properties": map[string]any{"p": sub(), "q": sub()}, "minProperties": n("minProperties", 3)}
+		m := map[string]any{"type": kind, "properties": map[string]any{"p": sub(), "q": sub()},
+			"minProperties": n("minProperties", 3)}
 		if rapid.Bool().Draw(t, "closed") {
 			m["additionalProperties"] = sub()
 		}
@@ -126,7 +138,8 @@ func drawSchema(t *rapid.T, depth int) any {
 		}
 		return m
 	case "array":
-		return map[string]any{"type": kind, "items": sub(), "minItems": n("minItems", 2), "uniqueItems": rapid.Bool().Draw(t, "unique")}
+		return map[string]any{"type": kind, "items": sub(), "minItems": n("minItems", 2),
+			"uniqueItems": rapid.Bool().Draw(t, "unique")}
 	case "prefix":
 		return map[string]any{"type": "array", "prefixItems": []any{sub(), sub()}, "contains": sub()}
 	case "anyOf", "oneOf", "allOf":
@@ -188,14 +201,18 @@ func drawSimple(t *rapid.T, depth int) any {
 	case "string":
 		return map[string]any{"type": kind, "minLength": n("minLength", 0, 20), "maxLength": n("maxLength", 20, 30)}
 	case "integer", "number":
-		return map[string]any{"type": kind, "minimum": n("minimum", -9, 9), "exclusiveMaximum": n("maximum", 20, 30), "multipleOf": n("step", 1, 5)}
+		return map[string]any{"type": kind, "minimum": n("minimum", -9, 9), "exclusiveMaximum": n("maximum", 20, 30),
+			"multipleOf": n("step", 1, 5)}
 	case "format":
-		return map[string]any{"type": "string", "format": rapid.SampledFrom(jsonval.SortedKeys(formats)).Draw(t, "format")}
+		return map[string]any{"type": "string",
+			"format": rapid.SampledFrom(jsonval.SortedKeys(formats)).Draw(t, "format")}
 	case "pattern":
-		return map[string]any{"type": "string", "pattern": rapid.SampledFrom([]string{`^\d+$`, `[a-c]{2,4}z`, `^(x|yy)?end$`, `^.{3}$`}).Draw(t, "pattern")}
+		return map[string]any{"type": "string",
+			"pattern": rapid.SampledFrom([]string{`^\d+$`, `[a-c]{2,4}z`, `^(x|yy)?end$`, `^.{3}$`}).Draw(t, "pattern")}
 	case "object":
-		return map[string]any{"type": kind, "properties": map[string]any{"p": drawSimple(t, depth-1), "q": drawSimple(t, depth-1)},
-			"required": []any{"p", "other"}}
+		return map[string]any{"type": kind,
+			"properties": map[string]any{"p": drawSimple(t, depth-1), "q": drawSimple(t, depth-1)},
+			"required":   []any{"p", "other"}}
 	case "array":
 		return map[string]any{"type": kind, "items": drawSimple(t, depth-1), "minItems": n("minItems", 0, 4)}
 	case "anyOf":

@@ -19,11 +19,14 @@ func typesOf(node map[string]any) []string {
 		return []string{typ}
 	case []any:
 		list, _ := jsonval.AsStringList(typ)
-		slices.SortStableFunc(list, func(a, b string) int { return strings.Count(a, "null") - strings.Count(b, "null") })
+		slices.SortStableFunc(list, func(a, b string) int {
+			return strings.Count(a, "null") - strings.Count(b, "null")
+		})
 		return list
 	}
 	for _, k := range []struct{ keyword, typ string }{
-		{"properties", "object"}, {"required", "object"}, {"items", "array"}, {"prefixItems", "array"}, {"minItems", "array"},
+		{"properties", "object"}, {"required", "object"}, {"items", "array"}, {"prefixItems", "array"},
+		{"minItems", "array"},
 		{"minimum", "number"}, {"exclusiveMinimum", "number"}, {"maximum", "number"}, {"multipleOf", "number"},
 	} {
 		if _, ok := node[k.keyword]; ok {

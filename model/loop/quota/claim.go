@@ -10,16 +10,19 @@ type Allocation struct {
 
 // ReservedQuota is what of the shared Quota is gone for others: what was given, and what was used beyond that.
 func (c Allocation) ReservedQuota() turn.Quota {
-	return turn.Quota{Requests: max(c.GrantedQuota.Requests, c.QuotaUse.Requests), Calls: max(c.GrantedQuota.Calls, c.QuotaUse.Calls)}
+	return turn.Quota{Requests: max(c.GrantedQuota.Requests, c.QuotaUse.Requests),
+		Calls: max(c.GrantedQuota.Calls, c.QuotaUse.Calls)}
 }
 
 // UnmetQuota is what is needed beyond what was given.
 func (c Allocation) UnmetQuota() turn.Quota {
 	held := c.ReservedQuota()
-	return turn.Quota{Requests: max(c.QuotaUse.NeededQuota.Requests-held.Requests, 0), Calls: max(c.QuotaUse.NeededQuota.Calls-held.Calls, 0)}
+	return turn.Quota{Requests: max(c.QuotaUse.NeededQuota.Requests-held.Requests, 0),
+		Calls: max(c.QuotaUse.NeededQuota.Calls-held.Calls, 0)}
 }
 
-// GrantFromRemaining gives what is needed, as far as it is left, takes it from left, and reports whether there was anything to give.
+// GrantFromRemaining gives what is needed, as far as it is left, takes it from left, and reports whether there was
+// anything to give.
 func (c *Allocation) GrantFromRemaining(left *turn.Quota) bool {
 	unmet, held := c.UnmetQuota(), c.ReservedQuota()
 	n := turn.Quota{Requests: max(min(unmet.Requests, left.Requests), 0), Calls: max(min(unmet.Calls, left.Calls), 0)}

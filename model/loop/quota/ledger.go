@@ -8,8 +8,9 @@ import (
 	"processidea/model/turn"
 )
 
-// Ledger is the account of the Requests and Calls that somebody and those who work for it have begun: a process and its instances, or
-// a whole and its parts. A Quota is dealt out as it is needed, so that no more is begun than all together may.
+// Ledger is the account of the Requests and Calls that somebody and those who work for it have begun: a process and its
+// instances, or a whole and its parts. A Quota is dealt out as it is needed, so that no more is begun than all together
+// may.
 type Ledger struct {
 	Limits       ideafile.Limits
 	ParentQuota  turn.Quota    // what whoever this works for allows
@@ -23,8 +24,8 @@ type Consumer struct {
 	Ended bool
 }
 
-// SetLimits sets the limits for which leave is asked: those that are said, and the defaults, so many times as much, once half
-// of one is used. Few processes come near a default, and asking costs signals.
+// SetLimits sets the limits for which leave is asked: those that are said, and the defaults, so many times as much,
+// once half of one is used. Few processes come near a default, and asking costs signals.
 func (b *Ledger) SetLimits(said ideafile.Limits, times int) {
 	limits, use := said.WithDefaults(times), b.TotalUse(turn.Quota{})
 	if said.Requests == 0 && use.Requests < limits.Requests/2 {
@@ -67,7 +68,8 @@ func (b Ledger) ReservedQuota() turn.Quota {
 	return q
 }
 
-// TotalUse is what was begun and used, and what is needed where the quota does not allow it: what waits for more by itself included.
+// TotalUse is what was begun and used, and what is needed where the quota does not allow it: what waits for more by
+// itself included.
 func (b Ledger) TotalUse(waiting turn.Quota) turn.QuotaUse {
 	u := b.UnclaimedUse
 	u.NeededQuota = b.ReservedQuota().Plus(waiting)
@@ -79,7 +81,8 @@ func (b Ledger) TotalUse(waiting turn.Quota) turn.QuotaUse {
 		}
 	}
 	allowed := Ledger{Limits: b.Limits, ParentQuota: turn.Unlimited}.AllowedQuota()
-	u.NeededQuota = turn.Quota{Requests: min(u.NeededQuota.Requests, allowed.Requests), Calls: min(u.NeededQuota.Calls, allowed.Calls)}
+	u.NeededQuota = turn.Quota{Requests: min(u.NeededQuota.Requests, allowed.Requests),
+		Calls: min(u.NeededQuota.Calls, allowed.Calls)}
 	if u.NeededQuota.Requests <= b.ParentQuota.Requests {
 		u.NeededQuota.Requests = 0
 	}
@@ -92,13 +95,15 @@ func (b Ledger) TotalUse(waiting turn.Quota) turn.QuotaUse {
 	return u
 }
 
-// worthSharing is how many Calls a claimant is given beforehand at least: a wide limit costs no asking, a narrow one is exact.
+// worthSharing is how many Calls a claimant is given beforehand at least: a wide limit costs no asking, a narrow one is
+// exact.
 const worthSharing = 25
 
 // LimitUnlimitedConsumers has those ask from now on who have not had to, and returns their indices.
 func (b Ledger) LimitUnlimitedConsumers() (changed []int) {
 	allowed, open := b.AllowedQuota(), 0
-	// Every Request is answered for, since whoever has a limit of tokens or of money can tell of each whether it may be made.
+	// Every Request is answered for, since whoever has a limit of tokens or of money can tell of each whether it may be
+	// made.
 	requests := allowed.Requests < turn.Unlimited.Requests || b.Limits.Tokens > 0 || b.Limits.Money > 0
 	calls := allowed.Calls < turn.Unlimited.Calls
 	for _, c := range b.Claimants {
@@ -125,8 +130,9 @@ func (b Ledger) LimitUnlimitedConsumers() (changed []int) {
 	return changed
 }
 
-// Allocate gives the claimants what they need, in their order, as long as there is something left. It returns the indices of those whose
-// Quota has changed, and the limit that is in the way of more: nil if none is, or if it is whoever this works for that allows no more.
+// Allocate gives the claimants what they need, in their order, as long as there is something left. It returns the
+// indices of those whose Quota has changed, and the limit that is in the way of more: nil if none is, or if it is
+// whoever this works for that allows no more.
 func (b Ledger) Allocate() (changed []int, f *diag.Fault) {
 	changed = b.LimitUnlimitedConsumers()
 	left, usage := b.AllowedQuota().Minus(b.ReservedQuota()), b.TotalUse(turn.Quota{}).Usage
@@ -149,9 +155,11 @@ func (b Ledger) Allocate() (changed []int, f *diag.Fault) {
 	switch {
 	case unheard: // what was given is begun first: a pause could overtake it
 	case unmet.Calls > 0 && b.Limits.Calls > 0 && held.Calls >= b.Limits.Calls:
-		f = diag.Faultf(turn.CodeLimitReached, "%d Calls were made; the limit is %d, and %d more wait", held.Calls, b.Limits.Calls, unmet.Calls)
+		f = diag.Faultf(turn.CodeLimitReached, "%d Calls were made; the limit is %d, and %d more wait", held.Calls,
+			b.Limits.Calls, unmet.Calls)
 	case unmet.Requests > 0 && b.Limits.Requests > 0 && held.Requests >= b.Limits.Requests:
-		f = diag.Faultf(turn.CodeLimitReached, "%d Requests were made, the limit, and a delegate needs more", held.Requests)
+		f = diag.Faultf(turn.CodeLimitReached, "%d Requests were made, the limit, and a delegate needs more",
+			held.Requests)
 	case unmet.Requests > 0:
 		f = usedUp
 	}
@@ -168,8 +176,8 @@ func UsageLimitFault(limits ideafile.Limits, usage turn.TokenUsage, calls int) *
 	return f
 }
 
-// tokenLimitFault returns the limit on tokens or on what they cost that is reached. Where tokens have no price, a limit on money cannot be kept:
-// that counts as reached.
+// tokenLimitFault returns the limit on tokens or on what they cost that is reached. Where tokens have no price, a limit
+// on money cannot be kept: that counts as reached.
 func tokenLimitFault(limits ideafile.Limits, usage turn.TokenUsage) *diag.Fault {
 	switch tokens := usage.Total(); {
 	case limits.Tokens > 0 && tokens >= limits.Tokens:
@@ -177,8 +185,9 @@ func tokenLimitFault(limits ideafile.Limits, usage turn.TokenUsage) *diag.Fault 
 	case limits.Money > 0 && usage.Cost >= limits.Money:
 		return diag.Faultf(turn.CodeLimitReached, "the LLM has cost %s; the limit is %s", usage.Cost, limits.Money)
 	case limits.Money > 0 && usage.UnpricedTokens > 0:
-		return diag.Faultf(turn.CodeLimitReached, "%d tokens have no price, so that the limit of %s cannot be kept: name the LLM's prices in config.prices, "+
-			"or in the worker's PROCESSIDEA_PRICES", usage.UnpricedTokens, limits.Money)
+		return diag.Faultf(turn.CodeLimitReached,
+			"%d tokens have no price, so that the limit of %s cannot be kept: name the LLM's prices in config.prices, "+
+				"or in the worker's PROCESSIDEA_PRICES", usage.UnpricedTokens, limits.Money)
 	}
 	return nil
 }

@@ -172,7 +172,8 @@ func (a *App) Complain(file string, problems diag.Problems) {
 	}
 }
 
-var packagePrefix = regexp.MustCompile(`^(activities|blobs|chain|client|codecserver|devserver|encryption|engine|model|rehearsal): `)
+var packagePrefix = regexp.MustCompile(
+	`^(activities|blobs|chain|client|codecserver|devserver|encryption|engine|model|rehearsal): `)
 
 // Note writes one line to standard error: the program's name stands for the package's, and no cause breaks the line.
 func (a *App) Note(format string, args ...any) {

@@ -57,8 +57,10 @@ func TestAnErrorIsOneLineThatBeginsWithTheProgramsName(t *testing.T) {
 func TestEveryProblemIsALineWithItsPlace(t *testing.T) {
 	var b bytes.Buffer
 	a := &App{Err: &b, Began: true}
-	a.Fail(&client.InvalidError{Source: "f.json", Problems: diag.Problems{{JSONPath: "$.a", Message: "one"}, {JSONPath: "$.b", Message: "two", IsWarning: true}}})
-	if got, want := b.String(), "starter: check f.json: $.a: one\nstarter: check f.json: warning: $.b: two\n"; got != want {
+	a.Fail(&client.InvalidError{Source: "f.json",
+		Problems: diag.Problems{{JSONPath: "$.a", Message: "one"}, {JSONPath: "$.b", Message: "two", IsWarning: true}}})
+	if got, want := b.String(),
+		"starter: check f.json: $.a: one\nstarter: check f.json: warning: $.b: two\n"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }
@@ -67,12 +69,14 @@ func TestJSONIsOneLineWithEverythingAsItWas(t *testing.T) {
 	var b bytes.Buffer
 	a := &App{Out: &b, JSON: true}
 	if err := a.Finish(loop.Result{ProcessID: "p", Status: loop.StatusCompleted, Output: "<a> & \u2028",
-		Instances: map[string]loop.InstanceResult{"": {Status: ideafile.InstanceSettled, State: map[string]any{}}}}); err != nil {
+		Instances: map[string]loop.InstanceResult{"": {Status: ideafile.InstanceSettled,
+			State: map[string]any{}}}}); err != nil {
 		t.Fatal(err)
 	}
-	want := `{"process":"p","status":"completed","output":"<a> & \u2028","instances":{"":{"status":"settled","state":{}}},` +
-		`"ideas":0,"requests":0,"calls":{"done":0,"failed":0,"rejected":0,"skipped":0,"blocked":0},"failures":[],` +
-		`"usage":{"promptTokens":0,"completionTokens":0},"error":null}` + "\n"
+	want :=
+		`{"process":"p","status":"completed","output":"<a> & \u2028","instances":{"":{"status":"settled","state":{}}},` +
+			`"ideas":0,"requests":0,"calls":{"done":0,"failed":0,"rejected":0,"skipped":0,"blocked":0},"failures":[],` +
+			`"usage":{"promptTokens":0,"completionTokens":0},"error":null}` + "\n"
 	if b.String() != want {
 		t.Errorf("got %s, want %s", b.String(), want)
 	}

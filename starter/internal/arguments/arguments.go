@@ -1,4 +1,5 @@
-// Package arguments reads what a verb's usage line says of its arguments, `blame ID PATH`: it says which one is missing, and completes them in a shell.
+// Package arguments reads what a verb's usage line says of its arguments, `blame ID PATH`: it says which one is
+// missing, and completes them in a shell.
 package arguments
 
 import (
@@ -51,7 +52,8 @@ func check(want []argument) cobra.PositionalArgs {
 		verb := strings.TrimPrefix(c.CommandPath(), c.Root().Name()+" ")
 		for n, w := range want {
 			if n >= len(args) && !w.optional {
-				return exit.Usagef("%s: %s is missing; want %s", verb, strings.ReplaceAll(w.name, "|", " or "), c.UseLine())
+				return exit.Usagef("%s: %s is missing; want %s", verb, strings.ReplaceAll(w.name, "|", " or "),
+					c.UseLine())
 			}
 			if w.repeated {
 				return nil

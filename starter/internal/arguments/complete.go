@@ -21,7 +21,8 @@ const (
 	mostWords = 500
 )
 
-// complete completes the argument that comes after those that are there: a process's id, a Call that waits in it, or a file.
+// complete completes the argument that comes after those that are there: a process's id, a Call that waits in it, or a
+// file.
 func complete(a *app.App, want []argument) cobra.CompletionFunc {
 	return func(c *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
 		silent := *a
@@ -51,7 +52,8 @@ func complete(a *app.App, want []argument) cobra.CompletionFunc {
 	}
 }
 
-// processes lists the ids of processes, the latest first: those that Temporal knows or, where it does not answer, those of the store.
+// processes lists the ids of processes, the latest first: those that Temporal knows or, where it does not answer, those
+// of the store.
 func processes(ctx context.Context, a *app.App) (ids []string) {
 	err := a.Visit(ctx, func(s *server.Session) error {
 		page, err := s.ListPage(ctx, client.Filter{}, mostWords, nil)

@@ -54,7 +54,8 @@ func Unreachablef(format string, args ...any) error {
 
 // usage are the kinds of errors that the caller can mend.
 var usage = []error{
-	client.ErrInvalid, client.ErrNotFound, client.ErrRefused, client.ErrOtherStart, client.ErrKeys, client.ErrNoValue, client.ErrBadPlace,
+	client.ErrInvalid, client.ErrNotFound, client.ErrRefused, client.ErrOtherStart, client.ErrKeys, client.ErrNoValue,
+	client.ErrBadPlace,
 	client.ErrForgotten,
 }
 

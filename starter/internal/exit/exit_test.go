@@ -10,7 +10,8 @@ import (
 )
 
 func TestWhereAProcessStandsIsTheExitCode(t *testing.T) {
-	waiting := map[string]loop.InstanceResult{"①": {Status: ideafile.InstanceWorking}, "②": {Status: ideafile.InstanceWaiting}}
+	waiting := map[string]loop.InstanceResult{"①": {Status: ideafile.InstanceWorking},
+		"②": {Status: ideafile.InstanceWaiting}}
 	for _, c := range []struct {
 		r    loop.Result
 		want int

@@ -24,7 +24,8 @@ func Approval(p client.Approval) string {
 	if len(p.OutputPath) > 0 {
 		fmt.Fprintf(&b, " → %s", Printable(p.OutputPath.ReferenceText()))
 	}
-	fmt.Fprintf(&b, "\n  waits for %s, since %s\n", time.Since(p.Since).Round(time.Second), p.Since.Local().Format(time.DateTime))
+	fmt.Fprintf(&b, "\n  waits for %s, since %s\n", time.Since(p.Since).Round(time.Second),
+		p.Since.Local().Format(time.DateTime))
 	if p.Deadline != nil {
 		fmt.Fprintf(&b, "  at %s by itself: %s\n", p.Deadline.Local().Format(time.DateTime), p.OnTimeout)
 	}

@@ -25,7 +25,8 @@ func TestABatchIsSummedUpByWhatItsInstancesHoldOneOfAFewOf(t *testing.T) {
 	if err := Result(&b, r, nil); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"decision.decision  7 allow · 3 remove\n", "spam               9 false · 1 true\n", "remove · reason 8"} {
+	for _, want := range []string{"decision.decision  7 allow · 3 remove\n", "spam               9 false · 1 true\n",
+		"remove · reason 8"} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("no %q in\n%s", want, b.String())
 		}

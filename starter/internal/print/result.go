@@ -55,7 +55,8 @@ func printNotWritten(b *strings.Builder, list []loop.UnwrittenResult) {
 		if len(w.Instances) > 0 && w.Instances[0] != "" {
 			where = " in " + FitWidth(Printable(strings.Join(w.Instances, ", ")), widestCell)
 		}
-		fmt.Fprintf(b, "not written: what call %s gave for %s%s, as %s had written there\n", w.CallID, Printable(w.Path), where, Printable(w.WrittenBy))
+		fmt.Fprintf(b, "not written: what call %s gave for %s%s, as %s had written there\n", w.CallID,
+			Printable(w.Path), where, Printable(w.WrittenBy))
 	}
 }
 
@@ -129,7 +130,8 @@ func firstLines(text string, most int) string {
 	if len(lines) <= most {
 		return text
 	}
-	return strings.Join(lines[:most], "\n") + fmt.Sprintf("\n(%s more: --json shows all)", Plural(len(lines)-most, "line"))
+	return strings.Join(lines[:most], "\n") + fmt.Sprintf("\n(%s more: --json shows all)",
+		Plural(len(lines)-most, "line"))
 }
 
 const (
@@ -147,7 +149,8 @@ func TableWidth(w io.Writer) int {
 	return widestTable
 }
 
-// printInstance prints the only instance, a line for each key of its State: no longer than a terminal's, where width is one's.
+// printInstance prints the only instance, a line for each key of its State: no longer than a terminal's, where width is
+// one's.
 func printInstance(b *strings.Builder, token string, i loop.InstanceResult, width int) {
 	fmt.Fprintf(b, "\n%s\n", strings.TrimSpace(Printable(token)+" "+i.Standing()))
 	state, _ := i.State.(map[string]any)
@@ -169,8 +172,10 @@ func printInstance(b *strings.Builder, token string, i loop.InstanceResult, widt
 	Columns(b, [][]string{keys, values})
 }
 
-// tableColumns shows many instances, a line each: who they are, how they stand, what they were given, and the keys of their States.
-func tableColumns(tokens []string, instances map[string]loop.InstanceResult, inputs map[string]any, all []census) [][]string {
+// tableColumns shows many instances, a line each: who they are, how they stand, what they were given, and the keys of
+// their States.
+func tableColumns(tokens []string, instances map[string]loop.InstanceResult, inputs map[string]any,
+	all []census) [][]string {
 	who, status, costs, given := []string{"instance"}, []string{"status"}, []string{"cost"}, []string{"input"}
 	keys, anyInput, anyCost := map[string]bool{}, false, false
 	for _, token := range tokens {
@@ -222,7 +227,8 @@ func Table(b *strings.Builder, columns [][]string, width int) {
 	Columns(b, columns)
 }
 
-// Blocks prints all columns, in several tables under each other where one would be too wide. Each begins with the first column.
+// Blocks prints all columns, in several tables under each other where one would be too wide. Each begins with the first
+// column.
 func Blocks(b *strings.Builder, columns [][]string, width int) {
 	first, rest := columns[0], columns[1:]
 	for {

@@ -31,8 +31,10 @@ func want(t *testing.T, got, want string) {
 
 func TestTheOnlyInstanceIsPrintedKeyByKey(t *testing.T) {
 	want(t, printed(t, loop.Result{
-		ProcessID: "p", Status: loop.StatusCompleted, Ideas: 1, Requests: 2, Calls: turn.CallCounts{Done: 1, Skipped: 2},
-		Usage: turn.TokenUsage{PromptTokens: 3, CompletionTokens: 4}, Output: map[string]any{"n": json.Number("12345678901234567890"), "s": "<a> & ①"},
+		ProcessID: "p", Status: loop.StatusCompleted, Ideas: 1, Requests: 2,
+		Calls:  turn.CallCounts{Done: 1, Skipped: 2},
+		Usage:  turn.TokenUsage{PromptTokens: 3, CompletionTokens: 4},
+		Output: map[string]any{"n": json.Number("12345678901234567890"), "s": "<a> & ①"},
 		Instances: map[string]loop.InstanceResult{"": {Status: ideafile.InstanceSettled, State: map[string]any{
 			"text": "two\nlines", "list": []any{json.Number("1"), nil}, "a longer key": true,
 		}}},
@@ -112,7 +114,8 @@ instance  status   input
 }
 
 func TestTheValuesOfOneInstanceFitTheTerminal(t *testing.T) {
-	one := map[string]loop.InstanceResult{"": {Status: ideafile.InstanceSettled, State: map[string]any{"answer": strings.Repeat("y", 200), "mood": "good"}}}
+	one := map[string]loop.InstanceResult{"": {Status: ideafile.InstanceSettled,
+		State: map[string]any{"answer": strings.Repeat("y", 200), "mood": "good"}}}
 	for width, most := range map[int]int{40: 40, 120: 120, 0: WidestValue + len("  answer  ")} {
 		var b strings.Builder
 		printInstances(&b, one, nil, width)
@@ -138,7 +141,8 @@ func TestDataDoesNotSteerTheTerminal(t *testing.T) {
 }
 
 func TestAnArgumentCanBePastedIntoAShell(t *testing.T) {
-	for arg, want := range map[string]string{"a-b_c.json": "a-b_c.json", "a b": "'a b'", "": "''", "it's": `'it'\''s'`, "$HOME": "'$HOME'", "①": "'①'"} {
+	for arg, want := range map[string]string{"a-b_c.json": "a-b_c.json", "a b": "'a b'", "": "''", "it's": `'it'\''s'`,
+		"$HOME": "'$HOME'", "①": "'①'"} {
 		if got := Quote(arg); got != want {
 			t.Errorf("%q is written %s, want %s", arg, got, want)
 		}
@@ -148,10 +152,13 @@ func TestAnArgumentCanBePastedIntoAShell(t *testing.T) {
 func TestWhyCallsDidNotSucceedIsPrintedOnceForEachReason(t *testing.T) {
 	var failures turn.Failures
 	for _, id := range []string{"1.1@1", "1.1@2", "1.1@3", "1.1@4", "1.1@5", "1.1@6"} {
-		failures = failures.AddFailedCall(id, ideafile.Failed, "pay", diag.Fault{Code: ideafile.CodeToolFailed, Message: "the card is\nunknown"})
+		failures = failures.AddFailedCall(id, ideafile.Failed, "pay",
+			diag.Fault{Code: ideafile.CodeToolFailed, Message: "the card is\nunknown"})
 	}
-	failures = failures.AddFailedCall("1.2@1", ideafile.Blocked, "ship", diag.Fault{Code: ideafile.CodeBlocked, Message: "†state.paid is not there"})
-	r := loop.Result{ProcessID: "p", Status: loop.StatusCompleted, Calls: turn.CallCounts{Failed: 8, Blocked: 1}, Failures: failures}
+	failures = failures.AddFailedCall("1.2@1", ideafile.Blocked, "ship",
+		diag.Fault{Code: ideafile.CodeBlocked, Message: "†state.paid is not there"})
+	r := loop.Result{ProcessID: "p", Status: loop.StatusCompleted, Calls: turn.CallCounts{Failed: 8, Blocked: 1},
+		Failures: failures}
 	want(t, printed(t, r), `p: completed · 0 Ideas · 0 Requests · calls: 8 failed, 1 blocked
 
 why calls did not succeed

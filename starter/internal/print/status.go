@@ -24,10 +24,12 @@ func Status(v client.Status) string {
 		}
 	}
 	if plans > 0 {
-		parts = append(parts, "waits for "+Plural(plans, "decision")+" on a Plan ("+Program+" plan "+Quote(v.ProcessID)+")")
+		parts = append(parts, "waits for "+Plural(plans, "decision")+" on a Plan ("+Program+" plan "+
+			Quote(v.ProcessID)+")")
 	}
 	if v.Awaiting > plans {
-		parts = append(parts, "waits for "+Plural(v.Awaiting-plans, "decision")+" ("+Program+" approvals "+Quote(v.ProcessID)+")")
+		parts = append(parts, "waits for "+Plural(v.Awaiting-plans, "decision")+" ("+Program+" approvals "+
+			Quote(v.ProcessID)+")")
 	}
 	if len(v.Instances) > 1 {
 		parts = append(parts, tally(v.Result))
@@ -65,7 +67,8 @@ func tally(r loop.Result) string {
 		n[i.Status]++
 	}
 	var parts []string
-	for _, s := range []ideafile.InstanceStatus{ideafile.InstanceWorking, ideafile.InstanceWaiting, ideafile.InstanceSettled, ideafile.InstanceFailed} {
+	for _, s := range []ideafile.InstanceStatus{ideafile.InstanceWorking, ideafile.InstanceWaiting,
+		ideafile.InstanceSettled, ideafile.InstanceFailed} {
 		if n[s] > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", n[s], s))
 		}
@@ -79,7 +82,8 @@ func counts(c turn.CallCounts) string {
 	for _, e := range []struct {
 		n    int
 		what string
-	}{{c.Done, "done"}, {c.Failed, "failed"}, {c.Rejected, "rejected"}, {c.Skipped, "skipped"}, {c.Blocked, "blocked"}} {
+	}{{c.Done, "done"}, {c.Failed, "failed"}, {c.Rejected, "rejected"}, {c.Skipped, "skipped"},
+		{c.Blocked, "blocked"}} {
 		if e.n > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", e.n, e.what))
 		}

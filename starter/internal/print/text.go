@@ -30,7 +30,8 @@ func TerminalWidth(w io.Writer) int {
 	return width
 }
 
-// Printable makes a text one line, and takes out what would not print as itself: a value from outside must not steer the terminal.
+// Printable makes a text one line, and takes out what would not print as itself: a value from outside must not steer
+// the terminal.
 func Printable(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r == '\n' || r == '\t' {

@@ -70,7 +70,9 @@ func Write(o Options) ([]File, error) {
 	}
 	name := filepath.Base(folder)
 	if !fitName.MatchString(name) {
-		return nil, fmt.Errorf("%q is no name for a process here: want letters, digits, - and _, at most 40, a letter first", name)
+		return nil,
+			fmt.Errorf("%q is no name for a process here: want letters, digits, - and _, at most 40, a letter first",
+				name)
 	}
 	texts := map[string][]byte{"idea.schema.json": ideafiles.Schema}
 	if o.Checkout != "" {
@@ -108,7 +110,8 @@ func about(o Options, name string) map[string]any {
 		docs = "Everything else is in " + filepath.ToSlash(filepath.Join(o.Checkout, "docs")) + "."
 		command = "go run ."
 	}
-	return map[string]any{"Name": name, "Module": module(name), "Go": o.Checkout != "", "Program": o.Program, "Docs": docs, "Command": command}
+	return map[string]any{"Name": name, "Module": module(name), "Go": o.Checkout != "", "Program": o.Program,
+		"Docs": docs, "Command": command}
 }
 
 // module is a path that no other module has, whatever the name.
@@ -136,7 +139,8 @@ func modules(texts map[string][]byte, name, checkout string) error {
 		return fmt.Errorf("read the modules of Process Idea: %w", err)
 	}
 	text := strings.Replace(string(mod), "module custom-worker", "module "+module(name), 1)
-	text = strings.Replace(text, "=> ../../internal/devserver", "=> "+quoted(filepath.Join(checkout, "internal", "devserver")), 1)
+	text = strings.Replace(text, "=> ../../internal/devserver",
+		"=> "+quoted(filepath.Join(checkout, "internal", "devserver")), 1)
 	text = strings.Replace(text, "processidea => ../..", "processidea => "+quoted(checkout), 1)
 	if _, body, ok := strings.Cut(text, "\nmodule "); ok {
 		text = "// replace says where your checkout of Process Idea is.\nmodule " + body
@@ -172,8 +176,8 @@ func writeAll(folder string, texts map[string][]byte) error {
 	return nil
 }
 
-// FindCheckout finds the checkout that this program was built from, or that the working directory is in. The error says why there can
-// be no Go program: no go command, or no checkout.
+// FindCheckout finds the checkout that this program was built from, or that the working directory is in. The error says
+// why there can be no Go program: no go command, or no checkout.
 func FindCheckout() (string, error) {
 	if _, err := exec.LookPath("go"); err != nil {
 		return "", errors.New("there is no command go in the PATH")
@@ -190,7 +194,9 @@ func FindCheckout() (string, error) {
 			}
 		}
 	}
-	return "", errors.New("the checkout of Process Idea that this program was built from is not there: say with --checkout where one is")
+	return "",
+		errors.New("the checkout of Process Idea that this program was built from is not there: say with --checkout " +
+			"where one is")
 }
 
 // CheckCheckout reports whether a folder is a checkout of Process Idea.

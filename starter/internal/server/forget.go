@@ -46,7 +46,8 @@ func port(address string) string {
 	return port
 }
 
-// blank writes over the lines of a log that name a process. The log stays as long as it is: others are writing at its end.
+// blank writes over the lines of a log that name a process. The log stays as long as it is: others are writing at its
+// end.
 func blank(path, process string) error {
 	data, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {

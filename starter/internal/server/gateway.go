@@ -55,7 +55,8 @@ func (s *Session) serveGateway(ctx context.Context, port int, log *slog.Logger) 
 	if err != nil {
 		return fmt.Errorf("%w: %w", client.ErrInvalid, err)
 	}
-	o := gateway.Options{Client: s.Client, Guard: guard, Hooks: rules, Deciders: keys, Agents: gateway.AgentsFromEnvironment(os.Getenv), Log: log}
+	o := gateway.Options{Client: s.Client, Guard: guard, Hooks: rules, Deciders: keys,
+		Agents: gateway.AgentsFromEnvironment(os.Getenv), Log: log}
 	o.Agents.Tools, o.Simulate = s.Place.Tools(), s.Place.simulator()
 	served, err := listenOn(ctx, portsFrom(port, home.Port), o)
 	if err != nil {
@@ -95,7 +96,8 @@ func listenOn(ctx context.Context, ports []int, o gateway.Options) (served *gate
 	return served, err
 }
 
-// gatewayUser is who has the token: whoever runs this program, who signs with the key of PROCESSIDEA_KEY where it is set.
+// gatewayUser is who has the token: whoever runs this program, who signs with the key of PROCESSIDEA_KEY where it is
+// set.
 func (s *Session) gatewayUser() access.Person {
 	who := gateway.User(os.Getenv)
 	file := os.Getenv(signing.Variable)

@@ -36,7 +36,8 @@ type Hosting struct {
 	Heard activities.ReplyRecorder
 }
 
-// usualUIPorts are where the web UI is that has not been anywhere yet, the first of them unless another program is there.
+// usualUIPorts are where the web UI is that has not been anywhere yet, the first of them unless another program is
+// there.
 var usualUIPorts = []int{8233, 8234, 8235, 8236, 8237, 8238, 8239, 8240, 8241, 8242}
 
 // host runs the embedded server, and a worker if it is wanted, in this program until the session is closed. unlock lets
@@ -50,7 +51,8 @@ func (p Place) host(ctx context.Context, unlock func(), h Hosting) (*Session, er
 	return s, nil
 }
 
-// HostAlone runs a server on the folder, and refuses where another program does. One that is just stopping is waited for.
+// HostAlone runs a server on the folder, and refuses where another program does. One that is just stopping is waited
+// for.
 func (p Place) HostAlone(ctx context.Context, h Hosting) (*Session, error) {
 	if err := p.makeFolder(); err != nil {
 		return nil, err
@@ -67,7 +69,8 @@ func (p Place) HostAlone(ctx context.Context, h Hosting) (*Session, error) {
 			return p.host(ctx, unlock, h)
 		}
 		if n, ok := p.RunningServer(); ok {
-			return nil, exit.Usagef("start server in %s: another program, %d, runs one there, at %s", p.Data, n.PID, n.Address)
+			return nil, exit.Usagef("start server in %s: another program, %d, runs one there, at %s", p.Data,
+				n.PID, n.Address)
 		}
 		select {
 		case <-ctx.Done():
@@ -93,7 +96,8 @@ func (s *Session) serve(ctx context.Context, h Hosting) error {
 		return err
 	}
 	server, err := s.Place.Temporal.Start(ctx, TemporalOptions{
-		Memory: memory, Dir: s.Place.Data, Port: h.Port, UIPort: h.UIPort, UsualUIPorts: s.Place.uiPorts(), CodecEndpoint: codec,
+		Memory: memory, Dir: s.Place.Data, Port: h.Port, UIPort: h.UIPort, UsualUIPorts: s.Place.uiPorts(),
+		CodecEndpoint: codec,
 	})
 	if err != nil {
 		return exit.Unreachablef("start server in %s: %w", s.Place.Data, err)
@@ -132,7 +136,8 @@ func (s *Session) serve(ctx context.Context, h Hosting) error {
 	return nil
 }
 
-// limitsFromEnvironment gives the limits of the worker, and that of the memory of the whole program; 0 is the usual one.
+// limitsFromEnvironment gives the limits of the worker, and that of the memory of the whole program; 0 is the usual
+// one.
 func limitsFromEnvironment() (l engine.Limits, memory int64, err error) {
 	l, err = engine.AloneIn(os.Getenv)
 	if err == nil {
@@ -144,8 +149,8 @@ func limitsFromEnvironment() (l engine.Limits, memory int64, err error) {
 	return l, memory, nil
 }
 
-// codec starts the codec server, from which the UI fetches payloads. It starts first, so that wrong keys are found before
-// anything else runs.
+// codec starts the codec server, from which the UI fetches payloads. It starts first, so that wrong keys are found
+// before anything else runs.
 func (s *Session) codec(ctx context.Context) (archive *client.Archive, endpoint string, err error) {
 	archive, err = OpenStore(ctx, s.Place.Store)
 	if err != nil {
@@ -172,7 +177,8 @@ func (s *Session) beginStore(ctx context.Context, unpacker *client.Archive) erro
 	return err
 }
 
-// drain is how long running Calls and Requests may still take when the program ends. It is short, because a person waits.
+// drain is how long running Calls and Requests may still take when the program ends. It is short, because a person
+// waits.
 const drain = 2 * time.Second
 
 func (s *Session) work(parts engine.Parts) error {

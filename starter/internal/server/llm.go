@@ -12,9 +12,9 @@ import (
 // LLMHere reports whether this program's environment names an LLM.
 func LLMHere() bool { return engine.LLMFromEnvironment(os.Getenv).Configured() }
 
-// ChooseReplies decides who answers a process's Requests: the replies where they were asked for, or where they lie in the
-// folder and no LLM is configured; the LLM otherwise. A process that nobody would answer is refused, unless its Plan runs
-// without a Request.
+// ChooseReplies decides who answers a process's Requests: the replies where they were asked for, or where they lie in
+// the folder and no LLM is configured; the LLM otherwise. A process that nobody would answer is refused, unless its
+// Plan runs without a Request.
 func (p Place) ChooseReplies(d *ideafiles.Definition) error {
 	if !d.Source.RepliesGiven && LLMHere() {
 		d.Replies = ""
@@ -28,10 +28,12 @@ func (p Place) ChooseReplies(d *ideafiles.Definition) error {
 	case p.Remote != nil: // the workers know whether there is an LLM
 	case there && n.Worker && !n.LLM && !p.Abandoned():
 		return exit.Usagef("run %s: no LLM is configured where the worker runs, in program %d: "+
-			"start that with OPENAI_API_KEY or OPENAI_BASE_URL, or give recorded replies with --replies", d.Source.Given, n.PID)
+			"start that with OPENAI_API_KEY or OPENAI_BASE_URL, or give recorded replies with --replies",
+			d.Source.Given, n.PID)
 	case there && !p.Abandoned(): // the worker there has an LLM, or another program has the worker
 	case !LLMHere():
-		return exit.Usagef("run %s: no LLM is configured: set OPENAI_API_KEY or OPENAI_BASE_URL, or give recorded replies with --replies",
+		return exit.Usagef("run %s: no LLM is configured: set OPENAI_API_KEY or OPENAI_BASE_URL, or give recorded "+
+			"replies with --replies",
 			d.Source.Given)
 	}
 	return nil

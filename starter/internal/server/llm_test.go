@@ -20,7 +20,8 @@ func TestWhoAnswersDependsOnWhatIsConfigured(t *testing.T) {
 	}{
 		{name: "nobody", refused: true},
 		{name: "nobody, where the Plan guides", plan: `{"type": "plan", "plan": []}`, refused: true},
-		{name: "nobody, where the Plan runs without a Request", plan: `{"type": "plan", "stage": "optimal", "plan": []}`},
+		{name: "nobody, where the Plan runs without a Request",
+			plan: `{"type": "plan", "stage": "optimal", "plan": []}`},
 		{name: "the LLM", key: "k"},
 		{name: "the folder's replies", script: "s", want: "s"},
 		{name: "the LLM before the folder's replies", key: "k", script: "s"},
@@ -30,12 +31,14 @@ func TestWhoAnswersDependsOnWhatIsConfigured(t *testing.T) {
 			t.Setenv("OPENAI_BASE_URL", " ")
 			t.Setenv("OPENAI_API_KEY", c.key)
 			idea, _ := ideafile.ParseIdea([]byte(`{"context": [` + c.plan + `]}`))
-			d := &ideafiles.Definition{Replies: c.script, Source: ideafiles.Source{RepliesGiven: c.scripted}, Read: idea}
+			d := &ideafiles.Definition{Replies: c.script, Source: ideafiles.Source{RepliesGiven: c.scripted},
+				Read: idea}
 			err := Place{Data: t.TempDir()}.ChooseReplies(d)
 			if (err != nil) != c.refused || d.Replies != c.want {
 				t.Errorf("the script is %q, error %v", d.Replies, err)
 			}
-			if err != nil && (!strings.Contains(err.Error(), "OPENAI_API_KEY") || !strings.Contains(err.Error(), "--replies")) {
+			if err != nil && (!strings.Contains(err.Error(), "OPENAI_API_KEY") ||
+				!strings.Contains(err.Error(), "--replies")) {
 				t.Errorf("it does not say what to set: %v", err)
 			}
 		})

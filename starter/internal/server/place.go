@@ -37,19 +37,21 @@ type Place struct {
 	Note func(format string, args ...any)
 }
 
-// Find reads from the environment where Temporal and the store are. data and store are those that were asked for; empty:
-// the environment's.
+// Find reads from the environment where Temporal and the store are. data and store are those that were asked for;
+// empty: the environment's.
 func Find(data, store string, note func(format string, args ...any)) (Place, error) {
 	folder, err := connect.DataFolder(data)
 	if err != nil {
 		return Place{}, err
 	}
-	p := Place{Data: folder, Store: connect.StorePlace(folder), Chosen: os.Getenv(connect.StoreVariable) != "", Note: note}
+	p := Place{Data: folder, Store: connect.StorePlace(folder), Chosen: os.Getenv(connect.StoreVariable) != "",
+		Note: note}
 	switch own := connect.DataStore(folder); {
 	case store != "":
 		p.Store, p.Chosen = connect.StoreAt(store), true
 	case data != "" && p.Chosen && p.Store != own && isFolder(own):
-		return p, exit.Usagef("--data %s has a store of its own, and %s names %s: say with --store which one is meant", data, connect.StoreVariable, p.Store)
+		return p, exit.Usagef("--data %s has a store of its own, and %s names %s: say with --store which one is meant",
+			data, connect.StoreVariable, p.Store)
 	}
 	o, set, err := connect.TemporalFromEnvironment()
 	if err != nil {
@@ -85,8 +87,8 @@ func (p Place) lock() (unlock func(), ok bool, err error) {
 	return func() { _ = l.Unlock() }, true, nil
 }
 
-// Enter opens a way to Temporal for a verb that may start a server: the remote one, the one that another program runs on
-// the folder, or one of its own.
+// Enter opens a way to Temporal for a verb that may start a server: the remote one, the one that another program runs
+// on the folder, or one of its own.
 func (p Place) Enter(ctx context.Context, h Hosting) (*Session, error) {
 	if p.Remote != nil {
 		return p.dial(ctx)
@@ -116,11 +118,12 @@ func (p Place) Visit(ctx context.Context) (*Session, error) {
 }
 
 func (p Place) nobody() error {
-	return exit.Unreachablef(`find server in %s: none runs there; start one with "%s dev", or set TEMPORAL_ADDRESS`, p.Data, print.Program)
+	return exit.Unreachablef(`find server in %s: none runs there; start one with "%s dev", or set TEMPORAL_ADDRESS`,
+		p.Data, print.Program)
 }
 
-// await joins the server that runs on the folder, waiting for one that is just starting. free is called where none does,
-// with the folder locked.
+// await joins the server that runs on the folder, waiting for one that is just starting. free is called where none
+// does, with the folder locked.
 func (p Place) await(ctx context.Context, free func(unlock func()) (*Session, error)) (*Session, error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -142,7 +145,8 @@ func (p Place) await(ctx context.Context, free func(unlock func()) (*Session, er
 		}
 		select {
 		case <-ctx.Done():
-			return nil, exit.Unreachablef("find server in %s: another program holds the folder and none answers: %w", p.Data, ctx.Err())
+			return nil, exit.Unreachablef("find server in %s: another program holds the folder and none answers: %w",
+				p.Data, ctx.Err())
 		case <-tick.C:
 		}
 	}
@@ -157,8 +161,8 @@ func (p Place) Abandoned() bool {
 	return ok
 }
 
-// StoreInUse is where the store is: the one that somebody named, else that of the server which runs on the folder, where one
-// does. A copy of the folder names that server too, and is not held by it.
+// StoreInUse is where the store is: the one that somebody named, else that of the server which runs on the folder,
+// where one does. A copy of the folder names that server too, and is not held by it.
 func (p Place) StoreInUse() string {
 	if n, ok := p.RunningServer(); ok && p.Remote == nil && !p.Chosen && !p.Abandoned() {
 		return n.Store
@@ -184,8 +188,8 @@ func (p Place) OpenArchive(ctx context.Context) (*client.Archive, error) {
 	return archive, err
 }
 
-// OpenStore opens a store with the keys of the environment. The error wraps client.ErrKeys where they are broken, missing
-// or not the store's own.
+// OpenStore opens a store with the keys of the environment. The error wraps client.ErrKeys where they are broken,
+// missing or not the store's own.
 func OpenStore(ctx context.Context, at string) (*client.Archive, error) {
 	keys, err := client.KeysFromEnvironment()
 	if err != nil {

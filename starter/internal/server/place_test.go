@@ -14,7 +14,8 @@ import (
 func noTemporal(t *testing.T) {
 	t.Helper()
 	for _, v := range os.Environ() {
-		if name, _, _ := strings.Cut(v, "="); strings.HasPrefix(name, "TEMPORAL_") || strings.HasPrefix(name, "PROCESSIDEA_") {
+		if name, _, _ := strings.Cut(v, "="); strings.HasPrefix(name, "TEMPORAL_") ||
+			strings.HasPrefix(name, "PROCESSIDEA_") {
 			t.Setenv(name, "")
 		}
 	}
@@ -66,7 +67,8 @@ func TestTheStoreMayLieElsewhere(t *testing.T) {
 }
 
 func TestAnythingThatIsSetMeansARemoteServer(t *testing.T) {
-	for name, value := range map[string]string{"TEMPORAL_ADDRESS": "far:7233", "TEMPORAL_NAMESPACE": "mine", "TEMPORAL_API_KEY": "k", "TEMPORAL_TLS": "true"} {
+	for name, value := range map[string]string{"TEMPORAL_ADDRESS": "far:7233", "TEMPORAL_NAMESPACE": "mine",
+		"TEMPORAL_API_KEY": "k", "TEMPORAL_TLS": "true"} {
 		t.Run(name, func(t *testing.T) {
 			noTemporal(t)
 			t.Setenv(name, value)
@@ -81,7 +83,8 @@ func TestAnythingThatIsSetMeansARemoteServer(t *testing.T) {
 func TestAProfileMeansARemoteServer(t *testing.T) {
 	noTemporal(t)
 	file := filepath.Join(t.TempDir(), "t.toml")
-	if err := os.WriteFile(file, []byte("[profile.default]\naddress = \"far:7233\"\nnamespace = \"mine\"\n"), 0o600); err != nil {
+	if err := os.WriteFile(file, []byte("[profile.default]\naddress = \"far:7233\"\nnamespace = \"mine\"\n"),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
 	t.Setenv("TEMPORAL_CONFIG_FILE", file)
@@ -145,7 +148,8 @@ func TestWhatAKilledProgramLeftIsNoServer(t *testing.T) {
 func TestOnlyLookingMakesNoFolder(t *testing.T) {
 	p := Place{Data: filepath.Join(t.TempDir(), "none"), Store: filepath.Join(t.TempDir(), "store")}
 	var e *exit.Error
-	if _, err := p.Visit(t.Context()); !errors.As(err, &e) || e.Code != exit.Unreachable || !strings.Contains(err.Error(), p.Data) {
+	if _, err := p.Visit(t.Context()); !errors.As(err, &e) || e.Code != exit.Unreachable ||
+		!strings.Contains(err.Error(), p.Data) {
 		t.Errorf("looking gives %v", err)
 	}
 	if _, err := p.OpenArchive(t.Context()); !errors.As(err, &e) || e.Code != exit.Unreachable {
@@ -195,7 +199,8 @@ func TestOneSeesTheStoreThatWasNamedAndNotThatOfAServer(t *testing.T) {
 		t.Fatal(err)
 	}
 	var e *exit.Error
-	if _, err := Find(live.Data, "", nil); !errors.As(err, &e) || e.Code != exit.Usage || !strings.Contains(err.Error(), "--store") {
+	if _, err := Find(live.Data, "", nil); !errors.As(err, &e) || e.Code != exit.Usage ||
+		!strings.Contains(err.Error(), "--store") {
 		t.Errorf("two stores give %v", err)
 	}
 }

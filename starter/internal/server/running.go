@@ -27,7 +27,8 @@ type Running struct {
 	LLM    bool   `json:"llm"`    // which has an LLM to ask
 }
 
-// RunningServer reads how to reach the server that runs on the folder; ok is false where the file was left by a killed program.
+// RunningServer reads how to reach the server that runs on the folder; ok is false where the file was left by a killed
+// program.
 func (p Place) RunningServer() (n Running, ok bool) {
 	data, err := os.ReadFile(filepath.Join(p.Data, ServerFile))
 	if err != nil || json.Unmarshal(data, &n) != nil || n.PID <= 0 {

@@ -8,7 +8,8 @@ import (
 	"strconv"
 )
 
-// uiFile keeps the port of the folder's web UI, so that its address stays the same: bookmarks, and links to processes, go on to work.
+// uiFile keeps the port of the folder's web UI, so that its address stays the same: bookmarks, and links to processes,
+// go on to work.
 const uiFile = "ui.json"
 
 // uiHome is what the file holds.

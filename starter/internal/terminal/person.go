@@ -158,8 +158,8 @@ func (p *Person) amend(ctx context.Context, text string) error {
 	return p.decideNow(ctx, client.Decision{Kind: client.Amend, Value: v})
 }
 
-// changesTo gives what a person has changed of the parameters that were shown, as an amendment has it: null for what is gone. A large
-// value is never changed in parts.
+// changesTo gives what a person has changed of the parameters that were shown, as an amendment has it: null for what is
+// gone. A large value is never changed in parts.
 func changesTo(shown, edited map[string]any) map[string]any {
 	changes := map[string]any{}
 	for k := range shown {

@@ -8,8 +8,8 @@ import (
 	"processidea/starter/internal/print"
 )
 
-// Progress writes where a process stands whenever that has changed: at a terminal on one line in place, elsewhere a line
-// for each change.
+// Progress writes where a process stands whenever that has changed: at a terminal on one line in place, elsewhere a
+// line for each change.
 type Progress struct {
 	out    io.Writer
 	id     string

@@ -23,9 +23,10 @@ func want(t *testing.T, got, want string) {
 func viewOf(status loop.Status, waiting string) client.Event {
 	return client.Event{Kind: client.EventStatus, Status: client.Status{
 		Waiting: []string{waiting},
-		Result: loop.Result{Status: status, Calls: turn.CallCounts{Done: 2, Failed: 1}, Instances: map[string]loop.InstanceResult{
-			"①": {Status: ideafile.InstanceSettled}, "②": {Status: ideafile.InstanceWorking},
-		}},
+		Result: loop.Result{Status: status, Calls: turn.CallCounts{Done: 2, Failed: 1},
+			Instances: map[string]loop.InstanceResult{
+				"①": {Status: ideafile.InstanceSettled}, "②": {Status: ideafile.InstanceWorking},
+			}},
 	}}
 }
 
@@ -53,7 +54,8 @@ func TestAtATerminalProgressIsOneLineInPlace(t *testing.T) {
 func TestAProcessThatNobodyAnswersForIsSaidSoAfterAWhile(t *testing.T) {
 	var b bytes.Buffer
 	p := &Progress{out: &b, id: "p", grace: time.Hour}
-	noWorker := client.Event{Kind: client.EventUnseen, Err: errors.New("no worker answers on task queue process-idea: late")}
+	noWorker := client.Event{Kind: client.EventUnseen,
+		Err: errors.New("no worker answers on task queue process-idea: late")}
 	p.Show(noWorker)
 	want(t, b.String(), "")
 	p.grace = 0
@@ -66,15 +68,18 @@ func TestLinesOfProgressTellAFailureOnce(t *testing.T) {
 	t.Parallel()
 	failed := func(waiting, message string) client.Event {
 		e := viewOf(loop.StatusRunning, waiting)
-		e.Status.Failures = turn.Failures{{Status: ideafile.Failed, Tool: "pay", Code: "tool_failed", Message: message, Count: 1}}
+		e.Status.Failures = turn.Failures{{Status: ideafile.Failed, Tool: "pay", Code: "tool_failed",
+			Message: message, Count: 1}}
 		return e
 	}
 	var b bytes.Buffer
 	p := NewProgress(&b, "p")
-	for _, e := range []client.Event{failed("one", "no money"), failed("two", "no money"), failed("three", "no bank"), failed("four", "no bank")} {
+	for _, e := range []client.Event{failed("one", "no money"), failed("two", "no money"), failed("three", "no bank"),
+		failed("four", "no bank")} {
 		p.Show(e)
 	}
-	if got := b.String(); strings.Count(got, "no money") != 1 || strings.Count(got, "no bank") != 1 || strings.Count(got, "\n") != 4 {
+	if got := b.String(); strings.Count(got, "no money") != 1 || strings.Count(got, "no bank") != 1 ||
+		strings.Count(got, "\n") != 4 {
 		t.Error(got)
 	}
 }

@@ -12,8 +12,8 @@ import (
 	"processidea/starter/internal/app"
 )
 
-// Every number and duration of the command line has bounds, and is refused beyond them before the verb begins. A flag that is added
-// later is in the table by itself.
+// Every number and duration of the command line has bounds, and is refused beyond them before the verb begins. A flag
+// that is added later is in the table by itself.
 func TestEveryNumberOfTheCommandLineHasBounds(t *testing.T) {
 	t.Parallel()
 	seen := 0
@@ -58,8 +58,10 @@ func heldToItsBounds(t *testing.T, verb string, f *pflag.Flag, v *flags.Value) {
 	if f.Value.Set("0") == nil && !strings.Contains(f.Usage, "0") {
 		t.Errorf("%s --%s takes 0, and does not say what it means: %s", verb, f.Name, f.Usage)
 	}
-	for _, text := range []string{"", "many", "NaN", "Inf", "-2", "1e300", "1e-300", "9223372036854775808", "1ns", "100y", "1000000h", "1.0000000001", "60 s"} {
-		if err := f.Value.Set(text); err == nil && f.Value.String() != text || err != nil && !strings.HasPrefix(err.Error(), "want ") {
+	for _, text := range []string{"", "many", "NaN", "Inf", "-2", "1e300", "1e-300", "9223372036854775808", "1ns",
+		"100y", "1000000h", "1.0000000001", "60 s"} {
+		if err := f.Value.Set(text); err == nil && f.Value.String() != text || err != nil &&
+			!strings.HasPrefix(err.Error(), "want ") {
 			t.Errorf("%s --%s %q is set to %s, or refused without a sentence: %v", verb, f.Name, text, f.Value, err)
 		}
 	}

@@ -69,14 +69,19 @@ reached; 5 it is forgotten, but not everywhere; 130 interrupted.`,
 	root.SetOut(a.Out)
 	root.SetErr(a.Err)
 	root.PersistentFlags().BoolVar(&a.JSON, "json", false, "print the result as JSON")
-	root.PersistentFlags().StringVar(&a.Data, "data", "", "`folder` of the embedded server (default $PROCESSIDEA_DATA, else .processidea)")
-	root.PersistentFlags().StringVar(&a.Store, "store", "", "the store: a folder or a bucket's `URL` (default $PROCESSIDEA_STORE, else that of the data folder)")
+	root.PersistentFlags().StringVar(&a.Data, "data", "",
+		"`folder` of the embedded server (default $PROCESSIDEA_DATA, else .processidea)")
+	root.PersistentFlags().StringVar(&a.Store, "store", "",
+		"the store: a folder or a bucket's `URL` (default $PROCESSIDEA_STORE, else that of the data folder)")
 	root.AddCommand(
-		process.Run(a), process.Fork(a), process.Simulate(a), process.Check(a), process.List(a), process.Watch(a), process.Result(a), process.Schedule(a),
+		process.Run(a), process.Fork(a), process.Simulate(a), process.Check(a), process.List(a), process.Watch(a),
+		process.Result(a), process.Schedule(a),
 		people.Approvals(a), people.Plan(a),
-		archive.Show(a), archive.History(a), archive.Decisions(a), archive.Diff(a), archive.Blame(a), archive.Verify(a), archive.Export(a),
+		archive.Show(a), archive.History(a), archive.Decisions(a), archive.Diff(a), archive.Blame(a), archive.Verify(a),
+		archive.Export(a),
 		archive.Graph(a), archive.Harden(a), archive.Backtest(a), archive.GC(a), archive.Forget(a), archive.Find(a),
-		setup.Init(a), setup.Dev(a), setup.MCP(a), setup.Worker(a), setup.Tools(a), setup.Codec(a), setup.Keys(a), setup.Schema(a),
+		setup.Init(a), setup.Dev(a), setup.MCP(a), setup.Worker(a), setup.Tools(a), setup.Codec(a), setup.Keys(a),
+		setup.Schema(a),
 	)
 	root.AddCommand(people.Acts(a)...)
 	arguments.Apply(a, root)
@@ -88,7 +93,8 @@ var ownName = regexp.MustCompile(`(^|[\s"(])starter `)
 
 // rename puts the program's name into what the verbs say of themselves.
 func rename(c *cobra.Command) {
-	c.Long, c.Example = ownName.ReplaceAllString(c.Long, "${1}"+print.Program+" "), ownName.ReplaceAllString(c.Example, "${1}"+print.Program+" ")
+	c.Long, c.Example = ownName.ReplaceAllString(c.Long, "${1}"+print.Program+" "),
+		ownName.ReplaceAllString(c.Example, "${1}"+print.Program+" ")
 	for _, below := range c.Commands() {
 		rename(below)
 	}

@@ -44,7 +44,8 @@ type use func(d *device, challenge *string)
 
 func newDevice(t testing.TB, id, person string, secret crypto.Signer) *device {
 	t.Helper()
-	return &device{secret: secret, id: id, person: person, flags: 5, site: site, page: map[string]any{"type": "webauthn.get", "origin": origin, "crossOrigin": false}}
+	return &device{secret: secret, id: id, person: person, flags: 5, site: site,
+		page: map[string]any{"type": "webauthn.get", "origin": origin, "crossOrigin": false}}
 }
 
 func must[T any](v T, err error) T {
@@ -79,8 +80,9 @@ func keys(t testing.TB, entries ...any) *signing.Keys {
 
 func claims(person string, groups ...string) proof.Claims {
 	return proof.Claims{
-		Issuer: person, Subject: person, Groups: groups, IssuedAt: 1, ID: "1", Process: "p", Call: "1.1", Digest: "d", Decision: "approve",
-		Details: proof.Details(nil),
+		Issuer: person, Subject: person, Groups: groups, IssuedAt: 1, ID: "1", Process: "p", Call: "1.1", Digest: "d",
+		Decision: "approve",
+		Details:  proof.Details(nil),
 	}
 }
 
@@ -104,7 +106,8 @@ func (d device) asserts(payload []byte, changes ...use) passkey.Assertion {
 		change(&d, &challenge)
 	}
 	d.page["challenge"] = challenge
-	a := passkey.Assertion{AuthenticatorData: authenticatorData(d.site, d.flags, nil), ClientDataJSON: jsonval.Encode(d.page)}
+	a := passkey.Assertion{AuthenticatorData: authenticatorData(d.site, d.flags, nil),
+		ClientDataJSON: jsonval.Encode(d.page)}
 	said := sha256.Sum256(a.ClientDataJSON)
 	signed := append(bytes.Clone(a.AuthenticatorData), said[:]...)
 	digest := sha256.Sum256(signed)
@@ -123,7 +126,10 @@ func (d device) signs(c proof.Claims, changes ...use) string {
 func TestAPasskeyOfEveryKindThatCountsSigns(t *testing.T) {
 	t.Parallel()
 	for name, secret := range map[string]crypto.Signer{
-		"ES256": newEC(), "EdDSA": must(func() (ed25519.PrivateKey, error) { _, k, err := ed25519.GenerateKey(rand.Reader); return k, err }()),
+		"ES256": newEC(), "EdDSA": must(func() (ed25519.PrivateKey, error) {
+			_, k, err := ed25519.GenerateKey(rand.Reader)
+			return k, err
+		}()),
 		"RS256": must(rsa.GenerateKey(rand.Reader, 2048)),
 	} {
 		d := newDevice(t, "Y3JlZA", "ann", secret)
@@ -137,7 +143,8 @@ func TestAPasskeyOfEveryKindThatCountsSigns(t *testing.T) {
 
 func TestWhatIsWrongWithAPasskeysSignatureIsSaid(t *testing.T) {
 	t.Parallel()
-	ann, bob, thief := newDevice(t, "YW5u", "ann", newEC()), newDevice(t, "Ym9i", "bob", newEC()), newDevice(t, "YW5u", "ann", newEC())
+	ann, bob, thief := newDevice(t, "YW5u", "ann", newEC()), newDevice(t, "Ym9i", "bob", newEC()),
+		newDevice(t, "YW5u", "ann", newEC())
 	plain := must(signing.NewPersonKey("ann", []string{"finance"}))
 	plainEntry := must(jsonval.DecodeObject(must(plain.Public())))
 	known := keys(t, ann.entry(t, "finance"), bob.entry(t), plainEntry)
@@ -145,28 +152,35 @@ func TestWhatIsWrongWithAPasskeysSignatureIsSaid(t *testing.T) {
 	says := func(key string, v any) use { return func(d *device, _ *string) { d.page[key] = v } }
 	for _, one := range []struct{ name, jws, refused string }{
 		{"as it is", ann.signs(c), ""},
-		{"another challenge", ann.signs(c, func(_ *device, challenge *string) { *challenge = text([]byte("x")) }), "signed something else"},
+		{"another challenge", ann.signs(c, func(_ *device, challenge *string) { *challenge = text([]byte("x")) }),
+			"signed something else"},
 		{"the challenge of another payload", ann.signs(c, func(_ *device, challenge *string) {
 			*challenge = text(passkey.Challenge(claims("ann").Encode()))
 		}), "signed something else"},
 		{"making a passkey", ann.signs(c, says("type", "webauthn.create")), "not to sign"},
-		{"another page", ann.signs(c, says("origin", "https://evil.example.com")), `used on a page of "https://evil.example.com"`},
+		{"another page", ann.signs(c, says("origin", "https://evil.example.com")),
+			`used on a page of "https://evil.example.com"`},
 		{"the page without TLS", ann.signs(c, says("origin", "http://"+site)), "alone"},
 		{"the page on another port", ann.signs(c, says("origin", origin+":8443")), "alone"},
 		{"a frame", ann.signs(c, says("crossOrigin", true)), "in a frame"},
 		{"a frame in a page", ann.signs(c, says("topOrigin", "https://evil.example.com")), "in a frame"},
-		{"another site", ann.signs(c, func(d *device, _ *string) { d.site = "example.com" }), "another site than " + site},
+		{"another site", ann.signs(c, func(d *device, _ *string) { d.site = "example.com" }),
+			"another site than " + site},
 		{"nobody there", ann.signs(c, func(d *device, _ *string) { d.flags = 4 }), "anybody was there"},
 		{"an unknown person", ann.signs(c, func(d *device, _ *string) { d.flags = 1 }), "who used the passkey"},
 		{"another key under its id", thief.signs(c), "the passkey's signature is not one of the key"},
 		{"a key that is not listed", newDevice(t, "bmV3", "ann", newEC()).signs(c), "not among those"},
 		{"another person's passkey", bob.signs(c), "is not one of the issuer ann"},
-		{"another person's passkey as its own issuer", bob.signs(func() proof.Claims { c := c; c.Issuer = "bob"; return c }()), "may not speak for ann"},
-		{"a group that the key does not have", ann.signs(claims("ann", "finance", "heads")), "may not say that ann is of heads"},
-		{"a name that the key does not have", ann.signs(func() proof.Claims { c := c; c.Name = "bob"; return c }()), "may not call ann bob"},
+		{"another person's passkey as its own issuer",
+			bob.signs(func() proof.Claims { c := c; c.Issuer = "bob"; return c }()), "may not speak for ann"},
+		{"a group that the key does not have", ann.signs(claims("ann", "finance", "heads")),
+			"may not say that ann is of heads"},
+		{"a name that the key does not have", ann.signs(func() proof.Claims { c := c; c.Name = "bob"; return c }()),
+			"may not call ann bob"},
 		{"another algorithm", passkey.Join("RS256", ann.id, c.Encode(), ann.asserts(c.Encode())), "is one for ES256"},
 		{"a key that is no passkey", passkey.Join("EdDSA", plain.ID, c.Encode(), ann.asserts(c.Encode())), "is none"},
-		{"a payload that says nothing", passkey.Join("ES256", ann.id, []byte("{}"), ann.asserts([]byte("{}"))), "the proof does not say"},
+		{"a payload that says nothing", passkey.Join("ES256", ann.id, []byte("{}"), ann.asserts([]byte("{}"))),
+			"the proof does not say"},
 	} {
 		f := known.Verify(one.jws)
 		if (one.refused == "") != (f.Refused == "") || !strings.Contains(f.Refused, one.refused) {
@@ -175,27 +189,35 @@ func TestWhatIsWrongWithAPasskeysSignatureIsSaid(t *testing.T) {
 	}
 }
 
-// A passkey signs a challenge that a page chooses. What it signed elsewhere is no plain JWS, and a plain JWS is nothing that it signed.
+// A passkey signs a challenge that a page chooses. What it signed elsewhere is no plain JWS, and a plain JWS is nothing
+// that it signed.
 func TestAPasskeySignsInItsOwnWayAlone(t *testing.T) {
 	t.Parallel()
 	ann := newDevice(t, "YW5u", "ann", newEC())
 	known := keys(t, ann.entry(t))
 	parts := strings.Split(ann.signs(claims("ann")), ".")
 	for name, jws := range map[string]string{
-		"without its typ":                   text([]byte(`{"alg":"ES256","kid":"YW5u"}`)) + "." + parts[1] + "." + parts[2],
-		"with another typ":                  text([]byte(`{"alg":"ES256","kid":"YW5u","typ":"JWT"}`)) + "." + parts[1] + "." + parts[2],
-		"with a header in another order":    text([]byte(`{"kid":"YW5u","alg":"ES256","typ":"webauthn"}`)) + "." + parts[1] + "." + parts[2],
-		"with more in the third part":       parts[0] + "." + parts[1] + "." + text(bytes.Replace(must(base64.RawURLEncoding.DecodeString(parts[2])), []byte("{"), []byte(`{"a":1,`), 1)),
-		"with white space in the third one": parts[0] + "." + parts[1] + "." + text(append(must(base64.RawURLEncoding.DecodeString(parts[2])), ' ')),
-		"without anything that it signed":   parts[0] + "." + parts[1] + "." + text([]byte("{}")),
-		"with a signature over the two":     parts[0] + "." + parts[1] + "." + text(rawES256(ann.secret, parts[0]+"."+parts[1])),
+		"without its typ": text([]byte(`{"alg":"ES256","kid":"YW5u"}`)) + "." + parts[1] +
+			"." + parts[2],
+		"with another typ": text([]byte(`{"alg":"ES256","kid":"YW5u","typ":"JWT"}`)) + "." + parts[1] +
+			"." + parts[2],
+		"with a header in another order": text([]byte(`{"kid":"YW5u","alg":"ES256","typ":"webauthn"}`)) + "." +
+			parts[1] + "." + parts[2],
+		"with more in the third part": parts[0] + "." + parts[1] + "." +
+			text(bytes.Replace(must(base64.RawURLEncoding.DecodeString(parts[2])), []byte("{"), []byte(`{"a":1,`), 1)),
+		"with white space in the third one": parts[0] + "." + parts[1] + "." +
+			text(append(must(base64.RawURLEncoding.DecodeString(parts[2])), ' ')),
+		"without anything that it signed": parts[0] + "." + parts[1] + "." + text([]byte("{}")),
+		"with a signature over the two": parts[0] + "." + parts[1] + "." +
+			text(rawES256(ann.secret, parts[0]+"."+parts[1])),
 	} {
 		if f := known.Verify(jws); f.Refused == "" {
 			t.Errorf("%s it counts", name)
 		}
 	}
 	header := text([]byte(`{"alg":"ES256","kid":"YW5u"}`))
-	if f := known.Verify(header + "." + parts[1] + "." + text(rawES256(ann.secret, header+"."+parts[1]))); f.Refused == "" {
+	if f := known.Verify(header + "." + parts[1] + "." +
+		text(rawES256(ann.secret, header+"."+parts[1]))); f.Refused == "" {
 		t.Error("a JWS by the key of a passkey counts")
 	}
 }
@@ -226,7 +248,8 @@ func TestWhateverIsChangedOfAProofItCountsNoMore(t *testing.T) {
 	inner := must(jsonval.DecodeObject(must(base64.RawURLEncoding.DecodeString(parts[2]))))
 	rapid.Check(t, func(t *rapid.T) {
 		// The header, the payload, or one of the three that the passkey gave.
-		part := rapid.SampledFrom([]string{"0", "1", "authenticatorData", "clientDataJSON", "signature"}).Draw(t, "part")
+		part := rapid.SampledFrom([]string{"0", "1", "authenticatorData", "clientDataJSON", "signature"}).Draw(t,
+			"part")
 		changed, texts := append([]string(nil), parts...), map[string]any{}
 		for k, v := range inner {
 			texts[k] = v
@@ -280,19 +303,27 @@ func TestAnEntryOfAPasskeySaysWhereItIsUsedAndByWhomAlone(t *testing.T) {
 		change func(m map[string]any)
 		says   string
 	}{
-		"as it is":                   {func(map[string]any) {}, ""},
-		"a page of a name below":     {func(m map[string]any) { m["passkey"] = uses(site, origin, "https://eu."+site+":8443") }, ""},
-		"this machine":               {func(m map[string]any) { m["passkey"] = uses("localhost", "http://localhost:8300") }, ""},
-		"anybody":                    {func(m map[string]any) { m["people"] = []any{"*"} }, "one person"},
-		"two people":                 {func(m map[string]any) { m["people"] = []any{"ann", "bob"} }, "one person"},
-		"any group":                  {func(m map[string]any) { m["groups"] = []any{"*"} }, "one person"},
-		"nothing":                    {func(m map[string]any) { m["passkey"] = map[string]any{} }, `"rpId"`},
-		"no pages":                   {func(m map[string]any) { m["passkey"] = uses(site) }, `"origins"`},
-		"a text":                     {func(m map[string]any) { m["passkey"] = "yes" }, `"rpId"`},
-		"a page of another site":     {func(m map[string]any) { m["passkey"] = uses(site, "https://evil.example.com") }, "no address of"},
-		"a page of a name that ends": {func(m map[string]any) { m["passkey"] = uses(site, "https://my"+site) }, "no address of"},
-		"a page without TLS":         {func(m map[string]any) { m["passkey"] = uses(site, "http://"+site) }, "no https address"},
-		"a page and no origin":       {func(m map[string]any) { m["passkey"] = uses(site, origin+"/desk") }, "https://host[:port]"},
+		"as it is": {func(map[string]any) {}, ""},
+		"a page of a name below": {func(m map[string]any) {
+			m["passkey"] = uses(site, origin, "https://eu."+site+":8443")
+		}, ""},
+		"this machine": {func(m map[string]any) {
+			m["passkey"] = uses("localhost", "http://localhost:8300")
+		}, ""},
+		"anybody":    {func(m map[string]any) { m["people"] = []any{"*"} }, "one person"},
+		"two people": {func(m map[string]any) { m["people"] = []any{"ann", "bob"} }, "one person"},
+		"any group":  {func(m map[string]any) { m["groups"] = []any{"*"} }, "one person"},
+		"nothing":    {func(m map[string]any) { m["passkey"] = map[string]any{} }, `"rpId"`},
+		"no pages":   {func(m map[string]any) { m["passkey"] = uses(site) }, `"origins"`},
+		"a text":     {func(m map[string]any) { m["passkey"] = "yes" }, `"rpId"`},
+		"a page of another site": {func(m map[string]any) { m["passkey"] = uses(site, "https://evil.example.com") },
+			"no address of"},
+		"a page of a name that ends": {func(m map[string]any) { m["passkey"] = uses(site, "https://my"+site) },
+			"no address of"},
+		"a page without TLS": {func(m map[string]any) { m["passkey"] = uses(site, "http://"+site) },
+			"no https address"},
+		"a page and no origin": {func(m map[string]any) { m["passkey"] = uses(site, origin+"/desk") },
+			"https://host[:port]"},
 	} {
 		m := ann.entry(t, "finance")
 		c.change(m)
@@ -310,8 +341,9 @@ func uses(rp string, origins ...any) map[string]any {
 func TestBrowsersMakePasskeysForNamesThatTheyTrust(t *testing.T) {
 	t.Parallel()
 	for at, says := range map[string]string{
-		origin: "", origin + ":8443": "", "http://localhost:8300": "", "http://127.0.0.1:8300": "is a number", "https://[::1]:8300": "is a number",
-		"http://" + site: "no https address", "": "does not say", "null": "does not say",
+		origin: "", origin + ":8443": "", "http://localhost:8300": "", "http://127.0.0.1:8300": "is a number",
+		"https://[::1]:8300": "is a number",
+		"http://" + site:     "no https address", "": "does not say", "null": "does not say",
 	} {
 		u, err := passkey.UseAt(at)
 		if (err == nil) != (says == "") || err != nil && !strings.Contains(err.Error(), says) {
@@ -361,7 +393,8 @@ func TestAPasskeyIsTakenInThatWasMadeHereAndNow(t *testing.T) {
 			continue
 		}
 		line, err := signing.PasskeyEntry(m, here(), "ann", []string{"finance"})
-		if err != nil || !strings.Contains(string(line), `"passkey":{"origins":["`+origin+`"],"rpId":"`+site+`"}`) || !strings.Contains(string(line), `"alg":"ES256"`) {
+		if err != nil || !strings.Contains(string(line), `"passkey":{"origins":["`+origin+`"],"rpId":"`+site+`"}`) ||
+			!strings.Contains(string(line), `"alg":"ES256"`) {
 			t.Errorf("%s: %s, %v", name, line, err)
 		}
 	}

@@ -29,7 +29,8 @@ func Header(algorithm, keyID string) []byte {
 	return jsonval.Encode(map[string]any{"alg": algorithm, "kid": keyID, "typ": Type})
 }
 
-// Join gives the proof: three parts as those of a compact JWS, of which the third is what the passkey gave, in the place of a signature over the first two.
+// Join gives the proof: three parts as those of a compact JWS, of which the third is what the passkey gave, in the
+// place of a signature over the first two.
 func Join(algorithm, keyID string, payload []byte, a Assertion) string {
 	return encode(Header(algorithm, keyID)) + "." + encode(payload) + "." + encode(a.part())
 }
@@ -37,11 +38,13 @@ func Join(algorithm, keyID string, payload []byte, a Assertion) string {
 // part is the third part of a proof, to the byte.
 func (a Assertion) part() []byte {
 	return jsonval.Encode(map[string]any{
-		"authenticatorData": encode(a.AuthenticatorData), "clientDataJSON": encode(a.ClientDataJSON), "signature": encode(a.Signature),
+		"authenticatorData": encode(a.AuthenticatorData), "clientDataJSON": encode(a.ClientDataJSON),
+		"signature": encode(a.Signature),
 	})
 }
 
-var errNoAssertion = errors.New("the signature of the proof is none of a passkey: want authenticatorData, clientDataJSON and signature")
+var errNoAssertion = errors.New(
+	"the signature of the proof is none of a passkey: want authenticatorData, clientDataJSON and signature")
 
 // readAssertion reads the third part of a proof. There is one way of writing it.
 func readAssertion(part []byte) (a Assertion, err error) {
@@ -49,7 +52,8 @@ func readAssertion(part []byte) (a Assertion, err error) {
 	if err != nil {
 		return a, errNoAssertion
 	}
-	for name, to := range map[string]*[]byte{"authenticatorData": &a.AuthenticatorData, "clientDataJSON": &a.ClientDataJSON, "signature": &a.Signature} {
+	for name, to := range map[string]*[]byte{"authenticatorData": &a.AuthenticatorData,
+		"clientDataJSON": &a.ClientDataJSON, "signature": &a.Signature} {
 		text, _ := m[name].(string)
 		if *to, err = base64.RawURLEncoding.Strict().DecodeString(text); err != nil || len(*to) == 0 {
 			return a, errNoAssertion

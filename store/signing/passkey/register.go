@@ -11,7 +11,8 @@ import (
 	"github.com/go-webauthn/webauthn/protocol/webauthncose"
 )
 
-// Algorithms are those of the passkeys that count, as COSE numbers them: ES256, EdDSA and RS256. A browser makes one of the first that it can.
+// Algorithms are those of the passkeys that count, as COSE numbers them: ES256, EdDSA and RS256. A browser makes one of
+// the first that it can.
 var Algorithms = []int{int(webauthncose.AlgES256), int(webauthncose.AlgEdDSA), int(webauthncose.AlgRS256)}
 
 // Made is a passkey that a browser has made.
@@ -20,8 +21,8 @@ type Made struct {
 	Public crypto.PublicKey
 }
 
-// Register takes in what a browser gives when it makes a passkey (PublicKeyCredential as JSON), for the Use and the challenge that it was given. Which
-// make the device is of is not asked.
+// Register takes in what a browser gives when it makes a passkey (PublicKeyCredential as JSON), for the Use and the
+// challenge that it was given. Which make the device is of is not asked.
 func (u *Use) Register(response []byte, challenge string) (Made, error) {
 	made, err := protocol.ParseCredentialCreationResponseBytes(response)
 	if err != nil {
@@ -29,14 +30,19 @@ func (u *Use) Register(response []byte, challenge string) (Made, error) {
 	}
 	var algorithms []protocol.CredentialParameter
 	for _, a := range Algorithms {
-		algorithms = append(algorithms, protocol.CredentialParameter{Type: protocol.PublicKeyCredentialType, Algorithm: webauthncose.COSEAlgorithmIdentifier(a)})
+		algorithms = append(algorithms, protocol.CredentialParameter{Type: protocol.PublicKeyCredentialType,
+			Algorithm: webauthncose.COSEAlgorithmIdentifier(a)})
 	}
-	_, err = made.Verify(challenge, u.RPID, u.Origins, nil, nil, protocol.TopOriginExplicitVerificationMode, false, true, true, nil, algorithms,
+	_, err = made.Verify(challenge, u.RPID, u.Origins, nil, nil, protocol.TopOriginExplicitVerificationMode, false,
+		true, true, nil, algorithms,
 		protocol.AttestationPolicy{}, protocol.SignaturePolicy{})
 	if err != nil {
-		return Made{}, fmt.Errorf("this passkey was not made here and now, by a device that knew who was there: %w", plain(err))
+		return Made{}, fmt.Errorf("this passkey was not made here and now, by a device that knew who was there: %w",
+			plain(err))
 	}
-	block, _ := pem.Decode([]byte(webauthncose.DisplayPublicKey(made.Response.AttestationObject.AuthData.AttData.CredentialPublicKey)))
+	block,
+		_ := pem.Decode(
+		[]byte(webauthncose.DisplayPublicKey(made.Response.AttestationObject.AuthData.AttData.CredentialPublicKey)))
 	if block == nil {
 		return Made{}, errors.New("the key of the passkey cannot be read")
 	}

@@ -26,7 +26,9 @@ func ReadUse(v any) (*Use, error) {
 	var areTexts bool
 	u.Origins, areTexts = jsonval.AsStringList(m["origins"])
 	if !isObject || u.RPID == "" || !areTexts || len(u.Origins) == 0 {
-		return nil, errors.New(`"passkey" says "rpId", the site that it was made for, and "origins", the addresses whose pages it may be used on`)
+		return nil,
+			errors.New(
+				`"passkey" says "rpId", the site that it was made for, and "origins", the addresses whose pages it may be used on`)
 	}
 	for _, origin := range u.Origins {
 		if err := u.checkOrigin(origin); err != nil {
@@ -40,7 +42,8 @@ func ReadUse(v any) (*Use, error) {
 func (u *Use) checkOrigin(origin string) error {
 	at, err := url.Parse(origin)
 	if err != nil || at.Host == "" || origin != strings.ToLower(at.Scheme+"://"+at.Host) {
-		return fmt.Errorf("%q in \"origins\" is not of the form https://host[:port], in lower case and with nothing after it", origin)
+		return fmt.Errorf(
+			"%q in \"origins\" is not of the form https://host[:port], in lower case and with nothing after it", origin)
 	}
 	name := at.Hostname()
 	switch {

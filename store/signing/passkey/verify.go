@@ -17,8 +17,8 @@ import (
 	"processidea/model/jsonval"
 )
 
-// Verify checks the third part of a proof: that the passkey with this public key signed the payload, on a page on which it may be used, for a person
-// whom its device knew. The error says what is wrong, in words for people.
+// Verify checks the third part of a proof: that the passkey with this public key signed the payload, on a page on which
+// it may be used, for a person whom its device knew. The error says what is wrong, in words for people.
 func (u *Use) Verify(public crypto.PublicKey, payload, part []byte) error {
 	a, err := readAssertion(part)
 	if err != nil {
@@ -50,7 +50,8 @@ func (u *Use) checkClientData(data []byte, challenge string) error {
 	case m["challenge"] != challenge:
 		return errors.New("the passkey signed something else: its challenge is not the SHA-256 of what the proof says")
 	case !slices.Contains(u.Origins, origin):
-		return fmt.Errorf("the passkey was used on a page of %s, and it may be on those of %s alone", clip(origin), strings.Join(u.Origins, ", "))
+		return fmt.Errorf("the passkey was used on a page of %s, and it may be on those of %s alone", clip(origin),
+			strings.Join(u.Origins, ", "))
 	case m["crossOrigin"] != nil && m["crossOrigin"] != false, isFramed:
 		return errors.New("the passkey was used in a frame of another site's page")
 	}
@@ -72,7 +73,8 @@ func (u *Use) checkAuthenticatorData(data []byte) error {
 	case !said.Flags.UserPresent():
 		return errors.New("the device did not find that anybody was there")
 	case !said.Flags.UserVerified():
-		return errors.New("the device did not find out who used the passkey: it asked for no PIN, fingerprint or the like")
+		return errors.New(
+			"the device did not find out who used the passkey: it asked for no PIN, fingerprint or the like")
 	}
 	return nil
 }

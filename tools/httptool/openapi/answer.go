@@ -58,8 +58,8 @@ func (t *tool) successes() []string {
 // nothing is the form of an empty answer.
 var nothing = map[string]any{"type": "null"}
 
-// answer is the form of one answer; known is false where the document does not tell it. HTTP tools ask for JSON first, and
-// for text after that.
+// answer is the form of one answer; known is false where the document does not tell it. HTTP tools ask for JSON first,
+// and for text after that.
 func (t *tool) answer(r *openapi3.Response) (form any, known bool, err error) {
 	if len(r.Content) == 0 {
 		return nothing, true, nil

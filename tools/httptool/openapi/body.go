@@ -16,8 +16,8 @@ const (
 	mediaForm = "application/x-www-form-urlencoded"
 )
 
-// readBody makes the template of the request's body. An operation that would send its parameters as a body and describes
-// none sends an empty object.
+// readBody makes the template of the request's body. An operation that would send its parameters as a body and
+// describes none sends an empty object.
 func (t *tool) readBody() error {
 	if slices.Contains([]string{"POST", "PUT", "PATCH", "OPTIONS"}, t.op.method) {
 		t.body = map[string]any{}
@@ -32,7 +32,8 @@ func (t *tool) readBody() error {
 	}
 	mediaType, content := choice(ref.Value.Content)
 	if content == nil {
-		err := fmt.Errorf("an HTTP tool cannot send %s", strings.Join(slices.Sorted(maps.Keys(ref.Value.Content)), " or "))
+		err := fmt.Errorf("an HTTP tool cannot send %s",
+			strings.Join(slices.Sorted(maps.Keys(ref.Value.Content)), " or "))
 		if ref.Value.Required {
 			return err
 		}
@@ -52,7 +53,8 @@ func (t *tool) readBody() error {
 	case isJSON(mediaType):
 		return t.readJSON(schema, ref.Value)
 	}
-	return t.readWhole(field{schema: map[string]any{"type": "string"}, description: ref.Value.Description}, ref.Value.Required)
+	return t.readWhole(field{schema: map[string]any{"type": "string"}, description: ref.Value.Description},
+		ref.Value.Required)
 }
 
 // choice is the content that an HTTP tool sends best: JSON, a form, a text.
@@ -132,7 +134,8 @@ func (t *tool) readForm(schema any, content *openapi3.MediaType, required bool) 
 		name := m.name
 		encoding := content.Encoding[name]
 		kind := t.doc.kind(m.schema)
-		if kind == "object" || (kind == "array" && encoding != nil && encoding.Style != "" && encoding.Style != "form") {
+		if kind == "object" || (kind == "array" && encoding != nil && encoding.Style != "" &&
+			encoding.Style != "form") {
 			if m.required && required {
 				return fmt.Errorf("form member %q is needed: %w", name, errForm)
 			}

@@ -16,7 +16,9 @@ import (
 
 // written is a document of one path, with what else is said.
 func written(version, path, item, more string) []byte {
-	return fmt.Appendf(nil, `{"openapi": %q, "info": {"title": "t", "version": "1"}, "servers": [{"url": "https://h.example"}], "paths": {%q: %s}%s}`,
+	return fmt.Appendf(
+		nil,
+		`{"openapi": %q, "info": {"title": "t", "version": "1"}, "servers": [{"url": "https://h.example"}], "paths": {%q: %s}%s}`,
 		version, path, item, more)
 }
 
@@ -26,7 +28,8 @@ func one(t *testing.T, method, path, operation, components string) (tool map[str
 	if components != "" {
 		components = `, "components": ` + components
 	}
-	r, err := openapi.Import(written("3.1.0", path, fmt.Sprintf(`{%q: %s}`, method, operation), components), openapi.Options{Approve: openapi.ApproveNone})
+	r, err := openapi.Import(written("3.1.0", path, fmt.Sprintf(`{%q: %s}`, method, operation), components),
+		openapi.Options{Approve: openapi.ApproveNone})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -50,7 +53,8 @@ func TestADocumentThatLeavesItselfIsRefusedAndNothingIsLoaded(t *testing.T) {
 	if err := os.WriteFile(file, []byte(`{"type": "string"}`), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for _, ref := range []string{s.URL + "/pet.json", "file://" + file, file, "pet.json", "../pet.json#/a", s.URL + "#/components/schemas/P"} {
+	for _, ref := range []string{s.URL + "/pet.json", "file://" + file, file, "pet.json", "../pet.json#/a",
+		s.URL + "#/components/schemas/P"} {
 		for name, operation := range map[string]string{
 			"a schema":    `{"parameters": [{"name": "a", "in": "query", "schema": {"$ref": %q}}]}`,
 			"a member":    `{"requestBody": {"content": {"application/json": {"schema": {"properties": {"a": {"items": {"$ref": %q}}}}}}}}`,
@@ -62,7 +66,8 @@ func TestADocumentThatLeavesItselfIsRefusedAndNothingIsLoaded(t *testing.T) {
 				t.Errorf("%s %s: %s", name, ref, encoded(tool))
 			}
 		}
-		if _, err := openapi.Import(written("3.1.0", "/x", fmt.Sprintf(`{"$ref": %q}`, ref), ""), openapi.Options{}); err == nil {
+		if _, err := openapi.Import(written("3.1.0", "/x", fmt.Sprintf(`{"$ref": %q}`, ref), ""),
+			openapi.Options{}); err == nil {
 			t.Errorf("a path %s is taken", ref)
 		}
 	}
@@ -95,10 +100,12 @@ func TestWhatADocumentSaysNamesNoSecretAndNoReferenceOfItsOwn(t *testing.T) {
 		if got := spec.Secrets(); !slices.Equal(got, []string{"API_OPENAI_API_KEY", "API_PATH", "COOKIE"}) {
 			t.Errorf("%s names %q: %s", name, got, encoded(v))
 		}
-		if !slices.Equal(spec.Parameters(), []string{"X-Id", "body_env_OPENAI_API_KEY", "env_OPENAI_API_KEY", "id", "instance"}) {
+		if !slices.Equal(spec.Parameters(), []string{"X-Id", "body_env_OPENAI_API_KEY", "env_OPENAI_API_KEY", "id",
+			"instance"}) {
 			t.Errorf("%s reads %q: %s", name, spec.Parameters(), encoded(v))
 		}
-		if strings.Contains(encoded(v.(map[string]any)["properties"]), `"const"`) || !strings.Contains(encoded(v), `"enum":["†state.secret"]`) {
+		if strings.Contains(encoded(v.(map[string]any)["properties"]), `"const"`) ||
+			!strings.Contains(encoded(v), `"enum":["†state.secret"]`) {
 			t.Errorf("a constant is wired: %s", encoded(v))
 		}
 	}
@@ -109,10 +116,14 @@ func TestEveryToolHasANameOfItsOwn(t *testing.T) {
 	long := strings.Repeat("x", 70)
 	paths := ""
 	for n, id := range []string{"a b", "a/b", "a_b", "_hidden", "é", "", "", long + "1", long + "2", "get"} {
-		paths += fmt.Sprintf(`, "/p%d/{q-r}/y.z": {"get": {"operationId": %q, "parameters": [{"name": "q-r", "in": "path", "required": true, "schema": {}}]}}`, n, id)
+		paths += fmt.Sprintf(
+			`, "/p%d/{q-r}/y.z": {"get": {"operationId": %q, "parameters": [{"name": "q-r", "in": "path", "required": true, "schema": {}}]}}`, n, id)
 	}
-	r := imported(t, fmt.Appendf(nil, `{"openapi": "3.0.0", "info": {"title": "t", "version": "1"}, "servers": [{"url": "http://h"}], "paths": {%s}}`, paths[2:]), openapi.Options{})
-	want := map[string]string{"a_b": "/p2/", "a_b_2": "/p0/", "a_b_3": "/p1/", "hidden": "/p3/", "operation": "/p4/", "getP5ByQRYZ": "/p5/", "getP6ByQRYZ": "/p6/",
+	r := imported(t, fmt.Appendf(nil,
+		`{"openapi": "3.0.0", "info": {"title": "t", "version": "1"}, "servers": [{"url": "http://h"}], "paths": {%s}}`,
+		paths[2:]), openapi.Options{})
+	want := map[string]string{"a_b": "/p2/", "a_b_2": "/p0/", "a_b_3": "/p1/", "hidden": "/p3/", "operation": "/p4/",
+		"getP5ByQRYZ": "/p5/", "getP6ByQRYZ": "/p6/",
 		long[:64]: "/p7/", long[:62] + "_2": "/p8/", "get": "/p9/"}
 	for name, path := range want {
 		if v := r.Tools[name]; v == nil || !strings.HasPrefix(specOf(t, v).URL, "http://h"+path) {
@@ -126,8 +137,10 @@ func TestEveryToolHasANameOfItsOwn(t *testing.T) {
 
 func TestOnlyTheOperationsThatAreAskedForAreTaken(t *testing.T) {
 	t.Parallel()
-	r := imported(t, document(t, "petshop.yaml"), openapi.Options{Only: []string{"listPets", "pets/get", "deletePetsByPetId"}})
-	if got := encoded(r.Tools); len(r.Tools) != 3 || !strings.Contains(got, `"pets_get":`) || strings.Contains(fmt.Sprint(r.Notes), "POST") {
+	r := imported(t, document(t, "petshop.yaml"),
+		openapi.Options{Only: []string{"listPets", "pets/get", "deletePetsByPetId"}})
+	if got := encoded(r.Tools); len(r.Tools) != 3 || !strings.Contains(got, `"pets_get":`) ||
+		strings.Contains(fmt.Sprint(r.Notes), "POST") {
 		t.Errorf("%s %q", got, r.Notes)
 	}
 	_, err := openapi.Import(document(t, "petshop.yaml"), openapi.Options{Only: []string{"listPets", "listDogs"}})
@@ -157,9 +170,11 @@ func TestAPersonIsAskedBeforeWhatWritesUnlessSaidOtherwise(t *testing.T) {
 
 func TestOptionsThatMeanNothingAreRefused(t *testing.T) {
 	t.Parallel()
-	for _, o := range []openapi.Options{{Approve: "some"}, {Server: "ftp://h"}, {Server: "h.example"}, {Server: "https://h?x=1"}, {Server: "https://h/{x}"},
+	for _, o := range []openapi.Options{{Approve: "some"}, {Server: "ftp://h"}, {Server: "h.example"},
+		{Server: "https://h?x=1"}, {Server: "https://h/{x}"},
 		{Server: "https://u:p@h"}, {Server: "$env:"}, {Secrets: "a"}, {Secrets: "A-B"}, {Secrets: "1A"}} {
-		if _, err := openapi.Import(document(t, "petshop.yaml"), o); err == nil || !strings.HasPrefix(err.Error(), "openapi: import: ") {
+		if _, err := openapi.Import(document(t, "petshop.yaml"), o); err == nil ||
+			!strings.HasPrefix(err.Error(), "openapi: import: ") {
 			t.Errorf("%+v: %v", o, err)
 		}
 	}
@@ -170,7 +185,8 @@ func TestTheServerIsTheNearestOneUnlessItIsSaid(t *testing.T) {
 	for _, row := range []struct{ root, item, operation, said, want string }{
 		{`[{"url": "https://a"}, {"url": "https://b"}]`, ``, ``, ``, "https://a/x"},
 		{`[{"url": "https://a/v1/"}]`, `"servers": [{"url": "https://b"}],`, ``, ``, "https://b/x"},
-		{`[{"url": "https://a"}]`, `"servers": [{"url": "https://b"}],`, `"servers": [{"url": "https://c/{v}", "variables": {"v": {"default": "2"}}}]`, ``, "https://c/2/x"},
+		{`[{"url": "https://a"}]`, `"servers": [{"url": "https://b"}],`,
+			`"servers": [{"url": "https://c/{v}", "variables": {"v": {"default": "2"}}}]`, ``, "https://c/2/x"},
 		{`[{"url": "https://a"}]`, ``, ``, "https://said/api/", "https://said/api/x"},
 		{`[]`, ``, ``, "$env:BASE", "$env:BASE/x"},
 		{`[{"url": "/api"}]`, ``, ``, "", ""},
@@ -179,8 +195,10 @@ func TestTheServerIsTheNearestOneUnlessItIsSaid(t *testing.T) {
 		{`[{"url": "https://a?key=1"}]`, ``, ``, "", ""},
 		{`[]`, ``, ``, "", ""},
 	} {
-		r, err := openapi.Import(fmt.Appendf(nil, `{"openapi": "3.0.0", "info": {"title": "t", "version": "1"}, "servers": %s, "paths": {"/x": {%s "get": {"operationId": "x", %s}}}}`,
-			row.root, row.item, strings.TrimPrefix(row.operation+`, "summary": "s"`, ", ")), openapi.Options{Server: row.said})
+		r, err := openapi.Import(fmt.Appendf(nil,
+			`{"openapi": "3.0.0", "info": {"title": "t", "version": "1"}, "servers": %s, "paths": {"/x": {%s "get": {"operationId": "x", %s}}}}`,
+			row.root, row.item, strings.TrimPrefix(row.operation+`, "summary": "s"`, ", ")),
+			openapi.Options{Server: row.said})
 		if row.want == "" {
 			if err == nil || !strings.Contains(err.Error(), "say which") {
 				t.Errorf("%+v: %v", row, err)
@@ -206,7 +224,8 @@ func TestWhatIsNoDocumentOfOpenAPI3IsRefused(t *testing.T) {
 		`{"openapi": "3.0.0"}`:       "the document describes no operation",
 		`{"openapi": "3.1.0", "paths": {"/x": {"trace": {}}}}`: "the document describes no operation",
 	} {
-		if _, err := openapi.Import([]byte(text), openapi.Options{}); err == nil || !strings.Contains(err.Error(), want) || !strings.HasPrefix(err.Error(), "openapi: ") {
+		if _, err := openapi.Import([]byte(text), openapi.Options{}); err == nil ||
+			!strings.Contains(err.Error(), want) || !strings.HasPrefix(err.Error(), "openapi: ") {
 			t.Errorf("%q: %v, want %q", text, err, want)
 		}
 	}

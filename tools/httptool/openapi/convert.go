@@ -10,8 +10,8 @@ import (
 type converter struct {
 	doc    *document
 	hidden string // readOnly members are no part of a request, writeOnly ones none of an answer
-	// most is how deep schemas go, what lies deeper being cut to its type; below zero they go as deep as they are, what they
-	// refer to among the definitions.
+	// most is how deep schemas go, what lies deeper being cut to its type; below zero they go as deep as they are, what
+	// they refer to among the definitions.
 	most        int
 	inside      []string // references that are being followed
 	names       map[string]string
@@ -26,7 +26,8 @@ type converter struct {
 const maxNodes = 3000
 
 func newConverter(d *document, hidden string, most, maxNodes int) *converter {
-	return &converter{doc: d, hidden: hidden, most: most, maxNodes: maxNodes, names: map[string]string{}, taken: map[string]bool{},
+	return &converter{doc: d, hidden: hidden, most: most, maxNodes: maxNodes, names: map[string]string{},
+		taken:       map[string]bool{},
 		definitions: map[string]any{}, lost: map[string]bool{}}
 }
 

@@ -19,13 +19,13 @@ type document struct {
 	*openapi3.T
 	root  any
 	notes []string
-	// knownNodes is how many schemas a reference leads to at least, by what is hidden and the reference: what is known to be too large for
-	// one form is not followed again for the next.
+	// knownNodes is how many schemas a reference leads to at least, by what is hidden and the reference: what is known
+	// to be too large for one form is not followed again for the next.
 	knownNodes map[string]int
 }
 
-// maxValidated is how large a document may be to be validated as a whole, in bytes: the validator follows every way that leads to a
-// schema, and where schemas refer to each other there are more ways than anybody waits for.
+// maxValidated is how large a document may be to be validated as a whole, in bytes: the validator follows every way
+// that leads to a schema, and where schemas refer to each other there are more ways than anybody waits for.
 const maxValidated = 1 << 20
 
 func load(data []byte) (*document, error) {
@@ -50,8 +50,11 @@ func load(data []byte) (*document, error) {
 	}
 	// What is wrong with an example or a pattern keeps nobody from calling an operation.
 	if len(data) > maxValidated {
-		d.notes = append(d.notes, fmt.Sprintf("the document is larger than %d KB, so that it is not asked whether it is valid", maxValidated>>10))
-	} else if err := doc.Validate(loader.Context, openapi3.DisableExamplesValidation(), openapi3.DisableSchemaDefaultsValidation(),
+		d.notes = append(d.notes,
+			fmt.Sprintf("the document is larger than %d KB, so that it is not asked whether it is valid",
+				maxValidated>>10))
+	} else if err := doc.Validate(loader.Context, openapi3.DisableExamplesValidation(),
+		openapi3.DisableSchemaDefaultsValidation(),
 		openapi3.DisableSchemaPatternValidation(), openapi3.AllowExtraSiblingFields("pathItems")); err != nil {
 		d.notes = append(d.notes, "the document is not valid: "+firstLine(err.Error()))
 	}

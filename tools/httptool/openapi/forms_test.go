@@ -24,12 +24,16 @@ func TestAParameterIsSentInTheFormItsDocumentWants(t *testing.T) {
 		{`"in": "query", "style": "spaceDelimited", "explode": false, "schema": ` + list, `?p={p}`, `string`, ``},
 		{`"in": "query", "style": "form", "explode": false, "schema": ` + list, `?p={p}`, `string`, ``},
 		{`"in": "query", "schema": ` + thing, `?a={a}`, ``, `query parameter "b" is left out`},
-		{`"in": "query", "style": "deepObject", "explode": true, "schema": ` + thing, `?p[a]={p_a}`, ``, `query parameter "p[b]" is left out`},
-		{`"in": "query", "explode": false, "schema": ` + thing, ``, ``, `query parameter "p" is left out: an HTTP tool cannot send it in its form`},
+		{`"in": "query", "style": "deepObject", "explode": true, "schema": ` + thing, `?p[a]={p_a}`, ``,
+			`query parameter "p[b]" is left out`},
+		{`"in": "query", "explode": false, "schema": ` + thing, ``, ``,
+			`query parameter "p" is left out: an HTTP tool cannot send it in its form`},
 		{`"in": "query", "style": "deepObject", "schema": {"type": "object", "additionalProperties": {"type": "string"}}`, ``, ``, `query parameter "p" is left out`},
 		{`"in": "query", "content": {"application/json": {"schema": ` + thing + `}}`, `?p={p}`, `object`, ``},
-		{`"in": "query", "content": {"application/json": {"schema": ` + list + `}}`, ``, ``, `query parameter "p" is left out`},
-		{`"in": "query", "content": {"text/csv": {"schema": {"type": "string"}}}`, ``, ``, `query parameter "p" is left out`},
+		{`"in": "query", "content": {"application/json": {"schema": ` + list + `}}`, ``, ``,
+			`query parameter "p" is left out`},
+		{`"in": "query", "content": {"text/csv": {"schema": {"type": "string"}}}`, ``, ``,
+			`query parameter "p" is left out`},
 		{`"in": "cookie", "schema": {}`, ``, ``, `cookie parameter "p" is left out: an HTTP tool sends none`},
 		{`"in": "header", "schema": {"type": "boolean"}`, ` p={p}`, `boolean`, ``},
 		{`"in": "header", "schema": ` + list, ` p={p}`, `string`, ``},
@@ -57,9 +61,13 @@ func TestAParameterIsSentInTheFormItsDocumentWants(t *testing.T) {
 
 func TestHeadersThatAreNotTheCallersAreLeftOut(t *testing.T) {
 	t.Parallel()
-	for _, name := range []string{"Accept", "content-type", "Authorization", "Host", "Idempotency-Key", "Content-Length"} {
-		tool, notes, err := one(t, "get", "/x", `{"parameters": [{"name": "`+name+`", "in": "header", "required": true, "schema": {"type": "string"}}]}`, "")
-		if err != nil || len(specOf(t, tool).Headers) > 0 || !strings.Contains(fmt.Sprint(notes), "it is not the caller's") {
+	for _, name := range []string{"Accept", "content-type", "Authorization", "Host", "Idempotency-Key",
+		"Content-Length"} {
+		tool, notes, err := one(t, "get", "/x",
+			`{"parameters": [{"name": "`+name+`", "in": "header", "required": true, "schema": {"type": "string"}}]}`,
+			"")
+		if err != nil || len(specOf(t, tool).Headers) > 0 ||
+			!strings.Contains(fmt.Sprint(notes), "it is not the caller's") {
 			t.Errorf("%s: %v %q %s", name, err, notes, encoded(tool))
 		}
 	}
@@ -77,7 +85,8 @@ func TestAnOperationThatNeedsWhatCannotBeSentIsLeftOut(t *testing.T) {
 		`{"requestBody": {"content": {"application/x-www-form-urlencoded": {"schema": {"type": "array"}}}}}`:                                                                                "its form is no list of named members",
 		`{"requestBody": {"content": {"application/json": {"schema": {"type": "object", "properties": {"a": {"type": "strung"}}}}}}}`:                                                       "value must be one of",
 	} {
-		if tool, _, err := one(t, "post", "/x/{id}", operation, ""); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "POST /x/{id} is left out: ") {
+		if tool, _, err := one(t, "post", "/x/{id}", operation, ""); err == nil ||
+			!strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "POST /x/{id} is left out: ") {
 			t.Errorf("%s: %v, want %s; %s", operation, err, want, encoded(tool))
 		}
 	}
@@ -88,16 +97,22 @@ func TestABodyIsItsMembersWhereItHasNamedOnesAndElseOneParameter(t *testing.T) {
 	members := `{"type": "object", "required": ["a", "id"], "properties": {"a": {"type": "string"}, "b-c.d": {}, "id": {"type": "integer", "readOnly": true}}}`
 	for _, row := range []struct{ content, body, required, contentType string }{
 		{`{"application/json": {"schema": ` + members + `}}`, `{"a":"{a}","b-c.d":"{b-c_d}"}`, `["a"]`, ``},
-		{`{"application/json": {"schema": {"allOf": [` + members + `]}}}`, `{"a":"{a}","b-c.d":"{b-c_d}"}`, `["a"]`, ``},
-		{`{"application/json": {"schema": {"allOf": [` + members + `, {"type": "object"}]}}}`, `"{body}"`, `["body"]`, ``},
+		{`{"application/json": {"schema": {"allOf": [` + members + `]}}}`, `{"a":"{a}","b-c.d":"{b-c_d}"}`,
+			`["a"]`, ``},
+		{`{"application/json": {"schema": {"allOf": [` + members + `, {"type": "object"}]}}}`, `"{body}"`,
+			`["body"]`, ``},
 		{`{"application/json": {"schema": {"oneOf": [` + members + `]}}}`, `"{body}"`, `["body"]`, ``},
-		{`{"application/json": {"schema": {"type": "object", "properties": {"a": {}}, "additionalProperties": true}}}`, `"{body}"`, `["body"]`, ``},
-		{`{"application/json": {"schema": {"type": ["object", "null"], "properties": {"a": {}}}}}`, `"{body}"`, `["body"]`, ``},
+		{`{"application/json": {"schema": {"type": "object", "properties": {"a": {}}, "additionalProperties": true}}}`,
+			`"{body}"`, `["body"]`, ``},
+		{`{"application/json": {"schema": {"type": ["object", "null"], "properties": {"a": {}}}}}`, `"{body}"`,
+			`["body"]`, ``},
 		{`{"application/json": {"schema": {"type": "array", "items": {}}}}`, `"{body}"`, `["body"]`, ``},
 		{`{"application/json": {}}`, `"{body}"`, `["body"]`, ``},
 		{`{"*/*": {"schema": ` + members + `}}`, `{"a":"{a}","b-c.d":"{b-c_d}"}`, `["a"]`, ``},
-		{`{"application/xml": {}, "application/merge-patch+json; charset=utf-8": {"schema": ` + members + `}}`, `{"a":"{a}","b-c.d":"{b-c_d}"}`, `["a"]`, `application/merge-patch+json`},
-		{`{"application/x-www-form-urlencoded": {"schema": ` + members + `}, "multipart/form-data": {}}`, `{"a":"{a}","b-c.d":"{b-c_d}"}`, `["a"]`, `application/x-www-form-urlencoded`},
+		{`{"application/xml": {}, "application/merge-patch+json; charset=utf-8": {"schema": ` + members + `}}`,
+			`{"a":"{a}","b-c.d":"{b-c_d}"}`, `["a"]`, `application/merge-patch+json`},
+		{`{"application/x-www-form-urlencoded": {"schema": ` + members + `}, "multipart/form-data": {}}`,
+			`{"a":"{a}","b-c.d":"{b-c_d}"}`, `["a"]`, `application/x-www-form-urlencoded`},
 		{`{"text/csv": {"schema": {"type": "string"}}}`, `"{body}"`, `["body"]`, `text/csv`},
 		{`{"text/*": {}}`, `"{body}"`, `["body"]`, `text/plain`},
 	} {
@@ -107,34 +122,41 @@ func TestABodyIsItsMembersWhereItHasNamedOnesAndElseOneParameter(t *testing.T) {
 			continue
 		}
 		spec := specOf(t, tool)
-		if got := encoded(spec.Body); got != row.body || encoded(tool["required"]) != row.required || spec.Headers["Content-Type"] != row.contentType {
+		if got := encoded(spec.Body); got != row.body || encoded(tool["required"]) != row.required ||
+			spec.Headers["Content-Type"] != row.contentType {
 			t.Errorf("%s: %s, %s, %q", row.content, got, encoded(tool["required"]), spec.Headers["Content-Type"])
 		}
 	}
-	tool, notes, err := one(t, "post", "/x", `{"requestBody": {"content": {"application/json": {"schema": `+members+`}}}}`, "")
-	if err != nil || encoded(tool["required"]) != `["a"]` || len(notes) != 1 || !strings.Contains(notes[0], "what it must have is required") {
+	tool, notes, err := one(t, "post", "/x", `{"requestBody": {"content": {"application/json": {"schema": `+
+		members+`}}}}`, "")
+	if err != nil || encoded(tool["required"]) != `["a"]` || len(notes) != 1 ||
+		!strings.Contains(notes[0], "what it must have is required") {
 		t.Errorf("an optional body: %v %q %s", err, notes, encoded(tool))
 	}
 	tool, notes, err = one(t, "post", "/x", `{"requestBody": {"content": {"application/json": {"schema": true}}}}`, "")
-	if err != nil || encoded(tool["required"]) != `["body"]` || !strings.Contains(fmt.Sprint(notes), "may be left out there, and not here") {
+	if err != nil || encoded(tool["required"]) != `["body"]` ||
+		!strings.Contains(fmt.Sprint(notes), "may be left out there, and not here") {
 		t.Errorf("an optional body of any form: %v %q %s", err, notes, encoded(tool))
 	}
 }
 
 func TestTheOutputIsTheFormOfEverySuccess(t *testing.T) {
 	t.Parallel()
-	a, b := `{"content": {"application/json": {"schema": {"type": "string"}}}}`, `{"content": {"application/hal+json": {"schema": {"type": "integer"}}, "text/html": {}}}`
+	a, b := `{"content": {"application/json": {"schema": {"type": "string"}}}}`,
+		`{"content": {"application/hal+json": {"schema": {"type": "integer"}}, "text/html": {}}}`
 	for responses, want := range map[string]string{
-		`{"200": ` + a + `}`:                                               `{"type":"string"}`,
-		`{"200": ` + a + `, "404": ` + b + `}`:                             `{"type":"string"}`,
-		`{"200": ` + a + `, "default": ` + b + `}`:                         `{"type":"string"}`,
-		`{"200": ` + a + `, "201": ` + b + `}`:                             `{"anyOf":[{"type":"string"},{"type":"integer"}]}`,
-		`{"2XX": ` + b + `}`:                                               `{"type":"integer"}`,
-		`{"200": ` + a + `, "204": {}}`:                                    `{"anyOf":[{"type":"string"},{"type":"null"}]}`,
-		`{"204": {}}`:                                                      `null`,
-		`{"default": ` + a + `}`:                                           `null`,
-		`{}`:                                                               `null`,
-		`{"200": {"content": {"text/csv": {}}}}`:                           `{"type":"string"}`,
+		`{"200": ` + a + `}`:                       `{"type":"string"}`,
+		`{"200": ` + a + `, "404": ` + b + `}`:     `{"type":"string"}`,
+		`{"200": ` + a + `, "default": ` + b + `}`: `{"type":"string"}`,
+		`{"200": ` + a + `, "201": ` + b +
+			`}`: `{"anyOf":[{"type":"string"},{"type":"integer"}]}`,
+		`{"2XX": ` + b + `}`: `{"type":"integer"}`,
+		`{"200": ` + a +
+			`, "204": {}}`: `{"anyOf":[{"type":"string"},{"type":"null"}]}`,
+		`{"204": {}}`:                            `null`,
+		`{"default": ` + a + `}`:                 `null`,
+		`{}`:                                     `null`,
+		`{"200": {"content": {"text/csv": {}}}}`: `{"type":"string"}`,
 		`{"200": {"content": {"image/png": {}}}}`:                          `null`,
 		`{"200": {"content": {"application/json": {}}}}`:                   `null`,
 		`{"200": {"content": {"application/json": {"schema": {}}}}}`:       `null`,
@@ -153,29 +175,42 @@ func TestASchemaOfEitherVersionBecomesOneOfJSONSchema(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct{ version, schema, want string }{
 		{"3.0.3", `{"type": "string", "nullable": true}`, `{"type":["string","null"]}`},
-		{"3.0.3", `{"type": "string", "nullable": true, "enum": ["a"]}`, `{"enum":["a",null],"type":["string","null"]}`},
-		{"3.0.3", `{"nullable": true, "anyOf": [{"type": "string"}, {"type": "integer"}]}`, `{"anyOf":[{"anyOf":[{"type":"string"},{"type":"integer"}]},{"type":"null"}]}`},
+		{"3.0.3", `{"type": "string", "nullable": true, "enum": ["a"]}`,
+			`{"enum":["a",null],"type":["string","null"]}`},
+		{"3.0.3", `{"nullable": true, "anyOf": [{"type": "string"}, {"type": "integer"}]}`,
+			`{"anyOf":[{"anyOf":[{"type":"string"},{"type":"integer"}]},{"type":"null"}]}`},
 		{"3.0.3", `{"nullable": true}`, `{}`},
-		{"3.0.3", `{"allOf": [{"$ref": "#/components/schemas/S"}], "description": "d", "nullable": true}`, `{"anyOf":[{"$ref":"#/$defs/S","description":"d"},{"type":"null"}]}`},
-		{"3.0.3", `{"allOf": [{"type": "object"}, {"description": "d"}, {"nullable": true}]}`, `{"description":"d","type":["object","null"]}`},
-		{"3.0.3", `{"allOf": [{"type": "object"}], "required": ["a"]}`, `{"allOf":[{"type":"object"}],"required":["a"]}`},
-		{"3.0.3", `{"type": "number", "minimum": 1, "exclusiveMinimum": true, "maximum": 2, "exclusiveMaximum": false}`, `{"exclusiveMinimum":1,"maximum":2,"type":"number"}`},
-		{"3.0.3", `{"type": "string", "example": "a", "xml": {"name": "x"}, "deprecated": true, "externalDocs": {"url": "http://h"}, "x-own": 1}`, `{"type":"string"}`},
-		{"3.0.3", `{"type": "object", "additionalProperties": false, "properties": {"example": {"type": "string"}, "nullable": {"type": "boolean"}, "x-y": {"type": "string", "x-z": 1}}}`,
+		{"3.0.3", `{"allOf": [{"$ref": "#/components/schemas/S"}], "description": "d", "nullable": true}`,
+			`{"anyOf":[{"$ref":"#/$defs/S","description":"d"},{"type":"null"}]}`},
+		{"3.0.3", `{"allOf": [{"type": "object"}, {"description": "d"}, {"nullable": true}]}`,
+			`{"description":"d","type":["object","null"]}`},
+		{"3.0.3", `{"allOf": [{"type": "object"}], "required": ["a"]}`,
+			`{"allOf":[{"type":"object"}],"required":["a"]}`},
+		{"3.0.3", `{"type": "number", "minimum": 1, "exclusiveMinimum": true, "maximum": 2, "exclusiveMaximum": false}`,
+			`{"exclusiveMinimum":1,"maximum":2,"type":"number"}`},
+		{"3.0.3",
+			`{"type": "string", "example": "a", "xml": {"name": "x"}, "deprecated": true, "externalDocs": {"url": "http://h"}, "x-own": 1}`, `{"type":"string"}`},
+		{"3.0.3",
+			`{"type": "object", "additionalProperties": false, "properties": {"example": {"type": "string"}, "nullable": {"type": "boolean"}, "x-y": {"type": "string", "x-z": 1}}}`,
 			`{"additionalProperties":false,"properties":{"example":{"type":"string"},"nullable":{"type":"boolean"},"x-y":{"type":"string"}},"type":"object"}`},
-		{"3.1.0", `{"type": ["string", "null"], "examples": ["a"], "const": null}`, `{"const":null,"type":["string","null"]}`},
+		{"3.1.0", `{"type": ["string", "null"], "examples": ["a"], "const": null}`,
+			`{"const":null,"type":["string","null"]}`},
 		{"3.1.0", `{"type": "integer", "exclusiveMinimum": 0}`, `{"exclusiveMinimum":0,"type":"integer"}`},
-		{"3.1.0", `{"$ref": "#/components/schemas/S", "description": "beside"}`, `{"$ref":"#/$defs/S","description":"beside"}`},
+		{"3.1.0", `{"$ref": "#/components/schemas/S", "description": "beside"}`,
+			`{"$ref":"#/$defs/S","description":"beside"}`},
 		{"3.0.3", `{"$ref": "#/components/schemas/S"}`, `{"$ref":"#/$defs/S"}`},
 		{"3.1.0", `{"type": "string", "format": "uuid"}`, `{"format":"uuid","type":"string"}`},
 		{"3.1.0", `{"type": "integer", "format": "int64"}`, `{"type":"integer"}`},
 		{"3.1.0", `{"type": "string", "pattern": "^a+$"}`, `{"pattern":"^a+$","type":"string"}`},
 		{"3.1.0", `{"type": "string", "pattern": "(?=a)"}`, `{"type":"string"}`},
-		{"3.1.0", `{"type": "array", "prefixItems": [{"type": "string"}], "items": false}`, `{"items":false,"prefixItems":[{"type":"string"}],"type":"array"}`},
+		{"3.1.0", `{"type": "array", "prefixItems": [{"type": "string"}], "items": false}`,
+			`{"items":false,"prefixItems":[{"type":"string"}],"type":"array"}`},
 		{"3.1.0", `{"type": "object", "required": ["a", "b", "a"]}`, `{"required":["a","b"],"type":"object"}`},
-		{"3.1.0", `{"if": {"type": "string"}, "then": {"minLength": 2}, "not": {"const": "no"}}`, `{"if":{"type":"string"},"not":{"const":"no"},"then":{"minLength":2}}`},
+		{"3.1.0", `{"if": {"type": "string"}, "then": {"minLength": 2}, "not": {"const": "no"}}`,
+			`{"if":{"type":"string"},"not":{"const":"no"},"then":{"minLength":2}}`},
 	} {
-		r := imported(t, written(row.version, "/x", `{"post": {"requestBody": {"required": true, "content": {"application/json": {"schema": {"type": "array", "items": `+row.schema+`}}}}}}`,
+		r := imported(t, written(row.version, "/x",
+			`{"post": {"requestBody": {"required": true, "content": {"application/json": {"schema": {"type": "array", "items": `+row.schema+`}}}}}}`,
 			`, "components": {"schemas": {"S": {"type": "string"}}}`), openapi.Options{})
 		body := r.Tools["postX"].(map[string]any)["properties"].(map[string]any)["body"].(map[string]any)
 		if got := encoded(body["items"]); got != row.want {
@@ -193,15 +228,20 @@ func TestAFormThatIsTooLargeIsCutAndHoldsAllThatTheWholeDid(t *testing.T) {
 		for m := range 60 {
 			members += fmt.Sprintf(`, "m%d": {"$ref": "#/components/schemas/S%d"}`, m, m)
 		}
-		schemas += fmt.Sprintf(`, "S%d": {"type": "object", "description": "number %d", "properties": {%s}}`, n, n, members[2:])
+		schemas += fmt.Sprintf(`, "S%d": {"type": "object", "description": "number %d", "properties": {%s}}`, n,
+			n, members[2:])
 	}
 	answer := `{"200": {"content": {"application/json": {"schema": {"type": "array", "items": {"$ref": "#/components/schemas/S1"}}}}}}`
-	tool, notes, err := one(t, "get", "/x", `{"responses": `+answer+`, "parameters": [{"name": "q", "in": "query", "content": {"application/json": {"schema": {"$ref": "#/components/schemas/S2"}}}}]}`,
+	tool, notes, err := one(t, "get", "/x",
+		`{"responses": `+answer+
+			`, "parameters": [{"name": "q", "in": "query", "content": {"application/json": {"schema": {"$ref": "#/components/schemas/S2"}}}}]}`,
 		`{"schemas": {`+schemas[2:]+`}}`)
-	if err != nil || !strings.Contains(fmt.Sprint(notes), "the form of its result is cut, being too large") || !strings.Contains(fmt.Sprint(notes), "the form of its parameters is cut") {
+	if err != nil || !strings.Contains(fmt.Sprint(notes), "the form of its result is cut, being too large") ||
+		!strings.Contains(fmt.Sprint(notes), "the form of its parameters is cut") {
 		t.Fatalf("%v %q", err, notes)
 	}
-	if n := len(encoded(tool["_output"])); n > 8<<10 || !strings.Contains(encoded(tool["_output"]), `"m59":{"description":"number 59","type":"object"}`) {
+	if n := len(encoded(tool["_output"])); n > 8<<10 || !strings.Contains(encoded(tool["_output"]),
+		`"m59":{"description":"number 59","type":"object"}`) {
 		t.Errorf("%d bytes: %s", n, encoded(tool["_output"]))
 	}
 	form, err := jsonschema.CompileSchema(tool["_output"])
@@ -225,7 +265,8 @@ func TestASchemaThatHoldsItselfAloneIsNoTrap(t *testing.T) {
 		`{"A": {"allOf": [{"$ref": "#/components/schemas/A"}]}}`,
 		`{"A": {"type": "object", "properties": {"a": {"$ref": "#/components/schemas/A"}}, "required": ["a"]}}`,
 	} {
-		_, err := openapi.Import(written("3.1.0", "/x", `{"post": {"requestBody": {"content": {"application/json": {"schema": {"$ref": "#/components/schemas/A"}}}}}}`,
+		_, err := openapi.Import(written("3.1.0", "/x",
+			`{"post": {"requestBody": {"content": {"application/json": {"schema": {"$ref": "#/components/schemas/A"}}}}}}`,
 			`, "components": {"schemas": `+schemas+`}}`), openapi.Options{})
 		if err != nil && !strings.HasPrefix(err.Error(), "openapi: ") {
 			t.Errorf("%s: %v", schemas, err)
@@ -240,7 +281,8 @@ func TestValuesOfADocumentAreKeptToTheDigit(t *testing.T) {
 	  "components": {"pathItems": {"shared": {"get": {"responses": {"200": {"description": "ok"}}}}}},
 	  "paths": {"/x": {"post": {"operationId": "x", "responses": {"200": {"description": "ok"}}, "requestBody": {"content": {"application/json": {"schema": {"type": "object", "properties": {
 	    "id": {"type": "integer", "enum": [` + id + `, 7], "maximum": ` + id + `, "default": ` + id + `}, "of": {"$ref": "#/components/schemas/of"}, "none": {"const": null}}}}}}}}}}`
-	asJSON = strings.Replace(asJSON, `"pathItems"`, `"schemas": {"of": {"const": `+id+`, "multipleOf": 0.10}}, "pathItems"`, 1)
+	asJSON = strings.Replace(asJSON, `"pathItems"`,
+		`"schemas": {"of": {"const": `+id+`, "multipleOf": 0.10}}, "pathItems"`, 1)
 	var v any
 	if err := json.Unmarshal([]byte(strings.ReplaceAll(asJSON, id, `"`+id+`"`)), &v); err != nil {
 		t.Fatal(err)
@@ -249,13 +291,15 @@ func TestValuesOfADocumentAreKeptToTheDigit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, text := range map[string]string{"JSON": asJSON, "YAML": strings.ReplaceAll(string(asYAML), `"`+id+`"`, id)} {
+	for name, text := range map[string]string{"JSON": asJSON,
+		"YAML": strings.ReplaceAll(string(asYAML), `"`+id+`"`, id)} {
 		r, err := openapi.Import([]byte(text), openapi.Options{})
 		if err != nil {
 			t.Fatal(name, err)
 		}
 		got := encoded(r.Tools["x"])
-		for _, want := range []string{`"enum":[` + id + `,7]`, `"maximum":` + id, `"default":` + id, `"const":` + id, `"multipleOf":0.1`, `"none":{"const":null}`} {
+		for _, want := range []string{`"enum":[` + id + `,7]`, `"maximum":` + id, `"default":` + id, `"const":` + id,
+			`"multipleOf":0.1`, `"none":{"const":null}`} {
 			if !strings.Contains(got, want) {
 				t.Errorf("%s: %s is missing in %s", name, want, got)
 			}

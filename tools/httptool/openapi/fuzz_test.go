@@ -19,9 +19,14 @@ func FuzzNoDocumentBreaksTheImportAndEveryToolOfItIsOne(f *testing.F) {
 		}
 		f.Add(data)
 	}
-	f.Add([]byte(`{"openapi": "3.1.0", "servers": [{"url": "http://h"}], "paths": {"/x/{a}": {"get": {"parameters": [{"$ref": "#/paths/~1x~1%7Ba%7D/get/parameters/0"}]}}}}`))
-	f.Add([]byte(`{"openapi": "3.1.0", "servers": [null], "paths": {"/x": null}, "components": {"schemas": {"A": {"$ref": "#/components/schemas/A"}}}}`))
-	f.Add([]byte("openapi: 3.0.0\nservers: [{url: http://h}]\npaths: {/x: {get: &a {parameters: [{name: q, in: query, schema: *a}]}}}"))
+	f.Add(
+		[]byte(
+			`{"openapi": "3.1.0", "servers": [{"url": "http://h"}], "paths": {"/x/{a}": {"get": {"parameters": [{"$ref": "#/paths/~1x~1%7Ba%7D/get/parameters/0"}]}}}}`))
+	f.Add(
+		[]byte(
+			`{"openapi": "3.1.0", "servers": [null], "paths": {"/x": null}, "components": {"schemas": {"A": {"$ref": "#/components/schemas/A"}}}}`))
+	f.Add([]byte("openapi: 3.0.0\nservers: [{url: http://h}]\npaths: {/x: {get: &a {parameters: [{name: q, in: " +
+		"query, schema: *a}]}}}"))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		r, err := openapi.Import(data, openapi.Options{Approve: openapi.ApproveNone})
 		if err != nil {

@@ -43,8 +43,8 @@ type Result struct {
 	Hosts []string
 }
 
-// Import makes Tools of an OpenAPI 3.0 or 3.1 document, in JSON or YAML. An error means that nothing could be made of it;
-// what could not be taken over of a single operation is among the notes.
+// Import makes Tools of an OpenAPI 3.0 or 3.1 document, in JSON or YAML. An error means that nothing could be made of
+// it; what could not be taken over of a single operation is among the notes.
 func Import(data []byte, o Options) (*Result, error) {
 	if err := o.check(); err != nil {
 		return nil, fmt.Errorf("openapi: import: %w", err)
@@ -94,7 +94,8 @@ func (o *Options) check() error {
 		return fmt.Errorf("secrets %q: want the beginning of a variable's name: A to Z, 0 to 9 and _", o.Secrets)
 	}
 	if o.Server != "" {
-		if _, err := httptool.ParseSpec(map[string]any{"url": o.Server}); err != nil || strings.ContainsAny(o.Server, "?{}") {
+		if _, err := httptool.ParseSpec(map[string]any{"url": o.Server}); err != nil ||
+			strings.ContainsAny(o.Server, "?{}") {
 			return fmt.Errorf("server %q: want http://…, https://… or $env:NAME, without a query", o.Server)
 		}
 	}
@@ -116,7 +117,8 @@ func choose(all []*operation, only []string) ([]*operation, error) {
 		}
 	}
 	for _, name := range only {
-		if !slices.ContainsFunc(chosen, func(op *operation) bool { return op.tool == name || op.op.OperationID == name }) {
+		if !slices.ContainsFunc(chosen,
+			func(op *operation) bool { return op.tool == name || op.op.OperationID == name }) {
 			return nil, fmt.Errorf("no operation %q; there are %s", name, some(all))
 		}
 	}

@@ -121,13 +121,16 @@ func TestAnImportedToolIsCalled(t *testing.T) {
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		var body bytes.Buffer
 		_, _ = body.ReadFrom(r.Body)
-		asked = fmt.Sprintf("%s %s %s|%s|%s|%s", r.Method, r.RequestURI, r.Header.Get("X-Api-Key")+r.Header.Get("Authorization"),
+		asked = fmt.Sprintf("%s %s %s|%s|%s|%s", r.Method, r.RequestURI,
+			r.Header.Get("X-Api-Key")+r.Header.Get("Authorization"),
 			r.Header.Get("X-Request-ID"), r.Header.Get("Content-Type"), &body)
 		w.Header().Set("Content-Type", "application/json")
 		_, _ = w.Write([]byte(`[{"id": 1, "name": "Ada", "owner": null, "parents": []}]`))
 	}))
 	defer s.Close()
-	client := httptool.New(httptool.Options{Allow: strings.TrimPrefix(s.URL, "http://"), Secrets: "API_KEY@* PETSHOP_*@* PATH*@* A*@* B*@* S*@*", LookupEnv: func(n string) (string, bool) { return "secret-of-" + n, true }})
+	client := httptool.New(httptool.Options{Allow: strings.TrimPrefix(s.URL, "http://"),
+		Secrets:   "API_KEY@* PETSHOP_*@* PATH*@* A*@* B*@* S*@*",
+		LookupEnv: func(n string) (string, bool) { return "secret-of-" + n, true }})
 	defer client.Close()
 	petshop := imported(t, document(t, "petshop.yaml"), openapi.Options{Server: s.URL + "/api/"})
 	orders := imported(t, document(t, "orders.json"), openapi.Options{Server: s.URL, Secrets: "SHOP_"})
@@ -135,14 +138,17 @@ func TestAnImportedToolIsCalled(t *testing.T) {
 		r                        *openapi.Result
 		tool, params, want, fits string
 	}{
-		{petshop, "listPets", `{"limit": 5, "status": ["free", "sold"], "tags": "a,b c", "X-Request-ID": "6ba7b810-9dad-11d1-80b4-00c04fd430c8"}`,
-			"GET /api/pets?status=free&status=sold&tags=a%2Cb%20c&limit=5 secret-of-API_KEY|6ba7b810-9dad-11d1-80b4-00c04fd430c8||", "yes"},
+		{petshop, "listPets",
+			`{"limit": 5, "status": ["free", "sold"], "tags": "a,b c", "X-Request-ID": "6ba7b810-9dad-11d1-80b4-00c04fd430c8"}`,
+			"GET /api/pets?status=free&status=sold&tags=a%2Cb%20c&limit=5 " +
+				"secret-of-API_KEY|6ba7b810-9dad-11d1-80b4-00c04fd430c8||", "yes"},
 		{petshop, "listPets", `{"limit": 5}`, "GET /api/pets?limit=5 secret-of-API_KEY|||", "yes"},
 		{petshop, "addPet", `{"name": "Ada", "born": null, "parents": [{"name": "Bob"}]}`,
 			`POST /api/pets Bearer secret-of-PETSHOP_AUTH||application/json|{"born":null,"name":"Ada","parents":[{"name":"Bob"}]}`, "no"},
 		{petshop, "pets_get", `{"pet-id": 7}`, "GET /api/pets/7 secret-of-API_KEY|||", "no"},
 		{petshop, "deletePetsByPetId", `{"pet-id": 7}`, "DELETE /api/pets/7 secret-of-API_KEY|||", ""},
-		{petshop, "placeOrder", `{"petId": 7, "note": "a&b"}`, "POST /api/orders secret-of-API_KEY||application/x-www-form-urlencoded|note=a%26b&petId=7", "no"},
+		{petshop, "placeOrder", `{"petId": 7, "note": "a&b"}`,
+			"POST /api/orders secret-of-API_KEY||application/x-www-form-urlencoded|note=a%26b&petId=7", "no"},
 		{orders, "searchItems", `{"orderId": "a/b", "filter_sku": "x", "filter_price": 1.50, "number": 2, "q": {"a": [1]}, "flags": "x|y",
 			"header_orderId": "h", "body": {"by": "name", "name": null}}`,
 			`POST /orders/a%2Fb/items:search?filter[price]=1.50&filter[sku]=x&number=2&q=%7B%22a%22%3A%5B1%5D%7D&flags=x%7Cy&tenant[key]=secret-of-SHOP_TENANT_KEY ` +

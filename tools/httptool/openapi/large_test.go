@@ -10,12 +10,13 @@ import (
 	"processidea/model/jsonval"
 )
 
-// Of a large document whose schemas all refer to each other, every operation becomes a Tool whose forms go as deep as there is room for.
-// Whoever follows every way through it, as a validator does, comes to no end.
+// Of a large document whose schemas all refer to each other, every operation becomes a Tool whose forms go as deep as
+// there is room for. Whoever follows every way through it, as a validator does, comes to no end.
 func TestALargeDocumentWhoseSchemasReferToEachOtherIsImported(t *testing.T) {
 	t.Parallel()
 	var b bytes.Buffer
-	fmt.Fprintf(&b, `{"openapi": "3.0.0", "info": {"title": "S", "version": "1", "description": %q}, `, strings.Repeat("long ", maxValidated/5))
+	fmt.Fprintf(&b, `{"openapi": "3.0.0", "info": {"title": "S", "version": "1", "description": %q}, `,
+		strings.Repeat("long ", maxValidated/5))
 	b.WriteString(`"servers": [{"url": "https://api.test"}], "paths": {`)
 	const operations, schemas = 60, 200
 	for n := range operations {
@@ -27,7 +28,8 @@ func TestALargeDocumentWhoseSchemasReferToEachOtherIsImported(t *testing.T) {
 	for n := range schemas {
 		fmt.Fprintf(&b, `"o%d": {"type": "object", "properties": {"id": {"type": "string"}`, n)
 		for k := range 8 {
-			fmt.Fprintf(&b, `, "r%d": {"anyOf": [{"type": "string"}, {"$ref": "#/components/schemas/o%d"}]}`, k, (n*7+k*13)%schemas)
+			fmt.Fprintf(&b, `, "r%d": {"anyOf": [{"type": "string"}, {"$ref": "#/components/schemas/o%d"}]}`, k,
+				(n*7+k*13)%schemas)
 		}
 		b.WriteString("}},")
 	}

@@ -35,7 +35,8 @@ func spelled(method, path string) string {
 		if parameter {
 			b.WriteString("By")
 		}
-		for word := range strings.FieldsFuncSeq(inner, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
+		for word := range strings.FieldsFuncSeq(inner,
+			func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
 			r := []rune(word)
 			b.WriteString(string(unicode.ToUpper(r[0])) + string(r[1:]))
 		}

@@ -131,7 +131,8 @@ func (t *tool) spread(p *openapi3.Parameter, f field, wire func(string) string) 
 }
 
 func (t *tool) readHeader(p *openapi3.Parameter, f field, kind string) error {
-	if httptool.ReservedHeader(p.Name) || slices.Contains([]string{"accept", "content-type", "authorization"}, strings.ToLower(p.Name)) {
+	if httptool.ReservedHeader(p.Name) || slices.Contains([]string{"accept", "content-type", "authorization"},
+		strings.ToLower(p.Name)) {
 		t.note("header parameter %q is left out: it is not the caller's", p.Name)
 		return nil
 	}

@@ -60,8 +60,10 @@ func sole(m map[string]any) (part any, beside []map[string]any, ok bool) {
 // annotates reports whether a schema says nothing of what is valid, but for null.
 func annotates(m map[string]any) bool {
 	for k := range m {
-		if k == "$ref" || slices.Contains(ofSchemas, k) || slices.Contains(ofLists, k) || slices.Contains(ofSchema, k) ||
-			(slices.Contains(ofValues, k) && !slices.Contains([]string{"title", "description", "default"}, k)) || k == "format" || k == "pattern" {
+		if k == "$ref" || slices.Contains(ofSchemas, k) || slices.Contains(ofLists, k) ||
+			slices.Contains(ofSchema, k) ||
+			(slices.Contains(ofValues, k) && !slices.Contains([]string{"title", "description", "default"}, k)) ||
+			k == "format" || k == "pattern" {
 			return false
 		}
 	}
@@ -91,7 +93,8 @@ func (d *document) plain(schema any) map[string]any {
 }
 
 // branching are the keywords of a schema that is more than the list of its members.
-var branching = []string{"allOf", "anyOf", "oneOf", "not", "if", "then", "else", "patternProperties", "propertyNames", "minProperties",
+var branching = []string{"allOf", "anyOf", "oneOf", "not", "if", "then", "else", "patternProperties", "propertyNames",
+	"minProperties",
 	"maxProperties", "dependentRequired", "dependentSchemas", "unevaluatedProperties", "$dynamicRef"}
 
 // members are those of an object that is the list of them and nothing else; those marked hidden are left out.
@@ -124,10 +127,13 @@ func (d *document) members(schema any, hidden string) ([]field, bool) {
 var (
 	ofSchemas = []string{"properties", "patternProperties", "dependentSchemas"}
 	ofLists   = []string{"allOf", "anyOf", "oneOf", "prefixItems"}
-	ofSchema  = []string{"items", "additionalItems", "not", "if", "then", "else", "contains", "propertyNames", "additionalProperties",
+	ofSchema  = []string{"items", "additionalItems", "not", "if", "then", "else", "contains", "propertyNames",
+		"additionalProperties",
 		"unevaluatedItems", "unevaluatedProperties"}
-	ofValues = []string{"type", "title", "description", "enum", "const", "default", "required", "minimum", "maximum", "exclusiveMinimum",
-		"exclusiveMaximum", "multipleOf", "minLength", "maxLength", "minItems", "maxItems", "uniqueItems", "minProperties",
+	ofValues = []string{"type", "title", "description", "enum", "const", "default", "required", "minimum", "maximum",
+		"exclusiveMinimum",
+		"exclusiveMaximum", "multipleOf", "minLength", "maxLength", "minItems", "maxItems", "uniqueItems",
+		"minProperties",
 		"maxProperties", "minContains", "maxContains", "dependentRequired"}
 )
 

@@ -9,7 +9,8 @@ import (
 	"golang.org/x/net/http/httpguts"
 )
 
-// readSecurity takes the first way to prove who calls that an HTTP tool can go: each secret is a variable of the worker.
+// readSecurity takes the first way to prove who calls that an HTTP tool can go: each secret is a variable of the
+// worker.
 func (t *tool) readSecurity() error {
 	requirements := t.doc.Security
 	if own := t.op.op.Security; own != nil {
@@ -86,7 +87,8 @@ func (t *tool) prove(name string, s *openapi3.SecurityScheme) {
 	t.secrets[variable] = what
 }
 
-// ours are the beginnings of variables that a worker has for itself, or that come with its machine: no document may name one.
+// ours are the beginnings of variables that a worker has for itself, or that come with its machine: no document may
+// name one.
 var ours = []string{"OPENAI_", "PROCESSIDEA_", "TEMPORAL_", "AWS_", "AZURE_", "GOOGLE_", "PATH", "HOME", "USER"}
 
 // variable names the secret of a scheme, after the scheme.

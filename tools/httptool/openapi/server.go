@@ -10,7 +10,8 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 )
 
-// readServer finds where an operation is called: as it was told, else where the operation, its path or the document says.
+// readServer finds where an operation is called: as it was told, else where the operation, its path or the document
+// says.
 func (t *tool) readServer() error {
 	t.base = strings.TrimRight(t.options.Server, "/")
 	if t.base == "" {

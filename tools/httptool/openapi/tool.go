@@ -38,8 +38,10 @@ type field struct {
 
 // newTool reads one operation.
 func newTool(d *document, op *operation, o Options) (*tool, error) {
-	t := &tool{doc: d, op: op, options: o, taken: map[string]bool{}, headers: map[string]string{}, secrets: map[string]string{}}
-	for _, read := range []func() error{t.readServer, t.readParameters, t.readPath, t.readBody, t.readSecurity, t.readAnswer, t.readSchemas} {
+	t := &tool{doc: d, op: op, options: o, taken: map[string]bool{}, headers: map[string]string{},
+		secrets: map[string]string{}}
+	for _, read := range []func() error{t.readServer, t.readParameters, t.readPath, t.readBody, t.readSecurity,
+		t.readAnswer, t.readSchemas} {
 		if err := read(); err != nil {
 			return nil, err
 		}

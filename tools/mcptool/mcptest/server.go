@@ -1,5 +1,5 @@
-// Package mcptest is an MCP server for tests, made with the official SDK: over HTTP, or as a program of its own, which is
-// the test binary itself.
+// Package mcptest is an MCP server for tests, made with the official SDK: over HTTP, or as a program of its own, which
+// is the test binary itself.
 package mcptest
 
 import (
@@ -22,8 +22,8 @@ const Asked = "PROCESSIDEA_TEST_AS_MCP"
 // Argument has the test binary be the server where the environment cannot say so.
 const Argument = "as-mcp-server"
 
-// Main runs the server, and does not return, where this process was started as one. A test package that uses it calls it
-// before anything else.
+// Main runs the server, and does not return, where this process was started as one. A test package that uses it calls
+// it before anything else.
 func Main() {
 	if len(os.Args) < 2 || os.Args[1] != Argument {
 		return
@@ -54,10 +54,11 @@ func Handler(s *mcp.Server) http.Handler {
 	return mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return s }, nil)
 }
 
-// Stateless serves it without sessions: that is where the SDK speaks the current protocol, in which a tool's question is an
-// answer to the call.
+// Stateless serves it without sessions: that is where the SDK speaks the current protocol, in which a tool's question
+// is an answer to the call.
 func Stateless(s *mcp.Server) http.Handler {
-	return mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return s }, &mcp.StreamableHTTPOptions{Stateless: true})
+	return mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return s },
+		&mcp.StreamableHTTPOptions{Stateless: true})
 }
 
 // Sum is what the tool add gives.
@@ -137,7 +138,8 @@ func book(_ context.Context, r *mcp.CallToolRequest, _ struct{}) (*mcp.CallToolR
 	}
 	return &mcp.CallToolResult{InputRequests: mcp.InputRequestMap{"people": &mcp.ElicitParams{
 		Message: "For how many people?",
-		RequestedSchema: map[string]any{"type": "object", "properties": map[string]any{"people": map[string]any{"type": "integer"}},
-			"required": []string{"people"}},
+		RequestedSchema: map[string]any{"type": "object",
+			"properties": map[string]any{"people": map[string]any{"type": "integer"}},
+			"required":   []string{"people"}},
 	}}}, nil, nil
 }

@@ -1,4 +1,5 @@
-// Package npmtest installs programs and packages that others wrote, from npm, for tests: MCP servers and clients, clients of Temporal and of OpenAPI.
+// Package npmtest installs programs and packages that others wrote, from npm, for tests: MCP servers and clients,
+// clients of Temporal and of OpenAPI.
 package npmtest
 
 import (
@@ -26,7 +27,8 @@ const (
 )
 
 // offline is what npm says where there is no network.
-var offline = regexp.MustCompile(`ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH|EHOSTUNREACH|network`)
+var offline = regexp.MustCompile(
+	`ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH|EHOSTUNREACH|network`)
 
 // Program gives the command of a server's program, installed into the user's cache. It skips the test where node or the
 // network is missing, and only there.
@@ -39,7 +41,8 @@ func Program(t testing.TB, server, bin string) []string {
 	return []string{"node", path}
 }
 
-// Modules gives the folder node_modules in which a package lies with all that it needs, for NODE_PATH. It skips the test as Program does.
+// Modules gives the folder node_modules in which a package lies with all that it needs, for NODE_PATH. It skips the
+// test as Program does.
 func Modules(t testing.TB, npmPackage string) string {
 	t.Helper()
 	for _, tool := range []string{"node", "npm"} {
@@ -70,7 +73,8 @@ func install(t testing.TB, server string) string {
 		t.Fatal(err)
 	}
 	defer func() { _ = os.RemoveAll(fresh) }()
-	c := exec.CommandContext(t.Context(), "npm", "install", "--no-audit", "--no-fund", "--ignore-scripts", "--fetch-retries=1", "--prefix", fresh)
+	c := exec.CommandContext(t.Context(), "npm", "install", "--no-audit", "--no-fund", "--ignore-scripts",
+		"--fetch-retries=1", "--prefix", fresh)
 	c.Args = append(c.Args, strings.Fields(server)...)
 	c.WaitDelay = time.Second
 	if said, err := c.CombinedOutput(); err != nil {

@@ -19,7 +19,8 @@ type workerInterceptor struct {
 	timeout time.Duration
 }
 
-func (w *workerInterceptor) InterceptWorkflow(_ workflow.Context, next interceptor.WorkflowInboundInterceptor) interceptor.WorkflowInboundInterceptor {
+func (w *workerInterceptor) InterceptWorkflow(_ workflow.Context,
+	next interceptor.WorkflowInboundInterceptor) interceptor.WorkflowInboundInterceptor {
 	n := &workflowInterceptor{timeout: w.timeout}
 	n.Next = next
 	return n

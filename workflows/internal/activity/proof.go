@@ -15,7 +15,8 @@ import (
 func VerifyProof(ctx workflow.Context, jws, about, process string) *proof.Finding {
 	found := &proof.Finding{}
 	err := workflow.ExecuteLocalActivity(workflow.WithLocalActivityOptions(ctx, workflow.LocalActivityOptions{
-		StartToCloseTimeout: time.Minute, RetryPolicy: &temporal.RetryPolicy{MaximumAttempts: 2}, Summary: "check the proof of " + about,
+		StartToCloseTimeout: time.Minute, RetryPolicy: &temporal.RetryPolicy{MaximumAttempts: 2},
+		Summary: "check the proof of " + about,
 	}), protocol.ActivityVerifyProof, protocol.VerifyProofInput{JWS: jws}).Get(ctx, found)
 	if err != nil {
 		found.Refused = "the proof could not be checked: " + protocol.FaultOf(err).Message

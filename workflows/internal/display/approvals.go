@@ -34,7 +34,8 @@ func WritePendingApprovals(b *strings.Builder, list []protocol.Approval) {
 }
 
 func writeApproval(b *strings.Builder, a protocol.Approval) {
-	fmt.Fprintf(b, "\n**%s** %s%s, since %s", EscapeMarkdown(a.CallID), EscapeMarkdown(a.Tool), outputPathSuffix(a), formatTime(a.Since))
+	fmt.Fprintf(b, "\n**%s** %s%s, since %s", EscapeMarkdown(a.CallID), EscapeMarkdown(a.Tool), outputPathSuffix(a),
+		formatTime(a.Since))
 	if a.Deadline != nil {
 		fmt.Fprintf(b, "; at %s by itself: %s", formatTime(*a.Deadline), a.OnTimeout)
 	}
@@ -56,7 +57,8 @@ func writeApproval(b *strings.Builder, a protocol.Approval) {
 	}
 	workflowID := strings.ReplaceAll(protocol.InstanceID(a.Process, a.Instance), "`", "'")
 	fmt.Fprintf(b, "\n\n%s\n%sTo decide, send the workflow `%s` one of these signals: %s. The payload of `%s`:\n\n%s",
-		fencedJSON(shown), approvalContextMarkdown(a), workflowID, inlineCodeList(a.AllowedDecisions), a.AllowedDecisions[0],
+		fencedJSON(shown), approvalContextMarkdown(a), workflowID, inlineCodeList(a.AllowedDecisions),
+		a.AllowedDecisions[0],
 		fencedJSON(examplePayload(a.AllowedDecisions[0], a.Pending)))
 }
 
@@ -75,7 +77,8 @@ func WritePendingPlans(b *strings.Builder, list []protocol.PlanView) {
 }
 
 func writePlan(b *strings.Builder, v protocol.PlanView) {
-	fmt.Fprintf(b, "\n### %s waits for a person\n\nSince %s: %s.", sentenceCase(v.Name()), formatTime(v.Since), EscapeMarkdown(v.Summary()))
+	fmt.Fprintf(b, "\n### %s waits for a person\n\nSince %s: %s.", sentenceCase(v.Name()), formatTime(v.Since),
+		EscapeMarkdown(v.Summary()))
 	if who := v.DecidersInWords(); who != "" {
 		fmt.Fprintf(b, " Decided by %s.", EscapeMarkdown(who))
 	}
@@ -86,9 +89,11 @@ func writePlan(b *strings.Builder, v protocol.PlanView) {
 			break
 		}
 		written := TruncateBytes(string(jsonval.Encode(truncateValue(c.Written.RawValue()))), 300)
-		fmt.Fprintf(b, "| %s | %s | %s |\n", c.CallID, EscapeMarkdown(TruncateBytes(strings.Join(c.Instances, " "), 100)), EscapeMarkdown(written))
+		fmt.Fprintf(b, "| %s | %s | %s |\n", c.CallID,
+			EscapeMarkdown(TruncateBytes(strings.Join(c.Instances, " "), 100)), EscapeMarkdown(written))
 	}
-	fmt.Fprintf(b, "\nNothing of it has begun. To decide, send the workflow `%s` the signal `approve-plan`, `reject-plan` (with a `reason`), or "+
+	fmt.Fprintf(b, "\nNothing of it has begun. To decide, send the workflow `%s` the signal `approve-plan`, "+
+		"`reject-plan` (with a `reason`), or "+
 		"`amend-plan` (with `calls`, all of them). The payload of `approve-plan`:\n\n%s",
 		strings.ReplaceAll(v.Process, "`", "'"), fencedJSON(v.Payload(approval.SteerApprovePlan)))
 }

@@ -9,8 +9,8 @@ import (
 	"processidea/protocol"
 )
 
-// SearchAttributes are the search attributes of a workflow. Registered is whether they are registered with the server: where they
-// are not, nothing is set.
+// SearchAttributes are the search attributes of a workflow. Registered is whether they are registered with the server:
+// where they are not, nothing is set.
 type SearchAttributes struct{ Registered bool }
 
 var (
@@ -22,7 +22,8 @@ var (
 // longestPath is what every database that Temporal uses takes.
 const longestPath = 255 // bytes
 
-// ForChildStart returns the attributes with which a child of a process starts, so that who looks for an Idea's path finds it too.
+// ForChildStart returns the attributes with which a child of a process starts, so that who looks for an Idea's path
+// finds it too.
 func (a SearchAttributes) ForChildStart(ideaPath string) temporal.SearchAttributes {
 	if !a.Registered || ideaPath == "" {
 		return temporal.SearchAttributes{}

@@ -12,7 +12,8 @@ type Query struct {
 // RegisterQueries registers the queries that a workflow answers.
 func RegisterQueries(ctx workflow.Context, queries []Query) error {
 	for _, q := range queries {
-		err := workflow.SetQueryHandlerWithOptions(ctx, q.Name, q.Handler, workflow.QueryHandlerOptions{Description: q.Description})
+		err := workflow.SetQueryHandlerWithOptions(ctx, q.Name, q.Handler,
+			workflow.QueryHandlerOptions{Description: q.Description})
 		if err != nil {
 			return err
 		}

@@ -12,8 +12,8 @@ import (
 	"processidea/protocol"
 )
 
-// This file runs pure Calls that are ready at once together, in one local activity: each by itself would cost an event, and a
-// pass of the workflow's code over all the others.
+// This file runs pure Calls that are ready at once together, in one local activity: each by itself would cost an event,
+// and a pass of the workflow's code over all the others.
 
 // executeCalls starts Calls that may run now, the pure ones together.
 func (i *instance) executeCalls(ctx workflow.Context, list []dataflow.ReadyCall) {
@@ -42,7 +42,8 @@ func (i *instance) executeBatch(ctx workflow.Context, burst []dataflow.ReadyCall
 		timeout += r.Tool.Timeout
 	}
 	f := workflow.ExecuteLocalActivity(workflow.WithLocalActivityOptions(ctx, workflow.LocalActivityOptions{
-		StartToCloseTimeout: timeout, RetryPolicy: &temporal.RetryPolicy{MaximumAttempts: 1}, Summary: i.batchSummary(burst),
+		StartToCloseTimeout: timeout, RetryPolicy: &temporal.RetryPolicy{MaximumAttempts: 1},
+		Summary: i.batchSummary(burst),
 	}), protocol.ActivityBurst, in)
 	i.inbox.OnFutureReady(f, func(f workflow.Future) {
 		i.running -= len(burst)

@@ -77,8 +77,8 @@ func (i *instance) shouldHoldCalls(ctx workflow.Context) bool {
 	return i.isContinueAsNewDue(ctx) && !tooLong
 }
 
-// canContinueAsNew reports whether the instance continues as new in this workflow task: it should, and nothing of it is under way. If only signals
-// are in the way, it comes back in another task.
+// canContinueAsNew reports whether the instance continues as new in this workflow task: it should, and nothing of it is
+// under way. If only signals are in the way, it comes back in another task.
 func (i *instance) canContinueAsNew(ctx workflow.Context) bool {
 	if !i.isContinueAsNewDue(ctx) || i.running > 0 {
 		i.outbox.ReleaseSignals(ctx)
@@ -103,12 +103,14 @@ func (i *instance) canContinueAsNew(ctx workflow.Context) bool {
 func (i *instance) continueAsNew(ctx workflow.Context) error {
 	i.setAwaitingAttribute(ctx, 0)
 	c := ContinueAsNewInput{
-		Dataflow: i.dataflow.CarryIntoNextRun(), ClosedThrough: i.closedThrough, RefusedThrough: i.refusedThrough, ToldThrough: i.toldThrough,
+		Dataflow: i.dataflow.CarryIntoNextRun(), ClosedThrough: i.closedThrough, RefusedThrough: i.refusedThrough,
+		ToldThrough:  i.toldThrough,
 		Reported:     i.reported.toCarried(),
 		WorkerLosses: i.workerLosses, Held: i.held, Releases: i.releases, ChangedSinceStarting: i.changedSinceStarting,
 		MustCheckOwners: i.mustCheckOwners, CorrectionCount: i.correctionCount,
 		Fates: i.inbox.Fates, UnreportedFates: i.inbox.Unreported,
-		Delegates: i.runningDelegateRefs(), UndeliveredSignals: i.inbox.TakeUnhandled(), UnsentSignals: i.outbox.QueuedSignals(), Quota: i.quota, Begun: i.begun,
+		Delegates: i.runningDelegateRefs(), UndeliveredSignals: i.inbox.TakeUnhandled(),
+		UnsentSignals: i.outbox.QueuedSignals(), Quota: i.quota, Begun: i.begun,
 	}
 	c.Reported.HistoryLength = i.totalHistoryLength(ctx)
 	//workflowcheck:ignore -- sorted below
@@ -134,9 +136,11 @@ func (r reportState) toCarried() ReportState {
 
 // restore goes on from what an earlier run carried.
 func (i *instance) restore(c *ContinueAsNewInput) {
-	i.closedThrough, i.held, i.changedSinceStarting, i.mustCheckOwners, i.correctionCount = c.ClosedThrough, c.Held, c.ChangedSinceStarting,
+	i.closedThrough, i.held, i.changedSinceStarting, i.mustCheckOwners, i.correctionCount = c.ClosedThrough, c.Held,
+		c.ChangedSinceStarting,
 		c.MustCheckOwners, c.CorrectionCount
-	i.quota, i.begun, i.refusedThrough, i.toldThrough, i.releases = c.Quota, c.Begun, c.RefusedThrough, c.ToldThrough, c.Releases
+	i.quota, i.begun, i.refusedThrough, i.toldThrough, i.releases = c.Quota, c.Begun, c.RefusedThrough,
+		c.ToldThrough, c.Releases
 	i.inbox.Fates, i.inbox.Unreported = c.Fates, c.UnreportedFates
 	for _, n := range c.BrokenRequests {
 		i.brokenRequests[n] = true
@@ -167,10 +171,12 @@ func inputForReopened(setup protocol.SharedInstanceSetup, own protocol.InstanceS
 	r := own.Reopened
 	c := &ContinueAsNewInput{
 		Dataflow:      dataflow.RebuildFromReports(own.Token, r.ClosedThrough, r.Writes, r.Calls),
-		ClosedThrough: r.ClosedThrough, RefusedThrough: r.ClosedThrough, Held: setup.Held, Releases: r.Releases, CorrectionCount: r.Corrections,
-		Quota: turn.Unlimited, Begun: r.Begun,
+		ClosedThrough: r.ClosedThrough, RefusedThrough: r.ClosedThrough, Held: setup.Held, Releases: r.Releases,
+		CorrectionCount: r.Corrections,
+		Quota:           turn.Unlimited, Begun: r.Begun,
 		Reported: ReportState{
-			ReportCount: r.ReportNumber, HistoryLength: r.HistoryLength, ClosedThrough: r.ClosedThrough, RefusedThrough: r.ClosedThrough,
+			ReportCount: r.ReportNumber, HistoryLength: r.HistoryLength, ClosedThrough: r.ClosedThrough,
+			RefusedThrough:  r.ClosedThrough,
 			CorrectionCount: r.Corrections, Idle: true,
 		},
 	}
@@ -178,7 +184,8 @@ func inputForReopened(setup protocol.SharedInstanceSetup, own protocol.InstanceS
 		c.Quota = *own.Quota
 	}
 	for _, call := range r.Calls {
-		c.Reported.Calls = append(c.Reported.Calls, ReportedCall{call.CallKey().ID(own.Token), call.Status, len(call.Decisions)})
+		c.Reported.Calls = append(c.Reported.Calls,
+			ReportedCall{call.CallKey().ID(own.Token), call.Status, len(call.Decisions)})
 	}
 	return c
 }

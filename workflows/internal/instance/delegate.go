@@ -20,8 +20,8 @@ import (
 	"processidea/workflows/internal/mailbox"
 )
 
-// This file runs delegates: Calls that run another Idea as a process of its own. A delegate signals its instance what it came
-// to, so that either may continue as new meanwhile.
+// This file runs delegates: Calls that run another Idea as a process of its own. A delegate signals its instance what
+// it came to, so that either may continue as new meanwhile.
 
 // startDelegate starts a Call's delegate and waits until it has started. It outlives this run of the instance.
 func (i *instance) startDelegate(ctx workflow.Context, r dataflow.ReadyCall) {
@@ -31,10 +31,13 @@ func (i *instance) startDelegate(ctx workflow.Context, r dataflow.ReadyCall) {
 		i.failDelegate(ctx, call, err.Error())
 		return
 	}
-	ref := protocol.DelegateRef{Call: call, ProcessRef: protocol.ProcessRef{ID: protocol.DelegateID(i.setup.Process, call)}}
+	ref := protocol.DelegateRef{Call: call,
+		ProcessRef: protocol.ProcessRef{ID: protocol.DelegateID(i.setup.Process, call)}}
 	child := workflow.WithChildOptions(ctx, workflow.ChildWorkflowOptions{
-		WorkflowID: ref.ID, ParentClosePolicy: lifecycle.ParentClosePolicy, StaticSummary: callSummary(i.ownSetup.Token, r.Record),
-		Memo:                  protocol.Memo(&ideafile.Idea{ProcessPath: r.Tool.Name, Simulation: r.Binding.Simulation}),
+		WorkflowID: ref.ID, ParentClosePolicy: lifecycle.ParentClosePolicy,
+		StaticSummary: callSummary(i.ownSetup.Token, r.Record),
+		Memo: protocol.Memo(&ideafile.Idea{ProcessPath: r.Tool.Name,
+			Simulation: r.Binding.Simulation}),
 		TypedSearchAttributes: display.SearchAttributes{Registered: i.setup.Attributes}.ForChildStart(r.Tool.Name),
 	})
 	f := workflow.ExecuteChildWorkflow(child, protocol.ProcessType, start)
@@ -55,8 +58,10 @@ func (i *instance) startDelegate(ctx workflow.Context, r dataflow.ReadyCall) {
 	})
 }
 
-// delegateStartInput is what a Call's delegate starts from: its Idea, what it is given, and nothing else of this process.
-func (i *instance) delegateStartInput(ctx workflow.Context, r dataflow.ReadyCall) (start protocol.ProcessStart, err error) {
+// delegateStartInput is what a Call's delegate starts from: its Idea, what it is given, and nothing else of this
+// process.
+func (i *instance) delegateStartInput(ctx workflow.Context,
+	r dataflow.ReadyCall) (start protocol.ProcessStart, err error) {
 	d := i.setup.Delegation
 	if d.Depth >= delegate.MaxDepth {
 		return start, fmt.Errorf("delegates stand more than %d deep within each other", delegate.MaxDepth)
@@ -79,7 +84,8 @@ func (i *instance) delegateStartInput(ctx workflow.Context, r dataflow.ReadyCall
 		start.Quota = &first
 	}
 	return protocol.ProcessStart{
-		Quota: start.Quota, Idea: idea, Replies: i.setup.Replies, Attributes: i.setup.Attributes, ContinueEvery: i.setup.ContinueEvery,
+		Quota: start.Quota, Idea: idea, Replies: i.setup.Replies, Attributes: i.setup.Attributes,
+		ContinueEvery: i.setup.ContinueEvery,
 		StartedBy: append(slices.Clone(i.setup.StartedBy),
 			i.dataflow.CausersOf(r.Record)...), SaveActions: i.setup.SaveActions,
 		Delegation: protocol.DelegationContext{
@@ -90,9 +96,10 @@ func (i *instance) delegateStartInput(ctx workflow.Context, r dataflow.ReadyCall
 	}, nil
 }
 
-// delegateFile returns the path and content of the Idea file that a Tool delegates to. An anonymous delegate has no file of
-// its own: nil.
-func delegateFile(ctx workflow.Context, d protocol.DelegationContext, t *ideafile.Tool) (key string, file map[string]any, err error) {
+// delegateFile returns the path and content of the Idea file that a Tool delegates to. An anonymous delegate has no
+// file of its own: nil.
+func delegateFile(ctx workflow.Context, d protocol.DelegationContext,
+	t *ideafile.Tool) (key string, file map[string]any, err error) {
 	if t.DelegateFile == ideafile.AnonymousDelegate {
 		return d.File, nil, nil
 	}
@@ -138,7 +145,9 @@ func (i *instance) onDelegateReport(ctx workflow.Context, r protocol.DelegateRep
 func (i *instance) failDelegate(ctx workflow.Context, call, why string) {
 	i.markChanged(ctx)
 	i.removeDelegate(call)
-	i.dataflow.FailCall(call, &diag.Fault{Code: ideafile.CodeDelegateFailed, Message: "the delegate " + protocol.DelegateID(i.setup.Process, call) + ": " + why})
+	i.dataflow.FailCall(call,
+		&diag.Fault{Code: ideafile.CodeDelegateFailed, Message: "the delegate " + protocol.DelegateID(i.setup.Process,
+			call) + ": " + why})
 }
 
 // removeDelegate keeps what a delegate used when it is under way no more.
@@ -162,7 +171,8 @@ func (i *instance) remainingCallQuota() int {
 	return max(i.quota.Calls-book.ReservedQuota().Calls, 0)
 }
 
-// quotaUse is what the instance has begun and used, and what it needs: for the Calls that are held up, and for its delegates.
+// quotaUse is what the instance has begun and used, and what it needs: for the Calls that are held up, and for its
+// delegates.
 func (i *instance) quotaUse() turn.QuotaUse {
 	book, _ := i.quotaLedger()
 	return book.TotalUse(turn.Quota{Calls: len(i.queuedCalls)})
@@ -206,7 +216,8 @@ func (i *instance) sendParentSignal(ctx workflow.Context, ref protocol.DelegateR
 func (i *instance) delegateViews() (list []turn.DelegateView) {
 	for _, ref := range i.runningDelegateRefs() {
 		list = append(list, turn.DelegateView{
-			CallID: ref.Call, ProcessID: ref.ID, Status: string(ref.Status), WaitingFor: ref.Waiting, HeldUp: ref.HeldUp, Code: ref.Code,
+			CallID: ref.Call, ProcessID: ref.ID, Status: string(ref.Status), WaitingFor: ref.Waiting,
+			HeldUp: ref.HeldUp, Code: ref.Code,
 		})
 	}
 	return list
@@ -241,7 +252,8 @@ func (i *instance) runningDelegateRefs() []protocol.DelegateRef {
 	return list
 }
 
-// watchDelegates watches those that an earlier run has started: they signal their end, unless they are ended from outside.
+// watchDelegates watches those that an earlier run has started: they signal their end, unless they are ended from
+// outside.
 func (i *instance) watchDelegates(ctx workflow.Context) {
 	for _, ref := range i.runningDelegateRefs() {
 		lifecycle.WatchProcesses(ctx, i.inbox, []protocol.ProcessRef{ref.ProcessRef}, func() {

@@ -1,10 +1,10 @@
-// Package instance is the Instance workflow: it owns the State of one instance, accepts Calls as they close in the stream, runs
-// each as soon as what it reads is there, and reports to its process. One workflow per instance: its history is
-// the instance's, and people's decisions are signalled to it. Decisions are taken by dataflow.Instance; here they become
-// commands.
+// Package instance is the Instance workflow: it owns the State of one instance, accepts Calls as they close in the
+// stream, runs each as soon as what it reads is there, and reports to its process. One workflow per instance: its
+// history is the instance's, and people's decisions are signalled to it. Decisions are taken by dataflow.Instance; here
+// they become commands.
 //
-// The workflow's life: after each event it starts what may start and reports what has changed; then it waits, returns or
-// continues as new.
+// The workflow's life: after each event it starts what may start and reports what has changed; then it waits, returns
+// or continues as new.
 //
 //	step          when                                               then
 //	stepReturn    the process has ended it, and nothing runs         returns status and State
@@ -14,8 +14,9 @@
 //	cancelled     the process was cancelled                          its delegates are cancelled too
 //	stepWait      otherwise                                          until a signal, a Call's end, or a deadline
 //
-// Ready Calls, whatever their phase in dataflow, are held back while the process is paused, continue-as-new is due, MaxRunning
-// Calls run, or the process is gone. That last is checked before the first start after a person was waited for.
+// Ready Calls, whatever their phase in dataflow, are held back while the process is paused, continue-as-new is due,
+// MaxRunning Calls run, or the process is gone. That last is checked before the first start after a person was waited
+// for.
 //
 // Invariants:
 //   - A Request that is closed here is closed for good: nothing more of it is accepted.

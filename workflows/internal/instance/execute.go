@@ -18,19 +18,19 @@ import (
 
 // This file runs Calls.
 
-// MaxRunning is how many Calls of one instance run at once. Over two thousand pending activities would leave the workflow
-// stuck, and over 4 MB of commands in one task would end it: two hundred with payloads below the store's threshold
-// stay far below both.
+// MaxRunning is how many Calls of one instance run at once. Over two thousand pending activities would leave the
+// workflow stuck, and over 4 MB of commands in one task would end it: two hundred with payloads below the store's
+// threshold stay far below both.
 const MaxRunning = 200
 
-// maxWorkerLosses is how many workers may be lost while one Call runs. It is taken for what takes them down then, and not run again: the
-// Calls of others run there too.
+// maxWorkerLosses is how many workers may be lost while one Call runs. It is taken for what takes them down then, and
+// not run again: the Calls of others run there too.
 const maxWorkerLosses = 3
 
 // startReadyCalls runs every Call that may run now, as many at once as are good for the workflow.
 //
-// Before a Call starts that has waited for a person it is checked that the process is still there: nobody tells the instances
-// of a process that was terminated, and nothing may run for it any more.
+// Before a Call starts that has waited for a person it is checked that the process is still there: nobody tells the
+// instances of a process that was terminated, and nothing may run for it any more.
 func (i *instance) startReadyCalls(ctx workflow.Context) {
 	if !i.held {
 		i.queuedCalls = append(i.queuedCalls, i.dataflow.Advance()...)
@@ -105,14 +105,15 @@ func (i *instance) callActivitySummary(r dataflow.ReadyCall) string {
 	return summary
 }
 
-// executeWhenStoreWritable runs a Call that has had no effect, because the store could not be written, once it can: as an activity, which may
-// take its time, with all its attempts. Who waits and why stands in the history.
+// executeWhenStoreWritable runs a Call that has had no effect, because the store could not be written, once it can: as
+// an activity, which may take its time, with all its attempts. Who waits and why stands in the history.
 func (i *instance) executeWhenStoreWritable(ctx workflow.Context, r dataflow.ReadyCall) {
 	i.running++
 	f := workflow.ExecuteActivity(workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
 		StartToCloseTimeout: time.Minute,
-		RetryPolicy:         &temporal.RetryPolicy{InitialInterval: time.Second, BackoffCoefficient: 2, MaximumInterval: 15 * time.Second},
-		Summary:             i.callActivitySummary(r) + ": wait for the store",
+		RetryPolicy: &temporal.RetryPolicy{InitialInterval: time.Second, BackoffCoefficient: 2,
+			MaximumInterval: 15 * time.Second},
+		Summary: i.callActivitySummary(r) + ": wait for the store",
 	}), protocol.ActivityAwaitStore)
 	i.inbox.OnFutureReady(f, func(f workflow.Future) {
 		i.running--
@@ -128,14 +129,15 @@ func (i *instance) executeWhenStoreWritable(ctx workflow.Context, r dataflow.Rea
 // maxLocalParams is how large the parameters may be of a Call that runs within a workflow task, in bytes.
 const maxLocalParams = 4 * jsonval.LargeValueBytes
 
-// canRunLocally reports whether a Call runs within a workflow task: it depends on nothing but what stands in the workflow, so that nothing is
-// lost if it runs twice, and it is small.
+// canRunLocally reports whether a Call runs within a workflow task: it depends on nothing but what stands in the
+// workflow, so that nothing is lost if it runs twice, and it is small.
 func canRunLocally(r dataflow.ReadyCall) bool {
-	return r.Binding.IsPureFunction && !jsonval.ContainsBlobHandle(r.Params) && jsonval.SizeUpToLimit(r.Params, maxLocalParams) <= maxLocalParams
+	return r.Binding.IsPureFunction && !jsonval.ContainsBlobHandle(r.Params) &&
+		jsonval.SizeUpToLimit(r.Params, maxLocalParams) <= maxLocalParams
 }
 
-// callRetryPolicy counts the Tool's own failures. The loss of a worker is none: it ends the activity at once, and the instance
-// decides.
+// callRetryPolicy counts the Tool's own failures. The loss of a worker is none: it ends the activity at once, and the
+// instance decides.
 func callRetryPolicy(attempts int) *temporal.RetryPolicy {
 	return &temporal.RetryPolicy{
 		InitialInterval: time.Second, BackoffCoefficient: 2, MaximumInterval: time.Minute,
@@ -146,8 +148,9 @@ func callRetryPolicy(attempts int) *temporal.RetryPolicy {
 func (i *instance) executeInput(r dataflow.ReadyCall) protocol.ExecuteInput {
 	in := protocol.ExecuteInput{
 		Process: i.setup.Process, Token: i.ownSetup.Token, Call: r.Record.ID, Tool: r.Tool.Name, Binding: r.Binding,
-		Params: r.Params, Scopes: r.ScopeValues, Landing: i.dataflow.ResultContract(r.Record), Output: r.Tool.Source["_output"],
-		Spec: r.Tool.RunnerSpec(r.Binding, i.setup.Servers), WholeState: r.Record.OutputPath.WritesWholeState(),
+		Params: r.Params, Scopes: r.ScopeValues, Landing: i.dataflow.ResultContract(r.Record),
+		Output: r.Tool.Source["_output"],
+		Spec:   r.Tool.RunnerSpec(r.Binding, i.setup.Servers), WholeState: r.Record.OutputPath.WritesWholeState(),
 	}
 	if jsonval.ContainsBlobHandle(r.Params) {
 		in.Form = r.Tool.Source
@@ -155,8 +158,9 @@ func (i *instance) executeInput(r dataflow.ReadyCall) protocol.ExecuteInput {
 	return in
 }
 
-// onCallExecuted takes the end of a Call's activity. Whether the Tool had its effect is not known if its worker was lost, or if
-// the Tool says so: one that may run once only is left to a person then. resumedSince is whether the process was resumed since the Call began.
+// onCallExecuted takes the end of a Call's activity. Whether the Tool had its effect is not known if its worker was
+// lost, or if the Tool says so: one that may run once only is left to a person then. resumedSince is whether the
+// process was resumed since the Call began.
 func (i *instance) onCallExecuted(ctx workflow.Context, r dataflow.ReadyCall, f workflow.Future, resumedSince bool) {
 	i.running--
 	i.markChanged(ctx)
@@ -171,7 +175,8 @@ func (i *instance) onCallExecuted(ctx workflow.Context, r dataflow.ReadyCall, f 
 	case protocol.FaultCodeOf(err) == ideafile.CodeInputWanted:
 		i.dataflow.RequireResultFromPerson(id, protocol.FaultOf(err).Message)
 	case protocol.FaultCodeOf(err) == ideafile.CodeOutcomeUnknown && r.Tool.MaxAttempts == 1:
-		i.dataflow.RequireEffectReview(id, protocol.FaultOf(err).Message+"; the tool may have had its effect, and it must not run twice")
+		i.dataflow.RequireEffectReview(id,
+			protocol.FaultOf(err).Message+"; the tool may have had its effect, and it must not run twice")
 	case ideafile.FaultCodeNeedsOperator(protocol.FaultCodeOf(err)):
 		i.dataflow.PostponeCall(id, protocol.FaultOf(err))
 		if resumedSince {
@@ -182,7 +187,8 @@ func (i *instance) onCallExecuted(ctx workflow.Context, r dataflow.ReadyCall, f 
 	case !protocol.IsWorkerLost(err):
 		i.dataflow.FailCall(id, protocol.FaultOf(err))
 	case r.Tool.MaxAttempts == 1:
-		i.dataflow.RequireEffectReview(id, "the worker was lost while the tool ran; it may have had its effect, and it must not run twice")
+		i.dataflow.RequireEffectReview(id,
+			"the worker was lost while the tool ran; it may have had its effect, and it must not run twice")
 	default:
 		i.onWorkerLost(ctx, r)
 	}
@@ -197,7 +203,8 @@ func (i *instance) onWorkerLost(ctx workflow.Context, r dataflow.ReadyCall) {
 		return
 	}
 	i.dataflow.FailCall(id, &diag.Fault{Code: ideafile.CodeOutcomeUnknown, Message: fmt.Sprintf(
-		"%d workers were lost while the tool ran: it may be what takes them down, and is not run again", maxWorkerLosses)})
+		"%d workers were lost while the tool ran: it may be what takes them down, and is not run again",
+		maxWorkerLosses)})
 }
 
 // callSummary is what the Temporal UI shows of a Call: ② analyzeSentiment → sentiment.

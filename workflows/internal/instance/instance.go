@@ -32,7 +32,8 @@ type instance struct {
 	orphaned  bool                    // the process is gone
 	releases  int                     // the number of the latest pause's end that it heard of
 	held      bool                    // the process is paused: nothing new starts
-	// reportWanted: the process asks what was done until its pause. Not carried: while it is set, a report is on its way.
+	// reportWanted: the process asks what was done until its pause. Not carried: while it is set, a report is on its
+	// way.
 	reportWanted bool
 
 	changedSinceStarting bool // something happened since startReadyCalls last looked, so that more may be able to start
@@ -57,16 +58,19 @@ type instance struct {
 	continueAsNewDueSince time.Time // since when it should continue as new and nothing of it runs; zero: it need not
 }
 
-func newInstance(ctx workflow.Context, setup protocol.SharedInstanceSetup, own protocol.InstanceStart, carried *ContinueAsNewInput) *instance {
+func newInstance(ctx workflow.Context, setup protocol.SharedInstanceSetup, own protocol.InstanceStart,
+	carried *ContinueAsNewInput) *instance {
 	i := &instance{
 		setup: setup, ownSetup: own, brokenRequests: map[int]bool{},
 		workerLosses: map[string]int{}, delegates: map[string]protocol.DelegateRef{}, quota: turn.Unlimited,
-		reported: reportState{ReportState{Idle: true}, map[string]ReportedCall{}}, loadedTools: map[string]bool{}, inbox: mailbox.NewInbox(ctx),
+		reported: reportState{ReportState{Idle: true}, map[string]ReportedCall{}}, loadedTools: map[string]bool{},
+		inbox: mailbox.NewInbox(ctx),
 	}
 	i.outbox, i.inbox.Reports = mailbox.NewOutbox(i.inbox), true
 	i.outbox.AlwaysByCommand = setup.SaveActions
 	palette := ideafile.Palette{
-		Tools: activity.ReadTools(setup.Tools), BindingByTool: setup.Bindings, ApprovalOverride: setup.Oversight, AdaptValuesWithLLM: setup.Adapt,
+		Tools: activity.ReadTools(setup.Tools), BindingByTool: setup.Bindings, ApprovalOverride: setup.Oversight,
+		AdaptValuesWithLLM: setup.Adapt,
 	}
 	context := readContextMessages(setup.Context, own.Context)
 	palette.Tools = append(palette.Tools, i.loadTools(ctx, append(toolsOfPlans(context), carried.toolNames()...))...)
@@ -91,8 +95,8 @@ func newInstance(ctx workflow.Context, setup protocol.SharedInstanceSetup, own p
 	return i
 }
 
-// startFirstRun begins an instance that is new. If a Plan runs directly, taking it in is the first thing that happens: the Plan
-// came with the instance's start, so that no signal can be late or lost.
+// startFirstRun begins an instance that is new. If a Plan runs directly, taking it in is the first thing that happens:
+// the Plan came with the instance's start, so that no signal can be late or lost.
 func (i *instance) startFirstRun(ctx workflow.Context) {
 	i.held = i.setup.Held
 	if i.ownSetup.Quota != nil {
@@ -106,15 +110,18 @@ func (i *instance) startFirstRun(ctx workflow.Context) {
 	i.dataflow.StartDirectPlan()
 }
 
-// registerHandlers registers what the instance hears. The order is that in which the selector offers what is pending: it never changes.
+// registerHandlers registers what the instance hears. The order is that in which the selector offers what is pending:
+// it never changes.
 func (i *instance) registerHandlers(ctx workflow.Context) {
 	b := i.inbox
-	mailbox.OnSignal(b, ctx, protocol.SignalCalls, "From the Request: Calls, as they close in the stream.", i.onCallsSignal)
+	mailbox.OnSignal(b, ctx, protocol.SignalCalls, "From the Request: Calls, as they close in the stream.",
+		i.onCallsSignal)
 	mailbox.OnSignal(b, ctx, protocol.SignalClose, "From the process: a Request broke off.", i.onCloseRequest)
 	mailbox.OnSignal(b, ctx, protocol.SignalDelegate, "From a delegate: what it has come to.", i.onDelegateReport)
 	mailbox.OnSignal(b, ctx, protocol.SignalHold, "From the process: it is paused, or goes on.", i.onHoldSignal)
 	mailbox.OnSignal(b, ctx, protocol.SignalCorrect, "From the process: a person's correction.", i.onCorrectSignal)
-	mailbox.OnSignal(b, ctx, protocol.SignalEnd, "From the process: the instance has reached its goal, or failed.", i.onEndSignal)
+	mailbox.OnSignal(b, ctx, protocol.SignalEnd, "From the process: the instance has reached its goal, or failed.",
+		i.onEndSignal)
 	signals.RegisterInstanceSignals(ctx, b, i.setup.Process, i.applyDecision)
 }
 

@@ -11,7 +11,8 @@ import (
 	"processidea/workflows/internal/activity"
 )
 
-// This file loads Tools where the palette is too large to travel to every instance: those that Calls of this instance use, once each.
+// This file loads Tools where the palette is too large to travel to every instance: those that Calls of this instance
+// use, once each.
 
 // loadMissingTools loads the Tools of these names that the instance does not have.
 func (i *instance) loadMissingTools(ctx workflow.Context, names []string) {

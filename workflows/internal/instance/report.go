@@ -19,8 +19,9 @@ type reportState struct {
 	calls map[string]ReportedCall
 }
 
-// reportToProcess tells the process what has changed when the instance becomes idle, or earlier if the process must know: a Request
-// that broke off was closed, a person is waited for or not any more, a signal was refused, or the process is paused.
+// reportToProcess tells the process what has changed when the instance becomes idle, or earlier if the process must
+// know: a Request that broke off was closed, a person is waited for or not any more, a signal was refused, or the
+// process is paused.
 //
 // One report is on its way at a time: what changes meanwhile is in the next one.
 func (i *instance) reportToProcess(ctx workflow.Context) {
@@ -35,10 +36,12 @@ func (i *instance) reportToProcess(ctx workflow.Context) {
 	before := &i.reported
 	becameIdle := idle && (!before.Idle || i.closedThrough != before.ClosedThrough)
 	resumedWhileHeld := !idle && before.Idle && i.held
-	closedBroken := (i.brokenRequests[i.refusedThrough] && i.refusedThrough != before.RefusedThrough) || i.toldThrough != before.ToldThrough
+	closedBroken := (i.brokenRequests[i.refusedThrough] && i.refusedThrough != before.RefusedThrough) ||
+		i.toldThrough != before.ToldThrough
 	use, delegates, stalled := i.quotaUse(), i.delegateViews(), i.isStalled()
 	others := quotaAndDelegatesFingerprint(use, i.quota, delegates, stalled)
-	awaitedChanged := pending != before.PendingApprovalsKey || i.correctionCount != before.CorrectionCount || others != before.QuotaAndDelegatesKey
+	awaitedChanged := pending != before.PendingApprovalsKey || i.correctionCount != before.CorrectionCount ||
+		others != before.QuotaAndDelegatesKey
 	running := i.running + i.countActiveDelegates()
 	pauseReached := i.reportWanted || (i.held && running == 0 && before.Running > 0)
 	if !becameIdle && !resumedWhileHeld && !closedBroken && !awaitedChanged && !pauseReached && pauseFor == nil &&
@@ -46,7 +49,8 @@ func (i *instance) reportToProcess(ctx workflow.Context) {
 		before.Idle = idle
 		return
 	}
-	before.Idle, before.ClosedThrough, before.CorrectionCount, before.PendingApprovalsKey, i.reportWanted = idle, i.closedThrough,
+	before.Idle, before.ClosedThrough, before.CorrectionCount, before.PendingApprovalsKey, i.reportWanted = idle,
+		i.closedThrough,
 		i.correctionCount, pending, false
 	before.QuotaAndDelegatesKey, before.RefusedThrough, before.ToldThrough = others, i.refusedThrough, i.toldThrough
 	if before.Running = 0; i.held {
@@ -58,7 +62,8 @@ func (i *instance) reportToProcess(ctx workflow.Context) {
 	r.ReportNumber, r.WorkflowHistoryLength = before.ReportCount, i.totalHistoryLength(ctx)
 	r.Idle, r.PauseFault, r.Fates, r.HeldByPause, r.Running = idle, pauseFor, fates, i.held, before.Running
 	r.HeardReleaseNumber = i.releases
-	i.outbox.Send(ctx, i.setup.Process, mailbox.OutgoingSignal{Signal: protocol.SignalReport, Payload: r, Repeatable: true})
+	i.outbox.Send(ctx, i.setup.Process, mailbox.OutgoingSignal{Signal: protocol.SignalReport, Payload: r,
+		Repeatable: true})
 }
 
 // totalHistoryLength counts the events of this run's history and of those before.
@@ -66,7 +71,8 @@ func (i *instance) totalHistoryLength(ctx workflow.Context) int {
 	return i.reported.HistoryLength + workflow.GetInfo(ctx).GetCurrentHistoryLength()
 }
 
-// pendingApprovalsFingerprint tells one set of pending approvals, what some of those who must decide have, and what people were told, from another.
+// pendingApprovalsFingerprint tells one set of pending approvals, what some of those who must decide have, and what
+// people were told, from another.
 func pendingApprovalsFingerprint(list []approval.Pending) string {
 	var b strings.Builder
 	for _, p := range list {
@@ -75,8 +81,10 @@ func pendingApprovalsFingerprint(list []approval.Pending) string {
 	return b.String()
 }
 
-// quotaAndDelegatesFingerprint is empty for an instance that needs nothing of its process and has no delegate under way.
-func quotaAndDelegatesFingerprint(use turn.QuotaUse, quota turn.Quota, delegates []turn.DelegateView, stalled bool) string {
+// quotaAndDelegatesFingerprint is empty for an instance that needs nothing of its process and has no delegate under
+// way.
+func quotaAndDelegatesFingerprint(use turn.QuotaUse, quota turn.Quota, delegates []turn.DelegateView,
+	stalled bool) string {
 	if use.NeededQuota == (turn.Quota{}) && len(delegates) == 0 {
 		return ""
 	}
@@ -87,9 +95,11 @@ func quotaAndDelegatesFingerprint(use turn.QuotaUse, quota turn.Quota, delegates
 // takeUnreportedChanges returns what has not been reported to the process yet, and counts it as reported.
 func (i *instance) takeUnreportedChanges() turn.InstanceReport {
 	r := turn.InstanceReport{
-		Token: i.ownSetup.Token, ClosedThroughRequest: i.closedThrough, RefusedThroughRequest: i.refusedThrough, ToldThroughRequest: i.toldThrough,
+		Token: i.ownSetup.Token, ClosedThroughRequest: i.closedThrough, RefusedThroughRequest: i.refusedThrough,
+		ToldThroughRequest:   i.toldThrough,
 		AckedCorrectionCount: i.correctionCount, HasGoal: i.dataflow.HasGoal(),
-		MissingRequiredPaths: i.dataflow.MissingRequiredPaths(), PlanFailure: i.dataflow.DirectPlanFault(), PendingApprovals: i.dataflow.PendingApprovals(),
+		MissingRequiredPaths: i.dataflow.MissingRequiredPaths(), PlanFailure: i.dataflow.DirectPlanFault(),
+		PendingApprovals: i.dataflow.PendingApprovals(),
 	}
 	r.Writes = i.dataflow.TakeNewWrites()
 	for _, rec := range i.dataflow.CallRecords() {
@@ -105,7 +115,8 @@ func (i *instance) takeUnreportedChanges() turn.InstanceReport {
 	return r
 }
 
-// tellCallsAgain has the next report tell every Call of a Request that broke off, those too that the process has heard of.
+// tellCallsAgain has the next report tell every Call of a Request that broke off, those too that the process has heard
+// of.
 func (i *instance) tellCallsAgain(request int) {
 	for _, rec := range i.dataflow.CallRecords() {
 		if rec.Request == request {
@@ -115,12 +126,14 @@ func (i *instance) tellCallsAgain(request int) {
 	i.toldThrough = max(i.toldThrough, request)
 }
 
-// callReport is what the process is told of a Call. The process does not know the Calls of a Request that broke off, nor yet those of one
-// that the LLM is still answering.
+// callReport is what the process is told of a Call. The process does not know the Calls of a Request that broke off,
+// nor yet those of one that the LLM is still answering.
 func (i *instance) callReport(rec *dataflow.CallRecord) turn.CallReport {
 	c := turn.CallReport{
-		Request: rec.Request, Index: rec.Index, Status: rec.Status, Fault: rec.Fault, Result: rec.Result, Decisions: rec.Decisions,
-		RanCall: rec.RanCall, ParamsAdaptation: rec.ParamsAdaptation, NotWrittenPaths: rec.NotWrittenPaths, FromEarlierProcess: rec.FromEarlierProcess,
+		Request: rec.Request, Index: rec.Index, Status: rec.Status, Fault: rec.Fault, Result: rec.Result,
+		Decisions: rec.Decisions,
+		RanCall:   rec.RanCall, ParamsAdaptation: rec.ParamsAdaptation, NotWrittenPaths: rec.NotWrittenPaths,
+		FromEarlierProcess: rec.FromEarlierProcess,
 	}
 	if rec.Fault != nil {
 		c.Tool = rec.Tool

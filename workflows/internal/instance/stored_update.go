@@ -13,20 +13,23 @@ import (
 	"processidea/workflows/internal/mailbox"
 )
 
-// combineBlobUpdates has activities put together the results that update values in the store. It does so while the process is paused too:
-// their Tools have run. If the store does not answer, the Calls wait for as long as it takes, and an operator sees it.
+// combineBlobUpdates has activities put together the results that update values in the store. It does so while the
+// process is paused too: their Tools have run. If the store does not answer, the Calls wait for as long as it takes,
+// and an operator sees it.
 func (i *instance) combineBlobUpdates(ctx workflow.Context) {
 	for _, u := range i.dataflow.TakeBlobUpdates() {
 		if !mailbox.BlobUpdatesEnabled(ctx) {
 			i.markChanged(ctx)
-			i.dataflow.FailBlobUpdate(u.CallID, diag.Faultf(ideafile.CodeBadOutput, "updates of values over 64 KB are not built yet"))
+			i.dataflow.FailBlobUpdate(u.CallID,
+				diag.Faultf(ideafile.CodeBadOutput, "updates of values over 64 KB are not built yet"))
 			continue
 		}
 		i.running++
 		f := workflow.ExecuteActivity(workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
 			StartToCloseTimeout: 2 * time.Minute, HeartbeatTimeout: activity.HeartbeatTimeout(ctx),
 			Summary: "update what is stored: " + callSummary(i.ownSetup.Token, i.dataflow.FindCall(u.CallID)),
-		}), protocol.ActivityCombine, protocol.CombineInput{OutputMethod: u.OutputMethod, Updates: u.Updates, Landing: u.Contract})
+		}), protocol.ActivityCombine, protocol.CombineInput{OutputMethod: u.OutputMethod, Updates: u.Updates,
+			Landing: u.Contract})
 		i.inbox.OnFutureReady(f, func(f workflow.Future) { i.onStoredUpdatesCombined(ctx, u, f) })
 	}
 }

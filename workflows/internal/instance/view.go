@@ -26,7 +26,8 @@ func (i *instance) registerQueryHandlers(ctx workflow.Context) error {
 }
 
 func (i *instance) approvals() protocol.ApprovalsView {
-	return protocol.ApprovalsView{Approvals: append([]approval.Pending{}, i.dataflow.PendingApprovals()...), ApprovalContext: i.approvalContext()}
+	return protocol.ApprovalsView{Approvals: append([]approval.Pending{}, i.dataflow.PendingApprovals()...),
+		ApprovalContext: i.approvalContext()}
 }
 
 // approvalContext is what a person who decides sees of the instance.
@@ -41,7 +42,8 @@ func (i *instance) view() protocol.InstanceView {
 	}
 	for _, rec := range i.dataflow.CallRecords() {
 		c := protocol.CallView{
-			ID: rec.ID, Tool: rec.Tool, Status: rec.Status, OutputPath: rec.OutputPath, By: rec.SkippedBecauseOf, Untaken: rec.UntakenBranchReference, Error: rec.Fault,
+			ID: rec.ID, Tool: rec.Tool, Status: rec.Status, OutputPath: rec.OutputPath, By: rec.SkippedBecauseOf,
+			Untaken: rec.UntakenBranchReference, Error: rec.Fault,
 			Decisions: rec.Decisions, NotWritten: rec.NotWrittenPaths,
 		}
 		if n := len(rec.Decisions); n > 0 && c.By == "" {
@@ -65,7 +67,8 @@ func (i *instance) showDetails(ctx workflow.Context) {
 	fmt.Fprintf(&b, "**Instance %s** of `%s`: %s\n\n", display.EscapeMarkdown(name), i.setup.Process, i.statusText())
 	var pending []protocol.Approval
 	for _, p := range i.dataflow.PendingApprovals() {
-		pending = append(pending, protocol.Approval{Process: i.setup.Process, Instance: i.ownSetup.Token, Pending: p, ApprovalContext: i.approvalContext()})
+		pending = append(pending, protocol.Approval{Process: i.setup.Process, Instance: i.ownSetup.Token, Pending: p,
+			ApprovalContext: i.approvalContext()})
 	}
 	display.WritePendingApprovals(&b, pending)
 	display.WriteRefusals(&b, &i.inbox.Fates)
@@ -83,7 +86,8 @@ func setCallDetails(b *strings.Builder, records []*dataflow.CallRecord) {
 	}
 	for _, rec := range records {
 		fmt.Fprintf(b, "| %s | %s | %s | %s |\n",
-			display.EscapeMarkdown(rec.ID), display.EscapeMarkdown(rec.Tool), display.EscapeMarkdown(outputPathText(rec)), display.EscapeMarkdown(callStatusText(rec)))
+			display.EscapeMarkdown(rec.ID), display.EscapeMarkdown(rec.Tool),
+			display.EscapeMarkdown(outputPathText(rec)), display.EscapeMarkdown(callStatusText(rec)))
 	}
 }
 

@@ -8,8 +8,8 @@ import (
 // ParentClosePolicy lets children outlive a run of their parent, which ends them itself.
 const ParentClosePolicy = enumspb.PARENT_CLOSE_POLICY_ABANDON
 
-// IsContinueAsNewDue reports whether a workflow should continue as new as soon as nothing is under way: Temporal suggests it,
-// or its main loop has had more than every passes (for tests; 0: any number).
+// IsContinueAsNewDue reports whether a workflow should continue as new as soon as nothing is under way: Temporal
+// suggests it, or its main loop has had more than every passes (for tests; 0: any number).
 func IsContinueAsNewDue(ctx workflow.Context, passes, every int) bool {
 	return workflow.GetInfo(ctx).GetContinueAsNewSuggested() || (every > 0 && passes > every)
 }

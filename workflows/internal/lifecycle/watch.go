@@ -27,14 +27,15 @@ func WatchProcesses(ctx workflow.Context, b *mailbox.Inbox, processes []protocol
 	})
 }
 
-// watchUntilGone looks from time to time until one of the processes is gone. It returns false when nobody needs to look any
-// more, since the workflow is cancelled.
+// watchUntilGone looks from time to time until one of the processes is gone. It returns false when nobody needs to look
+// any more, since the workflow is cancelled.
 func watchUntilGone(ctx workflow.Context, processes []protocol.ProcessRef) bool {
 	ctx = workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
 		StartToCloseTimeout: time.Minute, Summary: goneSummary, RetryPolicy: unlimitedRetryPolicy(),
 	})
 	for {
-		timer := workflow.NewTimerWithOptions(ctx, watchInterval, workflow.TimerOptions{Summary: "until the process is looked for"})
+		timer := workflow.NewTimerWithOptions(ctx, watchInterval,
+			workflow.TimerOptions{Summary: "until the process is looked for"})
 		if timer.Get(ctx, nil) != nil {
 			return false
 		}
@@ -51,8 +52,8 @@ func watchUntilGone(ctx workflow.Context, processes []protocol.ProcessRef) bool 
 	}
 }
 
-// IsAnyProcessGone looks at once, within the workflow task, and reports whether one of some processes is gone. A question that cannot
-// be answered counts as gone: the workflow is cancelled then.
+// IsAnyProcessGone looks at once, within the workflow task, and reports whether one of some processes is gone. A
+// question that cannot be answered counts as gone: the workflow is cancelled then.
 func IsAnyProcessGone(ctx workflow.Context, processes []protocol.ProcessRef) bool {
 	ctx = workflow.WithLocalActivityOptions(ctx, workflow.LocalActivityOptions{
 		StartToCloseTimeout: 10 * time.Second, Summary: goneSummary, RetryPolicy: unlimitedRetryPolicy(),

@@ -7,18 +7,20 @@ import (
 	"go.temporal.io/sdk/workflow"
 )
 
-// This file restores the order in which signals arrived, across their names. The SDK gives every name a channel of its own:
-// when several signals arrive before one workflow task, as they do while the worker is busy or away, nothing tells any more
-// whether somebody paused and resumed, or resumed and paused.
+// This file restores the order in which signals arrived, across their names. The SDK gives every name a channel of its
+// own: when several signals arrive before one workflow task, as they do while the worker is busy or away, nothing tells
+// any more whether somebody paused and resumed, or resumed and paused.
 
-// NewSignalOrderInterceptor notes the names of signals in the order of history. Every worker of these workflows and every replayer needs it.
+// NewSignalOrderInterceptor notes the names of signals in the order of history. Every worker of these workflows and
+// every replayer needs it.
 func NewSignalOrderInterceptor() interceptor.WorkerInterceptor { return &signalOrderInterceptor{} }
 
 type signalOrderInterceptor struct {
 	interceptor.WorkerInterceptorBase
 }
 
-func (*signalOrderInterceptor) InterceptWorkflow(_ workflow.Context, next interceptor.WorkflowInboundInterceptor) interceptor.WorkflowInboundInterceptor {
+func (*signalOrderInterceptor) InterceptWorkflow(_ workflow.Context,
+	next interceptor.WorkflowInboundInterceptor) interceptor.WorkflowInboundInterceptor {
 	n := &arrivalRecorder{}
 	n.Next = next
 	return n
@@ -54,8 +56,8 @@ func signalArrivalsOf(ctx workflow.Context) *signalArrivals {
 	panic("mailbox: the worker lacks the interceptor workflows.NewSignalOrderInterceptor")
 }
 
-// takeNextName takes the name of the signal to handle now, given that the selector offers one of the name offered. Signals without
-// a handler are passed over.
+// takeNextName takes the name of the signal to handle now, given that the selector offers one of the name offered.
+// Signals without a handler are passed over.
 func (a *signalArrivals) takeNextName(ctx workflow.Context, offered string, isHandled func(name string) bool) string {
 	earliest := slices.IndexFunc(a.unhandledNames, isHandled)
 	if a.unhandledNames[earliest] != offered && !historyOrderEnabled(ctx) {

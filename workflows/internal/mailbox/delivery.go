@@ -9,12 +9,12 @@ import (
 	"processidea/protocol"
 )
 
-// deliverSignals sends signals from inside the workflow task, as a local activity. A signal that a workflow sends by command costs
-// four more events and a workflow task in which it learns that the signal was delivered.
+// deliverSignals sends signals from inside the workflow task, as a local activity. A signal that a workflow sends by
+// command costs four more events and a workflow task in which it learns that the signal was delivered.
 //
-// The price: if the worker is lost before the task is completed, the signals are sent again, and by then this workflow may
-// have received more and say something else. So it is only for signals that may come twice, and may come although the
-// workflow decides otherwise later. The future's value is the ids of the workflows that do not exist.
+// The price: if the worker is lost before the task is completed, the signals are sent again, and by then this workflow
+// may have received more and say something else. So it is only for signals that may come twice, and may come although
+// the workflow decides otherwise later. The future's value is the ids of the workflows that do not exist.
 func deliverSignals(ctx workflow.Context, list ...protocol.SignalDelivery) workflow.Future {
 	return workflow.ExecuteLocalActivity(workflow.WithLocalActivityOptions(ctx, workflow.LocalActivityOptions{
 		StartToCloseTimeout: time.Minute, Summary: deliverySummary(list),
@@ -28,15 +28,16 @@ func deliverySummary(list []protocol.SignalDelivery) string {
 	return fmt.Sprintf("signal %s to %d workflows", list[0].Signal, len(list))
 }
 
-// DeliverSignalsAndWait delivers signals that may come twice, and waits until that is done. A recipient that somebody has
-// terminated is logged, and returned.
+// DeliverSignalsAndWait delivers signals that may come twice, and waits until that is done. A recipient that somebody
+// has terminated is logged, and returned.
 func DeliverSignalsAndWait(ctx workflow.Context, list []protocol.SignalDelivery) (missing []string) {
 	if len(list) == 0 {
 		return nil
 	}
 	err := deliverSignals(ctx, list...).Get(ctx, &missing)
 	if (err != nil || len(missing) > 0) && ctx.Err() == nil {
-		workflow.GetLogger(ctx).Warn("signals were not delivered", "signal", list[0].Signal, "missing", missing, "error", err)
+		workflow.GetLogger(ctx).Warn("signals were not delivered", "signal", list[0].Signal, "missing", missing,
+			"error", err)
 	}
 	return missing
 }

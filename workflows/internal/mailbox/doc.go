@@ -9,7 +9,8 @@
 //   - Signals are handled in history order, whatever their names. The SDK alone keeps that order within one name only;
 //     NewSignalOrderInterceptor is the interceptor that restores it, and every worker and every replayer needs it.
 //   - A signal that cannot be read, or that changes nothing, is kept among Inbox.Fates with the reason. None is lost.
-//   - The Update "outcome" is answered once each act that it asks for has a Fate, or is known to have none. Acts themselves are signals.
+//   - The Update "outcome" is answered once each act that it asks for has a Fate, or is known to have none. Acts
+//     themselves are signals.
 //   - Per recipient, one signal is on its way at a time: signals sent in one workflow task may arrive in any
 //     order.
 //   - Signals are addressed by workflow id, never by run id: the recipient may have continued as new.

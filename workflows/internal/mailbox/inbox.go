@@ -47,7 +47,8 @@ type signalHandler struct {
 
 // NewInbox makes the inbox of the workflow that runs in a context.
 func NewInbox(ctx workflow.Context) *Inbox {
-	b := &Inbox{selector: workflow.NewSelector(ctx), arrivals: signalArrivalsOf(ctx), handlers: map[string]signalHandler{}}
+	b := &Inbox{selector: workflow.NewSelector(ctx), arrivals: signalArrivalsOf(ctx),
+		handlers: map[string]signalHandler{}}
 	// What is not received stays pending: a workflow that still hears others after its end was asked for would hear
 	// of that alone.
 	b.addChannel(ctx.Done(), func(c workflow.ReceiveChannel) { c.ReceiveAsync(nil) })
@@ -111,7 +112,8 @@ func (b *Inbox) WakeAt(ctx workflow.Context, t time.Time, summary string) {
 		return
 	}
 	ctx, b.cancelTimer = workflow.WithCancel(ctx)
-	timer := workflow.NewTimerWithOptions(ctx, max(t.Sub(workflow.Now(ctx)), time.Millisecond), workflow.TimerOptions{Summary: summary})
+	timer := workflow.NewTimerWithOptions(ctx, max(t.Sub(workflow.Now(ctx)), time.Millisecond),
+		workflow.TimerOptions{Summary: summary})
 	b.OnFutureReady(timer, func(f workflow.Future) {
 		if f.Get(ctx, nil) == nil && t.Equal(b.wakeAt) {
 			b.wakeAt, b.cancelTimer = time.Time{}, nil

@@ -12,21 +12,24 @@ import (
 
 // Outbox sends signals to other workflows, to each of them in order. Nobody waits for a delivery.
 type Outbox struct {
-	inbox       *Inbox
-	underWay    map[string]bool             // by workflow id: a signal is on its way
-	queued      map[string][]OutgoingSignal // what waits behind it, for its turn, or until the outbox is not held any more
-	awaitTurn   []string                    // the workflows whose turn has not come; all of them have something queued
+	inbox    *Inbox
+	underWay map[string]bool // by workflow id: a signal is on its way
+	// what waits behind it, for its turn, or until the outbox is not held any more
+	queued      map[string][]OutgoingSignal
+	awaitTurn   []string // the workflows whose turn has not come; all of them have something queued
 	sendingHeld bool
 
-	// AlwaysByCommand: a signal costs one action of a hosted server then. Sent from inside the workflow task it costs two, and less time.
+	// AlwaysByCommand: a signal costs one action of a hosted server then. Sent from inside the workflow task it costs
+	// two, and less time.
 	AlwaysByCommand bool
 
-	// TakeUndelivered is asked first about a signal that nobody receives, and returns true for one of which nobody needs to hear; nil: for none.
+	// TakeUndelivered is asked first about a signal that nobody receives, and returns true for one of which nobody
+	// needs to hear; nil: for none.
 	TakeUndelivered func(payload map[string]any) bool
 }
 
-// maxInTurn is how many signals are on their way when the next one has to wait for its turn. The server takes a bounded number at a time from
-// one workflow, and what one workflow task sends must fit into one request to it.
+// maxInTurn is how many signals are on their way when the next one has to wait for its turn. The server takes a bounded
+// number at a time from one workflow, and what one workflow task sends must fit into one request to it.
 const maxInTurn = 100
 
 // OutgoingSignal is a signal to be sent.
@@ -37,7 +40,8 @@ type OutgoingSignal struct {
 	Repeatable bool `json:"repeatable,omitempty"`
 	// InTurn: one of many, which waits for its turn (see SendInTurn).
 	InTurn bool `json:"inTurn,omitempty"`
-	// RefusalReason is why the signal is refused, as one that came to this workflow, where nobody receives it; empty: it is logged.
+	// RefusalReason is why the signal is refused, as one that came to this workflow, where nobody receives it; empty:
+	// it is logged.
 	RefusalReason string `json:"refusal,omitempty"`
 }
 
@@ -61,7 +65,8 @@ func (o *Outbox) Send(ctx workflow.Context, to string, s OutgoingSignal) {
 	o.sendNow(ctx, to, s)
 }
 
-// SendInTurn is Send for one of very many: it waits while a hundred others are on their way. In order for each workflow all the same.
+// SendInTurn is Send for one of very many: it waits while a hundred others are on their way. In order for each workflow
+// all the same.
 func (o *Outbox) SendInTurn(ctx workflow.Context, to string, s OutgoingSignal) {
 	s.InTurn = true
 	if o.sendingHeld || o.underWay[to] || len(o.queued[to]) > 0 || len(o.underWay) < maxInTurn {
@@ -123,7 +128,8 @@ func (o *Outbox) onSendFailed(ctx workflow.Context, s OutgoingSignal, err error)
 	workflow.GetLogger(ctx).Warn("a signal was not delivered", "signal", s.Signal, "error", err)
 }
 
-// HoldSignals sends nothing more until Release: the workflow is about to continue as new, and what is queued then travels along.
+// HoldSignals sends nothing more until Release: the workflow is about to continue as new, and what is queued then
+// travels along.
 func (o *Outbox) HoldSignals() { o.sendingHeld = true }
 
 // ReleaseSignals sends what was held.

@@ -9,12 +9,14 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// This file lets a workflow close, or continue as new, under a steady stream of signals. The server refuses the end of a workflow for which a
-// signal has come while its last task ran; the worker then plays the whole history again, which takes so long that the next signal comes
-// meanwhile, and the next, for ever. So a workflow closes in a task in which no signal has come: such a task is short, and most go through. Where
-// one does not, the signal that was in the way is in the task that follows, and the workflow sets a timer and tries again in the next.
+// This file lets a workflow close, or continue as new, under a steady stream of signals. The server refuses the end of
+// a workflow for which a signal has come while its last task ran; the worker then plays the whole history again, which
+// takes so long that the next signal comes meanwhile, and the next, for ever. So a workflow closes in a task in which
+// no signal has come: such a task is short, and most go through. Where one does not, the signal that was in the way is
+// in the task that follows, and the workflow sets a timer and tries again in the next.
 
-// HasNoSignalSinceWait reports whether no signal has arrived since Wait blocked last, so that this workflow task is a good one to continue as new in.
+// HasNoSignalSinceWait reports whether no signal has arrived since Wait blocked last, so that this workflow task is a
+// good one to continue as new in.
 func (b *Inbox) HasNoSignalSinceWait() bool { return b.arrivals.arrivedCount == b.arrivedBeforeWait }
 
 // WakeInNextTask makes Wait return in another workflow task, soon.
@@ -23,20 +25,24 @@ func (b *Inbox) WakeInNextTask(ctx workflow.Context) {
 		return
 	}
 	b.nextTaskTimerSet = true
-	timer := workflow.NewTimerWithOptions(ctx, time.Millisecond, workflow.TimerOptions{Summary: "until no signal comes in between"})
+	timer := workflow.NewTimerWithOptions(ctx, time.Millisecond,
+		workflow.TimerOptions{Summary: "until no signal comes in between"})
 	b.OnFutureReady(timer, func(workflow.Future) { b.nextTaskTimerSet = false })
 }
 
-// WakeAfter makes Wait return after a while. It is a timer beside that of WakeAt: two that set that one in turn, to different times, would cancel
-// each other's for ever, since Wait returns for a cancelled timer too.
+// WakeAfter makes Wait return after a while. It is a timer beside that of WakeAt: two that set that one in turn, to
+// different times, would cancel each other's for ever, since Wait returns for a cancelled timer too.
 func (b *Inbox) WakeAfter(ctx workflow.Context, after time.Duration, summary string) {
-	b.OnFutureReady(workflow.NewTimerWithOptions(ctx, after, workflow.TimerOptions{Summary: summary}), func(workflow.Future) {})
+	b.OnFutureReady(workflow.NewTimerWithOptions(ctx, after, workflow.TimerOptions{Summary: summary}),
+		func(workflow.Future) {})
 }
 
-// HandledPersonSignalSinceWait reports whether people's signals were handled since Wait blocked last: more may come, and be in the way of closing.
+// HandledPersonSignalSinceWait reports whether people's signals were handled since Wait blocked last: more may come,
+// and be in the way of closing.
 func (b *Inbox) HandledPersonSignalSinceWait() bool { return b.heardPeopleSinceWait }
 
-// DrainPersonSignals handles what has happened and returns in a workflow task in which people have signalled nothing, so that the workflow can close.
+// DrainPersonSignals handles what has happened and returns in a workflow task in which people have signalled nothing,
+// so that the workflow can close.
 func (b *Inbox) DrainPersonSignals(ctx workflow.Context) {
 	for b.Drain(ctx); b.heardPeopleSinceWait && ctx.Err() == nil; b.Drain(ctx) {
 		b.WakeInNextTask(ctx)

@@ -8,8 +8,8 @@ import (
 	"processidea/protocol"
 )
 
-// OnSignal registers the handler for one kind of signal from other parts of this program. The description is shown in the Temporal
-// UI.
+// OnSignal registers the handler for one kind of signal from other parts of this program. The description is shown in
+// the Temporal UI.
 func OnSignal[T any](b *Inbox, ctx workflow.Context, name, description string, handle func(workflow.Context, T)) {
 	b.registerRawHandler(ctx, name, description, func(ctx workflow.Context, raw converter.RawValue) {
 		v, err := protocol.DecodeSignal[T](raw)
@@ -21,8 +21,8 @@ func OnSignal[T any](b *Inbox, ctx workflow.Context, name, description string, h
 	})
 }
 
-// OnPersonSignal registers the handler for one kind of signal from people and their scripts. The error that handle returns is why
-// the signal changed nothing, or ErrUnderWay; the count is of those who have decided the same.
+// OnPersonSignal registers the handler for one kind of signal from people and their scripts. The error that handle
+// returns is why the signal changed nothing, or ErrUnderWay; the count is of those who have decided the same.
 func OnPersonSignal(
 	b *Inbox, ctx workflow.Context, name, description string,
 	handle func(workflow.Context, map[string]any) (approval.Count, error),
@@ -39,11 +39,13 @@ func OnPersonSignal(
 	})
 }
 
-// registerRawHandler takes signals of one name raw: the SDK would drop a malformed one with nothing but a line in the log.
+// registerRawHandler takes signals of one name raw: the SDK would drop a malformed one with nothing but a line in the
+// log.
 //
-// When signals of several names are pending, the selector offers the name that was registered first. What is handled is the
-// signal that arrived first, so the one that was offered may stay in its channel.
-func (b *Inbox) registerRawHandler(ctx workflow.Context, name, description string, handle func(workflow.Context, converter.RawValue)) {
+// When signals of several names are pending, the selector offers the name that was registered first. What is handled is
+// the signal that arrived first, so the one that was offered may stay in its channel.
+func (b *Inbox) registerRawHandler(ctx workflow.Context, name, description string,
+	handle func(workflow.Context, converter.RawValue)) {
 	channel := workflow.GetSignalChannelWithOptions(ctx, name, workflow.SignalChannelOptions{Description: description})
 	b.handlers[name] = signalHandler{channel, handle}
 	b.addChannel(channel, func(workflow.ReceiveChannel) {

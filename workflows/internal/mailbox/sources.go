@@ -7,7 +7,8 @@ type source struct {
 	addTo func(workflow.Selector) // nil once it gives nothing any more
 }
 
-// mostSpent is how many sources that give nothing any more are kept. A selector forgets none, nor what it gave: all results of activities.
+// mostSpent is how many sources that give nothing any more are kept. A selector forgets none, nor what it gave: all
+// results of activities.
 const mostSpent = 8
 
 func (b *Inbox) add(s *source) {
@@ -33,8 +34,8 @@ func (b *Inbox) spend(s *source) {
 	b.spent++
 }
 
-// dropSpentSources makes a new selector of what still gives something. Which of several that are ready comes first does not change: it is the one
-// that was added first.
+// dropSpentSources makes a new selector of what still gives something. Which of several that are ready comes first does
+// not change: it is the one that was added first.
 func (b *Inbox) dropSpentSources(ctx workflow.Context) {
 	if b.spent <= mostSpent {
 		return

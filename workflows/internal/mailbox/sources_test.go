@@ -21,7 +21,8 @@ func TestAnInboxForgetsFuturesThatAreDoneAndHearsTheOthersInTheirOrder(t *testin
 		b := NewInbox(ctx)
 		for n := range futures {
 			// Two are ready at a time: the one that was added first comes first.
-			b.OnFutureReady(workflow.NewTimer(ctx, time.Duration(1+n/2)*time.Second), func(workflow.Future) { heard = append(heard, n) })
+			b.OnFutureReady(workflow.NewTimer(ctx, time.Duration(1+n/2)*time.Second),
+				func(workflow.Future) { heard = append(heard, n) })
 		}
 		for len(heard) < futures {
 			b.Wait(ctx)

@@ -2,7 +2,8 @@ package mailbox
 
 import "go.temporal.io/sdk/workflow"
 
-// This is the only file that asks for versions: workflows that were under way when their code changed go on as they began.
+// This is the only file that asks for versions: workflows that were under way when their code changed go on as they
+// began.
 
 // historyOrderEnabled reports whether signals of different names are handled in the order in which they arrived. Before
 // that change they were handled in the order in which their names are registered.
@@ -11,21 +12,22 @@ func historyOrderEnabled(ctx workflow.Context) bool {
 	return workflow.GetVersion(ctx, change, workflow.DefaultVersion, 1) != workflow.DefaultVersion
 }
 
-// GatherCancelledPartsEnabled reports whether a process in parts that is cancelled waits for what its parts had come to. Before that change it ended at
-// once, without any State.
+// GatherCancelledPartsEnabled reports whether a process in parts that is cancelled waits for what its parts had come
+// to. Before that change it ended at once, without any State.
 func GatherCancelledPartsEnabled(ctx workflow.Context) bool {
 	const change = "what cancelled parts came to"
 	return workflow.GetVersion(ctx, change, workflow.DefaultVersion, 1) != workflow.DefaultVersion
 }
 
-// TakesProofs reports whether a decision may bring a proof. Before that change the signal was refused for a key that nobody knew.
+// TakesProofs reports whether a decision may bring a proof. Before that change the signal was refused for a key that
+// nobody knew.
 func TakesProofs(ctx workflow.Context) bool {
 	const change = "proofs of decisions"
 	return workflow.GetVersion(ctx, change, workflow.DefaultVersion, 1) != workflow.DefaultVersion
 }
 
-// BlobUpdatesEnabled reports whether updates of values in the blob store are put together by an activity. Before that change they
-// failed.
+// BlobUpdatesEnabled reports whether updates of values in the blob store are put together by an activity. Before that
+// change they failed.
 func BlobUpdatesEnabled(ctx workflow.Context) bool {
 	const change = "updates of stored values"
 	return workflow.GetVersion(ctx, change, workflow.DefaultVersion, 1) != workflow.DefaultVersion

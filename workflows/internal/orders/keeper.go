@@ -24,14 +24,15 @@ type Keeper struct {
 	inbox *mailbox.Inbox
 }
 
-// New makes the Keeper of a process. part is the place of one that is a part of another; nil: it is none. What nobody receives of what the Keeper has
-// sent comes back through the outbox.
+// New makes the Keeper of a process. part is the place of one that is a part of another; nil: it is none. What nobody
+// receives of what the Keeper has sent comes back through the outbox.
 func New(part *protocol.PartRef, inbox *mailbox.Inbox, outbox *mailbox.Outbox) *Keeper {
 	k := &Keeper{part: part, inbox: inbox}
 	if part == nil {
 		outbox.TakeUndelivered = func(payload map[string]any) bool {
 			return k.takeBack(approval.Fate{
-				CallID: jsonval.AsText(payload["call"]), OrderID: approval.OrderNamedIn(payload), Digest: jsonval.AsText(payload["digest"]),
+				CallID: jsonval.AsText(payload["call"]), OrderID: approval.OrderNamedIn(payload),
+				Digest: jsonval.AsText(payload["digest"]),
 			})
 		}
 	}
@@ -60,14 +61,16 @@ func (k *Keeper) Give(ctx workflow.Context, o approval.StandingOrder, s Scope) (
 	if err != nil {
 		return given, err
 	}
-	if err := approval.CheckStandingOrder(o, giver, s.Idea, s.Override, policy.ReadStarters(s.Idea.Source), now, s.ToolsKnown); err != nil {
+	if err := approval.CheckStandingOrder(o, giver, s.Idea, s.Override, policy.ReadStarters(s.Idea.Source), now,
+		s.ToolsKnown); err != nil {
 		return given, err
 	}
 	if err := k.Orders.Give(o, giver, now); err != nil {
 		return given, err
 	}
 	return approval.Decision{
-		Kind: approval.SteerAllow, DecidedBy: giver.Name, Groups: giver.Groups, Reason: o.Reason, Proof: o.Proof, SignalID: o.ID, DecidedAt: now, Order: &o,
+		Kind: approval.SteerAllow, DecidedBy: giver.Name, Groups: giver.Groups, Reason: o.Reason, Proof: o.Proof,
+		SignalID: o.ID, DecidedAt: now, Order: &o,
 	}, nil
 }
 
@@ -87,18 +90,20 @@ func (k *Keeper) checkWhole(signal string) error {
 	return fmt.Errorf("%s goes to the whole process, %s: this is its part %d", signal, k.part.Of.ID, k.part.Number)
 }
 
-// CheckDecision refuses a decision that says it is taken under an order, where people send it: what an order covers the process finds itself, and counts
-// it. A part takes it, since the whole sends it there.
+// CheckDecision refuses a decision that says it is taken under an order, where people send it: what an order covers the
+// process finds itself, and counts it. A part takes it, since the whole sends it there.
 func (k *Keeper) CheckDecision(d approval.Decision) error {
 	if d.Order == nil || k.part != nil {
 		return nil
 	}
-	return fmt.Errorf("the process itself approves what a standing order covers: %s gives an order, and %s names none", approval.SteerAllow, d.Kind)
+	return fmt.Errorf("the process itself approves what a standing order covers: %s gives an order, and %s names none",
+		approval.SteerAllow, d.Kind)
 }
 
 // Approve has approvals sent of what waits with an owner, an instance or a part, and is covered by orders.
 func (k *Keeper) Approve(
-	ctx workflow.Context, idea *ideafile.Idea, owner string, waits []approval.Pending, send func(call string, payload map[string]any),
+	ctx workflow.Context, idea *ideafile.Idea, owner string, waits []approval.Pending,
+	send func(call string, payload map[string]any),
 ) {
 	if len(k.Orders) == 0 {
 		return

@@ -13,11 +13,14 @@ import (
 	"processidea/workflows/internal/activity"
 )
 
-// askLLM makes a Request: at once, or through the LLM's batch interface where the Idea says so. bare is the input that travels.
-func (c *processCore) askLLM(ctx workflow.Context, input, bare *turn.RequestInput, states protocol.RequestStates) workflow.Future {
+// askLLM makes a Request: at once, or through the LLM's batch interface where the Idea says so. bare is the input that
+// travels.
+func (c *processCore) askLLM(ctx workflow.Context, input, bare *turn.RequestInput,
+	states protocol.RequestStates) workflow.Future {
 	c.beginRequest(input.RequestNumber)
 	if !c.asksByBatch() {
-		return workflow.ExecuteActivity(c.withRequestOptions(ctx, input), protocol.ActivityRequest, c.setup, bare, states)
+		return workflow.ExecuteActivity(c.withRequestOptions(ctx, input), protocol.ActivityRequest, c.setup,
+			bare, states)
 	}
 	answered, set := workflow.NewFuture(ctx)
 	workflow.Go(ctx, func(ctx workflow.Context) {
@@ -26,24 +29,29 @@ func (c *processCore) askLLM(ctx workflow.Context, input, bare *turn.RequestInpu
 			set.SetError(err)
 			return
 		}
-		set.Chain(workflow.ExecuteActivity(c.withRequestOptions(ctx, input), protocol.ActivityRequest, c.setup, bare, states, answer))
+		set.Chain(workflow.ExecuteActivity(c.withRequestOptions(ctx, input), protocol.ActivityRequest, c.setup, bare,
+			states, answer))
 	})
 	return answered
 }
 
-// asksByBatch reports whether an LLM answers that is asked by batches: a script, and replies that are made up, answer at once.
+// asksByBatch reports whether an LLM answers that is asked by batches: a script, and replies that are made up, answer
+// at once.
 func (c *processCore) asksByBatch() bool {
 	faked := c.idea.Simulation != nil && c.idea.Simulation.LLMRepliesFrom != ideafile.FakedByLLM
 	return c.idea.Config.LLMs.ByBatch() && c.setup.Replies == "" && !faked
 }
 
-// waitForBatch sends a Request as a batch and waits until it is answered. The id of the batch is in the history before it is waited for.
-func (c *processCore) waitForBatch(ctx workflow.Context, number int, bare *turn.RequestInput, states protocol.RequestStates) (protocol.BatchAnswer, error) {
+// waitForBatch sends a Request as a batch and waits until it is answered. The id of the batch is in the history before
+// it is waited for.
+func (c *processCore) waitForBatch(ctx workflow.Context, number int, bare *turn.RequestInput,
+	states protocol.RequestStates) (protocol.BatchAnswer, error) {
 	var sent protocol.SentBatch
 	sending := workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
 		StartToCloseTimeout: 5 * time.Minute, HeartbeatTimeout: activity.HeartbeatTimeout(ctx),
-		Summary:     fmt.Sprintf("%s%d: send it as a batch", protocol.WaitingForLLM, number),
-		RetryPolicy: &temporal.RetryPolicy{InitialInterval: time.Second, MaximumInterval: time.Minute}, // the activity says when it gives up
+		Summary: fmt.Sprintf("%s%d: send it as a batch", protocol.WaitingForLLM, number),
+		// the activity says when it gives up
+		RetryPolicy: &temporal.RetryPolicy{InitialInterval: time.Second, MaximumInterval: time.Minute},
 	})
 	err := workflow.ExecuteActivity(sending, protocol.ActivitySendBatch, c.setup, bare, states).Get(ctx, &sent)
 	if err != nil {
@@ -52,8 +60,9 @@ func (c *processCore) waitForBatch(ctx workflow.Context, number int, bare *turn.
 	var answer protocol.BatchAnswer
 	waiting := workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
 		StartToCloseTimeout: 2 * time.Minute, ScheduleToCloseTimeout: c.idea.Config.LLMs.Timeout(),
-		Summary:     fmt.Sprintf("%s%d: wait for the batch %s", protocol.WaitingForLLM, number, sent.ID),
-		RetryPolicy: &temporal.RetryPolicy{InitialInterval: time.Second, MaximumInterval: time.Minute}, // as long as the time lasts
+		Summary: fmt.Sprintf("%s%d: wait for the batch %s", protocol.WaitingForLLM, number, sent.ID),
+		// as long as the time lasts
+		RetryPolicy: &temporal.RetryPolicy{InitialInterval: time.Second, MaximumInterval: time.Minute},
 	})
 	err = workflow.ExecuteActivity(waiting, protocol.ActivityReadBatch, sent).Get(ctx, &answer)
 	return answer, err

@@ -15,8 +15,8 @@ import (
 	"processidea/workflows/internal/mailbox"
 )
 
-// This file continues a process as new when its history has grown long: nothing new is started then, and once nothing is
-// under way the next run goes on from what this one carries. Nobody can tell from outside.
+// This file continues a process as new when its history has grown long: nothing new is started then, and once nothing
+// is under way the next run goes on from what this one carries. Nobody can tell from outside.
 
 // ContinueAsNewInput is what a Process carries from one run to the next, beside its Start.
 type ContinueAsNewInput struct {
@@ -51,16 +51,17 @@ type CarriedParts struct {
 	DecidesThroughParts bool  `json:"throughParts,omitempty"`
 }
 
-// statusContinued is the IdeaStatus of a run that another one went on from. Runs that are over must not be found by what they
-// once waited for.
+// statusContinued is the IdeaStatus of a run that another one went on from. Runs that are over must not be found by
+// what they once waited for.
 const statusContinued = "continued"
 
 // continueAsNewInput is what both kinds of processes carry.
 func (c *processCore) continueAsNewInput() ContinueAsNewInput {
 	return ContinueAsNewInput{
 		Bindings: c.setup.Bindings, LastSealed: c.lastSealed, Fates: c.inbox.Fates,
-		UndeliveredSignals: c.inbox.TakeUnhandled(), UnsentSignals: c.outbox.QueuedSignals(), LastReportedProgress: c.lastReportedProgress,
-		Orders: c.orders.Orders, UnreportedFates: c.inbox.Unreported,
+		UndeliveredSignals: c.inbox.TakeUnhandled(), UnsentSignals: c.outbox.QueuedSignals(),
+		LastReportedProgress: c.lastReportedProgress,
+		Orders:               c.orders.Orders, UnreportedFates: c.inbox.Unreported,
 	}
 }
 
@@ -80,7 +81,8 @@ func (c *processCore) handleCarriedSignals(ctx workflow.Context, from *ContinueA
 	}
 }
 
-// patience is how long a process starts nothing new for the sake of continuing as new. After that it goes on as ever, until it can.
+// patience is how long a process starts nothing new for the sake of continuing as new. After that it goes on as ever,
+// until it can.
 const patience = 2 * time.Second
 
 // continueAsNewTiming is what a process that should continue as new does about it.
@@ -92,7 +94,8 @@ const (
 	continueAsNewNow
 )
 
-// continueAsNewTimingFor decides what to do where continuing as new is due. idle reports whether nothing of the process is under way.
+// continueAsNewTimingFor decides what to do where continuing as new is due. idle reports whether nothing of the process
+// is under way.
 func (c *processCore) continueAsNewTimingFor(ctx workflow.Context, due, idle bool) continueAsNewTiming {
 	if !due {
 		c.outbox.ReleaseSignals(ctx)
@@ -133,15 +136,18 @@ func (p *unsplitProcess) decideContinueAsNew(ctx workflow.Context) continueAsNew
 	if due {
 		p.sendConfirmedInstanceEnds(ctx, true)
 	}
-	return p.continueAsNewTimingFor(ctx, due, !p.notifying && len(p.joining) == 0 && len(p.endedInstances.instanceEnds) == 0)
+	return p.continueAsNewTimingFor(ctx, due, !p.notifying && len(p.joining) == 0 &&
+		len(p.endedInstances.instanceEnds) == 0)
 }
 
 func (p *unsplitProcess) continueAsNew(ctx workflow.Context) error {
 	p.setAttributes(ctx, statusContinued, 0)
 	c := p.continueAsNewInput()
-	c.Loop, c.BaseIdea, c.InstancesHeld, c.Revisions = p.loop.CarryIntoNextRun(), p.baseIdea, p.instancesHeld, p.revisions
+	c.Loop, c.BaseIdea, c.InstancesHeld, c.Revisions = p.loop.CarryIntoNextRun(), p.baseIdea,
+		p.instancesHeld, p.revisions
 	c.Reports, c.Resumes = p.reportCount, p.resumesHeard
-	c.NotifiesPeople, c.LLMMayAdapt, c.SavesActions, c.SentNotices = p.notifiesPeople, p.llmMayAdapt, p.savesActions, p.sentNotices
+	c.NotifiesPeople, c.LLMMayAdapt, c.SavesActions, c.SentNotices = p.notifiesPeople, p.llmMayAdapt, p.savesActions,
+		p.sentNotices
 	c.Unsealed, _ = jsonval.ComputeDelta(p.loop.AllInstancesInput().States(), p.baseStates)
 	return workflow.NewContinueAsNewError(ctx, protocol.ProcessType, p.start, c)
 }

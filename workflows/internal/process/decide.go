@@ -37,8 +37,8 @@ func (c *processCore) ownerOfDecision(d approval.Decision, briefly func() bool) 
 	return c.own.ownerOf(d.CallID, briefly)
 }
 
-// maxExplained is of how many unknown Calls of one signal it is said which ones were probably meant: to find that out among a thousand names
-// takes a millisecond, and a workflow task must be short.
+// maxExplained is of how many unknown Calls of one signal it is said which ones were probably meant: to find that out
+// among a thousand names takes a millisecond, and a workflow task must be short.
 const maxExplained = 20
 
 // ownedDecision is one of many decisions that an instance or a part is to receive.
@@ -72,7 +72,8 @@ func (c *processCore) DecideMany(ctx workflow.Context, many approval.ManyDecisio
 	return nil
 }
 
-// withToken is a Call's id with the token of its instance, however that was spelled; one that names no instance stays as it is.
+// withToken is a Call's id with the token of its instance, however that was spelled; one that names no instance stays
+// as it is.
 func withToken(id string, names *spelling.TokenIndex) string {
 	token, known := names.FindToken(ideafile.InstanceTokenOfCallID(id))
 	if !known {

@@ -10,9 +10,9 @@ import (
 	"processidea/workflows/internal/mailbox"
 )
 
-// This file tells instances that they have settled or failed. That cannot be taken back, and what a workflow task decides may
-// be decided again, otherwise, if the task is lost. So an instance is told in a later task than the one that decided.
-// Nobody waits for it, so that many are told together.
+// This file tells instances that they have settled or failed. That cannot be taken back, and what a workflow task
+// decides may be decided again, otherwise, if the task is lost. So an instance is told in a later task than the one
+// that decided. Nobody waits for it, so that many are told together.
 
 const (
 	endDelayHurried = time.Millisecond // for a task right behind this one, when the process waits for nothing else
@@ -43,7 +43,8 @@ const (
 	shortTimer
 )
 
-// sendConfirmedInstanceEnds tells the instances that have ended, as far as that is certain. hurry: nothing else is waited for.
+// sendConfirmedInstanceEnds tells the instances that have ended, as far as that is certain. hurry: nothing else is
+// waited for.
 func (p *unsplitProcess) sendConfirmedInstanceEnds(ctx workflow.Context, hurry bool) {
 	length := workflow.GetInfo(ctx).GetCurrentHistoryLength()
 	for _, m := range p.loop.TakeEndedInstances() {
@@ -93,7 +94,8 @@ func (p *unsplitProcess) wakeForInstanceEnds(ctx workflow.Context, hurry bool) {
 		return
 	}
 	p.endedInstances.activeTimer = want
-	timer := workflow.NewTimerWithOptions(ctx, delay, workflow.TimerOptions{Summary: "until it is certain who has ended"})
+	timer := workflow.NewTimerWithOptions(ctx, delay,
+		workflow.TimerOptions{Summary: "until it is certain who has ended"})
 	p.inbox.OnFutureReady(timer, func(f workflow.Future) {
 		p.endedInstances.activeTimer = noTimer
 		p.endedInstances.mustSend = len(p.endedInstances.instanceEnds) > 0 && f.Get(ctx, nil) == nil

@@ -12,8 +12,8 @@ import (
 	"processidea/workflows/internal/mailbox"
 )
 
-// sendInstanceEndsAndSeal tells the instances that have ended, seals the last Idea and waits for the instances to close. It reports whether
-// the process is over then: what people signalled in the meantime may keep it at work.
+// sendInstanceEndsAndSeal tells the instances that have ended, seals the last Idea and waits for the instances to
+// close. It reports whether the process is over then: what people signalled in the meantime may keep it at work.
 func (p *unsplitProcess) sendInstanceEndsAndSeal(ctx workflow.Context) bool {
 	if len(p.endedInstances.instanceEnds) > 0 {
 		p.inbox.Wait(ctx)
@@ -21,7 +21,8 @@ func (p *unsplitProcess) sendInstanceEndsAndSeal(ctx workflow.Context) bool {
 	}
 	p.sealFinalStates(ctx)
 	for _, f := range p.childInstances {
-		// An instance's own end says nothing new, but one that closes while its process does would fail a workflow task.
+		// An instance's own end says nothing new, but one that closes while its process does would fail a workflow
+		// task.
 		_ = f.Get(ctx, nil)
 	}
 	p.inbox.DrainPersonSignals(ctx)
@@ -39,7 +40,8 @@ func (p *unsplitProcess) finish(ctx workflow.Context) (*loop.Result, error) {
 	return workflowResult(r)
 }
 
-// workflowResult is what the workflow returns. A process in which an instance failed fails, with everything in its error's details.
+// workflowResult is what the workflow returns. A process in which an instance failed fails, with everything in its
+// error's details.
 func workflowResult(r loop.Result) (*loop.Result, error) {
 	if r.Status == loop.StatusFailed {
 		return nil, temporal.NewNonRetryableApplicationError(r.Error.Message, r.Error.Code, nil, r)
@@ -57,7 +59,8 @@ func (p *unsplitProcess) cancel(ctx workflow.Context) error {
 			_ = workflow.RequestCancelExternalWorkflow(ctx, protocol.InstanceID(p.processID, m.Token), "").Get(ctx, nil)
 		}
 	}
-	p.sendInstanceEnds(ctx, len(p.endedInstances.instanceEnds)) // whatever a lost task decides again, the process is cancelled
+	// whatever a lost task decides again, the process is cancelled
+	p.sendInstanceEnds(ctx, len(p.endedInstances.instanceEnds))
 	if p.phase != opening && (p.loop.HasUnsealedChanges() || p.lastSealed.At == 0) {
 		p.sealCurrentState(ctx)
 	}
@@ -82,7 +85,8 @@ func (c *processCore) reportToCaller(ctx workflow.Context, r loop.Result, use tu
 		return
 	}
 	report := protocol.DelegateReport{
-		Call: to.Call, Status: r.Status, Output: r.Output, Error: r.Error, Handed: delegate.ValuesByPath(r.Instances[""].State, to.Writes), Use: use,
+		Call: to.Call, Status: r.Status, Output: r.Output, Error: r.Error,
+		Handed: delegate.ValuesByPath(r.Instances[""].State, to.Writes), Use: use,
 	}
 	err := workflow.SignalExternalWorkflow(ctx, to.Instance, "", protocol.SignalDelegate, report).Get(ctx, nil)
 	if err != nil {
@@ -92,7 +96,8 @@ func (c *processCore) reportToCaller(ctx workflow.Context, r loop.Result, use tu
 
 const maxToldWaiting = 5 // lines of what a delegate waits for; it says the others itself
 
-// reportProgress tells the Call that this process runs for how it stands, if it is a delegate and something has changed.
+// reportProgress tells the Call that this process runs for how it stands, if it is a delegate and something has
+// changed.
 func (c *processCore) reportProgress(ctx workflow.Context, v protocol.ProcessView, use turn.QuotaUse) {
 	to := c.start.Delegation.To
 	if to == nil || c.outbox.HasQueuedFor(to.Instance) {

@@ -16,7 +16,8 @@ import (
 	"processidea/workflows/internal/mailbox"
 )
 
-// This file starts instances, and hands them the Calls that the Idea which the process started from had left unfinished.
+// This file starts instances, and hands them the Calls that the Idea which the process started from had left
+// unfinished.
 
 // joiningInstances is instances that have not started yet.
 type joiningInstances struct {
@@ -74,7 +75,8 @@ func (p *unsplitProcess) startInstances(ctx workflow.Context, tokens []string) e
 	return nil
 }
 
-func (p *unsplitProcess) startInstance(ctx workflow.Context, setup protocol.SharedInstanceSetup, own protocol.InstanceStart) workflow.ChildWorkflowFuture {
+func (p *unsplitProcess) startInstance(ctx workflow.Context, setup protocol.SharedInstanceSetup,
+	own protocol.InstanceStart) workflow.ChildWorkflowFuture {
 	if q := p.loop.QuotaOf(own.Token); q != turn.Unlimited {
 		own.Quota = &q
 	}
@@ -84,7 +86,8 @@ func (p *unsplitProcess) startInstance(ctx workflow.Context, setup protocol.Shar
 		summary = "instance " + own.Token
 	}
 	ctx = workflow.WithChildOptions(ctx, workflow.ChildWorkflowOptions{
-		WorkflowID: protocol.InstanceID(p.processID, own.Token), ParentClosePolicy: lifecycle.ParentClosePolicy, StaticSummary: summary,
+		WorkflowID: protocol.InstanceID(p.processID, own.Token), ParentClosePolicy: lifecycle.ParentClosePolicy,
+		StaticSummary:         summary,
 		TypedSearchAttributes: display.SearchAttributes{Registered: setup.Attributes}.ForChildStart(setup.Path),
 	})
 	return workflow.ExecuteChildWorkflow(ctx, protocol.InstanceType, setup, own)
@@ -115,7 +118,8 @@ func messagesByInstance(idea *ideafile.Idea) map[string][]any {
 // instanceSetup is what every instance needs of the Idea, but for its messages.
 func (p *unsplitProcess) instanceSetup() protocol.SharedInstanceSetup {
 	s := protocol.SharedInstanceSetup{
-		Process: p.processID, FirstRunID: p.firstRunID, Path: p.idea.ProcessPath, Bindings: p.setup.Bindings, Tools: map[string]any{},
+		Process: p.processID, FirstRunID: p.firstRunID, Path: p.idea.ProcessPath, Bindings: p.setup.Bindings,
+		Tools:     map[string]any{},
 		Oversight: p.approvalOverride(), Attributes: p.start.Attributes, ContinueEvery: p.start.ContinueEvery,
 		Servers: p.idea.Config.MCP, Held: p.pauseReason() != nil, Adapt: p.llmMayAdapt, SaveActions: p.savesActions,
 		Delegation: p.delegationContext(),
@@ -157,8 +161,9 @@ func (p *unsplitProcess) hasDelegates() bool {
 	return false
 }
 
-// sendResumedCalls hands the instances the Calls that the Idea which the process started from had left unfinished. A Request's
-// Calls are handed out before those of the next: an instance takes no Call of a Request that a later one has closed.
+// sendResumedCalls hands the instances the Calls that the Idea which the process started from had left unfinished. A
+// Request's Calls are handed out before those of the next: an instance takes no Call of a Request that a later one has
+// closed.
 func (p *unsplitProcess) sendResumedCalls(ctx workflow.Context) {
 	var list []protocol.SignalDelivery
 	request := 0

@@ -9,8 +9,8 @@ import (
 	"processidea/protocol"
 )
 
-// notifyPeople tells people what began to wait for them and what was decided: once for everything that has changed, and not again
-// before the last notification was delivered or given up. Nobody waits for it, and nothing depends on it.
+// notifyPeople tells people what began to wait for them and what was decided: once for everything that has changed, and
+// not again before the last notification was delivered or given up. Nobody waits for it, and nothing depends on it.
 func (p *unsplitProcess) notifyPeople(ctx workflow.Context) {
 	if !p.notifiesPeople || p.notifying {
 		return
@@ -21,7 +21,8 @@ func (p *unsplitProcess) notifyPeople(ctx workflow.Context) {
 	}
 	ctx = workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
 		StartToCloseTimeout: 15 * time.Second, ScheduleToCloseTimeout: 5 * time.Minute, Summary: "tell people",
-		RetryPolicy: &temporal.RetryPolicy{InitialInterval: time.Second, BackoffCoefficient: 3, MaximumInterval: time.Minute, MaximumAttempts: 6},
+		RetryPolicy: &temporal.RetryPolicy{InitialInterval: time.Second, BackoffCoefficient: 3,
+			MaximumInterval: time.Minute, MaximumAttempts: 6},
 	})
 	p.notifying = true
 	p.inbox.OnFutureReady(workflow.ExecuteActivity(ctx, protocol.ActivityNotify, n), func(f workflow.Future) {

@@ -14,15 +14,15 @@ import (
 	"processidea/workflows/internal/signals"
 )
 
-// unsplitProcess is a process with instances of its own: it asks the LLM once for all of them, hears from each what became
-// of its Calls, and asks again until every instance has ended.
+// unsplitProcess is a process with instances of its own: it asks the LLM once for all of them, hears from each what
+// became of its Calls, and asks again until every instance has ended.
 type unsplitProcess struct {
 	*processCore
 	loop *loop.Loop
 
 	ideaAtRequest *ideafile.Idea // the Idea as it was when the Request in flight was made
-	// baseIdea is the Idea of the chain that Requests tell changes from, and baseStates are the States in it, by token. If there is
-	// no such Idea, baseIdea is zero, and baseStates are those of the Idea that the process began with.
+	// baseIdea is the Idea of the chain that Requests tell changes from, and baseStates are the States in it, by token.
+	// If there is no such Idea, baseIdea is zero, and baseStates are those of the Idea that the process began with.
 	baseIdea          protocol.IdeaRef
 	baseStates        map[string]any
 	endStatusesSealed bool // the latest Idea tells how each instance has ended
@@ -66,19 +66,23 @@ func newUnsplitProcess(ctx workflow.Context, c *processCore, carried *ContinueAs
 	return p
 }
 
-// registerHandlers registers what the process hears. The order is that in which the selector offers what is pending: it never changes.
+// registerHandlers registers what the process hears. The order is that in which the selector offers what is pending: it
+// never changes.
 func (p *unsplitProcess) registerHandlers(ctx workflow.Context) error {
 	if owners := p.lifetimeOwners(); len(owners) > 0 && !p.start.SaveActions { // else workers look after it
 		lifecycle.WatchProcesses(ctx, p.inbox, owners, func() { p.orphaned = true })
 	}
-	mailbox.OnSignal(p.inbox, ctx, protocol.SignalReport, "From an instance: what became of its Calls.", p.onInstanceReport)
-	mailbox.OnSignal(p.inbox, ctx, protocol.SignalLead, "From the process that this one works for: it is paused, or goes on, or allows more.", p.onParentSignal)
+	mailbox.OnSignal(p.inbox, ctx, protocol.SignalReport, "From an instance: what became of its Calls.",
+		p.onInstanceReport)
+	mailbox.OnSignal(p.inbox, ctx, protocol.SignalLead,
+		"From the process that this one works for: it is paused, or goes on, or allows more.", p.onParentSignal)
 	signals.RegisterProcessSignals(ctx, p.inbox, p)
 	p.registerHeldUp(ctx)
 	return p.registerQueries(ctx, p, "", "instances")
 }
 
-// lifetimeOwners lists the processes with which this one ends: the one that it is a part of, and those that it is a delegate of.
+// lifetimeOwners lists the processes with which this one ends: the one that it is a part of, and those that it is a
+// delegate of.
 func (p *unsplitProcess) lifetimeOwners() []protocol.ProcessRef {
 	owners := p.start.Delegation.Above
 	if p.start.Part != nil {

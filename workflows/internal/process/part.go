@@ -38,8 +38,10 @@ func (p *unsplitProcess) reportToParent(ctx workflow.Context, status loop.Status
 func (p *unsplitProcess) partReport(status loop.Status, last bool) split.PartReport {
 	result := p.result(status, false)
 	r := split.PartReport{
-		Number: p.start.Part.Number, Status: status, Requests: result.Requests, Turns: p.loop.TurnCount(), Ideas: p.lastSealed.At, Calls: result.Calls,
-		Usage: result.Usage, Digest: p.lastSealed.Digest, Failures: result.Failures, SelfPauseCount: p.loop.SelfPauseCount(), ResumeCount: p.resumesHeard,
+		Number: p.start.Part.Number, Status: status, Requests: result.Requests, Turns: p.loop.TurnCount(),
+		Ideas: p.lastSealed.At, Calls: result.Calls,
+		Usage: result.Usage, Digest: p.lastSealed.Digest, Failures: result.Failures,
+		SelfPauseCount: p.loop.SelfPauseCount(), ResumeCount: p.resumesHeard,
 		NotWrittenResults: result.NotWrittenResults,
 		Error:             result.Error, QuotaUse: p.loop.QuotaUse(), Instances: p.loop.EndedOrWaitingInstances(),
 	}

@@ -89,8 +89,8 @@ func (p *unsplitProcess) deferUntilRunning(
 	return mailbox.ErrUnderWay
 }
 
-// handleSignalsBeforeStart starts the instances and then does what people asked for early. If they paused the process, its instances start
-// held; and a pause is an Idea of the chain, as is the beginning of a Plan that runs directly.
+// handleSignalsBeforeStart starts the instances and then does what people asked for early. If they paused the process,
+// its instances start held; and a pause is an Idea of the chain, as is the beginning of a Plan that runs directly.
 func (p *unsplitProcess) handleSignalsBeforeStart(ctx workflow.Context) error {
 	if f := p.pauseReason(); f != nil {
 		p.instancesHeld = true

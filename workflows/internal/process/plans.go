@@ -28,7 +28,8 @@ func (p *unsplitProcess) holdPlansIfAsked() {
 	}
 }
 
-// holdOrHandOut holds the Plan of a whole reply that the instances have heard nothing of; one that has nothing to decide on goes out at once.
+// holdOrHandOut holds the Plan of a whole reply that the instances have heard nothing of; one that has nothing to
+// decide on goes out at once.
 func (p *unsplitProcess) holdOrHandOut(ctx workflow.Context, input *turn.RequestInput) {
 	if !p.setup.HoldCalls || !loop.HandsOutCalls(input) || p.loop.HoldReply(workflow.Now(ctx)) {
 		return
@@ -116,9 +117,11 @@ func (p *unsplitProcess) DecidePlan(ctx workflow.Context, _ map[string]any, d ap
 }
 
 // checkAmendment returns why the Calls of an amendment cannot run.
-func (p *unsplitProcess) checkAmendment(ctx workflow.Context, pending *approval.Plan, calls []ideafile.WrittenCall) error {
+func (p *unsplitProcess) checkAmendment(ctx workflow.Context, pending *approval.Plan,
+	calls []ideafile.WrittenCall) error {
 	c := check.AmendedPlan{Context: p.loop.Idea().Context, Palette: ideafile.Palette{
-		Tools: p.idea.Tools, BindingByTool: p.setup.Bindings, ApprovalOverride: p.approvalOverride(), AdaptValuesWithLLM: p.llmMayAdapt,
+		Tools: p.idea.Tools, BindingByTool: p.setup.Bindings, ApprovalOverride: p.approvalOverride(),
+		AdaptValuesWithLLM: p.llmMayAdapt,
 	}}
 	if handle, isStored := ideafile.StoredPaletteHandle(p.idea.Source); isStored {
 		c.Palette.Tools = activity.LoadTools(ctx, handle.AsJSONValue(), calls)
@@ -149,7 +152,8 @@ func (p *unsplitProcess) plans() []protocol.PlanView {
 
 // planWaitingText says that a Plan waits for a person.
 func planWaitingText(v protocol.PlanView) string {
-	return fmt.Sprintf("%s%s (%s) since %s", protocol.WaitingForPerson, v.Name(), v.Summary(), v.Since.UTC().Format(time.RFC3339))
+	return fmt.Sprintf("%s%s (%s) since %s", protocol.WaitingForPerson, v.Name(), v.Summary(),
+		v.Since.UTC().Format(time.RFC3339))
 }
 
 // DecidePlan sends a decision to the part whose Plan it is about, by the digest; without one, by the number of the
@@ -169,7 +173,9 @@ func (p *splitProcess) DecidePlan(ctx workflow.Context, payload map[string]any, 
 	case len(of) > 1:
 		return fmt.Errorf("Plans of Request %d wait in %d parts: name one by its digest", *d.PlanRequest, len(of))
 	}
-	p.outbox.Send(ctx, of[0], mailbox.OutgoingSignal{Signal: d.Kind, Payload: payload, RefusalReason: "the part has ended: no Plan waits there"})
+	p.outbox.Send(ctx, of[0],
+		mailbox.OutgoingSignal{Signal: d.Kind, Payload: payload,
+			RefusalReason: "the part has ended: no Plan waits there"})
 	return mailbox.ErrUnderWay
 }
 

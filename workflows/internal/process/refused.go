@@ -39,7 +39,8 @@ func answerAsRefused(ctx workflow.Context, err error) error {
 func (r refused) view() protocol.ProcessView {
 	return protocol.ProcessView{
 		Result: loop.Result{
-			ProcessID: r.processID, Status: loop.StatusFailed, Instances: map[string]loop.InstanceResult{}, Error: &r.fault,
+			ProcessID: r.processID, Status: loop.StatusFailed, Instances: map[string]loop.InstanceResult{},
+			Error: &r.fault,
 		},
 		Waiting: []string{}, Refusals: []approval.Fate{},
 	}

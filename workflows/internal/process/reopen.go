@@ -14,8 +14,8 @@ import (
 	"processidea/workflows/internal/mailbox"
 )
 
-// This file has instances work again that a person has reopened. One whose workflow was not told yet that it has ended goes on; of another
-// one the workflow is started anew, with what the instance had reported.
+// This file has instances work again that a person has reopened. One whose workflow was not told yet that it has ended
+// goes on; of another one the workflow is started anew, with what the instance had reported.
 
 // instanceRestart is an instance whose workflow is started anew, with the corrections that it is sent then.
 type instanceRestart struct {
@@ -23,7 +23,8 @@ type instanceRestart struct {
 	corrections []protocol.CorrectionSignal
 }
 
-// continueReopenedInstances takes what people have reopened from those that are to be told that they have ended, and starts the others anew.
+// continueReopenedInstances takes what people have reopened from those that are to be told that they have ended, and
+// starts the others anew.
 func (p *unsplitProcess) continueReopenedInstances(ctx workflow.Context) {
 	restarts := p.loop.TakeRestarts()
 	p.endedInstances.instanceEnds = slices.DeleteFunc(p.endedInstances.instanceEnds, func(e instanceEnd) bool {
@@ -38,7 +39,8 @@ func (p *unsplitProcess) continueReopenedInstances(ctx workflow.Context) {
 		return true
 	})
 	for _, m := range restarts {
-		p.joining = append(p.joining, joiningInstances{instanceTokens: []string{m.Token}, reopened: &instanceRestart{instance: m}})
+		p.joining = append(p.joining,
+			joiningInstances{instanceTokens: []string{m.Token}, reopened: &instanceRestart{instance: m}})
 	}
 }
 
@@ -60,7 +62,8 @@ func (p *unsplitProcess) sendCorrection(ctx workflow.Context, token string, s pr
 		r.corrections = append(r.corrections, s)
 		return
 	}
-	p.outbox.Send(ctx, protocol.InstanceID(p.processID, token), mailbox.OutgoingSignal{Signal: protocol.SignalCorrect, Payload: s})
+	p.outbox.Send(ctx, protocol.InstanceID(p.processID, token),
+		mailbox.OutgoingSignal{Signal: protocol.SignalCorrect, Payload: s})
 }
 
 const (
@@ -77,7 +80,8 @@ func (r *instanceRestart) startFunc(p *unsplitProcess) func(workflow.Context, []
 		reopened := &protocol.ReopenedInstance{
 			Writes: writes, Calls: r.instance.CallReports(), ClosedThrough: r.instance.ClosedThroughRequest,
 			ReportNumber: r.instance.LastReportNumber[0], HistoryLength: r.instance.LastReportNumber[1],
-			Corrections: r.instance.AckedCorrectionCount, Releases: r.instance.ReleaseCount, Begun: r.instance.Claim.StartedUse(),
+			Corrections: r.instance.AckedCorrectionCount, Releases: r.instance.ReleaseCount,
+			Begun: r.instance.Claim.StartedUse(),
 		}
 		for delay := firstRestartDelay; ; delay = min(2*delay, maxRestartDelay) {
 			started := p.startInstance(ctx, setup, protocol.InstanceStart{Token: r.instance.Token, Reopened: reopened})

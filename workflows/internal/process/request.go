@@ -42,8 +42,8 @@ func (c *processCore) withRequestOptions(ctx workflow.Context, input *turn.Reque
 	})
 }
 
-// requestBaseStates are the States that a Request's activity can read by itself: those of the last Idea of the chain or, before
-// there is one, those that the process's own Idea begins with.
+// requestBaseStates are the States that a Request's activity can read by itself: those of the last Idea of the chain
+// or, before there is one, those that the process's own Idea begins with.
 func (p *unsplitProcess) requestBaseStates() map[string]any {
 	if p.baseIdea.At > 0 {
 		return p.baseStates
@@ -64,8 +64,9 @@ func requestSummary(b *turn.RequestInput) string {
 	return fmt.Sprintf("Request %d: ask for a Plan for %d instances", b.RequestNumber, len(b.Instances))
 }
 
-// onLLMReply takes the end of a Request. One that did not end by itself is closed at every instance it covered: what they
-// accepted until then is the solution, and nothing more of it is accepted from a worker that was only thought lost.
+// onLLMReply takes the end of a Request. One that did not end by itself is closed at every instance it covered: what
+// they accepted until then is the solution, and nothing more of it is accepted from a worker that was only thought
+// lost.
 func (p *unsplitProcess) onLLMReply(ctx workflow.Context, input *turn.RequestInput, f workflow.Future) {
 	var r turn.LLMReply
 	err := f.Get(ctx, &r)
@@ -77,7 +78,8 @@ func (p *unsplitProcess) onLLMReply(ctx workflow.Context, input *turn.RequestInp
 		r.Calls, r.CallFaults = nil, nil // what broke off is no Plan that a person could decide on
 	}
 	if !r.Complete {
-		p.closeRequest(ctx, input, protocol.CloseSignal{RestComes: r.CallsMayBeUndelivered(), TellCalls: p.loop.MustTellCalls(&r)})
+		p.closeRequest(ctx, input,
+			protocol.CloseSignal{RestComes: r.CallsMayBeUndelivered(), TellCalls: p.loop.MustTellCalls(&r)})
 	}
 	p.loop.ApplyReply(r)
 	if r.Complete {
@@ -88,11 +90,13 @@ func (p *unsplitProcess) onLLMReply(ctx workflow.Context, input *turn.RequestInp
 // replyOfFailedRequest is the reply of a Request whose activity failed.
 func replyOfFailedRequest(err error) turn.LLMReply {
 	if protocol.IsWorkerLost(err) {
-		return turn.LLMReply{WorkerLost: true, Fault: &diag.Fault{Code: turn.CodeWorkerLost, Message: "the worker that listened was lost"}}
+		return turn.LLMReply{WorkerLost: true,
+			Fault: &diag.Fault{Code: turn.CodeWorkerLost, Message: "the worker that listened was lost"}}
 	}
 	var timeout *temporal.TimeoutError
 	if errors.As(err, &timeout) {
-		return turn.LLMReply{CallsUndelivered: true, Fault: &diag.Fault{Code: turn.CodeEndlessReply, Message: "the reply took longer than a Request may"}}
+		return turn.LLMReply{CallsUndelivered: true,
+			Fault: &diag.Fault{Code: turn.CodeEndlessReply, Message: "the reply took longer than a Request may"}}
 	}
 	return turn.LLMReply{NotRetryable: true, Fault: protocol.FaultOf(err)}
 }
@@ -119,7 +123,8 @@ func (p *unsplitProcess) concludeRequest(ctx workflow.Context) {
 	}
 	p.sendRemainingCalls(ctx, c.CallsToRedeliver)
 	if len(c.Input.Questions) == 0 {
-		p.sealIdea(ctx, ideaToSeal{idea: p.ideaAtRequest, input: c.AllInstancesInput, requestNumber: c.Input.RequestNumber, finished: c.Reply.Finished,
+		p.sealIdea(ctx, ideaToSeal{idea: p.ideaAtRequest, input: c.AllInstancesInput,
+			requestNumber: c.Input.RequestNumber, finished: c.Reply.Finished,
 			notes: c.Reply.Notes, log: c.LogBeforeRequest, calls: c.Calls, output: c.Reply.Output})
 	}
 }
@@ -130,7 +135,8 @@ func (p *unsplitProcess) sendRemainingCalls(ctx workflow.Context, rest []loop.Re
 	for _, r := range rest {
 		s := p.callsSignal(r)
 		s.Rest = true
-		list = append(list, protocol.NewSignalDelivery(protocol.InstanceID(p.processID, r.Token), protocol.SignalCalls, s))
+		list = append(list, protocol.NewSignalDelivery(protocol.InstanceID(p.processID, r.Token),
+			protocol.SignalCalls, s))
 	}
 	mailbox.DeliverSignalsAndWait(ctx, list)
 }

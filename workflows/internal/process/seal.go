@@ -28,11 +28,13 @@ type ideaToSeal struct {
 // sealCurrentState puts the process as it stands on the chain.
 func (p *unsplitProcess) sealCurrentState(ctx workflow.Context) {
 	p.sealIdea(ctx, ideaToSeal{
-		idea: p.idea, input: p.loop.AllInstancesInput(), log: p.loop.TakeUnsealedLog(), calls: []ideafile.WrittenCall{}, output: p.loop.Output(),
+		idea: p.idea, input: p.loop.AllInstancesInput(), log: p.loop.TakeUnsealedLog(), calls: []ideafile.WrittenCall{},
+		output: p.loop.Output(),
 	})
 }
 
-// sealAtRest seals what has changed when the process comes to rest, and at a pause, once every instance has told what it had done by then.
+// sealAtRest seals what has changed when the process comes to rest, and at a pause, once every instance has told what
+// it had done by then.
 func (p *unsplitProcess) sealAtRest(ctx workflow.Context) {
 	pauseDue := p.pauseReason() != nil && p.loop.HasUnsealedPause() && p.loop.AllReportedSincePause()
 	firstRest := p.lastSealed.At == 0 && p.loop.PendingPlan() != nil
@@ -53,7 +55,8 @@ func (p *unsplitProcess) sealFinalStates(ctx workflow.Context) {
 func (p *unsplitProcess) sealIdea(ctx workflow.Context, what ideaToSeal) {
 	in := protocol.SealInput{
 		Process: p.processID, At: p.lastSealed.At + 1, Parent: p.lastSealed.Digest,
-		Idea: what.idea.Source, Brief: what.input, Calls: what.calls, Output: what.output, Finished: what.finished, Notes: what.notes, Request: what.requestNumber,
+		Idea: what.idea.Source, Brief: what.input, Calls: what.calls, Output: what.output, Finished: what.finished,
+		Notes: what.notes, Request: what.requestNumber,
 		Log: what.log, LLM: p.loop.TakeLLMUsages(),
 		Delegation: p.start.Delegation.ForIdea(what.idea),
 	}
@@ -63,11 +66,12 @@ func (p *unsplitProcess) sealIdea(ctx workflow.Context, what ideaToSeal) {
 		p.baseIdea = protocol.IdeaRef{}
 		return
 	}
-	p.lastSealed, p.baseIdea, p.baseStates, p.endStatusesSealed = s, s, what.input.States(), what.input.AllInstancesEnded()
+	p.lastSealed, p.baseIdea, p.baseStates, p.endStatusesSealed = s, s, what.input.States(),
+		what.input.AllInstancesEnded()
 }
 
-// appendToChain seals within the workflow task if it can. If the store does not answer it waits in an activity, which an
-// operator sees, for as long as it takes.
+// appendToChain seals within the workflow task if it can. If the store does not answer it waits in an activity, which
+// an operator sees, for as long as it takes.
 func appendToChain(ctx workflow.Context, in protocol.SealInput) (s protocol.IdeaRef, err error) {
 	summary := fmt.Sprintf("seal Idea %d", in.At)
 	err = workflow.ExecuteLocalActivity(workflow.WithLocalActivityOptions(ctx, workflow.LocalActivityOptions{

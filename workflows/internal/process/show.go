@@ -23,7 +23,8 @@ func (p *unsplitProcess) showDetails(ctx workflow.Context, step loop.Step) {
 	fmt.Fprintf(&b, "**%s** — %s\n\n", display.EscapeMarkdown(p.title()), p.statusText(step))
 	fmt.Fprintf(&b, "| Instances | Requests | Calls done | failed | rejected | skipped | blocked | Tokens | Cost |\n")
 	fmt.Fprintf(&b, "| --- | --- | --- | --- | --- | --- | --- | --- | --- |\n")
-	fmt.Fprintf(&b, "| %s | %d | %d | %d | %d | %d | %d | %d | %s |\n", p.instanceCountsText(), r.Requests, r.Calls.Done, r.Calls.Failed,
+	fmt.Fprintf(&b, "| %s | %d | %d | %d | %d | %d | %d | %d | %s |\n", p.instanceCountsText(), r.Requests,
+		r.Calls.Done, r.Calls.Failed,
 		r.Calls.Rejected, r.Calls.Skipped, r.Calls.Blocked, r.Usage.Total(), r.Usage.CostText())
 	writeFailuresText(&b, r.Failures)
 	if step == loop.StepPaused {
@@ -102,7 +103,8 @@ func (p *unsplitProcess) instanceCountsText() string {
 		count[m.DisplayStatus()]++
 	}
 	var counts []string
-	for _, s := range []ideafile.InstanceStatus{ideafile.InstanceWorking, ideafile.InstanceWaiting, ideafile.InstanceSettled, ideafile.InstanceFailed} {
+	for _, s := range []ideafile.InstanceStatus{ideafile.InstanceWorking, ideafile.InstanceWaiting,
+		ideafile.InstanceSettled, ideafile.InstanceFailed} {
 		if count[s] > 0 {
 			counts = append(counts, fmt.Sprintf("%d %s", count[s], s))
 		}

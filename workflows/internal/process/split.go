@@ -18,14 +18,15 @@ import (
 	"processidea/workflows/internal/signals"
 )
 
-// splitProcess is a process of more instances than one Request may cover. Its parts are processes themselves, with Requests
-// and a chain of their own. It starts some at a time, passes on what people signal, and gathers what the parts come to.
+// splitProcess is a process of more instances than one Request may cover. Its parts are processes themselves, with
+// Requests and a chain of their own. It starts some at a time, passes on what people signal, and gathers what the parts
+// come to.
 type splitProcess struct {
 	*processCore
 	parts              *split.Process
 	finalStatesByToken map[string]any // of all instances at the end, by token
-	// decidesThroughParts: many decisions at once have come, which the parts deal out. What is decided later goes the same way, so that it does not
-	// overtake them.
+	// decidesThroughParts: many decisions at once have come, which the parts deal out. What is decided later goes the
+	// same way, so that it does not overtake them.
 	decidesThroughParts bool
 }
 
@@ -43,10 +44,12 @@ func newSplitProcess(c *processCore, parts *split.Process, carried *ContinueAsNe
 	return p
 }
 
-// registerHandlers registers what the process hears. The order is that in which the selector offers what is pending: it never changes.
+// registerHandlers registers what the process hears. The order is that in which the selector offers what is pending: it
+// never changes.
 func (p *splitProcess) registerHandlers(ctx workflow.Context) error {
 	mailbox.OnSignal(p.inbox, ctx, protocol.SignalPart, "From a part: what it has come to.", p.onPartReport)
-	mailbox.OnSignal(p.inbox, ctx, protocol.SignalLead, "From the process that this one works for: it is paused, or goes on, or allows more.", p.onParentSignal)
+	mailbox.OnSignal(p.inbox, ctx, protocol.SignalLead,
+		"From the process that this one works for: it is paused, or goes on, or allows more.", p.onParentSignal)
 	signals.RegisterProcessSignals(ctx, p.inbox, p)
 	p.registerHeldUp(ctx)
 	return p.registerQueries(ctx, p, " Each part has a chain of its own.", "parts")
@@ -97,7 +100,8 @@ func (p *splitProcess) run(ctx workflow.Context) (*loop.Result, error) {
 			continue
 		}
 		p.sealAtRest(ctx)
-		if p.continueAsNewTimingFor(ctx, lifecycle.IsContinueAsNewDue(ctx, p.loopIterations, p.start.ContinueEvery), true) == continueAsNewNow {
+		if p.continueAsNewTimingFor(ctx, lifecycle.IsContinueAsNewDue(ctx, p.loopIterations, p.start.ContinueEvery),
+			true) == continueAsNewNow {
 			return nil, p.continueAsNew(ctx)
 		}
 		p.inbox.Wait(ctx)
@@ -105,8 +109,8 @@ func (p *splitProcess) run(ctx workflow.Context) (*loop.Result, error) {
 	return nil, p.cancel(ctx)
 }
 
-// startNextPart starts the part whose time has come, if there is one, and waits until it has started. It outlives this run of the
-// workflow.
+// startNextPart starts the part whose time has come, if there is one, and waits until it has started. It outlives this
+// run of the workflow.
 func (p *splitProcess) startNextPart(ctx workflow.Context) error {
 	part := p.parts.StartNextPart()
 	if part == nil {
@@ -115,9 +119,10 @@ func (p *splitProcess) startNextPart(ctx workflow.Context) error {
 	number := part.Number
 	f := workflow.ExecuteChildWorkflow(workflow.WithChildOptions(ctx, workflow.ChildWorkflowOptions{
 		WorkflowID: protocol.PartID(p.processID, number), ParentClosePolicy: lifecycle.ParentClosePolicy,
-		Memo:                  protocol.Memo(p.idea),
-		TypedSearchAttributes: display.SearchAttributes{Registered: p.start.Attributes}.ForChildStart(p.idea.ProcessPath),
-		StaticSummary:         fmt.Sprintf("part %d: %d instances", number, len(part.Tokens)),
+		Memo: protocol.Memo(p.idea),
+		TypedSearchAttributes: display.SearchAttributes{Registered: p.start.Attributes}.ForChildStart(
+			p.idea.ProcessPath),
+		StaticSummary: fmt.Sprintf("part %d: %d instances", number, len(part.Tokens)),
 	}), protocol.ProcessType, p.partStartInput(*part))
 	err := f.GetChildWorkflowExecution().Get(ctx, nil)
 	if err != nil {
@@ -141,7 +146,8 @@ func (p *splitProcess) partStartInput(part split.Part) protocol.ProcessStart {
 	if part.GrantedQuota != turn.Unlimited {
 		start.Quota = &part.GrantedQuota
 	}
-	start.Part = &protocol.PartRef{Number: part.Number, Of: p.processRef(), OutputFinal: p.parts.OwnReport.Output != nil}
+	start.Part = &protocol.PartRef{Number: part.Number, Of: p.processRef(),
+		OutputFinal: p.parts.OwnReport.Output != nil}
 	return start
 }
 
@@ -193,6 +199,7 @@ func (p *splitProcess) continueAsNew(ctx workflow.Context) error {
 	given, _ := p.start.Idea["context"].([]any)
 	now, _ := p.idea.Source["context"].([]any)
 	c := p.continueAsNewInput()
-	c.Parts = &CarriedParts{Process: *p.parts, AddedMessages: now[len(given):], DecidesThroughParts: p.decidesThroughParts}
+	c.Parts = &CarriedParts{Process: *p.parts, AddedMessages: now[len(given):],
+		DecidesThroughParts: p.decidesThroughParts}
 	return workflow.NewContinueAsNewError(ctx, protocol.ProcessType, p.start, c)
 }

@@ -14,7 +14,8 @@ import (
 
 // This file ends a split process that was cancelled.
 
-// cancelPatience bounds the wait for the last reports of cancelled parts: one that somebody terminates meanwhile reports nothing.
+// cancelPatience bounds the wait for the last reports of cancelled parts: one that somebody terminates meanwhile
+// reports nothing.
 const cancelPatience = 5 * time.Minute
 
 // cancel ends the process as cancelled, and its parts with it.
@@ -34,7 +35,8 @@ func (p *splitProcess) cancel(ctx workflow.Context) error {
 	return temporal.NewCanceledError(r)
 }
 
-// cancelParts cancels the parts that work, and lists them. One that has just ended cannot be cancelled, and need not be.
+// cancelParts cancels the parts that work, and lists them. One that has just ended cannot be cancelled, and need not
+// be.
 func (p *splitProcess) cancelParts(ctx workflow.Context) (cancelled []int) {
 	for _, number := range p.parts.RunningParts() {
 		err := workflow.RequestCancelExternalWorkflow(ctx, protocol.PartID(p.processID, number), "").Get(ctx, nil)
@@ -49,7 +51,8 @@ func (p *splitProcess) cancelParts(ctx workflow.Context) (cancelled []int) {
 func (p *splitProcess) awaitLastReports(ctx workflow.Context, cancelled []int) {
 	ctx, stopTimer := workflow.WithCancel(ctx)
 	defer stopTimer()
-	timer := workflow.NewTimerWithOptions(ctx, cancelPatience, workflow.TimerOptions{Summary: "until the cancelled parts have reported"})
+	timer := workflow.NewTimerWithOptions(ctx, cancelPatience,
+		workflow.TimerOptions{Summary: "until the cancelled parts have reported"})
 	p.inbox.OnFutureReady(timer, func(workflow.Future) {})
 	for p.inbox.Drain(ctx); p.isAnyPartRunning(cancelled) && !timer.IsReady(); {
 		p.inbox.Wait(ctx)

@@ -14,8 +14,8 @@ import (
 
 // This file makes one result of what the parts came to.
 
-// sendInstanceEndsAndSeal makes one result of what the parts came to, and reports whether the process is over then: what people signalled in the
-// meantime may keep it at work, and so may an output that is no good.
+// sendInstanceEndsAndSeal makes one result of what the parts came to, and reports whether the process is over then:
+// what people signalled in the meantime may keep it at work, and so may an output that is no good.
 func (p *splitProcess) gatherFinalResult(ctx workflow.Context) (bool, error) {
 	wirings, ask := p.parts.OutputSource(p.idea)
 	if ask {
@@ -50,7 +50,8 @@ func (p *splitProcess) askForOutput(ctx workflow.Context) error {
 		}
 		states = g.States
 	}
-	input := &turn.RequestInput{ProcessID: p.processID, RequestNumber: p.parts.OwnReport.Requests + 1, Turn: p.parts.NextTurnNumber(),
+	input := &turn.RequestInput{ProcessID: p.processID, RequestNumber: p.parts.OwnReport.Requests + 1,
+		Turn:      p.parts.NextTurnNumber(),
 		Instances: p.parts.PartOutputsAsInstances(states), Errors: p.parts.OutputErrors, OutputOnly: true,
 	}
 	changes := protocol.RequestStates{Changes: input.TakeStates()}
@@ -87,9 +88,10 @@ func (p *splitProcess) resultWithStates(status loop.Status) loop.Result {
 	return r
 }
 
-// gatherParts reads everybody's State and seals the process's own Idea over the parts, unless it is to read only or what was wired makes no
-// output.
-func (p *splitProcess) gatherParts(ctx workflow.Context, in protocol.GatherInput, summary string) (g protocol.GatherResult, err error) {
+// gatherParts reads everybody's State and seals the process's own Idea over the parts, unless it is to read only or
+// what was wired makes no output.
+func (p *splitProcess) gatherParts(ctx workflow.Context, in protocol.GatherInput,
+	summary string) (g protocol.GatherResult, err error) {
 	err = workflow.ExecuteActivity(workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
 		StartToCloseTimeout: 10 * time.Minute, HeartbeatTimeout: activity.HeartbeatTimeout(ctx), Summary: summary,
 	}), protocol.ActivityGather, in).Get(ctx, &g)
@@ -114,7 +116,8 @@ func (p *splitProcess) sealAtRest(ctx workflow.Context) {
 }
 
 func (p *splitProcess) gatherInput() protocol.GatherInput {
-	in := protocol.GatherInput{Process: p.processID, Idea: p.idea.Source, Parent: p.lastSealed.Digest, At: p.lastSealed.At + 1, Output: p.parts.OwnReport.Output,
+	in := protocol.GatherInput{Process: p.processID, Idea: p.idea.Source, Parent: p.lastSealed.Digest,
+		At: p.lastSealed.At + 1, Output: p.parts.OwnReport.Output,
 		Log: p.parts.UnsealedLog, LLM: p.parts.AnsweringLLMs, Delegation: p.start.Delegation.ForIdea(p.idea),
 	}
 	for _, part := range p.parts.All {

@@ -58,7 +58,8 @@ func (p *splitProcess) approvals() protocol.ProcessApprovals {
 	for _, part := range p.parts.All {
 		for _, a := range part.Report.PendingApprovals {
 			v.Approvals = append(v.Approvals, protocol.Approval{
-				Process: protocol.PartID(p.processID, part.Number), Instance: ideafile.InstanceTokenOfCallID(a.CallID), Pending: a,
+				Process: protocol.PartID(p.processID, part.Number), Instance: ideafile.InstanceTokenOfCallID(a.CallID),
+				Pending: a,
 			})
 		}
 	}
@@ -76,7 +77,8 @@ func (p *splitProcess) showDetails(ctx workflow.Context, status loop.Status) {
 		status = loop.StatusPaused
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "**%s** — %s, in %d parts\n\n| Part | Instances | Status | Requests | Calls done | failed |\n| --- | --- | --- | --- | --- | --- |\n",
+	fmt.Fprintf(&b, "**%s** — %s, in %d parts\n\n| Part | Instances | Status | Requests | Calls done | failed |\n| "+
+		"--- | --- | --- | --- | --- | --- |\n",
 		display.EscapeMarkdown(p.title()), status, len(p.parts.All))
 	if len(p.askedMCPServers) > 0 {
 		fmt.Fprintf(&b, "\n%s\n", display.EscapeMarkdown(p.askingMCPServersText()))
@@ -91,7 +93,8 @@ func (p *splitProcess) showDetails(ctx workflow.Context, status loop.Status) {
 		if part.Started && (!r.IsFinished() || r.Status != loop.StatusCompleted) && shown < shownParts {
 			shown++
 			fmt.Fprintf(&b, "| `%s` | %d | %s | %d | %d | %d |\n",
-				protocol.PartID(p.processID, part.Number), len(part.Tokens), r.Status, r.Requests, r.Calls.Done, r.Calls.Failed)
+				protocol.PartID(p.processID, part.Number), len(part.Tokens), r.Status, r.Requests, r.Calls.Done,
+				r.Calls.Failed)
 		}
 	}
 	all := p.parts.Result(p.processID, status)

@@ -16,12 +16,14 @@ import (
 	"processidea/workflows/internal/display"
 )
 
-// This file looks up the Tools of a process that opens: those that its MCP servers offer, and what this worker binds each to.
+// This file looks up the Tools of a process that opens: those that its MCP servers offer, and what this worker binds
+// each to.
 
 // If a server does not answer, the process pauses after a few attempts, as it does for an LLM.
 const (
 	discoverAttempts = 3
-	discoverTimeout  = protocol.DiscoverPatience + 30*time.Second // the activity itself says before that what took so long
+	// the activity itself says before that what took so long
+	discoverTimeout = protocol.DiscoverPatience + 30*time.Second
 )
 
 // bindTools finds out which Tools there are, and binds them. The process is open then.
@@ -68,8 +70,10 @@ func (c *processCore) prepareTools(ctx workflow.Context) (*protocol.PrepareResul
 		if err != nil || len(prepared.Lacks) == 0 {
 			return prepared, err
 		}
-		c.own.pauseWithFault(diag.Faultf(ideafile.CodeNotAllowed, "the worker lacks what Tools of the process need: %s. Nothing has run. "+
-			"Mend that where the worker runs, start it again, and resume the process", strings.Join(prepared.Lacks, "; ")))
+		c.own.pauseWithFault(diag.Faultf(ideafile.CodeNotAllowed,
+			"the worker lacks what Tools of the process need: %s. Nothing has run. "+
+				"Mend that where the worker runs, start it again, and resume the process",
+			strings.Join(prepared.Lacks, "; ")))
 		c.own.showStarting(ctx)
 		c.handleSignalsUntil(ctx, func() bool { return c.own.pauseReason() == nil })
 		if c.mustStop(ctx) {
@@ -79,7 +83,8 @@ func (c *processCore) prepareTools(ctx workflow.Context) (*protocol.PrepareResul
 }
 
 // prepareTools has the worker check the Idea, with its delegates, and say which Tools it knows.
-func prepareTools(ctx workflow.Context, idea map[string]any, d protocol.DelegationContext) (*protocol.PrepareResult, error) {
+func prepareTools(ctx workflow.Context, idea map[string]any,
+	d protocol.DelegationContext) (*protocol.PrepareResult, error) {
 	ctx = workflow.WithLocalActivityOptions(ctx, workflow.LocalActivityOptions{
 		StartToCloseTimeout: prepareTimeout, Summary: "bind the tools",
 	})
@@ -91,8 +96,8 @@ func prepareTools(ctx workflow.Context, idea map[string]any, d protocol.Delegati
 	return &r, invalidIdeaError(r.Problems)
 }
 
-// discoverMCPTools asks the Idea's MCP servers for their tools and makes them Tools of the palette. A server that cannot be
-// asked pauses the process; when somebody resumes it, the servers are asked again.
+// discoverMCPTools asks the Idea's MCP servers for their tools and makes them Tools of the palette. A server that
+// cannot be asked pauses the process; when somebody resumes it, the servers are asked again.
 func (c *processCore) discoverMCPTools(ctx workflow.Context) error {
 	for len(c.idea.MCPServersToAskForTools()) > 0 {
 		found, err := c.askMCPServers(ctx)
@@ -115,8 +120,8 @@ func (c *processCore) discoverMCPTools(ctx workflow.Context) error {
 // mustStop reports whether the process was cancelled, or one that it belongs to is gone.
 func (c *processCore) mustStop(ctx workflow.Context) bool { return ctx.Err() != nil || c.orphaned }
 
-// handleSignalsUntil handles what people signal until something holds. That may take minutes: people must see at once what became of
-// their signals, and a pause and a resume mean something in the order in which they come.
+// handleSignalsUntil handles what people signal until something holds. That may take minutes: people must see at once
+// what became of their signals, and a pause and a resume mean something in the order in which they come.
 func (c *processCore) handleSignalsUntil(ctx workflow.Context, holds func() bool) {
 	for !holds() && !c.mustStop(ctx) {
 		c.inbox.Wait(ctx)
@@ -129,7 +134,8 @@ func (c *processCore) handleSignalsUntil(ctx workflow.Context, holds func() bool
 // mcpDiscoveryFault words why servers could not be asked.
 func mcpDiscoveryFault(err error) *diag.Fault {
 	if protocol.FaultCodeOf(err) == "" {
-		return &diag.Fault{Code: ideafile.CodeMCPUnreachable, Message: "no worker could ask the MCP servers for their tools in time"}
+		return &diag.Fault{Code: ideafile.CodeMCPUnreachable,
+			Message: "no worker could ask the MCP servers for their tools in time"}
 	}
 	return protocol.FaultOf(err)
 }
@@ -141,11 +147,13 @@ func (c *processCore) askMCPServers(ctx workflow.Context) (found mcppalette.Pale
 	}
 	c.askedMCPServers = names
 	defer func() { c.askedMCPServers = nil }()
-	display.SetDetails(ctx, fmt.Sprintf("**%s** — %s\n", display.EscapeMarkdown(c.title()), display.EscapeMarkdown(c.askingMCPServersText())))
+	display.SetDetails(ctx, fmt.Sprintf("**%s** — %s\n", display.EscapeMarkdown(c.title()),
+		display.EscapeMarkdown(c.askingMCPServersText())))
 	ctx = workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
 		StartToCloseTimeout: discoverTimeout, HeartbeatTimeout: activity.HeartbeatTimeout(ctx),
-		RetryPolicy: &temporal.RetryPolicy{InitialInterval: time.Second, BackoffCoefficient: 2, MaximumAttempts: discoverAttempts},
-		Summary:     display.TruncateBytes("ask MCP servers for their tools: "+strings.Join(names, ", "), 200),
+		RetryPolicy: &temporal.RetryPolicy{InitialInterval: time.Second, BackoffCoefficient: 2,
+			MaximumAttempts: discoverAttempts},
+		Summary: display.TruncateBytes("ask MCP servers for their tools: "+strings.Join(names, ", "), 200),
 	})
 	answer := workflow.ExecuteActivity(ctx, protocol.ActivityDiscover, c.idea.Source)
 	c.inbox.OnFutureReady(answer, func(workflow.Future) {})
@@ -162,7 +170,8 @@ func (c *processCore) askingMCPServersText() string {
 	if len(c.askedMCPServers) > 1 {
 		what = "asking MCP servers "
 	}
-	return what + strings.Join(c.askedMCPServers, ", ") + " for tools, which may take " + protocol.DiscoverPatience.String()
+	return what + strings.Join(c.askedMCPServers, ", ") + " for tools, which may take " +
+		protocol.DiscoverPatience.String()
 }
 
 // addMCPTools takes the Idea with the servers' tools in it as the one that counts, in this run and in those to come.

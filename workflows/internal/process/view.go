@@ -31,7 +31,8 @@ type queryableProcess interface {
 }
 
 // registerQueries registers the queries; aboutChain and aboutApprovals end their descriptions.
-func (c *processCore) registerQueries(ctx workflow.Context, v queryableProcess, aboutChain, aboutApprovals string) error {
+func (c *processCore) registerQueries(ctx workflow.Context, v queryableProcess, aboutChain,
+	aboutApprovals string) error {
 	return display.RegisterQueries(ctx, []display.Query{
 		{Name: protocol.QueryStatus, Handler: func() (protocol.ProcessView, error) { return v.view(), nil },
 			Description: "Where the process stands: as `run --json` prints it, without States, and what it waits for."},
@@ -43,13 +44,17 @@ func (c *processCore) registerQueries(ctx workflow.Context, v queryableProcess, 
 			list.Plans = v.plans()
 			return list, nil
 		}, Description: "What waits for a person, in all " + aboutApprovals + ": {approvals, plans}."},
-		{Name: protocol.QueryPlan, Handler: func() (protocol.PlanProgress, error) { return protocol.PlanProgress{Calls: v.callCounts()}, nil },
-			Description: "The Calls of the latest Plan, and in how many instances each has which status: {calls}; of a split process its parts know."},
+		{Name: protocol.QueryPlan, Handler: func() (protocol.PlanProgress, error) {
+			return protocol.PlanProgress{Calls: v.callCounts()}, nil
+		},
+			Description: "The Calls of the latest Plan, and in how many instances each has which status: {calls}; of " +
+				"a split process its parts know."},
 	})
 }
 
 // processViewOf is what the query "status" answers, but for what the process waits for beside a person's decisions.
-func (c *processCore) processViewOf(r loop.Result, pending []protocol.Approval, plans []protocol.PlanView) protocol.ProcessView {
+func (c *processCore) processViewOf(r loop.Result, pending []protocol.Approval,
+	plans []protocol.PlanView) protocol.ProcessView {
 	waiting := []string{}
 	if len(c.askedMCPServers) > 0 {
 		waiting = append(waiting, c.askingMCPServersText())
@@ -64,7 +69,8 @@ func (c *processCore) processViewOf(r loop.Result, pending []protocol.Approval, 
 func pauseWaitingText(f *diag.Fault) string { return "paused: " + f.Message }
 
 func approvalWaitingText(a protocol.Approval) string {
-	return fmt.Sprintf("%s%s %s since %s", protocol.WaitingForPerson, a.CallID, a.Tool, a.Since.UTC().Format(time.RFC3339))
+	return fmt.Sprintf("%s%s %s since %s", protocol.WaitingForPerson, a.CallID, a.Tool,
+		a.Since.UTC().Format(time.RFC3339))
 }
 
 func (p *unsplitProcess) callCounts() []turn.CallCount { return p.loop.LatestPlan() }

@@ -10,8 +10,8 @@ import (
 	"processidea/workflows/internal/mailbox"
 )
 
-// Run is the Process workflow. It reads the Idea and runs it: a process of no more instances than one Request may cover as
-// itself, one of more split into parts. Given what an earlier run carried, it goes on from there.
+// Run is the Process workflow. It reads the Idea and runs it: a process of no more instances than one Request may cover
+// as itself, one of more split into parts. Given what an earlier run carried, it goes on from there.
 func Run(ctx workflow.Context, start protocol.ProcessStart, carried *ContinueAsNewInput) (*loop.Result, error) {
 	inbox := mailbox.NewInbox(ctx)
 	r, err := run(ctx, inbox, start, carried)

@@ -11,8 +11,8 @@ import (
 	"processidea/workflows/internal/mailbox"
 )
 
-// ProcessHandler is what people can ask of a process. The error that a method returns is why the signal changed nothing; it is kept
-// among the refusals.
+// ProcessHandler is what people can ask of a process. The error that a method returns is why the signal changed
+// nothing; it is kept among the refusals.
 type ProcessHandler interface {
 	// Decide passes a decision on, payload unchanged, to the instance that it is about.
 	Decide(ctx workflow.Context, payload map[string]any, d approval.Decision) error
@@ -32,19 +32,30 @@ type ProcessHandler interface {
 // table holds every kind of signal from people, in the order in which the Temporal UI shows them.
 var table = []signalKind{
 	decisionSignal(policy.Approve, `Run a Call that waits, as shown: {"call", "digest"?, "by"?, "reason"?, "proof"?}.`),
-	decisionSignal(policy.Reject, `Do not run a Call that waits: {"call", "reason", "digest"?, "by"?, "proof"?}. The reason goes to the LLM.`),
-	decisionSignal(policy.Amend, `Run a Call that waits with other parameters: {"call", "params", "digest"?, "by"?, "reason"?, "proof"?}.`),
-	decisionSignal(policy.Replace, `Put another Call in the place of one that waits: {"call", "with": {"_tool", …}, "digest"?, "by"?, "reason"?, "proof"?}.`),
-	decisionSignal(policy.Answer, `Give the result of a Call that waits; nothing runs: {"call", "output", "digest"?, "by"?, "reason"?, "proof"?}.`),
+	decisionSignal(policy.Reject,
+		`Do not run a Call that waits: {"call", "reason", "digest"?, "by"?, "proof"?}. The reason goes to the LLM.`),
+	decisionSignal(policy.Amend,
+		`Run a Call that waits with other parameters: {"call", "params", "digest"?, "by"?, "reason"?, "proof"?}.`),
+	decisionSignal(policy.Replace,
+		`Put another Call in the place of one that waits: {"call", "with": {"_tool", …}, "digest"?, "by"?, "reason"?, "proof"?}.`),
+	decisionSignal(policy.Answer,
+		`Give the result of a Call that waits; nothing runs: {"call", "output", "digest"?, "by"?, "reason"?, "proof"?}.`),
 
-	steeringSignal(approval.SteerPause, `Let running Calls finish and start nothing new: {"by"?, "reason"?}.`, ProcessHandler.Pause),
-	steeringSignal(approval.SteerResume, `Go on: {"by"?, "reason"?, "limits"?: {"requests", "tokens", "calls", "duration"}}.`, ProcessHandler.Resume),
-	steeringSignal(approval.SteerRevise, `Correct the process: {"context": [messages], "limits"?, "by"?, "reason"?}. It makes a new Idea.`, ProcessHandler.Revise),
-	steeringSignal(approval.SteerAdd, `Add instances: {"context": [messages with a new _instance], "by"?, "reason"?}.`, ProcessHandler.AddInstances),
+	steeringSignal(approval.SteerPause, `Let running Calls finish and start nothing new: {"by"?, "reason"?}.`,
+		ProcessHandler.Pause),
+	steeringSignal(approval.SteerResume,
+		`Go on: {"by"?, "reason"?, "limits"?: {"requests", "tokens", "calls", "duration"}}.`, ProcessHandler.Resume),
+	steeringSignal(approval.SteerRevise,
+		`Correct the process: {"context": [messages], "limits"?, "by"?, "reason"?}. It makes a new Idea.`,
+		ProcessHandler.Revise),
+	steeringSignal(approval.SteerAdd, `Add instances: {"context": [messages with a new _instance], "by"?, "reason"?}.`,
+		ProcessHandler.AddInstances),
 
-	{approval.SteerDecide, `Decide on many Calls that wait, up to 1,000: {"decisions": [{"call", "decision", "digest"?, …}], "by"?, "groups"?, "reason"?}.`,
+	{approval.SteerDecide,
+		`Decide on many Calls that wait, up to 1,000: {"decisions": [{"call", "decision", "digest"?, …}], "by"?, "groups"?, "reason"?}.`,
 		decideMany, false},
-	{approval.SteerAllow, `Give leave beforehand: {"id", "tool", "when"?: schema of the parameters, "count"?, "until"?, "by"?, "groups"?, "reason"?, "proof"?}.`,
+	{approval.SteerAllow,
+		`Give leave beforehand: {"id", "tool", "when"?: schema of the parameters, "count"?, "until"?, "by"?, "groups"?, "reason"?, "proof"?}.`,
 		allow, false},
 	{approval.SteerDisallow, `End what allow gave: {"order": its id, "by"?, "reason"?}.`, disallow, false},
 
@@ -83,7 +94,8 @@ func readDecision(ctx workflow.Context, kind string, payload map[string]any) (ap
 	return approval.ReadDecision(kind, payload)
 }
 
-func steeringSignal(kind, description string, steer func(ProcessHandler, workflow.Context, approval.SteeringPayload) error) signalKind {
+func steeringSignal(kind, description string,
+	steer func(ProcessHandler, workflow.Context, approval.SteeringPayload) error) signalKind {
 	return signalKind{kind, description, func(p ProcessHandler, ctx workflow.Context, payload map[string]any) error {
 		s, err := approval.ReadSteering(kind, payload)
 		if err != nil {

@@ -35,9 +35,12 @@ func serve() error {
 		return err
 	}
 	s, err := temporal.NewServer(temporal.ForServices(temporal.DefaultServices), temporal.WithConfig(cfg),
-		temporal.WithLogger(log.NewZapLogger(log.BuildZapLogger(cfg.Log))), temporal.InterruptOn(temporal.InterruptCh()),
+		temporal.WithLogger(log.NewZapLogger(log.BuildZapLogger(cfg.Log))),
+		temporal.InterruptOn(temporal.InterruptCh()),
 		temporal.WithAuthorizer(authorization.NewNoopAuthorizer()),
-		temporal.WithClaimMapper(func(*config.Config) authorization.ClaimMapper { return authorization.NewNoopClaimMapper() }))
+		temporal.WithClaimMapper(func(*config.Config) authorization.ClaimMapper {
+			return authorization.NewNoopClaimMapper()
+		}))
 	if err != nil {
 		return err
 	}

@@ -33,8 +33,9 @@ type backtestOptions struct {
 func Backtest(a *app.App) *cobra.Command {
 	var o backtestOptions
 	c := &cobra.Command{
-		Use:   "backtest FILE|FOLDER ID...",
-		Short: "Say what a new Plan, policy, prompt or Tool would do otherwise with the instances of finished processes",
+		Use: "backtest FILE|FOLDER ID...",
+		Short: "Say what a new Plan, policy, prompt or Tool would do otherwise " +
+			"with the instances of finished processes",
 		Long: `Run a new Idea file over the instances of finished processes, with the results that Calls
 had there, and say what would differ. Nothing runs outside: no tool, server or person is
 asked, and nothing is written. The chains are read from the store; no server is needed.
@@ -85,7 +86,8 @@ func backtested(ctx context.Context, a *app.App, file string, ids []string, o ba
 			return fmt.Errorf("print backtest: %w", err)
 		}
 		if o.most >= 0 && report.Differs() > o.most {
-			a.Note("backtest: %s not the same; at most %d may differ", print.PluralIs(report.Differs(), "instance"), o.most)
+			a.Note("backtest: %s not the same; at most %d may differ", print.PluralIs(report.Differs(), "instance"),
+				o.most)
 			return exit.With(exit.Failed)
 		}
 		return nil
@@ -120,14 +122,17 @@ func printBacktest(a *app.App, r *backtest.Report) error {
 	return a.Print(backtestText(r))
 }
 
-// backtestText is a report for people: the counts, what differs in how many instances, and a table of those that are not the same.
+// backtestText is a report for people: the counts, what differs in how many instances, and a table of those that are
+// not the same.
 func backtestText(r *backtest.Report) string {
 	var b strings.Builder
-	planned := map[string]string{backtest.ByPast: "as the LLM planned then", backtest.ByReplies: "by recorded replies", backtest.ByLLM: "by the LLM"}[r.Plans]
+	planned := map[string]string{backtest.ByPast: "as the LLM planned then", backtest.ByReplies: "by recorded replies",
+		backtest.ByLLM: "by the LLM"}[r.Plans]
 	if r.Requests == 0 {
 		planned = "without a Request"
 	}
-	fmt.Fprintf(&b, "%s, run %s, with the results of %s\n", print.Plural(len(r.Instances), "instance"), planned, print.Plural(r.Calls, "Call"))
+	fmt.Fprintf(&b, "%s, run %s, with the results of %s\n", print.Plural(len(r.Instances), "instance"), planned,
+		print.Plural(r.Calls, "Call"))
 	fmt.Fprintf(&b, "%d the same, %d different, %d not known\n", r.Same, r.Different, r.Unknown)
 	if r.Asked != (comparison.AskedCounts{}) {
 		fmt.Fprintf(&b, "asked about then: %s; now: %d", print.Plural(r.Asked.Then, "Call"), r.Asked.Now)
@@ -137,7 +142,8 @@ func backtestText(r *backtest.Report) string {
 		b.WriteString("\n")
 	}
 	for _, l := range r.LeftOut {
-		fmt.Fprintf(&b, "left out: %s: %s\n", print.Printable(strings.TrimSuffix(l.Process+"/"+l.Instance, "/")), print.Printable(l.Reason))
+		fmt.Fprintf(&b, "left out: %s: %s\n", print.Printable(strings.TrimSuffix(l.Process+"/"+l.Instance, "/")),
+			print.Printable(l.Reason))
 	}
 	if len(r.Summary) > 0 {
 		b.WriteString("\n")
@@ -168,7 +174,8 @@ func instanceTable(r *backtest.Report) string {
 			first = i.Unknown[0]
 		}
 		if i.Verdict != comparison.Same {
-			fmt.Fprintf(w, "%s\t%s\t%d\t%s\n", print.Printable(i.Name(len(r.Processes) > 1)), i.Verdict, len(i.Differences), print.Printable(first))
+			fmt.Fprintf(w, "%s\t%s\t%d\t%s\n", print.Printable(i.Name(len(r.Processes) > 1)), i.Verdict,
+				len(i.Differences), print.Printable(first))
 		}
 	}
 	_ = w.Flush() // a strings.Builder takes everything

@@ -76,7 +76,9 @@ func (v values) blameText(b *chain.Blame) string {
 			fmt.Fprintf(&t, "it stands in Idea %d of %s; who wrote it there: %s blame %s %s --at %d\n",
 				f.Idea, print.Printable(f.Process), print.Program, print.Quote(f.Process), print.Quote(place), f.Idea)
 		} else {
-			t.WriteString("that Idea does not hold it, or is not in the store any more: who made the fork may have put it there\n")
+			t.WriteString(
+				"that Idea does not hold it, or is not in the store any more: who made the fork may have put it " +
+					"there\n")
 		}
 	}
 	for _, d := range b.Decisions {
@@ -140,6 +142,7 @@ func (v values) writeProposed(t *strings.Builder, b *chain.Blame) {
 		fmt.Fprintf(t, "  %s is %s (in Idea %d)\n", print.Printable(r.Reference), value, b.Last.Idea)
 	}
 	if c.Saw > 0 {
-		fmt.Fprintf(t, "what the LLM had seen: %s show %s --at %d\n", print.Program, print.Quote(cmp.Or(c.Part, b.Process)), c.Saw)
+		fmt.Fprintf(t, "what the LLM had seen: %s show %s --at %d\n", print.Program,
+			print.Quote(cmp.Or(c.Part, b.Process)), c.Saw)
 	}
 }

@@ -14,11 +14,14 @@ import (
 func TestADecisionTellsTheGroupsAndWhetherOthersMustDecideToo(t *testing.T) {
 	two := policy.Rules{{Groups: []string{"finance"}, Count: 2}}
 	for want, d := range map[string]approval.Decision{
-		"ann of finance, one of 2 who must": {Kind: "approve", DecidedBy: "ann", Groups: []string{"finance"}, Deciders: two},
-		"ann of finance, because late":      {Kind: "reject", DecidedBy: "ann", Groups: []string{"finance"}, Deciders: two, Reason: "late"},
-		"ann":                               {Kind: "approve", DecidedBy: "ann"},
-		"a person":                          {Kind: "approve"},
-		"the standing order o of ann, at which nobody looked, because dull": {Kind: "approve", DecidedBy: "ann", OrderID: "o", Reason: "dull"},
+		"ann of finance, one of 2 who must": {Kind: "approve", DecidedBy: "ann", Groups: []string{"finance"},
+			Deciders: two},
+		"ann of finance, because late": {Kind: "reject", DecidedBy: "ann", Groups: []string{"finance"},
+			Deciders: two, Reason: "late"},
+		"ann":      {Kind: "approve", DecidedBy: "ann"},
+		"a person": {Kind: "approve"},
+		"the standing order o of ann, at which nobody looked, because dull": {Kind: "approve", DecidedBy: "ann",
+			OrderID: "o", Reason: "dull"},
 	} {
 		if got := deciderText(d) + grounds(d); got != want {
 			t.Errorf("%q, want %q", got, want)
@@ -26,7 +29,8 @@ func TestADecisionTellsTheGroupsAndWhetherOthersMustDecideToo(t *testing.T) {
 		if got := decisionText(d); !strings.HasPrefix(got, "decided by "+deciderText(d)+": "+d.Kind) {
 			t.Errorf("blame: %q", got)
 		}
-		if got := (values{}).decidedText([]client.Decided{{Decision: d}}); !strings.Contains(got, "  "+d.Kind+" by "+want) {
+		if got := (values{}).decidedText([]client.Decided{{Decision: d}}); !strings.Contains(got,
+			"  "+d.Kind+" by "+want) {
 			t.Errorf("decisions: %q", got)
 		}
 	}

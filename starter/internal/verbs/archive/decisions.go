@@ -60,7 +60,8 @@ func decisions(ctx context.Context, a *app.App, id string, at int, v values) err
 				last = l
 			}
 		}
-		head := fmt.Sprintf("%s: %s up to Idea %d, %s\n", print.Printable(id), print.Plural(len(made), "decision"), last.At, sealedText(last.Created))
+		head := fmt.Sprintf("%s: %s up to Idea %d, %s\n", print.Printable(id), print.Plural(len(made), "decision"),
+			last.At, sealedText(last.Created))
 		return a.Print(head + v.decidedText(made))
 	})
 }

@@ -74,7 +74,8 @@ func (v values) diffText(d *client.Diff) string {
 		lines[instance] = append(lines[instance], "  "+line+"\n")
 	}
 	for _, c := range d.Changes {
-		add(c.Instance, fmt.Sprintf("%s %s  %s", signs[c.What], print.Printable(c.Path), v.fromTo(c.What, c.From, c.To)))
+		add(c.Instance, fmt.Sprintf("%s %s  %s", signs[c.What], print.Printable(c.Path),
+			v.fromTo(c.What, c.From, c.To)))
 	}
 	for _, c := range d.Calls {
 		name := strings.TrimSpace("call " + c.ID + " " + print.Printable(c.Tool))

@@ -70,7 +70,8 @@ func export(ctx context.Context, a *app.App, id, file string) error {
 	})
 }
 
-// exportHTML writes what a process did as a page for people. Its signatures are checked with the keys that PROCESSIDEA_DECIDERS names.
+// exportHTML writes what a process did as a page for people. Its signatures are checked with the keys that
+// PROCESSIDEA_DECIDERS names.
 func exportHTML(ctx context.Context, a *app.App, id, file string) error {
 	keys, err := decidersKeys(ctx, "")
 	if err != nil {

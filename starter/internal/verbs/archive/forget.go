@@ -98,8 +98,10 @@ func forgetProcess(ctx context.Context, a *app.App, id, instance string, o forge
 		return fmt.Errorf("%w; what remains in the server's files goes when %s is forgotten again", err, id)
 	}
 	if !reached {
-		a.Note("%s", "the files of Temporal's server were not looked at: its database may hold what it deleted until the room"+
-			" is used again, and the starts that it refused; its logs and backups hold what they held")
+		a.Note(
+			"%s", "the files of Temporal's server were not looked at: its database may hold what it deleted until "+
+				"the room"+
+				" is used again, and the starts that it refused; its logs and backups hold what they held")
 	}
 	if a.JSON {
 		err = a.PrintJSON(r)

@@ -89,15 +89,18 @@ func collectedText(c *chain.Collected) string {
 	if c.Removed {
 		does = "removed"
 	}
-	fmt.Fprintf(&b, "%s %s (%s, %s) and %s (%s)\n", does, print.Plural(len(c.Chains), "chain"), print.Plural(c.Ideas, "Idea"), size(c.IdeaBytes),
+	fmt.Fprintf(&b, "%s %s (%s, %s) and %s (%s)\n", does, print.Plural(len(c.Chains), "chain"),
+		print.Plural(c.Ideas, "Idea"), size(c.IdeaBytes),
 		print.Plural(c.Values, "value"), size(c.ValueBytes))
 	for _, process := range c.Chains {
 		fmt.Fprintf(&b, "  %s\n", print.Printable(process))
 	}
 	if c.Unfinished > 0 {
-		fmt.Fprintf(&b, "%s %s that a killed program left half written (%s)\n", does, print.Plural(c.Unfinished, "file"), size(c.UnfinishedBytes))
+		fmt.Fprintf(&b, "%s %s that a killed program left half written (%s)\n", does,
+			print.Plural(c.Unfinished, "file"), size(c.UnfinishedBytes))
 	}
-	fmt.Fprintf(&b, "%s and %s (%s) stay\n", print.Plural(c.Kept.Chains, "chain"), print.Plural(c.Kept.Values, "value"), size(c.Kept.ValueBytes))
+	fmt.Fprintf(&b, "%s and %s (%s) stay\n", print.Plural(c.Kept.Chains, "chain"), print.Plural(c.Kept.Values, "value"),
+		size(c.Kept.ValueBytes))
 	if !c.Removed && c.Ideas+c.Values+c.Unfinished > 0 {
 		b.WriteString("nothing was removed: --yes does it\n")
 	}

@@ -51,7 +51,8 @@ type drawn struct {
 func graph(ctx context.Context, a *app.App, of, format string) error {
 	draw, ok := formats[format]
 	if !ok {
-		return exit.Usagef("draw %s: no format %q; there are %s", of, format, strings.Join(slices.Sorted(maps.Keys(formats)), ", "))
+		return exit.Usagef("draw %s: no format %q; there are %s", of, format,
+			strings.Join(slices.Sorted(maps.Keys(formats)), ", "))
 	}
 	calls, err := callsOf(ctx, a, of)
 	if err != nil {
@@ -106,7 +107,8 @@ func waitingCalls(ctx context.Context, a *app.App, process string) (calls []any)
 		}
 		a.Note("%s of %s waits for a person", plans[0].Name(), plans[0].Process)
 		if more := len(plans) - 1; more > 0 {
-			a.Note("%d more wait in other parts: starter plan %s lists them, and each is drawn by the id of its part", more, process)
+			a.Note("%d more wait in other parts: starter plan %s lists them, and each is drawn by the id of its part",
+				more, process)
 		}
 		return nil
 	})

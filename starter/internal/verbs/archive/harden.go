@@ -24,7 +24,8 @@ func Harden(a *app.App) *cobra.Command {
 file. Their chains are read from the store; no server is needed. What could not be
 generalised is named on standard error with the instances it differs in, and is left out
 of the Plan, which then guides an LLM instead of running by itself; where nothing is left,
-no file is written. The file begins as the first process did; --template leaves its instances out, for "run FILE --instances ROWS".
+no file is written. The file begins as the first process did; --template leaves its
+instances out, for "run FILE --instances ROWS".
 
 Where some instances had a Call and others had not, or another, the simplest condition is
 looked for that tells them apart by what was there. What is found is named with the number
@@ -50,7 +51,8 @@ they changed, with what it would have asked. Any number of processes may be name
 	}
 	c.Flags().StringVarP(&file, "output", "o", "", "`file` to write (default standard output)")
 	c.Flags().BoolVar(&o.Template, "template", false, "leave out what the first process began with")
-	c.Flags().BoolVar(&o.Complete, "complete", false, "never ask an LLM, whatever happens: what fails then fails its instance")
+	c.Flags().BoolVar(&o.Complete, "complete", false,
+		"never ask an LLM, whatever happens: what fails then fails its instance")
 	c.Flags().BoolVar(&approvals, "approvals", false, "say what people did with the Calls they were asked about")
 	return c
 }

@@ -57,7 +57,8 @@ func originText(origin any) string {
 	}
 	digest, _ := o["digest"].(string)
 	return fmt.Sprintf("forked from Idea %s of %s, %s\n",
-		print.Shown(o["at"]), print.Compact(o["process"], print.WidestValue), print.FitWidth(print.Printable(digest), shortDigest))
+		print.Shown(o["at"]), print.Compact(o["process"], print.WidestValue),
+		print.FitWidth(print.Printable(digest), shortDigest))
 }
 
 // simulatedText says of what was simulated that it was; empty where nothing was.
@@ -94,15 +95,18 @@ const widestLLM = 30 // characters
 const shortDigest = 12 // characters
 
 func historyTable(links []chain.Link, width int) string {
-	columns := [][]string{{"idea"}, {"created"}, {"request"}, {"llm"}, {"cost"}, {"instances"}, {"calls"}, {"writes"}, {"decisions"}, {"digest"}}
+	columns := [][]string{{"idea"}, {"created"}, {"request"}, {"llm"}, {"cost"}, {"instances"}, {"calls"}, {"writes"},
+		{"decisions"}, {"digest"}}
 	for _, l := range links {
 		request := ""
 		if l.Request > 0 {
 			request = strconv.Itoa(l.Request)
 		}
 		for n, cell := range []string{
-			strconv.Itoa(l.At), l.Created.Local().Format(time.DateTime), request, llmText(l), costText(l), strconv.Itoa(l.Counts.Instances),
-			strconv.Itoa(l.Counts.Calls), strconv.Itoa(l.Counts.Writes), strconv.Itoa(l.Counts.Decisions), print.FitWidth(l.Digest, shortDigest),
+			strconv.Itoa(l.At), l.Created.Local().Format(time.DateTime), request, llmText(l), costText(l),
+			strconv.Itoa(l.Counts.Instances),
+			strconv.Itoa(l.Counts.Calls), strconv.Itoa(l.Counts.Writes), strconv.Itoa(l.Counts.Decisions),
+			print.FitWidth(l.Digest, shortDigest),
 		} {
 			columns[n] = append(columns[n], cell)
 		}

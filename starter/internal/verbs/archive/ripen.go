@@ -39,7 +39,8 @@ func printFinding(b *strings.Builder, f ripen.Finding) {
 	for _, one := range []struct {
 		n    int
 		what string
-	}{{f.Counts.Amended, "amended"}, {f.Counts.Rejected, "rejected"}, {f.Counts.Replaced, "replaced"}, {f.Counts.Answered, "answered"}} {
+	}{{f.Counts.Amended, "amended"}, {f.Counts.Rejected, "rejected"}, {f.Counts.Replaced, "replaced"},
+		{f.Counts.Answered, "answered"}} {
 		if one.n > 0 {
 			fmt.Fprintf(b, ", %d %s", one.n, one.what)
 		}
@@ -56,7 +57,8 @@ func printFinding(b *strings.Builder, f ripen.Finding) {
 		return
 	}
 	fmt.Fprintf(b, "  proposed: \"_approval\": {\"when\": %s}\n", jsonval.Encode(f.When))
-	fmt.Fprintf(b, "  of these %d decisions it would have asked for %d, with all that people changed, and not for %d\n", f.Asked+f.Unasked, f.Asked, f.Unasked)
+	fmt.Fprintf(b, "  of these %d decisions it would have asked for %d, with all that people changed, and not for %d\n",
+		f.Asked+f.Unasked, f.Asked, f.Unasked)
 	if len(f.AskedInVain) > 0 {
 		fmt.Fprintf(b, "  asked, and approved unchanged: %s\n", print.Printable(diag.FirstNamesAndCount(f.AskedInVain)))
 	}

@@ -69,7 +69,8 @@ removes, and the store's own settings are not.`,
 	}
 	c.Flags().BoolVar(&withTemporal, "temporal", false, "compare it with the digests in Temporal's history too")
 	c.Flags().BoolVar(&all, "all", false, "check every chain of the store")
-	c.Flags().StringVar(&deciders, "deciders", "", "check signatures of decisions with the keys in this JWKS `file` (default $PROCESSIDEA_DECIDERS)")
+	c.Flags().StringVar(&deciders, "deciders", "",
+		"check signatures of decisions with the keys in this JWKS `file` (default $PROCESSIDEA_DECIDERS)")
 	return c
 }
 
@@ -93,7 +94,8 @@ func verifyWithTemporal(ctx context.Context, a *app.App, id string, keys *signin
 			return err
 		}
 		if !a.JSON {
-			a.Note("%s of %s compared with Temporal's history", print.Plural(r.Witnessed, "Idea"), print.Plural(r.Ideas, "Idea"))
+			a.Note("%s of %s compared with Temporal's history", print.Plural(r.Witnessed, "Idea"),
+				print.Plural(r.Ideas, "Idea"))
 		}
 		return printReport(a, id, r)
 	})
@@ -167,7 +169,8 @@ func allReportsText(reports []processReport, broken int) string {
 		b.WriteString(reportText(r.Process, r.Report))
 	}
 	fmt.Fprintf(&b, "%s checked, %d broken; "+
-		"not checked: values that belong to no chain, and the store's own settings\n", print.Plural(len(reports), "chain"), broken)
+		"not checked: values that belong to no chain, and the store's own settings\n",
+		print.Plural(len(reports), "chain"), broken)
 	return b.String()
 }
 
@@ -207,7 +210,8 @@ func provenText(c proofs.Counts) string {
 	if c.Declared+c.Signed+c.Carried == 0 {
 		return ""
 	}
-	text := fmt.Sprintf("%s: %d declared, %d signed", print.Plural(c.Declared+c.Signed, "decision"), c.Declared, c.Signed)
+	text := fmt.Sprintf("%s: %d declared, %d signed", print.Plural(c.Declared+c.Signed, "decision"),
+		c.Declared, c.Signed)
 	if c.Carried > 0 {
 		text += fmt.Sprintf(", and %s from earlier processes", print.Plural(c.Carried, "proof"))
 	}
@@ -226,7 +230,8 @@ func forgottenIdeasText(f *chain.Forgotten) string {
 	if f == nil {
 		return ""
 	}
-	return fmt.Sprintf("%s; the digests still lead from one Idea to the next, and the last one says so\n", print.Printable(f.String()))
+	return fmt.Sprintf("%s; the digests still lead from one Idea to the next, and the last one says so\n",
+		print.Printable(f.String()))
 }
 
 // forgottenInstancesText says which instances were taken out of a chain.
@@ -254,7 +259,8 @@ func reportText(of string, r *chain.Report) string {
 		b.WriteString(harmedText(p))
 	}
 	if len(r.Unreadable) > 0 {
-		fmt.Fprintf(&b, "  %s cannot be loaded: %s\n", print.Plural(len(r.Unreadable), "Idea"), print.Ranges(r.Unreadable))
+		fmt.Fprintf(&b, "  %s cannot be loaded: %s\n", print.Plural(len(r.Unreadable), "Idea"),
+			print.Ranges(r.Unreadable))
 	}
 	return b.String()
 }

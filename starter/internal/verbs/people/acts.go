@@ -39,12 +39,15 @@ var acts = []act{
 		flags:   decisionFlags, deed: decide,
 	},
 	{
-		name: client.Amend, args: "ID CALL", short: "Let a Call that waits run with other parameters", help: aboutDecisions,
+		name: client.Amend, args: "ID CALL", short: "Let a Call that waits run with other parameters",
+		help:    aboutDecisions,
 		example: `  starter amend refunds 1.2@13 --params '{"values": {"cents": 25000}}' --reason "half of it"`,
-		flags:   valueFlag("params", "the parameters that change, as `JSON` or @file; null takes an optional one away"), deed: decide,
+		flags:   valueFlag("params", "the parameters that change, as `JSON` or @file; null takes an optional one away"),
+		deed:    decide,
 	},
 	{
-		name: client.Replace, args: "ID CALL", short: "Put another Call in the place of one that waits", help: aboutDecisions,
+		name: client.Replace, args: "ID CALL", short: "Put another Call in the place of one that waits",
+		help:    aboutDecisions,
 		example: `  starter replace refunds 1.2@13 --with '{"_tool": "apologise", "values": {"order": "†state.order", "customer": "†state.customer"}}'`,
 		flags:   valueFlag("with", "the Call that takes its place, as `JSON` or @file"), deed: decide,
 	},
@@ -87,7 +90,8 @@ signed, as it must be for a Tool whose decisions are. Without --tool the orders 
 		flags: orderFlags, deed: allow, instead: listOrders,
 	},
 	{
-		name: approval.SteerDisallow, args: "ID ORDER", short: "End a standing order; what was approved under it stays so",
+		name: approval.SteerDisallow, args: "ID ORDER",
+		short:   "End a standing order; what was approved under it stays so",
 		example: `  starter disallow refunds small --reason "the sale is over"`, flags: byFlags,
 		deed: steering(func(ctx context.Context, p *client.Process, g *given) error {
 			return p.Disallow(ctx, g.args[1], g.who())
@@ -114,7 +118,8 @@ run, nothing changes and you are told why. REQUEST is as with approve-plan.`,
 		flags: planFlags, deed: decidePlan,
 	},
 	{
-		name: approval.SteerRejectPlan, args: "ID [REQUEST]", short: "Have nothing of a Plan run; the next Request reads why",
+		name: approval.SteerRejectPlan, args: "ID [REQUEST]",
+		short: "Have nothing of a Plan run; the next Request reads why",
 		long: `Have nothing of a Plan run that waits as a whole. The next Request reads why. A direct
 Plan of stage "optimal" gives way to the LLM; one of stage "complete" fails its
 instances. REQUEST is as with approve-plan.`,

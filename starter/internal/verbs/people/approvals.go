@@ -25,8 +25,9 @@ func Approvals(a *app.App) *cobra.Command {
 		Long: `List the Calls that wait for a person: what would run, since when, and what happens at
 the deadline, and the State and input of its instance; and the Plans that wait as a
 whole (see "starter plan"). ID may be an instance of a
-process, refunds/13. Of one process the standing orders in force are listed too. With --json the list is as the query "approvals" gives it; values
-that lie in the store are whole.`,
+process, refunds/13. Of one process the standing orders in force are listed too. With
+--json the list is as the query "approvals" gives it; values that lie in the store are
+whole.`,
 		Example: `  starter approvals
   starter approvals refund-17 --json`,
 		RunE: func(c *cobra.Command, args []string) error { return approvals(c.Context(), a, args) },
@@ -100,7 +101,8 @@ func approvalsText(list []client.Approval) string {
 	for _, p := range list {
 		b.WriteString(print.Approval(p) + "\n")
 	}
-	fmt.Fprintf(&b, "%s; decide with: starter approve|reject|amend|replace|answer ID CALL%s\n", print.Plural(len(list), "approval"), typing(list))
+	fmt.Fprintf(&b, "%s; decide with: starter approve|reject|amend|replace|answer ID CALL%s\n",
+		print.Plural(len(list), "approval"), typing(list))
 	return b.String()
 }
 

@@ -52,8 +52,8 @@ func decide(g *given) (do deed, err error) {
 	return func(ctx context.Context, p *client.Process) (client.Count, error) { return p.DecideAndCount(ctx, d) }, nil
 }
 
-// callWithin reads the id of a process, or of one of its instances as signals take it, and the id of a Call there, which then need not
-// name the instance.
+// callWithin reads the id of a process, or of one of its instances as signals take it, and the id of a Call there,
+// which then need not name the instance.
 func callWithin(id, call string) (process, fullCall string, err error) {
 	process, word, isInstance := protocol.ParseInstanceID(id)
 	own := ideafile.InstanceTokenOfCallID(call)

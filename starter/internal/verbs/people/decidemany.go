@@ -90,7 +90,8 @@ func decideMany(ctx context.Context, a *app.App, g *given) (done bool, err error
 		case len(list) == 0 && len(there) == 0:
 			return exit.Usagef("decide on %s: nobody is waited for", g.args[0])
 		case len(list) == 0:
-			return exit.Usagef("decide on %s: none of the %s that wait there fits", g.args[0], print.Plural(len(there), "Call"))
+			return exit.Usagef("decide on %s: none of the %s that wait there fits", g.args[0],
+				print.Plural(len(there), "Call"))
 		}
 		return o.show(ctx, a, p, list, g.all)
 	})
@@ -101,7 +102,8 @@ func (o *selected) show(ctx context.Context, a *app.App, p *client.Process, list
 	fitting := len(list)
 	list = list[:min(fitting, client.MaxDecisionsAtOnce)]
 	table := bulk.TableOf(list)
-	report := decidedMany{Process: p.ID(), Signal: "decide", Decision: o.decision.Kind, Fitting: fitting, Table: table, Decisions: []decidedOne{}}
+	report := decidedMany{Process: p.ID(), Signal: "decide", Decision: o.decision.Kind, Fitting: fitting, Table: table,
+		Decisions: []decidedOne{}}
 	if !a.JSON {
 		out := a.Out
 		if o.yes {

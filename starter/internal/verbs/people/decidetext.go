@@ -33,7 +33,8 @@ type decidedOne struct {
 
 func (d *decidedMany) add(outcomes []client.Outcome) {
 	for _, o := range outcomes {
-		one := decidedOne{Call: o.Call, Digest: o.Digest, Accepted: o.Refused == "", Reason: o.Refused, Count: countOf(o.Count)}
+		one := decidedOne{Call: o.Call, Digest: o.Digest, Accepted: o.Refused == "", Reason: o.Refused,
+			Count: countOf(o.Count)}
 		if one.Accepted {
 			d.Taken++
 		} else {
@@ -54,7 +55,8 @@ func countOf(c client.Count) *client.Count {
 // text says in summary what was taken, and of each that was not why.
 func (d *decidedMany) text() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s: %s taken on %s%s", print.Printable(d.Process), d.Decision, print.Plural(d.Taken, "Call"), d.countText())
+	fmt.Fprintf(&b, "%s: %s taken on %s%s", print.Printable(d.Process), d.Decision, print.Plural(d.Taken, "Call"),
+		d.countText())
 	if d.Refused > 0 {
 		fmt.Fprintf(&b, ", refused on %d", d.Refused)
 	}
@@ -160,7 +162,8 @@ func columnsOf(t bulk.Table, rows []bulk.Row) [][]string {
 		names := ""
 		if len(r.Instances) > 1 {
 			several = true
-			names = print.FitWidth(fmt.Sprintf("%d: %s", len(r.Instances), print.Printable(strings.Join(r.Instances, ", "))), shownInstances)
+			names = print.FitWidth(fmt.Sprintf("%d: %s", len(r.Instances),
+				print.Printable(strings.Join(r.Instances, ", "))), shownInstances)
 		}
 		instances = append(instances, names)
 	}

@@ -57,7 +57,8 @@ has a Plan in each part. Nothing of a Plan has begun before approve-plan or amen
 
 func printCalls(a *app.App, plans []client.Plan) error {
 	if len(plans) != 1 {
-		return exit.Usagef("print the Calls of a Plan: %s; with --json all are printed", print.Plural(len(plans), "Plan waits"))
+		return exit.Usagef("print the Calls of a Plan: %s; with --json all are printed",
+			print.Plural(len(plans), "Plan waits"))
 	}
 	return a.PrintJSON(plans[0].WrittenCalls())
 }
@@ -94,7 +95,8 @@ func plansText(plans []client.Plan, mermaid bool) string {
 		}
 		b.WriteString("\n")
 	}
-	fmt.Fprintf(&b, "%s; decide with: starter approve-plan|amend-plan|reject-plan ID\n", print.Plural(len(plans), "Plan"))
+	fmt.Fprintf(&b, "%s; decide with: starter approve-plan|amend-plan|reject-plan ID\n",
+		print.Plural(len(plans), "Plan"))
 	return b.String()
 }
 
@@ -143,7 +145,8 @@ func meantPlans(plans []client.Plan, g *given) ([]client.Plan, error) {
 	if len(g.args) > 1 {
 		n, err := strconv.Atoi(g.args[1])
 		if err != nil {
-			return nil, exit.Usagef("decide on a Plan of %s: REQUEST is the number of a Request, not %q", g.process, g.args[1])
+			return nil, exit.Usagef("decide on a Plan of %s: REQUEST is the number of a Request, not %q",
+				g.process, g.args[1])
 		}
 		plans = slices.DeleteFunc(plans, func(p client.Plan) bool { return p.Request != n })
 	}

@@ -83,11 +83,12 @@ func checkFiles(a *app.App, given string, files fileFlags) error {
 		verdict = "no errors, " + print.Plural(problems.Count(), "warning")
 	}
 	return a.Print(fmt.Sprintf("%s: %s, %s: %s\n%s", given,
-		print.Plural(len(d.Read.Tools), "Tool"), print.Plural(len(d.Read.InstanceTokens()), "instance"), verdict, needsText(d.Read)+decidersText(d.Read)))
+		print.Plural(len(d.Read.Tools), "Tool"), print.Plural(len(d.Read.InstanceTokens()), "instance"), verdict,
+		needsText(d.Read)+decidersText(d.Read)))
 }
 
-// needsText says what a worker must be given for a file's Tools and MCP servers: hosts, secrets, programs. Whether it has
-// them, the worker says when the process starts, before anything runs.
+// needsText says what a worker must be given for a file's Tools and MCP servers: hosts, secrets, programs. Whether it
+// has them, the worker says when the process starts, before anything runs.
 func needsText(idea *ideafile.Idea) string {
 	secrets, hosts, commands := map[string]bool{}, map[string]bool{}, map[string]bool{}
 	note := func(v any, address string) {
@@ -115,7 +116,8 @@ func needsText(idea *ideafile.Idea) string {
 		separator string
 		values    map[string]bool
 	}{
-		{httptool.AllowVariable, ",", hosts}, {httptool.SecretsVariable, ", ", secrets}, {mcptool.CommandsVariable, "; ", commands},
+		{httptool.AllowVariable, ",", hosts}, {httptool.SecretsVariable, ", ", secrets},
+		{mcptool.CommandsVariable, "; ", commands},
 	} {
 		if len(need.values) > 0 {
 			fmt.Fprintf(&b, "where its worker runs, %s must list %s\n", need.variable,
@@ -136,7 +138,8 @@ func decidersText(idea *ideafile.Idea) string {
 	if len(names) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("where its worker runs, %s must name the keys of who decides: decisions on %s are signed\n", signing.DecidersVariable,
+	return fmt.Sprintf("where its worker runs, %s must name the keys of who decides: decisions on %s are signed\n",
+		signing.DecidersVariable,
 		diag.FirstNamesAndCount(names))
 }
 
@@ -145,8 +148,10 @@ const shownTools = 40
 
 // runnersText says what runs each Tool; of very many, how many there are of each kind.
 func runnersText(d *ideafiles.Definition, known ideafiles.Tools) string {
-	words := map[ideafile.ToolKind]string{ideafile.KindGo: "a Go function", ideafile.KindHTTP: "an HTTP request", ideafile.KindMCP: "an MCP server",
-		ideafile.KindLatent: "nothing: the LLM writes its result", ideafile.KindDelegate: "another Idea, as a process of its own"}
+	words := map[ideafile.ToolKind]string{ideafile.KindGo: "a Go function", ideafile.KindHTTP: "an HTTP request",
+		ideafile.KindMCP:      "an MCP server",
+		ideafile.KindLatent:   "nothing: the LLM writes its result",
+		ideafile.KindDelegate: "another Idea, as a process of its own"}
 	bindings := known.Bind(d.Read)
 	counts := map[ideafile.ToolKind]int{}
 	var b strings.Builder
@@ -159,7 +164,8 @@ func runnersText(d *ideafiles.Definition, known ideafiles.Tools) string {
 	}
 	if len(d.Read.Tools) > shownTools {
 		for _, kind := range jsonval.SortedKeys(counts) {
-			fmt.Fprintf(&b, "  %s: run by %s\n", print.Plural(counts[kind], "Tool"), cmp.Or(words[kind], "a worker, as "+string(kind)))
+			fmt.Fprintf(&b, "  %s: run by %s\n", print.Plural(counts[kind], "Tool"),
+				cmp.Or(words[kind], "a worker, as "+string(kind)))
 		}
 	}
 	return b.String()

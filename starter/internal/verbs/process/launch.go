@@ -20,10 +20,13 @@ func introduce(a *app.App, p server.Place, d *ideafiles.Definition, problems dia
 	if len(problems.Errors()) > 0 {
 		return &client.InvalidError{Source: d.Source.Given, Problems: problems}
 	}
-	a.Complain(d.Source.Given, slices.DeleteFunc(slices.Clone(problems), check.IsStrictnessWarning)) // check tells of those
+	// check tells of those
+	a.Complain(d.Source.Given, slices.DeleteFunc(slices.Clone(problems), check.IsStrictnessWarning))
 	if d.Read.Simulation != nil {
-		return exit.Usagef("run %s: it is a simulation, in which values are made up: simulate goes on with it; without meta.simulated "+
-			"and the messages' _simulated it is taken for real", d.Source.Given)
+		return exit.Usagef(
+			"run %s: it is a simulation, in which values are made up: simulate goes on with it; without "+
+				"meta.simulated "+
+				"and the messages' _simulated it is taken for real", d.Source.Given)
 	}
 	if err := p.ChooseReplies(d); err != nil {
 		return err
@@ -82,15 +85,19 @@ func enter(ctx context.Context, p server.Place, o launchOptions) (*server.Sessio
 	if o.detach {
 		s, err := p.Visit(ctx)
 		if err != nil && p.Remote == nil {
-			return nil, exit.Usagef(`detach: no server runs in %s that would go on with the process; start one with "%s dev"`, p.Data, print.Program)
+			return nil,
+				exit.Usagef(`detach: no server runs in %s that would go on with the process; start one with "%s dev"`,
+					p.Data, print.Program)
 		}
 		return s, err
 	}
 	s, err := p.Enter(ctx, o.server)
 	if err == nil && o.record != "" && !s.Own {
 		s.Close()
-		return nil, exit.Usagef("record %s: the worker that asks the LLM is not in this program: another one runs the server in %s",
-			o.record, p.Data)
+		return nil,
+			exit.Usagef(
+				"record %s: the worker that asks the LLM is not in this program: another one runs the server in %s",
+				o.record, p.Data)
 	}
 	return s, err
 }

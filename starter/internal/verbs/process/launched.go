@@ -52,17 +52,23 @@ func (l *launched) run(ctx context.Context) error {
 func (l *launched) start(ctx context.Context) (err error) {
 	d := l.definition
 	l.process, err = l.session.Start(ctx, client.StartOptions{
-		ID: l.options.id, Idea: d.Idea, Replies: d.Replies, Delegates: d.Delegates, WithSolution: l.options.withSolution, ForkOf: l.options.forkOf,
+		ID: l.options.id, Idea: d.Idea, Replies: d.Replies, Delegates: d.Delegates,
+		WithSolution: l.options.withSolution, ForkOf: l.options.forkOf,
 		By: app.UserName(),
 	})
 	var claimed *client.ClaimedError
 	switch {
 	case errors.Is(err, client.ErrOtherStart):
-		return exit.Usagef("run %s as %s: %w, or with other replies", d.Source.Given, l.options.id, client.ErrOtherStart)
+		return exit.Usagef("run %s as %s: %w, or with other replies", d.Source.Given, l.options.id,
+			client.ErrOtherStart)
 	case errors.As(err, &claimed):
-		return exit.Usagef("run %s as %s: the store has %s of a process of this id that Temporal does not know, or no longer; "+
-			"take another id, go on from one of them with \"%[6]s fork %[4]s --at %[5]d\", or have them removed by \"%[6]s gc\"",
-			d.Source.Given, claimed.ID, print.Plural(claimed.Ideas, "Idea"), print.Quote(claimed.ID), claimed.Ideas, print.Program)
+		return exit.Usagef(
+			"run %s as %s: the store has %s of a process of this id that Temporal does not know, or no longer; "+
+				"take another id, go on from one of them with \"%[6]s fork %[4]s --at %[5]d\", or have them removed "+
+				"by "+
+				"\"%[6]s gc\"",
+			d.Source.Given, claimed.ID, print.Plural(claimed.Ideas, "Idea"), print.Quote(claimed.ID), claimed.Ideas,
+			print.Program)
 	case err != nil && ctx.Err() != nil:
 		return ctx.Err()
 	case err != nil || l.tape == nil:
@@ -88,8 +94,8 @@ func (l *launched) announce() {
 	}
 }
 
-// leave prints how the process stands, and waits for nothing. Of one that has just been started nothing is known but its
-// instances.
+// leave prints how the process stands, and waits for nothing. Of one that has just been started nothing is known but
+// its instances.
 func (l *launched) leave(ctx context.Context) error {
 	if l.process.Attached() {
 		return printSnapshot(ctx, l.App, l.process)
@@ -103,7 +109,8 @@ func (l *launched) leave(ctx context.Context) error {
 		return l.Print(fmt.Sprintf("%s: running%s; to follow it: %s watch %s\n", print.Printable(l.process.ID()), of,
 			print.Program, print.Quote(l.process.ID())))
 	}
-	result := loop.Result{ProcessID: l.process.ID(), Status: loop.StatusRunning, Instances: map[string]loop.InstanceResult{}}
+	result := loop.Result{ProcessID: l.process.ID(), Status: loop.StatusRunning,
+		Instances: map[string]loop.InstanceResult{}}
 	for _, token := range tokens {
 		result.Instances[token] = loop.InstanceResult{Status: ideafile.InstanceWorking}
 	}
@@ -123,7 +130,8 @@ func (l *launched) follow(ctx context.Context) (loop.Result, error) {
 	}
 	for {
 		f := terminal.Follower{
-			Session: l.session, Process: l.process, Progress: terminal.NewProgress(l.Err, l.process.ID()), Over: over, Person: person,
+			Session: l.session, Process: l.process, Progress: terminal.NewProgress(l.Err, l.process.ID()), Over: over,
+			Person:  person,
 			LLMWait: l.options.llmWait,
 		}
 		result, err := f.Follow(ctx)

@@ -9,7 +9,8 @@ import (
 )
 
 func TestWhatHoldsAPausedProcessUpIsNotCutOffBehindThePause(t *testing.T) {
-	p := client.Summary{Status: loop.StatusPaused, Code: "llm_error", Waiting: []string{"held up: no room", "no LLM"}, Awaiting: 2}
+	p := client.Summary{Status: loop.StatusPaused, Code: "llm_error", Waiting: []string{"held up: no room", "no LLM"},
+		Awaiting: 2}
 	if got := waitsFor(p); got != "held up: no room; llm_error: no LLM; 2 decisions" {
 		t.Errorf("%q", got)
 	}

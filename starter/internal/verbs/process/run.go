@@ -40,7 +40,8 @@ it is still at work or has ended.`,
 	}
 	files.add(c)
 	o.addFlags(c)
-	c.Flags().BoolVar(&o.planFirst, "plan-first", false, "have every Plan wait, as a whole, until a person has approved it (config.approval.plan)")
+	c.Flags().BoolVar(&o.planFirst, "plan-first", false,
+		"have every Plan wait, as a whole, until a person has approved it (config.approval.plan)")
 	a.AddFailFlag(c)
 	return c
 }
@@ -62,7 +63,8 @@ func run(ctx context.Context, a *app.App, given string, files fileFlags, o launc
 }
 
 // prepareRun reads and checks everything that the process starts from: what is wrong is said before anything starts.
-func prepareRun(a *app.App, p server.Place, given string, files fileFlags, o *launchOptions) (*ideafiles.Definition, error) {
+func prepareRun(a *app.App, p server.Place, given string, files fileFlags,
+	o *launchOptions) (*ideafiles.Definition, error) {
 	if err := o.validate(p); err != nil {
 		return nil, err
 	}

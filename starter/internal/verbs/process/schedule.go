@@ -29,10 +29,12 @@ Temporal Schedule: Temporal starts the processes, and a worker must run for them
 		RunE:    func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	c.AddCommand(newSchedule(a), listSchedules(a),
-		scheduleVerb(a, "pause", "Start no processes until it is resumed; those that run go on", (*schedules.Schedules).Pause),
+		scheduleVerb(a, "pause", "Start no processes until it is resumed; those that run go on",
+			(*schedules.Schedules).Pause),
 		scheduleVerb(a, "resume", "Start processes again", (*schedules.Schedules).Resume),
 		scheduleVerb(a, "now", "Start a process at once, beside the times of the schedule", now),
-		scheduleVerb(a, "end", "Remove a schedule; the processes that it has started stay", withoutNote((*schedules.Schedules).End)))
+		scheduleVerb(a, "end", "Remove a schedule; the processes that it has started stay",
+			withoutNote((*schedules.Schedules).End)))
 	return c
 }
 
@@ -59,8 +61,10 @@ Temporal was away (a year unless said). Both are Temporal's own.`,
 	}
 	files.add(c)
 	flags.Duration(c.Flags(), &o.Every, "every", time.Second, false, "the interval, such as 1h, in whole seconds")
-	c.Flags().StringArrayVar(&o.Cron, "cron", nil, "a cron `expression`, such as \"0 2 * * 1-5\" or @daily; may be repeated")
-	c.Flags().StringVar(&o.TimeZone, "timezone", "", "the time `zone` of the cron expressions, such as Europe/Berlin (default UTC)")
+	c.Flags().StringArrayVar(&o.Cron, "cron", nil,
+		"a cron `expression`, such as \"0 2 * * 1-5\" or @daily; may be repeated")
+	c.Flags().StringVar(&o.TimeZone, "timezone", "",
+		"the time `zone` of the cron expressions, such as Europe/Berlin (default UTC)")
 	c.Flags().StringVar(&o.Overlap, "overlap", "skip", "what happens where the one before still runs")
 	flags.Duration(c.Flags(), &o.CatchUp, "catch-up", schedules.MinCatchUp, false,
 		"how late a missed one may still be started, from 10s (default a year)")
@@ -141,7 +145,8 @@ func schedulesText(list []schedules.Schedule, width int) string {
 }
 
 // scheduleVerb does something with a schedule.
-func scheduleVerb(a *app.App, name, short string, do func(s *schedules.Schedules, ctx context.Context, id, note string) error) *cobra.Command {
+func scheduleVerb(a *app.App, name, short string,
+	do func(s *schedules.Schedules, ctx context.Context, id, note string) error) *cobra.Command {
 	note := ""
 	c := &cobra.Command{
 		Use:     name + " NAME",
@@ -151,7 +156,8 @@ func scheduleVerb(a *app.App, name, short string, do func(s *schedules.Schedules
 			if args[0] == "" {
 				return exit.Usagef("%s schedule: its name is empty", name)
 			}
-			return a.Visit(c.Context(), func(s *server.Session) error { return do(schedules.Of(s.Client), c.Context(), args[0], note) })
+			return a.Visit(c.Context(),
+				func(s *server.Session) error { return do(schedules.Of(s.Client), c.Context(), args[0], note) })
 		},
 	}
 	if name == "pause" || name == "resume" {
@@ -164,6 +170,7 @@ func now(s *schedules.Schedules, ctx context.Context, id, _ string) error {
 	return s.Now(ctx, id, app.UserName())
 }
 
-func withoutNote(do func(*schedules.Schedules, context.Context, string) error) func(*schedules.Schedules, context.Context, string, string) error {
+func withoutNote(do func(*schedules.Schedules, context.Context, string) error) func(*schedules.Schedules,
+	context.Context, string, string) error {
 	return func(s *schedules.Schedules, ctx context.Context, id, _ string) error { return do(s, ctx, id) }
 }

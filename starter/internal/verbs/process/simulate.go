@@ -51,7 +51,8 @@ the other verbs read it with --data. What was simulated says so wherever it stan
 		RunE: func(c *cobra.Command, args []string) error { return runSimulate(c.Context(), a, args[0], o) },
 	}
 	o.files.add(c)
-	c.Flags().BoolVar(&o.schemas, "schemas", false, "ask no LLM and no script: make Plans and values up from the schemas")
+	c.Flags().BoolVar(&o.schemas, "schemas", false,
+		"ask no LLM and no script: make Plans and values up from the schemas")
 	c.Flags().StringVar(&o.tools, "tools", "", "who plays the Tools: llm or schemas (default the one who plans)")
 	c.Flags().StringVar(&o.keep, "keep", "", "leave everything in `folder`, which must be new or empty")
 	addWaitFlag(c, &o.wait)
@@ -68,7 +69,8 @@ func runSimulate(ctx context.Context, a *app.App, given string, o simulateOption
 		return err
 	}
 	known := server.Place{Own: a.Own}.Tools()
-	made, problems, err := simulation.Prepare(source, known, simulation.Options{Schemas: o.schemas, Tools: o.tools, LLM: server.LLMHere()})
+	made, problems, err := simulation.Prepare(source, known,
+		simulation.Options{Schemas: o.schemas, Tools: o.tools, LLM: server.LLMHere()})
 	if err != nil {
 		return err
 	}
@@ -93,7 +95,8 @@ func runSimulate(ctx context.Context, a *app.App, given string, o simulateOption
 func (o simulateOptions) validate(a *app.App) error {
 	switch {
 	case a.Data != "":
-		return exit.Usagef("simulate in %s: a simulation has a folder of its own; --keep FOLDER leaves it there", a.Data)
+		return exit.Usagef("simulate in %s: a simulation has a folder of its own; --keep FOLDER leaves it there",
+			a.Data)
 	case o.wait < 0:
 		return exit.Usagef("wait %s: it is negative", o.wait)
 	case o.tools != "" && o.tools != ideafile.FakedByLLM && o.tools != ideafile.FakedBySchemas:
@@ -115,8 +118,9 @@ func (o simulateOptions) validate(a *app.App) error {
 
 // introduceSimulation says who plays, and what was made up before anything began.
 func introduceSimulation(a *app.App, made *simulation.Prepared) {
-	plans := map[string]string{ideafile.FakedByLLM: "the LLM plans", ideafile.RecordedReplies: "recorded replies plan, " + made.Source.Replies,
-		ideafile.FakedBySchemas: "Plans are made up from the schemas"}[made.By.LLMRepliesFrom]
+	plans := map[string]string{ideafile.FakedByLLM: "the LLM plans",
+		ideafile.RecordedReplies: "recorded replies plan, " + made.Source.Replies,
+		ideafile.FakedBySchemas:  "Plans are made up from the schemas"}[made.By.LLMRepliesFrom]
 	tools := map[string]string{ideafile.FakedByLLM: "the LLM plays the Tools",
 		ideafile.FakedBySchemas: "results are made up from the schemas"}[made.By.ToolResultsFrom]
 	a.Note("simulation: nothing outside is touched; %s, and %s", plans, tools)
@@ -124,7 +128,8 @@ func introduceSimulation(a *app.App, made *simulation.Prepared) {
 		a.Note("simulation: made up, since nobody gives it: %s", strings.Join(made.MadeUp, ", "))
 	}
 	if len(made.Unasked) > 0 {
-		a.Note("simulation: not asked for their tools, which have no schema here: MCP servers %s; simulate an Idea in which they are listed (starter show)",
+		a.Note("simulation: not asked for their tools, which have no schema here: MCP servers %s; simulate an Idea "+
+			"in which they are listed (starter show)",
 			strings.Join(slices.Sorted(slices.Values(made.Unasked)), ", "))
 	}
 }
@@ -145,9 +150,11 @@ func placeApart(a *app.App, keep string) (p server.Place, tidy func(), err error
 }
 
 // carryOut runs the simulation on a server of its own, whose worker reaches nothing but the LLM.
-func carryOut(ctx context.Context, a *app.App, p server.Place, made *simulation.Prepared, wait time.Duration) (*simulation.Report, error) {
+func carryOut(ctx context.Context, a *app.App, p server.Place, made *simulation.Prepared,
+	wait time.Duration) (*simulation.Report, error) {
 	o := launchOptions{
-		id: client.NewID("simulated-" + made.Source.Name()), wait: wait, server: server.Hosting{UIPort: -1, GatewayPort: -1, Worker: true, Isolated: true},
+		id: client.NewID("simulated-" + made.Source.Name()), wait: wait,
+		server: server.Hosting{UIPort: -1, GatewayPort: -1, Worker: true, Isolated: true},
 	}
 	s, err := p.Enter(ctx, o.server)
 	if err != nil {

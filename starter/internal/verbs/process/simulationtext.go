@@ -42,7 +42,8 @@ func simulationText(r *simulation.Report) string {
 	b.WriteString("\nsimulated: no tool, server or person was asked; States and output are made up\n")
 	fmt.Fprintf(&b, "%s\n", costText(r))
 	for _, d := range r.Delegates {
-		fmt.Fprintf(&b, "  delegate %s: %s, %s\n", print.Printable(d.Process), d.Status, print.Plural(d.Requests, "Request"))
+		fmt.Fprintf(&b, "  delegate %s: %s, %s\n", print.Printable(d.Process), d.Status,
+			print.Plural(d.Requests, "Request"))
 	}
 	printTools(&b, r)
 	if r.Approvals > 0 {
@@ -51,7 +52,8 @@ func simulationText(r *simulation.Report) string {
 	printOpen(&b, r)
 	printGraph(&b, r)
 	if r.Data != "" {
-		fmt.Fprintf(&b, "\nkept in %s: %s show --data %s %s\n", print.Printable(r.Data), print.Program, print.Quote(r.Data), print.Quote(r.ProcessID))
+		fmt.Fprintf(&b, "\nkept in %s: %s show --data %s %s\n", print.Printable(r.Data), print.Program,
+			print.Quote(r.Data), print.Quote(r.ProcessID))
 	}
 	return b.String()
 }
@@ -67,7 +69,8 @@ func costText(r *simulation.Report) string {
 func printTools(b *strings.Builder, r *simulation.Report) {
 	for _, name := range slices.Sorted(maps.Keys(r.Tools)) {
 		var parts []string
-		for _, s := range []ideafile.CallStatus{ideafile.Done, ideafile.Failed, ideafile.Rejected, ideafile.Skipped, ideafile.Blocked, ideafile.Waiting,
+		for _, s := range []ideafile.CallStatus{ideafile.Done, ideafile.Failed, ideafile.Rejected, ideafile.Skipped,
+			ideafile.Blocked, ideafile.Waiting,
 			ideafile.AwaitingApproval, ideafile.Running} {
 			if n := r.Tools[name][s]; n > 0 {
 				parts = append(parts, fmt.Sprintf("%d %s", n, s))

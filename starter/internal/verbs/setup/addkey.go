@@ -29,7 +29,8 @@ counts at once. To take a key back, give its entry a "withdrawn".`,
   starter keys add - --deciders deciders.json --group finance < passkey.json`,
 		RunE: func(_ *cobra.Command, args []string) error { return addPublicKey(a, args[0], groups, deciders) },
 	}
-	c.Flags().StringArrayVar(&groups, "group", nil, "a `group` that the person is of, in place of those that the key names; may be repeated")
+	c.Flags().StringArrayVar(&groups, "group", nil,
+		"a `group` that the person is of, in place of those that the key names; may be repeated")
 	c.Flags().StringVar(&deciders, "deciders", os.Getenv(signing.DecidersVariable),
 		"the JWKS `file` to which the key is added; made where there is none ($"+signing.DecidersVariable+")")
 	return c

@@ -38,9 +38,11 @@ served without one.`,
 		RunE: func(c *cobra.Command, _ []string) error { return codec(c.Context(), a, listen, origins, open) },
 	}
 	c.Flags().StringVar(&listen, "listen", "127.0.0.1:8081", "`address` to listen on")
-	c.Flags().StringSliceVar(&origins, "origin", nil, "`origin` of the Temporal UI, such as https://temporal.example.com")
-	c.Flags().BoolVar(&open, "without-token", false, "listen beyond this machine without one: in a container whose port is published "+
-		"to this machine alone; with --origin")
+	c.Flags().StringSliceVar(&origins, "origin", nil,
+		"`origin` of the Temporal UI, such as https://temporal.example.com")
+	c.Flags().BoolVar(&open, "without-token", false,
+		"listen beyond this machine without one: in a container whose port is published "+
+			"to this machine alone; with --origin")
 	return c
 }
 
@@ -66,7 +68,8 @@ func codec(ctx context.Context, a *app.App, listen string, origins []string, ope
 		return err
 	}
 	defer archive.Close()
-	endpoint, stop, err := server.ServeCodec(ctx, listen, codecserver.Options{Store: archive.Store(), Origins: origins, Token: token})
+	endpoint, stop, err := server.ServeCodec(ctx, listen, codecserver.Options{Store: archive.Store(), Origins: origins,
+		Token: token})
 	if err != nil {
 		return err
 	}

@@ -29,7 +29,9 @@ as for "keys person".`,
 			return keepKey(a, k, args[0], server.KeyVariable, out, deciders)
 		},
 	}
-	c.Flags().StringVar(&out, "out", "", "the `file` for the private key (default NAME.key under process-idea in the user's folder for settings)")
-	c.Flags().StringVar(&deciders, "deciders", "", "the JWKS `file` to which the public key is added; made where there is none")
+	c.Flags().StringVar(&out, "out", "",
+		"the `file` for the private key (default NAME.key under process-idea in the user's folder for settings)")
+	c.Flags().StringVar(&deciders, "deciders", "",
+		"the JWKS `file` to which the public key is added; made where there is none")
 	return c
 }

@@ -65,7 +65,8 @@ With --http its Tools are servers', and its instances the rows of a table: of yo
 	c.Flags().BoolVar(&withoutGo, "without-go", false, "no Go program, whatever is there")
 	c.Flags().BoolVar(&http, "http", false, "Tools over HTTP and a table of instances, without a Go program")
 	c.Flags().StringVar(&table, "csv", "", "`file` with the instances, for --http (default three that are made up)")
-	c.Flags().StringVar(&checkout, "checkout", "", "`folder` of a checkout of Process Idea for the Go program (default the one that this program was built from)")
+	c.Flags().StringVar(&checkout, "checkout", "",
+		"`folder` of a checkout of Process Idea for the Go program (default the one that this program was built from)")
 	return c
 }
 

@@ -34,8 +34,10 @@ printed, as an entry of the "keys" of the JWKS that PROCESSIDEA_DECIDERS names;
 		RunE: func(_ *cobra.Command, args []string) error { return newPersonKey(a, args[0], groups, out, deciders) },
 	}
 	c.Flags().StringArrayVar(&groups, "group", nil, "a `group` that the person is of; may be repeated")
-	c.Flags().StringVar(&out, "out", "", "the `file` for the private key (default NAME.key under process-idea in the user's folder for settings)")
-	c.Flags().StringVar(&deciders, "deciders", "", "the JWKS `file` to which the public key is added; made where there is none")
+	c.Flags().StringVar(&out, "out", "",
+		"the `file` for the private key (default NAME.key under process-idea in the user's folder for settings)")
+	c.Flags().StringVar(&deciders, "deciders", "",
+		"the JWKS `file` to which the public key is added; made where there is none")
 	return c
 }
 
@@ -47,7 +49,8 @@ func newPersonKey(a *app.App, person string, groups []string, out, deciders stri
 	return keepKey(a, k, person, signing.Variable, out, deciders)
 }
 
-// keepKey writes a private key to a file, and its public half to the JWKS. variable is the one that names the file where it is used.
+// keepKey writes a private key to a file, and its public half to the JWKS. variable is the one that names the file
+// where it is used.
 func keepKey(a *app.App, k *signing.PrivateKey, person, variable, out, deciders string) error {
 	public, err := k.Public()
 	if err != nil {

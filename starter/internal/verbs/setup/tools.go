@@ -54,7 +54,8 @@ asked first: the Tool has "_approval": true. --approve all asks of every operati
 	}
 	c.Flags().StringVar(&o.Server, "server", "", "`URL` of the API, or $env:NAME (default the document's first server)")
 	c.Flags().StringSliceVar(&o.Only, "only", nil, "operationIds or names of Tools, and no others")
-	c.Flags().StringVar(&o.Approve, "approve", openapi.ApproveWrites, "of which operations a person is asked first: writes, all or none")
+	c.Flags().StringVar(&o.Approve, "approve", openapi.ApproveWrites,
+		"of which operations a person is asked first: writes, all or none")
 	c.Flags().StringVar(&o.Secrets, "secrets", "", "`PREFIX` of the variables that hold secrets")
 	c.Flags().StringVarP(&to, "output", "o", "", "`FILE` to write, instead of standard output")
 	return c

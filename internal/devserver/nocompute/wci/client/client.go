@@ -44,7 +44,8 @@ func refused() error {
 func (refusing) DescribeWorkerControllerInstance(context.Context, *namespace.Namespace,
 	*deploymentpb.WorkerDeploymentVersion,
 ) (*iface.QueryDescribeWorkerControllerInstanceResponse, []byte, error) {
-	return nil, nil, serviceerror.NewNotFound("no compute configuration: this server is built without compute providers")
+	return nil, nil, serviceerror.NewNotFound(
+		"no compute configuration: this server is built without compute providers")
 }
 
 func (refusing) ValidateWorkerControllerInstanceSpec(context.Context, *namespace.Namespace,
