@@ -53,6 +53,7 @@ func StartOrAttach(ctx context.Context, c client.Client, namespace string,
 		StaticSummary:                            s.Idea.ProcessPath,
 		Memo:                                     s.memo(),
 		TypedSearchAttributes:                    attributes,
+		Priority:                                 s.priority(),
 	}
 	if s.Version != (Version{}) {
 		o.VersioningOverride = &client.PinnedVersioningOverride{Version: s.Version.OfDeployment()}
@@ -96,8 +97,14 @@ func ScheduledAction(ctx context.Context, c client.Client, namespace string,
 	return &client.ScheduleWorkflowAction{
 		ID: s.ID, TaskQueue: protocol.TaskQueue, Workflow: protocol.ProcessType, Args: []any{s.Start},
 		StaticSummary: s.Idea.ProcessPath,
-		Memo:          s.memo(), TypedSearchAttributes: attributes,
+		Memo:          s.memo(), TypedSearchAttributes: attributes, Priority: s.priority(),
 	}
+}
+
+func (s *StartProcess) priority() temporal.Priority {
+	p := s.Idea.Config.Priority
+	return temporal.Priority{PriorityKey: p.Level, FairnessKey: p.FairnessKey,
+		FairnessWeight: float32(p.FairnessWeight)}
 }
 
 func (s *StartProcess) memo() map[string]any {

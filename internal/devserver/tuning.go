@@ -54,6 +54,8 @@ var tuning = dc.StaticClient{
 	// One server process gains nothing from more than one.
 	dc.MatchingNumTaskqueueReadPartitions.Key():  1,
 	dc.MatchingNumTaskqueueWritePartitions.Key(): 1,
+	// Priorities and fair shares hold as soon as a process has some; by default a server's operator turns them on.
+	dc.MatchingAutoEnableV2.Key(): true,
 	// Nobody else reads the file, so that no reads have to be protected from a burst of workflows. The numbers are
 	// those of Temporal's own development server.
 	dc.FrontendPersistenceMaxQPS.Key(): 10_000,

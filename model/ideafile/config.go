@@ -35,6 +35,10 @@ type Config struct {
 	PeopleGatherDelay time.Duration
 	// MaxInstancesPerPart is the number of instances above which a process is split into parts of that size.
 	MaxInstancesPerPart int
+	// MaxWorkingParts is the number of parts that work at a time; 0: split.DefaultWorkingParts.
+	MaxWorkingParts int
+	// Priority orders the process's tasks among those of others.
+	Priority Priority
 	// InstanceName is a template of what people call an instance (`config.instanceName`); empty: its token.
 	InstanceName string
 	// MCP lists the servers whose tools join the palette, sorted by name.
@@ -45,6 +49,8 @@ type Config struct {
 const (
 	DefaultGatherDelay = 10 * time.Second
 	DefaultBatchSize   = 100
+	// maxPartsAtOnce bounds how many parts report to one workflow at a time.
+	maxPartsAtOnce = 1000
 )
 
 func defaultConfig() Config {
@@ -67,6 +73,12 @@ func (i *Idea) readConfig(config map[string]any, ps *diag.Problems) {
 			c.PeopleGatherDelay = min(c.RequestGatherDelay, DefaultGatherDelay)
 		case "batch":
 			c.MaxInstancesPerPart, err = readMaxInstancesPerPart(config[k])
+		case "partsAtOnce":
+			c.MaxWorkingParts, err = jsonval.ReadCount(config[k], maxPartsAtOnce)
+		case "priority":
+			err = c.Priority.readLevel(config[k])
+		case "fairness":
+			c.Priority.readFairness(diag.ReadObject(config, k, "$.config", ps), at, ps)
 		case "adapt":
 			var ok bool
 			c.AdaptValuesWithLLM, ok = config[k].(bool)
@@ -84,8 +96,8 @@ func (i *Idea) readConfig(config map[string]any, ps *diag.Problems) {
 		case "mcp":
 			c.MCP = ReadMCPServers(diag.ReadObject(config, k, "$.config", ps), at, ps)
 		default:
-			err = fmt.Errorf("unknown key %q; config has adapt, approval, batch, gather, instanceName, limits, llm, "+
-				"mcp, prices and settle", k)
+			err = fmt.Errorf("unknown key %q; config has adapt, approval, batch, fairness, gather, instanceName, "+
+				"limits, llm, mcp, partsAtOnce, prices, priority and settle", k)
 		}
 		if err != nil {
 			ps.Add(at, "%s", err)

@@ -15,14 +15,16 @@ import (
 	"processidea/model/turn"
 )
 
-// maxWorkingParts bounds the parts that work at a time: they share the LLM, and the more there are, the fewer reports
-// one workflow task takes. Parts that only wait for people do not count.
-const maxWorkingParts = 3
+// DefaultWorkingParts bounds the parts that work at a time where the file does not (`config.partsAtOnce`): they share
+// the LLM, and the more there are, the fewer reports one workflow task takes. Parts that only wait for people do not
+// count.
+const DefaultWorkingParts = 3
 
 // Process is a process with more instances than one Request may cover, split into parts that are processes themselves.
 // It is plain data, which a workflow carries over as it is.
 type Process struct {
-	InstancesPerPart int             `json:"size"` // instances of one part at most
+	InstancesPerPart int             `json:"size"`                  // instances of one part at most
+	MaxWorkingParts  int             `json:"partsAtOnce,omitempty"` // 0: DefaultWorkingParts
 	All              []Part          `json:"list"`
 	Started          time.Time       `json:"started"`
 	Limits           ideafile.Limits `json:"limits"`
@@ -63,8 +65,8 @@ func New(i *ideafile.Idea, now time.Time) *Process {
 	if len(tokens) <= i.Config.MaxInstancesPerPart {
 		return nil
 	}
-	p := &Process{InstancesPerPart: i.Config.MaxInstancesPerPart, Started: now, Limits: i.Config.Limits,
-		ParentQuota: turn.Unlimited}
+	p := &Process{InstancesPerPart: i.Config.MaxInstancesPerPart, MaxWorkingParts: i.Config.MaxWorkingParts,
+		Started: now, Limits: i.Config.Limits, ParentQuota: turn.Unlimited}
 	p.AddInstances(tokens)
 	if out := jsonval.AsObject(i.Source["solution"])["output"]; out != nil && i.OutputSchema != nil &&
 		ideafile.AllInstancesEnded(i.Context, tokens) &&
@@ -155,7 +157,7 @@ func (p *Process) StartNextPart() *Part {
 			working++
 		}
 	}
-	if working >= maxWorkingParts || p.PauseReason != nil {
+	if working >= cmp.Or(p.MaxWorkingParts, DefaultWorkingParts) || p.PauseReason != nil {
 		return nil
 	}
 	for i := range p.All {

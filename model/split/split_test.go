@@ -101,6 +101,23 @@ func TestOnePartBeginsAtATimeSomeAreAtWorkAndNoneWaitsForOneThatWaitsForPeople(t
 	}
 }
 
+func TestAsManyPartsWorkAtOnceAsTheFileSays(t *testing.T) {
+	t.Parallel()
+	for said, want := range map[string]int{``: 3, `, "partsAtOnce": 1`: 1, `, "partsAtOnce": 4`: 4,
+		`, "partsAtOnce": 1000`: 6} {
+		_, p := newSplit(t, 18, said)
+		for number := 1; ; number++ {
+			if len(startAll(p)) == 0 {
+				if number-1 != want {
+					t.Errorf("{%s}: %d parts work at once, want %d", said, number-1, want)
+				}
+				break
+			}
+			p.ApplyReport(split.PartReport{Number: number, Sequence: 1, Status: loop.StatusRunning})
+		}
+	}
+}
+
 // startAll starts parts as long as there are any to start.
 func startAll(p *split.Process) (parts []split.Part) {
 	for part := p.StartNextPart(); part != nil; part = p.StartNextPart() {

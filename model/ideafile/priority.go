@@ -1,0 +1,56 @@
+package ideafile
+
+import (
+	"encoding/json"
+
+	"processidea/model/diag"
+	"processidea/model/jsonval"
+)
+
+// Priority says whose tasks Temporal hands out first where more wait than workers take: `config.priority` and
+// `config.fairness`. Parts, instances, delegates and activities inherit it from the process.
+type Priority struct {
+	// Level is from 1, which comes first, to 5; 0: Temporal's own, 3.
+	Level int
+	// FairnessKey names those who share a level, such as a tenant: each key gets a share of what is handed out. None is
+	// a key too.
+	FairnessKey string
+	// FairnessWeight is the key's share against those of others; 0: 1.
+	FairnessWeight float64
+}
+
+// What Temporal takes: see its documentation, "Task Queue Priority and Fairness".
+const (
+	maxPriority    = 5
+	maxFairnessKey = 64 // bytes
+	minWeight      = 0.001
+	maxWeight      = 1000
+)
+
+func (p *Priority) readLevel(v any) (err error) {
+	p.Level, err = jsonval.ReadCount(v, maxPriority)
+	return err
+}
+
+func (p *Priority) readFairness(m map[string]any, path string, ps *diag.Problems) {
+	for _, k := range jsonval.SortedKeys(m) {
+		at := jsonval.JSONPathWithKey(path, k)
+		switch k {
+		case "key":
+			p.FairnessKey, _ = m[k].(string)
+			if n := len(p.FairnessKey); n == 0 || n > maxFairnessKey {
+				ps.Add(at, `want a name of 1 to %d bytes, such as "tenant-a", not %s`, maxFairnessKey, jsonval.Shown(m[k]))
+			}
+		case "weight":
+			n, _ := m[k].(json.Number)
+			w, err := n.Float64()
+			if err != nil || w < minWeight || w > maxWeight {
+				ps.Add(at, "want a number from %v to %d, not %s", minWeight, maxWeight, jsonval.Shown(m[k]))
+				continue
+			}
+			p.FairnessWeight = w
+		default:
+			ps.Add(at, "unknown key %q; fairness has key and weight", k)
+		}
+	}
+}
