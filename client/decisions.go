@@ -6,6 +6,8 @@ import (
 
 	"processidea/client/internal/kind"
 	"processidea/model/approval"
+	"processidea/model/ideafile"
+	"processidea/model/ideafile/shown"
 	"processidea/model/turn"
 	"processidea/store/ideadiff"
 )
@@ -16,6 +18,9 @@ import (
 type Decided struct {
 	approval.Decision
 	Instance string `json:"instance"`
+	// Sentence says what the Call that was decided on does, and InstanceName what its instance is called.
+	Sentence     string `json:"sentence,omitempty"`
+	InstanceName string `json:"instanceName,omitempty"`
 	// Idea is the one whose log tells of it.
 	Idea int `json:"idea"`
 	// Outcome is what became of the Call in the end; it stands with the last decision on the Call, and is nil while
@@ -55,7 +60,41 @@ func (c *Chain) decisions(ctx context.Context, from, to int) ([]Decided, error) 
 		}
 	}
 	slices.SortStableFunc(made, func(a, b Decided) int { return a.DecidedAt.Compare(b.DecidedAt) })
+	if len(made) > 0 {
+		c.addWords(ctx, made, to)
+	}
 	return made, nil
+}
+
+// addWords tells decisions in the words of an Idea. Where that cannot be read they have none.
+func (c *Chain) addWords(ctx context.Context, made []Decided, at int) {
+	source, err := c.chains.Load(ctx, c.process, at)
+	if err != nil {
+		return
+	}
+	idea, _ := ideafile.ReadIdeaWithCheckedTools(source)
+	if idea == nil {
+		return
+	}
+	words, messages := shown.WordsOf(idea), ideafile.GroupMessagesByInstance(idea.Context)
+	for n := range made {
+		d := &made[n]
+		if d.CallID == "" || d.Tool == "" {
+			continue
+		}
+		own := ideafile.InstanceMessagesView(messages[d.Instance], d.Instance).PayloadByKind
+		call := words.Call(d.Tool, d.ShownParams, d.Instance,
+			shown.Case{Input: own[ideafile.TypeInput], State: own[ideafile.TypeState]}, LanguageOf(ctx))
+		d.Sentence, d.InstanceName = call.Sentence, call.InstanceName
+	}
+}
+
+// About says what a decision was about: the sentence, and whose it is; empty where it was about no Call.
+func (d Decided) About() string {
+	if d.InstanceName == "" {
+		return d.Sentence
+	}
+	return d.Sentence + " (" + d.InstanceName + ")"
 }
 
 // Diff is how two Ideas differ, with what people decided between them.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
@@ -194,5 +195,40 @@ func TestWhatIsOldIsCollectedOnlyOnDemandAndOnlyWithTemporalsConsent(t *testing.
 	}
 	if left, _ := filepath.Glob(filepath.Join(dir, "ideas", "*", "*")); len(left) > 0 {
 		t.Errorf("%v are left", left)
+	}
+}
+
+// Who decided what is told as people were asked it: the sentence, and the name of the instance.
+func TestDecisionsAreToldInTheWordsOfTheBusiness(t *testing.T) {
+	dir := audited(t)
+	values, err := blobs.Open(t.Context(), dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer values.Close()
+	idea, err := jsonval.DecodeObject([]byte(`{"config": {"instanceName": "†` + "`order ${input.order}`" + `"},
+		"schema": {"tools": {"refund": {"type": "object", "_title": "†` + "`Refund ${cents} to ${input.customer}`" + `",
+			"properties": {"cents": {"type": "integer", "_display": "money", "currency": "EUR", "minorUnits": true}}}}},
+		"context": [{"type": "input", "_instance": "①", "order": 4711, "customer": "Ada"},
+			{"type": "state", "_instance": "①", "done": true}]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	decision := approval.Decision{Kind: "approve", CallID: "1.1@①", Tool: "refund", DecidedBy: "ann",
+		ShownParams: map[string]any{"cents": json.Number("229900")}}
+	if _, err := chain.New(values).Seal(t.Context(), chain.Entry{Process: "q", At: 1, Idea: idea,
+		Log: []turn.LogEntry{{Instance: "①", Decision: &decision}}}); err != nil {
+		t.Fatal(err)
+	}
+	says(t, "decisions|q", exit.Done, "1.1@①  approve by ann", "\n    Refund 2,299.00 EUR to Ada (order 4711)\n",
+		"shown refund {")
+	says(t, "decisions|q|--json", exit.Done, `"sentence":"Refund 2,299.00 EUR to Ada"`, `"instanceName":"order 4711"`)
+	file := filepath.Join(t.TempDir(), "q.html")
+	says(t, "export|q|--html|-o|"+file, exit.Done)
+	page, err := os.ReadFile(file)
+	for _, want := range []string{"approved: Refund 2,299.00 EUR to Ada (order 4711)", "<summary>order 4711"} {
+		if !strings.Contains(string(page), want) {
+			t.Errorf("the report does not say %q: %v", want, err)
+		}
 	}
 }

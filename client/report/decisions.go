@@ -35,7 +35,7 @@ const longestDetail = 4000
 func Decisions(made []client.Decided) []Decision {
 	out := make([]Decision, len(made))
 	for n, d := range made {
-		out[n] = Decision{When: d.DecidedAt, Idea: d.Idea, Who: who(d.Decision), What: what(d.Decision),
+		out[n] = Decision{When: d.DecidedAt, Idea: d.Idea, Who: who(d.Decision), What: what(d),
 			Proof:  proofOf(d.Decision),
 			Reason: text(d.Reason),
 			Order:  d.Kind == approval.SteerAllow || d.Kind == approval.SteerDisallow, Details: details(d)}
@@ -57,13 +57,16 @@ var verbs = map[string]string{
 	approval.SteerDisallow: "ended a standing order",
 }
 
-func what(d approval.Decision) string {
+func what(d client.Decided) string {
 	verb := verbs[d.Kind]
 	if verb == "" {
 		verb = d.Kind
 	}
-	if d.CallID == "" {
+	switch about := d.About(); {
+	case d.CallID == "":
 		return text(verb)
+	case about != "":
+		return text(verb + ": " + about)
 	}
 	return text(strings.TrimSpace(verb + " " + d.CallID + " " + d.Tool))
 }
@@ -109,6 +112,9 @@ func proofOf(d approval.Decision) string {
 
 func details(d client.Decided) (list []Detail) {
 	add := func(name string, v any) { list = append(list, Detail{name, value(v)}) }
+	if d.Sentence != "" {
+		add("The Call", d.CallID+" "+d.Tool)
+	}
 	if d.Tool != "" && d.ShownParams != nil {
 		add("Was shown", d.ShownParams)
 	}

@@ -19,7 +19,9 @@ import (
 	"processidea/client/ideafiles"
 	"processidea/client/readable"
 	"processidea/model/check/plangraph"
+	"processidea/model/ideafile"
 	"processidea/model/ideafile/price"
+	"processidea/model/ideafile/shown"
 	"processidea/model/jsonval"
 	"processidea/store/chain"
 )
@@ -66,8 +68,8 @@ type Idea struct {
 
 // State is that of one instance in the latest Idea.
 type State struct {
-	Token, Status string
-	Values        readable.Fact
+	Name, Status string // the name is a token where people have given none
+	Values       readable.Fact
 }
 
 // Write writes all of a process as one HTML file. The error wraps client.ErrNotFound where the store has no Idea of it.
@@ -168,6 +170,8 @@ func (r *Report) addStates(ctx context.Context, c *client.Chain, last int) error
 		f := (&readable.Teller{Left: mostPerState, Bytes: mostText}).Tell("", output)
 		r.Output = &f
 	}
+	read, _ := ideafile.ReadIdeaWithCheckedTools(idea)
+	names := shown.WordsOf(read)
 	states, statuses := client.StatesOf(idea), statusesOf(idea)
 	tokens := make([]string, 0, len(states))
 	for token := range states {
@@ -183,7 +187,7 @@ func (r *Report) addStates(ctx context.Context, c *client.Chain, last int) error
 		t := &readable.Teller{Left: min(mostPerState, values), Bytes: bytes, From: From(authors, token)}
 		had := t.Left
 		r.States = append(r.States,
-			State{Token: text(token), Status: statuses[token], Values: t.Tell("", states[token])})
+			State{Name: text(names.NameOf(token)), Status: statuses[token], Values: t.Tell("", states[token])})
 		values, bytes = values-(had-t.Left), t.Bytes
 	}
 	return nil

@@ -80,6 +80,9 @@ func (v values) decidedText(made []client.Decided) string {
 			what = d.CallID + "  " + what
 		}
 		fmt.Fprintf(&b, "%s  %s\n", d.DecidedAt.Local().Format(time.DateTime), print.Printable(what))
+		if about := d.About(); about != "" {
+			fmt.Fprintf(&b, "    %s\n", print.Printable(about))
+		}
 		for _, line := range v.changeText(d.Decision) {
 			fmt.Fprintf(&b, "    %s\n", line)
 		}
