@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"processidea/client/internal/kind"
+	"processidea/model/approval"
 	"processidea/model/approval/policy"
 	"processidea/model/check/plangraph"
 	"processidea/model/ideafile"
@@ -141,7 +142,7 @@ func (c *Chain) withEarlierDeciders(ctx context.Context, fork map[string]any, at
 	}
 	var earlier []policy.PriorDecision
 	for _, d := range made {
-		if d.CallID != "" && d.DecidedBy != "" {
+		if d.CallID != "" && d.DecidedBy != "" && !approval.IsRemark(d.Kind) {
 			e := policy.PriorDecision{
 				CallID: d.CallID, Tool: d.Tool, By: d.DecidedBy, Account: d.Account, Proof: d.Proof,
 			}

@@ -24,17 +24,26 @@ const (
 	Answer  = policy.Answer  // a person gives its result; nothing runs
 )
 
+// What a person can do about a Call that waits without deciding. All of them need By.
+const (
+	Comment  = approval.Comment  // say Reason to whoever decides
+	Ask      = approval.Ask      // ask To, or somebody of ToGroup, or who started the process
+	HandOver = approval.HandOver // have To, or somebody of ToGroup, decide
+)
+
 // Decision is what somebody decides on a Call that waits.
 type Decision struct {
-	Kind string // Approve, Reject, Amend, Replace or Answer
+	Kind string // Approve, Reject, Amend, Replace or Answer; Comment, Ask or HandOver
 	Call string // as Approval.Call has it, or as it is typed: 1.2@13 for 1.2@⑬
 	// Digest is Approval.Digest of what was shown: anything else is not decided on. Empty decides on what waits now.
 	Digest string
 	By     string // who decides
 	// Groups are those of which the person says they are.
 	Groups []string
-	Reason string // why; the LLM is told. Reject needs one.
-	Proof  string // the signature of the decision, where there is one
+	Reason string // why; the LLM is told. Reject needs one. Of Comment and Ask what is said.
+	// To and ToGroup are a person or a group, of Ask and HandOver.
+	To, ToGroup string
+	Proof       string // the signature of the decision, where there is one
 	// Key signs the decision when it is sent, where there is no Proof; nil: it is declared. By may then be empty: the
 	// proof says who decides.
 	Key Signer
@@ -49,7 +58,8 @@ var valueKeys = map[string]string{Amend: "params", Replace: "with", Answer: "out
 // payload is the signal's. A Value that is nil is no parameters and no Call, and a result of null.
 func (d Decision) payload() map[string]any {
 	p := map[string]any{"call": d.Call}
-	for key, text := range map[string]string{"digest": d.Digest, "by": d.By, "reason": d.Reason, "proof": d.Proof} {
+	for key, text := range map[string]string{"digest": d.Digest, "by": d.By, "reason": d.Reason, "proof": d.Proof,
+		"to": d.To, "toGroup": d.ToGroup} {
 		if text != "" {
 			p[key] = text
 		}
@@ -66,7 +76,7 @@ func (d Decision) payload() map[string]any {
 // Validate reports what is wrong with the form of a decision, without asking anybody; the error wraps ErrInvalid.
 func (d Decision) Validate() error {
 	switch d.Kind {
-	case Approve, Reject, Amend, Replace, Answer:
+	case Approve, Reject, Amend, Replace, Answer, Comment, Ask, HandOver:
 	default:
 		return kind.Errorf(ErrInvalid, "there is no decision %q", d.Kind)
 	}

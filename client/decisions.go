@@ -50,7 +50,9 @@ func (c *Chain) decisions(ctx context.Context, from, to int) ([]Decided, error) 
 			switch {
 			case e.IsWrite():
 			case e.Decision != nil:
-				last[e.Decision.CallID] = len(made)
+				if !approval.IsRemark(e.Decision.Kind) {
+					last[e.Decision.CallID] = len(made)
+				}
 				made = append(made, Decided{Decision: *e.Decision, Instance: e.Instance, Idea: at})
 			case e.Outcome != nil:
 				if n, known := last[e.Outcome.CallID]; known {

@@ -2,6 +2,7 @@ package client
 
 import (
 	"context"
+	"slices"
 
 	"processidea/client/internal/kind"
 	"processidea/model/approval"
@@ -15,7 +16,7 @@ import (
 // PastCall is what was decided on a Call that waits no more, in the words of the business.
 type PastCall struct {
 	shown.Call
-	// Tool is that of the Call, Status what has become of it, Decisions what was decided on it, in order.
+	// Tool is that of the Call, Status what has become of it, Decisions what was said of it and decided, in order.
 	Tool      string
 	Status    ideafile.CallStatus
 	Decisions []approval.Decision
@@ -33,7 +34,9 @@ func (p *Process) PastCall(ctx context.Context, call string) (PastCall, error) {
 		if c.ID != call || len(c.Decisions) == 0 {
 			continue
 		}
-		d := PastCall{Tool: c.Tool, Status: c.Status, Decisions: c.Decisions}
+		d := PastCall{Tool: c.Tool, Status: c.Status, Decisions: slices.Concat(c.Remarks, c.Decisions)}
+		slices.SortStableFunc(d.Decisions,
+			func(a, b approval.Decision) int { return a.DecidedAt.Compare(b.DecidedAt) })
 		params := map[string]any{}
 		for n := range d.Decisions { // what was looked at last
 			if d.Decisions[n].ShownParams != nil {

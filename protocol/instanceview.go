@@ -35,4 +35,6 @@ type CallView struct {
 	NotWritten []turn.UnwrittenPath `json:"notWritten,omitempty"`
 	// Decisions are those that people took, each with the digest of what was decided on.
 	Decisions []approval.Decision `json:"decisions,omitempty"`
+	// Remarks are what people said of the Call while it waited for them, in order.
+	Remarks []approval.Decision `json:"remarks,omitempty"`
 }

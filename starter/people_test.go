@@ -264,6 +264,31 @@ func TestAPendingApprovalCanBeAnsweredAtTheTerminal(t *testing.T) {
 	}
 }
 
+func TestACallIsTalkedAboutAndHandedOverFromTheCommandLine(t *testing.T) {
+	d := newDesk(t, signed(`{"when": {"properties": {"text": {"minLength": 4}}}}`))
+	d.dev()
+	d.signable("p", 1)
+	for _, c := range []struct{ args, complaint string }{
+		{"comment|p|1.1@3", `it says nothing: "reason" is missing`},
+		{"hand-over|p|1.1@3", `it is handed over to nobody: "to" or "toGroup" is missing`},
+		{"ask|p|1.1@3|--text|why?|--to|bob|--to-group|finance", "exclude each other"},
+		{"comment|p|1.7@1|--text|hm", `there is no Call "1.7@`},
+	} {
+		d.do(strings.Split(c.args, "|")...).is(exit.Usage).complains(c.complaint)
+	}
+	d.do("ask", "p", "1.1@3", "--to", "bob", "--text", "is it long?", "--by", "ann").is(exit.Done).tells("ask taken")
+	d.do("comment", "p", "1.1@3", "--text", "it is not", "--by", "bob").is(exit.Done).tells("comment taken")
+	d.do("hand-over", "p", "1.1@3", "--to", "bob", "--by", "ann").is(exit.Done).tells("hand-over taken")
+	d.do("approvals", "p").is(exit.Done).tells("decided by bob", "ann asks bob: is it long?", "bob says: it is not",
+		"ann has handed it over to bob")
+	d.do("approve", "p", "1.1@3", "--by", "ann").is(exit.Usage).complains("ann has handed it over to bob")
+	d.do("approve", "p", "1.1@3", "--by", "bob").is(exit.Done)
+	d.do("comment", "p", "1.1@3", "--text", "late").is(exit.Usage).complains("1.1@")
+	d.do("watch", "p").is(exit.Done)
+	d.do("decisions", "p").is(exit.Done).tells("ask by ann, because is it long?", "comment by bob", "hand-over by ann",
+		"approve by bob")
+}
+
 func TestStandingOrdersFromTheCommandLine(t *testing.T) {
 	d := newDesk(t, signed(`true`))
 	d.dev()

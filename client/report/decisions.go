@@ -50,7 +50,9 @@ func value(v any) string { return readable.ShortText(v, longestDetail) }
 var verbs = map[string]string{
 	client.Approve: "approved", client.Reject: "rejected", client.Amend: "changed",
 	client.Replace: "put another Call in the place of",
-	client.Answer:  "gave the result of", approval.SteerPause: "paused the process",
+	client.Answer:  "gave the result of", client.Comment: "remarked", client.Ask: "asked",
+	client.HandOver:      "handed over",
+	approval.SteerPause:  "paused the process",
 	approval.SteerResume: "let the process go on",
 	approval.SteerRevise: "corrected the process",
 	approval.SteerAdd:    "added instances", approval.SteerAllow: "gave a standing order",

@@ -100,9 +100,11 @@ type Decision struct {
 	_        struct{} `additionalProperties:"false"`
 	Process  string   `json:"process" minLength:"1" doc:"its id"`
 	Call     string   `json:"call" minLength:"1" doc:"the id of the Call, as the approval has it, or as it is typed: 1.2@13 for 1.2@⑬"`
-	Decision string   `json:"decision" enum:"approve,reject,amend,replace,answer"`
+	Decision string   `json:"decision" enum:"approve,reject,amend,replace,answer,comment,ask,hand-over" doc:"the last three decide nothing"`
 	Digest   string   `json:"digest" minLength:"64" maxLength:"64" doc:"that of what was shown, as the approval has it: anything else is not decided on"`
 	Reason   string   `json:"reason,omitempty" doc:"why; the LLM is told. reject needs one"`
+	To       string   `json:"to,omitempty" doc:"of ask and hand-over: a person"`
+	ToGroup  string   `json:"toGroup,omitempty" doc:"of ask and hand-over: a group"`
 	Params   Object   `json:"params,omitempty" doc:"of amend: the parameters that change"`
 	With     Object   `json:"with,omitempty" doc:"of replace: the Call that takes the place, as the LLM writes it"`
 	Output   *Value   `json:"output,omitempty" doc:"of answer: the result"`
@@ -155,6 +157,7 @@ func (d *Decision) read(who *access.Person) (client.Decision, error) {
 		return out, err
 	}
 	out.Kind, out.Call, out.Digest, out.Reason, out.Proof = d.Decision, d.Call, d.Digest, d.Reason, d.Proof
+	out.To, out.ToGroup = d.To, d.ToGroup
 	switch d.Decision {
 	case client.Amend:
 		out.Value, err = asAny(d.Params.read("params"))

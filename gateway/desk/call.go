@@ -42,6 +42,7 @@ type callPage struct {
 	Allowed     map[string]bool
 	Wrong       string // what is wrong with what was sent
 	WrongIn     string // the decision that it was
+	To          string // whom it was to be handed over to, or who was to be asked
 	Changed     bool   // it is another one than the one that was decided on
 	Reason      string
 	Amend       *form.Field

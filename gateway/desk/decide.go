@@ -110,7 +110,7 @@ func (d *Desk) waitsAgain(r *http.Request, one api.DecisionResult) string {
 
 var past = map[string]string{
 	client.Approve: "approved", client.Reject: "rejected", client.Amend: "changed", client.Replace: "replaced",
-	client.Answer: "answered",
+	client.Answer: "answered", client.Comment: "said", client.Ask: "asked", client.HandOver: "handed over",
 }
 
 func (d *Desk) renderOutcome(w http.ResponseWriter, r *http.Request, o outcomes) {

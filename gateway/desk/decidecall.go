@@ -23,6 +23,9 @@ func (d *Desk) decideCall(w http.ResponseWriter, r *http.Request) error {
 		Digest: r.PostForm.Get("digest"),
 		Reason: strings.TrimSpace(r.PostForm.Get("reason")),
 	}
+	if decision.Decision != client.Comment {
+		decision.To = strings.TrimSpace(r.PostForm.Get("to"))
+	}
 	a, err := d.find(r)
 	var gone *access.Refusal
 	if err != nil && !errors.As(err, &gone) {
@@ -50,6 +53,10 @@ func (d *Desk) decideCall(w http.ResponseWriter, r *http.Request) error {
 	}
 	o := outcomes{Kind: decision.Decision, Back: "/", Who: nameOf(r), List: d.API.Decide(r.Context(),
 		[]api.Decision{decision})}
+	if approval.IsRemark(decision.Decision) && o.List[0].Outcome == api.OutcomeTaken {
+		http.Redirect(w, r, callHref(decision.Process, decision.Call)+"#why", http.StatusSeeOther)
+		return nil
+	}
 	if err == nil && o.List[0].Outcome != api.OutcomeTaken {
 		if now, found := d.find(r); found == nil {
 			p := d.callPage(r, now)
@@ -91,6 +98,8 @@ func (p *callPage) read(decision *api.Decision, values url.Values) (ok bool) {
 		p.readReplace(decision, values, ideafile.FindTool(p.tools, p.With))
 	case client.Answer:
 		p.readAnswer(decision, values)
+	case client.Comment, client.Ask, client.HandOver:
+		p.To = decision.To
 	default:
 		p.Wrong = planpage.NoDecision
 	}

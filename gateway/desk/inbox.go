@@ -13,6 +13,7 @@ import (
 
 	"processidea/client"
 	"processidea/gateway/access"
+	"processidea/model/approval"
 	"processidea/model/approval/policy"
 	"processidea/model/ideafile/shown"
 	"processidea/model/jsonval"
@@ -146,6 +147,10 @@ func denialAs(who *access.Person, a client.Approval, as policy.Person) string {
 		if v.Identity().Is(policy.Identity{Name: who.Name, Account: who.Account}) {
 			return "You have decided; others must too."
 		}
+	}
+	if err := a.CheckHandedOver(approval.Decision{DecidedBy: who.Name, Account: who.Account,
+		Groups: who.Groups}); err != nil {
+		return err.Error()
 	}
 	return rules.DenialReason(as, nil)
 }

@@ -225,6 +225,29 @@ func TestWhatIsWrongIsToldWithItsPlace(t *testing.T) {
 	h.post("/api/decisions", `{"decisions": []}`).problem(422, "invalid")
 }
 
+func TestWhatIsSaidOfACallStandsBesideItAndWhoItIsHandedOverToDecides(t *testing.T) {
+	h := open(t)
+	id := h.begin("When does it come?", "Why?")
+	waits := h.waiting(id, 1)[0]
+	for n, one := range h.decide(
+		decisionOn(waits, "ask", "by", "ann", "to", "bob", "reason", "is it so?"),
+		decisionOn(waits, "comment", "by", "bob"),
+		decisionOn(waits, "hand-over", "by", "ann", "to", "bob"),
+		decisionOn(waits, "approve", "by", "ann"),
+	) {
+		if want := []string{"taken", "invalid", "taken", "refused"}[n]; one["outcome"] != want {
+			t.Errorf("%d: %v", n, one)
+		}
+	}
+	remarks, _ := h.waiting(id, 1)[0]["remarks"].([]any)
+	if len(remarks) != 2 || remarks[1].(map[string]any)["to"] != "bob" {
+		t.Errorf("%v", remarks)
+	}
+	if one := h.decide(decisionOn(waits, "approve", "by", "bob"))[0]; one["outcome"] != "taken" {
+		t.Errorf("%v", one)
+	}
+}
+
 func TestProcessesAreListedByPagesAndFilters(t *testing.T) {
 	h := open(t)
 	for n := range 5 {

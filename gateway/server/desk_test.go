@@ -201,6 +201,22 @@ func TestACallIsUnderstoodAndApproved(t *testing.T) {
 	b.open(p.address).is(200).says("waits for nobody any more", "It was approved by ann", "A-77")
 }
 
+func TestACallIsTalkedAboutAndHandedOverAtTheDesk(t *testing.T) {
+	h := open(t)
+	id := h.pays(`{"values": {"order": "A-78", "cents": 110}}`)
+	p := h.browse().open("/?process=" + id).link("@").is(200)
+	p.form("Say it").press("Say it").is(409).says("it says nothing")
+	p.form("Say it").press("Hand it over").is(409).says("it is handed over to nobody")
+	p = p.form("Say it").set("reason", "a <b>good</b> customer").press("Say it").is(200).says(
+		"ann says: a <b>good</b> customer")
+	p = p.form("Say it").set("to", "bob", "reason",
+		"is it late?").press("Ask").is(200).says("ann asks bob: is it late?")
+	p = p.form("Say it").set("to", "bob").press("Hand it over").is(200).says("ann has handed it over to bob",
+		"It is decided by bob", "who may decide can hand it over again").lacks("It happens as it is shown.")
+	p.form("Say it").set("to", "ann").press("Hand it over").is(200).form("Approve").press("Approve").is(200).says(
+		"1 case is approved")
+}
+
 func TestACallIsChangedByItsForm(t *testing.T) {
 	h := open(t)
 	id := h.pays(

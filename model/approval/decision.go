@@ -15,8 +15,8 @@ import (
 // Decision is what a person decided: on a Call, whose record keeps it, or on the whole process. The log of the next
 // Idea keeps every one.
 type Decision struct {
-	// Kind is approve, reject, amend, replace or answer; of a process pause, resume, revise or add; of a
-	// Plan approve-plan, amend-plan or reject-plan.
+	// Kind is approve, reject, amend, replace or answer; comment, ask or hand-over, which decide nothing; of a process
+	// pause, resume, revise or add; of a Plan approve-plan, amend-plan or reject-plan.
 	Kind string `json:"decision"`
 	// CallID is the Call's id; empty if it is about the process.
 	CallID string `json:"call,omitempty"`
@@ -29,6 +29,9 @@ type Decision struct {
 	// Groups are those of which the person says they are, or of which the proof says it.
 	Groups []string `json:"groups,omitempty"`
 	Reason string   `json:"reason,omitempty"`
+	// To and ToGroup say to whom a remark is, a person or a group.
+	To      string `json:"to,omitempty"`
+	ToGroup string `json:"toGroup,omitempty"`
 	// Proof is the signature that the signal brought, as it was: a compact JWS; empty: the decision is declared, and
 	// says of itself who takes it.
 	Proof string `json:"proof,omitempty"`
@@ -112,10 +115,16 @@ func ReadDecision(kind string, m map[string]any) (d Decision, err error) {
 	order := m[orderKey]
 	m = jsonval.WithoutKey(jsonval.WithoutKey(m, "groups"), orderKey)
 	payloadKey := map[string]string{policy.Amend: "params", policy.Replace: "with", policy.Answer: "output"}[kind]
-	err = ReadByAndReason(m, payloadKey, map[string]*string{
-		"call": &d.CallID, "digest": &d.ApprovalDigest, "by": &d.DecidedBy, "reason": &d.Reason, "proof": &d.Proof,
-		"id": &d.SignalID, issuerKey: &d.Issuer, subjectKey: &d.Subject,
-	})
+	texts := map[string]*string{
+		"call": &d.CallID, "digest": &d.ApprovalDigest, "by": &d.DecidedBy, "reason": &d.Reason, "id": &d.SignalID,
+		issuerKey: &d.Issuer, subjectKey: &d.Subject,
+	}
+	if IsRemark(kind) {
+		texts["to"], texts["toGroup"] = &d.To, &d.ToGroup
+	} else {
+		texts["proof"] = &d.Proof
+	}
+	err = ReadByAndReason(m, payloadKey, texts)
 	if err == nil && order != nil {
 		err = d.readOrder(order)
 	}
@@ -126,6 +135,8 @@ func ReadDecision(kind string, m map[string]any) (d Decision, err error) {
 	switch {
 	case d.CallID == "":
 		return d, fmt.Errorf(`it names no Call: "call" is missing`)
+	case IsRemark(kind):
+		return d, d.checkRemark()
 	case kind == policy.Reject && strings.TrimSpace(d.Reason) == "":
 		return d, fmt.Errorf(`a rejection says why: "reason" is missing`)
 	case payloadKey != "" && !present:

@@ -107,7 +107,7 @@ func (many *ManyDecisions) read(n int, raw any) (one OneOfMany) {
 	maps.Copy(one.Payload, one.written)
 	kind := jsonval.AsText(one.Payload[decisionKindKey])
 	delete(one.Payload, decisionKindKey)
-	if !slices.Contains(policy.AllKinds(), kind) {
+	if !slices.Contains(policy.AllKinds(), kind) && !IsRemark(kind) {
 		one.Kind = SteerDecide
 		one.Invalid = fmt.Errorf("decisions[%d]: %q is one of %s", n, decisionKindKey,
 			strings.Join(policy.AllKinds(), ", "))

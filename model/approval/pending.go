@@ -48,6 +48,8 @@ type Pending struct {
 	// Deciders say who may decide; none: anybody. DecidedSoFar are those who have, while others still must.
 	Deciders     policy.Rules `json:"deciders,omitempty"`
 	DecidedSoFar []Vote       `json:"decided,omitempty"`
+	// Remarks are what people said of the Call, asked, and whom they handed it over to, in order.
+	Remarks []Decision `json:"remarks,omitempty"`
 	// WhileWaiting is when people are reminded of the Call, and when others may decide too; nil: never.
 	WhileWaiting *policy.Schedule `json:"whileWaiting,omitempty"`
 }
@@ -81,10 +83,12 @@ func (v Vote) InWords() string {
 // DecidersInWords tells who decides and who has decided so far: "2 of: people of finance (so far ann)"; "" where
 // anybody may.
 func (p Pending) DecidersInWords() string {
-	if len(p.Deciders) == 0 {
+	text := p.Deciders.String()
+	if h := p.HandedOver(); h != nil {
+		text = strings.TrimSuffix(h.recipient()+", of: "+text, ", of: ")
+	} else if len(p.Deciders) == 0 {
 		return ""
 	}
-	text := p.Deciders.String()
 	var names []string
 	for _, v := range p.DecidedSoFar {
 		names = append(names, v.InWords())
@@ -102,6 +106,9 @@ func (p Pending) Told() (lines []string) {
 	}
 	if p.Note != "" {
 		lines = append(lines, p.Note)
+	}
+	for _, r := range p.Remarks {
+		lines = append(lines, r.remarkText())
 	}
 	return lines
 }

@@ -21,7 +21,7 @@ func TestEveryFieldOfAnInstanceIsCarriedOrFollows(t *testing.T) {
 		{CallRecord{}, []string{"Call", "Status", "Fault", "SkippedBecauseOf", "Result", "ParamsAdaptation",
 			"DelegateValuesByPath", "PendingResult", "ReviewReason", "UntakenBranchReference", "BranchTaken",
 			"ConditionMet", "FaultWrittenToBranch", "PendingApproval",
-			"Decisions", "FromEarlierProcess", "NotWrittenPaths", "RanCall", "WrittenCall", "phase", "readyCall",
+			"Decisions", "Remarks", "FromEarlierProcess", "NotWrittenPaths", "RanCall", "WrittenCall", "phase", "readyCall",
 			"timesAsked", "resultGivenByPerson"},
 			[]string{"parsedParams", "readExpressions", "scopePaths", "delegateWritePaths", "handedOut", "combined"}},
 	} {

@@ -14,8 +14,11 @@ import (
 	"processidea/model/turn"
 )
 
-// ApplyDecision applies a person's decision. An error says why the decision changed nothing.
+// ApplyDecision applies a person's decision, or remark. An error says why it changed nothing.
 func (i *Instance) ApplyDecision(d approval.Decision) error {
+	if approval.IsRemark(d.Kind) {
+		return i.addRemark(d)
+	}
 	rec, err := i.callAwaitingDecision(d)
 	if err != nil {
 		return err
@@ -28,6 +31,9 @@ func (i *Instance) ApplyDecision(d approval.Decision) error {
 		return err
 	}
 	if err := i.checkDecider(rec, d); err != nil {
+		return err
+	}
+	if err := rec.PendingApproval.CheckHandedOver(d); err != nil {
 		return err
 	}
 	d.Order = nil // OrderID names it from here on
@@ -54,6 +60,31 @@ func (i *Instance) ApplyDecision(d approval.Decision) error {
 	return fmt.Errorf("there is no decision %q", jsonval.Clip(d.Kind, 80))
 }
 
+// maxRemarks bounds the remarks on one Call.
+const maxRemarks = 100
+
+// addRemark keeps what somebody says of a Call that waits. The Call goes on waiting, under the same digest.
+func (i *Instance) addRemark(d approval.Decision) error {
+	rec, err := i.callAwaitingDecision(d)
+	if err != nil {
+		return err
+	}
+	if d.Kind == approval.HandOver {
+		if err := i.checkDecider(rec, d); err != nil {
+			return err
+		}
+	}
+	if len(rec.Remarks) >= maxRemarks {
+		return fmt.Errorf("%d remarks were made on it, and no more are kept: decide, or say it elsewhere", maxRemarks)
+	}
+	d.CallID, d.DecidedAt, d.Tool = rec.ID, i.currentTime, rec.PendingApproval.Tool
+	rec.Remarks = append(slices.Clone(rec.Remarks), d)
+	p := *rec.PendingApproval
+	p.Remarks = rec.Remarks
+	rec.PendingApproval = &p
+	return nil
+}
+
 // callAwaitingDecision returns the Call that a decision is about, or why the decision does not apply.
 func (i *Instance) callAwaitingDecision(d approval.Decision) (*CallRecord, error) {
 	rec := i.FindCall(ideafile.CallIDInInstance(d.CallID, i.token))
@@ -64,7 +95,7 @@ func (i *Instance) callAwaitingDecision(d approval.Decision) (*CallRecord, error
 		return nil, approval.CallNotWaitingError(rec.ID, rec.Status, rec.Decisions)
 	case d.ApprovalDigest != "" && d.ApprovalDigest != rec.PendingApproval.Digest:
 		return nil, fmt.Errorf("the digest is not that of what waits now, %s", rec.PendingApproval.Digest)
-	case !slices.Contains(rec.PendingApproval.AllowedDecisions, d.Kind):
+	case !approval.IsRemark(d.Kind) && !slices.Contains(rec.PendingApproval.AllowedDecisions, d.Kind):
 		return nil, fmt.Errorf("%s is not allowed here; allowed: %s", d.Kind,
 			strings.Join(rec.PendingApproval.AllowedDecisions, ", "))
 	}

@@ -43,6 +43,8 @@ type CallRecord struct {
 	PendingApproval *approval.Pending `json:"pending,omitempty"`
 	// Decisions are those that people took, in order.
 	Decisions []approval.Decision `json:"decisions,omitempty"`
+	// Remarks are what people said of the Call while it waited for them, in order.
+	Remarks []approval.Decision `json:"remarks,omitempty"`
 
 	// NotWrittenPaths lists the places in State that kept what they had, although the result was for them.
 	NotWrittenPaths []turn.UnwrittenPath `json:"notWritten,omitempty"`

@@ -87,7 +87,7 @@ func (i *Instance) requestReview(rec *CallRecord, ready ReadyCall, asks *policy.
 		CallID: rec.ID, Tool: rec.Tool, Params: ready.Params, OutputPath: rec.OutputPath,
 		OutputMethod: rec.OutputMethod, ScopeValues: ready.ScopeValues,
 		ParamsAdaptation: rec.ParamsAdaptation, Since: i.currentTime, AllowedDecisions: asks.AllowedDecisions,
-		ReviewReason: why,
+		ReviewReason: why, Remarks: rec.Remarks,
 	}
 	if rec.HasOutput {
 		p.Output = rec.Output

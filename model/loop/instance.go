@@ -251,6 +251,9 @@ func (l *Loop) logDecisions(inst *InstanceProgress, c turn.CallReport) {
 	for n := len(before.Decisions); n < len(c.Decisions); n++ {
 		l.unsealedLog = append(l.unsealedLog, turn.LogEntry{Instance: inst.Token, Decision: &c.Decisions[n]})
 	}
+	for n := len(before.Remarks); n < len(c.Remarks); n++ {
+		l.unsealedLog = append(l.unsealedLog, turn.LogEntry{Instance: inst.Token, Decision: &c.Remarks[n]})
+	}
 	if len(c.Decisions) > 0 && c.Status.IsFinal() && !before.Status.IsFinal() {
 		l.unsealedLog = append(l.unsealedLog, turn.LogEntry{Instance: inst.Token, Outcome: &turn.CallOutcome{
 			CallID: c.CallKey().ID(inst.Token), Status: c.Status, RanCall: c.RanCall, Fault: c.Fault,

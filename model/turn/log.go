@@ -109,7 +109,7 @@ func DecisionsForWrite(write LogEntry, log []LogEntry) (made []approval.Decision
 	}
 	id := ideafile.FormatCallID(write.Request, write.Index, write.Instance)
 	for _, e := range log {
-		if e.Decision != nil && e.Decision.CallID == id && !e.IsWrite() {
+		if e.Decision != nil && e.Decision.CallID == id && !e.IsWrite() && !approval.IsRemark(e.Decision.Kind) {
 			made = append(made, *e.Decision)
 		}
 		if e.Outcome != nil && e.Outcome.CallID == id {
@@ -128,7 +128,7 @@ func SummarizeDecisions(log []LogEntry) []any {
 			d := e.Decision
 			list = append(list, jsonval.ToJSONValue(approval.Decision{Kind: d.Kind, CallID: d.CallID,
 				DecidedBy: d.DecidedBy,
-				Groups:    d.Groups, Reason: d.Reason, SignalID: d.SignalID, DecidedAt: d.DecidedAt.UTC(),
+				Groups:    d.Groups, Reason: d.Reason, To: d.To, ToGroup: d.ToGroup, SignalID: d.SignalID, DecidedAt: d.DecidedAt.UTC(),
 				Instances: d.Instances, Told: d.Told,
 				PlanRequest: d.PlanRequest}))
 		}

@@ -81,6 +81,8 @@ type CallReport struct {
 	NotWrittenPaths []UnwrittenPath `json:"notWritten,omitempty"`
 	// Decisions are people's, in the order in which they were made.
 	Decisions []approval.Decision `json:"decisions,omitempty"`
+	// Remarks are what people said of the Call while it waited for them.
+	Remarks []approval.Decision `json:"remarks,omitempty"`
 	// ExecutedCall is the Call as it ran, if people had decided on it.
 	RanCall *ExecutedCall `json:"ran,omitempty"`
 	// ParamsAdaptation is set when the LLM was asked to adapt some of the Call's parameters.

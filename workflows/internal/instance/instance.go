@@ -219,6 +219,9 @@ func (i *instance) applyDecision(ctx workflow.Context, d approval.Decision) (cou
 	if err := i.dataflow.ApplyDecision(d); err != nil {
 		return count, err
 	}
+	if approval.IsRemark(d.Kind) {
+		return approval.Count{Have: 1, Want: 1}, nil
+	}
 	i.mustCheckOwners = true
 	call := i.dataflow.FindCall(ideafile.CallIDInInstance(d.CallID, i.ownSetup.Token))
 	return approval.CountSame(call.Decisions, d.SignalID), nil

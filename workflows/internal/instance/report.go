@@ -76,7 +76,7 @@ func (i *instance) totalHistoryLength(ctx workflow.Context) int {
 func pendingApprovalsFingerprint(list []approval.Pending) string {
 	var b strings.Builder
 	for _, p := range list {
-		b.WriteString(p.Digest + strings.Repeat("+", len(p.DecidedSoFar)) + p.WhileWaiting.Key() + " ")
+		b.WriteString(p.Digest + strings.Repeat("+", len(p.DecidedSoFar)+len(p.Remarks)) + p.WhileWaiting.Key() + " ")
 	}
 	return b.String()
 }
@@ -103,7 +103,7 @@ func (i *instance) takeUnreportedChanges() turn.InstanceReport {
 	}
 	r.Writes = i.dataflow.TakeNewWrites()
 	for _, rec := range i.dataflow.CallRecords() {
-		now := ReportedCall{rec.ID, rec.Status, len(rec.Decisions)}
+		now := ReportedCall{rec.ID, rec.Status, len(rec.Decisions) + len(rec.Remarks)}
 		before, known := i.reported.calls[rec.ID]
 		if known && before == now {
 			continue
@@ -131,8 +131,8 @@ func (i *instance) tellCallsAgain(request int) {
 func (i *instance) callReport(rec *dataflow.CallRecord) turn.CallReport {
 	c := turn.CallReport{
 		Request: rec.Request, Index: rec.Index, Status: rec.Status, Fault: rec.Fault, Result: rec.Result,
-		Decisions: rec.Decisions,
-		RanCall:   rec.RanCall, ParamsAdaptation: rec.ParamsAdaptation, NotWrittenPaths: rec.NotWrittenPaths,
+		Decisions: rec.Decisions, Remarks: rec.Remarks,
+		RanCall: rec.RanCall, ParamsAdaptation: rec.ParamsAdaptation, NotWrittenPaths: rec.NotWrittenPaths,
 		FromEarlierProcess: rec.FromEarlierProcess,
 	}
 	if rec.Fault != nil {

@@ -44,7 +44,7 @@ func (i *instance) view() protocol.InstanceView {
 		c := protocol.CallView{
 			ID: rec.ID, Tool: rec.Tool, Status: rec.Status, OutputPath: rec.OutputPath, By: rec.SkippedBecauseOf,
 			Untaken: rec.UntakenBranchReference, Error: rec.Fault,
-			Decisions: rec.Decisions, NotWritten: rec.NotWrittenPaths,
+			Decisions: rec.Decisions, Remarks: rec.Remarks, NotWritten: rec.NotWrittenPaths,
 		}
 		if n := len(rec.Decisions); n > 0 && c.By == "" {
 			c.By = rec.Decisions[n-1].DecidedBy

@@ -40,6 +40,12 @@ var table = []signalKind{
 		`Put another Call in the place of one that waits: {"call", "with": {"_tool", …}, "digest"?, "by"?, "reason"?, "proof"?}.`),
 	decisionSignal(policy.Answer,
 		`Give the result of a Call that waits; nothing runs: {"call", "output", "digest"?, "by"?, "reason"?, "proof"?}.`),
+	decisionSignal(approval.Comment,
+		`Say something of a Call that waits, for whoever decides: {"call", "reason", "by"}.`),
+	decisionSignal(approval.Ask,
+		`Ask somebody of a Call that waits: {"call", "reason", "by", "to"? or "toGroup"?}; else who started it.`),
+	decisionSignal(approval.HandOver,
+		`Have a person or a group decide on a Call that waits: {"call", "to" or "toGroup", "by", "reason"?}.`),
 
 	steeringSignal(approval.SteerPause, `Let running Calls finish and start nothing new: {"by"?, "reason"?}.`,
 		ProcessHandler.Pause),

@@ -58,6 +58,29 @@ var acts = []act{
 		flags:   valueFlag("output", "the result, as `JSON` or @file"), deed: decide,
 	},
 	{
+		name: client.Comment, args: "ID CALL --text TEXT",
+		short: "Say something of a Call that waits, for whoever decides",
+		long: `Say something of a Call that waits. Whoever is asked reads it beside the Call; it decides nothing, and is
+on record as decisions are.`,
+		example: `  starter comment refunds 1.2@13 --text "the customer has called twice" --by ann`,
+		flags:   remarkFlags(false), deed: decide,
+	},
+	{
+		name: client.Ask, args: "ID CALL --text TEXT", short: "Ask somebody of a Call that waits",
+		long: `Ask a person, a group, or whoever started the process, of a Call that waits. It goes on
+waiting; who answers does so with "comment".`,
+		example: `  starter ask refunds 1.2@13 --to bob --text "did it come back?" --by ann`,
+		flags:   remarkFlags(true), deed: decide,
+	},
+	{
+		name: client.HandOver, args: "ID CALL --to NAME", short: "Have somebody else decide on a Call that waits",
+		long: `Hand a Call that waits over to a person or a group: nobody else decides on it then. Who may decide on it
+can hand it over, and again. The rules of its policy hold for the new person as for any.`,
+		example: `  starter hand-over refunds 1.2@13 --to bob --reason "on leave until Monday" --by ann
+  starter hand-over refunds 1.2@13 --to-group finance --by ann`,
+		flags: handOverFlags, deed: decide,
+	},
+	{
 		name: approval.SteerDecide, args: "ID --approve|--reject [--tool NAME] [--where SCHEMA] [--call CALL …]",
 		short: "Approve or reject many Calls that wait, with one signal",
 		long: `Approve or reject many Calls that wait, with one signal. A table shows them first: what

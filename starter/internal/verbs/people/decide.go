@@ -27,6 +27,27 @@ func valueFlag(name, usage string) func(*pflag.FlagSet, *given) {
 	}
 }
 
+// remarkFlags are those of what is said of a Call, to somebody where that can be named.
+func remarkFlags(toSomebody bool) func(*pflag.FlagSet, *given) {
+	return func(f *pflag.FlagSet, g *given) {
+		f.StringVar(&g.by, "by", "", "the `name` of who says it (default: the user's)")
+		f.StringVar(&g.reason, "text", "", "what is said")
+		if toSomebody {
+			toFlags(f, g)
+		}
+	}
+}
+
+func toFlags(f *pflag.FlagSet, g *given) {
+	f.StringVar(&g.to, "to", "", "the `name` of a person")
+	f.StringVar(&g.toGroup, "to-group", "", "the name of a `group`")
+}
+
+func handOverFlags(f *pflag.FlagSet, g *given) {
+	decidesFlags(f, g)
+	toFlags(f, g)
+}
+
 // decide takes a decision on a Call, and refuses one that breaks its form before anybody is asked.
 func decide(g *given) (do deed, err error) {
 	g.call = g.args[1]

@@ -22,6 +22,7 @@ type given struct {
 
 	by, reason, key, digest string // key is a file
 	groups                  []string
+	to, toGroup             string // whom a remark is for
 	value, valueFlag        string // JSON, or @file, and the flag that brings it
 	file                    string
 	all                     bool
@@ -55,7 +56,8 @@ func (g *given) who() client.By {
 // decision says who takes a decision: by a proof where there is a key, else by name, and groups that the environment
 // may name.
 func (g *given) decision() (d client.Decision, err error) {
-	d = client.Decision{Call: g.call, Digest: g.digest, By: g.by, Groups: g.groups, Reason: g.reason}
+	d = client.Decision{Call: g.call, Digest: g.digest, By: g.by, Groups: g.groups, Reason: g.reason,
+		To: g.to, ToGroup: g.toGroup}
 	if d.Key, err = app.SigningKey(g.key); err == nil && d.Key == nil {
 		d.By, d.Groups = g.who().Name, app.GroupsOr(g.groups)
 	}
