@@ -25,8 +25,10 @@ func (a *agent) startTools() []tool {
 			`{"type": "object", "additionalProperties": false, "required": ["process", "at"], "properties": {` + processArgument + `,
 			"at": {"type": "integer", "minimum": 1, "description": "the number of the Idea"},
 			"id": {"type": "string", "minLength": 1, "description": "of the new process; one is made up if left out"},
-			"set": {"type": "array", "items": {"type": "string"}, "description": "TOKEN:path=JSON: values that are put into State"},
-			"unset": {"type": "array", "items": {"type": "string"}, "description": "TOKEN:path: values that are taken out of State"},
+			"set": {"type": "array", "items": {"type": "string"},
+				"description": "TOKEN:path=JSON: values that are put into State"},
+			"unset": {"type": "array", "items": {"type": "string"},
+				"description": "TOKEN:path: values that are taken out of State"},
 			"reopen": {"type": "array", "items": {"type": "string"}, "description": "tokens of instances that are planned for anew; or all"}, ` +
 				fmt.Sprintf(waitArgument, usualWait) + `}}`, false, a.fork}}
 	names := []any{}
@@ -60,7 +62,7 @@ func startSchema(s startable) string {
 		"instances": map[string]any{"type": "array", "minItems": 1, "items": map[string]any{"type": "object"},
 			"description": "in place of input: rows of data, each an instance's input; _instance names one"},
 		"id": map[string]any{"type": "string", "minLength": 1,
-			"description": "of the process: a call with the same id and data finds what it started; one is made up if left out"},
+			"description": "of the process: a call with the same id and data finds what it started; made up if left out"},
 	}
 	for key, v := range wait.(map[string]any) {
 		properties[key] = v
