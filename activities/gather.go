@@ -53,7 +53,7 @@ func (a *Activities) GatherParts(ctx context.Context, in protocol.GatherInput) (
 	if g.Fault != nil || in.StatesOnly {
 		return g, nil
 	}
-	sealed, err := a.SealIdea(ctx, protocol.SealInput{
+	sealed, err := a.sealIdea(ctx, protocol.SealInput{
 		Process: in.Process, At: in.At, Parent: in.Parent, Idea: in.Idea, Brief: input, Calls: []ideafile.WrittenCall{},
 		Output: g.Output,
 		Log:    log, LLM: answers, Parts: from, Delegation: in.Delegation,

@@ -9,6 +9,7 @@ import (
 	"go.temporal.io/sdk/temporal"
 
 	"processidea/llm"
+	"processidea/model/approval"
 	"processidea/model/ideafile"
 	"processidea/model/turn"
 	"processidea/protocol"
@@ -28,6 +29,9 @@ type Observer interface {
 type HoldUpObserver interface {
 	HeldUp(cause string, processes int)
 }
+
+// DecisionObserver is an Observer that is told of each decision by which a Call's waiting for people ended.
+type DecisionObserver interface{ Decision(approval.Decision) }
 
 // HoldUps notes that a process waits for something until a time, and that it goes on.
 type HoldUps interface {

@@ -18,8 +18,21 @@ import (
 // codeIdeaTaken is the error type of an Idea whose place is held by another one for good.
 const codeIdeaTaken = "idea_taken"
 
-// SealIdea puts one Idea on a process's chain. Doing it again changes nothing.
+// SealIdea puts one Idea on a process's chain, and counts what was decided. Doing it again changes nothing.
 func (a *Activities) SealIdea(ctx context.Context, in protocol.SealInput) (*protocol.IdeaRef, error) {
+	sealed, err := a.sealIdea(ctx, in)
+	if o, ok := a.Observer.(DecisionObserver); ok && err == nil {
+		for _, e := range in.Log {
+			if d := e.Decision; d != nil && !d.WaitingSince.IsZero() {
+				o.Decision(*d)
+			}
+		}
+	}
+	return sealed, err
+}
+
+// sealIdea is SealIdea of what others have counted.
+func (a *Activities) sealIdea(ctx context.Context, in protocol.SealInput) (*protocol.IdeaRef, error) {
 	whole, err := a.restoreIdeaTools(ctx, in.Idea)
 	if err != nil {
 		return nil, err

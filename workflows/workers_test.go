@@ -368,3 +368,29 @@ func TestAWorkerSaysAfterHowLongItsCallsCountAsLost(t *testing.T) {
 		}
 	}
 }
+
+// What people decide is counted once it is on record, and so is what nobody decided in time.
+func TestAWorkerCountsDecisionsAndHowLongTheyTook(t *testing.T) {
+	t.Parallel()
+	c := newCrash(t)
+	p := c.production()
+	till := newTill(t)
+	s := newScenario(t, `{"schema": {"tools": {"pay": `+till.pay(`true`)+`,
+		"due": `+till.pay(`{"timeout": "1s", "onTimeout": "approve"}`)+`}}, "context": [{"type": "plan", "stage": "complete",
+		"plan": [{"_tool": "pay", "n": 1, "_outputPath": "a"}, {"_tool": "due", "n": 2, "_outputPath": "b"}]}]}`)
+	run := c.start(s)
+	for _, w := range s.waitsFor(2) {
+		if w.Tool == "pay" {
+			s.signal(s.id, "approve", map[string]any{"call": w.CallID, "by": "ann"})
+		}
+	}
+	c.finish(run)
+	for _, which := range []string{`{by="person",decision="approve",tool="pay"}`,
+		`{by="deadline",decision="approve",tool="due"}`} {
+		for _, series := range []string{"processidea_decisions_total", "processidea_decision_seconds_count"} {
+			if got := metric(p, series+which); got != "1" {
+				t.Errorf("%s%s is %q", series, which, got)
+			}
+		}
+	}
+}

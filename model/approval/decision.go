@@ -41,6 +41,8 @@ type Decision struct {
 	// SignalID is as the signal's payload had it.
 	SignalID  string    `json:"id,omitempty"`
 	DecidedAt time.Time `json:"at"`
+	// WaitingSince is when the Call that the decision ended the waiting of began to wait; zero where it did not.
+	WaitingSince time.Time `json:"since,omitzero"`
 	// Tool and Shown are what would have run, as the person was shown it.
 	Tool        string         `json:"tool,omitempty"`
 	ShownParams map[string]any `json:"shown,omitempty"`

@@ -111,7 +111,7 @@ func (i *Instance) callIDs() []string {
 }
 
 func (r *CallRecord) recordDecision(d approval.Decision) {
-	d.Told = r.PendingApproval.WhileWaiting.Told()
+	d.Told, d.WaitingSince = r.PendingApproval.WhileWaiting.Told(), r.PendingApproval.Since
 	r.PendingApproval = nil
 	r.Decisions = append(r.Decisions, d)
 }

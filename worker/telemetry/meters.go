@@ -9,6 +9,7 @@ import (
 	"go.opentelemetry.io/otel/metric"
 
 	"processidea/activities"
+	"processidea/model/approval"
 	"processidea/model/ideafile/price"
 )
 
@@ -25,6 +26,8 @@ type meters struct {
 	callTook  metric.Float64Histogram
 	repeated  metric.Int64Counter
 	heldUp    metric.Int64Gauge
+	decisions metric.Int64Counter
+	decided   metric.Float64Histogram
 }
 
 func newMeters(m metric.Meter) (t meters, err error) {
@@ -58,7 +61,9 @@ func newMeters(m metric.Meter) (t meters, err error) {
 		callTook: seconds("call_duration", "How long Calls and attempts at them ran."),
 		repeated: counter("calls_repeated",
 			"Attempts at Calls that had been tried before: a Tool failed, or a worker was lost."),
-		heldUp: heldUp,
+		heldUp:    heldUp,
+		decisions: counter("decisions", "Decisions on Calls that waited, by tool, decision and who took them."),
+		decided:   seconds("decision", "From when a Call began to wait for people to the decision on it."),
 	}
 	return t, errors.Join(errs...)
 }
@@ -86,6 +91,21 @@ func (m *Metrics) Request(r activities.RequestAttempt) {
 func (m *Metrics) HeldUp(cause string, processes int) {
 	which := metric.WithAttributes(attribute.String("cause", cause))
 	m.meters.heldUp.Record(context.Background(), int64(processes), which)
+}
+
+// Decision counts a decision, and how long the Call had waited for it.
+func (m *Metrics) Decision(d approval.Decision) {
+	by := "person"
+	switch {
+	case d.OrderID != "":
+		by = "order"
+	case d.DecidedBy == approval.DecidedByTimeout:
+		by = "deadline"
+	}
+	which := metric.WithAttributes(attribute.String("tool", d.Tool), attribute.String("decision", d.Kind),
+		attribute.String("by", by))
+	m.meters.decisions.Add(context.Background(), 1, which)
+	m.meters.decided.Record(context.Background(), d.DecidedAt.Sub(d.WaitingSince).Seconds(), which)
 }
 
 // Call counts a Call when it is over, and one that comes again when it begins.

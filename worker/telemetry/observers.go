@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"processidea/activities"
+	"processidea/model/approval"
 )
 
 // Observers are several that are told the same.
@@ -21,6 +22,15 @@ func (all Observers) HeldUp(cause string, processes int) {
 	for _, o := range all {
 		if o, ok := o.(activities.HoldUpObserver); ok {
 			o.HeldUp(cause, processes)
+		}
+	}
+}
+
+// Decision tells those who want to know.
+func (all Observers) Decision(d approval.Decision) {
+	for _, o := range all {
+		if o, ok := o.(activities.DecisionObserver); ok {
+			o.Decision(d)
 		}
 	}
 }
