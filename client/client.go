@@ -65,6 +65,7 @@ type Client struct {
 	onNoWorker func(process string, cause error)
 	live       bool
 	words      *lru.Cache[string, *shown.Words]
+	decided    *lru.Cache[string, decidedUpTo] // by process
 	close      []func()
 }
 
@@ -103,7 +104,8 @@ func Dial(ctx context.Context, o Options) (*Client, error) {
 // the namespace that it is in, and the store. Closing the Client leaves both open.
 func New(temporal sdk.Client, namespace string, store *blobs.Store) *Client {
 	words, _ := lru.New[string, *shown.Words](mostWords) // the only error is that of a size below one
-	return &Client{temporal: temporal, namespace: namespace, archive: newArchive(store), words: words}
+	decided, _ := lru.New[string, decidedUpTo](mostDecided)
+	return &Client{temporal: temporal, namespace: namespace, archive: newArchive(store), words: words, decided: decided}
 }
 
 // Close lets go of what Dial opened.

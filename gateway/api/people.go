@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"slices"
+	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -30,6 +31,14 @@ func (a *API) addPeople() {
 			list.Approvals, err = a.WaitingIn(ctx, in.ID)
 			return list, err
 		})
+	get(a, tag, "insights", "/api/insights", "Say how people's decisions go",
+		"Says for each Tool how many Calls wait and since when, how many were decided and how, and how long people "+
+			"took. It is read from the chains: what was decided since a process's latest Idea is not in it yet.",
+		func(ctx context.Context, in *struct {
+			Since time.Time `query:"since" doc:"what was decided before does not count; absent: 30 days ago"`
+		}) (*client.Insights, error) {
+			return a.Insights(ctx, in.Since)
+		})
 	operation(a, access.Decide, huma.Operation{
 		OperationID: "decide", Method: http.MethodPost, Path: "/api/decisions", Summary: "Decide on Calls that wait",
 		Tags: []string{tag},
@@ -46,6 +55,18 @@ func (a *API) addPeople() {
 type ApprovalList struct {
 	Approvals []client.Approval `json:"approvals" nullable:"false"`
 }
+
+// Insights says how people's decisions went since a moment; zero: in the last 30 days, to the minute.
+func (a *API) Insights(ctx context.Context, since time.Time) (*client.Insights, error) {
+	if since.IsZero() {
+		since = time.Now().Add(-30 * 24 * time.Hour).UTC().Truncate(time.Minute)
+	}
+	return share(ctx, a.answers, insightsSince{since}, func(ctx context.Context) (*client.Insights, error) {
+		return a.Client.Insights(ctx, since)
+	})
+}
+
+type insightsSince struct{ time.Time }
 
 type everywhere struct{ language shown.Language }
 

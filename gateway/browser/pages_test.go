@@ -113,6 +113,7 @@ func everyPage(h *house, b *tab) map[string]func() {
 		},
 		"an inbox with a Plan": at("/?process=" + trip),
 		"the processes":        at("/desk/processes"),
+		"the insights":         at("/desk/insights"),
 		"a process":            at("/desk/processes/" + id),
 		"one that has ended":   at("/desk/processes/" + done),
 		"an Idea":              at("/desk/processes/" + done + "/idea?at=2"),

@@ -96,6 +96,7 @@ func New(o Options) (*Desk, error) {
 		"GET /desk/outcome":                         d.showOutcome,
 		"GET /desk/plans/{process}":                 d.showPlan,
 		"GET /desk/plans/{process}/plan.svg":        d.drawWaiting,
+		"GET /desk/insights":                        d.insights,
 		"GET /desk/plan-outcome":                    d.showPlanOutcome,
 		"GET /desk/processes":                       d.showProcesses,
 		"GET /desk/processes/{process}":             d.showProcess,

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"golang.org/x/net/html"
 
@@ -215,6 +216,30 @@ func TestACallIsTalkedAboutAndHandedOverAtTheDesk(t *testing.T) {
 		"It is decided by bob", "who may decide can hand it over again").lacks("It happens as it is shown.")
 	p.form("Say it").set("to", "ann").press("Hand it over").is(200).form("Approve").press("Approve").is(200).says(
 		"1 case is approved")
+}
+
+func TestHowDecisionsGoIsSeenAtTheDeskAndInTheAPI(t *testing.T) {
+	h := open(t)
+	since := time.Now().UTC().Truncate(time.Second)
+	id := h.pays(`{"values": {"order": "B-1", "cents": 1}}`, `{"values": {"order": "B-2", "cents": 2}}`)
+	b := h.browse()
+	b.open("/?text=B-1&process=" + id).link("@").is(200).form("Approve").press("Approve").is(200)
+	pay := map[string]any{}
+	eventually(t, "the decision is counted", func() bool {
+		list := h.get("/api/insights?since=" + url.QueryEscape(since.Format(time.RFC3339))).is(200).list("tools")
+		for _, one := range list {
+			if one["tool"] == "pay" {
+				pay = one
+			}
+		}
+		decided, _ := pay["decided"].(map[string]any)
+		return fmt.Sprint(decided["approve"]) == "1" && fmt.Sprint(pay["waiting"]) != "0" && pay["oldest"] != nil
+	})
+	if fmt.Sprint(pay["byOrder"], pay["byDeadline"]) != "0 0" {
+		t.Errorf("%v", pay)
+	}
+	b.open("/desk/insights").is(200).says("How decisions go", "pay", "approved")
+	h.get("/api/insights?since=yesterday").problem(422, "invalid")
 }
 
 func TestACallIsChangedByItsForm(t *testing.T) {
