@@ -83,10 +83,16 @@ func (v Vote) InWords() string {
 // DecidersInWords tells who decides and who has decided so far: "2 of: people of finance (so far ann)"; "" where
 // anybody may.
 func (p Pending) DecidersInWords() string {
-	text := p.Deciders.String()
-	if h := p.HandedOver(); h != nil {
-		text = strings.TrimSuffix(h.recipient()+", of: "+text, ", of: ")
-	} else if len(p.Deciders) == 0 {
+	text, h := "", p.HandedOver()
+	if len(p.Deciders) > 0 {
+		text = p.Deciders.String()
+	}
+	switch {
+	case h != nil && text != "":
+		text = h.recipient() + ", of: " + text
+	case h != nil:
+		text = h.recipient()
+	case text == "":
 		return ""
 	}
 	var names []string
