@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"processidea/activities"
+	"processidea/model/approval"
 	"processidea/model/turn"
 	"processidea/worker/telemetry"
 )
@@ -46,7 +47,7 @@ func TestEveryMetricThatIsNamedIsThere(t *testing.T) {
 	}
 }
 
-// ourMetrics are those that a worker has once it has counted a Request and a Call.
+// ourMetrics are those that a worker has once it has counted a Request, a Call and a decision.
 func ourMetrics(t *testing.T) map[string]bool {
 	t.Helper()
 	m, err := telemetry.NewMetrics()
@@ -60,6 +61,7 @@ func ourMetrics(t *testing.T) map[string]bool {
 			UnpricedTokens: 1}})
 	_, end := m.Call(t.Context(), activities.CallAttempt{Tool: "t"})
 	end(activities.OutcomeDone)
+	m.Decision(approval.Decision{Tool: "t", Kind: "approve", DecidedAt: now, WaitingSince: now})
 	w := httptest.NewRecorder()
 	m.Handler().ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/metrics", nil))
 	names := map[string]bool{}
