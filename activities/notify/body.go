@@ -42,6 +42,10 @@ func (s *Sender) text(n approval.Notices) string {
 	lines = append(lines, more(n.OmittedReminders, "wait still")...)
 	lines = append(lines, waiting("escalated", n.Escalations)...)
 	lines = append(lines, more(n.OmittedEscalations, "were escalated")...)
+	for _, r := range n.Remarks {
+		lines = append(lines, fmt.Sprintf("• %s: %s %s", jsonval.Clip(r.Remark.String(), 200), r.CallID, r.Tool))
+	}
+	lines = append(lines, more(n.OmittedRemarks, "were asked about")...)
 	for _, d := range n.NewlyDecided {
 		lines = append(lines, fmt.Sprintf("• %s: %s %s", decided(d), d.CallID, d.Tool))
 	}

@@ -107,7 +107,9 @@ func TestRemindersAndEscalationsSayWhatWaitsStillAndWhoMayDecide(t *testing.T) {
 	escalated := still
 	escalated.EscalatedTo = policy.Rules{{Groups: []string{"<heads>"}}}
 	n := approval.Notices{ProcessID: "p", AwaitingCount: 9, Reminders: []approval.Notice{still}, OmittedReminders: 2,
-		Escalations: []approval.Notice{escalated}, OmittedEscalations: 3}
+		Escalations: []approval.Notice{escalated}, OmittedEscalations: 3, OmittedRemarks: 4,
+		Remarks: []approval.Notice{{CallID: "1.2@①", Tool: "refund", Remark: &approval.NoticeRemark{
+			Kind: approval.HandOver, By: "<ann>", ToGroup: "heads"}}}}
 	if err := sender(t, server.URL, "slack").Send(t.Context(), "m", n); err != nil {
 		t.Fatal(err)
 	}
@@ -116,7 +118,9 @@ func TestRemindersAndEscalationsSayWhatWaitsStillAndWhoMayDecide(t *testing.T) {
 		"p: 9 Calls wait for a person\n• waits still: 1.1@① refund, since 1970-01-01T00:00:00Z\n• 2 more wait still\n" +
 			"• escalated: 1.1@① refund, since 1970-01-01T00:00:00Z; may decide too: people of &lt;heads&gt;\n• 3 " +
 			"more " +
-			"were escalated\nhttps://ui.example/p"
+			"were escalated\n• &lt;ann&gt; has handed it over to people of heads: 1.2@① refund\n• 4 more were asked " +
+			"about\n" +
+			"https://ui.example/p"
 	if err := json.Unmarshal(got, &slack); err != nil || slack["text"] != want {
 		t.Errorf("%s", slack["text"])
 	}

@@ -22,6 +22,23 @@ type Notice struct {
 	// Reminders counts how often people were reminded of the Call. EscalatedTo are those who may decide too by now.
 	Reminders   int          `json:"reminders,omitempty"`
 	EscalatedTo policy.Rules `json:"escalatedTo,omitempty"`
+	// RemarkCount counts how often somebody was asked of the Call, or it was handed over. Remark is the last of these,
+	// without what was said.
+	RemarkCount int           `json:"remarkCount,omitempty"`
+	Remark      *NoticeRemark `json:"remark,omitempty"`
+}
+
+// NoticeRemark says who asked whom, or handed a Call over to whom.
+type NoticeRemark struct {
+	Kind    string `json:"kind"` // ask or hand-over
+	By      string `json:"by"`
+	To      string `json:"to,omitempty"`
+	ToGroup string `json:"toGroup,omitempty"`
+}
+
+// String says it in words.
+func (r NoticeRemark) String() string {
+	return Decision{Kind: r.Kind, DecidedBy: r.By, To: r.To, ToGroup: r.ToGroup}.remarkText()
 }
 
 // Notices is one notification about a process.
@@ -42,6 +59,9 @@ type Notices struct {
 	Escalations        []Notice `json:"escalations,omitempty"`
 	OmittedReminders   int      `json:"moreReminders,omitempty"`
 	OmittedEscalations int      `json:"moreEscalations,omitempty"`
+	// Remarks are Calls of which somebody was asked, or that were handed over, since the last notification.
+	Remarks        []Notice `json:"remarks,omitempty"`
+	OmittedRemarks int      `json:"moreRemarks,omitempty"`
 }
 
 // MaxNotices bounds each list of a Notices.
@@ -49,13 +69,19 @@ const MaxNotices = 20
 
 // IsEmpty reports whether there is nothing to notify people of.
 func (n Notices) IsEmpty() bool {
-	return len(n.NewlyWaiting)+len(n.NewlyDecided)+len(n.Reminders)+len(n.Escalations) == 0
+	return len(n.NewlyWaiting)+len(n.NewlyDecided)+len(n.Reminders)+len(n.Escalations)+len(n.Remarks) == 0
 }
 
 // Notice returns the notice of a Call that waits.
 func (p Pending) Notice(token string) Notice {
 	n := Notice{CallID: p.CallID, Instance: token, Tool: p.Tool, Digest: p.Digest, Since: p.Since,
 		Deadline: p.Deadline, AllowedDecisions: p.AllowedDecisions}
+	for _, r := range p.Remarks {
+		if r.Kind != Comment {
+			n.RemarkCount++
+			n.Remark = &NoticeRemark{r.Kind, r.DecidedBy, r.To, r.ToGroup}
+		}
+	}
 	if told := p.WhileWaiting.Told(); told != nil {
 		n.Reminders = len(told.RemindedAt)
 		for _, e := range told.Escalated {

@@ -42,6 +42,30 @@ func TestPeopleAreToldOnceOfWhatWaitsAndOfWhatWasDecided(t *testing.T) {
 	}
 }
 
+func TestPeopleAreToldOnceOfEachQuestionAndOfAHandOver(t *testing.T) {
+	t.Parallel()
+	s := modeltest.NewScenarioWithPeople(t, "", modeltest.ThreeInstances)
+	watch := loop.SentNotices{}
+	s.ExpectRequest()
+	s.ReplyWith(`{"calls": [{"_tool": "pay", "n": 1, "_instance": "①", "_outputPath": "a"}]}`)
+	s.WantEqual("one waits", noticed(watch.TakeChanges(s.Loop)), "1: +1.1@①")
+	for _, c := range []struct{ kind, more, want string }{
+		{approval.Comment, `{"reason": "secret"}`, "[]"},
+		{approval.Ask, `{"reason": "secret"}`, "[ann asks who started it]"},
+		{approval.Comment, `{"reason": "secret"}`, "[]"},
+		{approval.HandOver, `{"to": "bob", "reason": "secret"}`, "[ann has handed it over to bob]"},
+	} {
+		s.Decide(c.kind, "1.1@①", c.more)
+		for _, want := range []string{c.want, "[]"} {
+			told := []string{}
+			for _, r := range watch.TakeChanges(s.Loop).Remarks {
+				told = append(told, r.Remark.String())
+			}
+			s.WantEqual(c.kind, fmt.Sprint(told), want)
+		}
+	}
+}
+
 func TestPeopleAreToldOnceOfEachReminderAndOfAnEscalation(t *testing.T) {
 	t.Parallel()
 	m := loop.New(modeltest.IdeaFrom(t, `{"context": [{"type": "state", "_instance": "①", "state": {}}]}`), "p", nil,

@@ -31,6 +31,8 @@ func (s SentNotices) TakeChanges(l *Loop) approval.Notices {
 				n.Escalations = append(n.Escalations, after)
 			case after.Reminders > before.Reminders:
 				n.Reminders = append(n.Reminders, after)
+			case after.RemarkCount > before.RemarkCount:
+				n.Remarks = append(n.Remarks, after)
 			default:
 				continue
 			}
@@ -50,6 +52,7 @@ func (s SentNotices) TakeChanges(l *Loop) approval.Notices {
 	n.NewlyDecided, n.OmittedDecided = firstNotices(n.NewlyDecided)
 	n.Reminders, n.OmittedReminders = firstNotices(n.Reminders)
 	n.Escalations, n.OmittedEscalations = firstNotices(n.Escalations)
+	n.Remarks, n.OmittedRemarks = firstNotices(n.Remarks)
 	return n
 }
 
