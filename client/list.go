@@ -34,11 +34,17 @@ type Summary struct {
 	// Waiting says why the process is paused, or whom it is asking, as far as a worker answers.
 	Awaiting int      `json:"awaiting"`
 	Waiting  []string `json:"waiting"`
+	// FailedCalls counts its Calls that failed or were blocked, once it has ended or while a worker answers: what is
+	// completed need not be well.
+	FailedCalls int `json:"failedCalls,omitempty"`
 	// Code is why the process is paused, or has failed; HeldUp is what holds it up. Both are empty where no worker
 	// answers.
 	Code   string        `json:"code,omitempty"`
 	HeldUp []turn.HeldUp `json:"heldUp,omitempty"`
 }
+
+// Standing says how the process stands: its status, and how many of its Calls failed.
+func (s Summary) Standing() string { return loop.Standing(string(s.Status), s.FailedCalls) }
 
 // ListOptions say which processes to list.
 type ListOptions struct {
@@ -182,6 +188,7 @@ func (c *Client) addWaiting(ctx context.Context, found []Summary) error {
 			v, err := c.Process(s.Process).Status(ctx)
 			if err == nil {
 				s.Status, s.Awaiting, s.Waiting, s.HeldUp = v.Status, v.Awaiting, waitingOf(v), v.HeldUp
+				s.FailedCalls = v.Calls.Failed + v.Calls.Blocked
 			}
 			if err == nil && v.Error != nil {
 				s.Code = v.Error.Code
@@ -228,6 +235,7 @@ func (c *Client) summary(info *workflowpb.WorkflowExecutionInfo) Summary {
 	memo, values := info.GetMemo().GetFields(), connect.DataConverter(c.archive.values.Keys())
 	_ = values.FromPayload(memo[protocol.MemoPath], &s.Path)
 	_ = values.FromPayload(memo[protocol.MemoVersion], &s.Version)
+	_ = values.FromPayload(memo[protocol.MemoFailedCalls], &s.FailedCalls)
 	if end := info.GetCloseTime(); end != nil {
 		t := end.AsTime()
 		s.Ended = &t

@@ -71,6 +71,8 @@ const (
 	MemoPath    = "path"
 	MemoVersion = "version"
 	MemoFile    = "file"
+	// MemoFailedCalls says of a process that has ended how many of its Calls failed or were blocked, where any did.
+	MemoFailedCalls = "failedCalls"
 
 	// The search attributes, where they are registered.
 	AttributeStatus   = "IdeaStatus"

@@ -76,12 +76,15 @@ type InstanceResult struct {
 }
 
 // Standing says how the instance stands: its status, and how many of its Calls failed.
-func (i InstanceResult) Standing() string {
-	switch i.FailedCalls {
+func (i InstanceResult) Standing() string { return Standing(string(i.Status), i.FailedCalls) }
+
+// Standing says how something stands: its status, and how many of its Calls failed.
+func Standing(status string, failedCalls int) string {
+	switch failedCalls {
 	case 0:
-		return string(i.Status)
+		return status
 	case 1:
-		return string(i.Status) + ", 1 Call failed"
+		return status + ", 1 Call failed"
 	}
-	return fmt.Sprintf("%s, %d Calls failed", i.Status, i.FailedCalls)
+	return fmt.Sprintf("%s, %d Calls failed", status, failedCalls)
 }

@@ -37,12 +37,18 @@ func (p *unsplitProcess) finish(ctx workflow.Context) (*loop.Result, error) {
 	p.reportToParent(ctx, status, true)
 	r := p.result(status, true)
 	p.reportToCaller(ctx, r, p.loop.QuotaUse())
-	return workflowResult(r)
+	return workflowResult(ctx, r)
 }
 
 // workflowResult is what the workflow returns. A process in which an instance failed fails, with everything in its
-// error's details.
-func workflowResult(r loop.Result) (*loop.Result, error) {
+// error's details. Its memo says how many Calls failed: a list reads no results.
+func workflowResult(ctx workflow.Context, r loop.Result) (*loop.Result, error) {
+	failed := r.Calls.Failed + r.Calls.Blocked
+	if failed > 0 && mailbox.Knows(ctx, "the memo says how many Calls failed") {
+		if err := workflow.UpsertMemo(ctx, map[string]any{protocol.MemoFailedCalls: failed}); err != nil {
+			workflow.GetLogger(ctx).Warn("the memo could not be set", "error", err)
+		}
+	}
 	if r.Status == loop.StatusFailed {
 		return nil, temporal.NewNonRetryableApplicationError(r.Error.Message, r.Error.Code, nil, r)
 	}

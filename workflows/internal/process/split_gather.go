@@ -75,7 +75,7 @@ func (p *splitProcess) finish(ctx workflow.Context) (*loop.Result, error) {
 	p.showDetails(ctx, p.outcome)
 	r := p.resultWithStates(p.outcome)
 	p.reportToCaller(ctx, r, p.parts.QuotaUse())
-	return workflowResult(r)
+	return workflowResult(ctx, r)
 }
 
 func (p *splitProcess) resultWithStates(status loop.Status) loop.Result {

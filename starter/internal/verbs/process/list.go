@@ -53,7 +53,7 @@ func listText(processes []client.Summary, width int) string {
 		if p.Ended != nil {
 			ended = p.Ended.Local().Format(time.DateTime)
 		}
-		for n, cell := range []string{p.Process, string(p.Status), waitsFor(p), p.Started.Local().Format(time.DateTime),
+		for n, cell := range []string{p.Process, p.Standing(), waitsFor(p), p.Started.Local().Format(time.DateTime),
 			ended, p.Path} {
 			columns[n] = append(columns[n], print.FitWidth(print.Printable(cell), print.WidestValue))
 		}
