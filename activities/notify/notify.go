@@ -46,12 +46,12 @@ const timeout = 10 * time.Second
 // FromEnvironment makes the Sender that the variables describe; nil where none is wanted.
 func FromEnvironment(getenv func(string) string) (*Sender, error) {
 	address := strings.TrimSpace(getenv(URLVariable))
-	if address == "" {
-		return nil, nil
-	}
-	u, err := url.Parse(address)
-	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" {
-		return nil, fmt.Errorf("notify: read %s: not an http or https URL", URLVariable) // it may hold a secret
+	for name, at := range map[string]string{URLVariable: address,
+		LinkVariable: strings.ReplaceAll(getenv(LinkVariable), "{process}", "p")} {
+		if u, err := url.Parse(at); at != "" &&
+			(err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "") {
+			return nil, fmt.Errorf("notify: read %s: not an http or https URL", name) // it may hold a secret
+		}
 	}
 	s := &Sender{url: address, format: FormatJSON, link: getenv(LinkVariable), now: time.Now}
 	if format := getenv(FormatVariable); format != "" {
@@ -61,9 +61,14 @@ func FromEnvironment(getenv func(string) string) (*Sender, error) {
 		return nil, fmt.Errorf("notify: read %s: %q is neither %s nor %s", FormatVariable, s.format,
 			FormatJSON, FormatSlack)
 	}
+	var err error
 	s.keys, err = readKeys(getenv(SecretVariable))
-	if err != nil {
+	if err != nil || address == "" { // what cannot be read is told all the same
 		return nil, err
+	}
+	u, err := url.Parse(address)
+	if err != nil {
+		return nil, fmt.Errorf("notify: read %s: not an http or https URL", URLVariable)
 	}
 	// Of an address like Slack's the path is the secret.
 	s.striker = secret.NewStriker(map[string]string{URLVariable: address, "path": u.EscapedPath()})

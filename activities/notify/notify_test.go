@@ -163,14 +163,18 @@ func TestANoticeFollowsNobodyElsewhere(t *testing.T) {
 
 func TestSettingsThatCannotBeMeantAreRefusedWithoutTheirText(t *testing.T) {
 	t.Parallel()
-	for _, c := range []struct{ url, secret, format, want string }{
-		{"hooks.example/token-1", "", "", "PROCESSIDEA_NOTIFY_URL: not an http or https URL"},
-		{"https://x.example", "whsec_token-1", "", "PROCESSIDEA_NOTIFY_SECRET: secret 1 is not whsec_"},
-		{"https://x.example", "token-1MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", "", "PROCESSIDEA_NOTIFY_SECRET"},
-		{"https://x.example", "", "xml", `PROCESSIDEA_NOTIFY_FORMAT: "xml" is neither json nor slack`},
+	for _, c := range []struct{ url, secret, format, link, want string }{
+		{"hooks.example/token-1", "", "", "", "PROCESSIDEA_NOTIFY_URL: not an http or https URL"},
+		{"https://x.example", "whsec_token-1", "", "", "PROCESSIDEA_NOTIFY_SECRET: secret 1 is not whsec_"},
+		{"https://x.example", "token-1MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", "", "", "PROCESSIDEA_NOTIFY_SECRET"},
+		{"https://x.example", "", "xml", "", `PROCESSIDEA_NOTIFY_FORMAT: "xml" is neither json nor slack`},
+		{"https://x.example", "", "", "desk/{process}", "PROCESSIDEA_NOTIFY_LINK: not an http or https URL"},
+		{"", "", "xml", "", "PROCESSIDEA_NOTIFY_FORMAT"},
+		{"", "whsec_token-1", "", "", "PROCESSIDEA_NOTIFY_SECRET"},
 	} {
 		_, err := FromEnvironment(func(name string) string {
-			return map[string]string{URLVariable: c.url, SecretVariable: c.secret, FormatVariable: c.format}[name]
+			return map[string]string{URLVariable: c.url, SecretVariable: c.secret, FormatVariable: c.format,
+				LinkVariable: c.link}[name]
 		})
 		if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "token-1") {
 			t.Errorf("%+v gives %v", c, err)

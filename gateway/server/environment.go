@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"os"
 	"os/user"
 	"strings"
 
@@ -48,13 +49,11 @@ func FromEnvironment(address string, who access.Person, getenv func(string) stri
 		return strings.FieldsFunc(getenv(name), func(r rune) bool { return r == ',' || r == ' ' })
 	}
 	o.Fence = access.Fence{Hosts: list(HostsVariable), Origins: list(OriginsVariable)}
+	if err := checkSettings(o.Fence, getenv); err != nil {
+		return o, err
+	}
 	if u, err := url.Parse(getenv(URLVariable)); err == nil && u.Host != "" {
 		o.Fence.Hosts = append(o.Fence.Hosts, u.Hostname())
-	}
-	for _, origin := range o.Fence.Origins {
-		if err := access.CheckOrigin(origin); err != nil {
-			return o, fmt.Errorf("%s: %q is %w", OriginsVariable, origin, err)
-		}
 	}
 	if o.Hooks, err = HooksFromEnvironment(getenv); err != nil {
 		return o, err
@@ -91,6 +90,36 @@ func FromEnvironment(address string, who access.Person, getenv func(string) stri
 		err = fmt.Errorf("%s: %w", TokenVariable, err)
 	}
 	return o, err
+}
+
+// checkSettings refuses what cannot be meant: read as if it were not set, it would count for nothing in silence.
+func checkSettings(fence access.Fence, getenv func(string) string) error {
+	for _, name := range []string{UnverifiedVariable, BeyondVariable, ApprovalsVariable} {
+		if text := getenv(name); text != "" && text != "true" && text != "false" {
+			return fmt.Errorf("%s is %q; it is true or false", name, text)
+		}
+	}
+	for _, host := range fence.Hosts {
+		if u, err := url.Parse("http://" + host); err != nil || u.Host != host || u.Hostname() != host {
+			return fmt.Errorf("%s: %q is no name of a host, without a port", HostsVariable, host)
+		}
+	}
+	for _, origin := range fence.Origins {
+		if err := access.CheckOrigin(origin); err != nil {
+			return fmt.Errorf("%s: %q is %w", OriginsVariable, origin, err)
+		}
+	}
+	if at := strings.TrimSuffix(getenv(URLVariable), "/"); at != "" {
+		if err := access.CheckOrigin(at); err != nil {
+			return fmt.Errorf("%s: %q is %w", URLVariable, at, err)
+		}
+	}
+	if folder := getenv(IdeasVariable); folder != "" {
+		if info, err := os.Stat(folder); err != nil || !info.IsDir() {
+			return fmt.Errorf("%s: %q is no folder that can be read", IdeasVariable, folder)
+		}
+	}
+	return nil
 }
 
 // AgentsFromEnvironment reads what agents may use.
