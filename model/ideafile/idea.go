@@ -63,6 +63,12 @@ func readIdea(v any, checked bool) (*Idea, diag.Problems) {
 				"unknown key %q; an Idea has meta, config, schema, context, solution and delegates", k)
 		}
 	}
+	if !checked {
+		if err := jsonschema.CheckPatterns(schemasIn(source), jsonschema.MaxPatternStepsInFile); err != nil {
+			ps.Add("$", "%s", diag.WithoutPackagePrefix(err))
+			return nil, ps
+		}
+	}
 	i := &Idea{Source: source, Config: defaultConfig()}
 	i.readMeta(diag.ReadObject(source, "meta", "$", &ps), &ps)
 	i.readConfig(diag.ReadObject(source, "config", "$", &ps), &ps)
@@ -91,6 +97,21 @@ func (i *Idea) readMeta(meta map[string]any, ps *diag.Problems) {
 	default:
 		ps.Add("$.meta.template", "want true or false, not %s", jsonval.TypeOf(template))
 	}
+}
+
+// schemasIn lists what of a file holds JSON Schemas, its delegates' too.
+func schemasIn(source map[string]any) []any {
+	list := []any{source["schema"]}
+	messages, _ := source["context"].([]any)
+	for _, m := range messages {
+		m := jsonval.AsObject(m)
+		list = append(list, m["schema"], m["when"], m["plan"])
+	}
+	delegates := jsonval.AsObject(source[DelegatesKey])
+	for _, name := range jsonval.SortedKeys(delegates) {
+		list = append(list, schemasIn(jsonval.AsObject(delegates[name]))...)
+	}
+	return list
 }
 
 func (i *Idea) readSchema(schema map[string]any, checked bool, ps *diag.Problems) {

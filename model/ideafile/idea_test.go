@@ -1,6 +1,7 @@
 package ideafile_test
 
 import (
+	"fmt"
 	"reflect"
 	"strings"
 	"testing"
@@ -293,4 +294,28 @@ func FuzzParseIdea(f *testing.F) {
 			}
 		}
 	})
+}
+
+// Each schema has room for its patterns, and so has the file, with its delegates.
+func TestThePatternsOfAFileAreBoundedTogether(t *testing.T) {
+	t.Parallel()
+	tool := func(n int) string {
+		return fmt.Sprintf(`"t%d": {"properties": {"a": {"pattern": "(abcdefgh){900}%d"}}}`, n, n)
+	}
+	var tools []string
+	for n := range 80 {
+		tools = append(tools, tool(n))
+	}
+	for place, file := range map[string]string{
+		"Tools":     `{"schema": {"tools": {` + strings.Join(tools, ",") + `}}}`,
+		"delegates": `{"delegates": {"a.json": {"schema": {"tools": {` + strings.Join(tools, ",") + `}}}}}`,
+	} {
+		if _, ps := ideafile.ParseIdea([]byte(file)); !strings.Contains(ps.Error(), "500000 steps") {
+			t.Errorf("%s: %v", place, ps)
+		}
+	}
+	_, ps := ideafile.ParseIdea([]byte(`{"schema": {"tools": {` + strings.Join(tools[:40], ",") + `}}}`))
+	if len(ps.Errors()) > 0 {
+		t.Error(ps)
+	}
 }

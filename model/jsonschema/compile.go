@@ -26,6 +26,7 @@ type parsedSchema struct {
 	compiler      *jsonschema.Compiler    // guarded by mu
 	partByPointer map[string]compiledPart // guarded by mu, by JSON pointer
 	stepCounter   *stepCounter
+	size          int // bytes of its JSON and of the programs of its patterns
 }
 
 type compiledPart struct {
@@ -69,8 +70,17 @@ func parseSchema(text []byte) (*parsedSchema, error) {
 	if err := CheckRefs(source); err != nil {
 		return nil, err
 	}
+	steps, err := countPatternSteps(source, maxPatternSteps)
+	if err != nil {
+		return nil, err
+	}
 	c := jsonschema.NewCompiler()
 	c.AssertFormat = true
+	c.Formats["regex"] = func(v any) bool { // the library's own makes the program
+		pattern, ok := v.(string)
+		_, err := PatternSteps(pattern)
+		return !ok || err == nil
+	}
 	if !differsBetweenDrafts(source) {
 		c.Draft = jsonschema.Draft2019 // the library's work for a newer draft grows with the square of the schema
 	}
@@ -80,7 +90,8 @@ func parseSchema(text []byte) (*parsedSchema, error) {
 	if err := c.AddResource(schemaURL, bytes.NewReader(text)); err != nil {
 		return nil, err
 	}
-	return &parsedSchema{compiler: c, partByPointer: map[string]compiledPart{}, stepCounter: newStepCounter()}, nil
+	return &parsedSchema{compiler: c, partByPointer: map[string]compiledPart{}, stepCounter: newStepCounter(),
+		size: len(text) + steps*stepBytes}, nil
 }
 
 // newDraftKeywords are those that drafts 2019-09 and 2020-12 read in different ways.
@@ -130,7 +141,7 @@ func cachedParsedSchema(source any) (*parsedSchema, error) {
 	if !isMap {
 		source = nil
 	}
-	schemaCache.addSchema(r, digest, address, source, len(text))
+	schemaCache.addSchema(r, digest, address, source, r.size)
 	return r, nil
 }
 
@@ -144,8 +155,8 @@ func addressOfMap(source any) (uintptr, bool) {
 
 // Bounds of what is remembered, after which it is forgotten as a whole.
 const (
-	cacheBytes   = 32 << 20 // of the JSON of schemas
-	addressBytes = 4 << 20  // of the JSON of those that are found by address
+	cacheBytes   = 32 << 20 // of schemas
+	addressBytes = 4 << 20  // of those that are found by address
 )
 
 // parsedSchemaCache remembers schemas that were read: by what they say, and by where they lie in memory.

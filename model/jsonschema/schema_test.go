@@ -30,6 +30,12 @@ func TestASchemaIsRefusedWhen(t *testing.T) {
 		{"a $ref finds nothing", `{"$ref":"#/$defs/nobody"}`, `#/$defs/nobody`},
 		{"a keyword has a wrong value", `{"type":"objekt"}`, "type"},
 		{"a pattern is no regular expression", `{"pattern":"("}`, "regex"},
+		{"a pattern repeats much", `{"pattern":"(` + strings.Repeat("ab", 400) + `){1000}"}`, "100000 steps"},
+		{"patterns repeat much together", `{"properties":{` + repeated(`"a%d":{"pattern":"[a-z]{1000}%d"}`, 200) + `}}`,
+			"100000 steps"},
+		{"so do those of keys", `{"patternProperties":{` + repeated(`"(.{100}a){10}%d%d":true`, 200) + `}}`,
+			"100000 steps"},
+		{"a pattern is very long", `{"pattern":"` + strings.Repeat("a", 200_000) + `"}`, "100000 steps"},
 		{"it is text", `"object"`, "object"},
 		{"it is a number", `7`, "object"},
 		{"it is null", `null`, "object"},
@@ -51,6 +57,26 @@ func TestASchemaIsRefusedWhen(t *testing.T) {
 				t.Errorf("the error %q does not say %q", err, c.want)
 			}
 		})
+	}
+}
+
+// repeated lists members that differ by their numbers.
+func repeated(member string, times int) string {
+	list := make([]string, times)
+	for n := range list {
+		list[n] = fmt.Sprintf(member, n, n)
+	}
+	return strings.Join(list, ",")
+}
+
+func TestPatternsAsPeopleWriteThemAreCompiled(t *testing.T) {
+	t.Parallel()
+	for _, pattern := range []string{`^.{1,1000}$`, `^[^@ ]{1,64}@([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\\.)+[a-z]{2,63}$`,
+		`^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`, `^(\\p{L}|[ '-]){1,255}$`} {
+		text := `{"properties":{` + repeated(`"a%d":{"pattern":"`+strings.ReplaceAll(pattern, "%", "%%")+`"},"b%d":{}`, 20) + `}}`
+		if _, err := jsonschema.CompileUncached([]byte(text), ""); err != nil {
+			t.Errorf("%s: %v", pattern, err)
+		}
 	}
 }
 

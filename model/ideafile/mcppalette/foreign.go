@@ -3,7 +3,6 @@ package mcppalette
 import (
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -21,17 +20,18 @@ const maxDescription = 8 << 10
 // foreign fits one schema of a server.
 type foreign struct {
 	notes []string
+	steps *int              // that are left to the patterns of all servers' tools
 	ids   map[string]string // the pointers of parts that have an $id, by it
 }
 
 // fitted returns the spec with what can be used of it, and what was left out.
-func (s ToolSpec) fitted() (ToolSpec, []string) {
+func (s ToolSpec) fitted(steps *int) (ToolSpec, []string) {
 	var notes []string
 	s.Description = clipped(s.Description, "its description", &notes)
-	if input, ok := fit(s.InputSchema, "", &notes).(map[string]any); ok {
+	if input, ok := fit(s.InputSchema, "", steps, &notes).(map[string]any); ok {
 		s.InputSchema = withoutMetaParams(input, &notes)
 	}
-	s.OutputSchema = fit(s.OutputSchema, "result", &notes)
+	s.OutputSchema = fit(s.OutputSchema, "result", steps, &notes)
 	return s, notes
 }
 
@@ -64,12 +64,12 @@ func withoutMetaParams(schema map[string]any, notes *[]string) map[string]any {
 	return schema
 }
 
-func fit(schema any, place string, notes *[]string) any {
+func fit(schema any, place string, steps *int, notes *[]string) any {
 	root, ok := schema.(map[string]any)
 	if !ok {
 		return schema
 	}
-	f := &foreign{ids: map[string]string{}}
+	f := &foreign{steps: steps, ids: map[string]string{}}
 	f.findIDs(root, "")
 	fitted := f.part(root, place, "", "")
 	*notes = append(*notes, f.notes...)
@@ -185,7 +185,7 @@ func (f *foreign) reference(own map[string]any, base string) {
 // pattern leaves a pattern that Go cannot read to the server; the LLM is told of it in words.
 func (f *foreign) pattern(own map[string]any, place string) {
 	pattern, ok := own["pattern"].(string)
-	if !ok || readable(pattern) {
+	if !ok || f.readable(pattern) {
 		return
 	}
 	delete(own, "pattern")
@@ -201,7 +201,7 @@ func (f *foreign) patternProperties(own map[string]any, place string) {
 	named := jsonval.AsObject(own["patternProperties"])
 	kept := map[string]any{}
 	for _, pattern := range jsonval.SortedKeys(named) {
-		if readable(pattern) {
+		if f.readable(pattern) {
 			kept[pattern] = named[pattern]
 			continue
 		}
@@ -221,7 +221,12 @@ func (f *foreign) leave(what, pattern string) {
 		fmt.Sprintf("%s is not checked here, only by the server: %s", what, jsonval.Clip(pattern, 100)))
 }
 
-func readable(pattern string) bool {
-	_, err := regexp.Compile(pattern)
-	return err == nil
+// readable reports whether Go can compile a pattern, and whether there is room for it.
+func (f *foreign) readable(pattern string) bool {
+	steps, err := jsonschema.PatternSteps(pattern)
+	if err != nil || steps > jsonschema.MaxForeignPattern || steps > *f.steps {
+		return false
+	}
+	*f.steps -= steps
+	return true
 }

@@ -10,6 +10,7 @@ import (
 
 	"processidea/model/diag"
 	"processidea/model/ideafile"
+	"processidea/model/jsonschema"
 	"processidea/model/jsonval"
 )
 
@@ -51,7 +52,7 @@ type Palette struct {
 // called <server>_<tool>, needs approval and is never run twice, unless a Tool of the file with `_activity: {"mcp":
 // {…}}` says otherwise.
 func ResolveTools(i *ideafile.Idea, offers map[string][]ToolSpec) Palette {
-	b := builder{idea: i, palette: Palette{
+	b := builder{idea: i, patternSteps: jsonschema.MaxForeignPatternSteps, palette: Palette{
 		ToolSources: map[string]any{}, ToolNamesByServer: map[string][]string{}, NotesByServer: map[string][]string{},
 	}}
 	for _, s := range i.MCPServersToAskForTools() {
@@ -61,8 +62,9 @@ func ResolveTools(i *ideafile.Idea, offers map[string][]ToolSpec) Palette {
 }
 
 type builder struct {
-	idea    *ideafile.Idea
-	palette Palette
+	idea         *ideafile.Idea
+	palette      Palette
+	patternSteps int // that are left for the patterns of tools that are still to come
 }
 
 func (b *builder) addServerTools(s ideafile.MCPServer, offers []ToolSpec) {
@@ -141,7 +143,7 @@ func (b *builder) note(s ideafile.MCPServer, spec ToolSpec, what ...string) {
 func (b *builder) addTool(s ideafile.MCPServer, spec ToolSpec) {
 	name := s.Name + "_" + spec.Name
 	path := jsonval.JSONPathWithKeys("$", "schema", "tools", name)
-	tool, notes := spec.toolSource(s.Name)
+	tool, notes := spec.toolSource(s.Name, &b.patternSteps)
 	var ps diag.Problems
 	if _, taken := b.palette.ToolSources[name]; taken || b.idea.Tool(name) != nil {
 		b.palette.Problems.Add(path, `the MCP server %s offers a tool that would be called so too; `+
@@ -172,7 +174,7 @@ func (b *builder) applyToolOverride(s ideafile.MCPServer, spec ToolSpec, t *idea
 			s.Name, jsonval.Clip(spec.Name, 80), spec.Digest())
 		return
 	}
-	offered, notes := spec.toolSource(s.Name)
+	offered, notes := spec.toolSource(s.Name, &b.patternSteps)
 	b.note(s, spec, notes...)
 	merged, _ := jsonval.DeepMerge(offered, withoutNullValues(t.Source)).(map[string]any)
 	merged["_activity"] = spec.activitySource(s.Name)
@@ -211,8 +213,8 @@ func (s ToolSpec) refuseReferences(path string, ps *diag.Problems) {
 
 // toolSource returns the source of the Tool, and what it leaves out. Keys of the server's schema that would be meta
 // properties are dropped.
-func (s ToolSpec) toolSource(server string) (source map[string]any, notes []string) {
-	fitted, notes := s.fitted()
+func (s ToolSpec) toolSource(server string, steps *int) (source map[string]any, notes []string) {
+	fitted, notes := s.fitted(steps)
 	t := map[string]any{}
 	for _, k := range jsonval.SortedKeys(fitted.InputSchema) {
 		if !strings.HasPrefix(k, "_") {

@@ -211,3 +211,22 @@ func TestWhatIsSaidOfOneServerIsBounded(t *testing.T) {
 		t.Errorf("%d notes, %d tools", n, len(f.ToolSources))
 	}
 }
+
+// Patterns that come to much are left to the server, and the rest of its tools is used.
+func TestPatternsOfServersTakeNoMoreThanTheirRoom(t *testing.T) {
+	t.Parallel()
+	var list []string
+	for n := range 200 {
+		list = append(list, fmt.Sprintf(`{"name": "t%d", "input": {"type": "object", "properties": {
+			"a": {"type": "string", "pattern": "(abcdefgh%d){800}"}, "b": {"type": "string", "pattern": "(%s){1000}"}}}}`,
+			n, n, strings.Repeat("ab", 400)))
+	}
+	idea, _ := ideafile.ParseIdea([]byte(`{"config": {"mcp": {"a": {"url": "https://a.example"}}}}`))
+	f := mcppalette.ResolveTools(idea, offers(t, `{"a": [`+strings.Join(list, ",")+`]}`))
+	if len(f.ToolSources) != 200 || len(f.NotesByServer["a"]) == 0 {
+		t.Errorf("%d tools, with %d notes", len(f.ToolSources), len(f.NotesByServer["a"]))
+	}
+	if _, ps := ideafile.ReadIdea(f.AddToIdeaSource(idea.Source)); len(ps.Errors()) > 0 {
+		t.Error(ps)
+	}
+}

@@ -2,7 +2,6 @@ package openapi
 
 import (
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -156,7 +155,7 @@ func (c *converter) keywords(m map[string]any) map[string]any {
 		case k == "format" && c.hidden == "readOnly" && slices.Contains(formats, text(v)):
 			out[k] = v // servers are less exact in what they answer
 		case k == "pattern":
-			if _, err := regexp.Compile(text(v)); err == nil {
+			if steps, err := jsonschema.PatternSteps(text(v)); err == nil && steps <= jsonschema.MaxForeignPattern {
 				out[k] = v
 			} else {
 				c.lost["pattern "+text(v)] = true

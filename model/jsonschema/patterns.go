@@ -1,0 +1,86 @@
+package jsonschema
+
+import (
+	"fmt"
+	"regexp/syntax"
+
+	"processidea/model/jsonval"
+)
+
+// Go makes a program of a pattern before it is used. A counted repetition makes that thousands of times as large as
+// its text: `(…){1000}`. So the steps of programs are counted before they are made.
+
+const (
+	// maxPatternSteps is how many steps the patterns of one schema may come to: some megabytes.
+	maxPatternSteps = 100_000
+	// MaxPatternStepsInFile is how many those of all schemas of a file may come to.
+	MaxPatternStepsInFile = 500_000
+	// MaxForeignPatternSteps is how many those of tools may come to that servers describe, and MaxForeignPattern how
+	// many one of them.
+	MaxForeignPatternSteps = 200_000
+	MaxForeignPattern      = 10_000
+	stepBytes              = 80 // of memory, about
+	rangeBytes             = 4
+)
+
+// PatternSteps counts the steps of a pattern's program. The error says why Go has none.
+func PatternSteps(pattern string) (int, error) {
+	if len(pattern) > maxPatternSteps {
+		return len(pattern), nil // it has as many at least
+	}
+	tree, err := syntax.Parse(pattern, syntax.Perl)
+	if err != nil {
+		return len(pattern), err
+	}
+	steps, ranges := sizeOf(tree)
+	return steps + ranges*rangeBytes/stepBytes, nil
+}
+
+// sizeOf counts steps, and the ends of ranges of characters, which stand in memory once however often they repeat.
+func sizeOf(re *syntax.Regexp) (steps, ranges int) {
+	for _, sub := range re.Sub {
+		s, r := sizeOf(sub)
+		steps, ranges = steps+s, ranges+r
+	}
+	switch re.Op {
+	case syntax.OpRepeat:
+		return (steps + 1) * max(re.Min+1, re.Max), ranges
+	case syntax.OpLiteral:
+		return len(re.Rune), 0
+	case syntax.OpCharClass:
+		return 1, len(re.Rune)
+	}
+	return steps + 2, ranges
+}
+
+// CheckPatterns refuses schemas whose patterns come to more steps than most. What cannot be read is left to the
+// compiler, which says why.
+func CheckPatterns(schemas any, most int) error {
+	_, err := countPatternSteps(schemas, most)
+	return err
+}
+
+func countPatternSteps(schemas any, most int) (steps int, err error) {
+	count := func(pattern string) error {
+		n, _ := PatternSteps(pattern)
+		if steps += n; steps > most {
+			return fmt.Errorf("its patterns come to more than %d steps when they are compiled, with %s: "+
+				"repeat less in them", most, jsonval.Clip(pattern, 100))
+		}
+		return nil
+	}
+	err = visitKeys(schemas, func(k string, v any) error {
+		if pattern, ok := v.(string); ok && k == "pattern" {
+			return count(pattern)
+		}
+		if named, ok := v.(map[string]any); ok && k == "patternProperties" {
+			for _, pattern := range jsonval.SortedKeys(named) {
+				if err := count(pattern); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	})
+	return steps, err
+}
