@@ -63,13 +63,13 @@ func readIdea(v any, checked bool) (*Idea, diag.Problems) {
 				"unknown key %q; an Idea has meta, config, schema, context, solution and delegates", k)
 		}
 	}
+	i := &Idea{Source: source, Config: defaultConfig()}
 	if !checked {
 		if err := jsonschema.CheckPatterns(schemasIn(source), jsonschema.MaxPatternStepsInFile); err != nil {
 			ps.Add("$", "%s", diag.WithoutPackagePrefix(err))
-			return nil, ps
+			return i, ps
 		}
 	}
-	i := &Idea{Source: source, Config: defaultConfig()}
 	i.readMeta(diag.ReadObject(source, "meta", "$", &ps), &ps)
 	i.readConfig(diag.ReadObject(source, "config", "$", &ps), &ps)
 	i.readSchema(diag.ReadObject(source, "schema", "$", &ps), checked, &ps)
