@@ -34,8 +34,11 @@ func Check(idea *ideafile.Idea, bindings map[string]ideafile.ToolBinding) diag.P
 func newChecker(idea *ideafile.Idea, bindings map[string]ideafile.ToolBinding) *checker {
 	c := &checker{idea: idea, bindings: bindings, instanceTokens: idea.InstanceTokens(), findingIndex: map[string]int{},
 		hasOwnContext: map[string]bool{}}
-	c.views, c.directPlans = ideafile.InstanceViewsByToken(idea.Context, c.instanceTokens),
-		ideafile.FindDirectPlans(idea.Context)
+	c.directPlans = ideafile.FindDirectPlans(idea.Context)
+	c.context = map[string][]int{}
+	for n, m := range idea.Context {
+		c.context[m.InstanceToken] = append(c.context[m.InstanceToken], n)
+	}
 	c.readMessages()
 	return c
 }
@@ -45,7 +48,9 @@ type checker struct {
 	idea           *ideafile.Idea
 	bindings       map[string]ideafile.ToolBinding
 	instanceTokens []string
-	views          map[string]ideafile.InstanceView
+	context        map[string][]int // indexes of Messages, by the instance that they are for
+	view           ideafile.InstanceView
+	viewToken      *string // of view: the views of all instances together would take many times the file's memory
 	directPlans    ideafile.DirectPlans
 	messagePaths   []string // where the Messages of idea.Context are in the file, by index
 	messages       []locatedMessage
@@ -60,10 +65,31 @@ type locatedMessage struct {
 	jsonPath string
 }
 
+// viewOf is what an instance sees.
+func (c *checker) viewOf(token string) ideafile.InstanceView {
+	if c.viewToken != nil && *c.viewToken == token {
+		return c.view
+	}
+	owners := []string{"", token}
+	if token == "" {
+		owners = owners[1:]
+	}
+	seen := make([]ideafile.Message, 0, len(c.context[""])+len(c.context[token]))
+	for _, owner := range owners {
+		for _, n := range c.context[owner] {
+			seen = append(seen, c.idea.Context[n])
+		}
+	}
+	c.view, c.viewToken = ideafile.InstanceViewOf(seen, token), &token
+	return c.view
+}
+
 // readMessages reads the context again to locate its Messages: a malformed Message is in the file but not in
 // idea.Context, so the indexes differ.
 func (c *checker) readMessages() {
 	list, _ := c.idea.Source["context"].([]any)
+	c.messages = make([]locatedMessage, 0, len(c.idea.Context))
+	c.messagePaths = make([]string, 0, len(c.idea.Context))
 	for index, raw := range list {
 		path := fmt.Sprintf("$.context[%d]", index)
 		m, ok := ideafile.ReadMessage(raw, path, new(diag.Problems))

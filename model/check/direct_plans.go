@@ -11,6 +11,9 @@ import (
 // CheckDirectPlans finds what is wrong with the Plans that run directly, without the LLM, once the bindings are known.
 // Check reports the same problems.
 func CheckDirectPlans(idea *ideafile.Idea, bindings map[string]ideafile.ToolBinding) diag.Problems {
+	if !slices.ContainsFunc(idea.Context, ideafile.Message.IsDirectPlan) {
+		return nil
+	}
 	c := newChecker(idea, bindings)
 	c.checkSomePlanApplies()
 	for _, m := range c.messages {
@@ -33,9 +36,9 @@ func (c *checker) instancesForPlan(m locatedMessage, tokens []string) []string {
 
 func (c *checker) planAppliesToInstance(m locatedMessage, token string) bool {
 	if !m.IsDirectPlan() {
-		return m.PlanAppliesTo(c.views[token])
+		return m.PlanAppliesTo(c.viewOf(token))
 	}
-	chosen, _ := c.directPlans.ChooseForInstance(token, c.views[token])
+	chosen, _ := c.directPlans.ChooseForInstance(token, c.viewOf(token))
 	return chosen >= 0 && c.messagePaths[chosen] == m.jsonPath
 }
 
@@ -75,7 +78,7 @@ func (c *checker) latentCallIndexes(m locatedMessage) (list []int) {
 func (c *checker) checkSomePlanApplies() {
 	var unmet []string
 	for _, token := range c.instanceTokens {
-		if _, noPlanHolds := c.directPlans.ChooseForInstance(token, c.views[token]); noPlanHolds {
+		if _, noPlanHolds := c.directPlans.ChooseForInstance(token, c.viewOf(token)); noPlanHolds {
 			unmet = append(unmet, token)
 		}
 	}
@@ -94,7 +97,7 @@ func (c *checker) checkSettle() {
 		return
 	}
 	mayBeAskedAbout := func(token string) bool {
-		chosen, isForbidden := c.directPlans.ChooseForInstance(token, c.views[token])
+		chosen, isForbidden := c.directPlans.ChooseForInstance(token, c.viewOf(token))
 		return !isForbidden && (chosen < 0 || c.idea.Context[chosen].PlanStage != ideafile.StageComplete)
 	}
 	if !slices.ContainsFunc(c.instanceTokens, mayBeAskedAbout) {

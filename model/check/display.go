@@ -78,7 +78,7 @@ func (c *checker) checkTemplateRead(r refexpr.Reference, path string, t *ideafil
 // checkCaseRead checks that the input or the State of some instance can have what a template reads.
 func (c *checker) checkCaseRead(r refexpr.Reference, path string) {
 	for _, token := range c.instanceTokens {
-		view := c.views[token]
+		view := c.viewOf(token)
 		schema := view.SchemaByKind[r.Kind]
 		_, has := jsonval.ValueAt(view.PayloadByKind[r.Kind], r.Path)
 		at := jsonschema.SubschemaAt(schema, r.Path)
@@ -89,8 +89,8 @@ func (c *checker) checkCaseRead(r refexpr.Reference, path string) {
 	}
 	names := []string{}
 	for _, token := range c.instanceTokens {
-		names = append(names, jsonval.SortedKeys(jsonval.AsObject(c.views[token].PayloadByKind[r.Kind]))...)
-		schema := jsonval.AsObject(c.views[token].SchemaByKind[r.Kind])
+		names = append(names, jsonval.SortedKeys(jsonval.AsObject(c.viewOf(token).PayloadByKind[r.Kind]))...)
+		schema := jsonval.AsObject(c.viewOf(token).SchemaByKind[r.Kind])
 		names = append(names, jsonval.SortedKeys(jsonval.AsObject(schema["properties"]))...)
 	}
 	slices.Sort(names)

@@ -63,7 +63,7 @@ func (p *planChecker) checkDataflow(output *planCall) {
 }
 
 func (p *planChecker) callStartStatusFor(token string, steps []*planCall) []callStartStatus {
-	view := p.views[token]
+	view := p.viewOf(token)
 	start := statelog.NewState(view.PayloadByKind[ideafile.TypeState])
 	out := make([]callStartStatus, len(steps))
 	for n, s := range steps {

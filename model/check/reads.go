@@ -170,7 +170,7 @@ func (f *planDataflow) suggestStatePath(n int, ref refexpr.Reference) string {
 			}
 		}
 	}
-	start, _ := f.views[f.coveredInstanceTokens[0]].PayloadByKind[ideafile.TypeState].(map[string]any)
+	start, _ := f.viewOf(f.coveredInstanceTokens[0]).PayloadByKind[ideafile.TypeState].(map[string]any)
 	for _, k := range jsonval.SortedKeys(start) {
 		add(jsonval.Path{k})
 	}

@@ -15,7 +15,7 @@ import (
 // may write them.
 func (c *checker) checkStates() {
 	for _, token := range c.instanceTokens {
-		view := c.views[token]
+		view := c.viewOf(token)
 		for _, kind := range jsonval.SortedKeys(view.SchemaByKind) {
 			for _, m := range schemaMismatches(view.SchemaByKind[kind], view.PayloadByKind[kind]) {
 				c.addFinding(diag.Problem{

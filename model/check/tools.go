@@ -63,7 +63,7 @@ func (c *checker) checkRequiredParams(t *ideafile.Tool, path string) {
 // checkWiredParam checks what a wired parameter refers to. Values that Calls write to State are checked with the Plans.
 func (c *checker) checkWiredParam(e refexpr.Expression, name, path string) {
 	for _, token := range c.instanceTokens {
-		view := c.views[token]
+		view := c.viewOf(token)
 		reason, unresolvable := "", 0
 		for _, terms := range e {
 			if termReason := c.unresolvableReason(view, terms); termReason != "" {
@@ -107,7 +107,7 @@ func (c *checker) checkFixedOutputPath(t *ideafile.Tool, location string) {
 	}
 	for _, token := range c.instanceTokens {
 		for _, p := range path.Paths() {
-			if schema := c.views[token].SchemaByKind[ideafile.TypeState]; schema != nil &&
+			if schema := c.viewOf(token).SchemaByKind[ideafile.TypeState]; schema != nil &&
 				jsonschema.SubschemaAt(schema, p).IsForbidden {
 				c.addFinding(diag.Problem{JSONPath: location, Message: pathNotInSchemaMessage(schema, p)},
 					[]string{token}, len(c.instanceTokens))
