@@ -29,7 +29,7 @@ func (s ToolSpec) fitted(steps *int) (ToolSpec, []string) {
 	var notes []string
 	s.Description = clipped(s.Description, "its description", &notes)
 	if input, ok := fit(s.InputSchema, "", steps, &notes).(map[string]any); ok {
-		s.InputSchema = withoutMetaParams(input, &notes)
+		s.InputSchema = s.withoutMetaParams(input, &notes)
 	}
 	s.OutputSchema = fit(s.OutputSchema, "result", steps, &notes)
 	return s, notes
@@ -43,18 +43,19 @@ func clipped(text, what string, notes *[]string) string {
 	return jsonval.Clip(text, maxDescription)
 }
 
-// withoutMetaParams leaves out optional parameters whose names begin with _: in a Call those are meta properties.
-func withoutMetaParams(schema map[string]any, notes *[]string) map[string]any {
+// withoutMetaParams leaves out parameters whose names begin with _: in a Call those are meta properties. A tool that
+// needs one is refused.
+func (s ToolSpec) withoutMetaParams(schema map[string]any, notes *[]string) map[string]any {
 	properties := jsonval.AsObject(schema["properties"])
-	required, _ := schema["required"].([]any)
 	kept := map[string]any{}
 	for _, name := range jsonval.SortedKeys(properties) {
-		if strings.HasPrefix(name, "_") && !slices.Contains(required, any(name)) {
+		switch {
+		case !strings.HasPrefix(name, "_"):
+			kept[name] = properties[name]
+		case !s.needs(name):
 			*notes = append(*notes, fmt.Sprintf(
 				"its optional parameter %s is never given: here names that begin with _ mean something else", name))
-			continue
 		}
-		kept[name] = properties[name]
 	}
 	if len(kept) == len(properties) {
 		return schema

@@ -151,7 +151,7 @@ func (b *builder) addTool(s ideafile.MCPServer, spec ToolSpec) {
 			s.Name, spec.Name)
 		return
 	}
-	spec.refuseReferences(path, &ps)
+	spec.refuse(path, &ps)
 	ideafile.ReadTool(name, tool, path, &ps)
 	switch errs := ps.Errors(); {
 	case len(errs) == 0:
@@ -179,7 +179,7 @@ func (b *builder) applyToolOverride(s ideafile.MCPServer, spec ToolSpec, t *idea
 	merged, _ := jsonval.DeepMerge(offered, withoutNullValues(t.Source)).(map[string]any)
 	merged["_activity"] = spec.activitySource(s.Name)
 	var ps diag.Problems
-	spec.refuseReferences(path, &ps)
+	spec.refuse(path, &ps)
 	ideafile.ReadTool(t.Name, merged, path, &ps)
 	b.palette.Problems.Append(ps.Errors()...)
 	b.palette.ToolSources[t.Name] = merged
@@ -198,8 +198,9 @@ func withoutNullValues(m map[string]any) map[string]any {
 	return out
 }
 
-// refuseReferences refuses a schema that wires a parameter: a server must not decide which values of State it is sent.
-func (s ToolSpec) refuseReferences(path string, ps *diag.Problems) {
+// refuse refuses a schema that cannot be read, that needs a parameter which no Call can give, or that wires one: a
+// server must not decide which values of State it is sent.
+func (s ToolSpec) refuse(path string, ps *diag.Problems) {
 	if s.Unreadable != "" {
 		ps.Add(path, "the server's description of it cannot be read: %s", s.Unreadable)
 	}
@@ -208,7 +209,18 @@ func (s ToolSpec) refuseReferences(path string, ps *diag.Problems) {
 		if _, wired := ideafile.WiredReference(props[name]); wired {
 			ps.Add(jsonval.JSONPathWithKey(path+".properties", name), "the server's schema holds a Reference")
 		}
+		if strings.HasPrefix(name, "_") && s.needs(name) {
+			ps.Add(path, "the server's tool %q cannot be used: it needs the parameter %s, and here names that begin "+
+				"with _ mean something else; ask whoever runs the server for a tool without it",
+				jsonval.Clip(s.Name, 80), jsonval.Clip(name, 80))
+		}
 	}
+}
+
+// needs reports whether a parameter is required.
+func (s ToolSpec) needs(param string) bool {
+	required, _ := s.InputSchema["required"].([]any)
+	return slices.Contains(required, any(param))
 }
 
 // toolSource returns the source of the Tool, and what it leaves out. Keys of the server's schema that would be meta

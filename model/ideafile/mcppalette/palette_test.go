@@ -196,6 +196,30 @@ func TestANameThatMayComeFromAServerIsAWarning(t *testing.T) {
 	}
 }
 
+// A tool that needs a parameter which no Call can give says so, whoever asks for it.
+func TestAToolThatNeedsWhatNoCallCanGiveSaysSo(t *testing.T) {
+	t.Parallel()
+	const want = `the server's tool "odd" cannot be used: it needs the parameter _meta`
+	const server = `"a": {"url": "https://a.example"`
+	for how, file := range map[string]string{
+		"by nobody":     `{"config": {"mcp": {` + server + `}}}}`,
+		"by config.mcp": `{"config": {"mcp": {` + server + `, "tools": ["odd"]}}}}`,
+		"by a Tool of the file": `{"config": {"mcp": {` + server + `}}}, "schema": {"tools": {
+			"mine": {"_activity": {"mcp": {"server": "a", "tool": "odd"}}}}}}`,
+	} {
+		idea, ps := ideafile.ParseIdea([]byte(file))
+		if len(ps.Errors()) > 0 {
+			t.Fatal(ps)
+		}
+		f := mcppalette.ResolveTools(idea, offers(t, `{"a": [{"name": "odd", "input": {"type": "object",
+			"properties": {"_meta": {}, "x": {}}, "required": ["_meta"]}}]}`))
+		said := f.Problems.Error() + strings.Join(f.NotesByServer["a"], "\n")
+		if strings.Count(said, want) != 1 || strings.Contains(said, "does not begin with") {
+			t.Errorf("asked for %s: %s", how, said)
+		}
+	}
+}
+
 // A server could make an Idea grow without end by what cannot be used of its tools.
 func TestWhatIsSaidOfOneServerIsBounded(t *testing.T) {
 	t.Parallel()
