@@ -128,6 +128,31 @@ func TestWhatOpensTheCircuitAndForWhom(t *testing.T) {
 	}
 }
 
+// A gateway in front of an LLM answers 200, and says in the answer that the LLM is away: the pauses grow all the same.
+func TestPausesGrowWhereAnAnswerSaysThatTheModelIsAway(t *testing.T) {
+	for how, answer := range map[string]http.HandlerFunc{
+		"a status":       refusing(503, `{"error": "overloaded"}`),
+		"an answer":      streaming(chunks(`{"error": {"message": "bad gateway", "code": 502}}`)),
+		"a whole answer": refusing(200, `{"choices": [{"index": 0, "finish_reason": "error", "error": {"message": "x", "code": 502}}]}`),
+		"behind a chunk": streaming(chunks(`{"choices": [{"index": 0, "delta": {"role": "assistant"}}]}`,
+			`{"error": {"message": "bad gateway", "code": 502}}`)),
+	} {
+		s := serve(t, answer)
+		c := newClient(t, s.config())
+		for n := range 5 {
+			_, err := makeRequest(t, c)
+			if e := refused(t, err); e.HeldBack || e.RetryAfter < c.circuit.pauses.After(n+1) {
+				t.Errorf("%s: after attempt %d the pause is %s: %+v", how, n+1, e.RetryAfter, e)
+			}
+			c.circuit.mu.Lock()
+			for _, o := range c.circuit.outages {
+				o.next = time.Now() // as if the pause were over
+			}
+			c.circuit.mu.Unlock()
+		}
+	}
+}
+
 func TestAServerThatTakesARequestAndSendsNothingIsAway(t *testing.T) {
 	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {

@@ -101,6 +101,7 @@ func (c *Client) Stream(ctx context.Context, r Request) (*Reply, error) {
 	defer func() { _ = stream.Close() }()
 	reader := newReplyReader(ctx, stream, idle, r.KeepText)
 	reader.reply.FirstByte = time.Now()
+	reader.onWord = func() { x.client.circuit.answered(x.params.Model, http.StatusOK) }
 	s, parseErr := readSolution(reader, r.OnCall)
 	reader.keepBehind(s.textBehind(&reader.buffered))
 	reader.readRemainder()

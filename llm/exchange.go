@@ -78,10 +78,15 @@ const maxFileBytes = 2 * maxReplyBytes
 // it.
 func (x *exchange) keepResponse(r *http.Request, next option.MiddlewareNext) (*http.Response, error) {
 	response, err := x.respondInTime(r, next)
+	isStream := strings.HasSuffix(r.URL.Path, "/chat/completions") // which is read event by event
 	if x.response = response; response != nil {
-		x.client.circuit.answered(x.params.Model, response.StatusCode)
+		model := x.params.Model
+		if isStream && response.StatusCode == http.StatusOK {
+			model = "" // it may still be said in the answer that the model is away
+		}
+		x.client.circuit.answered(model, response.StatusCode)
 	}
-	if err == nil && !strings.HasSuffix(r.URL.Path, "/chat/completions") { // which is read event by event
+	if err == nil && !isStream {
 		memory.Bound(response, maxFileBytes, nil)
 	}
 	return response, err

@@ -20,6 +20,7 @@ type replyReader struct {
 	idle   *idleTimer
 	reply  *Reply
 	filter textFilter
+	onWord func() // told once, when the LLM says something; nil: it was
 
 	buffered   bytes.Buffer     // text that the parser has not read yet
 	all        *strings.Builder // nil unless all text is kept
@@ -90,6 +91,11 @@ func (r *replyReader) take(c chunk) {
 	for _, choice := range c.choices {
 		if choice.index != 0 { // one was asked for
 			continue
+		}
+		if r.onWord != nil && (choice.reasons || choice.content != "" || choice.refusal != "" ||
+			len(choice.functions) > 0 || choice.finish != "" && choice.finish != "error") {
+			r.onWord()
+			r.onWord = nil
 		}
 		r.reasons = r.reasons || choice.reasons
 		if choice.finish != "" {
