@@ -44,11 +44,7 @@ const HeldUpPrefix = "held up"
 
 // String says it in one line. Times are UTC.
 func (h HeldUp) String() string {
-	text := ""
-	if h.Process != "" {
-		text = h.Process + " is "
-	}
-	text += HeldUpPrefix
+	text := h.prefix()
 	if !h.Since.IsZero() {
 		text += " since " + h.clock(h.Since)
 	}
@@ -57,6 +53,22 @@ func (h HeldUp) String() string {
 		text += "; asked again at " + h.clock(h.Next)
 	}
 	return text
+}
+
+// Brief says it for a list, which cuts lines at their ends: when it is tried again, and why.
+func (h HeldUp) Brief() string {
+	text := h.prefix()
+	if !h.Next.IsZero() {
+		text += ", next try " + h.clock(h.Next)
+	}
+	return text + ": " + h.Message
+}
+
+func (h HeldUp) prefix() string {
+	if h.Process != "" {
+		return h.Process + " is " + HeldUpPrefix
+	}
+	return HeldUpPrefix
 }
 
 // clock leaves the day out where all happens within one.

@@ -66,6 +66,11 @@ func listText(processes []client.Summary, width int) string {
 // waitsFor says why a process is paused, and how many decisions it waits for.
 func waitsFor(p client.Summary) string {
 	waiting := slices.Clone(p.Waiting)
+	for _, h := range p.HeldUp {
+		if n := slices.Index(waiting, h.String()); n >= 0 {
+			waiting[n] = h.Brief()
+		}
+	}
 	if last := len(waiting) - 1; last >= 0 && p.Code != "" && p.Status == loop.StatusPaused {
 		waiting[last] = p.Code + ": " + waiting[last]
 	}
@@ -76,4 +81,4 @@ func waitsFor(p client.Summary) string {
 }
 
 // widestReason is the most characters of what a process waits for; list --json has all.
-const widestReason = 60
+const widestReason = 90

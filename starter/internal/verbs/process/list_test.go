@@ -3,15 +3,24 @@ package process
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"processidea/client"
 	"processidea/model/loop"
+	"processidea/model/turn"
 )
 
 func TestWhatHoldsAPausedProcessUpIsNotCutOffBehindThePause(t *testing.T) {
 	p := client.Summary{Status: loop.StatusPaused, Code: "llm_error", Waiting: []string{"held up: no room", "no LLM"},
 		Awaiting: 2}
 	if got := waitsFor(p); got != "held up: no room; llm_error: no LLM; 2 decisions" {
+		t.Errorf("%q", got)
+	}
+	h := turn.HeldUp{Message: "the LLM's server answered 429: your tier is exhausted; " + strings.Repeat("come back ", 9),
+		Since: time.Unix(0, 0), Next: time.Unix(3600, 0)}
+	running := client.Summary{Status: loop.StatusRunning, Waiting: []string{h.String()}, HeldUp: []turn.HeldUp{h}}
+	if got := waitsFor(running); !strings.HasPrefix(got,
+		"held up, next try 01:00:00 UTC: the LLM's server answered 429: your tier is exhausted") {
 		t.Errorf("%q", got)
 	}
 	p.Waiting = []string{strings.Repeat("no LLM ", 99)}
