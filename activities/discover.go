@@ -39,7 +39,11 @@ func (a *Activities) DiscoverMCPTools(ctx context.Context, idea map[string]any) 
 				fmt.Errorf("MCP server %s: it did not answer within %s: %w", s.Name, patience, err))
 		}
 		if err != nil {
-			return nil, translateShutdownError(ctx, toolError(fmt.Errorf("MCP server %s: %w", s.Name, err)))
+			err = fmt.Errorf("MCP server %s: %w", s.Name, err)
+			for _, lack := range a.lacks(read) { // all of it at once
+				err = fmt.Errorf("%w; %s", err, lack)
+			}
+			return nil, translateShutdownError(ctx, toolError(err))
 		}
 	}
 	f := mcppalette.ResolveTools(read, offers)

@@ -7,6 +7,7 @@ import (
 	"processidea/model/diag"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
+	"processidea/tools/kinds"
 )
 
 // maxLacks bounds what is said of what a worker lacks.
@@ -17,6 +18,15 @@ const maxLacks = 20
 func (a *Activities) lacks(ideas ...*ideafile.Idea) []string {
 	var order []string
 	tools := map[string][]string{}
+	note := func(tool string, lacks []error) {
+		for _, lack := range lacks {
+			text := jsonval.Clip(lack.Error(), 300)
+			if tools[text] == nil {
+				order = append(order, text)
+			}
+			tools[text] = append(tools[text], tool)
+		}
+	}
 	for _, idea := range ideas {
 		if idea.Simulation != nil {
 			continue
@@ -29,21 +39,23 @@ func (a *Activities) lacks(ideas ...*ideafile.Idea) []string {
 			if err != nil {
 				continue
 			}
-			for _, lack := range a.Runners.Lacks(binding.Kind, t.RunnerSpec(binding, idea.Config.MCP)) {
-				text := jsonval.Clip(lack.Error(), 300)
-				if tools[text] == nil {
-					order = append(order, text)
-				}
-				tools[text] = append(tools[text], t.Name)
-			}
+			note(t.Name, a.Runners.Lacks(binding.Kind, t.RunnerSpec(binding, idea.Config.MCP)))
+		}
+		for _, s := range idea.MCPServersToAskForTools() {
+			note("MCP server "+s.Name, a.Runners.Lacks(ideafile.KindMCP, ideafile.MCPRunnerSpec{Server: &s}))
 		}
 	}
 	var list []string
 	for n, text := range order {
 		if n == maxLacks {
-			return append(list, fmt.Sprintf("and %d more", len(order)-n))
+			list = append(list, fmt.Sprintf("and %d more", len(order)-n))
+			break
 		}
 		list = append(list, fmt.Sprintf("%s (%s)", text, strings.TrimSpace(diag.FirstNamesAndCount(tools[text]))))
+	}
+	if len(list) > 0 {
+		needs := strings.ReplaceAll(strings.TrimSpace(kinds.Needs(ideas...)), "\n", "; ")
+		list = append(list, jsonval.Clip(needs, 2000))
 	}
 	return list
 }

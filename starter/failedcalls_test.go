@@ -25,9 +25,10 @@ func TestAProcessWithFailedCallsIsMarkedOnEveryFace(t *testing.T) {
 	}))
 	t.Cleanup(shop.Close)
 	idea := `{"config": {"batch": %d}, "schema": {"tools": {"send": {"type": "object",
-		"properties": {"to": {"type": "string"}}, "required": ["to"], "_activity": {"http": {"url": "` + shop.URL + `/{to}"}}}}},
-		"context": [{"type": "state", "_instance": "①", "to": "bad"}, {"type": "state", "_instance": "②", "to": "good"},
-		{"type": "plan", "stage": "optimal", "plan": [{"_tool": "send", "to": "†state.to"}]}]}`
+		"properties": {"to": {"type": "string"}}, "required": ["to"],
+		"_activity": {"http": {"url": "` + shop.URL + `/{to}"}}}}},
+		"context": [{"type": "state", "_instance": "①", "to": "bad"},
+		{"type": "state", "_instance": "②", "to": "good"}, {"type": "plan", "stage": "optimal", "plan": [{"_tool": "send", "to": "†state.to"}]}]}`
 	d := newDesk(t, map[string]string{"whole.json": fmt.Sprintf(idea, 2), "split.json": fmt.Sprintf(idea, 1),
 		"replies.jsonl": nothingMore}).set("PROCESSIDEA_HTTP_ALLOW=" + shop.Listener.Addr().String())
 	n, _ := d.dev()

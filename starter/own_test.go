@@ -25,7 +25,7 @@ func TestAProgramOfOnesOwnDoesEverythingWithItsTools(t *testing.T) {
 		t.Fatal(err)
 	}
 	d.program = program
-	d.do("check", ".").is(0).tells("checkStock is run by a Go function", "nothing is wrong")
+	d.do("check", ".").is(0).tells("checkStock is run by the Go function checkStock", "nothing is wrong")
 	r := d.do("run", ".", "--json", "--ui-port=-1").is(0).result()
 	if reserved := r.Instances[""].State; r.Status != loop.StatusCompleted || r.Calls.Done != 4 {
 		t.Errorf("%+v with %v", r, reserved)

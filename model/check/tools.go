@@ -15,6 +15,7 @@ func (c *checker) checkTools() {
 	for _, t := range c.idea.Tools {
 		path := jsonval.JSONPathWithKey(ideafile.ToolsPath, t.Name)
 		c.checkRequiredParams(t, path)
+		c.checkWhen(t, path)
 		for _, name := range jsonval.SortedKeys(t.WiredParams) {
 			expressions, _ := refexpr.FindExpressions(t.WiredParams[name]) // reading the Tool named an error
 			for _, e := range expressions {

@@ -173,3 +173,30 @@ func TestCheckWarnsOfAPaletteThatIsTooLargeAsAWhole(t *testing.T) {
 		t.Errorf("got %s", got)
 	}
 }
+
+// A condition that means nothing to JSON Schema would have people asked about everything, or about the wrong Calls.
+func TestCheckFindsConditionsThatDoNotSayWhatTheySeemTo(t *testing.T) {
+	t.Parallel()
+	pay := func(when string) string {
+		return `"pay": {"type": "object", "properties": {"amount": {"type": "number"}, "to": {"type": "string"}},
+			"required": ["amount", "to"], "_output": {"type": "string"}, "_approval": {"when": ` + when + `}}`
+	}
+	const noSchema = `it is no JSON Schema in effect, and holds for everything: %s is no keyword; ` +
+		`want a form such as {"properties": {"amount": {"exclusiveMinimum": 1000}}}`
+	for _, c := range []struct{ when, want string }{
+		{`{"properties": {"amount": {"minimum": 5}}}`, ""},
+		{`{}`, ""},
+		{`{"amount": {">": 1000}}`, `.when: ` + fmt.Sprintf(noSchema, "amount")},
+		{`{"properties": {"amount": {">": 1000}}}`, `.when.properties.amount: ` + fmt.Sprintf(noSchema, ">")},
+		{`{"properties": {"amuont": {"minimum": 5}}}`,
+			`.when.properties.amuont: the Tool has no parameter "amuont"; did you mean amount?`},
+		{`{"anyOf": [{"properties": {"x": {"const": 1}}}, {"not": {"required": ["y"]}}]}`,
+			`.when.anyOf.not.required: the Tool has no parameter "y"; there are amount, to` + "\n" +
+				`.when.anyOf.properties.x: the Tool has no parameter "x"; there are amount, to`},
+	} {
+		want := strings.ReplaceAll(c.want, ".when", "warning $.schema.tools.pay._approval.when")
+		if got := problemLines(Check(checkedIdea(t, pay(c.when), ""), nil)); got != want {
+			t.Errorf("%s:\n%s\nwant:\n%s", c.when, got, want)
+		}
+	}
+}

@@ -24,7 +24,7 @@ func (c *Client) LacksFor(address string, texts map[string]string) []error {
 func (c *Client) lacks(address string, secrets []string) (list []error) {
 	v := c.vault()
 	for _, name := range secrets {
-		if _, err := v.secret(name); err != nil {
+		if _, err := v.secret(name, HostOf(address)); err != nil {
 			list = append(list, err)
 		}
 	}

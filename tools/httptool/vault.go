@@ -44,15 +44,15 @@ func (k *known) all() map[string]string {
 	return maps.Clone(k.values)
 }
 
-// secret is the variable's value without a line end, as files leave one.
-func (v *vault) secret(name string) (string, error) {
+// secret is the variable's value without a line end, as files leave one. host is told to whoever allows it.
+func (v *vault) secret(name, host string) (string, error) {
 	if !forTools(name) {
 		return "", errors.New(notForTools(name))
 	}
 	if !v.allowed.has(name) {
 		return "",
-			refuse("environment variable %s may not be given to tools: whoever runs the worker adds %s@HOST to %s",
-				name, name, SecretsVariable)
+			refuse("environment variable %s may not be given to tools: whoever runs the worker adds %s@%s to %s",
+				name, name, host, SecretsVariable)
 	}
 	value, ok := v.lookup(name)
 	value = strings.TrimRight(value, "\r\n")
@@ -84,7 +84,7 @@ func (v *vault) put(text string, encode func(string) string) (string, error) {
 	var out strings.Builder
 	at := 0
 	for _, m := range secretName.FindAllStringSubmatchIndex(text, -1) {
-		value, err := v.secret(text[m[2]:m[3]])
+		value, err := v.secret(text[m[2]:m[3]], "HOST")
 		if err != nil {
 			return "", err
 		}

@@ -72,8 +72,8 @@ func (c *processCore) prepareTools(ctx workflow.Context) (*protocol.PrepareResul
 		}
 		c.own.pauseWithFault(diag.Faultf(ideafile.CodeNotAllowed,
 			"the worker lacks what Tools of the process need: %s. Nothing has run. "+
-				"Mend that where the worker runs, start it again, and resume the process",
-			strings.Join(prepared.Lacks, "; ")))
+				"Mend that where the worker runs, start it again, and resume the process: starter resume %s",
+			strings.Join(prepared.Lacks, "; "), c.processID))
 		c.own.showStarting(ctx)
 		c.handleSignalsUntil(ctx, func() bool { return c.own.pauseReason() == nil })
 		if c.mustStop(ctx) {

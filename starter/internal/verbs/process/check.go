@@ -3,8 +3,6 @@ package process
 import (
 	"cmp"
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -17,8 +15,7 @@ import (
 	"processidea/starter/internal/exit"
 	"processidea/starter/internal/print"
 	"processidea/store/signing"
-	"processidea/tools/httptool"
-	"processidea/tools/mcptool"
+	"processidea/tools/kinds"
 )
 
 // Check says everything that is wrong with a process's files.
@@ -84,47 +81,7 @@ func checkFiles(a *app.App, given string, files fileFlags) error {
 	}
 	return a.Print(fmt.Sprintf("%s: %s, %s: %s\n%s", given,
 		print.Plural(len(d.Read.Tools), "Tool"), print.Plural(len(d.Read.InstanceTokens()), "instance"), verdict,
-		needsText(d.Read)+decidersText(d.Read)))
-}
-
-// needsText says what a worker must be given for a file's Tools and MCP servers: hosts, secrets, programs. Whether it
-// has them, the worker says when the process starts, before anything runs.
-func needsText(idea *ideafile.Idea) string {
-	secrets, hosts, commands := map[string]bool{}, map[string]bool{}, map[string]bool{}
-	note := func(v any, address string) {
-		host := httptool.HostOf(address)
-		if address != "" && host != "HOST" {
-			hosts[host] = true
-		}
-		for _, name := range httptool.SecretsIn(string(jsonval.Encode(jsonval.ToJSONValue(v)))) {
-			secrets[name+"@"+host] = true
-		}
-	}
-	for _, t := range idea.Tools {
-		activity := jsonval.AsObject(t.Source["_activity"])
-		note(activity, jsonval.AsText(jsonval.AsObject(activity["http"])["url"]))
-	}
-	for _, s := range idea.Config.MCP {
-		note(s, s.URL)
-		if len(s.Command) > 0 {
-			commands[strings.Join(s.Command, " ")] = true
-		}
-	}
-	var b strings.Builder
-	for _, need := range []struct {
-		variable  string
-		separator string
-		values    map[string]bool
-	}{
-		{httptool.AllowVariable, ",", hosts}, {httptool.SecretsVariable, ", ", secrets},
-		{mcptool.CommandsVariable, "; ", commands},
-	} {
-		if len(need.values) > 0 {
-			fmt.Fprintf(&b, "where its worker runs, %s must list %s\n", need.variable,
-				strings.Join(slices.Sorted(maps.Keys(need.values)), need.separator))
-		}
-	}
-	return b.String()
+		kinds.Needs(d.Read)+decidersText(d.Read)))
 }
 
 // decidersText says which Tools want signed decisions; whether there are keys to check them with, the worker knows.
@@ -159,7 +116,11 @@ func runnersText(d *ideafiles.Definition, known ideafiles.Tools) string {
 		kind := bindings[t.Name].Kind
 		counts[kind]++
 		if len(d.Read.Tools) <= shownTools {
-			fmt.Fprintf(&b, "  %s is run by %s\n", t.Name, cmp.Or(words[kind], "a worker, as "+string(kind)))
+			by := cmp.Or(words[kind], "a worker, as "+string(kind))
+			if name := bindings[t.Name].GoFunctionName; name != "" {
+				by = "the Go function " + name
+			}
+			fmt.Fprintf(&b, "  %s is run by %s\n", t.Name, by)
 		}
 	}
 	if len(d.Read.Tools) > shownTools {

@@ -34,6 +34,9 @@ func (l *launched) run(ctx context.Context) error {
 		return err
 	}
 	l.announce()
+	if err := l.resume(ctx); err != nil {
+		return err
+	}
 	if l.options.detach {
 		return l.leave(ctx)
 	}
@@ -46,7 +49,22 @@ func (l *launched) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if result.Status == loop.StatusPaused {
+		l.Note("%s is paused; to let it go on once that is mended: %s --resume", l.process.ID(), l.commandLine())
+	}
 	return l.FinishWith(result, inputs)
+}
+
+// resume lets a process go on that was found paused, where that is asked for.
+func (l *launched) resume(ctx context.Context) error {
+	if !l.options.resume || !l.process.Attached() {
+		return nil
+	}
+	status, err := l.process.Status(ctx)
+	if err != nil || status.Status != loop.StatusPaused {
+		return err
+	}
+	return l.process.Resume(ctx, ideafile.Limits{}, client.By{Name: app.UserName()})
 }
 
 func (l *launched) start(ctx context.Context) (err error) {
@@ -164,7 +182,9 @@ func (l *launched) reenter(ctx context.Context) error {
 func (l *launched) commandLine() string {
 	words := []string{print.Program}
 	for _, arg := range os.Args[1:] {
-		words = append(words, print.Quote(arg))
+		if arg != "--resume" {
+			words = append(words, print.Quote(arg))
+		}
 	}
 	line := strings.Join(words, " ")
 	if !strings.Contains(line, "--id") {

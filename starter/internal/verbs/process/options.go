@@ -28,6 +28,7 @@ type launchOptions struct {
 	server  server.Hosting
 	// withSolution takes up the Calls of the Idea's solution.
 	withSolution bool
+	resume       bool // where it is paused
 	// planFirst has the process hold its Plans until a person has approved them.
 	planFirst bool
 	// forkOf is the process of whose Idea an unnamed one is a fork.

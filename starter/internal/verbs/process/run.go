@@ -42,6 +42,7 @@ it is still at work or has ended.`,
 	o.addFlags(c)
 	c.Flags().BoolVar(&o.planFirst, "plan-first", false,
 		"have every Plan wait, as a whole, until a person has approved it (config.approval.plan)")
+	c.Flags().BoolVar(&o.resume, "resume", false, "let the process go on if it is there and paused")
 	a.AddFailFlag(c)
 	return c
 }

@@ -1,0 +1,80 @@
+package check
+
+import (
+	"slices"
+
+	"processidea/model/diag"
+	"processidea/model/ideafile"
+	"processidea/model/jsonval"
+)
+
+// What a policy asks for with `when` is judged by a JSON Schema, in which an unknown keyword or the name of no
+// parameter means nothing: everybody would be asked, or the wrong ones.
+
+// keywords are those of JSON Schema, old ones among them.
+var keywords = []string{"$anchor", "$comment", "$defs", "$dynamicAnchor", "$dynamicRef", "$id", "$ref", "$schema",
+	"additionalItems", "additionalProperties", "allOf", "anyOf", "const", "contains", "default", "definitions",
+	"dependencies", "dependentRequired", "dependentSchemas", "deprecated", "description", "else", "enum", "examples",
+	"exclusiveMaximum", "exclusiveMinimum", "format", "if", "items", "maxContains", "maxItems", "maxLength",
+	"maxProperties", "maximum", "minContains", "minItems", "minLength", "minProperties", "minimum", "multipleOf", "not",
+	"oneOf", "pattern", "patternProperties", "prefixItems", "properties", "propertyNames", "readOnly", "required",
+	"then", "title", "type", "unevaluatedItems", "unevaluatedProperties", "uniqueItems", "writeOnly"}
+
+// Those under which schemas of the same value stand.
+var (
+	sameValue     = []string{"not", "if", "then", "else"}
+	sameValueList = []string{"allOf", "anyOf", "oneOf"}
+)
+
+// checkWhen warns of a condition of a Tool's policy that does not say what it seems to.
+func (c *checker) checkWhen(t *ideafile.Tool, path string) {
+	if t.Approval == nil || t.Approval.ParamsCondition == nil {
+		return
+	}
+	params := jsonval.SortedKeys(jsonval.AsObject(t.Source["properties"]))
+	if m, ok := t.MCPToolRef(); t.AllowsExtraParams || ok && m.SpecDigest == "" {
+		params = nil // others may come
+	}
+	c.checkCondition(t.Approval.ParamsCondition.Source, params, path+"._approval.when")
+}
+
+// checkCondition warns of parts of a schema without any keyword, and of names that are no parameter; none: any may be.
+func (c *checker) checkCondition(schema any, params []string, path string) {
+	s, ok := schema.(map[string]any)
+	if !ok {
+		return
+	}
+	keys := jsonval.SortedKeys(s)
+	if len(keys) > 0 && !slices.ContainsFunc(keys, func(k string) bool { return slices.Contains(keywords, k) }) {
+		c.addWarning(path, "it is no JSON Schema in effect, and holds for everything: %s is no keyword; "+
+			`want a form such as {"properties": {"amount": {"exclusiveMinimum": 1000}}}`, jsonval.Clip(keys[0], 80))
+		return
+	}
+	name := func(param, at string) {
+		if len(params) > 0 && !slices.Contains(params, param) {
+			c.addWarning(at, "the Tool has no parameter %q%s", jsonval.Clip(param, 80),
+				diag.DidYouMeanOrListNames(param, params))
+		}
+	}
+	properties := jsonval.AsObject(s["properties"])
+	for _, k := range jsonval.SortedKeys(properties) {
+		at := jsonval.JSONPathWithKey(path+".properties", k)
+		name(k, at)
+		c.checkCondition(properties[k], nil, at)
+	}
+	required, _ := jsonval.AsStringList(s["required"])
+	for _, k := range required {
+		if _, told := properties[k]; !told {
+			name(k, path+".required")
+		}
+	}
+	for _, k := range sameValue {
+		c.checkCondition(s[k], params, path+"."+k)
+	}
+	for _, k := range sameValueList {
+		list, _ := s[k].([]any)
+		for _, part := range list {
+			c.checkCondition(part, params, path+"."+k)
+		}
+	}
+}

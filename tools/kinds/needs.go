@@ -1,0 +1,60 @@
+package kinds
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"processidea/model/ideafile"
+	"processidea/model/jsonval"
+	"processidea/tools/httptool"
+	"processidea/tools/mcptool"
+)
+
+// Needs says, a line each, what a worker must be given for the Tools, the MCP servers and the LLMs of Ideas: hosts,
+// secrets, programs, servers. Whether it has them, the worker says when the process starts, before anything runs.
+func Needs(ideas ...*ideafile.Idea) string {
+	secrets, hosts, commands, llms := map[string]bool{}, map[string]bool{}, map[string]bool{}, map[string]bool{}
+	note := func(v any, address string) {
+		host := httptool.HostOf(address)
+		if address != "" && host != "HOST" {
+			hosts[host] = true
+		}
+		for _, name := range httptool.SecretsIn(string(jsonval.Encode(jsonval.ToJSONValue(v)))) {
+			secrets[name+"@"+host] = true
+		}
+	}
+	for _, idea := range ideas {
+		for _, t := range idea.Tools {
+			activity := jsonval.AsObject(t.Source["_activity"])
+			note(activity, jsonval.AsText(jsonval.AsObject(activity["http"])["url"]))
+		}
+		for _, s := range idea.Config.MCP {
+			note(s, s.URL)
+			if len(s.Command) > 0 {
+				commands[strings.Join(s.Command, " ")] = true
+			}
+		}
+		for _, one := range idea.Config.LLMs {
+			if one.Server != "" {
+				llms[one.Server] = true
+			}
+		}
+	}
+	var b strings.Builder
+	for _, need := range []struct {
+		variable  string
+		separator string
+		values    map[string]bool
+	}{
+		{httptool.AllowVariable, ",", hosts}, {httptool.SecretsVariable, ", ", secrets},
+		{mcptool.CommandsVariable, "; ", commands}, {"OPENAI_SERVERS", ",", llms},
+	} {
+		if len(need.values) > 0 {
+			fmt.Fprintf(&b, "where its worker runs, %s must list %s\n", need.variable,
+				strings.Join(slices.Sorted(maps.Keys(need.values)), need.separator))
+		}
+	}
+	return b.String()
+}
