@@ -3,6 +3,7 @@ package tools
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"reflect"
@@ -11,6 +12,9 @@ import (
 
 	"github.com/google/jsonschema-go/jsonschema"
 
+	"processidea/model/diag"
+	"processidea/model/ideafile"
+	"processidea/model/jsonval"
 	"processidea/tools/runner"
 )
 
@@ -37,7 +41,7 @@ func Register[In, Out any](r *Registry, name string, fn func(context.Context, In
 	if err != nil {
 		panic(fmt.Sprintf("tools: register %q: %v", name, err))
 	}
-	t := &Tool{Name: name, Description: s.description, Pure: s.pure, params: params, result: result}
+	t := &Tool{Name: name, Description: s.description, Pure: s.pure, Undo: s.undo, params: params, result: result}
 	t.Parameters, t.Result = encodeForm(params), encodeForm(result)
 	t.invoke = func(ctx context.Context, raw json.RawMessage) (any, error) {
 		var in In
@@ -97,6 +101,7 @@ type Option func(*settings)
 type settings struct {
 	pure        bool
 	description string
+	undo        *ideafile.Undo
 	forms       map[reflect.Type]*jsonschema.Schema
 }
 
@@ -106,6 +111,24 @@ func Pure() Option { return func(s *settings) { s.pure = true } }
 
 // Describe is the tool's description for those who choose among tools.
 func Describe(text string) Option { return func(s *settings) { s.description = text } }
+
+// Undo says that the tool of a name takes back what the function did. params is a JSON object of what that tool is
+// given, with References to the Call: {"id": "†result.id"}, also †params and †state. An `_undo` in an Idea file counts
+// before it. It panics on params that are none.
+func Undo(tool, params string) Option {
+	var ps diag.Problems
+	given, err := jsonval.DecodeObject([]byte(params))
+	u := ideafile.ReadUndo(map[string]any{"tool": tool, "params": given}, "$", &ps)
+	if errs := ps.Errors(); err != nil || len(errs) > 0 {
+		panic(fmt.Sprintf("tools: undo by %q: %v", tool, errors.Join(err, errs)))
+	}
+	return func(s *settings) { s.undo = u }
+}
+
+// NothingToUndo says that the function leaves nothing behind that would have to be taken back: it only reads.
+func NothingToUndo() Option {
+	return func(s *settings) { s.undo = &ideafile.Undo{Kind: ideafile.UndoNone} }
+}
 
 // Form gives the Go type T this JSON Schema wherever it stands in the
 // parameters or the result: an enum, a range. It panics on a schema that is none.

@@ -12,6 +12,7 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 
 	"processidea/internal/safego"
+	"processidea/model/ideafile"
 	"processidea/model/jsonval"
 )
 
@@ -20,6 +21,7 @@ type Tool struct {
 	Name        string
 	Description string
 	Pure        bool            // no effect, no I/O, quick
+	Undo        *ideafile.Undo  // how it is taken back; nil: it does not say
 	Parameters  json.RawMessage // JSON Schema of the parameters, an object
 	Result      json.RawMessage // JSON Schema of the result
 

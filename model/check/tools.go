@@ -16,6 +16,7 @@ func (c *checker) checkTools() {
 		path := jsonval.JSONPathWithKey(ideafile.ToolsPath, t.Name)
 		c.checkRequiredParams(t, path)
 		c.checkWhen(t, path)
+		c.checkUndo(t, path+"._undo")
 		for _, name := range jsonval.SortedKeys(t.WiredParams) {
 			expressions, _ := refexpr.FindExpressions(t.WiredParams[name]) // reading the Tool named an error
 			for _, e := range expressions {

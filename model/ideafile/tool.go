@@ -39,6 +39,8 @@ type Tool struct {
 	DelegateWritablePaths []jsonval.Path
 	// Approval says when a person must look at a Call; nil: never.
 	Approval *policy.Approval
+	// Undo says how a Call is taken back; nil: the file says nothing, see UndoUnder.
+	Undo *Undo
 
 	// ParamsSchema describes all parameters together, SchemaByParam each declared one.
 	ParamsSchema  *jsonschema.Schema
@@ -57,7 +59,7 @@ const (
 
 // ToolMetaKeys lists the meta properties of a Tool.
 var ToolMetaKeys = []string{"_activity", "_approval", "_delegate", "_output", "_outputMethod", "_outputPath", "_retry",
-	"_scopes", "_timeout", "_title", "_writes"}
+	"_scopes", "_timeout", "_title", "_undo", "_writes"}
 
 // ReadTool reads one Tool of the palette. Its problems are added to ps, with their places under path. nil is for a Tool
 // that was found sound before: its schemas are compiled when they are first used.
@@ -114,6 +116,7 @@ func (t *Tool) readMeta(path string, ps *diag.Problems) {
 	t.readActivity(path, ps)
 	t.readTimeout(path, ps)
 	t.readRetry(path, ps)
+	t.Undo = ReadUndo(t.Source["_undo"], path+"._undo", ps)
 }
 
 func (t *Tool) readActivity(path string, ps *diag.Problems) {

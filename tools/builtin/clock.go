@@ -20,7 +20,8 @@ type currentTimeParams struct {
 func registerCurrentTime(r *tools.Registry) {
 	tools.Register(r, "currentTime", func(_ context.Context, in currentTimeParams) (string, error) {
 		return formatTime(time.Now(), in)
-	}, tools.Describe("Tells the time now, as RFC 3339 in UTC unless a zone or a strftime format is given."))
+	}, tools.Describe("Tells the time now, as RFC 3339 in UTC unless a zone or a strftime format is given."),
+		tools.NothingToUndo())
 }
 
 func formatTime(now time.Time, in currentTimeParams) (string, error) {

@@ -26,5 +26,6 @@ func registerFetch(r *tools.Registry, get Getter) {
 	tools.Register(r, "fetch", func(ctx context.Context, in fetchParams) (fetchResult, error) {
 		status, contentType, body, err := get.Get(ctx, in.URL)
 		return fetchResult{status, contentType, body}, err
-	}, tools.Describe("Reads a web page or an API by GET; what is not found is an answer too, with its status."))
+	}, tools.Describe("Reads a web page or an API by GET; what is not found is an answer too, with its status."),
+		tools.NothingToUndo())
 }

@@ -52,6 +52,9 @@ func (k Known) Bind(idea *ideafile.Idea) (bindings map[string]ideafile.ToolBindi
 			b = s.SimulateBinding(b)
 			problems.Append(checkToolCanBeSimulated(t, b)...)
 		}
+		if f, ok := k.Functions.Lookup(b.GoFunctionName); ok {
+			b.Undo = f.Undo
+		}
 		bindings[t.Name] = b
 	}
 	for _, s := range idea.Config.MCP {

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"net/url"
 	"strings"
+
+	"processidea/model/ideafile"
 )
 
 // tool is a Tool in the making.
@@ -107,6 +109,9 @@ func (t *tool) tree() map[string]any {
 	}
 	if a := t.options.Approve; a == ApproveAll || (a == ApproveWrites && t.op.writes()) {
 		tree["_approval"] = true
+	}
+	if !t.op.writes() {
+		tree["_undo"] = string(ideafile.UndoNone)
 	}
 	return tree
 }

@@ -1,0 +1,160 @@
+package check
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"processidea/model/diag"
+	"processidea/model/ideafile"
+	"processidea/model/jsonschema"
+	"processidea/model/jsonval"
+	"processidea/model/refexpr"
+)
+
+// checkUndo checks how the file says that a Tool's Calls are taken back. What it gets wrong is found out when it is
+// needed most.
+func (c *checker) checkUndo(t *ideafile.Tool, path string) {
+	if of := c.bindings[t.Name].Undo; t.Undo == nil && of != nil && of.Tool != "" && c.idea.Tool(of.Tool) == nil {
+		c.addWarning(strings.TrimSuffix(path, "._undo"),
+			"its Go function is taken back by %q, which the palette does not have: its Calls cannot be taken back",
+			of.Tool)
+	}
+	if t.Undo == nil || t.Undo.Kind != ideafile.UndoByTool {
+		return
+	}
+	by := c.idea.Tool(t.Undo.Tool)
+	if by == nil {
+		if server, ok := c.idea.FindCandidateMCPServer(t.Undo.Tool); ok {
+			c.addWarning(path+".tool", "%s", ideafile.CandidateToolWarning(t.Undo.Tool, server))
+		} else {
+			c.addError(path+".tool", "unknown tool %q%s", jsonval.Clip(t.Undo.Tool, 80), c.suggestToolName(t.Undo.Tool))
+		}
+		return
+	}
+	if circle := c.undoCircle(t); circle != nil {
+		c.addError(path+".tool",
+			"a circle: %s; what takes something back is not taken back by it: have %s say \"none\" or \"never\"",
+			strings.Join(circle, " → "), circle[len(circle)-2])
+	}
+	if kind := c.bindings[by.Name].Kind; by.DelegateFile != "" || kind == ideafile.KindLatent {
+		c.addError(path+".tool",
+			"no code runs %q: it is a delegate, or the LLM writes its result, and takes nothing back", by.Name)
+	}
+	c.checkUndoParams(t, by, path)
+}
+
+// undoCircle lists the Tools that take each other back, from a Tool to itself; nil where there are none.
+func (c *checker) undoCircle(t *ideafile.Tool) []string {
+	names := []string{t.Name}
+	for next := t; next != nil && next.Undo != nil && next.Undo.Kind == ideafile.UndoByTool; {
+		if names = append(names, next.Undo.Tool); next.Undo.Tool == t.Name {
+			return names
+		}
+		if slices.Contains(names[1:len(names)-1], next.Undo.Tool) {
+			return nil // it is said of the Tools within
+		}
+		next = c.idea.Tool(next.Undo.Tool)
+	}
+	return nil
+}
+
+// checkUndoParams holds what the undo Tool is given against its schema.
+func (c *checker) checkUndoParams(t, by *ideafile.Tool, path string) {
+	for _, name := range jsonschema.RequiredProperties(by.Source) {
+		if _, wired := by.WiredParams[name]; t.Undo.Params[name] == nil && !wired {
+			c.addError(path+".params", "%s wants a parameter %q", by.Name, jsonval.Clip(name, 80))
+		}
+	}
+	for _, name := range jsonval.SortedKeys(t.Undo.Params) {
+		at := jsonval.JSONPathWithKey(path+".params", name)
+		_, wired := by.WiredParams[name]
+		_, declared := by.SchemaByParam[name]
+		switch {
+		case wired:
+			c.addError(at, "the parameter %q of %s is wired: it is not given", name, by.Name)
+		case !declared && !by.AllowsExtraParams:
+			c.addError(at, "%s has no parameter %q%s", by.Name, jsonval.Clip(name, 80),
+				diag.DidYouMeanOrListNames(name, jsonval.SortedKeys(by.SchemaByParam)))
+		default:
+			c.checkUndoParam(t, by, name, at)
+		}
+	}
+}
+
+// checkUndoParam checks one parameter: what it refers to, and that its value can fit.
+func (c *checker) checkUndoParam(t, by *ideafile.Tool, name, at string) {
+	value := t.Undo.Params[name]
+	expressions, _ := refexpr.FindExpressions(value) // reading the Tool named an error
+	for _, e := range expressions {
+		for _, terms := range e {
+			for _, ref := range terms {
+				c.checkUndoReference(t, ref, at)
+			}
+		}
+	}
+	schema := by.SchemaByParam[name]
+	if len(expressions) == 0 && schema != nil {
+		if err := schema.Validate(value); err != nil {
+			c.addError(at, "it does not fit %s: %s", by.Name, diag.WithoutPackagePrefix(err))
+		}
+	}
+	text, _ := value.(string)
+	ref, err := refexpr.ParseReference(text)
+	source := c.undoSource(t, ref.Kind)
+	if err != nil || source == nil || jsonschema.SubschemaAt(source, ref.Path).IsForbidden {
+		return
+	}
+	given, wanted := jsonschema.TypesAt(source, ref.Path),
+		jsonschema.TypesAt(by.ParamsSchemaSource(), jsonval.Path{name})
+	if jsonschema.CompareTypes(given, wanted) == jsonschema.FitsNever {
+		c.addError(at, "%s is of type %s; the parameter %q of %s wants %s", ref, jsonschema.JoinWithOr(given), name,
+			by.Name, jsonschema.JoinWithOr(wanted))
+	}
+}
+
+// checkUndoReference reports a Reference to what the schema of the result, of the parameters or of State does not have.
+func (c *checker) checkUndoReference(t *ideafile.Tool, ref refexpr.Reference, at string) {
+	if ref.Kind == ideafile.TypeState {
+		for _, token := range c.instanceTokens {
+			schema := c.views[token].SchemaByKind[ideafile.TypeState]
+			if schema != nil && jsonschema.SubschemaAt(schema, ref.Path).IsForbidden {
+				c.addFinding(diag.Problem{JSONPath: at, Message: pathNotInSchemaMessage(schema, ref.Path)},
+					[]string{token}, len(c.instanceTokens))
+			}
+		}
+		return
+	}
+	source := c.undoSource(t, ref.Kind)
+	if source == nil || !jsonschema.SubschemaAt(source, ref.Path).IsForbidden {
+		return
+	}
+	of := "_output has"
+	if ref.Kind == ideafile.ParamsKind {
+		of = "parameters have"
+	}
+	c.addError(at, "%s", fmt.Sprintf("%s: the tool's %s no %s%s", ref, of, ref.Path,
+		suggestOutputProperty(source, ref.Path)))
+}
+
+// undoSource is the JSON Schema of what a Reference of a kind reads; nil where nothing is said.
+func (c *checker) undoSource(t *ideafile.Tool, kind string) any {
+	switch {
+	case kind == ideafile.ResultKind && t.OutputSchema != nil:
+		return t.OutputSchema.Source
+	case kind == ideafile.ParamsKind:
+		return closed(t)
+	}
+	return nil
+}
+
+// closed is the schema of a Tool's parameters; a Call has no others unless the Tool allows them.
+func closed(t *ideafile.Tool) map[string]any {
+	schema := t.ParamsSchemaSource()
+	if t.AllowsExtraParams {
+		return schema
+	}
+	schema = jsonval.WithoutKey(schema, "additionalProperties")
+	schema["additionalProperties"] = false
+	return schema
+}

@@ -1,0 +1,107 @@
+package ideafile
+
+import (
+	"slices"
+	"strings"
+
+	"processidea/model/diag"
+	"processidea/model/jsonval"
+	"processidea/model/refexpr"
+)
+
+// Undo is how the effect of a Tool's Call is taken back (`_undo`).
+type Undo struct {
+	Kind UndoKind
+	// Tool takes it back with Params, which may hold References to the Call: UndoReferenceKinds. Empty unless Kind is
+	// UndoByTool.
+	Tool   string
+	Params map[string]any
+}
+
+// UndoKind tells apart what can be taken back.
+type UndoKind string
+
+// The kinds of Undo. A Tool without a word on it is never undone, unless nothing runs or it is pure.
+const (
+	UndoByTool UndoKind = "tool"
+	UndoNone   UndoKind = "none"  // there is nothing to take back
+	UndoNever  UndoKind = "never" // it cannot be taken back
+)
+
+// ResultKind is the kind of References to the result of the Call that is taken back.
+const ResultKind = "result"
+
+// UndoReferenceKinds are those that the parameters of an Undo may refer to: the Call's result and parameters, and its
+// instance's State.
+var UndoReferenceKinds = []string{ResultKind, ParamsKind, TypeState}
+
+// ReadUndo reads `_undo`; nil where a Tool says nothing. A broken one is reported and taken for UndoNever.
+func ReadUndo(v any, path string, ps *diag.Problems) *Undo {
+	const form = `want {"tool": NAME, "params": {…}}, "none" or "never"`
+	never := &Undo{Kind: UndoNever}
+	switch u := v.(type) {
+	case nil:
+		return nil
+	case string:
+		if k := UndoKind(u); k == UndoNone || k == UndoNever {
+			return &Undo{Kind: k}
+		}
+		ps.Add(path, "%s, not %s", form, jsonval.Shown(v))
+		return never
+	case map[string]any:
+		for _, k := range jsonval.SortedKeys(u) {
+			if k != "tool" && k != "params" {
+				ps.Add(jsonval.JSONPathWithKey(path, k), "unknown key %q; _undo has params and tool",
+					jsonval.Clip(k, 80))
+				return never
+			}
+		}
+		tool, _ := u["tool"].(string)
+		params, isObject := u["params"].(map[string]any)
+		if tool == "" || u["params"] != nil && !isObject {
+			ps.Add(path, form)
+			return never
+		}
+		if !checkUndoReferences(params, path+".params", ps) {
+			return never
+		}
+		return &Undo{UndoByTool, tool, params}
+	}
+	ps.Add(path, "%s, not %s", form, jsonval.TypeOf(v))
+	return never
+}
+
+// checkUndoReferences reports References to anything but the Call that is taken back.
+func checkUndoReferences(params map[string]any, path string, ps *diag.Problems) (ok bool) {
+	ok = true
+	for _, name := range jsonval.SortedKeys(params) {
+		at := jsonval.JSONPathWithKey(path, name)
+		refs, err := refexpr.FindReferences(params[name])
+		if err != nil {
+			ps.Add(at, "%s", err)
+			ok = false
+		}
+		for _, ref := range refs {
+			if !slices.Contains(UndoReferenceKinds, ref.Kind) {
+				ps.Add(at, "reference %s: what takes a Call back knows †%s", ref,
+					strings.Join(UndoReferenceKinds, ", †"))
+				ok = false
+			}
+		}
+	}
+	return ok
+}
+
+// UndoUnder is how a Call of the Tool is taken back that is run by a binding: as the file says, else as the Go function
+// does. What is pure, and what nothing runs for, leaves nothing behind.
+func (t *Tool) UndoUnder(b ToolBinding) Undo {
+	switch {
+	case t.Undo != nil:
+		return *t.Undo
+	case b.Undo != nil:
+		return *b.Undo
+	case b.IsPureFunction || b.Kind == KindLatent:
+		return Undo{Kind: UndoNone}
+	}
+	return Undo{Kind: UndoNever}
+}
