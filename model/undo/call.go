@@ -1,0 +1,142 @@
+package undo
+
+import (
+	"slices"
+
+	"processidea/model/dataflow"
+	"processidea/model/diag"
+	"processidea/model/ideafile"
+	"processidea/model/jsonval"
+	"processidea/model/refexpr"
+	"processidea/model/statelog"
+)
+
+// Call is what is on record of one Call of one instance.
+type Call struct {
+	// Process did it: a part or the process itself. ID is the Call's id there.
+	Process, ID, Instance string
+	Key                   ideafile.CallKey
+	// Tool is the one that ran, with Params: after people's decisions. Params nil: it is not known with what, as
+	// NotKnown says.
+	Tool     string
+	Params   map[string]any
+	NotKnown string
+	Result   any
+	Status   ideafile.CallStatus
+	Fault    *diag.Fault
+	// Ran is set if its Tool ran and ended well. A person who answers, rejects or skips runs nothing.
+	Ran bool
+	// Idea is the first that tells that the Call is done; by it Choice.ToIdea chooses.
+	Idea int
+	// How is how its Tool says that it is taken back, Delegate the process that the Call ran.
+	How      ideafile.Undo
+	Delegate string
+	// TakenBackBy is the process that took it back before; DoneBefore the process that did it before this one was
+	// forked from it.
+	TakenBackBy, DoneBefore string
+
+	// Reads and Scopes are places in State, After those and Calls that it came after.
+	Reads, Scopes []jsonval.Path
+	After         []refexpr.Reference
+	// Writes are the places that it wrote, as an update where IsUpdate.
+	Writes   []jsonval.Path
+	IsUpdate bool
+	// Began and Ended are moments in the order of one run; 0: not known.
+	Began, Ended int
+}
+
+// place is where a Call ran: its process and instance.
+func (c *Call) place() [2]string { return [2]string{c.Process, c.Instance} }
+
+// CallsOf lists the Calls of an instance in Plan order, with what they read, wrote and came after. What they came to is
+// the caller's to add.
+func CallsOf(flow *dataflow.Instance, tools []*ideafile.Tool) []Call {
+	writes := map[ideafile.CallKey][]statelog.Write{}
+	for _, w := range flow.StateWrites() {
+		key := ideafile.CallKey{Request: w.Request, Index: w.Index}
+		writes[key] = append(writes[key], w)
+	}
+	var calls []Call
+	for _, rec := range flow.CallRecords() {
+		c := Call{
+			ID: rec.ID, Instance: ideafile.InstanceTokenOfCallID(rec.ID), Tool: rec.Tool, Status: rec.Status,
+			Fault: rec.Fault,
+			Key:   ideafile.CallKey{Request: rec.Request, Index: rec.Index},
+		}
+		c.readRefs(rec, ideafile.FindTool(tools, rec.Tool))
+		for _, w := range writes[c.Key] {
+			if w.CorrectionNumber == 0 {
+				c.Writes, c.IsUpdate = append(c.Writes, writtenPaths(w)...),
+					c.IsUpdate || statelog.IsUpdateWrite(w.OutputMethod, w.Path)
+			}
+		}
+		calls = append(calls, c)
+	}
+	return calls
+}
+
+// writtenPaths are the places of a write; of one to the whole State, the keys that it has.
+func writtenPaths(w statelog.Write) (paths []jsonval.Path) {
+	if len(w.Path) > 0 {
+		return []jsonval.Path{w.Path}
+	}
+	for _, k := range jsonval.SortedKeys(jsonval.AsObject(w.Value)) {
+		paths = append(paths, jsonval.Path{k})
+	}
+	return paths
+}
+
+// readRefs finds what a Call reads: by its parameters and those that are wired, its condition, and its scopes.
+func (c *Call) readRefs(rec *dataflow.CallRecord, tool *ideafile.Tool) {
+	refs, _ := refexpr.FindReferences(rec.Params) // a bad one has failed the Call
+	if tool != nil {
+		for _, name := range jsonval.SortedKeys(tool.WiredParams) {
+			more, _ := refexpr.FindReferences(tool.WiredParams[name])
+			refs = append(refs, more...)
+		}
+	}
+	for _, ref := range refs {
+		if ref.Kind == ideafile.TypeState {
+			c.Reads = append(c.Reads, ref.Path)
+		}
+	}
+	if rec.Condition != nil {
+		c.Reads = append(c.Reads, rec.Condition.Reads(ideafile.TypeState)...)
+	}
+	for _, scope := range rec.ReadableScopes {
+		if ref, err := refexpr.ParseScope(scope); err == nil && ref.Kind == ideafile.TypeState {
+			c.Scopes = append(c.Scopes, ref.Path)
+		}
+	}
+	for _, after := range rec.AfterReferences {
+		if ref, err := refexpr.ParseReference(after); err == nil {
+			c.After = append(c.After, ref)
+		}
+	}
+}
+
+// readFrom reports whether a Call read what another wrote. What later Calls update it did not see.
+func (c *Call) readFrom(w *Call) bool {
+	if c.ID == w.ID || c.place() != w.place() || c.Began > 0 && w.Ended >= c.Began {
+		return false
+	}
+	earlier := w.Key.Compare(c.Key) < 0
+	return c.overlaps(c.Reads, w) && (earlier || !w.IsUpdate) || earlier && c.overlaps(c.Scopes, w)
+}
+
+// cameAfter reports whether a Call was to come after another.
+func (c *Call) cameAfter(w *Call) bool {
+	if c.ID == w.ID || c.place() != w.place() || c.Began > 0 && w.Ended >= c.Began {
+		return false
+	}
+	return slices.ContainsFunc(c.After, func(ref refexpr.Reference) bool {
+		if key, isCall := ideafile.CallOfReference(ref); isCall {
+			return key == w.Key
+		}
+		return c.overlaps([]jsonval.Path{ref.Path}, w) && (w.Key.Compare(c.Key) < 0 || !w.IsUpdate)
+	})
+}
+
+func (c *Call) overlaps(reads []jsonval.Path, w *Call) bool {
+	return slices.ContainsFunc(reads, func(p jsonval.Path) bool { return slices.ContainsFunc(w.Writes, p.Overlaps) })
+}

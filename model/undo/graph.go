@@ -1,0 +1,79 @@
+package undo
+
+import "slices"
+
+// graph is who read from whom, and who came after whom, among Calls in Plan order.
+type graph struct {
+	calls []Call
+	// readers and reads are by position; behind are the readers and those that came after.
+	readers, reads, behind [][]int
+}
+
+func newGraph(calls []Call) *graph {
+	calls = slices.Clone(calls)
+	slices.SortStableFunc(calls, func(a, b Call) int { return a.Key.Compare(b.Key) })
+	g := &graph{calls: calls, readers: make([][]int, len(calls)), reads: make([][]int, len(calls)),
+		behind: make([][]int, len(calls))}
+	byInstance := map[[2]string][]int{}
+	for n := range calls {
+		byInstance[calls[n].place()] = append(byInstance[calls[n].place()], n)
+	}
+	for n := range calls {
+		for _, m := range byInstance[calls[n].place()] {
+			c, w := &calls[n], &calls[m]
+			reads := c.readFrom(w)
+			if reads {
+				g.readers[m], g.reads[n] = append(g.readers[m], n), append(g.reads[n], m)
+			}
+			if reads || c.cameAfter(w) {
+				g.behind[m] = append(g.behind[m], n)
+			}
+		}
+	}
+	return g
+}
+
+// eachReader visits a Call and all that read from it, and from those in turn.
+func (g *graph) eachReader(from int, visit func(n int)) { walk(g.readers, from, visit) }
+
+// eachRead visits all that a Call read, and what those read in turn.
+func (g *graph) eachRead(from int, visit func(n int)) {
+	walk(g.reads, from, func(n int) {
+		if n != from {
+			visit(n)
+		}
+	})
+}
+
+func walk(edges [][]int, from int, visit func(n int)) {
+	seen := map[int]bool{from: true}
+	for queue := []int{from}; len(queue) > 0; queue = queue[1:] {
+		visit(queue[0])
+		for _, n := range edges[queue[0]] {
+			if !seen[n] {
+				seen[n] = true
+				queue = append(queue, n)
+			}
+		}
+	}
+}
+
+// nearestBehind lists, in order, the steps that must be taken before one: those of the Calls that read from it or came
+// after it, and where such a Call takes no step, those behind it.
+func (g *graph) nearestBehind(n int, steps map[int]Step) (list []int) {
+	seen := map[int]bool{n: true}
+	for queue := slices.Clone(g.behind[n]); len(queue) > 0; queue = queue[1:] {
+		m := queue[0]
+		if seen[m] {
+			continue
+		}
+		seen[m] = true
+		if _, is := steps[m]; is {
+			list = append(list, m)
+		} else {
+			queue = append(queue, g.behind[m]...)
+		}
+	}
+	slices.Sort(list)
+	return list
+}

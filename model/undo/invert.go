@@ -1,0 +1,278 @@
+package undo
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"processidea/model/diag"
+	"processidea/model/ideafile"
+	"processidea/model/ideafile/spelling"
+	"processidea/model/refexpr"
+)
+
+// Choice says which Calls are to be taken back. Its zero value means all that are done.
+type Choice struct {
+	// ToIdea leaves what was done when the Idea of this number was made; 0: nothing.
+	ToIdea int
+	// Instance is the only one of which Calls are taken back, where IsInstance is set.
+	Instance   string
+	IsInstance bool
+	// CallID is the only Call that is taken back, with all that read from it.
+	CallID string
+}
+
+// Step takes one Call back.
+type Step struct {
+	CallID string         `json:"call"`
+	Tool   string         `json:"tool"`
+	Params map[string]any `json:"params"`
+	// After are the ids of the Calls that are taken back before, Process and Instance those of the Call.
+	After    []string `json:"-"`
+	Process  string   `json:"-"`
+	Instance string   `json:"-"`
+}
+
+// Left is a Call that is not taken back, and why. Tool is the one that ran.
+type Left struct {
+	CallID  string `json:"call"`
+	Tool    string `json:"tool,omitempty"`
+	Because string `json:"because"`
+	Process string `json:"-"`
+}
+
+// Plan is what takes Calls back.
+type Plan struct {
+	// Undo takes back, in an order in which that can be done.
+	Undo []Step `json:"undo"`
+	// Cannot are those that cannot be taken back, Kept those that are not, although they could be.
+	Cannot []Left `json:"cannot"`
+	Kept   []Left `json:"kept"`
+	// Withdrawn are the chosen Calls that left nothing behind in the world.
+	Withdrawn []string `json:"withdrawn"`
+}
+
+// FindTool finds the Tool that takes a Call back; nil where there is none.
+type FindTool func(call Call, name string) *ideafile.Tool
+
+// Invert makes the Plan that takes the chosen Calls back. states are those of the instances as they are now, by Call.
+// The error says that a Call or an instance of the Choice is none that is done.
+func Invert(calls []Call, choice Choice, find FindTool, state func(Call) any) (Plan, error) {
+	g := newGraph(calls)
+	chosen, err := g.choose(choice)
+	if err != nil {
+		return Plan{}, err
+	}
+	p := Plan{Undo: []Step{}, Cannot: []Left{}, Kept: []Left{}, Withdrawn: []string{}}
+	steps := map[int]Step{}
+	because := map[int]string{}
+	for n := range g.calls {
+		c := &g.calls[n]
+		if !chosen[n] {
+			continue
+		}
+		step, fate, why := invert(c, find, state)
+		switch fate {
+		case takeBack:
+			steps[n] = step
+		case cannot:
+			p.Cannot = append(p.Cannot, Left{c.ID, c.Tool, why, c.Process})
+			because[n] = "is not taken back"
+		case keep:
+			p.Kept = append(p.Kept, Left{c.ID, c.Tool, why, c.Process})
+		default:
+			p.Withdrawn = append(p.Withdrawn, c.ID)
+		}
+	}
+	for n := range g.calls {
+		if c := &g.calls[n]; !chosen[n] && c.TakenBackBy == "" && leavesEffect(c) {
+			because[n] = "is not to be taken back"
+		}
+	}
+	p.keepWhatIsRead(g, steps, because)
+	p.order(g, steps)
+	return p, nil
+}
+
+type fate int
+
+const (
+	leaveNothing fate = iota
+	takeBack
+	cannot
+	keep
+)
+
+// leavesEffect reports whether a Call may have left something in the world.
+func leavesEffect(c *Call) bool {
+	return c.How.Kind != ideafile.UndoNone && (c.Ran || isUnknown(c))
+}
+
+// isUnknown reports whether nobody knows if the Call had its effect.
+func isUnknown(c *Call) bool {
+	return c.Status == ideafile.Running || c.Status == ideafile.Failed && c.Fault != nil &&
+		c.Fault.Code == ideafile.CodeOutcomeUnknown
+}
+
+// isDone reports whether a Call is done, or may have been.
+func isDone(c *Call) bool { return c.Status == ideafile.Done || isUnknown(c) }
+
+// invert decides on one Call.
+func invert(c *Call, find FindTool, state func(Call) any) (step Step, is fate, why string) {
+	switch {
+	case c.TakenBackBy != "":
+		return step, keep, "it was taken back by " + c.TakenBackBy
+	case c.DoneBefore != "":
+		return step, keep, "it was done by " + c.DoneBefore + ", from which this process was forked: take it back there"
+	case !leavesEffect(c):
+		return step, leaveNothing, ""
+	case isUnknown(c):
+		return step, cannot, "it is not known whether it took effect: a person looks, and says"
+	case c.Delegate != "" && c.How.Kind == ideafile.UndoNever:
+		return step, cannot, "it ran a process of its own: take back " + c.Delegate
+	case c.How.Kind == ideafile.UndoNever:
+		return step, cannot, "nothing takes " + c.Tool + " back"
+	case c.Params == nil:
+		return step, cannot, "it is not known with what it ran: " + c.NotKnown
+	}
+	tool := find(*c, c.How.Tool)
+	if tool == nil {
+		return step, cannot, "there is no tool " + c.How.Tool + " that would take it back"
+	}
+	params, err := ParamsOf(*c, tool, state(*c))
+	if err != nil {
+		return step, cannot, err.Error()
+	}
+	return Step{CallID: c.ID, Tool: tool.Name, Params: params, Process: c.Process, Instance: c.Instance}, takeBack, ""
+}
+
+// ParamsOf resolves what the undo Tool is given of a Call: its result, its parameters, and the State of its instance.
+func ParamsOf(c Call, tool *ideafile.Tool, state any) (map[string]any, error) {
+	of := map[string]any{ideafile.ResultKind: c.Result, ideafile.ParamsKind: c.Params, ideafile.TypeState: state}
+	given := c.How.Params
+	if given == nil {
+		given = map[string]any{}
+	}
+	v, err := refexpr.ResolveReferences(given,
+		func(ref refexpr.Reference) (any, bool) { return refexpr.ValueOrBlobHandleAt(of[ref.Kind], ref.Path) })
+	params, _ := v.(map[string]any)
+	if err != nil {
+		return nil, fmt.Errorf("%s cannot be given what it needs: %s", tool.Name, diag.WithoutPackagePrefix(err))
+	}
+	for name, schema := range tool.SchemaByParam {
+		if value, ok := params[name]; ok {
+			if err := schema.Validate(value); err != nil {
+				return nil, fmt.Errorf("%s does not take the parameter %q: %s", tool.Name, name,
+					diag.WithoutPackagePrefix(err))
+			}
+		}
+	}
+	return params, nil
+}
+
+// choose lists the Calls of a Choice.
+func (g *graph) choose(choice Choice) (map[int]bool, error) {
+	chosen := map[int]bool{}
+	if choice.CallID != "" {
+		at, err := g.findDone(choice.CallID)
+		if err != nil {
+			return nil, err
+		}
+		g.eachReader(at, func(n int) { chosen[n] = isDone(&g.calls[n]) })
+		return chosen, nil
+	}
+	known := !choice.IsInstance
+	for n := range g.calls {
+		c := &g.calls[n]
+		mine := !choice.IsInstance || c.Instance == choice.Instance ||
+			spelling.MatchesToken(choice.Instance, c.Instance)
+		known = known || mine
+		if mine && isDone(c) && (choice.ToIdea == 0 || c.Idea > choice.ToIdea || c.Idea == 0) {
+			chosen[n] = true
+		}
+	}
+	if !known {
+		return nil, fmt.Errorf("no instance %q has a Call", choice.Instance)
+	}
+	return chosen, nil
+}
+
+// findDone finds a Call that is done.
+func (g *graph) findDone(id string) (int, error) {
+	for n := range g.calls {
+		c := &g.calls[n]
+		if c.ID != ideafile.CallIDInInstance(id, c.Instance) {
+			continue
+		}
+		if !isDone(c) {
+			return 0, fmt.Errorf("Call %s is not done: it is %s", c.ID, c.Status)
+		}
+		return n, nil
+	}
+	var ids []string
+	for n := range g.calls {
+		ids = append(ids, g.calls[n].ID)
+	}
+	return 0, fmt.Errorf("there is no Call %s%s", id, diag.DidYouMeanOrListNames(id, ids))
+}
+
+// keepWhatIsRead keeps what is read by Calls that stay.
+func (p *Plan) keepWhatIsRead(g *graph, steps map[int]Step, because map[int]string) {
+	for reader := range g.calls {
+		why, stays := because[reader]
+		if !stays {
+			continue
+		}
+		g.eachRead(reader, func(n int) {
+			if _, ok := steps[n]; !ok {
+				return
+			}
+			delete(steps, n)
+			c := &g.calls[n]
+			p.Kept = append(p.Kept, Left{c.ID, c.Tool,
+				strings.Join([]string{g.calls[reader].ID, "reads from it and", why}, " "), c.Process})
+		})
+	}
+}
+
+// order puts the steps into an order, instance by instance: what read or came later first, and of what has no order the
+// latest.
+func (p *Plan) order(g *graph, steps map[int]Step) {
+	var instances [][2]string
+	of := map[[2]string][]int{}
+	for n := range g.calls {
+		if _, is := steps[n]; !is {
+			continue
+		}
+		key := g.calls[n].place()
+		if of[key] == nil {
+			instances = append(instances, key)
+		}
+		of[key] = append(of[key], n)
+	}
+	for _, key := range instances {
+		p.orderInstance(g, steps, of[key])
+	}
+}
+
+func (p *Plan) orderInstance(g *graph, steps map[int]Step, open []int) {
+	taken := map[int]bool{}
+	for len(open) > 0 {
+		at := len(open) - 1 // nothing in the records may say so; an order there must be
+		for k, n := range slices.Backward(open) {
+			if !slices.ContainsFunc(g.nearestBehind(n, steps), func(m int) bool { return !taken[m] }) {
+				at = k
+				break
+			}
+		}
+		n := open[at]
+		open, taken[n] = slices.Delete(open, at, at+1), true
+		step := steps[n]
+		for _, m := range g.nearestBehind(n, steps) {
+			if taken[m] {
+				step.After = append(step.After, steps[m].CallID)
+			}
+		}
+		p.Undo = append(p.Undo, step)
+	}
+}

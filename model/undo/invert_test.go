@@ -1,0 +1,164 @@
+package undo_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"processidea/model/diag"
+	"processidea/model/ideafile"
+	"processidea/model/jsonval"
+	"processidea/model/refexpr"
+	"processidea/model/undo"
+)
+
+// done is a Call that is done, and read what stands at some places of State; it wrote to its own name.
+func done(id, writes string, reads ...string) undo.Call {
+	key, _ := ideafile.ParseCallKey(id)
+	c := undo.Call{ID: id, Instance: ideafile.InstanceTokenOfCallID(id), Key: key, Tool: "work",
+		Params: map[string]any{"room": "7"}, Result: id,
+		Status: ideafile.Done, Ran: true, Idea: key.Request, How: remove, Writes: []jsonval.Path{{writes}}}
+	for _, r := range reads {
+		c.Reads = append(c.Reads, jsonval.Path{r})
+	}
+	return c
+}
+
+func with(c undo.Call, change func(*undo.Call)) undo.Call {
+	change(&c)
+	return c
+}
+
+// summary says a Plan in a line: undo (with what is before) | cannot | kept | withdrawn.
+func summary(p undo.Plan) string {
+	var parts [4][]string
+	for _, s := range p.Undo {
+		text := s.CallID
+		if len(s.After) > 0 {
+			text += "<" + strings.Join(s.After, ",")
+		}
+		parts[0] = append(parts[0], text)
+	}
+	for n, list := range [][]undo.Left{p.Cannot, p.Kept} {
+		for _, l := range list {
+			parts[n+1] = append(parts[n+1], l.CallID+": "+l.Because)
+		}
+	}
+	parts[3] = p.Withdrawn
+	out := make([]string, len(parts))
+	for n, p := range parts {
+		out[n] = strings.Join(p, " ")
+	}
+	return strings.TrimRight(strings.Join(out, " | "), " |")
+}
+
+func TestWhatIsTakenBackFollowsFromWhatWasRead(t *testing.T) {
+	t.Parallel()
+	chain := []undo.Call{done("1.1", "a"), done("1.2", "b", "a"), done("2.1", "c", "b"), done("2.2", "d")}
+	never := func(c *undo.Call) { c.How.Kind = ideafile.UndoNever }
+	none := func(c *undo.Call) { c.How.Kind = ideafile.UndoNone }
+	for _, row := range []struct {
+		name   string
+		calls  []undo.Call
+		choice undo.Choice
+		want   string
+	}{
+		{"all, readers first, and what is independent side by side", chain, undo.Choice{}, "2.2 2.1 1.2<2.1 1.1<1.2"},
+		{"since an Idea", chain, undo.Choice{ToIdea: 1}, "2.2 2.1"},
+		{"one Call with all that read from it", chain, undo.Choice{CallID: "1.2"}, "2.1 1.2<2.1"},
+		{"what came after is taken back before",
+			[]undo.Call{done("1.1", "a"), with(done("1.2", "b"), func(c *undo.Call) {
+				c.After = []refexpr.Reference{{Kind: "call", Path: jsonval.Path{"1", "1"}}}
+			})}, undo.Choice{}, "1.2 1.1<1.2"},
+		{"and so is what came after a place in State",
+			[]undo.Call{done("1.1", "a"), with(done("1.2", "b"), func(c *undo.Call) {
+				c.After = []refexpr.Reference{{Kind: "state", Path: jsonval.Path{"a"}}}
+			})}, undo.Choice{}, "1.2 1.1<1.2"},
+		{"what cannot be taken back keeps all that it came from",
+			[]undo.Call{chain[0], chain[1], with(chain[2], never), chain[3]}, undo.Choice{},
+			"2.2 | 2.1: nothing takes work back | 1.2: 2.1 reads from it and is not taken back 1.1: 2.1 reads from " +
+				"it and is not taken back"},
+		{"what only looked keeps nothing", []undo.Call{chain[0], with(chain[1], none)}, undo.Choice{},
+			"1.1 |  |  | 1.2"},
+		{"what came from what only looked comes first", []undo.Call{chain[0], with(chain[1], none), chain[2]},
+			undo.Choice{}, "2.1 1.1<2.1 |  |  | 1.2"},
+		{"one instance", []undo.Call{done("1.1@①", "a"), done("1.1@②", "a")},
+			undo.Choice{Instance: "2", IsInstance: true}, "1.1@②"},
+		{"instances do not read from each other", []undo.Call{done("1.1@①", "a"), done("1.2@②", "b", "a")},
+			undo.Choice{CallID: "1.1@1"}, "1.1@①"},
+		{"what is not done left nothing",
+			[]undo.Call{with(chain[0], func(c *undo.Call) { c.Status, c.Ran = ideafile.Failed, false })},
+			undo.Choice{}, ""},
+		{"a person gave the result: nothing ran", []undo.Call{with(chain[0], func(c *undo.Call) { c.Ran = false })},
+			undo.Choice{}, " |  |  | 1.1"},
+		{"nobody knows whether it took effect", []undo.Call{with(chain[0], func(c *undo.Call) {
+			c.Status, c.Ran, c.Fault = ideafile.Failed, false, diag.Faultf(ideafile.CodeOutcomeUnknown, "lost")
+		})}, undo.Choice{}, " | 1.1: it is not known whether it took effect: a person looks, and says"},
+		{"it was taken back before, and keeps nothing",
+			[]undo.Call{chain[0], with(chain[1], func(c *undo.Call) { c.TakenBackBy = "p-undo-1" })}, undo.Choice{},
+			"1.1 |  | 1.2: it was taken back by p-undo-1"},
+		{"it was done before the fork", []undo.Call{with(chain[0], func(c *undo.Call) { c.DoneBefore = "p" }),
+			chain[1]}, undo.Choice{},
+			"1.2 |  | 1.1: it was done by p, from which this process was forked: take it back there"},
+		{"a delegate", []undo.Call{
+			with(chain[0], func(c *undo.Call) { c.Delegate, c.How.Kind = "p/~call/1.1", ideafile.UndoNever })},
+			undo.Choice{},
+			" | 1.1: it ran a process of its own: take back p/~call/1.1"},
+		{"a delegate that says how", []undo.Call{with(chain[0], func(c *undo.Call) { c.Delegate = "p/~call/1.1" })},
+			undo.Choice{}, "1.1"},
+		{"it is not known with what it ran",
+			[]undo.Call{with(chain[0], func(c *undo.Call) { c.Params, c.NotKnown = nil, "a person changed State" })},
+			undo.Choice{},
+			" | 1.1: it is not known with what it ran: a person changed State"},
+		{"the result lacks what is needed",
+			[]undo.Call{with(chain[0], func(c *undo.Call) { c.How.Params = map[string]any{"id": "†result.id"} })},
+			undo.Choice{},
+			" | 1.1: remove cannot be given what it needs: reference †result.id: nothing there"},
+		{"what is needed does not fit", []undo.Call{with(chain[0], func(c *undo.Call) { c.Result = true })},
+			undo.Choice{},
+			` | 1.1: remove does not take the parameter "id": expected string, but got boolean`},
+		{"no such tool", []undo.Call{with(chain[0], func(c *undo.Call) { c.How.Tool = "gone" })}, undo.Choice{},
+			" | 1.1: there is no tool gone that would take it back"},
+	} {
+		find := func(_ undo.Call, name string) *ideafile.Tool {
+			if name == removeTool.Name {
+				return removeTool
+			}
+			return nil
+		}
+		p, err := undo.Invert(row.calls, row.choice, find, noState)
+		if got := summary(p); err != nil || got != row.want {
+			t.Errorf("%s: got\n%s\nwant\n%s (%v)", row.name, got, row.want, err)
+		}
+	}
+}
+
+func TestAChoiceOfWhatIsNotDoneIsRefused(t *testing.T) {
+	t.Parallel()
+	calls := []undo.Call{done("1.1@①", "a"),
+		with(done("1.2@①", "b"), func(c *undo.Call) { c.Status = ideafile.Skipped })}
+	for want, choice := range map[string]undo.Choice{
+		"Call 1.2@① is not done: it is skipped":          {CallID: "1.2@1"},
+		"there is no Call 1.3@1; there are 1.1@①, 1.2@①": {CallID: "1.3@1"},
+		`no instance "③" has a Call`:                     {Instance: "③", IsInstance: true},
+	} {
+		p, err := undo.Invert(slices.Clone(calls), choice, findRemove, noState)
+		if err == nil || err.Error() != want {
+			t.Errorf("got %v (%+v), want %s", err, p, want)
+		}
+	}
+}
+
+func TestTheUndoToolIsGivenResultParametersAndState(t *testing.T) {
+	t.Parallel()
+	c := done("1.1", "a")
+	c.How.Params = map[string]any{"id": "†result", "room": "†params.room", "who": "†`of ${state.name}`",
+		"why": "††taken back"}
+	var ps diag.Problems
+	tool := ideafile.ReadTool("remove", map[string]any{}, "$", &ps)
+	got, err := undo.ParamsOf(c, tool, map[string]any{"name": "Ada"})
+	want := map[string]any{"id": "1.1", "room": "7", "who": "of Ada", "why": "†taken back"}
+	if err != nil || !jsonval.Equal(got, want) {
+		t.Errorf("got %v, %v", got, err)
+	}
+}

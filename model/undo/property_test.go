@@ -1,0 +1,237 @@
+package undo_test
+
+import (
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"processidea/internal/longrun"
+	"processidea/model/diag"
+	"processidea/model/ideafile"
+	"processidea/model/modeltest"
+	"processidea/model/undo"
+)
+
+// world is what Calls did outside: each effect, with all that the Call was given, in which the effects that it came
+// from have their names.
+type world struct {
+	effects map[string]string // by place and Call
+	taken   map[string]bool   // keys under which something was taken back
+}
+
+// effectName is how the result of a drawn Call begins: its id.
+var effectName = regexp.MustCompile(`"(\d+\.\d+) `)
+
+// takeBack does what an undo Tool does, once for each key. It refuses to pull away what something still stands on.
+func (w *world) takeBack(process, call string) error {
+	key := process + " " + call
+	if w.taken[key] {
+		return nil
+	}
+	if _, there := w.effects[key]; !there {
+		return fmt.Errorf("%s is not there", key)
+	}
+	for other, given := range w.effects {
+		if !strings.HasPrefix(other, process+" ") {
+			continue
+		}
+		for _, m := range effectName.FindAllStringSubmatch(given, -1) {
+			if other != key && process+" "+m[1] == key {
+				return fmt.Errorf("%s stands on %s", other, key)
+			}
+		}
+	}
+	delete(w.effects, key)
+	w.taken[key] = true
+	return nil
+}
+
+// drawnProcess is an instance that has run up to some moment, with its place in the world.
+type drawnProcess struct {
+	name    string
+	run     *modeltest.PlanExecution
+	moments map[string][2]int
+	steps   int
+	// idea is the step by which the Idea was made to which is gone back; doneThen are the Calls that were done.
+	idea     int
+	doneThen map[string]bool
+}
+
+// drawProcess runs a random Plan up to a random moment.
+func drawProcess(t *rapid.T, name string) *drawnProcess {
+	p := &drawnProcess{name: name, moments: map[string][2]int{}, idea: rapid.IntRange(0, 6).Draw(t, "idea"),
+		doneThen: map[string]bool{}}
+	p.run = modeltest.NewPlanExecution(modeltest.DrawPlan(t, modeltest.PlanOptions{Calls: 6, Requests: 2}))
+	p.run.AfterStep = p.note
+	p.runUpTo(t)
+	return p
+}
+
+// runUpTo runs the Plan up to a random moment.
+func (p *drawnProcess) runUpTo(t *rapid.T) {
+	events, stop := 0, rapid.IntRange(0, 60).Draw(t, "stop")
+	type stopped struct{}
+	defer func() {
+		if r := recover(); r != nil && r != (stopped{}) {
+			panic(r)
+		}
+	}()
+	p.run.RunAll(t, func(n int) int {
+		if events++; events > stop {
+			panic(stopped{})
+		}
+		return rapid.IntRange(0, n-1).Draw(t, "event")
+	})
+}
+
+// note remembers when which Call began and ended.
+func (p *drawnProcess) note() {
+	p.steps++
+	for _, rec := range p.run.Instance.CallRecords() {
+		m := p.moments[rec.ID]
+		if m[1] == 0 && rec.Status.IsFinal() {
+			m[1] = 2 * p.steps
+		}
+		if _, began := p.run.Inputs[rec.ID]; began && m[0] == 0 {
+			if m[0] = 2*p.steps + 1; m[1] > 0 {
+				m[0] = m[1] // latent: it was asked before
+			}
+		}
+		p.moments[rec.ID] = m
+		if p.steps <= p.idea && rec.Status == ideafile.Done {
+			p.doneThen[rec.ID] = true
+		}
+	}
+}
+
+// record puts what the process did into the world, and gives its Calls as they are on record.
+func (p *drawnProcess) record(t *rapid.T, w *world) (calls []undo.Call) {
+	for _, c := range undo.CallsOf(p.run.Instance, modeltest.DrawnPlanTools.Tools) {
+		c.Process, c.Result, c.Params = p.name, c.ID, map[string]any{}
+		c.Began, c.Ended = p.moments[c.ID][0], p.moments[c.ID][1]
+		if c.Idea = 2; p.doneThen[c.ID] {
+			c.Idea = 1
+		}
+		_, began := p.run.Inputs[c.ID]
+		c.Ran = began && c.Status == ideafile.Done
+		c.How = ideafile.Undo{Kind: ideafile.UndoNone}
+		if c.Tool == "work" {
+			c.How = rapid.SampledFrom([]ideafile.Undo{remove, remove, remove, {Kind: ideafile.UndoNever},
+				{Kind: ideafile.UndoNone}}).Draw(t, "how")
+		}
+		if c.Status == ideafile.Failed && began && rapid.Bool().Draw(t, "unknown") {
+			c.Fault = diag.Faultf(ideafile.CodeOutcomeUnknown, "the worker was lost")
+		}
+		unknown := c.Status == ideafile.Running || c.Fault != nil && c.Fault.Code == ideafile.CodeOutcomeUnknown
+		if c.How.Kind != ideafile.UndoNone && (c.Ran || unknown && rapid.Bool().Draw(t, "took effect")) {
+			w.effects[p.name+" "+c.ID] = p.run.Inputs[c.ID]
+		}
+		calls = append(calls, c)
+	}
+	return calls
+}
+
+var (
+	remove     = ideafile.Undo{Kind: ideafile.UndoByTool, Tool: "remove", Params: map[string]any{"id": "†result"}}
+	removeTool = ideafile.ReadTool("remove",
+		map[string]any{"properties": map[string]any{"id": map[string]any{"type": "string"}}}, "$", new(diag.Problems))
+)
+
+func findRemove(undo.Call, string) *ideafile.Tool { return removeTool }
+
+func noState(undo.Call) any { return map[string]any{} }
+
+// Ten thousand in the long run: go test -rapid.checks=10000.
+func TestTheWorldIsAsItWasOrDiffersInWhatWasAnnounced(t *testing.T) {
+	t.Parallel()
+	rounds := 1
+	if longrun.Enabled() {
+		rounds = 100
+	}
+	undone, kept, cannot := 0, 0, 0
+	for range rounds {
+		rapid.Check(t, func(t *rapid.T) {
+			w := &world{map[string]string{}, map[string]bool{}}
+			var calls []undo.Call
+			for n := range rapid.IntRange(1, 3).Draw(t, "parts") {
+				calls = append(calls, drawProcess(t, fmt.Sprint("p", n)).record(t, w)...)
+			}
+			toIdea := rapid.IntRange(0, 1).Draw(t, "to Idea")
+			p, err := undo.Invert(calls, undo.Choice{ToIdea: toIdea}, findRemove, noState)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := map[string]string{}
+			for _, c := range calls {
+				key := c.Process + " " + c.ID
+				left := func(l undo.Left) bool { return l.CallID == c.ID && l.Process == c.Process }
+				if given, there := w.effects[key]; there &&
+					(c.Idea <= toIdea || slices.ContainsFunc(p.Kept, left) || slices.ContainsFunc(p.Cannot, left)) {
+					want[key] = given
+				}
+			}
+			carryOut(t, p, w)
+			if !maps.Equal(w.effects, want) {
+				t.Fatalf("the world has %q, and %q was announced; %+v", w.effects, want, p)
+			}
+			undone, kept, cannot = undone+len(p.Undo), kept+len(p.Kept), cannot+len(p.Cannot)
+			takeBackAgain(t, calls, p, w)
+		})
+	}
+	if undone == 0 || kept == 0 || cannot == 0 {
+		t.Errorf("%d were taken back, %d kept, and %d could not be: nothing was tried", undone, kept, cannot)
+	}
+}
+
+// carryOut takes the steps in any order that the Plan allows. A worker that is killed takes a step again.
+func carryOut(t *rapid.T, p undo.Plan, w *world) {
+	done := map[string]bool{}
+	for open := slices.Clone(p.Undo); len(open) > 0; {
+		var free []int
+		for n, s := range open {
+			if !slices.ContainsFunc(s.After, func(id string) bool { return !done[s.Process+" "+id] }) {
+				free = append(free, n)
+			}
+		}
+		if len(free) == 0 {
+			t.Fatalf("each of %+v waits for another", open)
+		}
+		at := rapid.SampledFrom(free).Draw(t, "step")
+		s := open[at]
+		for range rapid.IntRange(1, 2).Draw(t, "attempts") {
+			if err := w.takeBack(s.Process, s.CallID); err != nil {
+				t.Fatalf("%s; %+v", err, p)
+			}
+		}
+		if s.Params["id"] != s.CallID {
+			t.Fatalf("%s is taken back with %v", s.CallID, s.Params)
+		}
+		done[s.Process+" "+s.CallID] = true
+		open = slices.Delete(open, at, at+1)
+	}
+}
+
+// takeBackAgain finds nothing that is to be taken back twice.
+func takeBackAgain(t *rapid.T, calls []undo.Call, p undo.Plan, w *world) {
+	for n := range calls {
+		if slices.ContainsFunc(p.Undo,
+			func(s undo.Step) bool { return s.CallID == calls[n].ID && s.Process == calls[n].Process }) {
+			calls[n].TakenBackBy = "u"
+		}
+	}
+	again, err := undo.Invert(calls, undo.Choice{}, findRemove, noState)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range again.Undo {
+		if w.taken[s.Process+" "+s.CallID] {
+			t.Fatalf("%s is taken back twice", s.CallID)
+		}
+	}
+	carryOut(t, again, w)
+}
