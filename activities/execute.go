@@ -152,8 +152,7 @@ func (a *Activities) runTool(ctx context.Context, in protocol.ExecuteInput, para
 	call := runner.Input{
 		Process: in.Process, Token: in.Token, Call: in.Call, Tool: in.Tool, Params: params, Scopes: scopes,
 		Spec:           in.Spec,
-		IdempotencyKey: protocol.IdempotencyKey(in.Process, in.Token, in.Call),
-		Attempt:        int(activity.GetInfo(ctx).Attempt),
+		IdempotencyKey: in.IdempotencyKey(), Attempt: int(activity.GetInfo(ctx).Attempt),
 	}
 	var value any
 	// A function that ends its goroutine would otherwise leave its Call without an end.

@@ -17,6 +17,8 @@ type ExecuteInput struct {
 	Binding ideafile.ToolBinding `json:"binding"`
 	Params  map[string]any       `json:"params"`
 	Scopes  map[string]any       `json:"scopes,omitempty"`
+	// Undoes is the Call that this one takes back; nil: none.
+	Undoes *ideafile.UndoneCall `json:"undoes,omitempty"`
 	// Spec is what the runner of the Binding's kind is told of the Tool, as ideafile.Tool.RunnerSpec returns it.
 	Spec any `json:"spec,omitempty"`
 	// Form is the Tool's parameter schema, given if Params hold large values that only the activity sees whole.
@@ -26,6 +28,15 @@ type ExecuteInput struct {
 	Landing *statelog.ResultContract `json:"landing,omitempty"`
 	// WholeState is whether the result is for the whole State: it stays an object, however many keys it has.
 	WholeState bool `json:"wholeState,omitempty"`
+}
+
+// IdempotencyKey returns the key under which the outside world knows the Call's effect. Of one that takes another back
+// it is the other's with /undo behind it, whichever process asks.
+func (in ExecuteInput) IdempotencyKey() string {
+	if in.Undoes == nil {
+		return IdempotencyKey(in.Process, in.Token, in.Call)
+	}
+	return UndoKey(in.Undoes.Process, ideafile.InstanceTokenOfCallID(in.Undoes.CallID), in.Undoes.CallID)
 }
 
 // CombineInput is an update of values that lie in the store: what a Call's result changes, at each of its paths. What

@@ -102,9 +102,19 @@ func IsOfInstance(id, token string) bool {
 // IdempotencyKey returns the key under which the outside world knows a Call's effect, the same on every attempt:
 // <process>/<token>/<call id>, each part percent-encoded, and shortened to 255 bytes.
 func IdempotencyKey(process, token, call string) string {
+	key := wholeKey(process, token, call)
+	return spelling.Shortened(key, key, maxID)
+}
+
+// UndoKey is the IdempotencyKey under which a Call is taken back.
+func UndoKey(process, token, call string) string {
+	key := wholeKey(process, token, call) + "/undo"
+	return spelling.Shortened(key, key, maxID)
+}
+
+func wholeKey(process, token, call string) string {
 	if token == "" {
 		token = anonymous
 	}
-	key := url.PathEscape(process) + "/" + url.PathEscape(token) + "/" + url.PathEscape(call)
-	return spelling.Shortened(key, key, maxID)
+	return url.PathEscape(process) + "/" + url.PathEscape(token) + "/" + url.PathEscape(call)
 }

@@ -14,7 +14,8 @@ func TestKeysAndIDsAreBounded(t *testing.T) {
 	for _, token := range []string{long + "1", long + "2", strings.Repeat("a", 100) + "1",
 		strings.Repeat("a", 100) + "2"} {
 		for _, id := range []string{protocol.InstanceID("p", token),
-			protocol.IdempotencyKey(strings.Repeat("p", 90), token, "1.1@"+token)} {
+			protocol.IdempotencyKey(strings.Repeat("p", 90), token, "1.1@"+token),
+			protocol.UndoKey(strings.Repeat("p", 90), token, "1.1@"+token)} {
 			if seen[id] || len(id) > 255 || strings.Contains(strings.ReplaceAll(id, "~", "%AA"), "%~") {
 				t.Errorf("%s for %s", id, token)
 			}

@@ -55,6 +55,7 @@ func TestIDsNeverChange(t *testing.T) {
 		protocol.PartID("refunds", 3):                  "refunds/~part/3",
 		protocol.DelegateID("refunds", "1.2@a/b"):      "refunds/~call/1.2@a%2Fb",
 		protocol.IdempotencyKey("refunds", "", "1.2"):  "refunds/main/1.2",
+		protocol.UndoKey("refunds", "", "1.2"):         "refunds/main/1.2/undo",
 		protocol.IdempotencyKey("p", "①", "1.2@①"):     "p/%E2%91%A0/1.2@%E2%91%A0",
 		protocol.IdempotencyKey("p q", "a/b", "1.1@a"): "p%20q/a%2Fb/1.1@a",
 	} {

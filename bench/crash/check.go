@@ -109,7 +109,7 @@ func keyOf(activity string, input *commonpb.Payloads) string {
 	if activity != protocol.ActivityExecute || connect.DataConverter(nil).FromPayloads(input, &in) != nil {
 		return ""
 	}
-	return protocol.IdempotencyKey(in.Process, in.Token, in.Call)
+	return in.IdempotencyKey()
 }
 
 // effects checks the requests that the tools got: everything that the undisturbed process asked for, each under one

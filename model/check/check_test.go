@@ -477,6 +477,12 @@ func TestTheConditionOfACallIsChecked(t *testing.T) {
 			"only in a Plan that runs by itself"},
 		"unless without when": {`"stage": "optimal", `, `{"_tool": "do", "_unless": {}}`,
 			"the second stands beside the first alone"},
+		"it takes another back": {`"stage": "optimal", `,
+			`{"_tool": "do", "_undoes": {"process": "p", "call": "1.2@①"}}`, ""},
+		"it takes nothing back": {`"stage": "optimal", `,
+			`{"_tool": "do", "_undoes": {"process": "p", "call": "pay"}}`, `_undoes wants {"process": ID, "call": ID}`},
+		"it takes back, and is guided": {``, `{"_tool": "do", "_undoes": {"process": "p", "call": "1.2"}}`,
+			"_undoes only in a Plan that runs by itself"},
 		"it is no JSON Schema": {`"stage": "optimal", `,
 			`{"_tool": "do", "_when": {"type": "nonsense"}}`, "_when"},
 	} {

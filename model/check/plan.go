@@ -172,7 +172,7 @@ func (p *planChecker) rejectUnknownMetaProperties(s *planCall) {
 	for _, k := range jsonval.SortedKeys(s.rawCall) {
 		switch location := jsonval.JSONPathWithKey(s.jsonPath, k); {
 		case !strings.HasPrefix(k, "_") || s.rawCall[k] == nil || slices.Contains(known, k):
-		case k == ideafile.WhenKey || k == ideafile.UnlessKey:
+		case k == ideafile.WhenKey || k == ideafile.UnlessKey || k == ideafile.UndoesKey:
 			p.addCallError(s, location, "a Call has %s only in a Plan that runs by itself, which has a stage", k)
 		default:
 			p.addCallError(s, location, "a Call has no meta property %q%s", jsonval.Clip(k, 80),

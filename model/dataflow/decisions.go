@@ -166,7 +166,7 @@ func (i *Instance) replaceCall(rec *CallRecord, d approval.Decision) error {
 	if len(call.OutputPath) == 0 {
 		call.OutputPath, call.OutputMethod = rec.OutputPath, rec.OutputMethod
 	}
-	call.ID, call.Request, call.Index = rec.ID, rec.Request, rec.Index
+	call.ID, call.Request, call.Index, call.Undoes = rec.ID, rec.Request, rec.Index, rec.Undoes
 	replacement := &CallRecord{Call: call}
 	if f := i.acceptOrRefuseCall(replacement); f != nil {
 		return fmt.Errorf("with: %s", f.Message)

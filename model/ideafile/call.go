@@ -33,10 +33,18 @@ type Call struct {
 	AfterReferences []string `json:"after,omitempty"`
 	// Condition says whether the Call runs; nil: it does.
 	Condition *refexpr.Condition `json:"condition,omitempty"`
+	// Undoes is the Call that this one takes back; nil: none.
+	Undoes *UndoneCall `json:"undoes,omitempty"`
 	// Output is the result that the LLM wrote for a latent Tool. It counts if HasOutput.
 	Output    any    `json:"output,omitempty"`
 	HasOutput bool   `json:"hasOutput,omitempty"`
 	Reasoning string `json:"reasoning,omitempty"`
+}
+
+// UndoneCall is a Call that another takes back: under its own key, so that nothing is taken back twice, whoever asks.
+type UndoneCall struct {
+	Process string `json:"process"`
+	CallID  string `json:"call"`
 }
 
 // FormatCallID returns the id of a Call. Request and index count from 1; a Plan that runs directly is Request 0.

@@ -148,6 +148,24 @@ func readCondition(c *Call, m map[string]any) *diag.Fault {
 	return nil
 }
 
+// UndoesKey is the meta property of a Call that takes another back: {"process", "call"}. Only a Plan that runs directly
+// has it.
+const UndoesKey = "_undoes"
+
+func readUndoes(c *Call, m map[string]any) *diag.Fault {
+	if m[UndoesKey] == nil {
+		return nil
+	}
+	of := jsonval.AsObject(m[UndoesKey])
+	process, isProcess := of["process"].(string)
+	id, isID := of["call"].(string)
+	if _, ok := ParseCallKey(id); !ok || !isProcess || !isID || process == "" || len(of) != 2 {
+		return diag.Faultf(CodeBadForm, `%s wants {"process": ID, "call": ID}, the Call that is taken back`, UndoesKey)
+	}
+	c.Undoes = &UndoneCall{process, id}
+	return nil
+}
+
 // CallOfReference returns the Call that a Reference in `_after` names, as in †call.1.3.
 func CallOfReference(ref refexpr.Reference) (CallKey, bool) {
 	if ref.Kind != callReferenceKind || len(ref.Path) != 2 {

@@ -26,7 +26,8 @@ type Palette struct {
 	// UntargetedCallsGoToAll makes a Call without `_instance` one for every instance, as in a Plan message. In a
 	// Request such a Call is an error: a forgotten token must not become a hundred refunds.
 	UntargetedCallsGoToAll bool
-	// AllowsConditions lets Calls have a condition, as in a Plan that runs directly. The LLM cannot give them one.
+	// AllowsConditions lets Calls have a condition, and take others back, as in a Plan that runs directly. The LLM
+	// cannot say so.
 	AllowsConditions bool
 }
 
@@ -58,6 +59,9 @@ func (p *Palette) ReadCall(w WrittenCall) (c Call, tokens []string, f *diag.Faul
 	}
 	if f == nil {
 		f = readCondition(&c, w.rawObject)
+	}
+	if f == nil {
+		f = readUndoes(&c, w.rawObject)
 	}
 	return c, tokens, f
 }
@@ -115,7 +119,7 @@ var callMetaKeys = []string{"_after", "_instance", "_output", "_outputMethod", "
 // CallMetaKeys lists the meta properties that a Call of the palette may have.
 func (p *Palette) CallMetaKeys() []string {
 	if p.AllowsConditions {
-		return append(callMetaKeys[:len(callMetaKeys):len(callMetaKeys)], WhenKey, UnlessKey)
+		return append(callMetaKeys[:len(callMetaKeys):len(callMetaKeys)], WhenKey, UnlessKey, UndoesKey)
 	}
 	return callMetaKeys
 }

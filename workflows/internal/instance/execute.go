@@ -147,6 +147,7 @@ func callRetryPolicy(attempts int) *temporal.RetryPolicy {
 
 func (i *instance) executeInput(r dataflow.ReadyCall) protocol.ExecuteInput {
 	in := protocol.ExecuteInput{
+		Undoes:  r.Record.Undoes,
 		Process: i.setup.Process, Token: i.ownSetup.Token, Call: r.Record.ID, Tool: r.Tool.Name, Binding: r.Binding,
 		Params: r.Params, Scopes: r.ScopeValues, Landing: i.dataflow.ResultContract(r.Record),
 		Output: r.Tool.Source["_output"],
