@@ -46,6 +46,17 @@ func approve(s *modeltest.Scenario, p approval.Pending) { s.Decide("approve", p.
 func finish(t *testing.T, s *modeltest.Scenario, decide func(*modeltest.Scenario, approval.Pending),
 	replies ...string) *backtest.Past {
 	t.Helper()
+	past, err := backtest.Read(chainOf(t, s, decide, replies...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return past
+}
+
+// chainOf plays a process to its end, and gives the chain that it leaves.
+func chainOf(t *testing.T, s *modeltest.Scenario, decide func(*modeltest.Scenario, approval.Pending),
+	replies ...string) backtest.Run {
+	t.Helper()
 	run := backtest.Run{ProcessID: "p"}
 	seal := func(in *turn.RequestInput, calls []ideafile.WrittenCall, output any, request int, log []turn.LogEntry) {
 		idea := turn.SnapshotIdea(s.Idea.Source, in, calls, output)
@@ -92,11 +103,7 @@ func finish(t *testing.T, s *modeltest.Scenario, decide func(*modeltest.Scenario
 		seal(c.AllInstancesInput, c.Calls, c.Reply.Output, c.Input.RequestNumber, c.LogBeforeRequest)
 	}
 	seal(s.Loop.AllInstancesInput(), nil, s.Loop.Output(), 0, s.Loop.TakeUnsealedLog())
-	past, err := backtest.Read(run)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return past
+	return run
 }
 
 func reply(calls string) string { return `{"calls": ` + calls + `, "output": null}` }

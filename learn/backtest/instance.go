@@ -40,20 +40,25 @@ type player struct {
 	approved map[string]int     // how often a Call was approved without a decision of the past
 	decided  map[string]int
 	stuck    []string // what is not known beside results
+	// moments are when each Call began and ended: what is ready at once begins at once.
+	moments map[string][2]int
+	now     int
 }
 
 func newPlayer(flow *dataflow.Instance, m memory) *player {
 	return &player{flow: flow, memory: m,
 		started: map[string]dataflow.ReadyCall{}, unknown: map[string]bool{}, results: map[string]outcome{},
-		approved: map[string]int{}, decided: map[string]int{}}
+		approved: map[string]int{}, decided: map[string]int{}, moments: map[string][2]int{}}
 }
 
 // work plays until nothing more moves.
 func (p *player) work() {
 	for moved := true; moved; {
 		moved = false
+		p.now += 2
 		for _, ready := range p.flow.Advance() {
 			moved = true
+			p.moments[ready.Record.ID] = [2]int{p.now, p.now + 1}
 			p.end(ready)
 		}
 		moved = p.decideAll() || p.answerAll() || moved

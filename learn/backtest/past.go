@@ -66,6 +66,7 @@ type pastCall struct {
 	result    any
 	hasResult bool
 	decisions []approval.Decision
+	ranCall   *turn.ExecutedCall // as it ran after people's decisions
 	adapted   *approval.ParamsAdaptation
 	// handedBack are the values that a delegate wrote into State beside its result, by path.
 	handedBack map[string]any
@@ -95,7 +96,8 @@ func Read(run Run) (*Past, error) {
 	return p, nil
 }
 
-func (p *Past) readChain(run Run) (*chain, error) {
+// openChain reads what one chain tells of all instances.
+func openChain(run Run) (*chain, *chainReader, error) {
 	c := &chain{processID: run.ProcessID}
 	var ideas []*ideafile.Idea
 	for _, source := range run.Ideas {
@@ -107,10 +109,17 @@ func (p *Past) readChain(run Run) (*chain, error) {
 	}
 	c.first, c.last = ideas[0], ideas[len(ideas)-1]
 	if c.first.Simulation != nil || c.last.Simulation != nil {
-		return nil, fmt.Errorf("it was simulated: its values are made up, and no Tool ran")
+		return nil, nil, fmt.Errorf("it was simulated: its values are made up, and no Tool ran")
 	}
 	c.tools = c.last.Tools
-	reader := newChainReader(c, ideas, run.Log)
+	return c, newChainReader(c, ideas, run.Log), nil
+}
+
+func (p *Past) readChain(run Run) (*chain, error) {
+	c, reader, err := openChain(run)
+	if err != nil {
+		return nil, err
+	}
 	for _, token := range c.last.InstanceTokens() {
 		i, err := reader.readInstance(token)
 		if err != nil {

@@ -2,37 +2,51 @@ package backtest
 
 import (
 	"slices"
+	"strconv"
 
 	"processidea/model/approval"
 	"processidea/model/approval/policy"
 	"processidea/model/dataflow"
 	"processidea/model/diag"
 	"processidea/model/ideafile"
+	"processidea/model/jsonval"
+	"processidea/model/refexpr"
 	"processidea/model/turn"
 )
 
 // runPast repeats an instance as it went, Request by Request: its Calls with the results and the decisions of its
 // chain. So it is known with which values each Call ran.
 func runPast(c *chain, i *pastInstance) *trace {
+	p, memory := replay(c, i)
+	return tracePast(p, memory, i)
+}
+
+// replay plays the Calls of an instance as they went.
+func replay(c *chain, i *pastInstance) (*player, recorded) {
 	bindings := map[string]ideafile.ToolBinding{}
 	for _, tool := range c.tools {
 		bindings[tool.Name] = ideafile.ToolBinding{Kind: ideafile.KindGo}
 	}
 	palette := ideafile.Palette{Tools: withoutDeciders(c.tools, c.last.Config.Approval), BindingByTool: bindings,
 		AdaptValuesWithLLM: true,
-		InstanceTokens:     []string{i.token}, UntargetedCallsGoToAll: true}
+		InstanceTokens:     []string{i.token}, UntargetedCallsGoToAll: true, AllowsConditions: true}
 	memory := recorded{byKey: map[ideafile.CallKey]*pastCall{}}
 	p := newPlayer(dataflow.New(palette, slices.Concat(i.shared, i.own), i.token), memory)
 	for n, call := range i.calls {
 		// A Plan that ran directly is Request 0, of which no Call is taken from outside: all are counted one up.
 		request := call.key.Request + 1
 		memory.byKey[ideafile.CallKey{Request: request, Index: call.key.Index}] = call
-		p.flow.AcceptCall(request, call.key.Index, withoutOutput(call.written))
+		p.flow.AcceptCall(request, call.key.Index, asReplayed(call.written))
 		if n+1 == len(i.calls) || i.calls[n+1].key.Request != call.key.Request {
 			p.flow.CloseRequest(request)
 			p.work()
 		}
 	}
+	return p, memory
+}
+
+// tracePast is the trace of a replay, with each Call as the chain tells of it.
+func tracePast(p *player, memory recorded, i *pastInstance) *trace {
 	t := p.trace()
 	t.status = i.status
 	for _, traced := range t.calls {
@@ -75,16 +89,27 @@ func wasRun(f *diag.Fault) bool {
 	return true
 }
 
-// withoutOutput is a Call without the result that the LLM wrote into it: the chain has it as that of any other.
-func withoutOutput(w ideafile.WrittenCall) ideafile.WrittenCall {
-	if _, ok := w.RawObject()["_output"]; !ok {
+// asReplayed is a Call as it is played again: without the result that the LLM wrote into it, which the chain has as
+// that of any other, and after Calls that are counted one up.
+func asReplayed(w ideafile.WrittenCall) ideafile.WrittenCall {
+	if w.RawObject() == nil {
 		return w
 	}
-	raw := map[string]any{}
-	for k, v := range w.RawObject() {
-		if k != "_output" {
-			raw[k] = v
+	raw := jsonval.WithoutKey(w.RawObject(), "_output")
+	after := raw["_after"]
+	if one, ok := after.(string); ok {
+		after = []any{one}
+	}
+	if list, ok := after.([]any); ok {
+		list = slices.Clone(list)
+		for n, v := range list {
+			ref, err := refexpr.ParseReference(jsonval.AsText(v))
+			if key, isCall := ideafile.CallOfReference(ref); err == nil && isCall {
+				ref.Path = jsonval.Path{strconv.Itoa(key.Request + 1), strconv.Itoa(key.Index)}
+				list[n] = ref.String()
+			}
 		}
+		raw["_after"] = list
 	}
 	return ideafile.ParseWrittenCall(raw)
 }

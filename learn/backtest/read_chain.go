@@ -87,10 +87,16 @@ func (r *chainReader) readSolution(idea *ideafile.Idea) {
 
 // readInstance reads one instance. The error says that it has not ended.
 func (r *chainReader) readInstance(token string) (*pastInstance, error) {
-	i := &pastInstance{token: token, status: endStatus(r.chain.last, token)}
+	i := r.instanceAsItStands(token)
 	if i.status != ideafile.InstanceSettled && i.status != ideafile.InstanceFailed {
 		return nil, fmt.Errorf("it has not finished")
 	}
+	return i, nil
+}
+
+// instanceAsItStands reads one instance, ended or not.
+func (r *chainReader) instanceAsItStands(token string) *pastInstance {
+	i := &pastInstance{token: token, status: endStatus(r.chain.last, token)}
 	i.finalState = stateOf(r.chain.last.Context, token)
 	r.readCalls(i)
 	at := slices.IndexFunc(r.ideas, func(idea *ideafile.Idea) bool {
@@ -112,7 +118,7 @@ func (r *chainReader) readInstance(token string) (*pastInstance, error) {
 	for _, e := range r.writes[token] {
 		i.corrected = i.corrected || e.Correction > 0
 	}
-	return i, nil
+	return i
 }
 
 // stateOf is an instance's State in a context; an empty one where it has none.
@@ -150,6 +156,9 @@ func (r *chainReader) readCalls(i *pastInstance) {
 			written: p.WrittenCall.WithoutTarget(), status: status,
 			decisions: p.DecisionsByInstance[i.token], fault: p.FaultByInstance[i.token]}
 		c.result, c.hasResult = p.ResultByInstance[i.token]
+		if ran, ok := p.RanCallByInstance[i.token]; ok {
+			c.ranCall = &ran
+		}
 		calls[c.key] = c
 	}
 	for _, key := range slices.SortedFunc(maps.Keys(calls), ideafile.CallKey.Compare) {

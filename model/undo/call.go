@@ -16,8 +16,8 @@ type Call struct {
 	// Process did it: a part or the process itself. ID is the Call's id there.
 	Process, ID, Instance string
 	Key                   ideafile.CallKey
-	// Tool is the one that ran, with Params: after people's decisions. Params nil: it is not known with what, as
-	// NotKnown says.
+	// Tool is the one that ran, with Params: after people's decisions. Where they are empty it is not known, and
+	// NotKnown says why.
 	Tool     string
 	Params   map[string]any
 	NotKnown string
@@ -66,7 +66,7 @@ func CallsOf(flow *dataflow.Instance, tools []*ideafile.Tool) []Call {
 		c.readRefs(rec, ideafile.FindTool(tools, rec.Tool))
 		for _, w := range writes[c.Key] {
 			if w.CorrectionNumber == 0 {
-				c.Writes, c.IsUpdate = append(c.Writes, writtenPaths(w)...),
+				c.Writes, c.IsUpdate = append(c.Writes, WrittenPaths(w.Path, w.Value)...),
 					c.IsUpdate || statelog.IsUpdateWrite(w.OutputMethod, w.Path)
 			}
 		}
@@ -75,12 +75,12 @@ func CallsOf(flow *dataflow.Instance, tools []*ideafile.Tool) []Call {
 	return calls
 }
 
-// writtenPaths are the places of a write; of one to the whole State, the keys that it has.
-func writtenPaths(w statelog.Write) (paths []jsonval.Path) {
-	if len(w.Path) > 0 {
-		return []jsonval.Path{w.Path}
+// WrittenPaths are the places of a write at a path; of one to the whole State, the keys that it has.
+func WrittenPaths(path jsonval.Path, value any) (paths []jsonval.Path) {
+	if len(path) > 0 {
+		return []jsonval.Path{path}
 	}
-	for _, k := range jsonval.SortedKeys(jsonval.AsObject(w.Value)) {
+	for _, k := range jsonval.SortedKeys(jsonval.AsObject(value)) {
 		paths = append(paths, jsonval.Path{k})
 	}
 	return paths

@@ -128,19 +128,22 @@ func invert(c *Call, find FindTool, state func(Call) any) (step Step, is fate, w
 		return step, leaveNothing, ""
 	case isUnknown(c):
 		return step, cannot, "it is not known whether it took effect: a person looks, and says"
+	case c.Tool == "" && c.NotKnown != "":
+		return step, cannot, "it is not known what ran: " + c.NotKnown
 	case c.Delegate != "" && c.How.Kind == ideafile.UndoNever:
 		return step, cannot, "it ran a process of its own: take back " + c.Delegate
 	case c.How.Kind == ideafile.UndoNever:
 		return step, cannot, "nothing takes " + c.Tool + " back"
-	case c.Params == nil:
-		return step, cannot, "it is not known with what it ran: " + c.NotKnown
 	}
 	tool := find(*c, c.How.Tool)
 	if tool == nil {
 		return step, cannot, "there is no tool " + c.How.Tool + " that would take it back"
 	}
 	params, err := ParamsOf(*c, tool, state(*c))
-	if err != nil {
+	switch {
+	case err != nil && c.Params == nil:
+		return step, cannot, "it is not known with what it ran: " + c.NotKnown
+	case err != nil:
 		return step, cannot, err.Error()
 	}
 	return Step{CallID: c.ID, Tool: tool.Name, Params: params, Process: c.Process, Instance: c.Instance}, takeBack, ""
@@ -148,13 +151,20 @@ func invert(c *Call, find FindTool, state func(Call) any) (step Step, is fate, w
 
 // ParamsOf resolves what the undo Tool is given of a Call: its result, its parameters, and the State of its instance.
 func ParamsOf(c Call, tool *ideafile.Tool, state any) (map[string]any, error) {
-	of := map[string]any{ideafile.ResultKind: c.Result, ideafile.ParamsKind: c.Params, ideafile.TypeState: state}
+	of := map[string]any{ideafile.ResultKind: c.Result, ideafile.TypeState: state}
+	if c.Params != nil {
+		of[ideafile.ParamsKind] = c.Params
+	}
 	given := c.How.Params
 	if given == nil {
 		given = map[string]any{}
 	}
-	v, err := refexpr.ResolveReferences(given,
-		func(ref refexpr.Reference) (any, bool) { return refexpr.ValueOrBlobHandleAt(of[ref.Kind], ref.Path) })
+	v, err := refexpr.ResolveReferences(given, func(ref refexpr.Reference) (any, bool) {
+		if _, known := of[ref.Kind]; !known {
+			return nil, false
+		}
+		return refexpr.ValueOrBlobHandleAt(of[ref.Kind], ref.Path)
+	})
 	params, _ := v.(map[string]any)
 	if err != nil {
 		return nil, fmt.Errorf("%s cannot be given what it needs: %s", tool.Name, diag.WithoutPackagePrefix(err))

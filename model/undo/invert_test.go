@@ -106,10 +106,16 @@ func TestWhatIsTakenBackFollowsFromWhatWasRead(t *testing.T) {
 			" | 1.1: it ran a process of its own: take back p/~call/1.1"},
 		{"a delegate that says how", []undo.Call{with(chain[0], func(c *undo.Call) { c.Delegate = "p/~call/1.1" })},
 			undo.Choice{}, "1.1"},
-		{"it is not known with what it ran",
+		{"it is not known with what it ran, and need not be",
 			[]undo.Call{with(chain[0], func(c *undo.Call) { c.Params, c.NotKnown = nil, "a person changed State" })},
+			undo.Choice{}, "1.1"},
+		{"it is not known with what it ran", []undo.Call{with(chain[0], func(c *undo.Call) {
+			c.Params, c.NotKnown, c.How.Params = nil, "a person changed State", map[string]any{"id": "†params.room"}
+		})}, undo.Choice{}, " | 1.1: it is not known with what it ran: a person changed State"},
+		{"it is not known what ran",
+			[]undo.Call{with(chain[0], func(c *undo.Call) { c.Tool, c.NotKnown = "", "it is an old chain" })},
 			undo.Choice{},
-			" | 1.1: it is not known with what it ran: a person changed State"},
+			" | 1.1: it is not known what ran: it is an old chain"},
 		{"the result lacks what is needed",
 			[]undo.Call{with(chain[0], func(c *undo.Call) { c.How.Params = map[string]any{"id": "†result.id"} })},
 			undo.Choice{},

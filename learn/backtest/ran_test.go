@@ -1,0 +1,85 @@
+package backtest_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"processidea/learn/backtest"
+	"processidea/model/approval"
+	"processidea/model/jsonval"
+	"processidea/model/modeltest"
+)
+
+func amendTo30(s *modeltest.Scenario, p approval.Pending) {
+	s.Decide("amend", p.CallID, `{"params": {"amount": 30}}`)
+}
+
+func answer(s *modeltest.Scenario, p approval.Pending) {
+	s.Decide("answer", p.CallID, `{"output": "paid by hand"}`)
+}
+
+func replace(s *modeltest.Scenario, p approval.Pending) {
+	s.Decide("replace", p.CallID, `{"with": {"_tool": "log", "line": "†state.id"}}`)
+}
+
+func revise(s *modeltest.Scenario, p approval.Pending) {
+	s.Revise(`{"by": "ann", "context": [{"type": "state", "state": {"id": "z"}}]}`)
+	s.ApplyCorrections("", "ann")
+	s.Decide("approve", p.CallID)
+}
+
+// described says of each Call in a line with what it ran, what it came to, and where it wrote.
+func described(all []backtest.RanInstance) string {
+	var lines []string
+	for _, i := range all {
+		for _, c := range i.Calls {
+			how := "did not run"
+			if c.Ran {
+				how = fmt.Sprintf("ran with %s to %s", jsonval.Encode(c.Params), jsonval.Encode(c.Result))
+			}
+			if c.NotKnown != "" {
+				how = "is not known: " + c.NotKnown
+			}
+			lines = append(lines, fmt.Sprintf("%s %s %s %s", c.ID, c.Tool, c.Status, how))
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+func TestWhatCallsDidIsReadFromTheChain(t *testing.T) {
+	t.Parallel()
+	const one = `"context": [{"type": "state", "state": {"id": "a", "amount": 150}}`
+	for _, row := range []struct {
+		name, context, reply string
+		decide               func(*modeltest.Scenario, approval.Pending)
+		want                 string
+	}{
+		{"parameters with the values that they referred to, and by what they were amended", one + `]`, `[{"_tool": "fetch", "id": "†state.id", "_outputPath": "order"},
+			{"_tool": "refund", "amount": "†state.amount", "to": "†state.order"}]`, amendTo30, `1.1 fetch done ran with {"id":"a"} to "fetch done"
+1.2 refund done ran with {"amount":30,"to":"fetch done"} to "refund done"`},
+		{"what a person answers does not run", one + `]`, `[{"_tool": "refund", "amount": "†state.amount"}]`, answer,
+			`1.1 refund done did not run`},
+		{"a Call that another took the place of", one + `]`, `[{"_tool": "refund", "amount": "†state.amount"}]`,
+			replace, `1.1 log done ran with {"line":"a"} to "log done"`},
+		{"an instance that a person changed", one + `]`, `[{"_tool": "fetch", "id": "†state.id"}, {"_tool": "fetch", "id": 7}, {"_tool": "refund", "amount": 400}]`, revise, `1.1 fetch done is not known: a person changed its State while it ran
+1.2 fetch done ran with {"id":7} to "fetch done"
+1.3 refund done ran with {"amount":400} to "refund done"`},
+		{"a Plan that runs directly, with an order and a condition", one + "," + direct(`[{"_tool": "fetch", "id": 1}, {"_tool": "log", "line": "†state.id", "_after": "†call.0.1"},
+			{"_tool": "fetch", "id": 2, "_when": {"properties": {"state": {"required": ["id"]}}}}, {"_tool": "fetch", "id": 3, "_when": false}]`) + `]`, "", approve, `0.1 fetch done ran with {"id":1} to "fetch done"
+0.2 log done ran with {"line":"a"} to "log done"
+0.3 fetch done ran with {"id":2} to "fetch done"
+0.4 fetch skipped did not run`},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			run := chainOf(t, scenario(t, row.context), row.decide, reply(row.reply), reply("[]"))
+			all, err := backtest.ReadRan(run)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := described(all); got != row.want {
+				t.Errorf("got\n%s\nwant\n%s", got, row.want)
+			}
+		})
+	}
+}
