@@ -12,5 +12,5 @@ func (a *Archive) FinishedRun(ctx context.Context, id string) (harden.FinishedRu
 	if _, err := a.Chain(id).length(ctx, "read"); err != nil {
 		return harden.FinishedRun{}, err
 	}
-	return a.finishedRun(ctx, id)
+	return a.finishedRun(ctx, id, "read")
 }

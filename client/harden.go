@@ -37,7 +37,7 @@ func (a *Archive) Harden(ctx context.Context, o HardenOptions) (*harden.Result, 
 	}
 	var runs []harden.FinishedRun
 	for _, id := range o.Processes {
-		run, err := a.finishedRun(ctx, id)
+		run, err := a.finishedRun(ctx, id, "harden")
 		if err != nil {
 			return nil, err
 		}
@@ -53,15 +53,15 @@ func (a *Archive) Harden(ctx context.Context, o HardenOptions) (*harden.Result, 
 }
 
 // finishedRun reads the chain of a process and, where it was split, those of its parts.
-func (a *Archive) finishedRun(ctx context.Context, id string) (harden.FinishedRun, error) {
-	run, err := a.Chain(id).story(ctx)
+func (a *Archive) finishedRun(ctx context.Context, id, act string) (harden.FinishedRun, error) {
+	run, err := a.Chain(id).story(ctx, act)
 	if err != nil {
 		return run, err
 	}
 	parts, err := a.parts(ctx, id)
 	for n := 0; n < len(parts) && err == nil; n++ {
 		var part harden.FinishedRun
-		if part, err = a.Chain(protocol.PartID(id, parts[n])).story(ctx); err == nil {
+		if part, err = a.Chain(protocol.PartID(id, parts[n])).story(ctx, act); err == nil {
 			run.Parts = append(run.Parts, part)
 		}
 	}
@@ -83,9 +83,9 @@ func (a *Archive) parts(ctx context.Context, id string) ([]int, error) {
 }
 
 // story reads the whole chain.
-func (c *Chain) story(ctx context.Context) (harden.FinishedRun, error) {
+func (c *Chain) story(ctx context.Context, act string) (harden.FinishedRun, error) {
 	s := harden.FinishedRun{ProcessID: c.process}
-	last, err := c.readable(ctx, "harden")
+	last, err := c.readable(ctx, act)
 	for at := 1; at <= last && err == nil; at++ {
 		var idea map[string]any
 		if idea, err = c.chains.Load(ctx, c.process, at); err == nil {

@@ -8,7 +8,6 @@ import (
 	"processidea/client/ideafiles"
 	"processidea/client/internal/kind"
 	"processidea/learn/backtest"
-	"processidea/learn/harden"
 	"processidea/llm"
 	"processidea/model/diag"
 	"processidea/model/ideafile"
@@ -87,7 +86,7 @@ func readPast(ctx context.Context, archive *client.Archive, ids []string) (past 
 		if err != nil {
 			return nil, err
 		}
-		p, err := backtest.Read(asRun(run))
+		p, err := backtest.Read(backtest.RunOf(run))
 		if err != nil {
 			return nil, kind.Of(client.ErrInvalid, err)
 		}
@@ -110,13 +109,4 @@ func warnings(known ideafiles.Tools, file, whole *ideafile.Idea) (problems diag.
 		}
 	}
 	return problems
-}
-
-// asRun is a finished process as learn/backtest reads it.
-func asRun(run harden.FinishedRun) backtest.Run {
-	out := backtest.Run{ProcessID: run.ProcessID, Ideas: run.Ideas, Log: run.Log}
-	for _, part := range run.Parts {
-		out.Parts = append(out.Parts, asRun(part))
-	}
-	return out
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"processidea/learn/harden"
 	"processidea/model/approval"
 	"processidea/model/diag"
 	"processidea/model/ideafile"
@@ -19,6 +20,15 @@ type Run struct {
 	Log       []turn.LogEntry
 	// Parts are those of a process that was split: its instances and their Calls are there.
 	Parts []Run
+}
+
+// RunOf is a finished process as it is read here.
+func RunOf(run harden.FinishedRun) Run {
+	out := Run{ProcessID: run.ProcessID, Ideas: run.Ideas, Log: run.Log}
+	for _, part := range run.Parts {
+		out.Parts = append(out.Parts, RunOf(part))
+	}
+	return out
 }
 
 // Past is a finished process that has been read.

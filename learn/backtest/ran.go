@@ -134,6 +134,7 @@ func describeRun(c *undo.Call, t *tracedCall, past *pastCall, why string) {
 	if n := len(past.decisions); n > 0 {
 		last = past.decisions[n-1].Kind
 	}
+	_, c.WrittenByLLM = past.written.RawObject()["_output"]
 	c.Ran = past.status == ideafile.Done && last != policy.Answer
 	switch {
 	case past.ranCall != nil:

@@ -26,6 +26,8 @@ type Call struct {
 	Fault    *diag.Fault
 	// Ran is set if its Tool ran and ended well. A person who answers, rejects or skips runs nothing.
 	Ran bool
+	// WrittenByLLM is set if the LLM wrote the result into the Call: nothing ran.
+	WrittenByLLM bool
 	// Idea is the first that tells that the Call is done; by it Choice.ToIdea chooses.
 	Idea int
 	// How is how its Tool says that it is taken back, Delegate the process that the Call ran.

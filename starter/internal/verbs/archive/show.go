@@ -9,6 +9,7 @@ import (
 
 	"processidea/client"
 	"processidea/internal/flags"
+	"processidea/model/diag"
 	"processidea/model/jsonval"
 	"processidea/starter/internal/app"
 	"processidea/starter/internal/exit"
@@ -66,10 +67,18 @@ func show(ctx context.Context, a *app.App, id string, at int) error {
 		if err != nil {
 			return err
 		}
+		taken, err := archive.Chain(id).TakenBack(ctx)
+		if err != nil {
+			return err
+		}
+		if len(taken) > 0 {
+			idea["meta"] = jsonval.OverlayObject(idea["meta"], map[string]any{"undone": jsonval.ToJSONValue(taken)})
+		}
 		if a.JSON {
 			return a.Print(string(jsonval.Encode(idea)) + "\n")
 		}
 		noteAge(a, id, idea)
+		noteTakenBack(a, id, idea, taken)
 		return a.Print(print.Indent(idea) + "\n")
 	})
 }
@@ -80,6 +89,29 @@ func noteAge(a *app.App, id string, idea map[string]any) {
 	text, _ := meta["createdAt"].(string)
 	if at, err := time.Parse(time.RFC3339Nano, text); err == nil {
 		a.Note("Idea %s of %s was %s", fmt.Sprint(meta["at"]), id, sealedText(at))
+	}
+}
+
+// noteTakenBack says on standard error which Calls of a process were taken back, and what the process itself takes
+// back.
+func noteTakenBack(a *app.App, id string, idea map[string]any, taken []client.TakenBack) {
+	if of := jsonval.AsObject(jsonval.AsObject(idea["meta"])["undoes"]); of != nil {
+		a.Note("%s takes back what %s did, for %s: %s", id, jsonval.AsText(of["process"]), jsonval.AsText(of["by"]),
+			jsonval.AsText(of["reason"]))
+	}
+	for len(taken) > 0 {
+		var calls []string
+		first, left := taken[0], []client.TakenBack{}
+		for _, t := range taken {
+			if t.As == first.As {
+				calls = append(calls, t.CallID)
+			} else {
+				left = append(left, t)
+			}
+		}
+		a.Note("%s undone by %s, for %s: %s (%s)", print.PluralIs(len(calls), "Call"), first.As, first.By, first.Reason,
+			diag.FirstNamesAndCount(calls))
+		taken = left
 	}
 }
 

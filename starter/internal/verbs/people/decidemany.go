@@ -1,15 +1,11 @@
 package people
 
 import (
-	"bufio"
 	"context"
 	"fmt"
 	"io"
-	"os"
-	"strings"
 
 	"github.com/spf13/pflag"
-	"golang.org/x/term"
 
 	"processidea/client"
 	"processidea/client/bulk"
@@ -114,7 +110,7 @@ func (o *selected) show(ctx context.Context, a *app.App, p *client.Process, list
 		}
 	}
 	if !o.yes {
-		agreed, asked := ask(a, fmt.Sprintf("%s %s? [y]es, [n]o: ", o.decision.Kind, theseCalls(len(list))))
+		agreed, asked := a.Ask(fmt.Sprintf("%s %s? [y]es, [n]o: ", o.decision.Kind, theseCalls(len(list))))
 		switch {
 		case !asked && a.JSON:
 			if err := a.PrintJSON(report); err != nil {
@@ -148,16 +144,4 @@ func theseCalls(n int) string {
 		return "this Call"
 	}
 	return fmt.Sprintf("these %d Calls", n)
-}
-
-// ask asks whoever sits at the terminal; asked is false where nobody does.
-func ask(a *app.App, question string) (agreed, asked bool) {
-	typed, isFile := a.In.(*os.File)
-	if a.JSON || !isFile || !term.IsTerminal(int(typed.Fd())) || print.TerminalWidth(a.Err) == 0 {
-		return false, false
-	}
-	_, _ = io.WriteString(a.Err, question)
-	line, _ := bufio.NewReader(typed).ReadString('\n')
-	answer := strings.ToLower(strings.TrimSpace(line))
-	return answer == "y" || answer == "yes", true
 }

@@ -1,0 +1,304 @@
+package client
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"processidea/client/ideafiles"
+	"processidea/client/internal/kind"
+	"processidea/learn/backtest"
+	"processidea/model/ideafile"
+	"processidea/model/ideafile/spelling"
+	"processidea/model/jsonval"
+	"processidea/model/turn"
+	"processidea/model/undo"
+	"processidea/protocol"
+	"processidea/store/chain"
+)
+
+// UndoOptions say what of a process is taken back.
+type UndoOptions struct {
+	undo.Choice
+	// Tools tells which Tools are pure, and how Go functions are taken back.
+	Tools ideafiles.Tools
+	// By is who has it taken back, and why.
+	By By
+}
+
+// Undoing is what takes back what a process did. Client.StartUndo has it done.
+type Undoing struct {
+	Process string `json:"process"`
+	// As is the process that takes it back.
+	As string `json:"as"`
+	undo.Plan
+
+	idea map[string]any
+	by   By
+}
+
+// TakenBack says as which process a Call was taken back, at whose wish, and why.
+type TakenBack struct {
+	CallID string `json:"call"`
+	As     string `json:"as"`
+	By     string `json:"by,omitempty"`
+	Reason string `json:"reason,omitempty"`
+}
+
+// Undo says how what a process did is taken back, by its chain: the Calls that do it, what cannot be taken back and
+// why, and what stays because something reads it. Nothing is done. The error wraps ErrNotFound where there is no such
+// process or Idea, ErrForgotten where it was forgotten, and ErrInvalid where a Call or an instance is none that is
+// done, or the process was simulated.
+func (a *Archive) Undo(ctx context.Context, id string, o UndoOptions) (*Undoing, error) {
+	run, err := a.finishedRun(ctx, id, "undo")
+	if err != nil {
+		return nil, err
+	}
+	switch last := len(run.Ideas); {
+	case o.ToIdea > last:
+		return nil, kind.Errorf(ErrNotFound, "undo %s to Idea %d: there are %d", id, o.ToIdea, last)
+	case o.ToIdea > 0 && len(run.Parts) > 0:
+		return nil, kind.Errorf(ErrInvalid,
+			"undo %s to Idea %d: it was split, and each part has Ideas of its own: choose an instance, or a Call",
+			id, o.ToIdea)
+	}
+	instances, err := backtest.ReadRan(backtest.RunOf(run))
+	if err != nil {
+		return nil, kind.Errorf(ErrInvalid, "undo %s: %w", id, err)
+	}
+	earlier, n, err := a.Chain(id).takenBack(ctx)
+	if err != nil {
+		return nil, err
+	}
+	u := &undoReader{archive: a, options: o, of: map[[2]string]*backtest.RanInstance{}}
+	calls, err := u.calls(ctx, instances, earlier)
+	if err != nil {
+		return nil, err
+	}
+	plan, err := undo.Invert(calls, o.Choice, u.tool, func(c undo.Call) any { return u.instance(c).State })
+	if err != nil {
+		return nil, kind.Errorf(ErrInvalid, "undo %s: %w", id, err)
+	}
+	out := &Undoing{Process: id, As: undoID(id, n), Plan: plan, by: o.By}
+	out.idea = undoIdea(out, run.Ideas[len(run.Ideas)-1], u.of)
+	return out, nil
+}
+
+// undoID is the id of the nth process that takes back what another did.
+func undoID(id string, n int) string {
+	suffix := fmt.Sprintf("-undo-%d", n)
+	id = strings.ReplaceAll(strings.ReplaceAll(id, "/~", "~"), "/", "~")
+	return spelling.Shortened(id, id, longestID-len(suffix)) + suffix
+}
+
+// undoReader puts together what is known of the Calls of one process.
+type undoReader struct {
+	archive *Archive
+	options UndoOptions
+	of      map[[2]string]*backtest.RanInstance // by process or part, and token
+}
+
+func (u *undoReader) instance(c undo.Call) *backtest.RanInstance {
+	return u.of[[2]string{c.Process, c.Instance}]
+}
+
+// tool finds the Tool that takes a Call back.
+func (u *undoReader) tool(c undo.Call, name string) *ideafile.Tool {
+	t := u.instance(c).Idea.Tool(name)
+	if t == nil || t.DelegateFile != "" {
+		return nil
+	}
+	return t
+}
+
+// calls adds to the Calls of a chain what the chain of each process or part, and those of others, say of them.
+func (u *undoReader) calls(ctx context.Context, instances []backtest.RanInstance,
+	earlier map[ideafile.UndoneCall]TakenBack) (calls []undo.Call, err error) {
+	ideas, before := map[string]map[string]int{}, map[string]forkedFrom{}
+	bindings := map[string]map[string]ideafile.ToolBinding{}
+	for n := range instances {
+		i := &instances[n]
+		u.of[[2]string{i.ProcessID, i.Token}] = i
+		if _, known := ideas[i.ProcessID]; !known {
+			c := u.archive.Chain(i.ProcessID)
+			if ideas[i.ProcessID], err = c.doneByIdea(ctx); err == nil {
+				before[i.ProcessID], err = c.forkedFrom(ctx, i.Idea)
+			}
+			if err != nil {
+				return nil, err
+			}
+			bindings[i.ProcessID] = u.options.Tools.Bind(i.Idea)
+		}
+		for _, c := range i.Calls {
+			c.Idea = ideas[i.ProcessID][c.ID]
+			c.TakenBackBy = earlier[ideafile.UndoneCall{Process: c.Process, CallID: c.ID}].As
+			c.DoneBefore = before[i.ProcessID].whoDid(c)
+			if t := i.Idea.Tool(c.Tool); t != nil {
+				c.How = u.how(c, t, bindings[i.ProcessID][t.Name])
+				if t.DelegateFile != "" {
+					c.Delegate = protocol.DelegateID(c.Process, c.ID)
+				}
+			} else {
+				c.How.Kind = ideafile.UndoNever
+			}
+			calls = append(calls, c)
+		}
+	}
+	return calls, nil
+}
+
+// how is how a Call of a Tool is taken back. Where the workers are elsewhere, a Tool that nothing runs here may be a Go
+// function there: that the LLM wrote the result is believed of the Call alone that says so.
+func (u *undoReader) how(c undo.Call, t *ideafile.Tool, b ideafile.ToolBinding) ideafile.Undo {
+	if b.Kind == ideafile.KindLatent && u.options.Tools.Elsewhere && !c.WrittenByLLM && t.Undo == nil {
+		return ideafile.Undo{Kind: ideafile.UndoNever}
+	}
+	return t.UndoUnder(b)
+}
+
+// doneByIdea says of each Call of the chain which Idea is the first that tells that it is done.
+func (c *Chain) doneByIdea(ctx context.Context) (map[string]int, error) {
+	first := map[string]int{}
+	tell := func(id string, at int) {
+		if first[id] == 0 {
+			first[id] = at
+		}
+	}
+	last, err := c.readable(ctx, "undo")
+	for at := 1; at <= last && err == nil; at++ {
+		var log []turn.LogEntry
+		var context any
+		if log, err = c.chains.StoredLogAt(ctx, c.process, at); err != nil {
+			break
+		}
+		for _, e := range log {
+			if e.IsWrite() && e.Correction == 0 {
+				tell(ideafile.FormatCallID(e.Request, e.Index, e.Instance), at)
+			}
+		}
+		var link chain.Link
+		if link, err = c.chains.Link(ctx, c.process, at); err == nil {
+			context, err = c.chains.Context(ctx, c.process, protocol.IdeaRef{At: at, Digest: link.Digest})
+		}
+		if err == nil {
+			eachDone(context, func(id string) { tell(id, at) })
+		}
+	}
+	return first, err
+}
+
+// eachDone visits the Calls that the records in a context call done.
+func eachDone(context any, visit func(id string)) {
+	idea, _ := ideafile.ReadIdeaWithCheckedTools(map[string]any{"context": context})
+	tokens := idea.InstanceTokens()
+	for _, m := range idea.Context {
+		past := turn.ReadPastDirectPlanCalls(m, tokens)
+		if m.IsPlanWithRecord() {
+			past = turn.ReadPastCalls(m, tokens)
+		}
+		for _, p := range past {
+			for _, token := range jsonval.SortedKeys(p.StatusByInstance) {
+				if p.StatusByInstance[token] == ideafile.Done {
+					visit(ideafile.FormatCallID(p.Request, p.Index, token))
+				}
+			}
+		}
+	}
+}
+
+// forkedFrom is the process that another was forked from, and the Calls that were done by then.
+type forkedFrom struct {
+	process string
+	done    map[string]bool // nil: its chain is not there any more
+}
+
+func (c *Chain) forkedFrom(ctx context.Context, idea *ideafile.Idea) (f forkedFrom, err error) {
+	origin := jsonval.AsObject(jsonval.AsObject(idea.Source["meta"])["origin"])
+	f.process = jsonval.AsText(origin["process"])
+	at, wrong := jsonval.ReadPositiveInt(origin["at"])
+	if f.process == "" || wrong != nil {
+		return f, nil
+	}
+	of := &Chain{c.chains, f.process}
+	if last, err := of.Length(ctx); err != nil || at > last || of.forgotten(ctx, last) != nil {
+		return f, err
+	}
+	ideas, err := of.doneByIdea(ctx)
+	if err != nil {
+		return f, err
+	}
+	f.done = map[string]bool{}
+	for id, told := range ideas {
+		f.done[id] = told <= at
+	}
+	return f, nil
+}
+
+// whoDid names the process from which the Call's was forked, if it was done there: by its chain, or, where that is
+// gone, unless the log of this one tells of a write.
+func (f forkedFrom) whoDid(c undo.Call) string {
+	if f.process == "" || f.done != nil && !f.done[c.ID] || f.done == nil && len(c.Writes) > 0 {
+		return ""
+	}
+	return f.process
+}
+
+// takenBack says which Calls of the process were taken back, by whom, and which number the next process has that takes
+// some back.
+func (c *Chain) takenBack(ctx context.Context) (made map[ideafile.UndoneCall]TakenBack, next int, err error) {
+	made = map[ideafile.UndoneCall]TakenBack{}
+	for next = 1; ; next++ {
+		as := undoID(c.process, next)
+		of := &Chain{c.chains, as}
+		last, err := of.Length(ctx)
+		if err != nil || last == 0 {
+			return made, next, err
+		}
+		if err := of.forgotten(ctx, last); err != nil {
+			continue // what it took back is not known: the key keeps the world from seeing it twice
+		}
+		idea, err := c.chains.Load(ctx, as, last)
+		if err != nil {
+			return nil, 0, err
+		}
+		readTakenBack(as, idea, made)
+	}
+}
+
+// readTakenBack reads what the latest Idea of a process says that it took back.
+func readTakenBack(as string, source map[string]any, made map[ideafile.UndoneCall]TakenBack) {
+	idea, _ := ideafile.ReadIdeaWithCheckedTools(source)
+	of := jsonval.AsObject(jsonval.AsObject(source["meta"])[undoesMeta])
+	tokens := idea.InstanceTokens()
+	for _, m := range idea.Context {
+		for _, p := range turn.ReadPastDirectPlanCalls(m, tokens) {
+			what := jsonval.AsObject(p.WrittenCall.RawObject()[ideafile.UndoesKey])
+			key := ideafile.UndoneCall{Process: jsonval.AsText(what["process"]), CallID: jsonval.AsText(what["call"])}
+			for _, status := range p.StatusByInstance {
+				if key.CallID != "" && status == ideafile.Done {
+					made[key] = TakenBack{key.CallID, as, jsonval.AsText(of["by"]), jsonval.AsText(of["reason"])}
+				}
+			}
+		}
+	}
+}
+
+// TakenBack lists the Calls of the process that were taken back, in the order of their ids.
+func (c *Chain) TakenBack(ctx context.Context) ([]TakenBack, error) {
+	made, _, err := c.takenBack(ctx)
+	if err != nil {
+		return nil, err
+	}
+	list := []TakenBack{}
+	for _, one := range made {
+		list = append(list, one)
+	}
+	slices.SortFunc(list, func(a, b TakenBack) int {
+		x, _ := ideafile.ParseCallKey(a.CallID)
+		y, _ := ideafile.ParseCallKey(b.CallID)
+		return cmp.Or(x.Compare(y), strings.Compare(a.CallID, b.CallID))
+	})
+	return list, nil
+}

@@ -1,0 +1,190 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"processidea/client/internal/kind"
+	"processidea/learn/backtest"
+	"processidea/model/ideafile"
+	"processidea/model/jsonval"
+	"processidea/model/refexpr"
+	"processidea/model/undo"
+)
+
+// undoesMeta is the key of an Idea's meta that says what its process takes back: {"process", "at", "digest", "by",
+// "reason"}.
+const undoesMeta = "undoes"
+
+// undoIdea is the Idea of the process that takes Calls back: a Plan for each instance, which never asks the LLM, with
+// the Tools, the policies and the data of the process itself. What its Calls come to is not written to State: it would
+// meet what stands there.
+func undoIdea(u *Undoing, last map[string]any, of map[[2]string]*backtest.RanInstance) map[string]any {
+	meta := jsonval.AsObject(last["meta"])
+	about := map[string]any{"process": u.Process, "at": meta["at"], "digest": meta["digest"]}
+	//workflowcheck:ignore -- a map again
+	for k, v := range u.by.payload() {
+		about[k] = v
+	}
+	made := map[string]any{undoesMeta: about}
+	for _, k := range []string{"path", "version"} {
+		if meta[k] != nil {
+			made[k] = meta[k]
+		}
+	}
+	config := map[string]any{}
+	for _, k := range []string{"approval", "batch", "instanceName", "mcp"} {
+		if v := jsonval.AsObject(last["config"])[k]; v != nil {
+			config[k] = v
+		}
+	}
+	tools := map[string]any{}
+	for name, tool := range jsonval.AsObject(jsonval.AsObject(last["schema"])["tools"]) {
+		tools[name] = jsonval.WithoutKey(jsonval.WithoutKey(jsonval.AsObject(tool), "_outputPath"), "_outputMethod")
+	}
+	idea := map[string]any{"meta": made, "config": config, "schema": map[string]any{"tools": tools},
+		"context": undoContext(u, of)}
+	if files := last[ideafile.DelegatesKey]; files != nil {
+		idea[ideafile.DelegatesKey] = files
+	}
+	return idea
+}
+
+// undoContext is what the instances see whose Calls are taken back, and the Plans that do it.
+func undoContext(u *Undoing, of map[[2]string]*backtest.RanInstance) []any {
+	var shared, own []any
+	var order [][2]string
+	steps := map[[2]string][]undo.Step{}
+	for _, s := range u.Undo {
+		key := [2]string{s.Process, s.Instance}
+		if steps[key] == nil {
+			order = append(order, key)
+		}
+		steps[key] = append(steps[key], s)
+	}
+	for n, key := range order {
+		i := of[key]
+		for _, m := range i.Idea.Context {
+			switch {
+			case m.PayloadKind == "" || m.PayloadKind == ideafile.TypeState:
+			case m.InstanceToken == "" && n == 0:
+				shared = append(shared, m.Source)
+			case m.InstanceToken == i.Token && i.Token != "":
+				own = append(own, m.Source)
+			}
+		}
+		state := map[string]any{"type": ideafile.TypeState, ideafile.TypeState: i.State}
+		plan := map[string]any{"type": ideafile.TypePlan, "name": "undo", "stage": ideafile.StageComplete,
+			"plan": undoCalls(steps[key])}
+		if i.Token != "" {
+			state["_instance"], plan["_instance"] = i.Token, i.Token
+		}
+		own = append(own, state, plan)
+	}
+	return append(shared, own...)
+}
+
+// undoCalls are the Calls that take others back, in one instance.
+func undoCalls(steps []undo.Step) []any {
+	var calls []any
+	index := map[string]int{}
+	for n, s := range steps {
+		index[s.CallID] = n + 1
+		call := map[string]any{
+			"_tool":            s.Tool,
+			ideafile.UndoesKey: map[string]any{"process": s.Process, "call": s.CallID},
+		}
+		for name, v := range s.Params {
+			call[name] = literal(v)
+		}
+		if len(s.After) > 0 {
+			var after []any
+			for _, id := range s.After {
+				after = append(after, fmt.Sprintf("%scall.0.%d", refexpr.Dagger, index[id]))
+			}
+			call["_after"] = after
+		}
+		calls = append(calls, call)
+	}
+	return calls
+}
+
+// literal is a value as a Call's parameter holds it: what looks like a Reference is none.
+func literal(v any) any {
+	switch v := v.(type) {
+	case string:
+		if strings.HasPrefix(v, refexpr.Dagger) {
+			return refexpr.Dagger + v
+		}
+	case []any:
+		out := make([]any, len(v))
+		for n := range v {
+			out[n] = literal(v[n])
+		}
+		return out
+	case map[string]any:
+		out := make(map[string]any, len(v))
+		for k := range v {
+			out[k] = literal(v[k])
+		}
+		return out
+	}
+	return v
+}
+
+// CheckUndo refuses to take back what a process did while it is at work, or while another process takes it back: the
+// error is a *RefusedError. A process that Temporal knows no more has ended.
+func (c *Client) CheckUndo(ctx context.Context, id string) error {
+	open, err := c.isOpen(ctx, id)
+	if err != nil {
+		return err
+	}
+	if open {
+		return &RefusedError{Process: id, Signal: "undo",
+			Reason: "it is at work: pause it first, so that all that it did is on record, " +
+				"and cancel it, or wait for its end"}
+	}
+	for n := 1; ; n++ {
+		as := undoID(id, n)
+		open, err := c.isOpen(ctx, as)
+		if err != nil {
+			return err
+		}
+		if open {
+			return &RefusedError{Process: id, Signal: "undo", Reason: as + " takes it back already: wait for its end"}
+		}
+		if last, err := c.archive.Chain(as).Length(ctx); err != nil || last == 0 {
+			return err
+		}
+	}
+}
+
+// isOpen reports whether Temporal has a process that has not ended.
+func (c *Client) isOpen(ctx context.Context, id string) (bool, error) {
+	info, err := c.Process(id).describe(ctx)
+	switch {
+	case errors.Is(err, ErrNotFound):
+		return false, nil
+	case err != nil:
+		return false, err
+	}
+	return info.GetCloseTime() == nil, nil
+}
+
+// StartUndo has a process started that takes back what another did, as Archive.Undo says. The error is a *RefusedError
+// where that process is at work, or is taken back already, and wraps ErrInvalid where there is nothing to take back.
+func (c *Client) StartUndo(ctx context.Context, u *Undoing) (*Process, error) {
+	if err := c.CheckUndo(ctx, u.Process); err != nil {
+		return nil, err
+	}
+	if len(u.Undo) == 0 {
+		return nil, kind.Errorf(ErrInvalid, "undo %s: there is nothing to take back", u.Process)
+	}
+	p, err := c.Start(ctx, StartOptions{ID: u.As, Idea: u.idea, By: u.by.Name})
+	if errors.Is(err, ErrOtherStart) {
+		return nil, &RefusedError{Process: u.Process, Signal: "undo", Reason: u.As + " takes it back already"}
+	}
+	return p, err
+}

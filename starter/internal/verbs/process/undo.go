@@ -1,0 +1,174 @@
+package process
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"processidea/client"
+	"processidea/internal/flags"
+	"processidea/model/jsonval"
+	"processidea/model/undo"
+	"processidea/starter/internal/app"
+	"processidea/starter/internal/exit"
+	"processidea/starter/internal/print"
+	"processidea/starter/internal/server"
+)
+
+// undoOptions is a command line of undo.
+type undoOptions struct {
+	launchOptions
+	of          string // the process
+	choice      undo.Choice
+	by          client.By
+	dryRun, yes bool
+}
+
+// Undo takes back what a process did.
+func Undo(a *app.App) *cobra.Command {
+	var o undoOptions
+	c := &cobra.Command{
+		Use:   "undo ID --reason TEXT",
+		Short: "Take back what the Calls of an ended process did, as their Tools say",
+		Long: `Take back what the Calls of a process did that has ended, as "_undo" of their Tools says.
+What read something is taken back before it, and what cannot be taken back keeps all that
+it came from. It shows first what would be taken back, what cannot be and why, and what
+stays; then it asks (--yes has answered). A process of its own does it, ID-undo-1 or the
+next number, under the approval policies of the Tools that take back. Each Call is taken
+back under the idempotency key of the original: nothing is taken back twice, whoever asks.
+
+Without more, all is taken back; --to leaves what was done when Idea K was made, --instance
+means one instance, --call one Call with all that read from it.`,
+		Example: `  starter undo trip-4 --dry-run
+  starter undo trip-4 --by ann --reason "the customer fell ill"
+  starter undo refunds --call 1.2@13 --yes --reason "the wrong account"`,
+		RunE: func(c *cobra.Command, args []string) error {
+			o.of, o.server.Worker = args[0], true
+			o.choice.IsInstance = c.Flags().Changed("instance")
+			if o.choice.CallID != "" && (o.choice.ToIdea > 0 || o.choice.IsInstance) {
+				return exit.Usagef(
+					"undo %s: --call means one Call with all that read from it: not with --to or --instance", o.of)
+			}
+			if o.by.Name = cmp.Or(o.by.Name, app.UserName()); o.by.Reason == "" && !o.dryRun {
+				return exit.Usagef("undo %s: --reason is missing: why it is taken back, for the record", o.of)
+			}
+			return undoProcess(c.Context(), a, o)
+		},
+	}
+	f := c.Flags()
+	flags.Int(f, &o.choice.ToIdea, "to", 1, jsonval.MaxCount,
+		"leave what was done when the Idea of this `number` was made")
+	f.StringVar(&o.choice.Instance, "instance", "", "only what was done in the instance of this `token`")
+	f.StringVar(&o.choice.CallID, "call", "", "only what this `Call` did, and all that read from it")
+	f.BoolVar(&o.dryRun, "dry-run", false, "say what would be taken back, and do nothing")
+	f.BoolVar(&o.yes, "yes", false, "do not ask")
+	f.StringVar(&o.by.Name, "by", "", "the `name` of who has it taken back (default: the user's)")
+	f.StringVar(&o.by.Reason, "reason", "", "why, for the record")
+	f.BoolVar(&o.detach, "detach", false, "start taking back and return at once")
+	f.StringArrayVar(&o.groups, "group", nil,
+		"a `group` that who decides at the terminal is of; may be repeated (default $PROCESSIDEA_GROUPS, with commas "+
+			"between)")
+	app.HostingFlags(c, &o.server)
+	addWaitFlag(c, &o.wait)
+	return c
+}
+
+func undoProcess(ctx context.Context, a *app.App, o undoOptions) error {
+	p, err := a.Place()
+	if err != nil {
+		return err
+	}
+	if o.dryRun {
+		u, err := planUndo(ctx, p, o)
+		switch {
+		case err != nil:
+			return err
+		case a.JSON:
+			return a.PrintJSON(u)
+		}
+		return a.Print(undoText(u))
+	}
+	session, err := enter(ctx, p, o.launchOptions)
+	if err != nil {
+		return err
+	}
+	l := &launched{App: a, session: session, options: o.launchOptions}
+	defer func() { l.session.Close() }()
+	if err := session.CheckUndo(ctx, o.of); err != nil {
+		return err
+	}
+	u, err := planUndo(ctx, p, o)
+	if err != nil {
+		return err
+	}
+	if !a.JSON {
+		_, _ = a.Err.Write([]byte(undoText(u)))
+	}
+	if agreed, err := agreeToUndo(a, u, o.yes); err != nil || !agreed {
+		return err
+	}
+	if l.process, err = session.StartUndo(ctx, u); err != nil {
+		return err
+	}
+	l.announce()
+	if o.detach {
+		return printSnapshot(ctx, a, l.process)
+	}
+	result, err := l.follow(ctx)
+	if err != nil {
+		return err
+	}
+	return a.FinishWith(result, nil)
+}
+
+// planUndo reads from the store what would be taken back.
+func planUndo(ctx context.Context, p server.Place, o undoOptions) (*client.Undoing, error) {
+	archive, err := p.OpenArchive(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer archive.Close()
+	return archive.Undo(ctx, o.of, client.UndoOptions{Choice: o.choice, Tools: p.Tools(), By: o.by})
+}
+
+// agreeToUndo asks whether Calls are to be taken back.
+func agreeToUndo(a *app.App, u *client.Undoing, yes bool) (agreed bool, err error) {
+	if len(u.Undo) == 0 || yes {
+		return true, nil // StartUndo says that there is nothing
+	}
+	agreed, asked := a.Ask(fmt.Sprintf("take back %s as %s? [y]es, [n]o: ", print.Plural(len(u.Undo), "Call"), u.As))
+	if !asked {
+		return false, exit.Usagef("undo %s: nothing is taken back: --yes takes it back", u.Process)
+	}
+	if !agreed {
+		err = a.Print("nothing is taken back\n")
+	}
+	return agreed, err
+}
+
+// undoText says what would be taken back, what cannot be, and what stays.
+func undoText(u *client.Undoing) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "of %s, %s would be taken back, as %s\n", print.Printable(u.Process),
+		print.Plural(len(u.Undo), "Call"), u.As)
+	for _, s := range u.Undo {
+		fmt.Fprintf(&b, "  %s by %s %s\n", print.Printable(s.CallID), print.Printable(s.Tool),
+			print.Printable(string(jsonval.Encode(s.Params))))
+	}
+	for _, list := range []struct {
+		heading string
+		calls   []undo.Left
+	}{{"cannot be taken back:", u.Cannot}, {"stays:", u.Kept}} {
+		if len(list.calls) > 0 {
+			fmt.Fprintln(&b, list.heading)
+		}
+		for _, l := range list.calls {
+			fmt.Fprintf(&b, "  %s (%s): %s\n", print.Printable(l.CallID), print.Printable(l.Tool),
+				print.Printable(l.Because))
+		}
+	}
+	return b.String()
+}

@@ -1,0 +1,252 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+
+	"processidea/client"
+	"processidea/model/jsonval"
+	"processidea/model/loop"
+	"processidea/starter/internal/exit"
+)
+
+// bookings is the server of a travel agent. It does what a key asks once, and cancels no booking from which another
+// came that still stands.
+type bookings struct {
+	*httptest.Server
+	mu      sync.Mutex
+	stands  map[string]string // by booking: the one that it came from
+	answers map[string]string // by key
+	broken  []string
+	hold    chan struct{} // cancellations wait for it; nil: they do not
+	arrived chan string   // the keys of cancellations that wait
+}
+
+func newBookings(t *testing.T) *bookings {
+	b := &bookings{stands: map[string]string{}, answers: map[string]string{}, arrived: make(chan string, 1000)}
+	b.Server = httptest.NewServer(http.HandlerFunc(b.answer))
+	t.Cleanup(func() {
+		b.CloseClientConnections()
+		b.Close()
+	})
+	return b
+}
+
+func (b *bookings) answer(w http.ResponseWriter, r *http.Request) {
+	var in struct{ What, From, ID string }
+	_ = json.NewDecoder(r.Body).Decode(&in)
+	key := r.Header.Get("Idempotency-Key")
+	b.mu.Lock()
+	hold := b.hold
+	b.mu.Unlock()
+	if r.URL.Path == "/cancel" && hold != nil {
+		b.arrived <- key
+		<-hold
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if _, known := b.answers[key]; !known {
+		b.answers[key] = b.act(r.URL.Path, key, in.What, in.From, in.ID)
+	}
+	if strings.HasPrefix(b.answers[key], "no") {
+		w.WriteHeader(http.StatusConflict)
+	}
+	fmt.Fprint(w, b.answers[key])
+}
+
+func (b *bookings) act(path, key, what, from, id string) string {
+	switch path {
+	case "/book":
+		if what == "balloon" {
+			return "no balloon flies"
+		}
+		b.stands[key] = from
+		return string(jsonval.Encode(map[string]any{"id": key}))
+	case "/cancel":
+		if _, there := b.stands[id]; !there {
+			b.broken = append(b.broken, id+" is cancelled, and does not stand")
+			return "no such booking"
+		}
+		for other, from := range b.stands {
+			if from == id {
+				b.broken = append(b.broken, other+" came from "+id)
+				return "not before " + other
+			}
+		}
+		delete(b.stands, id)
+	}
+	return `"done"`
+}
+
+// standing lists what is booked.
+func (b *bookings) standing(t *testing.T) []string {
+	t.Helper()
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if len(b.broken) > 0 {
+		t.Errorf("it was broken: %q", b.broken)
+	}
+	return jsonval.SortedKeys(b.stands)
+}
+
+// idea is one of journeys: a flight, a hotel that is booked for it, a letter, and whatever more. letter is how letters
+// are taken back.
+func (b *bookings) idea(letter, config, more, context string) string {
+	return `{"meta": {"path": "journeys"}, "config": {` + config + `}, "schema": {"tools": {
+	"book": {"type": "object", "properties": {"what": {"type": "string"}, "from": {"type": "string"}}, "required": ["what"], "additionalProperties": false,
+		"_output": {"type": "object", "properties": {"id": {"type": "string"}}, "required": ["id"]}, "_activity": {"http": {"url": "` + b.URL + `/book"}},
+		"_undo": {"tool": "cancel", "params": {"id": "†result.id"}}},
+	"cancel": {"type": "object", "properties": {"id": {"type": "string"}}, "required": ["id"], "additionalProperties": false,
+		"_outputPath": "†state.cancelled", "_activity": {"http": {"url": "` + b.URL + `/cancel"}}},
+	"write": {"type": "object", "properties": {"what": {"type": "string"}}, "_activity": {"http": {"url": "` + b.URL + `/write"}}, "_undo": "` + letter + `"}}},
+	"context": [` + context + `{"type": "plan", "stage": "complete", "plan": [
+		{"_tool": "book", "what": "flight", "_outputPath": "flight"},
+		{"_tool": "book", "what": "hotel", "from": "†state.flight.id", "_outputPath": "hotel"},
+		{"_tool": "write", "what": "†state.hotel.id"}` + more + `]}]}`
+}
+
+func (b *bookings) desk(t *testing.T, idea string) *desk {
+	return newDesk(t, map[string]string{"idea.json": idea}).set("PROCESSIDEA_HTTP_ALLOW=" +
+		strings.TrimPrefix(b.URL, "http://"))
+}
+
+const threeTravellers = `{"type": "state", "_instance": "①", "n": 1}, {"type": "state", "_instance": "②", "n": 2}, {"type": "state", "_instance": "③", "n": 3},`
+
+func TestWhatAnEndedProcessDidIsTakenBackOnce(t *testing.T) {
+	b := newBookings(t)
+	d := b.desk(t, b.idea("none", "", "", threeTravellers))
+	d.dev()
+	d.do("run", ".", "--id", "p").is(exit.Done)
+	if n := len(b.standing(t)); n != 6 {
+		t.Fatalf("%d are booked", n)
+	}
+	var u client.Undoing
+	d.do("undo", "p", "--dry-run", "--json").is(exit.Done).json(&u)
+	if len(u.Undo) != 6 || u.Undo[0].CallID != "0.2@①" || u.Undo[0].Tool != "cancel" ||
+		u.Undo[0].Params["id"] != "p/%E2%91%A0/0.2@%E2%91%A0" ||
+		u.As != "p-undo-1" || len(b.standing(t)) != 6 {
+		t.Errorf("%+v", u)
+	}
+	d.do("undo", "p", "--instance", "2", "--yes", "--by", "ann", "--reason", "the customer fell ill").is(exit.Done)
+	want(t, strings.Join(b.standing(t), " "),
+		"p/%E2%91%A0/0.1@%E2%91%A0 p/%E2%91%A0/0.2@%E2%91%A0 p/%E2%91%A2/0.1@%E2%91%A2 p/%E2%91%A2/0.2@%E2%91%A2")
+	d.do("undo", "p", "--dry-run").is(exit.Done).tells("of p, 4 Calls would be taken back, as p-undo-2",
+		"0.1@② (book): it was taken back by p-undo-1")
+	d.do("undo", "p", "--yes", "--by", "ann", "--reason", "all of it").is(exit.Done)
+	if left := b.standing(t); len(left) > 0 {
+		t.Errorf("%q are left", left)
+	}
+	d.do("undo", "p", "--yes", "--by", "ann", "--reason",
+		"once more").is(exit.Usage).complains("undo p: there is nothing to take back")
+	d.do("show", "p").is(exit.Done).complains(
+		"2 Calls are undone by p-undo-1, for ann: the customer fell ill (0.1@②, 0.2@②)").
+		complains("4 Calls are undone by p-undo-2, for ann: all of it")
+	var idea struct {
+		Meta struct{ Undone []client.TakenBack }
+	}
+	if d.do("show", "p", "--json").is(exit.Done).json(&idea); len(idea.Meta.Undone) != 6 ||
+		idea.Meta.Undone[1].CallID != "0.1@②" {
+		t.Errorf("%+v", idea)
+	}
+	d.do("show", "p-undo-1").is(exit.Done).complains("p-undo-1 takes back what p did, for ann: the customer fell ill")
+	d.do("verify", "p-undo-1").is(exit.Done)
+}
+
+func TestAnUndoSaysWhatCannotBeTakenBackAndKeepsWhatThatCameFrom(t *testing.T) {
+	b := newBookings(t)
+	d := b.desk(t, b.idea("never", "", `, {"_tool": "book", "what": "car", "_after": "†call.0.3"}`, ""))
+	d.do("run", ".", "--id", "p").is(exit.Done)
+	d.do("undo", "p", "--yes", "--reason", "x", "--json").is(exit.Done)
+	want(t, strings.Join(b.standing(t), " "), "p/main/0.1 p/main/0.2")
+	d.do("undo", "p", "--dry-run").is(exit.Done).tells("of p, 0 Calls would",
+		"cannot be taken back:\n  0.3 (write): nothing takes write back",
+		"0.2 (book): 0.3 reads from it and is not taken back", "0.4 (book): it was taken back by p-undo-1")
+}
+
+func TestAnUndoIsRefusedInASentence(t *testing.T) {
+	b := newBookings(t)
+	d := b.desk(t, b.idea("none", "", `, {"_tool": "book", "what": "balloon"}`, ""))
+	d.dev()
+	undo := func(args ...string) ended { return d.do(append([]string{"undo", "--yes", "--by", "ann"}, args...)...) }
+	undo("p", "--reason", "x").is(exit.Usage).complains("undo p: the store has no Idea of a process of this id")
+	d.do("run", ".", "--id", "p").is(exit.Failed)
+	for says, args := range map[string][]string{
+		"--reason is missing":                   {"p"},
+		"Call 0.4 is not done: it is failed":    {"p", "--reason", "x", "--call", "0.4"},
+		"there is no Call 0.5":                  {"p", "--reason", "x", "--call", "0.5"},
+		`no instance "④" has a Call`:            {"p", "--reason", "x", "--instance", "④"},
+		"undo p to Idea 9: there are 2":         {"p", "--reason", "x", "--to", "9"},
+		"not with --to or --instance":           {"p", "--reason", "x", "--to", "1", "--call", "0.1"},
+		"undo p: there is nothing to take back": {"p", "--reason", "x", "--to", "2"},
+	} {
+		undo(args...).is(exit.Usage).quiet().complains(says)
+	}
+	if n := len(b.standing(t)); n != 2 {
+		t.Errorf("%d are booked", n)
+	}
+	d.do("undo", "p", "--reason", "x").is(exit.Usage).complains("nothing is taken back: --yes takes it back")
+	d.do("forget", "p", "--reason", "they asked").is(exit.Done)
+	undo("p", "--reason", "x").is(exit.Usage).complains("forgotten")
+}
+
+func TestAProcessAtWorkIsNotTakenBack(t *testing.T) {
+	b := newBookings(t)
+	d := b.desk(t, strings.Replace(b.idea("none", "", `, {"_tool": "sign"}`, ""), `"write": {`,
+		`"sign": {"_activity": "note", "_approval": true}, "write": {`, 1))
+	d.dev()
+	d.do("run", ".", "--id", "p", "--detach").is(exit.Done)
+	d.asked("p")
+	d.do("undo", "p", "--yes", "--reason",
+		"x").is(exit.Usage).complains("undo p: refused: it is at work: pause it first")
+	d.do("pause", "p").is(exit.Done)
+	d.do("cancel", "p").is(exit.Done)
+	d.do("undo", "p", "--yes", "--reason", "x").is(exit.Done)
+	if left := b.standing(t); len(left) > 0 {
+		t.Errorf("%q are left", left)
+	}
+}
+
+// The worker is killed while cancellations are under way, and another one goes on.
+func TestAnUndoOutlivesItsWorker(t *testing.T) {
+	b := newBookings(t)
+	var travellers strings.Builder
+	for n := range 101 {
+		fmt.Fprintf(&travellers, `{"type": "state", "_instance": "t%d", "n": %d},`, n, n)
+	}
+	d := b.desk(t, b.idea("none", "", "", travellers.String())).ownServer()
+	_, dev := d.dev()
+	d.do("run", ".", "--id", "p").is(exit.Done)
+	if n := len(b.standing(t)); n != 202 {
+		t.Fatalf("%d are booked", n)
+	}
+	hold := make(chan struct{})
+	b.mu.Lock()
+	b.hold = hold
+	b.mu.Unlock()
+	d.do("undo", "p", "--yes", "--reason", "x", "--detach").is(exit.Done)
+	for range 20 {
+		<-b.arrived
+	}
+	d.do("undo", "p", "--yes", "--reason", "x").is(exit.Usage).complains("p-undo-1 takes it back already")
+	dev.signal(syscall.SIGKILL)
+	close(hold)
+	b.mu.Lock()
+	b.hold = nil
+	b.mu.Unlock()
+	d.dev()
+	r := d.do("watch", "p-undo-1", "--json").is(exit.Done).result()
+	if left := b.standing(t); len(left) > 0 || r.Status != loop.StatusCompleted || r.Calls.Done != 202 {
+		t.Errorf("%d are left; %+v", len(left), r)
+	}
+	if keys := jsonval.SortedKeys(b.answers); slices.ContainsFunc(keys,
+		func(k string) bool { return strings.HasPrefix(k, "p-undo") }) {
+		t.Errorf("it was known under %q", keys)
+	}
+}
