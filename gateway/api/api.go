@@ -16,6 +16,7 @@ import (
 	webhook "github.com/standard-webhooks/standard-webhooks/libraries/go"
 
 	"processidea/client"
+	"processidea/client/ideafiles"
 	"processidea/gateway/access"
 	"processidea/gateway/feed"
 	"processidea/gateway/hooks"
@@ -29,6 +30,8 @@ type Options struct {
 	Guard  access.Guard
 	Hooks  *hooks.Rules // nil: none
 	Log    *slog.Logger
+	// Tools is what is known here of the workers' Go tools.
+	Tools ideafiles.Tools
 	// Patience is how long a decision, or what steers a process, is waited for until a worker has taken it.
 	Patience time.Duration
 	// Intake reads the bodies, and Strangers those of whoever need not say who they are.
@@ -80,6 +83,7 @@ func New(o Options) *API {
 	a.addPeople()
 	a.addPlans()
 	a.addSteering()
+	a.addUndo()
 	a.addSchedules()
 	a.addHooks()
 	a.addEvents()

@@ -78,6 +78,7 @@ func New(o Options) *Gateway {
 	}
 	g := &Gateway{Options: o, feed: feed.Of(o.Client), intake: intake.New(o.RequestTime)}
 	g.api = api.New(api.Options{Client: o.Client, Feed: g.feed, Guard: o.Guard, Hooks: o.Hooks, Log: o.Log,
+		Tools:    o.Agents.Tools,
 		Patience: o.Patience, Intake: g.intake, Strangers: intake.New(o.RequestTime)})
 	agents := mcp.New(mcp.Options{
 		Client: o.Client, Feed: g.feed, Ideas: o.Agents.Ideas, Tools: o.Agents.Tools,
