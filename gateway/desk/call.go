@@ -27,6 +27,7 @@ type callPage struct {
 	Params      []fact
 	Raw         string // the parameters as JSON
 	Name        string // of the instance; empty: it has none
+	IsFinal     bool   // nothing takes it back
 	Adapted     []fact
 	Output      *fact
 	Scopes      []fact
@@ -118,7 +119,7 @@ func (d *Desk) callPage(r *http.Request, a client.Approval) *callPage {
 	}
 	var wired map[string]string
 	if p.Tool != nil {
-		wired = p.Tool.WiredParams
+		wired, p.IsFinal = p.Tool.WiredParams, d.isFinal(p.Tool)
 		if policy := p.Tool.Source["_approval"]; policy != nil && policy != true {
 			p.Policy = form.Pretty(policy)
 		}
@@ -139,6 +140,12 @@ func (d *Desk) callPage(r *http.Request, a client.Approval) *callPage {
 		}
 	}
 	return p
+}
+
+// isFinal reports whether nothing takes a Call of a Tool back, as far as is known here.
+func (d *Desk) isFinal(t *ideafile.Tool) bool {
+	alone := &ideafile.Idea{Tools: []*ideafile.Tool{t}}
+	return t.UndoUnder(d.Tools.Bind(alone)[t.Name]).Kind == ideafile.UndoNever
 }
 
 // factsOfFields tells the parameters of a Call in the words of its Tool.

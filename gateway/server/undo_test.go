@@ -35,3 +35,24 @@ func TestWhatAProcessDidIsTakenBackOverHTTP(t *testing.T) {
 	}
 	h.post(page+"/undo", `{"reason": "again"}`).problem(422, "invalid")
 }
+
+func TestAPersonReadsThatACallCannotBeTakenBack(t *testing.T) {
+	h := open(t)
+	for undo, final := range map[string]bool{
+		`"never"`: true, `"none"`: false, `{"tool": "strike", "params": {"text": "x"}}`: false,
+	} {
+		idea := `{"schema": {"tools": {
+			"tell": {"properties": {"text": {"type": "string"}}, "_activity": "note", "_approval": true, "_undo": ` + undo + `},
+			"strike": {"properties": {"text": {"type": "string"}}, "_activity": "note"}}},
+			"context": [{"type": "plan", "stage": "complete", "plan": [{"_tool": "tell", "text": "a"}]}]}`
+		id, _ := h.post("/api/processes", `{"idea": `+idea+`}`).is(201).object()["process"].(string)
+		h.waiting(id, 1)
+		p := h.browse().open("/desk/calls/" + id + "/0.1").is(200)
+		if final {
+			p.says("it cannot be taken back")
+		} else {
+			p.lacks("it cannot be taken back")
+		}
+		h.post("/api/processes/"+id+"/cancel", nil).is(204)
+	}
+}
