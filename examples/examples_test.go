@@ -20,8 +20,11 @@ import (
 	"processidea/tools/kinds"
 )
 
-// payout wants signed decisions: package starter plays it, with keys.
-const payout = "payout"
+// payout wants signed decisions, and journey is taken back by a process of its own: package starter plays them.
+const (
+	payout  = "payout"
+	journey = "journey"
+)
 
 // every lists the examples: each folder with an Idea in it.
 func every(t *testing.T) []string {
@@ -34,8 +37,8 @@ func every(t *testing.T) []string {
 	for _, f := range files {
 		// The tools of three are another program's, or processes; package workflows has their tests. Two have no
 		// replies.
-		if name := filepath.Dir(f); name != payout && name != "mcp" && name != "custom-worker" && name != "research" &&
-			name != hardened {
+		if name := filepath.Dir(f); name != payout && name != journey && name != "mcp" && name != "custom-worker" &&
+			name != "research" && name != hardened {
 			names = append(names, name)
 		}
 	}

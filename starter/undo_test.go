@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -248,5 +250,76 @@ func TestAnUndoOutlivesItsWorker(t *testing.T) {
 	if keys := jsonval.SortedKeys(b.answers); slices.ContainsFunc(keys,
 		func(k string) bool { return strings.HasPrefix(k, "p-undo") }) {
 		t.Errorf("it was known under %q", keys)
+	}
+}
+
+// The commands of examples/journey work as its README says; --yes answers in the place of a person.
+func TestAJourneyOfWhichTheThirdBookingFailsIsTakenBack(t *testing.T) {
+	example, err := filepath.Abs("../examples/journey")
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := newDesk(t, nil)
+	d.dev()
+	d.do("run", example, "--id", "trip").is(exit.Failed).tells("no car is left")
+	d.do("undo", "trip", "--dry-run").is(exit.Done).tells(
+		"2 Calls would be taken back, as trip-undo-1\n  0.2 by cancel",
+		"a hotel in Lisbon, for those of the flight to Lisbon", "\n  0.1 by cancel")
+	d.do("undo", "trip", "--yes", "--reason", "no car is left").is(exit.Done).tells("completed")
+	d.do("show", "trip").is(exit.Done).complains("2 Calls are undone by trip-undo-1")
+}
+
+func TestAPersonDecidesOnWhatTakesBackAndOnThePlanAsAWhole(t *testing.T) {
+	b := newBookings(t)
+	idea := strings.Replace(b.idea("none", `"approval": {"plan": true}`, "", ""), `"_outputPath": "†state.cancelled",`,
+		`"_approval": true,`, 1)
+	d := b.desk(t, idea)
+	d.dev()
+	d.do("run", ".", "--id", "p", "--detach").is(exit.Done)
+	d.eventually("its Plan waits", func() bool { return d.do("approve-plan", "p").code == exit.Done })
+	d.do("watch", "p").is(exit.Done)
+	d.do("undo", "p", "--yes", "--reason", "x", "--detach").is(exit.Done)
+	d.eventually("the Plan that takes back waits",
+		func() bool { return d.do("approve-plan", "p-undo-1").code == exit.Done })
+	if a := d.asked("p-undo-1"); a.CallID != "0.1" || a.Tool != "cancel" || len(b.standing(t)) != 2 {
+		t.Errorf("%+v", a)
+	}
+	d.do("approve", "p-undo-1", "0.1").is(exit.Done)
+	if a := d.asked("p-undo-1"); a.CallID != "0.2" {
+		t.Errorf("%+v", a)
+	}
+	d.do("reject", "p-undo-1", "0.2", "--reason", "the flight is refunded anyway").is(exit.Done)
+	d.do("watch", "p-undo-1").is(exit.Failed)
+	want(t, strings.Join(b.standing(t), " "), "p/main/0.1")
+	d.do("undo", "p", "--dry-run").is(exit.Done).tells("1 Call would be taken back, as p-undo-2",
+		"0.2 (book): it was taken back by p-undo-1")
+}
+
+// A fork takes back what it did itself; what was done before it is taken back where it was done, once.
+func TestAForkTakesBackWhatItDidItself(t *testing.T) {
+	b := newBookings(t)
+	idea := strings.Replace(b.idea("none", "",
+		`, {"_tool": "sign", "text": "a", "_outputPath": "signed"}, {"_tool": "book", "what": "car", "_after": "†state.signed", "_outputPath": "car"}`, ""),
+		`"write": {`,
+		`"sign": {"properties": {"text": {"type": "string"}}, "_activity": "note", "_approval": true}, "write": {`, 1)
+	d := b.desk(t, idea)
+	d.dev()
+	d.do("run", ".", "--id", "p", "--detach").is(exit.Done)
+	d.asked("p")
+	d.do("pause", "p").is(exit.Done)
+	d.do("cancel", "p").is(exit.Done)
+	var ideas []struct{ At int }
+	d.do("history", "p", "--json").is(exit.Done).json(&ideas)
+	d.do("fork", "p", "--at", strconv.Itoa(len(ideas)), "--id", "q", "--detach").is(exit.Done)
+	d.asked("q")
+	d.do("approve", "q", "0.4").is(exit.Done)
+	d.do("watch", "q").is(exit.Done)
+	want(t, strings.Join(b.standing(t), " "), "p/main/0.1 p/main/0.2 q/main/0.5")
+	d.do("undo", "q", "--dry-run").is(exit.Done).tells("1 Call would be taken back", "0.5 by cancel",
+		"0.1 (book): it was done by p, from which this process was forked: take it back there")
+	d.do("undo", "q", "--yes", "--reason", "x").is(exit.Done)
+	d.do("undo", "p", "--yes", "--reason", "x").is(exit.Done)
+	if left := b.standing(t); len(left) > 0 {
+		t.Errorf("%q are left", left)
 	}
 }

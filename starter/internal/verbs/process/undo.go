@@ -114,8 +114,11 @@ func undoProcess(ctx context.Context, a *app.App, o undoOptions) error {
 		return err
 	}
 	l.announce()
-	if o.detach {
-		return printSnapshot(ctx, a, l.process)
+	switch {
+	case o.detach && a.JSON:
+		return a.PrintJSON(u)
+	case o.detach:
+		return a.Print(fmt.Sprintf("%s: running; to follow it: %s watch %s\n", u.As, print.Program, print.Quote(u.As)))
 	}
 	result, err := l.follow(ctx)
 	if err != nil {
