@@ -218,8 +218,8 @@ func (c *Chain) forkedFrom(ctx context.Context, idea *ideafile.Idea) (f forkedFr
 	origin := jsonval.AsObject(jsonval.AsObject(idea.Source["meta"])["origin"])
 	f.process = jsonval.AsText(origin["process"])
 	at, wrong := jsonval.ReadPositiveInt(origin["at"])
-	if f.process == "" || wrong != nil {
-		return f, nil
+	if f.process == "" || wrong != nil || jsonval.AsObject(idea.Source["meta"])[undoesMeta] != nil {
+		return forkedFrom{}, nil // what takes back does all of it itself
 	}
 	of := &Chain{c.chains, f.process}
 	if last, err := of.Length(ctx); err != nil || at > last || of.forgotten(ctx, last) != nil {

@@ -14,21 +14,17 @@ import (
 	"processidea/model/undo"
 )
 
-// undoesMeta is the key of an Idea's meta that says what its process takes back: {"process", "at", "digest", "by",
-// "reason"}.
+// undoesMeta is the key of an Idea's meta that says what its process takes back: {"process", "by", "reason"}.
 const undoesMeta = "undoes"
 
 // undoIdea is the Idea of the process that takes Calls back: a Plan for each instance, which never asks the LLM, with
-// the Tools, the policies and the data of the process itself. What its Calls come to is not written to State: it would
-// meet what stands there.
+// the Tools, the policies and the data of the process itself, of which it is a fork: whoever forgets that one forgets
+// this. What its Calls come to is not written to State: it would meet what stands there.
 func undoIdea(u *Undoing, last map[string]any, of map[[2]string]*backtest.RanInstance) map[string]any {
 	meta := jsonval.AsObject(last["meta"])
-	about := map[string]any{"process": u.Process, "at": meta["at"], "digest": meta["digest"]}
-	//workflowcheck:ignore -- a map again
-	for k, v := range u.by.payload() {
-		about[k] = v
-	}
-	made := map[string]any{undoesMeta: about}
+	origin := map[string]any{"process": u.Process, "at": meta["at"], "digest": meta["digest"]}
+	made := map[string]any{"origin": origin, undoesMeta: jsonval.OverlayObject(map[string]any{"process": u.Process},
+		u.by.payload())}
 	for _, k := range []string{"path", "version"} {
 		if meta[k] != nil {
 			made[k] = meta[k]

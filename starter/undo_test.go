@@ -157,8 +157,14 @@ func TestWhatAnEndedProcessDidIsTakenBackOnce(t *testing.T) {
 		idea.Meta.Undone[1].CallID != "0.1@②" {
 		t.Errorf("%+v", idea)
 	}
-	d.do("show", "p-undo-1").is(exit.Done).complains("p-undo-1 takes back what p did, for ann: the customer fell ill")
+	d.do("show", "p-undo-1").is(exit.Done).complains(
+		"p-undo-1: it takes back what p did, for ann: the customer fell ill")
 	d.do("verify", "p-undo-1").is(exit.Done)
+	d.do("history", "p-undo-1").is(exit.Done).tells(
+		"it takes back what p did, for ann: the customer fell ill\nforked from Idea 2 of p")
+	d.do("forget", "p", "--reason", "she asked").is(exit.Usage).complains("p-undo-1")
+	d.do("forget", "p", "--reason", "she asked", "--with-forks").is(exit.Done)
+	d.do("show", "p-undo-1").is(exit.Usage).complains("forgotten")
 }
 
 func TestAnUndoSaysWhatCannotBeTakenBackAndKeepsWhatThatCameFrom(t *testing.T) {

@@ -25,6 +25,8 @@ type Link struct {
 	LLM    any    `json:"llm,omitempty"`
 	Counts Counts `json:"counts"`
 	Origin any    `json:"origin,omitempty"`
+	// Undoes says which process this one takes back, for whom and why; absent where it does not.
+	Undoes any `json:"undoes,omitempty"`
 	// Simulated says who played the Tools of a simulation; absent of a process that ran.
 	Simulated any `json:"simulated,omitempty"`
 	// Parts are the processes of the parts that the Idea of a split process was made of.
@@ -69,7 +71,7 @@ func (m *manifest) link() Link {
 	return Link{
 		Parts: parts, At: m.number("at"), Digest: m.Digest, Parent: m.text("parent"), Created: created,
 		Request: m.number("request"), LLM: m.Meta["llm"], Counts: m.Counts, Origin: m.Meta[origin],
-		Simulated: m.Meta["simulated"],
+		Undoes: m.Meta["undoes"], Simulated: m.Meta["simulated"],
 		Forgotten: m.forgotten(),
 	}
 }

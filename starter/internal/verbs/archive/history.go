@@ -14,6 +14,7 @@ import (
 
 	"processidea/client"
 	"processidea/model/ideafile/price"
+	"processidea/model/jsonval"
 	"processidea/starter/internal/app"
 	"processidea/starter/internal/print"
 	"processidea/store/chain"
@@ -44,9 +45,21 @@ func history(ctx context.Context, a *app.App, id string) error {
 		}
 		last := links[len(links)-1]
 		age := fmt.Sprintf("Idea %d, the latest, was %s\n", last.At, sealedText(last.Created))
-		said := forgottenIdeasText(last.Forgotten) + originText(links[0].Origin) + simulatedText(links[0].Simulated)
+		said := forgottenIdeasText(last.Forgotten) + undoesText(links[0].Undoes) + originText(links[0].Origin) +
+			simulatedText(links[0].Simulated)
 		return a.Print(said + historyTable(links, print.TableWidth(a.Out)) + age)
 	})
+}
+
+// undoesText says what a process takes back; empty where that is nothing.
+func undoesText(undoes any) string {
+	of, ok := undoes.(map[string]any)
+	if !ok {
+		return ""
+	}
+	return print.Printable(fmt.Sprintf("it takes back what %s did, for %s: %s", jsonval.AsText(of["process"]),
+		jsonval.AsText(of["by"]),
+		jsonval.AsText(of["reason"]))) + "\n"
 }
 
 // originText says from which Idea a process was forked; empty where it was not.

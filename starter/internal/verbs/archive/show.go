@@ -3,6 +3,7 @@ package archive
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -95,9 +96,8 @@ func noteAge(a *app.App, id string, idea map[string]any) {
 // noteTakenBack says on standard error which Calls of a process were taken back, and what the process itself takes
 // back.
 func noteTakenBack(a *app.App, id string, idea map[string]any, taken []client.TakenBack) {
-	if of := jsonval.AsObject(jsonval.AsObject(idea["meta"])["undoes"]); of != nil {
-		a.Note("%s takes back what %s did, for %s: %s", id, jsonval.AsText(of["process"]), jsonval.AsText(of["by"]),
-			jsonval.AsText(of["reason"]))
+	if text := undoesText(jsonval.AsObject(idea["meta"])["undoes"]); text != "" {
+		a.Note("%s: %s", id, strings.TrimSuffix(text, "\n"))
 	}
 	for len(taken) > 0 {
 		var calls []string

@@ -162,6 +162,6 @@ func warnOfFork(a *app.App, of string, d *ideafiles.Definition) {
 		a.Note("%s left as settled or failed; --reopen TOKEN, or all, plans for them anew",
 			print.PluralIs(e.Ended, "instance"))
 	}
-	a.Note("effects in the outside world are shared: what Calls of %s did there is done, and nothing here undoes it",
+	a.Note("effects in the outside world are shared: what Calls of %s did there is done, and a fork does not undo it",
 		of)
 }
