@@ -160,6 +160,7 @@ func TestWhatAnEndedProcessDidIsTakenBackOnce(t *testing.T) {
 	d.do("show", "p-undo-1").is(exit.Done).complains(
 		"p-undo-1: it takes back what p did, for ann: the customer fell ill")
 	d.do("verify", "p-undo-1").is(exit.Done)
+	d.do("blame", "p", "②:hotel").is(exit.Done).tells("0.2@② is undone by p-undo-1, for ann: the customer fell ill")
 	d.do("history", "p-undo-1").is(exit.Done).tells(
 		"it takes back what p did, for ann: the customer fell ill\nforked from Idea 2 of p")
 	d.do("forget", "p", "--reason", "she asked").is(exit.Usage).complains("p-undo-1")
@@ -213,9 +214,8 @@ func TestAProcessAtWorkIsNotTakenBack(t *testing.T) {
 	d.asked("p")
 	d.do("undo", "p", "--yes", "--reason",
 		"x").is(exit.Usage).complains("undo p: refused: it is at work: pause it first")
-	d.do("pause", "p").is(exit.Done)
-	d.do("cancel", "p").is(exit.Done)
-	d.do("undo", "p", "--yes", "--reason", "x").is(exit.Done)
+	d.do("cancel", "p", "--undo", "--yes").is(exit.Usage).complains("--reason is missing")
+	d.do("cancel", "p", "--undo", "--yes", "--reason", "x").is(exit.Done).complains("run p-undo-1")
 	if left := b.standing(t); len(left) > 0 {
 		t.Errorf("%q are left", left)
 	}
@@ -325,6 +325,34 @@ func TestAForkTakesBackWhatItDidItself(t *testing.T) {
 		"0.1 (book): it was done by p, from which this process was forked: take it back there")
 	d.do("undo", "q", "--yes", "--reason", "x").is(exit.Done)
 	d.do("undo", "p", "--yes", "--reason", "x").is(exit.Done)
+	if left := b.standing(t); len(left) > 0 {
+		t.Errorf("%q are left", left)
+	}
+}
+
+// What a delegate did is not taken back with its Call, but by itself; where its Tool says how, that is done.
+func TestADelegateIsTakenBackByItself(t *testing.T) {
+	b := newBookings(t)
+	tools := func(more string) string {
+		whole := b.idea("none", "", "", "")
+		from, to := strings.Index(whole, `"book": {`), strings.Index(whole, `}},
+	"context"`)
+		return `{"schema": {"tools": {` + whole[from:to] + more
+	}
+	files := map[string]string{
+		"idea.json": tools(`, "trip": {"properties": {"to": {"type": "string"}}, "_delegate": "trip.json"}}},
+			"context": [{"type": "plan", "stage": "complete", "plan": [{"_tool": "trip", "to": "Lisbon"}, {"_tool": "book", "what": "car", "_outputPath": "car"}]}]}`),
+		"trip.json": tools(`}, "output": {"type": "string"}}, "context": [{"type": "plan", "stage": "complete", "output": "†state.flight.id", "plan": [
+			{"_tool": "book", "what": "flight", "_outputPath": "flight"}]}]}`),
+	}
+	d := newDesk(t, files).set("PROCESSIDEA_HTTP_ALLOW=" + strings.TrimPrefix(b.URL, "http://"))
+	d.dev()
+	d.do("run", ".", "--id", "p").is(exit.Done)
+	want(t, strings.Join(b.standing(t), " "), "p%2F~call%2F0.1/main/0.1 p/main/0.2")
+	d.do("undo", "p", "--yes", "--reason", "x").is(exit.Done).complains("run p-undo-1")
+	want(t, strings.Join(b.standing(t), " "), "p%2F~call%2F0.1/main/0.1")
+	d.do("undo", "p", "--dry-run").is(exit.Done).tells("0.1 (trip): it ran a process of its own: take back p/~call/0.1")
+	d.do("undo", "p/~call/0.1", "--yes", "--reason", "x").is(exit.Done).complains("run p~call~0.1-undo-1")
 	if left := b.standing(t); len(left) > 0 {
 		t.Errorf("%q are left", left)
 	}

@@ -41,14 +41,45 @@ It is read from the store; no server is needed.`,
 func blame(ctx context.Context, a *app.App, id, path string, at int, v values) error {
 	return a.Read(ctx, func(archive *client.Archive) error {
 		b, err := archive.Chain(id).Blame(ctx, path, at)
+		if err != nil {
+			return err
+		}
+		undone, err := undoneCall(ctx, archive.Chain(id), b)
 		switch {
 		case err != nil:
 			return err
 		case a.JSON:
-			return a.PrintJSON(b)
+			return a.PrintJSON(blamed{b, undone})
 		}
-		return a.Print(v.blameText(b))
+		return a.Print(v.blameText(b) + undoneText(undone))
 	})
+}
+
+// blamed is who wrote a value, and how that Call was undone; nil where it was not.
+type blamed struct {
+	*chain.Blame
+	Undone *client.TakenBack `json:"undone,omitempty"`
+}
+
+// undoneCall finds how the Call was undone that wrote a value.
+func undoneCall(ctx context.Context, c *client.Chain, b *chain.Blame) (*client.TakenBack, error) {
+	if b.Call == nil {
+		return nil, nil
+	}
+	taken, err := c.TakenBack(ctx)
+	for n := range taken {
+		if taken[n].CallID == b.Call.ID {
+			return &taken[n], nil
+		}
+	}
+	return nil, err
+}
+
+func undoneText(t *client.TakenBack) string {
+	if t == nil {
+		return ""
+	}
+	return print.Printable(fmt.Sprintf("%s is undone by %s, for %s: %s", t.CallID, t.As, t.By, t.Reason)) + "\n"
 }
 
 func (v values) blameText(b *chain.Blame) string {

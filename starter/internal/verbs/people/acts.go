@@ -198,9 +198,14 @@ has. The new instances are in its next Request.`,
 	{
 		name: "cancel", args: "ID", short: "End a process: its Request and its Calls are broken off, nothing more runs",
 		long: `End a process. Its Request and its Calls are broken off and nothing more runs; what
-has had its effect keeps it. It waits until the process has ended.`,
-		example: `  starter cancel refunds`,
-		deed:    steering(func(ctx context.Context, p *client.Process, _ *given) error { return p.Cancel(ctx) }),
+has had its effect keeps it. It waits until the process has ended.
+
+With --undo the process is paused first, so that all that it did is on record, ended,
+and taken back as "undo" does: it shows what would be, and asks (--yes has answered).`,
+		example: `  starter cancel refunds
+  starter cancel refunds --undo --reason "the wrong file"`,
+		flags: cancelFlags, instead: cancelAndUndo,
+		deed: steering(func(ctx context.Context, p *client.Process, _ *given) error { return p.Cancel(ctx) }),
 	},
 }
 

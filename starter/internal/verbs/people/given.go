@@ -32,6 +32,7 @@ type given struct {
 	order                   client.StandingOrder
 	when, until             string // of the order
 	many                    selected
+	undo, yes               bool // of cancel
 }
 
 func byFlags(f *pflag.FlagSet, g *given) {

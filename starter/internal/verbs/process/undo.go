@@ -76,6 +76,13 @@ means one instance, --call one Call with all that read from it.`,
 	return c
 }
 
+// UndoAll takes back all that an ended process did; yes has answered whether to.
+func UndoAll(ctx context.Context, a *app.App, id string, by client.By, yes bool) error {
+	return undoProcess(ctx, a, undoOptions{
+		launchOptions: launchOptions{server: server.Hosting{Worker: true}}, of: id, by: by, yes: yes,
+	})
+}
+
 func undoProcess(ctx context.Context, a *app.App, o undoOptions) error {
 	p, err := a.Place()
 	if err != nil {

@@ -1,0 +1,35 @@
+package people
+
+import (
+	"context"
+
+	"github.com/spf13/pflag"
+
+	"processidea/client"
+	"processidea/starter/internal/app"
+	"processidea/starter/internal/exit"
+	"processidea/starter/internal/verbs/process"
+)
+
+func cancelFlags(f *pflag.FlagSet, g *given) {
+	f.BoolVar(&g.undo, "undo", false, "take back what it did")
+	f.StringVar(&g.by, "by", "", "with --undo: the `name` of who has it taken back (default: the user's)")
+	f.StringVar(&g.reason, "reason", "", "with --undo: why, for the record")
+	f.BoolVar(&g.yes, "yes", false, "with --undo: do not ask")
+}
+
+// cancelAndUndo ends a process once all that it did is on record, and takes that back.
+func cancelAndUndo(ctx context.Context, a *app.App, g *given) (done bool, err error) {
+	if !g.undo {
+		return false, nil
+	}
+	id := g.args[0]
+	if g.reason == "" {
+		return true, exit.Usagef("cancel %s --undo: --reason is missing: why it is taken back, for the record", id)
+	}
+	err = a.VisitProcess(ctx, id, func(p *client.Process) error { return p.Stop(ctx, g.who()) })
+	if err == nil {
+		err = process.UndoAll(ctx, a, id, g.who(), g.yes)
+	}
+	return true, err
+}
