@@ -82,8 +82,9 @@ func (a *Archive) Undo(ctx context.Context, id string, o UndoOptions) (*Undoing,
 		return nil, kind.Errorf(ErrInvalid, "undo %s: %w", id, err)
 	}
 	out := &Undoing{Process: id, As: undoID(id, n), Plan: plan, by: o.By}
-	out.idea = undoIdea(out, run.Ideas[len(run.Ideas)-1], u.of)
-	return out, nil
+	last := len(run.Ideas)
+	out.idea, err = a.Chain(id).withEarlierDeciders(ctx, undoIdea(out, run.Ideas[last-1], u.of), last)
+	return out, err
 }
 
 // undoID is the id of the nth process that takes back what another did.

@@ -12,6 +12,7 @@ import (
 	"processidea/model/jsonval"
 	"processidea/model/refexpr"
 	"processidea/model/undo"
+	"processidea/store/chain"
 )
 
 // undoesMeta is the key of an Idea's meta that says what its process takes back: {"process", "by", "reason"}.
@@ -21,15 +22,11 @@ const undoesMeta = "undoes"
 // the Tools, the policies and the data of the process itself, of which it is a fork: whoever forgets that one forgets
 // this. What its Calls come to is not written to State: it would meet what stands there.
 func undoIdea(u *Undoing, last map[string]any, of map[[2]string]*backtest.RanInstance) map[string]any {
-	meta := jsonval.AsObject(last["meta"])
-	origin := map[string]any{"process": u.Process, "at": meta["at"], "digest": meta["digest"]}
-	made := map[string]any{"origin": origin, undoesMeta: jsonval.OverlayObject(map[string]any{"process": u.Process},
-		u.by.payload())}
-	for _, k := range []string{"path", "version"} {
-		if meta[k] != nil {
-			made[k] = meta[k]
-		}
+	meta := jsonval.AsObject(chain.Fork(last)["meta"]) // who caused the original may be kept from deciding here too
+	for _, k := range []string{"request", "template", undoesMeta} {
+		delete(meta, k)
 	}
+	meta[undoesMeta] = jsonval.OverlayObject(map[string]any{"process": u.Process}, u.by.payload())
 	config := map[string]any{}
 	for _, k := range []string{"approval", "batch", "instanceName", "mcp"} {
 		if v := jsonval.AsObject(last["config"])[k]; v != nil {
@@ -40,7 +37,7 @@ func undoIdea(u *Undoing, last map[string]any, of map[[2]string]*backtest.RanIns
 	for name, tool := range jsonval.AsObject(jsonval.AsObject(last["schema"])["tools"]) {
 		tools[name] = jsonval.WithoutKey(jsonval.WithoutKey(jsonval.AsObject(tool), "_outputPath"), "_outputMethod")
 	}
-	idea := map[string]any{"meta": made, "config": config, "schema": map[string]any{"tools": tools},
+	idea := map[string]any{"meta": meta, "config": config, "schema": map[string]any{"tools": tools},
 		"context": undoContext(u, of)}
 	if files := last[ideafile.DelegatesKey]; files != nil {
 		idea[ideafile.DelegatesKey] = files

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"os/user"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -278,23 +279,30 @@ func TestAJourneyOfWhichTheThirdBookingFailsIsTakenBack(t *testing.T) {
 func TestAPersonDecidesOnWhatTakesBackAndOnThePlanAsAWhole(t *testing.T) {
 	b := newBookings(t)
 	idea := strings.Replace(b.idea("none", `"approval": {"plan": true}`, "", ""), `"_outputPath": "†state.cancelled",`,
-		`"_approval": true,`, 1)
+		`"_approval": {"by": {"notStarter": true}},`, 1)
 	d := b.desk(t, idea)
+	me, err := user.Current()
+	if err != nil {
+		t.Fatal(err)
+	}
 	d.dev()
 	d.do("run", ".", "--id", "p", "--detach").is(exit.Done)
 	d.eventually("its Plan waits", func() bool { return d.do("approve-plan", "p").code == exit.Done })
 	d.do("watch", "p").is(exit.Done)
-	d.do("undo", "p", "--yes", "--reason", "x", "--detach").is(exit.Done)
+	d.do("undo", "p", "--yes", "--by", "ann", "--reason", "x", "--detach").is(exit.Done)
 	d.eventually("the Plan that takes back waits",
 		func() bool { return d.do("approve-plan", "p-undo-1").code == exit.Done })
 	if a := d.asked("p-undo-1"); a.CallID != "0.1" || a.Tool != "cancel" || len(b.standing(t)) != 2 {
 		t.Errorf("%+v", a)
 	}
-	d.do("approve", "p-undo-1", "0.1").is(exit.Done)
+	for _, starter := range []string{me.Username, "ann"} { // of the one process, and of the other
+		d.do("approve", "p-undo-1", "0.1", "--by", starter).is(exit.Usage).complains("started")
+	}
+	d.do("approve", "p-undo-1", "0.1", "--by", "bob").is(exit.Done)
 	if a := d.asked("p-undo-1"); a.CallID != "0.2" {
 		t.Errorf("%+v", a)
 	}
-	d.do("reject", "p-undo-1", "0.2", "--reason", "the flight is refunded anyway").is(exit.Done)
+	d.do("reject", "p-undo-1", "0.2", "--by", "bob", "--reason", "the flight is refunded anyway").is(exit.Done)
 	d.do("watch", "p-undo-1").is(exit.Failed)
 	want(t, strings.Join(b.standing(t), " "), "p/main/0.1")
 	d.do("undo", "p", "--dry-run").is(exit.Done).tells("1 Call would be taken back, as p-undo-2",
