@@ -219,8 +219,12 @@ func (c *Chain) forkedFrom(ctx context.Context, idea *ideafile.Idea) (f forkedFr
 	origin := jsonval.AsObject(jsonval.AsObject(idea.Source["meta"])["origin"])
 	f.process = jsonval.AsText(origin["process"])
 	at, wrong := jsonval.ReadPositiveInt(origin["at"])
-	if f.process == "" || wrong != nil || jsonval.AsObject(idea.Source["meta"])[undoesMeta] != nil {
-		return forkedFrom{}, nil // what takes back does all of it itself
+	isUndo := jsonval.AsObject(idea.Source["meta"])[undoesMeta] != nil // what takes back does all of it itself
+	if f.process == "" || isUndo {
+		return forkedFrom{}, nil
+	}
+	if wrong != nil {
+		return f, fmt.Errorf("read from which Idea of %s a process was forked: %w", f.process, wrong)
 	}
 	of := &Chain{c.chains, f.process}
 	if last, err := of.Length(ctx); err != nil || at > last || of.forgotten(ctx, last) != nil {

@@ -48,7 +48,8 @@ type player struct {
 func newPlayer(flow *dataflow.Instance, m memory) *player {
 	return &player{flow: flow, memory: m,
 		started: map[string]dataflow.ReadyCall{}, unknown: map[string]bool{}, results: map[string]outcome{},
-		approved: map[string]int{}, decided: map[string]int{}, moments: map[string][2]int{}}
+		approved: map[string]int{}, decided: map[string]int{},
+		moments: map[string][2]int{}}
 }
 
 // work plays until nothing more moves.

@@ -74,8 +74,9 @@ reached; 5 it is forgotten, but not everywhere; 130 interrupted.`,
 	root.PersistentFlags().StringVar(&a.Store, "store", "",
 		"the store: a folder or a bucket's `URL` (default $PROCESSIDEA_STORE, else that of the data folder)")
 	root.AddCommand(
-		process.Run(a), process.Fork(a), process.Undo(a), process.Simulate(a), process.Check(a), process.List(a),
-		process.Watch(a), process.Result(a), process.Schedule(a),
+		process.Run(a), process.Fork(a), process.Undo(a),
+		process.Simulate(a), process.Check(a), process.List(a), process.Watch(a), process.Result(a),
+		process.Schedule(a),
 		people.Approvals(a), people.Plan(a),
 		archive.Show(a), archive.History(a), archive.Decisions(a), archive.Diff(a), archive.Blame(a), archive.Verify(a),
 		archive.Export(a),
