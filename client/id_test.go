@@ -3,6 +3,9 @@ package client
 import (
 	"strings"
 	"testing"
+
+	"processidea/model/jsonval"
+	"processidea/model/refexpr"
 )
 
 func TestAnIDNamesOneProcess(t *testing.T) {
@@ -30,5 +33,29 @@ func TestAnIDNamesOneProcess(t *testing.T) {
 func TestAnIDThatIsNotASCIIIsAnsweredWithOneThatIs(t *testing.T) {
 	if err := ValidateID("Größe ①"); err == nil || !strings.Contains(err.Error(), `"Gro-e 1" would do`) {
 		t.Error(err)
+	}
+}
+
+func TestAProcessThatTakesBackHasAnIDOfTheOther(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("a", 90)
+	for id, want := range map[string]string{"p": "p-undo-1", "p/~call/0.1@1": "p~call~0.1@1-undo-1",
+		"p/~part/2": "p~part~2-undo-1", long: ""} {
+		got := undoID(id, 1)
+		if err := ValidateID(got); err != nil || want != "" && got != want {
+			t.Errorf("%s, %v", got, err)
+		}
+	}
+	if undoID(long, 1) == undoID(long[:89]+"b", 1) {
+		t.Error("two processes are taken back as one")
+	}
+}
+
+func TestWhatLooksLikeAReferenceIsTakenBackAsItIs(t *testing.T) {
+	t.Parallel()
+	given := map[string]any{"a": "†state.x", "b": []any{"††y", "z"}, "c": map[string]any{"d": "†`t`"}, "n": 1.5}
+	back, err := refexpr.ResolveReferences(literal(given), func(refexpr.Reference) (any, bool) { return "read", true })
+	if err != nil || !jsonval.Equal(back, given) {
+		t.Errorf("%v, %v", back, err)
 	}
 }

@@ -268,6 +268,7 @@ func TestAJourneyOfWhichTheThirdBookingFailsIsTakenBack(t *testing.T) {
 	}
 	d := newDesk(t, nil)
 	d.dev()
+	d.do("check", example).is(exit.Done).tells("what these did cannot be taken back: cancel\n")
 	d.do("run", example, "--id", "trip").is(exit.Failed).tells("no car is left")
 	d.do("undo", "trip", "--dry-run").is(exit.Done).tells(
 		"2 Calls would be taken back, as trip-undo-1\n  0.2 by cancel",
@@ -361,6 +362,35 @@ func TestADelegateIsTakenBackByItself(t *testing.T) {
 	want(t, strings.Join(b.standing(t), " "), "p%2F~call%2F0.1/main/0.1")
 	d.do("undo", "p", "--dry-run").is(exit.Done).tells("0.1 (trip): it ran a process of its own: take back p/~call/0.1")
 	d.do("undo", "p/~call/0.1", "--yes", "--reason", "x").is(exit.Done).complains("run p~call~0.1-undo-1")
+	if left := b.standing(t); len(left) > 0 {
+		t.Errorf("%q are left", left)
+	}
+}
+
+// Requests of an LLM made the Plans: the Ideas are theirs, and what came after one of them is taken back, then the
+// rest.
+func TestWhatAnLLMPlannedIsTakenBackToAnIdea(t *testing.T) {
+	b := newBookings(t)
+	whole := b.idea("none", "", "", `{"type": "state", "_instance": "①"}, {"type": "state", "_instance": "②"},`)
+	idea := whole[:strings.Index(whole, `,{"type": "plan", "stage"`)] + "]}"
+	d := newDesk(t, map[string]string{"idea.json": idea, "replies.jsonl": `{"solution": {"calls": [` +
+		`{"_tool": "book", "_instance": "*", "what": "flight", "_outputPath": "flight"}, ` +
+		`{"_tool": "book", "_instance": "*", "what": "hotel", "from": "†state.flight.id", "_outputPath": "hotel"}], "output": null}}` + "\n" +
+		`{"solution": {"calls": [{"_tool": "book", "_instance": "①", "what": "car", "from": "†state.hotel.id"}], "output": null}}` + "\n" +
+		nothingMore + "\n" + nothingMore}).set("PROCESSIDEA_HTTP_ALLOW=" + strings.TrimPrefix(b.URL, "http://"))
+	d.dev()
+	d.do("run", ".", "--id", "p").is(exit.Done)
+	if n := len(b.standing(t)); n != 5 {
+		t.Fatalf("%d are booked", n)
+	}
+	d.do("undo", "p", "--dry-run", "--to", "2").is(exit.Done).tells("1 Call would be taken back", "2.1@① by cancel")
+	d.do("undo", "p", "--dry-run", "--call", "1.1@1").is(exit.Done).tells("3 Calls would be taken back",
+		"2.1@① by cancel", "1.2@① by cancel", "1.1@① by cancel")
+	d.do("undo", "p", "--to", "2", "--yes", "--reason", "x").is(exit.Done)
+	if n := len(b.standing(t)); n != 4 {
+		t.Errorf("%d are booked", n)
+	}
+	d.do("undo", "p", "--yes", "--reason", "y").is(exit.Done)
 	if left := b.standing(t); len(left) > 0 {
 		t.Errorf("%q are left", left)
 	}

@@ -81,7 +81,7 @@ func checkFiles(a *app.App, given string, files fileFlags) error {
 	}
 	return a.Print(fmt.Sprintf("%s: %s, %s: %s\n%s", given,
 		print.Plural(len(d.Read.Tools), "Tool"), print.Plural(len(d.Read.InstanceTokens()), "instance"), verdict,
-		kinds.Needs(d.Read)+decidersText(d.Read)))
+		kinds.Needs(d.Read)+decidersText(d.Read)+finalText(d.Read, p.Tools())))
 }
 
 // decidersText says which Tools want signed decisions; whether there are keys to check them with, the worker knows.
@@ -98,6 +98,23 @@ func decidersText(idea *ideafile.Idea) string {
 	return fmt.Sprintf("where its worker runs, %s must name the keys of who decides: decisions on %s are signed\n",
 		signing.DecidersVariable,
 		diag.FirstNamesAndCount(names))
+}
+
+// finalText names the Tools that nothing takes back, of a file that says of any how it is.
+func finalText(idea *ideafile.Idea, known ideafiles.Tools) string {
+	bindings := known.Bind(idea)
+	var names []string
+	said := false
+	for _, t := range idea.Tools {
+		said = said || t.Undo != nil
+		if t.UndoUnder(bindings[t.Name]).Kind == ideafile.UndoNever {
+			names = append(names, t.Name)
+		}
+	}
+	if len(names) == 0 || !said {
+		return ""
+	}
+	return fmt.Sprintf("what these did cannot be taken back: %s\n", diag.FirstNamesAndCount(names))
 }
 
 // shownTools is how many Tools are listed one by one.
