@@ -173,7 +173,7 @@ func (c *Client) StartUndo(ctx context.Context, u *Undoing) (*Process, error) {
 		return nil, err
 	}
 	if len(u.Undo) == 0 {
-		return nil, kind.Errorf(ErrInvalid, "undo %s: there is nothing to take back", u.Process)
+		return nil, kind.Errorf(ErrInvalid, "undo %s: there is nothing to take back; a dry run says why", u.Process)
 	}
 	p, err := c.Start(ctx, StartOptions{ID: u.As, Idea: u.idea, By: u.by.Name})
 	if errors.Is(err, ErrOtherStart) {

@@ -377,7 +377,8 @@ func TestWhatAnLLMPlannedIsTakenBackToAnIdea(t *testing.T) {
 		`{"_tool": "book", "_instance": "*", "what": "flight", "_outputPath": "flight"}, ` +
 		`{"_tool": "book", "_instance": "*", "what": "hotel", "from": "†state.flight.id", "_outputPath": "hotel"}], "output": null}}` + "\n" +
 		`{"solution": {"calls": [{"_tool": "book", "_instance": "①", "what": "car", "from": "†state.hotel.id"}], "output": null}}` + "\n" +
-		nothingMore + "\n" + nothingMore}).set("PROCESSIDEA_HTTP_ALLOW=" + strings.TrimPrefix(b.URL, "http://"))
+		nothingMore + "\n" + nothingMore, "more.jsonl": nothingMore + "\n" + nothingMore}).set(
+		"PROCESSIDEA_HTTP_ALLOW=" + strings.TrimPrefix(b.URL, "http://"))
 	d.dev()
 	d.do("run", ".", "--id", "p").is(exit.Done)
 	if n := len(b.standing(t)); n != 5 {
@@ -386,7 +387,11 @@ func TestWhatAnLLMPlannedIsTakenBackToAnIdea(t *testing.T) {
 	d.do("undo", "p", "--dry-run", "--to", "2").is(exit.Done).tells("1 Call would be taken back", "2.1@① by cancel")
 	d.do("undo", "p", "--dry-run", "--call", "1.1@1").is(exit.Done).tells("3 Calls would be taken back",
 		"2.1@① by cancel", "1.2@① by cancel", "1.1@① by cancel")
-	d.do("undo", "p", "--to", "2", "--yes", "--reason", "x").is(exit.Done)
+	d.do("fork", "p", "--at", "2", "--id", "q", "--undo", "--yes", "--replies",
+		"more.jsonl").is(exit.Usage).complains("--reason is missing")
+	d.do("fork", "p", "--at", "2", "--id", "q", "--undo", "--yes", "--reason", "x", "--replies",
+		"more.jsonl").is(exit.Done).complains("run p-undo-1").
+		complains("run q")
 	if n := len(b.standing(t)); n != 4 {
 		t.Errorf("%d are booked", n)
 	}

@@ -26,6 +26,10 @@ type forkOptions struct {
 	at      int    // the number of its Idea
 	replies string
 	changes ideafiles.Changes
+	// undo has what the other process did after the Idea taken back first, at the wish of by; yes has answered whether
+	// to.
+	undo, yes bool
+	by        client.By
 }
 
 // Fork starts a new process from an Idea of another.
@@ -46,7 +50,8 @@ as JSON), --state merges a file into the States ({"TOKEN": {…}}, or one State 
 are no tokens), --input adds to the input, --plan brings a Plan as a guide, --file brings
 messages, Tools or configuration that come after those of the Idea, --llm another LLM.
 
-Effects that Calls had in the outside world are there for both processes.`,
+Effects that Calls had in the outside world are there for both processes; with --undo
+what an ended process did after Idea K is taken back first, as "undo --to K" does.`,
 		Example: `  starter fork refund-17 --at 3
   starter fork moderation-3 --at 2 --set '①:sentiment="neutral"' --id second-look
   starter fork refund-17 --at 3 --file stricter.yaml --llm gpt-5 --wait 10m`,
@@ -62,6 +67,10 @@ Effects that Calls had in the outside world are there for both processes.`,
 	flags.Int(c.Flags(), &o.at, "at", 1, jsonval.MaxCount, "`number` of the Idea, from 1")
 	addRepliesFlag(c, &o.replies)
 	addChangesFlags(c, &o.changes)
+	c.Flags().BoolVar(&o.undo, "undo", false, "take back first what the process did after the Idea")
+	c.Flags().BoolVar(&o.yes, "yes", false, "with --undo: do not ask")
+	c.Flags().StringVar(&o.by.Name, "by", "", "with --undo: the `name` of who has it taken back (default: the user's)")
+	c.Flags().StringVar(&o.by.Reason, "reason", "", "with --undo: why, for the record")
 	o.addFlags(c)
 	c.Flags().Lookup("id").Usage = "the new process's `id` (default ID-fork-N)"
 	return c
@@ -89,6 +98,9 @@ func fork(ctx context.Context, a *app.App, o forkOptions) error {
 		return err
 	}
 	d, err := prepareFork(ctx, a, p, &o)
+	if err == nil && o.undo {
+		err = undoBeforeFork(ctx, a, o)
+	}
 	if err != nil {
 		return err
 	}

@@ -11,6 +11,7 @@ import (
 	"processidea/client"
 	"processidea/internal/flags"
 	"processidea/model/jsonval"
+	"processidea/model/loop"
 	"processidea/model/undo"
 	"processidea/starter/internal/app"
 	"processidea/starter/internal/exit"
@@ -25,6 +26,7 @@ type undoOptions struct {
 	choice      undo.Choice
 	by          client.By
 	dryRun, yes bool
+	beforeFork  bool // nothing is said of what went well, and to have nothing to take back is well too
 }
 
 // Undo takes back what a process did.
@@ -108,30 +110,49 @@ func undoProcess(ctx context.Context, a *app.App, o undoOptions) error {
 		return err
 	}
 	u, err := planUndo(ctx, p, o)
-	if err != nil {
+	if err != nil || o.beforeFork && len(u.Undo) == 0 {
 		return err
 	}
-	if !a.JSON {
-		_, _ = a.Err.Write([]byte(undoText(u)))
+	return l.undo(ctx, u, o)
+}
+
+// undo shows what is to be taken back, asks, and has it done.
+func (l *launched) undo(ctx context.Context, u *client.Undoing, o undoOptions) (err error) {
+	if !l.JSON && len(u.Undo) > 0 {
+		if err := l.Print(undoText(u)); err != nil {
+			return err
+		}
 	}
-	if agreed, err := agreeToUndo(a, u, o.yes); err != nil || !agreed {
+	if agreed, err := agreeToUndo(l.App, u, o.yes); err != nil || !agreed {
 		return err
 	}
-	if l.process, err = session.StartUndo(ctx, u); err != nil {
+	if l.process, err = l.session.StartUndo(ctx, u); err != nil {
 		return err
 	}
 	l.announce()
 	switch {
-	case o.detach && a.JSON:
-		return a.PrintJSON(u)
+	case o.detach && l.JSON:
+		return l.PrintJSON(u)
 	case o.detach:
-		return a.Print(fmt.Sprintf("%s: running; to follow it: %s watch %s\n", u.As, print.Program, print.Quote(u.As)))
+		return l.Print(fmt.Sprintf("%s: running; to follow it: %s watch %s\n", u.As, print.Program, print.Quote(u.As)))
 	}
 	result, err := l.follow(ctx)
-	if err != nil {
+	if err != nil || o.beforeFork && result.Status == loop.StatusCompleted {
 		return err
 	}
-	return a.FinishWith(result, nil)
+	return l.FinishWith(result, nil)
+}
+
+// undoBeforeFork takes back what a process did after the Idea that it is forked at.
+func undoBeforeFork(ctx context.Context, a *app.App, o forkOptions) error {
+	if o.by.Name = cmp.Or(o.by.Name, app.UserName()); o.by.Reason == "" {
+		return exit.Usagef("fork %s --undo: --reason is missing: why it is taken back, for the record", o.of)
+	}
+	return undoProcess(ctx, a, undoOptions{
+		launchOptions: launchOptions{server: o.server, groups: o.groups}, of: o.of, choice: undo.Choice{ToIdea: o.at},
+		by: o.by, yes: o.yes,
+		beforeFork: true,
+	})
 }
 
 // planUndo reads from the store what would be taken back.
@@ -154,7 +175,7 @@ func agreeToUndo(a *app.App, u *client.Undoing, yes bool) (agreed bool, err erro
 		return false, exit.Usagef("undo %s: nothing is taken back: --yes takes it back", u.Process)
 	}
 	if !agreed {
-		err = a.Print("nothing is taken back\n")
+		err = exit.Usagef("undo %s: nothing is taken back", u.Process)
 	}
 	return agreed, err
 }
