@@ -162,6 +162,7 @@ func TestWhatAnEndedProcessDidIsTakenBackOnce(t *testing.T) {
 		"p-undo-1: it takes back what p did, for ann: the customer fell ill")
 	d.do("verify", "p-undo-1").is(exit.Done)
 	d.do("blame", "p", "②:hotel").is(exit.Done).tells("0.2@② is undone by p-undo-1, for ann: the customer fell ill")
+	d.do("export", "p", "--html").is(exit.Done).tells("What was taken back", "p-undo-2", "the customer fell ill")
 	d.do("history", "p-undo-1").is(exit.Done).tells(
 		"it takes back what p did, for ann: the customer fell ill\nforked from Idea 2 of p")
 	d.do("forget", "p", "--reason", "she asked").is(exit.Usage).complains("p-undo-1")

@@ -52,6 +52,7 @@ type Report struct {
 	Picture   template.HTML
 	Calls     int
 	Decisions []Decision
+	Undone    []client.TakenBack
 	States    []State
 	Left      int // instances whose State is not shown
 	Output    *readable.Fact
@@ -112,6 +113,9 @@ func (r *Report) addContents(ctx context.Context, c *client.Chain, last int) err
 		return err
 	}
 	r.Decisions = Decisions(made)
+	if r.Undone, err = c.TakenBack(ctx); err != nil {
+		return err
+	}
 	plan, err := c.PlanWithStatus(ctx)
 	if err != nil {
 		return err
