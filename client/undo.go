@@ -3,6 +3,7 @@ package client
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -35,8 +36,9 @@ type Undoing struct {
 	As string `json:"as"`
 	undo.Plan
 
-	idea map[string]any
-	by   By
+	number int // of As
+	idea   map[string]any
+	by     By
 }
 
 // TakenBack says as which process a Call was taken back, at whose wish, and why.
@@ -81,7 +83,7 @@ func (a *Archive) Undo(ctx context.Context, id string, o UndoOptions) (*Undoing,
 	if err != nil {
 		return nil, kind.Errorf(ErrInvalid, "undo %s: %w", id, err)
 	}
-	out := &Undoing{Process: id, As: undoID(id, n), Plan: plan, by: o.By}
+	out := &Undoing{Process: id, As: undoID(id, n), number: n, Plan: plan, by: o.By}
 	last := len(run.Ideas)
 	out.idea, err = a.Chain(id).withEarlierDeciders(ctx, undoIdea(out, run.Ideas[last-1], u.of), last)
 	return out, err
@@ -254,14 +256,21 @@ func (f forkedFrom) whoDid(c undo.Call) string {
 // some back.
 func (c *Chain) takenBack(ctx context.Context) (made map[ideafile.UndoneCall]TakenBack, next int, err error) {
 	made = map[ideafile.UndoneCall]TakenBack{}
-	for next = 1; ; next++ {
-		as := undoID(c.process, next)
+	next = 1
+	// One that was ended before it began has no Idea, and its number is not used again.
+	for n, missing := 1, 0; missing < 2; n++ {
+		as := undoID(c.process, n)
 		of := &Chain{c.chains, as}
 		last, err := of.Length(ctx)
-		if err != nil || last == 0 {
-			return made, next, err
+		if err != nil {
+			return nil, 0, err
 		}
-		if err := of.forgotten(ctx, last); err != nil {
+		if last == 0 {
+			missing++
+			continue
+		}
+		missing, next = 0, n+1
+		if err := of.forgotten(ctx, last); errors.Is(err, ErrForgotten) {
 			continue // what it took back is not known: the key keeps the world from seeing it twice
 		}
 		idea, err := c.chains.Load(ctx, as, last)
@@ -270,6 +279,7 @@ func (c *Chain) takenBack(ctx context.Context) (made map[ideafile.UndoneCall]Tak
 		}
 		readTakenBack(as, idea, made)
 	}
+	return made, next, nil
 }
 
 // readTakenBack reads what the latest Idea of a process says that it took back.

@@ -139,7 +139,7 @@ func (c *Client) CheckUndo(ctx context.Context, id string) error {
 			Reason: "it is at work: pause it first, so that all that it did is on record, " +
 				"and cancel it, or wait for its end"}
 	}
-	for n := 1; ; n++ {
+	for n, missing := 1, 0; missing < 2; n++ {
 		as := undoID(id, n)
 		open, err := c.isOpen(ctx, as)
 		if err != nil {
@@ -148,10 +148,15 @@ func (c *Client) CheckUndo(ctx context.Context, id string) error {
 		if open {
 			return &RefusedError{Process: id, Signal: "undo", Reason: as + " takes it back already: wait for its end"}
 		}
-		if last, err := c.archive.Chain(as).Length(ctx); err != nil || last == 0 {
+		last, err := c.archive.Chain(as).Length(ctx)
+		if err != nil {
 			return err
 		}
+		if missing++; last > 0 {
+			missing = 0
+		}
 	}
+	return nil
 }
 
 // isOpen reports whether Temporal has a process that has not ended.
@@ -175,9 +180,19 @@ func (c *Client) StartUndo(ctx context.Context, u *Undoing) (*Process, error) {
 	if len(u.Undo) == 0 {
 		return nil, kind.Errorf(ErrInvalid, "undo %s: there is nothing to take back; a dry run says why", u.Process)
 	}
-	p, err := c.Start(ctx, StartOptions{ID: u.As, Idea: u.idea, By: u.by.Name})
-	if errors.Is(err, ErrOtherStart) {
-		return nil, &RefusedError{Process: u.Process, Signal: "undo", Reason: u.As + " takes it back already"}
+	for {
+		p, err := c.Start(ctx, StartOptions{ID: u.As, Idea: u.idea, By: u.by.Name})
+		if err == nil && !p.Attached() || err != nil && !errors.Is(err, ErrOtherStart) {
+			return p, err
+		}
+		open, isErr := c.isOpen(ctx, u.As)
+		if isErr != nil || open && err == nil {
+			return p, isErr // somebody began the same in this moment
+		}
+		if open {
+			return nil, &RefusedError{Process: u.Process, Signal: "undo", Reason: u.As + " takes it back already"}
+		}
+		u.number++ // it was ended before it began
+		u.As = undoID(u.Process, u.number)
 	}
-	return p, err
 }

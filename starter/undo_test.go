@@ -401,3 +401,25 @@ func TestWhatAnLLMPlannedIsTakenBackToAnIdea(t *testing.T) {
 		t.Errorf("%q are left", left)
 	}
 }
+
+// What takes back was ended before it began: nothing is on record of it, and the next one does it.
+func TestAnUndoThatNeverBeganIsDoneByTheNext(t *testing.T) {
+	b := newBookings(t)
+	d := b.desk(t, b.idea("none", "", "", ""))
+	_, dev := d.dev()
+	d.do("run", ".", "--id", "p").is(exit.Done)
+	dev.signal(syscall.SIGINT)
+	dev.end()
+	_, dev = d.at(d.dir).set("PROCESSIDEA_HTTP_ALLOW=127.0.0.1:1").dev()
+	d.do("undo", "p", "--yes", "--reason", "x", "--detach").is(exit.Done)
+	d.eventually("it is paused", func() bool { return d.do("result", "p-undo-1").code == exit.Paused })
+	d.do("cancel", "p-undo-1").is(exit.Done)
+	dev.signal(syscall.SIGINT)
+	dev.end()
+	d.dev()
+	d.do("undo", "p", "--yes", "--reason", "x").is(exit.Done).complains("run p-undo-2")
+	if left := b.standing(t); len(left) > 0 {
+		t.Errorf("%q are left", left)
+	}
+	d.do("undo", "p", "--dry-run").is(exit.Done).tells("it was taken back by p-undo-2")
+}
