@@ -25,6 +25,7 @@ func ExampleRegister() {
 	fmt.Println(string(greet.Parameters))
 	ctx := tools.WithCallInfo(context.Background(), tools.Info{IdempotencyKey: "p/main/1.1"})
 	fmt.Println(greet.Call(ctx, map[string]any{"name": "Ada"}))
-	// Output: {"type":"object","properties":{"name":{"type":"string","description":"Whom to
-	// greet."}},"required":["name"],"additionalProperties":false} Hello, Ada (p/main/1.1) <nil>
+	// Output:
+	// {"type":"object","properties":{"name":{"type":"string","description":"Whom to greet."}},"required":["name"],"additionalProperties":false}
+	// Hello, Ada (p/main/1.1) <nil>
 }

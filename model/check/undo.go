@@ -117,7 +117,7 @@ func (c *checker) checkUndoParam(t, by *ideafile.Tool, name, at string) {
 func (c *checker) checkUndoReference(t *ideafile.Tool, ref refexpr.Reference, at string) {
 	if ref.Kind == ideafile.TypeState {
 		for _, token := range c.instanceTokens {
-			schema := c.views[token].SchemaByKind[ideafile.TypeState]
+			schema := c.viewOf(token).SchemaByKind[ideafile.TypeState]
 			if schema != nil && jsonschema.SubschemaAt(schema, ref.Path).IsForbidden {
 				c.addFinding(diag.Problem{JSONPath: at, Message: pathNotInSchemaMessage(schema, ref.Path)},
 					[]string{token}, len(c.instanceTokens))
