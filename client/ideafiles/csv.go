@@ -102,8 +102,10 @@ func readTable(
 			continue
 		}
 		line, _ := r.FieldPos(0)
-		row := row{fmt.Sprintf("%s:%d", file, skipped+line), map[string]any{}}
-		ps.Append(row.fill(header, cells, schemas, untyped)...)
+		row := row{place: fmt.Sprintf("%s:%d", file, skipped+line), fields: map[string]any{}}
+		wrong := row.fill(header, cells, schemas, untyped)
+		row.isWrong = len(wrong) > 0
+		ps.Append(wrong...)
 		rows = append(rows, row)
 	}
 }

@@ -18,8 +18,9 @@ import (
 
 // row is one line of an instances file.
 type row struct {
-	place  string // file and line, for messages about it
-	fields map[string]any
+	place   string // file and line, for messages about it
+	fields  map[string]any
+	isWrong bool // which was said: a cell of it has no value
 }
 
 // ReadRows reads the bytes of an instances file and gives its rows as messages: CSV by the name of its path, else JSON
@@ -65,7 +66,7 @@ func readRows(path string, data []byte, idea *ideafile.Idea) (messages []any, pl
 func Messages(rows []map[string]any, idea *ideafile.Idea) ([]any, diag.Problems) {
 	list := make([]row, len(rows))
 	for n, fields := range rows {
-		list[n] = row{fmt.Sprintf("row %d", n+1), fields}
+		list[n] = row{place: fmt.Sprintf("row %d", n+1), fields: fields}
 	}
 	return messagesOf(list, idea)
 }
@@ -91,7 +92,7 @@ func messagesOf(rows []row, idea *ideafile.Idea) (messages []any, ps diag.Proble
 		m := r.message(names)
 		messages = append(messages, m)
 		wrong := r.problems(m, given)
-		if len(wrong) == 0 {
+		if len(wrong) == 0 && !r.isWrong {
 			wrong = r.misfit(m, fits)
 		}
 		ps.Append(wrong...)
@@ -196,7 +197,7 @@ func readRow(place string, text []byte) (row, *diag.Problem) {
 	if !ok {
 		return row{}, &diag.Problem{JSONPath: place, Message: "a row is an object, not " + jsonval.TypeOf(v)}
 	}
-	return row{place, fields}, nil
+	return row{place: place, fields: fields}, nil
 }
 
 // readList reads a JSON list of objects. The place of each is the line that it begins in.
