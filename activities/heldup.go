@@ -67,6 +67,10 @@ func (a *Activities) waitOut(ctx context.Context, request int, said time.Duratio
 	if !held.WaitOut(info.ScheduledTime, time.Now(), again.RetryAfter, patience) {
 		again.Retry = false
 		again.Message = fmt.Sprintf("%s; that was so for %s, as long as the patience lasts", e.Message, patience)
+		if info.Attempt == 1 { // the wait alone is too long
+			again.Message = fmt.Sprintf("%s; it would be asked again in %s, and the patience lasts %s", e.Message,
+				max(again.RetryAfter.Round(time.Second), time.Second), patience)
+		}
 		return llmError(&again)
 	}
 	if !e.HeldBack {

@@ -34,6 +34,9 @@ func TestAnLLMThatIsAwayIsWaitedForAsLongAsThePatienceLasts(t *testing.T) {
 			if app := refused(t, err); app.NonRetryable() == row.again || asked.Load() != 1 {
 				t.Errorf("%v, asked %d times", app, asked.Load())
 			}
+			if err != nil && strings.Contains(err.Error(), "that was so for") {
+				t.Errorf("after one attempt it says %v", err)
+			}
 			held := a.Client.(*ears).held
 			if (len(held) == 1) != row.told {
 				t.Fatalf("the process was told %+v", held)
