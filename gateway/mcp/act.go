@@ -62,7 +62,7 @@ func startSchema(s startable) string {
 		"instances": map[string]any{"type": "array", "minItems": 1, "items": map[string]any{"type": "object"},
 			"description": "in place of input: rows of data, each an instance's input; _instance names one"},
 		"id": map[string]any{"type": "string", "minLength": 1,
-			"description": "of the process: a call with the same id and data finds what it started; made up if left out"},
+			"description": "of the process: a call with the same id and data finds what it started; optional"},
 	}
 	for key, v := range wait.(map[string]any) {
 		properties[key] = v

@@ -15,12 +15,13 @@ const (
 	maxPatternSteps = 100_000
 	// MaxPatternStepsInFile is how many those of all schemas of a file may come to.
 	MaxPatternStepsInFile = 500_000
-	// MaxForeignPatternSteps is how many those of tools may come to that servers describe, and MaxForeignPattern how
-	// many one of them.
+	// MaxForeignPatternSteps is how many those of tools may come to that servers describe.
 	MaxForeignPatternSteps = 200_000
-	MaxForeignPattern      = 10_000
-	stepBytes              = 80 // of memory, about
-	rangeBytes             = 4
+	// MaxForeignPattern is how many one of them may.
+	MaxForeignPattern = 10_000
+
+	stepBytes  = 80 // of memory, about
+	rangeBytes = 4
 )
 
 // PatternSteps counts the steps of a pattern's program. The error says why Go has none.
