@@ -1,9 +1,11 @@
 package server
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"log"
 	"log/slog"
 	"net"
 	"net/http"
@@ -185,7 +187,7 @@ func (g *Gateway) Serve(ctx context.Context, l net.Listener) error {
 	s := &http.Server{
 		Handler: g, ReadHeaderTimeout: g.RequestTime, ReadTimeout: 2 * g.RequestTime, IdleTimeout: idleTime,
 		MaxHeaderBytes: headerBytes,
-		ErrorLog:       slog.NewLogLogger(g.Log.Handler(), slog.LevelDebug),
+		ErrorLog:       log.New(serverLog{g.Log}, "", 0),
 		// Whoever follows events is let go when the gateway stops, and goes on at another one.
 		BaseContext: func(net.Listener) context.Context { return ctx },
 	}
@@ -206,6 +208,19 @@ func (g *Gateway) Serve(ctx context.Context, l net.Listener) error {
 	}
 	<-stopped
 	return nil
+}
+
+// serverLog takes what the HTTP server has to say: of connections, which any stranger can break, and of a handler that
+// panicked.
+type serverLog struct{ log *slog.Logger }
+
+func (l serverLog) Write(text []byte) (int, error) {
+	level := slog.LevelDebug
+	if bytes.HasPrefix(text, []byte("http: panic serving ")) {
+		level = slog.LevelError
+	}
+	l.log.Log(context.Background(), level, strings.TrimSpace(string(text)))
+	return len(text), nil
 }
 
 // stopTime is how long what is under way may take once the gateway is told to stop.
