@@ -91,6 +91,25 @@ func TestEveryPageSaysOfWhichKindItIs(t *testing.T) {
 	}
 }
 
+func TestTheDocumentsSayEachThingOnce(t *testing.T) {
+	t.Parallel()
+	const maxWords = 30_000
+	words := 0
+	for _, file := range pages(t) {
+		if dir := filepath.Dir(file); dir != root && filepath.Base(dir) != "docs" || filepath.Base(file) == "CHANGELOG.md" {
+			continue
+		}
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		words += len(strings.Fields(string(text)))
+	}
+	if words > maxWords {
+		t.Errorf("they have %d words, over %d: say it where it belongs, and nowhere else", words, maxWords)
+	}
+}
+
 func TestPagesFitOnAScreen(t *testing.T) {
 	t.Parallel()
 	const maxColumns = 120
