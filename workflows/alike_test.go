@@ -60,7 +60,7 @@ func asOneAndInParts(t *testing.T, play func(t *testing.T, config string) (*scen
 
 // incidental is what differs between two runs of the same process.
 var incidental = regexp.MustCompile(
-	`"(at|digest)":"[^"]*"| since [^ ]*Z|[^" /]*/(as-one|in-parts)|[^" ]*-(as-one|in-parts)`)
+	`"(at|digest|since)":"[^"]*"| since [^ ]*Z|[^" /]*/(as-one|in-parts)|[^" ]*-(as-one|in-parts)`)
 
 // came waits for the end of the process, whatever it is.
 func (s *scenario) came(t *testing.T) (r loop.Result) {

@@ -41,15 +41,24 @@ func TestAToolThatExceedsAShortTimeoutFailsAlone(t *testing.T) {
 	}
 }
 
-func TestAnLLMThatExceedsAShortTimeoutPausesItsProcess(t *testing.T) {
+// Whoever is quicker says what is wrong: the worker, that the LLM is away, or Temporal, that the reply took too long.
+func TestAnLLMThatExceedsAShortTimeoutHoldsItsProcessUpAndNoOther(t *testing.T) {
 	t.Parallel()
 	s := newScenario(t, `{"config": {"llm": {"timeout": "1s"}}, "context": [{"type": "text", "text": "Go."}]}`)
 	llm.byName.Store(s.id, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }))
-	run := s.start()
-	s.pausedWith(turn.CodeBadReplies, "the reply took longer than a Request may")
+	s.start()
+	eventually(t, "it is said why the process waits", func() bool {
+		v := s.processStatus()
+		isPaused := v.Error != nil && v.Error.Code == turn.CodeBadReplies &&
+			strings.Contains(v.Error.Message, "the reply took longer than a Request may")
+		return isPaused || len(v.HeldUp) == 1 && strings.Contains(v.HeldUp[0].Message, "it has sent nothing for")
+	})
 	s.script(nothingMore)
-	s.signal(s.id, approval.SteerResume, map[string]any{"by": "ann"})
-	if r := s.end(run); r.Status != loop.StatusCompleted {
-		t.Errorf("%s after the LLM came back", r.Status)
-	}
+	eventually(t, "it completes once the LLM is back", func() bool {
+		v := s.processStatus()
+		if v.Status == loop.StatusPaused {
+			s.signal(s.id, approval.SteerResume, map[string]any{"by": "ann"})
+		}
+		return v.Status == loop.StatusCompleted
+	})
 }
