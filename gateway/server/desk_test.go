@@ -220,13 +220,13 @@ func TestACallIsTalkedAboutAndHandedOverAtTheDesk(t *testing.T) {
 
 func TestHowDecisionsGoIsSeenAtTheDeskAndInTheAPI(t *testing.T) {
 	h := open(t)
-	since := time.Now().UTC().Truncate(time.Second)
+	since := time.Now().UTC()
 	id := h.pays(`{"values": {"order": "B-1", "cents": 1}}`, `{"values": {"order": "B-2", "cents": 2}}`)
 	b := h.browse()
 	b.open("/?text=B-1&process=" + id).link("@").is(200).form("Approve").press("Approve").is(200)
 	pay := map[string]any{}
 	eventually(t, "the decision is counted", func() bool {
-		list := h.get("/api/insights?since=" + url.QueryEscape(since.Format(time.RFC3339))).is(200).list("tools")
+		list := h.get("/api/insights?since=" + url.QueryEscape(since.Format(time.RFC3339Nano))).is(200).list("tools")
 		for _, one := range list {
 			if one["tool"] == "pay" {
 				pay = one

@@ -70,11 +70,12 @@ func TestEveryKindThatTheModelKnowsIsHandledOnceAndNoOther(t *testing.T) {
 	if len(steering) < 4 || !slices.Contains(steering, approval.SteerPause) {
 		t.Fatalf("the model's steering signals were not found, only %q", steering)
 	}
-	want := append(slices.Clone(policy.AllKinds()), steering...)
+	onCalls := slices.Concat(policy.AllKinds(), approval.Remarks())
+	want := slices.Concat(onCalls, steering)
 	var got []string
 	for _, s := range table {
 		got = append(got, s.name)
-		if s.isDecision != slices.Contains(policy.AllKinds(), s.name) {
+		if s.isDecision != slices.Contains(onCalls, s.name) {
 			t.Errorf("%s: decides is %v", s.name, s.isDecision)
 		}
 		if s.description == "" {
@@ -95,6 +96,9 @@ var payloads = map[string]map[string]any{
 	policy.Amend:              {"call": "1.1", "params": map[string]any{}},
 	policy.Replace:            {"call": "1.1", "with": map[string]any{"_tool": "t"}},
 	policy.Answer:             {"call": "1.1", "output": 1},
+	approval.Comment:          {"call": "1.1", "by": "ann", "reason": "late"},
+	approval.Ask:              {"call": "1.1", "by": "ann", "reason": "late?"},
+	approval.HandOver:         {"call": "1.1", "by": "ann", "to": "bob"},
 	approval.SteerDecide:      {"decisions": []any{map[string]any{"call": "1.1", "decision": "approve"}}},
 	approval.SteerAllow:       {"id": "o", "tool": "t", "count": json.Number("1")},
 	approval.SteerDisallow:    {"id": "o"},
