@@ -60,6 +60,8 @@ var tuning = dc.StaticClient{
 	// those of Temporal's own development server.
 	dc.FrontendPersistenceMaxQPS.Key(): 10_000,
 	dc.HistoryPersistenceMaxQPS.Key():  45_000,
+	// Lists are answered this often in a second, of all who ask. By default ten: two programs and a page are refused.
+	dc.FrontendMaxNamespaceVisibilityRPSPerInstance.Key(): 200,
 	// By default every service caches search attributes for 2 s, so that a workflow which uses a newly registered one
 	// fails its task.
 	dc.ForceSearchAttributesCacheRefreshOnRead.Key(): true,
