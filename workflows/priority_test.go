@@ -27,19 +27,19 @@ func (c *crash) queued(name, config, tool string, count int) (runs []client.Work
 	return runs
 }
 
-// Behind a hundred others that were there before it, an urgent process is among the first that are worked on.
+// Behind forty others that were there before it, an urgent process is among the first that are worked on.
 func TestAnUrgentProcessGoesBeforeThoseThatWait(t *testing.T) {
 	t.Parallel()
 	c := newCrash(t)
 	url := c.tool("go", nil)
-	runs := c.queued("usual", ``, url, 100)
+	runs := c.queued("usual", ``, url, 40)
 	runs = append(runs, c.queued("urgent", `"priority": 1`, url, 1)...)
 	c.work()
 	for _, run := range runs {
 		c.finish(run)
 	}
 	at := slices.IndexFunc(c.calls("go"), func(key string) bool { return strings.Contains(key, "-urgent-") })
-	if at < 0 || at > 50 {
+	if at < 0 || at > 20 {
 		t.Errorf("the urgent process came after %d others", at)
 	}
 }
@@ -50,8 +50,8 @@ func TestTenantsGetTheSharesThatTheyAreGiven(t *testing.T) {
 	t.Parallel()
 	c := newCrash(t)
 	url := c.tool("go", nil)
-	light := c.queued("light", `"fairness": {"key": "light"}`, url, 80)
-	heavy := c.queued("heavy", `"fairness": {"key": "heavy", "weight": 3}`, url, 80)
+	light := c.queued("light", `"fairness": {"key": "light"}`, url, 40)
+	heavy := c.queued("heavy", `"fairness": {"key": "heavy", "weight": 3}`, url, 40)
 	c.work()
 	type begun struct {
 		heavy bool
@@ -64,13 +64,13 @@ func TestTenantsGetTheSharesThatTheyAreGiven(t *testing.T) {
 	}
 	slices.SortFunc(order, func(a, b begun) int { return a.at.Compare(b.at) })
 	count := 0
-	for _, b := range order[:80] {
+	for _, b := range order[:40] {
 		if b.heavy {
 			count++
 		}
 	}
-	if count < 48 || count > 72 {
-		t.Errorf("of the first 80 processes %d were of the tenant with three quarters", count)
+	if count < 24 || count > 36 {
+		t.Errorf("of the first 40 processes %d were of the tenant with three quarters", count)
 	}
 }
 
