@@ -197,11 +197,7 @@ func eachDone(context any, visit func(id string)) {
 	idea, _ := ideafile.ReadIdeaWithCheckedTools(map[string]any{"context": context})
 	tokens := idea.InstanceTokens()
 	for _, m := range idea.Context {
-		past := turn.ReadPastDirectPlanCalls(m, tokens)
-		if m.IsPlanWithRecord() {
-			past = turn.ReadPastCalls(m, tokens)
-		}
-		for _, p := range past {
+		for _, p := range pastCalls(m, tokens) {
 			for _, token := range jsonval.SortedKeys(p.StatusByInstance) {
 				if p.StatusByInstance[token] == ideafile.Done {
 					visit(ideafile.FormatCallID(p.Request, p.Index, token))

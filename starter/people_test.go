@@ -285,7 +285,8 @@ func TestACallIsTalkedAboutAndHandedOverFromTheCommandLine(t *testing.T) {
 	d.do("approve", "p", "1.1@3", "--by", "bob").is(exit.Done)
 	d.do("comment", "p", "1.1@3", "--text", "late").is(exit.Usage).complains("1.1@")
 	d.do("watch", "p").is(exit.Done)
-	d.do("decisions", "p").is(exit.Done).tells("ask by ann, because is it long?", "comment by bob", "hand-over by ann",
+	d.do("decisions", "p").is(exit.Done).tells("ask by ann to bob, because is it long?", "comment by bob",
+		"hand-over by ann to bob",
 		"approve by bob")
 }
 

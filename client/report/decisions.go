@@ -117,6 +117,9 @@ func details(d client.Decided) (list []Detail) {
 	if d.Sentence != "" {
 		add("The Call", d.CallID+" "+d.Tool)
 	}
+	if to := d.Recipient(); to != "" {
+		add("To", to)
+	}
 	if d.Tool != "" && d.ShownParams != nil {
 		add("Was shown", d.ShownParams)
 	}

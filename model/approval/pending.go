@@ -89,9 +89,9 @@ func (p Pending) DecidersInWords() string {
 	}
 	switch {
 	case h != nil && text != "":
-		text = h.recipient() + ", of: " + text
+		text = h.Recipient() + ", of: " + text
 	case h != nil:
-		text = h.recipient()
+		text = h.Recipient()
 	case text == "":
 		return ""
 	}

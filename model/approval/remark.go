@@ -42,8 +42,8 @@ func (d Decision) checkRemark() error {
 	return nil
 }
 
-// recipient says to whom a remark is; empty: to nobody by name.
-func (d Decision) recipient() string {
+// Recipient says to whom a remark is; empty: to nobody by name.
+func (d Decision) Recipient() string {
 	if d.ToGroup != "" {
 		return "people of " + d.ToGroup
 	}
@@ -52,7 +52,7 @@ func (d Decision) recipient() string {
 
 // remarkText says a remark in a line.
 func (d Decision) remarkText() string {
-	to, text := d.recipient(), d.DecidedBy
+	to, text := d.Recipient(), d.DecidedBy
 	switch {
 	case d.Kind == Comment:
 		text += " says"

@@ -75,7 +75,11 @@ func sealedText(at time.Time) string {
 func (v values) decidedText(made []client.Decided) string {
 	var b strings.Builder
 	for _, d := range made {
-		what := d.Kind + " by " + deciderText(d.Decision) + grounds(d.Decision)
+		what := d.Kind + " by " + deciderText(d.Decision)
+		if to := d.Recipient(); to != "" {
+			what += " to " + to
+		}
+		what += grounds(d.Decision)
 		if d.CallID != "" {
 			what = d.CallID + "  " + what
 		}
