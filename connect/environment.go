@@ -132,7 +132,8 @@ func TemporalFromEnvironment() (o client.Options, set bool, err error) {
 		switch text := os.Getenv(name); strings.ToLower(text) {
 		case "", "0", "1", "false", "true":
 		default:
-			return o, false, fmt.Errorf("connect: read how to reach Temporal: %s is %q; it is true or false", name, text)
+			return o, false, fmt.Errorf("connect: read how to reach Temporal: %s is %q; it is true or false", name,
+				text)
 		}
 	}
 	profile, err := envconfig.LoadClientConfigProfile(envconfig.LoadClientConfigProfileOptions{EnvLookup: filled{}})

@@ -100,12 +100,14 @@ func checkSettings(fence access.Fence, getenv func(string) string) error {
 		}
 	}
 	for needed, names := range map[string][]string{
-		IssuerVariable: {AudienceVariable, NameVariable, UnverifiedVariable, GroupsVariable, ClientVariable, RolesVariable},
+		IssuerVariable: {AudienceVariable, NameVariable, UnverifiedVariable, GroupsVariable, ClientVariable,
+			RolesVariable},
 		ClientVariable: {SecretVariable, ScopesVariable},
 	} {
 		for _, name := range names {
 			if getenv(name) != "" && getenv(needed) == "" {
-				return fmt.Errorf("%s is set and counts for nothing without %s: set that too, or unset it", name, needed)
+				return fmt.Errorf("%s is set and counts for nothing without %s: set that too, or unset it", name,
+					needed)
 			}
 		}
 	}
