@@ -54,6 +54,9 @@ func (a *Activities) sealIdea(ctx context.Context, in protocol.SealInput) (*prot
 	if delete(meta, "parts"); len(in.Parts) > 0 {
 		meta["parts"] = jsonval.ToJSONValue(in.Parts)
 	}
+	if delete(meta, turn.EndedByRequestKey); len(in.Brief.EndedByRequest()) > 0 {
+		meta[turn.EndedByRequestKey] = jsonval.ToJSONValue(in.Brief.EndedByRequest())
+	}
 	idea["meta"] = meta
 	sealed, err := a.Chains.Seal(ctx, chain.Entry{
 		Process: in.Process, At: in.At, Parent: in.Parent, Idea: idea, Log: in.Log, Created: time.Now(),

@@ -91,6 +91,9 @@ type InstanceInput struct {
 	// go into the snapshot of the Request.
 	Status ideafile.InstanceStatus `json:"status,omitempty"`
 	Fault  *diag.Fault             `json:"fault,omitempty"`
+	// EndedByRequest is whether it ended by the Request itself, which is the last one: the snapshot tells the end, and a
+	// fork of it makes that Request again.
+	EndedByRequest bool `json:"endedByRequest,omitempty"`
 	// ReopenReason says who reopened the instance after it had ended, and why; empty: nobody did since the last Request
 	// about it.
 	ReopenReason string `json:"reopened,omitempty"`
@@ -170,6 +173,19 @@ func (in *RequestInput) InstanceTokens() []string {
 // AllInstancesEnded reports whether every instance has settled or failed.
 func (in *RequestInput) AllInstancesEnded() bool {
 	return !slices.ContainsFunc(in.Instances, func(i InstanceInput) bool { return i.Status == "" })
+}
+
+// EndedByRequestKey is the key of an Idea's meta that lists the instances which ended by its Request.
+const EndedByRequestKey = "ended"
+
+// EndedByRequest lists the tokens of the instances that ended by the Request itself.
+func (in *RequestInput) EndedByRequest() (tokens []string) {
+	for _, i := range in.Instances {
+		if i.EndedByRequest {
+			tokens = append(tokens, i.Token)
+		}
+	}
+	return tokens
 }
 
 // QuestionSummary says in a few words what a Request with Questions asks for.
