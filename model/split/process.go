@@ -2,6 +2,7 @@ package split
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"time"
@@ -12,6 +13,7 @@ import (
 	"processidea/model/ideafile/spelling"
 	"processidea/model/jsonval"
 	"processidea/model/loop"
+	"processidea/model/quality"
 	"processidea/model/turn"
 )
 
@@ -23,7 +25,8 @@ const DefaultWorkingParts = 3
 // Process is a process with more instances than one Request may cover, split into parts that are processes themselves.
 // It is plain data, which a workflow carries over as it is.
 type Process struct {
-	InstancesPerPart int             `json:"size"`                  // instances of one part at most
+	InstancesPerPart int             `json:"size"`                  // instances of a part that has not begun, at most
+	Size             quality.Size    `json:"sizes,omitzero"`        // how that came about
 	MaxWorkingParts  int             `json:"partsAtOnce,omitempty"` // 0: DefaultWorkingParts
 	All              []Part          `json:"list"`
 	Started          time.Time       `json:"started"`
@@ -59,13 +62,13 @@ type Part struct {
 	ResumeCount int `json:"resumes,omitempty"`
 }
 
-// New splits a process into parts; nil where one Request can cover all its instances.
-func New(i *ideafile.Idea, now time.Time) *Process {
+// New splits a process into parts of a size; nil where one Request can cover all its instances.
+func New(i *ideafile.Idea, size quality.Size, now time.Time) *Process {
 	tokens := i.InstanceTokens()
-	if len(tokens) <= i.Config.MaxInstancesPerPart {
+	if len(tokens) <= size.First {
 		return nil
 	}
-	p := &Process{InstancesPerPart: i.Config.MaxInstancesPerPart, MaxWorkingParts: i.Config.MaxWorkingParts,
+	p := &Process{InstancesPerPart: size.First, Size: size, MaxWorkingParts: i.Config.MaxWorkingParts,
 		Started: now, Limits: i.Config.Limits, ParentQuota: turn.Unlimited}
 	p.AddInstances(tokens)
 	if out := jsonval.AsObject(i.Source["solution"])["output"]; out != nil && i.OutputSchema != nil &&
@@ -344,6 +347,9 @@ func (part Part) IdeaSource(whole map[string]any) map[string]any {
 	config, _ := out["config"].(map[string]any)
 	config = jsonval.WithoutKey(config, "limits")
 	config["limits"] = map[string]any{"calls": nil, "duration": nil, "requests": nil, "tokens": nil}
+	if _, said := config["batch"].(json.Number); !said { // it is not split again, whatever its size
+		config["batch"] = jsonval.ToJSONValue(len(part.Tokens))
+	}
 	out["config"] = config
 	return out
 }

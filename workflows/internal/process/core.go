@@ -31,6 +31,8 @@ type processCore struct {
 	start protocol.ProcessStart
 	idea  *ideafile.Idea              // with every correction
 	setup protocol.SharedRequestSetup // what all Requests share
+	// prepared is what the worker said of the Tools before the process was split, until they are bound; nil: nothing
+	prepared *protocol.PrepareResult
 
 	inbox  *mailbox.Inbox
 	outbox *mailbox.Outbox
