@@ -7,6 +7,7 @@ import (
 
 	"processidea/model/diag"
 	"processidea/model/ideafile"
+	"processidea/model/quality"
 	"processidea/model/turn"
 )
 
@@ -81,6 +82,7 @@ func (l *Loop) Result(status Status, withStates bool) Result {
 		Requests: l.requestCount, Calls: l.CallCounts(), Failures: l.Failures(), Usage: l.usage, Error: l.pauseReason,
 		Simulated:         l.idea.Simulation,
 		NotWrittenResults: l.notWrittenResults(),
+		Quality:           l.rechecked.Report(quality.SizeFor(l.idea, l.bindings)),
 	}
 	for _, inst := range l.instances {
 		i := InstanceResult{Status: inst.DisplayStatus(), Cost: inst.LLMCost, FailedCalls: inst.FailedCallCount()}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"processidea/model/diag"
 	"processidea/model/turn"
 )
 
@@ -81,6 +82,11 @@ func (c Count) Passes(limit float64) bool {
 func (c Count) keeps(limit float64) bool {
 	_, high := c.Interval()
 	return c.Rechecked >= FewestRechecks && high < limit
+}
+
+// PauseFault is why a process pauses whose answers were decided otherwise more often than the limit allows.
+func PauseFault(c Count, limit float64) *diag.Fault {
+	return diag.Faultf(turn.CodeDisagreement, "%s; the limit is %s %%", c, percent(limit))
 }
 
 // String says it in words: "of 500 asked twice 11 were decided otherwise: 2.2 %, between 1.2 and 3.9 %".

@@ -247,8 +247,10 @@ func (p *Process) Result(process string, status loop.Status) loop.Result {
 		}
 	}
 	add(p.OwnReport)
+	var rechecked quality.Tally
 	for _, part := range p.All {
 		add(part.Report)
+		rechecked.Merge(part.Report.Quality)
 		for _, token := range part.Tokens {
 			s, ok := part.Report.Instances[token]
 			if !ok {
@@ -258,6 +260,7 @@ func (p *Process) Result(process string, status loop.Status) loop.Result {
 				Status: s, Cost: part.Report.Costs[token], FailedCalls: part.Report.FailedCalls[token]}
 		}
 	}
+	r.Quality = rechecked.Report(p.Size)
 	if f := p.firstFailure(); f != nil && status == loop.StatusFailed {
 		r.Error = f
 	}
@@ -351,6 +354,11 @@ func (part Part) IdeaSource(whole map[string]any) map[string]any {
 		config["batch"] = jsonval.ToJSONValue(len(part.Tokens))
 	}
 	out["config"] = config
+	if seed := jsonval.AsText(jsonval.AsObject(whole["meta"])["seed"]); seed != "" { // parts are drawn from each by itself
+		meta := jsonval.WithoutKey(jsonval.AsObject(whole["meta"]), "seed")
+		out["meta"] = meta
+		meta["seed"] = fmt.Sprintf("%s/%d", seed, part.Number)
+	}
 	return out
 }
 

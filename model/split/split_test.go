@@ -213,7 +213,7 @@ func TestThePartsResultsAddUp(t *testing.T) {
 			jsonval.ToJSONValue(
 				r))); got != `{"calls":{"blocked":0,"done":3,"failed":1,"rejected":0,"skipped":0},"error":{"code":"missing_required","message":"part 2: no luck"},`+
 		`"failures":[{"calls":["1.1@1","1.1@1"],"code":"tool_failed","count":2,"message":"no luck","status":"failed","tool":"pay"}],"ideas":3,"instances":{"1":{"status":"settled"},"2":{"status":"settled"},"3":{"status":"settled"},"4":{"status":"failed"}},"output":null,`+
-		`"process":"p","requests":3,"status":"failed","usage":{"completionTokens":1,"promptTokens":10}}` {
+		`"process":"p","quality":null,"requests":3,"status":"failed","usage":{"completionTokens":1,"promptTokens":10}}` {
 		t.Error(got)
 	}
 }

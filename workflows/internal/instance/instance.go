@@ -148,7 +148,10 @@ func (i *instance) onCallsSignal(ctx workflow.Context, s protocol.CallsSignal) {
 	}
 	for _, c := range s.Calls {
 		accepted := accept(s.Request, c.Index, c.Call)
-		if accepted && c.Why != "" {
+		if !accepted && c.Why != "" {
+			i.startReadyCalls(ctx) // what could start by now does not wait for a person
+		}
+		if c.Why != "" {
 			i.dataflow.RequireReview(ideafile.FormatCallID(s.Request, c.Index, i.ownSetup.Token), c.Why)
 		}
 	}
