@@ -257,6 +257,7 @@ func (r *request) holds(token string) bool {
 // compare puts in the place of a second answer what it says about each instance beside the first. It is made here,
 // where the whole palette is.
 func (r *request) compare() {
+	differed := 0
 	for _, instance := range r.input.Instances {
 		if !r.reply.Complete {
 			break
@@ -269,6 +270,12 @@ func (r *request) compare() {
 			Second: quality.CallsFor(&r.palette, instance.Token, r.reply.Calls)}
 		c.Differed = quality.Differ(&r.palette, view, instance.Token, c.First, c.Second)
 		r.reply.Comparisons = append(r.reply.Comparisons, c)
+		if c.Differed {
+			differed++
+		}
+	}
+	if o, ok := r.a.Observer.(RecheckObserver); ok {
+		o.Rechecked(r.reply.AnsweringLLM.RequestedModel, len(r.reply.Comparisons), differed)
 	}
 	r.reply.Calls, r.reply.CallFaults, r.reply.Output = nil, nil, nil
 }

@@ -27,6 +27,11 @@ func (l *Loop) RechecksInFlight() bool { return len(l.rechecks) > 0 }
 // Rechecked is what it came to that answers were asked for twice.
 func (l *Loop) Rechecked() quality.Tally { return l.rechecked }
 
+// Quality reports it.
+func (l *Loop) Quality() *quality.Report {
+	return l.rechecked.Report(quality.SizeFor(l.idea, l.bindings))
+}
+
 // drawRecheck draws the instances of the Request that was just composed which are asked about twice.
 func (l *Loop) drawRecheck() {
 	req, settings := l.requestInFlight, l.idea.Config.Quality

@@ -7,7 +7,6 @@ import (
 
 	"processidea/model/diag"
 	"processidea/model/ideafile"
-	"processidea/model/quality"
 	"processidea/model/turn"
 )
 
@@ -82,7 +81,7 @@ func (l *Loop) Result(status Status, withStates bool) Result {
 		Requests: l.requestCount, Calls: l.CallCounts(), Failures: l.Failures(), Usage: l.usage, Error: l.pauseReason,
 		Simulated:         l.idea.Simulation,
 		NotWrittenResults: l.notWrittenResults(),
-		Quality:           l.rechecked.Report(quality.SizeFor(l.idea, l.bindings)),
+		Quality:           l.Quality(),
 	}
 	for _, inst := range l.instances {
 		i := InstanceResult{Status: inst.DisplayStatus(), Cost: inst.LLMCost, FailedCalls: inst.FailedCallCount()}

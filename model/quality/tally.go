@@ -1,10 +1,12 @@
 package quality
 
 import (
+	"encoding/json"
 	"fmt"
 	"math"
 
 	"processidea/model/diag"
+	"processidea/model/jsonval"
 	"processidea/model/turn"
 )
 
@@ -112,6 +114,17 @@ type Report struct {
 	ByPosition []Bucket        `json:"byPosition"`
 	Size       Size            `json:"size"`
 	Usage      turn.TokenUsage `json:"usage"` // of the rechecks alone
+}
+
+// MetaKey is where the meta of an Idea keeps the Report of its process, as far as it was then.
+const MetaKey = "quality"
+
+// ReadReport reads the Report in the meta of an Idea; nil: there is none.
+func ReadReport(meta map[string]any) (r *Report) {
+	if meta[MetaKey] == nil || json.Unmarshal(jsonval.Encode(meta[MetaKey]), &r) != nil {
+		return nil
+	}
+	return r
 }
 
 // Bucket counts some places of the prompt, from 1.

@@ -25,14 +25,20 @@ const DefaultWorkingParts = 3
 // Process is a process with more instances than one Request may cover, split into parts that are processes themselves.
 // It is plain data, which a workflow carries over as it is.
 type Process struct {
-	InstancesPerPart int             `json:"size"`                  // instances of a part that has not begun, at most
-	Size             quality.Size    `json:"sizes,omitzero"`        // how that came about
-	MaxWorkingParts  int             `json:"partsAtOnce,omitempty"` // 0: DefaultWorkingParts
-	All              []Part          `json:"list"`
-	Started          time.Time       `json:"started"`
-	Limits           ideafile.Limits `json:"limits"`
-	ParentQuota      turn.Quota      `json:"quota"` // what the process allows that this one is a delegate of
-	PauseReason      *diag.Fault     `json:"paused,omitempty"`
+	InstancesPerPart int          `json:"size"`                  // instances of a part that has not begun, at most
+	Size             quality.Size `json:"sizes,omitzero"`        // how that came about
+	MaxWorkingParts  int          `json:"partsAtOnce,omitempty"` // 0: DefaultWorkingParts
+	// MaxPerPart is how far their size may grow: no further than the file says, or than studies found good.
+	MaxPerPart int `json:"mostPerPart,omitempty"`
+	// QualityLimit and OnLimit are those of the file (`config.quality`); an empty OnLimit: it has none.
+	QualityLimit          float64         `json:"qualityLimit,omitempty"`
+	OnLimit               string          `json:"onLimit,omitempty"`
+	PausedForDisagreement bool            `json:"disagreed,omitempty"`
+	All                   []Part          `json:"list"`
+	Started               time.Time       `json:"started"`
+	Limits                ideafile.Limits `json:"limits"`
+	ParentQuota           turn.Quota      `json:"quota"` // what the process allows that this one is a delegate of
+	PauseReason           *diag.Fault     `json:"paused,omitempty"`
 	// OwnReport counts what the process itself did beside its parts, and holds its output.
 	OwnReport PartReport `json:"extra"`
 	// BadOutputsInRow counts the Requests for the output that brought none, OutputErrors are what the next one is told,
@@ -56,6 +62,8 @@ type Part struct {
 	Report  PartReport `json:"report,omitzero"`
 	// LastGatheredIdea is the latest of its Ideas that the process's own latest Idea has taken in.
 	LastGatheredIdea int `json:"gathered,omitempty"`
+	// Size is how many instances it could have; of how many it has, see Tokens.
+	Size int `json:"size,omitempty"`
 	// GrantedQuota is what of the limits the part was given.
 	GrantedQuota turn.Quota `json:"quota"`
 	// ResumeCount counts how often it was told to go on.
@@ -69,7 +77,11 @@ func New(i *ideafile.Idea, size quality.Size, now time.Time) *Process {
 		return nil
 	}
 	p := &Process{InstancesPerPart: size.First, Size: size, MaxWorkingParts: i.Config.MaxWorkingParts,
-		Started: now, Limits: i.Config.Limits, ParentQuota: turn.Unlimited}
+		Started: now, Limits: i.Config.Limits, ParentQuota: turn.Unlimited,
+		QualityLimit: i.Config.Quality.Limit, OnLimit: i.Config.Quality.OnLimit}
+	if p.MaxPerPart = size.First; i.Config.MaxInstancesPerPart == 0 {
+		p.MaxPerPart = quality.SizeShared
+	}
 	p.AddInstances(tokens)
 	if out := jsonval.AsObject(i.Source["solution"])["output"]; out != nil && i.OutputSchema != nil &&
 		ideafile.AllInstancesEnded(i.Context, tokens) &&
@@ -83,9 +95,14 @@ func New(i *ideafile.Idea, size quality.Size, now time.Time) *Process {
 func (p *Process) AddInstances(tokens []string) {
 	p.OwnReport.Output, p.OwnReport.OutputWirings, p.OwnReport.Error, p.OutputErrors, p.OutputWiringsRefused = nil, nil,
 		nil, nil, false
+	p.addParts(tokens)
+}
+
+func (p *Process) addParts(tokens []string) {
 	for len(tokens) > 0 {
 		n := min(p.InstancesPerPart, len(tokens))
-		p.All = append(p.All, Part{Number: len(p.All) + 1, Tokens: tokens[:n:n], GrantedQuota: turn.Unlimited})
+		p.All = append(p.All, Part{Number: len(p.All) + 1, Tokens: tokens[:n:n], GrantedQuota: turn.Unlimited,
+			Size: p.InstancesPerPart})
 		tokens = tokens[n:]
 	}
 }
@@ -144,6 +161,7 @@ func (p *Process) ApplyReport(r PartReport) {
 		p.PauseReason = diag.Faultf(r.Error.Code, "part %d: %s", r.Number, r.Error.Message)
 	}
 	*before = r
+	p.followQuality()
 }
 
 // StartNextPart returns the part to start now, nil if none, and counts it as started. The next part starts once the
@@ -247,10 +265,8 @@ func (p *Process) Result(process string, status loop.Status) loop.Result {
 		}
 	}
 	add(p.OwnReport)
-	var rechecked quality.Tally
 	for _, part := range p.All {
 		add(part.Report)
-		rechecked.Merge(part.Report.Quality)
 		for _, token := range part.Tokens {
 			s, ok := part.Report.Instances[token]
 			if !ok {
@@ -260,7 +276,7 @@ func (p *Process) Result(process string, status loop.Status) loop.Result {
 				Status: s, Cost: part.Report.Costs[token], FailedCalls: part.Report.FailedCalls[token]}
 		}
 	}
-	r.Quality = rechecked.Report(p.Size)
+	r.Quality = p.Quality()
 	if f := p.firstFailure(); f != nil && status == loop.StatusFailed {
 		r.Error = f
 	}

@@ -25,7 +25,11 @@ func newSplit(t *testing.T, n int, config string) (*ideafile.Idea, *split.Proces
 	for i := 1; i <= n; i++ {
 		context = append(context, fmt.Sprintf(`{"type": "state", "_instance": "%d", "a": %d}`, i, i))
 	}
-	i := modeltest.IdeaFrom(t, `{"config": {"batch": 3`+config+`}, "context": [{"type": "text", "text": "Go."}, `+
+	size := `"gather": "10s"`
+	if !strings.Contains(config, `"batch"`) {
+		size = `"batch": 3`
+	}
+	i := modeltest.IdeaFrom(t, `{"config": {`+size+config+`}, "context": [{"type": "text", "text": "Go."}, `+
 		strings.Join(context, ",")+`]}`)
 	return i, split.New(i, quality.SizeFor(i, nil), modeltest.StartTime)
 }

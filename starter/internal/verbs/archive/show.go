@@ -13,6 +13,7 @@ import (
 	"processidea/model/diag"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
+	"processidea/model/quality"
 	"processidea/starter/internal/app"
 	"processidea/starter/internal/exit"
 	"processidea/starter/internal/print"
@@ -102,6 +103,9 @@ func noteSize(a *app.App, id string, source map[string]any) {
 		if text := p.Tools().SizeText(idea); text != "" {
 			a.Note("%s: %s", id, strings.TrimSuffix(text, "\n"))
 		}
+	}
+	for _, line := range quality.ReadReport(jsonval.AsObject(source["meta"])).Lines() {
+		a.Note("%s: %s", id, line)
 	}
 }
 
