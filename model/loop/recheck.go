@@ -103,7 +103,8 @@ func (l *Loop) ApplyRecheck(input *turn.RequestInput, r turn.LLMReply) (list []R
 	byToken := callsByInstance(first, input.Recheck.Calls)
 	for _, instance := range input.Instances {
 		held := slices.Contains(first.HeldTokens, instance.Token)
-		if inst := l.instance(instance.Token); (!held && why[instance.Token] == "") || !inst.CanReceiveCalls() {
+		seen := why[instance.Token] == "" || l.pendingPlan != nil // a person looks at the whole Plan anyway
+		if inst := l.instance(instance.Token); (!held && seen) || !inst.CanReceiveCalls() {
 			continue
 		}
 		calls := ResumedCalls{Token: instance.Token, Request: input.RequestNumber, Calls: byToken[instance.Token],

@@ -48,7 +48,7 @@ func (p *unsplitProcess) onRecheckReply(ctx workflow.Context, input *turn.Reques
 	tokens := map[string]string{}
 	for _, calls := range p.loop.ApplyRecheck(input, r) {
 		s, to := p.callsSignal(calls), protocol.InstanceID(p.processID, calls.Token)
-		s.Last, s.Rest = !calls.Known, calls.Known
+		s.Last, s.Review = !calls.Known, calls.Known
 		tokens[to] = calls.Token
 		list = append(list, protocol.NewSignalDelivery(to, protocol.SignalCalls, s))
 	}
