@@ -9,6 +9,7 @@ import (
 
 	"processidea/model/ideafile/delegate"
 	"processidea/model/jsonval"
+	"processidea/model/quality"
 	"processidea/model/turn"
 	"processidea/protocol"
 	"processidea/store/blobs"
@@ -56,6 +57,9 @@ func (a *Activities) sealIdea(ctx context.Context, in protocol.SealInput) (*prot
 	}
 	if delete(meta, turn.EndedByRequestKey); len(in.Brief.EndedByRequest()) > 0 {
 		meta[turn.EndedByRequestKey] = jsonval.ToJSONValue(in.Brief.EndedByRequest())
+	}
+	if delete(meta, quality.MetaKey); in.Quality != nil {
+		meta[quality.MetaKey] = jsonval.ToJSONValue(in.Quality)
 	}
 	idea["meta"] = meta
 	sealed, err := a.Chains.Seal(ctx, chain.Entry{

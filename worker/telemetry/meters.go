@@ -30,6 +30,8 @@ type meters struct {
 	oldest    metric.Float64Gauge
 	decisions metric.Int64Counter
 	decided   metric.Float64Histogram
+	rechecked metric.Int64Counter
+	disagreed metric.Int64Counter
 }
 
 func newMeters(m metric.Meter) (t meters, err error) {
@@ -73,6 +75,8 @@ func newMeters(m metric.Meter) (t meters, err error) {
 		waiting:   waiting,
 		oldest:    oldest,
 		decisions: counter("decisions", "Decisions on Calls that waited, by tool, decision and who took them."),
+		rechecked: counter("rechecked", "Instances that an LLM was asked about a second time."),
+		disagreed: counter("disagreed", "Those of them that it decided otherwise about."),
 		decided:   seconds("decision", "From when a Call began to wait for people to the decision on it."),
 	}
 	return t, errors.Join(errs...)
@@ -116,6 +120,13 @@ func (m *Metrics) Decision(d approval.Decision) {
 		attribute.String("by", by))
 	m.meters.decisions.Add(context.Background(), 1, which)
 	m.meters.decided.Record(context.Background(), d.DecidedAt.Sub(d.WaitingSince).Seconds(), which)
+}
+
+// Rechecked counts instances that an LLM was asked about twice, and those that it decided otherwise about.
+func (m *Metrics) Rechecked(llm string, instances, differed int) {
+	which := metric.WithAttributes(attribute.String("llm", llm))
+	m.meters.rechecked.Add(context.Background(), int64(instances), which)
+	m.meters.disagreed.Add(context.Background(), int64(differed), which)
 }
 
 // Call counts a Call when it is over, and one that comes again when it begins.
