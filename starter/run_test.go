@@ -125,11 +125,16 @@ func TestWhatReadsTheStoreSaysWhatHoldsAProcessUpWhereAServerTells(t *testing.T)
 			t.Errorf("%s: %s", verb, e.err)
 		}
 	}
+	d.do("history", "p").is(exit.Done).tells("no Idea yet")
+	if e := d.do("history", "p", "--json").is(exit.Done); strings.TrimSpace(e.out) != "[]" {
+		t.Errorf("its Ideas are %s", e.out)
+	}
 	if e := d.do("show", "p", "--json"); strings.Contains(e.err, why) {
 		t.Errorf("a program is told: %s", e.err)
 	}
 	dev.signal(syscall.SIGTERM)
 	dev.end()
+	d.do("history", "p").is(exit.Usage)
 	if e := d.do("show", "p"); strings.Contains(e.err, why) || strings.Contains(e.err, "none runs there") {
 		t.Errorf("without a server: %s", e.err)
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -35,6 +36,28 @@ store; no server is needed.`,
 }
 
 func history(ctx context.Context, a *app.App, id string) error {
+	err := readHistory(ctx, a, id)
+	switch {
+	case !errors.Is(err, client.ErrNotFound) || !isKnown(ctx, a, id):
+		return err
+	case a.JSON:
+		return a.PrintJSON([]chain.Link{})
+	}
+	return a.Print("no Idea yet: one is sealed when a Request has ended, or when the process comes to rest\n")
+}
+
+// isKnown reports whether a server answers that knows the process.
+func isKnown(ctx context.Context, a *app.App, id string) (known bool) {
+	ctx, cancel := context.WithTimeout(ctx, serverTime)
+	defer cancel()
+	_ = a.VisitProcess(ctx, id, func(*client.Process) error {
+		known = true
+		return nil
+	})
+	return known
+}
+
+func readHistory(ctx context.Context, a *app.App, id string) error {
 	return readAt(ctx, a, id, 0, func(archive *client.Archive) error {
 		links, err := archive.Chain(id).Ideas(ctx)
 		switch {
