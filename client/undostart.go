@@ -3,14 +3,11 @@ package client
 import (
 	"context"
 	"errors"
-	"fmt"
-	"strings"
 
 	"processidea/client/internal/kind"
 	"processidea/learn/backtest"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
-	"processidea/model/refexpr"
 	"processidea/model/undo"
 	"processidea/store/chain"
 )
@@ -85,46 +82,9 @@ func undoCalls(steps []undo.Step) []any {
 	index := map[string]int{}
 	for n, s := range steps {
 		index[s.CallID] = n + 1
-		call := map[string]any{
-			"_tool":            s.Tool,
-			ideafile.UndoesKey: map[string]any{"process": s.Process, "call": s.CallID},
-		}
-		for name, v := range s.Params {
-			call[name] = literal(v)
-		}
-		if len(s.After) > 0 {
-			var after []any
-			for _, id := range s.After {
-				after = append(after, fmt.Sprintf("%scall.0.%d", refexpr.Dagger, index[id]))
-			}
-			call["_after"] = after
-		}
-		calls = append(calls, call)
+		calls = append(calls, s.Call(func(id string) ideafile.CallKey { return ideafile.CallKey{Index: index[id]} }))
 	}
 	return calls
-}
-
-// literal is a value as a Call's parameter holds it: what looks like a Reference is none.
-func literal(v any) any {
-	switch v := v.(type) {
-	case string:
-		if strings.HasPrefix(v, refexpr.Dagger) {
-			return refexpr.Dagger + v
-		}
-	case []any:
-		out := make([]any, len(v))
-		for n := range v {
-			out[n] = literal(v[n])
-		}
-		return out
-	case map[string]any:
-		out := make(map[string]any, len(v))
-		for k := range v {
-			out[k] = literal(v[k])
-		}
-		return out
-	}
-	return v
 }
 
 // CheckUndo refuses to take back what a process did while it is at work, or while another process takes it back: the

@@ -60,9 +60,10 @@ type HoldUpSignal struct {
 	HeldUp *turn.HeldUp `json:"heldUp,omitempty"`
 }
 
-// EndSignal ends an instance with a status.
+// EndSignal ends an instance with a status, or has it take back first what it did.
 type EndSignal struct {
 	Status ideafile.InstanceStatus `json:"status"`
+	Undo   bool                    `json:"undo,omitempty"`
 }
 
 // HoldSignal makes an instance start nothing new, or lets it go on, and its delegates with it.

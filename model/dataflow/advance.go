@@ -45,6 +45,7 @@ func (i *Instance) Advance() []ReadyCall {
 			start = append(start, i.advanceCall(rec)...)
 		}
 	}
+	i.withdrawUndone()
 	i.skipReadersOfUntakenBranch()
 	i.updateBlockedReasons()
 	slices.SortFunc(start, func(a, b ReadyCall) int { return a.Record.callKey().Compare(b.Record.callKey()) })
@@ -132,7 +133,8 @@ func (i *Instance) reasonForReview(ready ReadyCall) (asks *policy.Approval, why 
 // it.
 func (i *Instance) startCall(rec *CallRecord, ready ReadyCall) []ReadyCall {
 	rec.readyCall = &ready
-	if len(rec.Decisions) > 0 {
+	if len(rec.Decisions) > 0 || i.palette.KeepsParams &&
+		ready.Tool.UndoUnder(ready.Binding).Kind == ideafile.UndoByTool {
 		rec.RanCall = &turn.ExecutedCall{Tool: ready.Tool.Name, Params: ready.Params}
 	}
 	switch {

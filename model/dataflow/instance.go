@@ -32,8 +32,9 @@ type Instance struct {
 	pauseFault            *diag.Fault // why the process must pause; TakePauseFault has not returned it yet
 	// correctionCount counts the values of State that people set.
 	correctionCount int
-	planStarted     bool // StartDirectPlan was called
-	planAfter       int  // the Calls of the direct Plan come after this one; 0: it took no other's place
+	planStarted     bool     // StartDirectPlan was called
+	undoing         *Undoing // what it takes back; nil: nothing
+	planAfter       int      // the Calls of the direct Plan come after this one; 0: it took no other's place
 	// starters started the process, and earlierDecisions were taken in those that it was forked from; see
 	// SetPeopleAllowedToDecide.
 	starters         []policy.Identity

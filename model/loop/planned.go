@@ -87,7 +87,7 @@ func (l *Loop) summarizeCalls(
 // isShownToLLM reports whether a Request about an instance shows a Call: those of the instance's last plan, those whose
 // result is not in State, and those on which a person decided otherwise than the LLM had proposed.
 func (l *Loop) isShownToLLM(p PlannedCall, inst *InstanceProgress, c turn.CallReport) bool {
-	return p.Request == inst.LastPlanningRequest || l.idea.HasNoOutputPath(p.Call) || c.WasOverruledByPerson()
+	return p.key().IsUndo() || p.Request == inst.LastPlanningRequest || l.idea.HasNoOutputPath(p.Call) || c.WasOverruledByPerson()
 }
 
 func anyLastPlannedByRequest(instances []*InstanceProgress, request int) bool {
@@ -97,7 +97,7 @@ func anyLastPlannedByRequest(instances []*InstanceProgress, request int) bool {
 
 // mayBeShownToLLM reports whether a later Request may show a Call; the others are dropped.
 func (l *Loop) mayBeShownToLLM(p PlannedCall) bool {
-	if l.idea.HasNoOutputPath(p.Call) {
+	if p.key().IsUndo() || l.idea.HasNoOutputPath(p.Call) {
 		return true
 	}
 	for _, inst := range l.instances {

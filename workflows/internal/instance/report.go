@@ -44,11 +44,14 @@ func (i *instance) reportToProcess(ctx workflow.Context) {
 		others != before.QuotaAndDelegatesKey
 	running := i.running + i.countActiveDelegates()
 	pauseReached := i.reportWanted || (i.held && running == 0 && before.Running > 0)
-	if !becameIdle && !resumedWhileHeld && !closedBroken && !awaitedChanged && !pauseReached && pauseFor == nil &&
+	takenBack := i.dataflow.TakenBack()
+	undoEnded := takenBack != nil && !before.UndoEnded
+	if !undoEnded && !becameIdle && !resumedWhileHeld && !closedBroken && !awaitedChanged && !pauseReached && pauseFor == nil &&
 		len(fates) == 0 {
 		before.Idle = idle
 		return
 	}
+	before.UndoEnded = takenBack != nil
 	before.Idle, before.ClosedThrough, before.CorrectionCount, before.PendingApprovalsKey, i.reportWanted = idle,
 		i.closedThrough,
 		i.correctionCount, pending, false
@@ -61,7 +64,7 @@ func (i *instance) reportToProcess(ctx workflow.Context) {
 	before.ReportCount++
 	r.ReportNumber, r.WorkflowHistoryLength = before.ReportCount, i.totalHistoryLength(ctx)
 	r.Idle, r.PauseFault, r.Fates, r.HeldByPause, r.Running = idle, pauseFor, fates, i.held, before.Running
-	r.HeardReleaseNumber = i.releases
+	r.HeardReleaseNumber, r.TakenBack = i.releases, takenBack
 	i.outbox.Send(ctx, i.setup.Process, mailbox.OutgoingSignal{Signal: protocol.SignalReport, Payload: r,
 		Repeatable: true})
 }
@@ -138,7 +141,7 @@ func (i *instance) callReport(rec *dataflow.CallRecord) turn.CallReport {
 	if rec.Fault != nil {
 		c.Tool = rec.Tool
 	}
-	if i.brokenRequests[rec.Request] || rec.Request > i.closedThrough {
+	if i.brokenRequests[rec.Request] || rec.Request > i.closedThrough || c.CallKey().IsUndo() {
 		c.Call = rec.WrittenCall
 	}
 	return c
