@@ -148,7 +148,7 @@ func TestAnInstanceThatFailsTakesBackWhatItDid(t *testing.T) {
 			a := &agency{}
 			s := newScenario(t, a.journey(strings.ReplaceAll(t.Name(), " ", "-"), row.config, row.context), row.replies...)
 			s.every = row.every
-			r := s.finish()
+			r := s.cameTo()
 			if left := a.standing(t); len(left) > 0 || len(a.answers) != 5*len(row.instances) {
 				t.Errorf("still booked: %q after %v", left, a.answers)
 			}
@@ -175,7 +175,7 @@ func TestWhatCannotBeTakenBackIsSaid(t *testing.T) {
 	t.Parallel()
 	a := &agency{keeps: "0.2"}
 	s := newScenario(t, a.journey(t.Name(), "", directJourney("")))
-	r := s.finish()
+	r := s.cameTo()
 	if got := r.Instances[""]; got.Status != ideafile.InstanceUndoFailed || r.Status != loop.StatusFailed ||
 		!strings.Contains(r.Error.Message, "nothing was taken back; not taken back: 0.2: 0.2~undo, cancel, failed") ||
 		!strings.Contains(r.Error.Message, "0.1: 0.1~undo, cancel, blocked") {

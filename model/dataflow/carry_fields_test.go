@@ -15,7 +15,7 @@ func TestEveryFieldOfAnInstanceIsCarriedOrFollows(t *testing.T) {
 	}{
 		{Instance{}, []string{"contextMessages", "state", "callRecords", "openRequests", "closedThroughRequest",
 			"refusedThroughRequest", "unreportedWrites", "currentTime", "pauseFault", "correctionCount", "planStarted",
-			"planAfter"},
+			"planAfter", "undoing"},
 			[]string{"token", "palette", "initialMessageCount", "contextView", "stateSchema", "writersByKey",
 				"starters", "causers", "earlierDecisions"}},
 		{CallRecord{}, []string{"Call", "Status", "Fault", "SkippedBecauseOf", "Result", "ParamsAdaptation",

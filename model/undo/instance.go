@@ -1,8 +1,6 @@
 package undo
 
 import (
-	"cmp"
-	"fmt"
 
 	"processidea/model/approval/policy"
 	"processidea/model/dataflow"
@@ -40,9 +38,10 @@ func OfInstance(flow *dataflow.Instance, process string, delegateID func(callID 
 // readRecord reads what ran, with what, and what it came to.
 func (c *Call) readRecord(flow *dataflow.Instance, rec *dataflow.CallRecord) {
 	answered := len(rec.Decisions) > 0 && rec.Decisions[len(rec.Decisions)-1].Kind == policy.Answer
-	c.Ran = rec.Status == ideafile.Done && !answered && rec.SkippedBecauseOf == ""
-	if c.Fault = cmp.Or(rec.Fault, rec.FaultWrittenToBranch); rec.FaultWrittenToBranch != nil {
-		c.Ran, c.Status = false, ideafile.Failed // what it wrote is that it had failed
+	failed := rec.FaultWrittenToBranch // what it wrote is that it had failed
+	c.Ran = rec.Status == ideafile.Done && !answered && rec.SkippedBecauseOf == "" && failed == nil
+	if failed != nil && failed.Code == ideafile.CodeOutcomeUnknown {
+		c.Status, c.Fault = ideafile.Failed, failed
 	}
 	if rec.FromEarlierProcess && rec.SkippedBecauseOf == "" {
 		c.DoneBefore = "another process"
@@ -94,8 +93,7 @@ func (s Step) Call(keyOf func(callID string) ideafile.CallKey) map[string]any {
 	if len(s.After) > 0 {
 		var after []any
 		for _, id := range s.After {
-			key := keyOf(id)
-			after = append(after, fmt.Sprintf("%scall.%d.%d", refexpr.Dagger, key.Request, key.Index))
+			after = append(after, refexpr.Dagger+"call."+keyOf(id).ID(""))
 		}
 		call["_after"] = after
 	}
