@@ -87,7 +87,7 @@ func (l *Loop) summarizeCalls(
 // isShownToLLM reports whether a Request about an instance shows a Call: those of the instance's last plan, those whose
 // result is not in State, and those on which a person decided otherwise than the LLM had proposed.
 func (l *Loop) isShownToLLM(p PlannedCall, inst *InstanceProgress, c turn.CallReport) bool {
-	return p.key().IsUndo() || p.Request == inst.LastPlanningRequest || l.idea.HasNoOutputPath(p.Call) || c.WasOverruledByPerson()
+	return isUndoOrUndone(c) || p.Request == inst.LastPlanningRequest || l.idea.HasNoOutputPath(p.Call) || c.WasOverruledByPerson()
 }
 
 func anyLastPlannedByRequest(instances []*InstanceProgress, request int) bool {
@@ -97,12 +97,15 @@ func anyLastPlannedByRequest(instances []*InstanceProgress, request int) bool {
 
 // mayBeShownToLLM reports whether a later Request may show a Call; the others are dropped.
 func (l *Loop) mayBeShownToLLM(p PlannedCall) bool {
-	if p.key().IsUndo() || l.idea.HasNoOutputPath(p.Call) {
+	if l.idea.HasNoOutputPath(p.Call) {
 		return true
 	}
 	for _, inst := range l.instances {
 		if !p.isPlannedFor(inst) {
 			continue
+		}
+		if isUndoOrUndone(inst.calls[p.key()]) {
+			return true
 		}
 		if inst.Status != ideafile.InstanceWorking {
 			if l.idea.OutputSchema != nil && inst.calls[p.key()].WasOverruledByPerson() {

@@ -21,18 +21,21 @@ func (p *InstanceProgress) hasDoneCalls() bool {
 	return false
 }
 
-// planUndo keeps a Call that takes another back, for Ideas to tell of: no Request has planned it.
+// planUndo keeps a Call that takes another back, and the other, for Ideas to tell of: no Request has planned the one,
+// and the other may be forgotten.
 func (l *Loop) planUndo(inst *InstanceProgress, c turn.CallReport) {
-	if !c.CallKey().IsUndo() || c.Call.IsZero() {
+	if !isUndoOrUndone(c) || c.Call.IsZero() {
 		return
 	}
-	known := func(p PlannedCall) bool {
-		return p.key() == c.CallKey() && slices.Contains(p.OnlyForInstances, inst.Token)
-	}
+	known := func(p PlannedCall) bool { return p.key() == c.CallKey() && p.isPlannedFor(inst) }
 	if !slices.ContainsFunc(l.plannedCalls, known) {
 		l.plannedCalls = append(l.plannedCalls, PlannedCall{Request: c.Request, Index: c.Index, Call: c.Call,
 			OnlyForInstances: []string{inst.Token}})
 	}
+}
+
+func isUndoOrUndone(c turn.CallReport) bool {
+	return c.CallKey().IsUndo() || c.Status == ideafile.Undone
 }
 
 // endTakenBack ends an instance that has taken back what it could.

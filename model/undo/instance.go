@@ -1,7 +1,6 @@
 package undo
 
 import (
-
 	"processidea/model/approval/policy"
 	"processidea/model/dataflow"
 	"processidea/model/diag"

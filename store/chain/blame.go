@@ -250,10 +250,7 @@ func (s *Store) instanceLog(ctx context.Context, token string,
 		for _, e := range log {
 			if e.Instance == token {
 				facts = append(facts, e)
-				switch {
-				case e.OutputMethod == statelog.MethodWithdraw:
-					writes = slices.DeleteFunc(writes, func(w Written) bool { return e.Withdraws(w.entry) })
-				case e.IsWrite():
+				if e.IsWrite() {
 					writes = append(writes, Written{e.Author, m.number("at"), e.WrittenAt, e.Path.String(),
 						e.OutputMethod, e.Value, e})
 				}

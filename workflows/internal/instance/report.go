@@ -7,6 +7,7 @@ import (
 
 	"processidea/model/approval"
 	"processidea/model/dataflow"
+	"processidea/model/ideafile"
 	"processidea/model/jsonval"
 	"processidea/model/turn"
 	"processidea/protocol"
@@ -141,7 +142,8 @@ func (i *instance) callReport(rec *dataflow.CallRecord) turn.CallReport {
 	if rec.Fault != nil {
 		c.Tool = rec.Tool
 	}
-	if i.brokenRequests[rec.Request] || rec.Request > i.closedThrough || c.CallKey().IsUndo() {
+	if i.brokenRequests[rec.Request] || rec.Request > i.closedThrough || c.CallKey().IsUndo() ||
+		rec.Status == ideafile.Undone {
 		c.Call = rec.WrittenCall
 	}
 	return c
