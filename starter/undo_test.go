@@ -270,12 +270,13 @@ func TestAJourneyOfWhichTheThirdBookingFailsIsTakenBack(t *testing.T) {
 	d := newDesk(t, nil)
 	d.dev()
 	d.do("check", example).is(exit.Done).tells("what these did cannot be taken back: cancel\n")
-	d.do("run", example, "--id", "trip").is(exit.Failed).tells("no car is left")
-	d.do("undo", "trip", "--dry-run").is(exit.Done).tells(
-		"2 Calls would be taken back, as trip-undo-1\n  0.2 by cancel",
-		"a hotel in Lisbon, for those of the flight to Lisbon", "\n  0.1 by cancel")
-	d.do("undo", "trip", "--yes", "--reason", "no car is left").is(exit.Done).tells("completed")
-	d.do("show", "trip").is(exit.Done).complains("2 Calls are undone by trip-undo-1")
+	d.do("run", example, "--id", "trip").is(exit.Failed).tells("no car is left", "taken back: 0.2, 0.1", "2 undone")
+	d.do("show", "trip").is(exit.Done).complains("2 Calls are undone by trip, for itself: it failed (0.1, 0.2)")
+	d.do("blame", "trip", "hotel").is(exit.Done).tells("nothing any more", "0.2~undo")
+	d.do("verify", "trip").is(exit.Done)
+	d.do("report", "trip").is(exit.Done)
+	d.do("undo", "trip", "--dry-run").is(exit.Done).tells("there is nothing to take back")
+	d.do("undo", "trip", "--dry-run", "--call", "0.2").is(exit.Usage).complains("Call 0.2 is not done: it is undone")
 }
 
 func TestAPersonDecidesOnWhatTakesBackAndOnThePlanAsAWhole(t *testing.T) {
