@@ -275,7 +275,7 @@ func TestAJourneyOfWhichTheThirdBookingFailsIsTakenBack(t *testing.T) {
 	d.do("blame", "trip", "hotel").is(exit.Done).tells("nothing any more", "0.2~undo")
 	d.do("verify", "trip").is(exit.Done)
 	d.do("report", "trip").is(exit.Done)
-	d.do("undo", "trip", "--dry-run").is(exit.Done).tells("there is nothing to take back")
+	d.do("undo", "trip", "--dry-run").is(exit.Done).tells("0 Calls would be taken back")
 	d.do("undo", "trip", "--dry-run", "--call", "0.2").is(exit.Usage).complains("Call 0.2 is not done: it is undone")
 }
 

@@ -13,6 +13,7 @@ import (
 	"go.temporal.io/sdk/client"
 
 	"processidea/internal/longrun"
+	"processidea/model/approval"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
 	"processidea/model/loop"
@@ -271,4 +272,77 @@ func TestWhatCannotBeTakenBackIsSaid(t *testing.T) {
 	if got := s.callsOf(""); got != "0.1 done, 0.1~undo blocked, 0.2 done, 0.2~undo failed, 0.3 done, 0.4 failed" {
 		t.Error(got)
 	}
+}
+
+// acts sends an act, and gives why it was refused.
+func (s *scenario) acts(kind string, payload map[string]any) string {
+	s.t.Helper()
+	payload["id"] = fmt.Sprint("act ", actNumber.Add(1))
+	if err := s.client.SignalWorkflow(s.t.Context(), s.id, "", kind, payload); err != nil {
+		s.t.Fatal(err)
+	}
+	if became := s.became(s.id, payload["id"].(string))[0]; became != approval.ActTaken {
+		return became
+	}
+	return ""
+}
+
+var actNumber atomic.Int64
+
+// A paused process takes back what a person wants; the paths are open again, and the next Request is told why.
+func TestAPausedProcessTakesBackAndGoesOn(t *testing.T) {
+	t.Parallel()
+	a := &agency{}
+	s := newScenario(t, strings.Replace(a.journey(t.Name(), "", `{"type": "text", "text": "Go."},
+		{"type": "state", "state": {}, "schema": {"required": ["signed", "hotel"]}}`), `"onFailure": "undo"`, "", 1),
+		`{"solution": {"calls": [{"_tool": "book", "what": "flight", "_outputPath": "flight"},
+			{"_tool": "book", "what": "hotel", "from": "†state.flight.id", "_outputPath": "hotel"},
+			{"_tool": "whisper", "text": "†state.hotel.id", "_outputPath": "said"}]}}`,
+		`{"when": "taken_back: by ann, since: too dear; taken back: 1.2", "solution": {"calls": [
+			{"_tool": "book", "what": "inn", "from": "†state.flight.id", "_outputPath": "hotel"},
+			{"_tool": "whisper", "text": "B", "_outputPath": "signed"}]}}`)
+	hold, arrived := make(chan struct{}), make(chan struct{})
+	var booked atomic.Int64
+	a.before = func(string) {
+		if booked.Add(1) == 2 {
+			close(arrived)
+			<-hold
+		}
+	}
+	run := s.start()
+	<-arrived
+	refused := s.acts("undo", map[string]any{"call": "1.2", "by": "ann"})
+	if !strings.Contains(refused, "pause it first") {
+		t.Error(refused)
+	}
+	if got := s.acts("pause", map[string]any{"by": "ann"}); got != "" {
+		t.Fatal(got)
+	}
+	if got := s.acts("undo", map[string]any{"call": "1.1", "by": "ann"}); !strings.Contains(got, "runs yet") {
+		t.Error(got)
+	}
+	close(hold)
+	eventually(t, "it rests", func() bool {
+		return strings.Contains(s.acts("undo", map[string]any{"call": "9.9", "by": "ann"}), "there is no Call 9.9")
+	})
+	if got := s.acts("undo", map[string]any{"call": "1.2", "by": "ann", "reason": "too dear"}); got != "" {
+		t.Error(got)
+	}
+	if got := a.standing(t); len(got) != 1 || !strings.HasSuffix(got[0], "1.1") {
+		t.Errorf("it stands: %q", got)
+	}
+	if got := s.acts("undo", map[string]any{"call": "1.2", "by": "ann"}); !strings.Contains(got, "is not done: it is undone") {
+		t.Error(got)
+	}
+	if got := s.acts("resume", map[string]any{"by": "ann"}); got != "" {
+		t.Error(got)
+	}
+	if err := run.Get(t.Context(), nil); err != nil {
+		t.Fatal(err, s.story())
+	}
+	r := s.processStatus().Result
+	if got := a.standing(t); len(got) != 2 || r.Status != loop.StatusCompleted || r.Calls.Undone != 1 {
+		t.Errorf("it stands: %q, %+v", got, r)
+	}
+	replays(t, "undo", s.id)
 }

@@ -40,7 +40,7 @@ func (i *Instance) Advance() []ReadyCall {
 		if moved {
 			continue
 		}
-		if rec := i.callToBreakDeadlock(); rec != nil {
+		if rec := i.callToBreakDeadlock(); rec != nil && i.undoing == nil {
 			moved = true
 			start = append(start, i.advanceCall(rec)...)
 		}

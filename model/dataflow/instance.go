@@ -72,6 +72,9 @@ func (i *Instance) InstanceInput() any { return ideafile.InstanceInput(i.context
 // StateWrites lists every write since the start, in Plan order.
 func (i *Instance) StateWrites() []statelog.Write { return i.state.Writes() }
 
+// IsCorrected reports whether people have set values of State.
+func (i *Instance) IsCorrected() bool { return i.correctionCount > 0 }
+
 // TakeNewWrites returns the writes since its last call, in the order in which they were applied.
 func (i *Instance) TakeNewWrites() []statelog.Write {
 	fresh := i.unreportedWrites

@@ -17,6 +17,9 @@ type Undoing struct {
 	Withdraw []ideafile.CallKey `json:"withdraw,omitempty"`
 	// Left says of each Call that is not taken back why.
 	Left []string `json:"left,omitempty"`
+	// By is who has it taken back, why, while the process is paused; empty: the instance has failed.
+	By     string `json:"by,omitempty"`
+	Reason string `json:"reason,omitempty"`
 }
 
 // UndoCall takes back the Call with a key.
@@ -66,7 +69,7 @@ func (i *Instance) withdraw(key ideafile.CallKey) {
 	rec.Status = ideafile.Undone
 	for _, w := range slices.Clone(i.state.Writes()) {
 		w = statelog.Write{Path: w.Path, OutputMethod: statelog.MethodWithdraw, Author: key.Undo().ID(i.token),
-			Request: key.Request, Index: key.Index, WrittenAt: i.currentTime}
+			Request: key.Request, Index: key.Index, WrittenAt: i.currentTime, Reason: i.undoing.Reason}
 		if !i.state.HasWrite(w) {
 			i.applyWrite(w)
 		}
@@ -78,8 +81,19 @@ func (i *Instance) findByKey(key ideafile.CallKey) *CallRecord {
 	return i.callRecords[at]
 }
 
-// TakenBack returns what came of BeginUndo; nil before all has ended.
-func (i *Instance) TakenBack() *turn.TakenBack {
+// UndoesWhilePaused reports whether a person has something taken back.
+func (i *Instance) UndoesWhilePaused() bool { return i.undoing != nil && i.undoing.By != "" }
+
+// TakeTakenBack returns, once, what came of BeginUndo; nil before all has ended.
+func (i *Instance) TakeTakenBack() *turn.TakenBack {
+	t := i.takenBack()
+	if t != nil {
+		i.undoing = nil
+	}
+	return t
+}
+
+func (i *Instance) takenBack() *turn.TakenBack {
 	if i.undoing == nil {
 		return nil
 	}
@@ -106,5 +120,5 @@ func (i *Instance) TakenBack() *turn.TakenBack {
 	if left = append(left, i.undoing.Left...); len(left) > 0 {
 		said += "; not taken back: " + strings.Join(left, "; ")
 	}
-	return &turn.TakenBack{Said: said, Failed: failed}
+	return &turn.TakenBack{Said: said, Failed: failed, Nothing: len(done)+len(i.undoing.Withdraw) == 0}
 }

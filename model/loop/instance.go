@@ -67,6 +67,11 @@ type carriedProgress struct {
 	// UndoneFor is why the instance failed, from when on it takes back what it did; nil: it does not.
 	UndoneFor *diag.Fault `json:"undoneFor,omitempty"`
 
+	// UndoneBy is a person who has it take back what it did; nil: nobody.
+	// TookBack is what came of it, while others are at it.
+	UndoneBy *approval.UndoOrder `json:"undoneBy,omitempty"`
+	TookBack *turn.TakenBack     `json:"tookBack,omitempty"`
+
 	// SettledForNow is whether it has settled, but not for good: a Call that names it reopens it.
 	SettledForNow bool `json:"forNow,omitempty"`
 	// ReopenCount counts how often it was reopened, and ReopenReason says who did so, and why, until a Request was
@@ -130,7 +135,7 @@ func (p *InstanceProgress) phase() instancePhase {
 	switch {
 	case p.Status != ideafile.InstanceWorking:
 		return ended
-	case p.UndoneFor != nil && (!p.Idle || len(p.PendingApprovals) == 0):
+	case (p.UndoneFor != nil || p.UndoneBy != nil) && (!p.Idle || len(p.PendingApprovals) == 0):
 		return busy
 	case p.PlanHeld && p.AckedCorrectionCount == p.SentCorrectionCount:
 		return awaitingPerson
@@ -209,8 +214,8 @@ func (l *Loop) ApplyReport(r turn.InstanceReport) bool {
 	if !inst.hasStalePauseFault(r) {
 		l.pause(r.PauseFault)
 	}
-	if t := r.TakenBack; t != nil && inst.UndoneFor != nil && inst.Status == ideafile.InstanceWorking {
-		l.endTakenBack(inst, *t)
+	if r.TakenBack != nil && inst.Status == ideafile.InstanceWorking {
+		l.endTakenBack(inst, *r.TakenBack)
 	}
 	return true
 }

@@ -152,7 +152,8 @@ const (
 	CodeLimitReached    = "limit_reached"
 	CodeNoProgress      = "no_progress" // three Requests in a row brought nothing new
 	CodeInvalidIdea     = "invalid_idea"
-	CodePaused          = "paused" // by a person
+	CodePaused          = "paused"     // by a person
+	CodeTakenBack       = "taken_back" // what Calls did, by a person
 )
 
 // CheckOutput returns why a process's output does not fit its form, or nil. An output with References is not checked

@@ -69,10 +69,11 @@ type InstanceReport struct {
 }
 
 // TakenBack is what came of taking back what an instance did. Said says what was taken back, and what not; Failed is
-// whether some of it was to be.
+// whether some of it was to be, Nothing whether nothing was done.
 type TakenBack struct {
-	Said   string `json:"said"`
-	Failed bool   `json:"failed,omitempty"`
+	Said    string `json:"said"`
+	Failed  bool   `json:"failed,omitempty"`
+	Nothing bool   `json:"nothing,omitempty"`
 }
 
 // CallReport is how one Call stands in one instance.

@@ -9,9 +9,9 @@ import (
 	"processidea/model/refexpr"
 )
 
-// OfInstance says how an instance takes back all that it did, by its own records. delegateID names the process that a
-// Call ran.
-func OfInstance(flow *dataflow.Instance, process string, delegateID func(callID string) string) dataflow.Undoing {
+// OfInstance says how an instance takes back what it did, by its own records. delegateID names the process that a Call
+// ran.
+func OfInstance(flow *dataflow.Instance, process string, choice Choice, delegateID func(callID string) string) dataflow.Undoing {
 	palette, _, token := flow.StartParameters()
 	calls := CallsOf(flow, palette.Tools)
 	for n, rec := range flow.CallRecords() {
@@ -30,7 +30,10 @@ func OfInstance(flow *dataflow.Instance, process string, delegateID func(callID 
 		}
 		return nil
 	}
-	p, _ := Invert(calls, Choice{}, find, func(Call) any { return flow.State() }) // never an error: nothing is named
+	p, err := Invert(calls, choice, find, func(Call) any { return flow.State() })
+	if err != nil {
+		return dataflow.Undoing{Left: []string{err.Error()}}
+	}
 	return p.asUndoing()
 }
 
@@ -45,12 +48,15 @@ func (c *Call) readRecord(flow *dataflow.Instance, rec *dataflow.CallRecord) {
 	if rec.FromEarlierProcess && rec.SkippedBecauseOf == "" {
 		c.DoneBefore = "another process"
 	}
-	if rec.RanCall != nil {
+	switch params, err := flow.ResolvedParams(rec); {
+	case rec.RanCall != nil:
 		c.Tool, c.Params = rec.RanCall.Tool, rec.RanCall.Params
-	} else if params, err := flow.ResolvedParams(rec); err == nil {
-		c.Params = rec.ParamsAdaptation.ApplyTo(params)
-	} else {
+	case err != nil:
 		c.NotKnown = diag.WithoutPackagePrefix(err)
+	case len(c.Reads) > 0 && flow.IsCorrected():
+		c.NotKnown = "people have corrected what it may have read"
+	default:
+		c.Params = rec.ParamsAdaptation.ApplyTo(params)
 	}
 	c.Result = rec.Result
 	for _, w := range flow.StateWrites() {

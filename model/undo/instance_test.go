@@ -46,7 +46,7 @@ func TestAnInstanceThatTakesAllBackHasTheStateThatItBeganWith(t *testing.T) {
 		if len(p.Instance.PendingApprovals()) > 0 {
 			return // people are asked first
 		}
-		u := undo.OfInstance(p.Instance, "p", func(id string) string { return id })
+		u := undo.OfInstance(p.Instance, "p", undo.Choice{}, func(id string) string { return id })
 		p.Instance.BeginUndo(u)
 		taken := map[string]bool{}
 		for running := p.Instance.Advance(); len(running) > 0; {
@@ -70,7 +70,7 @@ func TestAnInstanceThatTakesAllBackHasTheStateThatItBeganWith(t *testing.T) {
 			}
 			running = append(running, p.Instance.Advance()...)
 		}
-		said := p.Instance.TakenBack()
+		said := p.Instance.TakeTakenBack()
 		if said == nil || said.Failed || len(taken) != len(u.Calls) {
 			t.Fatalf("%+v after %v of %+v", said, taken, u)
 		}

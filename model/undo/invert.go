@@ -21,6 +21,8 @@ type Choice struct {
 	IsInstance bool
 	// CallID is the only Call that is taken back, with all that read from it.
 	CallID string
+	// CallIDs are the only ones, where there are any.
+	CallIDs []string
 }
 
 // Step takes one Call back.
@@ -201,6 +203,8 @@ func (g *graph) choose(choice Choice) (map[int]bool, error) {
 		mine := !choice.IsInstance || c.Instance == choice.Instance ||
 			spelling.MatchesToken(choice.Instance, c.Instance)
 		known = known || mine
+		mine = mine && (choice.CallIDs == nil || slices.ContainsFunc(choice.CallIDs,
+			func(id string) bool { return ideafile.CallIDInInstance(id, c.Instance) == c.ID }))
 		if mine && isDone(c) && (choice.ToIdea == 0 || c.Idea > choice.ToIdea || c.Idea == 0) {
 			chosen[n] = true
 		}

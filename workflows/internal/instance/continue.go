@@ -49,7 +49,6 @@ type ReportState struct {
 	RefusedThrough       int            `json:"refused,omitempty"`
 	ToldThrough          int            `json:"toldCalls,omitempty"`
 	CorrectionCount      int            `json:"corrected,omitempty"`
-	UndoEnded            bool           `json:"undoEnded,omitempty"`
 	Idle                 bool           `json:"quiet,omitempty"`   // nothing of the instance runs
 	Running              int            `json:"running,omitempty"` // Calls that ran on while the process was paused
 	PendingApprovalsKey  string         `json:"pending,omitempty"` // see pendingApprovalsFingerprint

@@ -1,6 +1,7 @@
 package instance
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -212,14 +213,14 @@ func (i *instance) onCorrectSignal(ctx workflow.Context, s protocol.CorrectionSi
 
 func (i *instance) onEndSignal(ctx workflow.Context, s protocol.EndSignal) {
 	if s.Undo {
-		i.beginUndo(ctx)
+		i.beginUndo(ctx, s.UndoOf)
 		return
 	}
 	i.endStatus = s.Status
 }
 
-// beginUndo has the instance take back what it did.
-func (i *instance) beginUndo(ctx workflow.Context) {
+// beginUndo has the instance take back what it did, or what of it a person wants.
+func (i *instance) beginUndo(ctx workflow.Context, of *approval.UndoOrder) {
 	palette, _, _ := i.dataflow.StartParameters()
 	var names []string
 	for _, t := range palette.Tools {
@@ -227,8 +228,15 @@ func (i *instance) beginUndo(ctx workflow.Context) {
 	}
 	i.loadMissingTools(ctx, names)
 	i.markChanged(ctx)
-	i.dataflow.BeginUndo(undo.OfInstance(i.dataflow, i.setup.Process,
-		func(call string) string { return protocol.DelegateID(i.setup.Process, call) }))
+	choice, by, reason := undo.Choice{}, "", ""
+	if of != nil {
+		choice.CallID, choice.CallIDs = of.Call, of.Calls
+		by, reason = cmp.Or(of.By, "somebody"), of.Reason
+	}
+	u := undo.OfInstance(i.dataflow, i.setup.Process, choice,
+		func(call string) string { return protocol.DelegateID(i.setup.Process, call) })
+	u.By, u.Reason = by, reason
+	i.dataflow.BeginUndo(u)
 }
 
 // applyDecision takes a person's decision on a Call, and returns how many have decided so now.

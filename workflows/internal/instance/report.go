@@ -45,14 +45,12 @@ func (i *instance) reportToProcess(ctx workflow.Context) {
 		others != before.QuotaAndDelegatesKey
 	running := i.running + i.countActiveDelegates()
 	pauseReached := i.reportWanted || (i.held && running == 0 && before.Running > 0)
-	takenBack := i.dataflow.TakenBack()
-	undoEnded := takenBack != nil && !before.UndoEnded
-	if !undoEnded && !becameIdle && !resumedWhileHeld && !closedBroken && !awaitedChanged && !pauseReached && pauseFor == nil &&
+	takenBack := i.dataflow.TakeTakenBack()
+	if takenBack == nil && !becameIdle && !resumedWhileHeld && !closedBroken && !awaitedChanged && !pauseReached && pauseFor == nil &&
 		len(fates) == 0 {
 		before.Idle = idle
 		return
 	}
-	before.UndoEnded = takenBack != nil
 	before.Idle, before.ClosedThrough, before.CorrectionCount, before.PendingApprovalsKey, i.reportWanted = idle,
 		i.closedThrough,
 		i.correctionCount, pending, false
