@@ -323,7 +323,8 @@ func TestAPausedProcessTakesBackAndGoesOn(t *testing.T) {
 	}
 	close(hold)
 	eventually(t, "it rests", func() bool {
-		return strings.Contains(s.acts("undo", map[string]any{"call": "9.9", "by": "ann"}), "there is no Call 9.9")
+		got := s.acts("undo", map[string]any{"call": "9.9", "by": "ann"})
+		return strings.Contains(got, "there is no Call 9.9")
 	})
 	if got := s.acts("undo", map[string]any{"call": "1.2", "by": "ann", "reason": "too dear"}); got != "" {
 		t.Error(got)

@@ -67,13 +67,16 @@ func (l *Loop) BeginUndo(o approval.UndoOrder, now time.Time) (list []*InstanceP
 			list = append(list, inst)
 		}
 	}
-	at := slices.IndexFunc(list, func(inst *InstanceProgress) bool { return inst.phase() != ready })
+	at := slices.IndexFunc(list, func(inst *InstanceProgress) bool {
+		return len(inst.PendingApprovals) > 0 || !inst.Idle && (!inst.HeldByPause || inst.Running > 0) ||
+			inst.UndoneBy != nil || inst.UndoneFor != nil
+	})
 	switch {
 	case len(list) == 0:
 		return nil, errors.New("nothing of it is at work: what has ended is taken back when all of it has")
 	case at >= 0:
-		return nil, fmt.Errorf("instance %q is not at rest: a Call waits for a person, or is about to run, and may "+
-			"have read what is to be taken back: decide on it first", list[at].Token)
+		return nil, fmt.Errorf("instance %q is not at rest: it takes back already, or a Call waits for a person, and "+
+			"may have read what is to be taken back: decide on it first", list[at].Token)
 	}
 	for _, inst := range list {
 		inst.UndoneBy, inst.Idle = &o, false

@@ -233,8 +233,13 @@ func (i *instance) beginUndo(ctx workflow.Context, of *approval.UndoOrder) {
 		choice.CallID, choice.CallIDs = of.Call, of.Calls
 		by, reason = cmp.Or(of.By, "somebody"), of.Reason
 	}
-	u := undo.OfInstance(i.dataflow, i.setup.Process, choice,
-		func(call string) string { return protocol.DelegateID(i.setup.Process, call) })
+	var u dataflow.Undoing
+	if of != nil && len(i.queuedCalls) > 0 {
+		u.Left = []string{"Calls are about to run, and may have read what is to be taken back: resume first"}
+	} else {
+		u = undo.OfInstance(i.dataflow, i.setup.Process, choice,
+			func(call string) string { return protocol.DelegateID(i.setup.Process, call) })
+	}
 	u.By, u.Reason = by, reason
 	i.dataflow.BeginUndo(u)
 }
