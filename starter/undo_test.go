@@ -207,15 +207,19 @@ func TestAnUndoIsRefusedInASentence(t *testing.T) {
 	undo("p", "--reason", "x").is(exit.Usage).complains("forgotten")
 }
 
-func TestAProcessAtWorkIsNotTakenBack(t *testing.T) {
+func TestAProcessAtWorkIsPausedAndTakesBack(t *testing.T) {
 	b := newBookings(t)
 	d := b.desk(t, strings.Replace(b.idea("none", "", `, {"_tool": "sign"}`, ""), `"write": {`,
 		`"sign": {"_activity": "note", "_approval": true}, "write": {`, 1))
 	d.dev()
 	d.do("run", ".", "--id", "p", "--detach").is(exit.Done)
 	d.asked("p")
-	d.do("undo", "p", "--yes", "--reason",
-		"x").is(exit.Usage).complains("undo p: refused: it is at work: pause it first")
+	d.do("undo", "p", "--call", "0.2", "--yes", "--reason", "too dear", "--by", "ann").is(exit.Done).complains(
+		"p is paused first, so that all that it did is on record; to go on: starter resume p").tells(
+		"of p, 1 Call would be taken back, as p", "p: 1 Call is taken back; it is paused")
+	want(t, strings.Join(b.standing(t), " "), "p/main/0.1")
+	d.do("undo", "p", "--call", "0.2", "--yes", "--reason", "x").is(exit.Usage).complains("it is undone")
+	d.do("show", "p").is(exit.Done).complains("are undone by p")
 	d.do("cancel", "p", "--undo", "--yes").is(exit.Usage).complains("--reason is missing")
 	d.do("cancel", "p", "--undo", "--yes", "--reason", "x").is(exit.Done).complains("run p-undo-1")
 	if left := b.standing(t); len(left) > 0 {

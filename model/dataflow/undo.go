@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"processidea/model/ideafile"
+	"processidea/model/jsonval"
 	"processidea/model/statelog"
 	"processidea/model/turn"
 )
@@ -89,8 +90,24 @@ func (i *Instance) TakeTakenBack() *turn.TakenBack {
 	t := i.takenBack()
 	if t != nil {
 		i.undoing = nil
+		i.lookAgainAtReaders()
 	}
 	return t
+}
+
+// lookAgainAtReaders has Calls that wait for a person, or for the process to go on, looked at anew where what they read
+// was taken back.
+func (i *Instance) lookAgainAtReaders() {
+	for _, rec := range i.callRecords {
+		if rec.phase != reviewing && rec.phase != approved {
+			continue
+		}
+		params, err := i.resolveParams(rec)
+		if err != nil || !jsonval.Equal(rec.ParamsAdaptation.ApplyTo(params), rec.readyCall.Params) {
+			rec.PendingApproval, rec.readyCall, rec.ParamsAdaptation = nil, nil, nil
+			rec.moveTo(waiting)
+		}
+	}
 }
 
 func (i *Instance) takenBack() *turn.TakenBack {

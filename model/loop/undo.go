@@ -68,15 +68,13 @@ func (l *Loop) BeginUndo(o approval.UndoOrder, now time.Time) (list []*InstanceP
 		}
 	}
 	at := slices.IndexFunc(list, func(inst *InstanceProgress) bool {
-		return len(inst.PendingApprovals) > 0 || !inst.Idle && (!inst.HeldByPause || inst.Running > 0) ||
-			inst.UndoneBy != nil || inst.UndoneFor != nil
+		return !inst.Idle && (!inst.HeldByPause || inst.Running > 0) || inst.UndoneBy != nil || inst.UndoneFor != nil
 	})
 	switch {
 	case len(list) == 0:
 		return nil, errors.New("nothing of it is at work: what has ended is taken back when all of it has")
 	case at >= 0:
-		return nil, fmt.Errorf("instance %q is not at rest: it takes back already, or a Call waits for a person, and "+
-			"may have read what is to be taken back: decide on it first", list[at].Token)
+		return nil, fmt.Errorf("instance %q is not at rest, or takes back already", list[at].Token)
 	}
 	for _, inst := range list {
 		inst.UndoneBy, inst.Idle = &o, false
