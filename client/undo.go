@@ -295,8 +295,9 @@ func readTakenBack(as string, source map[string]any, made map[ideafile.UndoneCal
 			key := ideafile.UndoneCall{Process: jsonval.AsText(what["process"]), CallID: jsonval.AsText(what["call"])}
 			for _, status := range p.StatusByInstance {
 				if key.CallID != "" && status == ideafile.Done {
-					made[key] = TakenBack{key.CallID, as, cmp.Or(jsonval.AsText(of["by"]), "itself"),
-						cmp.Or(jsonval.AsText(of["reason"]), "it failed")}
+					made[key] = TakenBack{key.CallID, as,
+						cmp.Or(jsonval.AsText(what["by"]), jsonval.AsText(of["by"]), "itself"),
+						cmp.Or(jsonval.AsText(what["reason"]), jsonval.AsText(of["reason"]), "it failed")}
 				}
 			}
 		}

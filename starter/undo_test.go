@@ -219,7 +219,7 @@ func TestAProcessAtWorkIsPausedAndTakesBack(t *testing.T) {
 		"of p, 1 Call would be taken back, as p", "p: 1 Call is taken back; it is paused")
 	want(t, strings.Join(b.standing(t), " "), "p/main/0.1")
 	d.do("undo", "p", "--call", "0.2", "--yes", "--reason", "x").is(exit.Usage).complains("it is undone")
-	d.do("show", "p").is(exit.Done).complains("are undone by p")
+	d.do("show", "p").is(exit.Done).complains("are undone by p, for ann: too dear")
 	d.do("cancel", "p", "--undo", "--yes").is(exit.Usage).complains("--reason is missing")
 	d.do("cancel", "p", "--undo", "--yes", "--reason", "x").is(exit.Done).complains("run p-undo-1")
 	if left := b.standing(t); len(left) > 0 {

@@ -1,6 +1,7 @@
 package undo
 
 import (
+	"processidea/model/approval"
 	"processidea/model/approval/policy"
 	"processidea/model/dataflow"
 	"processidea/model/diag"
@@ -9,9 +10,10 @@ import (
 	"processidea/model/refexpr"
 )
 
-// OfInstance says how an instance takes back what it did, by its own records. delegateID names the process that a Call
-// ran.
-func OfInstance(flow *dataflow.Instance, process string, choice Choice, delegateID func(callID string) string) dataflow.Undoing {
+// OfInstance says how an instance takes back what it did, by its own records, or what of it is ordered. delegateID names
+// the process that a Call ran.
+func OfInstance(flow *dataflow.Instance, process string, o approval.UndoOrder,
+	delegateID func(callID string) string) dataflow.Undoing {
 	palette, _, token := flow.StartParameters()
 	calls := CallsOf(flow, palette.Tools)
 	for n, rec := range flow.CallRecords() {
@@ -30,11 +32,12 @@ func OfInstance(flow *dataflow.Instance, process string, choice Choice, delegate
 		}
 		return nil
 	}
-	p, err := Invert(calls, choice, find, func(Call) any { return flow.State() })
+	p, err := Invert(calls, Choice{CallID: o.Call, CallIDs: o.Calls}, find, func(Call) any { return flow.State() })
+	u := p.asUndoing(o)
 	if err != nil {
-		return dataflow.Undoing{Left: []string{err.Error()}}
+		u.Left = []string{err.Error()}
 	}
-	return p.asUndoing()
+	return u
 }
 
 // readRecord reads what ran, with what, and what it came to.
@@ -70,11 +73,16 @@ func (c *Call) readRecord(flow *dataflow.Instance, rec *dataflow.CallRecord) {
 }
 
 // asUndoing has one instance carry the Plan out.
-func (p Plan) asUndoing() (u dataflow.Undoing) {
+func (p Plan) asUndoing(o approval.UndoOrder) dataflow.Undoing {
+	u := dataflow.Undoing{By: o.By, Reason: o.Reason}
 	for _, s := range p.Undo {
 		key, _ := ideafile.ParseCallKey(s.CallID)
-		u.Calls = append(u.Calls, dataflow.UndoCall{Of: key, Call: ideafile.ParseWrittenCall(s.Call(
-			func(id string) ideafile.CallKey { of, _ := ideafile.ParseCallKey(id); return of.Undo() }))})
+		call := s.Call(func(id string) ideafile.CallKey { of, _ := ideafile.ParseCallKey(id); return of.Undo() })
+		if o.By != "" {
+			call[ideafile.UndoesKey] = jsonval.OverlayObject(call[ideafile.UndoesKey],
+				map[string]any{"by": o.By, "reason": o.Reason})
+		}
+		u.Calls = append(u.Calls, dataflow.UndoCall{Of: key, Call: ideafile.ParseWrittenCall(call)})
 	}
 	for _, id := range p.Withdraw {
 		key, _ := ideafile.ParseCallKey(id)

@@ -7,6 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"processidea/model/approval"
 	"processidea/model/dataflow"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
@@ -46,7 +47,7 @@ func TestAnInstanceThatTakesAllBackHasTheStateThatItBeganWith(t *testing.T) {
 		if len(p.Instance.PendingApprovals()) > 0 {
 			return // people are asked first
 		}
-		u := undo.OfInstance(p.Instance, "p", undo.Choice{}, func(id string) string { return id })
+		u := undo.OfInstance(p.Instance, "p", approval.UndoOrder{}, func(id string) string { return id })
 		p.Instance.BeginUndo(u)
 		taken := map[string]bool{}
 		for running := p.Instance.Advance(); len(running) > 0; {

@@ -228,19 +228,17 @@ func (i *instance) beginUndo(ctx workflow.Context, of *approval.UndoOrder) {
 	}
 	i.loadMissingTools(ctx, names)
 	i.markChanged(ctx)
-	choice, by, reason := undo.Choice{}, "", ""
+	var order approval.UndoOrder
 	if of != nil {
-		choice.CallID, choice.CallIDs = of.Call, of.Calls
-		by, reason = cmp.Or(of.By, "somebody"), of.Reason
+		order = *of
+		order.By = cmp.Or(of.By, "somebody")
 	}
-	var u dataflow.Undoing
+	u := undo.OfInstance(i.dataflow, i.setup.Process, order,
+		func(call string) string { return protocol.DelegateID(i.setup.Process, call) })
 	if of != nil && len(i.queuedCalls) > 0 {
-		u.Left = []string{"Calls are about to run, and may have read what is to be taken back: resume first"}
-	} else {
-		u = undo.OfInstance(i.dataflow, i.setup.Process, choice,
-			func(call string) string { return protocol.DelegateID(i.setup.Process, call) })
+		u = dataflow.Undoing{By: u.By, Left: []string{
+			"Calls are about to run, and may have read what is to be taken back: resume first"}}
 	}
-	u.By, u.Reason = by, reason
 	i.dataflow.BeginUndo(u)
 }
 
