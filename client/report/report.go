@@ -23,6 +23,7 @@ import (
 	"processidea/model/ideafile/price"
 	"processidea/model/ideafile/shown"
 	"processidea/model/jsonval"
+	"processidea/model/quality"
 	"processidea/store/chain"
 )
 
@@ -56,7 +57,8 @@ type Report struct {
 	States    []State
 	Left      int // instances whose State is not shown
 	Output    *readable.Fact
-	Missing   string // why something is not in it, of a chain that is broken
+	Quality   []string // what it came to that answers were asked for twice
+	Missing   string   // why something is not in it, of a chain that is broken
 }
 
 // Idea is one Idea of the chain.
@@ -174,6 +176,7 @@ func (r *Report) addStates(ctx context.Context, c *client.Chain, last int) error
 		f := (&readable.Teller{Left: mostPerState, Bytes: mostText}).Tell("", output)
 		r.Output = &f
 	}
+	r.Quality = quality.ReadReport(jsonval.AsObject(idea["meta"])).Lines()
 	read, _ := ideafile.ReadIdeaWithCheckedTools(idea)
 	names := shown.WordsOf(read)
 	states, statuses := client.StatesOf(idea), statusesOf(idea)

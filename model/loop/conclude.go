@@ -69,7 +69,9 @@ func (l *Loop) ConcludeRequest() *RequestConclusion {
 // its Idea is the last one.
 func (l *Loop) addInstanceEnds(full *turn.RequestInput) {
 	for n, inst := range l.instances {
-		full.Instances[n].Status, full.Instances[n].Fault = inst.Status, inst.Fault
+		one := &full.Instances[n]
+		one.EndedByRequest = one.Status == ""
+		one.Status, one.Fault = inst.Status, inst.Fault
 	}
 }
 

@@ -43,6 +43,7 @@ func (p *unsplitProcess) partReport(status loop.Status, last bool) split.PartRep
 		Usage: result.Usage, Digest: p.lastSealed.Digest, Failures: result.Failures,
 		SelfPauseCount: p.loop.SelfPauseCount(), ResumeCount: p.resumesHeard,
 		NotWrittenResults: result.NotWrittenResults,
+		Quality:           p.loop.Rechecked(),
 		Error:             result.Error, QuotaUse: p.loop.QuotaUse(), Instances: p.loop.EndedOrWaitingInstances(),
 	}
 	for _, m := range p.loop.Instances() {
