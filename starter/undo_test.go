@@ -30,6 +30,7 @@ type bookings struct {
 	broken  []string
 	hold    chan struct{} // cancellations wait for it; nil: they do not
 	arrived chan string   // the keys of cancellations that wait
+	closed  bool          // nothing is cancelled for now
 }
 
 func newBookings(t *testing.T) *bookings {
@@ -55,6 +56,10 @@ func (b *bookings) answer(w http.ResponseWriter, r *http.Request) {
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	if r.URL.Path == "/cancel" && b.closed {
+		http.Error(w, "we are closed", http.StatusConflict)
+		return
+	}
 	if _, known := b.answers[key]; !known {
 		b.answers[key] = b.act(r.URL.Path, key, in.What, in.From, in.ID)
 	}
@@ -280,6 +285,30 @@ func TestAJourneyOfWhichTheThirdBookingFailsIsTakenBack(t *testing.T) {
 	d.do("verify", "trip").is(exit.Done)
 	d.do("undo", "trip", "--dry-run").is(exit.Done).tells("0 Calls would be taken back")
 	d.do("undo", "trip", "--dry-run", "--call", "0.2").is(exit.Usage).complains("Call 0.2 is not done: it is undone")
+}
+
+// What an instance that failed could not take back, a person has taken back later.
+func TestWhatASagaHasLeftIsTakenUp(t *testing.T) {
+	b := newBookings(t)
+	b.closed = true
+	d := b.desk(t, strings.Replace(b.idea("none", `"onFailure": "undo"`,
+		`, {"_tool": "book", "what": "balloon", "from": "†state.hotel.id"}`, ""), `"cancel": {`, `"cancel": {"_undo": "never", `, 1))
+	d.dev()
+	var r loop.Result
+	d.do("run", ".", "--id", "p", "--json").is(exit.Failed).json(&r)
+	if i := r.Instances[""]; i.Status != "undo-failed" || len(b.standing(t)) != 2 ||
+		!strings.Contains(r.Error.Message, "nothing was taken back; not taken back: 0.2: 0.2~undo, cancel, failed") {
+		t.Errorf("%s, %q: %v", i.Status, b.standing(t), r.Error)
+	}
+	b.mu.Lock()
+	b.closed = false
+	b.mu.Unlock()
+	d.do("undo", "p", "--yes", "--by", "ann", "--reason", "they are open again").is(exit.Done).tells(
+		"2 Calls would be taken back, as p-undo-1")
+	if left := b.standing(t); len(left) > 0 {
+		t.Errorf("%q are left", left)
+	}
+	d.do("show", "p").is(exit.Done).complains("2 Calls are undone by p-undo-1, for ann: they are open again")
 }
 
 func TestAPersonDecidesOnWhatTakesBackAndOnThePlanAsAWhole(t *testing.T) {

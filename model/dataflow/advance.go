@@ -132,7 +132,8 @@ func (i *Instance) reasonForReview(ready ReadyCall) (asks *policy.Approval, why 
 // startCall returns the Call for its activity to run. A latent Call, whose result the LLM writes, ends here or asks for
 // it.
 func (i *Instance) startCall(rec *CallRecord, ready ReadyCall) []ReadyCall {
-	rec.readyCall = &ready
+	i.moments++
+	rec.readyCall, rec.Began = &ready, i.moments
 	if len(rec.Decisions) > 0 || i.palette.KeepsParams &&
 		ready.Tool.UndoUnder(ready.Binding).Kind == ideafile.UndoByTool {
 		rec.RanCall = &turn.ExecutedCall{Tool: ready.Tool.Name, Params: ready.Params}

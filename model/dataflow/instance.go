@@ -33,6 +33,7 @@ type Instance struct {
 	// correctionCount counts the values of State that people set.
 	correctionCount int
 	planStarted     bool     // StartDirectPlan was called
+	moments         int      // of Calls that began and ended, so far
 	undoing         *Undoing // what it takes back; nil: nothing
 	planAfter       int      // the Calls of the direct Plan come after this one; 0: it took no other's place
 	// starters started the process, and earlierDecisions were taken in those that it was forked from; see

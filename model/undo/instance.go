@@ -61,7 +61,7 @@ func (c *Call) readRecord(flow *dataflow.Instance, rec *dataflow.CallRecord) {
 	default:
 		c.Params = rec.ParamsAdaptation.ApplyTo(params)
 	}
-	c.Result = rec.Result
+	c.Result, c.Began, c.Ended = rec.Result, rec.Began, rec.Ended
 	for _, w := range flow.StateWrites() {
 		if (ideafile.CallKey{Request: w.Request, Index: w.Index}) == c.Key && w.CorrectionNumber == 0 {
 			c.Result = w.Value

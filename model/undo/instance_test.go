@@ -47,6 +47,13 @@ func TestAnInstanceThatTakesAllBackHasTheStateThatItBeganWith(t *testing.T) {
 		if len(p.Instance.PendingApprovals()) > 0 {
 			return // people are asked first
 		}
+		w := &world{map[string]string{}, map[string]bool{}}
+		for _, rec := range p.Instance.CallRecords() {
+			if given, began := p.Inputs[rec.ID]; began && rec.RanCall != nil && rec.Status == ideafile.Done &&
+				rec.FaultWrittenToBranch == nil {
+				w.effects["p "+rec.ID] = given
+			}
+		}
 		u := undo.OfInstance(p.Instance, "p", approval.UndoOrder{}, func(id string) string { return id })
 		p.Instance.BeginUndo(u)
 		taken := map[string]bool{}
@@ -58,6 +65,9 @@ func TestAnInstanceThatTakesAllBackHasTheStateThatItBeganWith(t *testing.T) {
 			}
 			taken[r.Record.ID] = true
 			running = slices.Delete(running, at, at+1)
+			if err := w.takeBack("p", strings.TrimSuffix(r.Record.ID, "~undo")); err != nil {
+				t.Fatal(err)
+			}
 			p.Instance.SucceedCall(r.Record.ID, nil)
 			palette, context, token := p.Instance.StartParameters()
 			var left []string
@@ -77,6 +87,9 @@ func TestAnInstanceThatTakesAllBackHasTheStateThatItBeganWith(t *testing.T) {
 		}
 		if got := string(jsonval.Encode(p.Instance.State())); got != began && !strings.Contains(said.Said, "not taken back") {
 			t.Fatalf("its State was %s, and is %s: %s", began, got, said.Said)
+		}
+		if len(w.effects) > 0 && !strings.Contains(said.Said, "not taken back") {
+			t.Fatalf("the world has %q: %s", w.effects, said.Said)
 		}
 		undone += len(taken)
 	})
