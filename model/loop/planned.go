@@ -87,7 +87,8 @@ func (l *Loop) summarizeCalls(
 // isShownToLLM reports whether a Request about an instance shows a Call: those of the instance's last plan, those whose
 // result is not in State, and those on which a person decided otherwise than the LLM had proposed.
 func (l *Loop) isShownToLLM(p PlannedCall, inst *InstanceProgress, c turn.CallReport) bool {
-	return isUndoOrUndone(c) || p.Request == inst.LastPlanningRequest || l.idea.HasNoOutputPath(p.Call) || c.WasOverruledByPerson()
+	return isUndoOrUndone(c) || p.Request == inst.LastPlanningRequest || l.idea.HasNoOutputPath(p.Call) ||
+		c.WasOverruledByPerson()
 }
 
 func anyLastPlannedByRequest(instances []*InstanceProgress, request int) bool {

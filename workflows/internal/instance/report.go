@@ -46,8 +46,8 @@ func (i *instance) reportToProcess(ctx workflow.Context) {
 	running := i.running + i.countActiveDelegates()
 	pauseReached := i.reportWanted || (i.held && running == 0 && before.Running > 0)
 	takenBack := i.dataflow.TakeTakenBack()
-	if takenBack == nil && !becameIdle && !resumedWhileHeld && !closedBroken && !awaitedChanged && !pauseReached && pauseFor == nil &&
-		len(fates) == 0 {
+	if takenBack == nil && !becameIdle && !resumedWhileHeld && !closedBroken && !awaitedChanged && !pauseReached &&
+		pauseFor == nil && len(fates) == 0 {
 		before.Idle = idle
 		return
 	}
