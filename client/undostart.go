@@ -117,7 +117,8 @@ func (c *Client) checkNotTakenBack(ctx context.Context, id string, err error) er
 			return err
 		}
 		if open {
-			return &RefusedError{Process: id, Signal: approval.SteerUndo, Reason: as + " takes it back already: wait for its end"}
+			return &RefusedError{Process: id, Signal: approval.SteerUndo,
+				Reason: as + " takes it back already: wait for its end"}
 		}
 		last, err := c.archive.Chain(as).Length(ctx)
 		if err != nil {

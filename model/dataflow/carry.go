@@ -56,7 +56,8 @@ func (i *Instance) CarryIntoNextRun() CarriedInstance {
 		Writes: i.state.Writes(), Unreported: i.unreportedWrites, OpenRequests: jsonval.SortedKeys(i.openRequests),
 		ClosedThroughRequest: i.closedThroughRequest, RefusedThroughRequest: i.refusedThroughRequest,
 		Now: i.currentTime, PauseFault: i.pauseFault,
-		Corrections: i.correctionCount, PlanStarted: i.planStarted, PlanAfter: i.planAfter, Undoing: i.undoing, Moments: i.moments,
+		Corrections: i.correctionCount, PlanStarted: i.planStarted, PlanAfter: i.planAfter, Undoing: i.undoing,
+		Moments: i.moments,
 	}
 	for _, m := range i.contextMessages[i.initialMessageCount:] {
 		c.AddedMessages = append(c.AddedMessages, m.Source)

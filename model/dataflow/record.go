@@ -53,8 +53,8 @@ type CallRecord struct {
 	// RanCall is the Call as it started after people's decisions.
 	RanCall *turn.ExecutedCall `json:"ran,omitempty"`
 
-	// Began and Ended are the moments at which its parameters were resolved, and its result was applied, in the order of
-	// the instance's life; 0: they were not.
+	// Began and Ended are the moments at which its parameters were resolved, and its result was applied, in the order
+	// of the instance's life; 0: they were not.
 	Began int `json:"began,omitempty"`
 	Ended int `json:"ended,omitempty"`
 
