@@ -73,6 +73,7 @@ type CallAttempt struct {
 	Process, Instance, Call, Tool string
 	Kind                          ideafile.ToolKind
 	Attempt                       int // from 1
+	TakesBack                     bool
 }
 
 // observeCall tells the observer of a Call.
@@ -86,7 +87,7 @@ func (a *Activities) observeCall(ctx context.Context, in protocol.ExecuteInput) 
 	}
 	ctx, end := a.Observer.Call(ctx, CallAttempt{
 		Process: in.Process, Instance: in.Token, Call: in.Call, Tool: in.Tool, Kind: in.Binding.Kind,
-		Attempt: int(activity.GetInfo(ctx).Attempt),
+		Attempt: int(activity.GetInfo(ctx).Attempt), TakesBack: in.Undoes != nil,
 	})
 	return ctx, func(err error) { end(outcomeOfError(err, OutcomeDone)) }
 }

@@ -14,6 +14,14 @@ const tellingTime = 5 * time.Second
 // Stop pauses the process, lets the Calls that run finish, and then cancels it: so all that it did is on record, and
 // can be taken back.
 func (p *Process) Stop(ctx context.Context, by By) error {
+	if err := p.Rest(ctx, by); err != nil {
+		return err
+	}
+	return p.Cancel(ctx)
+}
+
+// Rest pauses the process, if it is not, and waits until the Calls that run have finished.
+func (p *Process) Rest(ctx context.Context, by By) error {
 	v, err := p.Status(ctx)
 	if err == nil && v.Status != loop.StatusPaused {
 		err = p.Pause(ctx, by)
@@ -22,7 +30,7 @@ func (p *Process) Stop(ctx context.Context, by By) error {
 		return err
 	}
 	var idle time.Time
-	err = p.until(ctx, func() (bool, error) {
+	return p.until(ctx, func() (bool, error) {
 		running, done, err := p.countCalls(ctx)
 		if err != nil || running > 0 {
 			return false, err
@@ -33,10 +41,6 @@ func (p *Process) Stop(ctx context.Context, by By) error {
 		v, err := p.Status(ctx)
 		return err == nil && (v.Calls.Done >= done || time.Since(idle) > tellingTime), err
 	})
-	if err != nil {
-		return err
-	}
-	return p.Cancel(ctx)
 }
 
 // countCalls asks the instances how many of their Calls run, and are done.

@@ -254,8 +254,11 @@ func (c *Chain) takenBack(ctx context.Context) (made map[ideafile.UndoneCall]Tak
 	made = map[ideafile.UndoneCall]TakenBack{}
 	next = 1
 	// One that was ended before it began has no Idea, and its number is not used again.
-	for n, missing := 1, 0; missing < 2; n++ {
-		as := undoID(c.process, n)
+	for n, missing := 0, 0; missing < 2; n++ {
+		as := c.process // its instances that failed
+		if n > 0 {
+			as = undoID(c.process, n)
+		}
 		of := &Chain{c.chains, as}
 		last, err := of.Length(ctx)
 		if err != nil {
@@ -284,12 +287,17 @@ func readTakenBack(as string, source map[string]any, made map[ideafile.UndoneCal
 	of := jsonval.AsObject(jsonval.AsObject(source["meta"])[undoesMeta])
 	tokens := idea.InstanceTokens()
 	for _, m := range idea.Context {
-		for _, p := range turn.ReadPastDirectPlanCalls(m, tokens) {
+		for _, p := range pastCalls(m, tokens) {
+			if (ideafile.CallKey{Request: p.Request, Index: p.Index}).IsUndo() != (of == nil) {
+				continue // what it took back of itself, or of another process
+			}
 			what := jsonval.AsObject(p.WrittenCall.RawObject()[ideafile.UndoesKey])
 			key := ideafile.UndoneCall{Process: jsonval.AsText(what["process"]), CallID: jsonval.AsText(what["call"])}
 			for _, status := range p.StatusByInstance {
 				if key.CallID != "" && status == ideafile.Done {
-					made[key] = TakenBack{key.CallID, as, jsonval.AsText(of["by"]), jsonval.AsText(of["reason"])}
+					made[key] = TakenBack{key.CallID, as,
+						cmp.Or(jsonval.AsText(what["by"]), jsonval.AsText(of["by"]), "itself"),
+						cmp.Or(jsonval.AsText(what["reason"]), jsonval.AsText(of["reason"]), "it failed")}
 				}
 			}
 		}

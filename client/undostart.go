@@ -1,16 +1,15 @@
 package client
 
 import (
+	"cmp"
 	"context"
 	"errors"
-	"fmt"
-	"strings"
 
 	"processidea/client/internal/kind"
 	"processidea/learn/backtest"
+	"processidea/model/approval"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
-	"processidea/model/refexpr"
 	"processidea/model/undo"
 	"processidea/store/chain"
 )
@@ -85,59 +84,31 @@ func undoCalls(steps []undo.Step) []any {
 	index := map[string]int{}
 	for n, s := range steps {
 		index[s.CallID] = n + 1
-		call := map[string]any{
-			"_tool":            s.Tool,
-			ideafile.UndoesKey: map[string]any{"process": s.Process, "call": s.CallID},
-		}
-		for name, v := range s.Params {
-			call[name] = literal(v)
-		}
-		if len(s.After) > 0 {
-			var after []any
-			for _, id := range s.After {
-				after = append(after, fmt.Sprintf("%scall.0.%d", refexpr.Dagger, index[id]))
-			}
-			call["_after"] = after
-		}
-		calls = append(calls, call)
+		calls = append(calls, s.Call(func(id string) ideafile.CallKey { return ideafile.CallKey{Index: index[id]} }))
 	}
 	return calls
 }
 
-// literal is a value as a Call's parameter holds it: what looks like a Reference is none.
-func literal(v any) any {
-	switch v := v.(type) {
-	case string:
-		if strings.HasPrefix(v, refexpr.Dagger) {
-			return refexpr.Dagger + v
-		}
-	case []any:
-		out := make([]any, len(v))
-		for n := range v {
-			out[n] = literal(v[n])
-		}
-		return out
-	case map[string]any:
-		out := make(map[string]any, len(v))
-		for k := range v {
-			out[k] = literal(v[k])
-		}
-		return out
+// PrepareUndo pauses a process that is at work, and waits until it rests: all that it did is on record then. It takes
+// back by itself; paused is false of one that has ended. The error is a *RefusedError where another process takes it
+// back, or it was split. A process that Temporal knows no more has ended.
+func (c *Client) PrepareUndo(ctx context.Context, id string, by By) (paused bool, err error) {
+	open, err := c.isOpen(ctx, id)
+	if err != nil || !open {
+		return false, c.checkNotTakenBack(ctx, id, err)
 	}
-	return v
+	p := c.Process(id)
+	if v, err := p.Status(ctx); err != nil || len(v.Parts) > 0 {
+		return false, cmp.Or(err, error(&RefusedError{Process: id, Signal: approval.SteerUndo,
+			Reason: "it is at work in parts: cancel it, or wait for its end"}))
+	}
+	return true, p.Rest(ctx, by)
 }
 
-// CheckUndo refuses to take back what a process did while it is at work, or while another process takes it back: the
-// error is a *RefusedError. A process that Temporal knows no more has ended.
-func (c *Client) CheckUndo(ctx context.Context, id string) error {
-	open, err := c.isOpen(ctx, id)
+// checkNotTakenBack refuses to take back what another process takes back.
+func (c *Client) checkNotTakenBack(ctx context.Context, id string, err error) error {
 	if err != nil {
 		return err
-	}
-	if open {
-		return &RefusedError{Process: id, Signal: "undo",
-			Reason: "it is at work: pause it first, so that all that it did is on record, " +
-				"and cancel it, or wait for its end"}
 	}
 	for n, missing := 1, 0; missing < 2; n++ {
 		as := undoID(id, n)
@@ -146,7 +117,8 @@ func (c *Client) CheckUndo(ctx context.Context, id string) error {
 			return err
 		}
 		if open {
-			return &RefusedError{Process: id, Signal: "undo", Reason: as + " takes it back already: wait for its end"}
+			return &RefusedError{Process: id, Signal: approval.SteerUndo,
+				Reason: as + " takes it back already: wait for its end"}
 		}
 		last, err := c.archive.Chain(as).Length(ctx)
 		if err != nil {
@@ -171,14 +143,22 @@ func (c *Client) isOpen(ctx context.Context, id string) (bool, error) {
 	return info.GetCloseTime() == nil, nil
 }
 
-// StartUndo has a process started that takes back what another did, as Archive.Undo says. The error is a *RefusedError
-// where that process is at work, or is taken back already, and wraps ErrInvalid where there is nothing to take back.
+// StartUndo has a process started that takes back what another did, as Archive.Undo says; a process that is paused
+// takes back by itself, and has done so then. The error is a *RefusedError where that process is at work, or is taken
+// back already, and wraps ErrInvalid where there is nothing to take back.
 func (c *Client) StartUndo(ctx context.Context, u *Undoing) (*Process, error) {
-	if err := c.CheckUndo(ctx, u.Process); err != nil {
+	open, err := c.isOpen(ctx, u.Process)
+	switch {
+	case err != nil:
 		return nil, err
-	}
-	if len(u.Undo) == 0 {
+	case len(u.Undo) == 0:
 		return nil, kind.Errorf(ErrInvalid, "undo %s: there is nothing to take back; a dry run says why", u.Process)
+	case open:
+		u.As = u.Process
+		return c.Process(u.As), c.Process(u.As).Undo(ctx, u)
+	}
+	if err := c.checkNotTakenBack(ctx, u.Process, nil); err != nil {
+		return nil, err
 	}
 	for {
 		p, err := c.Start(ctx, StartOptions{ID: u.As, Idea: u.idea, By: u.by.Name})
@@ -195,4 +175,18 @@ func (c *Client) StartUndo(ctx context.Context, u *Undoing) (*Process, error) {
 		u.number++ // it was ended before it began
 		u.As = undoID(u.Process, u.number)
 	}
+}
+
+// Undo has a paused process take back what Archive.Undo says. It returns when that is done: the process is paused
+// still, and goes on with Resume. The error is a *RefusedError where not all could be taken back.
+func (p *Process) Undo(ctx context.Context, u *Undoing) error {
+	payload, calls := u.by.payload(), []any{}
+	for _, s := range u.Plan.Undo {
+		calls = append(calls, s.CallID)
+	}
+	for _, id := range u.Withdrawn {
+		calls = append(calls, id)
+	}
+	payload["calls"] = calls
+	return p.steer(ctx, approval.SteerUndo, payload)
 }

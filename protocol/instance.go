@@ -33,6 +33,8 @@ type SharedInstanceSetup struct {
 	ContinueEvery int `json:"continueEvery,omitempty"`
 	// Servers are the MCP servers of the Idea.
 	Servers []ideafile.MCPServer `json:"servers,omitempty"`
+	// UndoOnFailure is whether an instance that fails takes back what it did.
+	UndoOnFailure bool `json:"undoOnFailure,omitempty"`
 	// Held is whether the process is paused: nothing starts until it goes on.
 	Held bool `json:"held,omitempty"`
 	// Delegation, LLM and Replies are what the delegates of Calls begin with.

@@ -1,6 +1,7 @@
 package protocol
 
 import (
+	"processidea/model/approval"
 	"processidea/model/approval/policy"
 	"processidea/model/ideafile"
 	"processidea/model/turn"
@@ -62,9 +63,12 @@ type HoldUpSignal struct {
 	HeldUp *turn.HeldUp `json:"heldUp,omitempty"`
 }
 
-// EndSignal ends an instance with a status.
+// EndSignal ends an instance with a status, or has it take back first what it did.
 type EndSignal struct {
 	Status ideafile.InstanceStatus `json:"status"`
+	Undo   bool                    `json:"undo,omitempty"`
+	// UndoOf is what of it a person has taken back, while the process is paused; nil: all.
+	UndoOf *approval.UndoOrder `json:"undoOf,omitempty"`
 }
 
 // HoldSignal makes an instance start nothing new, or lets it go on, and its delegates with it.

@@ -30,6 +30,7 @@ type bookings struct {
 	broken  []string
 	hold    chan struct{} // cancellations wait for it; nil: they do not
 	arrived chan string   // the keys of cancellations that wait
+	closed  bool          // nothing is cancelled for now
 }
 
 func newBookings(t *testing.T) *bookings {
@@ -55,6 +56,10 @@ func (b *bookings) answer(w http.ResponseWriter, r *http.Request) {
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	if r.URL.Path == "/cancel" && b.closed {
+		http.Error(w, "we are closed", http.StatusConflict)
+		return
+	}
 	if _, known := b.answers[key]; !known {
 		b.answers[key] = b.act(r.URL.Path, key, in.What, in.From, in.ID)
 	}
@@ -207,15 +212,19 @@ func TestAnUndoIsRefusedInASentence(t *testing.T) {
 	undo("p", "--reason", "x").is(exit.Usage).complains("forgotten")
 }
 
-func TestAProcessAtWorkIsNotTakenBack(t *testing.T) {
+func TestAProcessAtWorkIsPausedAndTakesBack(t *testing.T) {
 	b := newBookings(t)
 	d := b.desk(t, strings.Replace(b.idea("none", "", `, {"_tool": "sign"}`, ""), `"write": {`,
 		`"sign": {"_activity": "note", "_approval": true}, "write": {`, 1))
 	d.dev()
 	d.do("run", ".", "--id", "p", "--detach").is(exit.Done)
 	d.asked("p")
-	d.do("undo", "p", "--yes", "--reason",
-		"x").is(exit.Usage).complains("undo p: refused: it is at work: pause it first")
+	d.do("undo", "p", "--call", "0.2", "--yes", "--reason", "too dear", "--by", "ann").is(exit.Done).complains(
+		"p is paused first, so that all that it did is on record; to go on: starter resume p").tells(
+		"of p, 1 Call would be taken back, as p", "p: 1 Call is taken back; it is paused")
+	want(t, strings.Join(b.standing(t), " "), "p/main/0.1")
+	d.do("undo", "p", "--call", "0.2", "--yes", "--reason", "x").is(exit.Usage).complains("it is undone")
+	d.do("show", "p").is(exit.Done).complains("1 Call is undone by p, for ann: too dear")
 	d.do("cancel", "p", "--undo", "--yes").is(exit.Usage).complains("--reason is missing")
 	d.do("cancel", "p", "--undo", "--yes", "--reason", "x").is(exit.Done).complains("run p-undo-1")
 	if left := b.standing(t); len(left) > 0 {
@@ -270,12 +279,36 @@ func TestAJourneyOfWhichTheThirdBookingFailsIsTakenBack(t *testing.T) {
 	d := newDesk(t, nil)
 	d.dev()
 	d.do("check", example).is(exit.Done).tells("what these did cannot be taken back: cancel\n")
-	d.do("run", example, "--id", "trip").is(exit.Failed).tells("no car is left")
-	d.do("undo", "trip", "--dry-run").is(exit.Done).tells(
-		"2 Calls would be taken back, as trip-undo-1\n  0.2 by cancel",
-		"a hotel in Lisbon, for those of the flight to Lisbon", "\n  0.1 by cancel")
-	d.do("undo", "trip", "--yes", "--reason", "no car is left").is(exit.Done).tells("completed")
-	d.do("show", "trip").is(exit.Done).complains("2 Calls are undone by trip-undo-1")
+	d.do("run", example, "--id", "trip").is(exit.Failed).tells("no car is left", "taken back: 0.2, 0.1", "2 undone")
+	d.do("show", "trip").is(exit.Done).complains("2 Calls are undone by trip, for itself: it failed (0.1, 0.2)")
+	d.do("blame", "trip", "hotel").is(exit.Done).tells("nothing any more", "0.2~undo")
+	d.do("verify", "trip").is(exit.Done)
+	d.do("undo", "trip", "--dry-run").is(exit.Done).tells("0 Calls would be taken back")
+	d.do("undo", "trip", "--dry-run", "--call", "0.2").is(exit.Usage).complains("Call 0.2 is not done: it is undone")
+}
+
+// What an instance that failed could not take back, a person has taken back later.
+func TestWhatASagaHasLeftIsTakenUp(t *testing.T) {
+	b := newBookings(t)
+	b.closed = true
+	d := b.desk(t, strings.Replace(b.idea("none", `"onFailure": "undo"`,
+		`, {"_tool": "book", "what": "balloon", "from": "†state.hotel.id"}`, ""), `"cancel": {`, `"cancel": {"_undo": "never", `, 1))
+	d.dev()
+	var r loop.Result
+	d.do("run", ".", "--id", "p", "--json").is(exit.Failed).json(&r)
+	if i := r.Instances[""]; i.Status != "undo-failed" || len(b.standing(t)) != 2 ||
+		!strings.Contains(r.Error.Message, "nothing was taken back; not taken back: 0.2: 0.2~undo, cancel, failed") {
+		t.Errorf("%s, %q: %v", i.Status, b.standing(t), r.Error)
+	}
+	b.mu.Lock()
+	b.closed = false
+	b.mu.Unlock()
+	d.do("undo", "p", "--yes", "--by", "ann", "--reason", "they are open again").is(exit.Done).tells(
+		"2 Calls would be taken back, as p-undo-1")
+	if left := b.standing(t); len(left) > 0 {
+		t.Errorf("%q are left", left)
+	}
+	d.do("show", "p").is(exit.Done).complains("2 Calls are undone by p-undo-1, for ann: they are open again")
 }
 
 func TestAPersonDecidesOnWhatTakesBackAndOnThePlanAsAWhole(t *testing.T) {

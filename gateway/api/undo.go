@@ -14,12 +14,12 @@ import (
 func (a *API) addUndo() {
 	operation(a, access.Start, huma.Operation{
 		OperationID: "undo-process", Method: http.MethodPost, Path: "/api/processes/{id}/undo",
-		Summary: "Take back what an ended process did",
+		Summary: "Take back what a process did",
 		Description: "Starts a process that takes back what the Calls of another did, as their Tools say, and " +
 			"answers with its Plan: what is taken back, " +
-			"what cannot be and why, and what stays because something reads it. With dryRun it answers alone, and " +
-			"nothing is done. 409 refused: the process " +
-			"is at work, or is taken back already.",
+			"what cannot be and why, and what stays because something reads it. One at work is paused first, takes " +
+			"back by itself before the answer, and goes on when it is resumed. With dryRun it answers alone, and " +
+			"nothing is done. 409 refused: the process is taken back already, or not all could be.",
 		Tags: []string{steering}, Errors: []int{http.StatusConflict}, DefaultStatus: http.StatusCreated,
 		Responses: map[string]*huma.Response{"200": undoResponse, "201": undoResponse},
 	}, a.undo)
@@ -52,11 +52,14 @@ func (a *API) undo(ctx context.Context, in *undoInput) (*undoOutput, error) {
 	if b.Instance != nil {
 		choice.Instance, choice.IsInstance = *b.Instance, true
 	}
-	if err := a.Client.CheckUndo(ctx, in.ID); err != nil {
-		return nil, err
+	by := client.By{Name: access.From(ctx).Name, Reason: b.Reason}
+	if !b.DryRun {
+		if _, err := a.Client.PrepareUndo(ctx, in.ID, by); err != nil {
+			return nil, err
+		}
 	}
 	u, err := a.Client.Archive().Undo(ctx, in.ID, client.UndoOptions{
-		Choice: choice, Tools: a.Tools, By: client.By{Name: access.From(ctx).Name, Reason: b.Reason},
+		Choice: choice, Tools: a.Tools, By: by,
 	})
 	if err != nil {
 		return nil, err

@@ -11,7 +11,6 @@ import (
 
 	"processidea/client/ideafiles"
 	"processidea/client/simulation"
-	"processidea/model/ideafile"
 	"processidea/model/loop"
 )
 
@@ -108,7 +107,7 @@ func shortList(all []string) (short []string) {
 // settled counts the instances that need nothing more.
 func settled(instances map[string]loop.InstanceResult) (n int) {
 	for _, i := range instances {
-		if i.Status == ideafile.InstanceSettled || i.Status == ideafile.InstanceFailed {
+		if i.Status.HasEnded() {
 			n++
 		}
 	}

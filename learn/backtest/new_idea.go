@@ -22,7 +22,8 @@ func newIdea(idea *ideafile.Idea, c *chain) (*ideafile.Idea, error) {
 	if errs := problems.Errors(); len(errs) > 0 {
 		return nil, fmt.Errorf("model: backtest %s: the file does not fit its instances: %w", c.processID, errs)
 	}
-	made.Config.Limits.Duration = 0 // no time passes here
+	made.Config.Limits.Duration = 0   // no time passes here
+	made.Config.UndoOnFailure = false // nor is anything there to be taken back
 	return made, nil
 }
 

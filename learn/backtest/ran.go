@@ -46,7 +46,7 @@ func ReadRan(run Run) (all []RanInstance, err error) {
 
 func (r *chainReader) readRan(token string) RanInstance {
 	i := r.instanceAsItStands(token)
-	if i.status != ideafile.InstanceSettled && i.status != ideafile.InstanceFailed {
+	if !i.status.HasEnded() {
 		r.addUntold(i)
 	}
 	player, memory := replay(r.chain, i)

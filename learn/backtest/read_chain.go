@@ -27,7 +27,7 @@ func newChainReader(c *chain, ideas []*ideafile.Idea, log []turn.LogEntry) *chai
 	r := &chainReader{chain: c, ideas: ideas, writes: map[string][]turn.LogEntry{}, faults: map[string]diag.Fault{}}
 	for _, e := range log {
 		if e.IsWrite() {
-			r.writes[e.Instance] = append(r.writes[e.Instance], e)
+			r.writes[e.Instance] = turn.AddWrite(r.writes[e.Instance], e)
 		}
 	}
 	for _, idea := range ideas {
@@ -88,7 +88,7 @@ func (r *chainReader) readSolution(idea *ideafile.Idea) {
 // readInstance reads one instance. The error says that it has not ended.
 func (r *chainReader) readInstance(token string) (*pastInstance, error) {
 	i := r.instanceAsItStands(token)
-	if i.status != ideafile.InstanceSettled && i.status != ideafile.InstanceFailed {
+	if !i.status.HasEnded() {
 		return nil, fmt.Errorf("it has not finished")
 	}
 	return i, nil

@@ -195,7 +195,7 @@ func (c *chainRun) beganBeforeFirstIdea() bool {
 func checkFinished(last *ideafile.Idea) error {
 	statuses := endStatuses(last)
 	for _, token := range last.InstanceTokens() {
-		if s := statuses[token]; s != ideafile.InstanceSettled && s != ideafile.InstanceFailed {
+		if s := statuses[token]; !s.HasEnded() {
 			return fmt.Errorf("it has not finished")
 		}
 	}

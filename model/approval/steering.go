@@ -2,6 +2,7 @@ package approval
 
 import (
 	"fmt"
+	"slices"
 
 	"processidea/model/approval/policy"
 	"processidea/model/diag"
@@ -15,6 +16,7 @@ const (
 	SteerResume = "resume"
 	SteerRevise = "revise"
 	SteerAdd    = "add"
+	SteerUndo   = "undo"
 	// SteerDecide brings many decisions at once (ReadDecisions).
 	SteerDecide = "decide"
 	// SteerAllow gives a standing order (ReadStandingOrder), SteerDisallow ends one.
@@ -30,6 +32,19 @@ type SteeringPayload struct {
 	Limits ideafile.Limits
 	// Context is the messages of revise and add, as written.
 	Context []any
+	// Undo is what undo takes back.
+	Undo UndoOrder
+}
+
+// UndoOrder is what is to be taken back, by whom and why: one Call with all that read from it, or these Calls alone, or
+// what was done in an instance; without any it is all.
+type UndoOrder struct {
+	Call     string   `json:"call,omitempty"`
+	Calls    []string `json:"calls,omitempty"`
+	Instance *string  `json:"instance,omitempty"`
+	ID       string   `json:"id,omitempty"`
+	By       string   `json:"by,omitempty"`
+	Reason   string   `json:"reason,omitempty"`
 }
 
 // Identity is who steers.
@@ -38,14 +53,15 @@ func (s SteeringPayload) Identity() policy.Identity {
 }
 
 // ReadSteering reads the payload of a steering signal: id, by and reason; for resume limits; for add context; for
-// revise both.
+// revise both; for undo what is taken back.
 func ReadSteering(kind string, m map[string]any) (s SteeringPayload, err error) {
 	own := map[string]any{}
 	texts := map[string]any{}
 	for _, k := range jsonval.SortedKeys(m) {
 		switch {
 		case k == "limits" && (kind == SteerResume || kind == SteerRevise),
-			k == "context" && (kind == SteerRevise || kind == SteerAdd):
+			k == "context" && (kind == SteerRevise || kind == SteerAdd),
+			kind == SteerUndo && slices.Contains([]string{"call", "calls", "instance"}, k):
 			own[k] = m[k]
 		default:
 			texts[k] = m[k]
@@ -63,6 +79,8 @@ func ReadSteering(kind string, m map[string]any) (s SteeringPayload, err error) 
 			ps.Add("$.context", "want a list of messages, not %s", jsonval.TypeOf(c))
 		}
 	}
+	s.Undo = readUndo(own, &ps)
+	s.Undo.ID, s.Undo.By, s.Undo.Reason = s.ID, s.By, s.Reason
 	for n, raw := range s.Context {
 		if ideafile.IsMessageMarkedSimulated(raw) {
 			ps.Add(fmt.Sprintf("$.context[%d]", n), "it is marked as simulated: nothing in it is real")
@@ -76,4 +94,21 @@ func ReadSteering(kind string, m map[string]any) (s SteeringPayload, err error) 
 		return s, fmt.Errorf("it says nothing: %q is missing", "context")
 	}
 	return s, nil
+}
+
+func readUndo(m map[string]any, ps *diag.Problems) (o UndoOrder) {
+	var isText, isList, isToken bool
+	var token string
+	if o.Call, isText = m["call"].(string); m["call"] != nil && !isText {
+		ps.Add("$.call", "want the id of a Call, not %s", jsonval.TypeOf(m["call"]))
+	}
+	if o.Calls, isList = jsonval.AsStringList(m["calls"]); m["calls"] != nil && !isList {
+		ps.Add("$.calls", "want a list of the ids of Calls, not %s", jsonval.TypeOf(m["calls"]))
+	}
+	if token, isToken = m["instance"].(string); isToken {
+		o.Instance = &token
+	} else if m["instance"] != nil {
+		ps.Add("$.instance", "want the token of an instance, not %s", jsonval.TypeOf(m["instance"]))
+	}
+	return o
 }

@@ -20,6 +20,9 @@ func (c *checker) checkUndo(t *ideafile.Tool, path string) {
 			"its Go function is taken back by %q, which the palette does not have: its Calls cannot be taken back",
 			of.Tool)
 	}
+	if t.Undo == nil {
+		c.checkUndoIsSaid(t, strings.TrimSuffix(path, "._undo"))
+	}
 	if t.Undo == nil || t.Undo.Kind != ideafile.UndoByTool {
 		return
 	}
@@ -42,6 +45,18 @@ func (c *checker) checkUndo(t *ideafile.Tool, path string) {
 			"no code runs %q: it is a delegate, or the LLM writes its result, and takes nothing back", by.Name)
 	}
 	c.checkUndoParams(t, by, path)
+}
+
+// checkUndoIsSaid reports a Tool with an effect that does not say how it is taken back, where instances that fail are.
+// What a Go function elsewhere says is not known here.
+func (c *checker) checkUndoIsSaid(t *ideafile.Tool, path string) {
+	b, known := c.bindings[t.Name]
+	takesBack := func(o *ideafile.Tool) bool { return o.UndoUnder(c.bindings[o.Name]).Tool == t.Name }
+	if c.idea.Config.UndoOnFailure && known && b.Undo == nil && t.UndoUnder(b).Kind == ideafile.UndoNever &&
+		!slices.ContainsFunc(c.idea.Tools, takesBack) {
+		c.addError(path, `it does not say how it is taken back, and config.onFailure takes back what failed: give it `+
+			`"_undo", by a tool, "none" or "never"`)
+	}
 }
 
 // undoCircle lists the Tools that take each other back, from a Tool to itself; nil where there are none.

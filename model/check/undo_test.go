@@ -76,3 +76,27 @@ func TestCheckWantsCodeThatTakesACallBack(t *testing.T) {
 		t.Errorf("of a Go function: %s", got)
 	}
 }
+
+func TestCheckNamesWhatASagaCouldNotTakeBack(t *testing.T) {
+	t.Parallel()
+	for undo, want := range map[string]string{
+		"":                              "error $.schema.tools.book: it does not say how it is taken back, and config.onFailure takes back what failed: give it \"_undo\", by a tool, \"none\" or \"never\"",
+		`, "_undo": "never"`:            "",
+		`, "_undo": "none"`:             "",
+		`, "_undo": {"tool": "cancel"}`: "",
+	} {
+		idea, _ := ideafile.ParseIdea([]byte(`{"config": {"onFailure": "undo"}, "schema": {"tools": {
+			"cancel": {"type": "object", "properties": {}, "_undo": "never"},
+			"tidy": {"type": "object", "properties": {}},
+			"book": {"type": "object", "properties": {}` + undo + `}}}, "context": [{"type": "text", "text": "Go."}]}`))
+		bindings := map[string]ideafile.ToolBinding{"cancel": {Kind: ideafile.KindHTTP}, "book": {Kind: ideafile.KindHTTP},
+			"tidy": {Kind: ideafile.KindGo, IsPureFunction: true}}
+		got := ""
+		for _, p := range Check(idea, bindings).Errors() {
+			got += "error " + p.String()
+		}
+		if got != want {
+			t.Errorf("%q: %q", undo, got)
+		}
+	}
+}

@@ -41,6 +41,9 @@ func (i *Instance) insertCall(palette ideafile.Palette, key ideafile.CallKey,
 	written ideafile.WrittenCall) *CallRecord {
 	call, _, f := palette.ReadCall(written)
 	call.ID, call.Request, call.Index = key.ID(i.token), key.Request, key.Index
+	if key.IsUndo() {
+		call.OutputPath, call.OutputMethod = nil, "" // what stands there may be what is taken back
+	}
 	rec := &CallRecord{Call: call, Status: ideafile.Waiting, WrittenCall: written}
 	if f == nil {
 		f = i.acceptOrRefuseCall(rec)

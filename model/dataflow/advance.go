@@ -40,11 +40,12 @@ func (i *Instance) Advance() []ReadyCall {
 		if moved {
 			continue
 		}
-		if rec := i.callToBreakDeadlock(); rec != nil {
+		if rec := i.callToBreakDeadlock(); rec != nil && i.undoing == nil {
 			moved = true
 			start = append(start, i.advanceCall(rec)...)
 		}
 	}
+	i.withdrawUndone()
 	i.skipReadersOfUntakenBranch()
 	i.updateBlockedReasons()
 	slices.SortFunc(start, func(a, b ReadyCall) int { return a.Record.callKey().Compare(b.Record.callKey()) })
@@ -131,8 +132,10 @@ func (i *Instance) reasonForReview(ready ReadyCall) (asks *policy.Approval, why 
 // startCall returns the Call for its activity to run. A latent Call, whose result the LLM writes, ends here or asks for
 // it.
 func (i *Instance) startCall(rec *CallRecord, ready ReadyCall) []ReadyCall {
-	rec.readyCall = &ready
-	if len(rec.Decisions) > 0 {
+	i.moments++
+	rec.readyCall, rec.Began = &ready, i.moments
+	if len(rec.Decisions) > 0 || i.palette.KeepsParams &&
+		ready.Tool.UndoUnder(ready.Binding).Kind == ideafile.UndoByTool {
 		rec.RanCall = &turn.ExecutedCall{Tool: ready.Tool.Name, Params: ready.Params}
 	}
 	switch {

@@ -29,6 +29,9 @@ type CarriedInstance struct {
 	Corrections int  `json:"corrections,omitempty"`
 	PlanStarted bool `json:"begun,omitempty"`
 	PlanAfter   int  `json:"planAfter,omitempty"`
+
+	Undoing *Undoing `json:"undoing,omitempty"`
+	Moments int      `json:"moments,omitempty"`
 }
 
 // CarriedCallRecord is a Record with its unexported fields.
@@ -53,7 +56,8 @@ func (i *Instance) CarryIntoNextRun() CarriedInstance {
 		Writes: i.state.Writes(), Unreported: i.unreportedWrites, OpenRequests: jsonval.SortedKeys(i.openRequests),
 		ClosedThroughRequest: i.closedThroughRequest, RefusedThroughRequest: i.refusedThroughRequest,
 		Now: i.currentTime, PauseFault: i.pauseFault,
-		Corrections: i.correctionCount, PlanStarted: i.planStarted, PlanAfter: i.planAfter,
+		Corrections: i.correctionCount, PlanStarted: i.planStarted, PlanAfter: i.planAfter, Undoing: i.undoing,
+		Moments: i.moments,
 	}
 	for _, m := range i.contextMessages[i.initialMessageCount:] {
 		c.AddedMessages = append(c.AddedMessages, m.Source)
@@ -93,7 +97,8 @@ func Restore(palette ideafile.Palette, context []ideafile.Message, token string,
 	i.refusedThroughRequest = c.RefusedThroughRequest
 	i.unreportedWrites, i.closedThroughRequest, i.currentTime, i.pauseFault = c.Unreported, c.ClosedThroughRequest,
 		c.Now, c.PauseFault
-	i.correctionCount, i.planStarted, i.planAfter = c.Corrections, c.PlanStarted, c.PlanAfter
+	i.correctionCount, i.planStarted, i.planAfter, i.undoing = c.Corrections, c.PlanStarted, c.PlanAfter, c.Undoing
+	i.moments = c.Moments
 	for _, rec := range c.CallRecords {
 		i.callRecords = append(i.callRecords, i.restoreRecord(rec))
 	}

@@ -48,7 +48,7 @@ func (i *Instance) replaceDirectPlan(by string) {
 	}
 	i.planAfter = i.contextMessages[at].CallIndexOffset
 	for _, rec := range i.callRecords {
-		if rec.Request == 0 && (rec.isUnstarted() || rec.phase == reviewing || rec.awaitingLLM()) {
+		if rec.isOfDirectPlan() && (rec.isUnstarted() || rec.phase == reviewing || rec.awaitingLLM()) {
 			rec.endWithStatus(ideafile.Skipped, nil)
 			rec.SkippedBecauseOf, rec.PendingApproval = turn.AuthorOfPerson(by), nil
 		}
@@ -113,11 +113,13 @@ func (i *Instance) restoreCallOfEarlierProcess(rec *CallRecord, p turn.PastCall)
 	rec.Result = p.ResultByInstance[i.token]
 }
 
+func (r *CallRecord) isOfDirectPlan() bool { return r.Request == 0 && !r.callKey().IsUndo() }
+
 // DirectPlanFault returns the fault of the first Call of the direct Plan that brought no value and whose value nothing
 // else brought; nil if none.
 func (i *Instance) DirectPlanFault() *diag.Fault {
 	for _, rec := range i.callRecords {
-		if rec.Request == 0 && rec.Index > i.planAfter && rec.Fault != nil && rec.Status.IsFinal() &&
+		if rec.isOfDirectPlan() && rec.Index > i.planAfter && rec.Fault != nil && rec.Status.IsFinal() &&
 			!i.outputPathHasValue(rec) {
 			return diag.Faultf(rec.Fault.Code, "%s: %s", rec.ID, rec.Fault.Message)
 		}

@@ -32,8 +32,10 @@ type Instance struct {
 	pauseFault            *diag.Fault // why the process must pause; TakePauseFault has not returned it yet
 	// correctionCount counts the values of State that people set.
 	correctionCount int
-	planStarted     bool // StartDirectPlan was called
-	planAfter       int  // the Calls of the direct Plan come after this one; 0: it took no other's place
+	planStarted     bool     // StartDirectPlan was called
+	moments         int      // of Calls that began and ended, so far
+	undoing         *Undoing // what it takes back; nil: nothing
+	planAfter       int      // the Calls of the direct Plan come after this one; 0: it took no other's place
 	// starters started the process, and earlierDecisions were taken in those that it was forked from; see
 	// SetPeopleAllowedToDecide.
 	starters         []policy.Identity
@@ -70,6 +72,9 @@ func (i *Instance) InstanceInput() any { return ideafile.InstanceInput(i.context
 
 // StateWrites lists every write since the start, in Plan order.
 func (i *Instance) StateWrites() []statelog.Write { return i.state.Writes() }
+
+// IsCorrected reports whether people have set values of State.
+func (i *Instance) IsCorrected() bool { return i.correctionCount > 0 }
 
 // TakeNewWrites returns the writes since its last call, in the order in which they were applied.
 func (i *Instance) TakeNewWrites() []statelog.Write {

@@ -50,7 +50,7 @@ var nextPhases = map[phase][]phase{
 	adapted:  {reviewing, askingLLM, running, resultPending, ended},
 	// a person is asked again, replaced, approved or amended it, answered
 	reviewing: {reviewing, waiting, approved, resultPending, ended},
-	approved:  {askingLLM, running, resultPending, ended},
+	approved:  {waiting, askingLLM, running, resultPending, ended},
 	askingLLM: {resultPending, ended},
 	// its effect is unknown, its Tool asks for a person's answer, or it is put off
 	running:       {reviewing, approved, resultPending, ended},

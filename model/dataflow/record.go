@@ -53,6 +53,11 @@ type CallRecord struct {
 	// RanCall is the Call as it started after people's decisions.
 	RanCall *turn.ExecutedCall `json:"ran,omitempty"`
 
+	// Began and Ended are the moments at which its parameters were resolved, and its result was applied, in the order
+	// of the instance's life; 0: they were not.
+	Began int `json:"began,omitempty"`
+	Ended int `json:"ended,omitempty"`
+
 	// WrittenCall is the Call as the LLM wrote it.
 	WrittenCall ideafile.WrittenCall `json:"-"`
 

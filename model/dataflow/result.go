@@ -151,6 +151,8 @@ func (i *Instance) applyResult(rec *CallRecord, value any) *diag.Fault {
 		i.applyWrite(w)
 	}
 	i.applyDelegateWrites(rec, handedBack)
+	i.moments++
+	rec.Ended = i.moments
 	return nil
 }
 

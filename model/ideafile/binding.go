@@ -31,8 +31,8 @@ type ToolBinding struct {
 	IsPureFunction bool `json:"pure,omitempty"`
 	// Simulation is set if the Tool is not run: its result is made up.
 	Simulation *Simulation `json:"simulated,omitempty"`
-	// Undo is how the Go function says that it is taken back; nil: it does not say. Processes do not carry it along.
-	Undo *Undo `json:"-"`
+	// Undo is how the Go function says that it is taken back; nil: it does not say.
+	Undo *Undo `json:"undo,omitempty"`
 }
 
 // BindToRunner decides what runs a Tool. lookup reports whether a Go function of a name is registered, and whether it

@@ -49,7 +49,11 @@ type UndoneCall struct {
 
 // FormatCallID returns the id of a Call. Request and index count from 1; a Plan that runs directly is Request 0.
 func FormatCallID(request, index int, token string) string {
-	id := strconv.Itoa(request) + "." + strconv.Itoa(index)
+	key := CallKey{request, index}
+	id := strconv.Itoa(request) + "." + strconv.Itoa(key.Undone().Index)
+	if key.IsUndo() {
+		id += undoSuffix
+	}
 	if token != "" {
 		id += "@" + token
 	}
@@ -84,6 +88,27 @@ func CallIDInInstance(id, token string) string {
 // CallKey is the place of a Call in the Plan: its Request, and its index there, from 1. A Plan that runs directly is
 // Request 0. Within an instance the key names the Call. In JSON it is [request, index].
 type CallKey struct{ Request, Index int }
+
+// A Call that takes another of its instance back stands behind all Calls of the Request, in their order. Its id is the
+// other's with undoSuffix.
+const (
+	undoIndex  = 1 << 20
+	undoSuffix = "~undo"
+)
+
+// Undo is the key of the Call that takes this one back.
+func (k CallKey) Undo() CallKey { return CallKey{k.Request, k.Index + undoIndex} }
+
+// IsUndo reports whether the Call takes another one back, Undone is the key of that one.
+func (k CallKey) IsUndo() bool { return k.Index > undoIndex }
+
+// Undone is the key of the Call that is taken back; of one that takes nothing back, its own.
+func (k CallKey) Undone() CallKey {
+	if k.IsUndo() {
+		k.Index -= undoIndex
+	}
+	return k
+}
 
 // Compare orders keys by their place in the Plan.
 func (k CallKey) Compare(o CallKey) int {

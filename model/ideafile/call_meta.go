@@ -148,15 +148,15 @@ func readCondition(c *Call, m map[string]any) *diag.Fault {
 	return nil
 }
 
-// UndoesKey is the meta property of a Call that takes another back: {"process", "call"}. Only a Plan that runs directly
-// has it.
+// UndoesKey is the meta property of a Call that takes another back: {"process", "call"}, and by whom and why. Only a
+// Plan that runs directly has it.
 const UndoesKey = "_undoes"
 
 func readUndoes(c *Call, m map[string]any) *diag.Fault {
 	if m[UndoesKey] == nil {
 		return nil
 	}
-	of := jsonval.AsObject(m[UndoesKey])
+	of := jsonval.WithoutKey(jsonval.WithoutKey(jsonval.AsObject(m[UndoesKey]), "by"), "reason")
 	process, isProcess := of["process"].(string)
 	id, isID := of["call"].(string)
 	if _, ok := ParseCallKey(id); !ok || !isProcess || !isID || process == "" || len(of) != 2 {

@@ -27,6 +27,8 @@ type Config struct {
 	// SettleTogether has no instance settle for good before all have: until then a Call may name one that has, and
 	// reopens it.
 	SettleTogether bool
+	// UndoOnFailure has an instance that fails take back what it did (`config.onFailure`).
+	UndoOnFailure bool
 	// RequestGatherDelay is how long a Request waits, once one instance is ready for it, for others that are still
 	// running.
 	RequestGatherDelay time.Duration
@@ -94,6 +96,10 @@ func (i *Idea) readConfig(config map[string]any, ps *diag.Problems) {
 			c.Approval = policy.ReadOverride(diag.ReadObject(config, k, "$.config", ps), at, ps)
 		case "instanceName":
 			c.InstanceName = readTemplate(config[k], at, ps)
+		case "onFailure":
+			if c.UndoOnFailure = config[k] == "undo"; !c.UndoOnFailure {
+				err = errors.New(`want "undo", with which an instance that fails takes back what it did`)
+			}
 		case "settle":
 			err = c.readSettle(config[k])
 		case "prices":
@@ -102,7 +108,7 @@ func (i *Idea) readConfig(config map[string]any, ps *diag.Problems) {
 			c.MCP = ReadMCPServers(diag.ReadObject(config, k, "$.config", ps), at, ps)
 		default:
 			err = fmt.Errorf("unknown key %q; config has adapt, approval, batch, fairness, gather, instanceName, "+
-				"limits, llm, mcp, partsAtOnce, prices, priority, quality and settle", k)
+				"limits, llm, mcp, onFailure, partsAtOnce, prices, priority, quality and settle", k)
 		}
 		if err != nil {
 			ps.Add(at, "%s", err)

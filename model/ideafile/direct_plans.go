@@ -100,8 +100,7 @@ func (m Message) RecordedInstanceTokens() map[string]bool {
 
 // IsCallStatus reports whether a text is the status of a Call.
 func IsCallStatus(s string) bool {
-	return slices.Contains([]CallStatus{Waiting, AwaitingApproval, Running, Done, Failed, Rejected, Skipped, Blocked},
-		CallStatus(s))
+	return slices.Contains(callStatusNames(), s)
 }
 
 func (m *Message) readPlanRecord(path string, ps *diag.Problems) {
@@ -145,17 +144,22 @@ func (m *Message) checkPlanRecordEntry(id string, entry any, at string, ps *diag
 
 func callStatusNames() []string {
 	return []string{string(Done), string(Failed), string(Rejected), string(Skipped), string(Blocked), string(Waiting),
-		string(AwaitingApproval), string(Running)}
+		string(AwaitingApproval), string(Running), string(Undone)}
 }
 
 // ParseCallKey reads a Call's id, with or without an instance.
 func ParseCallKey(id string) (k CallKey, ok bool) {
 	place, _, _ := strings.Cut(id, "@")
+	place, isUndo := strings.CutSuffix(place, undoSuffix)
 	request, index, hasDot := strings.Cut(place, ".")
 	var errRequest, errIndex error
 	k.Request, errRequest = strconv.Atoi(request)
 	k.Index, errIndex = strconv.Atoi(index)
-	return k, hasDot && errRequest == nil && errIndex == nil && k.Request >= 0 && k.Index > 0
+	ok = hasDot && errRequest == nil && errIndex == nil && k.Request >= 0 && k.Index > 0
+	if isUndo {
+		k = k.Undo()
+	}
+	return k, ok
 }
 
 // RecordedStatusByInstance returns what a Plan's record says of the Call with an id of RecordedCallIDs, by instance; an
@@ -188,7 +192,7 @@ func (m Message) RecordedCallIDs() []string {
 	for id := range m.PlanRecordByCallID {
 		if k, ok := ParseCallKey(id); ok {
 			keys = append(keys, k)
-			direct = direct && k.Request == 0
+			direct = direct && k.Request == 0 && !k.IsUndo()
 		}
 	}
 	slices.SortFunc(keys, CallKey.Compare)

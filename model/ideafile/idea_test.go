@@ -149,7 +149,7 @@ func TestAnIdeaFileIsRefusedWhen(t *testing.T) {
 		{"config is a list", `{"config":[]}`, "$.config: want an object, not array"},
 		{"config has an unknown key", `{"config":{"model":"x"}}`,
 			`$.config.model: unknown key "model"; config has adapt, approval, batch, fairness, gather, instanceName, ` +
-				`limits, llm, mcp, partsAtOnce, prices, priority, quality and settle`},
+				`limits, llm, mcp, onFailure, partsAtOnce, prices, priority, quality and settle`},
 		{"instances settle in a way that is unknown", `{"config":{"settle":"alone"}}`,
 			`$.config.settle: want "asked", with which the LLM is asked before`},
 		{"llm is no object", `{"config":{"llm":"gpt"}}`, "$.config.llm: want an object, or a list of objects"},

@@ -306,7 +306,7 @@ const (
 )
 
 // endStatuses are the values that StatusKey may have.
-var endStatuses = []InstanceStatus{InstanceWorking, InstanceSettled, InstanceFailed}
+var endStatuses = []InstanceStatus{InstanceWorking, InstanceSettled, InstanceFailed, InstanceUndoFailed}
 
 // readInstanceEndStatus reads StatusKey and FaultKey from the keys beside the payload, and removes them there.
 func (m *Message) readInstanceEndStatus(siblings map[string]any, path string, ps *diag.Problems) {
@@ -317,7 +317,7 @@ func (m *Message) readInstanceEndStatus(siblings map[string]any, path string, ps
 		s, _ := v.(string)
 		m.InstanceEndStatus = InstanceStatus(s)
 		if !slices.Contains(endStatuses, m.InstanceEndStatus) {
-			ps.Add(jsonval.JSONPathWithKey(path, StatusKey), "want working, settled or failed")
+			ps.Add(jsonval.JSONPathWithKey(path, StatusKey), "want working, settled, failed or undo-failed")
 		}
 	}
 	e := jsonval.AsObject(siblings[FaultKey])

@@ -29,6 +29,8 @@ type Palette struct {
 	// AllowsConditions lets Calls have a condition, and take others back, as in a Plan that runs directly. The LLM
 	// cannot say so.
 	AllowsConditions bool
+	// KeepsParams has the records of Calls that can be taken back tell with what these ran.
+	KeepsParams bool
 }
 
 // ReadCall reads a Call and the instances that it is for. The instances are returned even for a broken Call, if they

@@ -12,7 +12,7 @@ func InstanceEndStatus(context []Message, token string) InstanceStatus {
 		if m.InstanceToken != token || m.PayloadKind != TypeState {
 			continue
 		}
-		if m.InstanceEndStatus == InstanceSettled || m.InstanceEndStatus == InstanceFailed {
+		if m.InstanceEndStatus.HasEnded() {
 			return m.InstanceEndStatus
 		}
 		return ""
@@ -25,7 +25,7 @@ func AllInstancesEnded(context []Message, tokens []string) bool {
 	ended := map[string]bool{}
 	for _, m := range context {
 		if m.PayloadKind == TypeState {
-			ended[m.InstanceToken] = m.InstanceEndStatus == InstanceSettled || m.InstanceEndStatus == InstanceFailed
+			ended[m.InstanceToken] = m.InstanceEndStatus.HasEnded()
 		}
 	}
 	return !slices.ContainsFunc(tokens, func(token string) bool { return !ended[token] })

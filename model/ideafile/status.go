@@ -9,7 +9,15 @@ const (
 	InstanceWaiting InstanceStatus = "waiting" // for a person
 	InstanceSettled InstanceStatus = "settled" // a Request covered it and gave it no Call
 	InstanceFailed  InstanceStatus = "failed"
+	// it has failed, and not all of what it did could be taken back that was to be
+	InstanceUndoFailed InstanceStatus = "undo-failed"
 )
+
+// HasFailed reports whether the instance has failed, whatever became of what it did.
+func (s InstanceStatus) HasFailed() bool { return s == InstanceFailed || s == InstanceUndoFailed }
+
+// HasEnded reports whether the instance has settled or failed.
+func (s InstanceStatus) HasEnded() bool { return s == InstanceSettled || s.HasFailed() }
 
 // CallStatus is the status of a Call, as people see it.
 type CallStatus string
@@ -25,6 +33,7 @@ const (
 	// its output path was written, or it depends on a branch that was not taken
 	Skipped CallStatus = "skipped"
 	Blocked CallStatus = "blocked" // it can never become ready
+	Undone  CallStatus = "undone"  // it was done, and was taken back
 )
 
 // IsFinal reports whether the status is final.

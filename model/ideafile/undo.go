@@ -11,11 +11,11 @@ import (
 
 // Undo is how the effect of a Tool's Call is taken back (`_undo`).
 type Undo struct {
-	Kind UndoKind
+	Kind UndoKind `json:"kind"`
 	// Tool takes it back with Params, which may hold References to the Call: UndoReferenceKinds. Empty unless Kind is
 	// UndoByTool.
-	Tool   string
-	Params map[string]any
+	Tool   string         `json:"tool,omitempty"`
+	Params map[string]any `json:"params,omitempty"`
 }
 
 // UndoKind tells apart what can be taken back.

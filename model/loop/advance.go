@@ -85,12 +85,11 @@ func (l *Loop) IsFinished() bool {
 func (l *Loop) isGoalReached() bool {
 	settled := 0
 	for _, inst := range l.instances {
-		switch inst.Status {
-		case ideafile.InstanceSettled:
-			settled++
-		case ideafile.InstanceFailed:
-		default:
+		switch {
+		case !inst.Status.HasEnded():
 			return false
+		case inst.Status == ideafile.InstanceSettled:
+			settled++
 		}
 	}
 	leftToWhole := l.isPart && l.planOutputTried

@@ -64,6 +64,14 @@ type carriedProgress struct {
 	DirectPlanPosition int         `json:"direct,omitempty"`
 	PlanFailure        *diag.Fault `json:"unmet,omitempty"` // see dataflow.Instance.DirectPlanFault
 
+	// UndoneFor is why the instance failed, from when on it takes back what it did; nil: it does not.
+	UndoneFor *diag.Fault `json:"undoneFor,omitempty"`
+
+	// UndoneBy is a person who has it take back what it did; nil: nobody.
+	// TookBack is what came of it, while others are at it.
+	UndoneBy *approval.UndoOrder `json:"undoneBy,omitempty"`
+	TookBack *turn.TakenBack     `json:"tookBack,omitempty"`
+
 	// SettledForNow is whether it has settled, but not for good: a Call that names it reopens it.
 	SettledForNow bool `json:"forNow,omitempty"`
 	// ReopenCount counts how often it was reopened, and ReopenReason says who did so, and why, until a Request was
@@ -127,6 +135,8 @@ func (p *InstanceProgress) phase() instancePhase {
 	switch {
 	case p.Status != ideafile.InstanceWorking:
 		return ended
+	case (p.UndoneFor != nil || p.UndoneBy != nil) && (!p.Idle || len(p.PendingApprovals) == 0):
+		return busy
 	case p.PlanHeld && p.AckedCorrectionCount == p.SentCorrectionCount:
 		return awaitingPerson
 	case !p.Idle || p.ClosedThroughRequest < p.LastCoveringRequest || p.AckedCorrectionCount < p.SentCorrectionCount:
@@ -182,6 +192,7 @@ func (l *Loop) ApplyReport(r turn.InstanceReport) bool {
 	for _, c := range r.Calls {
 		l.logDecisions(inst, c)
 		inst.calls[c.CallKey()] = c
+		l.planUndo(inst, c)
 	}
 	l.hasUnsealedChanges = l.hasUnsealedChanges || len(r.Calls)+len(r.Writes) > 0
 	for _, w := range r.Writes {
@@ -202,6 +213,9 @@ func (l *Loop) ApplyReport(r turn.InstanceReport) bool {
 	inst.Questions, inst.PendingApprovals = r.Questions, r.PendingApprovals
 	if !inst.hasStalePauseFault(r) {
 		l.pause(r.PauseFault)
+	}
+	if r.TakenBack != nil && inst.Status == ideafile.InstanceWorking {
+		l.endTakenBack(inst, *r.TakenBack)
 	}
 	return true
 }

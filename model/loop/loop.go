@@ -255,14 +255,22 @@ func (l *Loop) TakeLLMUsages() []turn.LLMUsage {
 // of a Request stands in the Idea of that Request.
 func (l *Loop) HasUnsealedChanges() bool { return l.hasUnsealedChanges }
 
-// TakeEndedInstances returns the instances that settled or failed since its last call.
+// TakeEndedInstances returns the instances that settled or failed since its last call, and those that are to take back
+// what they did: they are at work still.
 func (l *Loop) TakeEndedInstances() []*InstanceProgress {
 	ended := l.newlyEndedInstances
 	l.newlyEndedInstances = nil
 	return ended
 }
 
+// endInstance ends an instance. Where one that fails is to take back what it did, it does so first.
 func (l *Loop) endInstance(inst *InstanceProgress, s ideafile.InstanceStatus, f *diag.Fault) {
+	if s.HasFailed() && l.idea.Config.UndoOnFailure && inst.UndoneFor == nil && inst.hasDoneCalls() &&
+		f.Code != turn.CodeInstanceGone {
+		inst.UndoneFor = f
+		l.newlyEndedInstances = append(l.newlyEndedInstances, inst)
+		return
+	}
 	inst.Status, inst.Fault = s, f
 	l.recordInstanceEnd(inst)
 }

@@ -3,7 +3,6 @@ package loop
 import (
 	"slices"
 
-	"processidea/model/ideafile"
 	"processidea/model/turn"
 )
 
@@ -18,7 +17,7 @@ func (l *Loop) areKnownBesides(some []*InstanceProgress) bool {
 			if slices.Contains(some, inst) {
 				return false
 			}
-			return inst.Status == ideafile.InstanceFailed || inst.OutputPlanRequest == 0 ||
+			return inst.Status.HasFailed() || inst.OutputPlanRequest == 0 ||
 				l.departsFromPlan(inst, inst.OutputPlanRequest, true)
 		})
 }

@@ -87,7 +87,8 @@ func (l *Loop) summarizeCalls(
 // isShownToLLM reports whether a Request about an instance shows a Call: those of the instance's last plan, those whose
 // result is not in State, and those on which a person decided otherwise than the LLM had proposed.
 func (l *Loop) isShownToLLM(p PlannedCall, inst *InstanceProgress, c turn.CallReport) bool {
-	return p.Request == inst.LastPlanningRequest || l.idea.HasNoOutputPath(p.Call) || c.WasOverruledByPerson()
+	return isUndoOrUndone(c) || p.Request == inst.LastPlanningRequest || l.idea.HasNoOutputPath(p.Call) ||
+		c.WasOverruledByPerson()
 }
 
 func anyLastPlannedByRequest(instances []*InstanceProgress, request int) bool {
@@ -103,6 +104,9 @@ func (l *Loop) mayBeShownToLLM(p PlannedCall) bool {
 	for _, inst := range l.instances {
 		if !p.isPlannedFor(inst) {
 			continue
+		}
+		if isUndoOrUndone(inst.calls[p.key()]) {
+			return true
 		}
 		if inst.Status != ideafile.InstanceWorking {
 			if l.idea.OutputSchema != nil && inst.calls[p.key()].WasOverruledByPerson() {

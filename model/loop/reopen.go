@@ -57,7 +57,7 @@ func (l *Loop) reopenNamedInstances(req *llmRequest) {
 		named := req.reply.Complete &&
 			slices.ContainsFunc(req.reply.Calls,
 				func(c ideafile.WrittenCall) bool { return slices.Contains(c.Targets, token) })
-		if inst.Status == ideafile.InstanceFailed || (!named && !inst.hasCallFromRequest(number)) {
+		if inst.Status.HasFailed() || (!named && !inst.hasCallFromRequest(number)) {
 			continue
 		}
 		if inst.SettledForNow { // else a person has reopened it meanwhile
@@ -82,6 +82,7 @@ func (p *InstanceProgress) hasCallFromRequest(request int) bool {
 // reopen has an instance that has ended worked on again: the LLM plans for it from now on.
 func (l *Loop) reopen(inst *InstanceProgress) {
 	inst.Status, inst.Fault, inst.SettledForNow, inst.MissingRetries = ideafile.InstanceWorking, nil, false, 0
+	inst.UndoneFor = nil
 	inst.ReopenCount++
 	if inst.plannerKind == plannedByDirectPlan {
 		inst.plannerKind = fellBackToLLM

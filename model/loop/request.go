@@ -48,7 +48,7 @@ func (l *Loop) countUncoveredInstances(covered []*InstanceProgress) (others turn
 			continue
 		}
 		switch phase := inst.phase(); {
-		case inst.Status == ideafile.InstanceFailed:
+		case inst.Status.HasFailed():
 			others.Failed++
 		case phase == ended:
 			others.Finished++

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"processidea/model/diag"
-	"processidea/model/ideafile"
 	"processidea/model/turn"
 )
 
@@ -108,7 +107,7 @@ func (l *Loop) firstFailure() *diag.Fault {
 	var first *InstanceProgress
 	failed := 0
 	for _, inst := range l.instances {
-		if inst.Status == ideafile.InstanceFailed {
+		if inst.Status.HasFailed() {
 			failed++
 			first = cmp.Or(first, inst)
 		}

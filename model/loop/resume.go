@@ -121,10 +121,10 @@ func (l *Loop) restoreStatus(msg ideafile.Message) {
 		return
 	}
 	inst.Status, inst.Fault = ideafile.InstanceWorking, nil
-	if msg.InstanceEndStatus == ideafile.InstanceSettled || msg.InstanceEndStatus == ideafile.InstanceFailed {
+	if msg.InstanceEndStatus.HasEnded() {
 		inst.Status = msg.InstanceEndStatus
 	}
-	if inst.Status == ideafile.InstanceFailed {
+	if inst.Status.HasFailed() {
 		inst.Fault = cmp.Or(msg.InstanceFault,
 			diag.Faultf(string(ideafile.InstanceFailed), "it had failed in the process before"))
 	}
@@ -143,7 +143,11 @@ func (l *Loop) restoreCall(p turn.PastCall) {
 			continue
 		}
 		inst.LastPlanningRequest = max(inst.LastPlanningRequest, p.Request)
-		if status := p.StatusByInstance[token]; status.IsFinal() {
+		status := p.StatusByInstance[token]
+		if key.IsUndo() && !status.IsFinal() {
+			continue // whoever takes back does so where it was begun
+		}
+		if status.IsFinal() {
 			c := p.Report(token)
 			c.FromEarlierProcess = true
 			inst.calls[key] = c

@@ -92,7 +92,7 @@ func TestAProcessGoesOnWhereTheIdeaStoodThatItStartsFrom(t *testing.T) {
 	s.WantEqual("and errors", modeltest.DescribeErrors(b), "1.4 tool_failed: no luck in ①")
 	c := q.ReplyWith(modeltest.EmptyReply)
 	s.WantEqual("what it began with is not counted", fmt.Sprintf("%+v", q.Loop.CallCounts()),
-		"{Done:0 Failed:0 Rejected:0 Skipped:0 Blocked:0}")
+		"{Done:0 Failed:0 Rejected:0 Skipped:0 Blocked:0 Undone:0}")
 	s.WantEqual("its first Idea has the same context but for what it has done itself", contextText(sealed(q, c)),
 		contextText(second))
 	q.Decide(policy.Approve, "1.2@②")
@@ -108,7 +108,7 @@ func TestTheSolutionIsTakenUpWithoutWhatTheRecordCallsDone(t *testing.T) {
 	q := again(s, second, true)
 	s.WantEqual("of the Calls for ① the new one is done",
 		fmt.Sprintf("%d %+v", len(q.Instances["①"].CallRecords()), q.Loop.CallCounts()),
-		"1 {Done:1 Failed:0 Rejected:0 Skipped:0 Blocked:0}")
+		"1 {Done:1 Failed:0 Rejected:0 Skipped:0 Blocked:0 Undone:0}")
 	s.WantEqual("as the Request's answer", q.Instances["①"].CallRecords()[0].ID, "2.2@①")
 	q.AdvanceClock(ideafile.DefaultGatherDelay)
 	q.ExpectStep(loop.StepWait)
@@ -288,8 +288,8 @@ func TestHowAnInstanceEndedIsReadFromAMessageWithItsPayloadUnderItsKey(t *testin
 	for text, want := range map[string]string{
 		`{"type":"state","state":{},"_status":"settled"}`:  "",
 		`{"type":"state","state":{},"_status":"working"}`:  "",
-		`{"type":"state","state":{},"_status":"finished"}`: "$.context[0]._status: want working, settled or failed",
-		`{"type":"state","state":{},"_status":5}`:          "$.context[0]._status: want working, settled or failed",
+		`{"type":"state","state":{},"_status":"finished"}`: "$.context[0]._status: want working, settled, failed or undo-failed",
+		`{"type":"state","state":{},"_status":5}`:          "$.context[0]._status: want working, settled, failed or undo-failed",
 		`{"type":"input","input":{},"_status":"settled"}`:  `$.context[0]._status: a message has no meta property "_status"`,
 		`{"type":"state","_status":"settled"}`:             "",
 	} {

@@ -437,7 +437,7 @@ func TestAPlanThatIsAtWorkGivesWayToAnotherThatPeopleBring(t *testing.T) {
 	if ran["work"] != 6 || ran["pay"] != 0 || r.Status != loop.StatusCompleted {
 		t.Errorf("%s after %v", r.Status, ran)
 	}
-	s.WantEqual("the Calls", fmt.Sprintf("%+v", r.Calls), "{Done:6 Failed:0 Rejected:0 Skipped:6 Blocked:0}")
+	s.WantEqual("the Calls", fmt.Sprintf("%+v", r.Calls), "{Done:6 Failed:0 Rejected:0 Skipped:6 Blocked:0 Undone:0}")
 }
 
 // What an instance lacked when it said so may be mended by the time that it is heard.

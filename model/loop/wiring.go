@@ -78,7 +78,7 @@ func (l *Loop) settleOrDropWiredOutput() {
 	running, done := false, false
 	for _, inst := range l.instances {
 		switch {
-		case inst.Status == ideafile.InstanceFailed && l.Knows(DraftOutputChange):
+		case inst.Status.HasFailed() && l.Knows(DraftOutputChange):
 			l.dropWiredOutput() // it speaks of an instance that has failed since
 			return
 		case inst.Status != ideafile.InstanceWorking:

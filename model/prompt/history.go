@@ -181,7 +181,7 @@ func (w *promptWriter) inOrder(tokens []string) []string {
 func (w *promptWriter) statusSummary(entry turn.PlannedCallSummary) string {
 	var parts []string
 	for _, status := range []ideafile.CallStatus{ideafile.Done, ideafile.Failed, ideafile.Rejected, ideafile.Skipped,
-		ideafile.Blocked,
+		ideafile.Blocked, ideafile.Undone,
 		ideafile.Running, ideafile.Waiting, ideafile.AwaitingApproval} {
 		if entry.StatusCounts[status] > 0 {
 			parts = append(parts, strings.ReplaceAll(string(status), "-", " ")+

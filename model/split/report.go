@@ -114,7 +114,8 @@ func (t *ReportFilter) ShouldSend(r PartReport, instances int) bool {
 
 // EndedInstances picks the instances that have ended: not all have in a part that was cancelled.
 func (r PartReport) EndedInstances() map[string]ideafile.InstanceStatus {
-	return instancesWithStatus(r.Instances, ideafile.InstanceSettled, ideafile.InstanceFailed)
+	return instancesWithStatus(r.Instances, ideafile.InstanceSettled, ideafile.InstanceFailed,
+		ideafile.InstanceUndoFailed)
 }
 
 // instancesWithStatus picks the instances that have one of some statuses.

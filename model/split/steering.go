@@ -28,7 +28,7 @@ func (p *Process) checkCorrection(i *ideafile.Idea, plans ideafile.DirectPlans, 
 	view := ideafile.InstanceViewsByToken(i.Context, []string{token})[token]
 	replaceable := slices.ContainsFunc(i.Context, ideafile.Message.IsDirectPlan)
 	if token != "" {
-		if s := p.statusOf(token); s == ideafile.InstanceSettled || s == ideafile.InstanceFailed {
+		if s := p.statusOf(token); s.HasEnded() {
 			return loop.InstanceEndedError(token, s)
 		}
 		at, _ := plans.ChooseForInstance(token, view)

@@ -15,6 +15,15 @@ const (
 	MethodConcat = "concat"
 )
 
+// MethodWithdraw takes a write of a Call back: as if it had not been made. No Call has it.
+const MethodWithdraw = "withdraw"
+
+// Withdraws reports whether a write takes another one back.
+func (w Write) Withdraws(o Write) bool {
+	return w.OutputMethod == MethodWithdraw && o.OutputMethod != MethodWithdraw && o.CorrectionNumber == 0 &&
+		w.Request == o.Request && w.Index == o.Index && slices.Equal(w.Path, o.Path)
+}
+
 // CheckOutputMethod gives an error if v is no output method.
 func CheckOutputMethod(v any) error {
 	s, ok := v.(string)

@@ -88,8 +88,13 @@ func (s *State) Snapshot() any {
 // Writes lists the writes so far, in Plan order.
 func (s *State) Writes() []Write { return s.writes }
 
-// Apply adds a write at its place in the Plan. Only if a later write overlaps it are all of them applied again.
+// Apply adds a write at its place in the Plan, or takes one back. Only if a later write overlaps it are all of them
+// applied again.
 func (s *State) Apply(w Write) {
+	if w.OutputMethod == MethodWithdraw {
+		*s = *RestoreState(s.InitialValue, slices.DeleteFunc(slices.Clone(s.writes), w.Withdraws))
+		return
+	}
 	var at int
 	s.writes, at = insertWrite(s.writes, w)
 	s.addToIndex(w)
@@ -128,8 +133,12 @@ func (s *State) writesThatMayOverlap(p jsonval.Path) []Write {
 	return s.writesByFirstStep[p[0]]
 }
 
-// HasWrite reports whether the State has a write already, by author, place in the Plan and path.
+// HasWrite reports whether the State has a write already, by author, place in the Plan and path; of one that takes
+// another back, whether that is gone.
 func (s *State) HasWrite(w Write) bool {
+	if w.OutputMethod == MethodWithdraw {
+		return !slices.ContainsFunc(s.writes, w.Withdraws)
+	}
 	return slices.ContainsFunc(s.writesThatMayOverlap(w.Path), func(o Write) bool {
 		return o.Author == w.Author && o.Request == w.Request && o.Index == w.Index &&
 			o.CorrectionNumber == w.CorrectionNumber && slices.Equal(o.Path, w.Path)

@@ -9,10 +9,13 @@ type CallCounts struct {
 	Rejected int `json:"rejected"`
 	Skipped  int `json:"skipped"`
 	Blocked  int `json:"blocked"`
+	Undone   int `json:"undone,omitempty"`
 }
 
 // Total is the number of ended Calls.
-func (c CallCounts) Total() int { return c.Done + c.Failed + c.Rejected + c.Skipped + c.Blocked }
+func (c CallCounts) Total() int {
+	return c.Done + c.Failed + c.Rejected + c.Skipped + c.Blocked + c.Undone
+}
 
 // Increment counts one Call. One that has not ended is not counted.
 func (c *CallCounts) Increment(s ideafile.CallStatus) {
@@ -27,6 +30,8 @@ func (c *CallCounts) Increment(s ideafile.CallStatus) {
 		c.Skipped++
 	case ideafile.Blocked:
 		c.Blocked++
+	case ideafile.Undone:
+		c.Undone++
 	}
 }
 
@@ -37,4 +42,5 @@ func (c *CallCounts) Add(o CallCounts) {
 	c.Rejected += o.Rejected
 	c.Skipped += o.Skipped
 	c.Blocked += o.Blocked
+	c.Undone += o.Undone
 }

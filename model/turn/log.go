@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -71,6 +72,23 @@ func (e LogEntry) PersonName() (name string, ok bool) {
 
 // IsWrite reports whether the entry is a write.
 func (e LogEntry) IsWrite() bool { return e.Author != "" }
+
+// AddWrite adds a write to those of an instance, or takes one out that it withdraws.
+func AddWrite(list []LogEntry, e LogEntry) []LogEntry {
+	if e.OutputMethod == statelog.MethodWithdraw {
+		return slices.DeleteFunc(list, e.Withdraws)
+	}
+	return append(list, e)
+}
+
+// Withdraws reports whether the entry takes a write back.
+func (e LogEntry) Withdraws(o LogEntry) bool {
+	write := func(e LogEntry) statelog.Write {
+		return statelog.Write{Path: e.Path, OutputMethod: e.OutputMethod, Request: e.Request, Index: e.Index,
+			CorrectionNumber: e.Correction}
+	}
+	return write(e).Withdraws(write(o))
+}
 
 // writeKeys are the keys that an entry has only if it is a write.
 var writeKeys = []string{"path", "value", "by", "request", "index"}

@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"slices"
-	"strconv"
-	"strings"
 
 	"processidea/model/approval"
 	"processidea/model/diag"
@@ -97,7 +95,7 @@ func newPastCall(request, index int) PastCall {
 // looked at anew.
 func (p PastCall) IsFinalFor(token string) bool {
 	switch p.StatusByInstance[token] {
-	case ideafile.Done:
+	case ideafile.Done, ideafile.Undone:
 		return true
 	case ideafile.Failed, ideafile.Blocked:
 		return p.FaultByInstance[token] != nil
@@ -121,11 +119,8 @@ func (p PastCall) Report(token string) CallReport {
 
 // parsePastCallID reads an id without an instance, such as 3.2.
 func parsePastCallID(id string) (p PastCall, ok bool) {
-	request, index, _ := strings.Cut(id, ".")
-	r, errR := strconv.Atoi(request)
-	i, errI := strconv.Atoi(index)
-	p = newPastCall(r, i)
-	return p, errR == nil && errI == nil && r >= 0 && i > 0 && ideafile.FormatCallID(r, i, "") == id
+	key, ok := ideafile.ParseCallKey(id)
+	return newPastCall(key.Request, key.Index), ok && key.ID("") == id
 }
 
 func (p *PastCall) readPlanEntry(entry map[string]any) {

@@ -154,6 +154,7 @@ const (
 	CodeLimitReached    = "limit_reached"
 	CodeNoProgress      = "no_progress" // three Requests in a row brought nothing new
 	CodeInvalidIdea     = "invalid_idea"
+	CodeTakenBack       = "taken_back"   // what Calls did, by a person
 	CodePaused          = "paused"       // by a person
 	CodeDisagreement    = "disagreement" // asked twice, more is decided otherwise than the limit allows
 )

@@ -62,8 +62,18 @@ type InstanceReport struct {
 	QuotaUse  QuotaUse       `json:"use,omitzero"`
 	Delegates []DelegateView `json:"delegates,omitempty"`
 	Stalled   bool           `json:"stalled,omitempty"`
+	// TakenBack is what came of it that the instance was to take back what it did; nil: it was not, or is at it.
+	TakenBack *TakenBack `json:"takenBack,omitempty"`
 	// Fates are what became of acts since the last Report.
 	Fates []approval.Fate `json:"refusals,omitempty"`
+}
+
+// TakenBack is what came of taking back what an instance did. Said says what was taken back, and what not; Failed is
+// whether some of it was to be, Nothing whether nothing was done.
+type TakenBack struct {
+	Said    string `json:"said"`
+	Failed  bool   `json:"failed,omitempty"`
+	Nothing bool   `json:"nothing,omitempty"`
 }
 
 // CallReport is how one Call stands in one instance.

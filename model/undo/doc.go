@@ -5,6 +5,7 @@
 //     and wrote, and when.
 //   - Choice says what is to be taken back: all since an Idea, one instance, or one Call with all that read from it.
 //   - Invert makes the Plan.
+//   - OfInstance has an instance that is at work take back what it did, by its own records.
 //
 // Invariants, held by the property test:
 //   - What stays in the world has all that it read: nothing is taken back that something still reads which is not taken

@@ -8,6 +8,7 @@ import (
 	"processidea/model/diag"
 	"processidea/model/ideafile"
 	"processidea/model/ideafile/spelling"
+	"processidea/model/jsonval"
 	"processidea/model/refexpr"
 )
 
@@ -20,6 +21,8 @@ type Choice struct {
 	IsInstance bool
 	// CallID is the only Call that is taken back, with all that read from it.
 	CallID string
+	// CallIDs are the only ones, where there are any.
+	CallIDs []string
 }
 
 // Step takes one Call back.
@@ -50,6 +53,8 @@ type Plan struct {
 	Kept   []Left `json:"kept"`
 	// Withdrawn are the chosen Calls that left nothing behind in the world.
 	Withdrawn []string `json:"withdrawn"`
+	// Withdraw are those of them that nothing read which stays.
+	Withdraw []string `json:"-"`
 }
 
 // FindTool finds the Tool that takes a Call back; nil where there is none.
@@ -89,6 +94,7 @@ func Invert(calls []Call, choice Choice, find FindTool, state func(Call) any) (P
 			because[n] = "is not to be taken back"
 		}
 	}
+	p.Withdraw = slices.Clone(p.Withdrawn)
 	p.keepWhatIsRead(g, steps, because)
 	p.order(g, steps)
 	return p, nil
@@ -114,8 +120,8 @@ func isUnknown(c *Call) bool {
 		c.Fault.Code == ideafile.CodeOutcomeUnknown
 }
 
-// isDone reports whether a Call is done, or may have been.
-func isDone(c *Call) bool { return c.Status == ideafile.Done || isUnknown(c) }
+// isDone reports whether a Call is done, or may have been. What takes back is not taken back.
+func isDone(c *Call) bool { return !c.Key.IsUndo() && (c.Status == ideafile.Done || isUnknown(c)) }
 
 // invert decides on one Call.
 func invert(c *Call, find FindTool, state func(Call) any) (step Step, is fate, why string) {
@@ -170,7 +176,7 @@ func ParamsOf(c Call, tool *ideafile.Tool, state any) (map[string]any, error) {
 		return nil, fmt.Errorf("%s cannot be given what it needs: %s", tool.Name, diag.WithoutPackagePrefix(err))
 	}
 	for name, schema := range tool.SchemaByParam {
-		if value, ok := params[name]; ok {
+		if value, ok := params[name]; ok && !jsonval.ContainsBlobHandle(value) {
 			if err := schema.Validate(value); err != nil {
 				return nil, fmt.Errorf("%s does not take the parameter %q: %s", tool.Name, name,
 					diag.WithoutPackagePrefix(err))
@@ -197,6 +203,8 @@ func (g *graph) choose(choice Choice) (map[int]bool, error) {
 		mine := !choice.IsInstance || c.Instance == choice.Instance ||
 			spelling.MatchesToken(choice.Instance, c.Instance)
 		known = known || mine
+		mine = mine && (choice.CallIDs == nil || slices.ContainsFunc(choice.CallIDs,
+			func(id string) bool { return ideafile.CallIDInInstance(id, c.Instance) == c.ID }))
 		if mine && isDone(c) && (choice.ToIdea == 0 || c.Idea > choice.ToIdea || c.Idea == 0) {
 			chosen[n] = true
 		}
@@ -234,6 +242,7 @@ func (p *Plan) keepWhatIsRead(g *graph, steps map[int]Step, because map[int]stri
 			continue
 		}
 		g.eachRead(reader, func(n int) {
+			p.Withdraw = slices.DeleteFunc(p.Withdraw, func(id string) bool { return id == g.calls[n].ID })
 			if _, ok := steps[n]; !ok {
 				return
 			}

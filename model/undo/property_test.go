@@ -183,7 +183,7 @@ func TestTheWorldIsAsItWasOrDiffersInWhatWasAnnounced(t *testing.T) {
 			takeBackAgain(t, calls, p, w)
 		})
 	}
-	if undone == 0 || kept == 0 || cannot == 0 {
+	if undone == 0 || cannot == 0 || longrun.Enabled() && kept == 0 { // a short run may keep none
 		t.Errorf("%d were taken back, %d kept, and %d could not be: nothing was tried", undone, kept, cannot)
 	}
 }

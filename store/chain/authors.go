@@ -46,7 +46,7 @@ func (s *Store) authors(ctx context.Context, process string, at int) (*Authors, 
 		}
 		for _, e := range log {
 			if e.IsWrite() {
-				a.writes[e.Instance] = append(a.writes[e.Instance], e)
+				a.writes[e.Instance] = turn.AddWrite(a.writes[e.Instance], e)
 			}
 		}
 	}

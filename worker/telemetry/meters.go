@@ -26,6 +26,7 @@ type meters struct {
 	callTook  metric.Float64Histogram
 	repeated  metric.Int64Counter
 	heldUp    metric.Int64Gauge
+	undone    metric.Int64Counter
 	waiting   metric.Int64Gauge
 	oldest    metric.Float64Gauge
 	decisions metric.Int64Counter
@@ -72,6 +73,7 @@ func newMeters(m metric.Meter) (t meters, err error) {
 		repeated: counter("calls_repeated",
 			"Attempts at Calls that had been tried before: a Tool failed, or a worker was lost."),
 		heldUp:    heldUp,
+		undone:    counter("undone", "Calls that took another back, by tool."),
 		waiting:   waiting,
 		oldest:    oldest,
 		decisions: counter("decisions", "Decisions on Calls that waited, by tool, decision and who took them."),
@@ -138,6 +140,9 @@ func (m *Metrics) Call(ctx context.Context, c activities.CallAttempt) (context.C
 	return ctx, func(outcome string) {
 		which := metric.WithAttributes(attribute.String("tool", c.Tool), attribute.String("outcome", outcome))
 		m.meters.calls.Add(context.Background(), 1, which)
+		if c.TakesBack && outcome == activities.OutcomeDone {
+			m.meters.undone.Add(context.Background(), 1, metric.WithAttributes(attribute.String("tool", c.Tool)))
+		}
 		m.meters.callTook.Record(context.Background(), time.Since(began).Seconds(), which)
 	}
 }

@@ -84,7 +84,7 @@ var fills = []struct {
 	{ideafile.Failed, "#f9d7d4"}, {ideafile.Blocked, "#f9d7d4"}, {ideafile.Rejected, "#f9d7d4"},
 	{ideafile.AwaitingApproval, "#fdebb8"},
 	{ideafile.Running, "#d6e6f7"}, {ideafile.Waiting, "#f1f4f7"}, {ideafile.Done, "#d5edda"},
-	{ideafile.Skipped, "#e4e6e9"},
+	{ideafile.Skipped, "#e4e6e9"}, {ideafile.Undone, "#e4e6e9"},
 }
 
 func fillOf(counts map[ideafile.CallStatus]int) string {

@@ -68,7 +68,7 @@ func tally(r loop.Result) string {
 	}
 	var parts []string
 	for _, s := range []ideafile.InstanceStatus{ideafile.InstanceWorking, ideafile.InstanceWaiting,
-		ideafile.InstanceSettled, ideafile.InstanceFailed} {
+		ideafile.InstanceSettled, ideafile.InstanceFailed, ideafile.InstanceUndoFailed} {
 		if n[s] > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", n[s], s))
 		}
@@ -83,7 +83,7 @@ func counts(c turn.CallCounts) string {
 		n    int
 		what string
 	}{{c.Done, "done"}, {c.Failed, "failed"}, {c.Rejected, "rejected"}, {c.Skipped, "skipped"},
-		{c.Blocked, "blocked"}} {
+		{c.Blocked, "blocked"}, {c.Undone, "undone"}} {
 		if e.n > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", e.n, e.what))
 		}

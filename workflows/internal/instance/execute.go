@@ -32,12 +32,13 @@ const maxWorkerLosses = 3
 // Before a Call starts that has waited for a person it is checked that the process is still there: nobody tells the
 // instances of a process that was terminated, and nothing may run for it any more.
 func (i *instance) startReadyCalls(ctx workflow.Context) {
-	if !i.held {
+	held := i.held && !i.dataflow.UndoesWhilePaused()
+	if !held {
 		i.queuedCalls = append(i.queuedCalls, i.dataflow.Advance()...)
 		i.changedSinceStarting = false
 	}
 	i.combineBlobUpdates(ctx)
-	if i.held {
+	if held {
 		return
 	}
 	if len(i.queuedCalls) > 0 && i.mustCheckOwners {

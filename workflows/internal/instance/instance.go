@@ -1,6 +1,7 @@
 package instance
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -11,6 +12,7 @@ import (
 	"processidea/model/dataflow"
 	"processidea/model/ideafile"
 	"processidea/model/turn"
+	"processidea/model/undo"
 	"processidea/protocol"
 	"processidea/workflows/internal/activity"
 	"processidea/workflows/internal/display"
@@ -70,7 +72,7 @@ func newInstance(ctx workflow.Context, setup protocol.SharedInstanceSetup, own p
 	i.outbox.AlwaysByCommand = setup.SaveActions
 	palette := ideafile.Palette{
 		Tools: activity.ReadTools(setup.Tools), BindingByTool: setup.Bindings, ApprovalOverride: setup.Oversight,
-		AdaptValuesWithLLM: setup.Adapt,
+		AdaptValuesWithLLM: setup.Adapt, KeepsParams: setup.UndoOnFailure,
 	}
 	context := readContextMessages(setup.Context, own.Context)
 	palette.Tools = append(palette.Tools, i.loadTools(ctx, append(toolsOfPlans(context), carried.toolNames()...))...)
@@ -212,7 +214,36 @@ func (i *instance) onCorrectSignal(ctx workflow.Context, s protocol.CorrectionSi
 	i.correctionCount++
 }
 
-func (i *instance) onEndSignal(_ workflow.Context, s protocol.EndSignal) { i.endStatus = s.Status }
+func (i *instance) onEndSignal(ctx workflow.Context, s protocol.EndSignal) {
+	if s.Undo {
+		i.beginUndo(ctx, s.UndoOf)
+		return
+	}
+	i.endStatus = s.Status
+}
+
+// beginUndo has the instance take back what it did, or what of it a person wants.
+func (i *instance) beginUndo(ctx workflow.Context, of *approval.UndoOrder) {
+	palette, _, _ := i.dataflow.StartParameters()
+	var names []string
+	for _, t := range palette.Tools {
+		names = append(names, t.UndoUnder(palette.BindingByTool[t.Name]).Tool)
+	}
+	i.loadMissingTools(ctx, names)
+	i.markChanged(ctx)
+	var order approval.UndoOrder
+	if of != nil {
+		order = *of
+		order.By = cmp.Or(of.By, "somebody")
+	}
+	u := undo.OfInstance(i.dataflow, i.setup.Process, order,
+		func(call string) string { return protocol.DelegateID(i.setup.Process, call) })
+	if of != nil && len(i.queuedCalls) > 0 {
+		u = dataflow.Undoing{By: u.By, Left: []string{
+			"Calls are about to run, and may have read what is to be taken back: resume first"}}
+	}
+	i.dataflow.BeginUndo(u)
+}
 
 // applyDecision takes a person's decision on a Call, and returns how many have decided so now.
 func (i *instance) applyDecision(ctx workflow.Context, d approval.Decision) (count approval.Count, err error) {

@@ -7,6 +7,7 @@ import (
 
 	"processidea/model/approval"
 	"processidea/model/dataflow"
+	"processidea/model/ideafile"
 	"processidea/model/jsonval"
 	"processidea/model/turn"
 	"processidea/protocol"
@@ -44,8 +45,9 @@ func (i *instance) reportToProcess(ctx workflow.Context) {
 		others != before.QuotaAndDelegatesKey
 	running := i.running + i.countActiveDelegates()
 	pauseReached := i.reportWanted || (i.held && running == 0 && before.Running > 0)
-	if !becameIdle && !resumedWhileHeld && !closedBroken && !awaitedChanged && !pauseReached && pauseFor == nil &&
-		len(fates) == 0 {
+	takenBack := i.dataflow.TakeTakenBack()
+	if takenBack == nil && !becameIdle && !resumedWhileHeld && !closedBroken && !awaitedChanged && !pauseReached &&
+		pauseFor == nil && len(fates) == 0 {
 		before.Idle = idle
 		return
 	}
@@ -61,7 +63,7 @@ func (i *instance) reportToProcess(ctx workflow.Context) {
 	before.ReportCount++
 	r.ReportNumber, r.WorkflowHistoryLength = before.ReportCount, i.totalHistoryLength(ctx)
 	r.Idle, r.PauseFault, r.Fates, r.HeldByPause, r.Running = idle, pauseFor, fates, i.held, before.Running
-	r.HeardReleaseNumber = i.releases
+	r.HeardReleaseNumber, r.TakenBack = i.releases, takenBack
 	i.outbox.Send(ctx, i.setup.Process, mailbox.OutgoingSignal{Signal: protocol.SignalReport, Payload: r,
 		Repeatable: true})
 }
@@ -138,7 +140,8 @@ func (i *instance) callReport(rec *dataflow.CallRecord) turn.CallReport {
 	if rec.Fault != nil {
 		c.Tool = rec.Tool
 	}
-	if i.brokenRequests[rec.Request] || rec.Request > i.closedThrough {
+	if i.brokenRequests[rec.Request] || rec.Request > i.closedThrough || c.CallKey().IsUndo() ||
+		rec.Status == ideafile.Undone {
 		c.Call = rec.WrittenCall
 	}
 	return c

@@ -82,6 +82,8 @@ type variant interface {
 	// Both return the Idea as it is then. Without one, the error says why nothing has changed.
 	revise(ctx workflow.Context, s *approval.SteeringPayload) (*ideafile.Idea, error)
 	add(s approval.SteeringPayload) (*ideafile.Idea, []string, error)
+	// undo has instances take back what they did.
+	undo(ctx workflow.Context, s approval.SteeringPayload) error
 
 	instanceTokens() []string
 	// ownerOf finds the instance or the part that a Call belongs to, and why a decision on it is refused that nobody

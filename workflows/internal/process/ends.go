@@ -10,9 +10,9 @@ import (
 	"processidea/workflows/internal/mailbox"
 )
 
-// This file tells instances that they have settled or failed. That cannot be taken back, and what a workflow task
-// decides may be decided again, otherwise, if the task is lost. So an instance is told in a later task than the one
-// that decided. Nobody waits for it, so that many are told together.
+// This file tells instances that they have settled or failed, or are to take back what they did. That cannot be taken
+// back, and what a workflow task decides may be decided again, otherwise, if the task is lost. So an instance is told in
+// a later task than the one that decided. Nobody waits for it, so that many are told together.
 
 const (
 	endDelayHurried = time.Millisecond // for a task right behind this one, when the process waits for nothing else
@@ -20,7 +20,8 @@ const (
 	endShare        = 10               // one in so many instances is enough to be told without waiting for more
 )
 
-// instanceEnd is an instance that is to be told that it has ended.
+// instanceEnd is an instance that is to be told that it has ended, or, where it is at work, that it takes back what it
+// did.
 type instanceEnd struct {
 	instanceToken string
 	status        ideafile.InstanceStatus
@@ -76,7 +77,8 @@ func (p *unsplitProcess) sendInstanceEnds(ctx workflow.Context, n int) {
 	var list []protocol.SignalDelivery
 	for _, e := range p.endedInstances.instanceEnds[:n] {
 		to := protocol.InstanceID(p.processID, e.instanceToken)
-		list = append(list, protocol.NewSignalDelivery(to, protocol.SignalEnd, protocol.EndSignal{Status: e.status}))
+		list = append(list, protocol.NewSignalDelivery(to, protocol.SignalEnd, protocol.EndSignal{Status: e.status,
+			Undo: e.status == ideafile.InstanceWorking}))
 	}
 	p.endedInstances.instanceEnds, p.endedInstances.mustSend = p.endedInstances.instanceEnds[n:], false
 	ctx, done := workflow.NewDisconnectedContext(ctx)

@@ -122,8 +122,8 @@ func (p *unsplitProcess) instanceSetup() protocol.SharedInstanceSetup {
 		Tools:     map[string]any{},
 		Oversight: p.approvalOverride(), Attributes: p.start.Attributes, ContinueEvery: p.start.ContinueEvery,
 		Servers: p.idea.Config.MCP, Held: p.pauseReason() != nil, Adapt: p.llmMayAdapt, SaveActions: p.savesActions,
-		Delegation: p.delegationContext(),
-		StartedBy:  policy.ReadStarters(p.idea.Source), Decided: policy.ReadPriorDecisions(p.idea.Source),
+		Delegation: p.delegationContext(), UndoOnFailure: p.idea.Config.UndoOnFailure,
+		StartedBy: policy.ReadStarters(p.idea.Source), Decided: policy.ReadPriorDecisions(p.idea.Source),
 	}
 	if p.hasDelegates() {
 		config, _ := p.idea.Source["config"].(map[string]any)

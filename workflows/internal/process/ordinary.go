@@ -95,6 +95,9 @@ func (p *unsplitProcess) onInstanceReport(ctx workflow.Context, r turn.InstanceR
 	if !p.loop.ApplyReport(r) {
 		return
 	}
+	if o, refusal := p.loop.TakeEndedUndo(); o != nil {
+		p.concludeAct(ctx, approval.SteerUndo, approval.SteeringPayload{ID: o.ID, By: o.By}, refusal)
+	}
 	p.orders.TakeFates(r.Fates)
 	p.approveOf(ctx, r.Token, r.PendingApprovals)
 }

@@ -113,3 +113,29 @@ func (p *unsplitProcess) handleSignalsBeforeStart(ctx workflow.Context) error {
 	p.earlySignals = nil
 	return nil
 }
+
+// Undo has a paused process take back what its instances did.
+func (c *processCore) Undo(ctx workflow.Context, s approval.SteeringPayload) error {
+	err := c.own.undo(ctx, s)
+	if err == nil {
+		c.log(steeringDecision(ctx, approval.SteerUndo, s))
+		err = mailbox.ErrUnderWay
+	}
+	return err
+}
+
+func (p *unsplitProcess) undo(ctx workflow.Context, s approval.SteeringPayload) error {
+	if p.phase != running {
+		return errors.New("the process has not begun: there is nothing to take back")
+	}
+	list, err := p.loop.BeginUndo(s.Undo, workflow.Now(ctx))
+	for _, inst := range list {
+		p.outbox.Send(ctx, protocol.InstanceID(p.processID, inst.Token), mailbox.OutgoingSignal{
+			Signal: protocol.SignalEnd, Payload: protocol.EndSignal{Undo: true, UndoOf: &s.Undo}})
+	}
+	return err
+}
+
+func (p *splitProcess) undo(workflow.Context, approval.SteeringPayload) error {
+	return errors.New("it was split: cancel it, and undo it then")
+}

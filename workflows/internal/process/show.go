@@ -104,7 +104,7 @@ func (p *unsplitProcess) instanceCountsText() string {
 	}
 	var counts []string
 	for _, s := range []ideafile.InstanceStatus{ideafile.InstanceWorking, ideafile.InstanceWaiting,
-		ideafile.InstanceSettled, ideafile.InstanceFailed} {
+		ideafile.InstanceSettled, ideafile.InstanceFailed, ideafile.InstanceUndoFailed} {
 		if count[s] > 0 {
 			counts = append(counts, fmt.Sprintf("%d %s", count[s], s))
 		}

@@ -22,6 +22,7 @@ type ProcessHandler interface {
 	Resume(ctx workflow.Context, s approval.SteeringPayload) error
 	Revise(ctx workflow.Context, s approval.SteeringPayload) error
 	AddInstances(ctx workflow.Context, s approval.SteeringPayload) error
+	Undo(ctx workflow.Context, s approval.SteeringPayload) error
 	// Allow takes a standing order, and Disallow ends the one of an id.
 	Allow(ctx workflow.Context, o approval.StandingOrder) error
 	Disallow(ctx workflow.Context, order string, s approval.SteeringPayload) error
@@ -56,6 +57,8 @@ var table = []signalKind{
 		ProcessHandler.Revise),
 	steeringSignal(approval.SteerAdd, `Add instances: {"context": [messages with a new _instance], "by"?, "reason"?}.`,
 		ProcessHandler.AddInstances),
+	steeringSignal(approval.SteerUndo,
+		`Take back what a paused process did: {"call" or "calls"?, "instance"?, "by"?, "reason"?}.`, ProcessHandler.Undo),
 
 	{approval.SteerDecide,
 		`Decide on many Calls that wait, up to 1,000: {"decisions": [{"call", "decision", "digest"?, …}], "by"?, "groups"?, "reason"?}.`,

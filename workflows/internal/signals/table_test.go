@@ -168,3 +168,4 @@ func (r *recorder) Revise(workflow.Context, approval.SteeringPayload) error { re
 func (r *recorder) AddInstances(workflow.Context, approval.SteeringPayload) error {
 	return r.note("Add")
 }
+func (r *recorder) Undo(workflow.Context, approval.SteeringPayload) error { return r.note("Undo") }

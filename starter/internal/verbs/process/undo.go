@@ -34,13 +34,14 @@ func Undo(a *app.App) *cobra.Command {
 	var o undoOptions
 	c := &cobra.Command{
 		Use:   "undo ID --reason TEXT",
-		Short: "Take back what the Calls of an ended process did, as their Tools say",
-		Long: `Take back what the Calls of a process did that has ended, as "_undo" of their Tools says.
+		Short: "Take back what the Calls of a process did, as their Tools say",
+		Long: `Take back what the Calls of a process did, as "_undo" of their Tools says.
 What read something is taken back before it, and what cannot be taken back keeps all that
 it came from. It shows first what would be taken back, what cannot be and why, and what
 stays; then it asks (--yes has answered). A process of its own does it, ID-undo-1 or the
-next number, under the approval policies of the Tools that take back. Each Call is taken
-back under the idempotency key of the original: nothing is taken back twice, whoever asks.
+next number, under the approval policies of the Tools that take back. A process at work is
+paused first, takes back by itself, and goes on with resume. Each Call is taken back under
+the idempotency key of the original: nothing is taken back twice, whoever asks.
 
 Without more, all is taken back; --to leaves what was done when Idea K was made, --instance
 means one instance, --call one Call with all that read from it.`,
@@ -106,12 +107,18 @@ func undoProcess(ctx context.Context, a *app.App, o undoOptions) error {
 	}
 	l := &launched{App: a, session: session, options: o.launchOptions}
 	defer func() { l.session.Close() }()
-	if err := session.CheckUndo(ctx, o.of); err != nil {
+	paused, err := session.PrepareUndo(ctx, o.of, o.by)
+	if err != nil {
 		return err
 	}
 	u, err := planUndo(ctx, p, o)
 	if err != nil || o.beforeFork && len(u.Undo) == 0 {
 		return err
+	}
+	if paused {
+		a.Note("%s is paused first, so that all that it did is on record; to go on: %s resume %s", o.of, print.Program,
+			print.Quote(o.of))
+		u.As = o.of
 	}
 	return l.undo(ctx, u, o)
 }
@@ -128,6 +135,12 @@ func (l *launched) undo(ctx context.Context, u *client.Undoing, o undoOptions) (
 	}
 	if l.process, err = l.session.StartUndo(ctx, u); err != nil {
 		return err
+	}
+	if u.As == u.Process {
+		if l.JSON {
+			return l.PrintJSON(u)
+		}
+		return l.Print(fmt.Sprintf("%s: %s taken back; it is paused\n", u.As, print.PluralIs(len(u.Undo), "Call")))
 	}
 	l.announce()
 	switch {

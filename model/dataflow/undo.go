@@ -1,0 +1,141 @@
+package dataflow
+
+import (
+	"slices"
+	"strings"
+
+	"processidea/model/ideafile"
+	"processidea/model/jsonval"
+	"processidea/model/statelog"
+	"processidea/model/turn"
+)
+
+// Undoing is what of its Calls an instance takes back.
+type Undoing struct {
+	// Calls take others back: under the keys that ideafile.CallKey.Undo gives these.
+	Calls []UndoCall `json:"calls,omitempty"`
+	// Withdraw are the Calls that left nothing behind but what they wrote.
+	Withdraw []ideafile.CallKey `json:"withdraw,omitempty"`
+	// Left says of each Call that is not taken back why.
+	Left []string `json:"left,omitempty"`
+	// By is who has it taken back, why, while the process is paused; empty: the instance has failed.
+	By     string `json:"by,omitempty"`
+	Reason string `json:"reason,omitempty"`
+}
+
+// UndoCall takes back the Call with a key.
+type UndoCall struct {
+	Of   ideafile.CallKey     `json:"of"`
+	Call ideafile.WrittenCall `json:"call"`
+}
+
+// BeginUndo adds the Calls that take others back. One that was tried before is tried again.
+func (i *Instance) BeginUndo(u Undoing) {
+	i.undoing = &u
+	palette := i.palette
+	palette.UntargetedCallsGoToAll, palette.AllowsConditions = true, true
+	for _, c := range u.Calls {
+		if at, found := i.findPosition(c.Of.Undo()); found {
+			i.callRecords = slices.Delete(i.callRecords, at, at+1)
+		}
+		i.insertCall(palette, c.Of.Undo(), c.Call)
+	}
+}
+
+// withdrawUndone withdraws what was written by the Calls that were taken back: each as soon as it is, and at the end
+// those that left nothing else behind.
+func (i *Instance) withdrawUndone() {
+	if i.undoing == nil {
+		return
+	}
+	allDone := true
+	for _, c := range i.undoing.Calls {
+		done := i.findByKey(c.Of.Undo()).Status == ideafile.Done
+		if allDone = allDone && done; done {
+			i.withdraw(c.Of)
+		}
+	}
+	for _, key := range i.undoing.Withdraw {
+		if allDone {
+			i.withdraw(key)
+		}
+	}
+}
+
+func (i *Instance) withdraw(key ideafile.CallKey) {
+	rec := i.findByKey(key)
+	if rec.Status == ideafile.Undone {
+		return
+	}
+	rec.Status = ideafile.Undone
+	for _, w := range slices.Clone(i.state.Writes()) {
+		w = statelog.Write{Path: w.Path, OutputMethod: statelog.MethodWithdraw, Author: key.Undo().ID(i.token),
+			Request: key.Request, Index: key.Index, WrittenAt: i.currentTime, Reason: i.undoing.Reason}
+		if !i.state.HasWrite(w) {
+			i.applyWrite(w)
+		}
+	}
+}
+
+func (i *Instance) findByKey(key ideafile.CallKey) *CallRecord {
+	at, _ := i.findPosition(key)
+	return i.callRecords[at]
+}
+
+// UndoesWhilePaused reports whether a person has something taken back.
+func (i *Instance) UndoesWhilePaused() bool { return i.undoing != nil && i.undoing.By != "" }
+
+// TakeTakenBack returns, once, what came of BeginUndo; nil before all has ended.
+func (i *Instance) TakeTakenBack() *turn.TakenBack {
+	t := i.takenBack()
+	if t != nil {
+		i.undoing = nil
+		i.lookAgainAtReaders()
+	}
+	return t
+}
+
+// lookAgainAtReaders has Calls that wait for a person, or for the process to go on, looked at anew where what they read
+// was taken back.
+func (i *Instance) lookAgainAtReaders() {
+	for _, rec := range i.callRecords {
+		if rec.phase != reviewing && rec.phase != approved {
+			continue
+		}
+		params, err := i.resolveParams(rec)
+		if err != nil || !jsonval.Equal(rec.ParamsAdaptation.ApplyTo(params), rec.readyCall.Params) {
+			rec.PendingApproval, rec.readyCall, rec.ParamsAdaptation = nil, nil, nil
+			rec.moveTo(waiting)
+		}
+	}
+}
+
+func (i *Instance) takenBack() *turn.TakenBack {
+	if i.undoing == nil {
+		return nil
+	}
+	var done []string
+	failed, left := false, []string{}
+	for _, c := range i.undoing.Calls {
+		switch rec := i.findByKey(c.Of.Undo()); {
+		case !rec.Status.IsFinal(), rec.Status == ideafile.Done && i.findByKey(c.Of).Status != ideafile.Undone:
+			return nil
+		case rec.Status == ideafile.Done:
+			done = append(done, c.Of.ID(i.token))
+		default:
+			why := c.Of.ID(i.token) + ": " + rec.ID + ", " + rec.Tool + ", " + string(rec.Status)
+			if rec.Fault != nil {
+				why += ": " + rec.Fault.Message
+			}
+			failed, left = true, append(left, why)
+		}
+	}
+	said := "nothing was taken back"
+	if len(done) > 0 {
+		said = "taken back: " + strings.Join(done, ", ")
+	}
+	if left = append(left, i.undoing.Left...); len(left) > 0 {
+		said += "; not taken back: " + strings.Join(left, "; ")
+	}
+	return &turn.TakenBack{Said: said, Failed: failed, Nothing: len(done)+len(i.undoing.Withdraw) == 0}
+}

@@ -1,0 +1,135 @@
+package loop
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"processidea/model/approval"
+	"processidea/model/diag"
+	"processidea/model/ideafile"
+	"processidea/model/turn"
+)
+
+// This file has instances that fail take back what they did (config.onFailure).
+
+// hasDoneCalls reports whether something may be there to take back.
+func (p *InstanceProgress) hasDoneCalls() bool {
+	//workflowcheck:ignore -- any or none, in any order
+	for _, c := range p.calls {
+		if c.Status == ideafile.Done {
+			return true
+		}
+	}
+	return false
+}
+
+// planUndo keeps a Call that takes another back, and the other, for Ideas to tell of: no Request has planned the one,
+// and the other may be forgotten.
+func (l *Loop) planUndo(inst *InstanceProgress, c turn.CallReport) {
+	if !isUndoOrUndone(c) || c.Call.IsZero() {
+		return
+	}
+	known := func(p PlannedCall) bool { return p.key() == c.CallKey() && p.isPlannedFor(inst) }
+	if !slices.ContainsFunc(l.plannedCalls, known) {
+		l.plannedCalls = append(l.plannedCalls, PlannedCall{Request: c.Request, Index: c.Index, Call: c.Call,
+			OnlyForInstances: []string{inst.Token}})
+	}
+}
+
+func isUndoOrUndone(c turn.CallReport) bool {
+	return c.CallKey().IsUndo() || c.Status == ideafile.Undone
+}
+
+// BeginUndo has instances take back what they did, and returns them. The process is paused meanwhile. The error says
+// why nothing is done.
+func (l *Loop) BeginUndo(o approval.UndoOrder, now time.Time) (list []*InstanceProgress, err error) {
+	token, named := "", o.Instance != nil || o.Call != ""
+	if o.Instance != nil {
+		token = *o.Instance
+	} else {
+		token = ideafile.InstanceTokenOfCallID(o.Call)
+	}
+	found, known := l.FindInstance(token)
+	switch {
+	case l.pauseReason == nil:
+		return nil, errors.New("the process is at work: pause it first, so that all that it did is on record")
+	case !l.IsAtRest(now):
+		return nil, errors.New("something of it runs yet: wait until it rests")
+	case named && !known:
+		return nil, fmt.Errorf("there is no instance %q", token)
+	}
+	for _, inst := range l.instances {
+		if inst.Status == ideafile.InstanceWorking && (!named || inst.Token == found) {
+			list = append(list, inst)
+		}
+	}
+	at := slices.IndexFunc(list, func(inst *InstanceProgress) bool {
+		return !inst.Idle && (!inst.HeldByPause || inst.Running > 0) || inst.UndoneBy != nil || inst.UndoneFor != nil
+	})
+	switch {
+	case len(list) == 0:
+		return nil, errors.New("nothing of it is at work: what has ended is taken back when all of it has")
+	case at >= 0:
+		return nil, fmt.Errorf("instance %q is not at rest, or takes back already", list[at].Token)
+	}
+	for _, inst := range list {
+		inst.UndoneBy, inst.Idle = &o, false
+	}
+	return list, nil
+}
+
+// TakeEndedUndo returns, once, an act of BeginUndo that has come to its end, and what it could not take back; nil:
+// none has. The next Request of each instance is told.
+func (l *Loop) TakeEndedUndo() (o *approval.UndoOrder, refusal error) {
+	var list []*InstanceProgress
+	for _, inst := range l.instances {
+		switch {
+		case inst.UndoneBy == nil:
+		case inst.TookBack == nil:
+			return nil, nil
+		default:
+			list = append(list, inst)
+		}
+	}
+	var said []string
+	failed, nothing := false, true
+	for _, inst := range list {
+		t := *inst.TookBack
+		o, failed, nothing = inst.UndoneBy, failed || t.Failed, nothing && t.Nothing
+		inst.UndoneBy, inst.TookBack, inst.RevisedSinceRequest = nil, nil, true
+		if t.Failed || t.Nothing {
+			said = append(said, t.Said)
+		}
+		if !t.Nothing {
+			why := "by " + cmp.Or(o.By, "a person")
+			if o.Reason != "" {
+				why += ", since: " + o.Reason
+			}
+			l.addErrorsFor([]*InstanceProgress{inst}, turn.ContextError{Fault: *diag.Faultf(turn.CodeTakenBack,
+				"%s; %s", why, t.Said)})
+		}
+	}
+	if len(list) > 0 && (failed || nothing) {
+		refusal = errors.New(strings.Join(said, "; "))
+	}
+	return o, refusal
+}
+
+// endTakenBack ends an instance that failed and has taken back what it could.
+func (l *Loop) endTakenBack(inst *InstanceProgress, t turn.TakenBack) {
+	if inst.UndoneBy != nil {
+		inst.TookBack = &t
+	}
+	if inst.UndoneFor == nil {
+		return
+	}
+	status := ideafile.InstanceFailed
+	if t.Failed {
+		status = ideafile.InstanceUndoFailed
+	}
+	l.endInstance(inst, status, diag.Faultf(inst.UndoneFor.Code, "%s; %s", inst.UndoneFor.Message, t.Said))
+}

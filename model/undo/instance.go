@@ -1,0 +1,114 @@
+package undo
+
+import (
+	"processidea/model/approval"
+	"processidea/model/approval/policy"
+	"processidea/model/dataflow"
+	"processidea/model/diag"
+	"processidea/model/ideafile"
+	"processidea/model/jsonval"
+	"processidea/model/refexpr"
+)
+
+// OfInstance says how an instance takes back what it did, by its own records, or what of it is ordered. delegateID
+// names the process that a Call ran.
+func OfInstance(flow *dataflow.Instance, process string, o approval.UndoOrder,
+	delegateID func(callID string) string) dataflow.Undoing {
+	palette, _, token := flow.StartParameters()
+	calls := CallsOf(flow, palette.Tools)
+	for n, rec := range flow.CallRecords() {
+		c := &calls[n]
+		c.Process, c.Instance = process, token
+		c.readRecord(flow, rec)
+		if t := ideafile.FindTool(palette.Tools, c.Tool); t == nil {
+			c.How.Kind = ideafile.UndoNever
+		} else if c.How = t.UndoUnder(palette.BindingByTool[t.Name]); t.DelegateFile != "" {
+			c.Delegate = delegateID(c.ID)
+		}
+	}
+	find := func(_ Call, name string) *ideafile.Tool {
+		if t := ideafile.FindTool(palette.Tools, name); t != nil && t.DelegateFile == "" {
+			return t
+		}
+		return nil
+	}
+	p, err := Invert(calls, Choice{CallID: o.Call, CallIDs: o.Calls}, find, func(Call) any { return flow.State() })
+	u := p.asUndoing(o)
+	if err != nil {
+		u.Left = []string{err.Error()}
+	}
+	return u
+}
+
+// readRecord reads what ran, with what, and what it came to.
+func (c *Call) readRecord(flow *dataflow.Instance, rec *dataflow.CallRecord) {
+	answered := len(rec.Decisions) > 0 && rec.Decisions[len(rec.Decisions)-1].Kind == policy.Answer
+	failed := rec.FaultWrittenToBranch // what it wrote is that it had failed
+	c.Ran = rec.Status == ideafile.Done && !answered && rec.SkippedBecauseOf == "" && failed == nil
+	if failed != nil && failed.Code == ideafile.CodeOutcomeUnknown {
+		c.Status, c.Fault = ideafile.Failed, failed
+	}
+	if rec.FromEarlierProcess && rec.SkippedBecauseOf == "" {
+		c.DoneBefore = "another process"
+	}
+	switch params, err := flow.ResolvedParams(rec); {
+	case rec.RanCall != nil:
+		c.Tool, c.Params = rec.RanCall.Tool, rec.RanCall.Params
+	case err != nil:
+		c.NotKnown = diag.WithoutPackagePrefix(err)
+	case len(c.Reads) > 0 && flow.IsCorrected():
+		c.NotKnown = "people have corrected what it may have read"
+	default:
+		c.Params = rec.ParamsAdaptation.ApplyTo(params)
+	}
+	c.Result, c.Began, c.Ended = rec.Result, rec.Began, rec.Ended
+	for _, w := range flow.StateWrites() {
+		if (ideafile.CallKey{Request: w.Request, Index: w.Index}) == c.Key && w.CorrectionNumber == 0 {
+			c.Result = w.Value
+			if rec.Result != nil && len(w.Path) == 0 {
+				c.Result = jsonval.OverlayObject(w.Value, rec.Result) // the keys that State did not take
+			}
+		}
+	}
+}
+
+// asUndoing has one instance carry the Plan out.
+func (p Plan) asUndoing(o approval.UndoOrder) dataflow.Undoing {
+	u := dataflow.Undoing{By: o.By, Reason: o.Reason}
+	for _, s := range p.Undo {
+		key, _ := ideafile.ParseCallKey(s.CallID)
+		call := s.Call(func(id string) ideafile.CallKey { of, _ := ideafile.ParseCallKey(id); return of.Undo() })
+		if o.By != "" {
+			call[ideafile.UndoesKey] = jsonval.OverlayObject(call[ideafile.UndoesKey],
+				map[string]any{"by": o.By, "reason": o.Reason})
+		}
+		u.Calls = append(u.Calls, dataflow.UndoCall{Of: key, Call: ideafile.ParseWrittenCall(call)})
+	}
+	for _, id := range p.Withdraw {
+		key, _ := ideafile.ParseCallKey(id)
+		u.Withdraw = append(u.Withdraw, key)
+	}
+	for _, list := range [][]Left{p.Cannot, p.Kept} {
+		for _, l := range list {
+			u.Left = append(u.Left, l.CallID+": "+l.Because)
+		}
+	}
+	return u
+}
+
+// Call is the step as a Call of a Plan that runs directly. keyOf gives the keys of others.
+func (s Step) Call(keyOf func(callID string) ideafile.CallKey) map[string]any {
+	call := map[string]any{"_tool": s.Tool,
+		ideafile.UndoesKey: map[string]any{"process": s.Process, "call": s.CallID}}
+	for name, v := range s.Params {
+		call[name] = refexpr.Literal(v)
+	}
+	if len(s.After) > 0 {
+		var after []any
+		for _, id := range s.After {
+			after = append(after, refexpr.Dagger+"call."+keyOf(id).ID(""))
+		}
+		call["_after"] = after
+	}
+	return call
+}

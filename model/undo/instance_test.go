@@ -1,0 +1,99 @@
+package undo_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"processidea/model/approval"
+	"processidea/model/dataflow"
+	"processidea/model/ideafile"
+	"processidea/model/jsonval"
+	"processidea/model/modeltest"
+	"processidea/model/undo"
+)
+
+// undoable is the palette of drawn Plans, of which each Call of work can be taken back.
+func undoable() ideafile.Palette {
+	p := modeltest.DrawnPlanTools
+	p.KeepsParams, p.Tools = true, append(slices.Clone(p.Tools), removeTool)
+	for n, t := range p.Tools {
+		if t.Name == "work" {
+			work := *t
+			work.Undo = &ideafile.Undo{Kind: ideafile.UndoByTool, Tool: "remove"}
+			p.Tools[n] = &work
+		}
+	}
+	p.BindingByTool = map[string]ideafile.ToolBinding{"remove": {Kind: ideafile.KindHTTP}}
+	for name, b := range modeltest.DrawnPlanTools.BindingByTool {
+		p.BindingByTool[name] = b
+	}
+	return p
+}
+
+// An instance that takes back all that it did ends with the State that it began with, unless something stays, or people
+// have corrected it; and it carries what it takes back through any step.
+func TestAnInstanceThatTakesAllBackHasTheStateThatItBeganWith(t *testing.T) {
+	t.Parallel()
+	undone := 0
+	rapid.Check(t, func(t *rapid.T) {
+		p := modeltest.NewPlanExecution(modeltest.DrawPlan(t, modeltest.PlanOptions{Calls: 6, Requests: 2}))
+		_, context, token := p.Instance.StartParameters()
+		p.Instance = dataflow.New(undoable(), context, token)
+		began := string(jsonval.Encode(p.Instance.State()))
+		p.RunAll(t, func(n int) int { return rapid.IntRange(0, n-1).Draw(t, "event") })
+		if len(p.Instance.PendingApprovals()) > 0 {
+			return // people are asked first
+		}
+		w := &world{map[string]string{}, map[string]bool{}}
+		for _, rec := range p.Instance.CallRecords() {
+			if given, began := p.Inputs[rec.ID]; began && rec.RanCall != nil && rec.Status == ideafile.Done &&
+				rec.FaultWrittenToBranch == nil {
+				w.effects["p "+rec.ID] = given
+			}
+		}
+		u := undo.OfInstance(p.Instance, "p", approval.UndoOrder{}, func(id string) string { return id })
+		p.Instance.BeginUndo(u)
+		taken := map[string]bool{}
+		for running := p.Instance.Advance(); len(running) > 0; {
+			at := rapid.IntRange(0, len(running)-1).Draw(t, "step")
+			r := running[at]
+			if r.Tool.Name != "remove" || taken[r.Record.ID] || r.Record.Undoes == nil {
+				t.Fatalf("%s of %s runs", r.Record.ID, r.Tool.Name)
+			}
+			taken[r.Record.ID] = true
+			running = slices.Delete(running, at, at+1)
+			if err := w.takeBack("p", strings.TrimSuffix(r.Record.ID, "~undo")); err != nil {
+				t.Fatal(err)
+			}
+			p.Instance.SucceedCall(r.Record.ID, nil)
+			palette, context, token := p.Instance.StartParameters()
+			var left []string
+			for _, r := range running {
+				left = append(left, r.Record.ID)
+			}
+			p.Instance = dataflow.Restore(palette, context, token, p.Instance.CarryIntoNextRun())
+			running = running[:0]
+			for _, id := range left {
+				running = append(running, p.Instance.FindStartedCall(id))
+			}
+			running = append(running, p.Instance.Advance()...)
+		}
+		said := p.Instance.TakeTakenBack()
+		if said == nil || said.Failed || len(taken) != len(u.Calls) {
+			t.Fatalf("%+v after %v of %+v", said, taken, u)
+		}
+		if got := string(jsonval.Encode(p.Instance.State())); got != began && !strings.Contains(said.Said, "not taken back") {
+			t.Fatalf("its State was %s, and is %s: %s", began, got, said.Said)
+		}
+		if len(w.effects) > 0 && !strings.Contains(said.Said, "not taken back") {
+			t.Fatalf("the world has %q: %s", w.effects, said.Said)
+		}
+		undone += len(taken)
+	})
+	if undone == 0 {
+		t.Error("nothing was tried")
+	}
+}
