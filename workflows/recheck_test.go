@@ -132,16 +132,47 @@ func TestACallThatWasAnsweredDifferentlyIsPutBeforeAPerson(t *testing.T) {
 	}
 }
 
+// contradicted is a process of n instances of whose answers another LLM, asked the second time, shares none.
+func contradicted(t *testing.T, config string, n int) *scenario {
+	other := strings.NewReplacer("/", "-", " ", "-").Replace(t.Name()) + "-other"
+	answer := func(mood string) string {
+		return `{"when": "mood", "solution": {"calls": [{"_tool": "judge", "_instance": "*", "text": "†state.text", "_output": "` +
+			mood + `", "_outputPath": "mood"}]}}`
+	}
+	second := newScenario(t, judged(``), answer("bad"))
+	s := newScenario(t, `{"config": {`+strings.Replace(config, `"recheck": 1`, `"recheck": 1, "llm": {"model": "`+other+`"}`, 1)+
+		`}, "schema": {"tools": {`+judge+`}}, "context": [`+moodGoal+`, `+rows(1, n)+`]}`, answer("good"))
+	llm.byName.Store(other, second.llm)
+	return s
+}
+
 // A process in parts adds up what they measured; another LLM may answer the second time.
 func TestPartsAddUpWhatWasAskedTwice(t *testing.T) {
 	t.Parallel()
-	s := newScenario(t, judged(`"batch": 2, "quality": {"recheck": 1, "llm": {"model": "`+strings.ReplaceAll(t.Name(), "/", "-")+`-other"}}`),
-		`{"when": "mood", "solution": {"calls": [{"_tool": "judge", "_instance": "*", "text": "†state.text", "_output": "good", "_outputPath": "mood"}]}}`)
-	other := newScenario(t, judged(``), `{"when": "mood", "solution": {"calls": [{"_tool": "judge", "_instance": "*", "text": "†state.text", "_output": "bad", "_outputPath": "mood"}]}}`)
-	llm.byName.Store(s.id+"-other", other.llm)
-	llm.byName.Store(s.id, s.llm)
-	r := s.finish()
+	r := contradicted(t, `"batch": 2, "quality": {"recheck": 1}`, 4).finish()
 	if q := r.Quality; q == nil || q.Rechecked != 4 || q.Differed != 4 || q.Size.First != 2 || r.Requests != 2 {
 		t.Errorf("%s after %d Requests", asJSON(q), r.Requests)
+	}
+}
+
+// Where the file says so, more disagreement than its limit pauses the process, once, in one piece and in parts.
+func TestDisagreementAboveTheLimitPausesWhereTheFileSaysSo(t *testing.T) {
+	t.Parallel()
+	for name, batch := range map[string]string{"in one piece": "32", "in parts": "16"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := contradicted(t, `"batch": `+batch+`, "quality": {"recheck": 1, "limit": 0.02, "onLimit": "pause"}`, 32)
+			run := s.start()
+			eventually(t, "it is paused", func() bool { return s.processStatus().Status == loop.StatusPaused })
+			if f := s.processStatus().Error; f == nil || f.Code != turn.CodeDisagreement ||
+				!strings.Contains(f.Message, "of 32 asked twice 32 were decided otherwise") {
+				t.Errorf("it is paused by %v", f)
+			}
+			s.signal(s.id, "resume", map[string]any{"by": "ann"})
+			var r loop.Result
+			if err := run.Get(t.Context(), &r); err != nil || r.Status != loop.StatusCompleted || r.Quality.Differed != 32 {
+				t.Errorf("%+v, %v", r, err)
+			}
+		})
 	}
 }

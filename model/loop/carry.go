@@ -93,7 +93,8 @@ type CarriedWiredRequest struct {
 // CanCarryIntoNextRun reports whether Carry loses nothing: no Request is in flight but one whose Plan waits for a
 // person, and TakeEndedInstances and TakeRestarts have nothing to return.
 func (l *Loop) CanCarryIntoNextRun() bool {
-	return (l.requestInFlight == nil || l.pendingPlan != nil) && !l.RechecksInFlight() && len(l.newlyEndedInstances) == 0 && len(l.restarts) == 0
+	return (l.requestInFlight == nil || l.pendingPlan != nil) && !l.RechecksInFlight() &&
+		len(l.newlyEndedInstances) == 0 && len(l.restarts) == 0
 }
 
 // CarryIntoNextRun returns the Loop as data for Restore. Invariant: CanCarryIntoNextRun holds.

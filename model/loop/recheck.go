@@ -55,7 +55,8 @@ func (l *Loop) StartRecheck() *turn.RequestInput {
 	}
 	drawn := req.drawn
 	if req.drawn = nil; !req.reply.Complete || req.reply.Faked {
-		l.rechecked.Covered, l.rechecked.Drawn = l.rechecked.Covered-len(req.input.Instances), l.rechecked.Drawn-len(drawn)
+		l.rechecked.Covered -= len(req.input.Instances)
+		l.rechecked.Drawn -= len(drawn)
 		return nil
 	}
 	input, places := *req.input, map[int]int{}

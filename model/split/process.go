@@ -370,7 +370,8 @@ func (part Part) IdeaSource(whole map[string]any) map[string]any {
 		config["batch"] = jsonval.ToJSONValue(len(part.Tokens))
 	}
 	out["config"] = config
-	if seed := jsonval.AsText(jsonval.AsObject(whole["meta"])["seed"]); seed != "" { // parts are drawn from each by itself
+	// parts are drawn from each by itself
+	if seed := jsonval.AsText(jsonval.AsObject(whole["meta"])["seed"]); seed != "" {
 		meta := jsonval.WithoutKey(jsonval.AsObject(whole["meta"]), "seed")
 		out["meta"] = meta
 		meta["seed"] = fmt.Sprintf("%s/%d", seed, part.Number)

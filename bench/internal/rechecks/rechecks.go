@@ -117,15 +117,15 @@ func (s Shape) Try() (o Outcome) {
 
 // Main tries all shapes and prints what they came to.
 func Main(out io.Writer) error {
-	fmt.Fprintf(out, "%d seeds, %d instances, %g %% asked twice, limit %g %%, at first %d a Request\n\n", Seeds, instances,
-		100*share, 100*limit, quality.SizeShared)
-	fmt.Fprintln(out, "| the LLM errs | true disagreement | intervals hold it | tokens of rechecks | with rules and Tools "+
-		"again | size found | limit kept |")
+	fmt.Fprintf(out, "%d seeds, %d instances, %g %% asked twice, limit %g %%, at first %d a Request\n\n", Seeds,
+		instances, 100*share, 100*limit, quality.SizeShared)
+	fmt.Fprintln(out, "| the LLM errs | true disagreement | intervals hold it | tokens of rechecks | "+
+		"with rules and Tools again | size found | limit kept |")
 	fmt.Fprintln(out, "| --- | --- | --- | --- | --- | --- | --- |")
 	for _, s := range Shapes {
 		o := s.Try()
-		_, err := fmt.Fprintf(out, "| %s | %.1f %% | %.1f %% | %.2f %% | %.1f %% | %.0f | %.1f %% |\n", s.Name, 100*o.Truth,
-			100*o.Held, 100*o.Tokens, 100*o.WithFront, o.Size, 100*o.KeepsLimit)
+		_, err := fmt.Fprintf(out, "| %s | %.1f %% | %.1f %% | %.2f %% | %.1f %% | %.0f | %.1f %% |\n", s.Name,
+			100*o.Truth, 100*o.Held, 100*o.Tokens, 100*o.WithFront, o.Size, 100*o.KeepsLimit)
 		if err != nil {
 			return err
 		}

@@ -61,7 +61,11 @@ func (p *splitProcess) onPartReport(ctx workflow.Context, r split.PartReport) {
 	p.orders.TakeFates(r.Fates)
 	before := p.parts.PauseReason
 	p.parts.ApplyReport(r)
-	if f := p.parts.PauseReason; f != nil && before == nil {
+	switch f := p.parts.PauseReason; {
+	case f == nil || before != nil:
+	case f.Code == turn.CodeDisagreement: // it is of all parts together, and none has paused by itself
+		p.steerParts(ctx, approval.SteerPause, "the limit", f.Message)
+	default:
 		p.pauseOtherParts(ctx, r.Number, f)
 	}
 	p.approveOf(ctx, protocol.PartID(p.processID, r.Number), p.parts.All[r.Number-1].Report.PendingApprovals)
