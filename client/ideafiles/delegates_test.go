@@ -46,7 +46,7 @@ func TestWhatIsWrongWithDelegatesIsSaidBeforeAnythingStarts(t *testing.T) {
 		"it leads back": {`{"schema":{"tools":{"t":{"_delegate":"../idea.json"}}}}`, "{}",
 			"idea.json leads back to itself"},
 		"it leads out": {`{"schema":{"tools":{"t":{"_delegate":"../../x.json"}}}}`, "{}",
-			"a delegate's file lies in the folder"},
+			"a file that an Idea names lies in the folder"},
 		"it does not parse":  {`{"schema":`, "{}", "sub/b.json: $: "},
 		"it breaks the form": {namesC, "oops: 1", `sub/c.yaml: $.oops: unknown key "oops"`},
 		"it names no known activity": {`{"schema":{"tools":{"t":{"_activity":"nobodyKnowsThis"}}}}`, "{}",

@@ -76,6 +76,7 @@ func readIdea(v any, checked bool) (*Idea, diag.Problems) {
 	i.checkMCPServerNames(&ps)
 	i.checkApprovalOverride(&ps)
 	i.readContext(source["context"], &ps)
+	i.CheckInstructionTools(i.Context, &ps)
 	i.checkDeciders(&ps)
 	i.checkConfusableTokens(&ps)
 	i.markSimulatedIfMessageIs()
@@ -105,7 +106,7 @@ func schemasIn(source map[string]any) []any {
 	messages, _ := source["context"].([]any)
 	for _, m := range messages {
 		m := jsonval.AsObject(m)
-		list = append(list, m["schema"], m["when"], m["plan"])
+		list = append(list, m["schema"], m["when"], m["plan"], m[InstructionContentKey])
 	}
 	delegates := jsonval.AsObject(source[DelegatesKey])
 	for _, name := range jsonval.SortedKeys(delegates) {

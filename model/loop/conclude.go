@@ -69,7 +69,8 @@ func (l *Loop) ConcludeRequest() *RequestConclusion {
 // its Idea is the last one.
 func (l *Loop) addInstanceEnds(full *turn.RequestInput) {
 	for n, inst := range l.instances {
-		full.Instances[n].Status, full.Instances[n].Fault = inst.Status, inst.Fault
+		i := &full.Instances[n]
+		i.Status, i.Fault, i.Steps = inst.Status, inst.Fault, inst.Steps
 	}
 }
 

@@ -258,7 +258,7 @@ func (l *Loop) TakeEndedInstances() []*InstanceProgress {
 }
 
 func (l *Loop) endInstance(inst *InstanceProgress, s ideafile.InstanceStatus, f *diag.Fault) {
-	inst.Status, inst.Fault = s, f
+	inst.Status, inst.Fault, inst.Steps = s, f, l.stepOutcomes(inst)
 	l.recordInstanceEnd(inst)
 }
 

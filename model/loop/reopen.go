@@ -83,6 +83,7 @@ func (p *InstanceProgress) hasCallFromRequest(request int) bool {
 func (l *Loop) reopen(inst *InstanceProgress) {
 	inst.Status, inst.Fault, inst.SettledForNow, inst.MissingRetries = ideafile.InstanceWorking, nil, false, 0
 	inst.ReopenCount++
+	inst.Steps = nil
 	if inst.plannerKind == plannedByDirectPlan {
 		inst.plannerKind = fellBackToLLM
 	}

@@ -84,6 +84,8 @@ type InstanceInput struct {
 	State any    `json:"state"`
 	// MissingRequiredPaths lists the State paths that the instance's schema requires and that hold no value.
 	MissingRequiredPaths []string `json:"missing,omitempty"`
+	// UnfulfilledSteps are those of its instructions that keep it from settling.
+	UnfulfilledSteps []ideafile.StepOutcome `json:"unfulfilled,omitempty"`
 	// HasReachedGoal reports that State holds what the schema requires, and that the LLM is asked only since something
 	// went wrong.
 	HasReachedGoal bool `json:"reachedGoal,omitempty"`
@@ -91,6 +93,8 @@ type InstanceInput struct {
 	// go into the snapshot of the Request.
 	Status ideafile.InstanceStatus `json:"status,omitempty"`
 	Fault  *diag.Fault             `json:"fault,omitempty"`
+	// Steps say what became of the steps of its instructions, of an instance that has ended.
+	Steps []ideafile.StepOutcome `json:"steps,omitempty"`
 	// ReopenReason says who reopened the instance after it had ended, and why; empty: nobody did since the last Request
 	// about it.
 	ReopenReason string `json:"reopened,omitempty"`
