@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"processidea/model/approval"
 	"processidea/model/loop"
@@ -69,6 +70,25 @@ func TestAnInstanceThatReachedItsGoalIsToldOfTheStepBeforeItSettles(t *testing.T
 	s.ReplyWith(`{"calls":[{"_tool":"work","x":"looked","_outputPath":"answer"}],"output":null}`)
 	s.ExpectStep(loop.StepFinished)
 	s.WantEqual("in the end", s.Statuses()+" "+counts(s), "settled look@1 1/0/0, answer@1 1/0/0")
+}
+
+func TestAnInstanceThatReachedItsGoalIsToldThreeTimesTooHoweverLongItWaits(t *testing.T) {
+	t.Parallel()
+	s := modeltest.NewScenarioWithPeople(t, "", `"context": [`+lookFirst+`, {"type": "state", "state": {}, `+
+		modeltest.StateSchemaRequiringMood+`}, {"type": "state", "_instance": "①", "state": {}},
+		{"type": "state", "_instance": "②", "state": {}}]`)
+	s.ReplyWith(`{"calls":[{"_tool":"work","_instance":"①","x":"good","_outputPath":"mood"},
+		{"_tool":"slow","_instance":"②","_outputPath":"mood"}],"output":null}`)
+	for n := range 3 {
+		for range 5 {
+			s.ExpectStep(loop.StepWait) // for ②, which might be asked about with ①
+		}
+		s.AdvanceClock(time.Minute)
+		s.WantEqual("told", unfulfilled(s.ExpectRequest()), "① look")
+		s.ReplyWith(fmt.Sprintf(`{"calls":[{"_tool":"work","_instance":"①","x":%d}],"output":null}`, n))
+	}
+	s.ExpectStep(loop.StepWait)
+	s.WantEqual("in the end", s.Statuses(), "① failed, ② working")
 }
 
 func TestAnUnfulfilledStepEndsACompletePlanAndHandsAnOptimalOneToTheLLM(t *testing.T) {
