@@ -2,7 +2,9 @@ package ideafile
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
+	"strings"
 
 	"processidea/model/jsonval"
 )
@@ -79,6 +81,31 @@ type StepCount struct {
 	Unchecked     int    `json:"unchecked,omitempty"`
 }
 
+// String says it in words.
+func (c StepCount) String() string {
+	name := fmt.Sprintf("step %s of %s", c.Step, c.File)
+	if c.Version != "" {
+		name += " (version " + c.Version + ")"
+	}
+	var parts []string
+	for _, p := range []struct {
+		what string
+		n    int
+	}{{"fulfilled", c.Fulfilled}, {"not fulfilled", c.Unfulfilled}, {"did not apply", c.NotApplicable},
+		{"not checked", c.Unchecked}} {
+		if p.n > 0 {
+			parts = append(parts, fmt.Sprintf("%s in %d", p.what, p.n))
+		}
+	}
+	if parts == nil {
+		return name + ": no instance has ended"
+	}
+	return name + ": " + strings.Join(parts, ", ")
+}
+
+// InstructionsMetaKey is the key in the meta of an Idea that people are shown, under which its StepCounts stand.
+const InstructionsMetaKey = "instructions"
+
 // StepCounts are in the order in which the steps are first counted.
 type StepCounts []StepCount
 
@@ -88,6 +115,15 @@ func CountSteps(context []Message) (c StepCounts) {
 		for _, s := range i.Steps {
 			c = append(c, StepCount{File: i.File, Version: i.Version, Step: s.ID})
 		}
+	}
+	return c
+}
+
+// StepCountsOf counts what became of steps in the instances of a context that have ended.
+func StepCountsOf(context []Message) StepCounts {
+	c := CountSteps(context)
+	for _, m := range context {
+		c = c.CountOutcomes(m.InstanceSteps)
 	}
 	return c
 }
