@@ -128,9 +128,10 @@ func (p *InstanceProgress) outputOfCall(c turn.CallReport, call ideafile.Call) a
 }
 
 // unfulfilledForLLM returns the steps that the next Request is told of: none, before a Request or a Plan was to have
-// fulfilled them.
+// fulfilled them, here or in the process before.
 func (l *Loop) unfulfilledForLLM(inst *InstanceProgress) []ideafile.StepOutcome {
-	if !inst.isToldOfLack() {
+	isTakenUp := inst.ReopenCount > 0 || inst.LastCoveringRequest == 0 && inst.LastPlanningRequest > 0
+	if !inst.isToldOfLack() && !isTakenUp {
 		return nil
 	}
 	return ideafile.Unfulfilled(l.stepOutcomes(inst))

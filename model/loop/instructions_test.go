@@ -121,6 +121,7 @@ func TestWhatARequestHasPlannedLongAgoIsEvidence(t *testing.T) {
 	s = modeltest.NewScenarioOf(t, fork, false)
 	s.ExpectRequest()
 	nothing(s)
+	s.WantEqual("told", unfulfilled(s.Input), "")
 	s.WantEqual("in a fork", s.Statuses()+" "+counts(s), "settled look@1 1/0/0, answer@1 0/0/1")
 }
 
@@ -150,4 +151,14 @@ func TestAnInstructionThatNobodyCanReadIsRefused(t *testing.T) {
 			t.Errorf("%s: %v", message, err)
 		}
 	}
+}
+
+func TestAForkIsToldAtOnceOfTheStepsThatItTakesUp(t *testing.T) {
+	t.Parallel()
+	s := modeltest.NewScenario(t, "", `"context": [`+lookFirst+`, {"type": "state", "state": {}}]`)
+	s.ReplyWith(`{"calls":[{"_tool":"work","x":"rude","_outputPath":"mood"}],"output":null}`)
+	s.ExpectRequest()
+	fork := modeltest.SnapshotFile(t, s.Idea, s.Loop.AllInstancesInput(), nil, nil)
+	s = modeltest.NewScenarioOf(t, fork, false)
+	s.WantEqual("told", unfulfilled(s.ExpectRequest()), "look, answer")
 }
