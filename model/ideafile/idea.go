@@ -76,7 +76,6 @@ func readIdea(v any, checked bool) (*Idea, diag.Problems) {
 	i.checkMCPServerNames(&ps)
 	i.checkApprovalOverride(&ps)
 	i.readContext(source["context"], &ps)
-	i.CheckInstructionTools(i.Context, &ps)
 	i.checkDeciders(&ps)
 	i.checkConfusableTokens(&ps)
 	i.markSimulatedIfMessageIs()

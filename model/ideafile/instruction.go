@@ -143,21 +143,18 @@ func rejectOtherKeys(source map[string]any, at string, ps *diag.Problems, what s
 	}
 }
 
-// CheckInstructionTools adds a problem for each step of messages that is about a Tool which the palette does not have.
-func (i *Idea) CheckInstructionTools(messages []Message, ps *diag.Problems) {
-	for _, m := range messages {
-		if m.Instruction == nil {
-			continue
-		}
-		for n, s := range m.Instruction.Steps {
-			at := fmt.Sprintf("%s: $.instruction.steps[%d].tools", m.Instruction.File, n)
-			for _, name := range s.Tools {
-				if server, ok := i.FindCandidateMCPServer(name); ok && i.Tool(name) == nil {
-					ps.Warn(at, "%s", CandidateToolWarning(name, server))
-				} else if i.Tool(name) == nil {
-					ps.Add(at, "unknown tool %q%s", jsonval.Clip(name, 80),
-						diag.DidYouMean(name, i.toolNames()))
-				}
+// checkInstructionTools adds a problem for each step that is about a Tool which the palette does not have.
+func (i *Idea) checkInstructionTools(m Message, ps *diag.Problems) {
+	if m.Instruction == nil {
+		return
+	}
+	for n, s := range m.Instruction.Steps {
+		at := fmt.Sprintf("%s: $.instruction.steps[%d].tools", m.Instruction.File, n)
+		for _, name := range s.Tools {
+			if server, ok := i.FindCandidateMCPServer(name); ok && i.Tool(name) == nil {
+				ps.Warn(at, "%s", CandidateToolWarning(name, server))
+			} else if i.Tool(name) == nil {
+				ps.Add(at, "unknown tool %q%s", jsonval.Clip(name, 80), diag.DidYouMean(name, i.toolNames()))
 			}
 		}
 	}
@@ -169,11 +166,11 @@ func (i *Idea) CheckInstructions(messages []Message) error {
 	var ps diag.Problems
 	for n, m := range messages {
 		if name := UnreadInstructionFile(m.Source); name != "" {
-			ps.Add(fmt.Sprintf("$.context[%d].%s", n, InstructionFileKey), "the content of %s stands beside it, under %q",
-				name, InstructionContentKey)
+			ps.Add(fmt.Sprintf("$.context[%d].%s", n, InstructionFileKey),
+				"there is no %s: its content may stand beside it, under %q", name, InstructionContentKey)
 		}
+		i.checkInstructionTools(m, &ps)
 	}
-	i.CheckInstructionTools(messages, &ps)
 	if errs := ps.Errors(); len(errs) > 0 {
 		return errs
 	}

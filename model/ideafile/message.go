@@ -80,9 +80,11 @@ func (i *Idea) readContext(v any, ps *diag.Problems) {
 		return
 	}
 	for n, raw := range list {
-		if m, ok := ReadMessage(raw, fmt.Sprintf("$.context[%d]", n), ps); ok {
+		m, ok := ReadMessage(raw, fmt.Sprintf("$.context[%d]", n), ps)
+		if ok {
 			i.Context = append(i.Context, m)
 		}
+		i.checkInstructionTools(m, ps)
 	}
 }
 
