@@ -38,12 +38,21 @@ func (l *Loop) stepOutcomes(inst *InstanceProgress) (list []ideafile.StepOutcome
 	return list
 }
 
+// unfulfilledSteps lists the steps that keep an instance from settling. What is made up from schemas cannot fulfil any.
+func (l *Loop) unfulfilledSteps(inst *InstanceProgress) []ideafile.StepOutcome {
+	if s := l.idea.Simulation; s != nil && (s.ToolResultsFrom == ideafile.FakedBySchemas ||
+		s.LLMRepliesFrom == ideafile.FakedBySchemas) {
+		return nil
+	}
+	return ideafile.Unfulfilled(l.stepOutcomes(inst))
+}
+
 // lack returns why an instance may not settle; nil if it may.
 func (l *Loop) lack(inst *InstanceProgress) *diag.Fault {
 	if len(inst.MissingRequiredPaths) > 0 {
 		return diag.Faultf(turn.CodeMissingRequired, "its State still lacks %v", inst.MissingRequiredPaths)
 	}
-	if open := ideafile.Unfulfilled(l.stepOutcomes(inst)); len(open) > 0 {
+	if open := l.unfulfilledSteps(inst); len(open) > 0 {
 		return diag.Faultf(turn.CodeUnfulfilled, "step %s of %s is not fulfilled: %s", open[0].Step, open[0].File,
 			open[0].Why)
 	}
@@ -53,7 +62,7 @@ func (l *Loop) lack(inst *InstanceProgress) *diag.Fault {
 // unfulfilledInstances lists the instances at work in which a step is not fulfilled.
 func (l *Loop) unfulfilledInstances() (list []*InstanceProgress) {
 	for _, inst := range l.instances {
-		if inst.Status == ideafile.InstanceWorking && len(ideafile.Unfulfilled(l.stepOutcomes(inst))) > 0 {
+		if inst.Status == ideafile.InstanceWorking && len(l.unfulfilledSteps(inst)) > 0 {
 			list = append(list, inst)
 		}
 	}
@@ -134,7 +143,7 @@ func (l *Loop) unfulfilledForLLM(inst *InstanceProgress) []ideafile.StepOutcome 
 	if !inst.isToldOfLack() && !isTakenUp {
 		return nil
 	}
-	return ideafile.Unfulfilled(l.stepOutcomes(inst))
+	return l.unfulfilledSteps(inst)
 }
 
 // StepCounts says of each step of the instructions in how many of the instances that have ended it is fulfilled.

@@ -162,3 +162,11 @@ func TestAForkIsToldAtOnceOfTheStepsThatItTakesUp(t *testing.T) {
 	s = modeltest.NewScenarioOf(t, fork, false)
 	s.WantEqual("told", unfulfilled(s.ExpectRequest()), "look, answer")
 }
+
+func TestWhatIsMadeUpIsNotHeldToSteps(t *testing.T) {
+	t.Parallel()
+	s := modeltest.NewScenario(t, "", `"meta": {"simulated": true}, "context": [`+lookFirst+`, {"type": "state", "state": {}}]`)
+	nothing(s)
+	s.ExpectStep(loop.StepFinished)
+	s.WantEqual("in the end", s.Statuses()+" "+counts(s), "settled look@1 0/1/0, answer@1 0/0/1")
+}
