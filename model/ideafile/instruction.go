@@ -214,17 +214,27 @@ func (m Message) ToolNames() []string {
 	return slices.Compact(names)
 }
 
+// HasInstructions reports whether a context has instructions of files.
+func HasInstructions(context []Message) bool {
+	for n := range context { // a Message is large
+		if context[n].Instruction != nil {
+			return true
+		}
+	}
+	return false
+}
+
 // WithLatestInstructions returns a context without the instructions whose file a later Message for the same instances
 // gives anew.
 func WithLatestInstructions(context []Message) []Message {
+	if !HasInstructions(context) {
+		return context
+	}
 	latest := map[[2]string]int{}
 	for n, m := range context {
 		if m.Instruction != nil {
 			latest[[2]string{m.InstanceToken, m.Instruction.File}] = n
 		}
-	}
-	if len(latest) == 0 {
-		return context
 	}
 	var out []Message
 	for n, m := range context {

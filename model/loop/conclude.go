@@ -120,8 +120,9 @@ func (l *Loop) recordPlannedCalls(req *llmRequest) int {
 		return accepted
 	}
 	var kept []PlannedCall
+	isEvidence := l.hasInstructions()
 	for _, p := range l.plannedCalls {
-		if l.mayBeShownToLLM(p) {
+		if isEvidence || l.mayBeShownToLLM(p) {
 			kept = append(kept, p)
 		}
 	}

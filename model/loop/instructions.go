@@ -1,7 +1,6 @@
 package loop
 
 import (
-	"slices"
 	"strings"
 
 	"processidea/model/diag"
@@ -14,14 +13,11 @@ import (
 // This file looks whether an instance does what the steps of its instructions require.
 
 // hasInstructions reports whether any instance has instructions with steps: all Calls are kept then, as evidence.
-func (l *Loop) hasInstructions() bool {
-	return slices.ContainsFunc(l.idea.Context, func(m ideafile.Message) bool { return m.Instruction != nil })
-}
+func (l *Loop) hasInstructions() bool { return ideafile.HasInstructions(l.idea.Context) }
 
 // stepOutcomes says of each step of an instance's instructions what became of it, as State and Calls are now.
 func (l *Loop) stepOutcomes(inst *InstanceProgress) (list []ideafile.StepOutcome) {
-	instructions := ideafile.InstructionsFor(l.idea.Context, inst.Token)
-	if len(instructions) == 0 {
+	if !l.hasInstructions() {
 		return nil
 	}
 	view := ideafile.InstanceViewOf(l.idea.Context, inst.Token).PayloadByKind
@@ -32,7 +28,7 @@ func (l *Loop) stepOutcomes(inst *InstanceProgress) (list []ideafile.StepOutcome
 			calls = append(calls, l.evidence(inst, p.Call, c, view))
 		}
 	}
-	for _, i := range instructions {
+	for _, i := range ideafile.InstructionsFor(l.idea.Context, inst.Token) {
 		list = append(list, i.Outcomes(view, calls)...)
 	}
 	return list

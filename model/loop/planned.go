@@ -95,9 +95,9 @@ func anyLastPlannedByRequest(instances []*InstanceProgress, request int) bool {
 		func(inst *InstanceProgress) bool { return inst.LastPlanningRequest == request })
 }
 
-// mayBeShownToLLM reports whether a later Request may show a Call, or a step may require it; the others are dropped.
+// mayBeShownToLLM reports whether a later Request may show a Call; the others are dropped.
 func (l *Loop) mayBeShownToLLM(p PlannedCall) bool {
-	if l.idea.HasNoOutputPath(p.Call) || l.hasInstructions() {
+	if l.idea.HasNoOutputPath(p.Call) {
 		return true
 	}
 	for _, inst := range l.instances {
