@@ -315,7 +315,8 @@ const (
 // endStatuses are the values that StatusKey may have.
 var endStatuses = []InstanceStatus{InstanceWorking, InstanceSettled, InstanceFailed}
 
-// readInstanceEndStatus reads StatusKey, FaultKey and StepsKey from the keys beside the payload, and removes them there.
+// readInstanceEndStatus reads StatusKey, FaultKey and StepsKey from the keys beside the payload, and removes them
+// there.
 func (m *Message) readInstanceEndStatus(siblings map[string]any, path string, ps *diag.Problems) {
 	if m.PayloadKind != TypeState {
 		return

@@ -1,7 +1,6 @@
 package ideafile
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -152,7 +151,7 @@ func (c StepCounts) Merge(others StepCounts) StepCounts {
 	c = slices.Clone(c)
 	for _, o := range others {
 		at := slices.IndexFunc(c, func(k StepCount) bool {
-			return cmp.Or(cmp.Compare(k.File, o.File), cmp.Compare(k.Version, o.Version), cmp.Compare(k.Step, o.Step)) == 0
+			return k.File == o.File && k.Version == o.Version && k.Step == o.Step
 		})
 		if at < 0 {
 			c = append(c, o)

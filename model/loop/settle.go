@@ -143,8 +143,8 @@ func (l *Loop) coversAllInstances(req *llmRequest) bool {
 }
 
 // settleOrAskAgain settles an instance, unless State lacks what its schema requires, or a step of its instructions is
-// not fulfilled: then the next Request is told, three times at most, before the instance fails. What one Request planned
-// counts once.
+// not fulfilled: then the next Request is told, three times at most, before the instance fails. What one Request
+// planned counts once.
 func (l *Loop) settleOrAskAgain(inst *InstanceProgress) {
 	lack := l.lack(inst)
 	switch {

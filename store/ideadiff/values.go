@@ -71,8 +71,8 @@ func instructionsByFile(messages []ideafile.Message) map[string]any {
 			step := jsonval.AsObject(s)
 			steps[jsonval.AsText(step["id"])] = jsonval.WithoutKey(step, "id")
 		}
-		out[m.Instruction.File] = map[string]any{"meta": anyMap(jsonval.AsObject(file["meta"])), "text": m.Instruction.Text,
-			"steps": steps}
+		out[m.Instruction.File] = map[string]any{"meta": anyMap(jsonval.AsObject(file["meta"])),
+			"text": m.Instruction.Text, "steps": steps}
 	}
 	return map[string]any{ideafile.TypeInstruction: out}
 }
