@@ -178,7 +178,7 @@ func (o *StartOptions) read() (*ideafile.Idea, error) {
 		}
 		o.Idea = named
 	}
-	o.Idea = ideafiles.WithMessages(o.Idea, messages)
+	o.Idea = delegate.WithInstructions(ideafiles.WithMessages(o.Idea, messages), "", o.Delegates)
 	read, _ = ideafile.ReadIdea(o.Idea)
 	return read, nil
 }
