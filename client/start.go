@@ -40,8 +40,8 @@ type StartOptions struct {
 	Key string `json:"key,omitempty" doc:"the column of instances that names them for people; absent: as config.instanceName of the Idea says"`
 	// Replies is a scripted LLM in the form of a replies file, JSON Lines; empty: the workers ask theirs.
 	Replies string `json:"replies,omitempty" doc:"a scripted LLM: the text of a replies file, JSON Lines; absent: the workers ask theirs"`
-	// Delegates are the Idea files of delegates, and the files of instructions, as JSON values, by the paths under which
-	// _delegate and messages name them: those that the Idea does not carry.
+	// Delegates are the Idea files of delegates, and the files of instructions, as JSON values, by the paths under
+	// which _delegate and messages name them: those that the Idea does not carry.
 	Delegates IdeaFiles `json:"delegates,omitempty" doc:"the Idea files of delegates and the files of instructions, by the paths under which _delegate and messages name them"`
 	// WithSolution takes up the Calls of the Idea's solution, minus those that its record calls done.
 	WithSolution bool `json:"withSolution,omitempty" doc:"take up the Calls of the Idea's solution, minus those that its record calls done"`
