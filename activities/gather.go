@@ -56,7 +56,7 @@ func (a *Activities) GatherParts(ctx context.Context, in protocol.GatherInput) (
 	sealed, err := a.sealIdea(ctx, protocol.SealInput{
 		Process: in.Process, At: in.At, Parent: in.Parent, Idea: in.Idea, Brief: input, Calls: []ideafile.WrittenCall{},
 		Output: g.Output,
-		Log:    log, LLM: answers, Parts: from, Delegation: in.Delegation,
+		Log:    log, LLM: answers, Parts: from, Quality: in.Quality, Delegation: in.Delegation,
 	})
 	if err != nil {
 		return nil, err

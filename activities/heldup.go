@@ -36,6 +36,10 @@ func (a *Activities) attempt(ctx context.Context, setup protocol.SharedRequestSe
 	if err == nil {
 		return nil
 	}
+	var e *llm.Error
+	if input.Recheck != nil && errors.As(err, &e) { // nothing waits for it, so that nobody is told
+		return llmError(e)
+	}
 	config := jsonval.AsObject(setup.Idea["config"])
 	patience := ideafile.ReadLLMs(config["llm"], "", new(diag.Problems)).Patience()
 	return a.waitOut(ctx, input.RequestNumber, patience, err)

@@ -33,6 +33,12 @@ type HoldUpObserver interface {
 // DecisionObserver is an Observer that is told of each decision by which a Call's waiting for people ended.
 type DecisionObserver interface{ Decision(approval.Decision) }
 
+// RecheckObserver is an Observer that is told how many instances an LLM was asked about a second time, and how many it
+// decided otherwise about.
+type RecheckObserver interface {
+	Rechecked(llm string, instances, differed int)
+}
+
 // HoldUps notes that a process waits for something until a time, and that it goes on.
 type HoldUps interface {
 	Waits(process, cause string, until time.Time)

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"go.temporal.io/sdk/activity"
@@ -15,6 +16,7 @@ import (
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
 	"processidea/model/prompt"
+	"processidea/model/quality"
 	"processidea/model/turn"
 	"processidea/protocol"
 	"processidea/tools/memory"
@@ -105,6 +107,9 @@ func (a *Activities) streamRequest(ctx context.Context, setup protocol.SharedReq
 		activity.GetLogger(ctx).Info("the LLM's server takes less than it was asked", "server", answer.Downgraded)
 	}
 	r.finishReply(answer)
+	if input.Recheck != nil {
+		r.compare()
+	}
 	if a.Recorder != nil {
 		a.Recorder(input.ProcessID, answer.Text, answer.Finish, answer.Refusal)
 	}
@@ -150,7 +155,7 @@ func (a *Activities) newRequest(ctx context.Context, setup protocol.SharedReques
 	if input.OutputOnly {
 		r.palette.InstanceTokens = nil
 	}
-	r.holdsCalls = setup.HoldCalls && len(input.Questions) == 0
+	r.holdsCalls = (setup.HoldCalls || input.Recheck != nil) && len(input.Questions) == 0
 	r.calls = newCallSender(ctx, a.Client, input.ProcessID, input.RequestNumber, setup.Idea)
 	form := prompt.ResponseFormatFor(idea, setup.Bindings, input)
 	if form.NotStrictReason != "" {
@@ -162,6 +167,10 @@ func (a *Activities) newRequest(ctx context.Context, setup protocol.SharedReques
 		Form: form, RateKey: fmt.Sprintf("%s/%d", input.ProcessID, input.RequestNumber),
 		KeepText: a.Recorder != nil, OnCall: r.onCall,
 		OnAnswer: func() { a.goOn(ctx, input.RequestNumber) },
+	}
+	if input.Recheck != nil {
+		r.question.RateKey += "/again"
+		r.question.OnAnswer = nil // nobody was told that it waits
 	}
 	if err := r.chooseLLMs(setup); err != nil {
 		return nil, nonRetryableError(turn.CodeLLMError, err)
@@ -192,7 +201,11 @@ func (r *request) chooseLLMs(setup protocol.SharedRequestSetup) (err error) {
 		scripted.client, r.question.Header, r.stop,
 			err = startScriptedLLM(setup.Replies, r.input.Turn+r.reply.HTTPAttempts-1)
 	} else {
-		r.candidates = r.a.candidates(r.idea.Config.LLMs)
+		llms := r.idea.Config.LLMs
+		if own := r.idea.Config.Quality.LLMs; r.input.Recheck != nil && own != nil {
+			llms = own
+		}
+		r.candidates = r.a.candidates(llms)
 		return nil
 	}
 	r.candidates = []candidate{scripted}
@@ -227,13 +240,44 @@ func (r *request) onCall(index int, raw json.RawMessage) {
 	// A broken Call goes to its instance too, which reports it with its others.
 	for _, t := range tokens {
 		r.named[t] = true
-		if r.holdsCalls {
+		if r.holds(t) {
 			continue
 		}
 		r.calls.addToBatch(t, func(s *protocol.CallsSignal) {
 			s.Calls = append(s.Calls, protocol.DeliveredCall{Index: index, Call: call})
 		})
 	}
+}
+
+// holds reports whether an instance hears nothing of the reply yet.
+func (r *request) holds(token string) bool {
+	return r.holdsCalls || slices.Contains(r.input.HeldTokens, token)
+}
+
+// compare puts in the place of a second answer what it says about each instance beside the first. It is made here,
+// where the whole palette is.
+func (r *request) compare() {
+	differed := 0
+	for _, instance := range r.input.Instances {
+		if !r.reply.Complete {
+			break
+		}
+		view := ideafile.InstanceViewOf(r.idea.Context, instance.Token).PayloadByKind
+		view[ideafile.TypeState] = instance.State
+		c := turn.Comparison{Token: instance.Token, Request: r.input.RequestNumber,
+			Position: r.input.Recheck.Positions[instance.Token], LLM: r.reply.AnsweringLLM.RequestedModel,
+			First:  quality.CallsFor(&r.palette, instance.Token, r.input.Recheck.Calls),
+			Second: quality.CallsFor(&r.palette, instance.Token, r.reply.Calls)}
+		c.Differed = quality.Differ(&r.palette, view, instance.Token, c.First, c.Second)
+		r.reply.Comparisons = append(r.reply.Comparisons, c)
+		if c.Differed {
+			differed++
+		}
+	}
+	if o, ok := r.a.Observer.(RecheckObserver); ok {
+		o.Rechecked(r.reply.AnsweringLLM.RequestedModel, len(r.reply.Comparisons), differed)
+	}
+	r.reply.Calls, r.reply.CallFaults, r.reply.Output = nil, nil, nil
 }
 
 // textOfBroken is what is kept of a Call that is no JSON. Nothing can be done with it: the beginning of a long one is
@@ -290,7 +334,7 @@ func (r *request) finishReply(answer *llm.Reply) {
 		if !r.named[t] {
 			r.reply.InstancesWithoutCalls = append(r.reply.InstancesWithoutCalls, t)
 		}
-		if r.holdsCalls {
+		if r.holds(t) {
 			continue
 		}
 		r.calls.addToBatch(t, func(s *protocol.CallsSignal) { s.Last = true })

@@ -10,6 +10,7 @@ import (
 	"processidea/model/ideafile"
 	"processidea/model/ideafile/delegate"
 	"processidea/model/jsonval"
+	"processidea/model/quality"
 	"processidea/model/turn"
 	"processidea/protocol"
 	"processidea/store/blobs"
@@ -54,6 +55,12 @@ func (a *Activities) sealIdea(ctx context.Context, in protocol.SealInput) (*prot
 	meta := sealedIdeaMeta(idea["meta"], in.Request, in.LLM)
 	if delete(meta, "parts"); len(in.Parts) > 0 {
 		meta["parts"] = jsonval.ToJSONValue(in.Parts)
+	}
+	if delete(meta, turn.EndedByRequestKey); len(in.Brief.EndedByRequest()) > 0 {
+		meta[turn.EndedByRequestKey] = jsonval.ToJSONValue(in.Brief.EndedByRequest())
+	}
+	if delete(meta, quality.MetaKey); in.Quality != nil {
+		meta[quality.MetaKey] = jsonval.ToJSONValue(in.Quality)
 	}
 	idea["meta"] = meta
 	sealed, err := a.Chains.Seal(ctx, chain.Entry{

@@ -5,6 +5,7 @@
 //	go run ./bench chain --rounds 1               # one work, once
 //	go run ./bench --quick                        # every work there is, once and small: whether it still works
 //	go run ./bench --json figures.json
+//	go run ./bench quality                        # how well a process knows its own answers; simulated
 //	go run ./bench memory                         # how much memory `starter run` takes for works that are hard on it
 //
 // How to read it: every figure is the median over all rounds, with the tenth and the ninetieth percentile beside it;
@@ -13,7 +14,7 @@
 //
 // The rooms: internal/works holds what is measured, a file for each work; internal/bed what it is measured on;
 // internal/script what the LLM says; internal/report what becomes of the samples; internal/usage what the system says
-// of this program; internal/memory measures memory, each case in a process that is `starter` itself. Beside them are
+// of this program; internal/rechecks plays LLMs that err; internal/memory measures memory, each case in a process that is `starter` itself. Beside them are
 // programs of their own: crash kills workers and servers at random, peers does the same works on other engines.
 //
 // A process that pauses, or does not complete, ends the program with the reason.

@@ -8,6 +8,7 @@ import (
 	"syscall"
 
 	"processidea/bench/internal/memory"
+	"processidea/bench/internal/rechecks"
 )
 
 func main() {
@@ -25,6 +26,9 @@ func main() {
 func measureNamed(ctx context.Context, args []string) error {
 	if len(args) > 0 && args[0] == "memory" {
 		return memory.Main(ctx, args[1:], os.Stdout, os.Stderr)
+	}
+	if len(args) == 1 && args[0] == "quality" {
+		return rechecks.Main(os.Stdout)
 	}
 	o, err := readOptions(args, os.Stderr)
 	if err == nil {

@@ -154,16 +154,24 @@ func eachOnce[T any](list []T, key func(T) string) []T {
 // awaiting lists the processes in which somebody is waited for; where the search attributes are not registered, all
 // that are open.
 func (c *Client) awaiting(ctx context.Context) (ids []string, err error) {
+	list, err := c.awaitingInfos(ctx)
+	for _, info := range list {
+		ids = append(ids, info.GetExecution().GetWorkflowId())
+	}
+	return ids, err
+}
+
+func (c *Client) awaitingInfos(ctx context.Context) (list []*workflowpb.WorkflowExecutionInfo, err error) {
 	open := processQuery + " AND ExecutionStatus = 'Running'"
 	note := func(info *workflowpb.WorkflowExecutionInfo) bool {
-		ids = append(ids, info.GetExecution().GetWorkflowId())
+		list = append(list, info)
 		return true
 	}
 	err = c.executions(ctx, open+" AND "+protocol.AttributeAwaiting+" > 0", note)
 	var unknownAttribute *serviceerror.InvalidArgument
 	if errors.As(err, &unknownAttribute) {
-		ids = nil
+		list = nil
 		err = c.executions(ctx, open, note)
 	}
-	return ids, err
+	return list, err
 }

@@ -127,6 +127,15 @@ func checkNoProcesses(ctx context.Context, c client.Client, place string) error 
 // those for TLS, and the profiles of a configuration file. set is false where none of them says anything. Empty is
 // unset.
 func TemporalFromEnvironment() (o client.Options, set bool, err error) {
+	// The library takes what is neither for unset, so that a program would go without TLS.
+	for _, name := range []string{"TEMPORAL_TLS", "TEMPORAL_TLS_DISABLE_HOST_VERIFICATION"} {
+		switch text := os.Getenv(name); strings.ToLower(text) {
+		case "", "0", "1", "false", "true":
+		default:
+			return o, false, fmt.Errorf("connect: read how to reach Temporal: %s is %q; it is true or false", name,
+				text)
+		}
+	}
 	profile, err := envconfig.LoadClientConfigProfile(envconfig.LoadClientConfigProfileOptions{EnvLookup: filled{}})
 	if err == nil {
 		set = !reflect.ValueOf(profile).IsZero()

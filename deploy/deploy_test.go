@@ -1,6 +1,7 @@
 package deploy_test
 
 import (
+	"context"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -13,6 +14,7 @@ import (
 	"time"
 
 	"processidea/activities"
+	"processidea/client"
 	"processidea/model/approval"
 	"processidea/model/turn"
 	"processidea/worker/telemetry"
@@ -61,6 +63,9 @@ func ourMetrics(t *testing.T) map[string]bool {
 			UnpricedTokens: 1}})
 	_, end := m.Call(t.Context(), activities.CallAttempt{Tool: "t"})
 	end(activities.OutcomeDone)
+	m.CountWaiting(func(context.Context) ([]client.WaitingCount, error) {
+		return []client.WaitingCount{{Tool: "t", Count: 1, Oldest: now}}, nil
+	})
 	m.Decision(approval.Decision{Tool: "t", Kind: "approve", DecidedAt: now, WaitingSince: now})
 	w := httptest.NewRecorder()
 	m.Handler().ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/metrics", nil))

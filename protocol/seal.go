@@ -4,6 +4,7 @@ import (
 	"processidea/model/diag"
 	"processidea/model/ideafile"
 	"processidea/model/loop"
+	"processidea/model/quality"
 	"processidea/model/turn"
 )
 
@@ -29,6 +30,8 @@ type SealInput struct {
 	LLM []turn.LLMUsage `json:",omitempty"`
 	// Parts are the Ideas of its parts that the Idea of a split process was made of.
 	Parts []PartIdea `json:",omitempty"`
+	// Quality is what it came to that answers were asked for twice; nil: none was.
+	Quality *quality.Report `json:",omitempty"`
 	// Delegation has the files that the Idea carries for its delegates.
 	Delegation DelegationContext `json:",omitzero"`
 }
@@ -65,6 +68,8 @@ type GatherInput struct {
 	WithoutStates bool `json:"stateless,omitempty"`
 	// Wirings are what Output is to be made of, in order; none: it is as given.
 	Wirings []loop.Wiring `json:"wirings,omitempty"`
+	// Quality is what it came to that answers were asked for twice; nil: none was.
+	Quality *quality.Report `json:"quality,omitempty"`
 	// StatesOnly is whether nothing is to be sealed.
 	StatesOnly bool `json:"statesOnly,omitempty"`
 	// Delegation has the files that the Idea carries for its delegates.

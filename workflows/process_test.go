@@ -21,7 +21,7 @@ func TestAProcessWithOneInstanceRunsItsCallsAndSettles(t *testing.T) {
 	want :=
 		`{"calls":{"blocked":0,"done":1,"failed":0,"rejected":0,"skipped":0},"error":null,"failures":[],"ideas":2,` +
 			`"instances":{"":{"state":{"loud":"HELLO","text":"hello"},"status":"settled"}},"output":{"said":"HELLO"},` +
-			`"process":"` + s.id + `","requests":2,"status":"completed",`
+			`"process":"` + s.id + `","quality":null,"requests":2,"status":"completed",`
 	if got := asJSON(r); got[:len(want)] != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}

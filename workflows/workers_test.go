@@ -381,10 +381,20 @@ func TestAWorkerCountsDecisionsAndHowLongTheyTook(t *testing.T) {
 	run := c.start(s)
 	for _, w := range s.waitsFor(2) {
 		if w.Tool == "pay" {
+			eventually(t, "it is counted as one that waits", func() bool {
+				return metric(p, `processidea_waiting{tool="pay"}`) == "1"
+			})
+			if age := metric(p, `processidea_waiting_oldest_seconds{tool="pay"}`); age == "" || age == "0" {
+				t.Errorf("it has waited for %q", age)
+			}
 			s.signal(s.id, "approve", map[string]any{"call": w.CallID, "by": "ann"})
 		}
 	}
 	c.finish(run)
+	eventually(t, "nobody is waited for", func() bool {
+		return metric(p, `processidea_waiting{tool="pay"}`)+metric(p, `processidea_waiting_oldest_seconds{tool="pay"}`) ==
+			"00"
+	})
 	for _, which := range []string{`{by="person",decision="approve",tool="pay"}`,
 		`{by="deadline",decision="approve",tool="due"}`} {
 		for _, series := range []string{"processidea_decisions_total", "processidea_decision_seconds_count"} {

@@ -32,11 +32,14 @@ type Changes struct {
 	LLM   string   `json:"llm,omitempty" doc:"the name of the LLM to ask"`
 	// Reopen are tokens of instances that had ended; "all" stands for every one.
 	Reopen []string `json:"reopen,omitempty" nullable:"false" doc:"tokens of instances that had ended and are planned for anew; or all"`
+	// WithSolution is whether the solution of the Idea is taken over, and its Request is not made again.
+	WithSolution bool `json:"-"`
 }
 
 // Apply makes the changed Idea, in place. The error wraps ErrInvalid.
 func (c Changes) Apply(idea map[string]any) (map[string]any, error) {
 	e := &editor{Changes: c, idea: idea, reopened: map[string]bool{}}
+	e.makeRequestAgain()
 	for _, step := range []func() error{e.addFile, e.addMore, e.addPlan, e.addInput, e.mergeStates, e.unsetAll,
 		e.setAll, e.nameLLM, e.reopenAll} {
 		if err := step(); err != nil {
@@ -252,10 +255,29 @@ func (e *editor) reopenAll() error {
 	return nil
 }
 
+// makeRequestAgain has the last Request of a process made again, where nothing but the LLM is changed: those whom it
+// ended are at work as it saw them. Where something is changed, those alone are whom the change is about.
+func (e *editor) makeRequestAgain() {
+	meta := jsonval.AsObject(e.idea["meta"])
+	ended, _ := jsonval.AsStringList(meta[turn.EndedByRequestKey])
+	delete(meta, turn.EndedByRequestKey)
+	c := e.Changes
+	if c.File+c.PlanFile+c.Input+c.StateFile == "" && len(c.More)+len(c.Unset)+len(c.Set)+len(c.Reopen) == 0 &&
+		!c.WithSolution {
+		for _, token := range ended {
+			e.unmark(token)
+		}
+	}
+}
+
 // reopens removes the marks by which an instance counts as settled or failed, so that the LLM plans for it again, or
 // its direct Plan goes on: what that has tried in vain is tried again.
 func (e *editor) reopens(token string) {
 	e.reopened[token] = true
+	e.unmark(token)
+}
+
+func (e *editor) unmark(token string) {
 	context, _ := e.idea["context"].([]any)
 	for _, raw := range context {
 		m, ok := raw.(map[string]any)

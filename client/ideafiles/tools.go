@@ -1,6 +1,7 @@
 package ideafiles
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -8,6 +9,7 @@ import (
 	"processidea/model/diag"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
+	"processidea/model/quality"
 )
 
 // Known are Tools that a program knows: kinds.Known is one.
@@ -153,4 +155,13 @@ func soften(problems, doubtful diag.Problems) {
 			problems[n].IsWarning = problems[n].IsWarning || problems[n] == d
 		}
 	}
+}
+
+// SizeText says how many instances a Request covers, and why: a line, or nothing where there is only one instance.
+func (t Tools) SizeText(idea *ideafile.Idea) string {
+	if len(idea.InstanceTokens()) < 2 && !idea.IsTemplate {
+		return ""
+	}
+	size := quality.SizeFor(idea, t.Bind(idea))
+	return fmt.Sprintf("%d a Request: %s\n", size.First, size.Because)
 }

@@ -23,6 +23,7 @@ import (
 	"processidea/model/ideafile/price"
 	"processidea/model/ideafile/shown"
 	"processidea/model/jsonval"
+	"processidea/model/quality"
 	"processidea/store/chain"
 )
 
@@ -57,7 +58,8 @@ type Report struct {
 	States    []State
 	Left      int // instances whose State is not shown
 	Output    *readable.Fact
-	Missing   string // why something is not in it, of a chain that is broken
+	Quality   []string // what it came to that answers were asked for twice
+	Missing   string   // why something is not in it, of a chain that is broken
 }
 
 // Idea is one Idea of the chain.
@@ -175,6 +177,7 @@ func (r *Report) addStates(ctx context.Context, c *client.Chain, last int) error
 		f := (&readable.Teller{Left: mostPerState, Bytes: mostText}).Tell("", output)
 		r.Output = &f
 	}
+	r.Quality = quality.ReadReport(jsonval.AsObject(idea["meta"])).Lines()
 	read, _ := ideafile.ReadIdeaWithCheckedTools(idea)
 	for _, count := range ideafile.StepCountsOf(read.Context) {
 		r.Steps = append(r.Steps, text(count.String()))

@@ -84,6 +84,7 @@ func New(o Options) *API {
 	a.addPlans()
 	a.addSteering()
 	a.addUndo()
+	a.addOrders()
 	a.addSchedules()
 	a.addHooks()
 	a.addEvents()

@@ -67,7 +67,13 @@ type steerInput[B any] struct {
 
 // steer adds an act of steering. do refuses a body that cannot be meant, and sends it.
 func steer[B any](a *API, verb, summary, description string, do func(context.Context, *client.Process, B) error) {
-	operation(a, access.Steer, huma.Operation{
+	actOn(a, access.Steer, verb, summary, description, do)
+}
+
+// actOn is steer with another right.
+func actOn[B any](a *API, right access.Right, verb, summary, description string,
+	do func(context.Context, *client.Process, B) error) {
+	operation(a, right, huma.Operation{
 		OperationID: verb + "-process", Method: http.MethodPost, Path: "/api/processes/{id}/" + verb, Summary: summary,
 		Description: description + " It answers once that has taken effect; 409 refused: it changed nothing.",
 		Tags:        []string{steering}, Errors: []int{http.StatusConflict}, MaxBodyBytes: largestIdea,

@@ -53,6 +53,7 @@ type callPage struct {
 	Answer      *form.Field
 	AnswerText  string
 	AnswerIs    string
+	Order       *orderForm // nil: they may not approve it
 }
 
 // The prefixes of the names of controls.
@@ -133,6 +134,9 @@ func (d *Desk) callPage(r *http.Request, a client.Approval) *callPage {
 	}
 	p.Output, p.State, p.Input = factOf(a.Output), factOf(a.State), factOf(a.Input)
 	p.Scopes = factsOf(anyMap(a.ScopeValues), nil)
+	if p.Allowed[client.Approve] && p.Denied == "" {
+		p.Order = orderFormOf(a.Process, a.Tool, a.Call, p.Now)
+	}
 	if len(a.OutputPath) > 0 {
 		p.WritesTo = visible(a.OutputPath.ReferenceText())
 		if a.OutputMethod != "" {

@@ -21,6 +21,7 @@ type decidedPage struct {
 	Name                       string
 	Facts                      []fact
 	Made                       []decisionMade
+	Order                      *orderForm // nil: they may give none
 }
 
 type decisionMade struct {
@@ -53,6 +54,9 @@ func (d *Desk) showDecided(w http.ResponseWriter, r *http.Request, notWaiting er
 	p.Facts = factsOfFields(client.Approval{Call: decided.Call}, nothingKnown)
 	for _, one := range decided.Decisions {
 		p.Made = append(p.Made, decisionMade{whoDecided(one), past[one.Kind], one.Reason, one.DecidedAt})
+	}
+	if p.May[string(access.Decide)] {
+		p.Order = orderFormOf(process, decided.Tool, decided.Call, p.Now)
 	}
 	return d.show(w, r, "decided", p)
 }

@@ -85,6 +85,11 @@ func New(o Options) (*Desk, error) {
 	if d.Tools.Known == nil { // the workers' tools are not known here
 		d.Tools.Elsewhere = true
 	}
+	d.addPages()
+	return d, nil
+}
+
+func (d *Desk) addPages() {
 	d.mux.HandleFunc("GET /{$}", d.enterOr(d.page(access.Look, d.inbox)))
 	d.mux.HandleFunc("POST /desk/enter", d.enter)
 	d.mux.HandleFunc("POST /desk/leave", d.leave)
@@ -109,6 +114,9 @@ func New(o Options) (*Desk, error) {
 		"POST /desk/calls/{process}/{call}": d.decideCall,
 		"POST /desk/decide":                 d.decideMany,
 		"POST /desk/plans/{process}":        d.decidePlan,
+
+		"POST /desk/processes/{process}/orders":     d.allow,
+		"POST /desk/processes/{process}/orders/end": d.disallow,
 	})
 	d.add(access.Start, map[string]act{
 		"GET /desk/start":                     d.showStart,
@@ -124,7 +132,6 @@ func New(o Options) (*Desk, error) {
 	d.mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
 		d.fail(w, r, gone("There is no such page."))
 	})
-	return d, nil
 }
 
 // Has reports whether a path is one of the desk's.

@@ -101,6 +101,7 @@ type processPage struct {
 	AwaitCall int      // Calls that wait for a person
 	WaitsFor  []string // beside people, whose Calls are counted
 	Actions   *client.ActionsTaken
+	Orders    []orderRow
 }
 
 type count struct {
@@ -142,7 +143,9 @@ func (d *Desk) showProcess(w http.ResponseWriter, r *http.Request) error {
 	}
 	p.Priced = slices.ContainsFunc(p.Ideas, func(i report.Idea) bool { return i.Cost != "" })
 	p.Finished = settled(status.Instances)
-	p.list(r.URL.Query(), d.Client.Process(id).Words(r.Context()))
+	words := d.Client.Process(id).Words(r.Context())
+	p.list(r.URL.Query(), words)
+	p.Orders = orderRows(status.Orders, words, client.LanguageOf(r.Context()), p.Now)
 	if r.URL.Query().Has("actions") { // reads every history: at once, and not again by itself
 		taken, err := d.Client.Process(id).Actions(r.Context())
 		if err != nil {

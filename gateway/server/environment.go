@@ -99,6 +99,18 @@ func checkSettings(fence access.Fence, getenv func(string) string) error {
 			return fmt.Errorf("%s is %q; it is true or false", name, text)
 		}
 	}
+	for needed, names := range map[string][]string{
+		IssuerVariable: {AudienceVariable, NameVariable, UnverifiedVariable, GroupsVariable, ClientVariable,
+			RolesVariable},
+		ClientVariable: {SecretVariable, ScopesVariable},
+	} {
+		for _, name := range names {
+			if getenv(name) != "" && getenv(needed) == "" {
+				return fmt.Errorf("%s is set and counts for nothing without %s: set that too, or unset it", name,
+					needed)
+			}
+		}
+	}
 	for _, host := range fence.Hosts {
 		if u, err := url.Parse("http://" + host); err != nil || u.Host != host || u.Hostname() != host {
 			return fmt.Errorf("%s: %q is no name of a host, without a port", HostsVariable, host)

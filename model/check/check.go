@@ -24,6 +24,8 @@ func Check(idea *ideafile.Idea, bindings map[string]ideafile.ToolBinding) diag.P
 	c.checkStates()
 	c.checkSomePlanApplies()
 	c.checkSettle()
+	c.checkRechecks()
+	c.checkSize()
 	c.checkDisplay()
 	for _, m := range c.messages {
 		c.checkMessage(m)

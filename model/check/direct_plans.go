@@ -6,6 +6,7 @@ import (
 
 	"processidea/model/diag"
 	"processidea/model/ideafile"
+	"processidea/model/quality"
 )
 
 // CheckDirectPlans finds what is wrong with the Plans that run directly, without the LLM, once the bindings are known.
@@ -16,6 +17,7 @@ func CheckDirectPlans(idea *ideafile.Idea, bindings map[string]ideafile.ToolBind
 	}
 	c := newChecker(idea, bindings)
 	c.checkSomePlanApplies()
+	c.checkRechecks()
 	for _, m := range c.messages {
 		c.checkCompletePlan(m)
 	}
@@ -96,11 +98,32 @@ func (c *checker) checkSettle() {
 	if !c.idea.Config.AskLLMBeforeSettling && !c.idea.Config.SettleTogether {
 		return
 	}
-	mayBeAskedAbout := func(token string) bool {
-		chosen, isForbidden := c.directPlans.ChooseForInstance(token, c.viewOf(token))
-		return !isForbidden && (chosen < 0 || c.idea.Context[chosen].PlanStage != ideafile.StageComplete)
-	}
-	if !slices.ContainsFunc(c.instanceTokens, mayBeAskedAbout) {
+	if !c.llmMayPlan() {
 		c.addWarning("$.config.settle", "every Plan here is complete, so the LLM is never asked: it has no effect")
 	}
+}
+
+// checkRechecks reports that answers are to be asked for twice where nobody is asked once.
+func (c *checker) checkRechecks() {
+	if c.idea.Config.Quality.Recheck > 0 && !c.llmMayPlan() {
+		c.addError("$.config.quality.recheck",
+			"every Plan here is complete, so the LLM is never asked, and nothing can be asked twice: leave it out")
+	}
+}
+
+// checkSize reports that a Request covers more instances than is known to be good for what the LLM does for each.
+func (c *checker) checkSize() {
+	n, because, _ := quality.Kind(c.idea, c.bindings)
+	if said := c.idea.Config.MaxInstancesPerPart; said > n && c.llmMayPlan() {
+		c.addWarning("$.config.batch", "%d instances a Request are more than %d: %s, and studies find worse answers above "+
+			"that; \"quality\" measures it", said, n, because)
+	}
+}
+
+// llmMayPlan reports whether the LLM may be asked about any instance.
+func (c *checker) llmMayPlan() bool {
+	return slices.ContainsFunc(c.instanceTokens, func(token string) bool {
+		chosen, isForbidden := c.directPlans.ChooseForInstance(token, c.viewOf(token))
+		return !isForbidden && (chosen < 0 || c.idea.Context[chosen].PlanStage != ideafile.StageComplete)
+	})
 }

@@ -123,10 +123,16 @@ func (i *Instance) autoApproveInSimulation(rec *CallRecord) {
 	})
 }
 
-// RequireReview has a person review a Call that has not started, whatever its Tool's policy says.
+// RequireReview has a person review a Call that has not started, whatever its Tool's policy says. One who is asked
+// already is told why.
 func (i *Instance) RequireReview(id, why string) {
-	if rec := i.FindCall(id); rec != nil && rec.Status == ideafile.Waiting {
+	rec := i.FindCall(id)
+	switch {
+	case rec == nil:
+	case rec.Status == ideafile.Waiting:
 		rec.ReviewReason = why
+	case rec.PendingApproval != nil:
+		rec.PendingApproval.ReviewReason = why
 	}
 }
 

@@ -33,8 +33,11 @@ type Config struct {
 	// PeopleGatherDelay is how long it waits for an instance after a person was asked about it: as long, but no longer
 	// than the default, where the file says how long; else nobody is held up by people.
 	PeopleGatherDelay time.Duration
-	// MaxInstancesPerPart is the number of instances above which a process is split into parts of that size.
+	// MaxInstancesPerPart is the number of instances above which a process is split into parts of that size; 0 ("auto"):
+	// it follows from what the LLM does for each, see model/quality.
 	MaxInstancesPerPart int
+	// Quality says which answers are asked for twice.
+	Quality Quality
 	// MaxWorkingParts is the number of parts that work at a time; 0: split.DefaultWorkingParts.
 	MaxWorkingParts int
 	// Priority orders the process's tasks among those of others.
@@ -48,14 +51,12 @@ type Config struct {
 // Defaults of a Config.
 const (
 	DefaultGatherDelay = 10 * time.Second
-	DefaultBatchSize   = 100
 	// maxPartsAtOnce bounds how many parts report to one workflow at a time.
 	maxPartsAtOnce = 1000
 )
 
 func defaultConfig() Config {
-	return Config{LLMs: DefaultLLMs(), AdaptValuesWithLLM: true, RequestGatherDelay: DefaultGatherDelay,
-		MaxInstancesPerPart: DefaultBatchSize}
+	return Config{LLMs: DefaultLLMs(), AdaptValuesWithLLM: true, RequestGatherDelay: DefaultGatherDelay}
 }
 
 func (i *Idea) readConfig(config map[string]any, ps *diag.Problems) {
@@ -75,6 +76,10 @@ func (i *Idea) readConfig(config map[string]any, ps *diag.Problems) {
 			c.MaxInstancesPerPart, err = readMaxInstancesPerPart(config[k])
 		case "partsAtOnce":
 			c.MaxWorkingParts, err = jsonval.ReadCount(config[k], maxPartsAtOnce)
+		case "quality":
+			if m := diag.ReadObject(config, k, "$.config", ps); m != nil {
+				c.Quality = readQuality(m, at, ps)
+			}
 		case "priority":
 			err = c.Priority.readLevel(config[k])
 		case "fairness":
@@ -97,7 +102,7 @@ func (i *Idea) readConfig(config map[string]any, ps *diag.Problems) {
 			c.MCP = ReadMCPServers(diag.ReadObject(config, k, "$.config", ps), at, ps)
 		default:
 			err = fmt.Errorf("unknown key %q; config has adapt, approval, batch, fairness, gather, instanceName, "+
-				"limits, llm, mcp, partsAtOnce, prices, priority and settle", k)
+				"limits, llm, mcp, partsAtOnce, prices, priority, quality and settle", k)
 		}
 		if err != nil {
 			ps.Add(at, "%s", err)
@@ -119,11 +124,14 @@ func (c *Config) readSettle(v any) error {
 	return nil
 }
 
-// readMaxInstancesPerPart returns the default beside an error, as a batch of none cannot be made.
+// readMaxInstancesPerPart returns 0 for "auto".
 func readMaxInstancesPerPart(v any) (int, error) {
+	if v == "auto" {
+		return 0, nil
+	}
 	n, err := jsonval.ReadPositiveInt(v)
 	if err != nil {
-		return DefaultBatchSize, err
+		return 0, fmt.Errorf(`%w; or "auto"`, err)
 	}
 	return n, nil
 }

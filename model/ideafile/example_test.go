@@ -32,7 +32,7 @@ func ExampleParseIdea() {
 	// Output:
 	// 0 [① ②] 1m0s
 	// $.schemas unknown key "schemas"; an Idea has meta, config, schema, context, solution and delegates
-	// $.config.batch want a whole number from 1 to 2147483647, not 0
+	// $.config.batch want a whole number from 1 to 2147483647, not 0; or "auto"
 }
 
 func ExamplePalette_ReadCall() {

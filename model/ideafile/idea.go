@@ -27,6 +27,8 @@ type Idea struct {
 	Context []Message
 	// Source is the Idea as it was written.
 	Source map[string]any
+	// Seed orders instances in prompts, and draws those whose answers are asked for twice (`meta.seed`).
+	Seed string
 	// Simulation is set if no Tool is run and results are made up.
 	Simulation *Simulation
 	// IsTemplate is set if the instances, and what is known of them, are still to come (`meta.template`).
@@ -90,6 +92,7 @@ func (i *Idea) readMeta(meta map[string]any, ps *diag.Problems) {
 	i.readSimulation(meta[simulatedMetaKey], ps)
 	i.ProcessPath = diag.ReadOptionalText(meta, "path", "$.meta", ps)
 	i.ProcessVersion = diag.ReadOptionalText(meta, "version", "$.meta", ps)
+	i.Seed = diag.ReadOptionalText(meta, seedKey, "$.meta", ps)
 	switch template := meta["template"].(type) {
 	case nil:
 	case bool:
@@ -97,6 +100,19 @@ func (i *Idea) readMeta(meta map[string]any, ps *diag.Problems) {
 	default:
 		ps.Add("$.meta.template", "want true or false, not %s", jsonval.TypeOf(template))
 	}
+}
+
+const seedKey = "seed"
+
+// WithSeed returns an Idea's source with a seed in its meta, unless it has one.
+func WithSeed(idea map[string]any, seed string) map[string]any {
+	meta := jsonval.AsObject(idea["meta"])
+	if meta[seedKey] != nil {
+		return idea
+	}
+	meta, idea = jsonval.WithoutKey(meta, seedKey), jsonval.WithoutKey(idea, "meta")
+	meta[seedKey], idea["meta"] = seed, meta
+	return idea
 }
 
 // schemasIn lists what of a file holds JSON Schemas, its delegates' too.

@@ -43,7 +43,7 @@ func (l *Loop) Advance(now time.Time) (Step, *turn.RequestInput) {
 	switch {
 	case l.pauseReason != nil:
 		return StepPaused, nil
-	case l.requestInFlight != nil || !l.isRequestDue(now):
+	case l.requestInFlight != nil || (l.isGoalReached() && l.RechecksInFlight()) || !l.isRequestDue(now):
 		return StepWait, nil
 	}
 	l.pause(l.noProgressFault())
@@ -62,6 +62,7 @@ func (l *Loop) startRequest() *turn.RequestInput {
 	input, unsealed := l.composeRequest(), l.hasUnsealedChanges
 	l.requestInFlight = &llmRequest{input: input, allInstancesInput: l.AllInstancesInput(),
 		logBeforeRequest: l.TakeUnsealedLog(), hadUnsealedChanges: unsealed}
+	l.drawRecheck()
 	l.clearGathering()
 	l.progress = l.progress.AtFirstRequest(l.countProgress())
 	for _, inst := range l.coveredInstances(input) {
@@ -77,7 +78,7 @@ func (l *Loop) startRequest() *turn.RequestInput {
 
 // IsFinished reports whether nothing is left to do.
 func (l *Loop) IsFinished() bool {
-	return l.requestInFlight == nil && l.pauseReason == nil && l.isGoalReached()
+	return l.requestInFlight == nil && l.pauseReason == nil && !l.RechecksInFlight() && l.isGoalReached()
 }
 
 // isGoalReached reports whether every instance has ended and the output is there, where one is wanted and can be had.

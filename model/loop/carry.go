@@ -7,6 +7,7 @@ import (
 	"processidea/model/approval"
 	"processidea/model/diag"
 	"processidea/model/ideafile"
+	"processidea/model/quality"
 	"processidea/model/statelog"
 	"processidea/model/turn"
 )
@@ -58,6 +59,9 @@ type CarriedLoop struct {
 	ParentQuota        turn.Quota    `json:"quota"`
 	// HeldPlan is the Plan of a Request that waits for a person.
 	HeldPlan *CarriedHeldPlan `json:"heldPlan,omitempty"`
+	// Rechecked is what it came to that answers were asked for twice.
+	Rechecked             quality.Tally `json:"rechecked,omitzero"`
+	PausedForDisagreement bool          `json:"disagreed,omitempty"`
 }
 
 // CarriedHeldPlan is a Plan that waits for a person, with the Request that made it and the reply.
@@ -89,7 +93,7 @@ type CarriedWiredRequest struct {
 // CanCarryIntoNextRun reports whether Carry loses nothing: no Request is in flight but one whose Plan waits for a
 // person, and TakeEndedInstances and TakeRestarts have nothing to return.
 func (l *Loop) CanCarryIntoNextRun() bool {
-	return (l.requestInFlight == nil || l.pendingPlan != nil) && len(l.newlyEndedInstances) == 0 && len(l.restarts) == 0
+	return (l.requestInFlight == nil || l.pendingPlan != nil) && !l.RechecksInFlight() && len(l.newlyEndedInstances) == 0 && len(l.restarts) == 0
 }
 
 // CarryIntoNextRun returns the Loop as data for Restore. Invariant: CanCarryIntoNextRun holds.
@@ -107,6 +111,7 @@ func (l *Loop) CarryIntoNextRun() CarriedLoop {
 		PauseReason: l.pauseReason, Limits: l.limits, ParentQuota: l.parentQuota, SelfPauseCount: l.selfPauseCount,
 		Progress:           l.progress,
 		UnassignedFailures: l.unassignedFailures, PlannedCalls: slices.Clone(l.plannedCalls),
+		Rechecked: l.rechecked, PausedForDisagreement: l.pausedForDisagreement,
 	}
 	for _, msg := range l.idea.Context[l.initialMessageCount:] {
 		c.AddedMessages = append(c.AddedMessages, msg.Source)
@@ -173,6 +178,7 @@ func Restore(idea *ideafile.Idea, process string, bindings map[string]ideafile.T
 	l.pauseReason, l.limits, l.parentQuota, l.selfPauseCount = c.PauseReason, c.Limits, c.ParentQuota, c.SelfPauseCount
 	l.progress, l.unassignedFailures = c.Progress, c.UnassignedFailures
 	l.answeringLLMs, l.answeringLLMsSealed = c.AnsweringLLMs, c.AnsweringLLMsSealed
+	l.rechecked, l.pausedForDisagreement = c.Rechecked, c.PausedForDisagreement
 	if h := c.HeldPlan; h != nil {
 		l.pendingPlan, l.requestInFlight = &h.Pending, &llmRequest{input: &h.Input, reply: &h.Reply}
 	}

@@ -18,11 +18,12 @@ func TestEveryFieldOfAProcessIsCarriedOrFollows(t *testing.T) {
 			"wiredRequest", "readySince", "plannedCalls", "pendingErrors", "lastErrorID", "unsealedLog",
 			"hasUnsealedChanges", "answeringLLMs", "answeringLLMsSealed", "output", "hasOutput", "wiredOutput",
 			"pauseReason", "limits", "parentQuota", "planOutputTried", "outputFault",
-			"selfPauseCount", "progress", "unassignedFailures", "pendingPlan", "draftOutput", "notes"},
+			"selfPauseCount", "progress", "unassignedFailures", "pendingPlan", "draftOutput", "notes",
+			"rechecked", "pausedForDisagreement"},
 			// Whether it is a part, and which rules it knows, is known at each start. No Request is in flight but that
 			// of a Plan that waits, and ended instances and resumed Calls were taken: see CanCarryIntoNextRun.
 			[]string{"initialMessageCount", "initialInstanceCount", "processID", "bindings", "byToken", "wakeTime",
-				"requestInFlight", "newlyEndedInstances", "restarts", "resumedCalls", "isPart", "awaitsQuota",
+				"requestInFlight", "rechecks", "newlyEndedInstances", "restarts", "resumedCalls", "isPart", "awaitsQuota",
 				"instancesWithNewQuota", "instancesToReport", "Knows",
 				// The Idea, and the processes that it works for, say at each start whether Plans wait.
 				"holdsPlans", "planDeciders"}},

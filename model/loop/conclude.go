@@ -69,8 +69,9 @@ func (l *Loop) ConcludeRequest() *RequestConclusion {
 // its Idea is the last one.
 func (l *Loop) addInstanceEnds(full *turn.RequestInput) {
 	for n, inst := range l.instances {
-		i := &full.Instances[n]
-		i.Status, i.Fault, i.Steps = inst.Status, inst.Fault, inst.Steps
+		one := &full.Instances[n]
+		one.EndedByRequest = one.Status == ""
+		one.Status, one.Fault, one.Steps = inst.Status, inst.Fault, inst.Steps
 	}
 }
 

@@ -300,19 +300,25 @@ func (l *Loop) replaceMessages(change func(position int, m ideafile.Message) ide
 // be none.
 func (l *Loop) PlanToHandOut() (list []ResumedCalls) {
 	req := l.requestInFlight
-	byToken := map[string][]ResumedCall{}
-	for n, w := range req.reply.Calls {
-		tokens, _ := turn.TargetInstances(req.input, w)
-		for _, token := range tokens {
-			byToken[token] = append(byToken[token], ResumedCall{Index: n + 1, Call: w})
-		}
-	}
+	byToken := callsByInstance(req.input, req.reply.Calls)
 	for _, token := range slices.Concat(req.input.InstanceTokens(), req.input.ReopenableTokens) {
 		if calls := byToken[token]; len(calls) > 0 || slices.Contains(req.input.InstanceTokens(), token) {
 			list = append(list, ResumedCalls{Token: token, Request: req.input.RequestNumber, Calls: calls})
 		}
 	}
 	return list
+}
+
+// callsByInstance sorts the Calls of a reply by the instances that they are for.
+func callsByInstance(input *turn.RequestInput, calls []ideafile.WrittenCall) map[string][]ResumedCall {
+	byToken := map[string][]ResumedCall{}
+	for n, w := range calls {
+		tokens, _ := turn.TargetInstances(input, w)
+		for _, token := range tokens {
+			byToken[token] = append(byToken[token], ResumedCall{Index: n + 1, Call: w})
+		}
+	}
+	return byToken
 }
 
 // MarkGone notes the instances whose workflows took nothing of the Plan that was handed out: somebody had terminated or

@@ -9,6 +9,7 @@ import (
 	"processidea/model/ideafile"
 	"processidea/model/ideafile/spelling"
 	"processidea/model/loop/quota"
+	"processidea/model/quality"
 	"processidea/model/statelog"
 	"processidea/model/turn"
 )
@@ -69,6 +70,9 @@ type Loop struct {
 	holdsPlans            bool         // see HoldPlans
 	planDeciders          policy.Rules // who may decide on Plans
 	pendingPlan           *approval.Plan
+	rechecked             quality.Tally // what it came to that answers were asked for twice
+	rechecks              []*recheck    // that are in flight
+	pausedForDisagreement bool
 
 	// Knows reports whether the process began after a change of the rules, such as ChangeOutputs; else it goes on by
 	// the old ones.
@@ -86,6 +90,7 @@ type llmRequest struct {
 	reply              *turn.LLMReply // nil: in flight
 	// what the LLM is told of a person's changes of its Plan; empty: there were none
 	amendment string
+	drawn     []int // the covered instances that are asked about twice, by their places in the input
 }
 
 // PlannedCall is a Call of an earlier Request, or of a direct Plan, as written.

@@ -385,7 +385,7 @@ func TestEveryCallIsCountedByItsEnd(t *testing.T) {
 			`{"calls":["1.4@②"],"code":"blocked","count":1,"message":"†state.never is not there and no Call writes it","status":"blocked","tool":"work"}],"ideas":0,`+
 			`"instances":{"①":{"failedCalls":2,"state":{"a":1,"b":"work done"},"status":"settled"},`+
 			`"②":{"failedCalls":2,"state":{"a":2,"b":"work done"},"status":"settled"}},`+
-			`"output":null,"process":"p","requests":2,"status":"completed","usage":{"completionTokens":20,"promptTokens":200}}`)
+			`"output":null,"process":"p","quality":null,"requests":2,"status":"completed","usage":{"completionTokens":20,"promptTokens":200}}`)
 	if r := s.Loop.Result(loop.StatusCompleted, false); r.Instances["①"].State != nil {
 		t.Error("States are left out where they were not asked for")
 	}

@@ -7,6 +7,7 @@ import (
 	"processidea/model/diag"
 	"processidea/model/ideafile"
 	"processidea/model/ideafile/price"
+	"processidea/model/quality"
 	"processidea/model/turn"
 )
 
@@ -34,7 +35,9 @@ type Result struct {
 	// Failures says why Calls failed, were blocked or rejected: each reason once.
 	Failures turn.Failures   `json:"failures"`
 	Usage    turn.TokenUsage `json:"usage"`
-	Error    *diag.Fault     `json:"error"`
+	// Quality is what it came to that answers were asked for twice; nil: none was.
+	Quality *quality.Report `json:"quality"`
+	Error   *diag.Fault     `json:"error"`
 	// HeldUp is what holds the process up, its parts and its delegates, that nobody inside them can mend; absent:
 	// nothing does.
 	HeldUp []turn.HeldUp `json:"heldUp,omitempty"`

@@ -81,6 +81,7 @@ func (l *Loop) Result(status Status, withStates bool) Result {
 		Requests: l.requestCount, Calls: l.CallCounts(), Failures: l.Failures(), Usage: l.usage, Error: l.pauseReason,
 		Simulated:         l.idea.Simulation,
 		NotWrittenResults: l.notWrittenResults(), Instructions: l.StepCounts(),
+		Quality: l.Quality(),
 	}
 	for _, inst := range l.instances {
 		i := InstanceResult{Status: inst.DisplayStatus(), Cost: inst.LLMCost, FailedCalls: inst.FailedCallCount()}

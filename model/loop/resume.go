@@ -21,6 +21,8 @@ type ResumedCalls struct {
 	Token   string
 	Request int
 	Calls   []ResumedCall
+	// Known reports that the instance has the Calls, and is only told that a person must look at them.
+	Known bool
 }
 
 // ResumedCall is a Call, as written, that is to run as if its Request had just been answered.
@@ -163,7 +165,7 @@ func (l *Loop) resumeCall(inst *InstanceProgress, request int, c ResumedCall) {
 			return
 		}
 	}
-	l.resumedCalls = append(l.resumedCalls, ResumedCalls{inst.Token, request, []ResumedCall{c}})
+	l.resumedCalls = append(l.resumedCalls, ResumedCalls{Token: inst.Token, Request: request, Calls: []ResumedCall{c}})
 }
 
 // TakeResumedCalls returns, once, the Calls to send to the instances, in the order of their Requests.

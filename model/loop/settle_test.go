@@ -518,7 +518,7 @@ func TestInstancesThatFailedDoNotHoldUpTheOutput(t *testing.T) {
 	r := s.Loop.Result(s.Loop.FinalStatus(), true)
 	s.WantEqual("the result", string(jsonval.Encode(jsonval.ToJSONValue(r))),
 		`{"calls":{"blocked":0,"done":0,"failed":0,"rejected":0,"skipped":0},"error":{"code":"missing_required","message":"1 of 2 instances failed; the first, ①: its State still lacks [mood]"},"failures":[],"ideas":0,`+
-			`"instances":{"①":{"state":{},"status":"failed"},"②":{"state":{},"status":"settled"}},"output":{"summary":"half of it"},"process":"p","requests":5,"status":"failed","usage":{"completionTokens":50,"promptTokens":500}}`)
+			`"instances":{"①":{"state":{},"status":"failed"},"②":{"state":{},"status":"settled"}},"output":{"summary":"half of it"},"process":"p","quality":null,"requests":5,"status":"failed","usage":{"completionTokens":50,"promptTokens":500}}`)
 }
 
 func TestWhereEveryInstanceFailedNoOutputIsAskedFor(t *testing.T) {

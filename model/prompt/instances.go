@@ -6,6 +6,7 @@ import (
 
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
+	"processidea/model/quality"
 	"processidea/model/turn"
 )
 
@@ -96,8 +97,8 @@ func (w *promptWriter) writeInstanceStates() {
 		}
 	}
 	states = w.fitToPrompt(states)
-	for n, instance := range w.request.Instances {
-		label := ""
+	for _, n := range w.instanceOrder() {
+		instance, label := w.request.Instances[n], ""
 		if instance.Token != "" {
 			label = instanceLabel(instance.Token) + ": "
 		}
@@ -118,6 +119,16 @@ func (w *promptWriter) writeInstanceStates() {
 		}
 	}
 	w.writePreviewsRule()
+}
+
+// instanceOrder is a permutation by the seed of the Idea: places in a prompt change answers, and nobody is to stand at
+// the same one each time. The rules and the palette stay in front, for prompt caches.
+func (w *promptWriter) instanceOrder() []int {
+	asked := quality.AskedFirst
+	if w.request.Recheck != nil {
+		asked = quality.AskedAgain
+	}
+	return quality.Order(w.idea.Seed, w.request.RequestNumber, asked, len(w.request.Instances))
 }
 
 // payloadsBesideState lists the payloads of a view but for State, by kind.

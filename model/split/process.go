@@ -2,6 +2,7 @@ package split
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"time"
@@ -12,6 +13,7 @@ import (
 	"processidea/model/ideafile/spelling"
 	"processidea/model/jsonval"
 	"processidea/model/loop"
+	"processidea/model/quality"
 	"processidea/model/turn"
 )
 
@@ -23,13 +25,20 @@ const DefaultWorkingParts = 3
 // Process is a process with more instances than one Request may cover, split into parts that are processes themselves.
 // It is plain data, which a workflow carries over as it is.
 type Process struct {
-	InstancesPerPart int             `json:"size"`                  // instances of one part at most
-	MaxWorkingParts  int             `json:"partsAtOnce,omitempty"` // 0: DefaultWorkingParts
-	All              []Part          `json:"list"`
-	Started          time.Time       `json:"started"`
-	Limits           ideafile.Limits `json:"limits"`
-	ParentQuota      turn.Quota      `json:"quota"` // what the process allows that this one is a delegate of
-	PauseReason      *diag.Fault     `json:"paused,omitempty"`
+	InstancesPerPart int          `json:"size"`                  // instances of a part that has not begun, at most
+	Size             quality.Size `json:"sizes,omitzero"`        // how that came about
+	MaxWorkingParts  int          `json:"partsAtOnce,omitempty"` // 0: DefaultWorkingParts
+	// MaxPerPart is how far their size may grow: no further than the file says, or than studies found good.
+	MaxPerPart int `json:"mostPerPart,omitempty"`
+	// QualityLimit and OnLimit are those of the file (`config.quality`); an empty OnLimit: it has none.
+	QualityLimit          float64         `json:"qualityLimit,omitempty"`
+	OnLimit               string          `json:"onLimit,omitempty"`
+	PausedForDisagreement bool            `json:"disagreed,omitempty"`
+	All                   []Part          `json:"list"`
+	Started               time.Time       `json:"started"`
+	Limits                ideafile.Limits `json:"limits"`
+	ParentQuota           turn.Quota      `json:"quota"` // what the process allows that this one is a delegate of
+	PauseReason           *diag.Fault     `json:"paused,omitempty"`
 	// OwnReport counts what the process itself did beside its parts, and holds its output.
 	OwnReport PartReport `json:"extra"`
 	// BadOutputsInRow counts the Requests for the output that brought none, OutputErrors are what the next one is told,
@@ -53,20 +62,26 @@ type Part struct {
 	Report  PartReport `json:"report,omitzero"`
 	// LastGatheredIdea is the latest of its Ideas that the process's own latest Idea has taken in.
 	LastGatheredIdea int `json:"gathered,omitempty"`
+	// Size is how many instances it could have; of how many it has, see Tokens.
+	Size int `json:"size,omitempty"`
 	// GrantedQuota is what of the limits the part was given.
 	GrantedQuota turn.Quota `json:"quota"`
 	// ResumeCount counts how often it was told to go on.
 	ResumeCount int `json:"resumes,omitempty"`
 }
 
-// New splits a process into parts; nil where one Request can cover all its instances.
-func New(i *ideafile.Idea, now time.Time) *Process {
+// New splits a process into parts of a size; nil where one Request can cover all its instances.
+func New(i *ideafile.Idea, size quality.Size, now time.Time) *Process {
 	tokens := i.InstanceTokens()
-	if len(tokens) <= i.Config.MaxInstancesPerPart {
+	if len(tokens) <= size.First {
 		return nil
 	}
-	p := &Process{InstancesPerPart: i.Config.MaxInstancesPerPart, MaxWorkingParts: i.Config.MaxWorkingParts,
-		Started: now, Limits: i.Config.Limits, ParentQuota: turn.Unlimited}
+	p := &Process{InstancesPerPart: size.First, Size: size, MaxWorkingParts: i.Config.MaxWorkingParts,
+		Started: now, Limits: i.Config.Limits, ParentQuota: turn.Unlimited,
+		QualityLimit: i.Config.Quality.Limit, OnLimit: i.Config.Quality.OnLimit}
+	if p.MaxPerPart = size.First; i.Config.MaxInstancesPerPart == 0 {
+		p.MaxPerPart = quality.SizeShared
+	}
 	p.AddInstances(tokens)
 	if out := jsonval.AsObject(i.Source["solution"])["output"]; out != nil && i.OutputSchema != nil &&
 		ideafile.AllInstancesEnded(i.Context, tokens) &&
@@ -80,9 +95,14 @@ func New(i *ideafile.Idea, now time.Time) *Process {
 func (p *Process) AddInstances(tokens []string) {
 	p.OwnReport.Output, p.OwnReport.OutputWirings, p.OwnReport.Error, p.OutputErrors, p.OutputWiringsRefused = nil, nil,
 		nil, nil, false
+	p.addParts(tokens)
+}
+
+func (p *Process) addParts(tokens []string) {
 	for len(tokens) > 0 {
 		n := min(p.InstancesPerPart, len(tokens))
-		p.All = append(p.All, Part{Number: len(p.All) + 1, Tokens: tokens[:n:n], GrantedQuota: turn.Unlimited})
+		p.All = append(p.All, Part{Number: len(p.All) + 1, Tokens: tokens[:n:n], GrantedQuota: turn.Unlimited,
+			Size: p.InstancesPerPart})
 		tokens = tokens[n:]
 	}
 }
@@ -141,6 +161,7 @@ func (p *Process) ApplyReport(r PartReport) {
 		p.PauseReason = diag.Faultf(r.Error.Code, "part %d: %s", r.Number, r.Error.Message)
 	}
 	*before = r
+	p.followQuality()
 }
 
 // StartNextPart returns the part to start now, nil if none, and counts it as started. The next part starts once the
@@ -256,6 +277,7 @@ func (p *Process) Result(process string, status loop.Status) loop.Result {
 				Status: s, Cost: part.Report.Costs[token], FailedCalls: part.Report.FailedCalls[token]}
 		}
 	}
+	r.Quality = p.Quality()
 	if f := p.firstFailure(); f != nil && status == loop.StatusFailed {
 		r.Error = f
 	}
@@ -345,7 +367,15 @@ func (part Part) IdeaSource(whole map[string]any) map[string]any {
 	config, _ := out["config"].(map[string]any)
 	config = jsonval.WithoutKey(config, "limits")
 	config["limits"] = map[string]any{"calls": nil, "duration": nil, "requests": nil, "tokens": nil}
+	if _, said := config["batch"].(json.Number); !said { // it is not split again, whatever its size
+		config["batch"] = jsonval.ToJSONValue(len(part.Tokens))
+	}
 	out["config"] = config
+	if seed := jsonval.AsText(jsonval.AsObject(whole["meta"])["seed"]); seed != "" { // parts are drawn from each by itself
+		meta := jsonval.WithoutKey(jsonval.AsObject(whole["meta"]), "seed")
+		out["meta"] = meta
+		meta["seed"] = fmt.Sprintf("%s/%d", seed, part.Number)
+	}
 	return out
 }
 

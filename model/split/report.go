@@ -9,6 +9,7 @@ import (
 	"processidea/model/ideafile/price"
 	"processidea/model/jsonval"
 	"processidea/model/loop"
+	"processidea/model/quality"
 	"processidea/model/turn"
 )
 
@@ -27,6 +28,7 @@ type PartReport struct {
 	Calls             turn.CallCounts        `json:"calls"`
 	Failures          turn.Failures          `json:"failures,omitempty"`
 	Usage             turn.TokenUsage        `json:"usage"`
+	Quality           quality.Tally          `json:"quality,omitzero"`
 	Error             *diag.Fault            `json:"error,omitempty"`
 	Output            any                    `json:"output,omitempty"`
 	NotWrittenResults []loop.UnwrittenResult `json:"notWritten,omitempty"`

@@ -13,6 +13,7 @@ import (
 	"processidea/model/jsonval"
 	"processidea/model/loop"
 	"processidea/model/modeltest"
+	"processidea/model/quality"
 	"processidea/model/split"
 	"processidea/model/turn"
 )
@@ -24,9 +25,13 @@ func newSplit(t *testing.T, n int, config string) (*ideafile.Idea, *split.Proces
 	for i := 1; i <= n; i++ {
 		context = append(context, fmt.Sprintf(`{"type": "state", "_instance": "%d", "a": %d}`, i, i))
 	}
-	i := modeltest.IdeaFrom(t, `{"config": {"batch": 3`+config+`}, "context": [{"type": "text", "text": "Go."}, `+
+	size := `"gather": "10s"`
+	if !strings.Contains(config, `"batch"`) {
+		size = `"batch": 3`
+	}
+	i := modeltest.IdeaFrom(t, `{"config": {`+size+config+`}, "context": [{"type": "text", "text": "Go."}, `+
 		strings.Join(context, ",")+`]}`)
-	return i, split.New(i, modeltest.StartTime)
+	return i, split.New(i, quality.SizeFor(i, nil), modeltest.StartTime)
 }
 
 func numbersOf(parts []split.Part) (n []int) {
@@ -212,7 +217,7 @@ func TestThePartsResultsAddUp(t *testing.T) {
 			jsonval.ToJSONValue(
 				r))); got != `{"calls":{"blocked":0,"done":3,"failed":1,"rejected":0,"skipped":0},"error":{"code":"missing_required","message":"part 2: no luck"},`+
 		`"failures":[{"calls":["1.1@1","1.1@1"],"code":"tool_failed","count":2,"message":"no luck","status":"failed","tool":"pay"}],"ideas":3,"instances":{"1":{"status":"settled"},"2":{"status":"settled"},"3":{"status":"settled"},"4":{"status":"failed"}},"output":null,`+
-		`"process":"p","requests":3,"status":"failed","usage":{"completionTokens":1,"promptTokens":10}}` {
+		`"process":"p","quality":null,"requests":3,"status":"failed","usage":{"completionTokens":1,"promptTokens":10}}` {
 		t.Error(got)
 	}
 }
@@ -221,7 +226,7 @@ func TestThePartsResultsAddUp(t *testing.T) {
 func ended(t *testing.T, idea string, reports ...split.PartReport) (*ideafile.Idea, *split.Process) {
 	t.Helper()
 	i := modeltest.IdeaFrom(t, idea)
-	p := split.New(i, modeltest.StartTime)
+	p := split.New(i, quality.SizeFor(i, nil), modeltest.StartTime)
 	for n, r := range reports {
 		startAll(p)
 		r.Number, r.Sequence, r.Instances = n+1, 1, map[string]ideafile.InstanceStatus{}
@@ -381,7 +386,7 @@ func directly(t *testing.T, i *ideafile.Idea) loop.Result {
 
 func directlyInParts(t *testing.T, i *ideafile.Idea) loop.Result {
 	t.Helper()
-	p, states := split.New(i, modeltest.StartTime), map[string]any{}
+	p, states := split.New(i, quality.SizeFor(i, nil), modeltest.StartTime), map[string]any{}
 	for _, part := range p.All {
 		p.All[part.Number-1].Started = true
 		s := modeltest.NewScenarioOf(t, modeltest.IdeaFrom(t, string(jsonval.Encode(part.IdeaSource(i.Source)))), true)
@@ -441,7 +446,7 @@ func TestPartsOfAForkKnowWhatThePartsHadDone(t *testing.T) {
 		{"type": "state", "_instance": "③", "a": 3}, {"type": "state", "_instance": "④", "a": 4}, {"type": "input", "_instance": "④", "own": 1},
 		{"type": "plan", "stage": "optimal", "when": {"properties": {"input": {"required": ["own"]}}, "required": ["input"]}, "plan": [{"_tool": "log"}, {"_tool": "fail"}]}]}`
 	whole := modeltest.IdeaFrom(t, text)
-	inParts := split.New(whole, modeltest.StartTime)
+	inParts := split.New(whole, quality.SizeFor(whole, nil), modeltest.StartTime)
 	input := &turn.RequestInput{ProcessID: "p"}
 	var parts []*ideafile.Idea
 	for n, part := range inParts.All {
@@ -462,7 +467,7 @@ func TestPartsOfAForkKnowWhatThePartsHadDone(t *testing.T) {
 		parts = append(parts, last)
 	}
 	gathered := modeltest.SnapshotFile(t, whole, input, nil, nil)
-	for n, part := range split.New(gathered, modeltest.StartTime).All {
+	for n, part := range split.New(gathered, quality.SizeFor(gathered, nil), modeltest.StartTime).All {
 		s := modeltest.NewScenario(t, "",
 			`"context": `+string(jsonval.Encode(part.IdeaSource(gathered.Source)["context"])))
 		s.RunTool = func(tool string, _ map[string]any) (any, *diag.Fault) {
@@ -496,7 +501,7 @@ func TestTheOutputOfAProcessInPartsThatHasEndedIsFinal(t *testing.T) {
 	for more, want := range map[string]string{`, "_status": "settled"`: `{"summary":"z"}`, ``: `null`} {
 		i := modeltest.IdeaFrom(t, `{"config": {"batch": 1}, "schema": {"output": `+modeltest.SummarySchema+`}, "solution": {"calls": [], "output": {"summary": "z"}},
 			"context": [`+fmt.Sprintf(state, more)+`]}`)
-		p := split.New(i, modeltest.StartTime)
+		p := split.New(i, quality.SizeFor(i, nil), modeltest.StartTime)
 		if got := string(jsonval.Encode(p.OwnReport.Output)); got != want {
 			t.Errorf("%s: %s", more, got)
 		}

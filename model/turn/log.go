@@ -15,7 +15,7 @@ import (
 )
 
 // LogEntry is one fact that an Idea of the chain keeps since the Idea before it: a write to an instance's State and its
-// author; or a Decision, which has no By; or the Outcome of a Call on which people decided.
+// author; or a Decision, which has no By; or the Outcome of a Call on which people decided; or a Recheck.
 type LogEntry struct {
 	Instance string       `json:"instance"`
 	Path     jsonval.Path `json:"path"`
@@ -39,6 +39,8 @@ type LogEntry struct {
 	Decision *approval.Decision `json:"decision,omitempty"`
 	// Outcome is what became of a Call in the end.
 	Outcome *CallOutcome `json:"outcome,omitempty"`
+	// Recheck is what it came to that the LLM was asked about the instance a second time.
+	Recheck *Comparison `json:"recheck,omitempty"`
 	// ParamsAdaptation is set when the LLM adapted the Call's parameters before it ran.
 	ParamsAdaptation *approval.ParamsAdaptation `json:"adapted,omitempty"`
 	// PartProcessID is the process whose log this was first in: it is part of the one whose log this is.
@@ -84,7 +86,7 @@ func EncodeLog(log []LogEntry) any {
 			e.Decision = &d
 		}
 		m := jsonval.AsObject(jsonval.ToJSONValue(e))
-		if e.Decision != nil || e.Outcome != nil {
+		if e.Decision != nil || e.Outcome != nil || e.Recheck != nil {
 			for _, k := range writeKeys {
 				if !e.IsWrite() {
 					delete(m, k)

@@ -49,6 +49,8 @@ type LLMReply struct {
 	HTTPAttempts int `json:"attempts,omitempty"`
 	// Faked replies were made up from schemas in a simulation. They use up no line of a script of replies.
 	Faked bool `json:"sketched,omitempty"`
+	// Comparisons are what a Recheck came to.
+	Comparisons []Comparison `json:"comparisons,omitempty"`
 }
 
 // CallsMayBeUndelivered reports whether Calls may not have reached all their instances: whoever handed them out is
@@ -153,7 +155,8 @@ const (
 	CodeLimitReached    = "limit_reached"
 	CodeNoProgress      = "no_progress" // three Requests in a row brought nothing new
 	CodeInvalidIdea     = "invalid_idea"
-	CodePaused          = "paused" // by a person
+	CodePaused          = "paused"       // by a person
+	CodeDisagreement    = "disagreement" // asked twice, more is decided otherwise than the limit allows
 )
 
 // CheckOutput returns why a process's output does not fit its form, or nil. An output with References is not checked

@@ -44,6 +44,29 @@ type RequestInput struct {
 	// Questions is not empty for a Request that asks only for the results of latent Calls and for adapted parameters.
 	// Such a Request brings no new Calls.
 	Questions []LLMQuestion `json:"asking,omitempty"`
+	// HeldTokens are covered instances whose Calls go to nobody before they are asked for twice.
+	HeldTokens []string `json:"heldFor,omitempty"`
+	// Recheck is set for a Request that asks a second time for an answer that there is: nothing of it runs.
+	Recheck *Recheck `json:"recheck,omitempty"`
+}
+
+// Recheck is the answer that is asked for a second time, and where its instances stood in the prompt, from 1.
+type Recheck struct {
+	Calls     []ideafile.WrittenCall `json:"calls"`
+	Positions map[string]int         `json:"positions"`
+}
+
+// Comparison is two answers about one instance. The chain keeps it as evidence.
+type Comparison struct {
+	Token string `json:"instance"`
+	// Request is the number of the Request that both answer, and Position where the instance stood in its prompt.
+	Request  int                    `json:"request"`
+	Position int                    `json:"position"`
+	Differed bool                   `json:"differed"`
+	First    []ideafile.WrittenCall `json:"first"`
+	Second   []ideafile.WrittenCall `json:"second"`
+	// LLM is the model that gave the second answer.
+	LLM string `json:"llm,omitempty"`
 }
 
 // OtherInstanceCounts counts the instances that a Request is not about, by what they are up to.
@@ -95,6 +118,9 @@ type InstanceInput struct {
 	Fault  *diag.Fault             `json:"fault,omitempty"`
 	// Steps say what became of the steps of its instructions, of an instance that has ended.
 	Steps []ideafile.StepOutcome `json:"steps,omitempty"`
+	// EndedByRequest is whether it ended by the Request itself, which is the last one: the snapshot tells the end, and a
+	// fork of it makes that Request again.
+	EndedByRequest bool `json:"endedByRequest,omitempty"`
 	// ReopenReason says who reopened the instance after it had ended, and why; empty: nobody did since the last Request
 	// about it.
 	ReopenReason string `json:"reopened,omitempty"`
@@ -174,6 +200,19 @@ func (in *RequestInput) InstanceTokens() []string {
 // AllInstancesEnded reports whether every instance has settled or failed.
 func (in *RequestInput) AllInstancesEnded() bool {
 	return !slices.ContainsFunc(in.Instances, func(i InstanceInput) bool { return i.Status == "" })
+}
+
+// EndedByRequestKey is the key of an Idea's meta that lists the instances which ended by its Request.
+const EndedByRequestKey = "ended"
+
+// EndedByRequest lists the tokens of the instances that ended by the Request itself.
+func (in *RequestInput) EndedByRequest() (tokens []string) {
+	for _, i := range in.Instances {
+		if i.EndedByRequest {
+			tokens = append(tokens, i.Token)
+		}
+	}
+	return tokens
 }
 
 // QuestionSummary says in a few words what a Request with Questions asks for.

@@ -10,6 +10,7 @@ import (
 	"go.temporal.io/sdk/interceptor"
 
 	"processidea/activities"
+	"processidea/client"
 	"processidea/worker/telemetry"
 )
 
@@ -43,6 +44,11 @@ func (s *service) trace(ctx context.Context, namespace string) (err error) {
 		}
 	})
 	s.log.Info("sending traces over OTLP")
+	return nil
+}
+
+func (s *service) countWaiting(context.Context) error {
+	s.metrics.CountWaiting(client.New(s.client, s.namespace, s.store).NewWaitingCounter().Count)
 	return nil
 }
 

@@ -54,7 +54,7 @@ func run(ctx context.Context, set settings, log *slog.Logger) error {
 		log.Warn(why)
 	}
 	for _, step := range []func(context.Context) error{s.measure, s.serve, s.openStore, s.connect, s.beginStore, s.make,
-		s.serveGateway} {
+		s.countWaiting, s.serveGateway} {
 		err := step(ctx)
 		if ctx.Err() != nil {
 			log.Info("stopped before it had begun")

@@ -26,8 +26,12 @@ type meters struct {
 	callTook  metric.Float64Histogram
 	repeated  metric.Int64Counter
 	heldUp    metric.Int64Gauge
+	waiting   metric.Int64Gauge
+	oldest    metric.Float64Gauge
 	decisions metric.Int64Counter
 	decided   metric.Float64Histogram
+	rechecked metric.Int64Counter
+	disagreed metric.Int64Counter
 }
 
 func newMeters(m metric.Meter) (t meters, err error) {
@@ -42,6 +46,12 @@ func newMeters(m metric.Meter) (t meters, err error) {
 	errs = append(errs, err)
 	heldUp, err := m.Int64Gauge("processidea_held_up",
 		metric.WithDescription("Processes that this worker holds up, by cause: what nobody inside them can mend."))
+	errs = append(errs, err)
+	waiting, err := m.Int64Gauge("processidea_waiting",
+		metric.WithDescription("Calls that wait for a person, in all processes, by tool."))
+	errs = append(errs, err)
+	oldest, err := m.Float64Gauge("processidea_waiting_oldest", metric.WithUnit("s"),
+		metric.WithDescription("How long the oldest of these Calls has waited, by tool."))
 	errs = append(errs, err)
 	seconds := func(name, what string) metric.Float64Histogram {
 		h, err := m.Float64Histogram("processidea_"+name, metric.WithDescription(what), metric.WithUnit("s"))
@@ -62,7 +72,11 @@ func newMeters(m metric.Meter) (t meters, err error) {
 		repeated: counter("calls_repeated",
 			"Attempts at Calls that had been tried before: a Tool failed, or a worker was lost."),
 		heldUp:    heldUp,
+		waiting:   waiting,
+		oldest:    oldest,
 		decisions: counter("decisions", "Decisions on Calls that waited, by tool, decision and who took them."),
+		rechecked: counter("rechecked", "Instances that an LLM was asked about a second time."),
+		disagreed: counter("disagreed", "Those of them that it decided otherwise about."),
 		decided:   seconds("decision", "From when a Call began to wait for people to the decision on it."),
 	}
 	return t, errors.Join(errs...)
@@ -106,6 +120,13 @@ func (m *Metrics) Decision(d approval.Decision) {
 		attribute.String("by", by))
 	m.meters.decisions.Add(context.Background(), 1, which)
 	m.meters.decided.Record(context.Background(), d.DecidedAt.Sub(d.WaitingSince).Seconds(), which)
+}
+
+// Rechecked counts instances that an LLM was asked about twice, and those that it decided otherwise about.
+func (m *Metrics) Rechecked(llm string, instances, differed int) {
+	which := metric.WithAttributes(attribute.String("llm", llm))
+	m.meters.rechecked.Add(context.Background(), int64(instances), which)
+	m.meters.disagreed.Add(context.Background(), int64(differed), which)
 }
 
 // Call counts a Call when it is over, and one that comes again when it begins.

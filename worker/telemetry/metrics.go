@@ -23,6 +23,7 @@ type Metrics struct {
 	registry *prometheus.Registry
 	provider *metric.MeterProvider
 	meters   meters
+	waiting  waiting
 }
 
 // buckets are for what takes from milliseconds to minutes.
@@ -51,7 +52,11 @@ func NewMetrics() (*Metrics, error) {
 
 // Handler serves the metrics as Prometheus reads them.
 func (m *Metrics) Handler() http.Handler {
-	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{Registry: m.registry})
+	collected := promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{Registry: m.registry})
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		m.readWaiting(r.Context())
+		collected.ServeHTTP(w, r)
+	})
 }
 
 // SDK takes the metrics of a Temporal client and of its workers.

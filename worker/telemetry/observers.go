@@ -35,6 +35,15 @@ func (all Observers) Decision(d approval.Decision) {
 	}
 }
 
+// Rechecked tells those who want to know of rechecks.
+func (all Observers) Rechecked(llm string, instances, differed int) {
+	for _, o := range all {
+		if o, ok := o.(activities.RecheckObserver); ok {
+			o.Rechecked(llm, instances, differed)
+		}
+	}
+}
+
 // Call tells all of a Call; the Tool gets what they put into its context, each on top of the one before.
 func (all Observers) Call(ctx context.Context, c activities.CallAttempt) (context.Context, func(outcome string)) {
 	ends := make([]func(string), len(all))

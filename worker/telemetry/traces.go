@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/url"
+	"strconv"
 	"strings"
 
 	"go.opentelemetry.io/otel/exporters/otlp/otlptrace"
@@ -38,6 +39,9 @@ func NewTraces(ctx context.Context, namespace string, getenv func(string) string
 		return nil, nil
 	}
 	client, err := otlpClient(getenv)
+	if err == nil {
+		err = checkSampler(getenv)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("telemetry: make traces: %w", err)
 	}
@@ -71,6 +75,24 @@ func wanted(getenv func(string) string) bool {
 
 // endpoints are the variables that say where traces go.
 var endpoints = []string{"OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT"}
+
+// checkSampler refuses a sampler that OpenTelemetry would leave out with a line that nobody reads.
+func checkSampler(getenv func(string) string) error {
+	const name, ratio = "OTEL_TRACES_SAMPLER", "OTEL_TRACES_SAMPLER_ARG"
+	sampler := getenv(name)
+	switch strings.TrimPrefix(sampler, "parentbased_") {
+	case "", "always_on", "always_off":
+		return nil
+	case "traceidratio":
+		text := getenv(ratio)
+		if part, err := strconv.ParseFloat(text, 64); text != "" && (err != nil || !(part >= 0 && part <= 1)) {
+			return fmt.Errorf("%s is %q; it is the part of traces that are sent, from 0 to 1", ratio, text)
+		}
+		return nil
+	}
+	return fmt.Errorf("%s is %q; it is always_on, always_off, traceidratio, or one of these with parentbased_ in front",
+		name, sampler)
+}
 
 // otlpClient speaks the protocol that is asked for. It reads the other variables itself.
 func otlpClient(getenv func(string) string) (otlptrace.Client, error) {

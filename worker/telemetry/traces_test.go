@@ -66,9 +66,20 @@ func TestTracesAreOffUnlessThereIsAnEndpointAndNobodySwitchesThemOff(t *testing.
 			closeTraces(t, traces)
 		}
 	}
-	if _, err := NewTraces(t.Context(), "space",
-		func(name string) string { return with("OTEL_EXPORTER_OTLP_PROTOCOL", "smoke")[name] }); err == nil {
-		t.Error("a protocol that does not exist is taken")
+	for name, value := range map[string]string{"OTEL_EXPORTER_OTLP_PROTOCOL": "smoke", "OTEL_TRACES_SAMPLER": "often"} {
+		_, err := NewTraces(t.Context(), "space", func(asked string) string { return with(name, value)[asked] })
+		if err == nil || !strings.Contains(err.Error(), name+` is "`+value+`"`) {
+			t.Errorf("%s=%s is taken: %v", name, value, err)
+		}
+	}
+	for _, part := range []string{"half", "1.5", "-1", "NaN"} {
+		_, err := NewTraces(t.Context(), "space", func(asked string) string {
+			return map[string]string{"OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:1",
+				"OTEL_TRACES_SAMPLER": "traceidratio", "OTEL_TRACES_SAMPLER_ARG": part}[asked]
+		})
+		if err == nil || !strings.Contains(err.Error(), "OTEL_TRACES_SAMPLER_ARG") {
+			t.Errorf("a part of %s is taken: %v", part, err)
+		}
 	}
 	for _, address := range []string{"::bad", "collector:4318", "collector", "ftp://collector", "http://"} {
 		_, err := NewTraces(t.Context(), "space",

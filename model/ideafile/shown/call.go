@@ -164,6 +164,14 @@ func (w *Words) Tool(name string) string {
 	return titleFromName(name)
 }
 
+// Params is how the parameters of a Tool are shown.
+func (w *Words) Params(tool string) Format {
+	if t := w.tools[tool]; t != nil {
+		return t.format
+	}
+	return Format{}
+}
+
 // Input and State are how the values of instances are shown.
 func (w *Words) Input() Format { return w.input }
 

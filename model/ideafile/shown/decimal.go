@@ -79,6 +79,18 @@ func (d decimal) text(l Language, scale int) string {
 	return b.String()
 }
 
+// plain writes a decimal as JSON does, without zeros at its end.
+func (d decimal) plain() string {
+	text := d.whole
+	if d.negative {
+		text = "-" + text
+	}
+	if fraction := strings.TrimRight(d.fraction, "0"); fraction != "" {
+		text += "." + fraction
+	}
+	return text
+}
+
 // plus adds two decimals, exactly.
 func (d decimal) plus(o decimal) decimal {
 	scale := max(len(d.fraction), len(o.fraction))

@@ -48,6 +48,27 @@ func (f Format) amountText(d decimal, l Language) string {
 	return strings.TrimSpace(d.text(l, scale(f.Currency)) + " " + f.Currency)
 }
 
+// Entered is a number as people type it, money in whole units of its currency; "" of any other value.
+func (f Format) Entered(v any) string {
+	d, ok := decimalOf(v)
+	if f.Display == Money {
+		d, ok = f.amount(v)
+	}
+	if !ok {
+		return ""
+	}
+	return d.plain()
+}
+
+// ReadEntered reads what Entered gives; ok is false for a text that is no number.
+func (f Format) ReadEntered(text string) (n json.Number, ok bool) {
+	d, ok := decimalOf(text)
+	if ok && f.Display == Money && f.MinorUnits {
+		d = d.shift(scale(f.Currency))
+	}
+	return json.Number(d.plain()), ok
+}
+
 // Sum adds up money of one format; ok is false where a value is none.
 func (f Format) Sum(values []any, l Language) (text string, ok bool) {
 	sum := decimal{whole: "0"}

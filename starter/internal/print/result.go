@@ -27,6 +27,9 @@ func Result(w io.Writer, r loop.Result, inputs map[string]any) error {
 			fmt.Fprintf(&b, "  %s\n", Printable(h.Mend))
 		}
 	}
+	for _, line := range r.Quality.Lines() {
+		fmt.Fprintf(&b, "%s\n", line)
+	}
 	for _, note := range r.ToolNotes {
 		fmt.Fprintf(&b, "note: %s\n", FitWidth(Printable(note), widestNote))
 	}

@@ -138,7 +138,7 @@ func (i *instance) addCausers(people ...policy.Identity) {
 func (i *instance) onCallsSignal(ctx workflow.Context, s protocol.CallsSignal) {
 	i.loadMissingTools(ctx, toolsOfCalls(s))
 	i.markChanged(ctx)
-	if s.Request <= i.refusedThrough && !s.Rest {
+	if s.Request <= i.refusedThrough && !s.Rest && !s.Review {
 		return // from a worker that was thought dead
 	}
 	i.addCausers(s.CausedBy...)
@@ -147,8 +147,11 @@ func (i *instance) onCallsSignal(ctx workflow.Context, s protocol.CallsSignal) {
 		accept = i.dataflow.AcceptRedeliveredCall
 	}
 	for _, c := range s.Calls {
-		accepted := accept(s.Request, c.Index, c.Call)
-		if accepted && c.Why != "" {
+		accepted := !s.Review && accept(s.Request, c.Index, c.Call)
+		if s.Review {
+			i.startReadyCalls(ctx) // what could start by now does not wait for a person
+		}
+		if (accepted || s.Review) && c.Why != "" {
 			i.dataflow.RequireReview(ideafile.FormatCallID(s.Request, c.Index, i.ownSetup.Token), c.Why)
 		}
 	}

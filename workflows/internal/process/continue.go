@@ -131,7 +131,7 @@ func (c *processCore) continueAsNewTimingFor(ctx workflow.Context, due, idle boo
 
 // decideContinueAsNew decides whether the process continues as new; a Request in flight is waited for first.
 func (p *unsplitProcess) decideContinueAsNew(ctx workflow.Context) continueAsNewTiming {
-	asking := p.loop.RequestInFlight() != nil && p.loop.PendingPlan() == nil
+	asking := (p.loop.RequestInFlight() != nil && p.loop.PendingPlan() == nil) || p.loop.RechecksInFlight()
 	due := !asking && !p.loop.IsFinished() && lifecycle.IsContinueAsNewDue(ctx, p.loopIterations, p.start.ContinueEvery)
 	if due {
 		p.sendConfirmedInstanceEnds(ctx, true)

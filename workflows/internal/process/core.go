@@ -14,6 +14,7 @@ import (
 	"processidea/model/ideafile/delegate"
 	"processidea/model/jsonval"
 	"processidea/model/loop"
+	"processidea/model/quality"
 	"processidea/model/turn"
 	"processidea/protocol"
 	"processidea/workflows/internal/display"
@@ -31,6 +32,8 @@ type processCore struct {
 	start protocol.ProcessStart
 	idea  *ideafile.Idea              // with every correction
 	setup protocol.SharedRequestSetup // what all Requests share
+	// prepared is what the worker said of the Tools before the process was split, until they are bound; nil: nothing
+	prepared *protocol.PrepareResult
 
 	inbox  *mailbox.Inbox
 	outbox *mailbox.Outbox
@@ -109,6 +112,7 @@ func readIdea(start *protocol.ProcessStart, process string) (*ideafile.Idea, err
 	start.Idea, start.Delegation.Files, carried = delegate.ExtractFiles(start.Idea, start.Delegation.Files)
 	start.Idea = delegate.WithInstructions(start.Idea, start.Delegation.File, start.Delegation.Files)
 	start.Idea = policy.WithStarters(start.Idea, start.Starters(process))
+	start.Idea = ideafile.WithSeed(start.Idea, quality.NewSeed(process))
 	idea, problems := ideafile.ReadIdeaWithCheckedTools(start.Idea)
 	problems.Append(carried...)
 	return idea, invalidIdeaError(problems)

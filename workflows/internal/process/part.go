@@ -43,7 +43,8 @@ func (p *unsplitProcess) partReport(status loop.Status, last bool) split.PartRep
 		Usage: result.Usage, Digest: p.lastSealed.Digest, Failures: result.Failures,
 		SelfPauseCount: p.loop.SelfPauseCount(), ResumeCount: p.resumesHeard,
 		NotWrittenResults: result.NotWrittenResults, Instructions: result.Instructions,
-		Error: result.Error, QuotaUse: p.loop.QuotaUse(), Instances: p.loop.EndedOrWaitingInstances(),
+		Quality: p.loop.Rechecked(),
+		Error:   result.Error, QuotaUse: p.loop.QuotaUse(), Instances: p.loop.EndedOrWaitingInstances(),
 	}
 	for _, m := range p.loop.Instances() {
 		r.PendingApprovals = append(r.PendingApprovals, m.PendingApprovals...)

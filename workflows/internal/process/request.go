@@ -54,6 +54,8 @@ func (p *unsplitProcess) requestBaseStates() map[string]any {
 // requestSummary begins with protocol.WaitingForLLM.
 func requestSummary(b *turn.RequestInput) string {
 	switch {
+	case b.Recheck != nil:
+		return fmt.Sprintf("recheck of Request %d: ask again about %d instances", b.RequestNumber, len(b.Instances))
 	case len(b.Questions) > 0:
 		return fmt.Sprintf("Request %d: %s", b.RequestNumber, b.QuestionSummary())
 	case b.OutputOnly:
@@ -82,6 +84,7 @@ func (p *unsplitProcess) onLLMReply(ctx workflow.Context, input *turn.RequestInp
 			protocol.CloseSignal{RestComes: r.CallsMayBeUndelivered(), TellCalls: p.loop.MustTellCalls(&r)})
 	}
 	p.loop.ApplyReply(r)
+	p.startRecheck(ctx)
 	if r.Complete {
 		p.holdOrHandOut(ctx, input)
 	}

@@ -57,7 +57,7 @@ func (p *unsplitProcess) sealIdea(ctx workflow.Context, what ideaToSeal) {
 		Process: p.processID, At: p.lastSealed.At + 1, Parent: p.lastSealed.Digest,
 		Idea: what.idea.Source, Brief: what.input, Calls: what.calls, Output: what.output, Finished: what.finished,
 		Notes: what.notes, Request: what.requestNumber,
-		Log: what.log, LLM: p.loop.TakeLLMUsages(),
+		Log: what.log, LLM: p.loop.TakeLLMUsages(), Quality: p.loop.Quality(),
 		Delegation: p.start.Delegation.ForIdea(what.idea),
 	}
 	s, err := appendToChain(ctx, in)

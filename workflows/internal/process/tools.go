@@ -66,7 +66,10 @@ const prepareTimeout = 3 * time.Minute
 // anything of it has an effect; when somebody resumes it, the worker is asked again.
 func (c *processCore) prepareTools(ctx workflow.Context) (*protocol.PrepareResult, error) {
 	for {
-		prepared, err := prepareTools(ctx, c.idea.Source, c.start.Delegation)
+		prepared, err := c.prepared, error(nil)
+		if c.prepared = nil; prepared == nil {
+			prepared, err = prepareTools(ctx, c.idea.Source, c.start.Delegation)
+		}
 		if err != nil || len(prepared.Lacks) == 0 {
 			return prepared, err
 		}

@@ -3,8 +3,8 @@ package process
 import (
 	"go.temporal.io/sdk/workflow"
 
-	"processidea/model/ideafile"
 	"processidea/model/loop"
+	"processidea/model/quality"
 	"processidea/model/split"
 	"processidea/protocol"
 	"processidea/workflows/internal/mailbox"
@@ -27,9 +27,13 @@ func run(
 		return nil, answerAsRefused(ctx, err)
 	}
 	c := newCore(ctx, inbox, start, idea)
-	if parts := splitOrRestoreParts(ctx, idea, carried); parts != nil {
+	parts, err := splitOrRestoreParts(ctx, c, carried)
+	switch {
+	case err != nil:
+		return nil, answerAsRefused(ctx, err)
+	case parts != nil:
 		c.own = newSplitProcess(c, parts, carried)
-	} else {
+	default:
 		c.own = newUnsplitProcess(ctx, c, carried)
 	}
 	err = c.own.registerHandlers(ctx)
@@ -44,12 +48,46 @@ func run(
 }
 
 // splitOrRestoreParts returns what the process is split into; nil if it is not split.
-func splitOrRestoreParts(ctx workflow.Context, idea *ideafile.Idea, carried *ContinueAsNewInput) *split.Process {
+func splitOrRestoreParts(ctx workflow.Context, c *processCore, carried *ContinueAsNewInput) (*split.Process, error) {
 	switch {
 	case carried == nil:
-		return split.New(idea, workflow.Now(ctx))
+		size, err := c.firstSize(ctx)
+		return split.New(c.idea, size, workflow.Now(ctx)), err
 	case carried.Parts != nil:
-		return &carried.Parts.Process
+		return &carried.Parts.Process, nil
 	}
-	return nil
+	return nil, nil
+}
+
+// sizeByKindChange is the change of the rules by which the size of Requests follows from what the LLM does for each
+// instance. Before that it was quality.SizeShared.
+const sizeByKindChange = "size of Requests by kind"
+
+// firstSize is how many instances a Request covers at first. Where that depends on Tools of which the file does not
+// tell whether the LLM writes their results, the worker binds them first; until then, queries say that the process
+// begins.
+func (c *processCore) firstSize(ctx workflow.Context) (quality.Size, error) {
+	size := quality.SizeFor(c.idea, nil)
+	if c.idea.Config.MaxInstancesPerPart > 0 || len(c.idea.InstanceTokens()) <= quality.SizeJudged {
+		return size, nil
+	}
+	if !mailbox.Knows(ctx, sizeByKindChange) {
+		return quality.Size{First: quality.SizeShared, Now: quality.SizeShared}, nil
+	}
+	if _, _, certain := quality.Kind(c.idea, nil); certain {
+		return size, nil
+	}
+	beginning := *c
+	err := c.registerQueries(ctx, newUnsplitProcess(ctx, &beginning, nil), "", "instances")
+	if err != nil {
+		return size, err
+	}
+	prepared, err := prepareTools(ctx, c.idea.Source, c.start.Delegation)
+	if err != nil {
+		return size, err
+	}
+	if len(c.idea.MCPServersToAskForTools()) == 0 { // else there are more Tools to bind
+		c.prepared = prepared
+	}
+	return quality.SizeFor(c.idea, prepared.Bindings), nil
 }

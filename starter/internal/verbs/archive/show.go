@@ -13,6 +13,7 @@ import (
 	"processidea/model/diag"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
+	"processidea/model/quality"
 	"processidea/starter/internal/app"
 	"processidea/starter/internal/exit"
 	"processidea/starter/internal/print"
@@ -90,6 +91,7 @@ func show(ctx context.Context, a *app.App, id string, at int) error {
 		}
 		noteAge(a, id, idea)
 		noteTakenBack(a, id, idea, taken)
+		noteSize(a, id, idea)
 		return a.Print(print.Indent(idea) + "\n")
 	})
 }
@@ -100,6 +102,19 @@ func noteAge(a *app.App, id string, idea map[string]any) {
 	text, _ := meta["createdAt"].(string)
 	if at, err := time.Parse(time.RFC3339Nano, text); err == nil {
 		a.Note("Idea %s of %s was %s", fmt.Sprint(meta["at"]), id, sealedText(at))
+	}
+}
+
+// noteSize says on standard error how many instances a Request covers, and what was measured of its answers.
+func noteSize(a *app.App, id string, source map[string]any) {
+	idea, _ := ideafile.ReadIdea(source)
+	if p, err := a.Place(); err == nil && idea != nil {
+		if text := p.Tools().SizeText(idea); text != "" {
+			a.Note("%s: %s", id, strings.TrimSuffix(text, "\n"))
+		}
+	}
+	for _, line := range quality.ReadReport(jsonval.AsObject(source["meta"])).Lines() {
+		a.Note("%s: %s", id, line)
 	}
 }
 

@@ -149,6 +149,7 @@ func forkedIdea(ctx context.Context, p server.Place, o *forkOptions) (map[string
 	if err != nil {
 		return nil, err
 	}
+	o.changes.WithSolution = o.withSolution
 	return o.changes.Apply(idea)
 }
 

@@ -1,0 +1,107 @@
+package client
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	workflowpb "go.temporal.io/api/workflow/v1"
+
+	"processidea/internal/safego"
+	"processidea/protocol"
+)
+
+// WaitingCount is how many Calls of a Tool wait for a person, the oldest since Oldest.
+type WaitingCount struct {
+	Tool   string
+	Count  int
+	Oldest time.Time // zero where none waits
+}
+
+// WaitingCounter counts what waits for people in all processes, again and again. A process is asked anew where
+// Temporal lists another number for it, and after a while in any case: its Calls may be others by then.
+type WaitingCounter struct {
+	client *Client
+	mu     sync.Mutex
+	known  map[string]knownWaiting
+	tools  map[string]bool // of those that ever waited
+}
+
+type knownWaiting struct {
+	listed string // what Temporal lists of it
+	at     time.Time
+	list   []Approval
+}
+
+// waitingAge is for how long the answer of a process counts: a query is an Action of Temporal Cloud.
+const waitingAge = 5 * time.Minute
+
+// NewWaitingCounter makes a counter that has asked nobody yet.
+func (c *Client) NewWaitingCounter() *WaitingCounter {
+	return &WaitingCounter{client: c, known: map[string]knownWaiting{}, tools: map[string]bool{}}
+}
+
+// Count counts by Tool. A Tool that nobody waits for any more is told with 0.
+func (w *WaitingCounter) Count(ctx context.Context) ([]WaitingCount, error) {
+	infos, err := w.client.awaitingInfos(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("list processes: %w", err)
+	}
+	if err := w.ask(ctx, infos); err != nil {
+		return nil, err
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	byTool := map[string]WaitingCount{}
+	for _, k := range w.known {
+		for _, a := range k.list {
+			one := byTool[a.Tool]
+			if one.Count++; one.Count == 1 || a.Since.Before(one.Oldest) {
+				one.Oldest = a.Since
+			}
+			byTool[a.Tool], w.tools[a.Tool] = one, true
+		}
+	}
+	var list []WaitingCount
+	for _, tool := range slices.Sorted(maps.Keys(w.tools)) {
+		one := byTool[tool]
+		one.Tool = tool
+		list = append(list, one)
+	}
+	return list, nil
+}
+
+// ask asks the processes of which the answer is not known, and forgets those in which nobody is waited for.
+func (w *WaitingCounter) ask(ctx context.Context, infos []*workflowpb.WorkflowExecutionInfo) error {
+	var g safego.Group
+	g.SetLimit(queriesAtOnce)
+	open := map[string]bool{}
+	for _, info := range infos {
+		id := info.GetExecution().GetWorkflowId()
+		open[id] = true
+		listed := info.GetSearchAttributes().GetIndexedFields()[protocol.AttributeAwaiting].String()
+		w.mu.Lock()
+		before, known := w.known[id]
+		w.mu.Unlock()
+		if known && before.listed == listed && time.Since(before.at) < waitingAge {
+			continue
+		}
+		g.Go("client.waiting", func() error {
+			v, err := w.client.Process(id).askWhatWaits(ctx)
+			w.mu.Lock()
+			defer w.mu.Unlock()
+			if err == nil { // of one that does not answer the last answer counts
+				w.known[id] = knownWaiting{listed, time.Now(), v.Approvals}
+			}
+			return nil
+		})
+	}
+	err := g.Wait()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	maps.DeleteFunc(w.known, func(id string, _ knownWaiting) bool { return !open[id] })
+	return err
+}

@@ -1,0 +1,217 @@
+package desk
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"processidea/client"
+	"processidea/gateway/access"
+	"processidea/gateway/api"
+	"processidea/model/approval"
+	"processidea/model/ideafile/shown"
+	"processidea/model/jsonval"
+)
+
+// orderForm is how somebody gives a standing order from a Call: the same for all like it.
+type orderForm struct {
+	Href, Tool, ToolTitle string
+	Fields                []orderField
+	Until                 string // what the form offers
+}
+
+// orderField is a parameter that the order may hold to what the Call has.
+type orderField struct {
+	shown.Field
+	Control string
+	JSON    string // the value, as the order holds it
+	// Limit is a number as people enter it; empty: the value is none, and cannot be a bound.
+	Limit string
+	// Same has the form begin with exactly this value: of a switch; a text differs with each case.
+	Same bool
+}
+
+// maxOrderFields bounds the parameters that the form offers.
+const maxOrderFields = 30
+
+func orderFormOf(process, tool string, c shown.Call, now time.Time) *orderForm {
+	f := &orderForm{Href: processHref(process) + "/orders", Tool: tool, ToolTitle: c.ToolTitle,
+		Until: now.Add(7 * 24 * time.Hour).UTC().Format(time.DateOnly)}
+	for n, field := range c.Fields {
+		if n == maxOrderFields {
+			break
+		}
+		one := orderField{Field: field, Control: "o" + strconv.Itoa(n), JSON: string(jsonval.Encode(field.Value))}
+		switch field.Value.(type) {
+		case json.Number:
+			one.Limit = field.Format.Entered(field.Value)
+		case bool:
+			one.Same = true
+		case string:
+		default:
+			continue
+		}
+		f.Fields = append(f.Fields, one)
+	}
+	return f
+}
+
+// allow gives a standing order: what was entered for each parameter becomes a JSON Schema.
+func (d *Desk) allow(w http.ResponseWriter, r *http.Request) error {
+	id, form := r.PathValue("process"), r.PostForm
+	o := client.StandingOrder{ID: strings.TrimSpace(form.Get("name")), Tool: form.Get("tool"),
+		Reason: strings.TrimSpace(form.Get("reason"))}
+	if o.ID == "" {
+		o.ID = "desk-" + strings.ToLower(strconv.FormatInt(time.Now().UnixMilli(), 36))
+	}
+	var err error
+	if text := strings.TrimSpace(form.Get("count")); text != "" {
+		if o.Count, err = strconv.Atoi(text); err != nil || o.Count < 1 {
+			return unfit("How many are approved is a whole number from 1 on, such as 40.")
+		}
+	}
+	if text := strings.TrimSpace(form.Get("until")); text != "" {
+		day, err := time.Parse(time.DateOnly, text)
+		if err != nil {
+			return unfit("The last day is a date, such as 2026-12-04.")
+		}
+		o.Until = day.Add(24 * time.Hour) // that day counts
+	}
+	if o.When, err = d.readOrderFields(r, id, o.Tool); err != nil {
+		return err
+	}
+	if err := o.Validate(); err != nil {
+		return unfit("This cannot be given: " + err.Error() + ".")
+	}
+	who := access.From(r.Context())
+	if err := d.API.Steer(r.Context(), id, func(ctx context.Context, p *client.Process) error {
+		return p.Allow(ctx, api.SignedBy(who, o))
+	}); err != nil {
+		return err
+	}
+	return lead(w, r, processHref(id)+"#orders")
+}
+
+// readOrderFields makes the condition of what the form says of each parameter; nil: it holds none to anything.
+func (d *Desk) readOrderFields(r *http.Request, process, tool string) (map[string]any, error) {
+	formats := d.Client.Process(process).Words(r.Context()).Params(tool)
+	when := map[string]any{}
+	for n := range maxOrderFields {
+		control := "o" + strconv.Itoa(n)
+		name := r.PostForm.Get(control + "-name")
+		path := jsonval.Path(strings.Split(name, "."))
+		rule, err := orderRule(r.PostForm, control, formats.At(path))
+		if err != nil {
+			return nil, unfit(fmt.Sprintf("%s: %s", name, err))
+		}
+		if name != "" && rule != nil {
+			addRule(when, path, rule)
+		}
+	}
+	if len(when) == 0 {
+		return nil, nil
+	}
+	return when, nil
+}
+
+// orderRule is the schema of one parameter; nil: anything goes.
+func orderRule(form url.Values, control string, format shown.Format) (map[string]any, error) {
+	switch form.Get(control) {
+	case "same":
+		v, err := jsonval.Decode([]byte(form.Get(control + "-value")))
+		return map[string]any{"const": v}, err
+	case "most":
+		n, ok := format.ReadEntered(strings.TrimSpace(form.Get(control + "-most")))
+		if !ok {
+			return nil, fmt.Errorf("up to how much is a number, such as 600.00")
+		}
+		return map[string]any{"type": "number", "maximum": n}, nil
+	}
+	return nil, nil
+}
+
+// addRule puts a rule at a path of objects, each of which must be there.
+func addRule(schema map[string]any, path jsonval.Path, rule map[string]any) {
+	for n, name := range path {
+		properties, has := schema["properties"].(map[string]any)
+		if !has {
+			properties = map[string]any{}
+			schema["properties"] = properties
+		}
+		required, _ := schema["required"].([]any)
+		if _, known := properties[name]; !known {
+			schema["required"] = append(required, any(name))
+			properties[name] = map[string]any{}
+		}
+		if n == len(path)-1 {
+			properties[name] = rule
+			return
+		}
+		schema = properties[name].(map[string]any)
+	}
+}
+
+// disallow ends a standing order.
+func (d *Desk) disallow(w http.ResponseWriter, r *http.Request) error {
+	id, order := r.PathValue("process"), r.PostForm.Get("order")
+	by := client.By{Name: nameOf(r), Reason: strings.TrimSpace(r.PostForm.Get("reason"))}
+	if err := d.API.Steer(r.Context(), id, func(ctx context.Context, p *client.Process) error {
+		return p.Disallow(ctx, order, by)
+	}); err != nil {
+		return err
+	}
+	return lead(w, r, processHref(id)+"#orders")
+}
+
+// orderRow is a standing order as the page of its process shows it.
+type orderRow struct {
+	*approval.GivenOrder
+	ToolTitle string
+	Terms     []string
+	InForce   bool
+}
+
+func orderRows(orders approval.Orders, words *shown.Words, l shown.Language, now time.Time) (rows []orderRow) {
+	for _, o := range orders {
+		row := orderRow{GivenOrder: o, ToolTitle: words.Tool(o.Tool), InForce: o.IsInForce(now)}
+		if row.Terms = orderTerms(words.Params(o.Tool), "", o.When, l); row.Terms == nil && o.When != nil {
+			row.Terms = []string{string(jsonval.Encode(o.When))}
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+// orderTerms says in words what a condition holds parameters to, as far as the form above can make it; nil of any
+// other.
+func orderTerms(f shown.Format, name string, schema map[string]any, l shown.Language) (terms []string) {
+	title := f.Title
+	if title == "" {
+		title = name
+	}
+	for _, key := range jsonval.SortedKeys(schema) {
+		switch value := schema[key]; key {
+		case "const":
+			terms = append(terms, title+": "+f.Text(value, l))
+		case "maximum":
+			terms = append(terms, title+": up to "+f.Text(value, l))
+		case "properties":
+			for _, below := range jsonval.SortedKeys(jsonval.AsObject(value)) {
+				more := orderTerms(f.Properties[below], below, jsonval.AsObject(jsonval.AsObject(value)[below]), l)
+				if more == nil {
+					return nil
+				}
+				terms = append(terms, more...)
+			}
+		case "required", "type":
+		default:
+			return nil
+		}
+	}
+	return terms
+}

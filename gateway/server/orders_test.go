@@ -1,0 +1,71 @@
+package server_test
+
+import (
+	"fmt"
+	"net/url"
+	"strings"
+	"testing"
+)
+
+func TestAStandingOrderIsGivenFromACallAndEndedAtTheDesk(t *testing.T) {
+	h := open(t)
+	b := h.browse()
+	id := h.pays(`{"values": {"order": "A1", "cents": 900}}`, `{"values": {"order": "A2", "cents": 300}}`,
+		`{"values": {"order": "A3", "cents": 100}}`)
+	var call string
+	for _, a := range h.waiting(id, 3) {
+		if strings.Contains(fmt.Sprint(a["params"]), "A2") {
+			call = a["call"].(string)
+		}
+	}
+	at := "/desk/calls/" + url.PathEscape(id) + "/" + url.PathEscape(call)
+	f := b.open(at).is(200).form("Approve these beforehand")
+	f.set("o2-most", "a lot").press("Approve these beforehand").is(422).says("up to how much is a number")
+	f.set("o2-most", "300.0").set("count", "0").press("Approve these beforehand").is(422).says("whole number")
+	page := f.set("count", "10").set("reason", "small ones").press("Approve these beforehand").is(200)
+	page.says("Approved beforehand", "cents: up to 300", "small ones", "of 10")
+	left := h.waiting(id, 1)
+	if !strings.Contains(fmt.Sprint(left[0]["params"]), "A1") {
+		t.Errorf("%v", left)
+	}
+	page = b.open("/desk/processes/" + url.PathEscape(id)).is(200).says("2 of 10")
+	page.form("End it").press("End it").is(200).says("ended by ann")
+	// The Call that was approved under it still offers the same for all like it.
+	b.open(at).is(200).says("by a standing order").form("Approve these beforehand")
+	h.post("/api/processes/"+id+"/allow", `{"id": "rest", "tool": "pay", "count": 5, "reason": "late"}`).is(204)
+	if got := h.receipts(id); strings.Count(got, "cents") != 3 {
+		t.Errorf("%s", got)
+	}
+}
+
+func TestAStandingOrderThatCannotBeGivenIsRefused(t *testing.T) {
+	h := open(t)
+	id := h.pays(`{"values": {"order": "A1", "cents": 900}}`)
+	at := "/api/processes/" + id
+	for body, status := range map[string]int{
+		`{"id": "a", "tool": "pay"}`:                                                     422,
+		`{"id": "a", "tool": "pay", "count": 0}`:                                         422,
+		`{"id": "a", "tool": "pay", "count": 1, "when": {"type": 7}}`:                    422,
+		`{"id": "a", "tool": "pay", "count": 1, "when": []}`:                             422,
+		`{"id": "a", "tool": "pay", "count": 1, "when": {"properties": {"colour": {}}}}`: 409,
+		`{"id": "a", "tool": "paint", "count": 1}`:                                       409,
+		`{"id": "a", "tool": "pay", "until": "2001-01-01T00:00:00Z"}`:                    409,
+		`{"id": "a", "tool": "pay", "until": "tomorrow"}`:                                422,
+		`{"id": "", "tool": "pay", "count": 1}`:                                          422,
+		`{"id": "a", "tool": "pay", "count": 1, "by": "somebody else"}`:                  422,
+	} {
+		if a := h.post(at+"/allow", body); a.status != status {
+			t.Errorf("%s: %d, want %d: %s", body, a.status, status, a.body)
+		}
+	}
+	h.post(at+"/disallow", `{"order": "a"}`).problem(409, "refused")
+	h.waiting(id, 1)
+	h.post(at+"/allow", `{"id": "a", "tool": "pay", "count": 5, "when": {"properties": {"values":
+		{"properties": {"cents": {"maximum": 1}}}}}}`).is(204)
+	orders, _ := h.get(at).is(200).object()["orders"].([]any)
+	if len(orders) != 1 || fmt.Sprint(orders[0].(map[string]any)["giver"]) == "" {
+		t.Errorf("%v", orders)
+	}
+	h.post(at+"/disallow", `{"order": "a", "reason": "over"}`).is(204)
+	h.waiting(id, 1)
+}

@@ -1,0 +1,69 @@
+package ideafile
+
+import (
+	"fmt"
+	"slices"
+
+	"processidea/model/diag"
+	"processidea/model/jsonval"
+)
+
+// Quality is which answers of the LLM are asked for twice, and what follows from it (`config.quality`).
+type Quality struct {
+	// Recheck is the share of the instances that are asked about a second time; 0: none.
+	Recheck float64
+	// Limit is the share of them that may be decided otherwise then; below 0: any.
+	Limit float64
+	// HoldsCalls has the Calls of those who are drawn wait for the second answer (`before`).
+	HoldsCalls bool
+	// OnLimit is what happens where the limit is passed: ShrinkRequests, PauseProcess or OnlyTell.
+	OnLimit string
+	// LLMs are asked the second time; none: those of the process.
+	LLMs LLMs
+}
+
+// What happens where more is decided otherwise than the limit allows.
+const (
+	ShrinkRequests = "shrink" // parts that have not begun get fewer instances
+	PauseProcess   = "pause"
+	OnlyTell       = "tell"
+)
+
+// defaultRecheck is the share of a file that names none.
+const defaultRecheck = 0.05
+
+func readQuality(m map[string]any, path string, ps *diag.Problems) Quality {
+	q := Quality{Recheck: defaultRecheck, OnLimit: ShrinkRequests, Limit: -1}
+	for _, k := range jsonval.SortedKeys(m) {
+		var err error
+		switch k {
+		case "recheck":
+			q.Recheck, err = readShare(m[k])
+		case "limit":
+			q.Limit, err = readShare(m[k])
+		case "before":
+			q.HoldsCalls, err = readBool(m[k])
+		case "onLimit":
+			if q.OnLimit, _ = m[k].(string); !slices.Contains([]string{ShrinkRequests, PauseProcess, OnlyTell}, q.OnLimit) {
+				err = fmt.Errorf(`want "shrink", "pause" or "tell", not %s`, jsonval.Shown(m[k]))
+			}
+		case "llm":
+			q.LLMs = ReadLLMs(m[k], jsonval.JSONPathWithKey(path, k), ps)
+		default:
+			err = fmt.Errorf("unknown key %q; quality has before, limit, llm, onLimit and recheck", k)
+		}
+		if err != nil {
+			ps.Add(jsonval.JSONPathWithKey(path, k), "%s", err)
+		}
+	}
+	return q
+}
+
+// readShare reads a part of one. A float may hold it, since instances are drawn and counted by it, and no money.
+func readShare(v any) (float64, error) {
+	share, err := jsonval.ToFloat(v)
+	if err != nil || share < 0 || share > 1 {
+		return 0, fmt.Errorf("want a share from 0 to 1, such as 0.05 for 5 %%, not %s", jsonval.Shown(v))
+	}
+	return share, nil
+}

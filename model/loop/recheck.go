@@ -1,0 +1,136 @@
+package loop
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"processidea/model/ideafile"
+	"processidea/model/jsonval"
+	"processidea/model/quality"
+	"processidea/model/turn"
+)
+
+// This file asks for some answers a second time: how often the LLM decides otherwise then says how far its answers can
+// be trusted. Nothing of the second answer runs, and nothing waits for it but the end of the process, and Calls that
+// the file has wait (`config.quality.before`). It counts towards no limit.
+
+// recheck is an answer that is being asked for a second time.
+type recheck struct {
+	first *turn.RequestInput // what the first answer is about
+	input *turn.RequestInput
+}
+
+// RechecksInFlight reports whether any answer is being asked for a second time.
+func (l *Loop) RechecksInFlight() bool { return len(l.rechecks) > 0 }
+
+// Rechecked is what it came to that answers were asked for twice.
+func (l *Loop) Rechecked() quality.Tally { return l.rechecked }
+
+// Quality reports it.
+func (l *Loop) Quality() *quality.Report {
+	return l.rechecked.Report(quality.SizeFor(l.idea, l.bindings))
+}
+
+// drawRecheck draws the instances of the Request that was just composed which are asked about twice.
+func (l *Loop) drawRecheck() {
+	req, settings := l.requestInFlight, l.idea.Config.Quality
+	if !HandsOutCalls(req.input) || settings.Recheck == 0 {
+		return
+	}
+	req.drawn = l.rechecked.Draw(l.idea.Seed, req.input.RequestNumber, len(req.input.Instances), settings.Recheck)
+	if settings.HoldsCalls && !l.holdsPlans { // a Plan that waits as a whole waits long enough
+		for _, n := range req.drawn {
+			req.input.HeldTokens = append(req.input.HeldTokens, req.input.Instances[n].Token)
+		}
+	}
+}
+
+// StartRecheck returns the Request that asks a second time for what was just answered; nil: none does. Its instances
+// stand among other ones in another order.
+func (l *Loop) StartRecheck() *turn.RequestInput {
+	req := l.requestInFlight
+	if req == nil || req.reply == nil || len(req.drawn) == 0 {
+		return nil
+	}
+	drawn := req.drawn
+	if req.drawn = nil; !req.reply.Complete || req.reply.Faked {
+		l.rechecked.Covered, l.rechecked.Drawn = l.rechecked.Covered-len(req.input.Instances), l.rechecked.Drawn-len(drawn)
+		return nil
+	}
+	input, places := *req.input, map[int]int{}
+	for place, n := range quality.Order(l.idea.Seed, input.RequestNumber, quality.AskedFirst, len(input.Instances)) {
+		places[n] = place + 1
+	}
+	l.turnCount++ // it uses up a line of a script
+	input.Turn += max(1, req.reply.HTTPAttempts)
+	input.Recheck = &turn.Recheck{Calls: req.reply.Calls, Positions: map[string]int{}}
+	input.Instances, input.ReopenableTokens = nil, nil
+	input.Others.Working += len(req.input.Instances) - len(drawn)
+	for _, n := range slices.Sorted(slices.Values(drawn)) {
+		input.Instances = append(input.Instances, req.input.Instances[n])
+		input.Recheck.Positions[req.input.Instances[n].Token] = places[n]
+	}
+	l.rechecks = append(l.rechecks, &recheck{first: req.input, input: &input})
+	return &input
+}
+
+// ApplyRecheck takes the end of a recheck, whatever it was, and returns what instances are sent for it: the Calls that
+// were held, and those that a person must look at since they were decided otherwise the second time.
+func (l *Loop) ApplyRecheck(input *turn.RequestInput, r turn.LLMReply) (list []ResumedCalls) {
+	at := slices.IndexFunc(l.rechecks, func(c *recheck) bool { return c.input == input })
+	if at < 0 {
+		return nil
+	}
+	first := l.rechecks[at].first
+	l.rechecks = slices.Delete(l.rechecks, at, at+1)
+	l.rechecked.Usage.Add(r.Usage)
+	why := map[string]string{}
+	for _, c := range r.Comparisons {
+		l.rechecked.Add(c.Position, c.Differed)
+		l.unsealedLog = append(l.unsealedLog, turn.LogEntry{Instance: c.Token, Recheck: &c})
+		l.hasUnsealedChanges = true
+		if c.Differed {
+			why[c.Token] = disagreement(c)
+		}
+	}
+	settings := l.idea.Config.Quality
+	if settings.OnLimit == ideafile.PauseProcess && !l.isPart && !l.pausedForDisagreement &&
+		l.rechecked.Passes(settings.Limit) {
+		l.pausedForDisagreement = true
+		l.pause(quality.PauseFault(l.rechecked.Count, settings.Limit))
+	}
+	byToken := callsByInstance(first, input.Recheck.Calls)
+	for _, instance := range input.Instances {
+		held := slices.Contains(first.HeldTokens, instance.Token)
+		seen := why[instance.Token] == "" || l.pendingPlan != nil // a person looks at the whole Plan anyway
+		if inst := l.instance(instance.Token); (!held && seen) || !inst.CanReceiveCalls() {
+			continue
+		}
+		calls := ResumedCalls{Token: instance.Token, Request: input.RequestNumber, Calls: byToken[instance.Token],
+			Known: !held}
+		for n := range calls.Calls {
+			calls.Calls[n].ReviewReason = why[instance.Token]
+		}
+		list = append(list, calls)
+	}
+	return list
+}
+
+// disagreement tells whoever decides on a Call what the LLM answered each time.
+func disagreement(c turn.Comparison) string {
+	return fmt.Sprintf("asked a second time, the LLM decided otherwise. First: %s. Then: %s", answerText(c.First),
+		answerText(c.Second))
+}
+
+func answerText(calls []ideafile.WrittenCall) string {
+	if len(calls) == 0 {
+		return "no Call"
+	}
+	var list []string
+	for _, w := range calls {
+		given := jsonval.WithoutKey(jsonval.WithoutKey(w.WithoutTarget().RawObject(), "_tool"), "_reasoningForCall")
+		list = append(list, w.Tool+" "+jsonval.Clip(string(jsonval.Encode(given)), 300))
+	}
+	return strings.Join(list, ", ")
+}

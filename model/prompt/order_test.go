@@ -1,0 +1,58 @@
+package prompt
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"processidea/model/modeltest"
+	"processidea/model/turn"
+)
+
+// Instances stand in an order by the seed: the same again, another in the next Request and when asked a second time.
+// The rules, the palette and what all share stay in front, byte by byte.
+func TestInstancesStandInAnOrderByTheSeed(t *testing.T) {
+	t.Parallel()
+	order := func(seed string, request int, again bool) (tokens []string, front string) {
+		var context []string
+		for n := range 9 {
+			context = append(context, fmt.Sprintf(`{"type": "state", "_instance": "%d", "n": %d}`, n+1, n+1))
+		}
+		idea := modeltest.IdeaFrom(t, `{"meta": {"seed": "`+seed+`"}, "context": [`+strings.Join(context, ",")+`]}`)
+		input := &turn.RequestInput{RequestNumber: request}
+		for _, token := range idea.InstanceTokens() {
+			input.Instances = append(input.Instances, turn.InstanceInput{Token: token, State: map[string]any{}})
+		}
+		if again {
+			input.Recheck = &turn.Recheck{}
+		}
+		messages := Render(idea, nil, input, nil)
+		for line := range strings.Lines(messages[2].Content) {
+			if token, _, found := strings.Cut(line, ": {}"); found {
+				tokens = append(tokens, token)
+			}
+		}
+		return tokens, messages[0].Content + messages[1].Content
+	}
+	first, front := order("s", 1, false)
+	if sorted := slices.Sorted(slices.Values(first)); len(sorted) != 9 || slices.Equal(sorted, first) {
+		t.Fatalf("they stand as %v", first)
+	}
+	if same, _ := order("s", 1, false); !slices.Equal(same, first) {
+		t.Errorf("another order on replay: %v", same)
+	}
+	for name, c := range map[string]struct {
+		seed    string
+		request int
+		again   bool
+	}{"the next Request": {"s", 2, false}, "asked again": {"s", 1, true}, "another seed": {"t", 1, false}} {
+		other, otherFront := order(c.seed, c.request, c.again)
+		if slices.Equal(other, first) || otherFront != front {
+			t.Errorf("%s: %v, with the same front: %v", name, other, otherFront == front)
+		}
+	}
+	if plain, _ := order("", 1, false); !slices.IsSorted(plain) {
+		t.Errorf("without a seed they stand as %v", plain)
+	}
+}

@@ -1,0 +1,238 @@
+package quality
+
+import (
+	"encoding/json"
+	"math/big"
+	"slices"
+	"strconv"
+	"strings"
+
+	"processidea/model/ideafile"
+	"processidea/model/jsonschema"
+	"processidea/model/jsonval"
+	"processidea/model/refexpr"
+)
+
+// Differ reports whether two answers about an instance decide otherwise: by the Tools of their Calls, and by what the
+// rules count of parameters and latent results. One Call more differs. The order of Calls does not count: alternatives
+// are the same in another order. view is what the instance sees, by kind.
+func Differ(palette *ideafile.Palette, view map[string]any, token string, first, second []ideafile.WrittenCall) bool {
+	a, b := readDecisions(palette, view, token, first), readDecisions(palette, view, token, second)
+	if len(a) != len(b) {
+		return true
+	}
+	for _, d := range a {
+		at := slices.IndexFunc(b, d.sameAs)
+		if at < 0 {
+			return true
+		}
+		b = slices.Delete(b, at, at+1)
+	}
+	return false
+}
+
+// CallsFor picks the Calls of an answer that are for an instance.
+func CallsFor(palette *ideafile.Palette, token string, calls []ideafile.WrittenCall) []ideafile.WrittenCall {
+	picked := []ideafile.WrittenCall{}
+	for _, w := range calls {
+		if tokens, _ := palette.TargetInstances(w); slices.Contains(tokens, token) {
+			picked = append(picked, w)
+		}
+	}
+	return picked
+}
+
+// leaf is a string, number, boolean or null in a Call.
+type leaf struct {
+	value       any
+	name        string // of the property that holds it, or the list that it is in
+	schema      map[string]any
+	byReference bool // in one of the answers
+}
+
+type rule struct {
+	what, why string
+	decides   bool
+	fits      func(leaf) bool
+}
+
+// rules say which leaves are part of a decision; the first that fits a leaf counts.
+var rules = []rule{
+	{"a number, a boolean, null", "an amount or a yes is acted on as it is; 1 and 1.0 are one number", true,
+		func(l leaf) bool { _, isText := l.value.(string); return !isText }},
+	{"a value by Reference", "it names a thing of the case: another one is another decision", true,
+		func(l leaf) bool { return l.byReference }},
+	{"one of an enum, or a const", "the file says what there is to choose from", true,
+		func(l leaf) bool { return anyChoice(l.schema, "enum", "const") }},
+	{"a format or a pattern", "dates, addresses, UUIDs and numbers of orders are no prose", true,
+		func(l leaf) bool { return anyChoice(l.schema, "format", "pattern") }},
+	{"named as an id", "it names a thing of the case, written out", true,
+		func(l leaf) bool { return isIDName(l.name) }},
+	{"any other text", "the same is said in other words each time", false, func(leaf) bool { return true }},
+}
+
+// anyChoice reports whether a schema, or one that it chooses among, has one of some keywords.
+func anyChoice(schema map[string]any, keywords ...string) bool {
+	if slices.ContainsFunc(keywords, func(k string) bool { return schema[k] != nil }) {
+		return true
+	}
+	for _, choice := range []string{"anyOf", "oneOf", "allOf"} {
+		list, _ := schema[choice].([]any)
+		if slices.ContainsFunc(list, func(s any) bool { return anyChoice(jsonval.AsObject(s), keywords...) }) {
+			return true
+		}
+	}
+	return false
+}
+
+func isIDName(name string) bool {
+	for _, end := range []string{"Id", "ID", "Ids", "IDs", "_id", "_ids", "-id"} {
+		if strings.HasSuffix(name, end) {
+			return true
+		}
+	}
+	return slices.Contains([]string{"id", "ids"}, strings.ToLower(name))
+}
+
+// decision is a Call as it is compared: what it holds, with the values that its References stand for.
+type decision struct {
+	tool       *ideafile.Tool
+	name       string // of the Tool
+	fault      string // the code of a Call that is none
+	parts      map[string]any
+	references map[string]bool // the places in it that were References
+}
+
+func readDecisions(palette *ideafile.Palette, view map[string]any, token string,
+	calls []ideafile.WrittenCall) (list []decision) {
+	writers := map[string]string{}
+	for _, w := range CallsFor(palette, token, calls) {
+		c, _, f := palette.ReadCall(w)
+		d := decision{tool: ideafile.FindTool(palette.Tools, w.Tool), name: w.Tool, references: map[string]bool{}}
+		if f != nil {
+			d.fault = f.Code
+		}
+		d.parts = map[string]any{"params": c.Params}
+		if c.HasOutput {
+			d.parts["output"] = c.Output
+		}
+		for _, path := range c.OutputPath.Paths() {
+			writers[path.String()] = w.Tool
+		}
+		list = append(list, d)
+	}
+	for n := range list {
+		list[n].parts = jsonval.AsObject(list[n].resolve(view, writers, nil, list[n].parts))
+	}
+	return list
+}
+
+// resolve puts values in the place of References, and notes where they stood. What another Call of the answer is to
+// write stands for that Call's Tool: where in State it goes is no decision.
+func (d decision) resolve(view map[string]any, writers map[string]string, at jsonval.Path, v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		out := map[string]any{}
+		for _, k := range jsonval.SortedKeys(v) {
+			out[k] = d.resolve(view, writers, append(at[:len(at):len(at)], k), v[k])
+		}
+		return out
+	case []any:
+		out := make([]any, len(v))
+		for n, e := range v {
+			out[n] = d.resolve(view, writers, append(at[:len(at):len(at)], strconv.Itoa(n)), e)
+		}
+		return out
+	case string:
+		if !refexpr.IsReference(v) {
+			return strings.TrimPrefix(v, refexpr.Dagger)
+		}
+		d.references[at.String()] = !refexpr.IsTemplate(v) // a template is prose
+		found, err := refexpr.ResolveReferences(v, func(ref refexpr.Reference) (any, bool) {
+			if value, ok := refexpr.ValueOrBlobHandleAt(view[ref.Kind], ref.Path); ok {
+				return value, true
+			}
+			tool, ok := writers[ref.Path.String()]
+			return "the result of " + tool, ok
+		})
+		if err == nil {
+			return found
+		}
+	}
+	return v
+}
+
+// sameAs reports whether two Calls decide the same.
+func (d decision) sameAs(o decision) bool {
+	if d.name != o.name || d.fault != o.fault {
+		return false
+	}
+	both := map[string]bool{}
+	for _, of := range []map[string]bool{d.references, o.references} {
+		//workflowcheck:ignore -- a set
+		for at, is := range of {
+			both[at] = both[at] || is
+		}
+	}
+	mine, _ := d.decided(nil, d.parts, both)
+	others, _ := o.decided(nil, o.parts, both)
+	return jsonval.Equal(mine, others)
+}
+
+// decided is what of a value the rules count; counts: whether that is anything.
+func (d decision) decided(at jsonval.Path, v any, references map[string]bool) (out any, counts bool) {
+	if references[at.String()] {
+		return exact(v), true
+	}
+	switch v := v.(type) {
+	case map[string]any:
+		object := map[string]any{}
+		for _, k := range jsonval.SortedKeys(v) {
+			if part, counts := d.decided(append(at[:len(at):len(at)], k), v[k], references); counts {
+				object[k] = part
+			}
+		}
+		return object, len(object) > 0
+	case []any:
+		list := []any{}
+		for n, e := range v {
+			if part, counts := d.decided(append(at[:len(at):len(at)], strconv.Itoa(n)), e, references); counts {
+				list = append(list, part)
+			}
+		}
+		return list, len(list) > 0
+	}
+	l := leaf{value: v, schema: d.schemaAt(at), byReference: references[at.String()]}
+	for n := len(at) - 1; n > 0 && l.name == ""; n-- {
+		if _, err := strconv.Atoi(at[n]); err != nil {
+			l.name = at[n]
+		}
+	}
+	return exact(v), rules[slices.IndexFunc(rules, func(r rule) bool { return r.fits(l) })].decides
+}
+
+// exact gives equal numbers one form, without a float: 1 for 1.0.
+func exact(v any) any {
+	n, isNumber := v.(json.Number)
+	// what is out of a float's range has more digits than anybody would wait for
+	if about, err := n.Float64(); !isNumber || err != nil || (about == 0 && len(n) > 20) {
+		return v
+	}
+	if r, ok := new(big.Rat).SetString(n.String()); ok {
+		return "number " + r.RatString()
+	}
+	return v
+}
+
+// schemaAt is what the Tool says of a place in a Call: in its parameters, or in its result.
+func (d decision) schemaAt(at jsonval.Path) map[string]any {
+	if d.tool == nil || len(at) == 0 {
+		return nil
+	}
+	var root any = d.tool.Source
+	if at[0] == "output" {
+		root = d.tool.Source["_output"]
+	}
+	found, _ := jsonschema.ResolvePointer(root, jsonschema.SubschemaAt(root, at[1:]).Pointer)
+	return jsonval.AsObject(found)
+}

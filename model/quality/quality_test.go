@@ -1,0 +1,243 @@
+package quality_test
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"processidea/model/ideafile"
+	"processidea/model/jsonval"
+	"processidea/model/modeltest"
+	"processidea/model/quality"
+)
+
+const tools = `{
+	"judge": {"type": "object", "properties": {"text": {"type": "string"}},
+		"_output": {"type": "object", "properties": {"mood": {"type": "string", "enum": ["good", "bad"]},
+			"score": {"type": "number"}, "why": {"type": "string"}}}},
+	"pay": {"type": "object", "properties": {"to": {"type": "string"}, "orderId": {"type": "string"}, "amount": {"type": "number"},
+		"sure": {"type": "boolean"}, "day": {"type": "string", "format": "date"}, "note": {"type": "string"},
+		"tags": {"type": "array", "items": {"$ref": "#/$defs/tag"}}, "words": {"type": "array", "items": {"type": "string"}}},
+		"$defs": {"tag": {"anyOf": [{"enum": ["a", "b"]}, {"type": "null"}]}}}
+}`
+
+// TestTwoAnswersAreComparedByWhatTheyDecide holds the one table of what counts as the same decision.
+func TestTwoAnswersAreComparedByWhatTheyDecide(t *testing.T) {
+	t.Parallel()
+	idea := modeltest.IdeaFrom(t, `{"schema": {"tools": `+tools+`}, "context": [
+		{"type": "input", "shop": "north", "other": "south"},
+		{"type": "state", "_instance": "1", "state": {"order": "A-1", "again": "A-1", "sum": 5}}]}`)
+	palette := &ideafile.Palette{Tools: idea.Tools, InstanceTokens: []string{"1", "2"},
+		BindingByTool: map[string]ideafile.ToolBinding{"judge": {Kind: ideafile.KindLatent}, "pay": {Kind: ideafile.KindHTTP}}}
+	view := ideafile.InstanceViewOf(idea.Context, "1").PayloadByKind
+	const pay, judge = `{"_tool":"pay","_instance":"1",`, `{"_tool":"judge","_instance":"1","text":"x","_output":`
+	for name, c := range map[string]struct {
+		first, second string
+		differ        bool
+	}{
+		"1 and 1.0":                      {pay + `"amount":1}`, pay + `"amount":1.0}`, false},
+		"an amount":                      {pay + `"amount":1}`, pay + `"amount":1.01}`, true},
+		"more digits than a float has":   {pay + `"amount":0.10000000000000000001}`, pay + `"amount":0.1}`, true},
+		"a yes":                          {pay + `"sure":true}`, pay + `"sure":false}`, true},
+		"free text":                      {pay + `"note":"a"}`, pay + `"note":"b"}`, false},
+		"free text, or none":             {pay + `"note":"a"}`, pay + `"sure":null}`, false},
+		"words in a list":                {pay + `"words":["a"]}`, pay + `"words":["b","c"]}`, false},
+		"a choice in a list":             {pay + `"tags":["a"]}`, pay + `"tags":["b"]}`, true},
+		"a date":                         {pay + `"day":"2026-01-01"}`, pay + `"day":"2026-01-02"}`, true},
+		"an id written out":              {pay + `"orderId":"A-1"}`, pay + `"orderId":"A-2"}`, true},
+		"an id, and a Reference to it":   {pay + `"to":"†state.order"}`, pay + `"to":"A-1"}`, false},
+		"a Reference to another value":   {pay + `"to":"†input.shop"}`, pay + `"to":"†input.other"}`, true},
+		"two References to one value":    {pay + `"to":"†state.order"}`, pay + `"to":"†state.again"}`, false},
+		"a Reference to the same number": {pay + `"amount":"†state.sum"}`, pay + `"amount":5.0}`, false},
+		"a value that one leaves out":    {pay + `"amount":1}`, pay + `"note":"a"}`, true},
+		"an enum in a latent result":     {judge + `{"mood":"good"}}`, judge + `{"mood":"bad"}}`, true},
+		"a number in a latent result":    {judge + `{"score":1}}`, judge + `{"score":1.0}}`, false},
+		"prose in a latent result":       {judge + `{"mood":"bad","why":"x"}}`, judge + `{"mood":"bad","why":"y"}}`, false},
+		"a result, or a question for it": {judge + `{"mood":"bad"}}`, `{"_tool":"judge","_instance":"1","text":"x"}`, true},
+		"another Tool":                   {pay + `"note":"a"}`, judge + `{"why":"a"}}`, true},
+		"alternatives in other order":    {pay + `"amount":1},` + pay + `"amount":2}`, pay + `"amount":2},` + pay + `"amount":1}`, false},
+		"one Call more":                  {pay + `"amount":1}`, pay + `"amount":1},` + pay + `"amount":1}`, true},
+		"a Call for all, or for one":     {`{"_tool":"pay","_instance":"*","amount":1}`, pay + `"amount":1}`, false},
+		"a Call for another":             {pay + `"amount":1}`, pay + `"amount":1},{"_tool":"pay","_instance":"2"}`, false},
+		"nothing, twice":                 {``, ``, false},
+		"nothing, or a Call":             {``, pay + `"note":"a"}`, true},
+		"what another Call writes": {pay + `"amount":1,"_outputPath":"x"},` + pay + `"to":"†state.x"}`,
+			pay + `"amount":1,"_outputPath":"y"},` + pay + `"to":"†state.y"}`, false},
+		"a broken Call": {pay + `"nothing":"a"}`, pay + `"amount":1}`, true},
+	} {
+		calls := func(text string) []ideafile.WrittenCall {
+			list, err := jsonval.Decode([]byte(`[` + text + `]`))
+			if err != nil {
+				t.Fatal(name, err)
+			}
+			return ideafile.ParseWrittenCalls(list.([]any))
+		}
+		for _, pair := range [][2]string{{c.first, c.second}, {c.second, c.first}} {
+			if got := quality.Differ(palette, view, "1", calls(pair[0]), calls(pair[1])); got != c.differ {
+				t.Errorf("%s: they differ: %v", name, got)
+			}
+		}
+	}
+}
+
+func TestTheIntervalIsWilsonsAndFewAreTooFewToSay(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		n, differed int
+		want        string
+	}{
+		{500, 11, "of 500 asked twice 11 were decided otherwise: 2.2 %, between 1.2 and 3.9 %"},
+		{100, 0, "of 100 asked twice 0 were decided otherwise: 0.0 %, between 0.0 and 3.7 %"},
+		{29, 1, "of 29 asked twice 1 was decided otherwise: too few to say"},
+	} {
+		if got := (quality.Count{Rechecked: c.n, Differed: c.differed}).String(); got != c.want {
+			t.Errorf("%s, want %s", got, c.want)
+		}
+	}
+}
+
+func TestTalliesOfPartsAddUpByPlaceInThePrompt(t *testing.T) {
+	t.Parallel()
+	var whole quality.Tally
+	for range 2 {
+		var part quality.Tally
+		part.Usage.PromptTokens = 10
+		part.Add(1, false)
+		part.Add(25, true)
+		part.Add(101, false)
+		whole.Merge(part)
+	}
+	got := string(jsonval.Encode(jsonval.ToJSONValue(whole.Report(quality.Size{First: 100, Now: 50, Because: "x"}))))
+	want := `{"byPosition":[{"differed":2,"from":1,"rechecked":4,"to":25},{"differed":0,"from":101,"rechecked":2,"to":125}],` +
+		`"differed":2,"interval":[0.097,0.7],"rechecked":6,"share":0.333,"size":{"because":"x","first":100,"now":50},` +
+		`"usage":{"completionTokens":0,"promptTokens":20}}`
+	if got != want {
+		t.Error(got)
+	}
+	if new(quality.Tally).Report(quality.Size{}) != nil {
+		t.Error("nothing was asked twice, and there is a report")
+	}
+}
+
+// TestSizesChangeByTheIntervalAndNotByThePoint: chance alone changes nothing.
+func TestSizesChangeByTheIntervalAndNotByThePoint(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		now, most, n, differed int
+		limit                  float64
+		want                   int
+	}{
+		{100, 100, 30, 1, 0.02, 100},
+		{100, 100, 29, 29, 0.02, 100}, // too few
+		{100, 100, 200, 12, 0.02, 50},
+		{1, 100, 200, 200, 0.02, 1},
+		{50, 100, 400, 1, 0.02, 62},
+		{90, 100, 400, 1, 0.02, 100},
+		{2, 100, 400, 1, 0.02, 3},
+		{50, 50, 400, 1, 0.02, 50},
+		{50, 100, 400, 200, -1, 50}, // no limit
+		{50, 100, 400, 200, 0, 25},
+	} {
+		count := quality.Count{Rechecked: c.n, Differed: c.differed}
+		got, because := quality.NextSize(c.now, c.most, count, c.limit)
+		if got != c.want || (got != c.now) != strings.Contains(because, "of "+fmt.Sprint(c.n)+" asked twice") {
+			t.Errorf("%+v: %d, since %q", c, got, because)
+		}
+	}
+}
+
+func TestAnOrderIsTheSameForTheSameSeedAndAnotherWhenAskedAgain(t *testing.T) {
+	t.Parallel()
+	first := quality.Order("s", 1, quality.AskedFirst, 100)
+	sorted := slices.Sorted(slices.Values(first))
+	if !slices.Equal(sorted, quality.Order("", 1, 0, 100)) || slices.Equal(first, sorted) {
+		t.Errorf("no permutation: %v", first)
+	}
+	if !slices.Equal(first, quality.Order("s", 1, quality.AskedFirst, 100)) {
+		t.Error("the same seed gave another order")
+	}
+	for _, other := range [][]int{quality.Order("s", 2, 0, 100), quality.Order("s", 1, quality.AskedAgain, 100),
+		quality.Order("t", 1, 0, 100)} {
+		if slices.Equal(first, other) {
+			t.Error("another order is the same")
+		}
+	}
+}
+
+func TestTheShareThatIsDrawnIsKeptExactlyHoweverSmallTheRequests(t *testing.T) {
+	t.Parallel()
+	for _, share := range []float64{0.05, 0.5, 0.333, 1} {
+		var tally quality.Tally
+		seen := map[int]int{}
+		for request := 1; request <= 400; request++ {
+			for _, n := range tally.Draw("seed", request, 10, share) {
+				seen[n]++
+			}
+		}
+		if math.Abs(float64(tally.Drawn)-4000*share) > 1 {
+			t.Errorf("%v: %d of 4000 are drawn", share, tally.Drawn)
+		}
+		for n, times := range seen {
+			if want := 400 * share; math.Abs(float64(times)-want) > 5*math.Sqrt(want) {
+				t.Errorf("%v: place %d is drawn %d times", share, n, times)
+			}
+		}
+	}
+	if got := new(quality.Tally).Draw("s", 1, 10, 0); got != nil {
+		t.Errorf("no share draws %v", got)
+	}
+}
+
+// TestTheIntervalHoldsTheTrueShareInNineteenOfTwenty tries Wilson's interval as it is used.
+func TestTheIntervalHoldsTheTrueShareInNineteenOfTwenty(t *testing.T) {
+	t.Parallel()
+	random, held := rand.New(rand.NewPCG(1, 2)), 0
+	const runs, truth = 4000, 0.05
+	for range runs {
+		var c quality.Count
+		for c.Rechecked < 300 {
+			c.Rechecked++
+			if random.Float64() < truth {
+				c.Differed++
+			}
+		}
+		if low, high := c.Interval(); low <= truth && truth <= high {
+			held++
+		}
+	}
+	if held < runs*93/100 || held > runs*97/100 {
+		t.Errorf("it holds the truth in %d of %d", held, runs)
+	}
+}
+
+func TestTheSizeFollowsFromWhatTheLLMDoesForEachInstance(t *testing.T) {
+	t.Parallel()
+	latent := map[string]ideafile.ToolBinding{"mood": {Kind: ideafile.KindLatent}}
+	for name, c := range map[string]struct {
+		config, schema string
+		bindings       map[string]ideafile.ToolBinding
+		want           int
+		because        string
+		certain        bool
+	}{
+		"HTTP":            {"", `"tools":{"send":{"_activity":{"http":{"url":"http://x"}}}}`, nil, 100, "by Reference", true},
+		"latent":          {"", `"tools":{"mood":{"type":"object"}}`, latent, 25, "the LLM writes `mood` for each", true},
+		"perhaps latent":  {"", `"tools":{"mood":{"type":"object"}}`, nil, 100, "by Reference", false},
+		"Calls differ":    {"", `"tools":{"send":{"_activity":"x","properties":{"to":{"enum":["a","b"]}}}}`, nil, 25, "chooses `to` of `send`", true},
+		"one choice only": {"", `"tools":{"send":{"_activity":"x","properties":{"to":{"enum":["a"]}}}}`, nil, 100, "by Reference", true},
+		"output for each": {"", `"output":{"type":"array","items":{"type":"string"}}`, nil, 25, "an output for each", true},
+		"output for all":  {"", `"output":{"type":"object","properties":{"n":{"type":"integer"}}}`, nil, 100, "by Reference", true},
+		"the file's":      {`"batch": 60`, `"tools":{"mood":{"type":"object"}}`, latent, 60, "the file says so", true},
+		"auto":            {`"batch": "auto"`, `"tools":{"mood":{"type":"object"}}`, latent, 25, "for each", true},
+	} {
+		idea := modeltest.IdeaFrom(t, `{"config":{`+c.config+`},"schema":{`+c.schema+`}}`)
+		got := quality.SizeFor(idea, c.bindings)
+		_, _, certain := quality.Kind(idea, c.bindings)
+		if got.First != c.want || got.Now != c.want || !strings.Contains(got.Because, c.because) || certain != c.certain {
+			t.Errorf("%s: %+v, certain: %v", name, got, certain)
+		}
+	}
+}

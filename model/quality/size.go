@@ -1,0 +1,89 @@
+package quality
+
+import (
+	"fmt"
+
+	"processidea/model/ideafile"
+	"processidea/model/jsonval"
+)
+
+// How many instances a Request covers where the file says "auto": studies find small losses up to about a hundred where
+// little is written for each, and earlier where each is judged.
+const (
+	SizeShared = 100
+	SizeJudged = 25
+)
+
+// Size is how many instances a Request covers: at first, now, and why.
+type Size struct {
+	First   int    `json:"first"`
+	Now     int    `json:"now"`
+	Because string `json:"because"`
+}
+
+func (s Size) String() string {
+	if s.First == s.Now {
+		return fmt.Sprintf("%d, since %s", s.Now, s.Because)
+	}
+	return fmt.Sprintf("%d at first, now %d, since %s", s.First, s.Now, s.Because)
+}
+
+// SizeFor is the first size of an Idea's Requests.
+func SizeFor(i *ideafile.Idea, bindings map[string]ideafile.ToolBinding) Size {
+	if n := i.Config.MaxInstancesPerPart; n > 0 {
+		return Size{n, n, "the file says so"}
+	}
+	n, because, _ := Kind(i, bindings)
+	return Size{n, n, because}
+}
+
+// Kind is the size by what the LLM does for each instance, and why. It is certain only where bindings or the file tell
+// of each Tool whether the LLM writes its results; without, a Tool that only bindings tell of is not latent.
+func Kind(i *ideafile.Idea, bindings map[string]ideafile.ToolBinding) (size int, because string, certain bool) {
+	certain = true
+	for _, t := range i.Tools {
+		b, bound := bindings[t.Name]
+		if bound && b.Kind == ideafile.KindLatent {
+			return SizeJudged, fmt.Sprintf("the LLM writes `%s` for each", t.Name), true
+		}
+		certain = certain && (bound || t.RawActivity != nil || t.DelegateFile != "")
+		if name := chosenParam(t); name != "" {
+			return SizeJudged, fmt.Sprintf("the LLM chooses `%s` of `%s` for each", name, t.Name), true
+		}
+	}
+	if i.OutputSchema != nil && hasEntryForEach(jsonval.AsObject(i.OutputSchema.Source)) {
+		return SizeJudged, "the LLM writes an output for each", true
+	}
+	return SizeShared, "what each gets follows from Calls for all, or by Reference", certain
+}
+
+// chosenParam is a parameter of which the LLM chooses one of several values, so that Calls differ by instance.
+func chosenParam(t *ideafile.Tool) string {
+	props := jsonval.AsObject(t.Source["properties"])
+	for _, name := range jsonval.SortedKeys(props) {
+		if choices, _ := jsonval.AsObject(props[name])["enum"].([]any); len(choices) > 1 {
+			return name
+		}
+	}
+	return ""
+}
+
+// hasEntryForEach reports whether an output, or a part of it, is a list or a map of what is alike.
+func hasEntryForEach(schema map[string]any) bool {
+	_, isMap := schema["additionalProperties"].(map[string]any)
+	return isMap || schema["items"] != nil
+}
+
+// NextSize is the size that what was measured calls for: half where the share is sure to be above the limit, a quarter
+// more, up to most, where it is sure to be below.
+func NextSize(now, most int, c Count, limit float64) (size int, because string) {
+	switch grown := min(now+max(1, now/4), most); {
+	case c.Passes(limit) && now > 1:
+		return now / 2, fmt.Sprintf("%s, above the limit of %s %%", c, percent(limit))
+	case c.keeps(limit) && grown > now:
+		return grown, fmt.Sprintf("%s, below the limit of %s %%", c, percent(limit))
+	}
+	return now, ""
+}
+
+func percent(share float64) string { return fmt.Sprintf("%g", rounded(100*share)) }

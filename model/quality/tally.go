@@ -1,0 +1,167 @@
+package quality
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+
+	"processidea/model/diag"
+	"processidea/model/jsonval"
+	"processidea/model/turn"
+)
+
+const (
+	// FewestRechecks is how many instances must have been asked about twice before anything is said or done about it.
+	FewestRechecks = 30
+	// bucketSize is how many places of a prompt are counted together.
+	bucketSize = 25
+	z95        = 1.959964 // of the normal distribution, for 95 %
+)
+
+// Count counts instances that were asked about twice, and those that were decided otherwise then.
+type Count struct {
+	Rechecked int `json:"rechecked"`
+	Differed  int `json:"differed"`
+}
+
+// Tally is what rechecks came to. It is plain data.
+type Tally struct {
+	Count
+	// ByPosition counts by place in the prompt of the first answer: 1 to 25, 26 to 50, …
+	ByPosition []Count         `json:"byPosition,omitempty"`
+	Usage      turn.TokenUsage `json:"usage,omitzero"`
+	// Covered counts the answers of which some were drawn to be asked for again, and Drawn those that were.
+	Covered int `json:"covered,omitempty"`
+	Drawn   int `json:"drawn,omitempty"`
+}
+
+// Add counts one instance. Its place in the prompt counts from 1.
+func (t *Tally) Add(position int, differed bool) {
+	bucket := (position - 1) / bucketSize
+	for len(t.ByPosition) <= bucket {
+		t.ByPosition = append(t.ByPosition, Count{})
+	}
+	for _, c := range []*Count{&t.Count, &t.ByPosition[bucket]} {
+		c.Rechecked++
+		if differed {
+			c.Differed++
+		}
+	}
+}
+
+// Merge adds what was counted elsewhere.
+func (t *Tally) Merge(o Tally) {
+	t.Rechecked, t.Differed = t.Rechecked+o.Rechecked, t.Differed+o.Differed
+	t.Covered, t.Drawn = t.Covered+o.Covered, t.Drawn+o.Drawn
+	t.Usage.Add(o.Usage)
+	own := t.ByPosition
+	t.ByPosition = make([]Count, max(len(own), len(o.ByPosition)))
+	copy(t.ByPosition, own)
+	for n, c := range o.ByPosition {
+		t.ByPosition[n].Rechecked += c.Rechecked
+		t.ByPosition[n].Differed += c.Differed
+	}
+}
+
+// Interval is Wilson's: with 95 % between which shares the true one lies.
+func (c Count) Interval() (low, high float64) {
+	if c.Rechecked == 0 {
+		return 0, 1
+	}
+	n, p := float64(c.Rechecked), float64(c.Differed)/float64(c.Rechecked)
+	middle := p + z95*z95/(2*n)
+	half := z95 * math.Sqrt(float64(p*(1-p))/n+z95*z95/(4*n*n))
+	return max(0, (middle-half)/(1+z95*z95/n)), min(1, (middle+half)/(1+z95*z95/n))
+}
+
+// Passes reports whether the true share is above the limit, and keeps whether it is below it, as far as that is sure.
+// There is none below 0.
+func (c Count) Passes(limit float64) bool {
+	low, _ := c.Interval()
+	return c.Rechecked >= FewestRechecks && limit >= 0 && low > limit
+}
+
+func (c Count) keeps(limit float64) bool {
+	_, high := c.Interval()
+	return c.Rechecked >= FewestRechecks && high < limit
+}
+
+// PauseFault is why a process pauses whose answers were decided otherwise more often than the limit allows.
+func PauseFault(c Count, limit float64) *diag.Fault {
+	return diag.Faultf(turn.CodeDisagreement, "%s; the limit is %s %%", c, percent(limit))
+}
+
+// String says it in words: "of 500 asked twice 11 were decided otherwise: 2.2 %, between 1.2 and 3.9 %".
+func (c Count) String() string {
+	were := "were"
+	if c.Differed == 1 {
+		were = "was"
+	}
+	text := fmt.Sprintf("of %d asked twice %d %s decided otherwise", c.Rechecked, c.Differed, were)
+	if c.Rechecked < FewestRechecks {
+		return text + ": too few to say"
+	}
+	low, high := c.Interval()
+	return fmt.Sprintf("%s: %.1f %%, between %.1f and %.1f %%", text,
+		100*float64(c.Differed)/float64(c.Rechecked), 100*low, 100*high)
+}
+
+// Report is what people are told of rechecks, and programs: `quality` in a result.
+type Report struct {
+	Count
+	Share      float64         `json:"share"`
+	Interval   [2]float64      `json:"interval"`
+	ByPosition []Bucket        `json:"byPosition"`
+	Size       Size            `json:"size"`
+	Usage      turn.TokenUsage `json:"usage"` // of the rechecks alone
+}
+
+// MetaKey is where the meta of an Idea keeps the Report of its process, as far as it was then.
+const MetaKey = "quality"
+
+// ReadReport reads the Report in the meta of an Idea; nil: there is none.
+func ReadReport(meta map[string]any) (r *Report) {
+	if meta[MetaKey] == nil || json.Unmarshal(jsonval.Encode(meta[MetaKey]), &r) != nil {
+		return nil
+	}
+	return r
+}
+
+// Bucket counts some places of the prompt, from 1.
+type Bucket struct {
+	From int `json:"from"`
+	To   int `json:"to"`
+	Count
+}
+
+// Report returns nil where nothing was asked about twice.
+func (t Tally) Report(size Size) *Report {
+	if t.Rechecked == 0 {
+		return nil
+	}
+	low, high := t.Interval()
+	r := &Report{Count: t.Count, Share: rounded(float64(t.Differed) / float64(t.Rechecked)),
+		Interval: [2]float64{rounded(low), rounded(high)}, ByPosition: []Bucket{}, Size: size, Usage: t.Usage}
+	for n, c := range t.ByPosition {
+		if c.Rechecked > 0 {
+			r.ByPosition = append(r.ByPosition, Bucket{n*bucketSize + 1, (n + 1) * bucketSize, c})
+		}
+	}
+	return r
+}
+
+// Lines are the report for people: what was measured, where in the prompt, and the size of Requests.
+func (r *Report) Lines() []string {
+	if r == nil {
+		return nil
+	}
+	lines := []string{r.Count.String()}
+	for _, b := range r.ByPosition {
+		if len(r.ByPosition) > 1 {
+			lines = append(lines, fmt.Sprintf("at places %d to %d of the prompt: %s", b.From, b.To, b.Count))
+		}
+	}
+	return append(lines, fmt.Sprintf("instances a Request: %s; rechecks took %s", r.Size, r.Usage))
+}
+
+func rounded(share float64) float64 { return math.Round(share*1000) / 1000 }

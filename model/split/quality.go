@@ -1,0 +1,60 @@
+package split
+
+import (
+	"processidea/model/ideafile"
+	"processidea/model/quality"
+)
+
+// What follows from how often the LLM decided otherwise when it was asked twice. Parts do not decide that: their counts
+// are added up.
+
+// Quality reports what all parts came to; nil where nothing was asked twice.
+func (p *Process) Quality() *quality.Report { return p.rechecked(0).Report(p.Size) }
+
+// rechecked adds up what parts of one size came to; 0: all.
+func (p *Process) rechecked(size int) (all quality.Tally) {
+	for _, part := range p.All {
+		if size == 0 || part.Size == size {
+			all.Merge(part.Report.Quality)
+		}
+	}
+	return all
+}
+
+// followQuality gives the parts that have not begun another size, or pauses the process, where what was measured says
+// so: at the present size alone, since one that was left says nothing of it.
+func (p *Process) followQuality() {
+	switch p.OnLimit {
+	case ideafile.ShrinkRequests:
+		size, because := quality.NextSize(p.InstancesPerPart, p.MaxPerPart, p.rechecked(p.InstancesPerPart).Count,
+			p.QualityLimit)
+		if because != "" && p.resizeParts(size) {
+			p.Size.Now, p.Size.Because = size, because
+		}
+	case ideafile.PauseProcess:
+		all := p.rechecked(0).Count
+		if p.PauseReason == nil && !p.PausedForDisagreement && all.Passes(p.QualityLimit) {
+			p.PausedForDisagreement = true
+			p.PauseReason = quality.PauseFault(all, p.QualityLimit)
+		}
+	}
+}
+
+// resizeParts cuts the instances of parts that have not begun into parts of another size; false: all have begun.
+func (p *Process) resizeParts(size int) bool {
+	var tokens []string
+	var begun []Part
+	for _, part := range p.All {
+		if part.Started {
+			begun = append(begun, part)
+		} else {
+			tokens = append(tokens, part.Tokens...)
+		}
+	}
+	if len(tokens) == 0 {
+		return false
+	}
+	p.All, p.InstancesPerPart = begun, size
+	p.addParts(tokens)
+	return true
+}

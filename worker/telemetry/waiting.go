@@ -1,0 +1,57 @@
+package telemetry
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/metric"
+
+	"processidea/client"
+)
+
+// waiting says how what waits for people is read: when somebody reads the metrics, and not otherwise.
+type waiting struct {
+	count func(context.Context) ([]client.WaitingCount, error)
+	mu    sync.Mutex
+	at    time.Time // when it was read last
+}
+
+const (
+	// waitingTimeout is how long reading the metrics waits for it, and waitingMaxAge for how long it is not read again.
+	waitingTimeout = 5 * time.Second
+	waitingMaxAge  = 5 * time.Second
+)
+
+// CountWaiting has the metrics tell what waits for people in all processes, as count counts it. Every worker tells the
+// same: their numbers are not added up. It is not counted while the metrics are being collected: count uses a client
+// whose own metrics would wait for that to end.
+func (m *Metrics) CountWaiting(count func(context.Context) ([]client.WaitingCount, error)) {
+	m.waiting.count = count
+}
+
+// readWaiting leaves the gauges as they are where it cannot be read: no worker may answer just now.
+func (m *Metrics) readWaiting(ctx context.Context) {
+	w := &m.waiting
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.count == nil || !w.at.IsZero() && time.Since(w.at) < waitingMaxAge {
+		return
+	}
+	asking, cancel := context.WithTimeout(ctx, waitingTimeout)
+	defer cancel()
+	list, err := w.count(asking)
+	w.at = time.Now()
+	if err != nil {
+		return
+	}
+	for _, one := range list {
+		which, age := metric.WithAttributes(attribute.String("tool", one.Tool)), time.Duration(0)
+		if one.Count > 0 {
+			age = time.Since(one.Oldest)
+		}
+		m.meters.waiting.Record(ctx, int64(one.Count), which)
+		m.meters.oldest.Record(ctx, age.Seconds(), which)
+	}
+}

@@ -1,0 +1,60 @@
+package process
+
+import (
+	"time"
+
+	"go.temporal.io/sdk/temporal"
+	"go.temporal.io/sdk/workflow"
+
+	"processidea/model/turn"
+	"processidea/protocol"
+	"processidea/workflows/internal/activity"
+	"processidea/workflows/internal/mailbox"
+)
+
+// This file asks the LLM a second time for some of its answers. Whatever becomes of that, the process goes on.
+
+// recheckAttempts is how often it is tried: nobody waits for it as for a Request.
+const recheckAttempts = 3
+
+// startRecheck asks again for a part of what was just answered, where the file says so.
+func (p *unsplitProcess) startRecheck(ctx workflow.Context) {
+	input := p.loop.StartRecheck()
+	if input == nil {
+		return
+	}
+	llms := p.idea.Config.LLMs
+	if own := p.idea.Config.Quality.LLMs; own != nil {
+		llms = own
+	}
+	bare, changes := input.WithoutStates(p.requestBaseStates())
+	f := workflow.ExecuteActivity(workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
+		StartToCloseTimeout: llms.AnswerTimeout(), ScheduleToCloseTimeout: llms.AnswerTimeout() + time.Minute,
+		HeartbeatTimeout: activity.HeartbeatTimeout(ctx), Summary: requestSummary(input),
+		RetryPolicy: &temporal.RetryPolicy{InitialInterval: time.Second, MaximumAttempts: recheckAttempts},
+	}), protocol.ActivityRequest, p.setup, bare, protocol.RequestStates{Base: p.baseIdea, Changes: changes})
+	p.inbox.OnFutureReady(f, func(f workflow.Future) { p.onRecheckReply(ctx, input, f) })
+}
+
+// onRecheckReply takes the end of a recheck: it hands out the Calls that waited for it, and has people look at those
+// that were decided otherwise and have not run.
+func (p *unsplitProcess) onRecheckReply(ctx workflow.Context, input *turn.RequestInput, f workflow.Future) {
+	var r turn.LLMReply
+	if err := f.Get(ctx, &r); err != nil {
+		workflow.GetLogger(ctx).Warn("an answer could not be asked for a second time", "request", input.RequestNumber,
+			"error", err)
+	}
+	var list []protocol.SignalDelivery
+	tokens := map[string]string{}
+	for _, calls := range p.loop.ApplyRecheck(input, r) {
+		s, to := p.callsSignal(calls), protocol.InstanceID(p.processID, calls.Token)
+		s.Last, s.Review = !calls.Known, calls.Known
+		tokens[to] = calls.Token
+		list = append(list, protocol.NewSignalDelivery(to, protocol.SignalCalls, s))
+	}
+	var gone []string
+	for _, id := range mailbox.DeliverSignalsAndWait(ctx, list) {
+		gone = append(gone, tokens[id])
+	}
+	p.loop.MarkGone(gone)
+}

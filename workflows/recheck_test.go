@@ -1,0 +1,147 @@
+package workflows_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"processidea/model/loop"
+	"processidea/model/turn"
+	"processidea/protocol"
+	"processidea/store/chain"
+)
+
+// moods is the answer of an LLM that judges instances, from 1.
+func moods(tool string, of ...string) string {
+	var calls []string
+	for n, mood := range of {
+		calls = append(calls, fmt.Sprintf(`{"_tool": %q, "_instance": "%d", "text": "†state.text", "_output": %q, "_outputPath": "mood"}`,
+			tool, n+1, mood))
+	}
+	return `{"solution": {"calls": [` + strings.Join(calls, ",") + `]}}`
+}
+
+const judge = `"judge": {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"],
+	"_output": {"type": "string", "enum": ["good", "bad"]}}`
+
+const moodGoal = `{"type": "state", "schema": {"type": "object", "required": ["mood"]}, "state": {}}`
+
+func judged(config string, more ...string) string {
+	return `{"config": {` + config + `}, "schema": {"tools": {` + judge + strings.Join(more, "") + `}}, "context": [` + moodGoal + `, ` + rows(1, 4) + `]}`
+}
+
+// What was asked twice is compared, counted apart, and kept as evidence; no limit counts it.
+func TestAnswersAreAskedForTwice(t *testing.T) {
+	t.Parallel()
+	s := newScenario(t, judged(`"quality": {"recheck": 1}, "limits": {"requests": 1}`),
+		moods("judge", "good", "good", "bad", "bad"), moods("judge", "good", "bad", "bad", "bad"))
+	r := s.finish()
+	q := r.Quality
+	if r.Status != loop.StatusCompleted || r.Requests != 1 || q == nil {
+		t.Fatalf("%s, %d Requests, %s", r.Status, r.Requests, asJSON(q))
+	}
+	if q.Rechecked != 4 || q.Differed != 1 || q.Size.First != 25 || q.Usage.PromptTokens == 0 ||
+		q.Usage.CompletionTokens > r.Usage.CompletionTokens || asJSON(q.ByPosition) != `[{"differed":1,"from":1,"rechecked":4,"to":25}]` {
+		t.Errorf("%s beside %s", asJSON(q), asJSON(r.Usage))
+	}
+	if got := asJSON(r.Instances["2"].State); got != `{"mood":"good","text":"t2"}` {
+		t.Errorf("the second answer has run: %s", got)
+	}
+	log := s.rechecked()
+	if c := log["2"]; len(log) != 4 || !c.Differed || log["1"].Differed || asJSON(c.First) == asJSON(c.Second) || c.Request != 1 {
+		t.Errorf("the chain keeps %s", asJSON(log))
+	}
+	first, second := s.prompt(1), s.prompt(2)
+	if first == second || !strings.Contains(second, "t4") {
+		t.Errorf("the second prompt is\n%s", second)
+	}
+	if err := replay(t, store, history(t, s.id)); err != nil {
+		t.Error(err)
+	}
+}
+
+// rechecked reads what the chain keeps of rechecks, by instance.
+func (s *scenario) rechecked() map[string]turn.Comparison {
+	s.t.Helper()
+	kept, c := map[string]turn.Comparison{}, chain.New(store)
+	for at := 1; ; at++ {
+		log, err := c.StoredLogAt(s.t.Context(), s.id, at)
+		if err != nil {
+			return kept
+		}
+		for _, e := range log {
+			if e.Recheck != nil {
+				kept[e.Instance] = *e.Recheck
+			}
+		}
+	}
+}
+
+// Whatever becomes of a recheck, the process goes on, and knows nothing more than before.
+func TestARecheckThatComesToNothingStopsNothing(t *testing.T) {
+	t.Parallel()
+	answer := moods("judge", "good", "good", "bad", "bad")
+	for name, second := range map[string]string{
+		"refused": `{"raw": "", "status": 400}`, "cut off": `{"raw": "{\"calls\": [{\"_to", "cut": 12}`,
+		"no JSON": `{"raw": "well"}`, "away": `{"raw": "", "status": 503}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newScenario(t, judged(`"quality": {"recheck": 1, "before": true}`), answer, second, second, second)
+			r := s.finish()
+			if r.Status != loop.StatusCompleted || r.Quality != nil || r.Requests != 1 ||
+				asJSON(r.Instances["3"].State) != `{"mood":"bad","text":"t3"}` {
+				t.Errorf("%s with %s, %s", r.Status, asJSON(r.Quality), asJSON(r.Instances))
+			}
+		})
+	}
+}
+
+// With before, no Call of those who are drawn has run when the two answers are compared: who was answered differently
+// is put before a person, with both.
+func TestACallThatWasAnsweredDifferentlyIsPutBeforeAPerson(t *testing.T) {
+	t.Parallel()
+	send := `, "send": {"type": "object", "properties": {"to": {"enum": ["a", "b"]}}}`
+	sends := func(to string) string {
+		return fmt.Sprintf(`{"solution": {"calls": [{"_tool": "judge", "_instance": "*", "text": "x", "_output": "good", "_outputPath": "mood"},
+			{"_tool": "send", "_instance": "1", "to": "a", "_output": "sent"}, {"_tool": "send", "_instance": "2", "to": %q, "_output": "sent"}]}}`, to)
+	}
+	s := newScenario(t, judged(`"quality": {"recheck": 1, "before": true}`, send), sends("a"), sends("b"))
+	run := s.start()
+	var waiting []protocol.Approval
+	eventually(t, "two Calls wait", func() bool {
+		waiting = s.pending()
+		return len(waiting) == 2 || s.processStatus().Status != loop.StatusRunning
+	})
+	if len(waiting) != 2 {
+		t.Fatal(asJSON(s.processStatus()))
+	}
+	for _, p := range waiting {
+		if !strings.HasSuffix(p.CallID, "@2") || !strings.Contains(p.ReviewReason, `"to":"a"`) ||
+			!strings.Contains(p.ReviewReason, `"to":"b"`) {
+			t.Errorf("%s waits, since %s", p.CallID, p.ReviewReason)
+		}
+		s.signal(protocol.InstanceID(s.id, "2"), "approve", map[string]any{"call": p.CallID, "digest": p.Digest, "by": "ann"})
+	}
+	var r loop.Result
+	if err := run.Get(t.Context(), &r); err != nil || r.Calls.Done != 6 || r.Quality.Differed != 1 {
+		t.Errorf("%+v, %v", r, err)
+	}
+	if err := replay(t, store, history(t, s.id)); err != nil {
+		t.Error(err)
+	}
+}
+
+// A process in parts adds up what they measured; another LLM may answer the second time.
+func TestPartsAddUpWhatWasAskedTwice(t *testing.T) {
+	t.Parallel()
+	s := newScenario(t, judged(`"batch": 2, "quality": {"recheck": 1, "llm": {"model": "`+strings.ReplaceAll(t.Name(), "/", "-")+`-other"}}`),
+		`{"when": "mood", "solution": {"calls": [{"_tool": "judge", "_instance": "*", "text": "†state.text", "_output": "good", "_outputPath": "mood"}]}}`)
+	other := newScenario(t, judged(``), `{"when": "mood", "solution": {"calls": [{"_tool": "judge", "_instance": "*", "text": "†state.text", "_output": "bad", "_outputPath": "mood"}]}}`)
+	llm.byName.Store(s.id+"-other", other.llm)
+	llm.byName.Store(s.id, s.llm)
+	r := s.finish()
+	if q := r.Quality; q == nil || q.Rechecked != 4 || q.Differed != 4 || q.Size.First != 2 || r.Requests != 2 {
+		t.Errorf("%s after %d Requests", asJSON(q), r.Requests)
+	}
+}
