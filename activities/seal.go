@@ -7,6 +7,7 @@ import (
 
 	"go.temporal.io/sdk/temporal"
 
+	"processidea/model/ideafile"
 	"processidea/model/ideafile/delegate"
 	"processidea/model/jsonval"
 	"processidea/model/quality"
@@ -77,7 +78,7 @@ func (a *Activities) sealIdea(ctx context.Context, in protocol.SealInput) (*prot
 
 // sealedIdeaMeta is the meta of the Idea that the process started from, with the number of the Request that this Idea
 // was sealed by and the LLM that answered, the last answer first. Neither is ever taken over from an Idea of another
-// process.
+// process, nor is what was counted there of steps.
 func sealedIdeaMeta(meta any, request int, answers []turn.LLMUsage) map[string]any {
 	m, _ := meta.(map[string]any)
 	out := make(map[string]any, len(m)+1)
@@ -86,6 +87,7 @@ func sealedIdeaMeta(meta any, request int, answers []turn.LLMUsage) map[string]a
 	}
 	delete(out, "request")
 	delete(out, "llm")
+	delete(out, ideafile.InstructionsMetaKey)
 	if n := len(answers); n > 0 {
 		last := jsonval.AsObject(jsonval.ToJSONValue(answers[n-1]))
 		if n > 1 {

@@ -40,9 +40,9 @@ type StartOptions struct {
 	Key string `json:"key,omitempty" doc:"the column of instances that names them for people; absent: as config.instanceName of the Idea says"`
 	// Replies is a scripted LLM in the form of a replies file, JSON Lines; empty: the workers ask theirs.
 	Replies string `json:"replies,omitempty" doc:"a scripted LLM: the text of a replies file, JSON Lines; absent: the workers ask theirs"`
-	// Delegates are the Idea files of delegates as JSON values, by the paths under which _delegate names them: those
-	// that the Idea does not carry.
-	Delegates IdeaFiles `json:"delegates,omitempty" doc:"the Idea files of delegates, by the paths under which _delegate names them"`
+	// Delegates are the Idea files of delegates, and the files of instructions, as JSON values, by the paths under
+	// which _delegate and messages name them: those that the Idea does not carry.
+	Delegates IdeaFiles `json:"delegates,omitempty" doc:"the Idea files of delegates and the files of instructions, by the paths under which _delegate and messages name them"`
 	// WithSolution takes up the Calls of the Idea's solution, minus those that its record calls done.
 	WithSolution bool `json:"withSolution,omitempty" doc:"take up the Calls of the Idea's solution, minus those that its record calls done"`
 	// ForkOf is the process that the Idea was forked from, by which a fork without an ID is named: ForkOf-fork-1, or
@@ -144,6 +144,12 @@ func (c *Client) checkStore(ctx context.Context, process string) error {
 func (o *StartOptions) read() (*ideafile.Idea, error) {
 	var carried diag.Problems
 	o.Idea, o.Delegates, carried = delegate.ExtractFiles(o.Idea, o.Delegates)
+	o.Idea = delegate.WithInstructions(o.Idea, "", o.Delegates)
+	for key, file := range o.Delegates {
+		if source, ok := file.(map[string]any); ok {
+			o.Delegates[key] = delegate.WithInstructions(source, key, o.Delegates)
+		}
+	}
 	read, problems := ideafile.ReadIdea(o.Idea)
 	if err := policy.CheckName(o.By); o.By != "" && err != nil {
 		return nil, kind.Errorf(ErrInvalid, "start process %s by %w", o.ID, err)
@@ -172,7 +178,7 @@ func (o *StartOptions) read() (*ideafile.Idea, error) {
 		}
 		o.Idea = named
 	}
-	o.Idea = ideafiles.WithMessages(o.Idea, messages)
+	o.Idea = delegate.WithInstructions(ideafiles.WithMessages(o.Idea, messages), "", o.Delegates)
 	read, _ = ideafile.ReadIdea(o.Idea)
 	return read, nil
 }

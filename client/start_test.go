@@ -51,6 +51,27 @@ func TestRowsWithGoValuesBecomeInstances(t *testing.T) {
 	}
 }
 
+func TestAStartPutsTheFilesOfInstructionsWhereTheyAreNamed(t *testing.T) {
+	named := map[string]any{"type": "instruction", "file": "p.json"}
+	policy := jsonval.ToJSONValue(map[string]any{"instruction": map[string]any{"text": "Be kind."}})
+	o := StartOptions{Idea: ideaOf(t, `{"context":[{"type":"instruction","file":"p.json"}]}`).Source,
+		Instances: []map[string]any{{"type": "instruction", "file": "p.json", "_instance": "x"}},
+		Delegates: IdeaFiles{"p.json": policy, "d/e.json": map[string]any{"context": []any{named}}, "d/p.json": policy}}
+	read, err := o.read()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n, m := range read.Context {
+		if m.Instruction == nil || m.Text != "Be kind." {
+			t.Errorf("message %d is %+v", n, m)
+		}
+	}
+	inner := jsonval.AsObject(o.Delegates["d/e.json"])["context"].([]any)[0]
+	if !jsonval.Equal(jsonval.AsObject(inner)["instruction"], policy) {
+		t.Errorf("the delegate has %v", inner)
+	}
+}
+
 func TestAnIdeaThatBreaksItsFormIsRefusedWithEveryProblem(t *testing.T) {
 	_, err := ParseIdea([]byte(`{"contxt": [], "context": [{"type": "note"}]}`))
 	var invalid *InvalidError

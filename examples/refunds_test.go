@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"processidea/client/ideafiles"
+	"processidea/internal/rehearsal"
 	"processidea/learn/ripen"
 	"processidea/model/approval"
 	"processidea/model/approval/policy"
@@ -57,5 +59,33 @@ func TestElevenRefundsWaitAndTheOthersSettleWithoutThem(t *testing.T) {
 	}
 	if apologies != 3 {
 		t.Errorf("%d apologies", apologies)
+	}
+}
+
+func TestTheLLMMendsTheStepOfThePolicyThatItBrokeAtFirst(t *testing.T) {
+	d, problems, err := ideafiles.LoadIdea(ideafiles.Source{Idea: "refunds/by-policy.json"})
+	if err != nil || len(problems) > 0 {
+		t.Fatal(err, problems)
+	}
+	replies, err := rehearsal.Parse(read(t, "refunds", "by-policy.replies.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range replies {
+		replies[i].TTFT, replies[i].TPS = 0, 0
+	}
+	r := start(t, d.Read, replies, "").through()
+	if n := tally(r); r.Requests != 2 || n[ideafile.InstanceSettled] != 4 || r.Calls != (turn.CallCounts{Done: 9}) {
+		t.Errorf("%v after %d Requests, %+v", n, r.Requests, r.Calls)
+	}
+	var steps []string
+	for _, c := range r.Instructions {
+		steps = append(steps, strings.TrimPrefix(c.String(), "step "))
+	}
+	of := " of refund-policy.json (version 1): "
+	want := []string{"assess" + of + "fulfilled in 4", "as-assessed" + of + "fulfilled in 4", "once" + of + "fulfilled in 4",
+		"letter" + of + "fulfilled in 4", "accounts" + of + "fulfilled in 1, did not apply in 3"}
+	if got := strings.Join(steps, "\n"); got != strings.Join(want, "\n") {
+		t.Errorf("got\n%s", got)
 	}
 }

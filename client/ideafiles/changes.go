@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"processidea/model/approval/policy"
+	"processidea/model/diag"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
 	"processidea/model/turn"
@@ -100,6 +101,13 @@ func (e *editor) addFile() error {
 	more, ok := v.(map[string]any)
 	if !ok {
 		return invalid("read %s: want an Idea, or a list of messages", e.File)
+	}
+	var problems diag.Problems
+	if more, err = WithInstructions(more, e.File, &problems); err != nil {
+		return err
+	}
+	if errs := problems.Errors(); len(errs) > 0 {
+		return &InvalidError{e.File, errs}
 	}
 	for _, key := range slices.Sorted(maps.Keys(more)) {
 		if err := e.addKey(key, more[key]); err != nil {
@@ -276,6 +284,7 @@ func (e *editor) unmark(token string) {
 		if owner, _ := m["_instance"].(string); ok && owner == token {
 			delete(m, "_status")
 			delete(m, "_error")
+			delete(m, ideafile.StepsKey)
 		}
 	}
 }

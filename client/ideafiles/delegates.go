@@ -41,6 +41,29 @@ func (r *delegateReader) readAll(source map[string]any, idea *ideafile.Idea) err
 	return r.readDelegatesOf(idea, "")
 }
 
+// withInstructions returns an Idea's source with the instructions of the files that its messages name, as far as they
+// are there.
+func (r *delegateReader) withInstructions(source map[string]any, from string) (map[string]any, error) {
+	context, _ := source["context"].([]any)
+	for _, key := range delegate.InstructionFiles(context, from) {
+		if r.files[key] == nil {
+			if err := r.load(key); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return delegate.WithInstructions(source, from, r.files), nil
+}
+
+// WithInstructions returns the source of an Idea, or a part of one, from a file, with the instructions that its
+// messages name: those that it carries, and those of the file's folder. A file that is missing is left to
+// delegate.CheckFiles.
+func WithInstructions(source map[string]any, file string, problems *diag.Problems) (map[string]any, error) {
+	r := &delegateReader{file: file, problems: problems}
+	_, r.files, _ = delegate.ExtractFiles(source, nil) // readAll tells what is wrong with what it carries
+	return r.withInstructions(source, "")
+}
+
 // ownKey is what delegates would call the Idea file itself.
 func (r *delegateReader) ownKey() string {
 	if r.file == "" {
@@ -71,6 +94,13 @@ func (r *delegateReader) readDelegate(key string) error {
 		if err := r.load(key); err != nil {
 			return err
 		}
+	}
+	if source, ok := r.files[key].(map[string]any); ok {
+		filled, err := r.withInstructions(source, key)
+		if err != nil {
+			return err
+		}
+		r.files[key] = filled
 	}
 	read, wrong := ideafile.ReadIdea(r.files[key])
 	if read == nil || len(wrong.Errors()) > 0 {

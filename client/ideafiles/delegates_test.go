@@ -46,7 +46,7 @@ func TestWhatIsWrongWithDelegatesIsSaidBeforeAnythingStarts(t *testing.T) {
 		"it leads back": {`{"schema":{"tools":{"t":{"_delegate":"../idea.json"}}}}`, "{}",
 			"idea.json leads back to itself"},
 		"it leads out": {`{"schema":{"tools":{"t":{"_delegate":"../../x.json"}}}}`, "{}",
-			"a delegate's file lies in the folder"},
+			"a file that an Idea names lies in the folder"},
 		"it does not parse":  {`{"schema":`, "{}", "sub/b.json: $: "},
 		"it breaks the form": {namesC, "oops: 1", `sub/c.yaml: $.oops: unknown key "oops"`},
 		"it names no known activity": {`{"schema":{"tools":{"t":{"_activity":"nobodyKnowsThis"}}}}`, "{}",
@@ -96,4 +96,45 @@ func mustDecode(t *testing.T, text string) any {
 		t.Fatal(err)
 	}
 	return v
+}
+
+func TestTheFilesOfInstructionsAreCarriedWhereTheyAreNamed(t *testing.T) {
+	named := `{"type":"instruction","file":"p.yaml"}`
+	b := `{"context":[` + named + `]}`
+	policy := func(step string) string { return "instruction: {steps: [{id: " + step + ", text: Look.}]}" }
+	dir := withDelegates(t, b, "{}")
+	for name, text := range map[string]string{"idea.json": strings.Replace(aDelegate, `[{`, `[`+named+`,{`, 1), "p.yaml": policy("a"),
+		"sub/p.yaml": policy("b")} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	m := loaded(t, dir, "", "")
+	if i := m.Read.Context[0].Instruction; i == nil || i.Steps[0].ID != "a" {
+		t.Errorf("the Idea carries %+v", i)
+	}
+	inner := jsonval.AsObject(m.Delegates["sub/b.json"])["context"].([]any)[0]
+	if jsonval.AsObject(inner)["instruction"] == nil || !strings.Contains(string(jsonval.Encode(inner)), `"id":"b"`) {
+		t.Errorf("its delegate carries %s", jsonval.Encode(inner))
+	}
+}
+
+func TestWhatIsWrongWithInstructionsIsSaidBeforeAnythingStarts(t *testing.T) {
+	for name, c := range map[string]struct{ file, text, want string }{
+		"it is missing":     {"none.json", `{}`, "$.context[0].file: the start brings no file none.json"},
+		"it leads out":      {"../p.json", `{}`, "$.context[0].file: a file that an Idea names lies in the folder"},
+		"it does not parse": {"p.json", `{"instruction":`, "p.json: $: "},
+		"it is an Idea":     {"p.json", `{"context":[]}`, `p.json: $.context: unknown key "context"; an instruction's file has`},
+	} {
+		dir := folder(t, map[string]string{"p.json": c.text,
+			"idea.json": `{"context":[{"type":"instruction","file":"` + c.file + `"}]}`})
+		s, err := Find(dir, "", "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, problems, err := Load(s, builtins)
+		if err != nil || !strings.Contains(problems.Errors().Error(), c.want) {
+			t.Errorf("%s: %v %q", name, err, problems.Error())
+		}
+	}
 }

@@ -78,8 +78,17 @@ func LoadIdea(s Source) (*Definition, diag.Problems, error) {
 	if problem != nil {
 		return d, diag.Problems{*problem}, nil
 	}
-	read, problems := ideafile.ReadIdea(v)
-	if object, ok := v.(map[string]any); ok {
+	var problems diag.Problems
+	object, ok := v.(map[string]any)
+	if ok {
+		if object, err = WithInstructions(object, s.Idea, &problems); err != nil {
+			return nil, nil, err
+		}
+		v = object
+	}
+	read, wrong := ideafile.ReadIdea(v)
+	problems.Append(wrong...)
+	if ok {
 		d.Idea, d.Read = object, read
 	}
 	return d, problems, nil
@@ -161,7 +170,9 @@ func (d *Definition) addRows(problems *diag.Problems) (whole bool, err error) {
 	context, _ := d.Idea["context"].([]any)
 	d.rowPlaces, d.firstRow = places, len(context)
 	// What is wrong with the Idea is known by now, and nothing is wrong with the rows.
-	d.Idea = WithMessages(d.Idea, messages)
+	if d.Idea, err = WithInstructions(WithMessages(d.Idea, messages), d.Source.Idea, problems); err != nil {
+		return false, err
+	}
 	d.Read, _ = ideafile.ReadIdea(d.Idea)
 	return true, nil
 }

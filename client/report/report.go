@@ -54,6 +54,7 @@ type Report struct {
 	Calls     int
 	Decisions []Decision
 	Undone    []client.TakenBack
+	Steps     []string // what became of the steps of instructions
 	States    []State
 	Left      int // instances whose State is not shown
 	Output    *readable.Fact
@@ -178,6 +179,9 @@ func (r *Report) addStates(ctx context.Context, c *client.Chain, last int) error
 	}
 	r.Quality = quality.ReadReport(jsonval.AsObject(idea["meta"])).Lines()
 	read, _ := ideafile.ReadIdeaWithCheckedTools(idea)
+	for _, count := range ideafile.StepCountsOf(read.Context) {
+		r.Steps = append(r.Steps, text(count.String()))
+	}
 	names := shown.WordsOf(read)
 	states, statuses := client.StatesOf(idea), statusesOf(idea)
 	tokens := make([]string, 0, len(states))

@@ -238,3 +238,28 @@ func TestTheSchemasAreThoseOfTheNewFile(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+func TestStepsThatANewInstructionRequiresAreNamedWhereTheyWouldNotBeFulfilled(t *testing.T) {
+	t.Parallel()
+	past := ran(t, orders, reply(plan), reply(`[]`))
+	policy := func(tool string) string {
+		return `{"type": "instruction", "file": "p.json", "instruction": {"instruction": {"steps": [{"id": "a", "text": "x",
+			"when": {"properties": {"state": {"properties": {"amount": {"minimum": 30}}}}},
+			"require": {"properties": {"calls": {"contains": {"properties": {"tool": {"const": "` + tool + `"}, "output": {"const": "fetch done"}}}}}}}]}}}`
+	}
+	want(t, compare(t, idea(t, policy("fetch")), nil, past), "① same", "② same", "③ same")
+	r := compare(t, idea(t, policy("log")), nil, past)
+	got := describe(r)
+	if !strings.HasPrefix(got, "① same\n② different; step-unfulfilled: step a of p.json would not be fulfilled: ") ||
+		strings.Count(got, "step-unfulfilled") != 2 || strings.Contains(got, "other-end") {
+		t.Error(got)
+	}
+	if len(r.Instructions) != 1 || r.Instructions[0].Unfulfilled != 2 || r.Instructions[0].NotApplicable != 1 {
+		t.Errorf("counted %+v", r.Instructions)
+	}
+	strict := strings.TrimSuffix(orders, "]") + ", " + policy("log") + "]"
+	mended := ran(t, strict, reply(plan), reply(`[{"_tool": "log", "_instance": "*", "line": 1}]`), reply(`[]`))
+	if got := describe(compare(t, idea(t, policy("log")), nil, mended)); strings.Contains(got, "step-") {
+		t.Errorf("of an instance that was told and did it: %s", got)
+	}
+}

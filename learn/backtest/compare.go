@@ -9,21 +9,24 @@ import (
 	"processidea/model/approval/policy"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
+	"processidea/model/turn"
 )
 
 // The kinds of differences.
 const (
-	CallAdded     = "call-added"      // it would run, and did not run then: its result is not known
-	CallMissing   = "call-missing"    // it ran then, and would not
-	CallChanged   = "call-changed"    // it would run with other parameters
-	CallUnfit     = "call-unfit"      // it ran then, and no longer fits its Tool
-	NewlyAsked    = "newly-asked"     // a person would be asked who was not
-	NoLongerAsked = "no-longer-asked" // no person would be asked, and one was
-	OtherOutcome  = "other-outcome"   // the same Call would end otherwise
-	OtherResult   = "other-result"    // the LLM would write another result
-	OtherState    = "other-state"     // the same Calls would leave another State
-	OtherEnd      = "other-end"       // the instance would end otherwise
-	OtherOutput   = "other-output"    // the process would give another output
+	CallAdded     = "call-added"       // it would run, and did not run then: its result is not known
+	CallMissing   = "call-missing"     // it ran then, and would not
+	CallChanged   = "call-changed"     // it would run with other parameters
+	CallUnfit     = "call-unfit"       // it ran then, and no longer fits its Tool
+	NewlyAsked    = "newly-asked"      // a person would be asked who was not
+	NoLongerAsked = "no-longer-asked"  // no person would be asked, and one was
+	OtherOutcome  = "other-outcome"    // the same Call would end otherwise
+	OtherResult   = "other-result"     // the LLM would write another result
+	OtherState    = "other-state"      // the same Calls would leave another State
+	Unfulfilled   = "step-unfulfilled" // a step would not be fulfilled that was, or was not asked for
+	Fulfilled     = "step-fulfilled"   // a step would be fulfilled that was not
+	OtherEnd      = "other-end"        // the instance would end otherwise
+	OtherOutput   = "other-output"     // the process would give another output
 )
 
 // Difference is one thing that would differ.
@@ -61,7 +64,8 @@ func compareTraces(then, now *trace) (differences []Difference, unknown []string
 	if now.status == "" || len(unknown) > 0 {
 		return differences, unknown
 	}
-	if now.status != then.status {
+	differences = append(differences, compareSteps(then.steps, now.steps)...)
+	if now.status != then.status && (now.fault == nil || now.fault.Code != turn.CodeUnfulfilled) { // the step is named
 		text := fmt.Sprintf("it would end %s, and %s", now.status, then.status)
 		if now.fault != nil {
 			text += ": " + now.fault.Message
@@ -73,6 +77,25 @@ func compareTraces(then, now *trace) (differences []Difference, unknown []string
 		differences = append(differences, d)
 	}
 	return differences, unknown
+}
+
+// compareSteps lists the steps of instructions that are fulfilled in one of two runs alone.
+func compareSteps(then, now []ideafile.StepOutcome) (list []Difference) {
+	for _, o := range now {
+		was := slices.ContainsFunc(then, func(t ideafile.StepOutcome) bool {
+			return t.File == o.File && t.Step == o.Step && t.Outcome == ideafile.StepUnfulfilled
+		})
+		about := fmt.Sprintf("step %s of %s would ", o.Step, o.File)
+		switch {
+		case o.Outcome == ideafile.StepUnfulfilled && !was:
+			about += "not be fulfilled"
+			list = append(list, Difference{Kind: Unfulfilled, About: about, Text: about + ": " + o.Why})
+		case o.Outcome != ideafile.StepUnfulfilled && was:
+			about += "be " + o.Outcome + ", and was not fulfilled"
+			list = append(list, Difference{Kind: Fulfilled, About: about, Text: about})
+		}
+	}
+	return list
 }
 
 // missing is a Call of the past that would not run; open is why nobody can say so.

@@ -241,7 +241,7 @@ func (r *newRun) traces() map[string]*trace {
 	for _, i := range r.loop.Instances() {
 		p := r.players[i.Token]
 		t := p.trace()
-		t.status, t.fault, t.direct = i.Status, i.Fault, p.flow.HasDirectPlan()
+		t.status, t.fault, t.steps, t.direct = i.Status, i.Fault, i.Steps, p.flow.HasDirectPlan()
 		questions := p.flow.LLMQuestions()
 		for _, q := range questions {
 			t.markAsked(p.flow, q)

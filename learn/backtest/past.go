@@ -64,6 +64,7 @@ type pastInstance struct {
 	undone      bool        // the State with which it began was found by undoWrites
 	finalState  any
 	status      ideafile.InstanceStatus
+	steps       []ideafile.StepOutcome // of the instructions that it went by
 	trace       *trace
 }
 

@@ -48,7 +48,7 @@ func replay(c *chain, i *pastInstance) (*player, recorded) {
 // tracePast is the trace of a replay, with each Call as the chain tells of it.
 func tracePast(p *player, memory recorded, i *pastInstance) *trace {
 	t := p.trace()
-	t.status = i.status
+	t.status, t.steps = i.status, i.steps
 	for _, traced := range t.calls {
 		rec := p.flow.FindCall(traced.id)
 		if call := memory.byKey[ideafile.CallKey{Request: rec.Request, Index: rec.Index}]; call != nil {

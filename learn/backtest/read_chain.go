@@ -97,13 +97,18 @@ func (r *chainReader) readInstance(token string) (*pastInstance, error) {
 // instanceAsItStands reads one instance, ended or not.
 func (r *chainReader) instanceAsItStands(token string) *pastInstance {
 	i := &pastInstance{token: token, status: endStatus(r.chain.last, token)}
+	for _, m := range r.chain.last.Context {
+		if m.InstanceToken == token && m.InstanceSteps != nil {
+			i.steps = m.InstanceSteps
+		}
+	}
 	i.finalState = stateOf(r.chain.last.Context, token)
 	r.readCalls(i)
 	at := slices.IndexFunc(r.ideas, func(idea *ideafile.Idea) bool {
 		return slices.Contains(idea.InstanceTokens(), token)
 	})
 	for _, m := range r.ideas[at].Context {
-		m.InstanceEndStatus, m.InstanceFault = "", nil
+		m.InstanceEndStatus, m.InstanceFault, m.InstanceSteps = "", nil, nil
 		switch {
 		case m.PayloadKind == "":
 		case m.InstanceToken == token:

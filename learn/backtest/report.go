@@ -31,6 +31,8 @@ type Report struct {
 	// Outputs are the processes whose output would be another.
 	Outputs []Difference `json:"outputs"`
 	LeftOut []LeftOut    `json:"leftOut"`
+	// Instructions say in how many instances the steps of the new Idea's instructions would be fulfilled.
+	Instructions ideafile.StepCounts `json:"instructions,omitempty"`
 	// Calls counts the Calls of the past that ran, and Unmatched those of the new runs whose results are not known.
 	Calls     int `json:"calls"`
 	Unmatched int `json:"callsWithoutResult"`
@@ -111,6 +113,7 @@ func (r *Report) addChain(idea *ideafile.Idea, bind func(*ideafile.Idea) map[str
 		return err
 	}
 	r.Requests += loop.TurnCount()
+	r.Instructions = r.Instructions.Merge(loop.StepCounts())
 	complete := true
 	for _, i := range c.instances {
 		now := traces[i.token]

@@ -20,8 +20,9 @@ type trace struct {
 	status  ideafile.InstanceStatus
 	fault   *diag.Fault
 	unknown []string
-	direct  bool // of a new run: a Plan runs the instance, so that no Calls come later
-	unlike  bool // of a past: a Call was skipped there and not here, or the reverse
+	steps   []ideafile.StepOutcome // of its instructions, where it has ended
+	direct  bool                   // of a new run: a Plan runs the instance, so that no Calls come later
+	unlike  bool                   // of a past: a Call was skipped there and not here, or the reverse
 }
 
 // tracedCall is a Call with what became of it.

@@ -121,7 +121,7 @@ func schemasIn(source map[string]any) []any {
 	messages, _ := source["context"].([]any)
 	for _, m := range messages {
 		m := jsonval.AsObject(m)
-		list = append(list, m["schema"], m["when"], m["plan"])
+		list = append(list, m["schema"], m["when"], m["plan"], m[InstructionContentKey])
 	}
 	delegates := jsonval.AsObject(source[DelegatesKey])
 	for _, name := range jsonval.SortedKeys(delegates) {

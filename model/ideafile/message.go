@@ -38,10 +38,14 @@ type Message struct {
 	// failed.
 	InstanceEndStatus InstanceStatus
 	InstanceFault     *diag.Fault
+	// InstanceSteps of a State message say what became of the steps of instructions in its instance.
+	InstanceSteps []StepOutcome
 	// IsSimulated marks a payload that holds made-up values.
 	IsSimulated bool
-	// Text of a text message, or of an instruction that is text.
+	// Text of a text message, or of an instruction: of one from a file, without the steps that are about Tools.
 	Text string
+	// Instruction is that of a file, with its steps; nil: the instruction is Text alone, or its file is not read.
+	Instruction *Instruction
 	// InstructionToolNames are those that an instruction is about; empty: the whole Plan.
 	InstructionToolNames []string
 	// PlanCalls of a plan message, as written.
@@ -76,9 +80,11 @@ func (i *Idea) readContext(v any, ps *diag.Problems) {
 		return
 	}
 	for n, raw := range list {
-		if m, ok := ReadMessage(raw, fmt.Sprintf("$.context[%d]", n), ps); ok {
+		m, ok := ReadMessage(raw, fmt.Sprintf("$.context[%d]", n), ps)
+		if ok {
 			i.Context = append(i.Context, m)
 		}
+		i.checkInstructionTools(m, ps)
 	}
 }
 
@@ -254,7 +260,7 @@ func (m *Message) readPayload(path string, ps *diag.Problems) {
 
 // messageMetaKeys are the keys that describe a payload. Beside a flat one there is only the first: the others are part
 // of it.
-var messageMetaKeys = []string{"_instance", StatusKey, FaultKey}
+var messageMetaKeys = []string{"_instance", StatusKey, FaultKey, StepsKey}
 
 // PayloadKey returns the key under which the payload of an input, state or data message stands: its kind, or "data". It
 // is empty where the message's own keys are the payload.
@@ -274,7 +280,7 @@ func (m Message) PayloadKey() string {
 	}
 	for _, k := range jsonval.SortedKeys(m.Source) {
 		if k != TypeData && !slices.Contains([]string{"type", "kind", "_instance", "schema", "title", "description",
-			StatusKey, FaultKey, SimulatedKey}, k) {
+			StatusKey, FaultKey, StepsKey, SimulatedKey}, k) {
 			return ""
 		}
 	}
@@ -303,12 +309,14 @@ func (m *Message) readKeyedPayload(key string, siblings map[string]any, path str
 const (
 	StatusKey = "_status"
 	FaultKey  = "_error"
+	StepsKey  = "_steps" // what became of the steps of instructions
 )
 
 // endStatuses are the values that StatusKey may have.
 var endStatuses = []InstanceStatus{InstanceWorking, InstanceSettled, InstanceFailed, InstanceUndoFailed}
 
-// readInstanceEndStatus reads StatusKey and FaultKey from the keys beside the payload, and removes them there.
+// readInstanceEndStatus reads StatusKey, FaultKey and StepsKey from the keys beside the payload, and removes them
+// there.
 func (m *Message) readInstanceEndStatus(siblings map[string]any, path string, ps *diag.Problems) {
 	if m.PayloadKind != TypeState {
 		return
@@ -326,8 +334,10 @@ func (m *Message) readInstanceEndStatus(siblings map[string]any, path string, ps
 	if isCode && isText {
 		m.InstanceFault = &diag.Fault{Code: code, Message: text}
 	}
-	delete(siblings, StatusKey)
-	delete(siblings, FaultKey)
+	m.InstanceSteps = readStepOutcomes(siblings[StepsKey])
+	for _, k := range []string{StatusKey, FaultKey, StepsKey} {
+		delete(siblings, k)
+	}
 }
 
 func (m *Message) readPayloadSchema(path string, ps *diag.Problems) {
@@ -349,12 +359,16 @@ func (m *Message) readPlan(path string, ps *diag.Problems) {
 }
 
 func (m *Message) readInstruction(path string, ps *diag.Problems) {
-	m.rejectUnknownKeys(path, ps, "instruction", "tools", "title", "description")
+	if m.Source[InstructionFileKey] != nil {
+		m.readInstructionOfFile(path, ps)
+		return
+	}
+	m.rejectUnknownKeys(path, ps, "instruction", "tools", "title", "description", InstructionFileKey)
 	switch v := m.Source["instruction"].(type) {
 	case string:
 		m.Text = v
 	case nil:
-		ps.Add(path+".instruction", "an instruction message says its instruction")
+		ps.Add(path+".instruction", "an instruction message says its instruction, or the file that has it")
 	default:
 		m.Text = string(jsonval.Encode(v))
 	}

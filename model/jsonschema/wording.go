@@ -24,7 +24,7 @@ func validationErrorText(err error) string {
 	}
 	var texts []string
 	for _, l := range leafErrors(ve) {
-		text := sortQuotedNames(l.Message)
+		text := strings.Replace(sortQuotedNames(l.Message), "valid must be", "the elements that fit must be", 1)
 		if l.InstanceLocation != "" {
 			text = l.InstanceLocation + ": " + text
 		}

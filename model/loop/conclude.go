@@ -71,7 +71,7 @@ func (l *Loop) addInstanceEnds(full *turn.RequestInput) {
 	for n, inst := range l.instances {
 		one := &full.Instances[n]
 		one.EndedByRequest = one.Status == ""
-		one.Status, one.Fault = inst.Status, inst.Fault
+		one.Status, one.Fault, one.Steps = inst.Status, inst.Fault, inst.Steps
 	}
 }
 
@@ -121,8 +121,9 @@ func (l *Loop) recordPlannedCalls(req *llmRequest) int {
 		return accepted
 	}
 	var kept []PlannedCall
+	isEvidence := l.hasInstructions()
 	for _, p := range l.plannedCalls {
-		if l.mayBeShownToLLM(p) {
+		if isEvidence || l.mayBeShownToLLM(p) {
 			kept = append(kept, p)
 		}
 	}

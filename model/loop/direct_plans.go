@@ -104,7 +104,7 @@ func (l *Loop) settleDirectPlanInstances() {
 // settleDirectPlanInstance settles an instance. Where the Plan did not suffice, the LLM takes over, or the instance
 // fails.
 func (l *Loop) settleDirectPlanInstance(inst *InstanceProgress) {
-	f := inst.directPlanFault()
+	f := l.directPlanFault(inst)
 	switch {
 	case f == nil:
 		l.endInstance(inst, ideafile.InstanceSettled, nil)
@@ -116,13 +116,13 @@ func (l *Loop) settleDirectPlanInstance(inst *InstanceProgress) {
 }
 
 // directPlanFault returns why a direct Plan that has come to its end did not suffice; nil if it did.
-func (p *InstanceProgress) directPlanFault() *diag.Fault {
+func (l *Loop) directPlanFault(p *InstanceProgress) *diag.Fault {
 	switch {
 	case len(p.Questions) > 0:
 		return diag.Faultf(CodeNoPlan, "%s waits for a result that the LLM would write, and nobody may be asked",
 			p.Questions[0].CallID)
-	case p.PlanFailure == nil && len(p.MissingRequiredPaths) > 0:
-		return diag.Faultf(turn.CodeMissingRequired, "its State still lacks %v", p.MissingRequiredPaths)
+	case p.PlanFailure == nil:
+		return l.lack(p)
 	}
 	return p.PlanFailure
 }

@@ -79,6 +79,11 @@ type carriedProgress struct {
 	ReopenCount  int    `json:"reopens,omitempty"`
 	ReopenReason string `json:"reopened,omitempty"`
 
+	// Steps say what became of the steps of its instructions when it ended.
+	Steps []ideafile.StepOutcome `json:"steps,omitempty"`
+	// HeldBackRequest is the last Request whose Calls would have settled it, had nothing been missing.
+	HeldBackRequest int `json:"heldBack,omitempty"`
+
 	// What people did since the last Request that covered it.
 	DecidedSinceRequest bool `json:"back,omitempty"`
 	RevisedSinceRequest bool `json:"revised,omitempty"`
@@ -172,10 +177,14 @@ func (l *Loop) StateOf(token string) any {
 // missingRequiredPathsForLLM returns what the next Request is told is missing: nothing, before a Request or a Plan was
 // to have brought it.
 func (p *InstanceProgress) missingRequiredPathsForLLM() []string {
-	if p.MissingRetries == 0 && p.plannerKind != fellBackToLLM {
+	if !p.isToldOfLack() {
 		return nil
 	}
 	return p.MissingRequiredPaths
+}
+
+func (p *InstanceProgress) isToldOfLack() bool {
+	return p.MissingRetries > 0 || p.plannerKind == fellBackToLLM
 }
 
 // ApplyReport applies an instance's report, and reports whether it was new: a repeated or overtaken report changes

@@ -271,7 +271,7 @@ func (l *Loop) endInstance(inst *InstanceProgress, s ideafile.InstanceStatus, f 
 		l.newlyEndedInstances = append(l.newlyEndedInstances, inst)
 		return
 	}
-	inst.Status, inst.Fault = s, f
+	inst.Status, inst.Fault, inst.Steps = s, f, l.stepOutcomes(inst)
 	l.recordInstanceEnd(inst)
 }
 

@@ -20,7 +20,7 @@ func (l *Loop) planEntries(instances []*InstanceProgress) []turn.PlannedCallSumm
 // Calls of the Request in flight, as far as they are known, and with those that an instance has been sent and has not
 // reported of yet.
 func (l *Loop) planEntriesForIdea() []turn.PlannedCallSummary {
-	accepted := l.callsAcceptedInFlight()
+	accepted, all := l.callsAcceptedInFlight(), l.hasInstructions()
 	return l.summarizeCalls(slices.Concat(l.plannedCalls, accepted), l.instances,
 		func(p PlannedCall, inst *InstanceProgress) (turn.CallReport, bool) {
 			c, ok := inst.calls[p.key()]
@@ -28,7 +28,7 @@ func (l *Loop) planEntriesForIdea() []turn.PlannedCallSummary {
 				return turn.CallReport{Request: p.Request, Index: p.Index, Status: ideafile.Running},
 					p.isUnreportedBy(inst)
 			}
-			return c, l.isShownToLLM(p, inst, c) || (len(accepted) > 0 && p.Request == accepted[0].Request)
+			return c, all || l.isShownToLLM(p, inst, c) || (len(accepted) > 0 && p.Request == accepted[0].Request)
 		})
 }
 

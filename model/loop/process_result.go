@@ -43,6 +43,8 @@ type Result struct {
 	HeldUp []turn.HeldUp `json:"heldUp,omitempty"`
 	// NotWrittenResults lists what Calls gave and State did not take.
 	NotWrittenResults []UnwrittenResult `json:"notWritten,omitempty"`
+	// Instructions say of each step of the instructions in how many of the instances that have ended it is fulfilled.
+	Instructions ideafile.StepCounts `json:"instructions,omitempty"`
 	// ToolNotes say what is left out of what MCP servers offer, and why.
 	ToolNotes []string `json:"toolNotes,omitempty"`
 	// Simulated says that no Tool was touched, and who played; absent of a process that ran.

@@ -84,6 +84,7 @@ func (l *Loop) reopen(inst *InstanceProgress) {
 	inst.Status, inst.Fault, inst.SettledForNow, inst.MissingRetries = ideafile.InstanceWorking, nil, false, 0
 	inst.UndoneFor = nil
 	inst.ReopenCount++
+	inst.Steps = nil
 	if inst.plannerKind == plannedByDirectPlan {
 		inst.plannerKind = fellBackToLLM
 	}

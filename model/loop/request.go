@@ -26,7 +26,8 @@ func (l *Loop) composeRequest() *turn.RequestInput {
 			input.Instances = append(input.Instances,
 				turn.InstanceInput{Token: inst.Token, State: inst.state.Snapshot(),
 					MissingRequiredPaths: inst.missingRequiredPathsForLLM(), ReopenReason: inst.ReopenReason,
-					HasReachedGoal: l.isShownForErrorsAlone(inst, input.OutputOnly)})
+					UnfulfilledSteps: l.unfulfilledForLLM(inst),
+					HasReachedGoal:   l.isShownForErrorsAlone(inst, input.OutputOnly)})
 		}
 	}
 	about := l.coveredInstances(input)
@@ -79,7 +80,7 @@ func (l *Loop) AllInstancesInput() *turn.RequestInput {
 		c := turn.InstanceInput{Token: inst.Token, State: inst.state.Snapshot(),
 			MissingRequiredPaths: inst.MissingRequiredPaths}
 		if inst.Status != ideafile.InstanceWorking {
-			c.Status, c.Fault = inst.Status, inst.Fault
+			c.Status, c.Fault, c.Steps = inst.Status, inst.Fault, inst.Steps
 		}
 		if inst.plannerKind == fellBackToLLM {
 			c.FailedDirectPlanPosition = inst.DirectPlanPosition

@@ -79,8 +79,8 @@ func (l *Loop) Result(status Status, withStates bool) Result {
 		ProcessID: l.processID, Status: status, Output: l.output, Instances: map[string]InstanceResult{},
 		Requests: l.requestCount, Calls: l.CallCounts(), Failures: l.Failures(), Usage: l.usage, Error: l.pauseReason,
 		Simulated:         l.idea.Simulation,
-		NotWrittenResults: l.notWrittenResults(),
-		Quality:           l.Quality(),
+		NotWrittenResults: l.notWrittenResults(), Instructions: l.StepCounts(),
+		Quality: l.Quality(),
 	}
 	for _, inst := range l.instances {
 		i := InstanceResult{Status: inst.DisplayStatus(), Cost: inst.LLMCost, FailedCalls: inst.FailedCallCount()}

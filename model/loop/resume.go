@@ -120,7 +120,7 @@ func (l *Loop) restoreStatus(msg ideafile.Message) {
 	if inst == nil || msg.PayloadKind != ideafile.TypeState || inst.plannerKind == noPlanMatched {
 		return
 	}
-	inst.Status, inst.Fault = ideafile.InstanceWorking, nil
+	inst.Status, inst.Fault, inst.Steps = ideafile.InstanceWorking, nil, msg.InstanceSteps
 	if msg.InstanceEndStatus.HasEnded() {
 		inst.Status = msg.InstanceEndStatus
 	}

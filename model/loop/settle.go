@@ -52,9 +52,9 @@ func (l *Loop) settleReachedGoals() {
 			!l.settlesWhileOutputWaits(inst) {
 			continue
 		}
-		if inst.reachedGoal() && !l.hasCallWithoutInstance(inst.LastPlanningRequest) &&
+		if inst.hasRequired() && !l.hasCallWithoutInstance(inst.LastPlanningRequest) &&
 			!l.planOf(inst, inst.LastPlanningRequest).Failed() {
-			l.endInstance(inst, ideafile.InstanceSettled, nil)
+			l.settleOrAskAgain(inst)
 		}
 	}
 }
@@ -90,8 +90,9 @@ func (l *Loop) hasNoGoal(inst *InstanceProgress) bool {
 	return len(statelog.MissingRequiredPaths(schema, inst.state.InitialValue)) == 0
 }
 
-// reachedGoal reports whether an instance that is ready for a Request needs none, if its Plan has not failed.
-func (p *InstanceProgress) reachedGoal() bool {
+// hasRequired reports whether an instance that is ready for a Request needs none, if its Plan has not failed and its
+// instructions are fulfilled.
+func (p *InstanceProgress) hasRequired() bool {
 	saidFinished := !p.HasGoal && p.LastWantedRequest == p.LastPlanningRequest
 	return (p.HasGoal || saidFinished) && len(p.MissingRequiredPaths) == 0 && p.LastPlanningRequest > 0 &&
 		len(p.PendingErrorIDs) == 0 && !p.RevisedSinceRequest &&
@@ -101,7 +102,7 @@ func (p *InstanceProgress) reachedGoal() bool {
 // isShownForErrorsAlone reports whether an instance has reached its goal and would have settled, had all of its last
 // Plan gone well.
 func (l *Loop) isShownForErrorsAlone(inst *InstanceProgress, outputOnly bool) bool {
-	return !outputOnly && inst.HasGoal && len(inst.MissingRequiredPaths) == 0 && inst.ReopenReason == "" &&
+	return !outputOnly && inst.HasGoal && l.lack(inst) == nil && inst.ReopenReason == "" &&
 		!inst.RevisedSinceRequest &&
 		inst.LastPlanningRequest > 0 && !l.idea.Config.AskLLMBeforeSettling
 }
@@ -119,7 +120,7 @@ func (l *Loop) wouldCompleteBySettling(settling []*InstanceProgress, req *llmReq
 			return false
 		}
 	}
-	return (len(settling) > 0 || req.input.OutputOnly) && !anyMissesRequiredPaths(settling)
+	return (len(settling) > 0 || req.input.OutputOnly) && !slices.ContainsFunc(settling, l.lacksSomething)
 }
 
 // instancesThatMaySettle returns the instances that the reply gave no Call, except those corrected since the Request
@@ -141,19 +142,24 @@ func (l *Loop) coversAllInstances(req *llmRequest) bool {
 	return len(req.input.Instances) == len(l.instances)
 }
 
-// settleOrAskAgain settles an instance, unless State lacks what its schema requires: then the next Request is told,
-// three times at most, before the instance fails.
+// settleOrAskAgain settles an instance, unless State lacks what its schema requires, or a step of its instructions is
+// not fulfilled: then the next Request is told, three times at most, before the instance fails. What one Request
+// planned counts once.
 func (l *Loop) settleOrAskAgain(inst *InstanceProgress) {
+	lack := l.lack(inst)
 	switch {
-	case len(inst.MissingRequiredPaths) == 0:
+	case lack == nil:
 		l.endInstance(inst, ideafile.InstanceSettled, nil)
+	case inst.HeldBackRequest == inst.LastPlanningRequest:
 	case inst.MissingRetries < maxMissingRetries:
 		inst.MissingRetries++
+		inst.HeldBackRequest = inst.LastPlanningRequest
 	default:
-		l.endInstance(inst, ideafile.InstanceFailed, diag.Faultf(turn.CodeMissingRequired, "its State still lacks %v",
-			inst.MissingRequiredPaths))
+		l.endInstance(inst, ideafile.InstanceFailed, lack)
 	}
 }
+
+func (l *Loop) lacksSomething(inst *InstanceProgress) bool { return l.lack(inst) != nil }
 
 // takeReplyOutput takes the output of the reply that ends the process, and reports whether the instances may settle.
 // The output of a Request that did not cover all instances is ignored, as a closing Request follows; so is that of a

@@ -92,6 +92,9 @@ var ErrNoPlanToReplace = errors.New("it can take the place of a Plan that runs d
 func (l *Loop) checkCorrections(messages []ideafile.Message,
 	reopened []*InstanceProgress) (map[*InstanceProgress]bool, error) {
 	affected := map[*InstanceProgress]bool{}
+	if err := l.idea.CheckInstructions(messages); err != nil {
+		return nil, err
+	}
 	for n, msg := range messages {
 		instances, err := l.instancesAffectedByRevision(msg, reopened)
 		if err == nil && msg.IsDirectPlan() &&
@@ -177,6 +180,9 @@ func CheckStateCorrection(msg ideafile.Message, view ideafile.InstanceView, stat
 func (l *Loop) AddInstances(s approval.SteeringPayload) ([]string, error) {
 	messages, err := ideafile.ReadMessages(s.Context)
 	if err != nil {
+		return nil, err
+	}
+	if err := l.idea.CheckInstructions(messages); err != nil {
 		return nil, err
 	}
 	if l.instance("") != nil {

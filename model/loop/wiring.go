@@ -107,7 +107,8 @@ func (l *Loop) settleOrDropWiredOutput() {
 // settlesWhileOutputWaits reports whether an instance settles by its goal, whatever becomes of the output that was
 // given beside its Calls.
 func (l *Loop) settlesWhileOutputWaits(inst *InstanceProgress) bool {
-	return inst.HasGoal && inst.reachedGoal() && !l.idea.Config.AskLLMBeforeSettling && l.Knows(KnownOutputChange)
+	return inst.HasGoal && inst.hasRequired() && !l.idea.Config.AskLLMBeforeSettling && l.Knows(KnownOutputChange) &&
+		!l.lacksSomething(inst)
 }
 
 // keepOutputAsDraft keeps an output that does not count, or no longer holds for some instances: it may be put right for
@@ -174,11 +175,20 @@ func (l *Loop) departsFromPlan(inst *InstanceProgress, request int, overrulingCo
 // hasActiveCalls reports whether Calls run, or wait for the LLM's answer.
 func (p *InstanceProgress) hasActiveCalls() bool { return p.phase() == busy || len(p.Questions) > 0 }
 
-// settleByWiredOutput settles every instance, where the output resolves and fits its schema and nothing is missing.
+// settleByWiredOutput settles every instance, where the output resolves and fits its schema and nothing is missing. The
+// next Request is told of steps that are not fulfilled.
 func (l *Loop) settleByWiredOutput() {
 	written := l.idea.OutputSchema.WithoutNulls(l.wiredRequest.reply.Output)
 	out, f := l.resolveAndCheckOutput(written)
-	if f != nil || anyMissesRequiredPaths(l.instances) {
+	missing := slices.ContainsFunc(l.instances,
+		func(inst *InstanceProgress) bool { return len(inst.MissingRequiredPaths) > 0 })
+	if f != nil || missing {
+		return
+	}
+	if open := l.unfulfilledInstances(); len(open) > 0 {
+		for _, inst := range open {
+			l.settleOrAskAgain(inst)
+		}
 		return
 	}
 	l.setOutput(out, written)
@@ -187,11 +197,6 @@ func (l *Loop) settleByWiredOutput() {
 			l.settleOrAskAgain(inst)
 		}
 	}
-}
-
-func anyMissesRequiredPaths(instances []*InstanceProgress) bool {
-	return slices.ContainsFunc(instances,
-		func(inst *InstanceProgress) bool { return len(inst.MissingRequiredPaths) > 0 })
 }
 
 // planOf is what is known of the Calls that a Request planned for an instance.

@@ -15,7 +15,7 @@ func (w *promptWriter) writeSharedContext() {
 	w.writeHeading("The process")
 	headingOnly := w.Len()
 	for _, kind := range []string{ideafile.TypeInstruction, ideafile.TypeText} {
-		for _, m := range w.idea.Context {
+		for _, m := range ideafile.WithLatestInstructions(w.idea.Context) {
 			if m.Type == kind && m.InstanceToken == "" && len(m.InstructionToolNames) == 0 {
 				w.writeQuoted("", m.Text)
 			}
@@ -110,6 +110,9 @@ func (w *promptWriter) writeInstanceStates() {
 		if len(instance.MissingRequiredPaths) > 0 {
 			w.writeLine("  still missing: %s", strings.Join(instance.MissingRequiredPaths, ", "))
 		}
+		for _, s := range instance.UnfulfilledSteps {
+			w.writeLine("  step %s is not fulfilled, so that it cannot be finished: %s", s.Step, oneLine(s.Why))
+		}
 		if instance.HasReachedGoal {
 			w.writeLine("  It has all that it needs to be finished, and is shown since something went wrong: it may " +
 				"need no Call.")
@@ -179,7 +182,7 @@ func (w *promptWriter) writeInstanceContext(instance turn.InstanceInput, own map
 	if instance.Token == "" {
 		return
 	}
-	for _, m := range w.idea.Context {
+	for _, m := range ideafile.WithLatestInstructions(w.idea.Context) {
 		switch {
 		case m.InstanceToken != instance.Token:
 		case m.Type == ideafile.TypeInstruction && len(m.InstructionToolNames) > 0:
@@ -187,6 +190,7 @@ func (w *promptWriter) writeInstanceContext(instance turn.InstanceInput, own map
 			w.writeQuoted("  ", m.Text)
 		case m.Type == ideafile.TypeText, m.Type == ideafile.TypeInstruction:
 			w.writeQuoted("  ", m.Text)
+			w.writeStepsOfTools(m)
 		}
 	}
 	for _, kind := range jsonval.SortedKeys(own) {
@@ -194,6 +198,14 @@ func (w *promptWriter) writeInstanceContext(instance turn.InstanceInput, own map
 	}
 	if s := ideafile.InstanceMessagesView(w.idea.Context, instance.Token).SchemaByKind[ideafile.TypeState]; s != nil {
 		w.writeLine("  form of its State: %s", w.stateForm(s))
+	}
+}
+
+// writeStepsOfTools writes the steps about Tools of an instruction that is one instance's own.
+func (w *promptWriter) writeStepsOfTools(m ideafile.Message) {
+	for _, tool := range m.ToolNames() {
+		w.writeLine("  For %s:", tool)
+		w.writeQuoted("  ", m.TextFor(tool))
 	}
 }
 

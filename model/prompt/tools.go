@@ -158,10 +158,10 @@ func schemaWithoutWiredParams(t *ideafile.Tool) map[string]any {
 // out: they are rendered with its State.
 func ToolInstructions(idea *ideafile.Idea) map[string]string {
 	instructions := map[string]string{}
-	for _, m := range idea.Context {
-		for _, t := range m.InstructionToolNames {
-			if m.Type == ideafile.TypeInstruction && m.InstanceToken == "" {
-				instructions[t] = strings.TrimPrefix(instructions[t]+"\n"+m.Text, "\n")
+	for _, m := range ideafile.WithLatestInstructions(idea.Context) {
+		for _, t := range m.ToolNames() {
+			if m.InstanceToken == "" {
+				instructions[t] = strings.TrimPrefix(instructions[t]+"\n"+m.TextFor(t), "\n")
 			}
 		}
 	}

@@ -255,6 +255,7 @@ func (p *Process) Result(process string, status loop.Status) loop.Result {
 	r := loop.Result{ProcessID: process, Status: status, Instances: map[string]loop.InstanceResult{},
 		Error: p.PauseReason, Output: p.OwnReport.Output}
 	add := func(part PartReport) {
+		r.Instructions = r.Instructions.Merge(part.Instructions)
 		r.Requests += part.Requests
 		r.Ideas += part.Ideas
 		r.Calls.Add(part.Calls)

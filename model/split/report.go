@@ -32,6 +32,7 @@ type PartReport struct {
 	Error             *diag.Fault            `json:"error,omitempty"`
 	Output            any                    `json:"output,omitempty"`
 	NotWrittenResults []loop.UnwrittenResult `json:"notWritten,omitempty"`
+	Instructions      ideafile.StepCounts    `json:"instructions,omitempty"`
 	// OutputWirings are the outputs of the direct Plans by which its instances settled; none where one of them has no
 	// output.
 	OutputWirings []loop.Wiring `json:"wirings,omitempty"`
@@ -101,7 +102,7 @@ type ReportFilter struct {
 // Calls, or who has ended, has changed, it waits for a tenth of the Calls: each report costs both workflows a task.
 func (t *ReportFilter) ShouldSend(r PartReport, instances int) bool {
 	ended := r.Calls.Total()
-	r.Calls, r.Failures, r.Instances = turn.CallCounts{}, nil,
+	r.Calls, r.Failures, r.Instructions, r.Instances = turn.CallCounts{}, nil, nil,
 		instancesWithStatus(r.Instances, ideafile.InstanceWaiting)
 	r.QuotaUse.Calls, r.QuotaUse.Requests = 0, 0 // its own Requests are counted when they have ended
 	rest := string(jsonval.Encode(jsonval.ToJSONValue(r)))

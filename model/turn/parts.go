@@ -27,7 +27,7 @@ func (in *RequestInput) AddPartContext(whole, part any, tokens []string, states 
 		switch of := byToken[m.InstanceToken]; {
 		case !ok:
 		case m.PayloadKind == ideafile.TypeState && of != nil:
-			of.Status, of.Fault = m.InstanceEndStatus, m.InstanceFault
+			of.Status, of.Fault, of.Steps = m.InstanceEndStatus, m.InstanceFault, m.InstanceSteps
 		case m.IsDirectPlan():
 			at := elementOrZero(places[m.InstanceToken], owned[m.InstanceToken])
 			owned[m.InstanceToken]++

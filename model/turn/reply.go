@@ -132,25 +132,26 @@ func (u TokenUsage) CostText() string {
 
 // Error codes of Requests and of whole processes. Those of single Calls are in ideafile.
 const (
-	CodeTruncated       = "truncated"        // the reply broke off
-	CodeWorkerLost      = "worker_lost"      // the worker that received the reply died
-	CodeNotJSON         = "not_json"         // the reply is not JSON, or not in the form asked for
-	CodeRefusal         = "refusal"          // the LLM or a content filter refused
-	CodeEndlessReply    = "endless"          // the reply exceeded its limit of time or size
-	CodeLLMError        = "llm_error"        // the server refused the Request for good
-	CodeLLMUnreachable  = "llm_unreachable"  // no server answered, after all retries
-	CodeStoreFull       = "store_full"       // of what holds processes up: the store has no room left
-	CodeStoreForbidden  = "store_forbidden"  // the worker may not write in the store
-	CodeKeysMissing     = "keys_missing"     // no worker has the key of what the process keeps
-	CodeToolWaits       = "tool_waits"       // a Tool's server asks to be left alone for a while
-	CodeNoWorker        = "no_worker"        // no worker serves the task queue
-	CodeWorkerFails     = "worker_fails"     // a worker is there and cannot go on with the process
-	CodeBadReplies      = "bad_replies"      // three bad replies in a row
-	CodeNotWritten      = "not_written"      // a part of a Call's result has no place in State
-	CodeOutputNotTaken  = "output_not_taken" // an output came too early
-	CodeBadOutputs      = "bad_outputs"      // three bad outputs in a row
-	CodeMissingRequired = "missing_required" // an instance ended without what its schema requires
-	CodeInstanceGone    = "instance_gone"    // somebody terminated or deleted its workflow
+	CodeTruncated       = "truncated"               // the reply broke off
+	CodeWorkerLost      = "worker_lost"             // the worker that received the reply died
+	CodeNotJSON         = "not_json"                // the reply is not JSON, or not in the form asked for
+	CodeRefusal         = "refusal"                 // the LLM or a content filter refused
+	CodeEndlessReply    = "endless"                 // the reply exceeded its limit of time or size
+	CodeLLMError        = "llm_error"               // the server refused the Request for good
+	CodeLLMUnreachable  = "llm_unreachable"         // no server answered, after all retries
+	CodeStoreFull       = "store_full"              // of what holds processes up: the store has no room left
+	CodeStoreForbidden  = "store_forbidden"         // the worker may not write in the store
+	CodeKeysMissing     = "keys_missing"            // no worker has the key of what the process keeps
+	CodeToolWaits       = "tool_waits"              // a Tool's server asks to be left alone for a while
+	CodeNoWorker        = "no_worker"               // no worker serves the task queue
+	CodeWorkerFails     = "worker_fails"            // a worker is there and cannot go on with the process
+	CodeBadReplies      = "bad_replies"             // three bad replies in a row
+	CodeNotWritten      = "not_written"             // a part of a Call's result has no place in State
+	CodeOutputNotTaken  = "output_not_taken"        // an output came too early
+	CodeBadOutputs      = "bad_outputs"             // three bad outputs in a row
+	CodeMissingRequired = "missing_required"        // an instance ended without what its schema requires
+	CodeUnfulfilled     = "instruction_unfulfilled" // an instance ended without what a step requires
+	CodeInstanceGone    = "instance_gone"           // somebody terminated or deleted its workflow
 	CodeLimitReached    = "limit_reached"
 	CodeNoProgress      = "no_progress" // three Requests in a row brought nothing new
 	CodeInvalidIdea     = "invalid_idea"

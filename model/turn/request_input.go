@@ -107,6 +107,8 @@ type InstanceInput struct {
 	State any    `json:"state"`
 	// MissingRequiredPaths lists the State paths that the instance's schema requires and that hold no value.
 	MissingRequiredPaths []string `json:"missing,omitempty"`
+	// UnfulfilledSteps are those of its instructions that keep it from settling.
+	UnfulfilledSteps []ideafile.StepOutcome `json:"unfulfilled,omitempty"`
 	// HasReachedGoal reports that State holds what the schema requires, and that the LLM is asked only since something
 	// went wrong.
 	HasReachedGoal bool `json:"reachedGoal,omitempty"`
@@ -114,6 +116,8 @@ type InstanceInput struct {
 	// go into the snapshot of the Request.
 	Status ideafile.InstanceStatus `json:"status,omitempty"`
 	Fault  *diag.Fault             `json:"fault,omitempty"`
+	// Steps say what became of the steps of its instructions, of an instance that has ended.
+	Steps []ideafile.StepOutcome `json:"steps,omitempty"`
 	// EndedByRequest is whether it ended by the Request itself, which is the last one: the snapshot tells the end, and a
 	// fork of it makes that Request again.
 	EndedByRequest bool `json:"endedByRequest,omitempty"`

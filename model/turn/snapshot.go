@@ -112,6 +112,9 @@ func stateMessage(c InstanceInput, schemas map[string]any) any {
 	if c.Fault != nil {
 		m[ideafile.FaultKey] = jsonval.ToJSONValue(c.Fault)
 	}
+	if len(c.Steps) > 0 {
+		m[ideafile.StepsKey] = jsonval.ToJSONValue(c.Steps)
+	}
 	return m
 }
 

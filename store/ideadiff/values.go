@@ -15,6 +15,9 @@ import (
 // contexts compares what everybody sees, and then what each instance has for itself.
 func (d *Diff) contexts(from, to ideafile.ContextByInstance) error {
 	d.messages("", from.SharedMessages, to.SharedMessages)
+	if err := d.instructions("", from.SharedMessages, to.SharedMessages); err != nil {
+		return err
+	}
 	if err := d.values("", from.SharedMessagesView().PayloadByKind, to.SharedMessagesView().PayloadByKind,
 		reference); err != nil {
 		return err
@@ -30,6 +33,9 @@ func (d *Diff) contexts(from, to ideafile.ContextByInstance) error {
 			continue
 		}
 		d.messages(token, from.MessagesByInstance[token], to.MessagesByInstance[token])
+		if err := d.instructions(token, from.MessagesByInstance[token], to.MessagesByInstance[token]); err != nil {
+			return err
+		}
 		if err := d.values(token, from.InstanceMessagesView(token).PayloadByKind,
 			to.InstanceMessagesView(token).PayloadByKind, reference); err != nil {
 			return err
@@ -46,14 +52,40 @@ func reference(p jsonval.Path) string {
 	return refexpr.Reference{Kind: p[0], Path: p[1:]}.String()
 }
 
-// messages compares texts and instructions, which have no path: one is there or it is not.
+// instructions compares the instructions of files, step by step.
+func (d *Diff) instructions(instance string, from, to []ideafile.Message) error {
+	return d.values(instance, instructionsByFile(from), instructionsByFile(to), jsonval.Path.String)
+}
+
+// instructionsByFile are the contents of instructions' files, with their steps by id.
+func instructionsByFile(messages []ideafile.Message) map[string]any {
+	out := map[string]any{}
+	for _, m := range messages {
+		if m.Instruction == nil {
+			continue
+		}
+		file := jsonval.AsObject(m.Source[ideafile.InstructionContentKey])
+		steps, body := map[string]any{}, jsonval.AsObject(file[ideafile.InstructionContentKey])
+		list, _ := body["steps"].([]any)
+		for _, s := range list {
+			step := jsonval.AsObject(s)
+			steps[jsonval.AsText(step["id"])] = jsonval.WithoutKey(step, "id")
+		}
+		out[m.Instruction.File] = map[string]any{"meta": anyMap(jsonval.AsObject(file["meta"])),
+			"text": m.Instruction.Text, "steps": steps}
+	}
+	return map[string]any{ideafile.TypeInstruction: out}
+}
+
+// messages compares texts and instructions without steps, which have no path: one is there or it is not.
 func (d *Diff) messages(instance string, from, to []ideafile.Message) {
 	for _, side := range []struct {
 		what        string
 		list, other []ideafile.Message
 	}{{Removed, from, to}, {Added, to, from}} {
 		for _, m := range side.list {
-			if (m.Type != ideafile.TypeText && m.Type != ideafile.TypeInstruction) || hasMessage(side.other, m) {
+			if (m.Type != ideafile.TypeText && m.Type != ideafile.TypeInstruction) || m.Instruction != nil ||
+				hasMessage(side.other, m) {
 				continue
 			}
 			c := Change{Instance: instance, What: side.what, Path: m.Type, To: m.Text}

@@ -41,7 +41,7 @@ func TestDelegatesFilesAreCheckedAllTheWayDown(t *testing.T) {
 		"it is missing":     {"a.json", nil, "the start brings no file a.json"},
 		"out of the folder": {"../a.json", nil, "lies in the folder of the Idea file, or below"},
 		"out of it further down": {"sub/a.json", map[string]any{"sub/a.json": delegating("../../b.json")},
-			"sub/a.json: $.schema.tools.t._delegate: a delegate's file lies in the folder"},
+			"sub/a.json: $.schema.tools.t._delegate: a file that an Idea names lies in the folder"},
 		"from the root": {"/etc/a.json", nil, "lies in the folder"},
 		"it is broken": {"a.json", map[string]any{"a.json": map[string]any{"oops": true}},
 			`a.json: $.oops: unknown key "oops"`},
@@ -141,7 +141,7 @@ func TestTwoFilesOfOneNameThatDifferAreAProblem(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
 		`{"delegates":{"a.json":{},"./a.json":{"meta":{}}}}`:               "there are two files a.json, which differ",
-		`{"delegates":{"sub/b.json":{"delegates":{"../../c.json":{}}}}}`:   `$.delegates["sub/b.json"].delegates["../../c.json"]: a delegate's file lies in the folder`,
+		`{"delegates":{"sub/b.json":{"delegates":{"../../c.json":{}}}}}`:   `$.delegates["sub/b.json"].delegates["../../c.json"]: a file that an Idea names lies in the folder`,
 		`{"delegates":{"a.json":{},"b.json":{"delegates":{"a.json":{}}}}}`: "",
 	} {
 		_, _, ps := delegate.ExtractFiles(object(t, text), nil)

@@ -14,12 +14,12 @@ import (
 // MaxDepth is the number of levels to which delegates may nest.
 const MaxDepth = 5
 
-// ResolveFile returns the key of a delegate's file: its path from the folder of the first Idea file. from is the key of
-// the file that names it; empty for the first one. A file outside of that folder is an error.
+// ResolveFile returns the key of a file of a delegate or an instruction: its path from the folder of the first Idea
+// file. from is the key of the file that names it; empty for the first one. A file outside of that folder is an error.
 func ResolveFile(from, name string) (string, error) {
 	key := path.Join(path.Dir(from), name)
 	if path.IsAbs(name) || strings.Contains(name, `\`) || key == ".." || strings.HasPrefix(key, "../") {
-		return "", fmt.Errorf("a delegate's file lies in the folder of the Idea file, or below: not %q",
+		return "", fmt.Errorf("a file that an Idea names lies in the folder of the Idea file, or below: not %q",
 			jsonval.Clip(name, 80))
 	}
 	return key, nil
@@ -176,15 +176,40 @@ type fileAtDepth struct {
 	depth   int
 }
 
+// checkInstructions tells of instructions whose files are not there.
+func (c *fileChecker) checkInstructions(i *ideafile.Idea, parent string) {
+	context, _ := i.Source["context"].([]any)
+	for n, raw := range context {
+		name := ideafile.UnreadInstructionFile(raw)
+		if name == "" {
+			continue
+		}
+		at := c.place(parent, fmt.Sprintf("$.context[%d].%s", n, ideafile.InstructionFileKey))
+		if key, err := ResolveFile(parent, name); err != nil {
+			c.problems.Add(at, "%s", err)
+		} else {
+			c.problems.Add(at, missingFile, key)
+		}
+	}
+}
+
+const missingFile = "the start brings no file %s"
+
+// place names the file of a place, but for the first one.
+func (c *fileChecker) place(file, at string) string {
+	if file == c.rootFileKey {
+		return at
+	}
+	return file + ": " + at
+}
+
 func (c *fileChecker) checkIdea(i *ideafile.Idea, parent string, ancestors []string) {
+	c.checkInstructions(i, parent)
 	for _, t := range i.Tools {
 		if t.DelegateFile == "" || (t.DelegateFile == ideafile.AnonymousDelegate && len(ancestors) <= MaxDepth) {
 			continue
 		}
-		at := jsonval.JSONPathWithKey(ideafile.ToolsPath, t.Name) + "._delegate"
-		if parent != c.rootFileKey {
-			at = parent + ": " + at
-		}
+		at := c.place(parent, jsonval.JSONPathWithKey(ideafile.ToolsPath, t.Name)+"._delegate")
 		key, err := ResolveFile(parent, t.DelegateFile)
 		switch {
 		case err != nil:
@@ -195,7 +220,7 @@ func (c *fileChecker) checkIdea(i *ideafile.Idea, parent string, ancestors []str
 			c.problems.Add(at, "%s leads back to itself: %s", key,
 				strings.Join(append(ancestors[:len(ancestors):len(ancestors)], key), ", "))
 		case c.rawFilesByKey[key] == nil:
-			c.problems.Add(at, "the start brings no file %s", key)
+			c.problems.Add(at, missingFile, key)
 		default:
 			c.checkFile(key, ancestors)
 		}
@@ -220,10 +245,18 @@ func (c *fileChecker) checkFile(key string, ancestors []string) {
 
 // readFile returns nil for a file that is broken.
 func (c *fileChecker) readFile(key string) *ideafile.Idea {
-	idea, problems := ideafile.ReadIdea(c.rawFilesByKey[key])
+	raw := c.rawFilesByKey[key]
+	if source, ok := raw.(map[string]any); ok {
+		raw = WithInstructions(source, key, c.rawFilesByKey)
+	}
+	idea, problems := ideafile.ReadIdea(raw)
 	errs := problems.Errors()
 	for _, p := range errs {
-		c.problems.Add(key+": "+p.JSONPath, "%s", p.Message)
+		at := p.JSONPath
+		if strings.HasPrefix(at, "$") {
+			at = key + ": " + at
+		}
+		c.problems.Add(at, "%s", p.Message)
 	}
 	if len(errs) > 0 {
 		return nil

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"processidea/client/ideafiles"
+	"processidea/model/ideafile"
 	"processidea/model/loop"
 )
 
@@ -36,6 +37,7 @@ func Result(w io.Writer, r loop.Result, inputs map[string]any) error {
 		fmt.Fprintf(&b, "\noutput\n%s\n", firstLines(Indent(r.Output), longestOutput))
 	}
 	printNotWritten(&b, r.NotWrittenResults)
+	printSteps(&b, r.Instructions)
 	printInstances(&b, r.Instances, inputs, TerminalWidth(w))
 	printFailures(&b, r)
 	_, err := io.WriteString(w, b.String())
@@ -60,6 +62,16 @@ func printNotWritten(b *strings.Builder, list []loop.UnwrittenResult) {
 		}
 		fmt.Fprintf(b, "not written: what call %s gave for %s%s, as %s had written there\n", w.CallID,
 			Printable(w.Path), where, Printable(w.WrittenBy))
+	}
+}
+
+// printSteps prints in how many instances the steps of instructions are fulfilled.
+func printSteps(b *strings.Builder, counts ideafile.StepCounts) {
+	if len(counts) > 0 {
+		b.WriteString("\ninstructions\n")
+	}
+	for _, c := range counts {
+		fmt.Fprintf(b, "  %s\n", Printable(c.String()))
 	}
 }
 

@@ -107,11 +107,12 @@ const (
 	over                 // outcome tells how it ended
 )
 
-// readIdea reads the Idea that a process starts from, whose delegates' files are those of the process from then on. Its
-// Tools, and delegates, are checked when the Tools are bound.
+// readIdea reads the Idea that a process starts from, whose delegates' files are those of the process from then on, and
+// which carries its instructions. Its Tools, and delegates, are checked when the Tools are bound.
 func readIdea(start *protocol.ProcessStart, process string) (*ideafile.Idea, error) {
 	var carried diag.Problems
 	start.Idea, start.Delegation.Files, carried = delegate.ExtractFiles(start.Idea, start.Delegation.Files)
+	start.Idea = delegate.WithInstructions(start.Idea, start.Delegation.File, start.Delegation.Files)
 	start.Idea = policy.WithStarters(start.Idea, start.Starters(process))
 	start.Idea = ideafile.WithSeed(start.Idea, quality.NewSeed(process))
 	idea, problems := ideafile.ReadIdeaWithCheckedTools(start.Idea)

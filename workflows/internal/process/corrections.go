@@ -81,13 +81,10 @@ func (p *splitProcess) revise(ctx workflow.Context, s *approval.SteeringPayload)
 	if err == nil {
 		err = p.checkReopenable(reopened)
 	}
+	var read []ideafile.Message
 	if err == nil {
-		err = p.validateMessages(messages, false)
+		read, err = p.validateMessages(messages, false)
 	}
-	if err != nil {
-		return nil, err
-	}
-	read, err := ideafile.ReadMessages(messages)
 	if err == nil && len(reopened) == 0 { // else the parts check, which know what is reopened
 		err = p.parts.CheckCorrections(p.idea, read)
 	}
@@ -126,36 +123,39 @@ func (p *splitProcess) checkReopenable(tokens []string) error {
 
 // add makes parts of more instances.
 func (p *splitProcess) add(s approval.SteeringPayload) (*ideafile.Idea, []string, error) {
-	err := p.validateMessages(s.Context, true)
+	read, err := p.validateMessages(s.Context, true)
 	if err != nil {
 		return nil, nil, err
 	}
 	tokens := ideafile.SplitContextByInstance(s.Context).InstanceTokens
 	p.parts.AddInstances(tokens)
-	return p.idea.WithRawMessages(s.Context), tokens, nil
+	return p.idea.WithMessages(read), tokens, nil
 }
 
-// validateMessages returns what is wrong with messages of people: whether they can be read, and whom they are about.
+// validateMessages reads people's messages, or returns what is wrong with them, or with whom they are about.
 // newInstances: each must be about an instance that does not exist yet.
-func (p *splitProcess) validateMessages(context []any, newInstances bool) error {
+func (p *splitProcess) validateMessages(context []any, newInstances bool) ([]ideafile.Message, error) {
+	read, err := ideafile.ReadMessages(context)
+	if err == nil {
+		err = p.idea.CheckInstructions(read)
+	}
+	if err != nil {
+		return nil, err
+	}
 	names := spelling.NewTokenIndex(p.parts.InstanceTokens())
-	for n, raw := range context {
-		var problems diag.Problems
-		m, ok := ideafile.ReadMessage(raw, fmt.Sprintf("$.context[%d]", n), &problems)
+	for n, m := range read {
 		known := p.parts.PartNumberOf(m.InstanceToken) > 0
 		switch {
-		case !ok || len(problems.Errors()) > 0:
-			return problems
 		case newInstances && m.InstanceToken == "":
-			return fmt.Errorf("$.context[%d]: it names no new instance", n)
+			return nil, fmt.Errorf("$.context[%d]: it names no new instance", n)
 		case newInstances && known:
-			return fmt.Errorf("$.context[%d]: there is an instance %s already", n, m.InstanceToken)
+			return nil, fmt.Errorf("$.context[%d]: there is an instance %s already", n, m.InstanceToken)
 		case !newInstances && m.InstanceToken != "" && !known:
-			return fmt.Errorf("$.context[%d]: there is no instance %s; add makes new ones", n, m.InstanceToken)
+			return nil, fmt.Errorf("$.context[%d]: there is no instance %s; add makes new ones", n, m.InstanceToken)
 		}
 		if alike := names.AddToken(m.InstanceToken); alike != "" && newInstances {
-			return fmt.Errorf("$.context[%d]: %w", n, ideafile.ConfusableTokensError(m.InstanceToken, alike))
+			return nil, fmt.Errorf("$.context[%d]: %w", n, ideafile.ConfusableTokensError(m.InstanceToken, alike))
 		}
 	}
-	return nil
+	return read, nil
 }

@@ -42,9 +42,9 @@ func (p *unsplitProcess) partReport(status loop.Status, last bool) split.PartRep
 		Ideas: p.lastSealed.At, Calls: result.Calls,
 		Usage: result.Usage, Digest: p.lastSealed.Digest, Failures: result.Failures,
 		SelfPauseCount: p.loop.SelfPauseCount(), ResumeCount: p.resumesHeard,
-		NotWrittenResults: result.NotWrittenResults,
-		Quality:           p.loop.Rechecked(),
-		Error:             result.Error, QuotaUse: p.loop.QuotaUse(), Instances: p.loop.EndedOrWaitingInstances(),
+		NotWrittenResults: result.NotWrittenResults, Instructions: result.Instructions,
+		Quality: p.loop.Rechecked(),
+		Error:   result.Error, QuotaUse: p.loop.QuotaUse(), Instances: p.loop.EndedOrWaitingInstances(),
 	}
 	for _, m := range p.loop.Instances() {
 		r.PendingApprovals = append(r.PendingApprovals, m.PendingApprovals...)

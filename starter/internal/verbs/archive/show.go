@@ -77,8 +77,17 @@ func show(ctx context.Context, a *app.App, id string, at int) error {
 		if len(taken) > 0 {
 			idea["meta"] = jsonval.OverlayObject(idea["meta"], map[string]any{"undone": jsonval.ToJSONValue(taken)})
 		}
+		read, _ := ideafile.ReadIdeaWithCheckedTools(idea)
+		counts := ideafile.StepCountsOf(read.Context)
+		if len(counts) > 0 {
+			idea["meta"] = jsonval.OverlayObject(idea["meta"],
+				map[string]any{ideafile.InstructionsMetaKey: jsonval.ToJSONValue(counts)})
+		}
 		if a.JSON {
 			return a.Print(string(jsonval.Encode(idea)) + "\n")
+		}
+		for _, c := range counts {
+			a.Note("%s", c)
 		}
 		noteAge(a, id, idea)
 		noteTakenBack(a, id, idea, taken)

@@ -9,6 +9,7 @@ import (
 	"processidea/client"
 	"processidea/client/ideafiles"
 	"processidea/model/approval"
+	"processidea/model/diag"
 	"processidea/starter/internal/exit"
 )
 
@@ -74,6 +75,13 @@ func readCorrection(file string) (c approval.SteeringPayload, err error) {
 		}
 	default:
 		return c, exit.Usagef("read %s: want a list of messages, or an object with context", file)
+	}
+	var problems diag.Problems
+	if payload, err = ideafiles.WithInstructions(payload, file, &problems); err != nil {
+		return c, err
+	}
+	if errs := problems.Errors(); len(errs) > 0 {
+		return c, &ideafiles.InvalidError{Source: file, Problems: errs}
 	}
 	c, err = approval.ReadSteering(approval.SteerRevise, payload)
 	if err != nil {

@@ -1,0 +1,48 @@
+package delegate
+
+import (
+	"processidea/model/ideafile"
+	"processidea/model/jsonval"
+)
+
+// WithInstructions returns an Idea's source whose messages carry the content of the instructions' files that they name.
+// own is the key of the Idea's file. What a message carries already stays; a file that is not there, CheckFiles tells
+// of.
+func WithInstructions(source map[string]any, own string, files map[string]any) map[string]any {
+	context, _ := source["context"].([]any)
+	filled := FillInstructions(context, own, files)
+	if filled == nil {
+		return source
+	}
+	out := jsonval.WithoutKey(source, "context")
+	out["context"] = filled
+	return out
+}
+
+// FillInstructions is WithInstructions for messages; nil where none takes a file.
+func FillInstructions(context []any, own string, files map[string]any) (filled []any) {
+	for n, raw := range context {
+		key, err := ResolveFile(own, ideafile.UnreadInstructionFile(raw))
+		if content := files[key]; err == nil && content != nil {
+			if filled == nil {
+				filled = append(filled, context...)
+			}
+			m := jsonval.WithoutKey(jsonval.AsObject(raw), ideafile.InstructionContentKey)
+			m[ideafile.InstructionContentKey] = content
+			filled[n] = m
+		}
+	}
+	return filled
+}
+
+// InstructionFiles lists the keys of the files of instructions that messages name and do not carry.
+func InstructionFiles(context []any, own string) (keys []string) {
+	for _, raw := range context {
+		if name := ideafile.UnreadInstructionFile(raw); name != "" {
+			if key, err := ResolveFile(own, name); err == nil {
+				keys = append(keys, key)
+			}
+		}
+	}
+	return keys
+}

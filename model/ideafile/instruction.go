@@ -1,0 +1,264 @@
+package ideafile
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"processidea/model/diag"
+	"processidea/model/jsonschema"
+	"processidea/model/jsonval"
+)
+
+// Keys of an instruction message that takes its text and steps from a file. The content stands beside the file's name,
+// so that whoever has the message has the version that it was started with.
+const (
+	InstructionFileKey    = "file"
+	InstructionContentKey = "instruction"
+)
+
+// Instruction is an Idea of its own: a text and steps that Plans must heed.
+type Instruction struct {
+	File string // as the message names it
+	// Path and Version name it for people (`meta.path`, `meta.version`).
+	Path, Version string
+	Text          string
+	Steps         []InstructionStep
+}
+
+// InstructionStep is one rule of an Instruction.
+type InstructionStep struct {
+	ID, Text string
+	// Tools are those that it is about; empty: the whole Plan.
+	Tools []string
+	// When is a JSON Schema over an instance's view; nil: the step always applies.
+	When *jsonschema.Schema
+	// Require is a JSON Schema over State and Calls that holds where the step is fulfilled; nil: nothing checks it.
+	Require *jsonschema.Schema
+}
+
+// UnreadInstructionFile returns the file of an instruction message that does not carry its content; "" for any other
+// message.
+func UnreadInstructionFile(raw any) string {
+	m := jsonval.AsObject(raw)
+	if m["type"] != TypeInstruction || m[InstructionContentKey] != nil {
+		return ""
+	}
+	return jsonval.AsText(m[InstructionFileKey])
+}
+
+// readInstructionOfFile reads an instruction that stands in a file of its own. One without content is not read yet.
+func (m *Message) readInstructionOfFile(path string, ps *diag.Problems) {
+	m.rejectUnknownKeys(path, ps, InstructionFileKey, InstructionContentKey, "title", "description")
+	name, ok := m.Source[InstructionFileKey].(string)
+	if !ok || name == "" || strings.ContainsFunc(name, isLineBreakOrControl) {
+		ps.Add(path+"."+InstructionFileKey, "want the path of an instruction's file")
+		return
+	}
+	content := m.Source[InstructionContentKey]
+	if content == nil {
+		return
+	}
+	m.Instruction = readInstructionFile(name, content, ps)
+	m.Text = m.Instruction.textFor("")
+}
+
+// readInstructionFile reads the content of an instruction's file. Its problems have their places in that file.
+func readInstructionFile(name string, content any, ps *diag.Problems) *Instruction {
+	i, at := &Instruction{File: name}, name+": $"
+	source, ok := content.(map[string]any)
+	if !ok {
+		ps.Add(at, "an instruction's file is an object, not %s", jsonval.TypeOf(content))
+		return i
+	}
+	rejectOtherKeys(source, at, ps, "an instruction's file", "$schema", "meta", InstructionContentKey)
+	meta := diag.ReadObject(source, "meta", at, ps)
+	rejectOtherKeys(meta, at+".meta", ps, "the meta of an instruction", "path", "version")
+	i.Path = diag.ReadOptionalText(meta, "path", at+".meta", ps)
+	i.Version = diag.ReadOptionalText(meta, "version", at+".meta", ps)
+	at += "." + InstructionContentKey
+	body, ok := source[InstructionContentKey].(map[string]any)
+	if !ok {
+		ps.Add(at, "an instruction's file has an object here, with text and steps, not %s",
+			jsonval.TypeOf(source[InstructionContentKey]))
+		return i
+	}
+	rejectOtherKeys(body, at, ps, "an instruction", "text", "steps")
+	i.Text = diag.ReadOptionalText(body, "text", at, ps)
+	i.readSteps(body["steps"], at+".steps", ps)
+	if strings.TrimSpace(i.Text) == "" && len(i.Steps) == 0 {
+		ps.Add(at, "it says nothing: an instruction has a text, or steps, or both")
+	}
+	return i
+}
+
+func (i *Instruction) readSteps(v any, at string, ps *diag.Problems) {
+	list, ok := v.([]any)
+	if !ok && v != nil {
+		ps.Add(at, "want a list of steps, not %s", jsonval.TypeOf(v))
+	}
+	for n, raw := range list {
+		s, place := InstructionStep{}, fmt.Sprintf("%s[%d]", at, n)
+		if step, ok := raw.(map[string]any); ok {
+			s.read(step, place, ps)
+		} else {
+			ps.Add(place, "a step is an object with id and text, not %s", jsonval.TypeOf(raw))
+		}
+		if s.ID != "" && slices.ContainsFunc(i.Steps, func(o InstructionStep) bool { return o.ID == s.ID }) {
+			ps.Add(place+".id", "there are two steps %q", jsonval.Clip(s.ID, 80))
+		}
+		i.Steps = append(i.Steps, s)
+	}
+}
+
+func (s *InstructionStep) read(source map[string]any, at string, ps *diag.Problems) {
+	rejectOtherKeys(source, at, ps, "a step", "id", "text", "tools", "when", "require")
+	s.ID, s.Text = jsonval.AsText(source["id"]), jsonval.AsText(source["text"])
+	if s.ID == "" || len(s.ID) > 200 || strings.ContainsFunc(s.ID, isLineBreakOrControl) {
+		ps.Add(at+".id", "a step has an id of 1 to 200 bytes, without control characters")
+	}
+	if strings.TrimSpace(s.Text) == "" {
+		ps.Add(at+".text", "a step has a text")
+	}
+	if v := source["tools"]; v != nil {
+		if s.Tools, _ = jsonval.AsStringList(v); len(s.Tools) == 0 {
+			ps.Add(at+".tools", "want a list of tools' names")
+		}
+	}
+	if v := source["when"]; v != nil {
+		s.When = jsonschema.CompileInFile(v, at+".when", ps)
+	}
+	if v := source["require"]; v != nil {
+		s.Require = jsonschema.CompileInFile(v, at+".require", ps)
+	}
+}
+
+// rejectOtherKeys adds a problem for each key that a part of an instruction's file does not have.
+func rejectOtherKeys(source map[string]any, at string, ps *diag.Problems, what string, keys ...string) {
+	for _, k := range jsonval.SortedKeys(source) {
+		if !slices.Contains(keys, k) {
+			ps.Add(jsonval.JSONPathWithKey(at, k), "unknown key %q; %s has %s%s", jsonval.Clip(k, 80), what,
+				strings.Join(keys, ", "), diag.DidYouMean(k, keys))
+		}
+	}
+}
+
+// checkInstructionTools adds a problem for each step that is about a Tool which the palette does not have.
+func (i *Idea) checkInstructionTools(m Message, ps *diag.Problems) {
+	if m.Instruction == nil {
+		return
+	}
+	for n, s := range m.Instruction.Steps {
+		at := fmt.Sprintf("%s: $.instruction.steps[%d].tools", m.Instruction.File, n)
+		for _, name := range s.Tools {
+			if server, ok := i.FindCandidateMCPServer(name); ok && i.Tool(name) == nil {
+				ps.Warn(at, "%s", CandidateToolWarning(name, server))
+			} else if i.Tool(name) == nil {
+				ps.Add(at, "unknown tool %q%s", jsonval.Clip(name, 80), diag.DidYouMean(name, i.toolNames()))
+			}
+		}
+	}
+}
+
+// CheckInstructions returns why messages that people bring to a process cannot be taken for their instructions: a file
+// that is not there, or a step about a Tool that the palette does not have.
+func (i *Idea) CheckInstructions(messages []Message) error {
+	var ps diag.Problems
+	for n, m := range messages {
+		if name := UnreadInstructionFile(m.Source); name != "" {
+			ps.Add(fmt.Sprintf("$.context[%d].%s", n, InstructionFileKey),
+				"there is no %s: its content may stand beside it, under %q", name, InstructionContentKey)
+		}
+		i.checkInstructionTools(m, &ps)
+	}
+	if errs := ps.Errors(); len(errs) > 0 {
+		return errs
+	}
+	return nil
+}
+
+// TextFor returns what an instruction message says beside a Tool; "" if nothing.
+func (m Message) TextFor(tool string) string {
+	switch {
+	case m.Instruction != nil:
+		return m.Instruction.textFor(tool)
+	case slices.Contains(m.InstructionToolNames, tool):
+		return m.Text
+	}
+	return ""
+}
+
+// textFor returns the steps that are about a Tool; for "" the text, and the steps that are about none.
+func (i *Instruction) textFor(tool string) string {
+	var lines []string
+	if tool == "" && i.Text != "" {
+		lines = append(lines, i.Text)
+	}
+	for _, s := range i.Steps {
+		if tool == "" && len(s.Tools) == 0 || slices.Contains(s.Tools, tool) {
+			lines = append(lines, fmt.Sprintf("Step %s: %s", s.ID, s.Text))
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+// ToolNames lists the Tools that an instruction message is about, each once.
+func (m Message) ToolNames() []string {
+	names := slices.Clone(m.InstructionToolNames)
+	if m.Instruction != nil {
+		for _, s := range m.Instruction.Steps {
+			names = append(names, s.Tools...)
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// HasInstructions reports whether a context has instructions of files.
+func HasInstructions(context []Message) bool {
+	for n := range context { // a Message is large
+		if context[n].Instruction != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// WithLatestInstructions returns a context without the instructions whose file a later Message for the same instances
+// gives anew.
+func WithLatestInstructions(context []Message) []Message {
+	if !HasInstructions(context) {
+		return context
+	}
+	latest := map[[2]string]int{}
+	for n, m := range context {
+		if m.Instruction != nil {
+			latest[[2]string{m.InstanceToken, m.Instruction.File}] = n
+		}
+	}
+	var out []Message
+	for n, m := range context {
+		if m.Instruction == nil || latest[[2]string{m.InstanceToken, m.Instruction.File}] == n {
+			out = append(out, m)
+		}
+	}
+	return out
+}
+
+// InstructionsFor lists the instructions that an instance must heed. Its own of a file counts in place of the one for
+// all.
+func InstructionsFor(context []Message, token string) (list []*Instruction) {
+	for _, m := range WithLatestInstructions(context) {
+		if m.Instruction == nil || m.InstanceToken != "" && m.InstanceToken != token {
+			continue
+		}
+		at := slices.IndexFunc(list, func(i *Instruction) bool { return i.File == m.Instruction.File })
+		switch {
+		case at < 0:
+			list = append(list, m.Instruction)
+		case m.InstanceToken != "":
+			list[at] = m.Instruction
+		}
+	}
+	return list
+}

@@ -1,0 +1,111 @@
+package ideafile_test
+
+import (
+	"strings"
+	"testing"
+
+	"processidea/model/ideafile"
+	"processidea/model/jsonval"
+	"processidea/model/modeltest"
+)
+
+// withInstruction is an Idea with a Tool t, whose instruction is the content of a file.
+func withInstruction(content string) string {
+	return `{"schema": {"tools": {"t": {}}}, "context": [{"type": "instruction", "file": "p.json", "instruction": ` +
+		content + `}]}`
+}
+
+func TestAnInstructionsFileIsRefusedWhen(t *testing.T) {
+	t.Parallel()
+	steps := func(steps string) string { return `{"instruction": {"steps": [` + steps + `]}}` }
+	for name, c := range map[string]struct{ content, want string }{
+		"it is a list":              {`[]`, "p.json: $: an instruction's file is an object, not array"},
+		"it is an Idea":             {`{"context": []}`, `p.json: $.context: unknown key "context"; an instruction's file has`},
+		"it says no instruction":    {`{"meta": {}}`, "p.json: $.instruction: an instruction's file has an object here"},
+		"its meta has another key":  {`{"meta": {"name": "x"}, "instruction": {"text": "x"}}`, "p.json: $.meta.name: unknown key"},
+		"its version is a number":   {`{"meta": {"version": 1}, "instruction": {"text": "x"}}`, "p.json: $.meta.version: want a string"},
+		"it has no text, no steps":  {`{"instruction": {"text": " ", "steps": []}}`, "p.json: $.instruction: it says nothing"},
+		"it has another key":        {`{"instruction": {"text": "x", "rules": []}}`, `p.json: $.instruction.rules: unknown key "rules"`},
+		"its steps are an object":   {`{"instruction": {"text": "x", "steps": {}}}`, "p.json: $.instruction.steps: want a list of steps"},
+		"a step is a text":          {steps(`"look"`), "p.json: $.instruction.steps[0]: a step is an object"},
+		"a step has no id":          {steps(`{"text": "x"}`), "p.json: $.instruction.steps[0].id: a step has an id"},
+		"a step has no text":        {steps(`{"id": "a"}`), "p.json: $.instruction.steps[0].text: a step has a text"},
+		"a step has another key":    {steps(`{"id": "a", "text": "x", "requires": {}}`), "did you mean require?"},
+		"two steps have one id":     {steps(`{"id": "a", "text": "x"}, {"id": "a", "text": "y"}`), `p.json: $.instruction.steps[1].id: there are two steps "a"`},
+		"a require is no schema":    {steps(`{"id": "a", "text": "x", "require": {"type": "thing"}}`), "p.json: $.instruction.steps[0].require: compile schema: "},
+		"a when is no schema":       {steps(`{"id": "a", "text": "x", "when": 5}`), "p.json: $.instruction.steps[0].when: compile schema: "},
+		"tools are a text":          {steps(`{"id": "a", "text": "x", "tools": "t"}`), "p.json: $.instruction.steps[0].tools: want a list of tools' names"},
+		"a tool is unknown":         {steps(`{"id": "a", "text": "x", "tools": ["u"]}`), `p.json: $.instruction.steps[0].tools: unknown tool "u"`},
+		"a file's name is a number": {`{}`, "$.context[0].file: want the path of an instruction's file"},
+	} {
+		idea := withInstruction(c.content)
+		if strings.HasPrefix(c.want, "$.context") {
+			idea = strings.Replace(idea, `"p.json"`, "1", 1)
+		}
+		_, ps := ideafile.ParseIdea([]byte(idea))
+		if got := ps.Errors().Error(); !strings.Contains(got, c.want) {
+			t.Errorf("%s: %q", name, got)
+		}
+		formIsRefused(t, idea, ps.Error())
+	}
+}
+
+func TestAnInstructionIsReadWithItsSteps(t *testing.T) {
+	t.Parallel()
+	idea, ps := ideafile.ParseIdea([]byte(withInstruction(`{"meta": {"path": "p", "version": "2"}, "instruction": {"text": "Be kind.", "steps":
+		[{"id": "a", "text": "Ask."}, {"id": "b", "text": "Look.", "tools": ["t"]}]}}`)))
+	if ps.Count() > 0 {
+		t.Fatal(ps)
+	}
+	m := idea.Context[0]
+	if m.Text != "Be kind.\nStep a: Ask." || m.TextFor("t") != "Step b: Look." || m.TextFor("u") != "" ||
+		m.Instruction.Version != "2" {
+		t.Errorf("%q, %q, %+v", m.Text, m.TextFor("t"), m.Instruction)
+	}
+}
+
+func TestOfTwoInstructionsOfOneFileTheLaterCountsAndAnInstancesOwnBeforeAll(t *testing.T) {
+	t.Parallel()
+	of := func(owner, version string) string {
+		return `{"type": "instruction", "file": "p.json"` + owner + `, "instruction": {"meta": {"version": "` + version +
+			`"}, "instruction": {"text": "x"}}}`
+	}
+	context := modeltest.MessagesFrom(t, `[`+of(`, "_instance": "①"`, "own")+`,`+of("", "1")+`,`+of("", "2")+`]`)
+	for token, want := range map[string]string{"": "2", "①": "own", "②": "2"} {
+		if got := ideafile.InstructionsFor(context, token); len(got) != 1 || got[0].Version != want {
+			t.Errorf("%q goes by %+v", token, got)
+		}
+	}
+}
+
+func TestAStepIsFulfilledOrNotOrDoesNotApplyOrIsNotChecked(t *testing.T) {
+	t.Parallel()
+	idea := modeltest.IdeaFrom(t, withInstruction(`{"instruction": {"steps": [{"id": "a", "text": "x"},
+		{"id": "b", "text": "x", "require": {"properties": {"state": {"required": ["mood"]}}}},
+		{"id": "c", "text": "x", "when": {"properties": {"state": {"required": ["rude"]}}}, "require": false},
+		{"id": "d", "text": "x", "require": {"properties": {"calls": {"contains": {"properties": {"tool": {"const": "t"},
+			"status": {"const": "done"}, "params": {"required": ["n"]}, "output": {"const": 7}}}}}}}]}}`))
+	call := modeltest.DecodeJSON(t, `[{"tool": "t", "status": "done", "params": {"n": 1}, "output": 7}]`).([]any)
+	large := map[string]any{"letter": jsonval.BlobHandle{Digest: strings.Repeat("a", 64), Size: 9, ValueType: "string"}.AsJSONValue()}
+	for state, want := range map[string]string{
+		`{}`:                     "unchecked unfulfilled notApplicable fulfilled",
+		`{"mood": 1, "rude": 1}`: "unchecked fulfilled unfulfilled fulfilled",
+	} {
+		view := map[string]any{"state": modeltest.DecodeJSON(t, state)}
+		if got := outcomes(idea.Context[0].Instruction.Outcomes(view, call)); got != want {
+			t.Errorf("%s: %s", state, got)
+		}
+	}
+	got := outcomes(idea.Context[0].Instruction.Outcomes(map[string]any{"state": large}, nil))
+	if got != "unchecked unchecked unchecked unchecked" {
+		t.Errorf("of a large value: %s", got)
+	}
+}
+
+func outcomes(list []ideafile.StepOutcome) string {
+	var words []string
+	for _, o := range list {
+		words = append(words, o.Outcome)
+	}
+	return strings.Join(words, " ")
+}

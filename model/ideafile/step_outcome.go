@@ -1,0 +1,166 @@
+package ideafile
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"processidea/model/jsonval"
+)
+
+// What became of a step in an instance.
+const (
+	StepFulfilled     = "fulfilled"
+	StepUnfulfilled   = "unfulfilled"
+	StepNotApplicable = "notApplicable" // its `when` does not hold
+	StepUnchecked     = "unchecked"     // nothing is required, or a value is too large to be looked at
+)
+
+// StepOutcome is what became of one step of an instruction in an instance.
+type StepOutcome struct {
+	File    string `json:"file"`
+	Version string `json:"version,omitempty"`
+	Step    string `json:"step"`
+	Outcome string `json:"outcome"`
+	Why     string `json:"why,omitempty"` // it is not fulfilled
+}
+
+// Outcomes says of each step what became of it, given what an instance sees, with its State, and its Calls, each with
+// `tool`, `status`, `params` and `output`.
+func (i *Instruction) Outcomes(view map[string]any, calls []any) (list []StepOutcome) {
+	evidence := map[string]any{TypeState: view[TypeState], "calls": calls}
+	for _, s := range i.Steps {
+		o := StepOutcome{File: i.File, Version: i.Version, Step: s.ID, Outcome: StepFulfilled}
+		applies, err := s.When.Matches(view)
+		switch unfit := s.Require.Validate(evidence); {
+		case err != nil, !applies && jsonval.ContainsBlobHandle(view), applies && s.Require == nil,
+			applies && unfit != nil && jsonval.ContainsBlobHandle(evidence):
+			o.Outcome = StepUnchecked
+		case !applies:
+			o.Outcome = StepNotApplicable
+		case unfit != nil:
+			o.Outcome, o.Why = StepUnfulfilled, jsonval.Clip(unfit.Error(), maxStepReason)
+		}
+		list = append(list, o)
+	}
+	return list
+}
+
+func readStepOutcomes(v any) (list []StepOutcome) {
+	raw, _ := v.([]any)
+	for _, one := range raw {
+		o := jsonval.AsObject(one)
+		list = append(list, StepOutcome{File: jsonval.AsText(o["file"]), Version: jsonval.AsText(o["version"]),
+			Step: jsonval.AsText(o["step"]), Outcome: jsonval.AsText(o["outcome"]), Why: jsonval.AsText(o["why"])})
+	}
+	return list
+}
+
+// maxStepReason bounds, in characters, what is carried of why a step is not fulfilled.
+const maxStepReason = 300
+
+// Unfulfilled picks the steps that apply and are not fulfilled.
+func Unfulfilled(outcomes []StepOutcome) (list []StepOutcome) {
+	for _, o := range outcomes {
+		if o.Outcome == StepUnfulfilled {
+			list = append(list, o)
+		}
+	}
+	return list
+}
+
+// StepCount is in how many instances a step of an instruction was fulfilled, or not.
+type StepCount struct {
+	File          string `json:"file"`
+	Version       string `json:"version,omitempty"`
+	Step          string `json:"step"`
+	Fulfilled     int    `json:"fulfilled"`
+	Unfulfilled   int    `json:"unfulfilled"`
+	NotApplicable int    `json:"notApplicable"`
+	Unchecked     int    `json:"unchecked,omitempty"`
+}
+
+// String says it in words.
+func (c StepCount) String() string {
+	name := fmt.Sprintf("step %s of %s", c.Step, c.File)
+	if c.Version != "" {
+		name += " (version " + c.Version + ")"
+	}
+	var parts []string
+	for _, p := range []struct {
+		what string
+		n    int
+	}{{"fulfilled", c.Fulfilled}, {"not fulfilled", c.Unfulfilled}, {"did not apply", c.NotApplicable},
+		{"not checked", c.Unchecked}} {
+		if p.n > 0 {
+			parts = append(parts, fmt.Sprintf("%s in %d", p.what, p.n))
+		}
+	}
+	if parts == nil {
+		return name + ": no instance has ended"
+	}
+	return name + ": " + strings.Join(parts, ", ")
+}
+
+// InstructionsMetaKey is the key in the meta of an Idea that people are shown, under which its StepCounts stand.
+const InstructionsMetaKey = "instructions"
+
+// StepCounts are in the order in which the steps are first counted.
+type StepCounts []StepCount
+
+// CountSteps lists the steps of the instructions that all instances of a context must heed, before any has ended.
+func CountSteps(context []Message) (c StepCounts) {
+	for _, i := range InstructionsFor(context, "") {
+		for _, s := range i.Steps {
+			c = append(c, StepCount{File: i.File, Version: i.Version, Step: s.ID})
+		}
+	}
+	return c
+}
+
+// StepCountsOf counts what became of steps in the instances of a context that have ended.
+func StepCountsOf(context []Message) StepCounts {
+	c := CountSteps(context)
+	for _, m := range context {
+		c = c.CountOutcomes(m.InstanceSteps)
+	}
+	return c
+}
+
+// CountOutcomes returns the counts with those of one more instance.
+func (c StepCounts) CountOutcomes(outcomes []StepOutcome) StepCounts {
+	for _, o := range outcomes {
+		one := StepCount{File: o.File, Version: o.Version, Step: o.Step}
+		switch o.Outcome {
+		case StepFulfilled:
+			one.Fulfilled = 1
+		case StepUnfulfilled:
+			one.Unfulfilled = 1
+		case StepNotApplicable:
+			one.NotApplicable = 1
+		default:
+			one.Unchecked = 1
+		}
+		c = c.Merge(StepCounts{one})
+	}
+	return c
+}
+
+// Merge returns the counts with others, of other instances, added.
+func (c StepCounts) Merge(others StepCounts) StepCounts {
+	c = slices.Clone(c)
+	for _, o := range others {
+		at := slices.IndexFunc(c, func(k StepCount) bool {
+			return k.File == o.File && k.Version == o.Version && k.Step == o.Step
+		})
+		if at < 0 {
+			c = append(c, o)
+			continue
+		}
+		c[at].Fulfilled += o.Fulfilled
+		c[at].Unfulfilled += o.Unfulfilled
+		c[at].NotApplicable += o.NotApplicable
+		c[at].Unchecked += o.Unchecked
+	}
+	return c
+}

@@ -1,0 +1,154 @@
+package loop
+
+import (
+	"strings"
+
+	"processidea/model/diag"
+	"processidea/model/ideafile"
+	"processidea/model/jsonval"
+	"processidea/model/refexpr"
+	"processidea/model/turn"
+)
+
+// This file looks whether an instance does what the steps of its instructions require.
+
+// hasInstructions reports whether any instance has instructions with steps: all Calls are kept then, as evidence.
+func (l *Loop) hasInstructions() bool { return ideafile.HasInstructions(l.idea.Context) }
+
+// stepOutcomes says of each step of an instance's instructions what became of it, as State and Calls are now.
+func (l *Loop) stepOutcomes(inst *InstanceProgress) (list []ideafile.StepOutcome) {
+	if !l.hasInstructions() {
+		return nil
+	}
+	view := ideafile.InstanceViewOf(l.idea.Context, inst.Token).PayloadByKind
+	view[ideafile.TypeState] = inst.state.CurrentValue
+	calls := []any{}
+	for _, p := range l.plannedCalls {
+		if c, ok := inst.calls[p.key()]; ok && p.isPlannedFor(inst) {
+			calls = append(calls, l.evidence(inst, p.Call, c, view))
+		}
+	}
+	for _, i := range ideafile.InstructionsFor(l.idea.Context, inst.Token) {
+		list = append(list, i.Outcomes(view, calls)...)
+	}
+	return list
+}
+
+// unfulfilledSteps lists the steps that keep an instance from settling. What is made up from schemas cannot fulfil any.
+func (l *Loop) unfulfilledSteps(inst *InstanceProgress) []ideafile.StepOutcome {
+	if s := l.idea.Simulation; s != nil && (s.ToolResultsFrom == ideafile.FakedBySchemas ||
+		s.LLMRepliesFrom == ideafile.FakedBySchemas) {
+		return nil
+	}
+	return ideafile.Unfulfilled(l.stepOutcomes(inst))
+}
+
+// lack returns why an instance may not settle; nil if it may.
+func (l *Loop) lack(inst *InstanceProgress) *diag.Fault {
+	if len(inst.MissingRequiredPaths) > 0 {
+		return diag.Faultf(turn.CodeMissingRequired, "its State still lacks %v", inst.MissingRequiredPaths)
+	}
+	if open := l.unfulfilledSteps(inst); len(open) > 0 {
+		return diag.Faultf(turn.CodeUnfulfilled, "step %s of %s is not fulfilled: %s", open[0].Step, open[0].File,
+			open[0].Why)
+	}
+	return nil
+}
+
+// unfulfilledInstances lists the instances at work in which a step is not fulfilled.
+func (l *Loop) unfulfilledInstances() (list []*InstanceProgress) {
+	for _, inst := range l.instances {
+		if inst.Status == ideafile.InstanceWorking && len(l.unfulfilledSteps(inst)) > 0 {
+			list = append(list, inst)
+		}
+	}
+	return list
+}
+
+// evidence is what a step can require of a Call: what ran, after people's decisions, and what came of it.
+func (l *Loop) evidence(inst *InstanceProgress, w ideafile.WrittenCall, c turn.CallReport,
+	view map[string]any) map[string]any {
+	palette := ideafile.Palette{Tools: l.idea.Tools, BindingByTool: l.bindings, InstanceTokens: []string{inst.Token},
+		UntargetedCallsGoToAll: true, AllowsConditions: true}
+	call, _, f := palette.ReadCall(w)
+	if f != nil {
+		call.Params = map[string]any{}
+		for _, k := range jsonval.SortedKeys(w.RawObject()) {
+			if !strings.HasPrefix(k, "_") {
+				call.Params[k] = w.RawObject()[k]
+			}
+		}
+	}
+	e := map[string]any{"tool": w.Tool, "status": string(c.Status), "params": call.Params, "output": nil}
+	resolved, err := refexpr.ResolveReferences(call.Params, func(ref refexpr.Reference) (any, bool) {
+		return inst.valueSeenByCall(c, ref, view)
+	})
+	if params, ok := resolved.(map[string]any); ok && err == nil {
+		e["params"] = c.ParamsAdaptation.ApplyTo(params)
+	}
+	if c.RanCall != nil {
+		e["tool"], e["params"] = c.RanCall.Tool, c.RanCall.Params
+	}
+	if c.Status == ideafile.Done {
+		e["output"] = inst.outputOfCall(c, call)
+	}
+	return e
+}
+
+// valueSeenByCall finds the value of a Reference as a Call sees it from its place in the Plan.
+func (p *InstanceProgress) valueSeenByCall(c turn.CallReport, ref refexpr.Reference,
+	view map[string]any) (any, bool) {
+	value := view[ref.Kind]
+	if ref.Kind == ideafile.TypeState {
+		before := p.state.BeforeCall(c.Request, c.Index, ref.Path).CurrentValue
+		if v, ok := refexpr.ValueOrBlobHandleAt(before, ref.Path); ok {
+			return v, true
+		}
+	}
+	return refexpr.ValueOrBlobHandleAt(value, ref.Path)
+}
+
+// outputOfCall returns the result of a Call that is done: what its report keeps, or what stands where it wrote.
+func (p *InstanceProgress) outputOfCall(c turn.CallReport, call ideafile.Call) any {
+	if call.HasOutput {
+		return call.Output
+	}
+	for _, w := range p.state.Writes() {
+		if w.Request == c.Request && w.Index == c.Index && w.CorrectionNumber == 0 {
+			if len(w.Path) == 0 && c.Result != nil {
+				return jsonval.OverlayObject(w.Value, c.Result)
+			}
+			return w.Value
+		}
+	}
+	if c.Result != nil {
+		return c.Result
+	}
+	for _, path := range call.OutputPath.Paths() { // it was done in an earlier process
+		if v, ok := jsonval.ValueAt(p.state.CurrentValue, path); ok {
+			return v
+		}
+	}
+	return nil
+}
+
+// unfulfilledForLLM returns the steps that the next Request is told of: none, before a Request or a Plan was to have
+// fulfilled them, here or in the process before.
+func (l *Loop) unfulfilledForLLM(inst *InstanceProgress) []ideafile.StepOutcome {
+	isTakenUp := inst.ReopenCount > 0 || inst.LastCoveringRequest == 0 && inst.LastPlanningRequest > 0
+	if !inst.isToldOfLack() && !isTakenUp {
+		return nil
+	}
+	return l.unfulfilledSteps(inst)
+}
+
+// StepCounts says of each step of the instructions in how many of the instances that have ended it is fulfilled.
+func (l *Loop) StepCounts() ideafile.StepCounts {
+	counts := ideafile.CountSteps(l.idea.Context)
+	for _, inst := range l.instances {
+		if inst.Status != ideafile.InstanceWorking {
+			counts = counts.CountOutcomes(inst.Steps)
+		}
+	}
+	return counts
+}

@@ -1,0 +1,172 @@
+package loop_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"processidea/model/approval"
+	"processidea/model/loop"
+	"processidea/model/modeltest"
+	"processidea/model/turn"
+)
+
+// lookFirst is an instruction whose steps require that the mood was looked up before it was written, and that what is rude
+// was answered.
+const lookFirst = `{"type": "instruction", "file": "p.json", "instruction": {"meta": {"version": "1"}, "instruction": {"steps": [
+	{"id": "look", "text": "Look first.", "require": {"properties": {"calls": {"contains": {"properties":
+		{"tool": {"const": "work"}, "status": {"const": "done"}, "params": {"properties": {"x": {"const": "looked"}}, "required": ["x"]}}}}}}},
+	{"id": "answer", "text": "Answer what is rude.", "when": {"properties": {"state": {"properties": {"mood": {"const": "rude"}}, "required": ["mood"]}}},
+		"require": {"properties": {"state": {"required": ["answer"]}}}}]}}}`
+
+func nothing(s *modeltest.Scenario) { s.ReplyWith(`{"calls":[],"output":null}`) }
+
+func unfulfilled(input *turn.RequestInput) string {
+	var list []string
+	for _, i := range input.Instances {
+		for _, s := range i.UnfulfilledSteps {
+			list = append(list, strings.TrimSpace(i.Token+" "+s.Step))
+		}
+	}
+	return strings.Join(list, ", ")
+}
+
+func counts(s *modeltest.Scenario) string {
+	var list []string
+	for _, c := range s.Loop.StepCounts() {
+		list = append(list, fmt.Sprintf("%s@%s %d/%d/%d", c.Step, c.Version, c.Fulfilled, c.Unfulfilled, c.NotApplicable))
+	}
+	return strings.Join(list, ", ")
+}
+
+func TestAnInstanceThatDoesNotFulfilAStepIsToldThreeTimesThenItHasFailed(t *testing.T) {
+	t.Parallel()
+	s := modeltest.NewScenario(t, "", `"context": [`+lookFirst+`, {"type": "state", "_instance": "①", "state": {}},
+		{"type": "state", "_instance": "②", "state": {}}]`)
+	s.WantEqual("before anything was planned", unfulfilled(s.ExpectRequest()), "")
+	s.ReplyWith(`{"calls":[{"_tool":"work","_instance":"②","x":"looked","_outputPath":"a"}],"output":null}`)
+	s.WantEqual("told", unfulfilled(s.ExpectRequest()), "① look")
+	nothing(s)
+	s.WantEqual("after the first time", s.Statuses(), "① working, ② settled")
+	for range 2 {
+		s.WantEqual("told again", unfulfilled(s.ExpectRequest()), "① look")
+		nothing(s)
+	}
+	s.WantEqual("in the end", s.Statuses(), "① failed, ② settled")
+	s.ExpectStep(loop.StepFinished)
+	if got := s.Loop.Result(loop.StatusFailed, false).Error.Error(); !strings.HasPrefix(got,
+		"instruction_unfulfilled: 1 of 2 instances failed; the first, ①: step look of p.json is not fulfilled: ") {
+		t.Error(got)
+	}
+	s.WantEqual("counted", counts(s), "look@1 1/1/0, answer@1 0/0/2")
+}
+
+func TestAnInstanceThatReachedItsGoalIsToldOfTheStepBeforeItSettles(t *testing.T) {
+	t.Parallel()
+	s := modeltest.NewScenario(t, "", strings.Replace(goalIsMood, "[", "["+lookFirst+",", 1))
+	s.ReplyWith(`{"calls":[{"_tool":"work","x":"rude","_outputPath":"mood"}],"output":null}`)
+	s.WantEqual("told", unfulfilled(s.ExpectRequest()), "look, answer")
+	s.ReplyWith(`{"calls":[{"_tool":"work","x":"looked","_outputPath":"answer"}],"output":null}`)
+	s.ExpectStep(loop.StepFinished)
+	s.WantEqual("in the end", s.Statuses()+" "+counts(s), "settled look@1 1/0/0, answer@1 1/0/0")
+}
+
+func TestAnInstanceThatReachedItsGoalIsToldThreeTimesTooHoweverLongItWaits(t *testing.T) {
+	t.Parallel()
+	s := modeltest.NewScenarioWithPeople(t, "", `"context": [`+lookFirst+`, {"type": "state", "state": {}, `+
+		modeltest.StateSchemaRequiringMood+`}, {"type": "state", "_instance": "①", "state": {}},
+		{"type": "state", "_instance": "②", "state": {}}]`)
+	s.ReplyWith(`{"calls":[{"_tool":"work","_instance":"①","x":"good","_outputPath":"mood"},
+		{"_tool":"slow","_instance":"②","_outputPath":"mood"}],"output":null}`)
+	for n := range 3 {
+		for range 5 {
+			s.ExpectStep(loop.StepWait) // for ②, which might be asked about with ①
+		}
+		s.AdvanceClock(time.Minute)
+		s.WantEqual("told", unfulfilled(s.ExpectRequest()), "① look")
+		s.ReplyWith(fmt.Sprintf(`{"calls":[{"_tool":"work","_instance":"①","x":%d}],"output":null}`, n))
+	}
+	s.ExpectStep(loop.StepWait)
+	s.WantEqual("in the end", s.Statuses(), "① failed, ② working")
+}
+
+func TestAnUnfulfilledStepEndsACompletePlanAndHandsAnOptimalOneToTheLLM(t *testing.T) {
+	t.Parallel()
+	for stage, want := range map[string]string{"complete": "failed", "optimal": "working"} {
+		s := modeltest.NewScenario(t, "", `"context": [`+lookFirst+`, {"type": "state", "state": {}},
+			{"type": "plan", "stage": "`+stage+`", "plan": [{"_tool": "work", "x": 1, "_outputPath": "a"}]}]`)
+		s.RunDirectPlans()
+		if stage == "complete" {
+			s.ExpectStep(loop.StepFinished)
+		} else {
+			s.WantEqual("told", unfulfilled(s.ExpectRequest()), "look")
+		}
+		s.WantEqual(stage, s.Statuses(), want)
+	}
+}
+
+func TestWhatARequestHasPlannedLongAgoIsEvidence(t *testing.T) {
+	t.Parallel()
+	s := modeltest.NewScenario(t, "", `"context": [`+lookFirst+`, {"type": "state", "state": {}}]`)
+	s.ReplyWith(`{"calls":[{"_tool":"work","x":"looked","_outputPath":"a"}],"output":null}`)
+	for _, path := range []string{"b", "c"} {
+		s.ReplyWith(`{"calls":[{"_tool":"work","x":"†state.a","_outputPath":"` + path + `"}],"output":null}`)
+	}
+	s.ExpectRequest()
+	fork := modeltest.SnapshotFile(t, s.Idea, s.Loop.AllInstancesInput(), nil, nil)
+	nothing(s)
+	s.ExpectStep(loop.StepFinished)
+	s.WantEqual("here", s.Statuses(), "settled")
+	s = modeltest.NewScenarioOf(t, fork, false)
+	s.ExpectRequest()
+	nothing(s)
+	s.WantEqual("told", unfulfilled(s.Input), "")
+	s.WantEqual("in a fork", s.Statuses()+" "+counts(s), "settled look@1 1/0/0, answer@1 0/0/1")
+}
+
+func TestAnInstructionThatAPersonGivesAnewCounts(t *testing.T) {
+	t.Parallel()
+	s := modeltest.NewScenario(t, "", `"context": [`+lookFirst+`, {"type": "state", "state": {}}]`)
+	s.ExpectRequest()
+	s.Conclude(func() turn.LLMReply { r := s.DeliverCalls(nil); r.Complete = true; return r }())
+	s.ExpectRequest()
+	s.Revise(`{"context": [{"type": "instruction", "file": "p.json", "instruction": {"meta": {"version": "2"},
+		"instruction": {"text": "Do as you like."}}}]}`)
+	nothing(s) // a reply from before
+	s.WantEqual("told", unfulfilled(s.ExpectRequest()), "")
+	nothing(s)
+	s.WantEqual("in the end", s.Statuses()+counts(s), "settled")
+}
+
+func TestAnInstructionThatNobodyCanReadIsRefused(t *testing.T) {
+	t.Parallel()
+	s := modeltest.NewScenario(t, "", `"context": [{"type": "state", "state": {}}]`)
+	for message, want := range map[string]string{
+		`{"type": "instruction", "file": "p.json"}`: `$.context[0].file: there is no p.json: its content may stand beside it, under "instruction"`,
+		`{"type": "instruction", "file": "p.json", "instruction": {"instruction": {"steps": [{"id": "a", "text": "x", "tools": ["u"]}]}}}`: `p.json: $.instruction.steps[0].tools: unknown tool "u"`,
+	} {
+		_, err := s.Loop.ApplyRevision(approval.SteeringPayload{Context: []any{modeltest.DecodeJSON(t, message)}})
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", message, err)
+		}
+	}
+}
+
+func TestAForkIsToldAtOnceOfTheStepsThatItTakesUp(t *testing.T) {
+	t.Parallel()
+	s := modeltest.NewScenario(t, "", `"context": [`+lookFirst+`, {"type": "state", "state": {}}]`)
+	s.ReplyWith(`{"calls":[{"_tool":"work","x":"rude","_outputPath":"mood"}],"output":null}`)
+	s.ExpectRequest()
+	fork := modeltest.SnapshotFile(t, s.Idea, s.Loop.AllInstancesInput(), nil, nil)
+	s = modeltest.NewScenarioOf(t, fork, false)
+	s.WantEqual("told", unfulfilled(s.ExpectRequest()), "look, answer")
+}
+
+func TestWhatIsMadeUpIsNotHeldToSteps(t *testing.T) {
+	t.Parallel()
+	s := modeltest.NewScenario(t, "", `"meta": {"simulated": true}, "context": [`+lookFirst+`, {"type": "state", "state": {}}]`)
+	nothing(s)
+	s.ExpectStep(loop.StepFinished)
+	s.WantEqual("in the end", s.Statuses()+" "+counts(s), "settled look@1 0/1/0, answer@1 0/0/1")
+}
