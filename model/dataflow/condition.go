@@ -57,7 +57,7 @@ func (i *Instance) applyCondition(rec *CallRecord) {
 // endWithUndecidedAlternative ends a Call that must not take the place of an earlier one for the same value, of which
 // it cannot be told whether it is to run.
 func (i *Instance) endWithUndecidedAlternative(rec *CallRecord) bool {
-	for _, w := range i.candidateWriters(rec.OutputPath.Paths()...) {
+	for _, w := range i.callRecords { // the earlier one may have ended long before
 		undecided := w.Fault != nil && w.Fault.Code == ideafile.CodeUndecided
 		if undecided && w.Request == rec.Request && w.precedesInPlan(rec) && w.mayWriteAny(rec.OutputPath.Paths()) {
 			rec.endWithStatus(ideafile.Failed,

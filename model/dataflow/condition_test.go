@@ -78,6 +78,10 @@ func TestACallWithAConditionRunsWhereItHolds(t *testing.T) {
 		"it does not: readers are skipped": {[]string{score("3"), gated, reader}, "done, skipped, skipped"},
 		"it cannot be told": {[]string{score("7"), gated, otherwise, reader},
 			"done, failed undecided, failed undecided, blocked blocked"},
+		"it cannot be told, and the other becomes ready later": {
+			[]string{score("7"), `{"_tool": "do", "y": 1, "_outputPath": "first"}`, gated,
+				`{"_tool": "do", "x": "†state.first", "y": "no", "_outputPath": "verdict"}`},
+			"done, done, failed undecided, failed undecided"},
 		"what it reads failed": {[]string{score(`"fail"`), gated, reader},
 			"failed tool_failed, failed undecided, blocked blocked"},
 		"without unless it is skipped": {[]string{score("7"), `{"_tool": "do", "y": 1, ` + high + `}`},
