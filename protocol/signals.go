@@ -16,7 +16,8 @@ type CallsSignal struct {
 	Last bool `json:"last,omitempty"`
 	// Rest is whether the process sends it, after the Request broke off.
 	Rest bool `json:"rest,omitempty"`
-	// Review is whether it brings no new Calls, and a person must look at those that have not started, as their Why says.
+	// Review is whether it brings no new Calls, and a person must look at those that have not started, as their Why
+	// says.
 	Review bool `json:"review,omitempty"`
 	// CausedBy is who has added or revised the instance before the Calls were planned.
 	CausedBy []policy.Identity `json:"causedBy,omitempty"`

@@ -55,7 +55,8 @@ var verbs = map[string]string{
 	approval.SteerPause:  "paused the process",
 	approval.SteerResume: "let the process go on",
 	approval.SteerRevise: "corrected the process",
-	approval.SteerUndo:   "had Calls taken back", approval.SteerAdd: "added instances", approval.SteerAllow: "gave a standing order",
+	approval.SteerUndo:   "had Calls taken back", approval.SteerAdd: "added instances",
+	approval.SteerAllow:    "gave a standing order",
 	approval.SteerDisallow: "ended a standing order",
 }
 

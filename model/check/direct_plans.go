@@ -115,8 +115,8 @@ func (c *checker) checkRechecks() {
 func (c *checker) checkSize() {
 	n, because, _ := quality.Kind(c.idea, c.bindings)
 	if said := c.idea.Config.MaxInstancesPerPart; said > n && c.llmMayPlan() {
-		c.addWarning("$.config.batch", "%d instances a Request are more than %d: %s, and studies find worse answers above "+
-			"that; \"quality\" measures it", said, n, because)
+		c.addWarning("$.config.batch", "%d instances a Request are more than %d: %s, and studies find worse answers "+
+			"above that; \"quality\" measures it", said, n, because)
 	}
 }
 

@@ -35,8 +35,8 @@ type Config struct {
 	// PeopleGatherDelay is how long it waits for an instance after a person was asked about it: as long, but no longer
 	// than the default, where the file says how long; else nobody is held up by people.
 	PeopleGatherDelay time.Duration
-	// MaxInstancesPerPart is the number of instances above which a process is split into parts of that size; 0 ("auto"):
-	// it follows from what the LLM does for each, see model/quality.
+	// MaxInstancesPerPart is the number of instances above which a process is split into parts of that size; 0
+	// ("auto"): it follows from what the LLM does for each, see model/quality.
 	MaxInstancesPerPart int
 	// Quality says which answers are asked for twice.
 	Quality Quality

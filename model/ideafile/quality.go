@@ -44,7 +44,8 @@ func readQuality(m map[string]any, path string, ps *diag.Problems) Quality {
 		case "before":
 			q.HoldsCalls, err = readBool(m[k])
 		case "onLimit":
-			if q.OnLimit, _ = m[k].(string); !slices.Contains([]string{ShrinkRequests, PauseProcess, OnlyTell}, q.OnLimit) {
+			q.OnLimit, _ = m[k].(string)
+			if !slices.Contains([]string{ShrinkRequests, PauseProcess, OnlyTell}, q.OnLimit) {
 				err = fmt.Errorf(`want "shrink", "pause" or "tell", not %s`, jsonval.Shown(m[k]))
 			}
 		case "llm":

@@ -118,8 +118,8 @@ type InstanceInput struct {
 	Fault  *diag.Fault             `json:"fault,omitempty"`
 	// Steps say what became of the steps of its instructions, of an instance that has ended.
 	Steps []ideafile.StepOutcome `json:"steps,omitempty"`
-	// EndedByRequest is whether it ended by the Request itself, which is the last one: the snapshot tells the end, and a
-	// fork of it makes that Request again.
+	// EndedByRequest is whether it ended by the Request itself, which is the last one: the snapshot tells the end, and
+	// a fork of it makes that Request again.
 	EndedByRequest bool `json:"endedByRequest,omitempty"`
 	// ReopenReason says who reopened the instance after it had ended, and why; empty: nobody did since the last Request
 	// about it.

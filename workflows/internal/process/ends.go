@@ -11,8 +11,8 @@ import (
 )
 
 // This file tells instances that they have settled or failed, or are to take back what they did. That cannot be taken
-// back, and what a workflow task decides may be decided again, otherwise, if the task is lost. So an instance is told in
-// a later task than the one that decided. Nobody waits for it, so that many are told together.
+// back, and what a workflow task decides may be decided again, otherwise, if the task is lost. So an instance is told
+// in a later task than the one that decided. Nobody waits for it, so that many are told together.
 
 const (
 	endDelayHurried = time.Millisecond // for a task right behind this one, when the process waits for nothing else
