@@ -236,6 +236,9 @@ func endless(method string) http.Handler {
 }
 
 func TestAServerThatAnswersWithoutEndIsHungUpOn(t *testing.T) {
+	if testing.Short() {
+		t.Skip("under the race detector, the messages of megabytes take minutes, and no goroutine more runs")
+	}
 	for _, method := range []string{"initialize", "tools/list", "tools/call"} {
 		s, host := served(t, endless(method))
 		h := hub(t, "", host, nil)
