@@ -89,7 +89,7 @@ func (w *WaitingCounter) ask(ctx context.Context, infos []*workflowpb.WorkflowEx
 		if known && before.listed == listed && time.Since(before.at) < waitingAge {
 			continue
 		}
-		g.Go("client.waiting", func() error {
+		g.Go("client.countwaiting", func() error {
 			v, err := w.client.Process(id).askWhatWaits(ctx)
 			w.mu.Lock()
 			defer w.mu.Unlock()

@@ -47,8 +47,9 @@ func TestAProcessWhoseIdeaIsRefusedSaysSoWhereverOneLooks(t *testing.T) {
 				t.Fatal("it has not failed")
 			}
 			p := client.New(temporalClient, server.Namespace(), store).Process(id)
-			v, err := p.Status(t.Context())
-			if err != nil || v.Status != loop.StatusFailed || v.Error == nil || v.Error.Code != turn.CodeInvalidIdea ||
+			var v client.Status
+			eventually(t, "it answers", func() bool { v, err = p.Status(t.Context()); return err == nil })
+			if v.Status != loop.StatusFailed || v.Error == nil || v.Error.Code != turn.CodeInvalidIdea ||
 				v.Error.Message == "" || len(v.Instances) > 0 {
 				t.Errorf("it says %+v (%v)", v, err)
 			}

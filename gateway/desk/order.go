@@ -36,8 +36,12 @@ type orderField struct {
 	Same bool
 }
 
-// maxOrderFields bounds the parameters that the form offers.
-const maxOrderFields = 30
+// maxOrderFields bounds the parameters that the form offers, longestOrderText the bytes of a text that an order can ask
+// for.
+const (
+	maxOrderFields   = 30
+	longestOrderText = 1000
+)
 
 func orderFormOf(process, tool string, c shown.Call, now time.Time) *orderForm {
 	f := &orderForm{Href: processHref(process) + "/orders", Tool: tool, ToolTitle: c.ToolTitle,
@@ -45,6 +49,9 @@ func orderFormOf(process, tool string, c shown.Call, now time.Time) *orderForm {
 	for n, field := range c.Fields {
 		if n == maxOrderFields {
 			break
+		}
+		if text, isText := field.Value.(string); isText && len(text) > longestOrderText {
+			continue
 		}
 		one := orderField{Field: field, Control: "o" + strconv.Itoa(n), JSON: string(jsonval.Encode(field.Value))}
 		switch field.Value.(type) {

@@ -83,8 +83,10 @@ func (r *redaction) draft(d draft) draft {
 		}
 		left.body["solution"] = solution
 	}
-	if list, ok := d.meta["decisions"].([]any); ok {
-		left.meta["decisions"] = r.without(list)
+	for _, key := range []string{"decisions", turn.EndedByRequestKey} {
+		if list, ok := d.meta[key].([]any); ok {
+			left.meta[key] = r.without(list)
+		}
 	}
 	if log, ok := d.log.([]any); ok {
 		left.log = r.without(log)

@@ -76,7 +76,7 @@ func TestJSONIsOneLineWithEverythingAsItWas(t *testing.T) {
 	want :=
 		`{"process":"p","status":"completed","output":"<a> & \u2028","instances":{"":{"status":"settled","state":{}}},` +
 			`"ideas":0,"requests":0,"calls":{"done":0,"failed":0,"rejected":0,"skipped":0,"blocked":0},"failures":[],` +
-			`"usage":{"promptTokens":0,"completionTokens":0},"error":null}` + "\n"
+			`"usage":{"promptTokens":0,"completionTokens":0},"quality":null,"error":null}` + "\n"
 	if b.String() != want {
 		t.Errorf("got %s, want %s", b.String(), want)
 	}
