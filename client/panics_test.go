@@ -44,6 +44,10 @@ func TestAPanicIsTheErrorOfWhatWasAsked(t *testing.T) {
 			return p.addMissingCases(ctx, make([]Approval, 1))
 		},
 		"client.waiting": func(ctx context.Context, p *Process) error { _, err := p.client.Waiting(ctx); return err },
+		"client.countwaiting": func(ctx context.Context, p *Process) error {
+			_, err := p.client.NewWaitingCounter().Count(ctx)
+			return err
+		},
 		"client.plan": func(ctx context.Context, p *Process) error {
 			_, err := p.livePlanOfParts(ctx, make([]protocol.PartView, 1))
 			return err
