@@ -148,7 +148,8 @@ func TestClientsThatOnlySignalAreHeardAndAnActIsAnsweredOnceAndForAll(t *testing
 					t.Errorf("%q, want %q", got[n], want)
 				}
 			}
-			// Over a continue-as-new a signal may be passed on again, and is refused once more.
+			// A task that fails, since a signal came as it was to continue as new, passes on again what it had passed on: that
+			// is refused once more.
 			eventually(t, "the repetition is refused", func() bool { return s.processStatus().Refused >= 3 })
 			if again := s.became(s.id, "once")[0]; again != approval.ActTaken {
 				t.Errorf("then %s", again)
