@@ -202,8 +202,8 @@ func (r *request) chooseLLMs(setup protocol.SharedRequestSetup) (err error) {
 			err = startScriptedLLM(setup.Replies, r.input.Turn+r.reply.HTTPAttempts-1)
 	} else {
 		llms := r.idea.Config.LLMs
-		if own := r.idea.Config.Quality.LLMs; r.input.Recheck != nil && own != nil {
-			llms = own
+		if r.input.Recheck != nil {
+			llms = r.idea.Config.RecheckLLMs()
 		}
 		r.candidates = r.a.candidates(llms)
 		return nil

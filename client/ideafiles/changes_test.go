@@ -54,3 +54,41 @@ func TestAForkSaysNothingOfWhoStartedOrDecidedBefore(t *testing.T) {
 		t.Errorf("%s %v", got, err)
 	}
 }
+
+// A fork at the Idea of the last Request makes it again: whom it ended is at work, unless something but the LLM is
+// changed, or the solution is taken over.
+func TestAForkFindsThoseWhomTheLastRequestEndedAtWork(t *testing.T) {
+	for name, c := range map[string]struct {
+		changes ideafiles.Changes
+		atWork  bool
+	}{
+		"nothing":      {ideafiles.Changes{}, true},
+		"the LLM":      {ideafiles.Changes{LLM: "new"}, true},
+		"the solution": {ideafiles.Changes{WithSolution: true}, false},
+		"a value":      {ideafiles.Changes{Set: []string{"b:x=1"}}, false},
+		"another":      {ideafiles.Changes{Reopen: []string{"b"}}, false},
+		"an input":     {ideafiles.Changes{Input: `{"x": 1}`}, false},
+	} {
+		idea, err := jsonval.DecodeObject([]byte(`{"meta": {"ended": ["a"]}, "context": [
+			{"type": "state", "_instance": "a", "state": {}, "_status": "failed", "_error": {"code": "x", "message": "y"}},
+			{"type": "state", "_instance": "b", "state": {}, "_status": "settled"}]}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		changed, err := c.changes.Apply(idea)
+		if err != nil {
+			t.Fatal(err)
+		}
+		a := jsonval.AsObject(changed["context"].([]any)[0])
+		if atWork := a["_status"] == nil && a["_error"] == nil; atWork != c.atWork {
+			t.Errorf("%s is changed: %s", name, jsonval.Encode(a))
+		}
+		b := jsonval.AsObject(changed["context"].([]any)[1])
+		if isChanged := name == "a value" || name == "another"; (b["_status"] == nil) != isChanged {
+			t.Errorf("%s is changed: %s", name, jsonval.Encode(b))
+		}
+		if _, has := jsonval.AsObject(changed["meta"])["ended"]; has {
+			t.Errorf("%s is changed: the fork says whom a Request of another process ended", name)
+		}
+	}
+}

@@ -22,6 +22,14 @@ type Quality struct {
 	LLMs LLMs
 }
 
+// RecheckLLMs are those that are asked a second time.
+func (c Config) RecheckLLMs() LLMs {
+	if c.Quality.LLMs != nil {
+		return c.Quality.LLMs
+	}
+	return c.LLMs
+}
+
 // What happens where more is decided otherwise than the limit allows.
 const (
 	ShrinkRequests = "shrink" // parts that have not begun get fewer instances

@@ -60,6 +60,31 @@ func TestAValueIsShownAsItsSchemaSays(t *testing.T) {
 	}
 }
 
+func TestANumberIsEnteredAsPeopleTypeIt(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ schema, value, entered string }{
+		{`{"_display": "money", "currency": "EUR", "minorUnits": true}`, `229900`, "2299"},
+		{`{"_display": "money", "currency": "EUR", "minorUnits": true}`, `5`, "0.05"},
+		{`{"_display": "money", "currency": "JPY", "minorUnits": true}`, `70`, "70"},
+		{`{"_display": "money", "currency": "EUR"}`, `12.5`, "12.5"},
+		{`{}`, `9007199254740993`, "9007199254740993"},
+		{`{"_display": "percent"}`, `-0.25`, "-0.25"},
+	} {
+		f := formatOf(c.schema)
+		if got := f.Entered(json.Number(c.value)); got != c.entered {
+			t.Errorf("%s of %s is entered as %q, want %q", c.value, c.schema, got, c.entered)
+		}
+		if back, ok := f.ReadEntered(c.entered); !ok || back.String() != c.value {
+			t.Errorf("%q is read as %s, want %s", c.entered, back, c.value)
+		}
+	}
+	for _, text := range []string{"", "a lot", "1,5", "NaN", "1e9"} {
+		if n, ok := formatOf(`{}`).ReadEntered(text); ok {
+			t.Errorf("%q is read as %s", text, n)
+		}
+	}
+}
+
 func TestMoneyIsAddedUpToTheDigit(t *testing.T) {
 	t.Parallel()
 	f := formatOf(`{"_display": "money", "currency": "EUR"}`)

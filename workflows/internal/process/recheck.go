@@ -23,10 +23,7 @@ func (p *unsplitProcess) startRecheck(ctx workflow.Context) {
 	if input == nil {
 		return
 	}
-	llms := p.idea.Config.LLMs
-	if own := p.idea.Config.Quality.LLMs; own != nil {
-		llms = own
-	}
+	llms := p.idea.Config.RecheckLLMs()
 	bare, changes := input.WithoutStates(p.requestBaseStates())
 	f := workflow.ExecuteActivity(workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
 		StartToCloseTimeout: llms.AnswerTimeout(), ScheduleToCloseTimeout: llms.AnswerTimeout() + time.Minute,
