@@ -17,6 +17,7 @@ func Literal(v any) any {
 		return out
 	case map[string]any:
 		out := make(map[string]any, len(v))
+		//workflowcheck:ignore -- a map again
 		for k := range v {
 			out[k] = Literal(v[k])
 		}

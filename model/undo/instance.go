@@ -100,6 +100,7 @@ func (p Plan) asUndoing(o approval.UndoOrder) dataflow.Undoing {
 func (s Step) Call(keyOf func(callID string) ideafile.CallKey) map[string]any {
 	call := map[string]any{"_tool": s.Tool,
 		ideafile.UndoesKey: map[string]any{"process": s.Process, "call": s.CallID}}
+	//workflowcheck:ignore -- a map again
 	for name, v := range s.Params {
 		call[name] = refexpr.Literal(v)
 	}

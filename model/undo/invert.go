@@ -175,7 +175,8 @@ func ParamsOf(c Call, tool *ideafile.Tool, state any) (map[string]any, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s cannot be given what it needs: %s", tool.Name, diag.WithoutPackagePrefix(err))
 	}
-	for name, schema := range tool.SchemaByParam {
+	for _, name := range jsonval.SortedKeys(tool.SchemaByParam) {
+		schema := tool.SchemaByParam[name]
 		if value, ok := params[name]; ok && !jsonval.ContainsBlobHandle(value) {
 			if err := schema.Validate(value); err != nil {
 				return nil, fmt.Errorf("%s does not take the parameter %q: %s", tool.Name, name,
