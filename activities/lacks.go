@@ -2,11 +2,13 @@ package activities
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"processidea/model/diag"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
+	"processidea/model/loop"
 	"processidea/tools/kinds"
 )
 
@@ -58,4 +60,23 @@ func (a *Activities) lacks(ideas ...*ideafile.Idea) []string {
 		list = append(list, jsonval.Clip(needs, 2000))
 	}
 	return list
+}
+
+// lacksLLM says why this worker can ask none of an Idea's LLMs; empty: it can, or nothing has an effect before it must.
+func (a *Activities) lacksLLM(idea *ideafile.Idea, bindings map[string]ideafile.ToolBinding) string {
+	if shouldFakeReplies(idea) || !slices.ContainsFunc(idea.Context, ideafile.Message.IsDirectPlan) {
+		return ""
+	}
+	var why []string
+	for _, c := range a.candidates(idea.Config.LLMs) {
+		_, err := c.configured()
+		if err == nil {
+			return ""
+		}
+		why = append(why, err.Error())
+	}
+	if len(why) == 0 || !loop.NeedsLLM(idea, bindings) {
+		return ""
+	}
+	return strings.Join(slices.Compact(why), "; ")
 }

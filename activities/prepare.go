@@ -35,7 +35,7 @@ func (a *Activities) PrepareTools(ctx context.Context, idea map[string]any,
 	r := &protocol.PrepareResult{Lacks: a.lacks(append(within, read)...)}
 	r.Bindings, r.Problems = kinds.Known{Functions: a.Tools, Runners: a.Runners}.Bind(read)
 	r.Notify, r.LLM = a.Notices != nil && read.Simulation == nil, a.LLM.Configured() || shouldFakeReplies(read)
-	r.SaveActions = a.SaveActions
+	r.SaveActions, r.LacksLLM = a.SaveActions, a.lacksLLM(read, r.Bindings)
 	r.Problems.Append(check.CheckDirectPlans(read, r.Bindings)...)
 	r.Palette, err = a.storePalette(ctx, idea)
 	return r, err

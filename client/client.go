@@ -66,6 +66,7 @@ type Client struct {
 	live       bool
 	words      *lru.Cache[string, *shown.Words]
 	decided    *lru.Cache[string, decidedUpTo] // by process
+	rate       queueRate
 	close      []func()
 }
 

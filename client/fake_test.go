@@ -13,6 +13,7 @@ import (
 	"go.temporal.io/api/workflowservice/v1"
 	sdk "go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/converter"
+	"google.golang.org/grpc"
 
 	"processidea/model/approval"
 	"processidea/model/ideafile"
@@ -82,6 +83,22 @@ func (f *fakeTemporal) DescribeWorkflowExecution(context.Context, string,
 		WorkflowExecutionInfo: &workflowpb.WorkflowExecutionInfo{Type: &commonpb.WorkflowType{Name: f.kind},
 			Status: f.status, HistoryLength: length},
 	}, nil
+}
+
+// queue is the task queue of a fake.
+type queue struct {
+	workflowservice.WorkflowServiceClient
+	pollers []*taskqueuepb.PollerInfo
+}
+
+func (f *fakeTemporal) WorkflowService() workflowservice.WorkflowServiceClient {
+	return queue{pollers: f.pollers}
+}
+
+func (q queue) DescribeTaskQueue(
+	context.Context, *workflowservice.DescribeTaskQueueRequest, ...grpc.CallOption,
+) (*workflowservice.DescribeTaskQueueResponse, error) {
+	return &workflowservice.DescribeTaskQueueResponse{Pollers: q.pollers}, nil
 }
 
 // DescribeTaskQueue tells of the workers that ask for work: those of f.pollers.

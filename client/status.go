@@ -37,6 +37,11 @@ type InstanceStatus = protocol.InstanceView
 func (p *Process) Status(ctx context.Context) (Status, error) {
 	var v Status
 	err := p.client.query(ctx, p.id, protocol.QueryStatus, &v)
+	if err == nil && v.Status == loop.StatusRunning && v.Awaiting == 0 && len(v.HeldUp) == 0 {
+		if h := p.client.rate.heldUp(ctx, p.client); h != nil {
+			v.HeldUp, v.Waiting = []turn.HeldUp{*h}, append(v.Waiting, h.String())
+		}
+	}
 	return v, err
 }
 

@@ -19,6 +19,8 @@ type PrepareResult struct {
 	Palette map[string]any `json:"palette,omitempty"`
 	// Lacks say what the worker lacks for the Tools of the Idea and its delegates, each with the setting to change.
 	Lacks []string `json:"lacks,omitempty"`
+	// LacksLLM says why none of the Idea's LLMs can be asked, where direct Plans would run before the first Request.
+	LacksLLM string `json:"lacksLlm,omitempty"`
 	// Problems are what is wrong with the Idea and its delegates, and Tools that cannot be bound.
 	Problems diag.Problems `json:"problems,omitempty"`
 }

@@ -29,7 +29,10 @@ func TestWhatAWorkerLacksIsSaidAtOnceAndRunGoesOnWhenThatIsMended(t *testing.T) 
 		"pay": ` + tool("/pay", `, "headers": {"X": "$env:SHOP_TOKEN"}`) + `}},
 		"context": [{"type": "plan", "stage": "complete", "plan": [{"_tool": "letter"}, {"_tool": "pay"}]}]}`
 	d := newDesk(t, map[string]string{"shop.json": fmt.Sprintf(idea, ""),
-		"files.json": fmt.Sprintf(idea, `"config": {"mcp": {"files": {"command": ["mcp-files", "/data"]}}},`)})
+		"files.json": fmt.Sprintf(idea, `"config": {"mcp": {"files": {"command": ["mcp-files", "/data"]}}},`),
+		"llm.json": `{"config": {"llm": {"server": "berlin"}}, "schema": {"output": {"type": "string"},
+			"tools": {"letter": ` + tool("/letter", "") + `}},
+			"context": [{"type": "plan", "stage": "optimal", "plan": [{"_tool": "letter"}]}]}`})
 	lacks := []string{"PROCESSIDEA_HTTP_ALLOW must list " + host,
 		"PROCESSIDEA_TOOL_SECRETS must list SHOP_TOKEN@" + host}
 	for file, more := range map[string]string{"shop": "starter resume shop",
@@ -40,6 +43,11 @@ func TestWhatAWorkerLacksIsSaidAtOnceAndRunGoesOnWhenThatIsMended(t *testing.T) 
 				t.Errorf("%s does not say %q: %s", file, want, e.err)
 			}
 		}
+	}
+	d.set("OPENAI_BASE_URL="+shop.URL, "PROCESSIDEA_HTTP_ALLOW="+host)
+	e := d.do("run", "llm.json", "--id", "llm", noUI).is(exit.Paused)
+	if want := `knows no LLM server "berlin": its OPENAI_SERVERS does not name it`; !strings.Contains(e.err, want) {
+		t.Errorf("it does not say %q: %s", want, e.err)
 	}
 	if n := letters.Load(); n != 0 {
 		t.Errorf("%d Calls ran before", n)

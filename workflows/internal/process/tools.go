@@ -70,11 +70,17 @@ func (c *processCore) prepareTools(ctx workflow.Context) (*protocol.PrepareResul
 		if c.prepared = nil; prepared == nil {
 			prepared, err = prepareTools(ctx, c.idea.Source, c.start.Delegation)
 		}
-		if err != nil || len(prepared.Lacks) == 0 {
-			return prepared, err
+		if err != nil {
+			return nil, err
+		}
+		if prepared.LacksLLM != "" && c.start.Replies == "" {
+			prepared.Lacks = append(prepared.Lacks, prepared.LacksLLM)
+		}
+		if len(prepared.Lacks) == 0 {
+			return prepared, nil
 		}
 		c.own.pauseWithFault(diag.Faultf(ideafile.CodeNotAllowed,
-			"the worker lacks what Tools of the process need: %s. Nothing has run. "+
+			"the worker lacks what the process needs: %s. Nothing has run. "+
 				"Mend that where the worker runs, start it again, and resume the process: starter resume %s",
 			strings.Join(prepared.Lacks, "; "), c.processID))
 		c.own.showStarting(ctx)
