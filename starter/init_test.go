@@ -76,6 +76,8 @@ func TestInitMakesABeginningOfATable(t *testing.T) {
 	d.do("init", "chase", "--http", "--csv", "rows.txt").is(exit.Usage).complains("ends with .csv")
 	d.do("init", "chase", "--http", "--checkout", ".").is(exit.Usage).complains("exclude each other")
 	d.do("init", "made", "--http").is(exit.Done)
+	d.do("init", "--http", "--csv", "rows.csv").is(exit.Done)
+	d.do("check", "rows").is(exit.Done)
 	for _, name := range []string{"made", "chase"} {
 		if name == "chase" {
 			d.do("init", name, "--http", "--csv", "rows.csv").is(exit.Done)

@@ -18,7 +18,7 @@ func Init(a *app.App) *cobra.Command {
 	var checkout, table string
 	var withoutGo, http bool
 	c := &cobra.Command{
-		Use:   "init NAME",
+		Use:   "init [NAME]",
 		Short: "Write a first process of your own: an Idea file, a Tool in Go, a test",
 		Long: `Write a first process of your own into a new folder: its Idea file, which your editor
 completes and checks, the replies of a scripted LLM, and a README. A person approves
@@ -29,12 +29,19 @@ built from, it is a Go program too: with a Tool of its own, and with a test that
 the process on the real engine. Nothing is fetched.
 
 With --http its Tools are servers', and its instances the rows of a table: of yours with
---csv, whose columns become the parameters of the Tools.`,
+--csv, whose columns become the parameters of the Tools. The table gives the NAME then,
+unless it is said.`,
 		Example: "  starter init desk\n  starter init desk --without-go\n  starter init invoices --http --csv rows.csv",
 		RunE: func(_ *cobra.Command, args []string) error {
-			o := scaffold.Options{Folder: args[0], Program: print.Program, HTTP: http, Table: table}
+			name := strings.TrimSuffix(filepath.Base(table), filepath.Ext(table))
+			if len(args) > 0 {
+				name = args[0]
+			}
+			o := scaffold.Options{Folder: name, Program: print.Program, HTTP: http, Table: table}
 			var err error
 			switch {
+			case table == "" && len(args) == 0:
+				return exit.Usagef("init: NAME is missing; want starter init NAME")
 			case table != "" && !http:
 				return exit.Usagef("init: --csv makes a beginning with HTTP Tools: say --http too")
 			case http && checkout != "":
@@ -48,11 +55,11 @@ With --http its Tools are servers', and its instances the rows of a table: of yo
 					err = scaffold.CheckCheckout(o.Checkout)
 				}
 				if err != nil {
-					return exit.Usagef("init %s: %w", args[0], err)
+					return exit.Usagef("init %s: %w", name, err)
 				}
 			default:
 				if o.Checkout, err = scaffold.FindCheckout(); err != nil {
-					a.Note("init %s: without a Go program: %v", args[0], err)
+					a.Note("init %s: without a Go program: %v", name, err)
 				}
 			}
 			files, err := scaffold.Write(o)
