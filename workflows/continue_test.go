@@ -27,6 +27,8 @@ var unseen = map[string]func(*testing.T){
 	"latent results":                  TestLatentToolsAreWrittenByTheLLMAndAskedForByThemselves,
 	"delegates":                       TestADelegateSeesItsParametersAndScopesAndNothingElse,
 	"delegates hand values back":      TestADelegateHandsBackValuesForWhatItMayWrite,
+	"answers are asked for twice":     TestAnswersAreAskedForTwice,
+	"two answers before a person":     TestACallThatWasAnsweredDifferentlyIsPutBeforeAPerson,
 	"hints run out":                   TestAnInstanceThatLacksWhatItsSchemaRequiresFailsAfterThreeHints,
 	"the chain is whole":              TestAProcessLeavesAChainThatIsWhole,
 	"what is shown is what runs":      TestWhatIsShownIsByteForByteWhatRuns,

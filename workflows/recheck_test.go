@@ -176,3 +176,29 @@ func TestDisagreementAboveTheLimitPausesWhereTheFileSaysSo(t *testing.T) {
 		})
 	}
 }
+
+// A delegate is asked twice as its own file says; its caller, whose file says nothing of it, is not.
+func TestADelegateAsksTwiceAsItsOwnFileSays(t *testing.T) {
+	t.Parallel()
+	verdict := func(of string) string {
+		return `{"when": "You are a reviewer.", "solution": {"calls": [{"_tool": "judge", "text": "†input.text", "_output": "` +
+			of + `", "_outputPath": "mood"}], "output": "†state.mood"}}`
+	}
+	second := newScenario(t, `{}`, verdict("bad"))
+	s := reviewing(t, reviewTool, reviewed, verdict("good"), callReview)
+	llm.byName.Store(s.id+"-other", second.llm)
+	s.file("review.json", `{"config": {"quality": {"recheck": 1, "llm": {"model": "`+s.id+`-other"}}}, "schema": {"output": {"type": "string"}, "tools": {`+
+		judge+`}}, "context": [{"type": "text", "text": "You are a reviewer."}]}`)
+	r := s.finish()
+	if got := asJSON(r.Instances[""].State); !strings.Contains(got, `"verdict":"good"`) || r.Quality != nil {
+		t.Fatalf("%s with %s\n%s", got, asJSON(r.Quality), s.story())
+	}
+	var delegate protocol.ProcessView
+	answer, err := s.client.QueryWorkflow(t.Context(), protocol.DelegateID(s.id, "1.1"), "", protocol.QueryStatus)
+	if err == nil {
+		err = answer.Get(&delegate)
+	}
+	if q := delegate.Quality; err != nil || q == nil || q.Rechecked != 1 || q.Differed != 1 {
+		t.Errorf("the delegate's are %s, %v", asJSON(q), err)
+	}
+}
