@@ -52,6 +52,8 @@ type Activities struct {
 	LLMPauses llm.Pauses
 	// Notices tells people what waits for them; nil: nobody does.
 	Notices *notify.Sender
+	// Waiting lists the Calls that wait in a process, in the words of the business; nil: notices tell ids alone.
+	Waiting func(ctx context.Context, process string) ([]protocol.Approval, error)
 	// Client hands Calls on to instances.
 	Client client.Client
 	// MaxResult is the size in bytes over which a Tool's result is an error; 0 means 20 MB.

@@ -11,6 +11,7 @@ import (
 	"processidea/activities/notify"
 	"processidea/model/approval"
 	"processidea/model/ideafile"
+	"processidea/model/ideafile/shown"
 )
 
 // NotifyPeople tells people what has changed for them; nobody, if the worker knows no address.
@@ -21,10 +22,26 @@ func (a *Activities) NotifyPeople(ctx context.Context, n approval.Notices) error
 	info := activity.GetInfo(ctx)
 	// The id is the same on every attempt, so that a receiver can drop what it gets twice.
 	sum := sha256.Sum256([]byte(info.WorkflowExecution.ID + "/" + info.WorkflowExecution.RunID + "/" + info.ActivityID))
-	err := a.Notices.Send(ctx, "msg_"+hex.EncodeToString(sum[:16]), n)
+	err := a.Notices.Send(ctx, "msg_"+hex.EncodeToString(sum[:16]), n, a.wordsOf(ctx, n.ProcessID))
 	var failed *notify.Error
 	if errors.As(err, &failed) && !failed.Retry {
 		return nonRetryableError(ideafile.CodeToolFailed, err)
 	}
 	return err
+}
+
+// wordsOf says what the Calls do that wait in a process, by digest, where notices are to say it.
+func (a *Activities) wordsOf(ctx context.Context, process string) map[string]shown.Call {
+	if a.Waiting == nil || !a.Notices.SaysWords() {
+		return nil
+	}
+	list, err := a.Waiting(ctx, process)
+	if err != nil {
+		activity.GetLogger(ctx).Warn("a notice tells ids alone: what waits could not be read", "error", err)
+	}
+	words := map[string]shown.Call{}
+	for _, w := range list {
+		words[w.Digest] = w.Call
+	}
+	return words
 }

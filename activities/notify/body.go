@@ -1,13 +1,15 @@
 package notify
 
 import (
+	"cmp"
 	"fmt"
-	"net/url"
+	"iter"
 	"strings"
 	"time"
 
 	"processidea/model/approval"
 	"processidea/model/approval/policy"
+	"processidea/model/ideafile/shown"
 	"processidea/model/jsonval"
 )
 
@@ -15,32 +17,58 @@ import (
 const event = "approvals.changed"
 
 // body is what is posted. Slack documents the fields that its webhooks take, and promises nothing of others: it is sent
-// the text alone.
-func (s *Sender) body(n approval.Notices) []byte {
-	text := s.text(n)
-	if s.format == FormatSlack {
+// no others.
+func (s *Sender) body(n approval.Notices, words map[string]shown.Call) []byte {
+	text := s.text(n, words)
+	switch s.format {
+	case FormatSlack:
 		return jsonval.Encode(map[string]any{"text": slackEscape.Replace(text)})
+	case FormatSlackBlocks:
+		return jsonval.Encode(s.slackBlocks(n, text, words))
+	case FormatTeams:
+		return jsonval.Encode(s.teamsCard(n, text, words))
+	}
+	data := jsonval.ToJSONValue(n)
+	for call := range eachNotice(data) {
+		for k, v := range jsonval.AsObject(jsonval.ToJSONValue(words[jsonval.AsText(call["digest"])])) {
+			call[k] = v
+		}
 	}
 	return jsonval.Encode(map[string]any{
-		"type": event, "timestamp": s.now().UTC().Format(time.RFC3339), "text": text, "data": jsonval.ToJSONValue(n),
+		"type": event, "timestamp": s.now().UTC().Format(time.RFC3339), "text": text, "data": data,
 	})
 }
+
+// eachNotice gives the notices of single Calls in the JSON of Notices.
+func eachNotice(data any) iter.Seq[map[string]any] {
+	return func(yield func(map[string]any) bool) {
+		for _, list := range jsonval.AsObject(data) {
+			for _, one := range asList(list) {
+				if call := jsonval.AsObject(one); call != nil && !yield(call) {
+					return
+				}
+			}
+		}
+	}
+}
+
+func asList(v any) []any { list, _ := v.([]any); return list }
 
 // slackEscape keeps names from becoming links and mentions.
 var slackEscape = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
 
 // text says it in lines for people.
-func (s *Sender) text(n approval.Notices) string {
+func (s *Sender) text(n approval.Notices, words map[string]shown.Call) string {
 	name := n.ProcessID
 	if n.IdeaPath != "" {
 		name = n.IdeaPath + " (" + n.ProcessID + ")"
 	}
 	lines := []string{fmt.Sprintf("%s: %s", name, standing(n.AwaitingCount))}
-	lines = append(lines, waiting("waits", n.NewlyWaiting)...)
+	lines = append(lines, waiting("waits", n.NewlyWaiting, words)...)
 	lines = append(lines, more(n.OmittedWaiting, "wait")...)
-	lines = append(lines, waiting("waits still", n.Reminders)...)
+	lines = append(lines, waiting("waits still", n.Reminders, words)...)
 	lines = append(lines, more(n.OmittedReminders, "wait still")...)
-	lines = append(lines, waiting("escalated", n.Escalations)...)
+	lines = append(lines, waiting("escalated", n.Escalations, words)...)
 	lines = append(lines, more(n.OmittedEscalations, "were escalated")...)
 	for _, r := range n.Remarks {
 		lines = append(lines, fmt.Sprintf("• %s: %s %s", jsonval.Clip(r.Remark.String(), 200), r.CallID, r.Tool))
@@ -50,16 +78,16 @@ func (s *Sender) text(n approval.Notices) string {
 		lines = append(lines, fmt.Sprintf("• %s: %s %s", decided(d), d.CallID, d.Tool))
 	}
 	lines = append(lines, more(n.OmittedDecided, "wait no more")...)
-	if s.link != "" {
-		lines = append(lines, strings.ReplaceAll(s.link, "{process}", url.PathEscape(n.ProcessID)))
+	if link := s.linkTo(n.ProcessID, ""); link != "" {
+		lines = append(lines, link)
 	}
 	return strings.Join(lines, "\n")
 }
 
 // waiting tells of Calls that wait, a line each.
-func waiting(what string, list []approval.Notice) (lines []string) {
+func waiting(what string, list []approval.Notice, words map[string]shown.Call) (lines []string) {
 	for _, w := range list {
-		line := fmt.Sprintf("• %s: %s %s", what, w.CallID, w.Tool)
+		line := fmt.Sprintf("• %s: %s %s", what, w.CallID, cmp.Or(words[w.Digest].Sentence, w.Tool))
 		if w.Reminders > 0 {
 			line += ", since " + w.Since.UTC().Format(time.RFC3339)
 		}

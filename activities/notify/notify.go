@@ -7,11 +7,13 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
 	"processidea/internal/secret"
 	"processidea/model/approval"
+	"processidea/model/ideafile/shown"
 )
 
 // The variables that say where to. They are the worker's: an Idea file cannot have anything sent anywhere.
@@ -19,15 +21,21 @@ const (
 	URLVariable = "PROCESSIDEA_NOTIFY_URL" // where notices are posted
 	// whsec_ and base64: signs them; several with spaces between, while one replaces another
 	SecretVariable = "PROCESSIDEA_NOTIFY_SECRET"
-	FormatVariable = "PROCESSIDEA_NOTIFY_FORMAT" // json, or slack: {"text"} alone
-	LinkVariable   = "PROCESSIDEA_NOTIFY_LINK"   // where people look, with {process} in it
+	FormatVariable = "PROCESSIDEA_NOTIFY_FORMAT" // one of formats
+	// where people look, with {process} in it; with {call}, each Call has a link of its own
+	LinkVariable = "PROCESSIDEA_NOTIFY_LINK"
 )
 
-// The formats of a notice.
+// The formats of a notice. Those with words say what a Call does, with its parameters as people are shown them.
 const (
-	FormatJSON  = "json"
-	FormatSlack = "slack"
+	FormatJSON        = "json"
+	FormatJSONWords   = "json-words"
+	FormatSlack       = "slack" // {"text"} alone
+	FormatSlackBlocks = "slack-blocks"
+	FormatTeams       = "teams" // an Adaptive Card
 )
+
+var formats = []string{FormatJSON, FormatJSONWords, FormatSlack, FormatSlackBlocks, FormatTeams}
 
 // Sender posts notices to one address.
 type Sender struct {
@@ -47,7 +55,7 @@ const timeout = 10 * time.Second
 func FromEnvironment(getenv func(string) string) (*Sender, error) {
 	address := strings.TrimSpace(getenv(URLVariable))
 	for name, at := range map[string]string{URLVariable: address,
-		LinkVariable: strings.ReplaceAll(getenv(LinkVariable), "{process}", "p")} {
+		LinkVariable: linkReplacer("p", "c").Replace(getenv(LinkVariable))} {
 		if u, err := url.Parse(at); at != "" &&
 			(err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "") {
 			return nil, fmt.Errorf("notify: read %s: not an http or https URL", name) // it may hold a secret
@@ -57,9 +65,9 @@ func FromEnvironment(getenv func(string) string) (*Sender, error) {
 	if format := getenv(FormatVariable); format != "" {
 		s.format = format
 	}
-	if s.format != FormatJSON && s.format != FormatSlack {
-		return nil, fmt.Errorf("notify: read %s: %q is neither %s nor %s", FormatVariable, s.format,
-			FormatJSON, FormatSlack)
+	if !slices.Contains(formats, s.format) {
+		return nil, fmt.Errorf("notify: read %s: %q is none of %s", FormatVariable, s.format,
+			strings.Join(formats, ", "))
 	}
 	var err error
 	s.keys, err = readKeys(getenv(SecretVariable))
@@ -86,9 +94,13 @@ type Error struct {
 // Error reads `notify: post notice: cause`.
 func (e *Error) Error() string { return "notify: post notice: " + e.text }
 
-// Send posts notices once. id is the same on every attempt. Errors are of type *Error.
-func (s *Sender) Send(ctx context.Context, id string, n approval.Notices) error {
-	body := s.body(n)
+// SaysWords reports whether its notices say what Calls do.
+func (s *Sender) SaysWords() bool { return s.format != FormatJSON && s.format != FormatSlack }
+
+// Send posts notices once. id is the same on every attempt; words are those of Calls that wait, by digest, as far as
+// they are known. Errors are of type *Error.
+func (s *Sender) Send(ctx context.Context, id string, n approval.Notices, words map[string]shown.Call) error {
+	body := s.body(n, words)
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, s.url, bytes.NewReader(body))
 	if err != nil {
 		return &Error{text: s.striker.Text(err.Error())}

@@ -12,6 +12,7 @@ import (
 
 	"processidea/model/approval"
 	"processidea/model/approval/policy"
+	"processidea/model/ideafile/shown"
 )
 
 const someSecret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
@@ -69,7 +70,7 @@ func TestANoticeIsPostedInBothFormats(t *testing.T) {
 			_ = io.ReadAll(r.Body)
 	}))
 	defer server.Close()
-	if err := sender(t, server.URL, "").Send(t.Context(), "msg_1", oneNotice); err != nil {
+	if err := sender(t, server.URL, "").Send(t.Context(), "msg_1", oneNotice, nil); err != nil {
 		t.Fatal(err)
 	}
 	var body struct {
@@ -85,13 +86,40 @@ func TestANoticeIsPostedInBothFormats(t *testing.T) {
 	if body.Text != want {
 		t.Errorf("%s", body.Text)
 	}
-	if err := sender(t, server.URL, "slack").Send(t.Context(), "msg_1", oneNotice); err != nil {
+	if err := sender(t, server.URL, "slack").Send(t.Context(), "msg_1", oneNotice, nil); err != nil {
 		t.Fatal(err)
 	}
 	var slack map[string]string
 	if err := json.Unmarshal(got, &slack); err != nil || len(slack) != 1 ||
 		!strings.Contains(slack["text"], "&lt;!channel&gt; &amp; ann") {
 		t.Errorf("%s %v", got, err)
+	}
+}
+
+// Formats with words say what Calls do, as people are shown it, and open the very case; the others say neither.
+func TestANoticeSaysWhatCallsDoWhereItsFormatHasWords(t *testing.T) {
+	t.Parallel()
+	words := map[string]shown.Call{"d": {Sentence: "Refund 12.50 EUR to <Ann>", InstanceName: "order 7",
+		Fields: []shown.Field{{Name: "amount", Title: "Amount", Value: 1250, Shown: "12.50 EUR"}}}}
+	for format, want := range map[string]string{
+		FormatJSONWords: `"fields":[{"name":"amount","shown":"12.50 EUR","title":"Amount","value":1250}]`,
+		FormatSlackBlocks: `{"accessory":{"text":{"text":"Open","type":"plain_text"},"type":"button",` +
+			`"url":"https://ui.example/p%201/1.1@%E2%91%A0"},"fields":[{"text":"*Amount*\n12.50 EUR","type":"mrkdwn"}],` +
+			`"text":{"text":"Refund 12.50 EUR to &lt;Ann&gt; · order 7","type":"mrkdwn"},"type":"section"}`,
+		FormatTeams: `{"text":"Refund 12.50 EUR to <Ann> · order 7","type":"TextBlock","weight":"Default","wrap":true},` +
+			`{"facts":[{"title":"Amount","value":"12.50 EUR"}],"type":"FactSet"},{"actions":[{"title":"Open",` +
+			`"type":"Action.OpenUrl","url":"https://ui.example/p%201/1.1@%E2%91%A0"}],"type":"ActionSet"}`,
+	} {
+		s := sender(t, "http://127.0.0.1:1", format)
+		s.link = "https://ui.example/{process}/{call}"
+		if got := string(s.body(oneNotice, words)); !s.SaysWords() || !strings.Contains(got, want) {
+			t.Errorf("%s: %s", format, got)
+		}
+	}
+	for _, format := range []string{"", FormatSlack} {
+		if sender(t, "http://127.0.0.1:1", format).SaysWords() {
+			t.Errorf("%q has words", format)
+		}
 	}
 }
 
@@ -110,7 +138,7 @@ func TestRemindersAndEscalationsSayWhatWaitsStillAndWhoMayDecide(t *testing.T) {
 		Escalations: []approval.Notice{escalated}, OmittedEscalations: 3, OmittedRemarks: 4,
 		Remarks: []approval.Notice{{CallID: "1.2@①", Tool: "refund", Remark: &approval.NoticeRemark{
 			Kind: approval.HandOver, By: "<ann>", ToGroup: "heads"}}}}
-	if err := sender(t, server.URL, "slack").Send(t.Context(), "m", n); err != nil {
+	if err := sender(t, server.URL, "slack").Send(t.Context(), "m", n, nil); err != nil {
 		t.Fatal(err)
 	}
 	var slack map[string]string
@@ -135,14 +163,14 @@ func TestWhatIsWorthAnotherAttemptIsSaidAndNoSecretIs(t *testing.T) {
 	for code, retry := range map[int]bool{400: false, 403: false, 404: false, 302: false, 408: true, 429: true,
 		500: true, 503: true} {
 		status = code
-		err := s.Send(t.Context(), "m", oneNotice)
+		err := s.Send(t.Context(), "m", oneNotice, nil)
 		var e *Error
 		if !errors.As(err, &e) || e.Retry != retry || strings.Contains(err.Error(), "secret-part") {
 			t.Errorf("%d: %v", code, err)
 		}
 	}
 	server.Close()
-	err := s.Send(t.Context(), "m", oneNotice)
+	err := s.Send(t.Context(), "m", oneNotice, nil)
 	var e *Error
 	if !errors.As(err, &e) || !e.Retry || strings.Contains(err.Error(), "secret-part") {
 		t.Errorf("%v", err)
@@ -156,7 +184,7 @@ func TestANoticeFollowsNobodyElsewhere(t *testing.T) {
 	defer other.Close()
 	server := httptest.NewServer(http.RedirectHandler(other.URL, http.StatusTemporaryRedirect))
 	defer server.Close()
-	if err := sender(t, server.URL, "").Send(t.Context(), "m", oneNotice); err == nil || reached {
+	if err := sender(t, server.URL, "").Send(t.Context(), "m", oneNotice, nil); err == nil || reached {
 		t.Errorf("it went there: %v", err)
 	}
 }
@@ -167,7 +195,7 @@ func TestSettingsThatCannotBeMeantAreRefusedWithoutTheirText(t *testing.T) {
 		{"hooks.example/token-1", "", "", "", "PROCESSIDEA_NOTIFY_URL: not an http or https URL"},
 		{"https://x.example", "whsec_token-1", "", "", "PROCESSIDEA_NOTIFY_SECRET: secret 1 is not whsec_"},
 		{"https://x.example", "token-1MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", "", "", "PROCESSIDEA_NOTIFY_SECRET"},
-		{"https://x.example", "", "xml", "", `PROCESSIDEA_NOTIFY_FORMAT: "xml" is neither json nor slack`},
+		{"https://x.example", "", "xml", "", `PROCESSIDEA_NOTIFY_FORMAT: "xml" is none of json, json-words`},
 		{"https://x.example", "", "", "desk/{process}", "PROCESSIDEA_NOTIFY_LINK: not an http or https URL"},
 		{"", "", "xml", "", "PROCESSIDEA_NOTIFY_FORMAT"},
 		{"", "whsec_token-1", "", "", "PROCESSIDEA_NOTIFY_SECRET"},

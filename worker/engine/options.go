@@ -2,6 +2,7 @@ package engine
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"time"
 
@@ -11,6 +12,7 @@ import (
 	"golang.org/x/sync/semaphore"
 
 	"processidea/activities"
+	processes "processidea/client"
 	"processidea/internal/heap"
 	"processidea/llm"
 	"processidea/model/jsonval"
@@ -134,6 +136,10 @@ func (p Parts) activities(c client.Client) (*activities.Activities, error) {
 		LLMServers: servers, Prices: p.Prices, Asked: p.Asked, Observer: p.Observer, MaxResult: p.Limits.MaxResult,
 		SaveActions: p.Limits.SaveActions,
 		Memory:      memory.NewBudget(cmp.Or(p.Limits.Memory, memory.DefaultBudget)),
+	}
+	known := processes.New(c, "", p.Store) // who asks a workflow by its id needs no namespace
+	a.Waiting = func(ctx context.Context, process string) ([]protocol.Approval, error) {
+		return known.Process(process).Approvals(ctx)
 	}
 	if p.Limits.Requests > 0 {
 		a.RequestSlots = semaphore.NewWeighted(int64(p.Limits.Requests))

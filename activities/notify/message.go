@@ -1,0 +1,113 @@
+package notify
+
+import (
+	"cmp"
+	"net/url"
+	"slices"
+	"strings"
+
+	"processidea/model/approval"
+	"processidea/model/ideafile/shown"
+	"processidea/model/jsonval"
+)
+
+// This file says a notice in the forms of Slack (Block Kit) and Teams (Adaptive Cards): a section for each Call that
+// waits, with a button that opens it. People decide at the desk.
+
+// Bounds of a message: Slack takes 50 blocks, and ten fields of 2,000 characters in each.
+const (
+	maxSections   = 40
+	maxFields     = 10
+	maxFieldChars = 500
+)
+
+func (s *Sender) slackBlocks(n approval.Notices, text string, words map[string]shown.Call) map[string]any {
+	markdown := func(text string) map[string]any { return map[string]any{"type": "mrkdwn", "text": text} }
+	heading, _, _ := strings.Cut(text, "\n")
+	blocks := []any{map[string]any{"type": "section", "text": markdown("*" + slackEscape.Replace(heading) + "*")}}
+	for _, w := range callsToOpen(n) {
+		section := map[string]any{"type": "section", "text": markdown(slackEscape.Replace(s.sentence(w, words)))}
+		var fields []any
+		for _, f := range fieldsOf(words[w.Digest]) {
+			fields = append(fields, markdown("*"+slackEscape.Replace(f.Title)+"*\n"+slackEscape.Replace(f.Shown)))
+		}
+		if fields != nil {
+			section["fields"] = fields
+		}
+		if link := s.linkTo(n.ProcessID, w.CallID); link != "" {
+			section["accessory"] = map[string]any{"type": "button", "url": link,
+				"text": map[string]any{"type": "plain_text", "text": "Open"}}
+		}
+		blocks = append(blocks, section)
+	}
+	return map[string]any{"text": slackEscape.Replace(text), "blocks": blocks}
+}
+
+func (s *Sender) teamsCard(n approval.Notices, text string, words map[string]shown.Call) map[string]any {
+	block := func(text, weight string) map[string]any {
+		return map[string]any{"type": "TextBlock", "text": text, "wrap": true, "weight": weight}
+	}
+	heading, rest, _ := strings.Cut(text, "\n")
+	body := []any{block(heading, "Bolder")}
+	calls := callsToOpen(n)
+	if len(calls) == 0 {
+		body = append(body, block(rest, "Default"))
+	}
+	for _, w := range calls {
+		body = append(body, block(s.sentence(w, words), "Default"))
+		var facts []any
+		for _, f := range fieldsOf(words[w.Digest]) {
+			facts = append(facts, map[string]any{"title": f.Title, "value": f.Shown})
+		}
+		if facts != nil {
+			body = append(body, map[string]any{"type": "FactSet", "facts": facts})
+		}
+		if link := s.linkTo(n.ProcessID, w.CallID); link != "" {
+			body = append(body, map[string]any{"type": "ActionSet",
+				"actions": []any{map[string]any{"type": "Action.OpenUrl", "title": "Open", "url": link}}})
+		}
+	}
+	return map[string]any{"type": "message", "attachments": []any{map[string]any{
+		"contentType": "application/vnd.microsoft.card.adaptive",
+		"content": map[string]any{"$schema": "http://adaptivecards.io/schemas/adaptive-card.json",
+			"type": "AdaptiveCard", "version": "1.4", "body": body}}}}
+}
+
+// callsToOpen are the Calls of a notice that wait, each once, as many as a message takes.
+func callsToOpen(n approval.Notices) []approval.Notice {
+	all := slices.Concat(n.NewlyWaiting, n.Reminders, n.Escalations, n.Remarks)
+	seen := map[string]bool{}
+	all = slices.DeleteFunc(all, func(w approval.Notice) bool {
+		known := seen[w.CallID]
+		seen[w.CallID] = true
+		return known
+	})
+	return all[:min(len(all), maxSections)]
+}
+
+func (s *Sender) sentence(w approval.Notice, words map[string]shown.Call) string {
+	said := words[w.Digest]
+	return jsonval.Clip(cmp.Or(said.Sentence, w.CallID+" "+w.Tool), maxFieldChars) +
+		strings.TrimSuffix(" · "+jsonval.Clip(said.InstanceName, maxFieldChars), " · ")
+}
+
+// fieldsOf are the parameters of a Call that fit into a message.
+func fieldsOf(c shown.Call) (list []shown.Field) {
+	for _, f := range c.Fields[:min(len(c.Fields), maxFields)] {
+		f.Title, f.Shown = jsonval.Clip(f.Title, maxFieldChars), jsonval.Clip(f.Shown, maxFieldChars)
+		list = append(list, f)
+	}
+	return list
+}
+
+// linkTo is where people look at a Call, or, without one, at a process; empty: nowhere that the setting tells.
+func (s *Sender) linkTo(process, call string) string {
+	if call == "" && strings.Contains(s.link, "{call}") {
+		return ""
+	}
+	return linkReplacer(process, call).Replace(s.link)
+}
+
+func linkReplacer(process, call string) *strings.Replacer {
+	return strings.NewReplacer("{process}", url.PathEscape(process), "{call}", url.PathEscape(call))
+}

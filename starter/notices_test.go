@@ -1,0 +1,46 @@
+package main
+
+import (
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+)
+
+// A notice whose format has words says what waits as the desk does, and one of the other formats holds no parameter.
+func TestANoticeSaysWhatWaitsInTheWordsOfTheBusiness(t *testing.T) {
+	const idea = `{"config": {"instanceName": "order ${input.order}"}, "schema": {"tools": {"note": {"type": "object",
+		"_title": "Pay ${text} to Ann", "_approval": true,
+		"properties": {"text": {"type": "string", "title": "How much"}}}}}, "context": [
+		{"type": "input", "order": 7, "text": "12.50 EUR"},
+		{"type": "plan", "stage": "complete", "plan": [{"_tool": "note", "text": "†input.text"}]}]}`
+	for format, want := range map[string]string{"json": "0.1 note", "json-words": "0.1 Pay 12.50 EUR to Ann",
+		"slack-blocks": `"*How much*\n12.50 EUR"`, "teams": "Pay 12.50 EUR to Ann · order 7"} {
+		t.Run(format, func(t *testing.T) {
+			d := newDesk(t, map[string]string{"pay.json": idea})
+			var mu sync.Mutex
+			var said strings.Builder
+			hook := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+				mu.Lock()
+				defer mu.Unlock()
+				_, _ = io.Copy(&said, r.Body)
+			}))
+			t.Cleanup(hook.Close)
+			d.set("PROCESSIDEA_NOTIFY_URL="+hook.URL, "PROCESSIDEA_NOTIFY_FORMAT="+format)
+			p := d.start("run", "pay.json", "--id", "p", noUI)
+			d.eventually("somebody is told", func() bool {
+				mu.Lock()
+				defer mu.Unlock()
+				return strings.Contains(said.String(), want)
+			})
+			p.signal(syscall.SIGINT)
+			p.end()
+			if format == "json" && strings.Contains(said.String(), "12.50") {
+				t.Error(said.String())
+			}
+		})
+	}
+}
