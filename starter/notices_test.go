@@ -8,15 +8,17 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+
+	"processidea/starter/internal/exit"
 )
 
 // A notice whose format has words says what waits as the desk does, and one of the other formats holds no parameter.
 func TestANoticeSaysWhatWaitsInTheWordsOfTheBusiness(t *testing.T) {
-	const idea = `{"config": {"instanceName": "order ${input.order}"}, "schema": {"tools": {"note": {"type": "object",
-		"_title": "Pay ${text} to Ann", "_approval": true,
-		"properties": {"text": {"type": "string", "title": "How much"}}}}}, "context": [
+	idea := strings.ReplaceAll(`{"config": {"instanceName": "†'order ${input.order}'"}, "schema": {"tools": {"note": {"type": "object",
+		"_title": "†'Pay ${text} to Ann'", "_approval": true,
+		"required": ["text"], "properties": {"text": {"type": "string", "title": "How much"}}}}}, "context": [
 		{"type": "input", "order": 7, "text": "12.50 EUR"},
-		{"type": "plan", "stage": "complete", "plan": [{"_tool": "note", "text": "†input.text"}]}]}`
+		{"type": "plan", "stage": "complete", "plan": [{"_tool": "note", "text": "†input.text"}]}]}`, "'", "`")
 	for format, want := range map[string]string{"json": "0.1 note", "json-words": "0.1 Pay 12.50 EUR to Ann",
 		"slack-blocks": `"*How much*\n12.50 EUR"`, "teams": "Pay 12.50 EUR to Ann · order 7"} {
 		t.Run(format, func(t *testing.T) {
@@ -30,7 +32,8 @@ func TestANoticeSaysWhatWaitsInTheWordsOfTheBusiness(t *testing.T) {
 			}))
 			t.Cleanup(hook.Close)
 			d.set("PROCESSIDEA_NOTIFY_URL="+hook.URL, "PROCESSIDEA_NOTIFY_FORMAT="+format)
-			p := d.start("run", "pay.json", "--id", "p", noUI)
+			_, p := d.dev()
+			d.do("run", "pay.json", "--id", "p", "--detach").is(exit.Done)
 			d.eventually("somebody is told", func() bool {
 				mu.Lock()
 				defer mu.Unlock()
