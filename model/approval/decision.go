@@ -115,18 +115,15 @@ func ReadDecision(kind string, m map[string]any) (d Decision, err error) {
 		return d, err
 	}
 	order := m[orderKey]
-	m = jsonval.WithoutKey(jsonval.WithoutKey(m, "groups"), orderKey)
 	payloadKey := map[string]string{policy.Amend: "params", policy.Replace: "with", policy.Answer: "output"}[kind]
-	texts := map[string]*string{
-		"call": &d.CallID, "digest": &d.ApprovalDigest, "by": &d.DecidedBy, "reason": &d.Reason, "id": &d.SignalID,
-		issuerKey: &d.Issuer, subjectKey: &d.Subject,
-	}
+	texts := actTexts(&d.SignalID, &d.DecidedBy, &d.Reason, &d.Account)
+	texts["call"], texts["digest"] = &d.CallID, &d.ApprovalDigest
 	if IsRemark(kind) {
 		texts["to"], texts["toGroup"] = &d.To, &d.ToGroup
 	} else {
 		texts["proof"] = &d.Proof
 	}
-	err = ReadByAndReason(m, payloadKey, texts)
+	err = readTexts(m, texts, "groups", orderKey, payloadKey)
 	if err == nil && order != nil {
 		err = d.readOrder(order)
 	}
@@ -197,15 +194,21 @@ func AddAccount(payload map[string]any, a policy.Account) {
 	}
 }
 
-// ReadByAndReason reads the text keys of a signal's payload into texts. payloadKey is the one key that may hold
-// something other than a text; empty if there is none. Any other key is an error.
-func ReadByAndReason(m map[string]any, payloadKey string, texts map[string]*string) error {
+// actTexts are the keys of texts that every signal may have: its id, who sends it, and why.
+func actTexts(id, by, reason *string, sender *policy.Account) map[string]*string {
+	return map[string]*string{signalIDKey: id, "by": by, "reason": reason, issuerKey: &sender.Issuer,
+		subjectKey: &sender.Subject}
+}
+
+// readTexts reads the text keys of a signal's payload into texts. others are the keys that may hold something other
+// than a text; "" is none. Any other key is an error.
+func readTexts(m map[string]any, texts map[string]*string, others ...string) error {
 	for _, k := range jsonval.SortedKeys(m) {
-		target, known := texts[k]
-		if !known && (payloadKey == "" || k != payloadKey) {
+		target, isText := texts[k]
+		if !isText && (k == "" || !slices.Contains(others, k)) {
 			return fmt.Errorf("unknown key %q", jsonval.Clip(k, 80))
 		}
-		if !known || m[k] == nil {
+		if !isText || m[k] == nil {
 			continue
 		}
 		s, ok := m[k].(string)

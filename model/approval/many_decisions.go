@@ -46,14 +46,12 @@ type OneOfMany struct {
 // nth decision without an id has that of the signal and its number: x/1. An error is about the whole; what is wrong
 // with one decision is said there.
 func ReadDecisions(m map[string]any) (many ManyDecisions, err error) {
-	var proof string
 	if _, err := ReadGroups(m["groups"]); err != nil {
 		return many, err
 	}
-	texts := jsonval.WithoutKey(jsonval.WithoutKey(m, "groups"), decisionsKey)
-	err = ReadByAndReason(texts, "", map[string]*string{signalIDKey: &many.ID, "by": &many.By, "reason": &many.Reason,
-		"proof":   &proof,
-		issuerKey: new(string), subjectKey: new(string)})
+	texts := actTexts(&many.ID, &many.By, &many.Reason, new(policy.Account))
+	texts["proof"] = new(string)
+	err = readTexts(m, texts, "groups", decisionsKey)
 	list, isList := m[decisionsKey].([]any)
 	switch {
 	case err != nil:

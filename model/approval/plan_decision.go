@@ -40,11 +40,9 @@ func ReadPlanDecision(kind string, m map[string]any) (d Decision, err error) {
 	if kind == SteerAmendPlan {
 		payloadKey = "calls"
 	}
-	texts := jsonval.WithoutKey(jsonval.WithoutKey(m, "groups"), "request")
-	err = ReadByAndReason(texts, payloadKey, map[string]*string{
-		"digest": &d.ApprovalDigest, "by": &d.DecidedBy, "reason": &d.Reason, "proof": &d.Proof, "id": &d.SignalID,
-		issuerKey: &d.Issuer, subjectKey: &d.Subject,
-	})
+	texts := actTexts(&d.SignalID, &d.DecidedBy, &d.Reason, &d.Account)
+	texts["digest"], texts["proof"] = &d.ApprovalDigest, &d.Proof
+	err = readTexts(m, texts, "groups", "request", payloadKey)
 	switch {
 	case err != nil:
 		return d, err
