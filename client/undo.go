@@ -177,7 +177,7 @@ func (c *Chain) doneByIdea(ctx context.Context) (map[string]int, error) {
 			break
 		}
 		for _, e := range log {
-			if e.IsWrite() && e.Correction == 0 {
+			if e.IsWrite() && e.CorrectionNumber == 0 {
 				tell(ideafile.FormatCallID(e.Request, e.Index, e.Instance), at)
 			}
 		}

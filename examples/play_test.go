@@ -94,7 +94,7 @@ func (p *play) through() loop.Result {
 			}
 			p.decide()
 		default:
-			p.t.Fatalf("%s: %v", step, p.mind.PauseReason())
+			p.t.Fatalf("%s: %v", step, p.mind.PauseReason)
 		}
 	}
 	p.t.Fatal("it does not end")
@@ -204,7 +204,7 @@ func (p *play) ask(brief *turn.RequestInput) map[string]any {
 func (p *play) give(brief *turn.RequestInput, index int, call ideafile.WrittenCall, named map[string]bool) {
 	p.t.Helper()
 	if len(brief.Questions) > 0 {
-		a, out, f := turn.ReadResultAnswer(p.idea, brief, call)
+		a, out, _, f := turn.ReadLLMAnswer(p.idea, brief, call)
 		if f != nil {
 			p.t.Fatalf("request %d, result %d: %v", brief.RequestNumber, index, f)
 		}

@@ -77,9 +77,9 @@ func (r *newRun) toTheEnd() error {
 		case loop.StepFinished:
 			return nil
 		case loop.StepPaused:
-			for _, i := range r.loop.Instances() {
+			for _, i := range r.loop.Instances {
 				if i.Status == ideafile.InstanceWorking {
-					r.note(i.Token, "the process would pause: "+r.loop.PauseReason().Message)
+					r.note(i.Token, "the process would pause: "+r.loop.PauseReason.Message)
 				}
 			}
 			return nil
@@ -238,7 +238,7 @@ func (r *newRun) report(token string, closed int) {
 // traces reads how every instance went.
 func (r *newRun) traces() map[string]*trace {
 	out := map[string]*trace{}
-	for _, i := range r.loop.Instances() {
+	for _, i := range r.loop.Instances {
 		p := r.players[i.Token]
 		t := p.trace()
 		t.status, t.fault, t.steps, t.direct = i.Status, i.Fault, i.Steps, p.flow.HasDirectPlan()

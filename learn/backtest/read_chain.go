@@ -121,7 +121,7 @@ func (r *chainReader) instanceAsItStands(token string) *pastInstance {
 		r.undoWrites(i, true)
 	}
 	for _, e := range r.writes[token] {
-		i.corrected = i.corrected || e.Correction > 0
+		i.corrected = i.corrected || e.CorrectionNumber > 0
 	}
 	return i
 }
@@ -187,7 +187,7 @@ func (r *chainReader) readResult(i *pastInstance, c *pastCall) {
 	id := ideafile.FormatCallID(c.key.Request, c.key.Index, i.token)
 	for _, e := range r.writes[i.token] {
 		_, byPerson := e.PersonName()
-		answered := byPerson && e.Correction == 0 && e.Request == c.key.Request && e.Index == c.key.Index
+		answered := byPerson && e.CorrectionNumber == 0 && e.Request == c.key.Request && e.Index == c.key.Index
 		if e.Author != id && !answered {
 			continue
 		}

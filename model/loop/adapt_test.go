@@ -217,12 +217,12 @@ func TestAPauseSaysWhatTheRequestThatFailedWasMadeFor(t *testing.T) {
 		s := modeltest.NewScenarioWithTools(t, tools, "", rows, config)
 		s.ReplyWith(pay)
 		s.InterruptRequest(gone)
-		got := s.Loop.PauseReason().Message
+		got := s.Loop.PauseReason.Message
 		if !strings.HasPrefix(got, want) || !strings.Contains(got, cure) || !strings.HasSuffix(got, "(and 1 more)") {
 			t.Errorf("%s: it says %s", config, got)
 		}
 	}
 	s := modeltest.NewScenarioWithTools(t, tools, "", rows)
 	s.InterruptRequest(gone)
-	s.WantEqual("of the first Request", s.Loop.PauseReason().Message, "rehearsal: no reply for request 2")
+	s.WantEqual("of the first Request", s.Loop.PauseReason.Message, "rehearsal: no reply for request 2")
 }

@@ -42,15 +42,15 @@ func (l *Loop) ConcludeRequest() *RequestConclusion {
 	accepted := l.recordPlannedCalls(req)
 	c.CallsToRedeliver = l.callsToRedeliver(req)
 	if len(req.input.Questions) > 0 {
-		l.unsealedLog = append(req.logBeforeRequest, l.unsealedLog...) // it makes no Idea: the next one takes the log
-		l.hasUnsealedChanges = l.hasUnsealedChanges || req.hadUnsealedChanges
+		l.UnsealedLog = append(req.logBeforeRequest, l.UnsealedLog...) // it makes no Idea: the next one takes the log
+		l.HasUnsealedChanges = l.HasUnsealedChanges || req.hadUnsealedChanges
 	}
 	if len(req.input.Questions) == 0 && (req.reply.Complete || accepted > 0) {
 		l.markErrorsShown(req, l.instancesPlannedFor(req)) // else the next Request repeats them
 	}
 	c.Calls = l.plannedCallsOfRequest(req.input.RequestNumber)
 	if !req.reply.Faked && (!req.reply.WorkerLost || accepted > 0) {
-		l.turnCount += max(1, req.reply.HTTPAttempts)
+		l.TurnCount += max(1, req.reply.HTTPAttempts)
 	}
 	l.addRequestErrors(req, accepted)
 	if len(req.input.Questions) == 0 && req.reply.Complete {
@@ -68,7 +68,7 @@ func (l *Loop) ConcludeRequest() *RequestConclusion {
 // addInstanceEnds notes how each instance has ended in the input of the Request by which the process reached its goal:
 // its Idea is the last one.
 func (l *Loop) addInstanceEnds(full *turn.RequestInput) {
-	for n, inst := range l.instances {
+	for n, inst := range l.Instances {
 		one := &full.Instances[n]
 		one.EndedByRequest = one.Status == ""
 		one.Status, one.Fault, one.Steps = inst.Status, inst.Fault, inst.Steps
@@ -78,7 +78,7 @@ func (l *Loop) addInstanceEnds(full *turn.RequestInput) {
 // hasRequestEnded reports whether the Request in flight has its whole reply or, where the reply broke off, is refused
 // by every instance that it covered: until then they may still report Calls of it.
 func (l *Loop) hasRequestEnded() bool {
-	if l.requestInFlight == nil || l.requestInFlight.reply == nil || l.pendingPlan != nil {
+	if l.requestInFlight == nil || l.requestInFlight.reply == nil || l.PendingPlan != nil {
 		return false
 	}
 	if l.requestInFlight.input.OutputOnly || l.requestInFlight.reply.Complete {
@@ -122,7 +122,7 @@ func (l *Loop) recordPlannedCalls(req *llmRequest) int {
 	}
 	var kept []PlannedCall
 	isEvidence := l.hasInstructions()
-	for _, p := range l.plannedCalls {
+	for _, p := range l.PlannedCalls {
 		if isEvidence || l.mayBeShownToLLM(p) {
 			kept = append(kept, p)
 		}
@@ -131,7 +131,7 @@ func (l *Loop) recordPlannedCalls(req *llmRequest) int {
 		unassigned := slices.ContainsFunc(req.reply.CallFaults, func(f turn.CallFault) bool { return f.Index == index })
 		kept = append(kept, PlannedCall{Request: n, Index: index, Call: calls[index], Unassigned: unassigned})
 	}
-	l.plannedCalls = kept
+	l.PlannedCalls = kept
 	return accepted
 }
 
@@ -206,7 +206,7 @@ func anyInstanceAccepted(instances []*InstanceProgress, key ideafile.CallKey) bo
 
 func (l *Loop) plannedCallsOfRequest(request int) []ideafile.WrittenCall {
 	calls := []ideafile.WrittenCall{}
-	for _, p := range l.plannedCalls {
+	for _, p := range l.PlannedCalls {
 		if p.Request == request {
 			calls = append(calls, p.Call)
 		}
@@ -219,28 +219,28 @@ func (l *Loop) plannedCallsOfRequest(request int) []ideafile.WrittenCall {
 func (l *Loop) countBadReply(req *llmRequest) {
 	switch {
 	case req.reply.Fault != nil && req.reply.Fault.Code == approval.CodePlanRejected:
-		l.badRepliesInRow, l.workerLossesInRow = 0, 0
+		l.BadRepliesInRow, l.WorkerLossesInRow = 0, 0
 		return
 	case req.reply.NotRetryable:
-		l.pause(describeRequestFault(req))
+		l.PauseWithFault(describeRequestFault(req))
 		return
 	case req.reply.WorkerLost:
-		l.workerLossesInRow++
-		if l.workerLossesInRow >= MaxWorkerLossesInRow {
-			l.pause(WorkerLossesFault(l.workerLossesInRow))
+		l.WorkerLossesInRow++
+		if l.WorkerLossesInRow >= MaxWorkerLossesInRow {
+			l.PauseWithFault(WorkerLossesFault(l.WorkerLossesInRow))
 		}
 		return
 	case req.reply.Complete && !l.hasUnansweredQuestions(req):
-		l.badRepliesInRow, l.workerLossesInRow = 0, 0
+		l.BadRepliesInRow, l.WorkerLossesInRow = 0, 0
 		return
 	case req.reply.Complete:
 		req.reply.Fault = diag.Faultf(turn.CodeNotJSON, "results that were asked for are missing")
-		l.badRepliesInRow++
+		l.BadRepliesInRow++
 	default:
-		l.badRepliesInRow++
+		l.BadRepliesInRow++
 	}
-	if l.badRepliesInRow >= MaxBadInRow {
-		l.pause(diag.Faultf(turn.CodeBadReplies, "%d bad replies in a row; the last one: %s", l.badRepliesInRow,
+	if l.BadRepliesInRow >= MaxBadInRow {
+		l.PauseWithFault(diag.Faultf(turn.CodeBadReplies, "%d bad replies in a row; the last one: %s", l.BadRepliesInRow,
 			req.reply.Fault.Message))
 	}
 }
@@ -248,30 +248,24 @@ func (l *Loop) countBadReply(req *llmRequest) {
 // describeRequestFault says of a Request that failed for good what it was made for, where that is not its process's
 // first plan: who reads the fault would look for the cause in the LLM.
 func describeRequestFault(req *llmRequest) *diag.Fault {
-	f, purpose, more := *req.reply.Fault, "", 0
+	f := *req.reply.Fault
+	var purposes []string
 	for _, q := range req.input.Questions {
-		switch {
-		case q.ParamsError == "":
-		case purpose == "":
-			purpose = fmt.Sprintf("was to fit what References brought to a Tool: %s, %s: %s", q.CallID, q.Tool,
-				q.ParamsError)
-		default:
-			more++
+		if q.ParamsError != "" {
+			purposes = append(purposes, fmt.Sprintf("was to fit what References brought to a Tool: %s, %s: %s", q.CallID,
+				q.Tool, q.ParamsError))
 		}
 	}
 	for _, e := range req.input.Errors {
-		switch {
-		case len(req.input.Questions) > 0 || e.CallID == "":
-		case purpose == "":
-			purpose = fmt.Sprintf("was made because not all went well: %s: %s", e.CallID, e.Fault.Message)
-		default:
-			more++
+		if len(req.input.Questions) == 0 && e.CallID != "" {
+			purposes = append(purposes, fmt.Sprintf("was made because not all went well: %s: %s", e.CallID,
+				e.Fault.Message))
 		}
 	}
-	if purpose != "" {
-		f.Message = fmt.Sprintf("%s; request %d %s", f.Message, req.input.RequestNumber, purpose)
+	if len(purposes) > 0 {
+		f.Message = fmt.Sprintf("%s; request %d %s", f.Message, req.input.RequestNumber, purposes[0])
 	}
-	if more > 0 {
+	if more := len(purposes) - 1; more > 0 {
 		f.Message = fmt.Sprintf("%s (and %d more)", f.Message, more)
 	}
 	return &f
@@ -286,7 +280,7 @@ func WorkerLossesFault(n int) *diag.Fault {
 func (l *Loop) hasUnansweredQuestions(req *llmRequest) bool {
 	answered := map[string]bool{}
 	for _, call := range req.reply.Calls {
-		if q, _, _, f := turn.ReadLLMAnswer(l.idea, req.input, call); f == nil {
+		if q, _, _, f := turn.ReadLLMAnswer(l.Idea, req.input, call); f == nil {
 			answered[q.CallID] = true
 		}
 	}

@@ -399,7 +399,7 @@ func TestInstancesThatAreAddedRunTheirPlanToo(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.Idea = s.Loop.Idea()
+	s.Idea = s.Loop.Idea
 	s.StartInstances(tokens)
 	s.ExpectStep(loop.StepWait)
 	s.RunDirectPlans()

@@ -119,6 +119,13 @@ const (
 	noPlanMatched                   // the LLM may not be asked either: it has failed
 )
 
+func (p *InstanceProgress) isWorking() bool { return p.Status == ideafile.InstanceWorking }
+
+// runsDirectPlan reports whether the instance is at work by a direct Plan.
+func (p *InstanceProgress) runsDirectPlan() bool {
+	return p.isWorking() && p.plannerKind == plannedByDirectPlan
+}
+
 // instancePhase is what an instance is up to, as far as the process knows.
 //
 //	phase           what it waits for                             what may come next
@@ -138,7 +145,7 @@ const (
 
 func (p *InstanceProgress) phase() instancePhase {
 	switch {
-	case p.Status != ideafile.InstanceWorking:
+	case !p.isWorking():
 		return ended
 	case (p.UndoneFor != nil || p.UndoneBy != nil) && (!p.Idle || len(p.PendingApprovals) == 0):
 		return busy
@@ -154,7 +161,7 @@ func (p *InstanceProgress) phase() instancePhase {
 
 // CanReceiveCalls reports whether the instance is at work, or may be reopened without being started anew.
 func (p *InstanceProgress) CanReceiveCalls() bool {
-	return p.Status == ideafile.InstanceWorking || p.SettledForNow
+	return p.isWorking() || p.SettledForNow
 }
 
 // DisplayStatus is the status that people are shown: it tells apart an instance that waits for a person.
@@ -167,7 +174,7 @@ func (p *InstanceProgress) DisplayStatus() ideafile.InstanceStatus {
 
 // StateOf returns an instance's State as far as it has reported it.
 func (l *Loop) StateOf(token string) any {
-	inst := l.instance(token)
+	inst := l.byToken[token]
 	if inst == nil {
 		return nil
 	}
@@ -190,7 +197,7 @@ func (p *InstanceProgress) isToldOfLack() bool {
 // ApplyReport applies an instance's report, and reports whether it was new: a repeated or overtaken report changes
 // nothing.
 func (l *Loop) ApplyReport(r turn.InstanceReport) bool {
-	inst := l.instance(r.Token)
+	inst := l.byToken[r.Token]
 	if inst == nil {
 		return false
 	}
@@ -203,7 +210,7 @@ func (l *Loop) ApplyReport(r turn.InstanceReport) bool {
 		inst.calls[c.CallKey()] = c
 		l.planUndo(inst, c)
 	}
-	l.hasUnsealedChanges = l.hasUnsealedChanges || len(r.Calls)+len(r.Writes) > 0
+	l.HasUnsealedChanges = l.HasUnsealedChanges || len(r.Calls)+len(r.Writes) > 0
 	for _, w := range r.Writes {
 		if !inst.state.HasWrite(w) { // else it comes from a report that was made twice
 			l.applyWrite(inst, w)
@@ -221,9 +228,9 @@ func (l *Loop) ApplyReport(r turn.InstanceReport) bool {
 		r.PlanFailure
 	inst.Questions, inst.PendingApprovals = r.Questions, r.PendingApprovals
 	if !inst.hasStalePauseFault(r) {
-		l.pause(r.PauseFault)
+		l.PauseWithFault(r.PauseFault)
 	}
-	if r.TakenBack != nil && inst.Status == ideafile.InstanceWorking {
+	if r.TakenBack != nil && inst.isWorking() {
 		l.endTakenBack(inst, *r.TakenBack)
 	}
 	return true
@@ -246,39 +253,31 @@ func (p *InstanceProgress) acceptReportNumber(r turn.InstanceReport) bool {
 	return true
 }
 
+// applyWrite takes a write, and logs it as the chain of Ideas keeps it.
 func (l *Loop) applyWrite(inst *InstanceProgress, w statelog.Write) {
 	inst.state.Apply(w)
-	e := inst.logEntry(w)
-	if w.Request <= l.priorRequests {
-		e.Call = l.resumedCallOfWrite(inst, w) // no Idea of this process has it in its solution
-	}
-	l.unsealedLog = append(l.unsealedLog, e)
-}
-
-// logEntry is a write as the chain of Ideas keeps it.
-func (p *InstanceProgress) logEntry(w statelog.Write) turn.LogEntry {
-	e := turn.LogEntry{
-		Instance: p.Token, Path: w.Path, OutputMethod: w.OutputMethod, Value: w.Value, Author: w.Author,
-		Request: w.Request, Index: w.Index,
-		Correction: w.CorrectionNumber, Reason: w.Reason, WrittenAt: w.WrittenAt,
-	}
+	w.Combined = nil
+	e, key := turn.LogEntry{Instance: inst.Token, Write: w}, ideafile.CallKey{Request: w.Request, Index: w.Index}
 	if w.CorrectionNumber == 0 {
-		e.ParamsAdaptation = p.calls[ideafile.CallKey{Request: w.Request, Index: w.Index}].ParamsAdaptation
+		e.ParamsAdaptation = inst.calls[key].ParamsAdaptation
 	}
-	return e
+	if w.Request <= l.PriorRequests {
+		e.Call = l.writtenCall(inst, key) // no Idea of this process has it in its solution
+	}
+	l.UnsealedLog = append(l.UnsealedLog, e)
 }
 
 // logDecisions logs the decisions on a Call that are new in a report, and what became of it in the end.
 func (l *Loop) logDecisions(inst *InstanceProgress, c turn.CallReport) {
 	before := inst.calls[c.CallKey()]
 	for n := len(before.Decisions); n < len(c.Decisions); n++ {
-		l.unsealedLog = append(l.unsealedLog, turn.LogEntry{Instance: inst.Token, Decision: &c.Decisions[n]})
+		l.UnsealedLog = append(l.UnsealedLog, turn.LogEntry{Instance: inst.Token, Decision: &c.Decisions[n]})
 	}
 	for n := len(before.Remarks); n < len(c.Remarks); n++ {
-		l.unsealedLog = append(l.unsealedLog, turn.LogEntry{Instance: inst.Token, Decision: &c.Remarks[n]})
+		l.UnsealedLog = append(l.UnsealedLog, turn.LogEntry{Instance: inst.Token, Decision: &c.Remarks[n]})
 	}
 	if len(c.Decisions) > 0 && c.Status.IsFinal() && !before.Status.IsFinal() {
-		l.unsealedLog = append(l.unsealedLog, turn.LogEntry{Instance: inst.Token, Outcome: &turn.CallOutcome{
+		l.UnsealedLog = append(l.UnsealedLog, turn.LogEntry{Instance: inst.Token, Outcome: &turn.CallOutcome{
 			CallID: c.CallKey().ID(inst.Token), Status: c.Status, RanCall: c.RanCall, Fault: c.Fault,
 		}})
 	}
@@ -286,8 +285,8 @@ func (l *Loop) logDecisions(inst *InstanceProgress, c turn.CallReport) {
 
 // LogSteering logs what somebody decided on the whole process.
 func (l *Loop) LogSteering(d approval.Decision) {
-	l.unsealedLog = append(l.unsealedLog, turn.LogEntry{Decision: &d})
-	l.hasUnsealedChanges = true
+	l.UnsealedLog = append(l.UnsealedLog, turn.LogEntry{Decision: &d})
+	l.HasUnsealedChanges = true
 }
 
 // noProgressFault returns why the next Request would be in vain, before it is made; nil if it may bring something new.
@@ -295,16 +294,16 @@ func (l *Loop) noProgressFault() *diag.Fault {
 	ready := l.readyInstances()
 	digests, failures := l.takeNewFailures(ready)
 	if len(digests) > 0 {
-		l.progress = l.progress.UpdateAfterRequest(l.countProgress(), digests)
+		l.Progress = l.Progress.UpdateAfterRequest(l.countProgress(), digests)
 	}
-	return l.progress.StallFault(failures)
+	return l.Progress.StallFault(failures)
 }
 
 func (l *Loop) countProgress() ProgressCounts {
-	m := ProgressCounts{PeopleActions: len(l.idea.Context)}
-	for _, inst := range l.instances {
+	m := ProgressCounts{PeopleActions: len(l.Idea.Context)}
+	for _, inst := range l.Instances {
 		m.StateWrites += len(inst.state.Writes())
-		if inst.Status != ideafile.InstanceWorking || inst.ReopenCount > 0 {
+		if !inst.isWorking() || inst.ReopenCount > 0 {
 			m.EndedInstances++
 		}
 		//workflowcheck:ignore -- a sum
@@ -325,7 +324,7 @@ func (l *Loop) countProgress() ProgressCounts {
 // takeNewFailures returns what came to nothing of the Calls that Requests planned for instances since it was called for
 // them last: each as a digest of the Call and of the reason, and all reasons for people.
 func (l *Loop) takeNewFailures(instances []*InstanceProgress) (digests []string, failures turn.Failures) {
-	for _, p := range l.plannedCalls {
+	for _, p := range l.PlannedCalls {
 		call := ""
 		for _, inst := range instances {
 			if p.Request <= inst.Watched {

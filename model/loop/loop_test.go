@@ -257,7 +257,7 @@ func TestThreeBadRepliesInARowPause(t *testing.T) {
 	s.InterruptRequest(turn.LLMReply{Fault: diag.Faultf(turn.CodeRefusal, "no")})
 	s.InterruptRequest(turn.LLMReply{Fault: diag.Faultf(turn.CodeEndlessReply, "on and on")})
 	s.ExpectStep(loop.StepPaused)
-	s.WantEqual("why", s.Loop.PauseReason().Error(), "bad_replies: 3 bad replies in a row; the last one: on and on")
+	s.WantEqual("why", s.Loop.PauseReason.Error(), "bad_replies: 3 bad replies in a row; the last one: on and on")
 	s.Loop.Resume(ideafile.Limits{})
 	s.WantEqual("it goes on", fmt.Sprint(s.ExpectRequest().RequestNumber), "7")
 	s.ReplyWith(modeltest.EmptyReply)
@@ -289,7 +289,7 @@ func TestWhatAskingAgainDoesNotMendPausesAtOnce(t *testing.T) {
 	s := modeltest.NewScenario(t, "")
 	s.InterruptRequest(turn.LLMReply{NotRetryable: true, Fault: diag.Faultf(turn.CodeLLMError, "401 no such key")})
 	s.ExpectStep(loop.StepPaused)
-	s.WantEqual("why", s.Loop.PauseReason().Error(), "llm_error: 401 no such key")
+	s.WantEqual("why", s.Loop.PauseReason.Error(), "llm_error: 401 no such key")
 	s.WantEqual("the result", s.Loop.Result(loop.StatusPaused, false).Error.Error(), "llm_error: 401 no such key")
 	s.Loop.Resume(ideafile.Limits{})
 	s.ReplyWith(modeltest.EmptyReply)
@@ -352,7 +352,7 @@ func TestResultsThatStayAwayAreAskedForAgainAndTheThirdTimePauses(t *testing.T) 
 		"3.1 bad_output: the result of 1.1@②: expected string, but got number")
 	s.ReplyWith(`{"calls":[{"_call":"9.9@②","_output":"good"},"x",{"_call":"1.1@②"}],"output":null}`)
 	s.ExpectStep(loop.StepPaused)
-	s.WantEqual("why", s.Loop.PauseReason().Error(),
+	s.WantEqual("why", s.Loop.PauseReason.Error(),
 		"bad_replies: 3 bad replies in a row; the last one: results that were asked for are missing")
 	s.Loop.Resume(ideafile.Limits{})
 	s.ReplyWith(`{"calls":[{"_call":"1.1@②","_output":"good"}],"output":null}`)
@@ -424,7 +424,7 @@ func TestACarriedMindIsTheSameToWhoeverLooks(t *testing.T) {
 	s.Revise(`{"context": [{"type": "input", "rule": "be kind"}], "by": "ann", "limits": {"requests": 7}}`)
 	m := modeltest.CarryLoop(t, s.Idea, s.Bindings, s.Loop)
 	for what, look := range map[string]func(*loop.Loop) any{
-		"the Idea":   func(m *loop.Loop) any { return m.Idea().Source },
+		"the Idea":   func(m *loop.Loop) any { return m.Idea.Source },
 		"the result": func(m *loop.Loop) any { return jsonval.ToJSONValue(m.Result(loop.StatusRunning, true)) },
 		"the brief":  func(m *loop.Loop) any { return jsonval.ToJSONValue(m.AllInstancesInput()) },
 		"the log":    func(m *loop.Loop) any { return turn.EncodeLog(m.TakeUnsealedLog()) },

@@ -195,7 +195,7 @@ func TestNotesDoNotCountWhereAPersonChangedThePlanThatWaited(t *testing.T) {
 	for kind, want := range map[string]string{approval.SteerApprovePlan: "paid", approval.SteerAmendPlan: ""} {
 		s := &heldScenario{Scenario: modeltest.NewScenario(t, anything, modeltest.TwoInstances)}
 		s.ExpectRequest()
-		s.Loop.HoldPlans(nil)
+		s.Loop.HoldsPlans = true
 		s.Loop.ApplyReply(turn.LLMReply{Calls: calls(t, workOne+", "+workTwo), Complete: true, Unfinished: true,
 			Notes: "paid"})
 		if !s.Loop.HoldReply(s.Now) || !s.decide(t, kind, "ann", workOne) {

@@ -49,7 +49,7 @@ func TestTheLogTellsOfEveryDecisionAndOfWhatRanInTheEnd(t *testing.T) {
 	if len(record.Decisions) != 2 || fmt.Sprint(record.RanCallByInstance[""]) != "{huge map[n:200]}" {
 		t.Errorf("the record is %+v", record)
 	}
-	if s.Loop.HasUnsealedChanges() {
+	if s.Loop.HasUnsealedChanges {
 		t.Error("something is said to have happened since")
 	}
 }
@@ -80,7 +80,7 @@ func TestAProcessIsAtRestWhenNothingOfItRuns(t *testing.T) {
 		t.Error("nothing runs any more")
 	}
 	s.Loop.TakeUnsealedLog()
-	if s.Loop.HasUnsealedPause() || s.Loop.HasUnsealedChanges() {
+	if s.Loop.HasUnsealedPause() || s.Loop.HasUnsealedChanges {
 		t.Error("all is sealed")
 	}
 }

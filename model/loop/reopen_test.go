@@ -175,7 +175,7 @@ func TestReopeningTheSameInstanceInVainIsNoProgress(t *testing.T) {
 	t.Parallel()
 	s := modeltest.NewScenario(t, "", modeltest.TwoInstances, settleTogether)
 	s.ReplyWith(workForFirst)
-	for n := 0; n < 8 && s.Loop.PauseReason() == nil; n++ {
+	for n := 0; n < 8 && s.Loop.PauseReason == nil; n++ {
 		calls := `{"_tool":"fail","_instance":"①","_outputPath":"c"}`
 		if n%2 == 0 {
 			calls += `,{"_tool":"fail","_instance":"②","_outputPath":"c"}` // it settles in between
@@ -185,7 +185,7 @@ func TestReopeningTheSameInstanceInVainIsNoProgress(t *testing.T) {
 			break
 		}
 	}
-	if f := s.Loop.PauseReason(); f == nil || f.Code != turn.CodeNoProgress {
+	if f := s.Loop.PauseReason; f == nil || f.Code != turn.CodeNoProgress {
 		t.Errorf("paused by %v", f)
 	}
 }
@@ -194,7 +194,7 @@ func TestAForkOfAProcessThatSettlesTogetherReopensToo(t *testing.T) {
 	t.Parallel()
 	s := modeltest.NewScenario(t, "", modeltest.TwoInstances, settleTogether)
 	s.ReplyWith(workForFirst)
-	idea := modeltest.SnapshotFile(t, s.Loop.Idea(), s.Loop.AllInstancesInput(), nil, nil)
+	idea := modeltest.SnapshotFile(t, s.Loop.Idea, s.Loop.AllInstancesInput(), nil, nil)
 	fork := modeltest.NewScenarioOf(t, idea, false)
 	fork.WantEqual("they begin", fork.Statuses(), "① working, ② settled")
 	fork.WantEqual("told that they have ended", tokensOf(fork.Loop.TakeEndedInstances()), "")
@@ -288,7 +288,7 @@ func TestAValueBesideTheReopeningIsAPersonsWrite(t *testing.T) {
 	s.ApplyCorrections("①", "ann")
 	s.ApplyCorrections("②", "ann")
 	s.WantEqual("its State", modeltest.StateOf(s.Loop, "②"), `{"a":2,"note":"call them"}`)
-	_, writes := s.Loop.Instances()[1].StateHistory()
+	_, writes := s.Loop.Instances[1].StateHistory()
 	if len(writes) != 1 || !strings.Contains(writes[0].Author, "ann") {
 		t.Errorf("%+v", writes)
 	}

@@ -329,7 +329,7 @@ func lastIdea(s *modeltest.Scenario, c *loop.RequestConclusion) *ideafile.Idea {
 	if c != nil {
 		return sealed(s, c)
 	}
-	return modeltest.SnapshotFile(s.T, s.Idea, s.Loop.AllInstancesInput(), nil, s.Loop.Output())
+	return modeltest.SnapshotFile(s.T, s.Idea, s.Loop.AllInstancesInput(), nil, s.Loop.Output)
 }
 
 func TestAForkOfTheLastIdeaOfAProcessThatHasEndedDoesNothing(t *testing.T) {
@@ -388,7 +388,7 @@ func TestAForkOfTheLastIdeaOfAProcessThatHasEndedDoesNothing(t *testing.T) {
 					}
 				}
 				s.WantEqual("the output", string(jsonval.Encode(next.Source["solution"])),
-					string(jsonval.Encode(map[string]any{"calls": []any{}, "output": s.Loop.Output()})))
+					string(jsonval.Encode(map[string]any{"calls": []any{}, "output": s.Loop.Output})))
 				if _, has := jsonval.ValueAt(first.Source, jsonval.Path{"schema", "output"}); has &&
 					s.OutputJSON() != `{"summary":"said"}` {
 					t.Errorf("the output is %s", s.OutputJSON())

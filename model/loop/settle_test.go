@@ -287,7 +287,7 @@ func TestAWrongOutputIsSentBackAndTheThirdInARowPauses(t *testing.T) {
 			}
 			s.ReplyWith(`{"calls":[],"output":` + c.output + `}`)
 			s.ExpectStep(loop.StepPaused)
-			s.WantEqual("why", s.Loop.PauseReason().Error(),
+			s.WantEqual("why", s.Loop.PauseReason.Error(),
 				"bad_outputs: 3 bad outputs in a row; the last one: "+c.why)
 			s.Loop.Resume(ideafile.Limits{})
 			s.ReplyWith(`{"calls":[],"output":{"summary":"at last"}}`)
@@ -499,7 +499,7 @@ func TestAClosingRequestWithoutAGoodOutputIsMadeAgain(t *testing.T) {
 	}
 	s.ReplyWith(`{"calls":[{"_tool":"work","_instance":"①"}],"output":null}`)
 	s.ExpectStep(loop.StepPaused)
-	s.WantEqual("why", s.Loop.PauseReason().Code, turn.CodeBadOutputs)
+	s.WantEqual("why", s.Loop.PauseReason.Code, turn.CodeBadOutputs)
 }
 
 func TestInstancesThatFailedDoNotHoldUpTheOutput(t *testing.T) {

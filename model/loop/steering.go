@@ -17,7 +17,7 @@ import (
 // it to. An error says why nothing has changed.
 func (l *Loop) ApplyRevision(s approval.SteeringPayload) (touched []*InstanceProgress, err error) {
 	context, tokens, err := ideafile.ExtractReopenedTokens(
-		l.WithInstanceTokensResolved(ideafile.NumberDirectPlans(l.idea.Context, s.Context)))
+		l.WithInstanceTokensResolved(ideafile.NumberDirectPlans(l.Idea.Context, s.Context)))
 	if err != nil {
 		return nil, err
 	}
@@ -36,8 +36,8 @@ func (l *Loop) ApplyRevision(s approval.SteeringPayload) (touched []*InstancePro
 	for _, inst := range reopened {
 		l.reopenByPerson(inst, s)
 	}
-	behind := len(l.idea.Context)
-	l.idea = l.idea.WithMessages(messages)
+	behind := len(l.Idea.Context)
+	l.Idea = l.Idea.WithMessages(messages)
 	if len(messages) > 0 {
 		l.forgetWhatIsKnown() // another output may be wanted now
 	}
@@ -45,7 +45,7 @@ func (l *Loop) ApplyRevision(s approval.SteeringPayload) (touched []*InstancePro
 	for _, inst := range l.replaceDirectPlans(behind) {
 		affected[inst] = true
 	}
-	for _, inst := range l.instances {
+	for _, inst := range l.Instances {
 		changesView, revised := affected[inst]
 		inst.RevisedSinceRequest = inst.RevisedSinceRequest || revised
 		if changesView {
@@ -69,7 +69,7 @@ func (l *Loop) CheckCallWaiting(call string, briefly func() bool) error {
 	token, known := l.FindInstance(ideafile.InstanceTokenOfCallID(call))
 	key, isCall := ideafile.ParseCallKey(call)
 	if known && isCall {
-		if report, reported := l.instance(token).calls[key]; reported {
+		if report, reported := l.byToken[token].calls[key]; reported {
 			return approval.CallNotWaitingError(key.ID(token), report.Status, report.Decisions)
 		}
 	}
@@ -77,7 +77,7 @@ func (l *Loop) CheckCallWaiting(call string, briefly func() bool) error {
 		return approval.ErrUnknownCallBriefly(call)
 	}
 	var pending []approval.Pending
-	for _, inst := range l.instances {
+	for _, inst := range l.Instances {
 		pending = append(pending, inst.PendingApprovals...)
 	}
 	return approval.UnknownCallError(call, nil, pending)
@@ -92,7 +92,7 @@ var ErrNoPlanToReplace = errors.New("it can take the place of a Plan that runs d
 func (l *Loop) checkCorrections(messages []ideafile.Message,
 	reopened []*InstanceProgress) (map[*InstanceProgress]bool, error) {
 	affected := map[*InstanceProgress]bool{}
-	if err := l.idea.CheckInstructions(messages); err != nil {
+	if err := l.Idea.CheckInstructions(messages); err != nil {
 		return nil, err
 	}
 	for n, msg := range messages {
@@ -117,12 +117,9 @@ func (l *Loop) checkCorrections(messages []ideafile.Message,
 
 // AllCorrectionsAcked reports whether every instance has acknowledged its corrections.
 func (l *Loop) AllCorrectionsAcked() bool {
-	for _, inst := range l.instances {
-		if inst.CanReceiveCalls() && inst.AckedCorrectionCount < inst.SentCorrectionCount {
-			return false
-		}
-	}
-	return true
+	return !l.any(func(inst *InstanceProgress) bool {
+		return inst.CanReceiveCalls() && inst.AckedCorrectionCount < inst.SentCorrectionCount
+	})
 }
 
 // instancesAffectedByRevision lists the instances that a message is about: those at work, or that may be again, and
@@ -130,22 +127,18 @@ func (l *Loop) AllCorrectionsAcked() bool {
 func (l *Loop) instancesAffectedByRevision(msg ideafile.Message,
 	reopened []*InstanceProgress) ([]*InstanceProgress, error) {
 	if msg.InstanceToken != "" {
-		inst := l.instance(msg.InstanceToken)
+		inst := l.byToken[msg.InstanceToken]
 		switch {
 		case inst == nil:
 			return nil, fmt.Errorf("there is no instance %s; add makes new ones", msg.InstanceToken)
-		case inst.Status != ideafile.InstanceWorking && !slices.Contains(reopened, inst):
+		case !inst.isWorking() && !slices.Contains(reopened, inst):
 			return nil, InstanceEndedError(inst.Token, inst.Status)
 		}
 		return []*InstanceProgress{inst}, nil
 	}
-	var list []*InstanceProgress
-	for _, inst := range l.instances {
-		if inst.CanReceiveCalls() || slices.Contains(reopened, inst) {
-			list = append(list, inst)
-		}
-	}
-	return list, nil
+	return l.those(func(inst *InstanceProgress) bool {
+		return inst.CanReceiveCalls() || slices.Contains(reopened, inst)
+	}), nil
 }
 
 // checkCorrection returns why a correction of State does not fit an instance.
@@ -153,7 +146,7 @@ func (l *Loop) checkCorrection(inst *InstanceProgress, msg ideafile.Message) err
 	if msg.PayloadKind != ideafile.TypeState {
 		return nil
 	}
-	return CheckStateCorrection(msg, ideafile.InstanceViewOf(l.idea.Context, inst.Token), inst.state)
+	return CheckStateCorrection(msg, ideafile.InstanceViewOf(l.Idea.Context, inst.Token), inst.state)
 }
 
 // CheckStateCorrection returns why a correction does not fit a State; the view is the instance's before it.
@@ -182,10 +175,10 @@ func (l *Loop) AddInstances(s approval.SteeringPayload) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := l.idea.CheckInstructions(messages); err != nil {
+	if err := l.Idea.CheckInstructions(messages); err != nil {
 		return nil, err
 	}
-	if l.instance("") != nil {
+	if l.byToken[""] != nil {
 		return nil, errors.New("the process has one instance without a name, and takes no others")
 	}
 	known := spelling.NewTokenIndex(l.InstanceTokens())
@@ -204,7 +197,7 @@ func (l *Loop) AddInstances(s approval.SteeringPayload) ([]string, error) {
 	if err := l.checkPlansSeen(messages, tokens); err != nil {
 		return nil, err
 	}
-	l.idea = l.idea.WithMessages(messages)
+	l.Idea = l.Idea.WithMessages(messages)
 	l.dropOutput()
 	l.addNewInstances(tokens)
 	return tokens, nil

@@ -13,7 +13,7 @@ import (
 // Statuses lists the instances' statuses.
 func (s *Scenario) Statuses() string {
 	var parts []string
-	for _, m := range s.Loop.Instances() {
+	for _, m := range s.Loop.Instances {
 		parts = append(parts, strings.TrimSpace(m.Token+" "+string(m.Status)))
 	}
 	return strings.Join(parts, ", ")
@@ -63,12 +63,12 @@ func StateOf(l *loop.Loop, token string) string {
 }
 
 // OutputJSON returns the process's output as JSON.
-func (s *Scenario) OutputJSON() string { return string(jsonval.Encode(s.Loop.Output())) }
+func (s *Scenario) OutputJSON() string { return string(jsonval.Encode(s.Loop.Output)) }
 
 // DescribeInstances lists how each instance stands, as people see it.
 func (s *Scenario) DescribeInstances() string {
 	var parts []string
-	for _, m := range s.Loop.Instances() {
+	for _, m := range s.Loop.Instances {
 		parts = append(parts, strings.TrimSpace(m.Token+" "+string(m.DisplayStatus())))
 	}
 	return strings.Join(parts, ", ")

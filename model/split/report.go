@@ -67,10 +67,10 @@ type PartReport struct {
 
 // AddOutcome adds to the last report of a part what its loop has come to.
 func (r *PartReport) AddOutcome(l *loop.Loop, status loop.Status) {
-	r.Output, r.OutputWirings, r.WiredOutput = l.Output(), l.DirectPlanOutputWirings(), l.WiredOutput()
+	r.Output, r.OutputWirings, r.WiredOutput = l.Output, l.DirectPlanOutputWirings(), l.WiredOutput
 	r.LLMForbidden, r.FellBackToLLM = !l.LLMAllowed(), l.AnyFellBackToLLM()
 	r.Error, r.Instances = l.Result(status, false).Error, map[string]ideafile.InstanceStatus{}
-	for _, inst := range l.Instances() {
+	for _, inst := range l.Instances {
 		r.Instances[inst.Token] = inst.DisplayStatus()
 		if inst.LLMCost > 0 {
 			if r.Costs == nil {

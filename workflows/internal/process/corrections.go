@@ -33,7 +33,7 @@ func (p *unsplitProcess) revise(ctx workflow.Context, s *approval.SteeringPayloa
 		})
 	}
 	p.revisions = append(p.revisions, *s)
-	return p.loop.Idea(), mailbox.ErrUnderWay
+	return p.loop.Idea, mailbox.ErrUnderWay
 }
 
 // messagesForInstance picks the messages that an instance sees.
@@ -70,7 +70,7 @@ func (p *unsplitProcess) add(s approval.SteeringPayload) (*ideafile.Idea, []stri
 		return nil, nil, err
 	}
 	p.joining = append(p.joining, joiningInstances{instanceTokens: tokens, addSteering: &s})
-	return p.loop.Idea(), tokens, mailbox.ErrUnderWay
+	return p.loop.Idea, tokens, mailbox.ErrUnderWay
 }
 
 // revise gives each part what concerns it. Those that have not started will start with it.
