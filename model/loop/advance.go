@@ -64,7 +64,7 @@ func (l *Loop) startRequest() *turn.RequestInput {
 		logBeforeRequest: l.TakeUnsealedLog(), hadUnsealedChanges: unsealed}
 	l.drawRecheck()
 	l.clearGathering()
-	l.Progress = l.Progress.AtFirstRequest(l.countProgress())
+	l.Progress.LastProgress = cmp.Or(l.Progress.LastProgress, l.countProgress())
 	for _, inst := range l.coveredInstances(input) {
 		if !input.OutputOnly { // that one hands out no Calls, so that no instance closes it
 			inst.LastCoveringRequest, inst.Idle = input.RequestNumber, false
@@ -251,7 +251,8 @@ func (l *Loop) isRequestDue(now time.Time) bool {
 	}
 	until := l.ReadySince.Add(l.Idea.Config.RequestGatherDelay)
 	running, waiting := l.anyBusyOrAwaitingPerson()
-	if !running && !(waiting && allApprovalsDecidedSinceRequest(ready)) {
+	undecided := func(inst *InstanceProgress) bool { return !inst.DecidedSinceRequest }
+	if !running && !(waiting && !slices.ContainsFunc(ready, undecided)) {
 		asked, held := l.lastAskedTime(), l.Idea.Config.PeopleGatherDelay
 		if asked.IsZero() || held == 0 || !l.Knows(GatherAskedChange) {
 			return true
@@ -337,10 +338,6 @@ func (l *Loop) anyBusyOrAwaitingPerson() (running, waiting bool) {
 		}
 	}
 	return running, waiting
-}
-
-func allApprovalsDecidedSinceRequest(instances []*InstanceProgress) bool {
-	return !slices.ContainsFunc(instances, func(inst *InstanceProgress) bool { return !inst.DecidedSinceRequest })
 }
 
 func (l *Loop) scheduleWake(t time.Time) {

@@ -189,19 +189,15 @@ func (l *Loop) callsToRedeliver(req *llmRequest) (rest []ResumedCalls) {
 		missing := ResumedCalls{Token: inst.Token, Request: req.input.RequestNumber}
 		for _, index := range jsonval.SortedKeys(calls) {
 			key := ideafile.CallKey{Request: req.input.RequestNumber, Index: index}
-			_, has := inst.calls[key]
+			accepted := func(inst *InstanceProgress) bool { _, has := inst.calls[key]; return has }
 			isFor := slices.Contains(covered, inst) && !calls[index].TargetsOtherInstance(inst.Token)
-			if isKnown := !calls[index].IsZero(); !has && isFor && isKnown && anyInstanceAccepted(covered, key) {
+			if !accepted(inst) && isFor && !calls[index].IsZero() && slices.ContainsFunc(covered, accepted) {
 				missing.Calls = append(missing.Calls, ResumedCall{Index: index, Call: calls[index]})
 			}
 		}
 		rest = append(rest, missing)
 	}
 	return rest
-}
-
-func anyInstanceAccepted(instances []*InstanceProgress, key ideafile.CallKey) bool {
-	return slices.ContainsFunc(instances, func(inst *InstanceProgress) bool { _, has := inst.calls[key]; return has })
 }
 
 func (l *Loop) plannedCallsOfRequest(request int) []ideafile.WrittenCall {

@@ -178,27 +178,20 @@ func (l *Loop) lacksPlanOutput(inst *InstanceProgress) bool {
 	return inst.DirectPlanPosition == 0 || l.Idea.Context[inst.DirectPlanPosition-1].PlanOutput == nil
 }
 
-// NeedsLLM reports whether a process needs a Request even if nothing goes wrong: an instance that has not ended has no
-// direct Plan, such a Plan leaves results to the LLM, or nothing gives the output. Of delegates it knows those alone
-// that have no file.
-func NeedsLLM(i *ideafile.Idea, bindings map[string]ideafile.ToolBinding) bool {
-	return DelegateIdeaFiles{}.needsLLMAtDepth(i, "", bindings, 0)
-}
-
-// DelegateIdeaFiles are the Idea files that delegates run, by their path from the folder of the first Idea file.
+// DelegateIdeaFiles are the Idea files that delegates run, by their path from the folder of the first Idea file. Of
+// delegates that have no file it is known without.
 type DelegateIdeaFiles struct {
 	IdeaFilesByPath map[string]any
 	Bind            func(*ideafile.Idea) map[string]ideafile.ToolBinding
 }
 
-// IdeaNeedsLLM is NeedsLLM for a process and the delegates that its Plans call.
-func (d DelegateIdeaFiles) IdeaNeedsLLM(i *ideafile.Idea) bool {
-	return d.needsLLMAtDepth(i, "", d.Bind(i), 0)
-}
+// IdeaNeedsLLM reports whether a process, or a delegate that its Plans call, needs a Request even if nothing goes
+// wrong: an instance that has not ended has no direct Plan, such a Plan leaves results to the LLM, or nothing gives the
+// output.
+func (d DelegateIdeaFiles) IdeaNeedsLLM(i *ideafile.Idea) bool { return d.needsLLMAtDepth(i, "", 0) }
 
-func (d DelegateIdeaFiles) needsLLMAtDepth(i *ideafile.Idea, file string, bindings map[string]ideafile.ToolBinding,
-	depth int) bool {
-	l := New(i, "", bindings, time.Time{})
+func (d DelegateIdeaFiles) needsLLMAtDepth(i *ideafile.Idea, file string, depth int) bool {
+	l := New(i, "", d.Bind(i), time.Time{})
 	for _, inst := range l.Instances {
 		if inst.isWorking() && (l.needsLLM(inst) || d.anyCalledDelegateNeedsLLM(i, file,
 			l.Idea.Context[inst.DirectPlanPosition-1].PlanCalls, depth)) {
@@ -219,12 +212,6 @@ func (l *Loop) needsLLM(inst *InstanceProgress) bool {
 		(leavesOutput || len(ideafile.UnansweredLatentCalls(plan, inst.Token, l.bindings)) > 0)
 }
 
-// restoreDirectPlans restores what the records of direct Plans tell of the process before. Where a Plan goes on, the
-// Calls that do not stand as they are will be reported anew.
-func (l *Loop) restoreDirectPlans() {
-	l.eachPastDirectCall(func(inst *InstanceProgress, p turn.PastCall) { inst.restoreDirectCall(p) })
-}
-
 // eachPastDirectCall goes through the Calls of which the records of direct Plans tell, in each instance.
 func (l *Loop) eachPastDirectCall(do func(*InstanceProgress, turn.PastCall)) {
 	tokensByPlan := map[int][]string{}
@@ -243,6 +230,8 @@ func (l *Loop) eachPastDirectCall(do func(*InstanceProgress, turn.PastCall)) {
 	}
 }
 
+// restoreDirectCall restores what the record of a direct Plan tells of a Call in the process before. Where the Plan goes
+// on, a Call that does not stand as it is will be reported anew.
 func (p *InstanceProgress) restoreDirectCall(past turn.PastCall) {
 	status := past.StatusByInstance[p.Token]
 	if !status.IsFinal() || (p.runsDirectPlan() && !past.IsFinalFor(p.Token)) {
@@ -289,7 +278,7 @@ func (d DelegateIdeaFiles) anyCalledDelegateNeedsLLM(i *ideafile.Idea, file stri
 		}
 		idea, problems := ideafile.ReadIdea(delegate.NewIdea(t, content, nil, map[string]any{}, nil))
 		if len(problems.Errors()) == 0 && !hasConditionalPlan(idea) &&
-			d.needsLLMAtDepth(idea, key, d.Bind(idea), depth+1) {
+			d.needsLLMAtDepth(idea, key, depth+1) {
 			return true
 		}
 	}

@@ -67,7 +67,7 @@ func (l *Loop) HoldStart(now time.Time) bool {
 			positions[inst.DirectPlanPosition] = true
 		}
 	}
-	p.Calls = append(l.callsThatBegin(true), l.callsThatBegin(false)...)
+	p.Calls = append(l.callsThatBegin(l.beginsDirectly), l.callsThatBegin(l.resumes)...)
 	switch {
 	case len(p.Calls) == 0:
 		return false
@@ -86,13 +86,13 @@ func (l *Loop) HoldStart(now time.Time) bool {
 	return true
 }
 
-// callsThatBegin lists the Calls of direct Plans that have not ended, or those that are resumed.
-func (l *Loop) callsThatBegin(direct bool) (list []approval.PlanCall) {
+// callsThatBegin lists the Calls that begin in some instances.
+func (l *Loop) callsThatBegin(begins func(*InstanceProgress, PlannedCall) bool) (list []approval.PlanCall) {
 	for _, planned := range l.PlannedCalls {
 		c := approval.PlanCall{CallID: planned.key().ID(""), Written: planned.Call}
 		any := false
 		for _, inst := range l.Instances {
-			if (direct && l.beginsDirectly(inst, planned)) || (!direct && l.resumes(inst, planned.key())) {
+			if begins(inst, planned) {
 				any = true
 				if inst.Token != "" {
 					c.Instances = append(c.Instances, inst.Token)
@@ -106,6 +106,7 @@ func (l *Loop) callsThatBegin(direct bool) (list []approval.PlanCall) {
 	return list
 }
 
+// beginsDirectly reports whether a Call of a direct Plan has not ended in an instance.
 func (l *Loop) beginsDirectly(inst *InstanceProgress, p PlannedCall) bool {
 	if !inst.runsDirectPlan() || p.DirectPlanPosition == 0 || !p.isPlannedFor(inst) {
 		return false
@@ -115,10 +116,11 @@ func (l *Loop) beginsDirectly(inst *InstanceProgress, p PlannedCall) bool {
 		slices.Contains(p.Call.TargetInstances([]string{inst.Token}), inst.Token)
 }
 
-func (l *Loop) resumes(inst *InstanceProgress, key ideafile.CallKey) bool {
+// resumes reports whether a Call is one that an earlier process had left to an instance.
+func (l *Loop) resumes(inst *InstanceProgress, p PlannedCall) bool {
 	return slices.ContainsFunc(l.resumedCalls, func(r ResumedCalls) bool {
-		return r.Token == inst.Token && r.Request == key.Request &&
-			slices.ContainsFunc(r.Calls, func(c ResumedCall) bool { return c.Index == key.Index })
+		return r.Token == inst.Token && r.Request == p.Request &&
+			slices.ContainsFunc(r.Calls, func(c ResumedCall) bool { return c.Index == p.Index })
 	})
 }
 
@@ -159,7 +161,7 @@ func (l *Loop) amendPending(d approval.Decision) *approval.Plan {
 		calls = amended.Calls
 	} else {
 		l.replaceDirectPlanCalls(d.Calls)
-		calls = l.callsThatBegin(true)
+		calls = l.callsThatBegin(l.beginsDirectly)
 	}
 	l.PendingPlan = l.PendingPlan.Amended(l.ProcessID, calls)
 	return l.PendingPlan

@@ -263,7 +263,7 @@ func (l *Loop) PauseWithFault(f *diag.Fault) {
 // Resume lets a paused process go on, with new limits where they are given; 0 keeps a limit.
 func (l *Loop) Resume(limits ideafile.Limits) {
 	l.PauseReason, l.BadRepliesInRow, l.BadOutputsInRow, l.WorkerLossesInRow = nil, 0, 0, 0
-	l.Progress = l.Progress.ResetAfterPause()
+	l.Progress = StallDetector{LastProgress: l.Progress.LastProgress} // what failed may have been mended
 	l.setLimits(limits)
 	for _, inst := range l.Instances {
 		inst.HeldByPause = false

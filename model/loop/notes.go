@@ -59,12 +59,6 @@ func (l *Loop) takeNotes(req *llmRequest) {
 	}
 }
 
-// forgetWhatIsKnown has the output be asked for with every State shown, whatever the LLM has said of the instances.
-func (l *Loop) forgetWhatIsKnown() {
-	l.DraftOutput = nil
-	l.forgetOutputPlans()
-}
-
 // forgetOutputPlans forgets them where the LLM will not be shown what it said.
 func (l *Loop) forgetOutputPlans() {
 	for _, inst := range l.Instances {

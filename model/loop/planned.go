@@ -77,7 +77,8 @@ func (l *Loop) summarizeCalls(
 				e.AddReport(inst.Token, c)
 			}
 		}
-		if len(e.StatusCounts) > 0 || (p.Unassigned && anyLastPlannedByRequest(instances, p.Request)) {
+		ofLastPlan := func(inst *InstanceProgress) bool { return inst.LastPlanningRequest == p.Request }
+		if len(e.StatusCounts) > 0 || (p.Unassigned && slices.ContainsFunc(instances, ofLastPlan)) {
 			out = append(out, e)
 		}
 	}
@@ -89,11 +90,6 @@ func (l *Loop) summarizeCalls(
 func (l *Loop) isShownToLLM(p PlannedCall, inst *InstanceProgress, c turn.CallReport) bool {
 	return isUndoOrUndone(c) || p.Request == inst.LastPlanningRequest || l.Idea.HasNoOutputPath(p.Call) ||
 		c.WasOverruledByPerson()
-}
-
-func anyLastPlannedByRequest(instances []*InstanceProgress, request int) bool {
-	return slices.ContainsFunc(instances,
-		func(inst *InstanceProgress) bool { return inst.LastPlanningRequest == request })
 }
 
 // mayBeShownToLLM reports whether a later Request may show a Call; the others are dropped.

@@ -56,7 +56,7 @@ func (l *Loop) restoreHistory(context []ideafile.Message) {
 		}
 		l.restoreStatus(msg)
 	}
-	l.restoreDirectPlans()
+	l.eachPastDirectCall((*InstanceProgress).restoreDirectCall)
 	l.restoreErrors(context)
 	for _, inst := range l.Instances {
 		if !inst.isWorking() && inst.plannerKind != noPlanMatched {

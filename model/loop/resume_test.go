@@ -376,7 +376,8 @@ func TestAForkOfTheLastIdeaOfAProcessThatHasEndedDoesNothing(t *testing.T) {
 				for _, tool := range idea.Tools {
 					s.Bindings[tool.Name] = ideafile.ToolBinding{Kind: ideafile.KindGo}
 				}
-				if loop.NeedsLLM(idea, s.Bindings) {
+				bind := func(*ideafile.Idea) map[string]ideafile.ToolBinding { return s.Bindings }
+				if (loop.DelegateIdeaFiles{Bind: bind}).IdeaNeedsLLM(idea) {
 					t.Error("an LLM is needed")
 				}
 				s = again(s, idea, false)

@@ -139,10 +139,6 @@ func (l *Loop) instancesThatMaySettle(req *llmRequest) (list []*InstanceProgress
 	return list
 }
 
-func (l *Loop) coversAllInstances(req *llmRequest) bool {
-	return len(req.input.Instances) == len(l.Instances)
-}
-
 // settleOrAskAgain settles an instance, unless State lacks what its schema requires, or a step of its instructions is
 // not fulfilled: then the next Request is told, three times at most, before the instance fails. What one Request
 // planned counts once.

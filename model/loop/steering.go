@@ -39,7 +39,8 @@ func (l *Loop) ApplyRevision(s approval.SteeringPayload) (touched []*InstancePro
 	behind := len(l.Idea.Context)
 	l.Idea = l.Idea.WithMessages(messages)
 	if len(messages) > 0 {
-		l.forgetWhatIsKnown() // another output may be wanted now
+		l.DraftOutput = nil // another output may be wanted now: it is asked for with every State shown
+		l.forgetOutputPlans()
 	}
 	l.setLimits(s.Limits)
 	for _, inst := range l.replaceDirectPlans(behind) {

@@ -33,7 +33,7 @@ func (l *Loop) doesReplyWireOutput(req *llmRequest) bool {
 // mayReplyGiveOutput reports whether the output of a reply can be that of the whole process: it is about every
 // instance, or what the LLM has said of the others still holds.
 func (l *Loop) mayReplyGiveOutput(req *llmRequest) bool {
-	return l.coversAllInstances(req) || req.resumesFinalOutput || l.areKnownBesides(l.coveredInstances(req.input))
+	return len(req.input.Instances) == len(l.Instances) || req.resumesFinalOutput || l.areKnownBesides(l.coveredInstances(req.input))
 }
 
 // wireOutput keeps the output of a reply until the Calls of every instance have ended.

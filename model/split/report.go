@@ -70,18 +70,13 @@ func (r *PartReport) AddOutcome(l *loop.Loop, status loop.Status) {
 	r.Output, r.OutputWirings, r.WiredOutput = l.Output, l.DirectPlanOutputWirings(), l.WiredOutput
 	r.LLMForbidden, r.FellBackToLLM = !l.LLMAllowed(), l.AnyFellBackToLLM()
 	r.Error, r.Instances = l.Result(status, false).Error, map[string]ideafile.InstanceStatus{}
+	r.Costs, r.FailedCalls = map[string]price.Money{}, map[string]int{}
 	for _, inst := range l.Instances {
 		r.Instances[inst.Token] = inst.DisplayStatus()
 		if inst.LLMCost > 0 {
-			if r.Costs == nil {
-				r.Costs = map[string]price.Money{}
-			}
 			r.Costs[inst.Token] = inst.LLMCost
 		}
 		if failed := inst.FailedCallCount(); failed > 0 {
-			if r.FailedCalls == nil {
-				r.FailedCalls = map[string]int{}
-			}
 			r.FailedCalls[inst.Token] = failed
 		}
 	}
