@@ -267,8 +267,8 @@ func (p *play) report(token string, lost bool) turn.InstanceReport {
 	run := p.runs[token]
 	p.reports++
 	r := turn.InstanceReport{Token: token, ReportNumber: p.reports, ClosedThroughRequest: p.number,
-		PendingApprovals: run.PendingApprovals(), Idle: run.IsIdle(), HasGoal: run.HasGoal(),
-		MissingRequiredPaths: run.MissingRequiredPaths(), PlanFailure: run.DirectPlanFault(),
+		InstanceStanding: turn.InstanceStanding{PendingApprovals: run.PendingApprovals(), Idle: run.IsIdle(),
+			HasGoal: run.HasGoal(), MissingRequiredPaths: run.MissingRequiredPaths(), PlanFailure: run.DirectPlanFault()},
 		Writes: run.TakeNewWrites()}
 	if lost {
 		r.ToldThroughRequest = p.number

@@ -209,10 +209,10 @@ func (r *newRun) report(token string, closed int) {
 	r.reports++
 	report := turn.InstanceReport{
 		Token: token, ReportNumber: r.reports, WorkflowHistoryLength: r.reports, ClosedThroughRequest: closed,
-		Idle: p.flow.IsIdle() && len(p.unknown) == 0, HasGoal: p.flow.HasGoal(),
-		MissingRequiredPaths: p.flow.MissingRequiredPaths(),
-		PlanFailure:          p.flow.DirectPlanFault(), Writes: p.flow.TakeNewWrites(),
-		Questions: p.flow.LLMQuestions(),
+		Writes: p.flow.TakeNewWrites(),
+		InstanceStanding: turn.InstanceStanding{Idle: p.flow.IsIdle() && len(p.unknown) == 0,
+			HasGoal: p.flow.HasGoal(), MissingRequiredPaths: p.flow.MissingRequiredPaths(),
+			PlanFailure: p.flow.DirectPlanFault(), Questions: p.flow.LLMQuestions()},
 	}
 	if r.own != nil && len(report.Questions) > 0 {
 		report.Idle, report.Questions = false, nil // nobody is there to be asked

@@ -67,7 +67,7 @@ func ReadDecisions(m map[string]any) (many ManyDecisions, err error) {
 		return many, errors.New("the decisions are larger than 2 MB together: send them in several signals")
 	}
 	many.common = map[string]any{}
-	for _, key := range []string{"by", issuerKey, subjectKey, "groups", "reason", "proof"} {
+	for _, key := range shared {
 		if v := m[key]; v != nil && v != "" {
 			many.common[key] = v
 		}
@@ -78,8 +78,9 @@ func ReadDecisions(m map[string]any) (many ManyDecisions, err error) {
 	return many, nil
 }
 
-// nullable are the members of which null says nothing.
-var nullable = []string{"by", issuerKey, subjectKey, "groups", "reason", "proof", signalIDKey}
+// shared are the keys of the signal that count for every decision that has none of its own. Of these, null says
+// nothing.
+var shared = []string{"by", issuerKey, subjectKey, "groups", "reason", "proof"}
 
 func (many *ManyDecisions) read(n int, raw any) (one OneOfMany) {
 	object, isObject := raw.(map[string]any)
@@ -90,7 +91,7 @@ func (many *ManyDecisions) read(n int, raw any) (one OneOfMany) {
 	}
 	one.written = map[string]any{}
 	for _, k := range jsonval.SortedKeys(object) {
-		if v := object[k]; v != nil || !slices.Contains(nullable, k) {
+		if v := object[k]; v != nil || k != signalIDKey && !slices.Contains(shared, k) {
 			one.written[k] = v
 		}
 	}

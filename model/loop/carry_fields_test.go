@@ -21,8 +21,8 @@ func TestEveryFieldOfAProcessIsCarriedOrFollows(t *testing.T) {
 				"instancesWithNewQuota", "instancesToReport", "Knows",
 				// The Idea, and the processes that it works for, say at each start whether Plans wait.
 				"HoldsPlans", "PlanDeciders"}},
-		{InstanceProgress{}, []string{"Token", "Status", "Fault", "MissingRequiredPaths", "PendingApprovals",
-			"carriedProgress", "state", "calls", "callsWithErrorsShown", "plannerKind"}, nil},
+		{InstanceProgress{}, []string{"Token", "Status", "Fault", "InstanceStanding", "carriedProgress",
+			"state", "calls", "callsWithErrorsShown", "plannerKind"}, nil},
 	} {
 		typ := reflect.TypeOf(c.of)
 		known := slices.Concat(c.carried, c.follow)

@@ -17,11 +17,9 @@ type InstanceProgress struct {
 	Token  string                  `json:"token"`
 	Status ideafile.InstanceStatus `json:"status"`
 	Fault  *diag.Fault             `json:"error,omitempty"` // why it failed
-	// MissingRequiredPaths lists what the State schema requires and State does not have.
-	MissingRequiredPaths []string `json:"missing,omitempty"`
-	// PendingApprovals lists the Calls that wait for a person.
-	PendingApprovals []approval.Pending `json:"pending,omitempty"`
 
+	// Invariant: it is not Idle from a Request about it until the report that follows.
+	turn.InstanceStanding
 	carriedProgress
 
 	state                *statelog.State
@@ -32,14 +30,6 @@ type InstanceProgress struct {
 
 // carriedProgress is what continue-as-new carries of an instance as it stands: a field that is added here is carried.
 type carriedProgress struct {
-	// HasGoal is whether the State schema requires what the instance did not start with.
-	HasGoal bool `json:"goal,omitempty"`
-	// Idle reports whether nothing of the instance runs. Invariant: false from a Request about it until the report that
-	// follows.
-	Idle bool `json:"quiet,omitempty"`
-	// HeldByPause reports whether the process's pause has reached it, and Running counts its Calls that still run then.
-	HeldByPause bool `json:"held,omitempty"`
-	Running     int  `json:"running,omitempty"`
 	// ReleaseCount counts how often the instance was told that it goes on after a pause.
 	ReleaseCount int `json:"releases,omitempty"`
 	// The last Request that covered it, the last that planned for it, and the highest that is closed at it.
@@ -61,8 +51,7 @@ type carriedProgress struct {
 
 	LLMCost price.Money `json:"cost,omitempty"` // its share of what Requests cost
 	// the place of its direct Plan in the context, from 1; 0: it has none
-	DirectPlanPosition int         `json:"direct,omitempty"`
-	PlanFailure        *diag.Fault `json:"unmet,omitempty"` // see dataflow.Instance.DirectPlanFault
+	DirectPlanPosition int `json:"direct,omitempty"`
 
 	// UndoneFor is why the instance failed, from when on it takes back what it did; nil: it does not.
 	UndoneFor *diag.Fault `json:"undoneFor,omitempty"`
@@ -88,17 +77,13 @@ type carriedProgress struct {
 	DecidedSinceRequest bool `json:"back,omitempty"`
 	RevisedSinceRequest bool `json:"revised,omitempty"`
 
-	// for the LLM: latent results to write, parameters to adapt
-	Questions []turn.LLMQuestion `json:"asking,omitempty"`
 	// Requests that would have settled it, had nothing been missing
 	MissingRetries int `json:"lacks,omitempty"`
 	// ids of the PendingErrorIDs that its next Request reports
 	PendingErrorIDs []int `json:"untold,omitempty"`
 
 	// its share of the Requests and Calls, where these are limited
-	Claim     quota.Allocation    `json:"claim,omitzero"`
-	Delegates []turn.DelegateView `json:"delegates,omitempty"` // under way
-	Stalled   bool                `json:"stalled,omitempty"`   // nothing of it runs but delegates, and they are paused
+	Claim quota.Allocation `json:"claim,omitzero"`
 
 	// the last report that was applied: its number, and its sender's count of workflow events
 	LastReportNumber [2]int `json:"report,omitzero"`
@@ -201,8 +186,7 @@ func (l *Loop) ApplyReport(r turn.InstanceReport) bool {
 	if inst == nil {
 		return false
 	}
-	isNew := inst.acceptReportNumber(r)
-	if !isNew {
+	if !inst.acceptReportNumber(r) {
 		return false
 	}
 	for _, c := range r.Calls {
@@ -222,11 +206,7 @@ func (l *Loop) ApplyReport(r turn.InstanceReport) bool {
 	inst.AckedCorrectionCount = max(inst.AckedCorrectionCount, r.AckedCorrectionCount)
 	inst.DecidedSinceRequest = inst.DecidedSinceRequest ||
 		(len(inst.PendingApprovals) > 0 && len(r.PendingApprovals) == 0)
-	inst.HeldByPause, inst.Running = r.HeldByPause, r.Running
-	inst.Claim.QuotaUse, inst.Delegates, inst.Stalled = r.QuotaUse, r.Delegates, r.Stalled
-	inst.Idle, inst.HasGoal, inst.MissingRequiredPaths, inst.PlanFailure = r.Idle, r.HasGoal, r.MissingRequiredPaths,
-		r.PlanFailure
-	inst.Questions, inst.PendingApprovals = r.Questions, r.PendingApprovals
+	inst.InstanceStanding, inst.Claim.QuotaUse = r.InstanceStanding, r.QuotaUse
 	if !inst.hasStalePauseFault(r) {
 		l.PauseWithFault(r.PauseFault)
 	}

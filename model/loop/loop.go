@@ -120,8 +120,8 @@ func (l *Loop) addNewInstances(tokens []string) {
 	for _, token := range tokens {
 		view := views[token]
 		inst := &InstanceProgress{
-			Token: token, Status: ideafile.InstanceWorking,
-			carriedProgress: carriedProgress{Idle: true, Claim: quota.Allocation{GrantedQuota: turn.Unlimited}},
+			Token: token, Status: ideafile.InstanceWorking, InstanceStanding: turn.InstanceStanding{Idle: true},
+			carriedProgress: carriedProgress{Claim: quota.Allocation{GrantedQuota: turn.Unlimited}},
 			state:           statelog.NewState(view.PayloadByKind[ideafile.TypeState]),
 			calls:           map[ideafile.CallKey]turn.CallReport{}, callsWithErrorsShown: map[ideafile.CallKey]bool{},
 		}

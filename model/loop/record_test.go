@@ -93,7 +93,8 @@ func TestAnIdeaTellsOfCallsOfWhichItsInstanceHasNotReported(t *testing.T) {
 	s.Loop.ApplyReply(turn.LLMReply{Complete: true, Calls: ideafile.ParseWrittenCalls(
 		[]any{modeltest.DecodeJSON(t, `{"_tool": "work", "_instance": "*", "x": 1, "_outputPath": "b"}`)})})
 	s.Loop.ConcludeRequest()
-	s.DeliverReport(turn.InstanceReport{Token: "②", ClosedThroughRequest: in.RequestNumber, Idle: true,
+	s.DeliverReport(turn.InstanceReport{Token: "②", ClosedThroughRequest: in.RequestNumber,
+		InstanceStanding: turn.InstanceStanding{Idle: true},
 		Calls: []turn.CallReport{{Request: 1, Index: 1, Status: "done"}}})
 	s.WantEqual("the statuses", fmt.Sprint(s.Loop.AllInstancesInput().PlanEntries[0].InstancesByStatus),
 		"map[done:[②] running:[①]]")
