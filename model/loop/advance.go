@@ -60,8 +60,8 @@ func (l *Loop) Advance(now time.Time) (Step, *turn.RequestInput) {
 
 func (l *Loop) startRequest() *turn.RequestInput {
 	input, unsealed := l.composeRequest(), l.HasUnsealedChanges
-	l.requestInFlight = &llmRequest{input: input, allInstancesInput: l.AllInstancesInput(),
-		logBeforeRequest: l.TakeUnsealedLog(), hadUnsealedChanges: unsealed}
+	l.requestInFlight = &llmRequest{Input: input, AllInstancesInput: l.AllInstancesInput(),
+		LogBeforeRequest: l.TakeUnsealedLog(), hadUnsealedChanges: unsealed}
 	l.drawRecheck()
 	l.clearGathering()
 	l.Progress.LastProgress = cmp.Or(l.Progress.LastProgress, l.countProgress())
@@ -110,7 +110,7 @@ func (l *Loop) limitFault() *diag.Fault {
 func (l *Loop) quotaLedger() quota.Ledger {
 	book := quota.Ledger{ParentQuota: l.ParentQuota,
 		UnclaimedUse: turn.QuotaUse{Requests: l.RequestCount, Usage: l.Usage}}
-	if l.requestInFlight != nil && l.requestInFlight.reply == nil {
+	if l.requestInFlight != nil && l.requestInFlight.Reply == nil {
 		book.UnclaimedUse.Requests++
 	}
 	for _, inst := range l.Instances {

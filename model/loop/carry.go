@@ -96,8 +96,6 @@ type CarriedInstance struct {
 	Writes               []statelog.Write   `json:"writes,omitempty"`
 	Calls                []turn.CallReport  `json:"calls,omitempty"`
 	CallsWithErrorsShown []ideafile.CallKey `json:"told,omitempty"`
-	FellBackToLLM        bool               `json:"handed,omitempty"`
-	NoPlanMatched        bool               `json:"barred,omitempty"`
 }
 
 // CarriedWiredRequest is the Request whose wired output waits for its Calls.
@@ -128,11 +126,11 @@ func (l *Loop) CarryIntoNextRun() CarriedLoop {
 		c.Instances = append(c.Instances, carried)
 	}
 	if l.PendingPlan != nil && l.requestInFlight != nil {
-		c.HeldPlan = &CarriedHeldPlan{*l.PendingPlan, *l.requestInFlight.input, *l.requestInFlight.reply}
+		c.HeldPlan = &CarriedHeldPlan{*l.PendingPlan, *l.requestInFlight.Input, *l.requestInFlight.Reply}
 	}
 	if l.wiredRequest != nil {
-		c.WiredRequest = &CarriedWiredRequest{l.wiredRequest.input.RequestNumber, l.wiredRequest.reply.Output,
-			l.wiredRequest.reply.Finished}
+		c.WiredRequest = &CarriedWiredRequest{l.wiredRequest.Input.RequestNumber, l.wiredRequest.Reply.Output,
+			l.wiredRequest.Reply.Finished}
 	}
 	return c
 }
@@ -141,7 +139,6 @@ func (p *InstanceProgress) carryIntoNextRun() CarriedInstance {
 	return CarriedInstance{
 		InstanceProgress: *p, Writes: p.state.Writes(), Calls: p.CallReports(),
 		CallsWithErrorsShown: sortedCallKeys(p.callsWithErrorsShown),
-		FellBackToLLM:        p.plannerKind == fellBackToLLM, NoPlanMatched: p.plannerKind == noPlanMatched,
 	}
 }
 
@@ -161,11 +158,11 @@ func Restore(idea *ideafile.Idea, process string, bindings map[string]ideafile.T
 		l.Instances[i].restore(carried)
 	}
 	if h := c.HeldPlan; h != nil {
-		l.PendingPlan, l.requestInFlight = &h.Pending, &llmRequest{input: &h.Input, reply: &h.Reply}
+		l.PendingPlan, l.requestInFlight = &h.Pending, &llmRequest{Input: &h.Input, Reply: &h.Reply}
 	}
 	if w := c.WiredRequest; w != nil {
-		l.wiredRequest = &llmRequest{input: &turn.RequestInput{RequestNumber: w.Request},
-			reply: &turn.LLMReply{Output: w.Output, Finished: w.Finished}}
+		l.wiredRequest = &llmRequest{Input: &turn.RequestInput{RequestNumber: w.Request},
+			Reply: &turn.LLMReply{Output: w.Output, Finished: w.Finished}}
 	}
 	return l
 }
@@ -181,17 +178,4 @@ func (p *InstanceProgress) restore(c CarriedInstance) {
 	for _, key := range c.CallsWithErrorsShown {
 		p.callsWithErrorsShown[key] = true
 	}
-	p.plannerKind = c.restorePlannerKind()
-}
-
-func (c CarriedInstance) restorePlannerKind() plannerKind {
-	switch {
-	case c.NoPlanMatched:
-		return noPlanMatched
-	case c.FellBackToLLM:
-		return fellBackToLLM
-	case c.DirectPlanPosition > 0:
-		return plannedByDirectPlan
-	}
-	return plannedByLLM
 }

@@ -22,7 +22,7 @@ func TestEveryFieldOfAProcessIsCarriedOrFollows(t *testing.T) {
 				// The Idea, and the processes that it works for, say at each start whether Plans wait.
 				"HoldsPlans", "PlanDeciders"}},
 		{InstanceProgress{}, []string{"Token", "Status", "Fault", "InstanceStanding", "carriedProgress",
-			"state", "calls", "callsWithErrorsShown", "plannerKind"}, nil},
+			"state", "calls", "callsWithErrorsShown"}, nil},
 	} {
 		typ := reflect.TypeOf(c.of)
 		known := slices.Concat(c.carried, c.follow)

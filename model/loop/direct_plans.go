@@ -20,13 +20,13 @@ func (l *Loop) assignDirectPlan(plans ideafile.DirectPlans, inst *InstanceProgre
 	at, noneMatches := plans.ChooseForInstance(inst.Token, view)
 	switch {
 	case at >= 0 && slices.Contains(l.Idea.Context[at].FallbackInstances, inst.Token):
-		inst.plannerKind, inst.DirectPlanPosition = fellBackToLLM, at+1
+		inst.FellBackToLLM, inst.DirectPlanPosition = true, at+1
 		l.addDirectPlanCalls(at)
 	case at >= 0:
-		inst.plannerKind, inst.DirectPlanPosition, inst.Idle = plannedByDirectPlan, at+1, false
+		inst.DirectPlanPosition, inst.Idle = at+1, false
 		l.addDirectPlanCalls(at)
 	case noneMatches:
-		inst.plannerKind = noPlanMatched
+		inst.NoPlanMatched = true
 		l.endInstance(inst, ideafile.InstanceFailed,
 			diag.Faultf(CodeNoPlan, "no Plan's condition holds, and nobody may be asked"))
 	}
@@ -34,7 +34,7 @@ func (l *Loop) assignDirectPlan(plans ideafile.DirectPlans, inst *InstanceProgre
 
 // RunsDirectPlan reports whether a direct Plan runs any instance.
 func (l *Loop) RunsDirectPlan() bool {
-	return l.any(func(inst *InstanceProgress) bool { return inst.plannerKind == plannedByDirectPlan })
+	return l.any((*InstanceProgress).isPlannedDirectly)
 }
 
 // replaceDirectPlans gives the instances that a direct Plan runs the one that took its place, if one was added behind a
@@ -72,7 +72,7 @@ func (l *Loop) addDirectPlanCalls(at int) {
 
 // llmForbidden reports whether the LLM may not be asked about an instance, because its Plan is declared complete.
 func (l *Loop) llmForbidden(inst *InstanceProgress) bool {
-	return inst.plannerKind == noPlanMatched ||
+	return inst.NoPlanMatched ||
 		(inst.DirectPlanPosition > 0 && l.Idea.Context[inst.DirectPlanPosition-1].PlanStage == ideafile.StageComplete)
 }
 
@@ -85,7 +85,7 @@ func (l *Loop) LLMAllowed() bool {
 // LLM's answer.
 func (l *Loop) settleDirectPlanInstances() {
 	for _, inst := range l.Instances {
-		if inst.plannerKind == plannedByDirectPlan && inst.phase() == ready &&
+		if inst.isPlannedDirectly() && inst.phase() == ready &&
 			(len(inst.Questions) == 0 || l.llmForbidden(inst)) {
 			l.settleDirectPlanInstance(inst)
 		}
@@ -102,7 +102,7 @@ func (l *Loop) settleDirectPlanInstance(inst *InstanceProgress) {
 	case l.llmForbidden(inst):
 		l.endInstance(inst, ideafile.InstanceFailed, f)
 	default:
-		inst.plannerKind = fellBackToLLM
+		inst.FellBackToLLM = true
 	}
 }
 
@@ -148,7 +148,7 @@ func (l *Loop) takeDirectPlanOutput() {
 
 // AnyFellBackToLLM reports whether the LLM took over from a direct Plan.
 func (l *Loop) AnyFellBackToLLM() bool {
-	return l.any(func(inst *InstanceProgress) bool { return inst.plannerKind == fellBackToLLM })
+	return l.any(func(inst *InstanceProgress) bool { return inst.FellBackToLLM })
 }
 
 // DirectPlanOutputWirings returns the output of each direct Plan, in their order, over the instances that settled by
@@ -203,7 +203,7 @@ func (d DelegateIdeaFiles) needsLLMAtDepth(i *ideafile.Idea, file string, depth 
 }
 
 func (l *Loop) needsLLM(inst *InstanceProgress) bool {
-	if inst.plannerKind != plannedByDirectPlan {
+	if !inst.isPlannedDirectly() {
 		return true
 	}
 	plan := l.Idea.Context[inst.DirectPlanPosition-1]

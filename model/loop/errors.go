@@ -44,33 +44,33 @@ func (l *Loop) addError(f *diag.Fault) { l.addErrorsFor(nil, turn.ContextError{F
 // name no instance.
 func (l *Loop) addRequestErrors(req *llmRequest, accepted int) {
 	var list []turn.ContextError
-	r := req.reply
+	r := req.Reply
 	if r.Fault != nil && (!r.WorkerLost || accepted > 0) {
 		list = append(list, turn.ContextError{Fault: l.truncatedReplyFault(req, accepted)})
 	}
 	for _, f := range r.CallFaults {
 		l.UnassignedCalls++
-		id, tool := ideafile.FormatCallID(req.input.RequestNumber, f.Index, ""), ""
+		id, tool := ideafile.FormatCallID(req.Input.RequestNumber, f.Index, ""), ""
 		if f.Index <= len(r.Calls) {
 			tool = r.Calls[f.Index-1].Tool
 		}
 		l.UnassignedFailures = l.UnassignedFailures.AddFailedCall(id, ideafile.Failed, tool, f.Fault)
 		list = append(list, turn.ContextError{CallID: id, Fault: f.Fault})
 	}
-	l.addErrorsFor(l.coveredInstances(req.input), list...)
+	l.addErrorsFor(l.coveredInstances(req.Input), list...)
 	if req.amendment != "" { // for the next Request, if there is one
 		l.addError(diag.Faultf(approval.CodePlanAmended, "%s", req.amendment))
 	}
 }
 
 func (l *Loop) truncatedReplyFault(req *llmRequest, accepted int) diag.Fault {
-	f := *req.reply.Fault
+	f := *req.Reply.Fault
 	if f.Code == approval.CodePlanRejected {
 		return f
 	}
-	f.Message = fmt.Sprintf("request %d was cut off: %s", req.input.RequestNumber, f.Message)
-	what, n := "Call", len(l.plannedCallsOfRequest(req.input.RequestNumber))
-	if len(req.input.Questions) > 0 {
+	f.Message = fmt.Sprintf("request %d was cut off: %s", req.Input.RequestNumber, f.Message)
+	what, n := "Call", len(l.plannedCallsOfRequest(req.Input.RequestNumber))
+	if len(req.Input.Questions) > 0 {
 		what, n = "result", accepted
 	}
 	switch {
@@ -156,7 +156,7 @@ func (l *Loop) markErrorsShown(req *llmRequest, planned []*InstanceProgress) {
 	for _, inst := range planned {
 		//workflowcheck:ignore -- the order does not matter
 		for call, c := range inst.calls {
-			if call.Request < req.input.RequestNumber && len(c.FaultsForLLM()) > 0 {
+			if call.Request < req.Input.RequestNumber && len(c.FaultsForLLM()) > 0 {
 				inst.callsWithErrorsShown[call] = true
 			}
 		}

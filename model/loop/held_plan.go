@@ -19,17 +19,17 @@ import (
 // instance would take: there is nothing to decide on otherwise.
 func (l *Loop) HoldReply(now time.Time) bool {
 	req := l.requestInFlight
-	if !l.HoldsPlans || req == nil || req.reply == nil || !req.reply.Complete || !HandsOutCalls(req.input) {
+	if !l.HoldsPlans || req == nil || req.Reply == nil || !req.Reply.Complete || !HandsOutCalls(req.Input) {
 		return false
 	}
-	p, deliverable := turn.PlanOfRequest(req.input, req.reply.Calls)
+	p, deliverable := turn.PlanOfRequest(req.Input, req.Reply.Calls)
 	if !deliverable {
 		return false
 	}
-	l.hold(p, now, l.coveredInstances(req.input))
+	l.hold(p, now, l.coveredInstances(req.Input))
 	// Meanwhile Ideas may be sealed that take what has changed.
-	l.UnsealedLog = append(req.logBeforeRequest, l.UnsealedLog...)
-	l.HasUnsealedChanges, req.logBeforeRequest = l.HasUnsealedChanges || req.hadUnsealedChanges, nil
+	l.UnsealedLog = append(req.LogBeforeRequest, l.UnsealedLog...)
+	l.HasUnsealedChanges, req.LogBeforeRequest = l.HasUnsealedChanges || req.hadUnsealedChanges, nil
 	return true
 }
 
@@ -157,7 +157,7 @@ func (l *Loop) DecidePlan(d approval.Decision) (decided bool) {
 func (l *Loop) amendPending(d approval.Decision) *approval.Plan {
 	var calls []approval.PlanCall
 	if l.PendingPlan.Request > 0 {
-		amended, _ := turn.PlanOfRequest(l.requestInFlight.input, d.Calls)
+		amended, _ := turn.PlanOfRequest(l.requestInFlight.Input, d.Calls)
 		calls = amended.Calls
 	} else {
 		l.replaceDirectPlanCalls(d.Calls)
@@ -173,19 +173,19 @@ func (l *Loop) decideReply(p approval.Plan, d approval.Decision) {
 	req := l.requestInFlight
 	// they were said of the Plan as the LLM made it
 	if d.Kind != approval.SteerApprovePlan && l.Knows(DraftOutputChange) {
-		req.reply.Finished, req.reply.Notes = false, ""
+		req.Reply.Finished, req.Reply.Notes = false, ""
 	}
 	switch {
 	case d.Kind == approval.SteerRejectPlan:
-		turn.RejectPlan(p, req.reply, d)
+		turn.RejectPlan(p, req.Reply, d)
 	case p.Original != nil:
-		turn.AmendPlan(req.input, req.reply, p.WrittenCalls())
+		turn.AmendPlan(req.Input, req.Reply, p.WrittenCalls())
 		req.amendment = p.ToldOfAmendment(d)
 	}
 	req.hadUnsealedChanges = true
-	req.logBeforeRequest = append(l.TakeUnsealedLog(), turn.LogEntry{Decision: &d})
-	req.allInstancesInput = l.AllInstancesInput()
-	req.allInstancesInput.RequestNumber = req.input.RequestNumber - 1
+	req.LogBeforeRequest = append(l.TakeUnsealedLog(), turn.LogEntry{Decision: &d})
+	req.AllInstancesInput = l.AllInstancesInput()
+	req.AllInstancesInput.RequestNumber = req.Input.RequestNumber - 1
 }
 
 // decideStart has what the process begins with run as it was decided. Where it is rejected, the LLM plans in its place,
@@ -225,11 +225,11 @@ func (l *Loop) rejectDirectPlans(why *diag.Fault) {
 	for _, inst := range l.those((*InstanceProgress).runsDirectPlan) {
 		rejected[inst.DirectPlanPosition], inst.Idle = true, true
 		if l.llmForbidden(inst) {
-			inst.plannerKind = noPlanMatched
+			inst.NoPlanMatched = true
 			l.endInstance(inst, ideafile.InstanceFailed, why)
 			continue
 		}
-		inst.plannerKind = fellBackToLLM
+		inst.FellBackToLLM = true
 		asked = append(asked, inst)
 	}
 	l.replaceMessages(func(position int, m ideafile.Message) ideafile.Message {
@@ -287,10 +287,10 @@ func (l *Loop) replaceMessages(change func(position int, m ideafile.Message) ide
 // be none.
 func (l *Loop) PlanToHandOut() (list []ResumedCalls) {
 	req := l.requestInFlight
-	byToken := callsByInstance(req.input, req.reply.Calls)
-	for _, token := range slices.Concat(req.input.InstanceTokens(), req.input.ReopenableTokens) {
-		if calls := byToken[token]; len(calls) > 0 || slices.Contains(req.input.InstanceTokens(), token) {
-			list = append(list, ResumedCalls{Token: token, Request: req.input.RequestNumber, Calls: calls})
+	byToken := callsByInstance(req.Input, req.Reply.Calls)
+	for _, token := range slices.Concat(req.Input.InstanceTokens(), req.Input.ReopenableTokens) {
+		if calls := byToken[token]; len(calls) > 0 || slices.Contains(req.Input.InstanceTokens(), token) {
+			list = append(list, ResumedCalls{Token: token, Request: req.Input.RequestNumber, Calls: calls})
 		}
 	}
 	return list

@@ -25,7 +25,6 @@ type InstanceProgress struct {
 	state                *statelog.State
 	calls                map[ideafile.CallKey]turn.CallReport
 	callsWithErrorsShown map[ideafile.CallKey]bool // Calls whose fault the LLM was shown
-	plannerKind          plannerKind
 }
 
 // carriedProgress is what continue-as-new carries of an instance as it stands: a field that is added here is carried.
@@ -52,6 +51,10 @@ type carriedProgress struct {
 	LLMCost price.Money `json:"cost,omitempty"` // its share of what Requests cost
 	// the place of its direct Plan in the context, from 1; 0: it has none
 	DirectPlanPosition int `json:"direct,omitempty"`
+	// FellBackToLLM: its direct Plan did not suffice, and the LLM plans in its place. NoPlanMatched: the LLM may not be
+	// asked either, and it has failed.
+	FellBackToLLM bool `json:"handed,omitempty"`
+	NoPlanMatched bool `json:"barred,omitempty"`
 
 	// UndoneFor is why the instance failed, from when on it takes back what it did; nil: it does not.
 	UndoneFor *diag.Fault `json:"undoneFor,omitempty"`
@@ -94,21 +97,17 @@ type carriedProgress struct {
 	Watched  int  `json:"watched,omitempty"` // the last Request whose Calls StallDetector has looked at
 }
 
-// plannerKind is who plans for an instance. A direct Plan may give way to the LLM, once; nothing else changes.
-type plannerKind int
-
-const (
-	plannedByLLM        plannerKind = iota
-	plannedByDirectPlan             // a direct Plan: no Request is made about it
-	fellBackToLLM                   // its direct Plan did not suffice
-	noPlanMatched                   // the LLM may not be asked either: it has failed
-)
+// isPlannedDirectly reports whether a direct Plan plans for the instance: no Request is made about it. Such a Plan may
+// give way to the LLM, once.
+func (p *InstanceProgress) isPlannedDirectly() bool {
+	return p.DirectPlanPosition > 0 && !p.FellBackToLLM && !p.NoPlanMatched
+}
 
 func (p *InstanceProgress) isWorking() bool { return p.Status == ideafile.InstanceWorking }
 
 // runsDirectPlan reports whether the instance is at work by a direct Plan.
 func (p *InstanceProgress) runsDirectPlan() bool {
-	return p.isWorking() && p.plannerKind == plannedByDirectPlan
+	return p.isWorking() && p.isPlannedDirectly()
 }
 
 // instancePhase is what an instance is up to, as far as the process knows.
@@ -176,7 +175,7 @@ func (p *InstanceProgress) missingRequiredPathsForLLM() []string {
 }
 
 func (p *InstanceProgress) isToldOfLack() bool {
-	return p.MissingRetries > 0 || p.plannerKind == fellBackToLLM
+	return p.MissingRetries > 0 || p.FellBackToLLM
 }
 
 // ApplyReport applies an instance's report, and reports whether it was new: a repeated or overtaken report changes

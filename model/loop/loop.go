@@ -54,13 +54,13 @@ type Loop struct {
 
 // llmRequest is the Request in flight, or the one whose wired output waits for its Calls.
 type llmRequest struct {
-	input             *turn.RequestInput
-	allInstancesInput *turn.RequestInput // all instances when the Request was made, for its Idea
-	logBeforeRequest  []turn.LogEntry    // what had changed since the last Idea when it was made
+	Input             *turn.RequestInput
+	AllInstancesInput *turn.RequestInput // all instances when the Request was made, for its Idea
+	LogBeforeRequest  []turn.LogEntry    // what had changed since the last Idea when it was made
 	// the output is that of a solution, of whose process every other instance had settled
 	resumesFinalOutput bool
 	hadUnsealedChanges bool           // whether anything had
-	reply              *turn.LLMReply // nil: in flight
+	Reply              *turn.LLMReply // nil: in flight
 	// what the LLM is told of a person's changes of its Plan; empty: there were none
 	amendment string
 	drawn     []int // the covered instances that are asked about twice, by their places in the input

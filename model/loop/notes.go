@@ -39,10 +39,10 @@ const maxNotesBytes = 32 << 10
 // takeNotes keeps what the LLM noted of the instances that its Calls may finish: those that have a goal, or got no
 // Call. Of others it will be shown more.
 func (l *Loop) takeNotes(req *llmRequest) {
-	if req.reply.Notes == "" || l.Idea.OutputSchema == nil || !l.Knows(DraftOutputChange) {
+	if req.Reply.Notes == "" || l.Idea.OutputSchema == nil || !l.Knows(DraftOutputChange) {
 		return
 	}
-	l.Notes = append(slices.Clip(l.Notes), turn.Note{Request: req.input.RequestNumber, Text: req.reply.Notes})
+	l.Notes = append(slices.Clip(l.Notes), turn.Note{Request: req.Input.RequestNumber, Text: req.Reply.Notes})
 	size := 0
 	for _, n := range l.Notes {
 		size += len(n.Text)
@@ -52,8 +52,8 @@ func (l *Loop) takeNotes(req *llmRequest) {
 		l.forgetOutputPlans()
 		return
 	}
-	for _, inst := range l.coveredInstances(req.input) {
-		if !l.hasNoGoal(inst) || slices.Contains(req.reply.InstancesWithoutCalls, inst.Token) {
+	for _, inst := range l.coveredInstances(req.Input) {
+		if !l.hasNoGoal(inst) || slices.Contains(req.Reply.InstancesWithoutCalls, inst.Token) {
 			inst.OutputPlanRequest = inst.LastPlanningRequest
 		}
 	}

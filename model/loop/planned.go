@@ -46,10 +46,10 @@ func (l *Loop) callsAcceptedInFlight() (list []PlannedCall) {
 	if l.requestInFlight == nil {
 		return nil
 	}
-	for _, inst := range l.instancesNamedByMessages(l.requestInFlight.input) {
+	for _, inst := range l.instancesNamedByMessages(l.requestInFlight.Input) {
 		for _, key := range sortedCallKeys(inst.calls) {
 			known := slices.ContainsFunc(list, func(p PlannedCall) bool { return p.key() == key })
-			if c := inst.calls[key]; key.Request == l.requestInFlight.input.RequestNumber && !known &&
+			if c := inst.calls[key]; key.Request == l.requestInFlight.Input.RequestNumber && !known &&
 				!c.Call.IsZero() {
 				list = append(list, PlannedCall{Request: key.Request, Index: key.Index, Call: c.Call})
 			}

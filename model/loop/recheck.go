@@ -32,13 +32,13 @@ func (l *Loop) Quality() *quality.Report {
 // drawRecheck draws the instances of the Request that was just composed which are asked about twice.
 func (l *Loop) drawRecheck() {
 	req, settings := l.requestInFlight, l.Idea.Config.Quality
-	if !HandsOutCalls(req.input) || settings.Recheck == 0 {
+	if !HandsOutCalls(req.Input) || settings.Recheck == 0 {
 		return
 	}
-	req.drawn = l.Rechecked.Draw(l.Idea.Seed, req.input.RequestNumber, len(req.input.Instances), settings.Recheck)
+	req.drawn = l.Rechecked.Draw(l.Idea.Seed, req.Input.RequestNumber, len(req.Input.Instances), settings.Recheck)
 	if settings.HoldsCalls && !l.HoldsPlans { // a Plan that waits as a whole waits long enough
 		for _, n := range req.drawn {
-			req.input.HeldTokens = append(req.input.HeldTokens, req.input.Instances[n].Token)
+			req.Input.HeldTokens = append(req.Input.HeldTokens, req.Input.Instances[n].Token)
 		}
 	}
 }
@@ -47,29 +47,29 @@ func (l *Loop) drawRecheck() {
 // stand among other ones in another order.
 func (l *Loop) StartRecheck() *turn.RequestInput {
 	req := l.requestInFlight
-	if req == nil || req.reply == nil || len(req.drawn) == 0 {
+	if req == nil || req.Reply == nil || len(req.drawn) == 0 {
 		return nil
 	}
 	drawn := req.drawn
-	if req.drawn = nil; !req.reply.Complete || req.reply.Faked {
-		l.Rechecked.Covered -= len(req.input.Instances)
+	if req.drawn = nil; !req.Reply.Complete || req.Reply.Faked {
+		l.Rechecked.Covered -= len(req.Input.Instances)
 		l.Rechecked.Drawn -= len(drawn)
 		return nil
 	}
-	input, places := *req.input, map[int]int{}
+	input, places := *req.Input, map[int]int{}
 	for place, n := range quality.Order(l.Idea.Seed, input.RequestNumber, quality.AskedFirst, len(input.Instances)) {
 		places[n] = place + 1
 	}
 	l.TurnCount++ // it uses up a line of a script
-	input.Turn += max(1, req.reply.HTTPAttempts)
-	input.Recheck = &turn.Recheck{Calls: req.reply.Calls, Positions: map[string]int{}}
+	input.Turn += max(1, req.Reply.HTTPAttempts)
+	input.Recheck = &turn.Recheck{Calls: req.Reply.Calls, Positions: map[string]int{}}
 	input.Instances, input.ReopenableTokens = nil, nil
-	input.Others.Working += len(req.input.Instances) - len(drawn)
+	input.Others.Working += len(req.Input.Instances) - len(drawn)
 	for _, n := range slices.Sorted(slices.Values(drawn)) {
-		input.Instances = append(input.Instances, req.input.Instances[n])
-		input.Recheck.Positions[req.input.Instances[n].Token] = places[n]
+		input.Instances = append(input.Instances, req.Input.Instances[n])
+		input.Recheck.Positions[req.Input.Instances[n].Token] = places[n]
 	}
-	l.rechecks = append(l.rechecks, &recheck{first: req.input, input: &input})
+	l.rechecks = append(l.rechecks, &recheck{first: req.Input, input: &input})
 	return &input
 }
 

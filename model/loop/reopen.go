@@ -46,11 +46,11 @@ func (l *Loop) instancesNamedByMessages(input *turn.RequestInput) []*InstancePro
 
 // reopenNamedInstances reopens the instances that had settled for now and that a Request gave a Call.
 func (l *Loop) reopenNamedInstances(req *llmRequest) {
-	number := req.input.RequestNumber
-	for _, token := range req.input.ReopenableTokens {
+	number := req.Input.RequestNumber
+	for _, token := range req.Input.ReopenableTokens {
 		inst := l.byToken[token]
-		named := req.reply.Complete &&
-			slices.ContainsFunc(req.reply.Calls,
+		named := req.Reply.Complete &&
+			slices.ContainsFunc(req.Reply.Calls,
 				func(c ideafile.WrittenCall) bool { return slices.Contains(c.Targets, token) })
 		if inst.Status.HasFailed() || (!named && !inst.hasCallFromRequest(number)) {
 			continue
@@ -80,9 +80,7 @@ func (l *Loop) reopen(inst *InstanceProgress) {
 	inst.UndoneFor = nil
 	inst.ReopenCount++
 	inst.Steps = nil
-	if inst.plannerKind == plannedByDirectPlan {
-		inst.plannerKind = fellBackToLLM
-	}
+	inst.FellBackToLLM = inst.DirectPlanPosition > 0
 	l.dropOutput()
 	l.HasUnsealedChanges = true
 }

@@ -80,7 +80,7 @@ func (l *Loop) AllInstancesInput() *turn.RequestInput {
 		if !inst.isWorking() {
 			c.Status, c.Fault, c.Steps = inst.Status, inst.Fault, inst.Steps
 		}
-		if inst.plannerKind == fellBackToLLM {
+		if inst.FellBackToLLM {
 			c.FailedDirectPlanPosition = inst.DirectPlanPosition
 		}
 		input.Instances = append(input.Instances, c)
@@ -93,18 +93,18 @@ func (l *Loop) RequestInFlight() *turn.RequestInput {
 	if l.requestInFlight == nil {
 		return nil
 	}
-	return l.requestInFlight.input
+	return l.requestInFlight.Input
 }
 
 // ApplyReply records the LLM's reply to the Request in flight, or how the Request failed.
 func (l *Loop) ApplyReply(r turn.LLMReply) {
-	if l.requestInFlight == nil || l.requestInFlight.reply != nil {
+	if l.requestInFlight == nil || l.requestInFlight.Reply != nil {
 		return
 	}
-	l.requestInFlight.reply = &r
+	l.requestInFlight.Reply = &r
 	l.RequestCount++
 	l.Usage.Add(r.Usage)
-	covered := l.coveredInstances(l.requestInFlight.input)
+	covered := l.coveredInstances(l.requestInFlight.Input)
 	for n, share := range r.Usage.Cost.Shares(len(covered)) {
 		covered[n].LLMCost = covered[n].LLMCost.Plus(share)
 	}

@@ -59,7 +59,7 @@ func (l *Loop) restoreHistory(context []ideafile.Message) {
 	l.eachPastDirectCall((*InstanceProgress).restoreDirectCall)
 	l.restoreErrors(context)
 	for _, inst := range l.Instances {
-		if !inst.isWorking() && inst.plannerKind != noPlanMatched {
+		if !inst.isWorking() && !inst.NoPlanMatched {
 			l.recordInstanceEnd(inst)
 		}
 	}
@@ -111,7 +111,7 @@ func earlierRequestCountOf(i *ideafile.Idea) int {
 // restoreStatus restores how an instance had ended, from its last State message.
 func (l *Loop) restoreStatus(msg ideafile.Message) {
 	inst := l.byToken[msg.InstanceToken]
-	if inst == nil || msg.PayloadKind != ideafile.TypeState || inst.plannerKind == noPlanMatched {
+	if inst == nil || msg.PayloadKind != ideafile.TypeState || inst.NoPlanMatched {
 		return
 	}
 	inst.Status, inst.Fault, inst.Steps = ideafile.InstanceWorking, nil, msg.InstanceSteps
@@ -210,10 +210,10 @@ func (l *Loop) ResumeRecordedCalls() {
 // resumeEnd takes what a solution says of the end and its notes, as if it were a reply about the instances that were
 // ready for it. An output of the solution that does not hold for each of them is passed over, and asked for.
 func (l *Loop) resumeEnd(ready []*InstanceProgress, reply *turn.LLMReply) {
-	req := &llmRequest{input: &turn.RequestInput{RequestNumber: l.PriorRequests, MayBeLast: l.mayBeLast(ready)},
-		reply: reply}
+	req := &llmRequest{Input: &turn.RequestInput{RequestNumber: l.PriorRequests, MayBeLast: l.mayBeLast(ready)},
+		Reply: reply}
 	for _, inst := range ready {
-		req.input.Instances = append(req.input.Instances, turn.InstanceInput{Token: inst.Token})
+		req.Input.Instances = append(req.Input.Instances, turn.InstanceInput{Token: inst.Token})
 	}
 	req.resumesFinalOutput = !l.any(func(inst *InstanceProgress) bool {
 		return !slices.Contains(ready, inst) && inst.Status != ideafile.InstanceSettled

@@ -12,10 +12,10 @@ import (
 // settleInstances decides, after a whole reply, which instances have reached their goal: those that got no Call.
 func (l *Loop) settleInstances(req *llmRequest) {
 	l.takeNotes(req)
-	wasFinished := req.reply.Finished
-	if l.Idea.OutputSchema != nil && wasFinished && req.reply.Output != nil && !l.mayReplyGiveOutput(req) &&
+	wasFinished := req.Reply.Finished
+	if l.Idea.OutputSchema != nil && wasFinished && req.Reply.Output != nil && !l.mayReplyGiveOutput(req) &&
 		l.Knows(DraftOutputChange) {
-		req.reply.Finished = false // the Idea must not say that the output was the last word
+		req.Reply.Finished = false // the Idea must not say that the output was the last word
 	}
 	if l.doesReplyWireOutput(req) {
 		l.wireOutput(req)
@@ -27,14 +27,14 @@ func (l *Loop) settleInstances(req *llmRequest) {
 			return
 		}
 	}
-	if l.Idea.OutputSchema != nil && req.reply.Output != nil && !l.HasOutput && l.wiredRequest != req {
-		draftCounts := req.input.DraftOutput == nil || l.DraftOutput != nil // the one that it puts right
-		isDraft := wasFinished && req.input.OthersAreKnown && draftCounts && l.keepOutputAsDraft(req)
+	if l.Idea.OutputSchema != nil && req.Reply.Output != nil && !l.HasOutput && l.wiredRequest != req {
+		draftCounts := req.Input.DraftOutput == nil || l.DraftOutput != nil // the one that it puts right
+		isDraft := wasFinished && req.Input.OthersAreKnown && draftCounts && l.keepOutputAsDraft(req)
 		if !isDraft {
 			l.addError(diag.Faultf(turn.CodeOutputNotTaken,
 				"the output given in request %d was not taken: there was more to do. You are asked for it again, at "+
 					"the latest when all is done. Beside Calls it counts where \"finished\" is true",
-				req.input.RequestNumber))
+				req.Input.RequestNumber))
 		}
 	}
 	for _, inst := range candidates {
@@ -64,18 +64,18 @@ func (l *Loop) settleReachedGoals() {
 
 // isPlannedInFlight reports whether a Request is in flight whose reply plans for an instance.
 func (l *Loop) isPlannedInFlight(inst *InstanceProgress) bool {
-	return l.requestInFlight != nil && len(l.requestInFlight.input.Questions) == 0 &&
-		inst.LastCoveringRequest == l.requestInFlight.input.RequestNumber
+	return l.requestInFlight != nil && len(l.requestInFlight.Input.Questions) == 0 &&
+		inst.LastCoveringRequest == l.requestInFlight.Input.RequestNumber
 }
 
 // noteLastReply notes that the LLM wants to plan nothing more for the instances that a Request covered, if it could say
 // so.
 func (l *Loop) noteLastReply(req *llmRequest) {
-	if !req.input.MayBeLast || !req.reply.Finished {
+	if !req.Input.MayBeLast || !req.Reply.Finished {
 		return
 	}
-	for _, inst := range l.coveredInstances(req.input) {
-		inst.LastWantedRequest = req.input.RequestNumber
+	for _, inst := range l.coveredInstances(req.Input) {
+		inst.LastWantedRequest = req.Input.RequestNumber
 	}
 }
 
@@ -121,16 +121,16 @@ func (l *Loop) wouldCompleteBySettling(settling []*InstanceProgress, req *llmReq
 	if l.any(func(inst *InstanceProgress) bool { return inst.isWorking() && !slices.Contains(settling, inst) }) {
 		return false
 	}
-	return (len(settling) > 0 || req.input.OutputOnly) && !slices.ContainsFunc(settling, l.lacksSomething)
+	return (len(settling) > 0 || req.Input.OutputOnly) && !slices.ContainsFunc(settling, l.lacksSomething)
 }
 
 // instancesThatMaySettle returns the instances that the reply gave no Call, except those corrected since the Request
 // was made: the LLM did not know of the correction.
 func (l *Loop) instancesThatMaySettle(req *llmRequest) (list []*InstanceProgress) {
-	if len(req.reply.CallFaults) > 0 || req.input.OutputOnly {
+	if len(req.Reply.CallFaults) > 0 || req.Input.OutputOnly {
 		return nil
 	}
-	for _, token := range req.reply.InstancesWithoutCalls {
+	for _, token := range req.Reply.InstancesWithoutCalls {
 		if inst := l.byToken[token]; inst != nil && inst.isWorking() &&
 			!inst.RevisedSinceRequest {
 			list = append(list, inst)
@@ -165,7 +165,7 @@ func (l *Loop) takeReplyOutput(req *llmRequest) bool {
 	if !l.mayReplyGiveOutput(req) || (l.IsPart && !l.any(l.lacksPlanOutput)) {
 		return true
 	}
-	written, f := l.Idea.OutputSchema.WithoutNulls(req.reply.Output), req.reply.OutputFault
+	written, f := l.Idea.OutputSchema.WithoutNulls(req.Reply.Output), req.Reply.OutputFault
 	var out any
 	if f == nil {
 		out, f = l.resolveAndCheckOutput(written)

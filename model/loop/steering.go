@@ -99,8 +99,7 @@ func (l *Loop) checkCorrections(messages []ideafile.Message,
 	for n, msg := range messages {
 		instances, err := l.instancesAffectedByRevision(msg, reopened)
 		if err == nil && msg.IsDirectPlan() &&
-			!slices.ContainsFunc(instances,
-				func(inst *InstanceProgress) bool { return inst.plannerKind == plannedByDirectPlan }) {
+			!slices.ContainsFunc(instances, (*InstanceProgress).isPlannedDirectly) {
 			err = ErrNoPlanToReplace
 		}
 		if err != nil {

@@ -19,21 +19,21 @@ const DraftOutputChange = "an output that did not count is a draft"
 // doesReplyWireOutput reports whether a reply gives the output of the whole process beside its last Calls: by
 // References alone, or saying so.
 func (l *Loop) doesReplyWireOutput(req *llmRequest) bool {
-	if l.Idea.OutputSchema == nil || !l.mayReplyGiveOutput(req) || len(req.reply.CallFaults) > 0 ||
-		len(req.reply.Calls) == 0 {
+	if l.Idea.OutputSchema == nil || !l.mayReplyGiveOutput(req) || len(req.Reply.CallFaults) > 0 ||
+		len(req.Reply.Calls) == 0 {
 		return false
 	}
-	if req.reply.Unfinished && l.Knows(DraftOutputChange) {
+	if req.Reply.Unfinished && l.Knows(DraftOutputChange) {
 		return false
 	}
-	written := l.Idea.OutputSchema.WithoutNulls(req.reply.Output)
-	return HasOnlyReferences(written) || (written != nil && req.reply.Finished && l.Knows(KnownOutputChange))
+	written := l.Idea.OutputSchema.WithoutNulls(req.Reply.Output)
+	return HasOnlyReferences(written) || (written != nil && req.Reply.Finished && l.Knows(KnownOutputChange))
 }
 
 // mayReplyGiveOutput reports whether the output of a reply can be that of the whole process: it is about every
 // instance, or what the LLM has said of the others still holds.
 func (l *Loop) mayReplyGiveOutput(req *llmRequest) bool {
-	return len(req.input.Instances) == len(l.Instances) || req.resumesFinalOutput || l.areKnownBesides(l.coveredInstances(req.input))
+	return len(req.Input.Instances) == len(l.Instances) || req.resumesFinalOutput || l.areKnownBesides(l.coveredInstances(req.Input))
 }
 
 // wireOutput keeps the output of a reply until the Calls of every instance have ended.
@@ -57,7 +57,7 @@ func (l *Loop) requestOfWiredOutput(inst *InstanceProgress) int {
 	if inst.OutputPlanRequest > 0 { // a query asks too, which must not ask for changes of the rules
 		return inst.OutputPlanRequest
 	}
-	return l.wiredRequest.input.RequestNumber
+	return l.wiredRequest.Input.RequestNumber
 }
 
 // awaitsWiredOutput reports whether an instance reaches its goal if the wired output holds: no Request is made about it
@@ -81,7 +81,7 @@ func (l *Loop) settleOrDropWiredOutput() {
 			return
 		case !inst.isWorking():
 		case l.breaksWiredOutput(inst):
-			if l.wiredRequest.reply.Finished {
+			if l.wiredRequest.Reply.Finished {
 				l.keepOutputAsDraft(l.wiredRequest)
 			}
 			l.dropWiredOutput()
@@ -113,12 +113,12 @@ func (l *Loop) settlesWhileOutputWaits(inst *InstanceProgress) bool {
 // them. It reports whether it did. Where somebody has told the process more meanwhile, another one may be wanted.
 func (l *Loop) keepOutputAsDraft(req *llmRequest) bool {
 	revised := l.any(func(inst *InstanceProgress) bool { return inst.RevisedSinceRequest })
-	canBeShown := !jsonval.ContainsBlobHandle(req.reply.Output) // of a value in the store, the LLM sees the beginning
+	canBeShown := !jsonval.ContainsBlobHandle(req.Reply.Output) // of a value in the store, the LLM sees the beginning
 	if revised || !canBeShown || !l.Knows(DraftOutputChange) {
 		return false
 	}
-	l.DraftOutput = &turn.DraftOutput{Request: req.input.RequestNumber,
-		Output: l.Idea.OutputSchema.WithoutNulls(req.reply.Output)}
+	l.DraftOutput = &turn.DraftOutput{Request: req.Input.RequestNumber,
+		Output: l.Idea.OutputSchema.WithoutNulls(req.Reply.Output)}
 	if req != l.wiredRequest {
 		l.noteOutputPlans()
 	}
@@ -130,7 +130,7 @@ func (l *Loop) dropWiredOutput() {
 	if !l.HasOutput {
 		l.addError(diag.Faultf(turn.CodeOutputNotTaken,
 			"the output given in request %d was not taken, since not all Calls brought their values: give it again, "+
-				"beside the Calls that mend this or when all is done", l.wiredRequest.input.RequestNumber))
+				"beside the Calls that mend this or when all is done", l.wiredRequest.Input.RequestNumber))
 	}
 	if l.wiredRequest = nil; l.DraftOutput == nil {
 		l.forgetOutputPlans()
@@ -140,7 +140,7 @@ func (l *Loop) dropWiredOutput() {
 // breaksWiredOutput reports whether a wired output can no longer hold for an instance. An output that says what is
 // known holds no longer where a person decided otherwise than was known.
 func (l *Loop) breaksWiredOutput(inst *InstanceProgress) bool {
-	isOfKnownValues := !HasOnlyReferences(l.Idea.OutputSchema.WithoutNulls(l.wiredRequest.reply.Output))
+	isOfKnownValues := !HasOnlyReferences(l.Idea.OutputSchema.WithoutNulls(l.wiredRequest.Reply.Output))
 	return l.departsFromPlan(inst, l.requestOfWiredOutput(inst), isOfKnownValues)
 }
 
@@ -164,7 +164,7 @@ func (p *InstanceProgress) hasActiveCalls() bool { return p.phase() == busy || l
 // settleByWiredOutput settles every instance, where the output resolves and fits its schema and nothing is missing. The
 // next Request is told of steps that are not fulfilled.
 func (l *Loop) settleByWiredOutput() {
-	written := l.Idea.OutputSchema.WithoutNulls(l.wiredRequest.reply.Output)
+	written := l.Idea.OutputSchema.WithoutNulls(l.wiredRequest.Reply.Output)
 	out, f := l.resolveAndCheckOutput(written)
 	missing := l.any(func(inst *InstanceProgress) bool { return len(inst.MissingRequiredPaths) > 0 })
 	if f != nil || missing {
