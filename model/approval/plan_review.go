@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"processidea/model/approval/policy"
@@ -38,19 +37,8 @@ func CheckPlanDecision(p *Plan, d Decision, starters, causers []policy.Identity,
 
 // checkDecider returns why this person may not take the decision.
 func (p *Plan) checkDecider(d Decision, starters, causers []policy.Identity) error {
-	if len(p.Deciders) == 0 {
-		return nil
-	}
-	switch name := strings.TrimSpace(d.DecidedBy); {
-	case name == "":
-		if !p.Deciders.Signed() {
-			return fmt.Errorf(`it does not say who decides, and not everybody may: "by" is missing (%s)`, p.Deciders)
-		}
-	case policy.SameName(name, DecidedByTimeout), policy.SameName(name, DecidedByProcess):
-		return fmt.Errorf("%q is nobody's name", name)
-	}
-	if why := p.Deciders.DenialReason(d.Decider(), starters, causers...); why != "" {
-		return errors.New(why)
+	if err := d.CheckDecider(p.Deciders, starters, causers); err != nil || len(p.Deciders) == 0 {
+		return err
 	}
 	same := func(v Vote) bool { return v.Identity().Is(d.Identity()) }
 	if d.Kind == SteerApprovePlan && slices.ContainsFunc(p.DecidedSoFar, same) {

@@ -184,7 +184,7 @@ func TestNothingIsAdaptedWhereItIsSwitchedOffOrNobodyMayBeAsked(t *testing.T) {
 			`{"user":{"userName":"Anna"}}`))
 	s.RunDirectPlans()
 	s.ExpectStep(loop.StepFinished)
-	s.WantEqual("a complete Plan", s.Statuses(), "① failed")
+	s.WantEqual("a complete Plan", s.DescribeInstances(), "① failed")
 }
 
 func TestAPlanThatRunsDirectlyGoesOnOnceItsValuesAreFitted(t *testing.T) {
@@ -195,7 +195,7 @@ func TestAPlanThatRunsDirectlyGoesOnOnceItsValuesAreFitted(t *testing.T) {
 	s.RunDirectPlans()
 	s.ReplyWith(`{"calls":[{"_call":"0.1@①","_params":{"user":{"name":"Anna","tone":null}}}],"output":null}`)
 	s.ExpectStep(loop.StepFinished)
-	s.WantEqual("it", s.Statuses(), "① settled")
+	s.WantEqual("it", s.DescribeInstances(), "① settled")
 }
 
 // A CSV file's columns are texts, and the Tool wants a number: who reads why the process paused is told so, and the

@@ -73,7 +73,7 @@ func TestAReplyAndTheReportsMayComeInAnyOrder(t *testing.T) {
 	if s.Loop.ConcludeRequest() == nil {
 		t.Error("it is over")
 	}
-	s.WantEqual("it", s.Statuses(), "settled")
+	s.WantEqual("it", s.DescribeInstances(), "settled")
 }
 
 func TestWhatTheMindDidNotAskForChangesNothing(t *testing.T) {
@@ -324,7 +324,7 @@ func TestLatentResultsAreAskedForByThemselves(t *testing.T) {
 	if len(s.Ended) != 0 || len(c.Calls) != 0 {
 		t.Errorf("it settles nobody and plans nothing: %+v", c)
 	}
-	s.WantEqual("nobody settles by it", s.Statuses(), "① working, ② working")
+	s.WantEqual("nobody settles by it", s.DescribeInstances(), "① working, ② working")
 	b = s.ExpectRequest()
 	s.WantEqual("the next plans again, and counts", fmt.Sprint(b.RequestNumber, b.Turn, len(b.Questions)), "3 3 0")
 	s.WantEqual("what waited for the result has run", string(jsonval.Encode(b.Instances[0].State)),

@@ -169,7 +169,7 @@ func TestAnOutputBesideCallsThatAreNotTheLastIsNotTaken(t *testing.T) {
 			!strings.Contains(told, "not taken: there was more to do") {
 			t.Errorf("it is told %q", told)
 		}
-		s.WantEqual("they are", s.Statuses(), "① working, ② working")
+		s.WantEqual("they are", s.DescribeInstances(), "① working, ② working")
 	}
 }
 

@@ -136,7 +136,7 @@ func TestAnInstanceThatHadEndedStaysSo(t *testing.T) {
 	s := modeltest.NewScenario(t, modeltest.SummarySchema, `"context": [{"type": "state", "_instance": "①", "state": {"a": 1}, "_status": "settled"},
 		{"type": "state", "_instance": "②", "state": {}}, {"type": "state", "_instance": "③", "state": {}, "_status": "failed", "_error": {"code": "x", "message": "y"}},
 		{"type": "state", "_instance": "④", "state": {}, "_status": "settled"}, {"type": "state", "_instance": "④", "state": {"b": 2}}]`)
-	s.WantEqual("those that had ended", s.Statuses(), "① settled, ② working, ③ failed, ④ working")
+	s.WantEqual("those that had ended", s.DescribeInstances(), "① settled, ② working, ③ failed, ④ working")
 	if ended := s.Loop.TakeEndedInstances(); len(ended) != 2 {
 		t.Errorf("%d instances are told that they have ended", len(ended))
 	}
@@ -450,7 +450,7 @@ func TestAForkOfADirectPlanThatRestsGoesOnWithoutWhatHadEnded(t *testing.T) {
 		s.CompleteSlow("0.7@①")
 		if stage == ideafile.StageComplete {
 			s.ExpectStep(loop.StepWait)
-			s.WantEqual("it failed for what had failed", s.Statuses(), "① failed, ② working, ③ working")
+			s.WantEqual("it failed for what had failed", s.DescribeInstances(), "① failed, ② working, ③ working")
 			continue
 		}
 		s.AdvanceClock(ideafile.DefaultGatherDelay)

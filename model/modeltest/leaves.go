@@ -39,6 +39,9 @@ type leafWalk struct {
 
 func (w *leafWalk) walk(node any, path []string) {
 	m := jsonval.AsObject(node)
+	if m == nil {
+		return
+	}
 	if ref, ok := m["$ref"].(string); ok {
 		name := strings.TrimPrefix(ref, "#/$defs/")
 		if name == "duration" {
@@ -57,22 +60,16 @@ func (w *leafWalk) walk(node any, path []string) {
 	for key, below := range jsonval.AsObject(m["properties"]) {
 		w.walk(below, append(slices.Clone(path), key))
 	}
-	w.walk1(m["additionalProperties"], append(slices.Clone(path), "*"))
-	w.walk1(m["items"], append(slices.Clone(path), "[]"))
+	w.walk(m["additionalProperties"], append(slices.Clone(path), "*"))
+	w.walk(m["items"], append(slices.Clone(path), "[]"))
 	for _, key := range []string{"anyOf", "oneOf", "allOf"} {
 		list, _ := m[key].([]any)
 		for _, one := range list {
 			w.walk(one, path)
 		}
 	}
-	w.walk1(m["then"], path)
-	w.walk1(m["else"], path)
-}
-
-func (w *leafWalk) walk1(node any, path []string) {
-	if m := jsonval.AsObject(node); m != nil {
-		w.walk(m, path)
-	}
+	w.walk(m["then"], path)
+	w.walk(m["else"], path)
 }
 
 func (w *leafWalk) add(l Leaf) { w.seen[l.String()] = l }
