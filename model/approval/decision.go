@@ -1,6 +1,7 @@
 package approval
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -263,10 +264,7 @@ func (d Decision) pastTenseVerb() string {
 }
 
 func (d Decision) decider() string {
-	name := d.DecidedBy
-	if name == "" {
-		name = "a person"
-	}
+	name := cmp.Or(d.DecidedBy, "a person")
 	if d.OrderID != "" {
 		name += " (standing order " + d.OrderID + ")"
 	}

@@ -1,6 +1,7 @@
 package approval
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -68,12 +69,9 @@ func (p Plan) Amended(process string, calls []PlanCall) *Plan {
 
 // Describe says for the LLM what was decided on a Plan, by whom and why.
 func (p Plan) Describe(d Decision) string {
-	by, verb := d.DecidedBy, map[string]string{SteerApprovePlan: "approved", SteerAmendPlan: "amended",
+	verb := map[string]string{SteerApprovePlan: "approved", SteerAmendPlan: "amended",
 		SteerRejectPlan: "rejected"}[d.Kind]
-	if by == "" {
-		by = "a person"
-	}
-	s := fmt.Sprintf("%s was %s by %s", p.Name(), verb, by)
+	s := fmt.Sprintf("%s was %s by %s", p.Name(), verb, cmp.Or(d.DecidedBy, "a person"))
 	if d.Reason != "" {
 		s += ": " + d.Reason
 	}

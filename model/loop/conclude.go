@@ -225,10 +225,8 @@ func (l *Loop) countBadReply(req *llmRequest) {
 		return
 	case req.Reply.Complete:
 		req.Reply.Fault = diag.Faultf(turn.CodeNotJSON, "results that were asked for are missing")
-		l.BadRepliesInRow++
-	default:
-		l.BadRepliesInRow++
 	}
+	l.BadRepliesInRow++
 	if l.BadRepliesInRow >= MaxBadInRow {
 		l.PauseWithFault(diag.Faultf(turn.CodeBadReplies, "%d bad replies in a row; the last one: %s", l.BadRepliesInRow,
 			req.Reply.Fault.Message))

@@ -58,9 +58,7 @@ func (p PlanResult) Succeeded() bool {
 
 // WasOverruled reports whether a person decided otherwise on a Call than it was planned.
 func (p PlanResult) WasOverruled() bool {
-	return slices.ContainsFunc(p.Reports, func(c turn.CallReport) bool {
-		return slices.ContainsFunc(c.Decisions, func(d approval.Decision) bool { return d.Kind != policy.Approve })
-	})
+	return slices.ContainsFunc(p.Reports, turn.CallReport.WasOverruledByPerson)
 }
 
 func (p PlanResult) callsThatCameToNothing() (list []turn.CallReport) {

@@ -86,7 +86,7 @@ func (l *Loop) ApplyRecheck(input *turn.RequestInput, r turn.LLMReply) (list []R
 	why := map[string]string{}
 	for _, c := range r.Comparisons {
 		l.Rechecked.Add(c.Position, c.Differed)
-		l.UnsealedLog = append(l.UnsealedLog, turn.LogEntry{Instance: c.Token, Recheck: &c})
+		l.log(turn.LogEntry{Instance: c.Token, Recheck: &c})
 		l.HasUnsealedChanges = true
 		if c.Differed {
 			why[c.Token] = disagreement(c)

@@ -106,7 +106,10 @@ func (l *Loop) checkCorrections(messages []ideafile.Message,
 			return nil, fmt.Errorf("$.context[%d]: %w", n, err)
 		}
 		for _, inst := range instances {
-			if err := l.checkCorrection(inst, msg); err != nil {
+			if msg.PayloadKind == ideafile.TypeState {
+				err = CheckStateCorrection(msg, ideafile.InstanceViewOf(l.Idea.Context, inst.Token), inst.state)
+			}
+			if err != nil {
 				return nil, fmt.Errorf("$.context[%d]: %w", n, err)
 			}
 			affected[inst] = affected[inst] || msg.PayloadKind != ""
@@ -141,14 +144,6 @@ func (l *Loop) instancesAffectedByRevision(msg ideafile.Message,
 	}), nil
 }
 
-// checkCorrection returns why a correction of State does not fit an instance.
-func (l *Loop) checkCorrection(inst *InstanceProgress, msg ideafile.Message) error {
-	if msg.PayloadKind != ideafile.TypeState {
-		return nil
-	}
-	return CheckStateCorrection(msg, ideafile.InstanceViewOf(l.Idea.Context, inst.Token), inst.state)
-}
-
 // CheckStateCorrection returns why a correction does not fit a State; the view is the instance's before it.
 func CheckStateCorrection(msg ideafile.Message, view ideafile.InstanceView, state *statelog.State) error {
 	schema := view.SchemaByKind[ideafile.TypeState]
@@ -169,29 +164,40 @@ func CheckStateCorrection(msg ideafile.Message, view ideafile.InstanceView, stat
 	return nil
 }
 
-// AddInstances adds instances and returns their tokens.
-func (l *Loop) AddInstances(s approval.SteeringPayload) ([]string, error) {
-	messages, err := ideafile.ReadMessages(s.Context)
+// ReadAddedInstances reads messages that add instances to a process, which has those with the tokens. Each names a new
+// one.
+func ReadAddedInstances(i *ideafile.Idea, context []any, tokens []string,
+	has func(token string) bool) ([]ideafile.Message, error) {
+	messages, err := ideafile.ReadMessages(context)
+	if err == nil {
+		err = i.CheckInstructions(messages)
+	}
 	if err != nil {
 		return nil, err
 	}
-	if err := l.Idea.CheckInstructions(messages); err != nil {
-		return nil, err
-	}
-	if l.byToken[""] != nil {
-		return nil, errors.New("the process has one instance without a name, and takes no others")
-	}
-	known := spelling.NewTokenIndex(l.InstanceTokens())
+	known := spelling.NewTokenIndex(tokens)
 	for n, msg := range messages {
-		if msg.InstanceToken == "" {
+		switch {
+		case msg.InstanceToken == "":
 			return nil, fmt.Errorf("$.context[%d]: it names no new instance", n)
-		}
-		if l.HasInstance(msg.InstanceToken) {
+		case has(msg.InstanceToken):
 			return nil, fmt.Errorf("$.context[%d]: there is an instance %s already", n, msg.InstanceToken)
 		}
 		if alike := known.AddToken(msg.InstanceToken); alike != "" {
 			return nil, fmt.Errorf("$.context[%d]: %w", n, ideafile.ConfusableTokensError(msg.InstanceToken, alike))
 		}
+	}
+	return messages, nil
+}
+
+// AddInstances adds instances and returns their tokens.
+func (l *Loop) AddInstances(s approval.SteeringPayload) ([]string, error) {
+	if l.byToken[""] != nil {
+		return nil, errors.New("the process has one instance without a name, and takes no others")
+	}
+	messages, err := ReadAddedInstances(l.Idea, s.Context, l.InstanceTokens(), l.HasInstance)
+	if err != nil {
+		return nil, err
 	}
 	tokens := (&ideafile.Idea{Context: messages}).InstanceTokens()
 	if err := l.checkPlansSeen(messages, tokens); err != nil {
