@@ -84,7 +84,7 @@ func (r *chainReader) addUntold(i *pastInstance) {
 	}
 	for _, p := range r.begun {
 		for _, c := range i.calls {
-			if c.key == (ideafile.CallKey{Request: p.Request, Index: p.Index}) && !r.wrote(i, c.key) {
+			if c.key == p.CallKey() && !r.wrote(i, c.key) {
 				c.status = ideafile.Running
 			}
 		}

@@ -133,10 +133,11 @@ func (l *Loop) allocateQuotas() *diag.Fault {
 
 // QuotaUse is what the process has begun and used, with all delegates, and what it needs.
 func (l *Loop) QuotaUse() turn.QuotaUse {
+	var waiting turn.Quota
 	if l.awaitsQuota {
-		return l.quotaLedger().TotalUse(turn.Quota{Requests: 1})
+		waiting.Requests = 1
 	}
-	return l.quotaLedger().TotalUse(turn.Quota{})
+	return l.quotaLedger().TotalUse(waiting)
 }
 
 // QuotaOf is what an instance may begin.

@@ -237,11 +237,10 @@ func (p *InstanceProgress) restoreDirectCall(past turn.PastCall) {
 	if !status.IsFinal() || (p.runsDirectPlan() && !past.IsFinalFor(p.Token)) {
 		return
 	}
-	key := ideafile.CallKey{Request: past.Request, Index: past.Index}
 	c := past.Report(p.Token)
 	c.FromEarlierProcess = true
-	p.calls[key] = c
-	p.callsWithErrorsShown[key] = true // what was not told yet stands among the errors of the context
+	p.calls[c.CallKey()] = c
+	p.callsWithErrorsShown[c.CallKey()] = true // what was not told yet stands among the errors of the context
 }
 
 // CountResumedDirectPlanCalls counts the Calls that had not ended in the process before and that direct Plans take up:

@@ -127,8 +127,8 @@ func (l *Loop) restoreStatus(msg ideafile.Message) {
 // restoreCall restores a Call of the earlier process: as a fact where it had ended, else as a Call to resume.
 func (l *Loop) restoreCall(p turn.PastCall) {
 	l.PriorRequests = max(l.PriorRequests, p.Request)
-	key := ideafile.CallKey{Request: p.Request, Index: p.Index}
-	l.PlannedCalls = append(l.PlannedCalls, PlannedCall{Request: key.Request, Index: key.Index, Call: p.WrittenCall,
+	key := p.CallKey()
+	l.PlannedCalls = append(l.PlannedCalls, PlannedCall{Request: p.Request, Index: p.Index, Call: p.WrittenCall,
 		Unassigned:       len(p.StatusByInstance) == 0,
 		OnlyForInstances: jsonval.SortedKeys(p.StatusByInstance)})
 	for _, token := range jsonval.SortedKeys(p.StatusByInstance) {
@@ -239,8 +239,7 @@ func (l *Loop) resumePlannedCall(index int, call ideafile.WrittenCall, tokens []
 	if len(unfinished) == 0 && len(tokens) > 0 {
 		return
 	}
-	key := ideafile.CallKey{Request: l.PriorRequests, Index: index}
-	l.PlannedCalls = append(l.PlannedCalls, PlannedCall{Request: key.Request, Index: key.Index, Call: call,
+	l.PlannedCalls = append(l.PlannedCalls, PlannedCall{Request: l.PriorRequests, Index: index, Call: call,
 		Unassigned: len(tokens) == 0})
 	for _, inst := range unfinished {
 		inst.LastPlanningRequest = l.PriorRequests
@@ -250,11 +249,8 @@ func (l *Loop) resumePlannedCall(index int, call ideafile.WrittenCall, tokens []
 
 // wasDoneEarlier reports whether the record calls an equivalent Call done in an instance.
 func (l *Loop) wasDoneEarlier(inst *InstanceProgress, call ideafile.WrittenCall) bool {
-	for _, p := range l.PlannedCalls {
-		c, ok := inst.calls[p.key()]
-		if ok && p.isPlannedFor(inst) && c.FromEarlierProcess && c.Status == ideafile.Done && p.Call.SameCallAs(call) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(l.PlannedCalls, func(p PlannedCall) bool {
+		c := inst.calls[p.key()]
+		return p.isPlannedFor(inst) && c.FromEarlierProcess && c.Status == ideafile.Done && p.Call.SameCallAs(call)
+	})
 }

@@ -77,12 +77,9 @@ func anyChoice(schema map[string]any, keywords ...string) bool {
 }
 
 func isIDName(name string) bool {
-	for _, end := range []string{"Id", "ID", "Ids", "IDs", "_id", "_ids", "-id"} {
-		if strings.HasSuffix(name, end) {
-			return true
-		}
-	}
-	return slices.Contains([]string{"id", "ids"}, strings.ToLower(name))
+	ends := []string{"Id", "ID", "Ids", "IDs", "_id", "_ids", "-id"}
+	return slices.ContainsFunc(ends, func(end string) bool { return strings.HasSuffix(name, end) }) ||
+		slices.Contains([]string{"id", "ids"}, strings.ToLower(name))
 }
 
 // decision is a Call as it is compared: what it holds, with the values that its References stand for.

@@ -1,7 +1,7 @@
 package split
 
 import (
-	"slices"
+	"maps"
 
 	"processidea/model/approval"
 	"processidea/model/diag"
@@ -98,7 +98,7 @@ type ReportFilter struct {
 func (t *ReportFilter) ShouldSend(r PartReport, instances int) bool {
 	ended := r.Calls.Total()
 	r.Calls, r.Failures, r.Instructions, r.Instances = turn.CallCounts{}, nil, nil,
-		instancesWithStatus(r.Instances, ideafile.InstanceWaiting)
+		instancesThat(func(s ideafile.InstanceStatus) bool { return s == ideafile.InstanceWaiting }, r.Instances)
 	r.QuotaUse.Calls, r.QuotaUse.Requests = 0, 0 // its own Requests are counted when they have ended
 	rest := string(jsonval.Encode(jsonval.ToJSONValue(r)))
 	if rest == t.lastReport && ended < t.lastEnded+max(1, instances/10, t.lastEnded/10) {
@@ -110,19 +110,13 @@ func (t *ReportFilter) ShouldSend(r PartReport, instances int) bool {
 
 // EndedInstances picks the instances that have ended: not all have in a part that was cancelled.
 func (r PartReport) EndedInstances() map[string]ideafile.InstanceStatus {
-	return instancesWithStatus(r.Instances, ideafile.InstanceSettled, ideafile.InstanceFailed,
-		ideafile.InstanceUndoFailed)
+	return instancesThat(ideafile.InstanceStatus.HasEnded, r.Instances)
 }
 
-// instancesWithStatus picks the instances that have one of some statuses.
-func instancesWithStatus(statuses map[string]ideafile.InstanceStatus,
-	picked ...ideafile.InstanceStatus) map[string]ideafile.InstanceStatus {
-	out := map[string]ideafile.InstanceStatus{}
-	//workflowcheck:ignore -- a map again
-	for token, s := range statuses {
-		if slices.Contains(picked, s) {
-			out[token] = s
-		}
-	}
-	return out
+// instancesThat picks the instances by their status.
+func instancesThat(picked func(ideafile.InstanceStatus) bool,
+	statuses map[string]ideafile.InstanceStatus) map[string]ideafile.InstanceStatus {
+	statuses = maps.Clone(statuses)
+	maps.DeleteFunc(statuses, func(_ string, s ideafile.InstanceStatus) bool { return !picked(s) })
+	return statuses
 }

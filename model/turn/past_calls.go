@@ -25,7 +25,10 @@ type PastCall struct {
 	FaultByInstance map[string]*diag.Fault
 }
 
-func (p PastCall) key() ideafile.CallKey { return ideafile.CallKey{Request: p.Request, Index: p.Index} }
+// CallKey is the place of the Call in the Plan.
+func (p PastCall) CallKey() ideafile.CallKey {
+	return ideafile.CallKey{Request: p.Request, Index: p.Index}
+}
 
 // Keys of a record's entry beside the statuses.
 const (
@@ -53,13 +56,13 @@ func ReadPastCalls(m ideafile.Message, tokens []string) []PastCall {
 			list = append(list, newPastCall(key, record[id]))
 		}
 	}
-	slices.SortFunc(list, func(a, b PastCall) int { return a.key().Compare(b.key()) })
+	slices.SortFunc(list, func(a, b PastCall) int { return a.CallKey().Compare(b.CallKey()) })
 	if len(list) != len(m.PlanCalls) {
 		return nil // the record belongs to another Plan
 	}
 	for n := range list {
 		list[n].WrittenCall = m.PlanCalls[n]
-		list[n].setStatuses(record[list[n].key().ID("")], tokens)
+		list[n].setStatuses(record[list[n].CallKey().ID("")], tokens)
 	}
 	return list
 }
@@ -216,7 +219,7 @@ func forgetCalls(idea *ideafile.Idea, of []string, forgotten func(ideafile.Messa
 		record := jsonval.AsObject(m.Source["record"])
 		ids := m.RecordedCallIDs()
 		for _, p := range past(m, tokens) {
-			id := ideafile.FormatCallID(p.Request, p.Index, "")
+			id := p.CallKey().ID("")
 			if m.IsDirectPlan() {
 				id = ids[p.Index-1-m.CallIndexOffset]
 			}

@@ -1,6 +1,7 @@
 package turn
 
 import (
+	"slices"
 	"strings"
 
 	"processidea/model/approval"
@@ -115,12 +116,7 @@ func (c CallReport) CallKey() ideafile.CallKey {
 
 // WasOverruledByPerson reports whether a person decided otherwise than the LLM had proposed.
 func (c CallReport) WasOverruledByPerson() bool {
-	for _, d := range c.Decisions {
-		if d.Kind != policy.Approve {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(c.Decisions, func(d approval.Decision) bool { return d.Kind != policy.Approve })
 }
 
 // UnwrittenPath is a place in State that kept what it had, although the result of a Call, or a part of it, was for it.
