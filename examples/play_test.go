@@ -268,7 +268,8 @@ func (p *play) report(token string, lost bool) turn.InstanceReport {
 	p.reports++
 	r := turn.InstanceReport{Token: token, ReportNumber: p.reports, ClosedThroughRequest: p.number,
 		InstanceStanding: turn.InstanceStanding{PendingApprovals: run.PendingApprovals(), Idle: run.IsIdle(),
-			HasGoal: run.HasGoal(), MissingRequiredPaths: run.MissingRequiredPaths(), PlanFailure: run.DirectPlanFault()},
+			HasGoal: run.HasGoal(), MissingRequiredPaths: run.MissingRequiredPaths(),
+			PlanFailure: run.DirectPlanFault()},
 		Writes: run.TakeNewWrites()}
 	if lost {
 		r.ToldThroughRequest = p.number

@@ -44,8 +44,8 @@ func audited(t *testing.T) (dir string) {
 			t.Fatal(err)
 		}
 		log := [][]turn.LogEntry{nil,
-			{{Instance: "①", Write: statelog.Write{Path: jsonval.Path{"mood"}, Value: "good", Author: "1.1@①", Request: 1,
-				Index: 1, WrittenAt: made}}}, {
+			{{Instance: "①", Write: statelog.Write{Path: jsonval.Path{"mood"}, Value: "good", Author: "1.1@①",
+				Request: 1, Index: 1, WrittenAt: made}}}, {
 				{Instance: "①", Write: statelog.Write{Path: jsonval.Path{"name"}, Value: "Ada", Author: "person:Grace",
 					Request: 2, Index: 1},
 					Decision: &approval.Decision{Kind: "answer", DecidedBy: "Grace", Reason: "she said so"}},

@@ -108,8 +108,8 @@ func (d Decision) Decider() policy.Person {
 	return p
 }
 
-// CheckDecider returns why whoever takes the decision may not, by the rules that hold for it; none: anybody may. starters
-// are those who started the process, and causers those who caused what is decided on besides.
+// CheckDecider returns why whoever takes the decision may not, by the rules that hold for it; none: anybody may.
+// starters are those who started the process, and causers those who caused what is decided on besides.
 func (d Decision) CheckDecider(rules policy.Rules, starters, causers []policy.Identity) error {
 	if len(rules) == 0 {
 		return nil

@@ -17,8 +17,8 @@ func TestEveryFieldOfAProcessIsCarriedOrFollows(t *testing.T) {
 			// Whether it is a part, and which rules it knows, is known at each start. No Request is in flight but that
 			// of a Plan that waits, and ended instances and resumed Calls were taken: see CanCarryIntoNextRun.
 			[]string{"initialMessageCount", "initialInstanceCount", "ProcessID", "bindings", "byToken", "wakeTime",
-				"requestInFlight", "rechecks", "newlyEndedInstances", "restarts", "resumedCalls", "IsPart", "awaitsQuota",
-				"instancesWithNewQuota", "instancesToReport", "Knows",
+				"requestInFlight", "rechecks", "newlyEndedInstances", "restarts", "resumedCalls", "IsPart",
+				"awaitsQuota", "instancesWithNewQuota", "instancesToReport", "Knows",
 				// The Idea, and the processes that it works for, say at each start whether Plans wait.
 				"HoldsPlans", "PlanDeciders"}},
 		{InstanceProgress{}, []string{"Token", "Status", "Fault", "InstanceStanding", "carriedProgress",

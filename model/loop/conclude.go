@@ -186,7 +186,7 @@ func (l *Loop) callsToRedeliver(req *llmRequest) (rest []ResumedCalls) {
 			accepted := func(inst *InstanceProgress) bool { _, has := inst.calls[key]; return has }
 			isFor := slices.Contains(covered, inst) && !calls[index].TargetsOtherInstance(inst.Token)
 			if !accepted(inst) && isFor && !calls[index].IsZero() && slices.ContainsFunc(covered, accepted) {
-				missing.Calls = append(missing.Calls, ResumedCall{Index: index, Call: calls[index]})
+				missing.Calls = append(missing.Calls, turn.DeliveredCall{Index: index, Call: calls[index]})
 			}
 		}
 		rest = append(rest, missing)
@@ -228,8 +228,8 @@ func (l *Loop) countBadReply(req *llmRequest) {
 	}
 	l.BadRepliesInRow++
 	if l.BadRepliesInRow >= MaxBadInRow {
-		l.PauseWithFault(diag.Faultf(turn.CodeBadReplies, "%d bad replies in a row; the last one: %s", l.BadRepliesInRow,
-			req.Reply.Fault.Message))
+		l.PauseWithFault(diag.Faultf(turn.CodeBadReplies, "%d bad replies in a row; the last one: %s",
+			l.BadRepliesInRow, req.Reply.Fault.Message))
 	}
 }
 
@@ -240,8 +240,8 @@ func describeRequestFault(req *llmRequest) *diag.Fault {
 	var purposes []string
 	for _, q := range req.Input.Questions {
 		if q.ParamsError != "" {
-			purposes = append(purposes, fmt.Sprintf("was to fit what References brought to a Tool: %s, %s: %s", q.CallID,
-				q.Tool, q.ParamsError))
+			purposes = append(purposes, fmt.Sprintf("was to fit what References brought to a Tool: %s, %s: %s",
+				q.CallID, q.Tool, q.ParamsError))
 		}
 	}
 	for _, e := range req.Input.Errors {

@@ -230,8 +230,8 @@ func (l *Loop) eachPastDirectCall(do func(*InstanceProgress, turn.PastCall)) {
 	}
 }
 
-// restoreDirectCall restores what the record of a direct Plan tells of a Call in the process before. Where the Plan goes
-// on, a Call that does not stand as it is will be reported anew.
+// restoreDirectCall restores what the record of a direct Plan tells of a Call in the process before. Where the Plan
+// goes on, a Call that does not stand as it is will be reported anew.
 func (p *InstanceProgress) restoreDirectCall(past turn.PastCall) {
 	status := past.StatusByInstance[p.Token]
 	if !status.IsFinal() || (p.runsDirectPlan() && !past.IsFinalFor(p.Token)) {

@@ -120,7 +120,7 @@ func (l *Loop) beginsDirectly(inst *InstanceProgress, p PlannedCall) bool {
 func (l *Loop) resumes(inst *InstanceProgress, p PlannedCall) bool {
 	return slices.ContainsFunc(l.resumedCalls, func(r ResumedCalls) bool {
 		return r.Token == inst.Token && r.Request == p.Request &&
-			slices.ContainsFunc(r.Calls, func(c ResumedCall) bool { return c.Index == p.Index })
+			slices.ContainsFunc(r.Calls, func(c turn.DeliveredCall) bool { return c.Index == p.Index })
 	})
 }
 
@@ -297,12 +297,12 @@ func (l *Loop) PlanToHandOut() (list []ResumedCalls) {
 }
 
 // callsByInstance sorts the Calls of a reply by the instances that they are for.
-func callsByInstance(input *turn.RequestInput, calls []ideafile.WrittenCall) map[string][]ResumedCall {
-	byToken := map[string][]ResumedCall{}
+func callsByInstance(input *turn.RequestInput, calls []ideafile.WrittenCall) map[string][]turn.DeliveredCall {
+	byToken := map[string][]turn.DeliveredCall{}
 	for n, w := range calls {
 		tokens, _ := turn.TargetInstances(input, w)
 		for _, token := range tokens {
-			byToken[token] = append(byToken[token], ResumedCall{Index: n + 1, Call: w})
+			byToken[token] = append(byToken[token], turn.DeliveredCall{Index: n + 1, Call: w})
 		}
 	}
 	return byToken

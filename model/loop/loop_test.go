@@ -34,7 +34,8 @@ func TestOneRequestIsInFlightAtMost(t *testing.T) {
 	s := modeltest.NewScenario(t, "", modeltest.TwoInstances)
 	s.ExpectRequest()
 	s.ExpectStep(loop.StepWait)
-	s.DeliverReport(turn.InstanceReport{Token: "①", ClosedThroughRequest: 1, InstanceStanding: turn.InstanceStanding{Idle: true}})
+	s.DeliverReport(turn.InstanceReport{Token: "①", ClosedThroughRequest: 1,
+		InstanceStanding: turn.InstanceStanding{Idle: true}})
 	s.ExpectStep(loop.StepWait)
 	s.Loop.ApplyReply(turn.LLMReply{Complete: true})
 	s.ExpectStep(loop.StepWait)
@@ -51,11 +52,13 @@ func TestARequestThatBrokeOffEndsWhenEveryInstanceHasClosedIt(t *testing.T) {
 	s := modeltest.NewScenario(t, "", modeltest.TwoInstances)
 	s.ExpectRequest()
 	s.Loop.ApplyReply(turn.LLMReply{Fault: diag.Faultf(turn.CodeTruncated, "cut")})
-	s.DeliverReport(turn.InstanceReport{Token: "①", ClosedThroughRequest: 1, InstanceStanding: turn.InstanceStanding{Idle: true}})
+	s.DeliverReport(turn.InstanceReport{Token: "①", ClosedThroughRequest: 1,
+		InstanceStanding: turn.InstanceStanding{Idle: true}})
 	if s.Loop.ConcludeRequest() != nil {
 		t.Error("what ② has accepted is not known")
 	}
-	s.DeliverReport(turn.InstanceReport{Token: "②", ClosedThroughRequest: 1, InstanceStanding: turn.InstanceStanding{Idle: false}})
+	s.DeliverReport(turn.InstanceReport{Token: "②", ClosedThroughRequest: 1,
+		InstanceStanding: turn.InstanceStanding{Idle: false}})
 	if s.Loop.ConcludeRequest() == nil {
 		t.Error("its Calls may go on running")
 	}
@@ -65,7 +68,8 @@ func TestAReplyAndTheReportsMayComeInAnyOrder(t *testing.T) {
 	t.Parallel()
 	s := modeltest.NewScenario(t, "")
 	s.ExpectRequest()
-	s.DeliverReport(turn.InstanceReport{Token: "", ClosedThroughRequest: 1, InstanceStanding: turn.InstanceStanding{Idle: true}})
+	s.DeliverReport(turn.InstanceReport{Token: "", ClosedThroughRequest: 1,
+		InstanceStanding: turn.InstanceStanding{Idle: true}})
 	if s.Loop.ConcludeRequest() != nil {
 		t.Error("it is over before the reply")
 	}
@@ -80,13 +84,15 @@ func TestWhatTheMindDidNotAskForChangesNothing(t *testing.T) {
 	t.Parallel()
 	s := modeltest.NewScenario(t, "")
 	s.Loop.ApplyReply(turn.LLMReply{Complete: true})
-	s.DeliverReport(turn.InstanceReport{Token: "③", ClosedThroughRequest: 1, InstanceStanding: turn.InstanceStanding{Idle: true}})
+	s.DeliverReport(turn.InstanceReport{Token: "③", ClosedThroughRequest: 1,
+		InstanceStanding: turn.InstanceStanding{Idle: true}})
 	s.ExpectRequest()
 	s.Loop.ApplyReply(turn.LLMReply{Complete: true, Calls: []ideafile.WrittenCall{},
 		Usage: turn.TokenUsage{PromptTokens: 1}})
 	s.Loop.ApplyReply(turn.LLMReply{Complete: true, Calls: ideafile.ParseWrittenCalls([]any{"twice"}),
 		Usage: turn.TokenUsage{PromptTokens: 1}})
-	s.DeliverReport(turn.InstanceReport{ClosedThroughRequest: 1, InstanceStanding: turn.InstanceStanding{Idle: true}})
+	s.DeliverReport(turn.InstanceReport{ClosedThroughRequest: 1,
+		InstanceStanding: turn.InstanceStanding{Idle: true}})
 	s.Loop.ConcludeRequest()
 	r := s.Loop.Result(loop.StatusRunning, false)
 	s.WantEqual("it counts once", fmt.Sprint(r.Requests, r.Usage.PromptTokens), "1 1")

@@ -244,7 +244,8 @@ func TestAnyProcessThatSettlesTogetherEndsTheSameWhicheverInstanceReportsFirst(t
 				}
 			}
 			r := s.Loop.Result(loop.StatusCompleted, true)
-			return s.DescribeInstances() + string(jsonval.Encode(jsonval.ToJSONValue([]any{r.Instances, r.Calls, r.Requests})))
+			return s.DescribeInstances() +
+				string(jsonval.Encode(jsonval.ToJSONValue([]any{r.Instances, r.Calls, r.Requests})))
 		}
 		if one, other := play([]string{"①", "②", "③"}), play([]string{"③", "②", "①"}); one != other {
 			rt.Fatalf("%s\n%s", one, other)

@@ -18,17 +18,9 @@ const resumedEndChange = "a resumed solution may end the process"
 type ResumedCalls struct {
 	Token   string
 	Request int
-	Calls   []ResumedCall
+	Calls   []turn.DeliveredCall
 	// Known reports that the instance has the Calls, and is only told that a person must look at them.
 	Known bool
-}
-
-// ResumedCall is a Call, as written, that is to run as if its Request had just been answered.
-type ResumedCall struct {
-	Index int
-	Call  ideafile.WrittenCall
-	// ReviewReason is why a person must review it whatever its Tool's policy says; empty: the policy decides.
-	ReviewReason string
 }
 
 // dropHistoryMessages removes errors and records from the Idea: restoreHistory reads them.
@@ -147,13 +139,13 @@ func (l *Loop) restoreCall(p turn.PastCall) {
 			inst.calls[key] = c
 		} else {
 			l.resumeCall(inst, p.Request,
-				ResumedCall{p.Index, p.WrittenCall,
-					ideafile.ReviewReasonOnResume(l.Idea.Tool(p.WrittenCall.Tool), status)})
+				turn.DeliveredCall{Index: p.Index, Call: p.WrittenCall,
+					ReviewReason: ideafile.ReviewReasonOnResume(l.Idea.Tool(p.WrittenCall.Tool), status)})
 		}
 	}
 }
 
-func (l *Loop) resumeCall(inst *InstanceProgress, request int, c ResumedCall) {
+func (l *Loop) resumeCall(inst *InstanceProgress, request int, c turn.DeliveredCall) {
 	inst.Idle = false
 	inst.calls[ideafile.CallKey{Request: request, Index: c.Index}] = turn.CallReport{Request: request, Index: c.Index,
 		Status: ideafile.Waiting}
@@ -163,7 +155,8 @@ func (l *Loop) resumeCall(inst *InstanceProgress, request int, c ResumedCall) {
 			return
 		}
 	}
-	l.resumedCalls = append(l.resumedCalls, ResumedCalls{Token: inst.Token, Request: request, Calls: []ResumedCall{c}})
+	l.resumedCalls = append(l.resumedCalls, ResumedCalls{Token: inst.Token, Request: request,
+		Calls: []turn.DeliveredCall{c}})
 }
 
 // TakeResumedCalls returns, once, the Calls to send to the instances, in the order of their Requests.
@@ -243,7 +236,7 @@ func (l *Loop) resumePlannedCall(index int, call ideafile.WrittenCall, tokens []
 		Unassigned: len(tokens) == 0})
 	for _, inst := range unfinished {
 		inst.LastPlanningRequest = l.PriorRequests
-		l.resumeCall(inst, l.PriorRequests, ResumedCall{Index: index, Call: call})
+		l.resumeCall(inst, l.PriorRequests, turn.DeliveredCall{Index: index, Call: call})
 	}
 }
 

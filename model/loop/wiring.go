@@ -33,7 +33,8 @@ func (l *Loop) doesReplyWireOutput(req *llmRequest) bool {
 // mayReplyGiveOutput reports whether the output of a reply can be that of the whole process: it is about every
 // instance, or what the LLM has said of the others still holds.
 func (l *Loop) mayReplyGiveOutput(req *llmRequest) bool {
-	return len(req.Input.Instances) == len(l.Instances) || req.resumesFinalOutput || l.areKnownBesides(l.coveredInstances(req.Input))
+	return len(req.Input.Instances) == len(l.Instances) || req.resumesFinalOutput ||
+		l.areKnownBesides(l.coveredInstances(req.Input))
 }
 
 // wireOutput keeps the output of a reply until the Calls of every instance have ended.

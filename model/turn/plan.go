@@ -44,6 +44,15 @@ func TargetInstances(input *RequestInput, w ideafile.WrittenCall) ([]string, *di
 	return palette.TargetInstances(w)
 }
 
+// DeliveredCall is a Call as written, with its index from 1, as an instance is sent it.
+type DeliveredCall struct {
+	Index int                  `json:"index"`
+	Call  ideafile.WrittenCall `json:"call"`
+	// ReviewReason is why a person must look at the Call, whatever its Tool's policy is: it comes from a process of
+	// another chain, or the LLM decided otherwise when it was asked twice. Empty: the policy decides.
+	ReviewReason string `json:"why,omitempty"`
+}
+
 // AmendPlan puts the Calls of a Plan that a person has changed into the reply that planned it. An instance of which a
 // person took out every Call does not settle by that: it is asked about again.
 func AmendPlan(input *RequestInput, reply *LLMReply, calls []ideafile.WrittenCall) {

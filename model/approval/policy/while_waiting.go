@@ -81,9 +81,8 @@ func readEscalation(v any, path string, ps *diag.Problems) *Escalation {
 	}
 	for _, k := range jsonval.SortedKeys(names) {
 		if k != "groups" && k != "people" {
-			wrong.Add(jsonval.JSONPathWithKey(path+".by", k),
-				"unknown key %q; escalate.by has groups and people: how many must decide and who may not stays as it is",
-				jsonval.Clip(k, 80))
+			wrong.Add(jsonval.JSONPathWithKey(path+".by", k), "unknown key %q; escalate.by has groups and people: "+
+				"how many must decide and who may not stays as it is", jsonval.Clip(k, 80))
 		}
 	}
 	if len(wrong) == 0 {
