@@ -112,9 +112,6 @@ const (
 // where it is taken under one.
 func ReadDecision(kind string, m map[string]any) (d Decision, err error) {
 	d.Kind = kind
-	if d.Groups, err = ReadGroups(m["groups"]); err != nil {
-		return d, err
-	}
 	order := m[orderKey]
 	payloadKey := map[string]string{policy.Amend: "params", policy.Replace: "with", policy.Answer: "output"}[kind]
 	texts := actTexts(&d.SignalID, &d.DecidedBy, &d.Reason, &d.Account)
@@ -124,7 +121,7 @@ func ReadDecision(kind string, m map[string]any) (d Decision, err error) {
 	} else {
 		texts["proof"] = &d.Proof
 	}
-	err = readTexts(m, texts, "groups", orderKey, payloadKey)
+	err = readTexts(m, texts, &d.Groups, orderKey, payloadKey)
 	if err == nil && order != nil {
 		err = d.readOrder(order)
 	}
@@ -165,8 +162,8 @@ func ReadDecision(kind string, m map[string]any) (d Decision, err error) {
 	return d, nil
 }
 
-// ReadGroups reads the groups of which the person says they are; null is none.
-func ReadGroups(v any) ([]string, error) {
+// readGroups reads the groups of which the person says they are; null is none.
+func readGroups(v any) ([]string, error) {
 	list, ok := jsonval.AsStringList(v)
 	if (!ok && v != nil) || len(list) > maxGroups {
 		return nil, fmt.Errorf(`"groups" is a list of at most %d names`, maxGroups)
@@ -201,10 +198,16 @@ func actTexts(id, by, reason *string, sender *policy.Account) map[string]*string
 		subjectKey: &sender.Subject}
 }
 
-// readTexts reads the text keys of a signal's payload into texts. others are the keys that may hold something other
-// than a text; "" is none. Any other key is an error.
-func readTexts(m map[string]any, texts map[string]*string, others ...string) error {
+// readTexts reads the text keys of a signal's payload into texts, and its groups; nil: it has none. others are the keys
+// that may hold something else; "" is none. Any other key is an error.
+func readTexts(m map[string]any, texts map[string]*string, groups *[]string, others ...string) (err error) {
 	for _, k := range jsonval.SortedKeys(m) {
+		if k == "groups" && groups != nil {
+			if *groups, err = readGroups(m[k]); err != nil {
+				return err
+			}
+			continue
+		}
 		target, isText := texts[k]
 		if !isText && (k == "" || !slices.Contains(others, k)) {
 			return fmt.Errorf("unknown key %q", jsonval.Clip(k, 80))

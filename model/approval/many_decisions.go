@@ -46,12 +46,9 @@ type OneOfMany struct {
 // nth decision without an id has that of the signal and its number: x/1. An error is about the whole; what is wrong
 // with one decision is said there.
 func ReadDecisions(m map[string]any) (many ManyDecisions, err error) {
-	if _, err := ReadGroups(m["groups"]); err != nil {
-		return many, err
-	}
 	texts := actTexts(&many.ID, &many.By, &many.Reason, new(policy.Account))
 	texts["proof"] = new(string)
-	err = readTexts(m, texts, "groups", decisionsKey)
+	err = readTexts(m, texts, new([]string), decisionsKey)
 	list, isList := m[decisionsKey].([]any)
 	switch {
 	case err != nil:

@@ -41,13 +41,10 @@ const (
 // ReadStandingOrder reads the payload of SteerAllow: id, tool, when, count, until, by, groups, reason and proof; and
 // act, the id of the signal itself, which is no part of the order.
 func ReadStandingOrder(m map[string]any) (o StandingOrder, err error) {
-	if o.Groups, err = ReadGroups(m["groups"]); err != nil {
-		return o, err
-	}
 	until := ""
 	texts := actTexts(&o.ID, &o.By, &o.Reason, &o.Account)
 	texts["tool"], texts["until"], texts["proof"], texts[actKey] = &o.Tool, &until, &o.Proof, new(string)
-	if err := readTexts(m, texts, "groups", "when", "count"); err != nil {
+	if err := readTexts(m, texts, &o.Groups, "when", "count"); err != nil {
 		return o, err
 	}
 	if until != "" {
@@ -233,7 +230,7 @@ func (d *Decision) readOrder(v any) error {
 func ReadOrderEnd(m map[string]any) (order string, s SteeringPayload, err error) {
 	texts := actTexts(&s.ID, &s.By, &s.Reason, &s.Account)
 	texts[orderKey] = &order
-	err = readTexts(m, texts)
+	err = readTexts(m, texts, nil)
 	if order == "" {
 		order = s.ID
 	}

@@ -56,7 +56,7 @@ func (s SteeringPayload) Identity() policy.Identity {
 func ReadSteering(kind string, m map[string]any) (s SteeringPayload, err error) {
 	own := map[string][]string{SteerResume: {"limits"}, SteerRevise: {"limits", "context"}, SteerAdd: {"context"},
 		SteerUndo: {"call", "calls", "instance"}}[kind]
-	if err := readTexts(m, actTexts(&s.ID, &s.By, &s.Reason, &s.Account), own...); err != nil {
+	if err := readTexts(m, actTexts(&s.ID, &s.By, &s.Reason, &s.Account), nil, own...); err != nil {
 		return s, err
 	}
 	var ps diag.Problems
