@@ -53,8 +53,10 @@ func ReadStandingOrder(m map[string]any) (o StandingOrder, err error) {
 		}
 		o.Until = o.Until.UTC() // so that it is signed, kept and shown alike
 	}
-	if o.Count, err = readCount(m["count"]); err != nil {
-		return o, err
+	if v := m["count"]; v != nil {
+		if o.Count, err = jsonval.ReadCount(v, MaxOrderCount); err != nil {
+			return o, fmt.Errorf(`"count" says how many Calls: %w`, err)
+		}
 	}
 	switch {
 	case o.ID == "":
@@ -67,17 +69,6 @@ func ReadStandingOrder(m map[string]any) (o StandingOrder, err error) {
 		return o, fmt.Errorf(`it would never end: it wants "count" or "until"`)
 	}
 	return o, o.readWhen(m["when"])
-}
-
-func readCount(v any) (int, error) {
-	if v == nil {
-		return 0, nil
-	}
-	n, err := jsonval.ReadCount(v, MaxOrderCount)
-	if err != nil {
-		return 0, fmt.Errorf(`"count" says how many Calls: %w`, err)
-	}
-	return n, nil
 }
 
 func (o *StandingOrder) readWhen(v any) error {

@@ -104,7 +104,7 @@ func (p Plan) Summary() string {
 
 // DecidersInWords tells who decides and who has decided so far; "" where anybody may.
 func (p Plan) DecidersInWords() string {
-	return Pending{Deciders: p.Deciders, DecidedSoFar: p.DecidedSoFar}.DecidersInWords()
+	return p.asApproval().DecidersInWords()
 }
 
 // ProofCall is what a proof of a decision on the Plan names in place of a Call.

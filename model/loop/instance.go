@@ -185,9 +185,11 @@ func (l *Loop) ApplyReport(r turn.InstanceReport) bool {
 	if inst == nil {
 		return false
 	}
-	if !inst.acceptReportNumber(r) {
+	number := [2]int{r.ReportNumber, r.WorkflowHistoryLength}
+	if slices.Compare(number[:], inst.LastReportNumber[:]) <= 0 {
 		return false
 	}
+	inst.LastReportNumber = number
 	for _, c := range r.Calls {
 		l.logDecisions(inst, c)
 		inst.calls[c.CallKey()] = c
@@ -220,16 +222,6 @@ func (l *Loop) ApplyReport(r turn.InstanceReport) bool {
 func (p *InstanceProgress) hasStalePauseFault(r turn.InstanceReport) bool {
 	return r.PauseFault != nil && ideafile.FaultCodeNeedsOperator(r.PauseFault.Code) &&
 		r.HeardReleaseNumber < p.ReleaseCount
-}
-
-// acceptReportNumber notes the report's number, and reports whether it is higher than those before.
-func (p *InstanceProgress) acceptReportNumber(r turn.InstanceReport) bool {
-	now := [2]int{r.ReportNumber, r.WorkflowHistoryLength}
-	if slices.Compare(now[:], p.LastReportNumber[:]) <= 0 {
-		return false
-	}
-	p.LastReportNumber = now
-	return true
 }
 
 // applyWrite takes a write, and logs it as the chain of Ideas keeps it.

@@ -13,7 +13,6 @@ import (
 type Leaf struct {
 	// Path leads to it by the keys of objects; "*" stands for any key, "[]" for an item of a list.
 	Path       []string
-	Integer    bool
 	IsDuration bool
 	// Least and Most are the smallest and the largest number that the schema says; "" where it says none.
 	Least, Most json.Number
@@ -54,7 +53,7 @@ func (w *leafWalk) walk(node any, path []string) {
 	most, _ := m["maximum"].(json.Number)
 	for _, kind := range typesOf(m["type"]) {
 		if kind == "number" || kind == "integer" {
-			w.add(Leaf{Path: path, Integer: kind == "integer", Least: least, Most: most})
+			w.add(Leaf{Path: path, Least: least, Most: most})
 		}
 	}
 	for key, below := range jsonval.AsObject(m["properties"]) {

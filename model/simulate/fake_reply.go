@@ -129,13 +129,10 @@ func fakeCalls(idea *ideafile.Idea, bindings map[string]ideafile.ToolBinding, re
 // -1 where there is none.
 func guidingPlanIndex(idea *ideafile.Idea, token string) int {
 	view := ideafile.InstanceViewOf(idea.Context, token)
-	for n, m := range idea.Context {
-		if m.Type == ideafile.TypePlan && !m.IsDirectPlan() && !m.IsPlanWithRecord() &&
-			(m.InstanceToken == "" || m.InstanceToken == token) && m.PlanAppliesTo(view) {
-			return n
-		}
-	}
-	return -1
+	return slices.IndexFunc(idea.Context, func(m ideafile.Message) bool {
+		return m.Type == ideafile.TypePlan && !m.IsDirectPlan() && !m.IsPlanWithRecord() &&
+			(m.InstanceToken == "" || m.InstanceToken == token) && m.PlanAppliesTo(view)
+	})
 }
 
 // assignCallsToInstances sets the instances for which the Calls of a Plan are.

@@ -12,11 +12,7 @@ import (
 // with the reason.
 func PlanOfRequest(input *RequestInput, calls []ideafile.WrittenCall) (p approval.Plan, deliverable bool) {
 	p.Request = input.RequestNumber
-	for _, token := range input.InstanceTokens() {
-		if token != "" {
-			p.Instances = append(p.Instances, token)
-		}
-	}
+	p.Instances = named(input.InstanceTokens())
 	for n, w := range calls {
 		c := approval.PlanCall{CallID: ideafile.FormatCallID(p.Request, n+1, ""), Written: w}
 		tokens, f := TargetInstances(input, w)
@@ -31,6 +27,7 @@ func PlanOfRequest(input *RequestInput, calls []ideafile.WrittenCall) (p approva
 	return p, deliverable
 }
 
+// named lists the tokens; none for the only instance, which has no name.
 func named(tokens []string) []string {
 	if len(tokens) == 1 && tokens[0] == "" {
 		return nil

@@ -134,15 +134,11 @@ func (c CallReport) FaultsForLLM() []diag.Fault {
 	}
 	for _, n := range c.NotWrittenPaths {
 		by, _, _ := strings.Cut(n.WrittenBy, "@")
-		list = append(list, *diag.Faultf(CodeNotWritten, "what it gave for %s was not written: %s", n.Path,
-			describeEarlierWriter(by)))
+		why := by + " had written there before, and a value that a call or a person wrote is never replaced"
+		if by == statelog.Start {
+			why = "something has stood there since the start"
+		}
+		list = append(list, *diag.Faultf(CodeNotWritten, "what it gave for %s was not written: %s", n.Path, why))
 	}
 	return list
-}
-
-func describeEarlierWriter(by string) string {
-	if by == statelog.Start {
-		return "something has stood there since the start"
-	}
-	return by + " had written there before, and a value that a call or a person wrote is never replaced"
 }
