@@ -143,6 +143,7 @@ func (p *InstanceProgress) carryIntoNextRun() CarriedInstance {
 }
 
 func sortedCallKeys[V any](calls map[ideafile.CallKey]V) []ideafile.CallKey {
+	//workflowcheck:ignore -- sorted
 	return slices.SortedFunc(maps.Keys(calls), ideafile.CallKey.Compare)
 }
 

@@ -117,6 +117,7 @@ func (r PartReport) EndedInstances() map[string]ideafile.InstanceStatus {
 func instancesThat(picked func(ideafile.InstanceStatus) bool,
 	statuses map[string]ideafile.InstanceStatus) map[string]ideafile.InstanceStatus {
 	statuses = maps.Clone(statuses)
+	//workflowcheck:ignore -- each instance by itself, in any order
 	maps.DeleteFunc(statuses, func(_ string, s ideafile.InstanceStatus) bool { return !picked(s) })
 	return statuses
 }
